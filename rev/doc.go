@@ -1,0 +1,3 @@
+// Package rev is the contract of reversible kernels, and the combinators that
+// compose kernels into reversible programs.
+package rev

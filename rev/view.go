@@ -1,0 +1,57 @@
+package rev
+
+import "gonum.org/v1/gonum/mat"
+
+// Vector is a strided view of N elements: element i is Data[i*Inc]. It has the
+// fields of blas64.Vector, so the two convert to each other. The view with
+// nil Data stands for no operand at all.
+type Vector[T any] struct {
+	N    int
+	Data []T
+	Inc  int
+}
+
+// General is a view of a dense matrix stored by rows: element (i, j) is
+// Data[i*Stride+j]. It has the fields of blas64.General, so the two convert to
+// each other. The view with nil Data stands for no operand at all.
+type General[T any] struct {
+	Rows, Cols int
+	Data       []T
+	Stride     int
+}
+
+// ViewSlice returns the view of all of x, sharing its storage.
+func ViewSlice[T any](x []T) Vector[T] {
+	return Vector[T]{N: len(x), Data: x, Inc: 1}
+}
+
+// ViewVec returns the view of v, sharing its storage.
+func ViewVec(v *mat.VecDense) Vector[float64] {
+	return Vector[float64](v.RawVector())
+}
+
+// ViewDense returns the view of m, sharing its storage.
+func ViewDense(m *mat.Dense) General[float64] {
+	return General[float64](m.RawMatrix())
+}
+
+// NewGeneral returns the r×c view of data, which is stored by rows without
+// gaps, or of newly allocated zeros if data is nil. It panics with
+// mat.ErrShape if data is not of length r·c.
+func NewGeneral[T any](r, c int, data []T) General[T] {
+	if r < 0 || c < 0 {
+		panic(mat.ErrNegativeDimension)
+	}
+	if data == nil {
+		data = make([]T, r*c)
+	}
+	if len(data) != r*c {
+		panic(mat.ErrShape)
+	}
+	return General[T]{Rows: r, Cols: c, Data: data, Stride: max(c, 1)}
+}
+
+// Row returns row i of m, sharing its storage.
+func (m General[T]) Row(i int) []T {
+	return m.Data[i*m.Stride : i*m.Stride+m.Cols : i*m.Stride+m.Cols]
+}
