@@ -1,0 +1,2 @@
+// Package gmm fits and differentiates Gaussian mixture models.
+package gmm
