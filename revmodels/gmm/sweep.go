@@ -1,0 +1,716 @@
+package gmm
+
+import (
+	"math"
+	"sync"
+
+	"revnum/internal/parallel"
+	"revnum/internal/simd"
+	"revnum/rev"
+)
+
+// sweep is one pass over the points, cut as follows so that neither the number
+// of workers nor N changes a result or the memory it takes.
+//
+// A panel is a run of points, held by coordinate (element (j, p) of a panel at
+// j*panel+p), so that points lie along the vector lanes. A batch is a run of
+// panels. Each batch is worked on twice: by panels, for β and the
+// responsibilities, where each panel writes its own; then by components, for
+// the moments, where each component adds up its own over the panels in order.
+// Nothing is ever summed across workers.
+type sweep[T rev.Float] struct {
+	k, g, t, gt LogPosterior[T] // operands, cotangents, tangents, tangents of cotangents
+
+	tangent, gradient, second bool // what is asked for
+	means, factors, x         bool // of which a gradient is asked for
+	cot, dcot                 T    // F̄ and its tangent
+
+	d, n, comps  int
+	panel, batch int // points in a panel, panels in a batch
+	parts        int // runs of panels that each have moments of their own, so that few components occupy many workers
+	first        int // the first panel of the present batch
+	panels       int // the panels of the present batch
+
+	// Of each component: Q, its tangent, P, S, P·μ̇, α + Σq and its tangent.
+	q, dq, p, s, pmu []T
+	bias, dbias      []T
+	weights          []float64 // softmax(α)
+	dweights         []float64 // its tangent
+
+	// Of each panel of the batch: the points, their tangents, the K×panel
+	// weights w and ẇ, and the sums over its points of logsumexp_k β and its
+	// tangent.
+	xs, dxs, ws, dws []T
+	lse, dlse        []float64
+
+	// Of each component and part: W, m and M, and their tangents; ṁ and Ṁ
+	// lack what xw = Σ w·ẋ and xc = Σ w·c·ẋᵀ add until finish.
+	w0, w1, w2    []T
+	dw0, dw1, dw2 []T
+	xw, xc        []T
+
+	scratch [][]T // of each worker
+}
+
+// byPanel, byComponent and finish are the three parallel tasks of a sweep.
+type (
+	byPanel[T rev.Float]     sweep[T]
+	byComponent[T rev.Float] sweep[T]
+	finish[T rev.Float]      sweep[T]
+)
+
+var pool32, pool64 sync.Pool
+
+func poolOf[T rev.Float]() *sync.Pool {
+	if any(*new(T)) == any(float32(0)) {
+		return &pool32
+	}
+	return &pool64
+}
+
+// grow returns a slice of length n with undefined elements, b itself if it is
+// long enough.
+func grow[S ~[]E, E any](b S, n int) S {
+	if cap(b) < n {
+		return make(S, n)
+	}
+	return b[:n]
+}
+
+// zeros returns a slice of n zeros, b itself if it is long enough.
+func zeros[S ~[]E, E any](b S, n int) S {
+	b = grow(b, n)
+	clear(b)
+	return b
+}
+
+// sweep returns F and its derivative in the direction t, and adds the
+// gradient to g and its derivative to gt.
+func (k LogPosterior[T]) sweep(g, t, gt LogPosterior[T]) (f, df T) {
+	pool := poolOf[T]()
+	s, _ := pool.Get().(*sweep[T])
+	if s == nil {
+		s = new(sweep[T])
+	}
+	s.k, s.g, s.t, s.gt = k, g, t, gt
+	workers := parallel.Workers(k.Workers)
+	s.prepare(workers)
+	total, dtotal := s.constants()
+	for s.first = 0; s.first*s.panel < s.n; s.first += s.batch {
+		s.panels = min(s.batch, (s.n-s.first*s.panel+s.panel-1)/s.panel)
+		parallel.Run(workers, s.panels, (*byPanel[T])(s))
+		for b := range s.panels {
+			total += s.lse[b]
+			dtotal += s.dlse[b]
+		}
+		if s.gradient {
+			parallel.Run(workers, s.comps*s.parts, (*byComponent[T])(s))
+		}
+	}
+	if s.gradient {
+		parallel.Run(workers, s.comps, (*finish[T])(s))
+	}
+	// The pooled value must not keep the caller's storage alive.
+	s.k, s.g, s.t, s.gt = LogPosterior[T]{}, LogPosterior[T]{}, LogPosterior[T]{}, LogPosterior[T]{}
+	pool.Put(s)
+	return T(total), T(dtotal)
+}
+
+// prepare sets all that does not depend on the points, and makes room for what
+// does.
+func (s *sweep[T]) prepare(workers int) {
+	k, g, t, gt := &s.k, &s.g, &s.t, &s.gt
+	s.d, s.n, s.comps = k.X.Cols, k.X.Rows, k.Alpha.N
+	s.cot, s.dcot = 0, 0
+	if g.Out != nil {
+		s.cot = *g.Out
+	}
+	if gt.Out != nil {
+		s.dcot = *gt.Out
+	}
+	tangent := t.Out != nil || t.Alpha.Data != nil || t.Means.Data != nil || t.Factors.Data != nil || t.X.Data != nil
+	s.means = g.Means.Data != nil || gt.Means.Data != nil
+	s.factors = g.Factors.Data != nil || gt.Factors.Data != nil
+	s.x = g.X.Data != nil || gt.X.Data != nil
+	s.second = gt.Alpha.Data != nil || gt.Means.Data != nil || gt.Factors.Data != nil || gt.X.Data != nil
+	s.gradient = (g.Out != nil || gt.Out != nil) &&
+		(s.second || s.x || s.means || s.factors || g.Alpha.Data != nil)
+	s.second = s.second && s.gradient
+	s.tangent = tangent || s.second
+
+	// A panel of points and what a component makes of it stay in the level 1
+	// cache, a batch of points in level 2 and its weights in level 3.
+	const lanes = 48
+	d, comps := s.d, s.comps
+	s.panel = lanes * min(max(3072/(lanes*max(d, 1)), 1), 10)
+	s.batch = max(min((1<<16)/max(d, 1), (1<<19)/max(comps, 1))/s.panel, 1)
+	if panels := (s.n + s.panel - 1) / s.panel; panels > 0 {
+		batches := (panels + s.batch - 1) / s.batch
+		s.batch = (panels + batches - 1) / batches
+	}
+	s.parts = min(max(1, 8/max(comps, 1)), s.batch)
+
+	s.q = zeros(s.q, comps*d*d)
+	s.bias = grow(s.bias, comps)
+	for c := range comps {
+		s.bias[c] = k.Alpha.Data[c*k.Alpha.Inc]
+		row, q := k.Factors.Row(c), s.q[c*d*d:(c+1)*d*d]
+		for j := range d {
+			s.bias[c] += row[j]
+			q[j*d+j] = T(math.Exp(float64(row[j])))
+		}
+		l := row[d:]
+		for j := range d {
+			for i := j + 1; i < d; i++ {
+				q[i*d+j] = l[0]
+				l = l[1:]
+			}
+		}
+	}
+	if s.tangent {
+		s.prepareTangent()
+	}
+	if s.x || s.tangent {
+		s.p = zeros(s.p, comps*d*d)
+		for c := range comps {
+			q := s.q[c*d*d : (c+1)*d*d]
+			simd.Gemm(d, d, d, 1, q, 1, d, q, d, 1, s.p[c*d*d:(c+1)*d*d], d)
+		}
+	}
+	if s.tangent {
+		s.pmu = zeros(s.pmu, comps*d)
+		if t.Means.Data != nil {
+			for c := range comps {
+				for i := range d {
+					s.pmu[c*d+i] = simd.Dot(s.p[(c*d+i)*d:(c*d+i+1)*d], t.Means.Row(c))
+				}
+			}
+		}
+	}
+
+	s.lse = grow(s.lse, s.batch)
+	s.dlse = grow(s.dlse, s.batch)
+	s.xs = grow(s.xs, s.batch*d*s.panel)
+	s.ws = grow(s.ws, s.batch*comps*s.panel)
+	if s.tangent {
+		s.dws = grow(s.dws, s.batch*comps*s.panel)
+		if t.X.Data != nil {
+			s.dxs = grow(s.dxs, s.batch*d*s.panel)
+		}
+	}
+	if s.gradient {
+		u := comps * s.parts
+		s.w0, s.w1, s.w2 = zeros(s.w0, u), zeros(s.w1, u*d), zeros(s.w2, u*d*d)
+		if s.second {
+			s.dw0, s.dw1, s.dw2 = zeros(s.dw0, u), zeros(s.dw1, u*d), zeros(s.dw2, u*d*d)
+			if t.X.Data != nil {
+				s.xw, s.xc = zeros(s.xw, u*d), zeros(s.xc, u*d*d)
+			}
+		}
+	}
+	s.scratch = grow(s.scratch[:cap(s.scratch)], max(workers, cap(s.scratch)))
+	for w := range workers {
+		s.scratch[w] = grow(s.scratch[w], max((5*d+4)*s.panel, 2*d*d+d))
+	}
+}
+
+// prepareTangent sets the tangents of Q and of the bias, and S.
+func (s *sweep[T]) prepareTangent() {
+	d, comps := s.d, s.comps
+	s.dq, s.s = zeros(s.dq, comps*d*d), zeros(s.s, comps*d*d)
+	s.dbias = zeros(s.dbias, comps)
+	for c := range comps {
+		if s.t.Alpha.Data != nil {
+			s.dbias[c] = s.t.Alpha.Data[c*s.t.Alpha.Inc]
+		}
+		if s.t.Factors.Data == nil {
+			continue
+		}
+		row := s.t.Factors.Row(c)
+		q, dq := s.q[c*d*d:(c+1)*d*d], s.dq[c*d*d:(c+1)*d*d]
+		for j := range d {
+			s.dbias[c] += row[j]
+			dq[j*d+j] = q[j*d+j] * row[j]
+		}
+		l := row[d:]
+		for j := range d {
+			for i := j + 1; i < d; i++ {
+				dq[i*d+j] = l[0]
+				l = l[1:]
+			}
+		}
+		ss := s.s[c*d*d : (c+1)*d*d]
+		simd.Gemm(d, d, d, 0.5, q, 1, d, dq, d, 1, ss, d)
+		simd.Gemm(d, d, d, 0.5, dq, 1, d, q, d, 1, ss, d)
+	}
+}
+
+// constants returns the part of F that does not depend on the points, and its
+// derivative in the direction t.
+func (s *sweep[T]) constants() (f, df float64) {
+	d, n, comps := float64(s.d), float64(s.n), float64(s.comps)
+	s.weights = grow(s.weights, s.comps)
+	s.dweights = zeros(s.dweights, s.comps)
+	for c := range s.comps {
+		s.weights[c] = float64(s.k.Alpha.Data[c*s.k.Alpha.Inc])
+	}
+	lse := softmax(s.weights)
+	if s.n > 0 {
+		f = -n*d/2*math.Log(2*math.Pi) - n*lse
+	}
+	if t := s.t.Alpha; t.Data != nil {
+		var mean float64
+		for c, w := range s.weights {
+			mean += float64(w * float64(t.Data[c*t.Inc]))
+		}
+		for c, w := range s.weights {
+			s.dweights[c] = w * (float64(t.Data[c*t.Inc]) - mean)
+		}
+		if s.n > 0 {
+			df = -n * mean
+		}
+	}
+	if s.k.Prior.Gamma == 0 {
+		return f, df
+	}
+	sign, m, g2 := s.prior()
+	nu := d + m + 1
+	logGamma := d * (d - 1) / 4 * math.Log(math.Pi)
+	for j := range s.d {
+		lg, _ := math.Lgamma((nu - float64(j)) / 2)
+		logGamma += lg
+	}
+	prior := comps * (nu*d*(math.Log(s.k.Prior.Gamma)-math.Ln2/2) - logGamma)
+	var dprior float64
+	for c := range s.comps {
+		for _, v := range s.k.Factors.Row(c)[:s.d] {
+			prior += m * float64(v)
+		}
+		for _, v := range s.q[c*s.d*s.d : (c+1)*s.d*s.d] {
+			prior -= g2 / 2 * float64(v) * float64(v)
+		}
+		if s.t.Factors.Data == nil {
+			continue
+		}
+		for _, v := range s.t.Factors.Row(c)[:s.d] {
+			dprior += m * float64(v)
+		}
+		dq := s.dq[c*s.d*s.d : (c+1)*s.d*s.d]
+		for i, v := range s.q[c*s.d*s.d : (c+1)*s.d*s.d] {
+			dprior -= g2 * float64(v) * float64(dq[i])
+		}
+	}
+	return f + sign*prior, df + sign*dprior
+}
+
+// prior returns the sign that the prior enters with, M and γ²; all 0 without a
+// prior.
+func (s *sweep[T]) prior() (sign, m, g2 float64) {
+	p := s.k.Prior
+	if p.Gamma == 0 {
+		return 0, 0, 0
+	}
+	sign = 1
+	if p.Sign == ADBench {
+		sign = -1
+	}
+	return sign, float64(p.M), p.Gamma * p.Gamma
+}
+
+// softmax replaces a by softmax(a) and returns logsumexp(a).
+func softmax(a []float64) float64 {
+	top := math.Inf(-1)
+	for _, v := range a {
+		top = max(top, v)
+	}
+	if math.IsInf(top, -1) {
+		top = 0
+	}
+	var sum float64
+	for i, v := range a {
+		a[i] = math.Exp(v - top)
+		sum += a[i]
+	}
+	for i := range a {
+		a[i] /= sum
+	}
+	return top + math.Log(sum)
+}
+
+// load writes rows p0 to p0+n of x to dst by coordinate.
+func load[T rev.Float](dst []T, panel int, x rev.General[T], p0, n int) {
+	for p := range n {
+		for j, v := range x.Row(p0 + p) {
+			dst[j*panel+p] = v
+		}
+	}
+}
+
+// Block finds the weights of the points of panel b of the batch.
+func (t *byPanel[T]) Block(worker, b int) {
+	s := (*sweep[T])(t)
+	d, comps, panel := s.d, s.comps, s.panel
+	p0 := (s.first + b) * panel
+	n := min(panel, s.n-p0)
+	x := s.xs[b*d*panel : (b+1)*d*panel]
+	load(x, panel, s.k.X, p0, n)
+	var dx []T
+	if s.tangent && s.t.X.Data != nil {
+		dx = s.dxs[b*d*panel : (b+1)*d*panel]
+		load(dx, panel, s.t.X, p0, n)
+	}
+	ws := s.ws[b*comps*panel : (b+1)*comps*panel]
+	scratch := s.scratch[worker]
+	top, sum, mean := scratch[:n], scratch[panel:panel+n], scratch[2*panel:2*panel+n]
+	c := scratch[3*panel : (3+d)*panel]
+	rest := scratch[(3+d)*panel:]
+
+	for p := range top {
+		top[p] = T(math.Inf(-1))
+	}
+	clear(sum)
+	for k := range comps {
+		simd.SubColumn(n, c, panel, x, panel, s.k.Means.Row(k))
+		beta, bias := ws[k*panel:k*panel+n], s.bias[k]
+		simd.TriNorms(d, n, beta, s.q[k*d*d:(k+1)*d*d], d, c, panel)
+		for p, v := range beta {
+			v = bias - T(v/2)
+			beta[p] = v
+			top[p] = max(top[p], v)
+		}
+		if s.tangent {
+			s.betaTangent(s.dws[(b*comps+k)*panel:][:n], k, c, dx, rest)
+		}
+	}
+	for p, v := range top {
+		if math.IsInf(float64(v), -1) {
+			top[p] = 0 // a point with no likelihood: log 0, not NaN
+		}
+	}
+	for k := range comps {
+		w := ws[k*panel : k*panel+n]
+		simd.ExpSubTo(w, w, top)
+		simd.Axpy(1, w, sum)
+	}
+	logs := rest[:n]
+	simd.Log(logs, sum)
+	var lse float64
+	for p, v := range logs {
+		lse += float64(v) + float64(top[p])
+	}
+	s.lse[b], s.dlse[b] = lse, 0
+	if !s.tangent && !s.gradient {
+		return
+	}
+
+	scale := s.cot // turns exp(β - top) into w, or into r where ẇ needs that
+	if s.tangent {
+		scale = 1
+	}
+	for p, v := range sum {
+		sum[p] = scale / v
+	}
+	for k := range comps {
+		w := ws[k*panel : k*panel+n]
+		simd.MulTo(w, w, sum)
+	}
+	if s.tangent {
+		clear(mean)
+		for k := range comps {
+			r := ws[k*panel:]
+			for p, v := range s.dws[(b*comps+k)*panel:][:n] {
+				mean[p] += T(r[p] * v)
+			}
+		}
+		for _, v := range mean {
+			s.dlse[b] += float64(v)
+		}
+		for k := range comps {
+			w, dw := ws[k*panel:k*panel+n], s.dws[(b*comps+k)*panel:][:n]
+			for p, r := range w {
+				w[p] = s.cot * r
+				dw[p] = T(w[p]*(dw[p]-mean[p])) + T(s.dcot*r)
+			}
+		}
+	}
+	if s.gradient && s.x {
+		s.pointCotangents(b, p0, n, c, rest)
+	}
+}
+
+// betaTangent sets db to the tangents of β_k at the points of a panel, given
+// c = x - μ_k and ẋ.
+func (s *sweep[T]) betaTangent(db []T, k int, c, dx, scratch []T) {
+	d, panel, n := s.d, s.panel, len(db)
+	sc := scratch[:d*panel]
+	clear(sc)
+	simd.Gemm(d, n, d, 1, s.s[k*d*d:(k+1)*d*d], d, 1, c, panel, 1, sc, panel)
+	for p := range db {
+		db[p] = s.dbias[k]
+	}
+	for i := range d {
+		ci, si, pmu := c[i*panel:], sc[i*panel:], s.pmu[k*d+i]
+		for p := range db {
+			db[p] += T(ci[p] * (pmu - si[p]))
+		}
+	}
+	if dx == nil {
+		return
+	}
+	pc := scratch[d*panel : 2*d*panel]
+	clear(pc)
+	simd.Gemm(d, n, d, 1, s.p[k*d*d:(k+1)*d*d], d, 1, c, panel, 1, pc, panel)
+	for i := range d {
+		pi, xi := pc[i*panel:], dx[i*panel:]
+		for p := range db {
+			db[p] -= T(pi[p] * xi[p])
+		}
+	}
+}
+
+// pointCotangents adds to the cotangents of the points of panel b, and to
+// their tangents.
+func (s *sweep[T]) pointCotangents(b, p0, n int, c, scratch []T) {
+	d, panel := s.d, s.panel
+	x := s.xs[b*d*panel : (b+1)*d*panel]
+	wc, dwc := scratch[:d*panel], scratch[d*panel:2*d*panel]
+	gx, dgx := scratch[2*d*panel:3*d*panel], scratch[3*d*panel:4*d*panel]
+	clear(scratch[:4*d*panel])
+	for k := range s.comps {
+		simd.SubColumn(n, c, panel, x, panel, s.k.Means.Row(k))
+		w := s.ws[(b*s.comps+k)*panel:][:n]
+		for i := range d {
+			simd.MulTo(wc[i*panel:i*panel+n], w, c[i*panel:i*panel+n])
+		}
+		pk := s.p[k*d*d : (k+1)*d*d]
+		simd.Gemm(d, n, d, -1, pk, d, 1, wc, panel, 1, gx, panel)
+		if !s.second {
+			continue
+		}
+		// -(ẇ·P·c + w·Ṗ·c + w·P·ċ), Ṗ = 2S
+		dw := s.dws[(b*s.comps+k)*panel:][:n]
+		for i := range d {
+			var dmu T
+			if s.t.Means.Data != nil {
+				dmu = s.t.Means.Row(k)[i]
+			}
+			for p := range n {
+				dc := -dmu
+				if s.t.X.Data != nil {
+					dc += s.dxs[(b*d+i)*panel+p]
+				}
+				dwc[i*panel+p] = T(dw[p]*c[i*panel+p]) + T(w[p]*dc)
+			}
+		}
+		simd.Gemm(d, n, d, -1, pk, d, 1, dwc, panel, 1, dgx, panel)
+		simd.Gemm(d, n, d, -2, s.s[k*d*d:(k+1)*d*d], d, 1, wc, panel, 1, dgx, panel)
+	}
+	addRows(s.g.X, p0, n, gx, panel)
+	addRows(s.gt.X, p0, n, dgx, panel)
+}
+
+// addRows adds src, held by coordinate, to rows p0 to p0+n of dst, if there is
+// a dst.
+func addRows[T rev.Float](dst rev.General[T], p0, n int, src []T, panel int) {
+	if dst.Data == nil {
+		return
+	}
+	for p := range n {
+		row := dst.Row(p0 + p)
+		for j := range row {
+			row[j] += src[j*panel+p]
+		}
+	}
+}
+
+// Block adds a run of panels to the moments of one component.
+func (t *byComponent[T]) Block(worker, u int) {
+	s := (*sweep[T])(t)
+	d, panel := s.d, s.panel
+	k, part := u/s.parts, u%s.parts
+	c, work := s.scratch[worker][:d*panel], s.scratch[worker][d*panel:2*d*panel]
+	w1, w2 := s.w1[u*d:(u+1)*d], s.w2[u*d*d:(u+1)*d*d]
+	for b := part * s.panels / s.parts; b < (part+1)*s.panels/s.parts; b++ {
+		n := min(panel, s.n-(s.first+b)*panel)
+		w := s.ws[(b*s.comps+k)*panel:][:n]
+		s.w0[u] += simd.Sum(w)
+		if !s.means && !s.factors && !s.second {
+			continue
+		}
+		simd.SubColumn(n, c, panel, s.xs[b*d*panel:(b+1)*d*panel], panel, s.k.Means.Row(k))
+		if s.factors {
+			simd.Syrk(d, n, w2, d, w, c, panel, work)
+		}
+		rowSums(w1, w, c, panel)
+		if !s.second {
+			continue
+		}
+		dw := s.dws[(b*s.comps+k)*panel:][:n]
+		s.dw0[u] += simd.Sum(dw)
+		rowSums(s.dw1[u*d:(u+1)*d], dw, c, panel)
+		if s.factors {
+			simd.Syrk(d, n, s.dw2[u*d*d:(u+1)*d*d], d, dw, c, panel, work)
+		}
+		if s.t.X.Data == nil {
+			continue
+		}
+		dx := s.dxs[b*d*panel : (b+1)*d*panel]
+		rowSums(s.xw[u*d:(u+1)*d], w, dx, panel)
+		if s.factors {
+			for i := range d {
+				simd.MulTo(work[i*panel:i*panel+n], w, c[i*panel:i*panel+n])
+			}
+			simd.Gemm(d, d, n, 1, work, panel, 1, dx, 1, panel, s.xc[u*d*d:(u+1)*d*d], d)
+		}
+	}
+}
+
+// rowSums adds Σ_p w_p·x[i,p] to sum[i].
+func rowSums[T rev.Float](sum, w, x []T, panel int) {
+	for i := range sum {
+		sum[i] += simd.Dot(w, x[i*panel:i*panel+len(w)])
+	}
+}
+
+// Block turns the moments of component k into cotangents.
+func (t *finish[T]) Block(worker, k int) {
+	s := (*sweep[T])(t)
+	d := s.d
+	q := s.q[k*d*d : (k+1)*d*d]
+	sign, m, g2 := s.prior()
+	cot, dcot := float64(s.cot), float64(s.dcot)
+	n := float64(s.n)
+
+	w0, w1, w2 := s.w0[k*s.parts:(k+1)*s.parts], s.w1[k*s.parts*d:], s.w2[k*s.parts*d*d:]
+	join(w0, w1, w2, d)
+	if s.g.Alpha.Data != nil {
+		s.g.Alpha.Data[k*s.g.Alpha.Inc] += T(float64(w0[0]) - n*cot*s.weights[k])
+	}
+	scratch := s.scratch[worker]
+	qbar := scratch[:d*d]
+	if s.factors {
+		// Q̄ = -lower(Q·M), but for the prior
+		clear(qbar)
+		subLower(qbar, q, w2, d)
+		if s.g.Factors.Data != nil {
+			row := s.g.Factors.Row(k)
+			for j := range d {
+				e := q[j*d+j]
+				row[j] += w0[0] + T(qbar[j*d+j]*e) + T(sign*cot*(m-g2*float64(e)*float64(e)))
+			}
+			l, scale := row[d:], T(sign*cot*g2)
+			for j := range d {
+				for i := j + 1; i < d; i++ {
+					l[0] += qbar[i*d+j] - T(scale*q[i*d+j])
+					l = l[1:]
+				}
+			}
+		}
+	}
+	if s.g.Means.Data != nil {
+		addQtQ(s.g.Means.Row(k), q, q, w1[:d], scratch[d*d:d*d+d])
+	}
+	if !s.second {
+		return
+	}
+
+	dw0, dw1, dw2 := s.dw0[k*s.parts:(k+1)*s.parts], s.dw1[k*s.parts*d:], s.dw2[k*s.parts*d*d:]
+	join(dw0, dw1, dw2, d)
+	if s.gt.Alpha.Data != nil {
+		s.gt.Alpha.Data[k*s.gt.Alpha.Inc] += T(float64(dw0[0]) - n*(dcot*s.weights[k]+cot*s.dweights[k]))
+	}
+	// Complete ṁ and Ṁ by what comes of ċ = ẋ - μ̇.
+	if s.t.X.Data != nil {
+		xw, xc := s.xw[k*s.parts*d:], s.xc[k*s.parts*d*d:]
+		for part := 1; part < s.parts; part++ {
+			for i := range d {
+				xw[i] += xw[part*d+i]
+			}
+			for i := range d * d {
+				xc[i] += xc[part*d*d+i]
+			}
+		}
+		for i := range d {
+			dw1[i] += xw[i]
+			for j := range d {
+				dw2[i*d+j] += xc[i*d+j] + xc[j*d+i]
+			}
+		}
+	}
+	if s.t.Means.Data != nil {
+		mu := s.t.Means.Row(k)
+		for i := range d {
+			dw1[i] -= T(w0[0] * mu[i])
+			for j := range d {
+				dw2[i*d+j] -= T(w1[i]*mu[j]) + T(mu[i]*w1[j])
+			}
+		}
+	}
+	dq := s.dq[k*d*d : (k+1)*d*d]
+	if s.gt.Factors.Data != nil {
+		dqbar := scratch[d*d : 2*d*d]
+		clear(dqbar)
+		subLower(dqbar, dq, w2, d)
+		subLower(dqbar, q, dw2, d)
+		row := s.gt.Factors.Row(k)
+		for j := range d {
+			e, de := q[j*d+j], dq[j*d+j]
+			prior := sign * (dcot*(m-g2*float64(e)*float64(e)) - 2*cot*g2*float64(e)*float64(de))
+			row[j] += dw0[0] + T(dqbar[j*d+j]*e) + T(qbar[j*d+j]*de) + T(prior)
+		}
+		l, scale, dscale := row[d:], T(sign*cot*g2), T(sign*dcot*g2)
+		for j := range d {
+			for i := j + 1; i < d; i++ {
+				l[0] += dqbar[i*d+j] - T(dscale*q[i*d+j]) - T(scale*dq[i*d+j])
+				l = l[1:]
+			}
+		}
+	}
+	if s.gt.Means.Data != nil {
+		// Ṗ·m + P·ṁ, Ṗ = Qᵀ·Q̇ + Q̇ᵀ·Q
+		row, v := s.gt.Means.Row(k), scratch[2*d*d:2*d*d+d]
+		addQtQ(row, q, dq, w1[:d], v)
+		addQtQ(row, dq, q, w1[:d], v)
+		addQtQ(row, q, q, dw1[:d], v)
+	}
+}
+
+// join adds the moments of all parts to those of the first, and completes the
+// symmetric second moment from its lower triangle.
+func join[T rev.Float](w0, w1, w2 []T, d int) {
+	for part := 1; part < len(w0); part++ {
+		w0[0] += w0[part]
+		for i := range d {
+			w1[i] += w1[part*d+i]
+		}
+		for i := range d * d {
+			w2[i] += w2[part*d*d+i]
+		}
+	}
+	for i := range d {
+		for j := range i {
+			w2[j*d+i] = w2[i*d+j]
+		}
+	}
+}
+
+// subLower subtracts the product of lower triangular a and square b, both d×d,
+// from the lower triangle of c. It may write above the diagonal of c.
+func subLower[T rev.Float](c, a, b []T, d int) {
+	const rows = 8
+	for i := 0; i < d; i += rows {
+		m := min(rows, d-i)
+		simd.Gemm(m, i+m, i+m, -1, a[i*d:], d, 1, b, d, 1, c[i*d:], d)
+	}
+}
+
+// addQtQ computes y += Aᵀ·B·x for lower triangular A and B, d×d; v is scratch.
+func addQtQ[T rev.Float](y, a, b, x, v []T) {
+	d := len(x)
+	for i := range d {
+		v[i] = simd.Dot(b[i*d:i*d+i+1], x[:i+1])
+	}
+	for i := range d {
+		simd.Axpy(v[i], a[i*d:i*d+i+1], y[:i+1])
+	}
+}
