@@ -1,0 +1,18 @@
+// Package revnum is the root of a library of reversible numerical kernels that
+// works with gonum's types. It holds no code; the packages are
+//
+//	rev           the contract of a kernel, and the combinators that compose kernels into programs
+//	rev/revtest   the conformance suite that every kernel passes; for kernels of your own too
+//	fixed         fixed-point numbers: += and -= undo each other to the bit
+//	ulog          logarithmic numbers: *= and /= undo each other to the bit over fixed point
+//	revlinalg     dense kernels: dot product, log-sum-exp, polynomial least squares
+//	revmodels/gmm Gaussian mixtures: the log posterior and its derivatives, and fitting
+//	benchmarks    the benchmark binary: go run ./benchmarks
+//
+// A kernel is a hand-written routine that comes as a family: Forward runs it,
+// Inverse undoes it, Adjoint undoes it with gradients attached, Tangent runs it
+// with derivatives in a direction carried along. Nothing is recorded on the
+// way, so the gradient of a long computation takes the memory of the
+// computation itself. Package rev says it in full; docs/design.md says why the
+// library is built as it is.
+package revnum
