@@ -3,6 +3,7 @@ package rev
 import (
 	"errors"
 	"fmt"
+	"math/bits"
 	"reflect"
 	"sync"
 	"unsafe"
@@ -98,7 +99,7 @@ func Check[K any](k *K) {
 			if a.Role.readOnly() && b.Role.readOnly() {
 				continue
 			}
-			if r[i].overlaps(&r[j]) {
+			if overlap(&r[i], &r[j]) {
 				l.panicOverlap(j, i)
 			}
 		}
@@ -144,7 +145,7 @@ func (l *layout) checkLike(k, g *regions) {
 			panic(mat.ErrShape)
 		}
 		for j := range l.fields[:i] {
-			if l.fields[j].Role == Index || !g[i].overlaps(&g[j]) {
+			if l.fields[j].Role == Index || !overlap(&g[i], &g[j]) {
 				continue
 			}
 			same := g[i] == g[j] && k[i] == k[j]
@@ -164,7 +165,7 @@ func (l *layout) checkDisjoint(k, g *regions) {
 			continue
 		}
 		for j := range l.fields {
-			if g[i].overlaps(&k[j]) {
+			if overlap(&g[i], &k[j]) {
 				l.panicOverlap(j, i)
 			}
 		}
@@ -323,45 +324,50 @@ func (l *layout) load(r *regions, k unsafe.Pointer) {
 	for i := range l.fields {
 		f := &l.fields[i]
 		p := unsafe.Add(k, f.offset)
+		r := &r[i]
+		r.size = f.size
 		switch f.Kind {
 		case Scalar:
-			r[i] = region{data: *(*unsafe.Pointer)(p), stride: 1, size: f.size}
-			if r[i].data != nil {
-				r[i].rows, r[i].cols = 1, 1
+			r.data = *(*unsafe.Pointer)(p)
+			r.rows, r.cols, r.stride = 1, 1, 1
+			if r.data == nil {
+				r.rows = 0
 			}
 		case Slice:
 			s := *(*[]byte)(p)
-			r[i] = region{unsafe.Pointer(unsafe.SliceData(s)), len(s), 1, 1, f.size}
+			r.view(s, len(s), 1, 1)
 		case Vec:
 			v := (*Vector[byte])(p)
-			r[i] = newRegion(v.Data, v.N, 1, v.Inc, f.size)
+			r.view(v.Data, v.N, 1, v.Inc)
 		case Gen:
 			m := (*General[byte])(p)
-			r[i] = newRegion(m.Data, m.Rows, m.Cols, m.Stride, f.size)
+			r.view(m.Data, m.Rows, m.Cols, m.Stride)
 		}
 	}
 }
 
-func newRegion(data []byte, rows, cols, stride int, size uintptr) region {
+// view sets r to a view of data, and panics if there is none.
+func (r *region) view(data []byte, rows, cols, stride int) {
 	if rows < 0 || cols < 0 {
 		panic(mat.ErrNegativeDimension)
 	}
-	r := region{unsafe.Pointer(unsafe.SliceData(data)), rows, cols, stride, size}
-	if r.data == nil || r.empty() {
-		return r
+	r.data = unsafe.Pointer(unsafe.SliceData(data))
+	r.rows, r.cols, r.stride = rows, cols, stride
+	if data == nil || r.empty() {
+		return
 	}
 	if stride < max(1, cols) {
 		panic(mat.ErrIllegalStride)
 	}
-	// Divided out, because (rows-1)*stride may overflow.
-	if len(data) < cols || (len(data)-cols)/stride < rows-1 {
+	// The product may not fit an int.
+	hi, lo := bits.Mul(uint(rows-1), uint(stride))
+	if hi != 0 || len(data) < cols || lo > uint(len(data)-cols) {
 		panic(mat.ErrShape)
 	}
-	return r
 }
 
-// overlaps reports whether a and b share an element.
-func (a *region) overlaps(b *region) bool {
+// overlap reports whether a and b share an element.
+func overlap(a, b *region) bool {
 	if a.data == nil || b.data == nil || a.empty() || b.empty() {
 		return false
 	}

@@ -40,7 +40,7 @@ func TestOperands(t *testing.T) {
 	if got := rev.Operands[*every[fixed.Q43]](); !reflect.DeepEqual(got, want) {
 		t.Errorf("of the pointer: got %v, want %v", got, want)
 	}
-	type number struct{ log, sign float64 }
+	type number struct{ Log, Sign float64 }
 	type others struct {
 		A blas64.General `rev:"in"`
 		X blas64.Vector  `rev:"in"`
