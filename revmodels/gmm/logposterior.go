@@ -1,6 +1,8 @@
 package gmm
 
 import (
+	"math"
+
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/rev"
@@ -46,7 +48,8 @@ type Prior struct {
 // Memory beyond the operands is of the order of K·D² and of one batch of
 // points (some MiB), whatever N is.
 //
-// Shape errors panic with mat.ErrShape. The equations are those of ADBench
+// Shape errors panic with mat.ErrShape, operands that overlap as rev.Check
+// says; a negative or non-finite γ, or a negative M, panics with a string. The equations are those of ADBench
 // (Šrajer, Kukelova and Fitzgibbon, 2018, arXiv 1807.10129, section 4.1) as
 // corrected by GradBench.
 type LogPosterior[T rev.Float] struct {
@@ -124,7 +127,8 @@ func (k LogPosterior[T]) Inverse() {
 // the cotangent g.Out to those of g.Alpha, g.Means, g.Factors and g.X that are
 // there. Without g.Out there is no gradient.
 func (k LogPosterior[T]) Adjoint(g LogPosterior[T]) {
-	k.check(g)
+	k.check()
+	rev.CheckLike(&k, &g)
 	if k.Out == nil && g.Out == nil {
 		return
 	}
@@ -137,7 +141,8 @@ func (k LogPosterior[T]) Adjoint(g LogPosterior[T]) {
 // Tangent adds the log posterior to Out, and its derivative in the direction t
 // to t.Out. A nil operand of t is a zero direction.
 func (k LogPosterior[T]) Tangent(t LogPosterior[T]) {
-	k.check(t)
+	k.check()
+	rev.CheckLike(&k, &t)
 	if k.Out == nil && t.Out == nil {
 		return
 	}
@@ -155,7 +160,8 @@ func (k LogPosterior[T]) Tangent(t LogPosterior[T]) {
 // gradient in the direction t, which is the Hessian times t where g.Out is 1
 // and gt.Out is 0.
 func (k LogPosterior[T]) AdjointTangent(g, t, gt LogPosterior[T]) {
-	k.check(g, t, gt)
+	k.check()
+	rev.CheckLike(&k, &g, &t, &gt)
 	f, df := k.sweep(g, t, gt)
 	if k.Out != nil {
 		*k.Out -= f
@@ -165,15 +171,18 @@ func (k LogPosterior[T]) AdjointTangent(g, t, gt LogPosterior[T]) {
 	}
 }
 
-// check panics unless the operands of k, and those of the others that are
-// there, have the shapes that the equation needs.
-func (k LogPosterior[T]) check(others ...LogPosterior[T]) {
-	d, n, comps := k.X.Cols, k.X.Rows, k.Alpha.N
+// check panics unless the operands are well formed and of the shapes that the
+// equation needs.
+func (k *LogPosterior[T]) check() {
+	rev.Check(k)
+	d, comps := k.X.Cols, k.Alpha.N
 	if k.Means.Rows != comps || k.Means.Cols != d || k.Factors.Rows != comps || k.Factors.Cols != d*(d+1)/2 {
 		panic(mat.ErrShape)
 	}
-	if k.Prior.Gamma < 0 || k.Prior.M < 0 {
-		panic("gmm: negative parameter of the prior")
+	if !(k.Prior.Gamma >= 0) || math.IsInf(k.Prior.Gamma, 1) {
+		panic(badGamma)
 	}
-	_ = n
+	if k.Prior.M < 0 {
+		panic(negM)
+	}
 }

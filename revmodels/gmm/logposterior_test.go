@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 
 	"revnum/rev"
@@ -201,5 +202,105 @@ func TestDerivatives(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// cotangents returns zero cotangents for all operands of k, and one for Out.
+func cotangents(k LogPosterior[float64]) LogPosterior[float64] {
+	zeros := func(m rev.General[float64]) rev.General[float64] {
+		return rev.NewGeneral[float64](m.Rows, m.Cols, nil)
+	}
+	one := 1.0
+	return LogPosterior[float64]{
+		Out: &one, Alpha: rev.ViewSlice(make([]float64, k.Alpha.N)),
+		Means: zeros(k.Means), Factors: zeros(k.Factors), X: zeros(k.X),
+	}
+}
+
+// TestWorkers checks that many panels and batches give the same bits on any
+// number of workers, with few components and with many.
+func TestWorkers(t *testing.T) {
+	for _, s := range [][3]int{{2, 3, 30000}, {7, 60, 5000}, {40, 5, 4000}} {
+		k := random[float64](rand.New(rand.NewPCG(3, 1)), s[0], s[1], s[2])
+		var want []float64
+		for _, workers := range []int{1, 2, 3, 7} {
+			k.Workers = workers
+			*k.Out = 0
+			g := cotangents(k)
+			k.Adjoint(g)
+			got := []float64{*k.Out}
+			for _, e := range g.operands() {
+				got = append(got, *e)
+			}
+			if want == nil {
+				want = got
+			}
+			for i, w := range want {
+				if got[i] != w {
+					t.Fatalf("%v: number %d is %v with %d workers, %v with one", s, i, got[i], workers, w)
+				}
+			}
+		}
+	}
+}
+
+func TestNoAllocation(t *testing.T) {
+	k := random[float64](rand.New(rand.NewPCG(4, 1)), 5, 6, 3000)
+	k.Workers = 2
+	g := cotangents(k)
+	for name, f := range map[string]func(){
+		"Forward": k.Forward, "Inverse": k.Inverse,
+		"Adjoint": func() { k.Adjoint(g) }, "Tangent": func() { k.Tangent(g) },
+	} {
+		if n := testing.AllocsPerRun(20, f); n != 0 {
+			t.Errorf("%s allocates %v times", name, n)
+		}
+	}
+}
+
+// TestMemory checks that the memory beyond the operands does not grow with the
+// number of points.
+func TestMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("2.5 million points")
+	}
+	k := random[float64](rand.New(rand.NewPCG(5, 1)), 10, 5, 10)
+	const n = 2_500_000
+	x := rev.NewGeneral[float64](n, 10, nil)
+	for i := range n {
+		copy(x.Row(i), k.X.Row(i%10))
+	}
+	k.X = x
+	g := cotangents(k)
+	g.X = rev.General[float64]{}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	k.Adjoint(g)
+	runtime.ReadMemStats(&after)
+	if extra := after.TotalAlloc - before.TotalAlloc; extra > 16<<20 {
+		t.Errorf("%d points take %d bytes, want at most 16 MiB", n, extra)
+	}
+}
+
+// TestExtremes checks that a point that no component reaches gives -Inf,
+// and that NaN in any operand comes out as NaN.
+func TestExtremes(t *testing.T) {
+	k := random[float64](rand.New(rand.NewPCG(6, 1)), 3, 4, 20)
+	k.X.Row(7)[0] = 1e200
+	*k.Out = 0
+	k.Forward()
+	if !math.IsInf(*k.Out, -1) {
+		t.Errorf("F = %v at a point out of reach, want -Inf", *k.Out)
+	}
+	k.X.Row(7)[0] = 0
+	for i, e := range k.operands() {
+		v := *e
+		*e = math.NaN()
+		*k.Out = 0
+		k.Forward()
+		if !math.IsNaN(*k.Out) {
+			t.Errorf("F = %v with a NaN in operand element %d", *k.Out, i)
+		}
+		*e = v
 	}
 }
