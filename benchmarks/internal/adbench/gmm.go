@@ -1,0 +1,302 @@
+package adbench
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"os"
+	"strconv"
+)
+
+// GMM is a problem of ADBench's Gaussian mixture: K components and N points in
+// D dimensions. Matrices are stored by rows.
+type GMM struct {
+	D, K, N int
+	Alpha   []float64 // K log weights, not normalised
+	Means   []float64 // K×D
+	Factors []float64 // K×D(D+1)/2: D log-diagonal entries, then the strictly lower triangle column by column
+	X       []float64 // N×D
+	Gamma   float64   // of the Wishart prior
+	M       int
+}
+
+// Params returns the number of parameters, K(1 + D + D(D+1)/2).
+func (g *GMM) Params() int { return len(g.Alpha) + len(g.Means) + len(g.Factors) }
+
+// gmmCounts returns how many parameters a problem has and how many numbers its
+// points hold, and false if either is more than an int holds.
+func gmmCounts(d, k, n int) (params, points int, ok bool) {
+	tri, ok1 := mul(d, d+1)
+	per, ok2 := add(tri/2, d+1)
+	params, ok3 := mul(k, per)
+	points, ok4 := mul(n, d)
+	return params, points, ok1 && ok2 && ok3 && ok4
+}
+
+// mul returns a·b for non-negative a and b, and whether it is an int.
+func mul(a, b int) (int, bool) {
+	hi, lo := bits.Mul(uint(a), uint(b))
+	return int(lo), hi == 0 && lo <= math.MaxInt
+}
+
+// add returns a+b for non-negative a and b, and whether it is an int.
+func add(a, b int) (int, bool) {
+	return a + b, a <= math.MaxInt-b
+}
+
+// LoadGMM reads the problem in the file at path. With replicate set, the file
+// holds one point that stands for all N.
+func LoadGMM(path string, replicate bool) (*GMM, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	size := int64(-1)
+	if info, err := f.Stat(); err == nil {
+		if info.IsDir() {
+			return nil, fmt.Errorf("%s: is a folder, expected a GMM problem", path)
+		}
+		if info.Mode().IsRegular() {
+			size = info.Size()
+		}
+	}
+	return ReadGMM(f, path, size, replicate)
+}
+
+// ReadGMM reads a problem from r. Errors name the source by name, and the
+// line. A problem of more numbers than size bytes can hold is refused before
+// memory is taken for it; a negative size is an unknown one.
+func ReadGMM(r io.Reader, name string, size int64, replicate bool) (*GMM, error) {
+	p := gmmReader{s: newScanner(r, name), size: size}
+	g, err := p.read(replicate)
+	if err != nil {
+		if p.ragged != "" {
+			return nil, fmt.Errorf("%w (the first line that does not hold one whole row: %s)", err, p.ragged)
+		}
+		return nil, err
+	}
+	return g, nil
+}
+
+// gmmReader reads a GMM. Lines do not matter to the format; but where numbers
+// are missing or too many, the first line that does not hold one whole row is
+// where to look, so that line is kept.
+type gmmReader struct {
+	s      *scanner
+	size   int64
+	ragged string
+}
+
+func (p *gmmReader) read(replicate bool) (*GMM, error) {
+	s := p.s
+	g := new(GMM)
+	var err error
+	if g.D, err = s.integer("the dimension d, a positive integer", 1); err != nil {
+		return nil, err
+	}
+	if g.K, err = s.integer("the number of components k, a positive integer", 1); err != nil {
+		return nil, err
+	}
+	if g.N, err = s.integer("the number of points n, a positive integer", 1); err != nil {
+		return nil, err
+	}
+	if err := p.plausible(g, replicate); err != nil {
+		return nil, err
+	}
+
+	if g.Alpha, err = p.rows("alpha", g.K, 1); err != nil {
+		return nil, err
+	}
+	if g.Means, err = p.rows("mean", g.K, g.D); err != nil {
+		return nil, err
+	}
+	if g.Factors, err = p.rows("factor", g.K, g.D*(g.D+1)/2); err != nil {
+		return nil, err
+	}
+	if replicate {
+		x, err := p.rows("the replicated point", 1, g.D)
+		if err != nil {
+			return nil, err
+		}
+		g.X = make([]float64, 0, g.N*g.D)
+		for range g.N {
+			g.X = append(g.X, x...)
+		}
+	} else if g.X, err = p.rows("point", g.N, g.D); err != nil {
+		return nil, err
+	}
+
+	gamma := func() string { return "the prior's gamma, a positive number" }
+	if g.Gamma, err = s.float(gamma); err != nil {
+		return nil, err
+	}
+	if g.Gamma <= 0 {
+		return nil, s.expected(gamma(), strconv.AppendFloat(nil, g.Gamma, 'g', -1, 64), nil)
+	}
+	if g.M, err = s.integer("the prior's m, an integer of at least 0", 0); err != nil {
+		return nil, err
+	}
+	return g, s.finish()
+}
+
+// plausible checks the sizes of g against the size of the file, and those of a
+// replicated problem, which the file does not bound, against the memory.
+func (p *gmmReader) plausible(g *GMM, replicate bool) error {
+	params, points, ok := gmmCounts(g.D, g.K, g.N)
+	if !ok {
+		return p.s.errorf("d = %d, k = %d, n = %d: the sizes overflow", g.D, g.K, g.N)
+	}
+	// One digit and one separator for each number, at the least.
+	inFile := uint64(params) + uint64(points)
+	if replicate {
+		inFile = uint64(params) + uint64(g.D)
+	}
+	if p.size >= 0 && inFile > uint64(p.size)/2 {
+		return p.s.errorf("d = %d, k = %d, n = %d: expected %d numbers, more than the file's %d bytes can hold",
+			g.D, g.K, g.N, inFile, p.size)
+	}
+	if replicate {
+		return CheckMemory(uint64(points), fmt.Sprintf("%s:1: %d replicated points in %d dimensions", p.s.name, g.N, g.D))
+	}
+	return nil
+}
+
+// rows reads an r×c matrix, named what in errors.
+func (p *gmmReader) rows(what string, r, c int) ([]float64, error) {
+	var i, j int
+	describe := func() string {
+		d := "a finite number for " + what
+		if r > 1 {
+			d += fmt.Sprintf(" %d of %d", i+1, r)
+		}
+		if c > 1 {
+			d += fmt.Sprintf(", entry %d of %d", j+1, c)
+		}
+		return d
+	}
+	// Where the file's size is unknown, memory grows with what has been read.
+	room := r * c
+	if p.size < 0 {
+		room = min(room, 1<<16)
+	}
+	data := make([]float64, 0, room)
+	for i = range r {
+		last := p.s.line
+		first := last
+		for j = range c {
+			v, err := p.s.float(describe)
+			if err != nil {
+				return nil, err
+			}
+			if j == 0 {
+				first = p.s.line
+			}
+			data = append(data, v)
+		}
+		if p.ragged == "" && (first == last || first != p.s.line) {
+			p.ragged = fmt.Sprintf("line %d, near %s %d of %d", first, what, i+1, r)
+		}
+	}
+	return data, nil
+}
+
+// CheckMemory returns an error if that many float64 are more than this machine
+// has memory for. The error begins with what.
+func CheckMemory(floats uint64, what string) error {
+	have := availableMemory()
+	if floats > have/8 {
+		return fmt.Errorf("%s need %.1f GiB, and %.1f GiB are available", what,
+			float64(floats)*8/(1<<30), float64(have)/(1<<30))
+	}
+	return nil
+}
+
+// Write writes g in ADBench's form, all numbers with six decimals as in
+// ADBench's own files. With replicate set, only the first point is written.
+func (g *GMM) Write(w io.Writer, replicate bool) error {
+	b := bufio.NewWriterSize(w, 1<<16)
+	fmt.Fprintf(b, "%d %d %d\n", g.D, g.K, g.N)
+	writeRows(b, g.Alpha, 1)
+	writeRows(b, g.Means, g.D)
+	writeRows(b, g.Factors, g.D*(g.D+1)/2)
+	if replicate {
+		writeRows(b, g.X[:g.D], g.D)
+	} else {
+		writeRows(b, g.X, g.D)
+	}
+	fmt.Fprintf(b, "%.6f %d\n", g.Gamma, g.M)
+	return b.Flush()
+}
+
+// writeRows writes data as rows of c numbers. Errors are left to w's Flush.
+func writeRows(w *bufio.Writer, data []float64, c int) {
+	line := make([]byte, 0, 16*c)
+	for i := 0; i < len(data); i += c {
+		line = line[:0]
+		for j, v := range data[i : i+c] {
+			if j > 0 {
+				line = append(line, ' ')
+			}
+			line = strconv.AppendFloat(line, v, 'f', 6, 64)
+		}
+		line = append(line, '\n')
+		_, _ = w.Write(line)
+	}
+}
+
+// ErrSize is returned for sizes that no problem can have.
+var ErrSize = errors.New("adbench: sizes must be positive, and their product an int")
+
+// GenerateGMM draws a problem from the distribution of ADBench's synthetic
+// data: log weights, factors and points are standard normal, means uniform in
+// [0, 1), gamma is 1 and m is 0. All are rounded to six decimals, as they are
+// in a file, so that a problem is the same in memory and read back. With
+// replicate set, all points are one point.
+func GenerateGMM(d, k, n int, seed uint64, replicate bool) (*GMM, error) {
+	if d < 1 || k < 1 || n < 1 {
+		return nil, ErrSize
+	}
+	params, points, ok := gmmCounts(d, k, n)
+	if !ok {
+		return nil, ErrSize
+	}
+	if err := CheckMemory(uint64(params)+uint64(points), fmt.Sprintf("d = %d, k = %d, n = %d:", d, k, n)); err != nil {
+		return nil, err
+	}
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	normal := func(n int) []float64 {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = sixDecimals(rnd.NormFloat64())
+		}
+		return x
+	}
+	g := &GMM{D: d, K: k, N: n, Gamma: 1}
+	g.Alpha = normal(k)
+	g.Means = make([]float64, k*d)
+	for i := range g.Means {
+		g.Means[i] = sixDecimals(rnd.Float64())
+	}
+	g.Factors = normal(k * (d * (d + 1) / 2))
+	if !replicate {
+		g.X = normal(points)
+		return g, nil
+	}
+	x := normal(d)
+	g.X = make([]float64, 0, points)
+	for range n {
+		g.X = append(g.X, x...)
+	}
+	return g, nil
+}
+
+// sixDecimals returns the float64 that a file holds for v. The quotient of two
+// exact integers is rounded as the decimal is when it is read.
+func sixDecimals(v float64) float64 {
+	return math.Round(v*1e6) / 1e6
+}

@@ -1,0 +1,30 @@
+package adbench
+
+import (
+	"bufio"
+	"bytes"
+	"math"
+	"os"
+	"strconv"
+)
+
+// availableMemory returns the number of bytes that a process may still take
+// without driving others out of memory: MemAvailable where the system says it,
+// 4 GiB elsewhere, and never more than the address space.
+func availableMemory() uint64 {
+	const unknown = 4 << 30
+	f, err := os.Open("/proc/meminfo")
+	if err != nil {
+		return min(unknown, math.MaxInt)
+	}
+	defer f.Close()
+	for sc := bufio.NewScanner(f); sc.Scan(); {
+		fields := bytes.Fields(sc.Bytes())
+		if len(fields) >= 2 && string(fields[0]) == "MemAvailable:" {
+			if kib, err := strconv.ParseUint(string(fields[1]), 10, 50); err == nil {
+				return min(kib<<10, math.MaxInt)
+			}
+		}
+	}
+	return min(unknown, math.MaxInt)
+}

@@ -1,0 +1,237 @@
+package adbench
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"revnum/benchmarks/internal/outfile"
+	"revnum/rev"
+	"revnum/revmodels/gmm"
+)
+
+// Run is one measurement, as ADBench's runners are asked for it.
+type Run struct {
+	Test      string  // GMM, in any case
+	Module    string  // Revnum, RevnumMT or Revnum32, or a path as ADBench's scripts make of it
+	Input     string  // the problem's file
+	OutPrefix string  // what the names of the output files begin with, the folder included
+	MinTime   float64 // seconds that a batch of calls must take to be timed
+	RunsF     int     // batches for the objective
+	RunsJ     int     // batches for the gradient
+	TimeLimit float64 // seconds after which no new batch begins
+	Replicate bool    // the file has one point that stands for all
+}
+
+// Tests are the names of the tests that ADBench has and revnum does as well.
+var Tests = []string{"GMM"}
+
+// otherTests are ADBench's tests that revnum does not have.
+var otherTests = []string{"BA", "Hand", "Hand-Complicated", "LSTM"}
+
+// Modules are the names of revnum's ways to compute.
+var Modules = []string{"Revnum", "RevnumMT", "Revnum32"}
+
+// ParseRun reads the arguments of ADBench's runners: TEST MODULE INPUT
+// OUTPREFIX MIN_TIME NRUNS_F NRUNS_J TIME_LIMIT [-rep].
+func ParseRun(args []string) (Run, error) {
+	if len(args) < 8 || len(args) > 9 {
+		return Run{}, fmt.Errorf("expected the 8 arguments TEST MODULE INPUT OUTPREFIX MIN_TIME NRUNS_F NRUNS_J TIME_LIMIT, and -rep at most after them, found %d", len(args))
+	}
+	r := Run{Test: args[0], Module: args[1], Input: args[2], OutPrefix: args[3]}
+	var err error
+	seconds := func(name, s string) (v float64) {
+		v, perr := strconv.ParseFloat(s, 64)
+		if (perr != nil || math.IsNaN(v) || v < 0) && err == nil {
+			err = fmt.Errorf("%s: expected a number of seconds, found %q", name, s)
+		}
+		return v
+	}
+	count := func(name, s string) (v int) {
+		v, perr := strconv.Atoi(s)
+		if (perr != nil || v < 0) && err == nil {
+			err = fmt.Errorf("%s: expected a number of runs, found %q", name, s)
+		}
+		return v
+	}
+	r.MinTime = seconds("MIN_TIME", args[4])
+	r.RunsF = count("NRUNS_F", args[5])
+	r.RunsJ = count("NRUNS_J", args[6])
+	r.TimeLimit = seconds("TIME_LIMIT", args[7])
+	if err == nil && math.IsInf(r.MinTime, 1) {
+		err = fmt.Errorf("MIN_TIME: expected a finite number of seconds, found %q", args[4])
+	}
+	if len(args) == 9 {
+		if args[8] != "-rep" {
+			return Run{}, fmt.Errorf("expected -rep or nothing after TIME_LIMIT, found %q", args[8])
+		}
+		r.Replicate = true
+	}
+	return r, err
+}
+
+// Do measures, writes the three files of the result and says so on log. No
+// file is written before all is computed.
+func (r Run) Do(log io.Writer) error {
+	test, err := r.test()
+	if err != nil {
+		return err
+	}
+	module, err := r.module()
+	if err != nil {
+		return err
+	}
+	// The folder is checked first, so that a long measurement is not in vain.
+	dir := filepath.Dir(r.OutPrefix + "x")
+	if info, err := os.Stat(dir); err != nil {
+		return fmt.Errorf("OUTPREFIX: the output folder: %w", err)
+	} else if !info.IsDir() {
+		return fmt.Errorf("OUTPREFIX: %s: expected a folder", dir)
+	}
+	switch test {
+	case "GMM":
+		p, err := LoadGMM(r.Input, r.Replicate)
+		if err != nil {
+			return err
+		}
+		switch module {
+		case "Revnum":
+			return measureGMM(r, module, NewObjective[float64](p, gmm.ADBench, 1), log)
+		case "RevnumMT":
+			return measureGMM(r, module, NewObjective[float64](p, gmm.ADBench, 0), log)
+		case "Revnum32":
+			return measureGMM(r, module, NewObjective[float32](p, gmm.ADBench, 1), log)
+		}
+	}
+	panic("adbench: a test or module without code")
+}
+
+// test returns the test's name as Tests spells it.
+func (r Run) test() (string, error) {
+	same := func(s string) bool { return strings.EqualFold(s, r.Test) }
+	if i := slices.IndexFunc(Tests, same); i >= 0 {
+		return Tests[i], nil
+	}
+	if slices.ContainsFunc(otherTests, same) {
+		return "", fmt.Errorf("TEST: %s is not supported; supported: %s", r.Test, strings.Join(Tests, ", "))
+	}
+	return "", fmt.Errorf("TEST: unknown test %q; supported: %s", r.Test, strings.Join(Tests, ", "))
+}
+
+// module returns the module's name. ADBench's scripts name a module by the
+// path of the file that they expect it in: .../Revnum.dll for C++ and .NET,
+// .../RevnumGMM.py for Python, .../RevnumGMM.jl for Julia.
+func (r Run) module() (string, error) {
+	name := basename(r.Module)
+	if ext := r.Module[strings.LastIndexByte(r.Module, '.')+1:]; ext == "py" || ext == "jl" {
+		name = strings.TrimSuffix(name, "GMM")
+	}
+	if !slices.Contains(Modules, name) {
+		return "", fmt.Errorf("MODULE: unknown module %q; there are %s", r.Module, strings.Join(Modules, ", "))
+	}
+	return name, nil
+}
+
+// basename returns the file's name without folders and without what follows
+// its last dot. Both slashes separate, as in ADBench.
+func basename(path string) string {
+	name := path[strings.LastIndexAny(path, `/\`)+1:]
+	if dot := strings.LastIndexByte(name, '.'); dot >= 0 {
+		name = name[:dot]
+	}
+	return name
+}
+
+func measureGMM[T rev.Float](r Run, module string, o *Objective[T], log io.Writer) error {
+	var value T
+	timeF, err := shortestTime(r.MinTime, r.RunsF, r.TimeLimit, func() { value = o.Value() })
+	if err != nil {
+		return fmt.Errorf("objective: %w", err)
+	}
+	timeJ, err := shortestTime(r.MinTime, r.RunsJ, r.TimeLimit, func() { o.ValueGradient() })
+	if err != nil {
+		return fmt.Errorf("gradient: %w", err)
+	}
+	prefix := r.OutPrefix + basename(r.Input)
+	files := []struct {
+		path  string
+		write func(w io.Writer) error
+	}{
+		{prefix + "_F_" + module + ".txt", func(w io.Writer) error { return writeNumbers(w, []T{value}) }},
+		{prefix + "_J_" + module + ".txt", func(w io.Writer) error { return writeNumbers(w, o.Gradient) }},
+		{prefix + "_times_" + module + ".txt", func(w io.Writer) error {
+			_, err := fmt.Fprintf(w, "%.6e\n%.6e\n", timeF, timeJ)
+			return err
+		}},
+	}
+	// The times are last: ADBench's script takes that file as the sign of a
+	// test that was done.
+	for _, f := range files {
+		if err := outfile.Write(f.path, f.write); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(log, "%s: objective %.17e in %.3g s, gradient in %.3g s\n", basename(r.Input), float64(value), timeF, timeJ)
+	return nil
+}
+
+// writeNumbers writes one number a line, as C++ prints them with 17 digits
+// after the point.
+func writeNumbers[T rev.Float](w io.Writer, x []T) error {
+	var line []byte
+	for _, v := range x {
+		v := float64(v)
+		switch {
+		case math.IsNaN(v):
+			line = append(line[:0], "nan"...)
+		case math.IsInf(v, 1):
+			line = append(line[:0], "inf"...)
+		case math.IsInf(v, -1):
+			line = append(line[:0], "-inf"...)
+		default:
+			line = strconv.AppendFloat(line[:0], v, 'e', 17, 64)
+		}
+		if _, err := w.Write(append(line, '\n')); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shortestTime returns the seconds of one call of f, measured as ADBench does:
+// the number of calls is doubled from 1 until one batch takes longer than
+// minTime; batches of that number follow until there were runs of them or the
+// time limit is over; the shortest batch counts.
+func shortestTime(minTime float64, runs int, limit float64, f func()) (float64, error) {
+	const maxRepeats = 1 << 30
+	batch := func(repeats int) float64 {
+		start := time.Now()
+		for range repeats {
+			f()
+		}
+		return time.Since(start).Seconds()
+	}
+	repeats := 1
+	seconds := batch(repeats)
+	for seconds <= minTime {
+		if repeats == maxRepeats {
+			return 0, errors.New("a billion calls did not take MIN_TIME")
+		}
+		repeats *= 2
+		seconds = batch(repeats)
+	}
+	best, total := seconds, seconds
+	for run := 1; run < runs && total < limit; run++ {
+		seconds = batch(repeats)
+		best = min(best, seconds)
+		total += seconds
+	}
+	return best / float64(repeats), nil
+}

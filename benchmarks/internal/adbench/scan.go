@@ -1,0 +1,147 @@
+package adbench
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+)
+
+// maxToken is the length of the longest number that is still read. The longest
+// decimal expansion of a float64 that makes sense has some 770 digits.
+const maxToken = 4096
+
+// scanner reads numbers separated by white space, and knows the line it is on.
+type scanner struct {
+	r        io.Reader
+	name     string
+	buf      []byte
+	pos, end int
+	line     int // of the next byte
+	readErr  error
+}
+
+func newScanner(r io.Reader, name string) *scanner {
+	return &scanner{r: r, name: name, buf: make([]byte, 1<<18), line: 1}
+}
+
+// errorf returns an error that names the file and the line.
+func (s *scanner) errorf(format string, args ...any) error {
+	return fmt.Errorf("%s:%d: %w", s.name, s.line, fmt.Errorf(format, args...))
+}
+
+// fill moves what is left of the buffer to its front and reads more behind it.
+// It reports whether there is more.
+func (s *scanner) fill() bool {
+	if s.readErr != nil {
+		return false
+	}
+	copy(s.buf, s.buf[s.pos:s.end])
+	s.end -= s.pos
+	s.pos = 0
+	for range 100 {
+		var n int
+		n, s.readErr = s.r.Read(s.buf[s.end:])
+		s.end += n
+		if n > 0 {
+			return true
+		}
+		if s.readErr != nil {
+			return false
+		}
+	}
+	s.readErr = io.ErrNoProgress
+	return false
+}
+
+func isSpace(c byte) bool {
+	return c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == '\v' || c == '\f'
+}
+
+// token returns the next word, valid until the next call, io.EOF at the end of
+// the file.
+func (s *scanner) token() ([]byte, error) {
+	for {
+		for s.pos < s.end && isSpace(s.buf[s.pos]) {
+			if s.buf[s.pos] == '\n' {
+				s.line++
+			}
+			s.pos++
+		}
+		if s.pos < s.end {
+			break
+		}
+		if !s.fill() {
+			return nil, s.readErr
+		}
+	}
+	n := 0
+	for {
+		for s.pos+n < s.end && !isSpace(s.buf[s.pos+n]) {
+			n++
+		}
+		if n > maxToken {
+			return nil, errors.New("a word of more than 4096 characters")
+		}
+		if s.pos+n < s.end || !s.fill() {
+			break
+		}
+	}
+	if s.readErr != nil && s.readErr != io.EOF {
+		return nil, s.readErr
+	}
+	t := s.buf[s.pos : s.pos+n]
+	s.pos += n
+	return t, nil
+}
+
+// expected returns the error for a token that is not what was expected, or for
+// the error err that came in its place.
+func (s *scanner) expected(what string, token []byte, err error) error {
+	switch {
+	case errors.Is(err, io.EOF):
+		return s.errorf("expected %s, found the end of the file", what)
+	case err != nil:
+		return s.errorf("expected %s: %w", what, err)
+	}
+	if len(token) > 40 {
+		token = append(token[:40:40], "..."...)
+	}
+	return s.errorf("expected %s, found %q", what, token)
+}
+
+// integer reads an integer of at least low.
+func (s *scanner) integer(what string, low int) (int, error) {
+	t, err := s.token()
+	if err != nil {
+		return 0, s.expected(what, nil, err)
+	}
+	v, err := strconv.Atoi(string(t))
+	if err != nil || v < low {
+		return 0, s.expected(what, t, nil)
+	}
+	return v, nil
+}
+
+// float reads a finite number.
+func (s *scanner) float(what func() string) (float64, error) {
+	t, err := s.token()
+	if err != nil {
+		return 0, s.expected(what(), nil, err)
+	}
+	v, err := strconv.ParseFloat(string(t), 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0, s.expected(what(), t, nil)
+	}
+	return v, nil
+}
+
+// finish checks that nothing follows.
+func (s *scanner) finish() error {
+	t, err := s.token()
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return s.expected("the end of the file", t, err)
+}

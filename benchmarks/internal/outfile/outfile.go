@@ -1,0 +1,127 @@
+// Package outfile writes files that are either whole or not there at all: the
+// content goes to a temporary file in the same folder, which takes the file's
+// name when it is complete.
+package outfile
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// unfinished holds the temporary files that exist now. Its mutex is held over
+// every creation, rename and removal, so that Abort misses none.
+var unfinished struct {
+	sync.Mutex
+	paths map[string]bool
+}
+
+// Write makes the file at path hold what write writes to w. If write or the
+// system fails, the error names path, and the file is as it was before. A path
+// that names a device or a pipe is written to directly.
+func Write(path string, write func(w io.Writer) error) error {
+	if err := writeFile(path, write); err != nil {
+		// The errors of package os name the temporary file.
+		var pathErr *fs.PathError
+		if errors.As(err, &pathErr) {
+			err = pathErr.Err
+		}
+		return fmt.Errorf("%s: cannot write: %w", path, err)
+	}
+	return nil
+}
+
+func writeFile(path string, write func(w io.Writer) error) (err error) {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		if info.IsDir() {
+			return errors.New("is a folder")
+		}
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		return fill(f, write)
+	}
+
+	f, err := create(path)
+	if err != nil {
+		return err
+	}
+	end := os.Remove // unless all goes well, by a panic too
+	defer func() {
+		if ferr := finish(f.Name(), end); err == nil {
+			err = ferr
+		}
+	}()
+	if err := fill(f, write); err != nil {
+		return err
+	}
+	end = func(tmp string) error {
+		err := os.Rename(tmp, path)
+		if err != nil {
+			os.Remove(tmp)
+		}
+		return err
+	}
+	return nil
+}
+
+// create opens a new temporary file beside path.
+func create(path string) (*os.File, error) {
+	unfinished.Lock()
+	defer unfinished.Unlock()
+	for {
+		tmp := fmt.Sprintf("%s.%08x.tmp", path, rand.Uint32())
+		f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if unfinished.paths == nil {
+			unfinished.paths = make(map[string]bool)
+		}
+		unfinished.paths[tmp] = true
+		return f, nil
+	}
+}
+
+func fill(f *os.File, write func(w io.Writer) error) (err error) {
+	defer func() {
+		if cerr := f.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	w := bufio.NewWriterSize(f, 1<<16)
+	if err := write(w); err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+// finish ends the life of the temporary file tmp by last.
+func finish(tmp string, last func(tmp string) error) error {
+	unfinished.Lock()
+	defer unfinished.Unlock()
+	delete(unfinished.paths, tmp)
+	return last(tmp)
+}
+
+// Abort removes all unfinished files and blocks every later Write. It is for a
+// process about to exit, such as one that was interrupted.
+func Abort() {
+	unfinished.Lock()
+	for tmp := range unfinished.paths {
+		os.Remove(tmp)
+	}
+}
