@@ -1,4 +1,3 @@
-// Package parallel is a deterministic fork-join over the blocks of a problem.
 package parallel
 
 import (
@@ -8,7 +7,7 @@ import (
 )
 
 // Task is work cut into blocks that write disjoint outputs. Block is called
-// once for each block, from any goroutine; worker is in [0, Workers) and no two
+// once for each block, from any goroutine; worker is in [0, workers) and no two
 // calls run at the same time with the same worker, so it may index scratch.
 type Task interface {
 	Block(worker, block int)
@@ -26,8 +25,14 @@ func Workers(w int) int {
 	return w
 }
 
-// Run runs all blocks of t on the given number of workers and returns when all
-// are done.
+// Run runs the blocks 0, 1, ..., blocks-1 of t on at most the given number of
+// workers and returns when all are done. Blocks start in this order. With one
+// worker they run in the calling goroutine; with more, the caller is worker 0.
+// Any number of goroutines may call Run, and a block may call it too.
+//
+// If blocks panic, blocks that have not started are left out, and when the
+// started ones have finished Run panics with the value that the first of them
+// in order panicked with: the same value as with one worker.
 func Run(workers, blocks int, t Task) {
 	workers = min(workers, blocks)
 	if workers <= 1 {
@@ -36,20 +41,193 @@ func Run(workers, blocks int, t Task) {
 		}
 		return
 	}
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for w := range workers {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			for {
-				b := int(next.Add(1)) - 1
-				if b >= blocks {
-					return
-				}
-				t.Block(w, b)
-			}
-		}()
+	j := fork(workers, blocks, t)
+	defer j.join()
+	j.work(0)
+}
+
+// A job is a call of Run in progress.
+type job struct {
+	task    Task
+	blocks  int64
+	next    atomic.Int64 // the first block that has not started
+	pending atomic.Int32 // the caller and the helpers that are not done
+	done    chan struct{}
+	helpers []*helper
+
+	mu       sync.Mutex
+	panicked bool
+	block    int64 // the first block that panicked, and what with
+	value    any
+}
+
+// A helper is a goroutine that works on one job at a time, as worker number
+// worker.
+//
+// Its state is nil while it is idle and looks for work, asleep while it waits
+// for a token, a job that it is asked to work on, and working while it does.
+// A caller that took it off the stack of idle helpers asks it, and while the
+// state is still that caller's job may take that back.
+type helper struct {
+	state  atomic.Pointer[job]
+	wake   chan struct{} // gets one token for each step from asleep to a job
+	worker int
+}
+
+var asleep, working = new(job), new(job)
+
+// spins is how often an idle helper or a waiting caller looks again before it
+// goes to sleep, a few microseconds in all.
+const spins = 4000
+
+var pool struct {
+	sync.Mutex
+	idle    []*helper // the last to become idle on top, as it is likely awake
+	helpers int       // number of helpers that exist
+	jobs    []*job
+}
+
+// fork returns a running job, with what helpers there are. There are never
+// more helpers than a single call has asked for: if other calls have them,
+// the caller does with fewer, which no block can tell.
+func fork(workers, blocks int, t Task) *job {
+	pool.Lock()
+	var j *job
+	if n := len(pool.jobs); n > 0 {
+		j = pool.jobs[n-1]
+		pool.jobs = pool.jobs[:n-1]
+	} else {
+		j = &job{done: make(chan struct{}, 1)}
 	}
-	wg.Wait()
+	for n := len(pool.idle); n > 0 && len(j.helpers) < workers-1; n-- {
+		j.helpers = append(j.helpers, pool.idle[n-1])
+		pool.idle = pool.idle[:n-1]
+	}
+	for len(j.helpers) < workers-1 && pool.helpers < workers-1 {
+		h := &helper{wake: make(chan struct{}, 1)}
+		j.helpers = append(j.helpers, h)
+		pool.helpers++
+		go h.run()
+	}
+	pool.Unlock()
+
+	j.task, j.blocks = t, int64(blocks)
+	j.next.Store(0)
+	j.pending.Store(int32(len(j.helpers) + 1))
+	for i, h := range j.helpers {
+		h.worker = i + 1
+		if h.state.Swap(j) == asleep {
+			h.wake <- struct{}{}
+		}
+	}
+	return j
+}
+
+// join waits for the blocks in progress, gives the job back, and raises the
+// panic of a block.
+func (j *job) join() {
+	left := int32(1)
+	for _, h := range j.helpers {
+		if h.state.CompareAndSwap(j, nil) {
+			h.rest()
+			left++
+		}
+	}
+	if j.pending.Add(-left) != 0 {
+		for i := 0; i < spins && j.pending.Load() != 0; i++ {
+		}
+		<-j.done
+	}
+	panicked, value := j.panicked, j.value
+	j.task, j.panicked, j.value = nil, false, nil
+	clear(j.helpers)
+	j.helpers = j.helpers[:0]
+	pool.Lock()
+	pool.jobs = append(pool.jobs, j)
+	pool.Unlock()
+	if panicked {
+		panic(value)
+	}
+}
+
+// work runs blocks until none is left.
+func (j *job) work(worker int) {
+	b := int64(-1)
+	defer func() {
+		if b >= j.blocks {
+			return
+		}
+		v := recover()
+		if v == nil {
+			// The goroutine is ending; another worker must not believe
+			// that the block was done.
+			v = "parallel: runtime.Goexit called in a block"
+		}
+		j.next.Store(j.blocks)
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		if !j.panicked || b < j.block {
+			j.panicked, j.block, j.value = true, b, v
+		}
+	}()
+	for {
+		if b = j.next.Add(1) - 1; b >= j.blocks {
+			return
+		}
+		j.task.Block(worker, int(b))
+	}
+}
+
+// run is the life of a helper.
+func (h *helper) run() {
+	for {
+		h.serve(h.await())
+	}
+}
+
+// await returns the next job of the helper, working on it.
+func (h *helper) await() *job {
+	for {
+		looks := 1
+		if runtime.GOMAXPROCS(0) > 1 {
+			looks = spins
+		}
+		for range looks {
+			if j := h.state.Load(); j != nil && h.state.CompareAndSwap(j, working) {
+				return j
+			}
+		}
+		if h.state.CompareAndSwap(nil, asleep) {
+			<-h.wake
+		}
+	}
+}
+
+// serve works on j.
+func (h *helper) serve(j *job) {
+	ended := true
+	defer func() {
+		if ended { // by runtime.Goexit
+			pool.Lock()
+			pool.helpers--
+			pool.Unlock()
+		} else {
+			// Idle before the caller can return, so that it finds the
+			// helper in its next call.
+			h.state.Store(nil)
+			h.rest()
+		}
+		if j.pending.Add(-1) == 0 {
+			j.done <- struct{}{}
+		}
+	}()
+	j.work(h.worker)
+	ended = false
+}
+
+// rest puts the helper on the stack of idle ones.
+func (h *helper) rest() {
+	pool.Lock()
+	pool.idle = append(pool.idle, h)
+	pool.Unlock()
 }

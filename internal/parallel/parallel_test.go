@@ -1,0 +1,287 @@
+package parallel
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// blockFunc is a Task of a function.
+type blockFunc func(worker, block int)
+
+func (f blockFunc) Block(worker, block int) { f(worker, block) }
+
+// counting checks that each block runs once and that no two calls share a
+// worker at a time.
+type counting struct {
+	busy  []atomic.Int32
+	times []int
+	err   atomic.Value
+}
+
+func (c *counting) Block(worker, block int) {
+	if worker < 0 || worker >= len(c.busy) {
+		c.err.Store(fmt.Errorf("worker %d of %d", worker, len(c.busy)))
+		return
+	}
+	if c.busy[worker].Add(1) != 1 {
+		c.err.Store(fmt.Errorf("worker %d runs two blocks at a time", worker))
+	}
+	c.times[block]++
+	if block%3 == 0 {
+		runtime.Gosched()
+	}
+	c.busy[worker].Add(-1)
+}
+
+func checkRun(workers, blocks int) error {
+	c := &counting{busy: make([]atomic.Int32, workers), times: make([]int, blocks)}
+	Run(workers, blocks, c)
+	if err := c.err.Load(); err != nil {
+		return err.(error)
+	}
+	for b, n := range c.times {
+		if n != 1 {
+			return fmt.Errorf("workers=%d blocks=%d: block %d ran %d times", workers, blocks, b, n)
+		}
+	}
+	return nil
+}
+
+func TestRun(t *testing.T) {
+	for _, workers := range []int{1, 2, 3, 7} {
+		for _, blocks := range []int{0, 1, 2, 3, 6, 50} {
+			for range 20 {
+				if err := checkRun(workers, blocks); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+}
+
+func TestRunsOnSeveralGoroutines(t *testing.T) {
+	// Each of two blocks waits for the other, so one goroutine cannot run both.
+	var wg sync.WaitGroup
+	wg.Add(2)
+	Run(2, 2, blockFunc(func(_, _ int) {
+		wg.Done()
+		wg.Wait()
+	}))
+}
+
+func TestOneWorkerRunsInline(t *testing.T) {
+	var order []int
+	before := runtime.NumGoroutine()
+	Run(1, 5, blockFunc(func(worker, block int) {
+		if n := runtime.NumGoroutine(); n > before {
+			t.Errorf("%d goroutines, %d before", n, before)
+		}
+		if worker != 0 {
+			t.Errorf("worker %d", worker)
+		}
+		order = append(order, block)
+	}))
+	if !slices.Equal(order, []int{0, 1, 2, 3, 4}) {
+		t.Errorf("blocks ran in the order %v", order)
+	}
+}
+
+func TestConcurrentCallers(t *testing.T) {
+	var wg sync.WaitGroup
+	for caller := range 16 {
+		wg.Go(func() {
+			for i := range 100 {
+				if err := checkRun(2+(caller+i)%3, 1+i%9); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	pool.Lock()
+	defer pool.Unlock()
+	if len(pool.idle) != pool.helpers {
+		t.Errorf("%d of %d helpers are idle when no call is in progress", len(pool.idle), pool.helpers)
+	}
+	if pool.helpers > 6 {
+		t.Errorf("%d helpers, but no call asked for more than 6", pool.helpers)
+	}
+}
+
+func TestNested(t *testing.T) {
+	var sum atomic.Int64
+	Run(3, 6, blockFunc(func(_, i int) {
+		Run(3, 6, blockFunc(func(_, j int) {
+			Run(2, 4, blockFunc(func(_, k int) {
+				sum.Add(int64(100*i + 10*j + k))
+			}))
+		}))
+	}))
+	var want int64
+	for i := range int64(6) {
+		for j := range int64(6) {
+			for k := range int64(4) {
+				want += 100*i + 10*j + k
+			}
+		}
+	}
+	if got := sum.Load(); got != want {
+		t.Errorf("sum %d, want %d", got, want)
+	}
+}
+
+// caught returns what f panics with.
+func caught(f func()) (v any) {
+	defer func() { v = recover() }()
+	f()
+	return nil
+}
+
+func TestPanic(t *testing.T) {
+	cause := errors.New("block 3")
+	for _, workers := range []int{1, 2, 7} {
+		for range 50 {
+			var running atomic.Int32
+			v := caught(func() {
+				Run(workers, 20, blockFunc(func(_, block int) {
+					running.Add(1)
+					defer running.Add(-1)
+					switch {
+					case block == 3:
+						runtime.Gosched()
+						panic(cause)
+					case block > 3:
+						panic(block)
+					}
+				}))
+			})
+			if v != cause {
+				t.Fatalf("workers=%d: panicked with %v, want %v", workers, v, cause)
+			}
+			if n := running.Load(); n != 0 {
+				t.Fatalf("workers=%d: %d blocks still running", workers, n)
+			}
+			if err := checkRun(workers, 20); err != nil {
+				t.Fatalf("after a panic: %v", err)
+			}
+		}
+	}
+}
+
+func TestGoexit(t *testing.T) {
+	for range 50 {
+		done := make(chan any)
+		go func() {
+			defer func() { done <- recover() }()
+			var both sync.WaitGroup
+			both.Add(2)
+			Run(2, 2, blockFunc(func(worker, _ int) {
+				both.Done()
+				both.Wait()
+				if worker == 1 {
+					runtime.Goexit()
+				}
+			}))
+		}()
+		if v := <-done; v == nil {
+			t.Fatal("Run returned as if the block had been done")
+		}
+		if err := checkRun(3, 20); err != nil {
+			t.Fatalf("after Goexit: %v", err)
+		}
+	}
+}
+
+func TestNoAllocation(t *testing.T) {
+	c := &counting{busy: make([]atomic.Int32, 3), times: make([]int, 12)}
+	if n := testing.AllocsPerRun(200, func() { Run(3, 12, c) }); n != 0 {
+		t.Errorf("%v allocations per call", n)
+	}
+}
+
+func TestSleepingHelpers(t *testing.T) {
+	for range 5 {
+		time.Sleep(time.Millisecond) // long past the spinning
+		if err := checkRun(4, 9); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestWorkers(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
+	if got := Workers(0); got != 3 {
+		t.Errorf("Workers(0) = %d with GOMAXPROCS=3", got)
+	}
+	runtime.GOMAXPROCS(1)
+	if got := Workers(0); got != 1 {
+		t.Errorf("Workers(0) = %d with GOMAXPROCS=1", got)
+	}
+	if err := checkRun(3, 10); err != nil {
+		t.Errorf("with GOMAXPROCS=1: %v", err)
+	}
+	if got := Workers(5); got != 5 {
+		t.Errorf("Workers(5) = %d", got)
+	}
+	if caught(func() { Workers(-1) }) == nil {
+		t.Error("Workers(-1) did not panic")
+	}
+}
+
+func ExampleRun() {
+	sums := partialSums{x: []float64{1, 2, 3, 4, 5, 6, 7}, sums: make([]float64, 3)}
+	Run(Workers(0), len(sums.sums), &sums)
+	total := 0.0
+	for _, s := range sums.sums { // in the order of the blocks
+		total += s
+	}
+	fmt.Println(total)
+	// Output: 28
+}
+
+// partialSums sums blocks of three elements.
+type partialSums struct{ x, sums []float64 }
+
+func (p *partialSums) Block(_, block int) {
+	for _, v := range p.x[3*block : min(3*block+3, len(p.x))] {
+		p.sums[block] += v
+	}
+}
+
+// busyWork computes for about the given number of nanoseconds per block.
+type busyWork struct{ steps int }
+
+var sink atomic.Uint64
+
+func (w *busyWork) Block(_, block int) {
+	x := uint64(block + 1)
+	for range w.steps {
+		x ^= x << 13
+		x ^= x >> 7
+		x ^= x << 17
+	}
+	if x == 0 {
+		sink.Add(1)
+	}
+}
+
+func BenchmarkRun(b *testing.B) {
+	for _, workers := range []int{1, 2} {
+		for _, steps := range []int{1, 30000} {
+			b.Run(fmt.Sprintf("workers=%d/steps=%d", workers, steps), func(b *testing.B) {
+				w := &busyWork{steps}
+				b.ReportAllocs()
+				for b.Loop() {
+					Run(workers, 2, w)
+				}
+			})
+		}
+	}
+}
