@@ -1,0 +1,113 @@
+package gradbench
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"revnum/benchmarks/internal/adbench"
+	"revnum/revmodels/gmm"
+)
+
+// gmmObjective is the log posterior of a Gaussian mixture.
+func gmmObjective(input json.RawMessage, workers int) (func(), func() (any, error), error) {
+	p, err := parseGMM(input)
+	if err != nil {
+		return nil, nil, err
+	}
+	o := adbench.NewObjective[float64](p, gmm.GradBench, workers)
+	var value float64
+	return func() { value = o.Value() }, func() (any, error) { return value, finite(value) }, nil
+}
+
+// gmmJacobian is its gradient with respect to the parameters.
+func gmmJacobian(input json.RawMessage, workers int) (func(), func() (any, error), error) {
+	p, err := parseGMM(input)
+	if err != nil {
+		return nil, nil, err
+	}
+	o := adbench.NewObjective[float64](p, gmm.GradBench, workers)
+	output := func() (any, error) {
+		if err := finite(o.Gradient...); err != nil {
+			return nil, err
+		}
+		alpha, rest := o.Gradient[:p.K], o.Gradient[p.K:]
+		means, factors := rest[:p.K*p.D], rest[p.K*p.D:]
+		out := struct {
+			Alpha []float64   `json:"alpha"`
+			Mu    [][]float64 `json:"mu"`
+			Q     [][]float64 `json:"q"`
+			L     [][]float64 `json:"l"`
+		}{Alpha: alpha}
+		tri := p.D * (p.D + 1) / 2
+		for k := range p.K {
+			out.Mu = append(out.Mu, means[k*p.D:(k+1)*p.D])
+			f := factors[k*tri : (k+1)*tri]
+			out.Q = append(out.Q, f[:p.D])
+			out.L = append(out.L, f[p.D:])
+		}
+		return out, nil
+	}
+	return func() { o.ValueGradient() }, output, nil
+}
+
+// parseGMM reads a problem, whose sizes d, k and n must be those of its arrays.
+func parseGMM(input json.RawMessage) (*adbench.GMM, error) {
+	var in struct {
+		D, K, N, M *int
+		Gamma      *float64
+		Alpha      numbers
+		Mu, Q, L   []numbers
+		X          []numbers
+	}
+	if err := json.Unmarshal(input, &in); err != nil {
+		return nil, err
+	}
+	for _, f := range []struct {
+		name    string
+		missing bool
+	}{
+		{"d", in.D == nil}, {"k", in.K == nil}, {"n", in.N == nil}, {"m", in.M == nil}, {"gamma", in.Gamma == nil},
+		{"alpha", in.Alpha == nil}, {"mu", in.Mu == nil}, {"q", in.Q == nil}, {"l", in.L == nil}, {"x", in.X == nil},
+	} {
+		if f.missing {
+			return nil, missing(f.name)
+		}
+	}
+	d, k, n := *in.D, *in.K, *in.N
+	if d < 1 || k < 1 || n < 1 {
+		return nil, fmt.Errorf("expected positive d, k and n, found %d, %d and %d", d, k, n)
+	}
+	// Every product of d below is the size of something that exists.
+	if *in.M < 0 || *in.Gamma <= 0 {
+		return nil, fmt.Errorf("expected m of at least 0 and a positive gamma, found %d and %g", *in.M, *in.Gamma)
+	}
+	if len(in.Alpha) != k {
+		return nil, fmt.Errorf("alpha: expected k = %d numbers, found %d", k, len(in.Alpha))
+	}
+	for _, f := range []struct {
+		name string
+		a    []numbers
+		r, c int
+	}{
+		{"x", in.X, n, d}, {"mu", in.Mu, k, d}, {"q", in.Q, k, d}, {"l", in.L, k, d * (d - 1) / 2},
+	} {
+		if len(f.a) != f.r {
+			return nil, fmt.Errorf("%s: expected %d rows, found %d", f.name, f.r, len(f.a))
+		}
+		for i, row := range f.a {
+			if len(row) != f.c {
+				return nil, fmt.Errorf("%s[%d]: expected %d numbers, found %d", f.name, i, f.c, len(row))
+			}
+		}
+	}
+	p := &adbench.GMM{D: d, K: k, N: n, Alpha: in.Alpha, Gamma: *in.Gamma, M: *in.M}
+	for i := range k {
+		p.Means = append(p.Means, in.Mu[i]...)
+		p.Factors = append(append(p.Factors, in.Q[i]...), in.L[i]...)
+	}
+	p.X = make([]float64, 0, n*d)
+	for _, row := range in.X {
+		p.X = append(p.X, row...)
+	}
+	return p, nil
+}

@@ -1,0 +1,341 @@
+package gradbench
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	// maxLine is the length of the longest message that is read. One with ten
+	// million points in ten dimensions has 2 GB; the limit is for streams that
+	// never end their line.
+	maxLine = 4<<30 - 1
+
+	// idPrefix is how much of a message is searched for its id where the whole
+	// cannot be parsed.
+	idPrefix = 1 << 16
+
+	// maxRuns ends an evaluation before min_seconds are over: each run is a
+	// timing in the answer, and those of ten million take some 500 MB.
+	maxRuns = 1e7
+
+	// maxSeconds is the longest min_seconds.
+	maxSeconds = 3600
+)
+
+// Tool is the name by which the tool answers.
+const Tool = "revnum"
+
+// A function takes a parsed input to the call that is timed and to what
+// appends the output of the last call as JSON.
+type function func(input json.RawMessage, workers int) (call func(), output func() (any, error), err error)
+
+// modules has the functions of each module.
+var modules = map[string]map[string]function{
+	"hello": {"square": square, "double": double},
+	"gmm":   {"objective": gmmObjective, "jacobian": gmmJacobian},
+}
+
+// names returns the keys of m as a list for people.
+func names[V any](m map[string]V) string {
+	var keys []string
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return strings.Join(keys, ", ")
+}
+
+// Serve answers the messages of r on w, in order, until r ends. Kernels use
+// the given number of workers, 0 for all. The error is that of r or w.
+func Serve(r io.Reader, w io.Writer, workers int) error {
+	return serve(r, w, workers, maxLine)
+}
+
+func serve(r io.Reader, w io.Writer, workers, maxLine int) error {
+	in := bufio.NewReaderSize(r, 1<<16)
+	out := bufio.NewWriterSize(w, 1<<16)
+	for {
+		line, whole, err := readLine(in, maxLine)
+		if len(bytes.TrimSpace(line)) > 0 {
+			if whole {
+				answer(line, workers).write(out)
+			} else {
+				failure(findID(line), fmt.Errorf("the message is longer than %d bytes", maxLine)).write(out)
+			}
+			if err := out.Flush(); err != nil {
+				return err
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// readLine returns the next line and true, or the first idPrefix bytes of one
+// that is longer than limit, which it skips, and false.
+func readLine(r *bufio.Reader, limit int) (line []byte, whole bool, err error) {
+	whole = true
+	for {
+		part, err := r.ReadSlice('\n')
+		if whole && len(line)+len(part) > limit {
+			whole = false
+			line = slices.Clone(append(line, part...)[:min(idPrefix, limit)])
+		}
+		if whole {
+			line = append(line, part...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, whole, err
+		}
+	}
+}
+
+// response is the answer to one message.
+type response struct {
+	id      json.RawMessage // as it came; nil where it could not be read
+	tool    string
+	success *bool
+	output  any
+	err     string
+	runs    []time.Duration
+}
+
+func failure(id json.RawMessage, err error) *response {
+	no := false
+	return &response{id: id, success: &no, err: err.Error()}
+}
+
+// write writes the response as one line. Its errors are left to w's Flush.
+// Timings can be millions, and do not go through the reflection of package
+// json.
+func (r *response) write(w *bufio.Writer) {
+	output, err := json.Marshal(r.output)
+	if err != nil {
+		failure(r.id, fmt.Errorf("the output: %w", err)).write(w)
+		return
+	}
+	id := r.id
+	if id == nil {
+		id = []byte("null")
+	}
+	_, _ = w.WriteString(`{"id":`)
+	_, _ = w.Write(id)
+	if r.tool != "" {
+		fmt.Fprintf(w, `,"tool":%q`, r.tool)
+	}
+	if r.success != nil {
+		fmt.Fprintf(w, `,"success":%t`, *r.success)
+	}
+	if r.err != "" {
+		text, _ := json.Marshal(r.err)
+		_, _ = w.WriteString(`,"error":`)
+		_, _ = w.Write(text)
+	}
+	if r.output != nil {
+		_, _ = w.WriteString(`,"output":`)
+		_, _ = w.Write(output)
+	}
+	if r.runs != nil {
+		_, _ = w.WriteString(`,"timings":[`)
+		var buf []byte
+		for i, d := range r.runs {
+			buf = buf[:0]
+			if i > 0 {
+				buf = append(buf, ',')
+			}
+			buf = append(buf, `{"name":"evaluate","nanoseconds":`...)
+			buf = strconv.AppendInt(buf, d.Nanoseconds(), 10)
+			_, _ = w.Write(append(buf, '}'))
+		}
+		_ = w.WriteByte(']')
+	}
+	_, _ = w.WriteString("}\n")
+}
+
+// message is what all messages have.
+type message struct {
+	ID       json.RawMessage `json:"id"`
+	Kind     *string         `json:"kind"`
+	Module   *string         `json:"module"`
+	Function *string         `json:"function"`
+	Input    json.RawMessage `json:"input"`
+}
+
+// answer returns the response to one message.
+func answer(line []byte, workers int) (r *response) {
+	var m message
+	if err := json.Unmarshal(line, &m); err != nil {
+		return failure(findID(line), fmt.Errorf("the message: %w", err))
+	}
+	id := scalar(m.ID)
+	defer func() {
+		if p := recover(); p != nil {
+			r = failure(id, fmt.Errorf("this is a bug in revnum: %v\n%s", p, debug.Stack()))
+		}
+	}()
+	if id == nil {
+		return failure(nil, errors.New("the message: expected a number as id"))
+	}
+	if m.Kind == nil {
+		return failure(id, missing("kind"))
+	}
+	switch *m.Kind {
+	default:
+		return &response{id: id}
+	case "start":
+		return &response{id: id, tool: Tool}
+	case "define":
+		if _, err := m.module(); err != nil {
+			return failure(id, err)
+		}
+		yes := true
+		return &response{id: id, success: &yes}
+	case "evaluate":
+		output, runs, err := m.evaluate(workers)
+		if err != nil {
+			return failure(id, err)
+		}
+		yes := true
+		return &response{id: id, success: &yes, output: output, runs: runs}
+	}
+}
+
+func missing(field string) error { return fmt.Errorf("the field %q is missing", field) }
+
+func (m *message) module() (map[string]function, error) {
+	if m.Module == nil {
+		return nil, missing("module")
+	}
+	functions, ok := modules[*m.Module]
+	if !ok {
+		return nil, fmt.Errorf("unknown module %q; there are %s", *m.Module, names(modules))
+	}
+	return functions, nil
+}
+
+// evaluate runs a function as often as its input asks for.
+func (m *message) evaluate(workers int) (output any, runs []time.Duration, err error) {
+	functions, err := m.module()
+	if err != nil {
+		return nil, nil, err
+	}
+	if m.Function == nil {
+		return nil, nil, missing("function")
+	}
+	f, ok := functions[*m.Function]
+	if !ok {
+		return nil, nil, fmt.Errorf("unknown function %q; module %s has %s", *m.Function, *m.Module, names(functions))
+	}
+	if m.Input == nil {
+		return nil, nil, missing("input")
+	}
+	minRuns, minSeconds, err := repetitions(m.Input)
+	if err != nil {
+		return nil, nil, err
+	}
+	call, result, err := f(m.Input, workers)
+	if err != nil {
+		return nil, nil, fmt.Errorf("the input: %w", err)
+	}
+	var total time.Duration
+	for len(runs) < minRuns || total.Seconds() < minSeconds && len(runs) < maxRuns {
+		start := time.Now()
+		call()
+		d := time.Since(start)
+		runs = append(runs, d)
+		total += d
+	}
+	output, err = result()
+	return output, runs, err
+}
+
+// repetitions reads how often a function is to run; once, where the input does
+// not say it.
+func repetitions(input json.RawMessage) (minRuns int, minSeconds float64, err error) {
+	runs := struct {
+		MinRuns    *int     `json:"min_runs"`
+		MinSeconds *float64 `json:"min_seconds"`
+	}{}
+	if bytes.HasPrefix(bytes.TrimSpace(input), []byte("{")) {
+		if err := json.Unmarshal(input, &runs); err != nil {
+			return 0, 0, fmt.Errorf("the input: %w", err)
+		}
+	}
+	minRuns = 1
+	if runs.MinRuns != nil {
+		if *runs.MinRuns < 0 || *runs.MinRuns > maxRuns {
+			return 0, 0, fmt.Errorf("the input: min_runs: expected 0 to %.0f, found %d", float64(maxRuns), *runs.MinRuns)
+		}
+		minRuns = max(1, *runs.MinRuns)
+	}
+	if runs.MinSeconds != nil {
+		minSeconds = *runs.MinSeconds
+		if minSeconds < 0 || minSeconds > maxSeconds {
+			return 0, 0, fmt.Errorf("the input: min_seconds: expected 0 to %d, found %g", maxSeconds, minSeconds)
+		}
+	}
+	return minRuns, minSeconds, nil
+}
+
+// scalar returns raw if it is a JSON number, nil otherwise.
+func scalar(raw json.RawMessage) json.RawMessage {
+	var n json.Number
+	if len(raw) == 0 || raw[0] == '"' || json.Unmarshal(raw, &n) != nil || n == "" {
+		return nil
+	}
+	return raw
+}
+
+// findID looks for the id of a message that is malformed somewhere, or cut
+// off: it reads the message up to the trouble.
+func findID(line []byte) json.RawMessage {
+	dec := json.NewDecoder(bytes.NewReader(line))
+	dec.UseNumber()
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return nil
+	}
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return nil
+		}
+		if key == "id" {
+			t, err := dec.Token()
+			if n, ok := t.(json.Number); err == nil && ok {
+				return json.RawMessage(n)
+			}
+			return nil
+		}
+		var skipped json.RawMessage
+		if dec.Decode(&skipped) != nil {
+			return nil
+		}
+	}
+	return nil
+}
+
+// finite returns the output v of a function, or an error if it has no form in
+// JSON.
+func finite(v ...float64) error {
+	for _, v := range v {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("the result is %v, which JSON cannot hold", v)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,368 @@
+package gradbench
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"revnum/benchmarks/internal/adbench"
+	"revnum/revmodels/gmm"
+)
+
+// answered is what a response may hold.
+type answered struct {
+	ID      *int            `json:"id"`
+	Tool    string          `json:"tool"`
+	Success *bool           `json:"success"`
+	Error   string          `json:"error"`
+	Output  json.RawMessage `json:"output"`
+	Timings []struct {
+		Name        string `json:"name"`
+		Nanoseconds int64  `json:"nanoseconds"`
+	} `json:"timings"`
+}
+
+// talk sends messages, one a line, and returns the answers.
+func talk(t *testing.T, messages ...string) []answered {
+	t.Helper()
+	var out bytes.Buffer
+	if err := serve(strings.NewReader(strings.Join(messages, "\n")), &out, 1, 1<<20); err != nil {
+		t.Fatal(err)
+	}
+	var answers []answered
+	for line := range strings.Lines(out.String()) {
+		var a answered
+		if err := json.Unmarshal([]byte(line), &a); err != nil {
+			t.Fatalf("answer %q: %v", line, err)
+		}
+		answers = append(answers, a)
+	}
+	if len(answers) != len(messages) {
+		t.Fatalf("%d answers to %d messages: %s", len(answers), len(messages), out.String())
+	}
+	return answers
+}
+
+func TestSession(t *testing.T) {
+	var out bytes.Buffer
+	in := `{ "id": 0, "kind": "start", "eval": "hello" }
+{ "id": 1, "kind": "define", "module": "hello" }
+{ "id": 2, "kind": "analysis", "of": 1, "valid": true }
+
+{ "id": 3, "kind": "no such kind" }
+{ "id": 4, "kind": "define", "module": "nothing" }`
+	if err := Serve(strings.NewReader(in), &out, 1); err != nil {
+		t.Fatal(err)
+	}
+	want := `{"id":0,"tool":"revnum"}
+{"id":1,"success":true}
+{"id":2}
+{"id":3}
+{"id":4,"success":false,"error":"unknown module \"nothing\"; there are ` + names(modules) + `"}
+`
+	if out.String() != want {
+		t.Errorf("answered\n%swant\n%s", out.String(), want)
+	}
+}
+
+func TestHello(t *testing.T) {
+	for _, c := range []struct{ function, input, want string }{
+		{"square", "3", "9"}, {"double", "9", "18"}, {"square", "-1.5", "2.25"},
+	} {
+		a := talk(t, `{"id":7,"kind":"evaluate","module":"hello","function":"`+c.function+`","input":`+c.input+`}`)[0]
+		if a.ID == nil || *a.ID != 7 || a.Success == nil || !*a.Success || string(a.Output) != c.want ||
+			len(a.Timings) != 1 || a.Timings[0].Name != "evaluate" || a.Timings[0].Nanoseconds < 0 {
+			t.Errorf("%s(%s): %+v, want %s", c.function, c.input, a, c.want)
+		}
+	}
+}
+
+func TestRepetitions(t *testing.T) {
+	input := func(runs string) string {
+		return `{"id":1,"kind":"evaluate","module":"gmm","function":"objective","input":` +
+			strings.Replace(gmmInput, "{", "{"+runs, 1) + `}`
+	}
+	for runs, want := range map[string]int{
+		``: 1, `"min_runs":0,`: 1, `"min_runs":5,`: 5, `"min_runs":3,"min_seconds":0,`: 3,
+	} {
+		a := talk(t, input(runs))[0]
+		if len(a.Timings) != want {
+			t.Errorf("%s gives %d timings, want %d: %s", runs, len(a.Timings), want, a.Error)
+		}
+	}
+	a := talk(t, input(`"min_runs":1,"min_seconds":0.02,`))[0]
+	var sum int64
+	for _, v := range a.Timings {
+		sum += v.Nanoseconds
+	}
+	if last := a.Timings[len(a.Timings)-1].Nanoseconds; sum < 20e6 || sum-last >= 20e6 {
+		t.Errorf("min_seconds of 0.02: stopped after %d ns, %d before the last run", sum, sum-last)
+	}
+}
+
+const gmmInput = `{"d":2,"k":2,"n":3,"x":[[1,1],[2,-0.25],[3,3]],"m":2,"gamma":1.5,"alpha":[0.5,-1],` +
+	`"mu":[[1,2],[3,4]],"q":[[0.1,0.2],[0.4,0.5]],"l":[[0.3],[0.6]]}`
+
+// gmmProblem is the problem of gmmInput.
+var gmmProblem = &adbench.GMM{
+	D: 2, K: 2, N: 3, Alpha: []float64{0.5, -1}, Means: []float64{1, 2, 3, 4},
+	Factors: []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6}, X: []float64{1, 1, 2, -0.25, 3, 3}, Gamma: 1.5, M: 2,
+}
+
+// gmmReference evaluates the objective from the densities of the normal and
+// the Wishart distributions in two dimensions, nothing simplified.
+func gmmReference(p *adbench.GMM) float64 {
+	var phi, sum float64
+	for _, a := range p.Alpha {
+		sum += math.Exp(a)
+	}
+	precision := func(k int) (a, b, c float64) { // QᵀQ = [a b; b c]
+		f := p.Factors[3*k:]
+		q11, q22, q21 := math.Exp(f[0]), math.Exp(f[1]), f[2]
+		return q11*q11 + q21*q21, q21 * q22, q22 * q22
+	}
+	posterior := 0.0
+	for i := range p.N {
+		density := 0.0
+		for k := range p.K {
+			phi = math.Exp(p.Alpha[k]) / sum
+			a, b, c := precision(k)
+			u, v := p.X[2*i]-p.Means[2*k], p.X[2*i+1]-p.Means[2*k+1]
+			density += phi * math.Exp(-(a*u*u+2*b*u*v+c*v*v)/2) * math.Sqrt(a*c-b*b) / (2 * math.Pi)
+		}
+		posterior += math.Log(density)
+	}
+	n, g2 := float64(3+p.M), p.Gamma*p.Gamma
+	for k := range p.K {
+		a, b, c := precision(k)
+		det, gamma := a*c-b*b, math.Sqrt(math.Pi)*math.Gamma(n/2)*math.Gamma((n-1)/2)
+		posterior += math.Log(math.Pow(det, (n-3)/2) * math.Exp(-g2*(a+c)/2) / (math.Pow(2, n) * math.Pow(g2, -n) * gamma))
+	}
+	return posterior
+}
+
+func TestGMM(t *testing.T) {
+	a := talk(t, `{"id":1,"kind":"evaluate","module":"gmm","function":"objective","input":`+gmmInput+`}`,
+		`{"id":2,"kind":"evaluate","module":"gmm","function":"jacobian","input":`+gmmInput+`}`)
+	var value float64
+	if err := json.Unmarshal(a[0].Output, &value); err != nil {
+		t.Fatal(err, a[0].Error)
+	}
+	if want := gmmReference(gmmProblem); math.Abs(value-want) > 1e-12*math.Abs(want) {
+		t.Errorf("objective %v, want %v", value, want)
+	}
+
+	var jac struct {
+		Alpha []float64   `json:"alpha"`
+		Mu    [][]float64 `json:"mu"`
+		Q     [][]float64 `json:"q"`
+		L     [][]float64 `json:"l"`
+	}
+	dec := json.NewDecoder(bytes.NewReader(a[1].Output))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&jac); err != nil {
+		t.Fatal(err, a[1].Error)
+	}
+	got := append([]float64(nil), jac.Alpha...)
+	for _, row := range jac.Mu {
+		got = append(got, row...)
+	}
+	for k := range jac.Q {
+		got = append(append(got, jac.Q[k]...), jac.L[k]...)
+	}
+	// Central differences of the reference.
+	i := 0
+	for _, x := range [][]float64{gmmProblem.Alpha, gmmProblem.Means, gmmProblem.Factors} {
+		for j, v := range x {
+			const h = 1e-5
+			x[j] = v + h
+			up := gmmReference(gmmProblem)
+			x[j] = v - h
+			down := gmmReference(gmmProblem)
+			x[j] = v
+			if want := (up - down) / (2 * h); i >= len(got) || math.Abs(got[i]-want) > 1e-7*math.Max(1, math.Abs(want)) {
+				t.Errorf("entry %d of the gradient %v, want %v", i, got, want)
+			}
+			i++
+		}
+	}
+	if len(got) != i {
+		t.Errorf("the gradient has %d numbers, want %d", len(got), i)
+	}
+}
+
+// TestGMMSign checks that it is GradBench's prior, not ADBench's.
+func TestGMMSign(t *testing.T) {
+	o := adbench.NewObjective[float64](gmmProblem, gmm.ADBench, 1)
+	if want := gmmReference(gmmProblem); math.Abs(o.Value()-want) < 1 {
+		t.Errorf("the two signs give %v and %v", o.Value(), want)
+	}
+}
+
+// TestTrouble sends messages that cannot be answered. Each is followed by one
+// that can.
+func TestTrouble(t *testing.T) {
+	evaluate := func(module, function, input string) string {
+		return `{"id":5,"kind":"evaluate","module":"` + module + `","function":"` + function + `","input":` + input + `}`
+	}
+	edit := func(old, to string) string {
+		if !strings.Contains(gmmInput, old) {
+			t.Fatalf("%q is not in the input", old)
+		}
+		return evaluate("gmm", "jacobian", strings.Replace(gmmInput, old, to, 1))
+	}
+	for _, c := range []struct {
+		message, want string
+		noID          bool
+	}{
+		{message: `{"id":5,"kind":"evaluate","module":`, want: "unexpected end of JSON input"},
+		{message: `{"id":5,"kind":"evaluate" "module":"gmm"}`, want: "the message: invalid character"},
+		{message: `{"kind":"start","x":{"id":1},"id":5,]`, want: "the message: invalid character"},
+		{message: `nonsense`, want: "the message: invalid character", noID: true},
+		{message: `[1,2]`, want: "the message: json: cannot unmarshal array", noID: true},
+		{message: `null`, want: "expected a number as id", noID: true},
+		{message: `{"kind":"start"}`, want: "expected a number as id", noID: true},
+		{message: `{"id":"five","kind":"start"}`, want: "expected a number as id", noID: true},
+		{message: `{"id":null,"kind":"start"}`, want: "expected a number as id", noID: true},
+		{message: `{"id":5}`, want: `the field "kind" is missing`},
+		{message: `{"id":5,"kind":7}`, want: "the message: json: cannot unmarshal number"},
+		{message: `{"id":5,"kind":"define"}`, want: `the field "module" is missing`},
+		{message: `{"id":5,"kind":"define","module":"lstm"}`, want: `unknown module "lstm"; there are `},
+		{message: `{"id":5,"kind":"evaluate","function":"objective","input":{}}`, want: `the field "module" is missing`},
+		{message: `{"id":5,"kind":"evaluate","module":"gmm","input":{}}`, want: `the field "function" is missing`},
+		{message: `{"id":5,"kind":"evaluate","module":"gmm","function":"objective"}`, want: `the field "input" is missing`},
+		{message: evaluate("lstm", "objective", "{}"), want: `unknown module "lstm"`},
+		{message: evaluate("gmm", "hessian", "{}"), want: `unknown function "hessian"; module gmm has jacobian, objective`},
+		{message: evaluate("hello", "square", `"x"`), want: "the input: "},
+		{message: evaluate("hello", "square", `[]`), want: "the input: "},
+		{message: evaluate("hello", "square", `1e999`), want: "the input: "},
+		{message: evaluate("hello", "square", `1e300`), want: "the result is +Inf"},
+		{message: evaluate("gmm", "objective", `{}`), want: `the input: the field "d" is missing`},
+		{message: evaluate("gmm", "objective", `[]`), want: `the input: json: cannot unmarshal array`},
+		{message: edit(`"gamma":1.5,`, ``), want: `the input: the field "gamma" is missing`},
+		{message: edit(`"l":[[0.3],[0.6]]`, `"l":null`), want: `the input: the field "l" is missing`},
+		{message: edit(`"d":2`, `"d":-2`), want: "expected positive d, k and n, found -2"},
+		{message: edit(`"d":2`, `"d":2.5`), want: "the input: json: cannot unmarshal number 2.5"},
+		{message: edit(`"d":2`, `"d":4611686018427387904`), want: "the input: "},
+		{message: edit(`"n":3`, `"n":1000000000`), want: "x: expected 1000000000 rows, found 3"},
+		{message: edit(`"k":2`, `"k":3`), want: "alpha: expected k = 3 numbers, found 2"},
+		{message: edit(`[2,-0.25]`, `[2]`), want: "x[1]: expected 2 numbers, found 1"},
+		{message: edit(`[2,-0.25]`, `[2,null]`), want: "expected a number as entry 1, found null"},
+		{message: edit(`[2,-0.25]`, `[2,"-0.25"]`), want: `expected a number as entry 1, found`},
+		{message: edit(`[2,-0.25]`, `[2,1e999]`), want: `value out of range`},
+		{message: edit(`[2,-0.25]`, `[2,NaN]`), want: `invalid character 'N'`},
+		{message: edit(`[2,-0.25]`, `7`), want: `expected an array of numbers, found 7`},
+		{message: edit(`"m":2`, `"m":-1`), want: "expected m of at least 0 and a positive gamma, found -1"},
+		{message: edit(`"gamma":1.5`, `"gamma":0`), want: "expected m of at least 0 and a positive gamma, found 2 and 0"},
+		{message: edit(`"q":[[0.1,`, `"q":[[1000,`), want: "which JSON cannot hold"},
+		{message: edit(`"m":2`, `"m":2,"min_runs":-1`), want: "min_runs: expected 0 to 10000000, found -1"},
+		{message: edit(`"m":2`, `"m":2,"min_runs":100000000`), want: "min_runs: expected 0 to 10000000"},
+		{message: edit(`"m":2`, `"m":2,"min_seconds":-1`), want: "min_seconds: expected 0 to 3600, found -1"},
+		{message: edit(`"m":2`, `"m":2,"min_seconds":1e9`), want: "min_seconds: expected 0 to 3600, found 1e+09"},
+		{message: edit(`"m":2`, `"m":2,"min_seconds":"1"`), want: "the input: json: cannot unmarshal string"},
+		{message: `{"id":5,"kind":"evaluate","input":[` + strings.Repeat("1,", 1<<20) + `1]}`, want: "the message is longer than 1048576 bytes"},
+		{message: `{"input":"` + strings.Repeat("x", 1<<21) + `","id":5}`, want: "the message is longer than 1048576 bytes", noID: true},
+		{message: `{"id":5,"a":` + strings.Repeat("[", 1<<19) + `}`, want: "the message: "},
+		{message: "{\"id\":5,\"kind\":\"\x00\xff\"}", want: "the message: invalid character"},
+	} {
+		a := talk(t, c.message, `{"id":6,"kind":"evaluate","module":"hello","function":"double","input":21}`)
+		name := c.message
+		if len(name) > 80 {
+			name = name[:80] + "..."
+		}
+		if (a[0].ID == nil) != c.noID || a[0].ID != nil && *a[0].ID != 5 {
+			t.Errorf("%s: the answer's id is %v", name, a[0].ID)
+		}
+		if a[0].Success == nil || *a[0].Success || !strings.Contains(a[0].Error, c.want) || strings.Contains(a[0].Error, "bug") {
+			t.Errorf("%s: success %v, error %q, want one with %q", name, a[0].Success, a[0].Error, c.want)
+		}
+		if a[1].Success == nil || !*a[1].Success || string(a[1].Output) != "42" {
+			t.Errorf("%s: the message after it got %+v", name, a[1])
+		}
+	}
+}
+
+// TestBug checks that a panic in a function is an answer too.
+func TestBug(t *testing.T) {
+	modules["broken"] = map[string]function{"f": func(json.RawMessage, int) (func(), func() (any, error), error) {
+		return func() { panic("ouch") }, nil, nil
+	}}
+	defer delete(modules, "broken")
+	a := talk(t, `{"id":5,"kind":"evaluate","module":"broken","function":"f","input":1}`, `{"id":6,"kind":"start"}`)
+	if a[0].Success == nil || *a[0].Success || !strings.Contains(a[0].Error, "this is a bug in revnum: ouch") || a[1].Tool != Tool {
+		t.Errorf("answered %+v", a)
+	}
+}
+
+type brokenWriter struct{ err error }
+
+func (w brokenWriter) Write([]byte) (int, error) { return 0, w.err }
+
+func TestServeWriterFails(t *testing.T) {
+	broken := errors.New("broken pipe")
+	if err := Serve(strings.NewReader(`{"id":0,"kind":"start"}`), brokenWriter{broken}, 1); !errors.Is(err, broken) {
+		t.Errorf("error %v, want %v", err, broken)
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for in, want := range map[string][]float64{
+		"[]": {}, " [ ] ": {}, "[1]": {1}, "[ 1 , -2.5e3\n, 0 ] ": {1, -2500, 0},
+	} {
+		var got numbers
+		if err := json.Unmarshal([]byte(in), &got); err != nil || len(got) != len(want) {
+			t.Errorf("%s: %v, %v, want %v", in, got, err, want)
+			continue
+		}
+		for i := range want {
+			if got[i] != want[i] {
+				t.Errorf("%s: %v, want %v", in, got, want)
+			}
+		}
+	}
+}
+
+// FuzzServe checks that every line gets one answer, of the protocol's form.
+func FuzzServe(f *testing.F) {
+	f.Add(`{"id":0,"kind":"start"}`)
+	f.Add(`{"id":1,"kind":"define","module":"gmm"}`)
+	f.Add(`{"id":2,"kind":"evaluate","module":"hello","function":"square","input":3}`)
+	f.Add(`{"id":2,"kind":"evaluate","module":"gmm","function":"jacobian","input":` + gmmInput + `}`)
+	f.Add(`{"id":2,"kind":"evaluate","module":"gmm","function":"jacobian"`)
+	f.Fuzz(func(t *testing.T, in string) {
+		if strings.Contains(strings.ToLower(in), "min_") {
+			return // may rightly take an hour
+		}
+		lines := 0
+		for line := range strings.Lines(in) {
+			if strings.TrimSpace(line) != "" {
+				lines++
+			}
+		}
+		var out bytes.Buffer
+		if err := serve(strings.NewReader(in), &out, 1, 1<<16); err != nil {
+			t.Fatal(err)
+		}
+		answers := 0
+		for line := range strings.Lines(out.String()) {
+			answers++
+			var a answered
+			var generic map[string]any
+			if err := json.Unmarshal([]byte(line), &generic); err != nil {
+				t.Errorf("answer %q: %v", line, err)
+			}
+			if _, ok := generic["id"]; !ok {
+				t.Errorf("answer %q has no id", line)
+			}
+			if json.Unmarshal([]byte(line), &a) == nil && strings.Contains(a.Error, "this is a bug") {
+				t.Errorf("answer %q", line)
+			}
+		}
+		if answers != lines {
+			t.Errorf("%d answers to %d lines", answers, lines)
+		}
+	})
+}
