@@ -6,7 +6,7 @@
 // Run has returned. Its results are then the same bits for any number of
 // workers.
 //
-// Run forks and joins in about a microsecond and does not allocate: the task is
+// Run forks and joins in one or two microseconds and does not allocate: the task is
 // an interface, so that a pointer to a workspace runs without a closure, and
 // the goroutines that help the caller are kept. A helper that is handed work
 // before it goes to sleep never sees the scheduler; one that sleeps is woken,

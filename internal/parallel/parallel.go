@@ -76,9 +76,16 @@ type helper struct {
 
 var asleep, working = new(job), new(job)
 
-// spins is how often an idle helper or a waiting caller looks again before it
-// goes to sleep, a few microseconds in all.
-const spins = 4000
+// spins returns how often an idle helper or a waiting caller looks again before
+// it goes to sleep: some 50 µs, as waking up may take that long, and a kernel
+// that has forked once will likely fork again by then. With one processor to
+// run on there is nobody to wait for.
+func spins() int {
+	if runtime.GOMAXPROCS(0) == 1 {
+		return 1
+	}
+	return 50000
+}
 
 var pool struct {
 	sync.Mutex
@@ -134,7 +141,10 @@ func (j *job) join() {
 		}
 	}
 	if j.pending.Add(-left) != 0 {
-		for i := 0; i < spins && j.pending.Load() != 0; i++ {
+		for range spins() {
+			if j.pending.Load() == 0 {
+				break
+			}
 		}
 		<-j.done
 	}
@@ -188,11 +198,7 @@ func (h *helper) run() {
 // await returns the next job of the helper, working on it.
 func (h *helper) await() *job {
 	for {
-		looks := 1
-		if runtime.GOMAXPROCS(0) > 1 {
-			looks = spins
-		}
-		for range looks {
+		for range spins() {
 			if j := h.state.Load(); j != nil && h.state.CompareAndSwap(j, working) {
 				return j
 			}
