@@ -1,0 +1,102 @@
+package dataset
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// readCSV reads numbers separated by commas, semicolons or tabs, whichever the
+// first line has. A first line in which nothing is a number holds the names of
+// the columns. A line that begins with # is a comment.
+func readCSV(b *bufio.Reader, name string) (*Table, error) {
+	if bom, _ := b.Peek(3); bytes.Equal(bom, []byte("\xef\xbb\xbf")) {
+		_, _ = b.Discard(3)
+	}
+	r := csv.NewReader(b)
+	r.Comma = separator(b)
+	r.Comment = '#'
+	r.ReuseRecord = true
+	r.TrimLeadingSpace = r.Comma != '\t' // a tab is a space, too
+
+	var t Table
+	var data []float64
+	rows, cols := 0, 0
+	for first := true; ; first = false {
+		record, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, csvError(name, err, cols, len(record))
+		}
+		if first {
+			cols = len(record)
+			if t.Names = header(record); t.Names != nil {
+				continue
+			}
+		}
+		for j, s := range record {
+			v, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
+			if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+				line, _ := r.FieldPos(j)
+				found := strconv.Quote(s)
+				if len(s) > 40 {
+					found = strconv.Quote(s[:40]) + "..."
+				}
+				return nil, fmt.Errorf("%s:%d: expected a finite number for %s, found %s", name, line, t.ColumnName(j), found)
+			}
+			data = append(data, v)
+		}
+		rows++
+	}
+	if rows == 0 {
+		return nil, fmt.Errorf("%s: expected rows of numbers, found none", name)
+	}
+	t.X = mat.NewDense(rows, cols, data)
+	return &t, nil
+}
+
+// csvError names the file and the line of an error of package csv.
+func csvError(name string, err error, want, found int) error {
+	var p *csv.ParseError
+	if !errors.As(err, &p) {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if errors.Is(p.Err, csv.ErrFieldCount) {
+		return fmt.Errorf("%s:%d: expected %d numbers, found %d", name, p.Line, want, found)
+	}
+	return fmt.Errorf("%s:%d: %w", name, p.Line, p.Err)
+}
+
+// header returns a copy of record if nothing in it is a number, otherwise nil.
+func header(record []string) []string {
+	names := make([]string, len(record))
+	for i, s := range record {
+		names[i] = strings.TrimSpace(s)
+		if _, err := strconv.ParseFloat(names[i], 64); err == nil || names[i] == "" {
+			return nil
+		}
+	}
+	return names
+}
+
+// separator returns the separator that the first line of b has.
+func separator(b *bufio.Reader) rune {
+	start, _ := b.Peek(b.Size())
+	line, _, _ := bytes.Cut(start, []byte("\n"))
+	for _, c := range ",;\t" {
+		if bytes.ContainsRune(line, c) {
+			return c
+		}
+	}
+	return ','
+}

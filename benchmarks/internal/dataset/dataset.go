@@ -1,0 +1,59 @@
+// Package dataset reads tables of numbers from CSV and .npy files.
+package dataset
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Table is a matrix of finite numbers, a point a row.
+type Table struct {
+	Names []string // of the columns, nil where the file has none
+	X     *mat.Dense
+}
+
+// ColumnName returns the name of column j for people.
+func (t *Table) ColumnName(j int) string {
+	if t.Names != nil {
+		return t.Names[j]
+	}
+	return fmt.Sprintf("column %d", j)
+}
+
+// Load reads the table in the file at path, in NumPy's .npy format if it
+// begins as such a file does, as CSV otherwise. Errors name the file, and the
+// line or the entry.
+func Load(path string) (*Table, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	size := int64(-1)
+	if info, err := f.Stat(); err == nil {
+		if info.IsDir() {
+			return nil, fmt.Errorf("%s: is a folder, expected a CSV or .npy file", path)
+		}
+		if info.Mode().IsRegular() {
+			size = info.Size()
+		}
+	}
+	return read(f, path, size)
+}
+
+func read(r io.Reader, name string, size int64) (*Table, error) {
+	b := bufio.NewReaderSize(r, 1<<16)
+	if start, _ := b.Peek(len(npyMagic)); bytes.Equal(start, npyMagic) {
+		x, err := readNpy(b, name, size)
+		if err != nil {
+			return nil, err
+		}
+		return &Table{X: x}, nil
+	}
+	return readCSV(b, name)
+}

@@ -1,0 +1,170 @@
+package dataset
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/bits"
+
+	"github.com/sbinet/npyio/npy"
+	"gonum.org/v1/gonum/mat"
+)
+
+var npyMagic = npy.Magic[:]
+
+// maxNpyHeader is the longest header that is read. NumPy's are below 200 bytes.
+const maxNpyHeader = 1 << 16
+
+// readNpy reads a matrix, or a vector as one column, of any real type. The
+// array must be all that follows the header.
+func readNpy(b *bufio.Reader, name string, size int64) (*mat.Dense, error) {
+	fail := func(format string, args ...any) (*mat.Dense, error) {
+		return nil, fmt.Errorf("%s: %w", name, fmt.Errorf(format, args...))
+	}
+	skip, err := npyHeaderSize(b)
+	if err != nil {
+		return fail("%w", err)
+	}
+	r, err := npyReader(b)
+	if err != nil {
+		return fail("%w", err)
+	}
+	rows, cols := 0, 1
+	switch shape := r.Header.Descr.Shape; len(shape) {
+	case 2:
+		rows, cols = shape[0], shape[1]
+	case 1:
+		rows = shape[0]
+	default:
+		return fail("expected an array of 1 or 2 dimensions, found %d", len(shape))
+	}
+	if rows < 1 || cols < 1 {
+		return fail("expected a shape of positive numbers, found %d×%d", rows, cols)
+	}
+	kind := npy.TypeFrom(r.Header.Descr.Type)
+	if kind == nil {
+		return fail("unknown type %q", r.Header.Descr.Type)
+	}
+	hi, n := bits.Mul64(uint64(rows), uint64(cols))
+	hi2, bytes := bits.Mul64(n, uint64(kind.Size()))
+	if hi != 0 || hi2 != 0 || n > math.MaxInt/8 {
+		return fail("the shape %d×%d overflows", rows, cols)
+	}
+	if size >= 0 && bytes != uint64(size-skip) {
+		return fail("%d×%d numbers of type %q are %d bytes, and %d follow the header", rows, cols, r.Header.Descr.Type, bytes, size-skip)
+	}
+
+	data, err := npyData(r, int(n))
+	if err != nil {
+		return fail("%w", err)
+	}
+	if _, err := b.ReadByte(); !errors.Is(err, io.EOF) {
+		return fail("expected the end of the file after %d×%d numbers", rows, cols)
+	}
+	for i, v := range data {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			if r.Header.Descr.Fortran {
+				return fail("expected finite numbers, found %v at row %d, column %d", v, i%rows, i/rows)
+			}
+			return fail("expected finite numbers, found %v at row %d, column %d", v, i/cols, i%cols)
+		}
+	}
+	if !r.Header.Descr.Fortran {
+		return mat.NewDense(rows, cols, data), nil
+	}
+	return mat.DenseCopyOf(mat.NewDense(cols, rows, data).T()), nil
+}
+
+// npyHeaderSize returns the number of bytes before the array, read ahead.
+func npyHeaderSize(b *bufio.Reader) (int64, error) {
+	short := errors.New("the header is cut off")
+	start, err := b.Peek(10)
+	if err != nil {
+		return 0, short
+	}
+	skip := 10 + int64(binary.LittleEndian.Uint16(start[8:]))
+	if major := start[6]; major > 1 {
+		if start, err = b.Peek(12); err != nil {
+			return 0, short
+		}
+		skip = 12 + int64(binary.LittleEndian.Uint32(start[8:]))
+	}
+	if skip > maxNpyHeader {
+		return 0, fmt.Errorf("expected a header of at most %d bytes, found %d", maxNpyHeader, skip)
+	}
+	if _, err := b.Peek(int(skip)); err != nil {
+		return 0, short
+	}
+	return skip, nil
+}
+
+// npyReader reads the header. Package npy indexes a malformed one out of
+// bounds.
+func npyReader(b *bufio.Reader) (r *npy.Reader, err error) {
+	defer func() {
+		if recover() != nil {
+			err = errors.New("the header is malformed")
+		}
+	}()
+	return npy.NewReader(wholeReader{b})
+}
+
+// wholeReader reads all that is asked for, or fails: package npy takes what
+// one Read gives for a number.
+type wholeReader struct{ r io.Reader }
+
+func (w wholeReader) Read(p []byte) (int, error) {
+	n, err := io.ReadFull(w.r, p)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return n, errors.New("the array is cut off")
+	}
+	return n, err
+}
+
+// npyData reads n numbers of the file's type. It takes memory as it reads: the
+// size of a pipe is not known.
+func npyData(r *npy.Reader, n int) ([]float64, error) {
+	switch kind := npy.TypeFrom(r.Header.Descr.Type).String(); kind {
+	case "float64":
+		return npyNumbers[float64](r, n)
+	case "float32":
+		return npyNumbers[float32](r, n)
+	case "int8":
+		return npyNumbers[int8](r, n)
+	case "int16":
+		return npyNumbers[int16](r, n)
+	case "int32":
+		return npyNumbers[int32](r, n)
+	case "int64":
+		return npyNumbers[int64](r, n)
+	case "uint8":
+		return npyNumbers[uint8](r, n)
+	case "uint16":
+		return npyNumbers[uint16](r, n)
+	case "uint32":
+		return npyNumbers[uint32](r, n)
+	case "uint64":
+		return npyNumbers[uint64](r, n)
+	default:
+		return nil, fmt.Errorf("expected real numbers, found %s", kind)
+	}
+}
+
+func npyNumbers[E int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32 | float64](r *npy.Reader, n int) ([]float64, error) {
+	const chunk = 1 << 16
+	data := make([]float64, 0, min(n, chunk))
+	part := make([]E, min(n, chunk))
+	for len(data) < n {
+		part = part[:min(chunk, n-len(data))]
+		if err := r.Read(&part); err != nil {
+			return nil, err
+		}
+		for _, v := range part {
+			data = append(data, float64(v))
+		}
+	}
+	return data, nil
+}
