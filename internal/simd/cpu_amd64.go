@@ -7,7 +7,7 @@ import "golang.org/x/sys/cpu"
 // machineTier returns the best tier that this machine runs.
 func machineTier() Tier {
 	switch x := &cpu.X86; {
-	case x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512VL && x.HasAVX512BW && x.HasFMA:
+	case x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512VL && x.HasAVX512BW && x.HasFMA && x.HasBMI2:
 		return AVX512
 	case x.HasAVX2 && x.HasFMA:
 		return AVX2

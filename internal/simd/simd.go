@@ -1,108 +1,152 @@
-// Package simd holds the vectorised inner loops of revnum.
 package simd
 
-import "math"
+import "unsafe"
 
 // Float is the constraint of the element types that have vector code.
 type Float interface {
 	float32 | float64
 }
 
+const (
+	badLength = "simd: slice lengths do not match"
+	badN      = "simd: n < 0"
+	badLdDst  = "simd: bad leading dimension of dst"
+	badLdX    = "simd: bad leading dimension of x"
+	shortDst  = "simd: insufficient length of dst"
+	shortX    = "simd: insufficient length of x"
+)
+
+// is64 reports whether T is float64.
+func is64[T Float]() bool { return unsafe.Sizeof(T(0)) == 8 }
+
 // Dot returns Σ x_i·y_i.
 func Dot[T Float](x, y []T) T {
-	var s T
-	for i, v := range x {
-		s += T(v * y[i])
+	if len(x) != len(y) {
+		panic(badLength)
 	}
-	return s
-}
-
-// Axpy computes y += alpha·x.
-func Axpy[T Float](alpha T, x, y []T) {
-	for i, v := range x {
-		y[i] += T(alpha * v)
-	}
+	return dot(x, y)
 }
 
 // Sum returns Σ x_i.
-func Sum[T Float](x []T) T {
-	var s T
-	for _, v := range x {
-		s += v
-	}
-	return s
-}
+func Sum[T Float](x []T) T { return sum(x) }
 
-// SumSquares returns Σ x_i².
-func SumSquares[T Float](x []T) T {
-	return Dot(x, x)
-}
+// SumSquares returns Σ x_i². It overflows and underflows as the squares do;
+// scaling x against that is the caller's.
+func SumSquares[T Float](x []T) T { return sumSquares(x) }
 
 // Max returns the largest element of x, -Inf if x is empty, NaN if any is NaN.
-func Max[T Float](x []T) T {
-	m := T(math.Inf(-1))
-	for _, v := range x {
-		if v > m || v != v {
-			m = v
-		}
+// +0 is larger than -0.
+func Max[T Float](x []T) T { return maxOf(x) }
+
+// Axpy computes y_i += alpha·x_i.
+func Axpy[T Float](alpha T, x, y []T) {
+	if len(x) != len(y) {
+		panic(badLength)
 	}
-	return m
+	axpyTo(y, alpha, x, y)
 }
 
-// MaxTo computes dst_i = max(x_i, y_i), NaN if either is NaN.
-func MaxTo[T Float](dst, x, y []T) {
-	for i := range dst {
-		dst[i] = max(x[i], y[i])
+// AxpyTo computes dst_i = alpha·x_i + y_i.
+func AxpyTo[T Float](dst []T, alpha T, x, y []T) {
+	if len(x) != len(dst) || len(y) != len(dst) {
+		panic(badLength)
 	}
+	axpyTo(dst, alpha, x, y)
+}
+
+// AddTo computes dst_i = x_i + y_i.
+func AddTo[T Float](dst, x, y []T) {
+	if len(x) != len(dst) || len(y) != len(dst) {
+		panic(badLength)
+	}
+	addTo(dst, x, y)
 }
 
 // MulTo computes dst_i = x_i·y_i.
 func MulTo[T Float](dst, x, y []T) {
-	for i := range dst {
-		dst[i] = x[i] * y[i]
+	if len(x) != len(dst) || len(y) != len(dst) {
+		panic(badLength)
 	}
+	mulTo(dst, x, y)
+}
+
+// MaxTo computes dst_i = max(x_i, y_i), NaN if either is NaN. +0 is larger
+// than -0.
+func MaxTo[T Float](dst, x, y []T) {
+	if len(x) != len(dst) || len(y) != len(dst) {
+		panic(badLength)
+	}
+	maxTo(dst, x, y)
+}
+
+// ScaleTo computes dst_i = alpha·x_i.
+func ScaleTo[T Float](dst []T, alpha T, x []T) {
+	if len(x) != len(dst) {
+		panic(badLength)
+	}
+	scaleTo(dst, alpha, x)
+}
+
+// SubColumn computes dst[i,p] = x[i,p] - c[i] for i < len(c), p < n; row i of
+// dst begins at i*ldd, row i of x at i*ldx. What lies between rows is not
+// touched.
+func SubColumn[T Float](n int, dst []T, ldd int, x []T, ldx int, c []T) {
+	switch {
+	case n < 0:
+		panic(badN)
+	case ldd < max(1, n):
+		panic(badLdDst)
+	case ldx < max(1, n):
+		panic(badLdX)
+	}
+	if n == 0 || len(c) == 0 {
+		return
+	}
+	// Divisions, as a product could overflow.
+	last := len(c) - 1
+	switch {
+	case len(dst) < n || (len(dst)-n)/ldd < last:
+		panic(shortDst)
+	case len(x) < n || (len(x)-n)/ldx < last:
+		panic(shortX)
+	}
+	subColumn(n, dst, ldd, x, ldx, c)
 }
 
 // Exp computes dst_i = exp(x_i).
 func Exp[T Float](dst, x []T) {
-	for i, v := range x {
-		dst[i] = T(math.Exp(float64(v)))
+	if len(x) != len(dst) {
+		panic(badLength)
 	}
+	expTo(dst, x)
 }
 
-// Log computes dst_i = log(x_i).
-func Log[T Float](dst, x []T) {
-	for i, v := range x {
-		dst[i] = T(math.Log(float64(v)))
-	}
-}
-
-// ExpSubTo computes dst_i = exp(x_i - y_i).
+// ExpSubTo computes dst_i = exp(x_i - y_i). The difference is taken in float64.
 func ExpSubTo[T Float](dst, x, y []T) {
-	for i := range dst {
-		dst[i] = T(math.Exp(float64(x[i] - y[i])))
+	if len(x) != len(dst) || len(y) != len(dst) {
+		panic(badLength)
 	}
+	expSubTo(dst, x, y)
 }
 
-// ExpShiftSum computes dst_i = exp(x_i - shift) and returns their sum.
+// ExpShiftSum computes dst_i = exp(x_i - shift) and returns their sum. The
+// difference and the sum are taken in float64.
 func ExpShiftSum[T Float](dst, x []T, shift T) T {
-	var s T
-	for i, v := range x {
-		dst[i] = T(math.Exp(float64(v - shift)))
-		s += dst[i]
+	if len(x) != len(dst) {
+		panic(badLength)
 	}
-	return s
+	return T(expShiftSum(dst, x, shift))
 }
 
-// SubColumn computes dst[i,p] = x[i,p] - c[i] for i < len(c), p < n; row i of
-// dst begins at i*ldd, row i of x at i*ldx.
-func SubColumn[T Float](n int, dst []T, ldd int, x []T, ldx int, c []T) {
-	for i, ci := range c {
-		d, s := dst[i*ldd:i*ldd+n], x[i*ldx:i*ldx+n]
-		for p, v := range s {
-			d[p] = v - ci
-		}
+// SumExp returns what ExpShiftSum does, and stores nothing: Σ exp(x_i - shift).
+func SumExp[T Float](x []T, shift T) T { return T(sumExp(x, shift)) }
+
+// Log computes dst_i = log(x_i): -Inf for zeros, NaN for what is less.
+func Log[T Float](dst, x []T) {
+	if len(x) != len(dst) {
+		panic(badLength)
 	}
+	logTo(dst, x)
 }
 
 // Gemm computes C += alpha·A·B, where C is m×n stored by rows with stride ldc,

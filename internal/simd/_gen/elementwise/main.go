@@ -1,0 +1,191 @@
+// Command elementwise writes the assembly of the elementwise loops and
+// reductions of package simd. Each function holds the AVX-512 and the AVX2
+// version of its loop, written once below over type vec, and takes the one that
+// the package variable tier asks for.
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+func main() {
+	ConstraintExpr("!noasm")
+
+	function("axpyTo", "func(dst *T, alpha T, x, y *T, n int)", axpyTo)
+	function("addTo", "func(dst, x, y *T, n int)", func(v vec) { binaryTo(v, v.add) })
+	function("mulTo", "func(dst, x, y *T, n int)", func(v vec) { binaryTo(v, v.mul) })
+	function("maxTo", "func(dst, x, y *T, n int)", func(v vec) { binaryTo(v, v.maximum) })
+	function("scaleTo", "func(dst *T, alpha T, x *T, n int)", scaleTo)
+	function("subColumn", "func(n int, dst *T, ldd int, x *T, ldx int, c *T, rows int)", subColumn)
+
+	function("dot", "func(x, y *T, n int) T", dot)
+	function("sum", "func(x *T, n int) T", sum)
+	function("sumSquares", "func(x *T, n int) T", sumSquares)
+	function("maxOf", "func(x *T, n int) T", maxOf)
+
+	function("expTo", "func(dst, x *T, n int)", inFloat64(expTo))
+	function("expSubTo", "func(dst, x, y *T, n int)", inFloat64(expSubTo))
+	function("expShiftSum", "func(dst, x *T, shift T, n int) float64", inFloat64(expShiftSum(true)))
+	function("sumExp", "func(x *T, shift T, n int) float64", inFloat64(expShiftSum(false)))
+	function("logTo", "func(dst, x *T, n int)", inFloat64(logTo))
+
+	function("peakFMA", "func(n int, mul, add *T) T", peakFMA)
+
+	emitConstants()
+	Generate()
+}
+
+// inFloat64 makes a body compute in float64 whatever the type of the elements.
+func inFloat64(body func(vec)) func(vec) {
+	return func(v vec) {
+		v.widen = v.size == 4
+		body(v)
+	}
+}
+
+func pointer(name string) reg.Register { return Load(Param(name), GP64()) }
+
+// --- Elementwise -----------------------------------------------------------
+
+// axpyTo rounds the product before the sum: all tiers give the same bits, and
+// y -= alpha·x undoes what y += alpha·x did to within one rounding.
+func axpyTo(v vec) {
+	dst, x, y, n := pointer("dst"), pointer("x"), pointer("y"), pointer("n")
+	alpha := v.broadcastParam("alpha")
+	v.loop(n, 4, func(l lanes, _ int) {
+		t := l.load(x)
+		v.mul(alpha, t, t)
+		v.add(l.load(y), t, t)
+		l.store(t, dst)
+	}, nil)
+}
+
+func binaryTo(v vec, op func(b, a Op, dst reg.VecVirtual)) {
+	dst, x, y, n := pointer("dst"), pointer("x"), pointer("y"), pointer("n")
+	v.loop(n, 4, func(l lanes, _ int) {
+		t := l.load(x)
+		op(l.load(y), t, t)
+		l.store(t, dst)
+	}, nil)
+}
+
+func scaleTo(v vec) {
+	dst, x, n := pointer("dst"), pointer("x"), pointer("n")
+	alpha := v.broadcastParam("alpha")
+	v.loop(n, 4, func(l lanes, _ int) {
+		t := l.load(x)
+		v.mul(alpha, t, t)
+		l.store(t, dst)
+	}, nil)
+}
+
+func subColumn(v vec) {
+	n, dst, ldd, x, ldx := pointer("n"), pointer("dst"), pointer("ldd"), pointer("x"), pointer("ldx")
+	c, rows := pointer("c"), pointer("rows")
+	shift := Imm(3)
+	if v.size == 4 {
+		shift = Imm(2)
+	}
+	SHLQ(shift, ldd)
+	SHLQ(shift, ldx)
+	row := v.label("row")
+	Label(row)
+	ci := v.reg()
+	v.broadcast(Mem{Base: c}, ci)
+	v.loop(n, 4, func(l lanes, _ int) {
+		t := l.load(x)
+		v.sub(ci, t, t)
+		l.store(t, dst)
+	}, nil)
+	ADDQ(ldd, dst)
+	ADDQ(ldx, x)
+	ADDQ(Imm(uint64(v.size)), c)
+	DECQ(rows)
+	JNZ(LabelRef(row))
+}
+
+// --- Reductions ------------------------------------------------------------
+
+// accumulate runs body over the elements with as many accumulators as hide the
+// latency of an FMA or an addition, and leaves their sum in the one it returns.
+func accumulate(v vec, n reg.Register, body func(l lanes, acc reg.VecVirtual)) reg.VecVirtual {
+	acc := v.regs(4)
+	for _, a := range acc {
+		v.zero(a)
+	}
+	v.loop(n, len(acc), func(l lanes, u int) { body(l, acc[u]) }, func() {
+		v.add(acc[1], acc[0], acc[0])
+		v.add(acc[3], acc[2], acc[2])
+		v.add(acc[2], acc[0], acc[0])
+	})
+	return acc[0]
+}
+
+func dot(v vec) {
+	x, y, n := pointer("x"), pointer("y"), pointer("n")
+	acc := accumulate(v, n, func(l lanes, acc reg.VecVirtual) {
+		t := l.load(x)
+		v.fmadd231(l.load(y), t, acc)
+	})
+	v.returnSum(acc)
+}
+
+func sum(v vec) {
+	x, n := pointer("x"), pointer("n")
+	acc := accumulate(v, n, func(l lanes, acc reg.VecVirtual) { v.add(l.load(x), acc, acc) })
+	v.returnSum(acc)
+}
+
+func sumSquares(v vec) {
+	x, n := pointer("x"), pointer("n")
+	acc := accumulate(v, n, func(l lanes, acc reg.VecVirtual) {
+		t := l.load(x)
+		v.fmadd231(t, t, acc)
+	})
+	v.returnSum(acc)
+}
+
+// maxOf keeps maxima in four accumulators, and one register to which every
+// unordered element adds all ones.
+func maxOf(v vec) {
+	x, n := pointer("x"), pointer("n")
+	acc := v.regs(4)
+	for _, a := range acc {
+		VMOVUPS(v.constant(negInf), a)
+	}
+	v.loop(n, len(acc), func(l lanes, u int) { v.maximum(l.loadOr(x, negInf), acc[u], acc[u]) }, func() {
+		v.maximum(acc[1], acc[0], acc[0])
+		v.maximum(acc[3], acc[2], acc[2])
+		v.maximum(acc[2], acc[0], acc[0])
+	})
+	v.reduce(acc[0], v.maximum)
+	v.storeReturn(acc[0])
+}
+
+// --- Peak ------------------------------------------------------------------
+
+// peakFMA does n rounds of twelve independent chains a = a·mul + add: more than
+// the four cycles of latency times two units of any core so far.
+func peakFMA(v vec) {
+	n := pointer("n")
+	m, c := v.reg(), v.reg()
+	v.broadcast(Mem{Base: pointer("mul")}, m)
+	v.broadcast(Mem{Base: pointer("add")}, c)
+	acc := v.regs(12)
+	for _, a := range acc {
+		VMOVUPS(c, a)
+	}
+	round := v.label("round")
+	Label(round)
+	for _, a := range acc {
+		v.fmadd213(c, m, a)
+	}
+	DECQ(n)
+	JNZ(LabelRef(round))
+	for _, a := range acc[1:] {
+		v.add(a, acc[0], acc[0])
+	}
+	v.returnSum(acc[0])
+}

@@ -1,0 +1,321 @@
+package simd
+
+import "math"
+
+// The pure-Go loops. They are the whole of the package where there is no
+// assembly, and the oracle of the assembly elsewhere.
+
+func genericDot[T Float](x, y []T) T {
+	var s T
+	for i, v := range x {
+		s += T(v * y[i])
+	}
+	return s
+}
+
+func genericSum[T Float](x []T) T {
+	var s T
+	for _, v := range x {
+		s += v
+	}
+	return s
+}
+
+func genericMax[T Float](x []T) T {
+	m := T(math.Inf(-1))
+	for _, v := range x {
+		m = max(m, v)
+	}
+	return m
+}
+
+func genericAxpyTo[T Float](dst []T, alpha T, x, y []T) {
+	for i, v := range x {
+		dst[i] = y[i] + T(alpha*v)
+	}
+}
+
+func genericAddTo[T Float](dst, x, y []T) {
+	for i, v := range x {
+		dst[i] = v + y[i]
+	}
+}
+
+func genericMulTo[T Float](dst, x, y []T) {
+	for i, v := range x {
+		dst[i] = v * y[i]
+	}
+}
+
+func genericMaxTo[T Float](dst, x, y []T) {
+	for i, v := range x {
+		dst[i] = max(v, y[i])
+	}
+}
+
+func genericScaleTo[T Float](dst []T, alpha T, x []T) {
+	for i, v := range x {
+		dst[i] = alpha * v
+	}
+}
+
+func genericSubColumn[T Float](n int, dst []T, ldd int, x []T, ldx int, c []T) {
+	for i, ci := range c {
+		d := dst[i*ldd:][:n]
+		for p, v := range x[i*ldx:][:n] {
+			d[p] = v - ci
+		}
+	}
+}
+
+func genericExp[T Float](dst, x []T) {
+	for i, v := range x {
+		dst[i] = T(exp[T](float64(v)))
+	}
+}
+
+func genericExpSubTo[T Float](dst, x, y []T) {
+	for i, v := range x {
+		dst[i] = T(exp[T](float64(v) - float64(y[i])))
+	}
+}
+
+func genericExpShiftSum[T Float](dst, x []T, shift T) float64 {
+	var s float64
+	for i, v := range x {
+		e := exp[T](float64(v) - float64(shift))
+		dst[i] = T(e)
+		s += e
+	}
+	return s
+}
+
+func genericSumExp[T Float](x []T, shift T) float64 {
+	var s float64
+	for _, v := range x {
+		s += exp[T](float64(v) - float64(shift))
+	}
+	return s
+}
+
+func genericLog[T Float](dst, x []T) {
+	for i, v := range x {
+		dst[i] = T(log[T](float64(v)))
+	}
+}
+
+// exp returns exp(x) to the accuracy that an element of type T needs.
+func exp[T Float](x float64) float64 {
+	if is64[T]() {
+		return exp64(x)
+	}
+	return exp32(x)
+}
+
+// log returns log(x) to the accuracy that an element of type T needs.
+func log[T Float](x float64) float64 {
+	if is64[T]() {
+		return log64(x)
+	}
+	return log32(x)
+}
+
+// Exponential. With n the integer nearest to x/ln2 and r = x - n·ln2,
+//
+//	exp(x) = 2ⁿ·exp(r),  |r| <= ln2/2,  exp(r) = 1 + r + r²·q(r)
+//
+// where q is the minimax polynomial (by the Remez exchange) of the relative
+// error of exp(r). It is evaluated as even + r·odd, two short chains in r²
+// instead of a long one.
+//
+// n comes from adding a number so large that the unit of the sum is 1; the low
+// bits of the sum then are n plus the bias that is the low part of that number.
+//
+// The reduced r would lose digits if n·ln2 were rounded. x - n·ln2Hi, with ln2Hi
+// the double nearest to ln2, is exact under FMA: for n != 0 both terms are
+// multiples of 2⁻⁵⁴, and the difference is less than 2⁻¹. What remains is
+// r = r₁ - n·ln2Lo, and rLo, which its rounding lost. In the end 1 + r is split
+// into a double h and its error l, so that all roundings but the last are of
+// numbers much smaller than the result: it is within 0.7 units in the last place.
+// A subnormal result is rounded once more, and is within 0.85.
+//
+// A sum of n and a bias is split in two for the scaling: 2ⁿ itself need not be a
+// double. Only the second product can round.
+//
+// exp32 serves float32, and returns what remains to be rounded to float32. Its q
+// has a relative error of 2⁻³⁴, and in double precision nothing else matters.
+
+const (
+	log2e   = 0x1.71547652b82fep+0
+	ln2Hi   = 0x1.62e42fefa39efp-1
+	ln2Lo   = 0x1.abc9e3b39803fp-56
+	ln2Hi42 = 0x1.62e42fefa38p-1 // 42 bits: its product by an exponent is exact
+	ln2Lo42 = 0x1.ef35793c7673p-45
+)
+
+// exp64 returns exp(x). The relative error of its q is 2⁻⁶⁰.
+func exp64(x float64) float64 {
+	const (
+		q0  = 0.5
+		q1  = 0x1.555555555555bp-3
+		q2  = 0x1.5555555555503p-5
+		q3  = 0x1.111111110ec65p-7
+		q4  = 0x1.6c16c16c30437p-10
+		q5  = 0x1.a01a01b37b42dp-13
+		q6  = 0x1.a01a0136a0227p-16
+		q7  = 0x1.71ddf0285947p-19
+		q8  = 0x1.27e5b4326e5cfp-22
+		q9  = 0x1.af6bda7d48309p-26
+		q10 = 0x1.1e3d377b5642dp-29
+
+		bias  = 2 * 1023
+		magic = 0x1.8p52 + bias
+	)
+	if x > 710 { // where the result is +Inf
+		x = 710
+	}
+	if x < -750 { // where it is 0
+		x = -750
+	}
+	t := math.FMA(x, log2e, magic)
+	n := t - magic
+	r1 := math.FMA(-n, ln2Hi, x)
+	r := math.FMA(-n, ln2Lo, r1)
+	rLo := math.FMA(-n, ln2Lo, r1-r)
+
+	r2 := r * r
+	even := math.FMA(math.FMA(math.FMA(math.FMA(math.FMA(q10, r2, q8), r2, q6), r2, q4), r2, q2), r2, q0)
+	odd := math.FMA(math.FMA(math.FMA(math.FMA(q9, r2, q7), r2, q5), r2, q3), r2, q1)
+	q := math.FMA(odd, r, even)
+	h := 1 + r
+	l := r - (h - 1)
+	e := h + math.FMA(q, r2, l+rLo)
+
+	sum := math.Float64bits(t) & 0xfff
+	return e * math.Float64frombits(sum/2<<52) * math.Float64frombits((sum-sum/2)<<52)
+}
+
+// exp32 returns exp(x) for a result of type float32, whose rounding to float32
+// overflows and underflows as it should.
+func exp32(x float64) float64 {
+	const (
+		q0 = 0x1.0000003a1aefap-1
+		q1 = 0x1.5555544368485p-3
+		q2 = 0x1.55548dd864c29p-5
+		q3 = 0x1.1112708c36ee4p-7
+		q4 = 0x1.6d8cf41da61fcp-10
+		q5 = 0x1.9f08a7c58f4ffp-13
+
+		bias  = 1023
+		magic = 0x1.8p52 + bias
+	)
+	if x > 90 {
+		x = 90
+	}
+	if x < -105 {
+		x = -105
+	}
+	t := math.FMA(x, log2e, magic)
+	n := t - magic
+	r := math.FMA(-n, ln2Hi, x)
+	r2 := r * r
+	even := math.FMA(math.FMA(q4, r2, q2), r2, q0)
+	odd := math.FMA(math.FMA(q5, r2, q3), r2, q1)
+	e := 1 + math.FMA(math.FMA(odd, r, even), r2, r)
+	return e * math.Float64frombits(math.Float64bits(t)<<52)
+}
+
+// Logarithm. With x = 2ᵏ·m, m in [√½, √2), f = m - 1 and s = f/(2 + f),
+//
+//	log(x) = k·ln2 + log((1+s)/(1-s)),  log((1+s)/(1-s)) = 2s + s·z·P(z),  z = s²
+//
+// where P is the minimax polynomial of the relative error of the logarithm on
+// z <= (√2-1)⁴, again evaluated as even + z·odd. f is exact. As
+// 2s = f - s·f = f - f²/2 + s·f²/2,
+//
+//	log(m) = f - (h - s·(h + z·P(z))),  h = f²/2
+//
+// in which only small terms are rounded. They are added to the error of
+// k·ln2 + f (the product by the upper 42 bits of ln2 is exact) before that sum
+// itself: the result is within 0.7 units in the last place.
+
+// log64 returns log(x). The relative error of its P is 2⁻⁵⁹.
+func log64(x float64) float64 {
+	const (
+		p0 = 0x1.5555555555592p-1
+		p1 = 0x1.999999997fee8p-2
+		p2 = 0x1.24924941e0cddp-2
+		p3 = 0x1.c71c52164393cp-3
+		p4 = 0x1.74663c550f51p-3
+		p5 = 0x1.39a1fb7d49fc6p-3
+		p6 = 0x1.2f02e68dc625ap-3
+	)
+	if y, ok := logSpecial(x); ok {
+		return y
+	}
+	adjust := 0.
+	if x < 0x1p-1022 { // subnormal
+		x *= 0x1p54
+		adjust = 54
+	}
+	k, m := logReduce(x)
+	k -= adjust
+
+	f := m - 1
+	s := f / (m + 1)
+	z := s * s
+	w := z * z
+	even := math.FMA(math.FMA(math.FMA(p6, w, p4), w, p2), w, p0)
+	odd := math.FMA(math.FMA(p5, w, p3), w, p1)
+	p := math.FMA(odd, z, even)
+	half := 0.5 * f
+	h := half * f
+	hLo := math.FMA(half, f, -h)
+	g := math.FMA(z, p, h)
+
+	kLn2 := k * ln2Hi42
+	hi := float64(kLn2) + f
+	lo := math.FMA(k, ln2Lo42, f-(hi-float64(kLn2))) - hLo
+	return hi + (math.FMA(s, g, lo) - h)
+}
+
+// log32 returns log(x) for a result of type float32. The relative error of its
+// P is 2⁻³⁷.
+func log32(x float64) float64 {
+	const (
+		p0 = 0x1.555554fde2a78p-1
+		p1 = 0x1.999a7a1a6d9dfp-2
+		p2 = 0x1.2438f153b8309p-2
+		p3 = 0x1.e2f2d534c3fddp-3
+	)
+	if y, ok := logSpecial(x); ok {
+		return y
+	}
+	k, m := logReduce(x)
+	f := m - 1
+	s := f / (m + 1)
+	z := s * s
+	w := z * z
+	p := math.FMA(math.FMA(p3, w, p1), z, math.FMA(p2, w, p0))
+	return math.FMA(k, ln2Hi, math.FMA(s*z, p, s+s))
+}
+
+// logSpecial returns log(x) where there is no finite logarithm.
+func logSpecial(x float64) (y float64, ok bool) {
+	switch {
+	case x == 0:
+		return math.Inf(-1), true
+	case x < 0 || x != x:
+		return math.NaN(), true
+	case x > math.MaxFloat64:
+		return x, true
+	}
+	return 0, false
+}
+
+// logReduce returns k and m with x = 2ᵏ·m and m in [√½, √2), for a normal x.
+func logReduce(x float64) (k, m float64) {
+	const sqrtHalf = 0x3fe6a09e667f3bcd // bits of √½
+	b := int64(math.Float64bits(x)) - sqrtHalf
+	return float64(b >> 52), math.Float64frombits(uint64(b&(1<<52-1) + sqrtHalf))
+}
