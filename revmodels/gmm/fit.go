@@ -1,0 +1,623 @@
+package gmm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/optimize"
+
+	"revnum/internal/simd"
+	"revnum/rev"
+)
+
+// FitOptions says how Fit works. The zero value is ready to use.
+type FitOptions struct {
+	// Restarts is the number of starts from different centres, of which the
+	// best fit is kept; 0 means 4. There is only one with MeansInit or Start.
+	Restarts int
+
+	// MaxIter is the largest number of iterations of a restart; 0 means 500.
+	MaxIter int
+
+	// Tol is how many nats of log posterior may be left to gain, by the
+	// estimate Restart.Gain, for a restart to have converged; 0 means 1e-6. No
+	// restart asks for more than the rounding error of the log posterior.
+	Tol float64
+
+	// RegCovar keeps components from collapsing onto too few points: it is
+	// about what is added to the diagonal of the covariances (of a component
+	// with an equal share of the points; less where there are more). 0 means
+	// 1e-6 of the mean variance of the columns, a negative number nothing. It
+	// is a Prior in fact, with M = 0 and γ² = RegCovar·N/K, so that every
+	// iteration still raises one well-defined objective, the log posterior.
+	RegCovar float64
+
+	// Prior, if its Gamma is not 0, takes the place of RegCovar, which must be
+	// 0 then. Its sign must be GradBench.
+	Prior Prior
+
+	// MeansInit, if not nil, are the K×D means to start from instead of
+	// k-means++ centres. The points start in the component of the nearest.
+	MeansInit *mat.Dense
+
+	// Start, if not nil, is the mixture to start from.
+	Start *Mixture
+
+	// Src is where the random numbers of k-means++ come from. Fits with equal
+	// sources are equal, on any number of workers; nil means a fixed seed.
+	Src rand.Source
+
+	// Workers is the number of goroutines to use; 0 means GOMAXPROCS.
+	Workers int
+}
+
+// Report says how a fit went.
+type Report struct {
+	Restarts []Restart
+	Best     int // index of the restart that was kept; -1 if all failed
+}
+
+// Restart says how a fit from one start went.
+type Restart struct {
+	EM            int       // iterations of expectation maximisation
+	LBFGS         int       // iterations of L-BFGS after them
+	LogLikelihood float64   // in the end
+	LogPosterior  float64   // the same with the prior, which is what was maximised
+	History       []float64 // the log posterior at the start and after each iteration
+	Gain          float64   // estimate of how much the log posterior can still rise
+	Converged     bool      // Gain fell to FitOptions.Tol
+	Collapsed     []int     // components that only the prior keeps from being singular
+	Duration      time.Duration
+	Err           error // why the restart gave no mixture, or stopped early
+}
+
+// String returns a table of the restarts, to be read by people.
+func (r *Report) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%8s%6s%8s%17s%17s%10s%10s\n", "restart", "EM", "L-BFGS", "log-likelihood", "log posterior", "gain", "time")
+	for i, s := range r.Restarts {
+		fmt.Fprintf(&b, "%8d%6d%8d%17.6f%17.6f%10.1e%10v", i, s.EM, s.LBFGS, s.LogLikelihood, s.LogPosterior, s.Gain, s.Duration.Round(time.Millisecond/10))
+		if i == r.Best {
+			b.WriteString("  best")
+		}
+		switch {
+		case s.Err != nil:
+			fmt.Fprintf(&b, "  %v", s.Err)
+		case !s.Converged:
+			b.WriteString("  not converged")
+		}
+		if len(s.Collapsed) > 0 {
+			fmt.Fprintf(&b, "  collapsed: %v", s.Collapsed)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// Fit is FitContext without a context.
+func Fit(x mat.Matrix, k int, opts *FitOptions) (*Mixture, *Report, error) {
+	return FitContext(context.Background(), x, k, opts)
+}
+
+// FitContext returns the mixture of k components that makes the rows of x most
+// probable, or the most probable given the rows of x where there is a prior,
+// and a report. It reads x in place if it is a mat.RawMatrixer or a
+// *mat.VecDense, and copies it otherwise. A nil opts means the defaults.
+//
+// Each restart chooses centres by k-means++, moves them by a few steps of
+// Lloyd's algorithm, takes steps of expectation maximisation while they gain
+// much, and finishes with L-BFGS, which converges fast where they do not. That
+// finds a local maximum; several restarts make it likely that it is the best.
+// None of the iterations lowers the log posterior beyond rounding. A fit that
+// has not converged is not an error: see the report.
+//
+// It returns an error, and no mixture, if k < 1, if there are fewer points than
+// components, if x has a NaN or an infinity, if an option makes no sense, or if
+// every restart failed because a covariance became singular (*SingularError),
+// which takes a RegCovar that is negative or points that do not vary at all.
+// When ctx is done it returns the error of ctx, with the best mixture so far
+// unless there is none.
+func FitContext(ctx context.Context, x mat.Matrix, k int, opts *FitOptions) (*Mixture, *Report, error) {
+	if opts == nil {
+		opts = &FitOptions{}
+	}
+	f, err := newFit(x, k, opts)
+	if err != nil {
+		return nil, nil, err
+	}
+	restarts := 4
+	switch {
+	case opts.MeansInit != nil || opts.Start != nil:
+		restarts = 1
+	case opts.Restarts > 0:
+		restarts = opts.Restarts
+	}
+	src := opts.Src
+	if src == nil {
+		src = rand.NewPCG(1, 2)
+	}
+	rnd := rand.New(src)
+
+	report := &Report{Best: -1}
+	var best *Mixture
+	for i := 0; i < restarts && ctx.Err() == nil; i++ {
+		m, r := f.restart(ctx, opts, rnd)
+		report.Restarts = append(report.Restarts, r)
+		if m != nil && (best == nil || r.LogPosterior > report.Restarts[report.Best].LogPosterior) {
+			best, report.Best = m, i
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return best, report, err
+	}
+	if best == nil {
+		return nil, report, fmt.Errorf("gmm: no restart gave a mixture: %w", report.Restarts[0].Err)
+	}
+	return best, report, nil
+}
+
+// fit is what the restarts of a fit share.
+type fit struct {
+	model   *Model
+	maxIter int
+	tol     float64
+	scatter []float64 // variances of the columns
+
+	x, grad, scale []float64 // parameters, gradient of -F there, units of the parameters
+}
+
+// newFit checks the data and the options.
+func newFit(x mat.Matrix, k int, opts *FitOptions) (*fit, error) {
+	n, d := x.Dims()
+	switch {
+	case k < 1:
+		return nil, fmt.Errorf("gmm: %d components, want at least 1", k)
+	case n == 0 || d == 0:
+		return nil, errors.New("gmm: no points")
+	case k > n:
+		return nil, fmt.Errorf("gmm: %d components for %d points", k, n)
+	case opts.Restarts < 0 || opts.MaxIter < 0 || opts.Workers < 0 || !(opts.Tol >= 0):
+		return nil, errors.New("gmm: negative Restarts, MaxIter, Tol or Workers")
+	case math.IsNaN(opts.RegCovar) || math.IsInf(opts.RegCovar, 0):
+		return nil, fmt.Errorf("gmm: RegCovar is %v", opts.RegCovar)
+	case opts.MeansInit != nil && opts.Start != nil:
+		return nil, errors.New("gmm: both MeansInit and Start are given")
+	case opts.Start != nil && (opts.Start.Components() != k || opts.Start.Dim() != d):
+		return nil, fmt.Errorf("gmm: Start has %d components in %d dimensions, want %d in %d", opts.Start.Components(), opts.Start.Dim(), k, d)
+	}
+	if opts.MeansInit != nil {
+		if r, c := opts.MeansInit.Dims(); r != k || c != d {
+			return nil, fmt.Errorf("gmm: MeansInit is %d×%d, want %d×%d", r, c, k, d)
+		}
+		if err := checkFinite("MeansInit", rev.ViewDense(opts.MeansInit)); err != nil {
+			return nil, err
+		}
+	}
+	switch p := opts.Prior; {
+	case p == Prior{}:
+	case !(p.Gamma > 0) || math.IsInf(p.Gamma, 0) || p.M < 0:
+		return nil, fmt.Errorf("gmm: Prior has Gamma %v and M %d, want Gamma > 0 and M >= 0", p.Gamma, p.M)
+	case p.Sign != GradBench:
+		return nil, errors.New("gmm: Prior has ADBench's sign, which has no maximum")
+	case opts.RegCovar != 0:
+		return nil, errors.New("gmm: both RegCovar and Prior are given")
+	}
+	f := &fit{
+		model:   &Model{X: viewMatrix(x), K: k, Prior: opts.Prior, Workers: opts.Workers},
+		maxIter: opts.MaxIter, tol: opts.Tol,
+	}
+	if f.maxIter == 0 {
+		f.maxIter = 500
+	}
+	if f.tol == 0 {
+		f.tol = 1e-6
+	}
+	if err := checkFinite("the data", f.model.X); err != nil {
+		return nil, err
+	}
+	f.scatter = variances(f.model.X)
+	for j, v := range f.scatter {
+		if math.IsInf(v, 0) || math.IsNaN(v) {
+			return nil, fmt.Errorf("gmm: the variance of column %d overflows", j)
+		}
+	}
+	if opts.Prior.Gamma == 0 && opts.RegCovar >= 0 {
+		reg := opts.RegCovar
+		if reg == 0 {
+			reg = 1e-6 * floats.Sum(f.scatter) / float64(d)
+		}
+		f.model.Prior.Gamma = math.Sqrt(reg * float64(n) / float64(k))
+	}
+	size := f.model.Dim()
+	f.x, f.grad, f.scale = make([]float64, size), make([]float64, size), make([]float64, size)
+	return f, nil
+}
+
+// checkFinite returns an error that names the first element of x that is not
+// finite.
+func checkFinite(name string, x rev.General[float64]) error {
+	for i := range x.Rows {
+		for j, v := range x.Row(i) {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("gmm: %s has %v in row %d, column %d", name, v, i, j)
+			}
+		}
+	}
+	return nil
+}
+
+// variances returns the variances of the columns of x.
+func variances(x rev.General[float64]) []float64 {
+	n := float64(x.Rows)
+	mean, sum := make([]float64, x.Cols), make([]float64, x.Cols)
+	for i := range x.Rows {
+		for j, v := range x.Row(i) {
+			mean[j] += v / n
+		}
+	}
+	for i := range x.Rows {
+		for j, v := range x.Row(i) {
+			sum[j] += (v - mean[j]) * (v - mean[j])
+		}
+	}
+	floats.Scale(1/n, sum)
+	return sum
+}
+
+// restart fits from one start. The mixture is nil if there is none.
+func (f *fit) restart(ctx context.Context, opts *FitOptions, rnd *rand.Rand) (*Mixture, Restart) {
+	begin := time.Now()
+	var r Restart
+	r.Err = f.start(opts, rnd)
+	if r.Err == nil {
+		r.Err = f.maximise(ctx, &r)
+	}
+	var m *Mixture
+	if _, singular := r.Err.(*SingularError); !singular { //nolint:errorlint // both return it unwrapped
+		var err error
+		if m, err = FromParams(f.model.K, f.model.X.Cols, f.x); err != nil {
+			r.Err = err
+		} else {
+			r.LogPosterior = -f.model.Func(m.params)
+			r.LogLikelihood = -(&Model{X: f.model.X, K: f.model.K, Workers: f.model.Workers}).Func(m.params)
+			r.Collapsed = f.collapsed(m)
+		}
+	}
+	r.Duration = time.Since(begin)
+	return m, r
+}
+
+// start sets the parameters that a restart starts from.
+func (f *fit) start(opts *FitOptions, rnd *rand.Rand) error {
+	x, k, d := f.model.X, f.model.K, f.model.X.Cols
+	if opts.Start != nil {
+		copy(f.x, opts.Start.params)
+		for c := range k { // a weight of 0 would stay 0, and its logarithm is not finite
+			f.x[c] = max(f.x[c], math.Log(minWeight))
+		}
+		return nil
+	}
+	scale := make([]float64, d)
+	for j, v := range f.scatter {
+		if v > 0 {
+			scale[j] = 1 / v
+		}
+	}
+	var c *clustering
+	if opts.MeansInit != nil {
+		c = &clustering{
+			x: x, scale: scale, centres: rev.ViewDense(opts.MeansInit),
+			labels: make([]int, x.Rows), dist: make([]float64, x.Rows), workers: f.model.Workers,
+		}
+		c.reassign()
+	} else {
+		c = newClustering(x, k, scale, f.model.Workers, rnd)
+		c.lloyd(10)
+	}
+
+	// The covariance of a cluster, shrunk as if D+1 more of its points had the
+	// pooled covariance, so that a cluster of few points can start too.
+	p := viewParams(f.x, k, d)
+	counts, scatter, pooled := make([]float64, k), make([]float64, k*d*d), make([]float64, d*d)
+	r := make([]float64, d)
+	for i, label := range c.labels {
+		counts[label]++
+		floats.SubTo(r, x.Row(i), c.centres.Row(label))
+		for j, v := range r {
+			simd.Axpy(v, r[:j+1], scatter[(label*d+j)*d:][:j+1])
+		}
+	}
+	for label := range k {
+		floats.Add(pooled, scatter[label*d*d:(label+1)*d*d])
+	}
+	n, m := float64(x.Rows), float64(d+1)
+	g2 := f.model.Prior.Gamma * f.model.Prior.Gamma
+	for label, count := range counts {
+		p.Alpha.Data[label] = math.Log((count + 1) / (n + float64(k)))
+		copy(p.Means.Row(label), c.centres.Row(label))
+		s := scatter[label*d*d : (label+1)*d*d]
+		floats.AddScaled(s, m/n, pooled)
+		for j := range d {
+			s[j*d+j] += g2
+		}
+		floats.Scale(1/(count+m), s)
+		if row, pivot := setFactor(p.Factors.Row(label), s, d); row < d {
+			return &SingularError{Component: label, Row: row, Pivot: pivot}
+		}
+	}
+	return nil
+}
+
+// minWeight is the least weight of a component in expectation maximisation.
+const minWeight = 1e-15
+
+// maximise takes f.x to a maximum of the log posterior: by EM while it gains
+// much, then by L-BFGS.
+func (f *fit) maximise(ctx context.Context, r *Restart) error {
+	const fast = 1e-3 // nats a point that an EM step must gain
+	n := float64(f.model.X.Rows)
+	for {
+		posterior := -f.model.FuncGrad(f.grad, f.x)
+		if math.IsNaN(posterior) || math.IsInf(posterior, 0) {
+			return fmt.Errorf("gmm: the log posterior is %v", posterior)
+		}
+		r.History = append(r.History, posterior)
+		f.setScale()
+		if f.converged(r, posterior, f.grad, f.scale) {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if r.EM == f.maxIter {
+			return nil
+		}
+		if r.EM > 0 && posterior-r.History[r.EM-1] < fast*n {
+			return f.finish(ctx, r)
+		}
+		if err := f.step(); err != nil {
+			return err
+		}
+		r.EM++
+	}
+}
+
+// converged sets r.Gain, and r.Converged if it is small enough. In the units
+// scale, the Hessian of the negative log posterior is about the identity near a
+// maximum, so that a Newton step would gain ½‖scale∘grad‖².
+func (f *fit) converged(r *Restart, posterior float64, grad, scale []float64) bool {
+	r.Gain = 0
+	for i, g := range grad {
+		r.Gain += g * scale[i] * g * scale[i] / 2
+	}
+	r.Converged = r.Gain <= max(f.tol, 0x1p-50*math.Abs(posterior))
+	return r.Converged
+}
+
+// The moments that expectation maximisation needs are in the gradient of the
+// log posterior F. With W_k, m_k and M_k the weighted moments of LogPosterior
+// at F̄ = 1, and A_k = M_k + γ²·I,
+//
+//	W_k         = N·softmax(α)_k + ∂F/∂α_k
+//	Q_kᵀ·Q_k·m_k = ∂F/∂μ_k
+//	lower(Q_k·A_k)_ij = -∂F/∂l_ij,  (Q_k·A_k)_jj = (W_k + M - ∂F/∂q_kj)/exp(q_kj)
+//
+// The first two are solved at once. The third gives the lower triangle of Q·A
+// only, but A is symmetric, so its rows follow one after the other:
+//
+//	A_ij = ((Q·A)_ij - Σ_{l<i} Q_il·A_lj)/Q_ii  for j <= i,
+//
+// where each A_lj on the right, or A_jl, is known already. Then, with
+// δ_k = m_k/W_k, the step is
+//
+//	w_k = W_k/N,  μ_k += δ_k,  Σ_k = (A_k - W_k·δ_k·δ_kᵀ)/(W_k + M).
+//
+// So EM is ascent along the gradient in a metric of its own, as Xu and Jordan
+// observed (On convergence properties of the EM algorithm for Gaussian
+// mixtures, Neural Computation 8, 1996).
+
+// step takes a step of expectation maximisation from f.x, given the gradient
+// f.grad of -F there.
+func (f *fit) step() error {
+	k, d, n := f.model.K, f.model.X.Cols, float64(f.model.X.Rows)
+	p, g := viewParams(f.x, k, d), viewParams(f.grad, k, d)
+	m := float64(f.model.Prior.M)
+	weights := append([]float64(nil), p.Alpha.Data...)
+	softmax(weights)
+	q, a, delta := make([]float64, d*d), make([]float64, d*d), make([]float64, d)
+	for c := range k {
+		w := n*weights[c] - g.Alpha.Data[c]
+		if w < minWeight*n {
+			// Nothing is left of the component, and its moments are noise.
+			p.Alpha.Data[c] = math.Log(minWeight)
+			continue
+		}
+		p.Alpha.Data[c] = math.Log(w / n)
+
+		unpackFactor(q, p.Factors.Row(c), d)
+		row := g.Factors.Row(c)
+		l := row[d:]
+		for j := range d {
+			a[j*d+j] = (w + m + row[j]) / q[j*d+j]
+			for i := j + 1; i < d; i++ {
+				a[i*d+j] = l[0]
+				l = l[1:]
+			}
+		}
+		for i := range d {
+			for j := range i + 1 {
+				s := a[i*d+j]
+				for l := range i {
+					s -= q[i*d+l] * a[l*d+j]
+				}
+				a[i*d+j] = s / q[i*d+i]
+				a[j*d+i] = a[i*d+j]
+			}
+		}
+
+		invertLower(q, d)
+		clear(delta)
+		for i := range d { // δ = -Q⁻¹·Q⁻ᵀ·ḡ/W
+			var s float64
+			for l := i; l < d; l++ {
+				s -= q[l*d+i] * g.Means.Row(c)[l]
+			}
+			for l := i; l < d; l++ {
+				delta[l] += q[l*d+i] * s / w
+			}
+		}
+		floats.Add(p.Means.Row(c), delta)
+		for i := range d {
+			for j := range i + 1 {
+				a[i*d+j] = (a[i*d+j] - w*delta[i]*delta[j]) / (w + m)
+			}
+		}
+		if row, pivot := setFactor(p.Factors.Row(c), a, d); row < d {
+			return &SingularError{Component: c, Row: row, Pivot: pivot}
+		}
+	}
+	return nil
+}
+
+// setScale sets f.scale to 1/√h, where h is the diagonal of the Hessian of -F
+// with respect to the parameters as it would be if the responsibilities were
+// certain and the moments those of the components:
+//
+//	α: W   μ_j: W·P_jj   q_j: 2·(W+M)   l_ij: (W+M)·Σ_jj
+//
+// In these units L-BFGS does not care how the columns of the data are scaled.
+func (f *fit) setScale() {
+	k, d, n := f.model.K, f.model.X.Cols, float64(f.model.X.Rows)
+	p, s := viewParams(f.x, k, d), viewParams(f.scale, k, d)
+	weights := append([]float64(nil), p.Alpha.Data...)
+	softmax(weights)
+	q := make([]float64, d*d)
+	for c, w := range weights {
+		w = max(n*w, 1)
+		wm := w + float64(f.model.Prior.M)
+		s.Alpha.Data[c] = 1 / math.Sqrt(w)
+		unpackFactor(q, p.Factors.Row(c), d)
+		norm2 := func(j int) (sum float64) { // of column j
+			for i := j; i < d; i++ {
+				sum += q[i*d+j] * q[i*d+j]
+			}
+			return sum
+		}
+		for j := range d {
+			s.Means.Row(c)[j] = 1 / math.Sqrt(w*norm2(j)) // P = QᵀQ
+			s.Factors.Row(c)[j] = 1 / math.Sqrt(2*wm)
+		}
+		invertLower(q, d)
+		l := s.Factors.Row(c)[d:]
+		for j := range d {
+			variance := simd.SumSquares(q[j*d : j*d+j+1]) // Σ = Q⁻¹·Q⁻ᵀ
+			for range d - 1 - j {
+				l[0] = 1 / math.Sqrt(wm*variance)
+				l = l[1:]
+			}
+		}
+	}
+}
+
+// finish runs L-BFGS from f.x, over u with parameters f.x + scale∘u.
+func (f *fit) finish(ctx context.Context, r *Restart) error {
+	size := len(f.x)
+	at, grad, last := make([]float64, size), make([]float64, size), make([]float64, size)
+	last[0] = math.NaN() // where grad was found: nowhere
+	params := func(u []float64) {
+		for i, v := range u {
+			at[i] = f.x[i] + f.scale[i]*v
+		}
+	}
+	value := func(u []float64) float64 {
+		params(u)
+		copy(last, u)
+		v := f.model.FuncGrad(grad, at)
+		if math.IsNaN(v) {
+			return math.Inf(1) // far outside: the line search comes back
+		}
+		return v
+	}
+	problem := optimize.Problem{
+		Func: value,
+		Grad: func(g, u []float64) {
+			if !floats.Equal(u, last) { // else the value has been asked for, in the same pass
+				value(u)
+			}
+			floats.MulTo(g, grad, f.scale)
+		},
+	}
+	settings := &optimize.Settings{
+		MajorIterations: f.maxIter - r.EM + 1, // the start counts
+		Converger:       &monitor{f: f, ctx: ctx, r: r},
+	}
+	result, err := optimize.Minimize(problem, make([]float64, size), settings, &optimize.LBFGS{GradStopThreshold: math.NaN()})
+	if result == nil {
+		return err
+	}
+	params(result.X)
+	copy(f.x, at)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	// A line search that fails has met the rounding error: not converged is
+	// what the report says then, and there is a mixture all the same.
+	return nil
+}
+
+// monitor watches L-BFGS.
+type monitor struct {
+	f     *fit
+	ctx   context.Context
+	r     *Restart
+	start bool
+}
+
+// Init implements optimize.Converger.
+func (m *monitor) Init(int) { m.start = true }
+
+// Converged implements optimize.Converger.
+func (m *monitor) Converged(loc *optimize.Location) optimize.Status {
+	if m.start {
+		m.start = false
+		return optimize.NotTerminated
+	}
+	m.r.LBFGS++
+	m.r.History = append(m.r.History, -loc.F)
+	ones := m.f.grad // the gradient is in the right units already
+	for i := range ones {
+		ones[i] = 1
+	}
+	if m.f.converged(m.r, loc.F, loc.Gradient, ones) {
+		return optimize.GradientThreshold
+	}
+	if m.ctx.Err() != nil {
+		return optimize.RuntimeLimit
+	}
+	return optimize.NotTerminated
+}
+
+// collapsed returns the components of m with a variance of which the prior
+// makes up more than half.
+func (f *fit) collapsed(m *Mixture) []int {
+	var list []int
+	for c, w := range m.weights {
+		var eigen mat.EigenSym
+		if !eigen.Factorize(m.covs[c], false) {
+			continue
+		}
+		least := eigen.Values(nil)[0]
+		prior := f.model.Prior.Gamma * f.model.Prior.Gamma / (w*float64(f.model.X.Rows) + float64(f.model.Prior.M))
+		if prior > least/2 {
+			list = append(list, c)
+		}
+	}
+	return list
+}

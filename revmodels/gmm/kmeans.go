@@ -1,0 +1,146 @@
+package gmm
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"revnum/internal/parallel"
+	"revnum/rev"
+)
+
+// clustering is a k-means clustering of the points x: each belongs to the
+// centre with the least
+//
+//	dist_i = Σ_j scale_j·(x_ij - centre_j)².
+//
+// It is the parallel task of assign too, whose blocks are runs of points.
+type clustering struct {
+	x       rev.General[float64]
+	scale   []float64
+	centres rev.General[float64]
+	labels  []int
+	dist    []float64
+	workers int
+	from    int // assign looks at the centres from this one on
+}
+
+// newClustering returns k centres chosen from the points by k-means++ (Arthur
+// and Vassilvitskii, 2007): the first uniformly, each of the others with a
+// probability in proportion to the distance to the centres so far.
+func newClustering(x rev.General[float64], k int, scale []float64, workers int, rnd *rand.Rand) *clustering {
+	c := &clustering{
+		x: x, scale: scale, centres: rev.NewGeneral[float64](k, x.Cols, nil),
+		labels: make([]int, x.Rows), dist: make([]float64, x.Rows), workers: workers,
+	}
+	for i := range c.dist {
+		c.dist[i] = math.Inf(1)
+	}
+	all := c.centres
+	for n := range k {
+		at := rnd.IntN(x.Rows)
+		if n > 0 {
+			at = weighted(rnd, c.dist, at)
+		}
+		copy(all.Row(n), x.Row(at))
+		c.centres.Rows = n + 1
+		c.from = n
+		c.assign()
+	}
+	return c
+}
+
+// weighted returns i with a probability in proportion to w_i, or otherwise if
+// all w are 0.
+func weighted(rnd *rand.Rand, w []float64, otherwise int) int {
+	var sum float64
+	for _, v := range w {
+		sum += v
+	}
+	if sum == 0 {
+		return otherwise
+	}
+	u := rnd.Float64() * sum
+	last := otherwise
+	for i, v := range w {
+		if v == 0 {
+			continue
+		}
+		if last = i; u < v {
+			break
+		}
+		u -= v
+	}
+	return last
+}
+
+// lloyd moves each centre to the mean of its points and assigns the points
+// again, until nothing changes or the given number of times.
+func (c *clustering) lloyd(steps int) {
+	counts, sums := make([]float64, c.centres.Rows), rev.NewGeneral[float64](c.centres.Rows, c.x.Cols, nil)
+	before := make([]int, len(c.labels))
+	for range steps {
+		clear(counts)
+		clear(sums.Data)
+		for i, label := range c.labels {
+			counts[label]++
+			row, centre := sums.Row(label), c.centres.Row(label)
+			for j, v := range c.x.Row(i) {
+				row[j] += v - centre[j]
+			}
+		}
+		for k, count := range counts {
+			if count == 0 {
+				continue // nothing to move it to
+			}
+			for j, s := range sums.Row(k) {
+				c.centres.Row(k)[j] += s / count
+			}
+		}
+		copy(before, c.labels)
+		c.reassign()
+		same := true
+		for i, label := range c.labels {
+			same = same && label == before[i]
+		}
+		if same {
+			return
+		}
+	}
+}
+
+// reassign assigns every point to the nearest centre.
+func (c *clustering) reassign() {
+	for i := range c.dist {
+		c.dist[i] = math.Inf(1)
+	}
+	c.from = 0
+	c.assign()
+}
+
+const assignRun = 1024
+
+// assign moves each point to a centre from c.from on that is nearer than its
+// own.
+func (c *clustering) assign() {
+	parallel.Run(parallel.Workers(c.workers), (c.x.Rows+assignRun-1)/assignRun, c)
+}
+
+// Block implements parallel.Task.
+func (c *clustering) Block(_, b int) {
+	for i := b * assignRun; i < min((b+1)*assignRun, c.x.Rows); i++ {
+		x := c.x.Row(i)
+		best, label := c.dist[i], c.labels[i]
+		for k := c.from; k < c.centres.Rows; k++ {
+			centre, scale := c.centres.Row(k)[:len(x)], c.scale[:len(x)]
+			var s float64
+			for j, v := range x {
+				r := v - centre[j]
+				s += scale[j] * r * r
+			}
+			if s < best {
+				best, label = s, k
+			}
+		}
+		c.dist[i], c.labels[i] = best, label
+	}
+}

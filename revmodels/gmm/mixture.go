@@ -1,0 +1,500 @@
+package gmm
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/internal/parallel"
+	"revnum/internal/simd"
+	"revnum/rev"
+)
+
+// Mixture is a Gaussian mixture with the density
+//
+//	p(x) = Σ_k w_k·N(x; μ_k, Σ_k).
+//
+// It does not change once it is made, and its methods may be called
+// concurrently. Those that take points take them as the rows of a matrix, read
+// without a copy where it is a mat.RawMatrixer or *mat.VecDense, and panic with
+// mat.ErrShape if it does not have Dim columns.
+//
+// A point with a NaN or infinite coordinate, or so far from all components
+// that its squared distance overflows, has NaN responsibilities.
+type Mixture struct {
+	weights []float64
+	means   *mat.Dense
+	covs    []*mat.SymDense
+	params  []float64 // the same, as parameters of LogPosterior
+}
+
+// SingularError reports a covariance matrix that is not positive definite to
+// working precision: in its Cholesky factorisation the pivot of a row was not
+// above the rounding error.
+type SingularError struct {
+	Component, Row int
+	Pivot          float64
+}
+
+// Error implements error.
+func (e *SingularError) Error() string {
+	return fmt.Sprintf("gmm: covariance of component %d is not positive definite: pivot %g in row %d", e.Component, e.Pivot, e.Row)
+}
+
+// NewMixture returns the mixture with the given weights, the rows of means as
+// means, and the given covariances, all copied. It panics with mat.ErrShape
+// unless they agree in shape. It returns an error if a weight is negative, if
+// the weights do not sum to 1 within 1e-6, if a number is not finite, or if a
+// covariance is not positive definite (a *SingularError).
+func NewMixture(weights []float64, means mat.Matrix, covariances []*mat.SymDense) (*Mixture, error) {
+	k, d := means.Dims()
+	if len(weights) != k || len(covariances) != k {
+		panic(mat.ErrShape)
+	}
+	m := &Mixture{
+		weights: append([]float64(nil), weights...), means: mat.DenseCopyOf(means),
+		covs: make([]*mat.SymDense, k), params: make([]float64, paramsLen(k, d)),
+	}
+	var sum float64
+	for c, w := range weights {
+		if !(w >= 0 && w <= 2) {
+			return nil, fmt.Errorf("gmm: weight %d is %v, want a number from 0 to 1", c, w)
+		}
+		sum += w
+	}
+	if math.Abs(sum-1) > 1e-6 {
+		return nil, fmt.Errorf("gmm: weights sum to %v, want 1", sum)
+	}
+	p := viewParams(m.params, k, d)
+	scratch := make([]float64, d*d)
+	for c, cov := range covariances {
+		if cov.SymmetricDim() != d {
+			panic(mat.ErrShape)
+		}
+		m.covs[c] = mat.NewSymDense(d, nil)
+		m.covs[c].CopySym(cov)
+		p.Alpha.Data[c] = math.Log(weights[c])
+		for i := range d {
+			v := m.means.At(c, i)
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return nil, fmt.Errorf("gmm: coordinate %d of mean %d is %v", i, c, v)
+			}
+			p.Means.Row(c)[i] = v
+			for j := range d {
+				if v := cov.At(i, j); math.IsNaN(v) || math.IsInf(v, 0) {
+					return nil, fmt.Errorf("gmm: element (%d, %d) of covariance %d is %v", i, j, c, v)
+				}
+				scratch[i*d+j] = cov.At(i, j)
+			}
+		}
+		if row, pivot := setFactor(p.Factors.Row(c), scratch, d); row < d {
+			return nil, &SingularError{Component: c, Row: row, Pivot: pivot}
+		}
+	}
+	return m, nil
+}
+
+// FromParams returns the mixture with the k components of dimension d that the
+// vector x of parameters of LogPosterior describes, in the order of Model. It
+// panics with mat.ErrShape if x is not of that length, and returns an error as
+// NewMixture does.
+func FromParams(k, d int, x []float64) (*Mixture, error) {
+	p := viewParams(x, k, d)
+	weights := append([]float64(nil), p.Alpha.Data...)
+	softmax(weights)
+	means := mat.NewDense(k, d, nil)
+	covs := make([]*mat.SymDense, k)
+	q := make([]float64, d*d)
+	for c := range k {
+		means.SetRow(c, p.Means.Row(c))
+		unpackFactor(q, p.Factors.Row(c), d)
+		invertLower(q, d)
+		covs[c] = mat.NewSymDense(d, nil)
+		for i := range d { // Σ = Q⁻¹·Q⁻ᵀ
+			for j := range i + 1 {
+				covs[c].SetSym(i, j, simd.Dot(q[i*d:i*d+j+1], q[j*d:j*d+j+1]))
+			}
+		}
+	}
+	return NewMixture(weights, means, covs)
+}
+
+// The kernel's factor Q is lower triangular with Σ⁻¹ = QᵀQ. The inverse L = Q⁻¹
+// is lower triangular too, and Σ = Q⁻¹·Q⁻ᵀ = L·Lᵀ: so L is the usual Cholesky
+// factor of the covariance, and Q its inverse. (Only somebody who starts from
+// the precision matrix needs a factorisation from the last row up.)
+
+// setFactor writes the factor of the covariance whose lower triangle is in the
+// d×d matrix a to a row of Factors, and destroys a. It returns d, or the first
+// row whose pivot is not above the rounding error, and that pivot.
+func setFactor(row, a []float64, d int) (int, float64) {
+	const eps = 0x1p-52
+	for i := range d {
+		ai := a[i*d : i*d+i+1]
+		size := ai[i]
+		for j := range i {
+			aj := a[j*d : j*d+j+1]
+			ai[j] = (ai[j] - simd.Dot(ai[:j], aj[:j])) / aj[j]
+		}
+		pivot := ai[i] - simd.SumSquares(ai[:i])
+		if !(pivot > float64(d)*eps*size) {
+			return i, pivot
+		}
+		ai[i] = math.Sqrt(pivot)
+	}
+	invertLower(a, d)
+	l := row[d:]
+	for j := range d {
+		row[j] = math.Log(a[j*d+j])
+		for i := j + 1; i < d; i++ {
+			l[0] = a[i*d+j]
+			l = l[1:]
+		}
+	}
+	return d, 0
+}
+
+// unpackFactor writes Q to the lower triangle of the d×d matrix q.
+func unpackFactor(q, row []float64, d int) {
+	l := row[d:]
+	for j := range d {
+		q[j*d+j] = math.Exp(row[j])
+		for i := j + 1; i < d; i++ {
+			q[i*d+j] = l[0]
+			l = l[1:]
+		}
+	}
+}
+
+// invertLower replaces the lower triangle of the d×d matrix a by its inverse.
+func invertLower(a []float64, d int) {
+	for j := range d {
+		a[j*d+j] = 1 / a[j*d+j]
+		for i := j + 1; i < d; i++ {
+			var s float64
+			for l := j; l < i; l++ {
+				s += a[i*d+l] * a[l*d+j]
+			}
+			a[i*d+j] = -s / a[i*d+i]
+		}
+	}
+}
+
+// Components returns the number K of components.
+func (m *Mixture) Components() int { return len(m.weights) }
+
+// Dim returns the dimension D of the points.
+func (m *Mixture) Dim() int { return m.means.RawMatrix().Cols }
+
+// Weights returns a copy of the weights.
+func (m *Mixture) Weights() []float64 { return append([]float64(nil), m.weights...) }
+
+// Means returns a copy of the means, one a row.
+func (m *Mixture) Means() *mat.Dense { return mat.DenseCopyOf(m.means) }
+
+// Covariances returns a copy of the covariance matrices.
+func (m *Mixture) Covariances() []*mat.SymDense {
+	covs := make([]*mat.SymDense, len(m.covs))
+	for c, cov := range m.covs {
+		covs[c] = mat.NewSymDense(m.Dim(), nil)
+		covs[c].CopySym(cov)
+	}
+	return covs
+}
+
+// Params returns the parameters of LogPosterior that describe the mixture, in
+// the order of Model. The log weights are normalised; that of a component of
+// weight 0 is -Inf.
+func (m *Mixture) Params() []float64 { return append([]float64(nil), m.params...) }
+
+// points returns the view of x.
+func (m *Mixture) points(x mat.Matrix) rev.General[float64] {
+	if _, c := x.Dims(); c != m.Dim() {
+		panic(mat.ErrShape)
+	}
+	return viewMatrix(x)
+}
+
+// LogLikelihood returns the sum of the log densities of the rows of x.
+func (m *Mixture) LogLikelihood(x mat.Matrix) float64 {
+	model := Model{X: m.points(x), K: m.Components()}
+	return -model.Func(m.params)
+}
+
+// freeParams returns the number of free parameters: that of the kernel less
+// one, as the weights sum to 1.
+func (m *Mixture) freeParams() float64 { return float64(len(m.params) - 1) }
+
+// BIC returns the Bayesian information criterion on the rows of x,
+// p·log N - 2·LogLikelihood(x), where p = K-1 + K·D + K·D(D+1)/2 parameters are
+// free. Lower is better.
+func (m *Mixture) BIC(x mat.Matrix) float64 {
+	n, _ := x.Dims()
+	return m.freeParams()*math.Log(float64(n)) - 2*m.LogLikelihood(x)
+}
+
+// AIC returns Akaike's information criterion on the rows of x,
+// 2p - 2·LogLikelihood(x), with p as for BIC. Lower is better.
+func (m *Mixture) AIC(x mat.Matrix) float64 {
+	return 2*m.freeParams() - 2*m.LogLikelihood(x)
+}
+
+// ScoreSamples returns the log density at each row of x.
+func (m *Mixture) ScoreSamples(x mat.Matrix) []float64 {
+	xs := m.points(x)
+	logp := make([]float64, xs.Rows)
+	m.score(xs, logp, nil)
+	return logp
+}
+
+// Responsibilities returns the N×K probabilities of the components given each
+// row of x.
+func (m *Mixture) Responsibilities(x mat.Matrix) *mat.Dense {
+	xs := m.points(x)
+	if xs.Rows == 0 {
+		return &mat.Dense{}
+	}
+	k := m.Components()
+	resp := mat.NewDense(xs.Rows, k, nil)
+	m.score(xs, nil, resp.RawMatrix().Data)
+	return resp
+}
+
+// Predict returns the most probable component of each row of x, the first of
+// those that are equal, and -1 where the responsibilities are NaN.
+func (m *Mixture) Predict(x mat.Matrix) []int {
+	xs := m.points(x)
+	k := m.Components()
+	labels := make([]int, xs.Rows)
+	// In slabs, so that the responsibilities of all points are never there at once.
+	const slab = 1 << 14
+	resp := make([]float64, min(slab, xs.Rows)*k)
+	for p0 := 0; p0 < xs.Rows; p0 += slab {
+		part := xs
+		part.Rows = min(slab, xs.Rows-p0)
+		part.Data = xs.Data[p0*xs.Stride:]
+		m.score(part, nil, resp)
+		for p := range part.Rows {
+			best, label := math.Inf(-1), -1
+			for c, r := range resp[p*k : (p+1)*k] {
+				if r > best {
+					best, label = r, c
+				}
+			}
+			labels[p0+p] = label
+		}
+	}
+	return labels
+}
+
+// scoring is the parallel task of score. Its blocks are runs of points, held by
+// coordinate like those of the kernel.
+type scoring struct {
+	x             rev.General[float64]
+	means         rev.General[float64]
+	q, bias       []float64 // of each component: Q, and β at its mean
+	logp          []float64 // N log densities, or nil
+	resp          []float64 // N×K responsibilities, or nil
+	scratch       [][]float64
+	comps, d, run int
+}
+
+// score sets logp and resp, which may be nil, for the points x.
+func (m *Mixture) score(x rev.General[float64], logp, resp []float64) {
+	d, comps := m.Dim(), m.Components()
+	const run = 256
+	p := viewParams(m.params, comps, d)
+	workers := parallel.Workers(0)
+	s := &scoring{
+		x: x, means: p.Means, logp: logp, resp: resp, comps: comps, d: d, run: run,
+		q: make([]float64, comps*d*d), bias: make([]float64, comps), scratch: make([][]float64, workers),
+	}
+	weights := append([]float64(nil), p.Alpha.Data...)
+	lse := softmax(weights)
+	for c := range comps {
+		unpackFactor(s.q[c*d*d:(c+1)*d*d], p.Factors.Row(c), d)
+		s.bias[c] = p.Alpha.Data[c] - lse - float64(d)/2*math.Log(2*math.Pi) + simd.Sum(p.Factors.Row(c)[:d])
+	}
+	for w := range workers {
+		s.scratch[w] = make([]float64, (2*d+comps)*run)
+	}
+	parallel.Run(workers, (x.Rows+run-1)/run, s)
+}
+
+// Block implements parallel.Task.
+func (s *scoring) Block(worker, b int) {
+	d, run, p0 := s.d, s.run, b*s.run
+	n := min(run, s.x.Rows-p0)
+	x, c, beta := s.scratch[worker][:d*run], s.scratch[worker][d*run:2*d*run], s.scratch[worker][2*d*run:]
+	load(x, run, s.x, p0, n)
+	for k := range s.comps {
+		row := beta[k*run : k*run+n]
+		simd.SubColumn(n, c, run, x, run, s.means.Row(k))
+		simd.TriNorms(d, n, row, s.q[k*d*d:(k+1)*d*d], d, c, run)
+		for p, v := range row {
+			row[p] = s.bias[k] - v/2
+		}
+	}
+	for p := range n {
+		top := math.Inf(-1)
+		for k := range s.comps {
+			top = max(top, beta[k*run+p])
+		}
+		if math.IsInf(top, -1) {
+			top = 0 // the density is 0: log 0, not NaN
+		}
+		var sum float64
+		for k := range s.comps {
+			e := math.Exp(beta[k*run+p] - top)
+			beta[k*run+p] = e
+			sum += e
+		}
+		if s.logp != nil {
+			s.logp[p0+p] = top + math.Log(sum)
+		}
+		if s.resp != nil {
+			for k := range s.comps {
+				s.resp[(p0+p)*s.comps+k] = beta[k*run+p] / sum
+			}
+		}
+	}
+}
+
+// Sample returns n points drawn from the mixture, and the component that each
+// came from. It panics if n is not positive.
+func (m *Mixture) Sample(n int, src rand.Source) (*mat.Dense, []int) {
+	if n <= 0 {
+		panic(mat.ErrZeroLength)
+	}
+	rnd := rand.New(src)
+	d, comps := m.Dim(), m.Components()
+	p := viewParams(m.params, comps, d)
+	l := make([]float64, comps*d*d)
+	for c := range comps {
+		unpackFactor(l[c*d*d:(c+1)*d*d], p.Factors.Row(c), d)
+		invertLower(l[c*d*d:(c+1)*d*d], d)
+	}
+	total := simd.Sum(m.weights)
+	x, labels, z := mat.NewDense(n, d, nil), make([]int, n), make([]float64, d)
+	for i := range n {
+		c := 0
+		for u := rnd.Float64() * total; c < comps-1 && u >= m.weights[c]; c++ {
+			u -= m.weights[c]
+		}
+		for m.weights[c] == 0 { // u was rounded past the last weight
+			c--
+		}
+		labels[i] = c
+		for j := range z {
+			z[j] = rnd.NormFloat64()
+		}
+		row := x.RawRowView(i)
+		for j := range row { // μ + L·z has covariance L·Lᵀ = Σ
+			row[j] = p.Means.Row(c)[j] + simd.Dot(l[(c*d+j)*d:][:j+1], z[:j+1])
+		}
+	}
+	return x, labels
+}
+
+// mixtureJSON is the form of a Mixture in JSON.
+type mixtureJSON struct {
+	Weights     []float64     `json:"weights"`
+	Means       [][]float64   `json:"means"`
+	Covariances [][][]float64 `json:"covariances"`
+}
+
+// MarshalJSON implements json.Marshaler. The form is
+//
+//	{"weights": [K numbers], "means": [K rows of D], "covariances": [K times D rows of D]}
+//
+// and reading it back gives the same mixture, bit for bit.
+func (m *Mixture) MarshalJSON() ([]byte, error) {
+	j := mixtureJSON{Weights: m.weights}
+	for c, cov := range m.covs {
+		j.Means = append(j.Means, m.means.RawRowView(c))
+		rows := make([][]float64, m.Dim())
+		for i := range rows {
+			rows[i] = mat.Row(nil, i, cov)
+		}
+		j.Covariances = append(j.Covariances, rows)
+	}
+	return json.Marshal(j)
+}
+
+// UnmarshalJSON implements json.Unmarshaler. It returns an error that says
+// what is wrong if the JSON does not describe a mixture, and leaves m as it was.
+func (m *Mixture) UnmarshalJSON(b []byte) error {
+	var j mixtureJSON
+	if err := json.Unmarshal(b, &j); err != nil {
+		return fmt.Errorf("gmm: reading a mixture: %w", err)
+	}
+	k := len(j.Weights)
+	switch {
+	case k == 0:
+		return fmt.Errorf("gmm: reading a mixture: no weights")
+	case len(j.Means) != k:
+		return fmt.Errorf("gmm: reading a mixture: %d means for %d weights", len(j.Means), k)
+	case len(j.Covariances) != k:
+		return fmt.Errorf("gmm: reading a mixture: %d covariances for %d weights", len(j.Covariances), k)
+	case len(j.Means[0]) == 0:
+		return fmt.Errorf("gmm: reading a mixture: mean 0 is empty")
+	}
+	d := len(j.Means[0])
+	means, covs := mat.NewDense(k, d, nil), make([]*mat.SymDense, k)
+	for c, mean := range j.Means {
+		if len(mean) != d {
+			return fmt.Errorf("gmm: reading a mixture: mean %d has %d coordinates, mean 0 has %d", c, len(mean), d)
+		}
+		means.SetRow(c, mean)
+		cov, err := symmetric(j.Covariances[c], d)
+		if err != nil {
+			return fmt.Errorf("gmm: reading a mixture: covariance %d %w", c, err)
+		}
+		covs[c] = cov
+	}
+	read, err := NewMixture(j.Weights, means, covs)
+	if err != nil {
+		return fmt.Errorf("gmm: reading a mixture: %w", err)
+	}
+	*m = *read
+	return nil
+}
+
+// symmetric returns the d×d matrix with the given rows.
+func symmetric(rows [][]float64, d int) (*mat.SymDense, error) {
+	if len(rows) != d {
+		return nil, fmt.Errorf("has %d rows, want %d", len(rows), d)
+	}
+	for i, row := range rows {
+		if len(row) != d {
+			return nil, fmt.Errorf("has %d elements in row %d, want %d", len(row), i, d)
+		}
+	}
+	a := mat.NewSymDense(d, nil)
+	for i, row := range rows {
+		for j, v := range row[:i+1] {
+			// Other programs write matrices that are symmetric but for rounding.
+			if w := rows[j][i]; math.Abs(v-w) > 1e-9*math.Sqrt(math.Abs(row[i]*rows[j][j])) {
+				return nil, fmt.Errorf("is not symmetric: element (%d, %d) is %v, (%d, %d) is %v", i, j, v, j, i, w)
+			}
+			a.SetSym(j, i, rows[j][i])
+		}
+	}
+	return a, nil
+}
+
+// String returns the parameters of the components, to be read by people.
+func (m *Mixture) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Gaussian mixture of %d components in %d dimensions\n", m.Components(), m.Dim())
+	for c, w := range m.weights {
+		fmt.Fprintf(&b, "component %d: weight %.4g\n", c, w)
+		fmt.Fprintf(&b, "  mean        %.4g\n", mat.Formatted(m.means.RowView(c).T(), mat.Squeeze()))
+		fmt.Fprintf(&b, "  covariance  %.4g\n", mat.Formatted(m.covs[c], mat.Squeeze(), mat.Prefix("              ")))
+	}
+	return b.String()
+}

@@ -1,0 +1,188 @@
+package gmm
+
+import (
+	"sync"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/optimize"
+
+	"revnum/internal/parallel"
+	"revnum/rev"
+)
+
+// Model is the log posterior of a mixture as a function of its parameters
+// alone, for the minimisers of gonum/optimize: the points and the prior are
+// fixed.
+//
+// Minimisers minimise, so Func is the NEGATIVE log posterior -F(x) of
+// LogPosterior, and Grad, Hess and HessVec are derivatives of -F.
+//
+// The parameters x are one vector of length Dim, in the order of ADBench: the K
+// log weights α, the K×D means by rows, the K×D(D+1)/2 factors by rows. The
+// methods read x and write their results in place: nothing is copied, and Func,
+// Grad and HessVec do not allocate. All methods may be called concurrently. They
+// panic with mat.ErrShape if a length is wrong.
+//
+// F does not change when a constant is added to all α, so the Hessian has a
+// null vector there; methods that need it to be regular must fix one α.
+type Model struct {
+	X       rev.General[float64] // N×D: the points, one a row
+	K       int                  // components
+	Prior   Prior
+	Workers int // goroutines to use; 0 means GOMAXPROCS
+}
+
+// NewModel returns the model with k components of the points that are the rows
+// of x. It shares the storage of x if x is a mat.RawMatrixer, or a vector
+// (points of dimension 1), and copies it otherwise.
+func NewModel(x mat.Matrix, k int, prior Prior) *Model {
+	if k < 0 {
+		panic(mat.ErrNegativeDimension)
+	}
+	return &Model{X: viewMatrix(x), K: k, Prior: prior}
+}
+
+// viewMatrix returns a view of x, or of a copy where x has no storage to share.
+func viewMatrix(x mat.Matrix) rev.General[float64] {
+	switch x := x.(type) {
+	case mat.RawMatrixer:
+		return rev.General[float64](x.RawMatrix())
+	case *mat.VecDense:
+		v := x.RawVector()
+		return rev.General[float64]{Rows: v.N, Cols: 1, Data: v.Data, Stride: max(v.Inc, 1)}
+	}
+	return rev.ViewDense(mat.DenseCopyOf(x))
+}
+
+// paramsLen returns the number of parameters of k components of dimension d.
+func paramsLen(k, d int) int {
+	return k * (1 + d + d*(d+1)/2)
+}
+
+// viewParams returns a kernel whose parameters are views of x.
+func viewParams(x []float64, k, d int) LogPosterior[float64] {
+	if len(x) != paramsLen(k, d) {
+		panic(mat.ErrShape)
+	}
+	means, factors := k, k+k*d
+	return LogPosterior[float64]{
+		Alpha:   rev.ViewSlice(x[:means:means]),
+		Means:   rev.NewGeneral(k, d, x[means:factors:factors]),
+		Factors: rev.NewGeneral(k, d*(d+1)/2, x[factors:]),
+	}
+}
+
+// Dim returns the number of parameters, K·(1 + D + D(D+1)/2). K-1 + K·D +
+// K·D(D+1)/2 of them are free, since the log weights are not normalised.
+func (m *Model) Dim() int {
+	return paramsLen(m.K, m.X.Cols)
+}
+
+// LogPosterior returns the kernel with the parameters x, sharing their storage,
+// and with nil Out.
+func (m *Model) LogPosterior(x []float64) LogPosterior[float64] {
+	k := viewParams(x, m.K, m.X.Cols)
+	k.X, k.Prior, k.Workers = m.X, m.Prior, m.Workers
+	return k
+}
+
+// scalars holds the outputs of a kernel and of its cotangents, which would
+// otherwise be allocated at every call.
+type scalars struct{ out, cot float64 }
+
+var scalarsPool = sync.Pool{New: func() any { return new(scalars) }}
+
+// Func returns the negative log posterior at x.
+func (m *Model) Func(x []float64) float64 {
+	s := scalarsPool.Get().(*scalars)
+	defer scalarsPool.Put(s)
+	s.out = 0
+	k := m.LogPosterior(x)
+	k.Out = &s.out
+	k.Inverse() // Out -= F
+	return s.out
+}
+
+// Grad overwrites grad with the gradient of the negative log posterior at x.
+func (m *Model) Grad(grad, x []float64) {
+	s := scalarsPool.Get().(*scalars)
+	defer scalarsPool.Put(s)
+	m.adjoint(s, grad, m.LogPosterior(x))
+}
+
+// FuncGrad is Func and Grad in a single pass over the points, for the price of
+// Grad alone.
+func (m *Model) FuncGrad(grad, x []float64) float64 {
+	s := scalarsPool.Get().(*scalars)
+	defer scalarsPool.Put(s)
+	s.out = 0
+	k := m.LogPosterior(x)
+	k.Out = &s.out
+	m.adjoint(s, grad, k)
+	return s.out
+}
+
+// adjoint overwrites grad with the gradient of -F, and subtracts F from k.Out.
+func (m *Model) adjoint(s *scalars, grad []float64, k LogPosterior[float64]) {
+	g := viewParams(grad, m.K, m.X.Cols)
+	clear(grad)
+	s.cot = -1
+	g.Out = &s.cot
+	k.Adjoint(g)
+}
+
+// HessVec overwrites dst with the Hessian of the negative log posterior at x
+// times v. It costs about two gradients.
+func (m *Model) HessVec(dst, x, v []float64) {
+	clear(dst)
+	m.addHessVec(dst, m.LogPosterior(x), v)
+}
+
+func (m *Model) addHessVec(dst []float64, k LogPosterior[float64], v []float64) {
+	s := scalarsPool.Get().(*scalars)
+	defer scalarsPool.Put(s)
+	s.cot = -1
+	d := m.X.Cols
+	k.AdjointTangent(LogPosterior[float64]{Out: &s.cot}, viewParams(v, m.K, d), viewParams(dst, m.K, d))
+}
+
+// Hess overwrites hess, which must be of order Dim, with the Hessian of the
+// negative log posterior at x. It is Dim Hessian-vector products, in parallel.
+func (m *Model) Hess(hess *mat.SymDense, x []float64) {
+	n := m.Dim()
+	if hess.SymmetricDim() != n {
+		panic(mat.ErrShape)
+	}
+	k := m.LogPosterior(x)
+	k.Workers = 1
+	workers := min(parallel.Workers(m.Workers), n)
+	h := &hessian{model: m, k: k, hess: hess, scratch: make([]float64, workers*2*n)}
+	parallel.Run(workers, n, h)
+}
+
+// hessian is the parallel task of Hess: block i is the part of row i from the
+// diagonal on, which is all that a SymDense stores.
+type hessian struct {
+	model   *Model
+	k       LogPosterior[float64]
+	hess    *mat.SymDense
+	scratch []float64 // of each worker, a unit vector and a row
+}
+
+// Block implements parallel.Task.
+func (h *hessian) Block(worker, i int) {
+	n := h.model.Dim()
+	unit, row := h.scratch[2*worker*n:][:n], h.scratch[(2*worker+1)*n:][:n]
+	clear(row)
+	unit[i] = 1
+	h.model.addHessVec(row, h.k, unit)
+	unit[i] = 0
+	for j := i; j < n; j++ {
+		h.hess.SetSym(i, j, row[j])
+	}
+}
+
+// Problem returns the minimisation of the negative log posterior.
+func (m *Model) Problem() optimize.Problem {
+	return optimize.Problem{Func: m.Func, Grad: m.Grad, Hess: m.Hess}
+}
