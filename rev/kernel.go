@@ -62,9 +62,9 @@ type SecondOrder[G any] interface {
 }
 
 // InPlace is implemented by kernels with inout operands that can also be run
-// backward with tangents or cotangents attached, which Uncall needs of them.
-// Kernels that only accumulate need not implement it: Uncall derives both
-// from the sign of the accumulation.
+// backward with tangents or cotangents attached, which Uncall needs of them,
+// and the rollback of a program that fails. Kernels that only accumulate need
+// not implement it: rev derives both from the sign of the accumulation.
 type InPlace[G any] interface {
 	Kernel[G]
 
@@ -77,9 +77,19 @@ type InPlace[G any] interface {
 	InverseTangent(t G)
 }
 
+// SecondOrderInPlace is to SecondOrder what InPlace is to Kernel.
+type SecondOrderInPlace[G any] interface {
+	SecondOrder[G]
+
+	// InverseAdjointTangent undoes AdjointTangent.
+	InverseAdjointTangent(g, t, gt G)
+}
+
 // FallibleKernel is a kernel whose methods can meet numerical trouble (a
 // rank-deficient QR, a matrix that is not positive definite). On an error,
-// which carries the number that tells why, the operands are as they were.
+// which carries the number that tells why, the operands are as they were. It
+// may also have the methods of SecondOrder, InPlace and SecondOrderInPlace,
+// likewise with an error for a result.
 type FallibleKernel[G any] interface {
 	Forward() error
 	Inverse() error

@@ -189,7 +189,8 @@ type layout struct {
 type field struct {
 	Operand
 	offset uintptr
-	size   uintptr // of an element
+	size   uintptr         // of an element
+	negate func(r *region) // changes the sign of all elements, nil if they have none
 }
 
 var layouts sync.Map // from reflect.Type to *layout
@@ -232,7 +233,7 @@ func newLayout(t reflect.Type) *layout {
 		if o.Role == Index && !isInteger(o.Elem) {
 			panic(fmt.Sprintf("rev: %v.%s is an index of type %v, want integers", t, f.Name, f.Type))
 		}
-		l.fields = append(l.fields, field{o, f.Offset, o.Elem.Size()})
+		l.fields = append(l.fields, field{o, f.Offset, o.Elem.Size(), negatorOf(o.Elem)})
 	}
 	if len(l.fields) > maxOperands {
 		panic(fmt.Sprintf("rev: kernel %v has more than %d operands", t, maxOperands))

@@ -1,0 +1,60 @@
+package rev
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Violation is the error of a program that is not reversible on the state that
+// it was given: a condition that does not hold where it must, a count that the
+// loop changed, an ancilla that is not zero.
+type Violation struct {
+	Step   string // path of the step in the program, such as "Seq[2].While"
+	Reason string // what must hold
+	Value  any    // what was found
+}
+
+func (v *Violation) Error() string {
+	return fmt.Sprintf("rev: %s: %s, found %v", v.Step, v.Reason, v.Value)
+}
+
+// StepError is the error of a step other than a Violation.
+type StepError struct {
+	Step string // path of the step in the program, such as "Seq[2].At(qr.QR)"
+	Err  error  // the error of the kernel
+}
+
+func (e *StepError) Error() string { return fmt.Sprintf("rev: %s: %v", e.Step, e.Err) }
+
+// Unwrap returns e.Err.
+func (e *StepError) Unwrap() error { return e.Err }
+
+// Unsupported is the error of a kernel that lacks a method which the program
+// needs of it.
+type Unsupported struct {
+	Kernel string // its type
+	Method string
+}
+
+func (u *Unsupported) Error() string {
+	return fmt.Sprintf("kernel %s has no method %s", u.Kernel, u.Method)
+}
+
+// within returns err with step put before the path of the step that it is of.
+func within(step string, err error) error {
+	switch e := err.(type) { //nolint:errorlint // a kernel's error may wrap those of a program of its own
+	case *Violation:
+		return &Violation{step + "." + e.Step, e.Reason, e.Value}
+	case *StepError:
+		return &StepError{step + "." + e.Step, e.Err}
+	}
+	return &StepError{step, err}
+}
+
+// notRestored returns err with the reason why not all is as it was found.
+func notRestored(err, reason error) error {
+	if reason == nil {
+		return err
+	}
+	return errors.Join(err, fmt.Errorf("rev: not restored: %w", reason))
+}

@@ -1,0 +1,124 @@
+package rev
+
+import (
+	"fmt"
+	"math"
+)
+
+// Routine returns the step compute, copy, uncompute: compute works out
+// intermediate values in ancillas, copy adds what is wanted of them to the
+// state, and the inverse of compute clears the ancillas away. The derivative
+// is that of the three in sequence, so copy may write anything that compute
+// neither reads nor writes.
+//
+// The ancillas, all slices that the functions find in the state, are zero
+// before and after. If they are not zero before, the step is a Violation.
+// After it they must be exactly zero over fixed point. Over floating point
+// they must be at most √ε·m, where m is the largest of them by absolute value
+// between compute and uncompute and ε the distance from 1 to the next number,
+// and are set to exactly zero. Being constants, ancillas have no derivative:
+// their cotangents and tangents are set to zero before and after. The state of
+// cotangents still needs storage for them.
+func Routine[S any, T Real](compute, copy Step[S], ancillas ...func(s *S) []T) Step[S] {
+	c := nodeOf(compute)
+	return program[S]{&routine[S, T]{
+		steps:    [3]node[S]{c, nodeOf(copy), &uncall[S]{compute, c}},
+		ancillas: ancillas,
+	}}
+}
+
+type routine[S any, T Real] struct {
+	steps    [3]node[S]
+	ancillas []func(s *S) []T
+}
+
+var routineNames = [3]string{"Routine.compute", "Routine.copy", "Routine.uncompute"}
+
+func (r *routine[S, T]) run(p pass[S]) error {
+	if !p.unchecked {
+		if i, v := r.largest(p.s, 0); i >= 0 {
+			return &Violation{"Routine", fmt.Sprintf("element %d of the ancillas must be zero before", i), v}
+		}
+	}
+	r.clearDerivatives(p)
+	var tol T
+	for k := range r.steps {
+		if err := r.steps[r.order(k, p.op)].run(p); err != nil {
+			return r.undo(p, k, within(routineNames[r.order(k, p.op)], err))
+		}
+		if k == 0 && !p.unchecked {
+			_, m := r.largest(p.s, 0)
+			tol = T(sqrtEpsilon[T]() * math.Abs(float64(m)))
+		}
+	}
+	if !p.unchecked {
+		if i, v := r.largest(p.s, tol); i >= 0 {
+			err := &Violation{"Routine", fmt.Sprintf("element %d of the ancillas must be zero after", i), v}
+			return r.undo(p, len(r.steps), err)
+		}
+	}
+	r.clear(p.s)
+	r.clearDerivatives(p)
+	return nil
+}
+
+func (r *routine[S, T]) order(k int, o op) int {
+	if o.back() {
+		return len(r.steps) - 1 - k
+	}
+	return k
+}
+
+func (r *routine[S, T]) undo(p pass[S], n int, err error) error {
+	err = notRestored(err, undo(p, n, func(k int) node[S] { return r.steps[r.order(k, p.op)] }))
+	if !p.unchecked {
+		r.clear(p.s) // they were zero, and are so but for rounding
+	}
+	r.clearDerivatives(p)
+	return err
+}
+
+// largest returns the index over all ancillas, and the value, of the element
+// that is largest by absolute value among those that exceed tol or are NaN, -1
+// and 0 if there is none.
+func (r *routine[S, T]) largest(s *S, tol T) (index int, value T) {
+	index = -1
+	i := 0
+	for _, a := range r.ancillas {
+		for _, v := range a(s) {
+			if math.IsNaN(float64(v)) {
+				return i, v
+			}
+			if v > tol || v < -tol {
+				index, value, tol = i, v, max(v, -v)
+			}
+			i++
+		}
+	}
+	return index, value
+}
+
+func (r *routine[S, T]) clear(s *S) {
+	for _, a := range r.ancillas {
+		clear(a(s))
+	}
+}
+
+func (r *routine[S, T]) clearDerivatives(p pass[S]) {
+	for _, d := range [...]*S{p.g, p.t, p.gt} {
+		if d != nil {
+			r.clear(d)
+		}
+	}
+}
+
+// sqrtEpsilon returns √ε of the type T, 0 for fixed point.
+func sqrtEpsilon[T Real]() float64 {
+	switch any(T(0)).(type) {
+	case float64:
+		return 0x1p-26
+	case float32:
+		return 0x1p-12 * math.Sqrt2
+	}
+	return 0
+}
