@@ -1,0 +1,805 @@
+// Command gemm generates the assembly of the matrix products of package simd.
+//
+// Every primitive is written once, over an isa: a tier (AVX2 or AVX-512) with
+// an element type. The tiles are as large as the vector registers allow: the
+// accumulators, and beside them the operands of one step.
+package main
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+	"github.com/mmcloughlin/avo/x86"
+)
+
+func main() {
+	ConstraintExpr("amd64,!noasm")
+	for _, g := range []isa{
+		{name: "AVX2F64", elem: "float64", size: 8, width: 32, rows: 4, dotRows: 3, dotCols: []int{4, 2, 1}},
+		{name: "AVX2F32", elem: "float32", size: 4, width: 32, rows: 4, dotRows: 3, dotCols: []int{4, 2, 1}},
+		{name: "AVX512F64", elem: "float64", size: 8, width: 64, rows: 8, dotRows: 4, dotCols: []int{6, 3, 2, 1}},
+		{name: "AVX512F32", elem: "float32", size: 4, width: 64, rows: 8, dotRows: 4, dotCols: []int{6, 3, 2, 1}},
+	} {
+		g.gemmNN()
+		g.gemmNT()
+		g.triNorms()
+		g.syrkTri()
+		g.weigh()
+	}
+	Generate()
+}
+
+// maxCols is the width of the widest row-vector tile, in vectors.
+const maxCols = 3
+
+// isa is a tier with an element type.
+type isa struct {
+	name, elem  string
+	size, width int   // bytes of an element, bytes of a vector
+	rows        int   // rows of the tallest row-vector tile
+	dotRows     int   // rows of the tallest dot-product tile
+	dotCols     []int // columns of the dot-product tiles, the widest first
+}
+
+func (g isa) avx512() bool { return g.width == 64 }
+func (g isa) f32() bool    { return g.size == 4 }
+func (g isa) lanes() int   { return g.width / g.size }
+
+// byType returns the instruction for the element type.
+func byType[F any](g isa, f64, f32 F) F {
+	if g.f32() {
+		return f32
+	}
+	return f64
+}
+
+// text begins a function. In its signature T stands for the element type.
+func (g isa) text(name, sig, doc string) {
+	TEXT(name+g.name, 4 /* NOSPLIT */, "func("+strings.ReplaceAll(sig, "T", g.elem)+")")
+	Pragma("noescape")
+	Doc(name + g.name + " " + doc)
+}
+
+// Scalars and addresses.
+
+func param(name string) GPVirtual { return Load(Param(name), GP64()).(GPVirtual) }
+
+// frame returns where in the frame a parameter lies.
+func frame(name string) Mem {
+	b, err := Param(name).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	return b.Addr
+}
+
+// stride loads a number of elements and makes it bytes.
+func (g isa) stride(name string) GPVirtual {
+	r := param(name)
+	SHLQ(byType(g, U8(3), U8(2)), r)
+	return r
+}
+
+func (g isa) log2Lanes() (n uint8) {
+	for 1<<n < g.lanes() {
+		n++
+	}
+	return n
+}
+
+// A walk addresses rows that lie a stride apart: row i is at a power of two
+// times an odd multiple of the stride, and the odd multiples are registers.
+type walk struct{ odd [8]GPVirtual }
+
+func newWalk(stride GPVirtual, rows int) (w walk) {
+	w.odd[1] = stride
+	for i := 3; i < rows; i += 2 {
+		top := 2
+		for 2*top < i {
+			top *= 2
+		}
+		w.odd[i] = GP64()
+		LEAQ(Mem{Base: w.odd[i-top], Index: stride, Scale: uint8(top)}, w.odd[i])
+	}
+	return w
+}
+
+// row returns the address of row i < 8.
+func (w walk) row(base Register, i int) Mem {
+	m := Mem{Base: base}
+	if i > 0 {
+		pow := i & -i
+		m.Index, m.Scale = w.odd[i/pow], uint8(pow)
+	}
+	return m
+}
+
+// advance adds n = 1, 2, 4 or 8 strides to base.
+func (w walk) advance(base GPVirtual, n int) {
+	LEAQ(Mem{Base: base, Index: w.odd[1], Scale: uint8(n)}, base)
+}
+
+// Vectors.
+
+func (g isa) vec() VecVirtual {
+	if g.avx512() {
+		return ZMM()
+	}
+	return YMM()
+}
+
+func (g isa) zero() VecVirtual {
+	v := g.vec()
+	if !g.avx512() {
+		VXORPD(v, v, v)
+		return v
+	}
+	i, err := x86.VPXORQ(v, v, v)
+	if err != nil {
+		panic(err)
+	}
+	i.CancellingInputs = true // avo knows it of VEX only; without, v would be live before
+	Instruction(i)
+	return v
+}
+
+func (g isa) zeros(n int) []VecVirtual {
+	v := make([]VecVirtual, n)
+	for i := range v {
+		v[i] = g.zero()
+	}
+	return v
+}
+
+func (g isa) broadcast(m Op) VecVirtual {
+	v := g.vec()
+	byType(g, VBROADCASTSD, VBROADCASTSS)(m, v)
+	return v
+}
+
+// fma computes z += x·y.
+func (g isa) fma(x, y, z Op) { byType(g, VFMADD231PD, VFMADD231PS)(x, y, z) }
+
+func (g isa) add(x, y, z Op) { byType(g, VADDPD, VADDPS)(x, y, z) }
+
+func (g isa) mov(x, y Op) { byType(g, VMOVUPD, VMOVUPS)(x, y) }
+
+// A mask selects the first lanes of a vector: an opmask on AVX-512, the address
+// of a vector of ones and zeros on AVX2. A nil mask selects all.
+type mask struct {
+	k OpmaskVirtual
+	p GPVirtual
+}
+
+// newMask makes the mask of the first n lanes; n is destroyed.
+func (g isa) newMask(n GPVirtual) *mask {
+	p := GP64()
+	if g.avx512() {
+		LEAQ(opmasks(), p)
+		k := K()
+		KMOVW(Mem{Base: p, Index: n, Scale: 2}, k)
+		return &mask{k: k}
+	}
+	LEAQ(ones().Offset(32), p)
+	SHLQ(byType(g, U8(3), U8(2)), n)
+	SUBQ(n, p)
+	return &mask{p: p}
+}
+
+// ones is 32 bytes of ones and then 32 of zeros.
+var ones = sync.OnceValue(func() Mem {
+	m := GLOBL("gemmOnes", 8|16 /* RODATA|NOPTR */)
+	for i := range 8 {
+		DATA(8*i, U64(^uint64(0)*uint64(1-i/4)))
+	}
+	return m
+})
+
+// opmasks holds the opmasks of the first 0, 1, ..., 16 lanes.
+var opmasks = sync.OnceValue(func() Mem {
+	m := GLOBL("gemmOpmasks", 8|16 /* RODATA|NOPTR */)
+	for i := range 17 {
+		DATA(2*i, U16(1<<i-1))
+	}
+	return m
+})
+
+func (g isa) load(m Mem, k *mask) VecVirtual {
+	v := g.vec()
+	switch {
+	case k == nil:
+		g.mov(m, v)
+	case g.avx512():
+		byType(g, VMOVUPD_Z, VMOVUPS_Z)(m, k.k, v)
+	default:
+		g.mov(Mem{Base: k.p}, v)
+		byType(g, VMASKMOVPD, VMASKMOVPS)(m, v, v)
+	}
+	return v
+}
+
+func (g isa) store(v VecVirtual, m Mem, k *mask) {
+	switch {
+	case k == nil:
+		g.mov(v, m)
+	case g.avx512():
+		byType(g, VMOVUPD, VMOVUPS)(v, k.k, m)
+	default:
+		t := g.vec()
+		g.mov(Mem{Base: k.p}, t)
+		byType(g, VMASKMOVPD, VMASKMOVPS)(v, t, m)
+	}
+}
+
+// loadRow loads nv vectors, the last of them under the mask.
+func (g isa) loadRow(p Register, nv int, k *mask) []VecVirtual {
+	v := make([]VecVirtual, nv)
+	for j := range v {
+		v[j] = g.load(Mem{Base: p, Disp: j * g.width}, lastOnly(j, nv, k))
+	}
+	return v
+}
+
+func lastOnly(j, n int, k *mask) *mask {
+	if j == n-1 {
+		return k
+	}
+	return nil
+}
+
+// A cols is a width of row-vector tiles: nv vectors, the last one full or not.
+type cols struct {
+	nv   int
+	full bool
+}
+
+func (c cols) label() string {
+	if c.full {
+		return fmt.Sprintf("cols%dfull", c.nv)
+	}
+	return fmt.Sprintf("cols%d", c.nv)
+}
+
+// widths lists the widths of row-vector tiles. On AVX-512 a mask costs nothing;
+// on AVX2 the widest tile also comes without.
+func (g isa) widths() []cols {
+	w := []cols{{nv: 1}, {nv: 2}, {nv: 3}}
+	if !g.avx512() {
+		w = append(w, cols{nv: 3, full: true})
+	}
+	return w
+}
+
+// overRows emits tile for each of the rows counted by left, with the tallest
+// tiles that fit, and then jumps to done.
+func (g isa) overRows(label string, left GPVirtual, done string, tile func(rows int, label string)) {
+	for r := g.rows; r >= 4; r /= 2 {
+		here := fmt.Sprintf("%srows%d", label, r)
+		Label(here)
+		CMPQ(left, imm(r))
+		JL(LabelRef(here + "end"))
+		tile(r, here)
+		SUBQ(imm(r), left)
+		JMP(LabelRef(here))
+		Label(here + "end")
+	}
+	for r := 3; r >= 1; r-- {
+		here := fmt.Sprintf("%srows%d", label, r)
+		CMPQ(left, imm(r))
+		JNE(LabelRef(here + "end"))
+		tile(r, here)
+		JMP(LabelRef(done))
+		Label(here + "end")
+	}
+	JMP(LabelRef(done))
+}
+
+// outer emits one step of a row-vector tile: acc[i][v] += a_i·b_v, where a_i is
+// broadcast from row i of w at pa and b is the row vector at pb.
+func (g isa) outer(acc [][]VecVirtual, w walk, pa, pb GPVirtual, nv, from int, k *mask) {
+	b := g.loadRow(pb, nv, k)
+	for i := from; i < len(acc); i++ {
+		if g.avx512() && nv == 1 {
+			byType(g, VFMADD231PD_BCST, VFMADD231PS_BCST)(w.row(pa, i), b[0], acc[i][0])
+			continue
+		}
+		a := g.broadcast(w.row(pa, i))
+		for v := range nv {
+			g.fma(a, b[v], acc[i][v])
+		}
+	}
+}
+
+func (g isa) tileZeros(rows, cols int) [][]VecVirtual {
+	acc := make([][]VecVirtual, rows)
+	for i := range acc {
+		acc[i] = g.zeros(cols)
+	}
+	return acc
+}
+
+// gemmNN: C += alpha·A·B over one panel of at most maxCols vectors of columns.
+//
+// A tile of C stays in registers while l runs over k: row l of B is loaded as
+// vectors and multiplied by the broadcast elements l of the rows of A.
+func (g isa) gemmNN() {
+	g.text("gemmNN", "m, n, k int, alpha T, a *T, rsa, csa int, b *T, rsb int, c *T, ldc int",
+		fmt.Sprintf("computes C += alpha·A·B for 1 <= n <= %d and k >= 1, B and C stored by rows.", maxCols*g.lanes()))
+	m, a, c := param("m"), param("a"), param("c")
+	rsa, csa, rsb, ldc := g.stride("rsa"), g.stride("csa"), g.stride("rsb"), g.stride("ldc")
+	w := newWalk(rsa, g.rows)
+	n := param("n")
+	if !g.avx512() {
+		CMPQ(n, imm(3*g.lanes()))
+		JE(LabelRef("cols3full"))
+	}
+	CMPQ(n, imm(2*g.lanes()))
+	JG(LabelRef("cols3"))
+	CMPQ(n, imm(g.lanes()))
+	JG(LabelRef("cols2"))
+	for _, cols := range g.widths() {
+		Label(cols.label())
+		var k *mask
+		if !cols.full {
+			SUBQ(imm((cols.nv-1)*g.lanes()), n)
+			k = g.newMask(n)
+		}
+		g.overRows(cols.label(), m, "done", func(rows int, label string) {
+			acc := g.tileZeros(rows, cols.nv)
+			pa, pb, l := GP64(), param("b"), param("k")
+			MOVQ(a, pa)
+			Label(label + "loop")
+			g.outer(acc, w, pa, pb, cols.nv, 0, k)
+			ADDQ(csa, pa)
+			ADDQ(rsb, pb)
+			DECQ(l)
+			JNE(LabelRef(label + "loop"))
+
+			alpha := g.broadcast(frame("alpha"))
+			for i := range rows {
+				for v := range cols.nv {
+					at := Mem{Base: c, Disp: v * g.width}
+					t := g.load(at, lastOnly(v, cols.nv, k))
+					g.fma(alpha, acc[i][v], t)
+					g.store(t, at, lastOnly(v, cols.nv, k))
+				}
+				ADDQ(ldc, c)
+			}
+			if rows >= 4 {
+				w.advance(a, rows)
+			}
+		})
+	}
+	Label("done")
+	VZEROUPPER()
+	RET()
+}
+
+// triNorms: the squared norms of the columns of L·C.
+//
+// A tile holds the rows i, i+1, ... of L·C for a panel of columns. The steps
+// j < i are those of a matrix product; the step of a diagonal element touches
+// only its row and those below. Its squares go to the sums, which wait in the
+// frame.
+func (g isa) triNorms() {
+	g.text("triNorms", "i0, rows, n int, q *T, l *T, ldl int, c *T, ldc int",
+		"adds to q[p], for p < n, Σ_i (Σ_{j<=i} L[i,j]·C[j,p])² of the rows i0 <= i < i0+rows, of which l is the first; rows, n >= 1.")
+	sums := AllocLocal(maxCols * g.width)
+	n, q, c := param("n"), param("q"), param("c")
+	ldl, ldc := g.stride("ldl"), g.stride("ldc")
+	w := newWalk(ldl, g.rows)
+
+	// Four vectors are two and two.
+	Label("panel")
+	widest := "cols3"
+	if !g.avx512() {
+		widest = "cols3full"
+		CMPQ(n, imm(3*g.lanes()))
+		JE(LabelRef(widest))
+	}
+	for _, s := range []struct {
+		vectors int
+		to      string
+	}{{4, widest}, {3, "cols2"}, {2, "cols3"}, {1, "cols2"}} {
+		CMPQ(n, imm(s.vectors*g.lanes()))
+		JG(LabelRef(s.to))
+	}
+	for _, cols := range g.widths() {
+		Label(cols.label())
+		var k *mask
+		if !cols.full {
+			last, all := GP64(), GP64()
+			LEAQ(Mem{Base: n, Disp: -(cols.nv - 1) * g.lanes()}, last)
+			MOVQ(imm(g.lanes()), all)
+			CMPQ(last, all)
+			CMOVQGT(all, last)
+			k = g.newMask(last)
+		}
+		for v, s := range g.loadRow(q, cols.nv, k) {
+			g.mov(s, sums.Offset(v*g.width))
+		}
+		i, left, l := param("i0"), param("rows"), param("l")
+		done := cols.label() + "done"
+		g.overRows(cols.label(), left, done, func(rows int, label string) {
+			acc := g.tileZeros(rows, cols.nv)
+			pl, pc, j := GP64(), GP64(), GP64()
+			MOVQ(l, pl)
+			MOVQ(c, pc)
+			MOVQ(i, j)
+			TESTQ(j, j)
+			JZ(LabelRef(label + "diagonal"))
+			Label(label + "loop")
+			g.outer(acc, w, pl, pc, cols.nv, 0, k)
+			ADDQ(imm(g.size), pl)
+			ADDQ(ldc, pc)
+			DECQ(j)
+			JNE(LabelRef(label + "loop"))
+			Label(label + "diagonal")
+			for r := range rows {
+				g.outer(acc, w, pl, pc, cols.nv, r, k)
+				if r < rows-1 {
+					ADDQ(imm(g.size), pl)
+					ADDQ(ldc, pc)
+				}
+			}
+			for v := range cols.nv {
+				s := g.load(sums.Offset(v*g.width), nil)
+				for r := range rows {
+					g.fma(acc[r][v], acc[r][v], s)
+				}
+				g.mov(s, sums.Offset(v*g.width))
+			}
+			if rows >= 4 {
+				ADDQ(imm(rows), i)
+				w.advance(l, rows)
+			}
+		})
+		Label(done)
+		for v := range cols.nv {
+			s := g.load(sums.Offset(v*g.width), nil)
+			g.store(s, Mem{Base: q, Disp: v * g.width}, lastOnly(v, cols.nv, k))
+		}
+		ADDQ(imm(cols.nv*g.width), q)
+		ADDQ(imm(cols.nv*g.width), c)
+		SUBQ(imm(cols.nv*g.lanes()), n)
+		JG(LabelRef("panel"))
+		VZEROUPPER()
+		RET()
+	}
+}
+
+// Dot-product tiles: acc[i][j] is a vector of partial sums of a_i·b_j, two rows
+// that are contiguous along the contraction.
+
+// A dots is a tile of rows×cols dot products, of which a triangular one has
+// only those with j <= i.
+type dots struct {
+	rows, cols int
+	triangular bool
+	wa, wb     walk
+}
+
+// has says whether the tile has the product i, j.
+func (t dots) has(i, j int) bool { return !t.triangular || j <= i }
+
+// step adds the products of the vectors at pa and pb.
+func (g isa) dotStep(t dots, acc [][]VecVirtual, pa, pb GPVirtual, k *mask) {
+	a := make([]VecVirtual, t.rows)
+	for i := range a {
+		a[i] = g.load(t.wa.row(pa, i), k)
+	}
+	for j := range t.cols {
+		b := g.load(t.wb.row(pb, j), k)
+		for i := range a {
+			if t.has(i, j) {
+				g.fma(a[i], b, acc[i][j])
+			}
+		}
+	}
+}
+
+// dotTile adds the tile of A·Bᵀ, or alpha times it if alpha is there, to the
+// tile of C at c, and leaves c at the row after it. The contraction has k lanes
+// in its last, partial step.
+func (g isa) dotTile(t dots, label string, a, c, ldc GPVirtual, k *mask, alpha Op) {
+	acc := make([][]VecVirtual, t.rows)
+	for i := range acc {
+		acc[i] = make([]VecVirtual, t.cols)
+		for j := range acc[i] {
+			if t.has(i, j) {
+				acc[i][j] = g.zero()
+			}
+		}
+	}
+	pa, pb, l := GP64(), param("b"), param("k")
+	MOVQ(a, pa)
+	SHRQ(U8(g.log2Lanes()), l)
+	JZ(LabelRef(label + "tail"))
+	Label(label + "loop")
+	g.dotStep(t, acc, pa, pb, nil)
+	ADDQ(imm(g.width), pa)
+	ADDQ(imm(g.width), pb)
+	DECQ(l)
+	JNE(LabelRef(label + "loop"))
+	Label(label + "tail")
+	TESTQ(imm(g.lanes()-1), frame("k"))
+	JZ(LabelRef(label + "sum"))
+	g.dotStep(t, acc, pa, pb, k)
+	Label(label + "sum")
+	var s VecVirtual
+	if alpha != nil {
+		s = YMM()
+		byType(g, VBROADCASTSD, VBROADCASTSS)(alpha, s)
+	}
+	for i := range acc {
+		n := t.cols
+		if t.triangular {
+			n = i + 1
+		}
+		for j := 0; j < n; j += 4 {
+			g.addSums(acc[i][j:min(j+4, n)], Mem{Base: c, Disp: j * g.size}, s)
+		}
+		ADDQ(ldc, c)
+	}
+}
+
+// upper returns the upper half of a vector.
+func (g isa) upper(v VecVirtual) VecVirtual {
+	switch {
+	case v.Size() == 64:
+		u := YMM()
+		VEXTRACTF64X4(Imm(1), v, u)
+		return u
+	case g.avx512():
+		u := XMM()
+		VEXTRACTF64X2(Imm(1), v, u)
+		return u
+	default:
+		u := XMM()
+		VEXTRACTF128(Imm(1), v, u)
+		return u
+	}
+}
+
+// sums returns a vector whose first lanes are the sums of the lanes of each of
+// up to four vectors: 4 float64 or 8 float32, of which 4 matter.
+func (g isa) sums(acc []VecVirtual) VecVirtual {
+	half := make([]VecVirtual, 4)
+	for i := range half {
+		if i >= len(acc) {
+			half[i] = half[0]
+			continue
+		}
+		half[i] = acc[i]
+		if g.avx512() {
+			half[i] = YMM()
+			g.add(g.upper(acc[i]), acc[i].AsY(), half[i])
+		}
+	}
+	// pair returns the sums of neighbours of x and y, those of x and y alternating.
+	pair := func(lo, hi func(...Op), x, y VecVirtual) VecVirtual {
+		l, h := YMM(), YMM()
+		lo(y, x, l)
+		hi(y, x, h)
+		g.add(l, h, h)
+		return h
+	}
+	s := pair(byType(g, VUNPCKLPD, VUNPCKLPS), byType(g, VUNPCKHPD, VUNPCKHPS), half[0], half[1])
+	t := s
+	if len(acc) > 2 {
+		t = pair(byType(g, VUNPCKLPD, VUNPCKLPS), byType(g, VUNPCKHPD, VUNPCKHPS), half[2], half[3])
+	}
+	if g.f32() {
+		s = pair(VUNPCKLPD, VUNPCKHPD, s, t)
+		x := XMM()
+		g.add(g.upper(s), s.AsX(), x)
+		return x
+	}
+	if len(acc) <= 2 {
+		x := XMM()
+		g.add(g.upper(s), s.AsX(), x)
+		return x
+	}
+	l, h := YMM(), YMM()
+	if g.avx512() {
+		VSHUFF64X2(Imm(0), t, s, l)
+		VSHUFF64X2(Imm(3), t, s, h)
+	} else {
+		VPERM2F128(Imm(0x20), t, s, l)
+		VPERM2F128(Imm(0x31), t, s, h)
+	}
+	g.add(l, h, h)
+	return h
+}
+
+// addSums adds the sums of the lanes of each of up to four vectors, or alpha
+// times them, to as many elements at m.
+func (g isa) addSums(acc []VecVirtual, m Mem, alpha VecVirtual) {
+	s := g.sums(acc)
+	into := func(m Mem, s VecVirtual, t VecVirtual, mov func(x, y Op)) {
+		mov(m, t)
+		if alpha == nil {
+			g.add(s, t, t)
+		} else {
+			g.fma(partOf(alpha, t), s, t)
+		}
+		mov(t, m)
+	}
+	move64 := func(x, y Op) { VMOVSD(x, y) }
+	move32 := func(x, y Op) { VMOVSS(x, y) }
+	one, two := move64, g.mov
+	if g.f32() {
+		one, two = move32, move64
+	}
+	switch n := len(acc); {
+	case n == 4:
+		into(m, s, like(s), g.mov)
+	default:
+		if n >= 2 {
+			into(m, asX(s), XMM(), two)
+		} else {
+			into(m, asX(s), XMM(), one)
+		}
+		if n == 3 {
+			var third VecVirtual
+			if g.f32() {
+				third = XMM()
+				VUNPCKHPD(s, s, third)
+			} else {
+				third = g.upper(s)
+			}
+			into(m.Offset(2*g.size), third, XMM(), one)
+		}
+	}
+}
+
+func like(v VecVirtual) VecVirtual {
+	if v.Size() == 16 {
+		return XMM()
+	}
+	return YMM()
+}
+
+func asX(v VecVirtual) VecVirtual { return v.AsX().(VecVirtual) }
+
+// partOf returns v in the width of t.
+func partOf(v, t VecVirtual) Op {
+	if t.Size() == 16 {
+		return v.AsX()
+	}
+	return v
+}
+
+// contractionMask returns the mask of the last, partial step over k.
+func (g isa) contractionMask() *mask {
+	r := param("k")
+	ANDQ(imm(g.lanes()-1), r)
+	return g.newMask(r)
+}
+
+// gemmNT: C += alpha·A·Bᵀ over one panel of columns of C, A and B stored by rows.
+func (g isa) gemmNT() {
+	g.text("gemmNT", "m, n, k int, alpha T, a *T, lda int, b *T, ldb int, c *T, ldc int",
+		fmt.Sprintf("computes C += alpha·A·Bᵀ for n one of %v; m, k >= 1.", g.dotCols))
+	m, a, c := param("m"), param("a"), param("c")
+	lda, ldb, ldc := g.stride("lda"), g.stride("ldb"), g.stride("ldc")
+	t := dots{wa: newWalk(lda, g.dotRows), wb: newWalk(ldb, g.dotCols[0])}
+	k := g.contractionMask()
+	for _, t.cols = range g.dotCols[1:] {
+		CMPQ(frame("n"), imm(t.cols))
+		JE(LabelRef(fmt.Sprintf("cols%d", t.cols)))
+	}
+	for _, t.cols = range g.dotCols {
+		cols := fmt.Sprintf("cols%d", t.cols)
+		Label(cols)
+		for t.rows = g.dotRows; t.rows >= 1; t.rows-- {
+			here := fmt.Sprintf("%srows%d", cols, t.rows)
+			Label(here)
+			CMPQ(m, imm(t.rows))
+			JL(LabelRef(here + "end"))
+			g.dotTile(t, here, a, c, ldc, k, frame("alpha"))
+			if t.rows == g.dotRows {
+				for range t.rows {
+					ADDQ(lda, a)
+				}
+				SUBQ(imm(t.rows), m)
+				JMP(LabelRef(here))
+			} else {
+				JMP(LabelRef("done"))
+			}
+			Label(here + "end")
+		}
+		JMP(LabelRef("done"))
+	}
+	Label("done")
+	VZEROUPPER()
+	RET()
+}
+
+// syrkTri: the lower triangle of C += A·Bᵀ for a diagonal block.
+func (g isa) syrkTri() {
+	g.text("syrkTri", "n, k int, a *T, lda int, b *T, ldb int, c *T, ldc int",
+		fmt.Sprintf("computes the lower triangle of C += A·Bᵀ, of order 1 <= n <= %d; k >= 1.", g.dotCols[0]))
+	a, c := param("a"), param("c")
+	lda, ldb, ldc := g.stride("lda"), g.stride("ldb"), g.stride("ldc")
+	t := dots{wa: newWalk(lda, g.dotCols[0]), wb: newWalk(ldb, g.dotCols[0]), triangular: true}
+	k := g.contractionMask()
+	for n := 1; n < g.dotCols[0]; n++ {
+		CMPQ(frame("n"), imm(n))
+		JE(LabelRef(fmt.Sprintf("order%d", n)))
+	}
+	for n := g.dotCols[0]; n >= 1; n-- {
+		here := fmt.Sprintf("order%d", n)
+		Label(here)
+		t.rows, t.cols = n, n
+		g.dotTile(t, here, a, c, ldc, k, nil)
+		JMP(LabelRef("done"))
+	}
+	Label("done")
+	VZEROUPPER()
+	RET()
+}
+
+// weigh: the rows of C times the weights, and their sums.
+func (g isa) weigh() {
+	const unroll = 4
+	g.text("weigh", "d, k int, w *T, c *T, ldc int, work *T, sum *T",
+		"computes work[i*k+p] = w[p]·C[i,p] for p < k, and adds to sum[i], unless sum is nil, Σ_p work[i*k+p]; d, k >= 1.")
+	d, c, work, sum := param("d"), param("c"), param("work"), param("sum")
+	ldc := g.stride("ldc")
+	k := g.contractionMask()
+	Label("row")
+	acc := g.zeros(unroll)
+	pw, pc, l := param("w"), GP64(), param("k")
+	MOVQ(c, pc)
+	step := func(n int, k *mask) {
+		for i := range n {
+			at := i * g.width
+			v := g.load(Mem{Base: pw, Disp: at}, k)
+			x := g.load(Mem{Base: pc, Disp: at}, k)
+			byType(g, VMULPD, VMULPS)(x, v, x)
+			g.store(x, Mem{Base: work, Disp: at}, k)
+			g.add(x, acc[i], acc[i])
+		}
+	}
+	forward := func(by Op) {
+		ADDQ(by, pw)
+		ADDQ(by, pc)
+		ADDQ(by, work)
+	}
+	for _, n := range []int{unroll, 1} {
+		here := fmt.Sprintf("by%d", n)
+		Label(here)
+		CMPQ(l, imm(n*g.lanes()))
+		JL(LabelRef(here + "end"))
+		step(n, nil)
+		forward(imm(n * g.width))
+		SUBQ(imm(n*g.lanes()), l)
+		JMP(LabelRef(here))
+		Label(here + "end")
+	}
+	TESTQ(l, l)
+	JZ(LabelRef("sum"))
+	step(1, k)
+	LEAQ(Mem{Base: work, Index: l, Scale: uint8(g.size)}, work)
+	Label("sum")
+	TESTQ(sum, sum)
+	JZ(LabelRef("next"))
+	g.add(acc[1], acc[0], acc[0])
+	g.add(acc[3], acc[2], acc[2])
+	g.add(acc[2], acc[0], acc[0])
+	g.addSums(acc[:1], Mem{Base: sum}, nil)
+	ADDQ(imm(g.size), sum)
+	Label("next")
+	ADDQ(ldc, c)
+	DECQ(d)
+	JNE(LabelRef("row"))
+	VZEROUPPER()
+	RET()
+}
+
+func imm(n int) Op { return U32(n) }

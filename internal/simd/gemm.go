@@ -1,0 +1,89 @@
+package simd
+
+//go:generate go -C _gen run ./gemm -out ../gemm_amd64.s -stubs ../gemm_amd64.go -pkg simd
+
+// Gemm computes C += alpha·A·B, where C is m×n stored by rows with stride ldc,
+// A is m×k with A[i,l] = a[i*rsa+l*csa], and B is k×n with
+// B[l,j] = b[l*rsb+j*csb]. Strides are not negative. It does nothing if m, n or
+// k is 0, and panics if a slice is too short.
+//
+// Any strides are allowed. What is fast: B by rows (csb = 1) with any A, and A
+// by rows with B by columns (csa = rsb = 1).
+func Gemm[T Float](m, n, k int, alpha T, a []T, rsa, csa int, b []T, rsb, csb int, c []T, ldc int) {
+	if m <= 0 || n <= 0 || k <= 0 {
+		return
+	}
+	if rsa < 0 || csa < 0 || rsb < 0 || csb < 0 || ldc < 0 {
+		panic("simd: negative stride")
+	}
+	_ = a[(m-1)*rsa+(k-1)*csa]
+	_ = b[(k-1)*rsb+(n-1)*csb]
+	_ = c[(m-1)*ldc+n-1]
+	if tier == Generic {
+		genericGemm(m, n, k, alpha, a, rsa, csa, b, rsb, csb, c, ldc)
+		return
+	}
+	gemmVector(m, n, k, alpha, a, rsa, csa, b, rsb, csb, c, ldc)
+}
+
+// TriNorms computes q[p] = Σ_i (Σ_{j<=i} L[i,j]·C[j,p])² for p < n, the squared
+// norms of the columns of L·C, without forming it. L is d×d lower triangular
+// with L[i,j] = l[i*ldl+j] (what is above the diagonal is not read), and C is
+// d×n with C[j,p] = c[j*ldc+p]. It panics if a slice is too short.
+//
+// It takes d(d+3)n flops and no scratch. q[p] depends on column p alone, not on n.
+func TriNorms[T Float](d, n int, q []T, l []T, ldl int, c []T, ldc int) {
+	if n <= 0 {
+		return
+	}
+	q = q[:n]
+	clear(q)
+	if d <= 0 {
+		return
+	}
+	if ldl < 0 || ldc < 0 {
+		panic("simd: negative stride")
+	}
+	_ = l[(d-1)*ldl+d-1]
+	_ = c[(d-1)*ldc+n-1]
+	if tier == Generic {
+		genericTriNorms(d, n, q, l, ldl, c, ldc)
+		return
+	}
+	triNormsVector(d, n, q, l, ldl, c, ldc)
+}
+
+// Syrk computes M[i,j] += Σ_p w[p]·C[i,p]·C[j,p] for j <= i < d, p < n, where
+// M[i,j] = m[i*ldm+j] and C[i,p] = c[i*ldc+p]. What is above the diagonal of M
+// is neither read nor written. work is scratch of length at least d·n, and is
+// left with junk. It panics if a slice is too short.
+//
+// It takes d(d+1)n flops, and d·n to weigh the rows.
+func Syrk[T Float](d, n int, m []T, ldm int, w []T, c []T, ldc int, work []T) {
+	moments(d, n, nil, m, ldm, w, c, ldc, work)
+}
+
+// WeightedMoments is Syrk, and computes s[i] += Σ_p w[p]·C[i,p] for i < d on
+// the way, at nearly no cost.
+func WeightedMoments[T Float](d, n int, s []T, m []T, ldm int, w []T, c []T, ldc int, work []T) {
+	moments(d, n, s[:d:d], m, ldm, w, c, ldc, work)
+}
+
+// moments is WeightedMoments, without s if s is nil.
+func moments[T Float](d, n int, s []T, m []T, ldm int, w []T, c []T, ldc int, work []T) {
+	if d <= 0 || n <= 0 {
+		return
+	}
+	if ldm < 0 || ldc < 0 {
+		panic("simd: negative stride")
+	}
+	_ = m[(d-1)*ldm+d-1]
+	_ = w[n-1]
+	_ = c[(d-1)*ldc+n-1]
+	_ = work[d*n-1]
+	if tier == Generic {
+		genericMoments(d, n, s, m, ldm, w, c, ldc)
+		return
+	}
+	momentsVector(d, n, s, m, ldm, w, c, ldc, work)
+}

@@ -1,0 +1,13 @@
+//go:build !amd64 || noasm
+
+package simd
+
+// Without assembly the tier is Generic and these are never called.
+
+func gemmVector[T Float](int, int, int, T, []T, int, int, []T, int, int, []T, int) {
+	panic("unreachable")
+}
+
+func triNormsVector[T Float](int, int, []T, []T, int, []T, int) { panic("unreachable") }
+
+func momentsVector[T Float](int, int, []T, []T, int, []T, []T, int, []T) { panic("unreachable") }
