@@ -6,12 +6,11 @@ import "unsafe"
 
 //go:generate go -C _gen run ./elementwise -out ../elementwise_amd64.s -stubs ../elementwise_amd64.go -pkg simd
 
-// The functions below call the assembly if tier says so, which holds the code
-// of both vector tiers. It cannot be pre-empted, so that they hand it no more
-// than chunk elements at a time: at most 30 µs of any of the loops.
-const chunk = 1 << 14
+// The functions below call the assembly, which holds the code of both vector
+// tiers, unless tier is Generic. The assembly cannot be pre-empted, and so is
+// given no more than chunk elements at a time.
 
-// chunkAt returns how many elements of n go into the call that begins at i.
+// chunkAt returns how many of n elements go into the call that begins at i.
 func chunkAt(i, n int) int { return min(chunk, n-i) }
 
 func f64[T Float](p *T) *float64 { return (*float64)(unsafe.Pointer(p)) }

@@ -200,7 +200,7 @@ func (l lanes) loadOr(p reg.Register, fill float64) reg.VecVirtual {
 	default:
 		f := l.reg()
 		VMOVUPS(l.constant(fill), f)
-		VBLENDVPD(l.mask, r, f, r)
+		VBLENDVPS(l.mask, r, f, r)
 	}
 	return r
 }

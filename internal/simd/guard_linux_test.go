@@ -1,0 +1,51 @@
+package simd
+
+import (
+	"os"
+	"syscall"
+	"testing"
+	"unsafe"
+)
+
+// No loop reads or writes outside of its operands: they lie against pages that
+// fault, before and after.
+func TestGuardPages(t *testing.T) {
+	forEachTier(t, func(t *testing.T) {
+		testGuardPages[float64](t)
+		testGuardPages[float32](t)
+	})
+}
+
+func testGuardPages[T Float](t *testing.T) {
+	x, y, dst := guarded[T](t), guarded[T](t), guarded[T](t)
+	for _, l := range loops[T]() {
+		for n := range 150 {
+			l.run(dst[:n], x[:n], y[:n], 1)
+			l.run(dst[len(dst)-n:], x[len(x)-n:], y[len(y)-n:], 1)
+		}
+	}
+	for n := 1; n < 40; n++ {
+		SubColumn(n, dst[len(dst)-3*n:], n, x[len(x)-3*n:], n, y[len(y)-3:])
+	}
+}
+
+// guarded returns a page of ones between two pages that must not be touched.
+func guarded[T Float](t *testing.T) []T {
+	t.Helper()
+	page := os.Getpagesize()
+	mem, err := syscall.Mmap(-1, 0, 3*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		t.Skipf("no memory map: %v", err)
+	}
+	t.Cleanup(func() { _ = syscall.Munmap(mem) })
+	for _, m := range [][]byte{mem[:page], mem[2*page:]} {
+		if err := syscall.Mprotect(m, syscall.PROT_NONE); err != nil {
+			t.Skipf("no guard page: %v", err)
+		}
+	}
+	x := unsafe.Slice((*T)(unsafe.Pointer(&mem[page])), page/int(unsafe.Sizeof(T(0))))
+	for i := range x {
+		x[i] = 1
+	}
+	return x
+}
