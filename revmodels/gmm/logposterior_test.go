@@ -131,7 +131,7 @@ func TestObjective(t *testing.T) {
 				k.Prior = prior
 				*k.Out = 0
 				k.Forward()
-				if want := objective(k); !(math.Abs(*k.Out-want) <= 1e-12*math.Abs(want)) {
+				if want := objective(k); !(math.Abs(*k.Out-want) <= 1e-12*(1+math.Abs(want))) {
 					t.Errorf("F = %v, want %v", *k.Out, want)
 				}
 			})

@@ -38,7 +38,7 @@ type sweep[T rev.Float] struct {
 	dweights         []float64 // its tangent
 
 	// Of each panel of the batch: the points, their tangents, the K×panel
-	// weights w and ẇ, and the sums over its points of logsumexp_k β and its
+	// roots of the responsibilities √r and the tangents ẇ, and the sums over its points of logsumexp_k β and its
 	// tangent.
 	xs, dxs, ws, dws []T
 	lse, dlse        []float64
@@ -370,14 +370,11 @@ func (t *byPanel[T]) Block(worker, b int) {
 	}
 	clear(sum)
 	for k := range comps {
+		// ½β_k, and its maximum over k
+		half := ws[k*panel : k*panel+n]
 		simd.SubColumn(n, c, panel, x, panel, s.k.Means.Row(k))
-		beta, bias := ws[k*panel:k*panel+n], s.bias[k]
-		simd.TriNorms(d, n, beta, s.q[k*d*d:(k+1)*d*d], d, c, panel)
-		for p, v := range beta {
-			v = bias - T(v/2)
-			beta[p] = v
-			top[p] = max(top[p], v)
-		}
+		simd.TriNorms(d, n, half, s.q[k*d*d:(k+1)*d*d], d, c, panel)
+		simd.AffineMax(half, top, -0.25, s.bias[k]/2)
 		if s.tangent {
 			s.betaTangent(s.dws[(b*comps+k)*panel:][:n], k, c, dx, rest)
 		}
@@ -388,27 +385,21 @@ func (t *byPanel[T]) Block(worker, b int) {
 		}
 	}
 	for k := range comps {
-		w := ws[k*panel : k*panel+n]
-		simd.ExpSubTo(w, w, top)
-		simd.Axpy(1, w, sum)
+		simd.ExpSubSquares(ws[k*panel:k*panel+n], top, sum)
 	}
 	logs := rest[:n]
 	simd.Log(logs, sum)
 	var lse float64
 	for p, v := range logs {
-		lse += float64(v) + float64(top[p])
+		lse += float64(v) + 2*float64(top[p])
 	}
 	s.lse[b], s.dlse[b] = lse, 0
 	if !s.tangent && !s.gradient {
 		return
 	}
 
-	scale := s.cot // turns exp(β - top) into w, or into r where ẇ needs that
-	if s.tangent {
-		scale = 1
-	}
 	for p, v := range sum {
-		sum[p] = scale / v
+		sum[p] = 1 / T(math.Sqrt(float64(v)))
 	}
 	for k := range comps {
 		w := ws[k*panel : k*panel+n]
@@ -417,24 +408,24 @@ func (t *byPanel[T]) Block(worker, b int) {
 	if s.tangent {
 		clear(mean)
 		for k := range comps {
-			r := ws[k*panel:]
+			w := ws[k*panel:]
 			for p, v := range s.dws[(b*comps+k)*panel:][:n] {
-				mean[p] += T(r[p] * v)
+				mean[p] += T(T(w[p]*w[p]) * v)
 			}
 		}
 		for _, v := range mean {
 			s.dlse[b] += float64(v)
 		}
 		for k := range comps {
-			w, dw := ws[k*panel:k*panel+n], s.dws[(b*comps+k)*panel:][:n]
-			for p, r := range w {
-				w[p] = s.cot * r
-				dw[p] = T(w[p]*(dw[p]-mean[p])) + T(s.dcot*r)
+			w, dw := ws[k*panel:], s.dws[(b*comps+k)*panel:][:n]
+			for p, v := range dw {
+				r := w[p] * w[p]
+				dw[p] = T(s.cot*T(r*(v-mean[p]))) + T(s.dcot*r)
 			}
 		}
 	}
 	if s.gradient && s.x {
-		s.pointCotangents(b, p0, n, c, rest)
+		s.pointCotangents(b, p0, n, scratch[3*panel:])
 	}
 }
 
@@ -470,18 +461,20 @@ func (s *sweep[T]) betaTangent(db []T, k int, c, dx, scratch []T) {
 
 // pointCotangents adds to the cotangents of the points of panel b, and to
 // their tangents.
-func (s *sweep[T]) pointCotangents(b, p0, n int, c, scratch []T) {
+func (s *sweep[T]) pointCotangents(b, p0, n int, scratch []T) {
 	d, panel := s.d, s.panel
 	x := s.xs[b*d*panel : (b+1)*d*panel]
 	wc, dwc := scratch[:d*panel], scratch[d*panel:2*d*panel]
 	gx, dgx := scratch[2*d*panel:3*d*panel], scratch[3*d*panel:4*d*panel]
-	clear(scratch[:4*d*panel])
+	w := scratch[4*d*panel:][:n]
+	clear(gx)
+	clear(dgx)
 	for k := range s.comps {
-		simd.SubColumn(n, c, panel, x, panel, s.k.Means.Row(k))
-		w := s.ws[(b*s.comps+k)*panel:][:n]
-		for i := range d {
-			simd.MulTo(wc[i*panel:i*panel+n], w, c[i*panel:i*panel+n])
+		mu := s.k.Means.Row(k)
+		for p, v := range s.ws[(b*s.comps+k)*panel:][:n] {
+			w[p] = s.cot * T(v*v)
 		}
+		simd.CenterScale(wc, panel, x, panel, mu, w)
 		pk := s.p[k*d*d : (k+1)*d*d]
 		simd.Gemm(d, n, d, -1, pk, d, 1, wc, panel, 1, gx, panel)
 		if !s.second {
@@ -489,6 +482,7 @@ func (s *sweep[T]) pointCotangents(b, p0, n int, c, scratch []T) {
 		}
 		// -(ẇ·P·c + w·Ṗ·c + w·P·ċ), Ṗ = 2S
 		dw := s.dws[(b*s.comps+k)*panel:][:n]
+		simd.CenterScale(dwc, panel, x, panel, mu, dw)
 		for i := range d {
 			var dmu T
 			if s.t.Means.Data != nil {
@@ -499,7 +493,7 @@ func (s *sweep[T]) pointCotangents(b, p0, n int, c, scratch []T) {
 				if s.t.X.Data != nil {
 					dc += s.dxs[(b*d+i)*panel+p]
 				}
-				dwc[i*panel+p] = T(dw[p]*c[i*panel+p]) + T(w[p]*dc)
+				dwc[i*panel+p] += T(w[p] * dc)
 			}
 		}
 		simd.Gemm(d, n, d, -1, pk, d, 1, dwc, panel, 1, dgx, panel)
@@ -528,39 +522,50 @@ func (t *byComponent[T]) Block(worker, u int) {
 	s := (*sweep[T])(t)
 	d, panel := s.d, s.panel
 	k, part := u/s.parts, u%s.parts
-	c, work := s.scratch[worker][:d*panel], s.scratch[worker][d*panel:2*d*panel]
-	w1, w2 := s.w1[u*d:(u+1)*d], s.w2[u*d*d:(u+1)*d*d]
+	scratch := s.scratch[worker]
+	sc, c := scratch[:d*panel], scratch[d*panel:2*d*panel]
+	ones, rs := scratch[2*d*panel:][:panel], scratch[2*d*panel+panel:][:panel]
+	for p := range ones {
+		ones[p] = 1
+	}
 	for b := part * s.panels / s.parts; b < (part+1)*s.panels/s.parts; b++ {
 		n := min(panel, s.n-(s.first+b)*panel)
-		w := s.ws[(b*s.comps+k)*panel:][:n]
-		s.w0[u] += simd.Sum(w)
-		if !s.means && !s.factors && !s.second {
+		w := s.ws[(b*s.comps+k)*panel:][:n] // √r
+		s.w0[u] += simd.SumSquares(w)
+		var dw []T
+		if s.second {
+			dw = s.dws[(b*s.comps+k)*panel:][:n]
+			s.dw0[u] += simd.Sum(dw)
+		}
+		if !s.means && !s.factors {
 			continue
 		}
-		simd.SubColumn(n, c, panel, s.xs[b*d*panel:(b+1)*d*panel], panel, s.k.Means.Row(k))
+		x, mu := s.xs[b*d*panel:(b+1)*d*panel], s.k.Means.Row(k)
+		simd.CenterScale(sc, panel, x, panel, mu, w)
+		rowSums(s.w1[u*d:(u+1)*d], w, sc, panel)
 		if s.factors {
-			simd.Syrk(d, n, w2, d, w, c, panel, work)
+			simd.Syrk(d, n, s.w2[u*d*d:(u+1)*d*d], d, ones, sc, panel, c)
 		}
-		rowSums(w1, w, c, panel)
 		if !s.second {
 			continue
 		}
-		dw := s.dws[(b*s.comps+k)*panel:][:n]
-		s.dw0[u] += simd.Sum(dw)
+		simd.SubColumn(n, c, panel, x, panel, mu)
 		rowSums(s.dw1[u*d:(u+1)*d], dw, c, panel)
 		if s.factors {
-			simd.Syrk(d, n, s.dw2[u*d*d:(u+1)*d*d], d, dw, c, panel, work)
+			simd.CenterScale(sc, panel, x, panel, mu, dw)
+			simd.Gemm(d, d, n, 1, sc, panel, 1, c, 1, panel, s.dw2[u*d*d:(u+1)*d*d], d)
 		}
 		if s.t.X.Data == nil {
 			continue
 		}
-		dx := s.dxs[b*d*panel : (b+1)*d*panel]
-		rowSums(s.xw[u*d:(u+1)*d], w, dx, panel)
+		dx, r := s.dxs[b*d*panel:(b+1)*d*panel], rs[:n]
+		for p, v := range w {
+			r[p] = v * v
+		}
+		rowSums(s.xw[u*d:(u+1)*d], r, dx, panel)
 		if s.factors {
-			for i := range d {
-				simd.MulTo(work[i*panel:i*panel+n], w, c[i*panel:i*panel+n])
-			}
-			simd.Gemm(d, d, n, 1, work, panel, 1, dx, 1, panel, s.xc[u*d*d:(u+1)*d*d], d)
+			simd.CenterScale(sc, panel, x, panel, mu, r)
+			simd.Gemm(d, d, n, 1, sc, panel, 1, dx, 1, panel, s.xc[u*d*d:(u+1)*d*d], d)
 		}
 	}
 }
@@ -582,7 +587,7 @@ func (t *finish[T]) Block(worker, k int) {
 	n := float64(s.n)
 
 	w0, w1, w2 := s.w0[k*s.parts:(k+1)*s.parts], s.w1[k*s.parts*d:], s.w2[k*s.parts*d*d:]
-	join(w0, w1, w2, d)
+	join(w0, w1, w2, d, s.cot)
 	if s.g.Alpha.Data != nil {
 		s.g.Alpha.Data[k*s.g.Alpha.Inc] += T(float64(w0[0]) - n*cot*s.weights[k])
 	}
@@ -615,25 +620,20 @@ func (t *finish[T]) Block(worker, k int) {
 	}
 
 	dw0, dw1, dw2 := s.dw0[k*s.parts:(k+1)*s.parts], s.dw1[k*s.parts*d:], s.dw2[k*s.parts*d*d:]
-	join(dw0, dw1, dw2, d)
+	join(dw0, dw1, dw2, d, 1)
 	if s.gt.Alpha.Data != nil {
 		s.gt.Alpha.Data[k*s.gt.Alpha.Inc] += T(float64(dw0[0]) - n*(dcot*s.weights[k]+cot*s.dweights[k]))
 	}
 	// Complete ṁ and Ṁ by what comes of ċ = ẋ - μ̇.
 	if s.t.X.Data != nil {
 		xw, xc := s.xw[k*s.parts*d:], s.xc[k*s.parts*d*d:]
-		for part := 1; part < s.parts; part++ {
+		for part := range s.parts {
+			simd.Axpy(s.cot, xw[part*d:(part+1)*d], dw1[:d])
+			xc := xc[part*d*d : (part+1)*d*d]
 			for i := range d {
-				xw[i] += xw[part*d+i]
-			}
-			for i := range d * d {
-				xc[i] += xc[part*d*d+i]
-			}
-		}
-		for i := range d {
-			dw1[i] += xw[i]
-			for j := range d {
-				dw2[i*d+j] += xc[i*d+j] + xc[j*d+i]
+				for j := range d {
+					dw2[i*d+j] += T(s.cot * (xc[i*d+j] + xc[j*d+i]))
+				}
 			}
 		}
 	}
@@ -675,20 +675,19 @@ func (t *finish[T]) Block(worker, k int) {
 	}
 }
 
-// join adds the moments of all parts to those of the first, and completes the
-// symmetric second moment from its lower triangle.
-func join[T rev.Float](w0, w1, w2 []T, d int) {
+// join adds the moments of all parts to those of the first, times scale, and
+// completes the symmetric second moment from its lower triangle.
+func join[T rev.Float](w0, w1, w2 []T, d int, scale T) {
 	for part := 1; part < len(w0); part++ {
 		w0[0] += w0[part]
-		for i := range d {
-			w1[i] += w1[part*d+i]
-		}
-		for i := range d * d {
-			w2[i] += w2[part*d*d+i]
-		}
+		simd.Axpy(1, w1[part*d:(part+1)*d], w1[:d])
+		simd.Axpy(1, w2[part*d*d:(part+1)*d*d], w2[:d*d])
 	}
+	w0[0] *= scale
 	for i := range d {
-		for j := range i {
+		w1[i] *= scale
+		for j := range i + 1 {
+			w2[i*d+j] *= scale
 			w2[j*d+i] = w2[i*d+j]
 		}
 	}
