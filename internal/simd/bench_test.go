@@ -3,83 +3,107 @@ package simd
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"testing"
+	"time"
+
+	"gonum.org/v1/gonum/floats"
 )
 
-func BenchmarkExp(b *testing.B) {
-	x := normalSlice[float64](1000, 1)
-	y := make([]float64, len(x))
-	b.Run("math", func(b *testing.B) {
-		for b.Loop() {
-			for i, v := range x {
-				y[i] = math.Exp(v)
+// The benchmarks report the least time per element over short slices of the
+// run, and how many times as long the reference takes, measured in the same way.
+
+func BenchmarkLoops(b *testing.B) {
+	for _, n := range []int{4, 32, 100, 1000} {
+		dst, x, y := make([]float64, n), normalSlice[float64](n, 1), normalSlice[float64](n, 2)
+		positive := make([]float64, n)
+		for i, v := range x {
+			positive[i] = v*v + 0.1
+		}
+		mapTo := func(f func(float64) float64, x []float64) func() {
+			return func() {
+				for i, v := range x {
+					dst[i] = f(v)
+				}
 			}
 		}
-		perElement(b, len(x))
-	})
-	benchmarkTiers(b, func(n int) func() { return func() { Exp(y[:n], x[:n]) } })
-}
+		benchmarkTiers(b, "Exp", n, func() { Exp(dst, x) }, mapTo(math.Exp, x))
+		benchmarkTiers(b, "Log", n, func() { Log(dst, positive) }, mapTo(math.Log, positive))
+		benchmarkTiers(b, "ExpSubTo", n, func() { ExpSubTo(dst, x, y) }, nil)
+		benchmarkTiers(b, "ExpShiftSum", n, func() { ExpShiftSum(dst, x, 1) }, nil)
+		benchmarkTiers(b, "Dot", n, func() { Dot(x, y) }, func() { floats.Dot(x, y) })
+		benchmarkTiers(b, "Sum", n, func() { Sum(x) }, func() { floats.Sum(x) })
+		benchmarkTiers(b, "SumSquares", n, func() { SumSquares(x) }, func() { floats.Dot(x, x) })
+		benchmarkTiers(b, "Max", n, func() { Max(x) }, func() { floats.Max(x) })
+		benchmarkTiers(b, "AxpyTo", n, func() { AxpyTo(dst, 2, x, y) }, func() { floats.AddScaledTo(dst, y, 2, x) })
+		benchmarkTiers(b, "AddTo", n, func() { AddTo(dst, x, y) }, func() { floats.AddTo(dst, x, y) })
+		benchmarkTiers(b, "MulTo", n, func() { MulTo(dst, x, y) }, func() { floats.MulTo(dst, x, y) })
+		benchmarkTiers(b, "MaxTo", n, func() { MaxTo(dst, x, y) }, nil)
+		benchmarkTiers(b, "ScaleTo", n, func() { ScaleTo(dst, 2, x) }, func() { floats.ScaleTo(dst, 2, x) })
+		benchmarkTiers(b, "SubColumn", n, func() { SubColumn(n/4, dst, n/4, x, n/4, y[:4]) }, nil)
 
-func BenchmarkExp32(b *testing.B) {
-	x := normalSlice[float32](1000, 1)
-	y := make([]float32, len(x))
-	benchmarkTiers(b, func(n int) func() { return func() { Exp(y[:n], x[:n]) } })
-}
-
-func BenchmarkLog(b *testing.B) {
-	x := normalSlice[float64](1000, 1)
-	for i, v := range x {
-		x[i] = v * v
-	}
-	y := make([]float64, len(x))
-	b.Run("math", func(b *testing.B) {
-		for b.Loop() {
-			for i, v := range x {
-				y[i] = math.Log(v)
-			}
+		dst32, x32, positive32 := make([]float32, n), normalSlice[float32](n, 1), make([]float32, n)
+		for i, v := range positive {
+			positive32[i] = float32(v)
 		}
-		perElement(b, len(x))
-	})
-	benchmarkTiers(b, func(n int) func() { return func() { Log(y[:n], x[:n]) } })
-}
-
-func BenchmarkLog32(b *testing.B) {
-	x := normalSlice[float32](1000, 1)
-	for i, v := range x {
-		x[i] = v * v
+		benchmarkTiers(b, "Exp32", n, func() { Exp(dst32, x32) }, nil)
+		benchmarkTiers(b, "Log32", n, func() { Log(dst32, positive32) }, nil)
+		benchmarkTiers(b, "Dot32", n, func() { Dot(x32, positive32) }, nil)
 	}
-	y := make([]float32, len(x))
-	benchmarkTiers(b, func(n int) func() { return func() { Log(y[:n], x[:n]) } })
 }
 
-// benchmarkTiers times the functions that f returns for several lengths.
-func benchmarkTiers(b *testing.B, f func(n int) func()) {
+func benchmarkTiers(b *testing.B, name string, n int, f, reference func()) {
 	was := tier
 	defer func() { tier = was }()
 	for tier = Generic; tier <= machineTier(); tier++ {
-		for _, n := range []int{4, 32, 1000} {
-			b.Run(fmt.Sprintf("%v/n=%d", tier, n), func(b *testing.B) {
-				f := f(n)
-				for b.Loop() {
-					f()
-				}
-				perElement(b, n)
-			})
+		b.Run(fmt.Sprintf("%s/n=%d/%v", name, n, tier), func(b *testing.B) {
+			ns := leastTime(b.Loop, f)
+			b.ReportMetric(ns/float64(n), "ns/elt")
+			if reference != nil {
+				slices := 0
+				ref := leastTime(func() bool { slices++; return slices < 100 }, reference)
+				b.ReportMetric(ref/ns, "x-reference")
+			}
+		})
+	}
+}
+
+// leastTime returns the nanoseconds of f in the fastest of some slices.
+func leastTime(loop func() bool, f func()) float64 {
+	const slice = 50 * time.Microsecond
+	reps := 1
+	run := func() time.Duration {
+		start := time.Now()
+		for range reps {
+			f()
 		}
+		return time.Since(start)
 	}
+	for run() < slice {
+		reps *= 2
+	}
+	least := time.Hour
+	for loop() {
+		least = min(least, run())
+	}
+	return float64(least.Nanoseconds()) / float64(reps)
 }
 
-func perElement(b *testing.B, n int) {
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/elt")
-}
-
-// normalSlice returns n numbers from the normal distribution.
-func normalSlice[T Float](n int, seed uint64) []T {
-	rnd := rand.New(rand.NewPCG(seed, 0))
-	x := make([]T, n)
-	for i := range x {
-		x[i] = T(rnd.NormFloat64())
+// The bandwidth of memory, and the peak of multiply-adds.
+func BenchmarkPeak(b *testing.B) {
+	const n = 1 << 24
+	report := func(b *testing.B, work int64, unit string, f func()) {
+		b.ReportMetric(float64(work)/leastTime(b.Loop, f), unit)
 	}
-	return x
+	b.Run("FMA64", func(b *testing.B) {
+		report(b, PeakFMA[float64](1000), "GFLOP/s", func() { PeakFMA[float64](1000) })
+	})
+	b.Run("FMA32", func(b *testing.B) {
+		report(b, PeakFMA[float32](1000), "GFLOP/s", func() { PeakFMA[float32](1000) })
+	})
+	x, y, z := make([]float64, n), make([]float64, n), make([]float64, n)
+	for i := range x { // or they would all be the same page of zeros
+		x[i], y[i], z[i] = 1, 2, 3
+	}
+	b.Run("read", func(b *testing.B) { report(b, ReadAll(x), "GB/s", func() { ReadAll(x) }) })
+	b.Run("triad", func(b *testing.B) { report(b, Triad(x, y, 2, z), "GB/s", func() { Triad(x, y, 2, z) }) })
 }

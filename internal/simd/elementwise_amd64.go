@@ -35,10 +35,22 @@ func scaleTo64(dst *float64, alpha float64, x *float64, n int)
 func scaleTo32(dst *float32, alpha float32, x *float32, n int)
 
 //go:noescape
+func affineMax64(x *float64, top *float64, scale float64, shift float64, n int)
+
+//go:noescape
+func affineMax32(x *float32, top *float32, scale float32, shift float32, n int)
+
+//go:noescape
 func subColumn64(n int, dst *float64, ldd int, x *float64, ldx int, c *float64, rows int)
 
 //go:noescape
 func subColumn32(n int, dst *float32, ldd int, x *float32, ldx int, c *float32, rows int)
+
+//go:noescape
+func centerScale64(n int, dst *float64, ldd int, x *float64, ldx int, c *float64, s *float64, rows int)
+
+//go:noescape
+func centerScale32(n int, dst *float32, ldd int, x *float32, ldx int, c *float32, s *float32, rows int)
 
 //go:noescape
 func dot64(x *float64, y *float64, n int) float64
@@ -89,13 +101,19 @@ func sumExp64(x *float64, shift float64, n int) float64
 func sumExp32(x *float32, shift float32, n int) float64
 
 //go:noescape
+func expSubSquares64(x *float64, y *float64, sum *float64, n int)
+
+//go:noescape
+func expSubSquares32(x *float32, y *float32, sum *float32, n int)
+
+//go:noescape
 func logTo64(dst *float64, x *float64, n int)
 
 //go:noescape
 func logTo32(dst *float32, x *float32, n int)
 
 //go:noescape
-func peakFMA64(n int, mul *float64, add *float64) float64
+func peakFMA64(rounds int, mul *float64, add *float64) float64
 
 //go:noescape
-func peakFMA32(n int, mul *float32, add *float32) float32
+func peakFMA32(rounds int, mul *float32, add *float32) float32

@@ -9,6 +9,8 @@
 TEXT ·axpyTo64(SB), NOSPLIT, $0-40
 	CMPQ         ·tier+0(SB), $0x02
 	JNE          avx2
+	CMPQ         n+32(FP), $0x04
+	JLE          avx2
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+16(FP), CX
 	MOVQ         y+24(FP), DX
@@ -148,6 +150,8 @@ done10:
 TEXT ·axpyTo32(SB), NOSPLIT, $0-40
 	CMPQ         ·tier+0(SB), $0x02
 	JNE          avx2
+	CMPQ         n+32(FP), $0x04
+	JLE          avx2
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+16(FP), CX
 	MOVQ         y+24(FP), DX
@@ -287,6 +291,8 @@ done20:
 TEXT ·addTo64(SB), NOSPLIT, $0-32
 	CMPQ  ·tier+0(SB), $0x02
 	JNE   avx2
+	CMPQ  n+24(FP), $0x04
+	JLE   avx2
 	MOVQ  dst+0(FP), AX
 	MOVQ  x+8(FP), CX
 	MOVQ  y+16(FP), DX
@@ -412,6 +418,8 @@ done30:
 TEXT ·addTo32(SB), NOSPLIT, $0-32
 	CMPQ  ·tier+0(SB), $0x02
 	JNE   avx2
+	CMPQ  n+24(FP), $0x04
+	JLE   avx2
 	MOVQ  dst+0(FP), AX
 	MOVQ  x+8(FP), CX
 	MOVQ  y+16(FP), DX
@@ -537,6 +545,8 @@ done40:
 TEXT ·mulTo64(SB), NOSPLIT, $0-32
 	CMPQ  ·tier+0(SB), $0x02
 	JNE   avx2
+	CMPQ  n+24(FP), $0x04
+	JLE   avx2
 	MOVQ  dst+0(FP), AX
 	MOVQ  x+8(FP), CX
 	MOVQ  y+16(FP), DX
@@ -662,6 +672,8 @@ done50:
 TEXT ·mulTo32(SB), NOSPLIT, $0-32
 	CMPQ  ·tier+0(SB), $0x02
 	JNE   avx2
+	CMPQ  n+24(FP), $0x04
+	JLE   avx2
 	MOVQ  dst+0(FP), AX
 	MOVQ  x+8(FP), CX
 	MOVQ  y+16(FP), DX
@@ -787,6 +799,8 @@ done60:
 TEXT ·maxTo64(SB), NOSPLIT, $0-32
 	CMPQ  ·tier+0(SB), $0x02
 	JNE   avx2
+	CMPQ  n+24(FP), $0x04
+	JLE   avx2
 	MOVQ  dst+0(FP), AX
 	MOVQ  x+8(FP), CX
 	MOVQ  y+16(FP), DX
@@ -804,7 +818,7 @@ many61:
 	VANDPD  Z2, Z3, Z2
 	VADDPD  Z1, Z0, Z3
 	VCMPPD  $0x03, Z1, Z0, K1
-	VMOVAPD Z3, K1, Z2
+	VMOVUPD Z3, K1, Z2
 	VMOVAPS Z2, Z0
 	VMOVUPS Z0, (AX)(SI*8)
 	VMOVUPS 64(CX)(SI*8), Z0
@@ -814,7 +828,7 @@ many61:
 	VANDPD  Z2, Z3, Z2
 	VADDPD  Z1, Z0, Z3
 	VCMPPD  $0x03, Z1, Z0, K1
-	VMOVAPD Z3, K1, Z2
+	VMOVUPD Z3, K1, Z2
 	VMOVAPS Z2, Z0
 	VMOVUPS Z0, 64(AX)(SI*8)
 	VMOVUPS 128(CX)(SI*8), Z0
@@ -824,7 +838,7 @@ many61:
 	VANDPD  Z2, Z3, Z2
 	VADDPD  Z1, Z0, Z3
 	VCMPPD  $0x03, Z1, Z0, K1
-	VMOVAPD Z3, K1, Z2
+	VMOVUPD Z3, K1, Z2
 	VMOVAPS Z2, Z0
 	VMOVUPS Z0, 128(AX)(SI*8)
 	VMOVUPS 192(CX)(SI*8), Z0
@@ -834,7 +848,7 @@ many61:
 	VANDPD  Z2, Z3, Z2
 	VADDPD  Z1, Z0, Z3
 	VCMPPD  $0x03, Z1, Z0, K1
-	VMOVAPD Z3, K1, Z2
+	VMOVUPD Z3, K1, Z2
 	VMOVAPS Z2, Z0
 	VMOVUPS Z0, 192(AX)(SI*8)
 	ADDQ    $0x20, SI
@@ -854,7 +868,7 @@ one62:
 	VANDPD  Z2, Z3, Z2
 	VADDPD  Z1, Z0, Z3
 	VCMPPD  $0x03, Z1, Z0, K1
-	VMOVAPD Z3, K1, Z2
+	VMOVUPD Z3, K1, Z2
 	VMOVAPS Z2, Z0
 	VMOVUPS Z0, (AX)(SI*8)
 	ADDQ    $0x08, SI
@@ -875,7 +889,7 @@ tail64:
 	VANDPD    Z2, Z3, Z2
 	VADDPD    Z1, Z0, Z3
 	VCMPPD    $0x03, Z1, Z0, K2
-	VMOVAPD   Z3, K2, Z2
+	VMOVUPD   Z3, K2, Z2
 	VMOVAPS   Z2, Z0
 	VMOVUPD   Z0, K1, (AX)(SI*8)
 
@@ -984,6 +998,8 @@ done70:
 TEXT ·maxTo32(SB), NOSPLIT, $0-32
 	CMPQ  ·tier+0(SB), $0x02
 	JNE   avx2
+	CMPQ  n+24(FP), $0x04
+	JLE   avx2
 	MOVQ  dst+0(FP), AX
 	MOVQ  x+8(FP), CX
 	MOVQ  y+16(FP), DX
@@ -1001,7 +1017,7 @@ many71:
 	VANDPS  Z2, Z3, Z2
 	VADDPS  Z1, Z0, Z3
 	VCMPPS  $0x03, Z1, Z0, K1
-	VMOVAPS Z3, K1, Z2
+	VMOVUPS Z3, K1, Z2
 	VMOVAPS Z2, Z0
 	VMOVUPS Z0, (AX)(SI*4)
 	VMOVUPS 64(CX)(SI*4), Z0
@@ -1011,7 +1027,7 @@ many71:
 	VANDPS  Z2, Z3, Z2
 	VADDPS  Z1, Z0, Z3
 	VCMPPS  $0x03, Z1, Z0, K1
-	VMOVAPS Z3, K1, Z2
+	VMOVUPS Z3, K1, Z2
 	VMOVAPS Z2, Z0
 	VMOVUPS Z0, 64(AX)(SI*4)
 	VMOVUPS 128(CX)(SI*4), Z0
@@ -1021,7 +1037,7 @@ many71:
 	VANDPS  Z2, Z3, Z2
 	VADDPS  Z1, Z0, Z3
 	VCMPPS  $0x03, Z1, Z0, K1
-	VMOVAPS Z3, K1, Z2
+	VMOVUPS Z3, K1, Z2
 	VMOVAPS Z2, Z0
 	VMOVUPS Z0, 128(AX)(SI*4)
 	VMOVUPS 192(CX)(SI*4), Z0
@@ -1031,7 +1047,7 @@ many71:
 	VANDPS  Z2, Z3, Z2
 	VADDPS  Z1, Z0, Z3
 	VCMPPS  $0x03, Z1, Z0, K1
-	VMOVAPS Z3, K1, Z2
+	VMOVUPS Z3, K1, Z2
 	VMOVAPS Z2, Z0
 	VMOVUPS Z0, 192(AX)(SI*4)
 	ADDQ    $0x40, SI
@@ -1051,7 +1067,7 @@ one72:
 	VANDPS  Z2, Z3, Z2
 	VADDPS  Z1, Z0, Z3
 	VCMPPS  $0x03, Z1, Z0, K1
-	VMOVAPS Z3, K1, Z2
+	VMOVUPS Z3, K1, Z2
 	VMOVAPS Z2, Z0
 	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $0x10, SI
@@ -1072,7 +1088,7 @@ tail74:
 	VANDPS    Z2, Z3, Z2
 	VADDPS    Z1, Z0, Z3
 	VCMPPS    $0x03, Z1, Z0, K2
-	VMOVAPS   Z3, K2, Z2
+	VMOVUPS   Z3, K2, Z2
 	VMOVAPS   Z2, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
 
@@ -1181,6 +1197,8 @@ done80:
 TEXT ·scaleTo64(SB), NOSPLIT, $0-32
 	CMPQ         ·tier+0(SB), $0x02
 	JNE          avx2
+	CMPQ         n+24(FP), $0x04
+	JLE          avx2
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+16(FP), CX
 	MOVQ         n+24(FP), DX
@@ -1294,6 +1312,8 @@ done90:
 TEXT ·scaleTo32(SB), NOSPLIT, $0-32
 	CMPQ         ·tier+0(SB), $0x02
 	JNE          avx2
+	CMPQ         n+24(FP), $0x04
+	JLE          avx2
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+16(FP), CX
 	MOVQ         n+24(FP), DX
@@ -1402,11 +1422,383 @@ done100:
 	VZEROUPPER
 	RET
 
+// func affineMax64(x *float64, top *float64, scale float64, shift float64, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·affineMax64(SB), NOSPLIT, $0-40
+	CMPQ         ·tier+0(SB), $0x02
+	JNE          avx2
+	CMPQ         n+32(FP), $0x04
+	JLE          avx2
+	MOVQ         x+0(FP), AX
+	MOVQ         top+8(FP), CX
+	MOVQ         n+32(FP), DX
+	VBROADCASTSD scale+16(FP), Z0
+	VBROADCASTSD shift+24(FP), Z1
+	XORQ         BX, BX
+	LEAQ         -16(DX), SI
+	TESTQ        SI, SI
+	JL           oneTest103
+
+many101:
+	VMOVUPS (AX)(BX*8), Z2
+	VMULPD  Z0, Z2, Z2
+	VADDPD  Z1, Z2, Z2
+	VMOVUPS Z2, (AX)(BX*8)
+	VMOVUPS (CX)(BX*8), Z3
+	VMAXPD  Z2, Z3, Z4
+	VMAXPD  Z3, Z2, Z5
+	VANDPD  Z4, Z5, Z4
+	VADDPD  Z2, Z3, Z5
+	VCMPPD  $0x03, Z2, Z3, K1
+	VMOVUPD Z5, K1, Z4
+	VMOVAPS Z4, Z2
+	VMOVUPS Z2, (CX)(BX*8)
+	VMOVUPS 64(AX)(BX*8), Z2
+	VMULPD  Z0, Z2, Z2
+	VADDPD  Z1, Z2, Z2
+	VMOVUPS Z2, 64(AX)(BX*8)
+	VMOVUPS 64(CX)(BX*8), Z3
+	VMAXPD  Z2, Z3, Z4
+	VMAXPD  Z3, Z2, Z5
+	VANDPD  Z4, Z5, Z4
+	VADDPD  Z2, Z3, Z5
+	VCMPPD  $0x03, Z2, Z3, K1
+	VMOVUPD Z5, K1, Z4
+	VMOVAPS Z4, Z2
+	VMOVUPS Z2, 64(CX)(BX*8)
+	ADDQ    $0x10, BX
+	CMPQ    BX, SI
+	JLE     many101
+
+oneTest103:
+	LEAQ -8(DX), SI
+	CMPQ BX, SI
+	JG   tail104
+
+one102:
+	VMOVUPS (AX)(BX*8), Z2
+	VMULPD  Z0, Z2, Z2
+	VADDPD  Z1, Z2, Z2
+	VMOVUPS Z2, (AX)(BX*8)
+	VMOVUPS (CX)(BX*8), Z3
+	VMAXPD  Z2, Z3, Z4
+	VMAXPD  Z3, Z2, Z5
+	VANDPD  Z4, Z5, Z4
+	VADDPD  Z2, Z3, Z5
+	VCMPPD  $0x03, Z2, Z3, K1
+	VMOVUPD Z5, K1, Z4
+	VMOVAPS Z4, Z2
+	VMOVUPS Z2, (CX)(BX*8)
+	ADDQ    $0x08, BX
+	CMPQ    BX, SI
+	JLE     one102
+
+tail104:
+	SUBQ      BX, DX
+	JZ        done105
+	MOVQ      $-1, SI
+	SHLXQ     DX, SI, SI
+	NOTQ      SI
+	KMOVW     SI, K1
+	VMOVUPD.Z (AX)(BX*8), K1, Z2
+	VMULPD    Z0, Z2, Z2
+	VADDPD    Z1, Z2, Z2
+	VMOVUPD   Z2, K1, (AX)(BX*8)
+	VMOVUPD.Z (CX)(BX*8), K1, Z0
+	VMAXPD    Z2, Z0, Z1
+	VMAXPD    Z0, Z2, Z3
+	VANDPD    Z1, Z3, Z1
+	VADDPD    Z2, Z0, Z3
+	VCMPPD    $0x03, Z2, Z0, K2
+	VMOVUPD   Z3, K2, Z1
+	VMOVAPS   Z1, Z2
+	VMOVUPD   Z2, K1, (CX)(BX*8)
+
+done105:
+	VZEROUPPER
+	RET
+
+avx2:
+	MOVQ         x+0(FP), AX
+	MOVQ         top+8(FP), CX
+	MOVQ         n+32(FP), DX
+	VBROADCASTSD scale+16(FP), Y0
+	VBROADCASTSD shift+24(FP), Y1
+	XORQ         BX, BX
+	LEAQ         -8(DX), SI
+	TESTQ        SI, SI
+	JL           oneTest108
+
+many106:
+	VMOVUPS   (AX)(BX*8), Y2
+	VMULPD    Y0, Y2, Y2
+	VADDPD    Y1, Y2, Y2
+	VMOVUPS   Y2, (AX)(BX*8)
+	VMOVUPS   (CX)(BX*8), Y3
+	VMAXPD    Y2, Y3, Y4
+	VMAXPD    Y3, Y2, Y5
+	VANDPD    Y4, Y5, Y4
+	VADDPD    Y2, Y3, Y5
+	VCMPPD    $0x03, Y2, Y3, Y2
+	VBLENDVPD Y2, Y5, Y4, Y4
+	VMOVAPS   Y4, Y2
+	VMOVUPS   Y2, (CX)(BX*8)
+	VMOVUPS   32(AX)(BX*8), Y2
+	VMULPD    Y0, Y2, Y2
+	VADDPD    Y1, Y2, Y2
+	VMOVUPS   Y2, 32(AX)(BX*8)
+	VMOVUPS   32(CX)(BX*8), Y3
+	VMAXPD    Y2, Y3, Y4
+	VMAXPD    Y3, Y2, Y5
+	VANDPD    Y4, Y5, Y4
+	VADDPD    Y2, Y3, Y5
+	VCMPPD    $0x03, Y2, Y3, Y2
+	VBLENDVPD Y2, Y5, Y4, Y4
+	VMOVAPS   Y4, Y2
+	VMOVUPS   Y2, 32(CX)(BX*8)
+	ADDQ      $0x08, BX
+	CMPQ      BX, SI
+	JLE       many106
+
+oneTest108:
+	LEAQ -4(DX), SI
+	CMPQ BX, SI
+	JG   tail109
+
+one107:
+	VMOVUPS   (AX)(BX*8), Y2
+	VMULPD    Y0, Y2, Y2
+	VADDPD    Y1, Y2, Y2
+	VMOVUPS   Y2, (AX)(BX*8)
+	VMOVUPS   (CX)(BX*8), Y3
+	VMAXPD    Y2, Y3, Y4
+	VMAXPD    Y3, Y2, Y5
+	VANDPD    Y4, Y5, Y4
+	VADDPD    Y2, Y3, Y5
+	VCMPPD    $0x03, Y2, Y3, Y2
+	VBLENDVPD Y2, Y5, Y4, Y4
+	VMOVAPS   Y4, Y2
+	VMOVUPS   Y2, (CX)(BX*8)
+	ADDQ      $0x04, BX
+	CMPQ      BX, SI
+	JLE       one107
+
+tail109:
+	SUBQ       BX, DX
+	JZ         done110
+	LEAQ       mask<>+32(SB), SI
+	NEGQ       DX
+	VMOVDQU    (SI)(DX*8), Y2
+	VMASKMOVPD (AX)(BX*8), Y2, Y3
+	VMULPD     Y0, Y3, Y3
+	VADDPD     Y1, Y3, Y3
+	VMASKMOVPD Y3, Y2, (AX)(BX*8)
+	VMASKMOVPD (CX)(BX*8), Y2, Y0
+	VMAXPD     Y3, Y0, Y1
+	VMAXPD     Y0, Y3, Y4
+	VANDPD     Y1, Y4, Y1
+	VADDPD     Y3, Y0, Y4
+	VCMPPD     $0x03, Y3, Y0, Y0
+	VBLENDVPD  Y0, Y4, Y1, Y1
+	VMOVAPS    Y1, Y3
+	VMASKMOVPD Y3, Y2, (CX)(BX*8)
+
+done110:
+	VZEROUPPER
+	RET
+
+// func affineMax32(x *float32, top *float32, scale float32, shift float32, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·affineMax32(SB), NOSPLIT, $0-32
+	CMPQ         ·tier+0(SB), $0x02
+	JNE          avx2
+	CMPQ         n+24(FP), $0x04
+	JLE          avx2
+	MOVQ         x+0(FP), AX
+	MOVQ         top+8(FP), CX
+	MOVQ         n+24(FP), DX
+	VBROADCASTSS scale+16(FP), Z0
+	VBROADCASTSS shift+20(FP), Z1
+	XORQ         BX, BX
+	LEAQ         -32(DX), SI
+	TESTQ        SI, SI
+	JL           oneTest113
+
+many111:
+	VMOVUPS (AX)(BX*4), Z2
+	VMULPS  Z0, Z2, Z2
+	VADDPS  Z1, Z2, Z2
+	VMOVUPS Z2, (AX)(BX*4)
+	VMOVUPS (CX)(BX*4), Z3
+	VMAXPS  Z2, Z3, Z4
+	VMAXPS  Z3, Z2, Z5
+	VANDPS  Z4, Z5, Z4
+	VADDPS  Z2, Z3, Z5
+	VCMPPS  $0x03, Z2, Z3, K1
+	VMOVUPS Z5, K1, Z4
+	VMOVAPS Z4, Z2
+	VMOVUPS Z2, (CX)(BX*4)
+	VMOVUPS 64(AX)(BX*4), Z2
+	VMULPS  Z0, Z2, Z2
+	VADDPS  Z1, Z2, Z2
+	VMOVUPS Z2, 64(AX)(BX*4)
+	VMOVUPS 64(CX)(BX*4), Z3
+	VMAXPS  Z2, Z3, Z4
+	VMAXPS  Z3, Z2, Z5
+	VANDPS  Z4, Z5, Z4
+	VADDPS  Z2, Z3, Z5
+	VCMPPS  $0x03, Z2, Z3, K1
+	VMOVUPS Z5, K1, Z4
+	VMOVAPS Z4, Z2
+	VMOVUPS Z2, 64(CX)(BX*4)
+	ADDQ    $0x20, BX
+	CMPQ    BX, SI
+	JLE     many111
+
+oneTest113:
+	LEAQ -16(DX), SI
+	CMPQ BX, SI
+	JG   tail114
+
+one112:
+	VMOVUPS (AX)(BX*4), Z2
+	VMULPS  Z0, Z2, Z2
+	VADDPS  Z1, Z2, Z2
+	VMOVUPS Z2, (AX)(BX*4)
+	VMOVUPS (CX)(BX*4), Z3
+	VMAXPS  Z2, Z3, Z4
+	VMAXPS  Z3, Z2, Z5
+	VANDPS  Z4, Z5, Z4
+	VADDPS  Z2, Z3, Z5
+	VCMPPS  $0x03, Z2, Z3, K1
+	VMOVUPS Z5, K1, Z4
+	VMOVAPS Z4, Z2
+	VMOVUPS Z2, (CX)(BX*4)
+	ADDQ    $0x10, BX
+	CMPQ    BX, SI
+	JLE     one112
+
+tail114:
+	SUBQ      BX, DX
+	JZ        done115
+	MOVQ      $-1, SI
+	SHLXQ     DX, SI, SI
+	NOTQ      SI
+	KMOVW     SI, K1
+	VMOVUPS.Z (AX)(BX*4), K1, Z2
+	VMULPS    Z0, Z2, Z2
+	VADDPS    Z1, Z2, Z2
+	VMOVUPS   Z2, K1, (AX)(BX*4)
+	VMOVUPS.Z (CX)(BX*4), K1, Z0
+	VMAXPS    Z2, Z0, Z1
+	VMAXPS    Z0, Z2, Z3
+	VANDPS    Z1, Z3, Z1
+	VADDPS    Z2, Z0, Z3
+	VCMPPS    $0x03, Z2, Z0, K2
+	VMOVUPS   Z3, K2, Z1
+	VMOVAPS   Z1, Z2
+	VMOVUPS   Z2, K1, (CX)(BX*4)
+
+done115:
+	VZEROUPPER
+	RET
+
+avx2:
+	MOVQ         x+0(FP), AX
+	MOVQ         top+8(FP), CX
+	MOVQ         n+24(FP), DX
+	VBROADCASTSS scale+16(FP), Y0
+	VBROADCASTSS shift+20(FP), Y1
+	XORQ         BX, BX
+	LEAQ         -16(DX), SI
+	TESTQ        SI, SI
+	JL           oneTest118
+
+many116:
+	VMOVUPS   (AX)(BX*4), Y2
+	VMULPS    Y0, Y2, Y2
+	VADDPS    Y1, Y2, Y2
+	VMOVUPS   Y2, (AX)(BX*4)
+	VMOVUPS   (CX)(BX*4), Y3
+	VMAXPS    Y2, Y3, Y4
+	VMAXPS    Y3, Y2, Y5
+	VANDPS    Y4, Y5, Y4
+	VADDPS    Y2, Y3, Y5
+	VCMPPS    $0x03, Y2, Y3, Y2
+	VBLENDVPS Y2, Y5, Y4, Y4
+	VMOVAPS   Y4, Y2
+	VMOVUPS   Y2, (CX)(BX*4)
+	VMOVUPS   32(AX)(BX*4), Y2
+	VMULPS    Y0, Y2, Y2
+	VADDPS    Y1, Y2, Y2
+	VMOVUPS   Y2, 32(AX)(BX*4)
+	VMOVUPS   32(CX)(BX*4), Y3
+	VMAXPS    Y2, Y3, Y4
+	VMAXPS    Y3, Y2, Y5
+	VANDPS    Y4, Y5, Y4
+	VADDPS    Y2, Y3, Y5
+	VCMPPS    $0x03, Y2, Y3, Y2
+	VBLENDVPS Y2, Y5, Y4, Y4
+	VMOVAPS   Y4, Y2
+	VMOVUPS   Y2, 32(CX)(BX*4)
+	ADDQ      $0x10, BX
+	CMPQ      BX, SI
+	JLE       many116
+
+oneTest118:
+	LEAQ -8(DX), SI
+	CMPQ BX, SI
+	JG   tail119
+
+one117:
+	VMOVUPS   (AX)(BX*4), Y2
+	VMULPS    Y0, Y2, Y2
+	VADDPS    Y1, Y2, Y2
+	VMOVUPS   Y2, (AX)(BX*4)
+	VMOVUPS   (CX)(BX*4), Y3
+	VMAXPS    Y2, Y3, Y4
+	VMAXPS    Y3, Y2, Y5
+	VANDPS    Y4, Y5, Y4
+	VADDPS    Y2, Y3, Y5
+	VCMPPS    $0x03, Y2, Y3, Y2
+	VBLENDVPS Y2, Y5, Y4, Y4
+	VMOVAPS   Y4, Y2
+	VMOVUPS   Y2, (CX)(BX*4)
+	ADDQ      $0x08, BX
+	CMPQ      BX, SI
+	JLE       one117
+
+tail119:
+	SUBQ       BX, DX
+	JZ         done120
+	LEAQ       mask<>+32(SB), SI
+	NEGQ       DX
+	VMOVDQU    (SI)(DX*4), Y2
+	VMASKMOVPS (AX)(BX*4), Y2, Y3
+	VMULPS     Y0, Y3, Y3
+	VADDPS     Y1, Y3, Y3
+	VMASKMOVPS Y3, Y2, (AX)(BX*4)
+	VMASKMOVPS (CX)(BX*4), Y2, Y0
+	VMAXPS     Y3, Y0, Y1
+	VMAXPS     Y0, Y3, Y4
+	VANDPS     Y1, Y4, Y1
+	VADDPS     Y3, Y0, Y4
+	VCMPPS     $0x03, Y3, Y0, Y0
+	VBLENDVPS  Y0, Y4, Y1, Y1
+	VMOVAPS    Y1, Y3
+	VMASKMOVPS Y3, Y2, (CX)(BX*4)
+
+done120:
+	VZEROUPPER
+	RET
+
 // func subColumn64(n int, dst *float64, ldd int, x *float64, ldx int, c *float64, rows int)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·subColumn64(SB), NOSPLIT, $0-56
 	CMPQ ·tier+0(SB), $0x02
 	JNE  avx2
+	CMPQ n+0(FP), $0x04
+	JLE  avx2
 	MOVQ n+0(FP), AX
 	MOVQ dst+8(FP), CX
 	MOVQ ldd+16(FP), DX
@@ -1417,14 +1809,14 @@ TEXT ·subColumn64(SB), NOSPLIT, $0-56
 	SHLQ $0x03, DX
 	SHLQ $0x03, SI
 
-row101:
+row121:
 	VBROADCASTSD (DI), Z0
 	XORQ         R9, R9
 	LEAQ         -32(AX), R10
 	TESTQ        R10, R10
-	JL           oneTest104
+	JL           oneTest124
 
-many102:
+many122:
 	VMOVUPS (BX)(R9*8), Z1
 	VSUBPD  Z0, Z1, Z1
 	VMOVUPS Z1, (CX)(R9*8)
@@ -1439,25 +1831,25 @@ many102:
 	VMOVUPS Z1, 192(CX)(R9*8)
 	ADDQ    $0x20, R9
 	CMPQ    R9, R10
-	JLE     many102
+	JLE     many122
 
-oneTest104:
+oneTest124:
 	LEAQ -8(AX), R10
 	CMPQ R9, R10
-	JG   tail105
+	JG   tail125
 
-one103:
+one123:
 	VMOVUPS (BX)(R9*8), Z1
 	VSUBPD  Z0, Z1, Z1
 	VMOVUPS Z1, (CX)(R9*8)
 	ADDQ    $0x08, R9
 	CMPQ    R9, R10
-	JLE     one103
+	JLE     one123
 
-tail105:
+tail125:
 	MOVQ      AX, R10
 	SUBQ      R9, R10
-	JZ        done106
+	JZ        done126
 	MOVQ      $-1, R11
 	SHLXQ     R10, R11, R11
 	NOTQ      R11
@@ -1466,12 +1858,12 @@ tail105:
 	VSUBPD    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (CX)(R9*8)
 
-done106:
+done126:
 	ADDQ DX, CX
 	ADDQ SI, BX
 	ADDQ $0x08, DI
 	DECQ R8
-	JNZ  row101
+	JNZ  row121
 	VZEROUPPER
 	RET
 
@@ -1486,14 +1878,14 @@ avx2:
 	SHLQ $0x03, DX
 	SHLQ $0x03, SI
 
-row107:
+row127:
 	VBROADCASTSD (DI), Y0
 	XORQ         R9, R9
 	LEAQ         -16(AX), R10
 	TESTQ        R10, R10
-	JL           oneTest110
+	JL           oneTest130
 
-many108:
+many128:
 	VMOVUPS (BX)(R9*8), Y1
 	VSUBPD  Y0, Y1, Y1
 	VMOVUPS Y1, (CX)(R9*8)
@@ -1508,25 +1900,25 @@ many108:
 	VMOVUPS Y1, 96(CX)(R9*8)
 	ADDQ    $0x10, R9
 	CMPQ    R9, R10
-	JLE     many108
+	JLE     many128
 
-oneTest110:
+oneTest130:
 	LEAQ -4(AX), R10
 	CMPQ R9, R10
-	JG   tail111
+	JG   tail131
 
-one109:
+one129:
 	VMOVUPS (BX)(R9*8), Y1
 	VSUBPD  Y0, Y1, Y1
 	VMOVUPS Y1, (CX)(R9*8)
 	ADDQ    $0x04, R9
 	CMPQ    R9, R10
-	JLE     one109
+	JLE     one129
 
-tail111:
+tail131:
 	MOVQ       AX, R10
 	SUBQ       R9, R10
-	JZ         done112
+	JZ         done132
 	LEAQ       mask<>+32(SB), R11
 	NEGQ       R10
 	VMOVDQU    (R11)(R10*8), Y1
@@ -1534,12 +1926,12 @@ tail111:
 	VSUBPD     Y0, Y2, Y2
 	VMASKMOVPD Y2, Y1, (CX)(R9*8)
 
-done112:
+done132:
 	ADDQ DX, CX
 	ADDQ SI, BX
 	ADDQ $0x08, DI
 	DECQ R8
-	JNZ  row107
+	JNZ  row127
 	VZEROUPPER
 	RET
 
@@ -1548,6 +1940,8 @@ done112:
 TEXT ·subColumn32(SB), NOSPLIT, $0-56
 	CMPQ ·tier+0(SB), $0x02
 	JNE  avx2
+	CMPQ n+0(FP), $0x04
+	JLE  avx2
 	MOVQ n+0(FP), AX
 	MOVQ dst+8(FP), CX
 	MOVQ ldd+16(FP), DX
@@ -1558,14 +1952,14 @@ TEXT ·subColumn32(SB), NOSPLIT, $0-56
 	SHLQ $0x02, DX
 	SHLQ $0x02, SI
 
-row113:
+row133:
 	VBROADCASTSS (DI), Z0
 	XORQ         R9, R9
 	LEAQ         -64(AX), R10
 	TESTQ        R10, R10
-	JL           oneTest116
+	JL           oneTest136
 
-many114:
+many134:
 	VMOVUPS (BX)(R9*4), Z1
 	VSUBPS  Z0, Z1, Z1
 	VMOVUPS Z1, (CX)(R9*4)
@@ -1580,25 +1974,25 @@ many114:
 	VMOVUPS Z1, 192(CX)(R9*4)
 	ADDQ    $0x40, R9
 	CMPQ    R9, R10
-	JLE     many114
+	JLE     many134
 
-oneTest116:
+oneTest136:
 	LEAQ -16(AX), R10
 	CMPQ R9, R10
-	JG   tail117
+	JG   tail137
 
-one115:
+one135:
 	VMOVUPS (BX)(R9*4), Z1
 	VSUBPS  Z0, Z1, Z1
 	VMOVUPS Z1, (CX)(R9*4)
 	ADDQ    $0x10, R9
 	CMPQ    R9, R10
-	JLE     one115
+	JLE     one135
 
-tail117:
+tail137:
 	MOVQ      AX, R10
 	SUBQ      R9, R10
-	JZ        done118
+	JZ        done138
 	MOVQ      $-1, R11
 	SHLXQ     R10, R11, R11
 	NOTQ      R11
@@ -1607,12 +2001,12 @@ tail117:
 	VSUBPS    Z0, Z1, Z1
 	VMOVUPS   Z1, K1, (CX)(R9*4)
 
-done118:
+done138:
 	ADDQ DX, CX
 	ADDQ SI, BX
 	ADDQ $0x04, DI
 	DECQ R8
-	JNZ  row113
+	JNZ  row133
 	VZEROUPPER
 	RET
 
@@ -1627,14 +2021,14 @@ avx2:
 	SHLQ $0x02, DX
 	SHLQ $0x02, SI
 
-row119:
+row139:
 	VBROADCASTSS (DI), Y0
 	XORQ         R9, R9
 	LEAQ         -32(AX), R10
 	TESTQ        R10, R10
-	JL           oneTest122
+	JL           oneTest142
 
-many120:
+many140:
 	VMOVUPS (BX)(R9*4), Y1
 	VSUBPS  Y0, Y1, Y1
 	VMOVUPS Y1, (CX)(R9*4)
@@ -1649,25 +2043,25 @@ many120:
 	VMOVUPS Y1, 96(CX)(R9*4)
 	ADDQ    $0x20, R9
 	CMPQ    R9, R10
-	JLE     many120
+	JLE     many140
 
-oneTest122:
+oneTest142:
 	LEAQ -8(AX), R10
 	CMPQ R9, R10
-	JG   tail123
+	JG   tail143
 
-one121:
+one141:
 	VMOVUPS (BX)(R9*4), Y1
 	VSUBPS  Y0, Y1, Y1
 	VMOVUPS Y1, (CX)(R9*4)
 	ADDQ    $0x08, R9
 	CMPQ    R9, R10
-	JLE     one121
+	JLE     one141
 
-tail123:
+tail143:
 	MOVQ       AX, R10
 	SUBQ       R9, R10
-	JZ         done124
+	JZ         done144
 	LEAQ       mask<>+32(SB), R11
 	NEGQ       R10
 	VMOVDQU    (R11)(R10*4), Y1
@@ -1675,12 +2069,350 @@ tail123:
 	VSUBPS     Y0, Y2, Y2
 	VMASKMOVPS Y2, Y1, (CX)(R9*4)
 
-done124:
+done144:
 	ADDQ DX, CX
 	ADDQ SI, BX
 	ADDQ $0x04, DI
 	DECQ R8
-	JNZ  row119
+	JNZ  row139
+	VZEROUPPER
+	RET
+
+// func centerScale64(n int, dst *float64, ldd int, x *float64, ldx int, c *float64, s *float64, rows int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·centerScale64(SB), NOSPLIT, $0-64
+	CMPQ ·tier+0(SB), $0x02
+	JNE  avx2
+	CMPQ n+0(FP), $0x04
+	JLE  avx2
+	MOVQ n+0(FP), AX
+	MOVQ dst+8(FP), CX
+	MOVQ ldd+16(FP), DX
+	MOVQ x+24(FP), BX
+	MOVQ ldx+32(FP), SI
+	MOVQ c+40(FP), DI
+	MOVQ rows+56(FP), R8
+	MOVQ s+48(FP), R9
+	SHLQ $0x03, DX
+	SHLQ $0x03, SI
+
+row145:
+	VBROADCASTSD (DI), Z0
+	XORQ         R10, R10
+	LEAQ         -32(AX), R11
+	TESTQ        R11, R11
+	JL           oneTest148
+
+many146:
+	VMOVUPS (BX)(R10*8), Z1
+	VSUBPD  Z0, Z1, Z1
+	VMOVUPS (R9)(R10*8), Z2
+	VMULPD  Z2, Z1, Z1
+	VMOVUPS Z1, (CX)(R10*8)
+	VMOVUPS 64(BX)(R10*8), Z1
+	VSUBPD  Z0, Z1, Z1
+	VMOVUPS 64(R9)(R10*8), Z2
+	VMULPD  Z2, Z1, Z1
+	VMOVUPS Z1, 64(CX)(R10*8)
+	VMOVUPS 128(BX)(R10*8), Z1
+	VSUBPD  Z0, Z1, Z1
+	VMOVUPS 128(R9)(R10*8), Z2
+	VMULPD  Z2, Z1, Z1
+	VMOVUPS Z1, 128(CX)(R10*8)
+	VMOVUPS 192(BX)(R10*8), Z1
+	VSUBPD  Z0, Z1, Z1
+	VMOVUPS 192(R9)(R10*8), Z2
+	VMULPD  Z2, Z1, Z1
+	VMOVUPS Z1, 192(CX)(R10*8)
+	ADDQ    $0x20, R10
+	CMPQ    R10, R11
+	JLE     many146
+
+oneTest148:
+	LEAQ -8(AX), R11
+	CMPQ R10, R11
+	JG   tail149
+
+one147:
+	VMOVUPS (BX)(R10*8), Z1
+	VSUBPD  Z0, Z1, Z1
+	VMOVUPS (R9)(R10*8), Z2
+	VMULPD  Z2, Z1, Z1
+	VMOVUPS Z1, (CX)(R10*8)
+	ADDQ    $0x08, R10
+	CMPQ    R10, R11
+	JLE     one147
+
+tail149:
+	MOVQ      AX, R11
+	SUBQ      R10, R11
+	JZ        done150
+	MOVQ      $-1, R12
+	SHLXQ     R11, R12, R12
+	NOTQ      R12
+	KMOVW     R12, K1
+	VMOVUPD.Z (BX)(R10*8), K1, Z1
+	VSUBPD    Z0, Z1, Z1
+	VMOVUPD.Z (R9)(R10*8), K1, Z0
+	VMULPD    Z0, Z1, Z1
+	VMOVUPD   Z1, K1, (CX)(R10*8)
+
+done150:
+	ADDQ DX, CX
+	ADDQ SI, BX
+	ADDQ $0x08, DI
+	DECQ R8
+	JNZ  row145
+	VZEROUPPER
+	RET
+
+avx2:
+	MOVQ n+0(FP), AX
+	MOVQ dst+8(FP), CX
+	MOVQ ldd+16(FP), DX
+	MOVQ x+24(FP), BX
+	MOVQ ldx+32(FP), SI
+	MOVQ c+40(FP), DI
+	MOVQ rows+56(FP), R8
+	MOVQ s+48(FP), R9
+	SHLQ $0x03, DX
+	SHLQ $0x03, SI
+
+row151:
+	VBROADCASTSD (DI), Y0
+	XORQ         R10, R10
+	LEAQ         -16(AX), R11
+	TESTQ        R11, R11
+	JL           oneTest154
+
+many152:
+	VMOVUPS (BX)(R10*8), Y1
+	VSUBPD  Y0, Y1, Y1
+	VMOVUPS (R9)(R10*8), Y2
+	VMULPD  Y2, Y1, Y1
+	VMOVUPS Y1, (CX)(R10*8)
+	VMOVUPS 32(BX)(R10*8), Y1
+	VSUBPD  Y0, Y1, Y1
+	VMOVUPS 32(R9)(R10*8), Y2
+	VMULPD  Y2, Y1, Y1
+	VMOVUPS Y1, 32(CX)(R10*8)
+	VMOVUPS 64(BX)(R10*8), Y1
+	VSUBPD  Y0, Y1, Y1
+	VMOVUPS 64(R9)(R10*8), Y2
+	VMULPD  Y2, Y1, Y1
+	VMOVUPS Y1, 64(CX)(R10*8)
+	VMOVUPS 96(BX)(R10*8), Y1
+	VSUBPD  Y0, Y1, Y1
+	VMOVUPS 96(R9)(R10*8), Y2
+	VMULPD  Y2, Y1, Y1
+	VMOVUPS Y1, 96(CX)(R10*8)
+	ADDQ    $0x10, R10
+	CMPQ    R10, R11
+	JLE     many152
+
+oneTest154:
+	LEAQ -4(AX), R11
+	CMPQ R10, R11
+	JG   tail155
+
+one153:
+	VMOVUPS (BX)(R10*8), Y1
+	VSUBPD  Y0, Y1, Y1
+	VMOVUPS (R9)(R10*8), Y2
+	VMULPD  Y2, Y1, Y1
+	VMOVUPS Y1, (CX)(R10*8)
+	ADDQ    $0x04, R10
+	CMPQ    R10, R11
+	JLE     one153
+
+tail155:
+	MOVQ       AX, R11
+	SUBQ       R10, R11
+	JZ         done156
+	LEAQ       mask<>+32(SB), R12
+	NEGQ       R11
+	VMOVDQU    (R12)(R11*8), Y1
+	VMASKMOVPD (BX)(R10*8), Y1, Y2
+	VSUBPD     Y0, Y2, Y2
+	VMASKMOVPD (R9)(R10*8), Y1, Y0
+	VMULPD     Y0, Y2, Y2
+	VMASKMOVPD Y2, Y1, (CX)(R10*8)
+
+done156:
+	ADDQ DX, CX
+	ADDQ SI, BX
+	ADDQ $0x08, DI
+	DECQ R8
+	JNZ  row151
+	VZEROUPPER
+	RET
+
+// func centerScale32(n int, dst *float32, ldd int, x *float32, ldx int, c *float32, s *float32, rows int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·centerScale32(SB), NOSPLIT, $0-64
+	CMPQ ·tier+0(SB), $0x02
+	JNE  avx2
+	CMPQ n+0(FP), $0x04
+	JLE  avx2
+	MOVQ n+0(FP), AX
+	MOVQ dst+8(FP), CX
+	MOVQ ldd+16(FP), DX
+	MOVQ x+24(FP), BX
+	MOVQ ldx+32(FP), SI
+	MOVQ c+40(FP), DI
+	MOVQ rows+56(FP), R8
+	MOVQ s+48(FP), R9
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+
+row157:
+	VBROADCASTSS (DI), Z0
+	XORQ         R10, R10
+	LEAQ         -64(AX), R11
+	TESTQ        R11, R11
+	JL           oneTest160
+
+many158:
+	VMOVUPS (BX)(R10*4), Z1
+	VSUBPS  Z0, Z1, Z1
+	VMOVUPS (R9)(R10*4), Z2
+	VMULPS  Z2, Z1, Z1
+	VMOVUPS Z1, (CX)(R10*4)
+	VMOVUPS 64(BX)(R10*4), Z1
+	VSUBPS  Z0, Z1, Z1
+	VMOVUPS 64(R9)(R10*4), Z2
+	VMULPS  Z2, Z1, Z1
+	VMOVUPS Z1, 64(CX)(R10*4)
+	VMOVUPS 128(BX)(R10*4), Z1
+	VSUBPS  Z0, Z1, Z1
+	VMOVUPS 128(R9)(R10*4), Z2
+	VMULPS  Z2, Z1, Z1
+	VMOVUPS Z1, 128(CX)(R10*4)
+	VMOVUPS 192(BX)(R10*4), Z1
+	VSUBPS  Z0, Z1, Z1
+	VMOVUPS 192(R9)(R10*4), Z2
+	VMULPS  Z2, Z1, Z1
+	VMOVUPS Z1, 192(CX)(R10*4)
+	ADDQ    $0x40, R10
+	CMPQ    R10, R11
+	JLE     many158
+
+oneTest160:
+	LEAQ -16(AX), R11
+	CMPQ R10, R11
+	JG   tail161
+
+one159:
+	VMOVUPS (BX)(R10*4), Z1
+	VSUBPS  Z0, Z1, Z1
+	VMOVUPS (R9)(R10*4), Z2
+	VMULPS  Z2, Z1, Z1
+	VMOVUPS Z1, (CX)(R10*4)
+	ADDQ    $0x10, R10
+	CMPQ    R10, R11
+	JLE     one159
+
+tail161:
+	MOVQ      AX, R11
+	SUBQ      R10, R11
+	JZ        done162
+	MOVQ      $-1, R12
+	SHLXQ     R11, R12, R12
+	NOTQ      R12
+	KMOVW     R12, K1
+	VMOVUPS.Z (BX)(R10*4), K1, Z1
+	VSUBPS    Z0, Z1, Z1
+	VMOVUPS.Z (R9)(R10*4), K1, Z0
+	VMULPS    Z0, Z1, Z1
+	VMOVUPS   Z1, K1, (CX)(R10*4)
+
+done162:
+	ADDQ DX, CX
+	ADDQ SI, BX
+	ADDQ $0x04, DI
+	DECQ R8
+	JNZ  row157
+	VZEROUPPER
+	RET
+
+avx2:
+	MOVQ n+0(FP), AX
+	MOVQ dst+8(FP), CX
+	MOVQ ldd+16(FP), DX
+	MOVQ x+24(FP), BX
+	MOVQ ldx+32(FP), SI
+	MOVQ c+40(FP), DI
+	MOVQ rows+56(FP), R8
+	MOVQ s+48(FP), R9
+	SHLQ $0x02, DX
+	SHLQ $0x02, SI
+
+row163:
+	VBROADCASTSS (DI), Y0
+	XORQ         R10, R10
+	LEAQ         -32(AX), R11
+	TESTQ        R11, R11
+	JL           oneTest166
+
+many164:
+	VMOVUPS (BX)(R10*4), Y1
+	VSUBPS  Y0, Y1, Y1
+	VMOVUPS (R9)(R10*4), Y2
+	VMULPS  Y2, Y1, Y1
+	VMOVUPS Y1, (CX)(R10*4)
+	VMOVUPS 32(BX)(R10*4), Y1
+	VSUBPS  Y0, Y1, Y1
+	VMOVUPS 32(R9)(R10*4), Y2
+	VMULPS  Y2, Y1, Y1
+	VMOVUPS Y1, 32(CX)(R10*4)
+	VMOVUPS 64(BX)(R10*4), Y1
+	VSUBPS  Y0, Y1, Y1
+	VMOVUPS 64(R9)(R10*4), Y2
+	VMULPS  Y2, Y1, Y1
+	VMOVUPS Y1, 64(CX)(R10*4)
+	VMOVUPS 96(BX)(R10*4), Y1
+	VSUBPS  Y0, Y1, Y1
+	VMOVUPS 96(R9)(R10*4), Y2
+	VMULPS  Y2, Y1, Y1
+	VMOVUPS Y1, 96(CX)(R10*4)
+	ADDQ    $0x20, R10
+	CMPQ    R10, R11
+	JLE     many164
+
+oneTest166:
+	LEAQ -8(AX), R11
+	CMPQ R10, R11
+	JG   tail167
+
+one165:
+	VMOVUPS (BX)(R10*4), Y1
+	VSUBPS  Y0, Y1, Y1
+	VMOVUPS (R9)(R10*4), Y2
+	VMULPS  Y2, Y1, Y1
+	VMOVUPS Y1, (CX)(R10*4)
+	ADDQ    $0x08, R10
+	CMPQ    R10, R11
+	JLE     one165
+
+tail167:
+	MOVQ       AX, R11
+	SUBQ       R10, R11
+	JZ         done168
+	LEAQ       mask<>+32(SB), R12
+	NEGQ       R11
+	VMOVDQU    (R12)(R11*4), Y1
+	VMASKMOVPS (BX)(R10*4), Y1, Y2
+	VSUBPS     Y0, Y2, Y2
+	VMASKMOVPS (R9)(R10*4), Y1, Y0
+	VMULPS     Y0, Y2, Y2
+	VMASKMOVPS Y2, Y1, (CX)(R10*4)
+
+done168:
+	ADDQ DX, CX
+	ADDQ SI, BX
+	ADDQ $0x04, DI
+	DECQ R8
+	JNZ  row163
 	VZEROUPPER
 	RET
 
@@ -1689,6 +2421,8 @@ done124:
 TEXT ·dot64(SB), NOSPLIT, $0-32
 	CMPQ   ·tier+0(SB), $0x02
 	JNE    avx2
+	CMPQ   n+16(FP), $0x04
+	JLE    avx2
 	MOVQ   x+0(FP), AX
 	MOVQ   y+8(FP), CX
 	MOVQ   n+16(FP), DX
@@ -1699,9 +2433,9 @@ TEXT ·dot64(SB), NOSPLIT, $0-32
 	XORQ   BX, BX
 	LEAQ   -32(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest127
+	JL     oneTest171
 
-many125:
+many169:
 	VMOVUPS     (AX)(BX*8), Z4
 	VMOVUPS     (CX)(BX*8), Z5
 	VFMADD231PD Z5, Z4, Z0
@@ -1716,27 +2450,27 @@ many125:
 	VFMADD231PD Z5, Z4, Z3
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many125
+	JLE         many169
 	VADDPD      Z1, Z0, Z0
 	VADDPD      Z3, Z2, Z2
 	VADDPD      Z2, Z0, Z0
 
-oneTest127:
+oneTest171:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail128
+	JG   tail172
 
-one126:
+one170:
 	VMOVUPS     (AX)(BX*8), Z1
 	VMOVUPS     (CX)(BX*8), Z2
 	VFMADD231PD Z2, Z1, Z0
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one126
+	JLE         one170
 
-tail128:
+tail172:
 	SUBQ        BX, DX
-	JZ          done129
+	JZ          done173
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -1745,7 +2479,7 @@ tail128:
 	VMOVUPD.Z   (CX)(BX*8), K1, Z2
 	VFMADD231PD Z2, Z1, Z0
 
-done129:
+done173:
 	VEXTRACTF64X4 $0x01, Z0, Y6
 	VADDPD        Z6, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X6
@@ -1767,9 +2501,9 @@ avx2:
 	XORQ   BX, BX
 	LEAQ   -16(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest132
+	JL     oneTest176
 
-many130:
+many174:
 	VMOVUPS     (AX)(BX*8), Y4
 	VMOVUPS     (CX)(BX*8), Y5
 	VFMADD231PD Y5, Y4, Y0
@@ -1784,27 +2518,27 @@ many130:
 	VFMADD231PD Y5, Y4, Y3
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many130
+	JLE         many174
 	VADDPD      Y1, Y0, Y0
 	VADDPD      Y3, Y2, Y2
 	VADDPD      Y2, Y0, Y0
 
-oneTest132:
+oneTest176:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail133
+	JG   tail177
 
-one131:
+one175:
 	VMOVUPS     (AX)(BX*8), Y1
 	VMOVUPS     (CX)(BX*8), Y2
 	VFMADD231PD Y2, Y1, Y0
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one131
+	JLE         one175
 
-tail133:
+tail177:
 	SUBQ        BX, DX
-	JZ          done134
+	JZ          done178
 	LEAQ        mask<>+32(SB), SI
 	NEGQ        DX
 	VMOVDQU     (SI)(DX*8), Y1
@@ -1812,7 +2546,7 @@ tail133:
 	VMASKMOVPD  (CX)(BX*8), Y1, Y1
 	VFMADD231PD Y1, Y2, Y0
 
-done134:
+done178:
 	VEXTRACTF128 $0x01, Y0, X6
 	VADDPD       Y6, Y0, Y0
 	VPERMILPD    $0x01, X0, X6
@@ -1826,6 +2560,8 @@ done134:
 TEXT ·dot32(SB), NOSPLIT, $0-28
 	CMPQ   ·tier+0(SB), $0x02
 	JNE    avx2
+	CMPQ   n+16(FP), $0x04
+	JLE    avx2
 	MOVQ   x+0(FP), AX
 	MOVQ   y+8(FP), CX
 	MOVQ   n+16(FP), DX
@@ -1836,9 +2572,9 @@ TEXT ·dot32(SB), NOSPLIT, $0-28
 	XORQ   BX, BX
 	LEAQ   -64(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest137
+	JL     oneTest181
 
-many135:
+many179:
 	VMOVUPS     (AX)(BX*4), Z4
 	VMOVUPS     (CX)(BX*4), Z5
 	VFMADD231PS Z5, Z4, Z0
@@ -1853,27 +2589,27 @@ many135:
 	VFMADD231PS Z5, Z4, Z3
 	ADDQ        $0x40, BX
 	CMPQ        BX, SI
-	JLE         many135
+	JLE         many179
 	VADDPS      Z1, Z0, Z0
 	VADDPS      Z3, Z2, Z2
 	VADDPS      Z2, Z0, Z0
 
-oneTest137:
+oneTest181:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail138
+	JG   tail182
 
-one136:
+one180:
 	VMOVUPS     (AX)(BX*4), Z1
 	VMOVUPS     (CX)(BX*4), Z2
 	VFMADD231PS Z2, Z1, Z0
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         one136
+	JLE         one180
 
-tail138:
+tail182:
 	SUBQ        BX, DX
-	JZ          done139
+	JZ          done183
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -1882,7 +2618,7 @@ tail138:
 	VMOVUPS.Z   (CX)(BX*4), K1, Z2
 	VFMADD231PS Z2, Z1, Z0
 
-done139:
+done183:
 	VEXTRACTF64X4 $0x01, Z0, Y6
 	VADDPS        Z6, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X6
@@ -1906,9 +2642,9 @@ avx2:
 	XORQ   BX, BX
 	LEAQ   -32(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest142
+	JL     oneTest186
 
-many140:
+many184:
 	VMOVUPS     (AX)(BX*4), Y4
 	VMOVUPS     (CX)(BX*4), Y5
 	VFMADD231PS Y5, Y4, Y0
@@ -1923,27 +2659,27 @@ many140:
 	VFMADD231PS Y5, Y4, Y3
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many140
+	JLE         many184
 	VADDPS      Y1, Y0, Y0
 	VADDPS      Y3, Y2, Y2
 	VADDPS      Y2, Y0, Y0
 
-oneTest142:
+oneTest186:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail143
+	JG   tail187
 
-one141:
+one185:
 	VMOVUPS     (AX)(BX*4), Y1
 	VMOVUPS     (CX)(BX*4), Y2
 	VFMADD231PS Y2, Y1, Y0
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one141
+	JLE         one185
 
-tail143:
+tail187:
 	SUBQ        BX, DX
-	JZ          done144
+	JZ          done188
 	LEAQ        mask<>+32(SB), SI
 	NEGQ        DX
 	VMOVDQU     (SI)(DX*4), Y1
@@ -1951,7 +2687,7 @@ tail143:
 	VMASKMOVPS  (CX)(BX*4), Y1, Y1
 	VFMADD231PS Y1, Y2, Y0
 
-done144:
+done188:
 	VEXTRACTF128 $0x01, Y0, X6
 	VADDPS       Y6, Y0, Y0
 	VPERMILPD    $0x01, X0, X6
@@ -1967,6 +2703,8 @@ done144:
 TEXT ·sum64(SB), NOSPLIT, $0-24
 	CMPQ   ·tier+0(SB), $0x02
 	JNE    avx2
+	CMPQ   n+8(FP), $0x04
+	JLE    avx2
 	MOVQ   x+0(FP), AX
 	MOVQ   n+8(FP), CX
 	VPXORQ Z0, Z0, Z0
@@ -1976,9 +2714,9 @@ TEXT ·sum64(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -32(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest147
+	JL     oneTest191
 
-many145:
+many189:
 	VMOVUPS (AX)(DX*8), Z4
 	VADDPD  Z4, Z0, Z0
 	VMOVUPS 64(AX)(DX*8), Z4
@@ -1989,26 +2727,26 @@ many145:
 	VADDPD  Z4, Z3, Z3
 	ADDQ    $0x20, DX
 	CMPQ    DX, BX
-	JLE     many145
+	JLE     many189
 	VADDPD  Z1, Z0, Z0
 	VADDPD  Z3, Z2, Z2
 	VADDPD  Z2, Z0, Z0
 
-oneTest147:
+oneTest191:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail148
+	JG   tail192
 
-one146:
+one190:
 	VMOVUPS (AX)(DX*8), Z1
 	VADDPD  Z1, Z0, Z0
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one146
+	JLE     one190
 
-tail148:
+tail192:
 	SUBQ      DX, CX
-	JZ        done149
+	JZ        done193
 	MOVQ      $-1, BX
 	SHLXQ     CX, BX, BX
 	NOTQ      BX
@@ -2016,7 +2754,7 @@ tail148:
 	VMOVUPD.Z (AX)(DX*8), K1, Z1
 	VADDPD    Z1, Z0, Z0
 
-done149:
+done193:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPD        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -2037,9 +2775,9 @@ avx2:
 	XORQ   DX, DX
 	LEAQ   -16(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest152
+	JL     oneTest196
 
-many150:
+many194:
 	VMOVUPS (AX)(DX*8), Y4
 	VADDPD  Y4, Y0, Y0
 	VMOVUPS 32(AX)(DX*8), Y4
@@ -2050,33 +2788,33 @@ many150:
 	VADDPD  Y4, Y3, Y3
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     many150
+	JLE     many194
 	VADDPD  Y1, Y0, Y0
 	VADDPD  Y3, Y2, Y2
 	VADDPD  Y2, Y0, Y0
 
-oneTest152:
+oneTest196:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail153
+	JG   tail197
 
-one151:
+one195:
 	VMOVUPS (AX)(DX*8), Y1
 	VADDPD  Y1, Y0, Y0
 	ADDQ    $0x04, DX
 	CMPQ    DX, BX
-	JLE     one151
+	JLE     one195
 
-tail153:
+tail197:
 	SUBQ       DX, CX
-	JZ         done154
+	JZ         done198
 	LEAQ       mask<>+32(SB), BX
 	NEGQ       CX
 	VMOVDQU    (BX)(CX*8), Y1
 	VMASKMOVPD (AX)(DX*8), Y1, Y1
 	VADDPD     Y1, Y0, Y0
 
-done154:
+done198:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPD       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -2090,6 +2828,8 @@ done154:
 TEXT ·sum32(SB), NOSPLIT, $0-20
 	CMPQ   ·tier+0(SB), $0x02
 	JNE    avx2
+	CMPQ   n+8(FP), $0x04
+	JLE    avx2
 	MOVQ   x+0(FP), AX
 	MOVQ   n+8(FP), CX
 	VPXORQ Z0, Z0, Z0
@@ -2099,9 +2839,9 @@ TEXT ·sum32(SB), NOSPLIT, $0-20
 	XORQ   DX, DX
 	LEAQ   -64(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest157
+	JL     oneTest201
 
-many155:
+many199:
 	VMOVUPS (AX)(DX*4), Z4
 	VADDPS  Z4, Z0, Z0
 	VMOVUPS 64(AX)(DX*4), Z4
@@ -2112,26 +2852,26 @@ many155:
 	VADDPS  Z4, Z3, Z3
 	ADDQ    $0x40, DX
 	CMPQ    DX, BX
-	JLE     many155
+	JLE     many199
 	VADDPS  Z1, Z0, Z0
 	VADDPS  Z3, Z2, Z2
 	VADDPS  Z2, Z0, Z0
 
-oneTest157:
+oneTest201:
 	LEAQ -16(CX), BX
 	CMPQ DX, BX
-	JG   tail158
+	JG   tail202
 
-one156:
+one200:
 	VMOVUPS (AX)(DX*4), Z1
 	VADDPS  Z1, Z0, Z0
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     one156
+	JLE     one200
 
-tail158:
+tail202:
 	SUBQ      DX, CX
-	JZ        done159
+	JZ        done203
 	MOVQ      $-1, BX
 	SHLXQ     CX, BX, BX
 	NOTQ      BX
@@ -2139,7 +2879,7 @@ tail158:
 	VMOVUPS.Z (AX)(DX*4), K1, Z1
 	VADDPS    Z1, Z0, Z0
 
-done159:
+done203:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPS        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -2162,9 +2902,9 @@ avx2:
 	XORQ   DX, DX
 	LEAQ   -32(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest162
+	JL     oneTest206
 
-many160:
+many204:
 	VMOVUPS (AX)(DX*4), Y4
 	VADDPS  Y4, Y0, Y0
 	VMOVUPS 32(AX)(DX*4), Y4
@@ -2175,33 +2915,33 @@ many160:
 	VADDPS  Y4, Y3, Y3
 	ADDQ    $0x20, DX
 	CMPQ    DX, BX
-	JLE     many160
+	JLE     many204
 	VADDPS  Y1, Y0, Y0
 	VADDPS  Y3, Y2, Y2
 	VADDPS  Y2, Y0, Y0
 
-oneTest162:
+oneTest206:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail163
+	JG   tail207
 
-one161:
+one205:
 	VMOVUPS (AX)(DX*4), Y1
 	VADDPS  Y1, Y0, Y0
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one161
+	JLE     one205
 
-tail163:
+tail207:
 	SUBQ       DX, CX
-	JZ         done164
+	JZ         done208
 	LEAQ       mask<>+32(SB), BX
 	NEGQ       CX
 	VMOVDQU    (BX)(CX*4), Y1
 	VMASKMOVPS (AX)(DX*4), Y1, Y1
 	VADDPS     Y1, Y0, Y0
 
-done164:
+done208:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPS       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -2217,6 +2957,8 @@ done164:
 TEXT ·sumSquares64(SB), NOSPLIT, $0-24
 	CMPQ   ·tier+0(SB), $0x02
 	JNE    avx2
+	CMPQ   n+8(FP), $0x04
+	JLE    avx2
 	MOVQ   x+0(FP), AX
 	MOVQ   n+8(FP), CX
 	VPXORQ Z0, Z0, Z0
@@ -2226,9 +2968,9 @@ TEXT ·sumSquares64(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -32(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest167
+	JL     oneTest211
 
-many165:
+many209:
 	VMOVUPS     (AX)(DX*8), Z4
 	VFMADD231PD Z4, Z4, Z0
 	VMOVUPS     64(AX)(DX*8), Z4
@@ -2239,26 +2981,26 @@ many165:
 	VFMADD231PD Z4, Z4, Z3
 	ADDQ        $0x20, DX
 	CMPQ        DX, BX
-	JLE         many165
+	JLE         many209
 	VADDPD      Z1, Z0, Z0
 	VADDPD      Z3, Z2, Z2
 	VADDPD      Z2, Z0, Z0
 
-oneTest167:
+oneTest211:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail168
+	JG   tail212
 
-one166:
+one210:
 	VMOVUPS     (AX)(DX*8), Z1
 	VFMADD231PD Z1, Z1, Z0
 	ADDQ        $0x08, DX
 	CMPQ        DX, BX
-	JLE         one166
+	JLE         one210
 
-tail168:
+tail212:
 	SUBQ        DX, CX
-	JZ          done169
+	JZ          done213
 	MOVQ        $-1, BX
 	SHLXQ       CX, BX, BX
 	NOTQ        BX
@@ -2266,7 +3008,7 @@ tail168:
 	VMOVUPD.Z   (AX)(DX*8), K1, Z1
 	VFMADD231PD Z1, Z1, Z0
 
-done169:
+done213:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPD        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -2287,9 +3029,9 @@ avx2:
 	XORQ   DX, DX
 	LEAQ   -16(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest172
+	JL     oneTest216
 
-many170:
+many214:
 	VMOVUPS     (AX)(DX*8), Y4
 	VFMADD231PD Y4, Y4, Y0
 	VMOVUPS     32(AX)(DX*8), Y4
@@ -2300,33 +3042,33 @@ many170:
 	VFMADD231PD Y4, Y4, Y3
 	ADDQ        $0x10, DX
 	CMPQ        DX, BX
-	JLE         many170
+	JLE         many214
 	VADDPD      Y1, Y0, Y0
 	VADDPD      Y3, Y2, Y2
 	VADDPD      Y2, Y0, Y0
 
-oneTest172:
+oneTest216:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail173
+	JG   tail217
 
-one171:
+one215:
 	VMOVUPS     (AX)(DX*8), Y1
 	VFMADD231PD Y1, Y1, Y0
 	ADDQ        $0x04, DX
 	CMPQ        DX, BX
-	JLE         one171
+	JLE         one215
 
-tail173:
+tail217:
 	SUBQ        DX, CX
-	JZ          done174
+	JZ          done218
 	LEAQ        mask<>+32(SB), BX
 	NEGQ        CX
 	VMOVDQU     (BX)(CX*8), Y1
 	VMASKMOVPD  (AX)(DX*8), Y1, Y1
 	VFMADD231PD Y1, Y1, Y0
 
-done174:
+done218:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPD       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -2340,6 +3082,8 @@ done174:
 TEXT ·sumSquares32(SB), NOSPLIT, $0-20
 	CMPQ   ·tier+0(SB), $0x02
 	JNE    avx2
+	CMPQ   n+8(FP), $0x04
+	JLE    avx2
 	MOVQ   x+0(FP), AX
 	MOVQ   n+8(FP), CX
 	VPXORQ Z0, Z0, Z0
@@ -2349,9 +3093,9 @@ TEXT ·sumSquares32(SB), NOSPLIT, $0-20
 	XORQ   DX, DX
 	LEAQ   -64(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest177
+	JL     oneTest221
 
-many175:
+many219:
 	VMOVUPS     (AX)(DX*4), Z4
 	VFMADD231PS Z4, Z4, Z0
 	VMOVUPS     64(AX)(DX*4), Z4
@@ -2362,26 +3106,26 @@ many175:
 	VFMADD231PS Z4, Z4, Z3
 	ADDQ        $0x40, DX
 	CMPQ        DX, BX
-	JLE         many175
+	JLE         many219
 	VADDPS      Z1, Z0, Z0
 	VADDPS      Z3, Z2, Z2
 	VADDPS      Z2, Z0, Z0
 
-oneTest177:
+oneTest221:
 	LEAQ -16(CX), BX
 	CMPQ DX, BX
-	JG   tail178
+	JG   tail222
 
-one176:
+one220:
 	VMOVUPS     (AX)(DX*4), Z1
 	VFMADD231PS Z1, Z1, Z0
 	ADDQ        $0x10, DX
 	CMPQ        DX, BX
-	JLE         one176
+	JLE         one220
 
-tail178:
+tail222:
 	SUBQ        DX, CX
-	JZ          done179
+	JZ          done223
 	MOVQ        $-1, BX
 	SHLXQ       CX, BX, BX
 	NOTQ        BX
@@ -2389,7 +3133,7 @@ tail178:
 	VMOVUPS.Z   (AX)(DX*4), K1, Z1
 	VFMADD231PS Z1, Z1, Z0
 
-done179:
+done223:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPS        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -2412,9 +3156,9 @@ avx2:
 	XORQ   DX, DX
 	LEAQ   -32(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest182
+	JL     oneTest226
 
-many180:
+many224:
 	VMOVUPS     (AX)(DX*4), Y4
 	VFMADD231PS Y4, Y4, Y0
 	VMOVUPS     32(AX)(DX*4), Y4
@@ -2425,33 +3169,33 @@ many180:
 	VFMADD231PS Y4, Y4, Y3
 	ADDQ        $0x20, DX
 	CMPQ        DX, BX
-	JLE         many180
+	JLE         many224
 	VADDPS      Y1, Y0, Y0
 	VADDPS      Y3, Y2, Y2
 	VADDPS      Y2, Y0, Y0
 
-oneTest182:
+oneTest226:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail183
+	JG   tail227
 
-one181:
+one225:
 	VMOVUPS     (AX)(DX*4), Y1
 	VFMADD231PS Y1, Y1, Y0
 	ADDQ        $0x08, DX
 	CMPQ        DX, BX
-	JLE         one181
+	JLE         one225
 
-tail183:
+tail227:
 	SUBQ        DX, CX
-	JZ          done184
+	JZ          done228
 	LEAQ        mask<>+32(SB), BX
 	NEGQ        CX
 	VMOVDQU     (BX)(CX*4), Y1
 	VMASKMOVPS  (AX)(DX*4), Y1, Y1
 	VFMADD231PS Y1, Y1, Y0
 
-done184:
+done228:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPS       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -2467,6 +3211,8 @@ done184:
 TEXT ·maxOf64(SB), NOSPLIT, $0-24
 	CMPQ    ·tier+0(SB), $0x02
 	JNE     avx2
+	CMPQ    n+8(FP), $0x04
+	JLE     avx2
 	MOVQ    x+0(FP), AX
 	MOVQ    n+8(FP), CX
 	VMOVUPS constants<>+0(SB), Z0
@@ -2476,16 +3222,16 @@ TEXT ·maxOf64(SB), NOSPLIT, $0-24
 	XORQ    DX, DX
 	LEAQ    -32(CX), BX
 	TESTQ   BX, BX
-	JL      oneTest187
+	JL      oneTest231
 
-many185:
+many229:
 	VMOVUPS (AX)(DX*8), Z4
 	VMAXPD  Z4, Z0, Z5
 	VMAXPD  Z0, Z4, Z6
 	VANDPD  Z5, Z6, Z5
 	VADDPD  Z4, Z0, Z6
 	VCMPPD  $0x03, Z4, Z0, K1
-	VMOVAPD Z6, K1, Z5
+	VMOVUPD Z6, K1, Z5
 	VMOVAPS Z5, Z0
 	VMOVUPS 64(AX)(DX*8), Z4
 	VMAXPD  Z4, Z1, Z5
@@ -2493,7 +3239,7 @@ many185:
 	VANDPD  Z5, Z6, Z5
 	VADDPD  Z4, Z1, Z6
 	VCMPPD  $0x03, Z4, Z1, K1
-	VMOVAPD Z6, K1, Z5
+	VMOVUPD Z6, K1, Z5
 	VMOVAPS Z5, Z1
 	VMOVUPS 128(AX)(DX*8), Z4
 	VMAXPD  Z4, Z2, Z5
@@ -2501,7 +3247,7 @@ many185:
 	VANDPD  Z5, Z6, Z5
 	VADDPD  Z4, Z2, Z6
 	VCMPPD  $0x03, Z4, Z2, K1
-	VMOVAPD Z6, K1, Z5
+	VMOVUPD Z6, K1, Z5
 	VMOVAPS Z5, Z2
 	VMOVUPS 192(AX)(DX*8), Z4
 	VMAXPD  Z4, Z3, Z5
@@ -2509,54 +3255,54 @@ many185:
 	VANDPD  Z5, Z6, Z5
 	VADDPD  Z4, Z3, Z6
 	VCMPPD  $0x03, Z4, Z3, K1
-	VMOVAPD Z6, K1, Z5
+	VMOVUPD Z6, K1, Z5
 	VMOVAPS Z5, Z3
 	ADDQ    $0x20, DX
 	CMPQ    DX, BX
-	JLE     many185
+	JLE     many229
 	VMAXPD  Z1, Z0, Z4
 	VMAXPD  Z0, Z1, Z5
 	VANDPD  Z4, Z5, Z4
 	VADDPD  Z1, Z0, Z5
 	VCMPPD  $0x03, Z1, Z0, K1
-	VMOVAPD Z5, K1, Z4
+	VMOVUPD Z5, K1, Z4
 	VMOVAPS Z4, Z0
 	VMAXPD  Z3, Z2, Z1
 	VMAXPD  Z2, Z3, Z4
 	VANDPD  Z1, Z4, Z1
 	VADDPD  Z3, Z2, Z4
 	VCMPPD  $0x03, Z3, Z2, K1
-	VMOVAPD Z4, K1, Z1
+	VMOVUPD Z4, K1, Z1
 	VMOVAPS Z1, Z2
 	VMAXPD  Z2, Z0, Z1
 	VMAXPD  Z0, Z2, Z3
 	VANDPD  Z1, Z3, Z1
 	VADDPD  Z2, Z0, Z3
 	VCMPPD  $0x03, Z2, Z0, K1
-	VMOVAPD Z3, K1, Z1
+	VMOVUPD Z3, K1, Z1
 	VMOVAPS Z1, Z0
 
-oneTest187:
+oneTest231:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail188
+	JG   tail232
 
-one186:
+one230:
 	VMOVUPS (AX)(DX*8), Z1
 	VMAXPD  Z1, Z0, Z2
 	VMAXPD  Z0, Z1, Z3
 	VANDPD  Z2, Z3, Z2
 	VADDPD  Z1, Z0, Z3
 	VCMPPD  $0x03, Z1, Z0, K1
-	VMOVAPD Z3, K1, Z2
+	VMOVUPD Z3, K1, Z2
 	VMOVAPS Z2, Z0
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one186
+	JLE     one230
 
-tail188:
+tail232:
 	SUBQ         DX, CX
-	JZ           done189
+	JZ           done233
 	MOVQ         $-1, BX
 	SHLXQ        CX, BX, BX
 	NOTQ         BX
@@ -2569,17 +3315,17 @@ tail188:
 	VANDPD       Z2, Z3, Z2
 	VADDPD       Z1, Z0, Z3
 	VCMPPD       $0x03, Z1, Z0, K1
-	VMOVAPD      Z3, K1, Z2
+	VMOVUPD      Z3, K1, Z2
 	VMOVAPS      Z2, Z0
 
-done189:
+done233:
 	VEXTRACTF64X4 $0x01, Z0, Y7
 	VMAXPD        Z7, Z0, Z1
 	VMAXPD        Z0, Z7, Z2
 	VANDPD        Z1, Z2, Z1
 	VADDPD        Z7, Z0, Z2
 	VCMPPD        $0x03, Z7, Z0, K1
-	VMOVAPD       Z2, K1, Z1
+	VMOVUPD       Z2, K1, Z1
 	VMOVAPS       Z1, Z0
 	VEXTRACTF64X2 $0x01, Y0, X7
 	VMAXPD        Z7, Z0, Z1
@@ -2587,7 +3333,7 @@ done189:
 	VANDPD        Z1, Z2, Z1
 	VADDPD        Z7, Z0, Z2
 	VCMPPD        $0x03, Z7, Z0, K1
-	VMOVAPD       Z2, K1, Z1
+	VMOVUPD       Z2, K1, Z1
 	VMOVAPS       Z1, Z0
 	VPERMILPD     $0x01, X0, X7
 	VMAXPD        Z7, Z0, Z1
@@ -2595,7 +3341,7 @@ done189:
 	VANDPD        Z1, Z2, Z1
 	VADDPD        Z7, Z0, Z2
 	VCMPPD        $0x03, Z7, Z0, K1
-	VMOVAPD       Z2, K1, Z1
+	VMOVUPD       Z2, K1, Z1
 	VMOVAPS       Z1, Z0
 	VMOVSD        X0, ret+16(FP)
 	VZEROUPPER
@@ -2611,9 +3357,9 @@ avx2:
 	XORQ    DX, DX
 	LEAQ    -16(CX), BX
 	TESTQ   BX, BX
-	JL      oneTest192
+	JL      oneTest236
 
-many190:
+many234:
 	VMOVUPS   (AX)(DX*8), Y4
 	VMAXPD    Y4, Y0, Y5
 	VMAXPD    Y0, Y4, Y6
@@ -2648,7 +3394,7 @@ many190:
 	VMOVAPS   Y5, Y3
 	ADDQ      $0x10, DX
 	CMPQ      DX, BX
-	JLE       many190
+	JLE       many234
 	VMAXPD    Y1, Y0, Y4
 	VMAXPD    Y0, Y1, Y5
 	VANDPD    Y4, Y5, Y4
@@ -2671,12 +3417,12 @@ many190:
 	VBLENDVPD Y0, Y3, Y1, Y1
 	VMOVAPS   Y1, Y0
 
-oneTest192:
+oneTest236:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail193
+	JG   tail237
 
-one191:
+one235:
 	VMOVUPS   (AX)(DX*8), Y1
 	VMAXPD    Y1, Y0, Y2
 	VMAXPD    Y0, Y1, Y3
@@ -2687,11 +3433,11 @@ one191:
 	VMOVAPS   Y2, Y0
 	ADDQ      $0x04, DX
 	CMPQ      DX, BX
-	JLE       one191
+	JLE       one235
 
-tail193:
+tail237:
 	SUBQ       DX, CX
-	JZ         done194
+	JZ         done238
 	LEAQ       mask<>+32(SB), BX
 	NEGQ       CX
 	VMOVDQU    (BX)(CX*8), Y1
@@ -2706,7 +3452,7 @@ tail193:
 	VBLENDVPD  Y0, Y3, Y1, Y1
 	VMOVAPS    Y1, Y0
 
-done194:
+done238:
 	VEXTRACTF128 $0x01, Y0, X7
 	VMAXPD       Y7, Y0, Y1
 	VMAXPD       Y0, Y7, Y2
@@ -2732,6 +3478,8 @@ done194:
 TEXT ·maxOf32(SB), NOSPLIT, $0-20
 	CMPQ    ·tier+0(SB), $0x02
 	JNE     avx2
+	CMPQ    n+8(FP), $0x04
+	JLE     avx2
 	MOVQ    x+0(FP), AX
 	MOVQ    n+8(FP), CX
 	VMOVUPS constants<>+64(SB), Z0
@@ -2741,16 +3489,16 @@ TEXT ·maxOf32(SB), NOSPLIT, $0-20
 	XORQ    DX, DX
 	LEAQ    -64(CX), BX
 	TESTQ   BX, BX
-	JL      oneTest197
+	JL      oneTest241
 
-many195:
+many239:
 	VMOVUPS (AX)(DX*4), Z4
 	VMAXPS  Z4, Z0, Z5
 	VMAXPS  Z0, Z4, Z6
 	VANDPS  Z5, Z6, Z5
 	VADDPS  Z4, Z0, Z6
 	VCMPPS  $0x03, Z4, Z0, K1
-	VMOVAPS Z6, K1, Z5
+	VMOVUPS Z6, K1, Z5
 	VMOVAPS Z5, Z0
 	VMOVUPS 64(AX)(DX*4), Z4
 	VMAXPS  Z4, Z1, Z5
@@ -2758,7 +3506,7 @@ many195:
 	VANDPS  Z5, Z6, Z5
 	VADDPS  Z4, Z1, Z6
 	VCMPPS  $0x03, Z4, Z1, K1
-	VMOVAPS Z6, K1, Z5
+	VMOVUPS Z6, K1, Z5
 	VMOVAPS Z5, Z1
 	VMOVUPS 128(AX)(DX*4), Z4
 	VMAXPS  Z4, Z2, Z5
@@ -2766,7 +3514,7 @@ many195:
 	VANDPS  Z5, Z6, Z5
 	VADDPS  Z4, Z2, Z6
 	VCMPPS  $0x03, Z4, Z2, K1
-	VMOVAPS Z6, K1, Z5
+	VMOVUPS Z6, K1, Z5
 	VMOVAPS Z5, Z2
 	VMOVUPS 192(AX)(DX*4), Z4
 	VMAXPS  Z4, Z3, Z5
@@ -2774,54 +3522,54 @@ many195:
 	VANDPS  Z5, Z6, Z5
 	VADDPS  Z4, Z3, Z6
 	VCMPPS  $0x03, Z4, Z3, K1
-	VMOVAPS Z6, K1, Z5
+	VMOVUPS Z6, K1, Z5
 	VMOVAPS Z5, Z3
 	ADDQ    $0x40, DX
 	CMPQ    DX, BX
-	JLE     many195
+	JLE     many239
 	VMAXPS  Z1, Z0, Z4
 	VMAXPS  Z0, Z1, Z5
 	VANDPS  Z4, Z5, Z4
 	VADDPS  Z1, Z0, Z5
 	VCMPPS  $0x03, Z1, Z0, K1
-	VMOVAPS Z5, K1, Z4
+	VMOVUPS Z5, K1, Z4
 	VMOVAPS Z4, Z0
 	VMAXPS  Z3, Z2, Z1
 	VMAXPS  Z2, Z3, Z4
 	VANDPS  Z1, Z4, Z1
 	VADDPS  Z3, Z2, Z4
 	VCMPPS  $0x03, Z3, Z2, K1
-	VMOVAPS Z4, K1, Z1
+	VMOVUPS Z4, K1, Z1
 	VMOVAPS Z1, Z2
 	VMAXPS  Z2, Z0, Z1
 	VMAXPS  Z0, Z2, Z3
 	VANDPS  Z1, Z3, Z1
 	VADDPS  Z2, Z0, Z3
 	VCMPPS  $0x03, Z2, Z0, K1
-	VMOVAPS Z3, K1, Z1
+	VMOVUPS Z3, K1, Z1
 	VMOVAPS Z1, Z0
 
-oneTest197:
+oneTest241:
 	LEAQ -16(CX), BX
 	CMPQ DX, BX
-	JG   tail198
+	JG   tail242
 
-one196:
+one240:
 	VMOVUPS (AX)(DX*4), Z1
 	VMAXPS  Z1, Z0, Z2
 	VMAXPS  Z0, Z1, Z3
 	VANDPS  Z2, Z3, Z2
 	VADDPS  Z1, Z0, Z3
 	VCMPPS  $0x03, Z1, Z0, K1
-	VMOVAPS Z3, K1, Z2
+	VMOVUPS Z3, K1, Z2
 	VMOVAPS Z2, Z0
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     one196
+	JLE     one240
 
-tail198:
+tail242:
 	SUBQ         DX, CX
-	JZ           done199
+	JZ           done243
 	MOVQ         $-1, BX
 	SHLXQ        CX, BX, BX
 	NOTQ         BX
@@ -2834,17 +3582,17 @@ tail198:
 	VANDPS       Z2, Z3, Z2
 	VADDPS       Z1, Z0, Z3
 	VCMPPS       $0x03, Z1, Z0, K1
-	VMOVAPS      Z3, K1, Z2
+	VMOVUPS      Z3, K1, Z2
 	VMOVAPS      Z2, Z0
 
-done199:
+done243:
 	VEXTRACTF64X4 $0x01, Z0, Y7
 	VMAXPS        Z7, Z0, Z1
 	VMAXPS        Z0, Z7, Z2
 	VANDPS        Z1, Z2, Z1
 	VADDPS        Z7, Z0, Z2
 	VCMPPS        $0x03, Z7, Z0, K1
-	VMOVAPS       Z2, K1, Z1
+	VMOVUPS       Z2, K1, Z1
 	VMOVAPS       Z1, Z0
 	VEXTRACTF64X2 $0x01, Y0, X7
 	VMAXPS        Z7, Z0, Z1
@@ -2852,7 +3600,7 @@ done199:
 	VANDPS        Z1, Z2, Z1
 	VADDPS        Z7, Z0, Z2
 	VCMPPS        $0x03, Z7, Z0, K1
-	VMOVAPS       Z2, K1, Z1
+	VMOVUPS       Z2, K1, Z1
 	VMOVAPS       Z1, Z0
 	VPERMILPD     $0x01, X0, X7
 	VMAXPS        Z7, Z0, Z1
@@ -2860,7 +3608,7 @@ done199:
 	VANDPS        Z1, Z2, Z1
 	VADDPS        Z7, Z0, Z2
 	VCMPPS        $0x03, Z7, Z0, K1
-	VMOVAPS       Z2, K1, Z1
+	VMOVUPS       Z2, K1, Z1
 	VMOVAPS       Z1, Z0
 	VMOVSHDUP     X0, X7
 	VMAXPS        Z7, Z0, Z1
@@ -2868,7 +3616,7 @@ done199:
 	VANDPS        Z1, Z2, Z1
 	VADDPS        Z7, Z0, Z2
 	VCMPPS        $0x03, Z7, Z0, K1
-	VMOVAPS       Z2, K1, Z1
+	VMOVUPS       Z2, K1, Z1
 	VMOVAPS       Z1, Z0
 	VMOVSS        X0, ret+16(FP)
 	VZEROUPPER
@@ -2884,9 +3632,9 @@ avx2:
 	XORQ    DX, DX
 	LEAQ    -32(CX), BX
 	TESTQ   BX, BX
-	JL      oneTest202
+	JL      oneTest246
 
-many200:
+many244:
 	VMOVUPS   (AX)(DX*4), Y4
 	VMAXPS    Y4, Y0, Y5
 	VMAXPS    Y0, Y4, Y6
@@ -2921,7 +3669,7 @@ many200:
 	VMOVAPS   Y5, Y3
 	ADDQ      $0x20, DX
 	CMPQ      DX, BX
-	JLE       many200
+	JLE       many244
 	VMAXPS    Y1, Y0, Y4
 	VMAXPS    Y0, Y1, Y5
 	VANDPS    Y4, Y5, Y4
@@ -2944,12 +3692,12 @@ many200:
 	VBLENDVPS Y0, Y3, Y1, Y1
 	VMOVAPS   Y1, Y0
 
-oneTest202:
+oneTest246:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail203
+	JG   tail247
 
-one201:
+one245:
 	VMOVUPS   (AX)(DX*4), Y1
 	VMAXPS    Y1, Y0, Y2
 	VMAXPS    Y0, Y1, Y3
@@ -2960,11 +3708,11 @@ one201:
 	VMOVAPS   Y2, Y0
 	ADDQ      $0x08, DX
 	CMPQ      DX, BX
-	JLE       one201
+	JLE       one245
 
-tail203:
+tail247:
 	SUBQ       DX, CX
-	JZ         done204
+	JZ         done248
 	LEAQ       mask<>+32(SB), BX
 	NEGQ       CX
 	VMOVDQU    (BX)(CX*4), Y1
@@ -2979,7 +3727,7 @@ tail203:
 	VBLENDVPS  Y0, Y3, Y1, Y1
 	VMOVAPS    Y1, Y0
 
-done204:
+done248:
 	VEXTRACTF128 $0x01, Y0, X7
 	VMAXPS       Y7, Y0, Y1
 	VMAXPS       Y0, Y7, Y2
@@ -3013,6 +3761,8 @@ done204:
 TEXT ·expTo64(SB), NOSPLIT, $0-24
 	CMPQ         ·tier+0(SB), $0x02
 	JNE          avx2
+	CMPQ         n+16(FP), $0x04
+	JLE          avx2
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         n+16(FP), DX
@@ -3037,9 +3787,9 @@ TEXT ·expTo64(SB), NOSPLIT, $0-24
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail208
+	JG           tail252
 
-one206:
+one250:
 	VMOVUPS      (CX)(BX*8), Z18
 	VMINPD       Z18, Z17, Z18
 	VMAXPD       Z18, Z16, Z18
@@ -3074,11 +3824,11 @@ one206:
 	VMOVUPS      Z22, (AX)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one206
+	JLE          one250
 
-tail208:
+tail252:
 	SUBQ         BX, DX
-	JZ           done209
+	JZ           done253
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -3116,7 +3866,7 @@ tail208:
 	VSCALEFPD    Z11, Z0, Z0
 	VMOVUPD      Z0, K1, (AX)(BX*8)
 
-done209:
+done253:
 	VZEROUPPER
 	RET
 
@@ -3129,9 +3879,9 @@ avx2:
 	XORQ    BX, BX
 	LEAQ    -4(DX), SI
 	CMPQ    BX, SI
-	JG      tail213
+	JG      tail257
 
-one211:
+one255:
 	VMOVUPS      (CX)(BX*8), Y2
 	VMINPD       Y2, Y1, Y2
 	VMAXPD       Y2, Y0, Y2
@@ -3171,11 +3921,11 @@ one211:
 	VMOVUPS      Y6, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one211
+	JLE          one255
 
-tail213:
+tail257:
 	SUBQ         BX, DX
-	JZ           done214
+	JZ           done258
 	LEAQ         mask<>+32(SB), SI
 	NEGQ         DX
 	VMOVDQU      (SI)(DX*8), Y2
@@ -3217,7 +3967,7 @@ tail213:
 	VMULPD       Y0, Y5, Y5
 	VMASKMOVPD   Y5, Y2, (AX)(BX*8)
 
-done214:
+done258:
 	VZEROUPPER
 	RET
 
@@ -3226,6 +3976,8 @@ done214:
 TEXT ·expTo32(SB), NOSPLIT, $0-24
 	CMPQ         ·tier+0(SB), $0x02
 	JNE          avx2
+	CMPQ         n+16(FP), $0x04
+	JLE          avx2
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         n+16(FP), DX
@@ -3244,9 +3996,9 @@ TEXT ·expTo32(SB), NOSPLIT, $0-24
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail218
+	JG           tail262
 
-one216:
+one260:
 	VCVTPS2PD    (CX)(BX*4), Z12
 	VMINPD       Z12, Z11, Z12
 	VMAXPD       Z12, Z10, Z12
@@ -3270,11 +4022,11 @@ one216:
 	VMOVUPS      Y15, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one216
+	JLE          one260
 
-tail218:
+tail262:
 	SUBQ         BX, DX
-	JZ           done219
+	JZ           done263
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -3301,7 +4053,7 @@ tail218:
 	VCVTPD2PS    Z4, Y4
 	VMOVUPS      Y4, K1, (AX)(BX*4)
 
-done219:
+done263:
 	VZEROUPPER
 	RET
 
@@ -3314,9 +4066,9 @@ avx2:
 	XORQ    BX, BX
 	LEAQ    -4(DX), SI
 	CMPQ    BX, SI
-	JG      tail223
+	JG      tail267
 
-one221:
+one265:
 	VCVTPS2PD    (CX)(BX*4), Y2
 	VMINPD       Y2, Y1, Y2
 	VMAXPD       Y2, Y0, Y2
@@ -3340,11 +4092,11 @@ one221:
 	VMOVUPS      X5, (AX)(BX*4)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one221
+	JLE          one265
 
-tail223:
+tail267:
 	SUBQ         BX, DX
-	JZ           done224
+	JZ           done268
 	LEAQ         mask<>+32(SB), SI
 	NEGQ         DX
 	VMOVDQU      (SI)(DX*4), X2
@@ -3371,7 +4123,7 @@ tail223:
 	VCVTPD2PSY   Y4, X4
 	VMASKMOVPS   X4, X2, (AX)(BX*4)
 
-done224:
+done268:
 	VZEROUPPER
 	RET
 
@@ -3380,6 +4132,8 @@ done224:
 TEXT ·expSubTo64(SB), NOSPLIT, $0-32
 	CMPQ         ·tier+0(SB), $0x02
 	JNE          avx2
+	CMPQ         n+24(FP), $0x04
+	JLE          avx2
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         y+16(FP), DX
@@ -3405,9 +4159,9 @@ TEXT ·expSubTo64(SB), NOSPLIT, $0-32
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail228
+	JG           tail272
 
-one226:
+one270:
 	VMOVUPS      (CX)(SI*8), Z18
 	VMOVUPS      (DX)(SI*8), Z19
 	VSUBPD       Z19, Z18, Z18
@@ -3444,11 +4198,11 @@ one226:
 	VMOVUPS      Z22, (AX)(SI*8)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one226
+	JLE          one270
 
-tail228:
+tail272:
 	SUBQ         SI, BX
-	JZ           done229
+	JZ           done273
 	MOVQ         $-1, DI
 	SHLXQ        BX, DI, DI
 	NOTQ         DI
@@ -3488,7 +4242,7 @@ tail228:
 	VSCALEFPD    Z11, Z0, Z0
 	VMOVUPD      Z0, K1, (AX)(SI*8)
 
-done229:
+done273:
 	VZEROUPPER
 	RET
 
@@ -3502,9 +4256,9 @@ avx2:
 	XORQ    SI, SI
 	LEAQ    -4(BX), DI
 	CMPQ    SI, DI
-	JG      tail233
+	JG      tail277
 
-one231:
+one275:
 	VMOVUPS      (CX)(SI*8), Y2
 	VMOVUPS      (DX)(SI*8), Y3
 	VSUBPD       Y3, Y2, Y2
@@ -3546,11 +4300,11 @@ one231:
 	VMOVUPS      Y6, (AX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one231
+	JLE          one275
 
-tail233:
+tail277:
 	SUBQ         SI, BX
-	JZ           done234
+	JZ           done278
 	LEAQ         mask<>+32(SB), DI
 	NEGQ         BX
 	VMOVDQU      (DI)(BX*8), Y2
@@ -3594,7 +4348,7 @@ tail233:
 	VMULPD       Y0, Y5, Y5
 	VMASKMOVPD   Y5, Y2, (AX)(SI*8)
 
-done234:
+done278:
 	VZEROUPPER
 	RET
 
@@ -3603,6 +4357,8 @@ done234:
 TEXT ·expSubTo32(SB), NOSPLIT, $0-32
 	CMPQ         ·tier+0(SB), $0x02
 	JNE          avx2
+	CMPQ         n+24(FP), $0x04
+	JLE          avx2
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         y+16(FP), DX
@@ -3622,9 +4378,9 @@ TEXT ·expSubTo32(SB), NOSPLIT, $0-32
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail238
+	JG           tail282
 
-one236:
+one280:
 	VCVTPS2PD    (CX)(SI*4), Z12
 	VCVTPS2PD    (DX)(SI*4), Z13
 	VSUBPD       Z13, Z12, Z12
@@ -3650,11 +4406,11 @@ one236:
 	VMOVUPS      Y15, (AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one236
+	JLE          one280
 
-tail238:
+tail282:
 	SUBQ         SI, BX
-	JZ           done239
+	JZ           done283
 	MOVQ         $-1, DI
 	SHLXQ        BX, DI, DI
 	NOTQ         DI
@@ -3683,7 +4439,7 @@ tail238:
 	VCVTPD2PS    Z4, Y4
 	VMOVUPS      Y4, K1, (AX)(SI*4)
 
-done239:
+done283:
 	VZEROUPPER
 	RET
 
@@ -3697,9 +4453,9 @@ avx2:
 	XORQ    SI, SI
 	LEAQ    -4(BX), DI
 	CMPQ    SI, DI
-	JG      tail243
+	JG      tail287
 
-one241:
+one285:
 	VCVTPS2PD    (CX)(SI*4), Y2
 	VCVTPS2PD    (DX)(SI*4), Y3
 	VSUBPD       Y3, Y2, Y2
@@ -3725,11 +4481,11 @@ one241:
 	VMOVUPS      X5, (AX)(SI*4)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one241
+	JLE          one285
 
-tail243:
+tail287:
 	SUBQ         SI, BX
-	JZ           done244
+	JZ           done288
 	LEAQ         mask<>+32(SB), DI
 	NEGQ         BX
 	VMOVDQU      (DI)(BX*4), X2
@@ -3759,7 +4515,7 @@ tail243:
 	VCVTPD2PSY   Y4, X4
 	VMASKMOVPS   X4, X2, (AX)(SI*4)
 
-done244:
+done288:
 	VZEROUPPER
 	RET
 
@@ -3768,6 +4524,8 @@ done244:
 TEXT ·expShiftSum64(SB), NOSPLIT, $0-40
 	CMPQ         ·tier+0(SB), $0x02
 	JNE          avx2
+	CMPQ         n+24(FP), $0x04
+	JLE          avx2
 	MOVQ         x+8(FP), AX
 	MOVQ         n+24(FP), CX
 	MOVQ         dst+0(FP), DX
@@ -3794,9 +4552,9 @@ TEXT ·expShiftSum64(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -8(CX), SI
 	CMPQ         BX, SI
-	JG           tail248
+	JG           tail292
 
-one246:
+one290:
 	VMOVUPS      (AX)(BX*8), Z20
 	VSUBPD       Z0, Z20, Z20
 	VMINPD       Z20, Z18, Z20
@@ -3833,11 +4591,11 @@ one246:
 	VMOVUPS      Z25, (DX)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one246
+	JLE          one290
 
-tail248:
+tail292:
 	SUBQ         BX, CX
-	JZ           done249
+	JZ           done293
 	MOVQ         $-1, SI
 	SHLXQ        CX, SI, SI
 	NOTQ         SI
@@ -3877,7 +4635,7 @@ tail248:
 	VADDPD       Z1, Z19, K1, Z19
 	VMOVUPD      Z1, K1, (DX)(BX*8)
 
-done249:
+done293:
 	VEXTRACTF64X4 $0x01, Z19, Y22
 	VADDPD        Z22, Z19, Z19
 	VEXTRACTF64X2 $0x01, Y19, X22
@@ -3899,9 +4657,9 @@ avx2:
 	XORQ         BX, BX
 	LEAQ         -4(CX), SI
 	CMPQ         BX, SI
-	JG           tail253
+	JG           tail297
 
-one251:
+one295:
 	VMOVUPS      (AX)(BX*8), Y4
 	VSUBPD       Y0, Y4, Y4
 	VMINPD       Y4, Y2, Y4
@@ -3943,11 +4701,11 @@ one251:
 	VMOVUPS      Y9, (DX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one251
+	JLE          one295
 
-tail253:
+tail297:
 	SUBQ         BX, CX
-	JZ           done254
+	JZ           done298
 	LEAQ         mask<>+32(SB), SI
 	NEGQ         CX
 	VMOVDQU      (SI)(CX*8), Y4
@@ -3992,7 +4750,7 @@ tail253:
 	VADDPD       Y0, Y3, Y3
 	VMASKMOVPD   Y6, Y4, (DX)(BX*8)
 
-done254:
+done298:
 	VEXTRACTF128 $0x01, Y3, X8
 	VADDPD       Y8, Y3, Y3
 	VPERMILPD    $0x01, X3, X8
@@ -4006,6 +4764,8 @@ done254:
 TEXT ·expShiftSum32(SB), NOSPLIT, $0-40
 	CMPQ         ·tier+0(SB), $0x02
 	JNE          avx2
+	CMPQ         n+24(FP), $0x04
+	JLE          avx2
 	MOVQ         x+8(FP), AX
 	MOVQ         n+24(FP), CX
 	MOVQ         dst+0(FP), DX
@@ -4027,9 +4787,9 @@ TEXT ·expShiftSum32(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -8(CX), SI
 	CMPQ         BX, SI
-	JG           tail258
+	JG           tail302
 
-one256:
+one300:
 	VCVTPS2PD    (AX)(BX*4), Z14
 	VSUBPD       Z0, Z14, Z14
 	VMINPD       Z14, Z12, Z14
@@ -4055,11 +4815,11 @@ one256:
 	VMOVUPS      Y18, (DX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one256
+	JLE          one300
 
-tail258:
+tail302:
 	SUBQ         BX, CX
-	JZ           done259
+	JZ           done303
 	MOVQ         $-1, SI
 	SHLXQ        CX, SI, SI
 	NOTQ         SI
@@ -4088,7 +4848,7 @@ tail258:
 	VCVTPD2PS    Z5, Y5
 	VMOVUPS      Y5, K1, (DX)(BX*4)
 
-done259:
+done303:
 	VEXTRACTF64X4 $0x01, Z13, Y17
 	VADDPD        Z17, Z13, Z13
 	VEXTRACTF64X2 $0x01, Y13, X17
@@ -4111,9 +4871,9 @@ avx2:
 	XORQ         BX, BX
 	LEAQ         -4(CX), SI
 	CMPQ         BX, SI
-	JG           tail263
+	JG           tail307
 
-one261:
+one305:
 	VCVTPS2PD    (AX)(BX*4), Y4
 	VSUBPD       Y0, Y4, Y4
 	VMINPD       Y4, Y2, Y4
@@ -4139,11 +4899,11 @@ one261:
 	VMOVUPS      X8, (DX)(BX*4)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one261
+	JLE          one305
 
-tail263:
+tail307:
 	SUBQ         BX, CX
-	JZ           done264
+	JZ           done308
 	LEAQ         mask<>+32(SB), SI
 	NEGQ         CX
 	VMOVDQU      (SI)(CX*4), X5
@@ -4174,7 +4934,7 @@ tail263:
 	VCVTPD2PSY   Y2, X2
 	VMASKMOVPS   X2, X5, (DX)(BX*4)
 
-done264:
+done308:
 	VEXTRACTF128 $0x01, Y3, X7
 	VADDPD       Y7, Y3, Y3
 	VPERMILPD    $0x01, X3, X7
@@ -4188,6 +4948,8 @@ done264:
 TEXT ·sumExp64(SB), NOSPLIT, $0-32
 	CMPQ         ·tier+0(SB), $0x02
 	JNE          avx2
+	CMPQ         n+16(FP), $0x04
+	JLE          avx2
 	MOVQ         x+0(FP), AX
 	MOVQ         n+16(FP), CX
 	VBROADCASTSD shift+8(FP), Z0
@@ -4213,9 +4975,9 @@ TEXT ·sumExp64(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -8(CX), BX
 	CMPQ         DX, BX
-	JG           tail268
+	JG           tail312
 
-one266:
+one310:
 	VMOVUPS      (AX)(DX*8), Z20
 	VSUBPD       Z0, Z20, Z20
 	VMINPD       Z20, Z18, Z20
@@ -4251,11 +5013,11 @@ one266:
 	VADDPD       Z25, Z19, Z19
 	ADDQ         $0x08, DX
 	CMPQ         DX, BX
-	JLE          one266
+	JLE          one310
 
-tail268:
+tail312:
 	SUBQ         DX, CX
-	JZ           done269
+	JZ           done313
 	MOVQ         $-1, BX
 	SHLXQ        CX, BX, BX
 	NOTQ         BX
@@ -4294,7 +5056,7 @@ tail268:
 	VSCALEFPD    Z0, Z1, Z1
 	VADDPD       Z1, Z19, K1, Z19
 
-done269:
+done313:
 	VEXTRACTF64X4 $0x01, Z19, Y22
 	VADDPD        Z22, Z19, Z19
 	VEXTRACTF64X2 $0x01, Y19, X22
@@ -4315,9 +5077,9 @@ avx2:
 	XORQ         DX, DX
 	LEAQ         -4(CX), BX
 	CMPQ         DX, BX
-	JG           tail273
+	JG           tail317
 
-one271:
+one315:
 	VMOVUPS      (AX)(DX*8), Y4
 	VSUBPD       Y0, Y4, Y4
 	VMINPD       Y4, Y2, Y4
@@ -4358,11 +5120,11 @@ one271:
 	VADDPD       Y9, Y3, Y3
 	ADDQ         $0x04, DX
 	CMPQ         DX, BX
-	JLE          one271
+	JLE          one315
 
-tail273:
+tail317:
 	SUBQ         DX, CX
-	JZ           done274
+	JZ           done318
 	LEAQ         mask<>+32(SB), BX
 	NEGQ         CX
 	VMOVDQU      (BX)(CX*8), Y4
@@ -4406,7 +5168,7 @@ tail273:
 	VANDPD       Y4, Y6, Y0
 	VADDPD       Y0, Y3, Y3
 
-done274:
+done318:
 	VEXTRACTF128 $0x01, Y3, X8
 	VADDPD       Y8, Y3, Y3
 	VPERMILPD    $0x01, X3, X8
@@ -4420,6 +5182,8 @@ done274:
 TEXT ·sumExp32(SB), NOSPLIT, $0-32
 	CMPQ         ·tier+0(SB), $0x02
 	JNE          avx2
+	CMPQ         n+16(FP), $0x04
+	JLE          avx2
 	MOVQ         x+0(FP), AX
 	MOVQ         n+16(FP), CX
 	VBROADCASTSS shift+8(FP), Z0
@@ -4440,9 +5204,9 @@ TEXT ·sumExp32(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -8(CX), BX
 	CMPQ         DX, BX
-	JG           tail278
+	JG           tail322
 
-one276:
+one320:
 	VCVTPS2PD    (AX)(DX*4), Z14
 	VSUBPD       Z0, Z14, Z14
 	VMINPD       Z14, Z12, Z14
@@ -4466,11 +5230,11 @@ one276:
 	VADDPD       Z18, Z13, Z13
 	ADDQ         $0x08, DX
 	CMPQ         DX, BX
-	JLE          one276
+	JLE          one320
 
-tail278:
+tail322:
 	SUBQ         DX, CX
-	JZ           done279
+	JZ           done323
 	MOVQ         $-1, BX
 	SHLXQ        CX, BX, BX
 	NOTQ         BX
@@ -4497,7 +5261,7 @@ tail278:
 	VMULPD       Z0, Z5, Z5
 	VADDPD       Z5, Z13, K1, Z13
 
-done279:
+done323:
 	VEXTRACTF64X4 $0x01, Z13, Y17
 	VADDPD        Z17, Z13, Z13
 	VEXTRACTF64X2 $0x01, Y13, X17
@@ -4519,9 +5283,9 @@ avx2:
 	XORQ         DX, DX
 	LEAQ         -4(CX), BX
 	CMPQ         DX, BX
-	JG           tail283
+	JG           tail327
 
-one281:
+one325:
 	VCVTPS2PD    (AX)(DX*4), Y4
 	VSUBPD       Y0, Y4, Y4
 	VMINPD       Y4, Y2, Y4
@@ -4545,11 +5309,11 @@ one281:
 	VADDPD       Y8, Y3, Y3
 	ADDQ         $0x04, DX
 	CMPQ         DX, BX
-	JLE          one281
+	JLE          one325
 
-tail283:
+tail327:
 	SUBQ         DX, CX
-	JZ           done284
+	JZ           done328
 	LEAQ         mask<>+32(SB), BX
 	NEGQ         CX
 	VMOVDQU      (BX)(CX*4), X5
@@ -4578,7 +5342,7 @@ tail283:
 	VANDPD       Y0, Y2, Y0
 	VADDPD       Y0, Y3, Y3
 
-done284:
+done328:
 	VEXTRACTF128 $0x01, Y3, X7
 	VADDPD       Y7, Y3, Y3
 	VPERMILPD    $0x01, X3, X7
@@ -4587,146 +5351,614 @@ done284:
 	VZEROUPPER
 	RET
 
+// func expSubSquares64(x *float64, y *float64, sum *float64, n int)
+// Requires: AVX, AVX2, AVX512F, BMI2, FMA3
+TEXT ·expSubSquares64(SB), NOSPLIT, $0-32
+	CMPQ         ·tier+0(SB), $0x02
+	JNE          avx2
+	CMPQ         n+24(FP), $0x04
+	JLE          avx2
+	MOVQ         x+0(FP), AX
+	MOVQ         y+8(FP), CX
+	MOVQ         sum+16(FP), DX
+	MOVQ         n+24(FP), BX
+	VBROADCASTSD constants<>+128(SB), Z0
+	VBROADCASTSD constants<>+192(SB), Z1
+	VBROADCASTSD constants<>+256(SB), Z2
+	VBROADCASTSD constants<>+320(SB), Z3
+	VBROADCASTSD constants<>+384(SB), Z4
+	VBROADCASTSD constants<>+448(SB), Z5
+	VBROADCASTSD constants<>+512(SB), Z6
+	VBROADCASTSD constants<>+576(SB), Z7
+	VBROADCASTSD constants<>+640(SB), Z8
+	VBROADCASTSD constants<>+704(SB), Z9
+	VBROADCASTSD constants<>+768(SB), Z10
+	VBROADCASTSD constants<>+832(SB), Z11
+	VBROADCASTSD constants<>+896(SB), Z12
+	VBROADCASTSD constants<>+960(SB), Z13
+	VBROADCASTSD constants<>+1024(SB), Z14
+	VBROADCASTSD constants<>+1088(SB), Z15
+	VMOVUPD      constants<>+1152(SB), Z16
+	VMOVUPD      constants<>+1216(SB), Z17
+	XORQ         SI, SI
+	LEAQ         -8(BX), DI
+	CMPQ         SI, DI
+	JG           tail332
+
+one330:
+	VMOVUPS      (AX)(SI*8), Z18
+	VMOVUPS      (CX)(SI*8), Z19
+	VSUBPD       Z19, Z18, Z18
+	VMINPD       Z18, Z17, Z18
+	VMAXPD       Z18, Z16, Z18
+	VMOVUPD      Z11, Z19
+	VFMADD213PD  Z12, Z18, Z19
+	VSUBPD       Z12, Z19, Z19
+	VFNMADD231PD Z13, Z19, Z18
+	VMOVUPD      Z18, Z20
+	VFNMADD231PD Z14, Z19, Z20
+	VSUBPD       Z20, Z18, Z18
+	VFNMADD231PD Z14, Z19, Z18
+	VMULPD       Z20, Z20, Z21
+	VMOVUPD      Z10, Z24
+	VFMADD213PD  Z8, Z21, Z24
+	VFMADD213PD  Z6, Z21, Z24
+	VFMADD213PD  Z4, Z21, Z24
+	VFMADD213PD  Z2, Z21, Z24
+	VFMADD213PD  Z0, Z21, Z24
+	VMOVUPD      Z9, Z22
+	VFMADD213PD  Z7, Z21, Z22
+	VFMADD213PD  Z5, Z21, Z22
+	VFMADD213PD  Z3, Z21, Z22
+	VFMADD213PD  Z1, Z21, Z22
+	VFMADD231PD  Z22, Z20, Z24
+	VADDPD       Z15, Z20, Z22
+	VSUBPD       Z15, Z22, Z23
+	VSUBPD       Z23, Z20, Z23
+	VADDPD       Z18, Z23, Z23
+	VFMADD231PD  Z24, Z21, Z23
+	VADDPD       Z23, Z22, Z22
+	VSCALEFPD    Z19, Z22, Z22
+	VMULPD       Z22, Z22, Z18
+	VMOVUPS      (DX)(SI*8), Z19
+	VADDPD       Z19, Z18, Z18
+	VMOVUPS      Z22, (AX)(SI*8)
+	VMOVUPS      Z18, (DX)(SI*8)
+	ADDQ         $0x08, SI
+	CMPQ         SI, DI
+	JLE          one330
+
+tail332:
+	SUBQ         SI, BX
+	JZ           done333
+	MOVQ         $-1, DI
+	SHLXQ        BX, DI, DI
+	NOTQ         DI
+	KMOVW        DI, K1
+	VMOVUPD.Z    (AX)(SI*8), K1, Z18
+	VMOVUPD.Z    (CX)(SI*8), K1, Z19
+	VSUBPD       Z19, Z18, Z18
+	VMINPD       Z18, Z17, Z18
+	VMAXPD       Z18, Z16, Z18
+	VMOVUPD      Z11, Z11
+	VFMADD213PD  Z12, Z18, Z11
+	VSUBPD       Z12, Z11, Z11
+	VFNMADD231PD Z13, Z11, Z18
+	VMOVUPD      Z18, Z12
+	VFNMADD231PD Z14, Z11, Z12
+	VSUBPD       Z12, Z18, Z18
+	VFNMADD231PD Z14, Z11, Z18
+	VMULPD       Z12, Z12, Z13
+	VMOVUPD      Z10, Z10
+	VFMADD213PD  Z8, Z13, Z10
+	VFMADD213PD  Z6, Z13, Z10
+	VFMADD213PD  Z4, Z13, Z10
+	VFMADD213PD  Z2, Z13, Z10
+	VFMADD213PD  Z0, Z13, Z10
+	VMOVUPD      Z9, Z0
+	VFMADD213PD  Z7, Z13, Z0
+	VFMADD213PD  Z5, Z13, Z0
+	VFMADD213PD  Z3, Z13, Z0
+	VFMADD213PD  Z1, Z13, Z0
+	VFMADD231PD  Z0, Z12, Z10
+	VADDPD       Z15, Z12, Z0
+	VSUBPD       Z15, Z0, Z1
+	VSUBPD       Z1, Z12, Z1
+	VADDPD       Z18, Z1, Z1
+	VFMADD231PD  Z10, Z13, Z1
+	VADDPD       Z1, Z0, Z0
+	VSCALEFPD    Z11, Z0, Z0
+	VMULPD       Z0, Z0, Z1
+	VMOVUPD.Z    (DX)(SI*8), K1, Z2
+	VADDPD       Z2, Z1, Z1
+	VMOVUPD      Z0, K1, (AX)(SI*8)
+	VMOVUPD      Z1, K1, (DX)(SI*8)
+
+done333:
+	VZEROUPPER
+	RET
+
+avx2:
+	MOVQ    x+0(FP), AX
+	MOVQ    y+8(FP), CX
+	MOVQ    sum+16(FP), DX
+	MOVQ    n+24(FP), BX
+	VMOVUPD constants<>+1152(SB), Y0
+	VMOVUPD constants<>+1216(SB), Y1
+	XORQ    SI, SI
+	LEAQ    -4(BX), DI
+	CMPQ    SI, DI
+	JG      tail337
+
+one335:
+	VMOVUPS      (AX)(SI*8), Y2
+	VMOVUPS      (CX)(SI*8), Y3
+	VSUBPD       Y3, Y2, Y2
+	VMINPD       Y2, Y1, Y2
+	VMAXPD       Y2, Y0, Y2
+	VMOVUPD      constants<>+832(SB), Y3
+	VFMADD213PD  constants<>+896(SB), Y2, Y3
+	VSUBPD       constants<>+896(SB), Y3, Y4
+	VFNMADD231PD constants<>+960(SB), Y4, Y2
+	VMOVUPD      Y2, Y5
+	VFNMADD231PD constants<>+1024(SB), Y4, Y5
+	VSUBPD       Y5, Y2, Y2
+	VFNMADD231PD constants<>+1024(SB), Y4, Y2
+	VMULPD       Y5, Y5, Y4
+	VMOVUPD      constants<>+768(SB), Y8
+	VFMADD213PD  constants<>+640(SB), Y4, Y8
+	VFMADD213PD  constants<>+512(SB), Y4, Y8
+	VFMADD213PD  constants<>+384(SB), Y4, Y8
+	VFMADD213PD  constants<>+256(SB), Y4, Y8
+	VFMADD213PD  constants<>+128(SB), Y4, Y8
+	VMOVUPD      constants<>+704(SB), Y6
+	VFMADD213PD  constants<>+576(SB), Y4, Y6
+	VFMADD213PD  constants<>+448(SB), Y4, Y6
+	VFMADD213PD  constants<>+320(SB), Y4, Y6
+	VFMADD213PD  constants<>+192(SB), Y4, Y6
+	VFMADD231PD  Y6, Y5, Y8
+	VADDPD       constants<>+1088(SB), Y5, Y6
+	VSUBPD       constants<>+1088(SB), Y6, Y7
+	VSUBPD       Y7, Y5, Y7
+	VADDPD       Y2, Y7, Y7
+	VFMADD231PD  Y8, Y4, Y7
+	VADDPD       Y7, Y6, Y6
+	VPSRLQ       $0x01, Y3, Y2
+	VPSUBQ       Y2, Y3, Y3
+	VPSLLQ       $0x34, Y2, Y2
+	VPSLLQ       $0x34, Y3, Y3
+	VMULPD       Y2, Y6, Y6
+	VMULPD       Y3, Y6, Y6
+	VMULPD       Y6, Y6, Y2
+	VMOVUPS      (DX)(SI*8), Y3
+	VADDPD       Y3, Y2, Y2
+	VMOVUPS      Y6, (AX)(SI*8)
+	VMOVUPS      Y2, (DX)(SI*8)
+	ADDQ         $0x04, SI
+	CMPQ         SI, DI
+	JLE          one335
+
+tail337:
+	SUBQ         SI, BX
+	JZ           done338
+	LEAQ         mask<>+32(SB), DI
+	NEGQ         BX
+	VMOVDQU      (DI)(BX*8), Y2
+	VMASKMOVPD   (AX)(SI*8), Y2, Y3
+	VMASKMOVPD   (CX)(SI*8), Y2, Y4
+	VSUBPD       Y4, Y3, Y3
+	VMINPD       Y3, Y1, Y3
+	VMAXPD       Y3, Y0, Y3
+	VMOVUPD      constants<>+832(SB), Y0
+	VFMADD213PD  constants<>+896(SB), Y3, Y0
+	VSUBPD       constants<>+896(SB), Y0, Y1
+	VFNMADD231PD constants<>+960(SB), Y1, Y3
+	VMOVUPD      Y3, Y4
+	VFNMADD231PD constants<>+1024(SB), Y1, Y4
+	VSUBPD       Y4, Y3, Y3
+	VFNMADD231PD constants<>+1024(SB), Y1, Y3
+	VMULPD       Y4, Y4, Y1
+	VMOVUPD      constants<>+768(SB), Y7
+	VFMADD213PD  constants<>+640(SB), Y1, Y7
+	VFMADD213PD  constants<>+512(SB), Y1, Y7
+	VFMADD213PD  constants<>+384(SB), Y1, Y7
+	VFMADD213PD  constants<>+256(SB), Y1, Y7
+	VFMADD213PD  constants<>+128(SB), Y1, Y7
+	VMOVUPD      constants<>+704(SB), Y5
+	VFMADD213PD  constants<>+576(SB), Y1, Y5
+	VFMADD213PD  constants<>+448(SB), Y1, Y5
+	VFMADD213PD  constants<>+320(SB), Y1, Y5
+	VFMADD213PD  constants<>+192(SB), Y1, Y5
+	VFMADD231PD  Y5, Y4, Y7
+	VADDPD       constants<>+1088(SB), Y4, Y5
+	VSUBPD       constants<>+1088(SB), Y5, Y6
+	VSUBPD       Y6, Y4, Y6
+	VADDPD       Y3, Y6, Y6
+	VFMADD231PD  Y7, Y1, Y6
+	VADDPD       Y6, Y5, Y5
+	VPSRLQ       $0x01, Y0, Y1
+	VPSUBQ       Y1, Y0, Y0
+	VPSLLQ       $0x34, Y1, Y1
+	VPSLLQ       $0x34, Y0, Y0
+	VMULPD       Y1, Y5, Y5
+	VMULPD       Y0, Y5, Y5
+	VMULPD       Y5, Y5, Y0
+	VMASKMOVPD   (DX)(SI*8), Y2, Y1
+	VADDPD       Y1, Y0, Y0
+	VMASKMOVPD   Y5, Y2, (AX)(SI*8)
+	VMASKMOVPD   Y0, Y2, (DX)(SI*8)
+
+done338:
+	VZEROUPPER
+	RET
+
+// func expSubSquares32(x *float32, y *float32, sum *float32, n int)
+// Requires: AVX, AVX2, AVX512F, AVX512VL, BMI2, FMA3
+TEXT ·expSubSquares32(SB), NOSPLIT, $0-32
+	CMPQ         ·tier+0(SB), $0x02
+	JNE          avx2
+	CMPQ         n+24(FP), $0x04
+	JLE          avx2
+	MOVQ         x+0(FP), AX
+	MOVQ         y+8(FP), CX
+	MOVQ         sum+16(FP), DX
+	MOVQ         n+24(FP), BX
+	VBROADCASTSD constants<>+1280(SB), Z0
+	VBROADCASTSD constants<>+1344(SB), Z1
+	VBROADCASTSD constants<>+1408(SB), Z2
+	VBROADCASTSD constants<>+1472(SB), Z3
+	VBROADCASTSD constants<>+1536(SB), Z4
+	VBROADCASTSD constants<>+1600(SB), Z5
+	VBROADCASTSD constants<>+832(SB), Z6
+	VBROADCASTSD constants<>+1664(SB), Z7
+	VBROADCASTSD constants<>+960(SB), Z8
+	VBROADCASTSD constants<>+1088(SB), Z9
+	VMOVUPD      constants<>+1728(SB), Z10
+	VMOVUPD      constants<>+1792(SB), Z11
+	XORQ         SI, SI
+	LEAQ         -8(BX), DI
+	CMPQ         SI, DI
+	JG           tail342
+
+one340:
+	VCVTPS2PD    (AX)(SI*4), Z12
+	VCVTPS2PD    (CX)(SI*4), Z13
+	VSUBPD       Z13, Z12, Z12
+	VMINPD       Z12, Z11, Z12
+	VMAXPD       Z12, Z10, Z12
+	VMOVUPD      Z6, Z13
+	VFMADD213PD  Z7, Z12, Z13
+	VSUBPD       Z7, Z13, Z14
+	VFNMADD231PD Z8, Z14, Z12
+	VMULPD       Z12, Z12, Z14
+	VMOVUPD      Z4, Z15
+	VFMADD213PD  Z2, Z14, Z15
+	VFMADD213PD  Z0, Z14, Z15
+	VMOVUPD      Z5, Z16
+	VFMADD213PD  Z3, Z14, Z16
+	VFMADD213PD  Z1, Z14, Z16
+	VFMADD231PD  Z16, Z12, Z15
+	VFMADD213PD  Z12, Z14, Z15
+	VADDPD       Z9, Z15, Z15
+	VPSLLQ       $0x34, Z13, Z13
+	VMULPD       Z13, Z15, Z15
+	VMULPD       Z15, Z15, Z12
+	VCVTPS2PD    (DX)(SI*4), Z13
+	VADDPD       Z13, Z12, Z12
+	VCVTPD2PS    Z15, Y15
+	VMOVUPS      Y15, (AX)(SI*4)
+	VCVTPD2PS    Z12, Y12
+	VMOVUPS      Y12, (DX)(SI*4)
+	ADDQ         $0x08, SI
+	CMPQ         SI, DI
+	JLE          one340
+
+tail342:
+	SUBQ         SI, BX
+	JZ           done343
+	MOVQ         $-1, DI
+	SHLXQ        BX, DI, DI
+	NOTQ         DI
+	KMOVW        DI, K1
+	VCVTPS2PD.Z  (AX)(SI*4), K1, Z12
+	VCVTPS2PD.Z  (CX)(SI*4), K1, Z13
+	VSUBPD       Z13, Z12, Z12
+	VMINPD       Z12, Z11, Z12
+	VMAXPD       Z12, Z10, Z12
+	VMOVUPD      Z6, Z6
+	VFMADD213PD  Z7, Z12, Z6
+	VSUBPD       Z7, Z6, Z7
+	VFNMADD231PD Z8, Z7, Z12
+	VMULPD       Z12, Z12, Z7
+	VMOVUPD      Z4, Z4
+	VFMADD213PD  Z2, Z7, Z4
+	VFMADD213PD  Z0, Z7, Z4
+	VMOVUPD      Z5, Z0
+	VFMADD213PD  Z3, Z7, Z0
+	VFMADD213PD  Z1, Z7, Z0
+	VFMADD231PD  Z0, Z12, Z4
+	VFMADD213PD  Z12, Z7, Z4
+	VADDPD       Z9, Z4, Z4
+	VPSLLQ       $0x34, Z6, Z6
+	VMULPD       Z6, Z4, Z4
+	VMULPD       Z4, Z4, Z0
+	VCVTPS2PD.Z  (DX)(SI*4), K1, Z1
+	VADDPD       Z1, Z0, Z0
+	VCVTPD2PS    Z4, Y4
+	VMOVUPS      Y4, K1, (AX)(SI*4)
+	VCVTPD2PS    Z0, Y0
+	VMOVUPS      Y0, K1, (DX)(SI*4)
+
+done343:
+	VZEROUPPER
+	RET
+
+avx2:
+	MOVQ    x+0(FP), AX
+	MOVQ    y+8(FP), CX
+	MOVQ    sum+16(FP), DX
+	MOVQ    n+24(FP), BX
+	VMOVUPD constants<>+1728(SB), Y0
+	VMOVUPD constants<>+1792(SB), Y1
+	XORQ    SI, SI
+	LEAQ    -4(BX), DI
+	CMPQ    SI, DI
+	JG      tail347
+
+one345:
+	VCVTPS2PD    (AX)(SI*4), Y2
+	VCVTPS2PD    (CX)(SI*4), Y3
+	VSUBPD       Y3, Y2, Y2
+	VMINPD       Y2, Y1, Y2
+	VMAXPD       Y2, Y0, Y2
+	VMOVUPD      constants<>+832(SB), Y3
+	VFMADD213PD  constants<>+1664(SB), Y2, Y3
+	VSUBPD       constants<>+1664(SB), Y3, Y4
+	VFNMADD231PD constants<>+960(SB), Y4, Y2
+	VMULPD       Y2, Y2, Y4
+	VMOVUPD      constants<>+1536(SB), Y5
+	VFMADD213PD  constants<>+1408(SB), Y4, Y5
+	VFMADD213PD  constants<>+1280(SB), Y4, Y5
+	VMOVUPD      constants<>+1600(SB), Y6
+	VFMADD213PD  constants<>+1472(SB), Y4, Y6
+	VFMADD213PD  constants<>+1344(SB), Y4, Y6
+	VFMADD231PD  Y6, Y2, Y5
+	VFMADD213PD  Y2, Y4, Y5
+	VADDPD       constants<>+1088(SB), Y5, Y5
+	VPSLLQ       $0x34, Y3, Y3
+	VMULPD       Y3, Y5, Y5
+	VMULPD       Y5, Y5, Y2
+	VCVTPS2PD    (DX)(SI*4), Y3
+	VADDPD       Y3, Y2, Y2
+	VCVTPD2PSY   Y5, X5
+	VMOVUPS      X5, (AX)(SI*4)
+	VCVTPD2PSY   Y2, X2
+	VMOVUPS      X2, (DX)(SI*4)
+	ADDQ         $0x04, SI
+	CMPQ         SI, DI
+	JLE          one345
+
+tail347:
+	SUBQ         SI, BX
+	JZ           done348
+	LEAQ         mask<>+32(SB), DI
+	NEGQ         BX
+	VMOVDQU      (DI)(BX*4), X2
+	VMASKMOVPS   (AX)(SI*4), X2, X3
+	VCVTPS2PD    X3, Y3
+	VMASKMOVPS   (CX)(SI*4), X2, X4
+	VCVTPS2PD    X4, Y4
+	VSUBPD       Y4, Y3, Y3
+	VMINPD       Y3, Y1, Y3
+	VMAXPD       Y3, Y0, Y3
+	VMOVUPD      constants<>+832(SB), Y0
+	VFMADD213PD  constants<>+1664(SB), Y3, Y0
+	VSUBPD       constants<>+1664(SB), Y0, Y1
+	VFNMADD231PD constants<>+960(SB), Y1, Y3
+	VMULPD       Y3, Y3, Y1
+	VMOVUPD      constants<>+1536(SB), Y4
+	VFMADD213PD  constants<>+1408(SB), Y1, Y4
+	VFMADD213PD  constants<>+1280(SB), Y1, Y4
+	VMOVUPD      constants<>+1600(SB), Y5
+	VFMADD213PD  constants<>+1472(SB), Y1, Y5
+	VFMADD213PD  constants<>+1344(SB), Y1, Y5
+	VFMADD231PD  Y5, Y3, Y4
+	VFMADD213PD  Y3, Y1, Y4
+	VADDPD       constants<>+1088(SB), Y4, Y4
+	VPSLLQ       $0x34, Y0, Y0
+	VMULPD       Y0, Y4, Y4
+	VMULPD       Y4, Y4, Y0
+	VMASKMOVPS   (DX)(SI*4), X2, X1
+	VCVTPS2PD    X1, Y1
+	VADDPD       Y1, Y0, Y0
+	VCVTPD2PSY   Y4, X4
+	VMASKMOVPS   X4, X2, (AX)(SI*4)
+	VCVTPD2PSY   Y0, X0
+	VMASKMOVPS   X0, X2, (DX)(SI*4)
+
+done348:
+	VZEROUPPER
+	RET
+
 // func logTo64(dst *float64, x *float64, n int)
 // Requires: AVX, AVX2, AVX512DQ, AVX512F, BMI2, FMA3
 TEXT ·logTo64(SB), NOSPLIT, $0-24
 	CMPQ         ·tier+0(SB), $0x02
 	JNE          avx2
+	CMPQ         n+16(FP), $0x04
+	JLE          avx2
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         n+16(FP), DX
-	VBROADCASTSD constants<>+1856(SB), Z0
-	VBROADCASTSD constants<>+0(SB), Z1
+	VBROADCASTSD constants<>+1088(SB), Z0
+	VBROADCASTSD constants<>+1856(SB), Z1
 	VBROADCASTSD constants<>+1920(SB), Z2
 	VBROADCASTSD constants<>+1984(SB), Z3
-	VBROADCASTSD constants<>+1088(SB), Z4
-	VBROADCASTSD constants<>+2048(SB), Z5
-	VBROADCASTSD constants<>+2112(SB), Z6
-	VBROADCASTSD constants<>+2176(SB), Z7
-	VBROADCASTSD constants<>+2240(SB), Z8
-	VBROADCASTSD constants<>+2304(SB), Z9
-	VBROADCASTSD constants<>+2368(SB), Z10
-	VBROADCASTSD constants<>+2432(SB), Z11
-	VBROADCASTSD constants<>+2496(SB), Z12
-	VBROADCASTSD constants<>+2560(SB), Z13
-	VBROADCASTSD constants<>+2624(SB), Z14
-	VBROADCASTSD constants<>+2688(SB), Z15
+	VBROADCASTSD constants<>+2048(SB), Z4
+	VBROADCASTSD constants<>+2112(SB), Z5
+	VBROADCASTSD constants<>+2176(SB), Z6
+	VBROADCASTSD constants<>+2240(SB), Z7
+	VBROADCASTSD constants<>+2304(SB), Z8
+	VBROADCASTSD constants<>+2368(SB), Z9
+	VBROADCASTSD constants<>+2432(SB), Z10
+	VBROADCASTSD constants<>+2496(SB), Z11
+	VBROADCASTSD constants<>+2560(SB), Z12
+	VBROADCASTSD constants<>+2624(SB), Z13
+	VBROADCASTSD constants<>+2688(SB), Z14
+	VBROADCASTSD constants<>+128(SB), Z15
 	VBROADCASTSD constants<>+2752(SB), Z16
 	VBROADCASTSD constants<>+2816(SB), Z17
-	VBROADCASTSD constants<>+2880(SB), Z18
-	VBROADCASTSD constants<>+2944(SB), Z19
-	VBROADCASTSD constants<>+128(SB), Z20
-	VBROADCASTSD constants<>+3008(SB), Z21
-	VBROADCASTSD constants<>+3072(SB), Z22
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail288
+	JG           tail352
 
-one286:
-	VMOVUPS     (CX)(BX*8), Z23
-	VMOVUPD     Z23, Z24
-	VCMPPD      $0x11, Z17, Z23, K1
-	VMULPD      Z18, Z23, K1, Z24
-	VMOVAPD.Z   Z19, K1, Z25
-	VPSUBQ      Z6, Z24, Z26
-	VPSRLQ      $0x34, Z26, Z24
-	VORPD       Z9, Z24, Z24
-	VSUBPD      Z5, Z24, Z24
-	VANDPD      Z8, Z26, Z26
-	VPADDQ      Z7, Z26, Z26
-	VSUBPD      Z25, Z24, Z24
-	VSUBPD      Z4, Z26, Z25
-	VADDPD      Z4, Z26, Z26
-	VDIVPD      Z26, Z25, Z26
-	VMULPD      Z26, Z26, Z27
-	VMULPD      Z27, Z27, Z28
-	VMOVUPD     Z16, Z29
-	VFMADD213PD Z14, Z28, Z29
-	VFMADD213PD Z12, Z28, Z29
-	VFMADD213PD Z10, Z28, Z29
-	VMOVUPD     Z15, Z30
-	VFMADD213PD Z13, Z28, Z30
-	VFMADD213PD Z11, Z28, Z30
-	VFMADD231PD Z30, Z27, Z29
-	VMULPD      Z20, Z25, Z28
-	VMULPD      Z28, Z25, Z30
-	VFMSUB213PD Z30, Z25, Z28
-	VFMADD213PD Z30, Z27, Z29
-	VMULPD      Z21, Z24, Z27
-	VADDPD      Z25, Z27, Z31
-	VSUBPD      Z27, Z31, Z27
-	VSUBPD      Z27, Z25, Z27
-	VFMADD231PD Z22, Z24, Z27
-	VSUBPD      Z28, Z27, Z27
-	VFMADD231PD Z26, Z29, Z27
-	VSUBPD      Z30, Z27, Z27
-	VADDPD      Z27, Z31, Z31
-	VCMPPD      $0x15, Z2, Z23, K1
-	VMOVAPD     Z23, K1, Z31
-	VCMPPD      $0x00, Z0, Z23, K1
-	VMOVAPD     Z1, K1, Z31
-	VCMPPD      $0x11, Z0, Z23, K1
-	VMOVAPD     Z3, K1, Z31
-	VMOVUPS     Z31, (AX)(BX*8)
-	ADDQ        $0x08, BX
-	CMPQ        BX, SI
-	JLE         one286
+one350:
+	VMOVUPS     (CX)(BX*8), Z18
+	VPSUBQ      Z6, Z18, Z19
+	VPCMPUQ     $0x06, Z7, Z19, K1
+	KORTESTW    K1, K1
+	JZ          normal354
+	VMOVUPD     Z18, Z19
+	VCMPPD      $0x11, constants<>+2176(SB), Z18, K1
+	VMULPD      constants<>+2880(SB), Z18, K1, Z19
+	VMOVUPD.Z   constants<>+2944(SB), K1, Z20
+	VPSUBQ      Z2, Z19, Z21
+	VPSRLQ      $0x34, Z21, Z19
+	VORPD       Z5, Z19, Z19
+	VSUBPD      Z1, Z19, Z19
+	VANDPD      Z4, Z21, Z21
+	VPADDQ      Z3, Z21, Z21
+	VSUBPD      Z20, Z19, Z19
+	VSUBPD      Z0, Z21, Z20
+	VADDPD      Z0, Z21, Z21
+	VDIVPD      Z21, Z20, Z21
+	VMULPD      Z21, Z21, Z22
+	VMULPD      Z22, Z22, Z23
+	VMOVUPD     Z14, Z24
+	VFMADD213PD Z12, Z23, Z24
+	VFMADD213PD Z10, Z23, Z24
+	VFMADD213PD Z8, Z23, Z24
+	VMOVUPD     Z13, Z25
+	VFMADD213PD Z11, Z23, Z25
+	VFMADD213PD Z9, Z23, Z25
+	VFMADD231PD Z25, Z22, Z24
+	VMULPD      Z15, Z20, Z23
+	VMULPD      Z23, Z20, Z25
+	VFMSUB213PD Z25, Z20, Z23
+	VFMADD213PD Z25, Z22, Z24
+	VMULPD      Z16, Z19, Z22
+	VADDPD      Z20, Z22, Z26
+	VSUBPD      Z22, Z26, Z22
+	VSUBPD      Z22, Z20, Z22
+	VFMADD231PD Z17, Z19, Z22
+	VSUBPD      Z23, Z22, Z22
+	VFMADD231PD Z21, Z24, Z22
+	VSUBPD      Z25, Z22, Z22
+	VADDPD      Z22, Z26, Z26
+	VCMPPD      $0x15, constants<>+3008(SB), Z18, K1
+	VMOVUPD     Z18, K1, Z26
+	VCMPPD      $0x00, constants<>+3072(SB), Z18, K1
+	VMOVUPD     constants<>+0(SB), K1, Z26
+	VCMPPD      $0x11, constants<>+3072(SB), Z18, K1
+	VMOVUPD     constants<>+3136(SB), K1, Z26
+	VMOVUPS     Z26, (AX)(BX*8)
+	JMP         stored355
 
-tail288:
+normal354:
+	VPSUBQ      Z2, Z18, Z19
+	VPSRLQ      $0x34, Z19, Z18
+	VORPD       Z5, Z18, Z18
+	VSUBPD      Z1, Z18, Z18
+	VANDPD      Z4, Z19, Z19
+	VPADDQ      Z3, Z19, Z19
+	VSUBPD      Z0, Z19, Z20
+	VADDPD      Z0, Z19, Z19
+	VDIVPD      Z19, Z20, Z19
+	VMULPD      Z19, Z19, Z21
+	VMULPD      Z21, Z21, Z22
+	VMOVUPD     Z14, Z23
+	VFMADD213PD Z12, Z22, Z23
+	VFMADD213PD Z10, Z22, Z23
+	VFMADD213PD Z8, Z22, Z23
+	VMOVUPD     Z13, Z24
+	VFMADD213PD Z11, Z22, Z24
+	VFMADD213PD Z9, Z22, Z24
+	VFMADD231PD Z24, Z21, Z23
+	VMULPD      Z15, Z20, Z22
+	VMULPD      Z22, Z20, Z24
+	VFMSUB213PD Z24, Z20, Z22
+	VFMADD213PD Z24, Z21, Z23
+	VMULPD      Z16, Z18, Z21
+	VADDPD      Z20, Z21, Z25
+	VSUBPD      Z21, Z25, Z21
+	VSUBPD      Z21, Z20, Z21
+	VFMADD231PD Z17, Z18, Z21
+	VSUBPD      Z22, Z21, Z21
+	VFMADD231PD Z19, Z23, Z21
+	VSUBPD      Z24, Z21, Z21
+	VADDPD      Z21, Z25, Z25
+	VMOVUPS     Z25, (AX)(BX*8)
+
+stored355:
+	ADDQ $0x08, BX
+	CMPQ BX, SI
+	JLE  one350
+
+tail352:
 	SUBQ        BX, DX
-	JZ          done289
+	JZ          done353
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
 	KMOVW       SI, K1
-	VMOVUPD.Z   (CX)(BX*8), K1, Z23
-	VMOVUPD     Z23, Z24
-	VCMPPD      $0x11, Z17, Z23, K2
-	VMULPD      Z18, Z23, K2, Z24
-	VMOVAPD.Z   Z19, K2, Z17
-	VPSUBQ      Z6, Z24, Z18
-	VPSRLQ      $0x34, Z18, Z6
-	VORPD       Z9, Z6, Z6
-	VSUBPD      Z5, Z6, Z6
-	VANDPD      Z8, Z18, Z18
-	VPADDQ      Z7, Z18, Z18
-	VSUBPD      Z17, Z6, Z6
-	VSUBPD      Z4, Z18, Z5
-	VADDPD      Z4, Z18, Z4
-	VDIVPD      Z4, Z5, Z4
-	VMULPD      Z4, Z4, Z7
-	VMULPD      Z7, Z7, Z8
-	VMOVUPD     Z16, Z9
-	VFMADD213PD Z14, Z8, Z9
-	VFMADD213PD Z12, Z8, Z9
-	VFMADD213PD Z10, Z8, Z9
-	VMOVUPD     Z15, Z10
-	VFMADD213PD Z13, Z8, Z10
-	VFMADD213PD Z11, Z8, Z10
-	VFMADD231PD Z10, Z7, Z9
-	VMULPD      Z20, Z5, Z8
-	VMULPD      Z8, Z5, Z10
-	VFMSUB213PD Z10, Z5, Z8
-	VFMADD213PD Z10, Z7, Z9
-	VMULPD      Z21, Z6, Z7
-	VADDPD      Z5, Z7, Z11
-	VSUBPD      Z7, Z11, Z7
-	VSUBPD      Z7, Z5, Z7
-	VFMADD231PD Z22, Z6, Z7
-	VSUBPD      Z8, Z7, Z7
-	VFMADD231PD Z4, Z9, Z7
-	VSUBPD      Z10, Z7, Z7
-	VADDPD      Z7, Z11, Z11
-	VCMPPD      $0x15, Z2, Z23, K2
-	VMOVAPD     Z23, K2, Z11
-	VCMPPD      $0x00, Z0, Z23, K2
-	VMOVAPD     Z1, K2, Z11
-	VCMPPD      $0x11, Z0, Z23, K2
-	VMOVAPD     Z3, K2, Z11
-	VMOVUPD     Z11, K1, (AX)(BX*8)
+	VMOVUPD.Z   (CX)(BX*8), K1, Z6
+	VMOVUPD     Z6, Z7
+	VCMPPD      $0x11, constants<>+2176(SB), Z6, K2
+	VMULPD      constants<>+2880(SB), Z6, K2, Z7
+	VMOVUPD.Z   constants<>+2944(SB), K2, Z18
+	VPSUBQ      Z2, Z7, Z7
+	VPSRLQ      $0x34, Z7, Z2
+	VORPD       Z5, Z2, Z2
+	VSUBPD      Z1, Z2, Z2
+	VANDPD      Z4, Z7, Z7
+	VPADDQ      Z3, Z7, Z7
+	VSUBPD      Z18, Z2, Z2
+	VSUBPD      Z0, Z7, Z1
+	VADDPD      Z0, Z7, Z0
+	VDIVPD      Z0, Z1, Z0
+	VMULPD      Z0, Z0, Z3
+	VMULPD      Z3, Z3, Z4
+	VMOVUPD     Z14, Z5
+	VFMADD213PD Z12, Z4, Z5
+	VFMADD213PD Z10, Z4, Z5
+	VFMADD213PD Z8, Z4, Z5
+	VMOVUPD     Z13, Z7
+	VFMADD213PD Z11, Z4, Z7
+	VFMADD213PD Z9, Z4, Z7
+	VFMADD231PD Z7, Z3, Z5
+	VMULPD      Z15, Z1, Z4
+	VMULPD      Z4, Z1, Z7
+	VFMSUB213PD Z7, Z1, Z4
+	VFMADD213PD Z7, Z3, Z5
+	VMULPD      Z16, Z2, Z3
+	VADDPD      Z1, Z3, Z8
+	VSUBPD      Z3, Z8, Z3
+	VSUBPD      Z3, Z1, Z3
+	VFMADD231PD Z17, Z2, Z3
+	VSUBPD      Z4, Z3, Z3
+	VFMADD231PD Z0, Z5, Z3
+	VSUBPD      Z7, Z3, Z3
+	VADDPD      Z3, Z8, Z8
+	VCMPPD      $0x15, constants<>+3008(SB), Z6, K2
+	VMOVUPD     Z6, K2, Z8
+	VCMPPD      $0x00, constants<>+3072(SB), Z6, K2
+	VMOVUPD     constants<>+0(SB), K2, Z8
+	VCMPPD      $0x11, constants<>+3072(SB), Z6, K2
+	VMOVUPD     constants<>+3136(SB), K2, Z8
+	VMOVUPD     Z8, K1, (AX)(BX*8)
 
-done289:
+done353:
 	VZEROUPPER
 	RET
 
@@ -4737,113 +5969,158 @@ avx2:
 	XORQ BX, BX
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail293
+	JG   tail359
 
-one291:
+one357:
 	VMOVUPS     (CX)(BX*8), Y0
+	VPSUBQ      constants<>+2176(SB), Y0, Y1
+	VPCMPGTQ    constants<>+2240(SB), Y1, Y2
+	VORPD       Y1, Y2, Y2
+	VORPD       Y0, Y2, Y2
+	VMOVMSKPD   Y2, DI
+	TESTL       DI, DI
+	JZ          normal361
 	VMOVUPD     Y0, Y1
-	VCMPPD      $0x11, constants<>+2816(SB), Y0, Y2
+	VCMPPD      $0x11, constants<>+2176(SB), Y0, Y2
 	VMULPD      constants<>+2880(SB), Y0, Y3
 	VBLENDVPD   Y2, Y3, Y1, Y1
 	VANDPD      constants<>+2944(SB), Y2, Y2
-	VPSUBQ      constants<>+2112(SB), Y1, Y3
+	VPSUBQ      constants<>+1920(SB), Y1, Y3
 	VPSRLQ      $0x34, Y3, Y1
-	VORPD       constants<>+2304(SB), Y1, Y1
-	VSUBPD      constants<>+2048(SB), Y1, Y1
-	VANDPD      constants<>+2240(SB), Y3, Y3
-	VPADDQ      constants<>+2176(SB), Y3, Y3
+	VORPD       constants<>+2112(SB), Y1, Y1
+	VSUBPD      constants<>+1856(SB), Y1, Y1
+	VANDPD      constants<>+2048(SB), Y3, Y3
+	VPADDQ      constants<>+1984(SB), Y3, Y3
 	VSUBPD      Y2, Y1, Y1
 	VSUBPD      constants<>+1088(SB), Y3, Y2
 	VADDPD      constants<>+1088(SB), Y3, Y3
 	VDIVPD      Y3, Y2, Y3
 	VMULPD      Y3, Y3, Y4
 	VMULPD      Y4, Y4, Y5
-	VMOVUPD     constants<>+2752(SB), Y6
-	VFMADD213PD constants<>+2624(SB), Y5, Y6
-	VFMADD213PD constants<>+2496(SB), Y5, Y6
-	VFMADD213PD constants<>+2368(SB), Y5, Y6
-	VMOVUPD     constants<>+2688(SB), Y7
-	VFMADD213PD constants<>+2560(SB), Y5, Y7
-	VFMADD213PD constants<>+2432(SB), Y5, Y7
+	VMOVUPD     constants<>+2688(SB), Y6
+	VFMADD213PD constants<>+2560(SB), Y5, Y6
+	VFMADD213PD constants<>+2432(SB), Y5, Y6
+	VFMADD213PD constants<>+2304(SB), Y5, Y6
+	VMOVUPD     constants<>+2624(SB), Y7
+	VFMADD213PD constants<>+2496(SB), Y5, Y7
+	VFMADD213PD constants<>+2368(SB), Y5, Y7
 	VFMADD231PD Y7, Y4, Y6
 	VMULPD      constants<>+128(SB), Y2, Y5
 	VMULPD      Y5, Y2, Y7
 	VFMSUB213PD Y7, Y2, Y5
 	VFMADD213PD Y7, Y4, Y6
-	VMULPD      constants<>+3008(SB), Y1, Y4
+	VMULPD      constants<>+2752(SB), Y1, Y4
 	VADDPD      Y2, Y4, Y8
 	VSUBPD      Y4, Y8, Y4
 	VSUBPD      Y4, Y2, Y4
-	VFMADD231PD constants<>+3072(SB), Y1, Y4
+	VFMADD231PD constants<>+2816(SB), Y1, Y4
 	VSUBPD      Y5, Y4, Y4
 	VFMADD231PD Y3, Y6, Y4
 	VSUBPD      Y7, Y4, Y4
 	VADDPD      Y4, Y8, Y8
-	VCMPPD      $0x15, constants<>+1920(SB), Y0, Y1
+	VCMPPD      $0x15, constants<>+3008(SB), Y0, Y1
 	VBLENDVPD   Y1, Y0, Y8, Y8
-	VCMPPD      $0x00, constants<>+1856(SB), Y0, Y1
+	VCMPPD      $0x00, constants<>+3072(SB), Y0, Y1
 	VBLENDVPD   Y1, constants<>+0(SB), Y8, Y8
-	VCMPPD      $0x11, constants<>+1856(SB), Y0, Y0
-	VBLENDVPD   Y0, constants<>+1984(SB), Y8, Y8
+	VCMPPD      $0x11, constants<>+3072(SB), Y0, Y0
+	VBLENDVPD   Y0, constants<>+3136(SB), Y8, Y8
 	VMOVUPS     Y8, (AX)(BX*8)
-	ADDQ        $0x04, BX
-	CMPQ        BX, SI
-	JLE         one291
+	JMP         stored362
 
-tail293:
+normal361:
+	VPSUBQ      constants<>+1920(SB), Y0, Y1
+	VPSRLQ      $0x34, Y1, Y0
+	VORPD       constants<>+2112(SB), Y0, Y0
+	VSUBPD      constants<>+1856(SB), Y0, Y0
+	VANDPD      constants<>+2048(SB), Y1, Y1
+	VPADDQ      constants<>+1984(SB), Y1, Y1
+	VSUBPD      constants<>+1088(SB), Y1, Y2
+	VADDPD      constants<>+1088(SB), Y1, Y1
+	VDIVPD      Y1, Y2, Y1
+	VMULPD      Y1, Y1, Y3
+	VMULPD      Y3, Y3, Y4
+	VMOVUPD     constants<>+2688(SB), Y5
+	VFMADD213PD constants<>+2560(SB), Y4, Y5
+	VFMADD213PD constants<>+2432(SB), Y4, Y5
+	VFMADD213PD constants<>+2304(SB), Y4, Y5
+	VMOVUPD     constants<>+2624(SB), Y6
+	VFMADD213PD constants<>+2496(SB), Y4, Y6
+	VFMADD213PD constants<>+2368(SB), Y4, Y6
+	VFMADD231PD Y6, Y3, Y5
+	VMULPD      constants<>+128(SB), Y2, Y4
+	VMULPD      Y4, Y2, Y6
+	VFMSUB213PD Y6, Y2, Y4
+	VFMADD213PD Y6, Y3, Y5
+	VMULPD      constants<>+2752(SB), Y0, Y3
+	VADDPD      Y2, Y3, Y7
+	VSUBPD      Y3, Y7, Y3
+	VSUBPD      Y3, Y2, Y3
+	VFMADD231PD constants<>+2816(SB), Y0, Y3
+	VSUBPD      Y4, Y3, Y3
+	VFMADD231PD Y1, Y5, Y3
+	VSUBPD      Y6, Y3, Y3
+	VADDPD      Y3, Y7, Y7
+	VMOVUPS     Y7, (AX)(BX*8)
+
+stored362:
+	ADDQ $0x04, BX
+	CMPQ BX, SI
+	JLE  one357
+
+tail359:
 	SUBQ        BX, DX
-	JZ          done294
+	JZ          done360
 	LEAQ        mask<>+32(SB), SI
 	NEGQ        DX
 	VMOVDQU     (SI)(DX*8), Y0
 	VMASKMOVPD  (CX)(BX*8), Y0, Y1
 	VMOVUPD     Y1, Y2
-	VCMPPD      $0x11, constants<>+2816(SB), Y1, Y3
+	VCMPPD      $0x11, constants<>+2176(SB), Y1, Y3
 	VMULPD      constants<>+2880(SB), Y1, Y4
 	VBLENDVPD   Y3, Y4, Y2, Y2
 	VANDPD      constants<>+2944(SB), Y3, Y3
-	VPSUBQ      constants<>+2112(SB), Y2, Y4
+	VPSUBQ      constants<>+1920(SB), Y2, Y4
 	VPSRLQ      $0x34, Y4, Y2
-	VORPD       constants<>+2304(SB), Y2, Y2
-	VSUBPD      constants<>+2048(SB), Y2, Y2
-	VANDPD      constants<>+2240(SB), Y4, Y4
-	VPADDQ      constants<>+2176(SB), Y4, Y4
+	VORPD       constants<>+2112(SB), Y2, Y2
+	VSUBPD      constants<>+1856(SB), Y2, Y2
+	VANDPD      constants<>+2048(SB), Y4, Y4
+	VPADDQ      constants<>+1984(SB), Y4, Y4
 	VSUBPD      Y3, Y2, Y2
 	VSUBPD      constants<>+1088(SB), Y4, Y3
 	VADDPD      constants<>+1088(SB), Y4, Y4
 	VDIVPD      Y4, Y3, Y4
 	VMULPD      Y4, Y4, Y5
 	VMULPD      Y5, Y5, Y6
-	VMOVUPD     constants<>+2752(SB), Y7
-	VFMADD213PD constants<>+2624(SB), Y6, Y7
-	VFMADD213PD constants<>+2496(SB), Y6, Y7
-	VFMADD213PD constants<>+2368(SB), Y6, Y7
-	VMOVUPD     constants<>+2688(SB), Y8
-	VFMADD213PD constants<>+2560(SB), Y6, Y8
-	VFMADD213PD constants<>+2432(SB), Y6, Y8
+	VMOVUPD     constants<>+2688(SB), Y7
+	VFMADD213PD constants<>+2560(SB), Y6, Y7
+	VFMADD213PD constants<>+2432(SB), Y6, Y7
+	VFMADD213PD constants<>+2304(SB), Y6, Y7
+	VMOVUPD     constants<>+2624(SB), Y8
+	VFMADD213PD constants<>+2496(SB), Y6, Y8
+	VFMADD213PD constants<>+2368(SB), Y6, Y8
 	VFMADD231PD Y8, Y5, Y7
 	VMULPD      constants<>+128(SB), Y3, Y6
 	VMULPD      Y6, Y3, Y8
 	VFMSUB213PD Y8, Y3, Y6
 	VFMADD213PD Y8, Y5, Y7
-	VMULPD      constants<>+3008(SB), Y2, Y5
+	VMULPD      constants<>+2752(SB), Y2, Y5
 	VADDPD      Y3, Y5, Y9
 	VSUBPD      Y5, Y9, Y5
 	VSUBPD      Y5, Y3, Y5
-	VFMADD231PD constants<>+3072(SB), Y2, Y5
+	VFMADD231PD constants<>+2816(SB), Y2, Y5
 	VSUBPD      Y6, Y5, Y5
 	VFMADD231PD Y4, Y7, Y5
 	VSUBPD      Y8, Y5, Y5
 	VADDPD      Y5, Y9, Y9
-	VCMPPD      $0x15, constants<>+1920(SB), Y1, Y2
+	VCMPPD      $0x15, constants<>+3008(SB), Y1, Y2
 	VBLENDVPD   Y2, Y1, Y9, Y9
-	VCMPPD      $0x00, constants<>+1856(SB), Y1, Y2
+	VCMPPD      $0x00, constants<>+3072(SB), Y1, Y2
 	VBLENDVPD   Y2, constants<>+0(SB), Y9, Y9
-	VCMPPD      $0x11, constants<>+1856(SB), Y1, Y1
-	VBLENDVPD   Y1, constants<>+1984(SB), Y9, Y9
+	VCMPPD      $0x11, constants<>+3072(SB), Y1, Y1
+	VBLENDVPD   Y1, constants<>+3136(SB), Y9, Y9
 	VMASKMOVPD  Y9, Y0, (AX)(BX*8)
 
-done294:
+done360:
 	VZEROUPPER
 	RET
 
@@ -4852,101 +6129,132 @@ done294:
 TEXT ·logTo32(SB), NOSPLIT, $0-24
 	CMPQ         ·tier+0(SB), $0x02
 	JNE          avx2
+	CMPQ         n+16(FP), $0x04
+	JLE          avx2
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         n+16(FP), DX
-	VBROADCASTSD constants<>+1856(SB), Z0
-	VBROADCASTSD constants<>+0(SB), Z1
+	VBROADCASTSD constants<>+1088(SB), Z0
+	VBROADCASTSD constants<>+1856(SB), Z1
 	VBROADCASTSD constants<>+1920(SB), Z2
 	VBROADCASTSD constants<>+1984(SB), Z3
-	VBROADCASTSD constants<>+1088(SB), Z4
-	VBROADCASTSD constants<>+2048(SB), Z5
-	VBROADCASTSD constants<>+2112(SB), Z6
-	VBROADCASTSD constants<>+2176(SB), Z7
-	VBROADCASTSD constants<>+2240(SB), Z8
-	VBROADCASTSD constants<>+2304(SB), Z9
-	VBROADCASTSD constants<>+3136(SB), Z10
-	VBROADCASTSD constants<>+3200(SB), Z11
-	VBROADCASTSD constants<>+3264(SB), Z12
-	VBROADCASTSD constants<>+3328(SB), Z13
-	VBROADCASTSD constants<>+960(SB), Z14
+	VBROADCASTSD constants<>+2048(SB), Z4
+	VBROADCASTSD constants<>+2112(SB), Z5
+	VBROADCASTSD constants<>+2176(SB), Z6
+	VBROADCASTSD constants<>+2240(SB), Z7
+	VBROADCASTSD constants<>+3200(SB), Z8
+	VBROADCASTSD constants<>+3264(SB), Z9
+	VBROADCASTSD constants<>+3328(SB), Z10
+	VBROADCASTSD constants<>+3392(SB), Z11
+	VBROADCASTSD constants<>+960(SB), Z12
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail298
+	JG           tail366
 
-one296:
-	VCVTPS2PD   (CX)(BX*4), Z15
-	VPSUBQ      Z6, Z15, Z17
-	VPSRLQ      $0x34, Z17, Z16
-	VORPD       Z9, Z16, Z16
-	VSUBPD      Z5, Z16, Z16
-	VANDPD      Z8, Z17, Z17
-	VPADDQ      Z7, Z17, Z17
-	VSUBPD      Z4, Z17, Z18
-	VADDPD      Z4, Z17, Z17
-	VDIVPD      Z17, Z18, Z17
-	VMULPD      Z17, Z17, Z18
-	VMULPD      Z18, Z18, Z19
-	VMOVUPD     Z12, Z20
-	VFMADD213PD Z10, Z19, Z20
-	VMOVUPD     Z13, Z21
-	VFMADD213PD Z11, Z19, Z21
-	VFMADD231PD Z21, Z18, Z20
-	VMULPD      Z17, Z18, Z18
-	VADDPD      Z17, Z17, Z17
-	VFMADD231PD Z18, Z20, Z17
-	VFMADD231PD Z14, Z16, Z17
-	VCMPPD      $0x15, Z2, Z15, K1
-	VMOVAPD     Z15, K1, Z17
-	VCMPPD      $0x00, Z0, Z15, K1
-	VMOVAPD     Z1, K1, Z17
-	VCMPPD      $0x11, Z0, Z15, K1
-	VMOVAPD     Z3, K1, Z17
-	VCVTPD2PS   Z17, Y17
-	VMOVUPS     Y17, (AX)(BX*4)
-	ADDQ        $0x08, BX
-	CMPQ        BX, SI
-	JLE         one296
+one364:
+	VCVTPS2PD   (CX)(BX*4), Z13
+	VPSUBQ      Z6, Z13, Z14
+	VPCMPUQ     $0x06, Z7, Z14, K1
+	KORTESTW    K1, K1
+	JZ          normal368
+	VPSUBQ      Z2, Z13, Z15
+	VPSRLQ      $0x34, Z15, Z14
+	VORPD       Z5, Z14, Z14
+	VSUBPD      Z1, Z14, Z14
+	VANDPD      Z4, Z15, Z15
+	VPADDQ      Z3, Z15, Z15
+	VSUBPD      Z0, Z15, Z16
+	VADDPD      Z0, Z15, Z15
+	VDIVPD      Z15, Z16, Z15
+	VMULPD      Z15, Z15, Z16
+	VMULPD      Z16, Z16, Z17
+	VMOVUPD     Z10, Z18
+	VFMADD213PD Z8, Z17, Z18
+	VMOVUPD     Z11, Z19
+	VFMADD213PD Z9, Z17, Z19
+	VFMADD231PD Z19, Z16, Z18
+	VMULPD      Z15, Z16, Z16
+	VADDPD      Z15, Z15, Z15
+	VFMADD231PD Z16, Z18, Z15
+	VFMADD231PD Z12, Z14, Z15
+	VCMPPD      $0x15, constants<>+3008(SB), Z13, K1
+	VMOVUPD     Z13, K1, Z15
+	VCMPPD      $0x00, constants<>+3072(SB), Z13, K1
+	VMOVUPD     constants<>+0(SB), K1, Z15
+	VCMPPD      $0x11, constants<>+3072(SB), Z13, K1
+	VMOVUPD     constants<>+3136(SB), K1, Z15
+	VCVTPD2PS   Z15, Y15
+	VMOVUPS     Y15, (AX)(BX*4)
+	JMP         stored369
 
-tail298:
+normal368:
+	VPSUBQ      Z2, Z13, Z14
+	VPSRLQ      $0x34, Z14, Z13
+	VORPD       Z5, Z13, Z13
+	VSUBPD      Z1, Z13, Z13
+	VANDPD      Z4, Z14, Z14
+	VPADDQ      Z3, Z14, Z14
+	VSUBPD      Z0, Z14, Z15
+	VADDPD      Z0, Z14, Z14
+	VDIVPD      Z14, Z15, Z14
+	VMULPD      Z14, Z14, Z15
+	VMULPD      Z15, Z15, Z16
+	VMOVUPD     Z10, Z17
+	VFMADD213PD Z8, Z16, Z17
+	VMOVUPD     Z11, Z18
+	VFMADD213PD Z9, Z16, Z18
+	VFMADD231PD Z18, Z15, Z17
+	VMULPD      Z14, Z15, Z15
+	VADDPD      Z14, Z14, Z14
+	VFMADD231PD Z15, Z17, Z14
+	VFMADD231PD Z12, Z13, Z14
+	VCVTPD2PS   Z14, Y14
+	VMOVUPS     Y14, (AX)(BX*4)
+
+stored369:
+	ADDQ $0x08, BX
+	CMPQ BX, SI
+	JLE  one364
+
+tail366:
 	SUBQ        BX, DX
-	JZ          done299
+	JZ          done367
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
 	KMOVW       SI, K1
-	VCVTPS2PD.Z (CX)(BX*4), K1, Z15
-	VPSUBQ      Z6, Z15, Z16
-	VPSRLQ      $0x34, Z16, Z6
-	VORPD       Z9, Z6, Z6
-	VSUBPD      Z5, Z6, Z6
-	VANDPD      Z8, Z16, Z16
-	VPADDQ      Z7, Z16, Z16
-	VSUBPD      Z4, Z16, Z5
-	VADDPD      Z4, Z16, Z4
-	VDIVPD      Z4, Z5, Z4
-	VMULPD      Z4, Z4, Z5
-	VMULPD      Z5, Z5, Z7
-	VMOVUPD     Z12, Z8
-	VFMADD213PD Z10, Z7, Z8
-	VMOVUPD     Z13, Z9
-	VFMADD213PD Z11, Z7, Z9
-	VFMADD231PD Z9, Z5, Z8
-	VMULPD      Z4, Z5, Z5
-	VADDPD      Z4, Z4, Z4
-	VFMADD231PD Z5, Z8, Z4
-	VFMADD231PD Z14, Z6, Z4
-	VCMPPD      $0x15, Z2, Z15, K2
-	VMOVAPD     Z15, K2, Z4
-	VCMPPD      $0x00, Z0, Z15, K2
-	VMOVAPD     Z1, K2, Z4
-	VCMPPD      $0x11, Z0, Z15, K2
-	VMOVAPD     Z3, K2, Z4
-	VCVTPD2PS   Z4, Y4
-	VMOVUPS     Y4, K1, (AX)(BX*4)
+	VCVTPS2PD.Z (CX)(BX*4), K1, Z6
+	VPSUBQ      Z2, Z6, Z7
+	VPSRLQ      $0x34, Z7, Z2
+	VORPD       Z5, Z2, Z2
+	VSUBPD      Z1, Z2, Z2
+	VANDPD      Z4, Z7, Z7
+	VPADDQ      Z3, Z7, Z7
+	VSUBPD      Z0, Z7, Z1
+	VADDPD      Z0, Z7, Z0
+	VDIVPD      Z0, Z1, Z0
+	VMULPD      Z0, Z0, Z1
+	VMULPD      Z1, Z1, Z3
+	VMOVUPD     Z10, Z4
+	VFMADD213PD Z8, Z3, Z4
+	VMOVUPD     Z11, Z5
+	VFMADD213PD Z9, Z3, Z5
+	VFMADD231PD Z5, Z1, Z4
+	VMULPD      Z0, Z1, Z1
+	VADDPD      Z0, Z0, Z0
+	VFMADD231PD Z1, Z4, Z0
+	VFMADD231PD Z12, Z2, Z0
+	VCMPPD      $0x15, constants<>+3008(SB), Z6, K2
+	VMOVUPD     Z6, K2, Z0
+	VCMPPD      $0x00, constants<>+3072(SB), Z6, K2
+	VMOVUPD     constants<>+0(SB), K2, Z0
+	VCMPPD      $0x11, constants<>+3072(SB), Z6, K2
+	VMOVUPD     constants<>+3136(SB), K2, Z0
+	VCVTPD2PS   Z0, Y0
+	VMOVUPS     Y0, K1, (AX)(BX*4)
 
-done299:
+done367:
 	VZEROUPPER
 	RET
 
@@ -4957,89 +6265,123 @@ avx2:
 	XORQ BX, BX
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail303
+	JG   tail373
 
-one301:
+one371:
 	VCVTPS2PD   (CX)(BX*4), Y0
-	VPSUBQ      constants<>+2112(SB), Y0, Y2
+	VPSUBQ      constants<>+2176(SB), Y0, Y1
+	VPCMPGTQ    constants<>+2240(SB), Y1, Y2
+	VORPD       Y1, Y2, Y2
+	VORPD       Y0, Y2, Y2
+	VMOVMSKPD   Y2, DI
+	TESTL       DI, DI
+	JZ          normal375
+	VPSUBQ      constants<>+1920(SB), Y0, Y2
 	VPSRLQ      $0x34, Y2, Y1
-	VORPD       constants<>+2304(SB), Y1, Y1
-	VSUBPD      constants<>+2048(SB), Y1, Y1
-	VANDPD      constants<>+2240(SB), Y2, Y2
-	VPADDQ      constants<>+2176(SB), Y2, Y2
+	VORPD       constants<>+2112(SB), Y1, Y1
+	VSUBPD      constants<>+1856(SB), Y1, Y1
+	VANDPD      constants<>+2048(SB), Y2, Y2
+	VPADDQ      constants<>+1984(SB), Y2, Y2
 	VSUBPD      constants<>+1088(SB), Y2, Y3
 	VADDPD      constants<>+1088(SB), Y2, Y2
 	VDIVPD      Y2, Y3, Y2
 	VMULPD      Y2, Y2, Y3
 	VMULPD      Y3, Y3, Y4
-	VMOVUPD     constants<>+3264(SB), Y5
-	VFMADD213PD constants<>+3136(SB), Y4, Y5
-	VMOVUPD     constants<>+3328(SB), Y6
-	VFMADD213PD constants<>+3200(SB), Y4, Y6
+	VMOVUPD     constants<>+3328(SB), Y5
+	VFMADD213PD constants<>+3200(SB), Y4, Y5
+	VMOVUPD     constants<>+3392(SB), Y6
+	VFMADD213PD constants<>+3264(SB), Y4, Y6
 	VFMADD231PD Y6, Y3, Y5
 	VMULPD      Y2, Y3, Y3
 	VADDPD      Y2, Y2, Y2
 	VFMADD231PD Y3, Y5, Y2
 	VFMADD231PD constants<>+960(SB), Y1, Y2
-	VCMPPD      $0x15, constants<>+1920(SB), Y0, Y1
+	VCMPPD      $0x15, constants<>+3008(SB), Y0, Y1
 	VBLENDVPD   Y1, Y0, Y2, Y2
-	VCMPPD      $0x00, constants<>+1856(SB), Y0, Y1
+	VCMPPD      $0x00, constants<>+3072(SB), Y0, Y1
 	VBLENDVPD   Y1, constants<>+0(SB), Y2, Y2
-	VCMPPD      $0x11, constants<>+1856(SB), Y0, Y0
-	VBLENDVPD   Y0, constants<>+1984(SB), Y2, Y2
+	VCMPPD      $0x11, constants<>+3072(SB), Y0, Y0
+	VBLENDVPD   Y0, constants<>+3136(SB), Y2, Y2
 	VCVTPD2PSY  Y2, X2
 	VMOVUPS     X2, (AX)(BX*4)
-	ADDQ        $0x04, BX
-	CMPQ        BX, SI
-	JLE         one301
+	JMP         stored376
 
-tail303:
+normal375:
+	VPSUBQ      constants<>+1920(SB), Y0, Y1
+	VPSRLQ      $0x34, Y1, Y0
+	VORPD       constants<>+2112(SB), Y0, Y0
+	VSUBPD      constants<>+1856(SB), Y0, Y0
+	VANDPD      constants<>+2048(SB), Y1, Y1
+	VPADDQ      constants<>+1984(SB), Y1, Y1
+	VSUBPD      constants<>+1088(SB), Y1, Y2
+	VADDPD      constants<>+1088(SB), Y1, Y1
+	VDIVPD      Y1, Y2, Y1
+	VMULPD      Y1, Y1, Y2
+	VMULPD      Y2, Y2, Y3
+	VMOVUPD     constants<>+3328(SB), Y4
+	VFMADD213PD constants<>+3200(SB), Y3, Y4
+	VMOVUPD     constants<>+3392(SB), Y5
+	VFMADD213PD constants<>+3264(SB), Y3, Y5
+	VFMADD231PD Y5, Y2, Y4
+	VMULPD      Y1, Y2, Y2
+	VADDPD      Y1, Y1, Y1
+	VFMADD231PD Y2, Y4, Y1
+	VFMADD231PD constants<>+960(SB), Y0, Y1
+	VCVTPD2PSY  Y1, X1
+	VMOVUPS     X1, (AX)(BX*4)
+
+stored376:
+	ADDQ $0x04, BX
+	CMPQ BX, SI
+	JLE  one371
+
+tail373:
 	SUBQ        BX, DX
-	JZ          done304
+	JZ          done374
 	LEAQ        mask<>+32(SB), SI
 	NEGQ        DX
 	VMOVDQU     (SI)(DX*4), X0
 	VMASKMOVPS  (CX)(BX*4), X0, X1
 	VCVTPS2PD   X1, Y1
-	VPSUBQ      constants<>+2112(SB), Y1, Y3
+	VPSUBQ      constants<>+1920(SB), Y1, Y3
 	VPSRLQ      $0x34, Y3, Y2
-	VORPD       constants<>+2304(SB), Y2, Y2
-	VSUBPD      constants<>+2048(SB), Y2, Y2
-	VANDPD      constants<>+2240(SB), Y3, Y3
-	VPADDQ      constants<>+2176(SB), Y3, Y3
+	VORPD       constants<>+2112(SB), Y2, Y2
+	VSUBPD      constants<>+1856(SB), Y2, Y2
+	VANDPD      constants<>+2048(SB), Y3, Y3
+	VPADDQ      constants<>+1984(SB), Y3, Y3
 	VSUBPD      constants<>+1088(SB), Y3, Y4
 	VADDPD      constants<>+1088(SB), Y3, Y3
 	VDIVPD      Y3, Y4, Y3
 	VMULPD      Y3, Y3, Y4
 	VMULPD      Y4, Y4, Y5
-	VMOVUPD     constants<>+3264(SB), Y6
-	VFMADD213PD constants<>+3136(SB), Y5, Y6
-	VMOVUPD     constants<>+3328(SB), Y7
-	VFMADD213PD constants<>+3200(SB), Y5, Y7
+	VMOVUPD     constants<>+3328(SB), Y6
+	VFMADD213PD constants<>+3200(SB), Y5, Y6
+	VMOVUPD     constants<>+3392(SB), Y7
+	VFMADD213PD constants<>+3264(SB), Y5, Y7
 	VFMADD231PD Y7, Y4, Y6
 	VMULPD      Y3, Y4, Y4
 	VADDPD      Y3, Y3, Y3
 	VFMADD231PD Y4, Y6, Y3
 	VFMADD231PD constants<>+960(SB), Y2, Y3
-	VCMPPD      $0x15, constants<>+1920(SB), Y1, Y2
+	VCMPPD      $0x15, constants<>+3008(SB), Y1, Y2
 	VBLENDVPD   Y2, Y1, Y3, Y3
-	VCMPPD      $0x00, constants<>+1856(SB), Y1, Y2
+	VCMPPD      $0x00, constants<>+3072(SB), Y1, Y2
 	VBLENDVPD   Y2, constants<>+0(SB), Y3, Y3
-	VCMPPD      $0x11, constants<>+1856(SB), Y1, Y1
-	VBLENDVPD   Y1, constants<>+1984(SB), Y3, Y3
+	VCMPPD      $0x11, constants<>+3072(SB), Y1, Y1
+	VBLENDVPD   Y1, constants<>+3136(SB), Y3, Y3
 	VCVTPD2PSY  Y3, X3
 	VMASKMOVPS  X3, X0, (AX)(BX*4)
 
-done304:
+done374:
 	VZEROUPPER
 	RET
 
-// func peakFMA64(n int, mul *float64, add *float64) float64
+// func peakFMA64(rounds int, mul *float64, add *float64) float64
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, FMA3
 TEXT ·peakFMA64(SB), NOSPLIT, $0-32
 	CMPQ         ·tier+0(SB), $0x02
 	JNE          avx2
-	MOVQ         n+0(FP), AX
+	MOVQ         rounds+0(FP), AX
 	MOVQ         mul+8(FP), CX
 	VBROADCASTSD (CX), Z0
 	MOVQ         add+16(FP), CX
@@ -5057,7 +6399,7 @@ TEXT ·peakFMA64(SB), NOSPLIT, $0-32
 	VMOVUPS      Z1, Z12
 	VMOVUPS      Z1, Z13
 
-round305:
+round377:
 	VFMADD213PD   Z1, Z0, Z2
 	VFMADD213PD   Z1, Z0, Z3
 	VFMADD213PD   Z1, Z0, Z4
@@ -5071,7 +6413,7 @@ round305:
 	VFMADD213PD   Z1, Z0, Z12
 	VFMADD213PD   Z1, Z0, Z13
 	DECQ          AX
-	JNZ           round305
+	JNZ           round377
 	VADDPD        Z3, Z2, Z2
 	VADDPD        Z4, Z2, Z2
 	VADDPD        Z5, Z2, Z2
@@ -5094,7 +6436,7 @@ round305:
 	RET
 
 avx2:
-	MOVQ         n+0(FP), AX
+	MOVQ         rounds+0(FP), AX
 	MOVQ         mul+8(FP), CX
 	VBROADCASTSD (CX), Y0
 	MOVQ         add+16(FP), CX
@@ -5112,7 +6454,7 @@ avx2:
 	VMOVUPS      Y1, Y12
 	VMOVUPS      Y1, Y13
 
-round306:
+round378:
 	VFMADD213PD  Y1, Y0, Y2
 	VFMADD213PD  Y1, Y0, Y3
 	VFMADD213PD  Y1, Y0, Y4
@@ -5126,7 +6468,7 @@ round306:
 	VFMADD213PD  Y1, Y0, Y12
 	VFMADD213PD  Y1, Y0, Y13
 	DECQ         AX
-	JNZ          round306
+	JNZ          round378
 	VADDPD       Y3, Y2, Y2
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y2, Y2
@@ -5146,12 +6488,12 @@ round306:
 	VZEROUPPER
 	RET
 
-// func peakFMA32(n int, mul *float32, add *float32) float32
+// func peakFMA32(rounds int, mul *float32, add *float32) float32
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, FMA3
 TEXT ·peakFMA32(SB), NOSPLIT, $0-28
 	CMPQ         ·tier+0(SB), $0x02
 	JNE          avx2
-	MOVQ         n+0(FP), AX
+	MOVQ         rounds+0(FP), AX
 	MOVQ         mul+8(FP), CX
 	VBROADCASTSS (CX), Z0
 	MOVQ         add+16(FP), CX
@@ -5169,7 +6511,7 @@ TEXT ·peakFMA32(SB), NOSPLIT, $0-28
 	VMOVUPS      Z1, Z12
 	VMOVUPS      Z1, Z13
 
-round307:
+round379:
 	VFMADD213PS   Z1, Z0, Z2
 	VFMADD213PS   Z1, Z0, Z3
 	VFMADD213PS   Z1, Z0, Z4
@@ -5183,7 +6525,7 @@ round307:
 	VFMADD213PS   Z1, Z0, Z12
 	VFMADD213PS   Z1, Z0, Z13
 	DECQ          AX
-	JNZ           round307
+	JNZ           round379
 	VADDPS        Z3, Z2, Z2
 	VADDPS        Z4, Z2, Z2
 	VADDPS        Z5, Z2, Z2
@@ -5208,7 +6550,7 @@ round307:
 	RET
 
 avx2:
-	MOVQ         n+0(FP), AX
+	MOVQ         rounds+0(FP), AX
 	MOVQ         mul+8(FP), CX
 	VBROADCASTSS (CX), Y0
 	MOVQ         add+16(FP), CX
@@ -5226,7 +6568,7 @@ avx2:
 	VMOVUPS      Y1, Y12
 	VMOVUPS      Y1, Y13
 
-round308:
+round380:
 	VFMADD213PS  Y1, Y0, Y2
 	VFMADD213PS  Y1, Y0, Y3
 	VFMADD213PS  Y1, Y0, Y4
@@ -5240,7 +6582,7 @@ round308:
 	VFMADD213PS  Y1, Y0, Y12
 	VFMADD213PS  Y1, Y0, Y13
 	DECQ         AX
-	JNZ          round308
+	JNZ          round380
 	VADDPS       Y3, Y2, Y2
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y2, Y2
@@ -5502,134 +6844,134 @@ DATA constants<>+1824(SB)/8, $0x4056800000000000
 DATA constants<>+1832(SB)/8, $0x4056800000000000
 DATA constants<>+1840(SB)/8, $0x4056800000000000
 DATA constants<>+1848(SB)/8, $0x4056800000000000
-DATA constants<>+1856(SB)/8, $0x0000000000000000
-DATA constants<>+1864(SB)/8, $0x0000000000000000
-DATA constants<>+1872(SB)/8, $0x0000000000000000
-DATA constants<>+1880(SB)/8, $0x0000000000000000
-DATA constants<>+1888(SB)/8, $0x0000000000000000
-DATA constants<>+1896(SB)/8, $0x0000000000000000
-DATA constants<>+1904(SB)/8, $0x0000000000000000
-DATA constants<>+1912(SB)/8, $0x0000000000000000
-DATA constants<>+1920(SB)/8, $0x7ff0000000000000
-DATA constants<>+1928(SB)/8, $0x7ff0000000000000
-DATA constants<>+1936(SB)/8, $0x7ff0000000000000
-DATA constants<>+1944(SB)/8, $0x7ff0000000000000
-DATA constants<>+1952(SB)/8, $0x7ff0000000000000
-DATA constants<>+1960(SB)/8, $0x7ff0000000000000
-DATA constants<>+1968(SB)/8, $0x7ff0000000000000
-DATA constants<>+1976(SB)/8, $0x7ff0000000000000
-DATA constants<>+1984(SB)/8, $0x7ff8000000000000
-DATA constants<>+1992(SB)/8, $0x7ff8000000000000
-DATA constants<>+2000(SB)/8, $0x7ff8000000000000
-DATA constants<>+2008(SB)/8, $0x7ff8000000000000
-DATA constants<>+2016(SB)/8, $0x7ff8000000000000
-DATA constants<>+2024(SB)/8, $0x7ff8000000000000
-DATA constants<>+2032(SB)/8, $0x7ff8000000000000
-DATA constants<>+2040(SB)/8, $0x7ff8000000000000
-DATA constants<>+2048(SB)/8, $0x4330000000000800
-DATA constants<>+2056(SB)/8, $0x4330000000000800
-DATA constants<>+2064(SB)/8, $0x4330000000000800
-DATA constants<>+2072(SB)/8, $0x4330000000000800
-DATA constants<>+2080(SB)/8, $0x4330000000000800
-DATA constants<>+2088(SB)/8, $0x4330000000000800
-DATA constants<>+2096(SB)/8, $0x4330000000000800
-DATA constants<>+2104(SB)/8, $0x4330000000000800
-DATA constants<>+2112(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+2120(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+2128(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+2136(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+2144(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+2152(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+2160(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+2168(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+2176(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2184(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2192(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2200(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2208(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2216(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2224(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2232(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2240(SB)/8, $0x000fffffffffffff
-DATA constants<>+2248(SB)/8, $0x000fffffffffffff
-DATA constants<>+2256(SB)/8, $0x000fffffffffffff
-DATA constants<>+2264(SB)/8, $0x000fffffffffffff
-DATA constants<>+2272(SB)/8, $0x000fffffffffffff
-DATA constants<>+2280(SB)/8, $0x000fffffffffffff
-DATA constants<>+2288(SB)/8, $0x000fffffffffffff
-DATA constants<>+2296(SB)/8, $0x000fffffffffffff
-DATA constants<>+2304(SB)/8, $0x4330000000000000
-DATA constants<>+2312(SB)/8, $0x4330000000000000
-DATA constants<>+2320(SB)/8, $0x4330000000000000
-DATA constants<>+2328(SB)/8, $0x4330000000000000
-DATA constants<>+2336(SB)/8, $0x4330000000000000
-DATA constants<>+2344(SB)/8, $0x4330000000000000
-DATA constants<>+2352(SB)/8, $0x4330000000000000
-DATA constants<>+2360(SB)/8, $0x4330000000000000
-DATA constants<>+2368(SB)/8, $0x3fe5555555555592
-DATA constants<>+2376(SB)/8, $0x3fe5555555555592
-DATA constants<>+2384(SB)/8, $0x3fe5555555555592
-DATA constants<>+2392(SB)/8, $0x3fe5555555555592
-DATA constants<>+2400(SB)/8, $0x3fe5555555555592
-DATA constants<>+2408(SB)/8, $0x3fe5555555555592
-DATA constants<>+2416(SB)/8, $0x3fe5555555555592
-DATA constants<>+2424(SB)/8, $0x3fe5555555555592
-DATA constants<>+2432(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2440(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2448(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2456(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2464(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2472(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2480(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2488(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2496(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+2504(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+2512(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+2520(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+2528(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+2536(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+2544(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+2552(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+2560(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+2568(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+2576(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+2584(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+2592(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+2600(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+2608(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+2616(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+2624(SB)/8, $0x3fc74663c550f510
-DATA constants<>+2632(SB)/8, $0x3fc74663c550f510
-DATA constants<>+2640(SB)/8, $0x3fc74663c550f510
-DATA constants<>+2648(SB)/8, $0x3fc74663c550f510
-DATA constants<>+2656(SB)/8, $0x3fc74663c550f510
-DATA constants<>+2664(SB)/8, $0x3fc74663c550f510
-DATA constants<>+2672(SB)/8, $0x3fc74663c550f510
-DATA constants<>+2680(SB)/8, $0x3fc74663c550f510
-DATA constants<>+2688(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+2696(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+2704(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+2712(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+2720(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+2728(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+2736(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+2744(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+2752(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+2760(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+2768(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+2776(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+2784(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+2792(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+2800(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+2808(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+2816(SB)/8, $0x0010000000000000
-DATA constants<>+2824(SB)/8, $0x0010000000000000
-DATA constants<>+2832(SB)/8, $0x0010000000000000
-DATA constants<>+2840(SB)/8, $0x0010000000000000
-DATA constants<>+2848(SB)/8, $0x0010000000000000
-DATA constants<>+2856(SB)/8, $0x0010000000000000
-DATA constants<>+2864(SB)/8, $0x0010000000000000
-DATA constants<>+2872(SB)/8, $0x0010000000000000
+DATA constants<>+1856(SB)/8, $0x4330000000000800
+DATA constants<>+1864(SB)/8, $0x4330000000000800
+DATA constants<>+1872(SB)/8, $0x4330000000000800
+DATA constants<>+1880(SB)/8, $0x4330000000000800
+DATA constants<>+1888(SB)/8, $0x4330000000000800
+DATA constants<>+1896(SB)/8, $0x4330000000000800
+DATA constants<>+1904(SB)/8, $0x4330000000000800
+DATA constants<>+1912(SB)/8, $0x4330000000000800
+DATA constants<>+1920(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+1928(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+1936(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+1944(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+1952(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+1960(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+1968(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+1976(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+1984(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+1992(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+2000(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+2008(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+2016(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+2024(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+2032(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+2040(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+2048(SB)/8, $0x000fffffffffffff
+DATA constants<>+2056(SB)/8, $0x000fffffffffffff
+DATA constants<>+2064(SB)/8, $0x000fffffffffffff
+DATA constants<>+2072(SB)/8, $0x000fffffffffffff
+DATA constants<>+2080(SB)/8, $0x000fffffffffffff
+DATA constants<>+2088(SB)/8, $0x000fffffffffffff
+DATA constants<>+2096(SB)/8, $0x000fffffffffffff
+DATA constants<>+2104(SB)/8, $0x000fffffffffffff
+DATA constants<>+2112(SB)/8, $0x4330000000000000
+DATA constants<>+2120(SB)/8, $0x4330000000000000
+DATA constants<>+2128(SB)/8, $0x4330000000000000
+DATA constants<>+2136(SB)/8, $0x4330000000000000
+DATA constants<>+2144(SB)/8, $0x4330000000000000
+DATA constants<>+2152(SB)/8, $0x4330000000000000
+DATA constants<>+2160(SB)/8, $0x4330000000000000
+DATA constants<>+2168(SB)/8, $0x4330000000000000
+DATA constants<>+2176(SB)/8, $0x0010000000000000
+DATA constants<>+2184(SB)/8, $0x0010000000000000
+DATA constants<>+2192(SB)/8, $0x0010000000000000
+DATA constants<>+2200(SB)/8, $0x0010000000000000
+DATA constants<>+2208(SB)/8, $0x0010000000000000
+DATA constants<>+2216(SB)/8, $0x0010000000000000
+DATA constants<>+2224(SB)/8, $0x0010000000000000
+DATA constants<>+2232(SB)/8, $0x0010000000000000
+DATA constants<>+2240(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+2248(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+2256(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+2264(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+2272(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+2280(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+2288(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+2296(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+2304(SB)/8, $0x3fe5555555555592
+DATA constants<>+2312(SB)/8, $0x3fe5555555555592
+DATA constants<>+2320(SB)/8, $0x3fe5555555555592
+DATA constants<>+2328(SB)/8, $0x3fe5555555555592
+DATA constants<>+2336(SB)/8, $0x3fe5555555555592
+DATA constants<>+2344(SB)/8, $0x3fe5555555555592
+DATA constants<>+2352(SB)/8, $0x3fe5555555555592
+DATA constants<>+2360(SB)/8, $0x3fe5555555555592
+DATA constants<>+2368(SB)/8, $0x3fd999999997fee8
+DATA constants<>+2376(SB)/8, $0x3fd999999997fee8
+DATA constants<>+2384(SB)/8, $0x3fd999999997fee8
+DATA constants<>+2392(SB)/8, $0x3fd999999997fee8
+DATA constants<>+2400(SB)/8, $0x3fd999999997fee8
+DATA constants<>+2408(SB)/8, $0x3fd999999997fee8
+DATA constants<>+2416(SB)/8, $0x3fd999999997fee8
+DATA constants<>+2424(SB)/8, $0x3fd999999997fee8
+DATA constants<>+2432(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+2440(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+2448(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+2456(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+2464(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+2472(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+2480(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+2488(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+2496(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+2504(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+2512(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+2520(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+2528(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+2536(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+2544(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+2552(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+2560(SB)/8, $0x3fc74663c550f510
+DATA constants<>+2568(SB)/8, $0x3fc74663c550f510
+DATA constants<>+2576(SB)/8, $0x3fc74663c550f510
+DATA constants<>+2584(SB)/8, $0x3fc74663c550f510
+DATA constants<>+2592(SB)/8, $0x3fc74663c550f510
+DATA constants<>+2600(SB)/8, $0x3fc74663c550f510
+DATA constants<>+2608(SB)/8, $0x3fc74663c550f510
+DATA constants<>+2616(SB)/8, $0x3fc74663c550f510
+DATA constants<>+2624(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+2632(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+2640(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+2648(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+2656(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+2664(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+2672(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+2680(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+2688(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+2696(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+2704(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+2712(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+2720(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+2728(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+2736(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+2744(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+2752(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+2760(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+2768(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+2776(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+2784(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+2792(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+2800(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+2808(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+2816(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+2824(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+2832(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+2840(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+2848(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+2856(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+2864(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+2872(SB)/8, $0x3d2ef35793c76730
 DATA constants<>+2880(SB)/8, $0x4350000000000000
 DATA constants<>+2888(SB)/8, $0x4350000000000000
 DATA constants<>+2896(SB)/8, $0x4350000000000000
@@ -5646,55 +6988,63 @@ DATA constants<>+2976(SB)/8, $0x404b000000000000
 DATA constants<>+2984(SB)/8, $0x404b000000000000
 DATA constants<>+2992(SB)/8, $0x404b000000000000
 DATA constants<>+3000(SB)/8, $0x404b000000000000
-DATA constants<>+3008(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3016(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3024(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3032(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3040(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3048(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3056(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3064(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3072(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3080(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3088(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3096(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3104(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3112(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3120(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3128(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3136(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3144(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3152(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3160(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3168(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3176(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3184(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3192(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3200(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3208(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3216(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3224(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3232(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3240(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3248(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3256(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3264(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3272(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3280(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3288(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3296(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3304(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3312(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3320(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3328(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+3336(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+3344(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+3352(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+3360(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+3368(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+3376(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+3384(SB)/8, $0x3fce2f2d534c3fdd
-GLOBL constants<>(SB), RODATA|NOPTR, $3392
+DATA constants<>+3008(SB)/8, $0x7ff0000000000000
+DATA constants<>+3016(SB)/8, $0x7ff0000000000000
+DATA constants<>+3024(SB)/8, $0x7ff0000000000000
+DATA constants<>+3032(SB)/8, $0x7ff0000000000000
+DATA constants<>+3040(SB)/8, $0x7ff0000000000000
+DATA constants<>+3048(SB)/8, $0x7ff0000000000000
+DATA constants<>+3056(SB)/8, $0x7ff0000000000000
+DATA constants<>+3064(SB)/8, $0x7ff0000000000000
+DATA constants<>+3072(SB)/8, $0x0000000000000000
+DATA constants<>+3080(SB)/8, $0x0000000000000000
+DATA constants<>+3088(SB)/8, $0x0000000000000000
+DATA constants<>+3096(SB)/8, $0x0000000000000000
+DATA constants<>+3104(SB)/8, $0x0000000000000000
+DATA constants<>+3112(SB)/8, $0x0000000000000000
+DATA constants<>+3120(SB)/8, $0x0000000000000000
+DATA constants<>+3128(SB)/8, $0x0000000000000000
+DATA constants<>+3136(SB)/8, $0x7ff8000000000000
+DATA constants<>+3144(SB)/8, $0x7ff8000000000000
+DATA constants<>+3152(SB)/8, $0x7ff8000000000000
+DATA constants<>+3160(SB)/8, $0x7ff8000000000000
+DATA constants<>+3168(SB)/8, $0x7ff8000000000000
+DATA constants<>+3176(SB)/8, $0x7ff8000000000000
+DATA constants<>+3184(SB)/8, $0x7ff8000000000000
+DATA constants<>+3192(SB)/8, $0x7ff8000000000000
+DATA constants<>+3200(SB)/8, $0x3fe555554fde2a78
+DATA constants<>+3208(SB)/8, $0x3fe555554fde2a78
+DATA constants<>+3216(SB)/8, $0x3fe555554fde2a78
+DATA constants<>+3224(SB)/8, $0x3fe555554fde2a78
+DATA constants<>+3232(SB)/8, $0x3fe555554fde2a78
+DATA constants<>+3240(SB)/8, $0x3fe555554fde2a78
+DATA constants<>+3248(SB)/8, $0x3fe555554fde2a78
+DATA constants<>+3256(SB)/8, $0x3fe555554fde2a78
+DATA constants<>+3264(SB)/8, $0x3fd999a7a1a6d9df
+DATA constants<>+3272(SB)/8, $0x3fd999a7a1a6d9df
+DATA constants<>+3280(SB)/8, $0x3fd999a7a1a6d9df
+DATA constants<>+3288(SB)/8, $0x3fd999a7a1a6d9df
+DATA constants<>+3296(SB)/8, $0x3fd999a7a1a6d9df
+DATA constants<>+3304(SB)/8, $0x3fd999a7a1a6d9df
+DATA constants<>+3312(SB)/8, $0x3fd999a7a1a6d9df
+DATA constants<>+3320(SB)/8, $0x3fd999a7a1a6d9df
+DATA constants<>+3328(SB)/8, $0x3fd2438f153b8309
+DATA constants<>+3336(SB)/8, $0x3fd2438f153b8309
+DATA constants<>+3344(SB)/8, $0x3fd2438f153b8309
+DATA constants<>+3352(SB)/8, $0x3fd2438f153b8309
+DATA constants<>+3360(SB)/8, $0x3fd2438f153b8309
+DATA constants<>+3368(SB)/8, $0x3fd2438f153b8309
+DATA constants<>+3376(SB)/8, $0x3fd2438f153b8309
+DATA constants<>+3384(SB)/8, $0x3fd2438f153b8309
+DATA constants<>+3392(SB)/8, $0x3fce2f2d534c3fdd
+DATA constants<>+3400(SB)/8, $0x3fce2f2d534c3fdd
+DATA constants<>+3408(SB)/8, $0x3fce2f2d534c3fdd
+DATA constants<>+3416(SB)/8, $0x3fce2f2d534c3fdd
+DATA constants<>+3424(SB)/8, $0x3fce2f2d534c3fdd
+DATA constants<>+3432(SB)/8, $0x3fce2f2d534c3fdd
+DATA constants<>+3440(SB)/8, $0x3fce2f2d534c3fdd
+DATA constants<>+3448(SB)/8, $0x3fce2f2d534c3fdd
+GLOBL constants<>(SB), RODATA|NOPTR, $3456
 
 DATA mask<>+0(SB)/8, $0xffffffffffffffff
 DATA mask<>+8(SB)/8, $0xffffffffffffffff

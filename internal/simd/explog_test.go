@@ -157,23 +157,26 @@ func maxUlps[T Float](t *testing.T, name string, x, y []T, bound float64, ref fu
 
 // same reports whether a and b have the same bits or are both NaN.
 func same[T Float](a, b T) bool {
-	return a == b && math.Signbit(float64(a)) == math.Signbit(float64(b)) || a != a && b != b
+	if math.IsNaN(float64(a)) {
+		return math.IsNaN(float64(b))
+	}
+	return a == b && math.Signbit(float64(a)) == math.Signbit(float64(b))
 }
 
 func TestExpAccuracy(t *testing.T) {
 	forEachTier(t, func(t *testing.T) {
-		testExpAccuracy[float64](t, 0.7, [][2]float64{{-708, 709}, {-20, 1}, {-0.4, 0.4}, {709, 709.79}},
+		testExpAccuracy[float64](t, 0.75, [][2]float64{{-708, 709}, {-20, 1}, {-0.4, 0.4}, {709, 709.79}},
 			0, 1e-300, 1e-17, math.Ln2/2, 1, math.Ln2, 709.70, 709.75, 709.78, 709.782712893384, 710)
 		testExpAccuracy[float32](t, 0.501, [][2]float64{{-87, 88}, {-20, 1}, {-0.4, 0.4}, {88, 88.8}},
 			0, 1e-40, 1e-8, math.Ln2/2, 1, math.Ln2, 88.722839)
-		testExpSubnormal[float64](t, 0.85, [][2]float64{{-746, -708}}, -745.1332191019411, -744.4400719213812, -708.3964185322641)
+		testExpSubnormal[float64](t, 0.9, [][2]float64{{-746, -708}}, -745.1332191019411, -744.4400719213812, -708.3964185322641)
 		testExpSubnormal[float32](t, 0.501, [][2]float64{{-104, -87}}, -103.97208, -103.27893, -87.336548)
 	})
 }
 
 func expSpecial(x float64) (float64, bool) {
 	switch {
-	case x != x:
+	case math.IsNaN(x):
 		return x, true
 	case x > 1e4:
 		return math.Inf(1), true
@@ -213,7 +216,7 @@ func testExpSubnormal[T Float](t *testing.T, bound float64, in [][2]float64, at 
 
 func TestLogAccuracy(t *testing.T) {
 	forEachTier(t, func(t *testing.T) {
-		testLogAccuracy[float64](t, 0.7, [][2]float64{{0.5, 2}, {0.99, 1.01}, {0, 1e-307}, {0, 1e-310}, {0, 1000}, {1e307, math.MaxFloat64}},
+		testLogAccuracy[float64](t, 0.8, [][2]float64{{0.5, 2}, {0.99, 1.01}, {0, 1e-307}, {0, 1e-310}, {0, 1000}, {1e307, math.MaxFloat64}},
 			5e-324, 0x1p-1022, math.Sqrt2/2, math.Sqrt2, 1, 2, math.E, math.MaxFloat64)
 		testLogAccuracy[float32](t, 0.501, [][2]float64{{0.5, 2}, {0.99, 1.01}, {0, 1e-37}, {0, 1e-40}, {0, 1000}, {1e37, math.MaxFloat32}},
 			1e-45, 0x1p-126, math.Sqrt2/2, math.Sqrt2, 1, 2, math.E, math.MaxFloat32)

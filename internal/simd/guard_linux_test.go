@@ -26,6 +26,7 @@ func testGuardPages[T Float](t *testing.T) {
 	}
 	for n := 1; n < 40; n++ {
 		SubColumn(n, dst[len(dst)-3*n:], n, x[len(x)-3*n:], n, y[len(y)-3:])
+		CenterScale(dst[len(dst)-3*n:], n, x[len(x)-3*n:], n, y[:3], y[len(y)-n:])
 	}
 }
 

@@ -1,29 +1,32 @@
 package simd
 
-import "unsafe"
+import (
+	"runtime"
+	"unsafe"
+)
 
 // What the machine can do at most, for benchmarks to compare with. The caller
-// repeats and times these functions; each returns the work that it did.
+// repeats and times these functions; each returns the work that it did. For the
+// bandwidth of memory, the slices should be several times as large as the last
+// cache, and have been written to, as the system maps a page when that happens.
 
 // PeakFMA runs rounds of independent multiply-adds on registers, and returns the
 // number of floating-point operations (two for each multiply-add and element).
-// Of the generic tier it runs separate multiplications and additions, which is
-// what the loops of that tier are made of.
+// On the generic tier these are separate multiplications and additions, of which
+// the loops of that tier are made.
 func PeakFMA[T Float](rounds int) (flops int64) {
+	if rounds <= 0 {
+		return 0
+	}
 	// The fixed point of a = a/2 + 1 is 2: no overflow and no subnormals.
 	s, perRound := peakFMA[T](rounds, 0.5, 1)
-	if rounds > 0 && s <= 0 { // uses the result, which is positive
-		panic("simd: PeakFMA: bad sum")
-	}
-	return 2 * int64(perRound) * int64(max(rounds, 0))
+	runtime.KeepAlive(s)
+	return 2 * int64(perRound) * int64(rounds)
 }
 
-// ReadAll reads x once and returns the number of bytes read. x should be several
-// times as large as the last cache.
+// ReadAll reads x once and returns the number of bytes read.
 func ReadAll[T Float](x []T) (bytes int64) {
-	if s := sum(x); s != s {
-		panic("simd: ReadAll: x holds a NaN")
-	}
+	runtime.KeepAlive(Sum(x))
 	return int64(len(x)) * int64(unsafe.Sizeof(T(0)))
 }
 

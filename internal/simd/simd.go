@@ -91,10 +91,39 @@ func ScaleTo[T Float](dst []T, alpha T, x []T) {
 	scaleTo(dst, alpha, x)
 }
 
+// AffineMax computes x_i = scale·x_i + shift and then top_i = max(top_i, x_i)
+// as MaxTo does. The product is rounded before the sum.
+func AffineMax[T Float](x, top []T, scale, shift T) {
+	if len(top) != len(x) {
+		panic(badLength)
+	}
+	affineMax(x, top, scale, shift)
+}
+
 // SubColumn computes dst[i,p] = x[i,p] - c[i] for i < len(c), p < n; row i of
 // dst begins at i*ldd, row i of x at i*ldx. What lies between rows is not
 // touched.
 func SubColumn[T Float](n int, dst []T, ldd int, x []T, ldx int, c []T) {
+	checkRows(n, len(c), len(dst), ldd, len(x), ldx)
+	if n == 0 || len(c) == 0 {
+		return
+	}
+	subColumn(n, dst, ldd, x, ldx, c)
+}
+
+// CenterScale computes dst[i,p] = (x[i,p] - c[i])·s[p] for i < len(c) and
+// p < len(s); row i of dst begins at i*ldd, row i of x at i*ldx. What lies
+// between rows is not touched.
+func CenterScale[T Float](dst []T, ldd int, x []T, ldx int, c, s []T) {
+	checkRows(len(s), len(c), len(dst), ldd, len(x), ldx)
+	if len(s) == 0 || len(c) == 0 {
+		return
+	}
+	centerScale(dst, ldd, x, ldx, c, s)
+}
+
+// checkRows panics if rows of n elements do not fit into dst or x.
+func checkRows(n, rows, lenDst, ldd, lenX, ldx int) {
 	switch {
 	case n < 0:
 		panic(badN)
@@ -102,19 +131,13 @@ func SubColumn[T Float](n int, dst []T, ldd int, x []T, ldx int, c []T) {
 		panic(badLdDst)
 	case ldx < max(1, n):
 		panic(badLdX)
-	}
-	if n == 0 || len(c) == 0 {
-		return
-	}
+	case n == 0 || rows == 0:
 	// Divisions, as a product could overflow.
-	last := len(c) - 1
-	switch {
-	case len(dst) < n || (len(dst)-n)/ldd < last:
+	case lenDst < n || (lenDst-n)/ldd < rows-1:
 		panic(shortDst)
-	case len(x) < n || (len(x)-n)/ldx < last:
+	case lenX < n || (lenX-n)/ldx < rows-1:
 		panic(shortX)
 	}
-	subColumn(n, dst, ldd, x, ldx, c)
 }
 
 // Exp computes dst_i = exp(x_i).
@@ -131,6 +154,15 @@ func ExpSubTo[T Float](dst, x, y []T) {
 		panic(badLength)
 	}
 	expSubTo(dst, x, y)
+}
+
+// ExpSubSquares computes x_i = exp(x_i - y_i) and then sum_i += x_i². The
+// difference, the square and the addition are taken in float64.
+func ExpSubSquares[T Float](x, y, sum []T) {
+	if len(y) != len(x) || len(sum) != len(x) {
+		panic(badLength)
+	}
+	expSubSquares(x, y, sum)
 }
 
 // ExpShiftSum computes dst_i = exp(x_i - shift) and returns their sum. The

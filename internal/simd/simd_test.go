@@ -16,6 +16,9 @@ type loop[T Float] struct {
 	terms func(x, y, a float64) float64
 }
 
+// writesX reports whether the loop also writes its operand x.
+func (l loop[T]) writesX() bool { return l.name == "AffineMax" || l.name == "ExpSubSquares" }
+
 func loops[T Float]() []loop[T] {
 	nothing := func(f func(dst, x, y []T, a T)) func(dst, x, y []T, a T) T {
 		return func(dst, x, y []T, a T) T { f(dst, x, y, a); return 0 }
@@ -33,6 +36,8 @@ func loops[T Float]() []loop[T] {
 		{"MulTo", nothing(func(dst, x, y []T, _ T) { MulTo(dst, x, y) }), nil},
 		{"MaxTo", nothing(func(dst, x, y []T, _ T) { MaxTo(dst, x, y) }), nil},
 		{"ScaleTo", nothing(func(dst, x, _ []T, a T) { ScaleTo(dst, a, x) }), nil},
+		{"AffineMax", nothing(func(dst, x, _ []T, a T) { AffineMax(x, dst, a, 0.3) }), nil},
+		{"ExpSubSquares", nothing(func(dst, x, y []T, _ T) { ExpSubSquares(x, y, dst) }), nil},
 		{"Exp", nothing(func(dst, x, _ []T, _ T) { Exp(dst, x) }), nil},
 		{"ExpSubTo", nothing(func(dst, x, y []T, _ T) { ExpSubTo(dst, x, y) }), nil},
 		{"Log", nothing(func(dst, x, _ []T, _ T) { Log(dst, x) }), nil},
@@ -61,11 +66,13 @@ func (l loop[T]) check(t *testing.T, dst, x, y []T, a T) {
 				l.name, len(x), a, i, dst[i], want[i], x0[i], y0[i], a)
 		}
 	}
+	sameSlice(t, l.name+": x", x, x0)
+	sameSlice(t, l.name+": y", y, y0)
 	if same(got, wantReturned) {
 		return
 	}
 	bound := 0.
-	if l.terms != nil && !math.IsInf(float64(wantReturned), 0) && wantReturned == wantReturned {
+	if w := float64(wantReturned); l.terms != nil && !math.IsInf(w, 0) && !math.IsNaN(w) {
 		for i := range x0 {
 			bound += math.Abs(l.terms(float64(x0[i]), float64(y0[i]), float64(a)))
 		}
@@ -129,7 +136,9 @@ func testLoops[T Float](t *testing.T) {
 				l.check(t, mem[first:first+n:first+n], x, y, T(rnd.NormFloat64()))
 				sameSlice(t, l.name+": before dst", mem[:first], around[:first])
 				sameSlice(t, l.name+": after dst", mem[first+n:], around[first+n:])
-				sameSlice(t, l.name+": x", x, x0)
+				if !l.writesX() {
+					sameSlice(t, l.name+": x", x, x0)
+				}
 				sameSlice(t, l.name+": y", y, y0)
 			}
 		}
@@ -158,7 +167,7 @@ func TestAliasing(t *testing.T) {
 
 func testAliasing[T Float](t *testing.T) {
 	for _, l := range loops[T]() {
-		if l.name == "Axpy" { // reads dst
+		if l.name == "Axpy" || l.writesX() { // dst is read
 			continue
 		}
 		for _, n := range []int{1, 7, 64, 150} {
@@ -189,6 +198,7 @@ func TestNoAllocation(t *testing.T) {
 			var a, b [16]float64
 			Exp(a[:], b[:])
 			SubColumn(4, a[:], 4, b[:], 4, a[:2])
+			CenterScale(a[:], 4, b[:], 4, a[:2], b[:4])
 			if Dot(a[:], b[:]) != 0 {
 				t.Fail()
 			}
@@ -310,6 +320,16 @@ func testSubColumn[T Float](t *testing.T) {
 				}
 				SubColumn(n, x, ldx, x, ldx, c)
 				sameSlice(t, fmt.Sprintf("SubColumn %d×%d in place", d, n), x, want)
+
+				s := normalSlice[T](n, 4)
+				want = clone(dst)
+				for i := range d {
+					for p := range n {
+						want[i*ldd+p] = (x[i*ldx+p] - c[i]) * s[p]
+					}
+				}
+				CenterScale(dst, ldd, x, ldx, c, s)
+				sameSlice(t, fmt.Sprintf("CenterScale %d×%d", d, n), dst, want)
 			}
 		}
 	}
@@ -349,6 +369,11 @@ func TestPanics(t *testing.T) {
 			{"ExpSubTo", badLength, func() { ExpSubTo(three, four, three) }},
 			{"ExpShiftSum", badLength, func() { ExpShiftSum(four, three, 0) }},
 			{"Log", badLength, func() { Log(four, three) }},
+			{"AffineMax", badLength, func() { AffineMax(four, three, 1, 1) }},
+			{"ExpSubSquares", badLength, func() { ExpSubSquares(three, four, three) }},
+			{"ExpSubSquares", badLength, func() { ExpSubSquares(three, three, four) }},
+			{"CenterScale", badLdDst, func() { CenterScale(four, 1, four, 2, four[:2], four[:2]) }},
+			{"CenterScale", shortX, func() { CenterScale(four, 2, three, 2, four[:2], four[:2]) }},
 			{"SubColumn", badN, func() { SubColumn(-1, four, 2, four, 2, four[:2]) }},
 			{"SubColumn", badLdDst, func() { SubColumn(2, four, 1, four, 2, four[:2]) }},
 			{"SubColumn", badLdX, func() { SubColumn(2, four, 2, four, -2, four[:2]) }},
@@ -410,4 +435,14 @@ func TestPeak(t *testing.T) {
 			t.Errorf("Triad of 10 float64: %d bytes", got)
 		}
 	})
+}
+
+// normalSlice returns n numbers from the normal distribution.
+func normalSlice[T Float](n int, seed uint64) []T {
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	x := make([]T, n)
+	for i := range x {
+		x[i] = T(rnd.NormFloat64())
+	}
+	return x
 }

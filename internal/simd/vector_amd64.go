@@ -175,6 +175,41 @@ func subColumn[T Float](n int, dst []T, ldd int, x []T, ldx int, c []T) {
 	}
 }
 
+func centerScale[T Float](dst []T, ldd int, x []T, ldx int, c, s []T) {
+	if tier == Generic {
+		genericCenterScale(dst, ldd, x, ldx, c, s)
+		return
+	}
+	rows := max(1, chunk/len(s))
+	for i := 0; i < len(c); i += rows {
+		rows := min(rows, len(c)-i)
+		for p := 0; p < len(s); p += chunk {
+			n := chunkAt(p, len(s))
+			to, from := &dst[i*ldd+p], &x[i*ldx+p]
+			if is64[T]() {
+				centerScale64(n, f64(to), ldd, f64(from), ldx, f64(&c[i]), f64(&s[p]), rows)
+			} else {
+				centerScale32(n, f32(to), ldd, f32(from), ldx, f32(&c[i]), f32(&s[p]), rows)
+			}
+		}
+	}
+}
+
+func affineMax[T Float](x, top []T, scale, shift T) {
+	if tier == Generic {
+		genericAffineMax(x, top, scale, shift)
+		return
+	}
+	for i := 0; i < len(x); i += chunk {
+		n := chunkAt(i, len(x))
+		if is64[T]() {
+			affineMax64(f64(&x[i]), f64(&top[i]), float64(scale), float64(shift), n)
+		} else {
+			affineMax32(f32(&x[i]), f32(&top[i]), float32(scale), float32(shift), n)
+		}
+	}
+}
+
 func expTo[T Float](dst, x []T) {
 	if tier == Generic {
 		genericExp(dst, x)
@@ -201,6 +236,21 @@ func expSubTo[T Float](dst, x, y []T) {
 			expSubTo64(f64(&dst[i]), f64(&x[i]), f64(&y[i]), n)
 		} else {
 			expSubTo32(f32(&dst[i]), f32(&x[i]), f32(&y[i]), n)
+		}
+	}
+}
+
+func expSubSquares[T Float](x, y, sum []T) {
+	if tier == Generic {
+		genericExpSubSquares(x, y, sum)
+		return
+	}
+	for i := 0; i < len(x); i += chunk {
+		n := chunkAt(i, len(x))
+		if is64[T]() {
+			expSubSquares64(f64(&x[i]), f64(&y[i]), f64(&sum[i]), n)
+		} else {
+			expSubSquares32(f32(&x[i]), f32(&y[i]), f32(&sum[i]), n)
 		}
 	}
 }

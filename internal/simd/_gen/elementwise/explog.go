@@ -46,6 +46,8 @@ const (
 	logOffset = sqrtHalf ^ 1<<63
 	mantissa  = 1<<52 - 1
 	two52     = 0x433 << 52 // bits of 2⁵²
+	minNormal = 1 << 52
+	maxFinite = 0x7ff<<52 - 1
 )
 
 // Predicates of VCMPPD: x op y, of ordered (false) or unordered (true) operands.
@@ -200,6 +202,20 @@ func expSubTo(v vec) {
 	}, nil)
 }
 
+func expSubSquares(v vec) {
+	x, y, sum, n := pointer("x"), pointer("y"), pointer("sum"), pointer("n")
+	exp := v.exponential()
+	v.loop(n, 1, func(l lanes, _ int) {
+		d := l.load(x)
+		v.sub(l.load(y), d, d)
+		e, square := exp(d), v.reg()
+		v.mul(e, e, square)
+		v.add(l.load(sum), square, square)
+		l.store(e, x)
+		l.store(square, sum)
+	}, nil)
+}
+
 // expShiftSum returns the sum, and stores what it sums if there is a dst.
 func expShiftSum(store bool) func(vec) {
 	return func(v vec) {
@@ -244,23 +260,83 @@ func (l lanes) addTo(sum, x reg.VecVirtual) {
 	}
 }
 
+// logTo takes a shorter way where no lane of a vector needs care: the branch is
+// nearly always predicted.
 func logTo(v vec) {
 	dst, x, n := pointer("dst"), pointer("x"), pointer("n")
-	log := v.logarithm()
-	v.loop(n, 1, func(l lanes, _ int) { l.store(log(l.load(x)), dst) }, nil)
+	reduce := append(bits(1, 0x1p52+2048), logOffset, sqrtHalf, mantissa, two52, minNormal, maxFinite-minNormal)
+	own := append(bits(log64P...), bits(0.5, ln2Hi42, ln2Lo42)...)
+	if v.size == 4 {
+		own = append(bits(log32P...), bits(ln2)...)
+	}
+	c := v.constants(append(reduce, own...)...)
+	v.loop(n, 1, func(l lanes, _ int) {
+		x := l.load(x)
+		if l.mask != nil { // lanes masked out hold 0
+			l.store(v.logAny(c, x), dst)
+			return
+		}
+		normal, done := v.label("normal"), v.label("stored")
+		v.jumpIfNormal(c, x, normal)
+		l.store(v.logAny(c, x), dst)
+		JMP(LabelRef(done))
+		Label(normal)
+		if v.size == 4 {
+			l.store(v.log32(c, x), dst)
+		} else {
+			l.store(v.log64(c, x, nil), dst)
+		}
+		Label(done)
+	}, nil)
 }
 
-// logarithm returns a function that emits log(x).
-func (v vec) logarithm() func(x reg.VecVirtual) reg.VecVirtual {
-	special := []uint64{0, math.Float64bits(negInf), math.Float64bits(math.Inf(1)), quietNaN}
-	reduce := append(bits(1, 0x1p52+2048), logOffset, sqrtHalf, mantissa, two52)
-	if v.size == 4 {
-		c := v.constants(append(append(special, reduce...), bits(append(log32P, ln2)...)...)...)
-		return func(x reg.VecVirtual) reg.VecVirtual { return v.log32(c, x) }
+// jumpIfNormal jumps if all lanes are positive, finite and not subnormal.
+func (v vec) jumpIfNormal(c constants, x reg.VecVirtual, label string) {
+	t := v.reg()
+	VPSUBQ(c[minNormal], x, t)
+	if v.wide {
+		const above = 6 // unsigned
+		k := K()
+		VPCMPUQ(Imm(above), c[maxFinite-minNormal], t, k)
+		KORTESTW(k, k)
+		JZ(LabelRef(label))
+		return
 	}
-	own := bits(append(log64P, 0x1p-1022, 0x1p54, 54, 0.5, ln2Hi42, ln2Lo42)...)
-	c := v.constants(append(append(special, reduce...), own...)...)
-	return func(x reg.VecVirtual) reg.VecVirtual { return v.log64(c, x) }
+	// Of a negative x, the sign bit of x tells, of a smaller x, that of t.
+	m, signs := v.reg(), GP32()
+	VPCMPGTQ(c[maxFinite-minNormal], t, m)
+	VORPD(t, m, m)
+	VORPD(x, m, m)
+	VMOVMSKPD(m, signs)
+	TESTL(signs, signs)
+	JZ(LabelRef(label))
+}
+
+// logAny returns log(x) whatever is in x. Its own constants stay in memory.
+func (v vec) logAny(c constants, x reg.VecVirtual) reg.VecVirtual {
+	var y reg.VecVirtual
+	if v.size == 4 {
+		y = v.log32(c, x)
+	} else {
+		scaled, adjust := v.copyOf(x), v.reg()
+		if v.wide {
+			sub := K()
+			VCMPPD(Imm(less), entry(uint64(minNormal)), x, sub)
+			VMULPD(v.constant(0x1p54), x, sub, scaled)
+			VMOVUPD_Z(v.constant(54), sub, adjust)
+		} else {
+			sub, t := v.reg(), v.reg()
+			VCMPPD(Imm(less), entry(uint64(minNormal)), x, sub)
+			VMULPD(v.constant(0x1p54), x, t)
+			VBLENDVPD(sub, t, scaled, scaled)
+			VANDPD(v.constant(54), sub, adjust)
+		}
+		y = v.log64(c, scaled, adjust)
+	}
+	v.choose(notLess, v.constant(math.Inf(1)), x, x, y)
+	v.choose(equal, v.constant(0), x, v.constant(negInf), y)
+	v.choose(less, v.constant(0), x, entry(uint64(quietNaN)), y)
+	return y
 }
 
 // logReduce returns k and m with x = 2ᵏ·m and m in [√½, √2).
@@ -275,23 +351,12 @@ func (v vec) logReduce(c constants, x reg.VecVirtual) (k, m reg.VecVirtual) {
 	return k, m
 }
 
-func (v vec) log64(c constants, x reg.VecVirtual) reg.VecVirtual {
-	y, adjust := v.copyOf(x), v.reg()
-	if v.wide {
-		sub := K()
-		VCMPPD(Imm(less), c.f(0x1p-1022), x, sub)
-		VMULPD(c.f(0x1p54), x, sub, y)
-		VMOVAPD_Z(c.f(54), sub, adjust)
-	} else {
-		sub, scaled := v.reg(), v.reg()
-		VCMPPD(Imm(less), c.f(0x1p-1022), x, sub)
-		VMULPD(c.f(0x1p54), x, scaled)
-		VBLENDVPD(sub, scaled, y, y)
-		VANDPD(c.f(54), sub, adjust)
+// log64 returns log(x) - adjust·ln2 of a normal x; a nil adjust is 0.
+func (v vec) log64(c constants, x, adjust reg.VecVirtual) reg.VecVirtual {
+	k, m := v.logReduce(c, x)
+	if adjust != nil {
+		v.sub(adjust, k, k)
 	}
-	k, m := v.logReduce(c, y)
-	v.sub(adjust, k, k)
-
 	f, s, z, w := v.reg(), v.reg(), v.reg(), v.reg()
 	v.sub(c.f(1), m, f)
 	v.add(c.f(1), m, s)
@@ -315,7 +380,6 @@ func (v vec) log64(c constants, x reg.VecVirtual) reg.VecVirtual {
 	v.fmadd231(s, p, lo)
 	v.sub(h, lo, lo)
 	v.add(lo, hi, hi)
-	v.logSpecial(c, x, hi)
 	return hi
 }
 
@@ -332,13 +396,5 @@ func (v vec) log32(c constants, x reg.VecVirtual) reg.VecVirtual {
 	v.add(s, s, s)
 	v.fmadd231(z, p, s)
 	v.fmadd231(c.f(ln2), k, s)
-	v.logSpecial(c, x, s)
 	return s
-}
-
-// logSpecial puts into y the logarithms of zeros, +Inf, NaN and what is below 0.
-func (v vec) logSpecial(c constants, x, y reg.VecVirtual) {
-	v.choose(notLess, c.f(math.Inf(1)), x, x, y)
-	v.choose(equal, c[0], x, c.f(negInf), y)
-	v.choose(less, c[0], x, c[quietNaN], y)
 }

@@ -18,7 +18,9 @@ func main() {
 	function("mulTo", "func(dst, x, y *T, n int)", func(v vec) { binaryTo(v, v.mul) })
 	function("maxTo", "func(dst, x, y *T, n int)", func(v vec) { binaryTo(v, v.maximum) })
 	function("scaleTo", "func(dst *T, alpha T, x *T, n int)", scaleTo)
-	function("subColumn", "func(n int, dst *T, ldd int, x *T, ldx int, c *T, rows int)", subColumn)
+	function("affineMax", "func(x, top *T, scale, shift T, n int)", affineMax)
+	function("subColumn", "func(n int, dst *T, ldd int, x *T, ldx int, c *T, rows int)", func(v vec) { subColumn(v, false) })
+	function("centerScale", "func(n int, dst *T, ldd int, x *T, ldx int, c, s *T, rows int)", func(v vec) { subColumn(v, true) })
 
 	function("dot", "func(x, y *T, n int) T", dot)
 	function("sum", "func(x *T, n int) T", sum)
@@ -29,9 +31,10 @@ func main() {
 	function("expSubTo", "func(dst, x, y *T, n int)", inFloat64(expSubTo))
 	function("expShiftSum", "func(dst, x *T, shift T, n int) float64", inFloat64(expShiftSum(true)))
 	function("sumExp", "func(x *T, shift T, n int) float64", inFloat64(expShiftSum(false)))
+	function("expSubSquares", "func(x, y, sum *T, n int)", inFloat64(expSubSquares))
 	function("logTo", "func(dst, x *T, n int)", inFloat64(logTo))
 
-	function("peakFMA", "func(n int, mul, add *T) T", peakFMA)
+	function("peakFMA", "func(rounds int, mul, add *T) T", peakFMA)
 
 	emitConstants()
 	Generate()
@@ -81,9 +84,28 @@ func scaleTo(v vec) {
 	}, nil)
 }
 
-func subColumn(v vec) {
+func affineMax(v vec) {
+	x, top, n := pointer("x"), pointer("top"), pointer("n")
+	scale, shift := v.broadcastParam("scale"), v.broadcastParam("shift")
+	v.loop(n, 2, func(l lanes, _ int) {
+		t := l.load(x)
+		v.mul(scale, t, t)
+		v.add(shift, t, t)
+		l.store(t, x)
+		v.maximum(t, l.load(top), t)
+		l.store(t, top)
+	}, nil)
+}
+
+// subColumn subtracts an element of c from each row, and then multiplies the
+// row by the elements of s if scale says so.
+func subColumn(v vec, scale bool) {
 	n, dst, ldd, x, ldx := pointer("n"), pointer("dst"), pointer("ldd"), pointer("x"), pointer("ldx")
 	c, rows := pointer("c"), pointer("rows")
+	var s reg.Register
+	if scale {
+		s = pointer("s")
+	}
 	shift := Imm(3)
 	if v.size == 4 {
 		shift = Imm(2)
@@ -97,6 +119,9 @@ func subColumn(v vec) {
 	v.loop(n, 4, func(l lanes, _ int) {
 		t := l.load(x)
 		v.sub(ci, t, t)
+		if scale {
+			v.mul(l.load(s), t, t)
+		}
 		l.store(t, dst)
 	}, nil)
 	ADDQ(ldd, dst)
@@ -166,10 +191,10 @@ func maxOf(v vec) {
 
 // --- Peak ------------------------------------------------------------------
 
-// peakFMA does n rounds of twelve independent chains a = a·mul + add: more than
+// peakFMA does rounds of twelve independent chains a = a·mul + add: more than
 // the four cycles of latency times two units of any core so far.
 func peakFMA(v vec) {
-	n := pointer("n")
+	rounds := pointer("rounds")
 	m, c := v.reg(), v.reg()
 	v.broadcast(Mem{Base: pointer("mul")}, m)
 	v.broadcast(Mem{Base: pointer("add")}, c)
@@ -182,7 +207,7 @@ func peakFMA(v vec) {
 	for _, a := range acc {
 		v.fmadd213(c, m, a)
 	}
-	DECQ(n)
+	DECQ(rounds)
 	JNZ(LabelRef(round))
 	for _, a := range acc[1:] {
 		v.add(a, acc[0], acc[0])

@@ -29,6 +29,12 @@ func function(name, sig string, body func(vec)) {
 		Pragma("noescape")
 		CMPQ(NewDataAddr(Symbol{Name: "·tier"}, 0), Imm(2)) // AVX512
 		JNE(LabelRef("avx2"))
+		if n, err := Param("n").Resolve(); err == nil {
+			// What fits in a register of AVX2 is faster there, and a masked store
+			// of AVX-512 would delay loads from what lies behind it.
+			CMPQ(n.Addr, Imm(4))
+			JLE(LabelRef("avx2"))
+		}
 		body(vec{wide: true, size: e.size})
 		VZEROUPPER()
 		RET()
@@ -271,7 +277,7 @@ func (v vec) choose(pred uint8, b, a Op, x Op, dst reg.VecVirtual) {
 	if v.wide {
 		k := K()
 		v.pick(VCMPPD, VCMPPS, Imm(uint64(pred)), b, a, k)
-		v.pick(VMOVAPD, VMOVAPS, x, k, dst)
+		v.pick(VMOVUPD, VMOVUPS, x, k, dst)
 		return
 	}
 	m := v.reg()
