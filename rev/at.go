@@ -226,12 +226,17 @@ func callFallible[K FallibleKernel[K]](f *frame[K], o op) (bool, error) {
 func (l *layout) accumulates() bool {
 	writes := false
 	for _, f := range l.fields {
-		if f.Role == InOut || f.Role == Acc && f.negate == nil {
+		if f.Role == InOut || f.Role == Acc && !hasSign(f.Elem) {
 			return false
 		}
 		writes = writes || f.Role == Acc
 	}
 	return writes
+}
+
+func hasSign(t reflect.Type) bool {
+	return t.Kind() >= reflect.Int && t.Kind() <= reflect.Int64 ||
+		t.Kind() >= reflect.Float32 && t.Kind() <= reflect.Complex128
 }
 
 // negate changes the sign of the acc operands of the kernel at k.
@@ -240,35 +245,33 @@ func (l *layout) negate(k unsafe.Pointer) {
 	l.load(&r, k)
 	for i := range l.fields {
 		if l.fields[i].Role == Acc && r[i].data != nil && !r[i].empty() {
-			l.fields[i].negate(&r[i])
+			r[i].negate(l.fields[i].Elem.Kind())
 		}
 	}
 }
 
-// negatorOf returns the function that changes the sign of elements of type t,
-// nil if there is none.
-func negatorOf(t reflect.Type) func(r *region) {
-	switch t.Kind() {
+// negate changes the sign of all elements of r, which are of the given kind.
+func (r *region) negate(kind reflect.Kind) {
+	switch kind {
 	case reflect.Int:
-		return negate[int]
+		negate[int](r)
 	case reflect.Int8:
-		return negate[int8]
+		negate[int8](r)
 	case reflect.Int16:
-		return negate[int16]
+		negate[int16](r)
 	case reflect.Int32:
-		return negate[int32]
+		negate[int32](r)
 	case reflect.Int64:
-		return negate[int64]
+		negate[int64](r)
 	case reflect.Float32:
-		return negate[float32]
+		negate[float32](r)
 	case reflect.Float64:
-		return negate[float64]
+		negate[float64](r)
 	case reflect.Complex64:
-		return negate[complex64]
+		negate[complex64](r)
 	case reflect.Complex128:
-		return negate[complex128]
+		negate[complex128](r)
 	}
-	return nil
 }
 
 func negate[T int | int8 | int16 | int32 | int64 | float32 | float64 | complex64 | complex128](r *region) {

@@ -189,8 +189,7 @@ type layout struct {
 type field struct {
 	Operand
 	offset uintptr
-	size   uintptr         // of an element
-	negate func(r *region) // changes the sign of all elements, nil if they have none
+	size   uintptr // of an element
 }
 
 var layouts sync.Map // from reflect.Type to *layout
@@ -233,7 +232,7 @@ func newLayout(t reflect.Type) *layout {
 		if o.Role == Index && !isInteger(o.Elem) {
 			panic(fmt.Sprintf("rev: %v.%s is an index of type %v, want integers", t, f.Name, f.Type))
 		}
-		l.fields = append(l.fields, field{o, f.Offset, o.Elem.Size(), negatorOf(o.Elem)})
+		l.fields = append(l.fields, field{o, f.Offset, o.Elem.Size()})
 	}
 	if len(l.fields) > maxOperands {
 		panic(fmt.Sprintf("rev: kernel %v has more than %d operands", t, maxOperands))

@@ -1,0 +1,187 @@
+package rev_test
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"revnum/fixed"
+	"revnum/rev"
+)
+
+// counted returns the condition n[0] == k.
+func counted(k int) func(*state) bool {
+	return func(s *state) bool { return s.n[0] == k }
+}
+
+func fewer(k int) func(*state) bool {
+	return func(s *state) bool { return s.n[0] < k }
+}
+
+func TestViolation(t *testing.T) {
+	step := rev.Seq(countAt(0, 1), waveAt(0, 1, 2))
+	always, never := func(*state) bool { return true }, func(*state) bool { return false }
+	for _, test := range []struct {
+		name string
+		step rev.Step[state]
+		path string // of the violation in Forward, "" if there is none
+		what string
+		back string // in Inverse, from the same state
+	}{
+		{"If then", rev.If(counted(0), counted(0), step, nil), "If.then", "postcondition must be true, found false", "If.then"},
+		{"If else", rev.If(counted(1), counted(1), nop, step), "If.else", "postcondition must be false, found true", ""},
+		{"If without else", rev.If(never, always, step, nil), "If.else", "must be false, found true", "If.then"},
+		{"If back", rev.If(counted(0), counted(1), nop, step), "If.then", "postcondition must be true", ""},
+		{"While at once", rev.While(fewer(3), always, step), "While", "must be false at the end where the loop starts", "While"},
+		{"While later", rev.While(fewer(3), func(s *state) bool { return s.n[0] == 1 }, step), "While", "must be true after iteration 1", "While"},
+		{"Repeat", rev.Repeat(func(s *state) int { return 2 + s.n[0] }, step), "Repeat", "must be 2 again after the loop, found 4", "Repeat"},
+		{"Repeat negative", rev.Repeat(func(*state) int { return -1 }, step), "Repeat", "must not be negative, found -1", "Repeat"},
+		{"Routine", rev.Routine(waveAt(10, 0, 1), waveAt(10, 2, 2), slot(9), slot(10)), "Routine", "must be zero before", "Routine"},
+		{"Routine leaves", rev.Routine(waveAt(10, 0, 1), waveAt(10, 2, 2), slot(10)), "Routine", "element 0 of the ancillas must be zero after", "Routine"},
+		{"Routine second", rev.Routine(waveAt(10, 0, 1), waveAt(11, 2, 2), slot(10), slot(11)), "Routine", "element 1 of the ancillas must be zero after", "Routine"},
+		{"path", rev.Seq(step, rev.Repeat(times3, rev.Uncall(rev.Seq(step, rev.If(always, never, step, nil))))),
+			"Seq[1].Repeat.Uncall.Seq[1].If.else", "the precondition must be false, found true", "Seq[1].Repeat.Uncall.Seq[1].If.then"},
+		{"path in If", rev.If(always, always, rev.While(always, always, step), nil), "If.then.While", "", "If.then.While"},
+		{"path in Parallel", rev.Parallel(nop, rev.While(always, always, step)), "Parallel[1].While", "", "Parallel[1].While"},
+		{"path in Routine", rev.Routine(nop, rev.While(always, always, step), slot(10)), "Routine.copy.While", "", "Routine.copy.While"},
+	} {
+		rnd := rand.New(rand.NewPCG(8, 9))
+		s := randomState(rnd)
+		for _, m := range methods {
+			path := test.path
+			if m.back {
+				path = test.back
+			}
+			x, g, tt, gt := *s, *randomDerivative(rnd), *randomDerivative(rnd), *randomDerivative(rnd)
+			g0, t0, gt0 := g, tt, gt
+			err := m.run(test.step, &x, &g, &tt, &gt)
+			if path == "" {
+				if err != nil {
+					t.Errorf("%s: %s: %v", test.name, m.name, err)
+				}
+				continue
+			}
+			var v *rev.Violation
+			if !errors.As(err, &v) || v.Step != path {
+				t.Errorf("%s: %s: error %v, want a Violation of %s", test.name, m.name, err, path)
+				continue
+			}
+			if m.name == "Forward" && !strings.Contains(err.Error(), test.what) {
+				t.Errorf("%s: error %q does not contain %q", test.name, err, test.what)
+			}
+			for i, d := range []float64{distance(&x, s), distance(&g, &g0), distance(&tt, &t0), distance(&gt, &gt0)} {
+				if d > roundoff {
+					t.Errorf("%s: %s: argument %d is off by %g", test.name, m.name, i, d)
+				}
+			}
+			if x.v[10] != 0 || x.v[11] != 0 {
+				t.Errorf("%s: %s: ancillas are %v", test.name, m.name, x.v[10:])
+			}
+		}
+	}
+}
+
+var nop = rev.Seq[state]()
+
+// methods lists the methods of a Step.
+var methods = []struct {
+	name string
+	back bool
+	run  func(p rev.Step[state], s, g, t, gt *state) error
+}{
+	{"Forward", false, func(p rev.Step[state], s, _, _, _ *state) error { return p.Forward(s) }},
+	{"Inverse", true, func(p rev.Step[state], s, _, _, _ *state) error { return p.Inverse(s) }},
+	{"Adjoint", true, func(p rev.Step[state], s, g, _, _ *state) error { return p.Adjoint(s, g) }},
+	{"Tangent", false, func(p rev.Step[state], s, _, t, _ *state) error { return p.Tangent(s, t) }},
+	{"AdjointTangent", true, func(p rev.Step[state], s, g, t, gt *state) error { return p.AdjointTangent(s, g, t, gt) }},
+	{"InverseAdjoint", false, func(p rev.Step[state], s, g, _, _ *state) error { return p.InverseAdjoint(s, g) }},
+	{"InverseTangent", true, func(p rev.Step[state], s, _, t, _ *state) error { return p.InverseTangent(s, t) }},
+	{"InverseAdjointTangent", false, func(p rev.Step[state], s, g, t, gt *state) error {
+		return p.InverseAdjointTangent(s, g, t, gt)
+	}},
+}
+
+// TestUnchecked has programs that break their conditions.
+func TestUnchecked(t *testing.T) {
+	always, never := func(*state) bool { return true }, func(*state) bool { return false }
+	step := rev.Seq(countAt(0, 1), waveAt(0, 1, 2))
+	inner := rev.If(always, never, step, nil)
+	for _, test := range []struct {
+		name string
+		step rev.Step[state]
+		n    int // n[0] after Forward
+	}{
+		{"If", inner, 1},
+		{"While", rev.While(fewer(3), always, step), 3},
+		{"Repeat", rev.Repeat(func(s *state) int { return 2 + s.n[0] }, step), 2},
+		{"Repeat negative", rev.Repeat(func(*state) int { return -1 }, step), 0},
+		{"Routine", rev.Routine(waveAt(10, 0, 1), rev.Seq(step, waveAt(10, 2, 2)), slot(10)), 1},
+		{"nested", rev.Uncall(rev.Uncall(rev.Seq[state](rev.Parallel(rev.Call(&inner)), rev.Repeat(times3, inner)))), 4},
+	} {
+		s := randomState(rand.New(rand.NewPCG(1, 1)))
+		x := *s
+		if test.step.Forward(&x) == nil {
+			t.Errorf("%s: no violation with checks", test.name)
+		}
+		if err := rev.Unchecked(test.step).Forward(&x); err != nil || x.n[0] != test.n {
+			t.Errorf("%s: error %v, n = %d, want %d", test.name, err, x.n[0], test.n)
+		}
+		if x.v[10] != 0 {
+			t.Errorf("%s: ancilla is %v", test.name, x.v[10])
+		}
+	}
+}
+
+// TestRoutineTolerance leaves what rounding leaves, more than that, and NaN.
+func TestRoutineTolerance(t *testing.T) {
+	leave := func(left float64) rev.Step[state] {
+		return rev.Routine(waveAt(10, 0, 1), rev.At(func(s *state) add[float64] { return add[float64]{&s.v[10], left} }), slot(10))
+	}
+	s := randomState(rand.New(rand.NewPCG(1, 1)))
+	m := math.Sin(s.v[0]+s.v[1]) / 2
+	for _, test := range []struct {
+		left float64
+		ok   bool
+	}{
+		{0, true}, {0x1p-27 * m, true}, {-0x1p-27 * m, true},
+		{0x1p-25 * m, false}, {-0x1p-25 * m, false}, {math.NaN(), false}, {math.Inf(1), false},
+	} {
+		x := *s
+		err := leave(test.left).Forward(&x)
+		if (err == nil) != test.ok {
+			t.Errorf("left %g: error %v", test.left, err)
+		}
+		if x.v[10] != 0 {
+			t.Errorf("left %g: ancilla is %v", test.left, x.v[10])
+		}
+	}
+
+	// Over fixed point nothing may be left.
+	type numbers struct{ x, y, z fixed.Q43 }
+	ancilla := func(s *numbers) []fixed.Q43 { return []fixed.Q43{s.z} }
+	compute := rev.At(func(s *numbers) product[fixed.Q43] { return product[fixed.Q43]{&s.z, &s.x, &s.y} })
+	for _, left := range []fixed.Q43{0, 1, -1, math.MinInt64} {
+		p := rev.Routine(compute, rev.At(func(s *numbers) add[fixed.Q43] { return add[fixed.Q43]{&s.z, left} }), ancilla)
+		q := numbers{x: 3 << 43, y: 5 << 40}
+		x := q
+		if err := p.Forward(&x); (err == nil) != (left == 0) {
+			t.Errorf("left %d: error %v", left, err)
+		}
+		if x != q {
+			t.Errorf("left %d: state %v, want %v", left, x, q)
+		}
+	}
+}
+
+// add is the kernel y += by.
+type add[T rev.Real] struct {
+	Y  *T `rev:"acc"`
+	By T
+}
+
+func (k add[T]) Forward()       { *k.Y += k.By }
+func (k add[T]) Inverse()       { *k.Y -= k.By }
+func (k add[T]) Adjoint(add[T]) { k.Inverse() }
+func (k add[T]) Tangent(add[T]) { k.Forward() }
