@@ -339,3 +339,6 @@ func finite(v ...float64) error {
 	}
 	return nil
 }
+
+// Modules returns the names of the modules as a list for people.
+func Modules() string { return names(modules) }

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"revnum/benchmarks/internal/adbench"
+)
+
+func newADBench() *cobra.Command {
+	return &cobra.Command{
+		Use:   "adbench TEST MODULE INPUT OUTPREFIX MIN_TIME NRUNS_F NRUNS_J TIME_LIMIT [-rep]",
+		Short: "Measure a problem file as a runner of ADBench",
+		Long: `adbench has the arguments and the output files of ADBench's runners, so that
+ADBench's scripts can run it in the place of one.
+
+  TEST        ` + strings.Join(adbench.Tests, ", ") + `
+  MODULE      Revnum (float64, one worker), RevnumMT (all workers), Revnum32 (float32,
+              one worker); a path whose last part is such a name will do
+  INPUT       the problem's file
+  OUTPREFIX   what the names of the output files begin with; of a folder, with its last /
+  MIN_TIME    seconds: calls are repeated until a batch of them takes longer
+  NRUNS_F     batches to measure of the objective
+  NRUNS_J     batches to measure of the gradient
+  TIME_LIMIT  seconds after which no new batch begins
+  -rep        the file has one point, which stands for all
+
+The files are <OUTPREFIX><input>_times_<module>.txt with the seconds of the
+objective and of the gradient, ..._F_... with the objective and ..._J_... with
+the gradient with respect to log weights, means and factors, in the order of
+the input. The sign of the prior is ADBench's.`,
+		Example: `  go run ./benchmarks adbench GMM Revnum gmm_d10_K25.txt results/ 0.5 10 10 10`,
+		// -rep is not a flag as others are, and numbers may be negative.
+		DisableFlagParsing: true,
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			switch len(args) {
+			case 0:
+				return adbench.Tests, cobra.ShellCompDirectiveNoFileComp
+			case 1:
+				return adbench.Modules, cobra.ShellCompDirectiveNoFileComp
+			case 2, 3:
+				return nil, cobra.ShellCompDirectiveDefault
+			case 8:
+				return []string{"-rep"}, cobra.ShellCompDirectiveNoFileComp
+			}
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if slices.Contains(args, "-h") || slices.Contains(args, "--help") {
+				return cmd.Help()
+			}
+			run, err := adbench.ParseRun(args)
+			if err != nil {
+				return err
+			}
+			return run.Do(cmd.OutOrStdout())
+		},
+	}
+}

@@ -1,0 +1,104 @@
+// Package figure has what the figures of the benchmarks share: the style, and
+// the writing to files.
+package figure
+
+import (
+	"fmt"
+	"image/color"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+
+	"revnum/benchmarks/internal/outfile"
+)
+
+// Palette has colours that people with any colour vision can tell apart (Okabe
+// and Ito, "Color Universal Design", 2008).
+var Palette = []color.NRGBA{
+	{0, 114, 178, 255},   // blue
+	{213, 94, 0, 255},    // vermilion
+	{0, 158, 115, 255},   // green
+	{204, 121, 167, 255}, // purple
+	{230, 159, 0, 255},   // orange
+	{86, 180, 233, 255},  // sky blue
+	{0, 0, 0, 255},       // black
+}
+
+// Color returns the i-th colour of the palette, from the first again after the
+// last.
+func Color(i int) color.NRGBA { return Palette[i%len(Palette)] }
+
+// New returns an empty figure with a light grid.
+func New(title, x, y string) *plot.Plot {
+	p := plot.New()
+	sans := func(s *draw.TextStyle, size vg.Length) {
+		s.Font = font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}
+	}
+	sans(&p.Title.TextStyle, 12)
+	sans(&p.X.Label.TextStyle, 10)
+	sans(&p.Y.Label.TextStyle, 10)
+	sans(&p.X.Tick.Label, 9)
+	sans(&p.Y.Tick.Label, 9)
+	sans(&p.Legend.TextStyle, 9)
+	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, x, y
+	p.Title.Padding = 8
+	p.X.Padding, p.Y.Padding = 4, 4
+	p.Legend.ThumbnailWidth = 24
+	p.Legend.Padding = 2
+	p.BackgroundColor = color.White
+	grid := plotter.NewGrid()
+	grid.Vertical.Color, grid.Horizontal.Color = color.Gray{225}, color.Gray{225}
+	p.Add(grid)
+	return p
+}
+
+// Formats are the extensions of files that figures can be saved to.
+var Formats = []string{".png", ".svg", ".pdf"}
+
+// Check returns an error unless path has an extension of Formats.
+func Check(path string) error {
+	ext := strings.ToLower(filepath.Ext(path))
+	for _, f := range Formats {
+		if ext == f {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s: expected the extension %s for a figure", path, strings.Join(Formats, ", "))
+}
+
+// Save writes the figure to path, in the format that its extension names.
+func Save(p *plot.Plot, width, height vg.Length, path string) error {
+	if err := Check(path); err != nil {
+		return err
+	}
+	var c interface {
+		vg.CanvasSizer
+		io.WriterTo
+	}
+	switch format := strings.ToLower(filepath.Ext(path))[1:]; format {
+	case "png":
+		c = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(144))}
+	default:
+		f, err := draw.NewFormattedCanvas(width, height, format)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		c = f.(interface {
+			vg.CanvasSizer
+			io.WriterTo
+		})
+	}
+	const margin = 8
+	p.Draw(draw.Crop(draw.New(c), margin, -2*margin, margin, -margin))
+	return outfile.Write(path, func(f io.Writer) error {
+		_, err := c.WriteTo(f)
+		return err
+	})
+}

@@ -1,0 +1,72 @@
+// Package machine measures what this machine can do at most, which is what the
+// benchmarks are compared with.
+package machine
+
+import (
+	"bufio"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+
+	"revnum/internal/simd"
+)
+
+// Machine is a description of this machine. Rates are those of one core.
+type Machine struct {
+	CPU     string  `json:"cpu"`
+	Cores   int     `json:"cores"`   // that Go uses
+	Tier    string  `json:"tier"`    // of the vector code
+	Go      string  `json:"go"`      // version
+	FMA64   float64 `json:"fma64"`   // multiply-adds on float64, flop/s
+	FMA32   float64 `json:"fma32"`   // multiply-adds on float32, flop/s
+	Reading float64 `json:"reading"` // from memory, byte/s
+	Triad   float64 `json:"triad"`   // a = b + s·c in memory, byte/s without those of the allocation of a
+}
+
+// Measure measures the machine for about the given time.
+func Measure(d time.Duration) Machine {
+	m := Machine{
+		CPU: cpuName(), Cores: runtime.GOMAXPROCS(0), Tier: simd.InUse().String(), Go: runtime.Version(),
+	}
+	const rounds = 10000 // about 0.1 ms
+	m.FMA64 = rate(d/4, func() int64 { return simd.PeakFMA[float64](rounds) })
+	m.FMA32 = rate(d/4, func() int64 { return simd.PeakFMA[float32](rounds) })
+
+	// Several times the last cache of most machines.
+	const n = 8 << 20
+	x := make([]float64, 2*n)
+	for i := range x {
+		x[i] = 1
+	}
+	m.Reading = rate(d/4, func() int64 { return simd.ReadAll(x) })
+	third := len(x) / 3
+	m.Triad = rate(d/4, func() int64 { return simd.Triad(x[:third], x[third:2*third], 0.5, x[2*third:3*third]) })
+	return m
+}
+
+// rate returns the best rate, per second, of the work that f returns.
+func rate(d time.Duration, f func() int64) float64 {
+	best := 0.0
+	for begin := time.Now(); time.Since(begin) < d; {
+		start := time.Now()
+		work := f()
+		best = max(best, float64(work)/time.Since(start).Seconds())
+	}
+	return best
+}
+
+// cpuName returns the processor's name, the architecture where it is unknown.
+func cpuName() string {
+	f, err := os.Open("/proc/cpuinfo")
+	if err != nil {
+		return runtime.GOARCH
+	}
+	defer f.Close()
+	for sc := bufio.NewScanner(f); sc.Scan(); {
+		if key, value, ok := strings.Cut(sc.Text(), ":"); ok && strings.TrimSpace(key) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return runtime.GOARCH
+}

@@ -1,0 +1,19 @@
+package machine
+
+import (
+	"testing"
+	"time"
+)
+
+func TestMeasure(t *testing.T) {
+	m := Measure(20 * time.Millisecond)
+	if m.CPU == "" || m.Tier == "" || m.Cores < 1 {
+		t.Errorf("%+v has no name", m)
+	}
+	for name, v := range map[string]float64{"FMA64": m.FMA64, "FMA32": m.FMA32, "reading": m.Reading, "triad": m.Triad} {
+		// No machine is slower than a megaflop, none faster than an exaflop.
+		if !(v > 1e6 && v < 1e18) {
+			t.Errorf("%s is %g per second", name, v)
+		}
+	}
+}

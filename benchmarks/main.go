@@ -1,0 +1,64 @@
+// The benchmarks command measures revnum, and runs it for others: as a tool of
+// ADBench and GradBench, and to fit Gaussian mixtures to data. Without
+// arguments it runs the default suite.
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"revnum/benchmarks/internal/outfile"
+)
+
+func main() {
+	interrupted := make(chan os.Signal, 1)
+	signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-interrupted
+		outfile.Abort()
+		fmt.Fprintln(os.Stderr, "\ninterrupted")
+		os.Exit(130)
+	}()
+	os.Exit(execute(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// execute runs one command and returns its exit status: 0, 1 for an error, 2
+// for a bug.
+func execute(args []string, stdin io.Reader, stdout, stderr io.Writer) (status int) {
+	defer func() {
+		if p := recover(); p != nil {
+			fmt.Fprintf(stderr, "benchmarks: this is a bug in revnum: %v\n", p)
+			if os.Getenv("REVNUM_TRACE") != "" {
+				fmt.Fprintf(stderr, "%s", debug.Stack())
+			} else {
+				fmt.Fprintln(stderr, "set REVNUM_TRACE=1 to see where")
+			}
+			status = 2
+		}
+	}()
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	if err := root.Execute(); err != nil {
+		fmt.Fprintln(stderr, "benchmarks:", err)
+		return 1
+	}
+	return 0
+}
+
+// newRoot returns the command with all its subcommands.
+func newRoot() *cobra.Command {
+	root := newSuite()
+	root.AddCommand(newADBench(), newGradBench(), newGMM(), newGen(), newPeak())
+	root.SilenceUsage = true
+	root.SilenceErrors = true
+	return root
+}

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"revnum/benchmarks/internal/machine"
+	"revnum/benchmarks/internal/suite"
+)
+
+func newPeak() *cobra.Command {
+	var d time.Duration
+	cmd := &cobra.Command{
+		Use:   "peak",
+		Short: "Measure what this machine can do at most",
+		Long: `peak measures the rate of multiply-adds on registers and the bandwidth of memory,
+of one core each. Triad is a = b + s·c, counted as three arrays moved.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if d <= 0 {
+				return fmt.Errorf("--time: expected a positive duration, found %v", d)
+			}
+			return suite.WriteMachine(cmd.OutOrStdout(), machine.Measure(d))
+		},
+	}
+	cmd.Flags().DurationVar(&d, "time", 2*time.Second, "time to measure for")
+	return cmd
+}

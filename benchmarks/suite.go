@@ -1,0 +1,151 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"revnum/benchmarks/internal/machine"
+	"revnum/benchmarks/internal/outfile"
+	"revnum/benchmarks/internal/suite"
+)
+
+func newSuite() *cobra.Command {
+	var out, only string
+	var budget time.Duration
+	var list bool
+	cmd := &cobra.Command{
+		Use:   "benchmarks",
+		Short: "Measure revnum, and run it for ADBench, for GradBench and on data",
+		Long: `Without a command, benchmarks runs the default suite: problems drawn from fixed
+seeds are measured, their gradients compared with central differences along
+random directions, and their kernels run forward and back.
+
+It prints a table, and writes it with figures to the output folder:
+table.txt, results.csv, results.json, times and ratios as .png and .svg.
+
+  F, J       time of one call of the objective, and of the gradient with value
+  of peak    fraction of the multiply-add peak of the cores in use, measured in the same run
+  extra      memory that the first F and J take beyond data and results
+  J error    of the gradient, relative to max(1, |a|+|b|)
+  round trip of the output after Forward and Inverse, relative to its size`,
+		Example: `  go run ./benchmarks
+  go run ./benchmarks --run 'gmm.*d=64' --out /tmp/gmm64`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			re, err := regexp.Compile(only)
+			if err != nil {
+				return fmt.Errorf("--run: %w", err)
+			}
+			var problems []*suite.Problem
+			for _, p := range suite.Problems() {
+				if re.MatchString(p.Name()) {
+					problems = append(problems, p)
+				}
+			}
+			if len(problems) == 0 {
+				return fmt.Errorf("--run: no problem's name matches %q; --list shows them", only)
+			}
+			if list {
+				for _, p := range problems {
+					fmt.Fprintln(cmd.OutOrStdout(), p.Name())
+				}
+				return nil
+			}
+			if budget < 0 {
+				return fmt.Errorf("--time: expected a positive duration, found %v", budget)
+			}
+			return runSuite(cmd, problems, budget, out)
+		},
+	}
+	cmd.Flags().StringVarP(&out, "out", "o", "results", "`folder` to write to, made if its parent is there")
+	cmd.Flags().StringVar(&only, "run", "", "only the problems whose names match the `regexp`")
+	cmd.Flags().DurationVar(&budget, "time", 200*time.Millisecond, "time to measure each function for")
+	cmd.Flags().BoolVar(&list, "list", false, "print the names of the problems, measure nothing")
+	_ = cmd.MarkFlagDirname("out")
+	return cmd
+}
+
+func runSuite(cmd *cobra.Command, problems []*suite.Problem, budget time.Duration, out string) error {
+	if err := makeFolder(out); err != nil {
+		return err
+	}
+	bar := newBar(cmd.ErrOrStderr(), 1+suite.Rows(problems))
+	bar.Describe("machine")
+	report := suite.Report{Machine: machine.Measure(4 * budget)}
+	_ = bar.Add(1)
+	for _, p := range problems {
+		bar.Describe(p.Name())
+		err := suite.Measure(p, report.Machine, budget, func(r suite.Result) {
+			report.Results = append(report.Results, r)
+			_ = bar.Add(1)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	_ = bar.Finish()
+
+	table := func(w io.Writer) error {
+		if err := suite.WriteMachine(w, report.Machine); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(w); err != nil {
+			return err
+		}
+		return report.WriteTable(w)
+	}
+	if err := table(cmd.OutOrStdout()); err != nil {
+		return err
+	}
+	for _, f := range []struct {
+		name  string
+		write func(io.Writer) error
+	}{
+		{"table.txt", table}, {"results.csv", report.WriteCSV}, {"results.json", report.WriteJSON},
+	} {
+		if err := outfile.Write(filepath.Join(out, f.name), f.write); err != nil {
+			return err
+		}
+	}
+	if err := report.SaveFigures(out); err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "\nwritten to %s\n", out)
+	return nil
+}
+
+// makeFolder makes sure that there is a folder at path, whose parent must be
+// there: a mistyped path is not to make folders.
+func makeFolder(path string) error {
+	err := os.Mkdir(path, 0o777)
+	if err == nil || !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	info, err := os.Stat(path)
+	if err == nil && !info.IsDir() {
+		err = fmt.Errorf("%s: expected a folder", path)
+	}
+	return err
+}
+
+// newBar returns a progress bar of n steps, which shows only on a terminal.
+func newBar(w io.Writer, n int) *progressbar.ProgressBar {
+	f, ok := w.(*os.File)
+	return progressbar.NewOptions(n,
+		progressbar.OptionSetWriter(w),
+		progressbar.OptionSetVisibility(ok && term.IsTerminal(int(f.Fd()))),
+		progressbar.OptionSetWidth(30),
+		progressbar.OptionShowCount(),
+		progressbar.OptionSetPredictTime(false),
+		progressbar.OptionClearOnFinish(),
+	)
+}
