@@ -11,7 +11,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/optimize"
 
 	"revnum/internal/simd"
 	"revnum/rev"
@@ -27,16 +26,16 @@ type FitOptions struct {
 	MaxIter int
 
 	// Tol is how many nats of log posterior may be left to gain, by the
-	// estimate Restart.Gain, for a restart to have converged; 0 means 1e-6. No
+	// estimate Restart.Gain, for a restart to have converged; 0 means 1e-8. No
 	// restart asks for more than the rounding error of the log posterior.
 	Tol float64
 
 	// RegCovar keeps components from collapsing onto too few points: it is
-	// about what is added to the diagonal of the covariances (of a component
-	// with an equal share of the points; less where there are more). 0 means
-	// 1e-6 of the mean variance of the columns, a negative number nothing. It
-	// is a Prior in fact, with M = 0 and γ² = RegCovar·N/K, so that every
-	// iteration still raises one well-defined objective, the log posterior.
+	// what is added to the diagonal of the covariance of a component with N/K
+	// points (less to that of one with more points). 0 means 1e-6 of the least
+	// variance of a column, of those that vary at all; a negative number means
+	// nothing. It is a Prior in fact, with M = 0 and γ² = RegCovar·N/K, so that
+	// every iteration raises the same objective, the log posterior.
 	RegCovar float64
 
 	// Prior, if its Gamma is not 0, takes the place of RegCovar, which must be
@@ -168,9 +167,11 @@ type fit struct {
 	model   *Model
 	maxIter int
 	tol     float64
-	scatter []float64 // variances of the columns
 
-	x, grad, scale []float64 // parameters, gradient of -F there, units of the parameters
+	variances []float64 // of the columns
+
+	x, grad []float64 // parameters, gradient of -F there
+	local   local     // coordinates around x
 }
 
 // newFit checks the data and the options.
@@ -217,13 +218,13 @@ func newFit(x mat.Matrix, k int, opts *FitOptions) (*fit, error) {
 		f.maxIter = 500
 	}
 	if f.tol == 0 {
-		f.tol = 1e-6
+		f.tol = 1e-8
 	}
 	if err := checkFinite("the data", f.model.X); err != nil {
 		return nil, err
 	}
-	f.scatter = variances(f.model.X)
-	for j, v := range f.scatter {
+	f.variances = variances(f.model.X)
+	for j, v := range f.variances {
 		if math.IsInf(v, 0) || math.IsNaN(v) {
 			return nil, fmt.Errorf("gmm: the variance of column %d overflows", j)
 		}
@@ -231,12 +232,16 @@ func newFit(x mat.Matrix, k int, opts *FitOptions) (*fit, error) {
 	if opts.Prior.Gamma == 0 && opts.RegCovar >= 0 {
 		reg := opts.RegCovar
 		if reg == 0 {
-			reg = 1e-6 * floats.Sum(f.scatter) / float64(d)
+			for _, v := range f.variances {
+				if v > 0 && (reg == 0 || v < reg) {
+					reg = v
+				}
+			}
+			reg *= 1e-6
 		}
 		f.model.Prior.Gamma = math.Sqrt(reg * float64(n) / float64(k))
 	}
-	size := f.model.Dim()
-	f.x, f.grad, f.scale = make([]float64, size), make([]float64, size), make([]float64, size)
+	f.x, f.grad = make([]float64, f.model.Dim()), make([]float64, f.model.Dim())
 	return f, nil
 }
 
@@ -253,15 +258,18 @@ func checkFinite(name string, x rev.General[float64]) error {
 	return nil
 }
 
-// variances returns the variances of the columns of x.
+// variances returns the variances of the columns of x, exactly 0 for those that
+// do not vary.
 func variances(x rev.General[float64]) []float64 {
 	n := float64(x.Rows)
-	mean, sum := make([]float64, x.Cols), make([]float64, x.Cols)
+	mean, sum := append([]float64(nil), x.Row(0)...), make([]float64, x.Cols)
 	for i := range x.Rows {
 		for j, v := range x.Row(i) {
-			mean[j] += v / n
+			sum[j] += v - x.Row(0)[j]
 		}
 	}
+	floats.AddScaled(mean, 1/n, sum)
+	clear(sum)
 	for i := range x.Rows {
 		for j, v := range x.Row(i) {
 			sum[j] += (v - mean[j]) * (v - mean[j])
@@ -272,54 +280,56 @@ func variances(x rev.General[float64]) []float64 {
 }
 
 // restart fits from one start. The mixture is nil if there is none.
-func (f *fit) restart(ctx context.Context, opts *FitOptions, rnd *rand.Rand) (*Mixture, Restart) {
+func (f *fit) restart(ctx context.Context, opts *FitOptions, rnd *rand.Rand) (m *Mixture, r Restart) {
 	begin := time.Now()
-	var r Restart
-	r.Err = f.start(opts, rnd)
-	if r.Err == nil {
-		r.Err = f.maximise(ctx, &r)
+	defer func() { r.Duration = time.Since(begin) }()
+	if r.Err = f.start(ctx, opts, rnd); r.Err != nil {
+		return nil, r
 	}
-	var m *Mixture
-	if _, singular := r.Err.(*SingularError); !singular { //nolint:errorlint // both return it unwrapped
-		var err error
-		if m, err = FromParams(f.model.K, f.model.X.Cols, f.x); err != nil {
-			r.Err = err
-		} else {
-			r.LogPosterior = -f.model.Func(m.params)
-			r.LogLikelihood = -(&Model{X: f.model.X, K: f.model.K, Workers: f.model.Workers}).Func(m.params)
-			r.Collapsed = f.collapsed(m)
-		}
+	if r.Err = f.maximise(ctx, &r); r.Err != nil {
+		return nil, r
 	}
-	r.Duration = time.Since(begin)
+	m, r.Err = FromParams(f.model.K, f.model.X.Cols, f.x)
+	if r.Err != nil {
+		return nil, r
+	}
+	r.LogPosterior = -f.model.Func(m.params)
+	likelihood := *f.model
+	likelihood.Prior = Prior{}
+	r.LogLikelihood = -likelihood.Func(m.params)
+	r.Collapsed = f.collapsed(m)
+	if !r.Converged {
+		r.Err = ctx.Err()
+	}
 	return m, r
 }
 
 // start sets the parameters that a restart starts from.
-func (f *fit) start(opts *FitOptions, rnd *rand.Rand) error {
+func (f *fit) start(ctx context.Context, opts *FitOptions, rnd *rand.Rand) error {
 	x, k, d := f.model.X, f.model.K, f.model.X.Cols
 	if opts.Start != nil {
 		copy(f.x, opts.Start.params)
-		for c := range k { // a weight of 0 would stay 0, and its logarithm is not finite
+		for c := range k { // the logarithm of a weight of 0 is not finite
 			f.x[c] = max(f.x[c], math.Log(minWeight))
 		}
 		return nil
 	}
 	scale := make([]float64, d)
-	for j, v := range f.scatter {
+	for j, v := range f.variances {
 		if v > 0 {
 			scale[j] = 1 / v
 		}
 	}
-	var c *clustering
+	c := newClustering(x, k, scale, f.model.Workers)
 	if opts.MeansInit != nil {
-		c = &clustering{
-			x: x, scale: scale, centres: rev.ViewDense(opts.MeansInit),
-			labels: make([]int, x.Rows), dist: make([]float64, x.Rows), workers: f.model.Workers,
-		}
+		c.centres = rev.ViewDense(opts.MeansInit)
 		c.reassign()
 	} else {
-		c = newClustering(x, k, scale, f.model.Workers, rnd)
-		c.lloyd(10)
+		c.seed(ctx, rnd)
+		c.lloyd(ctx, 10)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
 	}
 
 	// The covariance of a cluster, shrunk as if D+1 more of its points had the
@@ -359,29 +369,30 @@ func (f *fit) start(opts *FitOptions, rnd *rand.Rand) error {
 const minWeight = 1e-15
 
 // maximise takes f.x to a maximum of the log posterior: by EM while it gains
-// much, then by L-BFGS.
+// much, and then by rounds of L-BFGS with a step of EM or more between them.
 func (f *fit) maximise(ctx context.Context, r *Restart) error {
-	const fast = 1e-3 // nats a point that an EM step must gain
-	n := float64(f.model.X.Rows)
+	const fast = 1e-3 // nats a point that an EM step must gain to be followed by another
+	u := make([]float64, len(f.x))
+	before := math.Inf(-1) // the log posterior before the last step of EM
 	for {
 		posterior := -f.model.FuncGrad(f.grad, f.x)
 		if math.IsNaN(posterior) || math.IsInf(posterior, 0) {
 			return fmt.Errorf("gmm: the log posterior is %v", posterior)
 		}
-		r.History = append(r.History, posterior)
-		f.setScale()
-		if f.converged(r, posterior, f.grad, f.scale) {
+		if len(r.History) == r.EM+r.LBFGS {
+			r.History = append(r.History, posterior)
+		}
+		f.local.set(f.x, f.model)
+		f.local.gradient(u, f.grad)
+		if f.converged(r, posterior, u) || r.EM+r.LBFGS >= f.maxIter || ctx.Err() != nil {
 			return nil
 		}
-		if ctx.Err() != nil {
-			return ctx.Err()
+		if posterior-before < fast*float64(f.model.X.Rows) {
+			before = math.Inf(-1)
+			f.round(ctx, r)
+			continue
 		}
-		if r.EM == f.maxIter {
-			return nil
-		}
-		if r.EM > 0 && posterior-r.History[r.EM-1] < fast*n {
-			return f.finish(ctx, r)
-		}
+		before = posterior
 		if err := f.step(); err != nil {
 			return err
 		}
@@ -389,219 +400,13 @@ func (f *fit) maximise(ctx context.Context, r *Restart) error {
 	}
 }
 
-// converged sets r.Gain, and r.Converged if it is small enough. In the units
-// scale, the Hessian of the negative log posterior is about the identity near a
-// maximum, so that a Newton step would gain ½‖scale∘grad‖².
-func (f *fit) converged(r *Restart, posterior float64, grad, scale []float64) bool {
-	r.Gain = 0
-	for i, g := range grad {
-		r.Gain += g * scale[i] * g * scale[i] / 2
-	}
+// converged sets r.Gain, and r.Converged if it is small enough, given the
+// gradient in local coordinates, in which the Hessian of -F is about the
+// identity: a Newton step would gain half the square of the gradient.
+func (f *fit) converged(r *Restart, posterior float64, grad []float64) bool {
+	r.Gain = simd.SumSquares(grad) / 2
 	r.Converged = r.Gain <= max(f.tol, 0x1p-50*math.Abs(posterior))
 	return r.Converged
-}
-
-// The moments that expectation maximisation needs are in the gradient of the
-// log posterior F. With W_k, m_k and M_k the weighted moments of LogPosterior
-// at F̄ = 1, and A_k = M_k + γ²·I,
-//
-//	W_k         = N·softmax(α)_k + ∂F/∂α_k
-//	Q_kᵀ·Q_k·m_k = ∂F/∂μ_k
-//	lower(Q_k·A_k)_ij = -∂F/∂l_ij,  (Q_k·A_k)_jj = (W_k + M - ∂F/∂q_kj)/exp(q_kj)
-//
-// The first two are solved at once. The third gives the lower triangle of Q·A
-// only, but A is symmetric, so its rows follow one after the other:
-//
-//	A_ij = ((Q·A)_ij - Σ_{l<i} Q_il·A_lj)/Q_ii  for j <= i,
-//
-// where each A_lj on the right, or A_jl, is known already. Then, with
-// δ_k = m_k/W_k, the step is
-//
-//	w_k = W_k/N,  μ_k += δ_k,  Σ_k = (A_k - W_k·δ_k·δ_kᵀ)/(W_k + M).
-//
-// So EM is ascent along the gradient in a metric of its own, as Xu and Jordan
-// observed (On convergence properties of the EM algorithm for Gaussian
-// mixtures, Neural Computation 8, 1996).
-
-// step takes a step of expectation maximisation from f.x, given the gradient
-// f.grad of -F there.
-func (f *fit) step() error {
-	k, d, n := f.model.K, f.model.X.Cols, float64(f.model.X.Rows)
-	p, g := viewParams(f.x, k, d), viewParams(f.grad, k, d)
-	m := float64(f.model.Prior.M)
-	weights := append([]float64(nil), p.Alpha.Data...)
-	softmax(weights)
-	q, a, delta := make([]float64, d*d), make([]float64, d*d), make([]float64, d)
-	for c := range k {
-		w := n*weights[c] - g.Alpha.Data[c]
-		if w < minWeight*n {
-			// Nothing is left of the component, and its moments are noise.
-			p.Alpha.Data[c] = math.Log(minWeight)
-			continue
-		}
-		p.Alpha.Data[c] = math.Log(w / n)
-
-		unpackFactor(q, p.Factors.Row(c), d)
-		row := g.Factors.Row(c)
-		l := row[d:]
-		for j := range d {
-			a[j*d+j] = (w + m + row[j]) / q[j*d+j]
-			for i := j + 1; i < d; i++ {
-				a[i*d+j] = l[0]
-				l = l[1:]
-			}
-		}
-		for i := range d {
-			for j := range i + 1 {
-				s := a[i*d+j]
-				for l := range i {
-					s -= q[i*d+l] * a[l*d+j]
-				}
-				a[i*d+j] = s / q[i*d+i]
-				a[j*d+i] = a[i*d+j]
-			}
-		}
-
-		invertLower(q, d)
-		clear(delta)
-		for i := range d { // δ = -Q⁻¹·Q⁻ᵀ·ḡ/W
-			var s float64
-			for l := i; l < d; l++ {
-				s -= q[l*d+i] * g.Means.Row(c)[l]
-			}
-			for l := i; l < d; l++ {
-				delta[l] += q[l*d+i] * s / w
-			}
-		}
-		floats.Add(p.Means.Row(c), delta)
-		for i := range d {
-			for j := range i + 1 {
-				a[i*d+j] = (a[i*d+j] - w*delta[i]*delta[j]) / (w + m)
-			}
-		}
-		if row, pivot := setFactor(p.Factors.Row(c), a, d); row < d {
-			return &SingularError{Component: c, Row: row, Pivot: pivot}
-		}
-	}
-	return nil
-}
-
-// setScale sets f.scale to 1/√h, where h is the diagonal of the Hessian of -F
-// with respect to the parameters as it would be if the responsibilities were
-// certain and the moments those of the components:
-//
-//	α: W   μ_j: W·P_jj   q_j: 2·(W+M)   l_ij: (W+M)·Σ_jj
-//
-// In these units L-BFGS does not care how the columns of the data are scaled.
-func (f *fit) setScale() {
-	k, d, n := f.model.K, f.model.X.Cols, float64(f.model.X.Rows)
-	p, s := viewParams(f.x, k, d), viewParams(f.scale, k, d)
-	weights := append([]float64(nil), p.Alpha.Data...)
-	softmax(weights)
-	q := make([]float64, d*d)
-	for c, w := range weights {
-		w = max(n*w, 1)
-		wm := w + float64(f.model.Prior.M)
-		s.Alpha.Data[c] = 1 / math.Sqrt(w)
-		unpackFactor(q, p.Factors.Row(c), d)
-		norm2 := func(j int) (sum float64) { // of column j
-			for i := j; i < d; i++ {
-				sum += q[i*d+j] * q[i*d+j]
-			}
-			return sum
-		}
-		for j := range d {
-			s.Means.Row(c)[j] = 1 / math.Sqrt(w*norm2(j)) // P = QᵀQ
-			s.Factors.Row(c)[j] = 1 / math.Sqrt(2*wm)
-		}
-		invertLower(q, d)
-		l := s.Factors.Row(c)[d:]
-		for j := range d {
-			variance := simd.SumSquares(q[j*d : j*d+j+1]) // Σ = Q⁻¹·Q⁻ᵀ
-			for range d - 1 - j {
-				l[0] = 1 / math.Sqrt(wm*variance)
-				l = l[1:]
-			}
-		}
-	}
-}
-
-// finish runs L-BFGS from f.x, over u with parameters f.x + scale∘u.
-func (f *fit) finish(ctx context.Context, r *Restart) error {
-	size := len(f.x)
-	at, grad, last := make([]float64, size), make([]float64, size), make([]float64, size)
-	last[0] = math.NaN() // where grad was found: nowhere
-	params := func(u []float64) {
-		for i, v := range u {
-			at[i] = f.x[i] + f.scale[i]*v
-		}
-	}
-	value := func(u []float64) float64 {
-		params(u)
-		copy(last, u)
-		v := f.model.FuncGrad(grad, at)
-		if math.IsNaN(v) {
-			return math.Inf(1) // far outside: the line search comes back
-		}
-		return v
-	}
-	problem := optimize.Problem{
-		Func: value,
-		Grad: func(g, u []float64) {
-			if !floats.Equal(u, last) { // else the value has been asked for, in the same pass
-				value(u)
-			}
-			floats.MulTo(g, grad, f.scale)
-		},
-	}
-	settings := &optimize.Settings{
-		MajorIterations: f.maxIter - r.EM + 1, // the start counts
-		Converger:       &monitor{f: f, ctx: ctx, r: r},
-	}
-	result, err := optimize.Minimize(problem, make([]float64, size), settings, &optimize.LBFGS{GradStopThreshold: math.NaN()})
-	if result == nil {
-		return err
-	}
-	params(result.X)
-	copy(f.x, at)
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	// A line search that fails has met the rounding error: not converged is
-	// what the report says then, and there is a mixture all the same.
-	return nil
-}
-
-// monitor watches L-BFGS.
-type monitor struct {
-	f     *fit
-	ctx   context.Context
-	r     *Restart
-	start bool
-}
-
-// Init implements optimize.Converger.
-func (m *monitor) Init(int) { m.start = true }
-
-// Converged implements optimize.Converger.
-func (m *monitor) Converged(loc *optimize.Location) optimize.Status {
-	if m.start {
-		m.start = false
-		return optimize.NotTerminated
-	}
-	m.r.LBFGS++
-	m.r.History = append(m.r.History, -loc.F)
-	ones := m.f.grad // the gradient is in the right units already
-	for i := range ones {
-		ones[i] = 1
-	}
-	if m.f.converged(m.r, loc.F, loc.Gradient, ones) {
-		return optimize.GradientThreshold
-	}
-	if m.ctx.Err() != nil {
-		return optimize.RuntimeLimit
-	}
-	return optimize.NotTerminated
 }
 
 // collapsed returns the components of m with a variance of which the prior

@@ -1,8 +1,10 @@
 package gmm
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"revnum/internal/parallel"
 	"revnum/rev"
@@ -24,29 +26,32 @@ type clustering struct {
 	from    int // assign looks at the centres from this one on
 }
 
-// newClustering returns k centres chosen from the points by k-means++ (Arthur
-// and Vassilvitskii, 2007): the first uniformly, each of the others with a
-// probability in proportion to the distance to the centres so far.
-func newClustering(x rev.General[float64], k int, scale []float64, workers int, rnd *rand.Rand) *clustering {
-	c := &clustering{
+// newClustering returns a clustering without centres yet.
+func newClustering(x rev.General[float64], k int, scale []float64, workers int) *clustering {
+	return &clustering{
 		x: x, scale: scale, centres: rev.NewGeneral[float64](k, x.Cols, nil),
 		labels: make([]int, x.Rows), dist: make([]float64, x.Rows), workers: workers,
 	}
-	for i := range c.dist {
-		c.dist[i] = math.Inf(1)
-	}
-	all := c.centres
-	for n := range k {
-		at := rnd.IntN(x.Rows)
+}
+
+// seed chooses the centres from the points by k-means++ (Arthur and
+// Vassilvitskii, 2007): the first uniformly, each of the others with a
+// probability in proportion to the distance from the centres so far.
+func (c *clustering) seed(ctx context.Context, rnd *rand.Rand) {
+	k := c.centres.Rows
+	c.centres.Rows = 0
+	c.reassign() // all at an infinite distance
+	for n := 0; n < k && ctx.Err() == nil; n++ {
+		at := rnd.IntN(c.x.Rows)
 		if n > 0 {
 			at = weighted(rnd, c.dist, at)
 		}
-		copy(all.Row(n), x.Row(at))
 		c.centres.Rows = n + 1
+		copy(c.centres.Row(n), c.x.Row(at))
 		c.from = n
 		c.assign()
 	}
-	return c
+	c.centres.Rows = k
 }
 
 // weighted returns i with a probability in proportion to w_i, or otherwise if
@@ -75,10 +80,10 @@ func weighted(rnd *rand.Rand, w []float64, otherwise int) int {
 
 // lloyd moves each centre to the mean of its points and assigns the points
 // again, until nothing changes or the given number of times.
-func (c *clustering) lloyd(steps int) {
+func (c *clustering) lloyd(ctx context.Context, steps int) {
 	counts, sums := make([]float64, c.centres.Rows), rev.NewGeneral[float64](c.centres.Rows, c.x.Cols, nil)
 	before := make([]int, len(c.labels))
-	for range steps {
+	for step := 0; step < steps && ctx.Err() == nil; step++ {
 		clear(counts)
 		clear(sums.Data)
 		for i, label := range c.labels {
@@ -98,11 +103,7 @@ func (c *clustering) lloyd(steps int) {
 		}
 		copy(before, c.labels)
 		c.reassign()
-		same := true
-		for i, label := range c.labels {
-			same = same && label == before[i]
-		}
-		if same {
+		if slices.Equal(c.labels, before) {
 			return
 		}
 	}

@@ -19,7 +19,7 @@ import (
 //	p(x) = Σ_k w_k·N(x; μ_k, Σ_k).
 //
 // It does not change once it is made, and its methods may be called
-// concurrently. Those that take points take them as the rows of a matrix, read
+// concurrently. The zero Mixture is only for UnmarshalJSON to fill. Those that take points take them as the rows of a matrix, read
 // without a copy where it is a mat.RawMatrixer or *mat.VecDense, and panic with
 // mat.ErrShape if it does not have Dim columns.
 //
@@ -160,9 +160,18 @@ func setFactor(row, a []float64, d int) (int, float64) {
 
 // unpackFactor writes Q to the lower triangle of the d×d matrix q.
 func unpackFactor(q, row []float64, d int) {
+	unpackLower(q, row, d)
+	for j := range d {
+		q[j*d+j] = math.Exp(q[j*d+j])
+	}
+}
+
+// unpackLower writes a row of Factors as it is to the lower triangle of the d×d
+// matrix q.
+func unpackLower(q, row []float64, d int) {
 	l := row[d:]
 	for j := range d {
-		q[j*d+j] = math.Exp(row[j])
+		q[j*d+j] = row[j]
 		for i := j + 1; i < d; i++ {
 			q[i*d+j] = l[0]
 			l = l[1:]
@@ -294,71 +303,79 @@ func (m *Mixture) Predict(x mat.Matrix) []int {
 // scoring is the parallel task of score. Its blocks are runs of points, held by
 // coordinate like those of the kernel.
 type scoring struct {
-	x             rev.General[float64]
-	means         rev.General[float64]
-	q, bias       []float64 // of each component: Q, and β at its mean
-	logp          []float64 // N log densities, or nil
-	resp          []float64 // N×K responsibilities, or nil
-	scratch       [][]float64
-	comps, d, run int
+	x, means rev.General[float64]
+	q, bias  []float64   // of each component: Q, and the log density at its mean times its weight
+	logp     []float64   // N log densities, or nil
+	resp     []float64   // N×K responsibilities, or nil
+	scratch  [][]float64 // of each worker
 }
+
+// scoringRun is the number of points in a block of scoring.
+const scoringRun = 256
 
 // score sets logp and resp, which may be nil, for the points x.
 func (m *Mixture) score(x rev.General[float64], logp, resp []float64) {
 	d, comps := m.Dim(), m.Components()
-	const run = 256
 	p := viewParams(m.params, comps, d)
 	workers := parallel.Workers(0)
 	s := &scoring{
-		x: x, means: p.Means, logp: logp, resp: resp, comps: comps, d: d, run: run,
+		x: x, means: p.Means, logp: logp, resp: resp,
 		q: make([]float64, comps*d*d), bias: make([]float64, comps), scratch: make([][]float64, workers),
 	}
-	weights := append([]float64(nil), p.Alpha.Data...)
-	lse := softmax(weights)
+	lse := softmax(m.Params()[:comps])
 	for c := range comps {
 		unpackFactor(s.q[c*d*d:(c+1)*d*d], p.Factors.Row(c), d)
 		s.bias[c] = p.Alpha.Data[c] - lse - float64(d)/2*math.Log(2*math.Pi) + simd.Sum(p.Factors.Row(c)[:d])
 	}
 	for w := range workers {
-		s.scratch[w] = make([]float64, (2*d+comps)*run)
+		s.scratch[w] = make([]float64, (2*d+comps+3)*scoringRun)
 	}
-	parallel.Run(workers, (x.Rows+run-1)/run, s)
+	parallel.Run(workers, (x.Rows+scoringRun-1)/scoringRun, s)
 }
 
 // Block implements parallel.Task.
 func (s *scoring) Block(worker, b int) {
-	d, run, p0 := s.d, s.run, b*s.run
+	const run = scoringRun
+	d, comps := s.x.Cols, len(s.bias)
+	p0 := b * run
 	n := min(run, s.x.Rows-p0)
-	x, c, beta := s.scratch[worker][:d*run], s.scratch[worker][d*run:2*d*run], s.scratch[worker][2*d*run:]
+	scratch := s.scratch[worker]
+	x, c, beta := scratch[:d*run], scratch[d*run:2*d*run], scratch[2*d*run:(2*d+comps)*run]
+	rest := scratch[(2*d+comps)*run:]
+	top, sum, logs := rest[:n], rest[run:run+n], rest[2*run:2*run+n]
 	load(x, run, s.x, p0, n)
-	for k := range s.comps {
+	for p := range top {
+		top[p], sum[p] = math.Inf(-1), 0
+	}
+	for k, bias := range s.bias {
 		row := beta[k*run : k*run+n]
 		simd.SubColumn(n, c, run, x, run, s.means.Row(k))
 		simd.TriNorms(d, n, row, s.q[k*d*d:(k+1)*d*d], d, c, run)
 		for p, v := range row {
-			row[p] = s.bias[k] - v/2
+			row[p] = bias - v/2
+		}
+		simd.MaxTo(top, top, row)
+	}
+	for p, v := range top {
+		if math.IsInf(v, -1) {
+			top[p] = 0 // the density is 0: log 0, not NaN
 		}
 	}
-	for p := range n {
-		top := math.Inf(-1)
-		for k := range s.comps {
-			top = max(top, beta[k*run+p])
+	for k := range comps {
+		row := beta[k*run : k*run+n]
+		simd.ExpSubTo(row, row, top)
+		simd.Axpy(1, row, sum)
+	}
+	if s.logp != nil {
+		simd.Log(logs, sum)
+		for p, v := range logs {
+			s.logp[p0+p] = top[p] + v
 		}
-		if math.IsInf(top, -1) {
-			top = 0 // the density is 0: log 0, not NaN
-		}
-		var sum float64
-		for k := range s.comps {
-			e := math.Exp(beta[k*run+p] - top)
-			beta[k*run+p] = e
-			sum += e
-		}
-		if s.logp != nil {
-			s.logp[p0+p] = top + math.Log(sum)
-		}
-		if s.resp != nil {
-			for k := range s.comps {
-				s.resp[(p0+p)*s.comps+k] = beta[k*run+p] / sum
+	}
+	if s.resp != nil {
+		for k := range comps {
+			for p, v := range beta[k*run : k*run+n] {
+				s.resp[(p0+p)*comps+k] = v / sum[p]
 			}
 		}
 	}

@@ -1,0 +1,179 @@
+package gmm
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/optimize"
+
+	"revnum/internal/simd"
+)
+
+// local are coordinates u of the parameters around x, such that the Hessian of
+// -F at u = 0 is about the identity: it would be if every point belonged to one
+// component for certain, and the component had the moments of its points. With
+// W_k = N·softmax(α)_k and M of the prior,
+//
+//	α_k = α_k(x) + a_k/√W_k
+//	μ_k = μ_k(x) + Q_k(x)⁻¹·m_k/√W_k
+//	q_k = q_k(x) + diag(E_k)
+//	Q_k = Q_k(x) + E_k·Q_k(x) below the diagonal,
+//
+// where E_k is lower triangular, with elements e_ij/√(W_k+M) and on its
+// diagonal e_jj/√(2(W_k+M)). The vector u holds a, m and e as x holds α, μ and
+// the factors. An affine map of the data so changes x, but not u: L-BFGS does
+// not care about units and correlations of the columns.
+type local struct {
+	k, d int
+	x    []float64
+	w    []float64 // √W
+	wm   []float64 // √(W+M)
+	q, l []float64 // of each component: Q and its inverse
+	e, s []float64 // scratch, d×d
+}
+
+// set puts the origin at x.
+func (c *local) set(x []float64, m *Model) {
+	c.k, c.d = m.K, m.X.Cols
+	c.x = append(c.x[:0], x...)
+	c.w = append(c.w[:0], x[:c.k]...)
+	softmax(c.w)
+	c.wm = grow(c.wm, c.k)
+	dd := c.d * c.d
+	c.q, c.l = grow(c.q, c.k*dd), grow(c.l, c.k*dd)
+	c.e, c.s = grow(c.e, dd), grow(c.s, dd)
+	p := viewParams(c.x, c.k, c.d)
+	for k := range c.k {
+		w := max(float64(m.X.Rows)*c.w[k], 1)
+		c.w[k], c.wm[k] = math.Sqrt(w), math.Sqrt(w+float64(m.Prior.M))
+		q, l := c.q[k*dd:(k+1)*dd], c.l[k*dd:(k+1)*dd]
+		unpackFactor(q, p.Factors.Row(k), c.d)
+		copy(l, q)
+		invertLower(l, c.d)
+	}
+}
+
+// params writes the parameters at u to x.
+func (c *local) params(x, u []float64) {
+	copy(x, c.x)
+	d := c.d
+	px, pu := viewParams(x, c.k, d), viewParams(u, c.k, d)
+	for k := range c.k {
+		q, l := c.q[k*d*d:(k+1)*d*d], c.l[k*d*d:(k+1)*d*d]
+		px.Alpha.Data[k] += pu.Alpha.Data[k] / c.w[k]
+		mean, m := px.Means.Row(k), pu.Means.Row(k)
+		row, e := px.Factors.Row(k), pu.Factors.Row(k)
+		for i := range d {
+			mean[i] += simd.Dot(l[i*d:i*d+i+1], m[:i+1]) / c.w[k]
+			row[i] += e[i] / (math.Sqrt2 * c.wm[k])
+		}
+		// The elements below the diagonal are stored by columns.
+		unpackLower(c.e, e, d)
+		at := d
+		for j := range d {
+			for i := j + 1; i < d; i++ {
+				s := c.e[i*d+i] / math.Sqrt2 * q[i*d+j]
+				for l := j; l < i; l++ {
+					s += c.e[i*d+l] * q[l*d+j]
+				}
+				row[at] += s / c.wm[k]
+				at++
+			}
+		}
+	}
+}
+
+// gradient writes to gu the gradient with respect to u that the gradient g with
+// respect to the parameters means: params transposed.
+func (c *local) gradient(gu, g []float64) {
+	d := c.d
+	pu, p := viewParams(gu, c.k, d), viewParams(g, c.k, d)
+	for k := range c.k {
+		q, l := c.q[k*d*d:(k+1)*d*d], c.l[k*d*d:(k+1)*d*d]
+		pu.Alpha.Data[k] = p.Alpha.Data[k] / c.w[k]
+		m, mean := pu.Means.Row(k), p.Means.Row(k)
+		e, row := pu.Factors.Row(k), p.Factors.Row(k)
+		clear(m)
+		for i := range d {
+			simd.Axpy(mean[i]/c.w[k], l[i*d:i*d+i+1], m[:i+1])
+		}
+		unpackLower(c.s, row, d)
+		for i := range d {
+			e[i] = (row[i] + simd.Dot(c.s[i*d:i*d+i], q[i*d:i*d+i])) / (math.Sqrt2 * c.wm[k])
+		}
+		at := d
+		for l := range d {
+			for i := l + 1; i < d; i++ {
+				e[at] = simd.Dot(c.s[i*d:i*d+l+1], q[l*d:l*d+l+1]) / c.wm[k]
+				at++
+			}
+		}
+	}
+}
+
+// round takes f.x through some iterations of L-BFGS, in local coordinates around
+// where it begins.
+func (f *fit) round(ctx context.Context, r *Restart) {
+	// Far from their origin the coordinates are not the right ones any more, but
+	// each round has to learn anew what the Hessian is.
+	const iterations = 40
+	size := len(f.x)
+	x, grad, last := make([]float64, size), make([]float64, size), make([]float64, size)
+	last[0] = math.NaN() // where grad was found: nowhere
+	value := func(u []float64) float64 {
+		copy(last, u)
+		f.local.params(x, u)
+		v := f.model.FuncGrad(grad, x)
+		if math.IsNaN(v) {
+			return math.Inf(1) // far outside: the line search comes back
+		}
+		return v
+	}
+	problem := optimize.Problem{
+		Func: value,
+		Grad: func(gu, u []float64) {
+			if !floats.Equal(u, last) { // else Func has found it on the way
+				value(u)
+			}
+			f.local.gradient(gu, grad)
+		},
+	}
+	settings := &optimize.Settings{
+		MajorIterations: min(iterations, f.maxIter-r.EM-r.LBFGS) + 1, // the start counts
+		Converger:       &monitor{f: f, ctx: ctx, r: r},
+	}
+	method := &optimize.LBFGS{Store: iterations, GradStopThreshold: math.NaN()}
+	// An error is that of a line search that cannot get further; EM can.
+	if result, _ := optimize.Minimize(problem, make([]float64, size), settings, method); result != nil {
+		f.local.params(f.x, result.X)
+	}
+}
+
+// monitor watches L-BFGS.
+type monitor struct {
+	f     *fit
+	ctx   context.Context
+	r     *Restart
+	start bool
+}
+
+// Init implements optimize.Converger.
+func (m *monitor) Init(int) { m.start = true }
+
+// Converged implements optimize.Converger.
+func (m *monitor) Converged(loc *optimize.Location) optimize.Status {
+	if m.start {
+		m.start = false
+		return optimize.NotTerminated
+	}
+	m.r.LBFGS++
+	m.r.History = append(m.r.History, -loc.F)
+	if m.f.converged(m.r, loc.F, loc.Gradient) {
+		return optimize.GradientThreshold
+	}
+	if m.ctx.Err() != nil {
+		return optimize.RuntimeLimit
+	}
+	return optimize.NotTerminated
+}
