@@ -37,8 +37,8 @@ func TriNorms[T Float](d, n int, q []T, l []T, ldl int, c []T, ldc int) {
 		return
 	}
 	q = q[:n]
-	clear(q)
 	if d <= 0 {
+		clear(q)
 		return
 	}
 	if ldl < 0 || ldc < 0 {
@@ -55,22 +55,22 @@ func TriNorms[T Float](d, n int, q []T, l []T, ldl int, c []T, ldc int) {
 
 // Syrk computes M[i,j] += Σ_p w[p]·C[i,p]·C[j,p] for j <= i < d, p < n, where
 // M[i,j] = m[i*ldm+j] and C[i,p] = c[i*ldc+p]. What is above the diagonal of M
-// is neither read nor written. work is scratch of length at least d·n, and is
-// left with junk. It panics if a slice is too short.
+// is neither read nor written. It panics if a slice is too short. The last
+// argument is not used.
 //
-// It takes d(d+1)n flops, and d·n to weigh the rows.
-func Syrk[T Float](d, n int, m []T, ldm int, w []T, c []T, ldc int, work []T) {
-	moments(d, n, nil, m, ldm, w, c, ldc, work)
+// It takes d(d+1)n flops, and about d²n/24 multiplications by weights.
+func Syrk[T Float](d, n int, m []T, ldm int, w []T, c []T, ldc int, _ []T) {
+	moments(d, n, nil, m, ldm, w, c, ldc)
 }
 
 // WeightedMoments is Syrk, and computes s[i] += Σ_p w[p]·C[i,p] for i < d on
-// the way, at nearly no cost.
-func WeightedMoments[T Float](d, n int, s []T, m []T, ldm int, w []T, c []T, ldc int, work []T) {
-	moments(d, n, s[:d:d], m, ldm, w, c, ldc, work)
+// the way, which costs next to nothing.
+func WeightedMoments[T Float](d, n int, s []T, m []T, ldm int, w []T, c []T, ldc int) {
+	moments(d, n, s[:d:d], m, ldm, w, c, ldc)
 }
 
 // moments is WeightedMoments, without s if s is nil.
-func moments[T Float](d, n int, s []T, m []T, ldm int, w []T, c []T, ldc int, work []T) {
+func moments[T Float](d, n int, s []T, m []T, ldm int, w []T, c []T, ldc int) {
 	if d <= 0 || n <= 0 {
 		return
 	}
@@ -80,10 +80,9 @@ func moments[T Float](d, n int, s []T, m []T, ldm int, w []T, c []T, ldc int, wo
 	_ = m[(d-1)*ldm+d-1]
 	_ = w[n-1]
 	_ = c[(d-1)*ldc+n-1]
-	_ = work[d*n-1]
 	if tier == Generic {
 		genericMoments(d, n, s, m, ldm, w, c, ldc)
 		return
 	}
-	momentsVector(d, n, s, m, ldm, w, c, ldc, work)
+	momentsVector(d, n, s, m, ldm, w, c, ldc)
 }

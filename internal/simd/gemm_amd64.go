@@ -14,20 +14,20 @@ func gemmNNAVX2F64(m int, n int, k int, alpha float64, a *float64, rsa int, csa 
 //go:noescape
 func gemmNTAVX2F64(m int, n int, k int, alpha float64, a *float64, lda int, b *float64, ldb int, c *float64, ldc int)
 
-// triNormsAVX2F64 adds to q[p], for p < n, Σ_i (Σ_{j<=i} L[i,j]·C[j,p])² of the rows i0 <= i < i0+rows, of which l is the first; rows, n >= 1.
+// triNormsAVX2F64 computes q[p] = Σ_i (Σ_{j<=i} L[i,j]·C[j,p])² for p < n, rows i0 <= i < i0+rows; l is row i0. It adds to q if i0 > 0. rows, n >= 1.
 //
 //go:noescape
 func triNormsAVX2F64(i0 int, rows int, n int, q *float64, l *float64, ldl int, c *float64, ldc int)
 
-// syrkTriAVX2F64 computes the lower triangle of C += A·Bᵀ, of order 1 <= n <= 4; k >= 1.
+// momentsDiagonalAVX2F64 computes the lower triangle of M += C·diag(w)·Cᵀ, and s += C·w unless s is nil, for a diagonal block of order 1 <= n <= 6; k >= 1.
 //
 //go:noescape
-func syrkTriAVX2F64(n int, k int, a *float64, lda int, b *float64, ldb int, c *float64, ldc int)
+func momentsDiagonalAVX2F64(n int, k int, w *float64, c *float64, ldc int, s *float64, m *float64, ldm int)
 
-// weighAVX2F64 computes work[i*k+p] = w[p]·C[i,p] for p < k, and adds to sum[i], unless sum is nil, Σ_p work[i*k+p]; d, k >= 1.
+// momentsBelowAVX2F64 computes 6 columns of M += A·diag(w)·Cᵀ, where A and C have the same stride; rows, k >= 1.
 //
 //go:noescape
-func weighAVX2F64(d int, k int, w *float64, c *float64, ldc int, work *float64, sum *float64)
+func momentsBelowAVX2F64(rows int, k int, w *float64, a *float64, c *float64, ldc int, m *float64, ldm int)
 
 // gemmNNAVX2F32 computes C += alpha·A·B for 1 <= n <= 24 and k >= 1, B and C stored by rows.
 //
@@ -39,20 +39,20 @@ func gemmNNAVX2F32(m int, n int, k int, alpha float32, a *float32, rsa int, csa 
 //go:noescape
 func gemmNTAVX2F32(m int, n int, k int, alpha float32, a *float32, lda int, b *float32, ldb int, c *float32, ldc int)
 
-// triNormsAVX2F32 adds to q[p], for p < n, Σ_i (Σ_{j<=i} L[i,j]·C[j,p])² of the rows i0 <= i < i0+rows, of which l is the first; rows, n >= 1.
+// triNormsAVX2F32 computes q[p] = Σ_i (Σ_{j<=i} L[i,j]·C[j,p])² for p < n, rows i0 <= i < i0+rows; l is row i0. It adds to q if i0 > 0. rows, n >= 1.
 //
 //go:noescape
 func triNormsAVX2F32(i0 int, rows int, n int, q *float32, l *float32, ldl int, c *float32, ldc int)
 
-// syrkTriAVX2F32 computes the lower triangle of C += A·Bᵀ, of order 1 <= n <= 4; k >= 1.
+// momentsDiagonalAVX2F32 computes the lower triangle of M += C·diag(w)·Cᵀ, and s += C·w unless s is nil, for a diagonal block of order 1 <= n <= 6; k >= 1.
 //
 //go:noescape
-func syrkTriAVX2F32(n int, k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int)
+func momentsDiagonalAVX2F32(n int, k int, w *float32, c *float32, ldc int, s *float32, m *float32, ldm int)
 
-// weighAVX2F32 computes work[i*k+p] = w[p]·C[i,p] for p < k, and adds to sum[i], unless sum is nil, Σ_p work[i*k+p]; d, k >= 1.
+// momentsBelowAVX2F32 computes 6 columns of M += A·diag(w)·Cᵀ, where A and C have the same stride; rows, k >= 1.
 //
 //go:noescape
-func weighAVX2F32(d int, k int, w *float32, c *float32, ldc int, work *float32, sum *float32)
+func momentsBelowAVX2F32(rows int, k int, w *float32, a *float32, c *float32, ldc int, m *float32, ldm int)
 
 // gemmNNAVX512F64 computes C += alpha·A·B for 1 <= n <= 24 and k >= 1, B and C stored by rows.
 //
@@ -64,20 +64,20 @@ func gemmNNAVX512F64(m int, n int, k int, alpha float64, a *float64, rsa int, cs
 //go:noescape
 func gemmNTAVX512F64(m int, n int, k int, alpha float64, a *float64, lda int, b *float64, ldb int, c *float64, ldc int)
 
-// triNormsAVX512F64 adds to q[p], for p < n, Σ_i (Σ_{j<=i} L[i,j]·C[j,p])² of the rows i0 <= i < i0+rows, of which l is the first; rows, n >= 1.
+// triNormsAVX512F64 computes q[p] = Σ_i (Σ_{j<=i} L[i,j]·C[j,p])² for p < n, rows i0 <= i < i0+rows; l is row i0. It adds to q if i0 > 0. rows, n >= 1.
 //
 //go:noescape
 func triNormsAVX512F64(i0 int, rows int, n int, q *float64, l *float64, ldl int, c *float64, ldc int)
 
-// syrkTriAVX512F64 computes the lower triangle of C += A·Bᵀ, of order 1 <= n <= 6; k >= 1.
+// momentsDiagonalAVX512F64 computes the lower triangle of M += C·diag(w)·Cᵀ, and s += C·w unless s is nil, for a diagonal block of order 1 <= n <= 12; k >= 1.
 //
 //go:noescape
-func syrkTriAVX512F64(n int, k int, a *float64, lda int, b *float64, ldb int, c *float64, ldc int)
+func momentsDiagonalAVX512F64(n int, k int, w *float64, c *float64, ldc int, s *float64, m *float64, ldm int)
 
-// weighAVX512F64 computes work[i*k+p] = w[p]·C[i,p] for p < k, and adds to sum[i], unless sum is nil, Σ_p work[i*k+p]; d, k >= 1.
+// momentsBelowAVX512F64 computes 12 columns of M += A·diag(w)·Cᵀ, where A and C have the same stride; rows, k >= 1.
 //
 //go:noescape
-func weighAVX512F64(d int, k int, w *float64, c *float64, ldc int, work *float64, sum *float64)
+func momentsBelowAVX512F64(rows int, k int, w *float64, a *float64, c *float64, ldc int, m *float64, ldm int)
 
 // gemmNNAVX512F32 computes C += alpha·A·B for 1 <= n <= 48 and k >= 1, B and C stored by rows.
 //
@@ -89,17 +89,17 @@ func gemmNNAVX512F32(m int, n int, k int, alpha float32, a *float32, rsa int, cs
 //go:noescape
 func gemmNTAVX512F32(m int, n int, k int, alpha float32, a *float32, lda int, b *float32, ldb int, c *float32, ldc int)
 
-// triNormsAVX512F32 adds to q[p], for p < n, Σ_i (Σ_{j<=i} L[i,j]·C[j,p])² of the rows i0 <= i < i0+rows, of which l is the first; rows, n >= 1.
+// triNormsAVX512F32 computes q[p] = Σ_i (Σ_{j<=i} L[i,j]·C[j,p])² for p < n, rows i0 <= i < i0+rows; l is row i0. It adds to q if i0 > 0. rows, n >= 1.
 //
 //go:noescape
 func triNormsAVX512F32(i0 int, rows int, n int, q *float32, l *float32, ldl int, c *float32, ldc int)
 
-// syrkTriAVX512F32 computes the lower triangle of C += A·Bᵀ, of order 1 <= n <= 6; k >= 1.
+// momentsDiagonalAVX512F32 computes the lower triangle of M += C·diag(w)·Cᵀ, and s += C·w unless s is nil, for a diagonal block of order 1 <= n <= 12; k >= 1.
 //
 //go:noescape
-func syrkTriAVX512F32(n int, k int, a *float32, lda int, b *float32, ldb int, c *float32, ldc int)
+func momentsDiagonalAVX512F32(n int, k int, w *float32, c *float32, ldc int, s *float32, m *float32, ldm int)
 
-// weighAVX512F32 computes work[i*k+p] = w[p]·C[i,p] for p < k, and adds to sum[i], unless sum is nil, Σ_p work[i*k+p]; d, k >= 1.
+// momentsBelowAVX512F32 computes 12 columns of M += A·diag(w)·Cᵀ, where A and C have the same stride; rows, k >= 1.
 //
 //go:noescape
-func weighAVX512F32(d int, k int, w *float32, c *float32, ldc int, work *float32, sum *float32)
+func momentsBelowAVX512F32(rows int, k int, w *float32, a *float32, c *float32, ldc int, m *float32, ldm int)

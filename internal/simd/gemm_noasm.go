@@ -10,4 +10,4 @@ func gemmVector[T Float](int, int, int, T, []T, int, int, []T, int, int, []T, in
 
 func triNormsVector[T Float](int, int, []T, []T, int, []T, int) { panic("unreachable") }
 
-func momentsVector[T Float](int, int, []T, []T, int, []T, []T, int, []T) { panic("unreachable") }
+func momentsVector[T Float](int, int, []T, []T, int, []T, []T, int) { panic("unreachable") }

@@ -15,6 +15,9 @@ const (
 	gemmDepth = 256     // length of a block of the contraction, in row-vector tiles
 	dotDepth  = 512     // the same in dot-product tiles
 	callWork  = 1 << 19 // multiplications of a call
+
+	// Rows of a block of weighted moments: 12 of them in the first-level cache.
+	momentsDepth = 256
 )
 
 // gemmScratch holds packed blocks, for float32 in the first half.
@@ -180,25 +183,23 @@ func triNormsVector[T Float](d, n int, q []T, l []T, ldl int, c []T, ldc int) {
 	}
 }
 
-func momentsVector[T Float](d, n int, s []T, m []T, ldm int, w []T, c []T, ldc int, work []T) {
-	depth := evenBlocks(n, dotDepth)
-	order := dotCols(6) // of the diagonal blocks
+func momentsVector[T Float](d, n int, s []T, m []T, ldm int, w []T, c []T, ldc int) {
+	order := 6 // of the diagonal blocks
+	if tier == AVX512 {
+		order = 12
+	}
+	depth := evenBlocks(n, momentsDepth)
 	for p := 0; p < n; p += depth {
 		k := min(depth, n-p)
-		wb, cb := w[p:p+k], c[p:]
-		for i, rows := 0, 1<<15/depth; i < d; i += rows {
-			var sum *T
-			if s != nil {
-				sum = &s[i]
-			}
-			weigh(min(rows, d-i), k, &wb[0], first(cb[i*ldc:]), ldc, first(work[i*k:]), sum)
-		}
 		for j := 0; j < d; j += order {
-			b := first(cb[j*ldc:])
-			o := min(order, d-j)
-			tileTri(o, k, first(work[j*k:]), k, b, ldc, first(m[j*ldm+j:]), ldm)
-			for i := j + o; i < d; i += gemmRows {
-				tileNT(min(gemmRows, d-i), o, k, 1, first(work[i*k:]), k, b, ldc, first(m[i*ldm+j:]), ldm)
+			var sj *T
+			if s != nil {
+				sj = &s[j]
+			}
+			cj := &c[j*ldc+p]
+			tileDiagonal(min(order, d-j), k, &w[p], cj, ldc, sj, &m[j*ldm+j], ldm)
+			for i := j + order; i < d; i += gemmRows {
+				tileBelow(min(gemmRows, d-i), k, &w[p], &c[i*ldc+p], cj, ldc, &m[i*ldm+j], ldm)
 			}
 		}
 	}
@@ -245,28 +246,28 @@ func tileTriNorms[T Float](i0, rows, n int, q *T, l *T, ldl int, c *T, ldc int) 
 	}
 }
 
-func tileTri[T Float](n, k int, a *T, lda int, b *T, ldb int, c *T, ldc int) {
+func tileDiagonal[T Float](n, k int, w, c *T, ldc int, s, m *T, ldm int) {
 	switch {
 	case is64[T]() && tier == AVX512:
-		syrkTriAVX512F64(n, k, f64(a), lda, f64(b), ldb, f64(c), ldc)
+		momentsDiagonalAVX512F64(n, k, f64(w), f64(c), ldc, f64(s), f64(m), ldm)
 	case is64[T]():
-		syrkTriAVX2F64(n, k, f64(a), lda, f64(b), ldb, f64(c), ldc)
+		momentsDiagonalAVX2F64(n, k, f64(w), f64(c), ldc, f64(s), f64(m), ldm)
 	case tier == AVX512:
-		syrkTriAVX512F32(n, k, f32(a), lda, f32(b), ldb, f32(c), ldc)
+		momentsDiagonalAVX512F32(n, k, f32(w), f32(c), ldc, f32(s), f32(m), ldm)
 	default:
-		syrkTriAVX2F32(n, k, f32(a), lda, f32(b), ldb, f32(c), ldc)
+		momentsDiagonalAVX2F32(n, k, f32(w), f32(c), ldc, f32(s), f32(m), ldm)
 	}
 }
 
-func weigh[T Float](d, k int, w *T, c *T, ldc int, work *T, sum *T) {
+func tileBelow[T Float](rows, k int, w, a, c *T, ldc int, m *T, ldm int) {
 	switch {
 	case is64[T]() && tier == AVX512:
-		weighAVX512F64(d, k, f64(w), f64(c), ldc, f64(work), f64(sum))
+		momentsBelowAVX512F64(rows, k, f64(w), f64(a), f64(c), ldc, f64(m), ldm)
 	case is64[T]():
-		weighAVX2F64(d, k, f64(w), f64(c), ldc, f64(work), f64(sum))
+		momentsBelowAVX2F64(rows, k, f64(w), f64(a), f64(c), ldc, f64(m), ldm)
 	case tier == AVX512:
-		weighAVX512F32(d, k, f32(w), f32(c), ldc, f32(work), f32(sum))
+		momentsBelowAVX512F32(rows, k, f32(w), f32(a), f32(c), ldc, f32(m), ldm)
 	default:
-		weighAVX2F32(d, k, f32(w), f32(c), ldc, f32(work), f32(sum))
+		momentsBelowAVX2F32(rows, k, f32(w), f32(a), f32(c), ldc, f32(m), ldm)
 	}
 }

@@ -19,16 +19,15 @@ import (
 func main() {
 	ConstraintExpr("amd64,!noasm")
 	for _, g := range []isa{
-		{name: "AVX2F64", elem: "float64", size: 8, width: 32, rows: 4, dotRows: 3, dotCols: []int{4, 2, 1}},
-		{name: "AVX2F32", elem: "float32", size: 4, width: 32, rows: 4, dotRows: 3, dotCols: []int{4, 2, 1}},
-		{name: "AVX512F64", elem: "float64", size: 8, width: 64, rows: 8, dotRows: 4, dotCols: []int{6, 3, 2, 1}},
-		{name: "AVX512F32", elem: "float32", size: 4, width: 64, rows: 8, dotRows: 4, dotCols: []int{6, 3, 2, 1}},
+		{name: "AVX2F64", elem: "float64", size: 8, width: 32, rows: 4, dotRows: 3, dotCols: []int{4, 2, 1}, order: 6},
+		{name: "AVX2F32", elem: "float32", size: 4, width: 32, rows: 4, dotRows: 3, dotCols: []int{4, 2, 1}, order: 6},
+		{name: "AVX512F64", elem: "float64", size: 8, width: 64, rows: 8, dotRows: 4, dotCols: []int{6, 3, 2, 1}, order: 12},
+		{name: "AVX512F32", elem: "float32", size: 4, width: 64, rows: 8, dotRows: 4, dotCols: []int{6, 3, 2, 1}, order: 12},
 	} {
 		g.gemmNN()
 		g.gemmNT()
 		g.triNorms()
-		g.syrkTri()
-		g.weigh()
+		g.moments()
 	}
 	Generate()
 }
@@ -43,6 +42,7 @@ type isa struct {
 	rows        int   // rows of the tallest row-vector tile
 	dotRows     int   // rows of the tallest dot-product tile
 	dotCols     []int // columns of the dot-product tiles, the widest first
+	order       int   // of the diagonal blocks of weighted moments
 }
 
 func (g isa) avx512() bool { return g.width == 64 }
@@ -93,7 +93,7 @@ func (g isa) log2Lanes() (n uint8) {
 
 // A walk addresses rows that lie a stride apart: row i is at a power of two
 // times an odd multiple of the stride, and the odd multiples are registers.
-type walk struct{ odd [8]GPVirtual }
+type walk struct{ odd [12]GPVirtual }
 
 func newWalk(stride GPVirtual, rows int) (w walk) {
 	w.odd[1] = stride
@@ -108,7 +108,7 @@ func newWalk(stride GPVirtual, rows int) (w walk) {
 	return w
 }
 
-// row returns the address of row i < 8.
+// row returns the address of row i < 13.
 func (w walk) row(base Register, i int) Mem {
 	m := Mem{Base: base}
 	if i > 0 {
@@ -383,12 +383,15 @@ func (g isa) gemmNN() {
 //
 // A tile holds the rows i, i+1, ... of L·C for a panel of columns. The steps
 // j < i are those of a matrix product; the step of a diagonal element touches
-// only its row and those below. Its squares go to the sums, which wait in the
-// frame.
+// only its row and those below. Its squares are added to the sums, which wait in
+// registers, or in the frame where registers are scarce.
 func (g isa) triNorms() {
 	g.text("triNorms", "i0, rows, n int, q *T, l *T, ldl int, c *T, ldc int",
-		"adds to q[p], for p < n, Σ_i (Σ_{j<=i} L[i,j]·C[j,p])² of the rows i0 <= i < i0+rows, of which l is the first; rows, n >= 1.")
-	sums := AllocLocal(maxCols * g.width)
+		"computes q[p] = Σ_i (Σ_{j<=i} L[i,j]·C[j,p])² for p < n, rows i0 <= i < i0+rows; l is row i0. It adds to q if i0 > 0. rows, n >= 1.")
+	var spilled Mem
+	if !g.avx512() {
+		spilled = AllocLocal(maxCols * g.width)
+	}
 	n, q, c := param("n"), param("q"), param("c")
 	ldl, ldc := g.stride("ldl"), g.stride("ldc")
 	w := newWalk(ldl, g.rows)
@@ -419,10 +422,19 @@ func (g isa) triNorms() {
 			CMOVQGT(all, last)
 			k = g.newMask(last)
 		}
-		for v, s := range g.loadRow(q, cols.nv, k) {
-			g.mov(s, sums.Offset(v*g.width))
-		}
 		i, left, l := param("i0"), param("rows"), param("l")
+		sums := g.zeros(cols.nv)
+		TESTQ(i, i)
+		JZ(LabelRef(cols.label() + "begin"))
+		for v := range sums {
+			g.mov(g.load(Mem{Base: q, Disp: v * g.width}, lastOnly(v, cols.nv, k)), sums[v])
+		}
+		Label(cols.label() + "begin")
+		for v := range sums {
+			if !g.avx512() {
+				g.mov(sums[v], spilled.Offset(v*g.width))
+			}
+		}
 		done := cols.label() + "done"
 		g.overRows(cols.label(), left, done, func(rows int, label string) {
 			acc := g.tileZeros(rows, cols.nv)
@@ -447,11 +459,16 @@ func (g isa) triNorms() {
 				}
 			}
 			for v := range cols.nv {
-				s := g.load(sums.Offset(v*g.width), nil)
+				s := sums[v]
+				if !g.avx512() {
+					s = g.load(spilled.Offset(v*g.width), nil)
+				}
 				for r := range rows {
 					g.fma(acc[r][v], acc[r][v], s)
 				}
-				g.mov(s, sums.Offset(v*g.width))
+				if !g.avx512() {
+					g.mov(s, spilled.Offset(v*g.width))
+				}
 			}
 			if rows >= 4 {
 				ADDQ(imm(rows), i)
@@ -460,7 +477,10 @@ func (g isa) triNorms() {
 		})
 		Label(done)
 		for v := range cols.nv {
-			s := g.load(sums.Offset(v*g.width), nil)
+			s := sums[v]
+			if !g.avx512() {
+				s = g.load(spilled.Offset(v*g.width), nil)
+			}
 			g.store(s, Mem{Base: q, Disp: v * g.width}, lastOnly(v, cols.nv, k))
 		}
 		ADDQ(imm(cols.nv*g.width), q)
@@ -475,22 +495,32 @@ func (g isa) triNorms() {
 // Dot-product tiles: acc[i][j] is a vector of partial sums of a_i·b_j, two rows
 // that are contiguous along the contraction.
 
-// A dots is a tile of rows×cols dot products, of which a triangular one has
-// only those with j <= i.
+// A dots is a tile of dot products. A triangular one ends at the diagonal: its
+// last rows columns are those of its own rows, and it has only j <= i.
 type dots struct {
 	rows, cols int
 	triangular bool
+	weighted   bool // a_i are multiplied by weights, and in triangular tiles summed
 	wa, wb     walk
 }
 
 // has says whether the tile has the product i, j.
-func (t dots) has(i, j int) bool { return !t.triangular || j <= i }
+func (t dots) has(i, j int) bool { return !t.triangular || j <= t.cols-t.rows+i }
 
-// step adds the products of the vectors at pa and pb.
-func (g isa) dotStep(t dots, acc [][]VecVirtual, pa, pb GPVirtual, k *mask) {
+// dotStep adds the products of the vectors at pa and pb, with weights at pw.
+func (g isa) dotStep(t dots, acc [][]VecVirtual, sums []VecVirtual, pa, pb, pw GPVirtual, k *mask) {
 	a := make([]VecVirtual, t.rows)
 	for i := range a {
 		a[i] = g.load(t.wa.row(pa, i), k)
+	}
+	if t.weighted {
+		w := g.load(Mem{Base: pw}, k)
+		for i := range a {
+			byType(g, VMULPD, VMULPS)(w, a[i], a[i])
+		}
+		for i := range sums {
+			g.add(a[i], sums[i], sums[i])
+		}
 	}
 	for j := range t.cols {
 		b := g.load(t.wb.row(pb, j), k)
@@ -502,10 +532,12 @@ func (g isa) dotStep(t dots, acc [][]VecVirtual, pa, pb GPVirtual, k *mask) {
 	}
 }
 
-// dotTile adds the tile of A·Bᵀ, or alpha times it if alpha is there, to the
-// tile of C at c, and leaves c at the row after it. The contraction has k lanes
-// in its last, partial step.
-func (g isa) dotTile(t dots, label string, a, c, ldc GPVirtual, k *mask, alpha Op) {
+// dotTile adds alpha times the tile of A·Bᵀ, or the tile itself if alpha is nil,
+// to the tile of C at c, and leaves c at the row after it. pb is the first row
+// of B and is destroyed, as is pw, that of the weights. The contraction has k
+// lanes in its last, partial step. It returns the vectors of the weighted sums
+// of the rows of a triangular tile.
+func (g isa) dotTile(t dots, label string, a, pb, pw, c, ldc GPVirtual, k *mask, alpha Op) (sums []VecVirtual) {
 	acc := make([][]VecVirtual, t.rows)
 	for i := range acc {
 		acc[i] = make([]VecVirtual, t.cols)
@@ -515,20 +547,26 @@ func (g isa) dotTile(t dots, label string, a, c, ldc GPVirtual, k *mask, alpha O
 			}
 		}
 	}
-	pa, pb, l := GP64(), param("b"), param("k")
+	if t.weighted && t.triangular {
+		sums = g.zeros(t.rows)
+	}
+	pa, l := GP64(), param("k")
 	MOVQ(a, pa)
 	SHRQ(U8(g.log2Lanes()), l)
 	JZ(LabelRef(label + "tail"))
 	Label(label + "loop")
-	g.dotStep(t, acc, pa, pb, nil)
+	g.dotStep(t, acc, sums, pa, pb, pw, nil)
 	ADDQ(imm(g.width), pa)
 	ADDQ(imm(g.width), pb)
+	if t.weighted {
+		ADDQ(imm(g.width), pw)
+	}
 	DECQ(l)
 	JNE(LabelRef(label + "loop"))
 	Label(label + "tail")
 	TESTQ(imm(g.lanes()-1), frame("k"))
 	JZ(LabelRef(label + "sum"))
-	g.dotStep(t, acc, pa, pb, k)
+	g.dotStep(t, acc, sums, pa, pb, pw, k)
 	Label(label + "sum")
 	var s VecVirtual
 	if alpha != nil {
@@ -537,14 +575,15 @@ func (g isa) dotTile(t dots, label string, a, c, ldc GPVirtual, k *mask, alpha O
 	}
 	for i := range acc {
 		n := t.cols
-		if t.triangular {
-			n = i + 1
+		for !t.has(i, n-1) {
+			n--
 		}
 		for j := 0; j < n; j += 4 {
 			g.addSums(acc[i][j:min(j+4, n)], Mem{Base: c, Disp: j * g.size}, s)
 		}
 		ADDQ(ldc, c)
 	}
+	return sums
 }
 
 // upper returns the upper half of a vector.
@@ -701,7 +740,7 @@ func (g isa) gemmNT() {
 			Label(here)
 			CMPQ(m, imm(t.rows))
 			JL(LabelRef(here + "end"))
-			g.dotTile(t, here, a, c, ldc, k, frame("alpha"))
+			g.dotTile(t, here, a, param("b"), nil, c, ldc, k, frame("alpha"))
 			if t.rows == g.dotRows {
 				for range t.rows {
 					ADDQ(lda, a)
@@ -720,84 +759,69 @@ func (g isa) gemmNT() {
 	RET()
 }
 
-// syrkTri: the lower triangle of C += A·Bᵀ for a diagonal block.
-func (g isa) syrkTri() {
-	g.text("syrkTri", "n, k int, a *T, lda int, b *T, ldb int, c *T, ldc int",
-		fmt.Sprintf("computes the lower triangle of C += A·Bᵀ, of order 1 <= n <= %d; k >= 1.", g.dotCols[0]))
-	a, c := param("a"), param("c")
-	lda, ldb, ldc := g.stride("lda"), g.stride("ldb"), g.stride("ldc")
-	t := dots{wa: newWalk(lda, g.dotCols[0]), wb: newWalk(ldb, g.dotCols[0]), triangular: true}
+// moments: M += C·diag(w)·Cᵀ, and s += C·w.
+//
+// The columns of M come in blocks of the given order. The rows of C that belong
+// to a block stay in the first-level cache while the rows from the diagonal
+// downward go by, two at a time, and are weighted on the way.
+func (g isa) moments() {
+	g.text("momentsDiagonal", "n, k int, w *T, c *T, ldc int, s *T, m *T, ldm int",
+		fmt.Sprintf("computes the lower triangle of M += C·diag(w)·Cᵀ, and s += C·w unless s is nil, for a diagonal block of order 1 <= n <= %d; k >= 1.", g.order))
+	a, s, m := param("c"), param("s"), param("m")
+	ldc, ldm := g.stride("ldc"), g.stride("ldm")
+	walk := newWalk(ldc, g.order)
+	t := dots{triangular: true, weighted: true, wa: walk, wb: walk}
 	k := g.contractionMask()
-	for n := 1; n < g.dotCols[0]; n++ {
-		CMPQ(frame("n"), imm(n))
-		JE(LabelRef(fmt.Sprintf("order%d", n)))
+	tile := func(label string) {
+		Label(label)
+		sums := g.dotTile(t, label, a, param("c"), param("w"), m, ldm, k, nil)
+		TESTQ(s, s)
+		JZ(LabelRef(label + "next"))
+		g.addSums(sums, Mem{Base: s}, nil)
+		ADDQ(imm(t.rows*g.size), s)
+		Label(label + "next")
 	}
-	for n := g.dotCols[0]; n >= 1; n-- {
-		here := fmt.Sprintf("order%d", n)
-		Label(here)
-		t.rows, t.cols = n, n
-		g.dotTile(t, here, a, c, ldc, k, nil)
+	for i := 0; i < g.order; i += 2 {
+		last := fmt.Sprintf("last%d", i)
+		CMPQ(frame("n"), imm(i+1))
+		JL(LabelRef("done"))
+		JE(LabelRef(last))
+		t.rows, t.cols = 2, i+2
+		tile(fmt.Sprintf("pair%d", i))
+		walk.advance(a, 2)
+		if i == g.order-2 {
+			JMP(LabelRef("done"))
+		}
+	}
+	for i := 0; i < g.order; i += 2 {
+		t.rows, t.cols = 1, i+1
+		tile(fmt.Sprintf("last%d", i))
 		JMP(LabelRef("done"))
 	}
 	Label("done")
 	VZEROUPPER()
 	RET()
-}
 
-// weigh: the rows of C times the weights, and their sums.
-func (g isa) weigh() {
-	const unroll = 4
-	g.text("weigh", "d, k int, w *T, c *T, ldc int, work *T, sum *T",
-		"computes work[i*k+p] = w[p]·C[i,p] for p < k, and adds to sum[i], unless sum is nil, Σ_p work[i*k+p]; d, k >= 1.")
-	d, c, work, sum := param("d"), param("c"), param("work"), param("sum")
-	ldc := g.stride("ldc")
-	k := g.contractionMask()
-	Label("row")
-	acc := g.zeros(unroll)
-	pw, pc, l := param("w"), GP64(), param("k")
-	MOVQ(c, pc)
-	step := func(n int, k *mask) {
-		for i := range n {
-			at := i * g.width
-			v := g.load(Mem{Base: pw, Disp: at}, k)
-			x := g.load(Mem{Base: pc, Disp: at}, k)
-			byType(g, VMULPD, VMULPS)(x, v, x)
-			g.store(x, Mem{Base: work, Disp: at}, k)
-			g.add(x, acc[i], acc[i])
-		}
-	}
-	forward := func(by Op) {
-		ADDQ(by, pw)
-		ADDQ(by, pc)
-		ADDQ(by, work)
-	}
-	for _, n := range []int{unroll, 1} {
-		here := fmt.Sprintf("by%d", n)
-		Label(here)
-		CMPQ(l, imm(n*g.lanes()))
-		JL(LabelRef(here + "end"))
-		step(n, nil)
-		forward(imm(n * g.width))
-		SUBQ(imm(n*g.lanes()), l)
-		JMP(LabelRef(here))
-		Label(here + "end")
-	}
-	TESTQ(l, l)
-	JZ(LabelRef("sum"))
-	step(1, k)
-	LEAQ(Mem{Base: work, Index: l, Scale: uint8(g.size)}, work)
-	Label("sum")
-	TESTQ(sum, sum)
-	JZ(LabelRef("next"))
-	g.add(acc[1], acc[0], acc[0])
-	g.add(acc[3], acc[2], acc[2])
-	g.add(acc[2], acc[0], acc[0])
-	g.addSums(acc[:1], Mem{Base: sum}, nil)
-	ADDQ(imm(g.size), sum)
-	Label("next")
-	ADDQ(ldc, c)
-	DECQ(d)
-	JNE(LabelRef("row"))
+	g.text("momentsBelow", "rows, k int, w *T, a *T, c *T, ldc int, m *T, ldm int",
+		fmt.Sprintf("computes %d columns of M += A·diag(w)·Cᵀ, where A and C have the same stride; rows, k >= 1.", g.order))
+	left, a, m := param("rows"), param("a"), param("m")
+	ldc, ldm = g.stride("ldc"), g.stride("ldm")
+	walk = newWalk(ldc, g.order)
+	t = dots{rows: 2, cols: g.order, weighted: true, wa: walk, wb: walk}
+	k = g.contractionMask()
+	Label("pairs")
+	CMPQ(left, imm(2))
+	JL(LabelRef("last"))
+	g.dotTile(t, "pairs", a, param("c"), param("w"), m, ldm, k, nil)
+	walk.advance(a, 2)
+	SUBQ(imm(2), left)
+	JMP(LabelRef("pairs"))
+	Label("last")
+	TESTQ(left, left)
+	JZ(LabelRef("done"))
+	t.rows = 1
+	g.dotTile(t, "last", a, param("c"), param("w"), m, ldm, k, nil)
+	Label("done")
 	VZEROUPPER()
 	RET()
 }
