@@ -1,0 +1,249 @@
+package revtest
+
+import (
+	"fmt"
+	"math"
+
+	"revnum/rev"
+)
+
+func (c *trial[K]) roundTrip() error {
+	before := c.start()
+	s := c.clone(before)
+	c.forward(s.k)
+	after := c.clone(s)
+	c.inverse(s.k)
+	return in("Forward, Inverse", c.restored(s, before, after))
+}
+
+func (c *trial[K]) adjointRestores() error {
+	before := c.start()
+	s := c.clone(before)
+	c.forward(s.k)
+	after := c.clone(s)
+	g := c.random(s)
+	g0 := c.clone(g)
+	c.adjoint(s.k, g.k)
+	if err := c.restored(s, before, after); err != nil {
+		return in("Forward, Adjoint", err)
+	}
+	for n, op := range c.ops {
+		if op.Role == rev.Acc {
+			if err := c.same(g, g0, n); err != nil {
+				return in("cotangents after Adjoint", err)
+			}
+		}
+	}
+	return nil
+}
+
+// dot returns ⟨a, b⟩ and the sum of the magnitudes of its terms.
+func (c *trial[K]) dot(a, b *operands[K]) (sum, magnitude float64) {
+	for n := range c.ops {
+		x, y := a.arrays[n], b.arrays[n]
+		if x == nil || y == nil {
+			continue
+		}
+		for i := range x.len() {
+			p := x.at(i) * y.at(i)
+			sum += p
+			magnitude += math.Abs(p)
+		}
+	}
+	return sum, magnitude
+}
+
+func (c *trial[K]) dotProduct() error {
+	s := c.start()
+	t := c.random(s)
+	t0 := c.clone(t)
+	c.tangent(s.k, t.k)
+	g := c.random(s)
+	g1 := c.clone(g)
+	c.adjoint(s.k, g1.k)
+	a, ma := c.dot(g, t)
+	b, mb := c.dot(g1, t0)
+	if tol := c.Adjoint * c.eps * (ma + mb); !(math.Abs(a-b) <= tol) {
+		return fmt.Errorf("⟨g, J·t⟩ = %v, but ⟨Jᵀ·g, t⟩ = %v, difference %.3g > %.3g", a, b, math.Abs(a-b), tol)
+	}
+	return nil
+}
+
+// derivative returns the derivative of f at 0, by central differences of steps
+// h and h/2, extrapolated to remove the error of order h².
+func (c *trial[K]) derivative(f func(e float64) *operands[K]) *operands[K] {
+	half := c.Step / 2
+	d := c.zeros(f(0))
+	a, b, p, q := f(2*half), f(-2*half), f(half), f(-half)
+	for n, x := range d.arrays {
+		if x == nil {
+			continue
+		}
+		for i := range x.len() {
+			wide := (a.arrays[n].at(i) - b.arrays[n].at(i)) / (4 * half)
+			narrow := (p.arrays[n].at(i) - q.arrays[n].at(i)) / (2 * half)
+			x.put(i, narrow+(narrow-wide)/3)
+		}
+	}
+	return d
+}
+
+func (c *trial[K]) tangents() error {
+	s0 := c.start()
+	t0 := c.random(s0)
+	s, t := c.clone(s0), c.clone(t0)
+	c.tangent(s.k, t.k)
+	primal := c.clone(s0)
+	c.forward(primal.k)
+	if err := c.restored(s, primal, s0); err != nil {
+		return in("Tangent against Forward", err)
+	}
+	d := c.derivative(func(e float64) *operands[K] {
+		x := c.plus(s0, e, t0)
+		c.forward(x.k)
+		return x
+	})
+	for n := range c.ops {
+		if err := c.near(t, d, n, c.Difference, d, t, s); err != nil {
+			return in("tangents against differences of Forward", err)
+		}
+		if err := c.gaps(t, t0, n); err != nil {
+			return in("Tangent", err)
+		}
+	}
+	return nil
+}
+
+func (c *trial[K]) secondOrder() error {
+	if c.adjointTangent == nil {
+		return nil
+	}
+	s0 := c.start()
+	t0 := c.random(s0)
+	s, t := c.clone(s0), c.clone(t0)
+	c.tangent(s.k, t.k)
+	s1, t1 := c.clone(s), c.clone(t)
+	g0, gt0 := c.random(s), c.random(s)
+	g, gt := c.clone(g0), c.clone(gt0)
+	c.adjointTangent(s.k, g.k, t.k, gt.k)
+	if err := c.restored(s, s0, s1); err != nil {
+		return in("operands after AdjointTangent", err)
+	}
+	for n := range c.ops {
+		if err := c.near(t, t0, n, c.Adjoint*c.eps, t0, t1); err != nil {
+			return in("tangents after AdjointTangent", err)
+		}
+	}
+
+	adjoint := func(e float64) *operands[K] {
+		x := c.plus(s0, e, t0)
+		c.forward(x.k)
+		y := c.plus(g0, e, gt0)
+		c.adjoint(x.k, y.k)
+		return y
+	}
+	want := adjoint(0)
+	d := c.derivative(adjoint)
+	for n := range c.ops {
+		if err := c.near(g, want, n, c.Adjoint*c.eps, want, g0); err != nil {
+			return in("cotangents after AdjointTangent", err)
+		}
+		if err := c.near(gt, d, n, 10*c.Difference, d, gt, g); err != nil {
+			return in("tangents of cotangents against differences of Adjoint", err)
+		}
+		if err := c.gaps(gt, gt0, n); err != nil {
+			return in("AdjointTangent", err)
+		}
+	}
+	return nil
+}
+
+func (c *trial[K]) symmetricHessian() error {
+	if c.adjointTangent == nil {
+		return nil
+	}
+	s0 := c.start()
+	g0 := c.random(s0)
+	// product returns H·t for the Hessian H of ⟨g0, Forward⟩.
+	product := func(t0 *operands[K]) *operands[K] {
+		s, t, g, gt := c.clone(s0), c.clone(t0), c.clone(g0), c.zeros(s0)
+		c.tangent(s.k, t.k)
+		c.adjointTangent(s.k, g.k, t.k, gt.k)
+		return gt
+	}
+	u, v := c.random(s0), c.random(s0)
+	a, ma := c.dot(product(u), v)
+	b, mb := c.dot(product(v), u)
+	if tol := c.Adjoint * c.eps * (ma + mb); !(math.Abs(a-b) <= tol) {
+		return fmt.Errorf("⟨H·u, v⟩ = %v, but ⟨H·v, u⟩ = %v, difference %.3g > %.3g", a, b, math.Abs(a-b), tol)
+	}
+	return nil
+}
+
+func (c *trial[K]) accumulation() error {
+	s0 := c.start()
+	c.forward(s0.k)
+	fresh := c.random(s0)
+	filled := c.clone(fresh)
+	for n, op := range c.ops {
+		if op.Role == rev.In && fresh.arrays[n] != nil {
+			fresh.arrays[n].fill(func() float64 { return 0 })
+		}
+	}
+	before := c.clone(filled)
+	s := c.clone(s0)
+	c.adjoint(s.k, fresh.k)
+	c.adjoint(c.clone(s0).k, filled.k)
+	want := c.clone(before)
+	for n, op := range c.ops {
+		if op.Role != rev.In || want.arrays[n] == nil {
+			continue
+		}
+		for i := range want.arrays[n].len() {
+			want.arrays[n].put(i, before.arrays[n].at(i)+fresh.arrays[n].at(i))
+		}
+		if err := c.near(filled, want, n, c.Adjoint*c.eps, want, before, fresh); err != nil {
+			return in("gradient added to an old one", err)
+		}
+	}
+	return nil
+}
+
+func (c *trial[K]) uncall() error {
+	if c.inverseAdjoint == nil {
+		return nil
+	}
+	s0 := c.start()
+	s := c.clone(s0)
+	c.forward(s.k)
+	after := c.clone(s)
+	g0 := c.random(s)
+	g := c.clone(g0)
+	c.adjoint(s.k, g.k)
+	g1 := c.clone(g)
+	c.inverseAdjoint(s.k, g.k)
+	if err := c.restored(s, after, s0); err != nil {
+		return in("operands after Adjoint, InverseAdjoint", err)
+	}
+	for n := range c.ops {
+		if err := c.near(g, g0, n, c.Adjoint*c.eps, g0, g1); err != nil {
+			return in("cotangents after Adjoint, InverseAdjoint", err)
+		}
+	}
+
+	s = c.clone(s0)
+	t0 := c.random(s)
+	t := c.clone(t0)
+	c.tangent(s.k, t.k)
+	s1, t1 := c.clone(s), c.clone(t)
+	c.inverseTangent(s.k, t.k)
+	if err := c.restored(s, s0, s1); err != nil {
+		return in("operands after Tangent, InverseTangent", err)
+	}
+	for n := range c.ops {
+		if err := c.near(t, t0, n, c.Adjoint*c.eps, t0, t1); err != nil {
+			return in("tangents after Tangent, InverseTangent", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,407 @@
+package revtest
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"unsafe"
+
+	"revnum/fixed"
+	"revnum/rev"
+)
+
+// A number says how elements of a type read as real numbers: one, or two for
+// the real and imaginary parts of a complex one.
+type number struct {
+	parts    int
+	eps      float64 // distance from 1 to the next number
+	exact    bool    // addition does not round
+	step     float64 // of central differences
+	diff     float64 // relative error of an extrapolated central difference
+	get      func(p unsafe.Pointer, part int) float64
+	set      func(p unsafe.Pointer, part int, v float64)
+	extremes []float64
+}
+
+const q43 = 1 << 43
+
+var numbers = map[reflect.Type]*number{
+	reflect.TypeFor[float64](): {
+		parts: 1, eps: 0x1p-52, step: 0x1p-10, diff: 1e-8,
+		get:      func(p unsafe.Pointer, _ int) float64 { return *(*float64)(p) },
+		set:      func(p unsafe.Pointer, _ int, v float64) { *(*float64)(p) = v },
+		extremes: extremes64,
+	},
+	reflect.TypeFor[float32](): {
+		parts: 1, eps: 0x1p-23, step: 0x1p-5, diff: 1e-3,
+		get:      func(p unsafe.Pointer, _ int) float64 { return float64(*(*float32)(p)) },
+		set:      func(p unsafe.Pointer, _ int, v float64) { *(*float32)(p) = float32(v) },
+		extremes: extremes32,
+	},
+	reflect.TypeFor[fixed.Q43](): {
+		parts: 1, eps: 1.0 / q43, exact: true, step: 0x1p-8, diff: 1e-7,
+		get:      func(p unsafe.Pointer, _ int) float64 { return float64(*(*int64)(p)) / q43 },
+		set:      func(p unsafe.Pointer, _ int, v float64) { *(*int64)(p) = toQ43(v) },
+		extremes: extremesQ43,
+	},
+	reflect.TypeFor[complex128](): {
+		parts: 2, eps: 0x1p-52, step: 0x1p-10, diff: 1e-8,
+		get:      func(p unsafe.Pointer, part int) float64 { return (*[2]float64)(p)[part] },
+		set:      func(p unsafe.Pointer, part int, v float64) { (*[2]float64)(p)[part] = v },
+		extremes: extremes64,
+	},
+}
+
+// toQ43 rounds v to the nearest number in the range of Q43.
+func toQ43(v float64) int64 {
+	switch x := math.RoundToEven(v * q43); {
+	case x >= math.MaxInt64:
+		return math.MaxInt64
+	case x <= math.MinInt64:
+		return math.MinInt64
+	default:
+		return int64(x)
+	}
+}
+
+// guard is the number of poisoned elements on both sides of an operand.
+const guard = 8
+
+// An array is the memory of an operand: its elements, with poison before,
+// between and behind them.
+type array struct {
+	*number    // nil for an index
+	full       reflect.Value
+	rows, cols int
+	stride     int
+	where      []int // indices in full of the elements, row by row
+}
+
+// newArray returns a poisoned array for an operand of the given form, the
+// elements of which lie extra elements further apart than they must.
+func newArray(op rev.Operand, rows, cols, extra int) *array {
+	a := &array{number: numbers[op.Elem], rows: rows, cols: cols, stride: cols}
+	switch op.Kind {
+	case rev.Vec:
+		a.stride = 1 + extra/2
+	case rev.Gen:
+		a.stride = max(cols, 1) + extra
+	}
+	for i := range rows {
+		for j := range cols {
+			a.where = append(a.where, guard+i*a.stride+j)
+		}
+	}
+	a.full = reflect.MakeSlice(reflect.SliceOf(op.Elem), a.span()+2*guard, a.span()+2*guard)
+	raw := a.raw()
+	for i := range raw {
+		raw[i] = 0xff // a NaN, a number of the least magnitude below zero, an index out of range
+	}
+	return a
+}
+
+func (a *array) span() int {
+	if a.rows == 0 || a.cols == 0 {
+		return 0
+	}
+	return (a.rows-1)*a.stride + a.cols
+}
+
+// raw returns all the memory of a.
+func (a *array) raw() []byte {
+	size := int(a.full.Type().Elem().Size())
+	return unsafe.Slice((*byte)(a.full.UnsafePointer()), a.full.Len()*size)
+}
+
+// data returns the slice that a view of a begins with.
+func (a *array) data() reflect.Value {
+	end := guard + a.span()
+	return a.full.Slice3(guard, end, end)
+}
+
+// attach makes field, which has the form of op, a view of a.
+func (a *array) attach(op rev.Operand, field reflect.Value) {
+	switch op.Kind {
+	case rev.Scalar:
+		field.Set(a.full.Index(guard).Addr())
+	case rev.Slice:
+		field.Set(a.data().Convert(field.Type()))
+	case rev.Vec:
+		field.FieldByName("N").SetInt(int64(a.rows))
+		field.FieldByName("Inc").SetInt(int64(a.stride))
+		field.FieldByName("Data").Set(a.data())
+	case rev.Gen:
+		field.FieldByName("Rows").SetInt(int64(a.rows))
+		field.FieldByName("Cols").SetInt(int64(a.cols))
+		field.FieldByName("Stride").SetInt(int64(a.stride))
+		field.FieldByName("Data").Set(a.data())
+	}
+}
+
+// len returns the number of reals in a.
+func (a *array) len() int {
+	if a.number == nil {
+		return 0
+	}
+	return len(a.where) * a.parts
+}
+
+func (a *array) pointer(i int) unsafe.Pointer {
+	return a.full.Index(a.where[i]).Addr().UnsafePointer()
+}
+
+func (a *array) at(i int) float64 { return a.get(a.pointer(i/a.parts), i%a.parts) }
+
+func (a *array) put(i int, v float64) { a.set(a.pointer(i/a.parts), i%a.parts, v) }
+
+// fill sets all reals of a to what f returns.
+func (a *array) fill(f func() float64) {
+	for i := range a.len() {
+		a.put(i, f())
+	}
+}
+
+// magnitude returns the largest magnitude in a.
+func (a *array) magnitude() float64 {
+	m := 0.0
+	for i := range a.len() {
+		m = math.Max(m, math.Abs(a.at(i)))
+	}
+	return m
+}
+
+// name says which element the real i is.
+func (a *array) name(op rev.Operand, i int) string {
+	i /= a.parts
+	switch op.Kind {
+	case rev.Scalar:
+		return op.Name
+	case rev.Gen:
+		return fmt.Sprintf("%s[%d,%d]", op.Name, i/a.cols, i%a.cols)
+	}
+	return fmt.Sprintf("%s[%d]", op.Name, i)
+}
+
+// operands is a kernel value whose operands lie in arrays. An operand that is
+// nil has no array.
+type operands[K any] struct {
+	k      K
+	arrays []*array
+}
+
+// fields returns the struct that k is or points to, for setting its fields.
+func fields[K any](k *K) reflect.Value {
+	v := reflect.ValueOf(k).Elem()
+	if v.Kind() == reflect.Pointer {
+		v = v.Elem()
+	}
+	return v
+}
+
+// copyOf returns a kernel value with the fields of k.
+func copyOf[K any](k K) K {
+	if v := reflect.ValueOf(k); v.Kind() == reflect.Pointer {
+		c := reflect.New(v.Type().Elem())
+		c.Elem().Set(v.Elem())
+		return c.Interface().(K)
+	}
+	return k
+}
+
+// shapeOf returns the view in a field: its data, nil if there is no operand.
+func shapeOf(op rev.Operand, f reflect.Value) (data reflect.Value, rows, cols, stride int, ok bool) {
+	switch op.Kind {
+	case rev.Scalar:
+		return f, 1, 1, 1, !f.IsNil()
+	case rev.Slice:
+		return f, f.Len(), 1, 1, !f.IsNil() || f.Len() == 0
+	case rev.Vec:
+		n := int(f.FieldByName("N").Int())
+		data = f.FieldByName("Data")
+		return data, n, 1, int(f.FieldByName("Inc").Int()), !data.IsNil() || n == 0
+	default:
+		r, c := int(f.FieldByName("Rows").Int()), int(f.FieldByName("Cols").Int())
+		data = f.FieldByName("Data")
+		return data, r, c, int(f.FieldByName("Stride").Int()), !data.IsNil() || r*c == 0
+	}
+}
+
+// layOut returns a copy of k whose operands lie in arrays of their own.
+func layOut[K any](ops []rev.Operand, k K, extra int) *operands[K] {
+	o := &operands[K]{k: copyOf(k), arrays: make([]*array, len(ops))}
+	v := fields(&o.k)
+	for n, op := range ops {
+		f := v.Field(op.Field)
+		data, rows, cols, stride, ok := shapeOf(op, f)
+		if !ok {
+			continue
+		}
+		a := newArray(op, rows, cols, extra)
+		for i, w := range a.where {
+			if op.Kind == rev.Scalar {
+				a.full.Index(w).Set(data.Elem())
+			} else {
+				a.full.Index(w).Set(data.Index(i/cols*stride + i%cols))
+			}
+		}
+		a.attach(op, f)
+		o.arrays[n] = a
+	}
+	return o
+}
+
+// clone returns a copy of o, its poison included, in memory of its own.
+func (c *trial[K]) clone(o *operands[K]) *operands[K] {
+	d := &operands[K]{k: copyOf(o.k), arrays: make([]*array, len(o.arrays))}
+	v := fields(&d.k)
+	for n, a := range o.arrays {
+		if a == nil {
+			continue
+		}
+		b := *a
+		b.full = reflect.MakeSlice(a.full.Type(), a.full.Len(), a.full.Len())
+		reflect.Copy(b.full, a.full)
+		b.attach(c.ops[n], v.Field(c.ops[n].Field))
+		d.arrays[n] = &b
+	}
+	return d
+}
+
+// like returns cotangents or tangents of the shape of o, all v().
+func (c *trial[K]) like(o *operands[K], v func() float64) *operands[K] {
+	d := c.clone(o)
+	for n, a := range d.arrays {
+		switch {
+		case a == nil:
+		case c.ops[n].Role == rev.Index:
+			c.drop(d, n)
+		default:
+			a.fill(v)
+		}
+	}
+	return d
+}
+
+func (c *trial[K]) random(o *operands[K]) *operands[K] { return c.like(o, c.rnd.NormFloat64) }
+
+func (c *trial[K]) zeros(o *operands[K]) *operands[K] {
+	return c.like(o, func() float64 { return 0 })
+}
+
+// plus returns o + h·d, without changing the index operands.
+func (c *trial[K]) plus(o *operands[K], h float64, d *operands[K]) *operands[K] {
+	s := c.clone(o)
+	for n, a := range s.arrays {
+		if a == nil || d.arrays[n] == nil {
+			continue
+		}
+		for i := range a.len() {
+			a.put(i, a.at(i)+h*d.arrays[n].at(i))
+		}
+	}
+	return s
+}
+
+// drop makes operand n of o nil.
+func (c *trial[K]) drop(o *operands[K], n int) {
+	fields(&o.k).Field(c.ops[n].Field).SetZero()
+	o.arrays[n] = nil
+}
+
+// setArray makes a the operand n of o.
+func (c *trial[K]) setArray(o *operands[K], n int, a *array) {
+	a.attach(c.ops[n], fields(&o.k).Field(c.ops[n].Field))
+	o.arrays[n] = a
+}
+
+// same returns an error if operand n of got has not the bits of that of want,
+// poison included.
+func (c *trial[K]) same(got, want *operands[K], n int) error {
+	a, b := got.arrays[n], want.arrays[n]
+	if a == nil || b == nil || bytes.Equal(a.raw(), b.raw()) {
+		return nil
+	}
+	for i := range a.len() {
+		if x, y := a.at(i), b.at(i); math.Float64bits(x) != math.Float64bits(y) {
+			return fmt.Errorf("%s is %v, want %v", a.name(c.ops[n], i), x, y)
+		}
+	}
+	if !bytes.Equal(a.elements(), b.elements()) {
+		return fmt.Errorf("%s differs in its last bits", c.ops[n].Name)
+	}
+	return fmt.Errorf("memory between or around the elements of %s is written", c.ops[n].Name)
+}
+
+// elements returns the memory of the elements alone.
+func (a *array) elements() []byte {
+	var e []byte
+	raw, size := a.raw(), int(a.full.Type().Elem().Size())
+	for _, w := range a.where {
+		e = append(e, raw[w*size:(w+1)*size]...)
+	}
+	return e
+}
+
+// gaps returns an error if got has not the poison of want in operand n.
+func (c *trial[K]) gaps(got, want *operands[K], n int) error {
+	a, b := got.arrays[n], want.arrays[n]
+	if a == nil || b == nil {
+		return nil
+	}
+	x := bytes.Clone(a.raw())
+	size := int(a.full.Type().Elem().Size())
+	for _, w := range a.where {
+		copy(x[w*size:(w+1)*size], b.raw()[w*size:(w+1)*size])
+	}
+	if !bytes.Equal(x, b.raw()) {
+		return fmt.Errorf("memory between or around the elements of %s is written", c.ops[n].Name)
+	}
+	return nil
+}
+
+// near returns an error unless operand n of got differs from that of want by
+// at most tol times the largest magnitude among scales.
+func (c *trial[K]) near(got, want *operands[K], n int, tol float64, scales ...*operands[K]) error {
+	a, b := got.arrays[n], want.arrays[n]
+	if a == nil || b == nil {
+		return nil
+	}
+	scale := 0.0
+	for _, s := range scales {
+		if s.arrays[n] != nil {
+			scale = math.Max(scale, s.arrays[n].magnitude())
+		}
+	}
+	for i := range a.len() {
+		if d := math.Abs(a.at(i) - b.at(i)); !(d <= tol*scale) {
+			return fmt.Errorf("%s is %v, want %v, difference %.3g > %.3g", a.name(c.ops[n], i), a.at(i), b.at(i), d, tol*scale)
+		}
+	}
+	return nil
+}
+
+// extreme returns a number that is extreme with probability one half.
+func (a *array) extreme(rnd *rand.Rand) float64 {
+	if rnd.IntN(2) == 0 {
+		return rnd.NormFloat64()
+	}
+	return a.extremes[rnd.IntN(len(a.extremes))]
+}
+
+var (
+	extremes64 = []float64{
+		0, math.Copysign(0, -1), 1, -1, 0x1p-52, 1 + 0x1p-52,
+		math.SmallestNonzeroFloat64, -math.SmallestNonzeroFloat64, 0x1p-1022, -0x1p-1022,
+		math.MaxFloat64, -math.MaxFloat64, 0x1p512, 0x1p-512, 709.75, -745.2,
+		math.Inf(1), math.Inf(-1), math.NaN(),
+	}
+	extremes32 = []float64{
+		0, math.Copysign(0, -1), 1, -1, 0x1p-23, 1 + 0x1p-23,
+		math.SmallestNonzeroFloat32, -math.SmallestNonzeroFloat32, 0x1p-126, -0x1p-126,
+		math.MaxFloat32, -math.MaxFloat32, 0x1p64, 0x1p-64, 88.7, -103.9,
+		math.Inf(1), math.Inf(-1), math.NaN(),
+	}
+	extremesQ43 = []float64{0, 1, -1, 0x1p-43, -0x1p-43, 0x1p20, -0x1p20, 0x1p19, 0x1p-22, 724.07}
+)

@@ -1,0 +1,5 @@
+//go:build race
+
+package revtest
+
+const raceDetector = true

@@ -1,0 +1,367 @@
+package revtest
+
+import (
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"runtime/debug"
+	"strconv"
+	"testing"
+	"time"
+
+	"revnum/rev"
+)
+
+// Spec says how to test the kernel K, a struct or a pointer to one. Only New
+// is required.
+type Spec[K any] struct {
+	// New returns a kernel with random operands that lie well within its
+	// domain, of a shape that grows with size and is empty, if the kernel
+	// allows that, for size 0. The suite copies the operands, so they may
+	// share storage or be dense; it overwrites acc operands with random
+	// numbers. An operand that is nil is not tested.
+	New func(rnd *rand.Rand, size int) K
+
+	// Sizes are the sizes to test, {0, 1, 2, 3, 5, 6, 12, 23} if nil.
+	Sizes []int
+
+	// Large, if positive, is one more size for Workers and NoAllocation, at
+	// which the kernel cuts its work into several blocks.
+	Large int
+
+	// RoundTrip bounds the error of a restored element, in units of the
+	// distance from 1 to the next number and relative to the largest magnitude
+	// that the operand holds before or after. 0 means 2, the bound for y += f
+	// followed by y -= f. Fixed-point operands are restored bit for bit
+	// whatever it says.
+	RoundTrip float64
+
+	// Exact says that floating-point operands are restored bit for bit too.
+	Exact bool
+
+	// Adjoint bounds the error of inner products and of gradients that are
+	// computed in two ways, in the same unit, relative to the sum of the
+	// magnitudes of the products or to the largest magnitude in the operand.
+	// 0 means 1000.
+	Adjoint float64
+
+	// Difference bounds the error of a central difference (extrapolated from
+	// steps h and h/2), relative to the largest magnitude of the operand and
+	// its derivative. 0 means 1e-8 for float64, 1e-3 for float32 and 1e-7 for
+	// fixed.Q43, ten times that for second derivatives.
+	Difference float64
+
+	// Step is the step h, in units of a standard normal tangent. 0 means 2⁻¹⁰
+	// for float64, 2⁻⁵ for float32 and 2⁻⁸ for fixed.Q43. Operands of New must
+	// stay in the domain, and the kernel smooth, some five steps around.
+	Step float64
+
+	// Free names the dimensions that no other operand determines, as in
+	// "X.N", "A.Rows", "A.Cols" or "S.Len": the kernel need not panic when
+	// they alone change.
+	Free []string
+
+	// Masked names the in and inout operands of which a NaN need not show in
+	// the result, such as the values of a maximum's losers.
+	Masked []string
+
+	// Skip says which properties are not checked, and why.
+	Skip map[Property]string
+}
+
+// Property is the name of what a subtest checks.
+type Property string
+
+// The properties of a kernel.
+const (
+	// RoundTrip: Inverse restores what Forward changed.
+	RoundTrip Property = "RoundTrip"
+	// AdjointRestores: Adjoint leaves the operands as Inverse does, and the
+	// cotangents of acc operands alone.
+	AdjointRestores Property = "AdjointRestores"
+	// DotProduct: Adjoint is the transpose of Tangent, ⟨g, J·t⟩ = ⟨Jᵀ·g, t⟩
+	// over all operands.
+	DotProduct Property = "DotProduct"
+	// Tangents: Tangent does what Forward does, and its tangents are those of
+	// central differences.
+	Tangents Property = "Tangents"
+	// SecondOrder: AdjointTangent leaves operands, tangents and cotangents as
+	// Adjoint does, and its result is the central difference of that of
+	// Adjoint. (Kernels without AdjointTangent pass.)
+	SecondOrder Property = "SecondOrder"
+	// SymmetricHessian: AdjointTangent gives the product with a symmetric
+	// matrix. (Kernels without AdjointTangent pass.)
+	SymmetricHessian Property = "SymmetricHessian"
+	// Accumulation: gradients of in operands are added to.
+	Accumulation Property = "Accumulation"
+	// NilGradients: an in operand that is nil in g or t changes no bit of
+	// what is asked for, and a nil acc operand there means zero.
+	NilGradients Property = "NilGradients"
+	// NilOutputs: Adjoint gives the same gradients, bit for bit, if the acc
+	// operands of the receiver are nil.
+	NilOutputs Property = "NilOutputs"
+	// Overlap: operands that overlap panic, unless both are only read.
+	Overlap Property = "Overlap"
+	// SharedInputs: in operands may have the same storage, and their gradients
+	// too, where they are summed.
+	SharedInputs Property = "SharedInputs"
+	// ReadOnly: in and index operands are never written.
+	ReadOnly Property = "ReadOnly"
+	// Gaps: what lies between and around elements is never written.
+	Gaps Property = "Gaps"
+	// Shapes: operands that do not fit together panic with a mat.Error.
+	Shapes Property = "Shapes"
+	// NaN: a NaN in an operand shows in the result of Forward, for sizes above 0.
+	NaN Property = "NaN"
+	// Extremes: infinities, NaNs, subnormal and huge numbers cause no panic
+	// and no endless loop.
+	Extremes Property = "Extremes"
+	// NoAllocation: after the first call on a shape, methods do not allocate.
+	NoAllocation Property = "NoAllocation"
+	// Workers: the results are the same bits for 1, 2 and 7 workers. (Kernels
+	// without a field Workers pass.)
+	Workers Property = "Workers"
+	// Uncall: InverseAdjoint undoes Adjoint, and InverseTangent Tangent.
+	// (Kernels that are not rev.InPlace pass.)
+	Uncall Property = "Uncall"
+)
+
+// methods are the methods of a kernel, nil if it has not that one.
+type methods[K any] struct {
+	forward, inverse               func(k K)
+	adjoint, tangent               func(k, g K)
+	inverseAdjoint, inverseTangent func(k, g K)
+	adjointTangent                 func(k, g, t, gt K)
+}
+
+// Kernel checks all properties of a kernel, each in a subtest.
+func Kernel[K rev.Kernel[K]](t *testing.T, spec Spec[K]) {
+	t.Helper()
+	newSuite(spec).run(t)
+}
+
+// Fallible checks all properties of a kernel whose methods return errors. The
+// problems of the Spec must cause none.
+func Fallible[K rev.FallibleKernel[K]](t *testing.T, spec Spec[K]) {
+	t.Helper()
+	newFallibleSuite(spec).run(t)
+}
+
+// A suite is a Spec that is ready to run.
+type suite[K any] struct {
+	Spec[K]
+	methods[K]
+	ops  []rev.Operand
+	eps  float64 // of the coarsest element type
+	seed uint64
+
+	patience time.Duration // how long a method may take on a small problem
+}
+
+func newSuite[K rev.Kernel[K]](spec Spec[K]) *suite[K] {
+	m := methods[K]{
+		forward: K.Forward, inverse: K.Inverse, adjoint: K.Adjoint, tangent: K.Tangent,
+	}
+	var k K
+	if _, ok := any(k).(rev.SecondOrder[K]); ok {
+		m.adjointTangent = func(k, g, t, gt K) { any(k).(rev.SecondOrder[K]).AdjointTangent(g, t, gt) }
+	}
+	if _, ok := any(k).(rev.InPlace[K]); ok {
+		m.inverseAdjoint = func(k, g K) { any(k).(rev.InPlace[K]).InverseAdjoint(g) }
+		m.inverseTangent = func(k, t K) { any(k).(rev.InPlace[K]).InverseTangent(t) }
+	}
+	return prepare(spec, m)
+}
+
+func newFallibleSuite[K rev.FallibleKernel[K]](spec Spec[K]) *suite[K] {
+	must := func(err error) {
+		if err != nil {
+			panic(failure{err})
+		}
+	}
+	return prepare(spec, methods[K]{
+		forward: func(k K) { must(k.Forward()) },
+		inverse: func(k K) { must(k.Inverse()) },
+		adjoint: func(k, g K) { must(k.Adjoint(g)) },
+		tangent: func(k, t K) { must(k.Tangent(t)) },
+	})
+}
+
+func prepare[K any](spec Spec[K], m methods[K]) *suite[K] {
+	s := &suite[K]{Spec: spec, methods: m, ops: rev.Operands[K](), seed: 1, patience: 20 * time.Second}
+	if v, err := strconv.ParseUint(os.Getenv("REVTEST_SEED"), 10, 64); err == nil {
+		s.seed = v
+	}
+	if s.Sizes == nil {
+		s.Sizes = []int{0, 1, 2, 3, 5, 6, 12, 23}
+	}
+	if s.RoundTrip == 0 {
+		s.RoundTrip = 2
+	}
+	if s.Adjoint == 0 {
+		s.Adjoint = 1000
+	}
+	for _, op := range s.ops {
+		if op.Role == rev.Index {
+			continue
+		}
+		num, ok := numbers[op.Elem]
+		if !ok {
+			panic(fmt.Sprintf("revtest: operand %s has elements of type %v, want float32, float64, fixed.Q43 or complex128", op.Name, op.Elem))
+		}
+		if num.eps > s.eps {
+			s.eps = num.eps
+			if spec.Step == 0 {
+				s.Step = num.step
+			}
+			if spec.Difference == 0 {
+				s.Difference = num.diff
+			}
+		}
+	}
+	return s
+}
+
+// A trial is one check of one property: a size, how far elements lie apart,
+// and a source of random numbers of its own.
+type trial[K any] struct {
+	*suite[K]
+	rnd   *rand.Rand
+	size  int
+	extra int
+}
+
+type property[K any] struct {
+	name  Property
+	check func(c *trial[K]) error
+}
+
+func (s *suite[K]) properties() []property[K] {
+	return []property[K]{
+		{RoundTrip, (*trial[K]).roundTrip},
+		{AdjointRestores, (*trial[K]).adjointRestores},
+		{DotProduct, (*trial[K]).dotProduct},
+		{Tangents, (*trial[K]).tangents},
+		{SecondOrder, (*trial[K]).secondOrder},
+		{SymmetricHessian, (*trial[K]).symmetricHessian},
+		{Accumulation, (*trial[K]).accumulation},
+		{NilGradients, (*trial[K]).nilGradients},
+		{NilOutputs, (*trial[K]).nilOutputs},
+		{Overlap, (*trial[K]).overlap},
+		{SharedInputs, (*trial[K]).sharedInputs},
+		{ReadOnly, (*trial[K]).readOnly},
+		{Gaps, (*trial[K]).untouchedGaps},
+		{Shapes, (*trial[K]).shapes},
+		{NaN, (*trial[K]).nan},
+		{Extremes, (*trial[K]).extremes},
+		{NoAllocation, (*trial[K]).noAllocation},
+		{Workers, (*trial[K]).workers},
+		{Uncall, (*trial[K]).uncall},
+	}
+}
+
+func (s *suite[K]) run(t *testing.T) {
+	t.Helper()
+	for _, p := range s.properties() {
+		t.Run(string(p.name), func(t *testing.T) {
+			if reason, ok := s.Skip[p.name]; ok {
+				t.Skip(reason)
+			}
+			if p.name == NoAllocation && raceDetector {
+				t.Skip("sync.Pool drops objects at random under the race detector")
+			}
+			if err := s.check(p); err != nil {
+				t.Errorf("REVTEST_SEED=%d: %v", s.seed, err)
+			}
+		})
+	}
+}
+
+// check returns the first failure of p.
+func (s *suite[K]) check(p property[K]) error {
+	sizes := s.Sizes
+	if s.Large > 0 && (p.name == Workers || p.name == NoAllocation) {
+		sizes = append(append([]int(nil), sizes...), s.Large)
+	}
+	for _, size := range sizes {
+		for _, extra := range []int{0, 4} {
+			h := fnv.New64a()
+			fmt.Fprint(h, p.name, size, extra)
+			c := &trial[K]{suite: s, size: size, extra: extra, rnd: rand.New(rand.NewPCG(s.seed, h.Sum64()))}
+			err := c.guarded(func() error { return p.check(c) })
+			if err != nil {
+				return fmt.Errorf("size %d, gaps of %d: %w", size, extra, err)
+			}
+		}
+	}
+	return nil
+}
+
+// guarded returns the error of f, or its panic as one.
+func (c *trial[K]) guarded(f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+		}
+	}()
+	return f()
+}
+
+// start returns new random operands.
+func (c *trial[K]) start() *operands[K] {
+	o := layOut(c.ops, c.New(c.rnd, c.size), c.extra)
+	for n, op := range c.ops {
+		if op.Role == rev.Acc && o.arrays[n] != nil {
+			o.arrays[n].fill(c.rnd.NormFloat64)
+		}
+	}
+	return o
+}
+
+// restored returns an error unless got has the operands of want, up to the
+// rounding of a round trip over the state changed.
+func (c *trial[K]) restored(got, want, changed *operands[K]) error {
+	for n, op := range c.ops {
+		a := want.arrays[n]
+		if a == nil {
+			continue
+		}
+		var err error
+		if a.number == nil || a.exact || c.Exact || op.Role == rev.In {
+			err = c.same(got, want, n)
+		} else {
+			err = errors.Join(c.near(got, want, n, c.RoundTrip*a.eps, want, changed), c.gaps(got, want, n))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// identical returns an error unless got and want have the same bits.
+func (c *trial[K]) identical(got, want *operands[K]) error {
+	for n := range c.ops {
+		if err := c.same(got, want, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// in wraps an error with what was being checked.
+func in(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}
+
+// field returns the settable field of k with the given name, if any.
+func field[K any](k *K, name string) (reflect.Value, bool) {
+	f := fields(k).FieldByName(name)
+	return f, f.IsValid() && f.Kind() == reflect.Int
+}

@@ -1,0 +1,168 @@
+package revtest
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime/debug"
+	"slices"
+	"testing"
+	"time"
+
+	"revnum/rev"
+)
+
+func (c *trial[K]) nan() error {
+	if c.size == 0 {
+		return nil // nothing need depend on anything
+	}
+	s0 := c.start()
+	for n, op := range c.ops {
+		a := s0.arrays[n]
+		if a == nil || op.Role == rev.Index || a.exact || a.len() == 0 || slices.Contains(c.Masked, op.Name) {
+			continue
+		}
+		s := c.clone(s0)
+		at := c.rnd.IntN(a.len())
+		s.arrays[n].put(at, math.NaN())
+		if err := c.finishes("Forward", func() { c.forward(s.k) }); err != nil {
+			if errors.As(err, new(failure)) {
+				continue
+			}
+			return err
+		}
+		shows := false
+		for i, b := range s.arrays {
+			if b != nil && !readOnly(c.ops[i].Role) {
+				shows = shows || math.IsNaN(b.magnitude())
+			}
+		}
+		if !shows {
+			return fmt.Errorf("%s is NaN, but the result of Forward has none", a.name(op, at))
+		}
+	}
+	return nil
+}
+
+// A failure is the error of a fallible kernel, on its way through a panic.
+type failure struct{ error }
+
+// finishes returns an error if f panics or does not return.
+func (c *trial[K]) finishes(name string, f func()) error {
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		defer func() { done <- err }()
+		defer func() {
+			if v := recover(); v != nil {
+				if e, ok := v.(failure); ok {
+					err = e
+				} else {
+					err = fmt.Errorf("%s panics: %v\n%s", name, v, debug.Stack())
+				}
+			}
+		}()
+		f()
+	}()
+	timer := time.NewTimer(c.patience)
+	defer timer.Stop()
+	select {
+	case err := <-done:
+		return err
+	case <-timer.C:
+		return fmt.Errorf("%s has not returned after %v", name, c.patience)
+	}
+}
+
+func (c *trial[K]) extremes() error {
+	for range 10 {
+		o := c.start()
+		o2, o3, o4 := c.random(o), c.random(o), c.random(o)
+		for _, x := range []*operands[K]{o, o2, o3, o4} {
+			for _, a := range x.arrays {
+				if a != nil && a.number != nil {
+					a.fill(func() float64 { return a.extreme(c.rnd) })
+				}
+			}
+		}
+		calls := map[string]func(){
+			"Forward": func() { c.forward(c.clone(o).k) },
+			"Inverse": func() { c.inverse(c.clone(o).k) },
+			"Adjoint": func() { c.adjoint(c.clone(o).k, c.clone(o2).k) },
+			"Tangent": func() { c.tangent(c.clone(o).k, c.clone(o2).k) },
+		}
+		if c.adjointTangent != nil {
+			calls["AdjointTangent"] = func() {
+				c.adjointTangent(c.clone(o).k, c.clone(o2).k, c.clone(o3).k, c.clone(o4).k)
+			}
+		}
+		for name, call := range calls {
+			if err := c.finishes(name, call); err != nil && !errors.As(err, new(failure)) {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (c *trial[K]) noAllocation() error {
+	s := c.start()
+	g, t := c.random(s), c.random(s)
+	for _, m := range []struct {
+		name string
+		call func()
+	}{
+		{"Forward", func() { c.forward(s.k) }},
+		{"Inverse", func() { c.inverse(s.k) }},
+		{"Adjoint", func() { c.adjoint(s.k, g.k) }},
+		{"Tangent", func() { c.tangent(s.k, t.k) }},
+	} {
+		if n := testing.AllocsPerRun(5, m.call); n != 0 {
+			return fmt.Errorf("%s allocates %v times per call", m.name, n)
+		}
+	}
+	return nil
+}
+
+func (c *trial[K]) workers() error {
+	s0 := c.start()
+	if _, ok := field(&s0.k, "Workers"); !ok {
+		return nil
+	}
+	t0, g0, gt0 := c.random(s0), c.random(s0), c.random(s0)
+	var first []*operands[K]
+	for _, w := range []int{1, 2, 7} {
+		with := func(o *operands[K]) *operands[K] {
+			o = c.clone(o)
+			f, _ := field(&o.k, "Workers")
+			f.SetInt(int64(w))
+			return o
+		}
+		fwd := with(s0)
+		c.forward(fwd.k)
+		adj, g := c.clone(fwd), c.clone(g0)
+		c.adjoint(adj.k, g.k)
+		tan, t := with(s0), c.clone(t0)
+		c.tangent(tan.k, t.k)
+		inv := c.clone(fwd)
+		c.inverse(inv.k)
+		results := []*operands[K]{fwd, inv, adj, g, tan, t}
+		names := []string{"Forward", "Inverse", "operands after Adjoint", "cotangents after Adjoint",
+			"operands after Tangent", "tangents after Tangent", "cotangents after AdjointTangent", "tangents of cotangents"}
+		if c.adjointTangent != nil {
+			g, gt := c.clone(g0), c.clone(gt0)
+			c.adjointTangent(c.clone(tan).k, g.k, c.clone(t).k, gt.k)
+			results = append(results, g, gt)
+		}
+		if first == nil {
+			first = results
+			continue
+		}
+		for i, r := range results {
+			if err := c.identical(r, first[i]); err != nil {
+				return fmt.Errorf("%s with %d workers, against 1: %w", names[i], w, err)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,9 @@
+package revtest_test
+
+import (
+	"testing"
+
+	"revnum/rev/revtest"
+)
+
+func TestSquares(t *testing.T) { revtest.Kernel(t, squares) }
