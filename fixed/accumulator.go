@@ -1,0 +1,119 @@
+package fixed
+
+import "math/bits"
+
+// Accumulator is a sum of products that is rounded only when it is read. It
+// holds an integer multiple of 2⁻⁸⁶ in 128 bits, and wraps at ±2⁴¹: every
+// product of two numbers goes in exactly, and no sum of fewer than two products
+// of the largest numbers, or of 2²¹ products of numbers below 2¹⁰, wraps. A sum
+// that wraps on the way and ends in range is right.
+//
+// Its additions are those of integers, so they commute, associate and are
+// undone to the bit by the subtraction of the same operands. The zero value is
+// the empty sum. It may be copied and compared with ==.
+type Accumulator struct {
+	hi, lo uint64 // the integer hi·2⁶⁴ + lo, in two's complement
+}
+
+// Add computes a += x.
+func (a *Accumulator) Add(x Q43) {
+	var c uint64
+	a.lo, c = bits.Add64(a.lo, uint64(x)<<FracBits, 0)
+	a.hi, _ = bits.Add64(a.hi, uint64(x>>(64-FracBits)), c)
+}
+
+// Sub computes a -= x.
+func (a *Accumulator) Sub(x Q43) {
+	var c uint64
+	a.lo, c = bits.Sub64(a.lo, uint64(x)<<FracBits, 0)
+	a.hi, _ = bits.Sub64(a.hi, uint64(x>>(64-FracBits)), c)
+}
+
+// AddMul computes a += x·y.
+func (a *Accumulator) AddMul(x, y Q43) {
+	hi, lo := bits.Mul64(uint64(x), uint64(y))
+	var c uint64
+	a.lo, c = bits.Add64(a.lo, lo, 0)
+	a.hi, _ = bits.Add64(a.hi, hi, c)
+	a.hi -= uint64(x>>63&y) + uint64(y>>63&x) // the factors were taken for unsigned
+}
+
+// SubMul computes a -= x·y.
+func (a *Accumulator) SubMul(x, y Q43) {
+	hi, lo := bits.Mul64(uint64(x), uint64(y))
+	var c uint64
+	a.lo, c = bits.Sub64(a.lo, lo, 0)
+	a.hi, _ = bits.Sub64(a.hi, hi, c)
+	a.hi += uint64(x>>63&y) + uint64(y>>63&x)
+}
+
+// AddAcc computes a += b.
+func (a *Accumulator) AddAcc(b Accumulator) {
+	var c uint64
+	a.lo, c = bits.Add64(a.lo, b.lo, 0)
+	a.hi, _ = bits.Add64(a.hi, b.hi, c)
+}
+
+// SubAcc computes a -= b.
+func (a *Accumulator) SubAcc(b Accumulator) {
+	var c uint64
+	a.lo, c = bits.Sub64(a.lo, b.lo, 0)
+	a.hi, _ = bits.Sub64(a.hi, b.hi, c)
+}
+
+// AddDot computes a += Σ x_i·y_i. It panics if y is shorter than x.
+func (a *Accumulator) AddDot(x, y []Q43) {
+	a.AddAcc(dot(x, y))
+}
+
+// SubDot computes a -= Σ x_i·y_i. It panics if y is shorter than x.
+func (a *Accumulator) SubDot(x, y []Q43) {
+	a.SubAcc(dot(x, y))
+}
+
+// Dot returns Σ x_i·y_i, rounded once, to nearest even, and wrapped. It panics
+// if y is shorter than x.
+func Dot(x, y []Q43) Q43 {
+	return dot(x, y).Round()
+}
+
+// dot returns Σ x_i·y_i. The sum is kept in local variables: behind the pointer
+// of AddMul it would be loaded and stored for each product.
+func dot(x, y []Q43) Accumulator {
+	y = y[:len(x)]
+	var hi, lo, c uint64
+	for i, v := range x {
+		w := y[i]
+		h, l := bits.Mul64(uint64(v), uint64(w))
+		lo, c = bits.Add64(lo, l, 0)
+		hi, _ = bits.Add64(hi, h, c)
+		hi -= uint64(v>>63&w) + uint64(w>>63&v)
+	}
+	return Accumulator{hi, lo}
+}
+
+// Round returns the sum rounded to nearest, ties to even, and wrapped.
+func (a Accumulator) Round() Q43 {
+	q, _ := a.round()
+	return q
+}
+
+// RoundChecked returns the sum rounded to nearest, ties to even, or ErrRange.
+func (a Accumulator) RoundChecked() (Q43, error) {
+	q, ok := a.round()
+	if !ok {
+		return 0, ErrRange
+	}
+	return q, nil
+}
+
+// round returns the sum rounded to nearest even and wrapped, and whether it is
+// in range.
+func (a Accumulator) round() (Q43, bool) {
+	// Half a unit, less 2⁻⁸⁶ when the quotient is even, then the floor.
+	lo, c := bits.Add64(a.lo, 1<<(FracBits-1)-1+a.lo>>FracBits&1, 0)
+	hi := int64(a.hi + c)
+	overflowed := hi < 0 && int64(a.hi) >= 0
+	q := Q43(hi<<(64-FracBits)) | Q43(lo>>FracBits)
+	return q, !overflowed && hi>>(FracBits-1) == int64(q>>63)
+}

@@ -1,0 +1,109 @@
+package fixed
+
+import "math/bits"
+
+// The derivative rules of the functions, as adjoints: of y += f(x), with the
+// cotangent ȳ of y, the adjoint is y -= f(x) and
+//
+//	x̄ += fAdjoint(x, ȳ),  fAdjoint(x, ȳ) = f'(x)·ȳ
+//
+// and since f'(x) is a number, the tangent is ẏ += fAdjoint(x, ẋ) by the same
+// function. A function of two numbers has two partial derivatives, and two
+// results; its tangent is the sum of the first result for the first tangent and
+// the second for the second.
+//
+// Each is a composition of a few operations of this package, rounded one by
+// one, and wraps, and panics, as these do.
+
+// ExpAdjoint returns eˣ·ȳ.
+func ExpAdjoint(x, gy Q43) (gx Q43) { return Exp(x).Mul(gy) }
+
+// Exp2Adjoint returns ln 2·2ˣ·ȳ.
+func Exp2Adjoint(x, gy Q43) (gx Q43) { return Exp2(x).Mul(gy).Mul(Ln2) }
+
+// LogAdjoint returns ȳ/x.
+func LogAdjoint(x, gy Q43) (gx Q43) { return gy.Div(x) }
+
+// Log2Adjoint returns ȳ/(x·ln 2).
+func Log2Adjoint(x, gy Q43) (gx Q43) { return gy.Div(x).Mul(Log2E) }
+
+// SqrtAdjoint returns ȳ/(2√x). It panics, as a division by zero does, if x is
+// zero.
+func SqrtAdjoint(x, gy Q43) (gx Q43) { return gy.Div(2 * Sqrt(x)) }
+
+// SinAdjoint returns cos x·ȳ.
+func SinAdjoint(x, gy Q43) (gx Q43) { return Cos(x).Mul(gy) }
+
+// CosAdjoint returns -sin x·ȳ.
+func CosAdjoint(x, gy Q43) (gx Q43) { return -Sin(x).Mul(gy) }
+
+// HypotAdjoint returns x/h·z̄ and y/h·z̄ for h = √(x²+y²), and zero at the origin.
+func HypotAdjoint(x, y, gz Q43) (gx, gy Q43) {
+	h := Hypot(x, y)
+	if h == 0 {
+		return 0, 0
+	}
+	return mulDiv(gz, x, h), mulDiv(gz, y, h)
+}
+
+// Atan2Adjoint returns x/h²·z̄ and -y/h²·z̄ for h = √(x²+y²), the cotangents of y
+// and of x. It panics, as a division by zero does, at the origin.
+func Atan2Adjoint(y, x, gz Q43) (gy, gx Q43) {
+	h := Hypot(x, y)
+	return mulDiv(gz, x, h).Div(h), -mulDiv(gz, y, h).Div(h)
+}
+
+// PowAdjoint returns y·xʸ⁻¹·z̄ and ln x·xʸ·z̄. The second is zero if x is not
+// positive: the power is then defined for isolated y only.
+func PowAdjoint(x, y, gz Q43) (gx, gy Q43) {
+	if y != 0 {
+		gx = Pow(x, y.SubSat(One)).Mul(y).Mul(gz)
+	}
+	if x > 0 {
+		gy = Pow(x, y).Mul(Log(x)).Mul(gz)
+	}
+	return gx, gy
+}
+
+// mulDiv returns a·b/h rounded to nearest. |b| <= h.
+func mulDiv(a, b, h Q43) Q43 {
+	hi, lo := bits.Mul64(magnitude(a), magnitude(b))
+	q, r := bits.Div64(hi, lo, uint64(h))
+	if r > uint64(h)-r {
+		q++
+	}
+	v, _ := signed(q, (a < 0) != (b < 0))
+	return v
+}
+
+// Unary is a function of one number with its adjoint.
+type Unary struct {
+	Name    string
+	Func    func(x Q43) Q43
+	Adjoint func(x, gy Q43) (gx Q43)
+}
+
+// Binary is a function of two numbers with its adjoint.
+type Binary struct {
+	Name    string
+	Func    func(a, b Q43) Q43
+	Adjoint func(a, b, gy Q43) (ga, gb Q43)
+}
+
+// UnaryFuncs are the functions of one number.
+var UnaryFuncs = []Unary{
+	{"Sqrt", Sqrt, SqrtAdjoint},
+	{"Exp", Exp, ExpAdjoint},
+	{"Exp2", Exp2, Exp2Adjoint},
+	{"Log", Log, LogAdjoint},
+	{"Log2", Log2, Log2Adjoint},
+	{"Sin", Sin, SinAdjoint},
+	{"Cos", Cos, CosAdjoint},
+}
+
+// BinaryFuncs are the functions of two numbers.
+var BinaryFuncs = []Binary{
+	{"Hypot", Hypot, HypotAdjoint},
+	{"Atan2", Atan2, Atan2Adjoint},
+	{"Pow", Pow, PowAdjoint},
+}

@@ -1,0 +1,87 @@
+package fixed
+
+import "math/bits"
+
+//go:generate go run gen.go
+
+// Exp returns eˣ, with an error below 0.51 unit in the last place. It panics
+// with ErrRange if the result is out of range, that is for x >= 20·ln 2 ≈ 13.863.
+func Exp(x Q43) Q43 {
+	m, ok := exp(x)
+	if !ok || m > uint64(Max) {
+		panic(ErrRange)
+	}
+	return Q43(m)
+}
+
+// ExpChecked returns eˣ as Exp does, or ErrRange.
+func ExpChecked(x Q43) (Q43, error) {
+	m, ok := exp(x)
+	if !ok || m > uint64(Max) {
+		return 0, ErrRange
+	}
+	return Q43(m), nil
+}
+
+// Exp2 returns 2ˣ, with an error below 0.51 unit in the last place. It panics
+// with ErrRange if the result is out of range, that is for x >= 20.
+func Exp2(x Q43) Q43 { return must(Exp2Checked(x)) }
+
+// Exp2Checked returns 2ˣ as Exp2 does, or ErrRange.
+func Exp2Checked(x Q43) (Q43, error) {
+	m, ok := exp2(int(x>>FracBits), uint128{uint64(x) << (64 - FracBits), 0})
+	if !ok || m > uint64(Max) {
+		return 0, ErrRange
+	}
+	return Q43(m), nil
+}
+
+// exp returns eˣ = 2^(x·log2 e) as exp2 does.
+func exp(x Q43) (uint64, bool) {
+	switch {
+	case x < -31*One: // below half a unit
+		return 0, true
+	case x >= 14*One:
+		return 0, false
+	}
+	// u = x + 32, with 57 fraction bits, is positive. Then t = x·log2(e) + 64 =
+	// u + u·(log2(e)-1) + 64 - 32·log2(e), with 121, is in [19, 85).
+	u := uint64(x+32*One) << (57 - FracBits)
+	t := log2eLess1Q128.mul64(u).add(expOffsetQ121)
+	t.hi += u
+	return exp2(int(t.hi>>57)-64, t.shl(7))
+}
+
+// exp2 returns 2^(k + f·2⁻¹²⁸) rounded, in units of 2⁻⁴³, and whether k < 20.
+// The result is at most 2⁶³.
+//
+// The first eight bits i of the fraction and the next eight j are looked up,
+// and what is left, r < 2⁻¹⁶, goes into the power series:
+//
+//	2^f = 2^(i/256) · 2^(j/65536) · 2^r = A·(1+b)·(1+p) = A + A·s, s = b + p + b·p
+//	p = z + z²/2 + z³/6, z = r·ln 2
+//
+// A has 127 fraction bits. The others are small and have 64 bits after their
+// leading zeros. So all is known to 2⁻⁷⁰, as it must be for results next to
+// 2²⁰, whose last place is 2⁻⁶³ of them.
+func exp2(k int, f uint128) (uint64, bool) {
+	if k < -44 {
+		return 0, true
+	}
+	if k >= 20 {
+		return 0, false
+	}
+	a := exp2Coarse[f.hi>>56]
+	b := exp2Fine[f.hi>>48&0xff] // 72 fraction bits
+	r := f.hi<<16 | f.lo>>48     // 80
+
+	z := mulHi(r, ln2Q64)                // 80
+	z2 := mulHi(z, z)                    // 96
+	z3 := mulHi(z2, z)                   // 112
+	p := z + z2>>17 + z3>>32/6           // 80
+	s := b + p>>8 + mulHi(b, p)>>16      // 72
+	t := mulHi(a.hi, s)                  // 71
+	_, c := bits.Add64(a.lo, t<<56, 0)   // 127
+	m := a.hi + t>>8 + c                 // 63
+	return m>>(20-k) + m>>(19-k)&1, true // 43, rounded
+}

@@ -1,0 +1,308 @@
+package fixed
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+)
+
+// errorBound is the largest error, in units in the last place, that the
+// documentation allows to Exp, Exp2, Log, Log2, Sin, Cos, Atan2 and Pow.
+const errorBound = 0.51
+
+func samples(t *testing.T, n int) int {
+	if testing.Short() {
+		return n / 10
+	}
+	return n
+}
+
+// unary is a function with its reference, over the numbers of [lo, hi].
+type unary struct {
+	name   string
+	f      func(Q43) Q43
+	ref    func(*big.Float) *big.Float
+	lo, hi Q43
+	bound  float64
+	at     []Q43 // where to look besides
+}
+
+var unaries = []unary{
+	{"Sqrt", Sqrt, func(x *big.Float) *big.Float { return newBig().Sqrt(x) }, 0, Max, 0.5, nil},
+	{"Exp", Exp, refExp, -32 * One, 20*Ln2 - 8, errorBound, []Q43{13 * One, 20*Ln2 - 20, -30*One - One/2}},
+	{"Exp2", Exp2, func(x *big.Float) *big.Float { return refExp(mul(x, refLn2)) }, -46 * One, 20*One - 1, errorBound,
+		[]Q43{-43 * One, -44 * One, -45 * One, -44*One - 1, 19 * One, 20*One - 1, 20*One - 1<<20}},
+	{"Log", Log, refLog, 1, Max, errorBound, []Q43{One, One - 1, One + 1, 2*One - 1, 1, 2, 3}},
+	{"Log2", Log2, func(x *big.Float) *big.Float { return quo(refLog(x), refLn2) }, 1, Max, errorBound, []Q43{One, One - 1, One + 1}},
+	{"Sin", Sin, func(x *big.Float) *big.Float { s, _ := refSinCos(x); return s }, Min, Max, errorBound,
+		[]Q43{Pi, Pi / 2, Pi / 4, Pi/4 + 1, 3 * Pi / 4, -Pi, 2 * Pi, 7 * Pi / 4, Pi * 20000}},
+	{"Cos", Cos, func(x *big.Float) *big.Float { _, c := refSinCos(x); return c }, Min, Max, errorBound,
+		[]Q43{Pi, Pi / 2, Pi / 4, Pi/4 + 1, 3 * Pi / 4, -Pi, 2 * Pi, 7 * Pi / 4, Pi * 20000}},
+}
+
+func TestUnary(t *testing.T) {
+	for _, u := range unaries {
+		t.Run(u.name, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(1, 2))
+			worst, at := 0.0, Q43(0)
+			check := func(x Q43) {
+				if x < u.lo || x > u.hi {
+					return
+				}
+				if e := ulps(u.f(x), u.ref(bigOf(x))); e > worst {
+					worst, at = e, x
+				}
+			}
+			for _, x := range extremes {
+				check(x)
+			}
+			for _, x := range u.at {
+				for d := Q43(-3); d <= 3; d++ {
+					check(x + d)
+				}
+			}
+			for range samples(t, 4000) {
+				check(randomQ43(r))
+				check(u.lo + Q43(r.Uint64N(uint64(u.hi)-uint64(u.lo))))
+				check(u.hi - Q43(r.Uint64N(uint64(One))))
+			}
+			t.Logf("largest error %.5f units, at %v", worst, at)
+			if worst > u.bound {
+				t.Errorf("error of %.5f units at %v (%d), want at most %v", worst, at, int64(at), u.bound)
+			}
+		})
+	}
+}
+
+func TestAtan2(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	worst := 0.0
+	check := func(y, x Q43) {
+		if e := ulps(Atan2(y, x), refAtan2(bigOf(y), bigOf(x))); e > worst {
+			worst = e
+			if e > errorBound {
+				t.Errorf("Atan2(%v, %v) = %v: error of %.5f units", y, x, Atan2(y, x), e)
+			}
+		}
+	}
+	for _, y := range extremes {
+		for _, x := range extremes {
+			check(y, x)
+		}
+	}
+	for range samples(t, 5000) {
+		y, x := randomQ43(r), randomQ43(r)
+		check(y, x)
+		check(x, x+randomQ43(r)>>20)
+	}
+	t.Logf("largest error %.5f units", worst)
+}
+
+func TestHypot(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	check := func(x, y Q43) {
+		want := newBig().Sqrt(add(mul(bigOf(x), bigOf(x)), mul(bigOf(y), bigOf(y))))
+		got, err := HypotChecked(x, y)
+		if err != nil {
+			if _, err := FromBigFloatChecked(want); err == nil {
+				t.Fatalf("Hypot(%v, %v) = %v, want %v", x, y, err, want)
+			}
+			return
+		}
+		if e := ulps(got, want); e > 0.5 {
+			t.Fatalf("Hypot(%v, %v) = %v: error of %.5f units", x, y, got, e)
+		}
+	}
+	for _, x := range extremes {
+		for _, y := range extremes {
+			check(x, y)
+		}
+	}
+	for range samples(t, 100000) {
+		check(randomQ43(r), randomQ43(r))
+	}
+}
+
+func TestPow(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	worst := 0.0
+	check := func(x, y Q43) {
+		got, err := PowChecked(x, y)
+		integer := y&(One-1) == 0
+		switch {
+		case y == 0:
+			if got != One || err != nil {
+				t.Fatalf("Pow(%v, 0) = %v, %v", x, got, err)
+			}
+			return
+		case x == 0:
+			if got != 0 || (err == ErrDivideByZero) != (y < 0) {
+				t.Fatalf("Pow(0, %v) = %v, %v", y, got, err)
+			}
+			return
+		case x < 0 && !integer:
+			if err != ErrDomain {
+				t.Fatalf("Pow(%v, %v) = %v, %v", x, y, got, err)
+			}
+			return
+		}
+		l := mul(refLog(newBig().Abs(bigOf(x))), bigOf(y))
+		if f, _ := l.Float64(); f > 14 {
+			if err != ErrRange {
+				t.Fatalf("Pow(%v, %v) = %v, %v", x, y, got, err)
+			}
+			return
+		} else if f < -40 {
+			if got != 0 || err != nil {
+				t.Fatalf("Pow(%v, %v) = %v, %v", x, y, got, err)
+			}
+			return
+		}
+		want := refExp(l)
+		if x < 0 && y&One != 0 {
+			want.Neg(want)
+		}
+		if err != nil {
+			if _, inRange := FromBigFloatChecked(want); inRange == nil && err == ErrRange {
+				t.Fatalf("Pow(%v, %v): %v, want %v", x, y, err, want)
+			}
+			return
+		}
+		if e := ulps(got, want); e > worst {
+			worst = e
+			if e > errorBound {
+				t.Errorf("Pow(%v, %v) = %v: error of %.5f units", x, y, got, e)
+			}
+		}
+	}
+	for _, x := range extremes {
+		for _, y := range extremes {
+			check(x, y)
+		}
+	}
+	check(-16*One, 5*One)
+	for range samples(t, 3000) {
+		x, y := randomQ43(r), randomQ43(r)
+		check(x, y)
+		check(x, y&^(One-1))
+		// Results in range: y near ln(z)/ln(x) for z in range.
+		if a := x.Float64(); a > 0 && x != One {
+			l := math.Log(a)
+			check(x, FromFloat64Sat((r.Float64()*43-29.5)/l))
+			check(x, FromFloat64Sat((13.8629436111989-r.Float64()*1e-4)/l))
+		}
+	}
+	t.Logf("largest error %.5f units", worst)
+}
+
+func TestExact(t *testing.T) {
+	for k := -43; k < 20; k++ {
+		x := Q43(k) * One
+		p := Q43(1) << (k + FracBits)
+		if got := Exp2(x); got != p {
+			t.Errorf("Exp2(%d) = %v, want %v", k, got, p)
+		}
+		if got := Log2(p); got != x {
+			t.Errorf("Log2(%v) = %v, want %d", p, got, k)
+		}
+		if k%2 != 0 {
+			if got := Pow(2*One, x); got != p {
+				t.Errorf("Pow(2, %d) = %v, want %v", k, got, p)
+			}
+		}
+	}
+	for i := -1023; i <= 1023; i++ {
+		x := FromInt(i)
+		if got := Sqrt(x.Mul(x)); got != x.Abs() {
+			t.Errorf("Sqrt(%d²) = %v", i, got)
+		}
+	}
+	for _, c := range []struct{ got, want Q43 }{
+		{Exp(0), One}, {Log(One), 0}, {Sin(0), 0}, {Cos(0), One}, {Atan2(0, One), 0}, {Atan2(0, 0), 0},
+		{Atan2(0, -One), Pi}, {Atan2(-1, Min), -Pi}, {Exp(One), E}, {Log(2 * One), Ln2},
+		{Hypot(3*One, -4*One), 5 * One}, {Pow(Min, One), Min}, {Pow(-16*One, 5*One), Min}, {Pow(0, 0), One},
+		{Pow(-2*One, -3*One), -One / 8}, {FromBigFloat(refPi), Pi}, {FromBigFloat(refExp(bigNum(1))), E},
+		{FromBigFloat(refLn2), Ln2}, {FromBigFloat(quo(bigNum(1), refLn2)), Log2E},
+	} {
+		if c.got != c.want {
+			t.Errorf("got %v, want %v", c.got, c.want)
+		}
+	}
+	if s, c := SinCos(One); s != Sin(One) || c != Cos(One) {
+		t.Errorf("SinCos(1) = %v, %v", s, c)
+	}
+}
+
+// TestIdentities checks what must hold, at arguments too many for the reference.
+func TestIdentities(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for range samples(t, 300000) {
+		x := randomQ43(r)
+		s, c := SinCos(x)
+		if one := s.Mul(s) + c.Mul(c); (one - One).Abs() > 3 {
+			t.Fatalf("sin² + cos² = %v at %v", one, x)
+		}
+		if x > 0 {
+			l := Log(x)
+			if l < 13*One {
+				y := Exp(l) // |ln x| is off by 0.51 units, which Exp makes x times as much
+				if d := (y - x).Abs(); d > 1+(x>>FracBits) {
+					t.Fatalf("Exp(Log(%v)) = %v", x, y)
+				}
+			}
+		}
+	}
+}
+
+func TestFunctionErrors(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		f    func() (Q43, error)
+		want error
+	}{
+		{"Exp", func() (Q43, error) { return ExpChecked(14 * One) }, ErrRange},
+		{"Exp at the end", func() (Q43, error) { return ExpChecked(FromBigFloat(mul(refLn2, bigNum(20))) + 1) }, ErrRange},
+		{"Exp", func() (Q43, error) { return ExpChecked(Max) }, ErrRange},
+		{"Exp2", func() (Q43, error) { return Exp2Checked(20 * One) }, ErrRange},
+		{"Exp2", func() (Q43, error) { return Exp2Checked(Max) }, ErrRange},
+		{"Log", func() (Q43, error) { return LogChecked(0) }, ErrDomain},
+		{"Log", func() (Q43, error) { return LogChecked(-1) }, ErrDomain},
+		{"Log2", func() (Q43, error) { return Log2Checked(Min) }, ErrDomain},
+		{"Sqrt", func() (Q43, error) { return SqrtChecked(-1) }, ErrDomain},
+		{"Hypot", func() (Q43, error) { return HypotChecked(Min, 0) }, ErrRange},
+		{"Hypot", func() (Q43, error) { return HypotChecked(Max, Max) }, ErrRange},
+		{"Pow", func() (Q43, error) { return PowChecked(2*One, 20*One) }, ErrRange},
+		{"Pow", func() (Q43, error) { return PowChecked(Max, Max) }, ErrRange},
+		{"Pow", func() (Q43, error) { return PowChecked(1, Min) }, ErrRange},
+		{"Pow", func() (Q43, error) { return PowChecked(-One, One/2) }, ErrDomain},
+		{"Pow", func() (Q43, error) { return PowChecked(0, -1) }, ErrDivideByZero},
+	} {
+		if v, err := c.f(); err != c.want || v != 0 {
+			t.Errorf("%s: %v, %v, want %v", c.name, v, err, c.want)
+		}
+	}
+	for name, f := range map[string]func(){
+		"Exp": func() { Exp(14 * One) }, "Exp2": func() { Exp2(20 * One) }, "Log": func() { Log(0) },
+		"Log2": func() { Log2(-1) }, "Sqrt": func() { Sqrt(-1) }, "Hypot": func() { Hypot(Max, Max) },
+		"Pow": func() { Pow(-One, One/2) },
+	} {
+		mustPanic(t, name, f)
+	}
+	for _, x := range []Q43{Min, -46 * One, -45*One - 1} {
+		if y, z := Exp(x), Exp2(x); y != 0 || z != 0 {
+			t.Errorf("Exp(%v) = %v, Exp2 = %v", x, y, z)
+		}
+	}
+}
+
+func mustPanic(t *testing.T, name string, f func()) {
+	t.Helper()
+	defer func() {
+		t.Helper()
+		if recover() == nil {
+			t.Errorf("%s did not panic", name)
+		}
+	}()
+	f()
+}
