@@ -374,6 +374,9 @@ func (c *trial[K]) near(got, want *operands[K], n int, tol float64, scales ...*o
 			scale = math.Max(scale, s.arrays[n].magnitude())
 		}
 	}
+	if math.IsNaN(scale) {
+		return fmt.Errorf("%s holds a NaN", c.ops[n].Name)
+	}
 	for i := range a.len() {
 		if d := math.Abs(a.at(i) - b.at(i)); !(d <= tol*scale) {
 			return fmt.Errorf("%s is %v, want %v, difference %.3g > %.3g", a.name(c.ops[n], i), a.at(i), b.at(i), d, tol*scale)
