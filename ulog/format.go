@@ -1,0 +1,314 @@
+package ulog
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+)
+
+// Text is decimal where a reader can use it, far outside float64 too, and
+// exp(log) where no decimal says it: from |log| = 2^53 on (2^24 in a float32),
+// where the log holds not even the leading digit, and so close to 1 that the digits that
+// tell the number from its neighbours are more than 21.
+
+const (
+	maxShortest  = 21   // digits of the longest decimal without a given precision
+	maxComputed  = 1000 // digits computed; zeros follow
+	maxPointed   = 1000 // the largest exponent that %f writes out
+	maxLogBits   = 53   // of a log that is written in decimal
+	digitsPerBit = 0.30103
+)
+
+// spelled is a number on its way to text.
+type spelled struct {
+	source
+	below, above *big.Float // half way to the neighbours of source.exact
+	bits         int        // the size of the float that holds the log
+	logBits      int        // the bits of its mantissa
+}
+
+func (x Float64) spell() spelled {
+	return spelled{x.ref().source(), between(x.Log, math.Nextafter(x.Log, math.Inf(-1))),
+		between(x.Log, math.Nextafter(x.Log, math.Inf(1))), 64, maxLogBits}
+}
+
+func (x Float32) spell() spelled {
+	inf := float32(math.Inf(1))
+	return spelled{x.ref().source(), between(float64(x.Log), float64(math.Nextafter32(x.Log, -inf))),
+		between(float64(x.Log), float64(math.Nextafter32(x.Log, inf))), 32, 24}
+}
+
+func (x Signed) spell() spelled {
+	s := x.Abs().spell()
+	s.source = x.ref().source()
+	return s
+}
+
+func (x Fixed) spell() spelled {
+	half := func(d int64) *big.Float {
+		n := new(big.Int).Lsh(big.NewInt(int64(x.Log)), 1)
+		f := units(n.Add(n, big.NewInt(d)))
+		return f.SetMantExp(f, -1)
+	}
+	return spelled{x.ref().source(), half(-1), half(1), 64, maxLogBits}
+}
+
+func (x Float64) ref() *Float64 { return &x }
+func (x Float32) ref() *Float32 { return &x }
+func (x Signed) ref() *Signed   { return &x }
+func (x Fixed) ref() *Fixed     { return &x }
+
+// between returns (a+b)/2, exactly, nil if that is not finite.
+func between(a, b float64) *big.Float {
+	if math.IsInf(a, 0) || math.IsInf(b, 0) || a != a {
+		return nil
+	}
+	f := new(big.Float).SetPrec(64).SetFloat64(a)
+	f.Add(f, big.NewFloat(b))
+	return f.SetMantExp(f, -1)
+}
+
+// decimal is the number d.ddd·10^exp. No digits are zero.
+type decimal struct {
+	digits string
+	exp    int
+}
+
+// mantissa returns e and m with e^log = m/2^p·10^e and m/2^p in [1, 10).
+func (s *spelled) mantissa(p uint) (e int, m *big.Int) {
+	const guard = maxLogBits + 8
+	l, _ := new(big.Float).SetMantExp(s.exact, int(p+guard)).Int(nil)
+	if s.exact.Sign() < 0 {
+		l.Sub(l, big.NewInt(1)) // floor
+	}
+	k, r := new(big.Int).DivMod(l, bigLn10(p+guard), new(big.Int))
+	return int(k.Int64()), bigExp(r.Rsh(r, guard), p)
+}
+
+// rounded returns the number to n significant digits, or to n digits after the
+// point.
+func (s *spelled) rounded(n int, afterPoint bool) decimal {
+	p := uint(64 + float64(min(n, maxComputed)+1)/digitsPerBit)
+	if afterPoint {
+		p += 4 * maxPointed
+	}
+	e, m := s.mantissa(p)
+	if afterPoint {
+		n += e + 1
+	}
+	return round(m, p, e, n)
+}
+
+// round returns m/2^p·10^e to n significant digits.
+func round(m *big.Int, p uint, e, n int) decimal {
+	if n < 0 {
+		return decimal{}
+	}
+	scaled := new(big.Int).Set(m)
+	if n == 0 {
+		scaled.Quo(scaled, big.NewInt(10))
+	} else {
+		scaled.Mul(scaled, pow10(n-1))
+	}
+	scaled.Rsh(scaled, p-1)
+	scaled.Add(scaled, big.NewInt(1)).Rsh(scaled, 1)
+	if scaled.Sign() == 0 {
+		return decimal{}
+	}
+	digits := scaled.String()
+	return decimal{digits, e + len(digits) - n}
+}
+
+func pow10(n int) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil) }
+
+// shortest returns the decimal with the fewest digits that is nearer to the
+// number than to its neighbours, as their logs go; none if it takes more than
+// maxShortest.
+func (s *spelled) shortest() (decimal, bool) {
+	if s.below == nil || s.above == nil {
+		return decimal{}, false
+	}
+	const p = 64 + 4*maxShortest
+	e, m := s.mantissa(p)
+	// low and high, half way to the neighbours, with room for the errors.
+	low := s.factor(s.exact, s.below, p)
+	low.Quo(new(big.Int).Lsh(m, p), low)
+	high := s.factor(s.above, s.exact, p)
+	high.Mul(high, m).Rsh(high, p)
+	slack := big.NewInt(1 << 10)
+	low.Add(low, slack)
+	high.Sub(high, slack)
+	for n := 1; n <= maxShortest; n++ {
+		d := round(m, p, e, n)
+		v, ok := new(big.Int).SetString(d.digits, 10)
+		if !ok {
+			continue
+		}
+		v.Lsh(v, p) // d is v/2^p·10^(e-n+1)
+		if v.Cmp(new(big.Int).Mul(low, pow10(n-1))) > 0 && v.Cmp(new(big.Int).Mul(high, pow10(n-1))) < 0 {
+			d.digits = strings.TrimRight(d.digits, "0")
+			return d, true
+		}
+	}
+	return decimal{}, false
+}
+
+// factor returns e^(a-b)·2^p for 0 <= a-b < 2.
+func (s *spelled) factor(a, b *big.Float, p uint) *big.Int {
+	d := new(big.Float).SetPrec(1200).Sub(a, b)
+	r, _ := d.SetMantExp(d, int(p)).Int(nil)
+	return bigExp(r, p)
+}
+
+// text returns the number without its sign, laid out by verb (e, E, f, F, g or
+// G) with the given precision, or shortest if that is negative.
+func (s *spelled) text(verb byte, prec int) string {
+	upper := verb == 'E' || verb == 'F' || verb == 'G'
+	if upper {
+		verb += 'a' - 'A'
+	}
+	var d decimal
+	n := min(prec, maxComputed)
+	switch {
+	case s.kind == nan:
+		return "NaN"
+	case s.kind == infinite:
+		return "Inf"
+	case s.kind == zero:
+	case s.exact.Sign() == 0:
+		d = decimal{digits: "1"}
+	case s.exact.MantExp(nil) > s.logBits:
+		return s.logText(prec)
+	case prec < 0:
+		var ok bool
+		if d, ok = s.shortest(); !ok {
+			return s.logText(prec)
+		}
+	case verb == 'e':
+		d = s.rounded(n+1, false)
+	case verb == 'f':
+		if l, _ := s.exact.Float64(); math.Abs(l) < maxPointed*math.Ln10 {
+			d = s.rounded(n, true)
+		} else {
+			d, verb = s.rounded(n+1, false), 'e'
+		}
+	default:
+		d = s.rounded(max(n, 1), false)
+	}
+	if verb == 'g' {
+		limit := prec
+		if d.digits = strings.TrimRight(d.digits, "0"); prec < 0 {
+			limit = maxShortest
+		}
+		if d.exp < -4 || d.exp >= max(limit, 1) {
+			verb, prec = 'e', max(len(d.digits)-1, 0)
+		} else {
+			verb, prec = 'f', max(len(d.digits)-1-d.exp, 0)
+		}
+	} else if prec < 0 {
+		prec = 6
+	}
+	out := d.layout(verb, prec)
+	if upper {
+		out = strings.ToUpper(out)
+	}
+	return out
+}
+
+// layout returns d with prec digits after the point, to which it is rounded
+// already, with an exponent for verb e and without for f.
+func (d decimal) layout(verb byte, prec int) string {
+	var b strings.Builder
+	whole, frac := "0", ""
+	switch {
+	case verb == 'e' && d.digits != "":
+		whole, frac = d.digits[:1], d.digits[1:]
+	case d.digits == "":
+	case d.exp < 0:
+		frac = strings.Repeat("0", -d.exp-1) + d.digits
+	case d.exp+1 < len(d.digits):
+		whole, frac = d.digits[:d.exp+1], d.digits[d.exp+1:]
+	default:
+		whole = d.digits + strings.Repeat("0", d.exp+1-len(d.digits))
+	}
+	frac += strings.Repeat("0", max(prec-len(frac), 0))
+	b.WriteString(whole)
+	if prec > 0 {
+		b.WriteByte('.')
+		b.WriteString(frac[:prec])
+	}
+	if verb == 'e' {
+		fmt.Fprintf(&b, "e%+03d", d.exp)
+	}
+	return b.String()
+}
+
+// logText returns exp(log).
+func (s *spelled) logText(prec int) string {
+	l, _ := s.exact.Float64()
+	return "exp(" + strconv.FormatFloat(l, 'g', prec, s.bits) + ")"
+}
+
+// string returns the shortest text that Parse reads as the same number.
+func (s *spelled) string() string { return s.sign(false) + s.text('g', -1) }
+
+func (s *spelled) sign(plus bool) string {
+	switch {
+	case s.neg:
+		return "-"
+	case s.kind == infinite || plus && s.kind != nan:
+		return "+"
+	}
+	return ""
+}
+
+// format is the Format method of the number types.
+func (s *spelled) format(f fmt.State, verb rune, x string) {
+	prec, given := f.Precision()
+	if !given {
+		prec = -1
+	}
+	switch verb {
+	case 'v', 's':
+		verb = 'g'
+	case 'g', 'G':
+	case 'e', 'E', 'f', 'F':
+		if !given {
+			prec = 6
+		}
+	default:
+		fmt.Fprintf(f, "%%!%c(ulog.%s=%s)", verb, x, s.string())
+		return
+	}
+	sign := s.sign(f.Flag('+'))
+	if sign == "" && f.Flag(' ') {
+		sign = " "
+	}
+	text := s.text(byte(verb), prec)
+	width, _ := f.Width()
+	pad := max(width-len(sign)-len(text), 0)
+	switch {
+	case f.Flag('-'):
+		text += strings.Repeat(" ", pad)
+	case f.Flag('0') && (s.kind == finite || s.kind == zero) && text[0] != 'e':
+		text = strings.Repeat("0", pad) + text
+	default:
+		sign = strings.Repeat(" ", pad) + sign
+	}
+	fmt.Fprint(f, sign+text)
+}
+
+// typeName returns the name of the type of x.
+func typeName[T Number](x T) string {
+	switch any(x).(type) {
+	case Float64:
+		return "Float64"
+	case Float32:
+		return "Float32"
+	case Fixed:
+		return "Fixed"
+	}
+	return "Signed"
+}

@@ -1,0 +1,191 @@
+package ulog
+
+import (
+	"fmt"
+	"math/big"
+	"strings"
+)
+
+// ParseError is the error of Parse and the methods that read text or JSON.
+type ParseError struct {
+	Text   string // what was parsed
+	Offset int    // the byte of Text at which it goes wrong
+	Want   string // what was expected there, for ErrSyntax
+	Err    error  // ErrSyntax, ErrRange, ErrNegative or ErrNaN
+}
+
+func (e *ParseError) Error() string {
+	text := e.Text
+	if len(text) > 64 {
+		text = text[:61] + "..."
+	}
+	if e.Want != "" {
+		return fmt.Sprintf("ulog: parsing %q: %v at byte %d: want %s", text, e.Err, e.Offset, e.Want)
+	}
+	return fmt.Sprintf("ulog: parsing %q: %v", text, e.Err)
+}
+
+func (e *ParseError) Unwrap() error { return e.Err }
+
+// Parse returns the number that s spells, its log rounded to nearest:
+//
+//	number = [sign] (decimal | "exp(" [sign] decimal ")" | "Inf" | "Infinity") | "NaN"
+//	decimal = digits with at most one point, and an exponent e[sign]digits
+//
+// in upper or lower case, where exp(l) is the number with the log l. All
+// digits and exponents of any length are understood (digits after the
+// 1200th do not count). If the log is out of range, the error is ErrRange and
+// the number the nearest of 0 and ±Inf, meaningless for Fixed.
+//
+// Parse(x.String()) is x for every x but NaN.
+func Parse[T Number](s string) (T, error) {
+	var x T
+	err := parse(any(&x).(number), s)
+	return x, err
+}
+
+func parse(x number, s string) error {
+	src, err := scan(s)
+	if err != nil {
+		return err
+	}
+	if err := x.set(src); err != nil {
+		return &ParseError{Text: s, Err: err}
+	}
+	return nil
+}
+
+// maxParsed is how many digits of a number count.
+const maxParsed = 1200
+
+// scan reads the whole of s.
+func scan(s string) (source, error) {
+	var src source
+	i := 0
+	if i < len(s) && (s[i] == '+' || s[i] == '-') {
+		src.neg = s[i] == '-'
+		i++
+	}
+	switch word := strings.ToLower(s[i:min(len(s), i+9)]); {
+	case word == "inf" || word == "infinity":
+		src.kind = infinite
+		return src, nil
+	case word == "nan" && i == 0:
+		src.kind = nan
+		return src, nil
+	case strings.HasPrefix(word, "exp("):
+		i += len("exp(")
+		start := i
+		if i < len(s) && (s[i] == '+' || s[i] == '-') {
+			i++
+		}
+		_, _, end, want := scanDecimal(s, i)
+		switch {
+		case want != "":
+			return src, &ParseError{s, end, want, ErrSyntax}
+		case end >= len(s) || s[end] != ')':
+			return src, &ParseError{s, end, "')'", ErrSyntax}
+		case end+1 < len(s):
+			return src, &ParseError{s, end + 1, "the end", ErrSyntax}
+		}
+		src.text = s[start:end]
+		return src, nil
+	}
+	digits, e, end, want := scanDecimal(s, i)
+	switch {
+	case want != "":
+		return src, &ParseError{s, end, want, ErrSyntax}
+	case end < len(s):
+		return src, &ParseError{s, end, "a digit or the end", ErrSyntax}
+	case digits == "":
+		src.kind = zero
+	case digits == "1" && e.Sign() == 0:
+		src.exact = new(big.Float)
+	default:
+		src.approx = decimalLog(digits, e)
+	}
+	return src, nil
+}
+
+// scanDecimal reads the decimal at s[i:]. It returns its digits without zeros
+// at either end, the exponent e of the first of them (the number is
+// d.ddd·10ᵉ), and where the decimal ends; or what it wants there.
+func scanDecimal(s string, i int) (digits string, e *big.Int, end int, want string) {
+	var buf []byte
+	any, point, lead := false, false, false
+	var exp10 int64 // the exponent of the first digit that is not 0
+	for ; i < len(s); i++ {
+		c := s[i]
+		if c == '.' && !point {
+			point = true
+			continue
+		}
+		if c < '0' || c > '9' {
+			break
+		}
+		any = true
+		switch {
+		case !lead && c == '0':
+			if point {
+				exp10--
+			}
+			continue
+		case !lead:
+			lead = true
+			if point {
+				exp10--
+			}
+		case !point:
+			exp10++
+		}
+		if len(buf) < maxParsed {
+			buf = append(buf, c)
+		}
+	}
+	if !any {
+		return "", nil, i, "a digit"
+	}
+	e = big.NewInt(exp10)
+	if i < len(s) && (s[i] == 'e' || s[i] == 'E') {
+		i++
+		neg := false
+		if i < len(s) && (s[i] == '+' || s[i] == '-') {
+			neg = s[i] == '-'
+			i++
+		}
+		start := i
+		for i < len(s) && '0' <= s[i] && s[i] <= '9' {
+			i++
+		}
+		if i == start {
+			return "", nil, i, "a digit of the exponent"
+		}
+		// No number type reaches 10^(10^400).
+		d := strings.TrimLeft(s[start:i], "0")
+		if len(d) > 400 {
+			d = "1" + strings.Repeat("0", 400)
+		}
+		x, ok := new(big.Int).SetString("0"+d, 10)
+		if !ok {
+			panic("ulog: digits are no number")
+		}
+		if neg {
+			x.Neg(x)
+		}
+		e.Add(e, x)
+	}
+	return strings.TrimRight(string(buf), "0"), e, i, ""
+}
+
+// decimalLog returns log(d.ddd·10ᵉ) to any precision.
+func decimalLog(digits string, e *big.Int) func(p uint) *big.Int {
+	m, _ := new(big.Int).SetString(digits, 10)
+	scale := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(len(digits)-1)), nil)
+	return func(p uint) *big.Int {
+		x := new(big.Int).Lsh(m, p)
+		x = bigLog(x.Quo(x, scale), p)
+		guard := uint(e.BitLen())
+		l := new(big.Int).Mul(e, bigLn10(p+guard))
+		return l.Rsh(l, guard).Add(l, x)
+	}
+}

@@ -1,0 +1,47 @@
+package ulog
+
+import "revnum/fixed"
+
+// NewFixedQ43 returns x, with the log within 0.51 of a unit. It panics if x is
+// negative.
+func NewFixedQ43(x fixed.Q43) Fixed {
+	r, err := NewFixedQ43Checked(x)
+	if err != nil {
+		panic(err)
+	}
+	return r
+}
+
+// NewFixedQ43Checked is NewFixedQ43 with an error where that panics.
+func NewFixedQ43Checked(x fixed.Q43) (Fixed, error) {
+	if x == 0 {
+		return fixedZero, nil
+	}
+	l, err := fixed.LogChecked(x)
+	if err != nil {
+		return Fixed{}, errOp(x, "as", "Fixed", ErrNegative)
+	}
+	return Fixed{l}, nil
+}
+
+// Q43 returns the value in fixed point, within 0.51 of a unit. It panics if
+// that is out of range, from 2²⁰ on.
+func (x Fixed) Q43() fixed.Q43 {
+	r, err := x.Q43Checked()
+	if err != nil {
+		panic(err)
+	}
+	return r
+}
+
+// Q43Checked is Q43 with an error where that panics.
+func (x Fixed) Q43Checked() (fixed.Q43, error) {
+	if x.IsZero() {
+		return 0, nil
+	}
+	r, err := fixed.ExpChecked(x.Log)
+	if err != nil {
+		return 0, errOp(x, "as", "Q43", ErrRange)
+	}
+	return r, nil
+}

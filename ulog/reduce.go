@@ -1,0 +1,164 @@
+package ulog
+
+import (
+	"math"
+	"math/bits"
+
+	"revnum/fixed"
+	"revnum/internal/simd"
+)
+
+// Sum returns Σ x_i, zero if x is empty. With m the largest log,
+//
+//	log Σ x_i = m + log Σ e^(log x_i - m)
+//
+// so nothing overflows, and nothing but what is too small to matter
+// underflows. Infinity and NaN do as in Add; the sign of a zero sum of Signed
+// is +. Over Fixed the terms are added as integers: the result is the same in
+// any order of x, and its log is rounded once. A sum over Signed is the
+// difference of the sums of either sign, which cancel as they would in float64.
+func Sum[T Number](x []T) T {
+	var z T
+	switch z := any(&z).(type) {
+	case *Float64:
+		z.Log = logSum(Logs(any(x).([]Float64)))
+	case *Float32:
+		z.Log = logSum(Logs32(any(x).([]Float32)))
+	case *Fixed:
+		*z = sumFixed(any(x).([]Fixed))
+	case *Signed:
+		*z = sumSigned(any(x).([]Signed))
+	}
+	return z
+}
+
+// sumBlock is the number of terms that are added up at once; the sums of
+// blocks are added pairwise.
+const sumBlock = 1024
+
+// logSum returns the log of the sum of the numbers with the given logs.
+func logSum[T simd.Float](logs []T) T {
+	m := simd.Max(logs)
+	if math.IsInf(float64(m), 0) || math.IsNaN(float64(m)) {
+		return m // every term is zero, or one is infinite or NaN
+	}
+	return T(float64(m) + log(expSum(logs, m)))
+}
+
+// expSum returns Σ e^(logs_i - m).
+func expSum[T simd.Float](logs []T, m T) float64 {
+	if len(logs) <= sumBlock {
+		return float64(simd.SumExp(logs, m))
+	}
+	half := (len(logs)/sumBlock + 1) / 2 * sumBlock
+	return expSum(logs[:half], m) + expSum(logs[half:], m)
+}
+
+func sumSigned(x []Signed) Signed {
+	var sums [2]float64 // the logs of the sums of either sign
+	for s, neg := range []bool{false, true} {
+		m := math.Inf(-1)
+		for _, v := range x {
+			if v.Neg == neg {
+				m = max(m, v.Log)
+			}
+		}
+		sums[s] = m
+		if !math.IsInf(m, 0) && m == m {
+			sums[s] = m + log(expSumSign(x, neg, m))
+		}
+	}
+	return Signed{Log: sums[0]}.Sub(Signed{Log: sums[1]})
+}
+
+// expSumSign returns Σ e^(log x_i - m) over the x_i of one sign.
+func expSumSign(x []Signed, neg bool, m float64) float64 {
+	if len(x) > sumBlock {
+		half := (len(x)/sumBlock + 1) / 2 * sumBlock
+		return expSumSign(x[:half], neg, m) + expSumSign(x[half:], neg, m)
+	}
+	var logs [sumBlock]float64
+	n := 0
+	for _, v := range x {
+		if v.Neg == neg {
+			logs[n] = v.Log
+			n++
+		}
+	}
+	return simd.SumExp(logs[:n], m)
+}
+
+// sumFixed adds the terms e^(log x_i - m), each at most 1, as integers of 128
+// bits, 90 of them after the point, so that 2^37 terms fit.
+func sumFixed(x []Fixed) Fixed {
+	const fracBits = 90
+	m := Max(x)
+	if m.IsZero() {
+		return m
+	}
+	var hi, lo uint64
+	for _, v := range x {
+		d := uint64(m.Log) - uint64(v.Log)
+		if d > 63<<43 {
+			continue // e^-63 is below 2^-90
+		}
+		t := expNeg(float64(d)*unit) * (1 << (fracBits - 64))
+		whole := uint64(t)
+		var carry uint64
+		lo, carry = bits.Add64(lo, uint64((t-float64(whole))*0x1p64), 0)
+		hi += whole + carry
+	}
+	// log(hi·2^64 + lo) - 90·log 2, with k·log 2 as in NewFixed.
+	k, l, rest := logParts(float64(hi)*0x1p64 + float64(lo))
+	k -= fracBits
+	s, _ := addLogs(m.Log, fixed.Q43(k)*ln2Units+roundQ43(l+(rest+float64(float64(k)*ln2Lo))))
+	return Fixed{s}
+}
+
+// Prod returns Π x_i, 1 if x is empty. Over Fixed it is exact, and wraps as
+// Mul does.
+func Prod[T Number](x []T) T {
+	var z T
+	switch z := any(&z).(type) {
+	case *Float64:
+		z.Log = simd.Sum(Logs(any(x).([]Float64)))
+	case *Float32:
+		z.Log = simd.Sum(Logs32(any(x).([]Float32)))
+	case *Fixed:
+		for _, v := range any(x).([]Fixed) {
+			*z = z.Mul(v)
+		}
+	case *Signed:
+		for _, v := range any(x).([]Signed) {
+			*z = z.Mul(v)
+		}
+	}
+	return z
+}
+
+// Max returns the largest of x, NaN if one is: of nothing it is zero, -∞ for
+// Signed.
+func Max[T Number](x []T) T {
+	var z T
+	switch z := any(&z).(type) {
+	case *Float64:
+		z.Log = simd.Max(Logs(any(x).([]Float64)))
+	case *Float32:
+		z.Log = simd.Max(Logs32(any(x).([]Float32)))
+	case *Fixed:
+		*z = fixedZero
+		for _, v := range any(x).([]Fixed) {
+			z.Log = max(z.Log, v.Log)
+		}
+	case *Signed:
+		*z = Signed{math.Inf(1), true}
+		for _, v := range any(x).([]Signed) {
+			if z.IsNaN() || v.IsNaN() {
+				z.Log = math.NaN()
+			} else if z.Cmp(v) < 0 {
+				*z = v
+			}
+		}
+	}
+	return z
+}

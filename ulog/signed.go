@@ -1,0 +1,180 @@
+package ulog
+
+import (
+	"cmp"
+	"errors"
+	"math"
+)
+
+// Signed is the number e^Log, negated if Neg. It does as IEEE 754 does in all
+// but range and rounding: there are two zeros, two infinities, and NaN (a NaN
+// log, with either sign). The zero value is 1.
+type Signed struct {
+	Log float64
+	Neg bool
+}
+
+// NewSigned returns x, rounded to the nearest log but one.
+func NewSigned(x float64) Signed { return Signed{log(math.Abs(x)), math.Signbit(x)} }
+
+// Signed returns x as a signed number.
+func (x Float64) Signed() Signed { return Signed{Log: x.Log} }
+
+// Abs returns |x|.
+func (x Signed) Abs() Float64 { return Float64{x.Log} }
+
+// Float64 returns the value, with an error below 0.52 ulp of the result: ±Inf
+// or ±0 for what is out of the range of float64.
+func (x Signed) Float64() float64 {
+	if x.Neg {
+		return -exp(x.Log)
+	}
+	return exp(x.Log)
+}
+
+// Sign returns -1, 0 or +1 as x is negative, zero (or NaN) or positive.
+func (x Signed) Sign() int {
+	switch {
+	case x.IsZero() || x.IsNaN():
+		return 0
+	case x.Neg:
+		return -1
+	}
+	return 1
+}
+
+// IsZero reports whether x is 0 or -0.
+func (x Signed) IsZero() bool { return x.Log == math.Inf(-1) }
+
+// IsNaN reports whether x is not a number.
+func (x Signed) IsNaN() bool { return x.Log != x.Log }
+
+// Negate returns -x, exactly.
+func (x Signed) Negate() Signed { return Signed{x.Log, !x.Neg} }
+
+// Mul returns x·y: the sum of the logs, rounded once. 0·∞ is NaN.
+func (x Signed) Mul(y Signed) Signed { return Signed{x.Log + y.Log, x.Neg != y.Neg} }
+
+// Div returns x/y: the difference of the logs, rounded once. x/0 is ±Inf for
+// x ≠ 0; 0/0 and ∞/∞ are NaN.
+func (x Signed) Div(y Signed) Signed { return Signed{x.Log - y.Log, x.Neg != y.Neg} }
+
+// Inv returns 1/x, exactly.
+func (x Signed) Inv() Signed { return Signed{-x.Log, x.Neg} }
+
+// Pow returns xᵖ: the log times p, rounded once. The special cases are those of
+// math.Pow: NaN for x < 0 and a finite p that is no integer.
+func (x Signed) Pow(p float64) Signed {
+	if !x.Neg {
+		return Signed{logPow(x.Log, p), false}
+	}
+	whole := p == math.Trunc(p) // infinite too
+	if !whole && !math.IsInf(x.Log, 0) {
+		return Signed{Log: math.NaN()}
+	}
+	return Signed{logPow(x.Log, p), whole && math.Mod(p, 2) != 0 && !math.IsInf(p, 0)}
+}
+
+// Sqrt returns √x, exactly unless the log is subnormal: NaN for x < 0, and -0
+// for -0.
+func (x Signed) Sqrt() Signed {
+	if x.Neg && !x.IsZero() {
+		return Signed{Log: math.NaN()}
+	}
+	return Signed{x.Log / 2, x.Neg}
+}
+
+// Add returns x + y. A sum of opposite numbers is 0, and ∞ - ∞ is NaN.
+func (x Signed) Add(y Signed) Signed {
+	if x.Neg == y.Neg {
+		return Signed{logAdd(x.Log, y.Log), x.Neg}
+	}
+	if x.Log < y.Log {
+		x, y = y, x
+	}
+	return Signed{logSub(x.Log, y.Log), x.Neg && x.Log != y.Log}
+}
+
+// Sub returns x - y.
+func (x Signed) Sub(y Signed) Signed { return x.Add(y.Negate()) }
+
+// Cmp returns -1, 0 or +1 as x is less than, equal to or greater than y; -0 is
+// equal to 0. NaN is equal to NaN and less than every number, as for
+// cmp.Compare.
+func (x Signed) Cmp(y Signed) int {
+	switch {
+	case x.IsNaN() && y.IsNaN():
+		return 0
+	case x.IsNaN():
+		return -1
+	case y.IsNaN():
+		return 1
+	}
+	if c := cmp.Compare(x.Sign(), y.Sign()); c != 0 || x.IsZero() {
+		return c
+	}
+	if x.Neg {
+		x, y = y, x
+	}
+	return cmp.Compare(x.Log, y.Log)
+}
+
+// MulAssign sets x to x·y. DivAssign undoes it up to rounding.
+func (x *Signed) MulAssign(y Signed) { *x = x.Mul(y) }
+
+// DivAssign sets x to x/y. MulAssign undoes it up to rounding.
+func (x *Signed) DivAssign(y Signed) { *x = x.Div(y) }
+
+// MulChecked is Mul with an error for 0·∞, NaN, and an infinite log of finite
+// ones.
+func (x Signed) MulChecked(y Signed) (Signed, error) {
+	r := x.Mul(y)
+	return r, errOp(x, "*", y, fault(r.Log, x.Log, y.Log))
+}
+
+// DivChecked is Div with an error for a division by zero, ∞/∞, NaN, and an
+// infinite log of finite ones.
+func (x Signed) DivChecked(y Signed) (Signed, error) {
+	r := x.Div(y)
+	return r, errOp(x, "/", y, faultDiv(r.Log, x.Log, y.Log))
+}
+
+// InvChecked is Inv with an error for zero and NaN.
+func (x Signed) InvChecked() (Signed, error) {
+	r := x.Inv()
+	return r, errOp(1, "/", x, faultDiv(r.Log, 0, x.Log))
+}
+
+// PowChecked is Pow with an error for zero to a negative power, a negative
+// number to a power that is no integer, NaN, and an infinite log of finite
+// operands.
+func (x Signed) PowChecked(p float64) (Signed, error) {
+	r := x.Pow(p)
+	err := faultPow(r.Log, x.Log, p)
+	if errors.Is(err, ErrUndefined) && x.Neg {
+		err = ErrNegative
+	}
+	return r, errOp(x, "^", p, err)
+}
+
+// SqrtChecked is Sqrt with an error for a negative number and NaN.
+func (x Signed) SqrtChecked() (Signed, error) {
+	r := x.Sqrt()
+	err := fault(r.Log, x.Log, 0)
+	if x.Sign() < 0 {
+		err = ErrNegative
+	}
+	return r, errOp("√", "", x, err)
+}
+
+// AddChecked is Add with an error for ∞ - ∞ and NaN.
+func (x Signed) AddChecked(y Signed) (Signed, error) {
+	r := x.Add(y)
+	return r, errOp(x, "+", y, faultSum(r.Log, x.Log, y.Log))
+}
+
+// SubChecked is Sub with an error for ∞ - ∞ and NaN.
+func (x Signed) SubChecked(y Signed) (Signed, error) {
+	r := x.Sub(y)
+	return r, errOp(x, "-", y, faultSum(r.Log, x.Log, y.Log))
+}

@@ -1,0 +1,134 @@
+package ulog
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// The methods by which fmt and the encoding packages write and read the number
+// types. Text is that of String; in JSON it is a number where it is decimal (a
+// reader that keeps numbers in float64 may not hold it) and a string where it
+// is not.
+
+// String returns the shortest decimal that Parse reads as x, for instance
+// 1.234e+5678, or exp(log) where |log| >= 2^53 or that takes over 21 digits.
+func (x Float64) String() string { s := x.spell(); return s.string() }
+
+// String returns the shortest decimal that Parse reads as x, for instance
+// 1.234e+5678, or exp(log) where |log| >= 2^24 or that takes over 21 digits.
+func (x Float32) String() string { s := x.spell(); return s.string() }
+
+// String returns the shortest decimal that Parse reads as x, for instance
+// 1.234e+5678.
+func (x Fixed) String() string { s := x.spell(); return s.string() }
+
+// String returns the shortest decimal that Parse reads as x, for instance
+// -1.234e+5678, or exp(log) where |log| >= 2^53 or that takes over 21 digits.
+func (x Signed) String() string { s := x.spell(); return s.string() }
+
+// Format implements fmt.Formatter for the verbs of float64: %v %s %g %e %f,
+// with width, precision and the flags + - space 0. A given precision rounds
+// e^Log itself; digits past the 1000th are 0. %f writes as %e does what is
+// above 10^1000 or below 10^-1000. All write exp(log)
+// where |log| >= 2^53.
+func (x Float64) Format(f fmt.State, verb rune) { s := x.spell(); s.format(f, verb, "Float64") }
+
+// Format implements fmt.Formatter as Float64 does, with exp(log) where |log| >=
+// 2^24.
+func (x Float32) Format(f fmt.State, verb rune) { s := x.spell(); s.format(f, verb, "Float32") }
+
+// Format implements fmt.Formatter as Float64 does.
+func (x Fixed) Format(f fmt.State, verb rune) { s := x.spell(); s.format(f, verb, "Fixed") }
+
+// Format implements fmt.Formatter as Float64 does.
+func (x Signed) Format(f fmt.State, verb rune) { s := x.spell(); s.format(f, verb, "Signed") }
+
+// MarshalText implements encoding.TextMarshaler by String.
+func (x Float64) MarshalText() ([]byte, error) { return []byte(x.String()), nil }
+
+// MarshalText implements encoding.TextMarshaler by String.
+func (x Float32) MarshalText() ([]byte, error) { return []byte(x.String()), nil }
+
+// MarshalText implements encoding.TextMarshaler by String.
+func (x Fixed) MarshalText() ([]byte, error) { return []byte(x.String()), nil }
+
+// MarshalText implements encoding.TextMarshaler by String.
+func (x Signed) MarshalText() ([]byte, error) { return []byte(x.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler by Parse. On an error x is
+// as it was.
+func (x *Float64) UnmarshalText(text []byte) error { return unmarshalText(x, text) }
+
+// UnmarshalText implements encoding.TextUnmarshaler by Parse. On an error x is
+// as it was.
+func (x *Float32) UnmarshalText(text []byte) error { return unmarshalText(x, text) }
+
+// UnmarshalText implements encoding.TextUnmarshaler by Parse. On an error x is
+// as it was.
+func (x *Fixed) UnmarshalText(text []byte) error { return unmarshalText(x, text) }
+
+// UnmarshalText implements encoding.TextUnmarshaler by Parse. On an error x is
+// as it was.
+func (x *Signed) UnmarshalText(text []byte) error { return unmarshalText(x, text) }
+
+func unmarshalText[T Number](x *T, text []byte) error {
+	v, err := Parse[T](string(text))
+	if err == nil {
+		*x = v
+	}
+	return err
+}
+
+// MarshalJSON implements json.Marshaler: a number if String is decimal, else a
+// string.
+func (x Float64) MarshalJSON() ([]byte, error) { return marshalJSON(x.String()), nil }
+
+// MarshalJSON implements json.Marshaler: a number if String is decimal, else a
+// string.
+func (x Float32) MarshalJSON() ([]byte, error) { return marshalJSON(x.String()), nil }
+
+// MarshalJSON implements json.Marshaler: a number.
+func (x Fixed) MarshalJSON() ([]byte, error) { return marshalJSON(x.String()), nil }
+
+// MarshalJSON implements json.Marshaler: a number if String is decimal, else a
+// string.
+func (x Signed) MarshalJSON() ([]byte, error) { return marshalJSON(x.String()), nil }
+
+func marshalJSON(s string) []byte {
+	// What is not decimal has a letter other than the e of an exponent.
+	if bytes.ContainsAny([]byte(s), "xIN") {
+		return []byte(`"` + s + `"`)
+	}
+	return []byte(s)
+}
+
+// UnmarshalJSON implements json.Unmarshaler for numbers and strings. On an
+// error x is as it was.
+func (x *Float64) UnmarshalJSON(data []byte) error { return unmarshalJSON(x, data) }
+
+// UnmarshalJSON implements json.Unmarshaler for numbers and strings. On an
+// error x is as it was.
+func (x *Float32) UnmarshalJSON(data []byte) error { return unmarshalJSON(x, data) }
+
+// UnmarshalJSON implements json.Unmarshaler for numbers and strings. On an
+// error x is as it was.
+func (x *Fixed) UnmarshalJSON(data []byte) error { return unmarshalJSON(x, data) }
+
+// UnmarshalJSON implements json.Unmarshaler for numbers and strings. On an
+// error x is as it was.
+func (x *Signed) UnmarshalJSON(data []byte) error { return unmarshalJSON(x, data) }
+
+func unmarshalJSON[T Number](x *T, data []byte) error {
+	if string(data) == "null" {
+		return nil
+	}
+	if len(data) > 0 && data[0] == '"' {
+		var s string
+		if err := json.Unmarshal(data, &s); err != nil {
+			return err
+		}
+		data = []byte(s)
+	}
+	return unmarshalText(x, data)
+}
