@@ -65,9 +65,6 @@ type frame[K any] struct {
 }
 
 func newKernelNode[S, K any](bind func(s, v *S) K, call func(f *frame[K], o op) (bool, error)) Step[S] {
-	if bind == nil {
-		panic("rev: nil bind")
-	}
 	t := reflect.TypeFor[K]()
 	n := &kernelNode[S, K]{bind: bind, call: call, name: structOf(t).String()}
 	n.frames.New = func() any { return &frame[K]{isPointer: t.Kind() == reflect.Pointer} }

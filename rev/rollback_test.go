@@ -153,6 +153,22 @@ func TestRollbackWithoutInverseAdjoint(t *testing.T) {
 	}
 }
 
+// TestRollbackFails has a kernel that fails once and again on the way back.
+func TestRollbackFails(t *testing.T) {
+	boom, bang := errors.New("boom"), errors.New("bang")
+	errs := []error{nil, boom, bang}
+	mark := rev.AtErr(func(s *state) fuseKernel {
+		return fuseKernel{&s.v[0], &s.v[1], func() (err error) {
+			err, errs = errs[0], errs[1:]
+			return err
+		}}
+	})
+	err := rev.Repeat(times3, mark).Forward(new(state))
+	if !errors.Is(err, boom) || !errors.Is(err, bang) || !strings.Contains(err.Error(), "not restored") {
+		t.Errorf("error %v", err)
+	}
+}
+
 func TestUnsupported(t *testing.T) {
 	inPlace := rev.Seq(waveAt(0, 1, 2), rotateOnlyAt(0, 1, 2))
 	linear := rev.At(func(s *state) add[float64] { return add[float64]{&s.v[3], 1} })

@@ -62,6 +62,7 @@ var steps = []struct {
 	{"At in place", rotateAt(0, 1, 2)},
 	{"AtErr", rootAt(0, 1)},
 	{"AtErr of a pointer", rev.AtErr(func(s *state) *rootPointer { return &rootPointer{&s.v[0], &s.v[1]} })},
+	{"AtErr in place", rev.AtErr(func(s *state) rotateErr { return rotateErr{&s.v[0], &s.v[1], &s.v[2]} })},
 	{"AtIndex", rowAt(8)},
 	{"empty Seq", rev.Seq[state]()},
 	{"Seq", rev.Seq(waveAt(0, 1, 2), rotateAt(0, 1, 3), rootAt(2, 4), waveAt(3, 0, 1))},
@@ -363,5 +364,106 @@ func (g *generator) step(depth int, w, r, z []int) rev.Step[state] {
 		return rev.ParallelShared(shared, g.step(depth-1, a, r, z[:len(z)/2]), g.step(depth-1, b, r, z[len(z)/2:]))
 	default:
 		return rev.Seq(step(), step())
+	}
+}
+
+// rotateErr is rotate with errors, always nil, for results.
+type rotateErr rotate
+
+func noError(f func()) error { f(); return nil }
+
+func (k rotateErr) Forward() error { return noError(rotate(k).Forward) }
+func (k rotateErr) Inverse() error { return noError(rotate(k).Inverse) }
+func (k rotateErr) Adjoint(g rotateErr) error {
+	return noError(func() { rotate(k).Adjoint(rotate(g)) })
+}
+func (k rotateErr) InverseAdjoint(g rotateErr) error {
+	return noError(func() { rotate(k).InverseAdjoint(rotate(g)) })
+}
+func (k rotateErr) Tangent(t rotateErr) error {
+	return noError(func() { rotate(k).Tangent(rotate(t)) })
+}
+func (k rotateErr) InverseTangent(t rotateErr) error {
+	return noError(func() { rotate(k).InverseTangent(rotate(t)) })
+}
+func (k rotateErr) AdjointTangent(g, t, gt rotateErr) error {
+	return noError(func() { rotate(k).AdjointTangent(rotate(g), rotate(t), rotate(gt)) })
+}
+func (k rotateErr) InverseAdjointTangent(g, t, gt rotateErr) error {
+	return noError(func() { rotate(k).InverseAdjointTangent(rotate(g), rotate(t), rotate(gt)) })
+}
+
+// blocks is the kernel y += 2·x of matrices.
+type blocks[T int | int8 | int16 | int32 | int64 | float32 | float64 | complex64 | complex128] struct {
+	Y rev.General[T] `rev:"acc"`
+	X rev.General[T] `rev:"in"`
+}
+
+func (k blocks[T]) add(sign T) {
+	for i := range k.X.Rows {
+		for j, x := range k.X.Row(i) {
+			k.Y.Row(i)[j] += sign * 2 * x
+		}
+	}
+}
+
+func (k blocks[T]) Forward()            { k.add(1) }
+func (k blocks[T]) Inverse()            { k.add(0 - 1) }
+func (k blocks[T]) Tangent(t blocks[T]) { k.Forward(); t.Forward() }
+
+func (k blocks[T]) Adjoint(g blocks[T]) {
+	k.Inverse()
+	blocks[T]{Y: g.X, X: g.Y}.Forward()
+}
+
+// TestUncallElements has the inverse of an accumulating kernel over all types
+// that have a sign, with gaps between the rows that stay as they are.
+func TestUncallElements(t *testing.T) {
+	uncallElements[int](t)
+	uncallElements[int8](t)
+	uncallElements[int16](t)
+	uncallElements[int32](t)
+	uncallElements[int64](t)
+	uncallElements[float32](t)
+	uncallElements[float64](t)
+	uncallElements[complex64](t)
+	uncallElements[complex128](t)
+}
+
+func uncallElements[T int | int8 | int16 | int32 | int64 | float32 | float64 | complex64 | complex128](t *testing.T) {
+	type pair struct{ x, y []T }
+	p := rev.Uncall(rev.At(func(s *pair) blocks[T] {
+		return blocks[T]{
+			Y: rev.General[T]{Rows: 2, Cols: 2, Stride: 3, Data: s.y},
+			X: rev.General[T]{Rows: 2, Cols: 2, Stride: 2, Data: s.x},
+		}
+	}))
+	newPair := func() (s *pair) {
+		return &pair{x: []T{1, 2, 3, 4}, y: []T{10, 20, 30, 40, 50, 60}}
+	}
+	check := func(what string, got, want []T) {
+		t.Helper()
+		if !slices.Equal(got, want) {
+			t.Errorf("%T: %s is %v, want %v", got, what, got, want)
+		}
+	}
+	s, d := newPair(), newPair()
+	if err := p.Tangent(s, d); err != nil {
+		t.Fatal(err)
+	}
+	check("y after Tangent", s.y, []T{8, 16, 30, 34, 42, 60})
+	check("tangent of y", d.y, []T{8, 16, 30, 34, 42, 60})
+	d = newPair()
+	if err := p.Adjoint(s, d); err != nil {
+		t.Fatal(err)
+	}
+	check("y after Adjoint", s.y, []T{10, 20, 30, 40, 50, 60})
+	check("cotangent of y", d.y, []T{10, 20, 30, 40, 50, 60})
+	check("cotangent of x", d.x, []T{1 - 20, 2 - 40, 3 - 80, 4 - 100})
+}
+
+func TestNilStep(t *testing.T) {
+	if v := panicOf(func() { rev.Seq(nop, nil) }); v != "rev: nil step" {
+		t.Errorf("panic %v", v)
 	}
 }

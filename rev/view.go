@@ -45,13 +45,17 @@ func NewGeneral[T any](r, c int, data []T) General[T] {
 	if data == nil {
 		data = make([]T, r*c)
 	}
-	if len(data) != r*c {
+	// r*c may have wrapped around.
+	if len(data) != r*c || c != 0 && len(data)/c != r {
 		panic(mat.ErrShape)
 	}
 	return General[T]{Rows: r, Cols: c, Data: data, Stride: max(c, 1)}
 }
 
-// Row returns row i of m, sharing its storage.
+// Row returns row i of m, sharing its storage. It is nil if m has no columns.
 func (m General[T]) Row(i int) []T {
+	if m.Cols == 0 {
+		return nil
+	}
 	return m.Data[i*m.Stride : i*m.Stride+m.Cols : i*m.Stride+m.Cols]
 }
