@@ -9,7 +9,7 @@ type Tier int
 const (
 	Generic Tier = iota // pure Go
 	AVX2                // AVX2 and FMA
-	AVX512              // AVX-512 F, DQ, VL and BW
+	AVX512              // AVX-512 F, DQ, VL and BW, and BMI2
 )
 
 func (t Tier) String() string {

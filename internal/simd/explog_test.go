@@ -236,6 +236,43 @@ func testLogAccuracy[T Float](t *testing.T, bound float64, in [][2]float64, at .
 	})
 }
 
+// float32 results against those of float64, which the tests above compare with
+// math/big: an even selection of all float32.
+func TestFloat32Accuracy(t *testing.T) {
+	stride := uint32(503) // a prime
+	if testing.Short() {
+		stride = 10007
+	}
+	const block = 1 << 12
+	x, y := make([]float32, block), make([]float32, block)
+	wide, want := make([]float64, block), make([]float64, block)
+	forEachTier(t, func(t *testing.T) {
+		for first, done := uint32(0), false; !done; {
+			for i := range x {
+				x[i] = math.Float32frombits(first)
+				wide[i] = float64(x[i])
+				done = done || first+stride < first
+				first += stride
+			}
+			for _, f := range []struct {
+				name string
+				f32  func(dst, x []float32)
+				f64  func(dst, x []float64)
+			}{{"exp", Exp[float32], Exp[float64]}, {"log", Log[float32], Log[float64]}} {
+				f.f32(y, x)
+				f.f64(want, wide)
+				for i, w := range want {
+					_, e := math.Frexp(w)
+					unit := math.Ldexp(1, max(e-24, -149))
+					if !(math.Abs(float64(y[i])-w) <= 0.501*unit) && !same(y[i], float32(w)) {
+						t.Fatalf("%s(%v) = %v, want %v", f.name, x[i], y[i], w)
+					}
+				}
+			}
+		}
+	})
+}
+
 func sampleCount() int {
 	if testing.Short() {
 		return 200

@@ -16,7 +16,7 @@ const (
 	shortX    = "simd: insufficient length of x"
 )
 
-// chunk is how many elements a call of assembly takes at most: 30 µs of the
+// chunk is how many elements a call of assembly takes at most: some 30 µs of the
 // slowest loop.
 const chunk = 1 << 14
 

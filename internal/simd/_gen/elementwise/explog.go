@@ -189,13 +189,13 @@ func (v vec) exponential32() func(x reg.VecVirtual) reg.VecVirtual {
 func expTo(v vec) {
 	dst, x, n := pointer("dst"), pointer("x"), pointer("n")
 	exp := v.exponential()
-	v.loop(n, 1, func(l lanes, _ int) { l.store(exp(l.load(x)), dst) }, nil)
+	v.loop(n, 1, func(l step, _ int) { l.store(exp(l.load(x)), dst) }, nil)
 }
 
 func expSubTo(v vec) {
 	dst, x, y, n := pointer("dst"), pointer("x"), pointer("y"), pointer("n")
 	exp := v.exponential()
-	v.loop(n, 1, func(l lanes, _ int) {
+	v.loop(n, 1, func(l step, _ int) {
 		d := l.load(x)
 		v.sub(l.load(y), d, d)
 		l.store(exp(d), dst)
@@ -205,7 +205,7 @@ func expSubTo(v vec) {
 func expSubSquares(v vec) {
 	x, y, sum, n := pointer("x"), pointer("y"), pointer("sum"), pointer("n")
 	exp := v.exponential()
-	v.loop(n, 1, func(l lanes, _ int) {
+	v.loop(n, 1, func(l step, _ int) {
 		d := l.load(x)
 		v.sub(l.load(y), d, d)
 		e, square := exp(d), v.reg()
@@ -228,7 +228,7 @@ func expShiftSum(store bool) func(vec) {
 		exp := v.exponential()
 		sum := v.reg()
 		v.zero(sum)
-		v.loop(n, 1, func(l lanes, _ int) {
+		v.loop(n, 1, func(l step, _ int) {
 			d := l.load(x)
 			v.sub(shift, d, d)
 			e := exp(d)
@@ -242,7 +242,7 @@ func expShiftSum(store bool) func(vec) {
 }
 
 // addTo adds to sum those lanes of x that are not masked out.
-func (l lanes) addTo(sum, x reg.VecVirtual) {
+func (l step) addTo(sum, x reg.VecVirtual) {
 	switch {
 	case l.mask == nil:
 		VADDPD(x, sum, sum)
@@ -270,7 +270,7 @@ func logTo(v vec) {
 		own = append(bits(log32P...), bits(ln2)...)
 	}
 	c := v.constants(append(reduce, own...)...)
-	v.loop(n, 1, func(l lanes, _ int) {
+	v.loop(n, 1, func(l step, _ int) {
 		x := l.load(x)
 		if l.mask != nil { // lanes masked out hold 0
 			l.store(v.logAny(c, x), dst)

@@ -57,7 +57,7 @@ func pointer(name string) reg.Register { return Load(Param(name), GP64()) }
 func axpyTo(v vec) {
 	dst, x, y, n := pointer("dst"), pointer("x"), pointer("y"), pointer("n")
 	alpha := v.broadcastParam("alpha")
-	v.loop(n, 4, func(l lanes, _ int) {
+	v.loop(n, 4, func(l step, _ int) {
 		t := l.load(x)
 		v.mul(alpha, t, t)
 		v.add(l.load(y), t, t)
@@ -67,7 +67,7 @@ func axpyTo(v vec) {
 
 func binaryTo(v vec, op func(b, a Op, dst reg.VecVirtual)) {
 	dst, x, y, n := pointer("dst"), pointer("x"), pointer("y"), pointer("n")
-	v.loop(n, 4, func(l lanes, _ int) {
+	v.loop(n, 4, func(l step, _ int) {
 		t := l.load(x)
 		op(l.load(y), t, t)
 		l.store(t, dst)
@@ -77,7 +77,7 @@ func binaryTo(v vec, op func(b, a Op, dst reg.VecVirtual)) {
 func scaleTo(v vec) {
 	dst, x, n := pointer("dst"), pointer("x"), pointer("n")
 	alpha := v.broadcastParam("alpha")
-	v.loop(n, 4, func(l lanes, _ int) {
+	v.loop(n, 4, func(l step, _ int) {
 		t := l.load(x)
 		v.mul(alpha, t, t)
 		l.store(t, dst)
@@ -87,7 +87,7 @@ func scaleTo(v vec) {
 func affineMax(v vec) {
 	x, top, n := pointer("x"), pointer("top"), pointer("n")
 	scale, shift := v.broadcastParam("scale"), v.broadcastParam("shift")
-	v.loop(n, 2, func(l lanes, _ int) {
+	v.loop(n, 2, func(l step, _ int) {
 		t := l.load(x)
 		v.mul(scale, t, t)
 		v.add(shift, t, t)
@@ -116,7 +116,7 @@ func subColumn(v vec, scale bool) {
 	Label(row)
 	ci := v.reg()
 	v.broadcast(Mem{Base: c}, ci)
-	v.loop(n, 4, func(l lanes, _ int) {
+	v.loop(n, 4, func(l step, _ int) {
 		t := l.load(x)
 		v.sub(ci, t, t)
 		if scale {
@@ -135,12 +135,12 @@ func subColumn(v vec, scale bool) {
 
 // accumulate runs body over the elements with as many accumulators as hide the
 // latency of an FMA or an addition, and leaves their sum in the one it returns.
-func accumulate(v vec, n reg.Register, body func(l lanes, acc reg.VecVirtual)) reg.VecVirtual {
+func accumulate(v vec, n reg.Register, body func(l step, acc reg.VecVirtual)) reg.VecVirtual {
 	acc := v.regs(4)
 	for _, a := range acc {
 		v.zero(a)
 	}
-	v.loop(n, len(acc), func(l lanes, u int) { body(l, acc[u]) }, func() {
+	v.loop(n, len(acc), func(l step, u int) { body(l, acc[u]) }, func() {
 		v.add(acc[1], acc[0], acc[0])
 		v.add(acc[3], acc[2], acc[2])
 		v.add(acc[2], acc[0], acc[0])
@@ -150,7 +150,7 @@ func accumulate(v vec, n reg.Register, body func(l lanes, acc reg.VecVirtual)) r
 
 func dot(v vec) {
 	x, y, n := pointer("x"), pointer("y"), pointer("n")
-	acc := accumulate(v, n, func(l lanes, acc reg.VecVirtual) {
+	acc := accumulate(v, n, func(l step, acc reg.VecVirtual) {
 		t := l.load(x)
 		v.fmadd231(l.load(y), t, acc)
 	})
@@ -159,13 +159,13 @@ func dot(v vec) {
 
 func sum(v vec) {
 	x, n := pointer("x"), pointer("n")
-	acc := accumulate(v, n, func(l lanes, acc reg.VecVirtual) { v.add(l.load(x), acc, acc) })
+	acc := accumulate(v, n, func(l step, acc reg.VecVirtual) { v.add(l.load(x), acc, acc) })
 	v.returnSum(acc)
 }
 
 func sumSquares(v vec) {
 	x, n := pointer("x"), pointer("n")
-	acc := accumulate(v, n, func(l lanes, acc reg.VecVirtual) {
+	acc := accumulate(v, n, func(l step, acc reg.VecVirtual) {
 		t := l.load(x)
 		v.fmadd231(t, t, acc)
 	})
@@ -180,7 +180,7 @@ func maxOf(v vec) {
 	for _, a := range acc {
 		VMOVUPS(v.constant(negInf), a)
 	}
-	v.loop(n, len(acc), func(l lanes, u int) { v.maximum(l.loadOr(x, negInf), acc[u], acc[u]) }, func() {
+	v.loop(n, len(acc), func(l step, u int) { v.maximum(l.loadOr(x, negInf), acc[u], acc[u]) }, func() {
 		v.maximum(acc[1], acc[0], acc[0])
 		v.maximum(acc[3], acc[2], acc[2])
 		v.maximum(acc[2], acc[0], acc[0])

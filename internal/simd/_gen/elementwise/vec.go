@@ -85,9 +85,9 @@ func (v vec) lanes() int {
 
 // --- Loops -----------------------------------------------------------------
 
-// lanes is where a step of a loop reads and writes: the elements from index i
-// plus off on, and only those of mask in the last step.
-type lanes struct {
+// A step is where one turn of a loop reads and writes: the elements from index i
+// plus off on, and only those of mask in the last turn.
+type step struct {
 	vec
 	i    reg.Register
 	off  int
@@ -98,7 +98,7 @@ type lanes struct {
 // one at a time, then under a mask. The index of the vector within the step is
 // the last argument of body. What steps of several vectors accumulate apart,
 // combine (if not nil) must bring together in that of vector 0.
-func (v vec) loop(n reg.Register, unroll int, body func(l lanes, u int), combine func()) {
+func (v vec) loop(n reg.Register, unroll int, body func(l step, u int), combine func()) {
 	w := v.lanes()
 	many, one, oneTest, tail, done := v.label("many"), v.label("one"), v.label("oneTest"), v.label("tail"), v.label("done")
 	i, last := GP64(), GP64()
@@ -109,7 +109,7 @@ func (v vec) loop(n reg.Register, unroll int, body func(l lanes, u int), combine
 		JL(LabelRef(oneTest))
 		Label(many)
 		for u := range unroll {
-			body(lanes{v, i, u * w, nil}, u)
+			body(step{v, i, u * w, nil}, u)
 		}
 		ADDQ(Imm(uint64(unroll*w)), i)
 		CMPQ(i, last)
@@ -123,7 +123,7 @@ func (v vec) loop(n reg.Register, unroll int, body func(l lanes, u int), combine
 	CMPQ(i, last)
 	JG(LabelRef(tail))
 	Label(one)
-	body(lanes{v, i, 0, nil}, 0)
+	body(step{v, i, 0, nil}, 0)
 	ADDQ(Imm(uint64(w)), i)
 	CMPQ(i, last)
 	JLE(LabelRef(one))
@@ -132,7 +132,7 @@ func (v vec) loop(n reg.Register, unroll int, body func(l lanes, u int), combine
 	MOVQ(n, rest)
 	SUBQ(i, rest)
 	JZ(LabelRef(done))
-	body(lanes{v, i, 0, v.firstLanes(rest)}, 0)
+	body(step{v, i, 0, v.firstLanes(rest)}, 0)
 	Label(done)
 }
 
@@ -161,12 +161,12 @@ func (v vec) firstLanes(n reg.Register) reg.Register {
 	return mask
 }
 
-func (l lanes) at(p reg.Register) Mem {
+func (l step) at(p reg.Register) Mem {
 	return Mem{Base: p, Index: l.i, Scale: uint8(l.size), Disp: l.off * l.size}
 }
 
 // load returns the elements at p, and 0 in lanes that are masked out.
-func (l lanes) load(p reg.Register) reg.VecVirtual {
+func (l step) load(p reg.Register) reg.VecVirtual {
 	r := l.reg()
 	switch m := l.at(p); {
 	case l.widen && l.mask == nil:
@@ -191,7 +191,7 @@ func (l lanes) load(p reg.Register) reg.VecVirtual {
 }
 
 // loadOr is load with fill in lanes that are masked out.
-func (l lanes) loadOr(p reg.Register, fill float64) reg.VecVirtual {
+func (l step) loadOr(p reg.Register, fill float64) reg.VecVirtual {
 	r := l.load(p)
 	switch {
 	case l.mask == nil:
@@ -212,7 +212,7 @@ func (l lanes) loadOr(p reg.Register, fill float64) reg.VecVirtual {
 }
 
 // store writes r to p.
-func (l lanes) store(r reg.VecVirtual, p reg.Register) {
+func (l step) store(r reg.VecVirtual, p reg.Register) {
 	m := l.at(p)
 	if l.widen {
 		if l.wide {
