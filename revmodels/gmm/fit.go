@@ -63,7 +63,8 @@ type Report struct {
 	Best     int // index of the restart that was kept; -1 if all failed
 }
 
-// Restart says how a fit from one start went.
+// Restart says how a fit from one start went. The numbers after LBFGS are 0 if
+// it gave no mixture.
 type Restart struct {
 	EM            int       // iterations of expectation maximisation
 	LBFGS         int       // iterations of L-BFGS after them
@@ -82,7 +83,13 @@ func (r *Report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%8s%6s%8s%17s%17s%10s%10s\n", "restart", "EM", "L-BFGS", "log-likelihood", "log posterior", "gain", "time")
 	for i, s := range r.Restarts {
-		fmt.Fprintf(&b, "%8d%6d%8d%17.6f%17.6f%10.1e%10v", i, s.EM, s.LBFGS, s.LogLikelihood, s.LogPosterior, s.Gain, s.Duration.Round(time.Millisecond/10))
+		fmt.Fprintf(&b, "%8d%6d%8d", i, s.EM, s.LBFGS)
+		if s.Err != nil && s.LogPosterior == 0 { // no mixture
+			fmt.Fprintf(&b, "%17s%17s%10s", "-", "-", "-")
+		} else {
+			fmt.Fprintf(&b, "%17.6f%17.6f%10.1e", s.LogLikelihood, s.LogPosterior, s.Gain)
+		}
+		fmt.Fprintf(&b, "%10v", s.Duration.Round(time.Millisecond/10))
 		if i == r.Best {
 			b.WriteString("  best")
 		}

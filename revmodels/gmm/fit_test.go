@@ -1,13 +1,22 @@
 package gmm
 
 import (
+	"context"
 	"encoding/csv"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 )
 
 // readFaithful returns the eruptions of Old Faithful, and skips the test where
@@ -36,14 +45,583 @@ func readFaithful(t *testing.T) *mat.Dense {
 	return x
 }
 
+// TestFaithful checks the fit of Old Faithful against that of scikit-learn's
+// GaussianMixture, run to a tolerance of 1e-10.
 func TestFaithful(t *testing.T) {
 	x := readFaithful(t)
-	for k := 1; k < 6; k++ {
-		m, r, err := Fit(x, k, &FitOptions{RegCovar: -1})
-		if err != nil {
-			t.Error(err)
+	for _, c := range []struct {
+		k              int
+		logp, bic, aic float64
+	}{
+		{1, -1289.7967450538, 2607.6225004390, 2589.5934901075},
+		{2, -1130.2639601937, 2322.1917431166, 2282.5279203874},
+		{3, -1119.2139707572, 2333.7265766415, 2272.4279415144},
+	} {
+		for _, reg := range []float64{0, -1} {
+			m, r, err := Fit(x, c.k, &FitOptions{RegCovar: reg})
+			if err != nil {
+				t.Fatal(err)
+			}
+			best := r.Restarts[r.Best]
+			if !best.Converged || len(best.Collapsed) != 0 {
+				t.Errorf("k=%d:\n%v", c.k, r)
+			}
+			if got := best.LogLikelihood; math.Abs(got-c.logp) > 1e-6 {
+				t.Errorf("k=%d: log-likelihood %.10f, want %.10f", c.k, got, c.logp)
+			}
+			if got := m.BIC(x); math.Abs(got-c.bic) > 1e-6 {
+				t.Errorf("k=%d: BIC %.10f, want %.10f", c.k, got, c.bic)
+			}
+			if got := m.AIC(x); math.Abs(got-c.aic) > 1e-6 {
+				t.Errorf("k=%d: AIC %.10f, want %.10f", c.k, got, c.aic)
+			}
+		}
+	}
+	m, _, err := Fit(x, 2, &FitOptions{MeansInit: mat.NewDense(2, 2, []float64{2, 50, 4, 80})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for c, want := range [][]float64{
+		{0.355873, 2.036388, 54.478516, 0.069168, 0.435168, 33.697282},
+		{0.644127, 4.289662, 79.968115, 0.169968, 0.940609, 36.046210},
+	} {
+		cov := m.Covariances()[c]
+		got := []float64{m.Weights()[c], m.Means().At(c, 0), m.Means().At(c, 1), cov.At(0, 0), cov.At(0, 1), cov.At(1, 1)}
+		if !floats.EqualApprox(got, want, 2e-4) {
+			t.Errorf("component %d: %v, want %v", c, got, want)
+		}
+	}
+}
+
+// checkReport checks what every report must say.
+func checkReport(t *testing.T, r *Report) {
+	t.Helper()
+	for i, s := range r.Restarts {
+		if s.Err != nil {
 			continue
 		}
-		t.Logf("\n%v\n%v", r, m)
+		if len(s.History) != s.EM+s.LBFGS+1 {
+			t.Errorf("restart %d: %d values after %d+%d iterations", i, len(s.History), s.EM, s.LBFGS)
+		}
+		for h := 1; h < len(s.History); h++ {
+			if a, b := s.History[h-1], s.History[h]; !(b >= a-1e-13*math.Abs(a)) {
+				t.Errorf("restart %d of %d+%d: iteration %d lowers the log posterior from %v to %v", i, s.EM, s.LBFGS, h, a, b)
+			}
+		}
+		if last := s.History[len(s.History)-1]; math.Abs(last-s.LogPosterior) > 1e-9*math.Abs(last) {
+			t.Errorf("restart %d: log posterior %v after %v", i, s.LogPosterior, last)
+		}
+		if s.LogPosterior > r.Restarts[r.Best].LogPosterior {
+			t.Errorf("restart %d is better than the best, %d", i, r.Best)
+		}
+	}
+}
+
+// TestFitRecovers checks that the parameters come back that data were drawn
+// with, within six standard errors.
+func TestFitRecovers(t *testing.T) {
+	const n, d, k = 20000, 3, 4
+	truth := randomMixture(t, rand.New(rand.NewPCG(3, 1)), k, d, 6)
+	x, labels := truth.Sample(n, rand.NewPCG(3, 2))
+	m, r, err := Fit(x, k, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkReport(t, r)
+	if got, least := m.LogLikelihood(x), truth.LogLikelihood(x); got < least {
+		t.Errorf("log-likelihood %v is less than that of the truth, %v", got, least)
+	}
+	// The components in the order of the true ones.
+	order := make([]int, k)
+	for c := range order {
+		best := math.Inf(1)
+		for l := range k {
+			if dist := floats.Distance(truth.Means().RawRowView(c), m.Means().RawRowView(l), 2); dist < best {
+				best, order[c] = dist, l
+			}
+		}
+	}
+	right := 0
+	for i, label := range m.Predict(x) {
+		if label == order[labels[i]] {
+			right++
+		}
+	}
+	if right < n*98/100 {
+		t.Errorf("%d of %d points have the right label", right, n)
+	}
+	for c, w := range truth.Weights() {
+		l := order[c]
+		nc := w * n
+		if got := m.Weights()[l]; !(math.Abs(got-w) < 6*math.Sqrt(w*(1-w)/n)) {
+			t.Errorf("weight %d = %v, want %v", c, got, w)
+		}
+		want, got := truth.Covariances()[c], m.Covariances()[l]
+		for i := range d {
+			if a, b := m.Means().At(l, i), truth.Means().At(c, i); !(math.Abs(a-b) < 6*math.Sqrt(want.At(i, i)/nc)) {
+				t.Errorf("mean (%d, %d) = %v, want %v", c, i, a, b)
+			}
+			for j := range d {
+				if a, b := got.At(i, j), want.At(i, j); !(math.Abs(a-b) < 6*math.Sqrt(2*want.At(i, i)*want.At(j, j)/nc)) {
+					t.Errorf("covariance %d (%d, %d) = %v, want %v", c, i, j, a, b)
+				}
+			}
+		}
+	}
+}
+
+// TestFitConverges checks the path and the end of fits that are easy, that
+// overlap, that have too many components, and that collapse.
+func TestFitConverges(t *testing.T) {
+	for _, c := range []struct {
+		n, d, k, fit int
+		spread       float64
+		prior        Prior
+	}{
+		{n: 2000, d: 3, k: 3, fit: 3, spread: 4},
+		{n: 1000, d: 2, k: 3, fit: 3, spread: 1},
+		{n: 1000, d: 5, k: 2, fit: 4, spread: 1, prior: Prior{Gamma: 1, M: 3}},
+		{n: 500, d: 1, k: 2, fit: 5, spread: 2},
+		{n: 60, d: 4, k: 2, fit: 12, spread: 1},
+		{n: 10, d: 2, k: 2, fit: 10, spread: 1},
+		{n: 1, d: 1, k: 1, fit: 1, spread: 1, prior: Prior{Gamma: 1}},
+	} {
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			truth := randomMixture(t, rand.New(rand.NewPCG(3, 3)), c.k, c.d, c.spread)
+			x, _ := truth.Sample(c.n, rand.NewPCG(3, 4))
+			kept := mat.DenseCopyOf(x)
+			m, r, err := Fit(x, c.fit, &FitOptions{Prior: c.prior})
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkReport(t, r)
+			best := r.Restarts[r.Best]
+			if !best.Converged {
+				t.Fatalf("not converged:\n%v", r)
+			}
+			if !mat.Equal(x, kept) {
+				t.Error("x was modified")
+			}
+			// The gradient is zero as far as its terms, sums over n points,
+			// allow: in units of the standard errors of the parameters.
+			f := &fit{model: NewModel(x, c.fit, c.prior)}
+			if c.prior.Gamma == 0 {
+				f.model.Prior.Gamma = math.Sqrt(regCovar(x) * float64(c.n) / float64(c.fit))
+			}
+			p := m.Params()
+			grad, u := make([]float64, len(p)), make([]float64, len(p))
+			if v := f.model.FuncGrad(grad, p); math.Abs(v+best.LogPosterior) > 1e-9*math.Abs(v) {
+				t.Errorf("log posterior %v, report says %v", -v, best.LogPosterior)
+			}
+			f.local.set(p, f.model)
+			f.local.gradient(u, grad)
+			if norm := floats.Norm(u, 2); norm > 2e-4 {
+				t.Errorf("gradient %v", norm)
+			}
+			// No parameters nearby are better.
+			rnd := rand.New(rand.NewPCG(3, 5))
+			for range 20 {
+				v := normals(rnd, len(p))
+				floats.Scale(1e-2/floats.Norm(v, 2), v)
+				at := make([]float64, len(p))
+				f.local.params(at, v)
+				if got := -f.model.Func(at); got > best.LogPosterior+1e-7 {
+					t.Errorf("nearby is %v, which is better than %v", got, best.LogPosterior)
+				}
+			}
+		})
+	}
+}
+
+// regCovar is the default of FitOptions.RegCovar.
+func regCovar(x *mat.Dense) float64 {
+	least := math.Inf(1)
+	_, d := x.Dims()
+	for j := range d {
+		least = min(least, stat.PopVariance(mat.Col(nil, j, x), nil))
+	}
+	return 1e-6 * least
+}
+
+// TestStep checks a step of EM against the textbook's two steps.
+func TestStep(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 6))
+	for _, prior := range []Prior{{}, {Gamma: 0.7}, {Gamma: 1.3, M: 4}} {
+		for _, s := range [][3]int{{50, 1, 2}, {80, 2, 3}, {300, 7, 2}} {
+			n, d, k := s[0], s[1], s[2]
+			m := randomMixture(t, rnd, k, d, 1)
+			x := mat.NewDense(n, d, normals(rnd, n*d))
+			f := &fit{model: NewModel(x, k, prior), x: m.Params(), grad: make([]float64, paramsLen(k, d))}
+			f.model.Grad(f.grad, f.x)
+			if err := f.step(); err != nil {
+				t.Fatal(err)
+			}
+			got, err := FromParams(k, d, f.x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp := m.Responsibilities(x)
+			for c := range k {
+				r := mat.Col(nil, c, resp)
+				w := floats.Sum(r)
+				mean := make([]float64, d)
+				for i := range n {
+					floats.AddScaled(mean, r[i]/w, x.RawRowView(i))
+				}
+				cov := mat.NewSymDense(d, nil)
+				for i := range d {
+					cov.SetSym(i, i, prior.Gamma*prior.Gamma)
+				}
+				for i := range n {
+					dev := floats.SubTo(make([]float64, d), x.RawRowView(i), mean)
+					cov.SymRankOne(cov, r[i], mat.NewVecDense(d, dev))
+				}
+				cov.ScaleSym(1/(w+float64(prior.M)), cov)
+				if a := got.Weights()[c]; math.Abs(a-w/float64(n)) > 1e-12 {
+					t.Errorf("%v %v: weight %d = %v, want %v", s, prior, c, a, w/float64(n))
+				}
+				if a := mat.Row(nil, c, got.Means()); !floats.EqualApprox(a, mean, 1e-11) {
+					t.Errorf("%v %v: mean %d = %v, want %v", s, prior, c, a, mean)
+				}
+				if a := got.Covariances()[c]; !mat.EqualApprox(a, cov, 1e-11) {
+					t.Errorf("%v %v: covariance %d = %v, want %v", s, prior, c, mat.Formatted(a), mat.Formatted(cov))
+				}
+			}
+		}
+	}
+}
+
+// TestLocal checks the local coordinates: gradient is the transpose of params,
+// and the Hessian of a single component at its maximum is the identity.
+func TestLocal(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 7))
+	for _, d := range []int{1, 2, 5} {
+		m, x := randomModel(rnd, 200, d, 3)
+		n := m.Dim()
+		var c local
+		c.set(x, m)
+		at, back, v, g := make([]float64, n), make([]float64, n), normals(rnd, n), normals(rnd, n)
+		c.params(at, make([]float64, n))
+		if !slices.Equal(at, x) {
+			t.Error("the origin is not at x")
+		}
+		c.params(at, v)
+		floats.Sub(at, x)
+		c.gradient(back, g)
+		if a, b := floats.Dot(g, at), floats.Dot(back, v); math.Abs(a-b) > 1e-12*(1+math.Abs(a)) {
+			t.Errorf("d=%d: ⟨g, Tv⟩ = %v, ⟨Tᵀg, v⟩ = %v", d, a, b)
+		}
+
+		mix := randomMixture(t, rnd, 1, d, 1)
+		points, _ := mix.Sample(500, rnd)
+		best, _, err := Fit(points, 1, &FitOptions{Prior: Prior{Gamma: 1.5, M: 7}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m = NewModel(points, 1, Prior{Gamma: 1.5, M: 7})
+		x = best.Params()
+		n = m.Dim()
+		c.set(x, m)
+		at, hv, row := make([]float64, n), make([]float64, n), make([]float64, n)
+		for i := 1; i < n; i++ { // the log weight is idle
+			unit := make([]float64, n)
+			unit[i] = 1
+			c.params(at, unit)
+			floats.Sub(at, x)
+			m.HessVec(hv, x, at)
+			c.gradient(row, hv)
+			if !floats.EqualApprox(row, unit, 0.02) { // M shifts the mean block a little
+				t.Errorf("d=%d: row %d of the Hessian is %v", d, i, row)
+			}
+		}
+	}
+}
+
+// TestFitAffine checks that the units of the columns, their correlation and
+// their origin do not matter.
+func TestFitAffine(t *testing.T) {
+	truth := randomMixture(t, rand.New(rand.NewPCG(3, 8)), 3, 2, 1)
+	x, _ := truth.Sample(1000, rand.NewPCG(3, 9))
+	start := mat.NewDense(3, 2, nil)
+	start.CloneFrom(x.Slice(0, 3, 0, 2))
+	fit := func(a *mat.Dense, shift float64) (float64, []int) {
+		move := func(x *mat.Dense) *mat.Dense {
+			var y mat.Dense
+			y.Mul(x, a)
+			y.Apply(func(_, _ int, v float64) float64 { return v + shift }, &y)
+			return &y
+		}
+		m, r, err := Fit(move(x), 3, &FitOptions{RegCovar: -1, MeansInit: move(start)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !r.Restarts[0].Converged {
+			t.Errorf("not converged:\n%v", r)
+		}
+		return r.Restarts[0].LogLikelihood + 1000*math.Log(math.Abs(mat.Det(a))), m.Predict(move(x))
+	}
+	want, labels := fit(mat.NewDense(2, 2, []float64{1, 0, 0, 1}), 0)
+	for _, a := range [][]float64{{1e6, 0, 0, 1e-6}, {-3, 0, 0, 1e-9}} {
+		got, l := fit(mat.NewDense(2, 2, a), 0)
+		if math.Abs(got-want) > 1e-6 || !slices.Equal(l, labels) {
+			t.Errorf("%v: log-likelihood %v, want %v", a, got, want)
+		}
+	}
+	if got, l := fit(mat.NewDense(2, 2, []float64{1, 0, 0, 1}), 1e4); math.Abs(got-want) > 1e-6 || !slices.Equal(l, labels) {
+		t.Errorf("shifted: log-likelihood %v, want %v", got, want)
+	}
+}
+
+// TestFitSame checks that fits are the same on any number of workers and from
+// any kind of matrix, and differ with the seed.
+func TestFitSame(t *testing.T) {
+	truth := randomMixture(t, rand.New(rand.NewPCG(3, 10)), 3, 2, 1)
+	x, _ := truth.Sample(3000, rand.NewPCG(3, 11))
+	first := func(x mat.Matrix, o FitOptions) *Report {
+		o.Restarts, o.MaxIter = 2, 20
+		_, r, err := Fit(x, 3, &o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	want := first(x, FitOptions{Workers: 1, Src: rand.NewPCG(1, 1)})
+	same := func(r *Report) bool {
+		return slices.Equal(r.Restarts[0].History, want.Restarts[0].History) && slices.Equal(r.Restarts[1].History, want.Restarts[1].History)
+	}
+	wide := mat.NewDense(3000, 5, nil)
+	wide.Slice(0, 3000, 2, 4).(*mat.Dense).Copy(x)
+	for name, r := range map[string]*Report{
+		"two workers":   first(x, FitOptions{Workers: 2, Src: rand.NewPCG(1, 1)}),
+		"seven workers": first(x, FitOptions{Workers: 7, Src: rand.NewPCG(1, 1)}),
+		"slice":         first(wide.Slice(0, 3000, 2, 4), FitOptions{Src: rand.NewPCG(1, 1)}),
+		"bare":          first(bare{x}, FitOptions{Src: rand.NewPCG(1, 1)}),
+		"transposed":    first(mat.DenseCopyOf(x.T()).T(), FitOptions{Src: rand.NewPCG(1, 1)}),
+	} {
+		if !same(r) {
+			t.Errorf("%s: another fit", name)
+		}
+	}
+	if same(first(x, FitOptions{Src: rand.NewPCG(1, 2)})) {
+		t.Error("the seed makes no difference")
+	}
+}
+
+func TestFitStart(t *testing.T) {
+	truth := randomMixture(t, rand.New(rand.NewPCG(3, 12)), 3, 2, 3)
+	x, _ := truth.Sample(2000, rand.NewPCG(3, 13))
+	m, r, err := Fit(x, 3, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, again, err := Fit(x, 3, &FitOptions{Start: m})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := again.Restarts[0]; len(again.Restarts) != 1 || s.EM+s.LBFGS > 1 || math.Abs(s.LogPosterior-r.Restarts[r.Best].LogPosterior) > 1e-7 {
+		t.Errorf("from the fit:\n%v", again)
+	}
+	// A component of weight 0 can come alive.
+	covs, means := m.Covariances(), m.Means()
+	start, err := NewMixture([]float64{0.5, 0.5, 0}, means, covs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, again, err = Fit(x, 3, &FitOptions{Start: start})
+	if err != nil || !again.Restarts[0].Converged {
+		t.Errorf("from a weight of 0: %v\n%v", err, again)
+	}
+	// The order of MeansInit is kept.
+	turned := mat.NewDense(3, 2, nil)
+	for c := range 3 {
+		turned.SetRow(c, mat.Row(nil, (c+1)%3, means))
+	}
+	got, again, err := Fit(x, 3, &FitOptions{MeansInit: turned})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(again.Restarts) != 1 || !mat.EqualApprox(got.Means(), turned, 1e-3) {
+		t.Errorf("from the means %v: the means %v", mat.Formatted(turned), mat.Formatted(got.Means()))
+	}
+}
+
+func TestFitMaxIter(t *testing.T) {
+	truth := randomMixture(t, rand.New(rand.NewPCG(3, 14)), 3, 2, 0.5)
+	x, _ := truth.Sample(500, rand.NewPCG(3, 15))
+	for _, most := range []int{1, 2, 7, 30, 60} {
+		_, r, err := Fit(x, 5, &FitOptions{MaxIter: most, Tol: 1e-300})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkReport(t, r)
+		for _, s := range r.Restarts {
+			if s.EM+s.LBFGS > most {
+				t.Errorf("MaxIter %d: %d+%d iterations", most, s.EM, s.LBFGS)
+			}
+			if most == 1 && (s.Converged || s.Err != nil) {
+				t.Errorf("MaxIter 1: converged %v, error %v", s.Converged, s.Err)
+			}
+		}
+	}
+}
+
+func TestFitCollapse(t *testing.T) {
+	// A hundred ordinary points, and twenty that are one point.
+	x := mat.NewDense(120, 2, normals(rand.New(rand.NewPCG(3, 16)), 240))
+	for i := range 20 {
+		x.SetRow(i, []float64{8, 8})
+	}
+	m, r, err := Fit(x, 2, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	label := m.Predict(x)[0]
+	if got := r.Restarts[r.Best].Collapsed; !slices.Equal(got, []int{label}) {
+		t.Errorf("collapsed: %v, want component %d\n%v", got, label, r)
+	}
+	if !strings.Contains(r.String(), fmt.Sprintf("collapsed: [%d]", label)) {
+		t.Errorf("report:\n%v", r)
+	}
+	_, r, err = Fit(x, 2, &FitOptions{RegCovar: -1})
+	var singular *SingularError
+	if !errors.As(err, &singular) {
+		t.Errorf("error %v without regularisation", err)
+	}
+	if r == nil || r.Best != -1 || len(r.Restarts) != 4 || !errors.As(r.Restarts[3].Err, &singular) {
+		t.Errorf("report:\n%v", r)
+	}
+
+	// Points that all are one point, a column that does not vary, and one that
+	// is a multiple of another.
+	same := mat.NewDense(30, 2, nil)
+	same.Apply(func(int, int, float64) float64 { return 0.1 }, same)
+	if _, _, err := Fit(same, 2, nil); !errors.As(err, &singular) {
+		t.Errorf("error %v for equal points", err)
+	}
+	if _, _, err := Fit(same, 2, &FitOptions{RegCovar: 1e-3}); err != nil {
+		t.Errorf("error %v for equal points and RegCovar", err)
+	}
+	for i := range 30 {
+		same.Set(i, 0, float64(i))
+	}
+	if _, _, err := Fit(same, 2, nil); err != nil {
+		t.Errorf("error %v for a constant column", err)
+	}
+	for i := range 30 {
+		same.Set(i, 1, 3*float64(i))
+	}
+	if _, _, err := Fit(same, 2, nil); err != nil {
+		t.Errorf("error %v for collinear columns", err)
+	}
+}
+
+func TestFitErrors(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 17))
+	good := mat.NewDense(10, 2, normals(rnd, 20))
+	with := func(i, j int, v float64) *mat.Dense {
+		x := mat.DenseCopyOf(good)
+		x.Set(i, j, v)
+		return x
+	}
+	nan := math.NaN()
+	start := randomMixture(t, rnd, 2, 3, 1)
+	for _, c := range []struct {
+		x    mat.Matrix
+		k    int
+		o    FitOptions
+		want string
+	}{
+		{good, 0, FitOptions{}, "0 components, want at least 1"},
+		{good, -3, FitOptions{}, "-3 components"},
+		{good, 11, FitOptions{}, "11 components for 10 points"},
+		{&mat.Dense{}, 1, FitOptions{}, "no points"},
+		{bareEmpty{}, 1, FitOptions{}, "no points"},
+		{with(7, 1, nan), 2, FitOptions{}, "the data has NaN in row 7, column 1"},
+		{with(0, 0, math.Inf(-1)), 2, FitOptions{}, "the data has -Inf in row 0, column 0"},
+		{bare{with(3, 0, nan)}, 2, FitOptions{}, "the data has NaN in row 3, column 0"},
+		{with(3, 1, 1e200), 2, FitOptions{}, "the variance of column 1 overflows"},
+		{good, 2, FitOptions{Restarts: -1}, "negative"},
+		{good, 2, FitOptions{MaxIter: -1}, "negative"},
+		{good, 2, FitOptions{Workers: -1}, "negative"},
+		{good, 2, FitOptions{Tol: -1}, "negative"},
+		{good, 2, FitOptions{Tol: nan}, "negative"},
+		{good, 2, FitOptions{RegCovar: nan}, "RegCovar is NaN"},
+		{good, 2, FitOptions{RegCovar: math.Inf(1)}, "RegCovar is +Inf"},
+		{good, 2, FitOptions{Prior: Prior{Gamma: -1}}, "Gamma -1"},
+		{good, 2, FitOptions{Prior: Prior{Gamma: nan}}, "Gamma NaN"},
+		{good, 2, FitOptions{Prior: Prior{Gamma: 1, M: -1}}, "M -1"},
+		{good, 2, FitOptions{Prior: Prior{M: 1}}, "Gamma 0"},
+		{good, 2, FitOptions{Prior: Prior{Gamma: 1, Sign: ADBench}}, "ADBench's sign"},
+		{good, 2, FitOptions{Prior: Prior{Gamma: 1}, RegCovar: 1}, "both RegCovar and Prior"},
+		{good, 2, FitOptions{Start: start}, "Start has 2 components in 3 dimensions, want 2 in 2"},
+		{good, 2, FitOptions{MeansInit: mat.NewDense(2, 3, nil)}, "MeansInit is 2×3, want 2×2"},
+		{good, 2, FitOptions{MeansInit: mat.NewDense(2, 2, []float64{0, 0, 0, nan})}, "MeansInit has NaN in row 1, column 1"},
+		{bare{mat.NewDense(5, 3, normals(rnd, 15))}, 2, FitOptions{Start: start, MeansInit: mat.NewDense(2, 3, nil)}, "both MeansInit and Start"},
+	} {
+		m, _, err := Fit(c.x, c.k, &c.o)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v, want %q", err, c.want)
+		}
+		if m != nil {
+			t.Errorf("%s: got a mixture too", c.want)
+		}
+	}
+}
+
+// countdown is a context that is done after Err has been asked so many times.
+type countdown struct {
+	context.Context
+	left int
+}
+
+func (c *countdown) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+func TestFitCancel(t *testing.T) {
+	truth := randomMixture(t, rand.New(rand.NewPCG(3, 18)), 4, 2, 0.5)
+	x, _ := truth.Sample(400, rand.NewPCG(3, 19))
+	ctx := func(n int) *countdown { return &countdown{context.Background(), n} }
+	if m, r, err := FitContext(ctx(0), x, 4, nil); !errors.Is(err, context.Canceled) || m != nil || len(r.Restarts) != 0 {
+		t.Errorf("cancelled before: %v, %v", m, err)
+	}
+	var with, without bool
+	for n := 1; n < 200; n += 3 {
+		m, r, err := FitContext(ctx(n), x, 4, nil)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		if (m != nil) != (r.Best >= 0) {
+			t.Errorf("cancelled after %d: mixture %v, best restart %d", n, m != nil, r.Best)
+		}
+		with, without = with || m != nil, without || m == nil
+		if last := r.Restarts[len(r.Restarts)-1]; !last.Converged && !errors.Is(last.Err, context.Canceled) {
+			t.Errorf("the restart that was cancelled says %v", last.Err)
+		}
+	}
+	if !with || !without {
+		t.Error("cancelled only early or only late")
+	}
+}
+
+func TestReportString(t *testing.T) {
+	r := &Report{Best: 1, Restarts: []Restart{
+		{Err: &SingularError{Component: 2, Row: 1, Pivot: -3}},
+		{EM: 3, LBFGS: 14, LogLikelihood: -12.5, LogPosterior: -13.25, Gain: 1e-9, Converged: true, Duration: 1500000},
+		{EM: 9, LogLikelihood: -14, LogPosterior: -15, Gain: 2, Collapsed: []int{0, 2}},
+	}}
+	const want = ` restart    EM  L-BFGS   log-likelihood    log posterior      gain      time
+       0     0       0                -                -         -        0s  gmm: covariance of component 2 is not positive definite: pivot -3 in row 1
+       1     3      14       -12.500000       -13.250000   1.0e-09     1.5ms  best
+       2     9       0       -14.000000       -15.000000   2.0e+00        0s  not converged  collapsed: [0 2]
+`
+	if got := r.String(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }

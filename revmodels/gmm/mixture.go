@@ -61,7 +61,7 @@ func NewMixture(weights []float64, means mat.Matrix, covariances []*mat.SymDense
 	}
 	var sum float64
 	for c, w := range weights {
-		if !(w >= 0 && w <= 2) {
+		if !(w >= 0 && w <= math.MaxFloat64) {
 			return nil, fmt.Errorf("gmm: weight %d is %v, want a number from 0 to 1", c, w)
 		}
 		sum += w
@@ -475,7 +475,7 @@ func (m *Mixture) UnmarshalJSON(b []byte) error {
 	}
 	read, err := NewMixture(j.Weights, means, covs)
 	if err != nil {
-		return fmt.Errorf("gmm: reading a mixture: %w", err)
+		return err
 	}
 	*m = *read
 	return nil

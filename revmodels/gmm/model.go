@@ -67,8 +67,8 @@ func viewParams(x []float64, k, d int) LogPosterior[float64] {
 	means, factors := k, k+k*d
 	return LogPosterior[float64]{
 		Alpha:   rev.ViewSlice(x[:means:means]),
-		Means:   rev.NewGeneral(k, d, x[means:factors:factors]),
-		Factors: rev.NewGeneral(k, d*(d+1)/2, x[factors:]),
+		Means:   rev.General[float64]{Rows: k, Cols: d, Data: x[means:factors:factors], Stride: d},
+		Factors: rev.General[float64]{Rows: k, Cols: d * (d + 1) / 2, Data: x[factors:], Stride: d * (d + 1) / 2},
 	}
 }
 

@@ -1,0 +1,429 @@
+package gmm
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distmv"
+)
+
+// randomMixture returns k components of dimension d whose means are spread as
+// widely as said, in units of a standard deviation.
+func randomMixture(t testing.TB, rnd *rand.Rand, k, d int, spread float64) *Mixture {
+	t.Helper()
+	w := make([]float64, k)
+	for c := range w {
+		w[c] = 0.5 + rnd.Float64()
+	}
+	floats.Scale(1/floats.Sum(w), w)
+	means := mat.NewDense(k, d, normals(rnd, k*d))
+	means.Scale(spread, means)
+	covs := make([]*mat.SymDense, k)
+	for c := range covs {
+		covs[c] = mat.NewSymDense(d, nil)
+		covs[c].SymOuterK(1/float64(d), mat.NewDense(d, 2*d, normals(rnd, 2*d*d)))
+	}
+	m, err := NewMixture(w, means, covs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// TestMixtureDensity checks all that is computed at points against
+// distmv.Normal.
+func TestMixtureDensity(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(2, 1))
+	for _, s := range [][3]int{{1, 1, 1}, {2, 3, 5}, {6, 4, 300}, {12, 2, 600}, {3, 23, 257}} {
+		d, k, n := s[0], s[1], s[2]
+		m := randomMixture(t, rnd, k, d, 2)
+		x, _ := m.Sample(n, rnd)
+		normal := make([]*distmv.Normal, k)
+		for c, cov := range m.Covariances() {
+			var ok bool
+			if normal[c], ok = distmv.NewNormal(mat.Row(nil, c, m.Means()), cov, nil); !ok {
+				t.Fatal("distmv.NewNormal")
+			}
+		}
+		logp, resp, labels := m.ScoreSamples(x), m.Responsibilities(x), m.Predict(x)
+		var total float64
+		beta := make([]float64, k)
+		for i := range n {
+			for c, w := range m.Weights() {
+				beta[c] = math.Log(w) + normal[c].LogProb(x.RawRowView(i))
+			}
+			want := floats.LogSumExp(beta)
+			total += want
+			if !(math.Abs(logp[i]-want) <= 1e-12*(1+math.Abs(want))) {
+				t.Fatalf("%v: log density %d = %v, want %v", s, i, logp[i], want)
+			}
+			for c, b := range beta {
+				if r := math.Exp(b - want); !(math.Abs(resp.At(i, c)-r) <= 1e-12) {
+					t.Fatalf("%v: responsibility (%d, %d) = %v, want %v", s, i, c, resp.At(i, c), r)
+				}
+			}
+			if want := floats.MaxIdx(beta); labels[i] != want {
+				t.Fatalf("%v: label %d = %d, want %d", s, i, labels[i], want)
+			}
+		}
+		if got := m.LogLikelihood(x); !(math.Abs(got-total) <= 1e-12*math.Abs(total)) {
+			t.Errorf("%v: LogLikelihood = %v, want %v", s, got, total)
+		}
+		free := float64(k - 1 + k*d + k*d*(d+1)/2)
+		if got, want := m.BIC(x), free*math.Log(float64(n))-2*total; !(math.Abs(got-want) <= 1e-11*math.Abs(want)) {
+			t.Errorf("%v: BIC = %v, want %v", s, got, want)
+		}
+		if got, want := m.AIC(x), 2*free-2*total; !(math.Abs(got-want) <= 1e-11*math.Abs(want)) {
+			t.Errorf("%v: AIC = %v, want %v", s, got, want)
+		}
+		if got := m.Predict(bare{x}); !slices.Equal(got, labels) {
+			t.Errorf("%v: Predict of a bare matrix differs", s)
+		}
+	}
+}
+
+// TestPredictMany crosses the slabs of Predict.
+func TestPredictMany(t *testing.T) {
+	m := randomMixture(t, rand.New(rand.NewPCG(2, 2)), 2, 1, 100)
+	x, labels := m.Sample(40000, rand.NewPCG(2, 3))
+	if got := m.Predict(x.ColView(0)); !slices.Equal(got, labels) {
+		t.Error("labels differ from the components sampled from, which are far apart")
+	}
+}
+
+func TestHostilePoints(t *testing.T) {
+	m := randomMixture(t, rand.New(rand.NewPCG(2, 4)), 3, 2, 1)
+	nan, inf := math.NaN(), math.Inf(1)
+	x := mat.NewDense(6, 2, []float64{0, 0, nan, 0, inf, 0, -inf, inf, 1e200, 0, 30, 30})
+	labels, logp, resp := m.Predict(x), m.ScoreSamples(x), m.Responsibilities(x)
+	for i := range 6 {
+		ok := i == 0 || i == 5
+		if got := labels[i] >= 0; got != ok {
+			t.Errorf("label of %v is %d", x.RawRowView(i), labels[i])
+		}
+		if got := !math.IsNaN(resp.At(i, 0)); got != ok {
+			t.Errorf("responsibilities of %v are %v", x.RawRowView(i), resp.RawRowView(i))
+		}
+		if got := !math.IsNaN(logp[i]) && !math.IsInf(logp[i], 0); got != ok {
+			t.Errorf("log density of %v is %v", x.RawRowView(i), logp[i])
+		}
+	}
+	if !math.IsInf(logp[4], -1) {
+		t.Errorf("log density far out is %v", logp[4])
+	}
+	if !math.IsNaN(logp[1]) {
+		t.Errorf("log density at NaN is %v", logp[1])
+	}
+	if n := len(m.Predict(bareEmpty{})); n != 0 {
+		t.Errorf("%d labels for no points", n)
+	}
+	if r, _ := m.Responsibilities(bareEmpty{}).Dims(); r != 0 {
+		t.Errorf("%d responsibilities for no points", r)
+	}
+}
+
+// bareEmpty is a matrix of no points of dimension 2.
+type bareEmpty struct{ mat.Matrix }
+
+func (bareEmpty) Dims() (r, c int) { return 0, 2 }
+
+func TestParams(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(2, 5))
+	for _, s := range [][2]int{{1, 1}, {3, 2}, {2, 6}, {4, 23}} {
+		m := randomMixture(t, rnd, s[0], s[1], 1)
+		x := m.Params()
+		back, err := FromParams(s[0], s[1], x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !floats.EqualApprox(back.Params(), x, 1e-11) {
+			t.Errorf("%v: parameters did not survive", s)
+		}
+		// QᵀQ is the precision matrix.
+		p := viewParams(x, s[0], s[1])
+		q := mat.NewDense(s[1], s[1], nil)
+		for c, cov := range m.Covariances() {
+			unpackFactor(q.RawMatrix().Data, p.Factors.Row(c), s[1])
+			var prod mat.Dense
+			prod.Mul(q.T(), q)
+			prod.Mul(&prod, cov)
+			for i := range s[1] {
+				prod.Set(i, i, prod.At(i, i)-1)
+			}
+			if n := mat.Norm(&prod, math.Inf(1)); n > 1e-11 {
+				t.Errorf("%v: ‖QᵀQΣ-I‖ = %v", s, n)
+			}
+		}
+	}
+	// The log weights need not be normalised.
+	m, err := FromParams(2, 1, []float64{3, 3 + math.Log(3), 0, 1, 0, 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := m.Weights(); !floats.EqualApprox(w, []float64{0.25, 0.75}, 1e-15) {
+		t.Errorf("weights %v", w)
+	}
+	if v := panicOf(func() { _, _ = FromParams(2, 1, make([]float64, 5)) }); v != mat.ErrShape {
+		t.Errorf("panic %v", v)
+	}
+	if _, err := FromParams(1, 1, []float64{0, 0, math.NaN()}); err == nil {
+		t.Error("no error for a NaN")
+	}
+}
+
+func TestNewMixtureErrors(t *testing.T) {
+	eye := mat.NewSymDense(2, []float64{1, 0, 0, 1})
+	for _, c := range []struct {
+		weights []float64
+		means   []float64
+		cov     []float64
+		want    string
+	}{
+		{[]float64{0.5, -0.5}, nil, nil, "weight 1 is -0.5"},
+		{[]float64{math.NaN(), 0.5}, nil, nil, "weight 0 is NaN"},
+		{[]float64{math.Inf(1), 0.5}, nil, nil, "weight 0 is +Inf"},
+		{[]float64{0.5, 0.4}, nil, nil, "sum to 0.9, want 1"},
+		{nil, []float64{1, 2, 3, math.Inf(-1)}, nil, "coordinate 1 of mean 1 is -Inf"},
+		{nil, nil, []float64{1, math.NaN(), math.NaN(), 1}, "element (0, 1) of covariance 1 is NaN"},
+		{nil, nil, []float64{1, 1, 1, 1}, "covariance of component 1 is not positive definite: pivot 0 in row 1"},
+		{nil, nil, []float64{-1, 0, 0, 1}, "pivot -1 in row 0"},
+		{nil, nil, []float64{0, 0, 0, 0}, "pivot 0 in row 0"},
+	} {
+		weights, means, cov := []float64{0.5, 0.5}, make([]float64, 4), eye
+		if c.weights != nil {
+			weights = c.weights
+		}
+		if c.means != nil {
+			means = c.means
+		}
+		if c.cov != nil {
+			cov = mat.NewSymDense(2, c.cov)
+		}
+		_, err := NewMixture(weights, mat.NewDense(2, 2, means), []*mat.SymDense{eye, cov})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v, want %q", err, c.want)
+		}
+	}
+	_, err := NewMixture([]float64{1}, mat.NewDense(1, 1, nil), []*mat.SymDense{mat.NewSymDense(1, []float64{-2})})
+	var singular *SingularError
+	if !errors.As(err, &singular) || singular.Pivot != -2 || singular.Component != 0 || singular.Row != 0 {
+		t.Errorf("error %#v", err)
+	}
+	for name, f := range map[string]func(){
+		"weights":     func() { _, _ = NewMixture([]float64{1}, mat.NewDense(2, 2, nil), []*mat.SymDense{eye, eye}) },
+		"covariances": func() { _, _ = NewMixture([]float64{0.5, 0.5}, mat.NewDense(2, 2, nil), []*mat.SymDense{eye}) },
+		"order":       func() { _, _ = NewMixture([]float64{1}, mat.NewDense(1, 3, nil), []*mat.SymDense{eye}) },
+	} {
+		if v := panicOf(f); v != mat.ErrShape {
+			t.Errorf("%s: panic %v, want %v", name, v, mat.ErrShape)
+		}
+	}
+}
+
+// TestMixtureCopies checks that a mixture shares no storage with anyone.
+func TestMixtureCopies(t *testing.T) {
+	w, means, cov := []float64{1}, mat.NewDense(1, 1, []float64{2}), mat.NewSymDense(1, []float64{3})
+	m, err := NewMixture(w, means, []*mat.SymDense{cov})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if m.Weights()[0] != 1 || m.Means().At(0, 0) != 2 || m.Covariances()[0].At(0, 0) != 3 || m.Params()[1] != 2 {
+			t.Fatal("the mixture changed")
+		}
+		w[0] = 9
+		means.Set(0, 0, 9)
+		cov.SetSym(0, 0, 9)
+		m.Weights()[0] = 9
+		m.Means().Set(0, 0, 9)
+		m.Covariances()[0].SetSym(0, 0, 9)
+		m.Params()[1] = 9
+	}
+	if m.Components() != 1 || m.Dim() != 1 {
+		t.Error("wrong size")
+	}
+}
+
+func TestSample(t *testing.T) {
+	const n = 200000
+	m := randomMixture(t, rand.New(rand.NewPCG(2, 6)), 3, 3, 2)
+	x, labels := m.Sample(n, rand.NewPCG(2, 7))
+	for c, w := range m.Weights() {
+		var rows []float64
+		for i, label := range labels {
+			if label == c {
+				rows = append(rows, x.RawRowView(i)...)
+			}
+		}
+		of := mat.NewDense(len(rows)/3, 3, rows)
+		nc, _ := of.Dims()
+		// Six standard errors of each estimate.
+		if share, tol := float64(nc)/n, 6*math.Sqrt(w*(1-w)/n); !(math.Abs(share-w) < tol) {
+			t.Errorf("share of component %d = %v, want %v ± %v", c, share, w, tol)
+		}
+		var cov mat.SymDense
+		stat.CovarianceMatrix(&cov, of, nil)
+		want := m.Covariances()[c]
+		for i := range 3 {
+			mean, sd := stat.Mean(mat.Col(nil, i, of), nil), math.Sqrt(want.At(i, i))
+			if tol := 6 * sd / math.Sqrt(float64(nc)); !(math.Abs(mean-m.Means().At(c, i)) < tol) {
+				t.Errorf("mean (%d, %d) = %v, want %v ± %v", c, i, mean, m.Means().At(c, i), tol)
+			}
+			for j := range 3 {
+				tol := 6 * sd * math.Sqrt(2*want.At(j, j)/float64(nc))
+				if !(math.Abs(cov.At(i, j)-want.At(i, j)) < tol) {
+					t.Errorf("covariance %d (%d, %d) = %v, want %v ± %v", c, i, j, cov.At(i, j), want.At(i, j), tol)
+				}
+			}
+		}
+	}
+	again, _ := m.Sample(n, rand.NewPCG(2, 7))
+	if !mat.Equal(again, x) {
+		t.Error("the same source gave another sample")
+	}
+	if panicOf(func() { m.Sample(0, rand.NewPCG(1, 1)) }) != mat.ErrZeroLength {
+		t.Error("Sample(0) did not panic")
+	}
+}
+
+func TestZeroWeight(t *testing.T) {
+	one := mat.NewSymDense(1, []float64{1})
+	m, err := NewMixture([]float64{1, 0}, mat.NewDense(2, 1, []float64{0, 1}), []*mat.SymDense{one, one})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, labels := m.Sample(1000, rand.NewPCG(3, 3))
+	if slices.Max(labels) != 0 || slices.Max(m.Predict(x)) != 0 {
+		t.Error("a component of weight 0 has points")
+	}
+	alone, err := NewMixture([]float64{1}, mat.NewDense(1, 1, nil), []*mat.SymDense{one})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := m.LogLikelihood(x), alone.LogLikelihood(x); math.Abs(a-b) > 1e-12*math.Abs(b) {
+		t.Errorf("LogLikelihood = %v, want %v", a, b)
+	}
+}
+
+func TestJSON(t *testing.T) {
+	m := randomMixture(t, rand.New(rand.NewPCG(2, 8)), 3, 4, 1)
+	b, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back Mixture
+	if err := json.Unmarshal(b, &back); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(back.Params(), m.Params()) || !slices.Equal(back.Weights(), m.Weights()) || !mat.Equal(back.Means(), m.Means()) {
+		t.Error("the mixture read back differs")
+	}
+	for c, cov := range back.Covariances() {
+		if !mat.Equal(cov, m.Covariances()[c]) {
+			t.Errorf("covariance %d read back differs", c)
+		}
+	}
+}
+
+func TestJSONErrors(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{``, "unexpected end"},
+		{`{`, "unexpected end"},
+		{`null`, "no weights"},
+		{`[]`, "cannot unmarshal array"},
+		{`{}`, "no weights"},
+		{`{"weights":[1,"x"]}`, "cannot unmarshal string"},
+		{`{"weights":[1e999]}`, "1e999"},
+		{`{"weights":[1]}`, "0 means for 1 weights"},
+		{`{"weights":[1],"means":[[0]]}`, "0 covariances for 1 weights"},
+		{`{"weights":[1],"means":[[]],"covariances":[[[1]]]}`, "mean 0 is empty"},
+		{`{"weights":[0.5,0.5],"means":[[0],[1,2]],"covariances":[[[1]],[[1]]]}`, "mean 1 has 2 coordinates, mean 0 has 1"},
+		{`{"weights":[1],"means":[[0,0]],"covariances":[[[1,0]]]}`, "covariance 0 has 1 rows, want 2"},
+		{`{"weights":[1],"means":[[0,0]],"covariances":[[[1,0],[0]]]}`, "covariance 0 has 1 elements in row 1, want 2"},
+		{`{"weights":[1],"means":[[0,0]],"covariances":[[[1,0.5],[0.4,1]]]}`, "covariance 0 is not symmetric: element (1, 0) is 0.4, (0, 1) is 0.5"},
+		{`{"weights":[1],"means":[[0,0]],"covariances":[[[1,2],[2,1]]]}`, "covariance of component 0 is not positive definite: pivot -3 in row 1"},
+		{`{"weights":[2],"means":[[0]],"covariances":[[[1]]]}`, "weights sum to 2, want 1"},
+	} {
+		m := randomMixture(t, rand.New(rand.NewPCG(2, 9)), 2, 2, 1)
+		before := m.String()
+		err := m.UnmarshalJSON([]byte(c.in))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want %q", c.in, err, c.want)
+		}
+		if m.String() != before {
+			t.Errorf("%s: changed the mixture", c.in)
+		}
+	}
+}
+
+func FuzzUnmarshalJSON(f *testing.F) {
+	f.Add([]byte(`{"weights":[0.5,0.5],"means":[[0,0],[1,2]],"covariances":[[[1,0],[0,1]],[[2,1],[1,3]]]}`))
+	f.Add([]byte(`{"weights":[1],"means":[[0]],"covariances":[[[-1]]]}`))
+	f.Add([]byte(`{"weights":[1],"means":[[1e308]],"covariances":[[[1e-320]]]}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var m Mixture
+		if m.UnmarshalJSON(b) != nil {
+			return
+		}
+		// What is accepted works, and is written and read the same.
+		out, err := json.Marshal(&m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back Mixture
+		if err := json.Unmarshal(out, &back); err != nil {
+			t.Fatalf("%s: %v", out, err)
+		}
+		if back.String() != m.String() {
+			t.Fatal("the mixture read back differs")
+		}
+		x, _ := m.Sample(3, rand.NewPCG(1, 1))
+		m.Predict(x)
+	})
+}
+
+func TestMixtureShapes(t *testing.T) {
+	m := randomMixture(t, rand.New(rand.NewPCG(2, 10)), 2, 2, 1)
+	x := mat.NewDense(3, 3, nil)
+	for name, f := range map[string]func(){
+		"LogLikelihood":    func() { m.LogLikelihood(x) },
+		"BIC":              func() { m.BIC(x) },
+		"AIC":              func() { m.AIC(x) },
+		"ScoreSamples":     func() { m.ScoreSamples(x) },
+		"Responsibilities": func() { m.Responsibilities(x) },
+		"Predict":          func() { m.Predict(x) },
+	} {
+		if v := panicOf(f); v != mat.ErrShape {
+			t.Errorf("%s: panic %v, want %v", name, v, mat.ErrShape)
+		}
+	}
+}
+
+func TestMixtureString(t *testing.T) {
+	m, err := NewMixture([]float64{0.25, 0.75}, mat.NewDense(2, 2, []float64{1, 2, 3, 4}),
+		[]*mat.SymDense{mat.NewSymDense(2, []float64{1, 0.5, 0.5, 2}), mat.NewSymDense(2, []float64{3, 0, 0, 3})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `Gaussian mixture of 2 components in 2 dimensions
+component 0: weight 0.25
+  mean        [1  2]
+  covariance  ⎡  1  0.5⎤
+              ⎣0.5    2⎦
+component 1: weight 0.75
+  mean        [3  4]
+  covariance  ⎡3  0⎤
+              ⎣0  3⎦
+`
+	if got := m.String(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
