@@ -14,6 +14,7 @@ func newGen() *cobra.Command {
 		Use:   "gen",
 		Short: "Draw problems from a seed",
 		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	gen.AddCommand(newGenGMM())
 	return gen

@@ -27,6 +27,7 @@ func newGMM() *cobra.Command {
 		Use:   "gmm",
 		Short: "Fit a Gaussian mixture to data, and predict with it",
 		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newGMMFit(), newGMMPredict())
 	return cmd

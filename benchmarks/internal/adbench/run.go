@@ -80,8 +80,7 @@ func ParseRun(args []string) (Run, error) {
 // Do measures, writes the three files of the result and says so on log. No
 // file is written before all is computed.
 func (r Run) Do(log io.Writer) error {
-	test, err := r.test()
-	if err != nil {
+	if err := r.checkTest(); err != nil {
 		return err
 	}
 	module, err := r.module()
@@ -95,34 +94,30 @@ func (r Run) Do(log io.Writer) error {
 	} else if !info.IsDir() {
 		return fmt.Errorf("OUTPREFIX: %s: expected a folder", dir)
 	}
-	switch test {
-	case "GMM":
-		p, err := LoadGMM(r.Input, r.Replicate)
-		if err != nil {
-			return err
-		}
-		switch module {
-		case "Revnum":
-			return measureGMM(r, module, NewObjective[float64](p, gmm.ADBench, 1), log)
-		case "RevnumMT":
-			return measureGMM(r, module, NewObjective[float64](p, gmm.ADBench, 0), log)
-		case "Revnum32":
-			return measureGMM(r, module, NewObjective[float32](p, gmm.ADBench, 1), log)
-		}
+	p, err := LoadGMM(r.Input, r.Replicate)
+	if err != nil {
+		return err
 	}
-	panic("adbench: a test or module without code")
+	switch module {
+	case "RevnumMT":
+		return measureGMM(r, module, NewObjective[float64](p, gmm.ADBench, 0), log)
+	case "Revnum32":
+		return measureGMM(r, module, NewObjective[float32](p, gmm.ADBench, 1), log)
+	default:
+		return measureGMM(r, module, NewObjective[float64](p, gmm.ADBench, 1), log)
+	}
 }
 
-// test returns the test's name as Tests spells it.
-func (r Run) test() (string, error) {
+// checkTest returns an error unless the test is one of Tests.
+func (r Run) checkTest() error {
 	same := func(s string) bool { return strings.EqualFold(s, r.Test) }
-	if i := slices.IndexFunc(Tests, same); i >= 0 {
-		return Tests[i], nil
+	if slices.ContainsFunc(Tests, same) {
+		return nil
 	}
 	if slices.ContainsFunc(otherTests, same) {
-		return "", fmt.Errorf("TEST: %s is not supported; supported: %s", r.Test, strings.Join(Tests, ", "))
+		return fmt.Errorf("TEST: %s is not supported; supported: %s", r.Test, strings.Join(Tests, ", "))
 	}
-	return "", fmt.Errorf("TEST: unknown test %q; supported: %s", r.Test, strings.Join(Tests, ", "))
+	return fmt.Errorf("TEST: unknown test %q; supported: %s", r.Test, strings.Join(Tests, ", "))
 }
 
 // module returns the module's name. ADBench's scripts name a module by the

@@ -273,7 +273,7 @@ func TestBasename(t *testing.T) {
 }
 
 func TestParseRun(t *testing.T) {
-	args := func(s string) []string { return strings.Fields(s) }
+	args := strings.Fields
 	got, err := ParseRun(args("GMM Revnum in.txt out/ 0.5 10 20 180 -rep"))
 	want := Run{"GMM", "Revnum", "in.txt", "out/", 0.5, 10, 20, 180, true}
 	if err != nil || got != want {

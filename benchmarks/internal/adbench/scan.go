@@ -88,7 +88,7 @@ func (s *scanner) token() ([]byte, error) {
 			break
 		}
 	}
-	if s.readErr != nil && s.readErr != io.EOF {
+	if s.readErr != nil && !errors.Is(s.readErr, io.EOF) {
 		return nil, s.readErr
 	}
 	t := s.buf[s.pos : s.pos+n]

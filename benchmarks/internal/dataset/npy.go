@@ -32,12 +32,12 @@ func readNpy(b *bufio.Reader, name string, size int64) (*mat.Dense, error) {
 	if err != nil {
 		return fail("%w", err)
 	}
-	rows, cols := 0, 1
+	var rows, cols int
 	switch shape := r.Header.Descr.Shape; len(shape) {
 	case 2:
 		rows, cols = shape[0], shape[1]
 	case 1:
-		rows = shape[0]
+		rows, cols = shape[0], 1
 	default:
 		return fail("expected an array of 1 or 2 dimensions, found %d", len(shape))
 	}

@@ -16,10 +16,10 @@ import (
 )
 
 const (
-	// maxLine is the length of the longest message that is read. One with ten
-	// million points in ten dimensions has 2 GB; the limit is for streams that
+	// maxLine is the length of the longest message that is read: five million
+	// points in ten dimensions have about that. The limit is for streams that
 	// never end their line.
-	maxLine = 4<<30 - 1
+	maxLine = 1 << 30
 
 	// idPrefix is how much of a message is searched for its id where the whole
 	// cannot be parsed.

@@ -1,0 +1,186 @@
+package suite
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"revnum/benchmarks/internal/machine"
+)
+
+var testMachine = machine.Machine{Cores: 4, FMA64: 1e9, FMA32: 2e9, Reading: 1e9, Triad: 1e9}
+
+// cubes is f(x) = Σ c·x³ with the derivative factor·c·x².
+func cubes(factor float64) *Problem {
+	x, g := []float64{1, -2, 0.5}, make([]float64, 3)
+	value := func() (s float64) {
+		for _, v := range x {
+			s += v * v * v
+		}
+		return s
+	}
+	var f float64
+	workers := 1
+	in := &Instance{
+		F: func() { f = value() },
+		J: func() {
+			f = value()
+			for i, v := range x {
+				g[i] = factor * v * v
+			}
+		},
+		SetWorkers: func(w int) { workers = w },
+		// Two workers give the same, three do not.
+		Result: func() []float64 { return []float64{f + float64(workers/3)} },
+		Derivative: func() float64 {
+			return centralDifferences(value, [][]float64{x[:1], x[1:]}, [][]float64{g[:1], g[1:]}, 3)
+		},
+		RoundTrip: func() float64 { return 0 },
+	}
+	return &Problem{
+		Family: "cubes", Sizes: "n=3", Series: "cubes", Params: 3, FlopsF: 9, FlopsJ: 15, BytesF: 24, Workers: []int{1, 2, 3},
+		New: func() (*Instance, error) { return in, nil },
+	}
+}
+
+func measure(t *testing.T, p *Problem) []Result {
+	t.Helper()
+	var rows []Result
+	if err := Measure(p, testMachine, time.Millisecond, func(r Result) { rows = append(rows, r) }); err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) != Rows([]*Problem{p}) {
+		t.Fatalf("%d rows, want %d", len(rows), Rows([]*Problem{p}))
+	}
+	return rows
+}
+
+func TestMeasure(t *testing.T) {
+	rows := measure(t, cubes(3))
+	for i, r := range rows {
+		if r.Workers != i+1 || !(r.F > 0) || !(r.J > 0) || r.Ratio != r.J/r.F {
+			t.Errorf("row %d: %+v", i, r)
+		}
+		if want := 9 / r.F / (1e9 * float64(i+1)); math.Abs(r.PeakF-want) > 1e-12*want {
+			t.Errorf("row %d: %v of the peak, want %v", i, r.PeakF, want)
+		}
+		if want := 24 / r.F / 1e9; math.Abs(r.Band-want) > 1e-12*want {
+			t.Errorf("row %d: %v of the bandwidth, want %v", i, r.Band, want)
+		}
+		if !(r.Deriv < 1e-9) || r.Trip != 0 {
+			t.Errorf("row %d: errors %v, %v", i, r.Deriv, r.Trip)
+		}
+	}
+	if rows[0].SameBits != nil || !*rows[1].SameBits || *rows[2].SameBits {
+		t.Errorf("same bits: %v, %v, %v, want none, true, false", rows[0].SameBits, *rows[1].SameBits, *rows[2].SameBits)
+	}
+	if !(rows[1].Speedup > 0) || rows[0].Speedup != 0 {
+		t.Errorf("speedups %v, %v", rows[0].Speedup, rows[1].Speedup)
+	}
+}
+
+// TestWrongGradient checks that the check finds a wrong gradient.
+func TestWrongGradient(t *testing.T) {
+	if e := measure(t, cubes(3.0001))[0].Deriv; !(e > 1e-5) {
+		t.Errorf("the error of a wrong gradient is %v", e)
+	}
+	if e := measure(t, cubes(math.NaN()))[0].Deriv; !math.IsNaN(float64(e)) {
+		t.Errorf("the error of a NaN gradient is %v", e)
+	}
+}
+
+func TestCentralDifferencesRestore(t *testing.T) {
+	x := []float64{1, 1. / 3, 1e-8}
+	want := append([]float64(nil), x...)
+	centralDifferences(func() float64 { return x[0] * x[1] * x[2] }, [][]float64{x}, [][]float64{{0, 0, 0}}, 2)
+	if !sameBits(x, want) {
+		t.Errorf("x is %v after the check, want %v", x, want)
+	}
+}
+
+func TestExtraMemory(t *testing.T) {
+	var sink []byte
+	in := &Instance{F: func() { sink = make([]byte, 1<<20) }, J: func() { sink = make([]byte, 1<<21) }}
+	if got := extraMemory(in); got < 3<<20 || got > 3<<20+1<<16 {
+		t.Errorf("%d bytes, want %d", got, 3<<20)
+	}
+	_ = sink
+}
+
+func TestTable(t *testing.T) {
+	rows := measure(t, cubes(3))
+	r := Report{Machine: testMachine, Results: append(rows, Result{Family: "exp", Sizes: "n=1000", Workers: 1, F: 1e-6, Deriv: Error(math.NaN()), Trip: Error(math.NaN()), Against: "math.Exp", AgainstTime: 6.5})}
+	var b strings.Builder
+	if err := r.WriteTable(&b); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
+	if len(lines) != 5 || !strings.HasSuffix(lines[2], "same bits") || !strings.HasSuffix(lines[3], "OTHER BITS") || !strings.HasSuffix(lines[4], "6.5x math.Exp") {
+		t.Errorf("the table is\n%s", b.String())
+	}
+	if err := r.WriteJSON(&b); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestUnits(t *testing.T) {
+	for s, want := range map[float64]string{640e-9: "640 ns", 21.9e-6: "21.9 µs", 0.00487: "4.87 ms", 1.07: "1.07 s"} {
+		if got := seconds(s); got != want {
+			t.Errorf("seconds(%v) = %q, want %q", s, got, want)
+		}
+	}
+	for n, want := range map[int64]string{0: "0 B", 500: "500 B", 20 << 10: "20 KiB", 39 << 20: "39 MiB"} {
+		if got := bytes(n); got != want {
+			t.Errorf("bytes(%v) = %q, want %q", n, got, want)
+		}
+	}
+	for n, want := range map[int]string{3: "3", 1000: "1000", 10000: "10k", 2500000: "2.5M", 16392: "16392"} {
+		if got := short(n); got != want {
+			t.Errorf("short(%v) = %q, want %q", n, got, want)
+		}
+	}
+}
+
+// TestProblems draws every problem of the default suite that is small, and
+// checks its gradient and its round trip.
+func TestProblems(t *testing.T) {
+	for _, p := range Problems() {
+		if p.FlopsF > 1e8 || p.FlopsF > 1e7 && testing.Short() {
+			continue
+		}
+		in, err := p.New()
+		if err != nil {
+			t.Errorf("%s: %v", p.Name(), err)
+			continue
+		}
+		in.F()
+		if in.J != nil {
+			in.J()
+		}
+		derivative, roundTrip := 1e-6, 1e-12
+		if p.Single {
+			derivative, roundTrip = 1e-4, 1e-5
+		}
+		if in.Derivative != nil {
+			if e := in.Derivative(); !(e < derivative) {
+				t.Errorf("%s: gradient error %v", p.Name(), e)
+			}
+		}
+		if in.RoundTrip != nil {
+			if e := in.RoundTrip(); !(e < roundTrip) {
+				t.Errorf("%s: round-trip error %v", p.Name(), e)
+			}
+		}
+		if in.Against != nil {
+			want := in.Result()
+			want = append([]float64(nil), want...)
+			in.Against()
+			for i, v := range in.Result() {
+				if math.Abs(v-want[i]) > 1e-14*math.Abs(v) {
+					t.Fatalf("%s: F gives %v where %s gives %v", p.Name(), want[i], in.AgainstName, v)
+				}
+			}
+		}
+	}
+}
