@@ -149,7 +149,7 @@ func (a *array) len() int {
 }
 
 func (a *array) pointer(i int) unsafe.Pointer {
-	return a.full.Index(a.where[i]).Addr().UnsafePointer()
+	return unsafe.Add(a.full.UnsafePointer(), uintptr(a.where[i])*a.full.Type().Elem().Size())
 }
 
 func (a *array) at(i int) float64 { return a.get(a.pointer(i/a.parts), i%a.parts) }

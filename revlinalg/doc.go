@@ -1,0 +1,39 @@
+// Package revlinalg provides dense reversible kernels: products and reductions
+// of vectors and matrices.
+//
+// A kernel is a struct of its operands, views of memory that the caller owns,
+// and reads as the equation on top of its file:
+//
+//	revlinalg.Dot[float64]{R: &r, X: x, Y: y} // R += Σ x_i·y_i
+//
+// Its methods are those of rev.Kernel and rev.SecondOrder. The constructors
+// NewDot, NewLogSumExp and so on take gonum's types and share their storage.
+//
+// # Contract
+//
+// The kernels here add their result to an output. Forward adds f, Inverse
+// subtracts it, Adjoint subtracts it and adds the gradient to the cotangents of
+// the inputs, and Tangent adds f and its derivative in a direction. Nothing is
+// stored between calls; what Adjoint needs of Forward it computes again.
+//
+// An operand that is nil in the argument of Adjoint or Tangent asks for no
+// derivative with respect to it and costs nothing. An output that is nil in the
+// receiver is not computed; what remains is the derivative.
+//
+// Methods panic with mat.ErrShape and the other values of gonum's mat if the
+// lengths of operands do not fit together, and with an error that wraps
+// rev.ErrOverlap if an output overlaps an input. Nothing has been written then.
+// Inputs may share storage, and so may their cotangents.
+//
+// # Rounding
+//
+// In fixed point, Inverse and Adjoint restore the output bit for bit. In
+// floating point f is computed to the same bits each time, so they restore it
+// up to the rounding of one addition and one subtraction: within one unit in
+// the last place of the larger of the output before and after Forward. If f is
+// infinite or NaN the output is lost.
+//
+// Results are the same bits for any number of workers. They depend on the tier
+// of vector code (see internal/simd) and, in floating point, on whether vectors
+// are stored with gaps, by the rounding of sums.
+package revlinalg

@@ -1,0 +1,120 @@
+package revlinalg
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/fixed"
+	"revnum/rev"
+	"revnum/rev/revtest"
+)
+
+func dotSpec[T rev.Real]() revtest.Spec[Dot[T]] {
+	return revtest.Spec[Dot[T]]{
+		New: func(rnd *rand.Rand, size int) Dot[T] {
+			vector := func() rev.Vector[T] {
+				x := make([]T, size)
+				for i := range x {
+					x[i] = fixed.Of[T](rnd.NormFloat64())
+				}
+				return rev.ViewSlice(x)
+			}
+			return Dot[T]{R: new(T), X: vector(), Y: vector()}
+		},
+		Large: 1 << 15,
+	}
+}
+
+func TestDot(t *testing.T) {
+	t.Run("float64", func(t *testing.T) { revtest.Kernel(t, dotSpec[float64]()) })
+	t.Run("float32", func(t *testing.T) { revtest.Kernel(t, dotSpec[float32]()) })
+	t.Run("Q43", func(t *testing.T) { revtest.Kernel(t, dotSpec[fixed.Q43]()) })
+}
+
+func TestDotValue(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 1))
+	m := mat.NewDense(50, 3, normals[float64](rnd, 150, 1))
+	x, y := m.ColView(0).(*mat.VecDense), m.ColView(2).(*mat.VecDense)
+	r := 1.0
+	NewDot(&r, x, y).Forward()
+	if want := 1 + mat.Dot(x, y); math.Abs(r-want) > 1e-13 {
+		t.Errorf("got %v, want %v", r, want)
+	}
+}
+
+// The same numbers give the same fixed-point sum, with gaps and without, as
+// it is exact before it is rounded.
+func TestDotFixedGaps(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	const n = 100
+	x, y := make([]fixed.Q43, n), make([]fixed.Q43, n)
+	wide := make([]fixed.Q43, 3*n)
+	for i := range x {
+		x[i], y[i] = fixed.FromFloat64(rnd.NormFloat64()), fixed.FromFloat64(rnd.NormFloat64())
+		wide[3*i] = x[i]
+	}
+	var a, b fixed.Q43
+	Dot[fixed.Q43]{R: &a, X: rev.ViewSlice(x), Y: rev.ViewSlice(y)}.Forward()
+	Dot[fixed.Q43]{R: &b, X: rev.Vector[fixed.Q43]{N: n, Data: wide, Inc: 3}, Y: rev.ViewSlice(y)}.Forward()
+	if a != b {
+		t.Errorf("%v with gaps, %v without", b, a)
+	}
+}
+
+func TestConstructorShapes(t *testing.T) {
+	two, three := mat.NewVecDense(2, nil), mat.NewVecDense(3, nil)
+	for name, f := range map[string]func(){
+		"NewDot":              func() { NewDot(new(float64), two, three) },
+		"NewPolyLeastSquares": func() { NewPolyLeastSquares(new(float64), two, two, three) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if v := recover(); v != mat.ErrShape {
+					t.Errorf("panicked with %v, want %v", v, mat.ErrShape)
+				}
+			}()
+			f()
+		})
+	}
+}
+
+func ExampleDot() {
+	x := mat.NewVecDense(3, []float64{1, 2, 3})
+	gx := mat.NewVecDense(3, nil)
+	r, gr := 0.0, 1.0
+
+	k := NewDot(&r, x, x) // the same storage twice: R += ‖x‖²
+	k.Forward()
+	fmt.Println(r)
+	k.Adjoint(NewDot(&gr, gx, gx))
+	fmt.Println(r, gx.RawVector().Data)
+	// Output:
+	// 14
+	// 0 [2 4 6]
+}
+
+func BenchmarkDot(b *testing.B) {
+	for _, n := range []int{100, 10_000, 1_000_000} {
+		x, y := make([]float64, n), make([]float64, n)
+		gx, gy := make([]float64, n), make([]float64, n)
+		r, gr := 0.0, 1.0
+		k := Dot[float64]{R: &r, X: rev.ViewSlice(x), Y: rev.ViewSlice(y)}
+		g := Dot[float64]{R: &gr, X: rev.ViewSlice(gx), Y: rev.ViewSlice(gy)}
+		b.Run(fmt.Sprintf("Forward/n=%d", n), func(b *testing.B) {
+			b.SetBytes(int64(16 * n))
+			for b.Loop() {
+				k.Forward()
+			}
+		})
+		b.Run(fmt.Sprintf("Adjoint/n=%d", n), func(b *testing.B) {
+			b.SetBytes(int64(64 * n)) // x and y twice, gx and gy read and written
+			for b.Loop() {
+				k.Adjoint(g)
+			}
+		})
+	}
+}

@@ -1,0 +1,277 @@
+package revlinalg
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/internal/parallel"
+	"revnum/internal/simd"
+	"revnum/rev"
+)
+
+// LogSumExp is the kernel
+//
+//	Out += log Σ_i exp(x_i) = m + log s,  m = max x,  s = Σ_i exp(x_i - m)
+//
+// with the derivatives, where p_i = exp(x_i - m)/s is the softmax of x,
+//
+//	x̄ += Ōut·p,  Ȯut += Σ p_i·ẋ_i.
+//
+// No exponential overflows. The sum is within a few units in the last place of
+// max(1, |m|, log n) for any n, and an element of the gradient within a few of
+// its own plus the rounding of x_i - m.
+//
+// The sum is -Inf if X is empty or all its elements are -Inf, +Inf if one of
+// them is +Inf, and NaN if one of them is NaN. If it is -Inf or NaN, so is the
+// gradient NaN, and if it is +Inf, the gradient is NaN where x_i is and
+// otherwise 0.
+//
+// The method is that of Blanchard, Higham and Higham, Accurately computing the
+// log-sum-exp and softmax functions (2021), with the maximum and the sum found
+// in one pass over memory: sums of chunks, shifted by the maxima of the chunks,
+// are rescaled when they are combined.
+type LogSumExp[T rev.Float] struct {
+	Out     *T            `rev:"acc"`
+	X       rev.Vector[T] `rev:"in"`
+	Workers int           // 0 means GOMAXPROCS
+}
+
+// NewLogSumExp returns the kernel over a gonum vector, sharing its storage.
+func NewLogSumExp(out *float64, x *mat.VecDense) LogSumExp[float64] {
+	return LogSumExp[float64]{Out: out, X: rev.ViewVec(x)}
+}
+
+// Forward computes Out += log Σ exp(x_i).
+func (k LogSumExp[T]) Forward() {
+	rev.Check(&k)
+	if k.Out == nil {
+		return
+	}
+	w := k.open()
+	*k.Out += w.value()
+	w.close()
+}
+
+// Inverse computes Out -= log Σ exp(x_i).
+func (k LogSumExp[T]) Inverse() {
+	rev.Check(&k)
+	if k.Out == nil {
+		return
+	}
+	w := k.open()
+	*k.Out -= w.value()
+	w.close()
+}
+
+// Adjoint computes Out -= log Σ exp(x_i) and x̄ += Ōut·p.
+func (k LogSumExp[T]) Adjoint(g LogSumExp[T]) {
+	rev.Check(&k)
+	rev.CheckLike(&k, &g)
+	gradient := g.Out != nil && g.X.Data != nil
+	if k.Out == nil && !gradient {
+		return
+	}
+	w := k.open()
+	if k.Out != nil {
+		*k.Out -= w.value()
+	}
+	if gradient {
+		w.g = g
+		w.run(addSoftmax)
+	}
+	w.close()
+}
+
+// Tangent computes Out += log Σ exp(x_i) and Ȯut += Σ p_i·ẋ_i.
+func (k LogSumExp[T]) Tangent(t LogSumExp[T]) {
+	rev.Check(&k)
+	rev.CheckLike(&k, &t)
+	derivative := t.Out != nil && t.X.Data != nil
+	if k.Out == nil && !derivative {
+		return
+	}
+	w := k.open()
+	if k.Out != nil {
+		*k.Out += w.value()
+	}
+	if derivative {
+		w.t = t
+		*t.Out += T(w.derivative())
+	}
+	w.close()
+}
+
+// AdjointTangent computes what Adjoint does, Ȯut -= τ where τ = Σ p_i·ẋ_i, and
+// the tangents of the gradient,
+//
+//	p_i·(ġ + Ōut·(ẋ_i - τ)),  ġ the tangent of Ōut.
+func (k LogSumExp[T]) AdjointTangent(g, t, gt LogSumExp[T]) {
+	rev.Check(&k)
+	rev.CheckLike(&k, &g, &t, &gt)
+	w := k.open()
+	if k.Out != nil {
+		*k.Out -= w.value()
+	}
+	w.g, w.t, w.gt = g, t, gt
+	if t.X.Data != nil {
+		w.tau = w.derivative()
+		if t.Out != nil {
+			*t.Out -= T(w.tau)
+		}
+	}
+	if g.X.Data != nil && g.Out != nil {
+		w.run(addSoftmax)
+	}
+	if gt.X.Data != nil && (g.Out != nil || gt.Out != nil) {
+		w.run(addSoftmaxTangent)
+	}
+	w.close()
+}
+
+const (
+	// chunk is how many elements of a vector are worked on at a time, so that
+	// what is computed of them stays in the first cache.
+	chunk = 1024
+	// vectorParts is the most parts that a vector is cut into for workers.
+	vectorParts = 64
+)
+
+// partLength returns the length of the parts that a vector of n elements is cut
+// into, the last of which may be shorter.
+func partLength(n int) int {
+	chunks := (n + chunk - 1) / chunk
+	return chunk * max(8, (chunks+vectorParts-1)/vectorParts)
+}
+
+// logSumExp is a call of a method of LogSumExp.
+type logSumExp[T rev.Float] struct {
+	k, g, t, gt LogSumExp[T]
+	workers     int
+	task        lseTask
+
+	max, sum float64              // m and s
+	tau      float64              // τ
+	part     [vectorParts]lsePart // what the parts of X contribute to them
+	scratch  [][3 * chunk]T       // of each worker
+}
+
+type lsePart struct{ max, sum, dot float64 }
+
+type lseTask int
+
+const (
+	shiftedSums lseTask = iota // of exp(x_i - max) in each part
+	weightedSums
+	addSoftmax
+	addSoftmaxTangent
+)
+
+var lsePools pools
+
+// open returns the workspace of a call, with m and s computed.
+func (k LogSumExp[T]) open() *logSumExp[T] {
+	w := get[logSumExp[T]](poolOf[T](&lsePools))
+	w.k, w.workers = k, parallel.Workers(k.Workers)
+	w.scratch = grow(w.scratch, min(w.workers, max(1, w.parts())))
+	w.run(shiftedSums)
+	total := lsePart{max: math.Inf(-1)}
+	for _, p := range w.part[:w.parts()] {
+		total.add(p.max, p.sum)
+	}
+	w.max, w.sum = total.max, total.sum
+	if math.IsInf(w.max, 1) {
+		w.sum = 1 // for the gradient, 0 where x_i is finite
+	}
+	return w
+}
+
+// close gives the workspace back, without the caller's storage.
+func (w *logSumExp[T]) close() {
+	w.k, w.g, w.t, w.gt, w.tau = LogSumExp[T]{}, LogSumExp[T]{}, LogSumExp[T]{}, LogSumExp[T]{}, 0
+	poolOf[T](&lsePools).Put(w)
+}
+
+func (w *logSumExp[T]) parts() int {
+	length := partLength(w.k.X.N)
+	return (w.k.X.N + length - 1) / length
+}
+
+func (w *logSumExp[T]) run(task lseTask) {
+	w.task = task
+	parallel.Run(w.workers, w.parts(), w)
+}
+
+// value returns m + log s.
+func (w *logSumExp[T]) value() T {
+	if math.IsInf(w.max, 0) {
+		return T(w.max)
+	}
+	return T(w.max + math.Log(w.sum))
+}
+
+// derivative returns τ.
+func (w *logSumExp[T]) derivative() float64 {
+	w.run(weightedSums)
+	d := 0.0
+	for _, p := range w.part[:w.parts()] {
+		d += p.dot
+	}
+	return d / w.sum
+}
+
+// add makes room for sum = Σ exp(x_i - max) over further elements.
+func (p *lsePart) add(maximum, sum float64) {
+	switch {
+	case maximum == math.Inf(-1):
+		// exp(-Inf) = 0 for all of them.
+	case math.IsNaN(maximum) || math.IsInf(maximum, 1) || maximum > p.max:
+		p.sum = p.sum*math.Exp(p.max-maximum) + sum
+		p.max = maximum
+	default:
+		p.sum += sum * math.Exp(maximum-p.max)
+	}
+}
+
+// Block runs the task on a part of X.
+func (w *logSumExp[T]) Block(worker, part int) {
+	scratch := &w.scratch[worker]
+	bufX, bufE, bufT := scratch[:chunk], scratch[chunk:2*chunk], scratch[2*chunk:]
+	length := partLength(w.k.X.N)
+	sums := lsePart{max: math.Inf(-1)}
+	for lo := part * length; lo < min((part+1)*length, w.k.X.N); lo += chunk {
+		n := min(chunk, w.k.X.N-lo)
+		x := elements(bufX, w.k.X, lo, n)
+		e := bufE[:n]
+		switch w.task {
+		case shiftedSums:
+			m := simd.Max(x)
+			sums.add(float64(m), float64(simd.SumExp(x, m)))
+			continue
+		case weightedSums:
+			simd.ExpShiftSum(e, x, T(w.max))
+			sums.dot += float64(simd.Dot(e, elements(bufT, w.t.X, lo, n)))
+			continue
+		}
+		simd.ExpShiftSum(e, x, T(w.max))
+		if w.task == addSoftmax {
+			addElements(w.g.X, lo, T(float64(*w.g.Out)/w.sum), e)
+			continue
+		}
+		var gout, dgout float64
+		if w.g.Out != nil {
+			gout = float64(*w.g.Out)
+		}
+		if w.gt.Out != nil {
+			dgout = float64(*w.gt.Out)
+		}
+		addElements(w.gt.X, lo, T((dgout-gout*w.tau)/w.sum), e)
+		if w.t.X.Data != nil {
+			simd.MulTo(e, e, elements(bufT, w.t.X, lo, n))
+			addElements(w.gt.X, lo, T(gout/w.sum), e)
+		}
+	}
+	if w.task == shiftedSums || w.task == weightedSums {
+		w.part[part] = sums
+	}
+}

@@ -1,0 +1,445 @@
+package revlinalg
+
+import (
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/internal/parallel"
+	"revnum/internal/simd"
+	"revnum/rev"
+)
+
+// PolyLeastSquares is the kernel
+//
+//	Out += ½ Σ_i r_i²,  r_i = y_i - p(x_i),  p(x) = Σ_{j<m} c_j·x^j,
+//
+// the objective of fitting a polynomial p to points (x_i, y_i): the linear
+// least squares problem ½‖y - V·c‖² with the Vandermonde matrix V_ij = x_i^j.
+// The derivatives are
+//
+//	c̄ -= Ōut·Vᵀ·r,  x̄_i -= Ōut·r_i·pʹ(x_i),  ȳ += Ōut·r,
+//	Ȯut += Σ_i r_i·ṙ_i,  ṙ_i = ẏ_i - ṗ(x_i) - pʹ(x_i)·ẋ_i.
+//
+// The powers of one panel of points are in memory at a time, and of those only
+// the first q. With j = q·a + b the coefficients are a matrix C_ab, and
+//
+//	p(x) = Σ_a (Σ_b C_ab·x^b)·(x^q)^a
+//
+// is a matrix product over the panel, followed by Horner's rule in x^q
+// (Paterson and Stockmeyer 1973). The transpose runs that backward: r·(x^q)^a
+// for all a, and a matrix product with x^b. So nearly all the work, 2·m·n
+// operations forward and as many for c̄, is done at the speed of matrix
+// products.
+//
+// p(x) is within a small multiple of m·ε·Σ|c_j·x^j|. Nothing overflows unless
+// x^(m-1) or a term does.
+type PolyLeastSquares[T rev.Float] struct {
+	Out     *T            `rev:"acc"`
+	C       rev.Vector[T] `rev:"in"` // m coefficients, that of x^0 first
+	X       rev.Vector[T] `rev:"in"` // n abscissae
+	Y       rev.Vector[T] `rev:"in"` // n ordinates
+	Workers int           // 0 means GOMAXPROCS
+}
+
+// NewPolyLeastSquares returns the kernel over gonum vectors, sharing their
+// storage. It panics with mat.ErrShape if x and y differ in length.
+func NewPolyLeastSquares(out *float64, c, x, y *mat.VecDense) PolyLeastSquares[float64] {
+	if x.Len() != y.Len() {
+		panic(mat.ErrShape)
+	}
+	return PolyLeastSquares[float64]{Out: out, C: rev.ViewVec(c), X: rev.ViewVec(x), Y: rev.ViewVec(y)}
+}
+
+func (k PolyLeastSquares[T]) check() {
+	rev.Check(&k)
+	if k.X.N != k.Y.N {
+		panic(mat.ErrShape)
+	}
+}
+
+// Forward computes Out += ½ Σ r_i².
+func (k PolyLeastSquares[T]) Forward() {
+	k.check()
+	if k.Out != nil {
+		*k.Out += k.pass(PolyLeastSquares[T]{}, PolyLeastSquares[T]{}, PolyLeastSquares[T]{}).value
+	}
+}
+
+// Inverse computes Out -= ½ Σ r_i².
+func (k PolyLeastSquares[T]) Inverse() {
+	k.check()
+	if k.Out != nil {
+		*k.Out -= k.pass(PolyLeastSquares[T]{}, PolyLeastSquares[T]{}, PolyLeastSquares[T]{}).value
+	}
+}
+
+// Adjoint computes Out -= ½ Σ r_i² and adds the gradient to c̄, x̄ and ȳ.
+func (k PolyLeastSquares[T]) Adjoint(g PolyLeastSquares[T]) {
+	k.check()
+	rev.CheckLike(&k, &g)
+	if g.Out == nil {
+		if k.Out == nil {
+			return
+		}
+		g = PolyLeastSquares[T]{}
+	}
+	s := k.pass(g, PolyLeastSquares[T]{}, PolyLeastSquares[T]{})
+	if k.Out != nil {
+		*k.Out -= s.value
+	}
+}
+
+// Tangent computes Out += ½ Σ r_i² and Ȯut += Σ r_i·ṙ_i.
+func (k PolyLeastSquares[T]) Tangent(t PolyLeastSquares[T]) {
+	k.check()
+	rev.CheckLike(&k, &t)
+	s := k.pass(PolyLeastSquares[T]{}, t, PolyLeastSquares[T]{})
+	if k.Out != nil {
+		*k.Out += s.value
+	}
+	if t.Out != nil {
+		*t.Out += s.tangent
+	}
+}
+
+// AdjointTangent computes what Adjoint does, Ȯut -= Σ r_i·ṙ_i, and the tangents
+// of the gradient: with u = ġ·r + Ōut·ṙ, ġ the tangent of Ōut,
+//
+//	-Vᵀ·u - Ōut·V̇ᵀ·r,  -u_i·pʹ(x_i) - Ōut·r_i·(ṗʹ(x_i) + pʺ(x_i)·ẋ_i),  u.
+func (k PolyLeastSquares[T]) AdjointTangent(g, t, gt PolyLeastSquares[T]) {
+	k.check()
+	rev.CheckLike(&k, &g, &t, &gt)
+	s := k.pass(g, t, gt)
+	if k.Out != nil {
+		*k.Out -= s.value
+	}
+	if t.Out != nil {
+		*t.Out -= s.tangent
+	}
+}
+
+const (
+	// polyPanel is the number of points in a panel. Its powers and residuals
+	// stay in the first cache.
+	polyPanel = 128
+	// polyPowers is q, if there are as many coefficients.
+	polyPowers = 16
+	// polyParts is the most parts that the points are cut into. Each has
+	// sums of its own.
+	polyParts = 32
+)
+
+// polySums are ½ Σ r² and Σ r·ṙ.
+type polySums[T rev.Float] struct{ value, tangent T }
+
+// polyPass is a pass over the points.
+type polyPass[T rev.Float] struct {
+	k, g, t, gt PolyLeastSquares[T]
+
+	q, rows  int // C is rows×q
+	part     int // points in a part, a multiple of polyPanel
+	parts    int
+	cot, dot T // Ōut and its tangent
+
+	tangents, slopes bool // whether ṙ and pʹ are needed
+
+	c, dc, ddc  []T // coefficients of p, pʹ and pʺ, as rows×q matrices
+	tc, dtc     []T // of ṗ and ṗʹ
+	sums        []polySums[T]
+	mr, mu, mrx []T // of each part, Vᵀ·r, Vᵀ·u and Vᵀ·(r·ẋ)
+	scratch     []polyScratch[T]
+	total       []T
+}
+
+// polyScratch is what a worker has of its panel.
+type polyScratch[T rev.Float] struct {
+	powers []T // x^b, q×polyPanel
+	terms  []T // of Horner's rule, rows×polyPanel
+
+	x, y, tx, ty     [polyPanel]T // where operands have gaps
+	xq               [polyPanel]T // x^q
+	r, dr, u         [polyPanel]T // r, ṙ, u
+	p, slope, change [polyPanel]T // p, pʹ, ṗʹ + pʺ·ẋ
+}
+
+var polyPools pools
+
+// pass computes all sums, and adds the gradients that g and gt ask for.
+func (k PolyLeastSquares[T]) pass(g, t, gt PolyLeastSquares[T]) polySums[T] {
+	w := get[polyPass[T]](poolOf[T](&polyPools))
+	w.k, w.g, w.t, w.gt = k, g, t, gt
+	workers := parallel.Workers(k.Workers)
+	w.prepare(workers)
+	parallel.Run(workers, w.parts, w)
+	s := w.join()
+	w.k, w.g, w.t, w.gt = PolyLeastSquares[T]{}, PolyLeastSquares[T]{}, PolyLeastSquares[T]{}, PolyLeastSquares[T]{}
+	poolOf[T](&polyPools).Put(w)
+	return s
+}
+
+func (w *polyPass[T]) prepare(workers int) {
+	m, n := w.k.C.N, w.k.X.N
+	w.q = min(m, polyPowers)
+	w.rows = 0
+	if m > 0 {
+		w.rows = (m + w.q - 1) / w.q
+	}
+	panels := (n + polyPanel - 1) / polyPanel
+	w.part = polyPanel * max(8, (panels+polyParts-1)/polyParts)
+	w.parts = (n + w.part - 1) / w.part
+
+	w.cot, w.dot = 0, 0
+	if w.g.Out != nil {
+		w.cot = *w.g.Out
+	}
+	if w.gt.Out != nil {
+		w.dot = *w.gt.Out
+	}
+	w.tangents = w.t.C.Data != nil || w.t.X.Data != nil || w.t.Y.Data != nil
+	w.slopes = w.t.X.Data != nil || w.g.X.Data != nil || w.gt.X.Data != nil
+
+	w.c = w.coefficients(w.c, w.k.C, 0)
+	if w.slopes {
+		w.dc = w.coefficients(w.dc, w.k.C, 1)
+	}
+	if w.t.C.Data != nil {
+		w.tc = w.coefficients(w.tc, w.t.C, 0)
+	}
+	if w.gt.X.Data != nil {
+		w.ddc = w.coefficients(w.ddc, w.k.C, 2)
+		if w.t.C.Data != nil {
+			w.dtc = w.coefficients(w.dtc, w.t.C, 1)
+		}
+	}
+	size := w.rows * w.q
+	w.sums = grow(w.sums, w.parts)
+	if w.g.C.Data != nil {
+		w.mr = cleared(w.mr, w.parts*size)
+	}
+	if w.gt.C.Data != nil {
+		w.mu = cleared(w.mu, w.parts*size)
+		w.mrx = cleared(w.mrx, w.parts*size)
+	}
+	w.scratch = grow(w.scratch, min(workers, max(1, w.parts)))
+	for i := range w.scratch {
+		w.scratch[i].powers = grow(w.scratch[i].powers, w.q*polyPanel)
+		w.scratch[i].terms = grow(w.scratch[i].terms, w.rows*polyPanel)
+	}
+}
+
+// cleared returns a slice of n zeros, b itself if it is long enough.
+func cleared[E any](b []E, n int) []E {
+	b = grow(b, n)
+	clear(b)
+	return b
+}
+
+// coefficients returns those of the given derivative of the polynomial c, padded
+// with zeros.
+func (w *polyPass[T]) coefficients(dst []T, c rev.Vector[T], derivative int) []T {
+	dst = cleared(dst, w.rows*w.q)
+	for j := derivative; j < c.N; j++ {
+		v := c.Data[j*c.Inc]
+		for d := range derivative {
+			v *= T(j - d)
+		}
+		dst[j-derivative] = v
+	}
+	return dst
+}
+
+// Block works on the points of a part.
+func (w *polyPass[T]) Block(worker, part int) {
+	s := &w.scratch[worker]
+	size := w.rows * w.q
+	var sums polySums[T]
+	for lo := part * w.part; lo < min((part+1)*w.part, w.k.X.N); lo += polyPanel {
+		n := min(polyPanel, w.k.X.N-lo)
+		x := elements(s.x[:], w.k.X, lo, n)
+		y := elements(s.y[:], w.k.Y, lo, n)
+		w.setPowers(s, x)
+		r := s.r[:n]
+		w.polynomial(s, r, w.c)
+		simd.AxpyTo(r, -1, r, y)
+		sums.value += simd.SumSquares(r)
+		if w.slopes {
+			w.polynomial(s, s.slope[:n], w.dc)
+		}
+		var tx []T
+		if w.t.X.Data != nil {
+			tx = elements(s.tx[:], w.t.X, lo, n)
+		}
+		if w.tangents {
+			sums.tangent += w.tangent(s, lo, n, tx)
+		}
+		w.gradient(s, lo, n)
+		w.gradientTangent(s, lo, n, tx)
+		if w.g.C.Data != nil {
+			w.addMoments(s, w.mr[part*size:], r)
+		}
+		if w.gt.C.Data != nil {
+			w.addMoments(s, w.mu[part*size:], s.u[:n])
+			if tx != nil {
+				simd.MulTo(s.p[:n], r, tx)
+				w.addMoments(s, w.mrx[part*size:], s.p[:n])
+			}
+		}
+	}
+	sums.value /= 2
+	w.sums[part] = sums
+}
+
+// setPowers computes x^b for b < q, and x^q if there is more than one row.
+func (w *polyPass[T]) setPowers(s *polyScratch[T], x []T) {
+	n := len(x)
+	for b := range w.q {
+		row := s.powers[b*polyPanel : b*polyPanel+n]
+		switch b {
+		case 0:
+			for i := range row {
+				row[i] = 1
+			}
+		case 1:
+			copy(row, x)
+		default:
+			// x^b from its halves is closer than from x^(b-1), and ready sooner.
+			h := b / 2
+			simd.MulTo(row, s.powers[h*polyPanel:h*polyPanel+n], s.powers[(b-h)*polyPanel:(b-h)*polyPanel+n])
+		}
+	}
+	if w.rows > 1 {
+		last := s.powers[(w.q-1)*polyPanel:]
+		simd.MulTo(s.xq[:n], last[:n], x)
+	}
+}
+
+// polynomial computes the polynomial with the coefficients c at the points of
+// the panel.
+func (w *polyPass[T]) polynomial(s *polyScratch[T], dst, c []T) {
+	n := len(dst)
+	if w.rows == 0 {
+		clear(dst)
+		return
+	}
+	for a := range w.rows {
+		clear(s.terms[a*polyPanel : a*polyPanel+n])
+	}
+	simd.Gemm(w.rows, n, w.q, 1, c, w.q, 1, s.powers, polyPanel, 1, s.terms, polyPanel)
+	copy(dst, s.terms[(w.rows-1)*polyPanel:])
+	for a := w.rows - 2; a >= 0; a-- {
+		simd.MulTo(dst, dst, s.xq[:n])
+		simd.AddTo(dst, dst, s.terms[a*polyPanel:a*polyPanel+n])
+	}
+}
+
+// addMoments adds Σ_i v_i·x_i^j over the panel to dst_j.
+func (w *polyPass[T]) addMoments(s *polyScratch[T], dst, v []T) {
+	n := len(v)
+	for a := range w.rows {
+		row := s.terms[a*polyPanel : a*polyPanel+n]
+		if a == 0 {
+			copy(row, v)
+		} else {
+			simd.MulTo(row, s.terms[(a-1)*polyPanel:(a-1)*polyPanel+n], s.xq[:n])
+		}
+	}
+	simd.Gemm(w.rows, w.q, n, 1, s.terms, polyPanel, 1, s.powers, 1, polyPanel, dst, w.q)
+}
+
+// tangent sets ṙ and returns Σ r·ṙ over the panel.
+func (w *polyPass[T]) tangent(s *polyScratch[T], lo, n int, tx []T) T {
+	dr := s.dr[:n]
+	clear(dr)
+	if w.t.Y.Data != nil {
+		copy(dr, elements(s.ty[:], w.t.Y, lo, n))
+	}
+	p := s.p[:n]
+	if w.t.C.Data != nil {
+		w.polynomial(s, p, w.tc)
+		simd.Axpy(-1, p, dr)
+	}
+	if tx != nil {
+		simd.MulTo(p, s.slope[:n], tx)
+		simd.Axpy(-1, p, dr)
+	}
+	return simd.Dot(s.r[:n], dr)
+}
+
+// gradient adds to x̄ and ȳ.
+func (w *polyPass[T]) gradient(s *polyScratch[T], lo, n int) {
+	if w.g.Y.Data != nil {
+		addElements(w.g.Y, lo, w.cot, s.r[:n])
+	}
+	if w.g.X.Data != nil {
+		simd.MulTo(s.p[:n], s.r[:n], s.slope[:n])
+		addElements(w.g.X, lo, -w.cot, s.p[:n])
+	}
+}
+
+// gradientTangent sets u, and adds to the tangents of x̄ and ȳ.
+func (w *polyPass[T]) gradientTangent(s *polyScratch[T], lo, n int, tx []T) {
+	if w.gt.C.Data == nil && w.gt.X.Data == nil && w.gt.Y.Data == nil {
+		return
+	}
+	u, p := s.u[:n], s.p[:n]
+	simd.ScaleTo(u, w.dot, s.r[:n])
+	if w.tangents {
+		simd.Axpy(w.cot, s.dr[:n], u)
+	}
+	if w.gt.Y.Data != nil {
+		addElements(w.gt.Y, lo, 1, u)
+	}
+	if w.gt.X.Data == nil {
+		return
+	}
+	simd.MulTo(p, u, s.slope[:n])
+	addElements(w.gt.X, lo, -1, p)
+	change := s.change[:n]
+	clear(change)
+	if tx != nil {
+		w.polynomial(s, change, w.ddc)
+		simd.MulTo(change, change, tx)
+	}
+	if w.t.C.Data != nil {
+		w.polynomial(s, p, w.dtc)
+		simd.AddTo(change, change, p)
+	}
+	simd.MulTo(change, change, s.r[:n])
+	addElements(w.gt.X, lo, -w.cot, change)
+}
+
+// join adds up the parts in their order, and adds to c̄ and its tangent.
+func (w *polyPass[T]) join() polySums[T] {
+	var total polySums[T]
+	for _, s := range w.sums {
+		total.value += s.value
+		total.tangent += s.tangent
+	}
+	size := w.rows * w.q
+	if w.g.C.Data != nil {
+		addElements(w.g.C, 0, -w.cot, w.sumOfParts(w.mr, size))
+	}
+	if w.gt.C.Data != nil {
+		addElements(w.gt.C, 0, -1, w.sumOfParts(w.mu, size))
+		if w.t.X.Data != nil {
+			// The derivative of x^j is j·x^(j-1).
+			moments := w.sumOfParts(w.mrx, size)
+			for j := len(moments) - 1; j > 0; j-- {
+				moments[j] = T(j) * moments[j-1]
+			}
+			if len(moments) > 0 {
+				moments[0] = 0
+			}
+			addElements(w.gt.C, 0, -w.cot, moments)
+		}
+	}
+	return total
+}
+
+// sumOfParts returns the sum of moments over the parts, without the padding.
+func (w *polyPass[T]) sumOfParts(moments []T, size int) []T {
+	w.total = cleared(w.total, size)
+	for p := range w.parts {
+		simd.AddTo(w.total, w.total, moments[p*size:(p+1)*size])
+	}
+	return w.total[:w.k.C.N]
+}
