@@ -22,13 +22,13 @@ func (x Q43) Mul(y Q43) Q43 {
 	return Q43(hi)
 }
 
-// MulAdd returns z + x·y, the product rounded as by Mul and the sum wrapped.
+// MulAdd returns x + a·b, the product rounded as by Mul and the sum wrapped.
 // MulSub undoes it.
-func (z Q43) MulAdd(x, y Q43) Q43 { return z + x.Mul(y) }
+func (x Q43) MulAdd(a, b Q43) Q43 { return x + a.Mul(b) }
 
-// MulSub returns z - x·y, the product rounded as by Mul and the difference
+// MulSub returns x - a·b, the product rounded as by Mul and the difference
 // wrapped. MulAdd undoes it.
-func (z Q43) MulSub(x, y Q43) Q43 { return z - x.Mul(y) }
+func (x Q43) MulSub(a, b Q43) Q43 { return x - a.Mul(b) }
 
 // Div returns x/y rounded to nearest, ties to even, and wrapped. It panics, as
 // the division of integers does, if y is zero.

@@ -1,6 +1,7 @@
 package fixed
 
 import (
+	"errors"
 	"math/big"
 	"math/rand/v2"
 	"testing"
@@ -51,7 +52,7 @@ func checkArithmetic(t *testing.T, x, y, z Q43) {
 			t.Fatalf("%sSat(%d, %d) = %d, want %d", name, x, y, sat, s)
 		}
 		v, err := c()
-		if inRange(want) && (err != nil || v != got) || !inRange(want) && (err != ErrRange || v != 0) {
+		if inRange(want) && (err != nil || v != got) || !inRange(want) && (!errors.Is(err, ErrRange) || v != 0) {
 			t.Fatalf("%sChecked(%d, %d) = %d, %v, want %d", name, x, y, v, err, want)
 		}
 	}
@@ -67,7 +68,7 @@ func checkArithmetic(t *testing.T, x, y, z Q43) {
 			d = new(big.Int).Neg(d)
 		}
 		check("Div", exact(n, d), x.Div(y), x.DivSat(y), func() (Q43, error) { return x.DivChecked(y) })
-	} else if v, err := x.DivChecked(y); err != ErrDivideByZero || v != 0 {
+	} else if v, err := x.DivChecked(y); !errors.Is(err, ErrDivideByZero) || v != 0 {
 		t.Fatalf("DivChecked(%d, 0) = %d, %v", x, v, err)
 	}
 
@@ -94,7 +95,7 @@ func checkArithmetic(t *testing.T, x, y, z Q43) {
 	if got := a.Round(); got != wrap(want) {
 		t.Fatalf("accumulated %d, want %d", got, want)
 	}
-	if v, err := a.RoundChecked(); inRange(want) && (v != wrap(want) || err != nil) || !inRange(want) && (v != 0 || err != ErrRange) {
+	if v, err := a.RoundChecked(); inRange(want) && (v != wrap(want) || err != nil) || !inRange(want) && (v != 0 || !errors.Is(err, ErrRange)) {
 		t.Fatalf("RoundChecked() = %d, %v, want %d", v, err, want)
 	}
 	a.Add(x)

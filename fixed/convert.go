@@ -26,10 +26,10 @@ func (x Q43) Int() int { return int(x / One) }
 // v is infinite.
 func FromFloat64(v float64) Q43 {
 	x, err := FromFloat64Checked(v)
-	if err == nil {
+	switch {
+	case err == nil:
 		return x
-	}
-	if err == ErrDomain || math.IsInf(v, 0) {
+	case v != v || math.IsInf(v, 0):
 		panic(err)
 	}
 	// |v| >= 2²⁰ is a multiple of 2⁻³²: nothing is rounded.
@@ -60,10 +60,13 @@ func FromFloat64Checked(v float64) (Q43, error) {
 // range nearest to it. It panics with ErrDomain if v is NaN.
 func FromFloat64Sat(v float64) Q43 {
 	x, err := FromFloat64Checked(v)
-	if err == ErrRange {
-		return limit(v < 0)
+	switch {
+	case err == nil:
+		return x
+	case v != v:
+		panic(err)
 	}
-	return must(x, err)
+	return limit(v < 0)
 }
 
 // Float64 returns x rounded to nearest, ties to even. It is exact if x takes no
@@ -80,7 +83,19 @@ func FromFloat32Checked(v float32) (Q43, error) { return FromFloat64Checked(floa
 func FromFloat32Sat(v float32) Q43 { return FromFloat64Sat(float64(v)) }
 
 // Float32 returns x rounded to nearest, ties to even.
-func (x Q43) Float32() float32 { return float32(x) * (1.0 / (1 << FracBits)) }
+func (x Q43) Float32() float32 {
+	// The conversion of an int64 to float32 is rounded twice on some machines,
+	// that of a float64 on none. What does not fit in a float64 is replaced by a
+	// number that does and that lies between the same two float32.
+	if magnitude(x) >= 1<<53 {
+		const low = 1<<11 - 1
+		sticky := x & low
+		if x &^= low; sticky != 0 {
+			x |= low + 1
+		}
+	}
+	return float32(x.Float64())
+}
 
 // FromRat returns v rounded to nearest, ties to even, and wrapped.
 func FromRat(v *big.Rat) Q43 {

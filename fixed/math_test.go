@@ -1,6 +1,7 @@
 package fixed
 
 import (
+	"errors"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -137,19 +138,19 @@ func TestPow(t *testing.T) {
 			}
 			return
 		case x == 0:
-			if got != 0 || (err == ErrDivideByZero) != (y < 0) {
+			if got != 0 || (errors.Is(err, ErrDivideByZero)) != (y < 0) {
 				t.Fatalf("Pow(0, %v) = %v, %v", y, got, err)
 			}
 			return
 		case x < 0 && !integer:
-			if err != ErrDomain {
+			if !errors.Is(err, ErrDomain) {
 				t.Fatalf("Pow(%v, %v) = %v, %v", x, y, got, err)
 			}
 			return
 		}
 		l := mul(refLog(newBig().Abs(bigOf(x))), bigOf(y))
 		if f, _ := l.Float64(); f > 14 {
-			if err != ErrRange {
+			if !errors.Is(err, ErrRange) {
 				t.Fatalf("Pow(%v, %v) = %v, %v", x, y, got, err)
 			}
 			return
@@ -164,7 +165,7 @@ func TestPow(t *testing.T) {
 			want.Neg(want)
 		}
 		if err != nil {
-			if _, inRange := FromBigFloatChecked(want); inRange == nil && err == ErrRange {
+			if _, inRange := FromBigFloatChecked(want); inRange == nil && errors.Is(err, ErrRange) {
 				t.Fatalf("Pow(%v, %v): %v, want %v", x, y, err, want)
 			}
 			return
@@ -278,7 +279,7 @@ func TestFunctionErrors(t *testing.T) {
 		{"Pow", func() (Q43, error) { return PowChecked(-One, One/2) }, ErrDomain},
 		{"Pow", func() (Q43, error) { return PowChecked(0, -1) }, ErrDivideByZero},
 	} {
-		if v, err := c.f(); err != c.want || v != 0 {
+		if v, err := c.f(); !errors.Is(err, c.want) || v != 0 {
 			t.Errorf("%s: %v, %v, want %v", c.name, v, err, c.want)
 		}
 	}
@@ -288,6 +289,15 @@ func TestFunctionErrors(t *testing.T) {
 		"Pow": func() { Pow(-One, One/2) },
 	} {
 		mustPanic(t, name, f)
+	}
+	for _, c := range []struct {
+		name    string
+		f       func(Q43) Q43
+		checked func(Q43) (Q43, error)
+	}{{"Exp", Exp, ExpChecked}, {"Exp2", Exp2, Exp2Checked}, {"Log", Log, LogChecked}, {"Log2", Log2, Log2Checked}, {"Sqrt", Sqrt, SqrtChecked}} {
+		if v, err := c.checked(3 * One); err != nil || v != c.f(3*One) {
+			t.Errorf("%sChecked(3) = %v, %v", c.name, v, err)
+		}
 	}
 	for _, x := range []Q43{Min, -46 * One, -45*One - 1} {
 		if y, z := Exp(x), Exp2(x); y != 0 || z != 0 {

@@ -1,9 +1,9 @@
 package fixed
 
 import (
-	"bytes"
 	"fmt"
 	"math/big"
+	"strings"
 )
 
 // ErrSyntax says that a text is not a decimal number.
@@ -137,7 +137,7 @@ func MustParse(s string) Q43 { return must(Parse(s)) }
 
 // Scan implements fmt.Scanner, for the verbs %v, %s, %e, %f and %g.
 func (x *Q43) Scan(state fmt.ScanState, verb rune) error {
-	if !bytes.ContainsRune([]byte("vseEfFgG"), verb) {
+	if !strings.ContainsRune("vseEfFgG", verb) {
 		return fmt.Errorf("fixed: bad verb %%%c to scan a number", verb)
 	}
 	text, err := state.Token(true, func(r rune) bool {
@@ -159,11 +159,15 @@ func (x *Q43) UnmarshalText(text []byte) error {
 	return err
 }
 
-// UnmarshalJSON implements json.Unmarshaler. It takes a number, rounded as by
-// Parse; null leaves x what it was.
+// UnmarshalJSON implements json.Unmarshaler. It takes a number, or a string that
+// holds one (as the keys of objects do), rounded as by Parse; null leaves x what
+// it was.
 func (x *Q43) UnmarshalJSON(text []byte) error {
 	if string(text) == "null" {
 		return nil
+	}
+	if n := len(text); n >= 2 && text[0] == '"' && text[n-1] == '"' {
+		text = text[1 : n-1]
 	}
 	return x.UnmarshalText(text)
 }

@@ -26,19 +26,14 @@ func (x uint128) shl(n uint) uint128 {
 	return uint128{x.hi<<n | x.lo>>(64-n), x.lo << n}
 }
 
-// shr returns ⌊x/2ⁿ⌋, 0 < n < 64.
-func (x uint128) shr(n uint) uint128 {
-	return uint128{x.hi >> n, x.lo>>n | x.hi<<(64-n)}
-}
-
-// mul64 returns x·y, modulo 2¹²⁸ over 2⁶⁴ (that is, without the low word).
+// mul64 returns ⌊x·y/2⁶⁴⌋.
 func (x uint128) mul64(y uint64) uint128 {
 	h, _ := bits.Mul64(x.lo, y)
 	hi, lo := bits.Mul64(x.hi, y)
 	return uint128{hi, lo}.add(uint128{0, h})
 }
 
-// mul returns x·y over 2¹²⁸, too small by less than 4.
+// mul returns x·y/2¹²⁸, too small by less than 3.
 func (x uint128) mul(y uint128) uint128 {
 	hi, lo := bits.Mul64(x.hi, y.hi)
 	a, _ := bits.Mul64(x.hi, y.lo)
