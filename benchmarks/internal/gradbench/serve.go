@@ -44,6 +44,8 @@ type function func(input json.RawMessage, workers int) (call func(), output func
 var modules = map[string]map[string]function{
 	"hello": {"square": square, "double": double},
 	"gmm":   {"objective": gmmObjective, "jacobian": gmmJacobian},
+	"lse":   {"primal": lsePrimal, "gradient": lseGradient},
+	"llsq":  {"primal": llsqPrimal, "gradient": llsqGradient},
 }
 
 // names returns the keys of m as a list for people.

@@ -202,6 +202,90 @@ func TestGMMSign(t *testing.T) {
 	}
 }
 
+// number and array read the output of an answer.
+func number(t *testing.T, a answered) (v float64) {
+	t.Helper()
+	if err := json.Unmarshal(a.Output, &v); err != nil {
+		t.Fatal(err, a.Error)
+	}
+	return v
+}
+
+func array(t *testing.T, a answered) (v []float64) {
+	t.Helper()
+	if err := json.Unmarshal(a.Output, &v); err != nil {
+		t.Fatal(err, a.Error)
+	}
+	return v
+}
+
+func TestLSE(t *testing.T) {
+	x := []float64{0.5, -3, 1000, 999.5, 998}
+	in, _ := json.Marshal(x)
+	a := talk(t, `{"id":1,"kind":"evaluate","module":"lse","function":"primal","input":{"x":`+string(in)+`,"min_runs":3}}`,
+		`{"id":2,"kind":"evaluate","module":"lse","function":"gradient","input":{"x":`+string(in)+`,"min_runs":3}}`)
+	var sum float64
+	for _, v := range x {
+		sum += math.Exp(v - 1000)
+	}
+	if got, want := number(t, a[0]), 1000+math.Log(sum); math.Abs(got-want) > 1e-12 {
+		t.Errorf("primal %v, want %v", got, want)
+	}
+	got := array(t, a[1])
+	if len(got) != len(x) {
+		t.Fatalf("gradient %v, want %d numbers", got, len(x))
+	}
+	for i, v := range x {
+		if want := math.Exp(v-1000) / sum; math.Abs(got[i]-want) > 1e-14 {
+			t.Errorf("gradient[%d] = %v, want %v", i, got[i], want)
+		}
+	}
+	if len(a[0].Timings) != 3 || len(a[1].Timings) != 3 {
+		t.Errorf("%d and %d timings, want 3", len(a[0].Timings), len(a[1].Timings))
+	}
+}
+
+// TestLLSQ compares with the loops of the definition, for an odd number of
+// points (0 is one of them) and an even one.
+func TestLLSQ(t *testing.T) {
+	for _, n := range []int{2, 7, 500} {
+		x := make([]float64, 20)
+		for j := range x {
+			x[j] = math.Sin(float64(j + 1))
+		}
+		want, grad := 0., make([]float64, len(x))
+		for i := range n {
+			ti := -1 + float64(i)*2/float64(n-1)
+			r := 0.
+			if ti != 0 {
+				r = math.Copysign(1, ti)
+			}
+			for j, c := range x {
+				r -= c * math.Pow(ti, float64(j))
+			}
+			want += r * r / 2
+			for j := range x {
+				grad[j] -= r * math.Pow(ti, float64(j))
+			}
+		}
+		in, _ := json.Marshal(map[string]any{"x": x, "n": n})
+		a := talk(t, `{"id":1,"kind":"evaluate","module":"llsq","function":"primal","input":`+string(in)+`}`,
+			`{"id":2,"kind":"evaluate","module":"llsq","function":"gradient","input":`+string(in)+`}`)
+		if got := number(t, a[0]); math.Abs(got-want) > 1e-12*want {
+			t.Errorf("n = %d: primal %v, want %v", n, got, want)
+		}
+		got := array(t, a[1])
+		if len(got) != len(x) {
+			t.Fatalf("n = %d: gradient %v, want %d numbers", n, got, len(x))
+		}
+		for j := range x {
+			if math.Abs(got[j]-grad[j]) > 1e-12*math.Max(1, math.Abs(grad[j])) {
+				t.Errorf("n = %d: gradient[%d] = %v, want %v", n, j, got[j], grad[j])
+			}
+		}
+	}
+}
+
 // TestTrouble sends messages that cannot be answered. Each is followed by one
 // that can.
 func TestTrouble(t *testing.T) {
@@ -258,6 +342,16 @@ func TestTrouble(t *testing.T) {
 		{message: edit(`"m":2`, `"m":-1`), want: "expected m of at least 0 and a positive gamma, found -1"},
 		{message: edit(`"gamma":1.5`, `"gamma":0`), want: "expected m of at least 0 and a positive gamma, found 2 and 0"},
 		{message: edit(`"q":[[0.1,`, `"q":[[1000,`), want: "which JSON cannot hold"},
+		{message: evaluate("lse", "primal", `{}`), want: `the input: the field "x" is missing`},
+		{message: evaluate("lse", "gradient", `{"x":[]}`), want: "x: expected at least one number"},
+		{message: evaluate("lse", "gradient", `{"x":[1,[2]]}`), want: "expected a number as entry 1, found [2]"},
+		{message: evaluate("llsq", "primal", `{"x":[1]}`), want: `the input: the field "n" is missing`},
+		{message: evaluate("llsq", "primal", `{"n":3}`), want: `the input: the field "x" is missing`},
+		{message: evaluate("llsq", "gradient", `{"x":[],"n":3}`), want: "x: expected at least one number"},
+		{message: evaluate("llsq", "gradient", `{"x":[1],"n":1}`), want: "n: expected 2 to 67108864 points, found 1"},
+		{message: evaluate("llsq", "gradient", `{"x":[1],"n":-3}`), want: "n: expected 2 to 67108864 points, found -3"},
+		{message: evaluate("llsq", "gradient", `{"x":[1],"n":1000000000000}`), want: "the input: "},
+		{message: evaluate("llsq", "primal", `{"x":[1e300],"n":3}`), want: "the result is +Inf"},
 		{message: edit(`"m":2`, `"m":2,"min_runs":-1`), want: "min_runs: expected 0 to 10000000, found -1"},
 		{message: edit(`"m":2`, `"m":2,"min_runs":100000000`), want: "min_runs: expected 0 to 10000000"},
 		{message: edit(`"m":2`, `"m":2,"min_seconds":-1`), want: "min_seconds: expected 0 to 3600, found -1"},
@@ -332,9 +426,14 @@ func FuzzServe(f *testing.F) {
 	f.Add(`{"id":2,"kind":"evaluate","module":"hello","function":"square","input":3}`)
 	f.Add(`{"id":2,"kind":"evaluate","module":"gmm","function":"jacobian","input":` + gmmInput + `}`)
 	f.Add(`{"id":2,"kind":"evaluate","module":"gmm","function":"jacobian"`)
+	f.Add(`{"id":2,"kind":"evaluate","module":"lse","function":"gradient","input":{"x":[1,2,3]}}`)
+	f.Add(`{"id":2,"kind":"evaluate","module":"llsq","function":"gradient","input":{"x":[1,2,3],"n":3}}`)
 	f.Fuzz(func(t *testing.T, in string) {
 		if strings.Contains(strings.ToLower(in), "min_") {
 			return // may rightly take an hour
+		}
+		if strings.Contains(in, "llsq") && strings.ContainsFunc(in, func(r rune) bool { return r >= '4' && r <= '9' }) {
+			return // may rightly take a gigabyte
 		}
 		lines := 0
 		for line := range strings.Lines(in) {

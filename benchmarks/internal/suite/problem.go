@@ -87,7 +87,7 @@ func centralDifferences(value func() float64, x, g [][]float64, directions int) 
 			}
 		}
 		best := math.Inf(1)
-		for _, h := range []float64{1e-3, 1e-4} {
+		for _, h := range []float64{1e-2, 1e-3} {
 			quotient := (8*(at(h)-at(-h)) - (at(2*h) - at(-2*h))) / (12 * h)
 			best = min(best, math.Abs(quotient-slope)/max(1, math.Abs(quotient)+math.Abs(slope)))
 		}

@@ -146,7 +146,7 @@ func TestUnits(t *testing.T) {
 // checks its gradient and its round trip.
 func TestProblems(t *testing.T) {
 	for _, p := range Problems() {
-		if p.FlopsF > 1e8 || p.FlopsF > 1e7 && testing.Short() {
+		if p.FlopsF > 1e8 || p.Params > 1e6 || p.FlopsF > 1e7 && testing.Short() {
 			continue
 		}
 		in, err := p.New()

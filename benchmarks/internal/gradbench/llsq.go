@@ -1,0 +1,80 @@
+package gradbench
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"revnum/rev"
+	"revnum/revlinalg"
+)
+
+// maxPoints is the largest n of llsq, whose input does not hold the points: a
+// gigabyte of them.
+const maxPoints = 1 << 26
+
+// llsqPrimal is half the sum of the squares of sign(t) - Σ_j x_j·t^j over n
+// points t, evenly spaced from -1 to 1.
+func llsqPrimal(input json.RawMessage, workers int) (func(), func() (any, error), error) {
+	k, err := parseLLSQ(input, workers)
+	if err != nil {
+		return nil, nil, err
+	}
+	call := func() {
+		*k.Out = 0
+		k.Forward()
+	}
+	return call, func() (any, error) { return *k.Out, finite(*k.Out) }, nil
+}
+
+// llsqGradient is its gradient with respect to the coefficients x.
+func llsqGradient(input json.RawMessage, workers int) (func(), func() (any, error), error) {
+	k, err := parseLLSQ(input, workers)
+	if err != nil {
+		return nil, nil, err
+	}
+	k.Out = nil // nothing to uncompute
+	one := 1.
+	gradient := make([]float64, k.C.N)
+	g := revlinalg.PolyLeastSquares[float64]{Out: &one, C: rev.ViewSlice(gradient)}
+	call := func() {
+		clear(gradient)
+		k.Adjoint(g)
+	}
+	return call, func() (any, error) { return gradient, finite(gradient...) }, nil
+}
+
+func parseLLSQ(input json.RawMessage, workers int) (k revlinalg.PolyLeastSquares[float64], err error) {
+	var in struct {
+		X numbers
+		N *int
+	}
+	if err := json.Unmarshal(input, &in); err != nil {
+		return k, err
+	}
+	switch {
+	case in.X == nil:
+		return k, missing("x")
+	case in.N == nil:
+		return k, missing("n")
+	case len(in.X) == 0:
+		return k, errors.New("x: expected at least one number, found none")
+	case *in.N < 2 || *in.N > maxPoints:
+		// The points are evenly spaced, which one point cannot be.
+		return k, fmt.Errorf("n: expected 2 to %d points, found %d", maxPoints, *in.N)
+	}
+	n := *in.N
+	t, s := make([]float64, n), make([]float64, n)
+	for i := range t {
+		t[i] = -1 + float64(float64(2*i)/float64(n-1))
+		switch {
+		case t[i] > 0:
+			s[i] = 1
+		case t[i] < 0:
+			s[i] = -1
+		}
+	}
+	return revlinalg.PolyLeastSquares[float64]{
+		Out: new(float64), C: rev.ViewSlice([]float64(in.X)), X: rev.ViewSlice(t), Y: rev.ViewSlice(s), Workers: workers,
+	}, nil
+}

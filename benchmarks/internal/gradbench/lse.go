@@ -1,0 +1,53 @@
+package gradbench
+
+import (
+	"encoding/json"
+	"errors"
+
+	"revnum/rev"
+	"revnum/revlinalg"
+)
+
+// lsePrimal is the logarithm of the sum of the exponentials of x.
+func lsePrimal(input json.RawMessage, workers int) (func(), func() (any, error), error) {
+	k, err := parseLSE(input, workers)
+	if err != nil {
+		return nil, nil, err
+	}
+	call := func() {
+		*k.Out = 0
+		k.Forward()
+	}
+	return call, func() (any, error) { return *k.Out, finite(*k.Out) }, nil
+}
+
+// lseGradient is its gradient.
+func lseGradient(input json.RawMessage, workers int) (func(), func() (any, error), error) {
+	k, err := parseLSE(input, workers)
+	if err != nil {
+		return nil, nil, err
+	}
+	k.Out = nil // nothing to uncompute
+	one := 1.
+	gradient := make([]float64, k.X.N)
+	g := revlinalg.LogSumExp[float64]{Out: &one, X: rev.ViewSlice(gradient)}
+	call := func() {
+		clear(gradient)
+		k.Adjoint(g)
+	}
+	return call, func() (any, error) { return gradient, finite(gradient...) }, nil
+}
+
+func parseLSE(input json.RawMessage, workers int) (k revlinalg.LogSumExp[float64], err error) {
+	var in struct{ X numbers }
+	if err := json.Unmarshal(input, &in); err != nil {
+		return k, err
+	}
+	if in.X == nil {
+		return k, missing("x")
+	}
+	if len(in.X) == 0 {
+		return k, errors.New("x: expected at least one number, found none")
+	}
+	return revlinalg.LogSumExp[float64]{Out: new(float64), X: rev.ViewSlice([]float64(in.X)), Workers: workers}, nil
+}
