@@ -21,7 +21,8 @@ import (
 // log weights α, the K×D means by rows, the K×D(D+1)/2 factors by rows. The
 // methods read x and write their results in place: nothing is copied, and Func,
 // Grad and HessVec do not allocate. All methods may be called concurrently. They
-// panic with mat.ErrShape if a length is wrong.
+// panic with mat.ErrShape if a length is wrong, and with rev.ErrOverlap if what
+// they write shares storage with what they read.
 //
 // F does not change when a constant is added to all α, so the Hessian has a
 // null vector there; methods that need it to be regular must fix one α.
