@@ -32,8 +32,8 @@ func polySpec[T rev.Float](m int) revtest.Spec[PolyLeastSquares[T]] {
 	if m == 1 {
 		spec.Masked = []string{"X"} // x⁰ is 1 for all x
 	}
-	if m > 20 {
-		spec.Step = 0x1p-13 // the polynomial is steep
+	if m > 5 {
+		spec.Step = 0x1p-14 // the polynomial is steep
 	}
 	return spec
 }
