@@ -17,7 +17,7 @@ var refDerivatives = map[string]func(x *big.Float) *big.Float{
 	"Cos":  func(x *big.Float) *big.Float { s, _ := refSinCos(x); return s.Neg(s) },
 }
 
-// partial are the partial derivatives of BinaryFuncs.
+// refPartials are the partial derivatives of BinaryFuncs.
 var refPartials = map[string]func(a, b *big.Float) (da, db *big.Float){
 	"Hypot": func(x, y *big.Float) (dx, dy *big.Float) {
 		h := newBig().Sqrt(add(mul(x, x), mul(y, y)))
@@ -35,7 +35,7 @@ var refPartials = map[string]func(a, b *big.Float) (da, db *big.Float){
 }
 
 // within fails if got is farther from want than the roundings of a rule allow:
-// a few units, relative to the factors, which are at most big.
+// a few units, times the size of the factors that they are multiplied by.
 func within(t *testing.T, name string, got Q43, want *big.Float, size float64, at ...Q43) {
 	t.Helper()
 	if e := ulps(got, want); e > 2+4*size {
@@ -45,8 +45,7 @@ func within(t *testing.T, name string, got Q43, want *big.Float, size float64, a
 
 func TestAdjoint(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	// Arguments in [1/8, 4], and cotangents in [-4, 4], keep every factor of
-	// every rule below 350 (4⁴·ln 4).
+	// Arguments in [1/8, 4] and cotangents in [-4, 4] keep all factors moderate.
 	arg := func() Q43 { return One/8 + Q43(r.Int64N(int64(4*One-One/8))) }
 	for range samples(t, 1000) {
 		g := Q43(r.Int64N(int64(8*One))) - 4*One

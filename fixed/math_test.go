@@ -42,16 +42,21 @@ var unaries = []unary{
 		[]Q43{Pi, Pi / 2, Pi / 4, Pi/4 + 1, 3 * Pi / 4, -Pi, 2 * Pi, 7 * Pi / 4, Pi * 20000}},
 }
 
+// error returns the error at x, in units in the last place.
+func (u *unary) error(x Q43) float64 {
+	if x < u.lo || x > u.hi {
+		return 0
+	}
+	return ulps(u.f(x), u.ref(bigOf(x)))
+}
+
 func TestUnary(t *testing.T) {
 	for _, u := range unaries {
 		t.Run(u.name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(1, 2))
 			worst, at := 0.0, Q43(0)
 			check := func(x Q43) {
-				if x < u.lo || x > u.hi {
-					return
-				}
-				if e := ulps(u.f(x), u.ref(bigOf(x))); e > worst {
+				if e := u.error(x); e > worst {
 					worst, at = e, x
 				}
 			}
@@ -76,17 +81,103 @@ func TestUnary(t *testing.T) {
 	}
 }
 
+// checkAtan2 returns the error of Atan2(y, x) in units in the last place.
+func checkAtan2(t *testing.T, y, x Q43) float64 {
+	t.Helper()
+	e := ulps(Atan2(y, x), refAtan2(bigOf(y), bigOf(x)))
+	if e > errorBound {
+		t.Errorf("Atan2(%v, %v) = %v: error of %.5f units", y, x, Atan2(y, x), e)
+	}
+	return e
+}
+
+func checkHypot(t *testing.T, x, y Q43) {
+	t.Helper()
+	want := newBig().Sqrt(add(mul(bigOf(x), bigOf(x)), mul(bigOf(y), bigOf(y))))
+	got, err := HypotChecked(x, y)
+	if err != nil {
+		if _, err := FromBigFloatChecked(want); err == nil {
+			t.Fatalf("Hypot(%v, %v) = %v, want %v", x, y, err, want)
+		}
+		return
+	}
+	if e := ulps(got, want); e > 0.5 {
+		t.Fatalf("Hypot(%v, %v) = %v: error of %.5f units", x, y, got, e)
+	}
+}
+
+// checkPow returns the error of Pow(x, y) in units in the last place.
+func checkPow(t *testing.T, x, y Q43) float64 {
+	t.Helper()
+	got, err := PowChecked(x, y)
+	integer := y&(One-1) == 0
+	switch {
+	case y == 0:
+		if got != One || err != nil {
+			t.Fatalf("Pow(%v, 0) = %v, %v", x, got, err)
+		}
+		return 0
+	case x == 0:
+		if got != 0 || errors.Is(err, ErrDivideByZero) != (y < 0) {
+			t.Fatalf("Pow(0, %v) = %v, %v", y, got, err)
+		}
+		return 0
+	case x < 0 && !integer:
+		if !errors.Is(err, ErrDomain) {
+			t.Fatalf("Pow(%v, %v) = %v, %v", x, y, got, err)
+		}
+		return 0
+	}
+	l := mul(refLog(newBig().Abs(bigOf(x))), bigOf(y))
+	if f, _ := l.Float64(); f > 14 {
+		if !errors.Is(err, ErrRange) {
+			t.Fatalf("Pow(%v, %v) = %v, %v", x, y, got, err)
+		}
+		return 0
+	} else if f < -40 {
+		if got != 0 || err != nil {
+			t.Fatalf("Pow(%v, %v) = %v, %v", x, y, got, err)
+		}
+		return 0
+	}
+	want := refExp(l)
+	if x < 0 && y&One != 0 {
+		want.Neg(want)
+	}
+	if err != nil {
+		if _, out := FromBigFloatChecked(want); out == nil || !errors.Is(err, ErrRange) {
+			t.Fatalf("Pow(%v, %v): %v, want %v", x, y, err, want)
+		}
+		return 0
+	}
+	e := ulps(got, want)
+	if e > errorBound {
+		t.Errorf("Pow(%v, %v) = %v: error of %.5f units", x, y, got, e)
+	}
+	return e
+}
+
+func FuzzFunctions(f *testing.F) {
+	f.Add(int64(One), int64(2*One))
+	f.Add(int64(Min), int64(One))
+	f.Add(int64(-1), int64(Max))
+	f.Fuzz(func(t *testing.T, a, b int64) {
+		x, y := Q43(a), Q43(b)
+		for _, u := range unaries {
+			if e := u.error(x); e > u.bound {
+				t.Errorf("%s(%d): error of %.5f units", u.name, x, e)
+			}
+		}
+		checkAtan2(t, y, x)
+		checkHypot(t, x, y)
+		checkPow(t, x, y)
+	})
+}
+
 func TestAtan2(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	worst := 0.0
-	check := func(y, x Q43) {
-		if e := ulps(Atan2(y, x), refAtan2(bigOf(y), bigOf(x))); e > worst {
-			worst = e
-			if e > errorBound {
-				t.Errorf("Atan2(%v, %v) = %v: error of %.5f units", y, x, Atan2(y, x), e)
-			}
-		}
-	}
+	check := func(y, x Q43) { worst = max(worst, checkAtan2(t, y, x)) }
 	for _, y := range extremes {
 		for _, x := range extremes {
 			check(y, x)
@@ -102,19 +193,7 @@ func TestAtan2(t *testing.T) {
 
 func TestHypot(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	check := func(x, y Q43) {
-		want := newBig().Sqrt(add(mul(bigOf(x), bigOf(x)), mul(bigOf(y), bigOf(y))))
-		got, err := HypotChecked(x, y)
-		if err != nil {
-			if _, err := FromBigFloatChecked(want); err == nil {
-				t.Fatalf("Hypot(%v, %v) = %v, want %v", x, y, err, want)
-			}
-			return
-		}
-		if e := ulps(got, want); e > 0.5 {
-			t.Fatalf("Hypot(%v, %v) = %v: error of %.5f units", x, y, got, e)
-		}
-	}
+	check := func(x, y Q43) { checkHypot(t, x, y) }
 	for _, x := range extremes {
 		for _, y := range extremes {
 			check(x, y)
@@ -128,55 +207,7 @@ func TestHypot(t *testing.T) {
 func TestPow(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	worst := 0.0
-	check := func(x, y Q43) {
-		got, err := PowChecked(x, y)
-		integer := y&(One-1) == 0
-		switch {
-		case y == 0:
-			if got != One || err != nil {
-				t.Fatalf("Pow(%v, 0) = %v, %v", x, got, err)
-			}
-			return
-		case x == 0:
-			if got != 0 || (errors.Is(err, ErrDivideByZero)) != (y < 0) {
-				t.Fatalf("Pow(0, %v) = %v, %v", y, got, err)
-			}
-			return
-		case x < 0 && !integer:
-			if !errors.Is(err, ErrDomain) {
-				t.Fatalf("Pow(%v, %v) = %v, %v", x, y, got, err)
-			}
-			return
-		}
-		l := mul(refLog(newBig().Abs(bigOf(x))), bigOf(y))
-		if f, _ := l.Float64(); f > 14 {
-			if !errors.Is(err, ErrRange) {
-				t.Fatalf("Pow(%v, %v) = %v, %v", x, y, got, err)
-			}
-			return
-		} else if f < -40 {
-			if got != 0 || err != nil {
-				t.Fatalf("Pow(%v, %v) = %v, %v", x, y, got, err)
-			}
-			return
-		}
-		want := refExp(l)
-		if x < 0 && y&One != 0 {
-			want.Neg(want)
-		}
-		if err != nil {
-			if _, inRange := FromBigFloatChecked(want); inRange == nil && errors.Is(err, ErrRange) {
-				t.Fatalf("Pow(%v, %v): %v, want %v", x, y, err, want)
-			}
-			return
-		}
-		if e := ulps(got, want); e > worst {
-			worst = e
-			if e > errorBound {
-				t.Errorf("Pow(%v, %v) = %v: error of %.5f units", x, y, got, e)
-			}
-		}
-	}
+	check := func(x, y Q43) { worst = max(worst, checkPow(t, x, y)) }
 	for _, x := range extremes {
 		for _, y := range extremes {
 			check(x, y)
