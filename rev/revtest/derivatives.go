@@ -209,41 +209,57 @@ func (c *trial[K]) accumulation() error {
 	return nil
 }
 
-func (c *trial[K]) uncall() error {
-	if c.inverseAdjoint == nil {
-		return nil
+// undone returns an error unless got holds what before does, operand by operand
+// of a call, up to the rounding of passing through after.
+func (c *trial[K]) undone(what string, got, before, after []*operands[K]) error {
+	if err := c.restored(got[0], before[0], after[0]); err != nil {
+		return in("operands after "+what, err)
 	}
-	s0 := c.start()
-	s := c.clone(s0)
-	c.forward(s.k)
-	after := c.clone(s)
-	g0 := c.random(s)
-	g := c.clone(g0)
-	c.adjoint(s.k, g.k)
-	g1 := c.clone(g)
-	c.inverseAdjoint(s.k, g.k)
-	if err := c.restored(s, after, s0); err != nil {
-		return in("operands after Adjoint, InverseAdjoint", err)
-	}
-	for n := range c.ops {
-		if err := c.near(g, g0, n, c.Adjoint*c.eps, g0, g1); err != nil {
-			return in("cotangents after Adjoint, InverseAdjoint", err)
+	for i := 1; i < len(got); i++ {
+		for n := range c.ops {
+			if err := c.near(got[i], before[i], n, c.Adjoint*c.eps, before[i], after[i]); err != nil {
+				return in("tangents or cotangents after "+what, err)
+			}
 		}
 	}
+	return nil
+}
 
-	s = c.clone(s0)
-	t0 := c.random(s)
-	t := c.clone(t0)
-	c.tangent(s.k, t.k)
-	s1, t1 := c.clone(s), c.clone(t)
-	c.inverseTangent(s.k, t.k)
-	if err := c.restored(s, s0, s1); err != nil {
-		return in("operands after Tangent, InverseTangent", err)
-	}
-	for n := range c.ops {
-		if err := c.near(t, t0, n, c.Adjoint*c.eps, t0, t1); err != nil {
-			return in("tangents after Tangent, InverseTangent", err)
+func (c *trial[K]) uncall() error {
+	s := c.start()
+	t, g, gt := c.random(s), c.random(s), c.random(s)
+	clones := func(o ...*operands[K]) []*operands[K] {
+		for i := range o {
+			o[i] = c.clone(o[i])
 		}
+		return o
+	}
+	if c.inverseTangent != nil {
+		o := clones(s, t)
+		c.tangent(o[0].k, o[1].k)
+		after := clones(o[0], o[1])
+		c.inverseTangent(o[0].k, o[1].k)
+		if err := c.undone("Tangent, InverseTangent", o, []*operands[K]{s, t}, after); err != nil {
+			return err
+		}
+	}
+	s, t = c.clone(s), c.clone(t)
+	c.tangent(s.k, t.k)
+	if c.inverseAdjoint != nil {
+		o := clones(s, g)
+		c.adjoint(o[0].k, o[1].k)
+		after := clones(o[0], o[1])
+		c.inverseAdjoint(o[0].k, o[1].k)
+		if err := c.undone("Adjoint, InverseAdjoint", o, []*operands[K]{s, g}, after); err != nil {
+			return err
+		}
+	}
+	if c.adjointTangent != nil && c.inverseAdjointTangent != nil {
+		o := clones(s, g, t, gt)
+		c.adjointTangent(o[0].k, o[1].k, o[2].k, o[3].k)
+		after := clones(o[0], o[1], o[2], o[3])
+		c.inverseAdjointTangent(o[0].k, o[1].k, o[2].k, o[3].k)
+		return c.undone("AdjointTangent, InverseAdjointTangent", o, []*operands[K]{s, g, t, gt}, after)
 	}
 	return nil
 }

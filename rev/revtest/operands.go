@@ -326,9 +326,15 @@ func (c *trial[K]) everyMethod(check func(name string, got, before []*operands[K
 		}})
 	}
 	if c.inverseAdjoint != nil {
-		calls = append(calls,
-			call{"InverseAdjoint", 2, func(o []*operands[K]) { c.inverseAdjoint(o[0].k, o[1].k) }},
-			call{"InverseTangent", 2, func(o []*operands[K]) { c.inverseTangent(o[0].k, o[1].k) }})
+		calls = append(calls, call{"InverseAdjoint", 2, func(o []*operands[K]) { c.inverseAdjoint(o[0].k, o[1].k) }})
+	}
+	if c.inverseTangent != nil {
+		calls = append(calls, call{"InverseTangent", 2, func(o []*operands[K]) { c.inverseTangent(o[0].k, o[1].k) }})
+	}
+	if c.inverseAdjointTangent != nil {
+		calls = append(calls, call{"InverseAdjointTangent", 4, func(o []*operands[K]) {
+			c.inverseAdjointTangent(o[0].k, o[1].k, o[2].k, o[3].k)
+		}})
 	}
 	for _, m := range calls {
 		got := []*operands[K]{c.clone(s0)}
@@ -357,7 +363,7 @@ func (c *trial[K]) readOnly() error {
 				return err
 			}
 			// So are the tangents of what is read.
-			tangents := map[string]int{"Tangent": 1, "InverseTangent": 1, "AdjointTangent": 2}[name]
+			tangents := map[string]int{"Tangent": 1, "InverseTangent": 1, "AdjointTangent": 2, "InverseAdjointTangent": 2}[name]
 			if tangents > 0 {
 				if err := c.same(got[tangents], before[tangents], n); err != nil {
 					return in("tangents", err)

@@ -68,6 +68,11 @@ type Spec[K any] struct {
 	// the result, such as the values of a maximum's losers.
 	Masked []string
 
+	// Failing, for kernels whose methods return errors, returns a kernel like
+	// those of New on which Forward, Inverse, Adjoint and Tangent all fail, or
+	// is nil.
+	Failing func(rnd *rand.Rand, size int) K
+
 	// Skip says which properties are not checked, and why.
 	Skip map[Property]string
 }
@@ -124,17 +129,22 @@ const (
 	// Workers: the results are the same bits for 1, 2 and 7 workers. (Kernels
 	// without a field Workers pass.)
 	Workers Property = "Workers"
-	// Uncall: InverseAdjoint undoes Adjoint, and InverseTangent Tangent.
-	// (Kernels that are not rev.InPlace pass.)
+	// Uncall: InverseAdjoint undoes Adjoint, InverseTangent undoes Tangent, and
+	// InverseAdjointTangent undoes AdjointTangent. (Kernels without these
+	// methods pass.)
 	Uncall Property = "Uncall"
+	// Errors: on the problems of Spec.Failing, all methods return errors and
+	// leave all operands, cotangents and tangents as they were. (Without
+	// Failing, this passes.)
+	Errors Property = "Errors"
 )
 
 // methods are the methods of a kernel, nil if it has not that one.
 type methods[K any] struct {
-	forward, inverse               func(k K)
-	adjoint, tangent               func(k, g K)
-	inverseAdjoint, inverseTangent func(k, g K)
-	adjointTangent                 func(k, g, t, gt K)
+	forward, inverse                      func(k K)
+	adjoint, tangent                      func(k, g K)
+	inverseAdjoint, inverseTangent        func(k, g K)
+	adjointTangent, inverseAdjointTangent func(k, g, t, gt K)
 }
 
 // Kernel checks all properties of a kernel, each in a subtest.
@@ -173,21 +183,48 @@ func newSuite[K rev.Kernel[K]](spec Spec[K]) *suite[K] {
 		m.inverseAdjoint = func(k, g K) { any(k).(rev.InPlace[K]).InverseAdjoint(g) }
 		m.inverseTangent = func(k, t K) { any(k).(rev.InPlace[K]).InverseTangent(t) }
 	}
+	if _, ok := any(k).(rev.SecondOrderInPlace[K]); ok {
+		m.inverseAdjointTangent = func(k, g, t, gt K) {
+			any(k).(rev.SecondOrderInPlace[K]).InverseAdjointTangent(g, t, gt)
+		}
+	}
 	return prepare(spec, m)
 }
 
 func newFallibleSuite[K rev.FallibleKernel[K]](spec Spec[K]) *suite[K] {
+	type (
+		secondOrder        interface{ AdjointTangent(g, t, gt K) error }
+		inverseAdjoint     interface{ InverseAdjoint(g K) error }
+		inverseTangent     interface{ InverseTangent(t K) error }
+		inverseSecondOrder interface {
+			InverseAdjointTangent(g, t, gt K) error
+		}
+	)
 	must := func(err error) {
 		if err != nil {
 			panic(failure{err})
 		}
 	}
-	return prepare(spec, methods[K]{
+	m := methods[K]{
 		forward: func(k K) { must(k.Forward()) },
 		inverse: func(k K) { must(k.Inverse()) },
 		adjoint: func(k, g K) { must(k.Adjoint(g)) },
 		tangent: func(k, t K) { must(k.Tangent(t)) },
-	})
+	}
+	var k K
+	if _, ok := any(k).(secondOrder); ok {
+		m.adjointTangent = func(k, g, t, gt K) { must(any(k).(secondOrder).AdjointTangent(g, t, gt)) }
+	}
+	if _, ok := any(k).(inverseAdjoint); ok {
+		m.inverseAdjoint = func(k, g K) { must(any(k).(inverseAdjoint).InverseAdjoint(g)) }
+	}
+	if _, ok := any(k).(inverseTangent); ok {
+		m.inverseTangent = func(k, t K) { must(any(k).(inverseTangent).InverseTangent(t)) }
+	}
+	if _, ok := any(k).(inverseSecondOrder); ok {
+		m.inverseAdjointTangent = func(k, g, t, gt K) { must(any(k).(inverseSecondOrder).InverseAdjointTangent(g, t, gt)) }
+	}
+	return prepare(spec, m)
 }
 
 func prepare[K any](spec Spec[K], m methods[K]) *suite[K] {
@@ -260,6 +297,7 @@ func (s *suite[K]) properties() []property[K] {
 		{NoAllocation, (*trial[K]).noAllocation},
 		{Workers, (*trial[K]).workers},
 		{Uncall, (*trial[K]).uncall},
+		{Errors, (*trial[K]).errors},
 	}
 }
 
@@ -311,8 +349,10 @@ func (c *trial[K]) guarded(f func() error) (err error) {
 }
 
 // start returns new random operands.
-func (c *trial[K]) start() *operands[K] {
-	o := layOut(c.ops, c.New(c.rnd, c.size), c.extra)
+func (c *trial[K]) start() *operands[K] { return c.startFrom(c.New) }
+
+func (c *trial[K]) startFrom(problem func(rnd *rand.Rand, size int) K) *operands[K] {
+	o := layOut(c.ops, problem(c.rnd, c.size), c.extra)
 	for n, op := range c.ops {
 		if op.Role == rev.Acc && o.arrays[n] != nil {
 			o.arrays[n].fill(c.rnd.NormFloat64)

@@ -511,7 +511,10 @@ type reciprocal struct {
 
 func (k reciprocal) value(sign float64) error {
 	rev.Check(&k)
-	if *k.X == 0 || k.bug == "fails" {
+	if k.bug == "writes, then fails" && k.Y != nil {
+		*k.Y += 1
+	}
+	if *k.X == 0 && k.bug != "does not fail" || k.bug == "fails" {
 		return errors.New("reciprocal of zero")
 	}
 	if k.Y != nil {
@@ -546,9 +549,100 @@ func (k reciprocal) Tangent(t reciprocal) error {
 }
 
 func reciprocalSpec(bug string) Spec[reciprocal] {
-	return Spec[reciprocal]{New: func(rnd *rand.Rand, _ int) reciprocal {
-		x := 2 + rnd.Float64()
-		return reciprocal{Y: new(float64), X: &x, bug: bug}
+	return Spec[reciprocal]{
+		New: func(rnd *rand.Rand, _ int) reciprocal {
+			x := 2 + rnd.Float64()
+			return reciprocal{Y: new(float64), X: &x, bug: bug}
+		},
+		Failing: func(*rand.Rand, int) reciprocal {
+			return reciprocal{Y: new(float64), X: new(float64), bug: bug}
+		},
+	}
+}
+
+// lift is the kernel x += θ², in place, with all methods that there are.
+type lift struct {
+	X     *float64 `rev:"inout"`
+	Theta *float64 `rev:"in"`
+	bug   string
+}
+
+func (k lift) add(sign float64) {
+	rev.Check(&k)
+	*k.X += sign * *k.Theta * *k.Theta
+}
+
+// slope returns 2·θ̇·θ, zero if t has no θ̇.
+func (k lift) slope(t lift) float64 {
+	if t.Theta == nil {
+		return 0
+	}
+	return 2 * *t.Theta * *k.Theta
+}
+
+func (k lift) tangent(t lift, sign float64) {
+	rev.CheckLike(&k, &t)
+	k.add(sign)
+	if t.X != nil {
+		*t.X += sign * k.slope(t)
+	}
+}
+
+func (k lift) adjoint(g lift, sign float64) {
+	rev.CheckLike(&k, &g)
+	k.add(-sign)
+	if g.Theta != nil && g.X != nil {
+		*g.Theta += sign * 2 * *k.Theta * *g.X
+	}
+}
+
+func (k lift) adjointTangent(g, t, gt lift, sign float64) {
+	rev.CheckLike(&k, &g, &t, &gt)
+	if t.X != nil {
+		*t.X -= sign * k.slope(t)
+	}
+	if gt.Theta != nil && gt.X != nil {
+		*gt.Theta += sign * 2 * *k.Theta * *gt.X
+	}
+	if gt.Theta != nil && g.X != nil && t.Theta != nil {
+		*gt.Theta += sign * 2 * *t.Theta * *g.X
+	}
+	k.adjoint(g, sign)
+}
+
+func (k lift) Forward()                     { k.add(1) }
+func (k lift) Inverse()                     { k.add(-1) }
+func (k lift) Tangent(t lift)               { k.tangent(t, 1) }
+func (k lift) InverseTangent(t lift)        { k.tangent(t, -1) }
+func (k lift) Adjoint(g lift)               { k.adjoint(g, 1) }
+func (k lift) InverseAdjoint(g lift)        { k.adjoint(g, -1) }
+func (k lift) AdjointTangent(g, t, gt lift) { k.adjointTangent(g, t, gt, 1) }
+func (k lift) InverseAdjointTangent(g, t, gt lift) {
+	if k.bug == "uncall second order" {
+		gt.Theta = nil
+	}
+	k.adjointTangent(g, t, gt, -1)
+}
+
+func liftSpec(bug string) Spec[lift] {
+	return Spec[lift]{New: func(rnd *rand.Rand, _ int) lift {
+		x, theta := rnd.NormFloat64(), rnd.NormFloat64()
+		return lift{X: &x, Theta: &theta, bug: bug}
+	}}
+}
+
+// pointer is add as a kernel whose methods have a pointer for a receiver.
+type pointer add[float64]
+
+func (k *pointer) Forward()           { add[float64](*k).Forward() }
+func (k *pointer) Inverse()           { add[float64](*k).Inverse() }
+func (k *pointer) Adjoint(g *pointer) { add[float64](*k).Adjoint(add[float64](*g)) }
+func (k *pointer) Tangent(t *pointer) { add[float64](*k).Tangent(add[float64](*t)) }
+
+func pointerSpec() Spec[*pointer] {
+	return Spec[*pointer]{New: func(rnd *rand.Rand, n int) *pointer {
+		k := pointer(addSpec[float64]("").New(rnd, n))
+		return &k
 	}}
 }
 
@@ -559,6 +653,8 @@ func TestCorrectKernels(t *testing.T) {
 	t.Run("shear32", func(t *testing.T) { Kernel(t, shearSpec[float32]("")) })
 	t.Run("addQ43", func(t *testing.T) { Kernel(t, addSpec[fixed.Q43]("")) })
 	t.Run("addComplex", func(t *testing.T) { Kernel(t, addSpec[complex128]("")) })
+	t.Run("pointer", func(t *testing.T) { Kernel(t, pointerSpec()) })
+	t.Run("lift", func(t *testing.T) { Kernel(t, liftSpec("")) })
 	t.Run("reciprocal", func(t *testing.T) { Fallible(t, reciprocalSpec("")) })
 }
 
@@ -583,6 +679,8 @@ func brokenGather(p Property, bug string) error {
 func brokenShear(p Property, bug string) error { return only(newSuite(shearSpec[float64](bug)), p) }
 
 func brokenAdd(p Property, bug string) error { return only(newSuite(addSpec[fixed.Q43](bug)), p) }
+
+func brokenLift(p Property, bug string) error { return only(newSuite(liftSpec(bug)), p) }
 
 func brokenReciprocal(p Property, bug string) error {
 	return only(newFallibleSuite(reciprocalSpec(bug)), p)
@@ -624,6 +722,9 @@ var brokenKernels = []broken{
 	{Workers, "order of workers", brokenGather, "workers, against 1: Sum"},
 	{Uncall, "uncall", brokenShear, "InverseAdjoint: Theta"},
 	{Uncall, "uncall tangent", brokenShear, "InverseTangent: Y"},
+	{Uncall, "uncall second order", brokenLift, "InverseAdjointTangent: Theta"},
+	{Errors, "writes, then fails", brokenReciprocal, "Forward returns an error, but has written"},
+	{Errors, "does not fail", brokenReciprocal, "Forward returns no error"},
 }
 
 func TestBrokenKernels(t *testing.T) {

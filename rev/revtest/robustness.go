@@ -166,3 +166,33 @@ func (c *trial[K]) workers() error {
 	}
 	return nil
 }
+
+func (c *trial[K]) errors() error {
+	if c.Failing == nil {
+		return nil
+	}
+	s0 := c.startFrom(c.Failing)
+	g0 := c.random(s0)
+	isFailure := func(v any) bool {
+		_, ok := v.(failure)
+		return ok
+	}
+	for _, m := range []struct {
+		name string
+		call func(k, g K)
+	}{
+		{"Forward", func(k, _ K) { c.forward(k) }},
+		{"Inverse", func(k, _ K) { c.inverse(k) }},
+		{"Adjoint", c.adjoint},
+		{"Tangent", c.tangent},
+	} {
+		s, g := c.clone(s0), c.clone(g0)
+		if panics(func() { m.call(s.k, g.k) }, isFailure) != nil {
+			return fmt.Errorf("%s returns no error", m.name)
+		}
+		if err := errors.Join(c.identical(s, s0), c.identical(g, g0)); err != nil {
+			return fmt.Errorf("%s returns an error, but has written: %w", m.name, err)
+		}
+	}
+	return nil
+}
