@@ -105,16 +105,16 @@ func BenchmarkDot(b *testing.B) {
 		k := Dot[float64]{R: &r, X: rev.ViewSlice(x), Y: rev.ViewSlice(y)}
 		g := Dot[float64]{R: &gr, X: rev.ViewSlice(gx), Y: rev.ViewSlice(gy)}
 		b.Run(fmt.Sprintf("Forward/n=%d", n), func(b *testing.B) {
-			b.SetBytes(int64(16 * n))
 			for b.Loop() {
 				k.Forward()
 			}
+			reportBytes(b, 16*n)
 		})
 		b.Run(fmt.Sprintf("Adjoint/n=%d", n), func(b *testing.B) {
-			b.SetBytes(int64(64 * n)) // x and y twice, gx and gy read and written
 			for b.Loop() {
 				k.Adjoint(g)
 			}
+			reportBytes(b, 64*n) // x and y twice, gx and gy read and written
 		})
 	}
 }

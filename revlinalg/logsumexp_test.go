@@ -143,16 +143,16 @@ func BenchmarkLogSumExp(b *testing.B) {
 			k := LogSumExp[float64]{Out: &out, X: rev.ViewSlice(x), Workers: workers}
 			g := LogSumExp[float64]{Out: &gout, X: rev.ViewSlice(gx)}
 			b.Run(fmt.Sprintf("Forward/n=%d/workers=%d", n, workers), func(b *testing.B) {
-				b.SetBytes(int64(8 * n))
 				for b.Loop() {
 					k.Forward()
 				}
+				reportBytes(b, 8*n)
 			})
 			b.Run(fmt.Sprintf("Adjoint/n=%d/workers=%d", n, workers), func(b *testing.B) {
-				b.SetBytes(int64(32 * n)) // x twice, gx read and written
 				for b.Loop() {
 					k.Adjoint(g)
 				}
+				reportBytes(b, 32*n) // x twice, gx read and written
 			})
 		}
 	}

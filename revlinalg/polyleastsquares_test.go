@@ -165,20 +165,17 @@ func BenchmarkPolyLeastSquares(b *testing.B) {
 		for _, workers := range []int{1, 2} {
 			k := PolyLeastSquares[float64]{Out: &out, C: rev.ViewSlice(c), X: rev.ViewSlice(x), Y: rev.ViewSlice(y), Workers: workers}
 			g := PolyLeastSquares[float64]{Out: &gout, C: rev.ViewSlice(gc)}
-			flops := func(b *testing.B, f float64) {
-				b.ReportMetric(f*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
-			}
 			b.Run(fmt.Sprintf("Forward/n=%d/workers=%d", n, workers), func(b *testing.B) {
 				for b.Loop() {
 					k.Forward()
 				}
-				flops(b, 2*m*float64(n))
+				reportFlops(b, 2*m*n)
 			})
 			b.Run(fmt.Sprintf("Adjoint/n=%d/workers=%d", n, workers), func(b *testing.B) {
 				for b.Loop() {
 					k.Adjoint(g)
 				}
-				flops(b, 4*m*float64(n))
+				reportFlops(b, 4*m*n)
 			})
 		}
 	}
