@@ -67,7 +67,7 @@ type Report struct {
 // it gave no mixture.
 type Restart struct {
 	EM            int       // iterations of expectation maximisation
-	LBFGS         int       // iterations of L-BFGS after them
+	LBFGS         int       // iterations of L-BFGS
 	LogLikelihood float64   // in the end
 	LogPosterior  float64   // the same with the prior, which is what was maximised
 	History       []float64 // the log posterior at the start and after each iteration
@@ -118,16 +118,19 @@ func Fit(x mat.Matrix, k int, opts *FitOptions) (*Mixture, *Report, error) {
 // *mat.VecDense, and copies it otherwise. A nil opts means the defaults.
 //
 // Each restart chooses centres by k-means++, moves them by a few steps of
-// Lloyd's algorithm, takes steps of expectation maximisation while they gain
-// much, and finishes with L-BFGS, which converges fast where they do not. That
-// finds a local maximum; several restarts make it likely that it is the best.
-// None of the iterations lowers the log posterior beyond rounding. A fit that
-// has not converged is not an error: see the report.
+// Lloyd's algorithm, takes steps of expectation maximisation (EM) while they
+// gain much, and finishes with L-BFGS, which converges fast where they do not,
+// in rounds with a step of EM or more between them. That finds a local maximum;
+// several restarts make it likely that it is the best. None of the iterations
+// lowers the log posterior beyond rounding. A fit that has not converged is not
+// an error: see the report.
 //
 // It returns an error, and no mixture, if k < 1, if there are fewer points than
-// components, if x has a NaN or an infinity, if an option makes no sense, or if
-// every restart failed because a covariance became singular (*SingularError),
-// which takes a RegCovar that is negative or points that do not vary at all.
+// components, if x has a NaN or an infinity (the error names row and column,
+// counted from 0) or a column whose variance is not between 1e-290 and 1e290,
+// if an option makes no sense, or if every restart failed because a covariance
+// became singular (*SingularError), which takes a RegCovar that is negative or
+// points that do not vary at all.
 // When ctx is done it returns the error of ctx, with the best mixture so far
 // unless there is none.
 func FitContext(ctx context.Context, x mat.Matrix, k int, opts *FitOptions) (*Mixture, *Report, error) {
@@ -232,8 +235,8 @@ func newFit(x mat.Matrix, k int, opts *FitOptions) (*fit, error) {
 	}
 	f.variances = variances(f.model.X)
 	for j, v := range f.variances {
-		if math.IsInf(v, 0) || math.IsNaN(v) {
-			return nil, fmt.Errorf("gmm: the variance of column %d overflows", j)
+		if v != 0 && !(v > 1e-290 && v < 1e290) {
+			return nil, fmt.Errorf("gmm: the variance of column %d is %v, out of range: rescale it", j, v)
 		}
 	}
 	if opts.Prior.Gamma == 0 && opts.RegCovar >= 0 {

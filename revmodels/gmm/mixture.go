@@ -19,9 +19,10 @@ import (
 //	p(x) = Σ_k w_k·N(x; μ_k, Σ_k).
 //
 // It does not change once it is made, and its methods may be called
-// concurrently. The zero Mixture is only for UnmarshalJSON to fill. Those that take points take them as the rows of a matrix, read
+// concurrently. Those that take points take them as the rows of a matrix, read
 // without a copy where it is a mat.RawMatrixer or *mat.VecDense, and panic with
-// mat.ErrShape if it does not have Dim columns.
+// mat.ErrShape if it does not have Dim columns. The zero Mixture is only there
+// for UnmarshalJSON to fill.
 //
 // A point with a NaN or infinite coordinate, or so far from all components
 // that its squared distance overflows, has NaN responsibilities.
@@ -461,11 +462,13 @@ func (m *Mixture) UnmarshalJSON(b []byte) error {
 		return fmt.Errorf("gmm: reading a mixture: mean 0 is empty")
 	}
 	d := len(j.Means[0])
-	means, covs := mat.NewDense(k, d, nil), make([]*mat.SymDense, k)
 	for c, mean := range j.Means {
 		if len(mean) != d {
 			return fmt.Errorf("gmm: reading a mixture: mean %d has %d coordinates, mean 0 has %d", c, len(mean), d)
 		}
+	}
+	means, covs := mat.NewDense(k, d, nil), make([]*mat.SymDense, k)
+	for c, mean := range j.Means {
 		means.SetRow(c, mean)
 		cov, err := symmetric(j.Covariances[c], d)
 		if err != nil {
