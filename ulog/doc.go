@@ -26,8 +26,8 @@
 //	PowInt          -                   -                exact, wraps
 //	Pow             rounded             1 ulp            rounded, wraps
 //	Sqrt            exact (1)           exact (1)        rounded
-//	Add             below (2)           0.51 ulp         0.51 unit, wraps
-//	Sub             below (2)           below (3)        0.51 unit, wraps
+//	Add             below (2)           below (3)        0.502 unit, wraps
+//	Sub             below (2)           below (3)        0.53 unit, wraps
 //	Cmp, Max        exact               exact            exact
 //	Prod            n roundings         n roundings      exact, wraps
 //	Sum             below (4)           below (4)        0.51 unit, wraps
@@ -35,8 +35,8 @@
 //	DivAssign       to rounding         to rounding      to the bit (5)
 //	PowAssign,      restore             restore          restore each other
 //	RootAssign      to rounding (6)     to rounding      to the bit, or an error
-//	NewT(float64)   1 ulp               0.51 ulp         0.51 unit
-//	.Float64()      0.52 ulp of the value for each float log, 1 ulp for Fixed
+//	NewT(float64)   1 ulp               0.51 ulp         0.501 unit
+//	.Float64()      0.54 ulp of the value for each float log, 1 ulp for Fixed
 //	Parse, FromBig, Convert             rounded, for every type
 //
 //	(1) Unless the log is subnormal, where halving rounds.

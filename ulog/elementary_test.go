@@ -10,7 +10,7 @@ import (
 // refBits is the precision of the references, in fraction bits.
 const refBits = 256
 
-// bigExpFloat returns e^x for any float64 x below 2000 in magnitude.
+// refExp returns e^x for any float64 x below 2000 in magnitude.
 func refExp(x *big.Float) *big.Float {
 	l := toFixedPoint(x, refBits)
 	e, r := new(big.Int).DivMod(l, bigLn2(refBits), new(big.Int))
@@ -43,6 +43,14 @@ func refLog1(d float64, s int) *big.Float {
 	return refLog(e.Add(e.SetPrec(4*refBits), wide(1)))
 }
 
+// refLog1Tail returns log(1 + e^-d) for d > 100, where it is e^-d - e^-2d/2 to
+// far more than the precision of a float64.
+func refLog1Tail(d float64) *big.Float {
+	e := refExp(wide(-d))
+	sq := new(big.Float).Mul(e, e)
+	return e.Sub(e, sq.SetMantExp(sq, -1))
+}
+
 // ulp returns the distance of x from the next float64 away from zero, that of
 // the largest finite one at infinity.
 func ulp(x float64) float64 {
@@ -68,10 +76,9 @@ func errUlp(have float64, want *big.Float) float64 {
 func TestElementary(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	uniform := func(a, b float64) float64 { return a + (b-a)*rnd.Float64() }
-	tiny := func(top float64) float64 { return top * math.Exp2(-1000*rnd.Float64()*rnd.Float64()) }
-	n := 20000
+	n := 1500
 	if testing.Short() {
-		n = 2000
+		n = 300
 	}
 	for _, c := range []struct {
 		name  string
@@ -83,9 +90,9 @@ func TestElementary(t *testing.T) {
 	}{
 		{"exp", exp, func(x float64) *big.Float { return refExp(wide(x)) },
 			func() float64 { return uniform(-708, 709.78) },
-			[]float64{0, math.Copysign(0, -1), 1, 709.70, 709.75, 709.78, 709.782712893384, 709.7827128933841, -708.3, 1e-300, -1e-300}, 0.52},
+			[]float64{0, math.Copysign(0, -1), 1, 709.70, 709.75, 709.78, 709.782712893384, 709.7827128933841, -708.3, 1e-300, -1e-300}, 0.54},
 		{"exp near 0", exp, func(x float64) *big.Float { return refExp(wide(x)) },
-			func() float64 { return uniform(-1, 1) }, nil, 0.52},
+			func() float64 { return uniform(-1, 1) }, nil, 0.54},
 		{"exp subnormal", exp, func(x float64) *big.Float { return refExp(wide(x)) },
 			func() float64 { return uniform(-745.2, -708) }, []float64{-745.1332191019411, -745.1332191019412, -746, -747}, 1},
 		{"log", log, func(x float64) *big.Float { return refLog(wide(x)) },
@@ -101,6 +108,8 @@ func TestElementary(t *testing.T) {
 			func() float64 { return uniform(0, 40) }, []float64{math.Ln2, 1e-20, 0x1p-52}, 2},
 		{"log1mexp near log 2", log1mexp, func(d float64) *big.Float { return refLog1(d, -1) },
 			func() float64 { return uniform(0, 1.4) }, nil, 2},
+		{"log1pexp tail", log1pexp, func(d float64) *big.Float { return refLog1Tail(d) },
+			func() float64 { return uniform(110, 744) }, []float64{700, 700.1, 745, 746}, 1.5},
 		{"log1mexp small", log1mexp, func(d float64) *big.Float { return refLog1(d, -1) },
 			func() float64 { return uniform(0, 1) * math.Exp2(-200*rnd.Float64()) }, nil, 2},
 	} {
@@ -116,7 +125,7 @@ func TestElementary(t *testing.T) {
 		for _, x := range c.edges {
 			check(x)
 		}
-		for range n / 10 {
+		for range n {
 			check(c.draw())
 		}
 		t.Logf("%-20s max error %.4f ulp at %v", c.name, worst, at)
@@ -124,30 +133,4 @@ func TestElementary(t *testing.T) {
 			t.Errorf("%s(%v) = %v: error %v ulp, bound %v", c.name, at, c.f(at), worst, c.bound)
 		}
 	}
-	_ = tiny
-}
-
-func BenchmarkElementary(b *testing.B) {
-	rnd := rand.New(rand.NewPCG(1, 2))
-	x := make([]float64, 1024)
-	for i := range x {
-		x[i] = 20 * rnd.Float64()
-	}
-	var s float64
-	for _, c := range []struct {
-		name string
-		f    func(float64) float64
-	}{
-		{"math.Exp", func(x float64) float64 { return math.Exp(-x) }}, {"expNeg", expNeg}, {"exp", func(x float64) float64 { return exp(-x) }},
-		{"math.Log", math.Log}, {"log", log},
-		{"math.Log1p(math.Exp)", func(x float64) float64 { return math.Log1p(math.Exp(-x)) }}, {"log1pexp", log1pexp},
-		{"log1mexp", log1mexp},
-	} {
-		b.Run(c.name, func(b *testing.B) {
-			for i := range b.N {
-				s += c.f(x[i&1023])
-			}
-		})
-	}
-	_ = s
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // Fixed is the number e^Log with the log in fixed point: a positive number
-// between 10^-455391 and 10^455391 with a relative accuracy of 2^-44, or zero,
+// between 10^-455390 and 10^455390 with a relative accuracy of 2^-44, or zero,
 // whose log is the reserved value ZeroLog. There is no infinity and no NaN;
 // what would be one panics, as the division of an integer by zero does. The
 // zero value is 1, where products start.
@@ -32,8 +32,8 @@ var (
 // unit is the value of one unit of a Q43.
 const unit = 0x1p-43
 
-// NewFixed returns x, rounded to the nearest log but for ties up to 2^-9 of a
-// unit. It panics if x is negative, infinite or NaN.
+// NewFixed returns x, with the log within 0.501 of a unit. It panics if x is
+// negative, infinite or NaN.
 func NewFixed(x float64) Fixed {
 	r, err := NewFixedChecked(x)
 	if err != nil {
@@ -60,7 +60,7 @@ func NewFixedChecked(x float64) (Fixed, error) {
 // roundQ43 returns x in units, rounded to nearest even, for |x| < 2^8.
 func roundQ43(x float64) fixed.Q43 { return fixed.Q43(math.RoundToEven(x / unit)) }
 
-// Float64 returns the value, with an error below 0.53 ulp of the result: +Inf
+// Float64 returns the value, with an error below 1 ulp of the result: +Inf
 // or 0 for what is out of the range of float64.
 func (x Fixed) Float64() float64 {
 	switch {
@@ -182,8 +182,7 @@ func (x Fixed) Sqrt() Fixed {
 	return Fixed{h + x.Log&h&1}
 }
 
-// Add returns x + y. The log is rounded to nearest, but for ties up to 2^-9 of
-// a unit; it wraps.
+// Add returns x + y, with the log within 0.502 of a unit. It wraps.
 func (x Fixed) Add(y Fixed) Fixed {
 	r, _ := x.add(y)
 	return r
@@ -206,7 +205,8 @@ func (x Fixed) add(y Fixed) (Fixed, bool) {
 // number is less than half a unit in the log of the larger.
 const apartFixed = 31 << 43
 
-// Sub returns x - y, rounded as Add does. It panics if that is negative.
+// Sub returns x - y, with the log within 0.53 of a unit (0.51 if y < 0.9·x).
+// It wraps, and panics if x < y.
 func (x Fixed) Sub(y Fixed) Fixed {
 	r, err := x.SubChecked(y)
 	if err != nil && x.Log < y.Log {

@@ -20,7 +20,7 @@ func NewFloat32Checked(x float64) (Float32, error) {
 	return r, errOp(x, "as", "Float32", faultFloat(x))
 }
 
-// Float64 returns e^Log, with an error below 0.52 ulp of the result: +Inf or 0
+// Float64 returns e^Log, with an error below 0.54 ulp of the result: +Inf or 0
 // for what is out of the range of float64.
 func (x Float32) Float64() float64 { return exp(float64(x.Log)) }
 

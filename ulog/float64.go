@@ -33,7 +33,7 @@ func faultFloat(x float64) error {
 	return nil
 }
 
-// Float64 returns e^Log, with an error below 0.52 ulp of the result: +Inf or 0
+// Float64 returns e^Log, with an error below 0.54 ulp of the result: +Inf or 0
 // for what is out of the range of float64.
 func (x Float64) Float64() float64 { return exp(x.Log) }
 

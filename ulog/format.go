@@ -90,10 +90,11 @@ func (s *spelled) mantissa(p uint) (e int, m *big.Int) {
 // rounded returns the number to n significant digits, or to n digits after the
 // point.
 func (s *spelled) rounded(n int, afterPoint bool) decimal {
-	p := uint(64 + float64(min(n, maxComputed)+1)/digitsPerBit)
-	if afterPoint {
-		p += 4 * maxPointed
+	digits := float64(n + 1)
+	if l, _ := s.exact.Float64(); afterPoint && l > 0 {
+		digits += l / math.Ln10
 	}
+	p := uint(64 + digits/digitsPerBit)
 	e, m := s.mantissa(p)
 	if afterPoint {
 		n += e + 1
@@ -270,6 +271,7 @@ func (s *spelled) format(f fmt.State, verb rune, x string) {
 	if !given {
 		prec = -1
 	}
+	general := verb == 'v' // its flag + means something else
 	switch verb {
 	case 'v', 's':
 		verb = 'g'
@@ -282,8 +284,8 @@ func (s *spelled) format(f fmt.State, verb rune, x string) {
 		fmt.Fprintf(f, "%%!%c(ulog.%s=%s)", verb, x, s.string())
 		return
 	}
-	sign := s.sign(f.Flag('+'))
-	if sign == "" && f.Flag(' ') {
+	sign := s.sign(f.Flag('+') && !general)
+	if f.Flag(' ') && !s.neg && s.kind != nan && (general || !f.Flag('+')) {
 		sign = " "
 	}
 	text := s.text(byte(verb), prec)

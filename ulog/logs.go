@@ -4,16 +4,15 @@ import "math"
 
 // logAdd returns the log of the sum of the numbers with the logs a and b:
 //
-//	log(eᵃ + eᵇ) = a + log(1 + e^-(a-b))   for a >= b
+//	log(eᵃ + eᵇ) = max(a, b) + log(1 + e^-|a-b|)
 func logAdd(a, b float64) float64 {
-	if a < b {
-		a, b = b, a
-	}
-	d := a - b
-	if d <= farApart {
-		return a + log1pexp(d)
-	}
-	if d > farApart || a == b { // also a = +Inf, b = -Inf, or both
+	d := math.Abs(a - b)
+	switch {
+	case d <= farApart:
+		return max(a, b) + log1pexp(d)
+	case d > farApart: // also one of +Inf or -Inf
+		return max(a, b)
+	case a == b: // both of them
 		return a
 	}
 	return math.NaN()

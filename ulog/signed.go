@@ -23,7 +23,7 @@ func (x Float64) Signed() Signed { return Signed{Log: x.Log} }
 // Abs returns |x|.
 func (x Signed) Abs() Float64 { return Float64{x.Log} }
 
-// Float64 returns the value, with an error below 0.52 ulp of the result: ±Inf
+// Float64 returns the value, with an error below 0.54 ulp of the result: ±Inf
 // or ±0 for what is out of the range of float64.
 func (x Signed) Float64() float64 {
 	if x.Neg {

@@ -193,15 +193,15 @@ func nearestUnit(x *big.Float) int64 {
 	if x.MantExp(nil) > 20 {
 		return math.MinInt64
 	}
-	// Adding 2^63 leaves 64 bits for the integer part.
+	// x·2^43 + 3·2^63 is in [2^64, 2^65): its 65 bits are the integer part.
 	shifted := new(big.Float).SetMantExp(x, 43)
-	bias := new(big.Float).SetMantExp(big.NewFloat(1), 63)
-	sum := new(big.Float).SetPrec(64).Add(shifted, bias)
-	u, acc := sum.Uint64()
-	if acc != big.Exact || u == 0 {
+	bias := new(big.Float).SetMantExp(big.NewFloat(3), 63)
+	sum, _ := new(big.Float).SetPrec(65).Add(shifted, bias).Int(nil)
+	offset, _ := bias.Int(nil)
+	if sum.Sub(sum, offset); !sum.IsInt64() {
 		return math.MinInt64
 	}
-	return int64(u - 1<<63)
+	return sum.Int64()
 }
 
 // settle rounds a real number that is known to any precision: it takes more
