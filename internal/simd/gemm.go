@@ -53,29 +53,23 @@ func TriNorms[T Float](d, n int, q []T, l []T, ldl int, c []T, ldc int) {
 	triNormsVector(d, n, q, l, ldl, c, ldc)
 }
 
-// Syrk computes M[i,j] += Σ_p w[p]·C[i,p]·C[j,p] for j <= i < d, p < n, where
-// M[i,j] = m[i*ldm+j] and C[i,p] = c[i*ldc+p]. What is above the diagonal of M
-// is neither read nor written. It panics if a slice is too short. The last
-// argument is not used.
+// WeightedMoments computes M[i,j] += Σ_p w[p]·C[i,p]·C[j,p] for j <= i < d and
+// s[i] += Σ_p w[p]·C[i,p] for i < d, where p < n, M[i,j] = m[i*ldm+j] and
+// C[i,p] = c[i*ldc+p]. What is above the diagonal of M is neither read nor
+// written. If s is nil, the first moments are left out. It panics if a slice is
+// too short.
 //
-// It takes d(d+1)n flops, and about d²n/24 multiplications by weights.
-func Syrk[T Float](d, n int, m []T, ldm int, w []T, c []T, ldc int, _ []T) {
-	moments(d, n, nil, m, ldm, w, c, ldc)
-}
-
-// WeightedMoments is Syrk, and computes s[i] += Σ_p w[p]·C[i,p] for i < d on
-// the way, which costs next to nothing.
+// It takes d(d+1)n flops, about d²n/24 multiplications by weights, and next to
+// nothing for s.
 func WeightedMoments[T Float](d, n int, s []T, m []T, ldm int, w []T, c []T, ldc int) {
-	moments(d, n, s[:d:d], m, ldm, w, c, ldc)
-}
-
-// moments is WeightedMoments, without s if s is nil.
-func moments[T Float](d, n int, s []T, m []T, ldm int, w []T, c []T, ldc int) {
 	if d <= 0 || n <= 0 {
 		return
 	}
 	if ldm < 0 || ldc < 0 {
 		panic("simd: negative stride")
+	}
+	if s != nil {
+		_ = s[d-1]
 	}
 	_ = m[(d-1)*ldm+d-1]
 	_ = w[n-1]
@@ -85,4 +79,9 @@ func moments[T Float](d, n int, s []T, m []T, ldm int, w []T, c []T, ldc int) {
 		return
 	}
 	momentsVector(d, n, s, m, ldm, w, c, ldc)
+}
+
+// Syrk is WeightedMoments without the first moments.
+func Syrk[T Float](d, n int, m []T, ldm int, w []T, c []T, ldc int) {
+	WeightedMoments(d, n, nil, m, ldm, w, c, ldc)
 }

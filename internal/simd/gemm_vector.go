@@ -7,26 +7,20 @@ import (
 	"unsafe"
 )
 
-// Blocks of the matrix products. A block of A stays in the second-level cache
-// while panels of B go by; the sizes also keep a call of assembly, which cannot
-// be pre-empted, well under 100 µs.
+// Blocks of the products. A block of A stays in the second-level cache while
+// panels of B go by. The blocks also keep a call of assembly, which cannot be
+// pre-empted, well under 100 µs.
 const (
-	gemmRows  = 128     // rows of a block of A
-	gemmDepth = 256     // length of a block of the contraction, in row-vector tiles
-	dotDepth  = 512     // the same in dot-product tiles
-	callWork  = 1 << 19 // multiplications of a call
-
-	// Rows of a block of weighted moments: 12 of them in the first-level cache.
-	momentsDepth = 256
+	gemmRows     = 128     // rows of a block of A
+	gemmDepth    = 256     // length of a block of the contraction in Gemm's row-vector tiles,
+	dotDepth     = 512     // in its dot-product tiles,
+	momentsDepth = 256     // and in weighted moments
+	triWork      = 1 << 19 // multiplications of a call of triNorms
 )
 
-// gemmScratch holds packed blocks, for float32 in the first half.
-type gemmScratch struct {
-	a [gemmRows * (gemmDepth + 8)]float64
-	b [gemmDepth * 24]float64
-}
-
-var gemmPool = sync.Pool{New: func() any { return new(gemmScratch) }}
+// panelPool holds scratch for the packed panels of Gemm: gemmDepth rows of three
+// vectors of 64 bytes.
+var panelPool = sync.Pool{New: func() any { return new([gemmDepth * 24]float64) }}
 
 // lanes is the number of elements of a vector.
 func lanes[T Float]() int {
@@ -35,8 +29,6 @@ func lanes[T Float]() int {
 	}
 	return 32 / int(unsafe.Sizeof(T(0)))
 }
-
-func first[T Float](x []T) *T { return unsafe.SliceData(x) }
 
 func gemmVector[T Float](m, n, k int, alpha T, a []T, rsa, csa int, b []T, rsb, csb int, c []T, ldc int) {
 	switch rows := csb == 1 || n == 1; {
@@ -66,81 +58,55 @@ func evenBlocks(n, size int) int {
 	return (n + blocks - 1) / blocks
 }
 
-// gemmOuter computes C += alpha·A·B with row-vector tiles. Blocks that are read
-// often, and lie scattered, are packed first.
+// gemmOuter computes C += alpha·A·B with row-vector tiles.
 func gemmOuter[T Float](m, n, k int, alpha T, a []T, rsa, csa int, b []T, rsb, csb int, c []T, ldc int) {
 	vl := lanes[T]()
-	packA := n > 2*3*vl && (rsa != 1 && csa != 1 || m*k > packFrom)
-	packB := csb != 1 && n > 1 || m >= 32 && n > 3*vl && k*n > packFrom
-	var pa, pb []T
-	if packA || packB {
-		s := gemmPool.Get().(*gemmScratch)
-		defer gemmPool.Put(s)
-		pa = unsafe.Slice((*T)(unsafe.Pointer(&s.a)), len(s.a))
-		pb = unsafe.Slice((*T)(unsafe.Pointer(&s.b)), gemmDepth*3*vl)
-	}
 	depth := evenBlocks(k, gemmDepth)
 	for l := 0; l < k; l += depth {
 		kb := min(depth, k-l)
+		// Tiles read A with any strides and rows of B in place. Packing these was
+		// slower on AVX-512 at all sizes up to 2048, but the narrow panels of AVX2
+		// gain by it when B is so large that their rows meet in the caches.
+		if csb != 1 && n > 1 || tier == AVX2 && m >= 64 && kb*rsb >= 1<<17 {
+			gemmPacked(m, n, kb, alpha, a[l*csa:], rsa, csa, b[l*rsb:], rsb, csb, c, ldc)
+			continue
+		}
 		for i := 0; i < m; i += gemmRows {
-			mb := min(gemmRows, m-i)
-			ab, ars, acs := a[i*rsa+l*csa:], rsa, csa
-			if packA {
-				ars, acs = packRows(pa, mb, kb, ab, rsa, csa)
-				ab = pa
-			}
-			for j, nb := 0, 0; j < n; j += nb {
+			var nb int
+			for j := 0; j < n; j += nb {
 				nb = panelCols(n-j, vl)
-				bb, brs := b[l*rsb+j*csb:], rsb
-				if packB {
-					brs = packPanel(pb, kb, nb, bb, rsb, csb)
-					bb = pb
-				}
-				tileNN(mb, nb, kb, alpha, first(ab), ars, acs, first(bb), brs, first(c[i*ldc+j:]), ldc)
+				tileNN(min(gemmRows, m-i), nb, kb, alpha, &a[i*rsa+l*csa], rsa, csa, &b[l*rsb+j], rsb, &c[i*ldc+j], ldc)
 			}
 		}
 	}
 }
 
-// packFrom is the number of elements from which a block is worth packing.
-var packFrom = 1 << 15
-
-// packRows copies the m×k matrix A to dst, contiguous along whichever
-// direction it was, and returns its strides.
-func packRows[T Float](dst []T, m, k int, a []T, rsa, csa int) (rs, cs int) {
-	if rsa == 1 && csa != 1 {
-		for l := range k {
-			copy(dst[l*m:l*m+m], a[l*csa:])
-		}
-		return 1, m
-	}
-	ld := k + 8 // so that the rows do not meet in the same cache sets
-	for i := range m {
-		row := dst[i*ld : i*ld+k]
-		if csa == 1 {
-			copy(row, a[i*rsa:])
-			continue
-		}
-		for l := range row {
-			row[l] = a[i*rsa+l*csa]
-		}
-	}
-	return ld, 1
-}
-
-// packPanel copies the k×n matrix B to dst by rows, and returns their stride.
-func packPanel[T Float](dst []T, k, n int, b []T, rsb, csb int) int {
-	for l := range k {
-		row := dst[l*n : l*n+n]
+// gemmPacked is gemmOuter with a copy of B, one panel of it at a time. k is at
+// most gemmDepth.
+func gemmPacked[T Float](m, n, k int, alpha T, a []T, rsa, csa int, b []T, rsb, csb int, c []T, ldc int) {
+	vl := lanes[T]()
+	scratch := panelPool.Get().(*[gemmDepth * 24]float64)
+	panel := unsafe.Slice((*T)(unsafe.Pointer(scratch)), gemmDepth*3*vl)
+	var nb int
+	for j := 0; j < n; j += nb {
+		nb = panelCols(n-j, vl)
 		if csb == 1 {
-			copy(row, b[l*rsb:])
-			continue
+			for l := range k {
+				copy(panel[l*nb:l*nb+nb], b[l*rsb+j:])
+			}
+		} else {
+			for q := range nb {
+				col := b[(j+q)*csb:]
+				for l := range k {
+					panel[l*nb+q] = col[l*rsb]
+				}
+			}
 		}
-		for j := range row {
-			row[j] = b[l*rsb+j*csb]
+		for i := 0; i < m; i += gemmRows {
+			tileNN(min(gemmRows, m-i), nb, k, alpha, &a[i*rsa], rsa, csa, &panel[0], nb, &c[i*ldc+j], ldc)
 		}
 	}
-	return n
+	panelPool.Put(scratch)
 }
 
 // gemmDot computes C += alpha·A·Bᵀ, A and B by rows, with dot-product tiles.
@@ -150,9 +116,10 @@ func gemmDot[T Float](m, n, k int, alpha T, a []T, lda int, b []T, ldb int, c []
 		kb := min(depth, k-l)
 		for i := 0; i < m; i += gemmRows {
 			mb := min(gemmRows, m-i)
-			for j, nb := 0, 0; j < n; j += nb {
+			var nb int
+			for j := 0; j < n; j += nb {
 				nb = dotCols(n - j)
-				tileNT(mb, nb, kb, alpha, first(a[i*lda+l:]), lda, first(b[j*ldb+l:]), ldb, first(c[i*ldc+j:]), ldc)
+				tileNT(mb, nb, kb, alpha, &a[i*lda+l], lda, &b[j*ldb+l], ldb, &c[i*ldc+j], ldc)
 			}
 		}
 	}
@@ -173,12 +140,13 @@ func dotCols(n int) int {
 
 func triNormsVector[T Float](d, n int, q []T, l []T, ldl int, c []T, ldc int) {
 	panel := 3 * lanes[T]()
-	for i, rows := 0, 0; i < d; i += rows {
+	var rows int
+	for i := 0; i < d; i += rows {
 		// As many rows, whole tiles of them, and then as many panels as fit a call.
-		rows = min(d-i, max(8, callWork/panel/d&^7))
-		cols := max(1, callWork/(panel*rows*(i+rows))) * panel
+		rows = min(d-i, max(8, triWork/panel/d&^7))
+		cols := max(1, triWork/(panel*rows*(i+rows+16))) * panel // 16: few rows wait for memory
 		for p := 0; p < n; p += cols {
-			tileTriNorms(i, rows, min(cols, n-p), &q[p], first(l[i*ldl:]), ldl, first(c[p:]), ldc)
+			tileTriNorms(i, rows, min(cols, n-p), &q[p], &l[i*ldl], ldl, &c[p], ldc)
 		}
 	}
 }

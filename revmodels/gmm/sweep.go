@@ -544,7 +544,7 @@ func (t *byComponent[T]) Block(worker, u int) {
 		simd.CenterScale(sc, panel, x, panel, mu, w)
 		rowSums(s.w1[u*d:(u+1)*d], w, sc, panel)
 		if s.factors {
-			simd.Syrk(d, n, s.w2[u*d*d:(u+1)*d*d], d, ones, sc, panel, c)
+			simd.Syrk(d, n, s.w2[u*d*d:(u+1)*d*d], d, ones, sc, panel)
 		}
 		if !s.second {
 			continue

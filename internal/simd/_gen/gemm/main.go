@@ -359,13 +359,23 @@ func (g isa) gemmNN() {
 			DECQ(l)
 			JNE(LabelRef(label + "loop"))
 
+			// All loads before the stores: the footprint of a masked store
+			// reaches into the next row, and a load of that would wait for it.
 			alpha := g.broadcast(frame("alpha"))
+			at := GP64()
+			MOVQ(c, at)
+			for i := range rows {
+				for v, t := range g.loadRow(at, cols.nv, k) {
+					g.fma(alpha, acc[i][v], t)
+					acc[i][v] = t
+				}
+				if i < rows-1 {
+					ADDQ(ldc, at)
+				}
+			}
 			for i := range rows {
 				for v := range cols.nv {
-					at := Mem{Base: c, Disp: v * g.width}
-					t := g.load(at, lastOnly(v, cols.nv, k))
-					g.fma(alpha, acc[i][v], t)
-					g.store(t, at, lastOnly(v, cols.nv, k))
+					g.store(acc[i][v], Mem{Base: c, Disp: v * g.width}, lastOnly(v, cols.nv, k))
 				}
 				ADDQ(ldc, c)
 			}
