@@ -56,10 +56,10 @@ type forkRun[S any, T Real] struct {
 
 func (f *fork[S, T]) run(p pass[S]) error {
 	if p.op.addsCotangents() && len(f.shared) == 0 {
-		for k := range f.branches {
-			if err := f.branches[f.order(k, p.op)].run(p); err != nil {
-				err = within(fmt.Sprintf("Parallel[%d]", f.order(k, p.op)), err)
-				return notRestored(err, undo(p, k, func(k int) node[S] { return f.branches[f.order(k, p.op)] }))
+		for b, branch := range f.branches {
+			if err := branch.run(p); err != nil {
+				err = within(fmt.Sprintf("Parallel[%d]", b), err)
+				return notRestored(err, undo(p, b, func(b int) node[S] { return f.branches[b] }))
 			}
 		}
 		return nil
@@ -75,15 +75,6 @@ func (f *fork[S, T]) run(p pass[S]) error {
 	}
 	f.runs.Put(r)
 	return err
-}
-
-// order returns which branch is the k-th to add to the shared cotangents; the
-// inverse takes them away in the opposite order.
-func (f *fork[S, T]) order(k int, o op) int {
-	if o.back() {
-		return k
-	}
-	return len(f.branches) - 1 - k
 }
 
 // Block runs branch b.
@@ -113,8 +104,8 @@ func (r *forkRun[S, T]) join() error {
 		}
 	}
 	if r.pass.op.addsCotangents() {
-		for k := range r.own {
-			r.own[r.order(k, r.pass.op)].sum()
+		for b := range r.own {
+			r.own[b].sum()
 		}
 	}
 	return nil

@@ -285,3 +285,29 @@ func (k *total) Adjoint(g *total) {
 	k.Inverse()
 	g.each(func(x *float64) { *x += *g.Y })
 }
+
+// TestParallelSharedApart fails in one of two branches: nothing of what the
+// other one added to the shared cotangents has got as far as g and gt, so that
+// these are as they were to the bit. The other one has branches of its own.
+func TestParallelSharedApart(t *testing.T) {
+	boom := errors.New("boom")
+	fails := rev.AtErr(func(s *state) fuseKernel {
+		return fuseKernel{&s.v[2], &s.v[8], func() error { return boom }}
+	})
+	shared := []func(*state) []float64{slot(8)}
+	step := rev.ParallelShared(shared,
+		rev.ParallelShared(shared, waveAt(0, 8, 8), waveAt(1, 8, 8)),
+		fails,
+		waveAt(3, 8, 8))
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for range 50 {
+		s, g, tt, gt := randomState(rnd), randomDerivative(rnd), randomDerivative(rnd), randomDerivative(rnd)
+		g8, gt8 := g.v[8], gt.v[8]
+		if err := step.AdjointTangent(s, g, tt, gt); !errors.Is(err, boom) {
+			t.Fatalf("error %v", err)
+		}
+		if g.v[8] != g8 || gt.v[8] != gt8 {
+			t.Fatalf("cotangents %v and %v, want %v and %v", g.v[8], gt.v[8], g8, gt8)
+		}
+	}
+}

@@ -172,6 +172,7 @@ func TestRollbackFails(t *testing.T) {
 func TestUnsupported(t *testing.T) {
 	inPlace := rev.Seq(waveAt(0, 1, 2), rotateOnlyAt(0, 1, 2))
 	linear := rev.At(func(s *state) add[float64] { return add[float64]{&s.v[3], 1} })
+	mixed := rev.At(func(s *state) mixed { return mixed{&s.v[0], &s.v[1], &s.v[2]} })
 	for _, test := range []struct {
 		step   rev.Step[state]
 		method string // of the step
@@ -182,6 +183,8 @@ func TestUnsupported(t *testing.T) {
 		{inPlace, "AdjointTangent", "rev_test.rotateOnly AdjointTangent"},
 		{inPlace, "InverseAdjointTangent", "rev_test.rotateOnly InverseAdjointTangent"},
 		{rev.Uncall(inPlace), "Adjoint", "rev_test.rotateOnly InverseAdjoint"},
+		{mixed, "InverseAdjoint", "rev_test.mixed InverseAdjoint"},
+		{mixed, "InverseTangent", "rev_test.mixed InverseTangent"},
 		{linear, "AdjointTangent", "rev_test.add[float64] AdjointTangent"},
 		{linear, "InverseAdjointTangent", "rev_test.add[float64] AdjointTangent"},
 	} {
@@ -203,3 +206,16 @@ func TestUnsupported(t *testing.T) {
 		}
 	}
 }
+
+// mixed is the kernel y += x, z <- 2z, whose inverse the sign of y alone does
+// not make.
+type mixed struct {
+	Y *float64 `rev:"acc"`
+	Z *float64 `rev:"inout"`
+	X *float64 `rev:"in"`
+}
+
+func (k mixed) Forward()        { *k.Y += *k.X; *k.Z *= 2 }
+func (k mixed) Inverse()        { *k.Y -= *k.X; *k.Z /= 2 }
+func (k mixed) Adjoint(g mixed) { k.Inverse(); *g.X += *g.Y; *g.Z *= 2 }
+func (k mixed) Tangent(t mixed) { k.Forward(); t.Forward() }

@@ -185,3 +185,32 @@ func (k add[T]) Forward()       { *k.Y += k.By }
 func (k add[T]) Inverse()       { *k.Y -= k.By }
 func (k add[T]) Adjoint(add[T]) { k.Inverse() }
 func (k add[T]) Tangent(add[T]) { k.Forward() }
+
+// TestRoutineDerivatives has junk in the derivatives of the ancillas.
+func TestRoutineDerivatives(t *testing.T) {
+	p := rev.Routine(waveAt(10, 0, 1), waveAt(2, 10, 3), slot(10))
+	rnd := rand.New(rand.NewPCG(1, 1))
+	s, g, tt, gt := randomState(rnd), randomDerivative(rnd), randomDerivative(rnd), randomDerivative(rnd)
+	for _, m := range methods {
+		var want []state
+		for _, junk := range []float64{0, math.NaN()} {
+			x, y, z, w := *s, *g, *tt, *gt
+			y.v[10], z.v[10], w.v[10] = junk, junk, junk
+			if err := m.run(p, &x, &y, &z, &w); err != nil {
+				t.Fatal(err)
+			}
+			got := []state{x, y, z, w}
+			if junk == 0 {
+				want = got
+				continue
+			}
+			for i := range got {
+				// A method leaves alone what is none of its arguments.
+				got[i].v[10] = 0
+				if got[i] != want[i] {
+					t.Errorf("%s: argument %d is %v, want %v", m.name, i, got[i].v, want[i].v)
+				}
+			}
+		}
+	}
+}
