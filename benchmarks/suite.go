@@ -78,13 +78,13 @@ func runSuite(cmd *cobra.Command, problems []*suite.Problem, budget time.Duratio
 	if err := makeFolder(out); err != nil {
 		return err
 	}
-	bar := newBar(cmd.ErrOrStderr(), 1+suite.Rows(problems))
+	bar := newBar(cmd.ErrOrStderr(), 2+suite.Rows(problems))
 	bar.Describe("machine")
 	report := suite.Report{Machine: machine.Measure(4 * budget)}
 	_ = bar.Add(1)
 	for _, p := range problems {
 		bar.Describe(p.Name())
-		err := suite.Measure(p, report.Machine, budget, func(r suite.Result) {
+		err := suite.Measure(p, budget, func(r suite.Result) {
 			report.Results = append(report.Results, r)
 			_ = bar.Add(1)
 		})
@@ -92,6 +92,10 @@ func runSuite(cmd *cobra.Command, problems []*suite.Problem, budget time.Duratio
 			return err
 		}
 	}
+	// Before and after: what others do on the machine comes and goes.
+	bar.Describe("machine")
+	report.Machine.Best(machine.Measure(4 * budget))
+	report.Compare()
 	_ = bar.Finish()
 
 	table := func(w io.Writer) error {

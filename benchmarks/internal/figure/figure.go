@@ -35,6 +35,19 @@ var Palette = []color.NRGBA{
 // last.
 func Color(i int) color.NRGBA { return Palette[i%len(Palette)] }
 
+// Glyphs returns the filled and the hollow glyph of series i, others where the
+// colours begin again.
+func Glyphs(i int) (filled, hollow draw.GlyphDrawer) {
+	switch i / len(Palette) % 3 {
+	case 0:
+		return draw.CircleGlyph{}, draw.RingGlyph{}
+	case 1:
+		return draw.BoxGlyph{}, draw.SquareGlyph{}
+	default:
+		return draw.PyramidGlyph{}, draw.TriangleGlyph{}
+	}
+}
+
 // New returns an empty figure with a light grid.
 func New(title, x, y string) *plot.Plot {
 	p := plot.New()
@@ -73,7 +86,8 @@ func Check(path string) error {
 	return fmt.Errorf("%s: expected the extension %s for a figure", path, strings.Join(Formats, ", "))
 }
 
-// Save writes the figure to path, in the format that its extension names.
+// Save writes the figure to path, in the format that its extension names, with
+// the legend to the right of it.
 func Save(p *plot.Plot, width, height vg.Length, path string) error {
 	if err := Check(path); err != nil {
 		return err
@@ -96,7 +110,15 @@ func Save(p *plot.Plot, width, height vg.Length, path string) error {
 		})
 	}
 	const margin = 8
-	p.Draw(draw.Crop(draw.New(c), margin, -2*margin, margin, -margin))
+	area := draw.Crop(draw.New(c), margin, -margin, margin, -margin)
+	legend := p.Legend
+	p.Legend = plot.NewLegend()
+	defer func() { p.Legend = legend }()
+	right := legend
+	right.Top, right.Left = true, true
+	size := right.Rectangle(area).Size()
+	right.Draw(draw.Crop(area, area.Size().X-size.X, 0, 0, -2*p.Title.TextStyle.Font.Size-p.Title.Padding))
+	p.Draw(draw.Crop(area, 0, -size.X-margin, 0, 0))
 	return outfile.Write(path, func(f io.Writer) error {
 		_, err := c.WriteTo(f)
 		return err

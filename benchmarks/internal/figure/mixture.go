@@ -24,7 +24,7 @@ const maxPoints = 20000
 func Mixture(t *dataset.Table, m *gmm.Mixture, i, j int) *plot.Plot {
 	n, _ := t.X.Dims()
 	step := (n + maxPoints - 1) / maxPoints
-	title := fmt.Sprintf("%d points, %d components: ellipses of 1 and 2 standard deviations", n, m.Components())
+	title := fmt.Sprintf("%d points, %d components: ellipses at 1 and 2 σ", n, m.Components())
 	if step > 1 {
 		title = fmt.Sprintf("1 in %d of ", step) + title
 	}
@@ -36,7 +36,7 @@ func Mixture(t *dataset.Table, m *gmm.Mixture, i, j int) *plot.Plot {
 			points[label] = append(points[label], plotter.XY{X: t.X.At(row, i), Y: t.X.At(row, j)})
 		}
 	}
-	const maxLegend = 12
+	const maxLegend = 24
 	means, covariances, weights := m.Means(), m.Covariances(), m.Weights()
 	for c, xy := range points {
 		scatter := &plotter.Scatter{XYs: xy}
@@ -60,7 +60,6 @@ func Mixture(t *dataset.Table, m *gmm.Mixture, i, j int) *plot.Plot {
 		centre.GlyphStyle = draw.GlyphStyle{Color: Palette[len(Palette)-1], Radius: vg.Points(4), Shape: draw.PlusGlyph{}}
 		p.Add(centre)
 	}
-	p.Legend.Top, p.Legend.Left = true, true
 	return p
 }
 

@@ -45,6 +45,12 @@ func Measure(d time.Duration) Machine {
 	return m
 }
 
+// Best takes the rates of o where they are higher.
+func (m *Machine) Best(o Machine) {
+	m.FMA64, m.FMA32 = max(m.FMA64, o.FMA64), max(m.FMA32, o.FMA32)
+	m.Reading, m.Triad = max(m.Reading, o.Reading), max(m.Triad, o.Triad)
+}
+
 // rate returns the best rate, per second, of the work that f returns.
 func rate(d time.Duration, f func() int64) float64 {
 	best := 0.0

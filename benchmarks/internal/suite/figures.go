@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 
 	"revnum/benchmarks/internal/figure"
 )
@@ -82,7 +81,7 @@ func (r *Report) SaveFigures(dir string) error {
 // timesFigure has the times of objectives (dashed, hollow) and of gradients
 // (solid, filled), both axes logarithmic.
 func timesFigure(all []series) (*plot.Plot, error) {
-	p := figure.New("Time of the gradient with value (solid) and of the objective (dashed), one worker", "parameters", "time")
+	p := figure.New("Gradient with value (solid) and objective (dashed), one worker", "parameters", "time")
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
 	p.X.Tick.Marker = decades(count)
 	p.Y.Tick.Marker = decades(seconds)
@@ -98,11 +97,10 @@ func timesFigure(all []series) (*plot.Plot, error) {
 		style(j, jPoints, i)
 		style(f, fPoints, i)
 		f.Dashes = []vg.Length{vg.Points(4), vg.Points(3)}
-		fPoints.Shape = draw.RingGlyph{}
+		_, fPoints.Shape = figure.Glyphs(i)
 		p.Add(f, fPoints, j, jPoints)
 		p.Legend.Add(s.name, j, jPoints)
 	}
-	p.Legend.Top, p.Legend.Left = true, true
 	wholeDecades(&p.X)
 	wholeDecades(&p.Y)
 	return p, nil
@@ -123,13 +121,14 @@ func ratiosFigure(all []series) (*plot.Plot, error) {
 		p.Add(line, points)
 		p.Legend.Add(s.name, line, points)
 	}
-	p.Legend.Top = true
 	wholeDecades(&p.X)
-	p.Y.Min = 0
-	p.Y.Max = math.Ceil(p.Y.Max) + 1
+	p.Y.Scale = plot.LogScale{}
+	p.Y.Min, p.Y.Max = min(p.Y.Min, 1)*0.9, max(p.Y.Max, 4)*1.1
 	var ticks plot.ConstantTicks
-	for v := 0.; v <= p.Y.Max; v++ {
-		ticks = append(ticks, plot.Tick{Value: v, Label: fmt.Sprint(v)})
+	for _, v := range []float64{0.1, 0.2, 0.5, 1, 2, 3, 4, 5, 10, 20, 50, 100} {
+		if v >= p.Y.Min && v <= p.Y.Max {
+			ticks = append(ticks, plot.Tick{Value: v, Label: fmt.Sprint(v)})
+		}
 	}
 	p.Y.Tick.Marker = ticks
 	return p, nil
@@ -138,7 +137,8 @@ func ratiosFigure(all []series) (*plot.Plot, error) {
 func style(line *plotter.Line, points *plotter.Scatter, i int) {
 	line.Color, points.Color = figure.Color(i), figure.Color(i)
 	line.Width = vg.Points(1.5)
-	points.Shape, points.Radius = draw.CircleGlyph{}, vg.Points(3)
+	points.Shape, _ = figure.Glyphs(i)
+	points.Radius = vg.Points(3)
 }
 
 // wholeDecades extends a logarithmic axis to whole decades.

@@ -37,6 +37,8 @@ type Result struct {
 	SameBits    *bool   `json:"same_bits"`     // as with one worker
 	Against     string  `json:"against"`       // what F was compared with
 	AgainstTime float64 `json:"against_ratio"` // its time, in times of F
+
+	single bool // float32
 }
 
 // Error is a relative error, NaN where there is none.
@@ -56,6 +58,19 @@ type Report struct {
 	Results []Result        `json:"results"`
 }
 
+// Compare sets the fractions of what the machine can do.
+func (r *Report) Compare() {
+	for i := range r.Results {
+		x := &r.Results[i]
+		peak := r.Machine.FMA64
+		if x.single {
+			peak = r.Machine.FMA32
+		}
+		peak *= float64(min(x.Workers, r.Machine.Cores))
+		x.PeakF, x.PeakJ, x.Band = x.RateF/peak, x.RateJ/peak, x.Bytes/r.Machine.Reading
+	}
+}
+
 // Rows returns the number of rows that the problems will give.
 func Rows(problems []*Problem) int {
 	n := 0
@@ -66,8 +81,9 @@ func Rows(problems []*Problem) int {
 }
 
 // Measure measures one problem, each function for about the given time, and
-// hands over the row of each number of workers as it is done.
-func Measure(p *Problem, m machine.Machine, d time.Duration, row func(Result)) error {
+// hands over the row of each number of workers as it is done. Report.Compare
+// does the rest of a row.
+func Measure(p *Problem, d time.Duration, row func(Result)) error {
 	in, err := p.New()
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.Name(), err)
@@ -78,7 +94,7 @@ func Measure(p *Problem, m machine.Machine, d time.Duration, row func(Result)) e
 		if in.SetWorkers != nil {
 			in.SetWorkers(w)
 		}
-		r := Result{Family: p.Family, Sizes: p.Sizes, Workers: w, Series: p.Series, Params: p.Params,
+		r := Result{Family: p.Family, Sizes: p.Sizes, Workers: w, Series: p.Series, Params: p.Params, single: p.Single,
 			Deriv: Error(math.NaN()), Trip: Error(math.NaN())}
 		r.Extra = extraMemory(in)
 		r.F = shortest(d, in.F)
@@ -86,18 +102,11 @@ func Measure(p *Problem, m machine.Machine, d time.Duration, row func(Result)) e
 			r.J = shortest(d, in.J)
 			r.Ratio = r.J / r.F
 		}
-		peak := m.FMA64
-		if p.Single {
-			peak = m.FMA32
-		}
-		peak *= float64(min(w, m.Cores))
-		r.RateF, r.PeakF = p.FlopsF/r.F, p.FlopsF/r.F/peak
+		r.RateF = p.FlopsF / r.F
 		if in.J != nil {
-			r.RateJ, r.PeakJ = p.FlopsJ/r.J, p.FlopsJ/r.J/peak
+			r.RateJ = p.FlopsJ / r.J
 		}
-		if p.BytesF > 0 {
-			r.Bytes, r.Band = p.BytesF/r.F, p.BytesF/r.F/m.Reading
-		}
+		r.Bytes = p.BytesF / r.F
 		if in.Against != nil {
 			r.Against, r.AgainstTime = in.AgainstName, shortest(d, in.Against)/r.F
 		}

@@ -47,13 +47,15 @@ func cubes(factor float64) *Problem {
 func measure(t *testing.T, p *Problem) []Result {
 	t.Helper()
 	var rows []Result
-	if err := Measure(p, testMachine, time.Millisecond, func(r Result) { rows = append(rows, r) }); err != nil {
+	if err := Measure(p, time.Millisecond, func(r Result) { rows = append(rows, r) }); err != nil {
 		t.Fatal(err)
 	}
 	if len(rows) != Rows([]*Problem{p}) {
 		t.Fatalf("%d rows, want %d", len(rows), Rows([]*Problem{p}))
 	}
-	return rows
+	report := Report{Machine: testMachine, Results: rows}
+	report.Compare()
+	return report.Results
 }
 
 func TestMeasure(t *testing.T) {
