@@ -55,7 +55,7 @@ func ExampleModel() {
 
 	start := make([]float64, model.Dim()) // equal weights, unit covariances
 	copy(start[2:], []float64{-1, 0, 4, 0})
-	result, err := optimize.Minimize(model.Problem(), start, &optimize.Settings{GradientThreshold: 1e-6}, &optimize.Newton{})
+	result, err := optimize.Minimize(model.Problem(), start, &optimize.Settings{GradientThreshold: 1e-3}, &optimize.Newton{})
 	if err != nil {
 		log.Fatal(err)
 	}
