@@ -1,0 +1,133 @@
+package revlinalg
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/fixed"
+	"revnum/rev"
+	"revnum/rev/revtest"
+)
+
+func affineSpec[T rev.Real](bias bool) revtest.Spec[Affine[T]] {
+	spec := revtest.Spec[Affine[T]]{
+		New: func(rnd *rand.Rand, size int) Affine[T] {
+			m, n := size, size+2
+			if bias && size > 0 {
+				m, n = n, m // at least two rows, as a B of no rows is none
+			}
+			k := Affine[T]{Y: vectorOf[T](rnd, m), W: matrixOf[T](rnd, m, n), X: vectorOf[T](rnd, n)}
+			if bias {
+				k.B = vectorOf[T](rnd, m)
+			}
+			return k
+		},
+	}
+	if !bias {
+		spec.Free = []string{"B.N"} // a B of as many elements as Y fits
+	}
+	return spec
+}
+
+func TestAffine(t *testing.T) {
+	kernels(t, affineSpec[float32](true), affineSpec[float64](true), affineSpec[fixed.Q43](true))
+}
+
+func TestAffineNoBias(t *testing.T) {
+	kernels(t, affineSpec[float32](false), affineSpec[float64](false), affineSpec[fixed.Q43](false))
+}
+
+func TestAffineValue(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(2, 1))
+	for _, n := range []int{1, 7, 100} {
+		m := n + 3
+		all := mat.NewDense(m+2, n+5, normals[float64](rnd, (m+2)*(n+5), 1))
+		w := all.Slice(1, m+1, 2, n+2).(*mat.Dense)
+		x := mat.NewVecDense(n, normals[float64](rnd, n, 1))
+		b := mat.NewDense(m, 2, normals[float64](rnd, 2*m, 1)).ColView(1).(*mat.VecDense)
+		y := mat.NewVecDense(m, normals[float64](rnd, m, 1))
+
+		var want mat.VecDense
+		want.MulVec(w, x)
+		want.AddVec(&want, b)
+		want.AddVec(&want, y)
+		k := NewAffine(y, w, x, b)
+		k.Forward()
+		if !mat.EqualApprox(y, &want, 1e-12) {
+			t.Errorf("n=%d: got %v, want %v", n, y, want)
+		}
+
+		gy := mat.NewVecDense(m, normals[float64](rnd, m, 1))
+		gw, gx, gb := mat.NewDense(m, n, nil), mat.NewVecDense(n, nil), mat.NewVecDense(m, nil)
+		k.Adjoint(NewAffine(gy, gw, gx, gb))
+		var wantW mat.Dense
+		wantW.Outer(1, gy, x)
+		var wantX mat.VecDense
+		wantX.MulVec(w.T(), gy)
+		if !mat.EqualApprox(gw, &wantW, 1e-12) || !mat.EqualApprox(gx, &wantX, 1e-12) || !mat.Equal(gb, gy) {
+			t.Errorf("n=%d: gradients %v, %v, %v, want %v, %v, %v", n, gw, gx, gb, wantW, wantX, gy)
+		}
+	}
+}
+
+func ExampleAffine() {
+	w := mat.NewDense(2, 3, []float64{
+		1, 2, 3,
+		4, 5, 6,
+	})
+	x := mat.NewVecDense(3, []float64{1, 0, -1})
+	b := mat.NewVecDense(2, []float64{10, 20})
+	y := mat.NewVecDense(2, nil)
+
+	k := NewAffine(y, w, x, b)
+	k.Forward()
+	fmt.Println(y.RawVector().Data)
+
+	gy, gw, gx := mat.NewVecDense(2, []float64{1, 1}), mat.NewDense(2, 3, nil), mat.NewVecDense(3, nil)
+	k.Adjoint(NewAffine(gy, gw, gx, mat.NewVecDense(2, nil)))
+	fmt.Println(y.RawVector().Data, gw.RawMatrix().Data, gx.RawVector().Data)
+	// Output:
+	// [8 18]
+	// [0 0] [1 0 -1 1 0 -1] [5 7 9]
+}
+
+// Beyond the range of fixed point sums wrap, and come back all the same.
+func ExampleAffine_fixed() {
+	big := fixed.FromInt(1000)
+	w := rev.NewGeneral(1, 2, []fixed.Q43{big, big})
+	x := rev.ViewSlice([]fixed.Q43{big, big})
+	y := rev.ViewSlice([]fixed.Q43{fixed.MustParse("0.1")})
+
+	k := Affine[fixed.Q43]{Y: y, W: w, X: x}
+	before := y.Data[0]
+	k.Forward()
+	fmt.Println(y.Data[0]) // 2,000,000.1 - 2²¹
+	k.Inverse()
+	fmt.Println(y.Data[0] == before)
+	// Output:
+	// -97151.9
+	// true
+}
+
+func BenchmarkAffine(b *testing.B) {
+	for _, n := range []int{64, 512} {
+		rnd := rand.New(rand.NewPCG(2, 2))
+		s := affineSpec[float64](true).New(rnd, n)
+		g := affineSpec[float64](true).New(rnd, n)
+		b.Run(fmt.Sprintf("Forward/n=%d", n), func(b *testing.B) {
+			for b.Loop() {
+				s.Forward()
+			}
+			reportFlops(b, 2*n*n)
+		})
+		b.Run(fmt.Sprintf("Adjoint/n=%d", n), func(b *testing.B) {
+			for b.Loop() {
+				s.Adjoint(g)
+			}
+			reportFlops(b, 6*n*n)
+		})
+	}
+}
