@@ -210,21 +210,21 @@ func copyOf[K any](k K) K {
 	return k
 }
 
-// shapeOf returns the view in a field: its data, nil if there is no operand.
+// shapeOf returns the view in a field, and whether there is an operand at all.
 func shapeOf(op rev.Operand, f reflect.Value) (data reflect.Value, rows, cols, stride int, ok bool) {
 	switch op.Kind {
 	case rev.Scalar:
 		return f, 1, 1, 1, !f.IsNil()
 	case rev.Slice:
-		return f, f.Len(), 1, 1, !f.IsNil() || f.Len() == 0
+		return f, f.Len(), 1, 1, !f.IsNil()
 	case rev.Vec:
 		n := int(f.FieldByName("N").Int())
 		data = f.FieldByName("Data")
-		return data, n, 1, int(f.FieldByName("Inc").Int()), !data.IsNil() || n == 0
+		return data, n, 1, int(f.FieldByName("Inc").Int()), !data.IsNil()
 	default:
 		r, c := int(f.FieldByName("Rows").Int()), int(f.FieldByName("Cols").Int())
 		data = f.FieldByName("Data")
-		return data, r, c, int(f.FieldByName("Stride").Int()), !data.IsNil() || r*c == 0
+		return data, r, c, int(f.FieldByName("Stride").Int()), !data.IsNil()
 	}
 }
 

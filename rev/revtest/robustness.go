@@ -108,17 +108,27 @@ func (c *trial[K]) extremes() error {
 func (c *trial[K]) noAllocation() error {
 	s := c.start()
 	g, t := c.random(s), c.random(s)
-	for _, m := range []struct {
-		name string
-		call func()
-	}{
-		{"Forward", func() { c.forward(s.k) }},
-		{"Inverse", func() { c.inverse(s.k) }},
-		{"Adjoint", func() { c.adjoint(s.k, g.k) }},
-		{"Tangent", func() { c.tangent(s.k, t.k) }},
-	} {
-		if n := testing.AllocsPerRun(5, m.call); n != 0 {
-			return fmt.Errorf("%s allocates %v times per call", m.name, n)
+	workers := []int{0}
+	if _, ok := field(&s.k, "Workers"); ok {
+		// AllocsPerRun sets GOMAXPROCS to 1, and so 0 alone would not fork.
+		workers = []int{1, 3}
+	}
+	for _, w := range workers {
+		if f, ok := field(&s.k, "Workers"); ok {
+			f.SetInt(int64(w))
+		}
+		for _, m := range []struct {
+			name string
+			call func()
+		}{
+			{"Forward", func() { c.forward(s.k) }},
+			{"Inverse", func() { c.inverse(s.k) }},
+			{"Adjoint", func() { c.adjoint(s.k, g.k) }},
+			{"Tangent", func() { c.tangent(s.k, t.k) }},
+		} {
+			if n := testing.AllocsPerRun(5, m.call); n != 0 {
+				return fmt.Errorf("%s allocates %v times per call with %d workers", m.name, n, max(w, 1))
+			}
 		}
 	}
 	return nil
