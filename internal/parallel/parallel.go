@@ -87,6 +87,14 @@ func spins() int {
 	return 50000
 }
 
+// pause lets other goroutines run now and then, among which there may be the
+// one that is waited for.
+func pause(i int) {
+	if i%1024 == 1023 {
+		runtime.Gosched()
+	}
+}
+
 var pool struct {
 	sync.Mutex
 	idle    []*helper // the last to become idle on top, as it is likely awake
@@ -141,10 +149,8 @@ func (j *job) join() {
 		}
 	}
 	if j.pending.Add(-left) != 0 {
-		for range spins() {
-			if j.pending.Load() == 0 {
-				break
-			}
+		for i, n := 0, spins(); i < n && j.pending.Load() != 0; i++ {
+			pause(i)
 		}
 		<-j.done
 	}
@@ -198,10 +204,11 @@ func (h *helper) run() {
 // await returns the next job of the helper, working on it.
 func (h *helper) await() *job {
 	for {
-		for range spins() {
+		for i := range spins() {
 			if j := h.state.Load(); j != nil && h.state.CompareAndSwap(j, working) {
 				return j
 			}
+			pause(i)
 		}
 		if h.state.CompareAndSwap(nil, asleep) {
 			<-h.wake
