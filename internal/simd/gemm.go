@@ -7,8 +7,13 @@ package simd
 // B[l,j] = b[l*rsb+j*csb]. Strides are not negative. It does nothing if m, n or
 // k is 0, and panics if a slice is too short.
 //
-// Any strides are allowed. What is fast: B by rows (csb = 1) with any A, and A
-// by rows with B by columns (csa = rsb = 1).
+// Any strides are allowed. What is read in place, and fast at any size: B by rows
+// (csb = 1) with any A, and A by rows with B by columns (csa = rsb = 1). Any
+// other B is copied a panel at a time to pooled scratch.
+//
+// An element of C depends on its row of A and column of B, on k, alpha and which
+// of these cases it is, not on m, n and what is beside it; a single column may
+// be taken as a row.
 func Gemm[T Float](m, n, k int, alpha T, a []T, rsa, csa int, b []T, rsb, csb int, c []T, ldc int) {
 	if m <= 0 || n <= 0 || k <= 0 {
 		return
@@ -59,7 +64,7 @@ func TriNorms[T Float](d, n int, q []T, l []T, ldl int, c []T, ldc int) {
 // written. If s is nil, the first moments are left out. It panics if a slice is
 // too short.
 //
-// It takes d(d+1)n flops, about d²n/24 multiplications by weights, and next to
+// It takes d(d+1)n flops, a tenth more or less for the weights, and next to
 // nothing for s.
 func WeightedMoments[T Float](d, n int, s []T, m []T, ldm int, w []T, c []T, ldc int) {
 	if d <= 0 || n <= 0 {
