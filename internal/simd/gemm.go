@@ -64,7 +64,7 @@ func TriNorms[T Float](d, n int, q []T, l []T, ldl int, c []T, ldc int) {
 // written. If s is nil, the first moments are left out. It panics if a slice is
 // too short.
 //
-// It takes d(d+1)n flops, a tenth more or less for the weights, and next to
+// It takes d(d+1)n flops, a tenth to a fifth of that for the weights, and next to
 // nothing for s.
 func WeightedMoments[T Float](d, n int, s []T, m []T, ldm int, w []T, c []T, ldc int) {
 	if d <= 0 || n <= 0 {
