@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
@@ -269,6 +270,13 @@ func TestCheckOverlapGuess(t *testing.T) {
 	checkPanic(t, "different strides", rev.ErrOverlap, func() { rev.Check(&k) })
 	k.B.Data = data[13:]
 	checkPanic(t, "different strides, apart", nil, func() { rev.Check(&k) })
+
+	type mixed struct {
+		A rev.General[float64] `rev:"inout"`
+		B []float32            `rev:"in"`
+	}
+	m := mixed{A: k.A, B: unsafe.Slice((*float32)(unsafe.Pointer(&data[1])), 2)}
+	checkPanic(t, "different sizes", rev.ErrOverlap, func() { rev.Check(&m) })
 }
 
 func TestCheckLike(t *testing.T) {

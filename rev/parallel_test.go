@@ -207,7 +207,7 @@ func TestParallelSharedMisuse(t *testing.T) {
 	checkPanic(t, "split operand", rev.ErrOverlap, func() { _ = step.Adjoint(s, g) })
 
 	written := func(s *sums) []float64 { return s.y[2] }
-	step = rev.ParallelShared([]func(*sums) []float64{written}, branches()...)
+	step = rev.ParallelShared([]func(*sums) []float64{sharedX, written}, branches()...)
 	checkPanic(t, "shared operand written", rev.ErrOverlap, func() { _ = step.Adjoint(s, g) })
 	err, _ := panicOf(func() { _ = step.Adjoint(s, g) }).(error)
 	if !errors.Is(err, rev.ErrOverlap) || !strings.Contains(err.Error(), "Y of rev_test.mul") {
