@@ -319,6 +319,32 @@ func TestFullDevice(t *testing.T) {
 	}
 }
 
+// TestFullFolder has files on a device that is always full where a command
+// writes.
+func TestFullFolder(t *testing.T) {
+	const full = "/dev/full"
+	if _, err := os.Stat(full); err != nil {
+		t.Skip(err)
+	}
+	problem := filepath.Join("internal", "adbench", "testdata", "gmm_d3_K4.txt")
+	for file, args := range map[string][]string{
+		"gmm_d3_K4_F_Revnum.txt": {"adbench", "GMM", "Revnum", problem, "DIR/", "0", "1", "1", "1"},
+		"table.txt":              {"--run", "^exp n=1000$", "--time", "1ms", "--out", "DIR"},
+	} {
+		dir := t.TempDir()
+		if err := os.Symlink(full, filepath.Join(dir, file)); err != nil {
+			t.Skip(err)
+		}
+		for i, a := range args {
+			args[i] = strings.Replace(a, "DIR", dir, 1)
+		}
+		if status, _, stderr := run("", args...); status != 1 || !strings.Contains(stderr, file+": cannot write: no space left on device") {
+			t.Errorf("%v: exit status %d, %q, want 1 and that no space is left", args, status, stderr)
+		}
+		wantFiles(t, dir, file) // the link, and nothing after it
+	}
+}
+
 func TestBug(t *testing.T) {
 	// A reader that panics stands for what nobody thought of.
 	var out, errs bytes.Buffer

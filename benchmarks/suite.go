@@ -37,7 +37,9 @@ table.txt, results.csv, results.json, times and ratios as .png and .svg.
   of peak    fraction of the multiply-add peak of the cores in use, measured in the same run
   extra      memory that the first F and J take beyond data and results
   J error    of the gradient, relative to max(1, |a|+|b|)
-  round trip of the output after Forward and Inverse, relative to its size`,
+  round trip of the output after Forward and Inverse, relative to its size
+
+A wrong gradient, round trip or bit is an error, after all is written.`,
 		Example: `  go run ./benchmarks
   go run ./benchmarks --run 'gmm.*d=64' --out /tmp/gmm64`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -124,6 +126,9 @@ func runSuite(cmd *cobra.Command, problems []*suite.Problem, budget time.Duratio
 		return err
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "\nwritten to %s\n", out)
+	if err := report.Check(); err != nil {
+		return fmt.Errorf("a check failed:\n%w", err)
+	}
 	return nil
 }
 

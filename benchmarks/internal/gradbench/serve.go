@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -187,7 +186,7 @@ func answer(line []byte, workers int) (r *response) {
 	id := scalar(m.ID)
 	defer func() {
 		if p := recover(); p != nil {
-			r = failure(id, fmt.Errorf("this is a bug in revnum: %v\n%s", p, debug.Stack()))
+			r = failure(id, fmt.Errorf("this is a bug in revnum: %v", p))
 		}
 	}()
 	if id == nil {

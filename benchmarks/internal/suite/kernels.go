@@ -114,8 +114,10 @@ func scalar[K rev.Kernel[G], G any](k K, g G, out *float64, x, gradient []float6
 			k.Adjoint(g)
 			*out = -*out // 0 - f uncomputed
 		},
-		Result:     func() []float64 { return append(widen(gradient), *out) },
-		Derivative: func() float64 { return centralDifferences(value, [][]float64{x}, [][]float64{gradient}, 3) },
+		Result: func() []float64 { return append(widen(gradient), *out) },
+		Derivative: func() float64 {
+			return centralDifferences(value, [][]float64{x}, [][]float64{gradient}, directions(len(x)))
+		},
 		RoundTrip: func() float64 {
 			const start = 1
 			*out = start

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"runtime"
@@ -69,6 +70,30 @@ func (r *Report) Compare() {
 		peak *= float64(min(x.Workers, r.Machine.Cores))
 		x.PeakF, x.PeakJ, x.Band = x.RateF/peak, x.RateJ/peak, x.Bytes/r.Machine.Reading
 	}
+}
+
+// Check returns an error that names each result whose gradient or round trip is
+// wrong, or whose bits are not those of one worker. The limits are well above
+// the rounding of the checks themselves.
+func (r *Report) Check() error {
+	var failed []error
+	for _, x := range r.Results {
+		gradient, roundTrip := Error(1e-5), Error(1e-10)
+		if x.single {
+			gradient, roundTrip = 1e-3, 1e-4
+		}
+		name := fmt.Sprintf("%s %s, %d workers", x.Family, x.Sizes, x.Workers)
+		if x.Deriv > gradient || x.J > 0 && math.IsNaN(float64(x.Deriv)) {
+			failed = append(failed, fmt.Errorf("%s: gradient error %.1e", name, x.Deriv))
+		}
+		if x.Trip > roundTrip {
+			failed = append(failed, fmt.Errorf("%s: round-trip error %.1e", name, x.Trip))
+		}
+		if x.SameBits != nil && !*x.SameBits {
+			failed = append(failed, fmt.Errorf("%s: not the bits of one worker", name))
+		}
+	}
+	return errors.Join(failed...)
 }
 
 // Rows returns the number of rows that the problems will give.

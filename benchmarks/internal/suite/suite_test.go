@@ -92,6 +92,31 @@ func TestWrongGradient(t *testing.T) {
 	}
 }
 
+func TestCheck(t *testing.T) {
+	ok := Result{Family: "f", Sizes: "n=1", Workers: 2, F: 1, J: 1, Deriv: 1e-9, Trip: 0, SameBits: new(bool)}
+	*ok.SameBits = true
+	for name, c := range map[string]struct {
+		edit func(r *Result)
+		want string
+	}{
+		"good":         {func(*Result) {}, ""},
+		"no gradient":  {func(r *Result) { r.J, r.Deriv, r.Trip = 0, Error(math.NaN()), Error(math.NaN()) }, ""},
+		"gradient":     {func(r *Result) { r.Deriv = 1e-4 }, "f n=1, 2 workers: gradient error 1.0e-04"},
+		"NaN gradient": {func(r *Result) { r.Deriv = Error(math.NaN()) }, "gradient error NaN"},
+		"float32":      {func(r *Result) { r.Deriv, r.single = 1e-4, true }, ""},
+		"round trip":   {func(r *Result) { r.Trip = 1e-3 }, "round-trip error 1.0e-03"},
+		"bits":         {func(r *Result) { r.SameBits = new(bool) }, "not the bits of one worker"},
+	} {
+		r := ok
+		c.edit(&r)
+		report := Report{Results: []Result{ok, r}}
+		err := report.Check()
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want %q", name, err, c.want)
+		}
+	}
+}
+
 func TestCentralDifferencesRestore(t *testing.T) {
 	x := []float64{1, 1. / 3, 1e-8}
 	want := append([]float64(nil), x...)
