@@ -1,0 +1,260 @@
+package revlinalg
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/fixed"
+	"revnum/rev"
+	"revnum/rev/revtest"
+)
+
+func randomUnitary[T rev.Real](rnd *rand.Rand, n, m int) Unitary[T] {
+	k := Unitary[T]{X: matrixOf[T](rnd, n, m), Theta: vectorOf[T](rnd, n*(n-1)/2)}
+	for i := range k.Theta.Data {
+		k.Theta.Data[i] = fixed.Of[T](8 * (rnd.Float64() - 0.5)) // beyond ±π
+	}
+	return k
+}
+
+func unitarySpec[T rev.Real](cols int, sizes ...int) revtest.Spec[Unitary[T]] {
+	return revtest.Spec[Unitary[T]]{
+		New:       func(rnd *rand.Rand, size int) Unitary[T] { return randomUnitary[T](rnd, size, cols) },
+		Sizes:     sizes,
+		RoundTrip: 50,
+		Free:      []string{"X.Cols"},
+	}
+}
+
+func TestUnitary(t *testing.T) {
+	sizes := []int{2, 3, 5, 6, 12, 23}
+	for _, cols := range []int{1, 3, 12} { // below and above the least width of vector code
+		t.Run(fmt.Sprintf("%d columns", cols), func(t *testing.T) {
+			kernels(t, unitarySpec[float32](cols, sizes...), unitarySpec[float64](cols, sizes...), unitarySpec[fixed.Q43](cols, sizes...))
+		})
+	}
+}
+
+// No rows and one row have no rotations, either of them.
+func TestUnitaryNoRotation(t *testing.T) {
+	s32, s64, sQ := unitarySpec[float32](3, 0, 1), unitarySpec[float64](3, 0, 1), unitarySpec[fixed.Q43](3, 0, 1)
+	free := []string{"X.Rows", "X.Cols"}
+	s32.Free, s64.Free, sQ.Free = free, free, free
+	kernels(t, s32, s64, sQ)
+}
+
+// dense returns U(θ), from plane rotations as matrices.
+func dense(n int, theta []float64) *mat.Dense {
+	u := mat.NewDense(n, n, nil)
+	for i := range n {
+		u.Set(i, i, 1)
+	}
+	k := 0
+	for j := 1; j <= n; j++ {
+		for i := n - 1; i >= j; i-- {
+			r := mat.NewDense(n, n, nil)
+			for d := range n {
+				r.Set(d, d, 1)
+			}
+			sin, cos := math.Sincos(theta[k])
+			r.Set(i-1, i-1, cos)
+			r.Set(i-1, i, -sin)
+			r.Set(i, i-1, sin)
+			r.Set(i, i, cos)
+			u.Mul(r, u)
+			k++
+		}
+	}
+	return u
+}
+
+func TestUnitaryValue(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 1))
+	for _, n := range []int{1, 2, 3, 7} {
+		k := randomUnitary[float64](rnd, n, 9)
+		u := dense(n, k.Theta.Data)
+		var want mat.Dense
+		want.Mul(u, mat.NewDense(n, 9, k.X.Data))
+		q := Unitary[fixed.Q43]{X: matrixOf[fixed.Q43](rnd, n, 9), Theta: vectorOf[fixed.Q43](rnd, len(k.Theta.Data))}
+		for i, v := range k.X.Data {
+			q.X.Data[i] = fixed.FromFloat64(v)
+		}
+		for i, v := range k.Theta.Data {
+			q.Theta.Data[i] = fixed.FromFloat64(v)
+		}
+		k.Forward()
+		q.Forward()
+		for i, v := range k.X.Data {
+			w := want.RawMatrix().Data[i]
+			if math.Abs(v-w) > 1e-13 || math.Abs(q.X.Data[i].Float64()-w) > 1e-11 {
+				t.Fatalf("n=%d: element %d is %v and %v, want %v", n, i, v, q.X.Data[i], w)
+			}
+		}
+
+		// U itself, from the identity, is orthogonal.
+		x := mat.NewDense(n, n, nil)
+		for i := range n {
+			x.Set(i, i, 1)
+		}
+		theta := (*mat.VecDense)(nil)
+		if n > 1 {
+			theta = mat.NewVecDense(k.Theta.N, k.Theta.Data)
+		}
+		NewUnitary(x, theta).Forward()
+		if !mat.EqualApprox(x, u, 1e-13) {
+			t.Errorf("n=%d: U is %v, want %v", n, mat.Formatted(x), mat.Formatted(u))
+		}
+	}
+}
+
+func TestUnitaryVec(t *testing.T) {
+	x := mat.NewDense(3, 2, []float64{1, 9, 0, 9, 0, 9})
+	theta := mat.NewVecDense(3, []float64{0.1, 0.2, 0.3})
+	NewUnitaryVec(x.ColView(0).(*mat.VecDense), theta).Forward()
+	u := dense(3, theta.RawVector().Data)
+	for i := range 3 {
+		if math.Abs(x.At(i, 0)-u.At(i, 0)) > 1e-15 || x.At(i, 1) != 9 {
+			t.Errorf("row %d is %v, want %v and 9", i, x.RawRowView(i), u.At(i, 0))
+		}
+	}
+}
+
+// Fixed-point rotations come back to the bit for any angle and any operands,
+// also where shears wrap.
+func TestUnitaryFixedExact(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 2))
+	special := []fixed.Q43{
+		0, 1, -1, fixed.Pi, -fixed.Pi, fixed.Pi + 1, fixed.Pi - 1, fixed.Pi / 2, fixed.Pi/2 + 1,
+		-fixed.Pi / 2, 3 * fixed.Pi, fixed.Max, fixed.Min,
+	}
+	number := func() fixed.Q43 {
+		switch rnd.IntN(3) {
+		case 0:
+			return special[rnd.IntN(len(special))]
+		case 1:
+			return fixed.Q43(rnd.Uint64())
+		}
+		return fixed.FromFloat64(rnd.NormFloat64())
+	}
+	fill := func(x []fixed.Q43) {
+		for i := range x {
+			x[i] = number()
+		}
+	}
+	rounds := 200
+	if testing.Short() {
+		rounds = 20
+	}
+	for range rounds {
+		n, m := 1+rnd.IntN(16), 1+rnd.IntN(4)
+		var s, g, tt, gt Unitary[fixed.Q43]
+		var before [][]fixed.Q43
+		for _, k := range []*Unitary[fixed.Q43]{&s, &g, &tt, &gt} {
+			*k = randomUnitary[fixed.Q43](rnd, n, m)
+			fill(k.X.Data)
+			fill(k.Theta.Data)
+			before = append(before, slices.Clone(k.X.Data), slices.Clone(k.Theta.Data))
+		}
+		check := func(what string) {
+			t.Helper()
+			for i, k := range []Unitary[fixed.Q43]{s, g, tt, gt} {
+				if !slices.Equal(k.X.Data, before[2*i]) || !slices.Equal(k.Theta.Data, before[2*i+1]) {
+					t.Fatalf("n=%d: %s does not restore operand %d of s, g, t, gt", n, what, i)
+				}
+			}
+		}
+		s.Forward()
+		s.Inverse()
+		check("Forward, Inverse")
+		s.Tangent(tt)
+		s.InverseTangent(tt)
+		check("Tangent, InverseTangent")
+		s.Adjoint(g)
+		s.InverseAdjoint(g)
+		check("Adjoint, InverseAdjoint")
+		s.AdjointTangent(g, tt, gt)
+		s.InverseAdjointTangent(g, tt, gt)
+		check("AdjointTangent, InverseAdjointTangent")
+	}
+}
+
+// The tangent of the half angle has a pole at π, the rotation has not.
+func TestUnitaryNearPi(t *testing.T) {
+	for _, d := range []float64{0, 1e-15, -1e-15, 1e-9, -1e-9, 1e-3} {
+		x := mat.NewVecDense(2, []float64{3, 4})
+		theta := mat.NewVecDense(1, []float64{math.Pi + d})
+		NewUnitaryVec(x, theta).Forward()
+		sin, cos := math.Sincos(math.Pi + d)
+		a, b := 3*cos-4*sin, 3*sin+4*cos
+		if math.Abs(x.AtVec(0)-a) > 1e-14 || math.Abs(x.AtVec(1)-b) > 1e-14 {
+			t.Errorf("π%+g: got %v, want %v, %v", d, x.RawVector().Data, a, b)
+		}
+	}
+}
+
+func ExampleUnitary() {
+	// A quarter turn of the second and third row, then of the first and
+	// second; the last angle is zero.
+	x := mat.NewDense(3, 1, []float64{1, 2, 3})
+	theta := mat.NewVecDense(3, []float64{math.Pi / 2, math.Pi / 2, 0})
+	gx, gtheta := mat.NewDense(3, 1, []float64{1, 0, 0}), mat.NewVecDense(3, nil)
+
+	k := NewUnitary(x, theta)
+	k.Forward()
+	fmt.Printf("%.0f\n", x.RawMatrix().Data)
+	k.Adjoint(NewUnitary(gx, gtheta))
+	fmt.Printf("%.0f, gradients %.0f and %.0f\n", x.RawMatrix().Data, gx.RawMatrix().Data, gtheta.RawVector().Data)
+	// Output:
+	// [3 1 2]
+	// [1 2 3], gradients [0 0 1] and [2 -1 0]
+}
+
+// Over fixed point, a walk of a thousand random rotations comes back to the
+// bit.
+func ExampleUnitary_fixed() {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	theta := make([]fixed.Q43, 45)
+	for i := range theta {
+		theta[i] = fixed.FromFloat64(2 * math.Pi * rnd.Float64())
+	}
+	x := rev.NewGeneral(10, 1, []fixed.Q43{fixed.One, 0, 0, 0, 0, 0, 0, 0, 0, 0})
+	k := Unitary[fixed.Q43]{X: x, Theta: rev.ViewSlice(theta)}
+	for range 1000 {
+		k.Forward()
+	}
+	for range 1000 {
+		k.Inverse()
+	}
+	fmt.Println(x.Data)
+	// Output:
+	// [1 0 0 0 0 0 0 0 0 0]
+}
+
+func BenchmarkUnitary(b *testing.B) {
+	const n, m = 64, 256
+	rnd := rand.New(rand.NewPCG(3, 3))
+	benchUnitary[float64](b, "float64", randomUnitary[float64](rnd, n, m), randomUnitary[float64](rnd, n, m))
+	benchUnitary[float32](b, "float32", randomUnitary[float32](rnd, n, m), randomUnitary[float32](rnd, n, m))
+	benchUnitary[fixed.Q43](b, "Q43", randomUnitary[fixed.Q43](rnd, n, m), randomUnitary[fixed.Q43](rnd, n, m))
+}
+
+func benchUnitary[T rev.Real](b *testing.B, name string, k, g Unitary[T]) {
+	flops := 6 * k.Theta.N * k.X.Cols
+	b.Run(name+"/Forward", func(b *testing.B) {
+		for b.Loop() {
+			k.Forward()
+		}
+		reportFlops(b, flops)
+	})
+	b.Run(name+"/Adjoint", func(b *testing.B) {
+		for b.Loop() {
+			k.Adjoint(g)
+		}
+		reportFlops(b, 2*flops+4*k.Theta.N*k.X.Cols)
+	})
+}
