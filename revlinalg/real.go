@@ -2,6 +2,7 @@ package revlinalg
 
 import (
 	"revnum/fixed"
+	"revnum/internal/simd"
 	"revnum/rev"
 )
 
@@ -23,4 +24,17 @@ func axmy[T rev.Real](alpha T, x, y rev.Vector[T]) {
 	for i := range x.N {
 		y.Data[i*y.Inc] -= fixed.Product(alpha, x.Data[i*x.Inc])
 	}
+}
+
+// sumSquares returns Σ x_i², in fixed point rounded once.
+func sumSquares[T rev.Real](x rev.Vector[T]) T {
+	if x.N > 0 && x.Inc == 1 {
+		switch xs := any(x.Data[:x.N]).(type) {
+		case []float64:
+			return T(simd.SumSquares(xs))
+		case []float32:
+			return T(simd.SumSquares(xs))
+		}
+	}
+	return dot(x, x)
 }

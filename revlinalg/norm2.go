@@ -1,0 +1,345 @@
+package revlinalg
+
+import (
+	"math"
+	"math/bits"
+	"unsafe"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/fixed"
+	"revnum/rev"
+)
+
+// Norm2 is the kernel
+//
+//	Out += ‖x‖ = √(Σ x_i²)
+//
+// with the derivatives, where u = x/‖x‖ and ġ is the tangent of Ōut,
+//
+//	x̄ += Ōut·u,  Ȯut += r = Σ u_i·ẋ_i,  ẋ̄ += ġ·u + Ōut·(ẋ - r·u)/‖x‖.
+//
+// The norm has no derivative at x = 0. There, u stands for zeros: the
+// subgradient of least norm.
+//
+// No square overflows or underflows where the norm does not. In floating point
+// it is within (n+2)·ε times itself. In fixed point it is the nearest number to
+// the norm if that is below 2²⁰, and undefined (the same each time, so that
+// Inverse restores Out) if it is not; an element of u is rounded once, and
+// products with it once more. Where the norm is less than 2⁻²⁰ times the
+// tangents, those of x̄ wrap.
+type Norm2[T rev.Real] struct {
+	Out *T            `rev:"acc"`
+	X   rev.Vector[T] `rev:"in"`
+}
+
+// Frobenius is the kernel
+//
+//	Out += ‖A‖_F = √(Σ a_ij²)
+//
+// It is Norm2 of the elements of a matrix, in all respects.
+type Frobenius[T rev.Real] struct {
+	Out *T             `rev:"acc"`
+	A   rev.General[T] `rev:"in"`
+}
+
+// NewNorm2 returns the kernel over a gonum vector, sharing its storage.
+func NewNorm2(out *float64, x *mat.VecDense) Norm2[float64] {
+	return Norm2[float64]{Out: out, X: rev.ViewVec(x)}
+}
+
+// NewFrobenius returns the kernel over a gonum matrix, sharing its storage.
+func NewFrobenius(out *float64, a *mat.Dense) Frobenius[float64] {
+	return Frobenius[float64]{Out: out, A: rev.ViewDense(a)}
+}
+
+// Forward computes Out += ‖x‖.
+func (k Norm2[T]) Forward() {
+	rev.Check(&k)
+	k.norm().forward()
+}
+
+// Inverse computes Out -= ‖x‖.
+func (k Norm2[T]) Inverse() {
+	rev.Check(&k)
+	k.norm().inverse()
+}
+
+// Adjoint computes Out -= ‖x‖ and x̄ += Ōut·u.
+func (k Norm2[T]) Adjoint(g Norm2[T]) {
+	rev.Check(&k)
+	rev.CheckLike(&k, &g)
+	k.norm().adjoint(g.norm())
+}
+
+// Tangent computes Out += ‖x‖ and Ȯut += Σ u_i·ẋ_i.
+func (k Norm2[T]) Tangent(t Norm2[T]) {
+	rev.Check(&k)
+	rev.CheckLike(&k, &t)
+	k.norm().tangent(t.norm())
+}
+
+// AdjointTangent computes what Adjoint does, Ȯut -= Σ u_i·ẋ_i, and the tangent
+// of the gradient.
+func (k Norm2[T]) AdjointTangent(g, t, gt Norm2[T]) {
+	rev.Check(&k)
+	rev.CheckLike(&k, &g, &t, &gt)
+	k.norm().adjointTangent(g.norm(), t.norm(), gt.norm())
+}
+
+// Forward computes Out += ‖A‖.
+func (k Frobenius[T]) Forward() {
+	rev.Check(&k)
+	k.norm().forward()
+}
+
+// Inverse computes Out -= ‖A‖.
+func (k Frobenius[T]) Inverse() {
+	rev.Check(&k)
+	k.norm().inverse()
+}
+
+// Adjoint computes Out -= ‖A‖ and Ā += Ōut·A/‖A‖.
+func (k Frobenius[T]) Adjoint(g Frobenius[T]) {
+	rev.Check(&k)
+	rev.CheckLike(&k, &g)
+	k.norm().adjoint(g.norm())
+}
+
+// Tangent computes Out += ‖A‖ and its tangent.
+func (k Frobenius[T]) Tangent(t Frobenius[T]) {
+	rev.Check(&k)
+	rev.CheckLike(&k, &t)
+	k.norm().tangent(t.norm())
+}
+
+// AdjointTangent computes what Adjoint does, takes back the tangent of Out, and
+// adds the tangent of the gradient.
+func (k Frobenius[T]) AdjointTangent(g, t, gt Frobenius[T]) {
+	rev.Check(&k)
+	rev.CheckLike(&k, &g, &t, &gt)
+	k.norm().adjointTangent(g.norm(), t.norm(), gt.norm())
+}
+
+// A norm is either kernel: x has rows whose elements lie inc apart.
+type norm[T rev.Real] struct {
+	out *T
+	x   rev.General[T]
+	inc int
+}
+
+func (k *Norm2[T]) norm() norm[T] {
+	return norm[T]{k.Out, rev.General[T]{Rows: 1, Cols: k.X.N, Data: k.X.Data}, k.X.Inc}
+}
+
+func (k *Frobenius[T]) norm() norm[T] { return norm[T]{k.Out, k.A, 1} }
+
+// row returns row i of x.
+func (k *norm[T]) row(i int) rev.Vector[T] {
+	if k.x.Cols == 0 {
+		return rev.Vector[T]{}
+	}
+	return rev.Vector[T]{N: k.x.Cols, Data: k.x.Data[i*k.x.Stride:], Inc: k.inc}
+}
+
+func (k norm[T]) forward() {
+	if k.out != nil {
+		*k.out += k.value()
+	}
+}
+
+func (k norm[T]) inverse() {
+	if k.out != nil {
+		*k.out -= k.value()
+	}
+}
+
+func (k norm[T]) adjoint(g norm[T]) {
+	r := k.value()
+	if k.out != nil {
+		*k.out -= r
+	}
+	if g.out != nil && g.x.Data != nil && r != 0 {
+		k.addUnit(g, *g.out, r)
+	}
+}
+
+func (k norm[T]) tangent(t norm[T]) {
+	r := k.value()
+	if k.out != nil {
+		*k.out += r
+	}
+	if t.out != nil && t.x.Data != nil && r != 0 {
+		*t.out += k.along(t, r)
+	}
+}
+
+func (k norm[T]) adjointTangent(g, t, gt norm[T]) {
+	r := k.value()
+	if k.out != nil {
+		*k.out -= r
+	}
+	if r == 0 {
+		return
+	}
+	var rate T // of the norm
+	if t.x.Data != nil {
+		rate = k.along(t, r)
+		if t.out != nil {
+			*t.out -= rate
+		}
+	}
+	if gt.x.Data != nil {
+		if gt.out != nil {
+			k.addUnit(gt, *gt.out, r)
+		}
+		if g.out != nil && t.x.Data != nil {
+			k.addTurn(gt, t, *g.out, rate, r)
+		}
+	}
+	if g.out != nil && g.x.Data != nil {
+		k.addUnit(g, *g.out, r)
+	}
+}
+
+// addUnit adds alpha·x/r to g.
+func (k *norm[T]) addUnit(g norm[T], alpha, r T) {
+	if !isFixed[T]() {
+		if a := alpha / r; isModerate(a) {
+			for i := range k.x.Rows {
+				axpy(a, k.row(i), g.row(i))
+			}
+			return
+		}
+	}
+	for i := range k.x.Rows {
+		x, d := k.row(i), g.row(i)
+		for j := range x.N {
+			d.Data[j*d.Inc] += fixed.Product(alpha, fixed.Quotient(x.Data[j*x.Inc], r))
+		}
+	}
+}
+
+// along returns Σ x_i·ẋ_i/r.
+func (k *norm[T]) along(t norm[T], r T) T {
+	var d T
+	moderate := !isFixed[T]() && isModerate(r)
+	for i := range k.x.Rows {
+		x, dx := k.row(i), t.row(i)
+		if moderate {
+			d += dot(x, dx) / r
+			continue
+		}
+		for j := range x.N {
+			d += fixed.Product(fixed.Quotient(x.Data[j*x.Inc], r), dx.Data[j*dx.Inc])
+		}
+	}
+	return d
+}
+
+// addTurn adds alpha·(ẋ - rate·x/r)/r to g.
+func (k *norm[T]) addTurn(g, t norm[T], alpha, rate, r T) {
+	for i := range k.x.Rows {
+		x, dx, d := k.row(i), t.row(i), g.row(i)
+		for j := range x.N {
+			u := fixed.Quotient(x.Data[j*x.Inc], r)
+			v := dx.Data[j*dx.Inc] - fixed.Product(rate, u)
+			d.Data[j*d.Inc] += fixed.Product(alpha, fixed.Quotient(v, r))
+		}
+	}
+}
+
+// isModerate reports whether the square of a, and that of 1/a, are far from
+// overflow.
+func isModerate[T rev.Real](a T) bool {
+	m := math.Abs(float64(a))
+	if unsafe.Sizeof(a) == 4 {
+		return m > 0x1p-50 && m < 0x1p50
+	}
+	return m > 0x1p-400 && m < 0x1p400
+}
+
+// value returns the norm.
+func (k *norm[T]) value() T {
+	if isFixed[T]() {
+		var s squares
+		for i := range k.x.Rows {
+			x := k.row(i)
+			for j := range x.N {
+				s.add(fixed.Q43(x.Data[j*x.Inc]))
+			}
+		}
+		return T(s.root())
+	}
+	var s T
+	for i := range k.x.Rows {
+		s += sumSquares(k.row(i))
+	}
+	if isModerate(s) {
+		return T(math.Sqrt(float64(s)))
+	}
+
+	// Far from one. Scaled by a power of two, the largest element is in [1/2, 1).
+	top := 0.0
+	for i := range k.x.Rows {
+		x := k.row(i)
+		for j := range x.N {
+			top = max(top, math.Abs(float64(x.Data[j*x.Inc])))
+		}
+	}
+	if top == 0 || !(top <= math.MaxFloat64) {
+		return T(top)
+	}
+	_, e := math.Frexp(top)
+	e = max(e, -1000) // for the scale to be finite
+	scale, sum := math.Ldexp(1, -e), 0.0
+	for i := range k.x.Rows {
+		x := k.row(i)
+		for j := range x.N {
+			v := float64(x.Data[j*x.Inc]) * scale
+			sum += float64(v * v)
+		}
+	}
+	return T(math.Ldexp(math.Sqrt(sum), e))
+}
+
+// squares is a sum of squares in units of 2⁻⁸⁶, below 2¹²⁸ of them: enough for
+// the square of any norm in range.
+type squares struct{ hi, lo uint64 }
+
+func (s *squares) add(x fixed.Q43) {
+	m := uint64(x.Abs())
+	hi, lo := bits.Mul64(m, m)
+	var c uint64
+	s.lo, c = bits.Add64(s.lo, lo, 0)
+	s.hi, _ = bits.Add64(s.hi, hi, c)
+}
+
+// root returns √s, rounded to nearest.
+func (s *squares) root() fixed.Q43 {
+	if s.hi >= 1<<62 {
+		return fixed.Min // out of range
+	}
+	// The root of the nearest float64 has 52 right bits, and where these are
+	// not all, one step of Newton, (r + s/r)/2, doubles them.
+	r := uint64(math.Sqrt(float64(s.hi)*0x1p64 + float64(s.lo)))
+	if s.hi != 0 {
+		q, _ := bits.Div64(s.hi, s.lo, r)
+		r += uint64(int64(q-r) / 2)
+	}
+	// The nearest integer r has r²-r < s <= r²+r. The difference to r² fits a
+	// word, as r is next to it.
+	for {
+		hi, lo := bits.Mul64(r, r)
+		lo, b := bits.Sub64(s.lo, lo, 0)
+		hi, _ = bits.Sub64(s.hi, hi, b)
+		switch {
+		case int64(hi) >= 0 && (hi != 0 || lo > r):
+			r++
+		case int64(hi) < 0 && -lo >= r:
+			r--
+		default:
+			return fixed.Q43(r)
+		}
+	}
+}
