@@ -150,8 +150,8 @@ func (k gather[T]) Adjoint(g gather[T]) {
 	if g.Sum != nil {
 		gsum = *g.Sum
 	}
-	if k.bug == "needs an output" && k.Sum == nil {
-		gsum = 0
+	if k.bug == "needs an output" && k.Sum == nil || k.bug == "nil cotangent is one" && g.Sum == nil {
+		gsum = 1
 	}
 	for i := range k.X.N {
 		c := gsum
@@ -199,8 +199,11 @@ func (k gather[T]) Tangent(t gather[T]) {
 	}
 	for i := range k.X.N {
 		d := k.tangentAt(t, i)
-		if k.bug == "both derivatives" {
+		if k.bug == "both derivatives" || k.bug == "tangent needs a tangent" && t.A == nil {
 			d *= 2
+		}
+		if k.bug == "writes a tangent" && t.X.Data != nil {
+			t.X.Data[i*t.X.Inc] = 0
 		}
 		if t.Y.Data != nil {
 			t.Y.Data[i*t.Y.Inc] += d
@@ -213,6 +216,9 @@ func (k gather[T]) Tangent(t gather[T]) {
 
 func (k gather[T]) AdjointTangent(g, t, gt gather[T]) {
 	k.check(&g, &t, &gt)
+	if k.bug == "second order restores" {
+		k.add(1)
+	}
 	for i := range k.X.N {
 		if k.bug == "second order leaves t" {
 			break
@@ -252,6 +258,9 @@ func (k gather[T]) AdjointTangent(g, t, gt gather[T]) {
 		}
 		if t.W.Data != nil {
 			dw = t.W.Row(i)
+		}
+		if k.bug == "second order needs a gradient" && g.Z.Data == nil {
+			c = 0
 		}
 		if k.bug == "hessian" {
 			da = 0 // one side of a mixed derivative is missing
@@ -631,6 +640,38 @@ func liftSpec(bug string) Spec[lift] {
 	}}
 }
 
+// fallibleLift is lift with methods that return errors, which are nil.
+type fallibleLift lift
+
+func (k fallibleLift) Forward() error               { lift(k).Forward(); return nil }
+func (k fallibleLift) Inverse() error               { lift(k).Inverse(); return nil }
+func (k fallibleLift) Tangent(t fallibleLift) error { lift(k).Tangent(lift(t)); return nil }
+func (k fallibleLift) InverseTangent(t fallibleLift) error {
+	lift(k).InverseTangent(lift(t))
+	return nil
+}
+func (k fallibleLift) Adjoint(g fallibleLift) error { lift(k).Adjoint(lift(g)); return nil }
+func (k fallibleLift) InverseAdjoint(g fallibleLift) error {
+	lift(k).InverseAdjoint(lift(g))
+	return nil
+}
+
+func (k fallibleLift) AdjointTangent(g, t, gt fallibleLift) error {
+	lift(k).AdjointTangent(lift(g), lift(t), lift(gt))
+	return nil
+}
+
+func (k fallibleLift) InverseAdjointTangent(g, t, gt fallibleLift) error {
+	lift(k).InverseAdjointTangent(lift(g), lift(t), lift(gt))
+	return nil
+}
+
+func fallibleLiftSpec(bug string) Spec[fallibleLift] {
+	return Spec[fallibleLift]{New: func(rnd *rand.Rand, n int) fallibleLift {
+		return fallibleLift(liftSpec(bug).New(rnd, n))
+	}}
+}
+
 // pointer is add as a kernel whose methods have a pointer for a receiver.
 type pointer add[float64]
 
@@ -655,6 +696,7 @@ func TestCorrectKernels(t *testing.T) {
 	t.Run("addComplex", func(t *testing.T) { Kernel(t, addSpec[complex128]("")) })
 	t.Run("pointer", func(t *testing.T) { Kernel(t, pointerSpec()) })
 	t.Run("lift", func(t *testing.T) { Kernel(t, liftSpec("")) })
+	t.Run("fallibleLift", func(t *testing.T) { Fallible(t, fallibleLiftSpec("")) })
 	t.Run("reciprocal", func(t *testing.T) { Fallible(t, reciprocalSpec("")) })
 }
 
@@ -682,6 +724,10 @@ func brokenAdd(p Property, bug string) error { return only(newSuite(addSpec[fixe
 
 func brokenLift(p Property, bug string) error { return only(newSuite(liftSpec(bug)), p) }
 
+func brokenFallibleLift(p Property, bug string) error {
+	return only(newFallibleSuite(fallibleLiftSpec(bug)), p)
+}
+
 func brokenReciprocal(p Property, bug string) error {
 	return only(newFallibleSuite(reciprocalSpec(bug)), p)
 }
@@ -698,17 +744,22 @@ var brokenKernels = []broken{
 	{Tangents, "both derivatives", brokenGather, "differences of Forward"},
 	{Tangents, "tangent without forward", brokenGather, "Tangent against Forward"},
 	{SecondOrder, "hessian", brokenGather, "differences of Adjoint"},
+	{SecondOrder, "second order restores", brokenGather, "operands after AdjointTangent"},
 	{SecondOrder, "second order leaves t", brokenGather, "tangents after AdjointTangent"},
 	{SymmetricHessian, "hessian", brokenGather, "⟨H·u, v⟩"},
 	{Accumulation, "overwrites", brokenGather, "gradient added to an old one: X"},
 	{NilGradients, "needs an input's gradient", brokenGather, "panic"},
 	{NilGradients, "one gradient needs another", brokenGather, "Z nil in g"},
+	{NilGradients, "nil cotangent is one", brokenGather, "Sum nil in g, Adjoint against a zero cotangent"},
+	{NilGradients, "tangent needs a tangent", brokenGather, "A nil in t, Tangent against a zero tangent"},
+	{NilGradients, "second order needs a gradient", brokenGather, "Z nil in g and gt, AdjointTangent"},
 	{NilOutputs, "needs an output", brokenGather, "acc operands nil"},
 	{Overlap, "overlap", brokenGather, "overlap: Forward: does not panic"},
 	{Overlap, "overlap with g", brokenGather, "of g is that of the kernel"},
 	{SharedInputs, "shared inputs", brokenGather, "X and Z have the same storage"},
 	{ReadOnly, "writes an input", brokenGather, "Forward: X[0]"},
 	{ReadOnly, "shifts and shifts back", brokenGather, "Forward: Z[0]"},
+	{ReadOnly, "writes a tangent", brokenGather, "Tangent: tangents: X"},
 	{Gaps, "writes a gap", brokenGather, "memory between or around the elements of Y"},
 	{Shapes, "shape", brokenGather, "changed from"},
 	{Shapes, "shape of g", brokenGather, "in g: Adjoint"},
@@ -723,6 +774,7 @@ var brokenKernels = []broken{
 	{Uncall, "uncall", brokenShear, "InverseAdjoint: Theta"},
 	{Uncall, "uncall tangent", brokenShear, "InverseTangent: Y"},
 	{Uncall, "uncall second order", brokenLift, "InverseAdjointTangent: Theta"},
+	{Uncall, "uncall second order", brokenFallibleLift, "InverseAdjointTangent: Theta"},
 	{Errors, "writes, then fails", brokenReciprocal, "Forward returns an error, but has written"},
 	{Errors, "does not fail", brokenReciprocal, "Forward returns no error"},
 }
