@@ -119,8 +119,8 @@ func (k PolyLeastSquares[T]) AdjointTangent(g, t, gt PolyLeastSquares[T]) {
 
 const (
 	// polyPanel is the number of points in a panel. Its powers and residuals
-	// stay in the first cache.
-	polyPanel = 128
+	// stay in the first cache or the next.
+	polyPanel = 240
 	// polyPowers is q, if there are as many coefficients.
 	polyPowers = 16
 	// polyParts is the most parts that the points are cut into. Each has
