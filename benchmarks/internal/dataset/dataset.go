@@ -1,4 +1,3 @@
-// Package dataset reads tables of numbers from CSV and .npy files.
 package dataset
 
 import (

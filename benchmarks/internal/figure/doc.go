@@ -1,0 +1,3 @@
+// Package figure has what the figures of the benchmarks share: the style, and
+// the writing to files.
+package figure
