@@ -24,7 +24,7 @@
 //	Mul, Div        rounded             rounded          exact, wraps
 //	Inv, Negate     exact               exact            exact
 //	PowInt          -                   -                exact, wraps
-//	Pow             rounded             1 ulp            rounded, wraps
+//	Pow             rounded             0.51 ulp         rounded, wraps
 //	Sqrt            exact (1)           exact (1)        rounded
 //	Add             below (2)           below (3)        0.502 unit, wraps
 //	Sub             below (2)           below (3)        0.53 unit, wraps
@@ -49,7 +49,7 @@
 //	(4) A few 2^-53 (2^-24 over Float32) and half an ulp of the result. Terms of
 //	    opposite sign cancel, over Signed, as they do in float64.
 //	(5) Where the log wraps too. The operand must not be zero: that panics.
-//	(6) Not over Signed, where an even power loses the sign.
+//	(6) Not offered over Signed, where an even power loses the sign.
 //
 // The functions behind Add and Sub use no machine-dependent code and no fused
 // multiply-add: every operation gives the same bits on every machine, except

@@ -71,7 +71,7 @@ func (x Fixed) Float64() float64 {
 	}
 	// log x = k·log 2 + r
 	k := math.RoundToEven(float64(x.Log) * (unit / math.Ln2))
-	r := float64(x.Log-fixed.Q43(k)*ln2Units)*unit - float64(k*ln2Lo)
+	r := float64(float64(x.Log-fixed.Q43(k)*ln2Units)*unit) - float64(k*ln2Lo)
 	return scale(exp(r), int(k))
 }
 

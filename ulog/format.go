@@ -73,18 +73,18 @@ func between(a, b float64) *big.Float {
 // decimal is the number d.ddd·10^exp. No digits are zero.
 type decimal struct {
 	digits string
-	exp    int
+	exp    int64
 }
 
 // mantissa returns e and m with e^log = m/2^p·10^e and m/2^p in [1, 10).
-func (s *spelled) mantissa(p uint) (e int, m *big.Int) {
+func (s *spelled) mantissa(p uint) (e int64, m *big.Int) {
 	const guard = maxLogBits + 8
 	l, _ := new(big.Float).SetMantExp(s.exact, int(p+guard)).Int(nil)
 	if s.exact.Sign() < 0 {
 		l.Sub(l, big.NewInt(1)) // floor
 	}
 	k, r := new(big.Int).DivMod(l, bigLn10(p+guard), new(big.Int))
-	return int(k.Int64()), bigExp(r.Rsh(r, guard), p)
+	return k.Int64(), bigExp(r.Rsh(r, guard), p)
 }
 
 // rounded returns the number to n significant digits, or to n digits after the
@@ -97,13 +97,13 @@ func (s *spelled) rounded(n int, afterPoint bool) decimal {
 	p := uint(64 + digits/digitsPerBit)
 	e, m := s.mantissa(p)
 	if afterPoint {
-		n += e + 1
+		n += int(e) + 1 // |e| <= maxPointed
 	}
 	return round(m, p, e, n)
 }
 
 // round returns m/2^p·10^e to n significant digits.
-func round(m *big.Int, p uint, e, n int) decimal {
+func round(m *big.Int, p uint, e int64, n int) decimal {
 	if n < 0 {
 		return decimal{}
 	}
@@ -119,7 +119,7 @@ func round(m *big.Int, p uint, e, n int) decimal {
 		return decimal{}
 	}
 	digits := scaled.String()
-	return decimal{digits, e + len(digits) - n}
+	return decimal{digits, e + int64(len(digits)-n)}
 }
 
 func pow10(n int) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil) }
@@ -203,10 +203,10 @@ func (s *spelled) text(verb byte, prec int) string {
 		if d.digits = strings.TrimRight(d.digits, "0"); prec < 0 {
 			limit = maxShortest
 		}
-		if d.exp < -4 || d.exp >= max(limit, 1) {
+		if d.exp < -4 || d.exp >= int64(max(limit, 1)) {
 			verb, prec = 'e', max(len(d.digits)-1, 0)
 		} else {
-			verb, prec = 'f', max(len(d.digits)-1-d.exp, 0)
+			verb, prec = 'f', max(len(d.digits)-1-int(d.exp), 0)
 		}
 	} else if prec < 0 {
 		prec = 6
@@ -223,16 +223,16 @@ func (s *spelled) text(verb byte, prec int) string {
 func (d decimal) layout(verb byte, prec int) string {
 	var b strings.Builder
 	whole, frac := "0", ""
-	switch {
-	case verb == 'e' && d.digits != "":
-		whole, frac = d.digits[:1], d.digits[1:]
-	case d.digits == "":
-	case d.exp < 0:
-		frac = strings.Repeat("0", -d.exp-1) + d.digits
-	case d.exp+1 < len(d.digits):
-		whole, frac = d.digits[:d.exp+1], d.digits[d.exp+1:]
-	default:
-		whole = d.digits + strings.Repeat("0", d.exp+1-len(d.digits))
+	if verb == 'e' || d.digits == "" {
+		if d.digits != "" {
+			whole, frac = d.digits[:1], d.digits[1:]
+		}
+	} else if point := int(d.exp) + 1; point <= 0 { // no large exponent gets here
+		frac = strings.Repeat("0", -point) + d.digits
+	} else if point < len(d.digits) {
+		whole, frac = d.digits[:point], d.digits[point:]
+	} else {
+		whole = d.digits + strings.Repeat("0", point-len(d.digits))
 	}
 	frac += strings.Repeat("0", max(prec-len(frac), 0))
 	b.WriteString(whole)

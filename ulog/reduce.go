@@ -109,7 +109,7 @@ func sumFixed(x []Fixed) Fixed {
 		hi += whole + carry
 	}
 	// log(hi·2^64 + lo) - 90·log 2, with k·log 2 as in NewFixed.
-	k, l, rest := logParts(float64(hi)*0x1p64 + float64(lo))
+	k, l, rest := logParts(float64(float64(hi)*0x1p64) + float64(lo))
 	k -= fracBits
 	s, _ := addLogs(m.Log, fixed.Q43(k)*ln2Units+roundQ43(l+(rest+float64(float64(k)*ln2Lo))))
 	return Fixed{s}

@@ -285,7 +285,10 @@ func BigFloat[T Number](x T, prec uint) *big.Float {
 		k, r := new(big.Int).DivMod(l, bigLn2(p+32), new(big.Int))
 		m := bigExp(r.Rsh(r, 32), p)
 		z.SetInt(m)
-		z.SetMantExp(z, int(k.Int64())-int(p))
+		// In two steps, since k may be out of the range of a 32 bit int.
+		half := k.Int64() / 2
+		z.SetMantExp(z, int(half)-int(p))
+		z.SetMantExp(z, int(k.Int64()-half))
 	}
 	if s.neg {
 		z.Neg(z)

@@ -209,7 +209,7 @@ func TestParse(t *testing.T) {
 	}{
 		{"", 0, ErrSyntax}, {" 1", 0, ErrSyntax}, {"1 ", 1, ErrSyntax}, {"+", 1, ErrSyntax}, {".", 1, ErrSyntax}, {"1e", 2, ErrSyntax}, {"1e+", 3, ErrSyntax},
 		{"1.2.3", 3, ErrSyntax}, {"0x10", 1, ErrSyntax}, {"1_0", 1, ErrSyntax}, {"e5", 0, ErrSyntax}, {"exp()", 4, ErrSyntax}, {"exp(1", 5, ErrSyntax}, {"exp(1))", 6, ErrSyntax},
-		{"exp(inf)", 4, ErrSyntax}, {"infinit", 0, ErrSyntax}, {"-nan", 1, ErrSyntax}, {"--1", 1, ErrSyntax}, {"1٣", 1, ErrSyntax}, {"\x00", 0, ErrSyntax},
+		{"exp(inf)", 4, ErrSyntax}, {"infinityx", 0, ErrSyntax}, {"-nan", 1, ErrSyntax}, {"--1", 1, ErrSyntax}, {"1٣", 1, ErrSyntax}, {"\x00", 0, ErrSyntax},
 		{"-1", 0, ErrNegative}, {"-inf", 0, ErrNegative}, {"1e" + strings.Repeat("9", 400), 0, ErrRange}, {"1e-" + strings.Repeat("9", 1000000), 0, ErrRange},
 		{"exp(1e400)", 0, ErrRange}, {"exp(1e" + strings.Repeat("9", 1000) + ")", 0, ErrRange},
 	} {
@@ -316,11 +316,15 @@ func TestConvert(t *testing.T) {
 	for _, c := range []struct {
 		x    Signed
 		want string
-	}{{NewSigned(0), "0"}, {NewSigned(negZero), "-0"}, {NewSigned(-inf), "-Inf"}, {Signed{1e10, false}, "+Inf"}, {Signed{-1e10, true}, "-0"}, {Signed{1e300, true}, "-Inf"}, {Signed{0, true}, "-1"},
+	}{{NewSigned(0), "0"}, {NewSigned(negZero), "-0"}, {NewSigned(-inf), "-Inf"}, {Signed{1e10, false}, "+Inf"}, {Signed{1.489e9, false}, "+Inf"}, {Signed{-1.489e9, true}, "-0"}, {Signed{-1e10, true}, "-0"}, {Signed{1e300, true}, "-Inf"}, {Signed{0, true}, "-1"},
 		{Signed{math.Ln2, true}, "-2"}} {
 		if s := BigFloat(c.x, 40).Text('g', 10); s != c.want {
 			t.Errorf("%v is %s, want %s", c.x, s, c.want)
 		}
+	}
+	// 1.488e9/log 2 = 2146730220.84..., just in the range of big.Float.
+	if e := BigFloat(Float64{1.488e9}, 64).MantExp(nil); e != 2146730221 {
+		t.Errorf("e^1.488e9 has the exponent %d", e)
 	}
 	if x, err := FromBig[Signed](new(big.Float).SetMantExp(big.NewFloat(-1), -1000000000)); err != nil || !x.Neg || math.Abs(x.Log/(-1e9*math.Ln2)-1) > 1e-15 {
 		t.Errorf("-2^-1e9 is %v (%v)", x, err)

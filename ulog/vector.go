@@ -118,12 +118,17 @@ func (m Matrix[T]) At(i, j int) float64 { return value(m.LogAt(i, j)) }
 // T returns the transpose, sharing storage.
 func (m Matrix[T]) T() mat.Matrix { return mat.Transpose{Matrix: m} }
 
-// Row returns row i, sharing storage.
+// Row returns row i, sharing storage. It panics with mat.ErrRowAccess out of
+// range.
 func (m Matrix[T]) Row(i int) Vector[T] {
+	if uint(i) >= uint(m.Rows) {
+		panic(mat.ErrRowAccess)
+	}
 	return Vector[T]{m.Cols, m.Data[i*m.Stride : i*m.Stride+m.Cols], 1}
 }
 
-// Col returns column j, sharing storage.
+// Col returns column j, sharing storage. It panics with mat.ErrColAccess out
+// of range.
 func (m Matrix[T]) Col(j int) Vector[T] {
 	if uint(j) >= uint(m.Cols) {
 		panic(mat.ErrColAccess)
