@@ -94,6 +94,73 @@ func dotProblem(n int) *Problem {
 	return p
 }
 
+// norm2Problem is the Euclidean norm of a vector of n numbers.
+func norm2Problem(n int) *Problem {
+	p := &Problem{
+		Family: "norm2", Sizes: fmt.Sprintf("n=%d", n), Series: "norm2", Params: n,
+		FlopsF: 2 * float64(n), FlopsJ: 4 * float64(n), Workers: []int{1},
+	}
+	p.New = func() (*Instance, error) {
+		x, g := uniform(n, -1, 1), make([]float64, n)
+		out, one := new(float64), 1.
+		k := revlinalg.Norm2[float64]{Out: out, X: rev.ViewSlice(x)}
+		return scalar(&k, revlinalg.Norm2[float64]{Out: &one, X: rev.ViewSlice(g)}, out, x, g, nil), nil
+	}
+	return p
+}
+
+// affineProblem is an n×n matrix times a vector, plus a vector. Its gradient is
+// that of the sum of the result, with respect to all three.
+func affineProblem(n int) *Problem {
+	flops := 2 * float64(n) * float64(n)
+	p := &Problem{
+		Family: "affine", Sizes: fmt.Sprintf("n=%d", n), Series: "affine", Params: n*n + 2*n,
+		FlopsF: flops, FlopsJ: 3 * flops, Workers: []int{1},
+	}
+	p.New = func() (*Instance, error) {
+		params, gradient := uniform(p.Params, -1, 1), make([]float64, p.Params)
+		view := func(y, p []float64) revlinalg.Affine[float64] {
+			return revlinalg.Affine[float64]{
+				Y: rev.ViewSlice(y), W: rev.NewGeneral(n, n, p[:n*n]), X: rev.ViewSlice(p[n*n : n*n+n]), B: rev.ViewSlice(p[n*n+n:]),
+			}
+		}
+		y, ones := make([]float64, n), make([]float64, n)
+		for i := range ones {
+			ones[i] = 1
+		}
+		k, g := view(y, params), view(ones, gradient)
+		forward := func() {
+			clear(y)
+			k.Forward()
+		}
+		return &Instance{
+			F: forward,
+			J: func() {
+				clear(gradient)
+				clear(y)
+				k.Adjoint(g)
+			},
+			Result: func() []float64 { return append(widen(gradient), y...) },
+			Derivative: func() float64 {
+				value := func() float64 {
+					forward()
+					return simd.Sum(y)
+				}
+				return centralDifferences(value, [][]float64{params}, [][]float64{gradient}, directions(len(params)))
+			},
+			RoundTrip: func() float64 {
+				copy(y, ones)
+				k.Forward()
+				size := math.Sqrt(simd.SumSquares(y))
+				k.Inverse()
+				simd.Axpy(-1, ones, y)
+				return math.Sqrt(simd.SumSquares(y)) / size
+			},
+		}, nil
+	}
+	return p
+}
+
 // largeVector is the length from which a vector comes from memory, not from a
 // cache.
 const largeVector = 8 << 20

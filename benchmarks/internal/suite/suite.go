@@ -16,6 +16,10 @@ func Problems() []*Problem {
 		dotProblem(1000),
 		dotProblem(100000),
 		dotProblem(largeVector),
+		norm2Problem(1000),
+		norm2Problem(100000),
+		affineProblem(100),
+		affineProblem(1000),
 		expProblem(1000),
 		expProblem(100000),
 	)
