@@ -21,7 +21,7 @@
 // # Results
 //
 // A loop that writes a slice (AddTo, MulTo, MaxTo, ScaleTo, Axpy, AxpyTo,
-// AffineMax, SubColumn, CenterScale, Exp, ExpSubTo, ExpSubSquares, ExpShiftSum,
+// AffineMax, SubColumn, CenterScale, Exp, ExpSubTo, ExpSubAdd, ExpShiftSum,
 // Log) writes the same bits on all tiers and machines, but for the sign and
 // payload of a NaN. Products are rounded before they are added to something.
 //

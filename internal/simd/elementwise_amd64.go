@@ -101,10 +101,10 @@ func sumExp64(x *float64, shift float64, n int) float64
 func sumExp32(x *float32, shift float32, n int) float64
 
 //go:noescape
-func expSubSquares64(x *float64, y *float64, sum *float64, n int)
+func expSubAdd64(x *float64, y *float64, sum *float64, n int)
 
 //go:noescape
-func expSubSquares32(x *float32, y *float32, sum *float32, n int)
+func expSubAdd32(x *float32, y *float32, sum *float32, n int)
 
 //go:noescape
 func logTo64(dst *float64, x *float64, n int)

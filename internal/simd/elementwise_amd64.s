@@ -5351,9 +5351,9 @@ done328:
 	VZEROUPPER
 	RET
 
-// func expSubSquares64(x *float64, y *float64, sum *float64, n int)
+// func expSubAdd64(x *float64, y *float64, sum *float64, n int)
 // Requires: AVX, AVX2, AVX512F, BMI2, FMA3
-TEXT ·expSubSquares64(SB), NOSPLIT, $0-32
+TEXT ·expSubAdd64(SB), NOSPLIT, $0-32
 	CMPQ         ·tier+0(SB), $0x02
 	JNE          avx2
 	CMPQ         n+24(FP), $0x04
@@ -5419,9 +5419,8 @@ one330:
 	VFMADD231PD  Z24, Z21, Z23
 	VADDPD       Z23, Z22, Z22
 	VSCALEFPD    Z19, Z22, Z22
-	VMULPD       Z22, Z22, Z18
-	VMOVUPS      (DX)(SI*8), Z19
-	VADDPD       Z19, Z18, Z18
+	VMOVUPS      (DX)(SI*8), Z18
+	VADDPD       Z22, Z18, Z18
 	VMOVUPS      Z22, (AX)(SI*8)
 	VMOVUPS      Z18, (DX)(SI*8)
 	ADDQ         $0x08, SI
@@ -5468,9 +5467,8 @@ tail332:
 	VFMADD231PD  Z10, Z13, Z1
 	VADDPD       Z1, Z0, Z0
 	VSCALEFPD    Z11, Z0, Z0
-	VMULPD       Z0, Z0, Z1
-	VMOVUPD.Z    (DX)(SI*8), K1, Z2
-	VADDPD       Z2, Z1, Z1
+	VMOVUPD.Z    (DX)(SI*8), K1, Z1
+	VADDPD       Z0, Z1, Z1
 	VMOVUPD      Z0, K1, (AX)(SI*8)
 	VMOVUPD      Z1, K1, (DX)(SI*8)
 
@@ -5529,9 +5527,8 @@ one335:
 	VPSLLQ       $0x34, Y3, Y3
 	VMULPD       Y2, Y6, Y6
 	VMULPD       Y3, Y6, Y6
-	VMULPD       Y6, Y6, Y2
-	VMOVUPS      (DX)(SI*8), Y3
-	VADDPD       Y3, Y2, Y2
+	VMOVUPS      (DX)(SI*8), Y2
+	VADDPD       Y6, Y2, Y2
 	VMOVUPS      Y6, (AX)(SI*8)
 	VMOVUPS      Y2, (DX)(SI*8)
 	ADDQ         $0x04, SI
@@ -5582,9 +5579,8 @@ tail337:
 	VPSLLQ       $0x34, Y0, Y0
 	VMULPD       Y1, Y5, Y5
 	VMULPD       Y0, Y5, Y5
-	VMULPD       Y5, Y5, Y0
-	VMASKMOVPD   (DX)(SI*8), Y2, Y1
-	VADDPD       Y1, Y0, Y0
+	VMASKMOVPD   (DX)(SI*8), Y2, Y0
+	VADDPD       Y5, Y0, Y0
 	VMASKMOVPD   Y5, Y2, (AX)(SI*8)
 	VMASKMOVPD   Y0, Y2, (DX)(SI*8)
 
@@ -5592,9 +5588,9 @@ done338:
 	VZEROUPPER
 	RET
 
-// func expSubSquares32(x *float32, y *float32, sum *float32, n int)
+// func expSubAdd32(x *float32, y *float32, sum *float32, n int)
 // Requires: AVX, AVX2, AVX512F, AVX512VL, BMI2, FMA3
-TEXT ·expSubSquares32(SB), NOSPLIT, $0-32
+TEXT ·expSubAdd32(SB), NOSPLIT, $0-32
 	CMPQ         ·tier+0(SB), $0x02
 	JNE          avx2
 	CMPQ         n+24(FP), $0x04
@@ -5642,9 +5638,8 @@ one340:
 	VADDPD       Z9, Z15, Z15
 	VPSLLQ       $0x34, Z13, Z13
 	VMULPD       Z13, Z15, Z15
-	VMULPD       Z15, Z15, Z12
-	VCVTPS2PD    (DX)(SI*4), Z13
-	VADDPD       Z13, Z12, Z12
+	VCVTPS2PD    (DX)(SI*4), Z12
+	VADDPD       Z15, Z12, Z12
 	VCVTPD2PS    Z15, Y15
 	VMOVUPS      Y15, (AX)(SI*4)
 	VCVTPD2PS    Z12, Y12
@@ -5681,9 +5676,8 @@ tail342:
 	VADDPD       Z9, Z4, Z4
 	VPSLLQ       $0x34, Z6, Z6
 	VMULPD       Z6, Z4, Z4
-	VMULPD       Z4, Z4, Z0
-	VCVTPS2PD.Z  (DX)(SI*4), K1, Z1
-	VADDPD       Z1, Z0, Z0
+	VCVTPS2PD.Z  (DX)(SI*4), K1, Z0
+	VADDPD       Z4, Z0, Z0
 	VCVTPD2PS    Z4, Y4
 	VMOVUPS      Y4, K1, (AX)(SI*4)
 	VCVTPD2PS    Z0, Y0
@@ -5727,9 +5721,8 @@ one345:
 	VADDPD       constants<>+1088(SB), Y5, Y5
 	VPSLLQ       $0x34, Y3, Y3
 	VMULPD       Y3, Y5, Y5
-	VMULPD       Y5, Y5, Y2
-	VCVTPS2PD    (DX)(SI*4), Y3
-	VADDPD       Y3, Y2, Y2
+	VCVTPS2PD    (DX)(SI*4), Y2
+	VADDPD       Y5, Y2, Y2
 	VCVTPD2PSY   Y5, X5
 	VMOVUPS      X5, (AX)(SI*4)
 	VCVTPD2PSY   Y2, X2
@@ -5767,10 +5760,9 @@ tail347:
 	VADDPD       constants<>+1088(SB), Y4, Y4
 	VPSLLQ       $0x34, Y0, Y0
 	VMULPD       Y0, Y4, Y4
-	VMULPD       Y4, Y4, Y0
-	VMASKMOVPS   (DX)(SI*4), X2, X1
-	VCVTPS2PD    X1, Y1
-	VADDPD       Y1, Y0, Y0
+	VMASKMOVPS   (DX)(SI*4), X2, X0
+	VCVTPS2PD    X0, Y0
+	VADDPD       Y4, Y0, Y0
 	VCVTPD2PSY   Y4, X4
 	VMASKMOVPS   X4, X2, (AX)(SI*4)
 	VCVTPD2PSY   Y0, X0

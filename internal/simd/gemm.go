@@ -31,13 +31,16 @@ func Gemm[T Float](m, n, k int, alpha T, a []T, rsa, csa int, b []T, rsb, csb in
 	gemmVector(m, n, k, alpha, a, rsa, csa, b, rsb, csb, c, ldc)
 }
 
-// TriNorms computes q[p] = Σ_i (Σ_{j<=i} L[i,j]·C[j,p])² for p < n, the squared
-// norms of the columns of L·C, without forming it. L is d×d lower triangular
-// with L[i,j] = l[i*ldl+j] (what is above the diagonal is not read), and C is
-// d×n with C[j,p] = c[j*ldc+p]. It panics if a slice is too short.
+// TriNorms computes q[p] = Σ_i (Σ_{j<=i} L[i,j]·(C[j,p] - mu[j]))² for p < n,
+// the squared norms of the columns of L·(C - mu·1ᵀ), without forming it. L is
+// d×d lower triangular with L[i,j] = l[i*ldl+j] (what is above the diagonal is
+// not read), and C is d×n with C[j,p] = c[j*ldc+p]. It panics if a slice is too
+// short.
 //
-// It takes d(d+3)n flops and no scratch. q[p] depends on column p alone, not on n.
-func TriNorms[T Float](d, n int, q []T, l []T, ldl int, c []T, ldc int) {
+// It takes d(d+3)n flops beside the subtractions, which are done again for each
+// tile of rows (there are units to spare for them), and no scratch. q[p] depends
+// on column p alone, not on n.
+func TriNorms[T Float](d, n int, q []T, l []T, ldl int, c []T, ldc int, mu []T) {
 	if n <= 0 {
 		return
 	}
@@ -51,11 +54,12 @@ func TriNorms[T Float](d, n int, q []T, l []T, ldl int, c []T, ldc int) {
 	}
 	_ = l[(d-1)*ldl+d-1]
 	_ = c[(d-1)*ldc+n-1]
+	_ = mu[d-1]
 	if tier == Generic {
-		genericTriNorms(d, n, q, l, ldl, c, ldc)
+		genericTriNorms(d, n, q, l, ldl, c, ldc, mu)
 		return
 	}
-	triNormsVector(d, n, q, l, ldl, c, ldc)
+	triNormsVector(d, n, q, l, ldl, c, ldc, mu)
 }
 
 // WeightedMoments computes M[i,j] += Σ_p w[p]·C[i,p]·C[j,p] for j <= i < d and

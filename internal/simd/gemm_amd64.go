@@ -14,10 +14,10 @@ func gemmNNAVX2F64(m int, n int, k int, alpha float64, a *float64, rsa int, csa 
 //go:noescape
 func gemmNTAVX2F64(m int, n int, k int, alpha float64, a *float64, lda int, b *float64, ldb int, c *float64, ldc int)
 
-// triNormsAVX2F64 computes q[p] = Σ_i (Σ_{j<=i} L[i,j]·C[j,p])² for p < n, rows i0 <= i < i0+rows; l is row i0. It adds to q if i0 > 0. rows, n >= 1.
+// triNormsAVX2F64 computes q[p] = Σ_i (Σ_{j<=i} L[i,j]·(C[j,p] - mu[j]))² for p < n, rows i0 <= i < i0+rows; l is row i0. It adds to q if i0 > 0. rows, n >= 1.
 //
 //go:noescape
-func triNormsAVX2F64(i0 int, rows int, n int, q *float64, l *float64, ldl int, c *float64, ldc int)
+func triNormsAVX2F64(i0 int, rows int, n int, q *float64, l *float64, ldl int, c *float64, ldc int, mu *float64)
 
 // momentsDiagonalAVX2F64 computes the lower triangle of M += C·diag(w)·Cᵀ, and s += C·w unless s is nil, for a diagonal block of order 1 <= n <= 6; k >= 1.
 //
@@ -39,10 +39,10 @@ func gemmNNAVX2F32(m int, n int, k int, alpha float32, a *float32, rsa int, csa 
 //go:noescape
 func gemmNTAVX2F32(m int, n int, k int, alpha float32, a *float32, lda int, b *float32, ldb int, c *float32, ldc int)
 
-// triNormsAVX2F32 computes q[p] = Σ_i (Σ_{j<=i} L[i,j]·C[j,p])² for p < n, rows i0 <= i < i0+rows; l is row i0. It adds to q if i0 > 0. rows, n >= 1.
+// triNormsAVX2F32 computes q[p] = Σ_i (Σ_{j<=i} L[i,j]·(C[j,p] - mu[j]))² for p < n, rows i0 <= i < i0+rows; l is row i0. It adds to q if i0 > 0. rows, n >= 1.
 //
 //go:noescape
-func triNormsAVX2F32(i0 int, rows int, n int, q *float32, l *float32, ldl int, c *float32, ldc int)
+func triNormsAVX2F32(i0 int, rows int, n int, q *float32, l *float32, ldl int, c *float32, ldc int, mu *float32)
 
 // momentsDiagonalAVX2F32 computes the lower triangle of M += C·diag(w)·Cᵀ, and s += C·w unless s is nil, for a diagonal block of order 1 <= n <= 6; k >= 1.
 //
@@ -64,10 +64,10 @@ func gemmNNAVX512F64(m int, n int, k int, alpha float64, a *float64, rsa int, cs
 //go:noescape
 func gemmNTAVX512F64(m int, n int, k int, alpha float64, a *float64, lda int, b *float64, ldb int, c *float64, ldc int)
 
-// triNormsAVX512F64 computes q[p] = Σ_i (Σ_{j<=i} L[i,j]·C[j,p])² for p < n, rows i0 <= i < i0+rows; l is row i0. It adds to q if i0 > 0. rows, n >= 1.
+// triNormsAVX512F64 computes q[p] = Σ_i (Σ_{j<=i} L[i,j]·(C[j,p] - mu[j]))² for p < n, rows i0 <= i < i0+rows; l is row i0. It adds to q if i0 > 0. rows, n >= 1.
 //
 //go:noescape
-func triNormsAVX512F64(i0 int, rows int, n int, q *float64, l *float64, ldl int, c *float64, ldc int)
+func triNormsAVX512F64(i0 int, rows int, n int, q *float64, l *float64, ldl int, c *float64, ldc int, mu *float64)
 
 // momentsDiagonalAVX512F64 computes the lower triangle of M += C·diag(w)·Cᵀ, and s += C·w unless s is nil, for a diagonal block of order 1 <= n <= 12; k >= 1.
 //
@@ -89,10 +89,10 @@ func gemmNNAVX512F32(m int, n int, k int, alpha float32, a *float32, rsa int, cs
 //go:noescape
 func gemmNTAVX512F32(m int, n int, k int, alpha float32, a *float32, lda int, b *float32, ldb int, c *float32, ldc int)
 
-// triNormsAVX512F32 computes q[p] = Σ_i (Σ_{j<=i} L[i,j]·C[j,p])² for p < n, rows i0 <= i < i0+rows; l is row i0. It adds to q if i0 > 0. rows, n >= 1.
+// triNormsAVX512F32 computes q[p] = Σ_i (Σ_{j<=i} L[i,j]·(C[j,p] - mu[j]))² for p < n, rows i0 <= i < i0+rows; l is row i0. It adds to q if i0 > 0. rows, n >= 1.
 //
 //go:noescape
-func triNormsAVX512F32(i0 int, rows int, n int, q *float32, l *float32, ldl int, c *float32, ldc int)
+func triNormsAVX512F32(i0 int, rows int, n int, q *float32, l *float32, ldl int, c *float32, ldc int, mu *float32)
 
 // momentsDiagonalAVX512F32 computes the lower triangle of M += C·diag(w)·Cᵀ, and s += C·w unless s is nil, for a diagonal block of order 1 <= n <= 12; k >= 1.
 //

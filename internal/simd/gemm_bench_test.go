@@ -79,10 +79,10 @@ func BenchmarkGemm(b *testing.B) {
 func BenchmarkTriNorms(b *testing.B) {
 	for _, n := range []int{48, 240} {
 		for _, d := range []int{2, 10, 16, 32, 64, 128} {
-			l, c, q := normalSlice[float64](d*d, 1), normalSlice[float64](d*n, 2), make([]float64, n)
+			l, c, q, mu := normalSlice[float64](d*d, 1), normalSlice[float64](d*n, 2), make([]float64, n), normalSlice[float64](d, 3)
 			b.Run(fmt.Sprintf("n=%d/d=%d", n, d), func(b *testing.B) {
 				benchmarkVectorTiers(b, func(b *testing.B) {
-					reportRate[float64](b, d*(d+3)*n, func() { TriNorms(d, n, q, l, d, c, n) })
+					reportRate[float64](b, d*(d+3)*n, func() { TriNorms(d, n, q, l, d, c, n, mu) })
 				})
 			})
 		}

@@ -15,13 +15,13 @@ func genericGemm[T Float](m, n, k int, alpha T, a []T, rsa, csa int, b []T, rsb,
 	}
 }
 
-func genericTriNorms[T Float](d, n int, q []T, l []T, ldl int, c []T, ldc int) {
+func genericTriNorms[T Float](d, n int, q []T, l []T, ldl int, c []T, ldc int, mu []T) {
 	for p := range n {
 		var s T
 		for i := range d {
 			var y T
 			for j := range i + 1 {
-				y += T(l[i*ldl+j] * c[j*ldc+p])
+				y += T(l[i*ldl+j] * (c[j*ldc+p] - mu[j]))
 			}
 			s += T(y * y)
 		}

@@ -176,11 +176,14 @@ func checkTriNorms[T Float](t *testing.T, rnd *rand.Rand, d, n int) {
 			*l.at(i, j) = T(math.NaN())
 		}
 	}
-	q := newMatrix[T](rnd, 1, n, byRows)
-	want, scale := q.clone(), q.clone()
-	genericTriNorms(d, n, want.data, l.data, l.rs, c.data, c.rs)
-	genericTriNorms(d, n, scale.data, l.abs().data, l.rs, c.abs().data, c.rs)
-	TriNorms(d, n, q.data, l.data, l.rs, c.data, c.rs)
+	q, mu := newMatrix[T](rnd, 1, n, byRows), newMatrix[T](rnd, 1, d, byRows)
+	want, scale, minusMu := q.clone(), q.clone(), mu.abs()
+	for j := range d {
+		*minusMu.at(0, j) *= -1 // so that |C| + |mu| is summed
+	}
+	genericTriNorms(d, n, want.data, l.data, l.rs, c.data, c.rs, mu.data)
+	genericTriNorms(d, n, scale.data, l.abs().data, l.rs, c.abs().data, c.rs, minusMu.data)
+	TriNorms(d, n, q.data, l.data, l.rs, c.data, c.rs, mu.data)
 	// A square has twice the relative error of its root, and d of them are added.
 	q.check(t, fmt.Sprintf("d=%d n=%d", d, n), want, scale, float64(2*(3*d+2)))
 }
@@ -286,8 +289,9 @@ func testGemmSpecials[T Float](t *testing.T) {
 			*y.at(i, rnd.IntN(n)) = x
 		}
 		want = q.clone()
-		genericTriNorms(m, n, want.data, l.data, l.rs, y.data, y.rs)
-		TriNorms(m, n, q.data, l.data, l.rs, y.data, y.rs)
+		mu := newMatrix[T](rnd, 1, m, byRows)
+		genericTriNorms(m, n, want.data, l.data, l.rs, y.data, y.rs, mu.data)
+		TriNorms(m, n, q.data, l.data, l.rs, y.data, y.rs, mu.data)
 		sameClasses(t, "TriNorms", q, want)
 
 		w, s, mm := newMatrix[T](rnd, 1, n, byRows), newMatrix[T](rnd, 1, m, byRows), newMatrix[T](rnd, m, m, byRows)
@@ -327,7 +331,7 @@ func testGemmColumnsAlone[T Float](t *testing.T) {
 		q, l := make([]T, n), newMatrix[T](rnd, k, k, byRows)
 		parts, qparts := c.clone(), make([]T, n)
 		Gemm(m, n, k, 1, a.data, a.rs, a.cs, b.data, b.rs, 1, c.data, c.rs)
-		TriNorms(k, n, q, l.data, l.rs, b.data, b.rs)
+		TriNorms(k, n, q, l.data, l.rs, b.data, b.rs, a.data)
 		var nb int
 		for j := 0; j < n; j += nb {
 			// At least two, as a single column may be taken as a row of dot products.
@@ -336,7 +340,7 @@ func testGemmColumnsAlone[T Float](t *testing.T) {
 				nb++
 			}
 			Gemm(m, nb, k, 1, a.data, a.rs, a.cs, b.data[j:], b.rs, 1, parts.data[j:], c.rs)
-			TriNorms(k, nb, qparts[j:], l.data, l.rs, b.data[j:], b.rs)
+			TriNorms(k, nb, qparts[j:], l.data, l.rs, b.data[j:], b.rs, a.data)
 		}
 		if !sameBits(parts.all, c.all) {
 			t.Errorf("Gemm, layout %d of A: the blocks matter", layout)
@@ -355,7 +359,7 @@ func TestGemmNoAllocation(t *testing.T) {
 			Gemm(n, n, n, 1, a[:], n, 1, b[:], n, 1, c[:], n)
 			Gemm(n, n, n, 1, a[:], n, 1, b[:], 1, n, c[:], n)
 			Gemm(n, n, n, 1, a[:], 1, n, b[:], 1, n, c[:], n)
-			TriNorms(n, n, c[:n], a[:], n, b[:], n)
+			TriNorms(n, n, c[:n], a[:], n, b[:], n, a[:n])
 			WeightedMoments(n, n, b[:n], c[:], n, b[:n], a[:], n)
 		})
 		if allocs != 0 {
@@ -373,9 +377,10 @@ func TestGemmPanics(t *testing.T) {
 			"b":            func() { Gemm(3, 3, 4, 1, long, 4, 1, short, 3, 1, long, 3) },
 			"c":            func() { Gemm(3, 4, 3, 1, long, 3, 1, long, 4, 1, short, 4) },
 			"stride":       func() { Gemm(1, 1, 1, 1, long, -1, 1, long, 1, 1, long, 1) },
-			"q":            func() { TriNorms(1, 12, short[:11:11], long, 1, long, 12) },
-			"l":            func() { TriNorms(3, 3, long, short[:8], 3, long, 3) },
-			"c of norms":   func() { TriNorms(3, 4, long, long, 3, short, 4) },
+			"q":            func() { TriNorms(1, 12, short[:11:11], long, 1, long, 12, long) },
+			"l":            func() { TriNorms(3, 3, long, short[:8], 3, long, 3, long) },
+			"c of norms":   func() { TriNorms(3, 4, long, long, 3, short, 4, long) },
+			"mu":           func() { TriNorms(3, 4, long, long, 3, long, 4, short[:2:2]) },
 			"m":            func() { WeightedMoments(3, 4, long, short[:8], 3, long, long, 4) },
 			"s":            func() { WeightedMoments(3, 4, short[:2:2], long, 3, long, long, 4) },
 			"w":            func() { WeightedMoments(3, 4, long, long, 3, short[:3], long, 4) },

@@ -138,7 +138,7 @@ func dotCols(n int) int {
 	return min(n, 2)
 }
 
-func triNormsVector[T Float](d, n int, q []T, l []T, ldl int, c []T, ldc int) {
+func triNormsVector[T Float](d, n int, q []T, l []T, ldl int, c []T, ldc int, mu []T) {
 	panel := 3 * lanes[T]()
 	var rows int
 	for i := 0; i < d; i += rows {
@@ -146,7 +146,7 @@ func triNormsVector[T Float](d, n int, q []T, l []T, ldl int, c []T, ldc int) {
 		rows = min(d-i, max(8, triWork/panel/d&^7))
 		cols := max(1, triWork/(panel*rows*(i+rows+16))) * panel // 16: few rows wait for memory
 		for p := 0; p < n; p += cols {
-			tileTriNorms(i, rows, min(cols, n-p), &q[p], &l[i*ldl], ldl, &c[p], ldc)
+			tileTriNorms(i, rows, min(cols, n-p), &q[p], &l[i*ldl], ldl, &c[p], ldc, &mu[0])
 		}
 	}
 }
@@ -201,16 +201,16 @@ func tileNT[T Float](m, n, k int, alpha T, a *T, lda int, b *T, ldb int, c *T, l
 	}
 }
 
-func tileTriNorms[T Float](i0, rows, n int, q *T, l *T, ldl int, c *T, ldc int) {
+func tileTriNorms[T Float](i0, rows, n int, q *T, l *T, ldl int, c *T, ldc int, mu *T) {
 	switch {
 	case is64[T]() && tier == AVX512:
-		triNormsAVX512F64(i0, rows, n, f64(q), f64(l), ldl, f64(c), ldc)
+		triNormsAVX512F64(i0, rows, n, f64(q), f64(l), ldl, f64(c), ldc, f64(mu))
 	case is64[T]():
-		triNormsAVX2F64(i0, rows, n, f64(q), f64(l), ldl, f64(c), ldc)
+		triNormsAVX2F64(i0, rows, n, f64(q), f64(l), ldl, f64(c), ldc, f64(mu))
 	case tier == AVX512:
-		triNormsAVX512F32(i0, rows, n, f32(q), f32(l), ldl, f32(c), ldc)
+		triNormsAVX512F32(i0, rows, n, f32(q), f32(l), ldl, f32(c), ldc, f32(mu))
 	default:
-		triNormsAVX2F32(i0, rows, n, f32(q), f32(l), ldl, f32(c), ldc)
+		triNormsAVX2F32(i0, rows, n, f32(q), f32(l), ldl, f32(c), ldc, f32(mu))
 	}
 }
 

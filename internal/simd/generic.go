@@ -97,11 +97,11 @@ func genericExpSubTo[T Float](dst, x, y []T) {
 	}
 }
 
-func genericExpSubSquares[T Float](x, y, sum []T) {
+func genericExpSubAdd[T Float](x, y, sum []T) {
 	for i, v := range x {
 		e := exp[T](float64(v) - float64(y[i]))
 		x[i] = T(e)
-		sum[i] = T(float64(sum[i]) + float64(e*e))
+		sum[i] = T(float64(sum[i]) + e)
 	}
 }
 

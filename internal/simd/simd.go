@@ -156,13 +156,13 @@ func ExpSubTo[T Float](dst, x, y []T) {
 	expSubTo(dst, x, y)
 }
 
-// ExpSubSquares computes x_i = exp(x_i - y_i) and then sum_i += x_i². The
-// difference, the square and the addition are taken in float64.
-func ExpSubSquares[T Float](x, y, sum []T) {
+// ExpSubAdd computes x_i = exp(x_i - y_i) and then sum_i += x_i. The difference
+// and the addition are taken in float64.
+func ExpSubAdd[T Float](x, y, sum []T) {
 	if len(y) != len(x) || len(sum) != len(x) {
 		panic(badLength)
 	}
-	expSubSquares(x, y, sum)
+	expSubAdd(x, y, sum)
 }
 
 // ExpShiftSum computes dst_i = exp(x_i - shift) and returns their sum. The

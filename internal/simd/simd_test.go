@@ -17,7 +17,7 @@ type loop[T Float] struct {
 }
 
 // writesX reports whether the loop also writes its operand x.
-func (l loop[T]) writesX() bool { return l.name == "AffineMax" || l.name == "ExpSubSquares" }
+func (l loop[T]) writesX() bool { return l.name == "AffineMax" || l.name == "ExpSubAdd" }
 
 func loops[T Float]() []loop[T] {
 	nothing := func(f func(dst, x, y []T, a T)) func(dst, x, y []T, a T) T {
@@ -37,7 +37,7 @@ func loops[T Float]() []loop[T] {
 		{"MaxTo", nothing(func(dst, x, y []T, _ T) { MaxTo(dst, x, y) }), nil},
 		{"ScaleTo", nothing(func(dst, x, _ []T, a T) { ScaleTo(dst, a, x) }), nil},
 		{"AffineMax", nothing(func(dst, x, _ []T, a T) { AffineMax(x, dst, a, 0.3) }), nil},
-		{"ExpSubSquares", nothing(func(dst, x, y []T, _ T) { ExpSubSquares(x, y, dst) }), nil},
+		{"ExpSubAdd", nothing(func(dst, x, y []T, _ T) { ExpSubAdd(x, y, dst) }), nil},
 		{"Exp", nothing(func(dst, x, _ []T, _ T) { Exp(dst, x) }), nil},
 		{"ExpSubTo", nothing(func(dst, x, y []T, _ T) { ExpSubTo(dst, x, y) }), nil},
 		{"Log", nothing(func(dst, x, _ []T, _ T) { Log(dst, x) }), nil},
@@ -370,8 +370,8 @@ func TestPanics(t *testing.T) {
 			{"ExpShiftSum", badLength, func() { ExpShiftSum(four, three, 0) }},
 			{"Log", badLength, func() { Log(four, three) }},
 			{"AffineMax", badLength, func() { AffineMax(four, three, 1, 1) }},
-			{"ExpSubSquares", badLength, func() { ExpSubSquares(three, four, three) }},
-			{"ExpSubSquares", badLength, func() { ExpSubSquares(three, three, four) }},
+			{"ExpSubAdd", badLength, func() { ExpSubAdd(three, four, three) }},
+			{"ExpSubAdd", badLength, func() { ExpSubAdd(three, three, four) }},
 			{"CenterScale", badLdDst, func() { CenterScale(four, 1, four, 2, four[:2], four[:2]) }},
 			{"CenterScale", shortX, func() { CenterScale(four, 2, three, 2, four[:2], four[:2]) }},
 			{"SubColumn", badN, func() { SubColumn(-1, four, 2, four, 2, four[:2]) }},

@@ -240,17 +240,17 @@ func expSubTo[T Float](dst, x, y []T) {
 	}
 }
 
-func expSubSquares[T Float](x, y, sum []T) {
+func expSubAdd[T Float](x, y, sum []T) {
 	if tier == Generic {
-		genericExpSubSquares(x, y, sum)
+		genericExpSubAdd(x, y, sum)
 		return
 	}
 	for i := 0; i < len(x); i += chunk {
 		n := chunkAt(i, len(x))
 		if is64[T]() {
-			expSubSquares64(f64(&x[i]), f64(&y[i]), f64(&sum[i]), n)
+			expSubAdd64(f64(&x[i]), f64(&y[i]), f64(&sum[i]), n)
 		} else {
-			expSubSquares32(f32(&x[i]), f32(&y[i]), f32(&sum[i]), n)
+			expSubAdd32(f32(&x[i]), f32(&y[i]), f32(&sum[i]), n)
 		}
 	}
 }

@@ -15,7 +15,7 @@ func logTo[T Float](dst, x []T)       { genericLog(dst, x) }
 
 func axpyTo[T Float](dst []T, alpha T, x, y []T)       { genericAxpyTo(dst, alpha, x, y) }
 func scaleTo[T Float](dst []T, alpha T, x []T)         { genericScaleTo(dst, alpha, x) }
-func expSubSquares[T Float](x, y, sum []T)             { genericExpSubSquares(x, y, sum) }
+func expSubAdd[T Float](x, y, sum []T)                 { genericExpSubAdd(x, y, sum) }
 func affineMax[T Float](x, top []T, a, b T)            { genericAffineMax(x, top, a, b) }
 func sumExp[T Float](x []T, shift T) float64           { return genericSumExp(x, shift) }
 func expShiftSum[T Float](dst, x []T, s T) float64     { return genericExpShiftSum(dst, x, s) }

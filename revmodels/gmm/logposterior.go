@@ -88,9 +88,8 @@ func NewLogPosterior(out *float64, alpha *mat.VecDense, means, factors, x *mat.D
 //	x̄_i += -Σ_k Q_kᵀ·Q_k·(w_ik·c_ik)
 //
 // One sweep over the points so costs one triangular product for β (TriNorms)
-// and one symmetric rank-N update for M (Syrk): about twice the objective. The
-// sweep works with ½β and √r, so that M = F̄·S·Sᵀ with S = √r·c, whose factors
-// are one and the same array.
+// and one weighted symmetric rank-N update for m and M (WeightedMoments): about
+// twice the objective.
 //
 // The tangent carries, with P = QᵀQ, S = ½(QᵀQ̇ + Q̇ᵀQ) = ½Ṗ,
 //

@@ -329,7 +329,7 @@ func (m *Mixture) score(x rev.General[float64], logp, resp []float64) {
 		s.bias[c] = p.Alpha.Data[c] - lse - float64(d)/2*math.Log(2*math.Pi) + simd.Sum(p.Factors.Row(c)[:d])
 	}
 	for w := range workers {
-		s.scratch[w] = make([]float64, (2*d+comps+3)*scoringRun)
+		s.scratch[w] = make([]float64, (d+comps+3)*scoringRun)
 	}
 	parallel.Run(workers, (x.Rows+scoringRun-1)/scoringRun, s)
 }
@@ -341,8 +341,7 @@ func (s *scoring) Block(worker, b int) {
 	p0 := b * run
 	n := min(run, s.x.Rows-p0)
 	scratch := s.scratch[worker]
-	x, c, beta := scratch[:d*run], scratch[d*run:2*d*run], scratch[2*d*run:(2*d+comps)*run]
-	rest := scratch[(2*d+comps)*run:]
+	x, beta, rest := scratch[:d*run], scratch[d*run:(d+comps)*run], scratch[(d+comps)*run:]
 	top, sum, logs := rest[:n], rest[run:run+n], rest[2*run:2*run+n]
 	load(x, run, s.x, p0, n)
 	for p := range top {
@@ -350,12 +349,8 @@ func (s *scoring) Block(worker, b int) {
 	}
 	for k, bias := range s.bias {
 		row := beta[k*run : k*run+n]
-		simd.SubColumn(n, c, run, x, run, s.means.Row(k))
-		simd.TriNorms(d, n, row, s.q[k*d*d:(k+1)*d*d], d, c, run)
-		for p, v := range row {
-			row[p] = bias - v/2
-		}
-		simd.MaxTo(top, top, row)
+		simd.TriNorms(d, n, row, s.q[k*d*d:(k+1)*d*d], d, x, run, s.means.Row(k))
+		simd.AffineMax(row, top, -0.5, bias)
 	}
 	for p, v := range top {
 		if math.IsInf(v, -1) {
@@ -363,9 +358,7 @@ func (s *scoring) Block(worker, b int) {
 		}
 	}
 	for k := range comps {
-		row := beta[k*run : k*run+n]
-		simd.ExpSubTo(row, row, top)
-		simd.Axpy(1, row, sum)
+		simd.ExpSubAdd(beta[k*run:k*run+n], top, sum)
 	}
 	if s.logp != nil {
 		simd.Log(logs, sum)

@@ -38,9 +38,9 @@ type sweep[T rev.Float] struct {
 	dweights         []float64 // its tangent
 
 	// Of each panel of the batch: the points, their tangents, the K×panel
-	// roots of the responsibilities √r and the tangents ẇ, and the sums over its points of logsumexp_k β and its
-	// tangent.
-	xs, dxs, ws, dws []T
+	// responsibilities r and tangents ẇ, and the sums over its points of
+	// logsumexp_k β and its tangent.
+	xs, dxs, rs, dws []T
 	lse, dlse        []float64
 
 	// Of each component and part: W, m and M, and their tangents; ṁ and Ṁ
@@ -138,11 +138,13 @@ func (s *sweep[T]) prepare(workers int) {
 	s.second = s.second && s.gradient
 	s.tangent = tangent || s.second
 
-	// A panel of points and what a component makes of it stay in the level 1
-	// cache, a batch of points in level 2 and its weights in level 3.
-	const lanes = 48
+	// A panel is as long as makes the vector loops fast and leaves it, with what
+	// a component makes of it, in the level 2 cache, unless there would be too
+	// few of them to occupy many workers. A batch of points stays there too, and
+	// its responsibilities in level 3.
 	d, comps := s.d, s.comps
-	s.panel = lanes * min(max(3072/(lanes*max(d, 1)), 1), 10)
+	s.panel = min(max((1<<14)/max(d, 1), 64), 480)
+	s.panel = min(s.panel, max((s.n/8+7)&^7, 64))
 	s.batch = max(min((1<<16)/max(d, 1), (1<<19)/max(comps, 1))/s.panel, 1)
 	if panels := (s.n + s.panel - 1) / s.panel; panels > 0 {
 		batches := (panels + s.batch - 1) / s.batch
@@ -191,7 +193,7 @@ func (s *sweep[T]) prepare(workers int) {
 	s.lse = grow(s.lse, s.batch)
 	s.dlse = grow(s.dlse, s.batch)
 	s.xs = grow(s.xs, s.batch*d*s.panel)
-	s.ws = grow(s.ws, s.batch*comps*s.panel)
+	s.rs = grow(s.rs, s.batch*comps*s.panel)
 	if s.tangent {
 		s.dws = grow(s.dws, s.batch*comps*s.panel)
 		if t.X.Data != nil {
@@ -359,7 +361,7 @@ func (t *byPanel[T]) Block(worker, b int) {
 		dx = s.dxs[b*d*panel : (b+1)*d*panel]
 		load(dx, panel, s.t.X, p0, n)
 	}
-	ws := s.ws[b*comps*panel : (b+1)*comps*panel]
+	rs := s.rs[b*comps*panel : (b+1)*comps*panel]
 	scratch := s.scratch[worker]
 	top, sum, mean := scratch[:n], scratch[panel:panel+n], scratch[2*panel:2*panel+n]
 	c := scratch[3*panel : (3+d)*panel]
@@ -370,12 +372,11 @@ func (t *byPanel[T]) Block(worker, b int) {
 	}
 	clear(sum)
 	for k := range comps {
-		// ½β_k, and its maximum over k
-		half := ws[k*panel : k*panel+n]
-		simd.SubColumn(n, c, panel, x, panel, s.k.Means.Row(k))
-		simd.TriNorms(d, n, half, s.q[k*d*d:(k+1)*d*d], d, c, panel)
-		simd.AffineMax(half, top, -0.25, s.bias[k]/2)
+		beta, mu := rs[k*panel:k*panel+n], s.k.Means.Row(k)
+		simd.TriNorms(d, n, beta, s.q[k*d*d:(k+1)*d*d], d, x, panel, mu)
+		simd.AffineMax(beta, top, -0.5, s.bias[k])
 		if s.tangent {
+			simd.SubColumn(n, c, panel, x, panel, mu)
 			s.betaTangent(s.dws[(b*comps+k)*panel:][:n], k, c, dx, rest)
 		}
 	}
@@ -385,13 +386,13 @@ func (t *byPanel[T]) Block(worker, b int) {
 		}
 	}
 	for k := range comps {
-		simd.ExpSubSquares(ws[k*panel:k*panel+n], top, sum)
+		simd.ExpSubAdd(rs[k*panel:k*panel+n], top, sum)
 	}
 	logs := rest[:n]
 	simd.Log(logs, sum)
 	var lse float64
 	for p, v := range logs {
-		lse += float64(v) + 2*float64(top[p])
+		lse += float64(v) + float64(top[p])
 	}
 	s.lse[b], s.dlse[b] = lse, 0
 	if !s.tangent && !s.gradient {
@@ -399,28 +400,27 @@ func (t *byPanel[T]) Block(worker, b int) {
 	}
 
 	for p, v := range sum {
-		sum[p] = 1 / T(math.Sqrt(float64(v)))
+		sum[p] = 1 / v
 	}
 	for k := range comps {
-		w := ws[k*panel : k*panel+n]
-		simd.MulTo(w, w, sum)
+		r := rs[k*panel : k*panel+n]
+		simd.MulTo(r, r, sum)
 	}
 	if s.tangent {
 		clear(mean)
 		for k := range comps {
-			w := ws[k*panel:]
+			r := rs[k*panel:]
 			for p, v := range s.dws[(b*comps+k)*panel:][:n] {
-				mean[p] += T(T(w[p]*w[p]) * v)
+				mean[p] += T(r[p] * v)
 			}
 		}
 		for _, v := range mean {
 			s.dlse[b] += float64(v)
 		}
 		for k := range comps {
-			w, dw := ws[k*panel:], s.dws[(b*comps+k)*panel:][:n]
+			r, dw := rs[k*panel:], s.dws[(b*comps+k)*panel:][:n]
 			for p, v := range dw {
-				r := w[p] * w[p]
-				dw[p] = T(s.cot*T(r*(v-mean[p]))) + T(s.dcot*r)
+				dw[p] = T(s.cot*T(r[p]*(v-mean[p]))) + T(s.dcot*r[p])
 			}
 		}
 	}
@@ -471,9 +471,7 @@ func (s *sweep[T]) pointCotangents(b, p0, n int, scratch []T) {
 	clear(dgx)
 	for k := range s.comps {
 		mu := s.k.Means.Row(k)
-		for p, v := range s.ws[(b*s.comps+k)*panel:][:n] {
-			w[p] = s.cot * T(v*v)
-		}
+		simd.ScaleTo(w, s.cot, s.rs[(b*s.comps+k)*panel:][:n])
 		simd.CenterScale(wc, panel, x, panel, mu, w)
 		pk := s.p[k*d*d : (k+1)*d*d]
 		simd.Gemm(d, n, d, -1, pk, d, 1, wc, panel, 1, gx, panel)
@@ -522,16 +520,11 @@ func (t *byComponent[T]) Block(worker, u int) {
 	s := (*sweep[T])(t)
 	d, panel := s.d, s.panel
 	k, part := u/s.parts, u%s.parts
-	scratch := s.scratch[worker]
-	sc, c := scratch[:d*panel], scratch[d*panel:2*d*panel]
-	ones, rs := scratch[2*d*panel:][:panel], scratch[2*d*panel+panel:][:panel]
-	for p := range ones {
-		ones[p] = 1
-	}
+	c, rc := s.scratch[worker][:d*panel], s.scratch[worker][d*panel:2*d*panel]
 	for b := part * s.panels / s.parts; b < (part+1)*s.panels/s.parts; b++ {
 		n := min(panel, s.n-(s.first+b)*panel)
-		w := s.ws[(b*s.comps+k)*panel:][:n] // √r
-		s.w0[u] += simd.SumSquares(w)
+		r := s.rs[(b*s.comps+k)*panel:][:n]
+		s.w0[u] += simd.Sum(r)
 		var dw []T
 		if s.second {
 			dw = s.dws[(b*s.comps+k)*panel:][:n]
@@ -541,39 +534,36 @@ func (t *byComponent[T]) Block(worker, u int) {
 			continue
 		}
 		x, mu := s.xs[b*d*panel:(b+1)*d*panel], s.k.Means.Row(k)
-		simd.CenterScale(sc, panel, x, panel, mu, w)
-		rowSums(s.w1[u*d:(u+1)*d], w, sc, panel)
-		if s.factors {
-			simd.Syrk(d, n, s.w2[u*d*d:(u+1)*d*d], d, ones, sc, panel)
-		}
-		if !s.second {
-			continue
-		}
 		simd.SubColumn(n, c, panel, x, panel, mu)
-		rowSums(s.dw1[u*d:(u+1)*d], dw, c, panel)
-		if s.factors {
-			simd.CenterScale(sc, panel, x, panel, mu, dw)
-			simd.Gemm(d, d, n, 1, sc, panel, 1, c, 1, panel, s.dw2[u*d*d:(u+1)*d*d], d)
+		s.addMoments(u, s.w1, s.w2, r, c)
+		if s.second {
+			s.addMoments(u, s.dw1, s.dw2, dw, c)
 		}
-		if s.t.X.Data == nil {
-			continue
-		}
-		dx, r := s.dxs[b*d*panel:(b+1)*d*panel], rs[:n]
-		for p, v := range w {
-			r[p] = v * v
-		}
-		rowSums(s.xw[u*d:(u+1)*d], r, dx, panel)
-		if s.factors {
-			simd.CenterScale(sc, panel, x, panel, mu, r)
-			simd.Gemm(d, d, n, 1, sc, panel, 1, dx, 1, panel, s.xc[u*d*d:(u+1)*d*d], d)
+		if s.second && s.t.X.Data != nil {
+			dx := s.dxs[b*d*panel : (b+1)*d*panel]
+			for i := range d {
+				s.xw[u*d+i] += simd.Dot(r, dx[i*panel:i*panel+n])
+			}
+			if s.factors {
+				simd.CenterScale(rc, panel, x, panel, mu, r)
+				simd.Gemm(d, d, n, 1, rc, panel, 1, dx, 1, panel, s.xc[u*d*d:(u+1)*d*d], d)
+			}
 		}
 	}
 }
 
-// rowSums adds Σ_p w_p·x[i,p] to sum[i].
-func rowSums[T rev.Float](sum, w, x []T, panel int) {
-	for i := range sum {
-		sum[i] += simd.Dot(w, x[i*panel:i*panel+len(w)])
+// addMoments adds Σ_p w_p·c_p to the first moment u, and the lower triangle of
+// Σ_p w_p·c_p·c_pᵀ to the second if the factors need it.
+func (s *sweep[T]) addMoments(u int, w1, w2, w, c []T) {
+	d, n := s.d, len(w)
+	if s.factors {
+		simd.WeightedMoments(d, n, w1[u*d:(u+1)*d], w2[u*d*d:(u+1)*d*d], d, w, c, s.panel)
+		return
+	}
+	// Row by row, which gives the first moment the same bits, and leaves the
+	// diagonal of the second one unused.
+	for i := range d {
+		simd.WeightedMoments(1, n, w1[u*d+i:], w2[u*d*d:], 1, w, c[i*s.panel:], s.panel)
 	}
 }
 

@@ -202,17 +202,16 @@ func expSubTo(v vec) {
 	}, nil)
 }
 
-func expSubSquares(v vec) {
+func expSubAdd(v vec) {
 	x, y, sum, n := pointer("x"), pointer("y"), pointer("sum"), pointer("n")
 	exp := v.exponential()
 	v.loop(n, 1, func(l step, _ int) {
 		d := l.load(x)
 		v.sub(l.load(y), d, d)
-		e, square := exp(d), v.reg()
-		v.mul(e, e, square)
-		v.add(l.load(sum), square, square)
-		l.store(e, x)
-		l.store(square, sum)
+		e, t := exp(d), l.load(sum)
+		v.add(e, t, t)
+		l.store(e, x) // may narrow e where it is
+		l.store(t, sum)
 	}, nil)
 }
 

@@ -31,7 +31,7 @@ func main() {
 	function("expSubTo", "func(dst, x, y *T, n int)", inFloat64(expSubTo))
 	function("expShiftSum", "func(dst, x *T, shift T, n int) float64", inFloat64(expShiftSum(true)))
 	function("sumExp", "func(x *T, shift T, n int) float64", inFloat64(expShiftSum(false)))
-	function("expSubSquares", "func(x, y, sum *T, n int)", inFloat64(expSubSquares))
+	function("expSubAdd", "func(x, y, sum *T, n int)", inFloat64(expSubAdd))
 	function("logTo", "func(dst, x *T, n int)", inFloat64(logTo))
 
 	function("peakFMA", "func(rounds int, mul, add *T) T", peakFMA)

@@ -300,8 +300,13 @@ func (g isa) overRows(label string, left GPVirtual, done string, tile func(rows 
 
 // outer emits one step of a row-vector tile: acc[i][v] += a_i·b_v, where a_i is
 // broadcast from row i of w at pa and b is the row vector at pb.
-func (g isa) outer(acc [][]VecVirtual, w walk, pa, pb GPVirtual, nv, from int, k *mask) {
-	b := g.loadRow(pb, nv, k)
+func (g isa) outer(acc [][]VecVirtual, w walk, pa, pb GPVirtual, nv int, k *mask) {
+	g.outerFrom(acc, w, pa, g.loadRow(pb, nv, k), 0)
+}
+
+// outerFrom is outer for the rows from the given one on, with b in registers.
+func (g isa) outerFrom(acc [][]VecVirtual, w walk, pa GPVirtual, b []VecVirtual, from int) {
+	nv := len(b)
 	for i := from; i < len(acc); i++ {
 		if g.avx512() && nv == 1 {
 			byType(g, VFMADD231PD_BCST, VFMADD231PS_BCST)(w.row(pa, i), b[0], acc[i][0])
@@ -312,6 +317,16 @@ func (g isa) outer(acc [][]VecVirtual, w walk, pa, pb GPVirtual, nv, from int, k
 			g.fma(a, b[v], acc[i][v])
 		}
 	}
+}
+
+// centred loads the row vector at pb less the number at mu.
+func (g isa) centred(pb, mu GPVirtual, nv int, k *mask) []VecVirtual {
+	b := g.loadRow(pb, nv, k)
+	m := g.broadcast(Mem{Base: mu})
+	for _, v := range b {
+		byType(g, VSUBPD, VSUBPS)(m, v, v)
+	}
+	return b
 }
 
 func (g isa) tileZeros(rows, cols int) [][]VecVirtual {
@@ -353,7 +368,7 @@ func (g isa) gemmNN() {
 			pa, pb, l := GP64(), param("b"), param("k")
 			MOVQ(a, pa)
 			Label(label + "loop")
-			g.outer(acc, w, pa, pb, cols.nv, 0, k)
+			g.outer(acc, w, pa, pb, cols.nv, k)
 			ADDQ(csa, pa)
 			ADDQ(rsb, pb)
 			DECQ(l)
@@ -396,8 +411,8 @@ func (g isa) gemmNN() {
 // only its row and those below. Its squares are added to the sums, which wait in
 // registers, or in the frame where registers are scarce.
 func (g isa) triNorms() {
-	g.text("triNorms", "i0, rows, n int, q *T, l *T, ldl int, c *T, ldc int",
-		"computes q[p] = Σ_i (Σ_{j<=i} L[i,j]·C[j,p])² for p < n, rows i0 <= i < i0+rows; l is row i0. It adds to q if i0 > 0. rows, n >= 1.")
+	g.text("triNorms", "i0, rows, n int, q *T, l *T, ldl int, c *T, ldc int, mu *T",
+		"computes q[p] = Σ_i (Σ_{j<=i} L[i,j]·(C[j,p] - mu[j]))² for p < n, rows i0 <= i < i0+rows; l is row i0. It adds to q if i0 > 0. rows, n >= 1.")
 	var spilled Mem
 	if !g.avx512() {
 		spilled = AllocLocal(maxCols * g.width)
@@ -448,23 +463,25 @@ func (g isa) triNorms() {
 		done := cols.label() + "done"
 		g.overRows(cols.label(), left, done, func(rows int, label string) {
 			acc := g.tileZeros(rows, cols.nv)
-			pl, pc, j := GP64(), GP64(), GP64()
+			pl, pc, j, mu := GP64(), GP64(), GP64(), param("mu")
 			MOVQ(l, pl)
 			MOVQ(c, pc)
 			MOVQ(i, j)
 			TESTQ(j, j)
 			JZ(LabelRef(label + "diagonal"))
 			Label(label + "loop")
-			g.outer(acc, w, pl, pc, cols.nv, 0, k)
+			g.outerFrom(acc, w, pl, g.centred(pc, mu, cols.nv, k), 0)
 			ADDQ(imm(g.size), pl)
+			ADDQ(imm(g.size), mu)
 			ADDQ(ldc, pc)
 			DECQ(j)
 			JNE(LabelRef(label + "loop"))
 			Label(label + "diagonal")
 			for r := range rows {
-				g.outer(acc, w, pl, pc, cols.nv, r, k)
+				g.outerFrom(acc, w, pl, g.centred(pc, mu, cols.nv, k), r)
 				if r < rows-1 {
 					ADDQ(imm(g.size), pl)
+					ADDQ(imm(g.size), mu)
 					ADDQ(ldc, pc)
 				}
 			}
