@@ -1,0 +1,179 @@
+package gmm
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/fixed"
+	"revnum/rev"
+)
+
+// FixedLogPosterior is LogPosterior over fixed-point numbers: the kernel
+// Out += F of the same F, with the same operands, whose Inverse and Adjoint
+// restore Out bit for bit, also where Out wraps. Sums over points are integers
+// of 128 bits, rounded once, so all results are the same bits for any number
+// of workers and in any order of the points. (The constant of the prior, which
+// no operand changes, is computed in float64.)
+//
+// # Range
+//
+// Numbers are within ±2²⁰. That is enough for some 2²⁰/(1.5·D) points of unit
+// variance, as the log density of each is about -1.4·D. The methods return an
+// error that wraps fixed.ErrRange, and leave all operands as they were, if
+//
+//   - F is not within ±2²⁰,
+//   - some exp(q_kj) is not, which is for q_kj >= 13.86, or with a prior
+//     some entry of a Q_k is not within ±2¹⁰,
+//   - some x_i - μ_k is not within ±2²⁰, or its largest element times the
+//     largest sum |Q_k| of a row is 2⁴⁰ or more,
+//   - a point is some 1000 standard deviations away from every component, so
+//     that no β_ik is above -2¹⁹,
+//   - the prior's parameters are not.
+//
+// A component that is so far from a point while another is near takes no part
+// in it. Gradients and tangents wrap where they are not within ±2²⁰, and so does
+// Σ_i w_ik·Q_k·(x_i - μ_k) on the way to that of the means.
+//
+// # Error
+//
+// In units of 2⁻⁴³, with y = Q_k·(x_i - μ_k),
+//
+//	β_ik   2 + K/2 + Σ_j |y_j|·(½ + 0.51·|x_ij - μ_kj|)
+//	F      the largest of these errors of each point, added up, and N·(1 + K/2)
+//
+// and that of float64 for the constant of the prior. Responsibilities r_ik have
+// an absolute error of β's error times r_ik and of 1 + K/2 more: what is below
+// 2⁻⁴⁴ is zero. They are multiplied by F̄, by y, and by x - μ or Q, with a rounding
+// each, so that a point contributes to an element of the gradient an error of
+// some 3 + K/2 times these factors.
+//
+// Shape errors panic with mat.ErrShape, operands that overlap as rev.Check
+// says; a negative or non-finite γ, or a negative M, panics with a string.
+type FixedLogPosterior struct {
+	Out     *fixed.Q43             `rev:"acc"` // the log posterior F
+	Alpha   rev.Vector[fixed.Q43]  `rev:"in"`  // K: log weights α, not normalised
+	Means   rev.General[fixed.Q43] `rev:"in"`  // K×D: means μ
+	Factors rev.General[fixed.Q43] `rev:"in"`  // K×D(D+1)/2: D log-diagonal entries q, then the strictly lower triangle column by column
+	X       rev.General[fixed.Q43] `rev:"in"`  // N×D: the points x, one a row
+
+	Prior   Prior
+	Workers int // goroutines to use; 0 means GOMAXPROCS
+}
+
+// The equations are those of LogPosterior, in the order that loses least.
+// Multiplied out, a second moment Σ_i w·c·cᵀ is squared in units of the data;
+// here Q is applied to c first, and all that is rounded is of the size of y:
+//
+//	c_ik = x_i - μ_k,  y_ik = Q_k·c_ik,
+//	β_ik = α_k - logsumexp(α) + Σ_j q_kj - ½‖y_ik‖² - D/2·log 2π,
+//	L_i  = logsumexp_k β_ik,  F = Σ_i L_i ± prior.
+//
+// With the responsibilities r_ik = exp(β_ik - L_i), the cotangent F̄ of Out,
+// w_ik = F̄·r_ik and z_ik = w_ik·y_ik, the gradient is
+//
+//	ᾱ_k += Σ_i w_ik - N·F̄·softmax(α)_k
+//	μ̄_k += Q_kᵀ·Σ_i z_ik
+//	Q̄_k  = -lower(Σ_i z_ik·c_ikᵀ)
+//	q̄_kj += Σ_i w_ik + Q̄_jj·exp(q_kj)  ± F̄·(M - γ²·exp(2q_kj))
+//	l̄_ij += Q̄_ij                       ∓ F̄·γ²·l_ij
+//	x̄_i  -= Σ_k Q_kᵀ·z_ik
+//
+// The tangent carries ċ_ik = ẋ_i - μ̇_k, ẏ_ik = Q̇_k·c_ik + Q_k·ċ_ik and
+//
+//	β̇_ik = α̇_k - softmax(α)·α̇ + Σ_j q̇_kj - y_ik·ẏ_ik,  L̇_i = Σ_k r_ik·β̇_ik,
+//
+// and the tangent of the adjoint, with the tangent Ḟ̄ of F̄,
+//
+//	ẇ_ik = w_ik·(β̇_ik - L̇_i) + Ḟ̄·r_ik,  ż_ik = ẇ_ik·y_ik + w_ik·ẏ_ik,
+//
+// after which each line of the gradient is differentiated by the product rule.
+
+// Forward adds the log posterior to Out.
+func (k FixedLogPosterior) Forward() error {
+	k.check()
+	if k.Out == nil {
+		return nil
+	}
+	f, _, err := k.sweep(FixedLogPosterior{}, FixedLogPosterior{}, FixedLogPosterior{})
+	*k.Out += f
+	return err
+}
+
+// Inverse subtracts the log posterior from Out.
+func (k FixedLogPosterior) Inverse() error {
+	k.check()
+	if k.Out == nil {
+		return nil
+	}
+	f, _, err := k.sweep(FixedLogPosterior{}, FixedLogPosterior{}, FixedLogPosterior{})
+	*k.Out -= f
+	return err
+}
+
+// Adjoint subtracts the log posterior from Out, and adds its gradient times
+// the cotangent g.Out to those of g.Alpha, g.Means, g.Factors and g.X that are
+// there. Without g.Out there is no gradient.
+func (k FixedLogPosterior) Adjoint(g FixedLogPosterior) error {
+	k.check()
+	rev.CheckLike(&k, &g)
+	if k.Out == nil && g.Out == nil {
+		return nil
+	}
+	f, _, err := k.sweep(g, FixedLogPosterior{}, FixedLogPosterior{})
+	if k.Out != nil {
+		*k.Out -= f
+	}
+	return err
+}
+
+// Tangent adds the log posterior to Out, and its derivative in the direction t
+// to t.Out. A nil operand of t is a zero direction.
+func (k FixedLogPosterior) Tangent(t FixedLogPosterior) error {
+	k.check()
+	rev.CheckLike(&k, &t)
+	if k.Out == nil && t.Out == nil {
+		return nil
+	}
+	f, df, err := k.sweep(FixedLogPosterior{}, t, FixedLogPosterior{})
+	if k.Out != nil {
+		*k.Out += f
+	}
+	if t.Out != nil {
+		*t.Out += df
+	}
+	return err
+}
+
+// AdjointTangent is the tangent of Adjoint: it takes Out and t.Out back to
+// before Tangent, to the bit, adds the gradient to g, and adds to gt the
+// derivative of the gradient in the direction t, which is the Hessian times t
+// where g.Out is 1 and gt.Out is 0.
+func (k FixedLogPosterior) AdjointTangent(g, t, gt FixedLogPosterior) error {
+	k.check()
+	rev.CheckLike(&k, &g, &t, &gt)
+	f, df, err := k.sweep(g, t, gt)
+	if k.Out != nil {
+		*k.Out -= f
+	}
+	if t.Out != nil {
+		*t.Out -= df
+	}
+	return err
+}
+
+// check panics unless the operands are well formed and of the shapes that the
+// equation needs.
+func (k *FixedLogPosterior) check() {
+	rev.Check(k)
+	d, comps := k.X.Cols, k.Alpha.N
+	if k.Means.Rows != comps || k.Means.Cols != d || k.Factors.Rows != comps || k.Factors.Cols != d*(d+1)/2 {
+		panic(mat.ErrShape)
+	}
+	if !(k.Prior.Gamma >= 0) || math.IsInf(k.Prior.Gamma, 1) {
+		panic(badGamma)
+	}
+	if k.Prior.M < 0 {
+		panic(negM)
+	}
+}

@@ -1,0 +1,343 @@
+package gmm
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"revnum/fixed"
+	"revnum/rev"
+	"revnum/rev/revtest"
+)
+
+// fixedRandom returns a kernel over random operands, well within the range.
+func fixedRandom(rnd *rand.Rand, d, comps, n int, prior Prior) FixedLogPosterior {
+	matrix := func(r, c int, scale float64) rev.General[fixed.Q43] {
+		m := rev.NewGeneral[fixed.Q43](r, c, nil)
+		for i := range m.Data {
+			m.Data[i] = fixed.FromFloat64(scale * rnd.NormFloat64())
+		}
+		return m
+	}
+	return FixedLogPosterior{
+		Out: new(fixed.Q43), Alpha: rev.ViewSlice(matrix(comps, 1, 1).Data),
+		Means: matrix(comps, d, 1), Factors: matrix(comps, d*(d+1)/2, 0.3), X: matrix(n, d, 1),
+		Prior: prior,
+	}
+}
+
+// outOfRange moves a point of k out of everything's reach.
+func outOfRange(k FixedLogPosterior) FixedLogPosterior {
+	for j := range k.X.Row(0) {
+		k.X.Row(0)[j] = 5000 * fixed.One
+	}
+	return k
+}
+
+func TestFixedConformance(t *testing.T) {
+	for name, prior := range map[string]Prior{
+		"prior": {Gamma: 0.7, M: 2}, "no prior": {}, "ADBench": {Gamma: 1.5, M: 1, Sign: ADBench},
+	} {
+		t.Run(name, func(t *testing.T) {
+			revtest.Fallible(t, revtest.Spec[FixedLogPosterior]{
+				New: func(rnd *rand.Rand, size int) FixedLogPosterior {
+					return fixedRandom(rnd, min(size, 6), min(size, 4), 2*size, prior)
+				},
+				Failing: func(rnd *rand.Rand, size int) FixedLogPosterior {
+					return outOfRange(fixedRandom(rnd, max(1, min(size, 6)), max(1, min(size, 4)), 2*size+1, prior))
+				},
+				Large: 3000, // several blocks
+				// Second derivatives change much over the default step.
+				Step: 1.0 / 1024,
+				Free: []string{"X.Rows"},
+			})
+		})
+	}
+}
+
+// inFloat returns k over float64, with the exact values of its operands.
+func (k FixedLogPosterior) inFloat() LogPosterior[float64] {
+	matrix := func(m rev.General[fixed.Q43]) rev.General[float64] {
+		if m.Data == nil {
+			return rev.General[float64]{}
+		}
+		f := rev.NewGeneral[float64](m.Rows, m.Cols, nil)
+		for i := range m.Rows {
+			for j, v := range m.Row(i) {
+				f.Row(i)[j] = v.Float64()
+			}
+		}
+		return f
+	}
+	alpha := make([]float64, k.Alpha.N)
+	for i := range alpha {
+		alpha[i] = k.Alpha.Data[i*k.Alpha.Inc].Float64()
+	}
+	out := k.Out.Float64()
+	return LogPosterior[float64]{
+		Out: &out, Alpha: rev.ViewSlice(alpha), Means: matrix(k.Means), Factors: matrix(k.Factors), X: matrix(k.X),
+		Prior: k.Prior,
+	}
+}
+
+// operands returns the elements of the operands of k, one by one, in the order
+// of those of LogPosterior.
+func (k FixedLogPosterior) operands() []*fixed.Q43 {
+	var e []*fixed.Q43
+	for c := range k.Alpha.N {
+		e = append(e, &k.Alpha.Data[c*k.Alpha.Inc])
+	}
+	for _, m := range []rev.General[fixed.Q43]{k.Means, k.Factors, k.X} {
+		for i := range m.Rows {
+			for j := range m.Cols {
+				e = append(e, &m.Row(i)[j])
+			}
+		}
+	}
+	return e
+}
+
+// fixedCotangents returns zero cotangents for all operands of k, and out for
+// Out.
+func fixedCotangents(k FixedLogPosterior, out fixed.Q43) FixedLogPosterior {
+	zeros := func(m rev.General[fixed.Q43]) rev.General[fixed.Q43] {
+		return rev.NewGeneral[fixed.Q43](m.Rows, m.Cols, nil)
+	}
+	return FixedLogPosterior{
+		Out: &out, Alpha: rev.ViewSlice(make([]fixed.Q43, k.Alpha.N)),
+		Means: zeros(k.Means), Factors: zeros(k.Factors), X: zeros(k.X),
+	}
+}
+
+// fixedBounds returns the documented bound of the error of F, and, of a single
+// element of the gradient for F̄ = 1, a bound that follows from those of its
+// factors, in units.
+func fixedBounds(k LogPosterior[float64]) (value, gradient float64) {
+	d, n, comps := k.X.Cols, k.X.Rows, k.Alpha.N
+	q := make([][]float64, comps)
+	largest := 1.0 // of what is multiplied by what has an error
+	for c := range q {
+		q[c] = denseFactor(k.Factors.Row(c), d)
+		for _, e := range q[c] {
+			largest = max(largest, e*e, k.Prior.Gamma*k.Prior.Gamma*e*e)
+		}
+	}
+	half := float64(comps) / 2
+	for p := range n {
+		var worst float64
+		for c := range comps {
+			beta := 2 + half
+			for i := range d {
+				var y, diff float64
+				for j := range i + 1 {
+					diff = k.X.Row(p)[j] - k.Means.Row(c)[j]
+					y += q[c][i*d+j] * diff
+				}
+				for j := range d {
+					largest = max(largest, math.Abs(q[c][i*d+j]*y), math.Abs((k.X.Row(p)[j]-k.Means.Row(c)[j])*y))
+				}
+				beta += math.Abs(y) * (0.5 + 0.51*math.Abs(diff))
+			}
+			worst = max(worst, beta)
+		}
+		value += worst + 1 + half
+	}
+	return value, (value + float64(n)*(3+half) + 4) * largest * float64(d+1)
+}
+
+// denseFactor returns the d×d matrix Q of a row of factors.
+func denseFactor(row []float64, d int) []float64 {
+	q := make([]float64, d*d)
+	l := row[d:]
+	for j := range d {
+		q[j*d+j] = math.Exp(row[j])
+		for i := j + 1; i < d; i++ {
+			q[i*d+j] = l[0]
+			l = l[1:]
+		}
+	}
+	return q
+}
+
+// TestFixedAgainstFloat compares the log posterior and its gradient with those
+// of float64, which are some hundred times as exact, within the bounds.
+func TestFixedAgainstFloat(t *testing.T) {
+	const unit = 0x1p-43
+	rnd := rand.New(rand.NewPCG(11, 1))
+	for _, s := range [][3]int{{1, 1, 1}, {2, 3, 7}, {3, 5, 1000}, {5, 2, 700}, {12, 4, 100}, {23, 9, 61}, {0, 2, 3}, {4, 3, 0}, {2, 0, 0}} {
+		for _, prior := range []Prior{{}, {Gamma: 1.5, M: 3}, {Gamma: 0.3, Sign: ADBench}} {
+			t.Run(fmt.Sprint(s, prior), func(t *testing.T) {
+				k := fixedRandom(rnd, s[0], s[1], s[2], prior)
+				f := k.inFloat()
+				if err := k.Forward(); err != nil {
+					t.Fatal(err)
+				}
+				f.Forward()
+				value, gradient := fixedBounds(f)
+				// What float64 rounds.
+				slack := 1e-14 * (math.Abs(*f.Out) + float64(s[1]*(s[0]+1)*(s[0]+1)))
+				if e := math.Abs(k.Out.Float64() - *f.Out); !(e <= value*unit+slack) {
+					t.Errorf("F = %v, want %v: error of %.3g units, bound %.3g", *k.Out, *f.Out, e/unit, value)
+				}
+				g := fixedCotangents(k, fixed.One)
+				want := cotangents(f)
+				if err := k.Adjoint(g); err != nil {
+					t.Fatal(err)
+				}
+				f.Adjoint(want)
+				if *k.Out != 0 {
+					t.Errorf("Adjoint leaves Out = %v, want 0", *k.Out)
+				}
+				for i, e := range want.operands() {
+					d := math.Abs(g.operands()[i].Float64() - *e)
+					if !(d <= gradient*unit+1e-13*(1+math.Abs(*e))) {
+						t.Fatalf("gradient %d is %v, want %v: error of %.3g units, bound %.3g", i, *g.operands()[i], *e, d/unit, gradient)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestFixedWraps checks that Out comes back to the bit from where it wraps.
+func TestFixedWraps(t *testing.T) {
+	k := fixedRandom(rand.New(rand.NewPCG(12, 1)), 3, 2, 500, Prior{Gamma: 1})
+	for _, start := range []fixed.Q43{fixed.Max, fixed.Min, fixed.Min + 1, 12345} {
+		*k.Out = start
+		for range 3 {
+			if err := k.Forward(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if *k.Out == start {
+			t.Errorf("Forward leaves %v as it was", start)
+		}
+		if err := errors.Join(k.Inverse(), k.Adjoint(fixedCotangents(k, fixed.One)), k.Inverse()); err != nil {
+			t.Fatal(err)
+		}
+		if *k.Out != start {
+			t.Errorf("Out is %d units, want %d", *k.Out, start)
+		}
+	}
+}
+
+// TestFixedOrder checks that results are the same bits for any number of
+// workers and any order of the points.
+func TestFixedOrder(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(13, 1))
+	const n = 5000
+	k := fixedRandom(rnd, 3, 4, n, Prior{Gamma: 1, M: 1})
+	order := rnd.Perm(n)
+	shuffled := k
+	shuffled.X = rev.NewGeneral[fixed.Q43](n, 3, nil)
+	for i, o := range order {
+		copy(shuffled.X.Row(i), k.X.Row(o))
+	}
+	var want FixedLogPosterior
+	for _, workers := range []int{1, 2, 7} {
+		k.Workers = workers
+		g := fixedCotangents(k, 3*fixed.One/7)
+		*k.Out = 0
+		if err := errors.Join(k.Forward(), k.Adjoint(g), k.Forward()); err != nil {
+			t.Fatal(err)
+		}
+		*g.Out = *k.Out
+		if want.Out == nil {
+			want = g
+		}
+		if !equalFixed(g, want) {
+			t.Errorf("%d workers give other bits", workers)
+		}
+	}
+	g := fixedCotangents(k, 3*fixed.One/7)
+	*k.Out = 0
+	if err := errors.Join(shuffled.Forward(), shuffled.Adjoint(g), shuffled.Forward()); err != nil {
+		t.Fatal(err)
+	}
+	*g.Out = *k.Out
+	for i, o := range order {
+		if !slices.Equal(g.X.Row(i), want.X.Row(o)) {
+			t.Fatalf("the gradient of point %d depends on the order", o)
+		}
+	}
+	g.X = want.X
+	if !equalFixed(g, want) {
+		t.Error("the order of points shows in the result")
+	}
+}
+
+func equalFixed(a, b FixedLogPosterior) bool {
+	x, y := a.operands(), b.operands()
+	for i := range x {
+		if *x[i] != *y[i] {
+			return false
+		}
+	}
+	return *a.Out == *b.Out
+}
+
+// TestFixedOutlier checks that a component out of reach takes no part, and
+// that what is out of range says so.
+func TestFixedOutlier(t *testing.T) {
+	near := fixedRandom(rand.New(rand.NewPCG(14, 1)), 2, 1, 50, Prior{})
+	k := near
+	k.Out = new(fixed.Q43)
+	// A component 90,000 standard deviations away, with the same weight.
+	k.Alpha = rev.ViewSlice([]fixed.Q43{near.Alpha.Data[0], near.Alpha.Data[0]})
+	k.Means = rev.NewGeneral(2, 2, []fixed.Q43{near.Means.Data[0], near.Means.Data[1], 90000 * fixed.One, 0})
+	k.Factors = rev.NewGeneral[fixed.Q43](2, 3, nil)
+	copy(k.Factors.Row(0), near.Factors.Data)
+	if err := errors.Join(near.Forward(), k.Forward()); err != nil {
+		t.Fatal(err)
+	}
+	want := near.Out.Float64() - 50*math.Ln2
+	if e := math.Abs(k.Out.Float64() - want); e > 100*0x1p-43 {
+		t.Errorf("F = %v, want %v", *k.Out, want)
+	}
+	g := fixedCotangents(k, fixed.One)
+	if err := k.Adjoint(g); err != nil {
+		t.Fatal(err)
+	}
+	if g.Means.Row(1)[0] != 0 || g.Factors.Row(1)[2] != 0 {
+		t.Errorf("the far component has the cotangents %v and %v, want 0", g.Means.Row(1), g.Factors.Row(1))
+	}
+
+	for _, c := range []struct {
+		what string
+		edit func(k FixedLogPosterior) FixedLogPosterior
+	}{
+		{"point 0", outOfRange},
+		{"point 7", func(k FixedLogPosterior) FixedLogPosterior {
+			k.X.Row(7)[0], k.Means.Row(0)[0] = fixed.Max, -fixed.One // the difference wraps
+			return k
+		}},
+		{"Factors[1,0]", func(k FixedLogPosterior) FixedLogPosterior { k.Factors.Row(1)[0] = 14 * fixed.One; return k }},
+		{"log posterior", func(k FixedLogPosterior) FixedLogPosterior {
+			for i := range 50 {
+				k.X.Row(i)[1] = 300 * fixed.One // -45,000 each
+			}
+			return k
+		}},
+		{"point 0", func(k FixedLogPosterior) FixedLogPosterior {
+			k.Alpha, k.Means, k.Factors = rev.Vector[fixed.Q43]{}, rev.General[fixed.Q43]{Cols: 2}, rev.General[fixed.Q43]{Cols: 3}
+			return k
+		}},
+		{"γ = 2000", func(k FixedLogPosterior) FixedLogPosterior { k.Prior.Gamma = 2000; return k }},
+		{"M = 1048576", func(k FixedLogPosterior) FixedLogPosterior { k.Prior = Prior{Gamma: 1, M: 1 << 20}; return k }},
+		{"Q_0", func(k FixedLogPosterior) FixedLogPosterior {
+			k.Prior.Gamma = 1
+			k.Factors.Row(0)[2] = 1024 * fixed.One
+			return k
+		}},
+	} {
+		k := c.edit(fixedRandom(rand.New(rand.NewPCG(15, 1)), 2, 2, 50, Prior{}))
+		err := k.Forward()
+		if !errors.Is(err, fixed.ErrRange) || !strings.Contains(err.Error(), c.what) {
+			t.Errorf("error %v, want one of range that names %s", err, c.what)
+		}
+	}
+}

@@ -1,0 +1,683 @@
+package gmm
+
+import (
+	"fmt"
+	"math"
+	"sync"
+
+	"revnum/fixed"
+	"revnum/internal/parallel"
+)
+
+// fixedSweep is one pass over the points. They are cut into blocks; each worker
+// adds what its blocks contribute to sums of its own, which are added up at the
+// end. The sums are of integers, so that neither the blocks nor who worked on
+// them show in the result.
+type fixedSweep struct {
+	k, g, t, gt FixedLogPosterior // operands, cotangents, tangents, tangents of cotangents
+
+	tangent, gradient, second bool      // what is asked for
+	x                         bool      // whether the gradient of the points is
+	cot, dcot                 fixed.Q43 // F̄ and its tangent
+
+	d, n, comps int
+	block       int // points in a block
+
+	// Of each component: Q and Qᵀ, with their tangents, the largest sum |Q| of
+	// a row, twice the part of β that no point changes, and its tangent.
+	q, qt, dq, dqt []fixed.Q43
+	norm           []float64
+	bias           []fixed.Accumulator
+	dbias          []fixed.Q43
+
+	weights, dweights []fixed.Q43 // softmax(α) and its tangent
+
+	sign, m, g2 fixed.Q43 // of the prior: ±1 unit, M and γ², all 0 without one
+
+	workers []fixedWorker
+	v, dv   []fixed.Q43 // Σ_i z_ik of a component, and its tangent
+}
+
+// fixedWorker is what a worker needs for a block, and the sums over its blocks.
+type fixedWorker struct {
+	failed    int // the first point that is out of range, n if none is
+	sum, dsum fixed.Accumulator
+
+	// Σ_i w, Σ_i z and Σ_i z·cᵀ of each component, and their tangents.
+	moments, dmoments []fixed.Accumulator
+
+	c, dc   []fixed.Q43 // of a point and a component
+	r, dw   []fixed.Q43 // of component k and point p at k·block + p; r is β at first, dw is β̇
+	y, dy   []fixed.Q43 // likewise, D numbers each; z and ż when the moments are done
+	zs, cs  []fixed.Q43 // z and c of a component by coordinate: D rows of a block
+	dzs     []fixed.Q43
+	dcs     []fixed.Q43
+	gx, dgx []fixed.Accumulator // of each point of the block, D numbers each
+}
+
+// D/2·log 2π is D times this: halfLog2Pi, and the next 43 bits.
+const (
+	halfLog2Pi   fixed.Q43 = 0x759fc72192f
+	halfLog2PiLo fixed.Q43 = 0x5694d252f24
+)
+
+// outOfReach is the largest |y_j| of a component that may take part in a point:
+// ½·y_j² is then above 2²⁰.
+const outOfReach = fixed.One << 11
+
+var fixedPool sync.Pool
+
+// sweep returns F and its derivative in the direction t, and adds the gradient
+// to g and its derivative to gt. On an error they are zero, and nothing is
+// added.
+func (k FixedLogPosterior) sweep(g, t, gt FixedLogPosterior) (f, df fixed.Q43, err error) {
+	s, _ := fixedPool.Get().(*fixedSweep)
+	if s == nil {
+		s = new(fixedSweep)
+	}
+	s.k, s.g, s.t, s.gt = k, g, t, gt
+	f, df, err = s.run(parallel.Workers(k.Workers))
+	// The pooled value must not keep the caller's storage alive.
+	s.k, s.g, s.t, s.gt = FixedLogPosterior{}, FixedLogPosterior{}, FixedLogPosterior{}, FixedLogPosterior{}
+	fixedPool.Put(s)
+	return f, df, err
+}
+
+func (s *fixedSweep) run(workers int) (f, df fixed.Q43, err error) {
+	prior, dprior, err := s.prepare(workers)
+	if err != nil {
+		return 0, 0, err
+	}
+	if s.gradient && s.x {
+		// The gradients of points are added as they are found, which must not
+		// begin before it is known that no point fails.
+		s.gradient = false
+		if _, _, err := s.points(workers, prior, dprior); err != nil {
+			return 0, 0, err
+		}
+		s.gradient = true
+	}
+	f, df, err = s.points(workers, prior, dprior)
+	if err == nil && s.gradient {
+		s.finish()
+	}
+	return f, df, err
+}
+
+// points runs over all points, and returns F and its derivative.
+func (s *fixedSweep) points(workers int, prior, dprior fixed.Q43) (f, df fixed.Q43, err error) {
+	for i := range s.workers {
+		w := &s.workers[i]
+		w.failed, w.sum, w.dsum = s.n, fixed.Accumulator{}, fixed.Accumulator{}
+	}
+	parallel.Run(workers, (s.n+s.block-1)/s.block, s)
+	var sum, dsum fixed.Accumulator
+	failed := s.n
+	for i := range s.workers {
+		w := &s.workers[i]
+		failed = min(failed, w.failed)
+		sum.AddAcc(w.sum)
+		dsum.AddAcc(w.dsum)
+	}
+	if failed < s.n {
+		return 0, 0, fmt.Errorf("gmm: log density of point %d: %w", failed, fixed.ErrRange)
+	}
+	sum.Add(prior)
+	dsum.Add(dprior)
+	f, err = sum.RoundChecked()
+	if err != nil {
+		return 0, 0, fmt.Errorf("gmm: log posterior: %w", err)
+	}
+	return f, dsum.Round(), nil
+}
+
+// prepare sets all that does not depend on the points, makes room for what
+// does, and returns the prior and its derivative.
+func (s *fixedSweep) prepare(workers int) (prior, dprior fixed.Q43, err error) {
+	k, g, t, gt := &s.k, &s.g, &s.t, &s.gt
+	s.d, s.n, s.comps = k.X.Cols, k.X.Rows, k.Alpha.N
+	s.cot, s.dcot = 0, 0
+	if g.Out != nil {
+		s.cot = *g.Out
+	}
+	if gt.Out != nil {
+		s.dcot = *gt.Out
+	}
+	s.second = gt.Alpha.Data != nil || gt.Means.Data != nil || gt.Factors.Data != nil || gt.X.Data != nil
+	s.x = g.X.Data != nil || gt.X.Data != nil
+	s.gradient = (g.Out != nil || gt.Out != nil) &&
+		(s.second || s.x || g.Alpha.Data != nil || g.Means.Data != nil || g.Factors.Data != nil)
+	s.second = s.second && s.gradient
+	s.tangent = s.second || t.Out != nil || t.Alpha.Data != nil || t.Means.Data != nil || t.Factors.Data != nil || t.X.Data != nil
+
+	d, comps := s.d, s.comps
+	s.q, s.qt = zeros(s.q, comps*d*d), zeros(s.qt, comps*d*d)
+	s.norm = grow(s.norm, comps)
+	for c := range comps {
+		row := k.Factors.Row(c)
+		q := s.q[c*d*d : (c+1)*d*d]
+		unpack(q, row, d)
+		for j, v := range row[:d] {
+			if q[j*d+j], err = fixed.ExpChecked(v); err != nil {
+				return 0, 0, fmt.Errorf("gmm: exponential of Factors[%d,%d] = %v: %w", c, j, v, err)
+			}
+		}
+		transpose(s.qt[c*d*d:(c+1)*d*d], q, d)
+		s.norm[c] = maxRowSum(q, d)
+	}
+	if s.tangent {
+		s.dq, s.dqt = zeros(s.dq, comps*d*d), zeros(s.dqt, comps*d*d)
+		for c := range comps {
+			if t.Factors.Data == nil {
+				break
+			}
+			row, q, dq := t.Factors.Row(c), s.q[c*d*d:], s.dq[c*d*d:(c+1)*d*d]
+			unpack(dq, row, d)
+			for j, v := range row[:d] {
+				dq[j*d+j] = q[j*d+j].Mul(v)
+			}
+			transpose(s.dqt[c*d*d:(c+1)*d*d], dq, d)
+		}
+	}
+	if err := s.prepareBias(); err != nil {
+		return 0, 0, err
+	}
+	s.makeRoom(workers)
+	return s.prior()
+}
+
+// unpack writes the elements below the diagonal to the d×d matrix q.
+func unpack(q, row []fixed.Q43, d int) {
+	l := row[d:]
+	for j := range d {
+		for i := j + 1; i < d; i++ {
+			q[i*d+j] = l[0]
+			l = l[1:]
+		}
+	}
+}
+
+func transpose(dst, q []fixed.Q43, d int) {
+	for i := range d {
+		for j := range i + 1 {
+			dst[j*d+i] = q[i*d+j]
+		}
+	}
+}
+
+// maxRowSum returns the largest sum of magnitudes of a row of q.
+func maxRowSum(q []fixed.Q43, d int) float64 {
+	var m float64
+	for i := range d {
+		var sum float64
+		for _, v := range q[i*d : i*d+i+1] {
+			sum += math.Abs(v.Float64())
+		}
+		m = max(m, sum)
+	}
+	return m
+}
+
+// prepareBias sets the weights, the bias and their tangents. Of nothing, the
+// log weights are nothing.
+func (s *fixedSweep) prepareBias() error {
+	k, t := &s.k, &s.t
+	s.weights, s.dweights = grow(s.weights, s.comps), zeros(s.dweights, s.comps)
+	s.bias, s.dbias = grow(s.bias, s.comps), zeros(s.dbias, s.comps)
+	if s.comps == 0 {
+		return nil
+	}
+	top := fixed.Min
+	for c := range s.comps {
+		top = max(top, k.Alpha.Data[c*k.Alpha.Inc])
+	}
+	var sum fixed.Q43
+	for c := range s.comps {
+		// Below -2²⁰ as at -2²⁰, the exponential is 0.
+		s.weights[c] = fixed.Exp(k.Alpha.Data[c*k.Alpha.Inc].SubSat(top))
+		sum += s.weights[c]
+	}
+	logSum, err := fixed.LogChecked(sum)
+	if err != nil {
+		return fmt.Errorf("gmm: sum of %d weights: %w", s.comps, fixed.ErrRange)
+	}
+	var mean fixed.Accumulator
+	for c := range s.comps {
+		s.weights[c] = s.weights[c].Div(sum)
+		if t.Alpha.Data != nil {
+			mean.AddMul(s.weights[c], t.Alpha.Data[c*t.Alpha.Inc])
+		}
+	}
+	dlse := mean.Round()
+	for c := range s.comps {
+		var b fixed.Accumulator
+		b.Add(k.Alpha.Data[c*k.Alpha.Inc])
+		b.Sub(top)
+		b.Sub(logSum)
+		for _, q := range k.Factors.Row(c)[:s.d] {
+			b.Add(q)
+		}
+		b.SubMul(fixed.FromInt(s.d), halfLog2Pi)
+		b.SubMul(fixed.Q43(s.d), halfLog2PiLo)
+		b.AddAcc(b)
+		s.bias[c] = b
+		if t.Alpha.Data != nil {
+			da := t.Alpha.Data[c*t.Alpha.Inc] - dlse
+			s.dbias[c] = da
+			s.dweights[c] = s.weights[c].Mul(da)
+		}
+		if t.Factors.Data != nil {
+			for _, dq := range t.Factors.Row(c)[:s.d] {
+				s.dbias[c] += dq
+			}
+		}
+	}
+	return nil
+}
+
+// makeRoom sets the size of blocks, and makes room for one in each worker.
+func (s *fixedSweep) makeRoom(workers int) {
+	d, comps := s.d, s.comps
+	s.block = min(max((1<<15)/max(comps*d, 1), 1), 128)
+	s.workers = grow(s.workers[:cap(s.workers)], max(workers, cap(s.workers)))[:workers]
+	s.v, s.dv = grow(s.v, d), grow(s.dv, d)
+	for i := range s.workers {
+		w := &s.workers[i]
+		w.c, w.r, w.y = grow(w.c, d), grow(w.r, comps*s.block), grow(w.y, comps*s.block*d)
+		if s.tangent {
+			w.dc, w.dw, w.dy = grow(w.dc, d), grow(w.dw, comps*s.block), grow(w.dy, comps*s.block*d)
+		}
+		if s.gradient {
+			w.zs, w.cs = grow(w.zs, d*s.block), grow(w.cs, d*s.block)
+			w.gx = grow(w.gx, d*s.block)
+			w.moments = zeros(w.moments, comps*s.momentSize())
+		}
+		if s.second {
+			w.dzs, w.dcs = grow(w.dzs, d*s.block), grow(w.dcs, d*s.block)
+			w.dgx = grow(w.dgx, d*s.block)
+			w.dmoments = zeros(w.dmoments, comps*s.momentSize())
+		}
+	}
+}
+
+// momentSize returns the number of moments of a component.
+func (s *fixedSweep) momentSize() int { return 1 + s.d + s.d*s.d }
+
+// prior returns the part of F that the prior adds, and its derivative.
+func (s *fixedSweep) prior() (f, df fixed.Q43, err error) {
+	s.sign, s.m, s.g2 = 0, 0, 0
+	p := s.k.Prior
+	if p.Gamma == 0 {
+		return 0, 0, nil
+	}
+	s.sign = 1
+	if p.Sign == ADBench {
+		s.sign = -1
+	}
+	if s.m, err = fixed.FromIntChecked(p.M); err == nil {
+		s.g2, err = fixed.FromFloat64Checked(p.Gamma * p.Gamma)
+	}
+	d := float64(s.d)
+	nu := d + float64(p.M) + 1
+	logGamma := float64(d * (d - 1) / 4 * math.Log(math.Pi))
+	for j := range s.d {
+		lg, _ := math.Lgamma((nu - float64(j)) / 2)
+		logGamma += lg
+	}
+	constant, cerr := fixed.FromFloat64Checked(float64(s.comps) * (float64(nu*d*(math.Log(p.Gamma)-math.Ln2/2)) - logGamma))
+	if err != nil || cerr != nil {
+		return 0, 0, fmt.Errorf("gmm: prior of γ = %v, M = %d: %w", p.Gamma, p.M, fixed.ErrRange)
+	}
+	var sum, norm, dsum, dnorm fixed.Accumulator
+	var n fixed.Q43 // Σ_k ‖Q_k‖²
+	sum.Add(constant)
+	for c := range s.comps {
+		for _, v := range s.k.Factors.Row(c)[:s.d] {
+			sum.AddMul(s.m, v)
+		}
+		q := s.q[c*s.d*s.d : (c+1)*s.d*s.d]
+		for i, v := range q {
+			if v <= -fixed.One<<10 || v >= fixed.One<<10 {
+				return 0, 0, fmt.Errorf("gmm: prior of entry (%d,%d) = %v of Q_%d: %w", i/s.d, i%s.d, v, c, fixed.ErrRange)
+			}
+		}
+		norm.AddDot(q, q)
+		if n, err = norm.RoundChecked(); err != nil {
+			return 0, 0, fmt.Errorf("gmm: prior of Q_%d: %w", c, err)
+		}
+		if s.t.Factors.Data == nil {
+			continue
+		}
+		for _, v := range s.t.Factors.Row(c)[:s.d] {
+			dsum.AddMul(s.m, v)
+		}
+		dnorm.AddDot(q, s.dq[c*s.d*s.d:(c+1)*s.d*s.d])
+	}
+	twice, err := s.g2.MulChecked(n)
+	if err == nil {
+		sum.Sub(twice / 2)
+		dsum.SubMul(s.g2, dnorm.Round())
+		f, err = sum.RoundChecked()
+	}
+	if err != nil {
+		return 0, 0, fmt.Errorf("gmm: prior: %w", err)
+	}
+	return s.sign * f, s.sign * dsum.Round(), nil
+}
+
+// Block adds what the points of block b contribute to the sums of a worker,
+// and to the gradients of these points.
+func (s *fixedSweep) Block(worker, b int) {
+	w := &s.workers[worker]
+	p0 := b * s.block
+	n := min(s.block, s.n-p0)
+	for p := range n {
+		if !s.point(w, p0+p, p) {
+			w.failed = min(w.failed, p0+p)
+			return
+		}
+	}
+	if !s.gradient {
+		return
+	}
+	clear(w.gx)
+	clear(w.dgx)
+	for k := range s.comps {
+		s.addMoments(w, k, p0, n)
+		if s.x {
+			s.addPointCotangents(w, k, n)
+		}
+	}
+	if s.x {
+		subRows(s.g.X.Data, s.g.X.Stride, p0, n, s.d, w.gx)
+		subRows(s.gt.X.Data, s.gt.X.Stride, p0, n, s.d, w.dgx)
+	}
+}
+
+// point finds the responsibilities of point i, number p of its block, and adds
+// its log density to the sum. It reports whether the point is in range.
+func (s *fixedSweep) point(w *fixedWorker, i, p int) bool {
+	top := fixed.Min
+	for k := range s.comps {
+		beta, ok := s.logDensity(w, k, i, p)
+		if !ok {
+			return false
+		}
+		w.r[k*s.block+p] = beta
+		top = max(top, beta)
+	}
+	if top == fixed.Min {
+		return false
+	}
+	var sum fixed.Q43
+	for k := range s.comps {
+		r := &w.r[k*s.block+p]
+		*r = fixed.Exp(r.SubSat(top))
+		sum += *r
+	}
+	logSum, err := fixed.LogChecked(sum)
+	if err != nil {
+		return false
+	}
+	w.sum.Add(top)
+	w.sum.Add(logSum)
+	if !s.tangent && !s.gradient {
+		return true
+	}
+	var mean fixed.Accumulator
+	for k := range s.comps {
+		r := &w.r[k*s.block+p]
+		*r = r.Div(sum)
+		if s.tangent {
+			db := s.logDensityTangent(w, k, i, p)
+			w.dw[k*s.block+p] = db
+			mean.AddMul(*r, db)
+		}
+	}
+	if !s.tangent {
+		return true
+	}
+	w.dsum.AddAcc(mean)
+	m := mean.Round()
+	for k := range s.comps {
+		r, dw := w.r[k*s.block+p], &w.dw[k*s.block+p]
+		*dw = s.cot.Mul(r).Mul(*dw-m) + s.dcot.Mul(r)
+	}
+	return true
+}
+
+// logDensity returns β_ik and sets y: for a component out of reach, β is Min
+// and y is zero. It reports whether the numbers on the way are in range.
+func (s *fixedSweep) logDensity(w *fixedWorker, k, i, p int) (beta fixed.Q43, ok bool) {
+	d := s.d
+	x, mu := s.k.X.Row(i), s.k.Means.Row(k)
+	c, y := w.c, w.y[(k*s.block+p)*d:][:d]
+	var largest fixed.Q43
+	for j, m := range mu {
+		v := x[j] - m
+		if (x[j]^m)&(x[j]^v) < 0 { // it wrapped
+			return 0, false
+		}
+		c[j] = v
+		largest = max(largest, v, ^v)
+	}
+	if s.norm[k]*largest.Float64() >= 1<<40 { // the sums below could wrap
+		return 0, false
+	}
+	q := s.q[k*d*d:]
+	for j := range y {
+		var sum fixed.Accumulator
+		sum.AddDot(q[j*d:j*d+j+1], c)
+		v, err := sum.RoundChecked()
+		if err != nil || v <= -outOfReach || v >= outOfReach {
+			clear(y)
+			return fixed.Min, true
+		}
+		y[j] = v
+	}
+	twice := s.bias[k]
+	twice.SubDot(y, y)
+	v, err := twice.RoundChecked()
+	if err != nil {
+		clear(y)
+		return fixed.Min, true
+	}
+	half := v >> 1
+	return half + v&half&1, true // to even
+}
+
+// logDensityTangent returns β̇_ik and sets ẏ. For a component out of reach it is of
+// no account, as r_ik is zero.
+func (s *fixedSweep) logDensityTangent(w *fixedWorker, k, i, p int) fixed.Q43 {
+	d := s.d
+	y, dy := w.y[(k*s.block+p)*d:][:d], w.dy[(k*s.block+p)*d:][:d]
+	for j := range d {
+		w.c[j] = s.k.X.Row(i)[j] - s.k.Means.Row(k)[j]
+		w.dc[j] = s.differenceTangent(i, k, j)
+	}
+	var sum fixed.Accumulator
+	for j := range dy {
+		row := (k*d + j) * d
+		var v fixed.Accumulator
+		v.AddDot(s.dq[row:row+j+1], w.c)
+		v.AddDot(s.q[row:row+j+1], w.dc)
+		dy[j] = v.Round()
+	}
+	sum.Add(s.dbias[k])
+	sum.SubDot(y, dy)
+	return sum.Round()
+}
+
+// differenceTangent returns element j of ċ_ik.
+func (s *fixedSweep) differenceTangent(i, k, j int) (dc fixed.Q43) {
+	if s.t.X.Data != nil {
+		dc = s.t.X.Row(i)[j]
+	}
+	if s.t.Means.Data != nil {
+		dc -= s.t.Means.Row(k)[j]
+	}
+	return dc
+}
+
+// addMoments adds what n points from p0 on contribute to the moments of
+// component k, and leaves z in the place of y, and ż in that of ẏ.
+func (s *fixedSweep) addMoments(w *fixedWorker, k, p0, n int) {
+	d, b := s.d, s.block
+	moments := w.moments[k*s.momentSize() : (k+1)*s.momentSize()]
+	var dmoments []fixed.Accumulator
+	if s.second {
+		dmoments = w.dmoments[k*s.momentSize() : (k+1)*s.momentSize()]
+	}
+	mu := s.k.Means.Row(k)
+	for p := range n {
+		x := s.k.X.Row(p0 + p)
+		at := k*b + p
+		wt, y := s.cot.Mul(w.r[at]), w.y[at*d:(at+1)*d]
+		moments[0].Add(wt)
+		if s.second {
+			dw, dy := w.dw[at], w.dy[at*d:(at+1)*d]
+			dmoments[0].Add(dw)
+			for j, v := range y {
+				dy[j] = dw.Mul(v) + wt.Mul(dy[j])
+				dmoments[1+j].Add(dy[j])
+				w.dzs[j*b+p], w.dcs[j*b+p] = dy[j], s.differenceTangent(p0+p, k, j)
+			}
+		}
+		for j, v := range y {
+			y[j] = wt.Mul(v)
+			moments[1+j].Add(y[j])
+			w.zs[j*b+p], w.cs[j*b+p] = y[j], x[j]-mu[j]
+		}
+	}
+	if s.g.Factors.Data == nil && s.gt.Factors.Data == nil {
+		return
+	}
+	for i := range d {
+		for j := range i + 1 {
+			at := 1 + d + i*d + j
+			moments[at].AddDot(w.zs[i*b:i*b+n], w.cs[j*b:])
+			if s.second {
+				dmoments[at].AddDot(w.dzs[i*b:i*b+n], w.cs[j*b:])
+				dmoments[at].AddDot(w.zs[i*b:i*b+n], w.dcs[j*b:])
+			}
+		}
+	}
+}
+
+// addPointCotangents adds Qᵀ·z of component k to the cotangents of n points.
+func (s *fixedSweep) addPointCotangents(w *fixedWorker, k, n int) {
+	d := s.d
+	for p := range n {
+		z := w.y[(k*s.block+p)*d:][:d]
+		for j := range d {
+			row := (k*d + j) * d
+			w.gx[p*d+j].AddDot(s.qt[row+j:row+d], z[j:])
+			if s.second {
+				w.dgx[p*d+j].AddDot(s.qt[row+j:row+d], w.dy[(k*s.block+p)*d+j:])
+				w.dgx[p*d+j].AddDot(s.dqt[row+j:row+d], z[j:])
+			}
+		}
+	}
+}
+
+// subRows subtracts sums from rows p0 to p0+n of a matrix, if there is one.
+func subRows(data []fixed.Q43, stride, p0, n, d int, sums []fixed.Accumulator) {
+	if data == nil {
+		return
+	}
+	for p := range n {
+		for j := range d {
+			data[(p0+p)*stride+j] -= sums[p*d+j].Round()
+		}
+	}
+}
+
+// finish adds up the moments of all workers and turns them into cotangents.
+func (s *fixedSweep) finish() {
+	all := &s.workers[0]
+	for i := range s.workers[1:] {
+		w := &s.workers[1+i]
+		for j := range all.moments {
+			all.moments[j].AddAcc(w.moments[j])
+		}
+		if s.second {
+			for j := range all.dmoments {
+				all.dmoments[j].AddAcc(w.dmoments[j])
+			}
+		}
+	}
+	for k := range s.comps {
+		s.finishComponent(k, all)
+	}
+}
+
+func (s *fixedSweep) finishComponent(k int, w *fixedWorker) {
+	d, n := s.d, fixed.Q43(s.n)
+	g, gt := &s.g, &s.gt
+	moments := w.moments[k*s.momentSize():]
+	sum, v, zc := moments[0].Round(), s.v, moments[1+d:]
+	for j := range v {
+		v[j] = moments[1+j].Round()
+	}
+	if g.Alpha.Data != nil {
+		g.Alpha.Data[k*g.Alpha.Inc] += sum - n*s.cot.Mul(s.weights[k])
+	}
+	q, qt := s.q[k*d*d:(k+1)*d*d], s.qt[k*d*d:(k+1)*d*d]
+	if g.Means.Data != nil {
+		row := g.Means.Row(k)
+		for j := range row {
+			row[j] += fixed.Dot(qt[j*d+j:(j+1)*d], v[j:])
+		}
+	}
+	if g.Factors.Data != nil {
+		row := g.Factors.Row(k)
+		for j := range d {
+			e := q[j*d+j]
+			row[j] += sum - zc[j*d+j].Round().Mul(e) + s.sign*s.cot.Mul(s.m-s.g2.Mul(e.Mul(e)))
+		}
+		scale, l := s.sign*s.cot.Mul(s.g2), row[d:]
+		for j := range d {
+			for i := j + 1; i < d; i++ {
+				l[0] -= zc[i*d+j].Round() + scale.Mul(q[i*d+j])
+				l = l[1:]
+			}
+		}
+	}
+	if !s.second {
+		return
+	}
+
+	dmoments := w.dmoments[k*s.momentSize():]
+	dsum, dv, dzc := dmoments[0].Round(), s.dv, dmoments[1+d:]
+	for j := range dv {
+		dv[j] = dmoments[1+j].Round()
+	}
+	if gt.Alpha.Data != nil {
+		gt.Alpha.Data[k*gt.Alpha.Inc] += dsum - n*(s.dcot.Mul(s.weights[k])+s.cot.Mul(s.dweights[k]))
+	}
+	dq, dqt := s.dq[k*d*d:(k+1)*d*d], s.dqt[k*d*d:(k+1)*d*d]
+	if gt.Means.Data != nil {
+		row := gt.Means.Row(k)
+		for j := range row {
+			var a fixed.Accumulator
+			a.AddDot(dqt[j*d+j:(j+1)*d], v[j:])
+			a.AddDot(qt[j*d+j:(j+1)*d], dv[j:])
+			row[j] += a.Round()
+		}
+	}
+	if gt.Factors.Data != nil {
+		row := gt.Factors.Row(k)
+		for j := range d {
+			e, de := q[j*d+j], dq[j*d+j]
+			prior := s.dcot.Mul(s.m-s.g2.Mul(e.Mul(e))) - 2*s.cot.Mul(s.g2.Mul(e.Mul(de)))
+			row[j] += dsum - dzc[j*d+j].Round().Mul(e) - zc[j*d+j].Round().Mul(de) + s.sign*prior
+		}
+		scale, dscale, l := s.sign*s.cot.Mul(s.g2), s.sign*s.dcot.Mul(s.g2), row[d:]
+		for j := range d {
+			for i := j + 1; i < d; i++ {
+				l[0] -= dzc[i*d+j].Round() + dscale.Mul(q[i*d+j]) + scale.Mul(dq[i*d+j])
+				l = l[1:]
+			}
+		}
+	}
+}
