@@ -44,7 +44,7 @@
 //	    rounded: half an ulp of the result and 1.5 (2 for Sub) of the term,
 //	    plus half an ulp of d times |d term/dd|. Near the result 1 the log is
 //	    small and its relative error is not; the error of the number is.
-//	(3) 0.51 ulp but where the log of the result is smaller than 2^-27 of those
+//	(3) 0.51 ulp but where the log of the result is smaller than 2^-20 of those
 //	    of the operands; then the bound is as (2), in float64 arithmetic.
 //	(4) A few 2^-53 (2^-24 over Float32) and half an ulp of the result. Terms of
 //	    opposite sign cancel, over Signed, as they do in float64.
@@ -53,7 +53,7 @@
 //
 // The functions behind Add and Sub use no machine-dependent code and no fused
 // multiply-add: every operation gives the same bits on every machine, except
-// Sum over Float64, Float32 and Signed, which is vectorised.
+// Sum and Prod over the float types, which are vectorised.
 //
 // # Fixed, and where it wraps
 //
@@ -61,7 +61,7 @@
 // in units of 2^-43; the one int64 left over is zero. A product whose log
 // overflows wraps there, silently, as integers do in Go, and dividing takes it
 // back: MulAssign, DivAssign, MulPowAssign and DivPowAssign are bijections for
-// every operand but zero. So is xⁿ as long as it does not wrap; where it would,
+// every operand but zero. So is xⁿ, n ≠ 0, as long as it does not wrap; where it would,
 // PowAssign returns an error, since modulo 2⁶⁴-1 = 3·5·17·257·641·65537·6700417
 // a power that shares a factor with that has several roots. The way back is
 // RootAssign, and the other way round it is exact only for logs that n divides,
