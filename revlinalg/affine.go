@@ -45,15 +45,18 @@ func NewAffine(y *mat.VecDense, w *mat.Dense, x, b *mat.VecDense) Affine[float64
 }
 
 func (k *Affine[T]) checkShape() {
+	if k.Y.Data == nil {
+		k.Y.N = k.W.Rows // that of its cotangent
+	}
 	if k.X.N != k.W.Cols ||
-		k.Y.Data != nil && k.Y.N != k.W.Rows ||
+		k.Y.N != k.W.Rows ||
 		k.B.N != 0 && k.B.N != k.W.Rows {
 		panic(mat.ErrShape)
 	}
 }
 
-func (k Affine[T]) check() {
-	rev.Check(&k)
+func (k *Affine[T]) check() {
+	rev.Check(k)
 	k.checkShape()
 }
 

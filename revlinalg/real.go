@@ -38,3 +38,20 @@ func sumSquares[T rev.Real](x rev.Vector[T]) T {
 	}
 	return dot(x, x)
 }
+
+// sum returns Σ x_i.
+func sum[T rev.Real](x rev.Vector[T]) T {
+	if x.N > 0 && x.Inc == 1 {
+		switch xs := any(x.Data[:x.N]).(type) {
+		case []float64:
+			return T(simd.Sum(xs))
+		case []float32:
+			return T(simd.Sum(xs))
+		}
+	}
+	var s T
+	for i := range x.N {
+		s += x.Data[i*x.Inc]
+	}
+	return s
+}

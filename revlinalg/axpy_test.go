@@ -1,0 +1,55 @@
+package revlinalg
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/fixed"
+	"revnum/rev"
+	"revnum/rev/revtest"
+)
+
+func axpySpec[T rev.Real]() revtest.Spec[Axpy[T]] {
+	return revtest.Spec[Axpy[T]]{
+		New: func(rnd *rand.Rand, size int) Axpy[T] {
+			alpha := fixed.Of[T](rnd.NormFloat64())
+			return Axpy[T]{Y: vectorOf[T](rnd, size), Alpha: &alpha, X: vectorOf[T](rnd, size)}
+		},
+	}
+}
+
+func TestAxpy(t *testing.T) {
+	kernels(t, axpySpec[float32](), axpySpec[float64](), axpySpec[fixed.Q43]())
+}
+
+func TestAxpyValue(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(5, 1))
+	m := mat.NewDense(50, 2, normals[float64](rnd, 100, 1))
+	x, y := m.ColView(0).(*mat.VecDense), m.ColView(1).(*mat.VecDense)
+	alpha := 1.5
+	var want mat.VecDense
+	want.AddScaledVec(y, alpha, x)
+	NewAxpy(y, &alpha, x).Forward()
+	if !mat.EqualApprox(y, &want, 1e-15) {
+		t.Errorf("got %v, want %v", y, want)
+	}
+}
+
+func ExampleAxpy() {
+	x, y := mat.NewVecDense(2, []float64{1, 2}), mat.NewVecDense(2, []float64{10, 20})
+	alpha := 3.0
+	k := NewAxpy(y, &alpha, x)
+	k.Forward()
+	fmt.Println(y.RawVector().Data)
+
+	gx, gy := mat.NewVecDense(2, nil), mat.NewVecDense(2, []float64{1, 1})
+	galpha := 0.0
+	k.Adjoint(NewAxpy(gy, &galpha, gx))
+	fmt.Println(y.RawVector().Data, galpha, gx.RawVector().Data)
+	// Output:
+	// [13 26]
+	// [10 20] 3 [3 3]
+}

@@ -1,0 +1,320 @@
+package revlinalg
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/fixed"
+	"revnum/internal/simd"
+	"revnum/rev"
+)
+
+// Softmax is the kernel
+//
+//	Y += p,  p_i = exp(x_i - m)/s,  m = max x,  s = Σ_i exp(x_i - m)
+//
+// with the derivatives, which all are of the form
+//
+//	x̄_i += p_i·(ȳ_i - d),  d = Σ p_j·ȳ_j
+//	ẏ_i += ṗ_i = p_i·(ẋ_i - r),  r = Σ p_j·ẋ_j
+//	ẋ̄_i += p_i·(ġ_i - e) + ṗ_i·(ȳ_i - d),  e = Σ p_j·ġ_j + ṗ_j·ȳ_j
+//
+// where ġ is the tangent of ȳ. The exponentials are computed again in every
+// method, and nowhere stored.
+//
+// No exponential overflows. In floating point an element of p is within a few
+// units in the last place and the rounding of x_i - m. If an element of X is
+// NaN or +Inf, or all are -Inf, p is NaN throughout.
+//
+// In fixed point an element of p is within 2 + n·p_i/s units in the last place,
+// for n < 2²⁰ elements of any magnitude; those that are more than 31 below the
+// maximum get zero. The derivatives are meaningful as long as the differences
+// ȳ_i - d and so on are below 2²⁰.
+type Softmax[T rev.Real] struct {
+	Y rev.Vector[T] `rev:"acc"`
+	X rev.Vector[T] `rev:"in"`
+}
+
+// NewSoftmax returns the kernel over gonum vectors, sharing their storage. It
+// panics with mat.ErrShape if they differ in length.
+func NewSoftmax(y, x *mat.VecDense) Softmax[float64] {
+	k := Softmax[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
+	k.checkShape()
+	return k
+}
+
+func (k *Softmax[T]) checkShape() {
+	if k.Y.Data == nil {
+		k.Y.N = k.X.N // that of its cotangent
+	}
+	if k.Y.N != k.X.N {
+		panic(mat.ErrShape)
+	}
+}
+
+func (k *Softmax[T]) check() {
+	rev.Check(k)
+	k.checkShape()
+}
+
+// Forward computes Y += p.
+func (k Softmax[T]) Forward() {
+	k.check()
+	var buffer [softmaxPiece]T
+	w := newSoftmax(k.X, buffer[:])
+	for w.next() {
+		w.add(k.Y)
+	}
+}
+
+// Inverse computes Y -= p.
+func (k Softmax[T]) Inverse() {
+	k.check()
+	var buffer [softmaxPiece]T
+	w := newSoftmax(k.X, buffer[:])
+	for w.next() {
+		w.sub(k.Y)
+	}
+}
+
+// Adjoint computes Y -= p and x̄_i += p_i·(ȳ_i - d).
+func (k Softmax[T]) Adjoint(g Softmax[T]) {
+	k.check()
+	rev.CheckLike(&k, &g)
+	var buffer [softmaxPiece]T
+	w := newSoftmax(k.X, buffer[:])
+	gradient := g.Y.Data != nil && g.X.Data != nil
+	var d T
+	if gradient {
+		d = w.mean(g.Y)
+	}
+	for w.next() {
+		w.sub(k.Y)
+		if gradient {
+			w.addCentered(g.X, 1, g.Y, d)
+		}
+	}
+}
+
+// Tangent computes Y += p and ẏ_i += p_i·(ẋ_i - r).
+func (k Softmax[T]) Tangent(t Softmax[T]) {
+	k.check()
+	rev.CheckLike(&k, &t)
+	var buffer [softmaxPiece]T
+	w := newSoftmax(k.X, buffer[:])
+	derivative := t.Y.Data != nil && t.X.Data != nil
+	var r T
+	if derivative {
+		r = w.mean(t.X)
+	}
+	for w.next() {
+		w.add(k.Y)
+		if derivative {
+			w.addCentered(t.Y, 1, t.X, r)
+		}
+	}
+}
+
+// AdjointTangent computes what Adjoint does, ẏ_i -= p_i·(ẋ_i - r), and the
+// tangent of the gradient in gt.
+func (k Softmax[T]) AdjointTangent(g, t, gt Softmax[T]) {
+	k.check()
+	rev.CheckLike(&k, &g, &t, &gt)
+	var buffer [softmaxPiece]T
+	w := newSoftmax(k.X, buffer[:])
+	var d, r, e T
+	if g.Y.Data != nil {
+		d = w.mean(g.Y)
+	}
+	if t.X.Data != nil {
+		r = w.mean(t.X)
+	}
+	turn := g.Y.Data != nil && t.X.Data != nil
+	if gt.Y.Data != nil {
+		e = w.mean(gt.Y)
+	}
+	if turn {
+		// Σ ṗ_j·ȳ_j = Σ p_j·(ẋ_j - r)·(ȳ_j - d), as Σ ṗ_j = 0.
+		e += w.covariance(t.X, r, g.Y, d)
+	}
+	for w.next() {
+		w.sub(k.Y)
+		if t.X.Data != nil && t.Y.Data != nil {
+			w.addCentered(t.Y, -1, t.X, r)
+		}
+		if g.Y.Data != nil && g.X.Data != nil {
+			w.addCentered(g.X, 1, g.Y, d)
+		}
+		if gt.X.Data == nil {
+			continue
+		}
+		for i, p := range w.p {
+			var v T
+			if gt.Y.Data != nil {
+				v = gt.Y.Data[(w.lo+i)*gt.Y.Inc]
+			}
+			v -= e
+			if turn {
+				v += fixed.Product(t.X.Data[(w.lo+i)*t.X.Inc]-r, g.Y.Data[(w.lo+i)*g.Y.Inc]-d)
+			}
+			gt.X.Data[(w.lo+i)*gt.X.Inc] += fixed.Product(p, v)
+		}
+	}
+}
+
+// A softmax goes through the elements of p in pieces: next makes p the piece
+// that begins with element lo, until there is none.
+type softmax[T rev.Real] struct {
+	x      rev.Vector[T]
+	max, s T
+	lo     int
+	p      []T
+	buffer []T
+}
+
+// softmaxPiece is the length of a piece, which lies on the stack.
+const softmaxPiece = 256
+
+// newSoftmax returns a softmax of x before its first piece. The buffer is for
+// one piece.
+func newSoftmax[T rev.Real](x rev.Vector[T], buffer []T) softmax[T] {
+	w := softmax[T]{x: x, max: maximum(x), buffer: buffer}
+	for w.advance() {
+		w.s = addSat(w.s, expShift(w.p, w.max))
+	}
+	return w
+}
+
+// advance goes on to the next piece and puts the elements of x into p. Behind
+// the last it goes back to before the first.
+func (w *softmax[T]) advance() bool {
+	w.lo += len(w.p)
+	w.p = w.buffer[:min(len(w.buffer), w.x.N-w.lo)]
+	for i := range w.p {
+		w.p[i] = w.x.Data[(w.lo+i)*w.x.Inc]
+	}
+	if len(w.p) == 0 {
+		w.lo = 0
+		return false
+	}
+	return true
+}
+
+// next goes on to the next piece. Behind the last it goes back to before the
+// first.
+func (w *softmax[T]) next() bool {
+	if !w.advance() {
+		return false
+	}
+	expShift(w.p, w.max)
+	for i, e := range w.p {
+		w.p[i] = fixed.Quotient(e, w.s)
+	}
+	return true
+}
+
+// mean returns Σ p_i·y_i.
+func (w *softmax[T]) mean(y rev.Vector[T]) T {
+	var s T
+	for w.next() {
+		for i, p := range w.p {
+			s += fixed.Product(p, y.Data[(w.lo+i)*y.Inc])
+		}
+	}
+	return s
+}
+
+// covariance returns Σ p_i·(x_i - r)·(y_i - d).
+func (w *softmax[T]) covariance(x rev.Vector[T], r T, y rev.Vector[T], d T) T {
+	var s T
+	for w.next() {
+		for i, p := range w.p {
+			v := fixed.Product(p, x.Data[(w.lo+i)*x.Inc]-r)
+			s += fixed.Product(v, y.Data[(w.lo+i)*y.Inc]-d)
+		}
+	}
+	return s
+}
+
+// add adds the piece to y, if there is one.
+func (w *softmax[T]) add(y rev.Vector[T]) {
+	if y.Data == nil {
+		return
+	}
+	for i, p := range w.p {
+		y.Data[(w.lo+i)*y.Inc] += p
+	}
+}
+
+// sub undoes add.
+func (w *softmax[T]) sub(y rev.Vector[T]) {
+	if y.Data == nil {
+		return
+	}
+	for i, p := range w.p {
+		y.Data[(w.lo+i)*y.Inc] -= p
+	}
+}
+
+// addCentered adds sign·p_i·(x_i - mean) to y_i, for the piece. The sign is 1 or
+// -1, also as the integer of a fixed-point number.
+func (w *softmax[T]) addCentered(y rev.Vector[T], sign T, x rev.Vector[T], mean T) {
+	for i, p := range w.p {
+		y.Data[(w.lo+i)*y.Inc] += fixed.Product(p, x.Data[(w.lo+i)*x.Inc]-mean) * sign
+	}
+}
+
+// maximum returns the largest element of x, NaN if one is, and the least number
+// if there is none.
+func maximum[T rev.Real](x rev.Vector[T]) T {
+	if x.N == 0 {
+		return lowest[T]()
+	}
+	if x.Inc == 1 {
+		switch xs := any(x.Data[:x.N]).(type) {
+		case []float64:
+			return T(simd.Max(xs))
+		case []float32:
+			return T(simd.Max(xs))
+		}
+	}
+	m := x.Data[0]
+	for i := range x.N {
+		m = max(m, x.Data[i*x.Inc])
+	}
+	return m
+}
+
+// lowest returns -Inf, or the least fixed-point number.
+func lowest[T rev.Real]() T {
+	if isFixed[T]() {
+		return T(fixed.Min)
+	}
+	return T(math.Inf(-1))
+}
+
+// expShift computes x_i = exp(x_i - shift), where no x_i is above shift, and
+// returns the sum. In fixed point both saturate.
+func expShift[T rev.Real](x []T, shift T) T {
+	switch xs := any(x).(type) {
+	case []float64:
+		return T(simd.ExpShiftSum(xs, xs, float64(shift)))
+	case []float32:
+		return T(simd.ExpShiftSum(xs, xs, float32(shift)))
+	}
+	var s T
+	for i, v := range x {
+		x[i] = T(fixed.Exp(fixed.Q43(v).SubSat(fixed.Q43(shift))))
+		s = addSat(s, x[i])
+	}
+	return s
+}
+
+// addSat returns a + b, saturated in fixed point.
+func addSat[T rev.Real](a, b T) T {
+	if isFixed[T]() {
+		return T(fixed.Q43(a).AddSat(fixed.Q43(b)))
+	}
+	return a + b
+}

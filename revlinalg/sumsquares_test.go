@@ -1,0 +1,51 @@
+package revlinalg
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/fixed"
+	"revnum/rev"
+	"revnum/rev/revtest"
+)
+
+func sumSquaresSpec[T rev.Real]() revtest.Spec[SumSquares[T]] {
+	return revtest.Spec[SumSquares[T]]{
+		New: func(rnd *rand.Rand, size int) SumSquares[T] {
+			return SumSquares[T]{Out: new(T), X: vectorOf[T](rnd, size)}
+		},
+		Free: []string{"X.N"},
+	}
+}
+
+func TestSumSquares(t *testing.T) {
+	kernels(t, sumSquaresSpec[float32](), sumSquaresSpec[float64](), sumSquaresSpec[fixed.Q43]())
+}
+
+func TestSumSquaresValue(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(7, 1))
+	m := mat.NewDense(50, 2, normals[float64](rnd, 100, 1))
+	x := m.ColView(1).(*mat.VecDense)
+	out := 1.0
+	NewSumSquares(&out, x).Forward()
+	if want := 1 + mat.Dot(x, x); math.Abs(out-want) > 1e-13 {
+		t.Errorf("got %v, want %v", out, want)
+	}
+}
+
+func ExampleSumSquares() {
+	x, gx := mat.NewVecDense(3, []float64{1, 2, 3}), mat.NewVecDense(3, nil)
+	out, gout := 0.0, 1.0
+	k := NewSumSquares(&out, x)
+	k.Forward()
+	fmt.Println(out)
+	k.Adjoint(NewSumSquares(&gout, gx))
+	fmt.Println(out, gx.RawVector().Data)
+	// Output:
+	// 14
+	// 0 [2 4 6]
+}
