@@ -1,0 +1,125 @@
+package revlinalg
+
+import (
+	"math"
+
+	"revnum/rev"
+	"revnum/ulog"
+)
+
+// The kernels LogSum, LogDot, LogMul and LogMulElem compute in the semiring of
+// logarithmic numbers: their operands are logs, x ⊗ y = x + y is the product of
+// the numbers and x ⊕ y = log(eˣ + eʸ) the sum. What they add into an output z
+// is a sum of products, s = t_1 ⊕ t_2 ⊕ ..., each t a sum of inputs:
+//
+//	Forward   z' = z ⊕ s
+//	Inverse   z  = z' ⊖ s = log(e^z' - e^s)
+//
+// In the logs that is a map in place, with the derivatives
+//
+//	∂z'/∂z = ω = e^(z-z'),   ∂z'/∂t_i = w_i = e^(t_i-z'),   ω + Σ w_i = 1:
+//
+// the share of each number in the sum, which for probabilities is the posterior
+// probability of its term. With σ = Σ w_i·ṫ_i,
+//
+//	Tangent         ż' = ω·ż + σ
+//	Adjoint         z̄ = ω·z̄',  t̄_i += w_i·z̄'
+//	AdjointTangent  ġz = ω·(ġz' + z̄'·(ż - ż')),
+//	                ġt_i += w_i·(ġz' + z̄'·(ṫ_i - ż'))
+//
+// since ω̇ = ω·(ż - ż') and ẇ_i = w_i·(ṫ_i - ż').
+//
+// A kernel works out s, calls logStep for z, works out σ from what z' is, and
+// calls logTangent and logCotangent for the rest. In all of them back says that
+// the state is z' and becomes z, as in Inverse, Adjoint and AdjointTangent.
+//
+// Where there is nothing to take a derivative of, at numbers that are zero,
+// the shares settle it: a term that is zero has the share 0, and so has z if it
+// is zero and s is not. If s is zero, z' is z and ω is 1.
+
+// logStep changes z by s and returns what it is without and with s.
+func logStep[T rev.Float](z *T, s T, back bool) (before, after T) {
+	number := func(x T) ulog.Float64 { return ulog.Float64{Log: float64(x)} }
+	if back {
+		after = *z
+		before = T(number(after).Sub(number(s)).Log)
+		*z = before
+		return before, after
+	}
+	before = *z
+	after = T(number(before).Add(number(s)).Log)
+	*z = after
+	return before, after
+}
+
+// logShare returns w = e^(t-z') for a term t of z'.
+func logShare[T rev.Float](t, after T) float64 {
+	if isLogZero(t) && after == after {
+		return 0
+	}
+	return math.Exp(float64(t) - float64(after))
+}
+
+// logKept returns ω.
+func logKept[T rev.Float](before, after, s T) float64 {
+	if isLogZero(s) {
+		return 1
+	}
+	return logShare(before, after)
+}
+
+func isLogZero[T rev.Float](x T) bool { return math.IsInf(float64(x), -1) }
+
+// logTangent changes ż, nil if it is not asked for, and returns what it is
+// without and with σ.
+func logTangent[T rev.Float](t *T, kept, sigma float64, back bool) (before, after float64) {
+	switch {
+	case t == nil:
+		return 0, sigma
+	case back:
+		after = float64(*t)
+		if kept != 0 {
+			before = (after - sigma) / kept
+		}
+		*t = T(before)
+	default:
+		before = float64(*t)
+		after = sigma
+		if kept != 0 {
+			after += float64(kept * before)
+		}
+		*t = T(after)
+	}
+	return before, after
+}
+
+// logCotangent changes z̄ and ġz, nil for zero, and returns what times the share
+// of a term is to be added to its cotangent, and, beside the tangent of the
+// term, to the tangent of that.
+func logCotangent[T rev.Float](g, gt *T, kept, before, after float64, back bool) (seed, dseed float64) {
+	var out, dout float64 // z̄' and ġz'
+	if g != nil {
+		out = float64(*g)
+	}
+	if gt != nil {
+		dout = float64(*gt)
+	}
+	if back {
+		if g != nil {
+			*g = T(kept * out)
+		}
+		if gt != nil {
+			*gt = T(kept * (dout + float64(out*(before-after))))
+		}
+		return out, dout - float64(out*after)
+	}
+	out /= kept
+	dout = dout/kept - float64(out*(before-after))
+	if g != nil {
+		*g = T(out)
+	}
+	if gt != nil {
+		*gt = T(dout)
+	}
+	return -out, float64(out*after) - dout
+}
