@@ -94,15 +94,15 @@ func NewUnitary(x *mat.Dense, theta *mat.VecDense) Unitary[float64] {
 
 // NewUnitaryVec is NewUnitary for a vector, a matrix of one column.
 func NewUnitaryVec(x, theta *mat.VecDense) Unitary[float64] {
-	k := Unitary[float64]{X: column(rev.ViewVec(x))}
+	k := Unitary[float64]{X: asColumn(rev.ViewVec(x))}
 	if theta != nil {
 		k.Theta = rev.ViewVec(theta)
 	}
 	return k
 }
 
-// column returns x as a matrix of one column, sharing its storage.
-func column[T any](x rev.Vector[T]) rev.General[T] {
+// asColumn returns x as a matrix of one column, sharing its storage.
+func asColumn[T any](x rev.Vector[T]) rev.General[T] {
 	return rev.General[T]{Rows: x.N, Cols: 1, Data: x.Data, Stride: x.Inc}
 }
 
