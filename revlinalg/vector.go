@@ -8,14 +8,18 @@ import (
 	"revnum/rev"
 )
 
-// pools are the idle workspaces of a kernel, for either type of element.
-type pools struct{ of32, of64 sync.Pool }
+// pools are the idle workspaces of a kernel, for each type of element.
+type pools struct{ of32, of64, ofQ43 sync.Pool }
 
-func poolOf[T rev.Float](p *pools) *sync.Pool {
-	if any(T(0)) == any(float32(0)) {
+func poolOf[T rev.Real](p *pools) *sync.Pool {
+	switch any(T(0)).(type) {
+	case float32:
 		return &p.of32
+	case float64:
+		return &p.of64
+	default:
+		return &p.ofQ43
 	}
-	return &p.of64
 }
 
 // get returns a workspace from the pool, or a new one.

@@ -1,0 +1,338 @@
+package revlinalg
+
+import (
+	"math/bits"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/fixed"
+	"revnum/internal/parallel"
+	"revnum/internal/simd"
+	"revnum/rev"
+)
+
+// MatMul is the kernel
+//
+//	C += op(A)·op(B)
+//
+// where op(A) is m×k, op(B) is k×n, and op(X) is X or, if TransA or TransB is
+// set, Xᵀ. Writing A and B for op(A) and op(B), the derivatives are
+//
+//	Ā += C̄·Bᵀ,  B̄ += Aᵀ·C̄,  Ċ += Ȧ·B + A·Ḃ
+//
+// and, of second order, with Ġ the tangent of C̄,
+//
+//	Ǡ += Ġ·Bᵀ + C̄·Ḃᵀ,  Ḃ̄ += Aᵀ·Ġ + Ȧᵀ·C̄.
+//
+// In floating point an element of the product is within k·ε·Σ|a_il·b_lj|. If k
+// is above 256 it is added to C in several parts, so that Inverse restores C
+// within a unit in the last place of the largest value on the way for each of
+// them.
+//
+// In fixed point an element of the product, and of each product above, is exact
+// and rounded once, to nearest. It is meaningful if it is below 2²⁰, and wraps
+// if it is not (what wraps on the way does no harm).
+//
+// The bits do not depend on the number of workers: they share the rows of the
+// results in blocks that depend on the shape alone.
+type MatMul[T rev.Real] struct {
+	C              rev.General[T] `rev:"acc"`
+	A              rev.General[T] `rev:"in"`
+	B              rev.General[T] `rev:"in"`
+	TransA, TransB bool
+	Workers        int // 0 means GOMAXPROCS
+}
+
+// NewMatMul returns the kernel over gonum matrices, sharing their storage. Each
+// of a and b is a *mat.Dense or the transpose of one, as its method T returns
+// it; another type panics. It panics with mat.ErrShape if the operands do not
+// fit together.
+func NewMatMul(c *mat.Dense, a, b mat.Matrix) MatMul[float64] {
+	k := MatMul[float64]{C: rev.ViewDense(c)}
+	k.A, k.TransA = factor(a)
+	k.B, k.TransB = factor(b)
+	k.checkShape()
+	return k
+}
+
+// factor returns the storage of m, and whether it is that of the transpose.
+func factor(m mat.Matrix) (rev.General[float64], bool) {
+	trans := false
+	if t, ok := m.(mat.Untransposer); ok {
+		m, trans = t.Untranspose(), true
+	}
+	return rev.ViewDense(m.(*mat.Dense)), trans
+}
+
+func (k *MatMul[T]) checkShape() {
+	a, b := k.a(), k.b()
+	if k.C.Data == nil {
+		k.C.Rows, k.C.Cols = a.rows, b.cols // those of its cotangent
+	}
+	if a.cols != b.rows || k.C.Rows != a.rows || k.C.Cols != b.cols {
+		panic(mat.ErrShape)
+	}
+}
+
+func (k *MatMul[T]) check() {
+	rev.Check(k)
+	k.checkShape()
+}
+
+// a and b return op(A) and op(B).
+func (k *MatMul[T]) a() strided[T] { return view(k.A, k.TransA) }
+func (k *MatMul[T]) b() strided[T] { return view(k.B, k.TransB) }
+
+// A strided matrix has element (i, j) at data[i*rs+j*cs].
+type strided[T rev.Real] struct {
+	rows, cols int
+	data       []T
+	rs, cs     int
+}
+
+// view returns m or its transpose.
+func view[T rev.Real](m rev.General[T], trans bool) strided[T] {
+	s := strided[T]{m.Rows, m.Cols, m.Data, m.Stride, 1}
+	if trans {
+		return s.t()
+	}
+	return s
+}
+
+// t returns the transpose of s.
+func (s strided[T]) t() strided[T] { return strided[T]{s.cols, s.rows, s.data, s.cs, s.rs} }
+
+// Forward computes C += A·B.
+func (k MatMul[T]) Forward() {
+	k.check()
+	k.multiply(k.C, 1, k.a(), k.b())
+}
+
+// Inverse computes C -= A·B.
+func (k MatMul[T]) Inverse() {
+	k.check()
+	k.multiply(k.C, -1, k.a(), k.b())
+}
+
+// Adjoint computes C -= A·B and Ā += C̄·Bᵀ, B̄ += Aᵀ·C̄.
+func (k MatMul[T]) Adjoint(g MatMul[T]) {
+	k.check()
+	rev.CheckLike(&k, &g)
+	k.multiply(k.C, -1, k.a(), k.b())
+	k.addGradient(&g, g.C, k.a(), k.b())
+}
+
+// addGradient adds gc·bᵀ and aᵀ·gc to the cotangents of A and B in g.
+func (k *MatMul[T]) addGradient(g *MatMul[T], gc rev.General[T], a, b strided[T]) {
+	c := view(gc, false)
+	if k.TransA {
+		k.multiply(g.A, 1, b, c.t())
+	} else {
+		k.multiply(g.A, 1, c, b.t())
+	}
+	if k.TransB {
+		k.multiply(g.B, 1, c.t(), a)
+	} else {
+		k.multiply(g.B, 1, a.t(), c)
+	}
+}
+
+// Tangent computes C += A·B and Ċ += Ȧ·B + A·Ḃ.
+func (k MatMul[T]) Tangent(t MatMul[T]) {
+	k.check()
+	rev.CheckLike(&k, &t)
+	k.multiply(k.C, 1, k.a(), k.b())
+	k.multiply(t.C, 1, view(t.A, k.TransA), k.b())
+	k.multiply(t.C, 1, k.a(), view(t.B, k.TransB))
+}
+
+// AdjointTangent computes what Adjoint does, Ċ -= Ȧ·B + A·Ḃ, and the tangents
+// of the gradient in gt.
+func (k MatMul[T]) AdjointTangent(g, t, gt MatMul[T]) {
+	k.check()
+	rev.CheckLike(&k, &g, &t, &gt)
+	ta, tb := view(t.A, k.TransA), view(t.B, k.TransB)
+	k.multiply(t.C, -1, k.a(), tb)
+	k.multiply(t.C, -1, ta, k.b())
+	k.addGradient(&gt, gt.C, k.a(), k.b())
+	k.addGradient(&gt, g.C, ta, tb)
+	k.multiply(k.C, -1, k.a(), k.b())
+	k.addGradient(&g, g.C, k.a(), k.b())
+}
+
+// multiply computes C += sign·A·B, or nothing if one of them is nil.
+func (k *MatMul[T]) multiply(c rev.General[T], sign int, a, b strided[T]) {
+	if c.Data == nil || a.data == nil || b.data == nil || c.Rows == 0 || c.Cols == 0 || a.cols == 0 {
+		return
+	}
+	w := get[product[T]](poolOf[T](&productPools))
+	w.c, w.a, w.b, w.sign = c, a, b, sign
+	// Blocks that are worth a worker's while, a multiple of a tile, and not so
+	// many that B comes from memory too often.
+	w.rows = max((c.Rows+15)/16, 1<<18/(c.Cols*a.cols)+1)
+	w.rows = (w.rows + tile - 1) / tile * tile
+	blocks := (c.Rows + w.rows - 1) / w.rows
+	workers := min(parallel.Workers(k.Workers), blocks)
+	if isFixed[T]() {
+		w.scratch = grow(w.scratch, workers)
+	}
+	parallel.Run(workers, blocks, w)
+	w.c, w.a, w.b = rev.General[T]{}, strided[T]{}, strided[T]{}
+	poolOf[T](&productPools).Put(w)
+}
+
+var productPools pools
+
+// A product is a multiplication in progress.
+type product[T rev.Real] struct {
+	c       rev.General[T]
+	a, b    strided[T]
+	sign    int
+	rows    int // of a block
+	scratch []fixedTiles
+}
+
+// Block computes a block of rows of C.
+func (w *product[T]) Block(worker, block int) {
+	lo := block * w.rows
+	m := min(w.rows, w.c.Rows-lo)
+	n, k := w.c.Cols, w.a.cols
+	c, a := w.c.Data[lo*w.c.Stride:], w.a.data[lo*w.a.rs:]
+	switch c := any(c).(type) {
+	case []float64:
+		simd.Gemm(m, n, k, float64(w.sign), any(a).([]float64), w.a.rs, w.a.cs, any(w.b.data).([]float64), w.b.rs, w.b.cs, c, w.c.Stride)
+	case []float32:
+		simd.Gemm(m, n, k, float32(w.sign), any(a).([]float32), w.a.rs, w.a.cs, any(w.b.data).([]float32), w.b.rs, w.b.cs, c, w.c.Stride)
+	case []fixed.Q43:
+		tiles := &w.scratch[worker]
+		a, b := any(a).([]fixed.Q43), any(w.b.data).([]fixed.Q43)
+		for i := 0; i < m; i += tile {
+			for j := 0; j < n; j += tile {
+				tiles.clear()
+				for l := 0; l < k; l += tileDepth {
+					depth := min(tileDepth, k-l)
+					tiles.a.load(a[i*w.a.rs+l*w.a.cs:], min(tile, m-i), depth, w.a.rs, w.a.cs)
+					tiles.b.load(b[j*w.b.cs+l*w.b.rs:], min(tile, n-j), depth, w.b.cs, w.b.rs)
+					tiles.multiply(depth)
+				}
+				tiles.store(c[i*w.c.Stride+j:], w.c.Stride, k, w.sign)
+			}
+		}
+	}
+}
+
+// The product of fixed-point matrices is that of tiles, each of which is summed
+// in 128 bits. There is no signed product of words in Go, so a tile takes
+// integers x for x' = x + 2⁶³, which are not negative. Then, modulo 2¹²⁸,
+//
+//	Σ x·y = Σ x'·y' - 2⁶³·(Σ x' + Σ y') + k·2¹²⁶
+//
+// where the sums over one factor are taken once for a row or column of a tile.
+
+const (
+	tile      = 32  // rows and columns of a tile of C
+	tileDepth = 128 // products that are summed before the next part of A and B is loaded
+)
+
+type fixedTiles struct {
+	a, b fixedTile // rows of A, columns of B
+	sum  [tile * tile]word128
+}
+
+// A fixedTile holds rows of A or columns of B, each after the other, and their
+// sums.
+type fixedTile struct {
+	n    int // rows or columns
+	x    [tile * tileDepth]uint64
+	sums [tile]word128
+}
+
+type word128 struct{ hi, lo uint64 }
+
+func (t *fixedTiles) clear() {
+	clear(t.a.sums[:])
+	clear(t.b.sums[:])
+	clear(t.sum[:])
+}
+
+// load takes n rows of the given length from x, where element (i, l) is
+// x[i*rs+l*cs].
+func (t *fixedTile) load(x []fixed.Q43, n, length, rs, cs int) {
+	t.n = n
+	for i := range n {
+		row := t.x[i*tileDepth:][:length]
+		s := t.sums[i]
+		for l := range row {
+			v := uint64(x[i*rs+l*cs]) ^ 1<<63
+			row[l] = v
+			var c uint64
+			s.lo, c = bits.Add64(s.lo, v, 0)
+			s.hi += c
+		}
+		t.sums[i] = s
+	}
+}
+
+// multiply adds the products of what is loaded.
+func (t *fixedTiles) multiply(length int) {
+	for i := range t.a.n {
+		a := t.a.x[i*tileDepth:][:length]
+		sum := t.sum[i*tile:][:t.b.n]
+		j := 0
+		for ; j+1 < len(sum); j += 2 {
+			b0 := t.b.x[j*tileDepth:][:len(a)]
+			b1 := t.b.x[(j+1)*tileDepth:][:len(a)]
+			var c uint64
+			h0, l0, h1, l1 := sum[j].hi, sum[j].lo, sum[j+1].hi, sum[j+1].lo
+			for l, v := range a {
+				hi, lo := bits.Mul64(v, b0[l])
+				l0, c = bits.Add64(l0, lo, 0)
+				h0, _ = bits.Add64(h0, hi, c)
+				hi, lo = bits.Mul64(v, b1[l])
+				l1, c = bits.Add64(l1, lo, 0)
+				h1, _ = bits.Add64(h1, hi, c)
+			}
+			sum[j], sum[j+1] = word128{h0, l0}, word128{h1, l1}
+		}
+		if j < len(sum) {
+			b := t.b.x[j*tileDepth:][:len(a)]
+			s := sum[j]
+			for l, v := range a {
+				hi, lo := bits.Mul64(v, b[l])
+				var c uint64
+				s.lo, c = bits.Add64(s.lo, lo, 0)
+				s.hi, _ = bits.Add64(s.hi, hi, c)
+			}
+			sum[j] = s
+		}
+	}
+}
+
+// store adds sign times the sums of k products, rounded, to c.
+func (t *fixedTiles) store(c []fixed.Q43, stride, k, sign int) {
+	for i := range t.a.n {
+		row := c[i*stride:][:t.b.n]
+		for j := range row {
+			lo, carry := bits.Add64(t.a.sums[i].lo, t.b.sums[j].lo, 0)
+			hi := t.a.sums[i].hi + t.b.sums[j].hi + carry
+			hi, lo = hi<<63|lo>>1, lo<<63 // times 2⁶³
+			s := t.sum[i*tile+j]
+			var borrow uint64
+			lo, borrow = bits.Sub64(s.lo, lo, 0)
+			hi = s.hi - hi - borrow + uint64(k)<<62
+			v := round(hi, lo)
+			if sign < 0 {
+				v = -v
+			}
+			row[j] += v
+		}
+	}
+}
+
+// round returns the sum hi·2⁶⁴ + lo of products, rounded to nearest, ties to
+// even, and wrapped.
+func round(hi, lo uint64) fixed.Q43 {
+	const f = fixed.FracBits
+	lo, c := bits.Add64(lo, 1<<(f-1)-1+lo>>f&1, 0)
+	return fixed.Q43((hi+c)<<(64-f) | lo>>f)
+}

@@ -1,0 +1,236 @@
+package revlinalg
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/fixed"
+	"revnum/rev"
+	"revnum/rev/revtest"
+)
+
+func randomMatMul[T rev.Real](rnd *rand.Rand, m, k, n int, transA, transB bool) MatMul[T] {
+	s := MatMul[T]{C: matrixOf[T](rnd, m, n), TransA: transA, TransB: transB}
+	if transA {
+		s.A = matrixOf[T](rnd, k, m)
+	} else {
+		s.A = matrixOf[T](rnd, m, k)
+	}
+	if transB {
+		s.B = matrixOf[T](rnd, n, k)
+	} else {
+		s.B = matrixOf[T](rnd, k, n)
+	}
+	return s
+}
+
+func matMulSpec[T rev.Real](transA, transB bool) revtest.Spec[MatMul[T]] {
+	return revtest.Spec[MatMul[T]]{
+		New: func(rnd *rand.Rand, size int) MatMul[T] {
+			return randomMatMul[T](rnd, size, size+1, size, transA, transB)
+		},
+		Large:     90,
+		RoundTrip: 4, // the sum is larger than either C
+	}
+}
+
+func TestMatMul(t *testing.T) {
+	for _, trans := range []struct{ a, b bool }{{}, {a: true}, {b: true}, {a: true, b: true}} {
+		t.Run(fmt.Sprintf("%+v", trans), func(t *testing.T) {
+			kernels(t, matMulSpec[float32](trans.a, trans.b), matMulSpec[float64](trans.a, trans.b), matMulSpec[fixed.Q43](trans.a, trans.b))
+		})
+	}
+}
+
+func TestMatMulValue(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(9, 1))
+	for _, n := range []int{1, 5, 70} {
+		a := mat.NewDense(n+2, n+9, normals[float64](rnd, (n+2)*(n+9), 1)).Slice(1, n+1, 3, n+7).(*mat.Dense)
+		b := mat.NewDense(n+4, n+1, normals[float64](rnd, (n+4)*(n+1), 1))
+		c := mat.NewDense(n, n+1, normals[float64](rnd, n*(n+1), 1))
+		var want mat.Dense
+		want.Mul(a, b)
+		want.Add(&want, c)
+		for _, k := range []MatMul[float64]{
+			NewMatMul(mat.DenseCopyOf(c), a, b),
+			NewMatMul(mat.DenseCopyOf(c), mat.DenseCopyOf(a.T()).T(), b),
+			NewMatMul(mat.DenseCopyOf(c), a, mat.DenseCopyOf(b.T()).T()),
+		} {
+			k.Forward()
+			if got := mat.NewDense(n, n+1, k.C.Data); !mat.EqualApprox(got, &want, 1e-12) {
+				t.Errorf("n=%d, transposed %v, %v: got %v, want %v", n, k.TransA, k.TransB, mat.Formatted(got), mat.Formatted(&want))
+			}
+		}
+	}
+}
+
+// Fixed-point products are exact and rounded once, whatever the blocks: more
+// of them than a tile has in each dimension, and numbers that wrap.
+func TestMatMulFixedExact(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(9, 2))
+	for _, dim := range [][3]int{{1, 1, 1}, {2, 3, 4}, {tile + 1, 2*tileDepth + 3, tile - 1}, {tile - 1, tileDepth, 2*tile + 1}} {
+		m, k, n := dim[0], dim[1], dim[2]
+		for _, trans := range []struct{ a, b bool }{{}, {a: true}, {b: true}, {a: true, b: true}} {
+			s := randomMatMul[fixed.Q43](rnd, m, k, n, trans.a, trans.b)
+			for _, x := range [][]fixed.Q43{s.A.Data, s.B.Data} {
+				for i := range x {
+					if rnd.IntN(2) == 0 {
+						x[i] = fixed.Q43(rnd.Uint64()) >> rnd.IntN(64)
+					}
+				}
+			}
+			want := slices.Clone(s.C.Data)
+			a, b := s.a(), s.b()
+			for i := range m {
+				for j := range n {
+					var sum fixed.Accumulator
+					for l := range k {
+						sum.AddMul(a.data[i*a.rs+l*a.cs], b.data[l*b.rs+j*b.cs])
+					}
+					want[i*n+j] += sum.Round()
+				}
+			}
+			before := slices.Clone(s.C.Data)
+			for _, s.Workers = range []int{1, 3} {
+				s.Forward()
+				if !slices.Equal(s.C.Data, want) {
+					t.Errorf("%d×%d×%d, transposed %v: the sums differ", m, k, n, trans)
+				}
+				s.Inverse()
+				if !slices.Equal(s.C.Data, before) {
+					t.Errorf("%d×%d×%d, transposed %v: C is not restored", m, k, n, trans)
+				}
+			}
+		}
+	}
+}
+
+func TestNewMatMulShape(t *testing.T) {
+	defer func() {
+		if v := recover(); v != mat.ErrShape {
+			t.Errorf("panicked with %v, want %v", v, mat.ErrShape)
+		}
+	}()
+	m := mat.NewDense(2, 3, nil)
+	NewMatMul(mat.NewDense(2, 2, nil), m, m)
+}
+
+func ExampleMatMul() {
+	a := mat.NewDense(2, 2, []float64{
+		1, 2,
+		3, 4,
+	})
+	b := mat.NewDense(2, 1, []float64{1, -1})
+	c := mat.NewDense(2, 1, nil)
+	k := NewMatMul(c, a.T(), b) // C += Aᵀ·B
+	k.Forward()
+	fmt.Println(c.RawMatrix().Data)
+
+	gc, ga, gb := mat.NewDense(2, 1, []float64{1, 0}), mat.NewDense(2, 2, nil), mat.NewDense(2, 1, nil)
+	k.Adjoint(NewMatMul(gc, ga.T(), gb))
+	fmt.Println(c.RawMatrix().Data, ga.RawMatrix().Data, gb.RawMatrix().Data)
+	// Output:
+	// [-2 -2]
+	// [0 0] [1 0 -1 0] [1 3]
+}
+
+func BenchmarkMatMul(b *testing.B) {
+	rnd := rand.New(rand.NewPCG(9, 3))
+	for _, n := range []int{64, 256} {
+		benchMatMul(b, "float64", n, randomMatMul[float64](rnd, n, n, n, false, false), randomMatMul[float64](rnd, n, n, n, false, false))
+		benchMatMul(b, "float32", n, randomMatMul[float32](rnd, n, n, n, false, false), randomMatMul[float32](rnd, n, n, n, false, false))
+		benchMatMul(b, "Q43", n, randomMatMul[fixed.Q43](rnd, n, n, n, false, false), randomMatMul[fixed.Q43](rnd, n, n, n, false, false))
+	}
+}
+
+func benchMatMul[T rev.Real](b *testing.B, name string, n int, k, g MatMul[T]) {
+	k.Workers, g.Workers = 1, 1
+	b.Run(fmt.Sprintf("%s/Forward/n=%d", name, n), func(b *testing.B) {
+		for b.Loop() {
+			k.Forward()
+		}
+		reportFlops(b, 2*n*n*n)
+	})
+	b.Run(fmt.Sprintf("%s/Adjoint/n=%d", name, n), func(b *testing.B) {
+		for b.Loop() {
+			k.Adjoint(g)
+		}
+		reportFlops(b, 6*n*n*n)
+	})
+}
+
+// Loops to compare with: float64 without vector code, and fixed point as it
+// would be written for one type by hand, B by columns.
+func BenchmarkMatMulLoops(b *testing.B) {
+	const n = 256
+	rnd := rand.New(rand.NewPCG(9, 4))
+	b.Run("float64/n=256", func(b *testing.B) {
+		s := randomMatMul[float64](rnd, n, n, n, false, false)
+		for b.Loop() {
+			for i := range n {
+				row := s.C.Data[i*n:][:n]
+				for l, a := range s.A.Data[i*n:][:n] {
+					for j, v := range s.B.Data[l*n:][:n] {
+						row[j] += a * v
+					}
+				}
+			}
+		}
+		reportFlops(b, 2*n*n*n)
+	})
+	b.Run("Q43/n=256", func(b *testing.B) {
+		s := randomMatMul[fixed.Q43](rnd, n, n, n, false, true)
+		for b.Loop() {
+			for i := range n {
+				for j := range n {
+					s.C.Data[i*n+j] += fixed.Dot(s.A.Data[i*n:][:n], s.B.Data[j*n:][:n])
+				}
+			}
+		}
+		reportFlops(b, 2*n*n*n)
+	})
+}
+
+// Dot products over the types of numbers, and the loop for float64 without
+// vector code.
+func BenchmarkDotTypes(b *testing.B) {
+	const n = 1000
+	rnd := rand.New(rand.NewPCG(9, 5))
+	benchDot(b, "float64", vectorOf[float64](rnd, n), vectorOf[float64](rnd, n))
+	benchDot(b, "float32", vectorOf[float32](rnd, n), vectorOf[float32](rnd, n))
+	benchDot(b, "Q43", vectorOf[fixed.Q43](rnd, n), vectorOf[fixed.Q43](rnd, n))
+	b.Run("float64 loop", func(b *testing.B) {
+		x, y := vectorOf[float64](rnd, n).Data, vectorOf[float64](rnd, n).Data
+		r := 0.0
+		for b.Loop() {
+			s := 0.0
+			for i, v := range x {
+				s += v * y[i]
+			}
+			r += s
+		}
+		reportFlops(b, 2*n)
+	})
+	b.Run("Q43 loop", func(b *testing.B) {
+		x, y := vectorOf[fixed.Q43](rnd, n).Data, vectorOf[fixed.Q43](rnd, n).Data
+		var r fixed.Q43
+		for b.Loop() {
+			r += fixed.Dot(x, y)
+		}
+		reportFlops(b, 2*n)
+	})
+}
+
+func benchDot[T rev.Real](b *testing.B, name string, x, y rev.Vector[T]) {
+	k := Dot[T]{R: new(T), X: x, Y: y}
+	b.Run(name, func(b *testing.B) {
+		for b.Loop() {
+			k.Forward()
+		}
+		reportFlops(b, 2*x.N)
+	})
+}
