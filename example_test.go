@@ -1,0 +1,153 @@
+package revnum_test
+
+import (
+	"fmt"
+	"log"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/optimize"
+
+	"revnum/rev"
+	"revnum/revlinalg"
+	"revnum/revmodels/gmm"
+)
+
+// The examples below are those of the README, which TestReadme sees to.
+
+func Example_kernel() {
+	w := mat.NewDense(2, 2, []float64{1, 2, 3, 4})
+	x := mat.NewVecDense(2, []float64{5, 6})
+	y, b := mat.NewVecDense(2, nil), mat.NewVecDense(2, nil)
+	gw, gx, gb := mat.NewDense(2, 2, nil), mat.NewVecDense(2, nil), mat.NewVecDense(2, nil)
+	gy := mat.NewVecDense(2, []float64{1, 0})
+
+	k := revlinalg.NewAffine(y, w, x, b) // y += W·x + b, on gonum's storage
+	k.Forward()
+	fmt.Println(mat.Formatted(y.T()))
+	k.Adjoint(revlinalg.NewAffine(gy, gw, gx, gb)) // y -= W·x + b, and gradients added
+	fmt.Println(mat.Formatted(y.T()), mat.Formatted(gx.T()))
+	// Output:
+	// [17  39]
+	// [0  0] [1  2]
+}
+
+// net is the state of a program: the operands of all its kernels.
+type net struct {
+	W              *mat.Dense
+	X, B, Y, Theta *mat.VecDense
+	Loss           float64
+}
+
+func newNet() *net {
+	return &net{
+		W: mat.NewDense(3, 2, nil), X: mat.NewVecDense(2, nil), B: mat.NewVecDense(3, nil),
+		Y: mat.NewVecDense(3, nil), Theta: mat.NewVecDense(3, nil),
+	}
+}
+
+func Example_program() {
+	prog := rev.Seq(
+		rev.At(func(s *net) revlinalg.Affine[float64] {
+			return revlinalg.NewAffine(s.Y, s.W, s.X, s.B) // y += W·x + b
+		}),
+		rev.At(func(s *net) revlinalg.Unitary[float64] {
+			return revlinalg.NewUnitaryVec(s.Y, s.Theta) // y <- U(θ)·y
+		}),
+		rev.At(func(s *net) revlinalg.Norm2[float64] {
+			return revlinalg.NewNorm2(&s.Loss, s.Y) // loss += ‖y‖
+		}),
+	)
+
+	s, g := newNet(), newNet() // the state, and its cotangents
+	s.W.SetCol(0, []float64{3, 0, 4})
+	s.X.SetVec(0, 2)
+
+	if err := prog.Forward(s); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("loss", s.Loss)
+	g.Loss = 1
+	if err := prog.Adjoint(s, g); err != nil { // s is back at the start, g is the gradient
+		log.Fatal(err)
+	}
+	fmt.Println("loss", s.Loss, "gradient in x", mat.Formatted(g.X.T()))
+	// Output:
+	// loss 10
+	// loss 0 gradient in x [5  0]
+}
+
+// points returns points around (0, 0) and (8, 8).
+func points() *mat.Dense {
+	rnd := rand.New(rand.NewPCG(1, 1))
+	x := mat.NewDense(200, 2, nil)
+	for i := range 200 {
+		c := 8 * float64(i%2)
+		x.SetRow(i, []float64{c + rnd.NormFloat64(), c + rnd.NormFloat64()})
+	}
+	return x
+}
+
+func Example_fit() {
+	x := points() // any mat.Matrix, a point a row
+
+	mixture, report, err := gmm.Fit(x, 2, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	labels := mixture.Predict(x)
+
+	fmt.Println(report.Restarts[report.Best].Converged, labels[0] != labels[1], labels[0] == labels[2])
+	// Output: true true true
+}
+
+func Example_optimize() {
+	x := points()
+	mixture, _, err := gmm.Fit(x, 2, &gmm.FitOptions{MaxIter: 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	start := mixture.Params()
+
+	model := gmm.NewModel(x, 2, gmm.Prior{}) // the negative log posterior: Func, Grad, Hess
+	settings := &optimize.Settings{GradientThreshold: 1e-4}
+	result, err := optimize.Minimize(model.Problem(), start, settings, &optimize.Newton{})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	fmt.Println(result.F <= model.Func(start))
+	// Output: true
+}
+
+// TestReadme checks that what the README shows as Go stands in this file.
+func TestReadme(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile("example_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	flat := func(s string) string {
+		var b strings.Builder
+		for line := range strings.Lines(s) {
+			b.WriteString(strings.TrimSpace(line) + "\n")
+		}
+		return b.String()
+	}
+	blocks := strings.Split(string(readme), "```go\n")[1:]
+	if len(blocks) == 0 {
+		t.Fatal("the README shows no Go")
+	}
+	for _, b := range blocks {
+		b, _, _ = strings.Cut(b, "```")
+		if !strings.Contains(flat(string(source)), flat(b)) {
+			t.Errorf("example_test.go lacks what the README shows:\n%s", b)
+		}
+	}
+}
