@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/fixed"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
@@ -27,6 +28,53 @@ func logSumExpSpec[T rev.Float]() revtest.Spec[LogSumExp[T]] {
 func TestLogSumExp(t *testing.T) {
 	t.Run("float64", func(t *testing.T) { revtest.Kernel(t, logSumExpSpec[float64]()) })
 	t.Run("float32", func(t *testing.T) { revtest.Kernel(t, logSumExpSpec[float32]()) })
+}
+
+func TestLogSumExpFixed(t *testing.T) {
+	revtest.Kernel(t, revtest.Spec[LogSumExp[fixed.Q43]]{
+		New: func(rnd *rand.Rand, size int) LogSumExp[fixed.Q43] {
+			return LogSumExp[fixed.Q43]{Out: new(fixed.Q43), X: vectorOf[fixed.Q43](rnd, size)}
+		},
+		Sizes: []int{0, 1, 2, 3, 5, 6, 12, 23, 300},
+		Large: 3000,
+		Free:  []string{"X.N"},
+	})
+}
+
+func TestLogSumExpFixedValue(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(10, 1))
+	for _, n := range []int{1, 2, 10, 1000} {
+		for _, shift := range []float64{0, 1e5, -1e5} {
+			x := make([]fixed.Q43, n)
+			wide := make([]float64, n)
+			for i := range x {
+				x[i] = fixed.FromFloat64(shift + 5*rnd.NormFloat64())
+				wide[i] = x[i].Float64() - shift // exact
+			}
+			var out fixed.Q43
+			k := LogSumExp[fixed.Q43]{Out: &out, X: rev.ViewSlice(x)}
+			k.Forward()
+			got := (out - fixed.FromFloat64(shift)).Float64()
+			if want := floats.LogSumExp(wide); math.Abs(got-want) > float64(2+n)*0x1p-43 {
+				t.Errorf("n=%d, shift %v: got %v, want %v", n, shift, got, want)
+			}
+		}
+	}
+	for _, test := range []struct {
+		x    []fixed.Q43
+		want fixed.Q43
+	}{
+		{nil, fixed.Min},
+		{[]fixed.Q43{fixed.Min}, fixed.Min},
+		{[]fixed.Q43{fixed.Min, fixed.Max}, fixed.Max},
+		{[]fixed.Q43{0, 0}, fixed.Ln2},
+	} {
+		var out fixed.Q43
+		LogSumExp[fixed.Q43]{Out: &out, X: rev.ViewSlice(test.x)}.Forward()
+		if out != test.want {
+			t.Errorf("%v: got %v, want %v", test.x, out, test.want)
+		}
+	}
 }
 
 // Several chunks and several parts go through the same checks.

@@ -214,6 +214,15 @@ func (w *softmax[T]) next() bool {
 	return true
 }
 
+// logSum returns max + log s in fixed point, the least number if there is no
+// element.
+func (w *softmax[T]) logSum() T {
+	if w.x.N == 0 {
+		return w.max
+	}
+	return w.max + T(fixed.Log(fixed.Q43(w.s)))
+}
+
 // mean returns Σ p_i·y_i.
 func (w *softmax[T]) mean(y rev.Vector[T]) T {
 	var s T
