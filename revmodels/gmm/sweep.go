@@ -36,6 +36,7 @@ type sweep[T rev.Float] struct {
 	bias, dbias      []T
 	weights          []float64 // softmax(α)
 	dweights         []float64 // its tangent
+	prior, dprior    []float64 // of each component, and its tangent
 
 	// Of each panel of the batch: the points, their tangents, the K×panel
 	// responsibilities r and tangents ẇ, and the sums over its points of
@@ -52,8 +53,9 @@ type sweep[T rev.Float] struct {
 	scratch [][]T // of each worker
 }
 
-// byPanel, byComponent and finish are the three parallel tasks of a sweep.
+// The parallel tasks of a sweep, in their order.
 type (
+	begin[T rev.Float]       sweep[T]
 	byPanel[T rev.Float]     sweep[T]
 	byComponent[T rev.Float] sweep[T]
 	finish[T rev.Float]      sweep[T]
@@ -95,6 +97,7 @@ func (k LogPosterior[T]) sweep(g, t, gt LogPosterior[T]) (f, df T) {
 	s.k, s.g, s.t, s.gt = k, g, t, gt
 	workers := parallel.Workers(k.Workers)
 	s.prepare(workers)
+	parallel.Run(workers, s.comps, (*begin[T])(s))
 	total, dtotal := s.constants()
 	for s.first = 0; s.first*s.panel < s.n; s.first += s.batch {
 		s.panels = min(s.batch, (s.n-s.first*s.panel+s.panel-1)/s.panel)
@@ -116,8 +119,7 @@ func (k LogPosterior[T]) sweep(g, t, gt LogPosterior[T]) (f, df T) {
 	return T(total), T(dtotal)
 }
 
-// prepare sets all that does not depend on the points, and makes room for what
-// does.
+// prepare decides what there is to do, and makes room for it.
 func (s *sweep[T]) prepare(workers int) {
 	k, g, t, gt := &s.k, &s.g, &s.t, &s.gt
 	s.d, s.n, s.comps = k.X.Cols, k.X.Rows, k.Alpha.N
@@ -143,53 +145,25 @@ func (s *sweep[T]) prepare(workers int) {
 	// few of them to occupy many workers. A batch of points stays there too, and
 	// its responsibilities in level 3.
 	d, comps := s.d, s.comps
+	points := min((1<<16)/max(d, 1), (1<<19)/max(comps, 1)) // of a batch
 	s.panel = min(max((1<<14)/max(d, 1), 64), 480)
-	s.panel = min(s.panel, max((s.n/8+7)&^7, 64))
-	s.batch = max(min((1<<16)/max(d, 1), (1<<19)/max(comps, 1))/s.panel, 1)
+	s.panel = min(s.panel, max((min(s.n, points)/8+7)&^7, 64))
+	s.batch = max(points/s.panel, 1)
 	if panels := (s.n + s.panel - 1) / s.panel; panels > 0 {
 		batches := (panels + s.batch - 1) / s.batch
 		s.batch = (panels + batches - 1) / batches
 	}
 	s.parts = min(max(1, 8/max(comps, 1)), s.batch)
 
-	s.q = zeros(s.q, comps*d*d)
-	s.bias = grow(s.bias, comps)
-	for c := range comps {
-		s.bias[c] = k.Alpha.Data[c*k.Alpha.Inc]
-		row, q := k.Factors.Row(c), s.q[c*d*d:(c+1)*d*d]
-		for j := range d {
-			s.bias[c] += row[j]
-			q[j*d+j] = T(math.Exp(float64(row[j])))
-		}
-		l := row[d:]
-		for j := range d {
-			for i := j + 1; i < d; i++ {
-				q[i*d+j] = l[0]
-				l = l[1:]
-			}
-		}
-	}
+	s.q, s.bias = zeros(s.q, comps*d*d), grow(s.bias, comps)
+	s.prior, s.dprior = grow(s.prior, comps), grow(s.dprior, comps)
 	if s.tangent {
-		s.prepareTangent()
+		s.dq, s.s, s.pmu = zeros(s.dq, comps*d*d), zeros(s.s, comps*d*d), zeros(s.pmu, comps*d)
+		s.dbias = zeros(s.dbias, comps)
 	}
 	if s.x || s.tangent {
 		s.p = zeros(s.p, comps*d*d)
-		for c := range comps {
-			q := s.q[c*d*d : (c+1)*d*d]
-			simd.Gemm(d, d, d, 1, q, 1, d, q, d, 1, s.p[c*d*d:(c+1)*d*d], d)
-		}
 	}
-	if s.tangent {
-		s.pmu = zeros(s.pmu, comps*d)
-		if t.Means.Data != nil {
-			for c := range comps {
-				for i := range d {
-					s.pmu[c*d+i] = simd.Dot(s.p[(c*d+i)*d:(c*d+i+1)*d], t.Means.Row(c))
-				}
-			}
-		}
-	}
-
 	s.lse = grow(s.lse, s.batch)
 	s.dlse = grow(s.dlse, s.batch)
 	s.xs = grow(s.xs, s.batch*d*s.panel)
@@ -216,35 +190,73 @@ func (s *sweep[T]) prepare(workers int) {
 	}
 }
 
-// prepareTangent sets the tangents of Q and of the bias, and S.
-func (s *sweep[T]) prepareTangent() {
-	d, comps := s.d, s.comps
-	s.dq, s.s = zeros(s.dq, comps*d*d), zeros(s.s, comps*d*d)
-	s.dbias = zeros(s.dbias, comps)
-	for c := range comps {
-		if s.t.Alpha.Data != nil {
-			s.dbias[c] = s.t.Alpha.Data[c*s.t.Alpha.Inc]
-		}
-		if s.t.Factors.Data == nil {
-			continue
-		}
-		row := s.t.Factors.Row(c)
-		q, dq := s.q[c*d*d:(c+1)*d*d], s.dq[c*d*d:(c+1)*d*d]
-		for j := range d {
-			s.dbias[c] += row[j]
-			dq[j*d+j] = q[j*d+j] * row[j]
-		}
-		l := row[d:]
-		for j := range d {
-			for i := j + 1; i < d; i++ {
-				dq[i*d+j] = l[0]
-				l = l[1:]
-			}
-		}
-		ss := s.s[c*d*d : (c+1)*d*d]
-		simd.Gemm(d, d, d, 0.5, q, 1, d, dq, d, 1, ss, d)
-		simd.Gemm(d, d, d, 0.5, dq, 1, d, q, d, 1, ss, d)
+// Block unpacks the factors of component c.
+func (t *begin[T]) Block(_, c int) {
+	s := (*sweep[T])(t)
+	d := s.d
+	_, m, g2 := s.priorOf()
+	row, q := s.k.Factors.Row(c), s.q[c*d*d:(c+1)*d*d]
+	var sum, squares float64
+	for j, v := range row[:d] {
+		sum += float64(v)
+		q[j*d+j] = T(math.Exp(float64(v)))
+		squares += float64(float64(q[j*d+j]) * float64(q[j*d+j]))
 	}
+	l := row[d:]
+	for j := range d {
+		for i := j + 1; i < d; i++ {
+			q[i*d+j] = l[0]
+			squares += float64(float64(l[0]) * float64(l[0]))
+			l = l[1:]
+		}
+	}
+	s.bias[c] = s.k.Alpha.Data[c*s.k.Alpha.Inc] + T(sum)
+	s.prior[c] = float64(m*sum) - g2/2*squares
+
+	if s.tangent {
+		s.unpackTangent(c)
+	}
+	if s.x || s.tangent {
+		p := s.p[c*d*d : (c+1)*d*d]
+		simd.Gemm(d, d, d, 1, q, 1, d, q, d, 1, p, d)
+		if s.t.Means.Data != nil {
+			simd.Gemm(d, 1, d, 1, p, d, 1, s.t.Means.Row(c), 1, 1, s.pmu[c*d:(c+1)*d], 1)
+		}
+	}
+}
+
+// unpackTangent sets what begin sets, for the tangents of component c.
+func (s *sweep[T]) unpackTangent(c int) {
+	d := s.d
+	_, m, g2 := s.priorOf()
+	s.dprior[c] = 0
+	if s.t.Alpha.Data != nil {
+		s.dbias[c] = s.t.Alpha.Data[c*s.t.Alpha.Inc]
+	}
+	if s.t.Factors.Data == nil {
+		return
+	}
+	row := s.t.Factors.Row(c)
+	q, dq := s.q[c*d*d:(c+1)*d*d], s.dq[c*d*d:(c+1)*d*d]
+	var sum, products float64
+	for j, v := range row[:d] {
+		sum += float64(v)
+		dq[j*d+j] = q[j*d+j] * v
+		products += float64(float64(q[j*d+j]) * float64(dq[j*d+j]))
+	}
+	l := row[d:]
+	for j := range d {
+		for i := j + 1; i < d; i++ {
+			dq[i*d+j] = l[0]
+			products += float64(float64(q[i*d+j]) * float64(l[0]))
+			l = l[1:]
+		}
+	}
+	s.dbias[c] += T(sum)
+	s.dprior[c] = float64(m*sum) - g2*products
+	ss := s.s[c*d*d : (c+1)*d*d]
+	simd.Gemm(d, d, d, 0.5, q, 1, d, dq, d, 1, ss, d)
+	simd.Gemm(d, d, d, 0.5, dq, 1, d, q, d, 1, ss, d)
 }
 
 // constants returns the part of F that does not depend on the points, and its
@@ -275,7 +287,7 @@ func (s *sweep[T]) constants() (f, df float64) {
 	if s.k.Prior.Gamma == 0 {
 		return f, df
 	}
-	sign, m, g2 := s.prior()
+	sign, m, _ := s.priorOf()
 	nu := d + m + 1
 	logGamma := d * (d - 1) / 4 * math.Log(math.Pi)
 	for j := range s.d {
@@ -285,29 +297,17 @@ func (s *sweep[T]) constants() (f, df float64) {
 	prior := comps * (nu*d*(math.Log(s.k.Prior.Gamma)-math.Ln2/2) - logGamma)
 	var dprior float64
 	for c := range s.comps {
-		for _, v := range s.k.Factors.Row(c)[:s.d] {
-			prior += m * float64(v)
-		}
-		for _, v := range s.q[c*s.d*s.d : (c+1)*s.d*s.d] {
-			prior -= g2 / 2 * float64(v) * float64(v)
-		}
-		if s.t.Factors.Data == nil {
-			continue
-		}
-		for _, v := range s.t.Factors.Row(c)[:s.d] {
-			dprior += m * float64(v)
-		}
-		dq := s.dq[c*s.d*s.d : (c+1)*s.d*s.d]
-		for i, v := range s.q[c*s.d*s.d : (c+1)*s.d*s.d] {
-			dprior -= g2 * float64(v) * float64(dq[i])
+		prior += s.prior[c]
+		if s.tangent {
+			dprior += s.dprior[c]
 		}
 	}
 	return f + sign*prior, df + sign*dprior
 }
 
-// prior returns the sign that the prior enters with, M and γ²; all 0 without a
+// priorOf returns the sign that the prior enters with, M and γ²; all 0 without a
 // prior.
-func (s *sweep[T]) prior() (sign, m, g2 float64) {
+func (s *sweep[T]) priorOf() (sign, m, g2 float64) {
 	p := s.k.Prior
 	if p.Gamma == 0 {
 		return 0, 0, 0
@@ -572,7 +572,7 @@ func (t *finish[T]) Block(worker, k int) {
 	s := (*sweep[T])(t)
 	d := s.d
 	q := s.q[k*d*d : (k+1)*d*d]
-	sign, m, g2 := s.prior()
+	sign, m, g2 := s.priorOf()
 	cot, dcot := float64(s.cot), float64(s.dcot)
 	n := float64(s.n)
 
