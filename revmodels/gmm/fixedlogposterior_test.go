@@ -192,10 +192,11 @@ func TestFixedAgainstFloat(t *testing.T) {
 				if *k.Out != 0 {
 					t.Errorf("Adjoint leaves Out = %v, want 0", *k.Out)
 				}
+				got := g.operands()
 				for i, e := range want.operands() {
-					d := math.Abs(g.operands()[i].Float64() - *e)
+					d := math.Abs(got[i].Float64() - *e)
 					if !(d <= gradient*unit+1e-13*(1+math.Abs(*e))) {
-						t.Fatalf("gradient %d is %v, want %v: error of %.3g units, bound %.3g", i, *g.operands()[i], *e, d/unit, gradient)
+						t.Fatalf("gradient %d is %v, want %v: error of %.3g units, bound %.3g", i, *got[i], *e, d/unit, gradient)
 					}
 				}
 			})
