@@ -5,7 +5,7 @@
 //	rev/revtest   the conformance suite that every kernel passes; for kernels of your own too
 //	fixed         fixed-point numbers: += and -= undo each other to the bit
 //	ulog          logarithmic numbers: *= and /= undo each other to the bit over fixed point
-//	revlinalg     dense kernels: dot product, log-sum-exp, polynomial least squares
+//	revlinalg     dense kernels: products, norms, reductions, rotations; kernels over logarithms
 //	revmodels/gmm Gaussian mixtures: the log posterior and its derivatives, and fitting
 //	benchmarks    the benchmark binary: go run ./benchmarks
 //
