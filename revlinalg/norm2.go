@@ -220,16 +220,12 @@ func (k *norm[T]) addUnit(g norm[T], alpha, r T) {
 	}
 }
 
-// along returns Σ x_i·ẋ_i/r.
+// along returns Σ (x_i/r)·ẋ_i. With one element that is ±ẋ to the bit, so that
+// its second derivative is zero.
 func (k *norm[T]) along(t norm[T], r T) T {
 	var d T
-	moderate := !isFixed[T]() && isModerate(r)
 	for i := range k.x.Rows {
 		x, dx := k.row(i), t.row(i)
-		if moderate {
-			d += dot(x, dx) / r
-			continue
-		}
 		for j := range x.N {
 			d += fixed.Product(fixed.Quotient(x.Data[j*x.Inc], r), dx.Data[j*dx.Inc])
 		}
