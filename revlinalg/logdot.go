@@ -20,8 +20,9 @@ import (
 //	Ȯut' = Ȯut·e^(Out-Out') + Σ_i w_i·(ẋ_i + ẏ_i).
 //
 // Inverse restores what that of LogSum does. The log of the dot product itself is within (n + 4 + 3·|its log| + log n)·ε/2 for n terms: its
-// relative error is that. A weight is within ε·(|x_i+y_i| + |Out'| + 2) of
-// itself, relatively.
+// relative error is that. The relative error of a share is that of x_i+y_i and
+// of Out', but all shares sum to e^(log of the dot product - Out') within n·ε,
+// which is 1 if Out was -Inf.
 //
 // The dot product of nothing is zero, the log -Inf. A factor +Inf makes it
 // +Inf, unless the other is -Inf: that is NaN.
@@ -82,7 +83,7 @@ type logReduction[T rev.Float] struct {
 	X, Y rev.Vector[T]
 }
 
-// logScratch holds chunks of terms, of their shares, and of vectors with gaps.
+// logScratch holds chunks: terms, e^(t_i-m), and vectors with gaps.
 type logScratch[T rev.Float] struct {
 	terms, shares, x, y [chunk]T
 }
@@ -94,19 +95,27 @@ func (r logReduction[T]) run(back bool, g, t, gt logReduction[T]) {
 	b := get[logScratch[T]](pool)
 	defer pool.Put(b)
 
-	s := r.log(b)
+	top, sum := r.log(b)
+	s := top
+	if !math.IsInf(float64(top), 0) {
+		s = T(float64(top) + math.Log(sum))
+	}
 	before, after := logStep(r.Out, s, back)
 	cotangents := g.Out != nil || gt.Out != nil
 	if t.Out == nil && !cotangents {
 		return
 	}
-	kept := logKept(before, after, s)
+	kept, v := logKept(before, after, s), 1/sum
+	if s != after { // else also of infinity
+		v *= logShare(s, after)
+	}
 	var sigma, dBefore, dAfter float64
 	if t.given() || t.Out != nil {
 		if t.given() {
-			r.eachChunk(b, after, func(lo int, w []T) {
-				sigma += float64(simd.Dot(w, t.terms(b, lo, len(w))))
+			r.eachChunk(b, top, func(lo int, e []T) {
+				sigma += float64(simd.Dot(e, t.terms(b, lo, len(e))))
 			})
+			sigma *= v
 		}
 		dBefore, dAfter = logTangent(t.Out, kept, sigma, back)
 	}
@@ -117,13 +126,14 @@ func (r logReduction[T]) run(back bool, g, t, gt logReduction[T]) {
 	if !g.given() && !gt.given() {
 		return
 	}
-	r.eachChunk(b, after, func(lo int, w []T) {
-		g.add(lo, T(seed), w)
+	seed, dseed = seed*v, dseed*v
+	r.eachChunk(b, top, func(lo int, e []T) {
+		g.add(lo, T(seed), e)
 		if gt.given() {
-			gt.add(lo, T(dseed), w)
+			gt.add(lo, T(dseed), e)
 			if t.given() {
-				simd.MulTo(w, w, t.terms(b, lo, len(w)))
-				gt.add(lo, T(seed), w)
+				simd.MulTo(e, e, t.terms(b, lo, len(e)))
+				gt.add(lo, T(seed), e)
 			}
 		}
 	})
@@ -145,47 +155,45 @@ func (r logReduction[T]) terms(b *logScratch[T], lo, n int) []T {
 	return b.terms[:n]
 }
 
-// add adds alpha times the shares w of terms lo and following to the
-// derivatives in r.
-func (r logReduction[T]) add(lo int, alpha T, w []T) {
+// add adds alpha·e_i for the terms from lo on to the derivatives in r.
+func (r logReduction[T]) add(lo int, alpha T, e []T) {
 	if r.X.Data != nil {
-		addElements(r.X, lo, alpha, w)
+		addElements(r.X, lo, alpha, e)
 	}
 	if r.Y.Data != nil {
-		addElements(r.Y, lo, alpha, w)
+		addElements(r.Y, lo, alpha, e)
 	}
 }
 
-// log returns ⊕_i t_i, shifted by the largest term.
-func (r logReduction[T]) log(b *logScratch[T]) T {
-	m := T(math.Inf(-1))
+// log returns m and Σ e^(t_i-m), which are -Inf and 1 if there is no term.
+func (r logReduction[T]) log(b *logScratch[T]) (top T, sum float64) {
+	top = T(math.Inf(-1))
 	for lo := 0; lo < r.X.N; lo += chunk {
-		top := simd.Max(r.terms(b, lo, min(chunk, r.X.N-lo)))
-		if top != top {
-			return top
+		m := simd.Max(r.terms(b, lo, min(chunk, r.X.N-lo)))
+		if math.IsNaN(float64(m)) {
+			return m, 1
 		}
-		m = max(m, top)
+		top = max(top, m)
 	}
-	if math.IsInf(float64(m), 0) {
-		return m
+	if math.IsInf(float64(top), 0) {
+		return top, 1
 	}
-	sum := 0.0
 	for lo := 0; lo < r.X.N; lo += chunk {
-		sum += float64(simd.SumExp(r.terms(b, lo, min(chunk, r.X.N-lo)), m))
+		sum += float64(simd.SumExp(r.terms(b, lo, min(chunk, r.X.N-lo)), top))
 	}
-	return T(float64(m) + math.Log(sum))
+	return top, sum
 }
 
-// eachChunk calls f with the shares of all terms in the sum that is after. They
-// are all 0, and f is not called, if that is zero.
-func (r logReduction[T]) eachChunk(b *logScratch[T], after T, f func(lo int, w []T)) {
-	if isLogZero(after) {
+// eachChunk calls f with e^(t_i-m) for all terms, in b.shares, unless m is the
+// log of zero.
+func (r logReduction[T]) eachChunk(b *logScratch[T], top T, f func(lo int, e []T)) {
+	if isLogZero(top) {
 		return
 	}
 	for lo := 0; lo < r.X.N; lo += chunk {
 		t := r.terms(b, lo, min(chunk, r.X.N-lo))
-		w := b.shares[:len(t)]
-		simd.ExpShiftSum(w, t, after)
-		f(lo, w)
+		e := b.shares[:len(t)]
+		simd.ExpShiftSum(e, t, top)
+		f(lo, e)
 	}
 }

@@ -20,7 +20,12 @@ import (
 //	∂z'/∂z = ω = e^(z-z'),   ∂z'/∂t_i = w_i = e^(t_i-z'),   ω + Σ w_i = 1:
 //
 // the share of each number in the sum, which for probabilities is the posterior
-// probability of its term. With σ = Σ w_i·ṫ_i,
+// probability of its term. The w_i are computed as
+//
+//	w_i = v·e^(t_i-m),  v = e^(s-z')/Σ e^(t_i-m),  m = max t,
+//
+// and s-z' is 0 where z is zero: the shares then sum to 1 however large the logs
+// and their rounding errors are. With σ = Σ w_i·ṫ_i,
 //
 //	Tangent         ż' = ω·ż + σ
 //	Adjoint         z̄ = ω·z̄',  t̄_i += w_i·z̄'
@@ -54,7 +59,7 @@ func logStep[T rev.Float](z *T, s T, back bool) (before, after T) {
 
 // logShare returns w = e^(t-z') for a term t of z'.
 func logShare[T rev.Float](t, after T) float64 {
-	if isLogZero(t) && after == after {
+	if isLogZero(t) {
 		return 0
 	}
 	return math.Exp(float64(t) - float64(after))

@@ -1,0 +1,652 @@
+package revlinalg
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/internal/parallel"
+	"revnum/internal/simd"
+	"revnum/rev"
+)
+
+// LogMul is the kernel
+//
+//	C ⊕= A·B,  that is  c_ij' = log(e^c_ij + Σ_l e^(a_il+b_lj)),
+//
+// of matrices of logs, the product of the matrices of the numbers: the step of
+// the sum-product algorithm on chains, trees and hidden Markov models. With
+// w_ilj = e^(a_il+b_lj-c_ij'), the share of a term in the new value of c_ij,
+//
+//	Ā_il += Σ_j C̄_ij'·w_ilj,  B̄_lj += Σ_i C̄_ij'·w_ilj,
+//	C̄_ij = C̄_ij'·e^(c_ij-c_ij'),
+//	ċ_ij' = ċ_ij·e^(c_ij-c_ij') + Σ_l w_ilj·(ȧ_il + ḃ_lj).
+//
+// For probabilities the shares are posteriors, and the gradients expected
+// counts.
+//
+// # Accuracy
+//
+// Inverse restores what that of LogSum does. For k terms, and with α the
+// largest log in row i of A and β in column j of B, a log s_ij of the product is
+// within
+//
+//	(2·|α+β| + 2·|s_ij| + 3·(α+β-s_ij) + 2·log k + k + 16)·2⁻⁵³ + ε·|s_ij|/2
+//
+// where α+β-s_ij counts as 300 at most, ε is 2⁻⁵² or 2⁻²³, and the first part
+// is far smaller in float32, as everything is computed in float64. The shares
+// in c_ij' sum to e^(s_ij-c_ij') within (k+4)·2⁻⁵², that is to 1 if c_ij was
+// -Inf; those that are smaller than 2⁻⁵⁰⁰ may be 0.
+//
+// Zeros (-Inf) are as in any product of matrices, and so are +Inf and NaN:
+// each makes those elements +Inf or NaN that it is a factor of, 0·∞ being NaN.
+//
+// # Method
+//
+// With α_i and β_j as above,
+//
+//	s_ij = α_i + β_j + log p_ij,  P = e^(A-α)·e^(B-β),
+//
+// P a product of real matrices whose elements are at most 1, which is where all
+// the time goes. If all terms of p_ij are tiny it loses accuracy or is 0. So
+// where p_ij is below 2⁻⁴⁰⁰ (or not finite, as α_i and β_j) s_ij is computed as
+// LogDot does. That takes some ten times as long as an element of P: the same
+// for a whole matrix if no row meets a column near its largest log. The
+// derivatives are products of real matrices too, as
+//
+//	w_ilj = e^(a_il-α_i)·e^(b_lj-β_j)·v_ij,  v_ij = e^(s_ij-c_ij')/p_ij <= 2⁴⁰⁰,
+//
+// but for the same elements.
+//
+// The scratch is as large as A, B and C together in float64, twice that with
+// tangents, and is kept for the next call.
+type LogMul[T rev.Float] struct {
+	C       rev.General[T] `rev:"inout"`
+	A       rev.General[T] `rev:"in"`
+	B       rev.General[T] `rev:"in"`
+	Workers int            // 0 means GOMAXPROCS
+}
+
+// NewLogMul returns the kernel over gonum matrices of logs, sharing their
+// storage. It panics with mat.ErrShape if their shapes do not fit.
+func NewLogMul(c, a, b *mat.Dense) LogMul[float64] {
+	k := LogMul[float64]{C: rev.ViewDense(c), A: rev.ViewDense(a), B: rev.ViewDense(b)}
+	k.checkShapes()
+	return k
+}
+
+func (k LogMul[T]) checkShapes() {
+	if k.A.Rows != k.C.Rows || k.B.Cols != k.C.Cols || k.A.Cols != k.B.Rows {
+		panic(mat.ErrShape)
+	}
+}
+
+// Forward computes C ⊕= A·B.
+func (k LogMul[T]) Forward() { k.run(false, LogMul[T]{}, LogMul[T]{}, LogMul[T]{}) }
+
+// Inverse computes C ⊖= A·B.
+func (k LogMul[T]) Inverse() { k.run(true, LogMul[T]{}, LogMul[T]{}, LogMul[T]{}) }
+
+// Adjoint computes C ⊖= A·B and the cotangents of A, B and C.
+func (k LogMul[T]) Adjoint(g LogMul[T]) { k.run(true, g, LogMul[T]{}, LogMul[T]{}) }
+
+// Tangent computes C ⊕= A·B and the tangent of C.
+func (k LogMul[T]) Tangent(t LogMul[T]) { k.run(false, LogMul[T]{}, t, LogMul[T]{}) }
+
+// AdjointTangent undoes Tangent and computes the cotangents and their tangents,
+//
+//	ġA_il += Σ_j w_ilj·(ġC_ij' + C̄_ij'·(ȧ_il + ḃ_lj - ċ_ij')),
+//
+// and likewise ġB_lj, summed over i.
+func (k LogMul[T]) AdjointTangent(g, t, gt LogMul[T]) { k.run(true, g, t, gt) }
+
+// InverseAdjoint undoes Adjoint.
+func (k LogMul[T]) InverseAdjoint(g LogMul[T]) { k.run(false, g, LogMul[T]{}, LogMul[T]{}) }
+
+// InverseTangent undoes Tangent.
+func (k LogMul[T]) InverseTangent(t LogMul[T]) { k.run(true, LogMul[T]{}, t, LogMul[T]{}) }
+
+// InverseAdjointTangent undoes AdjointTangent.
+func (k LogMul[T]) InverseAdjointTangent(g, t, gt LogMul[T]) { k.run(false, g, t, gt) }
+
+const (
+	// The size of the blocks of C that are worked on at a time.
+	logMulRows = 64
+	logMulCols = 128
+	// logMulTiny is the smallest p_ij that is used.
+	logMulTiny = 0x1p-400
+)
+
+// logMul is a call of a method of LogMul.
+type logMul[T rev.Float] struct {
+	k, g, t, gt LogMul[T]
+	back        bool
+	task        logMulTask
+	m, n, l     int // C is m×n, and the sums are of l terms
+
+	alpha, beta []float64
+	ea, eb      []float64       // e^(A-α) and e^(B-β), 0 where α or β is not finite
+	ta, tb      []float64       // ea·Ȧ and eb·Ḃ by elements, empty if there is none
+	gc, hc      []float64       // v_ij times what multiplies w_ilj, and w_ilj in tangents
+	direct      [][]logMulEntry // the elements of each block whose p_ij is not used
+	scratch     []*logMulScratch
+}
+
+// A logMulEntry is an element of C whose p_ij is not used.
+type logMulEntry struct {
+	i, j        int
+	top         float64 // m, the largest term
+	seed, dseed float64 // v times those of logCotangent
+}
+
+// logMulScratch is what a worker needs for its own.
+type logMulScratch struct {
+	// Of a block of C. If p_ij is not used, p has Σ e^(t_l-m), and top m.
+	p, s, top, after, kept, sigma []float64
+	direct                        []bool
+	anyDirect                     bool
+
+	shift, v []float64 // of a row of a block
+
+	row, col, dcol []float64 // vectors of l terms
+	terms, w       []float64
+	g, h           []float64 // a block of the derivatives by A or B
+}
+
+type logMulTask int
+
+const (
+	logMulExpA logMulTask = iota // blocks of rows
+	logMulExpB                   // blocks of columns
+	logMulCells
+	logMulGradA // blocks of rows
+	logMulGradB // blocks of columns
+)
+
+var logMulPools pools
+
+func (k LogMul[T]) run(back bool, g, t, gt LogMul[T]) {
+	rev.Check(&k)
+	k.checkShapes()
+	rev.CheckLike(&k, &g, &t, &gt)
+	workers := parallel.Workers(k.Workers)
+	if k.C.Rows == 0 || k.C.Cols == 0 || k.A.Cols == 0 {
+		return // the product is zero, and C what it was
+	}
+	if t.C.Data == nil && gt.C.Data == nil && g.C.Data == nil {
+		t = LogMul[T]{} // nobody asks
+	}
+	pool := poolOf[T](&logMulPools)
+	w := get[logMul[T]](pool)
+	w.k, w.g, w.t, w.gt, w.back = k, g, t, gt, back
+	w.open(workers)
+	rowBlocks, colBlocks := blocksOf(w.m, logMulRows), blocksOf(w.n, logMulCols)
+	w.fork(workers, logMulExpA, rowBlocks)
+	w.fork(workers, logMulExpB, colBlocks)
+	w.fork(workers, logMulCells, rowBlocks*colBlocks)
+	if len(w.gc) > 0 && (g.A.Data != nil || gt.A.Data != nil) {
+		w.fork(workers, logMulGradA, rowBlocks)
+	}
+	if len(w.gc) > 0 && (g.B.Data != nil || gt.B.Data != nil) {
+		w.fork(workers, logMulGradB, colBlocks)
+	}
+	w.k, w.g, w.t, w.gt = LogMul[T]{}, LogMul[T]{}, LogMul[T]{}, LogMul[T]{}
+	pool.Put(w)
+}
+
+func blocksOf(n, size int) int { return (n + size - 1) / size }
+
+// open makes room for a call.
+func (w *logMul[T]) open(workers int) {
+	m, n, l := w.k.C.Rows, w.k.C.Cols, w.k.A.Cols
+	w.m, w.n, w.l = m, n, l
+	size := func(n int, needed bool) int {
+		if needed {
+			return n
+		}
+		return 0
+	}
+	cotangents := w.g.C.Data != nil || w.gt.C.Data != nil
+	second := w.gt.A.Data != nil || w.gt.B.Data != nil
+	w.alpha, w.beta = grow(w.alpha, m), grow(w.beta, n)
+	w.ea, w.eb = grow(w.ea, m*l), grow(w.eb, l*n)
+	w.ta = grow(w.ta, size(m*l, w.t.A.Data != nil))
+	w.tb = grow(w.tb, size(l*n, w.t.B.Data != nil))
+	w.gc = grow(w.gc, size(m*n, cotangents))
+	w.hc = grow(w.hc, size(m*n, cotangents && second))
+
+	blocks := blocksOf(m, logMulRows) * blocksOf(n, logMulCols)
+	for len(w.direct) < blocks {
+		w.direct = append(w.direct, nil)
+	}
+	rows, cols := min(m, logMulRows), min(n, logMulCols)
+	for len(w.scratch) < min(workers, blocks) {
+		w.scratch = append(w.scratch, new(logMulScratch))
+	}
+	for _, s := range w.scratch[:min(workers, blocks)] {
+		for _, b := range [...]*[]float64{&s.p, &s.s, &s.top, &s.after, &s.kept, &s.sigma} {
+			*b = grow(*b, rows*cols)
+		}
+		s.direct = grow(s.direct, rows*cols)
+		s.shift, s.v, s.row = grow(s.shift, cols), grow(s.v, cols), grow(s.row, max(l, cols))
+		s.col, s.dcol, s.terms, s.w = grow(s.col, l), grow(s.dcol, l), grow(s.terms, l), grow(s.w, l)
+		s.g = grow(s.g, size(max(rows, cols)*l, cotangents))
+		s.h = grow(s.h, size(max(rows, cols)*l, cotangents && second))
+	}
+}
+
+func (w *logMul[T]) fork(workers int, task logMulTask, blocks int) {
+	w.task = task
+	parallel.Run(workers, blocks, w)
+}
+
+// Block runs the task on a block.
+func (w *logMul[T]) Block(worker, block int) {
+	s := w.scratch[worker]
+	switch w.task {
+	case logMulExpA:
+		w.expA(s, block)
+	case logMulExpB:
+		w.expB(s, block)
+	case logMulCells:
+		w.cells(s, block)
+	case logMulGradA:
+		w.gradA(s, block)
+	case logMulGradB:
+		w.gradB(s, block)
+	}
+}
+
+// widened returns x in float64: x itself, or a copy in buf.
+func widened[T rev.Float](buf []float64, x []T) []float64 {
+	if x, ok := any(x).([]float64); ok {
+		return x
+	}
+	buf = buf[:len(x)]
+	for i, v := range x {
+		buf[i] = float64(v)
+	}
+	return buf
+}
+
+// rowPart returns elements lo, ..., hi-1 of row i of m.
+func rowPart[T rev.Float](m rev.General[T], i, lo, hi int) []T {
+	return m.Data[i*m.Stride+lo : i*m.Stride+hi]
+}
+
+// columnInto stores column j of m in dst.
+func columnInto[T rev.Float](dst []float64, m rev.General[T], j int) {
+	for i := range dst {
+		dst[i] = float64(m.Data[i*m.Stride+j])
+	}
+}
+
+func isFinite(x float64) bool { return x-x == 0 }
+
+func (w *logMul[T]) expA(s *logMulScratch, block int) {
+	l := w.l
+	for i := block * logMulRows; i < min((block+1)*logMulRows, w.m); i++ {
+		a, e := widened(s.row, w.k.A.Row(i)), w.ea[i*l:(i+1)*l]
+		w.alpha[i] = simd.Max(a)
+		if isFinite(w.alpha[i]) {
+			simd.ExpShiftSum(e, a, w.alpha[i])
+		} else {
+			w.alpha[i] = 0
+			clear(e)
+		}
+		if len(w.ta) > 0 {
+			simd.MulTo(w.ta[i*l:(i+1)*l], e, widened(s.row, w.t.A.Row(i)))
+		}
+	}
+}
+
+func (w *logMul[T]) expB(s *logMulScratch, block int) {
+	n := w.n
+	lo, hi := block*logMulCols, min((block+1)*logMulCols, n)
+	beta := w.beta[lo:hi]
+	for j := range beta {
+		beta[j] = math.Inf(-1)
+	}
+	for l := range w.l {
+		simd.MaxTo(beta, beta, widened(s.row, rowPart(w.k.B, l, lo, hi)))
+	}
+	for l := range w.l {
+		simd.ExpSubTo(w.eb[l*n+lo:l*n+hi], widened(s.row, rowPart(w.k.B, l, lo, hi)), beta)
+	}
+	for j, b := range beta {
+		if !isFinite(b) {
+			beta[j] = 0
+			for l := range w.l {
+				w.eb[l*n+lo+j] = 0
+			}
+		}
+	}
+	if len(w.tb) > 0 {
+		for l := range w.l {
+			simd.MulTo(w.tb[l*n+lo:l*n+hi], w.eb[l*n+lo:l*n+hi], widened(s.row, rowPart(w.t.B, l, lo, hi)))
+		}
+	}
+}
+
+// cells does to a block of C and its derivatives what is to be done, and keeps
+// in gc, hc and direct what the derivatives by A and B need.
+func (w *logMul[T]) cells(s *logMulScratch, block int) {
+	i0, j0, rows, cols := w.block(block)
+	l, n := w.l, w.n
+	clear(s.p)
+	simd.Gemm(rows, cols, l, 1, w.ea[i0*l:], l, 1, w.eb[j0:], n, 1, s.p, cols)
+	s.anyDirect = false
+	for i := range rows {
+		p, direct := s.p[i*cols:(i+1)*cols], s.direct[i*cols:(i+1)*cols]
+		for j, v := range p {
+			direct[j] = !(v >= logMulTiny)
+			if direct[j] {
+				p[j] = 1
+				s.anyDirect = true
+			}
+		}
+		sums := s.s[i*cols : (i+1)*cols]
+		simd.Log(sums, p)
+		simd.AddTo(sums, sums, w.shifts(s, i0+i, j0, cols))
+	}
+	w.eachDirect(s, block, func(c, i, _ int) {
+		t := w.terms(s, i)
+		m := simd.Max(t)
+		s.top[c], s.s[c] = m, m
+		if isFinite(m) {
+			s.p[c] = simd.SumExp(t, m)
+			s.s[c] += math.Log(s.p[c])
+		}
+	})
+
+	derivatives := len(w.gc) > 0 || w.t.C.Data != nil
+	for i := range rows {
+		z := rowPart(w.k.C, i0+i, j0, j0+cols)
+		for j := range z {
+			c := i*cols + j
+			v := T(s.s[c])
+			before, after := logStep(&z[j], v, w.back)
+			if derivatives {
+				s.s[c], s.after[c], s.kept[c] = float64(v), float64(after), logKept(before, after, v)
+			}
+		}
+	}
+	if derivatives {
+		w.cellDerivatives(s, block)
+	}
+}
+
+// block returns where a block of C begins, and its shape.
+func (w *logMul[T]) block(block int) (i0, j0, rows, cols int) {
+	colBlocks := blocksOf(w.n, logMulCols)
+	i0, j0 = block/colBlocks*logMulRows, block%colBlocks*logMulCols
+	return i0, j0, min(logMulRows, w.m-i0), min(logMulCols, w.n-j0)
+}
+
+// shifts returns α_i + β_j for a row of a block.
+func (w *logMul[T]) shifts(s *logMulScratch, i, j0, cols int) []float64 {
+	shift := s.shift[:cols]
+	for j, b := range w.beta[j0 : j0+cols] {
+		shift[j] = w.alpha[i] + b
+	}
+	return shift
+}
+
+// eachDirect calls f for the elements of a block whose p_ij is not used, with
+// the index in the block and in C, and column j of B in s.col.
+func (w *logMul[T]) eachDirect(s *logMulScratch, block int, f func(c, i, j int)) {
+	if !s.anyDirect {
+		return
+	}
+	i0, j0, rows, cols := w.block(block)
+	for j := range cols {
+		loaded := false
+		for i := range rows {
+			if !s.direct[i*cols+j] {
+				continue
+			}
+			if !loaded {
+				columnInto(s.col[:w.l], w.k.B, j0+j)
+				loaded = true
+			}
+			f(i*cols+j, i0+i, j0+j)
+		}
+	}
+}
+
+// terms returns a_il + b_lj for all l, column j of B being in s.col.
+func (w *logMul[T]) terms(s *logMulScratch, i int) []float64 {
+	t := s.terms[:w.l]
+	simd.AddTo(t, widened(s.row, w.k.A.Row(i)), s.col[:w.l])
+	return t
+}
+
+// exps returns e^(a_il+b_lj-m) for all l, column j of B being in s.col.
+func (w *logMul[T]) exps(s *logMulScratch, i int, m float64) []float64 {
+	e := s.w[:w.l]
+	simd.ExpShiftSum(e, w.terms(s, i), m)
+	return e
+}
+
+// tangents returns ȧ_il + ḃ_lj for all l, column j of Ḃ being in s.dcol.
+func (w *logMul[T]) tangents(s *logMulScratch, i int) []float64 {
+	d := s.terms[:w.l]
+	clear(d)
+	if len(w.ta) > 0 {
+		simd.AddTo(d, d, widened(s.row, w.t.A.Row(i)))
+	}
+	if len(w.tb) > 0 {
+		simd.AddTo(d, d, s.dcol[:w.l])
+	}
+	return d
+}
+
+// cellDerivatives does the work of cells that comes after C has changed.
+func (w *logMul[T]) cellDerivatives(s *logMulScratch, block int) {
+	i0, j0, rows, cols := w.block(block)
+	l, n := w.l, w.n
+	clear(s.sigma)
+	if len(w.ta) > 0 {
+		simd.Gemm(rows, cols, l, 1, w.ta[i0*l:], l, 1, w.eb[j0:], n, 1, s.sigma, cols)
+	}
+	if len(w.tb) > 0 {
+		simd.Gemm(rows, cols, l, 1, w.ea[i0*l:], l, 1, w.tb[j0:], n, 1, s.sigma, cols)
+	}
+	if len(w.ta) > 0 || len(w.tb) > 0 {
+		w.eachDirect(s, block, func(c, i, j int) {
+			s.sigma[c] = 0
+			if math.IsInf(s.top[c], -1) {
+				return
+			}
+			if len(w.tb) > 0 {
+				columnInto(s.dcol[:l], w.t.B, j)
+			}
+			e := w.exps(s, i, s.top[c])
+			s.sigma[c] = simd.Dot(e, w.tangents(s, i))
+		})
+	}
+	for i := range rows {
+		v := s.v[:cols]
+		simd.ExpSubTo(v, s.s[i*cols:(i+1)*cols], s.after[i*cols:(i+1)*cols])
+		for j := range v {
+			c := i*cols + j
+			if s.s[c] == s.after[c] {
+				v[j] = 1 // of infinity too
+			}
+			v[j] /= s.p[c]
+			dBefore, dAfter := logTangent(cellAt(w.t.C, i0+i, j0+j), s.kept[c], float64(v[j]*s.sigma[c]), w.back)
+			if len(w.gc) == 0 {
+				continue
+			}
+			seed, dseed := logCotangent(cellAt(w.g.C, i0+i, j0+j), cellAt(w.gt.C, i0+i, j0+j), s.kept[c], dBefore, dAfter, w.back)
+			seed, dseed = seed*v[j], dseed*v[j]
+			if s.direct[c] {
+				s.after[c], s.sigma[c] = seed, dseed // for the entry
+				seed, dseed = 0, 0
+			}
+			w.gc[(i0+i)*n+j0+j] = seed
+			if len(w.hc) > 0 {
+				w.hc[(i0+i)*n+j0+j] = dseed
+			}
+		}
+	}
+	entries := w.direct[block][:0]
+	w.eachDirect(s, block, func(c, i, j int) {
+		if len(w.gc) > 0 && !math.IsInf(s.top[c], -1) {
+			entries = append(entries, logMulEntry{i, j, s.top[c], s.after[c], s.sigma[c]})
+		}
+	})
+	w.direct[block] = entries
+}
+
+// cellAt returns element (i, j) of m, nil if m has none.
+func cellAt[T rev.Float](m rev.General[T], i, j int) *T {
+	if m.Data == nil {
+		return nil
+	}
+	return &m.Data[i*m.Stride+j]
+}
+
+// gradA adds to rows of Ā, with G = gc and H = hc,
+//
+//	ea·(G·ebᵀ)  and  ea·(H·ebᵀ + G·tbᵀ) + ta·(G·ebᵀ)
+//
+// where ea· and ta· are products by elements, and what the direct elements do.
+func (w *logMul[T]) gradA(s *logMulScratch, block int) {
+	l, n := w.l, w.n
+	i0 := block * logMulRows
+	rows := min(logMulRows, w.m-i0)
+	second := w.gt.A.Data != nil
+	g := s.g[:rows*l]
+	clear(g)
+	simd.Gemm(rows, l, n, 1, w.gc[i0*n:], n, 1, w.eb, 1, n, g, l)
+	var h []float64
+	if second {
+		h = s.h[:rows*l]
+		clear(h)
+		simd.Gemm(rows, l, n, 1, w.hc[i0*n:], n, 1, w.eb, 1, n, h, l)
+		if len(w.tb) > 0 {
+			simd.Gemm(rows, l, n, 1, w.gc[i0*n:], n, 1, w.tb, 1, n, h, l)
+		}
+		simd.MulTo(h, h, w.ea[i0*l:(i0+rows)*l])
+		if len(w.ta) > 0 {
+			addProducts(h, w.ta[i0*l:(i0+rows)*l], g)
+		}
+	}
+	simd.MulTo(g, g, w.ea[i0*l:(i0+rows)*l])
+	colBlocks := blocksOf(n, logMulCols)
+	for b := block * colBlocks; b < (block+1)*colBlocks; b++ {
+		w.eachEntry(s, b, second, func(x *logMulEntry, e, d []float64) {
+			row := (x.i - i0) * l
+			simd.Axpy(x.seed, e, g[row:row+l])
+			if second {
+				simd.AddTo(h[row:row+l], h[row:row+l], d)
+			}
+		})
+	}
+	for i := range rows {
+		addRow(w.g.A, i0+i, 0, g[i*l:(i+1)*l])
+		if second {
+			addRow(w.gt.A, i0+i, 0, h[i*l:(i+1)*l])
+		}
+	}
+}
+
+// gradB adds to columns of B̄ what gradA adds to rows of Ā,
+//
+//	eb·(eaᵀ·G)  and  eb·(eaᵀ·H + taᵀ·G) + tb·(eaᵀ·G).
+func (w *logMul[T]) gradB(s *logMulScratch, block int) {
+	l, m, n := w.l, w.m, w.n
+	j0 := block * logMulCols
+	cols := min(logMulCols, n-j0)
+	second := w.gt.B.Data != nil
+	g := s.g[:l*cols]
+	clear(g)
+	simd.Gemm(l, cols, m, 1, w.ea, 1, l, w.gc[j0:], n, 1, g, cols)
+	var h []float64
+	if second {
+		h = s.h[:l*cols]
+		clear(h)
+		simd.Gemm(l, cols, m, 1, w.ea, 1, l, w.hc[j0:], n, 1, h, cols)
+		if len(w.ta) > 0 {
+			simd.Gemm(l, cols, m, 1, w.ta, 1, l, w.gc[j0:], n, 1, h, cols)
+		}
+	}
+	for r := range l {
+		eb := w.eb[r*n+j0 : r*n+j0+cols]
+		g := g[r*cols : (r+1)*cols]
+		if second {
+			h := h[r*cols : (r+1)*cols]
+			simd.MulTo(h, h, eb)
+			if len(w.tb) > 0 {
+				addProducts(h, w.tb[r*n+j0:r*n+j0+cols], g)
+			}
+		}
+		simd.MulTo(g, g, eb)
+	}
+	colBlocks := blocksOf(n, logMulCols)
+	for b := block; b < len(w.direct[:colBlocks*blocksOf(m, logMulRows)]); b += colBlocks {
+		w.eachEntry(s, b, second, func(x *logMulEntry, e, d []float64) {
+			for r, v := range e {
+				g[r*cols+x.j-j0] += float64(x.seed * v)
+			}
+			for r, v := range d {
+				h[r*cols+x.j-j0] += v
+			}
+		})
+	}
+	for r := range l {
+		addRow(w.g.B, r, j0, g[r*cols:(r+1)*cols])
+		if second {
+			addRow(w.gt.B, r, j0, h[r*cols:(r+1)*cols])
+		}
+	}
+}
+
+// eachEntry calls f for the direct elements of a block, with e^(a_il+b_lj-m) for
+// all l and, for second derivatives, with what they add to ġA and ġB.
+func (w *logMul[T]) eachEntry(s *logMulScratch, block int, second bool, f func(x *logMulEntry, e, d []float64)) {
+	j := -1
+	for n := range w.direct[block] {
+		x := &w.direct[block][n]
+		if x.j != j {
+			j = x.j
+			columnInto(s.col[:w.l], w.k.B, j)
+			if second && len(w.tb) > 0 {
+				columnInto(s.dcol[:w.l], w.t.B, j)
+			}
+		}
+		e := w.exps(s, x.i, x.top)
+		if !second {
+			f(x, e, nil)
+			continue
+		}
+		d := w.tangents(s, x.i)
+		for r, v := range e {
+			d[r] = float64(v * (x.dseed + float64(x.seed*d[r])))
+		}
+		f(x, e, d)
+	}
+}
+
+// addProducts computes dst_i += x_i·y_i.
+func addProducts(dst, x, y []float64) {
+	for i, v := range x {
+		dst[i] += float64(v * y[i])
+	}
+}
+
+// addRow adds d to row i of m from column j on, if there is an m.
+func addRow[T rev.Float](m rev.General[T], i, j int, d []float64) {
+	if m.Data == nil {
+		return
+	}
+	row := rowPart(m, i, j, j+len(d))
+	if row, ok := any(row).([]float64); ok {
+		simd.AddTo(row, row, d)
+		return
+	}
+	for c, v := range d {
+		row[c] += T(v)
+	}
+}

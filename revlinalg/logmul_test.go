@@ -1,0 +1,337 @@
+package revlinalg
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/rev"
+	"revnum/rev/revtest"
+	"revnum/ulog"
+)
+
+func logMulSpec[T rev.Float](spread float64) revtest.Spec[LogMul[T]] {
+	return revtest.Spec[LogMul[T]]{
+		New: func(rnd *rand.Rand, size int) LogMul[T] {
+			m, n, l := size, size+1, (size+3)/2
+			if size == 0 {
+				n, l = 0, 0
+			}
+			k := LogMul[T]{
+				C: rev.NewGeneral(m, n, normals[T](rnd, m*n, 0.5)),
+				A: rev.NewGeneral(m, l, normals[T](rnd, m*l, 0.5)),
+				B: rev.NewGeneral(l, n, normals[T](rnd, l*n, 0.5)),
+			}
+			for i := range k.C.Data {
+				k.C.Data[i] += T(math.Log(1 + float64(l)))
+			}
+			// Term r is near spread·(r - l/2) in A and minus that in B, so that
+			// the products of e^A and e^B are tiny and their logs are not.
+			for r := range l {
+				d := T(spread * (float64(r) - float64(l)/2))
+				for i := range m {
+					k.A.Data[i*l+r] += d
+				}
+				for j := range n {
+					k.B.Data[r*n+j] -= d
+				}
+			}
+			return k
+		},
+		RoundTrip: logRoundTrip,
+	}
+}
+
+func TestLogMul(t *testing.T) {
+	t.Run("float64", func(t *testing.T) { revtest.Kernel(t, logMulSpec[float64](0)) })
+	t.Run("float32", func(t *testing.T) { revtest.Kernel(t, logMulSpec[float32](0)) })
+}
+
+// The elements that are computed directly, all of them or some, go through the
+// same checks. Logs are then around the spread and as much less exact.
+func TestLogMulDirect(t *testing.T) {
+	for _, spread := range []float64{40, 500} {
+		t.Run(fmt.Sprint("spread ", spread), func(t *testing.T) {
+			spec := logMulSpec[float64](spread)
+			spec.RoundTrip *= spread
+			spec.Adjoint = 1000 * spread
+			spec.Difference = 1e-8 * spread
+			revtest.Kernel(t, spec)
+		})
+	}
+}
+
+// Several blocks go through the same checks.
+func TestLogMulBlocks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("matrices of several blocks")
+	}
+	for _, spread := range []float64{0, 10} {
+		spec := logMulSpec[float64](spread)
+		spec.Sizes = []int{130}
+		spec.RoundTrip *= max(1, 66*spread)
+		spec.Adjoint = 1000 * max(1, 66*spread)
+		spec.Difference = 1e-8 * max(1, 66*spread)
+		spec.Skip = map[revtest.Property]string{
+			revtest.Extremes: "slow", revtest.Overlap: "slow", revtest.Shapes: "slow", revtest.Gaps: "slow",
+			revtest.ReadOnly: "slow", revtest.NilGradients: "slow",
+		}
+		revtest.Kernel(t, spec)
+	}
+}
+
+// logMulCase returns operands of a kind that is hard in its own way.
+func logMulCase(rnd *rand.Rand, kind, m, l, n int) (a, b []float64) {
+	a, b = make([]float64, m*l), make([]float64, l*n)
+	fill := func(x []float64, f func() float64) {
+		for i := range x {
+			x[i] = f()
+		}
+	}
+	uniform := func(r float64) func() float64 {
+		return func() float64 { return r * (2*rnd.Float64() - 1) }
+	}
+	switch kind {
+	case 0:
+		fill(a, rnd.NormFloat64)
+		fill(b, rnd.NormFloat64)
+	case 1: // no row meets a column near its largest log
+		fill(a, uniform(1e5))
+		fill(b, uniform(1e5))
+	case 2: // large logs with small products
+		for r := range l {
+			d := 1e5 * (2*rnd.Float64() - 1)
+			for i := range m {
+				a[i*l+r] = d + rnd.NormFloat64()
+			}
+			for j := range n {
+				b[r*n+j] = -d + rnd.NormFloat64()
+			}
+		}
+	case 3: // about the border between the two ways
+		fill(a, uniform(300))
+		fill(b, uniform(300))
+	case 4: // rows and columns of very different sizes
+		for i := range m {
+			d := 1e5 * rnd.NormFloat64()
+			fill(a[i*l:(i+1)*l], func() float64 { return d + 3*rnd.NormFloat64() })
+		}
+		for j := range n {
+			d := 1e5 * rnd.NormFloat64()
+			for r := range l {
+				b[r*n+j] = d + 3*rnd.NormFloat64()
+			}
+		}
+	case 5: // many zeros
+		fill(a, uniform(100))
+		fill(b, uniform(100))
+		for _, x := range [][]float64{a, b} {
+			for i := range x {
+				if rnd.IntN(2) == 0 {
+					x[i] = math.Inf(-1)
+				}
+			}
+		}
+	}
+	return a, b
+}
+
+const logMulCases = 6
+
+func TestLogMulBound(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(5, 1))
+	worst := 0.0
+	for trial := range 120 {
+		m, l, n := 1+rnd.IntN(20), 1+rnd.IntN(40), 1+rnd.IntN(20)
+		a, b := logMulCase(rnd, trial%logMulCases, m, l, n)
+		c := make([]float64, m*n)
+		for i := range c {
+			c[i] = math.Inf(-1)
+		}
+		LogMul[float64]{C: rev.NewGeneral(m, n, c), A: rev.NewGeneral(m, l, a), B: rev.NewGeneral(l, n, b)}.Forward()
+		for i := range m {
+			for j := range n {
+				var terms []*big.Float
+				alpha, beta := math.Inf(-1), math.Inf(-1)
+				for r := range l {
+					x, y := a[i*l+r], b[r*n+j]
+					alpha, beta = max(alpha, x), max(beta, y)
+					if !math.IsInf(x+y, -1) {
+						terms = append(terms, exact(x, y))
+					}
+				}
+				got := c[i*n+j]
+				if terms == nil {
+					if !isLogZero(got) {
+						t.Fatalf("case %d: c[%d,%d] = %v, want -Inf", trial%logMulCases, i, j, got)
+					}
+					continue
+				}
+				top, rest := bigLogSum(terms)
+				k := float64(l)
+				bound := (2*math.Abs(alpha+beta) + 3*math.Abs(got) + 3*min(300, alpha+beta-got) + 2*math.Log(k) + k + 16) * 0x1p-53
+				e := math.Abs(logError(got, top, rest))
+				if !(e <= bound) {
+					t.Fatalf("case %d: c[%d,%d] = %v has error %.3g, want at most %.3g", trial%logMulCases, i, j, got, e, bound)
+				}
+				worst = max(worst, e/bound)
+			}
+		}
+	}
+	t.Logf("largest error: %.2f of the bound", worst)
+}
+
+// plainLogMul is LogMul without any cleverness: C ⊕= A·B, and the gradients for
+// given cotangents of C'.
+func plainLogMul(m, l, n int, c, a, b, gc, ga, gb []float64) {
+	for i := range m {
+		for j := range n {
+			s := ulog.Float64{Log: math.Inf(-1)}
+			for r := range l {
+				s = s.Add(ulog.Float64{Log: a[i*l+r]}.Mul(ulog.Float64{Log: b[r*n+j]}))
+			}
+			before := c[i*n+j]
+			after := ulog.Float64{Log: before}.Add(s).Log
+			c[i*n+j] = after
+			for r := range l {
+				w := logShare(a[i*l+r]+b[r*n+j], after)
+				if after != after && !isLogZero(s.Log) {
+					w = after
+				}
+				ga[i*l+r] += gc[i*n+j] * w
+				gb[r*n+j] += gc[i*n+j] * w
+			}
+			gc[i*n+j] *= logKept(before, after, s.Log)
+		}
+	}
+}
+
+// Values and gradients are those of the plain loops, also for special logs.
+func TestLogMulAgainstPlain(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(5, 2))
+	special := []float64{math.Inf(-1), math.Inf(1), math.NaN(), 0}
+	for trial := range 300 {
+		m, l, n := 1+rnd.IntN(9), rnd.IntN(9), 1+rnd.IntN(9)
+		tol := 1e-12
+		if trial == 0 {
+			m, l, n = 70, 30, 135 // several blocks
+		}
+		a, b := logMulCase(rnd, trial%logMulCases, m, l, n)
+		if trial%logMulCases > 0 {
+			tol = 1e-9
+		}
+		if trial%3 == 0 && len(a) > 0 {
+			for range 1 + rnd.IntN(3) {
+				a[rnd.IntN(len(a))] = special[rnd.IntN(len(special))]
+				b[rnd.IntN(len(b))] = special[rnd.IntN(len(special))]
+			}
+		}
+		c, gc := make([]float64, m*n), make([]float64, m*n)
+		for i := range c {
+			c[i], gc[i] = rnd.NormFloat64(), rnd.NormFloat64()
+			if rnd.IntN(2) == 0 {
+				c[i] = math.Inf(-1)
+			}
+		}
+		ga, gb := make([]float64, m*l), make([]float64, l*n)
+		wantC, wantGC := append([]float64(nil), c...), append([]float64(nil), gc...)
+		wantGA, wantGB := make([]float64, m*l), make([]float64, l*n)
+		before := append([]float64(nil), c...)
+		plainLogMul(m, l, n, wantC, a, b, wantGC, wantGA, wantGB)
+
+		k := LogMul[float64]{C: rev.NewGeneral(m, n, c), A: rev.NewGeneral(m, l, a), B: rev.NewGeneral(l, n, b)}
+		check := func(what string, got, want []float64) {
+			t.Helper()
+			for i := range got {
+				if !near(got[i], want[i], tol) && !(math.Abs(got[i]-want[i]) <= tol) {
+					t.Fatalf("trial %d, %d×%d×%d: %s[%d] = %v, want %v", trial, m, l, n, what, i, got[i], want[i])
+				}
+			}
+		}
+		k.Forward()
+		check("C", c, wantC)
+		k.Adjoint(LogMul[float64]{C: rev.NewGeneral(m, n, gc), A: rev.NewGeneral(m, l, ga), B: rev.NewGeneral(l, n, gb)})
+		check("gradient of A", ga, wantGA)
+		check("gradient of B", gb, wantGB)
+		for i := range c {
+			if isLogZero(before[i]) && !isLogZero(c[i]) && isFinite(wantC[i]) {
+				t.Fatalf("trial %d: zero restored as %v", trial, c[i])
+			}
+		}
+	}
+}
+
+// A step of a Markov chain that cannot underflow, and the posterior of the
+// state before it.
+func ExampleLogMul() {
+	zero := math.Inf(-1)
+	now := mat.NewDense(1, 2, []float64{-1000, -1002})
+	step := mat.NewDense(2, 2, []float64{math.Log(0.9), math.Log(0.1), math.Log(0.2), math.Log(0.8)})
+	next := mat.NewDense(1, 2, []float64{zero, zero})
+
+	k := NewLogMul(next, now, step)
+	k.Forward()
+	fmt.Printf("%.4f\n", next.RawMatrix().Data)
+
+	// The next state is the second one.
+	gNext, gNow := mat.NewDense(1, 2, []float64{0, 1}), mat.NewDense(1, 2, nil)
+	k.Adjoint(LogMul[float64]{C: rev.ViewDense(gNext), A: rev.ViewDense(gNow)})
+	fmt.Printf("%.4f\n", gNow.RawMatrix().Data)
+	// Output:
+	// [-1000.0757 -1001.5689]
+	// [0.4802 0.5198]
+}
+
+func BenchmarkLogMul(b *testing.B) {
+	const n = 512
+	rnd := rand.New(rand.NewPCG(5, 3))
+	for _, kind := range []struct {
+		name string
+		kind int
+	}{{"normal", 0}, {"hostile", 1}} {
+		x, y := logMulCase(rnd, kind.kind, n, n, n)
+		zero := func() rev.General[float64] {
+			c := rev.NewGeneral[float64](n, n, nil)
+			for i := range c.Data {
+				c.Data[i] = math.Inf(-1)
+			}
+			return c
+		}
+		a, m := rev.NewGeneral(n, n, x), rev.NewGeneral(n, n, y)
+		for _, workers := range []int{1, 2} {
+			k := LogMul[float64]{C: zero(), A: a, B: m, Workers: workers}
+			b.Run(fmt.Sprintf("%s/Forward/workers=%d", kind.name, workers), func(b *testing.B) {
+				for b.Loop() {
+					k.Forward()
+				}
+				reportFlops(b, 2*n*n*n)
+			})
+			g := LogMul[float64]{C: rev.NewGeneral(n, n, normals[float64](rnd, n*n, 1)), A: rev.NewGeneral[float64](n, n, nil), B: rev.NewGeneral[float64](n, n, nil)}
+			b.Run(fmt.Sprintf("%s/Adjoint/workers=%d", kind.name, workers), func(b *testing.B) {
+				for b.Loop() {
+					k.Adjoint(g)
+				}
+				reportFlops(b, 6*n*n*n)
+			})
+		}
+	}
+	// What LogMul is to be ten times as fast as: an element in 512 of it.
+	b.Run("Add", func(b *testing.B) {
+		x, y := logMulCase(rnd, 0, n, n, n)
+		a, m := ulog.OfLogs(x), ulog.OfLogs(y)
+		c := make([]ulog.Float64, n)
+		for b.Loop() {
+			for j := range c {
+				c[j].Log = math.Inf(-1)
+				for r := range n {
+					c[j] = c[j].Add(a[r].Mul(m[r*n+j]))
+				}
+			}
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())*n/float64(b.N)/1e6, "ms/product")
+	})
+}
