@@ -14,6 +14,12 @@ import (
 	"revnum/rev/revtest"
 )
 
+var (
+	_ rev.SecondOrder[Unitary[float64]]        = Unitary[float64]{}
+	_ rev.InPlace[Unitary[float64]]            = Unitary[float64]{}
+	_ rev.SecondOrderInPlace[Unitary[float64]] = Unitary[float64]{}
+)
+
 func randomUnitary[T rev.Real](rnd *rand.Rand, n, m int) Unitary[T] {
 	k := Unitary[T]{X: matrixOf[T](rnd, n, m), Theta: vectorOf[T](rnd, n*(n-1)/2)}
 	for i := range k.Theta.Data {
@@ -146,12 +152,12 @@ func TestUnitaryFixedExact(t *testing.T) {
 			x[i] = number()
 		}
 	}
-	rounds := 200
+	rounds := 100
 	if testing.Short() {
-		rounds = 20
+		rounds = 10
 	}
 	for range rounds {
-		n, m := 1+rnd.IntN(16), 1+rnd.IntN(4)
+		n, m := 1+rnd.IntN(64), 1+rnd.IntN(4)
 		var s, g, tt, gt Unitary[fixed.Q43]
 		var before [][]fixed.Q43
 		for _, k := range []*Unitary[fixed.Q43]{&s, &g, &tt, &gt} {
@@ -180,6 +186,25 @@ func TestUnitaryFixedExact(t *testing.T) {
 		s.AdjointTangent(g, tt, gt)
 		s.InverseAdjointTangent(g, tt, gt)
 		check("AdjointTangent, InverseAdjointTangent")
+	}
+}
+
+func TestUnitaryFixedMany(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a million rounds")
+	}
+	rnd := rand.New(rand.NewPCG(3, 4))
+	k := randomUnitary[fixed.Q43](rnd, 3, 1)
+	before := slices.Clone(k.X.Data)
+	const rounds = 500_000
+	for range rounds {
+		k.Forward()
+	}
+	for range rounds {
+		k.Inverse()
+	}
+	if !slices.Equal(k.X.Data, before) {
+		t.Errorf("%v after a million rounds, want %v", k.X.Data, before)
 	}
 }
 

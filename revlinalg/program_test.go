@@ -1,0 +1,170 @@
+package revlinalg
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/fixed"
+	"revnum/rev"
+)
+
+// A network: Y += W·X + B, Y <- U(θ)·Y, Loss += ‖Y‖₂ of the first rows of Y.
+type network[T rev.Real] struct {
+	W        rev.General[T]
+	X, B     rev.Vector[T]
+	Theta, Y rev.Vector[T]
+	Loss     T
+}
+
+func layers[T rev.Real]() rev.Step[network[T]] {
+	return rev.Seq(
+		rev.At(func(s *network[T]) Affine[T] { return Affine[T]{Y: s.Y, W: s.W, X: s.X, B: s.B} }),
+		rev.At(func(s *network[T]) Unitary[T] { return Unitary[T]{X: asColumn(s.Y), Theta: s.Theta} }),
+		rev.At(func(s *network[T]) Norm2[T] {
+			return Norm2[T]{Out: &s.Loss, X: rev.Vector[T]{N: 2, Data: s.Y.Data, Inc: 1}}
+		}),
+	)
+}
+
+func newNetwork[T rev.Real](fill func() float64) *network[T] {
+	vector := func(n int) rev.Vector[T] {
+		x := make([]T, n)
+		for i := range x {
+			x[i] = fixed.Of[T](fill())
+		}
+		return rev.ViewSlice(x)
+	}
+	return &network[T]{
+		W: rev.NewGeneral(4, 3, vector(12).Data), X: vector(3), B: vector(4),
+		Theta: vector(6), Y: vector(4), Loss: fixed.Of[T](fill()),
+	}
+}
+
+func noughts() float64 { return 0 }
+
+// parts are the numbers of a network, by pointer.
+func (s *network[T]) parts() []*T {
+	loss := &s.Loss
+	var p []*T
+	for _, x := range [][]T{s.W.Data, s.X.Data, s.B.Data, s.Theta.Data, s.Y.Data} {
+		for i := range x {
+			p = append(p, &x[i])
+		}
+	}
+	return append(p, loss)
+}
+
+func (s *network[T]) values() []T {
+	var v []T
+	for _, p := range s.parts() {
+		v = append(v, *p)
+	}
+	return v
+}
+
+// A program over fixed point comes back to the bit, whichever way it goes, and
+// its gradient is that over floating point.
+func TestProgramFixed(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(11, 1))
+	s := newNetwork[fixed.Q43](rnd.NormFloat64)
+	f := newNetwork[float64](noughts)
+	for i, p := range f.parts() {
+		*p = s.values()[i].Float64()
+	}
+	before := s.values()
+	g, gf := newNetwork[fixed.Q43](noughts), newNetwork[float64](noughts)
+	loss, err := rev.Gradient(layers[fixed.Q43](), func(s *network[fixed.Q43]) *fixed.Q43 { return &s.Loss }, s, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := rev.Gradient(layers[float64](), func(s *network[float64]) *float64 { return &s.Loss }, f, gf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(s.values(), before) {
+		t.Errorf("the state is not restored: %v, want %v", s.values(), before)
+	}
+	if math.Abs(loss.Float64()-want) > 1e-11 {
+		t.Errorf("loss %v, want %v", loss, want)
+	}
+	for i, v := range g.values() {
+		if w := gf.values()[i]; math.Abs(v.Float64()-w) > 1e-11 {
+			t.Errorf("gradient %d is %v, want %v", i, v, w)
+		}
+	}
+
+	// There and back by a program of both directions.
+	p := rev.Seq(layers[fixed.Q43](), rev.Uncall(layers[fixed.Q43]()))
+	if err := p.Adjoint(s, g); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(s.values(), before) {
+		t.Errorf("the state is not restored by Uncall: %v, want %v", s.values(), before)
+	}
+}
+
+func TestProgramHessian(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(11, 2))
+	loss := func(s *network[float64]) *float64 { return &s.Loss }
+	s, dir := newNetwork[float64](rnd.NormFloat64), newNetwork[float64](rnd.NormFloat64)
+	g, h, d := newNetwork[float64](noughts), newNetwork[float64](noughts), newNetwork[float64](noughts)
+	for i, p := range d.parts() {
+		*p = dir.values()[i]
+	}
+	if _, err := rev.HessianVector(layers[float64](), loss, s, g, d, h); err != nil {
+		t.Fatal(err)
+	}
+	gradient := func(e float64) []float64 {
+		x, g := newNetwork[float64](noughts), newNetwork[float64](noughts)
+		for i, p := range x.parts() {
+			*p = s.values()[i] + e*dir.values()[i]
+		}
+		if _, err := rev.Gradient(layers[float64](), loss, x, g); err != nil {
+			t.Fatal(err)
+		}
+		return g.values()
+	}
+	const e = 1e-5
+	a, b := gradient(e), gradient(-e)
+	for i, v := range h.values() {
+		if want := (a[i] - b[i]) / (2 * e); math.Abs(v-want) > 1e-6*(1+math.Abs(want)) {
+			t.Errorf("element %d of the product with the Hessian is %v, differences give %v", i, v, want)
+		}
+	}
+}
+
+// Kernels make a program, and its gradient is theirs from the last to the
+// first.
+func Example() {
+	type state struct {
+		W           *mat.Dense
+		X, Theta, Y *mat.VecDense
+		Loss        float64
+	}
+	net := rev.Seq(
+		rev.At(func(s *state) Affine[float64] { return NewAffine(s.Y, s.W, s.X, nil) }),
+		rev.At(func(s *state) Unitary[float64] { return NewUnitaryVec(s.Y, s.Theta) }),
+		rev.At(func(s *state) Norm2[float64] { return NewNorm2(&s.Loss, s.Y) }),
+	)
+	s := &state{
+		W: mat.NewDense(2, 2, []float64{1, 2, 3, 4}), X: mat.NewVecDense(2, []float64{1, -1}),
+		Theta: mat.NewVecDense(1, []float64{0.5}), Y: mat.NewVecDense(2, nil),
+	}
+	g := &state{
+		W: mat.NewDense(2, 2, nil), X: mat.NewVecDense(2, nil),
+		Theta: mat.NewVecDense(1, nil), Y: mat.NewVecDense(2, nil),
+	}
+	loss, err := rev.Gradient(net, func(s *state) *float64 { return &s.Loss }, s, g)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("loss %.4f, by X %.4f, by W %.4f\n", loss, g.X.RawVector().Data, g.W.RawMatrix().Data)
+	// Output:
+	// loss 1.4142, by X [-2.8284 -4.2426], by W [-0.7071 0.7071 -0.7071 0.7071]
+}
