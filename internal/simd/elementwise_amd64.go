@@ -53,6 +53,30 @@ func centerScale64(n int, dst *float64, ldd int, x *float64, ldx int, c *float64
 func centerScale32(n int, dst *float32, ldd int, x *float32, ldx int, c *float32, s *float32, rows int)
 
 //go:noescape
+func invTo64(dst *float64, x *float64, n int)
+
+//go:noescape
+func invTo32(dst *float32, x *float32, n int)
+
+//go:noescape
+func distances64(n int, dst *float64, x *float64, ldx int, c *float64, rows int)
+
+//go:noescape
+func distances32(n int, dst *float32, x *float32, ldx int, c *float32, rows int)
+
+//go:noescape
+func diffDots64(n int, dst *float64, x *float64, ld int, c *float64, y *float64, e *float64, rows int)
+
+//go:noescape
+func diffDots32(n int, dst *float32, x *float32, ld int, c *float32, y *float32, e *float32, rows int)
+
+//go:noescape
+func addDiffs64(n int, dst *float64, x *float64, ld int, c *float64, w *float64, sums *float64, rows int)
+
+//go:noescape
+func addDiffs32(n int, dst *float32, x *float32, ld int, c *float32, w *float32, sums *float32, rows int)
+
+//go:noescape
 func dot64(x *float64, y *float64, n int) float64
 
 //go:noescape

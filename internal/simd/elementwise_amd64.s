@@ -2416,6 +2416,1230 @@ done168:
 	VZEROUPPER
 	RET
 
+// func invTo64(dst *float64, x *float64, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·invTo64(SB), NOSPLIT, $0-24
+	CMPQ    ·tier+0(SB), $0x02
+	JNE     avx2
+	CMPQ    n+16(FP), $0x04
+	JLE     avx2
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	VPXORQ  Z0, Z0, Z0
+	VMOVUPS constants<>+0(SB), Z1
+	XORQ    BX, BX
+	LEAQ    -32(DX), SI
+	TESTQ   SI, SI
+	JL      oneTest171
+
+many169:
+	VMOVUPS (CX)(BX*8), Z2
+	VDIVPD  Z2, Z1, Z3
+	VCMPPD  $0x00, Z0, Z2, K1
+	VMOVUPD Z0, K1, Z3
+	VMOVUPS Z3, (AX)(BX*8)
+	VMOVUPS 64(CX)(BX*8), Z2
+	VDIVPD  Z2, Z1, Z3
+	VCMPPD  $0x00, Z0, Z2, K1
+	VMOVUPD Z0, K1, Z3
+	VMOVUPS Z3, 64(AX)(BX*8)
+	VMOVUPS 128(CX)(BX*8), Z2
+	VDIVPD  Z2, Z1, Z3
+	VCMPPD  $0x00, Z0, Z2, K1
+	VMOVUPD Z0, K1, Z3
+	VMOVUPS Z3, 128(AX)(BX*8)
+	VMOVUPS 192(CX)(BX*8), Z2
+	VDIVPD  Z2, Z1, Z3
+	VCMPPD  $0x00, Z0, Z2, K1
+	VMOVUPD Z0, K1, Z3
+	VMOVUPS Z3, 192(AX)(BX*8)
+	ADDQ    $0x20, BX
+	CMPQ    BX, SI
+	JLE     many169
+
+oneTest171:
+	LEAQ -8(DX), SI
+	CMPQ BX, SI
+	JG   tail172
+
+one170:
+	VMOVUPS (CX)(BX*8), Z2
+	VDIVPD  Z2, Z1, Z3
+	VCMPPD  $0x00, Z0, Z2, K1
+	VMOVUPD Z0, K1, Z3
+	VMOVUPS Z3, (AX)(BX*8)
+	ADDQ    $0x08, BX
+	CMPQ    BX, SI
+	JLE     one170
+
+tail172:
+	SUBQ      BX, DX
+	JZ        done173
+	MOVQ      $-1, SI
+	SHLXQ     DX, SI, SI
+	NOTQ      SI
+	KMOVW     SI, K1
+	VMOVUPD.Z (CX)(BX*8), K1, Z2
+	VDIVPD    Z2, Z1, Z1
+	VCMPPD    $0x00, Z0, Z2, K2
+	VMOVUPD   Z0, K2, Z1
+	VMOVUPD   Z1, K1, (AX)(BX*8)
+
+done173:
+	VZEROUPPER
+	RET
+
+avx2:
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	VXORPS  Y0, Y0, Y0
+	VMOVUPS constants<>+0(SB), Y1
+	XORQ    BX, BX
+	LEAQ    -16(DX), SI
+	TESTQ   SI, SI
+	JL      oneTest176
+
+many174:
+	VMOVUPS   (CX)(BX*8), Y2
+	VDIVPD    Y2, Y1, Y3
+	VCMPPD    $0x00, Y0, Y2, Y2
+	VBLENDVPD Y2, Y0, Y3, Y3
+	VMOVUPS   Y3, (AX)(BX*8)
+	VMOVUPS   32(CX)(BX*8), Y2
+	VDIVPD    Y2, Y1, Y3
+	VCMPPD    $0x00, Y0, Y2, Y2
+	VBLENDVPD Y2, Y0, Y3, Y3
+	VMOVUPS   Y3, 32(AX)(BX*8)
+	VMOVUPS   64(CX)(BX*8), Y2
+	VDIVPD    Y2, Y1, Y3
+	VCMPPD    $0x00, Y0, Y2, Y2
+	VBLENDVPD Y2, Y0, Y3, Y3
+	VMOVUPS   Y3, 64(AX)(BX*8)
+	VMOVUPS   96(CX)(BX*8), Y2
+	VDIVPD    Y2, Y1, Y3
+	VCMPPD    $0x00, Y0, Y2, Y2
+	VBLENDVPD Y2, Y0, Y3, Y3
+	VMOVUPS   Y3, 96(AX)(BX*8)
+	ADDQ      $0x10, BX
+	CMPQ      BX, SI
+	JLE       many174
+
+oneTest176:
+	LEAQ -4(DX), SI
+	CMPQ BX, SI
+	JG   tail177
+
+one175:
+	VMOVUPS   (CX)(BX*8), Y2
+	VDIVPD    Y2, Y1, Y3
+	VCMPPD    $0x00, Y0, Y2, Y2
+	VBLENDVPD Y2, Y0, Y3, Y3
+	VMOVUPS   Y3, (AX)(BX*8)
+	ADDQ      $0x04, BX
+	CMPQ      BX, SI
+	JLE       one175
+
+tail177:
+	SUBQ       BX, DX
+	JZ         done178
+	LEAQ       mask<>+32(SB), SI
+	NEGQ       DX
+	VMOVDQU    (SI)(DX*8), Y2
+	VMASKMOVPD (CX)(BX*8), Y2, Y3
+	VDIVPD     Y3, Y1, Y1
+	VCMPPD     $0x00, Y0, Y3, Y3
+	VBLENDVPD  Y3, Y0, Y1, Y1
+	VMASKMOVPD Y1, Y2, (AX)(BX*8)
+
+done178:
+	VZEROUPPER
+	RET
+
+// func invTo32(dst *float32, x *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·invTo32(SB), NOSPLIT, $0-24
+	CMPQ    ·tier+0(SB), $0x02
+	JNE     avx2
+	CMPQ    n+16(FP), $0x04
+	JLE     avx2
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	VPXORQ  Z0, Z0, Z0
+	VMOVUPS constants<>+64(SB), Z1
+	XORQ    BX, BX
+	LEAQ    -64(DX), SI
+	TESTQ   SI, SI
+	JL      oneTest181
+
+many179:
+	VMOVUPS (CX)(BX*4), Z2
+	VDIVPS  Z2, Z1, Z3
+	VCMPPS  $0x00, Z0, Z2, K1
+	VMOVUPS Z0, K1, Z3
+	VMOVUPS Z3, (AX)(BX*4)
+	VMOVUPS 64(CX)(BX*4), Z2
+	VDIVPS  Z2, Z1, Z3
+	VCMPPS  $0x00, Z0, Z2, K1
+	VMOVUPS Z0, K1, Z3
+	VMOVUPS Z3, 64(AX)(BX*4)
+	VMOVUPS 128(CX)(BX*4), Z2
+	VDIVPS  Z2, Z1, Z3
+	VCMPPS  $0x00, Z0, Z2, K1
+	VMOVUPS Z0, K1, Z3
+	VMOVUPS Z3, 128(AX)(BX*4)
+	VMOVUPS 192(CX)(BX*4), Z2
+	VDIVPS  Z2, Z1, Z3
+	VCMPPS  $0x00, Z0, Z2, K1
+	VMOVUPS Z0, K1, Z3
+	VMOVUPS Z3, 192(AX)(BX*4)
+	ADDQ    $0x40, BX
+	CMPQ    BX, SI
+	JLE     many179
+
+oneTest181:
+	LEAQ -16(DX), SI
+	CMPQ BX, SI
+	JG   tail182
+
+one180:
+	VMOVUPS (CX)(BX*4), Z2
+	VDIVPS  Z2, Z1, Z3
+	VCMPPS  $0x00, Z0, Z2, K1
+	VMOVUPS Z0, K1, Z3
+	VMOVUPS Z3, (AX)(BX*4)
+	ADDQ    $0x10, BX
+	CMPQ    BX, SI
+	JLE     one180
+
+tail182:
+	SUBQ      BX, DX
+	JZ        done183
+	MOVQ      $-1, SI
+	SHLXQ     DX, SI, SI
+	NOTQ      SI
+	KMOVW     SI, K1
+	VMOVUPS.Z (CX)(BX*4), K1, Z2
+	VDIVPS    Z2, Z1, Z1
+	VCMPPS    $0x00, Z0, Z2, K2
+	VMOVUPS   Z0, K2, Z1
+	VMOVUPS   Z1, K1, (AX)(BX*4)
+
+done183:
+	VZEROUPPER
+	RET
+
+avx2:
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	VXORPS  Y0, Y0, Y0
+	VMOVUPS constants<>+64(SB), Y1
+	XORQ    BX, BX
+	LEAQ    -32(DX), SI
+	TESTQ   SI, SI
+	JL      oneTest186
+
+many184:
+	VMOVUPS   (CX)(BX*4), Y2
+	VDIVPS    Y2, Y1, Y3
+	VCMPPS    $0x00, Y0, Y2, Y2
+	VBLENDVPS Y2, Y0, Y3, Y3
+	VMOVUPS   Y3, (AX)(BX*4)
+	VMOVUPS   32(CX)(BX*4), Y2
+	VDIVPS    Y2, Y1, Y3
+	VCMPPS    $0x00, Y0, Y2, Y2
+	VBLENDVPS Y2, Y0, Y3, Y3
+	VMOVUPS   Y3, 32(AX)(BX*4)
+	VMOVUPS   64(CX)(BX*4), Y2
+	VDIVPS    Y2, Y1, Y3
+	VCMPPS    $0x00, Y0, Y2, Y2
+	VBLENDVPS Y2, Y0, Y3, Y3
+	VMOVUPS   Y3, 64(AX)(BX*4)
+	VMOVUPS   96(CX)(BX*4), Y2
+	VDIVPS    Y2, Y1, Y3
+	VCMPPS    $0x00, Y0, Y2, Y2
+	VBLENDVPS Y2, Y0, Y3, Y3
+	VMOVUPS   Y3, 96(AX)(BX*4)
+	ADDQ      $0x20, BX
+	CMPQ      BX, SI
+	JLE       many184
+
+oneTest186:
+	LEAQ -8(DX), SI
+	CMPQ BX, SI
+	JG   tail187
+
+one185:
+	VMOVUPS   (CX)(BX*4), Y2
+	VDIVPS    Y2, Y1, Y3
+	VCMPPS    $0x00, Y0, Y2, Y2
+	VBLENDVPS Y2, Y0, Y3, Y3
+	VMOVUPS   Y3, (AX)(BX*4)
+	ADDQ      $0x08, BX
+	CMPQ      BX, SI
+	JLE       one185
+
+tail187:
+	SUBQ       BX, DX
+	JZ         done188
+	LEAQ       mask<>+32(SB), SI
+	NEGQ       DX
+	VMOVDQU    (SI)(DX*4), Y2
+	VMASKMOVPS (CX)(BX*4), Y2, Y3
+	VDIVPS     Y3, Y1, Y1
+	VCMPPS     $0x00, Y0, Y3, Y3
+	VBLENDVPS  Y3, Y0, Y1, Y1
+	VMASKMOVPS Y1, Y2, (AX)(BX*4)
+
+done188:
+	VZEROUPPER
+	RET
+
+// func distances64(n int, dst *float64, x *float64, ldx int, c *float64, rows int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·distances64(SB), NOSPLIT, $0-48
+	CMPQ ·tier+0(SB), $0x02
+	JNE  avx2
+	CMPQ n+0(FP), $0x04
+	JLE  avx2
+	MOVQ n+0(FP), AX
+	MOVQ dst+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ ldx+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x03, BX
+	XORQ DI, DI
+	LEAQ -8(AX), R8
+	CMPQ DI, R8
+	JG   tail192
+
+one190:
+	VPXORQ Z0, Z0, Z0
+	XORQ   R9, R9
+	MOVQ   DX, R10
+
+row194:
+	VMOVUPS      (R10)(DI*8), Z1
+	VBROADCASTSD (SI)(R9*8), Z2
+	VSUBPD       Z2, Z1, Z1
+	VMULPD       Z1, Z1, Z1
+	VADDPD       Z1, Z0, Z0
+	ADDQ         BX, R10
+	INCQ         R9
+	CMPQ         R9, rows+40(FP)
+	JL           row194
+	VSQRTPD      Z0, Z0
+	VMOVUPS      Z0, (CX)(DI*8)
+	ADDQ         $0x08, DI
+	CMPQ         DI, R8
+	JLE          one190
+
+tail192:
+	SUBQ   DI, AX
+	JZ     done193
+	MOVQ   $-1, R8
+	SHLXQ  AX, R8, R8
+	NOTQ   R8
+	KMOVW  R8, K1
+	VPXORQ Z3, Z3, Z3
+	XORQ   AX, AX
+
+row195:
+	VMOVUPD.Z    (DX)(DI*8), K1, Z0
+	VBROADCASTSD (SI)(AX*8), Z1
+	VSUBPD       Z1, Z0, Z0
+	VMULPD       Z0, Z0, Z0
+	VADDPD       Z0, Z3, Z3
+	ADDQ         BX, DX
+	INCQ         AX
+	CMPQ         AX, rows+40(FP)
+	JL           row195
+	VSQRTPD      Z3, Z3
+	VMOVUPD      Z3, K1, (CX)(DI*8)
+
+done193:
+	VZEROUPPER
+	RET
+
+avx2:
+	MOVQ n+0(FP), AX
+	MOVQ dst+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ ldx+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x03, BX
+	XORQ DI, DI
+	LEAQ -4(AX), R8
+	CMPQ DI, R8
+	JG   tail199
+
+one197:
+	VXORPS Y0, Y0, Y0
+	XORQ   R9, R9
+	MOVQ   DX, R10
+
+row201:
+	VMOVUPS      (R10)(DI*8), Y1
+	VBROADCASTSD (SI)(R9*8), Y2
+	VSUBPD       Y2, Y1, Y1
+	VMULPD       Y1, Y1, Y1
+	VADDPD       Y1, Y0, Y0
+	ADDQ         BX, R10
+	INCQ         R9
+	CMPQ         R9, rows+40(FP)
+	JL           row201
+	VSQRTPD      Y0, Y0
+	VMOVUPS      Y0, (CX)(DI*8)
+	ADDQ         $0x04, DI
+	CMPQ         DI, R8
+	JLE          one197
+
+tail199:
+	SUBQ    DI, AX
+	JZ      done200
+	LEAQ    mask<>+32(SB), R8
+	NEGQ    AX
+	VMOVDQU (R8)(AX*8), Y0
+	VXORPS  Y1, Y1, Y1
+	XORQ    AX, AX
+
+row202:
+	VMASKMOVPD   (DX)(DI*8), Y0, Y2
+	VBROADCASTSD (SI)(AX*8), Y3
+	VSUBPD       Y3, Y2, Y2
+	VMULPD       Y2, Y2, Y2
+	VADDPD       Y2, Y1, Y1
+	ADDQ         BX, DX
+	INCQ         AX
+	CMPQ         AX, rows+40(FP)
+	JL           row202
+	VSQRTPD      Y1, Y1
+	VMASKMOVPD   Y1, Y0, (CX)(DI*8)
+
+done200:
+	VZEROUPPER
+	RET
+
+// func distances32(n int, dst *float32, x *float32, ldx int, c *float32, rows int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·distances32(SB), NOSPLIT, $0-48
+	CMPQ ·tier+0(SB), $0x02
+	JNE  avx2
+	CMPQ n+0(FP), $0x04
+	JLE  avx2
+	MOVQ n+0(FP), AX
+	MOVQ dst+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ ldx+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x02, BX
+	XORQ DI, DI
+	LEAQ -16(AX), R8
+	CMPQ DI, R8
+	JG   tail206
+
+one204:
+	VPXORQ Z0, Z0, Z0
+	XORQ   R9, R9
+	MOVQ   DX, R10
+
+row208:
+	VMOVUPS      (R10)(DI*4), Z1
+	VBROADCASTSS (SI)(R9*4), Z2
+	VSUBPS       Z2, Z1, Z1
+	VMULPS       Z1, Z1, Z1
+	VADDPS       Z1, Z0, Z0
+	ADDQ         BX, R10
+	INCQ         R9
+	CMPQ         R9, rows+40(FP)
+	JL           row208
+	VSQRTPS      Z0, Z0
+	VMOVUPS      Z0, (CX)(DI*4)
+	ADDQ         $0x10, DI
+	CMPQ         DI, R8
+	JLE          one204
+
+tail206:
+	SUBQ   DI, AX
+	JZ     done207
+	MOVQ   $-1, R8
+	SHLXQ  AX, R8, R8
+	NOTQ   R8
+	KMOVW  R8, K1
+	VPXORQ Z3, Z3, Z3
+	XORQ   AX, AX
+
+row209:
+	VMOVUPS.Z    (DX)(DI*4), K1, Z0
+	VBROADCASTSS (SI)(AX*4), Z1
+	VSUBPS       Z1, Z0, Z0
+	VMULPS       Z0, Z0, Z0
+	VADDPS       Z0, Z3, Z3
+	ADDQ         BX, DX
+	INCQ         AX
+	CMPQ         AX, rows+40(FP)
+	JL           row209
+	VSQRTPS      Z3, Z3
+	VMOVUPS      Z3, K1, (CX)(DI*4)
+
+done207:
+	VZEROUPPER
+	RET
+
+avx2:
+	MOVQ n+0(FP), AX
+	MOVQ dst+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ ldx+24(FP), BX
+	MOVQ c+32(FP), SI
+	SHLQ $0x02, BX
+	XORQ DI, DI
+	LEAQ -8(AX), R8
+	CMPQ DI, R8
+	JG   tail213
+
+one211:
+	VXORPS Y0, Y0, Y0
+	XORQ   R9, R9
+	MOVQ   DX, R10
+
+row215:
+	VMOVUPS      (R10)(DI*4), Y1
+	VBROADCASTSS (SI)(R9*4), Y2
+	VSUBPS       Y2, Y1, Y1
+	VMULPS       Y1, Y1, Y1
+	VADDPS       Y1, Y0, Y0
+	ADDQ         BX, R10
+	INCQ         R9
+	CMPQ         R9, rows+40(FP)
+	JL           row215
+	VSQRTPS      Y0, Y0
+	VMOVUPS      Y0, (CX)(DI*4)
+	ADDQ         $0x08, DI
+	CMPQ         DI, R8
+	JLE          one211
+
+tail213:
+	SUBQ    DI, AX
+	JZ      done214
+	LEAQ    mask<>+32(SB), R8
+	NEGQ    AX
+	VMOVDQU (R8)(AX*4), Y0
+	VXORPS  Y1, Y1, Y1
+	XORQ    AX, AX
+
+row216:
+	VMASKMOVPS   (DX)(DI*4), Y0, Y2
+	VBROADCASTSS (SI)(AX*4), Y3
+	VSUBPS       Y3, Y2, Y2
+	VMULPS       Y2, Y2, Y2
+	VADDPS       Y2, Y1, Y1
+	ADDQ         BX, DX
+	INCQ         AX
+	CMPQ         AX, rows+40(FP)
+	JL           row216
+	VSQRTPS      Y1, Y1
+	VMASKMOVPS   Y1, Y0, (CX)(DI*4)
+
+done214:
+	VZEROUPPER
+	RET
+
+// func diffDots64(n int, dst *float64, x *float64, ld int, c *float64, y *float64, e *float64, rows int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·diffDots64(SB), NOSPLIT, $0-64
+	CMPQ ·tier+0(SB), $0x02
+	JNE  avx2
+	CMPQ n+0(FP), $0x04
+	JLE  avx2
+	MOVQ n+0(FP), AX
+	MOVQ dst+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ ld+24(FP), BX
+	MOVQ c+32(FP), SI
+	MOVQ y+40(FP), DI
+	MOVQ e+48(FP), R8
+	SHLQ $0x03, BX
+	XORQ R9, R9
+	LEAQ -8(AX), R10
+	CMPQ R9, R10
+	JG   tail220
+
+one218:
+	VPXORQ Z0, Z0, Z0
+	XORQ   R11, R11
+	MOVQ   DX, R12
+	MOVQ   DI, R13
+
+row222:
+	VMOVUPS      (R12)(R9*8), Z1
+	VMOVUPS      (R13)(R9*8), Z2
+	VBROADCASTSD (SI)(R11*8), Z3
+	VSUBPD       Z3, Z1, Z1
+	VBROADCASTSD (R8)(R11*8), Z3
+	VSUBPD       Z3, Z2, Z2
+	VMULPD       Z2, Z1, Z1
+	VADDPD       Z1, Z0, Z0
+	ADDQ         BX, R12
+	ADDQ         BX, R13
+	INCQ         R11
+	CMPQ         R11, rows+56(FP)
+	JL           row222
+	VMOVUPS      Z0, (CX)(R9*8)
+	ADDQ         $0x08, R9
+	CMPQ         R9, R10
+	JLE          one218
+
+tail220:
+	SUBQ   R9, AX
+	JZ     done221
+	MOVQ   $-1, R10
+	SHLXQ  AX, R10, R10
+	NOTQ   R10
+	KMOVW  R10, K1
+	VPXORQ Z4, Z4, Z4
+	XORQ   AX, AX
+	MOVQ   DI, DI
+
+row223:
+	VMOVUPD.Z    (DX)(R9*8), K1, Z0
+	VMOVUPD.Z    (DI)(R9*8), K1, Z1
+	VBROADCASTSD (SI)(AX*8), Z2
+	VSUBPD       Z2, Z0, Z0
+	VBROADCASTSD (R8)(AX*8), Z2
+	VSUBPD       Z2, Z1, Z1
+	VMULPD       Z1, Z0, Z0
+	VADDPD       Z0, Z4, Z4
+	ADDQ         BX, DX
+	ADDQ         BX, DI
+	INCQ         AX
+	CMPQ         AX, rows+56(FP)
+	JL           row223
+	VMOVUPD      Z4, K1, (CX)(R9*8)
+
+done221:
+	VZEROUPPER
+	RET
+
+avx2:
+	MOVQ n+0(FP), AX
+	MOVQ dst+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ ld+24(FP), BX
+	MOVQ c+32(FP), SI
+	MOVQ y+40(FP), DI
+	MOVQ e+48(FP), R8
+	SHLQ $0x03, BX
+	XORQ R9, R9
+	LEAQ -4(AX), R10
+	CMPQ R9, R10
+	JG   tail227
+
+one225:
+	VXORPS Y0, Y0, Y0
+	XORQ   R11, R11
+	MOVQ   DX, R12
+	MOVQ   DI, R13
+
+row229:
+	VMOVUPS      (R12)(R9*8), Y1
+	VMOVUPS      (R13)(R9*8), Y2
+	VBROADCASTSD (SI)(R11*8), Y3
+	VSUBPD       Y3, Y1, Y1
+	VBROADCASTSD (R8)(R11*8), Y3
+	VSUBPD       Y3, Y2, Y2
+	VMULPD       Y2, Y1, Y1
+	VADDPD       Y1, Y0, Y0
+	ADDQ         BX, R12
+	ADDQ         BX, R13
+	INCQ         R11
+	CMPQ         R11, rows+56(FP)
+	JL           row229
+	VMOVUPS      Y0, (CX)(R9*8)
+	ADDQ         $0x04, R9
+	CMPQ         R9, R10
+	JLE          one225
+
+tail227:
+	SUBQ    R9, AX
+	JZ      done228
+	LEAQ    mask<>+32(SB), R10
+	NEGQ    AX
+	VMOVDQU (R10)(AX*8), Y0
+	VXORPS  Y1, Y1, Y1
+	XORQ    AX, AX
+	MOVQ    DI, DI
+
+row230:
+	VMASKMOVPD   (DX)(R9*8), Y0, Y2
+	VMASKMOVPD   (DI)(R9*8), Y0, Y3
+	VBROADCASTSD (SI)(AX*8), Y4
+	VSUBPD       Y4, Y2, Y2
+	VBROADCASTSD (R8)(AX*8), Y4
+	VSUBPD       Y4, Y3, Y3
+	VMULPD       Y3, Y2, Y2
+	VADDPD       Y2, Y1, Y1
+	ADDQ         BX, DX
+	ADDQ         BX, DI
+	INCQ         AX
+	CMPQ         AX, rows+56(FP)
+	JL           row230
+	VMASKMOVPD   Y1, Y0, (CX)(R9*8)
+
+done228:
+	VZEROUPPER
+	RET
+
+// func diffDots32(n int, dst *float32, x *float32, ld int, c *float32, y *float32, e *float32, rows int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·diffDots32(SB), NOSPLIT, $0-64
+	CMPQ ·tier+0(SB), $0x02
+	JNE  avx2
+	CMPQ n+0(FP), $0x04
+	JLE  avx2
+	MOVQ n+0(FP), AX
+	MOVQ dst+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ ld+24(FP), BX
+	MOVQ c+32(FP), SI
+	MOVQ y+40(FP), DI
+	MOVQ e+48(FP), R8
+	SHLQ $0x02, BX
+	XORQ R9, R9
+	LEAQ -16(AX), R10
+	CMPQ R9, R10
+	JG   tail234
+
+one232:
+	VPXORQ Z0, Z0, Z0
+	XORQ   R11, R11
+	MOVQ   DX, R12
+	MOVQ   DI, R13
+
+row236:
+	VMOVUPS      (R12)(R9*4), Z1
+	VMOVUPS      (R13)(R9*4), Z2
+	VBROADCASTSS (SI)(R11*4), Z3
+	VSUBPS       Z3, Z1, Z1
+	VBROADCASTSS (R8)(R11*4), Z3
+	VSUBPS       Z3, Z2, Z2
+	VMULPS       Z2, Z1, Z1
+	VADDPS       Z1, Z0, Z0
+	ADDQ         BX, R12
+	ADDQ         BX, R13
+	INCQ         R11
+	CMPQ         R11, rows+56(FP)
+	JL           row236
+	VMOVUPS      Z0, (CX)(R9*4)
+	ADDQ         $0x10, R9
+	CMPQ         R9, R10
+	JLE          one232
+
+tail234:
+	SUBQ   R9, AX
+	JZ     done235
+	MOVQ   $-1, R10
+	SHLXQ  AX, R10, R10
+	NOTQ   R10
+	KMOVW  R10, K1
+	VPXORQ Z4, Z4, Z4
+	XORQ   AX, AX
+	MOVQ   DI, DI
+
+row237:
+	VMOVUPS.Z    (DX)(R9*4), K1, Z0
+	VMOVUPS.Z    (DI)(R9*4), K1, Z1
+	VBROADCASTSS (SI)(AX*4), Z2
+	VSUBPS       Z2, Z0, Z0
+	VBROADCASTSS (R8)(AX*4), Z2
+	VSUBPS       Z2, Z1, Z1
+	VMULPS       Z1, Z0, Z0
+	VADDPS       Z0, Z4, Z4
+	ADDQ         BX, DX
+	ADDQ         BX, DI
+	INCQ         AX
+	CMPQ         AX, rows+56(FP)
+	JL           row237
+	VMOVUPS      Z4, K1, (CX)(R9*4)
+
+done235:
+	VZEROUPPER
+	RET
+
+avx2:
+	MOVQ n+0(FP), AX
+	MOVQ dst+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ ld+24(FP), BX
+	MOVQ c+32(FP), SI
+	MOVQ y+40(FP), DI
+	MOVQ e+48(FP), R8
+	SHLQ $0x02, BX
+	XORQ R9, R9
+	LEAQ -8(AX), R10
+	CMPQ R9, R10
+	JG   tail241
+
+one239:
+	VXORPS Y0, Y0, Y0
+	XORQ   R11, R11
+	MOVQ   DX, R12
+	MOVQ   DI, R13
+
+row243:
+	VMOVUPS      (R12)(R9*4), Y1
+	VMOVUPS      (R13)(R9*4), Y2
+	VBROADCASTSS (SI)(R11*4), Y3
+	VSUBPS       Y3, Y1, Y1
+	VBROADCASTSS (R8)(R11*4), Y3
+	VSUBPS       Y3, Y2, Y2
+	VMULPS       Y2, Y1, Y1
+	VADDPS       Y1, Y0, Y0
+	ADDQ         BX, R12
+	ADDQ         BX, R13
+	INCQ         R11
+	CMPQ         R11, rows+56(FP)
+	JL           row243
+	VMOVUPS      Y0, (CX)(R9*4)
+	ADDQ         $0x08, R9
+	CMPQ         R9, R10
+	JLE          one239
+
+tail241:
+	SUBQ    R9, AX
+	JZ      done242
+	LEAQ    mask<>+32(SB), R10
+	NEGQ    AX
+	VMOVDQU (R10)(AX*4), Y0
+	VXORPS  Y1, Y1, Y1
+	XORQ    AX, AX
+	MOVQ    DI, DI
+
+row244:
+	VMASKMOVPS   (DX)(R9*4), Y0, Y2
+	VMASKMOVPS   (DI)(R9*4), Y0, Y3
+	VBROADCASTSS (SI)(AX*4), Y4
+	VSUBPS       Y4, Y2, Y2
+	VBROADCASTSS (R8)(AX*4), Y4
+	VSUBPS       Y4, Y3, Y3
+	VMULPS       Y3, Y2, Y2
+	VADDPS       Y2, Y1, Y1
+	ADDQ         BX, DX
+	ADDQ         BX, DI
+	INCQ         AX
+	CMPQ         AX, rows+56(FP)
+	JL           row244
+	VMASKMOVPS   Y1, Y0, (CX)(R9*4)
+
+done242:
+	VZEROUPPER
+	RET
+
+// func addDiffs64(n int, dst *float64, x *float64, ld int, c *float64, w *float64, sums *float64, rows int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2
+TEXT ·addDiffs64(SB), NOSPLIT, $0-64
+	CMPQ ·tier+0(SB), $0x02
+	JNE  avx2
+	CMPQ n+0(FP), $0x04
+	JLE  avx2
+	MOVQ n+0(FP), AX
+	MOVQ dst+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ ld+24(FP), BX
+	MOVQ c+32(FP), SI
+	MOVQ w+40(FP), DI
+	MOVQ sums+48(FP), R8
+	MOVQ rows+56(FP), R9
+	SHLQ $0x03, BX
+
+row245:
+	VBROADCASTSD (SI), Z0
+	VPXORQ       Z1, Z1, Z1
+	VPXORQ       Z2, Z2, Z2
+	XORQ         R10, R10
+	LEAQ         -16(AX), R11
+	TESTQ        R11, R11
+	JL           oneTest248
+
+many246:
+	VMOVUPS (DX)(R10*8), Z3
+	VSUBPD  Z0, Z3, Z3
+	VMOVUPS (DI)(R10*8), Z4
+	VMULPD  Z4, Z3, Z3
+	VADDPD  Z3, Z1, Z1
+	VMOVUPS (CX)(R10*8), Z4
+	VADDPD  Z4, Z3, Z3
+	VMOVUPS Z3, (CX)(R10*8)
+	VMOVUPS 64(DX)(R10*8), Z3
+	VSUBPD  Z0, Z3, Z3
+	VMOVUPS 64(DI)(R10*8), Z4
+	VMULPD  Z4, Z3, Z3
+	VADDPD  Z3, Z2, Z2
+	VMOVUPS 64(CX)(R10*8), Z4
+	VADDPD  Z4, Z3, Z3
+	VMOVUPS Z3, 64(CX)(R10*8)
+	ADDQ    $0x10, R10
+	CMPQ    R10, R11
+	JLE     many246
+
+oneTest248:
+	LEAQ -8(AX), R11
+	CMPQ R10, R11
+	JG   tail249
+
+one247:
+	VMOVUPS (DX)(R10*8), Z3
+	VSUBPD  Z0, Z3, Z3
+	VMOVUPS (DI)(R10*8), Z4
+	VMULPD  Z4, Z3, Z3
+	VADDPD  Z3, Z1, Z1
+	VMOVUPS (CX)(R10*8), Z4
+	VADDPD  Z4, Z3, Z3
+	VMOVUPS Z3, (CX)(R10*8)
+	ADDQ    $0x08, R10
+	CMPQ    R10, R11
+	JLE     one247
+
+tail249:
+	MOVQ      AX, R11
+	SUBQ      R10, R11
+	JZ        done250
+	MOVQ      $-1, R12
+	SHLXQ     R11, R12, R12
+	NOTQ      R12
+	KMOVW     R12, K1
+	VMOVUPD.Z (DX)(R10*8), K1, Z3
+	VSUBPD    Z0, Z3, Z3
+	VMOVUPD.Z (DI)(R10*8), K1, Z0
+	VMULPD    Z0, Z3, Z3
+	VMOVAPD.Z Z3, K1, Z0
+	VADDPD    Z0, Z1, Z1
+	VMOVUPD.Z (CX)(R10*8), K1, Z3
+	VADDPD    Z3, Z0, Z0
+	VMOVUPD   Z0, K1, (CX)(R10*8)
+
+done250:
+	VADDPD        Z2, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y5
+	VADDPD        Z5, Z1, Z1
+	VEXTRACTF64X2 $0x01, Y1, X5
+	VADDPD        Z5, Z1, Z1
+	VPERMILPD     $0x01, X1, X5
+	VADDPD        Z5, Z1, Z1
+	VPXORQ        Z6, Z6, Z6
+	VMOVSD        (R8), X6
+	VADDPD        Z1, Z6, Z6
+	VMOVSD        X6, (R8)
+	ADDQ          BX, CX
+	ADDQ          BX, DX
+	ADDQ          $0x08, SI
+	ADDQ          $0x08, R8
+	DECQ          R9
+	JNZ           row245
+	VZEROUPPER
+	RET
+
+avx2:
+	MOVQ n+0(FP), AX
+	MOVQ dst+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ ld+24(FP), BX
+	MOVQ c+32(FP), SI
+	MOVQ w+40(FP), DI
+	MOVQ sums+48(FP), R8
+	MOVQ rows+56(FP), R9
+	SHLQ $0x03, BX
+
+row251:
+	VBROADCASTSD (SI), Y0
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y2, Y2, Y2
+	XORQ         R10, R10
+	LEAQ         -8(AX), R11
+	TESTQ        R11, R11
+	JL           oneTest254
+
+many252:
+	VMOVUPS (DX)(R10*8), Y3
+	VSUBPD  Y0, Y3, Y3
+	VMOVUPS (DI)(R10*8), Y4
+	VMULPD  Y4, Y3, Y3
+	VADDPD  Y3, Y1, Y1
+	VMOVUPS (CX)(R10*8), Y4
+	VADDPD  Y4, Y3, Y3
+	VMOVUPS Y3, (CX)(R10*8)
+	VMOVUPS 32(DX)(R10*8), Y3
+	VSUBPD  Y0, Y3, Y3
+	VMOVUPS 32(DI)(R10*8), Y4
+	VMULPD  Y4, Y3, Y3
+	VADDPD  Y3, Y2, Y2
+	VMOVUPS 32(CX)(R10*8), Y4
+	VADDPD  Y4, Y3, Y3
+	VMOVUPS Y3, 32(CX)(R10*8)
+	ADDQ    $0x08, R10
+	CMPQ    R10, R11
+	JLE     many252
+
+oneTest254:
+	LEAQ -4(AX), R11
+	CMPQ R10, R11
+	JG   tail255
+
+one253:
+	VMOVUPS (DX)(R10*8), Y3
+	VSUBPD  Y0, Y3, Y3
+	VMOVUPS (DI)(R10*8), Y4
+	VMULPD  Y4, Y3, Y3
+	VADDPD  Y3, Y1, Y1
+	VMOVUPS (CX)(R10*8), Y4
+	VADDPD  Y4, Y3, Y3
+	VMOVUPS Y3, (CX)(R10*8)
+	ADDQ    $0x04, R10
+	CMPQ    R10, R11
+	JLE     one253
+
+tail255:
+	MOVQ       AX, R11
+	SUBQ       R10, R11
+	JZ         done256
+	LEAQ       mask<>+32(SB), R12
+	NEGQ       R11
+	VMOVDQU    (R12)(R11*8), Y3
+	VMASKMOVPD (DX)(R10*8), Y3, Y4
+	VSUBPD     Y0, Y4, Y4
+	VMASKMOVPD (DI)(R10*8), Y3, Y0
+	VMULPD     Y0, Y4, Y4
+	VANDPS     Y4, Y3, Y0
+	VADDPD     Y0, Y1, Y1
+	VMASKMOVPD (CX)(R10*8), Y3, Y4
+	VADDPD     Y4, Y0, Y0
+	VMASKMOVPD Y0, Y3, (CX)(R10*8)
+
+done256:
+	VADDPD       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X5
+	VADDPD       Y5, Y1, Y1
+	VPERMILPD    $0x01, X1, X5
+	VADDPD       Y5, Y1, Y1
+	VXORPS       Y0, Y0, Y0
+	VMOVSD       (R8), X0
+	VADDPD       Y1, Y0, Y0
+	VMOVSD       X0, (R8)
+	ADDQ         BX, CX
+	ADDQ         BX, DX
+	ADDQ         $0x08, SI
+	ADDQ         $0x08, R8
+	DECQ         R9
+	JNZ          row251
+	VZEROUPPER
+	RET
+
+// func addDiffs32(n int, dst *float32, x *float32, ld int, c *float32, w *float32, sums *float32, rows int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2
+TEXT ·addDiffs32(SB), NOSPLIT, $0-64
+	CMPQ ·tier+0(SB), $0x02
+	JNE  avx2
+	CMPQ n+0(FP), $0x04
+	JLE  avx2
+	MOVQ n+0(FP), AX
+	MOVQ dst+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ ld+24(FP), BX
+	MOVQ c+32(FP), SI
+	MOVQ w+40(FP), DI
+	MOVQ sums+48(FP), R8
+	MOVQ rows+56(FP), R9
+	SHLQ $0x02, BX
+
+row257:
+	VBROADCASTSS (SI), Z0
+	VPXORQ       Z1, Z1, Z1
+	VPXORQ       Z2, Z2, Z2
+	XORQ         R10, R10
+	LEAQ         -32(AX), R11
+	TESTQ        R11, R11
+	JL           oneTest260
+
+many258:
+	VMOVUPS (DX)(R10*4), Z3
+	VSUBPS  Z0, Z3, Z3
+	VMOVUPS (DI)(R10*4), Z4
+	VMULPS  Z4, Z3, Z3
+	VADDPS  Z3, Z1, Z1
+	VMOVUPS (CX)(R10*4), Z4
+	VADDPS  Z4, Z3, Z3
+	VMOVUPS Z3, (CX)(R10*4)
+	VMOVUPS 64(DX)(R10*4), Z3
+	VSUBPS  Z0, Z3, Z3
+	VMOVUPS 64(DI)(R10*4), Z4
+	VMULPS  Z4, Z3, Z3
+	VADDPS  Z3, Z2, Z2
+	VMOVUPS 64(CX)(R10*4), Z4
+	VADDPS  Z4, Z3, Z3
+	VMOVUPS Z3, 64(CX)(R10*4)
+	ADDQ    $0x20, R10
+	CMPQ    R10, R11
+	JLE     many258
+
+oneTest260:
+	LEAQ -16(AX), R11
+	CMPQ R10, R11
+	JG   tail261
+
+one259:
+	VMOVUPS (DX)(R10*4), Z3
+	VSUBPS  Z0, Z3, Z3
+	VMOVUPS (DI)(R10*4), Z4
+	VMULPS  Z4, Z3, Z3
+	VADDPS  Z3, Z1, Z1
+	VMOVUPS (CX)(R10*4), Z4
+	VADDPS  Z4, Z3, Z3
+	VMOVUPS Z3, (CX)(R10*4)
+	ADDQ    $0x10, R10
+	CMPQ    R10, R11
+	JLE     one259
+
+tail261:
+	MOVQ      AX, R11
+	SUBQ      R10, R11
+	JZ        done262
+	MOVQ      $-1, R12
+	SHLXQ     R11, R12, R12
+	NOTQ      R12
+	KMOVW     R12, K1
+	VMOVUPS.Z (DX)(R10*4), K1, Z3
+	VSUBPS    Z0, Z3, Z3
+	VMOVUPS.Z (DI)(R10*4), K1, Z0
+	VMULPS    Z0, Z3, Z3
+	VMOVAPS.Z Z3, K1, Z0
+	VADDPS    Z0, Z1, Z1
+	VMOVUPS.Z (CX)(R10*4), K1, Z3
+	VADDPS    Z3, Z0, Z0
+	VMOVUPS   Z0, K1, (CX)(R10*4)
+
+done262:
+	VADDPS        Z2, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y5
+	VADDPS        Z5, Z1, Z1
+	VEXTRACTF64X2 $0x01, Y1, X5
+	VADDPS        Z5, Z1, Z1
+	VPERMILPD     $0x01, X1, X5
+	VADDPS        Z5, Z1, Z1
+	VMOVSHDUP     X1, X5
+	VADDPS        Z5, Z1, Z1
+	VPXORQ        Z6, Z6, Z6
+	VMOVSS        (R8), X6
+	VADDPS        Z1, Z6, Z6
+	VMOVSS        X6, (R8)
+	ADDQ          BX, CX
+	ADDQ          BX, DX
+	ADDQ          $0x04, SI
+	ADDQ          $0x04, R8
+	DECQ          R9
+	JNZ           row257
+	VZEROUPPER
+	RET
+
+avx2:
+	MOVQ n+0(FP), AX
+	MOVQ dst+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ ld+24(FP), BX
+	MOVQ c+32(FP), SI
+	MOVQ w+40(FP), DI
+	MOVQ sums+48(FP), R8
+	MOVQ rows+56(FP), R9
+	SHLQ $0x02, BX
+
+row263:
+	VBROADCASTSS (SI), Y0
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y2, Y2, Y2
+	XORQ         R10, R10
+	LEAQ         -16(AX), R11
+	TESTQ        R11, R11
+	JL           oneTest266
+
+many264:
+	VMOVUPS (DX)(R10*4), Y3
+	VSUBPS  Y0, Y3, Y3
+	VMOVUPS (DI)(R10*4), Y4
+	VMULPS  Y4, Y3, Y3
+	VADDPS  Y3, Y1, Y1
+	VMOVUPS (CX)(R10*4), Y4
+	VADDPS  Y4, Y3, Y3
+	VMOVUPS Y3, (CX)(R10*4)
+	VMOVUPS 32(DX)(R10*4), Y3
+	VSUBPS  Y0, Y3, Y3
+	VMOVUPS 32(DI)(R10*4), Y4
+	VMULPS  Y4, Y3, Y3
+	VADDPS  Y3, Y2, Y2
+	VMOVUPS 32(CX)(R10*4), Y4
+	VADDPS  Y4, Y3, Y3
+	VMOVUPS Y3, 32(CX)(R10*4)
+	ADDQ    $0x10, R10
+	CMPQ    R10, R11
+	JLE     many264
+
+oneTest266:
+	LEAQ -8(AX), R11
+	CMPQ R10, R11
+	JG   tail267
+
+one265:
+	VMOVUPS (DX)(R10*4), Y3
+	VSUBPS  Y0, Y3, Y3
+	VMOVUPS (DI)(R10*4), Y4
+	VMULPS  Y4, Y3, Y3
+	VADDPS  Y3, Y1, Y1
+	VMOVUPS (CX)(R10*4), Y4
+	VADDPS  Y4, Y3, Y3
+	VMOVUPS Y3, (CX)(R10*4)
+	ADDQ    $0x08, R10
+	CMPQ    R10, R11
+	JLE     one265
+
+tail267:
+	MOVQ       AX, R11
+	SUBQ       R10, R11
+	JZ         done268
+	LEAQ       mask<>+32(SB), R12
+	NEGQ       R11
+	VMOVDQU    (R12)(R11*4), Y3
+	VMASKMOVPS (DX)(R10*4), Y3, Y4
+	VSUBPS     Y0, Y4, Y4
+	VMASKMOVPS (DI)(R10*4), Y3, Y0
+	VMULPS     Y0, Y4, Y4
+	VANDPS     Y4, Y3, Y0
+	VADDPS     Y0, Y1, Y1
+	VMASKMOVPS (CX)(R10*4), Y3, Y4
+	VADDPS     Y4, Y0, Y0
+	VMASKMOVPS Y0, Y3, (CX)(R10*4)
+
+done268:
+	VADDPS       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X5
+	VADDPS       Y5, Y1, Y1
+	VPERMILPD    $0x01, X1, X5
+	VADDPS       Y5, Y1, Y1
+	VMOVSHDUP    X1, X5
+	VADDPS       Y5, Y1, Y1
+	VXORPS       Y0, Y0, Y0
+	VMOVSS       (R8), X0
+	VADDPS       Y1, Y0, Y0
+	VMOVSS       X0, (R8)
+	ADDQ         BX, CX
+	ADDQ         BX, DX
+	ADDQ         $0x04, SI
+	ADDQ         $0x04, R8
+	DECQ         R9
+	JNZ          row263
+	VZEROUPPER
+	RET
+
 // func dot64(x *float64, y *float64, n int) float64
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, FMA3
 TEXT ·dot64(SB), NOSPLIT, $0-32
@@ -2433,9 +3657,9 @@ TEXT ·dot64(SB), NOSPLIT, $0-32
 	XORQ   BX, BX
 	LEAQ   -32(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest171
+	JL     oneTest271
 
-many169:
+many269:
 	VMOVUPS     (AX)(BX*8), Z4
 	VMOVUPS     (CX)(BX*8), Z5
 	VFMADD231PD Z5, Z4, Z0
@@ -2450,27 +3674,27 @@ many169:
 	VFMADD231PD Z5, Z4, Z3
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many169
+	JLE         many269
 	VADDPD      Z1, Z0, Z0
 	VADDPD      Z3, Z2, Z2
 	VADDPD      Z2, Z0, Z0
 
-oneTest171:
+oneTest271:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail172
+	JG   tail272
 
-one170:
+one270:
 	VMOVUPS     (AX)(BX*8), Z1
 	VMOVUPS     (CX)(BX*8), Z2
 	VFMADD231PD Z2, Z1, Z0
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one170
+	JLE         one270
 
-tail172:
+tail272:
 	SUBQ        BX, DX
-	JZ          done173
+	JZ          done273
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -2479,7 +3703,7 @@ tail172:
 	VMOVUPD.Z   (CX)(BX*8), K1, Z2
 	VFMADD231PD Z2, Z1, Z0
 
-done173:
+done273:
 	VEXTRACTF64X4 $0x01, Z0, Y6
 	VADDPD        Z6, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X6
@@ -2501,9 +3725,9 @@ avx2:
 	XORQ   BX, BX
 	LEAQ   -16(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest176
+	JL     oneTest276
 
-many174:
+many274:
 	VMOVUPS     (AX)(BX*8), Y4
 	VMOVUPS     (CX)(BX*8), Y5
 	VFMADD231PD Y5, Y4, Y0
@@ -2518,27 +3742,27 @@ many174:
 	VFMADD231PD Y5, Y4, Y3
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many174
+	JLE         many274
 	VADDPD      Y1, Y0, Y0
 	VADDPD      Y3, Y2, Y2
 	VADDPD      Y2, Y0, Y0
 
-oneTest176:
+oneTest276:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail177
+	JG   tail277
 
-one175:
+one275:
 	VMOVUPS     (AX)(BX*8), Y1
 	VMOVUPS     (CX)(BX*8), Y2
 	VFMADD231PD Y2, Y1, Y0
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one175
+	JLE         one275
 
-tail177:
+tail277:
 	SUBQ        BX, DX
-	JZ          done178
+	JZ          done278
 	LEAQ        mask<>+32(SB), SI
 	NEGQ        DX
 	VMOVDQU     (SI)(DX*8), Y1
@@ -2546,7 +3770,7 @@ tail177:
 	VMASKMOVPD  (CX)(BX*8), Y1, Y1
 	VFMADD231PD Y1, Y2, Y0
 
-done178:
+done278:
 	VEXTRACTF128 $0x01, Y0, X6
 	VADDPD       Y6, Y0, Y0
 	VPERMILPD    $0x01, X0, X6
@@ -2572,9 +3796,9 @@ TEXT ·dot32(SB), NOSPLIT, $0-28
 	XORQ   BX, BX
 	LEAQ   -64(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest181
+	JL     oneTest281
 
-many179:
+many279:
 	VMOVUPS     (AX)(BX*4), Z4
 	VMOVUPS     (CX)(BX*4), Z5
 	VFMADD231PS Z5, Z4, Z0
@@ -2589,27 +3813,27 @@ many179:
 	VFMADD231PS Z5, Z4, Z3
 	ADDQ        $0x40, BX
 	CMPQ        BX, SI
-	JLE         many179
+	JLE         many279
 	VADDPS      Z1, Z0, Z0
 	VADDPS      Z3, Z2, Z2
 	VADDPS      Z2, Z0, Z0
 
-oneTest181:
+oneTest281:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail182
+	JG   tail282
 
-one180:
+one280:
 	VMOVUPS     (AX)(BX*4), Z1
 	VMOVUPS     (CX)(BX*4), Z2
 	VFMADD231PS Z2, Z1, Z0
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         one180
+	JLE         one280
 
-tail182:
+tail282:
 	SUBQ        BX, DX
-	JZ          done183
+	JZ          done283
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -2618,7 +3842,7 @@ tail182:
 	VMOVUPS.Z   (CX)(BX*4), K1, Z2
 	VFMADD231PS Z2, Z1, Z0
 
-done183:
+done283:
 	VEXTRACTF64X4 $0x01, Z0, Y6
 	VADDPS        Z6, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X6
@@ -2642,9 +3866,9 @@ avx2:
 	XORQ   BX, BX
 	LEAQ   -32(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest186
+	JL     oneTest286
 
-many184:
+many284:
 	VMOVUPS     (AX)(BX*4), Y4
 	VMOVUPS     (CX)(BX*4), Y5
 	VFMADD231PS Y5, Y4, Y0
@@ -2659,27 +3883,27 @@ many184:
 	VFMADD231PS Y5, Y4, Y3
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many184
+	JLE         many284
 	VADDPS      Y1, Y0, Y0
 	VADDPS      Y3, Y2, Y2
 	VADDPS      Y2, Y0, Y0
 
-oneTest186:
+oneTest286:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail187
+	JG   tail287
 
-one185:
+one285:
 	VMOVUPS     (AX)(BX*4), Y1
 	VMOVUPS     (CX)(BX*4), Y2
 	VFMADD231PS Y2, Y1, Y0
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one185
+	JLE         one285
 
-tail187:
+tail287:
 	SUBQ        BX, DX
-	JZ          done188
+	JZ          done288
 	LEAQ        mask<>+32(SB), SI
 	NEGQ        DX
 	VMOVDQU     (SI)(DX*4), Y1
@@ -2687,7 +3911,7 @@ tail187:
 	VMASKMOVPS  (CX)(BX*4), Y1, Y1
 	VFMADD231PS Y1, Y2, Y0
 
-done188:
+done288:
 	VEXTRACTF128 $0x01, Y0, X6
 	VADDPS       Y6, Y0, Y0
 	VPERMILPD    $0x01, X0, X6
@@ -2714,9 +3938,9 @@ TEXT ·sum64(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -32(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest191
+	JL     oneTest291
 
-many189:
+many289:
 	VMOVUPS (AX)(DX*8), Z4
 	VADDPD  Z4, Z0, Z0
 	VMOVUPS 64(AX)(DX*8), Z4
@@ -2727,26 +3951,26 @@ many189:
 	VADDPD  Z4, Z3, Z3
 	ADDQ    $0x20, DX
 	CMPQ    DX, BX
-	JLE     many189
+	JLE     many289
 	VADDPD  Z1, Z0, Z0
 	VADDPD  Z3, Z2, Z2
 	VADDPD  Z2, Z0, Z0
 
-oneTest191:
+oneTest291:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail192
+	JG   tail292
 
-one190:
+one290:
 	VMOVUPS (AX)(DX*8), Z1
 	VADDPD  Z1, Z0, Z0
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one190
+	JLE     one290
 
-tail192:
+tail292:
 	SUBQ      DX, CX
-	JZ        done193
+	JZ        done293
 	MOVQ      $-1, BX
 	SHLXQ     CX, BX, BX
 	NOTQ      BX
@@ -2754,7 +3978,7 @@ tail192:
 	VMOVUPD.Z (AX)(DX*8), K1, Z1
 	VADDPD    Z1, Z0, Z0
 
-done193:
+done293:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPD        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -2775,9 +3999,9 @@ avx2:
 	XORQ   DX, DX
 	LEAQ   -16(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest196
+	JL     oneTest296
 
-many194:
+many294:
 	VMOVUPS (AX)(DX*8), Y4
 	VADDPD  Y4, Y0, Y0
 	VMOVUPS 32(AX)(DX*8), Y4
@@ -2788,33 +4012,33 @@ many194:
 	VADDPD  Y4, Y3, Y3
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     many194
+	JLE     many294
 	VADDPD  Y1, Y0, Y0
 	VADDPD  Y3, Y2, Y2
 	VADDPD  Y2, Y0, Y0
 
-oneTest196:
+oneTest296:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail197
+	JG   tail297
 
-one195:
+one295:
 	VMOVUPS (AX)(DX*8), Y1
 	VADDPD  Y1, Y0, Y0
 	ADDQ    $0x04, DX
 	CMPQ    DX, BX
-	JLE     one195
+	JLE     one295
 
-tail197:
+tail297:
 	SUBQ       DX, CX
-	JZ         done198
+	JZ         done298
 	LEAQ       mask<>+32(SB), BX
 	NEGQ       CX
 	VMOVDQU    (BX)(CX*8), Y1
 	VMASKMOVPD (AX)(DX*8), Y1, Y1
 	VADDPD     Y1, Y0, Y0
 
-done198:
+done298:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPD       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -2839,9 +4063,9 @@ TEXT ·sum32(SB), NOSPLIT, $0-20
 	XORQ   DX, DX
 	LEAQ   -64(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest201
+	JL     oneTest301
 
-many199:
+many299:
 	VMOVUPS (AX)(DX*4), Z4
 	VADDPS  Z4, Z0, Z0
 	VMOVUPS 64(AX)(DX*4), Z4
@@ -2852,26 +4076,26 @@ many199:
 	VADDPS  Z4, Z3, Z3
 	ADDQ    $0x40, DX
 	CMPQ    DX, BX
-	JLE     many199
+	JLE     many299
 	VADDPS  Z1, Z0, Z0
 	VADDPS  Z3, Z2, Z2
 	VADDPS  Z2, Z0, Z0
 
-oneTest201:
+oneTest301:
 	LEAQ -16(CX), BX
 	CMPQ DX, BX
-	JG   tail202
+	JG   tail302
 
-one200:
+one300:
 	VMOVUPS (AX)(DX*4), Z1
 	VADDPS  Z1, Z0, Z0
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     one200
+	JLE     one300
 
-tail202:
+tail302:
 	SUBQ      DX, CX
-	JZ        done203
+	JZ        done303
 	MOVQ      $-1, BX
 	SHLXQ     CX, BX, BX
 	NOTQ      BX
@@ -2879,7 +4103,7 @@ tail202:
 	VMOVUPS.Z (AX)(DX*4), K1, Z1
 	VADDPS    Z1, Z0, Z0
 
-done203:
+done303:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPS        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -2902,9 +4126,9 @@ avx2:
 	XORQ   DX, DX
 	LEAQ   -32(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest206
+	JL     oneTest306
 
-many204:
+many304:
 	VMOVUPS (AX)(DX*4), Y4
 	VADDPS  Y4, Y0, Y0
 	VMOVUPS 32(AX)(DX*4), Y4
@@ -2915,33 +4139,33 @@ many204:
 	VADDPS  Y4, Y3, Y3
 	ADDQ    $0x20, DX
 	CMPQ    DX, BX
-	JLE     many204
+	JLE     many304
 	VADDPS  Y1, Y0, Y0
 	VADDPS  Y3, Y2, Y2
 	VADDPS  Y2, Y0, Y0
 
-oneTest206:
+oneTest306:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail207
+	JG   tail307
 
-one205:
+one305:
 	VMOVUPS (AX)(DX*4), Y1
 	VADDPS  Y1, Y0, Y0
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one205
+	JLE     one305
 
-tail207:
+tail307:
 	SUBQ       DX, CX
-	JZ         done208
+	JZ         done308
 	LEAQ       mask<>+32(SB), BX
 	NEGQ       CX
 	VMOVDQU    (BX)(CX*4), Y1
 	VMASKMOVPS (AX)(DX*4), Y1, Y1
 	VADDPS     Y1, Y0, Y0
 
-done208:
+done308:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPS       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -2968,9 +4192,9 @@ TEXT ·sumSquares64(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -32(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest211
+	JL     oneTest311
 
-many209:
+many309:
 	VMOVUPS     (AX)(DX*8), Z4
 	VFMADD231PD Z4, Z4, Z0
 	VMOVUPS     64(AX)(DX*8), Z4
@@ -2981,26 +4205,26 @@ many209:
 	VFMADD231PD Z4, Z4, Z3
 	ADDQ        $0x20, DX
 	CMPQ        DX, BX
-	JLE         many209
+	JLE         many309
 	VADDPD      Z1, Z0, Z0
 	VADDPD      Z3, Z2, Z2
 	VADDPD      Z2, Z0, Z0
 
-oneTest211:
+oneTest311:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail212
+	JG   tail312
 
-one210:
+one310:
 	VMOVUPS     (AX)(DX*8), Z1
 	VFMADD231PD Z1, Z1, Z0
 	ADDQ        $0x08, DX
 	CMPQ        DX, BX
-	JLE         one210
+	JLE         one310
 
-tail212:
+tail312:
 	SUBQ        DX, CX
-	JZ          done213
+	JZ          done313
 	MOVQ        $-1, BX
 	SHLXQ       CX, BX, BX
 	NOTQ        BX
@@ -3008,7 +4232,7 @@ tail212:
 	VMOVUPD.Z   (AX)(DX*8), K1, Z1
 	VFMADD231PD Z1, Z1, Z0
 
-done213:
+done313:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPD        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -3029,9 +4253,9 @@ avx2:
 	XORQ   DX, DX
 	LEAQ   -16(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest216
+	JL     oneTest316
 
-many214:
+many314:
 	VMOVUPS     (AX)(DX*8), Y4
 	VFMADD231PD Y4, Y4, Y0
 	VMOVUPS     32(AX)(DX*8), Y4
@@ -3042,33 +4266,33 @@ many214:
 	VFMADD231PD Y4, Y4, Y3
 	ADDQ        $0x10, DX
 	CMPQ        DX, BX
-	JLE         many214
+	JLE         many314
 	VADDPD      Y1, Y0, Y0
 	VADDPD      Y3, Y2, Y2
 	VADDPD      Y2, Y0, Y0
 
-oneTest216:
+oneTest316:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail217
+	JG   tail317
 
-one215:
+one315:
 	VMOVUPS     (AX)(DX*8), Y1
 	VFMADD231PD Y1, Y1, Y0
 	ADDQ        $0x04, DX
 	CMPQ        DX, BX
-	JLE         one215
+	JLE         one315
 
-tail217:
+tail317:
 	SUBQ        DX, CX
-	JZ          done218
+	JZ          done318
 	LEAQ        mask<>+32(SB), BX
 	NEGQ        CX
 	VMOVDQU     (BX)(CX*8), Y1
 	VMASKMOVPD  (AX)(DX*8), Y1, Y1
 	VFMADD231PD Y1, Y1, Y0
 
-done218:
+done318:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPD       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -3093,9 +4317,9 @@ TEXT ·sumSquares32(SB), NOSPLIT, $0-20
 	XORQ   DX, DX
 	LEAQ   -64(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest221
+	JL     oneTest321
 
-many219:
+many319:
 	VMOVUPS     (AX)(DX*4), Z4
 	VFMADD231PS Z4, Z4, Z0
 	VMOVUPS     64(AX)(DX*4), Z4
@@ -3106,26 +4330,26 @@ many219:
 	VFMADD231PS Z4, Z4, Z3
 	ADDQ        $0x40, DX
 	CMPQ        DX, BX
-	JLE         many219
+	JLE         many319
 	VADDPS      Z1, Z0, Z0
 	VADDPS      Z3, Z2, Z2
 	VADDPS      Z2, Z0, Z0
 
-oneTest221:
+oneTest321:
 	LEAQ -16(CX), BX
 	CMPQ DX, BX
-	JG   tail222
+	JG   tail322
 
-one220:
+one320:
 	VMOVUPS     (AX)(DX*4), Z1
 	VFMADD231PS Z1, Z1, Z0
 	ADDQ        $0x10, DX
 	CMPQ        DX, BX
-	JLE         one220
+	JLE         one320
 
-tail222:
+tail322:
 	SUBQ        DX, CX
-	JZ          done223
+	JZ          done323
 	MOVQ        $-1, BX
 	SHLXQ       CX, BX, BX
 	NOTQ        BX
@@ -3133,7 +4357,7 @@ tail222:
 	VMOVUPS.Z   (AX)(DX*4), K1, Z1
 	VFMADD231PS Z1, Z1, Z0
 
-done223:
+done323:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPS        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -3156,9 +4380,9 @@ avx2:
 	XORQ   DX, DX
 	LEAQ   -32(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest226
+	JL     oneTest326
 
-many224:
+many324:
 	VMOVUPS     (AX)(DX*4), Y4
 	VFMADD231PS Y4, Y4, Y0
 	VMOVUPS     32(AX)(DX*4), Y4
@@ -3169,33 +4393,33 @@ many224:
 	VFMADD231PS Y4, Y4, Y3
 	ADDQ        $0x20, DX
 	CMPQ        DX, BX
-	JLE         many224
+	JLE         many324
 	VADDPS      Y1, Y0, Y0
 	VADDPS      Y3, Y2, Y2
 	VADDPS      Y2, Y0, Y0
 
-oneTest226:
+oneTest326:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail227
+	JG   tail327
 
-one225:
+one325:
 	VMOVUPS     (AX)(DX*4), Y1
 	VFMADD231PS Y1, Y1, Y0
 	ADDQ        $0x08, DX
 	CMPQ        DX, BX
-	JLE         one225
+	JLE         one325
 
-tail227:
+tail327:
 	SUBQ        DX, CX
-	JZ          done228
+	JZ          done328
 	LEAQ        mask<>+32(SB), BX
 	NEGQ        CX
 	VMOVDQU     (BX)(CX*4), Y1
 	VMASKMOVPS  (AX)(DX*4), Y1, Y1
 	VFMADD231PS Y1, Y1, Y0
 
-done228:
+done328:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPS       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -3215,16 +4439,16 @@ TEXT ·maxOf64(SB), NOSPLIT, $0-24
 	JLE     avx2
 	MOVQ    x+0(FP), AX
 	MOVQ    n+8(FP), CX
-	VMOVUPS constants<>+0(SB), Z0
-	VMOVUPS constants<>+0(SB), Z1
-	VMOVUPS constants<>+0(SB), Z2
-	VMOVUPS constants<>+0(SB), Z3
+	VMOVUPS constants<>+128(SB), Z0
+	VMOVUPS constants<>+128(SB), Z1
+	VMOVUPS constants<>+128(SB), Z2
+	VMOVUPS constants<>+128(SB), Z3
 	XORQ    DX, DX
 	LEAQ    -32(CX), BX
 	TESTQ   BX, BX
-	JL      oneTest231
+	JL      oneTest331
 
-many229:
+many329:
 	VMOVUPS (AX)(DX*8), Z4
 	VMAXPD  Z4, Z0, Z5
 	VMAXPD  Z0, Z4, Z6
@@ -3259,7 +4483,7 @@ many229:
 	VMOVAPS Z5, Z3
 	ADDQ    $0x20, DX
 	CMPQ    DX, BX
-	JLE     many229
+	JLE     many329
 	VMAXPD  Z1, Z0, Z4
 	VMAXPD  Z0, Z1, Z5
 	VANDPD  Z4, Z5, Z4
@@ -3282,12 +4506,12 @@ many229:
 	VMOVUPD Z3, K1, Z1
 	VMOVAPS Z1, Z0
 
-oneTest231:
+oneTest331:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail232
+	JG   tail332
 
-one230:
+one330:
 	VMOVUPS (AX)(DX*8), Z1
 	VMAXPD  Z1, Z0, Z2
 	VMAXPD  Z0, Z1, Z3
@@ -3298,18 +4522,18 @@ one230:
 	VMOVAPS Z2, Z0
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one230
+	JLE     one330
 
-tail232:
+tail332:
 	SUBQ         DX, CX
-	JZ           done233
+	JZ           done333
 	MOVQ         $-1, BX
 	SHLXQ        CX, BX, BX
 	NOTQ         BX
 	KMOVW        BX, K1
 	VMOVUPD.Z    (AX)(DX*8), K1, Z1
 	KNOTW        K1, K1
-	VBROADCASTSD constants<>+0(SB), K1, Z1
+	VBROADCASTSD constants<>+128(SB), K1, Z1
 	VMAXPD       Z1, Z0, Z2
 	VMAXPD       Z0, Z1, Z3
 	VANDPD       Z2, Z3, Z2
@@ -3318,7 +4542,7 @@ tail232:
 	VMOVUPD      Z3, K1, Z2
 	VMOVAPS      Z2, Z0
 
-done233:
+done333:
 	VEXTRACTF64X4 $0x01, Z0, Y7
 	VMAXPD        Z7, Z0, Z1
 	VMAXPD        Z0, Z7, Z2
@@ -3350,16 +4574,16 @@ done233:
 avx2:
 	MOVQ    x+0(FP), AX
 	MOVQ    n+8(FP), CX
-	VMOVUPS constants<>+0(SB), Y0
-	VMOVUPS constants<>+0(SB), Y1
-	VMOVUPS constants<>+0(SB), Y2
-	VMOVUPS constants<>+0(SB), Y3
+	VMOVUPS constants<>+128(SB), Y0
+	VMOVUPS constants<>+128(SB), Y1
+	VMOVUPS constants<>+128(SB), Y2
+	VMOVUPS constants<>+128(SB), Y3
 	XORQ    DX, DX
 	LEAQ    -16(CX), BX
 	TESTQ   BX, BX
-	JL      oneTest236
+	JL      oneTest336
 
-many234:
+many334:
 	VMOVUPS   (AX)(DX*8), Y4
 	VMAXPD    Y4, Y0, Y5
 	VMAXPD    Y0, Y4, Y6
@@ -3394,7 +4618,7 @@ many234:
 	VMOVAPS   Y5, Y3
 	ADDQ      $0x10, DX
 	CMPQ      DX, BX
-	JLE       many234
+	JLE       many334
 	VMAXPD    Y1, Y0, Y4
 	VMAXPD    Y0, Y1, Y5
 	VANDPD    Y4, Y5, Y4
@@ -3417,12 +4641,12 @@ many234:
 	VBLENDVPD Y0, Y3, Y1, Y1
 	VMOVAPS   Y1, Y0
 
-oneTest236:
+oneTest336:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail237
+	JG   tail337
 
-one235:
+one335:
 	VMOVUPS   (AX)(DX*8), Y1
 	VMAXPD    Y1, Y0, Y2
 	VMAXPD    Y0, Y1, Y3
@@ -3433,16 +4657,16 @@ one235:
 	VMOVAPS   Y2, Y0
 	ADDQ      $0x04, DX
 	CMPQ      DX, BX
-	JLE       one235
+	JLE       one335
 
-tail237:
+tail337:
 	SUBQ       DX, CX
-	JZ         done238
+	JZ         done338
 	LEAQ       mask<>+32(SB), BX
 	NEGQ       CX
 	VMOVDQU    (BX)(CX*8), Y1
 	VMASKMOVPD (AX)(DX*8), Y1, Y2
-	VMOVUPS    constants<>+0(SB), Y3
+	VMOVUPS    constants<>+128(SB), Y3
 	VBLENDVPS  Y1, Y2, Y3, Y2
 	VMAXPD     Y2, Y0, Y1
 	VMAXPD     Y0, Y2, Y3
@@ -3452,7 +4676,7 @@ tail237:
 	VBLENDVPD  Y0, Y3, Y1, Y1
 	VMOVAPS    Y1, Y0
 
-done238:
+done338:
 	VEXTRACTF128 $0x01, Y0, X7
 	VMAXPD       Y7, Y0, Y1
 	VMAXPD       Y0, Y7, Y2
@@ -3482,16 +4706,16 @@ TEXT ·maxOf32(SB), NOSPLIT, $0-20
 	JLE     avx2
 	MOVQ    x+0(FP), AX
 	MOVQ    n+8(FP), CX
-	VMOVUPS constants<>+64(SB), Z0
-	VMOVUPS constants<>+64(SB), Z1
-	VMOVUPS constants<>+64(SB), Z2
-	VMOVUPS constants<>+64(SB), Z3
+	VMOVUPS constants<>+192(SB), Z0
+	VMOVUPS constants<>+192(SB), Z1
+	VMOVUPS constants<>+192(SB), Z2
+	VMOVUPS constants<>+192(SB), Z3
 	XORQ    DX, DX
 	LEAQ    -64(CX), BX
 	TESTQ   BX, BX
-	JL      oneTest241
+	JL      oneTest341
 
-many239:
+many339:
 	VMOVUPS (AX)(DX*4), Z4
 	VMAXPS  Z4, Z0, Z5
 	VMAXPS  Z0, Z4, Z6
@@ -3526,7 +4750,7 @@ many239:
 	VMOVAPS Z5, Z3
 	ADDQ    $0x40, DX
 	CMPQ    DX, BX
-	JLE     many239
+	JLE     many339
 	VMAXPS  Z1, Z0, Z4
 	VMAXPS  Z0, Z1, Z5
 	VANDPS  Z4, Z5, Z4
@@ -3549,12 +4773,12 @@ many239:
 	VMOVUPS Z3, K1, Z1
 	VMOVAPS Z1, Z0
 
-oneTest241:
+oneTest341:
 	LEAQ -16(CX), BX
 	CMPQ DX, BX
-	JG   tail242
+	JG   tail342
 
-one240:
+one340:
 	VMOVUPS (AX)(DX*4), Z1
 	VMAXPS  Z1, Z0, Z2
 	VMAXPS  Z0, Z1, Z3
@@ -3565,18 +4789,18 @@ one240:
 	VMOVAPS Z2, Z0
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     one240
+	JLE     one340
 
-tail242:
+tail342:
 	SUBQ         DX, CX
-	JZ           done243
+	JZ           done343
 	MOVQ         $-1, BX
 	SHLXQ        CX, BX, BX
 	NOTQ         BX
 	KMOVW        BX, K1
 	VMOVUPS.Z    (AX)(DX*4), K1, Z1
 	KNOTW        K1, K1
-	VBROADCASTSS constants<>+64(SB), K1, Z1
+	VBROADCASTSS constants<>+192(SB), K1, Z1
 	VMAXPS       Z1, Z0, Z2
 	VMAXPS       Z0, Z1, Z3
 	VANDPS       Z2, Z3, Z2
@@ -3585,7 +4809,7 @@ tail242:
 	VMOVUPS      Z3, K1, Z2
 	VMOVAPS      Z2, Z0
 
-done243:
+done343:
 	VEXTRACTF64X4 $0x01, Z0, Y7
 	VMAXPS        Z7, Z0, Z1
 	VMAXPS        Z0, Z7, Z2
@@ -3625,16 +4849,16 @@ done243:
 avx2:
 	MOVQ    x+0(FP), AX
 	MOVQ    n+8(FP), CX
-	VMOVUPS constants<>+64(SB), Y0
-	VMOVUPS constants<>+64(SB), Y1
-	VMOVUPS constants<>+64(SB), Y2
-	VMOVUPS constants<>+64(SB), Y3
+	VMOVUPS constants<>+192(SB), Y0
+	VMOVUPS constants<>+192(SB), Y1
+	VMOVUPS constants<>+192(SB), Y2
+	VMOVUPS constants<>+192(SB), Y3
 	XORQ    DX, DX
 	LEAQ    -32(CX), BX
 	TESTQ   BX, BX
-	JL      oneTest246
+	JL      oneTest346
 
-many244:
+many344:
 	VMOVUPS   (AX)(DX*4), Y4
 	VMAXPS    Y4, Y0, Y5
 	VMAXPS    Y0, Y4, Y6
@@ -3669,7 +4893,7 @@ many244:
 	VMOVAPS   Y5, Y3
 	ADDQ      $0x20, DX
 	CMPQ      DX, BX
-	JLE       many244
+	JLE       many344
 	VMAXPS    Y1, Y0, Y4
 	VMAXPS    Y0, Y1, Y5
 	VANDPS    Y4, Y5, Y4
@@ -3692,12 +4916,12 @@ many244:
 	VBLENDVPS Y0, Y3, Y1, Y1
 	VMOVAPS   Y1, Y0
 
-oneTest246:
+oneTest346:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail247
+	JG   tail347
 
-one245:
+one345:
 	VMOVUPS   (AX)(DX*4), Y1
 	VMAXPS    Y1, Y0, Y2
 	VMAXPS    Y0, Y1, Y3
@@ -3708,16 +4932,16 @@ one245:
 	VMOVAPS   Y2, Y0
 	ADDQ      $0x08, DX
 	CMPQ      DX, BX
-	JLE       one245
+	JLE       one345
 
-tail247:
+tail347:
 	SUBQ       DX, CX
-	JZ         done248
+	JZ         done348
 	LEAQ       mask<>+32(SB), BX
 	NEGQ       CX
 	VMOVDQU    (BX)(CX*4), Y1
 	VMASKMOVPS (AX)(DX*4), Y1, Y2
-	VMOVUPS    constants<>+64(SB), Y3
+	VMOVUPS    constants<>+192(SB), Y3
 	VBLENDVPS  Y1, Y2, Y3, Y2
 	VMAXPS     Y2, Y0, Y1
 	VMAXPS     Y0, Y2, Y3
@@ -3727,7 +4951,7 @@ tail247:
 	VBLENDVPS  Y0, Y3, Y1, Y1
 	VMOVAPS    Y1, Y0
 
-done248:
+done348:
 	VEXTRACTF128 $0x01, Y0, X7
 	VMAXPS       Y7, Y0, Y1
 	VMAXPS       Y0, Y7, Y2
@@ -3766,30 +4990,30 @@ TEXT ·expTo64(SB), NOSPLIT, $0-24
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         n+16(FP), DX
-	VBROADCASTSD constants<>+128(SB), Z0
-	VBROADCASTSD constants<>+192(SB), Z1
-	VBROADCASTSD constants<>+256(SB), Z2
-	VBROADCASTSD constants<>+320(SB), Z3
-	VBROADCASTSD constants<>+384(SB), Z4
-	VBROADCASTSD constants<>+448(SB), Z5
-	VBROADCASTSD constants<>+512(SB), Z6
-	VBROADCASTSD constants<>+576(SB), Z7
-	VBROADCASTSD constants<>+640(SB), Z8
-	VBROADCASTSD constants<>+704(SB), Z9
-	VBROADCASTSD constants<>+768(SB), Z10
-	VBROADCASTSD constants<>+832(SB), Z11
-	VBROADCASTSD constants<>+896(SB), Z12
-	VBROADCASTSD constants<>+960(SB), Z13
-	VBROADCASTSD constants<>+1024(SB), Z14
-	VBROADCASTSD constants<>+1088(SB), Z15
-	VMOVUPD      constants<>+1152(SB), Z16
-	VMOVUPD      constants<>+1216(SB), Z17
+	VBROADCASTSD constants<>+256(SB), Z0
+	VBROADCASTSD constants<>+320(SB), Z1
+	VBROADCASTSD constants<>+384(SB), Z2
+	VBROADCASTSD constants<>+448(SB), Z3
+	VBROADCASTSD constants<>+512(SB), Z4
+	VBROADCASTSD constants<>+576(SB), Z5
+	VBROADCASTSD constants<>+640(SB), Z6
+	VBROADCASTSD constants<>+704(SB), Z7
+	VBROADCASTSD constants<>+768(SB), Z8
+	VBROADCASTSD constants<>+832(SB), Z9
+	VBROADCASTSD constants<>+896(SB), Z10
+	VBROADCASTSD constants<>+960(SB), Z11
+	VBROADCASTSD constants<>+1024(SB), Z12
+	VBROADCASTSD constants<>+1088(SB), Z13
+	VBROADCASTSD constants<>+1152(SB), Z14
+	VBROADCASTSD constants<>+0(SB), Z15
+	VMOVUPD      constants<>+1216(SB), Z16
+	VMOVUPD      constants<>+1280(SB), Z17
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail252
+	JG           tail352
 
-one250:
+one350:
 	VMOVUPS      (CX)(BX*8), Z18
 	VMINPD       Z18, Z17, Z18
 	VMAXPD       Z18, Z16, Z18
@@ -3824,11 +5048,11 @@ one250:
 	VMOVUPS      Z22, (AX)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one250
+	JLE          one350
 
-tail252:
+tail352:
 	SUBQ         BX, DX
-	JZ           done253
+	JZ           done353
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -3866,7 +5090,7 @@ tail252:
 	VSCALEFPD    Z11, Z0, Z0
 	VMOVUPD      Z0, K1, (AX)(BX*8)
 
-done253:
+done353:
 	VZEROUPPER
 	RET
 
@@ -3874,40 +5098,40 @@ avx2:
 	MOVQ    dst+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    n+16(FP), DX
-	VMOVUPD constants<>+1152(SB), Y0
-	VMOVUPD constants<>+1216(SB), Y1
+	VMOVUPD constants<>+1216(SB), Y0
+	VMOVUPD constants<>+1280(SB), Y1
 	XORQ    BX, BX
 	LEAQ    -4(DX), SI
 	CMPQ    BX, SI
-	JG      tail257
+	JG      tail357
 
-one255:
+one355:
 	VMOVUPS      (CX)(BX*8), Y2
 	VMINPD       Y2, Y1, Y2
 	VMAXPD       Y2, Y0, Y2
-	VMOVUPD      constants<>+832(SB), Y3
-	VFMADD213PD  constants<>+896(SB), Y2, Y3
-	VSUBPD       constants<>+896(SB), Y3, Y4
-	VFNMADD231PD constants<>+960(SB), Y4, Y2
+	VMOVUPD      constants<>+960(SB), Y3
+	VFMADD213PD  constants<>+1024(SB), Y2, Y3
+	VSUBPD       constants<>+1024(SB), Y3, Y4
+	VFNMADD231PD constants<>+1088(SB), Y4, Y2
 	VMOVUPD      Y2, Y5
-	VFNMADD231PD constants<>+1024(SB), Y4, Y5
+	VFNMADD231PD constants<>+1152(SB), Y4, Y5
 	VSUBPD       Y5, Y2, Y2
-	VFNMADD231PD constants<>+1024(SB), Y4, Y2
+	VFNMADD231PD constants<>+1152(SB), Y4, Y2
 	VMULPD       Y5, Y5, Y4
-	VMOVUPD      constants<>+768(SB), Y8
+	VMOVUPD      constants<>+896(SB), Y8
+	VFMADD213PD  constants<>+768(SB), Y4, Y8
 	VFMADD213PD  constants<>+640(SB), Y4, Y8
 	VFMADD213PD  constants<>+512(SB), Y4, Y8
 	VFMADD213PD  constants<>+384(SB), Y4, Y8
 	VFMADD213PD  constants<>+256(SB), Y4, Y8
-	VFMADD213PD  constants<>+128(SB), Y4, Y8
-	VMOVUPD      constants<>+704(SB), Y6
+	VMOVUPD      constants<>+832(SB), Y6
+	VFMADD213PD  constants<>+704(SB), Y4, Y6
 	VFMADD213PD  constants<>+576(SB), Y4, Y6
 	VFMADD213PD  constants<>+448(SB), Y4, Y6
 	VFMADD213PD  constants<>+320(SB), Y4, Y6
-	VFMADD213PD  constants<>+192(SB), Y4, Y6
 	VFMADD231PD  Y6, Y5, Y8
-	VADDPD       constants<>+1088(SB), Y5, Y6
-	VSUBPD       constants<>+1088(SB), Y6, Y7
+	VADDPD       constants<>+0(SB), Y5, Y6
+	VSUBPD       constants<>+0(SB), Y6, Y7
 	VSUBPD       Y7, Y5, Y7
 	VADDPD       Y2, Y7, Y7
 	VFMADD231PD  Y8, Y4, Y7
@@ -3921,40 +5145,40 @@ one255:
 	VMOVUPS      Y6, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one255
+	JLE          one355
 
-tail257:
+tail357:
 	SUBQ         BX, DX
-	JZ           done258
+	JZ           done358
 	LEAQ         mask<>+32(SB), SI
 	NEGQ         DX
 	VMOVDQU      (SI)(DX*8), Y2
 	VMASKMOVPD   (CX)(BX*8), Y2, Y3
 	VMINPD       Y3, Y1, Y3
 	VMAXPD       Y3, Y0, Y3
-	VMOVUPD      constants<>+832(SB), Y0
-	VFMADD213PD  constants<>+896(SB), Y3, Y0
-	VSUBPD       constants<>+896(SB), Y0, Y1
-	VFNMADD231PD constants<>+960(SB), Y1, Y3
+	VMOVUPD      constants<>+960(SB), Y0
+	VFMADD213PD  constants<>+1024(SB), Y3, Y0
+	VSUBPD       constants<>+1024(SB), Y0, Y1
+	VFNMADD231PD constants<>+1088(SB), Y1, Y3
 	VMOVUPD      Y3, Y4
-	VFNMADD231PD constants<>+1024(SB), Y1, Y4
+	VFNMADD231PD constants<>+1152(SB), Y1, Y4
 	VSUBPD       Y4, Y3, Y3
-	VFNMADD231PD constants<>+1024(SB), Y1, Y3
+	VFNMADD231PD constants<>+1152(SB), Y1, Y3
 	VMULPD       Y4, Y4, Y1
-	VMOVUPD      constants<>+768(SB), Y7
+	VMOVUPD      constants<>+896(SB), Y7
+	VFMADD213PD  constants<>+768(SB), Y1, Y7
 	VFMADD213PD  constants<>+640(SB), Y1, Y7
 	VFMADD213PD  constants<>+512(SB), Y1, Y7
 	VFMADD213PD  constants<>+384(SB), Y1, Y7
 	VFMADD213PD  constants<>+256(SB), Y1, Y7
-	VFMADD213PD  constants<>+128(SB), Y1, Y7
-	VMOVUPD      constants<>+704(SB), Y5
+	VMOVUPD      constants<>+832(SB), Y5
+	VFMADD213PD  constants<>+704(SB), Y1, Y5
 	VFMADD213PD  constants<>+576(SB), Y1, Y5
 	VFMADD213PD  constants<>+448(SB), Y1, Y5
 	VFMADD213PD  constants<>+320(SB), Y1, Y5
-	VFMADD213PD  constants<>+192(SB), Y1, Y5
 	VFMADD231PD  Y5, Y4, Y7
-	VADDPD       constants<>+1088(SB), Y4, Y5
-	VSUBPD       constants<>+1088(SB), Y5, Y6
+	VADDPD       constants<>+0(SB), Y4, Y5
+	VSUBPD       constants<>+0(SB), Y5, Y6
 	VSUBPD       Y6, Y4, Y6
 	VADDPD       Y3, Y6, Y6
 	VFMADD231PD  Y7, Y1, Y6
@@ -3967,7 +5191,7 @@ tail257:
 	VMULPD       Y0, Y5, Y5
 	VMASKMOVPD   Y5, Y2, (AX)(BX*8)
 
-done258:
+done358:
 	VZEROUPPER
 	RET
 
@@ -3981,24 +5205,24 @@ TEXT ·expTo32(SB), NOSPLIT, $0-24
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         n+16(FP), DX
-	VBROADCASTSD constants<>+1280(SB), Z0
-	VBROADCASTSD constants<>+1344(SB), Z1
-	VBROADCASTSD constants<>+1408(SB), Z2
-	VBROADCASTSD constants<>+1472(SB), Z3
-	VBROADCASTSD constants<>+1536(SB), Z4
-	VBROADCASTSD constants<>+1600(SB), Z5
-	VBROADCASTSD constants<>+832(SB), Z6
-	VBROADCASTSD constants<>+1664(SB), Z7
-	VBROADCASTSD constants<>+960(SB), Z8
-	VBROADCASTSD constants<>+1088(SB), Z9
-	VMOVUPD      constants<>+1728(SB), Z10
-	VMOVUPD      constants<>+1792(SB), Z11
+	VBROADCASTSD constants<>+1344(SB), Z0
+	VBROADCASTSD constants<>+1408(SB), Z1
+	VBROADCASTSD constants<>+1472(SB), Z2
+	VBROADCASTSD constants<>+1536(SB), Z3
+	VBROADCASTSD constants<>+1600(SB), Z4
+	VBROADCASTSD constants<>+1664(SB), Z5
+	VBROADCASTSD constants<>+960(SB), Z6
+	VBROADCASTSD constants<>+1728(SB), Z7
+	VBROADCASTSD constants<>+1088(SB), Z8
+	VBROADCASTSD constants<>+0(SB), Z9
+	VMOVUPD      constants<>+1792(SB), Z10
+	VMOVUPD      constants<>+1856(SB), Z11
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail262
+	JG           tail362
 
-one260:
+one360:
 	VCVTPS2PD    (CX)(BX*4), Z12
 	VMINPD       Z12, Z11, Z12
 	VMAXPD       Z12, Z10, Z12
@@ -4022,11 +5246,11 @@ one260:
 	VMOVUPS      Y15, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one260
+	JLE          one360
 
-tail262:
+tail362:
 	SUBQ         BX, DX
-	JZ           done263
+	JZ           done363
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -4053,7 +5277,7 @@ tail262:
 	VCVTPD2PS    Z4, Y4
 	VMOVUPS      Y4, K1, (AX)(BX*4)
 
-done263:
+done363:
 	VZEROUPPER
 	RET
 
@@ -4061,42 +5285,42 @@ avx2:
 	MOVQ    dst+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    n+16(FP), DX
-	VMOVUPD constants<>+1728(SB), Y0
-	VMOVUPD constants<>+1792(SB), Y1
+	VMOVUPD constants<>+1792(SB), Y0
+	VMOVUPD constants<>+1856(SB), Y1
 	XORQ    BX, BX
 	LEAQ    -4(DX), SI
 	CMPQ    BX, SI
-	JG      tail267
+	JG      tail367
 
-one265:
+one365:
 	VCVTPS2PD    (CX)(BX*4), Y2
 	VMINPD       Y2, Y1, Y2
 	VMAXPD       Y2, Y0, Y2
-	VMOVUPD      constants<>+832(SB), Y3
-	VFMADD213PD  constants<>+1664(SB), Y2, Y3
-	VSUBPD       constants<>+1664(SB), Y3, Y4
-	VFNMADD231PD constants<>+960(SB), Y4, Y2
+	VMOVUPD      constants<>+960(SB), Y3
+	VFMADD213PD  constants<>+1728(SB), Y2, Y3
+	VSUBPD       constants<>+1728(SB), Y3, Y4
+	VFNMADD231PD constants<>+1088(SB), Y4, Y2
 	VMULPD       Y2, Y2, Y4
-	VMOVUPD      constants<>+1536(SB), Y5
-	VFMADD213PD  constants<>+1408(SB), Y4, Y5
-	VFMADD213PD  constants<>+1280(SB), Y4, Y5
-	VMOVUPD      constants<>+1600(SB), Y6
-	VFMADD213PD  constants<>+1472(SB), Y4, Y6
-	VFMADD213PD  constants<>+1344(SB), Y4, Y6
+	VMOVUPD      constants<>+1600(SB), Y5
+	VFMADD213PD  constants<>+1472(SB), Y4, Y5
+	VFMADD213PD  constants<>+1344(SB), Y4, Y5
+	VMOVUPD      constants<>+1664(SB), Y6
+	VFMADD213PD  constants<>+1536(SB), Y4, Y6
+	VFMADD213PD  constants<>+1408(SB), Y4, Y6
 	VFMADD231PD  Y6, Y2, Y5
 	VFMADD213PD  Y2, Y4, Y5
-	VADDPD       constants<>+1088(SB), Y5, Y5
+	VADDPD       constants<>+0(SB), Y5, Y5
 	VPSLLQ       $0x34, Y3, Y3
 	VMULPD       Y3, Y5, Y5
 	VCVTPD2PSY   Y5, X5
 	VMOVUPS      X5, (AX)(BX*4)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one265
+	JLE          one365
 
-tail267:
+tail367:
 	SUBQ         BX, DX
-	JZ           done268
+	JZ           done368
 	LEAQ         mask<>+32(SB), SI
 	NEGQ         DX
 	VMOVDQU      (SI)(DX*4), X2
@@ -4104,26 +5328,26 @@ tail267:
 	VCVTPS2PD    X3, Y3
 	VMINPD       Y3, Y1, Y3
 	VMAXPD       Y3, Y0, Y3
-	VMOVUPD      constants<>+832(SB), Y0
-	VFMADD213PD  constants<>+1664(SB), Y3, Y0
-	VSUBPD       constants<>+1664(SB), Y0, Y1
-	VFNMADD231PD constants<>+960(SB), Y1, Y3
+	VMOVUPD      constants<>+960(SB), Y0
+	VFMADD213PD  constants<>+1728(SB), Y3, Y0
+	VSUBPD       constants<>+1728(SB), Y0, Y1
+	VFNMADD231PD constants<>+1088(SB), Y1, Y3
 	VMULPD       Y3, Y3, Y1
-	VMOVUPD      constants<>+1536(SB), Y4
-	VFMADD213PD  constants<>+1408(SB), Y1, Y4
-	VFMADD213PD  constants<>+1280(SB), Y1, Y4
-	VMOVUPD      constants<>+1600(SB), Y5
-	VFMADD213PD  constants<>+1472(SB), Y1, Y5
-	VFMADD213PD  constants<>+1344(SB), Y1, Y5
+	VMOVUPD      constants<>+1600(SB), Y4
+	VFMADD213PD  constants<>+1472(SB), Y1, Y4
+	VFMADD213PD  constants<>+1344(SB), Y1, Y4
+	VMOVUPD      constants<>+1664(SB), Y5
+	VFMADD213PD  constants<>+1536(SB), Y1, Y5
+	VFMADD213PD  constants<>+1408(SB), Y1, Y5
 	VFMADD231PD  Y5, Y3, Y4
 	VFMADD213PD  Y3, Y1, Y4
-	VADDPD       constants<>+1088(SB), Y4, Y4
+	VADDPD       constants<>+0(SB), Y4, Y4
 	VPSLLQ       $0x34, Y0, Y0
 	VMULPD       Y0, Y4, Y4
 	VCVTPD2PSY   Y4, X4
 	VMASKMOVPS   X4, X2, (AX)(BX*4)
 
-done268:
+done368:
 	VZEROUPPER
 	RET
 
@@ -4138,30 +5362,30 @@ TEXT ·expSubTo64(SB), NOSPLIT, $0-32
 	MOVQ         x+8(FP), CX
 	MOVQ         y+16(FP), DX
 	MOVQ         n+24(FP), BX
-	VBROADCASTSD constants<>+128(SB), Z0
-	VBROADCASTSD constants<>+192(SB), Z1
-	VBROADCASTSD constants<>+256(SB), Z2
-	VBROADCASTSD constants<>+320(SB), Z3
-	VBROADCASTSD constants<>+384(SB), Z4
-	VBROADCASTSD constants<>+448(SB), Z5
-	VBROADCASTSD constants<>+512(SB), Z6
-	VBROADCASTSD constants<>+576(SB), Z7
-	VBROADCASTSD constants<>+640(SB), Z8
-	VBROADCASTSD constants<>+704(SB), Z9
-	VBROADCASTSD constants<>+768(SB), Z10
-	VBROADCASTSD constants<>+832(SB), Z11
-	VBROADCASTSD constants<>+896(SB), Z12
-	VBROADCASTSD constants<>+960(SB), Z13
-	VBROADCASTSD constants<>+1024(SB), Z14
-	VBROADCASTSD constants<>+1088(SB), Z15
-	VMOVUPD      constants<>+1152(SB), Z16
-	VMOVUPD      constants<>+1216(SB), Z17
+	VBROADCASTSD constants<>+256(SB), Z0
+	VBROADCASTSD constants<>+320(SB), Z1
+	VBROADCASTSD constants<>+384(SB), Z2
+	VBROADCASTSD constants<>+448(SB), Z3
+	VBROADCASTSD constants<>+512(SB), Z4
+	VBROADCASTSD constants<>+576(SB), Z5
+	VBROADCASTSD constants<>+640(SB), Z6
+	VBROADCASTSD constants<>+704(SB), Z7
+	VBROADCASTSD constants<>+768(SB), Z8
+	VBROADCASTSD constants<>+832(SB), Z9
+	VBROADCASTSD constants<>+896(SB), Z10
+	VBROADCASTSD constants<>+960(SB), Z11
+	VBROADCASTSD constants<>+1024(SB), Z12
+	VBROADCASTSD constants<>+1088(SB), Z13
+	VBROADCASTSD constants<>+1152(SB), Z14
+	VBROADCASTSD constants<>+0(SB), Z15
+	VMOVUPD      constants<>+1216(SB), Z16
+	VMOVUPD      constants<>+1280(SB), Z17
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail272
+	JG           tail372
 
-one270:
+one370:
 	VMOVUPS      (CX)(SI*8), Z18
 	VMOVUPS      (DX)(SI*8), Z19
 	VSUBPD       Z19, Z18, Z18
@@ -4198,11 +5422,11 @@ one270:
 	VMOVUPS      Z22, (AX)(SI*8)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one270
+	JLE          one370
 
-tail272:
+tail372:
 	SUBQ         SI, BX
-	JZ           done273
+	JZ           done373
 	MOVQ         $-1, DI
 	SHLXQ        BX, DI, DI
 	NOTQ         DI
@@ -4242,7 +5466,7 @@ tail272:
 	VSCALEFPD    Z11, Z0, Z0
 	VMOVUPD      Z0, K1, (AX)(SI*8)
 
-done273:
+done373:
 	VZEROUPPER
 	RET
 
@@ -4251,42 +5475,42 @@ avx2:
 	MOVQ    x+8(FP), CX
 	MOVQ    y+16(FP), DX
 	MOVQ    n+24(FP), BX
-	VMOVUPD constants<>+1152(SB), Y0
-	VMOVUPD constants<>+1216(SB), Y1
+	VMOVUPD constants<>+1216(SB), Y0
+	VMOVUPD constants<>+1280(SB), Y1
 	XORQ    SI, SI
 	LEAQ    -4(BX), DI
 	CMPQ    SI, DI
-	JG      tail277
+	JG      tail377
 
-one275:
+one375:
 	VMOVUPS      (CX)(SI*8), Y2
 	VMOVUPS      (DX)(SI*8), Y3
 	VSUBPD       Y3, Y2, Y2
 	VMINPD       Y2, Y1, Y2
 	VMAXPD       Y2, Y0, Y2
-	VMOVUPD      constants<>+832(SB), Y3
-	VFMADD213PD  constants<>+896(SB), Y2, Y3
-	VSUBPD       constants<>+896(SB), Y3, Y4
-	VFNMADD231PD constants<>+960(SB), Y4, Y2
+	VMOVUPD      constants<>+960(SB), Y3
+	VFMADD213PD  constants<>+1024(SB), Y2, Y3
+	VSUBPD       constants<>+1024(SB), Y3, Y4
+	VFNMADD231PD constants<>+1088(SB), Y4, Y2
 	VMOVUPD      Y2, Y5
-	VFNMADD231PD constants<>+1024(SB), Y4, Y5
+	VFNMADD231PD constants<>+1152(SB), Y4, Y5
 	VSUBPD       Y5, Y2, Y2
-	VFNMADD231PD constants<>+1024(SB), Y4, Y2
+	VFNMADD231PD constants<>+1152(SB), Y4, Y2
 	VMULPD       Y5, Y5, Y4
-	VMOVUPD      constants<>+768(SB), Y8
+	VMOVUPD      constants<>+896(SB), Y8
+	VFMADD213PD  constants<>+768(SB), Y4, Y8
 	VFMADD213PD  constants<>+640(SB), Y4, Y8
 	VFMADD213PD  constants<>+512(SB), Y4, Y8
 	VFMADD213PD  constants<>+384(SB), Y4, Y8
 	VFMADD213PD  constants<>+256(SB), Y4, Y8
-	VFMADD213PD  constants<>+128(SB), Y4, Y8
-	VMOVUPD      constants<>+704(SB), Y6
+	VMOVUPD      constants<>+832(SB), Y6
+	VFMADD213PD  constants<>+704(SB), Y4, Y6
 	VFMADD213PD  constants<>+576(SB), Y4, Y6
 	VFMADD213PD  constants<>+448(SB), Y4, Y6
 	VFMADD213PD  constants<>+320(SB), Y4, Y6
-	VFMADD213PD  constants<>+192(SB), Y4, Y6
 	VFMADD231PD  Y6, Y5, Y8
-	VADDPD       constants<>+1088(SB), Y5, Y6
-	VSUBPD       constants<>+1088(SB), Y6, Y7
+	VADDPD       constants<>+0(SB), Y5, Y6
+	VSUBPD       constants<>+0(SB), Y6, Y7
 	VSUBPD       Y7, Y5, Y7
 	VADDPD       Y2, Y7, Y7
 	VFMADD231PD  Y8, Y4, Y7
@@ -4300,11 +5524,11 @@ one275:
 	VMOVUPS      Y6, (AX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one275
+	JLE          one375
 
-tail277:
+tail377:
 	SUBQ         SI, BX
-	JZ           done278
+	JZ           done378
 	LEAQ         mask<>+32(SB), DI
 	NEGQ         BX
 	VMOVDQU      (DI)(BX*8), Y2
@@ -4313,29 +5537,29 @@ tail277:
 	VSUBPD       Y4, Y3, Y3
 	VMINPD       Y3, Y1, Y3
 	VMAXPD       Y3, Y0, Y3
-	VMOVUPD      constants<>+832(SB), Y0
-	VFMADD213PD  constants<>+896(SB), Y3, Y0
-	VSUBPD       constants<>+896(SB), Y0, Y1
-	VFNMADD231PD constants<>+960(SB), Y1, Y3
+	VMOVUPD      constants<>+960(SB), Y0
+	VFMADD213PD  constants<>+1024(SB), Y3, Y0
+	VSUBPD       constants<>+1024(SB), Y0, Y1
+	VFNMADD231PD constants<>+1088(SB), Y1, Y3
 	VMOVUPD      Y3, Y4
-	VFNMADD231PD constants<>+1024(SB), Y1, Y4
+	VFNMADD231PD constants<>+1152(SB), Y1, Y4
 	VSUBPD       Y4, Y3, Y3
-	VFNMADD231PD constants<>+1024(SB), Y1, Y3
+	VFNMADD231PD constants<>+1152(SB), Y1, Y3
 	VMULPD       Y4, Y4, Y1
-	VMOVUPD      constants<>+768(SB), Y7
+	VMOVUPD      constants<>+896(SB), Y7
+	VFMADD213PD  constants<>+768(SB), Y1, Y7
 	VFMADD213PD  constants<>+640(SB), Y1, Y7
 	VFMADD213PD  constants<>+512(SB), Y1, Y7
 	VFMADD213PD  constants<>+384(SB), Y1, Y7
 	VFMADD213PD  constants<>+256(SB), Y1, Y7
-	VFMADD213PD  constants<>+128(SB), Y1, Y7
-	VMOVUPD      constants<>+704(SB), Y5
+	VMOVUPD      constants<>+832(SB), Y5
+	VFMADD213PD  constants<>+704(SB), Y1, Y5
 	VFMADD213PD  constants<>+576(SB), Y1, Y5
 	VFMADD213PD  constants<>+448(SB), Y1, Y5
 	VFMADD213PD  constants<>+320(SB), Y1, Y5
-	VFMADD213PD  constants<>+192(SB), Y1, Y5
 	VFMADD231PD  Y5, Y4, Y7
-	VADDPD       constants<>+1088(SB), Y4, Y5
-	VSUBPD       constants<>+1088(SB), Y5, Y6
+	VADDPD       constants<>+0(SB), Y4, Y5
+	VSUBPD       constants<>+0(SB), Y5, Y6
 	VSUBPD       Y6, Y4, Y6
 	VADDPD       Y3, Y6, Y6
 	VFMADD231PD  Y7, Y1, Y6
@@ -4348,7 +5572,7 @@ tail277:
 	VMULPD       Y0, Y5, Y5
 	VMASKMOVPD   Y5, Y2, (AX)(SI*8)
 
-done278:
+done378:
 	VZEROUPPER
 	RET
 
@@ -4363,24 +5587,24 @@ TEXT ·expSubTo32(SB), NOSPLIT, $0-32
 	MOVQ         x+8(FP), CX
 	MOVQ         y+16(FP), DX
 	MOVQ         n+24(FP), BX
-	VBROADCASTSD constants<>+1280(SB), Z0
-	VBROADCASTSD constants<>+1344(SB), Z1
-	VBROADCASTSD constants<>+1408(SB), Z2
-	VBROADCASTSD constants<>+1472(SB), Z3
-	VBROADCASTSD constants<>+1536(SB), Z4
-	VBROADCASTSD constants<>+1600(SB), Z5
-	VBROADCASTSD constants<>+832(SB), Z6
-	VBROADCASTSD constants<>+1664(SB), Z7
-	VBROADCASTSD constants<>+960(SB), Z8
-	VBROADCASTSD constants<>+1088(SB), Z9
-	VMOVUPD      constants<>+1728(SB), Z10
-	VMOVUPD      constants<>+1792(SB), Z11
+	VBROADCASTSD constants<>+1344(SB), Z0
+	VBROADCASTSD constants<>+1408(SB), Z1
+	VBROADCASTSD constants<>+1472(SB), Z2
+	VBROADCASTSD constants<>+1536(SB), Z3
+	VBROADCASTSD constants<>+1600(SB), Z4
+	VBROADCASTSD constants<>+1664(SB), Z5
+	VBROADCASTSD constants<>+960(SB), Z6
+	VBROADCASTSD constants<>+1728(SB), Z7
+	VBROADCASTSD constants<>+1088(SB), Z8
+	VBROADCASTSD constants<>+0(SB), Z9
+	VMOVUPD      constants<>+1792(SB), Z10
+	VMOVUPD      constants<>+1856(SB), Z11
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail282
+	JG           tail382
 
-one280:
+one380:
 	VCVTPS2PD    (CX)(SI*4), Z12
 	VCVTPS2PD    (DX)(SI*4), Z13
 	VSUBPD       Z13, Z12, Z12
@@ -4406,11 +5630,11 @@ one280:
 	VMOVUPS      Y15, (AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one280
+	JLE          one380
 
-tail282:
+tail382:
 	SUBQ         SI, BX
-	JZ           done283
+	JZ           done383
 	MOVQ         $-1, DI
 	SHLXQ        BX, DI, DI
 	NOTQ         DI
@@ -4439,7 +5663,7 @@ tail282:
 	VCVTPD2PS    Z4, Y4
 	VMOVUPS      Y4, K1, (AX)(SI*4)
 
-done283:
+done383:
 	VZEROUPPER
 	RET
 
@@ -4448,44 +5672,44 @@ avx2:
 	MOVQ    x+8(FP), CX
 	MOVQ    y+16(FP), DX
 	MOVQ    n+24(FP), BX
-	VMOVUPD constants<>+1728(SB), Y0
-	VMOVUPD constants<>+1792(SB), Y1
+	VMOVUPD constants<>+1792(SB), Y0
+	VMOVUPD constants<>+1856(SB), Y1
 	XORQ    SI, SI
 	LEAQ    -4(BX), DI
 	CMPQ    SI, DI
-	JG      tail287
+	JG      tail387
 
-one285:
+one385:
 	VCVTPS2PD    (CX)(SI*4), Y2
 	VCVTPS2PD    (DX)(SI*4), Y3
 	VSUBPD       Y3, Y2, Y2
 	VMINPD       Y2, Y1, Y2
 	VMAXPD       Y2, Y0, Y2
-	VMOVUPD      constants<>+832(SB), Y3
-	VFMADD213PD  constants<>+1664(SB), Y2, Y3
-	VSUBPD       constants<>+1664(SB), Y3, Y4
-	VFNMADD231PD constants<>+960(SB), Y4, Y2
+	VMOVUPD      constants<>+960(SB), Y3
+	VFMADD213PD  constants<>+1728(SB), Y2, Y3
+	VSUBPD       constants<>+1728(SB), Y3, Y4
+	VFNMADD231PD constants<>+1088(SB), Y4, Y2
 	VMULPD       Y2, Y2, Y4
-	VMOVUPD      constants<>+1536(SB), Y5
-	VFMADD213PD  constants<>+1408(SB), Y4, Y5
-	VFMADD213PD  constants<>+1280(SB), Y4, Y5
-	VMOVUPD      constants<>+1600(SB), Y6
-	VFMADD213PD  constants<>+1472(SB), Y4, Y6
-	VFMADD213PD  constants<>+1344(SB), Y4, Y6
+	VMOVUPD      constants<>+1600(SB), Y5
+	VFMADD213PD  constants<>+1472(SB), Y4, Y5
+	VFMADD213PD  constants<>+1344(SB), Y4, Y5
+	VMOVUPD      constants<>+1664(SB), Y6
+	VFMADD213PD  constants<>+1536(SB), Y4, Y6
+	VFMADD213PD  constants<>+1408(SB), Y4, Y6
 	VFMADD231PD  Y6, Y2, Y5
 	VFMADD213PD  Y2, Y4, Y5
-	VADDPD       constants<>+1088(SB), Y5, Y5
+	VADDPD       constants<>+0(SB), Y5, Y5
 	VPSLLQ       $0x34, Y3, Y3
 	VMULPD       Y3, Y5, Y5
 	VCVTPD2PSY   Y5, X5
 	VMOVUPS      X5, (AX)(SI*4)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one285
+	JLE          one385
 
-tail287:
+tail387:
 	SUBQ         SI, BX
-	JZ           done288
+	JZ           done388
 	LEAQ         mask<>+32(SB), DI
 	NEGQ         BX
 	VMOVDQU      (DI)(BX*4), X2
@@ -4496,26 +5720,26 @@ tail287:
 	VSUBPD       Y4, Y3, Y3
 	VMINPD       Y3, Y1, Y3
 	VMAXPD       Y3, Y0, Y3
-	VMOVUPD      constants<>+832(SB), Y0
-	VFMADD213PD  constants<>+1664(SB), Y3, Y0
-	VSUBPD       constants<>+1664(SB), Y0, Y1
-	VFNMADD231PD constants<>+960(SB), Y1, Y3
+	VMOVUPD      constants<>+960(SB), Y0
+	VFMADD213PD  constants<>+1728(SB), Y3, Y0
+	VSUBPD       constants<>+1728(SB), Y0, Y1
+	VFNMADD231PD constants<>+1088(SB), Y1, Y3
 	VMULPD       Y3, Y3, Y1
-	VMOVUPD      constants<>+1536(SB), Y4
-	VFMADD213PD  constants<>+1408(SB), Y1, Y4
-	VFMADD213PD  constants<>+1280(SB), Y1, Y4
-	VMOVUPD      constants<>+1600(SB), Y5
-	VFMADD213PD  constants<>+1472(SB), Y1, Y5
-	VFMADD213PD  constants<>+1344(SB), Y1, Y5
+	VMOVUPD      constants<>+1600(SB), Y4
+	VFMADD213PD  constants<>+1472(SB), Y1, Y4
+	VFMADD213PD  constants<>+1344(SB), Y1, Y4
+	VMOVUPD      constants<>+1664(SB), Y5
+	VFMADD213PD  constants<>+1536(SB), Y1, Y5
+	VFMADD213PD  constants<>+1408(SB), Y1, Y5
 	VFMADD231PD  Y5, Y3, Y4
 	VFMADD213PD  Y3, Y1, Y4
-	VADDPD       constants<>+1088(SB), Y4, Y4
+	VADDPD       constants<>+0(SB), Y4, Y4
 	VPSLLQ       $0x34, Y0, Y0
 	VMULPD       Y0, Y4, Y4
 	VCVTPD2PSY   Y4, X4
 	VMASKMOVPS   X4, X2, (AX)(SI*4)
 
-done288:
+done388:
 	VZEROUPPER
 	RET
 
@@ -4530,31 +5754,31 @@ TEXT ·expShiftSum64(SB), NOSPLIT, $0-40
 	MOVQ         n+24(FP), CX
 	MOVQ         dst+0(FP), DX
 	VBROADCASTSD shift+16(FP), Z0
-	VBROADCASTSD constants<>+128(SB), Z1
-	VBROADCASTSD constants<>+192(SB), Z2
-	VBROADCASTSD constants<>+256(SB), Z3
-	VBROADCASTSD constants<>+320(SB), Z4
-	VBROADCASTSD constants<>+384(SB), Z5
-	VBROADCASTSD constants<>+448(SB), Z6
-	VBROADCASTSD constants<>+512(SB), Z7
-	VBROADCASTSD constants<>+576(SB), Z8
-	VBROADCASTSD constants<>+640(SB), Z9
-	VBROADCASTSD constants<>+704(SB), Z10
-	VBROADCASTSD constants<>+768(SB), Z11
-	VBROADCASTSD constants<>+832(SB), Z12
-	VBROADCASTSD constants<>+896(SB), Z13
-	VBROADCASTSD constants<>+960(SB), Z14
-	VBROADCASTSD constants<>+1024(SB), Z15
-	VBROADCASTSD constants<>+1088(SB), Z16
-	VMOVUPD      constants<>+1152(SB), Z17
-	VMOVUPD      constants<>+1216(SB), Z18
+	VBROADCASTSD constants<>+256(SB), Z1
+	VBROADCASTSD constants<>+320(SB), Z2
+	VBROADCASTSD constants<>+384(SB), Z3
+	VBROADCASTSD constants<>+448(SB), Z4
+	VBROADCASTSD constants<>+512(SB), Z5
+	VBROADCASTSD constants<>+576(SB), Z6
+	VBROADCASTSD constants<>+640(SB), Z7
+	VBROADCASTSD constants<>+704(SB), Z8
+	VBROADCASTSD constants<>+768(SB), Z9
+	VBROADCASTSD constants<>+832(SB), Z10
+	VBROADCASTSD constants<>+896(SB), Z11
+	VBROADCASTSD constants<>+960(SB), Z12
+	VBROADCASTSD constants<>+1024(SB), Z13
+	VBROADCASTSD constants<>+1088(SB), Z14
+	VBROADCASTSD constants<>+1152(SB), Z15
+	VBROADCASTSD constants<>+0(SB), Z16
+	VMOVUPD      constants<>+1216(SB), Z17
+	VMOVUPD      constants<>+1280(SB), Z18
 	VPXORQ       Z19, Z19, Z19
 	XORQ         BX, BX
 	LEAQ         -8(CX), SI
 	CMPQ         BX, SI
-	JG           tail292
+	JG           tail392
 
-one290:
+one390:
 	VMOVUPS      (AX)(BX*8), Z20
 	VSUBPD       Z0, Z20, Z20
 	VMINPD       Z20, Z18, Z20
@@ -4591,11 +5815,11 @@ one290:
 	VMOVUPS      Z25, (DX)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one290
+	JLE          one390
 
-tail292:
+tail392:
 	SUBQ         BX, CX
-	JZ           done293
+	JZ           done393
 	MOVQ         $-1, SI
 	SHLXQ        CX, SI, SI
 	NOTQ         SI
@@ -4635,7 +5859,7 @@ tail292:
 	VADDPD       Z1, Z19, K1, Z19
 	VMOVUPD      Z1, K1, (DX)(BX*8)
 
-done293:
+done393:
 	VEXTRACTF64X4 $0x01, Z19, Y22
 	VADDPD        Z22, Z19, Z19
 	VEXTRACTF64X2 $0x01, Y19, X22
@@ -4651,42 +5875,42 @@ avx2:
 	MOVQ         n+24(FP), CX
 	MOVQ         dst+0(FP), DX
 	VBROADCASTSD shift+16(FP), Y0
-	VMOVUPD      constants<>+1152(SB), Y1
-	VMOVUPD      constants<>+1216(SB), Y2
+	VMOVUPD      constants<>+1216(SB), Y1
+	VMOVUPD      constants<>+1280(SB), Y2
 	VXORPS       Y3, Y3, Y3
 	XORQ         BX, BX
 	LEAQ         -4(CX), SI
 	CMPQ         BX, SI
-	JG           tail297
+	JG           tail397
 
-one295:
+one395:
 	VMOVUPS      (AX)(BX*8), Y4
 	VSUBPD       Y0, Y4, Y4
 	VMINPD       Y4, Y2, Y4
 	VMAXPD       Y4, Y1, Y4
-	VMOVUPD      constants<>+832(SB), Y5
-	VFMADD213PD  constants<>+896(SB), Y4, Y5
-	VSUBPD       constants<>+896(SB), Y5, Y6
-	VFNMADD231PD constants<>+960(SB), Y6, Y4
+	VMOVUPD      constants<>+960(SB), Y5
+	VFMADD213PD  constants<>+1024(SB), Y4, Y5
+	VSUBPD       constants<>+1024(SB), Y5, Y6
+	VFNMADD231PD constants<>+1088(SB), Y6, Y4
 	VMOVUPD      Y4, Y7
-	VFNMADD231PD constants<>+1024(SB), Y6, Y7
+	VFNMADD231PD constants<>+1152(SB), Y6, Y7
 	VSUBPD       Y7, Y4, Y4
-	VFNMADD231PD constants<>+1024(SB), Y6, Y4
+	VFNMADD231PD constants<>+1152(SB), Y6, Y4
 	VMULPD       Y7, Y7, Y6
-	VMOVUPD      constants<>+768(SB), Y11
+	VMOVUPD      constants<>+896(SB), Y11
+	VFMADD213PD  constants<>+768(SB), Y6, Y11
 	VFMADD213PD  constants<>+640(SB), Y6, Y11
 	VFMADD213PD  constants<>+512(SB), Y6, Y11
 	VFMADD213PD  constants<>+384(SB), Y6, Y11
 	VFMADD213PD  constants<>+256(SB), Y6, Y11
-	VFMADD213PD  constants<>+128(SB), Y6, Y11
-	VMOVUPD      constants<>+704(SB), Y9
+	VMOVUPD      constants<>+832(SB), Y9
+	VFMADD213PD  constants<>+704(SB), Y6, Y9
 	VFMADD213PD  constants<>+576(SB), Y6, Y9
 	VFMADD213PD  constants<>+448(SB), Y6, Y9
 	VFMADD213PD  constants<>+320(SB), Y6, Y9
-	VFMADD213PD  constants<>+192(SB), Y6, Y9
 	VFMADD231PD  Y9, Y7, Y11
-	VADDPD       constants<>+1088(SB), Y7, Y9
-	VSUBPD       constants<>+1088(SB), Y9, Y10
+	VADDPD       constants<>+0(SB), Y7, Y9
+	VSUBPD       constants<>+0(SB), Y9, Y10
 	VSUBPD       Y10, Y7, Y10
 	VADDPD       Y4, Y10, Y10
 	VFMADD231PD  Y11, Y6, Y10
@@ -4701,11 +5925,11 @@ one295:
 	VMOVUPS      Y9, (DX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one295
+	JLE          one395
 
-tail297:
+tail397:
 	SUBQ         BX, CX
-	JZ           done298
+	JZ           done398
 	LEAQ         mask<>+32(SB), SI
 	NEGQ         CX
 	VMOVDQU      (SI)(CX*8), Y4
@@ -4713,29 +5937,29 @@ tail297:
 	VSUBPD       Y0, Y5, Y5
 	VMINPD       Y5, Y2, Y5
 	VMAXPD       Y5, Y1, Y5
-	VMOVUPD      constants<>+832(SB), Y0
-	VFMADD213PD  constants<>+896(SB), Y5, Y0
-	VSUBPD       constants<>+896(SB), Y0, Y1
-	VFNMADD231PD constants<>+960(SB), Y1, Y5
+	VMOVUPD      constants<>+960(SB), Y0
+	VFMADD213PD  constants<>+1024(SB), Y5, Y0
+	VSUBPD       constants<>+1024(SB), Y0, Y1
+	VFNMADD231PD constants<>+1088(SB), Y1, Y5
 	VMOVUPD      Y5, Y2
-	VFNMADD231PD constants<>+1024(SB), Y1, Y2
+	VFNMADD231PD constants<>+1152(SB), Y1, Y2
 	VSUBPD       Y2, Y5, Y5
-	VFNMADD231PD constants<>+1024(SB), Y1, Y5
+	VFNMADD231PD constants<>+1152(SB), Y1, Y5
 	VMULPD       Y2, Y2, Y1
-	VMOVUPD      constants<>+768(SB), Y9
+	VMOVUPD      constants<>+896(SB), Y9
+	VFMADD213PD  constants<>+768(SB), Y1, Y9
 	VFMADD213PD  constants<>+640(SB), Y1, Y9
 	VFMADD213PD  constants<>+512(SB), Y1, Y9
 	VFMADD213PD  constants<>+384(SB), Y1, Y9
 	VFMADD213PD  constants<>+256(SB), Y1, Y9
-	VFMADD213PD  constants<>+128(SB), Y1, Y9
-	VMOVUPD      constants<>+704(SB), Y6
+	VMOVUPD      constants<>+832(SB), Y6
+	VFMADD213PD  constants<>+704(SB), Y1, Y6
 	VFMADD213PD  constants<>+576(SB), Y1, Y6
 	VFMADD213PD  constants<>+448(SB), Y1, Y6
 	VFMADD213PD  constants<>+320(SB), Y1, Y6
-	VFMADD213PD  constants<>+192(SB), Y1, Y6
 	VFMADD231PD  Y6, Y2, Y9
-	VADDPD       constants<>+1088(SB), Y2, Y6
-	VSUBPD       constants<>+1088(SB), Y6, Y7
+	VADDPD       constants<>+0(SB), Y2, Y6
+	VSUBPD       constants<>+0(SB), Y6, Y7
 	VSUBPD       Y7, Y2, Y7
 	VADDPD       Y5, Y7, Y7
 	VFMADD231PD  Y9, Y1, Y7
@@ -4750,7 +5974,7 @@ tail297:
 	VADDPD       Y0, Y3, Y3
 	VMASKMOVPD   Y6, Y4, (DX)(BX*8)
 
-done298:
+done398:
 	VEXTRACTF128 $0x01, Y3, X8
 	VADDPD       Y8, Y3, Y3
 	VPERMILPD    $0x01, X3, X8
@@ -4771,25 +5995,25 @@ TEXT ·expShiftSum32(SB), NOSPLIT, $0-40
 	MOVQ         dst+0(FP), DX
 	VBROADCASTSS shift+16(FP), Z0
 	VCVTPS2PD    Y0, Z0
-	VBROADCASTSD constants<>+1280(SB), Z1
-	VBROADCASTSD constants<>+1344(SB), Z2
-	VBROADCASTSD constants<>+1408(SB), Z3
-	VBROADCASTSD constants<>+1472(SB), Z4
-	VBROADCASTSD constants<>+1536(SB), Z5
-	VBROADCASTSD constants<>+1600(SB), Z6
-	VBROADCASTSD constants<>+832(SB), Z7
-	VBROADCASTSD constants<>+1664(SB), Z8
-	VBROADCASTSD constants<>+960(SB), Z9
-	VBROADCASTSD constants<>+1088(SB), Z10
-	VMOVUPD      constants<>+1728(SB), Z11
-	VMOVUPD      constants<>+1792(SB), Z12
+	VBROADCASTSD constants<>+1344(SB), Z1
+	VBROADCASTSD constants<>+1408(SB), Z2
+	VBROADCASTSD constants<>+1472(SB), Z3
+	VBROADCASTSD constants<>+1536(SB), Z4
+	VBROADCASTSD constants<>+1600(SB), Z5
+	VBROADCASTSD constants<>+1664(SB), Z6
+	VBROADCASTSD constants<>+960(SB), Z7
+	VBROADCASTSD constants<>+1728(SB), Z8
+	VBROADCASTSD constants<>+1088(SB), Z9
+	VBROADCASTSD constants<>+0(SB), Z10
+	VMOVUPD      constants<>+1792(SB), Z11
+	VMOVUPD      constants<>+1856(SB), Z12
 	VPXORQ       Z13, Z13, Z13
 	XORQ         BX, BX
 	LEAQ         -8(CX), SI
 	CMPQ         BX, SI
-	JG           tail302
+	JG           tail402
 
-one300:
+one400:
 	VCVTPS2PD    (AX)(BX*4), Z14
 	VSUBPD       Z0, Z14, Z14
 	VMINPD       Z14, Z12, Z14
@@ -4815,11 +6039,11 @@ one300:
 	VMOVUPS      Y18, (DX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one300
+	JLE          one400
 
-tail302:
+tail402:
 	SUBQ         BX, CX
-	JZ           done303
+	JZ           done403
 	MOVQ         $-1, SI
 	SHLXQ        CX, SI, SI
 	NOTQ         SI
@@ -4848,7 +6072,7 @@ tail302:
 	VCVTPD2PS    Z5, Y5
 	VMOVUPS      Y5, K1, (DX)(BX*4)
 
-done303:
+done403:
 	VEXTRACTF64X4 $0x01, Z13, Y17
 	VADDPD        Z17, Z13, Z13
 	VEXTRACTF64X2 $0x01, Y13, X17
@@ -4865,33 +6089,33 @@ avx2:
 	MOVQ         dst+0(FP), DX
 	VBROADCASTSS shift+16(FP), Y0
 	VCVTPS2PD    X0, Y0
-	VMOVUPD      constants<>+1728(SB), Y1
-	VMOVUPD      constants<>+1792(SB), Y2
+	VMOVUPD      constants<>+1792(SB), Y1
+	VMOVUPD      constants<>+1856(SB), Y2
 	VXORPS       Y3, Y3, Y3
 	XORQ         BX, BX
 	LEAQ         -4(CX), SI
 	CMPQ         BX, SI
-	JG           tail307
+	JG           tail407
 
-one305:
+one405:
 	VCVTPS2PD    (AX)(BX*4), Y4
 	VSUBPD       Y0, Y4, Y4
 	VMINPD       Y4, Y2, Y4
 	VMAXPD       Y4, Y1, Y4
-	VMOVUPD      constants<>+832(SB), Y5
-	VFMADD213PD  constants<>+1664(SB), Y4, Y5
-	VSUBPD       constants<>+1664(SB), Y5, Y6
-	VFNMADD231PD constants<>+960(SB), Y6, Y4
+	VMOVUPD      constants<>+960(SB), Y5
+	VFMADD213PD  constants<>+1728(SB), Y4, Y5
+	VSUBPD       constants<>+1728(SB), Y5, Y6
+	VFNMADD231PD constants<>+1088(SB), Y6, Y4
 	VMULPD       Y4, Y4, Y6
-	VMOVUPD      constants<>+1536(SB), Y8
-	VFMADD213PD  constants<>+1408(SB), Y6, Y8
-	VFMADD213PD  constants<>+1280(SB), Y6, Y8
-	VMOVUPD      constants<>+1600(SB), Y9
-	VFMADD213PD  constants<>+1472(SB), Y6, Y9
-	VFMADD213PD  constants<>+1344(SB), Y6, Y9
+	VMOVUPD      constants<>+1600(SB), Y8
+	VFMADD213PD  constants<>+1472(SB), Y6, Y8
+	VFMADD213PD  constants<>+1344(SB), Y6, Y8
+	VMOVUPD      constants<>+1664(SB), Y9
+	VFMADD213PD  constants<>+1536(SB), Y6, Y9
+	VFMADD213PD  constants<>+1408(SB), Y6, Y9
 	VFMADD231PD  Y9, Y4, Y8
 	VFMADD213PD  Y4, Y6, Y8
-	VADDPD       constants<>+1088(SB), Y8, Y8
+	VADDPD       constants<>+0(SB), Y8, Y8
 	VPSLLQ       $0x34, Y5, Y5
 	VMULPD       Y5, Y8, Y8
 	VADDPD       Y8, Y3, Y3
@@ -4899,11 +6123,11 @@ one305:
 	VMOVUPS      X8, (DX)(BX*4)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one305
+	JLE          one405
 
-tail307:
+tail407:
 	SUBQ         BX, CX
-	JZ           done308
+	JZ           done408
 	LEAQ         mask<>+32(SB), SI
 	NEGQ         CX
 	VMOVDQU      (SI)(CX*4), X5
@@ -4912,20 +6136,20 @@ tail307:
 	VSUBPD       Y0, Y4, Y4
 	VMINPD       Y4, Y2, Y4
 	VMAXPD       Y4, Y1, Y4
-	VMOVUPD      constants<>+832(SB), Y0
-	VFMADD213PD  constants<>+1664(SB), Y4, Y0
-	VSUBPD       constants<>+1664(SB), Y0, Y1
-	VFNMADD231PD constants<>+960(SB), Y1, Y4
+	VMOVUPD      constants<>+960(SB), Y0
+	VFMADD213PD  constants<>+1728(SB), Y4, Y0
+	VSUBPD       constants<>+1728(SB), Y0, Y1
+	VFNMADD231PD constants<>+1088(SB), Y1, Y4
 	VMULPD       Y4, Y4, Y1
-	VMOVUPD      constants<>+1536(SB), Y2
-	VFMADD213PD  constants<>+1408(SB), Y1, Y2
-	VFMADD213PD  constants<>+1280(SB), Y1, Y2
-	VMOVUPD      constants<>+1600(SB), Y6
-	VFMADD213PD  constants<>+1472(SB), Y1, Y6
-	VFMADD213PD  constants<>+1344(SB), Y1, Y6
+	VMOVUPD      constants<>+1600(SB), Y2
+	VFMADD213PD  constants<>+1472(SB), Y1, Y2
+	VFMADD213PD  constants<>+1344(SB), Y1, Y2
+	VMOVUPD      constants<>+1664(SB), Y6
+	VFMADD213PD  constants<>+1536(SB), Y1, Y6
+	VFMADD213PD  constants<>+1408(SB), Y1, Y6
 	VFMADD231PD  Y6, Y4, Y2
 	VFMADD213PD  Y4, Y1, Y2
-	VADDPD       constants<>+1088(SB), Y2, Y2
+	VADDPD       constants<>+0(SB), Y2, Y2
 	VPSLLQ       $0x34, Y0, Y0
 	VMULPD       Y0, Y2, Y2
 	VPMOVSXDQ    X5, Y0
@@ -4934,7 +6158,7 @@ tail307:
 	VCVTPD2PSY   Y2, X2
 	VMASKMOVPS   X2, X5, (DX)(BX*4)
 
-done308:
+done408:
 	VEXTRACTF128 $0x01, Y3, X7
 	VADDPD       Y7, Y3, Y3
 	VPERMILPD    $0x01, X3, X7
@@ -4953,31 +6177,31 @@ TEXT ·sumExp64(SB), NOSPLIT, $0-32
 	MOVQ         x+0(FP), AX
 	MOVQ         n+16(FP), CX
 	VBROADCASTSD shift+8(FP), Z0
-	VBROADCASTSD constants<>+128(SB), Z1
-	VBROADCASTSD constants<>+192(SB), Z2
-	VBROADCASTSD constants<>+256(SB), Z3
-	VBROADCASTSD constants<>+320(SB), Z4
-	VBROADCASTSD constants<>+384(SB), Z5
-	VBROADCASTSD constants<>+448(SB), Z6
-	VBROADCASTSD constants<>+512(SB), Z7
-	VBROADCASTSD constants<>+576(SB), Z8
-	VBROADCASTSD constants<>+640(SB), Z9
-	VBROADCASTSD constants<>+704(SB), Z10
-	VBROADCASTSD constants<>+768(SB), Z11
-	VBROADCASTSD constants<>+832(SB), Z12
-	VBROADCASTSD constants<>+896(SB), Z13
-	VBROADCASTSD constants<>+960(SB), Z14
-	VBROADCASTSD constants<>+1024(SB), Z15
-	VBROADCASTSD constants<>+1088(SB), Z16
-	VMOVUPD      constants<>+1152(SB), Z17
-	VMOVUPD      constants<>+1216(SB), Z18
+	VBROADCASTSD constants<>+256(SB), Z1
+	VBROADCASTSD constants<>+320(SB), Z2
+	VBROADCASTSD constants<>+384(SB), Z3
+	VBROADCASTSD constants<>+448(SB), Z4
+	VBROADCASTSD constants<>+512(SB), Z5
+	VBROADCASTSD constants<>+576(SB), Z6
+	VBROADCASTSD constants<>+640(SB), Z7
+	VBROADCASTSD constants<>+704(SB), Z8
+	VBROADCASTSD constants<>+768(SB), Z9
+	VBROADCASTSD constants<>+832(SB), Z10
+	VBROADCASTSD constants<>+896(SB), Z11
+	VBROADCASTSD constants<>+960(SB), Z12
+	VBROADCASTSD constants<>+1024(SB), Z13
+	VBROADCASTSD constants<>+1088(SB), Z14
+	VBROADCASTSD constants<>+1152(SB), Z15
+	VBROADCASTSD constants<>+0(SB), Z16
+	VMOVUPD      constants<>+1216(SB), Z17
+	VMOVUPD      constants<>+1280(SB), Z18
 	VPXORQ       Z19, Z19, Z19
 	XORQ         DX, DX
 	LEAQ         -8(CX), BX
 	CMPQ         DX, BX
-	JG           tail312
+	JG           tail412
 
-one310:
+one410:
 	VMOVUPS      (AX)(DX*8), Z20
 	VSUBPD       Z0, Z20, Z20
 	VMINPD       Z20, Z18, Z20
@@ -5013,11 +6237,11 @@ one310:
 	VADDPD       Z25, Z19, Z19
 	ADDQ         $0x08, DX
 	CMPQ         DX, BX
-	JLE          one310
+	JLE          one410
 
-tail312:
+tail412:
 	SUBQ         DX, CX
-	JZ           done313
+	JZ           done413
 	MOVQ         $-1, BX
 	SHLXQ        CX, BX, BX
 	NOTQ         BX
@@ -5056,7 +6280,7 @@ tail312:
 	VSCALEFPD    Z0, Z1, Z1
 	VADDPD       Z1, Z19, K1, Z19
 
-done313:
+done413:
 	VEXTRACTF64X4 $0x01, Z19, Y22
 	VADDPD        Z22, Z19, Z19
 	VEXTRACTF64X2 $0x01, Y19, X22
@@ -5071,42 +6295,42 @@ avx2:
 	MOVQ         x+0(FP), AX
 	MOVQ         n+16(FP), CX
 	VBROADCASTSD shift+8(FP), Y0
-	VMOVUPD      constants<>+1152(SB), Y1
-	VMOVUPD      constants<>+1216(SB), Y2
+	VMOVUPD      constants<>+1216(SB), Y1
+	VMOVUPD      constants<>+1280(SB), Y2
 	VXORPS       Y3, Y3, Y3
 	XORQ         DX, DX
 	LEAQ         -4(CX), BX
 	CMPQ         DX, BX
-	JG           tail317
+	JG           tail417
 
-one315:
+one415:
 	VMOVUPS      (AX)(DX*8), Y4
 	VSUBPD       Y0, Y4, Y4
 	VMINPD       Y4, Y2, Y4
 	VMAXPD       Y4, Y1, Y4
-	VMOVUPD      constants<>+832(SB), Y5
-	VFMADD213PD  constants<>+896(SB), Y4, Y5
-	VSUBPD       constants<>+896(SB), Y5, Y6
-	VFNMADD231PD constants<>+960(SB), Y6, Y4
+	VMOVUPD      constants<>+960(SB), Y5
+	VFMADD213PD  constants<>+1024(SB), Y4, Y5
+	VSUBPD       constants<>+1024(SB), Y5, Y6
+	VFNMADD231PD constants<>+1088(SB), Y6, Y4
 	VMOVUPD      Y4, Y7
-	VFNMADD231PD constants<>+1024(SB), Y6, Y7
+	VFNMADD231PD constants<>+1152(SB), Y6, Y7
 	VSUBPD       Y7, Y4, Y4
-	VFNMADD231PD constants<>+1024(SB), Y6, Y4
+	VFNMADD231PD constants<>+1152(SB), Y6, Y4
 	VMULPD       Y7, Y7, Y6
-	VMOVUPD      constants<>+768(SB), Y11
+	VMOVUPD      constants<>+896(SB), Y11
+	VFMADD213PD  constants<>+768(SB), Y6, Y11
 	VFMADD213PD  constants<>+640(SB), Y6, Y11
 	VFMADD213PD  constants<>+512(SB), Y6, Y11
 	VFMADD213PD  constants<>+384(SB), Y6, Y11
 	VFMADD213PD  constants<>+256(SB), Y6, Y11
-	VFMADD213PD  constants<>+128(SB), Y6, Y11
-	VMOVUPD      constants<>+704(SB), Y9
+	VMOVUPD      constants<>+832(SB), Y9
+	VFMADD213PD  constants<>+704(SB), Y6, Y9
 	VFMADD213PD  constants<>+576(SB), Y6, Y9
 	VFMADD213PD  constants<>+448(SB), Y6, Y9
 	VFMADD213PD  constants<>+320(SB), Y6, Y9
-	VFMADD213PD  constants<>+192(SB), Y6, Y9
 	VFMADD231PD  Y9, Y7, Y11
-	VADDPD       constants<>+1088(SB), Y7, Y9
-	VSUBPD       constants<>+1088(SB), Y9, Y10
+	VADDPD       constants<>+0(SB), Y7, Y9
+	VSUBPD       constants<>+0(SB), Y9, Y10
 	VSUBPD       Y10, Y7, Y10
 	VADDPD       Y4, Y10, Y10
 	VFMADD231PD  Y11, Y6, Y10
@@ -5120,11 +6344,11 @@ one315:
 	VADDPD       Y9, Y3, Y3
 	ADDQ         $0x04, DX
 	CMPQ         DX, BX
-	JLE          one315
+	JLE          one415
 
-tail317:
+tail417:
 	SUBQ         DX, CX
-	JZ           done318
+	JZ           done418
 	LEAQ         mask<>+32(SB), BX
 	NEGQ         CX
 	VMOVDQU      (BX)(CX*8), Y4
@@ -5132,29 +6356,29 @@ tail317:
 	VSUBPD       Y0, Y5, Y5
 	VMINPD       Y5, Y2, Y5
 	VMAXPD       Y5, Y1, Y5
-	VMOVUPD      constants<>+832(SB), Y0
-	VFMADD213PD  constants<>+896(SB), Y5, Y0
-	VSUBPD       constants<>+896(SB), Y0, Y1
-	VFNMADD231PD constants<>+960(SB), Y1, Y5
+	VMOVUPD      constants<>+960(SB), Y0
+	VFMADD213PD  constants<>+1024(SB), Y5, Y0
+	VSUBPD       constants<>+1024(SB), Y0, Y1
+	VFNMADD231PD constants<>+1088(SB), Y1, Y5
 	VMOVUPD      Y5, Y2
-	VFNMADD231PD constants<>+1024(SB), Y1, Y2
+	VFNMADD231PD constants<>+1152(SB), Y1, Y2
 	VSUBPD       Y2, Y5, Y5
-	VFNMADD231PD constants<>+1024(SB), Y1, Y5
+	VFNMADD231PD constants<>+1152(SB), Y1, Y5
 	VMULPD       Y2, Y2, Y1
-	VMOVUPD      constants<>+768(SB), Y9
+	VMOVUPD      constants<>+896(SB), Y9
+	VFMADD213PD  constants<>+768(SB), Y1, Y9
 	VFMADD213PD  constants<>+640(SB), Y1, Y9
 	VFMADD213PD  constants<>+512(SB), Y1, Y9
 	VFMADD213PD  constants<>+384(SB), Y1, Y9
 	VFMADD213PD  constants<>+256(SB), Y1, Y9
-	VFMADD213PD  constants<>+128(SB), Y1, Y9
-	VMOVUPD      constants<>+704(SB), Y6
+	VMOVUPD      constants<>+832(SB), Y6
+	VFMADD213PD  constants<>+704(SB), Y1, Y6
 	VFMADD213PD  constants<>+576(SB), Y1, Y6
 	VFMADD213PD  constants<>+448(SB), Y1, Y6
 	VFMADD213PD  constants<>+320(SB), Y1, Y6
-	VFMADD213PD  constants<>+192(SB), Y1, Y6
 	VFMADD231PD  Y6, Y2, Y9
-	VADDPD       constants<>+1088(SB), Y2, Y6
-	VSUBPD       constants<>+1088(SB), Y6, Y7
+	VADDPD       constants<>+0(SB), Y2, Y6
+	VSUBPD       constants<>+0(SB), Y6, Y7
 	VSUBPD       Y7, Y2, Y7
 	VADDPD       Y5, Y7, Y7
 	VFMADD231PD  Y9, Y1, Y7
@@ -5168,7 +6392,7 @@ tail317:
 	VANDPD       Y4, Y6, Y0
 	VADDPD       Y0, Y3, Y3
 
-done318:
+done418:
 	VEXTRACTF128 $0x01, Y3, X8
 	VADDPD       Y8, Y3, Y3
 	VPERMILPD    $0x01, X3, X8
@@ -5188,25 +6412,25 @@ TEXT ·sumExp32(SB), NOSPLIT, $0-32
 	MOVQ         n+16(FP), CX
 	VBROADCASTSS shift+8(FP), Z0
 	VCVTPS2PD    Y0, Z0
-	VBROADCASTSD constants<>+1280(SB), Z1
-	VBROADCASTSD constants<>+1344(SB), Z2
-	VBROADCASTSD constants<>+1408(SB), Z3
-	VBROADCASTSD constants<>+1472(SB), Z4
-	VBROADCASTSD constants<>+1536(SB), Z5
-	VBROADCASTSD constants<>+1600(SB), Z6
-	VBROADCASTSD constants<>+832(SB), Z7
-	VBROADCASTSD constants<>+1664(SB), Z8
-	VBROADCASTSD constants<>+960(SB), Z9
-	VBROADCASTSD constants<>+1088(SB), Z10
-	VMOVUPD      constants<>+1728(SB), Z11
-	VMOVUPD      constants<>+1792(SB), Z12
+	VBROADCASTSD constants<>+1344(SB), Z1
+	VBROADCASTSD constants<>+1408(SB), Z2
+	VBROADCASTSD constants<>+1472(SB), Z3
+	VBROADCASTSD constants<>+1536(SB), Z4
+	VBROADCASTSD constants<>+1600(SB), Z5
+	VBROADCASTSD constants<>+1664(SB), Z6
+	VBROADCASTSD constants<>+960(SB), Z7
+	VBROADCASTSD constants<>+1728(SB), Z8
+	VBROADCASTSD constants<>+1088(SB), Z9
+	VBROADCASTSD constants<>+0(SB), Z10
+	VMOVUPD      constants<>+1792(SB), Z11
+	VMOVUPD      constants<>+1856(SB), Z12
 	VPXORQ       Z13, Z13, Z13
 	XORQ         DX, DX
 	LEAQ         -8(CX), BX
 	CMPQ         DX, BX
-	JG           tail322
+	JG           tail422
 
-one320:
+one420:
 	VCVTPS2PD    (AX)(DX*4), Z14
 	VSUBPD       Z0, Z14, Z14
 	VMINPD       Z14, Z12, Z14
@@ -5230,11 +6454,11 @@ one320:
 	VADDPD       Z18, Z13, Z13
 	ADDQ         $0x08, DX
 	CMPQ         DX, BX
-	JLE          one320
+	JLE          one420
 
-tail322:
+tail422:
 	SUBQ         DX, CX
-	JZ           done323
+	JZ           done423
 	MOVQ         $-1, BX
 	SHLXQ        CX, BX, BX
 	NOTQ         BX
@@ -5261,7 +6485,7 @@ tail322:
 	VMULPD       Z0, Z5, Z5
 	VADDPD       Z5, Z13, K1, Z13
 
-done323:
+done423:
 	VEXTRACTF64X4 $0x01, Z13, Y17
 	VADDPD        Z17, Z13, Z13
 	VEXTRACTF64X2 $0x01, Y13, X17
@@ -5277,43 +6501,43 @@ avx2:
 	MOVQ         n+16(FP), CX
 	VBROADCASTSS shift+8(FP), Y0
 	VCVTPS2PD    X0, Y0
-	VMOVUPD      constants<>+1728(SB), Y1
-	VMOVUPD      constants<>+1792(SB), Y2
+	VMOVUPD      constants<>+1792(SB), Y1
+	VMOVUPD      constants<>+1856(SB), Y2
 	VXORPS       Y3, Y3, Y3
 	XORQ         DX, DX
 	LEAQ         -4(CX), BX
 	CMPQ         DX, BX
-	JG           tail327
+	JG           tail427
 
-one325:
+one425:
 	VCVTPS2PD    (AX)(DX*4), Y4
 	VSUBPD       Y0, Y4, Y4
 	VMINPD       Y4, Y2, Y4
 	VMAXPD       Y4, Y1, Y4
-	VMOVUPD      constants<>+832(SB), Y5
-	VFMADD213PD  constants<>+1664(SB), Y4, Y5
-	VSUBPD       constants<>+1664(SB), Y5, Y6
-	VFNMADD231PD constants<>+960(SB), Y6, Y4
+	VMOVUPD      constants<>+960(SB), Y5
+	VFMADD213PD  constants<>+1728(SB), Y4, Y5
+	VSUBPD       constants<>+1728(SB), Y5, Y6
+	VFNMADD231PD constants<>+1088(SB), Y6, Y4
 	VMULPD       Y4, Y4, Y6
-	VMOVUPD      constants<>+1536(SB), Y8
-	VFMADD213PD  constants<>+1408(SB), Y6, Y8
-	VFMADD213PD  constants<>+1280(SB), Y6, Y8
-	VMOVUPD      constants<>+1600(SB), Y9
-	VFMADD213PD  constants<>+1472(SB), Y6, Y9
-	VFMADD213PD  constants<>+1344(SB), Y6, Y9
+	VMOVUPD      constants<>+1600(SB), Y8
+	VFMADD213PD  constants<>+1472(SB), Y6, Y8
+	VFMADD213PD  constants<>+1344(SB), Y6, Y8
+	VMOVUPD      constants<>+1664(SB), Y9
+	VFMADD213PD  constants<>+1536(SB), Y6, Y9
+	VFMADD213PD  constants<>+1408(SB), Y6, Y9
 	VFMADD231PD  Y9, Y4, Y8
 	VFMADD213PD  Y4, Y6, Y8
-	VADDPD       constants<>+1088(SB), Y8, Y8
+	VADDPD       constants<>+0(SB), Y8, Y8
 	VPSLLQ       $0x34, Y5, Y5
 	VMULPD       Y5, Y8, Y8
 	VADDPD       Y8, Y3, Y3
 	ADDQ         $0x04, DX
 	CMPQ         DX, BX
-	JLE          one325
+	JLE          one425
 
-tail327:
+tail427:
 	SUBQ         DX, CX
-	JZ           done328
+	JZ           done428
 	LEAQ         mask<>+32(SB), BX
 	NEGQ         CX
 	VMOVDQU      (BX)(CX*4), X5
@@ -5322,27 +6546,27 @@ tail327:
 	VSUBPD       Y0, Y4, Y4
 	VMINPD       Y4, Y2, Y4
 	VMAXPD       Y4, Y1, Y4
-	VMOVUPD      constants<>+832(SB), Y0
-	VFMADD213PD  constants<>+1664(SB), Y4, Y0
-	VSUBPD       constants<>+1664(SB), Y0, Y1
-	VFNMADD231PD constants<>+960(SB), Y1, Y4
+	VMOVUPD      constants<>+960(SB), Y0
+	VFMADD213PD  constants<>+1728(SB), Y4, Y0
+	VSUBPD       constants<>+1728(SB), Y0, Y1
+	VFNMADD231PD constants<>+1088(SB), Y1, Y4
 	VMULPD       Y4, Y4, Y1
-	VMOVUPD      constants<>+1536(SB), Y2
-	VFMADD213PD  constants<>+1408(SB), Y1, Y2
-	VFMADD213PD  constants<>+1280(SB), Y1, Y2
-	VMOVUPD      constants<>+1600(SB), Y6
-	VFMADD213PD  constants<>+1472(SB), Y1, Y6
-	VFMADD213PD  constants<>+1344(SB), Y1, Y6
+	VMOVUPD      constants<>+1600(SB), Y2
+	VFMADD213PD  constants<>+1472(SB), Y1, Y2
+	VFMADD213PD  constants<>+1344(SB), Y1, Y2
+	VMOVUPD      constants<>+1664(SB), Y6
+	VFMADD213PD  constants<>+1536(SB), Y1, Y6
+	VFMADD213PD  constants<>+1408(SB), Y1, Y6
 	VFMADD231PD  Y6, Y4, Y2
 	VFMADD213PD  Y4, Y1, Y2
-	VADDPD       constants<>+1088(SB), Y2, Y2
+	VADDPD       constants<>+0(SB), Y2, Y2
 	VPSLLQ       $0x34, Y0, Y0
 	VMULPD       Y0, Y2, Y2
 	VPMOVSXDQ    X5, Y0
 	VANDPD       Y0, Y2, Y0
 	VADDPD       Y0, Y3, Y3
 
-done328:
+done428:
 	VEXTRACTF128 $0x01, Y3, X7
 	VADDPD       Y7, Y3, Y3
 	VPERMILPD    $0x01, X3, X7
@@ -5362,30 +6586,30 @@ TEXT ·expSubAdd64(SB), NOSPLIT, $0-32
 	MOVQ         y+8(FP), CX
 	MOVQ         sum+16(FP), DX
 	MOVQ         n+24(FP), BX
-	VBROADCASTSD constants<>+128(SB), Z0
-	VBROADCASTSD constants<>+192(SB), Z1
-	VBROADCASTSD constants<>+256(SB), Z2
-	VBROADCASTSD constants<>+320(SB), Z3
-	VBROADCASTSD constants<>+384(SB), Z4
-	VBROADCASTSD constants<>+448(SB), Z5
-	VBROADCASTSD constants<>+512(SB), Z6
-	VBROADCASTSD constants<>+576(SB), Z7
-	VBROADCASTSD constants<>+640(SB), Z8
-	VBROADCASTSD constants<>+704(SB), Z9
-	VBROADCASTSD constants<>+768(SB), Z10
-	VBROADCASTSD constants<>+832(SB), Z11
-	VBROADCASTSD constants<>+896(SB), Z12
-	VBROADCASTSD constants<>+960(SB), Z13
-	VBROADCASTSD constants<>+1024(SB), Z14
-	VBROADCASTSD constants<>+1088(SB), Z15
-	VMOVUPD      constants<>+1152(SB), Z16
-	VMOVUPD      constants<>+1216(SB), Z17
+	VBROADCASTSD constants<>+256(SB), Z0
+	VBROADCASTSD constants<>+320(SB), Z1
+	VBROADCASTSD constants<>+384(SB), Z2
+	VBROADCASTSD constants<>+448(SB), Z3
+	VBROADCASTSD constants<>+512(SB), Z4
+	VBROADCASTSD constants<>+576(SB), Z5
+	VBROADCASTSD constants<>+640(SB), Z6
+	VBROADCASTSD constants<>+704(SB), Z7
+	VBROADCASTSD constants<>+768(SB), Z8
+	VBROADCASTSD constants<>+832(SB), Z9
+	VBROADCASTSD constants<>+896(SB), Z10
+	VBROADCASTSD constants<>+960(SB), Z11
+	VBROADCASTSD constants<>+1024(SB), Z12
+	VBROADCASTSD constants<>+1088(SB), Z13
+	VBROADCASTSD constants<>+1152(SB), Z14
+	VBROADCASTSD constants<>+0(SB), Z15
+	VMOVUPD      constants<>+1216(SB), Z16
+	VMOVUPD      constants<>+1280(SB), Z17
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail332
+	JG           tail432
 
-one330:
+one430:
 	VMOVUPS      (AX)(SI*8), Z18
 	VMOVUPS      (CX)(SI*8), Z19
 	VSUBPD       Z19, Z18, Z18
@@ -5425,11 +6649,11 @@ one330:
 	VMOVUPS      Z18, (DX)(SI*8)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one330
+	JLE          one430
 
-tail332:
+tail432:
 	SUBQ         SI, BX
-	JZ           done333
+	JZ           done433
 	MOVQ         $-1, DI
 	SHLXQ        BX, DI, DI
 	NOTQ         DI
@@ -5472,7 +6696,7 @@ tail332:
 	VMOVUPD      Z0, K1, (AX)(SI*8)
 	VMOVUPD      Z1, K1, (DX)(SI*8)
 
-done333:
+done433:
 	VZEROUPPER
 	RET
 
@@ -5481,42 +6705,42 @@ avx2:
 	MOVQ    y+8(FP), CX
 	MOVQ    sum+16(FP), DX
 	MOVQ    n+24(FP), BX
-	VMOVUPD constants<>+1152(SB), Y0
-	VMOVUPD constants<>+1216(SB), Y1
+	VMOVUPD constants<>+1216(SB), Y0
+	VMOVUPD constants<>+1280(SB), Y1
 	XORQ    SI, SI
 	LEAQ    -4(BX), DI
 	CMPQ    SI, DI
-	JG      tail337
+	JG      tail437
 
-one335:
+one435:
 	VMOVUPS      (AX)(SI*8), Y2
 	VMOVUPS      (CX)(SI*8), Y3
 	VSUBPD       Y3, Y2, Y2
 	VMINPD       Y2, Y1, Y2
 	VMAXPD       Y2, Y0, Y2
-	VMOVUPD      constants<>+832(SB), Y3
-	VFMADD213PD  constants<>+896(SB), Y2, Y3
-	VSUBPD       constants<>+896(SB), Y3, Y4
-	VFNMADD231PD constants<>+960(SB), Y4, Y2
+	VMOVUPD      constants<>+960(SB), Y3
+	VFMADD213PD  constants<>+1024(SB), Y2, Y3
+	VSUBPD       constants<>+1024(SB), Y3, Y4
+	VFNMADD231PD constants<>+1088(SB), Y4, Y2
 	VMOVUPD      Y2, Y5
-	VFNMADD231PD constants<>+1024(SB), Y4, Y5
+	VFNMADD231PD constants<>+1152(SB), Y4, Y5
 	VSUBPD       Y5, Y2, Y2
-	VFNMADD231PD constants<>+1024(SB), Y4, Y2
+	VFNMADD231PD constants<>+1152(SB), Y4, Y2
 	VMULPD       Y5, Y5, Y4
-	VMOVUPD      constants<>+768(SB), Y8
+	VMOVUPD      constants<>+896(SB), Y8
+	VFMADD213PD  constants<>+768(SB), Y4, Y8
 	VFMADD213PD  constants<>+640(SB), Y4, Y8
 	VFMADD213PD  constants<>+512(SB), Y4, Y8
 	VFMADD213PD  constants<>+384(SB), Y4, Y8
 	VFMADD213PD  constants<>+256(SB), Y4, Y8
-	VFMADD213PD  constants<>+128(SB), Y4, Y8
-	VMOVUPD      constants<>+704(SB), Y6
+	VMOVUPD      constants<>+832(SB), Y6
+	VFMADD213PD  constants<>+704(SB), Y4, Y6
 	VFMADD213PD  constants<>+576(SB), Y4, Y6
 	VFMADD213PD  constants<>+448(SB), Y4, Y6
 	VFMADD213PD  constants<>+320(SB), Y4, Y6
-	VFMADD213PD  constants<>+192(SB), Y4, Y6
 	VFMADD231PD  Y6, Y5, Y8
-	VADDPD       constants<>+1088(SB), Y5, Y6
-	VSUBPD       constants<>+1088(SB), Y6, Y7
+	VADDPD       constants<>+0(SB), Y5, Y6
+	VSUBPD       constants<>+0(SB), Y6, Y7
 	VSUBPD       Y7, Y5, Y7
 	VADDPD       Y2, Y7, Y7
 	VFMADD231PD  Y8, Y4, Y7
@@ -5533,11 +6757,11 @@ one335:
 	VMOVUPS      Y2, (DX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one335
+	JLE          one435
 
-tail337:
+tail437:
 	SUBQ         SI, BX
-	JZ           done338
+	JZ           done438
 	LEAQ         mask<>+32(SB), DI
 	NEGQ         BX
 	VMOVDQU      (DI)(BX*8), Y2
@@ -5546,29 +6770,29 @@ tail337:
 	VSUBPD       Y4, Y3, Y3
 	VMINPD       Y3, Y1, Y3
 	VMAXPD       Y3, Y0, Y3
-	VMOVUPD      constants<>+832(SB), Y0
-	VFMADD213PD  constants<>+896(SB), Y3, Y0
-	VSUBPD       constants<>+896(SB), Y0, Y1
-	VFNMADD231PD constants<>+960(SB), Y1, Y3
+	VMOVUPD      constants<>+960(SB), Y0
+	VFMADD213PD  constants<>+1024(SB), Y3, Y0
+	VSUBPD       constants<>+1024(SB), Y0, Y1
+	VFNMADD231PD constants<>+1088(SB), Y1, Y3
 	VMOVUPD      Y3, Y4
-	VFNMADD231PD constants<>+1024(SB), Y1, Y4
+	VFNMADD231PD constants<>+1152(SB), Y1, Y4
 	VSUBPD       Y4, Y3, Y3
-	VFNMADD231PD constants<>+1024(SB), Y1, Y3
+	VFNMADD231PD constants<>+1152(SB), Y1, Y3
 	VMULPD       Y4, Y4, Y1
-	VMOVUPD      constants<>+768(SB), Y7
+	VMOVUPD      constants<>+896(SB), Y7
+	VFMADD213PD  constants<>+768(SB), Y1, Y7
 	VFMADD213PD  constants<>+640(SB), Y1, Y7
 	VFMADD213PD  constants<>+512(SB), Y1, Y7
 	VFMADD213PD  constants<>+384(SB), Y1, Y7
 	VFMADD213PD  constants<>+256(SB), Y1, Y7
-	VFMADD213PD  constants<>+128(SB), Y1, Y7
-	VMOVUPD      constants<>+704(SB), Y5
+	VMOVUPD      constants<>+832(SB), Y5
+	VFMADD213PD  constants<>+704(SB), Y1, Y5
 	VFMADD213PD  constants<>+576(SB), Y1, Y5
 	VFMADD213PD  constants<>+448(SB), Y1, Y5
 	VFMADD213PD  constants<>+320(SB), Y1, Y5
-	VFMADD213PD  constants<>+192(SB), Y1, Y5
 	VFMADD231PD  Y5, Y4, Y7
-	VADDPD       constants<>+1088(SB), Y4, Y5
-	VSUBPD       constants<>+1088(SB), Y5, Y6
+	VADDPD       constants<>+0(SB), Y4, Y5
+	VSUBPD       constants<>+0(SB), Y5, Y6
 	VSUBPD       Y6, Y4, Y6
 	VADDPD       Y3, Y6, Y6
 	VFMADD231PD  Y7, Y1, Y6
@@ -5584,7 +6808,7 @@ tail337:
 	VMASKMOVPD   Y5, Y2, (AX)(SI*8)
 	VMASKMOVPD   Y0, Y2, (DX)(SI*8)
 
-done338:
+done438:
 	VZEROUPPER
 	RET
 
@@ -5599,24 +6823,24 @@ TEXT ·expSubAdd32(SB), NOSPLIT, $0-32
 	MOVQ         y+8(FP), CX
 	MOVQ         sum+16(FP), DX
 	MOVQ         n+24(FP), BX
-	VBROADCASTSD constants<>+1280(SB), Z0
-	VBROADCASTSD constants<>+1344(SB), Z1
-	VBROADCASTSD constants<>+1408(SB), Z2
-	VBROADCASTSD constants<>+1472(SB), Z3
-	VBROADCASTSD constants<>+1536(SB), Z4
-	VBROADCASTSD constants<>+1600(SB), Z5
-	VBROADCASTSD constants<>+832(SB), Z6
-	VBROADCASTSD constants<>+1664(SB), Z7
-	VBROADCASTSD constants<>+960(SB), Z8
-	VBROADCASTSD constants<>+1088(SB), Z9
-	VMOVUPD      constants<>+1728(SB), Z10
-	VMOVUPD      constants<>+1792(SB), Z11
+	VBROADCASTSD constants<>+1344(SB), Z0
+	VBROADCASTSD constants<>+1408(SB), Z1
+	VBROADCASTSD constants<>+1472(SB), Z2
+	VBROADCASTSD constants<>+1536(SB), Z3
+	VBROADCASTSD constants<>+1600(SB), Z4
+	VBROADCASTSD constants<>+1664(SB), Z5
+	VBROADCASTSD constants<>+960(SB), Z6
+	VBROADCASTSD constants<>+1728(SB), Z7
+	VBROADCASTSD constants<>+1088(SB), Z8
+	VBROADCASTSD constants<>+0(SB), Z9
+	VMOVUPD      constants<>+1792(SB), Z10
+	VMOVUPD      constants<>+1856(SB), Z11
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail342
+	JG           tail442
 
-one340:
+one440:
 	VCVTPS2PD    (AX)(SI*4), Z12
 	VCVTPS2PD    (CX)(SI*4), Z13
 	VSUBPD       Z13, Z12, Z12
@@ -5646,11 +6870,11 @@ one340:
 	VMOVUPS      Y12, (DX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one340
+	JLE          one440
 
-tail342:
+tail442:
 	SUBQ         SI, BX
-	JZ           done343
+	JZ           done443
 	MOVQ         $-1, DI
 	SHLXQ        BX, DI, DI
 	NOTQ         DI
@@ -5683,7 +6907,7 @@ tail342:
 	VCVTPD2PS    Z0, Y0
 	VMOVUPS      Y0, K1, (DX)(SI*4)
 
-done343:
+done443:
 	VZEROUPPER
 	RET
 
@@ -5692,33 +6916,33 @@ avx2:
 	MOVQ    y+8(FP), CX
 	MOVQ    sum+16(FP), DX
 	MOVQ    n+24(FP), BX
-	VMOVUPD constants<>+1728(SB), Y0
-	VMOVUPD constants<>+1792(SB), Y1
+	VMOVUPD constants<>+1792(SB), Y0
+	VMOVUPD constants<>+1856(SB), Y1
 	XORQ    SI, SI
 	LEAQ    -4(BX), DI
 	CMPQ    SI, DI
-	JG      tail347
+	JG      tail447
 
-one345:
+one445:
 	VCVTPS2PD    (AX)(SI*4), Y2
 	VCVTPS2PD    (CX)(SI*4), Y3
 	VSUBPD       Y3, Y2, Y2
 	VMINPD       Y2, Y1, Y2
 	VMAXPD       Y2, Y0, Y2
-	VMOVUPD      constants<>+832(SB), Y3
-	VFMADD213PD  constants<>+1664(SB), Y2, Y3
-	VSUBPD       constants<>+1664(SB), Y3, Y4
-	VFNMADD231PD constants<>+960(SB), Y4, Y2
+	VMOVUPD      constants<>+960(SB), Y3
+	VFMADD213PD  constants<>+1728(SB), Y2, Y3
+	VSUBPD       constants<>+1728(SB), Y3, Y4
+	VFNMADD231PD constants<>+1088(SB), Y4, Y2
 	VMULPD       Y2, Y2, Y4
-	VMOVUPD      constants<>+1536(SB), Y5
-	VFMADD213PD  constants<>+1408(SB), Y4, Y5
-	VFMADD213PD  constants<>+1280(SB), Y4, Y5
-	VMOVUPD      constants<>+1600(SB), Y6
-	VFMADD213PD  constants<>+1472(SB), Y4, Y6
-	VFMADD213PD  constants<>+1344(SB), Y4, Y6
+	VMOVUPD      constants<>+1600(SB), Y5
+	VFMADD213PD  constants<>+1472(SB), Y4, Y5
+	VFMADD213PD  constants<>+1344(SB), Y4, Y5
+	VMOVUPD      constants<>+1664(SB), Y6
+	VFMADD213PD  constants<>+1536(SB), Y4, Y6
+	VFMADD213PD  constants<>+1408(SB), Y4, Y6
 	VFMADD231PD  Y6, Y2, Y5
 	VFMADD213PD  Y2, Y4, Y5
-	VADDPD       constants<>+1088(SB), Y5, Y5
+	VADDPD       constants<>+0(SB), Y5, Y5
 	VPSLLQ       $0x34, Y3, Y3
 	VMULPD       Y3, Y5, Y5
 	VCVTPS2PD    (DX)(SI*4), Y2
@@ -5729,11 +6953,11 @@ one345:
 	VMOVUPS      X2, (DX)(SI*4)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one345
+	JLE          one445
 
-tail347:
+tail447:
 	SUBQ         SI, BX
-	JZ           done348
+	JZ           done448
 	LEAQ         mask<>+32(SB), DI
 	NEGQ         BX
 	VMOVDQU      (DI)(BX*4), X2
@@ -5744,20 +6968,20 @@ tail347:
 	VSUBPD       Y4, Y3, Y3
 	VMINPD       Y3, Y1, Y3
 	VMAXPD       Y3, Y0, Y3
-	VMOVUPD      constants<>+832(SB), Y0
-	VFMADD213PD  constants<>+1664(SB), Y3, Y0
-	VSUBPD       constants<>+1664(SB), Y0, Y1
-	VFNMADD231PD constants<>+960(SB), Y1, Y3
+	VMOVUPD      constants<>+960(SB), Y0
+	VFMADD213PD  constants<>+1728(SB), Y3, Y0
+	VSUBPD       constants<>+1728(SB), Y0, Y1
+	VFNMADD231PD constants<>+1088(SB), Y1, Y3
 	VMULPD       Y3, Y3, Y1
-	VMOVUPD      constants<>+1536(SB), Y4
-	VFMADD213PD  constants<>+1408(SB), Y1, Y4
-	VFMADD213PD  constants<>+1280(SB), Y1, Y4
-	VMOVUPD      constants<>+1600(SB), Y5
-	VFMADD213PD  constants<>+1472(SB), Y1, Y5
-	VFMADD213PD  constants<>+1344(SB), Y1, Y5
+	VMOVUPD      constants<>+1600(SB), Y4
+	VFMADD213PD  constants<>+1472(SB), Y1, Y4
+	VFMADD213PD  constants<>+1344(SB), Y1, Y4
+	VMOVUPD      constants<>+1664(SB), Y5
+	VFMADD213PD  constants<>+1536(SB), Y1, Y5
+	VFMADD213PD  constants<>+1408(SB), Y1, Y5
 	VFMADD231PD  Y5, Y3, Y4
 	VFMADD213PD  Y3, Y1, Y4
-	VADDPD       constants<>+1088(SB), Y4, Y4
+	VADDPD       constants<>+0(SB), Y4, Y4
 	VPSLLQ       $0x34, Y0, Y0
 	VMULPD       Y0, Y4, Y4
 	VMASKMOVPS   (DX)(SI*4), X2, X0
@@ -5768,7 +6992,7 @@ tail347:
 	VCVTPD2PSY   Y0, X0
 	VMASKMOVPS   X0, X2, (DX)(SI*4)
 
-done348:
+done448:
 	VZEROUPPER
 	RET
 
@@ -5782,39 +7006,39 @@ TEXT ·logTo64(SB), NOSPLIT, $0-24
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         n+16(FP), DX
-	VBROADCASTSD constants<>+1088(SB), Z0
-	VBROADCASTSD constants<>+1856(SB), Z1
-	VBROADCASTSD constants<>+1920(SB), Z2
-	VBROADCASTSD constants<>+1984(SB), Z3
-	VBROADCASTSD constants<>+2048(SB), Z4
-	VBROADCASTSD constants<>+2112(SB), Z5
-	VBROADCASTSD constants<>+2176(SB), Z6
-	VBROADCASTSD constants<>+2240(SB), Z7
-	VBROADCASTSD constants<>+2304(SB), Z8
-	VBROADCASTSD constants<>+2368(SB), Z9
-	VBROADCASTSD constants<>+2432(SB), Z10
-	VBROADCASTSD constants<>+2496(SB), Z11
-	VBROADCASTSD constants<>+2560(SB), Z12
-	VBROADCASTSD constants<>+2624(SB), Z13
-	VBROADCASTSD constants<>+2688(SB), Z14
-	VBROADCASTSD constants<>+128(SB), Z15
-	VBROADCASTSD constants<>+2752(SB), Z16
-	VBROADCASTSD constants<>+2816(SB), Z17
+	VBROADCASTSD constants<>+0(SB), Z0
+	VBROADCASTSD constants<>+1920(SB), Z1
+	VBROADCASTSD constants<>+1984(SB), Z2
+	VBROADCASTSD constants<>+2048(SB), Z3
+	VBROADCASTSD constants<>+2112(SB), Z4
+	VBROADCASTSD constants<>+2176(SB), Z5
+	VBROADCASTSD constants<>+2240(SB), Z6
+	VBROADCASTSD constants<>+2304(SB), Z7
+	VBROADCASTSD constants<>+2368(SB), Z8
+	VBROADCASTSD constants<>+2432(SB), Z9
+	VBROADCASTSD constants<>+2496(SB), Z10
+	VBROADCASTSD constants<>+2560(SB), Z11
+	VBROADCASTSD constants<>+2624(SB), Z12
+	VBROADCASTSD constants<>+2688(SB), Z13
+	VBROADCASTSD constants<>+2752(SB), Z14
+	VBROADCASTSD constants<>+256(SB), Z15
+	VBROADCASTSD constants<>+2816(SB), Z16
+	VBROADCASTSD constants<>+2880(SB), Z17
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail352
+	JG           tail452
 
-one350:
+one450:
 	VMOVUPS     (CX)(BX*8), Z18
 	VPSUBQ      Z6, Z18, Z19
 	VPCMPUQ     $0x06, Z7, Z19, K1
 	KORTESTW    K1, K1
-	JZ          normal354
+	JZ          normal454
 	VMOVUPD     Z18, Z19
-	VCMPPD      $0x11, constants<>+2176(SB), Z18, K1
-	VMULPD      constants<>+2880(SB), Z18, K1, Z19
-	VMOVUPD.Z   constants<>+2944(SB), K1, Z20
+	VCMPPD      $0x11, constants<>+2240(SB), Z18, K1
+	VMULPD      constants<>+2944(SB), Z18, K1, Z19
+	VMOVUPD.Z   constants<>+3008(SB), K1, Z20
 	VPSUBQ      Z2, Z19, Z21
 	VPSRLQ      $0x34, Z21, Z19
 	VORPD       Z5, Z19, Z19
@@ -5848,16 +7072,16 @@ one350:
 	VFMADD231PD Z21, Z24, Z22
 	VSUBPD      Z25, Z22, Z22
 	VADDPD      Z22, Z26, Z26
-	VCMPPD      $0x15, constants<>+3008(SB), Z18, K1
+	VCMPPD      $0x15, constants<>+3072(SB), Z18, K1
 	VMOVUPD     Z18, K1, Z26
-	VCMPPD      $0x00, constants<>+3072(SB), Z18, K1
-	VMOVUPD     constants<>+0(SB), K1, Z26
-	VCMPPD      $0x11, constants<>+3072(SB), Z18, K1
-	VMOVUPD     constants<>+3136(SB), K1, Z26
+	VCMPPD      $0x00, constants<>+3136(SB), Z18, K1
+	VMOVUPD     constants<>+128(SB), K1, Z26
+	VCMPPD      $0x11, constants<>+3136(SB), Z18, K1
+	VMOVUPD     constants<>+3200(SB), K1, Z26
 	VMOVUPS     Z26, (AX)(BX*8)
-	JMP         stored355
+	JMP         stored455
 
-normal354:
+normal454:
 	VPSUBQ      Z2, Z18, Z19
 	VPSRLQ      $0x34, Z19, Z18
 	VORPD       Z5, Z18, Z18
@@ -5892,23 +7116,23 @@ normal354:
 	VADDPD      Z21, Z25, Z25
 	VMOVUPS     Z25, (AX)(BX*8)
 
-stored355:
+stored455:
 	ADDQ $0x08, BX
 	CMPQ BX, SI
-	JLE  one350
+	JLE  one450
 
-tail352:
+tail452:
 	SUBQ        BX, DX
-	JZ          done353
+	JZ          done453
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
 	KMOVW       SI, K1
 	VMOVUPD.Z   (CX)(BX*8), K1, Z6
 	VMOVUPD     Z6, Z7
-	VCMPPD      $0x11, constants<>+2176(SB), Z6, K2
-	VMULPD      constants<>+2880(SB), Z6, K2, Z7
-	VMOVUPD.Z   constants<>+2944(SB), K2, Z18
+	VCMPPD      $0x11, constants<>+2240(SB), Z6, K2
+	VMULPD      constants<>+2944(SB), Z6, K2, Z7
+	VMOVUPD.Z   constants<>+3008(SB), K2, Z18
 	VPSUBQ      Z2, Z7, Z7
 	VPSRLQ      $0x34, Z7, Z2
 	VORPD       Z5, Z2, Z2
@@ -5942,15 +7166,15 @@ tail352:
 	VFMADD231PD Z0, Z5, Z3
 	VSUBPD      Z7, Z3, Z3
 	VADDPD      Z3, Z8, Z8
-	VCMPPD      $0x15, constants<>+3008(SB), Z6, K2
+	VCMPPD      $0x15, constants<>+3072(SB), Z6, K2
 	VMOVUPD     Z6, K2, Z8
-	VCMPPD      $0x00, constants<>+3072(SB), Z6, K2
-	VMOVUPD     constants<>+0(SB), K2, Z8
-	VCMPPD      $0x11, constants<>+3072(SB), Z6, K2
-	VMOVUPD     constants<>+3136(SB), K2, Z8
+	VCMPPD      $0x00, constants<>+3136(SB), Z6, K2
+	VMOVUPD     constants<>+128(SB), K2, Z8
+	VCMPPD      $0x11, constants<>+3136(SB), Z6, K2
+	VMOVUPD     constants<>+3200(SB), K2, Z8
 	VMOVUPD     Z8, K1, (AX)(BX*8)
 
-done353:
+done453:
 	VZEROUPPER
 	RET
 
@@ -5961,158 +7185,158 @@ avx2:
 	XORQ BX, BX
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail359
+	JG   tail459
 
-one357:
+one457:
 	VMOVUPS     (CX)(BX*8), Y0
-	VPSUBQ      constants<>+2176(SB), Y0, Y1
-	VPCMPGTQ    constants<>+2240(SB), Y1, Y2
+	VPSUBQ      constants<>+2240(SB), Y0, Y1
+	VPCMPGTQ    constants<>+2304(SB), Y1, Y2
 	VORPD       Y1, Y2, Y2
 	VORPD       Y0, Y2, Y2
 	VMOVMSKPD   Y2, DI
 	TESTL       DI, DI
-	JZ          normal361
+	JZ          normal461
 	VMOVUPD     Y0, Y1
-	VCMPPD      $0x11, constants<>+2176(SB), Y0, Y2
-	VMULPD      constants<>+2880(SB), Y0, Y3
+	VCMPPD      $0x11, constants<>+2240(SB), Y0, Y2
+	VMULPD      constants<>+2944(SB), Y0, Y3
 	VBLENDVPD   Y2, Y3, Y1, Y1
-	VANDPD      constants<>+2944(SB), Y2, Y2
-	VPSUBQ      constants<>+1920(SB), Y1, Y3
+	VANDPD      constants<>+3008(SB), Y2, Y2
+	VPSUBQ      constants<>+1984(SB), Y1, Y3
 	VPSRLQ      $0x34, Y3, Y1
-	VORPD       constants<>+2112(SB), Y1, Y1
-	VSUBPD      constants<>+1856(SB), Y1, Y1
-	VANDPD      constants<>+2048(SB), Y3, Y3
-	VPADDQ      constants<>+1984(SB), Y3, Y3
+	VORPD       constants<>+2176(SB), Y1, Y1
+	VSUBPD      constants<>+1920(SB), Y1, Y1
+	VANDPD      constants<>+2112(SB), Y3, Y3
+	VPADDQ      constants<>+2048(SB), Y3, Y3
 	VSUBPD      Y2, Y1, Y1
-	VSUBPD      constants<>+1088(SB), Y3, Y2
-	VADDPD      constants<>+1088(SB), Y3, Y3
+	VSUBPD      constants<>+0(SB), Y3, Y2
+	VADDPD      constants<>+0(SB), Y3, Y3
 	VDIVPD      Y3, Y2, Y3
 	VMULPD      Y3, Y3, Y4
 	VMULPD      Y4, Y4, Y5
-	VMOVUPD     constants<>+2688(SB), Y6
-	VFMADD213PD constants<>+2560(SB), Y5, Y6
-	VFMADD213PD constants<>+2432(SB), Y5, Y6
-	VFMADD213PD constants<>+2304(SB), Y5, Y6
-	VMOVUPD     constants<>+2624(SB), Y7
-	VFMADD213PD constants<>+2496(SB), Y5, Y7
-	VFMADD213PD constants<>+2368(SB), Y5, Y7
+	VMOVUPD     constants<>+2752(SB), Y6
+	VFMADD213PD constants<>+2624(SB), Y5, Y6
+	VFMADD213PD constants<>+2496(SB), Y5, Y6
+	VFMADD213PD constants<>+2368(SB), Y5, Y6
+	VMOVUPD     constants<>+2688(SB), Y7
+	VFMADD213PD constants<>+2560(SB), Y5, Y7
+	VFMADD213PD constants<>+2432(SB), Y5, Y7
 	VFMADD231PD Y7, Y4, Y6
-	VMULPD      constants<>+128(SB), Y2, Y5
+	VMULPD      constants<>+256(SB), Y2, Y5
 	VMULPD      Y5, Y2, Y7
 	VFMSUB213PD Y7, Y2, Y5
 	VFMADD213PD Y7, Y4, Y6
-	VMULPD      constants<>+2752(SB), Y1, Y4
+	VMULPD      constants<>+2816(SB), Y1, Y4
 	VADDPD      Y2, Y4, Y8
 	VSUBPD      Y4, Y8, Y4
 	VSUBPD      Y4, Y2, Y4
-	VFMADD231PD constants<>+2816(SB), Y1, Y4
+	VFMADD231PD constants<>+2880(SB), Y1, Y4
 	VSUBPD      Y5, Y4, Y4
 	VFMADD231PD Y3, Y6, Y4
 	VSUBPD      Y7, Y4, Y4
 	VADDPD      Y4, Y8, Y8
-	VCMPPD      $0x15, constants<>+3008(SB), Y0, Y1
+	VCMPPD      $0x15, constants<>+3072(SB), Y0, Y1
 	VBLENDVPD   Y1, Y0, Y8, Y8
-	VCMPPD      $0x00, constants<>+3072(SB), Y0, Y1
-	VBLENDVPD   Y1, constants<>+0(SB), Y8, Y8
-	VCMPPD      $0x11, constants<>+3072(SB), Y0, Y0
-	VBLENDVPD   Y0, constants<>+3136(SB), Y8, Y8
+	VCMPPD      $0x00, constants<>+3136(SB), Y0, Y1
+	VBLENDVPD   Y1, constants<>+128(SB), Y8, Y8
+	VCMPPD      $0x11, constants<>+3136(SB), Y0, Y0
+	VBLENDVPD   Y0, constants<>+3200(SB), Y8, Y8
 	VMOVUPS     Y8, (AX)(BX*8)
-	JMP         stored362
+	JMP         stored462
 
-normal361:
-	VPSUBQ      constants<>+1920(SB), Y0, Y1
+normal461:
+	VPSUBQ      constants<>+1984(SB), Y0, Y1
 	VPSRLQ      $0x34, Y1, Y0
-	VORPD       constants<>+2112(SB), Y0, Y0
-	VSUBPD      constants<>+1856(SB), Y0, Y0
-	VANDPD      constants<>+2048(SB), Y1, Y1
-	VPADDQ      constants<>+1984(SB), Y1, Y1
-	VSUBPD      constants<>+1088(SB), Y1, Y2
-	VADDPD      constants<>+1088(SB), Y1, Y1
+	VORPD       constants<>+2176(SB), Y0, Y0
+	VSUBPD      constants<>+1920(SB), Y0, Y0
+	VANDPD      constants<>+2112(SB), Y1, Y1
+	VPADDQ      constants<>+2048(SB), Y1, Y1
+	VSUBPD      constants<>+0(SB), Y1, Y2
+	VADDPD      constants<>+0(SB), Y1, Y1
 	VDIVPD      Y1, Y2, Y1
 	VMULPD      Y1, Y1, Y3
 	VMULPD      Y3, Y3, Y4
-	VMOVUPD     constants<>+2688(SB), Y5
-	VFMADD213PD constants<>+2560(SB), Y4, Y5
-	VFMADD213PD constants<>+2432(SB), Y4, Y5
-	VFMADD213PD constants<>+2304(SB), Y4, Y5
-	VMOVUPD     constants<>+2624(SB), Y6
-	VFMADD213PD constants<>+2496(SB), Y4, Y6
-	VFMADD213PD constants<>+2368(SB), Y4, Y6
+	VMOVUPD     constants<>+2752(SB), Y5
+	VFMADD213PD constants<>+2624(SB), Y4, Y5
+	VFMADD213PD constants<>+2496(SB), Y4, Y5
+	VFMADD213PD constants<>+2368(SB), Y4, Y5
+	VMOVUPD     constants<>+2688(SB), Y6
+	VFMADD213PD constants<>+2560(SB), Y4, Y6
+	VFMADD213PD constants<>+2432(SB), Y4, Y6
 	VFMADD231PD Y6, Y3, Y5
-	VMULPD      constants<>+128(SB), Y2, Y4
+	VMULPD      constants<>+256(SB), Y2, Y4
 	VMULPD      Y4, Y2, Y6
 	VFMSUB213PD Y6, Y2, Y4
 	VFMADD213PD Y6, Y3, Y5
-	VMULPD      constants<>+2752(SB), Y0, Y3
+	VMULPD      constants<>+2816(SB), Y0, Y3
 	VADDPD      Y2, Y3, Y7
 	VSUBPD      Y3, Y7, Y3
 	VSUBPD      Y3, Y2, Y3
-	VFMADD231PD constants<>+2816(SB), Y0, Y3
+	VFMADD231PD constants<>+2880(SB), Y0, Y3
 	VSUBPD      Y4, Y3, Y3
 	VFMADD231PD Y1, Y5, Y3
 	VSUBPD      Y6, Y3, Y3
 	VADDPD      Y3, Y7, Y7
 	VMOVUPS     Y7, (AX)(BX*8)
 
-stored362:
+stored462:
 	ADDQ $0x04, BX
 	CMPQ BX, SI
-	JLE  one357
+	JLE  one457
 
-tail359:
+tail459:
 	SUBQ        BX, DX
-	JZ          done360
+	JZ          done460
 	LEAQ        mask<>+32(SB), SI
 	NEGQ        DX
 	VMOVDQU     (SI)(DX*8), Y0
 	VMASKMOVPD  (CX)(BX*8), Y0, Y1
 	VMOVUPD     Y1, Y2
-	VCMPPD      $0x11, constants<>+2176(SB), Y1, Y3
-	VMULPD      constants<>+2880(SB), Y1, Y4
+	VCMPPD      $0x11, constants<>+2240(SB), Y1, Y3
+	VMULPD      constants<>+2944(SB), Y1, Y4
 	VBLENDVPD   Y3, Y4, Y2, Y2
-	VANDPD      constants<>+2944(SB), Y3, Y3
-	VPSUBQ      constants<>+1920(SB), Y2, Y4
+	VANDPD      constants<>+3008(SB), Y3, Y3
+	VPSUBQ      constants<>+1984(SB), Y2, Y4
 	VPSRLQ      $0x34, Y4, Y2
-	VORPD       constants<>+2112(SB), Y2, Y2
-	VSUBPD      constants<>+1856(SB), Y2, Y2
-	VANDPD      constants<>+2048(SB), Y4, Y4
-	VPADDQ      constants<>+1984(SB), Y4, Y4
+	VORPD       constants<>+2176(SB), Y2, Y2
+	VSUBPD      constants<>+1920(SB), Y2, Y2
+	VANDPD      constants<>+2112(SB), Y4, Y4
+	VPADDQ      constants<>+2048(SB), Y4, Y4
 	VSUBPD      Y3, Y2, Y2
-	VSUBPD      constants<>+1088(SB), Y4, Y3
-	VADDPD      constants<>+1088(SB), Y4, Y4
+	VSUBPD      constants<>+0(SB), Y4, Y3
+	VADDPD      constants<>+0(SB), Y4, Y4
 	VDIVPD      Y4, Y3, Y4
 	VMULPD      Y4, Y4, Y5
 	VMULPD      Y5, Y5, Y6
-	VMOVUPD     constants<>+2688(SB), Y7
-	VFMADD213PD constants<>+2560(SB), Y6, Y7
-	VFMADD213PD constants<>+2432(SB), Y6, Y7
-	VFMADD213PD constants<>+2304(SB), Y6, Y7
-	VMOVUPD     constants<>+2624(SB), Y8
-	VFMADD213PD constants<>+2496(SB), Y6, Y8
-	VFMADD213PD constants<>+2368(SB), Y6, Y8
+	VMOVUPD     constants<>+2752(SB), Y7
+	VFMADD213PD constants<>+2624(SB), Y6, Y7
+	VFMADD213PD constants<>+2496(SB), Y6, Y7
+	VFMADD213PD constants<>+2368(SB), Y6, Y7
+	VMOVUPD     constants<>+2688(SB), Y8
+	VFMADD213PD constants<>+2560(SB), Y6, Y8
+	VFMADD213PD constants<>+2432(SB), Y6, Y8
 	VFMADD231PD Y8, Y5, Y7
-	VMULPD      constants<>+128(SB), Y3, Y6
+	VMULPD      constants<>+256(SB), Y3, Y6
 	VMULPD      Y6, Y3, Y8
 	VFMSUB213PD Y8, Y3, Y6
 	VFMADD213PD Y8, Y5, Y7
-	VMULPD      constants<>+2752(SB), Y2, Y5
+	VMULPD      constants<>+2816(SB), Y2, Y5
 	VADDPD      Y3, Y5, Y9
 	VSUBPD      Y5, Y9, Y5
 	VSUBPD      Y5, Y3, Y5
-	VFMADD231PD constants<>+2816(SB), Y2, Y5
+	VFMADD231PD constants<>+2880(SB), Y2, Y5
 	VSUBPD      Y6, Y5, Y5
 	VFMADD231PD Y4, Y7, Y5
 	VSUBPD      Y8, Y5, Y5
 	VADDPD      Y5, Y9, Y9
-	VCMPPD      $0x15, constants<>+3008(SB), Y1, Y2
+	VCMPPD      $0x15, constants<>+3072(SB), Y1, Y2
 	VBLENDVPD   Y2, Y1, Y9, Y9
-	VCMPPD      $0x00, constants<>+3072(SB), Y1, Y2
-	VBLENDVPD   Y2, constants<>+0(SB), Y9, Y9
-	VCMPPD      $0x11, constants<>+3072(SB), Y1, Y1
-	VBLENDVPD   Y1, constants<>+3136(SB), Y9, Y9
+	VCMPPD      $0x00, constants<>+3136(SB), Y1, Y2
+	VBLENDVPD   Y2, constants<>+128(SB), Y9, Y9
+	VCMPPD      $0x11, constants<>+3136(SB), Y1, Y1
+	VBLENDVPD   Y1, constants<>+3200(SB), Y9, Y9
 	VMASKMOVPD  Y9, Y0, (AX)(BX*8)
 
-done360:
+done460:
 	VZEROUPPER
 	RET
 
@@ -6126,30 +7350,30 @@ TEXT ·logTo32(SB), NOSPLIT, $0-24
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         n+16(FP), DX
-	VBROADCASTSD constants<>+1088(SB), Z0
-	VBROADCASTSD constants<>+1856(SB), Z1
-	VBROADCASTSD constants<>+1920(SB), Z2
-	VBROADCASTSD constants<>+1984(SB), Z3
-	VBROADCASTSD constants<>+2048(SB), Z4
-	VBROADCASTSD constants<>+2112(SB), Z5
-	VBROADCASTSD constants<>+2176(SB), Z6
-	VBROADCASTSD constants<>+2240(SB), Z7
-	VBROADCASTSD constants<>+3200(SB), Z8
-	VBROADCASTSD constants<>+3264(SB), Z9
-	VBROADCASTSD constants<>+3328(SB), Z10
-	VBROADCASTSD constants<>+3392(SB), Z11
-	VBROADCASTSD constants<>+960(SB), Z12
+	VBROADCASTSD constants<>+0(SB), Z0
+	VBROADCASTSD constants<>+1920(SB), Z1
+	VBROADCASTSD constants<>+1984(SB), Z2
+	VBROADCASTSD constants<>+2048(SB), Z3
+	VBROADCASTSD constants<>+2112(SB), Z4
+	VBROADCASTSD constants<>+2176(SB), Z5
+	VBROADCASTSD constants<>+2240(SB), Z6
+	VBROADCASTSD constants<>+2304(SB), Z7
+	VBROADCASTSD constants<>+3264(SB), Z8
+	VBROADCASTSD constants<>+3328(SB), Z9
+	VBROADCASTSD constants<>+3392(SB), Z10
+	VBROADCASTSD constants<>+3456(SB), Z11
+	VBROADCASTSD constants<>+1088(SB), Z12
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail366
+	JG           tail466
 
-one364:
+one464:
 	VCVTPS2PD   (CX)(BX*4), Z13
 	VPSUBQ      Z6, Z13, Z14
 	VPCMPUQ     $0x06, Z7, Z14, K1
 	KORTESTW    K1, K1
-	JZ          normal368
+	JZ          normal468
 	VPSUBQ      Z2, Z13, Z15
 	VPSRLQ      $0x34, Z15, Z14
 	VORPD       Z5, Z14, Z14
@@ -6170,17 +7394,17 @@ one364:
 	VADDPD      Z15, Z15, Z15
 	VFMADD231PD Z16, Z18, Z15
 	VFMADD231PD Z12, Z14, Z15
-	VCMPPD      $0x15, constants<>+3008(SB), Z13, K1
+	VCMPPD      $0x15, constants<>+3072(SB), Z13, K1
 	VMOVUPD     Z13, K1, Z15
-	VCMPPD      $0x00, constants<>+3072(SB), Z13, K1
-	VMOVUPD     constants<>+0(SB), K1, Z15
-	VCMPPD      $0x11, constants<>+3072(SB), Z13, K1
-	VMOVUPD     constants<>+3136(SB), K1, Z15
+	VCMPPD      $0x00, constants<>+3136(SB), Z13, K1
+	VMOVUPD     constants<>+128(SB), K1, Z15
+	VCMPPD      $0x11, constants<>+3136(SB), Z13, K1
+	VMOVUPD     constants<>+3200(SB), K1, Z15
 	VCVTPD2PS   Z15, Y15
 	VMOVUPS     Y15, (AX)(BX*4)
-	JMP         stored369
+	JMP         stored469
 
-normal368:
+normal468:
 	VPSUBQ      Z2, Z13, Z14
 	VPSRLQ      $0x34, Z14, Z13
 	VORPD       Z5, Z13, Z13
@@ -6204,14 +7428,14 @@ normal368:
 	VCVTPD2PS   Z14, Y14
 	VMOVUPS     Y14, (AX)(BX*4)
 
-stored369:
+stored469:
 	ADDQ $0x08, BX
 	CMPQ BX, SI
-	JLE  one364
+	JLE  one464
 
-tail366:
+tail466:
 	SUBQ        BX, DX
-	JZ          done367
+	JZ          done467
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -6237,16 +7461,16 @@ tail366:
 	VADDPD      Z0, Z0, Z0
 	VFMADD231PD Z1, Z4, Z0
 	VFMADD231PD Z12, Z2, Z0
-	VCMPPD      $0x15, constants<>+3008(SB), Z6, K2
+	VCMPPD      $0x15, constants<>+3072(SB), Z6, K2
 	VMOVUPD     Z6, K2, Z0
-	VCMPPD      $0x00, constants<>+3072(SB), Z6, K2
-	VMOVUPD     constants<>+0(SB), K2, Z0
-	VCMPPD      $0x11, constants<>+3072(SB), Z6, K2
-	VMOVUPD     constants<>+3136(SB), K2, Z0
+	VCMPPD      $0x00, constants<>+3136(SB), Z6, K2
+	VMOVUPD     constants<>+128(SB), K2, Z0
+	VCMPPD      $0x11, constants<>+3136(SB), Z6, K2
+	VMOVUPD     constants<>+3200(SB), K2, Z0
 	VCVTPD2PS   Z0, Y0
 	VMOVUPS     Y0, K1, (AX)(BX*4)
 
-done367:
+done467:
 	VZEROUPPER
 	RET
 
@@ -6257,114 +7481,114 @@ avx2:
 	XORQ BX, BX
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail373
+	JG   tail473
 
-one371:
+one471:
 	VCVTPS2PD   (CX)(BX*4), Y0
-	VPSUBQ      constants<>+2176(SB), Y0, Y1
-	VPCMPGTQ    constants<>+2240(SB), Y1, Y2
+	VPSUBQ      constants<>+2240(SB), Y0, Y1
+	VPCMPGTQ    constants<>+2304(SB), Y1, Y2
 	VORPD       Y1, Y2, Y2
 	VORPD       Y0, Y2, Y2
 	VMOVMSKPD   Y2, DI
 	TESTL       DI, DI
-	JZ          normal375
-	VPSUBQ      constants<>+1920(SB), Y0, Y2
+	JZ          normal475
+	VPSUBQ      constants<>+1984(SB), Y0, Y2
 	VPSRLQ      $0x34, Y2, Y1
-	VORPD       constants<>+2112(SB), Y1, Y1
-	VSUBPD      constants<>+1856(SB), Y1, Y1
-	VANDPD      constants<>+2048(SB), Y2, Y2
-	VPADDQ      constants<>+1984(SB), Y2, Y2
-	VSUBPD      constants<>+1088(SB), Y2, Y3
-	VADDPD      constants<>+1088(SB), Y2, Y2
+	VORPD       constants<>+2176(SB), Y1, Y1
+	VSUBPD      constants<>+1920(SB), Y1, Y1
+	VANDPD      constants<>+2112(SB), Y2, Y2
+	VPADDQ      constants<>+2048(SB), Y2, Y2
+	VSUBPD      constants<>+0(SB), Y2, Y3
+	VADDPD      constants<>+0(SB), Y2, Y2
 	VDIVPD      Y2, Y3, Y2
 	VMULPD      Y2, Y2, Y3
 	VMULPD      Y3, Y3, Y4
-	VMOVUPD     constants<>+3328(SB), Y5
-	VFMADD213PD constants<>+3200(SB), Y4, Y5
-	VMOVUPD     constants<>+3392(SB), Y6
-	VFMADD213PD constants<>+3264(SB), Y4, Y6
+	VMOVUPD     constants<>+3392(SB), Y5
+	VFMADD213PD constants<>+3264(SB), Y4, Y5
+	VMOVUPD     constants<>+3456(SB), Y6
+	VFMADD213PD constants<>+3328(SB), Y4, Y6
 	VFMADD231PD Y6, Y3, Y5
 	VMULPD      Y2, Y3, Y3
 	VADDPD      Y2, Y2, Y2
 	VFMADD231PD Y3, Y5, Y2
-	VFMADD231PD constants<>+960(SB), Y1, Y2
-	VCMPPD      $0x15, constants<>+3008(SB), Y0, Y1
+	VFMADD231PD constants<>+1088(SB), Y1, Y2
+	VCMPPD      $0x15, constants<>+3072(SB), Y0, Y1
 	VBLENDVPD   Y1, Y0, Y2, Y2
-	VCMPPD      $0x00, constants<>+3072(SB), Y0, Y1
-	VBLENDVPD   Y1, constants<>+0(SB), Y2, Y2
-	VCMPPD      $0x11, constants<>+3072(SB), Y0, Y0
-	VBLENDVPD   Y0, constants<>+3136(SB), Y2, Y2
+	VCMPPD      $0x00, constants<>+3136(SB), Y0, Y1
+	VBLENDVPD   Y1, constants<>+128(SB), Y2, Y2
+	VCMPPD      $0x11, constants<>+3136(SB), Y0, Y0
+	VBLENDVPD   Y0, constants<>+3200(SB), Y2, Y2
 	VCVTPD2PSY  Y2, X2
 	VMOVUPS     X2, (AX)(BX*4)
-	JMP         stored376
+	JMP         stored476
 
-normal375:
-	VPSUBQ      constants<>+1920(SB), Y0, Y1
+normal475:
+	VPSUBQ      constants<>+1984(SB), Y0, Y1
 	VPSRLQ      $0x34, Y1, Y0
-	VORPD       constants<>+2112(SB), Y0, Y0
-	VSUBPD      constants<>+1856(SB), Y0, Y0
-	VANDPD      constants<>+2048(SB), Y1, Y1
-	VPADDQ      constants<>+1984(SB), Y1, Y1
-	VSUBPD      constants<>+1088(SB), Y1, Y2
-	VADDPD      constants<>+1088(SB), Y1, Y1
+	VORPD       constants<>+2176(SB), Y0, Y0
+	VSUBPD      constants<>+1920(SB), Y0, Y0
+	VANDPD      constants<>+2112(SB), Y1, Y1
+	VPADDQ      constants<>+2048(SB), Y1, Y1
+	VSUBPD      constants<>+0(SB), Y1, Y2
+	VADDPD      constants<>+0(SB), Y1, Y1
 	VDIVPD      Y1, Y2, Y1
 	VMULPD      Y1, Y1, Y2
 	VMULPD      Y2, Y2, Y3
-	VMOVUPD     constants<>+3328(SB), Y4
-	VFMADD213PD constants<>+3200(SB), Y3, Y4
-	VMOVUPD     constants<>+3392(SB), Y5
-	VFMADD213PD constants<>+3264(SB), Y3, Y5
+	VMOVUPD     constants<>+3392(SB), Y4
+	VFMADD213PD constants<>+3264(SB), Y3, Y4
+	VMOVUPD     constants<>+3456(SB), Y5
+	VFMADD213PD constants<>+3328(SB), Y3, Y5
 	VFMADD231PD Y5, Y2, Y4
 	VMULPD      Y1, Y2, Y2
 	VADDPD      Y1, Y1, Y1
 	VFMADD231PD Y2, Y4, Y1
-	VFMADD231PD constants<>+960(SB), Y0, Y1
+	VFMADD231PD constants<>+1088(SB), Y0, Y1
 	VCVTPD2PSY  Y1, X1
 	VMOVUPS     X1, (AX)(BX*4)
 
-stored376:
+stored476:
 	ADDQ $0x04, BX
 	CMPQ BX, SI
-	JLE  one371
+	JLE  one471
 
-tail373:
+tail473:
 	SUBQ        BX, DX
-	JZ          done374
+	JZ          done474
 	LEAQ        mask<>+32(SB), SI
 	NEGQ        DX
 	VMOVDQU     (SI)(DX*4), X0
 	VMASKMOVPS  (CX)(BX*4), X0, X1
 	VCVTPS2PD   X1, Y1
-	VPSUBQ      constants<>+1920(SB), Y1, Y3
+	VPSUBQ      constants<>+1984(SB), Y1, Y3
 	VPSRLQ      $0x34, Y3, Y2
-	VORPD       constants<>+2112(SB), Y2, Y2
-	VSUBPD      constants<>+1856(SB), Y2, Y2
-	VANDPD      constants<>+2048(SB), Y3, Y3
-	VPADDQ      constants<>+1984(SB), Y3, Y3
-	VSUBPD      constants<>+1088(SB), Y3, Y4
-	VADDPD      constants<>+1088(SB), Y3, Y3
+	VORPD       constants<>+2176(SB), Y2, Y2
+	VSUBPD      constants<>+1920(SB), Y2, Y2
+	VANDPD      constants<>+2112(SB), Y3, Y3
+	VPADDQ      constants<>+2048(SB), Y3, Y3
+	VSUBPD      constants<>+0(SB), Y3, Y4
+	VADDPD      constants<>+0(SB), Y3, Y3
 	VDIVPD      Y3, Y4, Y3
 	VMULPD      Y3, Y3, Y4
 	VMULPD      Y4, Y4, Y5
-	VMOVUPD     constants<>+3328(SB), Y6
-	VFMADD213PD constants<>+3200(SB), Y5, Y6
-	VMOVUPD     constants<>+3392(SB), Y7
-	VFMADD213PD constants<>+3264(SB), Y5, Y7
+	VMOVUPD     constants<>+3392(SB), Y6
+	VFMADD213PD constants<>+3264(SB), Y5, Y6
+	VMOVUPD     constants<>+3456(SB), Y7
+	VFMADD213PD constants<>+3328(SB), Y5, Y7
 	VFMADD231PD Y7, Y4, Y6
 	VMULPD      Y3, Y4, Y4
 	VADDPD      Y3, Y3, Y3
 	VFMADD231PD Y4, Y6, Y3
-	VFMADD231PD constants<>+960(SB), Y2, Y3
-	VCMPPD      $0x15, constants<>+3008(SB), Y1, Y2
+	VFMADD231PD constants<>+1088(SB), Y2, Y3
+	VCMPPD      $0x15, constants<>+3072(SB), Y1, Y2
 	VBLENDVPD   Y2, Y1, Y3, Y3
-	VCMPPD      $0x00, constants<>+3072(SB), Y1, Y2
-	VBLENDVPD   Y2, constants<>+0(SB), Y3, Y3
-	VCMPPD      $0x11, constants<>+3072(SB), Y1, Y1
-	VBLENDVPD   Y1, constants<>+3136(SB), Y3, Y3
+	VCMPPD      $0x00, constants<>+3136(SB), Y1, Y2
+	VBLENDVPD   Y2, constants<>+128(SB), Y3, Y3
+	VCMPPD      $0x11, constants<>+3136(SB), Y1, Y1
+	VBLENDVPD   Y1, constants<>+3200(SB), Y3, Y3
 	VCVTPD2PSY  Y3, X3
 	VMASKMOVPS  X3, X0, (AX)(BX*4)
 
-done374:
+done474:
 	VZEROUPPER
 	RET
 
@@ -6391,7 +7615,7 @@ TEXT ·peakFMA64(SB), NOSPLIT, $0-32
 	VMOVUPS      Z1, Z12
 	VMOVUPS      Z1, Z13
 
-round377:
+round477:
 	VFMADD213PD   Z1, Z0, Z2
 	VFMADD213PD   Z1, Z0, Z3
 	VFMADD213PD   Z1, Z0, Z4
@@ -6405,7 +7629,7 @@ round377:
 	VFMADD213PD   Z1, Z0, Z12
 	VFMADD213PD   Z1, Z0, Z13
 	DECQ          AX
-	JNZ           round377
+	JNZ           round477
 	VADDPD        Z3, Z2, Z2
 	VADDPD        Z4, Z2, Z2
 	VADDPD        Z5, Z2, Z2
@@ -6446,7 +7670,7 @@ avx2:
 	VMOVUPS      Y1, Y12
 	VMOVUPS      Y1, Y13
 
-round378:
+round478:
 	VFMADD213PD  Y1, Y0, Y2
 	VFMADD213PD  Y1, Y0, Y3
 	VFMADD213PD  Y1, Y0, Y4
@@ -6460,7 +7684,7 @@ round378:
 	VFMADD213PD  Y1, Y0, Y12
 	VFMADD213PD  Y1, Y0, Y13
 	DECQ         AX
-	JNZ          round378
+	JNZ          round478
 	VADDPD       Y3, Y2, Y2
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y2, Y2
@@ -6503,7 +7727,7 @@ TEXT ·peakFMA32(SB), NOSPLIT, $0-28
 	VMOVUPS      Z1, Z12
 	VMOVUPS      Z1, Z13
 
-round379:
+round479:
 	VFMADD213PS   Z1, Z0, Z2
 	VFMADD213PS   Z1, Z0, Z3
 	VFMADD213PS   Z1, Z0, Z4
@@ -6517,7 +7741,7 @@ round379:
 	VFMADD213PS   Z1, Z0, Z12
 	VFMADD213PS   Z1, Z0, Z13
 	DECQ          AX
-	JNZ           round379
+	JNZ           round479
 	VADDPS        Z3, Z2, Z2
 	VADDPS        Z4, Z2, Z2
 	VADDPS        Z5, Z2, Z2
@@ -6560,7 +7784,7 @@ avx2:
 	VMOVUPS      Y1, Y12
 	VMOVUPS      Y1, Y13
 
-round380:
+round480:
 	VFMADD213PS  Y1, Y0, Y2
 	VFMADD213PS  Y1, Y0, Y3
 	VFMADD213PS  Y1, Y0, Y4
@@ -6574,7 +7798,7 @@ round380:
 	VFMADD213PS  Y1, Y0, Y12
 	VFMADD213PS  Y1, Y0, Y13
 	DECQ         AX
-	JNZ          round380
+	JNZ          round480
 	VADDPS       Y3, Y2, Y2
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y2, Y2
@@ -6596,447 +7820,463 @@ round380:
 	VZEROUPPER
 	RET
 
-DATA constants<>+0(SB)/8, $0xfff0000000000000
-DATA constants<>+8(SB)/8, $0xfff0000000000000
-DATA constants<>+16(SB)/8, $0xfff0000000000000
-DATA constants<>+24(SB)/8, $0xfff0000000000000
-DATA constants<>+32(SB)/8, $0xfff0000000000000
-DATA constants<>+40(SB)/8, $0xfff0000000000000
-DATA constants<>+48(SB)/8, $0xfff0000000000000
-DATA constants<>+56(SB)/8, $0xfff0000000000000
-DATA constants<>+64(SB)/4, $0xff800000
-DATA constants<>+68(SB)/4, $0xff800000
-DATA constants<>+72(SB)/4, $0xff800000
-DATA constants<>+76(SB)/4, $0xff800000
-DATA constants<>+80(SB)/4, $0xff800000
-DATA constants<>+84(SB)/4, $0xff800000
-DATA constants<>+88(SB)/4, $0xff800000
-DATA constants<>+92(SB)/4, $0xff800000
-DATA constants<>+96(SB)/4, $0xff800000
-DATA constants<>+100(SB)/4, $0xff800000
-DATA constants<>+104(SB)/4, $0xff800000
-DATA constants<>+108(SB)/4, $0xff800000
-DATA constants<>+112(SB)/4, $0xff800000
-DATA constants<>+116(SB)/4, $0xff800000
-DATA constants<>+120(SB)/4, $0xff800000
-DATA constants<>+124(SB)/4, $0xff800000
-DATA constants<>+128(SB)/8, $0x3fe0000000000000
-DATA constants<>+136(SB)/8, $0x3fe0000000000000
-DATA constants<>+144(SB)/8, $0x3fe0000000000000
-DATA constants<>+152(SB)/8, $0x3fe0000000000000
-DATA constants<>+160(SB)/8, $0x3fe0000000000000
-DATA constants<>+168(SB)/8, $0x3fe0000000000000
-DATA constants<>+176(SB)/8, $0x3fe0000000000000
-DATA constants<>+184(SB)/8, $0x3fe0000000000000
-DATA constants<>+192(SB)/8, $0x3fc555555555555b
-DATA constants<>+200(SB)/8, $0x3fc555555555555b
-DATA constants<>+208(SB)/8, $0x3fc555555555555b
-DATA constants<>+216(SB)/8, $0x3fc555555555555b
-DATA constants<>+224(SB)/8, $0x3fc555555555555b
-DATA constants<>+232(SB)/8, $0x3fc555555555555b
-DATA constants<>+240(SB)/8, $0x3fc555555555555b
-DATA constants<>+248(SB)/8, $0x3fc555555555555b
-DATA constants<>+256(SB)/8, $0x3fa5555555555503
-DATA constants<>+264(SB)/8, $0x3fa5555555555503
-DATA constants<>+272(SB)/8, $0x3fa5555555555503
-DATA constants<>+280(SB)/8, $0x3fa5555555555503
-DATA constants<>+288(SB)/8, $0x3fa5555555555503
-DATA constants<>+296(SB)/8, $0x3fa5555555555503
-DATA constants<>+304(SB)/8, $0x3fa5555555555503
-DATA constants<>+312(SB)/8, $0x3fa5555555555503
-DATA constants<>+320(SB)/8, $0x3f8111111110ec65
-DATA constants<>+328(SB)/8, $0x3f8111111110ec65
-DATA constants<>+336(SB)/8, $0x3f8111111110ec65
-DATA constants<>+344(SB)/8, $0x3f8111111110ec65
-DATA constants<>+352(SB)/8, $0x3f8111111110ec65
-DATA constants<>+360(SB)/8, $0x3f8111111110ec65
-DATA constants<>+368(SB)/8, $0x3f8111111110ec65
-DATA constants<>+376(SB)/8, $0x3f8111111110ec65
-DATA constants<>+384(SB)/8, $0x3f56c16c16c30437
-DATA constants<>+392(SB)/8, $0x3f56c16c16c30437
-DATA constants<>+400(SB)/8, $0x3f56c16c16c30437
-DATA constants<>+408(SB)/8, $0x3f56c16c16c30437
-DATA constants<>+416(SB)/8, $0x3f56c16c16c30437
-DATA constants<>+424(SB)/8, $0x3f56c16c16c30437
-DATA constants<>+432(SB)/8, $0x3f56c16c16c30437
-DATA constants<>+440(SB)/8, $0x3f56c16c16c30437
-DATA constants<>+448(SB)/8, $0x3f2a01a01b37b42d
-DATA constants<>+456(SB)/8, $0x3f2a01a01b37b42d
-DATA constants<>+464(SB)/8, $0x3f2a01a01b37b42d
-DATA constants<>+472(SB)/8, $0x3f2a01a01b37b42d
-DATA constants<>+480(SB)/8, $0x3f2a01a01b37b42d
-DATA constants<>+488(SB)/8, $0x3f2a01a01b37b42d
-DATA constants<>+496(SB)/8, $0x3f2a01a01b37b42d
-DATA constants<>+504(SB)/8, $0x3f2a01a01b37b42d
-DATA constants<>+512(SB)/8, $0x3efa01a0136a0227
-DATA constants<>+520(SB)/8, $0x3efa01a0136a0227
-DATA constants<>+528(SB)/8, $0x3efa01a0136a0227
-DATA constants<>+536(SB)/8, $0x3efa01a0136a0227
-DATA constants<>+544(SB)/8, $0x3efa01a0136a0227
-DATA constants<>+552(SB)/8, $0x3efa01a0136a0227
-DATA constants<>+560(SB)/8, $0x3efa01a0136a0227
-DATA constants<>+568(SB)/8, $0x3efa01a0136a0227
-DATA constants<>+576(SB)/8, $0x3ec71ddf02859470
-DATA constants<>+584(SB)/8, $0x3ec71ddf02859470
-DATA constants<>+592(SB)/8, $0x3ec71ddf02859470
-DATA constants<>+600(SB)/8, $0x3ec71ddf02859470
-DATA constants<>+608(SB)/8, $0x3ec71ddf02859470
-DATA constants<>+616(SB)/8, $0x3ec71ddf02859470
-DATA constants<>+624(SB)/8, $0x3ec71ddf02859470
-DATA constants<>+632(SB)/8, $0x3ec71ddf02859470
-DATA constants<>+640(SB)/8, $0x3e927e5b4326e5cf
-DATA constants<>+648(SB)/8, $0x3e927e5b4326e5cf
-DATA constants<>+656(SB)/8, $0x3e927e5b4326e5cf
-DATA constants<>+664(SB)/8, $0x3e927e5b4326e5cf
-DATA constants<>+672(SB)/8, $0x3e927e5b4326e5cf
-DATA constants<>+680(SB)/8, $0x3e927e5b4326e5cf
-DATA constants<>+688(SB)/8, $0x3e927e5b4326e5cf
-DATA constants<>+696(SB)/8, $0x3e927e5b4326e5cf
-DATA constants<>+704(SB)/8, $0x3e5af6bda7d48309
-DATA constants<>+712(SB)/8, $0x3e5af6bda7d48309
-DATA constants<>+720(SB)/8, $0x3e5af6bda7d48309
-DATA constants<>+728(SB)/8, $0x3e5af6bda7d48309
-DATA constants<>+736(SB)/8, $0x3e5af6bda7d48309
-DATA constants<>+744(SB)/8, $0x3e5af6bda7d48309
-DATA constants<>+752(SB)/8, $0x3e5af6bda7d48309
-DATA constants<>+760(SB)/8, $0x3e5af6bda7d48309
-DATA constants<>+768(SB)/8, $0x3e21e3d377b5642d
-DATA constants<>+776(SB)/8, $0x3e21e3d377b5642d
-DATA constants<>+784(SB)/8, $0x3e21e3d377b5642d
-DATA constants<>+792(SB)/8, $0x3e21e3d377b5642d
-DATA constants<>+800(SB)/8, $0x3e21e3d377b5642d
-DATA constants<>+808(SB)/8, $0x3e21e3d377b5642d
-DATA constants<>+816(SB)/8, $0x3e21e3d377b5642d
-DATA constants<>+824(SB)/8, $0x3e21e3d377b5642d
-DATA constants<>+832(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+840(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+848(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+856(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+864(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+872(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+880(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+888(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+896(SB)/8, $0x43380000000007fe
-DATA constants<>+904(SB)/8, $0x43380000000007fe
-DATA constants<>+912(SB)/8, $0x43380000000007fe
-DATA constants<>+920(SB)/8, $0x43380000000007fe
-DATA constants<>+928(SB)/8, $0x43380000000007fe
-DATA constants<>+936(SB)/8, $0x43380000000007fe
-DATA constants<>+944(SB)/8, $0x43380000000007fe
-DATA constants<>+952(SB)/8, $0x43380000000007fe
-DATA constants<>+960(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+968(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+976(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+984(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+992(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+1000(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+1008(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+1016(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+1024(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+1032(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+1040(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+1048(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+1056(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+1064(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+1072(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+1080(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+1088(SB)/8, $0x3ff0000000000000
-DATA constants<>+1096(SB)/8, $0x3ff0000000000000
-DATA constants<>+1104(SB)/8, $0x3ff0000000000000
-DATA constants<>+1112(SB)/8, $0x3ff0000000000000
-DATA constants<>+1120(SB)/8, $0x3ff0000000000000
-DATA constants<>+1128(SB)/8, $0x3ff0000000000000
-DATA constants<>+1136(SB)/8, $0x3ff0000000000000
-DATA constants<>+1144(SB)/8, $0x3ff0000000000000
-DATA constants<>+1152(SB)/8, $0xc087700000000000
-DATA constants<>+1160(SB)/8, $0xc087700000000000
-DATA constants<>+1168(SB)/8, $0xc087700000000000
-DATA constants<>+1176(SB)/8, $0xc087700000000000
-DATA constants<>+1184(SB)/8, $0xc087700000000000
-DATA constants<>+1192(SB)/8, $0xc087700000000000
-DATA constants<>+1200(SB)/8, $0xc087700000000000
-DATA constants<>+1208(SB)/8, $0xc087700000000000
-DATA constants<>+1216(SB)/8, $0x4086300000000000
-DATA constants<>+1224(SB)/8, $0x4086300000000000
-DATA constants<>+1232(SB)/8, $0x4086300000000000
-DATA constants<>+1240(SB)/8, $0x4086300000000000
-DATA constants<>+1248(SB)/8, $0x4086300000000000
-DATA constants<>+1256(SB)/8, $0x4086300000000000
-DATA constants<>+1264(SB)/8, $0x4086300000000000
-DATA constants<>+1272(SB)/8, $0x4086300000000000
-DATA constants<>+1280(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+1288(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+1296(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+1304(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+1312(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+1320(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+1328(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+1336(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+1344(SB)/8, $0x3fc5555544368485
-DATA constants<>+1352(SB)/8, $0x3fc5555544368485
-DATA constants<>+1360(SB)/8, $0x3fc5555544368485
-DATA constants<>+1368(SB)/8, $0x3fc5555544368485
-DATA constants<>+1376(SB)/8, $0x3fc5555544368485
-DATA constants<>+1384(SB)/8, $0x3fc5555544368485
-DATA constants<>+1392(SB)/8, $0x3fc5555544368485
-DATA constants<>+1400(SB)/8, $0x3fc5555544368485
-DATA constants<>+1408(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+1416(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+1424(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+1432(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+1440(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+1448(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+1456(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+1464(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+1472(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+1480(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+1488(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+1496(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+1504(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+1512(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+1520(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+1528(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+1536(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+1544(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+1552(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+1560(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+1568(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+1576(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+1584(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+1592(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+1600(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+1608(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+1616(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+1624(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+1632(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+1640(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+1648(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+1656(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+1664(SB)/8, $0x43380000000003ff
-DATA constants<>+1672(SB)/8, $0x43380000000003ff
-DATA constants<>+1680(SB)/8, $0x43380000000003ff
-DATA constants<>+1688(SB)/8, $0x43380000000003ff
-DATA constants<>+1696(SB)/8, $0x43380000000003ff
-DATA constants<>+1704(SB)/8, $0x43380000000003ff
-DATA constants<>+1712(SB)/8, $0x43380000000003ff
-DATA constants<>+1720(SB)/8, $0x43380000000003ff
-DATA constants<>+1728(SB)/8, $0xc05a400000000000
-DATA constants<>+1736(SB)/8, $0xc05a400000000000
-DATA constants<>+1744(SB)/8, $0xc05a400000000000
-DATA constants<>+1752(SB)/8, $0xc05a400000000000
-DATA constants<>+1760(SB)/8, $0xc05a400000000000
-DATA constants<>+1768(SB)/8, $0xc05a400000000000
-DATA constants<>+1776(SB)/8, $0xc05a400000000000
-DATA constants<>+1784(SB)/8, $0xc05a400000000000
-DATA constants<>+1792(SB)/8, $0x4056800000000000
-DATA constants<>+1800(SB)/8, $0x4056800000000000
-DATA constants<>+1808(SB)/8, $0x4056800000000000
-DATA constants<>+1816(SB)/8, $0x4056800000000000
-DATA constants<>+1824(SB)/8, $0x4056800000000000
-DATA constants<>+1832(SB)/8, $0x4056800000000000
-DATA constants<>+1840(SB)/8, $0x4056800000000000
-DATA constants<>+1848(SB)/8, $0x4056800000000000
-DATA constants<>+1856(SB)/8, $0x4330000000000800
-DATA constants<>+1864(SB)/8, $0x4330000000000800
-DATA constants<>+1872(SB)/8, $0x4330000000000800
-DATA constants<>+1880(SB)/8, $0x4330000000000800
-DATA constants<>+1888(SB)/8, $0x4330000000000800
-DATA constants<>+1896(SB)/8, $0x4330000000000800
-DATA constants<>+1904(SB)/8, $0x4330000000000800
-DATA constants<>+1912(SB)/8, $0x4330000000000800
-DATA constants<>+1920(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+1928(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+1936(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+1944(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+1952(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+1960(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+1968(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+1976(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+1984(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+1992(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2000(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2008(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2016(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2024(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2032(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2040(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2048(SB)/8, $0x000fffffffffffff
-DATA constants<>+2056(SB)/8, $0x000fffffffffffff
-DATA constants<>+2064(SB)/8, $0x000fffffffffffff
-DATA constants<>+2072(SB)/8, $0x000fffffffffffff
-DATA constants<>+2080(SB)/8, $0x000fffffffffffff
-DATA constants<>+2088(SB)/8, $0x000fffffffffffff
-DATA constants<>+2096(SB)/8, $0x000fffffffffffff
-DATA constants<>+2104(SB)/8, $0x000fffffffffffff
-DATA constants<>+2112(SB)/8, $0x4330000000000000
-DATA constants<>+2120(SB)/8, $0x4330000000000000
-DATA constants<>+2128(SB)/8, $0x4330000000000000
-DATA constants<>+2136(SB)/8, $0x4330000000000000
-DATA constants<>+2144(SB)/8, $0x4330000000000000
-DATA constants<>+2152(SB)/8, $0x4330000000000000
-DATA constants<>+2160(SB)/8, $0x4330000000000000
-DATA constants<>+2168(SB)/8, $0x4330000000000000
-DATA constants<>+2176(SB)/8, $0x0010000000000000
-DATA constants<>+2184(SB)/8, $0x0010000000000000
-DATA constants<>+2192(SB)/8, $0x0010000000000000
-DATA constants<>+2200(SB)/8, $0x0010000000000000
-DATA constants<>+2208(SB)/8, $0x0010000000000000
-DATA constants<>+2216(SB)/8, $0x0010000000000000
-DATA constants<>+2224(SB)/8, $0x0010000000000000
-DATA constants<>+2232(SB)/8, $0x0010000000000000
-DATA constants<>+2240(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2248(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2256(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2264(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2272(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2280(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2288(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2296(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2304(SB)/8, $0x3fe5555555555592
-DATA constants<>+2312(SB)/8, $0x3fe5555555555592
-DATA constants<>+2320(SB)/8, $0x3fe5555555555592
-DATA constants<>+2328(SB)/8, $0x3fe5555555555592
-DATA constants<>+2336(SB)/8, $0x3fe5555555555592
-DATA constants<>+2344(SB)/8, $0x3fe5555555555592
-DATA constants<>+2352(SB)/8, $0x3fe5555555555592
-DATA constants<>+2360(SB)/8, $0x3fe5555555555592
-DATA constants<>+2368(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2376(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2384(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2392(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2400(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2408(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2416(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2424(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2432(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+2440(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+2448(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+2456(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+2464(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+2472(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+2480(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+2488(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+2496(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+2504(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+2512(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+2520(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+2528(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+2536(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+2544(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+2552(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+2560(SB)/8, $0x3fc74663c550f510
-DATA constants<>+2568(SB)/8, $0x3fc74663c550f510
-DATA constants<>+2576(SB)/8, $0x3fc74663c550f510
-DATA constants<>+2584(SB)/8, $0x3fc74663c550f510
-DATA constants<>+2592(SB)/8, $0x3fc74663c550f510
-DATA constants<>+2600(SB)/8, $0x3fc74663c550f510
-DATA constants<>+2608(SB)/8, $0x3fc74663c550f510
-DATA constants<>+2616(SB)/8, $0x3fc74663c550f510
-DATA constants<>+2624(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+2632(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+2640(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+2648(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+2656(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+2664(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+2672(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+2680(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+2688(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+2696(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+2704(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+2712(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+2720(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+2728(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+2736(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+2744(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+2752(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+2760(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+2768(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+2776(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+2784(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+2792(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+2800(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+2808(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+2816(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+2824(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+2832(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+2840(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+2848(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+2856(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+2864(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+2872(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+2880(SB)/8, $0x4350000000000000
-DATA constants<>+2888(SB)/8, $0x4350000000000000
-DATA constants<>+2896(SB)/8, $0x4350000000000000
-DATA constants<>+2904(SB)/8, $0x4350000000000000
-DATA constants<>+2912(SB)/8, $0x4350000000000000
-DATA constants<>+2920(SB)/8, $0x4350000000000000
-DATA constants<>+2928(SB)/8, $0x4350000000000000
-DATA constants<>+2936(SB)/8, $0x4350000000000000
-DATA constants<>+2944(SB)/8, $0x404b000000000000
-DATA constants<>+2952(SB)/8, $0x404b000000000000
-DATA constants<>+2960(SB)/8, $0x404b000000000000
-DATA constants<>+2968(SB)/8, $0x404b000000000000
-DATA constants<>+2976(SB)/8, $0x404b000000000000
-DATA constants<>+2984(SB)/8, $0x404b000000000000
-DATA constants<>+2992(SB)/8, $0x404b000000000000
-DATA constants<>+3000(SB)/8, $0x404b000000000000
-DATA constants<>+3008(SB)/8, $0x7ff0000000000000
-DATA constants<>+3016(SB)/8, $0x7ff0000000000000
-DATA constants<>+3024(SB)/8, $0x7ff0000000000000
-DATA constants<>+3032(SB)/8, $0x7ff0000000000000
-DATA constants<>+3040(SB)/8, $0x7ff0000000000000
-DATA constants<>+3048(SB)/8, $0x7ff0000000000000
-DATA constants<>+3056(SB)/8, $0x7ff0000000000000
-DATA constants<>+3064(SB)/8, $0x7ff0000000000000
-DATA constants<>+3072(SB)/8, $0x0000000000000000
-DATA constants<>+3080(SB)/8, $0x0000000000000000
-DATA constants<>+3088(SB)/8, $0x0000000000000000
-DATA constants<>+3096(SB)/8, $0x0000000000000000
-DATA constants<>+3104(SB)/8, $0x0000000000000000
-DATA constants<>+3112(SB)/8, $0x0000000000000000
-DATA constants<>+3120(SB)/8, $0x0000000000000000
-DATA constants<>+3128(SB)/8, $0x0000000000000000
-DATA constants<>+3136(SB)/8, $0x7ff8000000000000
-DATA constants<>+3144(SB)/8, $0x7ff8000000000000
-DATA constants<>+3152(SB)/8, $0x7ff8000000000000
-DATA constants<>+3160(SB)/8, $0x7ff8000000000000
-DATA constants<>+3168(SB)/8, $0x7ff8000000000000
-DATA constants<>+3176(SB)/8, $0x7ff8000000000000
-DATA constants<>+3184(SB)/8, $0x7ff8000000000000
-DATA constants<>+3192(SB)/8, $0x7ff8000000000000
-DATA constants<>+3200(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3208(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3216(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3224(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3232(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3240(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3248(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3256(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3264(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3272(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3280(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3288(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3296(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3304(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3312(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3320(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3328(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3336(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3344(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3352(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3360(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3368(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3376(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3384(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3392(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+3400(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+3408(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+3416(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+3424(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+3432(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+3440(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+3448(SB)/8, $0x3fce2f2d534c3fdd
-GLOBL constants<>(SB), RODATA|NOPTR, $3456
+DATA constants<>+0(SB)/8, $0x3ff0000000000000
+DATA constants<>+8(SB)/8, $0x3ff0000000000000
+DATA constants<>+16(SB)/8, $0x3ff0000000000000
+DATA constants<>+24(SB)/8, $0x3ff0000000000000
+DATA constants<>+32(SB)/8, $0x3ff0000000000000
+DATA constants<>+40(SB)/8, $0x3ff0000000000000
+DATA constants<>+48(SB)/8, $0x3ff0000000000000
+DATA constants<>+56(SB)/8, $0x3ff0000000000000
+DATA constants<>+64(SB)/4, $0x3f800000
+DATA constants<>+68(SB)/4, $0x3f800000
+DATA constants<>+72(SB)/4, $0x3f800000
+DATA constants<>+76(SB)/4, $0x3f800000
+DATA constants<>+80(SB)/4, $0x3f800000
+DATA constants<>+84(SB)/4, $0x3f800000
+DATA constants<>+88(SB)/4, $0x3f800000
+DATA constants<>+92(SB)/4, $0x3f800000
+DATA constants<>+96(SB)/4, $0x3f800000
+DATA constants<>+100(SB)/4, $0x3f800000
+DATA constants<>+104(SB)/4, $0x3f800000
+DATA constants<>+108(SB)/4, $0x3f800000
+DATA constants<>+112(SB)/4, $0x3f800000
+DATA constants<>+116(SB)/4, $0x3f800000
+DATA constants<>+120(SB)/4, $0x3f800000
+DATA constants<>+124(SB)/4, $0x3f800000
+DATA constants<>+128(SB)/8, $0xfff0000000000000
+DATA constants<>+136(SB)/8, $0xfff0000000000000
+DATA constants<>+144(SB)/8, $0xfff0000000000000
+DATA constants<>+152(SB)/8, $0xfff0000000000000
+DATA constants<>+160(SB)/8, $0xfff0000000000000
+DATA constants<>+168(SB)/8, $0xfff0000000000000
+DATA constants<>+176(SB)/8, $0xfff0000000000000
+DATA constants<>+184(SB)/8, $0xfff0000000000000
+DATA constants<>+192(SB)/4, $0xff800000
+DATA constants<>+196(SB)/4, $0xff800000
+DATA constants<>+200(SB)/4, $0xff800000
+DATA constants<>+204(SB)/4, $0xff800000
+DATA constants<>+208(SB)/4, $0xff800000
+DATA constants<>+212(SB)/4, $0xff800000
+DATA constants<>+216(SB)/4, $0xff800000
+DATA constants<>+220(SB)/4, $0xff800000
+DATA constants<>+224(SB)/4, $0xff800000
+DATA constants<>+228(SB)/4, $0xff800000
+DATA constants<>+232(SB)/4, $0xff800000
+DATA constants<>+236(SB)/4, $0xff800000
+DATA constants<>+240(SB)/4, $0xff800000
+DATA constants<>+244(SB)/4, $0xff800000
+DATA constants<>+248(SB)/4, $0xff800000
+DATA constants<>+252(SB)/4, $0xff800000
+DATA constants<>+256(SB)/8, $0x3fe0000000000000
+DATA constants<>+264(SB)/8, $0x3fe0000000000000
+DATA constants<>+272(SB)/8, $0x3fe0000000000000
+DATA constants<>+280(SB)/8, $0x3fe0000000000000
+DATA constants<>+288(SB)/8, $0x3fe0000000000000
+DATA constants<>+296(SB)/8, $0x3fe0000000000000
+DATA constants<>+304(SB)/8, $0x3fe0000000000000
+DATA constants<>+312(SB)/8, $0x3fe0000000000000
+DATA constants<>+320(SB)/8, $0x3fc555555555555b
+DATA constants<>+328(SB)/8, $0x3fc555555555555b
+DATA constants<>+336(SB)/8, $0x3fc555555555555b
+DATA constants<>+344(SB)/8, $0x3fc555555555555b
+DATA constants<>+352(SB)/8, $0x3fc555555555555b
+DATA constants<>+360(SB)/8, $0x3fc555555555555b
+DATA constants<>+368(SB)/8, $0x3fc555555555555b
+DATA constants<>+376(SB)/8, $0x3fc555555555555b
+DATA constants<>+384(SB)/8, $0x3fa5555555555503
+DATA constants<>+392(SB)/8, $0x3fa5555555555503
+DATA constants<>+400(SB)/8, $0x3fa5555555555503
+DATA constants<>+408(SB)/8, $0x3fa5555555555503
+DATA constants<>+416(SB)/8, $0x3fa5555555555503
+DATA constants<>+424(SB)/8, $0x3fa5555555555503
+DATA constants<>+432(SB)/8, $0x3fa5555555555503
+DATA constants<>+440(SB)/8, $0x3fa5555555555503
+DATA constants<>+448(SB)/8, $0x3f8111111110ec65
+DATA constants<>+456(SB)/8, $0x3f8111111110ec65
+DATA constants<>+464(SB)/8, $0x3f8111111110ec65
+DATA constants<>+472(SB)/8, $0x3f8111111110ec65
+DATA constants<>+480(SB)/8, $0x3f8111111110ec65
+DATA constants<>+488(SB)/8, $0x3f8111111110ec65
+DATA constants<>+496(SB)/8, $0x3f8111111110ec65
+DATA constants<>+504(SB)/8, $0x3f8111111110ec65
+DATA constants<>+512(SB)/8, $0x3f56c16c16c30437
+DATA constants<>+520(SB)/8, $0x3f56c16c16c30437
+DATA constants<>+528(SB)/8, $0x3f56c16c16c30437
+DATA constants<>+536(SB)/8, $0x3f56c16c16c30437
+DATA constants<>+544(SB)/8, $0x3f56c16c16c30437
+DATA constants<>+552(SB)/8, $0x3f56c16c16c30437
+DATA constants<>+560(SB)/8, $0x3f56c16c16c30437
+DATA constants<>+568(SB)/8, $0x3f56c16c16c30437
+DATA constants<>+576(SB)/8, $0x3f2a01a01b37b42d
+DATA constants<>+584(SB)/8, $0x3f2a01a01b37b42d
+DATA constants<>+592(SB)/8, $0x3f2a01a01b37b42d
+DATA constants<>+600(SB)/8, $0x3f2a01a01b37b42d
+DATA constants<>+608(SB)/8, $0x3f2a01a01b37b42d
+DATA constants<>+616(SB)/8, $0x3f2a01a01b37b42d
+DATA constants<>+624(SB)/8, $0x3f2a01a01b37b42d
+DATA constants<>+632(SB)/8, $0x3f2a01a01b37b42d
+DATA constants<>+640(SB)/8, $0x3efa01a0136a0227
+DATA constants<>+648(SB)/8, $0x3efa01a0136a0227
+DATA constants<>+656(SB)/8, $0x3efa01a0136a0227
+DATA constants<>+664(SB)/8, $0x3efa01a0136a0227
+DATA constants<>+672(SB)/8, $0x3efa01a0136a0227
+DATA constants<>+680(SB)/8, $0x3efa01a0136a0227
+DATA constants<>+688(SB)/8, $0x3efa01a0136a0227
+DATA constants<>+696(SB)/8, $0x3efa01a0136a0227
+DATA constants<>+704(SB)/8, $0x3ec71ddf02859470
+DATA constants<>+712(SB)/8, $0x3ec71ddf02859470
+DATA constants<>+720(SB)/8, $0x3ec71ddf02859470
+DATA constants<>+728(SB)/8, $0x3ec71ddf02859470
+DATA constants<>+736(SB)/8, $0x3ec71ddf02859470
+DATA constants<>+744(SB)/8, $0x3ec71ddf02859470
+DATA constants<>+752(SB)/8, $0x3ec71ddf02859470
+DATA constants<>+760(SB)/8, $0x3ec71ddf02859470
+DATA constants<>+768(SB)/8, $0x3e927e5b4326e5cf
+DATA constants<>+776(SB)/8, $0x3e927e5b4326e5cf
+DATA constants<>+784(SB)/8, $0x3e927e5b4326e5cf
+DATA constants<>+792(SB)/8, $0x3e927e5b4326e5cf
+DATA constants<>+800(SB)/8, $0x3e927e5b4326e5cf
+DATA constants<>+808(SB)/8, $0x3e927e5b4326e5cf
+DATA constants<>+816(SB)/8, $0x3e927e5b4326e5cf
+DATA constants<>+824(SB)/8, $0x3e927e5b4326e5cf
+DATA constants<>+832(SB)/8, $0x3e5af6bda7d48309
+DATA constants<>+840(SB)/8, $0x3e5af6bda7d48309
+DATA constants<>+848(SB)/8, $0x3e5af6bda7d48309
+DATA constants<>+856(SB)/8, $0x3e5af6bda7d48309
+DATA constants<>+864(SB)/8, $0x3e5af6bda7d48309
+DATA constants<>+872(SB)/8, $0x3e5af6bda7d48309
+DATA constants<>+880(SB)/8, $0x3e5af6bda7d48309
+DATA constants<>+888(SB)/8, $0x3e5af6bda7d48309
+DATA constants<>+896(SB)/8, $0x3e21e3d377b5642d
+DATA constants<>+904(SB)/8, $0x3e21e3d377b5642d
+DATA constants<>+912(SB)/8, $0x3e21e3d377b5642d
+DATA constants<>+920(SB)/8, $0x3e21e3d377b5642d
+DATA constants<>+928(SB)/8, $0x3e21e3d377b5642d
+DATA constants<>+936(SB)/8, $0x3e21e3d377b5642d
+DATA constants<>+944(SB)/8, $0x3e21e3d377b5642d
+DATA constants<>+952(SB)/8, $0x3e21e3d377b5642d
+DATA constants<>+960(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+968(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+976(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+984(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+992(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+1000(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+1008(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+1016(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+1024(SB)/8, $0x43380000000007fe
+DATA constants<>+1032(SB)/8, $0x43380000000007fe
+DATA constants<>+1040(SB)/8, $0x43380000000007fe
+DATA constants<>+1048(SB)/8, $0x43380000000007fe
+DATA constants<>+1056(SB)/8, $0x43380000000007fe
+DATA constants<>+1064(SB)/8, $0x43380000000007fe
+DATA constants<>+1072(SB)/8, $0x43380000000007fe
+DATA constants<>+1080(SB)/8, $0x43380000000007fe
+DATA constants<>+1088(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+1096(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+1104(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+1112(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+1120(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+1128(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+1136(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+1144(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+1152(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+1160(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+1168(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+1176(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+1184(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+1192(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+1200(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+1208(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+1216(SB)/8, $0xc087700000000000
+DATA constants<>+1224(SB)/8, $0xc087700000000000
+DATA constants<>+1232(SB)/8, $0xc087700000000000
+DATA constants<>+1240(SB)/8, $0xc087700000000000
+DATA constants<>+1248(SB)/8, $0xc087700000000000
+DATA constants<>+1256(SB)/8, $0xc087700000000000
+DATA constants<>+1264(SB)/8, $0xc087700000000000
+DATA constants<>+1272(SB)/8, $0xc087700000000000
+DATA constants<>+1280(SB)/8, $0x4086300000000000
+DATA constants<>+1288(SB)/8, $0x4086300000000000
+DATA constants<>+1296(SB)/8, $0x4086300000000000
+DATA constants<>+1304(SB)/8, $0x4086300000000000
+DATA constants<>+1312(SB)/8, $0x4086300000000000
+DATA constants<>+1320(SB)/8, $0x4086300000000000
+DATA constants<>+1328(SB)/8, $0x4086300000000000
+DATA constants<>+1336(SB)/8, $0x4086300000000000
+DATA constants<>+1344(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+1352(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+1360(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+1368(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+1376(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+1384(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+1392(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+1400(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+1408(SB)/8, $0x3fc5555544368485
+DATA constants<>+1416(SB)/8, $0x3fc5555544368485
+DATA constants<>+1424(SB)/8, $0x3fc5555544368485
+DATA constants<>+1432(SB)/8, $0x3fc5555544368485
+DATA constants<>+1440(SB)/8, $0x3fc5555544368485
+DATA constants<>+1448(SB)/8, $0x3fc5555544368485
+DATA constants<>+1456(SB)/8, $0x3fc5555544368485
+DATA constants<>+1464(SB)/8, $0x3fc5555544368485
+DATA constants<>+1472(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+1480(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+1488(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+1496(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+1504(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+1512(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+1520(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+1528(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+1536(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+1544(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+1552(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+1560(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+1568(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+1576(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+1584(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+1592(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+1600(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+1608(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+1616(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+1624(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+1632(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+1640(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+1648(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+1656(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+1664(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+1672(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+1680(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+1688(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+1696(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+1704(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+1712(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+1720(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+1728(SB)/8, $0x43380000000003ff
+DATA constants<>+1736(SB)/8, $0x43380000000003ff
+DATA constants<>+1744(SB)/8, $0x43380000000003ff
+DATA constants<>+1752(SB)/8, $0x43380000000003ff
+DATA constants<>+1760(SB)/8, $0x43380000000003ff
+DATA constants<>+1768(SB)/8, $0x43380000000003ff
+DATA constants<>+1776(SB)/8, $0x43380000000003ff
+DATA constants<>+1784(SB)/8, $0x43380000000003ff
+DATA constants<>+1792(SB)/8, $0xc05a400000000000
+DATA constants<>+1800(SB)/8, $0xc05a400000000000
+DATA constants<>+1808(SB)/8, $0xc05a400000000000
+DATA constants<>+1816(SB)/8, $0xc05a400000000000
+DATA constants<>+1824(SB)/8, $0xc05a400000000000
+DATA constants<>+1832(SB)/8, $0xc05a400000000000
+DATA constants<>+1840(SB)/8, $0xc05a400000000000
+DATA constants<>+1848(SB)/8, $0xc05a400000000000
+DATA constants<>+1856(SB)/8, $0x4056800000000000
+DATA constants<>+1864(SB)/8, $0x4056800000000000
+DATA constants<>+1872(SB)/8, $0x4056800000000000
+DATA constants<>+1880(SB)/8, $0x4056800000000000
+DATA constants<>+1888(SB)/8, $0x4056800000000000
+DATA constants<>+1896(SB)/8, $0x4056800000000000
+DATA constants<>+1904(SB)/8, $0x4056800000000000
+DATA constants<>+1912(SB)/8, $0x4056800000000000
+DATA constants<>+1920(SB)/8, $0x4330000000000800
+DATA constants<>+1928(SB)/8, $0x4330000000000800
+DATA constants<>+1936(SB)/8, $0x4330000000000800
+DATA constants<>+1944(SB)/8, $0x4330000000000800
+DATA constants<>+1952(SB)/8, $0x4330000000000800
+DATA constants<>+1960(SB)/8, $0x4330000000000800
+DATA constants<>+1968(SB)/8, $0x4330000000000800
+DATA constants<>+1976(SB)/8, $0x4330000000000800
+DATA constants<>+1984(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+1992(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+2000(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+2008(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+2016(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+2024(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+2032(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+2040(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+2048(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+2056(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+2064(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+2072(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+2080(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+2088(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+2096(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+2104(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+2112(SB)/8, $0x000fffffffffffff
+DATA constants<>+2120(SB)/8, $0x000fffffffffffff
+DATA constants<>+2128(SB)/8, $0x000fffffffffffff
+DATA constants<>+2136(SB)/8, $0x000fffffffffffff
+DATA constants<>+2144(SB)/8, $0x000fffffffffffff
+DATA constants<>+2152(SB)/8, $0x000fffffffffffff
+DATA constants<>+2160(SB)/8, $0x000fffffffffffff
+DATA constants<>+2168(SB)/8, $0x000fffffffffffff
+DATA constants<>+2176(SB)/8, $0x4330000000000000
+DATA constants<>+2184(SB)/8, $0x4330000000000000
+DATA constants<>+2192(SB)/8, $0x4330000000000000
+DATA constants<>+2200(SB)/8, $0x4330000000000000
+DATA constants<>+2208(SB)/8, $0x4330000000000000
+DATA constants<>+2216(SB)/8, $0x4330000000000000
+DATA constants<>+2224(SB)/8, $0x4330000000000000
+DATA constants<>+2232(SB)/8, $0x4330000000000000
+DATA constants<>+2240(SB)/8, $0x0010000000000000
+DATA constants<>+2248(SB)/8, $0x0010000000000000
+DATA constants<>+2256(SB)/8, $0x0010000000000000
+DATA constants<>+2264(SB)/8, $0x0010000000000000
+DATA constants<>+2272(SB)/8, $0x0010000000000000
+DATA constants<>+2280(SB)/8, $0x0010000000000000
+DATA constants<>+2288(SB)/8, $0x0010000000000000
+DATA constants<>+2296(SB)/8, $0x0010000000000000
+DATA constants<>+2304(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+2312(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+2320(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+2328(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+2336(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+2344(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+2352(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+2360(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+2368(SB)/8, $0x3fe5555555555592
+DATA constants<>+2376(SB)/8, $0x3fe5555555555592
+DATA constants<>+2384(SB)/8, $0x3fe5555555555592
+DATA constants<>+2392(SB)/8, $0x3fe5555555555592
+DATA constants<>+2400(SB)/8, $0x3fe5555555555592
+DATA constants<>+2408(SB)/8, $0x3fe5555555555592
+DATA constants<>+2416(SB)/8, $0x3fe5555555555592
+DATA constants<>+2424(SB)/8, $0x3fe5555555555592
+DATA constants<>+2432(SB)/8, $0x3fd999999997fee8
+DATA constants<>+2440(SB)/8, $0x3fd999999997fee8
+DATA constants<>+2448(SB)/8, $0x3fd999999997fee8
+DATA constants<>+2456(SB)/8, $0x3fd999999997fee8
+DATA constants<>+2464(SB)/8, $0x3fd999999997fee8
+DATA constants<>+2472(SB)/8, $0x3fd999999997fee8
+DATA constants<>+2480(SB)/8, $0x3fd999999997fee8
+DATA constants<>+2488(SB)/8, $0x3fd999999997fee8
+DATA constants<>+2496(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+2504(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+2512(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+2520(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+2528(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+2536(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+2544(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+2552(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+2560(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+2568(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+2576(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+2584(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+2592(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+2600(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+2608(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+2616(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+2624(SB)/8, $0x3fc74663c550f510
+DATA constants<>+2632(SB)/8, $0x3fc74663c550f510
+DATA constants<>+2640(SB)/8, $0x3fc74663c550f510
+DATA constants<>+2648(SB)/8, $0x3fc74663c550f510
+DATA constants<>+2656(SB)/8, $0x3fc74663c550f510
+DATA constants<>+2664(SB)/8, $0x3fc74663c550f510
+DATA constants<>+2672(SB)/8, $0x3fc74663c550f510
+DATA constants<>+2680(SB)/8, $0x3fc74663c550f510
+DATA constants<>+2688(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+2696(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+2704(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+2712(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+2720(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+2728(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+2736(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+2744(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+2752(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+2760(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+2768(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+2776(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+2784(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+2792(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+2800(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+2808(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+2816(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+2824(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+2832(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+2840(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+2848(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+2856(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+2864(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+2872(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+2880(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+2888(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+2896(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+2904(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+2912(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+2920(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+2928(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+2936(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+2944(SB)/8, $0x4350000000000000
+DATA constants<>+2952(SB)/8, $0x4350000000000000
+DATA constants<>+2960(SB)/8, $0x4350000000000000
+DATA constants<>+2968(SB)/8, $0x4350000000000000
+DATA constants<>+2976(SB)/8, $0x4350000000000000
+DATA constants<>+2984(SB)/8, $0x4350000000000000
+DATA constants<>+2992(SB)/8, $0x4350000000000000
+DATA constants<>+3000(SB)/8, $0x4350000000000000
+DATA constants<>+3008(SB)/8, $0x404b000000000000
+DATA constants<>+3016(SB)/8, $0x404b000000000000
+DATA constants<>+3024(SB)/8, $0x404b000000000000
+DATA constants<>+3032(SB)/8, $0x404b000000000000
+DATA constants<>+3040(SB)/8, $0x404b000000000000
+DATA constants<>+3048(SB)/8, $0x404b000000000000
+DATA constants<>+3056(SB)/8, $0x404b000000000000
+DATA constants<>+3064(SB)/8, $0x404b000000000000
+DATA constants<>+3072(SB)/8, $0x7ff0000000000000
+DATA constants<>+3080(SB)/8, $0x7ff0000000000000
+DATA constants<>+3088(SB)/8, $0x7ff0000000000000
+DATA constants<>+3096(SB)/8, $0x7ff0000000000000
+DATA constants<>+3104(SB)/8, $0x7ff0000000000000
+DATA constants<>+3112(SB)/8, $0x7ff0000000000000
+DATA constants<>+3120(SB)/8, $0x7ff0000000000000
+DATA constants<>+3128(SB)/8, $0x7ff0000000000000
+DATA constants<>+3136(SB)/8, $0x0000000000000000
+DATA constants<>+3144(SB)/8, $0x0000000000000000
+DATA constants<>+3152(SB)/8, $0x0000000000000000
+DATA constants<>+3160(SB)/8, $0x0000000000000000
+DATA constants<>+3168(SB)/8, $0x0000000000000000
+DATA constants<>+3176(SB)/8, $0x0000000000000000
+DATA constants<>+3184(SB)/8, $0x0000000000000000
+DATA constants<>+3192(SB)/8, $0x0000000000000000
+DATA constants<>+3200(SB)/8, $0x7ff8000000000000
+DATA constants<>+3208(SB)/8, $0x7ff8000000000000
+DATA constants<>+3216(SB)/8, $0x7ff8000000000000
+DATA constants<>+3224(SB)/8, $0x7ff8000000000000
+DATA constants<>+3232(SB)/8, $0x7ff8000000000000
+DATA constants<>+3240(SB)/8, $0x7ff8000000000000
+DATA constants<>+3248(SB)/8, $0x7ff8000000000000
+DATA constants<>+3256(SB)/8, $0x7ff8000000000000
+DATA constants<>+3264(SB)/8, $0x3fe555554fde2a78
+DATA constants<>+3272(SB)/8, $0x3fe555554fde2a78
+DATA constants<>+3280(SB)/8, $0x3fe555554fde2a78
+DATA constants<>+3288(SB)/8, $0x3fe555554fde2a78
+DATA constants<>+3296(SB)/8, $0x3fe555554fde2a78
+DATA constants<>+3304(SB)/8, $0x3fe555554fde2a78
+DATA constants<>+3312(SB)/8, $0x3fe555554fde2a78
+DATA constants<>+3320(SB)/8, $0x3fe555554fde2a78
+DATA constants<>+3328(SB)/8, $0x3fd999a7a1a6d9df
+DATA constants<>+3336(SB)/8, $0x3fd999a7a1a6d9df
+DATA constants<>+3344(SB)/8, $0x3fd999a7a1a6d9df
+DATA constants<>+3352(SB)/8, $0x3fd999a7a1a6d9df
+DATA constants<>+3360(SB)/8, $0x3fd999a7a1a6d9df
+DATA constants<>+3368(SB)/8, $0x3fd999a7a1a6d9df
+DATA constants<>+3376(SB)/8, $0x3fd999a7a1a6d9df
+DATA constants<>+3384(SB)/8, $0x3fd999a7a1a6d9df
+DATA constants<>+3392(SB)/8, $0x3fd2438f153b8309
+DATA constants<>+3400(SB)/8, $0x3fd2438f153b8309
+DATA constants<>+3408(SB)/8, $0x3fd2438f153b8309
+DATA constants<>+3416(SB)/8, $0x3fd2438f153b8309
+DATA constants<>+3424(SB)/8, $0x3fd2438f153b8309
+DATA constants<>+3432(SB)/8, $0x3fd2438f153b8309
+DATA constants<>+3440(SB)/8, $0x3fd2438f153b8309
+DATA constants<>+3448(SB)/8, $0x3fd2438f153b8309
+DATA constants<>+3456(SB)/8, $0x3fce2f2d534c3fdd
+DATA constants<>+3464(SB)/8, $0x3fce2f2d534c3fdd
+DATA constants<>+3472(SB)/8, $0x3fce2f2d534c3fdd
+DATA constants<>+3480(SB)/8, $0x3fce2f2d534c3fdd
+DATA constants<>+3488(SB)/8, $0x3fce2f2d534c3fdd
+DATA constants<>+3496(SB)/8, $0x3fce2f2d534c3fdd
+DATA constants<>+3504(SB)/8, $0x3fce2f2d534c3fdd
+DATA constants<>+3512(SB)/8, $0x3fce2f2d534c3fdd
+GLOBL constants<>(SB), RODATA|NOPTR, $3520
 
 DATA mask<>+0(SB)/8, $0xffffffffffffffff
 DATA mask<>+8(SB)/8, $0xffffffffffffffff

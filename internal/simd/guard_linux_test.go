@@ -27,6 +27,9 @@ func testGuardPages[T Float](t *testing.T) {
 	for n := 1; n < 40; n++ {
 		SubColumn(n, dst[len(dst)-3*n:], n, x[len(x)-3*n:], n, y[len(y)-3:])
 		CenterScale(dst[len(dst)-3*n:], n, x[len(x)-3*n:], n, y[:3], y[len(y)-n:])
+		Distances(dst[len(dst)-n:], x[len(x)-3*n:], n, y[len(y)-3:])
+		DiffDots(dst[len(dst)-n:], x[len(x)-3*n:], n, y[len(y)-3:], x[len(x)-3*n:], y[len(y)-3:])
+		AddDiffs(dst[len(dst)-3*n:], x[len(x)-3*n:], n, y[len(y)-3:], y[len(y)-n:], make([]T, 3))
 	}
 }
 

@@ -22,6 +22,11 @@ func main() {
 	function("subColumn", "func(n int, dst *T, ldd int, x *T, ldx int, c *T, rows int)", func(v vec) { subColumn(v, false) })
 	function("centerScale", "func(n int, dst *T, ldd int, x *T, ldx int, c, s *T, rows int)", func(v vec) { subColumn(v, true) })
 
+	function("invTo", "func(dst, x *T, n int)", invTo)
+	function("distances", "func(n int, dst, x *T, ldx int, c *T, rows int)", distances)
+	function("diffDots", "func(n int, dst, x *T, ld int, c, y, e *T, rows int)", diffDots)
+	function("addDiffs", "func(n int, dst, x *T, ld int, c, w, sums *T, rows int)", addDiffs)
+
 	function("dot", "func(x, y *T, n int) T", dot)
 	function("sum", "func(x *T, n int) T", sum)
 	function("sumSquares", "func(x *T, n int) T", sumSquares)
