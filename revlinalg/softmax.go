@@ -191,8 +191,12 @@ func newSoftmax[T rev.Real](x rev.Vector[T], buffer []T) softmax[T] {
 func (w *softmax[T]) advance() bool {
 	w.lo += len(w.p)
 	w.p = w.buffer[:min(len(w.buffer), w.x.N-w.lo)]
-	for i := range w.p {
-		w.p[i] = w.x.Data[(w.lo+i)*w.x.Inc]
+	if w.x.Inc == 1 {
+		copy(w.p, w.x.Data[w.lo:])
+	} else {
+		for i := range w.p {
+			w.p[i] = w.x.Data[(w.lo+i)*w.x.Inc]
+		}
 	}
 	if len(w.p) == 0 {
 		w.lo = 0
@@ -208,9 +212,7 @@ func (w *softmax[T]) next() bool {
 		return false
 	}
 	expShift(w.p, w.max)
-	for i, e := range w.p {
-		w.p[i] = fixed.Quotient(e, w.s)
-	}
+	divide(w.p, w.s)
 	return true
 }
 
@@ -248,22 +250,21 @@ func (w *softmax[T]) covariance(x rev.Vector[T], r T, y rev.Vector[T], d T) T {
 
 // add adds the piece to y, if there is one.
 func (w *softmax[T]) add(y rev.Vector[T]) {
-	if y.Data == nil {
-		return
-	}
-	for i, p := range w.p {
-		y.Data[(w.lo+i)*y.Inc] += p
+	if y.Data != nil {
+		axpy(fixed.Of[T](1), rev.ViewSlice(w.p), w.piece(y))
 	}
 }
 
 // sub undoes add.
 func (w *softmax[T]) sub(y rev.Vector[T]) {
-	if y.Data == nil {
-		return
+	if y.Data != nil {
+		axmy(fixed.Of[T](1), rev.ViewSlice(w.p), w.piece(y))
 	}
-	for i, p := range w.p {
-		y.Data[(w.lo+i)*y.Inc] -= p
-	}
+}
+
+// piece returns the elements of y that belong to the piece.
+func (w *softmax[T]) piece(y rev.Vector[T]) rev.Vector[T] {
+	return rev.Vector[T]{N: len(w.p), Data: y.Data[w.lo*y.Inc:], Inc: y.Inc}
 }
 
 // addCentered adds sign·p_i·(x_i - mean) to y_i, for the piece. The sign is 1 or
@@ -326,4 +327,19 @@ func addSat[T rev.Real](a, b T) T {
 		return T(fixed.Q43(a).AddSat(fixed.Q43(b)))
 	}
 	return a + b
+}
+
+// divide computes x_i /= s, in floating point by the reciprocal of s.
+func divide[T rev.Real](x []T, s T) {
+	switch x := any(x).(type) {
+	case []float64:
+		simd.ScaleTo(x, 1/float64(s), x)
+		return
+	case []float32:
+		simd.ScaleTo(x, 1/float32(s), x)
+		return
+	}
+	for i, v := range x {
+		x[i] = fixed.Quotient(v, s)
+	}
 }
