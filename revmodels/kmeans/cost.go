@@ -1,0 +1,198 @@
+package kmeans
+
+import (
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/rev"
+)
+
+// Cost is the kernel Out += F of the k-means objective of K centroids c, given
+// N points x of dimension D:
+//
+//	F = Σ_i min_k ‖x_i - c_k‖²
+//
+// With k(i) the nearest centroid of point i, r_i = x_i - c_k(i), and a dot for
+// tangents, the derivatives are
+//
+//	c̄_k  -= 2·F̄·Σ_{i: k(i)=k} r_i          x̄_i  += 2·F̄·r_i
+//	Ḟ    += 2·Σ_i r_i·ṙ_i,                 ṙ_i = ẋ_i - ċ_k(i)
+//	c̄̇_k  -= 2·Σ_{i: k(i)=k} (F̄̇·r_i + F̄·ṙ_i)   x̄̇_i  += 2·(F̄̇·r_i + F̄·ṙ_i)
+//
+// The Hessian with respect to the centroids is diagonal, with 2·n_k for each
+// coordinate of centroid k, where n_k is the number of its points: with ċ = 1
+// throughout and F̄ = 1, AdjointTangent adds it to c̄̇.
+//
+// Of several nearest centroids that with the lowest index is k(i). There F is
+// not differentiable, and the derivatives are those of the branch chosen, an
+// element of the generalised gradient. A centroid without points has
+// derivatives zero. F of no points is 0; no centroids for some points panics
+// with mat.ErrZeroLength.
+//
+// Squared distances are computed from the differences in float64, to a relative
+// error of (D+2)·2⁻⁵³, and k(i) is the minimum of the numbers so computed, also
+// where centroids are almost equally far: products of matrices choose the
+// candidates, with a margin for their rounding. Sums over points are taken in
+// float64, in an order that depends on N alone. Hence the results have the
+// same bits for any number of workers, on every machine and vector tier. A NaN
+// anywhere in the centroids or the points is a NaN in F.
+//
+// Memory beyond the operands is of the order of K·D and of a panel of 128
+// points for each worker, whatever N is. A method takes some 2·N·K·(D+1) flops.
+type Cost[T rev.Float] struct {
+	Out       *T             `rev:"acc"` // F
+	Centroids rev.General[T] `rev:"in"`  // K×D: c, one a row
+	X         rev.General[T] `rev:"in"`  // N×D: x, one a row
+	Workers   int            // 0 means GOMAXPROCS
+}
+
+// NewCost returns the kernel over gonum matrices, sharing their storage. It
+// panics with mat.ErrShape if they differ in columns.
+func NewCost(out *float64, centroids, x *mat.Dense) Cost[float64] {
+	k := Cost[float64]{Out: out, Centroids: rev.ViewDense(centroids), X: rev.ViewDense(x)}
+	k.checkShape()
+	return k
+}
+
+func (k *Cost[T]) checkShape() {
+	if k.Centroids.Cols != k.X.Cols {
+		panic(mat.ErrShape)
+	}
+	if k.Centroids.Rows == 0 && k.X.Rows > 0 {
+		panic(mat.ErrZeroLength)
+	}
+}
+
+func (k *Cost[T]) check() {
+	rev.Check(k)
+	k.checkShape()
+}
+
+// Forward computes Out += F.
+func (k Cost[T]) Forward() {
+	k.check()
+	if k.Out == nil {
+		return
+	}
+	s := k.open()
+	s.run()
+	*k.Out += T(s.cost)
+	s.close()
+}
+
+// Inverse computes Out -= F.
+func (k Cost[T]) Inverse() {
+	k.check()
+	if k.Out == nil {
+		return
+	}
+	s := k.open()
+	s.run()
+	*k.Out -= T(s.cost)
+	s.close()
+}
+
+// Adjoint computes Out -= F and adds to the gradients of g.
+func (k Cost[T]) Adjoint(g Cost[T]) {
+	k.check()
+	rev.CheckLike(&k, &g)
+	gradient := g.Out != nil && (g.Centroids.Data != nil || g.X.Data != nil)
+	if k.Out == nil && !gradient {
+		return
+	}
+	s := k.open()
+	if gradient {
+		s.g, s.weight = g, 2**g.Out
+	}
+	s.run()
+	if k.Out != nil {
+		*k.Out -= T(s.cost)
+	}
+	s.addGradients()
+	s.close()
+}
+
+// Tangent computes Out += F and Ȯut += Ḟ.
+func (k Cost[T]) Tangent(t Cost[T]) {
+	k.check()
+	rev.CheckLike(&k, &t)
+	if k.Out == nil && t.Out == nil {
+		return
+	}
+	s := k.open()
+	s.t = t
+	s.run()
+	if k.Out != nil {
+		*k.Out += T(s.cost)
+	}
+	if t.Out != nil {
+		*t.Out += T(s.dcost)
+	}
+	s.close()
+}
+
+// AdjointTangent computes what Adjoint does, Ȯut -= Ḟ, and adds to the
+// tangents of the gradients in gt.
+func (k Cost[T]) AdjointTangent(g, t, gt Cost[T]) {
+	k.check()
+	rev.CheckLike(&k, &g, &t, &gt)
+	s := k.open()
+	s.g, s.t, s.gt = g, t, gt
+	if g.Out != nil {
+		s.weight = 2 * *g.Out
+	}
+	if gt.Out != nil {
+		s.dweight = 2 * *gt.Out
+	}
+	s.run()
+	if k.Out != nil {
+		*k.Out -= T(s.cost)
+	}
+	if t.Out != nil {
+		*t.Out -= T(s.dcost)
+	}
+	s.addGradients()
+	s.close()
+}
+
+// NewtonDirection stores in the K×D matrix dst the gradient of F with respect
+// to the centroids divided by the diagonal of its Hessian,
+//
+//	dst_k = c_k - m_k = -Σ_{i: k(i)=k} r_i/n_k,
+//
+// where m_k is the mean of the points of centroid k, and zero if it has none. It
+// returns F. Subtracting the direction from the centroids is Newton's step for
+// F, which is Lloyd's step: Bottou and Bengio, Convergence properties of the
+// K-means algorithms, 1995.
+//
+// dst may be the storage of an operand; Out is neither read nor written. It
+// panics with mat.ErrShape if dst does not have the shape of Centroids.
+func (k Cost[T]) NewtonDirection(dst rev.General[T]) T {
+	k.Out = nil
+	k.check()
+	like := Cost[T]{Centroids: dst, X: rev.General[T]{Cols: dst.Cols}}
+	rev.Check(&like)
+	if dst.Rows != k.Centroids.Rows || dst.Cols != k.Centroids.Cols || dst.Data == nil && dst.Rows*dst.Cols > 0 {
+		panic(mat.ErrShape)
+	}
+	return T(k.newton(dst, nil, nil))
+}
+
+// newton does what NewtonDirection says, and stores k(i) and the squared
+// distances of all points where labels and dists are not nil.
+func (k Cost[T]) newton(dst rev.General[T], labels []int, dists []float64) float64 {
+	s := k.open()
+	s.moments, s.allLabels, s.allDists = true, labels, dists
+	s.run()
+	for c, n := range s.counts {
+		row := dst.Row(c)
+		for j := range row {
+			row[j] = 0
+			if n > 0 {
+				row[j] = T(-s.sums[c*s.d+j] / float64(n))
+			}
+		}
+	}
+	cost := s.cost
+	s.close()
+	return cost
+}
