@@ -1,0 +1,135 @@
+package revlinalg
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"revnum/fixed"
+	"revnum/rev"
+	"revnum/rev/revtest"
+	"revnum/ulog"
+)
+
+// logZero returns the log of zero.
+func logZero[T rev.Real]() T {
+	if isFixed[T]() {
+		z := ulog.ZeroLog
+		return T(z)
+	}
+	return T(math.Inf(-1))
+}
+
+// logs returns n logs that are scale times standard normal.
+func logs[T rev.Real](rnd *rand.Rand, n int, scale float64) []T {
+	x := make([]T, n)
+	for i := range x {
+		x[i] = fixed.Of[T](scale * rnd.NormFloat64())
+	}
+	return x
+}
+
+func logProdSpec[T rev.Real]() revtest.Spec[LogProd[T]] {
+	problem := func(rnd *rand.Rand, size int) LogProd[T] {
+		return LogProd[T]{Out: new(T), X: rev.ViewSlice(logs[T](rnd, size, 2))}
+	}
+	return revtest.Spec[LogProd[T]]{
+		New:  problem,
+		Free: []string{"X.N"},
+		Failing: func(rnd *rand.Rand, size int) LogProd[T] {
+			k := problem(rnd, size+1)
+			k.X.Data[rnd.IntN(size+1)] = logZero[T]()
+			return k
+		},
+	}
+}
+
+func TestLogProd(t *testing.T) {
+	t.Run("float64", func(t *testing.T) { revtest.Fallible(t, logProdSpec[float64]()) })
+	t.Run("float32", func(t *testing.T) { revtest.Fallible(t, logProdSpec[float32]()) })
+	t.Run("fixed", func(t *testing.T) { revtest.Fallible(t, logProdSpec[fixed.Q43]()) })
+}
+
+// group is the order of the group of positive numbers of ulog.Fixed.
+var group = new(big.Int).SetUint64(math.MaxUint64)
+
+// sameLog reports whether the log x is n units modulo 2⁶⁴-1.
+func sameLog(x fixed.Q43, n *big.Int) bool {
+	d := new(big.Int).Sub(big.NewInt(int64(x)), n)
+	return x != ulog.ZeroLog && d.Mod(d, group).Sign() == 0
+}
+
+// anyLog returns a log of any size that is not that of zero.
+func anyLog(rnd *rand.Rand) fixed.Q43 {
+	for {
+		x := fixed.Q43(rnd.Uint64()) >> rnd.IntN(64)
+		if x != ulog.ZeroLog {
+			return x
+		}
+	}
+}
+
+func TestLogProdFixedIsExact(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(6, 1))
+	for range 20_000 {
+		out := anyLog(rnd)
+		before, want := out, big.NewInt(int64(out))
+		x := make([]fixed.Q43, rnd.IntN(6))
+		for i := range x {
+			x[i] = anyLog(rnd)
+			want.Add(want, big.NewInt(int64(x[i])))
+		}
+		k := LogProd[fixed.Q43]{Out: &out, X: rev.ViewSlice(x)}
+		if err := k.Forward(); err != nil {
+			t.Fatal(err)
+		}
+		if !sameLog(out, want) {
+			t.Fatalf("%v · Π %v: got %v", before, x, out)
+		}
+		if err := k.Inverse(); err != nil || out != before {
+			t.Fatalf("%v · Π %v: Inverse leaves %v, %v", before, x, out, err)
+		}
+	}
+}
+
+func TestLogProdOfZero(t *testing.T) {
+	zero := ulog.ZeroLog
+	x := []fixed.Q43{fixed.Of[fixed.Q43](1), 5}
+	k := LogProd[fixed.Q43]{Out: &zero, X: rev.ViewSlice(x)}
+	if err := errors.Join(k.Forward(), k.Forward(), k.Inverse()); err != nil || zero != ulog.ZeroLog {
+		t.Errorf("zero becomes %v, %v", zero, err)
+	}
+	inf := math.Inf(1)
+	for _, test := range []struct {
+		x    float64
+		want error
+	}{{-inf, ulog.ErrDivideByZero}, {inf, ulog.ErrUndefined}, {math.NaN(), ulog.ErrNaN}} {
+		out := 1.0
+		k := LogProd[float64]{Out: &out, X: rev.ViewSlice([]float64{2, test.x})}
+		if err := k.Forward(); !errors.Is(err, test.want) || out != 1 {
+			t.Errorf("factor of log %v: %v, out %v", test.x, err, out)
+		}
+	}
+}
+
+// The likelihood of independent observations, undone to the bit.
+func ExampleLogProd() {
+	likelihood := ulog.Fixed{} // 1
+	observations := make([]ulog.Fixed, 10_000)
+	for i := range observations {
+		observations[i] = ulog.NewFixed(1e-3 / float64(i+1))
+	}
+	k := LogProd[fixed.Q43]{Out: &likelihood.Log, X: rev.ViewSlice(ulog.FixedLogs(observations))}
+	fmt.Println(k.Forward())
+	fmt.Printf("%.4v\n", likelihood)
+	fmt.Println(k.Inverse())
+	fmt.Println(likelihood == ulog.Fixed{})
+	// Output:
+	// <nil>
+	// 3.513e-65660
+	// <nil>
+	// true
+}

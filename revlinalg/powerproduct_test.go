@@ -1,0 +1,176 @@
+package revlinalg
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/fixed"
+	"revnum/rev"
+	"revnum/rev/revtest"
+	"revnum/ulog"
+)
+
+func powerProductSpec[T rev.Real]() revtest.Spec[PowerProduct[T]] {
+	problem := func(rnd *rand.Rand, size int) PowerProduct[T] {
+		n := (size + 3) / 2
+		return PowerProduct[T]{
+			Y: rev.ViewSlice(make([]T, size)),
+			A: rev.NewGeneral(size, n, logs[T](rnd, size*n, 1)),
+			X: rev.ViewSlice(logs[T](rnd, n, 2)),
+		}
+	}
+	return revtest.Spec[PowerProduct[T]]{
+		New: problem,
+		Failing: func(rnd *rand.Rand, size int) PowerProduct[T] {
+			k := problem(rnd, size)
+			k.X.Data[rnd.IntN(k.X.N)] = logZero[T]()
+			return k
+		},
+	}
+}
+
+func TestPowerProduct(t *testing.T) {
+	t.Run("float64", func(t *testing.T) { revtest.Fallible(t, powerProductSpec[float64]()) })
+	t.Run("float32", func(t *testing.T) { revtest.Fallible(t, powerProductSpec[float32]()) })
+	t.Run("fixed", func(t *testing.T) { revtest.Fallible(t, powerProductSpec[fixed.Q43]()) })
+}
+
+// Whole powers are exact in the group of ulog.Fixed, and every power is undone
+// to the bit, whatever wraps.
+func TestPowerProductFixedIsExact(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(7, 1))
+	for trial := range 5000 {
+		m, n := 1+rnd.IntN(3), rnd.IntN(5)
+		whole := trial%2 == 0
+		y, x, a := make([]fixed.Q43, m), make([]fixed.Q43, n), rev.NewGeneral[fixed.Q43](m, n, nil)
+		for j := range x {
+			x[j] = anyLog(rnd)
+		}
+		for i := range a.Data {
+			a.Data[i] = anyLog(rnd)
+			if whole {
+				a.Data[i] = a.Data[i] >> 43 << 43
+			}
+		}
+		want := make([]*big.Int, m)
+		for i := range y {
+			y[i] = anyLog(rnd)
+			want[i] = big.NewInt(int64(y[i]))
+			for j, v := range a.Row(i) {
+				want[i].Add(want[i], new(big.Int).Mul(big.NewInt(int64(v>>43)), big.NewInt(int64(x[j]))))
+			}
+		}
+		before := append([]fixed.Q43(nil), y...)
+		k := PowerProduct[fixed.Q43]{Y: rev.ViewSlice(y), A: a, X: rev.ViewSlice(x)}
+		if err := k.Forward(); err != nil {
+			t.Fatal(err)
+		}
+		for i := range y {
+			if whole && !sameLog(y[i], want[i]) {
+				t.Fatalf("trial %d: y[%d] = %v", trial, i, y[i])
+			}
+		}
+		if err := k.Adjoint(PowerProduct[fixed.Q43]{}); err != nil {
+			t.Fatal(err)
+		}
+		for i := range y {
+			if y[i] != before[i] {
+				t.Fatalf("trial %d: Adjoint leaves y[%d] = %v, was %v", trial, i, y[i], before[i])
+			}
+		}
+	}
+}
+
+// Each fractional power is rounded once, as by ulog.
+func TestPowerProductFixedRounds(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(7, 2))
+	for range 10_000 {
+		x := fixed.Of[fixed.Q43](100 * rnd.NormFloat64())
+		a := fixed.Of[fixed.Q43](3 * rnd.NormFloat64())
+		y := make([]fixed.Q43, 1)
+		k := PowerProduct[fixed.Q43]{Y: rev.ViewSlice(y), A: rev.NewGeneral(1, 1, []fixed.Q43{a}), X: rev.ViewSlice([]fixed.Q43{x})}
+		if err := k.Forward(); err != nil {
+			t.Fatal(err)
+		}
+		exact := new(big.Rat).SetFrac(
+			new(big.Int).Mul(big.NewInt(int64(x)), big.NewInt(int64(a))), new(big.Int).Lsh(big.NewInt(1), 43))
+		off, _ := exact.Sub(exact, new(big.Rat).SetInt64(int64(y[0]))).Float64()
+		if math.Abs(off) > 0.5 {
+			t.Fatalf("%v^%v: off by %v units", x, a, off)
+		}
+	}
+}
+
+func TestPowerProductErrors(t *testing.T) {
+	inf := math.Inf(1)
+	for _, test := range []struct {
+		a, x []float64
+		want error
+	}{
+		{[]float64{0, 1}, []float64{-inf, 1}, ulog.ErrDivideByZero},
+		{[]float64{1, 1}, []float64{1, inf}, ulog.ErrUndefined},
+		{[]float64{1, 1}, []float64{math.NaN(), 1}, ulog.ErrNaN},
+		{[]float64{1, inf}, []float64{1, 1}, ulog.ErrUndefined},
+		{[]float64{math.NaN(), 1}, []float64{1, 1}, ulog.ErrUndefined},
+	} {
+		y := []float64{1}
+		k := PowerProduct[float64]{Y: rev.ViewSlice(y), A: rev.NewGeneral(1, 2, test.a), X: rev.ViewSlice(test.x)}
+		if err := k.Forward(); !errors.Is(err, test.want) || y[0] != 1 {
+			t.Errorf("x of logs %v to powers %v: %v, y %v", test.x, test.a, err, y)
+		}
+	}
+}
+
+// The speed of light and the constant of gravitation give units of length and
+// time; the derivatives are the exponents.
+func ExamplePowerProduct() {
+	x := mat.NewVecDense(3, []float64{math.Log(1.054571817e-34), math.Log(6.67430e-11), math.Log(299792458)})
+	planck := mat.NewDense(2, 3, []float64{
+		0.5, 0.5, -1.5, // length: √(ħG/c³)
+		0.5, 0.5, -2.5, // time: √(ħG/c⁵)
+	})
+	y := mat.NewVecDense(2, nil)
+	k := NewPowerProduct(y, planck, x)
+	if err := k.Forward(); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.4v\n", ulog.OfLogs(y.RawVector().Data))
+
+	gy, gx := mat.NewVecDense(2, []float64{1, 0}), mat.NewVecDense(3, nil)
+	if err := k.Adjoint(PowerProduct[float64]{Y: rev.ViewVec(gy), X: rev.ViewVec(gx)}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(gx.RawVector().Data)
+	// Output:
+	// [1.616e-35 5.391e-44]
+	// [0.5 0.5 -1.5]
+}
+
+func BenchmarkPowerProduct(b *testing.B) {
+	const n = 64
+	rnd := rand.New(rand.NewPCG(7, 3))
+	b.Run("float64", func(b *testing.B) { benchmarkPowerProduct[float64](b, rnd, n) })
+	b.Run("fixed", func(b *testing.B) { benchmarkPowerProduct[fixed.Q43](b, rnd, n) })
+}
+
+func benchmarkPowerProduct[T rev.Real](b *testing.B, rnd *rand.Rand, n int) {
+	k := PowerProduct[T]{
+		Y: rev.ViewSlice(make([]T, n)),
+		A: rev.NewGeneral(n, n, logs[T](rnd, n*n, 1)),
+		X: rev.ViewSlice(logs[T](rnd, n, 1)),
+	}
+	for b.Loop() {
+		if err := k.Forward(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	reportFlops(b, 2*n*n)
+}
