@@ -163,6 +163,25 @@ func benchMatMul[T rev.Real](b *testing.B, name string, n int, k, g MatMul[T]) {
 	})
 }
 
+func scalarMatMul(n int, c, a, b []float64) {
+	for i := range n {
+		row := c[i*n:][:n]
+		for l, v := range a[i*n:][:n] {
+			for j, w := range b[l*n:][:n] {
+				row[j] += v * w
+			}
+		}
+	}
+}
+
+func scalarDot(x, y []float64) float64 {
+	s := 0.0
+	for i, v := range x {
+		s += v * y[i]
+	}
+	return s
+}
+
 // Loops to compare with: float64 without vector code, and fixed point as it
 // would be written for one type by hand, B by columns.
 func BenchmarkMatMulLoops(b *testing.B) {
@@ -171,14 +190,7 @@ func BenchmarkMatMulLoops(b *testing.B) {
 	b.Run("float64/n=256", func(b *testing.B) {
 		s := randomMatMul[float64](rnd, n, n, n, false, false)
 		for b.Loop() {
-			for i := range n {
-				row := s.C.Data[i*n:][:n]
-				for l, a := range s.A.Data[i*n:][:n] {
-					for j, v := range s.B.Data[l*n:][:n] {
-						row[j] += a * v
-					}
-				}
-			}
+			scalarMatMul(n, s.C.Data, s.A.Data, s.B.Data)
 		}
 		reportFlops(b, 2*n*n*n)
 	})
@@ -207,11 +219,7 @@ func BenchmarkDotTypes(b *testing.B) {
 		x, y := vectorOf[float64](rnd, n).Data, vectorOf[float64](rnd, n).Data
 		r := 0.0
 		for b.Loop() {
-			s := 0.0
-			for i, v := range x {
-				s += v * y[i]
-			}
-			r += s
+			r += scalarDot(x, y)
 		}
 		reportFlops(b, 2*n)
 	})
