@@ -194,7 +194,8 @@ func (k Unitary[T]) InverseTangent(t Unitary[T]) {
 }
 
 // AdjointTangent computes what Adjoint and InverseTangent do, and in gt the
-// tangents of the cotangents.
+// tangents of the cotangents, which want all operands of g and t: what would
+// come of one that is nil is left out.
 func (k Unitary[T]) AdjointTangent(g, t, gt Unitary[T]) {
 	k.check()
 	rev.CheckLike(&k, &g, &t, &gt)
