@@ -244,13 +244,14 @@ func (w *byPanel[T]) Block(worker, b int) {
 func (s *sweep[T]) score(p *panelScratch[T], first, n int) {
 	d := s.d
 	norms := &p.threshold
-	clear(norms[:n])
 	for i := range n {
+		var norm float64
 		for j, v := range s.k.X.Row(first + i) {
 			v -= s.shift[j]
 			p.points[j*panel+i] = v
-			norms[i] += float64(v) * float64(v)
+			norm += float64(v) * float64(v)
 		}
+		norms[i] = norm
 		p.points[d*panel+i] = 1
 	}
 

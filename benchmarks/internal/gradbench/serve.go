@@ -41,10 +41,11 @@ type function func(input json.RawMessage, workers int) (call func(), output func
 
 // modules has the functions of each module.
 var modules = map[string]map[string]function{
-	"hello": {"square": square, "double": double},
-	"gmm":   {"objective": gmmObjective, "jacobian": gmmJacobian},
-	"lse":   {"primal": lsePrimal, "gradient": lseGradient},
-	"llsq":  {"primal": llsqPrimal, "gradient": llsqGradient},
+	"hello":  {"square": square, "double": double},
+	"gmm":    {"objective": gmmObjective, "jacobian": gmmJacobian},
+	"lse":    {"primal": lsePrimal, "gradient": lseGradient},
+	"llsq":   {"primal": llsqPrimal, "gradient": llsqGradient},
+	"kmeans": {"cost": kmeansCost, "dir": kmeansDirection},
 }
 
 // names returns the keys of m as a list for people.

@@ -428,6 +428,7 @@ func FuzzServe(f *testing.F) {
 	f.Add(`{"id":2,"kind":"evaluate","module":"gmm","function":"jacobian"`)
 	f.Add(`{"id":2,"kind":"evaluate","module":"lse","function":"gradient","input":{"x":[1,2,3]}}`)
 	f.Add(`{"id":2,"kind":"evaluate","module":"llsq","function":"gradient","input":{"x":[1,2,3],"n":3}}`)
+	f.Add(`{"id":2,"kind":"evaluate","module":"kmeans","function":"dir","input":{"points":[[1,2],[3,4]],"centroids":[[1,1]]}}`)
 	f.Fuzz(func(t *testing.T, in string) {
 		if strings.Contains(strings.ToLower(in), "min_") {
 			return // may rightly take an hour
