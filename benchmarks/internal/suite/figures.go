@@ -84,7 +84,7 @@ func timesFigure(all []series) (*plot.Plot, error) {
 	p := figure.New("Gradient with value (solid) and objective (dashed), one worker", "parameters", "time")
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
 	p.X.Tick.Marker = decades(count)
-	p.Y.Tick.Marker = decades(seconds)
+	p.Y.Tick.Marker = decades(Seconds)
 	for i, s := range all {
 		j, jPoints, err := plotter.NewLinePoints(s.points(func(r Result) float64 { return r.J }))
 		if err != nil {

@@ -122,9 +122,9 @@ func Measure(p *Problem, d time.Duration, row func(Result)) error {
 		r := Result{Family: p.Family, Sizes: p.Sizes, Workers: w, Series: p.Series, Params: p.Params, single: p.Single,
 			Deriv: Error(math.NaN()), Trip: Error(math.NaN())}
 		r.Extra = extraMemory(in)
-		r.F = shortest(d, in.F)
+		r.F = Shortest(d, in.F)
 		if in.J != nil {
-			r.J = shortest(d, in.J)
+			r.J = Shortest(d, in.J)
 			r.Ratio = r.J / r.F
 		}
 		r.RateF = p.FlopsF / r.F
@@ -133,7 +133,7 @@ func Measure(p *Problem, d time.Duration, row func(Result)) error {
 		}
 		r.Bytes = p.BytesF / r.F
 		if in.Against != nil {
-			r.Against, r.AgainstTime = in.AgainstName, shortest(d, in.Against)/r.F
+			r.Against, r.AgainstTime = in.AgainstName, Shortest(d, in.Against)/r.F
 		}
 		if w == 1 {
 			// What the checks say does not depend on the workers, if the bits do not.
@@ -176,9 +176,9 @@ func extraMemory(in *Instance) int64 {
 	return int64(after.TotalAlloc - before.TotalAlloc)
 }
 
-// shortest returns the seconds of one call of f: the best of many batches, each
+// Shortest returns the seconds of one call of f: the best of many batches, each
 // of about a millisecond, within the time d, and of three calls at the least.
-func shortest(d time.Duration, f func()) float64 {
+func Shortest(d time.Duration, f func()) float64 {
 	batch := func(repeats int) time.Duration {
 		start := time.Now()
 		for range repeats {

@@ -29,11 +29,11 @@ func (r *Report) WriteTable(w io.Writer) error {
 	}}
 	for _, x := range r.Results {
 		cells := []string{
-			x.Family, x.Sizes, strconv.Itoa(x.Workers), seconds(x.F), "-", "-",
+			x.Family, x.Sizes, strconv.Itoa(x.Workers), Seconds(x.F), "-", "-",
 			"-", "-", "-", "-", bytes(x.Extra), relative(x.Deriv), relative(x.Trip), x.notes(),
 		}
 		if x.J > 0 {
-			cells[4], cells[5] = seconds(x.J), fmt.Sprintf("%.2f", x.Ratio)
+			cells[4], cells[5] = Seconds(x.J), fmt.Sprintf("%.2f", x.Ratio)
 		}
 		if x.RateF > 0 {
 			cells[6], cells[7] = fmt.Sprintf("%.1f", x.RateF/1e9), percent(x.PeakF)
@@ -97,8 +97,8 @@ func relative(e Error) string {
 	return fmt.Sprintf("%.1e", float64(e))
 }
 
-// seconds returns s with three digits and a unit.
-func seconds(s float64) string {
+// Seconds returns s with three digits and a unit.
+func Seconds(s float64) string {
 	switch {
 	case s < 1e-6:
 		return fmt.Sprintf("%.3g ns", s*1e9)

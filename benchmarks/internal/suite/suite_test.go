@@ -153,8 +153,8 @@ func TestTable(t *testing.T) {
 
 func TestUnits(t *testing.T) {
 	for s, want := range map[float64]string{640e-9: "640 ns", 21.9e-6: "21.9 µs", 0.00487: "4.87 ms", 1.07: "1.07 s"} {
-		if got := seconds(s); got != want {
-			t.Errorf("seconds(%v) = %q, want %q", s, got, want)
+		if got := Seconds(s); got != want {
+			t.Errorf("Seconds(%v) = %q, want %q", s, got, want)
 		}
 	}
 	for n, want := range map[int64]string{0: "0 B", 500: "500 B", 20 << 10: "20 KiB", 39 << 20: "39 MiB"} {
