@@ -59,7 +59,8 @@ import (
 // but for the same elements.
 //
 // The scratch is as large as A, B and C together in float64, twice that with
-// tangents, and is kept for the next call.
+// tangents, and five numbers for each element that is computed directly. It is
+// kept for the next call.
 type LogMul[T rev.Float] struct {
 	C       rev.General[T] `rev:"inout"`
 	A       rev.General[T] `rev:"in"`

@@ -143,28 +143,35 @@ func logMulCase(rnd *rand.Rand, kind, m, l, n int) (a, b []float64) {
 const logMulCases = 6
 
 func TestLogMulBound(t *testing.T) {
+	t.Run("float64", func(t *testing.T) { testLogMulBound[float64](t, 0) })
+	t.Run("float32", func(t *testing.T) { testLogMulBound[float32](t, 0x1p-24) })
+}
+
+// testLogMulBound allows for the error of LogMul in float64 and for the relative
+// error half in the result.
+func testLogMulBound[T rev.Float](t *testing.T, half float64) {
 	rnd := rand.New(rand.NewPCG(5, 1))
 	worst := 0.0
 	for trial := range 120 {
 		m, l, n := 1+rnd.IntN(20), 1+rnd.IntN(40), 1+rnd.IntN(20)
-		a, b := logMulCase(rnd, trial%logMulCases, m, l, n)
-		c := make([]float64, m*n)
+		a64, b64 := logMulCase(rnd, trial%logMulCases, m, l, n)
+		a, b, c := rounded[T](a64), rounded[T](b64), make([]T, m*n)
 		for i := range c {
-			c[i] = math.Inf(-1)
+			c[i] = T(math.Inf(-1))
 		}
-		LogMul[float64]{C: rev.NewGeneral(m, n, c), A: rev.NewGeneral(m, l, a), B: rev.NewGeneral(l, n, b)}.Forward()
+		LogMul[T]{C: rev.NewGeneral(m, n, c), A: rev.NewGeneral(m, l, a), B: rev.NewGeneral(l, n, b)}.Forward()
 		for i := range m {
 			for j := range n {
 				var terms []*big.Float
 				alpha, beta := math.Inf(-1), math.Inf(-1)
 				for r := range l {
-					x, y := a[i*l+r], b[r*n+j]
+					x, y := float64(a[i*l+r]), float64(b[r*n+j])
 					alpha, beta = max(alpha, x), max(beta, y)
 					if !math.IsInf(x+y, -1) {
 						terms = append(terms, exact(x, y))
 					}
 				}
-				got := c[i*n+j]
+				got := float64(c[i*n+j])
 				if terms == nil {
 					if !isLogZero(got) {
 						t.Fatalf("case %d: c[%d,%d] = %v, want -Inf", trial%logMulCases, i, j, got)
@@ -173,7 +180,7 @@ func TestLogMulBound(t *testing.T) {
 				}
 				top, rest := bigLogSum(terms)
 				k := float64(l)
-				bound := (2*math.Abs(alpha+beta) + 3*math.Abs(got) + 3*min(300, alpha+beta-got) + 2*math.Log(k) + k + 16) * 0x1p-53
+				bound := (2*math.Abs(alpha+beta)+3*math.Abs(got)+3*min(300, alpha+beta-got)+2*math.Log(k)+k+16)*0x1p-53 + half*math.Abs(got)
 				e := math.Abs(logError(got, top, rest))
 				if !(e <= bound) {
 					t.Fatalf("case %d: c[%d,%d] = %v has error %.3g, want at most %.3g", trial%logMulCases, i, j, got, e, bound)
@@ -183,6 +190,47 @@ func TestLogMulBound(t *testing.T) {
 		}
 	}
 	t.Logf("largest error: %.2f of the bound", worst)
+}
+
+func rounded[T rev.Float](x []float64) []T {
+	r := make([]T, len(x))
+	for i, v := range x {
+		r[i] = T(v)
+	}
+	return r
+}
+
+// The shares in a sum that is put in the place of a zero sum to 1, however
+// large its log is and however it was computed.
+func TestLogMulShares(t *testing.T) {
+	t.Run("float64", func(t *testing.T) { testLogMulShares[float64](t, 0x1p-52) })
+	t.Run("float32", func(t *testing.T) { testLogMulShares[float32](t, 0x1p-23) })
+}
+
+func testLogMulShares[T rev.Float](t *testing.T, eps float64) {
+	rnd := rand.New(rand.NewPCG(5, 4))
+	for trial := range 300 {
+		l := 1 + rnd.IntN(40)
+		a, b := logMulCase(rnd, trial%logMulCases, 1, l, 1)
+		c, gc, ga := []T{T(math.Inf(-1))}, []T{1}, make([]T, l)
+		k := LogMul[T]{C: rev.NewGeneral(1, 1, c), A: rev.NewGeneral(1, l, rounded[T](a)), B: rev.NewGeneral(l, 1, rounded[T](b))}
+		k.Forward()
+		want := 1.0
+		if isLogZero(c[0]) {
+			want = 0
+		}
+		k.Adjoint(LogMul[T]{C: rev.NewGeneral(1, 1, gc), A: rev.NewGeneral(1, l, ga)})
+		sum := 0.0
+		for _, w := range ga {
+			sum += float64(w)
+		}
+		if !(math.Abs(sum-want) <= (float64(l)+4)*eps) {
+			t.Errorf("case %d: %d shares sum to %v", trial%logMulCases, l, sum)
+		}
+		if !isLogZero(c[0]) || (gc[0] != 0 && want != 0) {
+			t.Errorf("case %d: Adjoint leaves %v with cotangent %v", trial%logMulCases, c[0], gc[0])
+		}
+	}
 }
 
 // plainLogMul is LogMul without any cleverness: C ⊕= A·B, and the gradients for

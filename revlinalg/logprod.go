@@ -138,7 +138,7 @@ func checkFactors[T rev.Real](kernel string, x rev.Vector[T]) error {
 			if fixed.Q43(v) == ulog.ZeroLog {
 				err = ulog.ErrDivideByZero
 			}
-		case v-v == 0:
+		case isFinite(float64(v)):
 		case v < 0:
 			err = ulog.ErrDivideByZero
 		case v > 0:

@@ -147,6 +147,12 @@ func TestLogSumIntoZero(t *testing.T) {
 		if gout != 0 {
 			t.Errorf("cotangent of zero is %v", gout)
 		}
+		lost := gout
+		k.InverseAdjoint(LogSum[float32]{Out: &lost})
+		if lost == lost {
+			t.Errorf("InverseAdjoint makes %v of a cotangent that is lost", lost)
+		}
+		k.Inverse()
 		sum := 0.0
 		for i, g := range gx {
 			sum += float64(g)

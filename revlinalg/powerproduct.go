@@ -94,7 +94,7 @@ func (k PowerProduct[T]) checkNumbers() error {
 	}
 	for i := range k.A.Rows {
 		for j, a := range k.A.Row(i) {
-			if a-a != 0 {
+			if !isFinite(float64(a)) {
 				return fmt.Errorf("revlinalg: PowerProduct: exponent %d, %d is %v: %w", i, j, a, ulog.ErrUndefined)
 			}
 		}
