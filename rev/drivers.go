@@ -6,7 +6,7 @@ import (
 
 // Gradient runs p on s and back again, and returns the value of the scalar
 // output after p. It adds the gradient of the output with respect to the whole
-// state before p to g. s is as it was.
+// state before p to g. s is as it was, up to what Inverse rounds.
 //
 // What g holds on entry are cotangents of the state after p, so it should be
 // zero unless that is what is wanted; the output's own cotangent gets 1 added.
@@ -25,7 +25,7 @@ func Gradient[S any, T Real](p Step[S], output func(s *S) *T, s, g *S) (T, error
 
 // HessianVector returns the value of the scalar output of p on s, adds its
 // gradient to g as Gradient does, and adds the product of its Hessian with the
-// direction t to h. s is as it was, and so is t up to rounding.
+// direction t to h. s and t are as they were, up to what Inverse rounds.
 //
 // g and h should be zero on entry, and so should t but for the direction. On an
 // error s is as it was, and g, t and h are not to be used.
@@ -42,7 +42,8 @@ func HessianVector[S any, T Real](p Step[S], output func(s *S) *T, s, g, t, h *S
 }
 
 // Hessian stores in dst the Hessian of the scalar output of p on s with respect
-// to the inputs, and returns the value of the output. s is as it was.
+// to the inputs, and returns the value of the output. s is as it was, up to
+// what Inverse rounds.
 //
 // It takes a HessianVector for each input. zero returns a new state of the
 // shapes of s, with all operands zero, for cotangents and tangents; it is
