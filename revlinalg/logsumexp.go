@@ -265,10 +265,10 @@ func (p *lsePart) add(maximum, sum float64) {
 	case maximum == math.Inf(-1):
 		// exp(-Inf) = 0 for all of them.
 	case math.IsNaN(maximum) || math.IsInf(maximum, 1) || maximum > p.max:
-		p.sum = p.sum*math.Exp(p.max-maximum) + sum
+		p.sum = float64(p.sum*math.Exp(p.max-maximum)) + sum
 		p.max = maximum
 	default:
-		p.sum += sum * math.Exp(maximum-p.max)
+		p.sum += float64(sum * math.Exp(maximum-p.max))
 	}
 }
 
@@ -313,7 +313,7 @@ func lseBlock[T rev.Float](w *logSumExp[T], worker, part int) {
 		if w.gt.Out != nil {
 			dgout = float64(*w.gt.Out)
 		}
-		addElements(w.gt.X, lo, T((dgout-gout*w.tau)/w.sum), e)
+		addElements(w.gt.X, lo, T((dgout-float64(gout*w.tau))/w.sum), e)
 		if w.t.X.Data != nil {
 			simd.MulTo(e, e, elements(bufT, w.t.X, lo, n))
 			addElements(w.gt.X, lo, T(gout/w.sum), e)

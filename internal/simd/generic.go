@@ -294,7 +294,7 @@ func log64(x float64) float64 {
 	odd := math.FMA(math.FMA(p5, w, p3), w, p1)
 	p := math.FMA(odd, z, even)
 	half := 0.5 * f
-	h := half * f
+	h := float64(half * f)
 	hLo := math.FMA(half, f, -h)
 	g := math.FMA(z, p, h)
 

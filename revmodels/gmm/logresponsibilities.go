@@ -476,7 +476,7 @@ func (s *responsibilityPass[T]) finish() {
 		if s.gt.Factors.Data != nil {
 			row, zc := s.gt.Factors.Row(k), s.moments[u+1+d:]
 			for j := range d {
-				row[j] -= zc[j*d+j] * dq[j*d+j]
+				row[j] -= T(zc[j*d+j] * dq[j*d+j])
 			}
 		}
 	}

@@ -211,7 +211,7 @@ func (t *begin[T]) Block(_, c int) {
 		}
 	}
 	s.bias[c] = s.k.Alpha.Data[c*s.k.Alpha.Inc] + T(sum)
-	s.prior[c] = float64(m*sum) - g2/2*squares
+	s.prior[c] = float64(m*sum) - float64(g2/2*squares)
 
 	if s.tangent {
 		s.unpackTangent(c)
@@ -253,7 +253,7 @@ func (s *sweep[T]) unpackTangent(c int) {
 		}
 	}
 	s.dbias[c] += T(sum)
-	s.dprior[c] = float64(m*sum) - g2*products
+	s.dprior[c] = float64(m*sum) - float64(g2*products)
 	ss := s.s[c*d*d : (c+1)*d*d]
 	simd.Gemm(d, d, d, 0.5, q, 1, d, dq, d, 1, ss, d)
 	simd.Gemm(d, d, d, 0.5, dq, 1, d, q, d, 1, ss, d)
@@ -270,7 +270,7 @@ func (s *sweep[T]) constants() (f, df float64) {
 	}
 	lse := softmax(s.weights)
 	if s.n > 0 {
-		f = -n*d/2*math.Log(2*math.Pi) - n*lse
+		f = float64(-n*d/2*math.Log(2*math.Pi)) - float64(n*lse)
 	}
 	if t := s.t.Alpha; t.Data != nil {
 		var mean float64
@@ -294,7 +294,7 @@ func (s *sweep[T]) constants() (f, df float64) {
 		lg, _ := math.Lgamma((nu - float64(j)) / 2)
 		logGamma += lg
 	}
-	prior := comps * (nu*d*(math.Log(s.k.Prior.Gamma)-math.Ln2/2) - logGamma)
+	prior := comps * (float64(nu*d*(math.Log(s.k.Prior.Gamma)-math.Ln2/2)) - logGamma)
 	var dprior float64
 	for c := range s.comps {
 		prior += s.prior[c]
@@ -302,7 +302,7 @@ func (s *sweep[T]) constants() (f, df float64) {
 			dprior += s.dprior[c]
 		}
 	}
-	return f + sign*prior, df + sign*dprior
+	return f + float64(sign*prior), df + float64(sign*dprior)
 }
 
 // priorOf returns the sign that the prior enters with, M and γ²; all 0 without a
@@ -579,7 +579,7 @@ func (t *finish[T]) Block(worker, k int) {
 	w0, w1, w2 := s.w0[k*s.parts:(k+1)*s.parts], s.w1[k*s.parts*d:], s.w2[k*s.parts*d*d:]
 	join(w0, w1, w2, d, s.cot)
 	if s.g.Alpha.Data != nil {
-		s.g.Alpha.Data[k*s.g.Alpha.Inc] += T(float64(w0[0]) - n*cot*s.weights[k])
+		s.g.Alpha.Data[k*s.g.Alpha.Inc] += T(float64(w0[0]) - float64(n*cot*s.weights[k]))
 	}
 	scratch := s.scratch[worker]
 	qbar := scratch[:d*d]
@@ -591,7 +591,7 @@ func (t *finish[T]) Block(worker, k int) {
 			row := s.g.Factors.Row(k)
 			for j := range d {
 				e := q[j*d+j]
-				row[j] += w0[0] + T(qbar[j*d+j]*e) + T(sign*cot*(m-g2*float64(e)*float64(e)))
+				row[j] += w0[0] + T(qbar[j*d+j]*e) + T(sign*cot*(m-float64(g2*float64(e)*float64(e))))
 			}
 			l, scale := row[d:], T(sign*cot*g2)
 			for j := range d {
@@ -612,7 +612,7 @@ func (t *finish[T]) Block(worker, k int) {
 	dw0, dw1, dw2 := s.dw0[k*s.parts:(k+1)*s.parts], s.dw1[k*s.parts*d:], s.dw2[k*s.parts*d*d:]
 	join(dw0, dw1, dw2, d, 1)
 	if s.gt.Alpha.Data != nil {
-		s.gt.Alpha.Data[k*s.gt.Alpha.Inc] += T(float64(dw0[0]) - n*(dcot*s.weights[k]+cot*s.dweights[k]))
+		s.gt.Alpha.Data[k*s.gt.Alpha.Inc] += T(float64(dw0[0]) - float64(n*(float64(dcot*s.weights[k])+float64(cot*s.dweights[k]))))
 	}
 	// Complete ṁ and Ṁ by what comes of ċ = ẋ - μ̇.
 	if s.t.X.Data != nil {
@@ -645,7 +645,7 @@ func (t *finish[T]) Block(worker, k int) {
 		row := s.gt.Factors.Row(k)
 		for j := range d {
 			e, de := q[j*d+j], dq[j*d+j]
-			prior := sign * (dcot*(m-g2*float64(e)*float64(e)) - 2*cot*g2*float64(e)*float64(de))
+			prior := sign * (float64(dcot*(m-float64(g2*float64(e)*float64(e)))) - float64(2*cot*g2*float64(e)*float64(de)))
 			row[j] += dw0[0] + T(dqbar[j*d+j]*e) + T(qbar[j*d+j]*de) + T(prior)
 		}
 		l, scale, dscale := row[d:], T(sign*cot*g2), T(sign*dcot*g2)
