@@ -99,7 +99,7 @@ mixture and a figure where asked to.
 	cmd.Flags().IntVarP(&k, "components", "k", 3, "number of components")
 	cmd.Flags().IntVar(&opts.Restarts, "restarts", 4, "number of starts from different centres, of which the best is kept")
 	cmd.Flags().IntVar(&opts.MaxIter, "max-iter", 500, "largest number of iterations of a restart")
-	cmd.Flags().Float64Var(&opts.RegCovar, "reg-covar", 0, "about what is added to the diagonal of the covariances; 0 is 1e-6 of the columns' mean variance, negative is nothing")
+	cmd.Flags().Float64Var(&opts.RegCovar, "reg-covar", 0, "about what is added to the diagonal of the covariances; 0 is 1e-6 of the least variance of a column, negative is nothing")
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of the restarts")
 	cmd.Flags().StringVarP(&out, "out", "o", "", "`file` to write the mixture to, as JSON")
 	cmd.Flags().StringVar(&plot, "plot", "", "`file` to draw points and components to ("+strings.Join(figure.Formats, ", ")+")")
