@@ -1,0 +1,255 @@
+package numbers
+
+import (
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"time"
+
+	"revnum/fixed"
+	"revnum/rev"
+	"revnum/revlinalg"
+	"revnum/ulog"
+)
+
+// Bar compares the time of what the library does with that of something else.
+type Bar struct {
+	Name    string  `json:"name"`
+	Against string  `json:"against"`
+	Time    float64 `json:"seconds"` // of one operation
+	Other   float64 `json:"against_seconds"`
+	Ratio   float64 `json:"ratio"` // Time / Other
+	Limit   float64 `json:"limit"` // that Ratio is to stay below
+}
+
+// Met reports whether the bar is met.
+func (b Bar) Met() bool { return b.Ratio <= b.Limit }
+
+// A contest is two functions, and how many operations each call does.
+type contest struct {
+	name, against string
+	limit         float64
+	n, nOther     int
+	run, other    func()
+}
+
+// Bars measures all comparisons, each for about the given time, and hands over
+// each as it is done.
+func Bars(d time.Duration, done func(Bar)) {
+	for _, c := range contests() {
+		a, b := fastest(d, c.run, c.other)
+		a, b = a/float64(c.n), b/float64(c.nOther)
+		done(Bar{Name: c.name, Against: c.against, Time: a, Other: b, Ratio: a / b, Limit: c.limit})
+	}
+}
+
+// NumBars is how many comparisons there are.
+func NumBars() int { return len(contests()) }
+
+// fastest returns the seconds of one call of each function: the shortest of
+// short slices that take turns, so that what else the machine does hits both.
+func fastest(d time.Duration, f, g func()) (a, b float64) {
+	slice := func(f func(), repeats int) float64 {
+		start := time.Now()
+		for range repeats {
+			f()
+		}
+		return time.Since(start).Seconds() / float64(repeats)
+	}
+	repeats := func(f func()) int {
+		n := 1
+		for n < 1<<20 && slice(f, n)*float64(n) < 2e-4 {
+			n *= 2
+		}
+		return n
+	}
+	nf, ng := repeats(f), repeats(g)
+	a, b = math.Inf(1), math.Inf(1)
+	for i, begin := 0, time.Now(); i < 3 || time.Since(begin) < d; i++ {
+		a, b = min(a, slice(f, nf)), min(b, slice(g, ng))
+	}
+	return a, b
+}
+
+// Loops as one would write them by hand for one type, with no kernel around.
+
+func handDotFloat64(x, y []float64) float64 {
+	var s float64
+	y = y[:len(x)]
+	for i, v := range x {
+		s += float64(v * y[i])
+	}
+	return s
+}
+
+// handDotRounded rounds every product, which is the faster way to write it.
+func handDotRounded(x, y []fixed.Q43) fixed.Q43 {
+	var s fixed.Q43
+	y = y[:len(x)]
+	for i, v := range x {
+		s += v.Mul(y[i])
+	}
+	return s
+}
+
+// handDotExact adds up in 128 bits.
+func handDotExact(x, y []fixed.Q43) fixed.Q43 {
+	var hi, lo, c uint64
+	y = y[:len(x)]
+	for i, v := range x {
+		w := y[i]
+		h, l := bits.Mul64(uint64(v), uint64(w))
+		lo, c = bits.Add64(lo, l, 0)
+		hi += h + c - uint64(v>>63&w) - uint64(w>>63&v)
+	}
+	// Half a unit for rounding; ties are not looked at.
+	lo, c = bits.Add64(lo, 1<<(fixed.FracBits-1), 0)
+	return fixed.Q43((hi+c)<<(64-fixed.FracBits) | lo>>fixed.FracBits)
+}
+
+// handMulFloat64 is the product of n×n matrices, row by row of b.
+func handMulFloat64(c, a, b []float64, n int) {
+	for i := range n {
+		ci := c[i*n : (i+1)*n]
+		for l, v := range a[i*n : (i+1)*n] {
+			bl := b[l*n:][:len(ci)]
+			for j := range ci {
+				ci[j] += float64(v * bl[j])
+			}
+		}
+	}
+}
+
+// handMulRounded rounds every product.
+func handMulRounded(c, a, b []fixed.Q43, n int) {
+	for i := range n {
+		ci := c[i*n : (i+1)*n]
+		for l, v := range a[i*n : (i+1)*n] {
+			bl := b[l*n:][:len(ci)]
+			for j := range ci {
+				ci[j] += v.Mul(bl[j])
+			}
+		}
+	}
+}
+
+func contests() []contest {
+	const n = 1000
+	rnd := rand.New(rand.NewPCG(7, 1))
+	x, y, positive := make([]float64, n), make([]float64, n), make([]float64, n)
+	for i := range x {
+		x[i], y[i] = rnd.NormFloat64(), rnd.NormFloat64()
+		positive[i] = math.Abs(x[i])
+	}
+	qx, qy, qp := fixedOf(x), fixedOf(y), fixedOf(positive)
+	ux, uy := ulog.OfLogs(x), ulog.OfLogs(y)
+
+	// What is computed goes here, so that it is.
+	var qr fixed.Q43
+	var fr float64
+	dot := func() {
+		revlinalg.Dot[fixed.Q43]{R: &qr, X: rev.ViewSlice(qx), Y: rev.ViewSlice(qy)}.Forward()
+	}
+	all := []contest{
+		{"Dot over Q43, n=1000", "by hand, products rounded", 2, n, n, dot, func() { qr += handDotRounded(qx, qy) }},
+		{"Dot over Q43, n=1000", "by hand, 128 bits", 2, n, n, dot, func() { qr += handDotExact(qx, qy) }},
+		{"Dot over Q43, n=1000", "scalar float64", 3, n, n, dot, func() { fr += handDotFloat64(x, y) }},
+	}
+
+	const m = 128
+	square := func() []float64 {
+		a := make([]float64, m*m)
+		for i := range a {
+			a[i] = rnd.NormFloat64() / 1000
+		}
+		return a
+	}
+	a, b, c := square(), square(), square()
+	qa, qb, qc := fixedOf(a), fixedOf(b), fixedOf(c)
+	mul := func() {
+		revlinalg.MatMul[fixed.Q43]{
+			C: rev.NewGeneral(m, m, qc), A: rev.NewGeneral(m, m, qa), B: rev.NewGeneral(m, m, qb), Workers: 1,
+		}.Forward()
+	}
+	all = append(all,
+		contest{"MatMul over Q43, n=128", "by hand, products rounded", 2, m * m * m, m * m * m, mul, func() { handMulRounded(qc, qa, qb, m) }},
+		contest{"MatMul over Q43, n=128", "scalar float64", 3, m * m * m, m * m * m, mul, func() { handMulFloat64(c, a, b, m) }},
+		contest{"ulog.Float64.Add", "math.Log1p(math.Exp(x))", 1.5, n, n,
+			func() {
+				var s float64
+				for i, v := range ux {
+					s += v.Add(uy[i]).Log
+				}
+				fr += s
+			},
+			func() {
+				var s float64
+				for i, v := range x {
+					s += max(v, y[i]) + math.Log1p(math.Exp(-math.Abs(v-y[i])))
+				}
+				fr += s
+			}},
+	)
+	for _, f := range []struct {
+		name string
+		x    []float64
+		q    []fixed.Q43
+		on43 func(fixed.Q43) fixed.Q43
+		on64 func(float64) float64
+	}{
+		{"Exp", x, qx, fixed.Exp, math.Exp}, {"Log", positive, qp, fixed.Log, math.Log},
+	} {
+		all = append(all, contest{"fixed." + f.name, "math." + f.name, 3, n, n,
+			func() {
+				var s fixed.Q43
+				for _, v := range f.q {
+					s += f.on43(v)
+				}
+				qr += s
+			},
+			func() {
+				var s float64
+				for _, v := range f.x {
+					s += f.on64(v)
+				}
+				fr += s
+			}})
+	}
+
+	const k = 512
+	la, lb, lc := make([]float64, k*k), make([]float64, k*k), make([]float64, k*k)
+	for i := range la {
+		la[i], lb[i] = rnd.NormFloat64(), rnd.NormFloat64()
+	}
+	return append(all, contest{"LogMul, n=512", "ulog.Float64.Add by element", 0.1, k * k * k, k * k,
+		func() {
+			for i := range lc {
+				lc[i] = math.Inf(-1)
+			}
+			revlinalg.LogMul[float64]{
+				C: rev.NewGeneral(k, k, lc), A: rev.NewGeneral(k, k, la), B: rev.NewGeneral(k, k, lb), Workers: 1,
+			}.Forward()
+		},
+		func() { logMulRow(ulog.OfLogs(lc)[:k], ulog.OfLogs(la)[:k], ulog.OfLogs(lb)) }})
+}
+
+// logMulRow is a row of a product of matrices of logarithmic numbers, element
+// by element.
+func logMulRow(c, a, b []ulog.Float64) {
+	for j := range c {
+		c[j] = ulog.Float64{Log: math.Inf(-1)}
+	}
+	for l, v := range a {
+		for j, w := range b[l*len(c) : (l+1)*len(c)] {
+			c[j] = c[j].Add(v.Mul(w))
+		}
+	}
+}
+
+func fixedOf(x []float64) []fixed.Q43 {
+	q := make([]fixed.Q43, len(x))
+	for i, v := range x {
+		q[i] = fixed.FromFloat64(v)
+	}
+	return q
+}

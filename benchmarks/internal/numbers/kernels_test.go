@@ -1,0 +1,556 @@
+package numbers
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"revnum/fixed"
+	"revnum/rev"
+	"revnum/rev/revtest"
+	"revnum/revlinalg"
+	"revnum/revmodels/gmm"
+	"revnum/revmodels/kmeans"
+)
+
+var update = flag.Bool("update", false, "write docs/numbers.md")
+
+const (
+	root      = "../../.."
+	tableFile = root + "/docs/numbers.md"
+)
+
+// A table is the kernels of one algebra, by number type.
+type table struct {
+	columns []string // number types
+	rows    []*row
+}
+
+type row struct {
+	kernel, equation string
+	cells            map[string]string // by number type; "" is a claim that nobody made
+	derivatives      string
+}
+
+// A claim is that a kernel runs over a type of number. Test reports what is
+// wrong with it; exact is whether Inverse and Adjoint restore every bit.
+type claim struct {
+	kernel   string       // with its package
+	elem     reflect.Type // of the operands
+	test     func(t *testing.T)
+	exact    func() bool
+	second   bool
+	fallible bool
+}
+
+// spec runs what every claim rests on. That the rest of the contract is met is
+// for the tests beside the kernel.
+func spec[K any](make func(rnd *rand.Rand, n int) K) revtest.Spec[K] {
+	elsewhere := "tested beside the kernel"
+	return revtest.Spec[K]{
+		New: make, Sizes: []int{1, 2, 5},
+		RoundTrip: 4 * 55, // of the kernels over logs, in whose tests it is derived
+		Skip: map[revtest.Property]string{
+			revtest.Tangents: elsewhere, revtest.SecondOrder: elsewhere, revtest.SymmetricHessian: elsewhere,
+			revtest.Accumulation: elsewhere, revtest.NilGradients: elsewhere, revtest.NilOutputs: elsewhere,
+			revtest.Overlap: elsewhere, revtest.SharedInputs: elsewhere, revtest.ReadOnly: elsewhere, revtest.Gaps: elsewhere,
+			revtest.Shapes: elsewhere, revtest.NaN: elsewhere, revtest.Extremes: elsewhere, revtest.NoAllocation: elsewhere,
+			revtest.Workers: elsewhere, revtest.Uncall: elsewhere, revtest.Errors: elsewhere,
+		},
+	}
+}
+
+func kernel[K rev.Kernel[K]](make func(rnd *rand.Rand, n int) K) claim {
+	c := newClaim[K](make, func(k K) error { k.Forward(); return nil }, func(k K) error { k.Inverse(); return nil },
+		func(k, g K) error { k.Adjoint(g); return nil })
+	c.test = func(t *testing.T) { revtest.Kernel(t, spec(make)) }
+	var k K
+	_, c.second = any(k).(rev.SecondOrder[K])
+	return c
+}
+
+func fallible[K rev.FallibleKernel[K]](make func(rnd *rand.Rand, n int) K) claim {
+	c := newClaim[K](make, K.Forward, K.Inverse, K.Adjoint)
+	c.test = func(t *testing.T) { revtest.Fallible(t, spec(make)) }
+	var k K
+	_, c.second = any(k).(interface{ AdjointTangent(g, t, gt K) error })
+	c.fallible = true
+	return c
+}
+
+func newClaim[K any](make func(rnd *rand.Rand, n int) K, forward, inverse func(K) error, adjoint func(k, g K) error) claim {
+	typ := reflect.TypeFor[K]()
+	name, _, _ := strings.Cut(typ.Name(), "[")
+	return claim{
+		kernel: strings.TrimPrefix(typ.PkgPath(), "revnum/") + "." + name,
+		elem:   rev.Operands[K]()[0].Elem,
+		exact: func() bool {
+			rnd := rand.New(rand.NewPCG(31, 1))
+			for i := range 40 {
+				k := make(rnd, 1+i%6)
+				before := operandBytes(k)
+				if forward(k) != nil || inverse(k) != nil || !bytes.Equal(operandBytes(k), before) {
+					return false
+				}
+				var none K
+				if forward(k) != nil || adjoint(k, none) != nil || !bytes.Equal(operandBytes(k), before) {
+					return false
+				}
+			}
+			return true
+		},
+	}
+}
+
+// operandBytes returns all elements of the operands of k.
+func operandBytes[K any](k K) []byte {
+	var b bytes.Buffer
+	v := reflect.ValueOf(k)
+	for _, op := range rev.Operands[K]() {
+		f := v.Field(op.Field)
+		if op.Kind == rev.Scalar {
+			fmt.Fprintf(&b, "%x ", f.Elem().Interface())
+			continue
+		}
+		if op.Kind != rev.Slice {
+			f = f.FieldByName("Data")
+		}
+		for i := range f.Len() {
+			fmt.Fprintf(&b, "%x ", f.Index(i).Interface())
+		}
+	}
+	return b.Bytes()
+}
+
+// numbersOf returns random numbers of a standard deviation of 1/2, the
+// accumulators among them not zero: what is added to zero comes back over
+// floats too.
+func numbersOf[T rev.Real](rnd *rand.Rand, n int) []T {
+	x := make([]T, n)
+	for i := range x {
+		x[i] = fixed.Of[T](rnd.NormFloat64() / 2)
+	}
+	return x
+}
+
+func vector[T rev.Real](rnd *rand.Rand, n int) rev.Vector[T] {
+	return rev.ViewSlice(numbersOf[T](rnd, n))
+}
+
+func matrix[T rev.Real](rnd *rand.Rand, r, c int) rev.General[T] {
+	return rev.NewGeneral(r, c, numbersOf[T](rnd, r*c))
+}
+
+func scalar[T rev.Real](rnd *rand.Rand) *T { return &numbersOf[T](rnd, 1)[0] }
+
+func affine[T rev.Real](rnd *rand.Rand, n int) revlinalg.Affine[T] {
+	return revlinalg.Affine[T]{Y: vector[T](rnd, n+1), W: matrix[T](rnd, n+1, n), X: vector[T](rnd, n), B: vector[T](rnd, n+1)}
+}
+
+func matMul[T rev.Real](rnd *rand.Rand, n int) revlinalg.MatMul[T] {
+	return revlinalg.MatMul[T]{C: matrix[T](rnd, n, n+1), A: matrix[T](rnd, n, n+2), B: matrix[T](rnd, n+2, n+1)}
+}
+
+func unitary[T rev.Real](rnd *rand.Rand, n int) revlinalg.Unitary[T] {
+	return revlinalg.Unitary[T]{X: matrix[T](rnd, n+1, 2), Theta: vector[T](rnd, n*(n+1)/2)}
+}
+
+func axpy[T rev.Real](rnd *rand.Rand, n int) revlinalg.Axpy[T] {
+	return revlinalg.Axpy[T]{Y: vector[T](rnd, n), Alpha: scalar[T](rnd), X: vector[T](rnd, n)}
+}
+
+func dot[T rev.Real](rnd *rand.Rand, n int) revlinalg.Dot[T] {
+	return revlinalg.Dot[T]{R: scalar[T](rnd), X: vector[T](rnd, n), Y: vector[T](rnd, n)}
+}
+
+func sum[T rev.Real](rnd *rand.Rand, n int) revlinalg.Sum[T] {
+	return revlinalg.Sum[T]{Out: scalar[T](rnd), X: vector[T](rnd, n)}
+}
+
+func sumSquares[T rev.Real](rnd *rand.Rand, n int) revlinalg.SumSquares[T] {
+	return revlinalg.SumSquares[T]{Out: scalar[T](rnd), X: vector[T](rnd, n)}
+}
+
+func norm2[T rev.Real](rnd *rand.Rand, n int) revlinalg.Norm2[T] {
+	return revlinalg.Norm2[T]{Out: scalar[T](rnd), X: vector[T](rnd, n)}
+}
+
+func frobenius[T rev.Real](rnd *rand.Rand, n int) revlinalg.Frobenius[T] {
+	return revlinalg.Frobenius[T]{Out: scalar[T](rnd), A: matrix[T](rnd, n, n)}
+}
+
+func logSumExp[T rev.Real](rnd *rand.Rand, n int) revlinalg.LogSumExp[T] {
+	return revlinalg.LogSumExp[T]{Out: scalar[T](rnd), X: vector[T](rnd, n)}
+}
+
+func softmax[T rev.Real](rnd *rand.Rand, n int) revlinalg.Softmax[T] {
+	return revlinalg.Softmax[T]{Y: vector[T](rnd, n), X: vector[T](rnd, n)}
+}
+
+func polyLeastSquares[T rev.Float](rnd *rand.Rand, n int) revlinalg.PolyLeastSquares[T] {
+	return revlinalg.PolyLeastSquares[T]{Out: scalar[T](rnd), C: vector[T](rnd, 3), X: vector[T](rnd, n), Y: vector[T](rnd, n)}
+}
+
+func logPosterior[T rev.Float](rnd *rand.Rand, n int) gmm.LogPosterior[T] {
+	return gmm.LogPosterior[T]{
+		Out: scalar[T](rnd), Alpha: vector[T](rnd, 2), Means: matrix[T](rnd, 2, 3), Factors: matrix[T](rnd, 2, 6), X: matrix[T](rnd, n, 3),
+		Prior: gmm.Prior{Gamma: 1, M: 1},
+	}
+}
+
+func cost[T rev.Float](rnd *rand.Rand, n int) kmeans.Cost[T] {
+	return kmeans.Cost[T]{Out: scalar[T](rnd), Centroids: matrix[T](rnd, 2, 3), X: matrix[T](rnd, n, 3)}
+}
+
+func fixedLogPosterior(rnd *rand.Rand, n int) gmm.FixedLogPosterior {
+	type q = fixed.Q43
+	return gmm.FixedLogPosterior{
+		Out: scalar[q](rnd), Alpha: vector[q](rnd, 2), Means: matrix[q](rnd, 2, 3), Factors: matrix[q](rnd, 2, 6), X: matrix[q](rnd, n, 3),
+		Prior: gmm.Prior{Gamma: 1, M: 1},
+	}
+}
+
+// Outputs that are logs of sums are not much smaller than what is added.
+
+func logOutputs[T rev.Float](rnd *rand.Rand, n, terms int) []T {
+	x := numbersOf[T](rnd, n)
+	for i := range x {
+		x[i] += T(math.Log(float64(1 + terms)))
+	}
+	return x
+}
+
+func logSum[T rev.Float](rnd *rand.Rand, n int) revlinalg.LogSum[T] {
+	return revlinalg.LogSum[T]{Out: &logOutputs[T](rnd, 1, n)[0], X: vector[T](rnd, n)}
+}
+
+func logDot[T rev.Float](rnd *rand.Rand, n int) revlinalg.LogDot[T] {
+	return revlinalg.LogDot[T]{Out: &logOutputs[T](rnd, 1, n)[0], X: vector[T](rnd, n), Y: vector[T](rnd, n)}
+}
+
+func logMul[T rev.Float](rnd *rand.Rand, n int) revlinalg.LogMul[T] {
+	return revlinalg.LogMul[T]{C: rev.NewGeneral(n, n, logOutputs[T](rnd, n*n, n)), A: matrix[T](rnd, n, n), B: matrix[T](rnd, n, n)}
+}
+
+func logMulElem[T rev.Float](rnd *rand.Rand, n int) revlinalg.LogMulElem[T] {
+	return revlinalg.LogMulElem[T]{Z: rev.ViewSlice(logOutputs[T](rnd, n, 1)), X: vector[T](rnd, n), Y: vector[T](rnd, n)}
+}
+
+func logProd[T rev.Real](rnd *rand.Rand, n int) revlinalg.LogProd[T] {
+	return revlinalg.LogProd[T]{Out: scalar[T](rnd), X: vector[T](rnd, n)}
+}
+
+func powerProduct[T rev.Real](rnd *rand.Rand, n int) revlinalg.PowerProduct[T] {
+	return revlinalg.PowerProduct[T]{Y: vector[T](rnd, n), A: matrix[T](rnd, n, n+1), X: vector[T](rnd, n+1)}
+}
+
+func logResponsibilities[T rev.Float](rnd *rand.Rand, n int) gmm.LogResponsibilities[T] {
+	return gmm.LogResponsibilities[T]{
+		R: matrix[T](rnd, n, 2), Alpha: vector[T](rnd, 2), Means: matrix[T](rnd, 2, 3), Factors: matrix[T](rnd, 2, 6), X: matrix[T](rnd, n, 3),
+	}
+}
+
+const (
+	sumOfLogs  = "the log of a sum is rounded, so what was added cannot be taken out to the bit"
+	signedLogs = "the operands are logs, which carry no sign"
+)
+
+// listed are all kernels: what they compute, the claims, and why others are not
+// made.
+var listed = []struct {
+	equation string
+	claims   []claim
+	why      map[string]string // by number type
+}{
+	{"y += W·x + b", []claim{kernel(affine[float64]), kernel(affine[float32]), kernel(affine[fixed.Q43])}, nil},
+	{"C += op(A)·op(B)", []claim{kernel(matMul[float64]), kernel(matMul[float32]), kernel(matMul[fixed.Q43])}, nil},
+	{"X <- U(θ)·X", []claim{kernel(unitary[float64]), kernel(unitary[float32]), kernel(unitary[fixed.Q43])}, nil},
+	{"y += α·x", []claim{kernel(axpy[float64]), kernel(axpy[float32]), kernel(axpy[fixed.Q43])}, nil},
+	{"r += Σ x_i·y_i", []claim{kernel(dot[float64]), kernel(dot[float32]), kernel(dot[fixed.Q43])}, nil},
+	{"r += Σ x_i", []claim{kernel(sum[float64]), kernel(sum[float32]), kernel(sum[fixed.Q43])}, nil},
+	{"r += Σ x_i²", []claim{kernel(sumSquares[float64]), kernel(sumSquares[float32]), kernel(sumSquares[fixed.Q43])}, nil},
+	{"r += ‖x‖", []claim{kernel(norm2[float64]), kernel(norm2[float32]), kernel(norm2[fixed.Q43])}, nil},
+	{"r += ‖A‖_F", []claim{kernel(frobenius[float64]), kernel(frobenius[float32]), kernel(frobenius[fixed.Q43])}, nil},
+	{"r += log Σ exp x_i", []claim{kernel(logSumExp[float64]), kernel(logSumExp[float32]), kernel(logSumExp[fixed.Q43])}, nil},
+	{"y += softmax x", []claim{kernel(softmax[float64]), kernel(softmax[float32]), kernel(softmax[fixed.Q43])}, nil},
+	{"r += ½ Σ_i (y_i - Σ_j c_j·x_i^j)²", []claim{kernel(polyLeastSquares[float64]), kernel(polyLeastSquares[float32])},
+		map[string]string{"Q43": "powers of x leave ±2²⁰, or vanish below 2⁻⁴³"}},
+	{"r += Σ_i min_k ‖x_i - c_k‖²", []claim{kernel(cost[float64]), kernel(cost[float32])},
+		map[string]string{"Q43": "not yet: its candidates are found by products of float matrices"}},
+	{"r += log posterior of a Gaussian mixture", []claim{kernel(logPosterior[float64]), kernel(logPosterior[float32])},
+		map[string]string{"Q43": "by FixedLogPosterior"}},
+	{"the same", []claim{fallible(fixedLogPosterior)},
+		map[string]string{"float64": "by LogPosterior", "float32": "by LogPosterior"}},
+
+	{"r ⊕= Σ x_i", []claim{kernel(logSum[float64]), kernel(logSum[float32])},
+		map[string]string{"ulog.Fixed": sumOfLogs, "ulog.Signed": signedLogs}},
+	{"r ⊕= Σ x_i·y_i", []claim{kernel(logDot[float64]), kernel(logDot[float32])},
+		map[string]string{"ulog.Fixed": sumOfLogs, "ulog.Signed": signedLogs}},
+	{"C ⊕= A·B", []claim{kernel(logMul[float64]), kernel(logMul[float32])},
+		map[string]string{"ulog.Fixed": sumOfLogs, "ulog.Signed": signedLogs}},
+	{"z_i ⊕= x_i·y_i", []claim{kernel(logMulElem[float64]), kernel(logMulElem[float32])},
+		map[string]string{"ulog.Fixed": sumOfLogs, "ulog.Signed": signedLogs}},
+	{"r *= Π x_i", []claim{fallible(logProd[float64]), fallible(logProd[float32]), fallible(logProd[fixed.Q43])},
+		map[string]string{"ulog.Signed": signedLogs}},
+	{"y_i *= Π_j x_j^a_ij", []claim{fallible(powerProduct[float64]), fallible(powerProduct[float32]), fallible(powerProduct[fixed.Q43])},
+		map[string]string{"ulog.Signed": signedLogs}},
+	{"R_ik *= responsibility of component k for point i", []claim{kernel(logResponsibilities[float64]), kernel(logResponsibilities[float32])},
+		map[string]string{"ulog.Fixed": "log densities of points far away leave ±2²⁰", "ulog.Signed": "responsibilities are not negative"}},
+}
+
+// overLogs are the kernels whose operands are logs, that is, numbers of ulog,
+// though their elements are floats.
+var overLogs = map[string]bool{
+	"revlinalg.LogSum": true, "revlinalg.LogDot": true, "revlinalg.LogMul": true, "revlinalg.LogMulElem": true,
+	"revlinalg.LogProd": true, "revlinalg.PowerProduct": true,
+	"revmodels/gmm.LogResponsibilities": true,
+}
+
+var linearColumns = map[reflect.Type]string{
+	reflect.TypeFor[float64](): "float64", reflect.TypeFor[float32](): "float32", reflect.TypeFor[fixed.Q43](): "Q43",
+}
+
+var logColumns = map[reflect.Type]string{
+	reflect.TypeFor[float64](): "ulog.Float64", reflect.TypeFor[float32](): "ulog.Float32", reflect.TypeFor[fixed.Q43](): "ulog.Fixed",
+}
+
+// TestKernels runs every kernel over every number type that it claims, and
+// compares docs/numbers.md with what comes out.
+func TestKernels(t *testing.T) {
+	linear := &table{columns: []string{"float64", "float32", "Q43"}}
+	logs := &table{columns: []string{"ulog.Float64", "ulog.Float32", "ulog.Fixed", "ulog.Signed"}}
+	for _, l := range listed {
+		r := &row{kernel: l.claims[0].kernel, equation: l.equation, cells: maps.Clone(l.why), derivatives: "first"}
+		if r.cells == nil {
+			r.cells = make(map[string]string)
+		}
+		tab, columns := linear, linearColumns
+		if overLogs[r.kernel] {
+			tab, columns = logs, logColumns
+		}
+		for _, c := range l.claims {
+			number := columns[c.elem]
+			t.Run(r.kernel+"/"+number, c.test)
+			exact := c.exact()
+			if inFixed := c.elem == reflect.TypeFor[fixed.Q43](); exact != inFixed {
+				t.Errorf("%s over %s: exact is %v", r.kernel, number, exact)
+			}
+			r.cells[number] = "bounded"
+			if exact {
+				r.cells[number] = "**exact**"
+			}
+			if c.fallible {
+				r.cells[number] += ", or an error"
+			}
+			if c.second {
+				r.derivatives = "first, second"
+			}
+		}
+		for _, number := range tab.columns {
+			if r.cells[number] == "" {
+				t.Errorf("%s over %s is neither claimed nor explained", r.kernel, number)
+			}
+		}
+		tab.rows = append(tab.rows, r)
+	}
+	if t.Failed() {
+		return
+	}
+	doc := document(linear, logs)
+	if *update {
+		if err := os.WriteFile(tableFile, doc, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(tableFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, doc) {
+		t.Errorf("docs/numbers.md is not what the kernels do; run this test with -update. Want:\n%s", doc)
+	}
+}
+
+func document(linear, logs *table) []byte {
+	var b bytes.Buffer
+	b.WriteString(`# Kernels and number types
+
+Generated by the test that runs every kernel over every type named here
+(TestKernels in benchmarks/internal/numbers, with -update). The laws behind it
+are in [design.md](design.md#numbers).
+
+- **exact**: Inverse and Adjoint restore every bit, whatever was added.
+- bounded: they restore up to rounding, within the bound that the kernel's
+  documentation states.
+- Otherwise the kernel is not offered over the type, and why.
+
+"First, second" are the orders of derivatives: Adjoint and Tangent, and
+AdjointTangent for Hessians.
+
+## Floating and fixed point
+
+`)
+	linear.write(&b)
+	b.WriteString(`
+## Logarithmic numbers
+
+Operands of these kernels are logs, as slices of float64, float32 or fixed.Q43:
+ulog.OfLogs, ulog.Logs and the like change between them and slices of numbers
+without copying. ⊕= adds to a number, *= multiplies it.
+
+`)
+	logs.write(&b)
+	b.WriteString(`
+Single numbers of type ulog.Fixed are multiplied, divided and raised to powers in
+place, and back to the bit, by their own methods (MulAssign, DivAssign,
+PowAssign, RootAssign) and by BufferedPow. ` + "`go run ./benchmarks numbers`" + ` runs
+10,000 steps of programs forward and back over each type, and prints what is
+left of the start.
+
+Over complex128 no kernel is offered yet.
+`)
+	return b.Bytes()
+}
+
+func (t *table) write(b *bytes.Buffer) {
+	fmt.Fprintf(b, "| kernel | equation | %s | derivatives |\n|---|---|%s---|\n", strings.Join(t.columns, " | "), strings.Repeat("---|", len(t.columns)))
+	for _, r := range t.rows {
+		fmt.Fprintf(b, "| `%s` | %s |", r.kernel, r.equation)
+		for _, c := range t.columns {
+			fmt.Fprintf(b, " %s |", r.cells[c])
+		}
+		fmt.Fprintf(b, " %s |\n", r.derivatives)
+	}
+}
+
+// TestAllKernelsListed reads the sources for kernels, the exported structs with
+// operands, and for the types that each is declared for, and compares them
+// with the claims.
+func TestAllKernelsListed(t *testing.T) {
+	got := make(map[string]bool)
+	for _, l := range listed {
+		for _, c := range l.claims {
+			got[c.kernel+" "+c.elem.String()] = true
+		}
+	}
+	want := make(map[string]bool)
+	var dirs []string
+	for _, pattern := range []string{"/revlinalg", "/revsparse", "/revmodels/*"} {
+		found, err := filepath.Glob(root + pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dirs = append(dirs, found...)
+	}
+	if len(dirs) < 2 {
+		t.Fatalf("the packages of kernels are not where they were: %q", dirs)
+	}
+	for _, dir := range dirs {
+		declaredIn(t, dir, want)
+	}
+	for _, k := range slices.Sorted(maps.Keys(want)) {
+		if !got[k] {
+			t.Errorf("%s is declared, but not among those listed above: add it there, and run TestKernels with -update", k)
+		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(got)) {
+		if !want[k] {
+			t.Errorf("%s is listed, but not declared", k)
+		}
+	}
+}
+
+// declaredIn adds the kernels of a package to found, each with the types of its
+// elements.
+func declaredIn(t *testing.T, dir string, found map[string]bool) {
+	files, err := filepath.Glob(dir + "/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pkg, _ := filepath.Rel(root, dir)
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			decl, ok := n.(*ast.TypeSpec)
+			if !ok || !decl.Name.IsExported() {
+				return true
+			}
+			elem, ok := operandType(decl)
+			if !ok {
+				return true
+			}
+			types := map[string][]string{
+				"rev.Real": {"float32", "float64", "fixed.Q43"}, "rev.Float": {"float32", "float64"}, "fixed.Q43": {"fixed.Q43"},
+			}[elem]
+			if types == nil {
+				t.Errorf("%s.%s has operands of type %s, which this test does not know", pkg, decl.Name, elem)
+			}
+			for _, typ := range types {
+				found[filepath.ToSlash(pkg)+"."+decl.Name.Name+" "+typ] = true
+			}
+			return true
+		})
+	}
+}
+
+// operandType returns the constraint of the elements of a kernel, or their type
+// if it has no type parameter, and whether the type is a kernel at all.
+func operandType(decl *ast.TypeSpec) (elem string, ok bool) {
+	s, isStruct := decl.Type.(*ast.StructType)
+	if !isStruct {
+		return "", false
+	}
+	for _, f := range s.Fields.List {
+		if f.Tag == nil {
+			continue
+		}
+		tag, err := strconv.Unquote(f.Tag.Value)
+		role, tagged := reflect.StructTag(tag).Lookup("rev")
+		if err != nil || !tagged || role == "index" {
+			continue
+		}
+		if decl.TypeParams != nil {
+			return selector(decl.TypeParams.List[0].Type), true
+		}
+		typ := f.Type
+		switch x := typ.(type) {
+		case *ast.StarExpr:
+			typ = x.X
+		case *ast.ArrayType:
+			typ = x.Elt
+		case *ast.IndexExpr:
+			typ = x.Index
+		}
+		return selector(typ), true
+	}
+	return "", false
+}
+
+func selector(e ast.Expr) string {
+	switch x := e.(type) {
+	case *ast.SelectorExpr:
+		return selector(x.X) + "." + x.Sel.Name
+	case *ast.Ident:
+		return x.Name
+	}
+	return fmt.Sprintf("%T", e)
+}

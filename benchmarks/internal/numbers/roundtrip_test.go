@@ -1,0 +1,127 @@
+package numbers
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"revnum/ulog"
+)
+
+// TestRoundTrips checks that fixed point and its logs come back to every bit
+// from programs that move, and floats to rounding.
+func TestRoundTrips(t *testing.T) {
+	trips, err := RoundTrips(300)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []struct {
+		number string
+		exact  bool
+		bound  float64
+	}{
+		{"float32", false, 1e-3}, {"float64", false, 1e-11}, {"fixed.Q43", true, 0},
+		{"ulog.Float32", false, 1e-2}, {"ulog.Float64", false, 1e-11}, {"ulog.Fixed", true, 0},
+	}
+	if len(trips) != len(want) {
+		t.Fatalf("%d types of numbers, want %d", len(trips), len(want))
+	}
+	for i, w := range want {
+		r := trips[i]
+		if r.Number != w.number || r.Exact != w.exact || r.Exact != (r.Error == 0) || !(r.Error <= w.bound) {
+			t.Errorf("%s: error %v, exact %v; want %s: at most %v, exact %v", r.Number, r.Error, r.Exact, w.number, w.bound, w.exact)
+		}
+		if !(r.Moved > 0.1) {
+			t.Errorf("%s: moved by %v, want some 1", r.Number, r.Moved)
+		}
+	}
+	// The programs are the same ones over all types.
+	for i := range 2 {
+		if d := math.Abs(trips[3*i+1].Moved - trips[3*i+2].Moved); !(d <= 1e-8) {
+			t.Errorf("%s and %s moved by %v and %v", trips[3*i+1].Number, trips[3*i+2].Number, trips[3*i+1].Moved, trips[3*i+2].Moved)
+		}
+	}
+
+	none, err := RoundTrips(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range none {
+		if r.Moved != 0 || !r.Exact {
+			t.Errorf("%s: no steps moved by %v, exact %v", r.Number, r.Moved, r.Exact)
+		}
+	}
+	if _, err := RoundTrips(-1); err == nil {
+		t.Error("no error for -1 steps")
+	}
+}
+
+// TestMemory checks that a program takes no more memory for more steps.
+func TestMemory(t *testing.T) {
+	extra := func(steps int) []int64 {
+		trips, err := RoundTrips(steps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var e []int64
+		for _, r := range trips {
+			e = append(e, r.Extra)
+		}
+		return e
+	}
+	few, many := extra(10), extra(2000)
+	for i := range few {
+		if many[i] > few[i]+1<<14 {
+			t.Errorf("type %d: 10 steps take %d bytes, 2000 steps %d", i, few[i], many[i])
+		}
+	}
+}
+
+// TestBars checks that every bar is measured.
+func TestBars(t *testing.T) {
+	n := 0
+	Bars(time.Microsecond, func(b Bar) {
+		n++
+		if !(b.Time > 0) || !(b.Other > 0) || b.Ratio != b.Time/b.Other || !(b.Limit > 0) || b.Met() != (b.Ratio <= b.Limit) {
+			t.Errorf("%+v", b)
+		}
+	})
+	if n != NumBars() {
+		t.Errorf("%d bars, want %d", n, NumBars())
+	}
+}
+
+// TestHandWritten checks that the loops that kernels are compared with compute
+// what the kernels do.
+func TestHandWritten(t *testing.T) {
+	x := []float64{0.5, -1.25, 3, -700}
+	y := []float64{2, 2.5, -0.375, 0.125}
+	const want = 1 - 3.125 - 1.125 - 87.5
+	qx, qy := fixedOf(x), fixedOf(y)
+	if v := handDotFloat64(x, y); v != want {
+		t.Errorf("handDotFloat64 is %v, want %v", v, want)
+	}
+	if v := handDotRounded(qx, qy).Float64(); v != want {
+		t.Errorf("handDotRounded is %v, want %v", v, want)
+	}
+	if v := handDotExact(qx, qy).Float64(); v != want {
+		t.Errorf("handDotExact is %v, want %v", v, want)
+	}
+	c, qc := make([]float64, 4), fixedOf(make([]float64, 4))
+	handMulFloat64(c, x, y, 2)
+	handMulRounded(qc, qx, qy, 2)
+	for i, v := range []float64{1.46875, 1.09375, 268.5, -80} {
+		if c[i] != v || qc[i].Float64() != v {
+			t.Errorf("products are %v and %v", c, qc)
+			break
+		}
+	}
+
+	c = make([]float64, 2)
+	logMulRow(ulog.OfLogs(c), ulog.OfLogs(x[:2]), ulog.OfLogs(y))
+	for j, v := range c {
+		if want := math.Log(math.Exp(x[0]+y[j]) + math.Exp(x[1]+y[2+j])); math.Abs(v-want) > 1e-14 {
+			t.Errorf("the log of the product is %v, want %v", v, want)
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"revnum/benchmarks/internal/machine"
+	"revnum/benchmarks/internal/numbers"
+	"revnum/benchmarks/internal/outfile"
+	"revnum/benchmarks/internal/suite"
+)
+
+func newNumbers() *cobra.Command {
+	var steps int
+	var budget time.Duration
+	var out string
+	cmd := &cobra.Command{
+		Use:   "numbers",
+		Short: "Compare the number types: round trips of long programs, and speed",
+		Long: `numbers runs programs forward and then backward over float32, float64, fixed
+point and logarithmic numbers, and prints how far they are then from where they
+began. Over fixed point, and logs in fixed point, that is not a bit.
+
+It then compares the speed of the types with loops that are written by hand and
+with package math. Each ratio is the best time of one over the best of the
+other, which take turns.
+
+  moved by  the largest change of a number, in its log for logarithmic ones
+  extra     memory that Forward and Inverse take beyond the state, for any number of steps`,
+		Example: `  go run ./benchmarks numbers
+  go run ./benchmarks numbers --steps 100000 --out /tmp/numbers`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case steps < 0:
+				return fmt.Errorf("--steps: expected a number of steps, found %d", steps)
+			case budget <= 0:
+				return fmt.Errorf("--time: expected a positive duration, found %v", budget)
+			case out != "":
+				if err := makeFolder(out); err != nil {
+					return err
+				}
+			}
+			return runNumbers(cmd, steps, budget, out)
+		},
+	}
+	cmd.Flags().IntVar(&steps, "steps", 10000, "steps of the programs")
+	cmd.Flags().DurationVar(&budget, "time", 300*time.Millisecond, "time to measure each comparison for")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "`folder` to write the tables to as well, as text, CSV and JSON, made if its parent is there")
+	_ = cmd.MarkFlagDirname("out")
+	return cmd
+}
+
+func runNumbers(cmd *cobra.Command, steps int, budget time.Duration, out string) error {
+	bar := newBar(cmd.ErrOrStderr(), 2+numbers.NumBars())
+	bar.Describe("machine")
+	report := numbers.Report{Machine: machine.Measure(budget)}
+	_ = bar.Add(1)
+	bar.Describe("round trips")
+	var err error
+	if report.RoundTrips, err = numbers.RoundTrips(steps); err != nil {
+		return err
+	}
+	_ = bar.Add(1)
+	bar.Describe("speed")
+	numbers.Bars(budget, func(b numbers.Bar) {
+		report.Bars = append(report.Bars, b)
+		_ = bar.Add(1)
+	})
+	_ = bar.Finish()
+
+	text := func(w io.Writer) error {
+		if err := suite.WriteMachine(w, report.Machine); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(w); err != nil {
+			return err
+		}
+		return report.WriteTable(w)
+	}
+	if err := text(cmd.OutOrStdout()); err != nil {
+		return err
+	}
+	if out == "" {
+		return nil
+	}
+	for _, f := range []struct {
+		name  string
+		write func(io.Writer) error
+	}{
+		{"numbers.txt", text}, {"numbers.csv", report.WriteCSV}, {"bars.csv", report.WriteBarsCSV}, {"numbers.json", report.WriteJSON},
+	} {
+		if err := outfile.Write(filepath.Join(out, f.name), f.write); err != nil {
+			return err
+		}
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "\nwritten to %s\n", out)
+	return err
+}
