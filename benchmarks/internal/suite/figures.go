@@ -2,7 +2,6 @@ package suite
 
 import (
 	"fmt"
-	"math"
 	"path/filepath"
 	"slices"
 
@@ -83,8 +82,8 @@ func (r *Report) SaveFigures(dir string) error {
 func timesFigure(all []series) (*plot.Plot, error) {
 	p := figure.New("Gradient with value (solid) and objective (dashed), one worker", "parameters", "time")
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
-	p.X.Tick.Marker = decades(count)
-	p.Y.Tick.Marker = decades(Seconds)
+	p.X.Tick.Marker = figure.Decades(count)
+	p.Y.Tick.Marker = figure.Decades(Seconds)
 	for i, s := range all {
 		j, jPoints, err := plotter.NewLinePoints(s.points(func(r Result) float64 { return r.J }))
 		if err != nil {
@@ -101,8 +100,8 @@ func timesFigure(all []series) (*plot.Plot, error) {
 		p.Add(f, fPoints, j, jPoints)
 		p.Legend.Add(s.name, j, jPoints)
 	}
-	wholeDecades(&p.X)
-	wholeDecades(&p.Y)
+	figure.WholeDecades(&p.X)
+	figure.WholeDecades(&p.Y)
 	return p, nil
 }
 
@@ -111,7 +110,7 @@ func timesFigure(all []series) (*plot.Plot, error) {
 func ratiosFigure(all []series) (*plot.Plot, error) {
 	p := figure.New("Gradient with value, in times of its objective, one worker", "parameters", "J / F")
 	p.X.Scale = plot.LogScale{}
-	p.X.Tick.Marker = decades(count)
+	p.X.Tick.Marker = figure.Decades(count)
 	for i, s := range all {
 		line, points, err := plotter.NewLinePoints(s.points(func(r Result) float64 { return r.Ratio }))
 		if err != nil {
@@ -121,7 +120,7 @@ func ratiosFigure(all []series) (*plot.Plot, error) {
 		p.Add(line, points)
 		p.Legend.Add(s.name, line, points)
 	}
-	wholeDecades(&p.X)
+	figure.WholeDecades(&p.X)
 	p.Y.Scale = plot.LogScale{}
 	p.Y.Min, p.Y.Max = min(p.Y.Min, 1)*0.9, max(p.Y.Max, 4)*1.1
 	var ticks plot.ConstantTicks
@@ -139,28 +138,6 @@ func style(line *plotter.Line, points *plotter.Scatter, i int) {
 	line.Width = vg.Points(1.5)
 	points.Shape, _ = figure.Glyphs(i)
 	points.Radius = vg.Points(3)
-}
-
-// wholeDecades extends a logarithmic axis to whole decades.
-func wholeDecades(a *plot.Axis) {
-	a.Min = math.Pow(10, math.Floor(math.Log10(a.Min)))
-	a.Max = math.Pow(10, math.Ceil(math.Log10(a.Max)))
-}
-
-// decades are the ticks of a logarithmic axis, labelled at the powers of ten.
-type decades func(v float64) string
-
-// Ticks implements plot.Ticker.
-func (label decades) Ticks(low, high float64) []plot.Tick {
-	var ticks []plot.Tick
-	for e := int(math.Floor(math.Log10(low))); e <= int(math.Ceil(math.Log10(high))); e++ {
-		power := math.Pow10(e)
-		ticks = append(ticks, plot.Tick{Value: power, Label: label(power)})
-		for i := 2.; i < 10; i++ {
-			ticks = append(ticks, plot.Tick{Value: i * power})
-		}
-	}
-	return ticks
 }
 
 // count returns a power of ten for people.
