@@ -19,10 +19,11 @@ import (
 //	x̄_i += Ōut'·w_i,  ȳ_i += Ōut'·w_i,  Ōut = Ōut'·e^(Out-Out'),
 //	Ȯut' = Ȯut·e^(Out-Out') + Σ_i w_i·(ẋ_i + ẏ_i).
 //
-// Inverse restores what that of LogSum does. The log of the dot product itself is within (n + 4 + 3·|its log| + log n)·ε/2 for n terms: its
-// relative error is that. The relative error of a share is that of x_i+y_i and
-// of Out', but all shares sum to e^(log of the dot product - Out') within n·ε,
-// which is 1 if Out was -Inf.
+// LogSum says what logs as operands and their cotangents are, and what Inverse
+// restores. The log s of the dot product itself is within
+// (n + 4 + 3·|s| + log n)·ε/2 for n terms. The relative error of a share is the
+// rounding error of x_i+y_i and, unless Out was -Inf, that of Out'; all shares
+// together are e^(s-Out') within (n+4)·ε, relatively.
 //
 // The dot product of nothing is zero, the log -Inf. A factor +Inf makes it
 // +Inf, unless the other is -Inf: that is NaN.

@@ -22,8 +22,8 @@ import (
 //	C̄_ij = C̄_ij'·e^(c_ij-c_ij'),
 //	ċ_ij' = ċ_ij·e^(c_ij-c_ij') + Σ_l w_ilj·(ȧ_il + ḃ_lj).
 //
-// For probabilities the shares are posteriors, and the gradients expected
-// counts.
+// LogSum says what logs as operands and their cotangents are. For probabilities
+// the shares are posteriors, and the gradients expected counts.
 //
 // # Accuracy
 //
@@ -35,8 +35,8 @@ import (
 //
 // where α+β-s_ij counts as 300 at most, ε is 2⁻⁵² or 2⁻²³, and the first part
 // is far smaller in float32, as everything is computed in float64. The shares
-// in c_ij' sum to e^(s_ij-c_ij') within (k+4)·2⁻⁵², that is to 1 if c_ij was
-// -Inf; those that are smaller than 2⁻⁵⁰⁰ may be 0.
+// in c_ij' sum to e^(s_ij-c_ij') within (k+4)·ε, relatively, that is to 1 if c_ij
+// was -Inf; those that are smaller than 2⁻⁵⁰⁰ may be 0.
 //
 // Zeros (-Inf) are as in any product of matrices, and so are +Inf and NaN:
 // each makes those elements +Inf or NaN that it is a factor of, 0·∞ being NaN.
@@ -47,16 +47,16 @@ import (
 //
 //	s_ij = α_i + β_j + log p_ij,  P = e^(A-α)·e^(B-β),
 //
-// P a product of real matrices whose elements are at most 1, which is where all
-// the time goes. If all terms of p_ij are tiny it loses accuracy or is 0. So
-// where p_ij is below 2⁻⁴⁰⁰ (or not finite, as α_i and β_j) s_ij is computed as
-// LogDot does. That takes some ten times as long as an element of P: the same
-// for a whole matrix if no row meets a column near its largest log. The
+// P the product of real matrices whose elements are at most 1, which is where
+// most of the time goes. If all terms of p_ij are tiny it loses accuracy or is
+// 0. So where p_ij is below 2⁻⁴⁰⁰, or α_i or β_j is not finite, s_ij is computed
+// as LogDot does. That takes some fifteen times as long as an element of P, and
+// may be all of C if no row of A meets a column of B near its largest log. The
 // derivatives are products of real matrices too, as
 //
 //	w_ilj = e^(a_il-α_i)·e^(b_lj-β_j)·v_ij,  v_ij = e^(s_ij-c_ij')/p_ij <= 2⁴⁰⁰,
 //
-// but for the same elements.
+// but for the same elements, whose terms are added one by one.
 //
 // The scratch is as large as A, B and C together in float64, twice that with
 // tangents, and five numbers for each element that is computed directly. It is

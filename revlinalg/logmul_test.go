@@ -367,7 +367,7 @@ func BenchmarkLogMul(b *testing.B) {
 			})
 		}
 	}
-	// What LogMul is to be ten times as fast as: an element in 512 of it.
+	// The same by adding element by element: a row in 512 of it.
 	b.Run("Add", func(b *testing.B) {
 		x, y := logMulCase(rnd, 0, n, n, n)
 		a, m := ulog.OfLogs(x), ulog.OfLogs(y)
@@ -375,7 +375,9 @@ func BenchmarkLogMul(b *testing.B) {
 		for b.Loop() {
 			for j := range c {
 				c[j].Log = math.Inf(-1)
-				for r := range n {
+			}
+			for r := range n {
+				for j := range c {
 					c[j] = c[j].Add(a[r].Mul(m[r*n+j]))
 				}
 			}

@@ -16,9 +16,9 @@ import (
 //	x̄_i += z̄_i'·w_i,  ȳ_i += z̄_i'·w_i,  z̄_i = z̄_i'·e^(z_i-z_i'),
 //	ż_i' = ż_i·e^(z_i-z_i') + w_i·(ẋ_i + ẏ_i).
 //
-// A factor that is zero does no harm, as it would in LogProd: a product that is
-// put in the place of a zero is taken out again whatever it is. Otherwise Inverse
-// restores what that of LogSum does.
+// LogSum says what logs as operands and their cotangents are, and what Inverse
+// restores. A factor that is zero does no harm, as it would in LogProd: a product
+// that is put in the place of a zero is taken out again whatever it is.
 type LogMulElem[T rev.Float] struct {
 	Z rev.Vector[T] `rev:"inout"`
 	X rev.Vector[T] `rev:"in"`

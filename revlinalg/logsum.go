@@ -16,6 +16,17 @@ import (
 //	x̄_i += Ōut'·w_i,  Ōut = Ōut'·e^(Out-Out'),
 //	Ȯut' = Ȯut·e^(Out-Out') + Σ_i w_i·ẋ_i.
 //
+// # Logs as operands
+//
+// In this and the other kernels over logs the elements of operands are the logs
+// themselves: ulog.Logs, Logs32 and FixedLogs give those of a slice of numbers
+// without a copy. So cotangents and tangents, which are derivatives by the logs,
+// are plain numbers in a kernel of the same type. For a number x and the log
+// X = log x, X̄ = x·x̄ and Ẋ = ẋ/x. For probabilities, where Ōut is 1, X̄ is the
+// posterior probability of what x is the probability of.
+//
+// # Accuracy
+//
 // The log of the sum itself is within (n + 4 + 3·|its log| + log n)·ε/2 for n
 // terms. That of no terms is -Inf.
 //
@@ -26,6 +37,8 @@ import (
 // zero, Out = -Inf, is taken out again to the bit, and is then 0 in number and
 // in cotangent. The cotangent cannot be brought back from there: InverseAdjoint,
 // and so a program that fails in Adjoint, leaves NaN.
+//
+// # Another way
 //
 // LogSumExp takes the same sum and adds its log to an output, that is, it
 // multiplies a number by the sum. Where the sum is not to be added to others,
