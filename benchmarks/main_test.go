@@ -108,11 +108,11 @@ func TestSuite(t *testing.T) {
 			t.Errorf("round-trip error %v", e)
 		}
 		f, j, ratio := r["f_seconds"].(float64), r["j_seconds"].(float64), r["j_over_f"].(float64)
-		if !(f > 0) || !(j > 0) || math.Abs(ratio-j/f) > 1e-9*ratio {
+		if !(f > 0) || !(j > 0) || !(math.Abs(ratio-j/f) <= 1e-9*ratio) {
 			t.Errorf("F, J and J/F are %v, %v, %v", f, j, ratio)
 		}
 		// n·k·d(d+1) flops.
-		if rate := r["f_flops"].(float64); math.Abs(rate*f-1000*25*110) > 1 {
+		if rate := r["f_flops"].(float64); !(math.Abs(rate*f-1000*25*110) <= 1) {
 			t.Errorf("%v flop/s in %v s", rate, f)
 		}
 		if p := r["f_of_peak"].(float64); !(p > 0) {
@@ -457,7 +457,7 @@ func TestFitAndPredict(t *testing.T) {
 		f := strings.Split(line, ",")
 		p0, err0 := strconv.ParseFloat(f[1], 64)
 		p1, err1 := strconv.ParseFloat(f[2], 64)
-		if err0 != nil || err1 != nil || math.Abs(p0+p1-1) > 1e-6 || (p1 > p0) != (f[0] == "1") {
+		if err0 != nil || err1 != nil || !(math.Abs(p0+p1-1) <= 1e-6) || (p1 > p0) != (f[0] == "1") {
 			t.Errorf("line %d: %s", i, line)
 		}
 	}
@@ -475,7 +475,7 @@ func TestFitFaithful(t *testing.T) {
 	if match == nil {
 		t.Fatalf("no log-likelihood in\n%s", stdout)
 	}
-	if got, err := strconv.ParseFloat(match[1], 64); err != nil || math.Abs(got+1130.264) > 5e-4 {
+	if got, err := strconv.ParseFloat(match[1], 64); err != nil || !(math.Abs(got+1130.264) <= 5e-4) {
 		t.Errorf("log-likelihood %v, want the maximum, -1130.264", got)
 	}
 }

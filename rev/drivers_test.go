@@ -45,7 +45,7 @@ func TestGradient(t *testing.T) {
 		var e state
 		e.v[i] = 1
 		want := (at(plus(&s0, h, &e)) - at(plus(&s0, -h, &e))) / (2 * h)
-		if math.Abs(g.v[i]-want) > central {
+		if !(math.Abs(g.v[i]-want) <= central) {
 			t.Errorf("derivative by v[%d] is %v, want %v", i, g.v[i], want)
 		}
 	}
@@ -75,7 +75,7 @@ func TestHessian(t *testing.T) {
 		return value, g
 	}
 	want, _ := gradient(&s0)
-	if math.Abs(value-want) > roundoff {
+	if !(math.Abs(value-want) <= roundoff) {
 		t.Errorf("value %v, want %v", value, want)
 	}
 	for j := range 6 {
@@ -85,7 +85,7 @@ func TestHessian(t *testing.T) {
 		_, down := gradient(plus(&s0, -h, &e))
 		for i := range 6 {
 			want := (up.v[i] - down.v[i]) / (2 * h)
-			if got := hess.At(i, j); math.Abs(got-want) > central {
+			if got := hess.At(i, j); !(math.Abs(got-want) <= central) {
 				t.Errorf("element (%d, %d) is %v, want %v", i, j, got, want)
 			}
 		}
@@ -104,7 +104,7 @@ func TestHessian(t *testing.T) {
 	var prod mat.VecDense
 	prod.MulVec(&hess, mat.NewVecDense(6, dir.v[:6]))
 	for i := range 6 {
-		if math.Abs(prod.AtVec(i)-hv.v[i]) > roundoff {
+		if !(math.Abs(prod.AtVec(i)-hv.v[i]) <= roundoff) {
 			t.Errorf("product %d is %v, want %v", i, hv.v[i], prod.AtVec(i))
 		}
 	}

@@ -41,7 +41,7 @@ func TestDotValue(t *testing.T) {
 	x, y := m.ColView(0).(*mat.VecDense), m.ColView(2).(*mat.VecDense)
 	r := 1.0
 	NewDot(&r, x, y).Forward()
-	if want := 1 + mat.Dot(x, y); math.Abs(r-want) > 1e-13 {
+	if want := 1 + mat.Dot(x, y); !(math.Abs(r-want) <= 1e-13) {
 		t.Errorf("got %v, want %v", r, want)
 	}
 }

@@ -85,7 +85,7 @@ func TestPolyLeastSquaresValue(t *testing.T) {
 			}
 			k.Adjoint(PolyLeastSquares[float64]{Out: &gout, C: rev.ViewSlice(gc)})
 			for j := range gc {
-				if math.Abs(gc[j]-gradient[j]) > 1e-11*math.Sqrt(float64(n)*2*want) {
+				if !(math.Abs(gc[j]-gradient[j]) <= 1e-11*math.Sqrt(float64(n)*2*want)) {
 					t.Errorf("m=%d n=%d: gradient %v of c_%d, want %v", m, n, gc[j], j, gradient[j])
 				}
 			}
@@ -114,7 +114,7 @@ func TestPolyLeastSquaresOptimum(t *testing.T) {
 	k := PolyLeastSquares[float64]{C: rev.ViewVec(&c), X: rev.ViewSlice(x), Y: rev.ViewSlice(y)}
 	k.Adjoint(PolyLeastSquares[float64]{Out: &gout, C: rev.ViewSlice(gc)})
 	for j, g := range gc {
-		if math.Abs(g) > 1e-9 {
+		if !(math.Abs(g) <= 1e-9) {
 			t.Errorf("derivative %v with respect to c_%d", g, j)
 		}
 	}

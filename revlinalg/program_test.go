@@ -89,11 +89,11 @@ func TestProgramFixed(t *testing.T) {
 	if !slices.Equal(s.values(), before) {
 		t.Errorf("the state is not restored: %v, want %v", s.values(), before)
 	}
-	if math.Abs(loss.Float64()-want) > 1e-11 {
+	if !(math.Abs(loss.Float64()-want) <= 1e-11) {
 		t.Errorf("loss %v, want %v", loss, want)
 	}
 	for i, v := range g.values() {
-		if w := gf.values()[i]; math.Abs(v.Float64()-w) > 1e-11 {
+		if w := gf.values()[i]; !(math.Abs(v.Float64()-w) <= 1e-11) {
 			t.Errorf("gradient %d is %v, want %v", i, v, w)
 		}
 	}
@@ -132,7 +132,7 @@ func TestProgramHessian(t *testing.T) {
 	const e = 1e-5
 	a, b := gradient(e), gradient(-e)
 	for i, v := range h.values() {
-		if want := (a[i] - b[i]) / (2 * e); math.Abs(v-want) > 1e-6*(1+math.Abs(want)) {
+		if want := (a[i] - b[i]) / (2 * e); !(math.Abs(v-want) <= 1e-6*(1+math.Abs(want))) {
 			t.Errorf("element %d of the product with the Hessian is %v, differences give %v", i, v, want)
 		}
 	}

@@ -53,7 +53,7 @@ func TestSoftmaxValue(t *testing.T) {
 		}
 		Softmax[fixed.Q43]{Y: rev.ViewSlice(q), X: rev.ViewSlice(qx)}.Forward()
 		for i, w := range want {
-			if math.Abs(y[i]-w) > 1e-12*w || math.Abs(q[i].Float64()-w) > 1e-12 {
+			if !(math.Abs(y[i]-w) <= 1e-12*w) || !(math.Abs(q[i].Float64()-w) <= 1e-12) {
 				t.Errorf("shift %v: element %d is %v and %v, want %v", shift, i, y[i], q[i], w)
 			}
 		}

@@ -30,7 +30,7 @@ func TestSumValue(t *testing.T) {
 	x := m.ColView(1).(*mat.VecDense)
 	out := 1.0
 	NewSum(&out, x).Forward()
-	if want := 1 + mat.Sum(x); math.Abs(out-want) > 1e-13 {
+	if want := 1 + mat.Sum(x); !(math.Abs(out-want) <= 1e-13) {
 		t.Errorf("got %v, want %v", out, want)
 	}
 }

@@ -32,7 +32,7 @@ func TestSumSquaresValue(t *testing.T) {
 	x := m.ColView(1).(*mat.VecDense)
 	out := 1.0
 	NewSumSquares(&out, x).Forward()
-	if want := 1 + mat.Dot(x, x); math.Abs(out-want) > 1e-13 {
+	if want := 1 + mat.Dot(x, x); !(math.Abs(out-want) <= 1e-13) {
 		t.Errorf("got %v, want %v", out, want)
 	}
 }

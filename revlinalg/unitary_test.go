@@ -97,7 +97,7 @@ func TestUnitaryValue(t *testing.T) {
 		q.Forward()
 		for i, v := range k.X.Data {
 			w := want.RawMatrix().Data[i]
-			if math.Abs(v-w) > 1e-13 || math.Abs(q.X.Data[i].Float64()-w) > 1e-11 {
+			if !(math.Abs(v-w) <= 1e-13) || !(math.Abs(q.X.Data[i].Float64()-w) <= 1e-11) {
 				t.Fatalf("n=%d: element %d is %v and %v, want %v", n, i, v, q.X.Data[i], w)
 			}
 		}
@@ -124,7 +124,7 @@ func TestUnitaryVec(t *testing.T) {
 	NewUnitaryVec(x.ColView(0).(*mat.VecDense), theta).Forward()
 	u := dense(3, theta.RawVector().Data)
 	for i := range 3 {
-		if math.Abs(x.At(i, 0)-u.At(i, 0)) > 1e-15 || x.At(i, 1) != 9 {
+		if !(math.Abs(x.At(i, 0)-u.At(i, 0)) <= 1e-15) || x.At(i, 1) != 9 {
 			t.Errorf("row %d is %v, want %v and 9", i, x.RawRowView(i), u.At(i, 0))
 		}
 	}
@@ -216,7 +216,7 @@ func TestUnitaryNearPi(t *testing.T) {
 		NewUnitaryVec(x, theta).Forward()
 		sin, cos := math.Sincos(math.Pi + d)
 		a, b := 3*cos-4*sin, 3*sin+4*cos
-		if math.Abs(x.AtVec(0)-a) > 1e-14 || math.Abs(x.AtVec(1)-b) > 1e-14 {
+		if !(math.Abs(x.AtVec(0)-a) <= 1e-14) || !(math.Abs(x.AtVec(1)-b) <= 1e-14) {
 			t.Errorf("π%+g: got %v, want %v, %v", d, x.RawVector().Data, a, b)
 		}
 	}

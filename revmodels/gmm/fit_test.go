@@ -66,13 +66,13 @@ func TestFaithful(t *testing.T) {
 			if !best.Converged || len(best.Collapsed) != 0 {
 				t.Errorf("k=%d:\n%v", c.k, r)
 			}
-			if got := best.LogLikelihood; math.Abs(got-c.logp) > 1e-6 {
+			if got := best.LogLikelihood; !(math.Abs(got-c.logp) <= 1e-6) {
 				t.Errorf("k=%d: log-likelihood %.10f, want %.10f", c.k, got, c.logp)
 			}
-			if got := m.BIC(x); math.Abs(got-c.bic) > 1e-6 {
+			if got := m.BIC(x); !(math.Abs(got-c.bic) <= 1e-6) {
 				t.Errorf("k=%d: BIC %.10f, want %.10f", c.k, got, c.bic)
 			}
-			if got := m.AIC(x); math.Abs(got-c.aic) > 1e-6 {
+			if got := m.AIC(x); !(math.Abs(got-c.aic) <= 1e-6) {
 				t.Errorf("k=%d: AIC %.10f, want %.10f", c.k, got, c.aic)
 			}
 		}
@@ -108,7 +108,7 @@ func checkReport(t *testing.T, r *Report) {
 				t.Errorf("restart %d of %d+%d: iteration %d lowers the log posterior from %v to %v", i, s.EM, s.LBFGS, h, a, b)
 			}
 		}
-		if last := s.History[len(s.History)-1]; math.Abs(last-s.LogPosterior) > 1e-9*math.Abs(last) {
+		if last := s.History[len(s.History)-1]; !(math.Abs(last-s.LogPosterior) <= 1e-9*math.Abs(last)) {
 			t.Errorf("restart %d: log posterior %v after %v", i, s.LogPosterior, last)
 		}
 		if s.LogPosterior > r.Restarts[r.Best].LogPosterior {
@@ -210,7 +210,7 @@ func TestFitConverges(t *testing.T) {
 			}
 			p := m.Params()
 			grad, u := make([]float64, len(p)), make([]float64, len(p))
-			if v := f.model.FuncGrad(grad, p); math.Abs(v+best.LogPosterior) > 1e-9*math.Abs(v) {
+			if v := f.model.FuncGrad(grad, p); !(math.Abs(v+best.LogPosterior) <= 1e-9*math.Abs(v)) {
 				t.Errorf("log posterior %v, report says %v", -v, best.LogPosterior)
 			}
 			f.local.set(p, f.model)
@@ -277,7 +277,7 @@ func TestStep(t *testing.T) {
 					cov.SymRankOne(cov, r[i], mat.NewVecDense(d, dev))
 				}
 				cov.ScaleSym(1/(w+float64(prior.M)), cov)
-				if a := got.Weights()[c]; math.Abs(a-w/float64(n)) > 1e-12 {
+				if a := got.Weights()[c]; !(math.Abs(a-w/float64(n)) <= 1e-12) {
 					t.Errorf("%v %v: weight %d = %v, want %v", s, prior, c, a, w/float64(n))
 				}
 				if a := mat.Row(nil, c, got.Means()); !floats.EqualApprox(a, mean, 1e-11) {
@@ -308,7 +308,7 @@ func TestLocal(t *testing.T) {
 		c.params(at, v)
 		floats.Sub(at, x)
 		c.gradient(back, g)
-		if a, b := floats.Dot(g, at), floats.Dot(back, v); math.Abs(a-b) > 1e-12*(1+math.Abs(a)) {
+		if a, b := floats.Dot(g, at), floats.Dot(back, v); !(math.Abs(a-b) <= 1e-12*(1+math.Abs(a))) {
 			t.Errorf("d=%d: ⟨g, Tv⟩ = %v, ⟨Tᵀg, v⟩ = %v", d, a, b)
 		}
 
@@ -363,11 +363,11 @@ func TestFitAffine(t *testing.T) {
 	want, labels := fit(mat.NewDense(2, 2, []float64{1, 0, 0, 1}), 0)
 	for _, a := range [][]float64{{1e6, 0, 0, 1e-6}, {-3, 0, 0, 1e-9}} {
 		got, l := fit(mat.NewDense(2, 2, a), 0)
-		if math.Abs(got-want) > 1e-6 || !slices.Equal(l, labels) {
+		if !(math.Abs(got-want) <= 1e-6) || !slices.Equal(l, labels) {
 			t.Errorf("%v: log-likelihood %v, want %v", a, got, want)
 		}
 	}
-	if got, l := fit(mat.NewDense(2, 2, []float64{1, 0, 0, 1}), 1e4); math.Abs(got-want) > 1e-6 || !slices.Equal(l, labels) {
+	if got, l := fit(mat.NewDense(2, 2, []float64{1, 0, 0, 1}), 1e4); !(math.Abs(got-want) <= 1e-6) || !slices.Equal(l, labels) {
 		t.Errorf("shifted: log-likelihood %v, want %v", got, want)
 	}
 }
@@ -418,7 +418,7 @@ func TestFitStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := again.Restarts[0]; len(again.Restarts) != 1 || s.EM+s.LBFGS > 1 || math.Abs(s.LogPosterior-r.Restarts[r.Best].LogPosterior) > 1e-7 {
+	if s := again.Restarts[0]; len(again.Restarts) != 1 || s.EM+s.LBFGS > 1 || !(math.Abs(s.LogPosterior-r.Restarts[r.Best].LogPosterior) <= 1e-7) {
 		t.Errorf("from the fit:\n%v", again)
 	}
 	// A component of weight 0 can come alive.

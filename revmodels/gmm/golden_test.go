@@ -62,7 +62,7 @@ func TestADBench(t *testing.T) {
 			k, g := readProblem(t, name+".txt")
 			want := readNumbers(t, name+"_F_Manual.txt")[0]
 			k.Forward()
-			if got := *k.Out; math.Abs(got-want) > 1e-9*math.Abs(want) {
+			if got := *k.Out; !(math.Abs(got-want) <= 1e-9*math.Abs(want)) {
 				t.Errorf("F = %v, want %v", got, want)
 			}
 			*g.Out = 1

@@ -166,20 +166,20 @@ func TestDerivatives(t *testing.T) {
 			along(h, func() { fp = objective(k) })
 			along(-h, func() { fm = objective(k) })
 			k.Tangent(tt)
-			if want := (fp - fm) / (2 * h); math.Abs(*tt.Out-want) > 1e-6*(1+math.Abs(want)) {
+			if want := (fp - fm) / (2 * h); !(math.Abs(*tt.Out-want) <= 1e-6*(1+math.Abs(want))) {
 				t.Errorf("tangent %v, want %v", *tt.Out, want)
 			}
 			df := *tt.Out
 			cot, dcot := *g.Out, *gt.Out
 			k.AdjointTangent(g, tt, gt)
-			if math.Abs(*tt.Out) > 1e-9*math.Abs(df) {
+			if !(math.Abs(*tt.Out) <= 1e-9*math.Abs(df)) {
 				t.Errorf("AdjointTangent left the tangent %v, want 0", *tt.Out)
 			}
 			var dot float64
 			for i, e := range g.operands() {
 				dot += *e * *dir[i]
 			}
-			if math.Abs(dot-cot*df) > 1e-11*(1+math.Abs(dot)) {
+			if !(math.Abs(dot-cot*df) <= 1e-11*(1+math.Abs(dot))) {
 				t.Errorf("⟨gradient, t⟩ = %v, tangent %v", dot, cot*df)
 			}
 			gradient := func(h float64) []float64 {
@@ -197,7 +197,7 @@ func TestDerivatives(t *testing.T) {
 			}
 			gp, gm := gradient(h), gradient(-h)
 			for i, e := range gt.operands() {
-				if want := (gp[i] - gm[i]) / (2 * h); math.Abs(*e-want) > 1e-5*(1+math.Abs(want)) {
+				if want := (gp[i] - gm[i]) / (2 * h); !(math.Abs(*e-want) <= 1e-5*(1+math.Abs(want))) {
 					t.Fatalf("tangent of derivative %d: %v, want %v", i, *e, want)
 				}
 			}

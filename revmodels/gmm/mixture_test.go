@@ -308,7 +308,7 @@ func TestZeroWeight(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a, b := m.LogLikelihood(x), alone.LogLikelihood(x); math.Abs(a-b) > 1e-12*math.Abs(b) {
+	if a, b := m.LogLikelihood(x), alone.LogLikelihood(x); !(math.Abs(a-b) <= 1e-12*math.Abs(b)) {
 		t.Errorf("LogLikelihood = %v, want %v", a, b)
 	}
 }

@@ -61,11 +61,11 @@ func TestFit(t *testing.T) {
 	}
 	centroids := rev.ViewDense(c.Centroids())
 	cost, _, gradient, _ := reference(centroids, rev.ViewDense(x))
-	if math.Abs(cost-c.Cost()) > 1e-9*cost {
+	if !(math.Abs(cost-c.Cost()) <= 1e-9*cost) {
 		t.Errorf("cost %v, want %v", c.Cost(), cost)
 	}
 	for _, g := range gradient {
-		if math.Abs(g) > 1e-9 {
+		if !(math.Abs(g) <= 1e-9) {
 			t.Errorf("gradient %v at the end", gradient)
 		}
 	}
@@ -251,7 +251,7 @@ func TestWeighted(t *testing.T) {
 		counts[weighted(rnd, w, 0)]++
 	}
 	// Four standard deviations around 3000.
-	if counts[1]+counts[3] != 4000 || math.Abs(float64(counts[3]-3000)) > 4*math.Sqrt(750) {
+	if counts[1]+counts[3] != 4000 || !(math.Abs(float64(counts[3]-3000)) <= 4*math.Sqrt(750)) {
 		t.Errorf("counts %v for weights %v", counts, w)
 	}
 	if got := weighted(rnd, make([]float64, 3), 2); got != 2 {

@@ -234,7 +234,7 @@ func TestSigns(t *testing.T) {
 		t.Fatal(err)
 	}
 	for sign, want := range map[gmm.Sign]float64{gmm.ADBench: -315926.3210425815, gmm.GradBench: -317141.3974} {
-		if got := NewObjective[float64](g, sign, 0).Value(); math.Abs(got-want) > 1e-4 {
+		if got := NewObjective[float64](g, sign, 0).Value(); !(math.Abs(got-want) <= 1e-4) {
 			t.Errorf("sign %v: %v, want %v", sign, got, want)
 		}
 	}

@@ -20,7 +20,7 @@ func TestEllipse(t *testing.T) {
 	for _, c := range [][3]float64{{1, 0, 1}, {4, -1.5, 0.8}, {1e-6, 1e-3, 5}, {2, 2, 2}} {
 		for _, s := range []float64{1, 2} {
 			xy := ellipse(3, -1, c[0], c[1], c[2], s)
-			if xy[0] != xy[len(xy)-1] && math.Abs(xy[0].Y-xy[len(xy)-1].Y) > 1e-12 {
+			if xy[0] != xy[len(xy)-1] && !(math.Abs(xy[0].Y-xy[len(xy)-1].Y) <= 1e-12) {
 				t.Errorf("covariance %v: not closed: %v, %v", c, xy[0], xy[len(xy)-1])
 			}
 			high := math.Inf(-1)
@@ -31,11 +31,11 @@ func TestEllipse(t *testing.T) {
 				if det < 1e-9 {
 					continue // a line
 				}
-				if d := (c[2]*u*u - 2*c[1]*u*v + c[0]*v*v) / det; math.Abs(d-s*s) > 1e-6*s*s {
+				if d := (c[2]*u*u - 2*c[1]*u*v + c[0]*v*v) / det; !(math.Abs(d-s*s) <= 1e-6*s*s) {
 					t.Errorf("covariance %v: squared distance %v, want %v", c, d, s*s)
 				}
 			}
-			if want := s * math.Sqrt(c[0]); math.Abs(high-want) > 1e-12 {
+			if want := s * math.Sqrt(c[0]); !(math.Abs(high-want) <= 1e-12) {
 				t.Errorf("covariance %v: reaches %v in x, want %v", c, high, want)
 			}
 		}

@@ -51,7 +51,7 @@ func TestKMeans(t *testing.T) {
 	}
 	a := talk(t, `{"id":1,"kind":"evaluate","module":"kmeans","function":"cost","input":`+string(b)+`}`,
 		`{"id":2,"kind":"evaluate","module":"kmeans","function":"dir","input":`+string(b)+`}`)
-	if got := number(t, a[0]); math.Abs(got-cost) > 1e-13*cost {
+	if got := number(t, a[0]); !(math.Abs(got-cost) <= 1e-13*cost) {
 		t.Errorf("cost %v, want %v", got, cost)
 	}
 	var got [][]float64
@@ -66,7 +66,7 @@ func TestKMeans(t *testing.T) {
 			t.Fatalf("direction %d is %v", c, row)
 		}
 		for j, v := range row {
-			if math.Abs(v-want[c][j]/counts[c]) > 1e-14 {
+			if !(math.Abs(v-want[c][j]/counts[c]) <= 1e-14) {
 				t.Errorf("direction %d is %v, want %v over %v", c, row, want[c], counts[c])
 			}
 		}

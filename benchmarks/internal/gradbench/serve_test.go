@@ -151,7 +151,7 @@ func TestGMM(t *testing.T) {
 	if err := json.Unmarshal(a[0].Output, &value); err != nil {
 		t.Fatal(err, a[0].Error)
 	}
-	if want := gmmReference(gmmProblem); math.Abs(value-want) > 1e-12*math.Abs(want) {
+	if want := gmmReference(gmmProblem); !(math.Abs(value-want) <= 1e-12*math.Abs(want)) {
 		t.Errorf("objective %v, want %v", value, want)
 	}
 
@@ -183,7 +183,7 @@ func TestGMM(t *testing.T) {
 			x[j] = v - h
 			down := gmmReference(gmmProblem)
 			x[j] = v
-			if want := (up - down) / (2 * h); i >= len(got) || math.Abs(got[i]-want) > 1e-7*math.Max(1, math.Abs(want)) {
+			if want := (up - down) / (2 * h); i >= len(got) || !(math.Abs(got[i]-want) <= 1e-7*math.Max(1, math.Abs(want))) {
 				t.Errorf("entry %d of the gradient %v, want %v", i, got, want)
 			}
 			i++
@@ -228,7 +228,7 @@ func TestLSE(t *testing.T) {
 	for _, v := range x {
 		sum += math.Exp(v - 1000)
 	}
-	if got, want := number(t, a[0]), 1000+math.Log(sum); math.Abs(got-want) > 1e-12 {
+	if got, want := number(t, a[0]), 1000+math.Log(sum); !(math.Abs(got-want) <= 1e-12) {
 		t.Errorf("primal %v, want %v", got, want)
 	}
 	got := array(t, a[1])
@@ -236,7 +236,7 @@ func TestLSE(t *testing.T) {
 		t.Fatalf("gradient %v, want %d numbers", got, len(x))
 	}
 	for i, v := range x {
-		if want := math.Exp(v-1000) / sum; math.Abs(got[i]-want) > 1e-14 {
+		if want := math.Exp(v-1000) / sum; !(math.Abs(got[i]-want) <= 1e-14) {
 			t.Errorf("gradient[%d] = %v, want %v", i, got[i], want)
 		}
 	}
@@ -271,7 +271,7 @@ func TestLLSQ(t *testing.T) {
 		in, _ := json.Marshal(map[string]any{"x": x, "n": n})
 		a := talk(t, `{"id":1,"kind":"evaluate","module":"llsq","function":"primal","input":`+string(in)+`}`,
 			`{"id":2,"kind":"evaluate","module":"llsq","function":"gradient","input":`+string(in)+`}`)
-		if got := number(t, a[0]); math.Abs(got-want) > 1e-12*want {
+		if got := number(t, a[0]); !(math.Abs(got-want) <= 1e-12*want) {
 			t.Errorf("n = %d: primal %v, want %v", n, got, want)
 		}
 		got := array(t, a[1])
@@ -279,7 +279,7 @@ func TestLLSQ(t *testing.T) {
 			t.Fatalf("n = %d: gradient %v, want %d numbers", n, got, len(x))
 		}
 		for j := range x {
-			if math.Abs(got[j]-grad[j]) > 1e-12*math.Max(1, math.Abs(grad[j])) {
+			if !(math.Abs(got[j]-grad[j]) <= 1e-12*math.Max(1, math.Abs(grad[j]))) {
 				t.Errorf("n = %d: gradient[%d] = %v, want %v", n, j, got[j], grad[j])
 			}
 		}

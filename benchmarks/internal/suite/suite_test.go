@@ -64,10 +64,10 @@ func TestMeasure(t *testing.T) {
 		if r.Workers != i+1 || !(r.F > 0) || !(r.J > 0) || r.Ratio != r.J/r.F {
 			t.Errorf("row %d: %+v", i, r)
 		}
-		if want := 9 / r.F / (1e9 * float64(i+1)); math.Abs(r.PeakF-want) > 1e-12*want {
+		if want := 9 / r.F / (1e9 * float64(i+1)); !(math.Abs(r.PeakF-want) <= 1e-12*want) {
 			t.Errorf("row %d: %v of the peak, want %v", i, r.PeakF, want)
 		}
-		if want := 24 / r.F / 1e9; math.Abs(r.Band-want) > 1e-12*want {
+		if want := 24 / r.F / 1e9; !(math.Abs(r.Band-want) <= 1e-12*want) {
 			t.Errorf("row %d: %v of the bandwidth, want %v", i, r.Band, want)
 		}
 		if !(r.Deriv < 1e-9) || r.Trip != 0 {
@@ -204,7 +204,7 @@ func TestProblems(t *testing.T) {
 			want = append([]float64(nil), want...)
 			in.Against()
 			for i, v := range in.Result() {
-				if math.Abs(v-want[i]) > 1e-14*math.Abs(v) {
+				if !(math.Abs(v-want[i]) <= 1e-14*math.Abs(v)) {
 					t.Fatalf("%s: F gives %v where %s gives %v", p.Name(), want[i], in.AgainstName, v)
 				}
 			}
