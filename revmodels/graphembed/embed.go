@@ -1,0 +1,359 @@
+package graphembed
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/optimize"
+
+	"revnum/internal/parallel"
+	"revnum/trust"
+)
+
+// Method is a way to minimise the loss.
+type Method int
+
+// The methods of Embed.
+const (
+	Newton Method = iota // in a trust region, see package trust
+	LBFGS                // of gonum/optimize
+	Adam                 // first-order, with steps of Options.Rate
+)
+
+var methodNames = [...]string{"Newton", "L-BFGS", "Adam"}
+
+// String returns the name of the method.
+func (m Method) String() string {
+	if m < 0 || int(m) >= len(methodNames) {
+		return fmt.Sprintf("Method(%d)", int(m))
+	}
+	return methodNames[m]
+}
+
+// DefaultMargin is the margin of the loss that Options with Margin 0 ask for.
+const DefaultMargin = 0.1
+
+// Options say how to embed a graph. The zero value of each field stands for a
+// default.
+type Options struct {
+	Method Method
+
+	// Fixed is the number of vertices, the first ones, that stay where they
+	// are: at the rows of FixedAt if it is not nil, else where the start puts
+	// them.
+	Fixed   int
+	FixedAt mat.Matrix
+
+	// Margin is that of the loss: DefaultMargin if 0.
+	Margin float64
+
+	// Starts is how many random starts are tried, 10 if 0. A start draws all
+	// coordinates from the normal distribution with standard deviation Spread,
+	// 1 if 0.
+	Starts int
+	Spread float64
+
+	// Source draws the starts; if nil, they are the same for each call.
+	Source rand.Source
+
+	// Target is the loss at which a start ends early: 1e-24 if 0, none if
+	// negative.
+	Target float64
+
+	// Iterations bounds the iterations of a start: 100 Hessians of Newton, 1000
+	// of L-BFGS, 5000 steps of Adam if 0.
+	Iterations int
+
+	// Rate is the size of Adam's steps: 0.01 if 0.
+	Rate float64
+
+	Workers int // goroutines to use; 0 means GOMAXPROCS
+}
+
+// Start is how one start went.
+type Start struct {
+	Loss       float64
+	Iterations int // Hessians of Newton, iterations of L-BFGS, steps of Adam
+	Err        error
+}
+
+// Class describes the distances of a kind of pairs.
+type Class struct {
+	Pairs     int
+	Mean      float64
+	Deviation float64 // the sample standard deviation
+	Min, Max  float64
+}
+
+// Embedding is the best embedding of all starts.
+type Embedding struct {
+	X    *mat.Dense // a vertex each row; nil if the graph has no vertices
+	Loss float64
+
+	Connected, Apart Class // of the connected pairs, and of the others
+
+	Best   int     // the start that X is from
+	Starts []Start // all of them
+}
+
+// Embed looks for positions of the vertices of g in k dimensions at which
+// connected vertices have all one distance, and the others all another, larger
+// one: a minimum of Loss. It is 0 up to rounding if there are such.
+//
+// The result depends on the arguments alone, not on the number of workers. The
+// error tells what is wrong with the arguments (fewer than one dimension, more
+// fixed vertices than there are, FixedAt of a wrong shape or not finite,
+// negative options), or wraps that of the starts if all failed. FixedAt moves
+// nothing but the first vertices. A graph with no free vertices needs no start:
+// the result is that of the fixed ones.
+func Embed(g *Graph, k int, options *Options) (*Embedding, error) {
+	var o Options
+	if options != nil {
+		o = *options
+	}
+	if err := o.fill(g, k); err != nil {
+		return nil, err
+	}
+	if g.n == 0 {
+		return &Embedding{}, nil
+	}
+
+	source := o.Source
+	if source == nil {
+		source = rand.NewPCG(1, 1)
+	}
+	s := &search{graph: g, k: k, options: o, starts: make([]Start, o.Starts), x: make([]*mat.Dense, o.Starts)}
+	rnd := rand.New(source)
+	for i := range s.x {
+		s.x[i] = mat.NewDense(g.n, k, nil)
+		data := s.x[i].RawMatrix().Data
+		for c := range data {
+			data[c] = o.Spread * rnd.NormFloat64()
+		}
+		if o.FixedAt != nil {
+			s.x[i].Slice(0, o.Fixed, 0, k).(*mat.Dense).Copy(o.FixedAt)
+		}
+	}
+	parallel.Run(parallel.Workers(o.Workers), o.Starts, s)
+
+	best, errs := -1, make([]error, 0, o.Starts)
+	for i, start := range s.starts {
+		errs = append(errs, start.Err)
+		if !math.IsNaN(start.Loss) && (best < 0 || start.Loss < s.starts[best].Loss) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return nil, fmt.Errorf("graphembed: no start has a loss that is a number: %w", errors.Join(errs...))
+	}
+	e := &Embedding{X: s.x[best], Loss: s.starts[best].Loss, Best: best, Starts: s.starts}
+	e.Connected, e.Apart = Classes(g, e.X)
+	return e, nil
+}
+
+// fill checks the options and fills in the defaults.
+func (o *Options) fill(g *Graph, k int) error {
+	switch {
+	case k < 1:
+		return fmt.Errorf("graphembed: %d dimensions, want 1 or more", k)
+	case o.Fixed < 0 || o.Fixed > g.n:
+		return fmt.Errorf("graphembed: %d fixed vertices, want between 0 and the graph's %d", o.Fixed, g.n)
+	case o.Method < Newton || o.Method > Adam:
+		return fmt.Errorf("graphembed: unknown method %v", o.Method)
+	case o.Starts < 0 || o.Iterations < 0 || !(o.Spread >= 0) || !(o.Rate >= 0) || math.IsNaN(o.Target) || math.IsNaN(o.Margin) || math.IsInf(o.Margin, 0):
+		return errors.New("graphembed: negative or undefined option")
+	}
+	if o.FixedAt != nil {
+		if r, c := o.FixedAt.Dims(); r != o.Fixed || c != k {
+			return fmt.Errorf("graphembed: FixedAt is %d×%d, want %d fixed vertices in %d dimensions", r, c, o.Fixed, k)
+		}
+		for i := range o.Fixed {
+			for c := range k {
+				if v := o.FixedAt.At(i, c); v-v != 0 {
+					return fmt.Errorf("graphembed: FixedAt(%d, %d) is %v", i, c, v)
+				}
+			}
+		}
+	}
+	if o.Fixed == 0 {
+		o.FixedAt = nil
+	}
+	o.Starts = orDefault(o.Starts, 10)
+	if o.Fixed == g.n {
+		o.Starts = 1
+	}
+	o.Spread, o.Margin, o.Target = orDefault(o.Spread, 1), orDefault(o.Margin, DefaultMargin), orDefault(o.Target, 1e-24)
+	o.Rate = orDefault(o.Rate, 0.01)
+	o.Iterations = orDefault(o.Iterations, [...]int{Newton: 100, LBFGS: 1000, Adam: 5000}[o.Method])
+	return nil
+}
+
+// orDefault returns v, or otherwise if v is 0.
+func orDefault[T int | float64](v, otherwise T) T {
+	if v == 0 {
+		return otherwise
+	}
+	return v
+}
+
+// A search is the parallel task of Embed. A block is a start.
+type search struct {
+	graph   *Graph
+	k       int
+	options Options
+	x       []*mat.Dense
+	starts  []Start
+}
+
+// Block implements parallel.Task.
+func (s *search) Block(_, i int) {
+	o := &s.options
+	m := &Model{Graph: s.graph, K: s.k, Margin: o.Margin}
+	if o.Starts > 1 {
+		m.Workers = 1
+	} else {
+		m.Workers = o.Workers
+	}
+	data := s.x[i].RawMatrix().Data
+	if o.Fixed > 0 {
+		m.Fixed.Rows, m.Fixed.Cols, m.Fixed.Data, m.Fixed.Stride = o.Fixed, s.k, data[:o.Fixed*s.k], s.k
+	}
+	x := data[o.Fixed*s.k:]
+	start := &s.starts[i]
+	if len(x) > 0 {
+		switch o.Method {
+		case Newton:
+			start.Iterations, start.Err = newton(m, x, o)
+		case LBFGS:
+			start.Iterations, start.Err = lbfgs(m, x, o)
+		case Adam:
+			start.Iterations = adam(m, x, o)
+		}
+	}
+	start.Loss = m.Func(x)
+}
+
+// newton moves x to a minimum, and returns the number of Hessians.
+func newton(m *Model, x []float64, o *Options) (int, error) {
+	p := m.TrustProblem()
+	set := &trust.Settings{Gradient: -1, Target: &o.Target}
+	if p.Hess != nil {
+		set.Hessians = o.Iterations
+	} else {
+		set.Iterations = o.Iterations
+	}
+	r, err := trust.Minimize(p, x, set)
+	copy(x, r.X)
+	if p.Hess == nil {
+		return r.Iterations, err
+	}
+	return r.Hessians, err
+}
+
+// lbfgs moves x to a minimum, and returns the number of iterations.
+func lbfgs(m *Model, x []float64, o *Options) (int, error) {
+	set := &optimize.Settings{
+		GradientThreshold: math.NaN(), // none
+		MajorIterations:   o.Iterations,
+		Converger:         target(o.Target),
+	}
+	r, err := optimize.Minimize(optimize.Problem{Func: m.Func, Grad: m.Grad}, x, set, &optimize.LBFGS{})
+	if r == nil {
+		return 0, err
+	}
+	copy(x, r.X)
+	// A line search that finds nothing less has reached the rounding of the loss.
+	if errors.Is(err, optimize.ErrLinesearcherFailure) || errors.Is(err, optimize.ErrNoProgress) {
+		err = nil
+	}
+	return r.MajorIterations, err
+}
+
+// target is the optimize.Converger that ends at a loss.
+type target float64
+
+// Init implements optimize.Converger.
+func (target) Init(int) {}
+
+// Converged implements optimize.Converger.
+func (t target) Converged(l *optimize.Location) optimize.Status {
+	if l.F <= float64(t) {
+		return optimize.FunctionThreshold
+	}
+	return optimize.NotTerminated
+}
+
+// adam moves x towards a minimum, and returns the number of steps. The decay of
+// the two averages is that of Kingma and Ba, arXiv 1412.6980.
+func adam(m *Model, x []float64, o *Options) int {
+	const (
+		decay1, decay2 = 0.9, 0.999
+		tiny           = 1e-8
+	)
+	grad, mean, square := make([]float64, len(x)), make([]float64, len(x)), make([]float64, len(x))
+	power1, power2 := 1.0, 1.0
+	for step := range o.Iterations {
+		loss := m.FuncGrad(grad, x)
+		if loss <= o.Target || math.IsNaN(loss) || floats.HasNaN(grad) {
+			return step
+		}
+		power1 *= decay1
+		power2 *= decay2
+		for i, g := range grad {
+			mean[i] = decay1*mean[i] + (1-decay1)*g
+			square[i] = decay2*square[i] + (1-decay2)*g*g
+			x[i] -= o.Rate * (mean[i] / (1 - power1)) / (math.Sqrt(square[i]/(1-power2)) + tiny)
+		}
+	}
+	return o.Iterations
+}
+
+// Classes returns the distances of the two kinds of pairs for the vertices at
+// the rows of x. It panics with mat.ErrShape if x has not a row for each vertex.
+func Classes(g *Graph, x mat.Matrix) (connectedPairs, apartPairs Class) {
+	n, dim := x.Dims()
+	if n != g.n {
+		panic(mat.ErrShape)
+	}
+	var class [kinds]Class
+	var sum [kinds]sums
+	var origin [kinds]float64
+	diff := make([]float64, dim)
+	for i := range n {
+		later := g.Later(i)
+		for j := i + 1; j < n; j++ {
+			c := apart
+			if len(later) > 0 && later[0] == j {
+				c, later = connected, later[1:]
+			}
+			for a := range diff {
+				diff[a] = x.At(i, a) - x.At(j, a)
+			}
+			d := floats.Norm(diff, 2)
+			k := &class[c]
+			if k.Pairs == 0 {
+				origin[c], k.Min, k.Max = d, d, d
+			}
+			k.Pairs++
+			k.Min, k.Max = min(k.Min, d), max(k.Max, d)
+			d -= origin[c]
+			sum[c].add(sums{d: d, squares: d * d})
+		}
+	}
+	for c := range class {
+		k, s := &class[c], sum[c]
+		if k.Pairs == 0 {
+			continue
+		}
+		shift := s.d / float64(k.Pairs)
+		k.Mean = origin[c] + shift
+		if k.Pairs > 1 {
+			k.Deviation = math.Sqrt(max(0, s.squares-shift*s.d) / float64(k.Pairs-1))
+		}
+	}
+	return class[connected], class[apart]
+}

@@ -1,0 +1,169 @@
+package graphembed
+
+import (
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/graph"
+	"gonum.org/v1/gonum/mat"
+)
+
+// Graph is an undirected graph over the vertices 0, ..., n-1, without loops.
+// It does not change once it is made, and any number of kernels may share it.
+type Graph struct {
+	n     int
+	first []int // of vertex i, the index in later of its first later neighbour; n+1 of them
+	later []int // the neighbours j > i of each vertex i, ascending
+
+	apart [2]int // the first pair in order that is not connected, if there is one
+}
+
+// NewGraph returns the graph with n vertices and the given edges. The two ends
+// of an edge may come in either order, and an edge that is given twice counts
+// once. It returns an error that names the edge if an end is not in [0, n) or
+// both ends are the same vertex, and one if n is negative.
+func NewGraph(n int, edges [][2]int) (*Graph, error) {
+	if n < 0 {
+		return nil, fmt.Errorf("graphembed: %d vertices, want 0 or more", n)
+	}
+	sorted := make([][2]int, len(edges))
+	for e, ij := range edges {
+		i, j := min(ij[0], ij[1]), max(ij[0], ij[1])
+		switch {
+		case i < 0 || j >= n:
+			return nil, fmt.Errorf("graphembed: edge %d connects vertices %d and %d, want vertices in [0, %d)", e, ij[0], ij[1], n)
+		case i == j:
+			return nil, fmt.Errorf("graphembed: edge %d connects vertex %d to itself", e, i)
+		}
+		sorted[e] = [2]int{i, j}
+	}
+	slices.SortFunc(sorted, func(a, b [2]int) int {
+		if a[0] != b[0] {
+			return a[0] - b[0]
+		}
+		return a[1] - b[1]
+	})
+	sorted = slices.Compact(sorted)
+
+	g := &Graph{n: n, first: make([]int, n+1), later: make([]int, len(sorted))}
+	for e, ij := range sorted {
+		g.first[ij[0]+1]++
+		g.later[e] = ij[1]
+	}
+	for i := range n {
+		g.first[i+1] += g.first[i]
+	}
+	g.apart = g.firstApart()
+	return g, nil
+}
+
+// firstApart returns the first pair that is not connected.
+func (g *Graph) firstApart() [2]int {
+	for i := range g.n {
+		next := i + 1
+		for _, j := range g.Later(i) {
+			if j != next {
+				break
+			}
+			next++
+		}
+		if next < g.n {
+			return [2]int{i, next}
+		}
+	}
+	return [2]int{}
+}
+
+// FromUndirected returns the graph g and its nodes in the order of the
+// vertices, which is that of their IDs. It returns an error if g has a node
+// connected to itself.
+func FromUndirected(g graph.Undirected) (*Graph, []graph.Node, error) {
+	nodes := graph.NodesOf(g.Nodes())
+	slices.SortFunc(nodes, func(a, b graph.Node) int {
+		switch {
+		case a.ID() < b.ID():
+			return -1
+		case a.ID() > b.ID():
+			return 1
+		}
+		return 0
+	})
+	index := make(map[int64]int, len(nodes))
+	for i, v := range nodes {
+		index[v.ID()] = i
+	}
+	var edges [][2]int
+	for i, v := range nodes {
+		for _, u := range graph.NodesOf(g.From(v.ID())) {
+			j := index[u.ID()]
+			if i == j {
+				return nil, nil, fmt.Errorf("graphembed: node %d is connected to itself", v.ID())
+			}
+			if i < j {
+				edges = append(edges, [2]int{i, j})
+			}
+		}
+	}
+	r, err := NewGraph(len(nodes), edges)
+	return r, nodes, err
+}
+
+// FromAdjacency returns the graph in which vertices i and j are connected if
+// element (i, j) of a is not zero. It panics with mat.ErrSquare if a is not
+// square, and returns an error that names the element if a is not symmetric in
+// what is zero, or has an element on the diagonal.
+func FromAdjacency(a mat.Matrix) (*Graph, error) {
+	n, c := a.Dims()
+	if n != c {
+		panic(mat.ErrSquare)
+	}
+	var edges [][2]int
+	for i := range n {
+		if a.At(i, i) != 0 {
+			return nil, fmt.Errorf("graphembed: element (%d, %d) of the adjacency matrix connects a vertex to itself", i, i)
+		}
+		for j := i + 1; j < n; j++ {
+			connected := a.At(i, j) != 0
+			if connected != (a.At(j, i) != 0) {
+				return nil, fmt.Errorf("graphembed: elements (%d, %d) and (%d, %d) of the adjacency matrix are %v and %v, want both zero or none", i, j, j, i, a.At(i, j), a.At(j, i))
+			}
+			if connected {
+				edges = append(edges, [2]int{i, j})
+			}
+		}
+	}
+	return NewGraph(n, edges)
+}
+
+// Petersen returns the Petersen graph: an outer cycle of five vertices 0 to 4,
+// each connected to one of the vertices 5 to 9 of an inner pentagram.
+func Petersen() *Graph {
+	var edges [][2]int
+	for i := range 5 {
+		edges = append(edges, [2]int{i, (i + 1) % 5}, [2]int{i, i + 5}, [2]int{i + 5, (i+2)%5 + 5})
+	}
+	g, err := NewGraph(10, edges)
+	if err != nil {
+		panic(err)
+	}
+	return g
+}
+
+// Order returns the number of vertices.
+func (g *Graph) Order() int { return g.n }
+
+// Edges returns the number of connected pairs.
+func (g *Graph) Edges() int { return len(g.later) }
+
+// Pairs returns the number of pairs of vertices, connected or not.
+func (g *Graph) Pairs() int { return g.n * (g.n - 1) / 2 }
+
+// Later returns the neighbours j > i of vertex i, ascending. The caller must
+// not change them.
+func (g *Graph) Later(i int) []int { return g.later[g.first[i]:g.first[i+1]] }
+
+// Connected reports whether vertices i and j are connected.
+func (g *Graph) Connected(i, j int) bool {
+	_, found := slices.BinarySearch(g.Later(min(i, j)), max(i, j))
+	return found
+}

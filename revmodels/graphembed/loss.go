@@ -1,0 +1,267 @@
+package graphembed
+
+import (
+	"math"
+	"unsafe"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/fixed"
+	"revnum/rev"
+)
+
+// Loss is the kernel Out += L, the misfit of an embedding of a graph into k
+// dimensions in which connected vertices should all be at one distance, and
+// vertices that are not connected all at another, larger one:
+//
+//	L = Var(dist(E)) + Var(dist(N)) + exp(relu(z)) - 1
+//	z = mean dist(E) - mean dist(N) + margin
+//
+// where dist(E) are the Euclidean distances of the connected pairs and dist(N)
+// those of the others. Var is the sample variance (divided by the number of
+// pairs less one); it is 0 where there are fewer than two pairs. If there are
+// no pairs of one kind, the term with z is 0.
+//
+// Vertices 0, ..., m-1 of the graph are at the rows of Fixed and the others at
+// the rows of Free. The two differ in nothing but that a caller who holds the
+// first m vertices leaves Fixed nil among the cotangents. Fixed may be the zero
+// value if m = 0.
+//
+// # Where there is no derivative
+//
+// A distance ‖x‖ has no derivative at x = 0. For vertices that coincide its
+// derivatives count as 0, which is the subgradient of least norm; its square,
+// which the variance is made of, has the derivatives it always has. At z = 0 the
+// derivative of relu counts as 0.
+//
+// # Rounding
+//
+// In floating point, L is within some 10·ε·(k + log₂ n)·D², D being the largest
+// distance, and an element of the gradient within as much over D, where n is
+// the number of vertices. Squares of distances overflow, and underflow: a
+// distance below 2⁻⁵¹⁰ (2⁻⁶² for float32) loses digits and then is 0, and
+// second derivatives need distances above 2⁻³⁴⁰ (2⁻⁴⁰). Results have the same
+// bits for any number of workers; they depend on the tier of vector code.
+// Inverse restores Out up to the rounding of one addition and one subtraction.
+//
+// In fixed point a distance is the nearest number to the right one, and so are
+// means and variances but for one unit each; weights of pairs in the gradient
+// are within two units. Inverse and Adjoint restore Out bit for bit. A distance
+// of 2²⁰ or more, or z above 13.86, gives a result without meaning, the same
+// each time. Workers is not used: one goroutine does it.
+//
+// The memory beyond the operands is proportional to k times the number of
+// vertices, not to that of pairs. Methods panic with mat.ErrShape if the
+// operands are not of the graph's order or not of the same k. The equation is
+// that of Liu and Zhao, arXiv 2003.04617, appendix D.2.
+type Loss[T rev.Real] struct {
+	Out   *T             `rev:"acc"` // the loss L
+	Fixed rev.General[T] `rev:"in"`  // m×k: the first vertices, one a row
+	Free  rev.General[T] `rev:"in"`  // (n-m)×k: the others
+
+	Graph   *Graph
+	Margin  float64 // by which the mean of the longer distances should exceed the other
+	Workers int     // goroutines to use; 0 means GOMAXPROCS
+}
+
+// NewLoss returns the kernel over gonum matrices, sharing their storage. fixed
+// is nil if no vertex is.
+func NewLoss(out *float64, g *Graph, fixed, free *mat.Dense, margin float64) Loss[float64] {
+	k := Loss[float64]{Out: out, Free: rev.ViewDense(free), Graph: g, Margin: margin}
+	if fixed != nil {
+		k.Fixed = rev.ViewDense(fixed)
+	}
+	return k
+}
+
+// With the number n, mean m and variance V of each kind of pairs, z as above and
+// E = exp(z) if z > 0, else 0, the derivative by the distance d of a pair is
+//
+//	w = α·(d - m) + β,  α = 2/(n-1),  β = E/n for connected pairs, -E/n for others
+//
+// and with ∇d = u = (x_j - x_i)/d, r = 1/d, the gradient is a sum over pairs
+//
+//	x̄_j += Σ_i w·u = Σ_i (α - γ·r)·(x_j - x_i),  γ = α·m - β
+//
+// and minus that for x_i. All of a kind share γ, so the only division is r. The
+// tangent of d is ḋ = u·(ẋ_j - ẋ_i), that of the loss the gradient times ẋ,
+// and the tangent of the gradient, with γ̇ = α·ṁ - β̇ and ṙ = -r²·ḋ,
+//
+//	ẋ̄_j += Σ_i (α - γ·r)·(ẋ_j - ẋ_i) + r·(γ·r·ḋ - γ̇)·(x_j - x_i).
+//
+// So there are two passes over the pairs: one for the means, and one that adds
+// weighted differences.
+
+// Forward computes Out += L.
+func (k Loss[T]) Forward() {
+	k.check()
+	if k.Out != nil {
+		f, _ := k.sweep(nil, nil, nil)
+		*k.Out += f
+	}
+}
+
+// Inverse computes Out -= L.
+func (k Loss[T]) Inverse() {
+	k.check()
+	if k.Out != nil {
+		f, _ := k.sweep(nil, nil, nil)
+		*k.Out -= f
+	}
+}
+
+// Adjoint computes Out -= L, and adds the gradient times g.Out to those of
+// g.Fixed and g.Free that are there.
+func (k Loss[T]) Adjoint(g Loss[T]) {
+	k.check()
+	rev.CheckLike(&k, &g)
+	f, _ := k.sweep(&g, nil, nil)
+	if k.Out != nil {
+		*k.Out -= f
+	}
+}
+
+// Tangent computes Out += L, and adds its derivative in the direction t to
+// t.Out. A nil operand of t is a zero direction.
+func (k Loss[T]) Tangent(t Loss[T]) {
+	k.check()
+	rev.CheckLike(&k, &t)
+	f, df := k.sweep(nil, &t, nil)
+	if k.Out != nil {
+		*k.Out += f
+	}
+	if t.Out != nil {
+		*t.Out += df
+	}
+}
+
+// AdjointTangent takes Out and t.Out back to before Tangent, adds the gradient
+// to g as Adjoint does, and to gt its derivative in the direction t, which is
+// the Hessian times t where g.Out is 1 and gt.Out is 0.
+func (k Loss[T]) AdjointTangent(g, t, gt Loss[T]) {
+	k.check()
+	rev.CheckLike(&k, &g, &t, &gt)
+	f, df := k.sweep(&g, &t, &gt)
+	if k.Out != nil {
+		*k.Out -= f
+	}
+	if t.Out != nil {
+		*t.Out -= df
+	}
+}
+
+// check panics unless the operands are well formed and fit the graph.
+func (k *Loss[T]) check() {
+	rev.Check(k)
+	none := k.Fixed.Rows == 0 && k.Fixed.Data == nil
+	if k.Fixed.Rows+k.Free.Rows != k.Graph.n || !none && k.Fixed.Cols != k.Free.Cols {
+		panic(mat.ErrShape)
+	}
+}
+
+// row returns the coordinates of vertex i, or nil if it has no operand.
+func (k *Loss[T]) row(i int, fixed int) []T {
+	if i < fixed {
+		if k.Fixed.Data == nil {
+			return nil
+		}
+		return k.Fixed.Row(i)
+	}
+	if k.Free.Data == nil {
+		return nil
+	}
+	return k.Free.Row(i - fixed)
+}
+
+// hasPositions reports whether k has an operand for vertices.
+func (k *Loss[T]) hasPositions() bool {
+	return k != nil && (k.Fixed.Data != nil || k.Free.Data != nil)
+}
+
+// hasOut reports whether k has a cotangent or tangent of the loss.
+func (k *Loss[T]) hasOut() bool { return k != nil && k.Out != nil }
+
+// sweep returns L if k.Out is there and its derivative in the direction t if
+// t.Out is, and adds the gradient to g and its tangent to gt. Any of these may
+// be nil.
+func (k *Loss[T]) sweep(g, t, gt *Loss[T]) (f, df T) {
+	switch {
+	case T(1)/2 == 0:
+		a, b := sweepFixed(as[fixed.Q43](k), as[fixed.Q43](g), as[fixed.Q43](t), as[fixed.Q43](gt))
+		return T(a), T(b)
+	case unsafe.Sizeof(f) == 4:
+		a, b := sweepFloat(as[float32](k), as[float32](g), as[float32](t), as[float32](gt))
+		return T(a), T(b)
+	default:
+		a, b := sweepFloat(as[float64](k), as[float64](g), as[float64](t), as[float64](gt))
+		return T(a), T(b)
+	}
+}
+
+// as returns k, whose elements are of type U. (An interface would move k to the
+// heap.)
+func as[U, T rev.Real](k *Loss[T]) *Loss[U] { return (*Loss[U])(unsafe.Pointer(k)) }
+
+// A kind of pairs: connected ones, or the others.
+const (
+	connected = iota
+	apart
+	kinds
+)
+
+// count returns the numbers of pairs of each kind.
+func (g *Graph) count() [kinds]int {
+	return [kinds]int{connected: g.Edges(), apart: g.Pairs() - g.Edges()}
+}
+
+// sums are those over the distances of the pairs of a kind, and over their
+// tangents. Distances are taken from one of them, the origin, so that the
+// variance of nearly equal distances keeps its digits.
+type sums struct {
+	d, squares, tangent float64
+}
+
+func (s *sums) add(t sums) {
+	s.d += t.d
+	s.squares += t.squares
+	s.tangent += t.tangent
+}
+
+// weights are what the derivatives by the distances of a kind need.
+type weights struct {
+	alpha, gamma, gammaDot float64
+	e                      float64 // E, the same for both
+}
+
+// combine returns L, and the weights of each kind.
+func combine(count [kinds]int, origin [kinds]float64, s [kinds]sums, margin float64) (loss float64, w [kinds]weights) {
+	var mean, meanDot [kinds]float64
+	for c, n := range count {
+		if n == 0 {
+			continue
+		}
+		shift := s[c].d / float64(n)
+		mean[c], meanDot[c] = origin[c]+shift, s[c].tangent/float64(n)
+		if n > 1 {
+			loss += max(0, s[c].squares-float64(shift*s[c].d)) / float64(n-1)
+			w[c].alpha = 2 / float64(n-1)
+		}
+		w[c].gamma = w[c].alpha * mean[c]
+		w[c].gammaDot = w[c].alpha * meanDot[c]
+	}
+	if count[connected] == 0 || count[apart] == 0 {
+		return loss, w
+	}
+	z := mean[connected] - mean[apart] + margin
+	if z <= 0 {
+		return loss, w
+	}
+	e := math.Exp(z)
+	eDot := e * (meanDot[connected] - meanDot[apart])
+	w[connected].e, w[apart].e = e, e
+	w[connected].gamma -= e / float64(count[connected])
+	w[connected].gammaDot -= eDot / float64(count[connected])
+	w[apart].gamma += e / float64(count[apart])
+	w[apart].gammaDot += eDot / float64(count[apart])
+	return loss + math.Expm1(z), w
+}

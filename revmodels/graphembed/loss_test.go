@@ -1,0 +1,59 @@
+package graphembed
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"revnum/fixed"
+	"revnum/rev"
+	"revnum/rev/revtest"
+)
+
+// randomGraph returns a graph that connects about half of the pairs.
+func randomGraph(rnd *rand.Rand, n int) *Graph {
+	var edges [][2]int
+	for i := range n {
+		for j := range i {
+			if rnd.IntN(2) == 0 {
+				edges = append(edges, [2]int{i, j})
+			}
+		}
+	}
+	g, err := NewGraph(n, edges)
+	if err != nil {
+		panic(err)
+	}
+	return g
+}
+
+// spec says how to test the kernel with a margin far from where relu bends.
+func spec[T rev.Real](margin float64) revtest.Spec[Loss[T]] {
+	return revtest.Spec[Loss[T]]{
+		// The loss of one pair does not depend on anything.
+		Sizes: []int{0, 3, 5, 6, 12, 23},
+		New: func(rnd *rand.Rand, size int) Loss[T] {
+			m, dim := min(size, 2), 1+size%7
+			points := func(n int) rev.General[T] {
+				x := rev.NewGeneral[T](n, dim, nil)
+				for i := range x.Data {
+					x.Data[i] = fixed.Of[T](3 * rnd.NormFloat64())
+				}
+				return x
+			}
+			return Loss[T]{
+				Out: new(T), Fixed: points(m), Free: points(size - m),
+				Graph: randomGraph(rnd, size), Margin: margin,
+			}
+		},
+	}
+}
+
+func TestConformance(t *testing.T) {
+	for name, margin := range map[string]float64{"near": 2, "far": -40} {
+		t.Run(name, func(t *testing.T) {
+			t.Run("float64", func(t *testing.T) { revtest.Kernel(t, spec[float64](margin)) })
+			t.Run("float32", func(t *testing.T) { revtest.Kernel(t, spec[float32](margin)) })
+			t.Run("Q43", func(t *testing.T) { revtest.Kernel(t, spec[fixed.Q43](margin)) })
+		})
+	}
+}

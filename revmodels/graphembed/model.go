@@ -1,0 +1,141 @@
+package graphembed
+
+import (
+	"sync"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/optimize"
+
+	"revnum/rev"
+	"revnum/trust"
+)
+
+// Model is the loss as a function of the positions of the free vertices alone,
+// for minimisers: the graph and the positions of the fixed vertices are given.
+//
+// Its argument x is one vector of length Dim, the K coordinates of vertex m,
+// then those of vertex m+1, and so on, where m is the number of rows of Fixed.
+// Methods read x and overwrite their results in place; all but Hess work without
+// allocating, and all may be called concurrently. They panic with mat.ErrShape if
+// a length is wrong, and with an error that wraps rev.ErrOverlap if what they
+// write shares storage with what they read.
+//
+// The loss does not change when all vertices are moved or turned, so with fewer
+// than K+1 fixed vertices the Hessian is singular at a minimum.
+type Model struct {
+	Graph   *Graph
+	K       int                  // dimensions
+	Fixed   rev.General[float64] // m×K: the first m vertices; the zero value if none is fixed
+	Margin  float64
+	Workers int // goroutines to use; 0 means GOMAXPROCS
+}
+
+// NewModel returns the model of an embedding of g into k dimensions, in which
+// the first vertices are held at the rows of fixed, whose storage it shares. If
+// fixed is nil, no vertex is. It panics with mat.ErrShape if fixed has not k
+// columns or more rows than g has vertices.
+func NewModel(g *Graph, k int, fixed *mat.Dense, margin float64) *Model {
+	if k < 0 {
+		panic(mat.ErrNegativeDimension)
+	}
+	m := &Model{Graph: g, K: k, Margin: margin}
+	if fixed != nil {
+		m.Fixed = rev.ViewDense(fixed)
+	}
+	if m.Fixed.Rows > g.n || m.Fixed.Data != nil && m.Fixed.Cols != k {
+		panic(mat.ErrShape)
+	}
+	return m
+}
+
+// Dim returns the number of variables.
+func (m *Model) Dim() int { return (m.Graph.n - m.Fixed.Rows) * m.K }
+
+// Loss returns the kernel with the free vertices at x, sharing its storage, and
+// with nil Out.
+func (m *Model) Loss(x []float64) Loss[float64] {
+	k := m.view(x)
+	k.Fixed = m.Fixed
+	k.Graph, k.Margin, k.Workers = m.Graph, m.Margin, m.Workers
+	return k
+}
+
+// view returns a kernel with x for its free vertices, and no other operand.
+func (m *Model) view(x []float64) Loss[float64] {
+	if len(x) != m.Dim() {
+		panic(mat.ErrShape)
+	}
+	return Loss[float64]{Free: rev.General[float64]{Rows: m.Graph.n - m.Fixed.Rows, Cols: m.K, Data: x, Stride: max(1, m.K)}}
+}
+
+// scalars holds the outputs of a kernel and of its cotangents, which would
+// otherwise be allocated at every call.
+type scalars struct{ out, cot float64 }
+
+var scalarsPool = sync.Pool{New: func() any { return new(scalars) }}
+
+// Func returns the loss at x.
+func (m *Model) Func(x []float64) float64 {
+	s := scalarsPool.Get().(*scalars)
+	defer scalarsPool.Put(s)
+	s.out = 0
+	k := m.Loss(x)
+	k.Out = &s.out
+	k.Forward()
+	return s.out
+}
+
+// Grad overwrites grad with the gradient at x.
+func (m *Model) Grad(grad, x []float64) {
+	s := scalarsPool.Get().(*scalars)
+	defer scalarsPool.Put(s)
+	m.adjoint(s, grad, m.Loss(x))
+}
+
+// FuncGrad is Func and Grad for the price of Grad alone.
+func (m *Model) FuncGrad(grad, x []float64) float64 {
+	s := scalarsPool.Get().(*scalars)
+	defer scalarsPool.Put(s)
+	s.out = 0
+	k := m.Loss(x)
+	k.Out = &s.out
+	m.adjoint(s, grad, k)
+	return -s.out
+}
+
+// adjoint overwrites grad with the gradient, and subtracts the loss from k.Out.
+func (m *Model) adjoint(s *scalars, grad []float64, k Loss[float64]) {
+	g := m.view(grad)
+	clear(grad)
+	s.cot = 1
+	g.Out = &s.cot
+	k.Adjoint(g)
+}
+
+// HessVec overwrites dst with the Hessian at x times v.
+func (m *Model) HessVec(dst, x, v []float64) {
+	s := scalarsPool.Get().(*scalars)
+	defer scalarsPool.Put(s)
+	s.cot = 1
+	clear(dst)
+	m.Loss(x).AdjointTangent(Loss[float64]{Out: &s.cot}, m.view(v), m.view(dst))
+}
+
+// Problem returns the minimisation of the loss, for gonum/optimize.
+func (m *Model) Problem() optimize.Problem {
+	return optimize.Problem{Func: m.Func, Grad: m.Grad, Hess: m.Hess}
+}
+
+// TrustProblem returns the minimisation of the loss for package trust, by exact
+// steps for up to exactDim variables and by products with the Hessian for more.
+func (m *Model) TrustProblem() trust.Problem {
+	p := trust.Problem{Func: m.Func, Grad: m.Grad, HessVec: m.HessVec}
+	if m.Dim() <= exactDim {
+		p.Hess = m.Hess
+	}
+	return p
+}
+
+// exactDim is the number of variables up to which a few eigendecompositions cost
+// less than the more numerous steps without.
+const exactDim = 300

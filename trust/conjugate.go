@@ -1,0 +1,89 @@
+package trust
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// conjugate minimises the model approximately, by conjugate gradients from
+// s = 0. They stop where the residual g + H·s is small compared with g, or at
+// the boundary of the region, which they follow a direction to that is of
+// negative curvature or leads out.
+type conjugate struct {
+	r, d, hd []float64 // residual, direction, H·d
+}
+
+func newConjugate(n int) *conjugate {
+	return &conjugate{r: make([]float64, n), d: make([]float64, n), hd: make([]float64, n)}
+}
+
+func (*conjugate) at(Problem, *Result) error { return nil }
+
+func (m *conjugate) step(s []float64, radius float64, p Problem, r *Result) (float64, error) {
+	for i := range s {
+		s[i] = 0
+	}
+	copy(m.r, r.Gradient)
+	floats.ScaleTo(m.d, -1, r.Gradient)
+	rr := floats.Dot(m.r, m.r)
+	norm := math.Sqrt(rr)
+	// The residual shrinks with g, for superlinear convergence.
+	enough := norm * math.Min(0.1, norm)
+	var promised float64
+	for range 2*len(s) + 10 {
+		p.HessVec(m.hd, r.X, m.d)
+		r.HessVecs++
+		if !allFinite(m.hd) {
+			if promised > 0 {
+				return promised, nil
+			}
+			return 0, ErrNotFinite
+		}
+		curvature := floats.Dot(m.d, m.hd)
+		step := rr / curvature
+		out := !(curvature > 0)
+		if !out {
+			out = lengthAfter(s, m.d, step) >= radius
+		}
+		if out {
+			step = toBoundary(s, m.d, radius)
+		}
+		// The decrease along d: -step·rᵀd - ½·step²·curvature, rᵀd = -rr.
+		promised += step * (rr - step*curvature/2)
+		floats.AddScaled(s, step, m.d)
+		if out {
+			return promised, nil
+		}
+		floats.AddScaled(m.r, step, m.hd)
+		next := floats.Dot(m.r, m.r)
+		if math.Sqrt(next) <= enough {
+			break
+		}
+		floats.Scale(next/rr, m.d)
+		floats.Sub(m.d, m.r)
+		rr = next
+	}
+	return promised, nil
+}
+
+// lengthAfter returns ‖s + a·d‖.
+func lengthAfter(s, d []float64, a float64) float64 {
+	var sum float64
+	for i, v := range s {
+		v += a * d[i]
+		sum += v * v
+	}
+	return math.Sqrt(sum)
+}
+
+// toBoundary returns the a >= 0 with ‖s + a·d‖ = radius.
+func toBoundary(s, d []float64, radius float64) float64 {
+	dd, sd, ss := floats.Dot(d, d), floats.Dot(s, d), floats.Dot(s, s)
+	rest := math.Max(0, radius*radius-ss)
+	root := math.Sqrt(sd*sd + dd*rest)
+	if sd > 0 {
+		return rest / (sd + root)
+	}
+	return (root - sd) / dd
+}

@@ -1,0 +1,232 @@
+package trust
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// Problem is a function of n variables with its derivatives. Functions must
+// not modify x or v, and overwrite their first argument.
+type Problem struct {
+	Func func(x []float64) float64
+	Grad func(grad, x []float64)
+
+	// Hess stores the Hessian, for exact steps. If it is nil, HessVec is used.
+	Hess func(hess *mat.SymDense, x []float64)
+
+	// HessVec stores the product of the Hessian at x with v, for truncated
+	// conjugate gradients. It is not used if Hess is there.
+	HessVec func(dst, x, v []float64)
+}
+
+// Settings say how to minimise. The zero value of each field stands for a
+// default.
+type Settings struct {
+	// Radius is the trust region's first radius: 1 if 0. MaxRadius bounds it:
+	// 10⁶ times Radius if 0.
+	Radius, MaxRadius float64
+
+	// Iterations, with Hess or HessVec, end after so many steps tried: 1000 if 0.
+	Iterations int
+
+	// Hessians, if positive, is how many evaluations of Hess are allowed.
+	Hessians int
+
+	// Gradient is the largest element of the gradient at which a minimum is
+	// taken to be found: 1e-10 if 0, none if negative.
+	Gradient float64
+
+	// Target ends the iteration when f is at or below it, unless it is nil.
+	Target *float64
+}
+
+// Status says why a minimisation ended.
+type Status int
+
+// The reasons to end.
+const (
+	GradientThreshold Status = iota // the gradient is small enough
+	TargetReached                   // f is at or below the target
+	StepConvergence                 // no representable step makes f less
+	IterationLimit                  // of steps or of Hessians
+)
+
+var statusNames = [...]string{"gradient threshold", "target reached", "step convergence", "iteration limit"}
+
+// String returns the reason in words.
+func (s Status) String() string {
+	if s < 0 || int(s) >= len(statusNames) {
+		return fmt.Sprintf("Status(%d)", int(s))
+	}
+	return statusNames[s]
+}
+
+// Result is what Minimize found.
+type Result struct {
+	X        []float64 // the location
+	F        float64   // f at X
+	Gradient []float64 // its gradient
+
+	Status     Status
+	Iterations int // steps tried
+
+	// Evaluations of each function.
+	Funcs, Grads, Hessians, HessVecs int
+}
+
+// ErrNotFinite is wrapped by the error that Minimize returns if f or its
+// gradient at the start, or the Hessian at any location, is infinite or NaN.
+var ErrNotFinite = errors.New("trust: not finite")
+
+const (
+	accept = 1e-4 // share of the promised decrease for a step to be taken
+	bad    = 0.25 // share below which the radius shrinks
+	good   = 0.75 // share above which it may grow
+)
+
+// Minimize looks for a local minimum of p, starting at x0, which it does not
+// modify. It panics with mat.ErrZeroLength if x0 is empty, and with a string if
+// p lacks functions or settings are negative. On an error the result is that of
+// the best location so far; where f is not finite away from the start, steps
+// there are not taken.
+func Minimize(p Problem, x0 []float64, settings *Settings) (*Result, error) {
+	n := len(x0)
+	if n == 0 {
+		panic(mat.ErrZeroLength)
+	}
+	if p.Func == nil || p.Grad == nil || p.Hess == nil && p.HessVec == nil {
+		panic("trust: problem without Func, Grad, or both Hess and HessVec")
+	}
+	var set Settings
+	if settings != nil {
+		set = *settings
+	}
+	set.fill()
+
+	r := &Result{X: append([]float64(nil), x0...), Gradient: make([]float64, n), Status: IterationLimit}
+	r.F = p.Func(r.X)
+	p.Grad(r.Gradient, r.X)
+	r.Funcs, r.Grads = 1, 1
+	if !isFinite(r.F) || !allFinite(r.Gradient) {
+		return r, fmt.Errorf("%w: f = %v or its gradient at the start", ErrNotFinite, r.F)
+	}
+
+	var m model
+	if p.Hess != nil {
+		m = &spectral{hess: mat.NewSymDense(n, nil)}
+	} else {
+		m = newConjugate(n)
+	}
+	radius := set.Radius
+	s, trial := make([]float64, n), make([]float64, n)
+	grad := make([]float64, n)
+	moved := true
+	for {
+		switch {
+		case set.Target != nil && r.F <= *set.Target:
+			r.Status = TargetReached
+			return r, nil
+		case floats.Norm(r.Gradient, math.Inf(1)) <= set.Gradient:
+			r.Status = GradientThreshold
+			return r, nil
+		case r.Iterations == set.Iterations, moved && set.Hessians > 0 && r.Hessians == set.Hessians:
+			return r, nil
+		}
+		if moved {
+			if err := m.at(p, r); err != nil {
+				return r, err
+			}
+		}
+		r.Iterations++
+		promised, err := m.step(s, radius, p, r)
+		if err != nil {
+			return r, err
+		}
+		length := floats.Norm(s, 2)
+		if !(promised > 0) || !floats.EqualFunc(s, s, func(a, b float64) bool { return a == b }) {
+			r.Status = StepConvergence
+			return r, nil
+		}
+		floats.AddTo(trial, r.X, s)
+		f := p.Func(trial)
+		r.Funcs++
+
+		// Below the rounding of f its difference says nothing: the model is
+		// believed then, as long as f does not rise.
+		share := (r.F - f) / promised
+		if promised <= 4*eps*math.Abs(r.F) && f <= r.F {
+			share = 1
+		}
+		switch {
+		case !(share >= bad):
+			radius = bad * length
+		case share > good && length > 0.9*radius:
+			radius = math.Min(2*radius, set.MaxRadius)
+		}
+		moved = share > accept && f <= r.F && !floats.Equal(trial, r.X)
+		if moved {
+			p.Grad(grad, trial)
+			r.Grads++
+			moved = allFinite(grad)
+			if !moved {
+				radius = bad * length
+			}
+		}
+		if moved {
+			copy(r.X, trial)
+			copy(r.Gradient, grad)
+			r.F = f
+			continue
+		}
+		if radius <= eps*math.Max(floats.Norm(r.X, 2), math.SmallestNonzeroFloat64) || floats.Equal(trial, r.X) {
+			r.Status = StepConvergence
+			return r, nil
+		}
+	}
+}
+
+const eps = 0x1p-52
+
+func (s *Settings) fill() {
+	if !(s.Radius >= 0) || !(s.MaxRadius >= 0) || s.Iterations < 0 || s.Hessians < 0 || math.IsNaN(s.Gradient) {
+		panic("trust: negative setting")
+	}
+	if s.Radius == 0 {
+		s.Radius = 1
+	}
+	if s.MaxRadius == 0 {
+		s.MaxRadius = 1e6 * s.Radius
+	}
+	s.Radius = math.Min(s.Radius, s.MaxRadius)
+	if s.Iterations == 0 {
+		s.Iterations = 1000
+	}
+	if s.Gradient == 0 {
+		s.Gradient = 1e-10
+	}
+}
+
+// A model is the quadratic model at a location.
+type model interface {
+	// at makes it that of the location in r.
+	at(p Problem, r *Result) error
+
+	// step stores a step no longer than the radius in s, and returns by how
+	// much it decreases the model.
+	step(s []float64, radius float64, p Problem, r *Result) (float64, error)
+}
+
+func isFinite(v float64) bool { return v-v == 0 }
+
+func allFinite(x []float64) bool {
+	for _, v := range x {
+		if !isFinite(v) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,152 @@
+package trust
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// spectral finds the minimiser of the model itself. With H = Q·diag(λ)·Qᵀ and
+// a = Qᵀg, it is s = -Q·y for
+//
+//	y_i = a_i/(λ_i + μ),  μ >= max(0, -λ_min),  ‖y‖ <= Δ,  μ·(Δ - ‖y‖) = 0.
+//
+// If the minimum with μ = 0 is not in the region, μ is the root of the secular
+// equation 1/‖y(μ)‖ = 1/Δ, which is nearly linear and concave in μ, so Newton's
+// method from below the root converges in a few steps. In the hard case, where g
+// has no part along the eigenvector of a negative λ_min, ‖y‖ stays below Δ for
+// all μ > -λ_min; the rest of the length then goes along that eigenvector.
+type spectral struct {
+	hess   *mat.SymDense
+	eigen  mat.EigenSym
+	q      mat.Dense
+	lambda []float64
+	a, y   []float64
+}
+
+func (m *spectral) at(p Problem, r *Result) error {
+	p.Hess(m.hess, r.X)
+	r.Hessians++
+	n := len(r.X)
+	for i := range n {
+		for j := i; j < n; j++ {
+			if v := m.hess.At(i, j); !isFinite(v) {
+				return fmt.Errorf("%w: element (%d, %d) of the Hessian is %v", ErrNotFinite, i, j, v)
+			}
+		}
+	}
+	if !m.eigen.Factorize(m.hess, true) {
+		return fmt.Errorf("trust: the eigenvalues of the Hessian do not converge")
+	}
+	m.eigen.VectorsTo(&m.q)
+	if m.a == nil {
+		m.lambda = make([]float64, n)
+		m.a, m.y = make([]float64, n), make([]float64, n)
+	}
+	m.eigen.Values(m.lambda)
+	m.multiply(blas.Trans, m.a, r.Gradient)
+
+	// Eigenvalues within the rounding of H have no sign. As small positive
+	// ones they do not draw steps into directions in which f is constant.
+	top := math.Max(math.Abs(m.lambda[0]), math.Abs(m.lambda[n-1]))
+	noise := 4 * eps * float64(n) * top
+	for i, l := range m.lambda {
+		if math.Abs(l) < noise {
+			m.lambda[i] = noise
+		}
+	}
+	return nil
+}
+
+// multiply computes dst = Q·x or Qᵀ·x.
+func (m *spectral) multiply(t blas.Transpose, dst, x []float64) {
+	blas64.Gemv(t, 1, m.q.RawMatrix(), blas64.Vector{N: len(x), Data: x, Inc: 1}, 0, blas64.Vector{N: len(dst), Data: dst, Inc: 1})
+}
+
+// solve stores y(μ), and returns its norm and the derivative of that by μ times
+// minus the norm, Σ y_i²/(λ_i + μ). Where λ_i + μ is 0, so is y_i.
+func (m *spectral) solve(mu float64) (norm, slope float64) {
+	for i, a := range m.a {
+		m.y[i] = 0
+		if d := m.lambda[i] + mu; d > 0 && a != 0 {
+			m.y[i] = a / d
+		}
+	}
+	norm = floats.Norm(m.y, 2)
+	for i, y := range m.y {
+		if y != 0 {
+			slope += (y / norm) * (y / (m.lambda[i] + mu))
+		}
+	}
+	return norm, slope
+}
+
+func (m *spectral) step(s []float64, radius float64, _ Problem, _ *Result) (float64, error) {
+	m.minimize(radius)
+	var promised float64
+	for i, y := range m.y {
+		// -(aᵀs + ½·sᵀλs) for s = -y
+		promised += y * (m.a[i] - m.lambda[i]*y/2)
+	}
+	m.multiply(blas.NoTrans, s, m.y)
+	floats.Scale(-1, s)
+	return promised, nil
+}
+
+// minimize stores the minimiser in y.
+func (m *spectral) minimize(radius float64) {
+	least := m.lambda[0]
+	mu := 0.0
+	if least > 0 {
+		if norm, _ := m.solve(0); norm <= radius {
+			return
+		}
+	} else {
+		// ‖y(μ)‖ >= |a_i|/(λ_i + μ), so the root is at least |a_i|/Δ - λ_i.
+		mu = -least
+		if norm, _ := m.solve(mu); norm < radius && m.flat(mu) {
+			m.fillUp(norm, radius)
+			return
+		}
+	}
+	for i, a := range m.a {
+		mu = math.Max(mu, math.Abs(a)/radius-m.lambda[i])
+	}
+	for range 100 {
+		norm, slope := m.solve(mu)
+		if norm <= radius*(1+1e-12) {
+			break
+		}
+		next := mu + (norm-radius)/radius/slope*norm
+		if !(next > mu) || !isFinite(next) {
+			break
+		}
+		mu = next
+	}
+	if norm, _ := m.solve(mu); norm > radius {
+		floats.Scale(radius/norm, m.y)
+	}
+}
+
+// flat reports whether the gradient has no part along the eigenvectors of the
+// least eigenvalue, -μ.
+func (m *spectral) flat(mu float64) bool {
+	for i, l := range m.lambda {
+		if l+mu > 0 {
+			break
+		}
+		if m.a[i] != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// fillUp lengthens y to the radius along the first eigenvector.
+func (m *spectral) fillUp(norm, radius float64) {
+	m.y[0] = radius * math.Sqrt(math.Max(0, (1-norm/radius)*(1+norm/radius)))
+}
