@@ -10,7 +10,9 @@
 //     the minimisers of gonum/optimize.
 //   - LogPosterior is the reversible kernel under both, in the form of the
 //     benchmarks ADBench and GradBench, with derivatives with respect to all
-//     parameters and the points, for programs of package rev.
+//     parameters and the points, for programs of package rev. FixedLogPosterior
+//     is the same over fixed-point numbers, undone to the bit, and
+//     LogResponsibilities gives the responsibilities as logarithmic numbers.
 //
 // # Model and parameters
 //
@@ -45,10 +47,11 @@
 //
 // # What is exact
 //
-// All results are rounded; the kernel's page states its bounds. They have the
+// All results are rounded; the kernels' pages state their bounds. They have the
 // same bits for any number of workers, and a fit with the same seed is the same
 // fit. A Mixture that is written as JSON and read back is the same bit for bit.
-// Inverse of the kernel restores its output up to rounding.
+// Inverse of the kernels restores their output up to rounding, and that of
+// FixedLogPosterior to the bit.
 //
 // # Misuse and trouble
 //

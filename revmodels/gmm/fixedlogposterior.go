@@ -24,12 +24,12 @@ import (
 //
 //   - F is not within ±2²⁰,
 //   - some exp(q_kj) is not, which is for q_kj >= 13.86, or with a prior
-//     some entry of a Q_k is not within ±2¹⁰,
+//     Σ_k ‖Q_k‖²_F is not,
 //   - some x_i - μ_k is not within ±2²⁰, or its largest element times the
 //     largest sum |Q_k| of a row is 2⁴⁰ or more,
 //   - a point is some 1000 standard deviations away from every component, so
 //     that no β_ik is above -2¹⁹,
-//   - the prior's parameters are not.
+//   - γ², M or the prior is not.
 //
 // A component that is so far from a point while another is near takes no part
 // in it. Gradients and tangents wrap where they are not within ±2²⁰, and so does
@@ -41,6 +41,7 @@ import (
 //
 //	β_ik   2 + K/2 + Σ_j |y_j|·(½ + 0.51·|x_ij - μ_kj|)
 //	F      the largest of these errors of each point, added up, and N·(1 + K/2)
+//	prior  (1 + γ²)·(2 + K·D + Σ_k ‖Q_k‖²_F)
 //
 // and that of float64 for the constant of the prior. Responsibilities r_ik have
 // an absolute error of β's error times r_ik and of 1 + K/2 more: what is below

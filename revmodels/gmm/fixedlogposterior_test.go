@@ -126,6 +126,15 @@ func fixedBounds(k LogPosterior[float64]) (value, gradient float64) {
 			largest = max(largest, e*e, k.Prior.Gamma*k.Prior.Gamma*e*e)
 		}
 	}
+	if g2 := k.Prior.Gamma * k.Prior.Gamma; g2 > 0 {
+		squares := 0.0
+		for _, q := range q {
+			for _, e := range q {
+				squares += e * e
+			}
+		}
+		value = (1 + g2) * (2 + float64(comps*d) + squares)
+	}
 	half := float64(comps) / 2
 	for p := range n {
 		var worst float64
@@ -268,6 +277,40 @@ func TestFixedOrder(t *testing.T) {
 	g.X = want.X
 	if !equalFixed(g, want) {
 		t.Error("the order of points shows in the result")
+	}
+}
+
+// TestFixedBlocks checks that results are the same bits whatever blocks the
+// points are cut into.
+func TestFixedBlocks(t *testing.T) {
+	k := fixedRandom(rand.New(rand.NewPCG(16, 1)), 3, 4, 500, Prior{Gamma: 1, M: 1})
+	run := func(block int) FixedLogPosterior {
+		g := fixedCotangents(k, 3*fixed.One/7)
+		s := fixedSweep{k: k, g: g}
+		prior, dprior, err := s.prepare(2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if block > s.block {
+			t.Fatalf("a block is %d points, too few for this test", s.block)
+		}
+		s.block = block
+		f, _, err := s.points(2, prior, dprior)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.finish()
+		*g.Out = f
+		return g
+	}
+	want := run(1)
+	if *want.Out == 0 || want.X.Row(499)[0] == 0 {
+		t.Errorf("no gradient: F = %v, x̄ = %v", *want.Out, want.X.Row(499))
+	}
+	for _, block := range []int{2, 7, 64, 100} {
+		if !equalFixed(run(block), want) {
+			t.Errorf("blocks of %d points give other bits than blocks of 1", block)
+		}
 	}
 }
 
