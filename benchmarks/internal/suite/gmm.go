@@ -59,12 +59,12 @@ func gmmProblem[T rev.Float](n, d, k int, workers []int) *Problem {
 				return append(widen(o.Gradient), float64(value))
 			},
 			RoundTrip: func() float64 {
-				const start = 1
+				start := T(1) / 3 // a sum with it is rounded
 				*o.Kernel.Out = start
 				o.Kernel.Forward()
 				size := math.Abs(float64(*o.Kernel.Out))
 				o.Kernel.Inverse()
-				return math.Abs(float64(*o.Kernel.Out)-start) / math.Max(start, size)
+				return math.Abs(float64(*o.Kernel.Out-start)) / max(1, size)
 			},
 		}
 		if !single {

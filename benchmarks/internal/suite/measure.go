@@ -86,7 +86,7 @@ func (r *Report) Check() error {
 		if x.Deriv > gradient || x.J > 0 && math.IsNaN(float64(x.Deriv)) {
 			failed = append(failed, fmt.Errorf("%s: gradient error %.1e", name, x.Deriv))
 		}
-		if x.Trip > roundTrip {
+		if x.Trip > roundTrip || x.J > 0 && math.IsNaN(float64(x.Trip)) {
 			failed = append(failed, fmt.Errorf("%s: round-trip error %.1e", name, x.Trip))
 		}
 		if x.SameBits != nil && !*x.SameBits {

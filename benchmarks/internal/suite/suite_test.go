@@ -105,6 +105,7 @@ func TestCheck(t *testing.T) {
 		"NaN gradient": {func(r *Result) { r.Deriv = Error(math.NaN()) }, "gradient error NaN"},
 		"float32":      {func(r *Result) { r.Deriv, r.single = 1e-4, true }, ""},
 		"round trip":   {func(r *Result) { r.Trip = 1e-3 }, "round-trip error 1.0e-03"},
+		"lost output":  {func(r *Result) { r.Trip = Error(math.NaN()) }, "round-trip error NaN"},
 		"bits":         {func(r *Result) { r.SameBits = new(bool) }, "not the bits of one worker"},
 	} {
 		r := ok
