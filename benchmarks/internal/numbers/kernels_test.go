@@ -23,6 +23,7 @@ import (
 	"revnum/rev/revtest"
 	"revnum/revlinalg"
 	"revnum/revmodels/gmm"
+	"revnum/revmodels/graphembed"
 	"revnum/revmodels/kmeans"
 )
 
@@ -215,6 +216,13 @@ func cost[T rev.Float](rnd *rand.Rand, n int) kmeans.Cost[T] {
 	return kmeans.Cost[T]{Out: scalar[T](rnd), Centroids: matrix[T](rnd, 2, 3), X: matrix[T](rnd, n, 3)}
 }
 
+func loss[T rev.Real](rnd *rand.Rand, n int) graphembed.Loss[T] {
+	return graphembed.Loss[T]{
+		Out: scalar[T](rnd), Fixed: matrix[T](rnd, 2, n), Free: matrix[T](rnd, 8, n),
+		Graph: graphembed.Petersen(), Margin: 1,
+	}
+}
+
 func fixedLogPosterior(rnd *rand.Rand, n int) gmm.FixedLogPosterior {
 	type q = fixed.Q43
 	return gmm.FixedLogPosterior{
@@ -290,6 +298,7 @@ var listed = []struct {
 		map[string]string{"Q43": "powers of x leave ±2²⁰, or vanish below 2⁻⁴³"}},
 	{"r += Σ_i min_k ‖x_i - c_k‖²", []claim{kernel(cost[float64]), kernel(cost[float32])},
 		map[string]string{"Q43": "not yet: its candidates are found by products of float matrices"}},
+	{"r += misfit of an embedding of a graph", []claim{kernel(loss[float64]), kernel(loss[float32]), kernel(loss[fixed.Q43])}, nil},
 	{"r += log posterior of a Gaussian mixture", []claim{kernel(logPosterior[float64]), kernel(logPosterior[float32])},
 		map[string]string{"Q43": "by FixedLogPosterior"}},
 	{"the same", []claim{fallible(fixedLogPosterior)},
