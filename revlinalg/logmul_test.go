@@ -313,6 +313,121 @@ func TestLogMulAgainstPlain(t *testing.T) {
 	}
 }
 
+// Terms that are zero make no difference to any derivative, wherever the
+// elements are computed.
+func TestLogMulZeroTerms(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(5, 5))
+	const m, n, l = 3, 4, 6
+	type operands struct{ k, g, t, gt LogMul[float64] }
+	for _, spread := range []float64{1, 500} {
+		random := func(r, c int) rev.General[float64] {
+			return rev.NewGeneral(r, c, normals[float64](rnd, r*c, spread))
+		}
+		draw := func() LogMul[float64] { return LogMul[float64]{C: random(m, n), A: random(m, l), B: random(l, n)} }
+		few := operands{draw(), draw(), draw(), draw()}
+		// The same and as many terms of zero, which come first.
+		more := func(k LogMul[float64], zero float64) LogMul[float64] {
+			a, b := random(m, 2*l), random(2*l, n)
+			c := rev.NewGeneral(m, n, append([]float64(nil), k.C.Data...))
+			for i := range m {
+				copy(a.Row(i)[l:], k.A.Row(i))
+			}
+			for r := range l {
+				copy(b.Row(l+r), k.B.Row(r))
+				if zero != 0 {
+					for i := range m {
+						a.Row(i)[r] = zero
+					}
+				}
+			}
+			return LogMul[float64]{C: c, A: a, B: b}
+		}
+		many := operands{more(few.k, math.Inf(-1)), more(few.g, 0), more(few.t, 0), more(few.gt, 0)}
+		gA := append([]float64(nil), many.gt.A.Data...)
+		same := func(what string, x, y LogMul[float64]) {
+			for i := range m {
+				for r := range l {
+					if v, w := x.A.Row(i)[r], y.A.Row(i)[l+r]; !near(v, w, 1e-9) {
+						t.Errorf("spread %v: %s, A[%d,%d]: %v with zeros, %v without", spread, what, i, r, w, v)
+					}
+				}
+				for j := range n {
+					if v, w := x.C.Row(i)[j], y.C.Row(i)[j]; !near(v, w, 1e-9) {
+						t.Errorf("spread %v: %s, C[%d,%d]: %v with zeros, %v without", spread, what, i, j, w, v)
+					}
+				}
+			}
+		}
+		for _, o := range []operands{few, many} {
+			o.k.Tangent(o.t)
+		}
+		same("k after Tangent", few.k, many.k)
+		same("t after Tangent", few.t, many.t)
+		for _, o := range []operands{few, many} {
+			o.k.AdjointTangent(o.g, o.t, o.gt)
+		}
+		same("g after AdjointTangent", few.g, many.g)
+		same("gt after AdjointTangent", few.gt, many.gt)
+		for i := range m {
+			for r := range l {
+				if many.gt.A.Row(i)[r] != gA[i*2*l+r] {
+					t.Errorf("spread %v: a zero has a second derivative", spread)
+				}
+			}
+		}
+		// A product of zeros only leaves everything as it is.
+		zeros := draw()
+		for i := range zeros.A.Data {
+			zeros.A.Data[i] = math.Inf(-1)
+		}
+		c := append([]float64(nil), zeros.C.Data...)
+		zeros.Tangent(few.t)
+		zeros.AdjointTangent(few.g, few.t, few.gt)
+		for i, v := range zeros.C.Data {
+			if v != c[i] {
+				t.Errorf("spread %v: zeros change C[%d] from %v to %v", spread, i, c[i], v)
+			}
+		}
+		for _, x := range []LogMul[float64]{few.g, few.t, few.gt} {
+			for _, v := range append(append([]float64(nil), x.A.Data...), x.C.Data...) {
+				if math.IsNaN(v) {
+					t.Fatalf("spread %v: zeros make a NaN", spread)
+				}
+			}
+		}
+	}
+}
+
+// The constructors share storage and refuse what does not fit.
+func TestLogConstructors(t *testing.T) {
+	v := func(n int) *mat.VecDense { return mat.NewVecDense(n, nil) }
+	var out float64
+	x := mat.NewVecDense(3, []float64{1, 2, 4})
+	if err := NewLogProd(&out, x).Forward(); err != nil || out != 7 {
+		t.Errorf("NewLogProd: %v, %v", out, err)
+	}
+	out = math.Inf(-1)
+	NewLogSum(&out, x).Forward()
+	if want := 4 + math.Log(1+math.Exp(-2)+math.Exp(-3)); !near(out, want, 1e-15) {
+		t.Errorf("NewLogSum: %v, want %v", out, want)
+	}
+	for name, f := range map[string]func(){
+		"NewLogDot":       func() { NewLogDot(&out, v(2), v(3)) },
+		"NewLogMulElem":   func() { NewLogMulElem(v(2), v(2), v(3)) },
+		"NewLogMul":       func() { NewLogMul(mat.NewDense(2, 2, nil), mat.NewDense(2, 3, nil), mat.NewDense(2, 2, nil)) },
+		"NewPowerProduct": func() { NewPowerProduct(v(2), mat.NewDense(3, 2, nil), v(2)) },
+	} {
+		func() {
+			defer func() {
+				if e := recover(); e != mat.ErrShape {
+					t.Errorf("%s with shapes that do not fit: %v", name, e)
+				}
+			}()
+			f()
+		}()
+	}
+}
+
 // A step of a Markov chain that cannot underflow, and the posterior of the
 // state before it.
 func ExampleLogMul() {
