@@ -556,8 +556,9 @@ func TestInterrupt(t *testing.T) {
 		left []string // in the folder where it runs, after that
 	}{
 		// Each makes something in the folder when it is under way.
-		"gen":   {args: []string{"gen", "gmm", "--d", "64", "--n", "100000", "-o", "big.txt"}},
-		"suite": {args: []string{"--run", "^gmm", "--out", "results"}, left: []string{"results"}},
+		"gen":        {args: []string{"gen", "gmm", "--d", "64", "--n", "100000", "-o", "big.txt"}},
+		"suite":      {args: []string{"--run", "^gmm", "--out", "results"}, left: []string{"results"}},
+		"graphembed": {args: []string{"graphembed", "--starts", "1000000", "--out", "results"}, left: []string{"results"}},
 	} {
 		dir := t.TempDir()
 		cmd := exec.Command(exe, c.args...)

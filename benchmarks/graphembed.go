@@ -1,0 +1,140 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"revnum/benchmarks/internal/graphembed"
+	"revnum/benchmarks/internal/machine"
+	"revnum/benchmarks/internal/outfile"
+	"revnum/benchmarks/internal/suite"
+)
+
+// maxDimensions bounds --k, whose Hessian has (n·k)² elements.
+const maxDimensions = 20
+
+func newGraphEmbed() *cobra.Command {
+	var name, dims, method, out string
+	var starts int
+	var seed uint64
+	var budget time.Duration
+	cmd := &cobra.Command{
+		Use:   "graphembed",
+		Short: "Find into how many dimensions a graph embeds with two distances",
+		Long: `graphembed reproduces the experiment of Liu and Zhao, arXiv 2003.04617, appendix
+D.2: in each number of dimensions k it looks for coordinates of the vertices at
+which all connected pairs have one distance l1, and all others a larger one l2,
+by minimising
+
+  Var(l1) + Var(l2) + exp(relu(mean l1 - mean l2 + 0.1)) - 1
+
+from many random starts, with the first two vertices held where the start puts
+them, by Newton's method in a trust region. The least k at which the loss gets to 0 is the answer: 5 for the
+Petersen graph, with l2/l1 = √2.
+
+It prints a table, and writes it with figures to the output folder: table.txt,
+results.csv (a line of each start), results.json; the losses, the times, and the
+best embeddings in 2 and 3 dimensions as .png and .svg.
+
+GRAPH is one of ` + graphembed.Names() + `
+or a file with an edge a line: the names of two vertices, apart by a space, a tab
+or a comma. A line with one name is a vertex; what follows # or % is a comment.`,
+		Example: `  go run ./benchmarks graphembed
+  go run ./benchmarks graphembed --graph cycle:7 --k 1..4
+  go run ./benchmarks graphembed --graph edges.txt --k 3 --starts 1000 --out results`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			low, high, err := interval(dims)
+			switch {
+			case err != nil:
+				return fmt.Errorf("--k: %w", err)
+			case starts < 1 || starts > 1e6:
+				return fmt.Errorf("--starts: expected 1 to 1000000, found %d", starts)
+			case budget < 0:
+				return fmt.Errorf("--time: expected a positive duration, found %v", budget)
+			}
+			g, err := graphembed.Load(name)
+			if err != nil {
+				return fmt.Errorf("--graph: %w", err)
+			}
+			r, err := graphembed.NewReport(g, method, starts, seed)
+			if err != nil {
+				return fmt.Errorf("--method: %w", err)
+			}
+			return runGraphEmbed(cmd, r, low, high, budget, out)
+		},
+	}
+	cmd.Flags().StringVar(&name, "graph", "petersen", "`GRAPH` by name, or a file of edges")
+	cmd.Flags().StringVarP(&dims, "k", "k", "1..10", "numbers of dimensions, as 5 or 1..10")
+	cmd.Flags().StringVar(&method, "method", graphembed.Methods[0], strings.Join(graphembed.Methods, ", "))
+	cmd.Flags().IntVar(&starts, "starts", 100, "random starts for each k, of which the best is kept")
+	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of the starts")
+	cmd.Flags().DurationVar(&budget, "time", 100*time.Millisecond, "time to measure each function for")
+	cmd.Flags().StringVarP(&out, "out", "o", "results", "`folder` to write to, made if its parent is there")
+	_ = cmd.MarkFlagDirname("out")
+	return cmd
+}
+
+// interval reads one number, or two with .. between.
+func interval(s string) (low, high int, err error) {
+	first, last, two := strings.Cut(s, "..")
+	if !two {
+		last = first
+	}
+	low, err1 := strconv.Atoi(first)
+	high, err2 := strconv.Atoi(last)
+	if err1 != nil || err2 != nil || low < 1 || high < low || high > maxDimensions {
+		return 0, 0, fmt.Errorf("expected a number or a range such as 1..10, within 1..%d, found %q", maxDimensions, s)
+	}
+	return low, high, nil
+}
+
+func runGraphEmbed(cmd *cobra.Command, r *graphembed.Report, low, high int, budget time.Duration, out string) error {
+	if err := makeFolder(out); err != nil {
+		return err
+	}
+	bar := newBar(cmd.ErrOrStderr(), (high-low+1)*r.Starts)
+	bar.Describe("machine")
+	r.Machine = machine.Measure(4 * budget)
+	for k := low; k <= high; k++ {
+		bar.Describe(fmt.Sprintf("k = %d", k))
+		if err := r.Run(k, budget, func(n int) { _ = bar.Add(n) }); err != nil {
+			return err
+		}
+	}
+	_ = bar.Finish()
+
+	table := func(w io.Writer) error {
+		if err := suite.WriteMachine(w, r.Machine); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(w, "%s\n\n", r.Title()); err != nil {
+			return err
+		}
+		return r.WriteTable(w)
+	}
+	if err := table(cmd.OutOrStdout()); err != nil {
+		return err
+	}
+	for _, f := range []struct {
+		name  string
+		write func(io.Writer) error
+	}{
+		{"table.txt", table}, {"results.csv", r.WriteCSV}, {"results.json", r.WriteJSON},
+	} {
+		if err := outfile.Write(filepath.Join(out, f.name), f.write); err != nil {
+			return err
+		}
+	}
+	if err := r.SaveFigures(out); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), "\nwritten to %s\n", out)
+	return err
+}

@@ -1,0 +1,155 @@
+package graphembed
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"revnum/benchmarks/internal/machine"
+	"revnum/benchmarks/internal/suite"
+	"revnum/revmodels/graphembed"
+)
+
+const (
+	// fixed is the number of vertices that are held, as in the paper.
+	fixed = 2
+
+	// reached is the loss below which a start has found an embedding.
+	reached = 1e-20
+
+	// atOnce is the number of starts between two reports of progress.
+	atOnce = 20
+)
+
+// Row is what the experiment found in one number of dimensions. What does not
+// exist is NaN in memory and null in JSON, such as the distance of pairs that a
+// graph does not have.
+type Row struct {
+	K       int           `json:"k"`
+	Losses  []suite.Error `json:"losses"`  // of the starts, ascending, those without one last
+	Reached int           `json:"reached"` // starts with a loss below 1e-20
+	Steps   int           `json:"steps"`   // that a start took, the median: Hessians of Newton's method
+	Near    suite.Error   `json:"l1"`      // mean distance of connected pairs in the best embedding
+	Far     suite.Error   `json:"l2"`      // that of the others
+	Ratio   suite.Error   `json:"ratio"`   // l2/l1
+	Spread  suite.Error   `json:"spread"`  // the largest deviation from l1 or l2, relative to it
+
+	F float64 `json:"f_seconds"` // of the loss
+	G float64 `json:"g_seconds"` // of the gradient
+	H float64 `json:"h_seconds"` // of the dense Hessian
+
+	best *mat.Dense // the coordinates of all vertices
+}
+
+// Report is all that the experiment found.
+type Report struct {
+	Machine  machine.Machine `json:"machine"`
+	Graph    string          `json:"graph"`
+	Vertices int             `json:"vertices"`
+	Edges    int             `json:"edges"`
+	Fixed    int             `json:"fixed"` // vertices that are held
+	Starts   int             `json:"starts"`
+	Seed     uint64          `json:"seed"`
+	Method   string          `json:"method"`
+	Rows     []Row           `json:"rows"`
+
+	graph  *Graph
+	method graphembed.Method
+}
+
+// Methods are the names of the methods that minimise.
+var Methods = []string{graphembed.Newton.String(), graphembed.LBFGS.String(), graphembed.Adam.String()}
+
+// NewReport returns a report without rows yet. The method is one of Methods.
+func NewReport(g *Graph, method string, starts int, seed uint64) (*Report, error) {
+	m := slices.Index(Methods, method)
+	if m < 0 {
+		return nil, fmt.Errorf("expected one of %q, found %q", Methods, method)
+	}
+	return &Report{
+		Graph: g.Name, Vertices: g.Order(), Edges: g.Edges(), Fixed: min(fixed, g.Order()), Starts: starts, Seed: seed,
+		Method: method, graph: g, method: graphembed.Method(m),
+	}, nil
+}
+
+// Run adds the row of k dimensions, each time measured for about d. It calls
+// done with the number of starts that are through, every now and then.
+func (r *Report) Run(k int, d time.Duration, done func(starts int)) error {
+	row := Row{K: k}
+	var best *graphembed.Embedding
+	var steps []float64
+	for from := 0; from < r.Starts; from += atOnce {
+		n := min(atOnce, r.Starts-from)
+		e, err := graphembed.Embed(r.graph.Graph, k, &graphembed.Options{
+			Method: r.method, Fixed: r.Fixed, Starts: n, Source: rand.NewPCG(r.Seed, uint64(k)<<32|uint64(from)),
+		})
+		if err != nil {
+			return fmt.Errorf("%s in %d dimensions: %w", r.Graph, k, err)
+		}
+		for _, s := range e.Starts {
+			row.Losses = append(row.Losses, suite.Error(s.Loss))
+			steps = append(steps, float64(s.Iterations))
+			if s.Loss < reached {
+				row.Reached++
+			}
+		}
+		if best == nil || e.Loss < best.Loss {
+			best = e
+		}
+		done(n)
+	}
+	slices.SortFunc(row.Losses, func(a, b suite.Error) int {
+		switch {
+		case a < b || math.IsNaN(float64(b)) && !math.IsNaN(float64(a)):
+			return -1
+		case b < a || math.IsNaN(float64(a)) && !math.IsNaN(float64(b)):
+			return 1
+		}
+		return 0
+	})
+	slices.Sort(steps)
+	row.Steps = int(stat.Quantile(0.5, stat.Empirical, steps, nil))
+	row.best = best.X
+	row.classes(best.Connected, best.Apart)
+	row.measure(r.graph.Graph, r.Fixed, d)
+	r.Rows = append(r.Rows, row)
+	return nil
+}
+
+// classes sets what the distances of the two kinds of pairs are.
+func (row *Row) classes(near, far graphembed.Class) {
+	row.Near, row.Far = suite.Error(math.NaN()), suite.Error(math.NaN())
+	for _, c := range []struct {
+		graphembed.Class
+		mean *suite.Error
+	}{{near, &row.Near}, {far, &row.Far}} {
+		if c.Pairs > 0 {
+			*c.mean = suite.Error(c.Mean)
+			row.Spread = max(row.Spread, suite.Error(max(c.Max-c.Mean, c.Mean-c.Min)/c.Mean))
+		}
+	}
+	row.Ratio = row.Far / row.Near
+}
+
+// measure sets the times, at the best embedding.
+func (row *Row) measure(g *graphembed.Graph, held int, d time.Duration) {
+	at := row.best.RawMatrix().Data
+	m := graphembed.NewModel(g, row.K, row.best.Slice(0, held, 0, row.K).(*mat.Dense), graphembed.DefaultMargin)
+	m.Workers = 1
+	x, grad := at[held*row.K:], make([]float64, m.Dim())
+	row.F = suite.Shortest(d, func() { m.Func(x) })
+	if m.Dim() == 0 {
+		return
+	}
+	hess := mat.NewSymDense(m.Dim(), nil)
+	row.G = suite.Shortest(d, func() { m.Grad(grad, x) })
+	row.H = suite.Shortest(d, func() { m.Hess(hess, x) })
+}
+
+// median returns the median loss.
+func (row *Row) median() float64 { return float64(row.Losses[(len(row.Losses)-1)/2]) }

@@ -1,0 +1,171 @@
+package graphembed
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/graph/graphs/gen"
+	"gonum.org/v1/gonum/graph/simple"
+
+	"revnum/revmodels/graphembed"
+)
+
+// maxVertices bounds the graphs of the experiment, whose dense Hessian has
+// (n·k)² elements: at k = 10 those of 400 vertices take 128 MB.
+const maxVertices = 400
+
+// Graph is a graph with names for people.
+type Graph struct {
+	*graphembed.Graph
+	Name   string
+	Labels []string // of the vertices
+}
+
+// A family is a kind of named graph: name:n, or only name where build is nil.
+type family struct {
+	name  string
+	least int // n
+	build func(dst *simple.UndirectedGraph, n int64)
+}
+
+// ids is the IDer of the nodes first, ..., last.
+func ids(first, last int64) gen.IDRange { return gen.IDRange{First: first, Last: last} }
+
+var families = []family{
+	{name: "petersen"},
+	{"complete", 1, func(dst *simple.UndirectedGraph, n int64) { gen.Complete(dst, ids(0, n-1)) }},
+	{"cycle", 3, func(dst *simple.UndirectedGraph, n int64) { gen.Cycle(dst, ids(0, n-1)) }},
+	{"path", 2, func(dst *simple.UndirectedGraph, n int64) { gen.Path(dst, ids(0, n-1)) }},
+	{"star", 2, func(dst *simple.UndirectedGraph, n int64) { gen.Star(dst, 0, ids(1, n-1)) }},
+	{"wheel", 4, func(dst *simple.UndirectedGraph, n int64) { gen.Wheel(dst, 0, ids(1, n-1)) }},
+	{"tree", 1, func(dst *simple.UndirectedGraph, n int64) { gen.Tree(dst, 2, ids(0, n-1)) }},
+}
+
+// Names returns the names of graphs as a list for people.
+func Names() string {
+	var names []string
+	for _, f := range families {
+		name := f.name
+		if f.build != nil {
+			name += ":N"
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// Load returns the graph of the given name, such as petersen or cycle:7, or
+// that of the edge list in the file of that name, see ReadEdges.
+func Load(name string) (*Graph, error) {
+	base, number, numbered := strings.Cut(name, ":")
+	for _, f := range families {
+		switch {
+		case f.name != base || f.build == nil && numbered:
+			continue
+		case f.build == nil:
+			return &Graph{Graph: graphembed.Petersen(), Name: name, Labels: numbersTo(10)}, nil
+		case !numbered:
+			return nil, fmt.Errorf("%s: expected a number of vertices, as in %s:5", name, name)
+		}
+		n, err := strconv.Atoi(number)
+		if err != nil || n < f.least || n > maxVertices {
+			return nil, fmt.Errorf("%s: expected %d to %d vertices, found %q", name, f.least, maxVertices, number)
+		}
+		dst := simple.NewUndirectedGraph()
+		f.build(dst, int64(n))
+		return fromUndirected(name, dst)
+	}
+	file, err := os.Open(name)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("%s: neither a file nor one of %s", name, Names())
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return ReadEdges(file, name)
+}
+
+func fromUndirected(name string, dst *simple.UndirectedGraph) (*Graph, error) {
+	g, _, err := graphembed.FromUndirected(dst)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return &Graph{Graph: g, Name: name, Labels: numbersTo(g.Order())}, nil
+}
+
+func numbersTo(n int) []string {
+	labels := make([]string, n)
+	for i := range labels {
+		labels[i] = strconv.Itoa(i)
+	}
+	return labels
+}
+
+// ReadEdges reads an edge list: on each line the names of two vertices, apart by
+// spaces, tabs or a comma, which are connected, or that of one vertex, which may
+// have no edge at all. Names are any words; vertices are in the order in which
+// they first appear. What follows a # or % is a comment. An edge that is given
+// twice, in either direction, counts once.
+//
+// The error names the file and line of what is not such a list, of an edge from
+// a vertex to itself, and of the vertex that is one too many.
+func ReadEdges(r io.Reader, name string) (*Graph, error) {
+	g := &Graph{Name: name}
+	index := make(map[string]int)
+	var edges [][2]int
+	sc := bufio.NewScanner(r)
+	line := 0
+	fail := func(format string, args ...any) (*Graph, error) {
+		return nil, fmt.Errorf("%s:%d: %w", name, line, fmt.Errorf(format, args...))
+	}
+	for sc.Scan() {
+		line++
+		text := sc.Text()
+		if c := strings.IndexAny(text, "#%"); c >= 0 {
+			text = text[:c]
+		}
+		words := strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '\t' || r == ',' || r == '\r' })
+		if len(words) > 2 {
+			return fail("expected two vertices, or one, found %d words", len(words))
+		}
+		var ends []int
+		for _, w := range words {
+			i, ok := index[w]
+			if !ok {
+				if i = len(index); i == maxVertices {
+					return fail("expected at most %d vertices, found another, %.20q", maxVertices, w)
+				}
+				index[w] = i
+				g.Labels = append(g.Labels, w)
+			}
+			ends = append(ends, i)
+		}
+		if len(ends) < 2 {
+			continue
+		}
+		if ends[0] == ends[1] {
+			return fail("expected two different vertices, found %.20q twice", words[0])
+		}
+		edges = append(edges, [2]int{ends[0], ends[1]})
+	}
+	line++
+	switch err := sc.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return fail("the line is longer than %d bytes", bufio.MaxScanTokenSize)
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", name, err)
+	case len(g.Labels) == 0:
+		return fail("expected vertices, found none")
+	}
+	var err error
+	if g.Graph, err = graphembed.NewGraph(len(g.Labels), edges); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return g, nil
+}
