@@ -314,6 +314,43 @@ func TestFixedBlocks(t *testing.T) {
 	}
 }
 
+// TestFixedLateFailure checks that the first of several points out of range is
+// named, and that the gradients of earlier points are not there.
+func TestFixedLateFailure(t *testing.T) {
+	k := fixedRandom(rand.New(rand.NewPCG(17, 1)), 2, 2, 5000, Prior{})
+	for _, i := range []int{4900, 3000, 4000} {
+		k.X.Row(i)[0] = 5000 * fixed.One
+	}
+	for _, workers := range []int{1, 2} {
+		k.Workers = workers
+		g := fixedCotangents(k, fixed.One)
+		err := k.Adjoint(g)
+		if !errors.Is(err, fixed.ErrRange) || !strings.Contains(err.Error(), "point 3000:") {
+			t.Errorf("%d workers: error %v, want one that names point 3000", workers, err)
+		}
+		if want := fixedCotangents(k, fixed.One); !equalFixed(g, want) || *k.Out != 0 {
+			t.Errorf("%d workers: the error leaves a gradient, or Out = %v", workers, *k.Out)
+		}
+	}
+}
+
+// TestFixedNormal checks the density of a standard normal distribution of 1000
+// dimensions at its mean, -500·log 2π, whose error is not to grow with D.
+func TestFixedNormal(t *testing.T) {
+	const d = 1000
+	k := FixedLogPosterior{
+		Out: new(fixed.Q43), Alpha: rev.ViewSlice([]fixed.Q43{7}), Means: rev.NewGeneral[fixed.Q43](1, d, nil),
+		Factors: rev.NewGeneral[fixed.Q43](1, d*(d+1)/2, nil), X: rev.NewGeneral[fixed.Q43](1, d, nil),
+	}
+	if err := k.Forward(); err != nil {
+		t.Fatal(err)
+	}
+	want := fixed.MustParse("-918.938533204672741780329736405617639861397473637783412817")
+	if e := *k.Out - want; e < -1 || e > 1 {
+		t.Errorf("F = %v, want %v", *k.Out, want)
+	}
+}
+
 func equalFixed(a, b FixedLogPosterior) bool {
 	x, y := a.operands(), b.operands()
 	for i := range x {
@@ -357,6 +394,14 @@ func TestFixedOutlier(t *testing.T) {
 		{"point 0", outOfRange},
 		{"point 7", func(k FixedLogPosterior) FixedLogPosterior {
 			k.X.Row(7)[0], k.Means.Row(0)[0] = fixed.Max, -fixed.One // the difference wraps
+			return k
+		}},
+		{"point 3", func(k FixedLogPosterior) FixedLogPosterior {
+			// The second component reaches the point, but the product of the
+			// first one's Q with the difference may wrap.
+			k.X.Row(3)[0], k.Means.Row(0)[0], k.Means.Row(1)[0] = fixed.Max, 0, 0
+			k.Factors.Row(0)[2] = fixed.Max
+			copy(k.Factors.Row(1), []fixed.Q43{-13 * fixed.One, 0, 0})
 			return k
 		}},
 		{"Factors[1,0]", func(k FixedLogPosterior) FixedLogPosterior { k.Factors.Row(1)[0] = 14 * fixed.One; return k }},

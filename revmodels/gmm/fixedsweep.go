@@ -446,8 +446,9 @@ func (s *fixedSweep) point(w *fixedWorker, i, p int) bool {
 	return true
 }
 
-// logDensity returns β_ik and sets y: for a component out of reach, β is Min
-// and y is zero. It reports whether the numbers on the way are in range.
+// logDensity returns β_ik and sets y. For a component out of reach, β is Min and y
+// is of no account, as r_ik is zero. It reports whether the numbers on the way
+// are in range.
 func (s *fixedSweep) logDensity(w *fixedWorker, k, i, p int) (beta fixed.Q43, ok bool) {
 	d := s.d
 	x, mu := s.k.X.Row(i), s.k.Means.Row(k)
@@ -470,7 +471,6 @@ func (s *fixedSweep) logDensity(w *fixedWorker, k, i, p int) (beta fixed.Q43, ok
 		sum.AddDot(q[j*d:j*d+j+1], c)
 		v, err := sum.RoundChecked()
 		if err != nil || v <= -outOfReach || v >= outOfReach {
-			clear(y)
 			return fixed.Min, true
 		}
 		y[j] = v
@@ -479,7 +479,6 @@ func (s *fixedSweep) logDensity(w *fixedWorker, k, i, p int) (beta fixed.Q43, ok
 	twice.SubDot(y, y)
 	v, err := twice.RoundChecked()
 	if err != nil {
-		clear(y)
 		return fixed.Min, true
 	}
 	half := v >> 1
