@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"gonum.org/v1/plot/vg"
 
+	"revnum/benchmarks/internal/adbench"
 	"revnum/benchmarks/internal/dataset"
 	"revnum/benchmarks/internal/figure"
 	"revnum/benchmarks/internal/outfile"
@@ -72,6 +73,9 @@ mixture and a figure where asked to.
 					return fmt.Errorf("%s: --cols: %w", args[0], err)
 				}
 			}
+			if err := checkFitMemory(args[0], t, k); err != nil {
+				return err
+			}
 			mixture, report, err := gmm.Fit(t.X, k, opts)
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
@@ -105,6 +109,15 @@ mixture and a figure where asked to.
 	cmd.Flags().StringVar(&plot, "plot", "", "`file` to draw points and components to ("+strings.Join(figure.Formats, ", ")+")")
 	cmd.Flags().StringVar(&cols, "cols", "0,1", "the two columns to draw, by name or by number from 0")
 	return cmd
+}
+
+// checkFitMemory returns an error if k components in as many dimensions as t
+// has columns need more memory than there is. A fit has some 16 matrices of
+// each.
+func checkFitMemory(name string, t *dataset.Table, k int) error {
+	_, d := t.X.Dims()
+	floats := 16 * math.Max(0, float64(k)) * float64(d) * float64(d)
+	return adbench.CheckMemory(uint64(math.Min(floats, 1<<62)), fmt.Sprintf("%s: covariances of %d components in %d dimensions", name, k, d))
 }
 
 // columns finds the two columns that s names.

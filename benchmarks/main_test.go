@@ -212,6 +212,7 @@ func TestBadInput(t *testing.T) {
 	ragged := file("ragged.csv", "a,b\n1,2\n3\n")
 	words := file("words.csv", "1,2\nx,4\n")
 	nan := file("nan.csv", "1,2\n3,NaN\n")
+	wide := file("wide.csv", strings.Repeat("1,", 300_000)+"1\n"+strings.Repeat("2,", 300_000)+"2\n")
 	npy := file("short.npy", "\x93NUMPY\x01\x00v\x00{'descr'")
 	model := file("model.json", `{"weights":[1],"means":[[0,0]],"covariances":[[[1,0],[0,1]]]}`)
 	model3 := file("model3.json", `{"weights":[1],"means":[[0,0,0]],"covariances":[[[1,0,0],[0,1,0],[0,0,1]]]}`)
@@ -259,6 +260,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{"gmm", "fit", words}, `words.csv:2: expected a finite number for column 0, found "x"`},
 		{[]string{"gmm", "fit", nan}, `nan.csv:2: expected a finite number for column 1, found "NaN"`},
 		{[]string{"gmm", "fit", npy}, "short.npy: the header is cut off"},
+		{[]string{"gmm", "fit", wide, "-k", "1"}, "wide.csv: covariances of 1 components in 300001 dimensions need"},
 		{[]string{"gmm", "fit", data, "-k", "0"}, "data.csv: gmm: "},
 		{[]string{"gmm", "fit", data, "-k", "5"}, "data.csv: gmm: "},
 		{[]string{"gmm", "fit", data, "-k", "1", "--restarts", "0"}, "--restarts: expected at least 1"},
