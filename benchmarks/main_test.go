@@ -312,7 +312,7 @@ func TestFullDevice(t *testing.T) {
 		}
 	}
 	// Standard output itself.
-	for _, args := range [][]string{{"gen", "gmm"}, {"gmm", "fit", data, "-k", "1"}, {"gradbench"}, {"peak", "--time", "4ms"}} {
+	for _, args := range [][]string{{"gen", "gmm"}, {"gmm", "fit", data, "-k", "1"}, {"gradbench"}, {"peak", "--time", "4ms"}, {"--list"}} {
 		var errs bytes.Buffer
 		in := strings.NewReader(`{"id":0,"kind":"start"}`)
 		if status := execute(args, in, f, &errs); status != 1 || !strings.Contains(errs.String(), "no space left on device") {

@@ -58,7 +58,9 @@ A wrong gradient, round trip or bit is an error, after all is written.`,
 			}
 			if list {
 				for _, p := range problems {
-					fmt.Fprintln(cmd.OutOrStdout(), p.Name())
+					if _, err := fmt.Fprintln(cmd.OutOrStdout(), p.Name()); err != nil {
+						return err
+					}
 				}
 				return nil
 			}
