@@ -327,7 +327,7 @@ func Classes(g *Graph, x mat.Matrix) (connectedPairs, apartPairs Class) {
 		later := g.Later(i)
 		for j := i + 1; j < n; j++ {
 			c := apart
-			if len(later) > 0 && later[0] == j {
+			if len(later) > 0 && int(later[0]) == j {
 				c, later = connected, later[1:]
 			}
 			for a := range diff {

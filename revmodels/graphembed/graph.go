@@ -2,6 +2,7 @@ package graphembed
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/graph"
@@ -12,8 +13,8 @@ import (
 // It does not change once it is made, and any number of kernels may share it.
 type Graph struct {
 	n     int
-	first []int // of vertex i, the index in later of its first later neighbour; n+1 of them
-	later []int // the neighbours j > i of each vertex i, ascending
+	first []int   // of vertex i, the index in later of its first later neighbour; n+1 of them
+	later []int32 // the neighbours j > i of each vertex i, ascending
 
 	apart [2]int // the first pair in order that is not connected, if there is one
 }
@@ -21,10 +22,11 @@ type Graph struct {
 // NewGraph returns the graph with n vertices and the given edges. The two ends
 // of an edge may come in either order, and an edge that is given twice counts
 // once. It returns an error that names the edge if an end is not in [0, n) or
-// both ends are the same vertex, and one if n is negative.
+// both ends are the same vertex, and one if n is
+// negative or above 2³¹-1.
 func NewGraph(n int, edges [][2]int) (*Graph, error) {
-	if n < 0 {
-		return nil, fmt.Errorf("graphembed: %d vertices, want 0 or more", n)
+	if n < 0 || n > math.MaxInt32 {
+		return nil, fmt.Errorf("graphembed: %d vertices, want between 0 and %d", n, math.MaxInt32)
 	}
 	sorted := make([][2]int, len(edges))
 	for e, ij := range edges {
@@ -45,10 +47,10 @@ func NewGraph(n int, edges [][2]int) (*Graph, error) {
 	})
 	sorted = slices.Compact(sorted)
 
-	g := &Graph{n: n, first: make([]int, n+1), later: make([]int, len(sorted))}
+	g := &Graph{n: n, first: make([]int, n+1), later: make([]int32, len(sorted))}
 	for e, ij := range sorted {
 		g.first[ij[0]+1]++
-		g.later[e] = ij[1]
+		g.later[e] = int32(ij[1])
 	}
 	for i := range n {
 		g.first[i+1] += g.first[i]
@@ -62,7 +64,7 @@ func (g *Graph) firstApart() [2]int {
 	for i := range g.n {
 		next := i + 1
 		for _, j := range g.Later(i) {
-			if j != next {
+			if int(j) != next {
 				break
 			}
 			next++
@@ -160,10 +162,10 @@ func (g *Graph) Pairs() int { return g.n * (g.n - 1) / 2 }
 
 // Later returns the neighbours j > i of vertex i, ascending. The caller must
 // not change them.
-func (g *Graph) Later(i int) []int { return g.later[g.first[i]:g.first[i+1]] }
+func (g *Graph) Later(i int) []int32 { return g.later[g.first[i]:g.first[i+1]] }
 
 // Connected reports whether vertices i and j are connected.
 func (g *Graph) Connected(i, j int) bool {
-	_, found := slices.BinarySearch(g.Later(min(i, j)), max(i, j))
+	_, found := slices.BinarySearch(g.Later(min(i, j)), int32(max(i, j)))
 	return found
 }

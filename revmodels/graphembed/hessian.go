@@ -29,7 +29,7 @@ func (m *Model) Hess(hess *mat.SymDense, x []float64) {
 	k.check()
 	s := newSweep[float64]()
 	defer pool[float64]().Put(s)
-	s.gradient, s.second, s.tangents = false, false, false
+	s.value, s.gradient, s.second, s.tangents = false, false, false, false
 	s.measureAll(&k, nil)
 
 	raw := hess.RawSymmetric()
@@ -83,7 +83,7 @@ func (h *hessian) addPairs(scratch []float64, row int) {
 		}
 		c := apart
 		if j > i {
-			if len(later) > 0 && later[0] == j {
+			if len(later) > 0 && int(later[0]) == j {
 				c, later = connected, later[1:]
 			}
 		} else if h.graph.Connected(j, i) {

@@ -31,6 +31,7 @@ const (
 type sweep[T rev.Float] struct {
 	graph    *Graph
 	dim      int
+	value    bool // whether L is wanted
 	tangents bool // whether there are any
 	gradient bool // whether the gradient is wanted
 	second   bool // whether its tangent is
@@ -105,7 +106,8 @@ func sweepFloat[T rev.Float](k, g, t, gt *Loss[T]) (f, df T) {
 	toGT := gt.hasPositions()
 	s.second = toGT && s.tangents && g.hasOut()
 	s.gradient = toG || wantDF || toGT && gt.hasOut()
-	if k.Out == nil && !s.gradient && !s.second {
+	s.value = k.Out != nil
+	if !s.value && !s.gradient && !s.second {
 		return 0, 0
 	}
 	s.tangents = s.second
@@ -210,7 +212,7 @@ func (s *sweep[T]) load(k, t *Loss[T]) {
 	var edge [2]int
 	for i := range n {
 		if later := g.Later(i); len(later) > 0 {
-			edge = [2]int{i, later[0]}
+			edge = [2]int{i, int(later[0])}
 			break
 		}
 	}
@@ -292,7 +294,7 @@ func (s *sweep[T]) measure(p *part[T], lo, hi, pairs int) {
 		}
 		at += row
 	}
-	if s.gradient || s.second {
+	if s.tangents || s.pass == 2 || s.cached && s.gradient {
 		simd.InvTo(p.r[:pairs], p.d[:pairs])
 	}
 	if s.tangents {
@@ -301,39 +303,48 @@ func (s *sweep[T]) measure(p *part[T], lo, hi, pairs int) {
 }
 
 // sum adds the distances and their tangents to the sums of their kind. What is
-// connected is taken out of the array of all.
+// connected moves to an array of its own.
 func (s *sweep[T]) sum(p *part[T], lo, hi, pairs int) {
-	e := p.w[:pairs]
-	p.shift[0] = T(s.origin[apart])
-	simd.SubColumn(pairs, e, pairs, p.d, pairs, p.shift[:])
 	near, far := &p.sums[connected], &p.sums[apart]
-	origin := T(s.origin[connected])
-	base := 0
-	for i := lo; i < hi; i++ {
-		row := p.d[base:]
-		for _, j := range s.graph.Later(i) {
-			d := float64(row[j-i-1] - origin)
-			near.d += d
-			near.squares += float64(d * d)
-			e[base+j-i-1] = 0
-		}
-		base += s.graph.n - 1 - i
+	e, d := p.w[:pairs], p.d[:pairs]
+	p.shift[0] = T(s.origin[apart])
+	simd.SubColumn(pairs, e, pairs, d, pairs, p.shift[:])
+	some := s.take(p.b, d, e, lo, hi)
+	p.shift[0] = T(s.origin[connected])
+	if n := len(some); n > 0 {
+		simd.SubColumn(n, some, n, some, n, p.shift[:])
 	}
+	near.d += float64(simd.Sum(some))
 	far.d += float64(simd.Sum(e))
-	far.squares += float64(simd.SumSquares(e))
-	if !s.tangents {
-		return
+	if s.value {
+		near.squares += float64(simd.SumSquares(some))
+		far.squares += float64(simd.SumSquares(e))
 	}
-	copy(e, p.dd)
-	base = 0
+	if s.tangents {
+		copy(e, p.dd)
+		near.tangent += float64(simd.Sum(s.take(p.b, e, e, lo, hi)))
+		far.tangent += float64(simd.Sum(e))
+	}
+}
+
+// take stores the elements of from that belong to connected pairs in dst, which
+// it returns shortened, and zeros in their places in e.
+func (s *sweep[T]) take(dst, from, e []T, lo, hi int) []T {
+	taken := 0
 	for i := lo; i < hi; i++ {
-		for _, j := range s.graph.Later(i) {
-			near.tangent += float64(e[base+j-i-1])
-			e[base+j-i-1] = 0
+		later := s.graph.Later(i)
+		to := dst[taken:][:len(later)]
+		row := s.graph.n - 1 - i
+		f, z := from[:row], e[:row]
+		for q, j := range later {
+			j -= int32(i + 1)
+			to[q] = f[j]
+			z[j] = 0
 		}
-		base += s.graph.n - 1 - i
+		taken += len(later)
+		from, e = from[row:], e[row:]
 	}
-	far.tangent += float64(simd.Sum(e))
+	return dst[:taken]
 }
 
 // differentiate adds the gradient and its tangent.
@@ -358,11 +369,17 @@ func (s *sweep[T]) differentiate(p *part[T], lo, hi, pairs int) {
 	at := 0
 	for i := lo; i < hi; i++ {
 		row := n - 1 - i
-		for _, j := range s.graph.Later(i) {
-			q := at + j - i - 1
-			w[q] = alpha - T(gamma*r[q])
-			if s.second {
-				b[q] = r[q] * (T(gamma*T(r[q]*p.dd[q])) - gammaDot)
+		later := s.graph.Later(i)
+		ri, wi := r[at:][:row], w[at:][:row]
+		for _, j := range later {
+			j -= int32(i + 1)
+			wi[j] = alpha - T(gamma*ri[j])
+		}
+		if s.second {
+			bi, di := b[at:][:row], p.dd[at:][:row]
+			for _, j := range later {
+				j -= int32(i + 1)
+				bi[j] = ri[j] * (T(gamma*T(ri[j]*di[j])) - gammaDot)
 			}
 		}
 		if row == 0 {

@@ -116,7 +116,7 @@ func (s *fixedSweep) pairs(f func(i, j int, m *fixedMoments)) {
 		later := graph.Later(i)
 		for j := i + 1; j < graph.n; j++ {
 			c := apart
-			if len(later) > 0 && later[0] == j {
+			if len(later) > 0 && int(later[0]) == j {
 				c, later = connected, later[1:]
 			}
 			subtract(s.x, s.k.row(j, m), s.k.row(i, m))

@@ -1,0 +1,180 @@
+package graphembed
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/optimize"
+)
+
+// TestPetersen is the experiment of Liu and Zhao, appendix D.2, with the first
+// two vertices held: five dimensions are needed, and then are enough.
+func TestPetersen(t *testing.T) {
+	starts, low := 100, 200
+	if testing.Short() {
+		starts, low = 20, 20
+	}
+	e, err := Embed(Petersen(), 5, &Options{Fixed: 2, Starts: starts})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reached := 0
+	for i, s := range e.Starts {
+		if s.Err != nil {
+			t.Errorf("start %d: %v", i, s.Err)
+		}
+		if s.Loss < 1e-20 && s.Iterations <= 40 {
+			reached++
+		}
+	}
+	if 10*reached < 6*starts {
+		t.Errorf("%d of %d starts reach 1e-20 in 40 Hessians, want 60 %%", reached, starts)
+	}
+	if r := e.Apart.Mean / e.Connected.Mean; !(math.Abs(r-math.Sqrt2) <= 1e-9) {
+		t.Errorf("ratio of distances %v, want √2", r)
+	}
+	if !(e.Connected.Deviation < 1e-9 && e.Apart.Deviation < 1e-9) || e.Connected.Pairs != 15 || e.Apart.Pairs != 30 {
+		t.Errorf("classes %+v and %+v", e.Connected, e.Apart)
+	}
+
+	e, err = Embed(Petersen(), 4, &Options{Fixed: 2, Starts: low, Iterations: 60})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !(e.Loss > 1e-3) {
+		t.Errorf("loss %v in four dimensions", e.Loss)
+	}
+}
+
+func TestMethods(t *testing.T) {
+	for _, c := range []struct {
+		method Method
+		loss   float64
+	}{{Newton, 1e-24}, {LBFGS, 1e-10}, {Adam, 1e-10}} {
+		var first *Embedding
+		for _, workers := range []int{1, 3} {
+			e, err := Embed(Petersen(), 5, &Options{Method: c.method, Fixed: 2, Starts: 4, Workers: workers, Source: rand.NewPCG(5, 5)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !(e.Loss <= c.loss) {
+				t.Errorf("%v reaches %v, want %v: %+v", c.method, e.Loss, c.loss, e.Starts)
+			}
+			if e.Loss != e.Starts[e.Best].Loss {
+				t.Errorf("%v: start %d is not the best: %+v", c.method, e.Best, e.Starts)
+			}
+			if first == nil {
+				first = e
+			} else if !mat.Equal(first.X, e.X) {
+				t.Errorf("%v: %d workers give another embedding", c.method, workers)
+			}
+		}
+	}
+}
+
+// TestEmbedLarge embeds a cycle of more variables than exact steps are for.
+func TestEmbedLarge(t *testing.T) {
+	const n, k = 80, 5
+	var edges [][2]int
+	for i := range n {
+		edges = append(edges, [2]int{i, (i + 1) % n})
+	}
+	g, err := NewGraph(n, edges)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := Embed(g, k, &Options{Starts: 1, Iterations: 40})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := NewModel(g, k, nil, DefaultMargin)
+	start := rand.New(rand.NewPCG(1, 1))
+	if f := m.Func(normals(start, n*k)); !(e.Loss < f/2) {
+		t.Errorf("loss %v, from %v", e.Loss, f)
+	}
+}
+
+func TestFixedAt(t *testing.T) {
+	at := mat.NewDense(3, 5, []float64{0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0, 0})
+	e, err := Embed(Petersen(), 5, &Options{Fixed: 3, FixedAt: at})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !mat.Equal(e.X.Slice(0, 3, 0, 5), at) {
+		t.Errorf("fixed vertices have moved to %v", mat.Formatted(e.X.Slice(0, 3, 0, 5)))
+	}
+	all := mat.NewDense(10, 1, []float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9})
+	e, err = Embed(Petersen(), 1, &Options{Fixed: 10, FixedAt: all})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !mat.Equal(e.X, all) || e.Connected.Max != 5 || e.Apart.Min != 1 {
+		t.Errorf("all vertices fixed: %+v", e)
+	}
+}
+
+func TestEmbedDegenerate(t *testing.T) {
+	for _, c := range []struct {
+		what string
+		n, k int
+		edge [][2]int
+	}{
+		{"no vertices", 0, 2, nil},
+		{"one vertex", 1, 2, nil},
+		{"one pair", 2, 3, [][2]int{{0, 1}}},
+		{"no edges", 4, 3, nil},
+		{"complete", 4, 3, [][2]int{{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}}},
+		{"two parts", 4, 6, [][2]int{{0, 1}, {2, 3}}},
+	} {
+		g, err := NewGraph(c.n, c.edge)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := Embed(g, c.k, nil)
+		if err != nil {
+			t.Errorf("%s: %v", c.what, err)
+			continue
+		}
+		if !(e.Loss <= 1e-20) {
+			t.Errorf("%s: loss %v", c.what, e.Loss)
+		}
+	}
+	p := Petersen()
+	for _, c := range []struct {
+		want string
+		k    int
+		o    Options
+	}{
+		{"0 dimensions", 0, Options{}},
+		{"-1 dimensions", -1, Options{}},
+		{"11 fixed vertices", 2, Options{Fixed: 11}},
+		{"-1 fixed vertices", 2, Options{Fixed: -1}},
+		{"FixedAt is 2×3", 2, Options{Fixed: 2, FixedAt: mat.NewDense(2, 3, nil)}},
+		{"FixedAt(0, 1) is NaN", 2, Options{Fixed: 1, FixedAt: mat.NewDense(1, 2, []float64{0, math.NaN()})}},
+		{"Method(7)", 2, Options{Method: 7}},
+		{"option", 2, Options{Starts: -1}},
+		{"option", 2, Options{Margin: math.Inf(1)}},
+	} {
+		if _, err := Embed(p, c.k, &c.o); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v, want one with %q", err, c.want)
+		}
+	}
+}
+
+// TestProblem checks that gonum's Newton takes the Hessian.
+func TestProblem(t *testing.T) {
+	m := NewModel(Petersen(), 5, mat.NewDense(2, 5, []float64{0, 0, 0, 0, 0, 1, 0, 0, 0, 0}), DefaultMargin)
+	x := normals(rand.New(rand.NewPCG(6, 1)), m.Dim())
+	floats.Scale(0.5, x)
+	r, err := optimize.Minimize(m.Problem(), x, &optimize.Settings{GradientThreshold: 1e-6}, &optimize.Newton{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !(r.F < m.Func(x)/100) || r.HessEvaluations == 0 {
+		t.Errorf("gonum's Newton reaches %v from %v with %d Hessians", r.F, m.Func(x), r.HessEvaluations)
+	}
+}
