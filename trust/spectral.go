@@ -17,9 +17,11 @@ import (
 //
 // If the minimum with μ = 0 is not in the region, μ is the root of the secular
 // equation 1/‖y(μ)‖ = 1/Δ, which is nearly linear and concave in μ, so Newton's
-// method from below the root converges in a few steps. In the hard case, where g
-// has no part along the eigenvector of a negative λ_min, ‖y‖ stays below Δ for
-// all μ > -λ_min; the rest of the length then goes along that eigenvector.
+// method from below the root converges in a few steps. The unknown is the
+// distance t = μ + λ_min, with λ_i + μ = (λ_i - λ_min) + t: where g has next to
+// no part along the eigenvector of a negative λ_min, t is smaller than the
+// rounding of μ. In the hard case it has none at all, and ‖y‖ may stay below Δ
+// for all t > 0; the rest of the length then goes along that eigenvector.
 type spectral struct {
 	hess   *mat.SymDense
 	eigen  mat.EigenSym
@@ -67,19 +69,21 @@ func (m *spectral) multiply(t blas.Transpose, dst, x []float64) {
 	blas64.Gemv(t, 1, m.q.RawMatrix(), blas64.Vector{N: len(x), Data: x, Inc: 1}, 0, blas64.Vector{N: len(dst), Data: dst, Inc: 1})
 }
 
-// solve stores y(μ), and returns its norm and the derivative of that by μ times
-// minus the norm, Σ y_i²/(λ_i + μ). Where λ_i + μ is 0, so is y_i.
-func (m *spectral) solve(mu float64) (norm, slope float64) {
+// solve stores y for a t, and returns its norm and Σ (y_i/‖y‖)²/(λ_i + μ), minus
+// the derivative of the norm by t in units of the norm. Where λ_i + μ is 0, so is
+// y_i.
+func (m *spectral) solve(t float64) (norm, slope float64) {
+	least := m.lambda[0]
 	for i, a := range m.a {
 		m.y[i] = 0
-		if d := m.lambda[i] + mu; d > 0 && a != 0 {
+		if d := m.lambda[i] - least + t; d > 0 && a != 0 {
 			m.y[i] = a / d
 		}
 	}
 	norm = floats.Norm(m.y, 2)
 	for i, y := range m.y {
 		if y != 0 {
-			slope += (y / norm) * (y / (m.lambda[i] + mu))
+			slope += (y / norm) * (y / norm) / (m.lambda[i] - least + t)
 		}
 	}
 	return norm, slope
@@ -100,43 +104,39 @@ func (m *spectral) step(s []float64, radius float64, _ Problem, _ *Result) (floa
 // minimize stores the minimiser in y.
 func (m *spectral) minimize(radius float64) {
 	least := m.lambda[0]
-	mu := 0.0
+	t := math.Max(0, least)
 	if least > 0 {
-		if norm, _ := m.solve(0); norm <= radius {
+		if norm, _ := m.solve(t); norm <= radius {
 			return
 		}
-	} else {
-		// ‖y(μ)‖ >= |a_i|/(λ_i + μ), so the root is at least |a_i|/Δ - λ_i.
-		mu = -least
-		if norm, _ := m.solve(mu); norm < radius && m.flat(mu) {
+	} else if m.flat() {
+		if norm, _ := m.solve(0); norm < radius {
 			m.fillUp(norm, radius)
 			return
 		}
 	}
+	// ‖y‖ >= |a_i|/(λ_i + μ), so this is no more than the root.
 	for i, a := range m.a {
-		mu = math.Max(mu, math.Abs(a)/radius-m.lambda[i])
+		t = math.Max(t, math.Abs(a)/radius-(m.lambda[i]-least))
 	}
 	for range 100 {
-		norm, slope := m.solve(mu)
-		if norm <= radius*(1+1e-12) {
+		norm, slope := m.solve(t)
+		next := t + (norm-radius)/radius/slope
+		if norm <= radius*(1+1e-12) || !(next > t) || !isFinite(next) {
 			break
 		}
-		next := mu + (norm-radius)/radius/slope*norm
-		if !(next > mu) || !isFinite(next) {
-			break
-		}
-		mu = next
+		t = next
 	}
-	if norm, _ := m.solve(mu); norm > radius {
+	if norm, _ := m.solve(t); norm > radius {
 		floats.Scale(radius/norm, m.y)
 	}
 }
 
 // flat reports whether the gradient has no part along the eigenvectors of the
-// least eigenvalue, -μ.
-func (m *spectral) flat(mu float64) bool {
+// least eigenvalue.
+func (m *spectral) flat() bool {
 	for i, l := range m.lambda {
-		if l+mu > 0 {
+		if l > m.lambda[0] {
 			break
 		}
 		if m.a[i] != 0 {

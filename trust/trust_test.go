@@ -1,0 +1,322 @@
+package trust
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/diff/fd"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/optimize/functions"
+)
+
+// A function is one of gonum's test functions.
+type function interface {
+	Func(x []float64) float64
+	Grad(grad, x []float64)
+}
+
+// exact returns the problem with the Hessian of f, by differences if f has none.
+func exact(f function) Problem {
+	hess := func(dst *mat.SymDense, x []float64) {
+		n := len(x)
+		var j mat.Dense
+		j.ReuseAs(n, n)
+		fd.Jacobian(&j, f.Grad, x, &fd.JacobianSettings{Formula: fd.Central})
+		for a := range n {
+			for b := a; b < n; b++ {
+				dst.SetSym(a, b, (j.At(a, b)+j.At(b, a))/2)
+			}
+		}
+	}
+	if h, ok := f.(interface {
+		Hess(dst *mat.SymDense, x []float64)
+	}); ok {
+		hess = h.Hess
+	}
+	return Problem{Func: f.Func, Grad: f.Grad, Hess: hess}
+}
+
+// products returns p with products of its Hessian instead of it.
+func products(p Problem) Problem {
+	hess := p.Hess
+	p.Hess = nil
+	p.HessVec = func(dst, x, v []float64) {
+		h := mat.NewSymDense(len(x), nil)
+		hess(h, x)
+		mat.NewVecDense(len(x), dst).MulVec(h, mat.NewVecDense(len(v), v))
+	}
+	return p
+}
+
+func TestMinimize(t *testing.T) {
+	for _, c := range []struct {
+		f    function
+		x    []float64
+		want float64
+	}{
+		{functions.ExtendedRosenbrock{}, []float64{-1.2, 1}, 0},
+		{functions.ExtendedRosenbrock{}, []float64{-1.2, 1, -1.2, 1, 5, -3}, 0},
+		{functions.Beale{}, []float64{1, 1}, 0},
+		{functions.BrownAndDennis{}, []float64{25, 5, -5, -1}, 85822.2016263563},
+		{functions.BrownBadlyScaled{}, []float64{1, 1}, 0},
+		{functions.Wood{}, []float64{-3, -1, -3, -1}, 0},
+		{functions.HelicalValley{}, []float64{-1, 0, 0}, 0},
+		{functions.ExtendedPowellSingular{}, []float64{3, -1, 0, 3}, 0},
+	} {
+		for _, p := range []Problem{exact(c.f), products(exact(c.f))} {
+			t.Run(fmt.Sprintf("%T/exact=%v", c.f, p.Hess != nil), func(t *testing.T) {
+				x0 := append([]float64(nil), c.x...)
+				last := math.Inf(1)
+				inner := p.Grad
+				p.Grad = func(grad, x []float64) {
+					if f := p.Func(x); f > last {
+						t.Errorf("f rises from %v to %v", last, f)
+					} else {
+						last = f
+					}
+					inner(grad, x)
+				}
+				r, err := Minimize(p, c.x, &Settings{Gradient: 1e-8})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !floats.Equal(x0, c.x) {
+					t.Error("the start is modified")
+				}
+				if !(math.Abs(r.F-c.want) <= 1e-9*(1+c.want)) {
+					t.Errorf("f = %v, want %v: %+v", r.F, c.want, r)
+				}
+				if r.Status == IterationLimit {
+					t.Errorf("ends by %v after %d", r.Status, r.Iterations)
+				}
+			})
+		}
+	}
+}
+
+// TestExactStep checks the conditions that characterise the minimiser of a
+// quadratic in a ball, (H + μ·I)·s = -g with H + μ·I semidefinite, μ >= 0 and
+// μ·(Δ - ‖s‖) = 0 (Moré and Sorensen, lemma 2.1), the hard case among them.
+func TestExactStep(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 1))
+	for _, n := range []int{1, 2, 5, 20} {
+		for _, kind := range []string{"convex", "indefinite", "hard", "no gradient"} {
+			for _, radius := range []float64{1e-6, 0.1, 1, 1000} {
+				// H = Q·diag(λ)·Qᵀ with a random rotation.
+				values, a := make([]float64, n), make([]float64, n)
+				for i := range values {
+					values[i], a[i] = rnd.NormFloat64(), rnd.NormFloat64()
+					if kind == "convex" {
+						values[i] = 0.1 + math.Abs(values[i])
+					}
+				}
+				values[0] = math.Copysign(values[0], map[bool]float64{true: 1, false: -1}[kind == "convex"])
+				least := floats.Min(values)
+				for i := range a {
+					if kind == "no gradient" || kind == "hard" && values[i] == least {
+						a[i] = 0
+					}
+				}
+				h, g := rotated(rnd, values, a)
+				p := Problem{Hess: func(dst *mat.SymDense, _ []float64) { dst.CopySym(h) }}
+				m := &spectral{hess: mat.NewSymDense(n, nil)}
+				r := &Result{X: make([]float64, n), Gradient: g}
+				if err := m.at(p, r); err != nil {
+					t.Fatal(err)
+				}
+				s := make([]float64, n)
+				promised, err := m.step(s, radius, p, r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				name := fmt.Sprintf("%s, n = %d, radius %v", kind, n, radius)
+				length := floats.Norm(s, 2)
+				if !(length <= radius*(1+1e-10)) {
+					t.Errorf("%s: step of length %v", name, length)
+				}
+				// μ from the residual: H·s + g = -μ·s.
+				hs := make([]float64, n)
+				v := mat.NewVecDense(n, hs)
+				v.MulVec(h, mat.NewVecDense(n, s))
+				if want := -floats.Dot(g, s) - floats.Dot(s, hs)/2; !(math.Abs(promised-want) <= 1e-9*(math.Abs(want)+radius)) {
+					t.Errorf("%s: promises %v, want %v", name, promised, want)
+				}
+				floats.Add(hs, g)
+				mu := 0.0
+				if length > 0 {
+					mu = -floats.Dot(hs, s) / (length * length)
+				}
+				floats.AddScaled(hs, mu, s)
+				tol := 1e-8 * (1 + floats.Norm(g, 2))
+				if d := floats.Norm(hs, 2); !(d <= tol) {
+					t.Errorf("%s: residual %v", name, d)
+				}
+				if !(mu >= -1e-8 && mu+least >= -1e-6*(1+mu)) {
+					t.Errorf("%s: μ = %v, least eigenvalue %v", name, mu, least)
+				}
+				if math.Abs(mu)*(radius-length) > tol*radius {
+					t.Errorf("%s: μ = %v and length %v", name, mu, length)
+				}
+			}
+		}
+	}
+}
+
+// rotated returns Q·diag(λ)·Qᵀ and Q·a for a random rotation Q.
+func rotated(rnd *rand.Rand, values, a []float64) (*mat.SymDense, []float64) {
+	n := len(values)
+	x := make([]float64, n*n)
+	for i := range x {
+		x[i] = rnd.NormFloat64()
+	}
+	var qr mat.QR
+	qr.Factorize(mat.NewDense(n, n, x))
+	var q, d mat.Dense
+	qr.QTo(&q)
+	d.Mul(&q, mat.NewDiagDense(n, values))
+	d.Mul(&d, q.T())
+	h := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			h.SetSym(i, j, d.At(i, j))
+		}
+	}
+	g := make([]float64, n)
+	mat.NewVecDense(n, g).MulVec(&q, mat.NewVecDense(n, a))
+	return h, g
+}
+
+// TestConjugate checks that the inexact step stays in the region and does no
+// worse than the best step along the gradient (the Cauchy point).
+func TestConjugate(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(2, 1))
+	for range 200 {
+		n := 1 + rnd.IntN(12)
+		values, a := make([]float64, n), make([]float64, n)
+		for i := range a {
+			values[i], a[i] = rnd.NormFloat64()+0.5, rnd.NormFloat64()
+		}
+		h, g := rotated(rnd, values, a)
+		radius := math.Exp(2 * rnd.NormFloat64())
+		p := products(Problem{Hess: func(dst *mat.SymDense, _ []float64) { dst.CopySym(h) }})
+		r := &Result{X: make([]float64, n), Gradient: g}
+		s := make([]float64, n)
+		promised, err := newConjugate(n).step(s, radius, p, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l := floats.Norm(s, 2); !(l <= radius*(1+1e-12)) {
+			t.Fatalf("step of length %v in a region of radius %v", l, radius)
+		}
+		hs := make([]float64, n)
+		p.HessVec(hs, make([]float64, n), s)
+		if want := -floats.Dot(g, s) - floats.Dot(s, hs)/2; !(math.Abs(promised-want) <= 1e-10*(1+want)) {
+			t.Fatalf("promises %v, want %v", promised, want)
+		}
+		p.HessVec(hs, make([]float64, n), g)
+		norm, curvature := floats.Norm(g, 2), floats.Dot(g, hs)
+		step := radius / norm
+		if curvature > 0 {
+			step = math.Min(step, norm*norm/curvature)
+		}
+		if cauchy := step*norm*norm - step*step*curvature/2; !(promised >= cauchy*(1-1e-12)) {
+			t.Fatalf("decrease %v, of the Cauchy point %v", promised, cauchy)
+		}
+	}
+}
+
+// TestSaddle starts where the gradient is zero and the curvature is not.
+func TestSaddle(t *testing.T) {
+	p := Problem{
+		Func: func(x []float64) float64 { return x[0]*x[0] - x[1]*x[1] + math.Pow(x[1], 4) },
+		Grad: func(g, x []float64) { g[0], g[1] = 2*x[0], -2*x[1]+4*math.Pow(x[1], 3) },
+		Hess: func(h *mat.SymDense, x []float64) {
+			h.SetSym(0, 0, 2)
+			h.SetSym(0, 1, 0)
+			h.SetSym(1, 1, 12*x[1]*x[1]-2)
+		},
+	}
+	r, err := Minimize(p, []float64{0, 0}, &Settings{Gradient: -1, Iterations: 50})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !(math.Abs(r.F+0.25) <= 1e-14) {
+		t.Errorf("f = %v, want -1/4: %+v", r.F, r)
+	}
+}
+
+func TestEnds(t *testing.T) {
+	p := exact(functions.ExtendedRosenbrock{})
+	x := []float64{-1.2, 1}
+	target := 1.0
+	for _, c := range []struct {
+		set  Settings
+		want Status
+	}{
+		{Settings{}, GradientThreshold},
+		{Settings{Target: &target}, TargetReached},
+		{Settings{Iterations: 3}, IterationLimit},
+		{Settings{Hessians: 3}, IterationLimit},
+		{Settings{Gradient: -1}, StepConvergence},
+	} {
+		r, err := Minimize(p, x, &c.set)
+		if err != nil || r.Status != c.want {
+			t.Errorf("%+v: ends by %v, %v, want %v", c.set, r.Status, err, c.want)
+		}
+		if c.set.Hessians > 0 && r.Hessians != c.set.Hessians {
+			t.Errorf("%d Hessians, want %d", r.Hessians, c.set.Hessians)
+		}
+	}
+}
+
+// TestNotFinite checks functions that are not finite somewhere.
+func TestNotFinite(t *testing.T) {
+	log := Problem{
+		Func: func(x []float64) float64 { return x[0] - math.Log(x[0]) },
+		Grad: func(g, x []float64) { g[0] = 1 - 1/x[0] },
+		Hess: func(h *mat.SymDense, x []float64) { h.SetSym(0, 0, 1/(x[0]*x[0])) },
+	}
+	for _, p := range []Problem{log, products(log)} {
+		if r, err := Minimize(p, []float64{30}, &Settings{Radius: 100}); err != nil || math.Abs(r.X[0]-1) > 1e-9 {
+			t.Errorf("minimum at %v, %v, want 1", r.X, err)
+		}
+		if _, err := Minimize(p, []float64{-1}, nil); !errors.Is(err, ErrNotFinite) {
+			t.Errorf("error %v at a start outside of the domain", err)
+		}
+		for _, fill := range []float64{math.NaN(), math.Inf(1)} {
+			q := p
+			q.Hess, q.HessVec = nil, nil
+			if p.Hess != nil {
+				q.Hess = func(h *mat.SymDense, _ []float64) { h.SetSym(0, 0, fill) }
+			} else {
+				q.HessVec = func(dst, _, _ []float64) { dst[0] = fill }
+			}
+			if _, err := Minimize(q, []float64{2}, nil); !errors.Is(err, ErrNotFinite) {
+				t.Errorf("error %v of a Hessian %v", err, fill)
+			}
+		}
+	}
+}
+
+func TestPanics(t *testing.T) {
+	p := exact(functions.Beale{})
+	for name, f := range map[string]func(){
+		"no variables": func() { _, _ = Minimize(p, nil, nil) },
+		"no gradient":  func() { _, _ = Minimize(Problem{Func: p.Func, Hess: p.Hess}, []float64{1, 1}, nil) },
+		"no Hessian":   func() { _, _ = Minimize(Problem{Func: p.Func, Grad: p.Grad}, []float64{1, 1}, nil) },
+		"radius":       func() { _, _ = Minimize(p, []float64{1, 1}, &Settings{Radius: -1}) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			f()
+		}()
+	}
+}
