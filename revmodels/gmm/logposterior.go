@@ -39,11 +39,13 @@ type Prior struct {
 //
 //	prior = K·(ν·D·log(γ/√2) - log Γ_D(ν/2)) + Σ_k (M·Σ_j q_kj - ½γ²‖Q_k‖²_F).
 //
-// Out is exact to a relative rounding error of the order of the machine
-// epsilon times D + log N; the sums over points are taken in float64, block by
-// block in an order that depends on N, D and K alone, so the result has the
-// same bits for every number of workers. Inverse restores Out up to the
-// rounding of one addition and one subtraction.
+// The rounding error of F is of the order of (D + log N)·ε times the sum of the
+// magnitudes of its terms, with ‖|Q_k|·|x_i - μ_k|‖² in the place of
+// ‖Q_k·(x_i - μ_k)‖²; relative to F it is more where terms cancel. The sums
+// over points are taken in float64, block by block in an order that depends on
+// N, D and K alone, so the result has the same bits for every number of
+// workers. Inverse restores Out up to the rounding of one addition and one
+// subtraction.
 //
 // Memory beyond the operands is of the order of K·D² and of one batch of
 // points (some MiB), whatever N is.
