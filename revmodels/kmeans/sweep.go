@@ -42,7 +42,7 @@ import (
 // t_i is NaN, and all groups are candidates.
 type sweep[T rev.Float] struct {
 	k, g, t, gt     Cost[T]
-	weight, dweight T    // 2·F̄ and 2·F̄̇
+	weight, dweight T    // 2·F̄ and 2·ġ
 	moments         bool // whether sums are wanted
 
 	n, d, comps int
@@ -249,7 +249,7 @@ func (s *sweep[T]) score(p *panelScratch[T], first, n int) {
 		for j, v := range s.k.X.Row(first + i) {
 			v -= s.shift[j]
 			p.points[j*panel+i] = v
-			norm += float64(v) * float64(v)
+			norm += float64(float64(v) * float64(v))
 		}
 		norms[i] = norm
 		p.points[d*panel+i] = 1
@@ -284,7 +284,7 @@ func (s *sweep[T]) score(p *panelScratch[T], first, n int) {
 	for i := range n {
 		r := math.Sqrt(norms[i]) + s.radius
 		if r *= r; r < huge/16 {
-			p.threshold[i] = float64(top[i]) - float64(2*d+8)*(eps*r+eta)
+			p.threshold[i] = float64(top[i]) - float64(float64(2*d+8)*(float64(eps*r)+eta))
 		} else {
 			p.threshold[i] = math.NaN()
 		}
