@@ -11,16 +11,19 @@ import (
 //
 //	F = Σ_i min_k ‖x_i - c_k‖²
 //
-// With k(i) the nearest centroid of point i, r_i = x_i - c_k(i), and a dot for
-// tangents, the derivatives are
+// With k(i) the nearest centroid of point i, r_i = x_i - c_k(i), and ġ the
+// tangent of F̄, the gradients, the tangent of F and the tangents of the
+// gradients are
 //
-//	c̄_k  -= 2·F̄·Σ_{i: k(i)=k} r_i          x̄_i  += 2·F̄·r_i
-//	Ḟ    += 2·Σ_i r_i·ṙ_i,                 ṙ_i = ẋ_i - ċ_k(i)
-//	c̄̇_k  -= 2·Σ_{i: k(i)=k} (F̄̇·r_i + F̄·ṙ_i)   x̄̇_i  += 2·(F̄̇·r_i + F̄·ṙ_i)
+//	c̄_k -= 2·F̄·Σ r_i,             x̄_i += 2·F̄·r_i
+//	Ḟ   += 2·Σ r_i·ṙ_i,           ṙ_i  = ẋ_i - ċ_k(i)
+//	of c̄_k: -2·Σ (ġ·r_i + F̄·ṙ_i),  of x̄_i: 2·(ġ·r_i + F̄·ṙ_i)
+//
+// where the sums of centroid k go over its points, those with k(i) = k.
 //
 // The Hessian with respect to the centroids is diagonal, with 2·n_k for each
 // coordinate of centroid k, where n_k is the number of its points: with ċ = 1
-// throughout and F̄ = 1, AdjointTangent adds it to c̄̇.
+// throughout and F̄ = 1, AdjointTangent adds it to the tangent of c̄.
 //
 // Of several nearest centroids that with the lowest index is k(i). There F is
 // not differentiable, and the derivatives are those of the branch chosen, an
@@ -34,10 +37,10 @@ import (
 // candidates, with a margin for their rounding. Sums over points are taken in
 // float64, in an order that depends on N alone. Hence the results have the
 // same bits for any number of workers, on every machine and vector tier. A NaN
-// anywhere in the centroids or the points is a NaN in F.
+// in a centroid or a point is a NaN in F, if there are points.
 //
-// Memory beyond the operands is of the order of K·D and of a panel of 128
-// points for each worker, whatever N is. A method takes some 2·N·K·(D+1) flops.
+// Memory beyond the operands is of the order of K·D numbers, and for each worker
+// 16·K and 128·D, whatever N is. A method takes some 2·N·K·(D+1) flops.
 type Cost[T rev.Float] struct {
 	Out       *T             `rev:"acc"` // F
 	Centroids rev.General[T] `rev:"in"`  // K×D: c, one a row

@@ -43,7 +43,7 @@ type Options struct {
 // Report says how a fit went.
 type Report struct {
 	Restarts []Restart
-	Best     int // index of the restart that was kept
+	Best     int // index of the restart that was kept; -1 if there is none
 }
 
 // Restart says how a fit from one start went.
@@ -174,7 +174,7 @@ func FitContext(ctx context.Context, x mat.Matrix, k int, opts *Options) (*Clust
 	}
 	rnd := rand.New(src)
 
-	report := &Report{}
+	report := &Report{Best: -1}
 	var best *Clustering
 	for i := 0; i < f.restarts && ctx.Err() == nil; i++ {
 		r, ok := f.restart(ctx, opts.Init, rnd)

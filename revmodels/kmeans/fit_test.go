@@ -224,12 +224,33 @@ func TestFitErrors(t *testing.T) {
 	}
 }
 
+// lateContext is a context that is done when it has been asked a number of times.
+type lateContext struct {
+	context.Context
+	left int
+}
+
+func (c *lateContext) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
 func TestFitContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	c, _, err := FitContext(ctx, mat.NewDense(2, 1, []float64{1, 2}), 1, nil)
-	if c != nil || !errors.Is(err, context.Canceled) {
-		t.Errorf("%v, %v", c, err)
+	c, r, err := FitContext(ctx, mat.NewDense(2, 1, []float64{1, 2}), 1, nil)
+	if c != nil || r.Best != -1 || !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, %v, %v", c, r, err)
+	}
+
+	// Done within a fit: what there is by then is kept.
+	x := clouds(rand.New(rand.NewPCG(2, 7)), 500, 9)
+	late := &lateContext{Context: context.Background(), left: 20}
+	c, r, err = FitContext(late, x, 9, nil)
+	if c == nil || !errors.Is(err, context.Canceled) || len(r.Restarts) == 0 || len(r.Restarts) == 10 {
+		t.Errorf("%v, %v", r, err)
 	}
 }
 
