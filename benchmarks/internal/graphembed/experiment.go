@@ -31,13 +31,14 @@ const (
 // graph does not have.
 type Row struct {
 	K       int           `json:"k"`
-	Losses  []suite.Error `json:"losses"`  // of the starts, ascending, those without one last
-	Reached int           `json:"reached"` // starts with a loss below 1e-20
-	Steps   int           `json:"steps"`   // that a start took, the median: Hessians of Newton's method
-	Near    suite.Error   `json:"l1"`      // mean distance of connected pairs in the best embedding
-	Far     suite.Error   `json:"l2"`      // that of the others
-	Ratio   suite.Error   `json:"ratio"`   // l2/l1
-	Spread  suite.Error   `json:"spread"`  // the largest deviation from l1 or l2, relative to it
+	Losses  []suite.Error `json:"losses"`     // of the starts, ascending, those without one last
+	Reached int           `json:"reached"`    // starts with a loss below 1e-20
+	Steps   int           `json:"steps"`      // that a start took, the median: Hessians of Newton's method
+	Most    int           `json:"most_steps"` // that a start took which reached 0
+	Near    suite.Error   `json:"l1"`         // mean distance of connected pairs in the best embedding
+	Far     suite.Error   `json:"l2"`         // that of the others
+	Ratio   suite.Error   `json:"ratio"`      // l2/l1
+	Spread  suite.Error   `json:"spread"`     // the largest deviation from l1 or l2, relative to it
 
 	F float64 `json:"f_seconds"` // of the loss
 	G float64 `json:"g_seconds"` // of the gradient
@@ -96,6 +97,7 @@ func (r *Report) Run(k int, d time.Duration, done func(starts int)) error {
 			steps = append(steps, float64(s.Iterations))
 			if s.Loss < reached {
 				row.Reached++
+				row.Most = max(row.Most, s.Iterations)
 			}
 		}
 		if best == nil || e.Loss < best.Loss {

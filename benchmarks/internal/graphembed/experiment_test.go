@@ -52,7 +52,7 @@ func TestPetersenDimensions(t *testing.T) {
 		t.Errorf("k = 5: %d starts reach 0, loss %v, l2/l1 %v, spread %v", five.Reached, five.Losses[0], five.Ratio, five.Spread)
 	}
 	for _, x := range r.Rows {
-		if len(x.Losses) != 30 || !slices.IsSorted(x.Losses) || !(x.F > 0 && x.G > 0 && x.H > 0) || x.Steps < 1 {
+		if len(x.Losses) != 30 || !slices.IsSorted(x.Losses) || !(x.F > 0 && x.G > 0 && x.H > 0) || x.Steps < 1 || (x.Most > 0) != (x.Reached > 0) {
 			t.Errorf("k = %d: %+v", x.K, x)
 		}
 	}

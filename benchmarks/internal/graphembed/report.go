@@ -21,18 +21,21 @@ func (r *Report) Title() string {
 
 // WriteTable writes the rows as a table for people.
 func (r *Report) WriteTable(w io.Writer) error {
-	table := [][]string{{"k", "best loss", "median", "below 1e-20", "steps", "l1", "l2", "l2/l1", "spread",
+	table := [][]string{{"k", "best loss", "median", "below 1e-20", "steps", "most", "l1", "l2", "l2/l1", "spread",
 		"objective", "gradient", "Hessian", "G/F", "H/G"}}
 	for i := range r.Rows {
 		x := &r.Rows[i]
 		cells := []string{
 			strconv.Itoa(x.K), fmt.Sprintf("%.3g", x.Losses[0]), fmt.Sprintf("%.3g", x.median()),
-			fmt.Sprintf("%d of %d", x.Reached, len(x.Losses)), strconv.Itoa(x.Steps),
+			fmt.Sprintf("%d of %d", x.Reached, len(x.Losses)), strconv.Itoa(x.Steps), "-",
 			cell("%.6f", x.Near), cell("%.6f", x.Far), cell("%.9f", x.Ratio), cell("%.1e", x.Spread),
 			suite.Seconds(x.F), "-", "-", "-", "-",
 		}
+		if x.Reached > 0 {
+			cells[5] = strconv.Itoa(x.Most)
+		}
 		if x.G > 0 { // some vertices are free
-			copy(cells[10:], []string{
+			copy(cells[11:], []string{
 				suite.Seconds(x.G), suite.Seconds(x.H), fmt.Sprintf("%.2f", x.G/x.F), fmt.Sprintf("%.1f", x.H/x.G),
 			})
 		}
