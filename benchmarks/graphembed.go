@@ -35,8 +35,8 @@ by minimising
   Var(l1) + Var(l2) + exp(relu(mean l1 - mean l2 + 0.1)) - 1
 
 from many random starts, with the first two vertices held where the start puts
-them, by Newton's method in a trust region. The least k at which the loss gets to 0 is the answer: 5 for the
-Petersen graph, with l2/l1 = √2.
+them, by Newton's method in a trust region. The least k at which the loss gets
+to 0 is the answer: 5 for the Petersen graph, with l2/l1 = √2.
 
   steps      Hessians of Newton's method, iterations of L-BFGS, steps of Adam: the
              median, and the most of a start that reached a loss below 1e-20
