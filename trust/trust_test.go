@@ -233,7 +233,7 @@ func TestConjugate(t *testing.T) {
 func TestSaddle(t *testing.T) {
 	p := Problem{
 		Func: func(x []float64) float64 { return x[0]*x[0] - x[1]*x[1] + math.Pow(x[1], 4) },
-		Grad: func(g, x []float64) { g[0], g[1] = 2*x[0], -2*x[1]+4*math.Pow(x[1], 3) },
+		Grad: func(g, x []float64) { g[0], g[1] = 2*x[0], -2*x[1]+4*x[1]*x[1]*x[1] },
 		Hess: func(h *mat.SymDense, x []float64) {
 			h.SetSym(0, 0, 2)
 			h.SetSym(0, 1, 0)
