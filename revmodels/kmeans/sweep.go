@@ -74,11 +74,12 @@ const (
 
 // panelScratch is what a worker needs for a panel.
 type panelScratch[T rev.Float] struct {
-	points    []T // (D+1)×panel: x', points along the rows, and ones
-	tile      []T // tileRows×panel: scores
-	maxima    []T // groups×panel: the maxima of the groups
-	top       [panel]T
-	threshold [panel]float64
+	points     []T // (D+1)×panel: x', points along the rows, and ones
+	tile       []T // tileRows×panel: scores
+	maxima     []T // groups×panel: the maxima of the groups
+	top        [panel]T
+	threshold  [panel]float64
+	candidates [panel]uint8 // points whose nearest centroid may be in a group
 }
 
 // The parallel tasks of a sweep.
@@ -216,11 +217,19 @@ func (w *byPanel[T]) Block(worker, b int) {
 	for lo := 0; lo < s.comps; lo += s.group {
 		hi := min(lo+s.group, s.comps)
 		maxima := p.maxima[lo/s.group*panel:][:n]
+		// First the list of candidates, without a branch: which points are on it
+		// nothing could predict.
+		count := 0
 		for i, m := range maxima {
+			p.candidates[count] = uint8(i)
+			next := count + 1
 			if float64(m) < p.threshold[i] {
-				continue
+				next = count
 			}
-			x := s.k.X.Row(first + i)
+			count = next
+		}
+		for _, i := range p.candidates[:count] {
+			x := s.k.X.Row(first + int(i))
 			for c := lo; c < hi; c++ {
 				d := distance(x, s.k.Centroids.Row(c))
 				if d < dists[i] || math.IsNaN(d) && !math.IsNaN(dists[i]) {
@@ -349,8 +358,8 @@ func (w *byColumn[T]) Block(_, block int) {
 	size := min(batch, s.n-s.first)
 	for i, label := range s.labels[:size] {
 		c := int(label)
-		x, centroid := s.k.X.Row(s.first + i)[lo:hi], s.k.Centroids.Row(c)[lo:hi]
-		sums := s.sums[c*s.d+lo : c*s.d+hi]
+		x := s.k.X.Row(s.first + i)[lo:hi]
+		centroid, sums := s.k.Centroids.Row(c)[lo:][:len(x)], s.sums[c*s.d+lo:][:len(x)]
 		for j, v := range x {
 			sums[j] += float64(v) - float64(centroid[j])
 		}
