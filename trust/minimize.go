@@ -147,7 +147,7 @@ func Minimize(p Problem, x0 []float64, settings *Settings) (*Result, error) {
 			return r, err
 		}
 		length := floats.Norm(s, 2)
-		if !(promised > 0) || !floats.EqualFunc(s, s, func(a, b float64) bool { return a == b }) {
+		if !(promised > 0) || !allFinite(s) {
 			r.Status = StepConvergence
 			return r, nil
 		}

@@ -267,7 +267,7 @@ func lbfgs(m *Model, x []float64, o *Options) (int, error) {
 	}
 	copy(x, r.X)
 	// A line search that finds nothing less has reached the rounding of the loss.
-	if errors.Is(err, optimize.ErrLinesearcherFailure) || errors.Is(err, optimize.ErrNoProgress) {
+	if errors.Is(err, optimize.ErrLinesearcherFailure) || errors.Is(err, optimize.ErrNoProgress) || errors.Is(err, optimize.ErrNonDescentDirection) {
 		err = nil
 	}
 	return r.MajorIterations, err

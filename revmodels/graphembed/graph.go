@@ -23,10 +23,13 @@ type Graph struct {
 // of an edge may come in either order, and an edge that is given twice counts
 // once. It returns an error that names the edge if an end is not in [0, n) or
 // both ends are the same vertex, and one if n is
-// negative or above 2³¹-1.
+// negative or so large that the number of pairs is no int.
 func NewGraph(n int, edges [][2]int) (*Graph, error) {
 	if n < 0 || n > math.MaxInt32 {
 		return nil, fmt.Errorf("graphembed: %d vertices, want between 0 and %d", n, math.MaxInt32)
+	}
+	if n > 1 && n-1 > math.MaxInt/n {
+		return nil, fmt.Errorf("graphembed: the pairs of %d vertices are too many to count", n)
 	}
 	sorted := make([][2]int, len(edges))
 	for e, ij := range edges {

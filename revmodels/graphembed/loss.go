@@ -36,8 +36,9 @@ import (
 //
 // # Rounding
 //
-// In floating point, L is within some 10·ε·(k + log₂ n)·D², D being the largest
-// distance, and an element of the gradient within as much over D, where n is
+// In floating point, L is within about (k + n)·ε of the size of its terms,
+// D² + exp(z)·(1 + D), D being the largest distance, if one counts the worst of
+// all roundings; an element of the gradient is within as much over D. Here n is
 // the number of vertices. Squares of distances overflow, and underflow: a
 // distance below 2⁻⁵¹⁰ (2⁻⁶² for float32) loses digits and then is 0, and
 // second derivatives need distances above 2⁻³⁴⁰ (2⁻⁴⁰). Results have the same
@@ -46,7 +47,7 @@ import (
 //
 // In fixed point a distance is the nearest number to the right one, and so are
 // means and variances but for one unit each; weights of pairs in the gradient
-// are within two units. Inverse and Adjoint restore Out bit for bit. A distance
+// are within three units, but for what exp(z) amplifies. Inverse and Adjoint restore Out bit for bit. A distance
 // of 2²⁰ or more, or z above 13.86, gives a result without meaning, the same
 // each time. Workers is not used: one goroutine does it.
 //

@@ -190,7 +190,7 @@ func (s *sweep[T]) load(k, t *Loss[T]) {
 	for p := range s.parts {
 		part := &s.parts[p]
 		part.lo = i
-		for i < n && done*parts < (p+1)*g.Pairs() {
+		for i < n && (p == parts-1 || done < g.Pairs()/parts*(p+1)) {
 			done += n - 1 - i
 			i++
 		}
