@@ -35,7 +35,7 @@ func (m *Model) Hess(hess *mat.SymDense, x []float64) {
 	raw := hess.RawSymmetric()
 	workers := min(parallel.Workers(m.Workers), m.Graph.n)
 	order := m.Graph.n
-	h := &hessian{sweep: s, fixed: m.Fixed.Rows, data: raw.Data, stride: raw.Stride, scratch: make([]float64, workers*(2*order+m.K))}
+	h := &hessian{sweep: s, fixed: m.Fixed.Rows, data: raw.Data, stride: raw.Stride, scratch: make([]float64, workers*(2*order+m.K*(m.K+1)))}
 	for c := range h.sum {
 		h.sum[c] = make([]float64, n)
 	}
@@ -53,7 +53,7 @@ type hessian struct {
 	stride  int
 	sum     [kinds][]float64 // U
 	ranks   bool
-	scratch []float64 // of each worker: distances, their inverses, and a unit vector
+	scratch []float64 // of each worker: distances, their inverses, a unit vector, and a block (i, i)
 }
 
 // Block implements parallel.Task.
@@ -61,7 +61,7 @@ func (h *hessian) Block(worker, row int) {
 	if h.ranks {
 		h.addRanks(row)
 	} else {
-		h.addPairs(h.scratch[worker*(2*h.graph.n+h.dim):], row)
+		h.addPairs(h.scratch[worker*(2*h.graph.n+h.dim*(h.dim+1)):], row)
 	}
 }
 
@@ -73,9 +73,8 @@ func (h *hessian) addPairs(scratch []float64, row int) {
 	xi := h.xi[i*dim:][:dim]
 	simd.Distances(d, h.x, n, xi)
 	simd.InvTo(r, d)
-	for a := range dim {
-		clear(h.data[(at+a)*h.stride+at+a:][:dim-a])
-	}
+	block := scratch[2*n+dim:][:dim*dim]
+	clear(block)
 	later := h.graph.Later(i)
 	for j := range n {
 		if j == i {
@@ -100,29 +99,30 @@ func (h *hessian) addPairs(scratch []float64, row int) {
 		}
 		if j < i || j < h.fixed {
 			for a, ua := range u {
-				dst := h.data[(at+a)*h.stride+at:][:dim]
 				ua *= turn
-				dst[a] += diagonal
-				for b := a; b < dim; b++ {
-					dst[b] += ua * u[b]
+				dst := block[a*len(u):][:len(u)]
+				for b, ub := range u {
+					dst[b] += float64(ua * ub)
 				}
+				dst[a] += diagonal
 			}
 			continue
 		}
 		off := (j - h.fixed) * dim
 		for a, ua := range u {
-			line := h.data[(at+a)*h.stride:]
-			dst, pair := line[at:][:dim], line[off:][:dim]
 			ua *= turn
+			dst, pair := block[a*len(u):][:len(u)], h.data[(at+a)*h.stride+off:][:len(u)]
 			for b, ub := range u {
-				pair[b] = -ua * ub
-			}
-			for b := a; b < dim; b++ {
-				dst[b] -= pair[b]
+				v := ua * ub
+				dst[b] += v
+				pair[b] = -v
 			}
 			dst[a] += diagonal
 			pair[a] -= diagonal
 		}
+	}
+	for a := range dim {
+		copy(h.data[(at+a)*h.stride+at+a:][:dim-a], block[a*dim+a:])
 	}
 }
 
