@@ -8,8 +8,8 @@
 //
 // Run forks and joins in one or two microseconds and does not allocate: the task is
 // an interface, so that a pointer to a workspace runs without a closure, and
-// the goroutines that help the caller are kept. A helper that is handed work
+// the goroutines that help the caller are kept. A follower that is handed work
 // before it goes to sleep never sees the scheduler; one that sleeps is woken,
-// and if the caller has finished all blocks before the helper is awake, the
+// and if the caller has finished all blocks before the follower is awake, the
 // caller takes its request back instead of waiting.
 package parallel

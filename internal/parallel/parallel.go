@@ -48,12 +48,12 @@ func Run(workers, blocks int, t Task) {
 
 // A job is a call of Run in progress.
 type job struct {
-	task    Task
-	blocks  int64
-	next    atomic.Int64 // the first block that has not started
-	pending atomic.Int32 // the caller and the helpers that are not done
-	done    chan struct{}
-	helpers []*helper
+	task      Task
+	blocks    int64
+	next      atomic.Int64 // the first block that has not started
+	pending   atomic.Int32 // the caller and the followers that are not done
+	done      chan struct{}
+	followers []*follower
 
 	mu       sync.Mutex
 	panicked bool
@@ -61,14 +61,14 @@ type job struct {
 	value    any
 }
 
-// A helper is a goroutine that works on one job at a time, as worker number
+// A follower is a goroutine that works on one job at a time, as worker number
 // worker.
 //
 // Its state is nil while it is idle and looks for work, asleep while it waits
 // for a token, a job that it is asked to work on, and working while it does.
-// A caller that took it off the stack of idle helpers asks it, and while the
+// A caller that took it off the stack of idle followers asks it, and while the
 // state is still that caller's job may take that back.
-type helper struct {
+type follower struct {
 	state  atomic.Pointer[job]
 	wake   chan struct{} // gets one token for each step from asleep to a job
 	worker int
@@ -76,7 +76,7 @@ type helper struct {
 
 var asleep, working = new(job), new(job)
 
-// spins returns how often an idle helper or a waiting caller looks again before
+// spins returns how often an idle follower or a waiting caller looks again before
 // it goes to sleep: some 50 µs, as waking up may take that long, and a kernel
 // that has forked once will likely fork again by then. With one processor to
 // run on there is nobody to wait for.
@@ -97,13 +97,13 @@ func pause(i int) {
 
 var pool struct {
 	sync.Mutex
-	idle    []*helper // the last to become idle on top, as it is likely awake
-	helpers int       // number of helpers that exist
-	jobs    []*job
+	idle      []*follower // the last to become idle on top, as it is likely awake
+	followers int         // number of followers that exist
+	jobs      []*job
 }
 
-// fork returns a running job, with what helpers there are. There are never
-// more helpers than a single call has asked for: if other calls have them,
+// fork returns a running job, with what followers there are. There are never
+// more followers than a single call has asked for: if other calls have them,
 // the caller does with fewer, which no block can tell.
 func fork(workers, blocks int, t Task) *job {
 	pool.Lock()
@@ -114,22 +114,22 @@ func fork(workers, blocks int, t Task) *job {
 	} else {
 		j = &job{done: make(chan struct{}, 1)}
 	}
-	for n := len(pool.idle); n > 0 && len(j.helpers) < workers-1; n-- {
-		j.helpers = append(j.helpers, pool.idle[n-1])
+	for n := len(pool.idle); n > 0 && len(j.followers) < workers-1; n-- {
+		j.followers = append(j.followers, pool.idle[n-1])
 		pool.idle = pool.idle[:n-1]
 	}
-	for len(j.helpers) < workers-1 && pool.helpers < workers-1 {
-		h := &helper{wake: make(chan struct{}, 1)}
-		j.helpers = append(j.helpers, h)
-		pool.helpers++
+	for len(j.followers) < workers-1 && pool.followers < workers-1 {
+		h := &follower{wake: make(chan struct{}, 1)}
+		j.followers = append(j.followers, h)
+		pool.followers++
 		go h.run()
 	}
 	pool.Unlock()
 
 	j.task, j.blocks = t, int64(blocks)
 	j.next.Store(0)
-	j.pending.Store(int32(len(j.helpers) + 1))
-	for i, h := range j.helpers {
+	j.pending.Store(int32(len(j.followers) + 1))
+	for i, h := range j.followers {
 		h.worker = i + 1
 		if h.state.Swap(j) == asleep {
 			h.wake <- struct{}{}
@@ -142,7 +142,7 @@ func fork(workers, blocks int, t Task) *job {
 // panic of a block.
 func (j *job) join() {
 	left := int32(1)
-	for _, h := range j.helpers {
+	for _, h := range j.followers {
 		if h.state.CompareAndSwap(j, nil) {
 			h.rest()
 			left++
@@ -156,8 +156,8 @@ func (j *job) join() {
 	}
 	panicked, value := j.panicked, j.value
 	j.task, j.panicked, j.value = nil, false, nil
-	clear(j.helpers)
-	j.helpers = j.helpers[:0]
+	clear(j.followers)
+	j.followers = j.followers[:0]
 	pool.Lock()
 	pool.jobs = append(pool.jobs, j)
 	pool.Unlock()
@@ -194,15 +194,15 @@ func (j *job) work(worker int) {
 	}
 }
 
-// run is the life of a helper.
-func (h *helper) run() {
+// run is the life of a follower.
+func (h *follower) run() {
 	for {
 		h.serve(h.await())
 	}
 }
 
-// await returns the next job of the helper, working on it.
-func (h *helper) await() *job {
+// await returns the next job of the follower, working on it.
+func (h *follower) await() *job {
 	for {
 		for i := range spins() {
 			if j := h.state.Load(); j != nil && h.state.CompareAndSwap(j, working) {
@@ -217,16 +217,16 @@ func (h *helper) await() *job {
 }
 
 // serve works on j.
-func (h *helper) serve(j *job) {
+func (h *follower) serve(j *job) {
 	ended := true
 	defer func() {
 		if ended { // by runtime.Goexit
 			pool.Lock()
-			pool.helpers--
+			pool.followers--
 			pool.Unlock()
 		} else {
 			// Idle before the caller can return, so that it finds the
-			// helper in its next call.
+			// follower in its next call.
 			h.state.Store(nil)
 			h.rest()
 		}
@@ -238,8 +238,8 @@ func (h *helper) serve(j *job) {
 	ended = false
 }
 
-// rest puts the helper on the stack of idle ones.
-func (h *helper) rest() {
+// rest puts the follower on the stack of idle ones.
+func (h *follower) rest() {
 	pool.Lock()
 	pool.idle = append(pool.idle, h)
 	pool.Unlock()

@@ -106,11 +106,11 @@ func TestConcurrentCallers(t *testing.T) {
 	wg.Wait()
 	pool.Lock()
 	defer pool.Unlock()
-	if len(pool.idle) != pool.helpers {
-		t.Errorf("%d of %d helpers are idle when no call is in progress", len(pool.idle), pool.helpers)
+	if len(pool.idle) != pool.followers {
+		t.Errorf("%d of %d followers are idle when no call is in progress", len(pool.idle), pool.followers)
 	}
-	if pool.helpers > 6 {
-		t.Errorf("%d helpers, but no call asked for more than 6", pool.helpers)
+	if pool.followers > 6 {
+		t.Errorf("%d followers, but no call asked for more than 6", pool.followers)
 	}
 }
 
@@ -205,7 +205,7 @@ func TestNoAllocation(t *testing.T) {
 	}
 }
 
-func TestSleepingHelpers(t *testing.T) {
+func TestSleepingFollowers(t *testing.T) {
 	for range 5 {
 		time.Sleep(time.Millisecond) // long past the spinning
 		if err := checkRun(4, 9); err != nil {

@@ -22,7 +22,7 @@
 //
 // A loop that writes a slice (AddTo, MulTo, MaxTo, ScaleTo, Axpy, AxpyTo,
 // AffineMax, SubColumn, CenterScale, Exp, ExpSubTo, ExpSubAdd, ExpShiftSum,
-// Log) writes the same bits on all tiers and machines, but for the sign and
+// Log, InvTo, Distances, DiffDots, AddDiffs) writes the same bits on all tiers and machines, but for the sign and
 // payload of a NaN. Products are rounded before they are added to something.
 //
 // A loop that reduces (Dot, Sum, SumSquares, SumExp, the sum of ExpShiftSum) adds
@@ -50,7 +50,7 @@
 //
 // # Matrix products
 //
-// Gemm, TriNorms, Syrk and WeightedMoments work on tiles of a matrix that fit in
+// Gemm, TriNorms and WeightedMoments work on tiles of a matrix that fit in
 // registers. The comments on them say what is required and what is fast. They
 // are reductions, and so differ between tiers by rounding.
 //

@@ -89,8 +89,3 @@ func WeightedMoments[T Float](d, n int, s []T, m []T, ldm int, w []T, c []T, ldc
 	}
 	momentsVector(d, n, s, m, ldm, w, c, ldc)
 }
-
-// Syrk is WeightedMoments without the first moments.
-func Syrk[T Float](d, n int, m []T, ldm int, w []T, c []T, ldc int) {
-	WeightedMoments(d, n, nil, m, ldm, w, c, ldc)
-}

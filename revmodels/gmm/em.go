@@ -38,7 +38,7 @@ func (f *fit) step() error {
 	softmax(weights)
 	q, a, delta := make([]float64, d*d), make([]float64, d*d), make([]float64, d)
 	for c := range k {
-		w := n*weights[c] - g.Alpha.Data[c]
+		w := float64(n*weights[c]) - g.Alpha.Data[c]
 		if w < minWeight*n {
 			// Nothing is left of the component, and its moments are noise.
 			p.Alpha.Data[c] = math.Log(minWeight)
@@ -60,7 +60,7 @@ func (f *fit) step() error {
 			for j := range i + 1 {
 				s := a[i*d+j]
 				for l := range i {
-					s -= q[i*d+l] * a[l*d+j]
+					s -= float64(q[i*d+l] * a[l*d+j])
 				}
 				a[i*d+j] = s / q[i*d+i]
 				a[j*d+i] = a[i*d+j]
@@ -72,7 +72,7 @@ func (f *fit) step() error {
 		for i := range d { // δ = -Q⁻¹·Q⁻ᵀ·ḡ/W
 			var s float64
 			for l := i; l < d; l++ {
-				s -= q[l*d+i] * g.Means.Row(c)[l]
+				s -= float64(q[l*d+i] * g.Means.Row(c)[l])
 			}
 			for l := i; l < d; l++ {
 				delta[l] += q[l*d+i] * s / w
@@ -81,7 +81,7 @@ func (f *fit) step() error {
 		floats.Add(p.Means.Row(c), delta)
 		for i := range d {
 			for j := range i + 1 {
-				a[i*d+j] = (a[i*d+j] - w*delta[i]*delta[j]) / (w + m)
+				a[i*d+j] = (a[i*d+j] - float64(w*delta[i]*delta[j])) / (w + m)
 			}
 		}
 		if row, pivot := setFactor(p.Factors.Row(c), a, d); row < d {

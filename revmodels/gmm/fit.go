@@ -282,7 +282,7 @@ func variances(x rev.General[float64]) []float64 {
 	clear(sum)
 	for i := range x.Rows {
 		for j, v := range x.Row(i) {
-			sum[j] += (v - mean[j]) * (v - mean[j])
+			sum[j] += float64((v - mean[j]) * (v - mean[j]))
 		}
 	}
 	floats.Scale(1/n, sum)
@@ -429,7 +429,7 @@ func (f *fit) collapsed(m *Mixture) []int {
 			continue
 		}
 		least := eigen.Values(nil)[0]
-		prior := f.model.Prior.Gamma * f.model.Prior.Gamma / (w*float64(f.model.X.Rows) + float64(f.model.Prior.M))
+		prior := f.model.Prior.Gamma * f.model.Prior.Gamma / (float64(w*float64(f.model.X.Rows)) + float64(f.model.Prior.M))
 		if prior > least/2 {
 			list = append(list, c)
 		}

@@ -136,7 +136,7 @@ func (c *clustering) Block(_, b int) {
 			var s float64
 			for j, v := range x {
 				r := v - centre[j]
-				s += scale[j] * r * r
+				s += float64(scale[j] * r * r)
 			}
 			if s < best {
 				best, label = s, k

@@ -75,7 +75,7 @@ func (c *local) params(x, u []float64) {
 			for i := j + 1; i < d; i++ {
 				s := c.e[i*d+i] / math.Sqrt2 * q[i*d+j]
 				for l := j; l < i; l++ {
-					s += c.e[i*d+l] * q[l*d+j]
+					s += float64(c.e[i*d+l] * q[l*d+j])
 				}
 				row[at] += s / c.wm[k]
 				at++

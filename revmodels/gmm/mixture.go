@@ -2,6 +2,7 @@ package gmm
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -187,7 +188,7 @@ func invertLower(a []float64, d int) {
 		for i := j + 1; i < d; i++ {
 			var s float64
 			for l := j; l < i; l++ {
-				s += a[i*d+l] * a[l*d+j]
+				s += float64(a[i*d+l] * a[l*d+j])
 			}
 			a[i*d+j] = -s / a[i*d+i]
 		}
@@ -244,7 +245,7 @@ func (m *Mixture) freeParams() float64 { return float64(len(m.params) - 1) }
 // free. Lower is better.
 func (m *Mixture) BIC(x mat.Matrix) float64 {
 	n, _ := x.Dims()
-	return m.freeParams()*math.Log(float64(n)) - 2*m.LogLikelihood(x)
+	return float64(m.freeParams()*math.Log(float64(n))) - 2*m.LogLikelihood(x)
 }
 
 // AIC returns Akaike's information criterion on the rows of x,
@@ -326,7 +327,7 @@ func (m *Mixture) score(x rev.General[float64], logp, resp []float64) {
 	lse := softmax(m.Params()[:comps])
 	for c := range comps {
 		unpackFactor(s.q[c*d*d:(c+1)*d*d], p.Factors.Row(c), d)
-		s.bias[c] = p.Alpha.Data[c] - lse - float64(d)/2*math.Log(2*math.Pi) + simd.Sum(p.Factors.Row(c)[:d])
+		s.bias[c] = p.Alpha.Data[c] - lse - float64(float64(d)/2*math.Log(2*math.Pi)) + simd.Sum(p.Factors.Row(c)[:d])
 	}
 	for w := range workers {
 		s.scratch[w] = make([]float64, (d+comps+3)*scoringRun)
@@ -424,6 +425,9 @@ type mixtureJSON struct {
 //
 // and reading it back gives the same mixture, bit for bit.
 func (m *Mixture) MarshalJSON() ([]byte, error) {
+	if m.means == nil {
+		return nil, errors.New("gmm: a zero Mixture has no JSON form")
+	}
 	j := mixtureJSON{Weights: m.weights}
 	for c, cov := range m.covs {
 		j.Means = append(j.Means, m.means.RawRowView(c))
