@@ -117,7 +117,7 @@ func problems() []problem {
 		}},
 	}
 	for _, n := range []int{1, 127, 128, 129, 1000} {
-		for _, comps := range []int{1, 2, 31, 33, 65, 200, 513} {
+		for _, comps := range []int{1, 2, 31, 33, 65, 400, 513} {
 			for _, d := range []int{1, 7, 16} {
 				p = append(p, problem{fmt.Sprintf("n=%d K=%d D=%d", n, comps, d), n, comps, d, normal})
 			}
@@ -197,6 +197,18 @@ func testReference[T rev.Float](t *testing.T) {
 				break
 			}
 		}
+	}
+}
+
+// TestCostOverflow has a far centroid of which the score overflows float32 on
+// the way, and so is the largest.
+func TestCostOverflow(t *testing.T) {
+	c := rev.NewGeneral(4, 2, []float32{1.2e19, 1.2e19, -1.2e19, -1.2e19, 3e18, -3e18, -3e18, 3e18})
+	x := rev.NewGeneral(1, 2, []float32{4e19, -4e19})
+	label, dist := make([]int, 1), make([]float64, 1)
+	Cost[float32]{Centroids: c, X: x}.newton(rev.NewGeneral[float32](4, 2, nil), label, dist)
+	if label[0] != 2 {
+		t.Errorf("the nearest centroid is %d at %v, want 2", label[0], dist[0])
 	}
 }
 
