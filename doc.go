@@ -7,6 +7,9 @@
 //	ulog          logarithmic numbers: *= and /= undo each other to the bit over fixed point
 //	revlinalg     dense kernels: products, norms, reductions, rotations; kernels over logarithms
 //	revmodels/gmm Gaussian mixtures: the log posterior and its derivatives, and fitting
+//	revmodels/kmeans      clusters: the cost and its derivatives, and fitting
+//	revmodels/graphembed  embeddings of graphs: the loss and its derivatives, and embedding
+//	trust         Newton's method in a trust region, for gonum's optimize.Problem
 //	benchmarks    the benchmark binary: go run ./benchmarks
 //
 // A kernel is a hand-written routine that comes as a family: Forward runs it,
