@@ -15,9 +15,9 @@ import (
 //
 // Its argument x is one vector of length Dim, the K coordinates of vertex m,
 // then those of vertex m+1, and so on, where m is the number of rows of Fixed.
-// Methods read x and overwrite their results in place; all but Hess work without
-// allocating, and all may be called concurrently. They panic with mat.ErrShape if
-// a length is wrong, and with an error that wraps rev.ErrOverlap if what they
+// Methods read x and overwrite their results in place. Func, Grad, FuncGrad and
+// HessVec do not allocate, and all may be called concurrently. They panic with
+// mat.ErrShape if a length is wrong, and with an error that wraps rev.ErrOverlap if what they
 // write shares storage with what they read.
 //
 // The loss does not change when all vertices are moved or turned, so with fewer
