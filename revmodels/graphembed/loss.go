@@ -47,9 +47,10 @@ import (
 //
 // In fixed point a distance is the nearest number to the right one, and so are
 // means and variances but for one unit each; weights of pairs in the gradient
-// are within three units, but for what exp(z) amplifies. Inverse and Adjoint restore Out bit for bit. A distance
-// of 2²⁰ or more, or z above 13.86, gives a result without meaning, the same
-// each time. Workers is not used: one goroutine does it.
+// are within three units, but for what exp(z) amplifies. Inverse and Adjoint
+// restore Out bit for bit. A distance of 2²⁰ or more, or z above 13.86, gives a
+// result without meaning, the same each time. Workers is not used: one goroutine
+// does it.
 //
 // The memory beyond the operands is proportional to k times the number of
 // vertices, not to that of pairs. Methods panic with mat.ErrShape if the
