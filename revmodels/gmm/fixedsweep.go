@@ -3,10 +3,10 @@ package gmm
 import (
 	"fmt"
 	"math"
-	"sync"
 
 	"revnum/fixed"
 	"revnum/internal/parallel"
+	"revnum/internal/workspace"
 )
 
 // fixedSweep is one pass over the points. They are cut into blocks; each worker
@@ -65,21 +65,16 @@ const (
 // ½·y_j² is then above 2²⁰.
 const outOfReach = fixed.One << 11
 
-var fixedPool sync.Pool
-
 // sweep returns F and its derivative in the direction t, and adds the gradient
 // to g and its derivative to gt. On an error they are zero, and nothing is
 // added.
 func (k FixedLogPosterior) sweep(g, t, gt FixedLogPosterior) (f, df fixed.Q43, err error) {
-	s, _ := fixedPool.Get().(*fixedSweep)
-	if s == nil {
-		s = new(fixedSweep)
-	}
+	s := workspace.Get[fixedSweep]()
 	s.k, s.g, s.t, s.gt = k, g, t, gt
 	f, df, err = s.run(parallel.Workers(k.Workers))
 	// The pooled value must not keep the caller's storage alive.
 	s.k, s.g, s.t, s.gt = FixedLogPosterior{}, FixedLogPosterior{}, FixedLogPosterior{}, FixedLogPosterior{}
-	fixedPool.Put(s)
+	workspace.Put(s)
 	return f, df, err
 }
 
@@ -151,8 +146,8 @@ func (s *fixedSweep) prepare(workers int) (prior, dprior fixed.Q43, err error) {
 	s.tangent = s.second || t.Out != nil || t.Alpha.Data != nil || t.Means.Data != nil || t.Factors.Data != nil || t.X.Data != nil
 
 	d, comps := s.d, s.comps
-	s.q, s.qt = zeros(s.q, comps*d*d), zeros(s.qt, comps*d*d)
-	s.norm = grow(s.norm, comps)
+	s.q, s.qt = workspace.Zeros(s.q, comps*d*d), workspace.Zeros(s.qt, comps*d*d)
+	s.norm = workspace.Grow(s.norm, comps)
 	for c := range comps {
 		row := k.Factors.Row(c)
 		q := s.q[c*d*d : (c+1)*d*d]
@@ -166,7 +161,7 @@ func (s *fixedSweep) prepare(workers int) (prior, dprior fixed.Q43, err error) {
 		s.norm[c] = maxRowSum(q, d)
 	}
 	if s.tangent {
-		s.dq, s.dqt = zeros(s.dq, comps*d*d), zeros(s.dqt, comps*d*d)
+		s.dq, s.dqt = workspace.Zeros(s.dq, comps*d*d), workspace.Zeros(s.dqt, comps*d*d)
 		for c := range comps {
 			if t.Factors.Data == nil {
 				break
@@ -222,8 +217,8 @@ func maxRowSum(q []fixed.Q43, d int) float64 {
 // log weights are nothing.
 func (s *fixedSweep) prepareBias() error {
 	k, t := &s.k, &s.t
-	s.weights, s.dweights = grow(s.weights, s.comps), zeros(s.dweights, s.comps)
-	s.bias, s.dbias = grow(s.bias, s.comps), zeros(s.dbias, s.comps)
+	s.weights, s.dweights = workspace.Grow(s.weights, s.comps), workspace.Zeros(s.dweights, s.comps)
+	s.bias, s.dbias = workspace.Grow(s.bias, s.comps), workspace.Zeros(s.dbias, s.comps)
 	if s.comps == 0 {
 		return nil
 	}
@@ -279,23 +274,23 @@ func (s *fixedSweep) prepareBias() error {
 func (s *fixedSweep) makeRoom(workers int) {
 	d, comps := s.d, s.comps
 	s.block = min(max((1<<15)/max(comps*d, 1), 1), 128)
-	s.workers = grow(s.workers[:cap(s.workers)], max(workers, cap(s.workers)))[:workers]
-	s.v, s.dv = grow(s.v, d), grow(s.dv, d)
+	s.workers = workspace.Grow(s.workers[:cap(s.workers)], max(workers, cap(s.workers)))[:workers]
+	s.v, s.dv = workspace.Grow(s.v, d), workspace.Grow(s.dv, d)
 	for i := range s.workers {
 		w := &s.workers[i]
-		w.c, w.r, w.y = grow(w.c, d), grow(w.r, comps*s.block), grow(w.y, comps*s.block*d)
+		w.c, w.r, w.y = workspace.Grow(w.c, d), workspace.Grow(w.r, comps*s.block), workspace.Grow(w.y, comps*s.block*d)
 		if s.tangent {
-			w.dc, w.dw, w.dy = grow(w.dc, d), grow(w.dw, comps*s.block), grow(w.dy, comps*s.block*d)
+			w.dc, w.dw, w.dy = workspace.Grow(w.dc, d), workspace.Grow(w.dw, comps*s.block), workspace.Grow(w.dy, comps*s.block*d)
 		}
 		if s.gradient {
-			w.zs, w.cs = grow(w.zs, d*s.block), grow(w.cs, d*s.block)
-			w.gx = grow(w.gx, d*s.block)
-			w.moments = zeros(w.moments, comps*s.momentSize())
+			w.zs, w.cs = workspace.Grow(w.zs, d*s.block), workspace.Grow(w.cs, d*s.block)
+			w.gx = workspace.Grow(w.gx, d*s.block)
+			w.moments = workspace.Zeros(w.moments, comps*s.momentSize())
 		}
 		if s.second {
-			w.dzs, w.dcs = grow(w.dzs, d*s.block), grow(w.dcs, d*s.block)
-			w.dgx = grow(w.dgx, d*s.block)
-			w.dmoments = zeros(w.dmoments, comps*s.momentSize())
+			w.dzs, w.dcs = workspace.Grow(w.dzs, d*s.block), workspace.Grow(w.dcs, d*s.block)
+			w.dgx = workspace.Grow(w.dgx, d*s.block)
+			w.dmoments = workspace.Zeros(w.dmoments, comps*s.momentSize())
 		}
 	}
 }

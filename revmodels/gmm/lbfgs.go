@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/optimize"
 
 	"revnum/internal/simd"
+	"revnum/internal/workspace"
 )
 
 // local are coordinates u of the parameters around x, such that the Hessian of
@@ -39,10 +40,10 @@ func (c *local) set(x []float64, m *Model) {
 	c.x = append(c.x[:0], x...)
 	c.w = append(c.w[:0], x[:c.k]...)
 	softmax(c.w)
-	c.wm = grow(c.wm, c.k)
+	c.wm = workspace.Grow(c.wm, c.k)
 	dd := c.d * c.d
-	c.q, c.l = grow(c.q, c.k*dd), grow(c.l, c.k*dd)
-	c.e, c.s = grow(c.e, dd), grow(c.s, dd)
+	c.q, c.l = workspace.Grow(c.q, c.k*dd), workspace.Grow(c.l, c.k*dd)
+	c.e, c.s = workspace.Grow(c.e, dd), workspace.Grow(c.s, dd)
 	p := viewParams(c.x, c.k, c.d)
 	for k := range c.k {
 		w := max(float64(m.X.Rows)*c.w[k], 1)

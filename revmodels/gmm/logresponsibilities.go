@@ -2,12 +2,12 @@ package gmm
 
 import (
 	"math"
-	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/internal/parallel"
 	"revnum/internal/simd"
+	"revnum/internal/workspace"
 	"revnum/rev"
 	"revnum/ulog"
 )
@@ -153,18 +153,9 @@ type responsibilityScratch[T rev.Float] struct {
 	dbeta                        []float64
 }
 
-var responsibilities32, responsibilities64 sync.Pool
-
 // pass adds sign·log r to R and sign·δ to t.R, and adds to g and gt.
 func (k LogResponsibilities[T]) pass(sign T, g, t, gt LogResponsibilities[T]) {
-	pool := &responsibilities64
-	if any(*new(T)) == any(float32(0)) {
-		pool = &responsibilities32
-	}
-	s, _ := pool.Get().(*responsibilityPass[T])
-	if s == nil {
-		s = new(responsibilityPass[T])
-	}
+	s := workspace.Get[responsibilityPass[T]]()
 	s.k, s.g, s.t, s.gt, s.sign = k, g, t, gt, sign
 	workers := parallel.Workers(k.Workers)
 	s.prepare(workers)
@@ -174,7 +165,7 @@ func (k LogResponsibilities[T]) pass(sign T, g, t, gt LogResponsibilities[T]) {
 	}
 	// The pooled value must not keep the caller's storage alive.
 	s.k, s.g, s.t, s.gt = LogResponsibilities[T]{}, LogResponsibilities[T]{}, LogResponsibilities[T]{}, LogResponsibilities[T]{}
-	pool.Put(s)
+	workspace.Put(s)
 }
 
 // given reports whether any of the inputs is there.
@@ -196,8 +187,8 @@ func (s *responsibilityPass[T]) prepare(workers int) {
 	s.panels = (s.n + s.panel - 1) / s.panel
 	s.parts = min(max(1<<21/max(comps*s.momentSize(), 1), 2), 16, s.panels)
 
-	s.q, s.bias = zeros(s.q, comps*d*d), grow(s.bias, comps)
-	s.dq, s.dbias = zeros(s.dq, comps*d*d), zeros(s.dbias, comps)
+	s.q, s.bias = workspace.Zeros(s.q, comps*d*d), workspace.Grow(s.bias, comps)
+	s.dq, s.dbias = workspace.Zeros(s.dq, comps*d*d), workspace.Zeros(s.dbias, comps)
 	for c := range comps {
 		row, q := k.Factors.Row(c), s.q[c*d*d:(c+1)*d*d]
 		s.bias[c] = k.Alpha.Data[c*k.Alpha.Inc]
@@ -219,17 +210,17 @@ func (s *responsibilityPass[T]) prepare(workers int) {
 		}
 	}
 	if s.gradient {
-		s.moments = zeros(s.moments, s.parts*comps*s.momentSize())
-		s.dmoments = zeros(s.dmoments, s.parts*comps*s.momentSize())
+		s.moments = workspace.Zeros(s.moments, s.parts*comps*s.momentSize())
+		s.dmoments = workspace.Zeros(s.dmoments, s.parts*comps*s.momentSize())
 	}
-	s.scratch = grow(s.scratch[:cap(s.scratch)], max(workers, cap(s.scratch)))
+	s.scratch = workspace.Grow(s.scratch[:cap(s.scratch)], max(workers, cap(s.scratch)))
 	for i := range workers {
 		w := &s.scratch[i]
 		for _, a := range []*[]T{&w.x, &w.dx, &w.c, &w.dc, &w.y, &w.dy, &w.gx, &w.dgx} {
-			*a = grow(*a, d*s.panel)
+			*a = workspace.Grow(*a, d*s.panel)
 		}
-		w.w, w.dw = grow(w.w, comps*s.panel), grow(w.dw, comps*s.panel)
-		w.beta, w.dbeta = grow(w.beta, comps*s.panel), zeros(w.dbeta, comps*s.panel)
+		w.w, w.dw = workspace.Grow(w.w, comps*s.panel), workspace.Grow(w.dw, comps*s.panel)
+		w.beta, w.dbeta = workspace.Grow(w.beta, comps*s.panel), workspace.Zeros(w.dbeta, comps*s.panel)
 	}
 }
 

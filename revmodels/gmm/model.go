@@ -1,12 +1,11 @@
 package gmm
 
 import (
-	"sync"
-
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
 
 	"revnum/internal/parallel"
+	"revnum/internal/workspace"
 	"revnum/rev"
 )
 
@@ -91,12 +90,10 @@ func (m *Model) LogPosterior(x []float64) LogPosterior[float64] {
 // otherwise be allocated at every call.
 type scalars struct{ out, cot float64 }
 
-var scalarsPool = sync.Pool{New: func() any { return new(scalars) }}
-
 // Func returns the negative log posterior at x.
 func (m *Model) Func(x []float64) float64 {
-	s := scalarsPool.Get().(*scalars)
-	defer scalarsPool.Put(s)
+	s := workspace.Get[scalars]()
+	defer workspace.Put(s)
 	s.out = 0
 	k := m.LogPosterior(x)
 	k.Out = &s.out
@@ -106,16 +103,16 @@ func (m *Model) Func(x []float64) float64 {
 
 // Grad overwrites grad with the gradient of the negative log posterior at x.
 func (m *Model) Grad(grad, x []float64) {
-	s := scalarsPool.Get().(*scalars)
-	defer scalarsPool.Put(s)
+	s := workspace.Get[scalars]()
+	defer workspace.Put(s)
 	m.adjoint(s, grad, m.LogPosterior(x))
 }
 
 // FuncGrad is Func and Grad in a single pass over the points, for the price of
 // Grad alone.
 func (m *Model) FuncGrad(grad, x []float64) float64 {
-	s := scalarsPool.Get().(*scalars)
-	defer scalarsPool.Put(s)
+	s := workspace.Get[scalars]()
+	defer workspace.Put(s)
 	s.out = 0
 	k := m.LogPosterior(x)
 	k.Out = &s.out
@@ -140,8 +137,8 @@ func (m *Model) HessVec(dst, x, v []float64) {
 }
 
 func (m *Model) addHessVec(dst []float64, k LogPosterior[float64], v []float64) {
-	s := scalarsPool.Get().(*scalars)
-	defer scalarsPool.Put(s)
+	s := workspace.Get[scalars]()
+	defer workspace.Put(s)
 	s.cot = -1
 	d := m.X.Cols
 	k.AdjointTangent(LogPosterior[float64]{Out: &s.cot}, viewParams(v, m.K, d), viewParams(dst, m.K, d))

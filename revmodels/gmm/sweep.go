@@ -2,10 +2,10 @@ package gmm
 
 import (
 	"math"
-	"sync"
 
 	"revnum/internal/parallel"
 	"revnum/internal/simd"
+	"revnum/internal/workspace"
 	"revnum/rev"
 )
 
@@ -61,39 +61,10 @@ type (
 	finish[T rev.Float]      sweep[T]
 )
 
-var pool32, pool64 sync.Pool
-
-func poolOf[T rev.Float]() *sync.Pool {
-	if any(*new(T)) == any(float32(0)) {
-		return &pool32
-	}
-	return &pool64
-}
-
-// grow returns a slice of length n with undefined elements, b itself if it is
-// long enough.
-func grow[S ~[]E, E any](b S, n int) S {
-	if cap(b) < n {
-		return make(S, n)
-	}
-	return b[:n]
-}
-
-// zeros returns a slice of n zeros, b itself if it is long enough.
-func zeros[S ~[]E, E any](b S, n int) S {
-	b = grow(b, n)
-	clear(b)
-	return b
-}
-
 // sweep returns F and its derivative in the direction t, and adds the
 // gradient to g and its derivative to gt.
 func (k LogPosterior[T]) sweep(g, t, gt LogPosterior[T]) (f, df T) {
-	pool := poolOf[T]()
-	s, _ := pool.Get().(*sweep[T])
-	if s == nil {
-		s = new(sweep[T])
-	}
+	s := workspace.Get[sweep[T]]()
 	s.k, s.g, s.t, s.gt = k, g, t, gt
 	workers := parallel.Workers(k.Workers)
 	s.prepare(workers)
@@ -115,7 +86,7 @@ func (k LogPosterior[T]) sweep(g, t, gt LogPosterior[T]) (f, df T) {
 	}
 	// The pooled value must not keep the caller's storage alive.
 	s.k, s.g, s.t, s.gt = LogPosterior[T]{}, LogPosterior[T]{}, LogPosterior[T]{}, LogPosterior[T]{}
-	pool.Put(s)
+	workspace.Put(s)
 	return T(total), T(dtotal)
 }
 
@@ -155,38 +126,38 @@ func (s *sweep[T]) prepare(workers int) {
 	}
 	s.parts = min(max(1, 8/max(comps, 1)), s.batch)
 
-	s.q, s.bias = zeros(s.q, comps*d*d), grow(s.bias, comps)
-	s.prior, s.dprior = grow(s.prior, comps), grow(s.dprior, comps)
+	s.q, s.bias = workspace.Zeros(s.q, comps*d*d), workspace.Grow(s.bias, comps)
+	s.prior, s.dprior = workspace.Grow(s.prior, comps), workspace.Grow(s.dprior, comps)
 	if s.tangent {
-		s.dq, s.s, s.pmu = zeros(s.dq, comps*d*d), zeros(s.s, comps*d*d), zeros(s.pmu, comps*d)
-		s.dbias = zeros(s.dbias, comps)
+		s.dq, s.s, s.pmu = workspace.Zeros(s.dq, comps*d*d), workspace.Zeros(s.s, comps*d*d), workspace.Zeros(s.pmu, comps*d)
+		s.dbias = workspace.Zeros(s.dbias, comps)
 	}
 	if s.x || s.tangent {
-		s.p = zeros(s.p, comps*d*d)
+		s.p = workspace.Zeros(s.p, comps*d*d)
 	}
-	s.lse = grow(s.lse, s.batch)
-	s.dlse = grow(s.dlse, s.batch)
-	s.xs = grow(s.xs, s.batch*d*s.panel)
-	s.rs = grow(s.rs, s.batch*comps*s.panel)
+	s.lse = workspace.Grow(s.lse, s.batch)
+	s.dlse = workspace.Grow(s.dlse, s.batch)
+	s.xs = workspace.Grow(s.xs, s.batch*d*s.panel)
+	s.rs = workspace.Grow(s.rs, s.batch*comps*s.panel)
 	if s.tangent {
-		s.dws = grow(s.dws, s.batch*comps*s.panel)
+		s.dws = workspace.Grow(s.dws, s.batch*comps*s.panel)
 		if t.X.Data != nil {
-			s.dxs = grow(s.dxs, s.batch*d*s.panel)
+			s.dxs = workspace.Grow(s.dxs, s.batch*d*s.panel)
 		}
 	}
 	if s.gradient {
 		u := comps * s.parts
-		s.w0, s.w1, s.w2 = zeros(s.w0, u), zeros(s.w1, u*d), zeros(s.w2, u*d*d)
+		s.w0, s.w1, s.w2 = workspace.Zeros(s.w0, u), workspace.Zeros(s.w1, u*d), workspace.Zeros(s.w2, u*d*d)
 		if s.second {
-			s.dw0, s.dw1, s.dw2 = zeros(s.dw0, u), zeros(s.dw1, u*d), zeros(s.dw2, u*d*d)
+			s.dw0, s.dw1, s.dw2 = workspace.Zeros(s.dw0, u), workspace.Zeros(s.dw1, u*d), workspace.Zeros(s.dw2, u*d*d)
 			if t.X.Data != nil {
-				s.xw, s.xc = zeros(s.xw, u*d), zeros(s.xc, u*d*d)
+				s.xw, s.xc = workspace.Zeros(s.xw, u*d), workspace.Zeros(s.xc, u*d*d)
 			}
 		}
 	}
-	s.scratch = grow(s.scratch[:cap(s.scratch)], max(workers, cap(s.scratch)))
+	s.scratch = workspace.Grow(s.scratch[:cap(s.scratch)], max(workers, cap(s.scratch)))
 	for w := range workers {
-		s.scratch[w] = grow(s.scratch[w], max((5*d+4)*s.panel, 2*d*d+d))
+		s.scratch[w] = workspace.Grow(s.scratch[w], max((5*d+4)*s.panel, 2*d*d+d))
 	}
 }
 
@@ -263,8 +234,8 @@ func (s *sweep[T]) unpackTangent(c int) {
 // derivative in the direction t.
 func (s *sweep[T]) constants() (f, df float64) {
 	d, n, comps := float64(s.d), float64(s.n), float64(s.comps)
-	s.weights = grow(s.weights, s.comps)
-	s.dweights = zeros(s.dweights, s.comps)
+	s.weights = workspace.Grow(s.weights, s.comps)
+	s.dweights = workspace.Zeros(s.dweights, s.comps)
 	for c := range s.comps {
 		s.weights[c] = float64(s.k.Alpha.Data[c*s.k.Alpha.Inc])
 	}

@@ -2,10 +2,10 @@ package kmeans
 
 import (
 	"math"
-	"sync"
 
 	"revnum/internal/parallel"
 	"revnum/internal/simd"
+	"revnum/internal/workspace"
 	"revnum/rev"
 )
 
@@ -88,30 +88,9 @@ type (
 	byColumn[T rev.Float] sweep[T]
 )
 
-var pool32, pool64 sync.Pool
-
-func poolOf[T rev.Float]() *sync.Pool {
-	if any(*new(T)) == any(float32(0)) {
-		return &pool32
-	}
-	return &pool64
-}
-
-// grow returns a slice of length n with undefined elements, b itself if it is
-// long enough.
-func grow[S ~[]E, E any](b S, n int) S {
-	if cap(b) < n {
-		return make(S, n)
-	}
-	return b[:n]
-}
-
 // open returns a sweep for k, which has been checked.
 func (k Cost[T]) open() *sweep[T] {
-	s, _ := poolOf[T]().Get().(*sweep[T])
-	if s == nil {
-		s = new(sweep[T])
-	}
+	s := workspace.Get[sweep[T]]()
 	s.k = k
 	return s
 }
@@ -121,7 +100,7 @@ func (s *sweep[T]) close() {
 	var none Cost[T]
 	s.k, s.g, s.t, s.gt, s.weight, s.dweight, s.moments = none, none, none, none, 0, 0, false
 	s.allLabels, s.allDists = nil, nil
-	poolOf[T]().Put(s)
+	workspace.Put(s)
 }
 
 // run does the pass.
@@ -130,9 +109,9 @@ func (s *sweep[T]) run() {
 	s.cost, s.dcost = 0, 0
 	s.moments = s.moments || s.g.Centroids.Data != nil || s.gt.Centroids.Data != nil
 	if s.moments {
-		s.counts = grow(s.counts, s.comps)
-		s.sums = grow(s.sums, s.comps*s.d)
-		s.dsums = grow(s.dsums, s.comps*s.d)
+		s.counts = workspace.Grow(s.counts, s.comps)
+		s.sums = workspace.Grow(s.sums, s.comps*s.d)
+		s.dsums = workspace.Grow(s.dsums, s.comps*s.d)
 		clear(s.counts)
 		clear(s.sums)
 		clear(s.dsums)
@@ -177,12 +156,12 @@ func (s *sweep[T]) prepare(workers int) {
 		s.scratch = append(s.scratch, new(panelScratch[T]))
 	}
 	for _, p := range s.scratch[:workers] {
-		p.points = grow(p.points, (s.d+1)*panel)
-		p.tile = grow(p.tile, min(s.comps, tileRows)*panel)
-		p.maxima = grow(p.maxima, groups*panel)
+		p.points = workspace.Grow(p.points, (s.d+1)*panel)
+		p.tile = workspace.Grow(p.tile, min(s.comps, tileRows)*panel)
+		p.maxima = workspace.Grow(p.maxima, groups*panel)
 	}
 
-	s.shift, s.scored = grow(s.shift, s.d), grow(s.scored, s.comps*(s.d+1))
+	s.shift, s.scored = workspace.Grow(s.shift, s.d), workspace.Grow(s.scored, s.comps*(s.d+1))
 	clear(s.shift)
 	for c := range s.comps {
 		for j, v := range s.k.Centroids.Row(c) {

@@ -1,0 +1,43 @@
+// Package workspace recycles the workspaces of kernels, so that a kernel value
+// can be a plain struct of operands and its methods still do not allocate after
+// the first call on a shape.
+package workspace
+
+import (
+	"reflect"
+	"sync"
+)
+
+var pools sync.Map // from reflect.Type to *sync.Pool
+
+func poolOf[W any]() *sync.Pool {
+	t := reflect.TypeFor[W]()
+	if p, ok := pools.Load(t); ok {
+		return p.(*sync.Pool)
+	}
+	p, _ := pools.LoadOrStore(t, &sync.Pool{New: func() any { return new(W) }})
+	return p.(*sync.Pool)
+}
+
+// Get returns an idle workspace, in the state that it was Put in, or a new one,
+// which is zero.
+func Get[W any]() *W { return poolOf[W]().Get().(*W) }
+
+// Put makes w idle. Before, w should drop what belongs to the caller.
+func Put[W any](w *W) { poolOf[W]().Put(w) }
+
+// Grow returns a slice of length n with undefined elements, in the storage of b
+// if that is large enough.
+func Grow[E any](b []E, n int) []E {
+	if cap(b) < n {
+		return make([]E, n)
+	}
+	return b[:n]
+}
+
+// Zeros is Grow with all elements zero.
+func Zeros[E any](b []E, n int) []E {
+	b = Grow(b, n)
+	clear(b)
+	return b
+}
