@@ -5,6 +5,7 @@ import (
 
 	"revnum/internal/parallel"
 	"revnum/internal/simd"
+	"revnum/internal/workspace"
 )
 
 // Hess overwrites hess, which must be of order Dim, with the Hessian at x.
@@ -27,8 +28,8 @@ func (m *Model) Hess(hess *mat.SymDense, x []float64) {
 	}
 	k := m.Loss(x)
 	k.check()
-	s := newSweep[float64]()
-	defer pool[float64]().Put(s)
+	s := workspace.Get[sweep[float64]]()
+	defer workspace.Put(s)
 	s.value, s.gradient, s.second, s.tangents = false, false, false, false
 	s.measureAll(&k, nil)
 

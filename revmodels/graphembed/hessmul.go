@@ -5,6 +5,7 @@ import (
 
 	"revnum/internal/parallel"
 	"revnum/internal/simd"
+	"revnum/internal/workspace"
 )
 
 // directions is how many columns a block of HessMul has.
@@ -28,8 +29,8 @@ func (m *Model) HessMul(dst *mat.Dense, x []float64, v *mat.Dense) {
 	}
 	k := m.Loss(x)
 	k.check()
-	s := newSweep[float64]()
-	defer pool[float64]().Put(s)
+	s := workspace.Get[sweep[float64]]()
+	defer workspace.Put(s)
 	s.value, s.gradient, s.second, s.tangents = false, false, false, false
 	s.measureAll(&k, nil)
 

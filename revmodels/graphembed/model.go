@@ -1,11 +1,10 @@
 package graphembed
 
 import (
-	"sync"
-
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
 
+	"revnum/internal/workspace"
 	"revnum/rev"
 	"revnum/trust"
 )
@@ -72,12 +71,10 @@ func (m *Model) view(x []float64) Loss[float64] {
 // otherwise be allocated at every call.
 type scalars struct{ out, cot float64 }
 
-var scalarsPool = sync.Pool{New: func() any { return new(scalars) }}
-
 // Func returns the loss at x.
 func (m *Model) Func(x []float64) float64 {
-	s := scalarsPool.Get().(*scalars)
-	defer scalarsPool.Put(s)
+	s := workspace.Get[scalars]()
+	defer workspace.Put(s)
 	s.out = 0
 	k := m.Loss(x)
 	k.Out = &s.out
@@ -87,15 +84,15 @@ func (m *Model) Func(x []float64) float64 {
 
 // Grad overwrites grad with the gradient at x.
 func (m *Model) Grad(grad, x []float64) {
-	s := scalarsPool.Get().(*scalars)
-	defer scalarsPool.Put(s)
+	s := workspace.Get[scalars]()
+	defer workspace.Put(s)
 	m.adjoint(s, grad, m.Loss(x))
 }
 
 // FuncGrad is Func and Grad for the price of Grad alone.
 func (m *Model) FuncGrad(grad, x []float64) float64 {
-	s := scalarsPool.Get().(*scalars)
-	defer scalarsPool.Put(s)
+	s := workspace.Get[scalars]()
+	defer workspace.Put(s)
 	s.out = 0
 	k := m.Loss(x)
 	k.Out = &s.out
@@ -114,8 +111,8 @@ func (m *Model) adjoint(s *scalars, grad []float64, k Loss[float64]) {
 
 // HessVec overwrites dst with the Hessian at x times v.
 func (m *Model) HessVec(dst, x, v []float64) {
-	s := scalarsPool.Get().(*scalars)
-	defer scalarsPool.Put(s)
+	s := workspace.Get[scalars]()
+	defer workspace.Put(s)
 	s.cot = 1
 	clear(dst)
 	m.Loss(x).AdjointTangent(Loss[float64]{Out: &s.cot}, m.view(v), m.view(dst))

@@ -1,11 +1,9 @@
 package graphembed
 
 import (
-	"sync"
-	"unsafe"
-
 	"revnum/internal/parallel"
 	"revnum/internal/simd"
+	"revnum/internal/workspace"
 	"revnum/rev"
 )
 
@@ -62,43 +60,9 @@ type part[T rev.Float] struct {
 	shift      [1]T
 }
 
-type pools struct{ of32, of64 sync.Pool }
-
-var idle pools
-
-func pool[T rev.Float]() *sync.Pool {
-	if unsafe.Sizeof(T(0)) == 4 {
-		return &idle.of32
-	}
-	return &idle.of64
-}
-
-// newSweep returns one from the pool, or a new one.
-func newSweep[T rev.Float]() *sweep[T] {
-	if s, ok := pool[T]().Get().(*sweep[T]); ok {
-		return s
-	}
-	return new(sweep[T])
-}
-
-// grow returns a slice of length n with undefined elements, b itself if it is
-// long enough.
-func grow[E any](b []E, n int) []E {
-	if cap(b) < n {
-		return make([]E, n)
-	}
-	return b[:n]
-}
-
-func zeros[E any](b []E, n int) []E {
-	b = grow(b, n)
-	clear(b)
-	return b
-}
-
 func sweepFloat[T rev.Float](k, g, t, gt *Loss[T]) (f, df T) {
-	s := newSweep[T]()
-	defer pool[T]().Put(s)
+	s := workspace.Get[sweep[T]]()
+	defer workspace.Put(s)
 
 	s.tangents = t.hasPositions()
 	wantDF := s.tangents && t.hasOut()
@@ -167,17 +131,17 @@ func (s *sweep[T]) load(k, t *Loss[T]) {
 	s.graph, s.dim, s.count = g, k.Free.Cols, g.count()
 	n, m := g.n, k.Fixed.Rows
 	size := n * max(1, s.dim) // so that x[n-1:] is there if there are no coordinates
-	s.x, s.xi = grow(s.x, size), grow(s.xi, size)
+	s.x, s.xi = workspace.Grow(s.x, size), workspace.Grow(s.xi, size)
 	pack(s.x, s.xi, k, n, m, s.dim)
 	if s.tangents {
-		s.v, s.vi = grow(s.v, size), grow(s.vi, size)
+		s.v, s.vi = workspace.Grow(s.v, size), workspace.Grow(s.vi, size)
 		pack(s.v, s.vi, t, n, m, s.dim)
 	}
 	if s.gradient {
-		s.own = zeros(s.own, size)
+		s.own = workspace.Zeros(s.own, size)
 	}
 	if s.second {
-		s.ownDot = zeros(s.ownDot, size)
+		s.ownDot = workspace.Zeros(s.ownDot, size)
 	}
 
 	parts := min(max(1, g.Pairs()/partPairs), maxParts)
@@ -195,16 +159,16 @@ func (s *sweep[T]) load(k, t *Loss[T]) {
 			i++
 		}
 		part.hi = i
-		part.d, part.r = grow(part.d, block), grow(part.r, block)
-		part.w, part.b = grow(part.w, block), grow(part.b, block)
+		part.d, part.r = workspace.Grow(part.d, block), workspace.Grow(part.r, block)
+		part.w, part.b = workspace.Grow(part.w, block), workspace.Grow(part.b, block)
 		if s.tangents {
-			part.dd = grow(part.dd, block)
+			part.dd = workspace.Grow(part.dd, block)
 		}
 		if s.gradient {
-			part.grad = zeros(part.grad, size)
+			part.grad = workspace.Zeros(part.grad, size)
 		}
 		if s.second {
-			part.hess = zeros(part.hess, size)
+			part.hess = workspace.Zeros(part.hess, size)
 		}
 	}
 	s.cached = g.Pairs() <= blockPairs

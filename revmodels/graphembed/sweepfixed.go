@@ -2,9 +2,9 @@ package graphembed
 
 import (
 	"math/bits"
-	"sync"
 
 	"revnum/fixed"
+	"revnum/internal/workspace"
 	"revnum/rev"
 	"revnum/revlinalg"
 )
@@ -18,8 +18,6 @@ type fixedSweep struct {
 	x, v []fixed.Q43 // difference of its coordinates, and of their tangents
 }
 
-var idleFixed sync.Pool
-
 // fixedMoments are those of the distances of a kind, with the derivative of L
 // by the mean.
 type fixedMoments struct {
@@ -32,17 +30,14 @@ type fixedMoments struct {
 
 // sweepFixed is Loss.sweep in fixed point.
 func sweepFixed(k, g, t, gt *Loss[fixed.Q43]) (f, df fixed.Q43) {
-	s, ok := idleFixed.Get().(*fixedSweep)
-	if !ok {
-		s = new(fixedSweep)
-	}
-	defer idleFixed.Put(s)
+	s := workspace.Get[fixedSweep]()
+	defer workspace.Put(s)
 	s.k, s.t = *k, Loss[fixed.Q43]{}
 	if t != nil {
 		s.t = *t
 	}
 	tangents := s.t.hasPositions()
-	s.x, s.v = grow(s.x, k.Free.Cols), grow(s.v, k.Free.Cols)
+	s.x, s.v = workspace.Grow(s.x, k.Free.Cols), workspace.Grow(s.v, k.Free.Cols)
 
 	kind := &s.kind
 	for c, n := range k.Graph.count() {
