@@ -13,11 +13,15 @@ import (
 // of workers nor N changes a result or the memory it takes.
 //
 // A panel is a run of points, held by coordinate (element (j, p) of a panel at
-// j*panel+p), so that points lie along the vector lanes. A batch is a run of
-// panels. Each batch is worked on twice: by panels, for β and the
-// responsibilities, where each panel writes its own; then by components, for
-// the moments, where each component adds up its own over the panels in order.
-// Nothing is ever summed across workers.
+// j*panel+p), so that points lie along the vector lanes. Panels are weighed, for
+// β and the responsibilities, and then added to the moments of each component.
+//
+// Where the moments are small, the panels are cut into parts that each have
+// moments of their own, to be joined in order, and a worker weighs and adds up
+// the panels of a part one by one while they are in its cache. Where they are
+// large, batches of panels are worked on twice: by panel, where each panel
+// writes its own responsibilities; then by component, where each component adds
+// up its own moments over the panels in order.
 type sweep[T rev.Float] struct {
 	k, g, t, gt LogPosterior[T] // operands, cotangents, tangents, tangents of cotangents
 
@@ -25,11 +29,12 @@ type sweep[T rev.Float] struct {
 	means, factors, x         bool // of which a gradient is asked for
 	cot, dcot                 T    // F̄ and its tangent
 
-	d, n, comps  int
-	panel, batch int // points in a panel, panels in a batch
-	parts        int // runs of panels that each have moments of their own, so that few components occupy many workers
-	first        int // the first panel of the present batch
-	panels       int // the panels of the present batch
+	d, n, comps   int
+	panel, panels int  // points in a panel, panels
+	parts         int  // runs of panels that each have moments of their own
+	small         bool // whether moments are, so that there are no batches
+
+	batch, first int // panels in a batch, the first one of the present batch
 
 	// Of each component: Q, its tangent, P, S, P·μ̇, α + Σq and its tangent.
 	q, dq, p, s, pmu []T
@@ -38,11 +43,14 @@ type sweep[T rev.Float] struct {
 	dweights         []float64 // its tangent
 	prior, dprior    []float64 // of each component, and its tangent
 
-	// Of each panel of the batch: the points, their tangents, the K×panel
-	// responsibilities r and tangents ẇ, and the sums over its points of
-	// logsumexp_k β and its tangent.
+	// In a slot for each panel of the batch, or each worker if there are no
+	// batches: the points, their tangents, the K×panel responsibilities r and
+	// tangents ẇ.
 	xs, dxs, rs, dws []T
-	lse, dlse        []float64
+
+	// Of each panel of the batch, or each part: the sums over its points of
+	// logsumexp_k β and its tangent.
+	lse, dlse []float64
 
 	// Of each component and part: W, m and M, and their tangents; ṁ and Ṁ
 	// lack what xw = Σ w·ẋ and xc = Σ w·c·ẋᵀ add until finish.
@@ -56,6 +64,7 @@ type sweep[T rev.Float] struct {
 // The parallel tasks of a sweep, in their order.
 type (
 	begin[T rev.Float]       sweep[T]
+	byPart[T rev.Float]      sweep[T]
 	byPanel[T rev.Float]     sweep[T]
 	byComponent[T rev.Float] sweep[T]
 	finish[T rev.Float]      sweep[T]
@@ -70,15 +79,23 @@ func (k LogPosterior[T]) sweep(g, t, gt LogPosterior[T]) (f, df T) {
 	s.prepare(workers)
 	parallel.Run(workers, s.comps, (*begin[T])(s))
 	total, dtotal := s.constants()
-	for s.first = 0; s.first*s.panel < s.n; s.first += s.batch {
-		s.panels = min(s.batch, (s.n-s.first*s.panel+s.panel-1)/s.panel)
-		parallel.Run(workers, s.panels, (*byPanel[T])(s))
-		for b := range s.panels {
-			total += s.lse[b]
-			dtotal += s.dlse[b]
+	if s.small {
+		parallel.Run(workers, s.parts, (*byPart[T])(s))
+		for part := range s.parts {
+			total += s.lse[part]
+			dtotal += s.dlse[part]
 		}
-		if s.gradient {
-			parallel.Run(workers, s.comps*s.parts, (*byComponent[T])(s))
+	} else {
+		for s.first = 0; s.first < s.panels; s.first += s.batch {
+			panels := min(s.batch, s.panels-s.first)
+			parallel.Run(workers, panels, (*byPanel[T])(s))
+			for b := range panels {
+				total += s.lse[b]
+				dtotal += s.dlse[b]
+			}
+			if s.gradient {
+				parallel.Run(workers, s.comps*s.parts, (*byComponent[T])(s))
+			}
 		}
 	}
 	if s.gradient {
@@ -111,22 +128,30 @@ func (s *sweep[T]) prepare(workers int) {
 	s.second = s.second && s.gradient
 	s.tangent = tangent || s.second
 
-	// A panel is as long as makes the vector loops fast and leaves it, with what
-	// a component makes of it, in the level 2 cache, unless there would be too
-	// few of them to occupy many workers. A batch of points stays there too, and
-	// its responsibilities in level 3.
+	// A panel is as long as makes the vector loops fast and leaves it, with its
+	// responsibilities, in the level 2 cache, unless there would be too few of
+	// them to occupy many workers. A batch of points stays there too, and its
+	// responsibilities in level 3.
 	d, comps := s.d, s.comps
 	points := min((1<<16)/max(d, 1), (1<<19)/max(comps, 1)) // of a batch
 	s.panel = min(max((1<<14)/max(d, 1), 64), 480)
 	s.panel = min(s.panel, max((min(s.n, points)/8+7)&^7, 64))
+	s.panels = (s.n + s.panel - 1) / s.panel
 	s.batch = max(points/s.panel, 1)
-	if panels := (s.n + s.panel - 1) / s.panel; panels > 0 {
-		batches := (panels + s.batch - 1) / s.batch
-		s.batch = (panels + batches - 1) / batches
+	if batches := (s.panels + s.batch - 1) / s.batch; batches > 0 {
+		s.batch = (s.panels + batches - 1) / batches
 	}
-	s.parts = min(max(1, 8/max(comps, 1)), s.batch)
+	const parts = 16
+	s.small = comps*d*d*parts <= 1<<17
+	slots, sums := s.batch, s.batch
+	if s.small {
+		s.parts = max(min(parts, s.panels), 1)
+		slots, sums = workers, s.parts
+	} else {
+		s.parts = min(max(1, 8/max(comps, 1)), s.batch)
+	}
 
-	s.q, s.bias = workspace.Zeros(s.q, comps*d*d), workspace.Grow(s.bias, comps)
+	s.q, s.bias = workspace.Grow(s.q, comps*d*d), workspace.Grow(s.bias, comps)
 	s.prior, s.dprior = workspace.Grow(s.prior, comps), workspace.Grow(s.dprior, comps)
 	if s.tangent {
 		s.dq, s.s, s.pmu = workspace.Zeros(s.dq, comps*d*d), workspace.Zeros(s.s, comps*d*d), workspace.Zeros(s.pmu, comps*d)
@@ -135,19 +160,17 @@ func (s *sweep[T]) prepare(workers int) {
 	if s.x || s.tangent {
 		s.p = workspace.Zeros(s.p, comps*d*d)
 	}
-	s.lse = workspace.Grow(s.lse, s.batch)
-	s.dlse = workspace.Grow(s.dlse, s.batch)
-	s.xs = workspace.Grow(s.xs, s.batch*d*s.panel)
-	s.rs = workspace.Grow(s.rs, s.batch*comps*s.panel)
+	s.lse, s.dlse = workspace.Zeros(s.lse, sums), workspace.Zeros(s.dlse, sums)
+	s.xs, s.rs = workspace.Grow(s.xs, slots*d*s.panel), workspace.Grow(s.rs, slots*comps*s.panel)
 	if s.tangent {
-		s.dws = workspace.Grow(s.dws, s.batch*comps*s.panel)
+		s.dws = workspace.Grow(s.dws, slots*comps*s.panel)
 		if t.X.Data != nil {
-			s.dxs = workspace.Grow(s.dxs, s.batch*d*s.panel)
+			s.dxs = workspace.Grow(s.dxs, slots*d*s.panel)
 		}
 	}
 	if s.gradient {
 		u := comps * s.parts
-		s.w0, s.w1, s.w2 = workspace.Zeros(s.w0, u), workspace.Zeros(s.w1, u*d), workspace.Zeros(s.w2, u*d*d)
+		s.w0, s.w1, s.w2 = workspace.Zeros(s.w0, u), workspace.Zeros(s.w1, u*d), workspace.Grow(s.w2, u*d*d)
 		if s.second {
 			s.dw0, s.dw1, s.dw2 = workspace.Zeros(s.dw0, u), workspace.Zeros(s.dw1, u*d), workspace.Zeros(s.dw2, u*d*d)
 			if t.X.Data != nil {
@@ -166,7 +189,11 @@ func (t *begin[T]) Block(_, c int) {
 	s := (*sweep[T])(t)
 	d := s.d
 	_, m, g2 := s.priorOf()
+	if s.gradient {
+		clear(s.w2[c*s.parts*d*d : (c+1)*s.parts*d*d]) // large, so not in prepare
+	}
 	row, q := s.k.Factors.Row(c), s.q[c*d*d:(c+1)*d*d]
+	clear(q)
 	var sum, squares float64
 	for j, v := range row[:d] {
 		sum += float64(v)
@@ -319,11 +346,32 @@ func load[T rev.Float](dst []T, panel int, x rev.General[T], p0, n int) {
 	}
 }
 
-// Block finds the weights of the points of panel b of the batch.
+// Block weighs and adds up the panels of a part.
+func (t *byPart[T]) Block(worker, part int) {
+	s := (*sweep[T])(t)
+	for i := part * s.panels / s.parts; i < (part+1)*s.panels/s.parts; i++ {
+		lse, dlse := s.weigh(worker, worker, i)
+		s.lse[part] += lse
+		s.dlse[part] += dlse
+		for k := range s.comps {
+			if s.gradient {
+				s.addMoments(worker, worker, i, k, part)
+			}
+		}
+	}
+}
+
+// Block weighs panel b of the batch.
 func (t *byPanel[T]) Block(worker, b int) {
 	s := (*sweep[T])(t)
+	s.lse[b], s.dlse[b] = s.weigh(worker, b, s.first+b)
+}
+
+// weigh fills slot b with panel i, and returns the sums of logsumexp_k β and of
+// its tangent over the points of the panel.
+func (s *sweep[T]) weigh(worker, b, i int) (lse, dlse float64) {
 	d, comps, panel := s.d, s.comps, s.panel
-	p0 := (s.first + b) * panel
+	p0 := i * panel
 	n := min(panel, s.n-p0)
 	x := s.xs[b*d*panel : (b+1)*d*panel]
 	load(x, panel, s.k.X, p0, n)
@@ -361,13 +409,11 @@ func (t *byPanel[T]) Block(worker, b int) {
 	}
 	logs := rest[:n]
 	simd.Log(logs, sum)
-	var lse float64
 	for p, v := range logs {
 		lse += float64(v) + float64(top[p])
 	}
-	s.lse[b], s.dlse[b] = lse, 0
 	if !s.tangent && !s.gradient {
-		return
+		return lse, 0
 	}
 
 	for p, v := range sum {
@@ -386,7 +432,7 @@ func (t *byPanel[T]) Block(worker, b int) {
 			}
 		}
 		for _, v := range mean {
-			s.dlse[b] += float64(v)
+			dlse += float64(v)
 		}
 		for k := range comps {
 			r, dw := rs[k*panel:], s.dws[(b*comps+k)*panel:][:n]
@@ -398,6 +444,7 @@ func (t *byPanel[T]) Block(worker, b int) {
 	if s.gradient && s.x {
 		s.pointCotangents(b, p0, n, scratch[3*panel:])
 	}
+	return lse, dlse
 }
 
 // betaTangent sets db to the tangents of β_k at the points of a panel, given
@@ -486,46 +533,53 @@ func addRows[T rev.Float](dst rev.General[T], p0, n int, src []T, panel int) {
 	}
 }
 
-// Block adds a run of panels to the moments of one component.
+// Block adds a part of the batch to the moments of one component.
 func (t *byComponent[T]) Block(worker, u int) {
 	s := (*sweep[T])(t)
-	d, panel := s.d, s.panel
 	k, part := u/s.parts, u%s.parts
+	panels := min(s.batch, s.panels-s.first)
+	for b := part * panels / s.parts; b < (part+1)*panels/s.parts; b++ {
+		s.addMoments(worker, b, s.first+b, k, part)
+	}
+}
+
+// addMoments adds panel i, which is in slot b, to the moments of component k
+// and a part.
+func (s *sweep[T]) addMoments(worker, b, i, k, part int) {
+	d, panel, u := s.d, s.panel, k*s.parts+part
+	n := min(panel, s.n-i*panel)
 	c, rc := s.scratch[worker][:d*panel], s.scratch[worker][d*panel:2*d*panel]
-	for b := part * s.panels / s.parts; b < (part+1)*s.panels/s.parts; b++ {
-		n := min(panel, s.n-(s.first+b)*panel)
-		r := s.rs[(b*s.comps+k)*panel:][:n]
-		s.w0[u] += simd.Sum(r)
-		var dw []T
-		if s.second {
-			dw = s.dws[(b*s.comps+k)*panel:][:n]
-			s.dw0[u] += simd.Sum(dw)
+	r := s.rs[(b*s.comps+k)*panel:][:n]
+	s.w0[u] += simd.Sum(r)
+	var dw []T
+	if s.second {
+		dw = s.dws[(b*s.comps+k)*panel:][:n]
+		s.dw0[u] += simd.Sum(dw)
+	}
+	if !s.means && !s.factors {
+		return
+	}
+	x, mu := s.xs[b*d*panel:(b+1)*d*panel], s.k.Means.Row(k)
+	simd.SubColumn(n, c, panel, x, panel, mu)
+	s.addWeighted(u, s.w1, s.w2, r, c)
+	if s.second {
+		s.addWeighted(u, s.dw1, s.dw2, dw, c)
+	}
+	if s.second && s.t.X.Data != nil {
+		dx := s.dxs[b*d*panel : (b+1)*d*panel]
+		for j := range d {
+			s.xw[u*d+j] += simd.Dot(r, dx[j*panel:j*panel+n])
 		}
-		if !s.means && !s.factors {
-			continue
-		}
-		x, mu := s.xs[b*d*panel:(b+1)*d*panel], s.k.Means.Row(k)
-		simd.SubColumn(n, c, panel, x, panel, mu)
-		s.addMoments(u, s.w1, s.w2, r, c)
-		if s.second {
-			s.addMoments(u, s.dw1, s.dw2, dw, c)
-		}
-		if s.second && s.t.X.Data != nil {
-			dx := s.dxs[b*d*panel : (b+1)*d*panel]
-			for i := range d {
-				s.xw[u*d+i] += simd.Dot(r, dx[i*panel:i*panel+n])
-			}
-			if s.factors {
-				simd.CenterScale(rc, panel, x, panel, mu, r)
-				simd.Gemm(d, d, n, 1, rc, panel, 1, dx, 1, panel, s.xc[u*d*d:(u+1)*d*d], d)
-			}
+		if s.factors {
+			simd.CenterScale(rc, panel, x, panel, mu, r)
+			simd.Gemm(d, d, n, 1, rc, panel, 1, dx, 1, panel, s.xc[u*d*d:(u+1)*d*d], d)
 		}
 	}
 }
 
-// addMoments adds Σ_p w_p·c_p to the first moment u, and the lower triangle of
+// addWeighted adds Σ_p w_p·c_p to the first moment u, and the lower triangle of
 // Σ_p w_p·c_p·c_pᵀ to the second if the factors need it.
-func (s *sweep[T]) addMoments(u int, w1, w2, w, c []T) {
+func (s *sweep[T]) addWeighted(u int, w1, w2, w, c []T) {
 	d, n := s.d, len(w)
 	if s.factors {
 		simd.WeightedMoments(d, n, w1[u*d:(u+1)*d], w2[u*d*d:(u+1)*d*d], d, w, c, s.panel)
