@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/internal/simd"
+	"revnum/internal/workspace"
 	"revnum/rev"
 )
 
@@ -89,12 +90,9 @@ type logScratch[T rev.Float] struct {
 	terms, shares, x, y [chunk]T
 }
 
-var logScratchPools pools
-
 func (r logReduction[T]) run(back bool, g, t, gt logReduction[T]) {
-	pool := poolOf[T](&logScratchPools)
-	b := get[logScratch[T]](pool)
-	defer pool.Put(b)
+	b := workspace.Get[logScratch[T]]()
+	defer workspace.Put(b)
 
 	top, sum := r.log(b)
 	s := top

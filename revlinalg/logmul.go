@@ -7,6 +7,7 @@ import (
 
 	"revnum/internal/parallel"
 	"revnum/internal/simd"
+	"revnum/internal/workspace"
 	"revnum/rev"
 )
 
@@ -164,8 +165,6 @@ const (
 	logMulGradB // blocks of columns
 )
 
-var logMulPools pools
-
 func (k LogMul[T]) run(back bool, g, t, gt LogMul[T]) {
 	rev.Check(&k)
 	k.checkShapes()
@@ -177,8 +176,7 @@ func (k LogMul[T]) run(back bool, g, t, gt LogMul[T]) {
 	if t.C.Data == nil && gt.C.Data == nil && g.C.Data == nil {
 		t = LogMul[T]{} // nobody asks
 	}
-	pool := poolOf[T](&logMulPools)
-	w := get[logMul[T]](pool)
+	w := workspace.Get[logMul[T]]()
 	w.k, w.g, w.t, w.gt, w.back = k, g, t, gt, back
 	w.open(workers)
 	rowBlocks, colBlocks := blocksOf(w.m, logMulRows), blocksOf(w.n, logMulCols)
@@ -192,7 +190,7 @@ func (k LogMul[T]) run(back bool, g, t, gt LogMul[T]) {
 		w.fork(workers, logMulGradB, colBlocks)
 	}
 	w.k, w.g, w.t, w.gt = LogMul[T]{}, LogMul[T]{}, LogMul[T]{}, LogMul[T]{}
-	pool.Put(w)
+	workspace.Put(w)
 }
 
 func blocksOf(n, size int) int { return (n + size - 1) / size }
@@ -209,12 +207,12 @@ func (w *logMul[T]) open(workers int) {
 	}
 	cotangents := w.g.C.Data != nil || w.gt.C.Data != nil
 	second := w.gt.A.Data != nil || w.gt.B.Data != nil
-	w.alpha, w.beta = grow(w.alpha, m), grow(w.beta, n)
-	w.ea, w.eb = grow(w.ea, m*l), grow(w.eb, l*n)
-	w.ta = grow(w.ta, size(m*l, w.t.A.Data != nil))
-	w.tb = grow(w.tb, size(l*n, w.t.B.Data != nil))
-	w.gc = grow(w.gc, size(m*n, cotangents))
-	w.hc = grow(w.hc, size(m*n, cotangents && second))
+	w.alpha, w.beta = workspace.Grow(w.alpha, m), workspace.Grow(w.beta, n)
+	w.ea, w.eb = workspace.Grow(w.ea, m*l), workspace.Grow(w.eb, l*n)
+	w.ta = workspace.Grow(w.ta, size(m*l, w.t.A.Data != nil))
+	w.tb = workspace.Grow(w.tb, size(l*n, w.t.B.Data != nil))
+	w.gc = workspace.Grow(w.gc, size(m*n, cotangents))
+	w.hc = workspace.Grow(w.hc, size(m*n, cotangents && second))
 
 	blocks := blocksOf(m, logMulRows) * blocksOf(n, logMulCols)
 	for len(w.direct) < blocks {
@@ -226,13 +224,13 @@ func (w *logMul[T]) open(workers int) {
 	}
 	for _, s := range w.scratch[:min(workers, blocks)] {
 		for _, b := range [...]*[]float64{&s.p, &s.s, &s.top, &s.after, &s.kept, &s.sigma} {
-			*b = grow(*b, rows*cols)
+			*b = workspace.Grow(*b, rows*cols)
 		}
-		s.direct = grow(s.direct, rows*cols)
-		s.shift, s.v, s.row = grow(s.shift, cols), grow(s.v, cols), grow(s.row, max(l, cols))
-		s.col, s.dcol, s.terms, s.w = grow(s.col, l), grow(s.dcol, l), grow(s.terms, l), grow(s.w, l)
-		s.g = grow(s.g, size(max(rows, cols)*l, cotangents))
-		s.h = grow(s.h, size(max(rows, cols)*l, cotangents && second))
+		s.direct = workspace.Grow(s.direct, rows*cols)
+		s.shift, s.v, s.row = workspace.Grow(s.shift, cols), workspace.Grow(s.v, cols), workspace.Grow(s.row, max(l, cols))
+		s.col, s.dcol, s.terms, s.w = workspace.Grow(s.col, l), workspace.Grow(s.dcol, l), workspace.Grow(s.terms, l), workspace.Grow(s.w, l)
+		s.g = workspace.Grow(s.g, size(max(rows, cols)*l, cotangents))
+		s.h = workspace.Grow(s.h, size(max(rows, cols)*l, cotangents && second))
 	}
 }
 

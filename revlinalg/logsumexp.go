@@ -8,6 +8,7 @@ import (
 	"revnum/fixed"
 	"revnum/internal/parallel"
 	"revnum/internal/simd"
+	"revnum/internal/workspace"
 	"revnum/rev"
 )
 
@@ -206,13 +207,11 @@ const (
 	addSoftmaxTangent
 )
 
-var lsePools pools
-
 // open returns the workspace of a call, with m and s computed.
 func (k LogSumExp[T]) open() *logSumExp[T] {
-	w := get[logSumExp[T]](poolOf[T](&lsePools))
+	w := workspace.Get[logSumExp[T]]()
 	w.k, w.workers = k, parallel.Workers(k.Workers)
-	w.scratch = grow(w.scratch, min(w.workers, max(1, w.parts())))
+	w.scratch = workspace.Grow(w.scratch, min(w.workers, max(1, w.parts())))
 	w.run(shiftedSums)
 	total := lsePart{max: math.Inf(-1)}
 	for _, p := range w.part[:w.parts()] {
@@ -228,7 +227,7 @@ func (k LogSumExp[T]) open() *logSumExp[T] {
 // close gives the workspace back, without the caller's storage.
 func (w *logSumExp[T]) close() {
 	w.k, w.g, w.t, w.gt, w.tau = LogSumExp[T]{}, LogSumExp[T]{}, LogSumExp[T]{}, LogSumExp[T]{}, 0
-	poolOf[T](&lsePools).Put(w)
+	workspace.Put(w)
 }
 
 func (w *logSumExp[T]) parts() int {

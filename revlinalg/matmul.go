@@ -8,6 +8,7 @@ import (
 	"revnum/fixed"
 	"revnum/internal/parallel"
 	"revnum/internal/simd"
+	"revnum/internal/workspace"
 	"revnum/rev"
 )
 
@@ -165,7 +166,7 @@ func (k *MatMul[T]) multiply(c rev.General[T], sign int, a, b strided[T]) {
 	if c.Data == nil || a.data == nil || b.data == nil || c.Rows == 0 || c.Cols == 0 || a.cols == 0 {
 		return
 	}
-	w := get[product[T]](poolOf[T](&productPools))
+	w := workspace.Get[product[T]]()
 	w.c, w.a, w.b, w.sign = c, a, b, sign
 	// Blocks that are worth a worker's while, a multiple of a tile, and not so
 	// many that B comes from memory too often.
@@ -174,14 +175,12 @@ func (k *MatMul[T]) multiply(c rev.General[T], sign int, a, b strided[T]) {
 	blocks := (c.Rows + w.rows - 1) / w.rows
 	workers := min(parallel.Workers(k.Workers), blocks)
 	if isFixed[T]() {
-		w.scratch = grow(w.scratch, workers)
+		w.scratch = workspace.Grow(w.scratch, workers)
 	}
 	parallel.Run(workers, blocks, w)
 	w.c, w.a, w.b = rev.General[T]{}, strided[T]{}, strided[T]{}
-	poolOf[T](&productPools).Put(w)
+	workspace.Put(w)
 }
-
-var productPools pools
 
 // A product is a multiplication in progress.
 type product[T rev.Real] struct {

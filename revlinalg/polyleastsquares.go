@@ -5,6 +5,7 @@ import (
 
 	"revnum/internal/parallel"
 	"revnum/internal/simd"
+	"revnum/internal/workspace"
 	"revnum/rev"
 )
 
@@ -161,18 +162,16 @@ type polyScratch[T rev.Float] struct {
 	p, slope, change [polyPanel]T // p, pʹ, ṗʹ + pʺ·ẋ
 }
 
-var polyPools pools
-
 // pass computes all sums, and adds the gradients that g and gt ask for.
 func (k PolyLeastSquares[T]) pass(g, t, gt PolyLeastSquares[T]) polySums[T] {
-	w := get[polyPass[T]](poolOf[T](&polyPools))
+	w := workspace.Get[polyPass[T]]()
 	w.k, w.g, w.t, w.gt = k, g, t, gt
 	workers := parallel.Workers(k.Workers)
 	w.prepare(workers)
 	parallel.Run(workers, w.parts, w)
 	s := w.join()
 	w.k, w.g, w.t, w.gt = PolyLeastSquares[T]{}, PolyLeastSquares[T]{}, PolyLeastSquares[T]{}, PolyLeastSquares[T]{}
-	poolOf[T](&polyPools).Put(w)
+	workspace.Put(w)
 	return s
 }
 
@@ -211,32 +210,25 @@ func (w *polyPass[T]) prepare(workers int) {
 		}
 	}
 	size := w.rows * w.q
-	w.sums = grow(w.sums, w.parts)
+	w.sums = workspace.Grow(w.sums, w.parts)
 	if w.g.C.Data != nil {
-		w.mr = cleared(w.mr, w.parts*size)
+		w.mr = workspace.Zeros(w.mr, w.parts*size)
 	}
 	if w.gt.C.Data != nil {
-		w.mu = cleared(w.mu, w.parts*size)
-		w.mrx = cleared(w.mrx, w.parts*size)
+		w.mu = workspace.Zeros(w.mu, w.parts*size)
+		w.mrx = workspace.Zeros(w.mrx, w.parts*size)
 	}
-	w.scratch = grow(w.scratch, min(workers, max(1, w.parts)))
+	w.scratch = workspace.Grow(w.scratch, min(workers, max(1, w.parts)))
 	for i := range w.scratch {
-		w.scratch[i].powers = grow(w.scratch[i].powers, w.q*polyPanel)
-		w.scratch[i].terms = grow(w.scratch[i].terms, w.rows*polyPanel)
+		w.scratch[i].powers = workspace.Grow(w.scratch[i].powers, w.q*polyPanel)
+		w.scratch[i].terms = workspace.Grow(w.scratch[i].terms, w.rows*polyPanel)
 	}
-}
-
-// cleared returns a slice of n zeros, b itself if it is long enough.
-func cleared[E any](b []E, n int) []E {
-	b = grow(b, n)
-	clear(b)
-	return b
 }
 
 // coefficients returns those of the given derivative of the polynomial c, padded
 // with zeros.
 func (w *polyPass[T]) coefficients(dst []T, c rev.Vector[T], derivative int) []T {
-	dst = cleared(dst, w.rows*w.q)
+	dst = workspace.Zeros(dst, w.rows*w.q)
 	for j := derivative; j < c.N; j++ {
 		v := c.Data[j*c.Inc]
 		for d := range derivative {
@@ -437,7 +429,7 @@ func (w *polyPass[T]) join() polySums[T] {
 
 // sumOfParts returns the sum of moments over the parts, without the padding.
 func (w *polyPass[T]) sumOfParts(moments []T, size int) []T {
-	w.total = cleared(w.total, size)
+	w.total = workspace.Zeros(w.total, size)
 	for p := range w.parts {
 		simd.AddTo(w.total, w.total, moments[p*size:(p+1)*size])
 	}

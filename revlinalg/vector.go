@@ -1,43 +1,10 @@
 package revlinalg
 
 import (
-	"sync"
-
 	"revnum/fixed"
 	"revnum/internal/simd"
 	"revnum/rev"
 )
-
-// pools are the idle workspaces of a kernel, for each type of element.
-type pools struct{ of32, of64, ofQ43 sync.Pool }
-
-func poolOf[T rev.Real](p *pools) *sync.Pool {
-	switch any(T(0)).(type) {
-	case float32:
-		return &p.of32
-	case float64:
-		return &p.of64
-	default:
-		return &p.ofQ43
-	}
-}
-
-// get returns a workspace from the pool, or a new one.
-func get[W any](pool *sync.Pool) *W {
-	if w, ok := pool.Get().(*W); ok {
-		return w
-	}
-	return new(W)
-}
-
-// grow returns a slice of length n with undefined elements, b itself if it is
-// long enough.
-func grow[E any](b []E, n int) []E {
-	if cap(b) < n {
-		return make([]E, n)
-	}
-	return b[:n]
-}
 
 // elements returns elements lo, ..., lo+n-1 of x: the storage of x itself if it
 // has no gaps, else a copy in buf.
