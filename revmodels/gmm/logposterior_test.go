@@ -244,20 +244,6 @@ func TestWorkers(t *testing.T) {
 	}
 }
 
-func TestNoAllocation(t *testing.T) {
-	k := random[float64](rand.New(rand.NewPCG(4, 1)), 5, 6, 3000)
-	k.Workers = 2
-	g := cotangents(k)
-	for name, f := range map[string]func(){
-		"Forward": k.Forward, "Inverse": k.Inverse,
-		"Adjoint": func() { k.Adjoint(g) }, "Tangent": func() { k.Tangent(g) },
-	} {
-		if n := testing.AllocsPerRun(20, f); n != 0 {
-			t.Errorf("%s allocates %v times", name, n)
-		}
-	}
-}
-
 // TestMemory checks that the memory beyond the operands does not grow with the
 // number of points.
 func TestMemory(t *testing.T) {
