@@ -91,6 +91,12 @@ type precision struct {
 
 func (p precision) Precision() (int, bool) { return p.prec, true }
 
+// Flag reports no "0" beside "-", as fmt does for float64: a big.Float would pad
+// with zeros then.
+func (p precision) Flag(c int) bool {
+	return p.State.Flag(c) && (c != '0' || !p.State.Flag('-'))
+}
+
 // fractionDigits returns the number of digits after the point in x.String().
 func (x Q43) fractionDigits() int {
 	_, f, _ := strings.Cut(x.String(), ".")

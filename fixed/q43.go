@@ -41,8 +41,7 @@ const (
 	// negative number, a fractional power of a negative number, NaN.
 	ErrDomain = Error("fixed: argument out of domain")
 
-	// ErrDivideByZero is the division by zero of the checked and saturating
-	// forms.
+	// ErrDivideByZero is the division by zero of the checked forms, and of Pow.
 	ErrDivideByZero = Error("fixed: division by zero")
 )
 

@@ -193,7 +193,7 @@ func TestFormat(t *testing.T) {
 		values = append(values, Q43(r.Uint64())>>(11+r.IntN(50)))
 	}
 	for _, x := range values {
-		for _, flags := range []string{"", "+", "-", " ", "0", "+0", "-+"} {
+		for _, flags := range []string{"", "+", "-", " ", "0", "+0", "-+", "-0"} {
 			for _, width := range []string{"", "1", "8", "30"} {
 				for _, prec := range []string{".0", ".1", ".3", ".", ".17", ".45"} {
 					for _, verb := range "eEfFgGv" {
