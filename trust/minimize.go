@@ -37,7 +37,8 @@ type Settings struct {
 	Hessians int
 
 	// Gradient is the largest element of the gradient at which a minimum is
-	// taken to be found: 1e-10 if 0, none if negative.
+	// taken to be found: 1e-10 if 0, none if negative. A start at a saddle
+	// point is left only if it is negative.
 	Gradient float64
 
 	// Target ends the iteration when f is at or below it, unless it is nil.
@@ -160,6 +161,9 @@ func Minimize(p Problem, x0 []float64, settings *Settings) (*Result, error) {
 		share := (r.F - f) / promised
 		if promised <= 4*eps*math.Abs(r.F) && f <= r.F {
 			share = 1
+		}
+		if math.IsInf(f, -1) {
+			share = 0 // outside of the domain too
 		}
 		switch {
 		case !(share >= bad):

@@ -287,6 +287,18 @@ func TestNotFinite(t *testing.T) {
 		if _, err := Minimize(p, []float64{-1}, nil); !errors.Is(err, ErrNotFinite) {
 			t.Errorf("error %v at a start outside of the domain", err)
 		}
+		q := p
+		for _, outside := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+			q.Func = func(x []float64) float64 {
+				if x[0] < 0.5 {
+					return outside
+				}
+				return p.Func(x)
+			}
+			if r, err := Minimize(q, []float64{30}, &Settings{Radius: 100}); err != nil || math.Abs(r.X[0]-1) > 1e-9 {
+				t.Errorf("minimum at %v, %v, want 1 beside %v", r.X, err, outside)
+			}
+		}
 		for _, fill := range []float64{math.NaN(), math.Inf(1)} {
 			q := p
 			q.Hess, q.HessVec = nil, nil
