@@ -164,7 +164,7 @@ func (o *Options) fill(g *Graph, k int) error {
 		return fmt.Errorf("graphembed: %d fixed vertices, want between 0 and the graph's %d", o.Fixed, g.n)
 	case o.Method < Newton || o.Method > Adam:
 		return fmt.Errorf("graphembed: unknown method %v", o.Method)
-	case o.Starts < 0 || o.Iterations < 0 || !(o.Spread >= 0) || !(o.Rate >= 0) || math.IsNaN(o.Target) || math.IsNaN(o.Margin) || math.IsInf(o.Margin, 0):
+	case o.Starts < 0 || o.Iterations < 0 || o.Workers < 0 || !(o.Spread >= 0) || !(o.Rate >= 0) || math.IsNaN(o.Target) || math.IsNaN(o.Margin) || math.IsInf(o.Margin, 0):
 		return errors.New("graphembed: negative or undefined option")
 	}
 	if o.FixedAt != nil {

@@ -157,6 +157,7 @@ func TestEmbedDegenerate(t *testing.T) {
 		{"FixedAt(0, 1) is NaN", 2, Options{Fixed: 1, FixedAt: mat.NewDense(1, 2, []float64{0, math.NaN()})}},
 		{"Method(7)", 2, Options{Method: 7}},
 		{"option", 2, Options{Starts: -1}},
+		{"option", 2, Options{Workers: -1}},
 		{"option", 2, Options{Margin: math.Inf(1)}},
 	} {
 		if _, err := Embed(p, c.k, &c.o); err == nil || !strings.Contains(err.Error(), c.want) {
