@@ -58,7 +58,7 @@ func (x *Fixed) PowAssign(n int64) error {
 }
 
 // RootAssign sets x to x^(1/n), which PowAssign undoes to the bit. It is an
-// error if n does not divide the log (PowRatAssign takes any log), if n is
+// error if n does not divide the log (BufferedPow takes any log), if n is
 // zero, or if x is zero and n negative.
 func (x *Fixed) RootAssign(n int64) error {
 	switch {
