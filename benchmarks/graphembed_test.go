@@ -13,7 +13,7 @@ import (
 func TestGraphEmbed(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "results")
 	stdout := must(t, "graphembed", "--k", "1..5", "--starts", "25", "--time", "1ms", "--out", dir)
-	wantFiles(t, dir, "embedding_k2.png", "embedding_k2.svg", "embedding_k3.png", "embedding_k3.svg", "loss.png", "loss.svg",
+	wantFiles(t, dir, "embedding_k2.png", "embedding_k2.svg", "embedding_k3.png", "embedding_k3.svg", "large.csv", "loss.png", "loss.svg",
 		"results.csv", "results.json", "table.txt", "times.png", "times.svg")
 	table, err := os.ReadFile(filepath.Join(dir, "table.txt"))
 	if err != nil || !strings.HasPrefix(stdout, string(table)) {
@@ -21,7 +21,9 @@ func TestGraphEmbed(t *testing.T) {
 	}
 	for _, want := range []string{
 		`(?m)^petersen: 10 vertices, 15 edges, 2 held; 25 starts of Newton, seed 1$`,
-		`(?m)^ +4 .* 0 of 25 `, `(?m)^ +5 .* 1\.41421356\d `, `written to .*results\n$`,
+		`(?m)^ +4 .* 0 of 25 `, `(?m)^ +5 .* 1\.41421356\d `,
+		`(?m)^ +k +parameters +objective +gradient .* unstructured .* fd Hessian +error *$`, `(?m)^ +5 +50 +\d.* \d\.\de-\d\d *$`,
+		`(?m)^random graph +n=2000 k=5 +1 +\d.*%`, `written to .*results\n$`,
 	} {
 		if !regexp.MustCompile(want).MatchString(stdout) {
 			t.Errorf("the output has no %s:\n%s", want, stdout)
@@ -33,17 +35,23 @@ func TestGraphEmbed(t *testing.T) {
 	}
 	var report struct {
 		Graph string
+		Large []struct{ Params int }
 		Rows  []struct {
-			K      int
-			Losses []float64
+			K            int
+			Losses       []float64
+			Unstructured float64 `json:"unstructured_error"`
+			Differences  float64 `json:"fd_h_error"`
 		}
 	}
-	if err := json.Unmarshal(b, &report); err != nil || report.Graph != "petersen" || len(report.Rows) != 5 {
+	if err := json.Unmarshal(b, &report); err != nil || report.Graph != "petersen" || len(report.Rows) != 5 || len(report.Large) != 1 {
 		t.Fatalf("%v: results.json holds %.200s", err, b)
 	}
 	for i, row := range report.Rows {
 		if row.K != i+1 || len(row.Losses) != 25 || (row.Losses[0] < 1e-20) != (row.K == 5) {
 			t.Errorf("k = %d: losses %v", row.K, row.Losses)
+		}
+		if !(row.Unstructured < row.Differences) {
+			t.Errorf("k = %d: errors of the Hessian %v by products and %v by differences", row.K, row.Unstructured, row.Differences)
 		}
 	}
 }
@@ -58,7 +66,7 @@ func TestGraphEmbedFile(t *testing.T) {
 	if !strings.Contains(stdout, "4 vertices, 4 edges") || !strings.Contains(stdout, "seed 5") || !strings.Contains(stdout, "1.41421356") {
 		t.Errorf("printed\n%s", stdout)
 	}
-	wantFiles(t, out, "embedding_k2.png", "embedding_k2.svg", "loss.png", "loss.svg", "results.csv", "results.json",
+	wantFiles(t, out, "embedding_k2.png", "embedding_k2.svg", "large.csv", "loss.png", "loss.svg", "results.csv", "results.json",
 		"table.txt", "times.png", "times.svg")
 }
 
@@ -117,5 +125,5 @@ func TestGraphEmbedFull(t *testing.T) {
 	if status := execute(args, strings.NewReader(""), f, &errs); status != 1 || !strings.Contains(errs.String(), "no space left on device") {
 		t.Errorf("exit status %d, %q, want 1 and that no space is left", status, errs.String())
 	}
-	wantFiles(t, dir, "loss.png", "loss.svg", "results.csv", "results.json", "table.txt")
+	wantFiles(t, dir, "large.csv", "loss.png", "loss.svg", "results.csv", "results.json", "table.txt")
 }

@@ -40,9 +40,7 @@ type Row struct {
 	Ratio   suite.Error   `json:"ratio"`      // l2/l1
 	Spread  suite.Error   `json:"spread"`     // the largest deviation from l1 or l2, relative to it
 
-	F float64 `json:"f_seconds"` // of the loss
-	G float64 `json:"g_seconds"` // of the gradient
-	H float64 `json:"h_seconds"` // of the dense Hessian
+	Derivatives
 
 	best *mat.Dense // the coordinates of all vertices
 }
@@ -58,6 +56,7 @@ type Report struct {
 	Seed     uint64          `json:"seed"`
 	Method   string          `json:"method"`
 	Rows     []Row           `json:"rows"`
+	Large    []suite.Result  `json:"large"` // of a large random graph
 
 	graph  *Graph
 	method graphembed.Method
@@ -118,7 +117,7 @@ func (r *Report) Run(k int, d time.Duration, done func(starts int)) error {
 	row.Steps = int(stat.Quantile(0.5, stat.Empirical, steps, nil))
 	row.best = best.X
 	row.classes(best.Connected, best.Apart)
-	row.measure(r.graph.Graph, r.Fixed, d)
+	row.Derivatives = measureDerivatives(r.graph.Graph, k, r.Seed, d)
 	r.Rows = append(r.Rows, row)
 	return nil
 }
@@ -136,21 +135,6 @@ func (row *Row) classes(near, far graphembed.Class) {
 		}
 	}
 	row.Ratio = row.Far / row.Near
-}
-
-// measure sets the times, at the best embedding.
-func (row *Row) measure(g *graphembed.Graph, held int, d time.Duration) {
-	at := row.best.RawMatrix().Data
-	m := graphembed.NewModel(g, row.K, row.best.Slice(0, held, 0, row.K).(*mat.Dense), graphembed.DefaultMargin)
-	m.Workers = 1
-	x, grad := at[held*row.K:], make([]float64, m.Dim())
-	row.F = suite.Shortest(d, func() { m.Func(x) })
-	if m.Dim() == 0 {
-		return
-	}
-	hess := mat.NewSymDense(m.Dim(), nil)
-	row.G = suite.Shortest(d, func() { m.Grad(grad, x) })
-	row.H = suite.Shortest(d, func() { m.Hess(hess, x) })
 }
 
 // median returns the median loss.

@@ -104,7 +104,7 @@ func TestDegenerate(t *testing.T) {
 			}
 		}
 		b.Reset()
-		if err := r.WriteTable(&b); err != nil || strings.Count(b.String(), "\n") != 4 || strings.Contains(b.String(), "NaN") {
+		if err := r.WriteTable(&b); err != nil || strings.Count(b.String(), "\n") != 10 || strings.Contains(b.String(), "NaN") {
 			t.Errorf("%s: %v\n%s", name, err, b.String())
 		}
 		b.Reset()

@@ -96,7 +96,7 @@ func (r *Report) lossFigure() *plot.Plot {
 	return p
 }
 
-// timesFigure has the times of loss, gradient and Hessian by k.
+// timesFigure has the times of loss, gradient and Hessians by k.
 func (r *Report) timesFigure() *plot.Plot {
 	p := figure.New(r.Graph+": objective, gradient and Hessian, one worker", "dimensions k", "time")
 	p.Y.Scale = plot.LogScale{}
@@ -104,6 +104,8 @@ func (r *Report) timesFigure() *plot.Plot {
 		name string
 		time func(x *Row) float64
 	}{
+		{"Hessian by differences", func(x *Row) float64 { return x.FDH }},
+		{"Hessian, unstructured", func(x *Row) float64 { return x.U }},
 		{"Hessian", func(x *Row) float64 { return x.H }},
 		{"gradient", func(x *Row) float64 { return x.G }},
 		{"objective", func(x *Row) float64 { return x.F }},
