@@ -14,7 +14,7 @@ import (
 // TestPetersen is the experiment of Liu and Zhao, appendix D.2, with the first
 // two vertices held: five dimensions are needed, and then are enough.
 func TestPetersen(t *testing.T) {
-	starts, low := 100, 200
+	starts, low := 100, 1000
 	if testing.Short() {
 		starts, low = 20, 20
 	}
