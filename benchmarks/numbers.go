@@ -32,7 +32,7 @@ other, which take turns.
   moved by  the largest change of a number, in its log for logarithmic ones
   extra     memory that Forward and Inverse take beyond the state, for any number of steps`,
 		Example: `  go run ./benchmarks numbers
-  go run ./benchmarks numbers --steps 100000 --out /tmp/numbers`,
+  go run ./benchmarks numbers --steps 100000 --out numbers`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {

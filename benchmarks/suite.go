@@ -41,7 +41,7 @@ table.txt, results.csv, results.json, times and ratios as .png and .svg.
 
 A wrong gradient, round trip or bit is an error, after all is written.`,
 		Example: `  go run ./benchmarks
-  go run ./benchmarks --run 'gmm.*d=64' --out /tmp/gmm64`,
+  go run ./benchmarks --run 'gmm.*d=64' --out gmm64`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			re, err := regexp.Compile(only)
 			if err != nil {
