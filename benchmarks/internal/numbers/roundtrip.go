@@ -125,6 +125,8 @@ type logNumber[T any] interface {
 	Sqrt() T
 }
 
+const noDerivatives = "numbers: growth has no derivatives"
+
 // A growth is the kernel y *= ((1+x)/2)^h with h = 1/64. It has no derivatives,
 // as the cotangent of a number is no number of its kind: the kernels of package
 // revlinalg hold logs for that.
@@ -142,12 +144,10 @@ func (k growth[T]) factor() T {
 	return f
 }
 
-func (k growth[T]) Forward()                 { *k.Y = T.Mul(*k.Y, k.factor()) }
-func (k growth[T]) Inverse()                 { *k.Y = T.Div(*k.Y, k.factor()) }
-func (k growth[T]) Adjoint(growth[T])        { k.Inverse() }
-func (k growth[T]) Tangent(growth[T])        { k.Forward() }
-func (k growth[T]) InverseAdjoint(growth[T]) { k.Forward() }
-func (k growth[T]) InverseTangent(growth[T]) { k.Inverse() }
+func (k growth[T]) Forward()        { *k.Y = T.Mul(*k.Y, k.factor()) }
+func (k growth[T]) Inverse()        { *k.Y = T.Div(*k.Y, k.factor()) }
+func (growth[T]) Adjoint(growth[T]) { panic(noDerivatives) }
+func (growth[T]) Tangent(growth[T]) { panic(noDerivatives) }
 
 type populations[T any] struct{ q, p [dim]T }
 
