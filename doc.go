@@ -9,6 +9,7 @@
 //	revmodels/gmm Gaussian mixtures: the log posterior and its derivatives, and fitting
 //	revmodels/kmeans      clusters: the cost and its derivatives, and fitting
 //	revmodels/graphembed  embeddings of graphs: the loss and its derivatives, and embedding
+//	revmodels/ba          bundle adjustment: cameras and points from what the cameras see
 //	trust         Newton's method in a trust region, for gonum's optimize.Problem
 //	benchmarks    the benchmark binary: go run ./benchmarks
 //

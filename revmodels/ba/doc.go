@@ -1,0 +1,15 @@
+// Package ba is bundle adjustment: cameras and points in space are improved
+// together until the points, seen by the cameras, fall where the images have
+// them.
+//
+// A Problem holds the cameras, the points and the observations, in the camera
+// model of the problems of "Bundle Adjustment in the Large" (Agarwal, Snavely,
+// Seitz and Szeliski, 2010), which is Bundler's: a camera has nine parameters,
+// an angle-axis vector ω, a translation t, a focal length f and two coefficients
+// of radial distortion k₁, k₂. A point X falls at
+//
+//	P = R(ω)·X + t,  p = -(P₁, P₂)/P₃,  f·(1 + k₁‖p‖² + k₂‖p‖⁴)·p
+//
+// so that a camera looks along its negative third axis, and points in front of
+// it have P₃ < 0.
+package ba

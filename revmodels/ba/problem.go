@@ -1,0 +1,84 @@
+package ba
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// cameraLen and pointLen are the numbers of parameters of a camera and of a
+// point of a Problem.
+const (
+	cameraLen = 9
+	pointLen  = 3
+)
+
+// Problem is what bundle adjustment is about: cameras and points with their
+// parameters, and which camera sees which point where.
+//
+// The package comment has the camera model. Points may be seen any number of
+// times, by a camera too, or not at all, and cameras may see nothing.
+type Problem struct {
+	Cameras  []float64 // nine parameters a camera: angle-axis 3, translation 3, f, k₁, k₂
+	Points   []float64 // three coordinates a point
+	Camera   []int     // the camera of each observation
+	Point    []int     // the point of each observation
+	Features []float64 // where each observation has the point: x, y in pixels from the centre of the image
+}
+
+// NumCameras returns the number of cameras.
+func (p *Problem) NumCameras() int { return len(p.Cameras) / cameraLen }
+
+// NumPoints returns the number of points.
+func (p *Problem) NumPoints() int { return len(p.Points) / pointLen }
+
+// NumObservations returns the number of observations.
+func (p *Problem) NumObservations() int { return len(p.Camera) }
+
+// Clone returns a copy of p that shares nothing with it.
+func (p *Problem) Clone() *Problem {
+	return &Problem{
+		Cameras:  slices.Clone(p.Cameras),
+		Points:   slices.Clone(p.Points),
+		Camera:   slices.Clone(p.Camera),
+		Point:    slices.Clone(p.Point),
+		Features: slices.Clone(p.Features),
+	}
+}
+
+// Validate returns an error unless the lengths of p's slices agree, its indices
+// are in range and its numbers finite.
+func (p *Problem) Validate() error {
+	n := len(p.Camera)
+	switch {
+	case len(p.Cameras)%cameraLen != 0:
+		return fmt.Errorf("ba: %d camera parameters, expected a multiple of %d", len(p.Cameras), cameraLen)
+	case len(p.Points)%pointLen != 0:
+		return fmt.Errorf("ba: %d coordinates of points, expected a multiple of %d", len(p.Points), pointLen)
+	case len(p.Point) != n || len(p.Features) != 2*n:
+		return fmt.Errorf("ba: %d indices of cameras, %d of points and %d coordinates of features, expected n, n and 2n",
+			n, len(p.Point), len(p.Features))
+	}
+	for i, c := range p.Camera {
+		if c < 0 || c >= p.NumCameras() {
+			return fmt.Errorf("ba: observation %d is of camera %d, expected 0 to %d", i, c, p.NumCameras()-1)
+		}
+		if q := p.Point[i]; q < 0 || q >= p.NumPoints() {
+			return fmt.Errorf("ba: observation %d is of point %d, expected 0 to %d", i, q, p.NumPoints()-1)
+		}
+	}
+	for _, s := range []struct {
+		of    string
+		size  int
+		value []float64
+	}{
+		{"camera", cameraLen, p.Cameras}, {"point", pointLen, p.Points}, {"observation", 2, p.Features},
+	} {
+		if i := slices.IndexFunc(s.value, notFinite); i >= 0 {
+			return fmt.Errorf("ba: number %d of %s %d is %v", i%s.size, s.of, i/s.size, s.value[i])
+		}
+	}
+	return nil
+}
+
+func notFinite(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
