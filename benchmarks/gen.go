@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"revnum/benchmarks/internal/adbench"
-	"revnum/benchmarks/internal/outfile"
+	"revnum/internal/outfile"
 )
 
 func newGen() *cobra.Command {

@@ -19,7 +19,7 @@ import (
 	"revnum/benchmarks/internal/adbench"
 	"revnum/benchmarks/internal/dataset"
 	"revnum/benchmarks/internal/figure"
-	"revnum/benchmarks/internal/outfile"
+	"revnum/internal/outfile"
 	"revnum/revmodels/gmm"
 )
 

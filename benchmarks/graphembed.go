@@ -12,8 +12,8 @@ import (
 
 	"revnum/benchmarks/internal/graphembed"
 	"revnum/benchmarks/internal/machine"
-	"revnum/benchmarks/internal/outfile"
 	"revnum/benchmarks/internal/suite"
+	"revnum/internal/outfile"
 )
 
 const (

@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"revnum/benchmarks/internal/outfile"
+	"revnum/internal/outfile"
 )
 
 func main() {

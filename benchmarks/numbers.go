@@ -10,8 +10,8 @@ import (
 
 	"revnum/benchmarks/internal/machine"
 	"revnum/benchmarks/internal/numbers"
-	"revnum/benchmarks/internal/outfile"
 	"revnum/benchmarks/internal/suite"
+	"revnum/internal/outfile"
 )
 
 func newNumbers() *cobra.Command {

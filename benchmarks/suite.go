@@ -15,8 +15,8 @@ import (
 	"golang.org/x/term"
 
 	"revnum/benchmarks/internal/machine"
-	"revnum/benchmarks/internal/outfile"
 	"revnum/benchmarks/internal/suite"
+	"revnum/internal/outfile"
 )
 
 func newSuite() *cobra.Command {

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"revnum/benchmarks/internal/outfile"
+	"revnum/internal/outfile"
 	"revnum/rev"
 	"revnum/revmodels/gmm"
 )

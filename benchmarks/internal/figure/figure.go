@@ -14,7 +14,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 
-	"revnum/benchmarks/internal/outfile"
+	"revnum/internal/outfile"
 )
 
 // Palette has colours that people with any colour vision can tell apart (Okabe

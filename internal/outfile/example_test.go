@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"revnum/benchmarks/internal/outfile"
+	"revnum/internal/outfile"
 )
 
 func ExampleWrite() {
