@@ -1,0 +1,356 @@
+// Package blockchol factors symmetric positive definite matrices of dense
+// blocks of which most are zero, such as the reduced camera system of bundle
+// adjustment.
+//
+// A = Pᵀ·L·Lᵀ·P, where P orders the blocks by minimum degree, so that L has few
+// elements more than A. Columns of L with the same pattern make one dense panel
+// (supernodes), and a panel takes the products of the panels before it
+// (left-looking) by the matrix products of package simd, in place. If nothing
+// in A is zero, that is a dense blocked factorisation.
+//
+// The bits of the results do not depend on the number of workers.
+//
+// # Sources
+//
+// P. Amestoy, T. Davis and I. Duff, An approximate minimum degree ordering
+// algorithm, SIAM J. Matrix Anal. Appl. 17 (1996). J. Liu, The role of elimination
+// trees in sparse factorization, SIAM J. Matrix Anal. Appl. 11 (1990). E. Ng and
+// B. Peyton, Block sparse Cholesky algorithms on advanced uniprocessor
+// computers, SIAM J. Sci. Comput. 14 (1993).
+package blockchol
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+
+	"revnum/internal/parallel"
+	"revnum/internal/simd"
+	"revnum/internal/workspace"
+)
+
+// Cholesky is a factorisation. Analyze makes one, Add fills in the matrix,
+// Factor factors it, and Solve solves with it; Clear makes it ready for the next
+// matrix of the same pattern.
+type Cholesky struct {
+	node     []int32 // at a position in the order of elimination
+	position []int32 // of a node
+	start    []int   // first scalar row of a position
+	panelOf  []int32 // of a position
+	panels   []*panel
+	x        []float64 // a right side, in the order of elimination
+}
+
+// NotPositiveDefiniteError says that a pivot is not positive.
+type NotPositiveDefiniteError struct {
+	Node  int // the block
+	Row   int // its row
+	Pivot float64
+}
+
+func (e *NotPositiveDefiniteError) Error() string {
+	return fmt.Sprintf("blockchol: pivot %v in row %d of block %d is not positive", e.Pivot, e.Row, e.Node)
+}
+
+// Elements returns how many elements the factor has, with the zeros that are
+// stored.
+func (c *Cholesky) Elements() int {
+	sum := 0
+	for _, p := range c.panels {
+		sum += p.height() * p.width
+	}
+	return sum
+}
+
+// Flops returns about how many additions and multiplications Factor takes.
+func (c *Cholesky) Flops() float64 {
+	var sum float64
+	for _, p := range c.panels {
+		w, below := float64(p.width), float64(p.height()-p.width)
+		sum += w*w*w/3 + w*w*below + w*below*below
+	}
+	return sum
+}
+
+// Clear sets the matrix to 0.
+func (c *Cholesky) Clear() {
+	for _, p := range c.panels {
+		if p.data == nil {
+			p.data = make([]float64, p.height()*p.width)
+		} else {
+			clear(p.data)
+		}
+	}
+}
+
+// Add adds a block to block (i, j) of the matrix, which Clear must have been
+// called for; where i differs from j, its transpose to (j, i) is understood, and
+// must not be added too. Of blocks on the diagonal the lower triangle is used.
+// The block is by rows with stride ld. It panics if Analyze was not told that (i,
+// j) may be different from 0.
+func (c *Cholesky) Add(i, j int, block []float64, ld int) {
+	row, col := c.position[i], c.position[j]
+	rs, cs := ld, 1
+	if row < col {
+		row, col = col, row
+		rs, cs = cs, rs
+	}
+	p := c.panels[c.panelOf[col]]
+	k, ok := slices.BinarySearch(p.rows, row)
+	if !ok {
+		panic("blockchol: block outside of the pattern")
+	}
+	height, width := p.offset[k+1]-p.offset[k], c.start[col+1]-c.start[col]
+	dst := p.data[p.offset[k]*p.width+c.start[col]-c.start[p.first]:]
+	for r := range height {
+		for q := range width {
+			dst[r*p.width+q] += block[r*rs+q*cs]
+		}
+	}
+}
+
+// Factor factors the matrix in place. It returns a *NotPositiveDefiniteError if
+// that cannot be done; the matrix is lost then.
+func (c *Cholesky) Factor(workers int) error {
+	f := factoring{c: c}
+	for j, p := range c.panels {
+		f.j = j
+		// Rows of the diagonal block first, then the others.
+		f.from, f.to, f.size = 0, p.end-p.first, stripe
+		f.cut()
+		parallel.Run(workers, len(f.bounds)-1, updateTask{&f})
+		if pivot, row := f.diagonal(p); row >= 0 {
+			k := sort.Search(p.end-p.first, func(k int) bool { return p.offset[k+1] > row })
+			return &NotPositiveDefiniteError{Node: int(c.node[p.first+k]), Row: row - p.offset[k], Pivot: pivot}
+		}
+		f.from, f.to, f.size = p.end-p.first, len(p.rows), 2*stripe
+		f.cut()
+		parallel.Run(workers, len(f.bounds)-1, belowTask{&f})
+	}
+	return nil
+}
+
+// stripe is about the number of rows of a panel that are worked on at a time.
+const stripe = 64
+
+// strip is the number of columns of a panel that are factored at a time.
+const strip = 24
+
+// factoring is the state of Factor: blocks of rows of panel j.
+type factoring struct {
+	c              *Cholesky
+	j              int
+	from, to, size int
+	bounds         []int // where blocks of rows begin, indices to rows of the panel
+
+	inverse []float64 // of the diagonal blocks of strips, strip×strip each
+}
+
+// cut cuts the rows from f.from to f.to into blocks of about f.size scalar rows.
+func (f *factoring) cut() {
+	p := f.c.panels[f.j]
+	f.bounds = f.bounds[:0]
+	for k := f.from; k < f.to; k++ {
+		if n := len(f.bounds); n == 0 || p.offset[k+1]-p.offset[f.bounds[n-1]] > f.size {
+			f.bounds = append(f.bounds, k)
+		}
+	}
+	f.bounds = append(f.bounds, f.to)
+}
+
+type updateTask struct{ *factoring }
+
+func (t updateTask) Block(_, b int) { t.update(t.bounds[b], t.bounds[b+1]) }
+
+type belowTask struct{ *factoring }
+
+func (t belowTask) Block(_, b int) {
+	lo, hi := t.bounds[b], t.bounds[b+1]
+	t.update(lo, hi)
+	p := t.c.panels[t.j]
+	w := workspace.Get[scratch]()
+	w.x = workspace.Grow(w.x, (p.offset[hi]-p.offset[lo])*strip)
+	for s := 0; s < p.width; s += strip {
+		t.solveStrip(p, s, p.offset[lo], p.offset[hi], w.x)
+	}
+	workspace.Put(w)
+}
+
+type scratch struct{ x []float64 }
+
+// update subtracts from rows lo to hi-1 of the panel the products of earlier
+// panels.
+func (f *factoring) update(lo, hi int) {
+	p := f.c.panels[f.j]
+	for _, u := range p.updates {
+		by := f.c.panels[u.by]
+		// The rows of by that are among those of p. All of them that are not
+		// above the columns of p are rows of p.
+		k, _ := slices.BinarySearch(by.rows[u.lo:], p.rows[lo])
+		k += u.lo
+		l := lo
+		for k < len(by.rows) && by.rows[k] <= p.rows[hi-1] {
+			for p.rows[l] != by.rows[k] {
+				l++
+			}
+			// A run of rows that are neighbours in both. In the diagonal
+			// block it is short, as columns to the right are left out.
+			run := 1
+			for k+run < len(by.rows) && l+run < hi && by.rows[k+run] == p.rows[l+run] {
+				run++
+			}
+			f.multiply(p, by, u, k, run, l)
+			k += run
+			l += run
+		}
+	}
+}
+
+// multiply subtracts the product of rows k to k+run-1 of by and its rows u.lo to
+// u.hi-1, transposed, from rows of p that begin with the l-th.
+func (f *factoring) multiply(p, by *panel, u update, k, run, l int) {
+	m := by.offset[k+run] - by.offset[k]
+	a := by.data[by.offset[k]*by.width:]
+	last := p.rows[l+run-1]
+	for lo := u.lo; lo < u.hi && by.rows[lo] <= last; {
+		hi := lo + 1
+		for hi < u.hi && by.rows[hi] <= last && by.rows[hi] == by.rows[hi-1]+1 {
+			hi++
+		}
+		n := by.offset[hi] - by.offset[lo]
+		dst := p.data[p.offset[l]*p.width+f.c.start[by.rows[lo]]-f.c.start[p.first]:]
+		simd.Gemm(m, n, by.width, -1, a, by.width, 1, by.data[by.offset[lo]*by.width:], 1, by.width, dst, p.width)
+		lo = hi
+	}
+}
+
+// diagonal factors the diagonal block of p, a strip of columns at a time. It
+// returns a pivot that is not positive and its row, or row -1.
+func (f *factoring) diagonal(p *panel) (pivot float64, row int) {
+	n := p.width
+	strips := (n + strip - 1) / strip
+	f.inverse = workspace.Zeros(f.inverse, strips*strip*strip)
+	w := workspace.Get[scratch]()
+	defer workspace.Put(w)
+	w.x = workspace.Grow(w.x, n*strip)
+	for s := 0; s < n; s += strip {
+		nb := min(strip, n-s)
+		if s > 0 {
+			simd.Gemm(nb, nb, s, -1, p.data[s*n:], n, 1, p.data[s*n:], 1, n, p.data[s*n+s:], n)
+		}
+		if pivot, row := factorSmall(nb, p.data[s*n+s:], n); row >= 0 {
+			return pivot, s + row
+		}
+		invertSmall(nb, f.inverse[s*strip:], p.data[s*n+s:], n)
+		f.solveStrip(p, s, s+nb, n, w.x)
+	}
+	return 0, -1
+}
+
+// solveStrip makes columns s and following of rows lo to hi-1 of p those of L, given
+// the columns before: X·Lᵀ = B with the diagonal block L of the strip.
+func (f *factoring) solveStrip(p *panel, s, lo, hi int, x []float64) {
+	n, m, nb := p.width, hi-lo, min(strip, p.width-s)
+	if m <= 0 {
+		return
+	}
+	if s > 0 {
+		simd.Gemm(m, nb, s, -1, p.data[lo*n:], n, 1, p.data[s*n:], 1, n, p.data[lo*n+s:], n)
+	}
+	for i := range m {
+		row := p.data[(lo+i)*n+s:][:nb]
+		copy(x[i*nb:], row)
+		clear(row)
+	}
+	simd.Gemm(m, nb, nb, 1, x, nb, 1, f.inverse[s*strip:], strip, 1, p.data[lo*n+s:], n)
+}
+
+// factorSmall factors the n×n matrix a in its lower triangle. It returns a pivot that
+// is not positive and its row, or row -1.
+func factorSmall(n int, a []float64, lda int) (pivot float64, row int) {
+	for j := range n {
+		rj := a[j*lda:][:j+1]
+		d := rj[j]
+		for _, v := range rj[:j] {
+			d -= float64(v * v)
+		}
+		if !(d > 0) || math.IsInf(d, 1) {
+			return d, j
+		}
+		d = math.Sqrt(d)
+		rj[j] = d
+		for i := j + 1; i < n; i++ {
+			ri := a[i*lda:][:j+1]
+			v := ri[j]
+			for k, x := range rj[:j] {
+				v -= float64(x * ri[k])
+			}
+			ri[j] = v / d
+		}
+	}
+	return 0, -1
+}
+
+// invertSmall stores the transpose of the inverse of the lower triangle of the n×n
+// matrix l in inv, by rows with stride strip. What is below the diagonal of inv
+// must be 0.
+func invertSmall(n int, inv, l []float64, ldl int) {
+	for j := range n { // column j of the inverse is row j of inv
+		x := inv[j*strip:][:n]
+		x[j] = 1 / l[j*ldl+j]
+		for i := j + 1; i < n; i++ {
+			var v float64
+			for k := j; k < i; k++ {
+				v += float64(l[i*ldl+k] * x[k])
+			}
+			x[i] = -v / l[i*ldl+i]
+		}
+	}
+}
+
+// Solve overwrites x with the solution of A·x = b, given b. Blocks of x are in the
+// order of the nodes.
+func (c *Cholesky) Solve(x []float64) {
+	n := len(c.node)
+	c.x = workspace.Grow(c.x, c.start[n])
+	where := make([]int, n)
+	at := 0
+	for i, k := range c.position {
+		where[i] = at
+		at += copy(c.x[c.start[k]:c.start[k+1]], x[at:])
+	}
+	y := c.x
+	for _, p := range c.panels {
+		w := p.width
+		own := y[c.start[p.first]:][:w]
+		for i := range own {
+			row := p.data[i*w:][:i+1]
+			own[i] = (own[i] - simd.Dot(row[:i], own[:i])) / row[i]
+		}
+		for k := p.end - p.first; k < len(p.rows); k++ {
+			at := c.start[p.rows[k]] - p.offset[k]
+			for r := p.offset[k]; r < p.offset[k+1]; r++ {
+				y[at+r] -= simd.Dot(p.data[r*w:][:w], own)
+			}
+		}
+	}
+	for _, p := range slices.Backward(c.panels) {
+		w := p.width
+		own := y[c.start[p.first]:][:w]
+		for k := p.end - p.first; k < len(p.rows); k++ {
+			at := c.start[p.rows[k]] - p.offset[k]
+			for r := p.offset[k]; r < p.offset[k+1]; r++ {
+				simd.Axpy(-y[at+r], p.data[r*w:][:w], own)
+			}
+		}
+		for i := w - 1; i >= 0; i-- {
+			row := p.data[i*w:][:i+1]
+			own[i] /= row[i]
+			simd.Axpy(-own[i], row[:i], own[:i])
+		}
+	}
+	for i, k := range c.position {
+		copy(x[where[i]:], y[c.start[k]:c.start[k+1]])
+	}
+}

@@ -1,0 +1,276 @@
+package blockchol
+
+import "slices"
+
+const (
+	// maxWidth is the most columns of a panel, but for panels of a single node
+	// that is wider.
+	maxWidth = 144
+	// relaxed is the share of zeros that a supernode may be given to be one
+	// with its parent.
+	relaxed = 0.15
+	// narrow is the number of columns up to which it is always given them.
+	narrow = 32
+)
+
+// A panel is a range of columns of L with the same pattern: a dense matrix, by
+// rows, of the nodes that are coupled to them. Its first rows are the columns
+// themselves.
+type panel struct {
+	first, end int     // the columns: nodes first to end-1 in the order of elimination
+	rows       []int32 // nodes, ascending, the first of them its columns
+	offset     []int   // where the rows of each node begin in the panel; their number at last
+	width      int     // number of columns
+	data       []float64
+
+	updates []update // by earlier panels, in order
+}
+
+// update says that the columns of a panel are rows lo to hi-1 of an earlier one.
+type update struct {
+	by, lo, hi int
+}
+
+func (p *panel) height() int { return p.offset[len(p.rows)] }
+
+// Analyze returns the factorisation, with nothing in it yet, of a symmetric matrix
+// of blocks with the given sizes, which are positive. Block (i, j) may be
+// different from 0 if j is in coupled[i] or i in coupled[j]; blocks on the
+// diagonal always may. It returns nil if the factor would have more than limit
+// elements.
+func Analyze(sizes []int, coupled [][]int32, limit int) *Cholesky {
+	n := len(sizes)
+	adj := make([][]int32, n)
+	for i, list := range coupled {
+		for _, j := range list {
+			if int(j) != i {
+				adj[i] = append(adj[i], j)
+				adj[j] = append(adj[j], int32(i))
+			}
+		}
+	}
+	for i := range adj {
+		slices.Sort(adj[i])
+		adj[i] = slices.Compact(adj[i])
+	}
+	order := minimumDegree(sizes, adj)
+	tree := newEliminationTree(order, adj)
+	if !tree.postorder(sizes, limit) {
+		return nil
+	}
+	c := &Cholesky{
+		node: make([]int32, n), panelOf: make([]int32, n), start: make([]int, n+1), position: tree.position,
+	}
+	for k, i := range tree.order {
+		c.node[k] = i
+		c.start[k+1] = c.start[k] + sizes[i]
+	}
+	for _, s := range tree.supernodes(c.start) {
+		c.split(s)
+	}
+	if c.Elements() > limit {
+		return nil
+	}
+	c.link()
+	return c
+}
+
+// eliminationTree is the tree in which the parent of a column of L is the row of its
+// first element below the diagonal.
+type eliminationTree struct {
+	order    []int32 // nodes in the order of elimination
+	position []int32 // of a node in order
+	adj      [][]int32
+	parent   []int32   // of a position, -1 for roots
+	pattern  [][]int32 // of a position: the rows of the column, ascending, without the diagonal
+}
+
+func newEliminationTree(order []int32, adj [][]int32) *eliminationTree {
+	n := len(order)
+	t := &eliminationTree{order: order, adj: adj, position: make([]int32, n), parent: make([]int32, n)}
+	for k, i := range order {
+		t.position[i] = int32(k)
+	}
+	// Liu's algorithm: walk from each earlier neighbour to the root of its
+	// subtree, with shortcuts.
+	ancestor := make([]int32, n)
+	for k, i := range order {
+		t.parent[k], ancestor[k] = -1, -1
+		for _, j := range adj[i] {
+			for r := t.position[j]; r >= 0 && r < int32(k); {
+				next := ancestor[r]
+				ancestor[r] = int32(k)
+				if next < 0 {
+					t.parent[r] = int32(k)
+				}
+				r = next
+			}
+		}
+	}
+	return t
+}
+
+// postorder renumbers the tree so that each subtree is a range of positions, and
+// computes the patterns. It reports whether the elements are no more than limit.
+func (t *eliminationTree) postorder(sizes []int, limit int) bool {
+	n := len(t.order)
+	children := make([][]int32, n)
+	var roots []int32
+	for k, p := range t.parent {
+		if p < 0 {
+			roots = append(roots, int32(k))
+		} else {
+			children[p] = append(children[p], int32(k))
+		}
+	}
+	order := make([]int32, 0, n)
+	renumbered := make([]int32, n)
+	type visit struct {
+		k    int32
+		next int
+	}
+	for _, r := range roots {
+		stack := []visit{{k: r}}
+		for len(stack) > 0 {
+			v := &stack[len(stack)-1]
+			if v.next < len(children[v.k]) {
+				v.next++
+				stack = append(stack, visit{k: children[v.k][v.next-1]})
+				continue
+			}
+			renumbered[v.k] = int32(len(order))
+			order = append(order, t.order[v.k])
+			stack = stack[:len(stack)-1]
+		}
+	}
+	parent := make([]int32, n)
+	for k, p := range t.parent {
+		if p >= 0 {
+			p = renumbered[p]
+		}
+		parent[renumbered[k]] = p
+	}
+	t.order, t.parent = order, parent
+	for k, i := range order {
+		t.position[i] = int32(k)
+	}
+
+	t.pattern = make([][]int32, n)
+	mark := make([]int32, n)
+	merge := make([][]int32, n) // children of a position
+	total := 0
+	for k, i := range order {
+		var list []int32
+		mark[k] = int32(k) + 1
+		add := func(r int32) {
+			if r > int32(k) && mark[r] != int32(k)+1 {
+				mark[r] = int32(k) + 1
+				list = append(list, r)
+			}
+		}
+		for _, j := range t.adj[i] {
+			add(t.position[j])
+		}
+		for _, child := range merge[k] {
+			for _, r := range t.pattern[child] {
+				add(r)
+			}
+		}
+		slices.Sort(list)
+		t.pattern[k] = list
+		height := sizes[i]
+		for _, r := range list {
+			height += sizes[order[r]]
+		}
+		if total += height * sizes[i]; total > limit {
+			return false
+		}
+		if p := parent[k]; p >= 0 {
+			merge[p] = append(merge[p], int32(k))
+		}
+	}
+	return true
+}
+
+// supernode is a range of columns and the rows below it.
+type supernode struct {
+	first, end int
+	below      []int32
+	elements   int // of L, without the zeros of relaxation
+}
+
+// supernodes returns ranges of columns with the same pattern, or nearly: a
+// supernode joins its parent, if they are neighbours, where that adds few zeros.
+// start is the first scalar column of a position.
+func (t *eliminationTree) supernodes(start []int) []supernode {
+	trapezium := func(width int, below []int32) int {
+		sum := width * (width + 1) / 2
+		for _, r := range below {
+			sum += width * (start[r+1] - start[r])
+		}
+		return sum
+	}
+	var out []supernode
+	for k := range t.parent {
+		s := supernode{first: k, end: k + 1, below: t.pattern[k]}
+		s.elements = trapezium(start[k+1]-start[k], s.below)
+		for len(out) > 0 {
+			child := out[len(out)-1]
+			if p := int(t.parent[child.end-1]); p < s.first || p >= s.end {
+				break
+			}
+			width := start[s.end] - start[child.first]
+			elements := child.elements + s.elements
+			all := trapezium(width, s.below)
+			if width > narrow && float64(all-elements) > relaxed*float64(all) {
+				break
+			}
+			s.first, s.elements = child.first, elements
+			out = out[:len(out)-1]
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// split appends the panels of a supernode, about equally wide.
+func (c *Cholesky) split(s supernode) {
+	width := c.start[s.end] - c.start[s.first]
+	parts := (width + maxWidth - 1) / maxWidth
+	for first, part := s.first, 1; first < s.end; part++ {
+		end := first + 1
+		for end < s.end && (c.start[end+1]-c.start[s.first])*parts <= width*part {
+			end++
+		}
+		p := &panel{first: first, end: end, width: c.start[end] - c.start[first]}
+		p.rows = make([]int32, 0, s.end-first+len(s.below))
+		for k := first; k < s.end; k++ {
+			p.rows = append(p.rows, int32(k))
+		}
+		p.rows = append(p.rows, s.below...)
+		p.offset = make([]int, len(p.rows)+1)
+		for i, r := range p.rows {
+			p.offset[i+1] = p.offset[i] + c.start[r+1] - c.start[r]
+		}
+		for k := first; k < end; k++ {
+			c.panelOf[k] = int32(len(c.panels))
+		}
+		c.panels = append(c.panels, p)
+		first = end
+	}
+}
+
+// link lists the updates of each panel.
+func (c *Cholesky) link() {
+	for by, p := range c.panels {
+		for lo := p.end - p.first; lo < len(p.rows); {
+			j := c.panelOf[p.rows[lo]]
+			hi := lo + 1
+			for hi < len(p.rows) && c.panelOf[p.rows[hi]] == j {
+				hi++
+			}
+			c.panels[j].updates = append(c.panels[j].updates, update{by, lo, hi})
+			lo = hi
+		}
+	}
+}
