@@ -1,0 +1,209 @@
+package ba
+
+import (
+	"revnum/fixed"
+	"revnum/rev"
+)
+
+// A model is one of the two cameras.
+type model int
+
+const (
+	snavely model = iota
+	weighted
+)
+
+// params returns the number of parameters of a camera.
+func (m model) params() int {
+	if m == weighted {
+		return weightedParams
+	}
+	return snavelyParams
+}
+
+// columns returns how many parameters a residual depends on: those of the camera,
+// of the point, and the weight if there is one.
+func (m model) columns() int {
+	if m == weighted {
+		return weightedColumns
+	}
+	return snavelyColumns
+}
+
+// A camera is what the projection needs to know of one.
+type camera[N number[N]] struct {
+	turn, left [9]N // R and K of the rotation
+	shift      [3]N // what is added after the rotation, or subtracted before it
+	f, u, v    N
+	k1, k2     N
+}
+
+// newCamera returns the camera with the given parameters.
+func newCamera[T rev.Real](m model, x []T) camera[real[T]] {
+	var p [weightedParams]real[T]
+	for i, v := range x {
+		p[i].v = v
+	}
+	q := newCoefficients(squareNorm(x[:3]))
+	return assemble(m, p, real[T]{fixed.Of[T](1)}, [3]real[T]{{q.a}, {q.b}, {q.c}})
+}
+
+// newDualCamera returns the camera with the given parameters and their tangents,
+// which are zero if t is nil.
+func newDualCamera[T rev.Real](m model, x, t []T) camera[dual[T]] {
+	var p [weightedParams]dual[T]
+	for i, v := range x {
+		p[i].v = v
+	}
+	for i, d := range t {
+		p[i].d = d
+	}
+	q := newCoefficients(squareNorm(x[:3]))
+	s := p[0].mul(p[0]).add(p[1].mul(p[1])).add(p[2].mul(p[2])).d
+	return assemble(m, p, dual[T]{v: fixed.Of[T](1)}, [3]dual[T]{
+		{q.a, fixed.Product(q.da, s)}, {q.b, fixed.Product(q.db, s)}, {q.c, fixed.Product(q.dc, s)},
+	})
+}
+
+// assemble returns the camera with the parameters p and the coefficients q of its
+// rotation.
+func assemble[N number[N]](m model, p [weightedParams]N, one N, q [3]N) camera[N] {
+	r := [3]N(p[:3])
+	c := camera[N]{
+		turn: exponential(one, q[0], q[1], r), left: exponential(one, q[1], q[2], r),
+		shift: [3]N(p[3:]), f: p[6], k1: p[7], k2: p[8],
+	}
+	if m == weighted {
+		c.u, c.v, c.k1, c.k2 = p[7], p[8], p[9], p[10]
+	}
+	return c
+}
+
+func squareNorm[T rev.Real](v []T) (s T) {
+	for _, x := range v {
+		s += fixed.Product(x, x)
+	}
+	return s
+}
+
+// A term is an observation seen by a camera, in numbers: its residuals and their
+// Jacobian, with the columns in the order of the package.
+type term[N number[N]] struct {
+	r [2]N
+	j [2][weightedColumns]N
+}
+
+// observe computes the term of the point x, or only its residuals. The weight is
+// not looked at unless the model has one.
+func (e *term[N]) observe(m model, c *camera[N], x [3]N, weight, one N, feature [2]N, jacobian bool) {
+	if m == weighted {
+		for i := range x {
+			x[i] = x[i].sub(c.shift[i])
+		}
+	}
+	turned := mulVec(&c.turn, x)
+	y := turned
+	depth := y[2]
+	if m == snavely {
+		for i := range y {
+			y[i] = y[i].add(c.shift[i])
+		}
+		var zero N
+		depth = zero.sub(y[2])
+	}
+	p := [2]N{y[0].div(depth), y[1].div(depth)}
+	square := p[0].mul(p[0]).add(p[1].mul(p[1]))
+	slope := c.k1.add(c.k2.mul(square))
+	radial := one.add(slope.mul(square))
+	for i := range p {
+		e.r[i] = c.f.mul(radial.mul(p[i])).sub(feature[i])
+	}
+	if m == weighted {
+		e.r[0], e.r[1] = e.r[0].add(c.u), e.r[1].add(c.v)
+	}
+	if jacobian {
+		e.differentiate(m, c, turned, depth, p, square, slope, radial, weight)
+	}
+	if m == weighted {
+		e.r[0], e.r[1] = weight.mul(e.r[0]), weight.mul(e.r[1])
+	}
+}
+
+// differentiate computes the Jacobian. The distorted point f·L·p, L = 1 + k1·s +
+// k2·s² and s = ‖p‖², has the derivatives
+//
+//	∂/∂p = f·(L·I + 2(k1 + 2·k2·s)·p·pᵀ)
+//
+// by p, and p those by y that are said in the package comment.
+func (e *term[N]) differentiate(m model, c *camera[N], turned [3]N, depth N, p [2]N, square, slope, radial, weight N) {
+	scale := c.f
+	if m == weighted {
+		scale = weight.mul(c.f)
+	}
+	bend := slope.add(c.k2.mul(square))
+	bend = bend.add(bend)
+	stretch := radial.add(bend.mul(square))
+	var zero N
+	for i := range e.j {
+		row := e.j[i][:]
+		var d [3]N // by y
+		for k := range p {
+			d[k] = bend.mul(p[i].mul(p[k]))
+			if k == i {
+				d[k] = d[k].add(radial)
+			}
+			d[k] = scale.mul(d[k]).div(depth)
+		}
+		d[2] = scale.mul(stretch.mul(p[i])).div(depth)
+		if m == weighted {
+			d[2] = zero.sub(d[2])
+		}
+		rot := mulTransVec(&c.left, crossProduct(turned, d))
+		point := mulTransVec(&c.turn, d)
+		copy(row, rot[:])
+		distorted := radial.mul(p[i])
+		k1 := square.mul(p[i])
+		if m == snavely {
+			copy(row[3:], d[:])
+			row[6] = distorted
+			row[7] = scale.mul(k1)
+			row[8] = scale.mul(square.mul(k1))
+			copy(row[9:], point[:])
+			continue
+		}
+		for k := range point {
+			row[3+k] = zero.sub(point[k])
+		}
+		row[6] = weight.mul(distorted)
+		row[7], row[8] = zero, zero
+		row[7+i] = weight
+		row[9] = scale.mul(k1)
+		row[10] = scale.mul(square.mul(k1))
+		copy(row[11:], point[:])
+		row[14] = e.r[i]
+	}
+}
+
+// mulVec returns m·x.
+func mulVec[N number[N]](m *[9]N, x [3]N) (y [3]N) {
+	for i := range y {
+		y[i] = m[3*i].mul(x[0]).add(m[3*i+1].mul(x[1])).add(m[3*i+2].mul(x[2]))
+	}
+	return y
+}
+
+// mulTransVec returns mᵀ·x.
+func mulTransVec[N number[N]](m *[9]N, x [3]N) (y [3]N) {
+	for i := range y {
+		y[i] = m[i].mul(x[0]).add(m[3+i].mul(x[1])).add(m[6+i].mul(x[2]))
+	}
+	return y
+}
+
+func crossProduct[N number[N]](u, v [3]N) [3]N {
+	return [3]N{
+		u[1].mul(v[2]).sub(u[2].mul(v[1])),
+		u[2].mul(v[0]).sub(u[0].mul(v[2])),
+		u[0].mul(v[1]).sub(u[1].mul(v[0])),
+	}
+}

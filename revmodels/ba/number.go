@@ -1,0 +1,46 @@
+package ba
+
+import (
+	"revnum/fixed"
+	"revnum/rev"
+)
+
+// A number is what the projection is written in where it runs observation by
+// observation: real in fixed point, dual for second derivatives.
+type number[N any] interface {
+	add(N) N
+	sub(N) N
+	mul(N) N
+	div(N) N
+}
+
+// real is a T.
+type real[T rev.Real] struct{ v T }
+
+func (x real[T]) add(y real[T]) real[T] { return real[T]{x.v + y.v} }
+func (x real[T]) sub(y real[T]) real[T] { return real[T]{x.v - y.v} }
+func (x real[T]) mul(y real[T]) real[T] { return real[T]{fixed.Product(x.v, y.v)} }
+func (x real[T]) div(y real[T]) real[T] { return real[T]{quotient(x.v, y.v)} }
+
+// dual is a T with its tangent.
+type dual[T rev.Real] struct{ v, d T }
+
+func (x dual[T]) add(y dual[T]) dual[T] { return dual[T]{x.v + y.v, x.d + y.d} }
+func (x dual[T]) sub(y dual[T]) dual[T] { return dual[T]{x.v - y.v, x.d - y.d} }
+
+func (x dual[T]) mul(y dual[T]) dual[T] {
+	return dual[T]{fixed.Product(x.v, y.v), fixed.Product(x.d, y.v) + fixed.Product(x.v, y.d)}
+}
+
+func (x dual[T]) div(y dual[T]) dual[T] {
+	q := quotient(x.v, y.v)
+	return dual[T]{q, quotient(x.d-fixed.Product(q, y.d), y.v)}
+}
+
+// quotient returns x/y, and in fixed point 0 for y = 0.
+func quotient[T rev.Real](x, y T) T {
+	if T(1)/2 == 0 && y == 0 {
+		return 0
+	}
+	return fixed.Quotient(x, y)
+}

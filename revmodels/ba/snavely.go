@@ -1,0 +1,87 @@
+package ba
+
+import (
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/rev"
+)
+
+const (
+	snavelyParams  = 9
+	snavelyColumns = snavelyParams + 3
+)
+
+// Snavely is the kernel
+//
+//	R += π(c, X) - x
+//
+// of the reprojection errors of the camera model of Bundler and of Bundle
+// Adjustment in the Large: p observations, each of a camera, a point X and a
+// feature x. With the parameters r, t, f, k1, k2 of the camera and the rotation
+// R by r,
+//
+//	y = R·X + t,  p = -(y₁, y₂)/y₃,  s = ‖p‖²,  π = f·(1 + k1·s + k2·s²)·p.
+//
+// With J the Jacobian of R by cameras, points and features, the derivatives are
+//
+//	x̄ += Jᵀ·R̄,  Ṙ += J·ẋ,  ẋ̄ += Jᵀ·ġ + (∂J[ẋ])ᵀ·R̄
+//
+// where ġ is the tangent of R̄ (see the package comment for J).
+type Snavely[T rev.Real] struct {
+	R        rev.Vector[T]  `rev:"acc"` // two residuals an observation
+	Cameras  rev.General[T] `rev:"in"`  // n×9: angle-axis r, translation t, f, k1, k2
+	Points   rev.General[T] `rev:"in"`  // m×3
+	Features rev.General[T] `rev:"in"`  // p×2
+
+	// The camera and the point of each observation: rows of Cameras and Points.
+	Camera, Point []int `rev:"index"`
+
+	Workers int // goroutines to use; 0 means GOMAXPROCS
+}
+
+// NewSnavely returns the kernel over gonum's types, sharing their storage. It
+// panics with mat.ErrShape if the operands do not fit together.
+func NewSnavely(r *mat.VecDense, cameras, points, features *mat.Dense, camera, point []int) Snavely[float64] {
+	k := Snavely[float64]{
+		R: rev.ViewVec(r), Cameras: rev.ViewDense(cameras), Points: rev.ViewDense(points), Features: rev.ViewDense(features),
+		Camera: camera, Point: point,
+	}
+	p := k.problem()
+	p.checkShape()
+	return k
+}
+
+func (k *Snavely[T]) problem() problem[T] {
+	return problem[T]{
+		model: snavely, r: k.R, cameras: k.Cameras, points: k.Points, features: k.Features,
+		camera: k.Camera, point: k.Point, workers: k.Workers,
+	}
+}
+
+func (k *Snavely[T]) check() problem[T] {
+	rev.Check(k)
+	p := k.problem()
+	p.checkShape()
+	return p
+}
+
+// Forward computes R += π(c, X) - x.
+func (k Snavely[T]) Forward() {
+	p := k.check()
+	p.addResiduals(1)
+}
+
+// Inverse computes R -= π(c, X) - x.
+func (k Snavely[T]) Inverse() {
+	p := k.check()
+	p.addResiduals(-1)
+}
+
+// Jacobian computes R += π(c, X) - x, if R is not nil, and stores the Jacobian in
+// j, which is 2p×12: row 2i+c has the derivatives of residual c of observation i
+// by the nine parameters of its camera and by the three of its point. It panics
+// with mat.ErrShape if j is of another shape.
+func (k Snavely[T]) Jacobian(j rev.General[T]) {
+	p := k.check()
+	p.jacobian(j, rev.Vector[T]{})
+}

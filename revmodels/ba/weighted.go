@@ -1,0 +1,90 @@
+package ba
+
+import (
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/rev"
+)
+
+const (
+	weightedParams  = 11
+	weightedColumns = weightedParams + 3 + 1
+)
+
+// Weighted is the kernel
+//
+//	R += w·(π(c, X) - x),  Z += 1 - w²
+//
+// of the weighted reprojection errors of ADBench's bundle adjustment: p
+// observations, each of a camera, a point X, a weight w and a feature x. With the
+// parameters r, C, f, u0, v0, k1, k2 of the camera and the rotation R by r,
+//
+//	y = R·(X - C),  p = (y₁, y₂)/y₃,  s = ‖p‖²,  π = f·(1 + k1·s + k2·s²)·p + (u0, v0).
+//
+// With J the Jacobian of R and Z by cameras, points, weights and features, the
+// derivatives are
+//
+//	x̄ += Jᵀ·(R̄, Z̄),  (Ṙ, Ż) += J·ẋ,  ẋ̄ += Jᵀ·ġ + (∂J[ẋ])ᵀ·(R̄, Z̄)
+//
+// where ġ is the tangent of (R̄, Z̄) (see the package comment for J).
+type Weighted[T rev.Real] struct {
+	R        rev.Vector[T]  `rev:"acc"` // two residuals an observation
+	Z        rev.Vector[T]  `rev:"acc"` // one an observation, of the weight
+	Cameras  rev.General[T] `rev:"in"`  // n×11: angle-axis r, centre C, f, u0, v0, k1, k2
+	Points   rev.General[T] `rev:"in"`  // m×3
+	Weights  rev.Vector[T]  `rev:"in"`  // p
+	Features rev.General[T] `rev:"in"`  // p×2
+
+	// The camera and the point of each observation: rows of Cameras and Points.
+	Camera, Point []int `rev:"index"`
+
+	Workers int // goroutines to use; 0 means GOMAXPROCS
+}
+
+// NewWeighted returns the kernel over gonum's types, sharing their storage. It
+// panics with mat.ErrShape if the operands do not fit together.
+func NewWeighted(r, z *mat.VecDense, cameras, points *mat.Dense, weights *mat.VecDense, features *mat.Dense, camera, point []int) Weighted[float64] {
+	k := Weighted[float64]{
+		R: rev.ViewVec(r), Z: rev.ViewVec(z), Cameras: rev.ViewDense(cameras), Points: rev.ViewDense(points),
+		Weights: rev.ViewVec(weights), Features: rev.ViewDense(features), Camera: camera, Point: point,
+	}
+	p := k.problem()
+	p.checkShape()
+	return k
+}
+
+func (k *Weighted[T]) problem() problem[T] {
+	return problem[T]{
+		model: weighted, r: k.R, z: k.Z, cameras: k.Cameras, points: k.Points, weights: k.Weights, features: k.Features,
+		camera: k.Camera, point: k.Point, workers: k.Workers,
+	}
+}
+
+func (k *Weighted[T]) check() problem[T] {
+	rev.Check(k)
+	p := k.problem()
+	p.checkShape()
+	return p
+}
+
+// Forward computes R += w·(π(c, X) - x) and Z += 1 - w².
+func (k Weighted[T]) Forward() {
+	p := k.check()
+	p.addResiduals(1)
+}
+
+// Inverse computes R -= w·(π(c, X) - x) and Z -= 1 - w².
+func (k Weighted[T]) Inverse() {
+	p := k.check()
+	p.addResiduals(-1)
+}
+
+// Jacobian computes R += w·(π(c, X) - x) and Z += 1 - w², those that are not nil,
+// and stores the Jacobian. Row 2i+c of j, which is 2p×15, has the derivatives of
+// residual c of observation i by the eleven parameters of its camera, by the three
+// of its point and by its weight; z, of p elements, those of Z by the weights. It
+// panics with mat.ErrShape if j or z is of another shape.
+func (k Weighted[T]) Jacobian(j rev.General[T], z rev.Vector[T]) {
+	p := k.check()
+	p.jacobian(j, z)
+}
