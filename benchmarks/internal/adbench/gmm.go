@@ -10,6 +10,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"strconv"
+
+	"revnum/internal/scan"
 )
 
 // GMM is a problem of ADBench's Gaussian mixture: K components and N points in
@@ -72,7 +74,7 @@ func LoadGMM(path string, replicate bool) (*GMM, error) {
 // line. A problem of more numbers than size bytes can hold is refused before
 // memory is taken for it; a negative size is an unknown one.
 func ReadGMM(r io.Reader, name string, size int64, replicate bool) (*GMM, error) {
-	p := gmmReader{s: newScanner(r, name), size: size}
+	p := gmmReader{s: scan.New(r, name), size: size}
 	g, err := p.read(replicate)
 	if err != nil {
 		if p.ragged != "" {
@@ -87,7 +89,7 @@ func ReadGMM(r io.Reader, name string, size int64, replicate bool) (*GMM, error)
 // are missing or too many, the first line that does not hold one whole row is
 // where to look, so that line is kept.
 type gmmReader struct {
-	s      *scanner
+	s      *scan.Scanner
 	size   int64
 	ragged string
 }
@@ -96,13 +98,13 @@ func (p *gmmReader) read(replicate bool) (*GMM, error) {
 	s := p.s
 	g := new(GMM)
 	var err error
-	if g.D, err = s.integer("the dimension d, a positive integer", 1); err != nil {
+	if g.D, err = s.Int("the dimension d, a positive integer", 1, math.MaxInt); err != nil {
 		return nil, err
 	}
-	if g.K, err = s.integer("the number of components k, a positive integer", 1); err != nil {
+	if g.K, err = s.Int("the number of components k, a positive integer", 1, math.MaxInt); err != nil {
 		return nil, err
 	}
-	if g.N, err = s.integer("the number of points n, a positive integer", 1); err != nil {
+	if g.N, err = s.Int("the number of points n, a positive integer", 1, math.MaxInt); err != nil {
 		return nil, err
 	}
 	if err := p.plausible(g, replicate); err != nil {
@@ -132,16 +134,16 @@ func (p *gmmReader) read(replicate bool) (*GMM, error) {
 	}
 
 	gamma := func() string { return "the prior's gamma, a positive number" }
-	if g.Gamma, err = s.float(gamma); err != nil {
+	if g.Gamma, err = s.Float(gamma); err != nil {
 		return nil, err
 	}
 	if g.Gamma <= 0 {
-		return nil, s.expected(gamma(), strconv.AppendFloat(nil, g.Gamma, 'g', -1, 64), nil)
+		return nil, s.Expected(gamma(), strconv.AppendFloat(nil, g.Gamma, 'g', -1, 64), nil)
 	}
-	if g.M, err = s.integer("the prior's m, an integer of at least 0", 0); err != nil {
+	if g.M, err = s.Int("the prior's m, an integer of at least 0", 0, math.MaxInt); err != nil {
 		return nil, err
 	}
-	return g, s.finish()
+	return g, s.End()
 }
 
 // plausible checks the sizes of g against the size of the file, and those of a
@@ -149,7 +151,7 @@ func (p *gmmReader) read(replicate bool) (*GMM, error) {
 func (p *gmmReader) plausible(g *GMM, replicate bool) error {
 	params, points, ok := gmmCounts(g.D, g.K, g.N)
 	if !ok {
-		return p.s.errorf("d = %d, k = %d, n = %d: the sizes overflow", g.D, g.K, g.N)
+		return p.s.Errorf("d = %d, k = %d, n = %d: the sizes overflow", g.D, g.K, g.N)
 	}
 	// One digit and one separator for each number, at the least.
 	inFile := uint64(params) + uint64(points)
@@ -157,11 +159,11 @@ func (p *gmmReader) plausible(g *GMM, replicate bool) error {
 		inFile = uint64(params) + uint64(g.D)
 	}
 	if p.size >= 0 && inFile > uint64(p.size)/2 {
-		return p.s.errorf("d = %d, k = %d, n = %d: expected %d numbers, more than the file's %d bytes can hold",
+		return p.s.Errorf("d = %d, k = %d, n = %d: expected %d numbers, more than the file's %d bytes can hold",
 			g.D, g.K, g.N, inFile, p.size)
 	}
 	if replicate {
-		return CheckMemory(uint64(points), fmt.Sprintf("%s:1: %d replicated points in %d dimensions", p.s.name, g.N, g.D))
+		return CheckMemory(uint64(points), fmt.Sprintf("%s:1: %d replicated points in %d dimensions", p.s.Name(), g.N, g.D))
 	}
 	return nil
 }
@@ -186,19 +188,19 @@ func (p *gmmReader) rows(what string, r, c int) ([]float64, error) {
 	}
 	data := make([]float64, 0, room)
 	for i = range r {
-		last := p.s.line
+		last := p.s.Line()
 		first := last
 		for j = range c {
-			v, err := p.s.float(describe)
+			v, err := p.s.Float(describe)
 			if err != nil {
 				return nil, err
 			}
 			if j == 0 {
-				first = p.s.line
+				first = p.s.Line()
 			}
 			data = append(data, v)
 		}
-		if p.ragged == "" && (first == last || first != p.s.line) {
+		if p.ragged == "" && (first == last || first != p.s.Line()) {
 			p.ragged = fmt.Sprintf("line %d, near %s %d of %d", first, what, i+1, r)
 		}
 	}

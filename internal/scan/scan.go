@@ -1,4 +1,4 @@
-package adbench
+package scan
 
 import (
 	"errors"
@@ -12,8 +12,9 @@ import (
 // decimal expansion of a float64 that makes sense has some 770 digits.
 const maxToken = 4096
 
-// scanner reads numbers separated by white space, and knows the line it is on.
-type scanner struct {
+// A Scanner reads numbers and words separated by white space, and knows the
+// line that it is on. Its errors name the file and the line.
+type Scanner struct {
 	r        io.Reader
 	name     string
 	buf      []byte
@@ -22,18 +23,25 @@ type scanner struct {
 	readErr  error
 }
 
-func newScanner(r io.Reader, name string) *scanner {
-	return &scanner{r: r, name: name, buf: make([]byte, 1<<18), line: 1}
+// New returns a scanner of r, which errors call by that name.
+func New(r io.Reader, name string) *Scanner {
+	return &Scanner{r: r, name: name, buf: make([]byte, 1<<18), line: 1}
 }
 
-// errorf returns an error that names the file and the line.
-func (s *scanner) errorf(format string, args ...any) error {
+// Name returns the name of what is read.
+func (s *Scanner) Name() string { return s.name }
+
+// Line returns the number of the line that the last word was on, from 1.
+func (s *Scanner) Line() int { return s.line }
+
+// Errorf returns an error that names the file and the line.
+func (s *Scanner) Errorf(format string, args ...any) error {
 	return fmt.Errorf("%s:%d: %w", s.name, s.line, fmt.Errorf(format, args...))
 }
 
 // fill moves what is left of the buffer to its front and reads more behind it.
 // It reports whether there is more.
-func (s *scanner) fill() bool {
+func (s *Scanner) fill() bool {
 	if s.readErr != nil {
 		return false
 	}
@@ -61,7 +69,7 @@ func isSpace(c byte) bool {
 
 // token returns the next word, valid until the next call, io.EOF at the end of
 // the file.
-func (s *scanner) token() ([]byte, error) {
+func (s *Scanner) token() ([]byte, error) {
 	for {
 		for s.pos < s.end && isSpace(s.buf[s.pos]) {
 			if s.buf[s.pos] == '\n' {
@@ -96,52 +104,61 @@ func (s *scanner) token() ([]byte, error) {
 	return t, nil
 }
 
-// expected returns the error for a token that is not what was expected, or for
+// Expected returns the error for a token that is not what was expected, or for
 // the error err that came in its place.
-func (s *scanner) expected(what string, token []byte, err error) error {
+func (s *Scanner) Expected(what string, token []byte, err error) error {
 	switch {
 	case errors.Is(err, io.EOF):
-		return s.errorf("expected %s, found the end of the file", what)
+		return s.Errorf("expected %s, found the end of the file", what)
 	case err != nil:
-		return s.errorf("expected %s: %w", what, err)
+		return s.Errorf("expected %s: %w", what, err)
 	}
 	if len(token) > 40 {
 		token = append(token[:40:40], "..."...)
 	}
-	return s.errorf("expected %s, found %q", what, token)
+	return s.Errorf("expected %s, found %q", what, token)
 }
 
-// integer reads an integer of at least low.
-func (s *scanner) integer(what string, low int) (int, error) {
+// Word reads a word, which is valid until the next call.
+func (s *Scanner) Word(what string) ([]byte, error) {
 	t, err := s.token()
 	if err != nil {
-		return 0, s.expected(what, nil, err)
+		return nil, s.Expected(what, nil, err)
+	}
+	return t, nil
+}
+
+// Int reads an integer from low to high.
+func (s *Scanner) Int(what string, low, high int) (int, error) {
+	t, err := s.token()
+	if err != nil {
+		return 0, s.Expected(what, nil, err)
 	}
 	v, err := strconv.Atoi(string(t))
-	if err != nil || v < low {
-		return 0, s.expected(what, t, nil)
+	if err != nil || v < low || v > high {
+		return 0, s.Expected(what, t, nil)
 	}
 	return v, nil
 }
 
-// float reads a finite number.
-func (s *scanner) float(what func() string) (float64, error) {
+// Float reads a finite number.
+func (s *Scanner) Float(what func() string) (float64, error) {
 	t, err := s.token()
 	if err != nil {
-		return 0, s.expected(what(), nil, err)
+		return 0, s.Expected(what(), nil, err)
 	}
 	v, err := strconv.ParseFloat(string(t), 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-		return 0, s.expected(what(), t, nil)
+		return 0, s.Expected(what(), t, nil)
 	}
 	return v, nil
 }
 
-// finish checks that nothing follows.
-func (s *scanner) finish() error {
+// End checks that nothing follows.
+func (s *Scanner) End() error {
 	t, err := s.token()
 	if errors.Is(err, io.EOF) {
 		return nil
 	}
-	return s.expected("the end of the file", t, err)
+	return s.Expected("the end of the file", t, err)
 }
