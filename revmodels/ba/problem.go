@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"revnum/rev"
 )
 
 // cameraLen and pointLen are the numbers of parameters of a camera and of a
@@ -34,6 +36,18 @@ func (p *Problem) NumPoints() int { return len(p.Points) / pointLen }
 
 // NumObservations returns the number of observations.
 func (p *Problem) NumObservations() int { return len(p.Camera) }
+
+// Kernel returns the kernel of the reprojection errors over p's storage, without
+// R: two residuals an observation, which are the caller's to set.
+func (p *Problem) Kernel() Snavely[float64] {
+	matrix := func(data []float64, cols int) rev.General[float64] {
+		return rev.General[float64]{Rows: len(data) / cols, Cols: cols, Stride: cols, Data: data}
+	}
+	return Snavely[float64]{
+		Cameras: matrix(p.Cameras, cameraLen), Points: matrix(p.Points, pointLen), Features: matrix(p.Features, 2),
+		Camera: p.Camera, Point: p.Point,
+	}
+}
 
 // Clone returns a copy of p that shares nothing with it.
 func (p *Problem) Clone() *Problem {
