@@ -6,8 +6,8 @@
 // A kernel is a numerical routine that runs forward and backward. A kernel
 // value is an equation with its operands: Mul{C: c, A: a, B: b} reads
 // C += A·B. The operands are views of memory that the caller owns (a pointer
-// to a scalar, a slice, a [Vector], a [General]), and each has a role, which a
-// struct tag tells:
+// to a scalar, a slice, a [Vector], a [General], the values of a sparse matrix),
+// and each has a role, which a struct tag tells:
 //
 //	rev:"in"     x    read, never written
 //	rev:"acc"    y    added into: y += f(x), and not looked at otherwise

@@ -38,11 +38,12 @@ const (
 	Slice              // []T
 	Vec                // Vector[T], or another struct with its fields
 	Gen                // General[T], or another struct with its fields
+	Sparse             // a struct with the fields of revsparse.CSR, of which Data is the operand
 )
 
-var kindNames = [...]string{Scalar: "scalar", Slice: "slice", Vec: "vector", Gen: "matrix"}
+var kindNames = [...]string{Scalar: "scalar", Slice: "slice", Vec: "vector", Gen: "matrix", Sparse: "sparse matrix"}
 
-// String returns "scalar", "slice", "vector" or "matrix".
+// String returns "scalar", "slice", "vector", "matrix" or "sparse matrix".
 func (k Kind) String() string { return kindNames[k] }
 
 // Operand describes an operand of a kernel.
@@ -82,9 +83,10 @@ func Operands[K any]() []Operand {
 // Disjoint blocks of one matrix share no element, nor do disjoint columns; as
 // in gonum's mat, views of more than one row whose strides differ are taken to
 // share one if the ranges of memory that they span overlap. A view without
-// elements needs no stride and no Data, and overlaps nothing. The Data of an
-// acc operand may be nil, which stands for no operand at all. Check accepts a
-// nil scalar; a kernel that needs it will meet the nil pointer.
+// elements needs no stride and no Data, and overlaps nothing. Of a sparse matrix
+// only Data is looked at, which must not be shorter than Ind. The Data of an acc
+// operand may be nil, which stands for no operand at all. Check accepts a nil
+// scalar; a kernel that needs it will meet the nil pointer.
 func Check[K any](k *K) {
 	l := layoutOf(reflect.TypeFor[K]())
 	var r regions
@@ -227,7 +229,7 @@ func newLayout(t reflect.Type) *layout {
 		}
 		o.Kind, o.Elem, ok = kindOf(f.Type)
 		if !ok {
-			panic(fmt.Sprintf("rev: %v.%s of type %v cannot hold an operand, want *T, []T, Vector[T] or General[T]", t, f.Name, f.Type))
+			panic(fmt.Sprintf("rev: %v.%s of type %v cannot hold an operand, want *T, []T, Vector[T], General[T] or a sparse matrix", t, f.Name, f.Type))
 		}
 		if o.Role == Index && !isInteger(o.Elem) {
 			panic(fmt.Sprintf("rev: %v.%s is an index of type %v, want integers", t, f.Name, f.Type))
@@ -264,8 +266,18 @@ func kindOf(t reflect.Type) (Kind, reflect.Type, bool) {
 			elem := t.Field(2).Type.Elem()
 			return Gen, elem, isNumber(elem)
 		}
+		if sameFields(t, reflect.TypeFor[sparse]()) {
+			elem := t.Field(4).Type.Elem()
+			return Sparse, elem, isNumber(elem) && isInteger(t.Field(2).Type.Elem())
+		}
 	}
 	return 0, nil, false
+}
+
+// sparse has the fields of a sparse matrix stored by rows.
+type sparse struct {
+	Rows, Cols     int
+	Ptr, Ind, Data []byte
 }
 
 // sameFields reports whether t has the fields of view but for the element
@@ -342,6 +354,9 @@ func (l *layout) load(r *regions, k unsafe.Pointer) {
 		case Gen:
 			m := (*General[byte])(p)
 			r.view(m.Data, m.Rows, m.Cols, m.Stride)
+		case Sparse:
+			m := (*sparse)(p)
+			r.view(m.Data, max(len(m.Data), len(m.Ind)), 1, 1)
 		}
 	}
 }

@@ -42,16 +42,22 @@ func TestOperands(t *testing.T) {
 		t.Errorf("of the pointer: got %v, want %v", got, want)
 	}
 	type number struct{ Log, Sign float64 }
+	type csr struct {
+		Rows, Cols int
+		Ptr, Ind   []int32
+		Data       []float64
+	}
 	type others struct {
 		A blas64.General `rev:"in"`
 		X blas64.Vector  `rev:"in"`
 		S []number       `rev:"inout"`
+		M csr            `rev:"acc"`
 	}
 	var kinds []string
 	for _, o := range rev.Operands[others]() {
 		kinds = append(kinds, fmt.Sprintf("%s %v %v", o.Name, o.Role, o.Kind))
 	}
-	if got, want := strings.Join(kinds, ", "), "A in matrix, X in vector, S inout slice"; got != want {
+	if got, want := strings.Join(kinds, ", "), "A in matrix, X in vector, S inout slice, M acc sparse matrix"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -196,6 +202,49 @@ func TestCheck(t *testing.T) {
 	}).(error)
 	if err == nil || !strings.Contains(err.Error(), "Y and X of rev_test.affine") {
 		t.Errorf("panic %v does not name the operands", err)
+	}
+}
+
+func TestCheckSparse(t *testing.T) {
+	type csr struct {
+		Rows, Cols int
+		Ptr, Ind   []int
+		Data       []float64
+	}
+	type scale struct {
+		Y csr                 `rev:"acc"`
+		A csr                 `rev:"in"`
+		X rev.Vector[float64] `rev:"in"`
+	}
+	x := make([]float64, 9)
+	for _, test := range []struct {
+		name   string
+		change func(k, g *scale)
+		kernel error
+		like   error
+	}{
+		{"well formed", func(k, g *scale) {}, nil, nil},
+		{"values alone", func(k, g *scale) { g.A = csr{Data: g.A.Data} }, nil, nil},
+		{"nil gradient", func(k, g *scale) { g.A.Data = nil }, nil, nil},
+		{"nil in", func(k, g *scale) { k.A.Data = nil }, mat.ErrShape, nil},
+		{"nil acc", func(k, g *scale) { k.Y.Data = nil }, nil, nil},
+		{"nil acc, another shape", func(k, g *scale) { k.Y.Data, g.Y.Data = nil, x[:5] }, nil, mat.ErrShape},
+		{"Data one short", func(k, g *scale) { k.A.Data = k.A.Data[1:] }, mat.ErrShape, nil},
+		{"gradient one short", func(k, g *scale) { g.A.Data = g.A.Data[1:] }, nil, mat.ErrShape},
+		{"gradient of values alone one short", func(k, g *scale) { g.A = csr{Data: x[:2]} }, nil, mat.ErrShape},
+		{"gradient one long", func(k, g *scale) { g.A.Data = x[:4] }, nil, mat.ErrShape},
+		{"A is Y", func(k, g *scale) { k.A.Data = k.Y.Data }, rev.ErrOverlap, nil},
+		{"X in A", func(k, g *scale) { k.X = rev.ViewSlice(k.A.Data[1:]) }, nil, nil},
+		{"gradient is A", func(k, g *scale) { g.A.Data = k.A.Data }, nil, rev.ErrOverlap},
+	} {
+		m := func() csr { return csr{1, 3, []int{0, 3}, []int{0, 1, 2}, make([]float64, 3)} }
+		v := func() rev.Vector[float64] { return rev.ViewSlice(make([]float64, 2)) }
+		k, g := scale{m(), m(), v()}, scale{m(), m(), v()}
+		test.change(&k, &g)
+		checkPanic(t, test.name, test.kernel, func() { rev.Check(&k) })
+		if test.kernel == nil {
+			checkPanic(t, test.name+": CheckLike", test.like, func() { rev.CheckLike(&k, &g) })
+		}
 	}
 }
 

@@ -242,6 +242,8 @@ func (l *layout) substitute(k unsafe.Pointer, s *substitution) {
 			*(*sliceHeader)(unsafe.Pointer(&(*Vector[byte])(p).Data)) = sliceHeader{to, n, n}
 		case Gen:
 			*(*sliceHeader)(unsafe.Pointer(&(*General[byte])(p).Data)) = sliceHeader{to, n, n}
+		case Sparse:
+			*(*sliceHeader)(unsafe.Pointer(&(*sparse)(p).Data)) = sliceHeader{to, n, n}
 		}
 	}
 }

@@ -137,6 +137,8 @@ func (a *array) attach(op rev.Operand, field reflect.Value) {
 		field.FieldByName("Cols").SetInt(int64(a.cols))
 		field.FieldByName("Stride").SetInt(int64(a.stride))
 		field.FieldByName("Data").Set(a.data())
+	case rev.Sparse:
+		field.FieldByName("Data").Set(a.data())
 	}
 }
 
@@ -221,6 +223,9 @@ func shapeOf(op rev.Operand, f reflect.Value) (data reflect.Value, rows, cols, s
 		n := int(f.FieldByName("N").Int())
 		data = f.FieldByName("Data")
 		return data, n, 1, int(f.FieldByName("Inc").Int()), !data.IsNil()
+	case rev.Sparse:
+		data = f.FieldByName("Data")
+		return data, data.Len(), 1, 1, !data.IsNil()
 	default:
 		r, c := int(f.FieldByName("Rows").Int()), int(f.FieldByName("Cols").Int())
 		data = f.FieldByName("Data")

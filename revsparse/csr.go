@@ -1,0 +1,204 @@
+package revsparse
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/rev"
+)
+
+// Index is the constraint of the integers that structure is stored in.
+type Index interface {
+	int | int32
+}
+
+// Scalar is the constraint of the elements of kernels that are offered over
+// complex numbers too.
+type Scalar interface {
+	rev.Real | complex128
+}
+
+// CSR is a view of a sparse matrix that is stored by rows (compressed sparse
+// rows). The entries of row i are those from Ptr[i] to Ptr[i+1]-1; entry p has the
+// value Data[p] and stands in column Ind[p]. Columns may come in any order, and
+// entries of the same row and column add up.
+//
+// A matrix that is stored by columns (CSC) is the CSR of its transpose, with
+// the same storage.
+//
+// As an operand of a kernel the structure is that of the equation, and Data is
+// what is computed with: of a CSR that holds cotangents or tangents only Data
+// is looked at, and one with nil Data asks for none. The slices are the
+// caller's. Kernels check their lengths, and trust what is in them; NewCSR
+// checks that too.
+type CSR[T any, I Index] struct {
+	Rows, Cols int
+	Ptr        []I // Rows+1 of them
+	Ind        []I
+	Data       []T
+}
+
+// NewCSR returns the view of ptr, ind and data, which are not copied. It is an
+// error if they do not make a rows×cols matrix, and names the row and the entry
+// that do not; columns need not be sorted, nor differ.
+func NewCSR[T any, I Index](rows, cols int, ptr, ind []I, data []T) (CSR[T, I], error) {
+	switch {
+	case rows < 0 || cols < 0:
+		return CSR[T, I]{}, fmt.Errorf("revsparse: a matrix of %d×%d elements", rows, cols)
+	case !fits[I](rows) || !fits[I](cols) || !fits[I](len(ind)):
+		return CSR[T, I]{}, fmt.Errorf("revsparse: %d rows, %d columns or %d entries are more than %T counts", rows, cols, len(ind), I(0))
+	case len(ptr) != rows+1:
+		return CSR[T, I]{}, fmt.Errorf("revsparse: %d row pointers for %d rows, want one more", len(ptr), rows)
+	case len(data) != len(ind):
+		return CSR[T, I]{}, fmt.Errorf("revsparse: %d values for %d column indices", len(data), len(ind))
+	case ptr[0] != 0:
+		return CSR[T, I]{}, fmt.Errorf("revsparse: row 0 begins at entry %d", ptr[0])
+	}
+	for i := range rows {
+		if ptr[i+1] < ptr[i] || int(ptr[i+1]) > len(ind) {
+			return CSR[T, I]{}, fmt.Errorf("revsparse: row %d is from entry %d to %d, of %d", i, ptr[i], ptr[i+1], len(ind))
+		}
+		for p := ptr[i]; p < ptr[i+1]; p++ {
+			if j := int(ind[p]); j < 0 || j >= cols {
+				return CSR[T, I]{}, fmt.Errorf("revsparse: row %d, entry %d: column %d is not in [0, %d)", i, p, j, cols)
+			}
+		}
+	}
+	if n := int(ptr[rows]); n != len(ind) {
+		return CSR[T, I]{}, fmt.Errorf("revsparse: %d entries behind the last row", len(ind)-n)
+	}
+	return CSR[T, I]{Rows: rows, Cols: cols, Ptr: ptr, Ind: ind, Data: data}, nil
+}
+
+// fits reports whether indices of type I count to n, which is not negative.
+func fits[I Index](n int) bool { return int(I(n)) == n }
+
+// FromRaw returns the view of what the method RawMatrix of the types CSR and
+// CSC of github.com/james-bowman/sparse returns, sharing its storage. It trusts
+// it. The raw form of a CSC is that of its transpose.
+func FromRaw[M ~struct {
+	I, J   int
+	Indptr []int
+	Ind    []int
+	Data   []float64
+}](m *M) CSR[float64, int] {
+	raw := struct {
+		I, J   int
+		Indptr []int
+		Ind    []int
+		Data   []float64
+	}(*m)
+	return CSR[float64, int]{Rows: raw.I, Cols: raw.J, Ptr: raw.Indptr, Ind: raw.Ind, Data: raw.Data}
+}
+
+// NNZ returns the number of entries.
+func (a CSR[T, I]) NNZ() int { return len(a.Ind) }
+
+// With returns the matrix with the structure of a and the given values, such as
+// tangents or cotangents.
+func (a CSR[T, I]) With(data []T) CSR[T, I] {
+	a.Data = data
+	return a
+}
+
+// Dense returns a copy of the matrix that stores all elements.
+func Dense[T Scalar, I Index](a CSR[T, I]) rev.General[T] {
+	a.check()
+	d := rev.NewGeneral[T](a.Rows, a.Cols, nil)
+	for i := range a.Rows {
+		row := d.Row(i)
+		for p := a.Ptr[i]; p < a.Ptr[i+1]; p++ {
+			row[a.Ind[p]] += a.Data[p]
+		}
+	}
+	return d
+}
+
+// Transpose returns the transpose of a, in storage of its own. Its rows are
+// sorted by columns, and entries of the same place stay in order.
+func (a CSR[T, I]) Transpose() CSR[T, I] {
+	a.check()
+	t := CSR[T, I]{
+		Rows: a.Cols, Cols: a.Rows,
+		Ptr: make([]I, a.Cols+1), Ind: make([]I, len(a.Ind)), Data: make([]T, len(a.Data)),
+	}
+	transpose(&t, a)
+	return t
+}
+
+// transpose fills t, which has room, with the transpose of a, of which Data may
+// be nil.
+func transpose[T any, I Index](t *CSR[T, I], a CSR[T, I]) {
+	clear(t.Ptr)
+	for _, j := range a.Ind {
+		t.Ptr[j]++
+	}
+	end := I(0)
+	for j := range t.Ptr {
+		end += t.Ptr[j]
+		t.Ptr[j] = end
+	}
+	// Ptr[j] is where row j ends, and comes down to where it begins.
+	for i := a.Rows - 1; i >= 0; i-- {
+		for p := a.Ptr[i+1] - 1; p >= a.Ptr[i]; p-- {
+			j := a.Ind[p]
+			t.Ptr[j]--
+			q := t.Ptr[j]
+			t.Ind[q] = I(i)
+			if a.Data != nil {
+				t.Data[q] = a.Data[p]
+			}
+		}
+	}
+}
+
+// IsSorted reports whether the columns of each row come in order; some may be
+// equal.
+func (a CSR[T, I]) IsSorted() bool {
+	for i := range a.Rows {
+		if !slices.IsSorted(a.Ind[a.Ptr[i]:a.Ptr[i+1]]) {
+			return false
+		}
+	}
+	return true
+}
+
+// Sorted returns a itself if the columns of each row come in order, and
+// otherwise a copy in which they do. Entries of the same place stay in order.
+func (a CSR[T, I]) Sorted() CSR[T, I] {
+	a.check()
+	if a.IsSorted() {
+		return a
+	}
+	order := make([]I, len(a.Ind))
+	for p := range order {
+		order[p] = I(p)
+	}
+	s := a
+	s.Ind, s.Data = make([]I, len(a.Ind)), make([]T, len(a.Data))
+	for i := range a.Rows {
+		slices.SortStableFunc(order[a.Ptr[i]:a.Ptr[i+1]], func(p, q I) int { return cmp.Compare(a.Ind[p], a.Ind[q]) })
+	}
+	for q, p := range order {
+		s.Ind[q], s.Data[q] = a.Ind[p], a.Data[p]
+	}
+	return s
+}
+
+// check panics unless the slices of a have the lengths that its shape and its
+// row pointers ask for. Data may be nil.
+func (a *CSR[T, I]) check() {
+	switch {
+	case a.Rows < 0 || a.Cols < 0:
+		panic(mat.ErrNegativeDimension)
+	case a.Rows == 0 && len(a.Ptr) == 0 && len(a.Ind) == 0:
+	case len(a.Ptr) != a.Rows+1 || a.Ptr[0] != 0 || int(a.Ptr[a.Rows]) != len(a.Ind):
+		panic(mat.ErrShape)
+	}
+	if a.Data != nil && len(a.Data) != len(a.Ind) {
+		panic(mat.ErrShape)
+	}
+}

@@ -1,0 +1,18 @@
+// Package revsparse provides sparse reversible kernels.
+//
+// A sparse matrix is a CSR, a view of the three arrays of its compressed rows,
+// whose indices are int or int32. FromRaw makes one of the raw form of the
+// matrices of github.com/james-bowman/sparse, and NewCSR of arrays that it checks;
+// both share the storage. A matrix stored by columns is the CSR of its transpose.
+//
+// The kernels are those of a contract that package rev and package revlinalg
+// describe: Forward adds to the output, Inverse subtracts the same, Adjoint
+// subtracts it and adds to the cotangents of the inputs, and Tangent adds it and
+// its derivative in a direction. The cotangent and the tangent of a sparse matrix
+// are values at its entries: its structure is kept, and no dense gradient arises.
+// Elements that are not stored take no part, even where others are infinite or
+// NaN. The structure of a cotangent or a tangent is not looked at.
+//
+// Results are the same bits for any number of workers. They depend on the tier of
+// vector code (see internal/simd).
+package revsparse

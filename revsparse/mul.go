@@ -1,0 +1,187 @@
+package revsparse
+
+import (
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/rev"
+)
+
+// Mul is the kernel
+//
+//	C += α·op(A)·B
+//
+// of a sparse matrix A and dense matrices B and C, where op(A) is A or, if Trans
+// is set, Aᵀ (not conjugated). A nil Alpha stands for 1. The derivatives, where H
+// is the conjugate transpose, the transpose over reals, are
+//
+//	B̄ += conj(α)·op(A)ᴴ·C̄,  Ā_ij += conj(α)·(C̄·Bᴴ)_ij at the entries of A,
+//	ᾱ += Σ C̄·conj(op(A)·B),  Ċ += α̇·op(A)·B + α·(op(Ȧ)·B + op(A)·Ḃ)
+//
+// with (B·C̄ᴴ)_ij conjugated if A is transposed. The second order is that of this
+// product of three.
+//
+// With one column, the matrix-vector product, Adjoint goes over A once, whatever
+// it is asked for. With more, it goes over A and B for C, Ā and ᾱ, and over a
+// transposed copy of A, which is made anew each time, for B̄.
+//
+// In floating point an element of op(A)·B, the sum of k entries, is within
+// k·ε·Σ|a_ij·b_jl|, its product with α rounded once more. In fixed point it is
+// exact and rounded once, as the product with α is then, but for a transposed
+// product of one column: there each α·b is rounded, and its product with each
+// entry. So are the products that go into gradients.
+//
+// With more than one column the bits of a column do not depend on which others
+// there are. They never depend on the number of workers, who share the rows in
+// blocks of about as many entries each; a row is not divided.
+type Mul[T Scalar, I Index] struct {
+	C       rev.General[T] `rev:"acc"`
+	Alpha   *T             `rev:"in"`
+	A       CSR[T, I]      `rev:"in"`
+	B       rev.General[T] `rev:"in"`
+	Trans   bool
+	Workers int // 0 means GOMAXPROCS
+}
+
+// NewMul returns the kernel over gonum's *mat.Dense or *mat.VecDense, sharing
+// their storage; another type panics. It panics with mat.ErrShape if the operands
+// do not fit together.
+func NewMul[I Index](c mat.Matrix, a CSR[float64, I], b mat.Matrix) Mul[float64, I] {
+	k := Mul[float64, I]{C: dense(c), A: a, B: dense(b)}
+	k.checkShape()
+	return k
+}
+
+// NewMulTrans is NewMul for the transpose of a. Where a matrix is stored by
+// columns, a is the CSR of its transpose, and this is the product with it.
+func NewMulTrans[I Index](c mat.Matrix, a CSR[float64, I], b mat.Matrix) Mul[float64, I] {
+	k := Mul[float64, I]{C: dense(c), A: a, B: dense(b), Trans: true}
+	k.checkShape()
+	return k
+}
+
+// dense returns the view of a *mat.Dense, or of a *mat.VecDense as a matrix of
+// one column.
+func dense(m mat.Matrix) rev.General[float64] {
+	if v, ok := m.(*mat.VecDense); ok {
+		x := rev.ViewVec(v)
+		return rev.General[float64]{Rows: x.N, Cols: 1, Data: x.Data, Stride: x.Inc}
+	}
+	return rev.ViewDense(m.(*mat.Dense))
+}
+
+func (k *Mul[T, I]) checkShape() {
+	k.A.check()
+	rows, cols := k.A.Rows, k.A.Cols
+	if k.Trans {
+		rows, cols = cols, rows
+	}
+	if k.C.Data == nil {
+		k.C.Rows, k.C.Cols = rows, k.B.Cols // those of its cotangent
+	}
+	if k.C.Rows != rows || k.B.Rows != cols || k.C.Cols != k.B.Cols {
+		panic(mat.ErrShape)
+	}
+}
+
+func (k *Mul[T, I]) check() {
+	rev.Check(k)
+	k.checkShape()
+}
+
+// alpha returns what the product is multiplied by.
+func (k *Mul[T, I]) alpha() T {
+	if k.Alpha == nil {
+		return one[T]()
+	}
+	return *k.Alpha
+}
+
+// product computes c += alpha·op(A)·b, or -= if sub, for the values a of A. It
+// does nothing if an operand is nil.
+func (k *Mul[T, I]) product(c rev.General[T], alpha T, a []T, b rev.General[T], sub bool) {
+	if c.Data == nil || a == nil || b.Data == nil {
+		return
+	}
+	p := pass[T, I]{a: k.A.With(a), alpha: alpha, beta: alpha, subOut: sub, subW: sub, flip: k.Trans, workers: k.Workers}
+	if k.Trans {
+		p.v, p.w = b, c
+	} else {
+		p.u, p.out = b, c
+	}
+	p.run()
+}
+
+// adjoint computes c -= alpha·op(A)·b and, where gc is the cotangent of that
+// product without the sign, adds to gb, ga and galpha those of its factors. It
+// leaves out what is nil.
+func (k *Mul[T, I]) adjoint(c rev.General[T], alpha T, a []T, b, gc, gb rev.General[T], ga []T, galpha *T) {
+	if gc.Data == nil || gb.Data == nil && ga == nil && galpha == nil {
+		k.product(c, alpha, a, b, true)
+		return
+	}
+	if a == nil || b.Data == nil {
+		return
+	}
+	p := pass[T, I]{a: k.A.With(a), ga: ga, gamma: conj(alpha), sum: galpha, flip: k.Trans, workers: k.Workers}
+	if k.Trans {
+		p.u, p.out, p.alpha = gc, gb, conj(alpha)
+		p.v, p.w, p.beta, p.subW = b, c, alpha, true
+	} else {
+		p.u, p.out, p.alpha, p.subOut = b, c, alpha, true
+		p.v, p.w, p.beta = gc, gb, conj(alpha)
+	}
+	p.run()
+}
+
+// Forward computes C += α·op(A)·B.
+func (k Mul[T, I]) Forward() {
+	k.check()
+	k.product(k.C, k.alpha(), k.A.Data, k.B, false)
+}
+
+// Inverse computes C -= α·op(A)·B.
+func (k Mul[T, I]) Inverse() {
+	k.check()
+	k.product(k.C, k.alpha(), k.A.Data, k.B, true)
+}
+
+// Adjoint computes C -= α·op(A)·B and the cotangents of A, B and α.
+func (k Mul[T, I]) Adjoint(g Mul[T, I]) {
+	k.check()
+	rev.CheckLike(&k, &g)
+	k.adjoint(k.C, k.alpha(), k.A.Data, k.B, g.C, g.B, g.A.Data, g.Alpha)
+}
+
+// Tangent computes C += α·op(A)·B and the tangent of C.
+func (k Mul[T, I]) Tangent(t Mul[T, I]) {
+	k.check()
+	rev.CheckLike(&k, &t)
+	k.product(k.C, k.alpha(), k.A.Data, k.B, false)
+	k.tangent(&t, false)
+}
+
+// tangent adds α̇·op(A)·B + α·(op(Ȧ)·B + op(A)·Ḃ) to Ċ, or subtracts it.
+func (k *Mul[T, I]) tangent(t *Mul[T, I], sub bool) {
+	if t.Alpha != nil {
+		k.product(t.C, *t.Alpha, k.A.Data, k.B, sub)
+	}
+	k.product(t.C, k.alpha(), t.A.Data, k.B, sub)
+	k.product(t.C, k.alpha(), k.A.Data, t.B, sub)
+}
+
+// AdjointTangent computes what Adjoint does, takes back the tangent of C, and
+// adds the tangents of the cotangents of A, B and α.
+func (k Mul[T, I]) AdjointTangent(g, t, gt Mul[T, I]) {
+	k.check()
+	rev.CheckLike(&k, &g, &t, &gt)
+	none := rev.General[T]{}
+	alpha, a, b := k.alpha(), k.A.Data, k.B
+	k.tangent(&t, true)
+	k.adjoint(none, alpha, a, b, gt.C, gt.B, gt.A.Data, gt.Alpha)
+	if t.Alpha != nil {
+		k.adjoint(none, *t.Alpha, a, b, g.C, gt.B, gt.A.Data, nil)
+	}
+	k.adjoint(none, alpha, t.A.Data, b, g.C, gt.B, nil, gt.Alpha)
+	k.adjoint(none, alpha, a, t.B, g.C, none, gt.A.Data, gt.Alpha)
+	k.adjoint(k.C, alpha, a, b, g.C, g.B, g.A.Data, g.Alpha)
+}

@@ -1,0 +1,226 @@
+package revsparse
+
+import (
+	"fmt"
+	"log"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/fixed"
+	"revnum/rev/revtest"
+)
+
+func randomMul[T Scalar, I Index](rnd *rand.Rand, size, cols int, trans, alpha bool) Mul[T, I] {
+	k := Mul[T, I]{A: random[T, I](rnd, size, size+1, 3), Trans: trans}
+	if size == 0 {
+		k.A = random[T, I](rnd, 0, 0, 0)
+	}
+	m, n := k.A.Rows, k.A.Cols
+	if trans {
+		m, n = n, m
+	}
+	k.C, k.B = matrixOf[T](rnd, m, cols), matrixOf[T](rnd, n, cols)
+	if alpha {
+		k.Alpha = new(T)
+		*k.Alpha = number[T](rnd)
+	}
+	return k
+}
+
+func mulSpec[T Scalar, I Index](cols int, trans, alpha bool) revtest.Spec[Mul[T, I]] {
+	return revtest.Spec[Mul[T, I]]{
+		New: func(rnd *rand.Rand, size int) Mul[T, I] {
+			return randomMul[T, I](rnd, size, min(size, cols), trans, alpha)
+		},
+		RoundTrip: 8,                      // the sum is larger than C
+		Masked:    []string{"B", "Alpha"}, // not all rows of B meet an entry, nor does Alpha where there are none
+	}
+}
+
+func TestMul(t *testing.T) {
+	for _, cols := range []int{1, 3} {
+		for _, trans := range []bool{false, true} {
+			for _, alpha := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%d columns/trans=%v/alpha=%v", cols, trans, alpha), func(t *testing.T) {
+					t.Run("float64", func(t *testing.T) { revtest.Kernel(t, mulSpec[float64, int](cols, trans, alpha)) })
+					t.Run("float32", func(t *testing.T) { revtest.Kernel(t, mulSpec[float32, int32](cols, trans, alpha)) })
+					t.Run("Q43", func(t *testing.T) { revtest.Kernel(t, mulSpec[fixed.Q43, int](cols, trans, alpha)) })
+					t.Run("complex128", func(t *testing.T) { revtest.Kernel(t, mulSpec[complex128, int32](cols, trans, alpha)) })
+				})
+			}
+		}
+	}
+}
+
+// The product is that of dense matrices.
+func TestMulValue(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 1))
+	for _, n := range []int{1, 2, 40, 3000} {
+		for _, cols := range []int{1, 2, 70} {
+			for _, trans := range []bool{false, true} {
+				k := randomMul[float64, int32](rnd, n, cols, trans, true)
+				if n == 3000 && cols > 1 {
+					continue // dense A is large enough
+				}
+				a := toMat(k.A)
+				var op mat.Matrix = a
+				if trans {
+					op = a.T()
+				}
+				b, c := mat.NewDense(k.B.Rows, cols, k.B.Data), mat.NewDense(k.C.Rows, cols, k.C.Data)
+				var want mat.Dense
+				want.Mul(op, b)
+				want.Scale(*k.Alpha, &want)
+				want.Add(&want, c)
+				k.Forward()
+				if !mat.EqualApprox(c, &want, 1e-11) {
+					t.Errorf("n=%d, %d columns, transposed %v: the product differs", n, cols, trans)
+				}
+			}
+		}
+	}
+}
+
+func toMat[I Index](a CSR[float64, I]) *mat.Dense {
+	d := Dense(a)
+	return mat.NewDense(d.Rows, d.Cols, d.Data)
+}
+
+func ExampleMul() {
+	// 1 0 2
+	// 0 3 0
+	a, err := NewCSR(2, 3, []int{0, 2, 3}, []int{0, 2, 1}, []float64{1, 2, 3})
+	if err != nil {
+		log.Fatal(err)
+	}
+	x, y := mat.NewVecDense(3, []float64{1, 10, 100}), mat.NewVecDense(2, nil)
+	k := NewMul(y, a, x) // y += A·x
+	k.Forward()
+	fmt.Println(y.RawVector().Data)
+
+	gy, gx := mat.NewVecDense(2, []float64{1, -1}), mat.NewVecDense(3, nil)
+	ga := a.With(make([]float64, a.NNZ())) // at the entries of A alone
+	k.Adjoint(NewMul(gy, ga, gx))
+	fmt.Println(y.RawVector().Data, ga.Data, gx.RawVector().Data)
+	// Output:
+	// [201 30]
+	// [0 0] [1 100 -10] [1 -3 2]
+}
+
+// Matrices of a benchmark, with n rows and int32 indices.
+func laplacian(side int) CSR[float64, int32] {
+	n := side * side
+	a := CSR[float64, int32]{Rows: n, Cols: n, Ptr: make([]int32, 1, n+1)}
+	for i := range side {
+		for j := range side {
+			at := i*side + j
+			for _, d := range []struct {
+				ok  bool
+				to  int
+				val float64
+			}{{i > 0, at - side, -1}, {j > 0, at - 1, -1}, {true, at, 4}, {j < side-1, at + 1, -1}, {i < side-1, at + side, -1}} {
+				if d.ok {
+					a.Ind, a.Data = append(a.Ind, int32(d.to)), append(a.Data, d.val)
+				}
+			}
+			a.Ptr = append(a.Ptr, int32(len(a.Ind)))
+		}
+	}
+	return a
+}
+
+// perRow returns a matrix with the given number of entries in each row, the
+// columns being within width of the diagonal, or anywhere if it is 0.
+func perRow(rnd *rand.Rand, n, entries, width int) CSR[float64, int32] {
+	a := CSR[float64, int32]{Rows: n, Cols: n, Ptr: make([]int32, n+1), Ind: make([]int32, n*entries), Data: numbers[float64](rnd, n*entries)}
+	for i := range n {
+		a.Ptr[i+1] = int32((i + 1) * entries)
+		row := a.Ind[i*entries : (i+1)*entries]
+		for q := range row {
+			if width > 0 {
+				row[q] = int32(min(n-1, max(0, i+q-entries/2)))
+			} else {
+				row[q] = int32(rnd.IntN(n))
+			}
+		}
+		slices.Sort(row)
+	}
+	return a
+}
+
+func BenchmarkMulVec(b *testing.B) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for _, m := range []struct {
+		name string
+		a    CSR[float64, int32]
+	}{
+		{"Laplacian", laplacian(1000)},
+		{"banded", perRow(rnd, 1e6, 10, 10)},
+		{"random", perRow(rnd, 1e6, 10, 0)},
+		{"small", perRow(rnd, 1000, 50, 0)},
+	} {
+		n := m.a.Rows
+		bytes := m.a.NNZ()*12 + n*(4+3*8)
+		for _, workers := range []int{1, 2} {
+			k := Mul[float64, int32]{C: matrixOf[float64](rnd, n, 1), A: m.a, B: matrixOf[float64](rnd, n, 1), Workers: workers}
+			g := Mul[float64, int32]{C: matrixOf[float64](rnd, n, 1), A: m.a.With(make([]float64, m.a.NNZ())), B: matrixOf[float64](rnd, n, 1)}
+			gb := g
+			gb.A.Data = nil
+			kb := k
+			kb.C.Data = nil
+			trans := k
+			trans.Trans = true
+			for _, r := range []struct {
+				name string
+				call func()
+			}{
+				{"Forward", k.Forward},
+				{"ForwardTrans", trans.Forward},
+				{"Adjoint", func() { k.Adjoint(g) }},
+				{"AdjointTrans", func() { trans.Adjoint(g) }},
+				{"AdjointB", func() { k.Adjoint(gb) }},
+				{"AdjointBalone", func() { kb.Adjoint(gb) }},
+			} {
+				b.Run(fmt.Sprintf("%s/%s/workers=%d", m.name, r.name, workers), func(b *testing.B) {
+					for b.Loop() {
+						r.call()
+					}
+					reportBytes(b, bytes)
+				})
+			}
+		}
+	}
+}
+
+func BenchmarkMulDense(b *testing.B) {
+	rnd := rand.New(rand.NewPCG(1, 3))
+	a := perRow(rnd, 1000, 50, 0)
+	for _, cols := range []int{4, 64, 1000} {
+		k := Mul[float64, int32]{C: matrixOf[float64](rnd, 1000, cols), A: a, B: matrixOf[float64](rnd, 1000, cols), Workers: 1}
+		g := Mul[float64, int32]{C: matrixOf[float64](rnd, 1000, cols), A: a.With(make([]float64, a.NNZ())), B: matrixOf[float64](rnd, 1000, cols)}
+		trans := k
+		trans.Trans = true
+		flops := 2 * cols * a.NNZ()
+		b.Run(fmt.Sprintf("Forward/%d columns", cols), func(b *testing.B) {
+			for b.Loop() {
+				k.Forward()
+			}
+			reportFlops(b, flops)
+		})
+		b.Run(fmt.Sprintf("Adjoint/%d columns", cols), func(b *testing.B) {
+			for b.Loop() {
+				k.Adjoint(g)
+			}
+			reportFlops(b, 3*flops)
+		})
+		b.Run(fmt.Sprintf("AdjointTrans/%d columns", cols), func(b *testing.B) {
+			for b.Loop() {
+				trans.Adjoint(g)
+			}
+			reportFlops(b, 3*flops)
+		})
+	}
+}
