@@ -22,8 +22,10 @@
 //
 // A loop that writes a slice (AddTo, MulTo, MaxTo, ScaleTo, Axpy, AxpyTo,
 // AffineMax, SubColumn, CenterScale, Exp, ExpSubTo, ExpSubAdd, ExpShiftSum,
-// Log, InvTo, Distances, DiffDots, AddDiffs) writes the same bits on all tiers and machines, but for the sign and
-// payload of a NaN. Products are rounded before they are added to something.
+// Log, InvTo, Distances, DiffDots, AddDiffs, SinCos) writes the same bits on all
+// tiers and machines, but for the sign and payload of a NaN. Products are rounded
+// before they are added to something. Rotate, RotateBack and RotateBackCross fuse
+// them on the vector tiers, which there write the same bits, apart from sums.
 //
 // A loop that reduces (Dot, Sum, SumSquares, SumExp, the sum of ExpShiftSum) adds
 // in an order that depends on the tier, and Dot and SumSquares fuse products on
@@ -42,11 +44,15 @@
 //	Exp       0.75      0.501
 //	          0.9       0.501    (subnormal results)
 //	Log       0.8       0.501
+//	SinCos    1.5       0.501
 //
 // Subnormal arguments and results are exact to the same bounds, underflow is
 // gradual, and exp overflows where the true value does: exp(709.78) is finite.
 // exp(-Inf) = 0, exp(+Inf) = +Inf, log(±0) = -Inf, log(x) = NaN for x < 0,
 // log(+Inf) = +Inf.
+//
+// SinCos is no worse near multiples of π/2, and leaves angles above 2²⁰ to package
+// math.
 //
 // # Matrix products
 //

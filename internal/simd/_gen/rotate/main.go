@@ -1,0 +1,765 @@
+// Command rotate generates the assembly of the chains of plane rotations of
+// package simd, and of the sines and cosines that they take.
+package main
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+func main() {
+	ConstraintExpr("amd64,!noasm")
+	for _, size := range []int{8, 4} {
+		shapes := "for chains and vectors as shape says."
+		function(size, "rotate", "x *T, ldx, steps int, c, s *T, ldc, cols, shape int", "is Rotate or RotateBack "+shapes, func(v vec) {
+			for _, back := range []bool{false, true} {
+				v.shapes(v.mostVectors(false), back, func(chains, n int) { v.rotate(chains, n, back) })
+			}
+		})
+		function(size, "rotateBackCross", "x *T, ldx int, y *T, ldy, steps int, c, s *T, ldc int, sums *T, cols, shape int",
+			"is RotateBackCross "+shapes, func(v vec) { v.shapes(v.mostVectors(true), false, v.rotateCross) })
+		function(size, "sinCos", "sin, cos, x *T, n int, ok *int",
+			"computes sines and cosines, and clears ok if an element is too large for it, infinite or NaN.", vec.sinCos)
+	}
+	emitConstants()
+	Generate()
+}
+
+// function emits name64 or name32, which holds the code of both tiers. In sig, T
+// stands for the type of elements.
+func function(size int, name, sig, doc string, body func(vec)) {
+	name = fmt.Sprint(name, 8*size)
+	TEXT(name, 4 /* NOSPLIT */, "func("+strings.ReplaceAll(sig, "T", fmt.Sprint("float", 8*size))+")")
+	Pragma("noescape")
+	Doc(name + " " + doc)
+	CMPQ(NewDataAddr(Symbol{Name: "·tier"}, 0), Imm(2)) // AVX512
+	JNE(LabelRef("avx2"))
+	body(vec{wide: true, size: size})
+	VZEROUPPER()
+	RET()
+	Label("avx2")
+	body(vec{wide: false, size: size})
+	VZEROUPPER()
+	RET()
+}
+
+// The bits of the parameter shape.
+const (
+	severalChains  = 1 // RotateChains of them, else one
+	severalVectors = 2 // of columns, else one
+	backward       = 4
+)
+
+// mostVectors returns how many vectors of a row, or of a row of each of two
+// matrices, leave registers for the rest.
+func (v vec) mostVectors(two bool) int {
+	switch {
+	case v.wide && two:
+		return 2
+	case v.wide:
+		return 4
+	case two:
+		return 1
+	}
+	return 2
+}
+
+// shapes emits body for each shape of the direction, and takes that which the
+// parameter asks for.
+func (v vec) shapes(most int, back bool, body func(chains, n int)) {
+	for _, several := range []int{0, severalChains} {
+		for _, n := range []int{1, most}[:min(2, most)] {
+			shape, chains := several, 1
+			if several != 0 {
+				chains = 4
+			}
+			if n > 1 {
+				shape |= severalVectors
+			}
+			if back {
+				shape |= backward
+			}
+			next := v.label("next")
+			CMPQ(param("shape"), Imm(uint64(shape)))
+			JNE(LabelRef(next))
+			body(chains, n)
+			VZEROUPPER()
+			RET()
+			Label(next)
+		}
+	}
+}
+
+// labels counts the labels given out, which makes them unique.
+var labels int
+
+func (v vec) label(name string) string {
+	labels++
+	return fmt.Sprint(name, labels)
+}
+
+// A vec emits vector instructions for one tier and type of elements. Operands
+// are in Go's order: sources from last to first, then the destination.
+type vec struct {
+	wide bool // AVX-512, else AVX2
+	size int  // bytes of an element
+}
+
+func param(name string) GPVirtual { return Load(Param(name), GP64()).(GPVirtual) }
+
+// stride loads a number of elements and makes it bytes.
+func (v vec) stride(name string) GPVirtual {
+	r := param(name)
+	if v.size == 8 {
+		SHLQ(U8(3), r)
+	} else {
+		SHLQ(U8(2), r)
+	}
+	return r
+}
+
+func (v vec) reg() VecVirtual {
+	if v.wide {
+		return ZMM()
+	}
+	return YMM()
+}
+
+func (v vec) regs(n int) []VecVirtual {
+	r := make([]VecVirtual, n)
+	for i := range r {
+		r[i] = v.reg()
+	}
+	return r
+}
+
+func (v vec) width() int {
+	if v.wide {
+		return 64
+	}
+	return 32
+}
+
+// pick returns the instruction for the elements.
+func pick[F any](v vec, f64, f32 F) F {
+	if v.size == 8 {
+		return f64
+	}
+	return f32
+}
+
+func (v vec) add(b, a Op, dst Op)       { pick(v, VADDPD, VADDPS)(b, a, dst) }
+func (v vec) mul(b, a Op, dst Op)       { pick(v, VMULPD, VMULPS)(b, a, dst) }
+func (v vec) fmadd231(b, a, dst Op)     { pick(v, VFMADD231PD, VFMADD231PS)(b, a, dst) }   // dst += a·b
+func (v vec) fnmadd231(b, a, dst Op)    { pick(v, VFNMADD231PD, VFNMADD231PS)(b, a, dst) } // dst -= a·b
+func (v vec) fnmadd213(b, a, dst Op)    { pick(v, VFNMADD213PD, VFNMADD213PS)(b, a, dst) } // dst = b - a·dst
+func (v vec) broadcast(m Mem, r Op)     { pick(v, VBROADCASTSD, VBROADCASTSS)(m, r) }
+func (v vec) unpackLow(b, a, dst Op)    { pick(v, VUNPCKLPD, VUNPCKLPS)(b, a, dst) }
+func (v vec) unpackHigh(b, a, dst Op)   { pick(v, VUNPCKHPD, VUNPCKHPS)(b, a, dst) }
+func (v vec) loadScalar(m Mem, r Op)    { pick(v, VMOVSD, VMOVSS)(m, r) }
+func (v vec) storeScalar(r Op, m Mem)   { pick(v, VMOVSD, VMOVSS)(r, m) }
+func (v vec) addScalar(b, a Op, dst Op) { pick(v, VADDSD, VADDSS)(b, a, dst) }
+
+// A mask says which lanes of a row are columns.
+type mask struct {
+	k []Register // AVX-512: an opmask for each vector
+	y Register   // AVX2: a vector of ones and zeros; nil for all lanes
+}
+
+// newMask makes the mask of cols elements in n vectors. Several vectors of AVX2
+// are full.
+func (v vec) newMask(n int) (m mask) {
+	switch {
+	case v.wide:
+		bits := GP64()
+		MOVQ(I32(-1), bits)
+		BZHIQ(param("cols"), bits, bits)
+		for i := range n {
+			k := K()
+			if i > 0 {
+				SHRQ(U8(64/v.size), bits)
+			}
+			KMOVW(bits.As32(), k)
+			m.k = append(m.k, k)
+		}
+	case n == 1:
+		cols := v.stride("cols")
+		NEGQ(cols)
+		base := GP64()
+		LEAQ(NewDataAddr(NewStaticSymbol("rotateOnes"), 32), base)
+		m.y = YMM()
+		VMOVDQU(Mem{Base: base, Index: cols, Scale: 1}, m.y)
+	}
+	return m
+}
+
+func (v vec) load(p Mem, i int, m mask, r VecVirtual) {
+	p.Disp += i * v.width()
+	switch {
+	case v.wide:
+		pick(v, VMOVUPD_Z, VMOVUPS_Z)(p, m.k[i], r)
+	case m.y != nil:
+		pick(v, VMASKMOVPD, VMASKMOVPS)(p, m.y, r)
+	default:
+		VMOVUPS(p, r)
+	}
+}
+
+func (v vec) store(r VecVirtual, p Mem, i int, m mask) {
+	p.Disp += i * v.width()
+	switch {
+	case v.wide:
+		pick(v, VMOVUPD, VMOVUPS)(r, m.k[i], p)
+	case m.y != nil:
+		pick(v, VMASKMOVPD, VMASKMOVPS)(r, m.y, p)
+	default:
+		VMOVUPS(r, p)
+	}
+}
+
+// A row is n vectors of a row of a matrix.
+type row []VecVirtual
+
+func (v vec) loadRow(r row, p Mem, m mask) {
+	for i := range r {
+		v.load(p, i, m, r[i])
+	}
+}
+
+func (v vec) storeRow(r row, p Mem, m mask) {
+	for i := range r {
+		v.store(r[i], p, i, m)
+	}
+}
+
+// turn rotates a pair of rows: kept stays in registers and moving goes on to the
+// next chain. With a row a above b, the way forward keeps b and takes the new a
+// instead, as the next rotation of the chain is of a and the row above; on the
+// way back it is a that was kept, and the new b is. The equations are those of
+// each other but for the names:
+//
+//	forward          back
+//	b' = s·a + c·b   a = s·b' + c·a'   moving <- s·moving + c·kept
+//	a' = c·a - s·b   b = c·b' - s·a'   kept   <- c·moving - s·kept
+func (v vec) turn(kept, moving row, c, s VecVirtual) {
+	for i := range kept {
+		t := v.reg()
+		v.mul(moving[i], c, t)
+		v.mul(moving[i], s, moving[i])
+		v.fmadd231(kept[i], c, moving[i])
+		v.fnmadd213(t, s, kept[i])
+	}
+}
+
+// coefficients are where the sines and cosines of the chains are: those of
+// chain q lie q strides behind those of the first.
+type coefficients struct {
+	c, s, stride, triple GPVirtual
+}
+
+func (v vec) coefficients(chains int) (w coefficients) {
+	w.c, w.s = param("c"), param("s")
+	if chains > 1 {
+		w.stride = v.stride("ldc")
+		w.triple = GP64()
+		LEAQ(Mem{Base: w.stride, Index: w.stride, Scale: 2}, w.triple)
+	}
+	return w
+}
+
+func (w coefficients) at(base GPVirtual, q int) Mem {
+	switch q {
+	case 0:
+		return Mem{Base: base}
+	case 3:
+		return Mem{Base: base, Index: w.triple, Scale: 1}
+	}
+	return Mem{Base: base, Index: w.stride, Scale: uint8(q)}
+}
+
+// skip moves on by a number of steps that is in a register, or by one if it is
+// nil.
+func (v vec) skip(w coefficients, steps Register, back bool) {
+	for _, p := range []GPVirtual{w.c, w.s} {
+		switch {
+		case steps != nil:
+			LEAQ(Mem{Base: p, Index: steps, Scale: uint8(v.size), Disp: -v.size}, p)
+		case back:
+			SUBQ(Imm(uint64(v.size)), p)
+		default:
+			ADDQ(Imm(uint64(v.size)), p)
+		}
+	}
+}
+
+// A strip is n vectors of each row of a matrix.
+type strip struct {
+	vec
+	n      int
+	mask   mask
+	p, ld  GPVirtual // the next row above the chains, and how far rows are apart
+	ahead  GPVirtual // from p to the row that is chains further down
+	kept   []row     // one for each chain
+	moving row
+	chains int
+	back   bool
+}
+
+// newStrip loads the rows that the chains keep at first: on the way forward
+// those at the bottom, on the way back those at the top.
+func (v vec) newStrip(name, ld string, chains, n int, m mask, steps GPVirtual, back bool) *strip {
+	s := &strip{vec: v, n: n, mask: m, chains: chains, back: back}
+	s.p, s.ld = param(name), v.stride(ld)
+	s.moving = v.regs(n)
+	if !back {
+		// From row 0 to row steps.
+		t := GP64()
+		MOVQ(s.ld, t)
+		IMULQ(steps, t)
+		ADDQ(t, s.p)
+	}
+	at := GP64()
+	MOVQ(s.p, at)
+	for range chains {
+		r := row(v.regs(n))
+		v.loadRow(r, Mem{Base: at}, m)
+		s.kept = append(s.kept, r)
+		ADDQ(s.ld, at)
+	}
+	s.ahead = GP64()
+	MOVQ(s.ld, s.ahead)
+	if chains == 4 {
+		SHLQ(U8(2), s.ahead)
+	}
+	if !back {
+		SUBQ(s.ld, s.p)
+	}
+	return s
+}
+
+func (s *strip) above() Mem { return Mem{Base: s.p} }
+func (s *strip) below() Mem { return Mem{Base: s.p, Index: s.ahead, Scale: 1} }
+
+// begin loads the row that moves through the chains in this step.
+func (s *strip) begin() {
+	if s.back {
+		s.loadRow(s.moving, s.below(), s.mask)
+	} else {
+		s.loadRow(s.moving, s.above(), s.mask)
+	}
+}
+
+// end stores it.
+func (s *strip) end() {
+	if s.back {
+		s.storeRow(s.moving, s.above(), s.mask)
+		ADDQ(s.ld, s.p)
+	} else {
+		s.storeRow(s.moving, s.below(), s.mask)
+		SUBQ(s.ld, s.p)
+	}
+}
+
+// finish stores the rows that the chains have kept.
+func (s *strip) finish() {
+	if !s.back {
+		ADDQ(s.ld, s.p)
+	}
+	for _, r := range s.kept {
+		s.storeRow(r, Mem{Base: s.p}, s.mask)
+		ADDQ(s.ld, s.p)
+	}
+}
+
+func (v vec) rotate(chains, n int, back bool) {
+	steps := param("steps")
+	m := v.newMask(n)
+	x := v.newStrip("x", "ldx", chains, n, m, steps, back)
+	w := v.coefficients(chains)
+	if back {
+		v.skip(w, steps, false)
+	}
+	c, s := v.reg(), v.reg()
+	step := v.label("step")
+	Label(step)
+	x.begin()
+	for i := range chains {
+		q := i
+		if back {
+			q = chains - 1 - i
+		}
+		v.broadcast(w.at(w.c, q), c)
+		v.broadcast(w.at(w.s, q), s)
+		v.turn(x.kept[q], x.moving, c, s)
+	}
+	x.end()
+	v.skip(w, nil, back)
+	DECQ(steps)
+	JNZ(LabelRef(step))
+	x.finish()
+}
+
+// rotateCross walks back two matrices, and adds up what the angles have to do
+// with their product.
+func (v vec) rotateCross(chains, n int) {
+	steps := param("steps")
+	m := v.newMask(n)
+	x := v.newStrip("x", "ldx", chains, n, m, steps, true)
+	g := v.newStrip("y", "ldy", chains, n, m, steps, true)
+	w := v.coefficients(chains)
+	sums := param("sums")
+	t := GP64()
+	MOVQ(steps, t)
+	if chains == 4 {
+		SHLQ(U8(2), t)
+	}
+	LEAQ(Mem{Base: sums, Index: t, Scale: uint8(v.size), Disp: -chains * v.size}, sums)
+	v.skip(w, steps, false)
+	step := v.label("step")
+	Label(step)
+	x.begin()
+	g.begin()
+	var terms []VecVirtual
+	for q := chains - 1; q >= 0; q-- {
+		a, b, ga, gb := x.kept[q], x.moving, g.kept[q], g.moving
+		acc := v.reg()
+		v.mul(gb[0], a[0], acc)
+		for i := 1; i < n; i++ {
+			v.fmadd231(gb[i], a[i], acc)
+		}
+		for i := range n {
+			v.fnmadd231(ga[i], b[i], acc)
+		}
+		terms = append(terms, acc)
+		c, s := v.reg(), v.reg()
+		v.broadcast(w.at(w.c, q), c)
+		v.broadcast(w.at(w.s, q), s)
+		v.turn(a, b, c, s)
+		v.turn(ga, gb, c, s)
+		if len(terms) == 2 && chains == 4 && q == 2 {
+			// Sums of chains 2 and 3 alternate from here on.
+			terms = []VecVirtual{v.zip(terms[1], terms[0])}
+		}
+	}
+	x.end()
+	g.end()
+	if chains == 4 {
+		v.addFour(v.zip(terms[2], terms[1]), terms[0], Mem{Base: sums})
+	} else {
+		v.addOne(terms[0], Mem{Base: sums})
+	}
+	SUBQ(Imm(uint64(chains*v.size)), sums)
+	v.skip(w, nil, true)
+	DECQ(steps)
+	JNZ(LabelRef(step))
+	x.finish()
+	g.finish()
+}
+
+// zip returns a vector where sums of pairs of elements of a and of b alternate.
+// It destroys a.
+func (v vec) zip(a, b VecVirtual) VecVirtual {
+	t := v.reg()
+	v.unpackLow(b, a, t)
+	v.unpackHigh(b, a, a)
+	v.add(t, a, a)
+	return a
+}
+
+// half adds the upper half of a vector of 32 bytes or more to the lower one, and
+// returns the sum.
+func (v vec) half(a VecVirtual, bytes int) VecVirtual {
+	if bytes == 64 {
+		t := YMM()
+		VEXTRACTF64X4(Imm(1), a, t)
+		v.add(t, a.AsY(), t)
+		return t
+	}
+	t := XMM()
+	VEXTRACTF128(Imm(1), a.AsY(), t)
+	v.add(t, a.AsX(), t)
+	return t
+}
+
+// addFour adds to four elements of memory the sums over what zip made of the
+// terms of two chains, and of the next two.
+func (v vec) addFour(a, b VecVirtual, m Mem) {
+	if v.size == 4 {
+		t := v.reg()
+		VUNPCKLPD(b, a, t)
+		VUNPCKHPD(b, a, a)
+		v.add(t, a, a)
+		if v.wide {
+			a = v.half(a, 64)
+		}
+		a = v.half(a, 32)
+		v.add(m, a.AsX(), a.AsX())
+		VMOVUPS(a.AsX(), m)
+		return
+	}
+	if v.wide {
+		a, b = v.half(a, 64), v.half(b, 64)
+	}
+	t := YMM()
+	VPERM2F128(Imm(0x20), b.AsY(), a.AsY(), t)
+	VPERM2F128(Imm(0x31), b.AsY(), a.AsY(), a.AsY())
+	v.add(t, a.AsY(), t)
+	v.add(m, t, t)
+	VMOVUPS(t, m)
+}
+
+// addOne adds the sum over a to an element of memory.
+func (v vec) addOne(a VecVirtual, m Mem) {
+	if v.wide {
+		a = v.half(a, 64)
+	}
+	a = v.half(a, 32)
+	t := XMM()
+	VPERMILPD(Imm(1), a.AsX(), t)
+	v.add(t, a.AsX(), a.AsX())
+	if v.size == 4 {
+		VMOVSHDUP(a.AsX(), t)
+		v.addScalar(t, a.AsX(), a.AsX())
+	}
+	v.loadScalar(m, t)
+	v.addScalar(t, a.AsX(), a.AsX())
+	v.storeScalar(a.AsX(), m)
+}
+
+// --- Sines and cosines -----------------------------------------------------
+
+// What each step is for stands in rotate_generic.go.
+
+const (
+	magic = 0x1.8p52
+	most  = 1 << 20
+)
+
+// The numbers of rotate_generic.go.
+var (
+	twoOverPi = 0x1.45f306dc9c883p-1
+	halfPi    = []float64{0x1.921fb544p+0, 0x1.0b4611a6p-34, 0x1.3198a2e037073p-69}
+	sinC      = []float64{
+		-0x1.5555555555549p-3, 0x1.111111110f8a6p-7, -0x1.a01a019c161d5p-13,
+		0x1.71de357b1fe7dp-19, -0x1.ae5e68a2b9cebp-26, 0x1.5d93a5acfd57cp-33,
+	}
+	cosC = []float64{
+		0x1.555555555554cp-5, -0x1.6c16c16c15177p-10, 0x1.a01a019cb159p-16,
+		-0x1.27e4f809c52adp-22, 0x1.1ee9ebdb4b1c4p-29, -0x1.8fae9be8838d4p-37,
+	}
+)
+
+// sinCos computes in float64 whatever the type of the elements.
+func (v vec) sinCos() {
+	loop, whole, begin, done, good := v.label("loop"), v.label("whole"), v.label("body"), v.label("done"), v.label("good")
+	d := vec{wide: v.wide, size: 8}
+	lanes := d.width() / 8
+	sin, cos, x, n, okAt := param("sin"), param("cos"), param("x"), param("n"), param("ok")
+	all := d.reg() // AVX2: ones where all elements so far are in range
+	bad := GP64()
+	XORQ(bad, bad)
+	if !v.wide {
+		VPCMPEQQ(all, all, all)
+	}
+	i, rest := GP64(), GP64()
+	XORQ(i, i)
+	var k, y Register
+	if v.wide {
+		k = K()
+		t := GP64()
+		MOVQ(I32(-1), t)
+		KMOVW(t.As32(), k)
+	} else {
+		y = YMM()
+	}
+	Label(loop)
+	MOVQ(n, rest)
+	SUBQ(i, rest)
+	JLE(LabelRef(done))
+	CMPQ(rest, Imm(uint64(lanes)))
+	JGE(LabelRef(whole))
+	if v.wide {
+		t := GP64()
+		MOVQ(I32(-1), t)
+		SHLXQ(rest, t, t)
+		NOTQ(t)
+		KMOVW(t.As32(), k)
+		JMP(LabelRef(begin))
+		Label(whole)
+		Label(begin)
+	} else {
+		t := GP64()
+		NEGQ(rest)
+		LEAQ(NewDataAddr(NewStaticSymbol("rotateOnes"), 32), t)
+		VMOVDQU(Mem{Base: t, Index: rest, Scale: uint8(v.size)}, y)
+		JMP(LabelRef(begin))
+		Label(whole)
+		LEAQ(NewDataAddr(NewStaticSymbol("rotateOnes"), 0), t)
+		VMOVDQU(Mem{Base: t}, y)
+		Label(begin)
+	}
+	at := func(p Register) Mem { return Mem{Base: p, Index: i, Scale: uint8(v.size)} }
+	load := func() VecVirtual {
+		r := d.reg()
+		switch {
+		case v.wide && v.size == 8:
+			VMOVUPD_Z(at(x), k, r)
+		case v.wide:
+			VCVTPS2PD_Z(at(x), k, r)
+		case v.size == 8:
+			VMASKMOVPD(at(x), y, r)
+		default:
+			VMASKMOVPS(at(x), y.(VecVirtual).AsX(), r.AsX())
+			VCVTPS2PD(r.AsX(), r)
+		}
+		return r
+	}
+	store := func(r VecVirtual, p Register) {
+		switch {
+		case v.wide && v.size == 8:
+			VMOVUPD(r, k, at(p))
+		case v.wide:
+			VCVTPD2PS(r, r.AsY())
+			VMOVUPS(r.AsY(), k, at(p))
+		case v.size == 8:
+			VMASKMOVPD(r, y, at(p))
+		default:
+			VCVTPD2PSY(r, r.AsX())
+			VMASKMOVPS(r.AsX(), y.(VecVirtual).AsX(), at(p))
+		}
+	}
+
+	a := load()
+	abs := d.reg()
+	VANDPD(d.bits(1<<63-1), a, abs)
+	const lessOrEqual = 0x12 // and not NaN
+	if v.wide {
+		in, t := K(), GP64()
+		VCMPPD(Imm(lessOrEqual), d.constant(most), abs, in)
+		KMOVW(in, t.As32())
+		XORQ(Imm(0xff), t)
+		ORQ(t, bad)
+	} else {
+		VCMPPD(Imm(lessOrEqual), d.constant(most), abs, abs)
+		VANDPD(abs, all, all)
+	}
+
+	quadrant, kd := d.reg(), d.reg()
+	VMULPD(d.constant(twoOverPi), a, quadrant)
+	VADDPD(d.constant(magic), quadrant, quadrant)
+	VSUBPD(d.constant(magic), quadrant, kd)
+
+	t, r, e := d.reg(), d.reg(), d.reg()
+	VMULPD(d.constant(halfPi[0]), kd, t)
+	VSUBPD(t, a, a)
+	VMULPD(d.constant(halfPi[1]), kd, t)
+	VSUBPD(t, a, r)
+	VSUBPD(r, a, e)
+	VSUBPD(t, e, e)
+	VMULPD(d.constant(halfPi[2]), kd, t)
+	VSUBPD(e, t, t)
+	VSUBPD(t, r, r)
+
+	z := d.reg()
+	VMULPD(r, r, z)
+	sp, cp := d.reg(), d.reg()
+	VMOVUPD(d.constant(sinC[5]), sp)
+	VMOVUPD(d.constant(cosC[5]), cp)
+	for j := 4; j >= 0; j-- {
+		VMULPD(z, sp, sp)
+		VADDPD(d.constant(sinC[j]), sp, sp)
+		VMULPD(z, cp, cp)
+		VADDPD(d.constant(cosC[j]), cp, cp)
+	}
+	VMULPD(r, z, t)
+	VMULPD(t, sp, sp)
+	VADDPD(r, sp, sp) // sin r
+
+	h, w := d.reg(), d.reg()
+	VMULPD(d.constant(0.5), z, h)
+	VMOVUPD(d.constant(1), w)
+	VSUBPD(h, w, w)
+	VMOVUPD(d.constant(1), t)
+	VSUBPD(w, t, t)
+	VSUBPD(h, t, t)
+	VMULPD(z, z, h)
+	VMULPD(h, cp, cp)
+	VADDPD(t, cp, cp)
+	VADDPD(w, cp, cp) // cos r
+
+	// Bit 0 of the quadrant exchanges the two; bit 1 is the sign of the sine,
+	// bit 1 of the next quadrant that of the cosine.
+	odd, s, c := d.reg(), d.reg(), d.reg()
+	VPSLLQ(Imm(63), quadrant, odd)
+	if v.wide {
+		swap := K()
+		VPMOVQ2M(odd, swap)
+		VBLENDMPD(cp, sp, swap, s)
+		VBLENDMPD(sp, cp, swap, c)
+	} else {
+		VBLENDVPD(odd, cp, sp, s)
+		VBLENDVPD(odd, sp, cp, c)
+	}
+	sign := d.reg()
+	VPSRLQ(Imm(1), quadrant, sign)
+	VPSLLQ(Imm(63), sign, sign)
+	VXORPD(sign, s, s)
+	VXORPD(odd, sign, sign)
+	VXORPD(sign, c, c)
+	store(s, sin)
+	store(c, cos)
+	ADDQ(Imm(uint64(lanes)), i)
+	JMP(LabelRef(loop))
+	Label(done)
+	if !v.wide {
+		VMOVMSKPD(all, bad.As32())
+		XORQ(Imm(0xf), bad)
+	}
+	TESTQ(bad, bad)
+	JZ(LabelRef(good))
+	MOVQ(I32(0), Mem{Base: okAt})
+	Label(good)
+}
+
+// --- Constants -------------------------------------------------------------
+
+// table holds the constants in use, each as often as fills 64 bytes.
+var table struct {
+	offset map[uint64]int
+	values []uint64
+}
+
+// bits returns the float64 constant of the given bits in all lanes, in memory.
+func (v vec) bits(x uint64) Mem {
+	off, ok := table.offset[x]
+	if !ok {
+		if table.offset == nil {
+			table.offset = make(map[uint64]int)
+		}
+		off = 64 * len(table.values)
+		table.offset[x] = off
+		table.values = append(table.values, x)
+	}
+	return NewDataAddr(NewStaticSymbol("rotateConstants"), off)
+}
+
+func (v vec) constant(x float64) Mem { return v.bits(math.Float64bits(x)) }
+
+func emitConstants() {
+	GLOBL("rotateConstants", 8|16 /* RODATA|NOPTR */)
+	for i, x := range table.values {
+		for j := range 8 {
+			DATA(64*i+8*j, U64(x))
+		}
+	}
+	// 32 bytes of ones and then 32 of zeros.
+	GLOBL("rotateOnes", 8|16)
+	for i := range 8 {
+		DATA(8*i, U64(^uint64(0)*uint64(1-i/4)))
+	}
+}

@@ -1,0 +1,97 @@
+package simd
+
+//go:generate go -C _gen run ./rotate -out ../rotate_amd64.s -stubs ../rotate_amd64.go -pkg simd
+
+// Plane rotations of the rows of a matrix. A rotation of a row a and the row b
+// below it is
+//
+//	a' = c·a - s·b,  b' = s·a + c·b
+//
+// and a chain of rotations goes up by one row in each step, so that the row
+// which two of them share stays in registers. Several chains go up together,
+// each one step and one row behind the one before it: what leaves a chain at the
+// bottom enters the next. So a row is loaded and stored once for all chains.
+
+// RotateChains is how many chains go together, if not a single one does.
+const RotateChains = 4
+
+const (
+	badChains  = "simd: number of chains neither 1 nor RotateChains"
+	badSteps   = "simd: steps < 0"
+	shortC     = "simd: insufficient length of c or s"
+	shortG     = "simd: insufficient length of g"
+	badLdG     = "simd: bad leading dimension of g"
+	shortSums  = "simd: insufficient length of sums"
+	rotateMost = 1024 // steps that a call of assembly takes
+)
+
+// Rotate applies chains of rotations to the rows 0, ..., steps+chains-1 of x,
+// each of which has cols elements and begins at a multiple of ldx. In this order,
+// for
+//
+//	p = 0, ..., steps-1,  q = 0, ..., chains-1
+//
+// it rotates rows i = steps-1-p+q and i+1 by c[q*ldc+p] and s[q*ldc+p].
+func Rotate[T Float](x []T, ldx, cols, chains, steps int, c, s []T, ldc int) {
+	if checkRotate(len(x), ldx, cols, chains, steps, min(len(c), len(s)), ldc) {
+		rotate(x, ldx, cols, chains, steps, c, s, ldc, false)
+	}
+}
+
+// RotateBack undoes Rotate: in the opposite order, it applies the rotations with
+// s negated.
+func RotateBack[T Float](x []T, ldx, cols, chains, steps int, c, s []T, ldc int) {
+	if checkRotate(len(x), ldx, cols, chains, steps, min(len(c), len(s)), ldc) {
+		rotate(x, ldx, cols, chains, steps, c, s, ldc, true)
+	}
+}
+
+// RotateBackCross does what RotateBack does to x and to g, and before each
+// rotation adds to sums[p*chains+q]
+//
+//	Σ_j x[i,j]·g[i+1,j] - x[i+1,j]·g[i,j].
+func RotateBackCross[T Float](x []T, ldx int, g []T, ldg, cols, chains, steps int, c, s []T, ldc int, sums []T) {
+	if !checkRotate(len(x), ldx, cols, chains, steps, min(len(c), len(s)), ldc) {
+		return
+	}
+	switch {
+	case ldg < cols:
+		panic(badLdG)
+	case len(g) < cols || (len(g)-cols)/ldg < steps+chains-1:
+		panic(shortG)
+	case len(sums)/chains < steps:
+		panic(shortSums)
+	}
+	rotateBackCross(x, ldx, g, ldg, cols, chains, steps, c, s, ldc, sums)
+}
+
+// checkRotate reports whether there is something to do.
+func checkRotate(lenX, ldx, cols, chains, steps, lenC, ldc int) bool {
+	switch {
+	case chains != 1 && chains != RotateChains:
+		panic(badChains)
+	case steps < 0:
+		panic(badSteps)
+	case cols < 0:
+		panic(badN)
+	case ldx < max(1, cols):
+		panic(badLdX)
+	case cols == 0 || steps == 0:
+		return false
+	case lenX < cols || (lenX-cols)/ldx < steps+chains-1:
+		panic(shortX)
+	case lenC < steps || chains > 1 && (ldc < 0 || (lenC-steps)/(chains-1) < ldc):
+		panic(shortC)
+	}
+	return true
+}
+
+// SinCos computes the sines and cosines of x, in radians. They are within 1.5
+// units in the last place, and the same bits on all tiers. Those of infinities
+// are NaN.
+func SinCos[T Float](sin, cos, x []T) {
+	if len(sin) != len(x) || len(cos) != len(x) {
+		panic(badLength)
+	}
+	sinCos(sin, cos, x)
+}

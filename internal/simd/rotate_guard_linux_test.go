@@ -1,0 +1,44 @@
+package simd
+
+import "testing"
+
+// Rotations neither read nor write past the ends of their operands, which lie
+// against pages that fault.
+func TestRotateGuardPages(t *testing.T) {
+	forEachTier(t, func(t *testing.T) {
+		testRotateGuardPages[float64](t)
+		testRotateGuardPages[float32](t)
+	})
+}
+
+func testRotateGuardPages[T Float](t *testing.T) {
+	pages := [][]T{guarded[T](t), guarded[T](t), guarded[T](t), guarded[T](t), guarded[T](t)}
+	for _, atEnd := range []bool{false, true} {
+		part := func(page, n int) []T {
+			if p := pages[page]; atEnd {
+				return p[len(p)-n:]
+			}
+			return pages[page][:n:n]
+		}
+		for _, chains := range []int{1, RotateChains} {
+			for steps := 1; steps <= 3; steps++ {
+				for cols := 1; cols <= 70; cols++ {
+					x, g := part(0, (steps+chains)*cols), part(1, (steps+chains)*cols)
+					c, s, sums := part(2, chains*steps), part(3, chains*steps), part(4, chains*steps)
+					clear(s)
+					Rotate(x, cols, cols, chains, steps, c, s, steps)
+					RotateBack(x, cols, cols, chains, steps, c, s, steps)
+					RotateBackCross(x, cols, g, cols, cols, chains, steps, c, s, steps, sums)
+				}
+			}
+		}
+		for n := range 40 {
+			SinCos(part(0, n), part(1, n), part(2, n))
+			for _, p := range pages[:3] {
+				for i := range p {
+					p[i] = 1
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,127 @@
+//go:build amd64 && !noasm
+
+package simd
+
+// The bits of the last parameter of the assembly.
+const (
+	severalChains  = 1 // RotateChains of them, else one
+	severalVectors = 2 // four vectors of columns on AVX-512, two on AVX2; else one
+	rotatesBack    = 4
+)
+
+// tileOf returns how many of cols columns the next call takes, and of what shape
+// it is. Several vectors are whole on AVX2; on AVX-512 the last ones may be
+// empty.
+func tileOf[T Float](cols, chains, vectors int) (n, shape int) {
+	if chains > 1 {
+		shape = severalChains
+	}
+	vl := lanes[T]()
+	least := vectors * vl
+	if tier == AVX512 {
+		least = vectors/2*vl + 1
+	}
+	if vectors > 1 && cols >= least {
+		return min(cols, vectors*vl), shape | severalVectors
+	}
+	return min(cols, vl), shape
+}
+
+func rotate[T Float](x []T, ldx, cols, chains, steps int, c, s []T, ldc int, back bool) {
+	if tier == Generic {
+		if back {
+			genericRotateBack(x, ldx, cols, chains, steps, c, s, ldc)
+		} else {
+			genericRotate(x, ldx, cols, chains, steps, c, s, ldc)
+		}
+		return
+	}
+	vectors := 2
+	if tier == AVX512 {
+		vectors = 4
+	}
+	var n, shape int
+	for j := 0; j < cols; j += n {
+		n, shape = tileOf[T](cols-j, chains, vectors)
+		if back {
+			shape |= rotatesBack
+		}
+		for done := 0; done < steps; done += rotateMost {
+			p, m := part(steps, done, back)
+			rotateTile(&x[(steps-p-m)*ldx+j], ldx, m, &c[p], &s[p], ldc, n, shape)
+		}
+	}
+}
+
+func rotateBackCross[T Float](x []T, ldx int, g []T, ldg, cols, chains, steps int, c, s []T, ldc int, sums []T) {
+	if tier == Generic {
+		genericRotateBackCross(x, ldx, g, ldg, cols, chains, steps, c, s, ldc, sums)
+		return
+	}
+	vectors := 1
+	if tier == AVX512 {
+		vectors = 2
+	}
+	var n, shape int
+	for j := 0; j < cols; j += n {
+		n, shape = tileOf[T](cols-j, chains, vectors)
+		for done := 0; done < steps; done += rotateMost {
+			p, m := part(steps, done, true)
+			row := steps - p - m
+			rotateBackCrossTile(&x[row*ldx+j], ldx, &g[row*ldg+j], ldg, m, &c[p], &s[p], ldc, &sums[p*chains], n, shape)
+		}
+	}
+}
+
+// part returns the first step and the number of steps of a call, when some are
+// done.
+func part(steps, done int, back bool) (first, n int) {
+	n = min(rotateMost, steps-done)
+	if back {
+		return steps - done - n, n
+	}
+	return done, n
+}
+
+func sinCos[T Float](sin, cos, x []T) {
+	if tier == Generic {
+		genericSinCos(sin, cos, x)
+		return
+	}
+	const most = 1 << 10 // few are done again where one is too large
+	for i := 0; i < len(x); i += most {
+		n := min(most, len(x)-i)
+		if !sinCosTile(&sin[i], &cos[i], &x[i], n) {
+			genericSinCos(sin[i:i+n], cos[i:i+n], x[i:i+n])
+		}
+	}
+}
+
+// The calls of assembly.
+
+func rotateTile[T Float](x *T, ldx, steps int, c, s *T, ldc, cols, shape int) {
+	if is64[T]() {
+		rotate64(f64(x), ldx, steps, f64(c), f64(s), ldc, cols, shape)
+	} else {
+		rotate32(f32(x), ldx, steps, f32(c), f32(s), ldc, cols, shape)
+	}
+}
+
+func rotateBackCrossTile[T Float](x *T, ldx int, g *T, ldg, steps int, c, s *T, ldc int, sums *T, cols, shape int) {
+	if is64[T]() {
+		rotateBackCross64(f64(x), ldx, f64(g), ldg, steps, f64(c), f64(s), ldc, f64(sums), cols, shape)
+	} else {
+		rotateBackCross32(f32(x), ldx, f32(g), ldg, steps, f32(c), f32(s), ldc, f32(sums), cols, shape)
+	}
+}
+
+// sinCosTile reports whether no element was too large.
+func sinCosTile[T Float](sin, cos, x *T, n int) bool {
+	ok := 1
+	if is64[T]() {
+		sinCos64(f64(sin), f64(cos), f64(x), n, &ok)
+	} else {
+		sinCos32(f32(sin), f32(cos), f32(x), n, &ok)
+	}
+	return ok != 0
+}
