@@ -1,12 +1,17 @@
 package main
 
 import (
+	"fmt"
 	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"revnum/benchmarks/internal/adbench"
 	"revnum/internal/outfile"
+	"revnum/revmodels/ba"
 )
 
 func newGen() *cobra.Command {
@@ -16,7 +21,7 @@ func newGen() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	gen.AddCommand(newGenGMM())
+	gen.AddCommand(newGenGMM(), newGenBA())
 	return gen
 }
 
@@ -51,5 +56,69 @@ normal, means uniform in [0, 1), the prior has gamma 1 and m 0.`,
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed; the same one gives the same problem everywhere")
 	cmd.Flags().StringVarP(&out, "out", "o", "-", "`file` to write to, - for standard output")
 	cmd.Flags().BoolVar(&replicate, "rep", false, "write one point, to stand for all n (adbench's -rep)")
+	return cmd
+}
+
+// layouts are the kinds of problems that gen ba draws, in the order of
+// ba.Layout.
+var layouts = []string{"ring", "city"}
+
+func newGenBA() *cobra.Command {
+	var kind, out, truth string
+	var seed uint64
+	opts := new(ba.GenerateOptions)
+	cmd := &cobra.Command{
+		Use:   "ba",
+		Short: "Draw a bundle adjustment problem of which the solution is known",
+		Long: `ba draws cameras, points and what the cameras see of them, and writes them as a
+problem of Bundle Adjustment in the Large (BAL), compressed where the name of
+the file ends in .gz.
+
+  ring   the cameras stand around one thing and look at it
+  city   the cameras drive through streets along houses, which hide what is
+         behind them
+
+One camera takes all pictures, of 1024 by 768 pixels. A point is seen two times
+at least, from near places. The features have noise and outliers, and cameras and
+points have errors to start from; --truth writes the same problem without any of
+these.`,
+		Example: `  go run ./benchmarks gen ba --kind city --cameras 100 --points 20000 --observations 100000 -o city.txt.gz`,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			layout := slices.Index(layouts, kind)
+			if layout < 0 {
+				return fmt.Errorf("--kind: expected one of %s, found %q", strings.Join(layouts, ", "), kind)
+			}
+			opts.Layout = ba.Layout(layout)
+			opts.Src = rand.NewPCG(seed, 0)
+			floats := 12*float64(opts.Observations) + 8*float64(opts.Points)
+			if err := adbench.CheckMemory(uint64(max(0, floats)), "the problem"); err != nil {
+				return err
+			}
+			start, exact, err := ba.Generate(opts)
+			if err != nil {
+				return err
+			}
+			if truth != "" {
+				if err := ba.WriteFile(truth, exact); err != nil {
+					return err
+				}
+			}
+			if out == "-" {
+				return ba.WriteBAL(cmd.OutOrStdout(), start)
+			}
+			return ba.WriteFile(out, start)
+		},
+	}
+	cmd.Flags().StringVar(&kind, "kind", layouts[0], strings.Join(layouts, ", "))
+	cmd.Flags().IntVar(&opts.Cameras, "cameras", 100, "number of cameras")
+	cmd.Flags().IntVar(&opts.Points, "points", 20000, "number of points")
+	cmd.Flags().IntVar(&opts.Observations, "observations", 100000, "number of observations, two a point at least")
+	cmd.Flags().Float64Var(&opts.Noise, "noise", 0.5, "standard deviation of the features, in pixels")
+	cmd.Flags().Float64Var(&opts.Outliers, "outliers", 0, "fraction of the observations that are anywhere in the picture")
+	cmd.Flags().Float64Var(&opts.Start, "start", 0.01, "relative size of the errors of cameras and points")
+	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed; the same one gives the same problem")
+	cmd.Flags().StringVarP(&out, "out", "o", "-", "`file` to write to, - for standard output")
+	cmd.Flags().StringVar(&truth, "truth", "", "`file` to write the solution to")
 	return cmd
 }
