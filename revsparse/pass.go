@@ -86,7 +86,7 @@ type scratch[T Scalar] struct {
 }
 
 const (
-	panel       = 64      // columns that are worked on at a time
+	panel       = 128     // columns that are worked on at a time at most
 	blockWork   = 1 << 14 // entries and rows of a block
 	mostBlocks  = 64
 	mostWindows = 8
@@ -143,11 +143,22 @@ func (j *job[T, I]) allRows(cols int) {
 	}
 	j.sums = workspace.Zeros(j.sums, j.blocks)
 	j.step = stepColumns
-	for j.lo = 0; j.lo < cols; j.lo += panel {
-		j.hi = min(j.lo+panel, cols)
+	for j.lo = 0; j.lo < cols; j.lo = j.hi {
+		j.hi = j.lo + panelCols[T](cols-j.lo)
 		parallel.Run(workers, j.blocks, j)
 	}
 	j.addSums()
+}
+
+// panelCols returns how many of n columns are worked on at a time.
+func panelCols[T Scalar](n int) int {
+	switch any(T(0)).(type) {
+	case float64:
+		return simd.SparseCols[float64](n)
+	case float32:
+		return simd.SparseCols[float32](n)
+	}
+	return min(n, panel)
 }
 
 func (j *job[T, I]) addSums() {
@@ -164,29 +175,121 @@ func (j *job[T, I]) rows(s *scratch[T], block int) {
 	p := &j.p
 	r0, r1 := j.cut(block), j.cut(block+1)
 	cols := j.hi - j.lo
-	gather := p.out.Data != nil || p.sum != nil
+	var u []T
+	if p.u.Data != nil {
+		u = p.u.Data[j.lo:]
+	}
+	r := row[T, I]{alpha: p.alpha, gamma: p.gamma, u: u, ldu: p.u.Stride, flip: p.flip}
+	if p.subOut && !isFixed[T]() {
+		r.alpha = -r.alpha
+	}
+	r.subtract = p.subOut && isFixed[T]()
 	for i := r0; i < r1; i++ {
 		b, e := int(p.a.Ptr[i]), int(p.a.Ptr[i+1])
 		if b == e {
 			continue
 		}
-		ind := p.a.Ind[b:e]
-		if gather {
-			t := s.s[:cols]
-			gatherRows(s, t, p.a.Data[b:e], ind, p.u, j.lo, p.flip)
-			if p.out.Data != nil {
-				addTo(part(p.out, i, j.lo, cols), p.alpha, t, p.subOut)
-			}
-			if p.sum != nil {
-				j.sums[block] += dotConj(part(p.v, i, j.lo, cols), t, p.flip)
+		r.ind = p.a.Ind[b:e]
+		if p.ga != nil {
+			r.ga = p.ga[b:e]
+		}
+		if p.v.Data != nil {
+			r.v = part(p.v, i, j.lo, cols)
+		}
+		if p.out.Data != nil {
+			r.out = part(p.out, i, j.lo, cols)
+		}
+		if p.out.Data != nil || p.sum != nil {
+			r.a = p.a.Data[b:e]
+		}
+		if r.a == nil || p.sum == nil && !isComplex[T]() && e-b <= simd.SparseEntries {
+			r.run(s)
+			continue
+		}
+		// The sum wants s_i before it is multiplied by alpha, and a row that is long
+		// is done in parts.
+		out, alpha, subtract := r.out, r.alpha, r.subtract
+		r.out, r.alpha, r.subtract = s.s[:cols], one[T](), false
+		clear(r.out)
+		r.run(s)
+		if out != nil {
+			addTo(out, alpha, r.out, subtract)
+		}
+		if p.sum != nil {
+			j.sums[block] += dotConj(r.v, r.out, p.flip)
+		}
+		r.out, r.alpha, r.subtract = out, alpha, subtract
+	}
+}
+
+// A row is what a pass does for a row of a, where it has entries: out and a, or
+// ga and v, may be nil. Element c of u_j is u[j*ldu+c]. Over complex128, alpha is 1.
+type row[T Scalar, I Index] struct {
+	out, a, ga, v, u []T
+	ind              []I
+	ldu              int
+	alpha, gamma     T
+	subtract, flip   bool
+}
+
+func (r *row[T, I]) run(s *scratch[T]) {
+	switch r := any(r).(type) {
+	case *row[float64, I]:
+		vectorRow(r)
+	case *row[float32, I]:
+		vectorRow(r)
+	case *row[fixed.Q43, I]:
+		fixedRow(r, s.exact[:len(r.out)])
+	case *row[complex128, I]:
+		complexRow(r)
+	}
+}
+
+func vectorRow[T rev.Float, I Index](r *row[T, I]) {
+	switch {
+	case r.ga == nil:
+		simd.SparseRow(r.out, r.alpha, r.a, r.ind, r.u, r.ldu)
+	case r.out == nil:
+		simd.SparseDots(r.ga, r.gamma, r.v, r.ind, r.u, r.ldu)
+	default:
+		simd.SparseRowDots(r.out, r.alpha, r.a, r.ga, r.gamma, r.v, r.ind, r.u, r.ldu)
+	}
+}
+
+func fixedRow[I Index](r *row[fixed.Q43, I], sums []fixed.Accumulator) {
+	clear(sums)
+	for q, i := range r.ind {
+		at := int(i) * r.ldu
+		if r.out != nil {
+			for c, y := range r.u[at : at+len(sums)] {
+				sums[c].AddMul(r.a[q], y)
 			}
 		}
-		if p.ga != nil {
-			ga := p.ga[b:e]
-			v := part(p.v, i, j.lo, cols)
-			for q, c := range ind {
-				ga[q] += mul(p.gamma, dotConj(v, part(p.u, int(c), j.lo, cols), p.flip))
+		if r.ga != nil {
+			r.ga[q] += r.gamma.Mul(fixed.Dot(r.v, r.u[at:at+len(r.v)]))
+		}
+	}
+	for c := range sums {
+		x := r.alpha.Mul(sums[c].Round())
+		if r.subtract {
+			x = -x
+		}
+		r.out[c] += x
+	}
+}
+
+func complexRow[I Index](r *row[complex128, I]) {
+	for q, i := range r.ind {
+		at := int(i) * r.ldu
+		if r.out != nil {
+			x := r.a[q]
+			if r.flip {
+				x = conj(x)
 			}
+			axpy(x, r.u[at:at+len(r.out)], r.out)
+		}
+		if r.ga != nil {
+			r.ga[q] += r.gamma * dotConj(r.v, r.u[at:at+len(r.v)], r.flip)
 		}
 	}
 }
@@ -200,31 +303,6 @@ func (p *pass[T, I]) dense() [4]*rev.General[T] {
 func part[T any](m rev.General[T], i, lo, n int) []T {
 	at := i*m.Stride + lo
 	return m.Data[at : at+n : at+n]
-}
-
-// gatherRows computes t = Σ_q a_q·u_(ind_q), of the columns from lo on.
-func gatherRows[T Scalar, I Index](s *scratch[T], t, a []T, ind []I, u rev.General[T], lo int, flip bool) {
-	if isFixed[T]() {
-		sums := s.exact[:len(t)]
-		clear(sums)
-		for q, x := range q43(a) {
-			for c, y := range q43(part(u, int(ind[q]), lo, len(t))) {
-				sums[c].AddMul(x, y)
-			}
-		}
-		f := q43(t)
-		for c := range sums {
-			f[c] = sums[c].Round()
-		}
-		return
-	}
-	clear(t)
-	for q, x := range a {
-		if flip {
-			x = conj(x)
-		}
-		axpy(x, part(u, int(ind[q]), lo, len(t)), t)
-	}
 }
 
 // axpy computes y += x·alpha.
