@@ -22,14 +22,16 @@
 //
 // A loop that writes a slice (AddTo, MulTo, MaxTo, ScaleTo, Axpy, AxpyTo,
 // AffineMax, SubColumn, CenterScale, Exp, ExpSubTo, ExpSubAdd, ExpShiftSum,
-// Log, InvTo, Distances, DiffDots, AddDiffs, SinCos) writes the same bits on all
-// tiers and machines, but for the sign and payload of a NaN. Products are rounded
-// before they are added to something. Rotate, RotateBack and RotateBackCross fuse
-// them on the vector tiers, which there write the same bits, apart from sums.
+// Log, SinCos) writes the same bits on all tiers and machines, but for the sign
+// and payload of a NaN. Products are rounded before they are added to something.
+// Rotate, RotateBack and RotateBackCross fuse them on the vector tiers, which
+// there write the same bits, apart from sums. The loops over pairs (Distances,
+// InvDistances, DiffDots, AddDiffs, KindAffine, KindInvDistances) fuse them too,
+// and differ between tiers.
 //
-// A loop that reduces (Dot, Sum, SumSquares, SumExp, the sum of ExpShiftSum) adds
-// in an order that depends on the tier, and Dot and SumSquares fuse products on
-// the vector tiers: between tiers their results differ by rounding, within
+// A loop that reduces (Dot, Sum, SumSquares, KindSums, KindDistances, SumExp, the
+// sum of ExpShiftSum) adds in an order that depends on the tier, and fuses
+// products on the vector tiers: between tiers their results differ by rounding, within
 // n·ε·Σ|terms|. On one tier they depend on the arguments alone, not on the
 // address or the number of workers. Max rounds nothing, and is the same on all.
 // float32 is summed in float32, but for exponentials, which are summed in

@@ -53,16 +53,16 @@ func centerScale64(n int, dst *float64, ldd int, x *float64, ldx int, c *float64
 func centerScale32(n int, dst *float32, ldd int, x *float32, ldx int, c *float32, s *float32, rows int)
 
 //go:noescape
-func invTo64(dst *float64, x *float64, n int)
-
-//go:noescape
-func invTo32(dst *float32, x *float32, n int)
-
-//go:noescape
 func distances64(n int, dst *float64, x *float64, ldx int, c *float64, rows int)
 
 //go:noescape
 func distances32(n int, dst *float32, x *float32, ldx int, c *float32, rows int)
+
+//go:noescape
+func invDistances64(n int, dst *float64, x *float64, ldx int, c *float64, rows int)
+
+//go:noescape
+func invDistances32(n int, dst *float32, x *float32, ldx int, c *float32, rows int)
 
 //go:noescape
 func diffDots64(n int, dst *float64, x *float64, ld int, c *float64, y *float64, e *float64, rows int)
@@ -71,10 +71,34 @@ func diffDots64(n int, dst *float64, x *float64, ld int, c *float64, y *float64,
 func diffDots32(n int, dst *float32, x *float32, ld int, c *float32, y *float32, e *float32, rows int)
 
 //go:noescape
-func addDiffs64(n int, dst *float64, x *float64, ld int, c *float64, w *float64, sums *float64, rows int)
+func addDiffs64(n int, dst *float64, x *float64, ld int, c *float64, w *float64, ldw int, sums *float64, rows int)
 
 //go:noescape
-func addDiffs32(n int, dst *float32, x *float32, ld int, c *float32, w *float32, sums *float32, rows int)
+func addDiffs32(n int, dst *float32, x *float32, ld int, c *float32, w *float32, ldw int, sums *float32, rows int)
+
+//go:noescape
+func kindSums64(n int, x *float64, bits0 *byte, bits1 *byte, origin *float64, sums *float64)
+
+//go:noescape
+func kindSums32(n int, x *float32, bits0 *byte, bits1 *byte, origin *float32, sums *float32)
+
+//go:noescape
+func kindAffine64(n int, dst *float64, x *float64, bits0 *byte, bits1 *byte, add *float64, mul *float64)
+
+//go:noescape
+func kindAffine32(n int, dst *float32, x *float32, bits0 *byte, bits1 *byte, add *float32, mul *float32)
+
+//go:noescape
+func kindDistances64(n int, x *float64, ldx int, c *float64, rows int, bits0 *byte, bits1 *byte, origin *float64, sums *float64)
+
+//go:noescape
+func kindDistances32(n int, x *float32, ldx int, c *float32, rows int, bits0 *byte, bits1 *byte, origin *float32, sums *float32)
+
+//go:noescape
+func kindInvDistances64(n int, dst *float64, x *float64, ldx int, c *float64, rows int, bits0 *byte, bits1 *byte, add *float64, mul *float64)
+
+//go:noescape
+func kindInvDistances32(n int, dst *float32, x *float32, ldx int, c *float32, rows int, bits0 *byte, bits1 *byte, add *float32, mul *float32)
 
 //go:noescape
 func dot64(x *float64, y *float64, n int) float64

@@ -2416,656 +2416,1285 @@ done168:
 	VZEROUPPER
 	RET
 
-// func invTo64(dst *float64, x *float64, n int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·invTo64(SB), NOSPLIT, $0-24
-	CMPQ    ·tier+0(SB), $0x02
-	JNE     avx2
-	CMPQ    n+16(FP), $0x04
-	JLE     avx2
-	MOVQ    dst+0(FP), AX
-	MOVQ    x+8(FP), CX
-	MOVQ    n+16(FP), DX
-	VPXORQ  Z0, Z0, Z0
-	VMOVUPS constants<>+0(SB), Z1
-	XORQ    BX, BX
-	LEAQ    -32(DX), SI
-	TESTQ   SI, SI
-	JL      oneTest171
+// func distances64(n int, dst *float64, x *float64, ldx int, c *float64, rows int)
+// Requires: AVX, AVX512F, BMI2, FMA3
+TEXT ·distances64(SB), NOSPLIT, $0-48
+	CMPQ  ·tier+0(SB), $0x02
+	JNE   avx2
+	CMPQ  n+0(FP), $0x04
+	JLE   avx2
+	MOVQ  dst+8(FP), AX
+	MOVQ  n+0(FP), CX
+	MOVQ  x+16(FP), DX
+	MOVQ  ldx+24(FP), BX
+	MOVQ  c+32(FP), SI
+	SHLQ  $0x03, BX
+	XORQ  DI, DI
+	LEAQ  -32(CX), R8
+	TESTQ R8, R8
+	JL    oneTest171
 
 many169:
-	VMOVUPS (CX)(BX*8), Z2
-	VDIVPD  Z2, Z1, Z3
-	VCMPPD  $0x00, Z0, Z2, K1
-	VMOVUPD Z0, K1, Z3
-	VMOVUPS Z3, (AX)(BX*8)
-	VMOVUPS 64(CX)(BX*8), Z2
-	VDIVPD  Z2, Z1, Z3
-	VCMPPD  $0x00, Z0, Z2, K1
-	VMOVUPD Z0, K1, Z3
-	VMOVUPS Z3, 64(AX)(BX*8)
-	VMOVUPS 128(CX)(BX*8), Z2
-	VDIVPD  Z2, Z1, Z3
-	VCMPPD  $0x00, Z0, Z2, K1
-	VMOVUPD Z0, K1, Z3
-	VMOVUPS Z3, 128(AX)(BX*8)
-	VMOVUPS 192(CX)(BX*8), Z2
-	VDIVPD  Z2, Z1, Z3
-	VCMPPD  $0x00, Z0, Z2, K1
-	VMOVUPD Z0, K1, Z3
-	VMOVUPS Z3, 192(AX)(BX*8)
-	ADDQ    $0x20, BX
-	CMPQ    BX, SI
-	JLE     many169
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	XORQ   R9, R9
+	MOVQ   DX, R10
+
+row174:
+	VBROADCASTSD (SI)(R9*8), Z4
+	VMOVUPS      (R10)(DI*8), Z5
+	VSUBPD       Z4, Z5, Z5
+	VFMADD231PD  Z5, Z5, Z0
+	VMOVUPS      64(R10)(DI*8), Z5
+	VSUBPD       Z4, Z5, Z5
+	VFMADD231PD  Z5, Z5, Z1
+	VMOVUPS      128(R10)(DI*8), Z5
+	VSUBPD       Z4, Z5, Z5
+	VFMADD231PD  Z5, Z5, Z2
+	VMOVUPS      192(R10)(DI*8), Z5
+	VSUBPD       Z4, Z5, Z5
+	VFMADD231PD  Z5, Z5, Z3
+	ADDQ         BX, R10
+	INCQ         R9
+	CMPQ         R9, rows+40(FP)
+	JL           row174
+	VRSQRT14PD   Z0, Z4
+	VMULPD       Z0, Z4, Z5
+	VMOVUPS      constants<>+0(SB), Z8
+	VFNMADD231PD Z4, Z5, Z8
+	VMOVUPS      constants<>+64(SB), Z4
+	VFMADD213PD  constants<>+128(SB), Z8, Z4
+	VFMADD213PD  constants<>+192(SB), Z8, Z4
+	VMULPD       Z8, Z4, Z4
+	VFMADD231PD  Z5, Z4, Z5
+	VFIXUPIMMPD  $0x00, constants<>+256(SB), Z0, Z5
+	VMOVUPS      Z5, (AX)(DI*8)
+	VRSQRT14PD   Z1, Z4
+	VMULPD       Z1, Z4, Z5
+	VMOVUPS      constants<>+0(SB), Z8
+	VFNMADD231PD Z4, Z5, Z8
+	VMOVUPS      constants<>+64(SB), Z4
+	VFMADD213PD  constants<>+128(SB), Z8, Z4
+	VFMADD213PD  constants<>+192(SB), Z8, Z4
+	VMULPD       Z8, Z4, Z4
+	VFMADD231PD  Z5, Z4, Z5
+	VFIXUPIMMPD  $0x00, constants<>+256(SB), Z1, Z5
+	VMOVUPS      Z5, 64(AX)(DI*8)
+	VRSQRT14PD   Z2, Z4
+	VMULPD       Z2, Z4, Z5
+	VMOVUPS      constants<>+0(SB), Z8
+	VFNMADD231PD Z4, Z5, Z8
+	VMOVUPS      constants<>+64(SB), Z4
+	VFMADD213PD  constants<>+128(SB), Z8, Z4
+	VFMADD213PD  constants<>+192(SB), Z8, Z4
+	VMULPD       Z8, Z4, Z4
+	VFMADD231PD  Z5, Z4, Z5
+	VFIXUPIMMPD  $0x00, constants<>+256(SB), Z2, Z5
+	VMOVUPS      Z5, 128(AX)(DI*8)
+	VRSQRT14PD   Z3, Z4
+	VMULPD       Z3, Z4, Z5
+	VMOVUPS      constants<>+0(SB), Z8
+	VFNMADD231PD Z4, Z5, Z8
+	VMOVUPS      constants<>+64(SB), Z4
+	VFMADD213PD  constants<>+128(SB), Z8, Z4
+	VFMADD213PD  constants<>+192(SB), Z8, Z4
+	VMULPD       Z8, Z4, Z4
+	VFMADD231PD  Z5, Z4, Z5
+	VFIXUPIMMPD  $0x00, constants<>+256(SB), Z3, Z5
+	VMOVUPS      Z5, 192(AX)(DI*8)
+	ADDQ         $0x20, DI
+	CMPQ         DI, R8
+	JLE          many169
 
 oneTest171:
-	LEAQ -8(DX), SI
-	CMPQ BX, SI
+	LEAQ -8(CX), R8
+	CMPQ DI, R8
 	JG   tail172
 
 one170:
-	VMOVUPS (CX)(BX*8), Z2
-	VDIVPD  Z2, Z1, Z3
-	VCMPPD  $0x00, Z0, Z2, K1
-	VMOVUPD Z0, K1, Z3
-	VMOVUPS Z3, (AX)(BX*8)
-	ADDQ    $0x08, BX
-	CMPQ    BX, SI
-	JLE     one170
+	VPXORQ Z6, Z6, Z6
+	XORQ   R9, R9
+	MOVQ   DX, R10
+
+row175:
+	VBROADCASTSD (SI)(R9*8), Z0
+	VMOVUPS      (R10)(DI*8), Z1
+	VSUBPD       Z0, Z1, Z1
+	VFMADD231PD  Z1, Z1, Z6
+	ADDQ         BX, R10
+	INCQ         R9
+	CMPQ         R9, rows+40(FP)
+	JL           row175
+	VRSQRT14PD   Z6, Z0
+	VMULPD       Z6, Z0, Z1
+	VMOVUPS      constants<>+0(SB), Z2
+	VFNMADD231PD Z0, Z1, Z2
+	VMOVUPS      constants<>+64(SB), Z0
+	VFMADD213PD  constants<>+128(SB), Z2, Z0
+	VFMADD213PD  constants<>+192(SB), Z2, Z0
+	VMULPD       Z2, Z0, Z0
+	VFMADD231PD  Z1, Z0, Z1
+	VFIXUPIMMPD  $0x00, constants<>+256(SB), Z6, Z1
+	VMOVUPS      Z1, (AX)(DI*8)
+	ADDQ         $0x08, DI
+	CMPQ         DI, R8
+	JLE          one170
 
 tail172:
-	SUBQ      BX, DX
-	JZ        done173
-	MOVQ      $-1, SI
-	SHLXQ     DX, SI, SI
-	NOTQ      SI
-	KMOVW     SI, K1
-	VMOVUPD.Z (CX)(BX*8), K1, Z2
-	VDIVPD    Z2, Z1, Z1
-	VCMPPD    $0x00, Z0, Z2, K2
-	VMOVUPD   Z0, K2, Z1
-	VMOVUPD   Z1, K1, (AX)(BX*8)
+	SUBQ   DI, CX
+	JZ     done173
+	MOVQ   $-1, R8
+	SHLXQ  CX, R8, R8
+	NOTQ   R8
+	KMOVW  R8, K1
+	VPXORQ Z7, Z7, Z7
+	XORQ   CX, CX
+
+row176:
+	VBROADCASTSD (SI)(CX*8), Z0
+	VMOVUPD.Z    (DX)(DI*8), K1, Z1
+	VSUBPD       Z0, Z1, Z1
+	VFMADD231PD  Z1, Z1, Z7
+	ADDQ         BX, DX
+	INCQ         CX
+	CMPQ         CX, rows+40(FP)
+	JL           row176
+	VRSQRT14PD   Z7, Z0
+	VMULPD       Z7, Z0, Z1
+	VMOVUPS      constants<>+0(SB), Z2
+	VFNMADD231PD Z0, Z1, Z2
+	VMOVUPS      constants<>+64(SB), Z0
+	VFMADD213PD  constants<>+128(SB), Z2, Z0
+	VFMADD213PD  constants<>+192(SB), Z2, Z0
+	VMULPD       Z2, Z0, Z0
+	VFMADD231PD  Z1, Z0, Z1
+	VFIXUPIMMPD  $0x00, constants<>+256(SB), Z7, Z1
+	VMOVUPD      Z1, K1, (AX)(DI*8)
 
 done173:
 	VZEROUPPER
 	RET
 
 avx2:
-	MOVQ    dst+0(FP), AX
-	MOVQ    x+8(FP), CX
-	MOVQ    n+16(FP), DX
-	VXORPS  Y0, Y0, Y0
-	VMOVUPS constants<>+0(SB), Y1
-	XORQ    BX, BX
-	LEAQ    -16(DX), SI
-	TESTQ   SI, SI
-	JL      oneTest176
+	MOVQ  dst+8(FP), AX
+	MOVQ  n+0(FP), CX
+	MOVQ  x+16(FP), DX
+	MOVQ  ldx+24(FP), BX
+	MOVQ  c+32(FP), SI
+	SHLQ  $0x03, BX
+	XORQ  DI, DI
+	LEAQ  -16(CX), R8
+	TESTQ R8, R8
+	JL    oneTest179
 
-many174:
-	VMOVUPS   (CX)(BX*8), Y2
-	VDIVPD    Y2, Y1, Y3
-	VCMPPD    $0x00, Y0, Y2, Y2
-	VBLENDVPD Y2, Y0, Y3, Y3
-	VMOVUPS   Y3, (AX)(BX*8)
-	VMOVUPS   32(CX)(BX*8), Y2
-	VDIVPD    Y2, Y1, Y3
-	VCMPPD    $0x00, Y0, Y2, Y2
-	VBLENDVPD Y2, Y0, Y3, Y3
-	VMOVUPS   Y3, 32(AX)(BX*8)
-	VMOVUPS   64(CX)(BX*8), Y2
-	VDIVPD    Y2, Y1, Y3
-	VCMPPD    $0x00, Y0, Y2, Y2
-	VBLENDVPD Y2, Y0, Y3, Y3
-	VMOVUPS   Y3, 64(AX)(BX*8)
-	VMOVUPS   96(CX)(BX*8), Y2
-	VDIVPD    Y2, Y1, Y3
-	VCMPPD    $0x00, Y0, Y2, Y2
-	VBLENDVPD Y2, Y0, Y3, Y3
-	VMOVUPS   Y3, 96(AX)(BX*8)
-	ADDQ      $0x10, BX
-	CMPQ      BX, SI
-	JLE       many174
-
-oneTest176:
-	LEAQ -4(DX), SI
-	CMPQ BX, SI
-	JG   tail177
-
-one175:
-	VMOVUPS   (CX)(BX*8), Y2
-	VDIVPD    Y2, Y1, Y3
-	VCMPPD    $0x00, Y0, Y2, Y2
-	VBLENDVPD Y2, Y0, Y3, Y3
-	VMOVUPS   Y3, (AX)(BX*8)
-	ADDQ      $0x04, BX
-	CMPQ      BX, SI
-	JLE       one175
-
-tail177:
-	SUBQ       BX, DX
-	JZ         done178
-	LEAQ       mask<>+32(SB), SI
-	NEGQ       DX
-	VMOVDQU    (SI)(DX*8), Y2
-	VMASKMOVPD (CX)(BX*8), Y2, Y3
-	VDIVPD     Y3, Y1, Y1
-	VCMPPD     $0x00, Y0, Y3, Y3
-	VBLENDVPD  Y3, Y0, Y1, Y1
-	VMASKMOVPD Y1, Y2, (AX)(BX*8)
-
-done178:
-	VZEROUPPER
-	RET
-
-// func invTo32(dst *float32, x *float32, n int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·invTo32(SB), NOSPLIT, $0-24
-	CMPQ    ·tier+0(SB), $0x02
-	JNE     avx2
-	CMPQ    n+16(FP), $0x04
-	JLE     avx2
-	MOVQ    dst+0(FP), AX
-	MOVQ    x+8(FP), CX
-	MOVQ    n+16(FP), DX
-	VPXORQ  Z0, Z0, Z0
-	VMOVUPS constants<>+64(SB), Z1
-	XORQ    BX, BX
-	LEAQ    -64(DX), SI
-	TESTQ   SI, SI
-	JL      oneTest181
-
-many179:
-	VMOVUPS (CX)(BX*4), Z2
-	VDIVPS  Z2, Z1, Z3
-	VCMPPS  $0x00, Z0, Z2, K1
-	VMOVUPS Z0, K1, Z3
-	VMOVUPS Z3, (AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Z2
-	VDIVPS  Z2, Z1, Z3
-	VCMPPS  $0x00, Z0, Z2, K1
-	VMOVUPS Z0, K1, Z3
-	VMOVUPS Z3, 64(AX)(BX*4)
-	VMOVUPS 128(CX)(BX*4), Z2
-	VDIVPS  Z2, Z1, Z3
-	VCMPPS  $0x00, Z0, Z2, K1
-	VMOVUPS Z0, K1, Z3
-	VMOVUPS Z3, 128(AX)(BX*4)
-	VMOVUPS 192(CX)(BX*4), Z2
-	VDIVPS  Z2, Z1, Z3
-	VCMPPS  $0x00, Z0, Z2, K1
-	VMOVUPS Z0, K1, Z3
-	VMOVUPS Z3, 192(AX)(BX*4)
-	ADDQ    $0x40, BX
-	CMPQ    BX, SI
-	JLE     many179
-
-oneTest181:
-	LEAQ -16(DX), SI
-	CMPQ BX, SI
-	JG   tail182
-
-one180:
-	VMOVUPS (CX)(BX*4), Z2
-	VDIVPS  Z2, Z1, Z3
-	VCMPPS  $0x00, Z0, Z2, K1
-	VMOVUPS Z0, K1, Z3
-	VMOVUPS Z3, (AX)(BX*4)
-	ADDQ    $0x10, BX
-	CMPQ    BX, SI
-	JLE     one180
-
-tail182:
-	SUBQ      BX, DX
-	JZ        done183
-	MOVQ      $-1, SI
-	SHLXQ     DX, SI, SI
-	NOTQ      SI
-	KMOVW     SI, K1
-	VMOVUPS.Z (CX)(BX*4), K1, Z2
-	VDIVPS    Z2, Z1, Z1
-	VCMPPS    $0x00, Z0, Z2, K2
-	VMOVUPS   Z0, K2, Z1
-	VMOVUPS   Z1, K1, (AX)(BX*4)
-
-done183:
-	VZEROUPPER
-	RET
-
-avx2:
-	MOVQ    dst+0(FP), AX
-	MOVQ    x+8(FP), CX
-	MOVQ    n+16(FP), DX
-	VXORPS  Y0, Y0, Y0
-	VMOVUPS constants<>+64(SB), Y1
-	XORQ    BX, BX
-	LEAQ    -32(DX), SI
-	TESTQ   SI, SI
-	JL      oneTest186
-
-many184:
-	VMOVUPS   (CX)(BX*4), Y2
-	VDIVPS    Y2, Y1, Y3
-	VCMPPS    $0x00, Y0, Y2, Y2
-	VBLENDVPS Y2, Y0, Y3, Y3
-	VMOVUPS   Y3, (AX)(BX*4)
-	VMOVUPS   32(CX)(BX*4), Y2
-	VDIVPS    Y2, Y1, Y3
-	VCMPPS    $0x00, Y0, Y2, Y2
-	VBLENDVPS Y2, Y0, Y3, Y3
-	VMOVUPS   Y3, 32(AX)(BX*4)
-	VMOVUPS   64(CX)(BX*4), Y2
-	VDIVPS    Y2, Y1, Y3
-	VCMPPS    $0x00, Y0, Y2, Y2
-	VBLENDVPS Y2, Y0, Y3, Y3
-	VMOVUPS   Y3, 64(AX)(BX*4)
-	VMOVUPS   96(CX)(BX*4), Y2
-	VDIVPS    Y2, Y1, Y3
-	VCMPPS    $0x00, Y0, Y2, Y2
-	VBLENDVPS Y2, Y0, Y3, Y3
-	VMOVUPS   Y3, 96(AX)(BX*4)
-	ADDQ      $0x20, BX
-	CMPQ      BX, SI
-	JLE       many184
-
-oneTest186:
-	LEAQ -8(DX), SI
-	CMPQ BX, SI
-	JG   tail187
-
-one185:
-	VMOVUPS   (CX)(BX*4), Y2
-	VDIVPS    Y2, Y1, Y3
-	VCMPPS    $0x00, Y0, Y2, Y2
-	VBLENDVPS Y2, Y0, Y3, Y3
-	VMOVUPS   Y3, (AX)(BX*4)
-	ADDQ      $0x08, BX
-	CMPQ      BX, SI
-	JLE       one185
-
-tail187:
-	SUBQ       BX, DX
-	JZ         done188
-	LEAQ       mask<>+32(SB), SI
-	NEGQ       DX
-	VMOVDQU    (SI)(DX*4), Y2
-	VMASKMOVPS (CX)(BX*4), Y2, Y3
-	VDIVPS     Y3, Y1, Y1
-	VCMPPS     $0x00, Y0, Y3, Y3
-	VBLENDVPS  Y3, Y0, Y1, Y1
-	VMASKMOVPS Y1, Y2, (AX)(BX*4)
-
-done188:
-	VZEROUPPER
-	RET
-
-// func distances64(n int, dst *float64, x *float64, ldx int, c *float64, rows int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·distances64(SB), NOSPLIT, $0-48
-	CMPQ ·tier+0(SB), $0x02
-	JNE  avx2
-	CMPQ n+0(FP), $0x04
-	JLE  avx2
-	MOVQ n+0(FP), AX
-	MOVQ dst+8(FP), CX
-	MOVQ x+16(FP), DX
-	MOVQ ldx+24(FP), BX
-	MOVQ c+32(FP), SI
-	SHLQ $0x03, BX
-	XORQ DI, DI
-	LEAQ -8(AX), R8
-	CMPQ DI, R8
-	JG   tail192
-
-one190:
-	VPXORQ Z0, Z0, Z0
+many177:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
 	XORQ   R9, R9
 	MOVQ   DX, R10
 
-row194:
-	VMOVUPS      (R10)(DI*8), Z1
-	VBROADCASTSD (SI)(R9*8), Z2
-	VSUBPD       Z2, Z1, Z1
-	VMULPD       Z1, Z1, Z1
-	VADDPD       Z1, Z0, Z0
+row182:
+	VBROADCASTSD (SI)(R9*8), Y4
+	VMOVUPS      (R10)(DI*8), Y5
+	VSUBPD       Y4, Y5, Y5
+	VFMADD231PD  Y5, Y5, Y0
+	VMOVUPS      32(R10)(DI*8), Y5
+	VSUBPD       Y4, Y5, Y5
+	VFMADD231PD  Y5, Y5, Y1
+	VMOVUPS      64(R10)(DI*8), Y5
+	VSUBPD       Y4, Y5, Y5
+	VFMADD231PD  Y5, Y5, Y2
+	VMOVUPS      96(R10)(DI*8), Y5
+	VSUBPD       Y4, Y5, Y5
+	VFMADD231PD  Y5, Y5, Y3
 	ADDQ         BX, R10
 	INCQ         R9
 	CMPQ         R9, rows+40(FP)
-	JL           row194
-	VSQRTPD      Z0, Z0
-	VMOVUPS      Z0, (CX)(DI*8)
-	ADDQ         $0x08, DI
+	JL           row182
+	VSQRTPD      Y0, Y0
+	VMOVUPS      Y0, (AX)(DI*8)
+	VSQRTPD      Y1, Y0
+	VMOVUPS      Y0, 32(AX)(DI*8)
+	VSQRTPD      Y2, Y0
+	VMOVUPS      Y0, 64(AX)(DI*8)
+	VSQRTPD      Y3, Y0
+	VMOVUPS      Y0, 96(AX)(DI*8)
+	ADDQ         $0x10, DI
 	CMPQ         DI, R8
-	JLE          one190
+	JLE          many177
 
-tail192:
-	SUBQ   DI, AX
-	JZ     done193
-	MOVQ   $-1, R8
-	SHLXQ  AX, R8, R8
-	NOTQ   R8
-	KMOVW  R8, K1
-	VPXORQ Z3, Z3, Z3
-	XORQ   AX, AX
-
-row195:
-	VMOVUPD.Z    (DX)(DI*8), K1, Z0
-	VBROADCASTSD (SI)(AX*8), Z1
-	VSUBPD       Z1, Z0, Z0
-	VMULPD       Z0, Z0, Z0
-	VADDPD       Z0, Z3, Z3
-	ADDQ         BX, DX
-	INCQ         AX
-	CMPQ         AX, rows+40(FP)
-	JL           row195
-	VSQRTPD      Z3, Z3
-	VMOVUPD      Z3, K1, (CX)(DI*8)
-
-done193:
-	VZEROUPPER
-	RET
-
-avx2:
-	MOVQ n+0(FP), AX
-	MOVQ dst+8(FP), CX
-	MOVQ x+16(FP), DX
-	MOVQ ldx+24(FP), BX
-	MOVQ c+32(FP), SI
-	SHLQ $0x03, BX
-	XORQ DI, DI
-	LEAQ -4(AX), R8
+oneTest179:
+	LEAQ -4(CX), R8
 	CMPQ DI, R8
-	JG   tail199
+	JG   tail180
 
-one197:
+one178:
 	VXORPS Y0, Y0, Y0
 	XORQ   R9, R9
 	MOVQ   DX, R10
 
-row201:
-	VMOVUPS      (R10)(DI*8), Y1
-	VBROADCASTSD (SI)(R9*8), Y2
-	VSUBPD       Y2, Y1, Y1
-	VMULPD       Y1, Y1, Y1
-	VADDPD       Y1, Y0, Y0
+row183:
+	VBROADCASTSD (SI)(R9*8), Y1
+	VMOVUPS      (R10)(DI*8), Y2
+	VSUBPD       Y1, Y2, Y2
+	VFMADD231PD  Y2, Y2, Y0
 	ADDQ         BX, R10
 	INCQ         R9
 	CMPQ         R9, rows+40(FP)
-	JL           row201
+	JL           row183
 	VSQRTPD      Y0, Y0
-	VMOVUPS      Y0, (CX)(DI*8)
+	VMOVUPS      Y0, (AX)(DI*8)
 	ADDQ         $0x04, DI
 	CMPQ         DI, R8
-	JLE          one197
+	JLE          one178
 
-tail199:
-	SUBQ    DI, AX
-	JZ      done200
+tail180:
+	SUBQ    DI, CX
+	JZ      done181
 	LEAQ    mask<>+32(SB), R8
-	NEGQ    AX
-	VMOVDQU (R8)(AX*8), Y0
+	NEGQ    CX
+	VMOVDQU (R8)(CX*8), Y0
 	VXORPS  Y1, Y1, Y1
-	XORQ    AX, AX
+	XORQ    CX, CX
 
-row202:
-	VMASKMOVPD   (DX)(DI*8), Y0, Y2
-	VBROADCASTSD (SI)(AX*8), Y3
-	VSUBPD       Y3, Y2, Y2
-	VMULPD       Y2, Y2, Y2
-	VADDPD       Y2, Y1, Y1
+row184:
+	VBROADCASTSD (SI)(CX*8), Y2
+	VMASKMOVPD   (DX)(DI*8), Y0, Y3
+	VSUBPD       Y2, Y3, Y3
+	VFMADD231PD  Y3, Y3, Y1
 	ADDQ         BX, DX
-	INCQ         AX
-	CMPQ         AX, rows+40(FP)
-	JL           row202
+	INCQ         CX
+	CMPQ         CX, rows+40(FP)
+	JL           row184
 	VSQRTPD      Y1, Y1
-	VMASKMOVPD   Y1, Y0, (CX)(DI*8)
+	VMASKMOVPD   Y1, Y0, (AX)(DI*8)
 
-done200:
+done181:
 	VZEROUPPER
 	RET
 
 // func distances32(n int, dst *float32, x *float32, ldx int, c *float32, rows int)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, BMI2, FMA3
 TEXT ·distances32(SB), NOSPLIT, $0-48
-	CMPQ ·tier+0(SB), $0x02
-	JNE  avx2
-	CMPQ n+0(FP), $0x04
-	JLE  avx2
-	MOVQ n+0(FP), AX
-	MOVQ dst+8(FP), CX
-	MOVQ x+16(FP), DX
-	MOVQ ldx+24(FP), BX
-	MOVQ c+32(FP), SI
-	SHLQ $0x02, BX
-	XORQ DI, DI
-	LEAQ -16(AX), R8
-	CMPQ DI, R8
-	JG   tail206
+	CMPQ  ·tier+0(SB), $0x02
+	JNE   avx2
+	CMPQ  n+0(FP), $0x04
+	JLE   avx2
+	MOVQ  dst+8(FP), AX
+	MOVQ  n+0(FP), CX
+	MOVQ  x+16(FP), DX
+	MOVQ  ldx+24(FP), BX
+	MOVQ  c+32(FP), SI
+	SHLQ  $0x02, BX
+	XORQ  DI, DI
+	LEAQ  -64(CX), R8
+	TESTQ R8, R8
+	JL    oneTest187
 
-one204:
+many185:
 	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
 	XORQ   R9, R9
 	MOVQ   DX, R10
 
-row208:
-	VMOVUPS      (R10)(DI*4), Z1
-	VBROADCASTSS (SI)(R9*4), Z2
-	VSUBPS       Z2, Z1, Z1
-	VMULPS       Z1, Z1, Z1
-	VADDPS       Z1, Z0, Z0
+row190:
+	VBROADCASTSS (SI)(R9*4), Z4
+	VMOVUPS      (R10)(DI*4), Z5
+	VSUBPS       Z4, Z5, Z5
+	VFMADD231PS  Z5, Z5, Z0
+	VMOVUPS      64(R10)(DI*4), Z5
+	VSUBPS       Z4, Z5, Z5
+	VFMADD231PS  Z5, Z5, Z1
+	VMOVUPS      128(R10)(DI*4), Z5
+	VSUBPS       Z4, Z5, Z5
+	VFMADD231PS  Z5, Z5, Z2
+	VMOVUPS      192(R10)(DI*4), Z5
+	VSUBPS       Z4, Z5, Z5
+	VFMADD231PS  Z5, Z5, Z3
 	ADDQ         BX, R10
 	INCQ         R9
 	CMPQ         R9, rows+40(FP)
-	JL           row208
-	VSQRTPS      Z0, Z0
-	VMOVUPS      Z0, (CX)(DI*4)
+	JL           row190
+	VRSQRT14PS   Z0, Z4
+	VMULPS       Z0, Z4, Z5
+	VMOVUPS      constants<>+320(SB), Z8
+	VFNMADD231PS Z4, Z5, Z8
+	VMOVUPS      constants<>+384(SB), Z4
+	VFMADD213PS  constants<>+448(SB), Z8, Z4
+	VMULPS       Z8, Z4, Z4
+	VFMADD231PS  Z5, Z4, Z5
+	VFIXUPIMMPS  $0x00, constants<>+512(SB), Z0, Z5
+	VMOVUPS      Z5, (AX)(DI*4)
+	VRSQRT14PS   Z1, Z4
+	VMULPS       Z1, Z4, Z5
+	VMOVUPS      constants<>+320(SB), Z8
+	VFNMADD231PS Z4, Z5, Z8
+	VMOVUPS      constants<>+384(SB), Z4
+	VFMADD213PS  constants<>+448(SB), Z8, Z4
+	VMULPS       Z8, Z4, Z4
+	VFMADD231PS  Z5, Z4, Z5
+	VFIXUPIMMPS  $0x00, constants<>+512(SB), Z1, Z5
+	VMOVUPS      Z5, 64(AX)(DI*4)
+	VRSQRT14PS   Z2, Z4
+	VMULPS       Z2, Z4, Z5
+	VMOVUPS      constants<>+320(SB), Z8
+	VFNMADD231PS Z4, Z5, Z8
+	VMOVUPS      constants<>+384(SB), Z4
+	VFMADD213PS  constants<>+448(SB), Z8, Z4
+	VMULPS       Z8, Z4, Z4
+	VFMADD231PS  Z5, Z4, Z5
+	VFIXUPIMMPS  $0x00, constants<>+512(SB), Z2, Z5
+	VMOVUPS      Z5, 128(AX)(DI*4)
+	VRSQRT14PS   Z3, Z4
+	VMULPS       Z3, Z4, Z5
+	VMOVUPS      constants<>+320(SB), Z8
+	VFNMADD231PS Z4, Z5, Z8
+	VMOVUPS      constants<>+384(SB), Z4
+	VFMADD213PS  constants<>+448(SB), Z8, Z4
+	VMULPS       Z8, Z4, Z4
+	VFMADD231PS  Z5, Z4, Z5
+	VFIXUPIMMPS  $0x00, constants<>+512(SB), Z3, Z5
+	VMOVUPS      Z5, 192(AX)(DI*4)
+	ADDQ         $0x40, DI
+	CMPQ         DI, R8
+	JLE          many185
+
+oneTest187:
+	LEAQ -16(CX), R8
+	CMPQ DI, R8
+	JG   tail188
+
+one186:
+	VPXORQ Z6, Z6, Z6
+	XORQ   R9, R9
+	MOVQ   DX, R10
+
+row191:
+	VBROADCASTSS (SI)(R9*4), Z0
+	VMOVUPS      (R10)(DI*4), Z1
+	VSUBPS       Z0, Z1, Z1
+	VFMADD231PS  Z1, Z1, Z6
+	ADDQ         BX, R10
+	INCQ         R9
+	CMPQ         R9, rows+40(FP)
+	JL           row191
+	VRSQRT14PS   Z6, Z0
+	VMULPS       Z6, Z0, Z1
+	VMOVUPS      constants<>+320(SB), Z2
+	VFNMADD231PS Z0, Z1, Z2
+	VMOVUPS      constants<>+384(SB), Z0
+	VFMADD213PS  constants<>+448(SB), Z2, Z0
+	VMULPS       Z2, Z0, Z0
+	VFMADD231PS  Z1, Z0, Z1
+	VFIXUPIMMPS  $0x00, constants<>+512(SB), Z6, Z1
+	VMOVUPS      Z1, (AX)(DI*4)
 	ADDQ         $0x10, DI
 	CMPQ         DI, R8
-	JLE          one204
+	JLE          one186
 
-tail206:
-	SUBQ   DI, AX
-	JZ     done207
+tail188:
+	SUBQ   DI, CX
+	JZ     done189
 	MOVQ   $-1, R8
-	SHLXQ  AX, R8, R8
+	SHLXQ  CX, R8, R8
 	NOTQ   R8
 	KMOVW  R8, K1
-	VPXORQ Z3, Z3, Z3
-	XORQ   AX, AX
+	VPXORQ Z7, Z7, Z7
+	XORQ   CX, CX
 
-row209:
-	VMOVUPS.Z    (DX)(DI*4), K1, Z0
-	VBROADCASTSS (SI)(AX*4), Z1
-	VSUBPS       Z1, Z0, Z0
-	VMULPS       Z0, Z0, Z0
-	VADDPS       Z0, Z3, Z3
+row192:
+	VBROADCASTSS (SI)(CX*4), Z0
+	VMOVUPS.Z    (DX)(DI*4), K1, Z1
+	VSUBPS       Z0, Z1, Z1
+	VFMADD231PS  Z1, Z1, Z7
 	ADDQ         BX, DX
-	INCQ         AX
-	CMPQ         AX, rows+40(FP)
-	JL           row209
-	VSQRTPS      Z3, Z3
-	VMOVUPS      Z3, K1, (CX)(DI*4)
+	INCQ         CX
+	CMPQ         CX, rows+40(FP)
+	JL           row192
+	VRSQRT14PS   Z7, Z0
+	VMULPS       Z7, Z0, Z1
+	VMOVUPS      constants<>+320(SB), Z2
+	VFNMADD231PS Z0, Z1, Z2
+	VMOVUPS      constants<>+384(SB), Z0
+	VFMADD213PS  constants<>+448(SB), Z2, Z0
+	VMULPS       Z2, Z0, Z0
+	VFMADD231PS  Z1, Z0, Z1
+	VFIXUPIMMPS  $0x00, constants<>+512(SB), Z7, Z1
+	VMOVUPS      Z1, K1, (AX)(DI*4)
 
-done207:
+done189:
 	VZEROUPPER
 	RET
 
 avx2:
-	MOVQ n+0(FP), AX
-	MOVQ dst+8(FP), CX
-	MOVQ x+16(FP), DX
-	MOVQ ldx+24(FP), BX
-	MOVQ c+32(FP), SI
-	SHLQ $0x02, BX
-	XORQ DI, DI
-	LEAQ -8(AX), R8
-	CMPQ DI, R8
-	JG   tail213
+	MOVQ  dst+8(FP), AX
+	MOVQ  n+0(FP), CX
+	MOVQ  x+16(FP), DX
+	MOVQ  ldx+24(FP), BX
+	MOVQ  c+32(FP), SI
+	SHLQ  $0x02, BX
+	XORQ  DI, DI
+	LEAQ  -32(CX), R8
+	TESTQ R8, R8
+	JL    oneTest195
 
-one211:
+many193:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	XORQ   R9, R9
+	MOVQ   DX, R10
+
+row198:
+	VBROADCASTSS (SI)(R9*4), Y4
+	VMOVUPS      (R10)(DI*4), Y5
+	VSUBPS       Y4, Y5, Y5
+	VFMADD231PS  Y5, Y5, Y0
+	VMOVUPS      32(R10)(DI*4), Y5
+	VSUBPS       Y4, Y5, Y5
+	VFMADD231PS  Y5, Y5, Y1
+	VMOVUPS      64(R10)(DI*4), Y5
+	VSUBPS       Y4, Y5, Y5
+	VFMADD231PS  Y5, Y5, Y2
+	VMOVUPS      96(R10)(DI*4), Y5
+	VSUBPS       Y4, Y5, Y5
+	VFMADD231PS  Y5, Y5, Y3
+	ADDQ         BX, R10
+	INCQ         R9
+	CMPQ         R9, rows+40(FP)
+	JL           row198
+	VSQRTPS      Y0, Y0
+	VMOVUPS      Y0, (AX)(DI*4)
+	VSQRTPS      Y1, Y0
+	VMOVUPS      Y0, 32(AX)(DI*4)
+	VSQRTPS      Y2, Y0
+	VMOVUPS      Y0, 64(AX)(DI*4)
+	VSQRTPS      Y3, Y0
+	VMOVUPS      Y0, 96(AX)(DI*4)
+	ADDQ         $0x20, DI
+	CMPQ         DI, R8
+	JLE          many193
+
+oneTest195:
+	LEAQ -8(CX), R8
+	CMPQ DI, R8
+	JG   tail196
+
+one194:
+	VXORPS Y0, Y0, Y0
+	XORQ   R9, R9
+	MOVQ   DX, R10
+
+row199:
+	VBROADCASTSS (SI)(R9*4), Y1
+	VMOVUPS      (R10)(DI*4), Y2
+	VSUBPS       Y1, Y2, Y2
+	VFMADD231PS  Y2, Y2, Y0
+	ADDQ         BX, R10
+	INCQ         R9
+	CMPQ         R9, rows+40(FP)
+	JL           row199
+	VSQRTPS      Y0, Y0
+	VMOVUPS      Y0, (AX)(DI*4)
+	ADDQ         $0x08, DI
+	CMPQ         DI, R8
+	JLE          one194
+
+tail196:
+	SUBQ    DI, CX
+	JZ      done197
+	LEAQ    mask<>+32(SB), R8
+	NEGQ    CX
+	VMOVDQU (R8)(CX*4), Y0
+	VXORPS  Y1, Y1, Y1
+	XORQ    CX, CX
+
+row200:
+	VBROADCASTSS (SI)(CX*4), Y2
+	VMASKMOVPS   (DX)(DI*4), Y0, Y3
+	VSUBPS       Y2, Y3, Y3
+	VFMADD231PS  Y3, Y3, Y1
+	ADDQ         BX, DX
+	INCQ         CX
+	CMPQ         CX, rows+40(FP)
+	JL           row200
+	VSQRTPS      Y1, Y1
+	VMASKMOVPS   Y1, Y0, (AX)(DI*4)
+
+done197:
+	VZEROUPPER
+	RET
+
+// func invDistances64(n int, dst *float64, x *float64, ldx int, c *float64, rows int)
+// Requires: AVX, AVX512F, BMI2, FMA3
+TEXT ·invDistances64(SB), NOSPLIT, $0-48
+	CMPQ  ·tier+0(SB), $0x02
+	JNE   avx2
+	CMPQ  n+0(FP), $0x04
+	JLE   avx2
+	MOVQ  dst+8(FP), AX
+	MOVQ  n+0(FP), CX
+	MOVQ  x+16(FP), DX
+	MOVQ  ldx+24(FP), BX
+	MOVQ  c+32(FP), SI
+	SHLQ  $0x03, BX
+	XORQ  DI, DI
+	LEAQ  -32(CX), R8
+	TESTQ R8, R8
+	JL    oneTest203
+
+many201:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	XORQ   R9, R9
+	MOVQ   DX, R10
+
+row206:
+	VBROADCASTSD (SI)(R9*8), Z4
+	VMOVUPS      (R10)(DI*8), Z5
+	VSUBPD       Z4, Z5, Z5
+	VFMADD231PD  Z5, Z5, Z0
+	VMOVUPS      64(R10)(DI*8), Z5
+	VSUBPD       Z4, Z5, Z5
+	VFMADD231PD  Z5, Z5, Z1
+	VMOVUPS      128(R10)(DI*8), Z5
+	VSUBPD       Z4, Z5, Z5
+	VFMADD231PD  Z5, Z5, Z2
+	VMOVUPS      192(R10)(DI*8), Z5
+	VSUBPD       Z4, Z5, Z5
+	VFMADD231PD  Z5, Z5, Z3
+	ADDQ         BX, R10
+	INCQ         R9
+	CMPQ         R9, rows+40(FP)
+	JL           row206
+	VRSQRT14PD   Z0, Z4
+	VMULPD       Z0, Z4, Z5
+	VMOVUPS      constants<>+0(SB), Z8
+	VFNMADD231PD Z4, Z5, Z8
+	VMOVUPS      constants<>+64(SB), Z5
+	VFMADD213PD  constants<>+128(SB), Z8, Z5
+	VFMADD213PD  constants<>+192(SB), Z8, Z5
+	VMULPD       Z8, Z5, Z5
+	VFMADD231PD  Z4, Z5, Z4
+	VFIXUPIMMPD  $0x00, constants<>+576(SB), Z0, Z4
+	VMOVUPS      Z4, (AX)(DI*8)
+	VRSQRT14PD   Z1, Z4
+	VMULPD       Z1, Z4, Z5
+	VMOVUPS      constants<>+0(SB), Z8
+	VFNMADD231PD Z4, Z5, Z8
+	VMOVUPS      constants<>+64(SB), Z5
+	VFMADD213PD  constants<>+128(SB), Z8, Z5
+	VFMADD213PD  constants<>+192(SB), Z8, Z5
+	VMULPD       Z8, Z5, Z5
+	VFMADD231PD  Z4, Z5, Z4
+	VFIXUPIMMPD  $0x00, constants<>+576(SB), Z1, Z4
+	VMOVUPS      Z4, 64(AX)(DI*8)
+	VRSQRT14PD   Z2, Z4
+	VMULPD       Z2, Z4, Z5
+	VMOVUPS      constants<>+0(SB), Z8
+	VFNMADD231PD Z4, Z5, Z8
+	VMOVUPS      constants<>+64(SB), Z5
+	VFMADD213PD  constants<>+128(SB), Z8, Z5
+	VFMADD213PD  constants<>+192(SB), Z8, Z5
+	VMULPD       Z8, Z5, Z5
+	VFMADD231PD  Z4, Z5, Z4
+	VFIXUPIMMPD  $0x00, constants<>+576(SB), Z2, Z4
+	VMOVUPS      Z4, 128(AX)(DI*8)
+	VRSQRT14PD   Z3, Z4
+	VMULPD       Z3, Z4, Z5
+	VMOVUPS      constants<>+0(SB), Z8
+	VFNMADD231PD Z4, Z5, Z8
+	VMOVUPS      constants<>+64(SB), Z5
+	VFMADD213PD  constants<>+128(SB), Z8, Z5
+	VFMADD213PD  constants<>+192(SB), Z8, Z5
+	VMULPD       Z8, Z5, Z5
+	VFMADD231PD  Z4, Z5, Z4
+	VFIXUPIMMPD  $0x00, constants<>+576(SB), Z3, Z4
+	VMOVUPS      Z4, 192(AX)(DI*8)
+	ADDQ         $0x20, DI
+	CMPQ         DI, R8
+	JLE          many201
+
+oneTest203:
+	LEAQ -8(CX), R8
+	CMPQ DI, R8
+	JG   tail204
+
+one202:
+	VPXORQ Z6, Z6, Z6
+	XORQ   R9, R9
+	MOVQ   DX, R10
+
+row207:
+	VBROADCASTSD (SI)(R9*8), Z0
+	VMOVUPS      (R10)(DI*8), Z1
+	VSUBPD       Z0, Z1, Z1
+	VFMADD231PD  Z1, Z1, Z6
+	ADDQ         BX, R10
+	INCQ         R9
+	CMPQ         R9, rows+40(FP)
+	JL           row207
+	VRSQRT14PD   Z6, Z0
+	VMULPD       Z6, Z0, Z1
+	VMOVUPS      constants<>+0(SB), Z2
+	VFNMADD231PD Z0, Z1, Z2
+	VMOVUPS      constants<>+64(SB), Z1
+	VFMADD213PD  constants<>+128(SB), Z2, Z1
+	VFMADD213PD  constants<>+192(SB), Z2, Z1
+	VMULPD       Z2, Z1, Z1
+	VFMADD231PD  Z0, Z1, Z0
+	VFIXUPIMMPD  $0x00, constants<>+576(SB), Z6, Z0
+	VMOVUPS      Z0, (AX)(DI*8)
+	ADDQ         $0x08, DI
+	CMPQ         DI, R8
+	JLE          one202
+
+tail204:
+	SUBQ   DI, CX
+	JZ     done205
+	MOVQ   $-1, R8
+	SHLXQ  CX, R8, R8
+	NOTQ   R8
+	KMOVW  R8, K1
+	VPXORQ Z7, Z7, Z7
+	XORQ   CX, CX
+
+row208:
+	VBROADCASTSD (SI)(CX*8), Z0
+	VMOVUPD.Z    (DX)(DI*8), K1, Z1
+	VSUBPD       Z0, Z1, Z1
+	VFMADD231PD  Z1, Z1, Z7
+	ADDQ         BX, DX
+	INCQ         CX
+	CMPQ         CX, rows+40(FP)
+	JL           row208
+	VRSQRT14PD   Z7, Z0
+	VMULPD       Z7, Z0, Z1
+	VMOVUPS      constants<>+0(SB), Z2
+	VFNMADD231PD Z0, Z1, Z2
+	VMOVUPS      constants<>+64(SB), Z1
+	VFMADD213PD  constants<>+128(SB), Z2, Z1
+	VFMADD213PD  constants<>+192(SB), Z2, Z1
+	VMULPD       Z2, Z1, Z1
+	VFMADD231PD  Z0, Z1, Z0
+	VFIXUPIMMPD  $0x00, constants<>+576(SB), Z7, Z0
+	VMOVUPD      Z0, K1, (AX)(DI*8)
+
+done205:
+	VZEROUPPER
+	RET
+
+avx2:
+	MOVQ  dst+8(FP), AX
+	MOVQ  n+0(FP), CX
+	MOVQ  x+16(FP), DX
+	MOVQ  ldx+24(FP), BX
+	MOVQ  c+32(FP), SI
+	SHLQ  $0x03, BX
+	XORQ  DI, DI
+	LEAQ  -16(CX), R8
+	TESTQ R8, R8
+	JL    oneTest211
+
+many209:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	XORQ   R9, R9
+	MOVQ   DX, R10
+
+row214:
+	VBROADCASTSD (SI)(R9*8), Y4
+	VMOVUPS      (R10)(DI*8), Y5
+	VSUBPD       Y4, Y5, Y5
+	VFMADD231PD  Y5, Y5, Y0
+	VMOVUPS      32(R10)(DI*8), Y5
+	VSUBPD       Y4, Y5, Y5
+	VFMADD231PD  Y5, Y5, Y1
+	VMOVUPS      64(R10)(DI*8), Y5
+	VSUBPD       Y4, Y5, Y5
+	VFMADD231PD  Y5, Y5, Y2
+	VMOVUPS      96(R10)(DI*8), Y5
+	VSUBPD       Y4, Y5, Y5
+	VFMADD231PD  Y5, Y5, Y3
+	ADDQ         BX, R10
+	INCQ         R9
+	CMPQ         R9, rows+40(FP)
+	JL           row214
+	VSQRTPD      Y0, Y4
+	VMOVUPS      constants<>+0(SB), Y5
+	VXORPS       Y6, Y6, Y6
+	VDIVPD       Y4, Y5, Y4
+	VCMPPD       $0x00, Y6, Y0, Y0
+	VBLENDVPD    Y0, Y6, Y4, Y4
+	VMOVUPS      Y4, (AX)(DI*8)
+	VSQRTPD      Y1, Y0
+	VMOVUPS      constants<>+0(SB), Y4
+	VXORPS       Y5, Y5, Y5
+	VDIVPD       Y0, Y4, Y0
+	VCMPPD       $0x00, Y5, Y1, Y1
+	VBLENDVPD    Y1, Y5, Y0, Y0
+	VMOVUPS      Y0, 32(AX)(DI*8)
+	VSQRTPD      Y2, Y0
+	VMOVUPS      constants<>+0(SB), Y1
+	VXORPS       Y4, Y4, Y4
+	VDIVPD       Y0, Y1, Y0
+	VCMPPD       $0x00, Y4, Y2, Y1
+	VBLENDVPD    Y1, Y4, Y0, Y0
+	VMOVUPS      Y0, 64(AX)(DI*8)
+	VSQRTPD      Y3, Y0
+	VMOVUPS      constants<>+0(SB), Y1
+	VXORPS       Y2, Y2, Y2
+	VDIVPD       Y0, Y1, Y0
+	VCMPPD       $0x00, Y2, Y3, Y1
+	VBLENDVPD    Y1, Y2, Y0, Y0
+	VMOVUPS      Y0, 96(AX)(DI*8)
+	ADDQ         $0x10, DI
+	CMPQ         DI, R8
+	JLE          many209
+
+oneTest211:
+	LEAQ -4(CX), R8
+	CMPQ DI, R8
+	JG   tail212
+
+one210:
 	VXORPS Y0, Y0, Y0
 	XORQ   R9, R9
 	MOVQ   DX, R10
 
 row215:
-	VMOVUPS      (R10)(DI*4), Y1
-	VBROADCASTSS (SI)(R9*4), Y2
-	VSUBPS       Y2, Y1, Y1
-	VMULPS       Y1, Y1, Y1
-	VADDPS       Y1, Y0, Y0
+	VBROADCASTSD (SI)(R9*8), Y1
+	VMOVUPS      (R10)(DI*8), Y2
+	VSUBPD       Y1, Y2, Y2
+	VFMADD231PD  Y2, Y2, Y0
 	ADDQ         BX, R10
 	INCQ         R9
 	CMPQ         R9, rows+40(FP)
 	JL           row215
-	VSQRTPS      Y0, Y0
-	VMOVUPS      Y0, (CX)(DI*4)
-	ADDQ         $0x08, DI
+	VSQRTPD      Y0, Y1
+	VMOVUPS      constants<>+0(SB), Y2
+	VXORPS       Y3, Y3, Y3
+	VDIVPD       Y1, Y2, Y1
+	VCMPPD       $0x00, Y3, Y0, Y0
+	VBLENDVPD    Y0, Y3, Y1, Y1
+	VMOVUPS      Y1, (AX)(DI*8)
+	ADDQ         $0x04, DI
 	CMPQ         DI, R8
-	JLE          one211
+	JLE          one210
 
-tail213:
-	SUBQ    DI, AX
-	JZ      done214
+tail212:
+	SUBQ    DI, CX
+	JZ      done213
 	LEAQ    mask<>+32(SB), R8
-	NEGQ    AX
-	VMOVDQU (R8)(AX*4), Y0
+	NEGQ    CX
+	VMOVDQU (R8)(CX*8), Y0
 	VXORPS  Y1, Y1, Y1
-	XORQ    AX, AX
+	XORQ    CX, CX
 
 row216:
-	VMASKMOVPS   (DX)(DI*4), Y0, Y2
-	VBROADCASTSS (SI)(AX*4), Y3
-	VSUBPS       Y3, Y2, Y2
-	VMULPS       Y2, Y2, Y2
-	VADDPS       Y2, Y1, Y1
+	VBROADCASTSD (SI)(CX*8), Y2
+	VMASKMOVPD   (DX)(DI*8), Y0, Y3
+	VSUBPD       Y2, Y3, Y3
+	VFMADD231PD  Y3, Y3, Y1
 	ADDQ         BX, DX
-	INCQ         AX
-	CMPQ         AX, rows+40(FP)
+	INCQ         CX
+	CMPQ         CX, rows+40(FP)
 	JL           row216
-	VSQRTPS      Y1, Y1
-	VMASKMOVPS   Y1, Y0, (CX)(DI*4)
+	VSQRTPD      Y1, Y2
+	VMOVUPS      constants<>+0(SB), Y3
+	VXORPS       Y4, Y4, Y4
+	VDIVPD       Y2, Y3, Y2
+	VCMPPD       $0x00, Y4, Y1, Y1
+	VBLENDVPD    Y1, Y4, Y2, Y2
+	VMASKMOVPD   Y2, Y0, (AX)(DI*8)
 
-done214:
+done213:
 	VZEROUPPER
 	RET
 
-// func diffDots64(n int, dst *float64, x *float64, ld int, c *float64, y *float64, e *float64, rows int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·diffDots64(SB), NOSPLIT, $0-64
-	CMPQ ·tier+0(SB), $0x02
-	JNE  avx2
-	CMPQ n+0(FP), $0x04
-	JLE  avx2
-	MOVQ n+0(FP), AX
-	MOVQ dst+8(FP), CX
-	MOVQ x+16(FP), DX
-	MOVQ ld+24(FP), BX
-	MOVQ c+32(FP), SI
-	MOVQ y+40(FP), DI
-	MOVQ e+48(FP), R8
-	SHLQ $0x03, BX
-	XORQ R9, R9
-	LEAQ -8(AX), R10
-	CMPQ R9, R10
+// func invDistances32(n int, dst *float32, x *float32, ldx int, c *float32, rows int)
+// Requires: AVX, AVX512F, BMI2, FMA3
+TEXT ·invDistances32(SB), NOSPLIT, $0-48
+	CMPQ  ·tier+0(SB), $0x02
+	JNE   avx2
+	CMPQ  n+0(FP), $0x04
+	JLE   avx2
+	MOVQ  dst+8(FP), AX
+	MOVQ  n+0(FP), CX
+	MOVQ  x+16(FP), DX
+	MOVQ  ldx+24(FP), BX
+	MOVQ  c+32(FP), SI
+	SHLQ  $0x02, BX
+	XORQ  DI, DI
+	LEAQ  -64(CX), R8
+	TESTQ R8, R8
+	JL    oneTest219
+
+many217:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	XORQ   R9, R9
+	MOVQ   DX, R10
+
+row222:
+	VBROADCASTSS (SI)(R9*4), Z4
+	VMOVUPS      (R10)(DI*4), Z5
+	VSUBPS       Z4, Z5, Z5
+	VFMADD231PS  Z5, Z5, Z0
+	VMOVUPS      64(R10)(DI*4), Z5
+	VSUBPS       Z4, Z5, Z5
+	VFMADD231PS  Z5, Z5, Z1
+	VMOVUPS      128(R10)(DI*4), Z5
+	VSUBPS       Z4, Z5, Z5
+	VFMADD231PS  Z5, Z5, Z2
+	VMOVUPS      192(R10)(DI*4), Z5
+	VSUBPS       Z4, Z5, Z5
+	VFMADD231PS  Z5, Z5, Z3
+	ADDQ         BX, R10
+	INCQ         R9
+	CMPQ         R9, rows+40(FP)
+	JL           row222
+	VRSQRT14PS   Z0, Z4
+	VMULPS       Z0, Z4, Z5
+	VMOVUPS      constants<>+320(SB), Z8
+	VFNMADD231PS Z4, Z5, Z8
+	VMOVUPS      constants<>+384(SB), Z5
+	VFMADD213PS  constants<>+448(SB), Z8, Z5
+	VMULPS       Z8, Z5, Z5
+	VFMADD231PS  Z4, Z5, Z4
+	VFIXUPIMMPS  $0x00, constants<>+640(SB), Z0, Z4
+	VMOVUPS      Z4, (AX)(DI*4)
+	VRSQRT14PS   Z1, Z4
+	VMULPS       Z1, Z4, Z5
+	VMOVUPS      constants<>+320(SB), Z8
+	VFNMADD231PS Z4, Z5, Z8
+	VMOVUPS      constants<>+384(SB), Z5
+	VFMADD213PS  constants<>+448(SB), Z8, Z5
+	VMULPS       Z8, Z5, Z5
+	VFMADD231PS  Z4, Z5, Z4
+	VFIXUPIMMPS  $0x00, constants<>+640(SB), Z1, Z4
+	VMOVUPS      Z4, 64(AX)(DI*4)
+	VRSQRT14PS   Z2, Z4
+	VMULPS       Z2, Z4, Z5
+	VMOVUPS      constants<>+320(SB), Z8
+	VFNMADD231PS Z4, Z5, Z8
+	VMOVUPS      constants<>+384(SB), Z5
+	VFMADD213PS  constants<>+448(SB), Z8, Z5
+	VMULPS       Z8, Z5, Z5
+	VFMADD231PS  Z4, Z5, Z4
+	VFIXUPIMMPS  $0x00, constants<>+640(SB), Z2, Z4
+	VMOVUPS      Z4, 128(AX)(DI*4)
+	VRSQRT14PS   Z3, Z4
+	VMULPS       Z3, Z4, Z5
+	VMOVUPS      constants<>+320(SB), Z8
+	VFNMADD231PS Z4, Z5, Z8
+	VMOVUPS      constants<>+384(SB), Z5
+	VFMADD213PS  constants<>+448(SB), Z8, Z5
+	VMULPS       Z8, Z5, Z5
+	VFMADD231PS  Z4, Z5, Z4
+	VFIXUPIMMPS  $0x00, constants<>+640(SB), Z3, Z4
+	VMOVUPS      Z4, 192(AX)(DI*4)
+	ADDQ         $0x40, DI
+	CMPQ         DI, R8
+	JLE          many217
+
+oneTest219:
+	LEAQ -16(CX), R8
+	CMPQ DI, R8
 	JG   tail220
 
 one218:
-	VPXORQ Z0, Z0, Z0
-	XORQ   R11, R11
-	MOVQ   DX, R12
-	MOVQ   DI, R13
+	VPXORQ Z6, Z6, Z6
+	XORQ   R9, R9
+	MOVQ   DX, R10
 
-row222:
-	VMOVUPS      (R12)(R9*8), Z1
-	VMOVUPS      (R13)(R9*8), Z2
-	VBROADCASTSD (SI)(R11*8), Z3
-	VSUBPD       Z3, Z1, Z1
-	VBROADCASTSD (R8)(R11*8), Z3
-	VSUBPD       Z3, Z2, Z2
-	VMULPD       Z2, Z1, Z1
-	VADDPD       Z1, Z0, Z0
-	ADDQ         BX, R12
-	ADDQ         BX, R13
-	INCQ         R11
-	CMPQ         R11, rows+56(FP)
-	JL           row222
-	VMOVUPS      Z0, (CX)(R9*8)
-	ADDQ         $0x08, R9
-	CMPQ         R9, R10
+row223:
+	VBROADCASTSS (SI)(R9*4), Z0
+	VMOVUPS      (R10)(DI*4), Z1
+	VSUBPS       Z0, Z1, Z1
+	VFMADD231PS  Z1, Z1, Z6
+	ADDQ         BX, R10
+	INCQ         R9
+	CMPQ         R9, rows+40(FP)
+	JL           row223
+	VRSQRT14PS   Z6, Z0
+	VMULPS       Z6, Z0, Z1
+	VMOVUPS      constants<>+320(SB), Z2
+	VFNMADD231PS Z0, Z1, Z2
+	VMOVUPS      constants<>+384(SB), Z1
+	VFMADD213PS  constants<>+448(SB), Z2, Z1
+	VMULPS       Z2, Z1, Z1
+	VFMADD231PS  Z0, Z1, Z0
+	VFIXUPIMMPS  $0x00, constants<>+640(SB), Z6, Z0
+	VMOVUPS      Z0, (AX)(DI*4)
+	ADDQ         $0x10, DI
+	CMPQ         DI, R8
 	JLE          one218
 
 tail220:
-	SUBQ   R9, AX
+	SUBQ   DI, CX
 	JZ     done221
-	MOVQ   $-1, R10
-	SHLXQ  AX, R10, R10
-	NOTQ   R10
-	KMOVW  R10, K1
-	VPXORQ Z4, Z4, Z4
-	XORQ   AX, AX
-	MOVQ   DI, DI
+	MOVQ   $-1, R8
+	SHLXQ  CX, R8, R8
+	NOTQ   R8
+	KMOVW  R8, K1
+	VPXORQ Z7, Z7, Z7
+	XORQ   CX, CX
 
-row223:
-	VMOVUPD.Z    (DX)(R9*8), K1, Z0
-	VMOVUPD.Z    (DI)(R9*8), K1, Z1
-	VBROADCASTSD (SI)(AX*8), Z2
-	VSUBPD       Z2, Z0, Z0
-	VBROADCASTSD (R8)(AX*8), Z2
-	VSUBPD       Z2, Z1, Z1
-	VMULPD       Z1, Z0, Z0
-	VADDPD       Z0, Z4, Z4
+row224:
+	VBROADCASTSS (SI)(CX*4), Z0
+	VMOVUPS.Z    (DX)(DI*4), K1, Z1
+	VSUBPS       Z0, Z1, Z1
+	VFMADD231PS  Z1, Z1, Z7
 	ADDQ         BX, DX
-	ADDQ         BX, DI
-	INCQ         AX
-	CMPQ         AX, rows+56(FP)
-	JL           row223
-	VMOVUPD      Z4, K1, (CX)(R9*8)
+	INCQ         CX
+	CMPQ         CX, rows+40(FP)
+	JL           row224
+	VRSQRT14PS   Z7, Z0
+	VMULPS       Z7, Z0, Z1
+	VMOVUPS      constants<>+320(SB), Z2
+	VFNMADD231PS Z0, Z1, Z2
+	VMOVUPS      constants<>+384(SB), Z1
+	VFMADD213PS  constants<>+448(SB), Z2, Z1
+	VMULPS       Z2, Z1, Z1
+	VFMADD231PS  Z0, Z1, Z0
+	VFIXUPIMMPS  $0x00, constants<>+640(SB), Z7, Z0
+	VMOVUPS      Z0, K1, (AX)(DI*4)
 
 done221:
 	VZEROUPPER
 	RET
 
 avx2:
-	MOVQ n+0(FP), AX
-	MOVQ dst+8(FP), CX
-	MOVQ x+16(FP), DX
-	MOVQ ld+24(FP), BX
-	MOVQ c+32(FP), SI
-	MOVQ y+40(FP), DI
-	MOVQ e+48(FP), R8
-	SHLQ $0x03, BX
-	XORQ R9, R9
+	MOVQ  dst+8(FP), AX
+	MOVQ  n+0(FP), CX
+	MOVQ  x+16(FP), DX
+	MOVQ  ldx+24(FP), BX
+	MOVQ  c+32(FP), SI
+	SHLQ  $0x02, BX
+	XORQ  DI, DI
+	LEAQ  -32(CX), R8
+	TESTQ R8, R8
+	JL    oneTest227
+
+many225:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	XORQ   R9, R9
+	MOVQ   DX, R10
+
+row230:
+	VBROADCASTSS (SI)(R9*4), Y4
+	VMOVUPS      (R10)(DI*4), Y5
+	VSUBPS       Y4, Y5, Y5
+	VFMADD231PS  Y5, Y5, Y0
+	VMOVUPS      32(R10)(DI*4), Y5
+	VSUBPS       Y4, Y5, Y5
+	VFMADD231PS  Y5, Y5, Y1
+	VMOVUPS      64(R10)(DI*4), Y5
+	VSUBPS       Y4, Y5, Y5
+	VFMADD231PS  Y5, Y5, Y2
+	VMOVUPS      96(R10)(DI*4), Y5
+	VSUBPS       Y4, Y5, Y5
+	VFMADD231PS  Y5, Y5, Y3
+	ADDQ         BX, R10
+	INCQ         R9
+	CMPQ         R9, rows+40(FP)
+	JL           row230
+	VSQRTPS      Y0, Y4
+	VMOVUPS      constants<>+320(SB), Y5
+	VXORPS       Y6, Y6, Y6
+	VDIVPS       Y4, Y5, Y4
+	VCMPPS       $0x00, Y6, Y0, Y0
+	VBLENDVPS    Y0, Y6, Y4, Y4
+	VMOVUPS      Y4, (AX)(DI*4)
+	VSQRTPS      Y1, Y0
+	VMOVUPS      constants<>+320(SB), Y4
+	VXORPS       Y5, Y5, Y5
+	VDIVPS       Y0, Y4, Y0
+	VCMPPS       $0x00, Y5, Y1, Y1
+	VBLENDVPS    Y1, Y5, Y0, Y0
+	VMOVUPS      Y0, 32(AX)(DI*4)
+	VSQRTPS      Y2, Y0
+	VMOVUPS      constants<>+320(SB), Y1
+	VXORPS       Y4, Y4, Y4
+	VDIVPS       Y0, Y1, Y0
+	VCMPPS       $0x00, Y4, Y2, Y1
+	VBLENDVPS    Y1, Y4, Y0, Y0
+	VMOVUPS      Y0, 64(AX)(DI*4)
+	VSQRTPS      Y3, Y0
+	VMOVUPS      constants<>+320(SB), Y1
+	VXORPS       Y2, Y2, Y2
+	VDIVPS       Y0, Y1, Y0
+	VCMPPS       $0x00, Y2, Y3, Y1
+	VBLENDVPS    Y1, Y2, Y0, Y0
+	VMOVUPS      Y0, 96(AX)(DI*4)
+	ADDQ         $0x20, DI
+	CMPQ         DI, R8
+	JLE          many225
+
+oneTest227:
+	LEAQ -8(CX), R8
+	CMPQ DI, R8
+	JG   tail228
+
+one226:
+	VXORPS Y0, Y0, Y0
+	XORQ   R9, R9
+	MOVQ   DX, R10
+
+row231:
+	VBROADCASTSS (SI)(R9*4), Y1
+	VMOVUPS      (R10)(DI*4), Y2
+	VSUBPS       Y1, Y2, Y2
+	VFMADD231PS  Y2, Y2, Y0
+	ADDQ         BX, R10
+	INCQ         R9
+	CMPQ         R9, rows+40(FP)
+	JL           row231
+	VSQRTPS      Y0, Y1
+	VMOVUPS      constants<>+320(SB), Y2
+	VXORPS       Y3, Y3, Y3
+	VDIVPS       Y1, Y2, Y1
+	VCMPPS       $0x00, Y3, Y0, Y0
+	VBLENDVPS    Y0, Y3, Y1, Y1
+	VMOVUPS      Y1, (AX)(DI*4)
+	ADDQ         $0x08, DI
+	CMPQ         DI, R8
+	JLE          one226
+
+tail228:
+	SUBQ    DI, CX
+	JZ      done229
+	LEAQ    mask<>+32(SB), R8
+	NEGQ    CX
+	VMOVDQU (R8)(CX*4), Y0
+	VXORPS  Y1, Y1, Y1
+	XORQ    CX, CX
+
+row232:
+	VBROADCASTSS (SI)(CX*4), Y2
+	VMASKMOVPS   (DX)(DI*4), Y0, Y3
+	VSUBPS       Y2, Y3, Y3
+	VFMADD231PS  Y3, Y3, Y1
+	ADDQ         BX, DX
+	INCQ         CX
+	CMPQ         CX, rows+40(FP)
+	JL           row232
+	VSQRTPS      Y1, Y2
+	VMOVUPS      constants<>+320(SB), Y3
+	VXORPS       Y4, Y4, Y4
+	VDIVPS       Y2, Y3, Y2
+	VCMPPS       $0x00, Y4, Y1, Y1
+	VBLENDVPS    Y1, Y4, Y2, Y2
+	VMASKMOVPS   Y2, Y0, (AX)(DI*4)
+
+done229:
+	VZEROUPPER
+	RET
+
+// func diffDots64(n int, dst *float64, x *float64, ld int, c *float64, y *float64, e *float64, rows int)
+// Requires: AVX, AVX512F, BMI2, FMA3
+TEXT ·diffDots64(SB), NOSPLIT, $0-64
+	CMPQ  ·tier+0(SB), $0x02
+	JNE   avx2
+	CMPQ  n+0(FP), $0x04
+	JLE   avx2
+	MOVQ  n+0(FP), AX
+	MOVQ  dst+8(FP), CX
+	MOVQ  x+16(FP), DX
+	MOVQ  ld+24(FP), BX
+	MOVQ  c+32(FP), SI
+	MOVQ  y+40(FP), DI
+	MOVQ  e+48(FP), R8
+	SHLQ  $0x03, BX
+	XORQ  R9, R9
+	LEAQ  -16(AX), R10
+	TESTQ R10, R10
+	JL    oneTest235
+
+many233:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	XORQ   R11, R11
+	MOVQ   DX, R12
+	MOVQ   DI, R13
+
+row238:
+	VBROADCASTSD (SI)(R11*8), Z2
+	VBROADCASTSD (R8)(R11*8), Z3
+	VMOVUPS      (R12)(R9*8), Z4
+	VMOVUPS      (R13)(R9*8), Z5
+	VSUBPD       Z2, Z4, Z4
+	VSUBPD       Z3, Z5, Z5
+	VFMADD231PD  Z5, Z4, Z0
+	VMOVUPS      64(R12)(R9*8), Z4
+	VMOVUPS      64(R13)(R9*8), Z5
+	VSUBPD       Z2, Z4, Z4
+	VSUBPD       Z3, Z5, Z5
+	VFMADD231PD  Z5, Z4, Z1
+	ADDQ         BX, R12
+	ADDQ         BX, R13
+	INCQ         R11
+	CMPQ         R11, rows+56(FP)
+	JL           row238
+	VMOVUPS      Z0, (CX)(R9*8)
+	VMOVUPS      Z1, 64(CX)(R9*8)
+	ADDQ         $0x10, R9
+	CMPQ         R9, R10
+	JLE          many233
+
+oneTest235:
+	LEAQ -8(AX), R10
+	CMPQ R9, R10
+	JG   tail236
+
+one234:
+	VPXORQ Z6, Z6, Z6
+	XORQ   R11, R11
+	MOVQ   DX, R12
+	MOVQ   DI, R13
+
+row239:
+	VBROADCASTSD (SI)(R11*8), Z0
+	VBROADCASTSD (R8)(R11*8), Z1
+	VMOVUPS      (R12)(R9*8), Z2
+	VMOVUPS      (R13)(R9*8), Z3
+	VSUBPD       Z0, Z2, Z2
+	VSUBPD       Z1, Z3, Z3
+	VFMADD231PD  Z3, Z2, Z6
+	ADDQ         BX, R12
+	ADDQ         BX, R13
+	INCQ         R11
+	CMPQ         R11, rows+56(FP)
+	JL           row239
+	VMOVUPS      Z6, (CX)(R9*8)
+	ADDQ         $0x08, R9
+	CMPQ         R9, R10
+	JLE          one234
+
+tail236:
+	SUBQ   R9, AX
+	JZ     done237
+	MOVQ   $-1, R10
+	SHLXQ  AX, R10, R10
+	NOTQ   R10
+	KMOVW  R10, K1
+	VPXORQ Z7, Z7, Z7
+	XORQ   AX, AX
+	MOVQ   DI, DI
+
+row240:
+	VBROADCASTSD (SI)(AX*8), Z0
+	VBROADCASTSD (R8)(AX*8), Z1
+	VMOVUPD.Z    (DX)(R9*8), K1, Z2
+	VMOVUPD.Z    (DI)(R9*8), K1, Z3
+	VSUBPD       Z0, Z2, Z2
+	VSUBPD       Z1, Z3, Z3
+	VFMADD231PD  Z3, Z2, Z7
+	ADDQ         BX, DX
+	ADDQ         BX, DI
+	INCQ         AX
+	CMPQ         AX, rows+56(FP)
+	JL           row240
+	VMOVUPD      Z7, K1, (CX)(R9*8)
+
+done237:
+	VZEROUPPER
+	RET
+
+avx2:
+	MOVQ  n+0(FP), AX
+	MOVQ  dst+8(FP), CX
+	MOVQ  x+16(FP), DX
+	MOVQ  ld+24(FP), BX
+	MOVQ  c+32(FP), SI
+	MOVQ  y+40(FP), DI
+	MOVQ  e+48(FP), R8
+	SHLQ  $0x03, BX
+	XORQ  R9, R9
+	LEAQ  -8(AX), R10
+	TESTQ R10, R10
+	JL    oneTest243
+
+many241:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	XORQ   R11, R11
+	MOVQ   DX, R12
+	MOVQ   DI, R13
+
+row246:
+	VBROADCASTSD (SI)(R11*8), Y2
+	VBROADCASTSD (R8)(R11*8), Y3
+	VMOVUPS      (R12)(R9*8), Y4
+	VMOVUPS      (R13)(R9*8), Y5
+	VSUBPD       Y2, Y4, Y4
+	VSUBPD       Y3, Y5, Y5
+	VFMADD231PD  Y5, Y4, Y0
+	VMOVUPS      32(R12)(R9*8), Y4
+	VMOVUPS      32(R13)(R9*8), Y5
+	VSUBPD       Y2, Y4, Y4
+	VSUBPD       Y3, Y5, Y5
+	VFMADD231PD  Y5, Y4, Y1
+	ADDQ         BX, R12
+	ADDQ         BX, R13
+	INCQ         R11
+	CMPQ         R11, rows+56(FP)
+	JL           row246
+	VMOVUPS      Y0, (CX)(R9*8)
+	VMOVUPS      Y1, 32(CX)(R9*8)
+	ADDQ         $0x08, R9
+	CMPQ         R9, R10
+	JLE          many241
+
+oneTest243:
 	LEAQ -4(AX), R10
 	CMPQ R9, R10
-	JG   tail227
+	JG   tail244
 
-one225:
+one242:
 	VXORPS Y0, Y0, Y0
 	XORQ   R11, R11
 	MOVQ   DX, R12
 	MOVQ   DI, R13
 
-row229:
-	VMOVUPS      (R12)(R9*8), Y1
-	VMOVUPS      (R13)(R9*8), Y2
-	VBROADCASTSD (SI)(R11*8), Y3
-	VSUBPD       Y3, Y1, Y1
-	VBROADCASTSD (R8)(R11*8), Y3
-	VSUBPD       Y3, Y2, Y2
-	VMULPD       Y2, Y1, Y1
-	VADDPD       Y1, Y0, Y0
+row247:
+	VBROADCASTSD (SI)(R11*8), Y1
+	VBROADCASTSD (R8)(R11*8), Y2
+	VMOVUPS      (R12)(R9*8), Y3
+	VMOVUPS      (R13)(R9*8), Y4
+	VSUBPD       Y1, Y3, Y3
+	VSUBPD       Y2, Y4, Y4
+	VFMADD231PD  Y4, Y3, Y0
 	ADDQ         BX, R12
 	ADDQ         BX, R13
 	INCQ         R11
 	CMPQ         R11, rows+56(FP)
-	JL           row229
+	JL           row247
 	VMOVUPS      Y0, (CX)(R9*8)
 	ADDQ         $0x04, R9
 	CMPQ         R9, R10
-	JLE          one225
+	JLE          one242
 
-tail227:
+tail244:
 	SUBQ    R9, AX
-	JZ      done228
+	JZ      done245
 	LEAQ    mask<>+32(SB), R10
 	NEGQ    AX
 	VMOVDQU (R10)(AX*8), Y0
@@ -3073,144 +3702,212 @@ tail227:
 	XORQ    AX, AX
 	MOVQ    DI, DI
 
-row230:
-	VMASKMOVPD   (DX)(R9*8), Y0, Y2
-	VMASKMOVPD   (DI)(R9*8), Y0, Y3
-	VBROADCASTSD (SI)(AX*8), Y4
-	VSUBPD       Y4, Y2, Y2
-	VBROADCASTSD (R8)(AX*8), Y4
-	VSUBPD       Y4, Y3, Y3
-	VMULPD       Y3, Y2, Y2
-	VADDPD       Y2, Y1, Y1
+row248:
+	VBROADCASTSD (SI)(AX*8), Y2
+	VBROADCASTSD (R8)(AX*8), Y3
+	VMASKMOVPD   (DX)(R9*8), Y0, Y4
+	VMASKMOVPD   (DI)(R9*8), Y0, Y5
+	VSUBPD       Y2, Y4, Y4
+	VSUBPD       Y3, Y5, Y5
+	VFMADD231PD  Y5, Y4, Y1
 	ADDQ         BX, DX
 	ADDQ         BX, DI
 	INCQ         AX
 	CMPQ         AX, rows+56(FP)
-	JL           row230
+	JL           row248
 	VMASKMOVPD   Y1, Y0, (CX)(R9*8)
 
-done228:
+done245:
 	VZEROUPPER
 	RET
 
 // func diffDots32(n int, dst *float32, x *float32, ld int, c *float32, y *float32, e *float32, rows int)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, BMI2, FMA3
 TEXT ·diffDots32(SB), NOSPLIT, $0-64
-	CMPQ ·tier+0(SB), $0x02
-	JNE  avx2
-	CMPQ n+0(FP), $0x04
-	JLE  avx2
-	MOVQ n+0(FP), AX
-	MOVQ dst+8(FP), CX
-	MOVQ x+16(FP), DX
-	MOVQ ld+24(FP), BX
-	MOVQ c+32(FP), SI
-	MOVQ y+40(FP), DI
-	MOVQ e+48(FP), R8
-	SHLQ $0x02, BX
-	XORQ R9, R9
-	LEAQ -16(AX), R10
-	CMPQ R9, R10
-	JG   tail234
+	CMPQ  ·tier+0(SB), $0x02
+	JNE   avx2
+	CMPQ  n+0(FP), $0x04
+	JLE   avx2
+	MOVQ  n+0(FP), AX
+	MOVQ  dst+8(FP), CX
+	MOVQ  x+16(FP), DX
+	MOVQ  ld+24(FP), BX
+	MOVQ  c+32(FP), SI
+	MOVQ  y+40(FP), DI
+	MOVQ  e+48(FP), R8
+	SHLQ  $0x02, BX
+	XORQ  R9, R9
+	LEAQ  -32(AX), R10
+	TESTQ R10, R10
+	JL    oneTest251
 
-one232:
+many249:
 	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
 	XORQ   R11, R11
 	MOVQ   DX, R12
 	MOVQ   DI, R13
 
-row236:
-	VMOVUPS      (R12)(R9*4), Z1
-	VMOVUPS      (R13)(R9*4), Z2
-	VBROADCASTSS (SI)(R11*4), Z3
-	VSUBPS       Z3, Z1, Z1
+row254:
+	VBROADCASTSS (SI)(R11*4), Z2
 	VBROADCASTSS (R8)(R11*4), Z3
-	VSUBPS       Z3, Z2, Z2
-	VMULPS       Z2, Z1, Z1
-	VADDPS       Z1, Z0, Z0
+	VMOVUPS      (R12)(R9*4), Z4
+	VMOVUPS      (R13)(R9*4), Z5
+	VSUBPS       Z2, Z4, Z4
+	VSUBPS       Z3, Z5, Z5
+	VFMADD231PS  Z5, Z4, Z0
+	VMOVUPS      64(R12)(R9*4), Z4
+	VMOVUPS      64(R13)(R9*4), Z5
+	VSUBPS       Z2, Z4, Z4
+	VSUBPS       Z3, Z5, Z5
+	VFMADD231PS  Z5, Z4, Z1
 	ADDQ         BX, R12
 	ADDQ         BX, R13
 	INCQ         R11
 	CMPQ         R11, rows+56(FP)
-	JL           row236
+	JL           row254
 	VMOVUPS      Z0, (CX)(R9*4)
+	VMOVUPS      Z1, 64(CX)(R9*4)
+	ADDQ         $0x20, R9
+	CMPQ         R9, R10
+	JLE          many249
+
+oneTest251:
+	LEAQ -16(AX), R10
+	CMPQ R9, R10
+	JG   tail252
+
+one250:
+	VPXORQ Z6, Z6, Z6
+	XORQ   R11, R11
+	MOVQ   DX, R12
+	MOVQ   DI, R13
+
+row255:
+	VBROADCASTSS (SI)(R11*4), Z0
+	VBROADCASTSS (R8)(R11*4), Z1
+	VMOVUPS      (R12)(R9*4), Z2
+	VMOVUPS      (R13)(R9*4), Z3
+	VSUBPS       Z0, Z2, Z2
+	VSUBPS       Z1, Z3, Z3
+	VFMADD231PS  Z3, Z2, Z6
+	ADDQ         BX, R12
+	ADDQ         BX, R13
+	INCQ         R11
+	CMPQ         R11, rows+56(FP)
+	JL           row255
+	VMOVUPS      Z6, (CX)(R9*4)
 	ADDQ         $0x10, R9
 	CMPQ         R9, R10
-	JLE          one232
+	JLE          one250
 
-tail234:
+tail252:
 	SUBQ   R9, AX
-	JZ     done235
+	JZ     done253
 	MOVQ   $-1, R10
 	SHLXQ  AX, R10, R10
 	NOTQ   R10
 	KMOVW  R10, K1
-	VPXORQ Z4, Z4, Z4
+	VPXORQ Z7, Z7, Z7
 	XORQ   AX, AX
 	MOVQ   DI, DI
 
-row237:
-	VMOVUPS.Z    (DX)(R9*4), K1, Z0
-	VMOVUPS.Z    (DI)(R9*4), K1, Z1
-	VBROADCASTSS (SI)(AX*4), Z2
-	VSUBPS       Z2, Z0, Z0
-	VBROADCASTSS (R8)(AX*4), Z2
-	VSUBPS       Z2, Z1, Z1
-	VMULPS       Z1, Z0, Z0
-	VADDPS       Z0, Z4, Z4
+row256:
+	VBROADCASTSS (SI)(AX*4), Z0
+	VBROADCASTSS (R8)(AX*4), Z1
+	VMOVUPS.Z    (DX)(R9*4), K1, Z2
+	VMOVUPS.Z    (DI)(R9*4), K1, Z3
+	VSUBPS       Z0, Z2, Z2
+	VSUBPS       Z1, Z3, Z3
+	VFMADD231PS  Z3, Z2, Z7
 	ADDQ         BX, DX
 	ADDQ         BX, DI
 	INCQ         AX
 	CMPQ         AX, rows+56(FP)
-	JL           row237
-	VMOVUPS      Z4, K1, (CX)(R9*4)
+	JL           row256
+	VMOVUPS      Z7, K1, (CX)(R9*4)
 
-done235:
+done253:
 	VZEROUPPER
 	RET
 
 avx2:
-	MOVQ n+0(FP), AX
-	MOVQ dst+8(FP), CX
-	MOVQ x+16(FP), DX
-	MOVQ ld+24(FP), BX
-	MOVQ c+32(FP), SI
-	MOVQ y+40(FP), DI
-	MOVQ e+48(FP), R8
-	SHLQ $0x02, BX
-	XORQ R9, R9
+	MOVQ  n+0(FP), AX
+	MOVQ  dst+8(FP), CX
+	MOVQ  x+16(FP), DX
+	MOVQ  ld+24(FP), BX
+	MOVQ  c+32(FP), SI
+	MOVQ  y+40(FP), DI
+	MOVQ  e+48(FP), R8
+	SHLQ  $0x02, BX
+	XORQ  R9, R9
+	LEAQ  -16(AX), R10
+	TESTQ R10, R10
+	JL    oneTest259
+
+many257:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	XORQ   R11, R11
+	MOVQ   DX, R12
+	MOVQ   DI, R13
+
+row262:
+	VBROADCASTSS (SI)(R11*4), Y2
+	VBROADCASTSS (R8)(R11*4), Y3
+	VMOVUPS      (R12)(R9*4), Y4
+	VMOVUPS      (R13)(R9*4), Y5
+	VSUBPS       Y2, Y4, Y4
+	VSUBPS       Y3, Y5, Y5
+	VFMADD231PS  Y5, Y4, Y0
+	VMOVUPS      32(R12)(R9*4), Y4
+	VMOVUPS      32(R13)(R9*4), Y5
+	VSUBPS       Y2, Y4, Y4
+	VSUBPS       Y3, Y5, Y5
+	VFMADD231PS  Y5, Y4, Y1
+	ADDQ         BX, R12
+	ADDQ         BX, R13
+	INCQ         R11
+	CMPQ         R11, rows+56(FP)
+	JL           row262
+	VMOVUPS      Y0, (CX)(R9*4)
+	VMOVUPS      Y1, 32(CX)(R9*4)
+	ADDQ         $0x10, R9
+	CMPQ         R9, R10
+	JLE          many257
+
+oneTest259:
 	LEAQ -8(AX), R10
 	CMPQ R9, R10
-	JG   tail241
+	JG   tail260
 
-one239:
+one258:
 	VXORPS Y0, Y0, Y0
 	XORQ   R11, R11
 	MOVQ   DX, R12
 	MOVQ   DI, R13
 
-row243:
-	VMOVUPS      (R12)(R9*4), Y1
-	VMOVUPS      (R13)(R9*4), Y2
-	VBROADCASTSS (SI)(R11*4), Y3
-	VSUBPS       Y3, Y1, Y1
-	VBROADCASTSS (R8)(R11*4), Y3
-	VSUBPS       Y3, Y2, Y2
-	VMULPS       Y2, Y1, Y1
-	VADDPS       Y1, Y0, Y0
+row263:
+	VBROADCASTSS (SI)(R11*4), Y1
+	VBROADCASTSS (R8)(R11*4), Y2
+	VMOVUPS      (R12)(R9*4), Y3
+	VMOVUPS      (R13)(R9*4), Y4
+	VSUBPS       Y1, Y3, Y3
+	VSUBPS       Y2, Y4, Y4
+	VFMADD231PS  Y4, Y3, Y0
 	ADDQ         BX, R12
 	ADDQ         BX, R13
 	INCQ         R11
 	CMPQ         R11, rows+56(FP)
-	JL           row243
+	JL           row263
 	VMOVUPS      Y0, (CX)(R9*4)
 	ADDQ         $0x08, R9
 	CMPQ         R9, R10
-	JLE          one239
+	JLE          one258
 
-tail241:
+tail260:
 	SUBQ    R9, AX
-	JZ      done242
+	JZ      done261
 	LEAQ    mask<>+32(SB), R10
 	NEGQ    AX
 	VMOVDQU (R10)(AX*4), Y0
@@ -3218,29 +3915,28 @@ tail241:
 	XORQ    AX, AX
 	MOVQ    DI, DI
 
-row244:
-	VMASKMOVPS   (DX)(R9*4), Y0, Y2
-	VMASKMOVPS   (DI)(R9*4), Y0, Y3
-	VBROADCASTSS (SI)(AX*4), Y4
-	VSUBPS       Y4, Y2, Y2
-	VBROADCASTSS (R8)(AX*4), Y4
-	VSUBPS       Y4, Y3, Y3
-	VMULPS       Y3, Y2, Y2
-	VADDPS       Y2, Y1, Y1
+row264:
+	VBROADCASTSS (SI)(AX*4), Y2
+	VBROADCASTSS (R8)(AX*4), Y3
+	VMASKMOVPS   (DX)(R9*4), Y0, Y4
+	VMASKMOVPS   (DI)(R9*4), Y0, Y5
+	VSUBPS       Y2, Y4, Y4
+	VSUBPS       Y3, Y5, Y5
+	VFMADD231PS  Y5, Y4, Y1
 	ADDQ         BX, DX
 	ADDQ         BX, DI
 	INCQ         AX
 	CMPQ         AX, rows+56(FP)
-	JL           row244
+	JL           row264
 	VMASKMOVPS   Y1, Y0, (CX)(R9*4)
 
-done242:
+done261:
 	VZEROUPPER
 	RET
 
-// func addDiffs64(n int, dst *float64, x *float64, ld int, c *float64, w *float64, sums *float64, rows int)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2
-TEXT ·addDiffs64(SB), NOSPLIT, $0-64
+// func addDiffs64(n int, dst *float64, x *float64, ld int, c *float64, w *float64, ldw int, sums *float64, rows int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, FMA3
+TEXT ·addDiffs64(SB), NOSPLIT, $8-72
 	CMPQ ·tier+0(SB), $0x02
 	JNE  avx2
 	CMPQ n+0(FP), $0x04
@@ -3250,95 +3946,143 @@ TEXT ·addDiffs64(SB), NOSPLIT, $0-64
 	MOVQ x+16(FP), DX
 	MOVQ ld+24(FP), BX
 	MOVQ c+32(FP), SI
-	MOVQ w+40(FP), DI
-	MOVQ sums+48(FP), R8
-	MOVQ rows+56(FP), R9
+	MOVQ ldw+48(FP), DI
+	MOVQ sums+56(FP), R8
+	MOVQ rows+64(FP), R9
+	MOVQ w+40(FP), R10
 	SHLQ $0x03, BX
+	SHLQ $0x03, DI
+	LEAQ (R10)(DI*1), R11
+	LEAQ (R11)(DI*1), R12
+	LEAQ (R12)(DI*1), R13
+	MOVQ R9, DI
+	SHLQ $0x03, DI
 
-row245:
-	VBROADCASTSD (SI), Z0
-	VPXORQ       Z1, Z1, Z1
-	VPXORQ       Z2, Z2, Z2
-	XORQ         R10, R10
-	LEAQ         -16(AX), R11
-	TESTQ        R11, R11
-	JL           oneTest248
+row265:
+	MOVQ         SI, R14
+	VBROADCASTSD (R14), Z0
+	VPXORQ       Z4, Z4, Z4
+	ADDQ         DI, R14
+	VBROADCASTSD (R14), Z1
+	VPXORQ       Z5, Z5, Z5
+	ADDQ         DI, R14
+	VBROADCASTSD (R14), Z2
+	VPXORQ       Z6, Z6, Z6
+	ADDQ         DI, R14
+	VBROADCASTSD (R14), Z3
+	VPXORQ       Z7, Z7, Z7
+	XORQ         R14, R14
+	LEAQ         -8(AX), R15
+	CMPQ         R14, R15
+	JG           tail269
 
-many246:
-	VMOVUPS (DX)(R10*8), Z3
-	VSUBPD  Z0, Z3, Z3
-	VMOVUPS (DI)(R10*8), Z4
-	VMULPD  Z4, Z3, Z3
-	VADDPD  Z3, Z1, Z1
-	VMOVUPS (CX)(R10*8), Z4
-	VADDPD  Z4, Z3, Z3
-	VMOVUPS Z3, (CX)(R10*8)
-	VMOVUPS 64(DX)(R10*8), Z3
-	VSUBPD  Z0, Z3, Z3
-	VMOVUPS 64(DI)(R10*8), Z4
-	VMULPD  Z4, Z3, Z3
-	VADDPD  Z3, Z2, Z2
-	VMOVUPS 64(CX)(R10*8), Z4
-	VADDPD  Z4, Z3, Z3
-	VMOVUPS Z3, 64(CX)(R10*8)
-	ADDQ    $0x10, R10
-	CMPQ    R10, R11
-	JLE     many246
+one267:
+	VMOVUPS     (DX)(R14*8), Z8
+	VMOVUPS     (CX)(R14*8), Z9
+	VMOVUPS     (R10)(R14*8), Z11
+	VSUBPD      Z0, Z8, Z10
+	VFMADD231PD Z11, Z10, Z4
+	VFMADD231PD Z11, Z10, Z9
+	VMOVUPS     (R11)(R14*8), Z11
+	VSUBPD      Z1, Z8, Z10
+	VFMADD231PD Z11, Z10, Z5
+	VFMADD231PD Z11, Z10, Z9
+	VMOVUPS     (R12)(R14*8), Z11
+	VSUBPD      Z2, Z8, Z10
+	VFMADD231PD Z11, Z10, Z6
+	VFMADD231PD Z11, Z10, Z9
+	VMOVUPS     (R13)(R14*8), Z10
+	VSUBPD      Z3, Z8, Z8
+	VFMADD231PD Z10, Z8, Z7
+	VFMADD231PD Z10, Z8, Z9
+	VMOVUPS     Z9, (CX)(R14*8)
+	ADDQ        $0x08, R14
+	CMPQ        R14, R15
+	JLE         one267
 
-oneTest248:
-	LEAQ -8(AX), R11
-	CMPQ R10, R11
-	JG   tail249
+tail269:
+	MOVQ        AX, R15
+	SUBQ        R14, R15
+	JZ          done270
+	MOVQ        $-1, BP
+	SHLXQ       R15, BP, BP
+	NOTQ        BP
+	KMOVW       BP, K1
+	VMOVUPD.Z   (DX)(R14*8), K1, Z8
+	VMOVUPD.Z   (CX)(R14*8), K1, Z9
+	VMOVUPD.Z   (R10)(R14*8), K1, Z10
+	VSUBPD      Z0, Z8, Z0
+	VMOVAPD.Z   Z0, K1, Z0
+	VFMADD231PD Z10, Z0, Z4
+	VFMADD231PD Z10, Z0, Z9
+	VMOVUPD.Z   (R11)(R14*8), K1, Z0
+	VSUBPD      Z1, Z8, Z1
+	VMOVAPD.Z   Z1, K1, Z1
+	VFMADD231PD Z0, Z1, Z5
+	VFMADD231PD Z0, Z1, Z9
+	VMOVUPD.Z   (R12)(R14*8), K1, Z0
+	VSUBPD      Z2, Z8, Z1
+	VMOVAPD.Z   Z1, K1, Z1
+	VFMADD231PD Z0, Z1, Z6
+	VFMADD231PD Z0, Z1, Z9
+	VMOVUPD.Z   (R13)(R14*8), K1, Z0
+	VSUBPD      Z3, Z8, Z1
+	VMOVAPD.Z   Z1, K1, Z1
+	VFMADD231PD Z0, Z1, Z7
+	VFMADD231PD Z0, Z1, Z9
+	VMOVUPD     Z9, K1, (CX)(R14*8)
 
-one247:
-	VMOVUPS (DX)(R10*8), Z3
-	VSUBPD  Z0, Z3, Z3
-	VMOVUPS (DI)(R10*8), Z4
-	VMULPD  Z4, Z3, Z3
-	VADDPD  Z3, Z1, Z1
-	VMOVUPS (CX)(R10*8), Z4
-	VADDPD  Z4, Z3, Z3
-	VMOVUPS Z3, (CX)(R10*8)
-	ADDQ    $0x08, R10
-	CMPQ    R10, R11
-	JLE     one247
-
-tail249:
-	MOVQ      AX, R11
-	SUBQ      R10, R11
-	JZ        done250
-	MOVQ      $-1, R12
-	SHLXQ     R11, R12, R12
-	NOTQ      R12
-	KMOVW     R12, K1
-	VMOVUPD.Z (DX)(R10*8), K1, Z3
-	VSUBPD    Z0, Z3, Z3
-	VMOVUPD.Z (DI)(R10*8), K1, Z0
-	VMULPD    Z0, Z3, Z3
-	VMOVAPD.Z Z3, K1, Z0
-	VADDPD    Z0, Z1, Z1
-	VMOVUPD.Z (CX)(R10*8), K1, Z3
-	VADDPD    Z3, Z0, Z0
-	VMOVUPD   Z0, K1, (CX)(R10*8)
-
-done250:
-	VADDPD        Z2, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y5
-	VADDPD        Z5, Z1, Z1
-	VEXTRACTF64X2 $0x01, Y1, X5
-	VADDPD        Z5, Z1, Z1
-	VPERMILPD     $0x01, X1, X5
-	VADDPD        Z5, Z1, Z1
-	VPXORQ        Z6, Z6, Z6
-	VMOVSD        (R8), X6
-	VADDPD        Z1, Z6, Z6
-	VMOVSD        X6, (R8)
+done270:
+	MOVQ          R8, R14
+	VEXTRACTF64X4 $0x01, Z4, Y12
+	VADDPD        Z12, Z4, Z4
+	VEXTRACTF64X2 $0x01, Y4, X12
+	VADDPD        Z12, Z4, Z4
+	VPERMILPD     $0x01, X4, X12
+	VADDPD        Z12, Z4, Z4
+	VPXORQ        Z13, Z13, Z13
+	VMOVSD        (R14), X13
+	VADDPD        Z4, Z13, Z13
+	VMOVSD        X13, (R14)
+	ADDQ          DI, R14
+	VEXTRACTF64X4 $0x01, Z5, Y12
+	VADDPD        Z12, Z5, Z5
+	VEXTRACTF64X2 $0x01, Y5, X12
+	VADDPD        Z12, Z5, Z5
+	VPERMILPD     $0x01, X5, X12
+	VADDPD        Z12, Z5, Z5
+	VPXORQ        Z14, Z14, Z14
+	VMOVSD        (R14), X14
+	VADDPD        Z5, Z14, Z14
+	VMOVSD        X14, (R14)
+	ADDQ          DI, R14
+	VEXTRACTF64X4 $0x01, Z6, Y12
+	VADDPD        Z12, Z6, Z6
+	VEXTRACTF64X2 $0x01, Y6, X12
+	VADDPD        Z12, Z6, Z6
+	VPERMILPD     $0x01, X6, X12
+	VADDPD        Z12, Z6, Z6
+	VPXORQ        Z15, Z15, Z15
+	VMOVSD        (R14), X15
+	VADDPD        Z6, Z15, Z15
+	VMOVSD        X15, (R14)
+	ADDQ          DI, R14
+	VEXTRACTF64X4 $0x01, Z7, Y12
+	VADDPD        Z12, Z7, Z7
+	VEXTRACTF64X2 $0x01, Y7, X12
+	VADDPD        Z12, Z7, Z7
+	VPERMILPD     $0x01, X7, X12
+	VADDPD        Z12, Z7, Z7
+	VPXORQ        Z16, Z16, Z16
+	VMOVSD        (R14), X16
+	VADDPD        Z7, Z16, Z16
+	VMOVSD        X16, (R14)
 	ADDQ          BX, CX
 	ADDQ          BX, DX
 	ADDQ          $0x08, SI
 	ADDQ          $0x08, R8
 	DECQ          R9
-	JNZ           row245
+	JNZ           row265
 	VZEROUPPER
 	RET
 
@@ -3348,98 +4092,140 @@ avx2:
 	MOVQ x+16(FP), DX
 	MOVQ ld+24(FP), BX
 	MOVQ c+32(FP), SI
-	MOVQ w+40(FP), DI
-	MOVQ sums+48(FP), R8
-	MOVQ rows+56(FP), R9
+	MOVQ ldw+48(FP), DI
+	MOVQ sums+56(FP), R8
+	MOVQ rows+64(FP), R9
+	MOVQ w+40(FP), R10
 	SHLQ $0x03, BX
+	SHLQ $0x03, DI
+	LEAQ (R10)(DI*1), R11
+	LEAQ (R11)(DI*1), R12
+	LEAQ (R12)(DI*1), R13
+	MOVQ R9, DI
+	SHLQ $0x03, DI
 
-row251:
-	VBROADCASTSD (SI), Y0
-	VXORPS       Y1, Y1, Y1
-	VXORPS       Y2, Y2, Y2
-	XORQ         R10, R10
-	LEAQ         -8(AX), R11
-	TESTQ        R11, R11
-	JL           oneTest254
+row271:
+	MOVQ         SI, R14
+	VBROADCASTSD (R14), Y0
+	VXORPS       Y4, Y4, Y4
+	ADDQ         DI, R14
+	VBROADCASTSD (R14), Y1
+	VXORPS       Y5, Y5, Y5
+	ADDQ         DI, R14
+	VBROADCASTSD (R14), Y2
+	VXORPS       Y6, Y6, Y6
+	ADDQ         DI, R14
+	VBROADCASTSD (R14), Y3
+	VXORPS       Y7, Y7, Y7
+	XORQ         R14, R14
+	LEAQ         -4(AX), R15
+	CMPQ         R14, R15
+	JG           tail275
 
-many252:
-	VMOVUPS (DX)(R10*8), Y3
-	VSUBPD  Y0, Y3, Y3
-	VMOVUPS (DI)(R10*8), Y4
-	VMULPD  Y4, Y3, Y3
-	VADDPD  Y3, Y1, Y1
-	VMOVUPS (CX)(R10*8), Y4
-	VADDPD  Y4, Y3, Y3
-	VMOVUPS Y3, (CX)(R10*8)
-	VMOVUPS 32(DX)(R10*8), Y3
-	VSUBPD  Y0, Y3, Y3
-	VMOVUPS 32(DI)(R10*8), Y4
-	VMULPD  Y4, Y3, Y3
-	VADDPD  Y3, Y2, Y2
-	VMOVUPS 32(CX)(R10*8), Y4
-	VADDPD  Y4, Y3, Y3
-	VMOVUPS Y3, 32(CX)(R10*8)
-	ADDQ    $0x08, R10
-	CMPQ    R10, R11
-	JLE     many252
+one273:
+	VMOVUPS     (DX)(R14*8), Y8
+	VMOVUPS     (CX)(R14*8), Y9
+	VMOVUPS     (R10)(R14*8), Y11
+	VSUBPD      Y0, Y8, Y10
+	VFMADD231PD Y11, Y10, Y4
+	VFMADD231PD Y11, Y10, Y9
+	VMOVUPS     (R11)(R14*8), Y11
+	VSUBPD      Y1, Y8, Y10
+	VFMADD231PD Y11, Y10, Y5
+	VFMADD231PD Y11, Y10, Y9
+	VMOVUPS     (R12)(R14*8), Y11
+	VSUBPD      Y2, Y8, Y10
+	VFMADD231PD Y11, Y10, Y6
+	VFMADD231PD Y11, Y10, Y9
+	VMOVUPS     (R13)(R14*8), Y10
+	VSUBPD      Y3, Y8, Y8
+	VFMADD231PD Y10, Y8, Y7
+	VFMADD231PD Y10, Y8, Y9
+	VMOVUPS     Y9, (CX)(R14*8)
+	ADDQ        $0x04, R14
+	CMPQ        R14, R15
+	JLE         one273
 
-oneTest254:
-	LEAQ -4(AX), R11
-	CMPQ R10, R11
-	JG   tail255
+tail275:
+	MOVQ        AX, R15
+	SUBQ        R14, R15
+	JZ          done276
+	LEAQ        mask<>+32(SB), BP
+	NEGQ        R15
+	VMOVDQU     (BP)(R15*8), Y8
+	VMASKMOVPD  (DX)(R14*8), Y8, Y9
+	VMASKMOVPD  (CX)(R14*8), Y8, Y10
+	VMASKMOVPD  (R10)(R14*8), Y8, Y11
+	VSUBPD      Y0, Y9, Y0
+	VANDPS      Y0, Y8, Y0
+	VFMADD231PD Y11, Y0, Y4
+	VFMADD231PD Y11, Y0, Y10
+	VMASKMOVPD  (R11)(R14*8), Y8, Y0
+	VSUBPD      Y1, Y9, Y1
+	VANDPS      Y1, Y8, Y1
+	VFMADD231PD Y0, Y1, Y5
+	VFMADD231PD Y0, Y1, Y10
+	VMASKMOVPD  (R12)(R14*8), Y8, Y0
+	VSUBPD      Y2, Y9, Y1
+	VANDPS      Y1, Y8, Y1
+	VFMADD231PD Y0, Y1, Y6
+	VFMADD231PD Y0, Y1, Y10
+	VMASKMOVPD  (R13)(R14*8), Y8, Y0
+	VSUBPD      Y3, Y9, Y1
+	VANDPS      Y1, Y8, Y1
+	VFMADD231PD Y0, Y1, Y7
+	VFMADD231PD Y0, Y1, Y10
+	VMASKMOVPD  Y10, Y8, (CX)(R14*8)
 
-one253:
-	VMOVUPS (DX)(R10*8), Y3
-	VSUBPD  Y0, Y3, Y3
-	VMOVUPS (DI)(R10*8), Y4
-	VMULPD  Y4, Y3, Y3
-	VADDPD  Y3, Y1, Y1
-	VMOVUPS (CX)(R10*8), Y4
-	VADDPD  Y4, Y3, Y3
-	VMOVUPS Y3, (CX)(R10*8)
-	ADDQ    $0x04, R10
-	CMPQ    R10, R11
-	JLE     one253
-
-tail255:
-	MOVQ       AX, R11
-	SUBQ       R10, R11
-	JZ         done256
-	LEAQ       mask<>+32(SB), R12
-	NEGQ       R11
-	VMOVDQU    (R12)(R11*8), Y3
-	VMASKMOVPD (DX)(R10*8), Y3, Y4
-	VSUBPD     Y0, Y4, Y4
-	VMASKMOVPD (DI)(R10*8), Y3, Y0
-	VMULPD     Y0, Y4, Y4
-	VANDPS     Y4, Y3, Y0
-	VADDPD     Y0, Y1, Y1
-	VMASKMOVPD (CX)(R10*8), Y3, Y4
-	VADDPD     Y4, Y0, Y0
-	VMASKMOVPD Y0, Y3, (CX)(R10*8)
-
-done256:
-	VADDPD       Y2, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X5
-	VADDPD       Y5, Y1, Y1
-	VPERMILPD    $0x01, X1, X5
-	VADDPD       Y5, Y1, Y1
+done276:
+	MOVQ         R8, R14
+	VEXTRACTF128 $0x01, Y4, X12
+	VADDPD       Y12, Y4, Y4
+	VPERMILPD    $0x01, X4, X12
+	VADDPD       Y12, Y4, Y4
 	VXORPS       Y0, Y0, Y0
-	VMOVSD       (R8), X0
-	VADDPD       Y1, Y0, Y0
-	VMOVSD       X0, (R8)
+	VMOVSD       (R14), X0
+	VADDPD       Y4, Y0, Y0
+	VMOVSD       X0, (R14)
+	ADDQ         DI, R14
+	VEXTRACTF128 $0x01, Y5, X12
+	VADDPD       Y12, Y5, Y5
+	VPERMILPD    $0x01, X5, X12
+	VADDPD       Y12, Y5, Y5
+	VXORPS       Y0, Y0, Y0
+	VMOVSD       (R14), X0
+	VADDPD       Y5, Y0, Y0
+	VMOVSD       X0, (R14)
+	ADDQ         DI, R14
+	VEXTRACTF128 $0x01, Y6, X12
+	VADDPD       Y12, Y6, Y6
+	VPERMILPD    $0x01, X6, X12
+	VADDPD       Y12, Y6, Y6
+	VXORPS       Y0, Y0, Y0
+	VMOVSD       (R14), X0
+	VADDPD       Y6, Y0, Y0
+	VMOVSD       X0, (R14)
+	ADDQ         DI, R14
+	VEXTRACTF128 $0x01, Y7, X12
+	VADDPD       Y12, Y7, Y7
+	VPERMILPD    $0x01, X7, X12
+	VADDPD       Y12, Y7, Y7
+	VXORPS       Y0, Y0, Y0
+	VMOVSD       (R14), X0
+	VADDPD       Y7, Y0, Y0
+	VMOVSD       X0, (R14)
 	ADDQ         BX, CX
 	ADDQ         BX, DX
 	ADDQ         $0x08, SI
 	ADDQ         $0x08, R8
 	DECQ         R9
-	JNZ          row251
+	JNZ          row271
 	VZEROUPPER
 	RET
 
-// func addDiffs32(n int, dst *float32, x *float32, ld int, c *float32, w *float32, sums *float32, rows int)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2
-TEXT ·addDiffs32(SB), NOSPLIT, $0-64
+// func addDiffs32(n int, dst *float32, x *float32, ld int, c *float32, w *float32, ldw int, sums *float32, rows int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, FMA3
+TEXT ·addDiffs32(SB), NOSPLIT, $8-72
 	CMPQ ·tier+0(SB), $0x02
 	JNE  avx2
 	CMPQ n+0(FP), $0x04
@@ -3449,97 +4235,151 @@ TEXT ·addDiffs32(SB), NOSPLIT, $0-64
 	MOVQ x+16(FP), DX
 	MOVQ ld+24(FP), BX
 	MOVQ c+32(FP), SI
-	MOVQ w+40(FP), DI
-	MOVQ sums+48(FP), R8
-	MOVQ rows+56(FP), R9
+	MOVQ ldw+48(FP), DI
+	MOVQ sums+56(FP), R8
+	MOVQ rows+64(FP), R9
+	MOVQ w+40(FP), R10
 	SHLQ $0x02, BX
+	SHLQ $0x02, DI
+	LEAQ (R10)(DI*1), R11
+	LEAQ (R11)(DI*1), R12
+	LEAQ (R12)(DI*1), R13
+	MOVQ R9, DI
+	SHLQ $0x02, DI
 
-row257:
-	VBROADCASTSS (SI), Z0
-	VPXORQ       Z1, Z1, Z1
-	VPXORQ       Z2, Z2, Z2
-	XORQ         R10, R10
-	LEAQ         -32(AX), R11
-	TESTQ        R11, R11
-	JL           oneTest260
+row277:
+	MOVQ         SI, R14
+	VBROADCASTSS (R14), Z0
+	VPXORQ       Z4, Z4, Z4
+	ADDQ         DI, R14
+	VBROADCASTSS (R14), Z1
+	VPXORQ       Z5, Z5, Z5
+	ADDQ         DI, R14
+	VBROADCASTSS (R14), Z2
+	VPXORQ       Z6, Z6, Z6
+	ADDQ         DI, R14
+	VBROADCASTSS (R14), Z3
+	VPXORQ       Z7, Z7, Z7
+	XORQ         R14, R14
+	LEAQ         -16(AX), R15
+	CMPQ         R14, R15
+	JG           tail281
 
-many258:
-	VMOVUPS (DX)(R10*4), Z3
-	VSUBPS  Z0, Z3, Z3
-	VMOVUPS (DI)(R10*4), Z4
-	VMULPS  Z4, Z3, Z3
-	VADDPS  Z3, Z1, Z1
-	VMOVUPS (CX)(R10*4), Z4
-	VADDPS  Z4, Z3, Z3
-	VMOVUPS Z3, (CX)(R10*4)
-	VMOVUPS 64(DX)(R10*4), Z3
-	VSUBPS  Z0, Z3, Z3
-	VMOVUPS 64(DI)(R10*4), Z4
-	VMULPS  Z4, Z3, Z3
-	VADDPS  Z3, Z2, Z2
-	VMOVUPS 64(CX)(R10*4), Z4
-	VADDPS  Z4, Z3, Z3
-	VMOVUPS Z3, 64(CX)(R10*4)
-	ADDQ    $0x20, R10
-	CMPQ    R10, R11
-	JLE     many258
+one279:
+	VMOVUPS     (DX)(R14*4), Z8
+	VMOVUPS     (CX)(R14*4), Z9
+	VMOVUPS     (R10)(R14*4), Z11
+	VSUBPS      Z0, Z8, Z10
+	VFMADD231PS Z11, Z10, Z4
+	VFMADD231PS Z11, Z10, Z9
+	VMOVUPS     (R11)(R14*4), Z11
+	VSUBPS      Z1, Z8, Z10
+	VFMADD231PS Z11, Z10, Z5
+	VFMADD231PS Z11, Z10, Z9
+	VMOVUPS     (R12)(R14*4), Z11
+	VSUBPS      Z2, Z8, Z10
+	VFMADD231PS Z11, Z10, Z6
+	VFMADD231PS Z11, Z10, Z9
+	VMOVUPS     (R13)(R14*4), Z10
+	VSUBPS      Z3, Z8, Z8
+	VFMADD231PS Z10, Z8, Z7
+	VFMADD231PS Z10, Z8, Z9
+	VMOVUPS     Z9, (CX)(R14*4)
+	ADDQ        $0x10, R14
+	CMPQ        R14, R15
+	JLE         one279
 
-oneTest260:
-	LEAQ -16(AX), R11
-	CMPQ R10, R11
-	JG   tail261
+tail281:
+	MOVQ        AX, R15
+	SUBQ        R14, R15
+	JZ          done282
+	MOVQ        $-1, BP
+	SHLXQ       R15, BP, BP
+	NOTQ        BP
+	KMOVW       BP, K1
+	VMOVUPS.Z   (DX)(R14*4), K1, Z8
+	VMOVUPS.Z   (CX)(R14*4), K1, Z9
+	VMOVUPS.Z   (R10)(R14*4), K1, Z10
+	VSUBPS      Z0, Z8, Z0
+	VMOVAPS.Z   Z0, K1, Z0
+	VFMADD231PS Z10, Z0, Z4
+	VFMADD231PS Z10, Z0, Z9
+	VMOVUPS.Z   (R11)(R14*4), K1, Z0
+	VSUBPS      Z1, Z8, Z1
+	VMOVAPS.Z   Z1, K1, Z1
+	VFMADD231PS Z0, Z1, Z5
+	VFMADD231PS Z0, Z1, Z9
+	VMOVUPS.Z   (R12)(R14*4), K1, Z0
+	VSUBPS      Z2, Z8, Z1
+	VMOVAPS.Z   Z1, K1, Z1
+	VFMADD231PS Z0, Z1, Z6
+	VFMADD231PS Z0, Z1, Z9
+	VMOVUPS.Z   (R13)(R14*4), K1, Z0
+	VSUBPS      Z3, Z8, Z1
+	VMOVAPS.Z   Z1, K1, Z1
+	VFMADD231PS Z0, Z1, Z7
+	VFMADD231PS Z0, Z1, Z9
+	VMOVUPS     Z9, K1, (CX)(R14*4)
 
-one259:
-	VMOVUPS (DX)(R10*4), Z3
-	VSUBPS  Z0, Z3, Z3
-	VMOVUPS (DI)(R10*4), Z4
-	VMULPS  Z4, Z3, Z3
-	VADDPS  Z3, Z1, Z1
-	VMOVUPS (CX)(R10*4), Z4
-	VADDPS  Z4, Z3, Z3
-	VMOVUPS Z3, (CX)(R10*4)
-	ADDQ    $0x10, R10
-	CMPQ    R10, R11
-	JLE     one259
-
-tail261:
-	MOVQ      AX, R11
-	SUBQ      R10, R11
-	JZ        done262
-	MOVQ      $-1, R12
-	SHLXQ     R11, R12, R12
-	NOTQ      R12
-	KMOVW     R12, K1
-	VMOVUPS.Z (DX)(R10*4), K1, Z3
-	VSUBPS    Z0, Z3, Z3
-	VMOVUPS.Z (DI)(R10*4), K1, Z0
-	VMULPS    Z0, Z3, Z3
-	VMOVAPS.Z Z3, K1, Z0
-	VADDPS    Z0, Z1, Z1
-	VMOVUPS.Z (CX)(R10*4), K1, Z3
-	VADDPS    Z3, Z0, Z0
-	VMOVUPS   Z0, K1, (CX)(R10*4)
-
-done262:
-	VADDPS        Z2, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y5
-	VADDPS        Z5, Z1, Z1
-	VEXTRACTF64X2 $0x01, Y1, X5
-	VADDPS        Z5, Z1, Z1
-	VPERMILPD     $0x01, X1, X5
-	VADDPS        Z5, Z1, Z1
-	VMOVSHDUP     X1, X5
-	VADDPS        Z5, Z1, Z1
-	VPXORQ        Z6, Z6, Z6
-	VMOVSS        (R8), X6
-	VADDPS        Z1, Z6, Z6
-	VMOVSS        X6, (R8)
+done282:
+	MOVQ          R8, R14
+	VEXTRACTF64X4 $0x01, Z4, Y12
+	VADDPS        Z12, Z4, Z4
+	VEXTRACTF64X2 $0x01, Y4, X12
+	VADDPS        Z12, Z4, Z4
+	VPERMILPD     $0x01, X4, X12
+	VADDPS        Z12, Z4, Z4
+	VMOVSHDUP     X4, X12
+	VADDPS        Z12, Z4, Z4
+	VPXORQ        Z13, Z13, Z13
+	VMOVSS        (R14), X13
+	VADDPS        Z4, Z13, Z13
+	VMOVSS        X13, (R14)
+	ADDQ          DI, R14
+	VEXTRACTF64X4 $0x01, Z5, Y12
+	VADDPS        Z12, Z5, Z5
+	VEXTRACTF64X2 $0x01, Y5, X12
+	VADDPS        Z12, Z5, Z5
+	VPERMILPD     $0x01, X5, X12
+	VADDPS        Z12, Z5, Z5
+	VMOVSHDUP     X5, X12
+	VADDPS        Z12, Z5, Z5
+	VPXORQ        Z14, Z14, Z14
+	VMOVSS        (R14), X14
+	VADDPS        Z5, Z14, Z14
+	VMOVSS        X14, (R14)
+	ADDQ          DI, R14
+	VEXTRACTF64X4 $0x01, Z6, Y12
+	VADDPS        Z12, Z6, Z6
+	VEXTRACTF64X2 $0x01, Y6, X12
+	VADDPS        Z12, Z6, Z6
+	VPERMILPD     $0x01, X6, X12
+	VADDPS        Z12, Z6, Z6
+	VMOVSHDUP     X6, X12
+	VADDPS        Z12, Z6, Z6
+	VPXORQ        Z15, Z15, Z15
+	VMOVSS        (R14), X15
+	VADDPS        Z6, Z15, Z15
+	VMOVSS        X15, (R14)
+	ADDQ          DI, R14
+	VEXTRACTF64X4 $0x01, Z7, Y12
+	VADDPS        Z12, Z7, Z7
+	VEXTRACTF64X2 $0x01, Y7, X12
+	VADDPS        Z12, Z7, Z7
+	VPERMILPD     $0x01, X7, X12
+	VADDPS        Z12, Z7, Z7
+	VMOVSHDUP     X7, X12
+	VADDPS        Z12, Z7, Z7
+	VPXORQ        Z16, Z16, Z16
+	VMOVSS        (R14), X16
+	VADDPS        Z7, Z16, Z16
+	VMOVSS        X16, (R14)
 	ADDQ          BX, CX
 	ADDQ          BX, DX
 	ADDQ          $0x04, SI
 	ADDQ          $0x04, R8
 	DECQ          R9
-	JNZ           row257
+	JNZ           row277
 	VZEROUPPER
 	RET
 
@@ -3549,94 +4389,3178 @@ avx2:
 	MOVQ x+16(FP), DX
 	MOVQ ld+24(FP), BX
 	MOVQ c+32(FP), SI
-	MOVQ w+40(FP), DI
-	MOVQ sums+48(FP), R8
-	MOVQ rows+56(FP), R9
+	MOVQ ldw+48(FP), DI
+	MOVQ sums+56(FP), R8
+	MOVQ rows+64(FP), R9
+	MOVQ w+40(FP), R10
 	SHLQ $0x02, BX
+	SHLQ $0x02, DI
+	LEAQ (R10)(DI*1), R11
+	LEAQ (R11)(DI*1), R12
+	LEAQ (R12)(DI*1), R13
+	MOVQ R9, DI
+	SHLQ $0x02, DI
 
-row263:
-	VBROADCASTSS (SI), Y0
-	VXORPS       Y1, Y1, Y1
-	VXORPS       Y2, Y2, Y2
-	XORQ         R10, R10
-	LEAQ         -16(AX), R11
-	TESTQ        R11, R11
-	JL           oneTest266
+row283:
+	MOVQ         SI, R14
+	VBROADCASTSS (R14), Y0
+	VXORPS       Y4, Y4, Y4
+	ADDQ         DI, R14
+	VBROADCASTSS (R14), Y1
+	VXORPS       Y5, Y5, Y5
+	ADDQ         DI, R14
+	VBROADCASTSS (R14), Y2
+	VXORPS       Y6, Y6, Y6
+	ADDQ         DI, R14
+	VBROADCASTSS (R14), Y3
+	VXORPS       Y7, Y7, Y7
+	XORQ         R14, R14
+	LEAQ         -8(AX), R15
+	CMPQ         R14, R15
+	JG           tail287
 
-many264:
-	VMOVUPS (DX)(R10*4), Y3
-	VSUBPS  Y0, Y3, Y3
-	VMOVUPS (DI)(R10*4), Y4
-	VMULPS  Y4, Y3, Y3
-	VADDPS  Y3, Y1, Y1
-	VMOVUPS (CX)(R10*4), Y4
-	VADDPS  Y4, Y3, Y3
-	VMOVUPS Y3, (CX)(R10*4)
-	VMOVUPS 32(DX)(R10*4), Y3
-	VSUBPS  Y0, Y3, Y3
-	VMOVUPS 32(DI)(R10*4), Y4
-	VMULPS  Y4, Y3, Y3
-	VADDPS  Y3, Y2, Y2
-	VMOVUPS 32(CX)(R10*4), Y4
-	VADDPS  Y4, Y3, Y3
-	VMOVUPS Y3, 32(CX)(R10*4)
-	ADDQ    $0x10, R10
-	CMPQ    R10, R11
-	JLE     many264
+one285:
+	VMOVUPS     (DX)(R14*4), Y8
+	VMOVUPS     (CX)(R14*4), Y9
+	VMOVUPS     (R10)(R14*4), Y11
+	VSUBPS      Y0, Y8, Y10
+	VFMADD231PS Y11, Y10, Y4
+	VFMADD231PS Y11, Y10, Y9
+	VMOVUPS     (R11)(R14*4), Y11
+	VSUBPS      Y1, Y8, Y10
+	VFMADD231PS Y11, Y10, Y5
+	VFMADD231PS Y11, Y10, Y9
+	VMOVUPS     (R12)(R14*4), Y11
+	VSUBPS      Y2, Y8, Y10
+	VFMADD231PS Y11, Y10, Y6
+	VFMADD231PS Y11, Y10, Y9
+	VMOVUPS     (R13)(R14*4), Y10
+	VSUBPS      Y3, Y8, Y8
+	VFMADD231PS Y10, Y8, Y7
+	VFMADD231PS Y10, Y8, Y9
+	VMOVUPS     Y9, (CX)(R14*4)
+	ADDQ        $0x08, R14
+	CMPQ        R14, R15
+	JLE         one285
 
-oneTest266:
-	LEAQ -8(AX), R11
-	CMPQ R10, R11
-	JG   tail267
+tail287:
+	MOVQ        AX, R15
+	SUBQ        R14, R15
+	JZ          done288
+	LEAQ        mask<>+32(SB), BP
+	NEGQ        R15
+	VMOVDQU     (BP)(R15*4), Y8
+	VMASKMOVPS  (DX)(R14*4), Y8, Y9
+	VMASKMOVPS  (CX)(R14*4), Y8, Y10
+	VMASKMOVPS  (R10)(R14*4), Y8, Y11
+	VSUBPS      Y0, Y9, Y0
+	VANDPS      Y0, Y8, Y0
+	VFMADD231PS Y11, Y0, Y4
+	VFMADD231PS Y11, Y0, Y10
+	VMASKMOVPS  (R11)(R14*4), Y8, Y0
+	VSUBPS      Y1, Y9, Y1
+	VANDPS      Y1, Y8, Y1
+	VFMADD231PS Y0, Y1, Y5
+	VFMADD231PS Y0, Y1, Y10
+	VMASKMOVPS  (R12)(R14*4), Y8, Y0
+	VSUBPS      Y2, Y9, Y1
+	VANDPS      Y1, Y8, Y1
+	VFMADD231PS Y0, Y1, Y6
+	VFMADD231PS Y0, Y1, Y10
+	VMASKMOVPS  (R13)(R14*4), Y8, Y0
+	VSUBPS      Y3, Y9, Y1
+	VANDPS      Y1, Y8, Y1
+	VFMADD231PS Y0, Y1, Y7
+	VFMADD231PS Y0, Y1, Y10
+	VMASKMOVPS  Y10, Y8, (CX)(R14*4)
 
-one265:
-	VMOVUPS (DX)(R10*4), Y3
-	VSUBPS  Y0, Y3, Y3
-	VMOVUPS (DI)(R10*4), Y4
-	VMULPS  Y4, Y3, Y3
-	VADDPS  Y3, Y1, Y1
-	VMOVUPS (CX)(R10*4), Y4
-	VADDPS  Y4, Y3, Y3
-	VMOVUPS Y3, (CX)(R10*4)
-	ADDQ    $0x08, R10
-	CMPQ    R10, R11
-	JLE     one265
-
-tail267:
-	MOVQ       AX, R11
-	SUBQ       R10, R11
-	JZ         done268
-	LEAQ       mask<>+32(SB), R12
-	NEGQ       R11
-	VMOVDQU    (R12)(R11*4), Y3
-	VMASKMOVPS (DX)(R10*4), Y3, Y4
-	VSUBPS     Y0, Y4, Y4
-	VMASKMOVPS (DI)(R10*4), Y3, Y0
-	VMULPS     Y0, Y4, Y4
-	VANDPS     Y4, Y3, Y0
-	VADDPS     Y0, Y1, Y1
-	VMASKMOVPS (CX)(R10*4), Y3, Y4
-	VADDPS     Y4, Y0, Y0
-	VMASKMOVPS Y0, Y3, (CX)(R10*4)
-
-done268:
-	VADDPS       Y2, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X5
-	VADDPS       Y5, Y1, Y1
-	VPERMILPD    $0x01, X1, X5
-	VADDPS       Y5, Y1, Y1
-	VMOVSHDUP    X1, X5
-	VADDPS       Y5, Y1, Y1
+done288:
+	MOVQ         R8, R14
+	VEXTRACTF128 $0x01, Y4, X12
+	VADDPS       Y12, Y4, Y4
+	VPERMILPD    $0x01, X4, X12
+	VADDPS       Y12, Y4, Y4
+	VMOVSHDUP    X4, X12
+	VADDPS       Y12, Y4, Y4
 	VXORPS       Y0, Y0, Y0
-	VMOVSS       (R8), X0
-	VADDPS       Y1, Y0, Y0
-	VMOVSS       X0, (R8)
+	VMOVSS       (R14), X0
+	VADDPS       Y4, Y0, Y0
+	VMOVSS       X0, (R14)
+	ADDQ         DI, R14
+	VEXTRACTF128 $0x01, Y5, X12
+	VADDPS       Y12, Y5, Y5
+	VPERMILPD    $0x01, X5, X12
+	VADDPS       Y12, Y5, Y5
+	VMOVSHDUP    X5, X12
+	VADDPS       Y12, Y5, Y5
+	VXORPS       Y0, Y0, Y0
+	VMOVSS       (R14), X0
+	VADDPS       Y5, Y0, Y0
+	VMOVSS       X0, (R14)
+	ADDQ         DI, R14
+	VEXTRACTF128 $0x01, Y6, X12
+	VADDPS       Y12, Y6, Y6
+	VPERMILPD    $0x01, X6, X12
+	VADDPS       Y12, Y6, Y6
+	VMOVSHDUP    X6, X12
+	VADDPS       Y12, Y6, Y6
+	VXORPS       Y0, Y0, Y0
+	VMOVSS       (R14), X0
+	VADDPS       Y6, Y0, Y0
+	VMOVSS       X0, (R14)
+	ADDQ         DI, R14
+	VEXTRACTF128 $0x01, Y7, X12
+	VADDPS       Y12, Y7, Y7
+	VPERMILPD    $0x01, X7, X12
+	VADDPS       Y12, Y7, Y7
+	VMOVSHDUP    X7, X12
+	VADDPS       Y12, Y7, Y7
+	VXORPS       Y0, Y0, Y0
+	VMOVSS       (R14), X0
+	VADDPS       Y7, Y0, Y0
+	VMOVSS       X0, (R14)
 	ADDQ         BX, CX
 	ADDQ         BX, DX
 	ADDQ         $0x04, SI
 	ADDQ         $0x04, R8
 	DECQ         R9
-	JNZ          row263
+	JNZ          row283
+	VZEROUPPER
+	RET
+
+// func kindSums64(n int, x *float64, bits0 *byte, bits1 *byte, origin *float64, sums *float64)
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL, BMI2, FMA3
+TEXT ·kindSums64(SB), NOSPLIT, $0-48
+	CMPQ         ·tier+0(SB), $0x02
+	JNE          avx2
+	CMPQ         n+0(FP), $0x04
+	JLE          avx2
+	MOVQ         bits0+16(FP), AX
+	MOVQ         bits1+24(FP), CX
+	MOVQ         origin+32(FP), DX
+	VBROADCASTSD (DX), Z0
+	VBROADCASTSD 8(DX), Z1
+	VPXORQ       Z2, Z2, Z2
+	VPXORQ       Z4, Z4, Z4
+	VPXORQ       Z3, Z3, Z3
+	VPXORQ       Z5, Z5, Z5
+	MOVQ         x+8(FP), DX
+	MOVQ         n+0(FP), BX
+	XORQ         SI, SI
+	LEAQ         -16(BX), DI
+	TESTQ        DI, DI
+	JL           oneTest291
+
+many289:
+	VMOVUPS     (DX)(SI*8), Z6
+	LEAQ        (SI), R8
+	SHRQ        $0x03, R8
+	KMOVB       (AX)(R8*1), K1
+	KMOVB       (CX)(R8*1), K2
+	VSUBPD      Z0, Z6, Z7
+	VADDPD      Z7, Z2, K1, Z2
+	VFMADD231PD Z7, Z7, K1, Z4
+	VSUBPD      Z1, Z6, Z6
+	VADDPD      Z6, Z3, K2, Z3
+	VFMADD231PD Z6, Z6, K2, Z5
+	VMOVUPS     64(DX)(SI*8), Z6
+	LEAQ        8(SI), R8
+	SHRQ        $0x03, R8
+	KMOVB       (AX)(R8*1), K1
+	KMOVB       (CX)(R8*1), K2
+	VSUBPD      Z0, Z6, Z7
+	VADDPD      Z7, Z2, K1, Z2
+	VFMADD231PD Z7, Z7, K1, Z4
+	VSUBPD      Z1, Z6, Z6
+	VADDPD      Z6, Z3, K2, Z3
+	VFMADD231PD Z6, Z6, K2, Z5
+	ADDQ        $0x10, SI
+	CMPQ        SI, DI
+	JLE         many289
+
+oneTest291:
+	LEAQ -8(BX), DI
+	CMPQ SI, DI
+	JG   tail292
+
+one290:
+	VMOVUPS     (DX)(SI*8), Z6
+	LEAQ        (SI), R8
+	SHRQ        $0x03, R8
+	KMOVB       (AX)(R8*1), K1
+	KMOVB       (CX)(R8*1), K2
+	VSUBPD      Z0, Z6, Z7
+	VADDPD      Z7, Z2, K1, Z2
+	VFMADD231PD Z7, Z7, K1, Z4
+	VSUBPD      Z1, Z6, Z6
+	VADDPD      Z6, Z3, K2, Z3
+	VFMADD231PD Z6, Z6, K2, Z5
+	ADDQ        $0x08, SI
+	CMPQ        SI, DI
+	JLE         one290
+
+tail292:
+	SUBQ        SI, BX
+	JZ          done293
+	MOVQ        $-1, DI
+	SHLXQ       BX, DI, DI
+	NOTQ        DI
+	KMOVW       DI, K1
+	VMOVUPD.Z   (DX)(SI*8), K1, Z6
+	LEAQ        (SI), DX
+	SHRQ        $0x03, DX
+	KMOVB       (AX)(DX*1), K2
+	KANDW       K1, K2, K2
+	KMOVB       (CX)(DX*1), K3
+	KANDW       K1, K3, K3
+	VSUBPD      Z0, Z6, Z0
+	VADDPD      Z0, Z2, K2, Z2
+	VFMADD231PD Z0, Z0, K2, Z4
+	VSUBPD      Z1, Z6, Z0
+	VADDPD      Z0, Z3, K3, Z3
+	VFMADD231PD Z0, Z0, K3, Z5
+
+done293:
+	MOVQ          sums+40(FP), AX
+	VEXTRACTF64X4 $0x01, Z2, Y8
+	VADDPD        Z8, Z2, Z2
+	VEXTRACTF64X2 $0x01, Y2, X8
+	VADDPD        Z8, Z2, Z2
+	VPERMILPD     $0x01, X2, X8
+	VADDPD        Z8, Z2, Z2
+	VMOVSD        X2, (AX)
+	VEXTRACTF64X4 $0x01, Z3, Y8
+	VADDPD        Z8, Z3, Z3
+	VEXTRACTF64X2 $0x01, Y3, X8
+	VADDPD        Z8, Z3, Z3
+	VPERMILPD     $0x01, X3, X8
+	VADDPD        Z8, Z3, Z3
+	VMOVSD        X3, 8(AX)
+	VEXTRACTF64X4 $0x01, Z4, Y8
+	VADDPD        Z8, Z4, Z4
+	VEXTRACTF64X2 $0x01, Y4, X8
+	VADDPD        Z8, Z4, Z4
+	VPERMILPD     $0x01, X4, X8
+	VADDPD        Z8, Z4, Z4
+	VMOVSD        X4, 16(AX)
+	VEXTRACTF64X4 $0x01, Z5, Y8
+	VADDPD        Z8, Z5, Z5
+	VEXTRACTF64X2 $0x01, Y5, X8
+	VADDPD        Z8, Z5, Z5
+	VPERMILPD     $0x01, X5, X8
+	VADDPD        Z8, Z5, Z5
+	VMOVSD        X5, 24(AX)
+	VZEROUPPER
+	RET
+
+avx2:
+	MOVQ         bits0+16(FP), AX
+	MOVQ         bits1+24(FP), CX
+	MOVQ         origin+32(FP), DX
+	VBROADCASTSD (DX), Y0
+	VBROADCASTSD 8(DX), Y1
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y4, Y4, Y4
+	VXORPS       Y3, Y3, Y3
+	VXORPS       Y5, Y5, Y5
+	MOVQ         x+8(FP), DX
+	MOVQ         n+0(FP), BX
+	XORQ         SI, SI
+	LEAQ         -8(BX), DI
+	TESTQ        DI, DI
+	JL           oneTest296
+
+many294:
+	VMOVUPS      (DX)(SI*8), Y6
+	LEAQ         (SI), R8
+	MOVQ         R8, R9
+	ANDQ         $0x04, R9
+	SHRQ         $0x03, R8
+	MOVBQZX      (AX)(R8*1), R10
+	SHRXQ        R9, R10, R10
+	VMOVQ        R10, X7
+	VPBROADCASTQ X7, Y7
+	VPAND        laneBits<>+32(SB), Y7, Y7
+	VPCMPEQQ     laneBits<>+32(SB), Y7, Y7
+	MOVBQZX      (CX)(R8*1), R8
+	SHRXQ        R9, R8, R8
+	VMOVQ        R8, X8
+	VPBROADCASTQ X8, Y8
+	VPAND        laneBits<>+32(SB), Y8, Y8
+	VPCMPEQQ     laneBits<>+32(SB), Y8, Y8
+	VSUBPD       Y0, Y6, Y9
+	VANDPS       Y9, Y7, Y9
+	VADDPD       Y9, Y2, Y2
+	VFMADD231PD  Y9, Y9, Y4
+	VSUBPD       Y1, Y6, Y6
+	VANDPS       Y6, Y8, Y6
+	VADDPD       Y6, Y3, Y3
+	VFMADD231PD  Y6, Y6, Y5
+	VMOVUPS      32(DX)(SI*8), Y6
+	LEAQ         4(SI), R8
+	MOVQ         R8, R9
+	ANDQ         $0x04, R9
+	SHRQ         $0x03, R8
+	MOVBQZX      (AX)(R8*1), R10
+	SHRXQ        R9, R10, R10
+	VMOVQ        R10, X7
+	VPBROADCASTQ X7, Y7
+	VPAND        laneBits<>+32(SB), Y7, Y7
+	VPCMPEQQ     laneBits<>+32(SB), Y7, Y7
+	MOVBQZX      (CX)(R8*1), R8
+	SHRXQ        R9, R8, R8
+	VMOVQ        R8, X8
+	VPBROADCASTQ X8, Y8
+	VPAND        laneBits<>+32(SB), Y8, Y8
+	VPCMPEQQ     laneBits<>+32(SB), Y8, Y8
+	VSUBPD       Y0, Y6, Y9
+	VANDPS       Y9, Y7, Y9
+	VADDPD       Y9, Y2, Y2
+	VFMADD231PD  Y9, Y9, Y4
+	VSUBPD       Y1, Y6, Y6
+	VANDPS       Y6, Y8, Y6
+	VADDPD       Y6, Y3, Y3
+	VFMADD231PD  Y6, Y6, Y5
+	ADDQ         $0x08, SI
+	CMPQ         SI, DI
+	JLE          many294
+
+oneTest296:
+	LEAQ -4(BX), DI
+	CMPQ SI, DI
+	JG   tail297
+
+one295:
+	VMOVUPS      (DX)(SI*8), Y6
+	LEAQ         (SI), R8
+	MOVQ         R8, R9
+	ANDQ         $0x04, R9
+	SHRQ         $0x03, R8
+	MOVBQZX      (AX)(R8*1), R10
+	SHRXQ        R9, R10, R10
+	VMOVQ        R10, X7
+	VPBROADCASTQ X7, Y7
+	VPAND        laneBits<>+32(SB), Y7, Y7
+	VPCMPEQQ     laneBits<>+32(SB), Y7, Y7
+	MOVBQZX      (CX)(R8*1), R8
+	SHRXQ        R9, R8, R8
+	VMOVQ        R8, X8
+	VPBROADCASTQ X8, Y8
+	VPAND        laneBits<>+32(SB), Y8, Y8
+	VPCMPEQQ     laneBits<>+32(SB), Y8, Y8
+	VSUBPD       Y0, Y6, Y9
+	VANDPS       Y9, Y7, Y9
+	VADDPD       Y9, Y2, Y2
+	VFMADD231PD  Y9, Y9, Y4
+	VSUBPD       Y1, Y6, Y6
+	VANDPS       Y6, Y8, Y6
+	VADDPD       Y6, Y3, Y3
+	VFMADD231PD  Y6, Y6, Y5
+	ADDQ         $0x04, SI
+	CMPQ         SI, DI
+	JLE          one295
+
+tail297:
+	SUBQ         SI, BX
+	JZ           done298
+	LEAQ         mask<>+32(SB), DI
+	NEGQ         BX
+	VMOVDQU      (DI)(BX*8), Y6
+	VMASKMOVPD   (DX)(SI*8), Y6, Y7
+	LEAQ         (SI), DX
+	MOVQ         DX, BX
+	ANDQ         $0x04, BX
+	SHRQ         $0x03, DX
+	MOVBQZX      (AX)(DX*1), AX
+	SHRXQ        BX, AX, AX
+	VMOVQ        AX, X8
+	VPBROADCASTQ X8, Y8
+	VPAND        laneBits<>+32(SB), Y8, Y8
+	VPCMPEQQ     laneBits<>+32(SB), Y8, Y8
+	VPAND        Y6, Y8, Y8
+	MOVBQZX      (CX)(DX*1), AX
+	SHRXQ        BX, AX, AX
+	VMOVQ        AX, X9
+	VPBROADCASTQ X9, Y9
+	VPAND        laneBits<>+32(SB), Y9, Y9
+	VPCMPEQQ     laneBits<>+32(SB), Y9, Y9
+	VPAND        Y6, Y9, Y9
+	VSUBPD       Y0, Y7, Y0
+	VANDPS       Y0, Y8, Y0
+	VADDPD       Y0, Y2, Y2
+	VFMADD231PD  Y0, Y0, Y4
+	VSUBPD       Y1, Y7, Y0
+	VANDPS       Y0, Y9, Y0
+	VADDPD       Y0, Y3, Y3
+	VFMADD231PD  Y0, Y0, Y5
+
+done298:
+	MOVQ         sums+40(FP), AX
+	VEXTRACTF128 $0x01, Y2, X10
+	VADDPD       Y10, Y2, Y2
+	VPERMILPD    $0x01, X2, X10
+	VADDPD       Y10, Y2, Y2
+	VMOVSD       X2, (AX)
+	VEXTRACTF128 $0x01, Y3, X10
+	VADDPD       Y10, Y3, Y3
+	VPERMILPD    $0x01, X3, X10
+	VADDPD       Y10, Y3, Y3
+	VMOVSD       X3, 8(AX)
+	VEXTRACTF128 $0x01, Y4, X10
+	VADDPD       Y10, Y4, Y4
+	VPERMILPD    $0x01, X4, X10
+	VADDPD       Y10, Y4, Y4
+	VMOVSD       X4, 16(AX)
+	VEXTRACTF128 $0x01, Y5, X10
+	VADDPD       Y10, Y5, Y5
+	VPERMILPD    $0x01, X5, X10
+	VADDPD       Y10, Y5, Y5
+	VMOVSD       X5, 24(AX)
+	VZEROUPPER
+	RET
+
+// func kindSums32(n int, x *float32, bits0 *byte, bits1 *byte, origin *float32, sums *float32)
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL, BMI2, FMA3
+TEXT ·kindSums32(SB), NOSPLIT, $0-48
+	CMPQ         ·tier+0(SB), $0x02
+	JNE          avx2
+	CMPQ         n+0(FP), $0x04
+	JLE          avx2
+	MOVQ         bits0+16(FP), AX
+	MOVQ         bits1+24(FP), CX
+	MOVQ         origin+32(FP), DX
+	VBROADCASTSS (DX), Z0
+	VBROADCASTSS 4(DX), Z1
+	VPXORQ       Z2, Z2, Z2
+	VPXORQ       Z4, Z4, Z4
+	VPXORQ       Z3, Z3, Z3
+	VPXORQ       Z5, Z5, Z5
+	MOVQ         x+8(FP), DX
+	MOVQ         n+0(FP), BX
+	XORQ         SI, SI
+	LEAQ         -32(BX), DI
+	TESTQ        DI, DI
+	JL           oneTest301
+
+many299:
+	VMOVUPS     (DX)(SI*4), Z6
+	LEAQ        (SI), R8
+	SHRQ        $0x03, R8
+	KMOVW       (AX)(R8*1), K1
+	KMOVW       (CX)(R8*1), K2
+	VSUBPS      Z0, Z6, Z7
+	VADDPS      Z7, Z2, K1, Z2
+	VFMADD231PS Z7, Z7, K1, Z4
+	VSUBPS      Z1, Z6, Z6
+	VADDPS      Z6, Z3, K2, Z3
+	VFMADD231PS Z6, Z6, K2, Z5
+	VMOVUPS     64(DX)(SI*4), Z6
+	LEAQ        16(SI), R8
+	SHRQ        $0x03, R8
+	KMOVW       (AX)(R8*1), K1
+	KMOVW       (CX)(R8*1), K2
+	VSUBPS      Z0, Z6, Z7
+	VADDPS      Z7, Z2, K1, Z2
+	VFMADD231PS Z7, Z7, K1, Z4
+	VSUBPS      Z1, Z6, Z6
+	VADDPS      Z6, Z3, K2, Z3
+	VFMADD231PS Z6, Z6, K2, Z5
+	ADDQ        $0x20, SI
+	CMPQ        SI, DI
+	JLE         many299
+
+oneTest301:
+	LEAQ -16(BX), DI
+	CMPQ SI, DI
+	JG   tail302
+
+one300:
+	VMOVUPS     (DX)(SI*4), Z6
+	LEAQ        (SI), R8
+	SHRQ        $0x03, R8
+	KMOVW       (AX)(R8*1), K1
+	KMOVW       (CX)(R8*1), K2
+	VSUBPS      Z0, Z6, Z7
+	VADDPS      Z7, Z2, K1, Z2
+	VFMADD231PS Z7, Z7, K1, Z4
+	VSUBPS      Z1, Z6, Z6
+	VADDPS      Z6, Z3, K2, Z3
+	VFMADD231PS Z6, Z6, K2, Z5
+	ADDQ        $0x10, SI
+	CMPQ        SI, DI
+	JLE         one300
+
+tail302:
+	SUBQ        SI, BX
+	JZ          done303
+	MOVQ        $-1, DI
+	SHLXQ       BX, DI, DI
+	NOTQ        DI
+	KMOVW       DI, K1
+	VMOVUPS.Z   (DX)(SI*4), K1, Z6
+	LEAQ        (SI), DX
+	SHRQ        $0x03, DX
+	KMOVW       (AX)(DX*1), K2
+	KANDW       K1, K2, K2
+	KMOVW       (CX)(DX*1), K3
+	KANDW       K1, K3, K3
+	VSUBPS      Z0, Z6, Z0
+	VADDPS      Z0, Z2, K2, Z2
+	VFMADD231PS Z0, Z0, K2, Z4
+	VSUBPS      Z1, Z6, Z0
+	VADDPS      Z0, Z3, K3, Z3
+	VFMADD231PS Z0, Z0, K3, Z5
+
+done303:
+	MOVQ          sums+40(FP), AX
+	VEXTRACTF64X4 $0x01, Z2, Y8
+	VADDPS        Z8, Z2, Z2
+	VEXTRACTF64X2 $0x01, Y2, X8
+	VADDPS        Z8, Z2, Z2
+	VPERMILPD     $0x01, X2, X8
+	VADDPS        Z8, Z2, Z2
+	VMOVSHDUP     X2, X8
+	VADDPS        Z8, Z2, Z2
+	VMOVSS        X2, (AX)
+	VEXTRACTF64X4 $0x01, Z3, Y8
+	VADDPS        Z8, Z3, Z3
+	VEXTRACTF64X2 $0x01, Y3, X8
+	VADDPS        Z8, Z3, Z3
+	VPERMILPD     $0x01, X3, X8
+	VADDPS        Z8, Z3, Z3
+	VMOVSHDUP     X3, X8
+	VADDPS        Z8, Z3, Z3
+	VMOVSS        X3, 4(AX)
+	VEXTRACTF64X4 $0x01, Z4, Y8
+	VADDPS        Z8, Z4, Z4
+	VEXTRACTF64X2 $0x01, Y4, X8
+	VADDPS        Z8, Z4, Z4
+	VPERMILPD     $0x01, X4, X8
+	VADDPS        Z8, Z4, Z4
+	VMOVSHDUP     X4, X8
+	VADDPS        Z8, Z4, Z4
+	VMOVSS        X4, 8(AX)
+	VEXTRACTF64X4 $0x01, Z5, Y8
+	VADDPS        Z8, Z5, Z5
+	VEXTRACTF64X2 $0x01, Y5, X8
+	VADDPS        Z8, Z5, Z5
+	VPERMILPD     $0x01, X5, X8
+	VADDPS        Z8, Z5, Z5
+	VMOVSHDUP     X5, X8
+	VADDPS        Z8, Z5, Z5
+	VMOVSS        X5, 12(AX)
+	VZEROUPPER
+	RET
+
+avx2:
+	MOVQ         bits0+16(FP), AX
+	MOVQ         bits1+24(FP), CX
+	MOVQ         origin+32(FP), DX
+	VBROADCASTSS (DX), Y0
+	VBROADCASTSS 4(DX), Y1
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y4, Y4, Y4
+	VXORPS       Y3, Y3, Y3
+	VXORPS       Y5, Y5, Y5
+	MOVQ         x+8(FP), DX
+	MOVQ         n+0(FP), BX
+	XORQ         SI, SI
+	LEAQ         -16(BX), DI
+	TESTQ        DI, DI
+	JL           oneTest306
+
+many304:
+	VMOVUPS      (DX)(SI*4), Y6
+	LEAQ         (SI), R8
+	SHRQ         $0x03, R8
+	MOVBQZX      (AX)(R8*1), R9
+	VMOVQ        R9, X7
+	VPBROADCASTD X7, Y7
+	VPAND        laneBits<>+0(SB), Y7, Y7
+	VPCMPEQD     laneBits<>+0(SB), Y7, Y7
+	MOVBQZX      (CX)(R8*1), R8
+	VMOVQ        R8, X8
+	VPBROADCASTD X8, Y8
+	VPAND        laneBits<>+0(SB), Y8, Y8
+	VPCMPEQD     laneBits<>+0(SB), Y8, Y8
+	VSUBPS       Y0, Y6, Y9
+	VANDPS       Y9, Y7, Y9
+	VADDPS       Y9, Y2, Y2
+	VFMADD231PS  Y9, Y9, Y4
+	VSUBPS       Y1, Y6, Y6
+	VANDPS       Y6, Y8, Y6
+	VADDPS       Y6, Y3, Y3
+	VFMADD231PS  Y6, Y6, Y5
+	VMOVUPS      32(DX)(SI*4), Y6
+	LEAQ         8(SI), R8
+	SHRQ         $0x03, R8
+	MOVBQZX      (AX)(R8*1), R9
+	VMOVQ        R9, X7
+	VPBROADCASTD X7, Y7
+	VPAND        laneBits<>+0(SB), Y7, Y7
+	VPCMPEQD     laneBits<>+0(SB), Y7, Y7
+	MOVBQZX      (CX)(R8*1), R8
+	VMOVQ        R8, X8
+	VPBROADCASTD X8, Y8
+	VPAND        laneBits<>+0(SB), Y8, Y8
+	VPCMPEQD     laneBits<>+0(SB), Y8, Y8
+	VSUBPS       Y0, Y6, Y9
+	VANDPS       Y9, Y7, Y9
+	VADDPS       Y9, Y2, Y2
+	VFMADD231PS  Y9, Y9, Y4
+	VSUBPS       Y1, Y6, Y6
+	VANDPS       Y6, Y8, Y6
+	VADDPS       Y6, Y3, Y3
+	VFMADD231PS  Y6, Y6, Y5
+	ADDQ         $0x10, SI
+	CMPQ         SI, DI
+	JLE          many304
+
+oneTest306:
+	LEAQ -8(BX), DI
+	CMPQ SI, DI
+	JG   tail307
+
+one305:
+	VMOVUPS      (DX)(SI*4), Y6
+	LEAQ         (SI), R8
+	SHRQ         $0x03, R8
+	MOVBQZX      (AX)(R8*1), R9
+	VMOVQ        R9, X7
+	VPBROADCASTD X7, Y7
+	VPAND        laneBits<>+0(SB), Y7, Y7
+	VPCMPEQD     laneBits<>+0(SB), Y7, Y7
+	MOVBQZX      (CX)(R8*1), R8
+	VMOVQ        R8, X8
+	VPBROADCASTD X8, Y8
+	VPAND        laneBits<>+0(SB), Y8, Y8
+	VPCMPEQD     laneBits<>+0(SB), Y8, Y8
+	VSUBPS       Y0, Y6, Y9
+	VANDPS       Y9, Y7, Y9
+	VADDPS       Y9, Y2, Y2
+	VFMADD231PS  Y9, Y9, Y4
+	VSUBPS       Y1, Y6, Y6
+	VANDPS       Y6, Y8, Y6
+	VADDPS       Y6, Y3, Y3
+	VFMADD231PS  Y6, Y6, Y5
+	ADDQ         $0x08, SI
+	CMPQ         SI, DI
+	JLE          one305
+
+tail307:
+	SUBQ         SI, BX
+	JZ           done308
+	LEAQ         mask<>+32(SB), DI
+	NEGQ         BX
+	VMOVDQU      (DI)(BX*4), Y6
+	VMASKMOVPS   (DX)(SI*4), Y6, Y7
+	LEAQ         (SI), DX
+	SHRQ         $0x03, DX
+	MOVBQZX      (AX)(DX*1), AX
+	VMOVQ        AX, X8
+	VPBROADCASTD X8, Y8
+	VPAND        laneBits<>+0(SB), Y8, Y8
+	VPCMPEQD     laneBits<>+0(SB), Y8, Y8
+	VPAND        Y6, Y8, Y8
+	MOVBQZX      (CX)(DX*1), AX
+	VMOVQ        AX, X9
+	VPBROADCASTD X9, Y9
+	VPAND        laneBits<>+0(SB), Y9, Y9
+	VPCMPEQD     laneBits<>+0(SB), Y9, Y9
+	VPAND        Y6, Y9, Y9
+	VSUBPS       Y0, Y7, Y0
+	VANDPS       Y0, Y8, Y0
+	VADDPS       Y0, Y2, Y2
+	VFMADD231PS  Y0, Y0, Y4
+	VSUBPS       Y1, Y7, Y0
+	VANDPS       Y0, Y9, Y0
+	VADDPS       Y0, Y3, Y3
+	VFMADD231PS  Y0, Y0, Y5
+
+done308:
+	MOVQ         sums+40(FP), AX
+	VEXTRACTF128 $0x01, Y2, X10
+	VADDPS       Y10, Y2, Y2
+	VPERMILPD    $0x01, X2, X10
+	VADDPS       Y10, Y2, Y2
+	VMOVSHDUP    X2, X10
+	VADDPS       Y10, Y2, Y2
+	VMOVSS       X2, (AX)
+	VEXTRACTF128 $0x01, Y3, X10
+	VADDPS       Y10, Y3, Y3
+	VPERMILPD    $0x01, X3, X10
+	VADDPS       Y10, Y3, Y3
+	VMOVSHDUP    X3, X10
+	VADDPS       Y10, Y3, Y3
+	VMOVSS       X3, 4(AX)
+	VEXTRACTF128 $0x01, Y4, X10
+	VADDPS       Y10, Y4, Y4
+	VPERMILPD    $0x01, X4, X10
+	VADDPS       Y10, Y4, Y4
+	VMOVSHDUP    X4, X10
+	VADDPS       Y10, Y4, Y4
+	VMOVSS       X4, 8(AX)
+	VEXTRACTF128 $0x01, Y5, X10
+	VADDPS       Y10, Y5, Y5
+	VPERMILPD    $0x01, X5, X10
+	VADDPS       Y10, Y5, Y5
+	VMOVSHDUP    X5, X10
+	VADDPS       Y10, Y5, Y5
+	VMOVSS       X5, 12(AX)
+	VZEROUPPER
+	RET
+
+// func kindAffine64(n int, dst *float64, x *float64, bits0 *byte, bits1 *byte, add *float64, mul *float64)
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, BMI2, FMA3
+TEXT ·kindAffine64(SB), NOSPLIT, $0-56
+	CMPQ         ·tier+0(SB), $0x02
+	JNE          avx2
+	CMPQ         n+0(FP), $0x04
+	JLE          avx2
+	MOVQ         bits0+24(FP), AX
+	MOVQ         bits1+32(FP), CX
+	MOVQ         dst+8(FP), DX
+	MOVQ         x+16(FP), BX
+	MOVQ         add+40(FP), SI
+	VBROADCASTSD (SI), Z0
+	VBROADCASTSD 8(SI), Z1
+	MOVQ         mul+48(FP), SI
+	VBROADCASTSD (SI), Z2
+	VBROADCASTSD 8(SI), Z3
+	MOVQ         n+0(FP), SI
+	XORQ         DI, DI
+	LEAQ         -16(SI), R8
+	TESTQ        R8, R8
+	JL           oneTest311
+
+many309:
+	VMOVUPS     (BX)(DI*8), Z4
+	LEAQ        (DI), R9
+	SHRQ        $0x03, R9
+	KMOVB       (AX)(R9*1), K1
+	KMOVB       (CX)(R9*1), K2
+	VMOVAPD.Z   Z0, K1, Z5
+	VMOVAPD     Z1, K2, Z5
+	VFMADD231PD Z4, Z2, K1, Z5
+	VFMADD231PD Z4, Z3, K2, Z5
+	VMOVUPS     Z5, (DX)(DI*8)
+	VMOVUPS     64(BX)(DI*8), Z4
+	LEAQ        8(DI), R9
+	SHRQ        $0x03, R9
+	KMOVB       (AX)(R9*1), K1
+	KMOVB       (CX)(R9*1), K2
+	VMOVAPD.Z   Z0, K1, Z5
+	VMOVAPD     Z1, K2, Z5
+	VFMADD231PD Z4, Z2, K1, Z5
+	VFMADD231PD Z4, Z3, K2, Z5
+	VMOVUPS     Z5, 64(DX)(DI*8)
+	ADDQ        $0x10, DI
+	CMPQ        DI, R8
+	JLE         many309
+
+oneTest311:
+	LEAQ -8(SI), R8
+	CMPQ DI, R8
+	JG   tail312
+
+one310:
+	VMOVUPS     (BX)(DI*8), Z4
+	LEAQ        (DI), R9
+	SHRQ        $0x03, R9
+	KMOVB       (AX)(R9*1), K1
+	KMOVB       (CX)(R9*1), K2
+	VMOVAPD.Z   Z0, K1, Z5
+	VMOVAPD     Z1, K2, Z5
+	VFMADD231PD Z4, Z2, K1, Z5
+	VFMADD231PD Z4, Z3, K2, Z5
+	VMOVUPS     Z5, (DX)(DI*8)
+	ADDQ        $0x08, DI
+	CMPQ        DI, R8
+	JLE         one310
+
+tail312:
+	SUBQ        DI, SI
+	JZ          done313
+	MOVQ        $-1, R8
+	SHLXQ       SI, R8, R8
+	NOTQ        R8
+	KMOVW       R8, K1
+	VMOVUPD.Z   (BX)(DI*8), K1, Z4
+	LEAQ        (DI), BX
+	SHRQ        $0x03, BX
+	KMOVB       (AX)(BX*1), K2
+	KANDW       K1, K2, K2
+	KMOVB       (CX)(BX*1), K3
+	KANDW       K1, K3, K3
+	VMOVAPD.Z   Z0, K2, Z0
+	VMOVAPD     Z1, K3, Z0
+	VFMADD231PD Z4, Z2, K2, Z0
+	VFMADD231PD Z4, Z3, K3, Z0
+	VMOVUPD     Z0, K1, (DX)(DI*8)
+
+done313:
+	VZEROUPPER
+	RET
+
+avx2:
+	MOVQ         bits0+24(FP), AX
+	MOVQ         bits1+32(FP), CX
+	MOVQ         dst+8(FP), DX
+	MOVQ         x+16(FP), BX
+	MOVQ         add+40(FP), SI
+	VBROADCASTSD (SI), Y0
+	VBROADCASTSD 8(SI), Y1
+	MOVQ         mul+48(FP), SI
+	VBROADCASTSD (SI), Y2
+	VBROADCASTSD 8(SI), Y3
+	MOVQ         n+0(FP), SI
+	XORQ         DI, DI
+	LEAQ         -8(SI), R8
+	TESTQ        R8, R8
+	JL           oneTest316
+
+many314:
+	VMOVUPS      (BX)(DI*8), Y4
+	LEAQ         (DI), R9
+	MOVQ         R9, R10
+	ANDQ         $0x04, R10
+	SHRQ         $0x03, R9
+	MOVBQZX      (AX)(R9*1), R11
+	SHRXQ        R10, R11, R11
+	VMOVQ        R11, X5
+	VPBROADCASTQ X5, Y5
+	VPAND        laneBits<>+32(SB), Y5, Y5
+	VPCMPEQQ     laneBits<>+32(SB), Y5, Y5
+	MOVBQZX      (CX)(R9*1), R9
+	SHRXQ        R10, R9, R9
+	VMOVQ        R9, X6
+	VPBROADCASTQ X6, Y6
+	VPAND        laneBits<>+32(SB), Y6, Y6
+	VPCMPEQQ     laneBits<>+32(SB), Y6, Y6
+	VMOVAPS      Y0, Y7
+	VFMADD231PD  Y2, Y4, Y7
+	VANDPS       Y7, Y5, Y7
+	VMOVAPS      Y1, Y5
+	VFMADD231PD  Y3, Y4, Y5
+	VANDPS       Y5, Y6, Y5
+	VORPS        Y5, Y7, Y7
+	VMOVUPS      Y7, (DX)(DI*8)
+	VMOVUPS      32(BX)(DI*8), Y4
+	LEAQ         4(DI), R9
+	MOVQ         R9, R10
+	ANDQ         $0x04, R10
+	SHRQ         $0x03, R9
+	MOVBQZX      (AX)(R9*1), R11
+	SHRXQ        R10, R11, R11
+	VMOVQ        R11, X5
+	VPBROADCASTQ X5, Y5
+	VPAND        laneBits<>+32(SB), Y5, Y5
+	VPCMPEQQ     laneBits<>+32(SB), Y5, Y5
+	MOVBQZX      (CX)(R9*1), R9
+	SHRXQ        R10, R9, R9
+	VMOVQ        R9, X6
+	VPBROADCASTQ X6, Y6
+	VPAND        laneBits<>+32(SB), Y6, Y6
+	VPCMPEQQ     laneBits<>+32(SB), Y6, Y6
+	VMOVAPS      Y0, Y7
+	VFMADD231PD  Y2, Y4, Y7
+	VANDPS       Y7, Y5, Y7
+	VMOVAPS      Y1, Y5
+	VFMADD231PD  Y3, Y4, Y5
+	VANDPS       Y5, Y6, Y5
+	VORPS        Y5, Y7, Y7
+	VMOVUPS      Y7, 32(DX)(DI*8)
+	ADDQ         $0x08, DI
+	CMPQ         DI, R8
+	JLE          many314
+
+oneTest316:
+	LEAQ -4(SI), R8
+	CMPQ DI, R8
+	JG   tail317
+
+one315:
+	VMOVUPS      (BX)(DI*8), Y4
+	LEAQ         (DI), R9
+	MOVQ         R9, R10
+	ANDQ         $0x04, R10
+	SHRQ         $0x03, R9
+	MOVBQZX      (AX)(R9*1), R11
+	SHRXQ        R10, R11, R11
+	VMOVQ        R11, X5
+	VPBROADCASTQ X5, Y5
+	VPAND        laneBits<>+32(SB), Y5, Y5
+	VPCMPEQQ     laneBits<>+32(SB), Y5, Y5
+	MOVBQZX      (CX)(R9*1), R9
+	SHRXQ        R10, R9, R9
+	VMOVQ        R9, X6
+	VPBROADCASTQ X6, Y6
+	VPAND        laneBits<>+32(SB), Y6, Y6
+	VPCMPEQQ     laneBits<>+32(SB), Y6, Y6
+	VMOVAPS      Y0, Y7
+	VFMADD231PD  Y2, Y4, Y7
+	VANDPS       Y7, Y5, Y7
+	VMOVAPS      Y1, Y5
+	VFMADD231PD  Y3, Y4, Y5
+	VANDPS       Y5, Y6, Y5
+	VORPS        Y5, Y7, Y7
+	VMOVUPS      Y7, (DX)(DI*8)
+	ADDQ         $0x04, DI
+	CMPQ         DI, R8
+	JLE          one315
+
+tail317:
+	SUBQ         DI, SI
+	JZ           done318
+	LEAQ         mask<>+32(SB), R8
+	NEGQ         SI
+	VMOVDQU      (R8)(SI*8), Y4
+	VMASKMOVPD   (BX)(DI*8), Y4, Y5
+	LEAQ         (DI), BX
+	MOVQ         BX, SI
+	ANDQ         $0x04, SI
+	SHRQ         $0x03, BX
+	MOVBQZX      (AX)(BX*1), AX
+	SHRXQ        SI, AX, AX
+	VMOVQ        AX, X6
+	VPBROADCASTQ X6, Y6
+	VPAND        laneBits<>+32(SB), Y6, Y6
+	VPCMPEQQ     laneBits<>+32(SB), Y6, Y6
+	VPAND        Y4, Y6, Y6
+	MOVBQZX      (CX)(BX*1), AX
+	SHRXQ        SI, AX, AX
+	VMOVQ        AX, X7
+	VPBROADCASTQ X7, Y7
+	VPAND        laneBits<>+32(SB), Y7, Y7
+	VPCMPEQQ     laneBits<>+32(SB), Y7, Y7
+	VPAND        Y4, Y7, Y7
+	VMOVAPS      Y0, Y0
+	VFMADD231PD  Y2, Y5, Y0
+	VANDPS       Y0, Y6, Y0
+	VMOVAPS      Y1, Y1
+	VFMADD231PD  Y3, Y5, Y1
+	VANDPS       Y1, Y7, Y1
+	VORPS        Y1, Y0, Y0
+	VMASKMOVPD   Y0, Y4, (DX)(DI*8)
+
+done318:
+	VZEROUPPER
+	RET
+
+// func kindAffine32(n int, dst *float32, x *float32, bits0 *byte, bits1 *byte, add *float32, mul *float32)
+// Requires: AVX, AVX2, AVX512F, BMI2, FMA3
+TEXT ·kindAffine32(SB), NOSPLIT, $0-56
+	CMPQ         ·tier+0(SB), $0x02
+	JNE          avx2
+	CMPQ         n+0(FP), $0x04
+	JLE          avx2
+	MOVQ         bits0+24(FP), AX
+	MOVQ         bits1+32(FP), CX
+	MOVQ         dst+8(FP), DX
+	MOVQ         x+16(FP), BX
+	MOVQ         add+40(FP), SI
+	VBROADCASTSS (SI), Z0
+	VBROADCASTSS 4(SI), Z1
+	MOVQ         mul+48(FP), SI
+	VBROADCASTSS (SI), Z2
+	VBROADCASTSS 4(SI), Z3
+	MOVQ         n+0(FP), SI
+	XORQ         DI, DI
+	LEAQ         -32(SI), R8
+	TESTQ        R8, R8
+	JL           oneTest321
+
+many319:
+	VMOVUPS     (BX)(DI*4), Z4
+	LEAQ        (DI), R9
+	SHRQ        $0x03, R9
+	KMOVW       (AX)(R9*1), K1
+	KMOVW       (CX)(R9*1), K2
+	VMOVAPS.Z   Z0, K1, Z5
+	VMOVAPS     Z1, K2, Z5
+	VFMADD231PS Z4, Z2, K1, Z5
+	VFMADD231PS Z4, Z3, K2, Z5
+	VMOVUPS     Z5, (DX)(DI*4)
+	VMOVUPS     64(BX)(DI*4), Z4
+	LEAQ        16(DI), R9
+	SHRQ        $0x03, R9
+	KMOVW       (AX)(R9*1), K1
+	KMOVW       (CX)(R9*1), K2
+	VMOVAPS.Z   Z0, K1, Z5
+	VMOVAPS     Z1, K2, Z5
+	VFMADD231PS Z4, Z2, K1, Z5
+	VFMADD231PS Z4, Z3, K2, Z5
+	VMOVUPS     Z5, 64(DX)(DI*4)
+	ADDQ        $0x20, DI
+	CMPQ        DI, R8
+	JLE         many319
+
+oneTest321:
+	LEAQ -16(SI), R8
+	CMPQ DI, R8
+	JG   tail322
+
+one320:
+	VMOVUPS     (BX)(DI*4), Z4
+	LEAQ        (DI), R9
+	SHRQ        $0x03, R9
+	KMOVW       (AX)(R9*1), K1
+	KMOVW       (CX)(R9*1), K2
+	VMOVAPS.Z   Z0, K1, Z5
+	VMOVAPS     Z1, K2, Z5
+	VFMADD231PS Z4, Z2, K1, Z5
+	VFMADD231PS Z4, Z3, K2, Z5
+	VMOVUPS     Z5, (DX)(DI*4)
+	ADDQ        $0x10, DI
+	CMPQ        DI, R8
+	JLE         one320
+
+tail322:
+	SUBQ        DI, SI
+	JZ          done323
+	MOVQ        $-1, R8
+	SHLXQ       SI, R8, R8
+	NOTQ        R8
+	KMOVW       R8, K1
+	VMOVUPS.Z   (BX)(DI*4), K1, Z4
+	LEAQ        (DI), BX
+	SHRQ        $0x03, BX
+	KMOVW       (AX)(BX*1), K2
+	KANDW       K1, K2, K2
+	KMOVW       (CX)(BX*1), K3
+	KANDW       K1, K3, K3
+	VMOVAPS.Z   Z0, K2, Z0
+	VMOVAPS     Z1, K3, Z0
+	VFMADD231PS Z4, Z2, K2, Z0
+	VFMADD231PS Z4, Z3, K3, Z0
+	VMOVUPS     Z0, K1, (DX)(DI*4)
+
+done323:
+	VZEROUPPER
+	RET
+
+avx2:
+	MOVQ         bits0+24(FP), AX
+	MOVQ         bits1+32(FP), CX
+	MOVQ         dst+8(FP), DX
+	MOVQ         x+16(FP), BX
+	MOVQ         add+40(FP), SI
+	VBROADCASTSS (SI), Y0
+	VBROADCASTSS 4(SI), Y1
+	MOVQ         mul+48(FP), SI
+	VBROADCASTSS (SI), Y2
+	VBROADCASTSS 4(SI), Y3
+	MOVQ         n+0(FP), SI
+	XORQ         DI, DI
+	LEAQ         -16(SI), R8
+	TESTQ        R8, R8
+	JL           oneTest326
+
+many324:
+	VMOVUPS      (BX)(DI*4), Y4
+	LEAQ         (DI), R9
+	SHRQ         $0x03, R9
+	MOVBQZX      (AX)(R9*1), R10
+	VMOVQ        R10, X5
+	VPBROADCASTD X5, Y5
+	VPAND        laneBits<>+0(SB), Y5, Y5
+	VPCMPEQD     laneBits<>+0(SB), Y5, Y5
+	MOVBQZX      (CX)(R9*1), R9
+	VMOVQ        R9, X6
+	VPBROADCASTD X6, Y6
+	VPAND        laneBits<>+0(SB), Y6, Y6
+	VPCMPEQD     laneBits<>+0(SB), Y6, Y6
+	VMOVAPS      Y0, Y7
+	VFMADD231PS  Y2, Y4, Y7
+	VANDPS       Y7, Y5, Y7
+	VMOVAPS      Y1, Y5
+	VFMADD231PS  Y3, Y4, Y5
+	VANDPS       Y5, Y6, Y5
+	VORPS        Y5, Y7, Y7
+	VMOVUPS      Y7, (DX)(DI*4)
+	VMOVUPS      32(BX)(DI*4), Y4
+	LEAQ         8(DI), R9
+	SHRQ         $0x03, R9
+	MOVBQZX      (AX)(R9*1), R10
+	VMOVQ        R10, X5
+	VPBROADCASTD X5, Y5
+	VPAND        laneBits<>+0(SB), Y5, Y5
+	VPCMPEQD     laneBits<>+0(SB), Y5, Y5
+	MOVBQZX      (CX)(R9*1), R9
+	VMOVQ        R9, X6
+	VPBROADCASTD X6, Y6
+	VPAND        laneBits<>+0(SB), Y6, Y6
+	VPCMPEQD     laneBits<>+0(SB), Y6, Y6
+	VMOVAPS      Y0, Y7
+	VFMADD231PS  Y2, Y4, Y7
+	VANDPS       Y7, Y5, Y7
+	VMOVAPS      Y1, Y5
+	VFMADD231PS  Y3, Y4, Y5
+	VANDPS       Y5, Y6, Y5
+	VORPS        Y5, Y7, Y7
+	VMOVUPS      Y7, 32(DX)(DI*4)
+	ADDQ         $0x10, DI
+	CMPQ         DI, R8
+	JLE          many324
+
+oneTest326:
+	LEAQ -8(SI), R8
+	CMPQ DI, R8
+	JG   tail327
+
+one325:
+	VMOVUPS      (BX)(DI*4), Y4
+	LEAQ         (DI), R9
+	SHRQ         $0x03, R9
+	MOVBQZX      (AX)(R9*1), R10
+	VMOVQ        R10, X5
+	VPBROADCASTD X5, Y5
+	VPAND        laneBits<>+0(SB), Y5, Y5
+	VPCMPEQD     laneBits<>+0(SB), Y5, Y5
+	MOVBQZX      (CX)(R9*1), R9
+	VMOVQ        R9, X6
+	VPBROADCASTD X6, Y6
+	VPAND        laneBits<>+0(SB), Y6, Y6
+	VPCMPEQD     laneBits<>+0(SB), Y6, Y6
+	VMOVAPS      Y0, Y7
+	VFMADD231PS  Y2, Y4, Y7
+	VANDPS       Y7, Y5, Y7
+	VMOVAPS      Y1, Y5
+	VFMADD231PS  Y3, Y4, Y5
+	VANDPS       Y5, Y6, Y5
+	VORPS        Y5, Y7, Y7
+	VMOVUPS      Y7, (DX)(DI*4)
+	ADDQ         $0x08, DI
+	CMPQ         DI, R8
+	JLE          one325
+
+tail327:
+	SUBQ         DI, SI
+	JZ           done328
+	LEAQ         mask<>+32(SB), R8
+	NEGQ         SI
+	VMOVDQU      (R8)(SI*4), Y4
+	VMASKMOVPS   (BX)(DI*4), Y4, Y5
+	LEAQ         (DI), BX
+	SHRQ         $0x03, BX
+	MOVBQZX      (AX)(BX*1), AX
+	VMOVQ        AX, X6
+	VPBROADCASTD X6, Y6
+	VPAND        laneBits<>+0(SB), Y6, Y6
+	VPCMPEQD     laneBits<>+0(SB), Y6, Y6
+	VPAND        Y4, Y6, Y6
+	MOVBQZX      (CX)(BX*1), AX
+	VMOVQ        AX, X7
+	VPBROADCASTD X7, Y7
+	VPAND        laneBits<>+0(SB), Y7, Y7
+	VPCMPEQD     laneBits<>+0(SB), Y7, Y7
+	VPAND        Y4, Y7, Y7
+	VMOVAPS      Y0, Y0
+	VFMADD231PS  Y2, Y5, Y0
+	VANDPS       Y0, Y6, Y0
+	VMOVAPS      Y1, Y1
+	VFMADD231PS  Y3, Y5, Y1
+	VANDPS       Y1, Y7, Y1
+	VORPS        Y1, Y0, Y0
+	VMASKMOVPS   Y0, Y4, (DX)(DI*4)
+
+done328:
+	VZEROUPPER
+	RET
+
+// func kindDistances64(n int, x *float64, ldx int, c *float64, rows int, bits0 *byte, bits1 *byte, origin *float64, sums *float64)
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL, BMI2, FMA3
+TEXT ·kindDistances64(SB), NOSPLIT, $0-72
+	CMPQ         ·tier+0(SB), $0x02
+	JNE          avx2
+	CMPQ         n+0(FP), $0x04
+	JLE          avx2
+	MOVQ         bits0+40(FP), AX
+	MOVQ         bits1+48(FP), CX
+	MOVQ         origin+56(FP), DX
+	VBROADCASTSD (DX), Z0
+	VBROADCASTSD 8(DX), Z1
+	VPXORQ       Z2, Z2, Z2
+	VPXORQ       Z4, Z4, Z4
+	VPXORQ       Z3, Z3, Z3
+	VPXORQ       Z5, Z5, Z5
+	MOVQ         n+0(FP), DX
+	MOVQ         x+8(FP), BX
+	MOVQ         ldx+16(FP), SI
+	MOVQ         c+24(FP), DI
+	SHLQ         $0x03, SI
+	XORQ         R8, R8
+	LEAQ         -32(DX), R9
+	TESTQ        R9, R9
+	JL           oneTest331
+
+many329:
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	VPXORQ Z9, Z9, Z9
+	XORQ   R10, R10
+	MOVQ   BX, R11
+
+row334:
+	VBROADCASTSD (DI)(R10*8), Z10
+	VMOVUPS      (R11)(R8*8), Z11
+	VSUBPD       Z10, Z11, Z11
+	VFMADD231PD  Z11, Z11, Z6
+	VMOVUPS      64(R11)(R8*8), Z11
+	VSUBPD       Z10, Z11, Z11
+	VFMADD231PD  Z11, Z11, Z7
+	VMOVUPS      128(R11)(R8*8), Z11
+	VSUBPD       Z10, Z11, Z11
+	VFMADD231PD  Z11, Z11, Z8
+	VMOVUPS      192(R11)(R8*8), Z11
+	VSUBPD       Z10, Z11, Z11
+	VFMADD231PD  Z11, Z11, Z9
+	ADDQ         SI, R11
+	INCQ         R10
+	CMPQ         R10, rows+32(FP)
+	JL           row334
+	VRSQRT14PD   Z6, Z10
+	VMULPD       Z6, Z10, Z11
+	VMOVUPS      constants<>+0(SB), Z15
+	VFNMADD231PD Z10, Z11, Z15
+	VMOVUPS      constants<>+64(SB), Z10
+	VFMADD213PD  constants<>+128(SB), Z15, Z10
+	VFMADD213PD  constants<>+192(SB), Z15, Z10
+	VMULPD       Z15, Z10, Z10
+	VFMADD231PD  Z11, Z10, Z11
+	VFIXUPIMMPD  $0x00, constants<>+256(SB), Z6, Z11
+	LEAQ         (R8), R10
+	SHRQ         $0x03, R10
+	KMOVB        (AX)(R10*1), K1
+	KMOVB        (CX)(R10*1), K2
+	VSUBPD       Z0, Z11, Z10
+	VADDPD       Z10, Z2, K1, Z2
+	VFMADD231PD  Z10, Z10, K1, Z4
+	VSUBPD       Z1, Z11, Z10
+	VADDPD       Z10, Z3, K2, Z3
+	VFMADD231PD  Z10, Z10, K2, Z5
+	VRSQRT14PD   Z7, Z10
+	VMULPD       Z7, Z10, Z11
+	VMOVUPS      constants<>+0(SB), Z15
+	VFNMADD231PD Z10, Z11, Z15
+	VMOVUPS      constants<>+64(SB), Z10
+	VFMADD213PD  constants<>+128(SB), Z15, Z10
+	VFMADD213PD  constants<>+192(SB), Z15, Z10
+	VMULPD       Z15, Z10, Z10
+	VFMADD231PD  Z11, Z10, Z11
+	VFIXUPIMMPD  $0x00, constants<>+256(SB), Z7, Z11
+	LEAQ         8(R8), R10
+	SHRQ         $0x03, R10
+	KMOVB        (AX)(R10*1), K1
+	KMOVB        (CX)(R10*1), K2
+	VSUBPD       Z0, Z11, Z10
+	VADDPD       Z10, Z2, K1, Z2
+	VFMADD231PD  Z10, Z10, K1, Z4
+	VSUBPD       Z1, Z11, Z10
+	VADDPD       Z10, Z3, K2, Z3
+	VFMADD231PD  Z10, Z10, K2, Z5
+	VRSQRT14PD   Z8, Z10
+	VMULPD       Z8, Z10, Z11
+	VMOVUPS      constants<>+0(SB), Z15
+	VFNMADD231PD Z10, Z11, Z15
+	VMOVUPS      constants<>+64(SB), Z10
+	VFMADD213PD  constants<>+128(SB), Z15, Z10
+	VFMADD213PD  constants<>+192(SB), Z15, Z10
+	VMULPD       Z15, Z10, Z10
+	VFMADD231PD  Z11, Z10, Z11
+	VFIXUPIMMPD  $0x00, constants<>+256(SB), Z8, Z11
+	LEAQ         16(R8), R10
+	SHRQ         $0x03, R10
+	KMOVB        (AX)(R10*1), K1
+	KMOVB        (CX)(R10*1), K2
+	VSUBPD       Z0, Z11, Z10
+	VADDPD       Z10, Z2, K1, Z2
+	VFMADD231PD  Z10, Z10, K1, Z4
+	VSUBPD       Z1, Z11, Z10
+	VADDPD       Z10, Z3, K2, Z3
+	VFMADD231PD  Z10, Z10, K2, Z5
+	VRSQRT14PD   Z9, Z10
+	VMULPD       Z9, Z10, Z11
+	VMOVUPS      constants<>+0(SB), Z15
+	VFNMADD231PD Z10, Z11, Z15
+	VMOVUPS      constants<>+64(SB), Z10
+	VFMADD213PD  constants<>+128(SB), Z15, Z10
+	VFMADD213PD  constants<>+192(SB), Z15, Z10
+	VMULPD       Z15, Z10, Z10
+	VFMADD231PD  Z11, Z10, Z11
+	VFIXUPIMMPD  $0x00, constants<>+256(SB), Z9, Z11
+	LEAQ         24(R8), R10
+	SHRQ         $0x03, R10
+	KMOVB        (AX)(R10*1), K1
+	KMOVB        (CX)(R10*1), K2
+	VSUBPD       Z0, Z11, Z10
+	VADDPD       Z10, Z2, K1, Z2
+	VFMADD231PD  Z10, Z10, K1, Z4
+	VSUBPD       Z1, Z11, Z10
+	VADDPD       Z10, Z3, K2, Z3
+	VFMADD231PD  Z10, Z10, K2, Z5
+	ADDQ         $0x20, R8
+	CMPQ         R8, R9
+	JLE          many329
+
+oneTest331:
+	LEAQ -8(DX), R9
+	CMPQ R8, R9
+	JG   tail332
+
+one330:
+	VPXORQ Z12, Z12, Z12
+	XORQ   R10, R10
+	MOVQ   BX, R11
+
+row335:
+	VBROADCASTSD (DI)(R10*8), Z6
+	VMOVUPS      (R11)(R8*8), Z7
+	VSUBPD       Z6, Z7, Z7
+	VFMADD231PD  Z7, Z7, Z12
+	ADDQ         SI, R11
+	INCQ         R10
+	CMPQ         R10, rows+32(FP)
+	JL           row335
+	VRSQRT14PD   Z12, Z6
+	VMULPD       Z12, Z6, Z7
+	VMOVUPS      constants<>+0(SB), Z8
+	VFNMADD231PD Z6, Z7, Z8
+	VMOVUPS      constants<>+64(SB), Z6
+	VFMADD213PD  constants<>+128(SB), Z8, Z6
+	VFMADD213PD  constants<>+192(SB), Z8, Z6
+	VMULPD       Z8, Z6, Z6
+	VFMADD231PD  Z7, Z6, Z7
+	VFIXUPIMMPD  $0x00, constants<>+256(SB), Z12, Z7
+	LEAQ         (R8), R10
+	SHRQ         $0x03, R10
+	KMOVB        (AX)(R10*1), K1
+	KMOVB        (CX)(R10*1), K2
+	VSUBPD       Z0, Z7, Z6
+	VADDPD       Z6, Z2, K1, Z2
+	VFMADD231PD  Z6, Z6, K1, Z4
+	VSUBPD       Z1, Z7, Z6
+	VADDPD       Z6, Z3, K2, Z3
+	VFMADD231PD  Z6, Z6, K2, Z5
+	ADDQ         $0x08, R8
+	CMPQ         R8, R9
+	JLE          one330
+
+tail332:
+	SUBQ   R8, DX
+	JZ     done333
+	MOVQ   $-1, R9
+	SHLXQ  DX, R9, R9
+	NOTQ   R9
+	KMOVW  R9, K1
+	VPXORQ Z13, Z13, Z13
+	XORQ   DX, DX
+
+row336:
+	VBROADCASTSD (DI)(DX*8), Z6
+	VMOVUPD.Z    (BX)(R8*8), K1, Z7
+	VSUBPD       Z6, Z7, Z7
+	VFMADD231PD  Z7, Z7, Z13
+	ADDQ         SI, BX
+	INCQ         DX
+	CMPQ         DX, rows+32(FP)
+	JL           row336
+	VRSQRT14PD   Z13, Z6
+	VMULPD       Z13, Z6, Z7
+	VMOVUPS      constants<>+0(SB), Z8
+	VFNMADD231PD Z6, Z7, Z8
+	VMOVUPS      constants<>+64(SB), Z6
+	VFMADD213PD  constants<>+128(SB), Z8, Z6
+	VFMADD213PD  constants<>+192(SB), Z8, Z6
+	VMULPD       Z8, Z6, Z6
+	VFMADD231PD  Z7, Z6, Z7
+	VFIXUPIMMPD  $0x00, constants<>+256(SB), Z13, Z7
+	LEAQ         (R8), DX
+	SHRQ         $0x03, DX
+	KMOVB        (AX)(DX*1), K2
+	KANDW        K1, K2, K2
+	KMOVB        (CX)(DX*1), K3
+	KANDW        K1, K3, K3
+	VSUBPD       Z0, Z7, Z0
+	VADDPD       Z0, Z2, K2, Z2
+	VFMADD231PD  Z0, Z0, K2, Z4
+	VSUBPD       Z1, Z7, Z0
+	VADDPD       Z0, Z3, K3, Z3
+	VFMADD231PD  Z0, Z0, K3, Z5
+
+done333:
+	MOVQ          sums+64(FP), AX
+	VEXTRACTF64X4 $0x01, Z2, Y14
+	VADDPD        Z14, Z2, Z2
+	VEXTRACTF64X2 $0x01, Y2, X14
+	VADDPD        Z14, Z2, Z2
+	VPERMILPD     $0x01, X2, X14
+	VADDPD        Z14, Z2, Z2
+	VMOVSD        X2, (AX)
+	VEXTRACTF64X4 $0x01, Z3, Y14
+	VADDPD        Z14, Z3, Z3
+	VEXTRACTF64X2 $0x01, Y3, X14
+	VADDPD        Z14, Z3, Z3
+	VPERMILPD     $0x01, X3, X14
+	VADDPD        Z14, Z3, Z3
+	VMOVSD        X3, 8(AX)
+	VEXTRACTF64X4 $0x01, Z4, Y14
+	VADDPD        Z14, Z4, Z4
+	VEXTRACTF64X2 $0x01, Y4, X14
+	VADDPD        Z14, Z4, Z4
+	VPERMILPD     $0x01, X4, X14
+	VADDPD        Z14, Z4, Z4
+	VMOVSD        X4, 16(AX)
+	VEXTRACTF64X4 $0x01, Z5, Y14
+	VADDPD        Z14, Z5, Z5
+	VEXTRACTF64X2 $0x01, Y5, X14
+	VADDPD        Z14, Z5, Z5
+	VPERMILPD     $0x01, X5, X14
+	VADDPD        Z14, Z5, Z5
+	VMOVSD        X5, 24(AX)
+	VZEROUPPER
+	RET
+
+avx2:
+	MOVQ         bits0+40(FP), AX
+	MOVQ         bits1+48(FP), CX
+	MOVQ         origin+56(FP), DX
+	VBROADCASTSD (DX), Y0
+	VBROADCASTSD 8(DX), Y1
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y4, Y4, Y4
+	VXORPS       Y3, Y3, Y3
+	VXORPS       Y5, Y5, Y5
+	MOVQ         n+0(FP), DX
+	MOVQ         x+8(FP), BX
+	MOVQ         ldx+16(FP), SI
+	MOVQ         c+24(FP), DI
+	SHLQ         $0x03, SI
+	XORQ         R8, R8
+	LEAQ         -16(DX), R9
+	TESTQ        R9, R9
+	JL           oneTest339
+
+many337:
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+	XORQ   R10, R10
+	MOVQ   BX, R11
+
+row342:
+	VBROADCASTSD (DI)(R10*8), Y10
+	VMOVUPS      (R11)(R8*8), Y11
+	VSUBPD       Y10, Y11, Y11
+	VFMADD231PD  Y11, Y11, Y6
+	VMOVUPS      32(R11)(R8*8), Y11
+	VSUBPD       Y10, Y11, Y11
+	VFMADD231PD  Y11, Y11, Y7
+	VMOVUPS      64(R11)(R8*8), Y11
+	VSUBPD       Y10, Y11, Y11
+	VFMADD231PD  Y11, Y11, Y8
+	VMOVUPS      96(R11)(R8*8), Y11
+	VSUBPD       Y10, Y11, Y11
+	VFMADD231PD  Y11, Y11, Y9
+	ADDQ         SI, R11
+	INCQ         R10
+	CMPQ         R10, rows+32(FP)
+	JL           row342
+	VSQRTPD      Y6, Y6
+	LEAQ         (R8), R10
+	MOVQ         R10, R11
+	ANDQ         $0x04, R11
+	SHRQ         $0x03, R10
+	MOVBQZX      (AX)(R10*1), R12
+	SHRXQ        R11, R12, R12
+	VMOVQ        R12, X10
+	VPBROADCASTQ X10, Y10
+	VPAND        laneBits<>+32(SB), Y10, Y10
+	VPCMPEQQ     laneBits<>+32(SB), Y10, Y10
+	MOVBQZX      (CX)(R10*1), R10
+	SHRXQ        R11, R10, R10
+	VMOVQ        R10, X11
+	VPBROADCASTQ X11, Y11
+	VPAND        laneBits<>+32(SB), Y11, Y11
+	VPCMPEQQ     laneBits<>+32(SB), Y11, Y11
+	VSUBPD       Y0, Y6, Y13
+	VANDPS       Y13, Y10, Y13
+	VADDPD       Y13, Y2, Y2
+	VFMADD231PD  Y13, Y13, Y4
+	VSUBPD       Y1, Y6, Y6
+	VANDPS       Y6, Y11, Y6
+	VADDPD       Y6, Y3, Y3
+	VFMADD231PD  Y6, Y6, Y5
+	VSQRTPD      Y7, Y6
+	LEAQ         4(R8), R10
+	MOVQ         R10, R11
+	ANDQ         $0x04, R11
+	SHRQ         $0x03, R10
+	MOVBQZX      (AX)(R10*1), R12
+	SHRXQ        R11, R12, R12
+	VMOVQ        R12, X7
+	VPBROADCASTQ X7, Y7
+	VPAND        laneBits<>+32(SB), Y7, Y7
+	VPCMPEQQ     laneBits<>+32(SB), Y7, Y7
+	MOVBQZX      (CX)(R10*1), R10
+	SHRXQ        R11, R10, R10
+	VMOVQ        R10, X10
+	VPBROADCASTQ X10, Y10
+	VPAND        laneBits<>+32(SB), Y10, Y10
+	VPCMPEQQ     laneBits<>+32(SB), Y10, Y10
+	VSUBPD       Y0, Y6, Y11
+	VANDPS       Y11, Y7, Y11
+	VADDPD       Y11, Y2, Y2
+	VFMADD231PD  Y11, Y11, Y4
+	VSUBPD       Y1, Y6, Y6
+	VANDPS       Y6, Y10, Y6
+	VADDPD       Y6, Y3, Y3
+	VFMADD231PD  Y6, Y6, Y5
+	VSQRTPD      Y8, Y6
+	LEAQ         8(R8), R10
+	MOVQ         R10, R11
+	ANDQ         $0x04, R11
+	SHRQ         $0x03, R10
+	MOVBQZX      (AX)(R10*1), R12
+	SHRXQ        R11, R12, R12
+	VMOVQ        R12, X7
+	VPBROADCASTQ X7, Y7
+	VPAND        laneBits<>+32(SB), Y7, Y7
+	VPCMPEQQ     laneBits<>+32(SB), Y7, Y7
+	MOVBQZX      (CX)(R10*1), R10
+	SHRXQ        R11, R10, R10
+	VMOVQ        R10, X8
+	VPBROADCASTQ X8, Y8
+	VPAND        laneBits<>+32(SB), Y8, Y8
+	VPCMPEQQ     laneBits<>+32(SB), Y8, Y8
+	VSUBPD       Y0, Y6, Y10
+	VANDPS       Y10, Y7, Y10
+	VADDPD       Y10, Y2, Y2
+	VFMADD231PD  Y10, Y10, Y4
+	VSUBPD       Y1, Y6, Y6
+	VANDPS       Y6, Y8, Y6
+	VADDPD       Y6, Y3, Y3
+	VFMADD231PD  Y6, Y6, Y5
+	VSQRTPD      Y9, Y6
+	LEAQ         12(R8), R10
+	MOVQ         R10, R11
+	ANDQ         $0x04, R11
+	SHRQ         $0x03, R10
+	MOVBQZX      (AX)(R10*1), R12
+	SHRXQ        R11, R12, R12
+	VMOVQ        R12, X7
+	VPBROADCASTQ X7, Y7
+	VPAND        laneBits<>+32(SB), Y7, Y7
+	VPCMPEQQ     laneBits<>+32(SB), Y7, Y7
+	MOVBQZX      (CX)(R10*1), R10
+	SHRXQ        R11, R10, R10
+	VMOVQ        R10, X8
+	VPBROADCASTQ X8, Y8
+	VPAND        laneBits<>+32(SB), Y8, Y8
+	VPCMPEQQ     laneBits<>+32(SB), Y8, Y8
+	VSUBPD       Y0, Y6, Y9
+	VANDPS       Y9, Y7, Y9
+	VADDPD       Y9, Y2, Y2
+	VFMADD231PD  Y9, Y9, Y4
+	VSUBPD       Y1, Y6, Y6
+	VANDPS       Y6, Y8, Y6
+	VADDPD       Y6, Y3, Y3
+	VFMADD231PD  Y6, Y6, Y5
+	ADDQ         $0x10, R8
+	CMPQ         R8, R9
+	JLE          many337
+
+oneTest339:
+	LEAQ -4(DX), R9
+	CMPQ R8, R9
+	JG   tail340
+
+one338:
+	VXORPS Y6, Y6, Y6
+	XORQ   R10, R10
+	MOVQ   BX, R11
+
+row343:
+	VBROADCASTSD (DI)(R10*8), Y7
+	VMOVUPS      (R11)(R8*8), Y8
+	VSUBPD       Y7, Y8, Y8
+	VFMADD231PD  Y8, Y8, Y6
+	ADDQ         SI, R11
+	INCQ         R10
+	CMPQ         R10, rows+32(FP)
+	JL           row343
+	VSQRTPD      Y6, Y6
+	LEAQ         (R8), R10
+	MOVQ         R10, R11
+	ANDQ         $0x04, R11
+	SHRQ         $0x03, R10
+	MOVBQZX      (AX)(R10*1), R12
+	SHRXQ        R11, R12, R12
+	VMOVQ        R12, X7
+	VPBROADCASTQ X7, Y7
+	VPAND        laneBits<>+32(SB), Y7, Y7
+	VPCMPEQQ     laneBits<>+32(SB), Y7, Y7
+	MOVBQZX      (CX)(R10*1), R10
+	SHRXQ        R11, R10, R10
+	VMOVQ        R10, X8
+	VPBROADCASTQ X8, Y8
+	VPAND        laneBits<>+32(SB), Y8, Y8
+	VPCMPEQQ     laneBits<>+32(SB), Y8, Y8
+	VSUBPD       Y0, Y6, Y9
+	VANDPS       Y9, Y7, Y9
+	VADDPD       Y9, Y2, Y2
+	VFMADD231PD  Y9, Y9, Y4
+	VSUBPD       Y1, Y6, Y6
+	VANDPS       Y6, Y8, Y6
+	VADDPD       Y6, Y3, Y3
+	VFMADD231PD  Y6, Y6, Y5
+	ADDQ         $0x04, R8
+	CMPQ         R8, R9
+	JLE          one338
+
+tail340:
+	SUBQ    R8, DX
+	JZ      done341
+	LEAQ    mask<>+32(SB), R9
+	NEGQ    DX
+	VMOVDQU (R9)(DX*8), Y6
+	VXORPS  Y7, Y7, Y7
+	XORQ    DX, DX
+
+row344:
+	VBROADCASTSD (DI)(DX*8), Y8
+	VMASKMOVPD   (BX)(R8*8), Y6, Y9
+	VSUBPD       Y8, Y9, Y9
+	VFMADD231PD  Y9, Y9, Y7
+	ADDQ         SI, BX
+	INCQ         DX
+	CMPQ         DX, rows+32(FP)
+	JL           row344
+	VSQRTPD      Y7, Y7
+	LEAQ         (R8), DX
+	MOVQ         DX, BX
+	ANDQ         $0x04, BX
+	SHRQ         $0x03, DX
+	MOVBQZX      (AX)(DX*1), AX
+	SHRXQ        BX, AX, AX
+	VMOVQ        AX, X8
+	VPBROADCASTQ X8, Y8
+	VPAND        laneBits<>+32(SB), Y8, Y8
+	VPCMPEQQ     laneBits<>+32(SB), Y8, Y8
+	VPAND        Y6, Y8, Y8
+	MOVBQZX      (CX)(DX*1), AX
+	SHRXQ        BX, AX, AX
+	VMOVQ        AX, X9
+	VPBROADCASTQ X9, Y9
+	VPAND        laneBits<>+32(SB), Y9, Y9
+	VPCMPEQQ     laneBits<>+32(SB), Y9, Y9
+	VPAND        Y6, Y9, Y9
+	VSUBPD       Y0, Y7, Y0
+	VANDPS       Y0, Y8, Y0
+	VADDPD       Y0, Y2, Y2
+	VFMADD231PD  Y0, Y0, Y4
+	VSUBPD       Y1, Y7, Y0
+	VANDPS       Y0, Y9, Y0
+	VADDPD       Y0, Y3, Y3
+	VFMADD231PD  Y0, Y0, Y5
+
+done341:
+	MOVQ         sums+64(FP), AX
+	VEXTRACTF128 $0x01, Y2, X12
+	VADDPD       Y12, Y2, Y2
+	VPERMILPD    $0x01, X2, X12
+	VADDPD       Y12, Y2, Y2
+	VMOVSD       X2, (AX)
+	VEXTRACTF128 $0x01, Y3, X12
+	VADDPD       Y12, Y3, Y3
+	VPERMILPD    $0x01, X3, X12
+	VADDPD       Y12, Y3, Y3
+	VMOVSD       X3, 8(AX)
+	VEXTRACTF128 $0x01, Y4, X12
+	VADDPD       Y12, Y4, Y4
+	VPERMILPD    $0x01, X4, X12
+	VADDPD       Y12, Y4, Y4
+	VMOVSD       X4, 16(AX)
+	VEXTRACTF128 $0x01, Y5, X12
+	VADDPD       Y12, Y5, Y5
+	VPERMILPD    $0x01, X5, X12
+	VADDPD       Y12, Y5, Y5
+	VMOVSD       X5, 24(AX)
+	VZEROUPPER
+	RET
+
+// func kindDistances32(n int, x *float32, ldx int, c *float32, rows int, bits0 *byte, bits1 *byte, origin *float32, sums *float32)
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL, BMI2, FMA3
+TEXT ·kindDistances32(SB), NOSPLIT, $0-72
+	CMPQ         ·tier+0(SB), $0x02
+	JNE          avx2
+	CMPQ         n+0(FP), $0x04
+	JLE          avx2
+	MOVQ         bits0+40(FP), AX
+	MOVQ         bits1+48(FP), CX
+	MOVQ         origin+56(FP), DX
+	VBROADCASTSS (DX), Z0
+	VBROADCASTSS 4(DX), Z1
+	VPXORQ       Z2, Z2, Z2
+	VPXORQ       Z4, Z4, Z4
+	VPXORQ       Z3, Z3, Z3
+	VPXORQ       Z5, Z5, Z5
+	MOVQ         n+0(FP), DX
+	MOVQ         x+8(FP), BX
+	MOVQ         ldx+16(FP), SI
+	MOVQ         c+24(FP), DI
+	SHLQ         $0x02, SI
+	XORQ         R8, R8
+	LEAQ         -64(DX), R9
+	TESTQ        R9, R9
+	JL           oneTest347
+
+many345:
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	VPXORQ Z9, Z9, Z9
+	XORQ   R10, R10
+	MOVQ   BX, R11
+
+row350:
+	VBROADCASTSS (DI)(R10*4), Z10
+	VMOVUPS      (R11)(R8*4), Z11
+	VSUBPS       Z10, Z11, Z11
+	VFMADD231PS  Z11, Z11, Z6
+	VMOVUPS      64(R11)(R8*4), Z11
+	VSUBPS       Z10, Z11, Z11
+	VFMADD231PS  Z11, Z11, Z7
+	VMOVUPS      128(R11)(R8*4), Z11
+	VSUBPS       Z10, Z11, Z11
+	VFMADD231PS  Z11, Z11, Z8
+	VMOVUPS      192(R11)(R8*4), Z11
+	VSUBPS       Z10, Z11, Z11
+	VFMADD231PS  Z11, Z11, Z9
+	ADDQ         SI, R11
+	INCQ         R10
+	CMPQ         R10, rows+32(FP)
+	JL           row350
+	VRSQRT14PS   Z6, Z10
+	VMULPS       Z6, Z10, Z11
+	VMOVUPS      constants<>+320(SB), Z15
+	VFNMADD231PS Z10, Z11, Z15
+	VMOVUPS      constants<>+384(SB), Z10
+	VFMADD213PS  constants<>+448(SB), Z15, Z10
+	VMULPS       Z15, Z10, Z10
+	VFMADD231PS  Z11, Z10, Z11
+	VFIXUPIMMPS  $0x00, constants<>+512(SB), Z6, Z11
+	LEAQ         (R8), R10
+	SHRQ         $0x03, R10
+	KMOVW        (AX)(R10*1), K1
+	KMOVW        (CX)(R10*1), K2
+	VSUBPS       Z0, Z11, Z10
+	VADDPS       Z10, Z2, K1, Z2
+	VFMADD231PS  Z10, Z10, K1, Z4
+	VSUBPS       Z1, Z11, Z10
+	VADDPS       Z10, Z3, K2, Z3
+	VFMADD231PS  Z10, Z10, K2, Z5
+	VRSQRT14PS   Z7, Z10
+	VMULPS       Z7, Z10, Z11
+	VMOVUPS      constants<>+320(SB), Z15
+	VFNMADD231PS Z10, Z11, Z15
+	VMOVUPS      constants<>+384(SB), Z10
+	VFMADD213PS  constants<>+448(SB), Z15, Z10
+	VMULPS       Z15, Z10, Z10
+	VFMADD231PS  Z11, Z10, Z11
+	VFIXUPIMMPS  $0x00, constants<>+512(SB), Z7, Z11
+	LEAQ         16(R8), R10
+	SHRQ         $0x03, R10
+	KMOVW        (AX)(R10*1), K1
+	KMOVW        (CX)(R10*1), K2
+	VSUBPS       Z0, Z11, Z10
+	VADDPS       Z10, Z2, K1, Z2
+	VFMADD231PS  Z10, Z10, K1, Z4
+	VSUBPS       Z1, Z11, Z10
+	VADDPS       Z10, Z3, K2, Z3
+	VFMADD231PS  Z10, Z10, K2, Z5
+	VRSQRT14PS   Z8, Z10
+	VMULPS       Z8, Z10, Z11
+	VMOVUPS      constants<>+320(SB), Z15
+	VFNMADD231PS Z10, Z11, Z15
+	VMOVUPS      constants<>+384(SB), Z10
+	VFMADD213PS  constants<>+448(SB), Z15, Z10
+	VMULPS       Z15, Z10, Z10
+	VFMADD231PS  Z11, Z10, Z11
+	VFIXUPIMMPS  $0x00, constants<>+512(SB), Z8, Z11
+	LEAQ         32(R8), R10
+	SHRQ         $0x03, R10
+	KMOVW        (AX)(R10*1), K1
+	KMOVW        (CX)(R10*1), K2
+	VSUBPS       Z0, Z11, Z10
+	VADDPS       Z10, Z2, K1, Z2
+	VFMADD231PS  Z10, Z10, K1, Z4
+	VSUBPS       Z1, Z11, Z10
+	VADDPS       Z10, Z3, K2, Z3
+	VFMADD231PS  Z10, Z10, K2, Z5
+	VRSQRT14PS   Z9, Z10
+	VMULPS       Z9, Z10, Z11
+	VMOVUPS      constants<>+320(SB), Z15
+	VFNMADD231PS Z10, Z11, Z15
+	VMOVUPS      constants<>+384(SB), Z10
+	VFMADD213PS  constants<>+448(SB), Z15, Z10
+	VMULPS       Z15, Z10, Z10
+	VFMADD231PS  Z11, Z10, Z11
+	VFIXUPIMMPS  $0x00, constants<>+512(SB), Z9, Z11
+	LEAQ         48(R8), R10
+	SHRQ         $0x03, R10
+	KMOVW        (AX)(R10*1), K1
+	KMOVW        (CX)(R10*1), K2
+	VSUBPS       Z0, Z11, Z10
+	VADDPS       Z10, Z2, K1, Z2
+	VFMADD231PS  Z10, Z10, K1, Z4
+	VSUBPS       Z1, Z11, Z10
+	VADDPS       Z10, Z3, K2, Z3
+	VFMADD231PS  Z10, Z10, K2, Z5
+	ADDQ         $0x40, R8
+	CMPQ         R8, R9
+	JLE          many345
+
+oneTest347:
+	LEAQ -16(DX), R9
+	CMPQ R8, R9
+	JG   tail348
+
+one346:
+	VPXORQ Z12, Z12, Z12
+	XORQ   R10, R10
+	MOVQ   BX, R11
+
+row351:
+	VBROADCASTSS (DI)(R10*4), Z6
+	VMOVUPS      (R11)(R8*4), Z7
+	VSUBPS       Z6, Z7, Z7
+	VFMADD231PS  Z7, Z7, Z12
+	ADDQ         SI, R11
+	INCQ         R10
+	CMPQ         R10, rows+32(FP)
+	JL           row351
+	VRSQRT14PS   Z12, Z6
+	VMULPS       Z12, Z6, Z7
+	VMOVUPS      constants<>+320(SB), Z8
+	VFNMADD231PS Z6, Z7, Z8
+	VMOVUPS      constants<>+384(SB), Z6
+	VFMADD213PS  constants<>+448(SB), Z8, Z6
+	VMULPS       Z8, Z6, Z6
+	VFMADD231PS  Z7, Z6, Z7
+	VFIXUPIMMPS  $0x00, constants<>+512(SB), Z12, Z7
+	LEAQ         (R8), R10
+	SHRQ         $0x03, R10
+	KMOVW        (AX)(R10*1), K1
+	KMOVW        (CX)(R10*1), K2
+	VSUBPS       Z0, Z7, Z6
+	VADDPS       Z6, Z2, K1, Z2
+	VFMADD231PS  Z6, Z6, K1, Z4
+	VSUBPS       Z1, Z7, Z6
+	VADDPS       Z6, Z3, K2, Z3
+	VFMADD231PS  Z6, Z6, K2, Z5
+	ADDQ         $0x10, R8
+	CMPQ         R8, R9
+	JLE          one346
+
+tail348:
+	SUBQ   R8, DX
+	JZ     done349
+	MOVQ   $-1, R9
+	SHLXQ  DX, R9, R9
+	NOTQ   R9
+	KMOVW  R9, K1
+	VPXORQ Z13, Z13, Z13
+	XORQ   DX, DX
+
+row352:
+	VBROADCASTSS (DI)(DX*4), Z6
+	VMOVUPS.Z    (BX)(R8*4), K1, Z7
+	VSUBPS       Z6, Z7, Z7
+	VFMADD231PS  Z7, Z7, Z13
+	ADDQ         SI, BX
+	INCQ         DX
+	CMPQ         DX, rows+32(FP)
+	JL           row352
+	VRSQRT14PS   Z13, Z6
+	VMULPS       Z13, Z6, Z7
+	VMOVUPS      constants<>+320(SB), Z8
+	VFNMADD231PS Z6, Z7, Z8
+	VMOVUPS      constants<>+384(SB), Z6
+	VFMADD213PS  constants<>+448(SB), Z8, Z6
+	VMULPS       Z8, Z6, Z6
+	VFMADD231PS  Z7, Z6, Z7
+	VFIXUPIMMPS  $0x00, constants<>+512(SB), Z13, Z7
+	LEAQ         (R8), DX
+	SHRQ         $0x03, DX
+	KMOVW        (AX)(DX*1), K2
+	KANDW        K1, K2, K2
+	KMOVW        (CX)(DX*1), K3
+	KANDW        K1, K3, K3
+	VSUBPS       Z0, Z7, Z0
+	VADDPS       Z0, Z2, K2, Z2
+	VFMADD231PS  Z0, Z0, K2, Z4
+	VSUBPS       Z1, Z7, Z0
+	VADDPS       Z0, Z3, K3, Z3
+	VFMADD231PS  Z0, Z0, K3, Z5
+
+done349:
+	MOVQ          sums+64(FP), AX
+	VEXTRACTF64X4 $0x01, Z2, Y14
+	VADDPS        Z14, Z2, Z2
+	VEXTRACTF64X2 $0x01, Y2, X14
+	VADDPS        Z14, Z2, Z2
+	VPERMILPD     $0x01, X2, X14
+	VADDPS        Z14, Z2, Z2
+	VMOVSHDUP     X2, X14
+	VADDPS        Z14, Z2, Z2
+	VMOVSS        X2, (AX)
+	VEXTRACTF64X4 $0x01, Z3, Y14
+	VADDPS        Z14, Z3, Z3
+	VEXTRACTF64X2 $0x01, Y3, X14
+	VADDPS        Z14, Z3, Z3
+	VPERMILPD     $0x01, X3, X14
+	VADDPS        Z14, Z3, Z3
+	VMOVSHDUP     X3, X14
+	VADDPS        Z14, Z3, Z3
+	VMOVSS        X3, 4(AX)
+	VEXTRACTF64X4 $0x01, Z4, Y14
+	VADDPS        Z14, Z4, Z4
+	VEXTRACTF64X2 $0x01, Y4, X14
+	VADDPS        Z14, Z4, Z4
+	VPERMILPD     $0x01, X4, X14
+	VADDPS        Z14, Z4, Z4
+	VMOVSHDUP     X4, X14
+	VADDPS        Z14, Z4, Z4
+	VMOVSS        X4, 8(AX)
+	VEXTRACTF64X4 $0x01, Z5, Y14
+	VADDPS        Z14, Z5, Z5
+	VEXTRACTF64X2 $0x01, Y5, X14
+	VADDPS        Z14, Z5, Z5
+	VPERMILPD     $0x01, X5, X14
+	VADDPS        Z14, Z5, Z5
+	VMOVSHDUP     X5, X14
+	VADDPS        Z14, Z5, Z5
+	VMOVSS        X5, 12(AX)
+	VZEROUPPER
+	RET
+
+avx2:
+	MOVQ         bits0+40(FP), AX
+	MOVQ         bits1+48(FP), CX
+	MOVQ         origin+56(FP), DX
+	VBROADCASTSS (DX), Y0
+	VBROADCASTSS 4(DX), Y1
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y4, Y4, Y4
+	VXORPS       Y3, Y3, Y3
+	VXORPS       Y5, Y5, Y5
+	MOVQ         n+0(FP), DX
+	MOVQ         x+8(FP), BX
+	MOVQ         ldx+16(FP), SI
+	MOVQ         c+24(FP), DI
+	SHLQ         $0x02, SI
+	XORQ         R8, R8
+	LEAQ         -32(DX), R9
+	TESTQ        R9, R9
+	JL           oneTest355
+
+many353:
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+	XORQ   R10, R10
+	MOVQ   BX, R11
+
+row358:
+	VBROADCASTSS (DI)(R10*4), Y10
+	VMOVUPS      (R11)(R8*4), Y11
+	VSUBPS       Y10, Y11, Y11
+	VFMADD231PS  Y11, Y11, Y6
+	VMOVUPS      32(R11)(R8*4), Y11
+	VSUBPS       Y10, Y11, Y11
+	VFMADD231PS  Y11, Y11, Y7
+	VMOVUPS      64(R11)(R8*4), Y11
+	VSUBPS       Y10, Y11, Y11
+	VFMADD231PS  Y11, Y11, Y8
+	VMOVUPS      96(R11)(R8*4), Y11
+	VSUBPS       Y10, Y11, Y11
+	VFMADD231PS  Y11, Y11, Y9
+	ADDQ         SI, R11
+	INCQ         R10
+	CMPQ         R10, rows+32(FP)
+	JL           row358
+	VSQRTPS      Y6, Y6
+	LEAQ         (R8), R10
+	SHRQ         $0x03, R10
+	MOVBQZX      (AX)(R10*1), R11
+	VMOVQ        R11, X10
+	VPBROADCASTD X10, Y10
+	VPAND        laneBits<>+0(SB), Y10, Y10
+	VPCMPEQD     laneBits<>+0(SB), Y10, Y10
+	MOVBQZX      (CX)(R10*1), R10
+	VMOVQ        R10, X11
+	VPBROADCASTD X11, Y11
+	VPAND        laneBits<>+0(SB), Y11, Y11
+	VPCMPEQD     laneBits<>+0(SB), Y11, Y11
+	VSUBPS       Y0, Y6, Y13
+	VANDPS       Y13, Y10, Y13
+	VADDPS       Y13, Y2, Y2
+	VFMADD231PS  Y13, Y13, Y4
+	VSUBPS       Y1, Y6, Y6
+	VANDPS       Y6, Y11, Y6
+	VADDPS       Y6, Y3, Y3
+	VFMADD231PS  Y6, Y6, Y5
+	VSQRTPS      Y7, Y6
+	LEAQ         8(R8), R10
+	SHRQ         $0x03, R10
+	MOVBQZX      (AX)(R10*1), R11
+	VMOVQ        R11, X7
+	VPBROADCASTD X7, Y7
+	VPAND        laneBits<>+0(SB), Y7, Y7
+	VPCMPEQD     laneBits<>+0(SB), Y7, Y7
+	MOVBQZX      (CX)(R10*1), R10
+	VMOVQ        R10, X10
+	VPBROADCASTD X10, Y10
+	VPAND        laneBits<>+0(SB), Y10, Y10
+	VPCMPEQD     laneBits<>+0(SB), Y10, Y10
+	VSUBPS       Y0, Y6, Y11
+	VANDPS       Y11, Y7, Y11
+	VADDPS       Y11, Y2, Y2
+	VFMADD231PS  Y11, Y11, Y4
+	VSUBPS       Y1, Y6, Y6
+	VANDPS       Y6, Y10, Y6
+	VADDPS       Y6, Y3, Y3
+	VFMADD231PS  Y6, Y6, Y5
+	VSQRTPS      Y8, Y6
+	LEAQ         16(R8), R10
+	SHRQ         $0x03, R10
+	MOVBQZX      (AX)(R10*1), R11
+	VMOVQ        R11, X7
+	VPBROADCASTD X7, Y7
+	VPAND        laneBits<>+0(SB), Y7, Y7
+	VPCMPEQD     laneBits<>+0(SB), Y7, Y7
+	MOVBQZX      (CX)(R10*1), R10
+	VMOVQ        R10, X8
+	VPBROADCASTD X8, Y8
+	VPAND        laneBits<>+0(SB), Y8, Y8
+	VPCMPEQD     laneBits<>+0(SB), Y8, Y8
+	VSUBPS       Y0, Y6, Y10
+	VANDPS       Y10, Y7, Y10
+	VADDPS       Y10, Y2, Y2
+	VFMADD231PS  Y10, Y10, Y4
+	VSUBPS       Y1, Y6, Y6
+	VANDPS       Y6, Y8, Y6
+	VADDPS       Y6, Y3, Y3
+	VFMADD231PS  Y6, Y6, Y5
+	VSQRTPS      Y9, Y6
+	LEAQ         24(R8), R10
+	SHRQ         $0x03, R10
+	MOVBQZX      (AX)(R10*1), R11
+	VMOVQ        R11, X7
+	VPBROADCASTD X7, Y7
+	VPAND        laneBits<>+0(SB), Y7, Y7
+	VPCMPEQD     laneBits<>+0(SB), Y7, Y7
+	MOVBQZX      (CX)(R10*1), R10
+	VMOVQ        R10, X8
+	VPBROADCASTD X8, Y8
+	VPAND        laneBits<>+0(SB), Y8, Y8
+	VPCMPEQD     laneBits<>+0(SB), Y8, Y8
+	VSUBPS       Y0, Y6, Y9
+	VANDPS       Y9, Y7, Y9
+	VADDPS       Y9, Y2, Y2
+	VFMADD231PS  Y9, Y9, Y4
+	VSUBPS       Y1, Y6, Y6
+	VANDPS       Y6, Y8, Y6
+	VADDPS       Y6, Y3, Y3
+	VFMADD231PS  Y6, Y6, Y5
+	ADDQ         $0x20, R8
+	CMPQ         R8, R9
+	JLE          many353
+
+oneTest355:
+	LEAQ -8(DX), R9
+	CMPQ R8, R9
+	JG   tail356
+
+one354:
+	VXORPS Y6, Y6, Y6
+	XORQ   R10, R10
+	MOVQ   BX, R11
+
+row359:
+	VBROADCASTSS (DI)(R10*4), Y7
+	VMOVUPS      (R11)(R8*4), Y8
+	VSUBPS       Y7, Y8, Y8
+	VFMADD231PS  Y8, Y8, Y6
+	ADDQ         SI, R11
+	INCQ         R10
+	CMPQ         R10, rows+32(FP)
+	JL           row359
+	VSQRTPS      Y6, Y6
+	LEAQ         (R8), R10
+	SHRQ         $0x03, R10
+	MOVBQZX      (AX)(R10*1), R11
+	VMOVQ        R11, X7
+	VPBROADCASTD X7, Y7
+	VPAND        laneBits<>+0(SB), Y7, Y7
+	VPCMPEQD     laneBits<>+0(SB), Y7, Y7
+	MOVBQZX      (CX)(R10*1), R10
+	VMOVQ        R10, X8
+	VPBROADCASTD X8, Y8
+	VPAND        laneBits<>+0(SB), Y8, Y8
+	VPCMPEQD     laneBits<>+0(SB), Y8, Y8
+	VSUBPS       Y0, Y6, Y9
+	VANDPS       Y9, Y7, Y9
+	VADDPS       Y9, Y2, Y2
+	VFMADD231PS  Y9, Y9, Y4
+	VSUBPS       Y1, Y6, Y6
+	VANDPS       Y6, Y8, Y6
+	VADDPS       Y6, Y3, Y3
+	VFMADD231PS  Y6, Y6, Y5
+	ADDQ         $0x08, R8
+	CMPQ         R8, R9
+	JLE          one354
+
+tail356:
+	SUBQ    R8, DX
+	JZ      done357
+	LEAQ    mask<>+32(SB), R9
+	NEGQ    DX
+	VMOVDQU (R9)(DX*4), Y6
+	VXORPS  Y7, Y7, Y7
+	XORQ    DX, DX
+
+row360:
+	VBROADCASTSS (DI)(DX*4), Y8
+	VMASKMOVPS   (BX)(R8*4), Y6, Y9
+	VSUBPS       Y8, Y9, Y9
+	VFMADD231PS  Y9, Y9, Y7
+	ADDQ         SI, BX
+	INCQ         DX
+	CMPQ         DX, rows+32(FP)
+	JL           row360
+	VSQRTPS      Y7, Y7
+	LEAQ         (R8), DX
+	SHRQ         $0x03, DX
+	MOVBQZX      (AX)(DX*1), AX
+	VMOVQ        AX, X8
+	VPBROADCASTD X8, Y8
+	VPAND        laneBits<>+0(SB), Y8, Y8
+	VPCMPEQD     laneBits<>+0(SB), Y8, Y8
+	VPAND        Y6, Y8, Y8
+	MOVBQZX      (CX)(DX*1), AX
+	VMOVQ        AX, X9
+	VPBROADCASTD X9, Y9
+	VPAND        laneBits<>+0(SB), Y9, Y9
+	VPCMPEQD     laneBits<>+0(SB), Y9, Y9
+	VPAND        Y6, Y9, Y9
+	VSUBPS       Y0, Y7, Y0
+	VANDPS       Y0, Y8, Y0
+	VADDPS       Y0, Y2, Y2
+	VFMADD231PS  Y0, Y0, Y4
+	VSUBPS       Y1, Y7, Y0
+	VANDPS       Y0, Y9, Y0
+	VADDPS       Y0, Y3, Y3
+	VFMADD231PS  Y0, Y0, Y5
+
+done357:
+	MOVQ         sums+64(FP), AX
+	VEXTRACTF128 $0x01, Y2, X12
+	VADDPS       Y12, Y2, Y2
+	VPERMILPD    $0x01, X2, X12
+	VADDPS       Y12, Y2, Y2
+	VMOVSHDUP    X2, X12
+	VADDPS       Y12, Y2, Y2
+	VMOVSS       X2, (AX)
+	VEXTRACTF128 $0x01, Y3, X12
+	VADDPS       Y12, Y3, Y3
+	VPERMILPD    $0x01, X3, X12
+	VADDPS       Y12, Y3, Y3
+	VMOVSHDUP    X3, X12
+	VADDPS       Y12, Y3, Y3
+	VMOVSS       X3, 4(AX)
+	VEXTRACTF128 $0x01, Y4, X12
+	VADDPS       Y12, Y4, Y4
+	VPERMILPD    $0x01, X4, X12
+	VADDPS       Y12, Y4, Y4
+	VMOVSHDUP    X4, X12
+	VADDPS       Y12, Y4, Y4
+	VMOVSS       X4, 8(AX)
+	VEXTRACTF128 $0x01, Y5, X12
+	VADDPS       Y12, Y5, Y5
+	VPERMILPD    $0x01, X5, X12
+	VADDPS       Y12, Y5, Y5
+	VMOVSHDUP    X5, X12
+	VADDPS       Y12, Y5, Y5
+	VMOVSS       X5, 12(AX)
+	VZEROUPPER
+	RET
+
+// func kindInvDistances64(n int, dst *float64, x *float64, ldx int, c *float64, rows int, bits0 *byte, bits1 *byte, add *float64, mul *float64)
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, BMI2, FMA3
+TEXT ·kindInvDistances64(SB), NOSPLIT, $0-80
+	CMPQ         ·tier+0(SB), $0x02
+	JNE          avx2
+	CMPQ         n+0(FP), $0x04
+	JLE          avx2
+	MOVQ         bits0+48(FP), AX
+	MOVQ         bits1+56(FP), CX
+	MOVQ         dst+8(FP), DX
+	MOVQ         add+64(FP), BX
+	VBROADCASTSD (BX), Z0
+	VBROADCASTSD 8(BX), Z1
+	MOVQ         mul+72(FP), BX
+	VBROADCASTSD (BX), Z2
+	VBROADCASTSD 8(BX), Z3
+	MOVQ         n+0(FP), BX
+	MOVQ         x+16(FP), SI
+	MOVQ         ldx+24(FP), DI
+	MOVQ         c+32(FP), R8
+	SHLQ         $0x03, DI
+	XORQ         R9, R9
+	LEAQ         -32(BX), R10
+	TESTQ        R10, R10
+	JL           oneTest363
+
+many361:
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	XORQ   R11, R11
+	MOVQ   SI, R12
+
+row366:
+	VBROADCASTSD (R8)(R11*8), Z8
+	VMOVUPS      (R12)(R9*8), Z9
+	VSUBPD       Z8, Z9, Z9
+	VFMADD231PD  Z9, Z9, Z4
+	VMOVUPS      64(R12)(R9*8), Z9
+	VSUBPD       Z8, Z9, Z9
+	VFMADD231PD  Z9, Z9, Z5
+	VMOVUPS      128(R12)(R9*8), Z9
+	VSUBPD       Z8, Z9, Z9
+	VFMADD231PD  Z9, Z9, Z6
+	VMOVUPS      192(R12)(R9*8), Z9
+	VSUBPD       Z8, Z9, Z9
+	VFMADD231PD  Z9, Z9, Z7
+	ADDQ         DI, R12
+	INCQ         R11
+	CMPQ         R11, rows+40(FP)
+	JL           row366
+	VRSQRT14PD   Z4, Z8
+	VMULPD       Z4, Z8, Z9
+	VMOVUPS      constants<>+0(SB), Z12
+	VFNMADD231PD Z8, Z9, Z12
+	VMOVUPS      constants<>+64(SB), Z9
+	VFMADD213PD  constants<>+128(SB), Z12, Z9
+	VFMADD213PD  constants<>+192(SB), Z12, Z9
+	VMULPD       Z12, Z9, Z9
+	VFMADD231PD  Z8, Z9, Z8
+	VFIXUPIMMPD  $0x00, constants<>+576(SB), Z4, Z8
+	LEAQ         (R9), R11
+	SHRQ         $0x03, R11
+	KMOVB        (AX)(R11*1), K1
+	KMOVB        (CX)(R11*1), K2
+	VMOVAPD.Z    Z0, K1, Z9
+	VMOVAPD      Z1, K2, Z9
+	VFMADD231PD  Z8, Z2, K1, Z9
+	VFMADD231PD  Z8, Z3, K2, Z9
+	VMOVUPS      Z9, (DX)(R9*8)
+	VRSQRT14PD   Z5, Z8
+	VMULPD       Z5, Z8, Z9
+	VMOVUPS      constants<>+0(SB), Z12
+	VFNMADD231PD Z8, Z9, Z12
+	VMOVUPS      constants<>+64(SB), Z9
+	VFMADD213PD  constants<>+128(SB), Z12, Z9
+	VFMADD213PD  constants<>+192(SB), Z12, Z9
+	VMULPD       Z12, Z9, Z9
+	VFMADD231PD  Z8, Z9, Z8
+	VFIXUPIMMPD  $0x00, constants<>+576(SB), Z5, Z8
+	LEAQ         8(R9), R11
+	SHRQ         $0x03, R11
+	KMOVB        (AX)(R11*1), K1
+	KMOVB        (CX)(R11*1), K2
+	VMOVAPD.Z    Z0, K1, Z9
+	VMOVAPD      Z1, K2, Z9
+	VFMADD231PD  Z8, Z2, K1, Z9
+	VFMADD231PD  Z8, Z3, K2, Z9
+	VMOVUPS      Z9, 64(DX)(R9*8)
+	VRSQRT14PD   Z6, Z8
+	VMULPD       Z6, Z8, Z9
+	VMOVUPS      constants<>+0(SB), Z12
+	VFNMADD231PD Z8, Z9, Z12
+	VMOVUPS      constants<>+64(SB), Z9
+	VFMADD213PD  constants<>+128(SB), Z12, Z9
+	VFMADD213PD  constants<>+192(SB), Z12, Z9
+	VMULPD       Z12, Z9, Z9
+	VFMADD231PD  Z8, Z9, Z8
+	VFIXUPIMMPD  $0x00, constants<>+576(SB), Z6, Z8
+	LEAQ         16(R9), R11
+	SHRQ         $0x03, R11
+	KMOVB        (AX)(R11*1), K1
+	KMOVB        (CX)(R11*1), K2
+	VMOVAPD.Z    Z0, K1, Z9
+	VMOVAPD      Z1, K2, Z9
+	VFMADD231PD  Z8, Z2, K1, Z9
+	VFMADD231PD  Z8, Z3, K2, Z9
+	VMOVUPS      Z9, 128(DX)(R9*8)
+	VRSQRT14PD   Z7, Z8
+	VMULPD       Z7, Z8, Z9
+	VMOVUPS      constants<>+0(SB), Z12
+	VFNMADD231PD Z8, Z9, Z12
+	VMOVUPS      constants<>+64(SB), Z9
+	VFMADD213PD  constants<>+128(SB), Z12, Z9
+	VFMADD213PD  constants<>+192(SB), Z12, Z9
+	VMULPD       Z12, Z9, Z9
+	VFMADD231PD  Z8, Z9, Z8
+	VFIXUPIMMPD  $0x00, constants<>+576(SB), Z7, Z8
+	LEAQ         24(R9), R11
+	SHRQ         $0x03, R11
+	KMOVB        (AX)(R11*1), K1
+	KMOVB        (CX)(R11*1), K2
+	VMOVAPD.Z    Z0, K1, Z9
+	VMOVAPD      Z1, K2, Z9
+	VFMADD231PD  Z8, Z2, K1, Z9
+	VFMADD231PD  Z8, Z3, K2, Z9
+	VMOVUPS      Z9, 192(DX)(R9*8)
+	ADDQ         $0x20, R9
+	CMPQ         R9, R10
+	JLE          many361
+
+oneTest363:
+	LEAQ -8(BX), R10
+	CMPQ R9, R10
+	JG   tail364
+
+one362:
+	VPXORQ Z10, Z10, Z10
+	XORQ   R11, R11
+	MOVQ   SI, R12
+
+row367:
+	VBROADCASTSD (R8)(R11*8), Z4
+	VMOVUPS      (R12)(R9*8), Z5
+	VSUBPD       Z4, Z5, Z5
+	VFMADD231PD  Z5, Z5, Z10
+	ADDQ         DI, R12
+	INCQ         R11
+	CMPQ         R11, rows+40(FP)
+	JL           row367
+	VRSQRT14PD   Z10, Z4
+	VMULPD       Z10, Z4, Z5
+	VMOVUPS      constants<>+0(SB), Z6
+	VFNMADD231PD Z4, Z5, Z6
+	VMOVUPS      constants<>+64(SB), Z5
+	VFMADD213PD  constants<>+128(SB), Z6, Z5
+	VFMADD213PD  constants<>+192(SB), Z6, Z5
+	VMULPD       Z6, Z5, Z5
+	VFMADD231PD  Z4, Z5, Z4
+	VFIXUPIMMPD  $0x00, constants<>+576(SB), Z10, Z4
+	LEAQ         (R9), R11
+	SHRQ         $0x03, R11
+	KMOVB        (AX)(R11*1), K1
+	KMOVB        (CX)(R11*1), K2
+	VMOVAPD.Z    Z0, K1, Z5
+	VMOVAPD      Z1, K2, Z5
+	VFMADD231PD  Z4, Z2, K1, Z5
+	VFMADD231PD  Z4, Z3, K2, Z5
+	VMOVUPS      Z5, (DX)(R9*8)
+	ADDQ         $0x08, R9
+	CMPQ         R9, R10
+	JLE          one362
+
+tail364:
+	SUBQ   R9, BX
+	JZ     done365
+	MOVQ   $-1, R10
+	SHLXQ  BX, R10, R10
+	NOTQ   R10
+	KMOVW  R10, K1
+	VPXORQ Z11, Z11, Z11
+	XORQ   BX, BX
+
+row368:
+	VBROADCASTSD (R8)(BX*8), Z4
+	VMOVUPD.Z    (SI)(R9*8), K1, Z5
+	VSUBPD       Z4, Z5, Z5
+	VFMADD231PD  Z5, Z5, Z11
+	ADDQ         DI, SI
+	INCQ         BX
+	CMPQ         BX, rows+40(FP)
+	JL           row368
+	VRSQRT14PD   Z11, Z4
+	VMULPD       Z11, Z4, Z5
+	VMOVUPS      constants<>+0(SB), Z6
+	VFNMADD231PD Z4, Z5, Z6
+	VMOVUPS      constants<>+64(SB), Z5
+	VFMADD213PD  constants<>+128(SB), Z6, Z5
+	VFMADD213PD  constants<>+192(SB), Z6, Z5
+	VMULPD       Z6, Z5, Z5
+	VFMADD231PD  Z4, Z5, Z4
+	VFIXUPIMMPD  $0x00, constants<>+576(SB), Z11, Z4
+	LEAQ         (R9), BX
+	SHRQ         $0x03, BX
+	KMOVB        (AX)(BX*1), K2
+	KANDW        K1, K2, K2
+	KMOVB        (CX)(BX*1), K3
+	KANDW        K1, K3, K3
+	VMOVAPD.Z    Z0, K2, Z0
+	VMOVAPD      Z1, K3, Z0
+	VFMADD231PD  Z4, Z2, K2, Z0
+	VFMADD231PD  Z4, Z3, K3, Z0
+	VMOVUPD      Z0, K1, (DX)(R9*8)
+
+done365:
+	VZEROUPPER
+	RET
+
+avx2:
+	MOVQ         bits0+48(FP), AX
+	MOVQ         bits1+56(FP), CX
+	MOVQ         dst+8(FP), DX
+	MOVQ         add+64(FP), BX
+	VBROADCASTSD (BX), Y0
+	VBROADCASTSD 8(BX), Y1
+	MOVQ         mul+72(FP), BX
+	VBROADCASTSD (BX), Y2
+	VBROADCASTSD 8(BX), Y3
+	MOVQ         n+0(FP), BX
+	MOVQ         x+16(FP), SI
+	MOVQ         ldx+24(FP), DI
+	MOVQ         c+32(FP), R8
+	SHLQ         $0x03, DI
+	XORQ         R9, R9
+	LEAQ         -16(BX), R10
+	TESTQ        R10, R10
+	JL           oneTest371
+
+many369:
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	XORQ   R11, R11
+	MOVQ   SI, R12
+
+row374:
+	VBROADCASTSD (R8)(R11*8), Y8
+	VMOVUPS      (R12)(R9*8), Y9
+	VSUBPD       Y8, Y9, Y9
+	VFMADD231PD  Y9, Y9, Y4
+	VMOVUPS      32(R12)(R9*8), Y9
+	VSUBPD       Y8, Y9, Y9
+	VFMADD231PD  Y9, Y9, Y5
+	VMOVUPS      64(R12)(R9*8), Y9
+	VSUBPD       Y8, Y9, Y9
+	VFMADD231PD  Y9, Y9, Y6
+	VMOVUPS      96(R12)(R9*8), Y9
+	VSUBPD       Y8, Y9, Y9
+	VFMADD231PD  Y9, Y9, Y7
+	ADDQ         DI, R12
+	INCQ         R11
+	CMPQ         R11, rows+40(FP)
+	JL           row374
+	VSQRTPD      Y4, Y8
+	VMOVUPS      constants<>+0(SB), Y9
+	VXORPS       Y10, Y10, Y10
+	VDIVPD       Y8, Y9, Y8
+	VCMPPD       $0x00, Y10, Y4, Y4
+	VBLENDVPD    Y4, Y10, Y8, Y8
+	LEAQ         (R9), R11
+	MOVQ         R11, R12
+	ANDQ         $0x04, R12
+	SHRQ         $0x03, R11
+	MOVBQZX      (AX)(R11*1), R13
+	SHRXQ        R12, R13, R13
+	VMOVQ        R13, X4
+	VPBROADCASTQ X4, Y4
+	VPAND        laneBits<>+32(SB), Y4, Y4
+	VPCMPEQQ     laneBits<>+32(SB), Y4, Y4
+	MOVBQZX      (CX)(R11*1), R11
+	SHRXQ        R12, R11, R11
+	VMOVQ        R11, X9
+	VPBROADCASTQ X9, Y9
+	VPAND        laneBits<>+32(SB), Y9, Y9
+	VPCMPEQQ     laneBits<>+32(SB), Y9, Y9
+	VMOVAPS      Y0, Y10
+	VFMADD231PD  Y2, Y8, Y10
+	VANDPS       Y10, Y4, Y10
+	VMOVAPS      Y1, Y4
+	VFMADD231PD  Y3, Y8, Y4
+	VANDPS       Y4, Y9, Y4
+	VORPS        Y4, Y10, Y10
+	VMOVUPS      Y10, (DX)(R9*8)
+	VSQRTPD      Y5, Y4
+	VMOVUPS      constants<>+0(SB), Y8
+	VXORPS       Y9, Y9, Y9
+	VDIVPD       Y4, Y8, Y4
+	VCMPPD       $0x00, Y9, Y5, Y5
+	VBLENDVPD    Y5, Y9, Y4, Y4
+	LEAQ         4(R9), R11
+	MOVQ         R11, R12
+	ANDQ         $0x04, R12
+	SHRQ         $0x03, R11
+	MOVBQZX      (AX)(R11*1), R13
+	SHRXQ        R12, R13, R13
+	VMOVQ        R13, X5
+	VPBROADCASTQ X5, Y5
+	VPAND        laneBits<>+32(SB), Y5, Y5
+	VPCMPEQQ     laneBits<>+32(SB), Y5, Y5
+	MOVBQZX      (CX)(R11*1), R11
+	SHRXQ        R12, R11, R11
+	VMOVQ        R11, X8
+	VPBROADCASTQ X8, Y8
+	VPAND        laneBits<>+32(SB), Y8, Y8
+	VPCMPEQQ     laneBits<>+32(SB), Y8, Y8
+	VMOVAPS      Y0, Y9
+	VFMADD231PD  Y2, Y4, Y9
+	VANDPS       Y9, Y5, Y9
+	VMOVAPS      Y1, Y5
+	VFMADD231PD  Y3, Y4, Y5
+	VANDPS       Y5, Y8, Y5
+	VORPS        Y5, Y9, Y9
+	VMOVUPS      Y9, 32(DX)(R9*8)
+	VSQRTPD      Y6, Y4
+	VMOVUPS      constants<>+0(SB), Y5
+	VXORPS       Y8, Y8, Y8
+	VDIVPD       Y4, Y5, Y4
+	VCMPPD       $0x00, Y8, Y6, Y5
+	VBLENDVPD    Y5, Y8, Y4, Y4
+	LEAQ         8(R9), R11
+	MOVQ         R11, R12
+	ANDQ         $0x04, R12
+	SHRQ         $0x03, R11
+	MOVBQZX      (AX)(R11*1), R13
+	SHRXQ        R12, R13, R13
+	VMOVQ        R13, X5
+	VPBROADCASTQ X5, Y5
+	VPAND        laneBits<>+32(SB), Y5, Y5
+	VPCMPEQQ     laneBits<>+32(SB), Y5, Y5
+	MOVBQZX      (CX)(R11*1), R11
+	SHRXQ        R12, R11, R11
+	VMOVQ        R11, X6
+	VPBROADCASTQ X6, Y6
+	VPAND        laneBits<>+32(SB), Y6, Y6
+	VPCMPEQQ     laneBits<>+32(SB), Y6, Y6
+	VMOVAPS      Y0, Y8
+	VFMADD231PD  Y2, Y4, Y8
+	VANDPS       Y8, Y5, Y8
+	VMOVAPS      Y1, Y5
+	VFMADD231PD  Y3, Y4, Y5
+	VANDPS       Y5, Y6, Y5
+	VORPS        Y5, Y8, Y8
+	VMOVUPS      Y8, 64(DX)(R9*8)
+	VSQRTPD      Y7, Y4
+	VMOVUPS      constants<>+0(SB), Y5
+	VXORPS       Y6, Y6, Y6
+	VDIVPD       Y4, Y5, Y4
+	VCMPPD       $0x00, Y6, Y7, Y5
+	VBLENDVPD    Y5, Y6, Y4, Y4
+	LEAQ         12(R9), R11
+	MOVQ         R11, R12
+	ANDQ         $0x04, R12
+	SHRQ         $0x03, R11
+	MOVBQZX      (AX)(R11*1), R13
+	SHRXQ        R12, R13, R13
+	VMOVQ        R13, X5
+	VPBROADCASTQ X5, Y5
+	VPAND        laneBits<>+32(SB), Y5, Y5
+	VPCMPEQQ     laneBits<>+32(SB), Y5, Y5
+	MOVBQZX      (CX)(R11*1), R11
+	SHRXQ        R12, R11, R11
+	VMOVQ        R11, X6
+	VPBROADCASTQ X6, Y6
+	VPAND        laneBits<>+32(SB), Y6, Y6
+	VPCMPEQQ     laneBits<>+32(SB), Y6, Y6
+	VMOVAPS      Y0, Y7
+	VFMADD231PD  Y2, Y4, Y7
+	VANDPS       Y7, Y5, Y7
+	VMOVAPS      Y1, Y5
+	VFMADD231PD  Y3, Y4, Y5
+	VANDPS       Y5, Y6, Y5
+	VORPS        Y5, Y7, Y7
+	VMOVUPS      Y7, 96(DX)(R9*8)
+	ADDQ         $0x10, R9
+	CMPQ         R9, R10
+	JLE          many369
+
+oneTest371:
+	LEAQ -4(BX), R10
+	CMPQ R9, R10
+	JG   tail372
+
+one370:
+	VXORPS Y4, Y4, Y4
+	XORQ   R11, R11
+	MOVQ   SI, R12
+
+row375:
+	VBROADCASTSD (R8)(R11*8), Y5
+	VMOVUPS      (R12)(R9*8), Y6
+	VSUBPD       Y5, Y6, Y6
+	VFMADD231PD  Y6, Y6, Y4
+	ADDQ         DI, R12
+	INCQ         R11
+	CMPQ         R11, rows+40(FP)
+	JL           row375
+	VSQRTPD      Y4, Y5
+	VMOVUPS      constants<>+0(SB), Y6
+	VXORPS       Y7, Y7, Y7
+	VDIVPD       Y5, Y6, Y5
+	VCMPPD       $0x00, Y7, Y4, Y4
+	VBLENDVPD    Y4, Y7, Y5, Y5
+	LEAQ         (R9), R11
+	MOVQ         R11, R12
+	ANDQ         $0x04, R12
+	SHRQ         $0x03, R11
+	MOVBQZX      (AX)(R11*1), R13
+	SHRXQ        R12, R13, R13
+	VMOVQ        R13, X4
+	VPBROADCASTQ X4, Y4
+	VPAND        laneBits<>+32(SB), Y4, Y4
+	VPCMPEQQ     laneBits<>+32(SB), Y4, Y4
+	MOVBQZX      (CX)(R11*1), R11
+	SHRXQ        R12, R11, R11
+	VMOVQ        R11, X6
+	VPBROADCASTQ X6, Y6
+	VPAND        laneBits<>+32(SB), Y6, Y6
+	VPCMPEQQ     laneBits<>+32(SB), Y6, Y6
+	VMOVAPS      Y0, Y7
+	VFMADD231PD  Y2, Y5, Y7
+	VANDPS       Y7, Y4, Y7
+	VMOVAPS      Y1, Y4
+	VFMADD231PD  Y3, Y5, Y4
+	VANDPS       Y4, Y6, Y4
+	VORPS        Y4, Y7, Y7
+	VMOVUPS      Y7, (DX)(R9*8)
+	ADDQ         $0x04, R9
+	CMPQ         R9, R10
+	JLE          one370
+
+tail372:
+	SUBQ    R9, BX
+	JZ      done373
+	LEAQ    mask<>+32(SB), R10
+	NEGQ    BX
+	VMOVDQU (R10)(BX*8), Y4
+	VXORPS  Y5, Y5, Y5
+	XORQ    BX, BX
+
+row376:
+	VBROADCASTSD (R8)(BX*8), Y6
+	VMASKMOVPD   (SI)(R9*8), Y4, Y7
+	VSUBPD       Y6, Y7, Y7
+	VFMADD231PD  Y7, Y7, Y5
+	ADDQ         DI, SI
+	INCQ         BX
+	CMPQ         BX, rows+40(FP)
+	JL           row376
+	VSQRTPD      Y5, Y6
+	VMOVUPS      constants<>+0(SB), Y7
+	VXORPS       Y8, Y8, Y8
+	VDIVPD       Y6, Y7, Y6
+	VCMPPD       $0x00, Y8, Y5, Y5
+	VBLENDVPD    Y5, Y8, Y6, Y6
+	LEAQ         (R9), BX
+	MOVQ         BX, SI
+	ANDQ         $0x04, SI
+	SHRQ         $0x03, BX
+	MOVBQZX      (AX)(BX*1), AX
+	SHRXQ        SI, AX, AX
+	VMOVQ        AX, X5
+	VPBROADCASTQ X5, Y5
+	VPAND        laneBits<>+32(SB), Y5, Y5
+	VPCMPEQQ     laneBits<>+32(SB), Y5, Y5
+	VPAND        Y4, Y5, Y5
+	MOVBQZX      (CX)(BX*1), AX
+	SHRXQ        SI, AX, AX
+	VMOVQ        AX, X7
+	VPBROADCASTQ X7, Y7
+	VPAND        laneBits<>+32(SB), Y7, Y7
+	VPCMPEQQ     laneBits<>+32(SB), Y7, Y7
+	VPAND        Y4, Y7, Y7
+	VMOVAPS      Y0, Y0
+	VFMADD231PD  Y2, Y6, Y0
+	VANDPS       Y0, Y5, Y0
+	VMOVAPS      Y1, Y1
+	VFMADD231PD  Y3, Y6, Y1
+	VANDPS       Y1, Y7, Y1
+	VORPS        Y1, Y0, Y0
+	VMASKMOVPD   Y0, Y4, (DX)(R9*8)
+
+done373:
+	VZEROUPPER
+	RET
+
+// func kindInvDistances32(n int, dst *float32, x *float32, ldx int, c *float32, rows int, bits0 *byte, bits1 *byte, add *float32, mul *float32)
+// Requires: AVX, AVX2, AVX512F, BMI2, FMA3
+TEXT ·kindInvDistances32(SB), NOSPLIT, $0-80
+	CMPQ         ·tier+0(SB), $0x02
+	JNE          avx2
+	CMPQ         n+0(FP), $0x04
+	JLE          avx2
+	MOVQ         bits0+48(FP), AX
+	MOVQ         bits1+56(FP), CX
+	MOVQ         dst+8(FP), DX
+	MOVQ         add+64(FP), BX
+	VBROADCASTSS (BX), Z0
+	VBROADCASTSS 4(BX), Z1
+	MOVQ         mul+72(FP), BX
+	VBROADCASTSS (BX), Z2
+	VBROADCASTSS 4(BX), Z3
+	MOVQ         n+0(FP), BX
+	MOVQ         x+16(FP), SI
+	MOVQ         ldx+24(FP), DI
+	MOVQ         c+32(FP), R8
+	SHLQ         $0x02, DI
+	XORQ         R9, R9
+	LEAQ         -64(BX), R10
+	TESTQ        R10, R10
+	JL           oneTest379
+
+many377:
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	XORQ   R11, R11
+	MOVQ   SI, R12
+
+row382:
+	VBROADCASTSS (R8)(R11*4), Z8
+	VMOVUPS      (R12)(R9*4), Z9
+	VSUBPS       Z8, Z9, Z9
+	VFMADD231PS  Z9, Z9, Z4
+	VMOVUPS      64(R12)(R9*4), Z9
+	VSUBPS       Z8, Z9, Z9
+	VFMADD231PS  Z9, Z9, Z5
+	VMOVUPS      128(R12)(R9*4), Z9
+	VSUBPS       Z8, Z9, Z9
+	VFMADD231PS  Z9, Z9, Z6
+	VMOVUPS      192(R12)(R9*4), Z9
+	VSUBPS       Z8, Z9, Z9
+	VFMADD231PS  Z9, Z9, Z7
+	ADDQ         DI, R12
+	INCQ         R11
+	CMPQ         R11, rows+40(FP)
+	JL           row382
+	VRSQRT14PS   Z4, Z8
+	VMULPS       Z4, Z8, Z9
+	VMOVUPS      constants<>+320(SB), Z12
+	VFNMADD231PS Z8, Z9, Z12
+	VMOVUPS      constants<>+384(SB), Z9
+	VFMADD213PS  constants<>+448(SB), Z12, Z9
+	VMULPS       Z12, Z9, Z9
+	VFMADD231PS  Z8, Z9, Z8
+	VFIXUPIMMPS  $0x00, constants<>+640(SB), Z4, Z8
+	LEAQ         (R9), R11
+	SHRQ         $0x03, R11
+	KMOVW        (AX)(R11*1), K1
+	KMOVW        (CX)(R11*1), K2
+	VMOVAPS.Z    Z0, K1, Z9
+	VMOVAPS      Z1, K2, Z9
+	VFMADD231PS  Z8, Z2, K1, Z9
+	VFMADD231PS  Z8, Z3, K2, Z9
+	VMOVUPS      Z9, (DX)(R9*4)
+	VRSQRT14PS   Z5, Z8
+	VMULPS       Z5, Z8, Z9
+	VMOVUPS      constants<>+320(SB), Z12
+	VFNMADD231PS Z8, Z9, Z12
+	VMOVUPS      constants<>+384(SB), Z9
+	VFMADD213PS  constants<>+448(SB), Z12, Z9
+	VMULPS       Z12, Z9, Z9
+	VFMADD231PS  Z8, Z9, Z8
+	VFIXUPIMMPS  $0x00, constants<>+640(SB), Z5, Z8
+	LEAQ         16(R9), R11
+	SHRQ         $0x03, R11
+	KMOVW        (AX)(R11*1), K1
+	KMOVW        (CX)(R11*1), K2
+	VMOVAPS.Z    Z0, K1, Z9
+	VMOVAPS      Z1, K2, Z9
+	VFMADD231PS  Z8, Z2, K1, Z9
+	VFMADD231PS  Z8, Z3, K2, Z9
+	VMOVUPS      Z9, 64(DX)(R9*4)
+	VRSQRT14PS   Z6, Z8
+	VMULPS       Z6, Z8, Z9
+	VMOVUPS      constants<>+320(SB), Z12
+	VFNMADD231PS Z8, Z9, Z12
+	VMOVUPS      constants<>+384(SB), Z9
+	VFMADD213PS  constants<>+448(SB), Z12, Z9
+	VMULPS       Z12, Z9, Z9
+	VFMADD231PS  Z8, Z9, Z8
+	VFIXUPIMMPS  $0x00, constants<>+640(SB), Z6, Z8
+	LEAQ         32(R9), R11
+	SHRQ         $0x03, R11
+	KMOVW        (AX)(R11*1), K1
+	KMOVW        (CX)(R11*1), K2
+	VMOVAPS.Z    Z0, K1, Z9
+	VMOVAPS      Z1, K2, Z9
+	VFMADD231PS  Z8, Z2, K1, Z9
+	VFMADD231PS  Z8, Z3, K2, Z9
+	VMOVUPS      Z9, 128(DX)(R9*4)
+	VRSQRT14PS   Z7, Z8
+	VMULPS       Z7, Z8, Z9
+	VMOVUPS      constants<>+320(SB), Z12
+	VFNMADD231PS Z8, Z9, Z12
+	VMOVUPS      constants<>+384(SB), Z9
+	VFMADD213PS  constants<>+448(SB), Z12, Z9
+	VMULPS       Z12, Z9, Z9
+	VFMADD231PS  Z8, Z9, Z8
+	VFIXUPIMMPS  $0x00, constants<>+640(SB), Z7, Z8
+	LEAQ         48(R9), R11
+	SHRQ         $0x03, R11
+	KMOVW        (AX)(R11*1), K1
+	KMOVW        (CX)(R11*1), K2
+	VMOVAPS.Z    Z0, K1, Z9
+	VMOVAPS      Z1, K2, Z9
+	VFMADD231PS  Z8, Z2, K1, Z9
+	VFMADD231PS  Z8, Z3, K2, Z9
+	VMOVUPS      Z9, 192(DX)(R9*4)
+	ADDQ         $0x40, R9
+	CMPQ         R9, R10
+	JLE          many377
+
+oneTest379:
+	LEAQ -16(BX), R10
+	CMPQ R9, R10
+	JG   tail380
+
+one378:
+	VPXORQ Z10, Z10, Z10
+	XORQ   R11, R11
+	MOVQ   SI, R12
+
+row383:
+	VBROADCASTSS (R8)(R11*4), Z4
+	VMOVUPS      (R12)(R9*4), Z5
+	VSUBPS       Z4, Z5, Z5
+	VFMADD231PS  Z5, Z5, Z10
+	ADDQ         DI, R12
+	INCQ         R11
+	CMPQ         R11, rows+40(FP)
+	JL           row383
+	VRSQRT14PS   Z10, Z4
+	VMULPS       Z10, Z4, Z5
+	VMOVUPS      constants<>+320(SB), Z6
+	VFNMADD231PS Z4, Z5, Z6
+	VMOVUPS      constants<>+384(SB), Z5
+	VFMADD213PS  constants<>+448(SB), Z6, Z5
+	VMULPS       Z6, Z5, Z5
+	VFMADD231PS  Z4, Z5, Z4
+	VFIXUPIMMPS  $0x00, constants<>+640(SB), Z10, Z4
+	LEAQ         (R9), R11
+	SHRQ         $0x03, R11
+	KMOVW        (AX)(R11*1), K1
+	KMOVW        (CX)(R11*1), K2
+	VMOVAPS.Z    Z0, K1, Z5
+	VMOVAPS      Z1, K2, Z5
+	VFMADD231PS  Z4, Z2, K1, Z5
+	VFMADD231PS  Z4, Z3, K2, Z5
+	VMOVUPS      Z5, (DX)(R9*4)
+	ADDQ         $0x10, R9
+	CMPQ         R9, R10
+	JLE          one378
+
+tail380:
+	SUBQ   R9, BX
+	JZ     done381
+	MOVQ   $-1, R10
+	SHLXQ  BX, R10, R10
+	NOTQ   R10
+	KMOVW  R10, K1
+	VPXORQ Z11, Z11, Z11
+	XORQ   BX, BX
+
+row384:
+	VBROADCASTSS (R8)(BX*4), Z4
+	VMOVUPS.Z    (SI)(R9*4), K1, Z5
+	VSUBPS       Z4, Z5, Z5
+	VFMADD231PS  Z5, Z5, Z11
+	ADDQ         DI, SI
+	INCQ         BX
+	CMPQ         BX, rows+40(FP)
+	JL           row384
+	VRSQRT14PS   Z11, Z4
+	VMULPS       Z11, Z4, Z5
+	VMOVUPS      constants<>+320(SB), Z6
+	VFNMADD231PS Z4, Z5, Z6
+	VMOVUPS      constants<>+384(SB), Z5
+	VFMADD213PS  constants<>+448(SB), Z6, Z5
+	VMULPS       Z6, Z5, Z5
+	VFMADD231PS  Z4, Z5, Z4
+	VFIXUPIMMPS  $0x00, constants<>+640(SB), Z11, Z4
+	LEAQ         (R9), BX
+	SHRQ         $0x03, BX
+	KMOVW        (AX)(BX*1), K2
+	KANDW        K1, K2, K2
+	KMOVW        (CX)(BX*1), K3
+	KANDW        K1, K3, K3
+	VMOVAPS.Z    Z0, K2, Z0
+	VMOVAPS      Z1, K3, Z0
+	VFMADD231PS  Z4, Z2, K2, Z0
+	VFMADD231PS  Z4, Z3, K3, Z0
+	VMOVUPS      Z0, K1, (DX)(R9*4)
+
+done381:
+	VZEROUPPER
+	RET
+
+avx2:
+	MOVQ         bits0+48(FP), AX
+	MOVQ         bits1+56(FP), CX
+	MOVQ         dst+8(FP), DX
+	MOVQ         add+64(FP), BX
+	VBROADCASTSS (BX), Y0
+	VBROADCASTSS 4(BX), Y1
+	MOVQ         mul+72(FP), BX
+	VBROADCASTSS (BX), Y2
+	VBROADCASTSS 4(BX), Y3
+	MOVQ         n+0(FP), BX
+	MOVQ         x+16(FP), SI
+	MOVQ         ldx+24(FP), DI
+	MOVQ         c+32(FP), R8
+	SHLQ         $0x02, DI
+	XORQ         R9, R9
+	LEAQ         -32(BX), R10
+	TESTQ        R10, R10
+	JL           oneTest387
+
+many385:
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	XORQ   R11, R11
+	MOVQ   SI, R12
+
+row390:
+	VBROADCASTSS (R8)(R11*4), Y8
+	VMOVUPS      (R12)(R9*4), Y9
+	VSUBPS       Y8, Y9, Y9
+	VFMADD231PS  Y9, Y9, Y4
+	VMOVUPS      32(R12)(R9*4), Y9
+	VSUBPS       Y8, Y9, Y9
+	VFMADD231PS  Y9, Y9, Y5
+	VMOVUPS      64(R12)(R9*4), Y9
+	VSUBPS       Y8, Y9, Y9
+	VFMADD231PS  Y9, Y9, Y6
+	VMOVUPS      96(R12)(R9*4), Y9
+	VSUBPS       Y8, Y9, Y9
+	VFMADD231PS  Y9, Y9, Y7
+	ADDQ         DI, R12
+	INCQ         R11
+	CMPQ         R11, rows+40(FP)
+	JL           row390
+	VSQRTPS      Y4, Y8
+	VMOVUPS      constants<>+320(SB), Y9
+	VXORPS       Y10, Y10, Y10
+	VDIVPS       Y8, Y9, Y8
+	VCMPPS       $0x00, Y10, Y4, Y4
+	VBLENDVPS    Y4, Y10, Y8, Y8
+	LEAQ         (R9), R11
+	SHRQ         $0x03, R11
+	MOVBQZX      (AX)(R11*1), R12
+	VMOVQ        R12, X4
+	VPBROADCASTD X4, Y4
+	VPAND        laneBits<>+0(SB), Y4, Y4
+	VPCMPEQD     laneBits<>+0(SB), Y4, Y4
+	MOVBQZX      (CX)(R11*1), R11
+	VMOVQ        R11, X9
+	VPBROADCASTD X9, Y9
+	VPAND        laneBits<>+0(SB), Y9, Y9
+	VPCMPEQD     laneBits<>+0(SB), Y9, Y9
+	VMOVAPS      Y0, Y10
+	VFMADD231PS  Y2, Y8, Y10
+	VANDPS       Y10, Y4, Y10
+	VMOVAPS      Y1, Y4
+	VFMADD231PS  Y3, Y8, Y4
+	VANDPS       Y4, Y9, Y4
+	VORPS        Y4, Y10, Y10
+	VMOVUPS      Y10, (DX)(R9*4)
+	VSQRTPS      Y5, Y4
+	VMOVUPS      constants<>+320(SB), Y8
+	VXORPS       Y9, Y9, Y9
+	VDIVPS       Y4, Y8, Y4
+	VCMPPS       $0x00, Y9, Y5, Y5
+	VBLENDVPS    Y5, Y9, Y4, Y4
+	LEAQ         8(R9), R11
+	SHRQ         $0x03, R11
+	MOVBQZX      (AX)(R11*1), R12
+	VMOVQ        R12, X5
+	VPBROADCASTD X5, Y5
+	VPAND        laneBits<>+0(SB), Y5, Y5
+	VPCMPEQD     laneBits<>+0(SB), Y5, Y5
+	MOVBQZX      (CX)(R11*1), R11
+	VMOVQ        R11, X8
+	VPBROADCASTD X8, Y8
+	VPAND        laneBits<>+0(SB), Y8, Y8
+	VPCMPEQD     laneBits<>+0(SB), Y8, Y8
+	VMOVAPS      Y0, Y9
+	VFMADD231PS  Y2, Y4, Y9
+	VANDPS       Y9, Y5, Y9
+	VMOVAPS      Y1, Y5
+	VFMADD231PS  Y3, Y4, Y5
+	VANDPS       Y5, Y8, Y5
+	VORPS        Y5, Y9, Y9
+	VMOVUPS      Y9, 32(DX)(R9*4)
+	VSQRTPS      Y6, Y4
+	VMOVUPS      constants<>+320(SB), Y5
+	VXORPS       Y8, Y8, Y8
+	VDIVPS       Y4, Y5, Y4
+	VCMPPS       $0x00, Y8, Y6, Y5
+	VBLENDVPS    Y5, Y8, Y4, Y4
+	LEAQ         16(R9), R11
+	SHRQ         $0x03, R11
+	MOVBQZX      (AX)(R11*1), R12
+	VMOVQ        R12, X5
+	VPBROADCASTD X5, Y5
+	VPAND        laneBits<>+0(SB), Y5, Y5
+	VPCMPEQD     laneBits<>+0(SB), Y5, Y5
+	MOVBQZX      (CX)(R11*1), R11
+	VMOVQ        R11, X6
+	VPBROADCASTD X6, Y6
+	VPAND        laneBits<>+0(SB), Y6, Y6
+	VPCMPEQD     laneBits<>+0(SB), Y6, Y6
+	VMOVAPS      Y0, Y8
+	VFMADD231PS  Y2, Y4, Y8
+	VANDPS       Y8, Y5, Y8
+	VMOVAPS      Y1, Y5
+	VFMADD231PS  Y3, Y4, Y5
+	VANDPS       Y5, Y6, Y5
+	VORPS        Y5, Y8, Y8
+	VMOVUPS      Y8, 64(DX)(R9*4)
+	VSQRTPS      Y7, Y4
+	VMOVUPS      constants<>+320(SB), Y5
+	VXORPS       Y6, Y6, Y6
+	VDIVPS       Y4, Y5, Y4
+	VCMPPS       $0x00, Y6, Y7, Y5
+	VBLENDVPS    Y5, Y6, Y4, Y4
+	LEAQ         24(R9), R11
+	SHRQ         $0x03, R11
+	MOVBQZX      (AX)(R11*1), R12
+	VMOVQ        R12, X5
+	VPBROADCASTD X5, Y5
+	VPAND        laneBits<>+0(SB), Y5, Y5
+	VPCMPEQD     laneBits<>+0(SB), Y5, Y5
+	MOVBQZX      (CX)(R11*1), R11
+	VMOVQ        R11, X6
+	VPBROADCASTD X6, Y6
+	VPAND        laneBits<>+0(SB), Y6, Y6
+	VPCMPEQD     laneBits<>+0(SB), Y6, Y6
+	VMOVAPS      Y0, Y7
+	VFMADD231PS  Y2, Y4, Y7
+	VANDPS       Y7, Y5, Y7
+	VMOVAPS      Y1, Y5
+	VFMADD231PS  Y3, Y4, Y5
+	VANDPS       Y5, Y6, Y5
+	VORPS        Y5, Y7, Y7
+	VMOVUPS      Y7, 96(DX)(R9*4)
+	ADDQ         $0x20, R9
+	CMPQ         R9, R10
+	JLE          many385
+
+oneTest387:
+	LEAQ -8(BX), R10
+	CMPQ R9, R10
+	JG   tail388
+
+one386:
+	VXORPS Y4, Y4, Y4
+	XORQ   R11, R11
+	MOVQ   SI, R12
+
+row391:
+	VBROADCASTSS (R8)(R11*4), Y5
+	VMOVUPS      (R12)(R9*4), Y6
+	VSUBPS       Y5, Y6, Y6
+	VFMADD231PS  Y6, Y6, Y4
+	ADDQ         DI, R12
+	INCQ         R11
+	CMPQ         R11, rows+40(FP)
+	JL           row391
+	VSQRTPS      Y4, Y5
+	VMOVUPS      constants<>+320(SB), Y6
+	VXORPS       Y7, Y7, Y7
+	VDIVPS       Y5, Y6, Y5
+	VCMPPS       $0x00, Y7, Y4, Y4
+	VBLENDVPS    Y4, Y7, Y5, Y5
+	LEAQ         (R9), R11
+	SHRQ         $0x03, R11
+	MOVBQZX      (AX)(R11*1), R12
+	VMOVQ        R12, X4
+	VPBROADCASTD X4, Y4
+	VPAND        laneBits<>+0(SB), Y4, Y4
+	VPCMPEQD     laneBits<>+0(SB), Y4, Y4
+	MOVBQZX      (CX)(R11*1), R11
+	VMOVQ        R11, X6
+	VPBROADCASTD X6, Y6
+	VPAND        laneBits<>+0(SB), Y6, Y6
+	VPCMPEQD     laneBits<>+0(SB), Y6, Y6
+	VMOVAPS      Y0, Y7
+	VFMADD231PS  Y2, Y5, Y7
+	VANDPS       Y7, Y4, Y7
+	VMOVAPS      Y1, Y4
+	VFMADD231PS  Y3, Y5, Y4
+	VANDPS       Y4, Y6, Y4
+	VORPS        Y4, Y7, Y7
+	VMOVUPS      Y7, (DX)(R9*4)
+	ADDQ         $0x08, R9
+	CMPQ         R9, R10
+	JLE          one386
+
+tail388:
+	SUBQ    R9, BX
+	JZ      done389
+	LEAQ    mask<>+32(SB), R10
+	NEGQ    BX
+	VMOVDQU (R10)(BX*4), Y4
+	VXORPS  Y5, Y5, Y5
+	XORQ    BX, BX
+
+row392:
+	VBROADCASTSS (R8)(BX*4), Y6
+	VMASKMOVPS   (SI)(R9*4), Y4, Y7
+	VSUBPS       Y6, Y7, Y7
+	VFMADD231PS  Y7, Y7, Y5
+	ADDQ         DI, SI
+	INCQ         BX
+	CMPQ         BX, rows+40(FP)
+	JL           row392
+	VSQRTPS      Y5, Y6
+	VMOVUPS      constants<>+320(SB), Y7
+	VXORPS       Y8, Y8, Y8
+	VDIVPS       Y6, Y7, Y6
+	VCMPPS       $0x00, Y8, Y5, Y5
+	VBLENDVPS    Y5, Y8, Y6, Y6
+	LEAQ         (R9), BX
+	SHRQ         $0x03, BX
+	MOVBQZX      (AX)(BX*1), AX
+	VMOVQ        AX, X5
+	VPBROADCASTD X5, Y5
+	VPAND        laneBits<>+0(SB), Y5, Y5
+	VPCMPEQD     laneBits<>+0(SB), Y5, Y5
+	VPAND        Y4, Y5, Y5
+	MOVBQZX      (CX)(BX*1), AX
+	VMOVQ        AX, X7
+	VPBROADCASTD X7, Y7
+	VPAND        laneBits<>+0(SB), Y7, Y7
+	VPCMPEQD     laneBits<>+0(SB), Y7, Y7
+	VPAND        Y4, Y7, Y7
+	VMOVAPS      Y0, Y0
+	VFMADD231PS  Y2, Y6, Y0
+	VANDPS       Y0, Y5, Y0
+	VMOVAPS      Y1, Y1
+	VFMADD231PS  Y3, Y6, Y1
+	VANDPS       Y1, Y7, Y1
+	VORPS        Y1, Y0, Y0
+	VMASKMOVPS   Y0, Y4, (DX)(R9*4)
+
+done389:
 	VZEROUPPER
 	RET
 
@@ -3657,9 +7581,9 @@ TEXT ·dot64(SB), NOSPLIT, $0-32
 	XORQ   BX, BX
 	LEAQ   -32(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest271
+	JL     oneTest395
 
-many269:
+many393:
 	VMOVUPS     (AX)(BX*8), Z4
 	VMOVUPS     (CX)(BX*8), Z5
 	VFMADD231PD Z5, Z4, Z0
@@ -3674,27 +7598,27 @@ many269:
 	VFMADD231PD Z5, Z4, Z3
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many269
+	JLE         many393
 	VADDPD      Z1, Z0, Z0
 	VADDPD      Z3, Z2, Z2
 	VADDPD      Z2, Z0, Z0
 
-oneTest271:
+oneTest395:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail272
+	JG   tail396
 
-one270:
+one394:
 	VMOVUPS     (AX)(BX*8), Z1
 	VMOVUPS     (CX)(BX*8), Z2
 	VFMADD231PD Z2, Z1, Z0
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one270
+	JLE         one394
 
-tail272:
+tail396:
 	SUBQ        BX, DX
-	JZ          done273
+	JZ          done397
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -3703,7 +7627,7 @@ tail272:
 	VMOVUPD.Z   (CX)(BX*8), K1, Z2
 	VFMADD231PD Z2, Z1, Z0
 
-done273:
+done397:
 	VEXTRACTF64X4 $0x01, Z0, Y6
 	VADDPD        Z6, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X6
@@ -3725,9 +7649,9 @@ avx2:
 	XORQ   BX, BX
 	LEAQ   -16(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest276
+	JL     oneTest400
 
-many274:
+many398:
 	VMOVUPS     (AX)(BX*8), Y4
 	VMOVUPS     (CX)(BX*8), Y5
 	VFMADD231PD Y5, Y4, Y0
@@ -3742,27 +7666,27 @@ many274:
 	VFMADD231PD Y5, Y4, Y3
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many274
+	JLE         many398
 	VADDPD      Y1, Y0, Y0
 	VADDPD      Y3, Y2, Y2
 	VADDPD      Y2, Y0, Y0
 
-oneTest276:
+oneTest400:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail277
+	JG   tail401
 
-one275:
+one399:
 	VMOVUPS     (AX)(BX*8), Y1
 	VMOVUPS     (CX)(BX*8), Y2
 	VFMADD231PD Y2, Y1, Y0
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one275
+	JLE         one399
 
-tail277:
+tail401:
 	SUBQ        BX, DX
-	JZ          done278
+	JZ          done402
 	LEAQ        mask<>+32(SB), SI
 	NEGQ        DX
 	VMOVDQU     (SI)(DX*8), Y1
@@ -3770,7 +7694,7 @@ tail277:
 	VMASKMOVPD  (CX)(BX*8), Y1, Y1
 	VFMADD231PD Y1, Y2, Y0
 
-done278:
+done402:
 	VEXTRACTF128 $0x01, Y0, X6
 	VADDPD       Y6, Y0, Y0
 	VPERMILPD    $0x01, X0, X6
@@ -3796,9 +7720,9 @@ TEXT ·dot32(SB), NOSPLIT, $0-28
 	XORQ   BX, BX
 	LEAQ   -64(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest281
+	JL     oneTest405
 
-many279:
+many403:
 	VMOVUPS     (AX)(BX*4), Z4
 	VMOVUPS     (CX)(BX*4), Z5
 	VFMADD231PS Z5, Z4, Z0
@@ -3813,27 +7737,27 @@ many279:
 	VFMADD231PS Z5, Z4, Z3
 	ADDQ        $0x40, BX
 	CMPQ        BX, SI
-	JLE         many279
+	JLE         many403
 	VADDPS      Z1, Z0, Z0
 	VADDPS      Z3, Z2, Z2
 	VADDPS      Z2, Z0, Z0
 
-oneTest281:
+oneTest405:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail282
+	JG   tail406
 
-one280:
+one404:
 	VMOVUPS     (AX)(BX*4), Z1
 	VMOVUPS     (CX)(BX*4), Z2
 	VFMADD231PS Z2, Z1, Z0
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         one280
+	JLE         one404
 
-tail282:
+tail406:
 	SUBQ        BX, DX
-	JZ          done283
+	JZ          done407
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -3842,7 +7766,7 @@ tail282:
 	VMOVUPS.Z   (CX)(BX*4), K1, Z2
 	VFMADD231PS Z2, Z1, Z0
 
-done283:
+done407:
 	VEXTRACTF64X4 $0x01, Z0, Y6
 	VADDPS        Z6, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X6
@@ -3866,9 +7790,9 @@ avx2:
 	XORQ   BX, BX
 	LEAQ   -32(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest286
+	JL     oneTest410
 
-many284:
+many408:
 	VMOVUPS     (AX)(BX*4), Y4
 	VMOVUPS     (CX)(BX*4), Y5
 	VFMADD231PS Y5, Y4, Y0
@@ -3883,27 +7807,27 @@ many284:
 	VFMADD231PS Y5, Y4, Y3
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many284
+	JLE         many408
 	VADDPS      Y1, Y0, Y0
 	VADDPS      Y3, Y2, Y2
 	VADDPS      Y2, Y0, Y0
 
-oneTest286:
+oneTest410:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail287
+	JG   tail411
 
-one285:
+one409:
 	VMOVUPS     (AX)(BX*4), Y1
 	VMOVUPS     (CX)(BX*4), Y2
 	VFMADD231PS Y2, Y1, Y0
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one285
+	JLE         one409
 
-tail287:
+tail411:
 	SUBQ        BX, DX
-	JZ          done288
+	JZ          done412
 	LEAQ        mask<>+32(SB), SI
 	NEGQ        DX
 	VMOVDQU     (SI)(DX*4), Y1
@@ -3911,7 +7835,7 @@ tail287:
 	VMASKMOVPS  (CX)(BX*4), Y1, Y1
 	VFMADD231PS Y1, Y2, Y0
 
-done288:
+done412:
 	VEXTRACTF128 $0x01, Y0, X6
 	VADDPS       Y6, Y0, Y0
 	VPERMILPD    $0x01, X0, X6
@@ -3938,9 +7862,9 @@ TEXT ·sum64(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -32(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest291
+	JL     oneTest415
 
-many289:
+many413:
 	VMOVUPS (AX)(DX*8), Z4
 	VADDPD  Z4, Z0, Z0
 	VMOVUPS 64(AX)(DX*8), Z4
@@ -3951,26 +7875,26 @@ many289:
 	VADDPD  Z4, Z3, Z3
 	ADDQ    $0x20, DX
 	CMPQ    DX, BX
-	JLE     many289
+	JLE     many413
 	VADDPD  Z1, Z0, Z0
 	VADDPD  Z3, Z2, Z2
 	VADDPD  Z2, Z0, Z0
 
-oneTest291:
+oneTest415:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail292
+	JG   tail416
 
-one290:
+one414:
 	VMOVUPS (AX)(DX*8), Z1
 	VADDPD  Z1, Z0, Z0
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one290
+	JLE     one414
 
-tail292:
+tail416:
 	SUBQ      DX, CX
-	JZ        done293
+	JZ        done417
 	MOVQ      $-1, BX
 	SHLXQ     CX, BX, BX
 	NOTQ      BX
@@ -3978,7 +7902,7 @@ tail292:
 	VMOVUPD.Z (AX)(DX*8), K1, Z1
 	VADDPD    Z1, Z0, Z0
 
-done293:
+done417:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPD        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -3999,9 +7923,9 @@ avx2:
 	XORQ   DX, DX
 	LEAQ   -16(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest296
+	JL     oneTest420
 
-many294:
+many418:
 	VMOVUPS (AX)(DX*8), Y4
 	VADDPD  Y4, Y0, Y0
 	VMOVUPS 32(AX)(DX*8), Y4
@@ -4012,33 +7936,33 @@ many294:
 	VADDPD  Y4, Y3, Y3
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     many294
+	JLE     many418
 	VADDPD  Y1, Y0, Y0
 	VADDPD  Y3, Y2, Y2
 	VADDPD  Y2, Y0, Y0
 
-oneTest296:
+oneTest420:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail297
+	JG   tail421
 
-one295:
+one419:
 	VMOVUPS (AX)(DX*8), Y1
 	VADDPD  Y1, Y0, Y0
 	ADDQ    $0x04, DX
 	CMPQ    DX, BX
-	JLE     one295
+	JLE     one419
 
-tail297:
+tail421:
 	SUBQ       DX, CX
-	JZ         done298
+	JZ         done422
 	LEAQ       mask<>+32(SB), BX
 	NEGQ       CX
 	VMOVDQU    (BX)(CX*8), Y1
 	VMASKMOVPD (AX)(DX*8), Y1, Y1
 	VADDPD     Y1, Y0, Y0
 
-done298:
+done422:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPD       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -4063,9 +7987,9 @@ TEXT ·sum32(SB), NOSPLIT, $0-20
 	XORQ   DX, DX
 	LEAQ   -64(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest301
+	JL     oneTest425
 
-many299:
+many423:
 	VMOVUPS (AX)(DX*4), Z4
 	VADDPS  Z4, Z0, Z0
 	VMOVUPS 64(AX)(DX*4), Z4
@@ -4076,26 +8000,26 @@ many299:
 	VADDPS  Z4, Z3, Z3
 	ADDQ    $0x40, DX
 	CMPQ    DX, BX
-	JLE     many299
+	JLE     many423
 	VADDPS  Z1, Z0, Z0
 	VADDPS  Z3, Z2, Z2
 	VADDPS  Z2, Z0, Z0
 
-oneTest301:
+oneTest425:
 	LEAQ -16(CX), BX
 	CMPQ DX, BX
-	JG   tail302
+	JG   tail426
 
-one300:
+one424:
 	VMOVUPS (AX)(DX*4), Z1
 	VADDPS  Z1, Z0, Z0
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     one300
+	JLE     one424
 
-tail302:
+tail426:
 	SUBQ      DX, CX
-	JZ        done303
+	JZ        done427
 	MOVQ      $-1, BX
 	SHLXQ     CX, BX, BX
 	NOTQ      BX
@@ -4103,7 +8027,7 @@ tail302:
 	VMOVUPS.Z (AX)(DX*4), K1, Z1
 	VADDPS    Z1, Z0, Z0
 
-done303:
+done427:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPS        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -4126,9 +8050,9 @@ avx2:
 	XORQ   DX, DX
 	LEAQ   -32(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest306
+	JL     oneTest430
 
-many304:
+many428:
 	VMOVUPS (AX)(DX*4), Y4
 	VADDPS  Y4, Y0, Y0
 	VMOVUPS 32(AX)(DX*4), Y4
@@ -4139,33 +8063,33 @@ many304:
 	VADDPS  Y4, Y3, Y3
 	ADDQ    $0x20, DX
 	CMPQ    DX, BX
-	JLE     many304
+	JLE     many428
 	VADDPS  Y1, Y0, Y0
 	VADDPS  Y3, Y2, Y2
 	VADDPS  Y2, Y0, Y0
 
-oneTest306:
+oneTest430:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail307
+	JG   tail431
 
-one305:
+one429:
 	VMOVUPS (AX)(DX*4), Y1
 	VADDPS  Y1, Y0, Y0
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one305
+	JLE     one429
 
-tail307:
+tail431:
 	SUBQ       DX, CX
-	JZ         done308
+	JZ         done432
 	LEAQ       mask<>+32(SB), BX
 	NEGQ       CX
 	VMOVDQU    (BX)(CX*4), Y1
 	VMASKMOVPS (AX)(DX*4), Y1, Y1
 	VADDPS     Y1, Y0, Y0
 
-done308:
+done432:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPS       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -4192,9 +8116,9 @@ TEXT ·sumSquares64(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -32(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest311
+	JL     oneTest435
 
-many309:
+many433:
 	VMOVUPS     (AX)(DX*8), Z4
 	VFMADD231PD Z4, Z4, Z0
 	VMOVUPS     64(AX)(DX*8), Z4
@@ -4205,26 +8129,26 @@ many309:
 	VFMADD231PD Z4, Z4, Z3
 	ADDQ        $0x20, DX
 	CMPQ        DX, BX
-	JLE         many309
+	JLE         many433
 	VADDPD      Z1, Z0, Z0
 	VADDPD      Z3, Z2, Z2
 	VADDPD      Z2, Z0, Z0
 
-oneTest311:
+oneTest435:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail312
+	JG   tail436
 
-one310:
+one434:
 	VMOVUPS     (AX)(DX*8), Z1
 	VFMADD231PD Z1, Z1, Z0
 	ADDQ        $0x08, DX
 	CMPQ        DX, BX
-	JLE         one310
+	JLE         one434
 
-tail312:
+tail436:
 	SUBQ        DX, CX
-	JZ          done313
+	JZ          done437
 	MOVQ        $-1, BX
 	SHLXQ       CX, BX, BX
 	NOTQ        BX
@@ -4232,7 +8156,7 @@ tail312:
 	VMOVUPD.Z   (AX)(DX*8), K1, Z1
 	VFMADD231PD Z1, Z1, Z0
 
-done313:
+done437:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPD        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -4253,9 +8177,9 @@ avx2:
 	XORQ   DX, DX
 	LEAQ   -16(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest316
+	JL     oneTest440
 
-many314:
+many438:
 	VMOVUPS     (AX)(DX*8), Y4
 	VFMADD231PD Y4, Y4, Y0
 	VMOVUPS     32(AX)(DX*8), Y4
@@ -4266,33 +8190,33 @@ many314:
 	VFMADD231PD Y4, Y4, Y3
 	ADDQ        $0x10, DX
 	CMPQ        DX, BX
-	JLE         many314
+	JLE         many438
 	VADDPD      Y1, Y0, Y0
 	VADDPD      Y3, Y2, Y2
 	VADDPD      Y2, Y0, Y0
 
-oneTest316:
+oneTest440:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail317
+	JG   tail441
 
-one315:
+one439:
 	VMOVUPS     (AX)(DX*8), Y1
 	VFMADD231PD Y1, Y1, Y0
 	ADDQ        $0x04, DX
 	CMPQ        DX, BX
-	JLE         one315
+	JLE         one439
 
-tail317:
+tail441:
 	SUBQ        DX, CX
-	JZ          done318
+	JZ          done442
 	LEAQ        mask<>+32(SB), BX
 	NEGQ        CX
 	VMOVDQU     (BX)(CX*8), Y1
 	VMASKMOVPD  (AX)(DX*8), Y1, Y1
 	VFMADD231PD Y1, Y1, Y0
 
-done318:
+done442:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPD       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -4317,9 +8241,9 @@ TEXT ·sumSquares32(SB), NOSPLIT, $0-20
 	XORQ   DX, DX
 	LEAQ   -64(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest321
+	JL     oneTest445
 
-many319:
+many443:
 	VMOVUPS     (AX)(DX*4), Z4
 	VFMADD231PS Z4, Z4, Z0
 	VMOVUPS     64(AX)(DX*4), Z4
@@ -4330,26 +8254,26 @@ many319:
 	VFMADD231PS Z4, Z4, Z3
 	ADDQ        $0x40, DX
 	CMPQ        DX, BX
-	JLE         many319
+	JLE         many443
 	VADDPS      Z1, Z0, Z0
 	VADDPS      Z3, Z2, Z2
 	VADDPS      Z2, Z0, Z0
 
-oneTest321:
+oneTest445:
 	LEAQ -16(CX), BX
 	CMPQ DX, BX
-	JG   tail322
+	JG   tail446
 
-one320:
+one444:
 	VMOVUPS     (AX)(DX*4), Z1
 	VFMADD231PS Z1, Z1, Z0
 	ADDQ        $0x10, DX
 	CMPQ        DX, BX
-	JLE         one320
+	JLE         one444
 
-tail322:
+tail446:
 	SUBQ        DX, CX
-	JZ          done323
+	JZ          done447
 	MOVQ        $-1, BX
 	SHLXQ       CX, BX, BX
 	NOTQ        BX
@@ -4357,7 +8281,7 @@ tail322:
 	VMOVUPS.Z   (AX)(DX*4), K1, Z1
 	VFMADD231PS Z1, Z1, Z0
 
-done323:
+done447:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPS        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -4380,9 +8304,9 @@ avx2:
 	XORQ   DX, DX
 	LEAQ   -32(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest326
+	JL     oneTest450
 
-many324:
+many448:
 	VMOVUPS     (AX)(DX*4), Y4
 	VFMADD231PS Y4, Y4, Y0
 	VMOVUPS     32(AX)(DX*4), Y4
@@ -4393,33 +8317,33 @@ many324:
 	VFMADD231PS Y4, Y4, Y3
 	ADDQ        $0x20, DX
 	CMPQ        DX, BX
-	JLE         many324
+	JLE         many448
 	VADDPS      Y1, Y0, Y0
 	VADDPS      Y3, Y2, Y2
 	VADDPS      Y2, Y0, Y0
 
-oneTest326:
+oneTest450:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail327
+	JG   tail451
 
-one325:
+one449:
 	VMOVUPS     (AX)(DX*4), Y1
 	VFMADD231PS Y1, Y1, Y0
 	ADDQ        $0x08, DX
 	CMPQ        DX, BX
-	JLE         one325
+	JLE         one449
 
-tail327:
+tail451:
 	SUBQ        DX, CX
-	JZ          done328
+	JZ          done452
 	LEAQ        mask<>+32(SB), BX
 	NEGQ        CX
 	VMOVDQU     (BX)(CX*4), Y1
 	VMASKMOVPS  (AX)(DX*4), Y1, Y1
 	VFMADD231PS Y1, Y1, Y0
 
-done328:
+done452:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPS       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -4439,16 +8363,16 @@ TEXT ·maxOf64(SB), NOSPLIT, $0-24
 	JLE     avx2
 	MOVQ    x+0(FP), AX
 	MOVQ    n+8(FP), CX
-	VMOVUPS constants<>+128(SB), Z0
-	VMOVUPS constants<>+128(SB), Z1
-	VMOVUPS constants<>+128(SB), Z2
-	VMOVUPS constants<>+128(SB), Z3
+	VMOVUPS constants<>+704(SB), Z0
+	VMOVUPS constants<>+704(SB), Z1
+	VMOVUPS constants<>+704(SB), Z2
+	VMOVUPS constants<>+704(SB), Z3
 	XORQ    DX, DX
 	LEAQ    -32(CX), BX
 	TESTQ   BX, BX
-	JL      oneTest331
+	JL      oneTest455
 
-many329:
+many453:
 	VMOVUPS (AX)(DX*8), Z4
 	VMAXPD  Z4, Z0, Z5
 	VMAXPD  Z0, Z4, Z6
@@ -4483,7 +8407,7 @@ many329:
 	VMOVAPS Z5, Z3
 	ADDQ    $0x20, DX
 	CMPQ    DX, BX
-	JLE     many329
+	JLE     many453
 	VMAXPD  Z1, Z0, Z4
 	VMAXPD  Z0, Z1, Z5
 	VANDPD  Z4, Z5, Z4
@@ -4506,12 +8430,12 @@ many329:
 	VMOVUPD Z3, K1, Z1
 	VMOVAPS Z1, Z0
 
-oneTest331:
+oneTest455:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail332
+	JG   tail456
 
-one330:
+one454:
 	VMOVUPS (AX)(DX*8), Z1
 	VMAXPD  Z1, Z0, Z2
 	VMAXPD  Z0, Z1, Z3
@@ -4522,18 +8446,18 @@ one330:
 	VMOVAPS Z2, Z0
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one330
+	JLE     one454
 
-tail332:
+tail456:
 	SUBQ         DX, CX
-	JZ           done333
+	JZ           done457
 	MOVQ         $-1, BX
 	SHLXQ        CX, BX, BX
 	NOTQ         BX
 	KMOVW        BX, K1
 	VMOVUPD.Z    (AX)(DX*8), K1, Z1
 	KNOTW        K1, K1
-	VBROADCASTSD constants<>+128(SB), K1, Z1
+	VBROADCASTSD constants<>+704(SB), K1, Z1
 	VMAXPD       Z1, Z0, Z2
 	VMAXPD       Z0, Z1, Z3
 	VANDPD       Z2, Z3, Z2
@@ -4542,7 +8466,7 @@ tail332:
 	VMOVUPD      Z3, K1, Z2
 	VMOVAPS      Z2, Z0
 
-done333:
+done457:
 	VEXTRACTF64X4 $0x01, Z0, Y7
 	VMAXPD        Z7, Z0, Z1
 	VMAXPD        Z0, Z7, Z2
@@ -4574,16 +8498,16 @@ done333:
 avx2:
 	MOVQ    x+0(FP), AX
 	MOVQ    n+8(FP), CX
-	VMOVUPS constants<>+128(SB), Y0
-	VMOVUPS constants<>+128(SB), Y1
-	VMOVUPS constants<>+128(SB), Y2
-	VMOVUPS constants<>+128(SB), Y3
+	VMOVUPS constants<>+704(SB), Y0
+	VMOVUPS constants<>+704(SB), Y1
+	VMOVUPS constants<>+704(SB), Y2
+	VMOVUPS constants<>+704(SB), Y3
 	XORQ    DX, DX
 	LEAQ    -16(CX), BX
 	TESTQ   BX, BX
-	JL      oneTest336
+	JL      oneTest460
 
-many334:
+many458:
 	VMOVUPS   (AX)(DX*8), Y4
 	VMAXPD    Y4, Y0, Y5
 	VMAXPD    Y0, Y4, Y6
@@ -4618,7 +8542,7 @@ many334:
 	VMOVAPS   Y5, Y3
 	ADDQ      $0x10, DX
 	CMPQ      DX, BX
-	JLE       many334
+	JLE       many458
 	VMAXPD    Y1, Y0, Y4
 	VMAXPD    Y0, Y1, Y5
 	VANDPD    Y4, Y5, Y4
@@ -4641,12 +8565,12 @@ many334:
 	VBLENDVPD Y0, Y3, Y1, Y1
 	VMOVAPS   Y1, Y0
 
-oneTest336:
+oneTest460:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail337
+	JG   tail461
 
-one335:
+one459:
 	VMOVUPS   (AX)(DX*8), Y1
 	VMAXPD    Y1, Y0, Y2
 	VMAXPD    Y0, Y1, Y3
@@ -4657,16 +8581,16 @@ one335:
 	VMOVAPS   Y2, Y0
 	ADDQ      $0x04, DX
 	CMPQ      DX, BX
-	JLE       one335
+	JLE       one459
 
-tail337:
+tail461:
 	SUBQ       DX, CX
-	JZ         done338
+	JZ         done462
 	LEAQ       mask<>+32(SB), BX
 	NEGQ       CX
 	VMOVDQU    (BX)(CX*8), Y1
 	VMASKMOVPD (AX)(DX*8), Y1, Y2
-	VMOVUPS    constants<>+128(SB), Y3
+	VMOVUPS    constants<>+704(SB), Y3
 	VBLENDVPS  Y1, Y2, Y3, Y2
 	VMAXPD     Y2, Y0, Y1
 	VMAXPD     Y0, Y2, Y3
@@ -4676,7 +8600,7 @@ tail337:
 	VBLENDVPD  Y0, Y3, Y1, Y1
 	VMOVAPS    Y1, Y0
 
-done338:
+done462:
 	VEXTRACTF128 $0x01, Y0, X7
 	VMAXPD       Y7, Y0, Y1
 	VMAXPD       Y0, Y7, Y2
@@ -4706,16 +8630,16 @@ TEXT ·maxOf32(SB), NOSPLIT, $0-20
 	JLE     avx2
 	MOVQ    x+0(FP), AX
 	MOVQ    n+8(FP), CX
-	VMOVUPS constants<>+192(SB), Z0
-	VMOVUPS constants<>+192(SB), Z1
-	VMOVUPS constants<>+192(SB), Z2
-	VMOVUPS constants<>+192(SB), Z3
+	VMOVUPS constants<>+768(SB), Z0
+	VMOVUPS constants<>+768(SB), Z1
+	VMOVUPS constants<>+768(SB), Z2
+	VMOVUPS constants<>+768(SB), Z3
 	XORQ    DX, DX
 	LEAQ    -64(CX), BX
 	TESTQ   BX, BX
-	JL      oneTest341
+	JL      oneTest465
 
-many339:
+many463:
 	VMOVUPS (AX)(DX*4), Z4
 	VMAXPS  Z4, Z0, Z5
 	VMAXPS  Z0, Z4, Z6
@@ -4750,7 +8674,7 @@ many339:
 	VMOVAPS Z5, Z3
 	ADDQ    $0x40, DX
 	CMPQ    DX, BX
-	JLE     many339
+	JLE     many463
 	VMAXPS  Z1, Z0, Z4
 	VMAXPS  Z0, Z1, Z5
 	VANDPS  Z4, Z5, Z4
@@ -4773,12 +8697,12 @@ many339:
 	VMOVUPS Z3, K1, Z1
 	VMOVAPS Z1, Z0
 
-oneTest341:
+oneTest465:
 	LEAQ -16(CX), BX
 	CMPQ DX, BX
-	JG   tail342
+	JG   tail466
 
-one340:
+one464:
 	VMOVUPS (AX)(DX*4), Z1
 	VMAXPS  Z1, Z0, Z2
 	VMAXPS  Z0, Z1, Z3
@@ -4789,18 +8713,18 @@ one340:
 	VMOVAPS Z2, Z0
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     one340
+	JLE     one464
 
-tail342:
+tail466:
 	SUBQ         DX, CX
-	JZ           done343
+	JZ           done467
 	MOVQ         $-1, BX
 	SHLXQ        CX, BX, BX
 	NOTQ         BX
 	KMOVW        BX, K1
 	VMOVUPS.Z    (AX)(DX*4), K1, Z1
 	KNOTW        K1, K1
-	VBROADCASTSS constants<>+192(SB), K1, Z1
+	VBROADCASTSS constants<>+768(SB), K1, Z1
 	VMAXPS       Z1, Z0, Z2
 	VMAXPS       Z0, Z1, Z3
 	VANDPS       Z2, Z3, Z2
@@ -4809,7 +8733,7 @@ tail342:
 	VMOVUPS      Z3, K1, Z2
 	VMOVAPS      Z2, Z0
 
-done343:
+done467:
 	VEXTRACTF64X4 $0x01, Z0, Y7
 	VMAXPS        Z7, Z0, Z1
 	VMAXPS        Z0, Z7, Z2
@@ -4849,16 +8773,16 @@ done343:
 avx2:
 	MOVQ    x+0(FP), AX
 	MOVQ    n+8(FP), CX
-	VMOVUPS constants<>+192(SB), Y0
-	VMOVUPS constants<>+192(SB), Y1
-	VMOVUPS constants<>+192(SB), Y2
-	VMOVUPS constants<>+192(SB), Y3
+	VMOVUPS constants<>+768(SB), Y0
+	VMOVUPS constants<>+768(SB), Y1
+	VMOVUPS constants<>+768(SB), Y2
+	VMOVUPS constants<>+768(SB), Y3
 	XORQ    DX, DX
 	LEAQ    -32(CX), BX
 	TESTQ   BX, BX
-	JL      oneTest346
+	JL      oneTest470
 
-many344:
+many468:
 	VMOVUPS   (AX)(DX*4), Y4
 	VMAXPS    Y4, Y0, Y5
 	VMAXPS    Y0, Y4, Y6
@@ -4893,7 +8817,7 @@ many344:
 	VMOVAPS   Y5, Y3
 	ADDQ      $0x20, DX
 	CMPQ      DX, BX
-	JLE       many344
+	JLE       many468
 	VMAXPS    Y1, Y0, Y4
 	VMAXPS    Y0, Y1, Y5
 	VANDPS    Y4, Y5, Y4
@@ -4916,12 +8840,12 @@ many344:
 	VBLENDVPS Y0, Y3, Y1, Y1
 	VMOVAPS   Y1, Y0
 
-oneTest346:
+oneTest470:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail347
+	JG   tail471
 
-one345:
+one469:
 	VMOVUPS   (AX)(DX*4), Y1
 	VMAXPS    Y1, Y0, Y2
 	VMAXPS    Y0, Y1, Y3
@@ -4932,16 +8856,16 @@ one345:
 	VMOVAPS   Y2, Y0
 	ADDQ      $0x08, DX
 	CMPQ      DX, BX
-	JLE       one345
+	JLE       one469
 
-tail347:
+tail471:
 	SUBQ       DX, CX
-	JZ         done348
+	JZ         done472
 	LEAQ       mask<>+32(SB), BX
 	NEGQ       CX
 	VMOVDQU    (BX)(CX*4), Y1
 	VMASKMOVPS (AX)(DX*4), Y1, Y2
-	VMOVUPS    constants<>+192(SB), Y3
+	VMOVUPS    constants<>+768(SB), Y3
 	VBLENDVPS  Y1, Y2, Y3, Y2
 	VMAXPS     Y2, Y0, Y1
 	VMAXPS     Y0, Y2, Y3
@@ -4951,7 +8875,7 @@ tail347:
 	VBLENDVPS  Y0, Y3, Y1, Y1
 	VMOVAPS    Y1, Y0
 
-done348:
+done472:
 	VEXTRACTF128 $0x01, Y0, X7
 	VMAXPS       Y7, Y0, Y1
 	VMAXPS       Y0, Y7, Y2
@@ -4990,30 +8914,30 @@ TEXT ·expTo64(SB), NOSPLIT, $0-24
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         n+16(FP), DX
-	VBROADCASTSD constants<>+256(SB), Z0
-	VBROADCASTSD constants<>+320(SB), Z1
-	VBROADCASTSD constants<>+384(SB), Z2
-	VBROADCASTSD constants<>+448(SB), Z3
-	VBROADCASTSD constants<>+512(SB), Z4
-	VBROADCASTSD constants<>+576(SB), Z5
-	VBROADCASTSD constants<>+640(SB), Z6
-	VBROADCASTSD constants<>+704(SB), Z7
-	VBROADCASTSD constants<>+768(SB), Z8
-	VBROADCASTSD constants<>+832(SB), Z9
-	VBROADCASTSD constants<>+896(SB), Z10
-	VBROADCASTSD constants<>+960(SB), Z11
-	VBROADCASTSD constants<>+1024(SB), Z12
-	VBROADCASTSD constants<>+1088(SB), Z13
-	VBROADCASTSD constants<>+1152(SB), Z14
+	VBROADCASTSD constants<>+192(SB), Z0
+	VBROADCASTSD constants<>+832(SB), Z1
+	VBROADCASTSD constants<>+896(SB), Z2
+	VBROADCASTSD constants<>+960(SB), Z3
+	VBROADCASTSD constants<>+1024(SB), Z4
+	VBROADCASTSD constants<>+1088(SB), Z5
+	VBROADCASTSD constants<>+1152(SB), Z6
+	VBROADCASTSD constants<>+1216(SB), Z7
+	VBROADCASTSD constants<>+1280(SB), Z8
+	VBROADCASTSD constants<>+1344(SB), Z9
+	VBROADCASTSD constants<>+1408(SB), Z10
+	VBROADCASTSD constants<>+1472(SB), Z11
+	VBROADCASTSD constants<>+1536(SB), Z12
+	VBROADCASTSD constants<>+1600(SB), Z13
+	VBROADCASTSD constants<>+1664(SB), Z14
 	VBROADCASTSD constants<>+0(SB), Z15
-	VMOVUPD      constants<>+1216(SB), Z16
-	VMOVUPD      constants<>+1280(SB), Z17
+	VMOVUPD      constants<>+1728(SB), Z16
+	VMOVUPD      constants<>+1792(SB), Z17
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail352
+	JG           tail476
 
-one350:
+one474:
 	VMOVUPS      (CX)(BX*8), Z18
 	VMINPD       Z18, Z17, Z18
 	VMAXPD       Z18, Z16, Z18
@@ -5048,11 +8972,11 @@ one350:
 	VMOVUPS      Z22, (AX)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one350
+	JLE          one474
 
-tail352:
+tail476:
 	SUBQ         BX, DX
-	JZ           done353
+	JZ           done477
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -5090,7 +9014,7 @@ tail352:
 	VSCALEFPD    Z11, Z0, Z0
 	VMOVUPD      Z0, K1, (AX)(BX*8)
 
-done353:
+done477:
 	VZEROUPPER
 	RET
 
@@ -5098,37 +9022,37 @@ avx2:
 	MOVQ    dst+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    n+16(FP), DX
-	VMOVUPD constants<>+1216(SB), Y0
-	VMOVUPD constants<>+1280(SB), Y1
+	VMOVUPD constants<>+1728(SB), Y0
+	VMOVUPD constants<>+1792(SB), Y1
 	XORQ    BX, BX
 	LEAQ    -4(DX), SI
 	CMPQ    BX, SI
-	JG      tail357
+	JG      tail481
 
-one355:
+one479:
 	VMOVUPS      (CX)(BX*8), Y2
 	VMINPD       Y2, Y1, Y2
 	VMAXPD       Y2, Y0, Y2
-	VMOVUPD      constants<>+960(SB), Y3
-	VFMADD213PD  constants<>+1024(SB), Y2, Y3
-	VSUBPD       constants<>+1024(SB), Y3, Y4
-	VFNMADD231PD constants<>+1088(SB), Y4, Y2
+	VMOVUPD      constants<>+1472(SB), Y3
+	VFMADD213PD  constants<>+1536(SB), Y2, Y3
+	VSUBPD       constants<>+1536(SB), Y3, Y4
+	VFNMADD231PD constants<>+1600(SB), Y4, Y2
 	VMOVUPD      Y2, Y5
-	VFNMADD231PD constants<>+1152(SB), Y4, Y5
+	VFNMADD231PD constants<>+1664(SB), Y4, Y5
 	VSUBPD       Y5, Y2, Y2
-	VFNMADD231PD constants<>+1152(SB), Y4, Y2
+	VFNMADD231PD constants<>+1664(SB), Y4, Y2
 	VMULPD       Y5, Y5, Y4
-	VMOVUPD      constants<>+896(SB), Y8
-	VFMADD213PD  constants<>+768(SB), Y4, Y8
-	VFMADD213PD  constants<>+640(SB), Y4, Y8
-	VFMADD213PD  constants<>+512(SB), Y4, Y8
-	VFMADD213PD  constants<>+384(SB), Y4, Y8
-	VFMADD213PD  constants<>+256(SB), Y4, Y8
-	VMOVUPD      constants<>+832(SB), Y6
-	VFMADD213PD  constants<>+704(SB), Y4, Y6
-	VFMADD213PD  constants<>+576(SB), Y4, Y6
-	VFMADD213PD  constants<>+448(SB), Y4, Y6
-	VFMADD213PD  constants<>+320(SB), Y4, Y6
+	VMOVUPD      constants<>+1408(SB), Y8
+	VFMADD213PD  constants<>+1280(SB), Y4, Y8
+	VFMADD213PD  constants<>+1152(SB), Y4, Y8
+	VFMADD213PD  constants<>+1024(SB), Y4, Y8
+	VFMADD213PD  constants<>+896(SB), Y4, Y8
+	VFMADD213PD  constants<>+192(SB), Y4, Y8
+	VMOVUPD      constants<>+1344(SB), Y6
+	VFMADD213PD  constants<>+1216(SB), Y4, Y6
+	VFMADD213PD  constants<>+1088(SB), Y4, Y6
+	VFMADD213PD  constants<>+960(SB), Y4, Y6
+	VFMADD213PD  constants<>+832(SB), Y4, Y6
 	VFMADD231PD  Y6, Y5, Y8
 	VADDPD       constants<>+0(SB), Y5, Y6
 	VSUBPD       constants<>+0(SB), Y6, Y7
@@ -5145,37 +9069,37 @@ one355:
 	VMOVUPS      Y6, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one355
+	JLE          one479
 
-tail357:
+tail481:
 	SUBQ         BX, DX
-	JZ           done358
+	JZ           done482
 	LEAQ         mask<>+32(SB), SI
 	NEGQ         DX
 	VMOVDQU      (SI)(DX*8), Y2
 	VMASKMOVPD   (CX)(BX*8), Y2, Y3
 	VMINPD       Y3, Y1, Y3
 	VMAXPD       Y3, Y0, Y3
-	VMOVUPD      constants<>+960(SB), Y0
-	VFMADD213PD  constants<>+1024(SB), Y3, Y0
-	VSUBPD       constants<>+1024(SB), Y0, Y1
-	VFNMADD231PD constants<>+1088(SB), Y1, Y3
+	VMOVUPD      constants<>+1472(SB), Y0
+	VFMADD213PD  constants<>+1536(SB), Y3, Y0
+	VSUBPD       constants<>+1536(SB), Y0, Y1
+	VFNMADD231PD constants<>+1600(SB), Y1, Y3
 	VMOVUPD      Y3, Y4
-	VFNMADD231PD constants<>+1152(SB), Y1, Y4
+	VFNMADD231PD constants<>+1664(SB), Y1, Y4
 	VSUBPD       Y4, Y3, Y3
-	VFNMADD231PD constants<>+1152(SB), Y1, Y3
+	VFNMADD231PD constants<>+1664(SB), Y1, Y3
 	VMULPD       Y4, Y4, Y1
-	VMOVUPD      constants<>+896(SB), Y7
-	VFMADD213PD  constants<>+768(SB), Y1, Y7
-	VFMADD213PD  constants<>+640(SB), Y1, Y7
-	VFMADD213PD  constants<>+512(SB), Y1, Y7
-	VFMADD213PD  constants<>+384(SB), Y1, Y7
-	VFMADD213PD  constants<>+256(SB), Y1, Y7
-	VMOVUPD      constants<>+832(SB), Y5
-	VFMADD213PD  constants<>+704(SB), Y1, Y5
-	VFMADD213PD  constants<>+576(SB), Y1, Y5
-	VFMADD213PD  constants<>+448(SB), Y1, Y5
-	VFMADD213PD  constants<>+320(SB), Y1, Y5
+	VMOVUPD      constants<>+1408(SB), Y7
+	VFMADD213PD  constants<>+1280(SB), Y1, Y7
+	VFMADD213PD  constants<>+1152(SB), Y1, Y7
+	VFMADD213PD  constants<>+1024(SB), Y1, Y7
+	VFMADD213PD  constants<>+896(SB), Y1, Y7
+	VFMADD213PD  constants<>+192(SB), Y1, Y7
+	VMOVUPD      constants<>+1344(SB), Y5
+	VFMADD213PD  constants<>+1216(SB), Y1, Y5
+	VFMADD213PD  constants<>+1088(SB), Y1, Y5
+	VFMADD213PD  constants<>+960(SB), Y1, Y5
+	VFMADD213PD  constants<>+832(SB), Y1, Y5
 	VFMADD231PD  Y5, Y4, Y7
 	VADDPD       constants<>+0(SB), Y4, Y5
 	VSUBPD       constants<>+0(SB), Y5, Y6
@@ -5191,7 +9115,7 @@ tail357:
 	VMULPD       Y0, Y5, Y5
 	VMASKMOVPD   Y5, Y2, (AX)(BX*8)
 
-done358:
+done482:
 	VZEROUPPER
 	RET
 
@@ -5205,24 +9129,24 @@ TEXT ·expTo32(SB), NOSPLIT, $0-24
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         n+16(FP), DX
-	VBROADCASTSD constants<>+1344(SB), Z0
-	VBROADCASTSD constants<>+1408(SB), Z1
-	VBROADCASTSD constants<>+1472(SB), Z2
-	VBROADCASTSD constants<>+1536(SB), Z3
-	VBROADCASTSD constants<>+1600(SB), Z4
-	VBROADCASTSD constants<>+1664(SB), Z5
-	VBROADCASTSD constants<>+960(SB), Z6
-	VBROADCASTSD constants<>+1728(SB), Z7
-	VBROADCASTSD constants<>+1088(SB), Z8
+	VBROADCASTSD constants<>+1856(SB), Z0
+	VBROADCASTSD constants<>+1920(SB), Z1
+	VBROADCASTSD constants<>+1984(SB), Z2
+	VBROADCASTSD constants<>+2048(SB), Z3
+	VBROADCASTSD constants<>+2112(SB), Z4
+	VBROADCASTSD constants<>+2176(SB), Z5
+	VBROADCASTSD constants<>+1472(SB), Z6
+	VBROADCASTSD constants<>+2240(SB), Z7
+	VBROADCASTSD constants<>+1600(SB), Z8
 	VBROADCASTSD constants<>+0(SB), Z9
-	VMOVUPD      constants<>+1792(SB), Z10
-	VMOVUPD      constants<>+1856(SB), Z11
+	VMOVUPD      constants<>+2304(SB), Z10
+	VMOVUPD      constants<>+2368(SB), Z11
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail362
+	JG           tail486
 
-one360:
+one484:
 	VCVTPS2PD    (CX)(BX*4), Z12
 	VMINPD       Z12, Z11, Z12
 	VMAXPD       Z12, Z10, Z12
@@ -5246,11 +9170,11 @@ one360:
 	VMOVUPS      Y15, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one360
+	JLE          one484
 
-tail362:
+tail486:
 	SUBQ         BX, DX
-	JZ           done363
+	JZ           done487
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -5277,7 +9201,7 @@ tail362:
 	VCVTPD2PS    Z4, Y4
 	VMOVUPS      Y4, K1, (AX)(BX*4)
 
-done363:
+done487:
 	VZEROUPPER
 	RET
 
@@ -5285,28 +9209,28 @@ avx2:
 	MOVQ    dst+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    n+16(FP), DX
-	VMOVUPD constants<>+1792(SB), Y0
-	VMOVUPD constants<>+1856(SB), Y1
+	VMOVUPD constants<>+2304(SB), Y0
+	VMOVUPD constants<>+2368(SB), Y1
 	XORQ    BX, BX
 	LEAQ    -4(DX), SI
 	CMPQ    BX, SI
-	JG      tail367
+	JG      tail491
 
-one365:
+one489:
 	VCVTPS2PD    (CX)(BX*4), Y2
 	VMINPD       Y2, Y1, Y2
 	VMAXPD       Y2, Y0, Y2
-	VMOVUPD      constants<>+960(SB), Y3
-	VFMADD213PD  constants<>+1728(SB), Y2, Y3
-	VSUBPD       constants<>+1728(SB), Y3, Y4
-	VFNMADD231PD constants<>+1088(SB), Y4, Y2
+	VMOVUPD      constants<>+1472(SB), Y3
+	VFMADD213PD  constants<>+2240(SB), Y2, Y3
+	VSUBPD       constants<>+2240(SB), Y3, Y4
+	VFNMADD231PD constants<>+1600(SB), Y4, Y2
 	VMULPD       Y2, Y2, Y4
-	VMOVUPD      constants<>+1600(SB), Y5
-	VFMADD213PD  constants<>+1472(SB), Y4, Y5
-	VFMADD213PD  constants<>+1344(SB), Y4, Y5
-	VMOVUPD      constants<>+1664(SB), Y6
-	VFMADD213PD  constants<>+1536(SB), Y4, Y6
-	VFMADD213PD  constants<>+1408(SB), Y4, Y6
+	VMOVUPD      constants<>+2112(SB), Y5
+	VFMADD213PD  constants<>+1984(SB), Y4, Y5
+	VFMADD213PD  constants<>+1856(SB), Y4, Y5
+	VMOVUPD      constants<>+2176(SB), Y6
+	VFMADD213PD  constants<>+2048(SB), Y4, Y6
+	VFMADD213PD  constants<>+1920(SB), Y4, Y6
 	VFMADD231PD  Y6, Y2, Y5
 	VFMADD213PD  Y2, Y4, Y5
 	VADDPD       constants<>+0(SB), Y5, Y5
@@ -5316,11 +9240,11 @@ one365:
 	VMOVUPS      X5, (AX)(BX*4)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one365
+	JLE          one489
 
-tail367:
+tail491:
 	SUBQ         BX, DX
-	JZ           done368
+	JZ           done492
 	LEAQ         mask<>+32(SB), SI
 	NEGQ         DX
 	VMOVDQU      (SI)(DX*4), X2
@@ -5328,17 +9252,17 @@ tail367:
 	VCVTPS2PD    X3, Y3
 	VMINPD       Y3, Y1, Y3
 	VMAXPD       Y3, Y0, Y3
-	VMOVUPD      constants<>+960(SB), Y0
-	VFMADD213PD  constants<>+1728(SB), Y3, Y0
-	VSUBPD       constants<>+1728(SB), Y0, Y1
-	VFNMADD231PD constants<>+1088(SB), Y1, Y3
+	VMOVUPD      constants<>+1472(SB), Y0
+	VFMADD213PD  constants<>+2240(SB), Y3, Y0
+	VSUBPD       constants<>+2240(SB), Y0, Y1
+	VFNMADD231PD constants<>+1600(SB), Y1, Y3
 	VMULPD       Y3, Y3, Y1
-	VMOVUPD      constants<>+1600(SB), Y4
-	VFMADD213PD  constants<>+1472(SB), Y1, Y4
-	VFMADD213PD  constants<>+1344(SB), Y1, Y4
-	VMOVUPD      constants<>+1664(SB), Y5
-	VFMADD213PD  constants<>+1536(SB), Y1, Y5
-	VFMADD213PD  constants<>+1408(SB), Y1, Y5
+	VMOVUPD      constants<>+2112(SB), Y4
+	VFMADD213PD  constants<>+1984(SB), Y1, Y4
+	VFMADD213PD  constants<>+1856(SB), Y1, Y4
+	VMOVUPD      constants<>+2176(SB), Y5
+	VFMADD213PD  constants<>+2048(SB), Y1, Y5
+	VFMADD213PD  constants<>+1920(SB), Y1, Y5
 	VFMADD231PD  Y5, Y3, Y4
 	VFMADD213PD  Y3, Y1, Y4
 	VADDPD       constants<>+0(SB), Y4, Y4
@@ -5347,7 +9271,7 @@ tail367:
 	VCVTPD2PSY   Y4, X4
 	VMASKMOVPS   X4, X2, (AX)(BX*4)
 
-done368:
+done492:
 	VZEROUPPER
 	RET
 
@@ -5362,30 +9286,30 @@ TEXT ·expSubTo64(SB), NOSPLIT, $0-32
 	MOVQ         x+8(FP), CX
 	MOVQ         y+16(FP), DX
 	MOVQ         n+24(FP), BX
-	VBROADCASTSD constants<>+256(SB), Z0
-	VBROADCASTSD constants<>+320(SB), Z1
-	VBROADCASTSD constants<>+384(SB), Z2
-	VBROADCASTSD constants<>+448(SB), Z3
-	VBROADCASTSD constants<>+512(SB), Z4
-	VBROADCASTSD constants<>+576(SB), Z5
-	VBROADCASTSD constants<>+640(SB), Z6
-	VBROADCASTSD constants<>+704(SB), Z7
-	VBROADCASTSD constants<>+768(SB), Z8
-	VBROADCASTSD constants<>+832(SB), Z9
-	VBROADCASTSD constants<>+896(SB), Z10
-	VBROADCASTSD constants<>+960(SB), Z11
-	VBROADCASTSD constants<>+1024(SB), Z12
-	VBROADCASTSD constants<>+1088(SB), Z13
-	VBROADCASTSD constants<>+1152(SB), Z14
+	VBROADCASTSD constants<>+192(SB), Z0
+	VBROADCASTSD constants<>+832(SB), Z1
+	VBROADCASTSD constants<>+896(SB), Z2
+	VBROADCASTSD constants<>+960(SB), Z3
+	VBROADCASTSD constants<>+1024(SB), Z4
+	VBROADCASTSD constants<>+1088(SB), Z5
+	VBROADCASTSD constants<>+1152(SB), Z6
+	VBROADCASTSD constants<>+1216(SB), Z7
+	VBROADCASTSD constants<>+1280(SB), Z8
+	VBROADCASTSD constants<>+1344(SB), Z9
+	VBROADCASTSD constants<>+1408(SB), Z10
+	VBROADCASTSD constants<>+1472(SB), Z11
+	VBROADCASTSD constants<>+1536(SB), Z12
+	VBROADCASTSD constants<>+1600(SB), Z13
+	VBROADCASTSD constants<>+1664(SB), Z14
 	VBROADCASTSD constants<>+0(SB), Z15
-	VMOVUPD      constants<>+1216(SB), Z16
-	VMOVUPD      constants<>+1280(SB), Z17
+	VMOVUPD      constants<>+1728(SB), Z16
+	VMOVUPD      constants<>+1792(SB), Z17
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail372
+	JG           tail496
 
-one370:
+one494:
 	VMOVUPS      (CX)(SI*8), Z18
 	VMOVUPS      (DX)(SI*8), Z19
 	VSUBPD       Z19, Z18, Z18
@@ -5422,11 +9346,11 @@ one370:
 	VMOVUPS      Z22, (AX)(SI*8)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one370
+	JLE          one494
 
-tail372:
+tail496:
 	SUBQ         SI, BX
-	JZ           done373
+	JZ           done497
 	MOVQ         $-1, DI
 	SHLXQ        BX, DI, DI
 	NOTQ         DI
@@ -5466,7 +9390,7 @@ tail372:
 	VSCALEFPD    Z11, Z0, Z0
 	VMOVUPD      Z0, K1, (AX)(SI*8)
 
-done373:
+done497:
 	VZEROUPPER
 	RET
 
@@ -5475,39 +9399,39 @@ avx2:
 	MOVQ    x+8(FP), CX
 	MOVQ    y+16(FP), DX
 	MOVQ    n+24(FP), BX
-	VMOVUPD constants<>+1216(SB), Y0
-	VMOVUPD constants<>+1280(SB), Y1
+	VMOVUPD constants<>+1728(SB), Y0
+	VMOVUPD constants<>+1792(SB), Y1
 	XORQ    SI, SI
 	LEAQ    -4(BX), DI
 	CMPQ    SI, DI
-	JG      tail377
+	JG      tail501
 
-one375:
+one499:
 	VMOVUPS      (CX)(SI*8), Y2
 	VMOVUPS      (DX)(SI*8), Y3
 	VSUBPD       Y3, Y2, Y2
 	VMINPD       Y2, Y1, Y2
 	VMAXPD       Y2, Y0, Y2
-	VMOVUPD      constants<>+960(SB), Y3
-	VFMADD213PD  constants<>+1024(SB), Y2, Y3
-	VSUBPD       constants<>+1024(SB), Y3, Y4
-	VFNMADD231PD constants<>+1088(SB), Y4, Y2
+	VMOVUPD      constants<>+1472(SB), Y3
+	VFMADD213PD  constants<>+1536(SB), Y2, Y3
+	VSUBPD       constants<>+1536(SB), Y3, Y4
+	VFNMADD231PD constants<>+1600(SB), Y4, Y2
 	VMOVUPD      Y2, Y5
-	VFNMADD231PD constants<>+1152(SB), Y4, Y5
+	VFNMADD231PD constants<>+1664(SB), Y4, Y5
 	VSUBPD       Y5, Y2, Y2
-	VFNMADD231PD constants<>+1152(SB), Y4, Y2
+	VFNMADD231PD constants<>+1664(SB), Y4, Y2
 	VMULPD       Y5, Y5, Y4
-	VMOVUPD      constants<>+896(SB), Y8
-	VFMADD213PD  constants<>+768(SB), Y4, Y8
-	VFMADD213PD  constants<>+640(SB), Y4, Y8
-	VFMADD213PD  constants<>+512(SB), Y4, Y8
-	VFMADD213PD  constants<>+384(SB), Y4, Y8
-	VFMADD213PD  constants<>+256(SB), Y4, Y8
-	VMOVUPD      constants<>+832(SB), Y6
-	VFMADD213PD  constants<>+704(SB), Y4, Y6
-	VFMADD213PD  constants<>+576(SB), Y4, Y6
-	VFMADD213PD  constants<>+448(SB), Y4, Y6
-	VFMADD213PD  constants<>+320(SB), Y4, Y6
+	VMOVUPD      constants<>+1408(SB), Y8
+	VFMADD213PD  constants<>+1280(SB), Y4, Y8
+	VFMADD213PD  constants<>+1152(SB), Y4, Y8
+	VFMADD213PD  constants<>+1024(SB), Y4, Y8
+	VFMADD213PD  constants<>+896(SB), Y4, Y8
+	VFMADD213PD  constants<>+192(SB), Y4, Y8
+	VMOVUPD      constants<>+1344(SB), Y6
+	VFMADD213PD  constants<>+1216(SB), Y4, Y6
+	VFMADD213PD  constants<>+1088(SB), Y4, Y6
+	VFMADD213PD  constants<>+960(SB), Y4, Y6
+	VFMADD213PD  constants<>+832(SB), Y4, Y6
 	VFMADD231PD  Y6, Y5, Y8
 	VADDPD       constants<>+0(SB), Y5, Y6
 	VSUBPD       constants<>+0(SB), Y6, Y7
@@ -5524,11 +9448,11 @@ one375:
 	VMOVUPS      Y6, (AX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one375
+	JLE          one499
 
-tail377:
+tail501:
 	SUBQ         SI, BX
-	JZ           done378
+	JZ           done502
 	LEAQ         mask<>+32(SB), DI
 	NEGQ         BX
 	VMOVDQU      (DI)(BX*8), Y2
@@ -5537,26 +9461,26 @@ tail377:
 	VSUBPD       Y4, Y3, Y3
 	VMINPD       Y3, Y1, Y3
 	VMAXPD       Y3, Y0, Y3
-	VMOVUPD      constants<>+960(SB), Y0
-	VFMADD213PD  constants<>+1024(SB), Y3, Y0
-	VSUBPD       constants<>+1024(SB), Y0, Y1
-	VFNMADD231PD constants<>+1088(SB), Y1, Y3
+	VMOVUPD      constants<>+1472(SB), Y0
+	VFMADD213PD  constants<>+1536(SB), Y3, Y0
+	VSUBPD       constants<>+1536(SB), Y0, Y1
+	VFNMADD231PD constants<>+1600(SB), Y1, Y3
 	VMOVUPD      Y3, Y4
-	VFNMADD231PD constants<>+1152(SB), Y1, Y4
+	VFNMADD231PD constants<>+1664(SB), Y1, Y4
 	VSUBPD       Y4, Y3, Y3
-	VFNMADD231PD constants<>+1152(SB), Y1, Y3
+	VFNMADD231PD constants<>+1664(SB), Y1, Y3
 	VMULPD       Y4, Y4, Y1
-	VMOVUPD      constants<>+896(SB), Y7
-	VFMADD213PD  constants<>+768(SB), Y1, Y7
-	VFMADD213PD  constants<>+640(SB), Y1, Y7
-	VFMADD213PD  constants<>+512(SB), Y1, Y7
-	VFMADD213PD  constants<>+384(SB), Y1, Y7
-	VFMADD213PD  constants<>+256(SB), Y1, Y7
-	VMOVUPD      constants<>+832(SB), Y5
-	VFMADD213PD  constants<>+704(SB), Y1, Y5
-	VFMADD213PD  constants<>+576(SB), Y1, Y5
-	VFMADD213PD  constants<>+448(SB), Y1, Y5
-	VFMADD213PD  constants<>+320(SB), Y1, Y5
+	VMOVUPD      constants<>+1408(SB), Y7
+	VFMADD213PD  constants<>+1280(SB), Y1, Y7
+	VFMADD213PD  constants<>+1152(SB), Y1, Y7
+	VFMADD213PD  constants<>+1024(SB), Y1, Y7
+	VFMADD213PD  constants<>+896(SB), Y1, Y7
+	VFMADD213PD  constants<>+192(SB), Y1, Y7
+	VMOVUPD      constants<>+1344(SB), Y5
+	VFMADD213PD  constants<>+1216(SB), Y1, Y5
+	VFMADD213PD  constants<>+1088(SB), Y1, Y5
+	VFMADD213PD  constants<>+960(SB), Y1, Y5
+	VFMADD213PD  constants<>+832(SB), Y1, Y5
 	VFMADD231PD  Y5, Y4, Y7
 	VADDPD       constants<>+0(SB), Y4, Y5
 	VSUBPD       constants<>+0(SB), Y5, Y6
@@ -5572,7 +9496,7 @@ tail377:
 	VMULPD       Y0, Y5, Y5
 	VMASKMOVPD   Y5, Y2, (AX)(SI*8)
 
-done378:
+done502:
 	VZEROUPPER
 	RET
 
@@ -5587,24 +9511,24 @@ TEXT ·expSubTo32(SB), NOSPLIT, $0-32
 	MOVQ         x+8(FP), CX
 	MOVQ         y+16(FP), DX
 	MOVQ         n+24(FP), BX
-	VBROADCASTSD constants<>+1344(SB), Z0
-	VBROADCASTSD constants<>+1408(SB), Z1
-	VBROADCASTSD constants<>+1472(SB), Z2
-	VBROADCASTSD constants<>+1536(SB), Z3
-	VBROADCASTSD constants<>+1600(SB), Z4
-	VBROADCASTSD constants<>+1664(SB), Z5
-	VBROADCASTSD constants<>+960(SB), Z6
-	VBROADCASTSD constants<>+1728(SB), Z7
-	VBROADCASTSD constants<>+1088(SB), Z8
+	VBROADCASTSD constants<>+1856(SB), Z0
+	VBROADCASTSD constants<>+1920(SB), Z1
+	VBROADCASTSD constants<>+1984(SB), Z2
+	VBROADCASTSD constants<>+2048(SB), Z3
+	VBROADCASTSD constants<>+2112(SB), Z4
+	VBROADCASTSD constants<>+2176(SB), Z5
+	VBROADCASTSD constants<>+1472(SB), Z6
+	VBROADCASTSD constants<>+2240(SB), Z7
+	VBROADCASTSD constants<>+1600(SB), Z8
 	VBROADCASTSD constants<>+0(SB), Z9
-	VMOVUPD      constants<>+1792(SB), Z10
-	VMOVUPD      constants<>+1856(SB), Z11
+	VMOVUPD      constants<>+2304(SB), Z10
+	VMOVUPD      constants<>+2368(SB), Z11
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail382
+	JG           tail506
 
-one380:
+one504:
 	VCVTPS2PD    (CX)(SI*4), Z12
 	VCVTPS2PD    (DX)(SI*4), Z13
 	VSUBPD       Z13, Z12, Z12
@@ -5630,11 +9554,11 @@ one380:
 	VMOVUPS      Y15, (AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one380
+	JLE          one504
 
-tail382:
+tail506:
 	SUBQ         SI, BX
-	JZ           done383
+	JZ           done507
 	MOVQ         $-1, DI
 	SHLXQ        BX, DI, DI
 	NOTQ         DI
@@ -5663,7 +9587,7 @@ tail382:
 	VCVTPD2PS    Z4, Y4
 	VMOVUPS      Y4, K1, (AX)(SI*4)
 
-done383:
+done507:
 	VZEROUPPER
 	RET
 
@@ -5672,30 +9596,30 @@ avx2:
 	MOVQ    x+8(FP), CX
 	MOVQ    y+16(FP), DX
 	MOVQ    n+24(FP), BX
-	VMOVUPD constants<>+1792(SB), Y0
-	VMOVUPD constants<>+1856(SB), Y1
+	VMOVUPD constants<>+2304(SB), Y0
+	VMOVUPD constants<>+2368(SB), Y1
 	XORQ    SI, SI
 	LEAQ    -4(BX), DI
 	CMPQ    SI, DI
-	JG      tail387
+	JG      tail511
 
-one385:
+one509:
 	VCVTPS2PD    (CX)(SI*4), Y2
 	VCVTPS2PD    (DX)(SI*4), Y3
 	VSUBPD       Y3, Y2, Y2
 	VMINPD       Y2, Y1, Y2
 	VMAXPD       Y2, Y0, Y2
-	VMOVUPD      constants<>+960(SB), Y3
-	VFMADD213PD  constants<>+1728(SB), Y2, Y3
-	VSUBPD       constants<>+1728(SB), Y3, Y4
-	VFNMADD231PD constants<>+1088(SB), Y4, Y2
+	VMOVUPD      constants<>+1472(SB), Y3
+	VFMADD213PD  constants<>+2240(SB), Y2, Y3
+	VSUBPD       constants<>+2240(SB), Y3, Y4
+	VFNMADD231PD constants<>+1600(SB), Y4, Y2
 	VMULPD       Y2, Y2, Y4
-	VMOVUPD      constants<>+1600(SB), Y5
-	VFMADD213PD  constants<>+1472(SB), Y4, Y5
-	VFMADD213PD  constants<>+1344(SB), Y4, Y5
-	VMOVUPD      constants<>+1664(SB), Y6
-	VFMADD213PD  constants<>+1536(SB), Y4, Y6
-	VFMADD213PD  constants<>+1408(SB), Y4, Y6
+	VMOVUPD      constants<>+2112(SB), Y5
+	VFMADD213PD  constants<>+1984(SB), Y4, Y5
+	VFMADD213PD  constants<>+1856(SB), Y4, Y5
+	VMOVUPD      constants<>+2176(SB), Y6
+	VFMADD213PD  constants<>+2048(SB), Y4, Y6
+	VFMADD213PD  constants<>+1920(SB), Y4, Y6
 	VFMADD231PD  Y6, Y2, Y5
 	VFMADD213PD  Y2, Y4, Y5
 	VADDPD       constants<>+0(SB), Y5, Y5
@@ -5705,11 +9629,11 @@ one385:
 	VMOVUPS      X5, (AX)(SI*4)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one385
+	JLE          one509
 
-tail387:
+tail511:
 	SUBQ         SI, BX
-	JZ           done388
+	JZ           done512
 	LEAQ         mask<>+32(SB), DI
 	NEGQ         BX
 	VMOVDQU      (DI)(BX*4), X2
@@ -5720,17 +9644,17 @@ tail387:
 	VSUBPD       Y4, Y3, Y3
 	VMINPD       Y3, Y1, Y3
 	VMAXPD       Y3, Y0, Y3
-	VMOVUPD      constants<>+960(SB), Y0
-	VFMADD213PD  constants<>+1728(SB), Y3, Y0
-	VSUBPD       constants<>+1728(SB), Y0, Y1
-	VFNMADD231PD constants<>+1088(SB), Y1, Y3
+	VMOVUPD      constants<>+1472(SB), Y0
+	VFMADD213PD  constants<>+2240(SB), Y3, Y0
+	VSUBPD       constants<>+2240(SB), Y0, Y1
+	VFNMADD231PD constants<>+1600(SB), Y1, Y3
 	VMULPD       Y3, Y3, Y1
-	VMOVUPD      constants<>+1600(SB), Y4
-	VFMADD213PD  constants<>+1472(SB), Y1, Y4
-	VFMADD213PD  constants<>+1344(SB), Y1, Y4
-	VMOVUPD      constants<>+1664(SB), Y5
-	VFMADD213PD  constants<>+1536(SB), Y1, Y5
-	VFMADD213PD  constants<>+1408(SB), Y1, Y5
+	VMOVUPD      constants<>+2112(SB), Y4
+	VFMADD213PD  constants<>+1984(SB), Y1, Y4
+	VFMADD213PD  constants<>+1856(SB), Y1, Y4
+	VMOVUPD      constants<>+2176(SB), Y5
+	VFMADD213PD  constants<>+2048(SB), Y1, Y5
+	VFMADD213PD  constants<>+1920(SB), Y1, Y5
 	VFMADD231PD  Y5, Y3, Y4
 	VFMADD213PD  Y3, Y1, Y4
 	VADDPD       constants<>+0(SB), Y4, Y4
@@ -5739,7 +9663,7 @@ tail387:
 	VCVTPD2PSY   Y4, X4
 	VMASKMOVPS   X4, X2, (AX)(SI*4)
 
-done388:
+done512:
 	VZEROUPPER
 	RET
 
@@ -5754,31 +9678,31 @@ TEXT ·expShiftSum64(SB), NOSPLIT, $0-40
 	MOVQ         n+24(FP), CX
 	MOVQ         dst+0(FP), DX
 	VBROADCASTSD shift+16(FP), Z0
-	VBROADCASTSD constants<>+256(SB), Z1
-	VBROADCASTSD constants<>+320(SB), Z2
-	VBROADCASTSD constants<>+384(SB), Z3
-	VBROADCASTSD constants<>+448(SB), Z4
-	VBROADCASTSD constants<>+512(SB), Z5
-	VBROADCASTSD constants<>+576(SB), Z6
-	VBROADCASTSD constants<>+640(SB), Z7
-	VBROADCASTSD constants<>+704(SB), Z8
-	VBROADCASTSD constants<>+768(SB), Z9
-	VBROADCASTSD constants<>+832(SB), Z10
-	VBROADCASTSD constants<>+896(SB), Z11
-	VBROADCASTSD constants<>+960(SB), Z12
-	VBROADCASTSD constants<>+1024(SB), Z13
-	VBROADCASTSD constants<>+1088(SB), Z14
-	VBROADCASTSD constants<>+1152(SB), Z15
+	VBROADCASTSD constants<>+192(SB), Z1
+	VBROADCASTSD constants<>+832(SB), Z2
+	VBROADCASTSD constants<>+896(SB), Z3
+	VBROADCASTSD constants<>+960(SB), Z4
+	VBROADCASTSD constants<>+1024(SB), Z5
+	VBROADCASTSD constants<>+1088(SB), Z6
+	VBROADCASTSD constants<>+1152(SB), Z7
+	VBROADCASTSD constants<>+1216(SB), Z8
+	VBROADCASTSD constants<>+1280(SB), Z9
+	VBROADCASTSD constants<>+1344(SB), Z10
+	VBROADCASTSD constants<>+1408(SB), Z11
+	VBROADCASTSD constants<>+1472(SB), Z12
+	VBROADCASTSD constants<>+1536(SB), Z13
+	VBROADCASTSD constants<>+1600(SB), Z14
+	VBROADCASTSD constants<>+1664(SB), Z15
 	VBROADCASTSD constants<>+0(SB), Z16
-	VMOVUPD      constants<>+1216(SB), Z17
-	VMOVUPD      constants<>+1280(SB), Z18
+	VMOVUPD      constants<>+1728(SB), Z17
+	VMOVUPD      constants<>+1792(SB), Z18
 	VPXORQ       Z19, Z19, Z19
 	XORQ         BX, BX
 	LEAQ         -8(CX), SI
 	CMPQ         BX, SI
-	JG           tail392
+	JG           tail516
 
-one390:
+one514:
 	VMOVUPS      (AX)(BX*8), Z20
 	VSUBPD       Z0, Z20, Z20
 	VMINPD       Z20, Z18, Z20
@@ -5815,11 +9739,11 @@ one390:
 	VMOVUPS      Z25, (DX)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one390
+	JLE          one514
 
-tail392:
+tail516:
 	SUBQ         BX, CX
-	JZ           done393
+	JZ           done517
 	MOVQ         $-1, SI
 	SHLXQ        CX, SI, SI
 	NOTQ         SI
@@ -5859,7 +9783,7 @@ tail392:
 	VADDPD       Z1, Z19, K1, Z19
 	VMOVUPD      Z1, K1, (DX)(BX*8)
 
-done393:
+done517:
 	VEXTRACTF64X4 $0x01, Z19, Y22
 	VADDPD        Z22, Z19, Z19
 	VEXTRACTF64X2 $0x01, Y19, X22
@@ -5875,39 +9799,39 @@ avx2:
 	MOVQ         n+24(FP), CX
 	MOVQ         dst+0(FP), DX
 	VBROADCASTSD shift+16(FP), Y0
-	VMOVUPD      constants<>+1216(SB), Y1
-	VMOVUPD      constants<>+1280(SB), Y2
+	VMOVUPD      constants<>+1728(SB), Y1
+	VMOVUPD      constants<>+1792(SB), Y2
 	VXORPS       Y3, Y3, Y3
 	XORQ         BX, BX
 	LEAQ         -4(CX), SI
 	CMPQ         BX, SI
-	JG           tail397
+	JG           tail521
 
-one395:
+one519:
 	VMOVUPS      (AX)(BX*8), Y4
 	VSUBPD       Y0, Y4, Y4
 	VMINPD       Y4, Y2, Y4
 	VMAXPD       Y4, Y1, Y4
-	VMOVUPD      constants<>+960(SB), Y5
-	VFMADD213PD  constants<>+1024(SB), Y4, Y5
-	VSUBPD       constants<>+1024(SB), Y5, Y6
-	VFNMADD231PD constants<>+1088(SB), Y6, Y4
+	VMOVUPD      constants<>+1472(SB), Y5
+	VFMADD213PD  constants<>+1536(SB), Y4, Y5
+	VSUBPD       constants<>+1536(SB), Y5, Y6
+	VFNMADD231PD constants<>+1600(SB), Y6, Y4
 	VMOVUPD      Y4, Y7
-	VFNMADD231PD constants<>+1152(SB), Y6, Y7
+	VFNMADD231PD constants<>+1664(SB), Y6, Y7
 	VSUBPD       Y7, Y4, Y4
-	VFNMADD231PD constants<>+1152(SB), Y6, Y4
+	VFNMADD231PD constants<>+1664(SB), Y6, Y4
 	VMULPD       Y7, Y7, Y6
-	VMOVUPD      constants<>+896(SB), Y11
-	VFMADD213PD  constants<>+768(SB), Y6, Y11
-	VFMADD213PD  constants<>+640(SB), Y6, Y11
-	VFMADD213PD  constants<>+512(SB), Y6, Y11
-	VFMADD213PD  constants<>+384(SB), Y6, Y11
-	VFMADD213PD  constants<>+256(SB), Y6, Y11
-	VMOVUPD      constants<>+832(SB), Y9
-	VFMADD213PD  constants<>+704(SB), Y6, Y9
-	VFMADD213PD  constants<>+576(SB), Y6, Y9
-	VFMADD213PD  constants<>+448(SB), Y6, Y9
-	VFMADD213PD  constants<>+320(SB), Y6, Y9
+	VMOVUPD      constants<>+1408(SB), Y11
+	VFMADD213PD  constants<>+1280(SB), Y6, Y11
+	VFMADD213PD  constants<>+1152(SB), Y6, Y11
+	VFMADD213PD  constants<>+1024(SB), Y6, Y11
+	VFMADD213PD  constants<>+896(SB), Y6, Y11
+	VFMADD213PD  constants<>+192(SB), Y6, Y11
+	VMOVUPD      constants<>+1344(SB), Y9
+	VFMADD213PD  constants<>+1216(SB), Y6, Y9
+	VFMADD213PD  constants<>+1088(SB), Y6, Y9
+	VFMADD213PD  constants<>+960(SB), Y6, Y9
+	VFMADD213PD  constants<>+832(SB), Y6, Y9
 	VFMADD231PD  Y9, Y7, Y11
 	VADDPD       constants<>+0(SB), Y7, Y9
 	VSUBPD       constants<>+0(SB), Y9, Y10
@@ -5925,11 +9849,11 @@ one395:
 	VMOVUPS      Y9, (DX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one395
+	JLE          one519
 
-tail397:
+tail521:
 	SUBQ         BX, CX
-	JZ           done398
+	JZ           done522
 	LEAQ         mask<>+32(SB), SI
 	NEGQ         CX
 	VMOVDQU      (SI)(CX*8), Y4
@@ -5937,26 +9861,26 @@ tail397:
 	VSUBPD       Y0, Y5, Y5
 	VMINPD       Y5, Y2, Y5
 	VMAXPD       Y5, Y1, Y5
-	VMOVUPD      constants<>+960(SB), Y0
-	VFMADD213PD  constants<>+1024(SB), Y5, Y0
-	VSUBPD       constants<>+1024(SB), Y0, Y1
-	VFNMADD231PD constants<>+1088(SB), Y1, Y5
+	VMOVUPD      constants<>+1472(SB), Y0
+	VFMADD213PD  constants<>+1536(SB), Y5, Y0
+	VSUBPD       constants<>+1536(SB), Y0, Y1
+	VFNMADD231PD constants<>+1600(SB), Y1, Y5
 	VMOVUPD      Y5, Y2
-	VFNMADD231PD constants<>+1152(SB), Y1, Y2
+	VFNMADD231PD constants<>+1664(SB), Y1, Y2
 	VSUBPD       Y2, Y5, Y5
-	VFNMADD231PD constants<>+1152(SB), Y1, Y5
+	VFNMADD231PD constants<>+1664(SB), Y1, Y5
 	VMULPD       Y2, Y2, Y1
-	VMOVUPD      constants<>+896(SB), Y9
-	VFMADD213PD  constants<>+768(SB), Y1, Y9
-	VFMADD213PD  constants<>+640(SB), Y1, Y9
-	VFMADD213PD  constants<>+512(SB), Y1, Y9
-	VFMADD213PD  constants<>+384(SB), Y1, Y9
-	VFMADD213PD  constants<>+256(SB), Y1, Y9
-	VMOVUPD      constants<>+832(SB), Y6
-	VFMADD213PD  constants<>+704(SB), Y1, Y6
-	VFMADD213PD  constants<>+576(SB), Y1, Y6
-	VFMADD213PD  constants<>+448(SB), Y1, Y6
-	VFMADD213PD  constants<>+320(SB), Y1, Y6
+	VMOVUPD      constants<>+1408(SB), Y9
+	VFMADD213PD  constants<>+1280(SB), Y1, Y9
+	VFMADD213PD  constants<>+1152(SB), Y1, Y9
+	VFMADD213PD  constants<>+1024(SB), Y1, Y9
+	VFMADD213PD  constants<>+896(SB), Y1, Y9
+	VFMADD213PD  constants<>+192(SB), Y1, Y9
+	VMOVUPD      constants<>+1344(SB), Y6
+	VFMADD213PD  constants<>+1216(SB), Y1, Y6
+	VFMADD213PD  constants<>+1088(SB), Y1, Y6
+	VFMADD213PD  constants<>+960(SB), Y1, Y6
+	VFMADD213PD  constants<>+832(SB), Y1, Y6
 	VFMADD231PD  Y6, Y2, Y9
 	VADDPD       constants<>+0(SB), Y2, Y6
 	VSUBPD       constants<>+0(SB), Y6, Y7
@@ -5974,7 +9898,7 @@ tail397:
 	VADDPD       Y0, Y3, Y3
 	VMASKMOVPD   Y6, Y4, (DX)(BX*8)
 
-done398:
+done522:
 	VEXTRACTF128 $0x01, Y3, X8
 	VADDPD       Y8, Y3, Y3
 	VPERMILPD    $0x01, X3, X8
@@ -5995,25 +9919,25 @@ TEXT ·expShiftSum32(SB), NOSPLIT, $0-40
 	MOVQ         dst+0(FP), DX
 	VBROADCASTSS shift+16(FP), Z0
 	VCVTPS2PD    Y0, Z0
-	VBROADCASTSD constants<>+1344(SB), Z1
-	VBROADCASTSD constants<>+1408(SB), Z2
-	VBROADCASTSD constants<>+1472(SB), Z3
-	VBROADCASTSD constants<>+1536(SB), Z4
-	VBROADCASTSD constants<>+1600(SB), Z5
-	VBROADCASTSD constants<>+1664(SB), Z6
-	VBROADCASTSD constants<>+960(SB), Z7
-	VBROADCASTSD constants<>+1728(SB), Z8
-	VBROADCASTSD constants<>+1088(SB), Z9
+	VBROADCASTSD constants<>+1856(SB), Z1
+	VBROADCASTSD constants<>+1920(SB), Z2
+	VBROADCASTSD constants<>+1984(SB), Z3
+	VBROADCASTSD constants<>+2048(SB), Z4
+	VBROADCASTSD constants<>+2112(SB), Z5
+	VBROADCASTSD constants<>+2176(SB), Z6
+	VBROADCASTSD constants<>+1472(SB), Z7
+	VBROADCASTSD constants<>+2240(SB), Z8
+	VBROADCASTSD constants<>+1600(SB), Z9
 	VBROADCASTSD constants<>+0(SB), Z10
-	VMOVUPD      constants<>+1792(SB), Z11
-	VMOVUPD      constants<>+1856(SB), Z12
+	VMOVUPD      constants<>+2304(SB), Z11
+	VMOVUPD      constants<>+2368(SB), Z12
 	VPXORQ       Z13, Z13, Z13
 	XORQ         BX, BX
 	LEAQ         -8(CX), SI
 	CMPQ         BX, SI
-	JG           tail402
+	JG           tail526
 
-one400:
+one524:
 	VCVTPS2PD    (AX)(BX*4), Z14
 	VSUBPD       Z0, Z14, Z14
 	VMINPD       Z14, Z12, Z14
@@ -6039,11 +9963,11 @@ one400:
 	VMOVUPS      Y18, (DX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one400
+	JLE          one524
 
-tail402:
+tail526:
 	SUBQ         BX, CX
-	JZ           done403
+	JZ           done527
 	MOVQ         $-1, SI
 	SHLXQ        CX, SI, SI
 	NOTQ         SI
@@ -6072,7 +9996,7 @@ tail402:
 	VCVTPD2PS    Z5, Y5
 	VMOVUPS      Y5, K1, (DX)(BX*4)
 
-done403:
+done527:
 	VEXTRACTF64X4 $0x01, Z13, Y17
 	VADDPD        Z17, Z13, Z13
 	VEXTRACTF64X2 $0x01, Y13, X17
@@ -6089,30 +10013,30 @@ avx2:
 	MOVQ         dst+0(FP), DX
 	VBROADCASTSS shift+16(FP), Y0
 	VCVTPS2PD    X0, Y0
-	VMOVUPD      constants<>+1792(SB), Y1
-	VMOVUPD      constants<>+1856(SB), Y2
+	VMOVUPD      constants<>+2304(SB), Y1
+	VMOVUPD      constants<>+2368(SB), Y2
 	VXORPS       Y3, Y3, Y3
 	XORQ         BX, BX
 	LEAQ         -4(CX), SI
 	CMPQ         BX, SI
-	JG           tail407
+	JG           tail531
 
-one405:
+one529:
 	VCVTPS2PD    (AX)(BX*4), Y4
 	VSUBPD       Y0, Y4, Y4
 	VMINPD       Y4, Y2, Y4
 	VMAXPD       Y4, Y1, Y4
-	VMOVUPD      constants<>+960(SB), Y5
-	VFMADD213PD  constants<>+1728(SB), Y4, Y5
-	VSUBPD       constants<>+1728(SB), Y5, Y6
-	VFNMADD231PD constants<>+1088(SB), Y6, Y4
+	VMOVUPD      constants<>+1472(SB), Y5
+	VFMADD213PD  constants<>+2240(SB), Y4, Y5
+	VSUBPD       constants<>+2240(SB), Y5, Y6
+	VFNMADD231PD constants<>+1600(SB), Y6, Y4
 	VMULPD       Y4, Y4, Y6
-	VMOVUPD      constants<>+1600(SB), Y8
-	VFMADD213PD  constants<>+1472(SB), Y6, Y8
-	VFMADD213PD  constants<>+1344(SB), Y6, Y8
-	VMOVUPD      constants<>+1664(SB), Y9
-	VFMADD213PD  constants<>+1536(SB), Y6, Y9
-	VFMADD213PD  constants<>+1408(SB), Y6, Y9
+	VMOVUPD      constants<>+2112(SB), Y8
+	VFMADD213PD  constants<>+1984(SB), Y6, Y8
+	VFMADD213PD  constants<>+1856(SB), Y6, Y8
+	VMOVUPD      constants<>+2176(SB), Y9
+	VFMADD213PD  constants<>+2048(SB), Y6, Y9
+	VFMADD213PD  constants<>+1920(SB), Y6, Y9
 	VFMADD231PD  Y9, Y4, Y8
 	VFMADD213PD  Y4, Y6, Y8
 	VADDPD       constants<>+0(SB), Y8, Y8
@@ -6123,11 +10047,11 @@ one405:
 	VMOVUPS      X8, (DX)(BX*4)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one405
+	JLE          one529
 
-tail407:
+tail531:
 	SUBQ         BX, CX
-	JZ           done408
+	JZ           done532
 	LEAQ         mask<>+32(SB), SI
 	NEGQ         CX
 	VMOVDQU      (SI)(CX*4), X5
@@ -6136,17 +10060,17 @@ tail407:
 	VSUBPD       Y0, Y4, Y4
 	VMINPD       Y4, Y2, Y4
 	VMAXPD       Y4, Y1, Y4
-	VMOVUPD      constants<>+960(SB), Y0
-	VFMADD213PD  constants<>+1728(SB), Y4, Y0
-	VSUBPD       constants<>+1728(SB), Y0, Y1
-	VFNMADD231PD constants<>+1088(SB), Y1, Y4
+	VMOVUPD      constants<>+1472(SB), Y0
+	VFMADD213PD  constants<>+2240(SB), Y4, Y0
+	VSUBPD       constants<>+2240(SB), Y0, Y1
+	VFNMADD231PD constants<>+1600(SB), Y1, Y4
 	VMULPD       Y4, Y4, Y1
-	VMOVUPD      constants<>+1600(SB), Y2
-	VFMADD213PD  constants<>+1472(SB), Y1, Y2
-	VFMADD213PD  constants<>+1344(SB), Y1, Y2
-	VMOVUPD      constants<>+1664(SB), Y6
-	VFMADD213PD  constants<>+1536(SB), Y1, Y6
-	VFMADD213PD  constants<>+1408(SB), Y1, Y6
+	VMOVUPD      constants<>+2112(SB), Y2
+	VFMADD213PD  constants<>+1984(SB), Y1, Y2
+	VFMADD213PD  constants<>+1856(SB), Y1, Y2
+	VMOVUPD      constants<>+2176(SB), Y6
+	VFMADD213PD  constants<>+2048(SB), Y1, Y6
+	VFMADD213PD  constants<>+1920(SB), Y1, Y6
 	VFMADD231PD  Y6, Y4, Y2
 	VFMADD213PD  Y4, Y1, Y2
 	VADDPD       constants<>+0(SB), Y2, Y2
@@ -6158,7 +10082,7 @@ tail407:
 	VCVTPD2PSY   Y2, X2
 	VMASKMOVPS   X2, X5, (DX)(BX*4)
 
-done408:
+done532:
 	VEXTRACTF128 $0x01, Y3, X7
 	VADDPD       Y7, Y3, Y3
 	VPERMILPD    $0x01, X3, X7
@@ -6177,31 +10101,31 @@ TEXT ·sumExp64(SB), NOSPLIT, $0-32
 	MOVQ         x+0(FP), AX
 	MOVQ         n+16(FP), CX
 	VBROADCASTSD shift+8(FP), Z0
-	VBROADCASTSD constants<>+256(SB), Z1
-	VBROADCASTSD constants<>+320(SB), Z2
-	VBROADCASTSD constants<>+384(SB), Z3
-	VBROADCASTSD constants<>+448(SB), Z4
-	VBROADCASTSD constants<>+512(SB), Z5
-	VBROADCASTSD constants<>+576(SB), Z6
-	VBROADCASTSD constants<>+640(SB), Z7
-	VBROADCASTSD constants<>+704(SB), Z8
-	VBROADCASTSD constants<>+768(SB), Z9
-	VBROADCASTSD constants<>+832(SB), Z10
-	VBROADCASTSD constants<>+896(SB), Z11
-	VBROADCASTSD constants<>+960(SB), Z12
-	VBROADCASTSD constants<>+1024(SB), Z13
-	VBROADCASTSD constants<>+1088(SB), Z14
-	VBROADCASTSD constants<>+1152(SB), Z15
+	VBROADCASTSD constants<>+192(SB), Z1
+	VBROADCASTSD constants<>+832(SB), Z2
+	VBROADCASTSD constants<>+896(SB), Z3
+	VBROADCASTSD constants<>+960(SB), Z4
+	VBROADCASTSD constants<>+1024(SB), Z5
+	VBROADCASTSD constants<>+1088(SB), Z6
+	VBROADCASTSD constants<>+1152(SB), Z7
+	VBROADCASTSD constants<>+1216(SB), Z8
+	VBROADCASTSD constants<>+1280(SB), Z9
+	VBROADCASTSD constants<>+1344(SB), Z10
+	VBROADCASTSD constants<>+1408(SB), Z11
+	VBROADCASTSD constants<>+1472(SB), Z12
+	VBROADCASTSD constants<>+1536(SB), Z13
+	VBROADCASTSD constants<>+1600(SB), Z14
+	VBROADCASTSD constants<>+1664(SB), Z15
 	VBROADCASTSD constants<>+0(SB), Z16
-	VMOVUPD      constants<>+1216(SB), Z17
-	VMOVUPD      constants<>+1280(SB), Z18
+	VMOVUPD      constants<>+1728(SB), Z17
+	VMOVUPD      constants<>+1792(SB), Z18
 	VPXORQ       Z19, Z19, Z19
 	XORQ         DX, DX
 	LEAQ         -8(CX), BX
 	CMPQ         DX, BX
-	JG           tail412
+	JG           tail536
 
-one410:
+one534:
 	VMOVUPS      (AX)(DX*8), Z20
 	VSUBPD       Z0, Z20, Z20
 	VMINPD       Z20, Z18, Z20
@@ -6237,11 +10161,11 @@ one410:
 	VADDPD       Z25, Z19, Z19
 	ADDQ         $0x08, DX
 	CMPQ         DX, BX
-	JLE          one410
+	JLE          one534
 
-tail412:
+tail536:
 	SUBQ         DX, CX
-	JZ           done413
+	JZ           done537
 	MOVQ         $-1, BX
 	SHLXQ        CX, BX, BX
 	NOTQ         BX
@@ -6280,7 +10204,7 @@ tail412:
 	VSCALEFPD    Z0, Z1, Z1
 	VADDPD       Z1, Z19, K1, Z19
 
-done413:
+done537:
 	VEXTRACTF64X4 $0x01, Z19, Y22
 	VADDPD        Z22, Z19, Z19
 	VEXTRACTF64X2 $0x01, Y19, X22
@@ -6295,39 +10219,39 @@ avx2:
 	MOVQ         x+0(FP), AX
 	MOVQ         n+16(FP), CX
 	VBROADCASTSD shift+8(FP), Y0
-	VMOVUPD      constants<>+1216(SB), Y1
-	VMOVUPD      constants<>+1280(SB), Y2
+	VMOVUPD      constants<>+1728(SB), Y1
+	VMOVUPD      constants<>+1792(SB), Y2
 	VXORPS       Y3, Y3, Y3
 	XORQ         DX, DX
 	LEAQ         -4(CX), BX
 	CMPQ         DX, BX
-	JG           tail417
+	JG           tail541
 
-one415:
+one539:
 	VMOVUPS      (AX)(DX*8), Y4
 	VSUBPD       Y0, Y4, Y4
 	VMINPD       Y4, Y2, Y4
 	VMAXPD       Y4, Y1, Y4
-	VMOVUPD      constants<>+960(SB), Y5
-	VFMADD213PD  constants<>+1024(SB), Y4, Y5
-	VSUBPD       constants<>+1024(SB), Y5, Y6
-	VFNMADD231PD constants<>+1088(SB), Y6, Y4
+	VMOVUPD      constants<>+1472(SB), Y5
+	VFMADD213PD  constants<>+1536(SB), Y4, Y5
+	VSUBPD       constants<>+1536(SB), Y5, Y6
+	VFNMADD231PD constants<>+1600(SB), Y6, Y4
 	VMOVUPD      Y4, Y7
-	VFNMADD231PD constants<>+1152(SB), Y6, Y7
+	VFNMADD231PD constants<>+1664(SB), Y6, Y7
 	VSUBPD       Y7, Y4, Y4
-	VFNMADD231PD constants<>+1152(SB), Y6, Y4
+	VFNMADD231PD constants<>+1664(SB), Y6, Y4
 	VMULPD       Y7, Y7, Y6
-	VMOVUPD      constants<>+896(SB), Y11
-	VFMADD213PD  constants<>+768(SB), Y6, Y11
-	VFMADD213PD  constants<>+640(SB), Y6, Y11
-	VFMADD213PD  constants<>+512(SB), Y6, Y11
-	VFMADD213PD  constants<>+384(SB), Y6, Y11
-	VFMADD213PD  constants<>+256(SB), Y6, Y11
-	VMOVUPD      constants<>+832(SB), Y9
-	VFMADD213PD  constants<>+704(SB), Y6, Y9
-	VFMADD213PD  constants<>+576(SB), Y6, Y9
-	VFMADD213PD  constants<>+448(SB), Y6, Y9
-	VFMADD213PD  constants<>+320(SB), Y6, Y9
+	VMOVUPD      constants<>+1408(SB), Y11
+	VFMADD213PD  constants<>+1280(SB), Y6, Y11
+	VFMADD213PD  constants<>+1152(SB), Y6, Y11
+	VFMADD213PD  constants<>+1024(SB), Y6, Y11
+	VFMADD213PD  constants<>+896(SB), Y6, Y11
+	VFMADD213PD  constants<>+192(SB), Y6, Y11
+	VMOVUPD      constants<>+1344(SB), Y9
+	VFMADD213PD  constants<>+1216(SB), Y6, Y9
+	VFMADD213PD  constants<>+1088(SB), Y6, Y9
+	VFMADD213PD  constants<>+960(SB), Y6, Y9
+	VFMADD213PD  constants<>+832(SB), Y6, Y9
 	VFMADD231PD  Y9, Y7, Y11
 	VADDPD       constants<>+0(SB), Y7, Y9
 	VSUBPD       constants<>+0(SB), Y9, Y10
@@ -6344,11 +10268,11 @@ one415:
 	VADDPD       Y9, Y3, Y3
 	ADDQ         $0x04, DX
 	CMPQ         DX, BX
-	JLE          one415
+	JLE          one539
 
-tail417:
+tail541:
 	SUBQ         DX, CX
-	JZ           done418
+	JZ           done542
 	LEAQ         mask<>+32(SB), BX
 	NEGQ         CX
 	VMOVDQU      (BX)(CX*8), Y4
@@ -6356,26 +10280,26 @@ tail417:
 	VSUBPD       Y0, Y5, Y5
 	VMINPD       Y5, Y2, Y5
 	VMAXPD       Y5, Y1, Y5
-	VMOVUPD      constants<>+960(SB), Y0
-	VFMADD213PD  constants<>+1024(SB), Y5, Y0
-	VSUBPD       constants<>+1024(SB), Y0, Y1
-	VFNMADD231PD constants<>+1088(SB), Y1, Y5
+	VMOVUPD      constants<>+1472(SB), Y0
+	VFMADD213PD  constants<>+1536(SB), Y5, Y0
+	VSUBPD       constants<>+1536(SB), Y0, Y1
+	VFNMADD231PD constants<>+1600(SB), Y1, Y5
 	VMOVUPD      Y5, Y2
-	VFNMADD231PD constants<>+1152(SB), Y1, Y2
+	VFNMADD231PD constants<>+1664(SB), Y1, Y2
 	VSUBPD       Y2, Y5, Y5
-	VFNMADD231PD constants<>+1152(SB), Y1, Y5
+	VFNMADD231PD constants<>+1664(SB), Y1, Y5
 	VMULPD       Y2, Y2, Y1
-	VMOVUPD      constants<>+896(SB), Y9
-	VFMADD213PD  constants<>+768(SB), Y1, Y9
-	VFMADD213PD  constants<>+640(SB), Y1, Y9
-	VFMADD213PD  constants<>+512(SB), Y1, Y9
-	VFMADD213PD  constants<>+384(SB), Y1, Y9
-	VFMADD213PD  constants<>+256(SB), Y1, Y9
-	VMOVUPD      constants<>+832(SB), Y6
-	VFMADD213PD  constants<>+704(SB), Y1, Y6
-	VFMADD213PD  constants<>+576(SB), Y1, Y6
-	VFMADD213PD  constants<>+448(SB), Y1, Y6
-	VFMADD213PD  constants<>+320(SB), Y1, Y6
+	VMOVUPD      constants<>+1408(SB), Y9
+	VFMADD213PD  constants<>+1280(SB), Y1, Y9
+	VFMADD213PD  constants<>+1152(SB), Y1, Y9
+	VFMADD213PD  constants<>+1024(SB), Y1, Y9
+	VFMADD213PD  constants<>+896(SB), Y1, Y9
+	VFMADD213PD  constants<>+192(SB), Y1, Y9
+	VMOVUPD      constants<>+1344(SB), Y6
+	VFMADD213PD  constants<>+1216(SB), Y1, Y6
+	VFMADD213PD  constants<>+1088(SB), Y1, Y6
+	VFMADD213PD  constants<>+960(SB), Y1, Y6
+	VFMADD213PD  constants<>+832(SB), Y1, Y6
 	VFMADD231PD  Y6, Y2, Y9
 	VADDPD       constants<>+0(SB), Y2, Y6
 	VSUBPD       constants<>+0(SB), Y6, Y7
@@ -6392,7 +10316,7 @@ tail417:
 	VANDPD       Y4, Y6, Y0
 	VADDPD       Y0, Y3, Y3
 
-done418:
+done542:
 	VEXTRACTF128 $0x01, Y3, X8
 	VADDPD       Y8, Y3, Y3
 	VPERMILPD    $0x01, X3, X8
@@ -6412,25 +10336,25 @@ TEXT ·sumExp32(SB), NOSPLIT, $0-32
 	MOVQ         n+16(FP), CX
 	VBROADCASTSS shift+8(FP), Z0
 	VCVTPS2PD    Y0, Z0
-	VBROADCASTSD constants<>+1344(SB), Z1
-	VBROADCASTSD constants<>+1408(SB), Z2
-	VBROADCASTSD constants<>+1472(SB), Z3
-	VBROADCASTSD constants<>+1536(SB), Z4
-	VBROADCASTSD constants<>+1600(SB), Z5
-	VBROADCASTSD constants<>+1664(SB), Z6
-	VBROADCASTSD constants<>+960(SB), Z7
-	VBROADCASTSD constants<>+1728(SB), Z8
-	VBROADCASTSD constants<>+1088(SB), Z9
+	VBROADCASTSD constants<>+1856(SB), Z1
+	VBROADCASTSD constants<>+1920(SB), Z2
+	VBROADCASTSD constants<>+1984(SB), Z3
+	VBROADCASTSD constants<>+2048(SB), Z4
+	VBROADCASTSD constants<>+2112(SB), Z5
+	VBROADCASTSD constants<>+2176(SB), Z6
+	VBROADCASTSD constants<>+1472(SB), Z7
+	VBROADCASTSD constants<>+2240(SB), Z8
+	VBROADCASTSD constants<>+1600(SB), Z9
 	VBROADCASTSD constants<>+0(SB), Z10
-	VMOVUPD      constants<>+1792(SB), Z11
-	VMOVUPD      constants<>+1856(SB), Z12
+	VMOVUPD      constants<>+2304(SB), Z11
+	VMOVUPD      constants<>+2368(SB), Z12
 	VPXORQ       Z13, Z13, Z13
 	XORQ         DX, DX
 	LEAQ         -8(CX), BX
 	CMPQ         DX, BX
-	JG           tail422
+	JG           tail546
 
-one420:
+one544:
 	VCVTPS2PD    (AX)(DX*4), Z14
 	VSUBPD       Z0, Z14, Z14
 	VMINPD       Z14, Z12, Z14
@@ -6454,11 +10378,11 @@ one420:
 	VADDPD       Z18, Z13, Z13
 	ADDQ         $0x08, DX
 	CMPQ         DX, BX
-	JLE          one420
+	JLE          one544
 
-tail422:
+tail546:
 	SUBQ         DX, CX
-	JZ           done423
+	JZ           done547
 	MOVQ         $-1, BX
 	SHLXQ        CX, BX, BX
 	NOTQ         BX
@@ -6485,7 +10409,7 @@ tail422:
 	VMULPD       Z0, Z5, Z5
 	VADDPD       Z5, Z13, K1, Z13
 
-done423:
+done547:
 	VEXTRACTF64X4 $0x01, Z13, Y17
 	VADDPD        Z17, Z13, Z13
 	VEXTRACTF64X2 $0x01, Y13, X17
@@ -6501,30 +10425,30 @@ avx2:
 	MOVQ         n+16(FP), CX
 	VBROADCASTSS shift+8(FP), Y0
 	VCVTPS2PD    X0, Y0
-	VMOVUPD      constants<>+1792(SB), Y1
-	VMOVUPD      constants<>+1856(SB), Y2
+	VMOVUPD      constants<>+2304(SB), Y1
+	VMOVUPD      constants<>+2368(SB), Y2
 	VXORPS       Y3, Y3, Y3
 	XORQ         DX, DX
 	LEAQ         -4(CX), BX
 	CMPQ         DX, BX
-	JG           tail427
+	JG           tail551
 
-one425:
+one549:
 	VCVTPS2PD    (AX)(DX*4), Y4
 	VSUBPD       Y0, Y4, Y4
 	VMINPD       Y4, Y2, Y4
 	VMAXPD       Y4, Y1, Y4
-	VMOVUPD      constants<>+960(SB), Y5
-	VFMADD213PD  constants<>+1728(SB), Y4, Y5
-	VSUBPD       constants<>+1728(SB), Y5, Y6
-	VFNMADD231PD constants<>+1088(SB), Y6, Y4
+	VMOVUPD      constants<>+1472(SB), Y5
+	VFMADD213PD  constants<>+2240(SB), Y4, Y5
+	VSUBPD       constants<>+2240(SB), Y5, Y6
+	VFNMADD231PD constants<>+1600(SB), Y6, Y4
 	VMULPD       Y4, Y4, Y6
-	VMOVUPD      constants<>+1600(SB), Y8
-	VFMADD213PD  constants<>+1472(SB), Y6, Y8
-	VFMADD213PD  constants<>+1344(SB), Y6, Y8
-	VMOVUPD      constants<>+1664(SB), Y9
-	VFMADD213PD  constants<>+1536(SB), Y6, Y9
-	VFMADD213PD  constants<>+1408(SB), Y6, Y9
+	VMOVUPD      constants<>+2112(SB), Y8
+	VFMADD213PD  constants<>+1984(SB), Y6, Y8
+	VFMADD213PD  constants<>+1856(SB), Y6, Y8
+	VMOVUPD      constants<>+2176(SB), Y9
+	VFMADD213PD  constants<>+2048(SB), Y6, Y9
+	VFMADD213PD  constants<>+1920(SB), Y6, Y9
 	VFMADD231PD  Y9, Y4, Y8
 	VFMADD213PD  Y4, Y6, Y8
 	VADDPD       constants<>+0(SB), Y8, Y8
@@ -6533,11 +10457,11 @@ one425:
 	VADDPD       Y8, Y3, Y3
 	ADDQ         $0x04, DX
 	CMPQ         DX, BX
-	JLE          one425
+	JLE          one549
 
-tail427:
+tail551:
 	SUBQ         DX, CX
-	JZ           done428
+	JZ           done552
 	LEAQ         mask<>+32(SB), BX
 	NEGQ         CX
 	VMOVDQU      (BX)(CX*4), X5
@@ -6546,17 +10470,17 @@ tail427:
 	VSUBPD       Y0, Y4, Y4
 	VMINPD       Y4, Y2, Y4
 	VMAXPD       Y4, Y1, Y4
-	VMOVUPD      constants<>+960(SB), Y0
-	VFMADD213PD  constants<>+1728(SB), Y4, Y0
-	VSUBPD       constants<>+1728(SB), Y0, Y1
-	VFNMADD231PD constants<>+1088(SB), Y1, Y4
+	VMOVUPD      constants<>+1472(SB), Y0
+	VFMADD213PD  constants<>+2240(SB), Y4, Y0
+	VSUBPD       constants<>+2240(SB), Y0, Y1
+	VFNMADD231PD constants<>+1600(SB), Y1, Y4
 	VMULPD       Y4, Y4, Y1
-	VMOVUPD      constants<>+1600(SB), Y2
-	VFMADD213PD  constants<>+1472(SB), Y1, Y2
-	VFMADD213PD  constants<>+1344(SB), Y1, Y2
-	VMOVUPD      constants<>+1664(SB), Y6
-	VFMADD213PD  constants<>+1536(SB), Y1, Y6
-	VFMADD213PD  constants<>+1408(SB), Y1, Y6
+	VMOVUPD      constants<>+2112(SB), Y2
+	VFMADD213PD  constants<>+1984(SB), Y1, Y2
+	VFMADD213PD  constants<>+1856(SB), Y1, Y2
+	VMOVUPD      constants<>+2176(SB), Y6
+	VFMADD213PD  constants<>+2048(SB), Y1, Y6
+	VFMADD213PD  constants<>+1920(SB), Y1, Y6
 	VFMADD231PD  Y6, Y4, Y2
 	VFMADD213PD  Y4, Y1, Y2
 	VADDPD       constants<>+0(SB), Y2, Y2
@@ -6566,7 +10490,7 @@ tail427:
 	VANDPD       Y0, Y2, Y0
 	VADDPD       Y0, Y3, Y3
 
-done428:
+done552:
 	VEXTRACTF128 $0x01, Y3, X7
 	VADDPD       Y7, Y3, Y3
 	VPERMILPD    $0x01, X3, X7
@@ -6586,30 +10510,30 @@ TEXT ·expSubAdd64(SB), NOSPLIT, $0-32
 	MOVQ         y+8(FP), CX
 	MOVQ         sum+16(FP), DX
 	MOVQ         n+24(FP), BX
-	VBROADCASTSD constants<>+256(SB), Z0
-	VBROADCASTSD constants<>+320(SB), Z1
-	VBROADCASTSD constants<>+384(SB), Z2
-	VBROADCASTSD constants<>+448(SB), Z3
-	VBROADCASTSD constants<>+512(SB), Z4
-	VBROADCASTSD constants<>+576(SB), Z5
-	VBROADCASTSD constants<>+640(SB), Z6
-	VBROADCASTSD constants<>+704(SB), Z7
-	VBROADCASTSD constants<>+768(SB), Z8
-	VBROADCASTSD constants<>+832(SB), Z9
-	VBROADCASTSD constants<>+896(SB), Z10
-	VBROADCASTSD constants<>+960(SB), Z11
-	VBROADCASTSD constants<>+1024(SB), Z12
-	VBROADCASTSD constants<>+1088(SB), Z13
-	VBROADCASTSD constants<>+1152(SB), Z14
+	VBROADCASTSD constants<>+192(SB), Z0
+	VBROADCASTSD constants<>+832(SB), Z1
+	VBROADCASTSD constants<>+896(SB), Z2
+	VBROADCASTSD constants<>+960(SB), Z3
+	VBROADCASTSD constants<>+1024(SB), Z4
+	VBROADCASTSD constants<>+1088(SB), Z5
+	VBROADCASTSD constants<>+1152(SB), Z6
+	VBROADCASTSD constants<>+1216(SB), Z7
+	VBROADCASTSD constants<>+1280(SB), Z8
+	VBROADCASTSD constants<>+1344(SB), Z9
+	VBROADCASTSD constants<>+1408(SB), Z10
+	VBROADCASTSD constants<>+1472(SB), Z11
+	VBROADCASTSD constants<>+1536(SB), Z12
+	VBROADCASTSD constants<>+1600(SB), Z13
+	VBROADCASTSD constants<>+1664(SB), Z14
 	VBROADCASTSD constants<>+0(SB), Z15
-	VMOVUPD      constants<>+1216(SB), Z16
-	VMOVUPD      constants<>+1280(SB), Z17
+	VMOVUPD      constants<>+1728(SB), Z16
+	VMOVUPD      constants<>+1792(SB), Z17
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail432
+	JG           tail556
 
-one430:
+one554:
 	VMOVUPS      (AX)(SI*8), Z18
 	VMOVUPS      (CX)(SI*8), Z19
 	VSUBPD       Z19, Z18, Z18
@@ -6649,11 +10573,11 @@ one430:
 	VMOVUPS      Z18, (DX)(SI*8)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one430
+	JLE          one554
 
-tail432:
+tail556:
 	SUBQ         SI, BX
-	JZ           done433
+	JZ           done557
 	MOVQ         $-1, DI
 	SHLXQ        BX, DI, DI
 	NOTQ         DI
@@ -6696,7 +10620,7 @@ tail432:
 	VMOVUPD      Z0, K1, (AX)(SI*8)
 	VMOVUPD      Z1, K1, (DX)(SI*8)
 
-done433:
+done557:
 	VZEROUPPER
 	RET
 
@@ -6705,39 +10629,39 @@ avx2:
 	MOVQ    y+8(FP), CX
 	MOVQ    sum+16(FP), DX
 	MOVQ    n+24(FP), BX
-	VMOVUPD constants<>+1216(SB), Y0
-	VMOVUPD constants<>+1280(SB), Y1
+	VMOVUPD constants<>+1728(SB), Y0
+	VMOVUPD constants<>+1792(SB), Y1
 	XORQ    SI, SI
 	LEAQ    -4(BX), DI
 	CMPQ    SI, DI
-	JG      tail437
+	JG      tail561
 
-one435:
+one559:
 	VMOVUPS      (AX)(SI*8), Y2
 	VMOVUPS      (CX)(SI*8), Y3
 	VSUBPD       Y3, Y2, Y2
 	VMINPD       Y2, Y1, Y2
 	VMAXPD       Y2, Y0, Y2
-	VMOVUPD      constants<>+960(SB), Y3
-	VFMADD213PD  constants<>+1024(SB), Y2, Y3
-	VSUBPD       constants<>+1024(SB), Y3, Y4
-	VFNMADD231PD constants<>+1088(SB), Y4, Y2
+	VMOVUPD      constants<>+1472(SB), Y3
+	VFMADD213PD  constants<>+1536(SB), Y2, Y3
+	VSUBPD       constants<>+1536(SB), Y3, Y4
+	VFNMADD231PD constants<>+1600(SB), Y4, Y2
 	VMOVUPD      Y2, Y5
-	VFNMADD231PD constants<>+1152(SB), Y4, Y5
+	VFNMADD231PD constants<>+1664(SB), Y4, Y5
 	VSUBPD       Y5, Y2, Y2
-	VFNMADD231PD constants<>+1152(SB), Y4, Y2
+	VFNMADD231PD constants<>+1664(SB), Y4, Y2
 	VMULPD       Y5, Y5, Y4
-	VMOVUPD      constants<>+896(SB), Y8
-	VFMADD213PD  constants<>+768(SB), Y4, Y8
-	VFMADD213PD  constants<>+640(SB), Y4, Y8
-	VFMADD213PD  constants<>+512(SB), Y4, Y8
-	VFMADD213PD  constants<>+384(SB), Y4, Y8
-	VFMADD213PD  constants<>+256(SB), Y4, Y8
-	VMOVUPD      constants<>+832(SB), Y6
-	VFMADD213PD  constants<>+704(SB), Y4, Y6
-	VFMADD213PD  constants<>+576(SB), Y4, Y6
-	VFMADD213PD  constants<>+448(SB), Y4, Y6
-	VFMADD213PD  constants<>+320(SB), Y4, Y6
+	VMOVUPD      constants<>+1408(SB), Y8
+	VFMADD213PD  constants<>+1280(SB), Y4, Y8
+	VFMADD213PD  constants<>+1152(SB), Y4, Y8
+	VFMADD213PD  constants<>+1024(SB), Y4, Y8
+	VFMADD213PD  constants<>+896(SB), Y4, Y8
+	VFMADD213PD  constants<>+192(SB), Y4, Y8
+	VMOVUPD      constants<>+1344(SB), Y6
+	VFMADD213PD  constants<>+1216(SB), Y4, Y6
+	VFMADD213PD  constants<>+1088(SB), Y4, Y6
+	VFMADD213PD  constants<>+960(SB), Y4, Y6
+	VFMADD213PD  constants<>+832(SB), Y4, Y6
 	VFMADD231PD  Y6, Y5, Y8
 	VADDPD       constants<>+0(SB), Y5, Y6
 	VSUBPD       constants<>+0(SB), Y6, Y7
@@ -6757,11 +10681,11 @@ one435:
 	VMOVUPS      Y2, (DX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one435
+	JLE          one559
 
-tail437:
+tail561:
 	SUBQ         SI, BX
-	JZ           done438
+	JZ           done562
 	LEAQ         mask<>+32(SB), DI
 	NEGQ         BX
 	VMOVDQU      (DI)(BX*8), Y2
@@ -6770,26 +10694,26 @@ tail437:
 	VSUBPD       Y4, Y3, Y3
 	VMINPD       Y3, Y1, Y3
 	VMAXPD       Y3, Y0, Y3
-	VMOVUPD      constants<>+960(SB), Y0
-	VFMADD213PD  constants<>+1024(SB), Y3, Y0
-	VSUBPD       constants<>+1024(SB), Y0, Y1
-	VFNMADD231PD constants<>+1088(SB), Y1, Y3
+	VMOVUPD      constants<>+1472(SB), Y0
+	VFMADD213PD  constants<>+1536(SB), Y3, Y0
+	VSUBPD       constants<>+1536(SB), Y0, Y1
+	VFNMADD231PD constants<>+1600(SB), Y1, Y3
 	VMOVUPD      Y3, Y4
-	VFNMADD231PD constants<>+1152(SB), Y1, Y4
+	VFNMADD231PD constants<>+1664(SB), Y1, Y4
 	VSUBPD       Y4, Y3, Y3
-	VFNMADD231PD constants<>+1152(SB), Y1, Y3
+	VFNMADD231PD constants<>+1664(SB), Y1, Y3
 	VMULPD       Y4, Y4, Y1
-	VMOVUPD      constants<>+896(SB), Y7
-	VFMADD213PD  constants<>+768(SB), Y1, Y7
-	VFMADD213PD  constants<>+640(SB), Y1, Y7
-	VFMADD213PD  constants<>+512(SB), Y1, Y7
-	VFMADD213PD  constants<>+384(SB), Y1, Y7
-	VFMADD213PD  constants<>+256(SB), Y1, Y7
-	VMOVUPD      constants<>+832(SB), Y5
-	VFMADD213PD  constants<>+704(SB), Y1, Y5
-	VFMADD213PD  constants<>+576(SB), Y1, Y5
-	VFMADD213PD  constants<>+448(SB), Y1, Y5
-	VFMADD213PD  constants<>+320(SB), Y1, Y5
+	VMOVUPD      constants<>+1408(SB), Y7
+	VFMADD213PD  constants<>+1280(SB), Y1, Y7
+	VFMADD213PD  constants<>+1152(SB), Y1, Y7
+	VFMADD213PD  constants<>+1024(SB), Y1, Y7
+	VFMADD213PD  constants<>+896(SB), Y1, Y7
+	VFMADD213PD  constants<>+192(SB), Y1, Y7
+	VMOVUPD      constants<>+1344(SB), Y5
+	VFMADD213PD  constants<>+1216(SB), Y1, Y5
+	VFMADD213PD  constants<>+1088(SB), Y1, Y5
+	VFMADD213PD  constants<>+960(SB), Y1, Y5
+	VFMADD213PD  constants<>+832(SB), Y1, Y5
 	VFMADD231PD  Y5, Y4, Y7
 	VADDPD       constants<>+0(SB), Y4, Y5
 	VSUBPD       constants<>+0(SB), Y5, Y6
@@ -6808,7 +10732,7 @@ tail437:
 	VMASKMOVPD   Y5, Y2, (AX)(SI*8)
 	VMASKMOVPD   Y0, Y2, (DX)(SI*8)
 
-done438:
+done562:
 	VZEROUPPER
 	RET
 
@@ -6823,24 +10747,24 @@ TEXT ·expSubAdd32(SB), NOSPLIT, $0-32
 	MOVQ         y+8(FP), CX
 	MOVQ         sum+16(FP), DX
 	MOVQ         n+24(FP), BX
-	VBROADCASTSD constants<>+1344(SB), Z0
-	VBROADCASTSD constants<>+1408(SB), Z1
-	VBROADCASTSD constants<>+1472(SB), Z2
-	VBROADCASTSD constants<>+1536(SB), Z3
-	VBROADCASTSD constants<>+1600(SB), Z4
-	VBROADCASTSD constants<>+1664(SB), Z5
-	VBROADCASTSD constants<>+960(SB), Z6
-	VBROADCASTSD constants<>+1728(SB), Z7
-	VBROADCASTSD constants<>+1088(SB), Z8
+	VBROADCASTSD constants<>+1856(SB), Z0
+	VBROADCASTSD constants<>+1920(SB), Z1
+	VBROADCASTSD constants<>+1984(SB), Z2
+	VBROADCASTSD constants<>+2048(SB), Z3
+	VBROADCASTSD constants<>+2112(SB), Z4
+	VBROADCASTSD constants<>+2176(SB), Z5
+	VBROADCASTSD constants<>+1472(SB), Z6
+	VBROADCASTSD constants<>+2240(SB), Z7
+	VBROADCASTSD constants<>+1600(SB), Z8
 	VBROADCASTSD constants<>+0(SB), Z9
-	VMOVUPD      constants<>+1792(SB), Z10
-	VMOVUPD      constants<>+1856(SB), Z11
+	VMOVUPD      constants<>+2304(SB), Z10
+	VMOVUPD      constants<>+2368(SB), Z11
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail442
+	JG           tail566
 
-one440:
+one564:
 	VCVTPS2PD    (AX)(SI*4), Z12
 	VCVTPS2PD    (CX)(SI*4), Z13
 	VSUBPD       Z13, Z12, Z12
@@ -6870,11 +10794,11 @@ one440:
 	VMOVUPS      Y12, (DX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one440
+	JLE          one564
 
-tail442:
+tail566:
 	SUBQ         SI, BX
-	JZ           done443
+	JZ           done567
 	MOVQ         $-1, DI
 	SHLXQ        BX, DI, DI
 	NOTQ         DI
@@ -6907,7 +10831,7 @@ tail442:
 	VCVTPD2PS    Z0, Y0
 	VMOVUPS      Y0, K1, (DX)(SI*4)
 
-done443:
+done567:
 	VZEROUPPER
 	RET
 
@@ -6916,30 +10840,30 @@ avx2:
 	MOVQ    y+8(FP), CX
 	MOVQ    sum+16(FP), DX
 	MOVQ    n+24(FP), BX
-	VMOVUPD constants<>+1792(SB), Y0
-	VMOVUPD constants<>+1856(SB), Y1
+	VMOVUPD constants<>+2304(SB), Y0
+	VMOVUPD constants<>+2368(SB), Y1
 	XORQ    SI, SI
 	LEAQ    -4(BX), DI
 	CMPQ    SI, DI
-	JG      tail447
+	JG      tail571
 
-one445:
+one569:
 	VCVTPS2PD    (AX)(SI*4), Y2
 	VCVTPS2PD    (CX)(SI*4), Y3
 	VSUBPD       Y3, Y2, Y2
 	VMINPD       Y2, Y1, Y2
 	VMAXPD       Y2, Y0, Y2
-	VMOVUPD      constants<>+960(SB), Y3
-	VFMADD213PD  constants<>+1728(SB), Y2, Y3
-	VSUBPD       constants<>+1728(SB), Y3, Y4
-	VFNMADD231PD constants<>+1088(SB), Y4, Y2
+	VMOVUPD      constants<>+1472(SB), Y3
+	VFMADD213PD  constants<>+2240(SB), Y2, Y3
+	VSUBPD       constants<>+2240(SB), Y3, Y4
+	VFNMADD231PD constants<>+1600(SB), Y4, Y2
 	VMULPD       Y2, Y2, Y4
-	VMOVUPD      constants<>+1600(SB), Y5
-	VFMADD213PD  constants<>+1472(SB), Y4, Y5
-	VFMADD213PD  constants<>+1344(SB), Y4, Y5
-	VMOVUPD      constants<>+1664(SB), Y6
-	VFMADD213PD  constants<>+1536(SB), Y4, Y6
-	VFMADD213PD  constants<>+1408(SB), Y4, Y6
+	VMOVUPD      constants<>+2112(SB), Y5
+	VFMADD213PD  constants<>+1984(SB), Y4, Y5
+	VFMADD213PD  constants<>+1856(SB), Y4, Y5
+	VMOVUPD      constants<>+2176(SB), Y6
+	VFMADD213PD  constants<>+2048(SB), Y4, Y6
+	VFMADD213PD  constants<>+1920(SB), Y4, Y6
 	VFMADD231PD  Y6, Y2, Y5
 	VFMADD213PD  Y2, Y4, Y5
 	VADDPD       constants<>+0(SB), Y5, Y5
@@ -6953,11 +10877,11 @@ one445:
 	VMOVUPS      X2, (DX)(SI*4)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one445
+	JLE          one569
 
-tail447:
+tail571:
 	SUBQ         SI, BX
-	JZ           done448
+	JZ           done572
 	LEAQ         mask<>+32(SB), DI
 	NEGQ         BX
 	VMOVDQU      (DI)(BX*4), X2
@@ -6968,17 +10892,17 @@ tail447:
 	VSUBPD       Y4, Y3, Y3
 	VMINPD       Y3, Y1, Y3
 	VMAXPD       Y3, Y0, Y3
-	VMOVUPD      constants<>+960(SB), Y0
-	VFMADD213PD  constants<>+1728(SB), Y3, Y0
-	VSUBPD       constants<>+1728(SB), Y0, Y1
-	VFNMADD231PD constants<>+1088(SB), Y1, Y3
+	VMOVUPD      constants<>+1472(SB), Y0
+	VFMADD213PD  constants<>+2240(SB), Y3, Y0
+	VSUBPD       constants<>+2240(SB), Y0, Y1
+	VFNMADD231PD constants<>+1600(SB), Y1, Y3
 	VMULPD       Y3, Y3, Y1
-	VMOVUPD      constants<>+1600(SB), Y4
-	VFMADD213PD  constants<>+1472(SB), Y1, Y4
-	VFMADD213PD  constants<>+1344(SB), Y1, Y4
-	VMOVUPD      constants<>+1664(SB), Y5
-	VFMADD213PD  constants<>+1536(SB), Y1, Y5
-	VFMADD213PD  constants<>+1408(SB), Y1, Y5
+	VMOVUPD      constants<>+2112(SB), Y4
+	VFMADD213PD  constants<>+1984(SB), Y1, Y4
+	VFMADD213PD  constants<>+1856(SB), Y1, Y4
+	VMOVUPD      constants<>+2176(SB), Y5
+	VFMADD213PD  constants<>+2048(SB), Y1, Y5
+	VFMADD213PD  constants<>+1920(SB), Y1, Y5
 	VFMADD231PD  Y5, Y3, Y4
 	VFMADD213PD  Y3, Y1, Y4
 	VADDPD       constants<>+0(SB), Y4, Y4
@@ -6992,7 +10916,7 @@ tail447:
 	VCVTPD2PSY   Y0, X0
 	VMASKMOVPS   X0, X2, (DX)(SI*4)
 
-done448:
+done572:
 	VZEROUPPER
 	RET
 
@@ -7007,38 +10931,38 @@ TEXT ·logTo64(SB), NOSPLIT, $0-24
 	MOVQ         x+8(FP), CX
 	MOVQ         n+16(FP), DX
 	VBROADCASTSD constants<>+0(SB), Z0
-	VBROADCASTSD constants<>+1920(SB), Z1
-	VBROADCASTSD constants<>+1984(SB), Z2
-	VBROADCASTSD constants<>+2048(SB), Z3
-	VBROADCASTSD constants<>+2112(SB), Z4
-	VBROADCASTSD constants<>+2176(SB), Z5
-	VBROADCASTSD constants<>+2240(SB), Z6
-	VBROADCASTSD constants<>+2304(SB), Z7
-	VBROADCASTSD constants<>+2368(SB), Z8
-	VBROADCASTSD constants<>+2432(SB), Z9
-	VBROADCASTSD constants<>+2496(SB), Z10
-	VBROADCASTSD constants<>+2560(SB), Z11
-	VBROADCASTSD constants<>+2624(SB), Z12
-	VBROADCASTSD constants<>+2688(SB), Z13
-	VBROADCASTSD constants<>+2752(SB), Z14
-	VBROADCASTSD constants<>+256(SB), Z15
-	VBROADCASTSD constants<>+2816(SB), Z16
-	VBROADCASTSD constants<>+2880(SB), Z17
+	VBROADCASTSD constants<>+2432(SB), Z1
+	VBROADCASTSD constants<>+2496(SB), Z2
+	VBROADCASTSD constants<>+2560(SB), Z3
+	VBROADCASTSD constants<>+2624(SB), Z4
+	VBROADCASTSD constants<>+2688(SB), Z5
+	VBROADCASTSD constants<>+2752(SB), Z6
+	VBROADCASTSD constants<>+2816(SB), Z7
+	VBROADCASTSD constants<>+2880(SB), Z8
+	VBROADCASTSD constants<>+2944(SB), Z9
+	VBROADCASTSD constants<>+3008(SB), Z10
+	VBROADCASTSD constants<>+3072(SB), Z11
+	VBROADCASTSD constants<>+3136(SB), Z12
+	VBROADCASTSD constants<>+3200(SB), Z13
+	VBROADCASTSD constants<>+3264(SB), Z14
+	VBROADCASTSD constants<>+192(SB), Z15
+	VBROADCASTSD constants<>+3328(SB), Z16
+	VBROADCASTSD constants<>+3392(SB), Z17
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail452
+	JG           tail576
 
-one450:
+one574:
 	VMOVUPS     (CX)(BX*8), Z18
 	VPSUBQ      Z6, Z18, Z19
 	VPCMPUQ     $0x06, Z7, Z19, K1
 	KORTESTW    K1, K1
-	JZ          normal454
+	JZ          normal578
 	VMOVUPD     Z18, Z19
-	VCMPPD      $0x11, constants<>+2240(SB), Z18, K1
-	VMULPD      constants<>+2944(SB), Z18, K1, Z19
-	VMOVUPD.Z   constants<>+3008(SB), K1, Z20
+	VCMPPD      $0x11, constants<>+2752(SB), Z18, K1
+	VMULPD      constants<>+3456(SB), Z18, K1, Z19
+	VMOVUPD.Z   constants<>+3520(SB), K1, Z20
 	VPSUBQ      Z2, Z19, Z21
 	VPSRLQ      $0x34, Z21, Z19
 	VORPD       Z5, Z19, Z19
@@ -7072,16 +10996,16 @@ one450:
 	VFMADD231PD Z21, Z24, Z22
 	VSUBPD      Z25, Z22, Z22
 	VADDPD      Z22, Z26, Z26
-	VCMPPD      $0x15, constants<>+3072(SB), Z18, K1
+	VCMPPD      $0x15, constants<>+3584(SB), Z18, K1
 	VMOVUPD     Z18, K1, Z26
-	VCMPPD      $0x00, constants<>+3136(SB), Z18, K1
-	VMOVUPD     constants<>+128(SB), K1, Z26
-	VCMPPD      $0x11, constants<>+3136(SB), Z18, K1
-	VMOVUPD     constants<>+3200(SB), K1, Z26
+	VCMPPD      $0x00, constants<>+3648(SB), Z18, K1
+	VMOVUPD     constants<>+704(SB), K1, Z26
+	VCMPPD      $0x11, constants<>+3648(SB), Z18, K1
+	VMOVUPD     constants<>+3712(SB), K1, Z26
 	VMOVUPS     Z26, (AX)(BX*8)
-	JMP         stored455
+	JMP         stored579
 
-normal454:
+normal578:
 	VPSUBQ      Z2, Z18, Z19
 	VPSRLQ      $0x34, Z19, Z18
 	VORPD       Z5, Z18, Z18
@@ -7116,23 +11040,23 @@ normal454:
 	VADDPD      Z21, Z25, Z25
 	VMOVUPS     Z25, (AX)(BX*8)
 
-stored455:
+stored579:
 	ADDQ $0x08, BX
 	CMPQ BX, SI
-	JLE  one450
+	JLE  one574
 
-tail452:
+tail576:
 	SUBQ        BX, DX
-	JZ          done453
+	JZ          done577
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
 	KMOVW       SI, K1
 	VMOVUPD.Z   (CX)(BX*8), K1, Z6
 	VMOVUPD     Z6, Z7
-	VCMPPD      $0x11, constants<>+2240(SB), Z6, K2
-	VMULPD      constants<>+2944(SB), Z6, K2, Z7
-	VMOVUPD.Z   constants<>+3008(SB), K2, Z18
+	VCMPPD      $0x11, constants<>+2752(SB), Z6, K2
+	VMULPD      constants<>+3456(SB), Z6, K2, Z7
+	VMOVUPD.Z   constants<>+3520(SB), K2, Z18
 	VPSUBQ      Z2, Z7, Z7
 	VPSRLQ      $0x34, Z7, Z2
 	VORPD       Z5, Z2, Z2
@@ -7166,15 +11090,15 @@ tail452:
 	VFMADD231PD Z0, Z5, Z3
 	VSUBPD      Z7, Z3, Z3
 	VADDPD      Z3, Z8, Z8
-	VCMPPD      $0x15, constants<>+3072(SB), Z6, K2
+	VCMPPD      $0x15, constants<>+3584(SB), Z6, K2
 	VMOVUPD     Z6, K2, Z8
-	VCMPPD      $0x00, constants<>+3136(SB), Z6, K2
-	VMOVUPD     constants<>+128(SB), K2, Z8
-	VCMPPD      $0x11, constants<>+3136(SB), Z6, K2
-	VMOVUPD     constants<>+3200(SB), K2, Z8
+	VCMPPD      $0x00, constants<>+3648(SB), Z6, K2
+	VMOVUPD     constants<>+704(SB), K2, Z8
+	VCMPPD      $0x11, constants<>+3648(SB), Z6, K2
+	VMOVUPD     constants<>+3712(SB), K2, Z8
 	VMOVUPD     Z8, K1, (AX)(BX*8)
 
-done453:
+done577:
 	VZEROUPPER
 	RET
 
@@ -7185,158 +11109,158 @@ avx2:
 	XORQ BX, BX
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail459
+	JG   tail583
 
-one457:
+one581:
 	VMOVUPS     (CX)(BX*8), Y0
-	VPSUBQ      constants<>+2240(SB), Y0, Y1
-	VPCMPGTQ    constants<>+2304(SB), Y1, Y2
+	VPSUBQ      constants<>+2752(SB), Y0, Y1
+	VPCMPGTQ    constants<>+2816(SB), Y1, Y2
 	VORPD       Y1, Y2, Y2
 	VORPD       Y0, Y2, Y2
 	VMOVMSKPD   Y2, DI
 	TESTL       DI, DI
-	JZ          normal461
+	JZ          normal585
 	VMOVUPD     Y0, Y1
-	VCMPPD      $0x11, constants<>+2240(SB), Y0, Y2
-	VMULPD      constants<>+2944(SB), Y0, Y3
+	VCMPPD      $0x11, constants<>+2752(SB), Y0, Y2
+	VMULPD      constants<>+3456(SB), Y0, Y3
 	VBLENDVPD   Y2, Y3, Y1, Y1
-	VANDPD      constants<>+3008(SB), Y2, Y2
-	VPSUBQ      constants<>+1984(SB), Y1, Y3
+	VANDPD      constants<>+3520(SB), Y2, Y2
+	VPSUBQ      constants<>+2496(SB), Y1, Y3
 	VPSRLQ      $0x34, Y3, Y1
-	VORPD       constants<>+2176(SB), Y1, Y1
-	VSUBPD      constants<>+1920(SB), Y1, Y1
-	VANDPD      constants<>+2112(SB), Y3, Y3
-	VPADDQ      constants<>+2048(SB), Y3, Y3
+	VORPD       constants<>+2688(SB), Y1, Y1
+	VSUBPD      constants<>+2432(SB), Y1, Y1
+	VANDPD      constants<>+2624(SB), Y3, Y3
+	VPADDQ      constants<>+2560(SB), Y3, Y3
 	VSUBPD      Y2, Y1, Y1
 	VSUBPD      constants<>+0(SB), Y3, Y2
 	VADDPD      constants<>+0(SB), Y3, Y3
 	VDIVPD      Y3, Y2, Y3
 	VMULPD      Y3, Y3, Y4
 	VMULPD      Y4, Y4, Y5
-	VMOVUPD     constants<>+2752(SB), Y6
-	VFMADD213PD constants<>+2624(SB), Y5, Y6
-	VFMADD213PD constants<>+2496(SB), Y5, Y6
-	VFMADD213PD constants<>+2368(SB), Y5, Y6
-	VMOVUPD     constants<>+2688(SB), Y7
-	VFMADD213PD constants<>+2560(SB), Y5, Y7
-	VFMADD213PD constants<>+2432(SB), Y5, Y7
+	VMOVUPD     constants<>+3264(SB), Y6
+	VFMADD213PD constants<>+3136(SB), Y5, Y6
+	VFMADD213PD constants<>+3008(SB), Y5, Y6
+	VFMADD213PD constants<>+2880(SB), Y5, Y6
+	VMOVUPD     constants<>+3200(SB), Y7
+	VFMADD213PD constants<>+3072(SB), Y5, Y7
+	VFMADD213PD constants<>+2944(SB), Y5, Y7
 	VFMADD231PD Y7, Y4, Y6
-	VMULPD      constants<>+256(SB), Y2, Y5
+	VMULPD      constants<>+192(SB), Y2, Y5
 	VMULPD      Y5, Y2, Y7
 	VFMSUB213PD Y7, Y2, Y5
 	VFMADD213PD Y7, Y4, Y6
-	VMULPD      constants<>+2816(SB), Y1, Y4
+	VMULPD      constants<>+3328(SB), Y1, Y4
 	VADDPD      Y2, Y4, Y8
 	VSUBPD      Y4, Y8, Y4
 	VSUBPD      Y4, Y2, Y4
-	VFMADD231PD constants<>+2880(SB), Y1, Y4
+	VFMADD231PD constants<>+3392(SB), Y1, Y4
 	VSUBPD      Y5, Y4, Y4
 	VFMADD231PD Y3, Y6, Y4
 	VSUBPD      Y7, Y4, Y4
 	VADDPD      Y4, Y8, Y8
-	VCMPPD      $0x15, constants<>+3072(SB), Y0, Y1
+	VCMPPD      $0x15, constants<>+3584(SB), Y0, Y1
 	VBLENDVPD   Y1, Y0, Y8, Y8
-	VCMPPD      $0x00, constants<>+3136(SB), Y0, Y1
-	VBLENDVPD   Y1, constants<>+128(SB), Y8, Y8
-	VCMPPD      $0x11, constants<>+3136(SB), Y0, Y0
-	VBLENDVPD   Y0, constants<>+3200(SB), Y8, Y8
+	VCMPPD      $0x00, constants<>+3648(SB), Y0, Y1
+	VBLENDVPD   Y1, constants<>+704(SB), Y8, Y8
+	VCMPPD      $0x11, constants<>+3648(SB), Y0, Y0
+	VBLENDVPD   Y0, constants<>+3712(SB), Y8, Y8
 	VMOVUPS     Y8, (AX)(BX*8)
-	JMP         stored462
+	JMP         stored586
 
-normal461:
-	VPSUBQ      constants<>+1984(SB), Y0, Y1
+normal585:
+	VPSUBQ      constants<>+2496(SB), Y0, Y1
 	VPSRLQ      $0x34, Y1, Y0
-	VORPD       constants<>+2176(SB), Y0, Y0
-	VSUBPD      constants<>+1920(SB), Y0, Y0
-	VANDPD      constants<>+2112(SB), Y1, Y1
-	VPADDQ      constants<>+2048(SB), Y1, Y1
+	VORPD       constants<>+2688(SB), Y0, Y0
+	VSUBPD      constants<>+2432(SB), Y0, Y0
+	VANDPD      constants<>+2624(SB), Y1, Y1
+	VPADDQ      constants<>+2560(SB), Y1, Y1
 	VSUBPD      constants<>+0(SB), Y1, Y2
 	VADDPD      constants<>+0(SB), Y1, Y1
 	VDIVPD      Y1, Y2, Y1
 	VMULPD      Y1, Y1, Y3
 	VMULPD      Y3, Y3, Y4
-	VMOVUPD     constants<>+2752(SB), Y5
-	VFMADD213PD constants<>+2624(SB), Y4, Y5
-	VFMADD213PD constants<>+2496(SB), Y4, Y5
-	VFMADD213PD constants<>+2368(SB), Y4, Y5
-	VMOVUPD     constants<>+2688(SB), Y6
-	VFMADD213PD constants<>+2560(SB), Y4, Y6
-	VFMADD213PD constants<>+2432(SB), Y4, Y6
+	VMOVUPD     constants<>+3264(SB), Y5
+	VFMADD213PD constants<>+3136(SB), Y4, Y5
+	VFMADD213PD constants<>+3008(SB), Y4, Y5
+	VFMADD213PD constants<>+2880(SB), Y4, Y5
+	VMOVUPD     constants<>+3200(SB), Y6
+	VFMADD213PD constants<>+3072(SB), Y4, Y6
+	VFMADD213PD constants<>+2944(SB), Y4, Y6
 	VFMADD231PD Y6, Y3, Y5
-	VMULPD      constants<>+256(SB), Y2, Y4
+	VMULPD      constants<>+192(SB), Y2, Y4
 	VMULPD      Y4, Y2, Y6
 	VFMSUB213PD Y6, Y2, Y4
 	VFMADD213PD Y6, Y3, Y5
-	VMULPD      constants<>+2816(SB), Y0, Y3
+	VMULPD      constants<>+3328(SB), Y0, Y3
 	VADDPD      Y2, Y3, Y7
 	VSUBPD      Y3, Y7, Y3
 	VSUBPD      Y3, Y2, Y3
-	VFMADD231PD constants<>+2880(SB), Y0, Y3
+	VFMADD231PD constants<>+3392(SB), Y0, Y3
 	VSUBPD      Y4, Y3, Y3
 	VFMADD231PD Y1, Y5, Y3
 	VSUBPD      Y6, Y3, Y3
 	VADDPD      Y3, Y7, Y7
 	VMOVUPS     Y7, (AX)(BX*8)
 
-stored462:
+stored586:
 	ADDQ $0x04, BX
 	CMPQ BX, SI
-	JLE  one457
+	JLE  one581
 
-tail459:
+tail583:
 	SUBQ        BX, DX
-	JZ          done460
+	JZ          done584
 	LEAQ        mask<>+32(SB), SI
 	NEGQ        DX
 	VMOVDQU     (SI)(DX*8), Y0
 	VMASKMOVPD  (CX)(BX*8), Y0, Y1
 	VMOVUPD     Y1, Y2
-	VCMPPD      $0x11, constants<>+2240(SB), Y1, Y3
-	VMULPD      constants<>+2944(SB), Y1, Y4
+	VCMPPD      $0x11, constants<>+2752(SB), Y1, Y3
+	VMULPD      constants<>+3456(SB), Y1, Y4
 	VBLENDVPD   Y3, Y4, Y2, Y2
-	VANDPD      constants<>+3008(SB), Y3, Y3
-	VPSUBQ      constants<>+1984(SB), Y2, Y4
+	VANDPD      constants<>+3520(SB), Y3, Y3
+	VPSUBQ      constants<>+2496(SB), Y2, Y4
 	VPSRLQ      $0x34, Y4, Y2
-	VORPD       constants<>+2176(SB), Y2, Y2
-	VSUBPD      constants<>+1920(SB), Y2, Y2
-	VANDPD      constants<>+2112(SB), Y4, Y4
-	VPADDQ      constants<>+2048(SB), Y4, Y4
+	VORPD       constants<>+2688(SB), Y2, Y2
+	VSUBPD      constants<>+2432(SB), Y2, Y2
+	VANDPD      constants<>+2624(SB), Y4, Y4
+	VPADDQ      constants<>+2560(SB), Y4, Y4
 	VSUBPD      Y3, Y2, Y2
 	VSUBPD      constants<>+0(SB), Y4, Y3
 	VADDPD      constants<>+0(SB), Y4, Y4
 	VDIVPD      Y4, Y3, Y4
 	VMULPD      Y4, Y4, Y5
 	VMULPD      Y5, Y5, Y6
-	VMOVUPD     constants<>+2752(SB), Y7
-	VFMADD213PD constants<>+2624(SB), Y6, Y7
-	VFMADD213PD constants<>+2496(SB), Y6, Y7
-	VFMADD213PD constants<>+2368(SB), Y6, Y7
-	VMOVUPD     constants<>+2688(SB), Y8
-	VFMADD213PD constants<>+2560(SB), Y6, Y8
-	VFMADD213PD constants<>+2432(SB), Y6, Y8
+	VMOVUPD     constants<>+3264(SB), Y7
+	VFMADD213PD constants<>+3136(SB), Y6, Y7
+	VFMADD213PD constants<>+3008(SB), Y6, Y7
+	VFMADD213PD constants<>+2880(SB), Y6, Y7
+	VMOVUPD     constants<>+3200(SB), Y8
+	VFMADD213PD constants<>+3072(SB), Y6, Y8
+	VFMADD213PD constants<>+2944(SB), Y6, Y8
 	VFMADD231PD Y8, Y5, Y7
-	VMULPD      constants<>+256(SB), Y3, Y6
+	VMULPD      constants<>+192(SB), Y3, Y6
 	VMULPD      Y6, Y3, Y8
 	VFMSUB213PD Y8, Y3, Y6
 	VFMADD213PD Y8, Y5, Y7
-	VMULPD      constants<>+2816(SB), Y2, Y5
+	VMULPD      constants<>+3328(SB), Y2, Y5
 	VADDPD      Y3, Y5, Y9
 	VSUBPD      Y5, Y9, Y5
 	VSUBPD      Y5, Y3, Y5
-	VFMADD231PD constants<>+2880(SB), Y2, Y5
+	VFMADD231PD constants<>+3392(SB), Y2, Y5
 	VSUBPD      Y6, Y5, Y5
 	VFMADD231PD Y4, Y7, Y5
 	VSUBPD      Y8, Y5, Y5
 	VADDPD      Y5, Y9, Y9
-	VCMPPD      $0x15, constants<>+3072(SB), Y1, Y2
+	VCMPPD      $0x15, constants<>+3584(SB), Y1, Y2
 	VBLENDVPD   Y2, Y1, Y9, Y9
-	VCMPPD      $0x00, constants<>+3136(SB), Y1, Y2
-	VBLENDVPD   Y2, constants<>+128(SB), Y9, Y9
-	VCMPPD      $0x11, constants<>+3136(SB), Y1, Y1
-	VBLENDVPD   Y1, constants<>+3200(SB), Y9, Y9
+	VCMPPD      $0x00, constants<>+3648(SB), Y1, Y2
+	VBLENDVPD   Y2, constants<>+704(SB), Y9, Y9
+	VCMPPD      $0x11, constants<>+3648(SB), Y1, Y1
+	VBLENDVPD   Y1, constants<>+3712(SB), Y9, Y9
 	VMASKMOVPD  Y9, Y0, (AX)(BX*8)
 
-done460:
+done584:
 	VZEROUPPER
 	RET
 
@@ -7351,29 +11275,29 @@ TEXT ·logTo32(SB), NOSPLIT, $0-24
 	MOVQ         x+8(FP), CX
 	MOVQ         n+16(FP), DX
 	VBROADCASTSD constants<>+0(SB), Z0
-	VBROADCASTSD constants<>+1920(SB), Z1
-	VBROADCASTSD constants<>+1984(SB), Z2
-	VBROADCASTSD constants<>+2048(SB), Z3
-	VBROADCASTSD constants<>+2112(SB), Z4
-	VBROADCASTSD constants<>+2176(SB), Z5
-	VBROADCASTSD constants<>+2240(SB), Z6
-	VBROADCASTSD constants<>+2304(SB), Z7
-	VBROADCASTSD constants<>+3264(SB), Z8
-	VBROADCASTSD constants<>+3328(SB), Z9
-	VBROADCASTSD constants<>+3392(SB), Z10
-	VBROADCASTSD constants<>+3456(SB), Z11
-	VBROADCASTSD constants<>+1088(SB), Z12
+	VBROADCASTSD constants<>+2432(SB), Z1
+	VBROADCASTSD constants<>+2496(SB), Z2
+	VBROADCASTSD constants<>+2560(SB), Z3
+	VBROADCASTSD constants<>+2624(SB), Z4
+	VBROADCASTSD constants<>+2688(SB), Z5
+	VBROADCASTSD constants<>+2752(SB), Z6
+	VBROADCASTSD constants<>+2816(SB), Z7
+	VBROADCASTSD constants<>+3776(SB), Z8
+	VBROADCASTSD constants<>+3840(SB), Z9
+	VBROADCASTSD constants<>+3904(SB), Z10
+	VBROADCASTSD constants<>+3968(SB), Z11
+	VBROADCASTSD constants<>+1600(SB), Z12
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail466
+	JG           tail590
 
-one464:
+one588:
 	VCVTPS2PD   (CX)(BX*4), Z13
 	VPSUBQ      Z6, Z13, Z14
 	VPCMPUQ     $0x06, Z7, Z14, K1
 	KORTESTW    K1, K1
-	JZ          normal468
+	JZ          normal592
 	VPSUBQ      Z2, Z13, Z15
 	VPSRLQ      $0x34, Z15, Z14
 	VORPD       Z5, Z14, Z14
@@ -7394,17 +11318,17 @@ one464:
 	VADDPD      Z15, Z15, Z15
 	VFMADD231PD Z16, Z18, Z15
 	VFMADD231PD Z12, Z14, Z15
-	VCMPPD      $0x15, constants<>+3072(SB), Z13, K1
+	VCMPPD      $0x15, constants<>+3584(SB), Z13, K1
 	VMOVUPD     Z13, K1, Z15
-	VCMPPD      $0x00, constants<>+3136(SB), Z13, K1
-	VMOVUPD     constants<>+128(SB), K1, Z15
-	VCMPPD      $0x11, constants<>+3136(SB), Z13, K1
-	VMOVUPD     constants<>+3200(SB), K1, Z15
+	VCMPPD      $0x00, constants<>+3648(SB), Z13, K1
+	VMOVUPD     constants<>+704(SB), K1, Z15
+	VCMPPD      $0x11, constants<>+3648(SB), Z13, K1
+	VMOVUPD     constants<>+3712(SB), K1, Z15
 	VCVTPD2PS   Z15, Y15
 	VMOVUPS     Y15, (AX)(BX*4)
-	JMP         stored469
+	JMP         stored593
 
-normal468:
+normal592:
 	VPSUBQ      Z2, Z13, Z14
 	VPSRLQ      $0x34, Z14, Z13
 	VORPD       Z5, Z13, Z13
@@ -7428,14 +11352,14 @@ normal468:
 	VCVTPD2PS   Z14, Y14
 	VMOVUPS     Y14, (AX)(BX*4)
 
-stored469:
+stored593:
 	ADDQ $0x08, BX
 	CMPQ BX, SI
-	JLE  one464
+	JLE  one588
 
-tail466:
+tail590:
 	SUBQ        BX, DX
-	JZ          done467
+	JZ          done591
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -7461,16 +11385,16 @@ tail466:
 	VADDPD      Z0, Z0, Z0
 	VFMADD231PD Z1, Z4, Z0
 	VFMADD231PD Z12, Z2, Z0
-	VCMPPD      $0x15, constants<>+3072(SB), Z6, K2
+	VCMPPD      $0x15, constants<>+3584(SB), Z6, K2
 	VMOVUPD     Z6, K2, Z0
-	VCMPPD      $0x00, constants<>+3136(SB), Z6, K2
-	VMOVUPD     constants<>+128(SB), K2, Z0
-	VCMPPD      $0x11, constants<>+3136(SB), Z6, K2
-	VMOVUPD     constants<>+3200(SB), K2, Z0
+	VCMPPD      $0x00, constants<>+3648(SB), Z6, K2
+	VMOVUPD     constants<>+704(SB), K2, Z0
+	VCMPPD      $0x11, constants<>+3648(SB), Z6, K2
+	VMOVUPD     constants<>+3712(SB), K2, Z0
 	VCVTPD2PS   Z0, Y0
 	VMOVUPS     Y0, K1, (AX)(BX*4)
 
-done467:
+done591:
 	VZEROUPPER
 	RET
 
@@ -7481,114 +11405,114 @@ avx2:
 	XORQ BX, BX
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail473
+	JG   tail597
 
-one471:
+one595:
 	VCVTPS2PD   (CX)(BX*4), Y0
-	VPSUBQ      constants<>+2240(SB), Y0, Y1
-	VPCMPGTQ    constants<>+2304(SB), Y1, Y2
+	VPSUBQ      constants<>+2752(SB), Y0, Y1
+	VPCMPGTQ    constants<>+2816(SB), Y1, Y2
 	VORPD       Y1, Y2, Y2
 	VORPD       Y0, Y2, Y2
 	VMOVMSKPD   Y2, DI
 	TESTL       DI, DI
-	JZ          normal475
-	VPSUBQ      constants<>+1984(SB), Y0, Y2
+	JZ          normal599
+	VPSUBQ      constants<>+2496(SB), Y0, Y2
 	VPSRLQ      $0x34, Y2, Y1
-	VORPD       constants<>+2176(SB), Y1, Y1
-	VSUBPD      constants<>+1920(SB), Y1, Y1
-	VANDPD      constants<>+2112(SB), Y2, Y2
-	VPADDQ      constants<>+2048(SB), Y2, Y2
+	VORPD       constants<>+2688(SB), Y1, Y1
+	VSUBPD      constants<>+2432(SB), Y1, Y1
+	VANDPD      constants<>+2624(SB), Y2, Y2
+	VPADDQ      constants<>+2560(SB), Y2, Y2
 	VSUBPD      constants<>+0(SB), Y2, Y3
 	VADDPD      constants<>+0(SB), Y2, Y2
 	VDIVPD      Y2, Y3, Y2
 	VMULPD      Y2, Y2, Y3
 	VMULPD      Y3, Y3, Y4
-	VMOVUPD     constants<>+3392(SB), Y5
-	VFMADD213PD constants<>+3264(SB), Y4, Y5
-	VMOVUPD     constants<>+3456(SB), Y6
-	VFMADD213PD constants<>+3328(SB), Y4, Y6
+	VMOVUPD     constants<>+3904(SB), Y5
+	VFMADD213PD constants<>+3776(SB), Y4, Y5
+	VMOVUPD     constants<>+3968(SB), Y6
+	VFMADD213PD constants<>+3840(SB), Y4, Y6
 	VFMADD231PD Y6, Y3, Y5
 	VMULPD      Y2, Y3, Y3
 	VADDPD      Y2, Y2, Y2
 	VFMADD231PD Y3, Y5, Y2
-	VFMADD231PD constants<>+1088(SB), Y1, Y2
-	VCMPPD      $0x15, constants<>+3072(SB), Y0, Y1
+	VFMADD231PD constants<>+1600(SB), Y1, Y2
+	VCMPPD      $0x15, constants<>+3584(SB), Y0, Y1
 	VBLENDVPD   Y1, Y0, Y2, Y2
-	VCMPPD      $0x00, constants<>+3136(SB), Y0, Y1
-	VBLENDVPD   Y1, constants<>+128(SB), Y2, Y2
-	VCMPPD      $0x11, constants<>+3136(SB), Y0, Y0
-	VBLENDVPD   Y0, constants<>+3200(SB), Y2, Y2
+	VCMPPD      $0x00, constants<>+3648(SB), Y0, Y1
+	VBLENDVPD   Y1, constants<>+704(SB), Y2, Y2
+	VCMPPD      $0x11, constants<>+3648(SB), Y0, Y0
+	VBLENDVPD   Y0, constants<>+3712(SB), Y2, Y2
 	VCVTPD2PSY  Y2, X2
 	VMOVUPS     X2, (AX)(BX*4)
-	JMP         stored476
+	JMP         stored600
 
-normal475:
-	VPSUBQ      constants<>+1984(SB), Y0, Y1
+normal599:
+	VPSUBQ      constants<>+2496(SB), Y0, Y1
 	VPSRLQ      $0x34, Y1, Y0
-	VORPD       constants<>+2176(SB), Y0, Y0
-	VSUBPD      constants<>+1920(SB), Y0, Y0
-	VANDPD      constants<>+2112(SB), Y1, Y1
-	VPADDQ      constants<>+2048(SB), Y1, Y1
+	VORPD       constants<>+2688(SB), Y0, Y0
+	VSUBPD      constants<>+2432(SB), Y0, Y0
+	VANDPD      constants<>+2624(SB), Y1, Y1
+	VPADDQ      constants<>+2560(SB), Y1, Y1
 	VSUBPD      constants<>+0(SB), Y1, Y2
 	VADDPD      constants<>+0(SB), Y1, Y1
 	VDIVPD      Y1, Y2, Y1
 	VMULPD      Y1, Y1, Y2
 	VMULPD      Y2, Y2, Y3
-	VMOVUPD     constants<>+3392(SB), Y4
-	VFMADD213PD constants<>+3264(SB), Y3, Y4
-	VMOVUPD     constants<>+3456(SB), Y5
-	VFMADD213PD constants<>+3328(SB), Y3, Y5
+	VMOVUPD     constants<>+3904(SB), Y4
+	VFMADD213PD constants<>+3776(SB), Y3, Y4
+	VMOVUPD     constants<>+3968(SB), Y5
+	VFMADD213PD constants<>+3840(SB), Y3, Y5
 	VFMADD231PD Y5, Y2, Y4
 	VMULPD      Y1, Y2, Y2
 	VADDPD      Y1, Y1, Y1
 	VFMADD231PD Y2, Y4, Y1
-	VFMADD231PD constants<>+1088(SB), Y0, Y1
+	VFMADD231PD constants<>+1600(SB), Y0, Y1
 	VCVTPD2PSY  Y1, X1
 	VMOVUPS     X1, (AX)(BX*4)
 
-stored476:
+stored600:
 	ADDQ $0x04, BX
 	CMPQ BX, SI
-	JLE  one471
+	JLE  one595
 
-tail473:
+tail597:
 	SUBQ        BX, DX
-	JZ          done474
+	JZ          done598
 	LEAQ        mask<>+32(SB), SI
 	NEGQ        DX
 	VMOVDQU     (SI)(DX*4), X0
 	VMASKMOVPS  (CX)(BX*4), X0, X1
 	VCVTPS2PD   X1, Y1
-	VPSUBQ      constants<>+1984(SB), Y1, Y3
+	VPSUBQ      constants<>+2496(SB), Y1, Y3
 	VPSRLQ      $0x34, Y3, Y2
-	VORPD       constants<>+2176(SB), Y2, Y2
-	VSUBPD      constants<>+1920(SB), Y2, Y2
-	VANDPD      constants<>+2112(SB), Y3, Y3
-	VPADDQ      constants<>+2048(SB), Y3, Y3
+	VORPD       constants<>+2688(SB), Y2, Y2
+	VSUBPD      constants<>+2432(SB), Y2, Y2
+	VANDPD      constants<>+2624(SB), Y3, Y3
+	VPADDQ      constants<>+2560(SB), Y3, Y3
 	VSUBPD      constants<>+0(SB), Y3, Y4
 	VADDPD      constants<>+0(SB), Y3, Y3
 	VDIVPD      Y3, Y4, Y3
 	VMULPD      Y3, Y3, Y4
 	VMULPD      Y4, Y4, Y5
-	VMOVUPD     constants<>+3392(SB), Y6
-	VFMADD213PD constants<>+3264(SB), Y5, Y6
-	VMOVUPD     constants<>+3456(SB), Y7
-	VFMADD213PD constants<>+3328(SB), Y5, Y7
+	VMOVUPD     constants<>+3904(SB), Y6
+	VFMADD213PD constants<>+3776(SB), Y5, Y6
+	VMOVUPD     constants<>+3968(SB), Y7
+	VFMADD213PD constants<>+3840(SB), Y5, Y7
 	VFMADD231PD Y7, Y4, Y6
 	VMULPD      Y3, Y4, Y4
 	VADDPD      Y3, Y3, Y3
 	VFMADD231PD Y4, Y6, Y3
-	VFMADD231PD constants<>+1088(SB), Y2, Y3
-	VCMPPD      $0x15, constants<>+3072(SB), Y1, Y2
+	VFMADD231PD constants<>+1600(SB), Y2, Y3
+	VCMPPD      $0x15, constants<>+3584(SB), Y1, Y2
 	VBLENDVPD   Y2, Y1, Y3, Y3
-	VCMPPD      $0x00, constants<>+3136(SB), Y1, Y2
-	VBLENDVPD   Y2, constants<>+128(SB), Y3, Y3
-	VCMPPD      $0x11, constants<>+3136(SB), Y1, Y1
-	VBLENDVPD   Y1, constants<>+3200(SB), Y3, Y3
+	VCMPPD      $0x00, constants<>+3648(SB), Y1, Y2
+	VBLENDVPD   Y2, constants<>+704(SB), Y3, Y3
+	VCMPPD      $0x11, constants<>+3648(SB), Y1, Y1
+	VBLENDVPD   Y1, constants<>+3712(SB), Y3, Y3
 	VCVTPD2PSY  Y3, X3
 	VMASKMOVPS  X3, X0, (AX)(BX*4)
 
-done474:
+done598:
 	VZEROUPPER
 	RET
 
@@ -7615,7 +11539,7 @@ TEXT ·peakFMA64(SB), NOSPLIT, $0-32
 	VMOVUPS      Z1, Z12
 	VMOVUPS      Z1, Z13
 
-round477:
+round601:
 	VFMADD213PD   Z1, Z0, Z2
 	VFMADD213PD   Z1, Z0, Z3
 	VFMADD213PD   Z1, Z0, Z4
@@ -7629,7 +11553,7 @@ round477:
 	VFMADD213PD   Z1, Z0, Z12
 	VFMADD213PD   Z1, Z0, Z13
 	DECQ          AX
-	JNZ           round477
+	JNZ           round601
 	VADDPD        Z3, Z2, Z2
 	VADDPD        Z4, Z2, Z2
 	VADDPD        Z5, Z2, Z2
@@ -7670,7 +11594,7 @@ avx2:
 	VMOVUPS      Y1, Y12
 	VMOVUPS      Y1, Y13
 
-round478:
+round602:
 	VFMADD213PD  Y1, Y0, Y2
 	VFMADD213PD  Y1, Y0, Y3
 	VFMADD213PD  Y1, Y0, Y4
@@ -7684,7 +11608,7 @@ round478:
 	VFMADD213PD  Y1, Y0, Y12
 	VFMADD213PD  Y1, Y0, Y13
 	DECQ         AX
-	JNZ          round478
+	JNZ          round602
 	VADDPD       Y3, Y2, Y2
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y2, Y2
@@ -7727,7 +11651,7 @@ TEXT ·peakFMA32(SB), NOSPLIT, $0-28
 	VMOVUPS      Z1, Z12
 	VMOVUPS      Z1, Z13
 
-round479:
+round603:
 	VFMADD213PS   Z1, Z0, Z2
 	VFMADD213PS   Z1, Z0, Z3
 	VFMADD213PS   Z1, Z0, Z4
@@ -7741,7 +11665,7 @@ round479:
 	VFMADD213PS   Z1, Z0, Z12
 	VFMADD213PS   Z1, Z0, Z13
 	DECQ          AX
-	JNZ           round479
+	JNZ           round603
 	VADDPS        Z3, Z2, Z2
 	VADDPS        Z4, Z2, Z2
 	VADDPS        Z5, Z2, Z2
@@ -7784,7 +11708,7 @@ avx2:
 	VMOVUPS      Y1, Y12
 	VMOVUPS      Y1, Y13
 
-round480:
+round604:
 	VFMADD213PS  Y1, Y0, Y2
 	VFMADD213PS  Y1, Y0, Y3
 	VFMADD213PS  Y1, Y0, Y4
@@ -7798,7 +11722,7 @@ round480:
 	VFMADD213PS  Y1, Y0, Y12
 	VFMADD213PS  Y1, Y0, Y13
 	DECQ         AX
-	JNZ          round480
+	JNZ          round604
 	VADDPS       Y3, Y2, Y2
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y2, Y2
@@ -7828,455 +11752,565 @@ DATA constants<>+32(SB)/8, $0x3ff0000000000000
 DATA constants<>+40(SB)/8, $0x3ff0000000000000
 DATA constants<>+48(SB)/8, $0x3ff0000000000000
 DATA constants<>+56(SB)/8, $0x3ff0000000000000
-DATA constants<>+64(SB)/4, $0x3f800000
-DATA constants<>+68(SB)/4, $0x3f800000
-DATA constants<>+72(SB)/4, $0x3f800000
-DATA constants<>+76(SB)/4, $0x3f800000
-DATA constants<>+80(SB)/4, $0x3f800000
-DATA constants<>+84(SB)/4, $0x3f800000
-DATA constants<>+88(SB)/4, $0x3f800000
-DATA constants<>+92(SB)/4, $0x3f800000
-DATA constants<>+96(SB)/4, $0x3f800000
-DATA constants<>+100(SB)/4, $0x3f800000
-DATA constants<>+104(SB)/4, $0x3f800000
-DATA constants<>+108(SB)/4, $0x3f800000
-DATA constants<>+112(SB)/4, $0x3f800000
-DATA constants<>+116(SB)/4, $0x3f800000
-DATA constants<>+120(SB)/4, $0x3f800000
-DATA constants<>+124(SB)/4, $0x3f800000
-DATA constants<>+128(SB)/8, $0xfff0000000000000
-DATA constants<>+136(SB)/8, $0xfff0000000000000
-DATA constants<>+144(SB)/8, $0xfff0000000000000
-DATA constants<>+152(SB)/8, $0xfff0000000000000
-DATA constants<>+160(SB)/8, $0xfff0000000000000
-DATA constants<>+168(SB)/8, $0xfff0000000000000
-DATA constants<>+176(SB)/8, $0xfff0000000000000
-DATA constants<>+184(SB)/8, $0xfff0000000000000
-DATA constants<>+192(SB)/4, $0xff800000
-DATA constants<>+196(SB)/4, $0xff800000
-DATA constants<>+200(SB)/4, $0xff800000
-DATA constants<>+204(SB)/4, $0xff800000
-DATA constants<>+208(SB)/4, $0xff800000
-DATA constants<>+212(SB)/4, $0xff800000
-DATA constants<>+216(SB)/4, $0xff800000
-DATA constants<>+220(SB)/4, $0xff800000
-DATA constants<>+224(SB)/4, $0xff800000
-DATA constants<>+228(SB)/4, $0xff800000
-DATA constants<>+232(SB)/4, $0xff800000
-DATA constants<>+236(SB)/4, $0xff800000
-DATA constants<>+240(SB)/4, $0xff800000
-DATA constants<>+244(SB)/4, $0xff800000
-DATA constants<>+248(SB)/4, $0xff800000
-DATA constants<>+252(SB)/4, $0xff800000
-DATA constants<>+256(SB)/8, $0x3fe0000000000000
-DATA constants<>+264(SB)/8, $0x3fe0000000000000
-DATA constants<>+272(SB)/8, $0x3fe0000000000000
-DATA constants<>+280(SB)/8, $0x3fe0000000000000
-DATA constants<>+288(SB)/8, $0x3fe0000000000000
-DATA constants<>+296(SB)/8, $0x3fe0000000000000
-DATA constants<>+304(SB)/8, $0x3fe0000000000000
-DATA constants<>+312(SB)/8, $0x3fe0000000000000
-DATA constants<>+320(SB)/8, $0x3fc555555555555b
-DATA constants<>+328(SB)/8, $0x3fc555555555555b
-DATA constants<>+336(SB)/8, $0x3fc555555555555b
-DATA constants<>+344(SB)/8, $0x3fc555555555555b
-DATA constants<>+352(SB)/8, $0x3fc555555555555b
-DATA constants<>+360(SB)/8, $0x3fc555555555555b
-DATA constants<>+368(SB)/8, $0x3fc555555555555b
-DATA constants<>+376(SB)/8, $0x3fc555555555555b
-DATA constants<>+384(SB)/8, $0x3fa5555555555503
-DATA constants<>+392(SB)/8, $0x3fa5555555555503
-DATA constants<>+400(SB)/8, $0x3fa5555555555503
-DATA constants<>+408(SB)/8, $0x3fa5555555555503
-DATA constants<>+416(SB)/8, $0x3fa5555555555503
-DATA constants<>+424(SB)/8, $0x3fa5555555555503
-DATA constants<>+432(SB)/8, $0x3fa5555555555503
-DATA constants<>+440(SB)/8, $0x3fa5555555555503
-DATA constants<>+448(SB)/8, $0x3f8111111110ec65
-DATA constants<>+456(SB)/8, $0x3f8111111110ec65
-DATA constants<>+464(SB)/8, $0x3f8111111110ec65
-DATA constants<>+472(SB)/8, $0x3f8111111110ec65
-DATA constants<>+480(SB)/8, $0x3f8111111110ec65
-DATA constants<>+488(SB)/8, $0x3f8111111110ec65
-DATA constants<>+496(SB)/8, $0x3f8111111110ec65
-DATA constants<>+504(SB)/8, $0x3f8111111110ec65
-DATA constants<>+512(SB)/8, $0x3f56c16c16c30437
-DATA constants<>+520(SB)/8, $0x3f56c16c16c30437
-DATA constants<>+528(SB)/8, $0x3f56c16c16c30437
-DATA constants<>+536(SB)/8, $0x3f56c16c16c30437
-DATA constants<>+544(SB)/8, $0x3f56c16c16c30437
-DATA constants<>+552(SB)/8, $0x3f56c16c16c30437
-DATA constants<>+560(SB)/8, $0x3f56c16c16c30437
-DATA constants<>+568(SB)/8, $0x3f56c16c16c30437
-DATA constants<>+576(SB)/8, $0x3f2a01a01b37b42d
-DATA constants<>+584(SB)/8, $0x3f2a01a01b37b42d
-DATA constants<>+592(SB)/8, $0x3f2a01a01b37b42d
-DATA constants<>+600(SB)/8, $0x3f2a01a01b37b42d
-DATA constants<>+608(SB)/8, $0x3f2a01a01b37b42d
-DATA constants<>+616(SB)/8, $0x3f2a01a01b37b42d
-DATA constants<>+624(SB)/8, $0x3f2a01a01b37b42d
-DATA constants<>+632(SB)/8, $0x3f2a01a01b37b42d
-DATA constants<>+640(SB)/8, $0x3efa01a0136a0227
-DATA constants<>+648(SB)/8, $0x3efa01a0136a0227
-DATA constants<>+656(SB)/8, $0x3efa01a0136a0227
-DATA constants<>+664(SB)/8, $0x3efa01a0136a0227
-DATA constants<>+672(SB)/8, $0x3efa01a0136a0227
-DATA constants<>+680(SB)/8, $0x3efa01a0136a0227
-DATA constants<>+688(SB)/8, $0x3efa01a0136a0227
-DATA constants<>+696(SB)/8, $0x3efa01a0136a0227
-DATA constants<>+704(SB)/8, $0x3ec71ddf02859470
-DATA constants<>+712(SB)/8, $0x3ec71ddf02859470
-DATA constants<>+720(SB)/8, $0x3ec71ddf02859470
-DATA constants<>+728(SB)/8, $0x3ec71ddf02859470
-DATA constants<>+736(SB)/8, $0x3ec71ddf02859470
-DATA constants<>+744(SB)/8, $0x3ec71ddf02859470
-DATA constants<>+752(SB)/8, $0x3ec71ddf02859470
-DATA constants<>+760(SB)/8, $0x3ec71ddf02859470
-DATA constants<>+768(SB)/8, $0x3e927e5b4326e5cf
-DATA constants<>+776(SB)/8, $0x3e927e5b4326e5cf
-DATA constants<>+784(SB)/8, $0x3e927e5b4326e5cf
-DATA constants<>+792(SB)/8, $0x3e927e5b4326e5cf
-DATA constants<>+800(SB)/8, $0x3e927e5b4326e5cf
-DATA constants<>+808(SB)/8, $0x3e927e5b4326e5cf
-DATA constants<>+816(SB)/8, $0x3e927e5b4326e5cf
-DATA constants<>+824(SB)/8, $0x3e927e5b4326e5cf
-DATA constants<>+832(SB)/8, $0x3e5af6bda7d48309
-DATA constants<>+840(SB)/8, $0x3e5af6bda7d48309
-DATA constants<>+848(SB)/8, $0x3e5af6bda7d48309
-DATA constants<>+856(SB)/8, $0x3e5af6bda7d48309
-DATA constants<>+864(SB)/8, $0x3e5af6bda7d48309
-DATA constants<>+872(SB)/8, $0x3e5af6bda7d48309
-DATA constants<>+880(SB)/8, $0x3e5af6bda7d48309
-DATA constants<>+888(SB)/8, $0x3e5af6bda7d48309
-DATA constants<>+896(SB)/8, $0x3e21e3d377b5642d
-DATA constants<>+904(SB)/8, $0x3e21e3d377b5642d
-DATA constants<>+912(SB)/8, $0x3e21e3d377b5642d
-DATA constants<>+920(SB)/8, $0x3e21e3d377b5642d
-DATA constants<>+928(SB)/8, $0x3e21e3d377b5642d
-DATA constants<>+936(SB)/8, $0x3e21e3d377b5642d
-DATA constants<>+944(SB)/8, $0x3e21e3d377b5642d
-DATA constants<>+952(SB)/8, $0x3e21e3d377b5642d
-DATA constants<>+960(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+968(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+976(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+984(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+992(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+1000(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+1008(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+1016(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+1024(SB)/8, $0x43380000000007fe
-DATA constants<>+1032(SB)/8, $0x43380000000007fe
-DATA constants<>+1040(SB)/8, $0x43380000000007fe
-DATA constants<>+1048(SB)/8, $0x43380000000007fe
-DATA constants<>+1056(SB)/8, $0x43380000000007fe
-DATA constants<>+1064(SB)/8, $0x43380000000007fe
-DATA constants<>+1072(SB)/8, $0x43380000000007fe
-DATA constants<>+1080(SB)/8, $0x43380000000007fe
-DATA constants<>+1088(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+1096(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+1104(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+1112(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+1120(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+1128(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+1136(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+1144(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+1152(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+1160(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+1168(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+1176(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+1184(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+1192(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+1200(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+1208(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+1216(SB)/8, $0xc087700000000000
-DATA constants<>+1224(SB)/8, $0xc087700000000000
-DATA constants<>+1232(SB)/8, $0xc087700000000000
-DATA constants<>+1240(SB)/8, $0xc087700000000000
-DATA constants<>+1248(SB)/8, $0xc087700000000000
-DATA constants<>+1256(SB)/8, $0xc087700000000000
-DATA constants<>+1264(SB)/8, $0xc087700000000000
-DATA constants<>+1272(SB)/8, $0xc087700000000000
-DATA constants<>+1280(SB)/8, $0x4086300000000000
-DATA constants<>+1288(SB)/8, $0x4086300000000000
-DATA constants<>+1296(SB)/8, $0x4086300000000000
-DATA constants<>+1304(SB)/8, $0x4086300000000000
-DATA constants<>+1312(SB)/8, $0x4086300000000000
-DATA constants<>+1320(SB)/8, $0x4086300000000000
-DATA constants<>+1328(SB)/8, $0x4086300000000000
-DATA constants<>+1336(SB)/8, $0x4086300000000000
-DATA constants<>+1344(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+1352(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+1360(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+1368(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+1376(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+1384(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+1392(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+1400(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+1408(SB)/8, $0x3fc5555544368485
-DATA constants<>+1416(SB)/8, $0x3fc5555544368485
-DATA constants<>+1424(SB)/8, $0x3fc5555544368485
-DATA constants<>+1432(SB)/8, $0x3fc5555544368485
-DATA constants<>+1440(SB)/8, $0x3fc5555544368485
-DATA constants<>+1448(SB)/8, $0x3fc5555544368485
-DATA constants<>+1456(SB)/8, $0x3fc5555544368485
-DATA constants<>+1464(SB)/8, $0x3fc5555544368485
-DATA constants<>+1472(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+1480(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+1488(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+1496(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+1504(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+1512(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+1520(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+1528(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+1536(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+1544(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+1552(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+1560(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+1568(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+1576(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+1584(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+1592(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+1600(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+1608(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+1616(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+1624(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+1632(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+1640(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+1648(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+1656(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+1664(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+1672(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+1680(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+1688(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+1696(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+1704(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+1712(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+1720(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+1728(SB)/8, $0x43380000000003ff
-DATA constants<>+1736(SB)/8, $0x43380000000003ff
-DATA constants<>+1744(SB)/8, $0x43380000000003ff
-DATA constants<>+1752(SB)/8, $0x43380000000003ff
-DATA constants<>+1760(SB)/8, $0x43380000000003ff
-DATA constants<>+1768(SB)/8, $0x43380000000003ff
-DATA constants<>+1776(SB)/8, $0x43380000000003ff
-DATA constants<>+1784(SB)/8, $0x43380000000003ff
-DATA constants<>+1792(SB)/8, $0xc05a400000000000
-DATA constants<>+1800(SB)/8, $0xc05a400000000000
-DATA constants<>+1808(SB)/8, $0xc05a400000000000
-DATA constants<>+1816(SB)/8, $0xc05a400000000000
-DATA constants<>+1824(SB)/8, $0xc05a400000000000
-DATA constants<>+1832(SB)/8, $0xc05a400000000000
-DATA constants<>+1840(SB)/8, $0xc05a400000000000
-DATA constants<>+1848(SB)/8, $0xc05a400000000000
-DATA constants<>+1856(SB)/8, $0x4056800000000000
-DATA constants<>+1864(SB)/8, $0x4056800000000000
-DATA constants<>+1872(SB)/8, $0x4056800000000000
-DATA constants<>+1880(SB)/8, $0x4056800000000000
-DATA constants<>+1888(SB)/8, $0x4056800000000000
-DATA constants<>+1896(SB)/8, $0x4056800000000000
-DATA constants<>+1904(SB)/8, $0x4056800000000000
-DATA constants<>+1912(SB)/8, $0x4056800000000000
-DATA constants<>+1920(SB)/8, $0x4330000000000800
-DATA constants<>+1928(SB)/8, $0x4330000000000800
-DATA constants<>+1936(SB)/8, $0x4330000000000800
-DATA constants<>+1944(SB)/8, $0x4330000000000800
-DATA constants<>+1952(SB)/8, $0x4330000000000800
-DATA constants<>+1960(SB)/8, $0x4330000000000800
-DATA constants<>+1968(SB)/8, $0x4330000000000800
-DATA constants<>+1976(SB)/8, $0x4330000000000800
-DATA constants<>+1984(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+1992(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+2000(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+2008(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+2016(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+2024(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+2032(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+2040(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+2048(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2056(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2064(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2072(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2080(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2088(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2096(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2104(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2112(SB)/8, $0x000fffffffffffff
-DATA constants<>+2120(SB)/8, $0x000fffffffffffff
-DATA constants<>+2128(SB)/8, $0x000fffffffffffff
-DATA constants<>+2136(SB)/8, $0x000fffffffffffff
-DATA constants<>+2144(SB)/8, $0x000fffffffffffff
-DATA constants<>+2152(SB)/8, $0x000fffffffffffff
-DATA constants<>+2160(SB)/8, $0x000fffffffffffff
-DATA constants<>+2168(SB)/8, $0x000fffffffffffff
-DATA constants<>+2176(SB)/8, $0x4330000000000000
-DATA constants<>+2184(SB)/8, $0x4330000000000000
-DATA constants<>+2192(SB)/8, $0x4330000000000000
-DATA constants<>+2200(SB)/8, $0x4330000000000000
-DATA constants<>+2208(SB)/8, $0x4330000000000000
-DATA constants<>+2216(SB)/8, $0x4330000000000000
-DATA constants<>+2224(SB)/8, $0x4330000000000000
-DATA constants<>+2232(SB)/8, $0x4330000000000000
-DATA constants<>+2240(SB)/8, $0x0010000000000000
-DATA constants<>+2248(SB)/8, $0x0010000000000000
-DATA constants<>+2256(SB)/8, $0x0010000000000000
-DATA constants<>+2264(SB)/8, $0x0010000000000000
-DATA constants<>+2272(SB)/8, $0x0010000000000000
-DATA constants<>+2280(SB)/8, $0x0010000000000000
-DATA constants<>+2288(SB)/8, $0x0010000000000000
-DATA constants<>+2296(SB)/8, $0x0010000000000000
-DATA constants<>+2304(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2312(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2320(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2328(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2336(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2344(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2352(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2360(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2368(SB)/8, $0x3fe5555555555592
-DATA constants<>+2376(SB)/8, $0x3fe5555555555592
-DATA constants<>+2384(SB)/8, $0x3fe5555555555592
-DATA constants<>+2392(SB)/8, $0x3fe5555555555592
-DATA constants<>+2400(SB)/8, $0x3fe5555555555592
-DATA constants<>+2408(SB)/8, $0x3fe5555555555592
-DATA constants<>+2416(SB)/8, $0x3fe5555555555592
-DATA constants<>+2424(SB)/8, $0x3fe5555555555592
-DATA constants<>+2432(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2440(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2448(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2456(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2464(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2472(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2480(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2488(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2496(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+2504(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+2512(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+2520(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+2528(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+2536(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+2544(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+2552(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+2560(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+2568(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+2576(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+2584(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+2592(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+2600(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+2608(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+2616(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+2624(SB)/8, $0x3fc74663c550f510
-DATA constants<>+2632(SB)/8, $0x3fc74663c550f510
-DATA constants<>+2640(SB)/8, $0x3fc74663c550f510
-DATA constants<>+2648(SB)/8, $0x3fc74663c550f510
-DATA constants<>+2656(SB)/8, $0x3fc74663c550f510
-DATA constants<>+2664(SB)/8, $0x3fc74663c550f510
-DATA constants<>+2672(SB)/8, $0x3fc74663c550f510
-DATA constants<>+2680(SB)/8, $0x3fc74663c550f510
-DATA constants<>+2688(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+2696(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+2704(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+2712(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+2720(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+2728(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+2736(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+2744(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+2752(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+2760(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+2768(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+2776(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+2784(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+2792(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+2800(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+2808(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+2816(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+2824(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+2832(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+2840(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+2848(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+2856(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+2864(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+2872(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+2880(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+2888(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+2896(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+2904(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+2912(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+2920(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+2928(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+2936(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+2944(SB)/8, $0x4350000000000000
-DATA constants<>+2952(SB)/8, $0x4350000000000000
-DATA constants<>+2960(SB)/8, $0x4350000000000000
-DATA constants<>+2968(SB)/8, $0x4350000000000000
-DATA constants<>+2976(SB)/8, $0x4350000000000000
-DATA constants<>+2984(SB)/8, $0x4350000000000000
-DATA constants<>+2992(SB)/8, $0x4350000000000000
-DATA constants<>+3000(SB)/8, $0x4350000000000000
-DATA constants<>+3008(SB)/8, $0x404b000000000000
-DATA constants<>+3016(SB)/8, $0x404b000000000000
-DATA constants<>+3024(SB)/8, $0x404b000000000000
-DATA constants<>+3032(SB)/8, $0x404b000000000000
-DATA constants<>+3040(SB)/8, $0x404b000000000000
-DATA constants<>+3048(SB)/8, $0x404b000000000000
-DATA constants<>+3056(SB)/8, $0x404b000000000000
-DATA constants<>+3064(SB)/8, $0x404b000000000000
-DATA constants<>+3072(SB)/8, $0x7ff0000000000000
-DATA constants<>+3080(SB)/8, $0x7ff0000000000000
-DATA constants<>+3088(SB)/8, $0x7ff0000000000000
-DATA constants<>+3096(SB)/8, $0x7ff0000000000000
-DATA constants<>+3104(SB)/8, $0x7ff0000000000000
-DATA constants<>+3112(SB)/8, $0x7ff0000000000000
-DATA constants<>+3120(SB)/8, $0x7ff0000000000000
-DATA constants<>+3128(SB)/8, $0x7ff0000000000000
-DATA constants<>+3136(SB)/8, $0x0000000000000000
-DATA constants<>+3144(SB)/8, $0x0000000000000000
-DATA constants<>+3152(SB)/8, $0x0000000000000000
-DATA constants<>+3160(SB)/8, $0x0000000000000000
-DATA constants<>+3168(SB)/8, $0x0000000000000000
-DATA constants<>+3176(SB)/8, $0x0000000000000000
-DATA constants<>+3184(SB)/8, $0x0000000000000000
-DATA constants<>+3192(SB)/8, $0x0000000000000000
-DATA constants<>+3200(SB)/8, $0x7ff8000000000000
-DATA constants<>+3208(SB)/8, $0x7ff8000000000000
-DATA constants<>+3216(SB)/8, $0x7ff8000000000000
-DATA constants<>+3224(SB)/8, $0x7ff8000000000000
-DATA constants<>+3232(SB)/8, $0x7ff8000000000000
-DATA constants<>+3240(SB)/8, $0x7ff8000000000000
-DATA constants<>+3248(SB)/8, $0x7ff8000000000000
-DATA constants<>+3256(SB)/8, $0x7ff8000000000000
-DATA constants<>+3264(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3272(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3280(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3288(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3296(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3304(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3312(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3320(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3328(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3336(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3344(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3352(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3360(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3368(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3376(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3384(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3392(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3400(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3408(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3416(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3424(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3432(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3440(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3448(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3456(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+3464(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+3472(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+3480(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+3488(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+3496(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+3504(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+3512(SB)/8, $0x3fce2f2d534c3fdd
-GLOBL constants<>(SB), RODATA|NOPTR, $3520
+DATA constants<>+64(SB)/8, $0x3fd4000000000000
+DATA constants<>+72(SB)/8, $0x3fd4000000000000
+DATA constants<>+80(SB)/8, $0x3fd4000000000000
+DATA constants<>+88(SB)/8, $0x3fd4000000000000
+DATA constants<>+96(SB)/8, $0x3fd4000000000000
+DATA constants<>+104(SB)/8, $0x3fd4000000000000
+DATA constants<>+112(SB)/8, $0x3fd4000000000000
+DATA constants<>+120(SB)/8, $0x3fd4000000000000
+DATA constants<>+128(SB)/8, $0x3fd8000000000000
+DATA constants<>+136(SB)/8, $0x3fd8000000000000
+DATA constants<>+144(SB)/8, $0x3fd8000000000000
+DATA constants<>+152(SB)/8, $0x3fd8000000000000
+DATA constants<>+160(SB)/8, $0x3fd8000000000000
+DATA constants<>+168(SB)/8, $0x3fd8000000000000
+DATA constants<>+176(SB)/8, $0x3fd8000000000000
+DATA constants<>+184(SB)/8, $0x3fd8000000000000
+DATA constants<>+192(SB)/8, $0x3fe0000000000000
+DATA constants<>+200(SB)/8, $0x3fe0000000000000
+DATA constants<>+208(SB)/8, $0x3fe0000000000000
+DATA constants<>+216(SB)/8, $0x3fe0000000000000
+DATA constants<>+224(SB)/8, $0x3fe0000000000000
+DATA constants<>+232(SB)/8, $0x3fe0000000000000
+DATA constants<>+240(SB)/8, $0x3fe0000000000000
+DATA constants<>+248(SB)/8, $0x3fe0000000000000
+DATA constants<>+256(SB)/8, $0x0000000000100100
+DATA constants<>+264(SB)/8, $0x0000000000100100
+DATA constants<>+272(SB)/8, $0x0000000000100100
+DATA constants<>+280(SB)/8, $0x0000000000100100
+DATA constants<>+288(SB)/8, $0x0000000000100100
+DATA constants<>+296(SB)/8, $0x0000000000100100
+DATA constants<>+304(SB)/8, $0x0000000000100100
+DATA constants<>+312(SB)/8, $0x0000000000100100
+DATA constants<>+320(SB)/4, $0x3f800000
+DATA constants<>+324(SB)/4, $0x3f800000
+DATA constants<>+328(SB)/4, $0x3f800000
+DATA constants<>+332(SB)/4, $0x3f800000
+DATA constants<>+336(SB)/4, $0x3f800000
+DATA constants<>+340(SB)/4, $0x3f800000
+DATA constants<>+344(SB)/4, $0x3f800000
+DATA constants<>+348(SB)/4, $0x3f800000
+DATA constants<>+352(SB)/4, $0x3f800000
+DATA constants<>+356(SB)/4, $0x3f800000
+DATA constants<>+360(SB)/4, $0x3f800000
+DATA constants<>+364(SB)/4, $0x3f800000
+DATA constants<>+368(SB)/4, $0x3f800000
+DATA constants<>+372(SB)/4, $0x3f800000
+DATA constants<>+376(SB)/4, $0x3f800000
+DATA constants<>+380(SB)/4, $0x3f800000
+DATA constants<>+384(SB)/4, $0x3ec00000
+DATA constants<>+388(SB)/4, $0x3ec00000
+DATA constants<>+392(SB)/4, $0x3ec00000
+DATA constants<>+396(SB)/4, $0x3ec00000
+DATA constants<>+400(SB)/4, $0x3ec00000
+DATA constants<>+404(SB)/4, $0x3ec00000
+DATA constants<>+408(SB)/4, $0x3ec00000
+DATA constants<>+412(SB)/4, $0x3ec00000
+DATA constants<>+416(SB)/4, $0x3ec00000
+DATA constants<>+420(SB)/4, $0x3ec00000
+DATA constants<>+424(SB)/4, $0x3ec00000
+DATA constants<>+428(SB)/4, $0x3ec00000
+DATA constants<>+432(SB)/4, $0x3ec00000
+DATA constants<>+436(SB)/4, $0x3ec00000
+DATA constants<>+440(SB)/4, $0x3ec00000
+DATA constants<>+444(SB)/4, $0x3ec00000
+DATA constants<>+448(SB)/4, $0x3f000000
+DATA constants<>+452(SB)/4, $0x3f000000
+DATA constants<>+456(SB)/4, $0x3f000000
+DATA constants<>+460(SB)/4, $0x3f000000
+DATA constants<>+464(SB)/4, $0x3f000000
+DATA constants<>+468(SB)/4, $0x3f000000
+DATA constants<>+472(SB)/4, $0x3f000000
+DATA constants<>+476(SB)/4, $0x3f000000
+DATA constants<>+480(SB)/4, $0x3f000000
+DATA constants<>+484(SB)/4, $0x3f000000
+DATA constants<>+488(SB)/4, $0x3f000000
+DATA constants<>+492(SB)/4, $0x3f000000
+DATA constants<>+496(SB)/4, $0x3f000000
+DATA constants<>+500(SB)/4, $0x3f000000
+DATA constants<>+504(SB)/4, $0x3f000000
+DATA constants<>+508(SB)/4, $0x3f000000
+DATA constants<>+512(SB)/4, $0x00100100
+DATA constants<>+516(SB)/4, $0x00100100
+DATA constants<>+520(SB)/4, $0x00100100
+DATA constants<>+524(SB)/4, $0x00100100
+DATA constants<>+528(SB)/4, $0x00100100
+DATA constants<>+532(SB)/4, $0x00100100
+DATA constants<>+536(SB)/4, $0x00100100
+DATA constants<>+540(SB)/4, $0x00100100
+DATA constants<>+544(SB)/4, $0x00100100
+DATA constants<>+548(SB)/4, $0x00100100
+DATA constants<>+552(SB)/4, $0x00100100
+DATA constants<>+556(SB)/4, $0x00100100
+DATA constants<>+560(SB)/4, $0x00100100
+DATA constants<>+564(SB)/4, $0x00100100
+DATA constants<>+568(SB)/4, $0x00100100
+DATA constants<>+572(SB)/4, $0x00100100
+DATA constants<>+576(SB)/8, $0x0000000000800800
+DATA constants<>+584(SB)/8, $0x0000000000800800
+DATA constants<>+592(SB)/8, $0x0000000000800800
+DATA constants<>+600(SB)/8, $0x0000000000800800
+DATA constants<>+608(SB)/8, $0x0000000000800800
+DATA constants<>+616(SB)/8, $0x0000000000800800
+DATA constants<>+624(SB)/8, $0x0000000000800800
+DATA constants<>+632(SB)/8, $0x0000000000800800
+DATA constants<>+640(SB)/4, $0x00800800
+DATA constants<>+644(SB)/4, $0x00800800
+DATA constants<>+648(SB)/4, $0x00800800
+DATA constants<>+652(SB)/4, $0x00800800
+DATA constants<>+656(SB)/4, $0x00800800
+DATA constants<>+660(SB)/4, $0x00800800
+DATA constants<>+664(SB)/4, $0x00800800
+DATA constants<>+668(SB)/4, $0x00800800
+DATA constants<>+672(SB)/4, $0x00800800
+DATA constants<>+676(SB)/4, $0x00800800
+DATA constants<>+680(SB)/4, $0x00800800
+DATA constants<>+684(SB)/4, $0x00800800
+DATA constants<>+688(SB)/4, $0x00800800
+DATA constants<>+692(SB)/4, $0x00800800
+DATA constants<>+696(SB)/4, $0x00800800
+DATA constants<>+700(SB)/4, $0x00800800
+DATA constants<>+704(SB)/8, $0xfff0000000000000
+DATA constants<>+712(SB)/8, $0xfff0000000000000
+DATA constants<>+720(SB)/8, $0xfff0000000000000
+DATA constants<>+728(SB)/8, $0xfff0000000000000
+DATA constants<>+736(SB)/8, $0xfff0000000000000
+DATA constants<>+744(SB)/8, $0xfff0000000000000
+DATA constants<>+752(SB)/8, $0xfff0000000000000
+DATA constants<>+760(SB)/8, $0xfff0000000000000
+DATA constants<>+768(SB)/4, $0xff800000
+DATA constants<>+772(SB)/4, $0xff800000
+DATA constants<>+776(SB)/4, $0xff800000
+DATA constants<>+780(SB)/4, $0xff800000
+DATA constants<>+784(SB)/4, $0xff800000
+DATA constants<>+788(SB)/4, $0xff800000
+DATA constants<>+792(SB)/4, $0xff800000
+DATA constants<>+796(SB)/4, $0xff800000
+DATA constants<>+800(SB)/4, $0xff800000
+DATA constants<>+804(SB)/4, $0xff800000
+DATA constants<>+808(SB)/4, $0xff800000
+DATA constants<>+812(SB)/4, $0xff800000
+DATA constants<>+816(SB)/4, $0xff800000
+DATA constants<>+820(SB)/4, $0xff800000
+DATA constants<>+824(SB)/4, $0xff800000
+DATA constants<>+828(SB)/4, $0xff800000
+DATA constants<>+832(SB)/8, $0x3fc555555555555b
+DATA constants<>+840(SB)/8, $0x3fc555555555555b
+DATA constants<>+848(SB)/8, $0x3fc555555555555b
+DATA constants<>+856(SB)/8, $0x3fc555555555555b
+DATA constants<>+864(SB)/8, $0x3fc555555555555b
+DATA constants<>+872(SB)/8, $0x3fc555555555555b
+DATA constants<>+880(SB)/8, $0x3fc555555555555b
+DATA constants<>+888(SB)/8, $0x3fc555555555555b
+DATA constants<>+896(SB)/8, $0x3fa5555555555503
+DATA constants<>+904(SB)/8, $0x3fa5555555555503
+DATA constants<>+912(SB)/8, $0x3fa5555555555503
+DATA constants<>+920(SB)/8, $0x3fa5555555555503
+DATA constants<>+928(SB)/8, $0x3fa5555555555503
+DATA constants<>+936(SB)/8, $0x3fa5555555555503
+DATA constants<>+944(SB)/8, $0x3fa5555555555503
+DATA constants<>+952(SB)/8, $0x3fa5555555555503
+DATA constants<>+960(SB)/8, $0x3f8111111110ec65
+DATA constants<>+968(SB)/8, $0x3f8111111110ec65
+DATA constants<>+976(SB)/8, $0x3f8111111110ec65
+DATA constants<>+984(SB)/8, $0x3f8111111110ec65
+DATA constants<>+992(SB)/8, $0x3f8111111110ec65
+DATA constants<>+1000(SB)/8, $0x3f8111111110ec65
+DATA constants<>+1008(SB)/8, $0x3f8111111110ec65
+DATA constants<>+1016(SB)/8, $0x3f8111111110ec65
+DATA constants<>+1024(SB)/8, $0x3f56c16c16c30437
+DATA constants<>+1032(SB)/8, $0x3f56c16c16c30437
+DATA constants<>+1040(SB)/8, $0x3f56c16c16c30437
+DATA constants<>+1048(SB)/8, $0x3f56c16c16c30437
+DATA constants<>+1056(SB)/8, $0x3f56c16c16c30437
+DATA constants<>+1064(SB)/8, $0x3f56c16c16c30437
+DATA constants<>+1072(SB)/8, $0x3f56c16c16c30437
+DATA constants<>+1080(SB)/8, $0x3f56c16c16c30437
+DATA constants<>+1088(SB)/8, $0x3f2a01a01b37b42d
+DATA constants<>+1096(SB)/8, $0x3f2a01a01b37b42d
+DATA constants<>+1104(SB)/8, $0x3f2a01a01b37b42d
+DATA constants<>+1112(SB)/8, $0x3f2a01a01b37b42d
+DATA constants<>+1120(SB)/8, $0x3f2a01a01b37b42d
+DATA constants<>+1128(SB)/8, $0x3f2a01a01b37b42d
+DATA constants<>+1136(SB)/8, $0x3f2a01a01b37b42d
+DATA constants<>+1144(SB)/8, $0x3f2a01a01b37b42d
+DATA constants<>+1152(SB)/8, $0x3efa01a0136a0227
+DATA constants<>+1160(SB)/8, $0x3efa01a0136a0227
+DATA constants<>+1168(SB)/8, $0x3efa01a0136a0227
+DATA constants<>+1176(SB)/8, $0x3efa01a0136a0227
+DATA constants<>+1184(SB)/8, $0x3efa01a0136a0227
+DATA constants<>+1192(SB)/8, $0x3efa01a0136a0227
+DATA constants<>+1200(SB)/8, $0x3efa01a0136a0227
+DATA constants<>+1208(SB)/8, $0x3efa01a0136a0227
+DATA constants<>+1216(SB)/8, $0x3ec71ddf02859470
+DATA constants<>+1224(SB)/8, $0x3ec71ddf02859470
+DATA constants<>+1232(SB)/8, $0x3ec71ddf02859470
+DATA constants<>+1240(SB)/8, $0x3ec71ddf02859470
+DATA constants<>+1248(SB)/8, $0x3ec71ddf02859470
+DATA constants<>+1256(SB)/8, $0x3ec71ddf02859470
+DATA constants<>+1264(SB)/8, $0x3ec71ddf02859470
+DATA constants<>+1272(SB)/8, $0x3ec71ddf02859470
+DATA constants<>+1280(SB)/8, $0x3e927e5b4326e5cf
+DATA constants<>+1288(SB)/8, $0x3e927e5b4326e5cf
+DATA constants<>+1296(SB)/8, $0x3e927e5b4326e5cf
+DATA constants<>+1304(SB)/8, $0x3e927e5b4326e5cf
+DATA constants<>+1312(SB)/8, $0x3e927e5b4326e5cf
+DATA constants<>+1320(SB)/8, $0x3e927e5b4326e5cf
+DATA constants<>+1328(SB)/8, $0x3e927e5b4326e5cf
+DATA constants<>+1336(SB)/8, $0x3e927e5b4326e5cf
+DATA constants<>+1344(SB)/8, $0x3e5af6bda7d48309
+DATA constants<>+1352(SB)/8, $0x3e5af6bda7d48309
+DATA constants<>+1360(SB)/8, $0x3e5af6bda7d48309
+DATA constants<>+1368(SB)/8, $0x3e5af6bda7d48309
+DATA constants<>+1376(SB)/8, $0x3e5af6bda7d48309
+DATA constants<>+1384(SB)/8, $0x3e5af6bda7d48309
+DATA constants<>+1392(SB)/8, $0x3e5af6bda7d48309
+DATA constants<>+1400(SB)/8, $0x3e5af6bda7d48309
+DATA constants<>+1408(SB)/8, $0x3e21e3d377b5642d
+DATA constants<>+1416(SB)/8, $0x3e21e3d377b5642d
+DATA constants<>+1424(SB)/8, $0x3e21e3d377b5642d
+DATA constants<>+1432(SB)/8, $0x3e21e3d377b5642d
+DATA constants<>+1440(SB)/8, $0x3e21e3d377b5642d
+DATA constants<>+1448(SB)/8, $0x3e21e3d377b5642d
+DATA constants<>+1456(SB)/8, $0x3e21e3d377b5642d
+DATA constants<>+1464(SB)/8, $0x3e21e3d377b5642d
+DATA constants<>+1472(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+1480(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+1488(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+1496(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+1504(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+1512(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+1520(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+1528(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+1536(SB)/8, $0x43380000000007fe
+DATA constants<>+1544(SB)/8, $0x43380000000007fe
+DATA constants<>+1552(SB)/8, $0x43380000000007fe
+DATA constants<>+1560(SB)/8, $0x43380000000007fe
+DATA constants<>+1568(SB)/8, $0x43380000000007fe
+DATA constants<>+1576(SB)/8, $0x43380000000007fe
+DATA constants<>+1584(SB)/8, $0x43380000000007fe
+DATA constants<>+1592(SB)/8, $0x43380000000007fe
+DATA constants<>+1600(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+1608(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+1616(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+1624(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+1632(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+1640(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+1648(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+1656(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+1664(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+1672(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+1680(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+1688(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+1696(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+1704(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+1712(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+1720(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+1728(SB)/8, $0xc087700000000000
+DATA constants<>+1736(SB)/8, $0xc087700000000000
+DATA constants<>+1744(SB)/8, $0xc087700000000000
+DATA constants<>+1752(SB)/8, $0xc087700000000000
+DATA constants<>+1760(SB)/8, $0xc087700000000000
+DATA constants<>+1768(SB)/8, $0xc087700000000000
+DATA constants<>+1776(SB)/8, $0xc087700000000000
+DATA constants<>+1784(SB)/8, $0xc087700000000000
+DATA constants<>+1792(SB)/8, $0x4086300000000000
+DATA constants<>+1800(SB)/8, $0x4086300000000000
+DATA constants<>+1808(SB)/8, $0x4086300000000000
+DATA constants<>+1816(SB)/8, $0x4086300000000000
+DATA constants<>+1824(SB)/8, $0x4086300000000000
+DATA constants<>+1832(SB)/8, $0x4086300000000000
+DATA constants<>+1840(SB)/8, $0x4086300000000000
+DATA constants<>+1848(SB)/8, $0x4086300000000000
+DATA constants<>+1856(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+1864(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+1872(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+1880(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+1888(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+1896(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+1904(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+1912(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+1920(SB)/8, $0x3fc5555544368485
+DATA constants<>+1928(SB)/8, $0x3fc5555544368485
+DATA constants<>+1936(SB)/8, $0x3fc5555544368485
+DATA constants<>+1944(SB)/8, $0x3fc5555544368485
+DATA constants<>+1952(SB)/8, $0x3fc5555544368485
+DATA constants<>+1960(SB)/8, $0x3fc5555544368485
+DATA constants<>+1968(SB)/8, $0x3fc5555544368485
+DATA constants<>+1976(SB)/8, $0x3fc5555544368485
+DATA constants<>+1984(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+1992(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+2000(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+2008(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+2016(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+2024(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+2032(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+2040(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+2048(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+2056(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+2064(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+2072(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+2080(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+2088(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+2096(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+2104(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+2112(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2120(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2128(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2136(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2144(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2152(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2160(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2168(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2176(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+2184(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+2192(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+2200(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+2208(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+2216(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+2224(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+2232(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+2240(SB)/8, $0x43380000000003ff
+DATA constants<>+2248(SB)/8, $0x43380000000003ff
+DATA constants<>+2256(SB)/8, $0x43380000000003ff
+DATA constants<>+2264(SB)/8, $0x43380000000003ff
+DATA constants<>+2272(SB)/8, $0x43380000000003ff
+DATA constants<>+2280(SB)/8, $0x43380000000003ff
+DATA constants<>+2288(SB)/8, $0x43380000000003ff
+DATA constants<>+2296(SB)/8, $0x43380000000003ff
+DATA constants<>+2304(SB)/8, $0xc05a400000000000
+DATA constants<>+2312(SB)/8, $0xc05a400000000000
+DATA constants<>+2320(SB)/8, $0xc05a400000000000
+DATA constants<>+2328(SB)/8, $0xc05a400000000000
+DATA constants<>+2336(SB)/8, $0xc05a400000000000
+DATA constants<>+2344(SB)/8, $0xc05a400000000000
+DATA constants<>+2352(SB)/8, $0xc05a400000000000
+DATA constants<>+2360(SB)/8, $0xc05a400000000000
+DATA constants<>+2368(SB)/8, $0x4056800000000000
+DATA constants<>+2376(SB)/8, $0x4056800000000000
+DATA constants<>+2384(SB)/8, $0x4056800000000000
+DATA constants<>+2392(SB)/8, $0x4056800000000000
+DATA constants<>+2400(SB)/8, $0x4056800000000000
+DATA constants<>+2408(SB)/8, $0x4056800000000000
+DATA constants<>+2416(SB)/8, $0x4056800000000000
+DATA constants<>+2424(SB)/8, $0x4056800000000000
+DATA constants<>+2432(SB)/8, $0x4330000000000800
+DATA constants<>+2440(SB)/8, $0x4330000000000800
+DATA constants<>+2448(SB)/8, $0x4330000000000800
+DATA constants<>+2456(SB)/8, $0x4330000000000800
+DATA constants<>+2464(SB)/8, $0x4330000000000800
+DATA constants<>+2472(SB)/8, $0x4330000000000800
+DATA constants<>+2480(SB)/8, $0x4330000000000800
+DATA constants<>+2488(SB)/8, $0x4330000000000800
+DATA constants<>+2496(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+2504(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+2512(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+2520(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+2528(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+2536(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+2544(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+2552(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+2560(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+2568(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+2576(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+2584(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+2592(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+2600(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+2608(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+2616(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+2624(SB)/8, $0x000fffffffffffff
+DATA constants<>+2632(SB)/8, $0x000fffffffffffff
+DATA constants<>+2640(SB)/8, $0x000fffffffffffff
+DATA constants<>+2648(SB)/8, $0x000fffffffffffff
+DATA constants<>+2656(SB)/8, $0x000fffffffffffff
+DATA constants<>+2664(SB)/8, $0x000fffffffffffff
+DATA constants<>+2672(SB)/8, $0x000fffffffffffff
+DATA constants<>+2680(SB)/8, $0x000fffffffffffff
+DATA constants<>+2688(SB)/8, $0x4330000000000000
+DATA constants<>+2696(SB)/8, $0x4330000000000000
+DATA constants<>+2704(SB)/8, $0x4330000000000000
+DATA constants<>+2712(SB)/8, $0x4330000000000000
+DATA constants<>+2720(SB)/8, $0x4330000000000000
+DATA constants<>+2728(SB)/8, $0x4330000000000000
+DATA constants<>+2736(SB)/8, $0x4330000000000000
+DATA constants<>+2744(SB)/8, $0x4330000000000000
+DATA constants<>+2752(SB)/8, $0x0010000000000000
+DATA constants<>+2760(SB)/8, $0x0010000000000000
+DATA constants<>+2768(SB)/8, $0x0010000000000000
+DATA constants<>+2776(SB)/8, $0x0010000000000000
+DATA constants<>+2784(SB)/8, $0x0010000000000000
+DATA constants<>+2792(SB)/8, $0x0010000000000000
+DATA constants<>+2800(SB)/8, $0x0010000000000000
+DATA constants<>+2808(SB)/8, $0x0010000000000000
+DATA constants<>+2816(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+2824(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+2832(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+2840(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+2848(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+2856(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+2864(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+2872(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+2880(SB)/8, $0x3fe5555555555592
+DATA constants<>+2888(SB)/8, $0x3fe5555555555592
+DATA constants<>+2896(SB)/8, $0x3fe5555555555592
+DATA constants<>+2904(SB)/8, $0x3fe5555555555592
+DATA constants<>+2912(SB)/8, $0x3fe5555555555592
+DATA constants<>+2920(SB)/8, $0x3fe5555555555592
+DATA constants<>+2928(SB)/8, $0x3fe5555555555592
+DATA constants<>+2936(SB)/8, $0x3fe5555555555592
+DATA constants<>+2944(SB)/8, $0x3fd999999997fee8
+DATA constants<>+2952(SB)/8, $0x3fd999999997fee8
+DATA constants<>+2960(SB)/8, $0x3fd999999997fee8
+DATA constants<>+2968(SB)/8, $0x3fd999999997fee8
+DATA constants<>+2976(SB)/8, $0x3fd999999997fee8
+DATA constants<>+2984(SB)/8, $0x3fd999999997fee8
+DATA constants<>+2992(SB)/8, $0x3fd999999997fee8
+DATA constants<>+3000(SB)/8, $0x3fd999999997fee8
+DATA constants<>+3008(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3016(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3024(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3032(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3040(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3048(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3056(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3064(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3072(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3080(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3088(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3096(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3104(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3112(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3120(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3128(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3136(SB)/8, $0x3fc74663c550f510
+DATA constants<>+3144(SB)/8, $0x3fc74663c550f510
+DATA constants<>+3152(SB)/8, $0x3fc74663c550f510
+DATA constants<>+3160(SB)/8, $0x3fc74663c550f510
+DATA constants<>+3168(SB)/8, $0x3fc74663c550f510
+DATA constants<>+3176(SB)/8, $0x3fc74663c550f510
+DATA constants<>+3184(SB)/8, $0x3fc74663c550f510
+DATA constants<>+3192(SB)/8, $0x3fc74663c550f510
+DATA constants<>+3200(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+3208(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+3216(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+3224(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+3232(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+3240(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+3248(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+3256(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+3264(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+3272(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+3280(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+3288(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+3296(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+3304(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+3312(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+3320(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+3328(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+3336(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+3344(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+3352(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+3360(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+3368(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+3376(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+3384(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+3392(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+3400(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+3408(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+3416(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+3424(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+3432(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+3440(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+3448(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+3456(SB)/8, $0x4350000000000000
+DATA constants<>+3464(SB)/8, $0x4350000000000000
+DATA constants<>+3472(SB)/8, $0x4350000000000000
+DATA constants<>+3480(SB)/8, $0x4350000000000000
+DATA constants<>+3488(SB)/8, $0x4350000000000000
+DATA constants<>+3496(SB)/8, $0x4350000000000000
+DATA constants<>+3504(SB)/8, $0x4350000000000000
+DATA constants<>+3512(SB)/8, $0x4350000000000000
+DATA constants<>+3520(SB)/8, $0x404b000000000000
+DATA constants<>+3528(SB)/8, $0x404b000000000000
+DATA constants<>+3536(SB)/8, $0x404b000000000000
+DATA constants<>+3544(SB)/8, $0x404b000000000000
+DATA constants<>+3552(SB)/8, $0x404b000000000000
+DATA constants<>+3560(SB)/8, $0x404b000000000000
+DATA constants<>+3568(SB)/8, $0x404b000000000000
+DATA constants<>+3576(SB)/8, $0x404b000000000000
+DATA constants<>+3584(SB)/8, $0x7ff0000000000000
+DATA constants<>+3592(SB)/8, $0x7ff0000000000000
+DATA constants<>+3600(SB)/8, $0x7ff0000000000000
+DATA constants<>+3608(SB)/8, $0x7ff0000000000000
+DATA constants<>+3616(SB)/8, $0x7ff0000000000000
+DATA constants<>+3624(SB)/8, $0x7ff0000000000000
+DATA constants<>+3632(SB)/8, $0x7ff0000000000000
+DATA constants<>+3640(SB)/8, $0x7ff0000000000000
+DATA constants<>+3648(SB)/8, $0x0000000000000000
+DATA constants<>+3656(SB)/8, $0x0000000000000000
+DATA constants<>+3664(SB)/8, $0x0000000000000000
+DATA constants<>+3672(SB)/8, $0x0000000000000000
+DATA constants<>+3680(SB)/8, $0x0000000000000000
+DATA constants<>+3688(SB)/8, $0x0000000000000000
+DATA constants<>+3696(SB)/8, $0x0000000000000000
+DATA constants<>+3704(SB)/8, $0x0000000000000000
+DATA constants<>+3712(SB)/8, $0x7ff8000000000000
+DATA constants<>+3720(SB)/8, $0x7ff8000000000000
+DATA constants<>+3728(SB)/8, $0x7ff8000000000000
+DATA constants<>+3736(SB)/8, $0x7ff8000000000000
+DATA constants<>+3744(SB)/8, $0x7ff8000000000000
+DATA constants<>+3752(SB)/8, $0x7ff8000000000000
+DATA constants<>+3760(SB)/8, $0x7ff8000000000000
+DATA constants<>+3768(SB)/8, $0x7ff8000000000000
+DATA constants<>+3776(SB)/8, $0x3fe555554fde2a78
+DATA constants<>+3784(SB)/8, $0x3fe555554fde2a78
+DATA constants<>+3792(SB)/8, $0x3fe555554fde2a78
+DATA constants<>+3800(SB)/8, $0x3fe555554fde2a78
+DATA constants<>+3808(SB)/8, $0x3fe555554fde2a78
+DATA constants<>+3816(SB)/8, $0x3fe555554fde2a78
+DATA constants<>+3824(SB)/8, $0x3fe555554fde2a78
+DATA constants<>+3832(SB)/8, $0x3fe555554fde2a78
+DATA constants<>+3840(SB)/8, $0x3fd999a7a1a6d9df
+DATA constants<>+3848(SB)/8, $0x3fd999a7a1a6d9df
+DATA constants<>+3856(SB)/8, $0x3fd999a7a1a6d9df
+DATA constants<>+3864(SB)/8, $0x3fd999a7a1a6d9df
+DATA constants<>+3872(SB)/8, $0x3fd999a7a1a6d9df
+DATA constants<>+3880(SB)/8, $0x3fd999a7a1a6d9df
+DATA constants<>+3888(SB)/8, $0x3fd999a7a1a6d9df
+DATA constants<>+3896(SB)/8, $0x3fd999a7a1a6d9df
+DATA constants<>+3904(SB)/8, $0x3fd2438f153b8309
+DATA constants<>+3912(SB)/8, $0x3fd2438f153b8309
+DATA constants<>+3920(SB)/8, $0x3fd2438f153b8309
+DATA constants<>+3928(SB)/8, $0x3fd2438f153b8309
+DATA constants<>+3936(SB)/8, $0x3fd2438f153b8309
+DATA constants<>+3944(SB)/8, $0x3fd2438f153b8309
+DATA constants<>+3952(SB)/8, $0x3fd2438f153b8309
+DATA constants<>+3960(SB)/8, $0x3fd2438f153b8309
+DATA constants<>+3968(SB)/8, $0x3fce2f2d534c3fdd
+DATA constants<>+3976(SB)/8, $0x3fce2f2d534c3fdd
+DATA constants<>+3984(SB)/8, $0x3fce2f2d534c3fdd
+DATA constants<>+3992(SB)/8, $0x3fce2f2d534c3fdd
+DATA constants<>+4000(SB)/8, $0x3fce2f2d534c3fdd
+DATA constants<>+4008(SB)/8, $0x3fce2f2d534c3fdd
+DATA constants<>+4016(SB)/8, $0x3fce2f2d534c3fdd
+DATA constants<>+4024(SB)/8, $0x3fce2f2d534c3fdd
+GLOBL constants<>(SB), RODATA|NOPTR, $4032
+
+DATA laneBits<>+0(SB)/4, $0x00000001
+DATA laneBits<>+4(SB)/4, $0x00000002
+DATA laneBits<>+8(SB)/4, $0x00000004
+DATA laneBits<>+12(SB)/4, $0x00000008
+DATA laneBits<>+16(SB)/4, $0x00000010
+DATA laneBits<>+20(SB)/4, $0x00000020
+DATA laneBits<>+24(SB)/4, $0x00000040
+DATA laneBits<>+28(SB)/4, $0x00000080
+DATA laneBits<>+32(SB)/8, $0x0000000000000001
+DATA laneBits<>+40(SB)/8, $0x0000000000000002
+DATA laneBits<>+48(SB)/8, $0x0000000000000004
+DATA laneBits<>+56(SB)/8, $0x0000000000000008
+GLOBL laneBits<>(SB), RODATA|NOPTR, $64
 
 DATA mask<>+0(SB)/8, $0xffffffffffffffff
 DATA mask<>+8(SB)/8, $0xffffffffffffffff

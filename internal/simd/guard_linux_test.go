@@ -24,17 +24,26 @@ func testGuardPages[T Float](t *testing.T) {
 			l.run(dst[len(dst)-n:], x[len(x)-n:], y[len(y)-n:], 1)
 		}
 	}
+	bits := guarded[byte](t)
 	for n := 1; n < 40; n++ {
+		even := (n + 15) / 16 * 2
+		kinds := Kinds{bits[len(bits)-even:], bits[:even]}
+		KindSums(x[len(x)-n:], kinds, [2]T{})
+		KindAffine(dst[len(dst)-n:], x[len(x)-n:], kinds, [2]T{}, [2]T{})
+		KindDistances(n, x[len(x)-3*n:], n, y[len(y)-3:], kinds, [2]T{})
+		KindInvDistances(dst[len(dst)-n:], x[len(x)-3*n:], n, y[len(y)-3:], kinds, [2]T{}, [2]T{})
 		SubColumn(n, dst[len(dst)-3*n:], n, x[len(x)-3*n:], n, y[len(y)-3:])
 		CenterScale(dst[len(dst)-3*n:], n, x[len(x)-3*n:], n, y[:3], y[len(y)-n:])
 		Distances(dst[len(dst)-n:], x[len(x)-3*n:], n, y[len(y)-3:])
 		DiffDots(dst[len(dst)-n:], x[len(x)-3*n:], n, y[len(y)-3:], x[len(x)-3*n:], y[len(y)-3:])
-		AddDiffs(dst[len(dst)-3*n:], x[len(x)-3*n:], n, y[len(y)-3:], y[len(y)-n:], make([]T, 3))
+		InvDistances(dst[len(dst)-n:], x[len(x)-3*n:], n, y[len(y)-3:])
+		AddDiffs(n, dst[len(dst)-3*n:], x[len(x)-3*n:], n, y[len(y)-12:], y[len(y)-4*n:], n, make([]T, 12))
+		AddDiffs(n, dst, x, n, y[:12], y, n, make([]T, 12))
 	}
 }
 
 // guarded returns a page of ones between two pages that must not be touched.
-func guarded[T Float](t *testing.T) []T {
+func guarded[T Float | byte](t *testing.T) []T {
 	t.Helper()
 	page := os.Getpagesize()
 	mem, err := syscall.Mmap(-1, 0, 3*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)

@@ -8,12 +8,13 @@ type Float interface {
 }
 
 const (
-	badLength = "simd: slice lengths do not match"
-	badN      = "simd: n < 0"
-	badLdDst  = "simd: bad leading dimension of dst"
-	badLdX    = "simd: bad leading dimension of x"
-	shortDst  = "simd: insufficient length of dst"
-	shortX    = "simd: insufficient length of x"
+	badLength  = "simd: slice lengths do not match"
+	badN       = "simd: n < 0"
+	badLdDst   = "simd: bad leading dimension of dst"
+	badLdX     = "simd: bad leading dimension of x"
+	shortDst   = "simd: insufficient length of dst"
+	shortX     = "simd: insufficient length of x"
+	shortKinds = "simd: insufficient bits of kinds"
 )
 
 // chunk is how many elements a call of assembly takes at most: some 30 µs of the

@@ -34,7 +34,6 @@ func loops[T Float]() []loop[T] {
 		{"AxpyTo", nothing(func(dst, x, y []T, a T) { AxpyTo(dst, a, x, y) }), nil},
 		{"AddTo", nothing(func(dst, x, y []T, _ T) { AddTo(dst, x, y) }), nil},
 		{"MulTo", nothing(func(dst, x, y []T, _ T) { MulTo(dst, x, y) }), nil},
-		{"InvTo", nothing(func(dst, x, _ []T, _ T) { InvTo(dst, x) }), nil},
 		{"MaxTo", nothing(func(dst, x, y []T, _ T) { MaxTo(dst, x, y) }), nil},
 		{"ScaleTo", nothing(func(dst, x, _ []T, a T) { ScaleTo(dst, a, x) }), nil},
 		{"AffineMax", nothing(func(dst, x, _ []T, a T) { AffineMax(x, dst, a, 0.3) }), nil},

@@ -1,22 +1,32 @@
 package graphembed
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/graph"
 	"gonum.org/v1/gonum/mat"
+
+	"revnum/internal/simd"
 )
 
 // Graph is an undirected graph over the vertices 0, ..., n-1, without loops.
-// It does not change once it is made, and any number of kernels may share it.
+// It does not change once it is made, and any number of kernels may share it. It
+// takes four bytes for an edge and, where at least one pair in 32 is connected,
+// a quarter of a byte for a pair.
 type Graph struct {
 	n     int
 	first []int   // of vertex i, the index in later of its first later neighbour; n+1 of them
 	later []int32 // the neighbours j > i of each vertex i, ascending
 
 	apart [2]int // the first pair in order that is not connected, if there is one
+
+	// Where at least one pair in 32 is connected, bit j%8 of bits[i*stride+j/8] is
+	// 1 if j is a later neighbour of i. Else that would take more memory than later.
+	bits   []byte
+	stride int
 }
 
 // NewGraph returns the graph with n vertices and the given edges. The two ends
@@ -59,7 +69,51 @@ func NewGraph(n int, edges [][2]int) (*Graph, error) {
 		g.first[i+1] += g.first[i]
 	}
 	g.apart = g.firstApart()
+	if g.Edges() > 0 && g.Edges() >= g.Pairs()/32 {
+		g.stride = (n + 7) / 8
+		g.bits = make([]byte, n*g.stride)
+		for i := range n {
+			setBits(g.bits[i*g.stride:], 0, g.Later(i))
+		}
+	}
 	return g, nil
+}
+
+// setBits sets the bits of the vertices js, vertex lo having the first bit.
+func setBits(bits []byte, lo int, js []int32) {
+	for _, j := range js {
+		at := int(j) - lo
+		bits[at/8] |= 1 << (at % 8)
+	}
+}
+
+// kinds stores in dst which of the vertices lo to hi-1 are later than i, and
+// connected to it or apart from it. lo is a multiple of 8.
+func (g *Graph) kinds(dst simd.Kinds, i, lo, hi int) {
+	bytes := (hi - lo + 7) / 8
+	near, far := dst[connected][:bytes], dst[apart][:bytes]
+	if g.bits != nil {
+		copy(near, g.bits[i*g.stride+lo/8:])
+	} else {
+		clear(near)
+		later := g.Later(i)
+		first, _ := slices.BinarySearch(later, int32(lo))
+		end, _ := slices.BinarySearch(later, int32(hi))
+		setBits(near, lo, later[first:end])
+	}
+	at := 0
+	for ; at+8 <= bytes; at += 8 {
+		binary.LittleEndian.PutUint64(far[at:], ^binary.LittleEndian.Uint64(near[at:]))
+	}
+	for ; at < bytes; at++ {
+		far[at] = ^near[at]
+	}
+	if from := i + 1 - lo; from > 0 {
+		clear(far[:min(from/8, bytes)])
+		if from/8 < bytes {
+			far[from/8] &= 0xff << (from % 8)
+		}
+	}
 }
 
 // firstApart returns the first pair that is not connected.

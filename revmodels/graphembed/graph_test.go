@@ -7,6 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/graph/simple"
 	"gonum.org/v1/gonum/mat"
+
+	"revnum/internal/simd"
 )
 
 func TestPetersenGraph(t *testing.T) {
@@ -110,4 +112,42 @@ func TestConversions(t *testing.T) {
 		}
 	}()
 	_, _ = FromAdjacency(mat.NewDense(2, 3, nil))
+}
+
+// TestKinds compares the bits of ranges of vertices with Connected, for graphs
+// that store them and graphs that do not.
+func TestKinds(t *testing.T) {
+	for _, every := range []int{2, 100} {
+		const n = 77
+		var edges [][2]int
+		for i := range n {
+			for j := range i {
+				if (7*i+3*j)%every == 0 {
+					edges = append(edges, [2]int{i, j})
+				}
+			}
+		}
+		g, err := NewGraph(n, edges)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stored := g.bits != nil; stored != (every == 2) {
+			t.Fatalf("%d edges: bits stored %v", g.Edges(), stored)
+		}
+		for i := range n {
+			for lo := 0; lo < n; lo += 8 {
+				for hi := lo + 1; hi <= n; hi++ {
+					bits := simd.Kinds{make([]byte, 10), make([]byte, 10)}
+					g.kinds(bits, i, lo, hi)
+					for j := lo; j < hi; j++ {
+						near := bits[connected][(j-lo)/8]>>((j-lo)%8)&1 == 1
+						far := bits[apart][(j-lo)/8]>>((j-lo)%8)&1 == 1
+						if later := j > i; near != (later && g.Connected(i, j)) || far != (later && !g.Connected(i, j)) {
+							t.Fatalf("vertices %d and %d of %d to %d: connected %v, apart %v", i, j, lo, hi, near, far)
+						}
+					}
+				}
+			}
+		}
+	}
 }

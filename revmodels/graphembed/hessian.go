@@ -36,7 +36,7 @@ func (m *Model) Hess(hess *mat.SymDense, x []float64) {
 	raw := hess.RawSymmetric()
 	workers := min(parallel.Workers(m.Workers), m.Graph.n)
 	order := m.Graph.n
-	h := &hessian{sweep: s, fixed: m.Fixed.Rows, data: raw.Data, stride: raw.Stride, scratch: make([]float64, workers*(2*order+m.K*(m.K+1)))}
+	h := &hessian{sweep: s, fixed: m.Fixed.Rows, data: raw.Data, stride: raw.Stride, scratch: make([]float64, workers*(order+m.K*(m.K+1)))}
 	for c := range h.sum {
 		h.sum[c] = make([]float64, n)
 	}
@@ -54,7 +54,7 @@ type hessian struct {
 	stride  int
 	sum     [kinds][]float64 // U
 	ranks   bool
-	scratch []float64 // of each worker: distances, their inverses, a unit vector, and a block (i, i)
+	scratch []float64 // of each worker: inverse distances, a unit vector, and a block (i, i)
 }
 
 // Block implements parallel.Task.
@@ -62,7 +62,7 @@ func (h *hessian) Block(worker, row int) {
 	if h.ranks {
 		h.addRanks(row)
 	} else {
-		h.addPairs(h.scratch[worker*(2*h.graph.n+h.dim*(h.dim+1)):], row)
+		h.addPairs(h.scratch[worker*(h.graph.n+h.dim*(h.dim+1)):], row)
 	}
 }
 
@@ -70,11 +70,10 @@ func (h *hessian) Block(worker, row int) {
 func (h *hessian) addPairs(scratch []float64, row int) {
 	n, dim := h.graph.n, h.dim
 	i, at := row+h.fixed, row*dim
-	d, r, u := scratch[:n], scratch[n:2*n], scratch[2*n:2*n+dim]
+	r, u := scratch[:n], scratch[n:n+dim]
 	xi := h.xi[i*dim:][:dim]
-	simd.Distances(d, h.x, n, xi)
-	simd.InvTo(r, d)
-	block := scratch[2*n+dim:][:dim*dim]
+	simd.InvDistances(r, h.x, h.ld, xi)
+	block := scratch[n+dim:][:dim*dim]
 	clear(block)
 	later := h.graph.Later(i)
 	for j := range n {

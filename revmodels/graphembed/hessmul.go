@@ -43,7 +43,7 @@ func (m *Model) HessMul(dst *mat.Dense, x []float64, v *mat.Dense) {
 	}
 	for i := range p.scratch {
 		w := &p.scratch[i]
-		w.d, w.r, w.u = make([]float64, s.graph.n), make([]float64, s.graph.n), make([]float64, s.dim)
+		w.r, w.u = make([]float64, s.graph.n), make([]float64, s.dim)
 		w.diff = make([]float64, s.dim*directions)
 		for c := range w.sum {
 			w.sum[c] = make([]float64, to.Rows)
@@ -62,7 +62,7 @@ type hessMul struct {
 }
 
 type hessMulScratch struct {
-	d, r []float64 // distances from a vertex to all, and their inverses
+	r    []float64 // inverse distances from a vertex to all
 	u    []float64 // unit vector of a pair
 	diff []float64 // difference of two vertices' tangents, a coordinate each row
 	dDot [directions]float64
@@ -90,8 +90,7 @@ func (h *hessMul) Block(worker, block int) {
 	n, dim := h.graph.n, h.dim
 	for i := range n {
 		xi := h.xi[i*dim:][:dim]
-		simd.Distances(w.d[i:], h.x[i:], n, xi)
-		simd.InvTo(w.r[i:], w.d[i:])
+		simd.InvDistances(w.r[i:], h.x[i:], h.ld, xi)
 		later := h.graph.Later(i)
 		for j := max(i+1, h.fixed); j < n; j++ {
 			for len(later) > 0 && int(later[0]) < j {

@@ -231,6 +231,20 @@ func TestInvariance(t *testing.T) {
 func TestLarge(t *testing.T) {
 	const n, k = 1200, 3
 	m, x := randomModel(rand.New(rand.NewPCG(4, 1)), n, 1, k, 1)
+	testLarge(t, m, x)
+	var cycle [][2]int // few edges: no bits are stored
+	for i := range n {
+		cycle = append(cycle, [2]int{i, (i + 1) % n}, [2]int{i, (i + 600) % n})
+	}
+	g, err := NewGraph(n, cycle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Graph = g
+	testLarge(t, m, x)
+}
+
+func testLarge(t *testing.T, m *Model, x []float64) {
 	want, wantGrad := sumPairs(m, x)
 	var first []float64
 	for _, workers := range []int{1, 2, 7} {

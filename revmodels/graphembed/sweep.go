@@ -8,9 +8,12 @@ import (
 )
 
 const (
-	// blockPairs is how many pairs a block has at most, unless it is a single
-	// vertex with all later ones: the arrays of a block fit into the L1 cache.
-	blockPairs = 1024
+	// quad is how many vertices simd.AddDiffs takes at once.
+	quad = 4
+
+	// chunk is how many columns are worked on together: the arrays of four
+	// vertices, and a coordinate of all columns, fit into the L1 cache.
+	chunk = 512
 
 	// partPairs is how many pairs a part has at least, unless it is all.
 	partPairs = 1 << 15
@@ -20,7 +23,7 @@ const (
 
 // A sweep is one evaluation in floating point.
 //
-// Vertices lie along the vector lanes: coordinate c of vertex i is x[c·n+i],
+// Vertices lie along the vector lanes: coordinate c of vertex i is x[c·ld+i],
 // and x[i:] are the coordinates of all vertices from i on. The coordinates are
 // taken from vertex 0, which loses nothing that differences would keep, as
 // differences of numbers near each other are exact. The vertices are cut into
@@ -33,8 +36,8 @@ type sweep[T rev.Float] struct {
 	tangents bool // whether there are any
 	gradient bool // whether the gradient is wanted
 	second   bool // whether its tangent is
-	cached   bool // whether the second pass finds the distances of the first
 
+	ld     int // so that each row of x begins a cache line
 	x, v   []T // coordinates and their tangents, by coordinate
 	xi, vi []T // the same by vertex: those of vertex i from i·dim on
 
@@ -55,9 +58,8 @@ type part[T rev.Float] struct {
 	lo, hi     int
 	sums       [kinds]sums
 	grad, hess []T // by coordinate
-	d, r, dd   []T // of the pairs of a block: d, 1/d and ḋ
-	w, b       []T
-	shift      [1]T
+	w, b       []T // of four vertices and a chunk of columns
+	kinds      simd.Kinds
 }
 
 func sweepFloat[T rev.Float](k, g, t, gt *Loss[T]) (f, df T) {
@@ -130,12 +132,13 @@ func (s *sweep[T]) load(k, t *Loss[T]) {
 	g := k.Graph
 	s.graph, s.dim, s.count = g, k.Free.Cols, g.count()
 	n, m := g.n, k.Fixed.Rows
-	size := n * max(1, s.dim) // so that x[n-1:] is there if there are no coordinates
-	s.x, s.xi = workspace.Grow(s.x, size), workspace.Grow(s.xi, size)
-	pack(s.x, s.xi, k, n, m, s.dim)
+	s.ld = max(16, (n+15)&^15)
+	size := s.ld * max(1, s.dim) // enough for whole quads, and for x[n-1:] without coordinates
+	s.x, s.xi = workspace.Grow(s.x, size), workspace.Zeros(s.xi, size)
+	pack(s.x, s.xi, k, n, m, s.dim, s.ld)
 	if s.tangents {
-		s.v, s.vi = workspace.Grow(s.v, size), workspace.Grow(s.vi, size)
-		pack(s.v, s.vi, t, n, m, s.dim)
+		s.v, s.vi = workspace.Grow(s.v, size), workspace.Zeros(s.vi, size)
+		pack(s.v, s.vi, t, n, m, s.dim, s.ld)
 	}
 	if s.gradient {
 		s.own = workspace.Zeros(s.own, size)
@@ -149,20 +152,23 @@ func (s *sweep[T]) load(k, t *Loss[T]) {
 		s.parts = make([]part[T], parts)
 	}
 	s.parts = s.parts[:parts]
-	block := min(max(blockPairs, n), g.Pairs())
 	i, done := 0, 0
 	for p := range s.parts {
 		part := &s.parts[p]
 		part.lo = i
 		for i < n && (p == parts-1 || done < g.Pairs()/parts*(p+1)) {
-			done += n - 1 - i
-			i++
+			for range quad {
+				done += max(0, n-1-i)
+				i++
+			}
 		}
 		part.hi = i
-		part.d, part.r = workspace.Grow(part.d, block), workspace.Grow(part.r, block)
-		part.w, part.b = workspace.Grow(part.w, block), workspace.Grow(part.b, block)
+		part.w = workspace.Grow(part.w, quad*chunk)
+		for c := range part.kinds {
+			part.kinds[c] = workspace.Grow(part.kinds[c], chunk/8)
+		}
 		if s.tangents {
-			part.dd = workspace.Grow(part.dd, block)
+			part.b = workspace.Grow(part.b, quad*chunk)
 		}
 		if s.gradient {
 			part.grad = workspace.Zeros(part.grad, size)
@@ -171,7 +177,6 @@ func (s *sweep[T]) load(k, t *Loss[T]) {
 			part.hess = workspace.Zeros(part.hess, size)
 		}
 	}
-	s.cached = g.Pairs() <= blockPairs
 
 	var edge [2]int
 	for i := range n {
@@ -185,7 +190,7 @@ func (s *sweep[T]) load(k, t *Loss[T]) {
 
 // pack copies the positions of k, less that of vertex 0, by coordinate and by
 // vertex.
-func pack[T rev.Float](x, xi []T, k *Loss[T], n, m, dim int) {
+func pack[T rev.Float](x, xi []T, k *Loss[T], n, m, dim, ld int) {
 	var first []T
 	if n > 0 {
 		first = k.row(0, m)
@@ -200,7 +205,7 @@ func pack[T rev.Float](x, xi []T, k *Loss[T], n, m, dim int) {
 			if first != nil {
 				v -= first[c]
 			}
-			to[c], x[c*n+i] = v, v
+			to[c], x[c*ld+i] = v, v
 		}
 	}
 }
@@ -209,156 +214,97 @@ func pack[T rev.Float](x, xi []T, k *Loss[T], n, m, dim int) {
 func (s *sweep[T]) distance(pair [2]int) float64 {
 	var d [1]T
 	if s.graph.n > 0 {
-		simd.Distances(d[:], s.x[pair[1]:], s.graph.n, s.xi[pair[0]*s.dim:][:s.dim])
+		simd.Distances(d[:], s.x[pair[1]:], s.ld, s.xi[pair[0]*s.dim:][:s.dim])
 	}
 	return float64(d[0])
 }
 
-// Block implements parallel.Task: one pass over the pairs of a part.
+// Block implements parallel.Task: one pass over the pairs of a part. Columns
+// are taken from a multiple of 8 on, so that rows are aligned; those that do not
+// come later than the vertex are of neither kind.
 func (s *sweep[T]) Block(_, i int) {
 	p := &s.parts[i]
 	if s.pass == 1 {
 		p.sums = [kinds]sums{}
 	}
 	n := s.graph.n
-	for lo := p.lo; lo < p.hi; {
-		hi, pairs := lo+1, n-1-lo
-		for hi < p.hi && pairs+n-1-hi <= blockPairs {
-			pairs += n - 1 - hi
-			hi++
-		}
-		if pairs > 0 {
+	for left := p.lo &^ 7; left < n; left += chunk {
+		hi := min(left+chunk, n)
+		for i := p.lo; i < min(p.hi, hi-1); i += quad { // hi-1 has no later column
+			lo := max(left, i&^7)
 			if s.pass == 1 {
-				s.measure(p, lo, hi, pairs)
-				s.sum(p, lo, hi, pairs)
+				s.measure(p, i, lo, hi)
 			} else {
-				if !s.cached {
-					s.measure(p, lo, hi, pairs)
-				}
-				s.differentiate(p, lo, hi, pairs)
+				s.differentiate(p, i, lo, hi)
 			}
 		}
-		lo = hi
 	}
 }
 
-// measure computes distances, their inverses and their tangents. Those of
-// vertex i and the later ones follow each other, from i = lo on.
-func (s *sweep[T]) measure(p *part[T], lo, hi, pairs int) {
-	n, dim := s.graph.n, s.dim
-	at := 0
-	for i := lo; i < hi; i++ {
-		row := n - 1 - i
-		if row == 0 {
-			break
+// measure adds the distances of the four vertices from i on, and their tangents,
+// to the sums of their kind.
+func (s *sweep[T]) measure(p *part[T], i, lo, hi int) {
+	origin := [kinds]T{T(s.origin[apart]), T(s.origin[connected])}
+	x, n, dim := s.x[lo:], hi-lo, s.dim
+	for i, last := i, min(i+quad, s.graph.n); i < last; i++ {
+		xi := s.xi[i*dim:][:dim]
+		s.graph.kinds(p.kinds, i, lo, hi)
+		sum, squares := simd.KindDistances(n, x, s.ld, xi, p.kinds, origin)
+		for c := range p.sums {
+			p.sums[c].d += float64(sum[c])
+			p.sums[c].squares += float64(squares[c])
 		}
-		simd.Distances(p.d[at:at+row], s.x[i+1:], n, s.xi[i*dim:][:dim])
-		if s.tangents {
-			simd.DiffDots(p.dd[at:at+row], s.x[i+1:], n, s.xi[i*dim:][:dim], s.v[i+1:], s.vi[i*dim:][:dim])
+		if !s.tangents {
+			continue
 		}
-		at += row
-	}
-	if s.tangents || s.pass == 2 || s.cached && s.gradient {
-		simd.InvTo(p.r[:pairs], p.d[:pairs])
-	}
-	if s.tangents {
-		simd.MulTo(p.dd[:pairs], p.dd[:pairs], p.r[:pairs])
+		r, dDot := p.w[:n], p.b[:n]
+		simd.InvDistances(r, x, s.ld, xi)
+		simd.DiffDots(dDot, x, s.ld, xi, s.v[lo:], s.vi[i*dim:][:dim])
+		simd.MulTo(dDot, dDot, r)
+		sum, _ = simd.KindSums(dDot, p.kinds, [kinds]T{})
+		for c := range p.sums {
+			p.sums[c].tangent += float64(sum[c])
+		}
 	}
 }
 
-// sum adds the distances and their tangents to the sums of their kind. What is
-// connected moves to an array of its own.
-func (s *sweep[T]) sum(p *part[T], lo, hi, pairs int) {
-	near, far := &p.sums[connected], &p.sums[apart]
-	e, d := p.w[:pairs], p.d[:pairs]
-	p.shift[0] = T(s.origin[apart])
-	simd.SubColumn(pairs, e, pairs, d, pairs, p.shift[:])
-	some := s.take(p.b, d, e, lo, hi)
-	p.shift[0] = T(s.origin[connected])
-	if n := len(some); n > 0 {
-		simd.SubColumn(n, some, n, some, n, p.shift[:])
-	}
-	near.d += float64(simd.Sum(some))
-	far.d += float64(simd.Sum(e))
-	if s.value {
-		near.squares += float64(simd.SumSquares(some))
-		far.squares += float64(simd.SumSquares(e))
-	}
-	if s.tangents {
-		copy(e, p.dd)
-		near.tangent += float64(simd.Sum(s.take(p.b, e, e, lo, hi)))
-		far.tangent += float64(simd.Sum(e))
-	}
-}
-
-// take stores the elements of from that belong to connected pairs in dst, which
-// it returns shortened, and zeros in their places in e.
-func (s *sweep[T]) take(dst, from, e []T, lo, hi int) []T {
-	taken := 0
-	for i := lo; i < hi; i++ {
-		later := s.graph.Later(i)
-		to := dst[taken:][:len(later)]
-		row := s.graph.n - 1 - i
-		f, z := from[:row], e[:row]
-		for q, j := range later {
-			j -= int32(i + 1)
-			to[q] = f[j]
-			z[j] = 0
-		}
-		taken += len(later)
-		from, e = from[row:], e[row:]
-	}
-	return dst[:taken]
-}
-
-// differentiate adds the gradient and its tangent.
-func (s *sweep[T]) differentiate(p *part[T], lo, hi, pairs int) {
-	n, dim := s.graph.n, s.dim
-	r, w, b := p.r[:pairs], p.w[:pairs], p.b[:pairs]
-
-	far := &s.w[apart]
-	simd.ScaleTo(w, -T(far.gamma), r)
-	p.shift[0] = -T(far.alpha)
-	simd.SubColumn(pairs, w, pairs, w, pairs, p.shift[:])
-	if s.second { // r·(γ·r·ḋ - γ̇)
-		simd.MulTo(b, r, p.dd[:pairs])
-		simd.ScaleTo(b, T(far.gamma), b)
-		p.shift[0] = T(far.gammaDot)
-		simd.SubColumn(pairs, b, pairs, b, pairs, p.shift[:])
-		simd.MulTo(b, b, r)
-	}
-
-	near := &s.w[connected]
-	alpha, gamma, gammaDot := T(near.alpha), T(near.gamma), T(near.gammaDot)
-	at := 0
-	for i := lo; i < hi; i++ {
-		row := n - 1 - i
-		later := s.graph.Later(i)
-		ri, wi := r[at:][:row], w[at:][:row]
-		for _, j := range later {
-			j -= int32(i + 1)
-			wi[j] = alpha - T(gamma*ri[j])
-		}
+// differentiate adds what the four vertices from i on give to the gradient and
+// its tangent.
+func (s *sweep[T]) differentiate(p *part[T], i, lo, hi int) {
+	near, far := &s.w[connected], &s.w[apart]
+	alpha, gamma := [kinds]T{T(far.alpha), T(near.alpha)}, [kinds]T{T(far.gamma), T(near.gamma)}
+	x, n, dim := s.x[lo:], hi-lo, s.dim
+	for q := range quad {
+		w, b := p.w[q*chunk:][:n], []T(nil)
 		if s.second {
-			bi, di := b[at:][:row], p.dd[at:][:row]
-			for _, j := range later {
-				j -= int32(i + 1)
-				bi[j] = ri[j] * (T(gamma*T(ri[j]*di[j])) - gammaDot)
-			}
+			b = p.b[q*chunk:][:n]
 		}
-		if row == 0 {
-			break
+		i := i + q
+		if i >= s.graph.n {
+			clear(w)
+			clear(b)
+			continue
 		}
-		x, xi := s.x[i+1:], s.xi[i*dim:][:dim]
-		if s.gradient {
-			simd.AddDiffs(p.grad[i+1:], x, n, xi, w[at:at+row], s.own[i*dim:][:dim])
+		xi := s.xi[i*dim:][:dim]
+		s.graph.kinds(p.kinds, i, lo, hi)
+		if s.second { // r·(γ·r·ḋ - γ̇)
+			simd.InvDistances(w, x, s.ld, xi)
+			simd.DiffDots(b, x, s.ld, xi, s.v[lo:], s.vi[i*dim:][:dim])
+			simd.MulTo(b, b, w)
+			simd.MulTo(b, b, w)
+			simd.KindAffine(b, b, p.kinds, [kinds]T{-T(far.gammaDot), -T(near.gammaDot)}, gamma)
+			simd.MulTo(b, b, w)
 		}
-		if s.second {
-			hess, own := p.hess[i+1:], s.ownDot[i*dim:][:dim]
-			simd.AddDiffs(hess, s.v[i+1:], n, s.vi[i*dim:][:dim], w[at:at+row], own)
-			simd.AddDiffs(hess, x, n, xi, b[at:at+row], own)
-		}
-		at += row
+		simd.KindInvDistances(w, x, s.ld, xi, p.kinds, alpha, [kinds]T{-gamma[apart], -gamma[connected]})
+	}
+	xi := s.xi[i*dim:][:quad*dim]
+	if s.gradient {
+		simd.AddDiffs(n, p.grad[lo:], x, s.ld, xi, p.w, chunk, s.own[i*dim:][:quad*dim])
+	}
+	if s.second {
+		hess, own := p.hess[lo:], s.ownDot[i*dim:][:quad*dim]
+		simd.AddDiffs(n, hess, s.v[lo:], s.ld, s.vi[i*dim:][:quad*dim], p.w, chunk, own)
+		simd.AddDiffs(n, hess, x, s.ld, xi, p.b, chunk, own)
 	}
 }
 
@@ -366,18 +312,17 @@ func (s *sweep[T]) differentiate(p *part[T], lo, hi, pairs int) {
 func (s *sweep[T]) times(grad, own []T, i int, v []T) T {
 	var sum T
 	for c, vc := range v {
-		sum += T((grad[c*s.graph.n+i] - own[i*s.dim+c]) * vc)
+		sum += T((grad[c*s.ld+i] - own[i*s.dim+c]) * vc)
 	}
 	return sum
 }
 
 // addTo adds alpha times a gradient to the operands of g.
 func (s *sweep[T]) addTo(g *Loss[T], m int, alpha T, grad, own []T) {
-	n := s.graph.n
-	for i := range n {
+	for i := range s.graph.n {
 		row := g.row(i, m)
 		for c := range row {
-			row[c] += T(alpha * (grad[c*n+i] - own[i*s.dim+c]))
+			row[c] += T(alpha * (grad[c*s.ld+i] - own[i*s.dim+c]))
 		}
 	}
 }

@@ -22,10 +22,14 @@ func main() {
 	function("subColumn", "func(n int, dst *T, ldd int, x *T, ldx int, c *T, rows int)", func(v vec) { subColumn(v, false) })
 	function("centerScale", "func(n int, dst *T, ldd int, x *T, ldx int, c, s *T, rows int)", func(v vec) { subColumn(v, true) })
 
-	function("invTo", "func(dst, x *T, n int)", invTo)
 	function("distances", "func(n int, dst, x *T, ldx int, c *T, rows int)", distances)
+	function("invDistances", "func(n int, dst, x *T, ldx int, c *T, rows int)", invDistances)
 	function("diffDots", "func(n int, dst, x *T, ld int, c, y, e *T, rows int)", diffDots)
-	function("addDiffs", "func(n int, dst, x *T, ld int, c, w, sums *T, rows int)", addDiffs)
+	function("addDiffs", "func(n int, dst, x *T, ld int, c, w *T, ldw int, sums *T, rows int)", addDiffs)
+	function("kindSums", "func(n int, x *T, bits0, bits1 *byte, origin, sums *T)", kindSums)
+	function("kindAffine", "func(n int, dst, x *T, bits0, bits1 *byte, add, mul *T)", kindAffine)
+	function("kindDistances", "func(n int, x *T, ldx int, c *T, rows int, bits0, bits1 *byte, origin, sums *T)", kindDistances)
+	function("kindInvDistances", "func(n int, dst, x *T, ldx int, c *T, rows int, bits0, bits1 *byte, add, mul *T)", kindInvDistances)
 
 	function("dot", "func(x, y *T, n int) T", dot)
 	function("sum", "func(x *T, n int) T", sum)

@@ -99,6 +99,15 @@ type step struct {
 // the last argument of body. What steps of several vectors accumulate apart,
 // combine (if not nil) must bring together in that of vector 0.
 func (v vec) loop(n reg.Register, unroll int, body func(l step, u int), combine func()) {
+	v.groups(n, unroll, func(ls []step) {
+		for u, l := range ls {
+			body(l, u)
+		}
+	}, combine)
+}
+
+// groups is loop with a body that gets all the vectors of a turn at once.
+func (v vec) groups(n reg.Register, unroll int, body func(ls []step), combine func()) {
 	w := v.lanes()
 	many, one, oneTest, tail, done := v.label("many"), v.label("one"), v.label("oneTest"), v.label("tail"), v.label("done")
 	i, last := GP64(), GP64()
@@ -108,9 +117,11 @@ func (v vec) loop(n reg.Register, unroll int, body func(l step, u int), combine 
 		TESTQ(last, last)
 		JL(LabelRef(oneTest))
 		Label(many)
-		for u := range unroll {
-			body(step{v, i, u * w, nil}, u)
+		ls := make([]step, unroll)
+		for u := range ls {
+			ls[u] = step{v, i, u * w, nil}
 		}
+		body(ls)
 		ADDQ(Imm(uint64(unroll*w)), i)
 		CMPQ(i, last)
 		JLE(LabelRef(many))
@@ -123,7 +134,7 @@ func (v vec) loop(n reg.Register, unroll int, body func(l step, u int), combine 
 	CMPQ(i, last)
 	JG(LabelRef(tail))
 	Label(one)
-	body(step{v, i, 0, nil}, 0)
+	body([]step{{v, i, 0, nil}})
 	ADDQ(Imm(uint64(w)), i)
 	CMPQ(i, last)
 	JLE(LabelRef(one))
@@ -132,7 +143,7 @@ func (v vec) loop(n reg.Register, unroll int, body func(l step, u int), combine 
 	MOVQ(n, rest)
 	SUBQ(i, rest)
 	JZ(LabelRef(done))
-	body(step{v, i, 0, v.firstLanes(rest)}, 0)
+	body([]step{{v, i, 0, v.firstLanes(rest)}})
 	Label(done)
 }
 
@@ -253,6 +264,9 @@ func (v vec) mul(b, a Op, dst reg.VecVirtual) { v.pick(VMULPD, VMULPS, b, a, dst
 
 // dst += a·b
 func (v vec) fmadd231(b, a Op, dst reg.VecVirtual) { v.pick(VFMADD231PD, VFMADD231PS, b, a, dst) }
+
+// dst -= a·b
+func (v vec) fnmadd231(b, a Op, dst reg.VecVirtual) { v.pick(VFNMADD231PD, VFNMADD231PS, b, a, dst) }
 
 // dst = dst·a + b
 func (v vec) fmadd213(b, a Op, dst reg.VecVirtual) { v.pick(VFMADD213PD, VFMADD213PS, b, a, dst) }
@@ -404,6 +418,13 @@ func emitConstants() {
 			}
 			off += 8
 		}
+	}
+	GLOBL("laneBits", attr.RODATA|attr.NOPTR)
+	for i := range 8 {
+		DATA(4*i, U32(1<<i))
+	}
+	for i := range 4 {
+		DATA(32+8*i, U64(1<<i))
 	}
 	GLOBL("mask", attr.RODATA|attr.NOPTR)
 	for i := range 8 {
