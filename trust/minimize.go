@@ -50,13 +50,14 @@ type Status int
 
 // The reasons to end.
 const (
-	GradientThreshold Status = iota // the gradient is small enough
+	Failure           Status = iota // the error that Minimize returns
+	GradientThreshold               // the gradient is small enough
 	TargetReached                   // f is at or below the target
 	StepConvergence                 // no representable step makes f less
 	IterationLimit                  // of steps or of Hessians
 )
 
-var statusNames = [...]string{"gradient threshold", "target reached", "step convergence", "iteration limit"}
+var statusNames = [...]string{"failure", "gradient threshold", "target reached", "step convergence", "iteration limit"}
 
 // String returns the reason in words.
 func (s Status) String() string {
@@ -108,7 +109,7 @@ func Minimize(p Problem, x0 []float64, settings *Settings) (*Result, error) {
 	}
 	set.fill()
 
-	r := &Result{X: append([]float64(nil), x0...), Gradient: make([]float64, n), Status: IterationLimit}
+	r := &Result{X: append([]float64(nil), x0...), Gradient: make([]float64, n)}
 	r.F = p.Func(r.X)
 	p.Grad(r.Gradient, r.X)
 	r.Funcs, r.Grads = 1, 1
@@ -135,6 +136,7 @@ func Minimize(p Problem, x0 []float64, settings *Settings) (*Result, error) {
 			r.Status = GradientThreshold
 			return r, nil
 		case r.Iterations == set.Iterations, moved && set.Hessians > 0 && r.Hessians == set.Hessians:
+			r.Status = IterationLimit
 			return r, nil
 		}
 		if moved {
@@ -171,7 +173,7 @@ func Minimize(p Problem, x0 []float64, settings *Settings) (*Result, error) {
 		case share > good && length > 0.9*radius:
 			radius = math.Min(2*radius, set.MaxRadius)
 		}
-		moved = share > accept && f <= r.F && !floats.Equal(trial, r.X)
+		moved = share > accept && !floats.Equal(trial, r.X)
 		if moved {
 			p.Grad(grad, trial)
 			r.Grads++

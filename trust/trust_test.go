@@ -249,6 +249,23 @@ func TestSaddle(t *testing.T) {
 	}
 }
 
+// Where the decrease that is left is less than the rounding of f, the model
+// decides, and the gradient still goes to 0.
+func TestBelowRounding(t *testing.T) {
+	const offset = 1e8 // with a rounding of 7e-9
+	for x0 := 1.00001; x0 < 1.00005; x0 += 1e-6 {
+		p := Problem{
+			Func: func(x []float64) float64 { return offset + math.Cosh(x[0]-1) },
+			Grad: func(g, x []float64) { g[0] = math.Sinh(x[0] - 1) },
+			Hess: func(h *mat.SymDense, x []float64) { h.SetSym(0, 0, math.Cosh(x[0]-1)) },
+		}
+		r, err := Minimize(p, []float64{x0}, &Settings{Gradient: 1e-14})
+		if err != nil || r.Status != GradientThreshold {
+			t.Errorf("from %v: %v, gradient %v, %v", x0, r.Status, r.Gradient, err)
+		}
+	}
+}
+
 func TestEnds(t *testing.T) {
 	p := exact(functions.ExtendedRosenbrock{})
 	x := []float64{-1.2, 1}
