@@ -164,8 +164,25 @@ func (o *Options) fill(g *Graph, k int) error {
 		return fmt.Errorf("graphembed: %d fixed vertices, want between 0 and the graph's %d", o.Fixed, g.n)
 	case o.Method < Newton || o.Method > Adam:
 		return fmt.Errorf("graphembed: unknown method %v", o.Method)
-	case o.Starts < 0 || o.Iterations < 0 || o.Workers < 0 || !(o.Spread >= 0) || !(o.Rate >= 0) || math.IsNaN(o.Target) || math.IsNaN(o.Margin) || math.IsInf(o.Margin, 0):
-		return errors.New("graphembed: negative or undefined option")
+	}
+	finite := func(v float64) bool { return v-v == 0 }
+	for _, option := range []struct {
+		name  string
+		value any
+		ok    bool
+		want  string
+	}{
+		{"Starts", o.Starts, o.Starts >= 0, "0 or more"},
+		{"Iterations", o.Iterations, o.Iterations >= 0, "0 or more"},
+		{"Workers", o.Workers, o.Workers >= 0, "0 or more"},
+		{"Spread", o.Spread, o.Spread >= 0 && finite(o.Spread), "0 or more, and finite"},
+		{"Rate", o.Rate, o.Rate >= 0 && finite(o.Rate), "0 or more, and finite"},
+		{"Target", o.Target, !math.IsNaN(o.Target), "a number"},
+		{"Margin", o.Margin, finite(o.Margin), "a finite number"},
+	} {
+		if !option.ok {
+			return fmt.Errorf("graphembed: option %s is %v, want %s", option.name, option.value, option.want)
+		}
 	}
 	if o.FixedAt != nil {
 		if r, c := o.FixedAt.Dims(); r != o.Fixed || c != k {
