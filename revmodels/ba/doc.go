@@ -12,4 +12,6 @@
 //
 // so that a camera looks along its negative third axis, and points in front of
 // it have P₃ < 0.
+//
+// Solve improves a problem by the method of Levenberg and Marquardt.
 package ba

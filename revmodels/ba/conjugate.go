@@ -1,0 +1,269 @@
+package ba
+
+import (
+	"math"
+
+	"revnum/internal/parallel"
+	"revnum/internal/simd"
+	"revnum/internal/workspace"
+)
+
+// conjugate solves the reduced camera system approximately, by conjugate
+// gradients. S·x = U·x - Fᵀ(E·V⁻¹·Eᵀ(F·x)) is computed from the Jacobian, an
+// observation after the other, and nothing is formed. The preconditioner is the
+// block diagonal of S (that of shared intrinsics without what couples different
+// cameras).
+//
+// As in Ceres, iterations end when they gain little of the quadratic model
+// (Nash and Sofer 1990): with Q_k its value after k of them, when k·(Q_k - Q_(k-1))
+// is less than eta·Q_k.
+type conjugate struct {
+	x              *unknowns
+	eta            float64
+	most           int
+	r, z, p, sp    []float64 // residual, preconditioned, direction, S·p
+	full, in       []float64 // of all cameras
+	parts          []conjugatePart
+	blocks, factor []float64 // 9×9 a camera; a node
+}
+
+// conjugateParts is how many parts the points are cut into at most. Each adds to
+// cameras of its own.
+const conjugateParts = 16
+
+type conjugatePart struct {
+	from, to int       // blocks of points
+	out      []float64 // of all cameras
+	y        []float64 // of the observations of a point
+}
+
+func newConjugate(s *normal, x *unknowns, o *Options) *conjugate {
+	n, full := x.len(), len(s.gc)
+	c := &conjugate{
+		x: x, eta: o.Forcing, most: o.LinearIterations,
+		r: make([]float64, n), z: make([]float64, n), p: make([]float64, n), sp: make([]float64, n),
+		full: make([]float64, full), in: make([]float64, full),
+		blocks: make([]float64, cameraLen*full), factor: make([]float64, cameraLen*cameraLen*len(x.size)),
+	}
+	blocks := len(s.blocks) - 1
+	parts := min(blocks, conjugateParts)
+	for k := range parts {
+		c.parts = append(c.parts, conjugatePart{from: k * blocks / parts, to: (k + 1) * blocks / parts, out: make([]float64, full)})
+	}
+	return c
+}
+
+func (c *conjugate) forms() bool { return false }
+
+func (c *conjugate) solve(s *normal, damping, step []float64, stopped func() bool) (iterations int, ok bool) {
+	if !c.precondition(s, damping) {
+		return 0, false
+	}
+	clear(step)
+	c.right(s)
+	copy(c.p, c.r)
+	c.scale(c.z, c.r)
+	copy(c.p, c.z)
+	rz := simd.Dot(c.r, c.z)
+	if rz == 0 {
+		return 0, true
+	}
+	enough := rz * (0x1p-52 * 0x1p-52)
+	var q float64
+	for k := 1; k <= c.most && !stopped(); k++ {
+		c.multiply(s, damping, c.sp, c.p)
+		curvature := simd.Dot(c.p, c.sp)
+		if !(curvature > 0) || math.IsInf(curvature, 1) {
+			return k, k > 1
+		}
+		alpha := rz / curvature
+		simd.Axpy(alpha, c.p, step)
+		simd.Axpy(-alpha, c.sp, c.r)
+		// Each step lowers the model ½xᵀSx - bᵀx by ½·α·rᵀz.
+		gain := alpha * rz / 2
+		q += gain
+		c.scale(c.z, c.r)
+		next := simd.Dot(c.r, c.z)
+		if float64(k)*gain < c.eta*q || !(next > enough) {
+			return k, true
+		}
+		simd.AxpyTo(c.p, next/rz, c.p, c.z)
+		rz = next
+	}
+	return c.most, true
+}
+
+// overParts runs f for the points of each part, and stores the sum of what the parts
+// have in out in full.
+func (c *conjugate) overParts(s *normal, f func(p *conjugatePart, q int)) {
+	parallel.Run(s.workers, len(c.parts), block(func(_, k int) {
+		p := &c.parts[k]
+		clear(p.out)
+		for q := s.blocks[p.from]; q < s.blocks[p.to]; q++ {
+			f(p, q)
+		}
+	}))
+	clear(c.full)
+	for k := range c.parts {
+		simd.AddTo(c.full, c.full, c.parts[k].out)
+	}
+}
+
+// right stores the right side, -Fᵀr - Gᵀw with Gᵀw = Fᵀ(E·L⁻ᵀw), in r.
+func (c *conjugate) right(s *normal) {
+	c.overParts(s, func(p *conjugatePart, q int) {
+		l, w := (*[6]float64)(s.l[6*q:]), (*[3]float64)(s.w[3*q:])
+		z0 := float64(l[0]*w[0]) + float64(l[1]*w[1]) + float64(l[3]*w[2])
+		z1 := float64(l[2]*w[1]) + float64(l[4]*w[2])
+		z2 := float64(l[5] * w[2])
+		for i := s.start[q]; i < s.start[q+1]; i++ {
+			j := (*[jacobianLen]float64)(s.j[jacobianLen*i:])
+			t0 := float64(j[9]*z0) + float64(j[10]*z1) + float64(j[11]*z2)
+			t1 := float64(j[21]*z0) + float64(j[22]*z1) + float64(j[23]*z2)
+			out := (*[cameraLen]float64)(p.out[cameraLen*s.camera[i]:])
+			for k := range out {
+				out[k] += float64(j[k]*t0) + float64(j[12+k]*t1)
+			}
+		}
+	})
+	for i, g := range s.gc {
+		c.full[i] = -g - c.full[i]
+	}
+	c.x.reduce(c.r, c.full)
+}
+
+// multiply computes dst = (S + C)·x for the damping C.
+func (c *conjugate) multiply(s *normal, damping, dst, x []float64) {
+	c.x.expand(c.in, x)
+	c.overParts(s, func(p *conjugatePart, q int) { c.multiplyPoint(s, p, q) })
+	c.x.reduce(dst, c.full)
+	for i, d := range damping[:len(dst)] {
+		dst[i] += float64(d * x[i])
+	}
+}
+
+// multiplyPoint adds Fᵀ(y - E·V⁻¹·Eᵀ·y), y = F·x, for the observations of a point.
+func (c *conjugate) multiplyPoint(s *normal, p *conjugatePart, q int) {
+	from, to := s.start[q], s.start[q+1]
+	p.y = workspace.Grow(p.y, 2*(to-from))
+	var t0, t1, t2 float64
+	for i := from; i < to; i++ {
+		j := (*[jacobianLen]float64)(s.j[jacobianLen*i:])
+		x := (*[cameraLen]float64)(c.in[cameraLen*s.camera[i]:])
+		var y0, y1 float64
+		for k, v := range x {
+			y0 += float64(j[k] * v)
+			y1 += float64(j[12+k] * v)
+		}
+		p.y[2*(i-from)], p.y[2*(i-from)+1] = y0, y1
+		t0 += float64(j[9]*y0) + float64(j[21]*y1)
+		t1 += float64(j[10]*y0) + float64(j[22]*y1)
+		t2 += float64(j[11]*y0) + float64(j[23]*y1)
+	}
+	l := (*[6]float64)(s.l[6*q:])
+	a := float64(l[0] * t0)
+	b := float64(l[1]*t0) + float64(l[2]*t1)
+	d := float64(l[3]*t0) + float64(l[4]*t1) + float64(l[5]*t2)
+	z0 := float64(l[0]*a) + float64(l[1]*b) + float64(l[3]*d)
+	z1 := float64(l[2]*b) + float64(l[4]*d)
+	z2 := float64(l[5] * d)
+	for i := from; i < to; i++ {
+		j := (*[jacobianLen]float64)(s.j[jacobianLen*i:])
+		y0 := p.y[2*(i-from)] - (float64(j[9]*z0) + float64(j[10]*z1) + float64(j[11]*z2))
+		y1 := p.y[2*(i-from)+1] - (float64(j[21]*z0) + float64(j[22]*z1) + float64(j[23]*z2))
+		out := (*[cameraLen]float64)(p.out[cameraLen*s.camera[i]:])
+		for k := range out {
+			out[k] += float64(j[k]*y0) + float64(j[12+k]*y1)
+		}
+	}
+}
+
+// precondition factors the block diagonal of S + C. It reports whether that is
+// positive definite.
+func (c *conjugate) precondition(s *normal, damping []float64) bool {
+	const size = cameraLen * cameraLen
+	parallel.Run(s.workers, len(c.x.parts), block(func(_, a int) {
+		m := (*[size]float64)(c.blocks[size*a:])
+		copy(m[:], s.u[size*a:])
+		var g [3 * cameraLen]float64
+		for _, i := range s.byCamera[s.cameraStart[a]:s.cameraStart[a+1]] {
+			s.couple(&g, (*[6]float64)(s.l[6*s.point[i]:]), i)
+			for k := range cameraLen {
+				row := (*[cameraLen]float64)(m[cameraLen*k:])
+				x, y, z := g[k], g[9+k], g[18+k]
+				for l := range k + 1 {
+					row[l] -= float64(x*g[l]) + float64(y*g[9+l]) + float64(z*g[18+l])
+				}
+			}
+		}
+	}))
+	clear(c.factor)
+	for a, parts := range c.x.parts {
+		for _, p := range parts {
+			n := c.x.size[p.node]
+			for i := range n {
+				for j := range i + 1 {
+					c.factor[size*p.node+cameraLen*i+j] += c.blocks[size*a+cameraLen*(p.from+i)+p.from+j]
+				}
+			}
+		}
+	}
+	for node, n := range c.x.size {
+		m := c.factor[size*node:][:size]
+		for i := range n {
+			m[(cameraLen+1)*i] += damping[c.x.at[node]+i]
+		}
+		if !factorBlock(m, n) {
+			return false
+		}
+	}
+	return true
+}
+
+// factorBlock stores the factor L of a positive definite matrix, of which m has
+// the lower triangle, with the diagonal inverted. It reports whether there is one.
+func factorBlock(m []float64, n int) bool {
+	for j := range n {
+		rj := m[cameraLen*j:]
+		d := rj[j]
+		for _, v := range rj[:j] {
+			d -= float64(v * v)
+		}
+		if !(d > 0) || math.IsInf(d, 1) {
+			return false
+		}
+		rj[j] = 1 / math.Sqrt(d)
+		for i := j + 1; i < n; i++ {
+			ri := m[cameraLen*i:]
+			v := ri[j]
+			for k, x := range rj[:j] {
+				v -= float64(x * ri[k])
+			}
+			ri[j] = v * rj[j]
+		}
+	}
+	return true
+}
+
+// scale applies the preconditioner.
+func (c *conjugate) scale(dst, src []float64) {
+	const size = cameraLen * cameraLen
+	copy(dst, src)
+	for node, n := range c.x.size {
+		m := c.factor[size*node:]
+		x := dst[c.x.at[node]:][:n]
+		for i := range x {
+			v := x[i]
+			for k, l := range m[cameraLen*i:][:i] {
+				v -= float64(l * x[k])
+			}
+			x[i] = v * m[(cameraLen+1)*i]
+		}
+		for i := n - 1; i >= 0; i-- {
+			x[i] *= m[(cameraLen+1)*i]
+			for k, l := range m[cameraLen*i:][:i] {
+				x[k] -= float64(l * x[i])
+			}
+		}
+	}
+}

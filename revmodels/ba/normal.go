@@ -1,0 +1,438 @@
+package ba
+
+import (
+	"math"
+
+	"revnum/internal/parallel"
+	"revnum/internal/simd"
+	"revnum/internal/workspace"
+	"revnum/rev"
+)
+
+// normal is the linear least squares problem of a step, and its solution.
+//
+// With the Jacobian [F E] of the residuals r by cameras and by points, a step (c, q)
+// of Levenberg and Marquardt solves
+//
+//	(U + C)·c + W·q = -Fᵀr,   U = FᵀF,  W = FᵀE,  V = EᵀE,
+//	Wᵀ·c + (V + Q)·q = -Eᵀr,
+//
+// C and Q diagonal. As V is block diagonal, points are eliminated one at a
+// time: with V + Q = L·Lᵀ and G = L⁻¹·Wᵀ, the reduced camera system is
+//
+//	(U + C - GᵀG)·c = -Fᵀr - Gᵀw,  w = -L⁻¹Eᵀr,
+//
+// and then q = L⁻ᵀ(w - G·c).
+//
+// Observations are in the order of their points, and those of a point in the order
+// of their cameras. What belongs to points is computed over blocks of points, and
+// what belongs to cameras over cameras, so that the results do not depend on the
+// number of workers.
+type normal struct {
+	workers int
+	loss    Loss // nil for none
+
+	camera, point []int
+	start         []int // the first observation of each point; their number at last
+	byCamera      []int // observations by cameras, ascending for each
+	cameraStart   []int // the first of them of each camera; their number at last
+	fixed         []bool
+	blocks        []int // points at which blocks begin; their number at last
+
+	r, j  []float64 // residuals; 2×12 an observation, F and E
+	trial []float64 // residuals that only cost knows
+
+	u, gc []float64 // 9×9 a camera, the lower triangle of U; Fᵀr
+	v, gq []float64 // 6 a point, the lower triangle of V by rows; Eᵀr
+
+	l, w []float64 // 6 a point, L⁻¹; w
+	g    []float64 // 3×9 an observation: G, with Cholesky only
+
+	sums   []float64 // of blocks
+	failed []bool
+}
+
+// jacobianLen is the number of derivatives of an observation: two rows.
+const jacobianLen = 2 * (cameraLen + pointLen)
+
+// pointBlock is about how many observations a block of points has.
+const pointBlock = 1024
+
+// newNormal returns the linear problem for a problem with its observations in
+// order.
+func newNormal(p *Problem, o *Options, fixed []bool) *normal {
+	n, m, obs := p.NumCameras(), p.NumPoints(), p.NumObservations()
+	s := &normal{
+		workers: parallel.Workers(o.Workers), loss: o.Loss,
+		camera: p.Camera, point: p.Point, fixed: fixed,
+		start: make([]int, m+1), byCamera: make([]int, obs), cameraStart: make([]int, n+1),
+		r: make([]float64, 2*obs), trial: make([]float64, 2*obs), j: make([]float64, jacobianLen*obs),
+		u: make([]float64, cameraLen*cameraLen*n), gc: make([]float64, cameraLen*n),
+		v: make([]float64, 6*m), gq: make([]float64, pointLen*m),
+		l: make([]float64, 6*m), w: make([]float64, pointLen*m),
+	}
+	for i, c := range p.Camera {
+		s.cameraStart[c+1]++
+		s.start[p.Point[i]+1]++
+	}
+	for c := range n {
+		s.cameraStart[c+1] += s.cameraStart[c]
+	}
+	for q := range m {
+		s.start[q+1] += s.start[q]
+	}
+	next := append([]int(nil), s.cameraStart...)
+	for i, c := range p.Camera {
+		s.byCamera[next[c]] = i
+		next[c]++
+	}
+	for q := range m {
+		if k := len(s.blocks); k == 0 || s.start[q+1]-s.start[s.blocks[k-1]] > pointBlock || q-s.blocks[k-1] >= pointBlock {
+			s.blocks = append(s.blocks, q)
+		}
+	}
+	s.blocks = append(s.blocks, m)
+	s.sums, s.failed = make([]float64, len(s.blocks)), make([]bool, len(s.blocks))
+	return s
+}
+
+// block is work on a block of points, or on a camera.
+type block func(worker, b int)
+
+// Block does the work.
+func (f block) Block(worker, b int) { f(worker, b) }
+
+// overPoints runs f for blocks of points.
+func (s *normal) overPoints(f func(b, from, to int)) {
+	parallel.Run(s.workers, len(s.blocks)-1, block(func(_, b int) { f(b, s.blocks[b], s.blocks[b+1]) }))
+}
+
+// sum returns the sum of what f returns for blocks of points.
+func (s *normal) sum(f func(from, to int) float64) float64 {
+	s.overPoints(func(b, from, to int) { s.sums[b] = f(from, to) })
+	var sum float64
+	for _, v := range s.sums[:len(s.blocks)-1] {
+		sum += v
+	}
+	return sum
+}
+
+// kernel returns the kernel of the residuals, with zeros in r.
+func (s *normal) kernel(p *Problem, r []float64) Snavely[float64] {
+	clear(r)
+	return Snavely[float64]{
+		R:       rev.Vector[float64]{N: len(r), Inc: 1, Data: r},
+		Cameras: rev.General[float64]{Rows: p.NumCameras(), Cols: cameraLen, Stride: cameraLen, Data: p.Cameras},
+		Points:  rev.General[float64]{Rows: p.NumPoints(), Cols: pointLen, Stride: pointLen, Data: p.Points},
+		Features: rev.General[float64]{Rows: p.NumObservations(), Cols: 2, Stride: 2,
+			Data: p.Features},
+		Camera: p.Camera, Point: p.Point, Workers: s.workers,
+	}
+}
+
+// cost stores the residuals of p in trial, and returns ½ Σ ρ(‖r_i‖²).
+func (s *normal) cost(p *Problem) float64 {
+	s.kernel(p, s.trial).Forward()
+	return s.sum(func(from, to int) float64 {
+		var sum float64
+		for i := s.start[from]; i < s.start[to]; i++ {
+			a, b := s.trial[2*i], s.trial[2*i+1]
+			v := float64(a*a) + float64(b*b)
+			if s.loss != nil {
+				v, _ = s.loss.Rho(v)
+			}
+			sum += v
+		}
+		return sum / 2
+	})
+}
+
+// linearise makes it the problem at p. With a loss, rows of the Jacobian and
+// residuals are multiplied by √ρ', which gives the gradient of the cost. (Of its
+// second derivative the term with ρ", which is not positive, is left out.)
+func (s *normal) linearise(p *Problem) {
+	s.kernel(p, s.r).Jacobian(rev.General[float64]{
+		Rows: len(s.r), Cols: jacobianLen / 2, Stride: jacobianLen / 2, Data: s.j,
+	})
+	s.overPoints(func(_, from, to int) {
+		for q := from; q < to; q++ {
+			s.linearisePoint(q)
+		}
+	})
+	parallel.Run(s.workers, len(s.cameraStart)-1, block(func(_, c int) { s.lineariseCamera(c) }))
+}
+
+func (s *normal) linearisePoint(q int) {
+	var v [6]float64
+	var g [3]float64
+	for i := s.start[q]; i < s.start[q+1]; i++ {
+		j := (*[jacobianLen]float64)(s.j[jacobianLen*i:])
+		r := (*[2]float64)(s.r[2*i:])
+		if s.loss != nil {
+			_, slope := s.loss.Rho(float64(r[0]*r[0]) + float64(r[1]*r[1]))
+			root := math.Sqrt(slope)
+			for k := range j {
+				j[k] *= root
+			}
+			r[0] *= root
+			r[1] *= root
+		}
+		for k := range 2 {
+			x, y, z := j[12*k+9], j[12*k+10], j[12*k+11]
+			v[0] += float64(x * x)
+			v[1] += float64(y * x)
+			v[2] += float64(y * y)
+			v[3] += float64(z * x)
+			v[4] += float64(z * y)
+			v[5] += float64(z * z)
+			g[0] += float64(x * r[k])
+			g[1] += float64(y * r[k])
+			g[2] += float64(z * r[k])
+		}
+	}
+	if s.fixed != nil && s.fixed[q] {
+		v, g = [6]float64{}, [3]float64{}
+	}
+	copy(s.v[6*q:], v[:])
+	copy(s.gq[3*q:], g[:])
+}
+
+func (s *normal) lineariseCamera(c int) {
+	var u [cameraLen * cameraLen]float64
+	var g [cameraLen]float64
+	for _, i := range s.byCamera[s.cameraStart[c]:s.cameraStart[c+1]] {
+		j := (*[jacobianLen]float64)(s.j[jacobianLen*i:])
+		r := (*[2]float64)(s.r[2*i:])
+		for k := range cameraLen {
+			a, b := j[k], j[12+k]
+			row := (*[cameraLen]float64)(u[cameraLen*k:])
+			for l := range k + 1 {
+				row[l] += float64(a*j[l]) + float64(b*j[12+l])
+			}
+			g[k] += float64(a*r[0]) + float64(b*r[1])
+		}
+	}
+	copy(s.u[len(u)*c:], u[:])
+	copy(s.gc[cameraLen*c:], g[:])
+}
+
+// hold makes the derivatives by parameter k of camera c zero.
+func (s *normal) hold(c, k int) {
+	for _, i := range s.byCamera[s.cameraStart[c]:s.cameraStart[c+1]] {
+		s.j[jacobianLen*i+k], s.j[jacobianLen*i+12+k] = 0, 0
+	}
+	u := s.u[cameraLen*cameraLen*c:]
+	for l := range cameraLen {
+		u[cameraLen*k+l], u[cameraLen*l+k] = 0, 0
+	}
+	s.gc[cameraLen*c+k] = 0
+}
+
+// eliminate factors V + Q for the damping Q of the points, and with forms computes
+// G. It reports whether all blocks are positive definite.
+func (s *normal) eliminate(damping []float64, forms bool) bool {
+	if forms && s.g == nil {
+		s.g = make([]float64, 3*cameraLen*len(s.camera))
+	}
+	s.overPoints(func(b, from, to int) {
+		s.failed[b] = false
+		for q := from; q < to; q++ {
+			if !s.eliminatePoint(q, damping) {
+				s.failed[b] = true
+				return
+			}
+			if !forms {
+				continue
+			}
+			l := (*[6]float64)(s.l[6*q:])
+			for i := s.start[q]; i < s.start[q+1]; i++ {
+				s.couple((*[3 * cameraLen]float64)(s.g[3*cameraLen*i:]), l, i)
+			}
+		}
+	})
+	for _, f := range s.failed[:len(s.blocks)-1] {
+		if f {
+			return false
+		}
+	}
+	return true
+}
+
+// eliminatePoint stores L⁻¹ and w of a point. It reports whether V + Q is positive
+// definite.
+func (s *normal) eliminatePoint(q int, damping []float64) bool {
+	l, w := (*[6]float64)(s.l[6*q:]), (*[3]float64)(s.w[3*q:])
+	if s.fixed != nil && s.fixed[q] {
+		*l, *w = [6]float64{}, [3]float64{}
+		return true
+	}
+	v, g, d := (*[6]float64)(s.v[6*q:]), (*[3]float64)(s.gq[3*q:]), (*[3]float64)(damping[3*q:])
+	p := v[0] + d[0]
+	a := math.Sqrt(p)
+	b, c := v[1]/a, v[3]/a
+	p1 := v[2] + d[1] - float64(b*b)
+	e := math.Sqrt(p1)
+	f := (v[4] - float64(c*b)) / e
+	p2 := v[5] + d[2] - float64(c*c) - float64(f*f)
+	if !(p > 0 && p1 > 0 && p2 > 0) || math.IsInf(p+p1+p2, 1) {
+		return false
+	}
+	a, e = 1/a, 1/e
+	h := 1 / math.Sqrt(p2)
+	// [a; b e; c f h] is L with its diagonal inverted.
+	l[0], l[2], l[5] = a, e, h
+	l[1] = -float64(b*a) * e
+	l[4] = -float64(f*e) * h
+	l[3] = -(float64(c*a) + float64(f*l[1])) * h
+	w[0] = -float64(l[0] * g[0])
+	w[1] = -float64(l[1]*g[0]) - float64(l[2]*g[1])
+	w[2] = -float64(l[3]*g[0]) - float64(l[4]*g[1]) - float64(l[5]*g[2])
+	return true
+}
+
+// couple stores G of observation i in g, given L⁻¹ of its point.
+func (s *normal) couple(g *[3 * cameraLen]float64, l *[6]float64, i int) {
+	j := (*[jacobianLen]float64)(s.j[jacobianLen*i:])
+	x0, y0, z0, x1, y1, z1 := j[9], j[10], j[11], j[21], j[22], j[23]
+	a0, a1 := float64(l[0]*x0), float64(l[0]*x1)
+	b0, b1 := float64(l[1]*x0)+float64(l[2]*y0), float64(l[1]*x1)+float64(l[2]*y1)
+	c0, c1 := float64(l[3]*x0)+float64(l[4]*y0)+float64(l[5]*z0), float64(l[3]*x1)+float64(l[4]*y1)+float64(l[5]*z1)
+	for k := range cameraLen {
+		f0, f1 := j[k], j[12+k]
+		g[k] = float64(a0*f0) + float64(a1*f1)
+		g[9+k] = float64(b0*f0) + float64(b1*f1)
+		g[18+k] = float64(c0*f0) + float64(c1*f1)
+	}
+}
+
+// points stores the step q of the points for the step c of all cameras, and
+// returns by how much the model says that the cost falls: with m = F·c + E·q,
+//
+//	½‖r‖² - ½‖r + m‖² = -mᵀ(r + ½m).
+func (s *normal) points(q, c []float64) float64 {
+	return s.sum(func(from, to int) float64 {
+		var sum float64
+		for p := from; p < to; p++ {
+			sum += s.pointStep((*[3]float64)(q[3*p:]), c, p)
+		}
+		return sum
+	})
+}
+
+func (s *normal) pointStep(q *[3]float64, c []float64, p int) float64 {
+	l := (*[6]float64)(s.l[6*p:])
+	// Eᵀ·F·c, and then w - L⁻¹ of it.
+	var t [3]float64
+	for i := s.start[p]; i < s.start[p+1]; i++ {
+		j := (*[jacobianLen]float64)(s.j[jacobianLen*i:])
+		x := (*[cameraLen]float64)(c[cameraLen*s.camera[i]:])
+		var m0, m1 float64
+		for k, v := range x {
+			m0 += float64(j[k] * v)
+			m1 += float64(j[12+k] * v)
+		}
+		for k := range t {
+			t[k] += float64(j[9+k]*m0) + float64(j[21+k]*m1)
+		}
+	}
+	w := (*[3]float64)(s.w[3*p:])
+	a := w[0] - float64(l[0]*t[0])
+	b := w[1] - float64(l[1]*t[0]) - float64(l[2]*t[1])
+	d := w[2] - float64(l[3]*t[0]) - float64(l[4]*t[1]) - float64(l[5]*t[2])
+	q[0] = float64(l[0]*a) + float64(l[1]*b) + float64(l[3]*d)
+	q[1] = float64(l[2]*b) + float64(l[4]*d)
+	q[2] = float64(l[5] * d)
+	var sum float64
+	for i := s.start[p]; i < s.start[p+1]; i++ {
+		j := (*[jacobianLen]float64)(s.j[jacobianLen*i:])
+		x := (*[cameraLen]float64)(c[cameraLen*s.camera[i]:])
+		m0 := float64(j[9]*q[0]) + float64(j[10]*q[1]) + float64(j[11]*q[2])
+		m1 := float64(j[21]*q[0]) + float64(j[22]*q[1]) + float64(j[23]*q[2])
+		for k, v := range x {
+			m0 += float64(j[k] * v)
+			m1 += float64(j[12+k] * v)
+		}
+		sum -= float64(m0*(s.r[2*i]+m0/2)) + float64(m1*(s.r[2*i+1]+m1/2))
+	}
+	return sum
+}
+
+// reduced is the reduced camera system without damping, S = U - GᵀG, by blocks of
+// 9×9: for each camera a, blocks (a, b) for the cameras b <= a that see a point that a
+// does.
+type reduced struct {
+	start []int   // the first block of each camera; their number at last
+	with  []int32 // the camera b of each block, ascending for each a
+	data  []float64
+	right []float64 // -Fᵀr - Gᵀw
+
+	rowOf []rowScratch // of workers
+}
+
+// rowScratch says where a row of blocks has that of a camera.
+type rowScratch struct{ block []int32 }
+
+// newReduced returns the system with room for its blocks, or nil if there are more
+// than limit of them.
+func newReduced(s *normal, limit int) *reduced {
+	n := len(s.cameraStart) - 1
+	x := &reduced{start: make([]int, n+1), right: make([]float64, cameraLen*n), rowOf: make([]rowScratch, s.workers)}
+	seen := make([]int32, n) // a+1 if (a, b) is there
+	for a := range n {
+		seen[a] = int32(a) + 1
+		for _, i := range s.byCamera[s.cameraStart[a]:s.cameraStart[a+1]] {
+			for _, b := range s.camera[s.start[s.point[i]]:i] {
+				seen[b] = int32(a) + 1
+			}
+		}
+		for b := range a + 1 {
+			if seen[b] == int32(a)+1 {
+				x.with = append(x.with, int32(b))
+			}
+		}
+		x.start[a+1] = len(x.with)
+		if len(x.with) > limit {
+			return nil
+		}
+	}
+	x.data = make([]float64, cameraLen*cameraLen*len(x.with))
+	return x
+}
+
+// form computes the system.
+func (x *reduced) form(s *normal) {
+	parallel.Run(s.workers, len(x.start)-1, block(func(worker, a int) { x.row(s, &x.rowOf[worker], a) }))
+}
+
+func (x *reduced) row(s *normal, scratch *rowScratch, a int) {
+	const size = cameraLen * cameraLen
+	scratch.block = workspace.Grow(scratch.block, len(x.start))
+	at := scratch.block
+	for k := x.start[a]; k < x.start[a+1]; k++ {
+		at[x.with[k]] = int32(k - x.start[a])
+	}
+	row := x.data[size*x.start[a] : size*x.start[a+1]]
+	clear(row)
+	diagonal := row[len(row)-size:]
+	copy(diagonal, s.u[size*a:size*(a+1)])
+	right := (*[cameraLen]float64)(x.right[cameraLen*a:])
+	for k := range right {
+		right[k] = -s.gc[cameraLen*a+k]
+	}
+	for _, i := range s.byCamera[s.cameraStart[a]:s.cameraStart[a+1]] {
+		g := s.g[3*cameraLen*i:][:3*cameraLen]
+		q := s.point[i]
+		w := (*[3]float64)(s.w[3*q:])
+		for k := range right {
+			right[k] -= float64(g[k]*w[0]) + float64(g[9+k]*w[1]) + float64(g[18+k]*w[2])
+		}
+		for k := s.start[q]; k <= i; k++ {
+			b := s.camera[k]
+			h := s.g[3*cameraLen*k:]
+			simd.Gemm(cameraLen, cameraLen, 3, -1, g, 1, cameraLen, h, cameraLen, 1, row[size*int(at[b]):], cameraLen)
+			if b == a && k != i { // twice in one picture
+				simd.Gemm(cameraLen, cameraLen, 3, -1, h, 1, cameraLen, g, cameraLen, 1, diagonal, cameraLen)
+			}
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package ba
+
+import "fmt"
+
+// unknowns says which parameters of cameras are solved for, and which of them are
+// one unknown. They come in nodes: the nine parameters of a camera, or where
+// intrinsics are shared the six of its pose and the three of a group. Fixed
+// parameters are in no node.
+type unknowns struct {
+	size  []int    // of the nodes
+	at    []int    // where a node begins in a vector of unknowns; its length at last
+	parts [][]part // of the cameras
+}
+
+// A part is a node among the parameters of a camera: those from the given one.
+type part struct {
+	node, from int
+}
+
+const poseLen = 6
+
+// newUnknowns returns the unknowns for options that suit the problem, or an error
+// that says why they do not.
+func newUnknowns(p *Problem, o *Options) (*unknowns, error) {
+	n := p.NumCameras()
+	fixed := make([]bool, n)
+	for _, c := range o.FixedCameras {
+		if c < 0 || c >= n {
+			return nil, fmt.Errorf("ba: fixed camera %d, expected 0 to %d", c, n-1)
+		}
+		fixed[c] = true
+	}
+	x := &unknowns{parts: make([][]part, n)}
+	add := func(c, from, size int) {
+		x.parts[c] = append(x.parts[c], part{len(x.size), from})
+		x.size = append(x.size, size)
+	}
+	switch {
+	case o.Intrinsics == nil && !o.FixedIntrinsics:
+		for c := range n {
+			if !fixed[c] {
+				add(c, 0, cameraLen)
+			}
+		}
+	default:
+		if o.Intrinsics != nil && len(o.Intrinsics) != n {
+			return nil, fmt.Errorf("ba: groups of intrinsics for %d cameras, expected %d", len(o.Intrinsics), n)
+		}
+		for c := range n {
+			if !fixed[c] {
+				add(c, 0, poseLen)
+			}
+		}
+		if o.FixedIntrinsics {
+			break
+		}
+		first := make(map[int]int) // the first camera of a group
+		held := make(map[int]bool)
+		for c, g := range o.Intrinsics {
+			if _, ok := first[g]; !ok {
+				first[g] = c
+			}
+			if [3]float64(p.Cameras[cameraLen*c+poseLen:]) != [3]float64(p.Cameras[cameraLen*first[g]+poseLen:]) {
+				return nil, fmt.Errorf("ba: cameras %d and %d share intrinsics, but start with different ones", first[g], c)
+			}
+			held[g] = held[g] || fixed[c]
+		}
+		for c, g := range o.Intrinsics {
+			switch {
+			case held[g]:
+			case first[g] == c:
+				add(c, poseLen, cameraLen-poseLen)
+			default:
+				parts := x.parts[first[g]]
+				x.parts[c] = append(x.parts[c], parts[len(parts)-1])
+			}
+		}
+	}
+	x.at = make([]int, len(x.size)+1)
+	for i, s := range x.size {
+		x.at[i+1] = x.at[i] + s
+	}
+	return x, nil
+}
+
+// len returns the number of unknowns.
+func (x *unknowns) len() int { return x.at[len(x.size)] }
+
+// expand stores the parameters of all cameras for a vector of unknowns, with 0 for
+// those that are fixed.
+func (x *unknowns) expand(full, u []float64) {
+	clear(full)
+	for c, parts := range x.parts {
+		for _, p := range parts {
+			copy(full[cameraLen*c+p.from:cameraLen*(c+1)], u[x.at[p.node]:x.at[p.node+1]])
+		}
+	}
+}
+
+// reduce stores the transpose of expand applied to full: what belongs to one
+// unknown is added up.
+func (x *unknowns) reduce(u, full []float64) {
+	clear(u)
+	for c, parts := range x.parts {
+		for _, p := range parts {
+			for k := range x.size[p.node] {
+				u[x.at[p.node]+k] += full[cameraLen*c+p.from+k]
+			}
+		}
+	}
+}
