@@ -34,8 +34,11 @@ import (
 // and rounded once, to nearest. It is meaningful if it is below 2²⁰, and wraps
 // if it is not (what wraps on the way does no harm).
 //
-// The bits do not depend on the number of workers: they share the rows of the
-// results in blocks that depend on the shape alone.
+// The bits do not depend on the number of workers, which share the rows of the
+// results.
+//
+// Of the three products of Adjoint one is the uncomputation of C: it takes three
+// times as long as Forward, and twice if C in the receiver is nil.
 type MatMul[T rev.Real] struct {
 	C              rev.General[T] `rev:"acc"`
 	A              rev.General[T] `rev:"in"`
@@ -168,12 +171,17 @@ func (k *MatMul[T]) multiply(c rev.General[T], sign int, a, b strided[T]) {
 	}
 	w := workspace.Get[product[T]]()
 	w.c, w.a, w.b, w.sign = c, a, b, sign
-	// Blocks that are worth a worker's while, a multiple of a tile, and not so
-	// many that B comes from memory too often.
-	w.rows = max((c.Rows+15)/16, 1<<18/(c.Cols*a.cols)+1)
-	w.rows = (w.rows + tile - 1) / tile * tile
+	// An element of C is the same bits whatever block it is in, so the blocks may
+	// depend on the number of workers: as large as these leave them, since B is
+	// read again for each.
+	workers := parallel.Workers(k.Workers)
+	w.rows = c.Rows
+	if workers > 1 {
+		w.rows = max((c.Rows-1)/(2*workers)+1, 1<<18/(c.Cols*a.cols)+1)
+		w.rows = (w.rows + tile - 1) / tile * tile
+	}
 	blocks := (c.Rows + w.rows - 1) / w.rows
-	workers := min(parallel.Workers(k.Workers), blocks)
+	workers = min(workers, blocks)
 	if isFixed[T]() {
 		w.scratch = workspace.Grow(w.scratch, workers)
 	}

@@ -140,6 +140,8 @@ func ExampleMatMul() {
 
 func BenchmarkMatMul(b *testing.B) {
 	rnd := rand.New(rand.NewPCG(9, 3))
+	n := 1024
+	benchMatMul(b, "float64", n, randomMatMul[float64](rnd, n, n, n, false, false), randomMatMul[float64](rnd, n, n, n, false, false))
 	for _, n := range []int{64, 256} {
 		benchMatMul(b, "float64", n, randomMatMul[float64](rnd, n, n, n, false, false), randomMatMul[float64](rnd, n, n, n, false, false))
 		benchMatMul(b, "float32", n, randomMatMul[float32](rnd, n, n, n, false, false), randomMatMul[float32](rnd, n, n, n, false, false))
@@ -160,6 +162,13 @@ func benchMatMul[T rev.Real](b *testing.B, name string, n int, k, g MatMul[T]) {
 			k.Adjoint(g)
 		}
 		reportFlops(b, 6*n*n*n)
+	})
+	k.C = rev.General[T]{}
+	b.Run(fmt.Sprintf("%s/Gradient/n=%d", name, n), func(b *testing.B) {
+		for b.Loop() {
+			k.Adjoint(g)
+		}
+		reportFlops(b, 4*n*n*n)
 	})
 }
 

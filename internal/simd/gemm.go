@@ -7,9 +7,9 @@ package simd
 // B[l,j] = b[l*rsb+j*csb]. Strides are not negative. It does nothing if m, n or
 // k is 0, and panics if a slice is too short.
 //
-// Any strides are allowed. What is read in place, and fast at any size: B by rows
-// (csb = 1) with any A, and A by rows with B by columns (csa = rsb = 1). Any
-// other B is copied a panel at a time to pooled scratch.
+// Any strides are allowed. What is read in place: B by rows (csb = 1) with any A,
+// if the matrices are not large, and A by rows with B by columns (csa = rsb = 1).
+// In other cases blocks of A and B are copied to pooled scratch.
 //
 // An element of C depends on its row of A and column of B, on k, alpha and which
 // of these cases it is, not on m, n and what is beside it; a single column may

@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func gemmNNAVX2F64(m int, n int, k int, alpha float64, a *float64, rsa int, csa int, b *float64, rsb int, c *float64, ldc int)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·gemmNNAVX2F64(SB), NOSPLIT, $0-88
 	MOVQ m+0(FP), AX
 	MOVQ a+32(FP), CX
@@ -32,15 +32,23 @@ TEXT ·gemmNNAVX2F64(SB), NOSPLIT, $0-88
 	SUBQ R10, R11
 
 cols1rows4:
-	CMPQ   AX, $0x00000004
-	JL     cols1rows4end
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-	MOVQ   b+56(FP), R12
-	MOVQ   k+16(FP), R13
-	MOVQ   CX, R10
+	CMPQ       AX, $0x00000004
+	JL         cols1rows4end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	MOVQ       b+56(FP), R12
+	MOVQ       k+16(FP), R13
+	MOVQ       DX, R10
+	PREFETCHT0 (R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	MOVQ       CX, R10
 
 cols1rows4loop:
 	VMOVUPD      (R11), Y4
@@ -91,26 +99,33 @@ cols1rows4loop:
 	JMP          cols1rows4
 
 cols1rows4end:
-	CMPQ   AX, $0x00000003
-	JNE    cols1rows3end
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	MOVQ   b+56(FP), AX
-	MOVQ   k+16(FP), R9
+	CMPQ       AX, $0x00000003
+	JNE        cols1rows3end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	MOVQ       b+56(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       DX, AX
+	PREFETCHT0 (AX)
+	ADDQ       R8, AX
+	PREFETCHT0 (AX)
+	ADDQ       R8, AX
+	PREFETCHT0 (AX)
+	MOVQ       CX, AX
 
 cols1rows3loop:
 	VMOVUPD      (R11), Y3
-	VMASKMOVPD   (AX), Y3, Y3
-	VBROADCASTSD (CX), Y4
+	VMASKMOVPD   (R9), Y3, Y3
+	VBROADCASTSD (AX), Y4
 	VFMADD231PD  Y4, Y3, Y0
-	VBROADCASTSD (CX)(BX*1), Y4
+	VBROADCASTSD (AX)(BX*1), Y4
 	VFMADD231PD  Y4, Y3, Y1
-	VBROADCASTSD (CX)(BX*2), Y4
+	VBROADCASTSD (AX)(BX*2), Y4
 	VFMADD231PD  Y4, Y3, Y2
-	ADDQ         SI, CX
-	ADDQ         DI, AX
-	DECQ         R9
+	ADDQ         SI, AX
+	ADDQ         DI, R9
+	DECQ         R10
 	JNE          cols1rows3loop
 	VBROADCASTSD alpha+24(FP), Y3
 	MOVQ         DX, AX
@@ -137,23 +152,28 @@ cols1rows3loop:
 	JMP          done
 
 cols1rows3end:
-	CMPQ   AX, $0x00000002
-	JNE    cols1rows2end
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	MOVQ   b+56(FP), AX
-	MOVQ   k+16(FP), R9
+	CMPQ       AX, $0x00000002
+	JNE        cols1rows2end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	MOVQ       b+56(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       DX, AX
+	PREFETCHT0 (AX)
+	ADDQ       R8, AX
+	PREFETCHT0 (AX)
+	MOVQ       CX, AX
 
 cols1rows2loop:
 	VMOVUPD      (R11), Y2
-	VMASKMOVPD   (AX), Y2, Y2
-	VBROADCASTSD (CX), Y3
+	VMASKMOVPD   (R9), Y2, Y2
+	VBROADCASTSD (AX), Y3
 	VFMADD231PD  Y3, Y2, Y0
-	VBROADCASTSD (CX)(BX*1), Y3
+	VBROADCASTSD (AX)(BX*1), Y3
 	VFMADD231PD  Y3, Y2, Y1
-	ADDQ         SI, CX
-	ADDQ         DI, AX
-	DECQ         R9
+	ADDQ         SI, AX
+	ADDQ         DI, R9
+	DECQ         R10
 	JNE          cols1rows2loop
 	VBROADCASTSD alpha+24(FP), Y2
 	MOVQ         DX, AX
@@ -173,20 +193,23 @@ cols1rows2loop:
 	JMP          done
 
 cols1rows2end:
-	CMPQ   AX, $0x00000001
-	JNE    cols1rows1end
-	VXORPD Y0, Y0, Y0
-	MOVQ   b+56(FP), AX
-	MOVQ   k+16(FP), BX
+	CMPQ       AX, $0x00000001
+	JNE        cols1rows1end
+	VXORPD     Y0, Y0, Y0
+	MOVQ       b+56(FP), BX
+	MOVQ       k+16(FP), R9
+	MOVQ       DX, AX
+	PREFETCHT0 (AX)
+	MOVQ       CX, AX
 
 cols1rows1loop:
 	VMOVUPD      (R11), Y1
-	VMASKMOVPD   (AX), Y1, Y1
-	VBROADCASTSD (CX), Y2
+	VMASKMOVPD   (BX), Y1, Y1
+	VBROADCASTSD (AX), Y2
 	VFMADD231PD  Y2, Y1, Y0
-	ADDQ         SI, CX
-	ADDQ         DI, AX
-	DECQ         BX
+	ADDQ         SI, AX
+	ADDQ         DI, BX
+	DECQ         R9
 	JNE          cols1rows1loop
 	VBROADCASTSD alpha+24(FP), Y1
 	MOVQ         DX, AX
@@ -208,19 +231,31 @@ cols2:
 	SUBQ R10, R11
 
 cols2rows4:
-	CMPQ   AX, $0x00000004
-	JL     cols2rows4end
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-	VXORPD Y4, Y4, Y4
-	VXORPD Y5, Y5, Y5
-	VXORPD Y6, Y6, Y6
-	VXORPD Y7, Y7, Y7
-	MOVQ   b+56(FP), R12
-	MOVQ   k+16(FP), R13
-	MOVQ   CX, R10
+	CMPQ       AX, $0x00000004
+	JL         cols2rows4end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	VXORPD     Y6, Y6, Y6
+	VXORPD     Y7, Y7, Y7
+	MOVQ       b+56(FP), R12
+	MOVQ       k+16(FP), R13
+	MOVQ       DX, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	MOVQ       CX, R10
 
 cols2rows4loop:
 	VMOVUPD      (R12), Y8
@@ -288,33 +323,43 @@ cols2rows4loop:
 	JMP          cols2rows4
 
 cols2rows4end:
-	CMPQ   AX, $0x00000003
-	JNE    cols2rows3end
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-	VXORPD Y4, Y4, Y4
-	VXORPD Y5, Y5, Y5
-	MOVQ   b+56(FP), AX
-	MOVQ   k+16(FP), R9
+	CMPQ       AX, $0x00000003
+	JNE        cols2rows3end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	MOVQ       b+56(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       DX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	ADDQ       R8, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	ADDQ       R8, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	MOVQ       CX, AX
 
 cols2rows3loop:
-	VMOVUPD      (AX), Y6
+	VMOVUPD      (R9), Y6
 	VMOVUPD      (R11), Y7
-	VMASKMOVPD   32(AX), Y7, Y7
-	VBROADCASTSD (CX), Y8
+	VMASKMOVPD   32(R9), Y7, Y7
+	VBROADCASTSD (AX), Y8
 	VFMADD231PD  Y8, Y6, Y0
 	VFMADD231PD  Y8, Y7, Y1
-	VBROADCASTSD (CX)(BX*1), Y8
+	VBROADCASTSD (AX)(BX*1), Y8
 	VFMADD231PD  Y8, Y6, Y2
 	VFMADD231PD  Y8, Y7, Y3
-	VBROADCASTSD (CX)(BX*2), Y8
+	VBROADCASTSD (AX)(BX*2), Y8
 	VFMADD231PD  Y8, Y6, Y4
 	VFMADD231PD  Y8, Y7, Y5
-	ADDQ         SI, CX
-	ADDQ         DI, AX
-	DECQ         R9
+	ADDQ         SI, AX
+	ADDQ         DI, R9
+	DECQ         R10
 	JNE          cols2rows3loop
 	VBROADCASTSD alpha+24(FP), Y6
 	MOVQ         DX, AX
@@ -350,28 +395,35 @@ cols2rows3loop:
 	JMP          done
 
 cols2rows3end:
-	CMPQ   AX, $0x00000002
-	JNE    cols2rows2end
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-	MOVQ   b+56(FP), AX
-	MOVQ   k+16(FP), R9
+	CMPQ       AX, $0x00000002
+	JNE        cols2rows2end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	MOVQ       b+56(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       DX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	ADDQ       R8, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	MOVQ       CX, AX
 
 cols2rows2loop:
-	VMOVUPD      (AX), Y4
+	VMOVUPD      (R9), Y4
 	VMOVUPD      (R11), Y5
-	VMASKMOVPD   32(AX), Y5, Y5
-	VBROADCASTSD (CX), Y6
+	VMASKMOVPD   32(R9), Y5, Y5
+	VBROADCASTSD (AX), Y6
 	VFMADD231PD  Y6, Y4, Y0
 	VFMADD231PD  Y6, Y5, Y1
-	VBROADCASTSD (CX)(BX*1), Y6
+	VBROADCASTSD (AX)(BX*1), Y6
 	VFMADD231PD  Y6, Y4, Y2
 	VFMADD231PD  Y6, Y5, Y3
-	ADDQ         SI, CX
-	ADDQ         DI, AX
-	DECQ         R9
+	ADDQ         SI, AX
+	ADDQ         DI, R9
+	DECQ         R10
 	JNE          cols2rows2loop
 	VBROADCASTSD alpha+24(FP), Y4
 	MOVQ         DX, AX
@@ -397,23 +449,27 @@ cols2rows2loop:
 	JMP          done
 
 cols2rows2end:
-	CMPQ   AX, $0x00000001
-	JNE    cols2rows1end
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	MOVQ   b+56(FP), AX
-	MOVQ   k+16(FP), BX
+	CMPQ       AX, $0x00000001
+	JNE        cols2rows1end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	MOVQ       b+56(FP), BX
+	MOVQ       k+16(FP), R9
+	MOVQ       DX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	MOVQ       CX, AX
 
 cols2rows1loop:
-	VMOVUPD      (AX), Y2
+	VMOVUPD      (BX), Y2
 	VMOVUPD      (R11), Y3
-	VMASKMOVPD   32(AX), Y3, Y3
-	VBROADCASTSD (CX), Y4
+	VMASKMOVPD   32(BX), Y3, Y3
+	VBROADCASTSD (AX), Y4
 	VFMADD231PD  Y4, Y2, Y0
 	VFMADD231PD  Y4, Y3, Y1
-	ADDQ         SI, CX
-	ADDQ         DI, AX
-	DECQ         BX
+	ADDQ         SI, AX
+	ADDQ         DI, BX
+	DECQ         R9
 	JNE          cols2rows1loop
 	VBROADCASTSD alpha+24(FP), Y2
 	MOVQ         DX, AX
@@ -438,23 +494,39 @@ cols3:
 	SUBQ R10, R11
 
 cols3rows4:
-	CMPQ   AX, $0x00000004
-	JL     cols3rows4end
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-	VXORPD Y4, Y4, Y4
-	VXORPD Y5, Y5, Y5
-	VXORPD Y6, Y6, Y6
-	VXORPD Y7, Y7, Y7
-	VXORPD Y8, Y8, Y8
-	VXORPD Y9, Y9, Y9
-	VXORPD Y10, Y10, Y10
-	VXORPD Y11, Y11, Y11
-	MOVQ   b+56(FP), R12
-	MOVQ   k+16(FP), R13
-	MOVQ   CX, R10
+	CMPQ       AX, $0x00000004
+	JL         cols3rows4end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	VXORPD     Y6, Y6, Y6
+	VXORPD     Y7, Y7, Y7
+	VXORPD     Y8, Y8, Y8
+	VXORPD     Y9, Y9, Y9
+	VXORPD     Y10, Y10, Y10
+	VXORPD     Y11, Y11, Y11
+	MOVQ       b+56(FP), R12
+	MOVQ       k+16(FP), R13
+	MOVQ       DX, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
+	MOVQ       CX, R10
 
 cols3rows4loop:
 	VMOVUPD      (R12), Y12
@@ -539,40 +611,53 @@ cols3rows4loop:
 	JMP          cols3rows4
 
 cols3rows4end:
-	CMPQ   AX, $0x00000003
-	JNE    cols3rows3end
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-	VXORPD Y4, Y4, Y4
-	VXORPD Y5, Y5, Y5
-	VXORPD Y6, Y6, Y6
-	VXORPD Y7, Y7, Y7
-	VXORPD Y8, Y8, Y8
-	MOVQ   b+56(FP), AX
-	MOVQ   k+16(FP), R9
+	CMPQ       AX, $0x00000003
+	JNE        cols3rows3end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	VXORPD     Y6, Y6, Y6
+	VXORPD     Y7, Y7, Y7
+	VXORPD     Y8, Y8, Y8
+	MOVQ       b+56(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       DX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 64(AX)
+	ADDQ       R8, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 64(AX)
+	ADDQ       R8, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 64(AX)
+	MOVQ       CX, AX
 
 cols3rows3loop:
-	VMOVUPD      (AX), Y9
-	VMOVUPD      32(AX), Y10
+	VMOVUPD      (R9), Y9
+	VMOVUPD      32(R9), Y10
 	VMOVUPD      (R11), Y11
-	VMASKMOVPD   64(AX), Y11, Y11
-	VBROADCASTSD (CX), Y12
+	VMASKMOVPD   64(R9), Y11, Y11
+	VBROADCASTSD (AX), Y12
 	VFMADD231PD  Y12, Y9, Y0
 	VFMADD231PD  Y12, Y10, Y1
 	VFMADD231PD  Y12, Y11, Y2
-	VBROADCASTSD (CX)(BX*1), Y12
+	VBROADCASTSD (AX)(BX*1), Y12
 	VFMADD231PD  Y12, Y9, Y3
 	VFMADD231PD  Y12, Y10, Y4
 	VFMADD231PD  Y12, Y11, Y5
-	VBROADCASTSD (CX)(BX*2), Y12
+	VBROADCASTSD (AX)(BX*2), Y12
 	VFMADD231PD  Y12, Y9, Y6
 	VFMADD231PD  Y12, Y10, Y7
 	VFMADD231PD  Y12, Y11, Y8
-	ADDQ         SI, CX
-	ADDQ         DI, AX
-	DECQ         R9
+	ADDQ         SI, AX
+	ADDQ         DI, R9
+	DECQ         R10
 	JNE          cols3rows3loop
 	VBROADCASTSD alpha+24(FP), Y9
 	MOVQ         DX, AX
@@ -617,33 +702,42 @@ cols3rows3loop:
 	JMP          done
 
 cols3rows3end:
-	CMPQ   AX, $0x00000002
-	JNE    cols3rows2end
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-	VXORPD Y4, Y4, Y4
-	VXORPD Y5, Y5, Y5
-	MOVQ   b+56(FP), AX
-	MOVQ   k+16(FP), R9
+	CMPQ       AX, $0x00000002
+	JNE        cols3rows2end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	MOVQ       b+56(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       DX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 64(AX)
+	ADDQ       R8, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 64(AX)
+	MOVQ       CX, AX
 
 cols3rows2loop:
-	VMOVUPD      (AX), Y6
-	VMOVUPD      32(AX), Y7
+	VMOVUPD      (R9), Y6
+	VMOVUPD      32(R9), Y7
 	VMOVUPD      (R11), Y8
-	VMASKMOVPD   64(AX), Y8, Y8
-	VBROADCASTSD (CX), Y9
+	VMASKMOVPD   64(R9), Y8, Y8
+	VBROADCASTSD (AX), Y9
 	VFMADD231PD  Y9, Y6, Y0
 	VFMADD231PD  Y9, Y7, Y1
 	VFMADD231PD  Y9, Y8, Y2
-	VBROADCASTSD (CX)(BX*1), Y9
+	VBROADCASTSD (AX)(BX*1), Y9
 	VFMADD231PD  Y9, Y6, Y3
 	VFMADD231PD  Y9, Y7, Y4
 	VFMADD231PD  Y9, Y8, Y5
-	ADDQ         SI, CX
-	ADDQ         DI, AX
-	DECQ         R9
+	ADDQ         SI, AX
+	ADDQ         DI, R9
+	DECQ         R10
 	JNE          cols3rows2loop
 	VBROADCASTSD alpha+24(FP), Y6
 	MOVQ         DX, AX
@@ -675,26 +769,31 @@ cols3rows2loop:
 	JMP          done
 
 cols3rows2end:
-	CMPQ   AX, $0x00000001
-	JNE    cols3rows1end
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	MOVQ   b+56(FP), AX
-	MOVQ   k+16(FP), BX
+	CMPQ       AX, $0x00000001
+	JNE        cols3rows1end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	MOVQ       b+56(FP), BX
+	MOVQ       k+16(FP), R9
+	MOVQ       DX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 64(AX)
+	MOVQ       CX, AX
 
 cols3rows1loop:
-	VMOVUPD      (AX), Y3
-	VMOVUPD      32(AX), Y4
+	VMOVUPD      (BX), Y3
+	VMOVUPD      32(BX), Y4
 	VMOVUPD      (R11), Y5
-	VMASKMOVPD   64(AX), Y5, Y5
-	VBROADCASTSD (CX), Y6
+	VMASKMOVPD   64(BX), Y5, Y5
+	VBROADCASTSD (AX), Y6
 	VFMADD231PD  Y6, Y3, Y0
 	VFMADD231PD  Y6, Y4, Y1
 	VFMADD231PD  Y6, Y5, Y2
-	ADDQ         SI, CX
-	ADDQ         DI, AX
-	DECQ         BX
+	ADDQ         SI, AX
+	ADDQ         DI, BX
+	DECQ         R9
 	JNE          cols3rows1loop
 	VBROADCASTSD alpha+24(FP), Y3
 	MOVQ         DX, AX
@@ -717,23 +816,39 @@ cols3rows1end:
 
 cols3full:
 cols3fullrows4:
-	CMPQ   AX, $0x00000004
-	JL     cols3fullrows4end
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-	VXORPD Y4, Y4, Y4
-	VXORPD Y5, Y5, Y5
-	VXORPD Y6, Y6, Y6
-	VXORPD Y7, Y7, Y7
-	VXORPD Y8, Y8, Y8
-	VXORPD Y9, Y9, Y9
-	VXORPD Y10, Y10, Y10
-	VXORPD Y11, Y11, Y11
-	MOVQ   b+56(FP), R11
-	MOVQ   k+16(FP), R12
-	MOVQ   CX, R10
+	CMPQ       AX, $0x00000004
+	JL         cols3fullrows4end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	VXORPD     Y6, Y6, Y6
+	VXORPD     Y7, Y7, Y7
+	VXORPD     Y8, Y8, Y8
+	VXORPD     Y9, Y9, Y9
+	VXORPD     Y10, Y10, Y10
+	VXORPD     Y11, Y11, Y11
+	MOVQ       b+56(FP), R11
+	MOVQ       k+16(FP), R12
+	MOVQ       DX, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
+	MOVQ       CX, R10
 
 cols3fullrows4loop:
 	VMOVUPD      (R11), Y12
@@ -809,39 +924,52 @@ cols3fullrows4loop:
 	JMP          cols3fullrows4
 
 cols3fullrows4end:
-	CMPQ   AX, $0x00000003
-	JNE    cols3fullrows3end
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-	VXORPD Y4, Y4, Y4
-	VXORPD Y5, Y5, Y5
-	VXORPD Y6, Y6, Y6
-	VXORPD Y7, Y7, Y7
-	VXORPD Y8, Y8, Y8
-	MOVQ   b+56(FP), AX
-	MOVQ   k+16(FP), R9
+	CMPQ       AX, $0x00000003
+	JNE        cols3fullrows3end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	VXORPD     Y6, Y6, Y6
+	VXORPD     Y7, Y7, Y7
+	VXORPD     Y8, Y8, Y8
+	MOVQ       b+56(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       DX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 64(AX)
+	ADDQ       R8, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 64(AX)
+	ADDQ       R8, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 64(AX)
+	MOVQ       CX, AX
 
 cols3fullrows3loop:
-	VMOVUPD      (AX), Y9
-	VMOVUPD      32(AX), Y10
-	VMOVUPD      64(AX), Y11
-	VBROADCASTSD (CX), Y12
+	VMOVUPD      (R9), Y9
+	VMOVUPD      32(R9), Y10
+	VMOVUPD      64(R9), Y11
+	VBROADCASTSD (AX), Y12
 	VFMADD231PD  Y12, Y9, Y0
 	VFMADD231PD  Y12, Y10, Y1
 	VFMADD231PD  Y12, Y11, Y2
-	VBROADCASTSD (CX)(BX*1), Y12
+	VBROADCASTSD (AX)(BX*1), Y12
 	VFMADD231PD  Y12, Y9, Y3
 	VFMADD231PD  Y12, Y10, Y4
 	VFMADD231PD  Y12, Y11, Y5
-	VBROADCASTSD (CX)(BX*2), Y12
+	VBROADCASTSD (AX)(BX*2), Y12
 	VFMADD231PD  Y12, Y9, Y6
 	VFMADD231PD  Y12, Y10, Y7
 	VFMADD231PD  Y12, Y11, Y8
-	ADDQ         SI, CX
-	ADDQ         DI, AX
-	DECQ         R9
+	ADDQ         SI, AX
+	ADDQ         DI, R9
+	DECQ         R10
 	JNE          cols3fullrows3loop
 	VBROADCASTSD alpha+24(FP), Y9
 	MOVQ         DX, AX
@@ -880,32 +1008,41 @@ cols3fullrows3loop:
 	JMP          done
 
 cols3fullrows3end:
-	CMPQ   AX, $0x00000002
-	JNE    cols3fullrows2end
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-	VXORPD Y4, Y4, Y4
-	VXORPD Y5, Y5, Y5
-	MOVQ   b+56(FP), AX
-	MOVQ   k+16(FP), R9
+	CMPQ       AX, $0x00000002
+	JNE        cols3fullrows2end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	MOVQ       b+56(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       DX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 64(AX)
+	ADDQ       R8, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 64(AX)
+	MOVQ       CX, AX
 
 cols3fullrows2loop:
-	VMOVUPD      (AX), Y6
-	VMOVUPD      32(AX), Y7
-	VMOVUPD      64(AX), Y8
-	VBROADCASTSD (CX), Y9
+	VMOVUPD      (R9), Y6
+	VMOVUPD      32(R9), Y7
+	VMOVUPD      64(R9), Y8
+	VBROADCASTSD (AX), Y9
 	VFMADD231PD  Y9, Y6, Y0
 	VFMADD231PD  Y9, Y7, Y1
 	VFMADD231PD  Y9, Y8, Y2
-	VBROADCASTSD (CX)(BX*1), Y9
+	VBROADCASTSD (AX)(BX*1), Y9
 	VFMADD231PD  Y9, Y6, Y3
 	VFMADD231PD  Y9, Y7, Y4
 	VFMADD231PD  Y9, Y8, Y5
-	ADDQ         SI, CX
-	ADDQ         DI, AX
-	DECQ         R9
+	ADDQ         SI, AX
+	ADDQ         DI, R9
+	DECQ         R10
 	JNE          cols3fullrows2loop
 	VBROADCASTSD alpha+24(FP), Y6
 	MOVQ         DX, AX
@@ -933,25 +1070,30 @@ cols3fullrows2loop:
 	JMP          done
 
 cols3fullrows2end:
-	CMPQ   AX, $0x00000001
-	JNE    cols3fullrows1end
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	MOVQ   b+56(FP), AX
-	MOVQ   k+16(FP), BX
+	CMPQ       AX, $0x00000001
+	JNE        cols3fullrows1end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	MOVQ       b+56(FP), BX
+	MOVQ       k+16(FP), R9
+	MOVQ       DX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 64(AX)
+	MOVQ       CX, AX
 
 cols3fullrows1loop:
-	VMOVUPD      (AX), Y3
-	VMOVUPD      32(AX), Y4
-	VMOVUPD      64(AX), Y5
-	VBROADCASTSD (CX), Y6
+	VMOVUPD      (BX), Y3
+	VMOVUPD      32(BX), Y4
+	VMOVUPD      64(BX), Y5
+	VBROADCASTSD (AX), Y6
 	VFMADD231PD  Y6, Y3, Y0
 	VFMADD231PD  Y6, Y4, Y1
 	VFMADD231PD  Y6, Y5, Y2
-	ADDQ         SI, CX
-	ADDQ         DI, AX
-	DECQ         BX
+	ADDQ         SI, AX
+	ADDQ         DI, BX
+	DECQ         R9
 	JNE          cols3fullrows1loop
 	VBROADCASTSD alpha+24(FP), Y3
 	MOVQ         DX, AX
@@ -4063,7 +4205,7 @@ done:
 	RET
 
 // func gemmNNAVX2F32(m int, n int, k int, alpha float32, a *float32, rsa int, csa int, b *float32, rsb int, c *float32, ldc int)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·gemmNNAVX2F32(SB), NOSPLIT, $0-88
 	MOVQ m+0(FP), AX
 	MOVQ a+32(FP), CX
@@ -4090,15 +4232,23 @@ TEXT ·gemmNNAVX2F32(SB), NOSPLIT, $0-88
 	SUBQ R10, R11
 
 cols1rows4:
-	CMPQ   AX, $0x00000004
-	JL     cols1rows4end
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-	MOVQ   b+56(FP), R12
-	MOVQ   k+16(FP), R13
-	MOVQ   CX, R10
+	CMPQ       AX, $0x00000004
+	JL         cols1rows4end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	MOVQ       b+56(FP), R12
+	MOVQ       k+16(FP), R13
+	MOVQ       DX, R10
+	PREFETCHT0 (R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	MOVQ       CX, R10
 
 cols1rows4loop:
 	VMOVUPS      (R11), Y4
@@ -4149,26 +4299,33 @@ cols1rows4loop:
 	JMP          cols1rows4
 
 cols1rows4end:
-	CMPQ   AX, $0x00000003
-	JNE    cols1rows3end
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	MOVQ   b+56(FP), AX
-	MOVQ   k+16(FP), R9
+	CMPQ       AX, $0x00000003
+	JNE        cols1rows3end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	MOVQ       b+56(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       DX, AX
+	PREFETCHT0 (AX)
+	ADDQ       R8, AX
+	PREFETCHT0 (AX)
+	ADDQ       R8, AX
+	PREFETCHT0 (AX)
+	MOVQ       CX, AX
 
 cols1rows3loop:
 	VMOVUPS      (R11), Y3
-	VMASKMOVPS   (AX), Y3, Y3
-	VBROADCASTSS (CX), Y4
+	VMASKMOVPS   (R9), Y3, Y3
+	VBROADCASTSS (AX), Y4
 	VFMADD231PS  Y4, Y3, Y0
-	VBROADCASTSS (CX)(BX*1), Y4
+	VBROADCASTSS (AX)(BX*1), Y4
 	VFMADD231PS  Y4, Y3, Y1
-	VBROADCASTSS (CX)(BX*2), Y4
+	VBROADCASTSS (AX)(BX*2), Y4
 	VFMADD231PS  Y4, Y3, Y2
-	ADDQ         SI, CX
-	ADDQ         DI, AX
-	DECQ         R9
+	ADDQ         SI, AX
+	ADDQ         DI, R9
+	DECQ         R10
 	JNE          cols1rows3loop
 	VBROADCASTSS alpha+24(FP), Y3
 	MOVQ         DX, AX
@@ -4195,23 +4352,28 @@ cols1rows3loop:
 	JMP          done
 
 cols1rows3end:
-	CMPQ   AX, $0x00000002
-	JNE    cols1rows2end
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	MOVQ   b+56(FP), AX
-	MOVQ   k+16(FP), R9
+	CMPQ       AX, $0x00000002
+	JNE        cols1rows2end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	MOVQ       b+56(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       DX, AX
+	PREFETCHT0 (AX)
+	ADDQ       R8, AX
+	PREFETCHT0 (AX)
+	MOVQ       CX, AX
 
 cols1rows2loop:
 	VMOVUPS      (R11), Y2
-	VMASKMOVPS   (AX), Y2, Y2
-	VBROADCASTSS (CX), Y3
+	VMASKMOVPS   (R9), Y2, Y2
+	VBROADCASTSS (AX), Y3
 	VFMADD231PS  Y3, Y2, Y0
-	VBROADCASTSS (CX)(BX*1), Y3
+	VBROADCASTSS (AX)(BX*1), Y3
 	VFMADD231PS  Y3, Y2, Y1
-	ADDQ         SI, CX
-	ADDQ         DI, AX
-	DECQ         R9
+	ADDQ         SI, AX
+	ADDQ         DI, R9
+	DECQ         R10
 	JNE          cols1rows2loop
 	VBROADCASTSS alpha+24(FP), Y2
 	MOVQ         DX, AX
@@ -4231,20 +4393,23 @@ cols1rows2loop:
 	JMP          done
 
 cols1rows2end:
-	CMPQ   AX, $0x00000001
-	JNE    cols1rows1end
-	VXORPD Y0, Y0, Y0
-	MOVQ   b+56(FP), AX
-	MOVQ   k+16(FP), BX
+	CMPQ       AX, $0x00000001
+	JNE        cols1rows1end
+	VXORPD     Y0, Y0, Y0
+	MOVQ       b+56(FP), BX
+	MOVQ       k+16(FP), R9
+	MOVQ       DX, AX
+	PREFETCHT0 (AX)
+	MOVQ       CX, AX
 
 cols1rows1loop:
 	VMOVUPS      (R11), Y1
-	VMASKMOVPS   (AX), Y1, Y1
-	VBROADCASTSS (CX), Y2
+	VMASKMOVPS   (BX), Y1, Y1
+	VBROADCASTSS (AX), Y2
 	VFMADD231PS  Y2, Y1, Y0
-	ADDQ         SI, CX
-	ADDQ         DI, AX
-	DECQ         BX
+	ADDQ         SI, AX
+	ADDQ         DI, BX
+	DECQ         R9
 	JNE          cols1rows1loop
 	VBROADCASTSS alpha+24(FP), Y1
 	MOVQ         DX, AX
@@ -4266,19 +4431,31 @@ cols2:
 	SUBQ R10, R11
 
 cols2rows4:
-	CMPQ   AX, $0x00000004
-	JL     cols2rows4end
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-	VXORPD Y4, Y4, Y4
-	VXORPD Y5, Y5, Y5
-	VXORPD Y6, Y6, Y6
-	VXORPD Y7, Y7, Y7
-	MOVQ   b+56(FP), R12
-	MOVQ   k+16(FP), R13
-	MOVQ   CX, R10
+	CMPQ       AX, $0x00000004
+	JL         cols2rows4end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	VXORPD     Y6, Y6, Y6
+	VXORPD     Y7, Y7, Y7
+	MOVQ       b+56(FP), R12
+	MOVQ       k+16(FP), R13
+	MOVQ       DX, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	MOVQ       CX, R10
 
 cols2rows4loop:
 	VMOVUPS      (R12), Y8
@@ -4346,33 +4523,43 @@ cols2rows4loop:
 	JMP          cols2rows4
 
 cols2rows4end:
-	CMPQ   AX, $0x00000003
-	JNE    cols2rows3end
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-	VXORPD Y4, Y4, Y4
-	VXORPD Y5, Y5, Y5
-	MOVQ   b+56(FP), AX
-	MOVQ   k+16(FP), R9
+	CMPQ       AX, $0x00000003
+	JNE        cols2rows3end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	MOVQ       b+56(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       DX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	ADDQ       R8, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	ADDQ       R8, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	MOVQ       CX, AX
 
 cols2rows3loop:
-	VMOVUPS      (AX), Y6
+	VMOVUPS      (R9), Y6
 	VMOVUPS      (R11), Y7
-	VMASKMOVPS   32(AX), Y7, Y7
-	VBROADCASTSS (CX), Y8
+	VMASKMOVPS   32(R9), Y7, Y7
+	VBROADCASTSS (AX), Y8
 	VFMADD231PS  Y8, Y6, Y0
 	VFMADD231PS  Y8, Y7, Y1
-	VBROADCASTSS (CX)(BX*1), Y8
+	VBROADCASTSS (AX)(BX*1), Y8
 	VFMADD231PS  Y8, Y6, Y2
 	VFMADD231PS  Y8, Y7, Y3
-	VBROADCASTSS (CX)(BX*2), Y8
+	VBROADCASTSS (AX)(BX*2), Y8
 	VFMADD231PS  Y8, Y6, Y4
 	VFMADD231PS  Y8, Y7, Y5
-	ADDQ         SI, CX
-	ADDQ         DI, AX
-	DECQ         R9
+	ADDQ         SI, AX
+	ADDQ         DI, R9
+	DECQ         R10
 	JNE          cols2rows3loop
 	VBROADCASTSS alpha+24(FP), Y6
 	MOVQ         DX, AX
@@ -4408,28 +4595,35 @@ cols2rows3loop:
 	JMP          done
 
 cols2rows3end:
-	CMPQ   AX, $0x00000002
-	JNE    cols2rows2end
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-	MOVQ   b+56(FP), AX
-	MOVQ   k+16(FP), R9
+	CMPQ       AX, $0x00000002
+	JNE        cols2rows2end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	MOVQ       b+56(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       DX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	ADDQ       R8, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	MOVQ       CX, AX
 
 cols2rows2loop:
-	VMOVUPS      (AX), Y4
+	VMOVUPS      (R9), Y4
 	VMOVUPS      (R11), Y5
-	VMASKMOVPS   32(AX), Y5, Y5
-	VBROADCASTSS (CX), Y6
+	VMASKMOVPS   32(R9), Y5, Y5
+	VBROADCASTSS (AX), Y6
 	VFMADD231PS  Y6, Y4, Y0
 	VFMADD231PS  Y6, Y5, Y1
-	VBROADCASTSS (CX)(BX*1), Y6
+	VBROADCASTSS (AX)(BX*1), Y6
 	VFMADD231PS  Y6, Y4, Y2
 	VFMADD231PS  Y6, Y5, Y3
-	ADDQ         SI, CX
-	ADDQ         DI, AX
-	DECQ         R9
+	ADDQ         SI, AX
+	ADDQ         DI, R9
+	DECQ         R10
 	JNE          cols2rows2loop
 	VBROADCASTSS alpha+24(FP), Y4
 	MOVQ         DX, AX
@@ -4455,23 +4649,27 @@ cols2rows2loop:
 	JMP          done
 
 cols2rows2end:
-	CMPQ   AX, $0x00000001
-	JNE    cols2rows1end
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	MOVQ   b+56(FP), AX
-	MOVQ   k+16(FP), BX
+	CMPQ       AX, $0x00000001
+	JNE        cols2rows1end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	MOVQ       b+56(FP), BX
+	MOVQ       k+16(FP), R9
+	MOVQ       DX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	MOVQ       CX, AX
 
 cols2rows1loop:
-	VMOVUPS      (AX), Y2
+	VMOVUPS      (BX), Y2
 	VMOVUPS      (R11), Y3
-	VMASKMOVPS   32(AX), Y3, Y3
-	VBROADCASTSS (CX), Y4
+	VMASKMOVPS   32(BX), Y3, Y3
+	VBROADCASTSS (AX), Y4
 	VFMADD231PS  Y4, Y2, Y0
 	VFMADD231PS  Y4, Y3, Y1
-	ADDQ         SI, CX
-	ADDQ         DI, AX
-	DECQ         BX
+	ADDQ         SI, AX
+	ADDQ         DI, BX
+	DECQ         R9
 	JNE          cols2rows1loop
 	VBROADCASTSS alpha+24(FP), Y2
 	MOVQ         DX, AX
@@ -4496,23 +4694,39 @@ cols3:
 	SUBQ R10, R11
 
 cols3rows4:
-	CMPQ   AX, $0x00000004
-	JL     cols3rows4end
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-	VXORPD Y4, Y4, Y4
-	VXORPD Y5, Y5, Y5
-	VXORPD Y6, Y6, Y6
-	VXORPD Y7, Y7, Y7
-	VXORPD Y8, Y8, Y8
-	VXORPD Y9, Y9, Y9
-	VXORPD Y10, Y10, Y10
-	VXORPD Y11, Y11, Y11
-	MOVQ   b+56(FP), R12
-	MOVQ   k+16(FP), R13
-	MOVQ   CX, R10
+	CMPQ       AX, $0x00000004
+	JL         cols3rows4end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	VXORPD     Y6, Y6, Y6
+	VXORPD     Y7, Y7, Y7
+	VXORPD     Y8, Y8, Y8
+	VXORPD     Y9, Y9, Y9
+	VXORPD     Y10, Y10, Y10
+	VXORPD     Y11, Y11, Y11
+	MOVQ       b+56(FP), R12
+	MOVQ       k+16(FP), R13
+	MOVQ       DX, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
+	MOVQ       CX, R10
 
 cols3rows4loop:
 	VMOVUPS      (R12), Y12
@@ -4597,40 +4811,53 @@ cols3rows4loop:
 	JMP          cols3rows4
 
 cols3rows4end:
-	CMPQ   AX, $0x00000003
-	JNE    cols3rows3end
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-	VXORPD Y4, Y4, Y4
-	VXORPD Y5, Y5, Y5
-	VXORPD Y6, Y6, Y6
-	VXORPD Y7, Y7, Y7
-	VXORPD Y8, Y8, Y8
-	MOVQ   b+56(FP), AX
-	MOVQ   k+16(FP), R9
+	CMPQ       AX, $0x00000003
+	JNE        cols3rows3end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	VXORPD     Y6, Y6, Y6
+	VXORPD     Y7, Y7, Y7
+	VXORPD     Y8, Y8, Y8
+	MOVQ       b+56(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       DX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 64(AX)
+	ADDQ       R8, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 64(AX)
+	ADDQ       R8, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 64(AX)
+	MOVQ       CX, AX
 
 cols3rows3loop:
-	VMOVUPS      (AX), Y9
-	VMOVUPS      32(AX), Y10
+	VMOVUPS      (R9), Y9
+	VMOVUPS      32(R9), Y10
 	VMOVUPS      (R11), Y11
-	VMASKMOVPS   64(AX), Y11, Y11
-	VBROADCASTSS (CX), Y12
+	VMASKMOVPS   64(R9), Y11, Y11
+	VBROADCASTSS (AX), Y12
 	VFMADD231PS  Y12, Y9, Y0
 	VFMADD231PS  Y12, Y10, Y1
 	VFMADD231PS  Y12, Y11, Y2
-	VBROADCASTSS (CX)(BX*1), Y12
+	VBROADCASTSS (AX)(BX*1), Y12
 	VFMADD231PS  Y12, Y9, Y3
 	VFMADD231PS  Y12, Y10, Y4
 	VFMADD231PS  Y12, Y11, Y5
-	VBROADCASTSS (CX)(BX*2), Y12
+	VBROADCASTSS (AX)(BX*2), Y12
 	VFMADD231PS  Y12, Y9, Y6
 	VFMADD231PS  Y12, Y10, Y7
 	VFMADD231PS  Y12, Y11, Y8
-	ADDQ         SI, CX
-	ADDQ         DI, AX
-	DECQ         R9
+	ADDQ         SI, AX
+	ADDQ         DI, R9
+	DECQ         R10
 	JNE          cols3rows3loop
 	VBROADCASTSS alpha+24(FP), Y9
 	MOVQ         DX, AX
@@ -4675,33 +4902,42 @@ cols3rows3loop:
 	JMP          done
 
 cols3rows3end:
-	CMPQ   AX, $0x00000002
-	JNE    cols3rows2end
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-	VXORPD Y4, Y4, Y4
-	VXORPD Y5, Y5, Y5
-	MOVQ   b+56(FP), AX
-	MOVQ   k+16(FP), R9
+	CMPQ       AX, $0x00000002
+	JNE        cols3rows2end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	MOVQ       b+56(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       DX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 64(AX)
+	ADDQ       R8, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 64(AX)
+	MOVQ       CX, AX
 
 cols3rows2loop:
-	VMOVUPS      (AX), Y6
-	VMOVUPS      32(AX), Y7
+	VMOVUPS      (R9), Y6
+	VMOVUPS      32(R9), Y7
 	VMOVUPS      (R11), Y8
-	VMASKMOVPS   64(AX), Y8, Y8
-	VBROADCASTSS (CX), Y9
+	VMASKMOVPS   64(R9), Y8, Y8
+	VBROADCASTSS (AX), Y9
 	VFMADD231PS  Y9, Y6, Y0
 	VFMADD231PS  Y9, Y7, Y1
 	VFMADD231PS  Y9, Y8, Y2
-	VBROADCASTSS (CX)(BX*1), Y9
+	VBROADCASTSS (AX)(BX*1), Y9
 	VFMADD231PS  Y9, Y6, Y3
 	VFMADD231PS  Y9, Y7, Y4
 	VFMADD231PS  Y9, Y8, Y5
-	ADDQ         SI, CX
-	ADDQ         DI, AX
-	DECQ         R9
+	ADDQ         SI, AX
+	ADDQ         DI, R9
+	DECQ         R10
 	JNE          cols3rows2loop
 	VBROADCASTSS alpha+24(FP), Y6
 	MOVQ         DX, AX
@@ -4733,26 +4969,31 @@ cols3rows2loop:
 	JMP          done
 
 cols3rows2end:
-	CMPQ   AX, $0x00000001
-	JNE    cols3rows1end
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	MOVQ   b+56(FP), AX
-	MOVQ   k+16(FP), BX
+	CMPQ       AX, $0x00000001
+	JNE        cols3rows1end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	MOVQ       b+56(FP), BX
+	MOVQ       k+16(FP), R9
+	MOVQ       DX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 64(AX)
+	MOVQ       CX, AX
 
 cols3rows1loop:
-	VMOVUPS      (AX), Y3
-	VMOVUPS      32(AX), Y4
+	VMOVUPS      (BX), Y3
+	VMOVUPS      32(BX), Y4
 	VMOVUPS      (R11), Y5
-	VMASKMOVPS   64(AX), Y5, Y5
-	VBROADCASTSS (CX), Y6
+	VMASKMOVPS   64(BX), Y5, Y5
+	VBROADCASTSS (AX), Y6
 	VFMADD231PS  Y6, Y3, Y0
 	VFMADD231PS  Y6, Y4, Y1
 	VFMADD231PS  Y6, Y5, Y2
-	ADDQ         SI, CX
-	ADDQ         DI, AX
-	DECQ         BX
+	ADDQ         SI, AX
+	ADDQ         DI, BX
+	DECQ         R9
 	JNE          cols3rows1loop
 	VBROADCASTSS alpha+24(FP), Y3
 	MOVQ         DX, AX
@@ -4775,23 +5016,39 @@ cols3rows1end:
 
 cols3full:
 cols3fullrows4:
-	CMPQ   AX, $0x00000004
-	JL     cols3fullrows4end
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-	VXORPD Y4, Y4, Y4
-	VXORPD Y5, Y5, Y5
-	VXORPD Y6, Y6, Y6
-	VXORPD Y7, Y7, Y7
-	VXORPD Y8, Y8, Y8
-	VXORPD Y9, Y9, Y9
-	VXORPD Y10, Y10, Y10
-	VXORPD Y11, Y11, Y11
-	MOVQ   b+56(FP), R11
-	MOVQ   k+16(FP), R12
-	MOVQ   CX, R10
+	CMPQ       AX, $0x00000004
+	JL         cols3fullrows4end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	VXORPD     Y6, Y6, Y6
+	VXORPD     Y7, Y7, Y7
+	VXORPD     Y8, Y8, Y8
+	VXORPD     Y9, Y9, Y9
+	VXORPD     Y10, Y10, Y10
+	VXORPD     Y11, Y11, Y11
+	MOVQ       b+56(FP), R11
+	MOVQ       k+16(FP), R12
+	MOVQ       DX, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
+	MOVQ       CX, R10
 
 cols3fullrows4loop:
 	VMOVUPS      (R11), Y12
@@ -4867,39 +5124,52 @@ cols3fullrows4loop:
 	JMP          cols3fullrows4
 
 cols3fullrows4end:
-	CMPQ   AX, $0x00000003
-	JNE    cols3fullrows3end
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-	VXORPD Y4, Y4, Y4
-	VXORPD Y5, Y5, Y5
-	VXORPD Y6, Y6, Y6
-	VXORPD Y7, Y7, Y7
-	VXORPD Y8, Y8, Y8
-	MOVQ   b+56(FP), AX
-	MOVQ   k+16(FP), R9
+	CMPQ       AX, $0x00000003
+	JNE        cols3fullrows3end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	VXORPD     Y6, Y6, Y6
+	VXORPD     Y7, Y7, Y7
+	VXORPD     Y8, Y8, Y8
+	MOVQ       b+56(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       DX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 64(AX)
+	ADDQ       R8, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 64(AX)
+	ADDQ       R8, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 64(AX)
+	MOVQ       CX, AX
 
 cols3fullrows3loop:
-	VMOVUPS      (AX), Y9
-	VMOVUPS      32(AX), Y10
-	VMOVUPS      64(AX), Y11
-	VBROADCASTSS (CX), Y12
+	VMOVUPS      (R9), Y9
+	VMOVUPS      32(R9), Y10
+	VMOVUPS      64(R9), Y11
+	VBROADCASTSS (AX), Y12
 	VFMADD231PS  Y12, Y9, Y0
 	VFMADD231PS  Y12, Y10, Y1
 	VFMADD231PS  Y12, Y11, Y2
-	VBROADCASTSS (CX)(BX*1), Y12
+	VBROADCASTSS (AX)(BX*1), Y12
 	VFMADD231PS  Y12, Y9, Y3
 	VFMADD231PS  Y12, Y10, Y4
 	VFMADD231PS  Y12, Y11, Y5
-	VBROADCASTSS (CX)(BX*2), Y12
+	VBROADCASTSS (AX)(BX*2), Y12
 	VFMADD231PS  Y12, Y9, Y6
 	VFMADD231PS  Y12, Y10, Y7
 	VFMADD231PS  Y12, Y11, Y8
-	ADDQ         SI, CX
-	ADDQ         DI, AX
-	DECQ         R9
+	ADDQ         SI, AX
+	ADDQ         DI, R9
+	DECQ         R10
 	JNE          cols3fullrows3loop
 	VBROADCASTSS alpha+24(FP), Y9
 	MOVQ         DX, AX
@@ -4938,32 +5208,41 @@ cols3fullrows3loop:
 	JMP          done
 
 cols3fullrows3end:
-	CMPQ   AX, $0x00000002
-	JNE    cols3fullrows2end
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-	VXORPD Y4, Y4, Y4
-	VXORPD Y5, Y5, Y5
-	MOVQ   b+56(FP), AX
-	MOVQ   k+16(FP), R9
+	CMPQ       AX, $0x00000002
+	JNE        cols3fullrows2end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	MOVQ       b+56(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       DX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 64(AX)
+	ADDQ       R8, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 64(AX)
+	MOVQ       CX, AX
 
 cols3fullrows2loop:
-	VMOVUPS      (AX), Y6
-	VMOVUPS      32(AX), Y7
-	VMOVUPS      64(AX), Y8
-	VBROADCASTSS (CX), Y9
+	VMOVUPS      (R9), Y6
+	VMOVUPS      32(R9), Y7
+	VMOVUPS      64(R9), Y8
+	VBROADCASTSS (AX), Y9
 	VFMADD231PS  Y9, Y6, Y0
 	VFMADD231PS  Y9, Y7, Y1
 	VFMADD231PS  Y9, Y8, Y2
-	VBROADCASTSS (CX)(BX*1), Y9
+	VBROADCASTSS (AX)(BX*1), Y9
 	VFMADD231PS  Y9, Y6, Y3
 	VFMADD231PS  Y9, Y7, Y4
 	VFMADD231PS  Y9, Y8, Y5
-	ADDQ         SI, CX
-	ADDQ         DI, AX
-	DECQ         R9
+	ADDQ         SI, AX
+	ADDQ         DI, R9
+	DECQ         R10
 	JNE          cols3fullrows2loop
 	VBROADCASTSS alpha+24(FP), Y6
 	MOVQ         DX, AX
@@ -4991,25 +5270,30 @@ cols3fullrows2loop:
 	JMP          done
 
 cols3fullrows2end:
-	CMPQ   AX, $0x00000001
-	JNE    cols3fullrows1end
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	MOVQ   b+56(FP), AX
-	MOVQ   k+16(FP), BX
+	CMPQ       AX, $0x00000001
+	JNE        cols3fullrows1end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	MOVQ       b+56(FP), BX
+	MOVQ       k+16(FP), R9
+	MOVQ       DX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	PREFETCHT0 64(AX)
+	MOVQ       CX, AX
 
 cols3fullrows1loop:
-	VMOVUPS      (AX), Y3
-	VMOVUPS      32(AX), Y4
-	VMOVUPS      64(AX), Y5
-	VBROADCASTSS (CX), Y6
+	VMOVUPS      (BX), Y3
+	VMOVUPS      32(BX), Y4
+	VMOVUPS      64(BX), Y5
+	VBROADCASTSS (AX), Y6
 	VFMADD231PS  Y6, Y3, Y0
 	VFMADD231PS  Y6, Y4, Y1
 	VFMADD231PS  Y6, Y5, Y2
-	ADDQ         SI, CX
-	ADDQ         DI, AX
-	DECQ         BX
+	ADDQ         SI, AX
+	ADDQ         DI, BX
+	DECQ         R9
 	JNE          cols3fullrows1loop
 	VBROADCASTSS alpha+24(FP), Y3
 	MOVQ         DX, AX
@@ -8222,7 +8506,7 @@ done:
 	RET
 
 // func gemmNNAVX512F64(m int, n int, k int, alpha float64, a *float64, rsa int, csa int, b *float64, rsb int, c *float64, ldc int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·gemmNNAVX512F64(SB), NOSPLIT, $0-88
 	MOVQ  m+0(FP), AX
 	MOVQ  a+32(FP), CX
@@ -8248,19 +8532,35 @@ TEXT ·gemmNNAVX512F64(SB), NOSPLIT, $0-88
 	KMOVW (R13)(R12*2), K1
 
 cols1rows8:
-	CMPQ   AX, $0x00000008
-	JL     cols1rows8end
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-	MOVQ   b+56(FP), R13
-	MOVQ   k+16(FP), R14
-	MOVQ   CX, R12
+	CMPQ       AX, $0x00000008
+	JL         cols1rows8end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	VPXORQ     Z4, Z4, Z4
+	VPXORQ     Z5, Z5, Z5
+	VPXORQ     Z6, Z6, Z6
+	VPXORQ     Z7, Z7, Z7
+	MOVQ       b+56(FP), R13
+	MOVQ       k+16(FP), R14
+	MOVQ       DX, R12
+	PREFETCHT0 (R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	MOVQ       CX, R12
 
 cols1rows8loop:
 	VMOVUPD.Z        (R13), K1, Z8
@@ -8323,15 +8623,23 @@ cols1rows8loop:
 
 cols1rows8end:
 cols1rows4:
-	CMPQ   AX, $0x00000004
-	JL     cols1rows4end
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	MOVQ   b+56(FP), R11
-	MOVQ   k+16(FP), R12
-	MOVQ   CX, R10
+	CMPQ       AX, $0x00000004
+	JL         cols1rows4end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	MOVQ       b+56(FP), R11
+	MOVQ       k+16(FP), R12
+	MOVQ       DX, R10
+	PREFETCHT0 (R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	MOVQ       CX, R10
 
 cols1rows4loop:
 	VMOVUPD.Z        (R11), K1, Z4
@@ -8369,22 +8677,29 @@ cols1rows4loop:
 	JMP              cols1rows4
 
 cols1rows4end:
-	CMPQ   AX, $0x00000003
-	JNE    cols1rows3end
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	MOVQ   b+56(FP), AX
-	MOVQ   k+16(FP), R9
+	CMPQ       AX, $0x00000003
+	JNE        cols1rows3end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	MOVQ       b+56(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       DX, AX
+	PREFETCHT0 (AX)
+	ADDQ       R8, AX
+	PREFETCHT0 (AX)
+	ADDQ       R8, AX
+	PREFETCHT0 (AX)
+	MOVQ       CX, AX
 
 cols1rows3loop:
-	VMOVUPD.Z        (AX), K1, Z3
-	VFMADD231PD.BCST (CX), Z3, Z0
-	VFMADD231PD.BCST (CX)(BX*1), Z3, Z1
-	VFMADD231PD.BCST (CX)(BX*2), Z3, Z2
-	ADDQ             SI, CX
-	ADDQ             DI, AX
-	DECQ             R9
+	VMOVUPD.Z        (R9), K1, Z3
+	VFMADD231PD.BCST (AX), Z3, Z0
+	VFMADD231PD.BCST (AX)(BX*1), Z3, Z1
+	VFMADD231PD.BCST (AX)(BX*2), Z3, Z2
+	ADDQ             SI, AX
+	ADDQ             DI, R9
+	DECQ             R10
 	JNE              cols1rows3loop
 	VBROADCASTSD     alpha+24(FP), Z3
 	MOVQ             DX, AX
@@ -8405,20 +8720,25 @@ cols1rows3loop:
 	JMP              done
 
 cols1rows3end:
-	CMPQ   AX, $0x00000002
-	JNE    cols1rows2end
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	MOVQ   b+56(FP), AX
-	MOVQ   k+16(FP), R9
+	CMPQ       AX, $0x00000002
+	JNE        cols1rows2end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	MOVQ       b+56(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       DX, AX
+	PREFETCHT0 (AX)
+	ADDQ       R8, AX
+	PREFETCHT0 (AX)
+	MOVQ       CX, AX
 
 cols1rows2loop:
-	VMOVUPD.Z        (AX), K1, Z2
-	VFMADD231PD.BCST (CX), Z2, Z0
-	VFMADD231PD.BCST (CX)(BX*1), Z2, Z1
-	ADDQ             SI, CX
-	ADDQ             DI, AX
-	DECQ             R9
+	VMOVUPD.Z        (R9), K1, Z2
+	VFMADD231PD.BCST (AX), Z2, Z0
+	VFMADD231PD.BCST (AX)(BX*1), Z2, Z1
+	ADDQ             SI, AX
+	ADDQ             DI, R9
+	DECQ             R10
 	JNE              cols1rows2loop
 	VBROADCASTSD     alpha+24(FP), Z2
 	MOVQ             DX, AX
@@ -8434,18 +8754,21 @@ cols1rows2loop:
 	JMP              done
 
 cols1rows2end:
-	CMPQ   AX, $0x00000001
-	JNE    cols1rows1end
-	VPXORQ Z0, Z0, Z0
-	MOVQ   b+56(FP), AX
-	MOVQ   k+16(FP), BX
+	CMPQ       AX, $0x00000001
+	JNE        cols1rows1end
+	VPXORQ     Z0, Z0, Z0
+	MOVQ       b+56(FP), BX
+	MOVQ       k+16(FP), R9
+	MOVQ       DX, AX
+	PREFETCHT0 (AX)
+	MOVQ       CX, AX
 
 cols1rows1loop:
-	VMOVUPD.Z        (AX), K1, Z1
-	VFMADD231PD.BCST (CX), Z1, Z0
-	ADDQ             SI, CX
-	ADDQ             DI, AX
-	DECQ             BX
+	VMOVUPD.Z        (BX), K1, Z1
+	VFMADD231PD.BCST (AX), Z1, Z0
+	ADDQ             SI, AX
+	ADDQ             DI, BX
+	DECQ             R9
 	JNE              cols1rows1loop
 	VBROADCASTSD     alpha+24(FP), Z1
 	MOVQ             DX, AX
@@ -8464,27 +8787,51 @@ cols2:
 	KMOVW (R13)(R12*2), K1
 
 cols2rows8:
-	CMPQ   AX, $0x00000008
-	JL     cols2rows8end
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-	VPXORQ Z8, Z8, Z8
-	VPXORQ Z9, Z9, Z9
-	VPXORQ Z10, Z10, Z10
-	VPXORQ Z11, Z11, Z11
-	VPXORQ Z12, Z12, Z12
-	VPXORQ Z13, Z13, Z13
-	VPXORQ Z14, Z14, Z14
-	VPXORQ Z15, Z15, Z15
-	MOVQ   b+56(FP), R13
-	MOVQ   k+16(FP), R14
-	MOVQ   CX, R12
+	CMPQ       AX, $0x00000008
+	JL         cols2rows8end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	VPXORQ     Z4, Z4, Z4
+	VPXORQ     Z5, Z5, Z5
+	VPXORQ     Z6, Z6, Z6
+	VPXORQ     Z7, Z7, Z7
+	VPXORQ     Z8, Z8, Z8
+	VPXORQ     Z9, Z9, Z9
+	VPXORQ     Z10, Z10, Z10
+	VPXORQ     Z11, Z11, Z11
+	VPXORQ     Z12, Z12, Z12
+	VPXORQ     Z13, Z13, Z13
+	VPXORQ     Z14, Z14, Z14
+	VPXORQ     Z15, Z15, Z15
+	MOVQ       b+56(FP), R13
+	MOVQ       k+16(FP), R14
+	MOVQ       DX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	MOVQ       CX, R12
 
 cols2rows8loop:
 	VMOVUPD      (R13), Z16
@@ -8588,19 +8935,31 @@ cols2rows8loop:
 
 cols2rows8end:
 cols2rows4:
-	CMPQ   AX, $0x00000004
-	JL     cols2rows4end
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-	MOVQ   b+56(FP), R11
-	MOVQ   k+16(FP), R12
-	MOVQ   CX, R10
+	CMPQ       AX, $0x00000004
+	JL         cols2rows4end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	VPXORQ     Z4, Z4, Z4
+	VPXORQ     Z5, Z5, Z5
+	VPXORQ     Z6, Z6, Z6
+	VPXORQ     Z7, Z7, Z7
+	MOVQ       b+56(FP), R11
+	MOVQ       k+16(FP), R12
+	MOVQ       DX, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	MOVQ       CX, R10
 
 cols2rows4loop:
 	VMOVUPD      (R11), Z8
@@ -8659,32 +9018,42 @@ cols2rows4loop:
 	JMP          cols2rows4
 
 cols2rows4end:
-	CMPQ   AX, $0x00000003
-	JNE    cols2rows3end
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	MOVQ   b+56(FP), AX
-	MOVQ   k+16(FP), R9
+	CMPQ       AX, $0x00000003
+	JNE        cols2rows3end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	VPXORQ     Z4, Z4, Z4
+	VPXORQ     Z5, Z5, Z5
+	MOVQ       b+56(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       DX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       R8, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       R8, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	MOVQ       CX, AX
 
 cols2rows3loop:
-	VMOVUPD      (AX), Z6
-	VMOVUPD.Z    64(AX), K1, Z7
-	VBROADCASTSD (CX), Z8
+	VMOVUPD      (R9), Z6
+	VMOVUPD.Z    64(R9), K1, Z7
+	VBROADCASTSD (AX), Z8
 	VFMADD231PD  Z8, Z6, Z0
 	VFMADD231PD  Z8, Z7, Z1
-	VBROADCASTSD (CX)(BX*1), Z8
+	VBROADCASTSD (AX)(BX*1), Z8
 	VFMADD231PD  Z8, Z6, Z2
 	VFMADD231PD  Z8, Z7, Z3
-	VBROADCASTSD (CX)(BX*2), Z8
+	VBROADCASTSD (AX)(BX*2), Z8
 	VFMADD231PD  Z8, Z6, Z4
 	VFMADD231PD  Z8, Z7, Z5
-	ADDQ         SI, CX
-	ADDQ         DI, AX
-	DECQ         R9
+	ADDQ         SI, AX
+	ADDQ         DI, R9
+	DECQ         R10
 	JNE          cols2rows3loop
 	VBROADCASTSD alpha+24(FP), Z6
 	MOVQ         DX, AX
@@ -8714,27 +9083,34 @@ cols2rows3loop:
 	JMP          done
 
 cols2rows3end:
-	CMPQ   AX, $0x00000002
-	JNE    cols2rows2end
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	MOVQ   b+56(FP), AX
-	MOVQ   k+16(FP), R9
+	CMPQ       AX, $0x00000002
+	JNE        cols2rows2end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	MOVQ       b+56(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       DX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       R8, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	MOVQ       CX, AX
 
 cols2rows2loop:
-	VMOVUPD      (AX), Z4
-	VMOVUPD.Z    64(AX), K1, Z5
-	VBROADCASTSD (CX), Z6
+	VMOVUPD      (R9), Z4
+	VMOVUPD.Z    64(R9), K1, Z5
+	VBROADCASTSD (AX), Z6
 	VFMADD231PD  Z6, Z4, Z0
 	VFMADD231PD  Z6, Z5, Z1
-	VBROADCASTSD (CX)(BX*1), Z6
+	VBROADCASTSD (AX)(BX*1), Z6
 	VFMADD231PD  Z6, Z4, Z2
 	VFMADD231PD  Z6, Z5, Z3
-	ADDQ         SI, CX
-	ADDQ         DI, AX
-	DECQ         R9
+	ADDQ         SI, AX
+	ADDQ         DI, R9
+	DECQ         R10
 	JNE          cols2rows2loop
 	VBROADCASTSD alpha+24(FP), Z4
 	MOVQ         DX, AX
@@ -8756,22 +9132,26 @@ cols2rows2loop:
 	JMP          done
 
 cols2rows2end:
-	CMPQ   AX, $0x00000001
-	JNE    cols2rows1end
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	MOVQ   b+56(FP), AX
-	MOVQ   k+16(FP), BX
+	CMPQ       AX, $0x00000001
+	JNE        cols2rows1end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	MOVQ       b+56(FP), BX
+	MOVQ       k+16(FP), R9
+	MOVQ       DX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	MOVQ       CX, AX
 
 cols2rows1loop:
-	VMOVUPD      (AX), Z2
-	VMOVUPD.Z    64(AX), K1, Z3
-	VBROADCASTSD (CX), Z4
+	VMOVUPD      (BX), Z2
+	VMOVUPD.Z    64(BX), K1, Z3
+	VBROADCASTSD (AX), Z4
 	VFMADD231PD  Z4, Z2, Z0
 	VFMADD231PD  Z4, Z3, Z1
-	ADDQ         SI, CX
-	ADDQ         DI, AX
-	DECQ         BX
+	ADDQ         SI, AX
+	ADDQ         DI, BX
+	DECQ         R9
 	JNE          cols2rows1loop
 	VBROADCASTSD alpha+24(FP), Z2
 	MOVQ         DX, AX
@@ -8793,35 +9173,67 @@ cols3:
 	KMOVW (R13)(R12*2), K1
 
 cols3rows8:
-	CMPQ   AX, $0x00000008
-	JL     cols3rows8end
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-	VPXORQ Z8, Z8, Z8
-	VPXORQ Z9, Z9, Z9
-	VPXORQ Z10, Z10, Z10
-	VPXORQ Z11, Z11, Z11
-	VPXORQ Z12, Z12, Z12
-	VPXORQ Z13, Z13, Z13
-	VPXORQ Z14, Z14, Z14
-	VPXORQ Z15, Z15, Z15
-	VPXORQ Z16, Z16, Z16
-	VPXORQ Z17, Z17, Z17
-	VPXORQ Z18, Z18, Z18
-	VPXORQ Z19, Z19, Z19
-	VPXORQ Z20, Z20, Z20
-	VPXORQ Z21, Z21, Z21
-	VPXORQ Z22, Z22, Z22
-	VPXORQ Z23, Z23, Z23
-	MOVQ   b+56(FP), R13
-	MOVQ   k+16(FP), R14
-	MOVQ   CX, R12
+	CMPQ       AX, $0x00000008
+	JL         cols3rows8end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	VPXORQ     Z4, Z4, Z4
+	VPXORQ     Z5, Z5, Z5
+	VPXORQ     Z6, Z6, Z6
+	VPXORQ     Z7, Z7, Z7
+	VPXORQ     Z8, Z8, Z8
+	VPXORQ     Z9, Z9, Z9
+	VPXORQ     Z10, Z10, Z10
+	VPXORQ     Z11, Z11, Z11
+	VPXORQ     Z12, Z12, Z12
+	VPXORQ     Z13, Z13, Z13
+	VPXORQ     Z14, Z14, Z14
+	VPXORQ     Z15, Z15, Z15
+	VPXORQ     Z16, Z16, Z16
+	VPXORQ     Z17, Z17, Z17
+	VPXORQ     Z18, Z18, Z18
+	VPXORQ     Z19, Z19, Z19
+	VPXORQ     Z20, Z20, Z20
+	VPXORQ     Z21, Z21, Z21
+	VPXORQ     Z22, Z22, Z22
+	VPXORQ     Z23, Z23, Z23
+	MOVQ       b+56(FP), R13
+	MOVQ       k+16(FP), R14
+	MOVQ       DX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	MOVQ       CX, R12
 
 cols3rows8loop:
 	VMOVUPD      (R13), Z24
@@ -8958,23 +9370,39 @@ cols3rows8loop:
 
 cols3rows8end:
 cols3rows4:
-	CMPQ   AX, $0x00000004
-	JL     cols3rows4end
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-	VPXORQ Z8, Z8, Z8
-	VPXORQ Z9, Z9, Z9
-	VPXORQ Z10, Z10, Z10
-	VPXORQ Z11, Z11, Z11
-	MOVQ   b+56(FP), R11
-	MOVQ   k+16(FP), R12
-	MOVQ   CX, R10
+	CMPQ       AX, $0x00000004
+	JL         cols3rows4end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	VPXORQ     Z4, Z4, Z4
+	VPXORQ     Z5, Z5, Z5
+	VPXORQ     Z6, Z6, Z6
+	VPXORQ     Z7, Z7, Z7
+	VPXORQ     Z8, Z8, Z8
+	VPXORQ     Z9, Z9, Z9
+	VPXORQ     Z10, Z10, Z10
+	VPXORQ     Z11, Z11, Z11
+	MOVQ       b+56(FP), R11
+	MOVQ       k+16(FP), R12
+	MOVQ       DX, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	PREFETCHT0 128(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	PREFETCHT0 128(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	PREFETCHT0 128(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	PREFETCHT0 128(R10)
+	MOVQ       CX, R10
 
 cols3rows4loop:
 	VMOVUPD      (R11), Z12
@@ -9050,39 +9478,52 @@ cols3rows4loop:
 	JMP          cols3rows4
 
 cols3rows4end:
-	CMPQ   AX, $0x00000003
-	JNE    cols3rows3end
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-	VPXORQ Z8, Z8, Z8
-	MOVQ   b+56(FP), AX
-	MOVQ   k+16(FP), R9
+	CMPQ       AX, $0x00000003
+	JNE        cols3rows3end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	VPXORQ     Z4, Z4, Z4
+	VPXORQ     Z5, Z5, Z5
+	VPXORQ     Z6, Z6, Z6
+	VPXORQ     Z7, Z7, Z7
+	VPXORQ     Z8, Z8, Z8
+	MOVQ       b+56(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       DX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+	ADDQ       R8, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+	ADDQ       R8, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+	MOVQ       CX, AX
 
 cols3rows3loop:
-	VMOVUPD      (AX), Z9
-	VMOVUPD      64(AX), Z10
-	VMOVUPD.Z    128(AX), K1, Z11
-	VBROADCASTSD (CX), Z12
+	VMOVUPD      (R9), Z9
+	VMOVUPD      64(R9), Z10
+	VMOVUPD.Z    128(R9), K1, Z11
+	VBROADCASTSD (AX), Z12
 	VFMADD231PD  Z12, Z9, Z0
 	VFMADD231PD  Z12, Z10, Z1
 	VFMADD231PD  Z12, Z11, Z2
-	VBROADCASTSD (CX)(BX*1), Z12
+	VBROADCASTSD (AX)(BX*1), Z12
 	VFMADD231PD  Z12, Z9, Z3
 	VFMADD231PD  Z12, Z10, Z4
 	VFMADD231PD  Z12, Z11, Z5
-	VBROADCASTSD (CX)(BX*2), Z12
+	VBROADCASTSD (AX)(BX*2), Z12
 	VFMADD231PD  Z12, Z9, Z6
 	VFMADD231PD  Z12, Z10, Z7
 	VFMADD231PD  Z12, Z11, Z8
-	ADDQ         SI, CX
-	ADDQ         DI, AX
-	DECQ         R9
+	ADDQ         SI, AX
+	ADDQ         DI, R9
+	DECQ         R10
 	JNE          cols3rows3loop
 	VBROADCASTSD alpha+24(FP), Z9
 	MOVQ         DX, AX
@@ -9121,32 +9562,41 @@ cols3rows3loop:
 	JMP          done
 
 cols3rows3end:
-	CMPQ   AX, $0x00000002
-	JNE    cols3rows2end
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	MOVQ   b+56(FP), AX
-	MOVQ   k+16(FP), R9
+	CMPQ       AX, $0x00000002
+	JNE        cols3rows2end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	VPXORQ     Z4, Z4, Z4
+	VPXORQ     Z5, Z5, Z5
+	MOVQ       b+56(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       DX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+	ADDQ       R8, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+	MOVQ       CX, AX
 
 cols3rows2loop:
-	VMOVUPD      (AX), Z6
-	VMOVUPD      64(AX), Z7
-	VMOVUPD.Z    128(AX), K1, Z8
-	VBROADCASTSD (CX), Z9
+	VMOVUPD      (R9), Z6
+	VMOVUPD      64(R9), Z7
+	VMOVUPD.Z    128(R9), K1, Z8
+	VBROADCASTSD (AX), Z9
 	VFMADD231PD  Z9, Z6, Z0
 	VFMADD231PD  Z9, Z7, Z1
 	VFMADD231PD  Z9, Z8, Z2
-	VBROADCASTSD (CX)(BX*1), Z9
+	VBROADCASTSD (AX)(BX*1), Z9
 	VFMADD231PD  Z9, Z6, Z3
 	VFMADD231PD  Z9, Z7, Z4
 	VFMADD231PD  Z9, Z8, Z5
-	ADDQ         SI, CX
-	ADDQ         DI, AX
-	DECQ         R9
+	ADDQ         SI, AX
+	ADDQ         DI, R9
+	DECQ         R10
 	JNE          cols3rows2loop
 	VBROADCASTSD alpha+24(FP), Z6
 	MOVQ         DX, AX
@@ -9174,25 +9624,30 @@ cols3rows2loop:
 	JMP          done
 
 cols3rows2end:
-	CMPQ   AX, $0x00000001
-	JNE    cols3rows1end
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	MOVQ   b+56(FP), AX
-	MOVQ   k+16(FP), BX
+	CMPQ       AX, $0x00000001
+	JNE        cols3rows1end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	MOVQ       b+56(FP), BX
+	MOVQ       k+16(FP), R9
+	MOVQ       DX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+	MOVQ       CX, AX
 
 cols3rows1loop:
-	VMOVUPD      (AX), Z3
-	VMOVUPD      64(AX), Z4
-	VMOVUPD.Z    128(AX), K1, Z5
-	VBROADCASTSD (CX), Z6
+	VMOVUPD      (BX), Z3
+	VMOVUPD      64(BX), Z4
+	VMOVUPD.Z    128(BX), K1, Z5
+	VBROADCASTSD (AX), Z6
 	VFMADD231PD  Z6, Z3, Z0
 	VFMADD231PD  Z6, Z4, Z1
 	VFMADD231PD  Z6, Z5, Z2
-	ADDQ         SI, CX
-	ADDQ         DI, AX
-	DECQ         BX
+	ADDQ         SI, AX
+	ADDQ         DI, BX
+	DECQ         R9
 	JNE          cols3rows1loop
 	VBROADCASTSD alpha+24(FP), Z3
 	MOVQ         DX, AX
@@ -14896,7 +15351,7 @@ done:
 	RET
 
 // func gemmNNAVX512F32(m int, n int, k int, alpha float32, a *float32, rsa int, csa int, b *float32, rsb int, c *float32, ldc int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·gemmNNAVX512F32(SB), NOSPLIT, $0-88
 	MOVQ  m+0(FP), AX
 	MOVQ  a+32(FP), CX
@@ -14922,19 +15377,35 @@ TEXT ·gemmNNAVX512F32(SB), NOSPLIT, $0-88
 	KMOVW (R13)(R12*2), K1
 
 cols1rows8:
-	CMPQ   AX, $0x00000008
-	JL     cols1rows8end
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-	MOVQ   b+56(FP), R13
-	MOVQ   k+16(FP), R14
-	MOVQ   CX, R12
+	CMPQ       AX, $0x00000008
+	JL         cols1rows8end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	VPXORQ     Z4, Z4, Z4
+	VPXORQ     Z5, Z5, Z5
+	VPXORQ     Z6, Z6, Z6
+	VPXORQ     Z7, Z7, Z7
+	MOVQ       b+56(FP), R13
+	MOVQ       k+16(FP), R14
+	MOVQ       DX, R12
+	PREFETCHT0 (R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	MOVQ       CX, R12
 
 cols1rows8loop:
 	VMOVUPS.Z        (R13), K1, Z8
@@ -14997,15 +15468,23 @@ cols1rows8loop:
 
 cols1rows8end:
 cols1rows4:
-	CMPQ   AX, $0x00000004
-	JL     cols1rows4end
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	MOVQ   b+56(FP), R11
-	MOVQ   k+16(FP), R12
-	MOVQ   CX, R10
+	CMPQ       AX, $0x00000004
+	JL         cols1rows4end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	MOVQ       b+56(FP), R11
+	MOVQ       k+16(FP), R12
+	MOVQ       DX, R10
+	PREFETCHT0 (R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	MOVQ       CX, R10
 
 cols1rows4loop:
 	VMOVUPS.Z        (R11), K1, Z4
@@ -15043,22 +15522,29 @@ cols1rows4loop:
 	JMP              cols1rows4
 
 cols1rows4end:
-	CMPQ   AX, $0x00000003
-	JNE    cols1rows3end
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	MOVQ   b+56(FP), AX
-	MOVQ   k+16(FP), R9
+	CMPQ       AX, $0x00000003
+	JNE        cols1rows3end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	MOVQ       b+56(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       DX, AX
+	PREFETCHT0 (AX)
+	ADDQ       R8, AX
+	PREFETCHT0 (AX)
+	ADDQ       R8, AX
+	PREFETCHT0 (AX)
+	MOVQ       CX, AX
 
 cols1rows3loop:
-	VMOVUPS.Z        (AX), K1, Z3
-	VFMADD231PS.BCST (CX), Z3, Z0
-	VFMADD231PS.BCST (CX)(BX*1), Z3, Z1
-	VFMADD231PS.BCST (CX)(BX*2), Z3, Z2
-	ADDQ             SI, CX
-	ADDQ             DI, AX
-	DECQ             R9
+	VMOVUPS.Z        (R9), K1, Z3
+	VFMADD231PS.BCST (AX), Z3, Z0
+	VFMADD231PS.BCST (AX)(BX*1), Z3, Z1
+	VFMADD231PS.BCST (AX)(BX*2), Z3, Z2
+	ADDQ             SI, AX
+	ADDQ             DI, R9
+	DECQ             R10
 	JNE              cols1rows3loop
 	VBROADCASTSS     alpha+24(FP), Z3
 	MOVQ             DX, AX
@@ -15079,20 +15565,25 @@ cols1rows3loop:
 	JMP              done
 
 cols1rows3end:
-	CMPQ   AX, $0x00000002
-	JNE    cols1rows2end
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	MOVQ   b+56(FP), AX
-	MOVQ   k+16(FP), R9
+	CMPQ       AX, $0x00000002
+	JNE        cols1rows2end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	MOVQ       b+56(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       DX, AX
+	PREFETCHT0 (AX)
+	ADDQ       R8, AX
+	PREFETCHT0 (AX)
+	MOVQ       CX, AX
 
 cols1rows2loop:
-	VMOVUPS.Z        (AX), K1, Z2
-	VFMADD231PS.BCST (CX), Z2, Z0
-	VFMADD231PS.BCST (CX)(BX*1), Z2, Z1
-	ADDQ             SI, CX
-	ADDQ             DI, AX
-	DECQ             R9
+	VMOVUPS.Z        (R9), K1, Z2
+	VFMADD231PS.BCST (AX), Z2, Z0
+	VFMADD231PS.BCST (AX)(BX*1), Z2, Z1
+	ADDQ             SI, AX
+	ADDQ             DI, R9
+	DECQ             R10
 	JNE              cols1rows2loop
 	VBROADCASTSS     alpha+24(FP), Z2
 	MOVQ             DX, AX
@@ -15108,18 +15599,21 @@ cols1rows2loop:
 	JMP              done
 
 cols1rows2end:
-	CMPQ   AX, $0x00000001
-	JNE    cols1rows1end
-	VPXORQ Z0, Z0, Z0
-	MOVQ   b+56(FP), AX
-	MOVQ   k+16(FP), BX
+	CMPQ       AX, $0x00000001
+	JNE        cols1rows1end
+	VPXORQ     Z0, Z0, Z0
+	MOVQ       b+56(FP), BX
+	MOVQ       k+16(FP), R9
+	MOVQ       DX, AX
+	PREFETCHT0 (AX)
+	MOVQ       CX, AX
 
 cols1rows1loop:
-	VMOVUPS.Z        (AX), K1, Z1
-	VFMADD231PS.BCST (CX), Z1, Z0
-	ADDQ             SI, CX
-	ADDQ             DI, AX
-	DECQ             BX
+	VMOVUPS.Z        (BX), K1, Z1
+	VFMADD231PS.BCST (AX), Z1, Z0
+	ADDQ             SI, AX
+	ADDQ             DI, BX
+	DECQ             R9
 	JNE              cols1rows1loop
 	VBROADCASTSS     alpha+24(FP), Z1
 	MOVQ             DX, AX
@@ -15138,27 +15632,51 @@ cols2:
 	KMOVW (R13)(R12*2), K1
 
 cols2rows8:
-	CMPQ   AX, $0x00000008
-	JL     cols2rows8end
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-	VPXORQ Z8, Z8, Z8
-	VPXORQ Z9, Z9, Z9
-	VPXORQ Z10, Z10, Z10
-	VPXORQ Z11, Z11, Z11
-	VPXORQ Z12, Z12, Z12
-	VPXORQ Z13, Z13, Z13
-	VPXORQ Z14, Z14, Z14
-	VPXORQ Z15, Z15, Z15
-	MOVQ   b+56(FP), R13
-	MOVQ   k+16(FP), R14
-	MOVQ   CX, R12
+	CMPQ       AX, $0x00000008
+	JL         cols2rows8end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	VPXORQ     Z4, Z4, Z4
+	VPXORQ     Z5, Z5, Z5
+	VPXORQ     Z6, Z6, Z6
+	VPXORQ     Z7, Z7, Z7
+	VPXORQ     Z8, Z8, Z8
+	VPXORQ     Z9, Z9, Z9
+	VPXORQ     Z10, Z10, Z10
+	VPXORQ     Z11, Z11, Z11
+	VPXORQ     Z12, Z12, Z12
+	VPXORQ     Z13, Z13, Z13
+	VPXORQ     Z14, Z14, Z14
+	VPXORQ     Z15, Z15, Z15
+	MOVQ       b+56(FP), R13
+	MOVQ       k+16(FP), R14
+	MOVQ       DX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	MOVQ       CX, R12
 
 cols2rows8loop:
 	VMOVUPS      (R13), Z16
@@ -15262,19 +15780,31 @@ cols2rows8loop:
 
 cols2rows8end:
 cols2rows4:
-	CMPQ   AX, $0x00000004
-	JL     cols2rows4end
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-	MOVQ   b+56(FP), R11
-	MOVQ   k+16(FP), R12
-	MOVQ   CX, R10
+	CMPQ       AX, $0x00000004
+	JL         cols2rows4end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	VPXORQ     Z4, Z4, Z4
+	VPXORQ     Z5, Z5, Z5
+	VPXORQ     Z6, Z6, Z6
+	VPXORQ     Z7, Z7, Z7
+	MOVQ       b+56(FP), R11
+	MOVQ       k+16(FP), R12
+	MOVQ       DX, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	MOVQ       CX, R10
 
 cols2rows4loop:
 	VMOVUPS      (R11), Z8
@@ -15333,32 +15863,42 @@ cols2rows4loop:
 	JMP          cols2rows4
 
 cols2rows4end:
-	CMPQ   AX, $0x00000003
-	JNE    cols2rows3end
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	MOVQ   b+56(FP), AX
-	MOVQ   k+16(FP), R9
+	CMPQ       AX, $0x00000003
+	JNE        cols2rows3end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	VPXORQ     Z4, Z4, Z4
+	VPXORQ     Z5, Z5, Z5
+	MOVQ       b+56(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       DX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       R8, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       R8, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	MOVQ       CX, AX
 
 cols2rows3loop:
-	VMOVUPS      (AX), Z6
-	VMOVUPS.Z    64(AX), K1, Z7
-	VBROADCASTSS (CX), Z8
+	VMOVUPS      (R9), Z6
+	VMOVUPS.Z    64(R9), K1, Z7
+	VBROADCASTSS (AX), Z8
 	VFMADD231PS  Z8, Z6, Z0
 	VFMADD231PS  Z8, Z7, Z1
-	VBROADCASTSS (CX)(BX*1), Z8
+	VBROADCASTSS (AX)(BX*1), Z8
 	VFMADD231PS  Z8, Z6, Z2
 	VFMADD231PS  Z8, Z7, Z3
-	VBROADCASTSS (CX)(BX*2), Z8
+	VBROADCASTSS (AX)(BX*2), Z8
 	VFMADD231PS  Z8, Z6, Z4
 	VFMADD231PS  Z8, Z7, Z5
-	ADDQ         SI, CX
-	ADDQ         DI, AX
-	DECQ         R9
+	ADDQ         SI, AX
+	ADDQ         DI, R9
+	DECQ         R10
 	JNE          cols2rows3loop
 	VBROADCASTSS alpha+24(FP), Z6
 	MOVQ         DX, AX
@@ -15388,27 +15928,34 @@ cols2rows3loop:
 	JMP          done
 
 cols2rows3end:
-	CMPQ   AX, $0x00000002
-	JNE    cols2rows2end
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	MOVQ   b+56(FP), AX
-	MOVQ   k+16(FP), R9
+	CMPQ       AX, $0x00000002
+	JNE        cols2rows2end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	MOVQ       b+56(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       DX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	ADDQ       R8, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	MOVQ       CX, AX
 
 cols2rows2loop:
-	VMOVUPS      (AX), Z4
-	VMOVUPS.Z    64(AX), K1, Z5
-	VBROADCASTSS (CX), Z6
+	VMOVUPS      (R9), Z4
+	VMOVUPS.Z    64(R9), K1, Z5
+	VBROADCASTSS (AX), Z6
 	VFMADD231PS  Z6, Z4, Z0
 	VFMADD231PS  Z6, Z5, Z1
-	VBROADCASTSS (CX)(BX*1), Z6
+	VBROADCASTSS (AX)(BX*1), Z6
 	VFMADD231PS  Z6, Z4, Z2
 	VFMADD231PS  Z6, Z5, Z3
-	ADDQ         SI, CX
-	ADDQ         DI, AX
-	DECQ         R9
+	ADDQ         SI, AX
+	ADDQ         DI, R9
+	DECQ         R10
 	JNE          cols2rows2loop
 	VBROADCASTSS alpha+24(FP), Z4
 	MOVQ         DX, AX
@@ -15430,22 +15977,26 @@ cols2rows2loop:
 	JMP          done
 
 cols2rows2end:
-	CMPQ   AX, $0x00000001
-	JNE    cols2rows1end
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	MOVQ   b+56(FP), AX
-	MOVQ   k+16(FP), BX
+	CMPQ       AX, $0x00000001
+	JNE        cols2rows1end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	MOVQ       b+56(FP), BX
+	MOVQ       k+16(FP), R9
+	MOVQ       DX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	MOVQ       CX, AX
 
 cols2rows1loop:
-	VMOVUPS      (AX), Z2
-	VMOVUPS.Z    64(AX), K1, Z3
-	VBROADCASTSS (CX), Z4
+	VMOVUPS      (BX), Z2
+	VMOVUPS.Z    64(BX), K1, Z3
+	VBROADCASTSS (AX), Z4
 	VFMADD231PS  Z4, Z2, Z0
 	VFMADD231PS  Z4, Z3, Z1
-	ADDQ         SI, CX
-	ADDQ         DI, AX
-	DECQ         BX
+	ADDQ         SI, AX
+	ADDQ         DI, BX
+	DECQ         R9
 	JNE          cols2rows1loop
 	VBROADCASTSS alpha+24(FP), Z2
 	MOVQ         DX, AX
@@ -15467,35 +16018,67 @@ cols3:
 	KMOVW (R13)(R12*2), K1
 
 cols3rows8:
-	CMPQ   AX, $0x00000008
-	JL     cols3rows8end
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-	VPXORQ Z8, Z8, Z8
-	VPXORQ Z9, Z9, Z9
-	VPXORQ Z10, Z10, Z10
-	VPXORQ Z11, Z11, Z11
-	VPXORQ Z12, Z12, Z12
-	VPXORQ Z13, Z13, Z13
-	VPXORQ Z14, Z14, Z14
-	VPXORQ Z15, Z15, Z15
-	VPXORQ Z16, Z16, Z16
-	VPXORQ Z17, Z17, Z17
-	VPXORQ Z18, Z18, Z18
-	VPXORQ Z19, Z19, Z19
-	VPXORQ Z20, Z20, Z20
-	VPXORQ Z21, Z21, Z21
-	VPXORQ Z22, Z22, Z22
-	VPXORQ Z23, Z23, Z23
-	MOVQ   b+56(FP), R13
-	MOVQ   k+16(FP), R14
-	MOVQ   CX, R12
+	CMPQ       AX, $0x00000008
+	JL         cols3rows8end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	VPXORQ     Z4, Z4, Z4
+	VPXORQ     Z5, Z5, Z5
+	VPXORQ     Z6, Z6, Z6
+	VPXORQ     Z7, Z7, Z7
+	VPXORQ     Z8, Z8, Z8
+	VPXORQ     Z9, Z9, Z9
+	VPXORQ     Z10, Z10, Z10
+	VPXORQ     Z11, Z11, Z11
+	VPXORQ     Z12, Z12, Z12
+	VPXORQ     Z13, Z13, Z13
+	VPXORQ     Z14, Z14, Z14
+	VPXORQ     Z15, Z15, Z15
+	VPXORQ     Z16, Z16, Z16
+	VPXORQ     Z17, Z17, Z17
+	VPXORQ     Z18, Z18, Z18
+	VPXORQ     Z19, Z19, Z19
+	VPXORQ     Z20, Z20, Z20
+	VPXORQ     Z21, Z21, Z21
+	VPXORQ     Z22, Z22, Z22
+	VPXORQ     Z23, Z23, Z23
+	MOVQ       b+56(FP), R13
+	MOVQ       k+16(FP), R14
+	MOVQ       DX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	MOVQ       CX, R12
 
 cols3rows8loop:
 	VMOVUPS      (R13), Z24
@@ -15632,23 +16215,39 @@ cols3rows8loop:
 
 cols3rows8end:
 cols3rows4:
-	CMPQ   AX, $0x00000004
-	JL     cols3rows4end
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-	VPXORQ Z8, Z8, Z8
-	VPXORQ Z9, Z9, Z9
-	VPXORQ Z10, Z10, Z10
-	VPXORQ Z11, Z11, Z11
-	MOVQ   b+56(FP), R11
-	MOVQ   k+16(FP), R12
-	MOVQ   CX, R10
+	CMPQ       AX, $0x00000004
+	JL         cols3rows4end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	VPXORQ     Z4, Z4, Z4
+	VPXORQ     Z5, Z5, Z5
+	VPXORQ     Z6, Z6, Z6
+	VPXORQ     Z7, Z7, Z7
+	VPXORQ     Z8, Z8, Z8
+	VPXORQ     Z9, Z9, Z9
+	VPXORQ     Z10, Z10, Z10
+	VPXORQ     Z11, Z11, Z11
+	MOVQ       b+56(FP), R11
+	MOVQ       k+16(FP), R12
+	MOVQ       DX, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	PREFETCHT0 128(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	PREFETCHT0 128(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	PREFETCHT0 128(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	PREFETCHT0 128(R10)
+	MOVQ       CX, R10
 
 cols3rows4loop:
 	VMOVUPS      (R11), Z12
@@ -15724,39 +16323,52 @@ cols3rows4loop:
 	JMP          cols3rows4
 
 cols3rows4end:
-	CMPQ   AX, $0x00000003
-	JNE    cols3rows3end
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-	VPXORQ Z8, Z8, Z8
-	MOVQ   b+56(FP), AX
-	MOVQ   k+16(FP), R9
+	CMPQ       AX, $0x00000003
+	JNE        cols3rows3end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	VPXORQ     Z4, Z4, Z4
+	VPXORQ     Z5, Z5, Z5
+	VPXORQ     Z6, Z6, Z6
+	VPXORQ     Z7, Z7, Z7
+	VPXORQ     Z8, Z8, Z8
+	MOVQ       b+56(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       DX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+	ADDQ       R8, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+	ADDQ       R8, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+	MOVQ       CX, AX
 
 cols3rows3loop:
-	VMOVUPS      (AX), Z9
-	VMOVUPS      64(AX), Z10
-	VMOVUPS.Z    128(AX), K1, Z11
-	VBROADCASTSS (CX), Z12
+	VMOVUPS      (R9), Z9
+	VMOVUPS      64(R9), Z10
+	VMOVUPS.Z    128(R9), K1, Z11
+	VBROADCASTSS (AX), Z12
 	VFMADD231PS  Z12, Z9, Z0
 	VFMADD231PS  Z12, Z10, Z1
 	VFMADD231PS  Z12, Z11, Z2
-	VBROADCASTSS (CX)(BX*1), Z12
+	VBROADCASTSS (AX)(BX*1), Z12
 	VFMADD231PS  Z12, Z9, Z3
 	VFMADD231PS  Z12, Z10, Z4
 	VFMADD231PS  Z12, Z11, Z5
-	VBROADCASTSS (CX)(BX*2), Z12
+	VBROADCASTSS (AX)(BX*2), Z12
 	VFMADD231PS  Z12, Z9, Z6
 	VFMADD231PS  Z12, Z10, Z7
 	VFMADD231PS  Z12, Z11, Z8
-	ADDQ         SI, CX
-	ADDQ         DI, AX
-	DECQ         R9
+	ADDQ         SI, AX
+	ADDQ         DI, R9
+	DECQ         R10
 	JNE          cols3rows3loop
 	VBROADCASTSS alpha+24(FP), Z9
 	MOVQ         DX, AX
@@ -15795,32 +16407,41 @@ cols3rows3loop:
 	JMP          done
 
 cols3rows3end:
-	CMPQ   AX, $0x00000002
-	JNE    cols3rows2end
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	MOVQ   b+56(FP), AX
-	MOVQ   k+16(FP), R9
+	CMPQ       AX, $0x00000002
+	JNE        cols3rows2end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	VPXORQ     Z4, Z4, Z4
+	VPXORQ     Z5, Z5, Z5
+	MOVQ       b+56(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       DX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+	ADDQ       R8, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+	MOVQ       CX, AX
 
 cols3rows2loop:
-	VMOVUPS      (AX), Z6
-	VMOVUPS      64(AX), Z7
-	VMOVUPS.Z    128(AX), K1, Z8
-	VBROADCASTSS (CX), Z9
+	VMOVUPS      (R9), Z6
+	VMOVUPS      64(R9), Z7
+	VMOVUPS.Z    128(R9), K1, Z8
+	VBROADCASTSS (AX), Z9
 	VFMADD231PS  Z9, Z6, Z0
 	VFMADD231PS  Z9, Z7, Z1
 	VFMADD231PS  Z9, Z8, Z2
-	VBROADCASTSS (CX)(BX*1), Z9
+	VBROADCASTSS (AX)(BX*1), Z9
 	VFMADD231PS  Z9, Z6, Z3
 	VFMADD231PS  Z9, Z7, Z4
 	VFMADD231PS  Z9, Z8, Z5
-	ADDQ         SI, CX
-	ADDQ         DI, AX
-	DECQ         R9
+	ADDQ         SI, AX
+	ADDQ         DI, R9
+	DECQ         R10
 	JNE          cols3rows2loop
 	VBROADCASTSS alpha+24(FP), Z6
 	MOVQ         DX, AX
@@ -15848,25 +16469,30 @@ cols3rows2loop:
 	JMP          done
 
 cols3rows2end:
-	CMPQ   AX, $0x00000001
-	JNE    cols3rows1end
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	MOVQ   b+56(FP), AX
-	MOVQ   k+16(FP), BX
+	CMPQ       AX, $0x00000001
+	JNE        cols3rows1end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	MOVQ       b+56(FP), BX
+	MOVQ       k+16(FP), R9
+	MOVQ       DX, AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+	MOVQ       CX, AX
 
 cols3rows1loop:
-	VMOVUPS      (AX), Z3
-	VMOVUPS      64(AX), Z4
-	VMOVUPS.Z    128(AX), K1, Z5
-	VBROADCASTSS (CX), Z6
+	VMOVUPS      (BX), Z3
+	VMOVUPS      64(BX), Z4
+	VMOVUPS.Z    128(BX), K1, Z5
+	VBROADCASTSS (AX), Z6
 	VFMADD231PS  Z6, Z3, Z0
 	VFMADD231PS  Z6, Z4, Z1
 	VFMADD231PS  Z6, Z5, Z2
-	ADDQ         SI, CX
-	ADDQ         DI, AX
-	DECQ         BX
+	ADDQ         SI, AX
+	ADDQ         DI, BX
+	DECQ         R9
 	JNE          cols3rows1loop
 	VBROADCASTSS alpha+24(FP), Z3
 	MOVQ         DX, AX

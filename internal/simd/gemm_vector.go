@@ -12,15 +12,25 @@ import (
 // pre-empted, well under 100 µs.
 const (
 	gemmRows     = 128     // rows of a block of A
+	gemmCols     = 528     // columns of a block of B, whole panels on all tiers
 	gemmDepth    = 256     // length of a block of the contraction in Gemm's row-vector tiles,
 	dotDepth     = 512     // in its dot-product tiles,
 	momentsDepth = 256     // and in weighted moments
 	triWork      = 1 << 19 // multiplications of a call of triNorms
 )
 
-// panelPool holds scratch for the packed panels of Gemm: gemmDepth rows of three
-// vectors of 64 bytes.
-var panelPool = sync.Pool{New: func() any { return new([gemmDepth * 24]float64) }}
+// packWork is from how many multiply-adds on rows of A and B are copied, so that
+// what a tile reads lies together. The bits of the product are the same.
+const packWork = 400 * 400 * 400
+
+// packed holds copies: of a block of A, by panels of the rows of a tile, and of a
+// block of B, by panels of the columns of a tile.
+type packed struct {
+	a [gemmRows * gemmDepth]float64
+	b [gemmCols * gemmDepth]float64
+}
+
+var packedPool = sync.Pool{New: func() any { return new(packed) }}
 
 // lanes is the number of elements of a vector.
 func lanes[T Float]() int {
@@ -30,6 +40,14 @@ func lanes[T Float]() int {
 	return 32 / int(unsafe.Sizeof(T(0)))
 }
 
+// tileRows is the number of rows of the tallest row-vector tile.
+func tileRows() int {
+	if tier == AVX512 {
+		return 8
+	}
+	return 4
+}
+
 func gemmVector[T Float](m, n, k int, alpha T, a []T, rsa, csa int, b []T, rsb, csb int, c []T, ldc int) {
 	switch rows := csb == 1 || n == 1; {
 	case csa == 1 && rsb == 1 && (n == 1 || !rows):
@@ -37,6 +55,8 @@ func gemmVector[T Float](m, n, k int, alpha T, a []T, rsa, csa int, b []T, rsb, 
 	case n == 1 && rsa == 1 && (ldc == 1 || m == 1):
 		// A column by rows: Cᵀ += alpha·Bᵀ·Aᵀ.
 		gemmOuter(1, m, k, alpha, b, csb, rsb, a, csa, 1, c, m)
+	case !rows || min(m, n, k) >= 32 && m*n*k >= packWork:
+		gemmPacked(m, n, k, alpha, a, rsa, csa, b, rsb, csb, c, ldc)
 	default:
 		gemmOuter(m, n, k, alpha, a, rsa, csa, b, rsb, csb, c, ldc)
 	}
@@ -58,55 +78,83 @@ func evenBlocks(n, size int) int {
 	return (n + blocks - 1) / blocks
 }
 
-// gemmOuter computes C += alpha·A·B with row-vector tiles.
+// gemmOuter computes C += alpha·A·B with row-vector tiles, which read A with any
+// strides and rows of B in place.
 func gemmOuter[T Float](m, n, k int, alpha T, a []T, rsa, csa int, b []T, rsb, csb int, c []T, ldc int) {
 	vl := lanes[T]()
 	depth := evenBlocks(k, gemmDepth)
 	for l := 0; l < k; l += depth {
 		kb := min(depth, k-l)
-		// Tiles read A with any strides and rows of B in place. Packing these was
-		// slower on AVX-512 at all sizes up to 2048, but the narrow panels of AVX2
-		// gain by it when B is so large that their rows meet in the caches.
-		if csb != 1 && n > 1 || tier == AVX2 && m >= 64 && kb*rsb >= 1<<17 {
-			gemmPacked(m, n, kb, alpha, a[l*csa:], rsa, csa, b[l*rsb:], rsb, csb, c, ldc)
-			continue
-		}
 		for i := 0; i < m; i += gemmRows {
 			var nb int
 			for j := 0; j < n; j += nb {
 				nb = panelCols(n-j, vl)
-				tileNN(min(gemmRows, m-i), nb, kb, alpha, &a[i*rsa+l*csa], rsa, csa, &b[l*rsb+j], rsb, &c[i*ldc+j], ldc)
+				tileNN(min(gemmRows, m-i), nb, kb, alpha, &a[i*rsa+l*csa], rsa, csa, &b[l*rsb+j*csb], rsb, &c[i*ldc+j], ldc)
 			}
 		}
 	}
 }
 
-// gemmPacked is gemmOuter with a copy of B, one panel of it at a time. k is at
-// most gemmDepth.
+// gemmPacked is gemmOuter with copies of A and B.
 func gemmPacked[T Float](m, n, k int, alpha T, a []T, rsa, csa int, b []T, rsb, csb int, c []T, ldc int) {
-	vl := lanes[T]()
-	scratch := panelPool.Get().(*[gemmDepth * 24]float64)
-	panel := unsafe.Slice((*T)(unsafe.Pointer(scratch)), gemmDepth*3*vl)
-	var nb int
-	for j := 0; j < n; j += nb {
-		nb = panelCols(n-j, vl)
-		if csb == 1 {
-			for l := range k {
-				copy(panel[l*nb:l*nb+nb], b[l*rsb+j:])
-			}
-		} else {
-			for q := range nb {
-				col := b[(j+q)*csb:]
-				for l := range k {
-					panel[l*nb+q] = col[l*rsb]
+	p := packedPool.Get().(*packed)
+	pa := unsafe.Slice((*T)(unsafe.Pointer(&p.a)), len(p.a))
+	pb := unsafe.Slice((*T)(unsafe.Pointer(&p.b)), len(p.b))
+	rows, cols := tileRows(), 3*lanes[T]()
+	depth := evenBlocks(k, gemmDepth)
+	for j0 := 0; j0 < n; j0 += gemmCols {
+		nj := min(gemmCols, n-j0)
+		for l := 0; l < k; l += depth {
+			kb := min(depth, k-l)
+			pack(pb, b[l*rsb+j0*csb:], nj, cols, kb, csb, rsb)
+			for i0 := 0; i0 < m; i0 += gemmRows {
+				mi := min(gemmRows, m-i0)
+				pack(pa, a[i0*rsa+l*csa:], mi, rows, kb, rsa, csa)
+				for j := 0; j < nj; j += cols {
+					nb := min(cols, nj-j)
+					for i := 0; i < mi; i += rows {
+						mb := min(rows, mi-i)
+						tileNN(mb, nb, kb, alpha, &pa[i*kb], 1, mb, &pb[j*kb], nb, &c[(i0+i)*ldc+j0+j], ldc)
+					}
 				}
 			}
 		}
-		for i := 0; i < m; i += gemmRows {
-			tileNN(min(gemmRows, m-i), nb, k, alpha, &a[i*rsa], rsa, csa, &panel[0], nb, &c[i*ldc+j], ldc)
+	}
+	packedPool.Put(p)
+}
+
+// pack copies n vectors of length k, element l of vector i being x[i*inc+l*step],
+// to dst by panels of the given width: of each panel, of w vectors from i on,
+// element l of vector i+j goes to dst[i*k+l*w+j].
+func pack[T Float](dst, x []T, n, width, k, inc, step int) {
+	if inc == 1 { // read along all panels
+		for l := range k {
+			row := x[l*step:][:n]
+			for i := 0; i < n; i += width {
+				w := min(width, n-i)
+				copy(dst[i*k+l*w:][:w], row[i:])
+			}
+		}
+		return
+	}
+	for i := 0; i < n; i += width {
+		w := min(width, n-i)
+		panel := dst[i*k:][:k*w]
+		j := 0
+		for ; j+4 <= w; j += 4 { // so that what is written lies together
+			v0, v1, v2, v3 := x[(i+j)*inc:], x[(i+j+1)*inc:], x[(i+j+2)*inc:], x[(i+j+3)*inc:]
+			for l, at := 0, 0; l < k; l, at = l+1, at+step {
+				d := panel[l*w+j:][:4]
+				d[0], d[1], d[2], d[3] = v0[at], v1[at], v2[at], v3[at]
+			}
+		}
+		for ; j < w; j++ {
+			v := x[(i+j)*inc:]
+			for l := range k {
+				panel[l*w+j] = v[l*step]
+			}
 		}
 	}
-	panelPool.Put(scratch)
 }
 
 // gemmDot computes C += alpha·A·Bᵀ, A and B by rows, with dot-product tiles.

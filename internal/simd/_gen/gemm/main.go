@@ -366,6 +366,15 @@ func (g isa) gemmNN() {
 		g.overRows(cols.label(), m, "done", func(rows int, label string) {
 			acc := g.tileZeros(rows, cols.nv)
 			pa, pb, l := GP64(), param("b"), param("k")
+			MOVQ(c, pa)
+			for i := range rows { // C may come from afar
+				for v := range cols.nv {
+					PREFETCHT0(Mem{Base: pa, Disp: v * g.width})
+				}
+				if i < rows-1 {
+					ADDQ(ldc, pa)
+				}
+			}
 			MOVQ(a, pa)
 			Label(label + "loop")
 			g.outer(acc, w, pa, pb, cols.nv, k)
