@@ -13,6 +13,10 @@
 // Elements that are not stored take no part, even where others are infinite or
 // NaN. The structure of a cotangent or a tangent is not looked at.
 //
+// TriSolve, Solve, DominantEig and OperatorEig can fail: their methods return errors
+// that carry the number which tells why, and have then written nothing. Package
+// revsparse/matrixmarket reads and writes matrices.
+//
 // Results are the same bits for any number of workers. They depend on the tier of
 // vector code (see internal/simd).
 package revsparse

@@ -275,6 +275,7 @@ func logResponsibilities[T rev.Float](rnd *rand.Rand, n int) gmm.LogResponsibili
 
 const (
 	sumOfLogs  = "the log of a sum is rounded, so what was added cannot be taken out to the bit"
+	divides    = "solutions leave the range, and errors of fixed size do not get small beside them"
 	signedLogs = "the operands are logs, which carry no sign"
 )
 
@@ -302,6 +303,14 @@ var listed = []struct {
 		map[string]string{"Q43": "not yet: its candidates are found by products of float matrices"}},
 	{"C += α·op(A)·B, A sparse", []claim{kernel(sparseMul[float64]), kernel(sparseMul[float32]), kernel(sparseMul[fixed.Q43]), kernel(sparseMul[complex128])}, nil},
 	{"r += misfit of an embedding of a graph", []claim{kernel(loss[float64]), kernel(loss[float32]), kernel(loss[fixed.Q43])}, nil},
+	{"x += op(A)⁻¹·b, A sparse and triangular", []claim{fallible(triSolve[float64]), fallible(triSolve[float32])},
+		map[string]string{"Q43": divides}},
+	{"x += A⁻¹·b, A sparse, symmetric and positive definite", []claim{fallible(sparseSolve[float64]), fallible(sparseSolve[float32])},
+		map[string]string{"Q43": divides}},
+	{"λ_i += eigenvalue, v_i += eigenvector, A sparse and symmetric", []claim{fallible(dominantEig[float64]), fallible(dominantEig[float32])},
+		map[string]string{"Q43": divides}},
+	{"the same, A an operator", []claim{fallible(operatorEig)},
+		map[string]string{"float32": "operators work on float64", "Q43": divides}},
 	{"r += log posterior of a Gaussian mixture", []claim{kernel(logPosterior[float64]), kernel(logPosterior[float32])},
 		map[string]string{"Q43": "by FixedLogPosterior"}},
 	{"the same", []claim{fallible(fixedLogPosterior)},
@@ -511,7 +520,7 @@ func declaredIn(t *testing.T, dir string, found map[string]bool) {
 				return true
 			}
 			types := map[string][]string{
-				"rev.Real": {"float32", "float64", "fixed.Q43"}, "rev.Float": {"float32", "float64"}, "Scalar": {"float32", "float64", "fixed.Q43", "complex128"}, "fixed.Q43": {"fixed.Q43"},
+				"rev.Real": {"float32", "float64", "fixed.Q43"}, "rev.Float": {"float32", "float64"}, "Scalar": {"float32", "float64", "fixed.Q43", "complex128"}, "fixed.Q43": {"fixed.Q43"}, "float64": {"float64"},
 			}[elem]
 			if types == nil {
 				t.Errorf("%s.%s has operands of type %s, which this test does not know", pkg, decl.Name, elem)

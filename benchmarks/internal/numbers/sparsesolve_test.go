@@ -1,0 +1,59 @@
+package numbers
+
+import (
+	"math/rand/v2"
+
+	"revnum/rev"
+	"revnum/revsparse"
+)
+
+// symmetricMatrix returns the lower triangle of a matrix whose diagonal dominates
+// and has eigenvalues that lie apart.
+func symmetricMatrix[T rev.Float](rnd *rand.Rand, n int) revsparse.CSR[T, int] {
+	a := revsparse.CSR[T, int]{Rows: n, Cols: n, Ptr: []int{0}}
+	for i := range n {
+		if i > 0 {
+			a.Ind, a.Data = append(a.Ind, rnd.IntN(i)), append(a.Data, T(rnd.NormFloat64()/4))
+		}
+		a.Ind, a.Data = append(a.Ind, i), append(a.Data, T(3*i+3))
+		a.Ptr = append(a.Ptr, len(a.Ind))
+	}
+	return a
+}
+
+func triSolve[T rev.Float](rnd *rand.Rand, n int) revsparse.TriSolve[T, int] {
+	return revsparse.TriSolve[T, int]{X: vector[T](rnd, n), A: symmetricMatrix[T](rnd, n), B: vector[T](rnd, n)}
+}
+
+func sparseSolve[T rev.Float](rnd *rand.Rand, n int) revsparse.Solve[T, int] {
+	return revsparse.Solve[T, int]{X: vector[T](rnd, n), A: symmetricMatrix[T](rnd, n), B: vector[T](rnd, n)}
+}
+
+func dominantEig[T rev.Float](rnd *rand.Rand, n int) revsparse.DominantEig[T, int] {
+	return revsparse.DominantEig[T, int]{Values: vector[T](rnd, 1), Vectors: matrix[T](rnd, n, 1), A: symmetricMatrix[T](rnd, n)}
+}
+
+// diagonal is the operator that multiplies each element by a parameter.
+type diagonal struct{ n int }
+
+func (d diagonal) Dims() (rows, params int) { return d.n, d.n }
+
+func (d diagonal) AddMul(y, theta, x []float64) {
+	for i, v := range x {
+		y[i] += theta[i] * v
+	}
+}
+
+func (d diagonal) AddMulTangent(y, _, dtheta, x []float64) { d.AddMul(y, dtheta, x) }
+
+func (d diagonal) AddGradient(g, _, u, v []float64) { d.AddMul(g, u, v) }
+
+func operatorEig(rnd *rand.Rand, n int) revsparse.OperatorEig {
+	k := revsparse.OperatorEig{
+		Values: vector[float64](rnd, 1), Vectors: matrix[float64](rnd, n, 1), Theta: vector[float64](rnd, n), Op: diagonal{n},
+	}
+	for i := range k.Theta.Data {
+		k.Theta.Data[i] += float64(4 * i)
+	}
+	return k
+}

@@ -1,0 +1,174 @@
+package revsparse
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/internal/workspace"
+	"revnum/rev"
+)
+
+// DominantEig is the kernel
+//
+//	Values_i += λ_i,  Vectors_ji += (v_i)_j,  A·v_i = λ_i·v_i,  ‖v_i‖ = 1
+//
+// of the first k eigenpairs of a symmetric n×n matrix A, in the order that Which
+// says, by Lanczos' iteration. The derivatives are those of the pairs, not of the
+// iteration (Xie, Liu and Wang, arXiv 2001.04121):
+//
+//	Ā += Σ_i λ̄_i·v_i·v_iᵀ - ξ_i·v_iᵀ,  ξ_i = (A - λ_i)⁺·v̄_i,
+//	λ̇_i += v_iᵀ·Ȧ·v_i,  v̇_i -= (A - λ_i)⁺·Ȧ·v_i.
+//
+// The pseudo-inverse has the known pairs taken out, in whose complement A - λ_i is
+// definite: conjugate gradients solve that. The gradient is taken at the entries of
+// A alone. Values or Vectors may be nil; eigenvalues alone take no solution.
+//
+// A is symmetric by having only its lower triangle looked at: an entry below the
+// diagonal stands for its mirror image too, so that the gradient there is the sum
+// of both, and entries above may be missing or not. Entries of the same place add
+// up, and need not be sorted.
+//
+// Of v and -v the one is taken that has its first element of more than 3/10 of the
+// largest magnitude positive. The error of an eigenvalue is about Tol·‖A‖ at most,
+// that of an eigenvector Tol·‖A‖ divided by the gap to the next eigenvalue. All is
+// computed in float64, and the same bits each time, so Inverse restores the
+// operands up to the rounding of an addition and a subtraction.
+//
+// The methods return a *DegenerateError if the eigenvalues of two pairs, or of the
+// last pair and the next, are closer than 2⁻²⁶·‖A‖: the pairs are not determined
+// then, or not their order. (Of λ and -λ, with LargestMagnitude, it is the order.)
+// They return a *ConvergenceError if MaxIter is not enough, or A has an element
+// that is infinite or NaN. Nothing has been written then. What is found is checked
+// by a second search in the complement; that both overlook an eigenvalue is
+// improbable, not impossible.
+type DominantEig[T rev.Float, I Index] struct {
+	Values  rev.Vector[T]  `rev:"acc"` // k
+	Vectors rev.General[T] `rev:"acc"` // n×k, a vector a column
+	A       CSR[T, I]      `rev:"in"`
+	EigOptions
+	Workers int // 0 means GOMAXPROCS
+}
+
+// NewDominantEig returns the kernel over gonum's types, sharing their storage.
+// Values or vectors may be nil.
+func NewDominantEig(values *mat.VecDense, vectors *mat.Dense, a CSR[float64, int]) DominantEig[float64, int] {
+	k := DominantEig[float64, int]{A: a}
+	if values != nil {
+		k.Values = rev.ViewVec(values)
+	}
+	if vectors != nil {
+		k.Vectors = rev.ViewDense(vectors)
+	}
+	k.checkShape(DominantEig[float64, int]{})
+	return k
+}
+
+func (k *DominantEig[T, I]) pairs() eigenpairs[T] { return eigenpairs[T]{k.Values, k.Vectors} }
+
+// checkShape returns the number of pairs, that of like if k has none.
+func (k *DominantEig[T, I]) checkShape(like DominantEig[T, I]) int {
+	if k.A.Rows != k.A.Cols {
+		panic(mat.ErrShape)
+	}
+	return k.pairs().count(k.A.Rows, like.pairs())
+}
+
+// sparseEig is the search for the eigenpairs of a sparse matrix.
+type sparseEig[T rev.Float, I Index] struct {
+	eigen eigen
+	m     mirrored[I]
+	a     CSR[T, I]
+	ta    []T // Ȧ
+	ga    []T // Ā
+}
+
+func (s *sparseEig[T, I]) mulTo(y, x []float64) { s.m.mulTo(y, x) }
+
+func (s *sparseEig[T, I]) addMulTangent(y, x []float64) {
+	addMulSymmetric(y, 1, s.a, s.ta, x)
+}
+
+func (s *sparseEig[T, I]) addGradient(u, v []float64) {
+	addSymmetric(s.ga, s.a, 1, u, v)
+}
+
+// search finds the pairs, as many as like has if k has none.
+func (k *DominantEig[T, I]) search(like DominantEig[T, I]) (*sparseEig[T, I], error) {
+	rev.Check(k)
+	k.A.check()
+	pairs := k.checkShape(like)
+	s := workspace.Get[sparseEig[T, I]]()
+	s.a = k.A
+	e := &s.eigen
+	e.start(s, "DominantEig", k.EigOptions, k.A.Rows, pairs, epsilon[T]())
+	var err error
+	if setMirrored(&s.m, k.A) {
+		s.m.workers, e.exp = k.Workers, s.m.exp
+		err = e.find()
+	} else {
+		err = e.failure(math.NaN())
+	}
+	if err != nil {
+		s.end()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *sparseEig[T, I]) end() {
+	s.a, s.ta, s.ga = CSR[T, I]{}, nil, nil
+	workspace.Put(s)
+}
+
+// Forward computes Values += λ and Vectors += v.
+func (k DominantEig[T, I]) Forward() error { return k.add(1) }
+
+// Inverse computes Values -= λ and Vectors -= v.
+func (k DominantEig[T, I]) Inverse() error { return k.add(-1) }
+
+func (k *DominantEig[T, I]) add(sign float64) error {
+	s, err := k.search(DominantEig[T, I]{})
+	if err != nil {
+		return err
+	}
+	k.pairs().add(&s.eigen, sign)
+	s.end()
+	return nil
+}
+
+// Adjoint computes Values -= λ, Vectors -= v and Ā += Σ λ̄·v·vᵀ - ξ·vᵀ.
+func (k DominantEig[T, I]) Adjoint(g DominantEig[T, I]) error {
+	rev.Check(&k)
+	rev.CheckLike(&k, &g)
+	s, err := k.search(g)
+	if err != nil {
+		return err
+	}
+	defer s.end()
+	if s.ga = g.A.Data; s.ga != nil {
+		if err := g.pairs().addGradients(&s.eigen); err != nil {
+			return err
+		}
+	}
+	k.pairs().add(&s.eigen, -1)
+	return nil
+}
+
+// Tangent computes Values += λ and Vectors += v, and adds their tangents.
+func (k DominantEig[T, I]) Tangent(t DominantEig[T, I]) error {
+	rev.Check(&k)
+	rev.CheckLike(&k, &t)
+	s, err := k.search(t)
+	if err != nil {
+		return err
+	}
+	defer s.end()
+	if s.ta = t.A.Data; s.ta != nil {
+		if err := t.pairs().addTangents(&s.eigen); err != nil {
+			return err
+		}
+	}
+	k.pairs().add(&s.eigen, 1)
+	return nil
+}

@@ -1,0 +1,201 @@
+package revsparse
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/rev"
+	"revnum/rev/revtest"
+)
+
+// separated returns a matrix whose lower triangle has eigenvalues near 3·i, i = 1, ...,
+// n, of both signs if signs is set.
+func separated[T rev.Float, I Index](rnd *rand.Rand, n int, signs bool) CSR[T, I] {
+	a := triMatrix[T, I](rnd, n)
+	order := rnd.Perm(n)
+	for i := range n {
+		first := true
+		for p := a.Ptr[i]; p < a.Ptr[i+1]; p++ {
+			switch {
+			case int(a.Ind[p]) != i:
+			case first:
+				a.Data[p] = T(3*order[i] + 3)
+				if signs && order[i]%2 == 0 {
+					a.Data[p] *= -1
+				}
+				first = false
+			default:
+				a.Data[p] = 0
+			}
+		}
+	}
+	return a
+}
+
+func eigSpec[T rev.Float, I Index](which Which, pairs int) revtest.Spec[DominantEig[T, I]] {
+	return revtest.Spec[DominantEig[T, I]]{
+		New: func(rnd *rand.Rand, n int) DominantEig[T, I] {
+			k := min(n, pairs)
+			return DominantEig[T, I]{
+				Values: randomVector[T](rnd, k), Vectors: rev.NewGeneral(n, k, randomVector[T](rnd, n*k).Data),
+				A: separated[T, I](rnd, n, which == LargestMagnitude), EigOptions: EigOptions{Which: which},
+			}
+		},
+		Large:  100,
+		Masked: []string{"A"}, // what is above the diagonal
+		Failing: func(rnd *rand.Rand, n int) DominantEig[T, I] {
+			n += 2
+			a := CSR[T, I]{Rows: n, Cols: n, Ptr: []I{0}}
+			for i := range n { // the first eigenvalue is double
+				a.Ind, a.Data = append(a.Ind, I(i)), append(a.Data, T(1+i/2))
+				a.Ptr = append(a.Ptr, I(i+1))
+			}
+			k := min(n, pairs)
+			a.Data[n-1], a.Data[n-2] = T(n), T(n)
+			if which == Smallest {
+				a.Data[n-1], a.Data[n-2] = T(-n), T(-n)
+			}
+			return DominantEig[T, I]{
+				Values: randomVector[T](rnd, k), Vectors: rev.NewGeneral(n, k, randomVector[T](rnd, n*k).Data),
+				A: a, EigOptions: EigOptions{Which: which},
+			}
+		},
+	}
+}
+
+func TestDominantEig(t *testing.T) {
+	for _, c := range []struct {
+		which Which
+		pairs int
+	}{{LargestMagnitude, 1}, {LargestMagnitude, 3}, {Largest, 2}, {Smallest, 1}, {Smallest, 2}} {
+		t.Run(fmt.Sprintf("which=%d/pairs=%d", c.which, c.pairs), func(t *testing.T) {
+			t.Run("float64", func(t *testing.T) { revtest.Fallible(t, eigSpec[float64, int](c.which, c.pairs)) })
+		})
+	}
+	t.Run("float32", func(t *testing.T) { revtest.Fallible(t, eigSpec[float32, int32](Smallest, 2)) })
+}
+
+// Against gonum's dense decomposition, for bases that are begun anew and not, and
+// scales far from one.
+func TestDominantEigDense(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(5, 4))
+	for _, which := range []Which{LargestMagnitude, Largest, Smallest} {
+		for _, scale := range []float64{1, 1e-300, 1e300} {
+			for _, n := range []int{1, 2, 5, 30, 120} {
+				a := definite[float64, int](rnd, n)
+				for p := range a.Data {
+					a.Data[p] *= scale
+				}
+				var dense mat.EigenSym
+				if !dense.Factorize(symmetricOf(a), true) {
+					t.Fatal("no decomposition")
+				}
+				all := dense.Values(nil) // increasing, and positive
+				var vectors mat.Dense
+				dense.VectorsTo(&vectors)
+				k := min(n, 4)
+				values, got := mat.NewVecDense(k, nil), mat.NewDense(n, k, nil)
+				kernel := NewDominantEig(values, got, a)
+				kernel.EigOptions = EigOptions{Which: which, Basis: 20}
+				if err := kernel.Forward(); err != nil {
+					t.Fatalf("n=%d which=%d: %v", n, which, err)
+				}
+				for i := range k {
+					from := n - 1 - i
+					if which == Smallest {
+						from = i
+					}
+					if v := values.AtVec(i); !(math.Abs(v-all[from]) <= 1e-14*all[n-1]) {
+						t.Errorf("n=%d which=%d: eigenvalue %d is %v, want %v", n, which, i, v, all[from])
+					}
+					if c := math.Abs(mat.Dot(got.ColView(i), vectors.ColView(from))); !(math.Abs(c-1) <= 1e-12) {
+						t.Errorf("n=%d which=%d: eigenvector %d has the cosine %v with what it should be", n, which, i, c)
+					}
+				}
+			}
+		}
+	}
+}
+
+// The lowest eigenvalues of a grid with sides that differ are known and close.
+func TestDominantEigGrid(t *testing.T) {
+	const rows, cols = 40, 31
+	a := gridLaplacian(rows, cols)
+	values := mat.NewVecDense(4, nil)
+	k := NewDominantEig(values, nil, a)
+	k.Which = Smallest
+	if err := k.Forward(); err != nil {
+		t.Fatal(err)
+	}
+	level := func(i, j int) float64 {
+		return 4 - 2*math.Cos(float64(i)*math.Pi/(rows+1)) - 2*math.Cos(float64(j)*math.Pi/(cols+1))
+	}
+	for i, want := range []float64{level(1, 1), level(2, 1), level(1, 2), level(2, 2)} {
+		if v := values.AtVec(i); !(math.Abs(v-want) <= 1e-13) {
+			t.Errorf("level %d is %v, want %v", i, v, want)
+		}
+	}
+}
+
+func TestDominantEigErrors(t *testing.T) {
+	diagonal := func(d ...float64) CSR[float64, int] {
+		a := CSR[float64, int]{Rows: len(d), Cols: len(d), Ptr: []int{0}, Data: d}
+		for i := range d {
+			a.Ind, a.Ptr = append(a.Ind, i), append(a.Ptr, i+1)
+		}
+		return a
+	}
+	for _, c := range []struct {
+		name   string
+		a      CSR[float64, int]
+		which  Which
+		k      int
+		i      int
+		values [2]float64
+		gap    float64
+	}{
+		{"double first", diagonal(1, 4, 2, 4, 3), Largest, 2, 0, [2]float64{4, 4}, 0},
+		{"double second", diagonal(1, 4, 3, 3), Largest, 2, 1, [2]float64{3, 3}, 0},
+		{"the last and the next", diagonal(1, 5, 3, 3+1e-8), Largest, 2, 1, [2]float64{3 + 1e-8, 3}, 1e-8},
+		{"the same magnitude", diagonal(1, -7, 7), LargestMagnitude, 1, 0, [2]float64{7, -7}, 0},
+		{"the identity", diagonal(1, 1, 1, 1), Smallest, 1, 0, [2]float64{1, 1}, 0},
+		{"zero", diagonal(0, 0), LargestMagnitude, 1, 0, [2]float64{}, 0},
+		// Square grids have pairs of levels.
+		{"a square", gridLaplacian(30, 30), Smallest, 2, 1, [2]float64{6 - 2*math.Cos(math.Pi/31) - 2*math.Cos(2*math.Pi/31) - 2, 0}, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			k := NewDominantEig(mat.NewVecDense(c.k, nil), nil, c.a)
+			k.Which = c.which
+			var double *DegenerateError
+			if err := k.Forward(); !errors.As(err, &double) {
+				t.Fatalf("error %v", err)
+			}
+			if double.I != c.i || double.J != c.i+1 || !(math.Abs(double.Gap-c.gap) <= 1e-12) || !(math.Abs(math.Abs(double.Values[0])-math.Abs(c.values[0])) <= 1e-12) {
+				t.Errorf("error %+v, want pairs %d and %d with %v and a gap of %v", double, c.i, c.i+1, c.values, c.gap)
+			}
+		})
+	}
+	// A gap below the first that was asked for does no harm.
+	k := NewDominantEig(mat.NewVecDense(2, nil), nil, diagonal(3, 5, 7, 1, 1))
+	if err := k.Forward(); err != nil {
+		t.Error(err)
+	}
+
+	var late *ConvergenceError
+	k = NewDominantEig(mat.NewVecDense(1, nil), nil, gridLaplacian(50, 49))
+	k.Which, k.MaxIter = Smallest, 50
+	if err := k.Forward(); !errors.As(err, &late) || late.Iterations < 50 || !(late.Residual > late.Tol) {
+		t.Errorf("error %v (%+v)", err, late)
+	}
+	for _, v := range []float64{math.NaN(), math.Inf(-1)} {
+		k := NewDominantEig(mat.NewVecDense(1, nil), nil, diagonal(1, v))
+		if err := k.Forward(); !errors.As(err, &late) || !math.IsNaN(late.Residual) {
+			t.Errorf("with %v: error %v", v, err)
+		}
+	}
+}

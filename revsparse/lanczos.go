@@ -1,0 +1,513 @@
+package revsparse
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack"
+	"gonum.org/v1/gonum/lapack/lapack64"
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/internal/simd"
+	"revnum/internal/workspace"
+	"revnum/rev"
+)
+
+// Which says which eigenvalues come first.
+type Which uint8
+
+// The orders of eigenvalues.
+const (
+	LargestMagnitude Which = iota
+	Largest
+	Smallest
+)
+
+// key returns what is larger for an eigenvalue that comes first.
+func (w Which) key(value float64) float64 {
+	switch w {
+	case LargestMagnitude:
+		return math.Abs(value)
+	case Smallest:
+		return -value
+	}
+	return value
+}
+
+// EigOptions are those of an iteration for eigenpairs. The zero value is fine.
+type EigOptions struct {
+	Which   Which
+	Tol     float64 // of ‖A·v - λ·v‖/‖A‖ and of the systems of the derivatives; 0 means 16 times the distance from 1 to the next number
+	Basis   int     // vectors that are kept; 0 means max(40, 2·k + 20)
+	MaxIter int     // products with A of each search and of each solution; 0 means 10000
+}
+
+// DegenerateError is the error of eigenvalues that are too close to each other for
+// their eigenvectors, or their order, to be told.
+type DegenerateError struct {
+	I, J   int        // numbers of the pairs, of which J may be the first that was not asked for
+	Values [2]float64 // their eigenvalues
+	Gap    float64    // between these, or between their magnitudes if those order them
+}
+
+func (e *DegenerateError) Error() string {
+	return fmt.Sprintf("revsparse: eigenpairs %d and %d are degenerate: %v and %v, a gap of %.3g", e.I, e.J, e.Values[0], e.Values[1], e.Gap)
+}
+
+const (
+	// degenerateGap, in units of ‖A‖, loses half of the digits of an eigenvector.
+	degenerateGap = 0x1p-26
+	// moreFound is how many pairs a search may find that an earlier one overlooked.
+	moreFound = 4
+	// panelOfBasis is how many elements of all vectors are combined at a time.
+	panelOfBasis = 256
+)
+
+// An eigenOperator is a symmetric matrix, with tangents Ȧ and cotangents.
+type eigenOperator interface {
+	mulTo(y, x []float64)         // y = A·x
+	addMulTangent(y, x []float64) // y += Ȧ·x
+	addGradient(u, v []float64)   // that of uᵀ·A·v
+}
+
+// eigen is a search for the first eigenpairs of a symmetric matrix, and what
+// follows from them. See DominantEig for the equations.
+//
+// The search is Lanczos' iteration with full reorthogonalisation, begun anew with
+// the best Ritz vectors when the basis is full (Wu and Simon 2000). One sequence
+// of vectors cannot see that an eigenvalue is double. So when the pairs are found,
+// another search follows in their complement: what it finds is the next
+// eigenvalue, and the gap to that.
+type eigen struct {
+	EigOptions
+	op     eigenOperator
+	kernel string
+	n, k   int
+	exp    int // op is A times 2^-exp
+
+	found    int       // pairs
+	values   []float64 // of them, in order
+	scale    float64   // the largest ‖op·v‖ of any unit vector v so far
+	products int
+
+	basis   []float64 // rows of n: the pairs found, and then the vectors v of a search
+	h       []float64 // v_jᵀ·op·v_i in row j, for i ≤ j
+	ritz    []float64 // eigenvalues of h, in order
+	coef    []float64 // their eigenvectors, a row each
+	columns []float64 // the same, a column each, by increasing eigenvalues
+	lapack  []float64
+	order   []int
+	panel   []float64
+	pcg     rand.PCG
+
+	cg      cg
+	shift   float64 // of the system to solve
+	negated bool
+	shares  []float64 // of the pairs in its right side
+	xi      []float64 // solutions, a row for each pair
+	rates   []float64 // λ̇
+}
+
+// start sets up a search for k pairs of a matrix of size n, the elements of
+// which are as precise as eps says.
+func (e *eigen) start(op eigenOperator, kernel string, o EigOptions, n, k int, eps float64) {
+	if o.Tol == 0 {
+		o.Tol = 16 * eps
+	}
+	if o.MaxIter == 0 {
+		o.MaxIter = 10000
+	}
+	if o.Basis == 0 {
+		o.Basis = max(40, 2*k+20)
+	}
+	o.Basis = max(o.Basis, k+3)
+	e.EigOptions, e.op, e.kernel, e.n, e.k = o, op, kernel, n, k
+	e.found, e.scale, e.products, e.exp = 0, 0, 0, 0
+	e.values = e.values[:0]
+}
+
+// vector returns row i of the basis.
+func (e *eigen) vector(i int) []float64 { return e.basis[i*e.n : (i+1)*e.n] }
+
+// find finds the pairs: the first k of values and of the rows of the basis.
+func (e *eigen) find() error {
+	if e.k == 0 {
+		return nil
+	}
+	n := e.n
+	most := min(n, e.k+moreFound)
+	m := min(e.Basis, n)
+	e.basis = workspace.Grow(e.basis, (most+m+1)*n)
+	e.h, e.coef, e.columns = workspace.Grow(e.h, m*m), workspace.Grow(e.coef, m*m), workspace.Grow(e.columns, m*m)
+	e.ritz, e.lapack, e.order = workspace.Grow(e.ritz, m), workspace.Grow(e.lapack, 4*m), workspace.Grow(e.order, m)
+	e.panel = workspace.Grow(e.panel, m*panelOfBasis)
+	e.pcg.Seed(2020, 3617) // any numbers
+	if err := e.search(e.k); err != nil {
+		return err
+	}
+	for e.found < n {
+		if e.found == most {
+			return e.failure(math.NaN())
+		}
+		if err := e.search(1); err != nil {
+			return err
+		}
+		last := e.values[e.found-1]
+		e.sort()
+		if err := e.checkGaps(); err != nil {
+			return err
+		}
+		if e.Which.key(last) < e.Which.key(e.values[e.k-1]) {
+			break
+		}
+	}
+	if err := e.checkGaps(); err != nil {
+		return err
+	}
+	for i := range e.k {
+		orient(e.vector(i))
+	}
+	return nil
+}
+
+func (e *eigen) failure(residual float64) error {
+	return &ConvergenceError{Kernel: e.kernel, Iterations: e.products, Residual: residual, Tol: e.Tol}
+}
+
+// checkGaps returns an error if one of the pairs is too close to the next.
+func (e *eigen) checkGaps() error {
+	for i := range min(e.k, e.found-1) {
+		a, b := e.values[i], e.values[i+1]
+		if gap := e.Which.key(a) - e.Which.key(b); !(gap > degenerateGap*e.scale) {
+			return &DegenerateError{i, i + 1, [2]float64{math.Ldexp(a, e.exp), math.Ldexp(b, e.exp)}, math.Ldexp(gap, e.exp)}
+		}
+	}
+	return nil
+}
+
+// sort puts the pairs found in order. All but the last are.
+func (e *eigen) sort() {
+	for i := e.found - 1; i > 0 && e.Which.key(e.values[i]) > e.Which.key(e.values[i-1]); i-- {
+		e.values[i], e.values[i-1] = e.values[i-1], e.values[i]
+		u, v := e.vector(i), e.vector(i-1)
+		for j := range u {
+			u[j], v[j] = v[j], u[j]
+		}
+	}
+}
+
+// orient makes the first element of v that is not much smaller than the largest
+// one positive.
+func orient(v []float64) {
+	top := 0.0
+	for _, x := range v {
+		top = max(top, math.Abs(x))
+	}
+	for _, x := range v {
+		if math.Abs(x) > 0.3*top {
+			if x < 0 {
+				simd.ScaleTo(v, -1, v)
+			}
+			return
+		}
+	}
+}
+
+// search finds some more pairs in the complement of those found, and appends them.
+// If they are not the first ones, a value that is clearly behind need not be exact.
+func (e *eigen) search(pairs int) error {
+	first, begin := e.found, e.products
+	m := min(e.Basis, e.n-first)
+	pairs = min(pairs, m)
+	clear(e.h)
+	e.random(first)
+	for kept := 0; ; {
+		last := 0.0
+		for j := kept; j < m; j++ {
+			var err error
+			if last, err = e.extend(first, j, m); err != nil {
+				return err
+			}
+		}
+		if !e.project(m) {
+			return e.failure(math.NaN())
+		}
+		worst := 0.0
+		for i := range pairs {
+			worst = max(worst, math.Abs(last*e.coef[i*m+m-1]))
+		}
+		done := worst <= e.Tol*e.scale
+		if first > 0 {
+			behind := e.Which.key(e.values[e.k-1]) - e.Which.key(e.ritz[0])
+			done = done || behind > 10*worst && behind > 2*degenerateGap*e.scale
+		}
+		if done {
+			e.combine(first, m, pairs)
+			e.values = append(e.values, e.ritz[:pairs]...)
+			e.found += pairs
+			return nil
+		}
+		if e.products-begin >= e.MaxIter {
+			return e.failure(worst / e.scale)
+		}
+		kept = min(pairs+(m-pairs)/2, m-1)
+		e.combine(first, m, kept)
+		copy(e.vector(first+kept), e.vector(first+m))
+		clear(e.h)
+		for i := range kept {
+			e.h[i*m+i] = e.ritz[i]
+		}
+	}
+}
+
+// random makes row i of the basis a random unit vector that is orthogonal to those
+// before.
+func (e *eigen) random(i int) {
+	v := e.vector(i)
+	for norm := 0.0; !(norm > 1e-6); {
+		for j := range v {
+			v[j] = float64(int64(e.pcg.Uint64())) * 0x1p-63
+		}
+		norm = norm2(v)
+		simd.ScaleTo(v, 1/norm, v)
+		e.orthogonalise(v, i, nil, 0)
+		norm = norm2(v)
+	}
+	// Once more, as much may have gone.
+	simd.ScaleTo(v, 1/norm2(v), v)
+	e.orthogonalise(v, i, nil, 0)
+	simd.ScaleTo(v, 1/norm2(v), v)
+}
+
+// orthogonalise takes the first rows of the basis out of v, and adds the shares of
+// those from row first on to h, if that is not nil.
+func (e *eigen) orthogonalise(v []float64, rows int, h []float64, first int) {
+	for i := range rows {
+		b := e.vector(i)
+		c := simd.Dot(b, v)
+		simd.Axpy(-c, b, v)
+		if h != nil && i >= first {
+			h[i-first] += c
+		}
+	}
+}
+
+// extend sets row j of h, of m, and vector j+1 of the search that begins at row
+// first of the basis. It returns the norm of what op·v_j has beside the vectors up
+// to j.
+func (e *eigen) extend(first, j, m int) (float64, error) {
+	rows := first + j + 1
+	next := e.vector(rows)
+	e.op.mulTo(next, e.vector(rows-1))
+	e.products++
+	norm := norm2(next)
+	if !(norm <= math.MaxFloat64) {
+		return 0, e.failure(math.NaN())
+	}
+	e.scale = max(e.scale, norm)
+	h := e.h[j*m : j*m+j+1]
+	clear(h)
+	e.orthogonalise(next, rows, h, first)
+	once := norm2(next)
+	e.orthogonalise(next, rows, h, first)
+	norm = norm2(next)
+	switch {
+	case rows == e.n:
+		return 0, nil // all of the space
+	case norm <= once/2 || norm <= 0x1p-49*e.scale:
+		// What is left is rounding: op maps what the vectors span to itself.
+		e.random(rows)
+		return 0, nil
+	}
+	simd.ScaleTo(next, 1/norm, next)
+	return norm, nil
+}
+
+// project sets ritz and coef to the eigenpairs of h, which is m×m. It reports
+// whether it could.
+func (e *eigen) project(m int) bool {
+	copy(e.columns[:m*m], e.h)
+	values, work := e.lapack[:m], e.lapack[m:]
+	a := blas64.Symmetric{N: m, Data: e.columns, Stride: m, Uplo: blas.Lower}
+	if !lapack64.Syev(lapack.EVCompute, a, values, work, len(work)) {
+		return false
+	}
+	order := e.order[:m]
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(e.Which.key(values[j]), e.Which.key(values[i])) })
+	for i, from := range order {
+		e.ritz[i] = values[from]
+		for j := range m {
+			e.coef[i*m+j] = e.columns[j*m+from]
+		}
+	}
+	return true
+}
+
+// combine replaces the first count of the m rows from first on by what the rows of
+// coef make of all.
+func (e *eigen) combine(first, m, count int) {
+	for lo := 0; lo < e.n; lo += panelOfBasis {
+		n := min(panelOfBasis, e.n-lo)
+		clear(e.panel[:count*n])
+		rows := e.basis[first*e.n+lo:]
+		simd.Gemm(count, n, m, 1, e.coef, m, 1, rows, e.n, 1, e.panel, n)
+		for i := range count {
+			copy(rows[i*e.n:][:n], e.panel[i*n:])
+		}
+	}
+}
+
+// mulTo computes y = ±P·(op - shift)·x, where P projects onto the complement of the
+// pairs. There, with the sign, the matrix is positive definite: the other
+// eigenvalues all come after that of the shift.
+func (e *eigen) mulTo(y, x []float64) {
+	e.op.mulTo(y, x)
+	simd.Axpy(-e.shift, x, y)
+	if e.negated {
+		simd.ScaleTo(y, -1, y)
+	}
+	e.orthogonalise(y, e.k, nil, 0)
+}
+
+// pseudoSolve replaces x by (A - λ_i)⁺·x, the solution that is orthogonal to the
+// eigenvector. The shares of the other pairs that are known come from these, the
+// rest by conjugate gradients.
+func (e *eigen) pseudoSolve(x []float64, i int) error {
+	exp, ok := binaryExponent(x)
+	if !ok {
+		return e.failure(math.NaN())
+	}
+	for j, v := range x {
+		x[j] = math.Ldexp(v, -exp)
+	}
+	e.shares = workspace.Zeros(e.shares, e.k)
+	norm := norm2(x)
+	e.orthogonalise(x, e.k, e.shares, 0)
+	e.orthogonalise(x, e.k, e.shares, 0)
+	if norm2(x) <= e.Tol*norm {
+		clear(x) // rounding
+	}
+	e.shift = e.values[i]
+	e.negated = e.Which == Largest || e.Which == LargestMagnitude && e.shift > 0
+	e.cg.a, e.cg.norm, e.cg.tol, e.cg.maxIter, e.cg.kernel = e, e.scale+math.Abs(e.shift), e.Tol, e.MaxIter, e.kernel
+	if err := e.cg.solve(x); err != nil {
+		var indefinite *NotPositiveDefiniteError
+		if errors.As(err, &indefinite) {
+			return e.failure(math.NaN()) // there are eigenvalues that the search has overlooked
+		}
+		return err
+	}
+	if e.negated {
+		simd.ScaleTo(x, -1, x)
+	}
+	e.orthogonalise(x, e.k, nil, 0)
+	for j, c := range e.shares {
+		if j != i {
+			simd.Axpy(c/(e.values[j]-e.shift), e.vector(j), x)
+		}
+	}
+	for j, v := range x {
+		x[j] = math.Ldexp(v, exp-e.exp)
+	}
+	return nil
+}
+
+// eigenpairs is where pairs go, or their tangents or cotangents.
+type eigenpairs[T rev.Float] struct {
+	values  rev.Vector[T]
+	vectors rev.General[T]
+}
+
+func (p eigenpairs[T]) absent() bool { return p.values.Data == nil && p.vectors.Data == nil }
+
+// count returns how many pairs of a matrix of size n there are in p, or in like if
+// there is nothing in p. It panics with mat.ErrShape if that does not fit together.
+func (p eigenpairs[T]) count(n int, like eigenpairs[T]) int {
+	if p.absent() {
+		p, like = like, p
+	}
+	k := p.values.N
+	if p.values.Data == nil {
+		k = p.vectors.Cols
+	}
+	if k > n || p.vectors.Data != nil && (p.vectors.Rows != n || p.vectors.Cols != k) || !like.absent() && like.count(n, eigenpairs[T]{}) != k {
+		panic(mat.ErrShape)
+	}
+	return k
+}
+
+// add adds sign times the pairs that e has found.
+func (p eigenpairs[T]) add(e *eigen, sign float64) {
+	for i := range e.k {
+		if p.values.Data != nil {
+			p.values.Data[i*p.values.Inc] += T(sign * math.Ldexp(e.values[i], e.exp))
+		}
+		accumulate(p.vector(i), sign, e.vector(i))
+	}
+}
+
+// vector returns column i of the vectors, which may be nil.
+func (p eigenpairs[T]) vector(i int) rev.Vector[T] {
+	m := p.vectors
+	if m.Data == nil {
+		return rev.Vector[T]{}
+	}
+	return rev.Vector[T]{N: m.Rows, Data: m.Data[i:], Inc: m.Stride}
+}
+
+// addGradients adds the gradient for the cotangents p to that of the matrix.
+func (p eigenpairs[T]) addGradients(e *eigen) error {
+	e.xi = workspace.Zeros(e.xi, e.k*e.n)
+	if p.vectors.Data != nil {
+		for i := range e.k {
+			if err := e.pseudoSolve(load(e.solution(i), p.vector(i), e.n), i); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range e.k {
+		u := e.solution(i)
+		simd.ScaleTo(u, -1, u)
+		if p.values.Data != nil {
+			simd.Axpy(float64(p.values.Data[i*p.values.Inc]), e.vector(i), u)
+		}
+		e.op.addGradient(u, e.vector(i))
+	}
+	return nil
+}
+
+// addTangents adds the tangents of the pairs to p.
+func (p eigenpairs[T]) addTangents(e *eigen) error {
+	e.xi = workspace.Zeros(e.xi, e.k*e.n)
+	e.rates = workspace.Zeros(e.rates, e.k)
+	for i := range e.k {
+		xi := e.solution(i)
+		e.op.addMulTangent(xi, e.vector(i))
+		e.rates[i] = simd.Dot(e.vector(i), xi)
+		if p.vectors.Data == nil {
+			continue
+		}
+		if err := e.pseudoSolve(xi, i); err != nil {
+			return err
+		}
+	}
+	for i := range e.k {
+		if p.values.Data != nil {
+			p.values.Data[i*p.values.Inc] += T(e.rates[i])
+		}
+		accumulate(p.vector(i), -1, e.solution(i))
+	}
+	return nil
+}
+
+// solution returns row i of xi.
+func (e *eigen) solution(i int) []float64 { return e.xi[i*e.n : (i+1)*e.n] }

@@ -1,0 +1,167 @@
+package revsparse
+
+import (
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/internal/workspace"
+	"revnum/rev"
+)
+
+// Operator is a symmetric matrix A(θ) that depends on parameters θ and is known by
+// what it does to vectors.
+type Operator interface {
+	// Dims returns the number of rows, and that of parameters.
+	Dims() (rows, params int)
+
+	// AddMul computes y += A(θ)·x.
+	AddMul(y, theta, x []float64)
+
+	// AddMulTangent computes y += Ȧ·x, where Ȧ = Σ_p θ̇_p·∂A/∂θ_p. Where A is linear
+	// in θ that is A(θ̇).
+	AddMulTangent(y, theta, dtheta, x []float64)
+
+	// AddGradient adds the gradient of uᵀ·A(θ)·v with respect to θ to g.
+	AddGradient(g, theta, u, v []float64)
+}
+
+// OperatorEig is the kernel
+//
+//	Values_i += λ_i,  Vectors_ji += (v_i)_j,  A(θ)·v_i = λ_i·v_i,  ‖v_i‖ = 1
+//
+// of the first k eigenpairs of a symmetric operator. It is DominantEig without a
+// matrix, in all respects: the gradient of the parameters is that of
+//
+//	Σ_i u_iᵀ·A(θ)·v_i,  u_i = λ̄_i·v_i - (A - λ_i)⁺·v̄_i,
+//
+// with u_i and v_i held fixed. That all methods give the same bits rests on the
+// operator doing so. Numbers that are not moderate may overflow.
+type OperatorEig struct {
+	Values  rev.Vector[float64]  `rev:"acc"` // k
+	Vectors rev.General[float64] `rev:"acc"` // n×k, a vector a column
+	Theta   rev.Vector[float64]  `rev:"in"`  // the parameters
+	Op      Operator
+	EigOptions
+}
+
+// NewOperatorEig returns the kernel over gonum's types, sharing their storage.
+// Values or vectors may be nil.
+func NewOperatorEig(values *mat.VecDense, vectors *mat.Dense, op Operator, theta *mat.VecDense) OperatorEig {
+	k := OperatorEig{Theta: rev.ViewVec(theta), Op: op}
+	if values != nil {
+		k.Values = rev.ViewVec(values)
+	}
+	if vectors != nil {
+		k.Vectors = rev.ViewDense(vectors)
+	}
+	k.checkShape(OperatorEig{})
+	return k
+}
+
+func (k *OperatorEig) pairs() eigenpairs[float64] {
+	return eigenpairs[float64]{k.Values, k.Vectors}
+}
+
+// checkShape returns the number of rows and that of pairs, of like if k has none.
+func (k *OperatorEig) checkShape(like OperatorEig) (n, pairs int) {
+	n, params := k.Op.Dims()
+	if k.Theta.N != params {
+		panic(mat.ErrShape)
+	}
+	return n, k.pairs().count(n, like.pairs())
+}
+
+// operatorSearch is the search for the eigenpairs of an operator.
+type operatorSearch struct {
+	eigen  eigen
+	op     Operator
+	theta  []float64
+	dtheta []float64
+	gtheta []float64
+}
+
+func (s *operatorSearch) mulTo(y, x []float64) {
+	clear(y)
+	s.op.AddMul(y, s.theta, x)
+}
+
+func (s *operatorSearch) addMulTangent(y, x []float64) {
+	s.op.AddMulTangent(y, s.theta, s.dtheta, x)
+}
+
+func (s *operatorSearch) addGradient(u, v []float64) {
+	s.op.AddGradient(s.gtheta, s.theta, u, v)
+}
+
+// search finds the pairs, as many as like has if k has none.
+func (k *OperatorEig) search(like OperatorEig) (*operatorSearch, error) {
+	rev.Check(k)
+	n, pairs := k.checkShape(like)
+	s := workspace.Get[operatorSearch]()
+	s.op, s.theta = k.Op, load(s.theta, k.Theta, k.Theta.N)
+	s.eigen.start(s, "OperatorEig", k.EigOptions, n, pairs, epsilon[float64]())
+	if err := s.eigen.find(); err != nil {
+		s.end()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *operatorSearch) end() {
+	s.op = nil
+	workspace.Put(s)
+}
+
+// Forward computes Values += λ and Vectors += v.
+func (k OperatorEig) Forward() error { return k.add(1) }
+
+// Inverse computes Values -= λ and Vectors -= v.
+func (k OperatorEig) Inverse() error { return k.add(-1) }
+
+func (k *OperatorEig) add(sign float64) error {
+	s, err := k.search(OperatorEig{})
+	if err != nil {
+		return err
+	}
+	k.pairs().add(&s.eigen, sign)
+	s.end()
+	return nil
+}
+
+// Adjoint computes Values -= λ and Vectors -= v, and adds the gradient to θ̄.
+func (k OperatorEig) Adjoint(g OperatorEig) error {
+	rev.Check(&k)
+	rev.CheckLike(&k, &g)
+	s, err := k.search(g)
+	if err != nil {
+		return err
+	}
+	defer s.end()
+	if g.Theta.Data != nil {
+		s.gtheta = workspace.Zeros(s.gtheta, k.Theta.N)
+		if err := g.pairs().addGradients(&s.eigen); err != nil {
+			return err
+		}
+		accumulate(g.Theta, 1, s.gtheta)
+	}
+	k.pairs().add(&s.eigen, -1)
+	return nil
+}
+
+// Tangent computes Values += λ and Vectors += v, and adds their tangents.
+func (k OperatorEig) Tangent(t OperatorEig) error {
+	rev.Check(&k)
+	rev.CheckLike(&k, &t)
+	s, err := k.search(t)
+	if err != nil {
+		return err
+	}
+	defer s.end()
+	if t.Theta.Data != nil {
+		s.dtheta = load(s.dtheta, t.Theta, k.Theta.N)
+		if err := t.pairs().addTangents(&s.eigen); err != nil {
+			return err
+		}
+	}
+	k.pairs().add(&s.eigen, 1)
+	return nil
+}

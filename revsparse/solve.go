@@ -1,0 +1,292 @@
+package revsparse
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/internal/workspace"
+	"revnum/rev"
+)
+
+// Solve is the kernel
+//
+//	X += A⁻¹·B
+//
+// of a symmetric positive definite n×n matrix A and vectors X and B, by conjugate
+// gradients (Hestenes and Stiefel 1952) with the diagonal of A for a
+// preconditioner. The derivatives are those of the solution, not of the
+// iteration: with x = A⁻¹·b and λ = A⁻¹·x̄, one more solution,
+//
+//	b̄ += λ,  Ā -= λ·xᵀ,  ẋ += A⁻¹·(ḃ - Ȧ·x),
+//
+// and, with ġ the tangent of x̄ and λ̇ = A⁻¹·(ġ - Ȧ·λ), those of second order λ̇ and
+// -(λ̇·xᵀ + λ·ẋᵀ).
+//
+// A is symmetric by having only its lower triangle looked at: an entry below the
+// diagonal stands for its mirror image too, so that the gradient there is the sum
+// of both, and entries above may be missing or not. Entries of the same place add
+// up, and need not be sorted.
+//
+// A solution is accepted when
+//
+//	‖b - A·x‖ ≤ Tol·(‖A‖·‖x‖ + ‖b‖),  ‖A‖ = max_i Σ_j |A_ij|:
+//
+// it then solves a system whose numbers differ by Tol at most, and its relative
+// error is at most about 2·Tol times the condition number of A. All is computed
+// in float64, and the same bits each time, so Inverse restores X up to the
+// rounding of an addition and a subtraction.
+//
+// The methods return a *NotPositiveDefiniteError if A is found to be not, and a
+// *ConvergenceError if it takes more than MaxIter products with A, or A or B have
+// elements that are infinite or NaN. Nothing has been written then. A semidefinite
+// matrix may be found out or not.
+type Solve[T rev.Float, I Index] struct {
+	X rev.Vector[T] `rev:"acc"`
+	A CSR[T, I]     `rev:"in"`
+	B rev.Vector[T] `rev:"in"`
+
+	Tol     float64 // 0 means 16 times the distance from 1 to the next T
+	MaxIter int     // in each solution; 0 means 2·n + 1000
+	Workers int     // 0 means GOMAXPROCS
+}
+
+// NewSolve returns the kernel over gonum vectors, sharing their storage.
+func NewSolve(x *mat.VecDense, a CSR[float64, int], b *mat.VecDense) Solve[float64, int] {
+	k := Solve[float64, int]{X: rev.ViewVec(x), A: a, B: rev.ViewVec(b)}
+	k.checkShape()
+	return k
+}
+
+// NotPositiveDefiniteError is the error of a matrix that is not positive definite.
+type NotPositiveDefiniteError struct {
+	Curvature float64 // vᵀ·A·v / vᵀ·v ≤ 0 for some vector v
+}
+
+func (e *NotPositiveDefiniteError) Error() string {
+	return fmt.Sprintf("revsparse: the matrix is not positive definite: vᵀ·A·v = %v·vᵀ·v for some v", e.Curvature)
+}
+
+// ConvergenceError is the error of an iteration that did not come to its end.
+type ConvergenceError struct {
+	Kernel     string
+	Iterations int     // products with the matrix
+	Residual   float64 // relative, as it should have come below Tol; NaN after a number that is not finite
+	Tol        float64
+}
+
+func (e *ConvergenceError) Error() string {
+	return fmt.Sprintf("revsparse: %s: not converged after %d iterations: residual %.3g, want %.3g", e.Kernel, e.Iterations, e.Residual, e.Tol)
+}
+
+func (k *Solve[T, I]) checkShape() {
+	if k.A.Rows != k.A.Cols || k.B.N != k.A.Rows || k.X.Data != nil && k.X.N != k.A.Rows {
+		panic(mat.ErrShape)
+	}
+	if k.X.Data == nil {
+		k.X.N = k.A.Rows // that of its cotangent
+	}
+}
+
+func (k *Solve[T, I]) check() {
+	rev.Check(k)
+	k.A.check()
+	k.checkShape()
+}
+
+// solver is what the solutions with one matrix need.
+type solver[I Index] struct {
+	cg
+	m                      mirrored[I]
+	x, dx, lambda, dlambda []float64
+}
+
+// start returns a solver for A.
+func (k *Solve[T, I]) start() (*solver[I], error) {
+	s := workspace.Get[solver[I]]()
+	s.kernel = "Solve"
+	if s.tol = k.Tol; s.tol == 0 {
+		s.tol = 16 * epsilon[T]()
+	}
+	if s.maxIter = k.MaxIter; s.maxIter == 0 {
+		s.maxIter = 2*k.A.Rows + 1000
+	}
+	if err := k.setMatrix(s); err != nil {
+		workspace.Put(s)
+		return nil, err
+	}
+	return s, nil
+}
+
+func (k *Solve[T, I]) setMatrix(s *solver[I]) error {
+	if !setMirrored(&s.m, k.A) {
+		return s.failure(0, math.NaN())
+	}
+	s.m.workers = k.Workers
+	s.a, s.norm = &s.m, s.m.norm
+	s.inverse = workspace.Zeros(s.inverse, k.A.Rows)
+	f := &s.m.full
+	for i := range s.inverse {
+		for p := f.Ptr[i]; p < f.Ptr[i+1]; p++ {
+			if int(f.Ind[p]) == i {
+				s.inverse[i] += f.Data[p]
+			}
+		}
+		if !(s.inverse[i] > 0) {
+			return &NotPositiveDefiniteError{math.Ldexp(s.inverse[i], s.m.exp)}
+		}
+		s.inverse[i] = 1 / s.inverse[i]
+	}
+	return nil
+}
+
+// solve replaces x by A⁻¹·x.
+func (s *solver[I]) solve(x []float64) error {
+	e, ok := binaryExponent(x)
+	if !ok {
+		return s.failure(0, math.NaN())
+	}
+	for i, v := range x {
+		x[i] = math.Ldexp(v, -e)
+	}
+	if err := s.cg.solve(x); err != nil {
+		var indefinite *NotPositiveDefiniteError
+		if errors.As(err, &indefinite) {
+			indefinite.Curvature = math.Ldexp(indefinite.Curvature, s.m.exp)
+		}
+		return err
+	}
+	for i, v := range x {
+		x[i] = math.Ldexp(v, e-s.m.exp)
+	}
+	return nil
+}
+
+// Forward computes X += A⁻¹·B.
+func (k Solve[T, I]) Forward() error { return k.add(1) }
+
+// Inverse computes X -= A⁻¹·B.
+func (k Solve[T, I]) Inverse() error { return k.add(-1) }
+
+func (k *Solve[T, I]) add(sign float64) error {
+	k.check()
+	s, err := k.start()
+	if err != nil {
+		return err
+	}
+	defer workspace.Put(s)
+	if err := k.solution(s); err != nil {
+		return err
+	}
+	accumulate(k.X, sign, s.x)
+	return nil
+}
+
+// solution sets x.
+func (k *Solve[T, I]) solution(s *solver[I]) error {
+	s.x = load(s.x, k.B, k.A.Rows)
+	return s.solve(s.x)
+}
+
+// solutionTangent sets ẋ.
+func (k *Solve[T, I]) solutionTangent(s *solver[I], t *Solve[T, I]) error {
+	s.dx = load(s.dx, t.B, k.A.Rows)
+	if t.A.Data != nil {
+		addMulSymmetric(s.dx, -1, k.A, t.A.Data, s.x)
+	}
+	return s.solve(s.dx)
+}
+
+// Adjoint computes X -= A⁻¹·B, b̄ += λ and Ā -= λ·xᵀ.
+func (k Solve[T, I]) Adjoint(g Solve[T, I]) error {
+	k.check()
+	rev.CheckLike(&k, &g)
+	s, err := k.start()
+	if err != nil {
+		return err
+	}
+	defer workspace.Put(s)
+	if k.X.Data != nil || g.A.Data != nil {
+		if err := k.solution(s); err != nil {
+			return err
+		}
+	}
+	if g.X.Data != nil && (g.A.Data != nil || g.B.Data != nil) {
+		s.lambda = load(s.lambda, g.X, k.A.Rows)
+		if err := s.solve(s.lambda); err != nil {
+			return err
+		}
+		k.addGradient(&g, s.lambda, s.x)
+	}
+	accumulate(k.X, -1, s.x)
+	return nil
+}
+
+func (k *Solve[T, I]) addGradient(g *Solve[T, I], lambda, x []float64) {
+	accumulate(g.B, 1, lambda)
+	if g.A.Data != nil {
+		addSymmetric(g.A.Data, k.A, -1, lambda, x)
+	}
+}
+
+// Tangent computes X += A⁻¹·B and ẋ += A⁻¹·(ḃ - Ȧ·x).
+func (k Solve[T, I]) Tangent(t Solve[T, I]) error {
+	k.check()
+	rev.CheckLike(&k, &t)
+	s, err := k.start()
+	if err != nil {
+		return err
+	}
+	defer workspace.Put(s)
+	if err := k.solution(s); err != nil {
+		return err
+	}
+	if t.X.Data != nil && (t.A.Data != nil || t.B.Data != nil) {
+		if err := k.solutionTangent(s, &t); err != nil {
+			return err
+		}
+		accumulate(t.X, 1, s.dx)
+	}
+	accumulate(k.X, 1, s.x)
+	return nil
+}
+
+// AdjointTangent computes what Adjoint does, ẋ -= A⁻¹·(ḃ - Ȧ·x), and the tangents
+// of the gradient.
+func (k Solve[T, I]) AdjointTangent(g, t, gt Solve[T, I]) error {
+	k.check()
+	rev.CheckLike(&k, &g, &t, &gt)
+	s, err := k.start()
+	if err != nil {
+		return err
+	}
+	defer workspace.Put(s)
+	if err := k.solution(s); err != nil {
+		return err
+	}
+	if err := k.solutionTangent(s, &t); err != nil {
+		return err
+	}
+	s.lambda = load(s.lambda, g.X, k.A.Rows)
+	if err := s.solve(s.lambda); err != nil {
+		return err
+	}
+	s.dlambda = load(s.dlambda, gt.X, k.A.Rows)
+	if t.A.Data != nil {
+		addMulSymmetric(s.dlambda, -1, k.A, t.A.Data, s.lambda)
+	}
+	if err := s.solve(s.dlambda); err != nil {
+		return err
+	}
+
+	accumulate(k.X, -1, s.x)
+	accumulate(t.X, -1, s.dx)
+	k.addGradient(&g, s.lambda, s.x)
+	k.addGradient(&gt, s.dlambda, s.x)
+	if gt.A.Data != nil {
+		addSymmetric(gt.A.Data, k.A, -1, s.lambda, s.dx)
+	}
+	return nil
+}

@@ -1,0 +1,54 @@
+package revsparse
+
+import (
+	"math"
+
+	"revnum/internal/simd"
+	"revnum/internal/workspace"
+	"revnum/rev"
+)
+
+// load returns the n elements of v, zeros if it is nil, in the storage of dst if
+// that is large enough.
+func load[D, T rev.Float](dst []D, v rev.Vector[T], n int) []D {
+	dst = workspace.Zeros(dst, n)
+	if v.Data != nil {
+		for i := range dst {
+			dst[i] = D(v.Data[i*v.Inc])
+		}
+	}
+	return dst
+}
+
+// accumulate computes v += alpha·x, unless v is nil.
+func accumulate[D, T rev.Float](v rev.Vector[T], alpha D, x []D) {
+	if v.Data != nil {
+		for i, e := range x {
+			v.Data[i*v.Inc] += T(alpha * e)
+		}
+	}
+}
+
+// norm2 returns the norm of x, whose elements are of moderate size.
+func norm2(x []float64) float64 { return math.Sqrt(simd.SumSquares(x)) }
+
+// epsilon returns the distance from 1 to the next T.
+func epsilon[T rev.Float]() float64 {
+	if T(1)+0x1p-52 != 1 {
+		return 0x1p-52
+	}
+	return 0x1p-23
+}
+
+// binaryExponent returns e such that the largest element of x is between 1/2 and 1
+// times 2ᵉ. It reports whether all elements are finite.
+func binaryExponent[T rev.Float](x []T) (e int, finite bool) {
+	top := 0.0
+	for _, v := range x {
+		if m := math.Abs(float64(v)); m > top || math.IsNaN(m) {
+			top = m // a NaN stays
+		}
+	}
+	_, e = math.Frexp(top)
+	return e, top <= math.MaxFloat64
+}
