@@ -9,7 +9,6 @@ type direct struct {
 	x       *unknowns
 	reduced *reduced
 	factor  *blockchol.Cholesky
-	scratch [cameraLen * cameraLen]float64
 }
 
 // newDirect returns the solver, or nil if the system or its factor would have
@@ -63,13 +62,10 @@ func (d *direct) forms() bool { return true }
 // be factored.
 func (d *direct) assemble(damping []float64) {
 	d.factor.Clear()
-	for a := range d.x.parts {
-		for k := d.reduced.start[a]; k < d.reduced.start[a+1]; k++ {
-			d.add(a, int(d.reduced.with[k]), d.reduced.data[cameraLen*cameraLen*k:][:cameraLen*cameraLen])
-		}
-	}
+	d.reduced.addTo(d.factor, d.x)
+	var block [cameraLen * cameraLen]float64
 	for node, size := range d.x.size {
-		diagonal := d.scratch[:size*size]
+		diagonal := block[:size*size]
 		clear(diagonal)
 		for k := range size {
 			diagonal[k*size+k] = damping[d.x.at[node]+k]
@@ -78,25 +74,39 @@ func (d *direct) assemble(damping []float64) {
 	}
 }
 
-// add adds block (a, b), b <= a.
-func (d *direct) add(a, b int, m []float64) {
-	for _, pa := range d.x.parts[a] {
-		for _, pb := range d.x.parts[b] {
-			if a == b && pb.from > pa.from {
-				continue // above the diagonal
-			}
-			d.factor.Add(pa.node, pb.node, m[cameraLen*pa.from+pb.from:], cameraLen)
-			if a == b || pa.node != pb.node {
-				continue
-			}
-			// Shared by two cameras: block (b, a) is on the diagonal too.
-			size := d.x.size[pa.node]
-			for i := range size {
-				for j := range size {
-					d.scratch[i*size+j] = m[cameraLen*(pa.from+j)+pb.from+i]
+// blockMatrix is a symmetric matrix by blocks of nodes. Of a block that is not on
+// the diagonal the transpose is understood, and of one that is the upper
+// triangle is not looked at.
+type blockMatrix interface {
+	Add(i, j int, block []float64, ld int)
+}
+
+// addTo adds the system of the unknowns to m.
+func (x *reduced) addTo(m blockMatrix, u *unknowns) {
+	const size = cameraLen * cameraLen
+	for a, parts := range u.parts {
+		for k := x.start[a]; k < x.start[a+1]; k++ {
+			b := int(x.with[k])
+			for _, pa := range parts {
+				for _, pb := range u.parts[b] {
+					if a == b && pb.from > pa.from {
+						continue // above the diagonal
+					}
+					block := x.data[size*k+cameraLen*pa.from+pb.from : size*(k+1)]
+					m.Add(pa.node, pb.node, block, cameraLen)
+					if a != b && pa.node == pb.node {
+						// Shared by two cameras: (b, a) is on the diagonal too.
+						var transposed [size]float64
+						n := u.size[pa.node]
+						for i := range n {
+							for j := range n {
+								transposed[i*n+j] = block[cameraLen*j+i]
+							}
+						}
+						m.Add(pa.node, pb.node, transposed[:], n)
+					}
 				}
 			}
-			d.factor.Add(pa.node, pb.node, d.scratch[:], size)
 		}
 	}
 }

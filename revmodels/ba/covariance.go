@@ -1,0 +1,181 @@
+package ba
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// CameraCovariance returns the covariance of the parameters of the cameras at p,
+// 9n×9n for n cameras: that of a solution for features with independent errors of
+// variance 1, to first order. (For another variance it is that many times as
+// large; 2·Final divided by the number of residuals minus that of unknowns
+// estimates it.) opts says what is fixed or shared, and the loss, as for Solve;
+// what is fixed has zeros. Bounds are not looked at.
+//
+// Distances and directions in space have no variance of their own, as nothing in
+// an image tells where the scene is, how it is turned, and how large it is. This
+// gauge has seven dimensions, and must be settled in one of two ways. Either so
+// much is fixed that no freedom is left, and free is 0. Or the covariance is a
+// pseudo-inverse, in which what the observations say nothing about does not
+// vary: free is the number of these directions, 7 if neither cameras nor points
+// are fixed, 1 if two points are. Lengths and angles in this space of parameters
+// are those of parameters multiplied by the lengths ‖J_k‖ of their columns of
+// the Jacobian. Functions of the parameters that do not depend on the gauge, as
+// focal lengths, have the same variance either way.
+//
+// Points are eliminated as in Solve; one that is seen once, or never, says
+// nothing about cameras. The rest is an eigendecomposition, which takes time of
+// the cube of the number of unknowns of the cameras: it is for some hundred
+// cameras at most.
+//
+// It returns an error if p is not valid, if an option makes no sense, if
+// derivatives are not finite, and a mat.Condition if other than free directions
+// are left open by the observations (eigenvalues below 1e-12 of the largest):
+// the ratio of the extreme ones of the eigenvalues that are inverted if there
+// are more, and if there are fewer that with those that were to be left out.
+func CameraCovariance(p *Problem, opts *Options, free int) (*mat.SymDense, error) {
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
+	o.Method = Cholesky
+	o.MinFocal, o.MaxFocal = 0, 0
+	if err := o.fill(); err != nil {
+		return nil, err
+	}
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	s, err := newSolver(p, &o)
+	if err != nil {
+		return nil, err
+	}
+	n := s.x.len()
+	if free < 0 || free > n {
+		return nil, fmt.Errorf("ba: %d free directions of %d unknowns", free, n)
+	}
+	if len(p.Cameras) == 0 {
+		return new(mat.SymDense), nil
+	}
+	full := mat.NewSymDense(len(p.Cameras), nil)
+	if n == 0 {
+		return full, nil
+	}
+	if v := s.s.cost(s.best); notFinite(v) {
+		return nil, s.explain(s.s.trial, v)
+	}
+	if v := s.linearise(); notFinite(v) {
+		return nil, s.explain(s.s.j, v)
+	}
+	a, scale := s.information()
+
+	var eigen mat.EigenSym
+	if !eigen.Factorize(a, true) {
+		return nil, fmt.Errorf("ba: the eigenvalues of the information matrix do not converge")
+	}
+	lambda := eigen.Values(nil)
+	top := lambda[n-1]
+	if free < n && !(lambda[free] > openDirection*top) {
+		return nil, mat.Condition(top / math.Max(lambda[free], 0))
+	}
+	if free > 0 && lambda[free-1] > openDirection*top {
+		return nil, mat.Condition(top / lambda[free-1])
+	}
+	var q mat.Dense
+	eigen.VectorsTo(&q)
+	for j := range n {
+		for i := range n {
+			v := 0.
+			if j >= free {
+				v = q.At(i, j) * scale[i] / math.Sqrt(lambda[j])
+			}
+			q.Set(i, j, v)
+		}
+	}
+	var c mat.SymDense
+	c.SymOuterK(1, &q)
+	s.x.expandMatrix(full, &c)
+	return full, nil
+}
+
+// openDirection is the eigenvalue, relative to the largest, below which the
+// observations say nothing about a direction.
+const openDirection = 1e-12
+
+// information returns the reduced camera system without damping, with unknowns
+// divided by scale, which makes the diagonal of U one.
+func (s *solver) information() (a *mat.SymDense, scale []float64) {
+	n := s.x.len()
+	scale = make([]float64, n)
+	s.diagonals(scale, s.dampingQ)
+	for i, d := range scale {
+		scale[i] = 1
+		if d > 0 {
+			scale[i] = 1 / math.Sqrt(d)
+		}
+	}
+	// What is next to nothing makes the blocks of points that are seen once
+	// invertible. Fᵀ·E vanishes along what it is for.
+	for q := 0; q < len(s.dampingQ); q += pointLen {
+		d := s.dampingQ[q : q+pointLen]
+		top := 0x1p-46 * max(d[0], d[1], d[2])
+		if top == 0 {
+			top = 1
+		}
+		d[0], d[1], d[2] = top, top, top
+	}
+	s.s.eliminate(s.dampingQ, true)
+	d := s.linear.(*direct)
+	d.reduced.form(s.s)
+	a = mat.NewSymDense(n, nil)
+	d.reduced.addTo(symBlocks{a, s.x}, s.x)
+	for i := range n {
+		for j := i; j < n; j++ {
+			a.SetSym(i, j, a.At(i, j)*scale[i]*scale[j])
+		}
+	}
+	return a, scale
+}
+
+// symBlocks is a dense matrix as a blockMatrix.
+type symBlocks struct {
+	a *mat.SymDense
+	x *unknowns
+}
+
+func (m symBlocks) Add(i, j int, block []float64, ld int) {
+	for r := range m.x.size[i] {
+		for c := range m.x.size[j] {
+			if i == j && c > r {
+				break
+			}
+			k, l := m.x.at[i]+r, m.x.at[j]+c
+			m.a.SetSym(k, l, m.a.At(k, l)+block[ld*r+c])
+		}
+	}
+}
+
+// expandMatrix stores the covariance of all camera parameters, given that of the
+// unknowns.
+func (x *unknowns) expandMatrix(full, u *mat.SymDense) {
+	unknown := make([]int, full.SymmetricDim()) // of a parameter, -1 if it is fixed
+	for i := range unknown {
+		unknown[i] = -1
+	}
+	for c, parts := range x.parts {
+		for _, p := range parts {
+			for k := range x.size[p.node] {
+				unknown[cameraLen*c+p.from+k] = x.at[p.node] + k
+			}
+		}
+	}
+	for i, k := range unknown {
+		for j, l := range unknown[:i+1] {
+			if k >= 0 && l >= 0 {
+				full.SetSym(i, j, u.At(k, l))
+			}
+		}
+	}
+}
