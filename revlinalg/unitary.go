@@ -1,12 +1,15 @@
 package revlinalg
 
 import (
-	"math"
+	"slices"
+	"unsafe"
 
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/parallel"
 	"revnum/internal/simd"
+	"revnum/internal/workspace"
 	"revnum/rev"
 )
 
@@ -15,16 +18,26 @@ import (
 //	X <- U(θ)·X
 //
 // in place, where X has N rows and U is orthogonal, the product of N(N-1)/2
-// plane rotations, one for each element of Theta, in radians. They are applied
-// in this order, with rows counted from 1:
+// plane rotations of neighbouring rows, one for each element of Theta, in
+// radians. They are applied in this order, with rows counted from 1:
 //
 //	k = 0
 //	for j = 1, ..., N
 //		for i = N-1, N-2, ..., j
 //			k = k+1, rotate rows i and i+1 by θ_k
 //
-// Any orthogonal matrix of determinant 1 is a U(θ). No method needs memory
-// beyond its operands.
+// or, if Rectangular is set, in this one, where the rotations of a layer l touch
+// different rows, so that the mesh is about half as deep:
+//
+//	k = 0
+//	for l = 1, ..., N
+//		for i = 1, 3, 5, ... < N if l is odd, i = 2, 4, 6, ... < N if it is even
+//			k = k+1, rotate rows i and i+1 by θ_k
+//
+// In both, any orthogonal matrix of determinant 1 is a U(θ): OrthogonalAngles
+// returns θ. Beyond the operands the methods need memory for the sines and cosines
+// of some thousand rotations at a time, and Adjoint for as many sums in each of at
+// most 16 blocks of columns.
 //
 // # One rotation
 //
@@ -68,17 +81,32 @@ import (
 // bit, even if elements wrap. They do not if no column has a norm above 2¹⁹: on
 // the way through the shears of a pair (a, b), elements stay below √2·‖(a, b)‖.
 // A rotation is within 2 + 6·‖(a, b)‖ units in the last place of each element.
+// Elements of θ̄ are rounded once for each block of columns.
 //
-// In floating point a rotation is within 9ε·‖(a, b)‖, and as an element takes
-// part in at most 2N-3 of them, X comes back within about 32·N·ε times the norm
-// of the column (commonly within 4ε·√N).
+// In floating point a rotation is by the equations of the first section, within
+// 3ε·‖(a, b)‖, and as an element takes part in at most 2N-3 of them, or N in the
+// rectangular order, X comes back within 12·N·ε, or 6·N·ε, times the norm of the
+// column (commonly within ε·√N).
+//
+// The bits do not depend on the number of workers: they share blocks of columns
+// that depend on the shape alone, and the sums over columns are added up in the
+// order of blocks.
+//
+// # Sources
 //
 // The order of rotations is that of the unitary matrix in Liu and Zhao,
 // arXiv 2003.04617, which is the triangular mesh of Reck et al., Experimental
-// realization of any discrete unitary operator (1994).
+// realization of any discrete unitary operator (1994). The rectangular one is
+// that of Clements et al., Optimal design for universal multiport
+// interferometers, Optica 3 (2016), with layers in the order of light. That
+// several chains of rotations are applied together, to keep rows in registers, is
+// the wavefront of Van Zee, van de Geijn and Quintana-Ortí, Restructuring the
+// tridiagonal and bidiagonal QR algorithms for performance (2014).
 type Unitary[T rev.Real] struct {
-	X     rev.General[T] `rev:"inout"`
-	Theta rev.Vector[T]  `rev:"in"`
+	X           rev.General[T] `rev:"inout"`
+	Theta       rev.Vector[T]  `rev:"in"`
+	Rectangular bool           // the order of Clements et al.
+	Workers     int            // 0 means GOMAXPROCS
 }
 
 // NewUnitary returns the kernel over gonum's types, sharing their storage. It
@@ -117,35 +145,20 @@ func (k Unitary[T]) check() {
 // Forward computes X <- U(θ)·X.
 func (k Unitary[T]) Forward() {
 	k.check()
-	for p := k.first(); p.next(); {
-		r := newRotation(k.Theta, p.angle)
-		r.forward(k.X, p.row)
-	}
+	k.pass(unitaryForward, Unitary[T]{}, Unitary[T]{}, Unitary[T]{})
 }
 
 // Inverse computes X <- U(θ)ᵀ·X.
 func (k Unitary[T]) Inverse() {
 	k.check()
-	for p := k.last(); p.previous(); {
-		r := newRotation(k.Theta, p.angle)
-		r.inverse(k.X, p.row)
-	}
+	k.pass(unitaryInverse, Unitary[T]{}, Unitary[T]{}, Unitary[T]{})
 }
 
 // Adjoint computes X <- U(θ)ᵀ·X, x̄ <- U(θ)ᵀ·x̄, and adds to θ̄.
 func (k Unitary[T]) Adjoint(g Unitary[T]) {
 	k.check()
 	rev.CheckLike(&k, &g)
-	for p := k.last(); p.previous(); {
-		r := newRotation(k.Theta, p.angle)
-		if g.X.Data != nil {
-			if g.Theta.Data != nil {
-				g.Theta.Data[p.angle*g.Theta.Inc] += cross(k.X, g.X, p.row)
-			}
-			r.inverse(g.X, p.row)
-		}
-		r.inverse(k.X, p.row)
-	}
+	k.pass(unitaryAdjoint, g, Unitary[T]{}, Unitary[T]{})
 }
 
 // InverseAdjoint computes X <- U(θ)·X, x̄ <- U(θ)·x̄, and subtracts from θ̄ what
@@ -153,44 +166,21 @@ func (k Unitary[T]) Adjoint(g Unitary[T]) {
 func (k Unitary[T]) InverseAdjoint(g Unitary[T]) {
 	k.check()
 	rev.CheckLike(&k, &g)
-	for p := k.first(); p.next(); {
-		r := newRotation(k.Theta, p.angle)
-		r.forward(k.X, p.row)
-		if g.X.Data != nil {
-			r.forward(g.X, p.row)
-			if g.Theta.Data != nil {
-				g.Theta.Data[p.angle*g.Theta.Inc] -= cross(k.X, g.X, p.row)
-			}
-		}
-	}
+	k.pass(unitaryInverseAdjoint, g, Unitary[T]{}, Unitary[T]{})
 }
 
 // Tangent computes X <- U(θ)·X and ẋ <- U(θ)·ẋ + Σ_k θ̇_k·(∂U/∂θ_k)·X.
 func (k Unitary[T]) Tangent(t Unitary[T]) {
 	k.check()
 	rev.CheckLike(&k, &t)
-	for p := k.first(); p.next(); {
-		r := newRotation(k.Theta, p.angle)
-		r.forward(k.X, p.row)
-		if t.X.Data != nil {
-			r.forward(t.X, p.row)
-			addQuarter(t.X, t.angle(p), k.X, p.row)
-		}
-	}
+	k.pass(unitaryTangent, Unitary[T]{}, t, Unitary[T]{})
 }
 
 // InverseTangent undoes Tangent.
 func (k Unitary[T]) InverseTangent(t Unitary[T]) {
 	k.check()
 	rev.CheckLike(&k, &t)
-	for p := k.last(); p.previous(); {
-		r := newRotation(k.Theta, p.angle)
-		if t.X.Data != nil {
-			subQuarter(t.X, t.angle(p), k.X, p.row)
-			r.inverse(t.X, p.row)
-		}
-		r.inverse(k.X, p.row)
-	}
+	k.pass(unitaryInverseTangent, Unitary[T]{}, t, Unitary[T]{})
 }
 
 // AdjointTangent computes what Adjoint and InverseTangent do, and in gt the
@@ -199,248 +189,376 @@ func (k Unitary[T]) InverseTangent(t Unitary[T]) {
 func (k Unitary[T]) AdjointTangent(g, t, gt Unitary[T]) {
 	k.check()
 	rev.CheckLike(&k, &g, &t, &gt)
-	for p := k.last(); p.previous(); {
-		r := newRotation(k.Theta, p.angle)
-		dtheta := t.angle(p)
-		if gt.Theta.Data != nil {
-			gt.Theta.Data[p.angle*gt.Theta.Inc] += k.crossTangent(&g, &t, &gt, p.row)
-		}
-		if g.X.Data != nil {
-			if g.Theta.Data != nil {
-				g.Theta.Data[p.angle*g.Theta.Inc] += cross(k.X, g.X, p.row)
-			}
-			r.inverse(g.X, p.row)
-		}
-		if gt.X.Data != nil {
-			r.inverse(gt.X, p.row)
-			if g.X.Data != nil {
-				subQuarter(gt.X, dtheta, g.X, p.row)
-			}
-		}
-		if t.X.Data != nil {
-			subQuarter(t.X, dtheta, k.X, p.row)
-			r.inverse(t.X, p.row)
-		}
-		r.inverse(k.X, p.row)
-	}
+	k.pass(unitaryAdjointTangent, g, t, gt)
 }
 
 // InverseAdjointTangent undoes AdjointTangent.
 func (k Unitary[T]) InverseAdjointTangent(g, t, gt Unitary[T]) {
 	k.check()
 	rev.CheckLike(&k, &g, &t, &gt)
-	for p := k.first(); p.next(); {
-		r := newRotation(k.Theta, p.angle)
-		dtheta := t.angle(p)
-		r.forward(k.X, p.row)
-		if t.X.Data != nil {
-			r.forward(t.X, p.row)
-			addQuarter(t.X, dtheta, k.X, p.row)
+	k.pass(unitaryInverseAdjointTangent, g, t, gt)
+}
+
+// A unitaryMethod is a method of Unitary that works on the columns.
+type unitaryMethod int
+
+const (
+	unitaryForward unitaryMethod = iota
+	unitaryInverse
+	unitaryAdjoint
+	unitaryInverseAdjoint
+	unitaryTangent
+	unitaryInverseTangent
+	unitaryAdjointTangent
+	unitaryInverseAdjointTangent
+)
+
+// back reports whether the method goes from the last rotation to the first.
+func (m unitaryMethod) back() bool {
+	switch m {
+	case unitaryInverse, unitaryAdjoint, unitaryInverseTangent, unitaryAdjointTangent:
+		return true
+	}
+	return false
+}
+
+// A unitaryPass is a method at work. It goes from panel to panel, and in each the
+// workers share parts of the columns.
+type unitaryPass[T rev.Real] struct {
+	panel[T]
+	method      unitaryMethod
+	k, g, t, gt Unitary[T]
+	half        []bool // of the panel's fixed-point rotations
+	cols, parts int    // columns of a part, and number of parts
+	sums        []T    // of each part, what its columns add to θ̄
+	tangents    []T    // the same for the tangent of θ̄
+}
+
+const (
+	// panelRotations is how many rotations a panel has at most, if it has more
+	// than a few chains. Their table stays in the second-level cache.
+	panelRotations = 1 << 14
+	// loadChains is how many chains of the table a worker sets at a time.
+	loadChains = 8
+	// unitaryParts is the most parts that the columns are cut into.
+	unitaryParts = 16
+	// partWork is the least number of elements that a part rotates in a panel.
+	partWork = 1 << 15
+)
+
+// strip returns how many columns go through a panel at a time: 256 bytes of each
+// row, which is as many as the vector code of rotations takes in a step.
+func strip[T rev.Real]() int { return 256 / int(unsafe.Sizeof(T(0))) }
+
+// pass runs a method.
+func (k *Unitary[T]) pass(method unitaryMethod, g, t, gt Unitary[T]) {
+	workers := parallel.Workers(k.Workers)
+	n, m := k.X.Rows, k.X.Cols
+	if n < 2 || m == 0 {
+		return
+	}
+	w := workspace.Get[unitaryPass[T]]()
+	w.method, w.k, w.g, w.t, w.gt = method, *k, g, t, gt
+	w.mesh = mesh{n, k.Rectangular}
+	chains := min(w.chains(), max(simd.RotateChains, panelRotations/(n-1)/simd.RotateChains*simd.RotateChains))
+	cols := max((m+unitaryParts-1)/unitaryParts, partWork/(chains*(n-1)))
+	w.cols = (cols + strip[T]() - 1) / strip[T]() * strip[T]()
+	w.parts = (m + w.cols - 1) / w.cols
+	panels := (w.chains() + chains - 1) / chains
+	for i := range panels {
+		if method.back() {
+			i = panels - 1 - i
 		}
-		if gt.X.Data != nil {
-			if g.X.Data != nil {
-				addQuarter(gt.X, dtheta, g.X, p.row)
+		w.first, w.end = i*chains, min((i+1)*chains, w.chains())
+		w.begin()
+		parallel.Run(workers, (w.end-w.first+loadChains-1)/loadChains, (*unitaryLoad[T])(w))
+		parallel.Run(workers, w.parts, w)
+		w.join()
+	}
+	w.k, w.g, w.t, w.gt = Unitary[T]{}, Unitary[T]{}, Unitary[T]{}, Unitary[T]{}
+	workspace.Put(w)
+}
+
+// begin makes room for the panel.
+func (w *unitaryPass[T]) begin() {
+	size := w.size()
+	w.c, w.s = workspace.Grow(w.c, size), workspace.Grow(w.s, size)
+	if isFixed[T]() {
+		w.half = workspace.Grow(w.half, size)
+	}
+	if w.wantSums() {
+		w.sums = workspace.Zeros(w.sums, w.parts*size)
+	}
+	if w.wantTangents() {
+		w.tangents = workspace.Zeros(w.tangents, w.parts*size)
+	}
+	w.setRuns()
+}
+
+// unitaryLoad sets the table of a panel.
+type unitaryLoad[T rev.Real] unitaryPass[T]
+
+// Block sets the rotations of some chains.
+func (w *unitaryLoad[T]) Block(_, block int) {
+	theta := w.k.Theta
+	for j := w.first + block*loadChains; j < min(w.first+(block+1)*loadChains, w.end); j++ {
+		bottom, n := w.bottom(j), w.bottom(j)-w.top(j)+1
+		i := w.index(j, bottom)
+		angles := w.c[i : i+n]
+		if !w.rectangular && theta.Inc == 1 {
+			copy(angles, theta.Data[w.angle(j, bottom):])
+		} else {
+			for p := range angles {
+				angles[p] = theta.Data[w.angle(j, bottom-p)*theta.Inc]
 			}
-			r.forward(gt.X, p.row)
 		}
-		if g.X.Data != nil {
-			r.forward(g.X, p.row)
-			if g.Theta.Data != nil {
-				g.Theta.Data[p.angle*g.Theta.Inc] -= cross(k.X, g.X, p.row)
-			}
-		}
-		if gt.Theta.Data != nil {
-			gt.Theta.Data[p.angle*gt.Theta.Inc] -= k.crossTangent(&g, &t, &gt, p.row)
+		switch angles := any(angles).(type) {
+		case []float64:
+			simd.SinCos(any(w.s[i:i+n]).([]float64), angles, angles)
+		case []float32:
+			simd.SinCos(any(w.s[i:i+n]).([]float32), angles, angles)
+		case []fixed.Q43:
+			lift(angles, any(w.s[i:i+n]).([]fixed.Q43), w.half[i:i+n])
 		}
 	}
 }
 
-// angle returns an element of a tangent of Theta, which may be nil.
-func (k *Unitary[T]) angle(p place) T {
-	if k.Theta.Data == nil {
+// wantSums reports whether there is something to add to θ̄, and wantTangents
+// whether there is to its tangent.
+
+func (w *unitaryPass[T]) wantSums() bool { return w.g.Theta.Data != nil && w.g.X.Data != nil }
+
+func (w *unitaryPass[T]) wantTangents() bool {
+	return w.gt.Theta.Data != nil && (w.g.X.Data != nil || w.gt.X.Data != nil)
+}
+
+// join adds the sums of the parts to θ̄ and its tangent.
+func (w *unitaryPass[T]) join() {
+	if w.wantSums() {
+		w.addSums(w.g.Theta, w.sums, w.method == unitaryAdjoint && !isFixed[T]())
+	}
+	if w.wantTangents() {
+		w.addSums(w.gt.Theta, w.tangents, false)
+	}
+}
+
+func (w *unitaryPass[T]) addSums(theta rev.Vector[T], sums []T, inOrderOfRuns bool) {
+	size := w.size()
+	total := rev.ViewSlice(sums[:size])
+	for part := 1; part < w.parts; part++ {
+		axpy(fixed.Of[T](1), rev.ViewSlice(sums[part*size:(part+1)*size]), total)
+	}
+	if inOrderOfRuns {
+		for _, r := range w.runs {
+			for p := range r.steps {
+				for q := range r.chains {
+					theta.Data[w.angle(r.chain+q, r.row+r.steps-1-p+q)*theta.Inc] += sums[r.at+p*r.chains+q]
+				}
+			}
+		}
+		return
+	}
+	for p := w.before(w.first); p.next(w.end); {
+		i, v := w.angle(p.chain, p.row)*theta.Inc, sums[w.index(p.chain, p.row)]
+		if w.method.back() {
+			theta.Data[i] += v
+		} else {
+			theta.Data[i] -= v
+		}
+	}
+}
+
+// Block does the work on a part of the columns.
+func (w *unitaryPass[T]) Block(_, part int) {
+	lo := part * w.cols
+	hi := min(lo+w.cols, w.k.X.Cols)
+	size := w.size()
+	var sums, tangents []T
+	if w.wantSums() {
+		sums = w.sums[part*size : (part+1)*size]
+	}
+	if w.wantTangents() {
+		tangents = w.tangents[part*size : (part+1)*size]
+	}
+	switch w.method {
+	case unitaryForward, unitaryInverse, unitaryAdjoint:
+		if !isFixed[T]() {
+			for j := lo; j < hi; j += strip[T]() {
+				w.runStrip(j, min(j+strip[T](), hi), sums)
+			}
+			return
+		}
+	}
+	c := unitaryColumns[T]{w, columns(w.k.X, lo, hi), columns(w.g.X, lo, hi), columns(w.t.X, lo, hi), columns(w.gt.X, lo, hi)}
+	if w.method.back() {
+		for p := w.before(w.end); p.previous(w.first); {
+			c.back(p, sums, tangents)
+		}
+	} else {
+		for p := w.before(w.first); p.next(w.end); {
+			c.forward(p, sums, tangents)
+		}
+	}
+}
+
+// columns returns columns lo, ..., hi-1 of x, which may be nil.
+func columns[T any](x rev.General[T], lo, hi int) rev.General[T] {
+	if x.Data != nil {
+		x.Data, x.Cols = x.Data[lo:], hi-lo
+	}
+	return x
+}
+
+// runStrip takes columns lo, ..., hi-1 through the panel, for the methods that
+// have vector code of their own.
+func (w *unitaryPass[T]) runStrip(lo, hi int, sums []T) {
+	x, gx := w.k.X, w.g.X
+	if w.method == unitaryForward {
+		for _, r := range w.runs {
+			w.rotate(x, lo, hi, r)
+		}
+		return
+	}
+	for _, r := range slices.Backward(w.runs) {
+		switch {
+		case sums != nil:
+			w.rotateBackCross(x, gx, lo, hi, r, sums)
+		case gx.Data != nil:
+			w.rotateBack(gx, lo, hi, r)
+			fallthrough
+		default:
+			w.rotateBack(x, lo, hi, r)
+		}
+	}
+}
+
+// unitaryColumns are the columns of a part of the operands.
+type unitaryColumns[T rev.Real] struct {
+	*unitaryPass[T]
+	x, gx, tx, gtx rev.General[T]
+}
+
+// forward does a rotation on the way forward.
+func (c *unitaryColumns[T]) forward(p place, sums, tangents []T) {
+	i, dtheta := c.index(p.chain, p.row), c.tangent(p)
+	c.turn(c.x, p)
+	if c.tx.Data != nil {
+		c.turn(c.tx, p)
+		addQuarter(c.tx, dtheta, c.x, p.row)
+	}
+	if c.gtx.Data != nil {
+		if c.gx.Data != nil {
+			addQuarter(c.gtx, dtheta, c.gx, p.row)
+		}
+		c.turn(c.gtx, p)
+	}
+	if c.gx.Data != nil {
+		c.turn(c.gx, p)
+		if sums != nil {
+			sums[i] = cross(c.x, c.gx, p.row)
+		}
+	}
+	if tangents != nil {
+		tangents[i] = c.crossTangent(p.row)
+	}
+}
+
+// back does a rotation on the way back.
+func (c *unitaryColumns[T]) back(p place, sums, tangents []T) {
+	i, dtheta := c.index(p.chain, p.row), c.tangent(p)
+	if tangents != nil {
+		tangents[i] = c.crossTangent(p.row)
+	}
+	if c.gx.Data != nil {
+		if sums != nil {
+			sums[i] = cross(c.x, c.gx, p.row)
+		}
+		c.turnBack(c.gx, p)
+	}
+	if c.gtx.Data != nil {
+		c.turnBack(c.gtx, p)
+		if c.gx.Data != nil {
+			subQuarter(c.gtx, dtheta, c.gx, p.row)
+		}
+	}
+	if c.tx.Data != nil {
+		subQuarter(c.tx, dtheta, c.x, p.row)
+		c.turnBack(c.tx, p)
+	}
+	c.turnBack(c.x, p)
+}
+
+// tangent returns the tangent of an angle, which may be nil.
+func (c *unitaryColumns[T]) tangent(p place) T {
+	if c.t.Theta.Data == nil {
 		return 0
 	}
-	return k.Theta.Data[p.angle*k.Theta.Inc]
+	return c.t.Theta.Data[c.angle(p.chain, p.row)*c.t.Theta.Inc]
 }
 
 // crossTangent returns the tangent of what cross returns.
-func (k *Unitary[T]) crossTangent(g, t, gt *Unitary[T], i int) T {
+func (c *unitaryColumns[T]) crossTangent(i int) T {
 	var d T
-	if t.X.Data != nil && g.X.Data != nil {
-		d += cross(t.X, g.X, i)
+	if c.tx.Data != nil && c.gx.Data != nil {
+		d += cross(c.tx, c.gx, i)
 	}
-	if gt.X.Data != nil {
-		d += cross(k.X, gt.X, i)
+	if c.gtx.Data != nil {
+		d += cross(c.x, c.gtx, i)
 	}
 	return d
 }
 
-// A place is where a product of rotations has come to: the next one, or the
-// one before on the way back, is of rows row and row+1 by Theta[angle], in
-// sweep number sweep, counted from 0.
-type place struct {
-	n, sweep, row, angle int
-}
-
-// first returns the place before the first rotation.
-func (k *Unitary[T]) first() place {
-	n := k.X.Rows
-	return place{n, 0, n - 1, -1}
-}
-
-// last returns the place behind the last rotation.
-func (k *Unitary[T]) last() place {
-	n := k.X.Rows
-	return place{n, n - 2, n - 3, k.Theta.N}
-}
-
-// next goes on to the next rotation, and reports whether there is one.
-func (p *place) next() bool {
-	p.angle++
-	p.row--
-	if p.row < p.sweep {
-		p.sweep++
-		p.row = p.n - 2
+// turn rotates a pair of rows of x.
+func (c *unitaryColumns[T]) turn(x rev.General[T], p place) {
+	if !isFixed[T]() {
+		c.rotate(x, 0, x.Cols, run{chain: p.chain, chains: 1, row: p.row, steps: 1})
+		return
 	}
-	return p.row >= p.sweep
-}
-
-// previous goes back to the rotation before, and reports whether there is one.
-func (p *place) previous() bool {
-	p.angle--
-	p.row++
-	if p.row > p.n-2 {
-		p.sweep--
-		p.row = p.sweep
-	}
-	return p.angle >= 0
-}
-
-// A rotation is three shears, and the negation of both rows if half.
-type rotation[T rev.Real] struct {
-	t, s T // tan θ/2 and sin θ
-	half bool
-}
-
-// newRotation returns the rotation by element i of theta.
-func newRotation[T rev.Real](theta rev.Vector[T], i int) rotation[T] {
-	angle := theta.Data[i*theta.Inc]
-	if isFixed[T]() {
-		s, c := fixed.SinCos(fixed.Q43(angle))
-		half := c < 0
+	i := c.index(p.chain, p.row)
+	t, s, half := c.c[i], c.s[i], c.half[i]
+	a, b := x.Row(p.row), x.Row(p.row+1)
+	for j, v := range a {
+		w := b[j]
+		v -= fixed.Product(t, w)
+		w += fixed.Product(s, v)
+		v -= fixed.Product(t, w)
 		if half {
-			s, c = -s, -c
-		}
-		return rotation[T]{T(s.Div(fixed.One + c)), T(s), half}
-	}
-	s, c := math.Sincos(float64(angle))
-	half := c < 0
-	if half {
-		s, c = -s, -c
-	}
-	return rotation[T]{T(s / (1 + c)), T(s), half}
-}
-
-// narrow is the number of columns below which calls of vector code do not pay,
-// and panel how many columns are rotated at a time, so that three passes over
-// them go to the first cache.
-const (
-	narrow = 8
-	panel  = 1024
-)
-
-// forward rotates rows i and i+1 of x.
-func (r rotation[T]) forward(x rev.General[T], i int) {
-	a, b := x.Row(i), x.Row(i+1)
-	if !isFixed[T]() && len(a) >= narrow {
-		for lo := 0; lo < len(a); lo += panel {
-			hi := min(lo+panel, len(a))
-			r.shears(a[lo:hi], b[lo:hi])
-			if r.half {
-				negate(a[lo:hi])
-				negate(b[lo:hi])
-			}
-		}
-		return
-	}
-	for j, v := range a {
-		w := b[j]
-		v -= fixed.Product(r.t, w)
-		w += fixed.Product(r.s, v)
-		v -= fixed.Product(r.t, w)
-		if r.half {
 			v, w = -v, -w
 		}
 		a[j], b[j] = v, w
 	}
 }
 
-// inverse rotates rows i and i+1 of x back.
-func (r rotation[T]) inverse(x rev.General[T], i int) {
-	a, b := x.Row(i), x.Row(i+1)
-	if !isFixed[T]() && len(a) >= narrow {
-		r.t, r.s = -r.t, -r.s
-		for lo := 0; lo < len(a); lo += panel {
-			hi := min(lo+panel, len(a))
-			if r.half {
-				negate(a[lo:hi])
-				negate(b[lo:hi])
-			}
-			r.shears(a[lo:hi], b[lo:hi])
-		}
+// turnBack rotates a pair of rows of x back.
+func (c *unitaryColumns[T]) turnBack(x rev.General[T], p place) {
+	if !isFixed[T]() {
+		c.rotateBack(x, 0, x.Cols, run{chain: p.chain, chains: 1, row: p.row, steps: 1})
 		return
 	}
+	i := c.index(p.chain, p.row)
+	t, s, half := c.c[i], c.s[i], c.half[i]
+	a, b := x.Row(p.row), x.Row(p.row+1)
 	for j, v := range a {
 		w := b[j]
-		if r.half {
+		if half {
 			v, w = -v, -w
 		}
-		v += fixed.Product(r.t, w)
-		w -= fixed.Product(r.s, v)
-		v += fixed.Product(r.t, w)
+		v += fixed.Product(t, w)
+		w -= fixed.Product(s, v)
+		v += fixed.Product(t, w)
 		a[j], b[j] = v, w
 	}
 }
 
-// shears does the three shears of floating-point rows.
-func (r rotation[T]) shears(a, b []T) {
-	switch a := any(a).(type) {
-	case []float64:
-		shears(float64(r.t), float64(r.s), a, any(b).([]float64))
-	case []float32:
-		shears(float32(r.t), float32(r.s), a, any(b).([]float32))
+// lift replaces angles by the tangents of their halves, and sets their sines, and
+// whether half a turn comes on top.
+func lift(angles, s []fixed.Q43, half []bool) {
+	for i, angle := range angles {
+		sin, cos := fixed.SinCos(angle)
+		half[i] = cos < 0
+		if half[i] {
+			sin, cos = -sin, -cos
+		}
+		angles[i], s[i] = sin.Div(fixed.One+cos), sin
 	}
-}
-
-func shears[T rev.Float](t, s T, a, b []T) {
-	simd.Axpy(-t, b, a)
-	simd.Axpy(s, a, b)
-	simd.Axpy(-t, b, a)
-}
-
-func negate[T rev.Real](x []T) {
-	switch x := any(x).(type) {
-	case []float64:
-		simd.ScaleTo(x, -1, x)
-	case []float32:
-		simd.ScaleTo(x, -1, x)
-	}
-}
-
-// cross returns Σ_j x_ij·y_(i+1)j - x_(i+1)j·y_ij.
-func cross[T rev.Real](x, y rev.General[T], i int) T {
-	return dot(row(x, i), row(y, i+1)) - dot(row(x, i+1), row(y, i))
-}
-
-// addQuarter adds to rows i and i+1 of y those of x, times alpha and turned by
-// a right angle.
-func addQuarter[T rev.Real](y rev.General[T], alpha T, x rev.General[T], i int) {
-	axmy(alpha, row(x, i+1), row(y, i))
-	axpy(alpha, row(x, i), row(y, i+1))
-}
-
-// subQuarter undoes addQuarter.
-func subQuarter[T rev.Real](y rev.General[T], alpha T, x rev.General[T], i int) {
-	axpy(alpha, row(x, i+1), row(y, i))
-	axmy(alpha, row(x, i), row(y, i+1))
 }

@@ -28,9 +28,13 @@ func randomUnitary[T rev.Real](rnd *rand.Rand, n, m int) Unitary[T] {
 	return k
 }
 
-func unitarySpec[T rev.Real](cols int, sizes ...int) revtest.Spec[Unitary[T]] {
+func unitarySpec[T rev.Real](cols int, rectangular bool, sizes ...int) revtest.Spec[Unitary[T]] {
 	return revtest.Spec[Unitary[T]]{
-		New:       func(rnd *rand.Rand, size int) Unitary[T] { return randomUnitary[T](rnd, size, cols) },
+		New: func(rnd *rand.Rand, size int) Unitary[T] {
+			k := randomUnitary[T](rnd, size, cols)
+			k.Rectangular = rectangular
+			return k
+		},
 		Sizes:     sizes,
 		RoundTrip: 50,
 		Free:      []string{"X.Cols"},
@@ -39,41 +43,66 @@ func unitarySpec[T rev.Real](cols int, sizes ...int) revtest.Spec[Unitary[T]] {
 
 func TestUnitary(t *testing.T) {
 	sizes := []int{2, 3, 5, 6, 12, 23}
-	for _, cols := range []int{1, 3, 12} { // below and above the least width of vector code
-		t.Run(fmt.Sprintf("%d columns", cols), func(t *testing.T) {
-			kernels(t, unitarySpec[float32](cols, sizes...), unitarySpec[float64](cols, sizes...), unitarySpec[fixed.Q43](cols, sizes...))
-		})
+	for _, rectangular := range []bool{false, true} {
+		for _, cols := range []int{1, 3, 12} {
+			t.Run(fmt.Sprintf("%d columns, rectangular=%v", cols, rectangular), func(t *testing.T) {
+				kernels(t, unitarySpec[float32](cols, rectangular, sizes...), unitarySpec[float64](cols, rectangular, sizes...),
+					unitarySpec[fixed.Q43](cols, rectangular, sizes...))
+			})
+		}
+	}
+}
+
+// Several panels, and several parts of the columns.
+func TestUnitaryLarge(t *testing.T) {
+	for _, rectangular := range []bool{false, true} {
+		spec := unitarySpec[float64](70, rectangular)
+		spec.Sizes = []int{150}
+		spec.Skip = map[revtest.Property]string{
+			revtest.Tangents: "slow", revtest.SecondOrder: "slow", revtest.SymmetricHessian: "slow", revtest.Shapes: "slow", revtest.Overlap: "slow",
+			revtest.Extremes: "slow", revtest.NilGradients: "slow", revtest.Accumulation: "slow", revtest.NoAllocation: "slow",
+		}
+		t.Run(fmt.Sprintf("rectangular=%v", rectangular), func(t *testing.T) { revtest.Kernel(t, spec) })
 	}
 }
 
 // No rows and one row have no rotations, either of them.
 func TestUnitaryNoRotation(t *testing.T) {
-	s32, s64, sQ := unitarySpec[float32](3, 0, 1), unitarySpec[float64](3, 0, 1), unitarySpec[fixed.Q43](3, 0, 1)
+	s32, s64, sQ := unitarySpec[float32](3, false, 0, 1), unitarySpec[float64](3, true, 0, 1), unitarySpec[fixed.Q43](3, false, 0, 1)
 	free := []string{"X.Rows", "X.Cols"}
 	s32.Free, s64.Free, sQ.Free = free, free, free
 	kernels(t, s32, s64, sQ)
 }
 
 // dense returns U(θ), from plane rotations as matrices.
-func dense(n int, theta []float64) *mat.Dense {
+func dense(n int, rectangular bool, theta []float64) *mat.Dense {
 	u := mat.NewDense(n, n, nil)
 	for i := range n {
 		u.Set(i, i, 1)
 	}
 	k := 0
+	rotate := func(i int) { // rows i and i+1, counted from 1
+		r := mat.NewDense(n, n, nil)
+		for d := range n {
+			r.Set(d, d, 1)
+		}
+		sin, cos := math.Sincos(theta[k])
+		r.Set(i-1, i-1, cos)
+		r.Set(i-1, i, -sin)
+		r.Set(i, i-1, sin)
+		r.Set(i, i, cos)
+		u.Mul(r, u)
+		k++
+	}
 	for j := 1; j <= n; j++ {
-		for i := n - 1; i >= j; i-- {
-			r := mat.NewDense(n, n, nil)
-			for d := range n {
-				r.Set(d, d, 1)
+		if rectangular {
+			for i := 2 - j%2; i < n; i += 2 {
+				rotate(i)
 			}
-			sin, cos := math.Sincos(theta[k])
-			r.Set(i-1, i-1, cos)
-			r.Set(i-1, i, -sin)
-			r.Set(i, i-1, sin)
-			r.Set(i, i, cos)
-			u.Mul(r, u)
-			k++
+		} else {
+			for i := n - 1; i >= j; i-- {
+				rotate(i)
+			}
 		}
 	}
 	return u
@@ -81,40 +110,55 @@ func dense(n int, theta []float64) *mat.Dense {
 
 func TestUnitaryValue(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 1))
-	for _, n := range []int{1, 2, 3, 7} {
-		k := randomUnitary[float64](rnd, n, 9)
-		u := dense(n, k.Theta.Data)
-		var want mat.Dense
-		want.Mul(u, mat.NewDense(n, 9, k.X.Data))
-		q := Unitary[fixed.Q43]{X: matrixOf[fixed.Q43](rnd, n, 9), Theta: vectorOf[fixed.Q43](rnd, len(k.Theta.Data))}
-		for i, v := range k.X.Data {
-			q.X.Data[i] = fixed.FromFloat64(v)
+	for _, n := range []int{1, 2, 3, 4, 7, 8, 21, 50} {
+		for _, rectangular := range []bool{false, true} {
+			testUnitaryValue(t, rnd, n, rectangular)
 		}
-		for i, v := range k.Theta.Data {
-			q.Theta.Data[i] = fixed.FromFloat64(v)
-		}
-		k.Forward()
-		q.Forward()
-		for i, v := range k.X.Data {
-			w := want.RawMatrix().Data[i]
-			if !(math.Abs(v-w) <= 1e-13) || !(math.Abs(q.X.Data[i].Float64()-w) <= 1e-11) {
-				t.Fatalf("n=%d: element %d is %v and %v, want %v", n, i, v, q.X.Data[i], w)
-			}
-		}
+	}
+}
 
-		// U itself, from the identity, is orthogonal.
-		x := mat.NewDense(n, n, nil)
-		for i := range n {
-			x.Set(i, i, 1)
+func testUnitaryValue(t *testing.T, rnd *rand.Rand, n int, rectangular bool) {
+	k := randomUnitary[float64](rnd, n, 9)
+	k.Rectangular = rectangular
+	u := dense(n, rectangular, k.Theta.Data)
+	var want mat.Dense
+	want.Mul(u, mat.NewDense(n, 9, k.X.Data))
+	q := Unitary[fixed.Q43]{X: matrixOf[fixed.Q43](rnd, n, 9), Theta: vectorOf[fixed.Q43](rnd, len(k.Theta.Data)), Rectangular: rectangular}
+	for i, v := range k.X.Data {
+		q.X.Data[i] = fixed.FromFloat64(v)
+	}
+	for i, v := range k.Theta.Data {
+		q.Theta.Data[i] = fixed.FromFloat64(v)
+	}
+	k.Forward()
+	q.Forward()
+	for i, v := range k.X.Data {
+		w := want.RawMatrix().Data[i]
+		if !(math.Abs(v-w) <= 1e-13) || !(math.Abs(q.X.Data[i].Float64()-w) <= 1e-11) {
+			t.Fatalf("n=%d: element %d is %v and %v, want %v", n, i, v, q.X.Data[i], w)
 		}
-		theta := (*mat.VecDense)(nil)
-		if n > 1 {
-			theta = mat.NewVecDense(k.Theta.N, k.Theta.Data)
-		}
-		NewUnitary(x, theta).Forward()
-		if !mat.EqualApprox(x, u, 1e-13) {
-			t.Errorf("n=%d: U is %v, want %v", n, mat.Formatted(x), mat.Formatted(u))
-		}
+	}
+
+	// U itself, from the identity, is orthogonal.
+	x := mat.NewDense(n, n, nil)
+	for i := range n {
+		x.Set(i, i, 1)
+	}
+	theta := (*mat.VecDense)(nil)
+	if n > 1 {
+		theta = mat.NewVecDense(k.Theta.N, k.Theta.Data)
+	}
+	identity := mat.DenseCopyOf(x)
+	ku := NewUnitary(x, theta)
+	ku.Rectangular = rectangular
+	ku.Forward()
+	if !mat.EqualApprox(x, u, 1e-13) {
+		t.Errorf("n=%d: U is %v, want %v", n, mat.Formatted(x), mat.Formatted(u))
+	}
+	var gram mat.Dense
+	gram.Mul(x.T(), x)
+	if !mat.EqualApprox(&gram, identity, 1e-13) {
+		t.Errorf("n=%d: UᵀU is %v", n, mat.Formatted(&gram))
 	}
 }
 
@@ -122,7 +166,7 @@ func TestUnitaryVec(t *testing.T) {
 	x := mat.NewDense(3, 2, []float64{1, 9, 0, 9, 0, 9})
 	theta := mat.NewVecDense(3, []float64{0.1, 0.2, 0.3})
 	NewUnitaryVec(x.ColView(0).(*mat.VecDense), theta).Forward()
-	u := dense(3, theta.RawVector().Data)
+	u := dense(3, false, theta.RawVector().Data)
 	for i := range 3 {
 		if !(math.Abs(x.At(i, 0)-u.At(i, 0)) <= 1e-15) || x.At(i, 1) != 9 {
 			t.Errorf("row %d is %v, want %v and 9", i, x.RawRowView(i), u.At(i, 0))
@@ -152,18 +196,20 @@ func TestUnitaryFixedExact(t *testing.T) {
 			x[i] = number()
 		}
 	}
-	rounds := 100
+	rounds := 1000
 	if testing.Short() {
 		rounds = 10
 	}
 	for range rounds {
 		n, m := 1+rnd.IntN(64), 1+rnd.IntN(4)
+		rectangular := rnd.IntN(2) == 0
 		var s, g, tt, gt Unitary[fixed.Q43]
 		var before [][]fixed.Q43
 		for _, k := range []*Unitary[fixed.Q43]{&s, &g, &tt, &gt} {
 			*k = randomUnitary[fixed.Q43](rnd, n, m)
 			fill(k.X.Data)
 			fill(k.Theta.Data)
+			k.Rectangular = rectangular
 			before = append(before, slices.Clone(k.X.Data), slices.Clone(k.Theta.Data))
 		}
 		check := func(what string) {
@@ -196,7 +242,7 @@ func TestUnitaryFixedMany(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	k := randomUnitary[fixed.Q43](rnd, 3, 1)
 	before := slices.Clone(k.X.Data)
-	const rounds = 500_000
+	const rounds = 1_000_000
 	for range rounds {
 		k.Forward()
 	}
@@ -227,7 +273,7 @@ func ExampleUnitary() {
 	// second; the last angle is zero.
 	x := mat.NewDense(3, 1, []float64{1, 2, 3})
 	theta := mat.NewVecDense(3, []float64{math.Pi / 2, math.Pi / 2, 0})
-	gx, gtheta := mat.NewDense(3, 1, []float64{1, 0, 0}), mat.NewVecDense(3, nil)
+	gx, gtheta := mat.NewDense(3, 1, []float64{4, 5, 6}), mat.NewVecDense(3, nil)
 
 	k := NewUnitary(x, theta)
 	k.Forward()
@@ -236,7 +282,7 @@ func ExampleUnitary() {
 	fmt.Printf("%.0f, gradients %.0f and %.0f\n", x.RawMatrix().Data, gx.RawMatrix().Data, gtheta.RawVector().Data)
 	// Output:
 	// [3 1 2]
-	// [1 2 3], gradients [0 0 1] and [2 -1 0]
+	// [1 2 3], gradients [5 6 4] and [-10 11 -4]
 }
 
 // Over fixed point, a walk of a thousand random rotations comes back to the
@@ -261,25 +307,38 @@ func ExampleUnitary_fixed() {
 }
 
 func BenchmarkUnitary(b *testing.B) {
-	const n, m = 64, 256
-	rnd := rand.New(rand.NewPCG(3, 3))
-	benchUnitary[float64](b, "float64", randomUnitary[float64](rnd, n, m), randomUnitary[float64](rnd, n, m))
-	benchUnitary[float32](b, "float32", randomUnitary[float32](rnd, n, m), randomUnitary[float32](rnd, n, m))
-	benchUnitary[fixed.Q43](b, "Q43", randomUnitary[fixed.Q43](rnd, n, m), randomUnitary[fixed.Q43](rnd, n, m))
+	for _, n := range []int{64, 256} {
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			benchUnitary[float64](b, "float64", n)
+			benchUnitary[float32](b, "float32", n)
+			benchUnitary[fixed.Q43](b, "Q43", n)
+		})
+	}
 }
 
-func benchUnitary[T rev.Real](b *testing.B, name string, k, g Unitary[T]) {
-	flops := 6 * k.Theta.N * k.X.Cols
-	b.Run(name+"/Forward", func(b *testing.B) {
-		for b.Loop() {
-			k.Forward()
+// benchUnitary counts six operations for each element and rotation, and in
+// Adjoint four more for θ̄ and six for the cotangents.
+func benchUnitary[T rev.Real](b *testing.B, name string, n int) {
+	rnd := rand.New(rand.NewPCG(3, 3))
+	k, g := randomUnitary[T](rnd, n, 256), randomUnitary[T](rnd, n, 256)
+	for _, workers := range []int{1, 2} {
+		k.Workers = workers
+		flops := 6 * k.Theta.N * k.X.Cols
+		for _, m := range []struct {
+			name  string
+			flops int
+			call  func()
+		}{
+			{"Forward", flops, k.Forward},
+			{"Adjoint", 2*flops + 4*k.Theta.N*k.X.Cols, func() { k.Adjoint(g) }},
+			{"Tangent", 2*flops + 4*k.Theta.N*k.X.Cols, func() { k.Tangent(g) }},
+		} {
+			b.Run(fmt.Sprintf("%s/%s/workers=%d", name, m.name, workers), func(b *testing.B) {
+				for b.Loop() {
+					m.call()
+				}
+				reportFlops(b, m.flops)
+			})
 		}
-		reportFlops(b, flops)
-	})
-	b.Run(name+"/Adjoint", func(b *testing.B) {
-		for b.Loop() {
-			k.Adjoint(g)
-		}
-		reportFlops(b, 2*flops+4*k.Theta.N*k.X.Cols)
-	})
+	}
 }

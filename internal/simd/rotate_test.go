@@ -30,7 +30,8 @@ func testRotate[T Float](t *testing.T) {
 	close := func(what string, got, want []T, tol float64) {
 		t.Helper()
 		for i := range want {
-			if d := math.Abs(float64(got[i] - want[i])); !(d <= tol) && !(got[i] != got[i] && want[i] != want[i]) {
+			g, w := float64(got[i]), float64(want[i])
+			if !(math.Abs(g-w) <= tol) && !(math.IsNaN(g) && math.IsNaN(w)) {
 				t.Fatalf("%s: element %d is %v, want %v", what, i, got[i], want[i])
 			}
 		}

@@ -1,0 +1,204 @@
+package revlinalg
+
+import (
+	"revnum/internal/simd"
+	"revnum/rev"
+)
+
+// A mesh is an order of N(N-1)/2 plane rotations of neighbours among N rows.
+//
+// Both orders are those of N-1 chains, one after the other, each of which goes
+// up: it rotates rows i and i+1, counted from 0, for i from bottom(j) to top(j).
+// In the triangular mesh chain j is the sweep of that number, from the last pair
+// of rows to rows j and j+1. In the rectangular mesh layer l consists of the rows
+// i of its parity, and chain j of what lies on the diagonal i+l = 2j. A rotation
+// of that mesh needs the result of two in the layer before, at i-1 and i+1; the
+// first belongs to the chain before and the second to its own, so the chains can
+// be done in turn.
+type mesh struct {
+	n           int
+	rectangular bool
+}
+
+// chains returns the number of chains, each of which has a rotation or more.
+func (m mesh) chains() int { return max(0, m.n-1) }
+
+func (m mesh) bottom(chain int) int {
+	if m.rectangular {
+		return min(2*chain, m.n-2)
+	}
+	return m.n - 2
+}
+
+func (m mesh) top(chain int) int {
+	if m.rectangular {
+		return max(0, 2*chain-m.n+1)
+	}
+	return chain
+}
+
+// angle returns the index of the angle of a rotation.
+func (m mesh) angle(chain, row int) int {
+	if !m.rectangular {
+		return chain*(m.n-1) - chain*(chain-1)/2 + m.n - 2 - row
+	}
+	layer := 2*chain - row
+	index := layer/2*(m.n-1) + row/2
+	if layer%2 != 0 {
+		index += m.n / 2
+	}
+	return index
+}
+
+// A place is where a product of rotations has come to: the next one, or the
+// one before on the way back, is of rows row and row+1.
+type place struct {
+	mesh
+	chain, row int
+}
+
+// before returns the place before the first rotation of a chain.
+func (m mesh) before(chain int) place { return place{m, chain, m.bottom(chain) + 1} }
+
+// next goes on to the next rotation, and reports whether there is one before the
+// chain end.
+func (p *place) next(end int) bool {
+	p.row--
+	if p.row < p.top(p.chain) {
+		p.chain++
+		p.row = p.bottom(p.chain)
+	}
+	return p.chain < end
+}
+
+// previous goes back to the rotation before, and reports whether there is one in
+// the chain first or behind it.
+func (p *place) previous(first int) bool {
+	p.row++
+	if p.row > p.bottom(p.chain) {
+		p.chain--
+		p.row = p.top(p.chain)
+	}
+	return p.chain >= first
+}
+
+// A panel is some chains of a mesh, with what rotations there is a table of. The
+// rotation of chain j and row i is element (j-first)·(n-1) + n-2-i of the table.
+type panel[T rev.Real] struct {
+	mesh
+	first, end int
+	c, s       []T // cosines and sines; in fixed point tangents of half the angles, and sines
+	runs       []run
+}
+
+// A run is rotations that are done together: in each step, each of several
+// chains rotates one pair of rows. Chain number chain+q rotates row+q and the row
+// below it at last.
+type run struct {
+	chain, chains, row, steps int
+	at                        int // number of rotations in the runs before
+}
+
+func (p *panel[T]) size() int { return (p.end - p.first) * (p.n - 1) }
+
+func (p *panel[T]) index(chain, row int) int { return (chain-p.first)*(p.n-1) + p.n - 2 - row }
+
+// setRuns cuts the panel into runs: as many chains at a time as go together,
+// where they overlap, and what sticks out at either end one by one.
+func (p *panel[T]) setRuns() {
+	p.runs = p.runs[:0]
+	for j := p.first; j < p.end; j += simd.RotateChains {
+		// In step r of those that go together, chain j+q rotates row r+q.
+		bottom, top := p.n, 0
+		for q := range min(simd.RotateChains, p.end-j) {
+			bottom = min(bottom, p.bottom(j+q)-q)
+			top = max(top, p.top(j+q)-q)
+		}
+		if j+simd.RotateChains > p.end || bottom < top {
+			for q := j; q < min(p.end, j+simd.RotateChains); q++ {
+				p.addRun(q, 1, p.top(q), p.bottom(q))
+			}
+			continue
+		}
+		for q := range simd.RotateChains {
+			p.addRun(j+q, 1, bottom+q+1, p.bottom(j+q))
+		}
+		p.addRun(j, simd.RotateChains, top, bottom)
+		for q := range simd.RotateChains {
+			p.addRun(j+q, 1, p.top(j+q), top+q-1)
+		}
+	}
+}
+
+func (p *panel[T]) addRun(chain, chains, top, bottom int) {
+	if bottom < top {
+		return
+	}
+	at := 0
+	if n := len(p.runs); n > 0 {
+		last := p.runs[n-1]
+		at = last.at + last.steps*last.chains
+	}
+	p.runs = append(p.runs, run{chain, chains, top, bottom - top + 1, at})
+}
+
+// table returns the index of the first rotation of a run, and how much further
+// that of the next chain is.
+func (p *panel[T]) table(r run) (index, stride int) {
+	return p.index(r.chain, r.row+r.steps-1), p.n - 2
+}
+
+// The floating-point rotations of columns lo, ..., hi-1 of x in a run.
+
+func (p *panel[T]) rotate(x rev.General[T], lo, hi int, r run) {
+	i, ldc := p.table(r)
+	switch data := any(x.Data[r.row*x.Stride+lo:]).(type) {
+	case []float64:
+		simd.Rotate(data, x.Stride, hi-lo, r.chains, r.steps, any(p.c[i:]).([]float64), any(p.s[i:]).([]float64), ldc)
+	case []float32:
+		simd.Rotate(data, x.Stride, hi-lo, r.chains, r.steps, any(p.c[i:]).([]float32), any(p.s[i:]).([]float32), ldc)
+	}
+}
+
+func (p *panel[T]) rotateBack(x rev.General[T], lo, hi int, r run) {
+	i, ldc := p.table(r)
+	switch data := any(x.Data[r.row*x.Stride+lo:]).(type) {
+	case []float64:
+		simd.RotateBack(data, x.Stride, hi-lo, r.chains, r.steps, any(p.c[i:]).([]float64), any(p.s[i:]).([]float64), ldc)
+	case []float32:
+		simd.RotateBack(data, x.Stride, hi-lo, r.chains, r.steps, any(p.c[i:]).([]float32), any(p.s[i:]).([]float32), ldc)
+	}
+}
+
+// rotateBackCross also rotates y back, and adds to sums what cross returns of
+// each rotation.
+func (p *panel[T]) rotateBackCross(x, y rev.General[T], lo, hi int, r run, sums []T) {
+	i, ldc := p.table(r)
+	sums = sums[r.at:]
+	switch data := any(x.Data[r.row*x.Stride+lo:]).(type) {
+	case []float64:
+		simd.RotateBackCross(data, x.Stride, any(y.Data[r.row*y.Stride+lo:]).([]float64), y.Stride, hi-lo,
+			r.chains, r.steps, any(p.c[i:]).([]float64), any(p.s[i:]).([]float64), ldc, any(sums).([]float64))
+	case []float32:
+		simd.RotateBackCross(data, x.Stride, any(y.Data[r.row*y.Stride+lo:]).([]float32), y.Stride, hi-lo,
+			r.chains, r.steps, any(p.c[i:]).([]float32), any(p.s[i:]).([]float32), ldc, any(sums).([]float32))
+	}
+}
+
+// cross returns Σ_j x_ij·y_(i+1)j - x_(i+1)j·y_ij.
+func cross[T rev.Real](x, y rev.General[T], i int) T {
+	return dot(row(x, i), row(y, i+1)) - dot(row(x, i+1), row(y, i))
+}
+
+// addQuarter adds to rows i and i+1 of y those of x, times alpha and turned by
+// a right angle.
+func addQuarter[T rev.Real](y rev.General[T], alpha T, x rev.General[T], i int) {
+	axmy(alpha, row(x, i+1), row(y, i))
+	axpy(alpha, row(x, i), row(y, i+1))
+}
+
+// subQuarter undoes addQuarter.
+func subQuarter[T rev.Real](y rev.General[T], alpha T, x rev.General[T], i int) {
+	axpy(alpha, row(x, i+1), row(y, i))
+	axmy(alpha, row(x, i), row(y, i+1))
+}
