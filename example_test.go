@@ -1,10 +1,12 @@
 package revnum_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,6 +15,7 @@ import (
 
 	"revnum/rev"
 	"revnum/revlinalg"
+	"revnum/revmodels/ba"
 	"revnum/revmodels/gmm"
 )
 
@@ -121,6 +124,45 @@ func Example_optimize() {
 
 	fmt.Println(result.F <= model.Func(start))
 	// Output: true
+}
+
+// adjust solves the problem in one file, and writes the solution to another.
+func adjust(problem, solved string) *ba.Report {
+	p, err := ba.ReadFile(problem) // a BAL problem or a .out of Bundler, .gz and .bz2 too
+	if err != nil {
+		log.Fatal(err)
+	}
+	report, err := ba.Solve(context.Background(), p, &ba.Options{Loss: ba.Huber(1)}) // improves p in place
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := ba.WriteFile(solved, p); err != nil {
+		log.Fatal(err)
+	}
+	return report
+}
+
+func Example_bundleAdjustment() {
+	dir, err := os.MkdirTemp("", "ba")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	start, _, err := ba.Generate(&ba.GenerateOptions{Cameras: 6, Points: 100, Observations: 500, Noise: 0.5, Start: 0.01})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	problem := filepath.Join(dir, "problem.txt")
+	if err := ba.WriteFile(problem, start); err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	report := adjust(problem, filepath.Join(dir, "solved.txt.gz"))
+	fmt.Println(report.Status, report.Final < report.Initial/100)
+	// Output: cost converged true
 }
 
 // TestReadme checks that what the README shows as Go stands in this file.

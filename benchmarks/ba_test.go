@@ -1,11 +1,22 @@
 package main
 
 import (
+	"bytes"
+	"errors"
+	"math"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"revnum/benchmarks/internal/bundle"
 	"revnum/revmodels/ba"
 )
 
@@ -45,5 +56,240 @@ func TestGenBA(t *testing.T) {
 		if status != 1 || !strings.Contains(stderr, want) || strings.Contains(stderr, "bug") {
 			t.Errorf("%v: exit status %d, %q, want 1 and %q", args, status, stderr, want)
 		}
+	}
+}
+
+// bundleFile writes a small problem with noise to a folder of its own.
+func bundleFile(t *testing.T, args ...string) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "ring.txt")
+	must(t, append([]string{"gen", "ba", "--cameras", "8", "--points", "120", "--observations", "600", "-o", path}, args...)...)
+	return path
+}
+
+// solved runs ba solve on a problem, and returns what it wrote and printed.
+func solved(t *testing.T, path string, args ...string) (p *ba.Problem, stdout string) {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "solved.txt.gz")
+	stdout = must(t, append([]string{"ba", "solve", path, "--out", out}, args...)...)
+	p, err := ba.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, stdout
+}
+
+func TestBASolve(t *testing.T) {
+	path := bundleFile(t, "--outliers", "0.02")
+	dir := filepath.Join(t.TempDir(), "results")
+	ply := filepath.Join(t.TempDir(), "x.ply")
+	p, stdout := solved(t, path, "--loss", "huber", "--ply", ply, "--plot-dir", dir)
+	start, err := ba.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(p.Features, start.Features) || !reflect.DeepEqual(p.Camera, start.Camera) || !reflect.DeepEqual(p.Point, start.Point) {
+		t.Error("the solution is of other observations")
+	}
+	// The noise of 0.5 pixels is left, and has a median of 0.59.
+	if e := bundle.ErrorsOf(p).Quantile(0.5); !(e < 0.65) {
+		t.Errorf("the median of the errors is %v", e)
+	}
+	for _, want := range []string{
+		`: 8 cameras, 120 points, 600 observations\n`, `(?m)^ +cost +rms px +median +90 % +largest$`, `(?m)^start +[0-9.e+]+ `, `(?m)^ +end +[0-9.e+]+ `,
+		`(?m)^\w+ converged after \d+ steps in .* s, by Cholesky for 72 unknowns of cameras`,
+		`written to .*solved.txt.gz\n`, `written to .*x.ply\n`, `written to .*results\n$`,
+	} {
+		if !regexp.MustCompile(want).MatchString(stdout) {
+			t.Errorf("the output has no %s:\n%s", want, stdout)
+		}
+	}
+	wantFiles(t, dir, "convergence.png", "convergence.svg", "errors.png", "errors.svg", "views.png")
+	if b, err := os.ReadFile(ply); err != nil || !bytes.HasPrefix(b, []byte("ply\n")) {
+		t.Errorf("the .ply holds %.20q, %v", b, err)
+	}
+	// Where it starts at the solution, it has nothing to do.
+	again := filepath.Join(t.TempDir(), "again.txt")
+	if err := ba.WriteFile(again, p); err != nil {
+		t.Fatal(err)
+	}
+	q, _ := solved(t, again, "--loss", "huber")
+	for i, v := range p.Cameras {
+		if math.Abs(q.Cameras[i]-v) > 0.02*max(1, math.Abs(v)) {
+			t.Errorf("camera parameter %d went from %v to %v", i, v, q.Cameras[i])
+		}
+	}
+}
+
+func TestBASolveOptions(t *testing.T) {
+	path := bundleFile(t)
+	start, err := ba.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reference, _ := solved(t, path)
+	best := bundle.ErrorsOf(reference).RMS()
+	for _, method := range []string{"cholesky", "cg"} {
+		p, stdout := solved(t, path, "--method", method, "--cost-tol", "1e-12", "--workers", "2")
+		if e := bundle.ErrorsOf(p).RMS(); !(e <= best*(1+1e-6)) || (method == "cg") != strings.Contains(stdout, "by conjugate gradients") {
+			t.Errorf("%s: rms %v, want %v at most:\n%s", method, e, best, stdout)
+		}
+	}
+
+	p, _ := solved(t, path, "--fix-cameras", "0,3..4", "--fix-points", "7")
+	for i := range p.NumCameras() {
+		fixed := i == 0 || i == 3 || i == 4
+		if slices.Equal(p.Cameras[9*i:9*i+9], start.Cameras[9*i:9*i+9]) != fixed {
+			t.Errorf("camera %d: moved, or not, as is not asked for", i)
+		}
+	}
+	if !slices.Equal(p.Points[21:24], start.Points[21:24]) || slices.Equal(p.Points[:3], start.Points[:3]) {
+		t.Error("point 7 has moved, or point 0 not")
+	}
+
+	p, _ = solved(t, path, "--fix-intrinsics")
+	q, _ := solved(t, path, "--share-intrinsics")
+	r, _ := solved(t, path, "--min-focal", strconv.FormatFloat(start.Cameras[6]-1, 'g', -1, 64), "--max-focal", strconv.FormatFloat(start.Cameras[6]+1, 'g', -1, 64))
+	for i := range p.NumCameras() {
+		if !slices.Equal(p.Cameras[9*i+6:9*i+9], start.Cameras[9*i+6:9*i+9]) {
+			t.Errorf("camera %d: the intrinsics moved", i)
+		}
+		if !slices.Equal(q.Cameras[9*i+6:9*i+9], q.Cameras[6:9]) || q.Cameras[9*i+6] == start.Cameras[6] {
+			t.Errorf("camera %d: the intrinsics are not shared, or not moved", i)
+		}
+		if f := r.Cameras[9*i+6]; !(math.Abs(f-start.Cameras[6]) <= 1) {
+			t.Errorf("camera %d: a focal length of %v", i, f)
+		}
+	}
+
+	if _, stdout := solved(t, path, "--iterations", "1"); !strings.Contains(stdout, "iteration limit after 1 step in") {
+		t.Errorf("one iteration:\n%s", stdout)
+	}
+	if _, stdout := solved(t, path, "--time", "1ns"); !strings.Contains(stdout, "time limit") {
+		t.Errorf("no time:\n%s", stdout)
+	}
+	for _, args := range [][]string{{"--loss", "cauchy"}, {"--loss", "tukey", "--scale", "100"}} {
+		p, _ := solved(t, path, args...)
+		if e := bundle.ErrorsOf(p).RMS(); !(e < 1.1*best) {
+			t.Errorf("%v: rms %v", args, e)
+		}
+	}
+}
+
+func TestBAErrors(t *testing.T) {
+	path := bundleFile(t)
+	dir := t.TempDir()
+	broken := filepath.Join(dir, "broken.txt")
+	if err := os.WriteFile(broken, []byte("1 1 1\n0 1 2 3\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"x"}, `unknown command "x"`},
+		{[]string{"solve"}, "accepts 1 arg(s), received 0"},
+		{[]string{"solve", broken}, `broken.txt:2: expected the index of a point, 0 to 0, found "1"`},
+		{[]string{"info", broken}, "broken.txt:2: expected"},
+		{[]string{"solve", filepath.Join(dir, "none")}, "no such file"},
+		{[]string{"solve", path, "--loss", "hubert"}, `--loss: expected one of cauchy, huber, none, tukey, found "hubert"`},
+		{[]string{"solve", path, "--loss", "huber", "--scale", "-1"}, "scale -1 of the loss"},
+		{[]string{"solve", path, "--method", "qr"}, `--method: expected one of auto, cg, cholesky, found "qr"`},
+		{[]string{"solve", path, "--fix-cameras", "8"}, `--fix-cameras: expected numbers and ranges within 0..7, as 0,5..9, found "8"`},
+		{[]string{"solve", path, "--fix-points", "3..2"}, `--fix-points: expected numbers and ranges within 0..119`},
+		{[]string{"solve", path, "--iterations", "0"}, "--iterations: expected at least 1, found 0"},
+		{[]string{"solve", path, "--workers", "-1"}, "Workers"},
+		{[]string{"solve", path, "--fix-intrinsics", "--share-intrinsics"}, "exclude each other"},
+		{[]string{"solve", path, "--min-focal", "5000"}, "ring.txt: ba: "},
+		{[]string{"solve", path, "--plot-dir", broken}, "broken.txt: expected a folder"},
+		{[]string{"solve", path, "--out", filepath.Join(dir, "no", "x")}, "no such file"},
+		{[]string{"solve", path, "--ply", dir}, "is a folder"},
+	} {
+		status, _, stderr := run("", append([]string{"ba"}, c.args...)...)
+		if status != 1 || !strings.Contains(stderr, c.want) || strings.Contains(stderr, "bug") {
+			t.Errorf("%v: exit status %d, %q, want 1 and %q", c.args, status, stderr, c.want)
+		}
+	}
+	wantFiles(t, dir, "broken.txt")
+}
+
+func TestBAInfo(t *testing.T) {
+	stdout := must(t, "ba", "info", bundleFile(t, "--start", "0", "--noise", "0"))
+	for _, want := range []string{
+		`: 8 cameras, 120 points, 600 observations\n`, `(?m)^ *observations of a point +2 +\d+ +5 +8$`,
+		`(?m)^ *observations by a camera +\d+ +\d+ +75 +\d+$`, `(?m)^ *focal length +1000 +1000 +1000 +1000$`, `(?m)^ *k1( +-0.06){4}$`,
+	} {
+		if !regexp.MustCompile(want).MatchString(stdout) {
+			t.Errorf("the output has no %s:\n%s", want, stdout)
+		}
+	}
+	empty := filepath.Join(t.TempDir(), "empty.txt")
+	if err := ba.WriteFile(empty, new(ba.Problem)); err != nil {
+		t.Fatal(err)
+	}
+	if stdout := must(t, "ba", "info", empty); !strings.Contains(stdout, "0 cameras, 0 points, 0 observations") {
+		t.Errorf("an empty problem:\n%s", stdout)
+	}
+}
+
+func TestProgressLine(t *testing.T) {
+	it := ba.Iteration{Cost: 12345.678, Gradient: 5.5e6, Radius: 1e4, Elapsed: 1500 * time.Millisecond}
+	start := progressLine(it)
+	it.Number, it.Taken, it.Step, it.Linear = 12, true, 0.25, 7
+	taken := progressLine(it)
+	it.Taken = false
+	refused := progressLine(it)
+	if want := "iteration           cost    gradient        step      radius    gain  linear   elapsed\n" +
+		"        0      12345.678     5.5e+06           0       1e+04   0.000       0      1.5s\n"; start != want {
+		t.Errorf("start:\n%swant\n%s", start, want)
+	}
+	if want := "       12      12345.678     5.5e+06        0.25       1e+04   0.000       7      1.5s\n"; taken != want || refused != strings.TrimSuffix(want, "\n")+"  refused\n" {
+		t.Errorf("steps:\n%s%swant\n%s", taken, refused, want)
+	}
+}
+
+// TestBAInterrupt interrupts a process that solves: it writes the best point.
+func TestBAInterrupt(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no interrupts to send")
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := bundleFile(t, "--kind", "city", "--cameras", "100", "--points", "5000", "--observations", "25000")
+	dir := t.TempDir()
+	cmd := exec.Command(exe, "ba", "solve", path, "--iterations", "1000000", "--cost-tol", "0", "--gradient-tol", "0", "--step-tol", "0",
+		"--out", "solved.txt", "--plot-dir", "results")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "BENCHMARKS_RUN_MAIN=1")
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waitForFile(t, dir) // the folder is made before the first iteration
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	err = cmd.Wait()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 130 || !strings.Contains(errs.String(), "interrupted") {
+		t.Fatalf("%v, %s, want exit status 130", err, errs.String())
+	}
+	if !strings.Contains(out.String(), "cancelled after") {
+		t.Errorf("the report is\n%s", out.String())
+	}
+	wantFiles(t, dir, "results", "solved.txt")
+	p, err := ba.ReadFile(filepath.Join(dir, "solved.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	start, err := ba.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e, most := bundle.ErrorsOf(p).RMS(), bundle.ErrorsOf(start).RMS(); !(e <= most) {
+		t.Errorf("rms %v, more than the %v at the start", e, most)
 	}
 }

@@ -4,11 +4,14 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -16,20 +19,33 @@ import (
 	"revnum/internal/outfile"
 )
 
+// errInterrupted is what a command returns that an interrupt stopped, and that
+// has written what it had.
+var errInterrupted = errors.New("interrupted")
+
+// stopping is what the next interrupt does, where a command sets it, instead of
+// ending the process.
+var stopping atomic.Pointer[context.CancelFunc]
+
 func main() {
 	interrupted := make(chan os.Signal, 1)
 	signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM)
 	go func() {
-		<-interrupted
-		outfile.Abort()
-		fmt.Fprintln(os.Stderr, "\ninterrupted")
-		os.Exit(130)
+		for range interrupted {
+			if stop := stopping.Swap(nil); stop != nil {
+				(*stop)()
+				continue
+			}
+			outfile.Abort()
+			fmt.Fprintln(os.Stderr, "\ninterrupted")
+			os.Exit(130)
+		}
 	}()
 	os.Exit(execute(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
 // execute runs one command and returns its exit status: 0, 1 for an error, 2
-// for a bug.
+// for a bug, 130 after an interrupt.
 func execute(args []string, stdin io.Reader, stdout, stderr io.Writer) (status int) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -47,7 +63,12 @@ func execute(args []string, stdin io.Reader, stdout, stderr io.Writer) (status i
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	if err := root.Execute(); err != nil {
+	err := root.Execute()
+	switch {
+	case errors.Is(err, errInterrupted):
+		fmt.Fprintln(stderr, "interrupted")
+		return 130
+	case err != nil:
 		fmt.Fprintln(stderr, "benchmarks:", err)
 		return 1
 	}
@@ -57,7 +78,7 @@ func execute(args []string, stdin io.Reader, stdout, stderr io.Writer) (status i
 // newRoot returns the command with all its subcommands.
 func newRoot() *cobra.Command {
 	root := newSuite()
-	root.AddCommand(newADBench(), newGradBench(), newGMM(), newGraphEmbed(), newGen(), newPeak(), newNumbers())
+	root.AddCommand(newADBench(), newGradBench(), newGMM(), newGraphEmbed(), newBA(), newGen(), newPeak(), newNumbers())
 	root.SilenceUsage = true
 	root.SilenceErrors = true
 	return root

@@ -14,4 +14,8 @@
 // it have P₃ < 0.
 //
 // Solve improves a problem by the method of Levenberg and Marquardt.
+//
+// Problems come from files (Read and ReadFile: those of BAL and of Bundler) or
+// are drawn with a solution that is known (Generate), and go to files (WriteFile,
+// WriteBAL, and WritePLY for viewers). Reading checks what Validate checks.
 package ba

@@ -55,7 +55,7 @@ end_header
 	}
 	size := p.extent() / 50
 	for i := range p.NumCameras() {
-		centre, r := p.pose(i)
+		centre, r := p.Pose(i)
 		for _, v := range frustum {
 			x := applyTransposed(&r, v)
 			for j := range x {
@@ -73,13 +73,6 @@ end_header
 	return b.Flush()
 }
 
-// pose returns where camera i is, -Rᵀ·t, and its rotation R.
-func (p *Problem) pose(i int) (centre [3]float64, r [9]float64) {
-	c := p.Cameras[cameraLen*i:]
-	r = rotationMatrix([3]float64(c))
-	return applyTransposed(&r, [3]float64{-c[3], -c[4], -c[5]}), r
-}
-
 // extent returns the largest of the lengths along the three axes that nine in
 // ten of the points and cameras lie within, 1 if that is nothing.
 func (p *Problem) extent() float64 {
@@ -91,7 +84,7 @@ func (p *Problem) extent() float64 {
 			x = append(x, p.Points[i])
 		}
 		for i := range p.NumCameras() {
-			centre, _ := p.pose(i)
+			centre, _ := p.Pose(i)
 			x = append(x, centre[j])
 		}
 		if len(x) > 0 {

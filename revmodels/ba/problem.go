@@ -37,6 +37,14 @@ func (p *Problem) NumPoints() int { return len(p.Points) / pointLen }
 // NumObservations returns the number of observations.
 func (p *Problem) NumObservations() int { return len(p.Camera) }
 
+// Pose returns where camera i is, -Rᵀ·t, and its rotation R by rows, which turns
+// the axes of the points into its own: to the right, up, and backward.
+func (p *Problem) Pose(i int) (centre [3]float64, r [9]float64) {
+	c := p.Cameras[cameraLen*i:]
+	r = rotationMatrix([3]float64(c))
+	return applyTransposed(&r, [3]float64{-c[3], -c[4], -c[5]}), r
+}
+
 // Kernel returns the kernel of the reprojection errors over p's storage, without
 // R: two residuals an observation, which are the caller's to set.
 func (p *Problem) Kernel() Snavely[float64] {

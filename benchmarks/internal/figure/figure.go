@@ -48,6 +48,16 @@ func Glyphs(i int) (filled, hollow draw.GlyphDrawer) {
 
 // New returns an empty figure with a light grid.
 func New(title, x, y string) *plot.Plot {
+	p := Bare(title)
+	p.X.Label.Text, p.Y.Label.Text = x, y
+	grid := plotter.NewGrid()
+	grid.Vertical.Color, grid.Horizontal.Color = color.Gray{225}, color.Gray{225}
+	p.Add(grid)
+	return p
+}
+
+// Bare returns an empty figure.
+func Bare(title string) *plot.Plot {
 	p := plot.New()
 	sans := func(s *draw.TextStyle, size vg.Length) {
 		s.Font = font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}
@@ -58,15 +68,12 @@ func New(title, x, y string) *plot.Plot {
 	sans(&p.X.Tick.Label, 9)
 	sans(&p.Y.Tick.Label, 9)
 	sans(&p.Legend.TextStyle, 9)
-	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, x, y
+	p.Title.Text = title
 	p.Title.Padding = 8
 	p.X.Padding, p.Y.Padding = 4, 4
 	p.Legend.ThumbnailWidth = 24
 	p.Legend.Padding = 2
 	p.BackgroundColor = color.White
-	grid := plotter.NewGrid()
-	grid.Vertical.Color, grid.Horizontal.Color = color.Gray{225}, color.Gray{225}
-	p.Add(grid)
 	return p
 }
 
@@ -87,6 +94,57 @@ func Check(path string) error {
 // Save writes the figure to path, in the format that its extension names, with
 // the legend to the right of it.
 func Save(p *plot.Plot, width, height vg.Length, path string) error {
+	return save(width, height, path, func(area draw.Canvas) {
+		legend := p.Legend
+		p.Legend = plot.NewLegend()
+		defer func() { p.Legend = legend }()
+		right := legend
+		right.Top, right.Left = true, true
+		size := right.Rectangle(area).Size()
+		right.Draw(draw.Crop(area, area.Size().X-size.X, 0, 0, -2*p.Title.TextStyle.Font.Size-p.Title.Padding))
+		p.Draw(draw.Crop(area, 0, -size.X-margin, 0, 0))
+	})
+}
+
+// SaveGrid writes rows of figures, each row of a height of its own, to path, in
+// the format that its extension names. The areas of a column begin at one
+// abscissa; legends are inside.
+func SaveGrid(plots [][]*plot.Plot, width vg.Length, heights []vg.Length, path string) error {
+	total := vg.Length(2*len(heights)) * margin
+	for _, h := range heights {
+		total += h
+	}
+	return save(width, total, path, func(area draw.Canvas) {
+		var begin []vg.Length // of the areas, by columns
+		for _, draws := range []bool{false, true} {
+			top := area.Max.Y
+			for i, row := range plots {
+				across := (area.Size().X + 2*margin) / vg.Length(len(row))
+				for j, p := range row {
+					left := area.Min.X + vg.Length(j)*across
+					cell := draw.Canvas{Canvas: area.Canvas, Rectangle: vg.Rectangle{
+						Min: vg.Point{X: left, Y: top - heights[i]}, Max: vg.Point{X: left + across - 2*margin, Y: top}}}
+					at := p.DataCanvas(cell).Min.X
+					if draws {
+						p.Draw(draw.Crop(cell, begin[j]-at, 0, 0, 0))
+						continue
+					}
+					if j == len(begin) {
+						begin = append(begin, at)
+					}
+					begin[j] = max(begin[j], at)
+				}
+				top -= heights[i] + 2*margin
+			}
+		}
+	})
+}
+
+// margin is the empty space around figures.
+const margin = 8
+
+// save writes what draws draws to path.
+func save(width, height vg.Length, path string, draws func(area draw.Canvas)) error {
 	if err := Check(path); err != nil {
 		return err
 	}
@@ -107,16 +165,7 @@ func Save(p *plot.Plot, width, height vg.Length, path string) error {
 			io.WriterTo
 		})
 	}
-	const margin = 8
-	area := draw.Crop(draw.New(c), margin, -margin, margin, -margin)
-	legend := p.Legend
-	p.Legend = plot.NewLegend()
-	defer func() { p.Legend = legend }()
-	right := legend
-	right.Top, right.Left = true, true
-	size := right.Rectangle(area).Size()
-	right.Draw(draw.Crop(area, area.Size().X-size.X, 0, 0, -2*p.Title.TextStyle.Font.Size-p.Title.Padding))
-	p.Draw(draw.Crop(area, 0, -size.X-margin, 0, 0))
+	draws(draw.Crop(draw.New(c), margin, -margin, margin, -margin))
 	return outfile.Write(path, func(f io.Writer) error {
 		_, err := c.WriteTo(f)
 		return err

@@ -1,0 +1,157 @@
+package bundle
+
+import (
+	"context"
+	"image"
+	_ "image/png"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"revnum/revmodels/ba"
+)
+
+func ring(t *testing.T) (start, truth *ba.Problem) {
+	t.Helper()
+	start, truth, err := ba.Generate(&ba.GenerateOptions{Cameras: 12, Points: 300, Observations: 1500, Noise: 0.5, Start: 0.01})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return start, truth
+}
+
+func TestErrors(t *testing.T) {
+	start, truth := ring(t)
+	if e := ErrorsOf(truth); len(e) != 1500 || !(e.Quantile(1) <= 1e-9) {
+		t.Errorf("the truth is %v pixels off", e)
+	}
+	// Of the features, noise of 0.5 pixels in two coordinates is left.
+	noisy := truth.Clone()
+	noisy.Features = start.Features
+	e := ErrorsOf(noisy)
+	if want := 0.5 * math.Sqrt2; !(math.Abs(e.RMS()-want) <= 0.05*want) {
+		t.Errorf("rms %v, want about %v", e.RMS(), want)
+	}
+	// The median of a Rayleigh distribution.
+	if want := 0.5 * math.Sqrt(2*math.Ln2); !slices.IsSorted(e) || !(math.Abs(e.Quantile(0.5)-want) <= 0.1*want) {
+		t.Errorf("median %v, want about %v", e.Quantile(0.5), want)
+	}
+	if e := ErrorsOf(new(ba.Problem)); e.RMS() != 0 || e.Quantile(0.5) != 0 {
+		t.Errorf("no observations have errors of %v", e)
+	}
+}
+
+// TestAxes turns a ring, and checks that its own axis is up.
+func TestAxes(t *testing.T) {
+	_, truth := ring(t)
+	axes := axesOf(truth)
+	if !(axes[2][2] > 0.999) {
+		t.Errorf("up is %v, want about the third axis", axes[2])
+	}
+	for i := range axes {
+		for j := range axes {
+			want := 0.
+			if i == j {
+				want = 1
+			}
+			if !(math.Abs(dot(axes[i], axes[j])-want) <= 1e-12) {
+				t.Errorf("axes %d and %d: %v, %v", i, j, axes[i], axes[j])
+			}
+		}
+	}
+	if c := cross(axes[0], axes[1]); !(dot(c, axes[2]) > 0.999) {
+		t.Errorf("axes %v are left-handed", axes)
+	}
+	// A straight row of points is along the first axis.
+	row := &ba.Problem{Points: []float64{0, 0, 0, 1, 2, 0, 2, 4, 0, 3, 6, 0, 4, 8, 0}}
+	if a := axesOf(row)[0]; !(math.Abs(a[0]+2*a[1]) >= math.Sqrt(5)-1e-12) {
+		t.Errorf("the first axis of a row along (1, 2, 0) is %v", a)
+	}
+}
+
+func TestFigures(t *testing.T) {
+	start, _ := ring(t)
+	after := start.Clone()
+	report, err := ba.Solve(context.Background(), after, &ba.Options{Iterations: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	run := Run{Name: "ring", Before: start, After: after, Report: report}
+	if err := run.SaveFigures(dir); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"convergence", "errors"} {
+		b, err := os.ReadFile(filepath.Join(dir, name+".svg"))
+		if err != nil || !strings.Contains(string(b), "<svg") {
+			t.Errorf("%s.svg: %v, %.40q", name, err, b)
+		}
+	}
+	for name, want := range map[string][]string{"convergence": {"blue"}, "errors": {"blue", "orange"}, "views": {"points", "orange"}} {
+		got := colours(t, filepath.Join(dir, name+".png"))
+		for _, c := range want {
+			if got[c] < 100 {
+				t.Errorf("%s.png has %d pixels of %s", name, got[c], c)
+			}
+		}
+	}
+}
+
+// colours counts the pixels of a picture that are about of some colours.
+func colours(t *testing.T, path string) map[string]int {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	picture, _, err := image.Decode(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := make(map[string]int)
+	b := picture.Bounds()
+	for y := b.Min.Y; y < b.Max.Y; y++ {
+		for x := b.Min.X; x < b.Max.X; x++ {
+			red, green, blue, _ := picture.At(x, y).RGBA()
+			switch r, g, b := red>>8, green>>8, blue>>8; {
+			case r < 60 && g > 90 && b > 150:
+				count["blue"]++
+			case r > 190 && g < 160 && b < 120:
+				count["orange"]++
+			case r < 170 && g < 190 && b > r+20:
+				count["points"]++
+			}
+		}
+	}
+	return count
+}
+
+// TestFiguresOfLittle draws what has no errors, no iterations, no cameras or no
+// points, or cannot be drawn to scale.
+func TestFiguresOfLittle(t *testing.T) {
+	_, truth := ring(t)
+	far := truth.Clone()
+	far.Points[0], far.Cameras[5] = 1e300, -1e300
+	for name, p := range map[string]*ba.Problem{
+		"exact": truth, "empty": {}, "far": far,
+		"a point":  {Points: []float64{1, 2, 3}},
+		"a camera": {Cameras: make([]float64, 9)},
+	} {
+		for _, iterations := range [][]ba.Iteration{{{Cost: 0}}, {{Cost: 5, Gradient: 1}, {Number: 1, Cost: 5, Gradient: 1}}} {
+			report := &ba.Report{Iterations: iterations, Initial: iterations[0].Cost, Final: iterations[0].Cost, Duration: time.Second}
+			run := Run{Name: name, Before: p, After: p, Report: report}
+			if err := run.SaveFigures(t.TempDir()); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	run := Run{Before: truth, After: truth, Report: &ba.Report{Iterations: []ba.Iteration{{}}}}
+	if err := run.SaveFigures(filepath.Join(t.TempDir(), "none")); err == nil {
+		t.Error("no error from a folder that is not there")
+	}
+}

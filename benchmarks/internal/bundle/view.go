@@ -1,0 +1,186 @@
+package bundle
+
+import (
+	"image/color"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"revnum/benchmarks/internal/figure"
+	"revnum/revmodels/ba"
+)
+
+// maxPoints is how many points a view shows; more would be one blot.
+const maxPoints = 20000
+
+// view draws a problem, seen from far away with two axes across the picture.
+type view struct {
+	problem *ba.Problem
+	axes    [2][3]float64
+	bounds  [2][2]float64 // what is in the picture along them
+	camera  float64       // length of the pyramids that stand for cameras
+}
+
+// Plot implements plot.Plotter.
+func (v *view) Plot(c draw.Canvas, _ *plot.Plot) {
+	frame := []vg.Point{c.Min, {X: c.Max.X, Y: c.Min.Y}, c.Max, {X: c.Min.X, Y: c.Max.Y}, c.Min}
+	c.StrokeLines(draw.LineStyle{Color: color.Gray{150}, Width: vg.Points(0.6)}, frame)
+	size := c.Size()
+	scale := min(float64(size.X)/(v.bounds[0][1]-v.bounds[0][0]), float64(size.Y)/(v.bounds[1][1]-v.bounds[1][0]))
+	at := func(x [3]float64) vg.Point {
+		var xy [2]vg.Length
+		for k, b := range v.bounds {
+			xy[k] = vg.Length(scale * (dot(v.axes[k], x) - (b[0]+b[1])/2))
+		}
+		return vg.Point{X: c.Center().X + xy[0], Y: c.Center().Y + xy[1]}
+	}
+
+	n := v.problem.NumPoints()
+	dots := draw.GlyphStyle{Color: color.NRGBA{0, 60, 120, 110}, Radius: vg.Points(0.55), Shape: draw.CircleGlyph{}}
+	if n < 2000 {
+		dots.Radius = vg.Points(1.1)
+	}
+	for i := 0; i < n; i += 1 + n/maxPoints {
+		if p := at([3]float64(v.problem.Points[3*i:])); c.Contains(p) {
+			c.DrawGlyph(dots, p)
+		}
+	}
+
+	edge := draw.LineStyle{Color: figure.Color(1), Width: vg.Points(0.5)}
+	for i := range v.problem.NumCameras() {
+		centre, r := v.problem.Pose(i)
+		apex := at(centre)
+		if !c.Contains(apex) {
+			continue
+		}
+		var corner [4]vg.Point
+		for j := range corner {
+			right, up := 0.6*v.camera*float64(1-j/2*2), 0.45*v.camera*float64(1-(j+1)/2%2*2)
+			x := centre
+			for k := range x {
+				x[k] += r[k]*right + r[3+k]*up - r[6+k]*v.camera
+			}
+			corner[j] = at(x)
+		}
+		for j := range corner {
+			c.StrokeLines(edge, c.ClipLinesXY([]vg.Point{apex, corner[j], corner[(j+1)%4]})...)
+		}
+	}
+}
+
+func dot(a, b [3]float64) float64 { return a[0]*b[0] + a[1]*b[1] + a[2]*b[2] }
+
+func cross(a, b [3]float64) [3]float64 {
+	return [3]float64{a[1]*b[2] - a[2]*b[1], a[2]*b[0] - a[0]*b[2], a[0]*b[1] - a[1]*b[0]}
+}
+
+// axesOf returns axes to look at p along: the third up, the first where the
+// points and cameras are spread most across that.
+//
+// Cameras are held level, and look ahead rather than up or down. So up is where
+// neither their axes to the right nor, as far as that leaves a choice, those in
+// their direction point: the eigenvector of the least eigenvalue of the sum of
+// the squares of both.
+func axesOf(p *ba.Problem) [3][3]float64 {
+	var sum [9]float64
+	var up [3]float64
+	for i := range p.NumCameras() {
+		_, r := p.Pose(i)
+		for j := range 3 {
+			for k := range 3 {
+				sum[3*j+k] += r[j]*r[k] + 0.1*r[6+j]*r[6+k]
+			}
+			up[j] += r[3+j]
+		}
+	}
+	axes := [3][3]float64{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}
+	var eigen mat.EigenSym
+	if p.NumCameras() > 0 && eigen.Factorize(mat.NewSymDense(3, sum[:]), true) {
+		var vectors mat.Dense
+		eigen.VectorsTo(&vectors)
+		for k := range 3 {
+			axes[2][k], axes[0][k] = vectors.At(k, 0), vectors.At(k, 1)
+		}
+	}
+	if dot(up, axes[2]) < 0 {
+		for k := range up {
+			axes[2][k] = -axes[2][k]
+		}
+	}
+	axes[1] = cross(axes[2], axes[0])
+
+	// Turn the first two to where the second moment between them vanishes.
+	var moments [3]float64
+	along, across := places(p, axes[0]), places(p, axes[1])
+	x, y := slices.Concat(along[0], along[1]), slices.Concat(across[0], across[1])
+	if len(x) == 0 {
+		return axes
+	}
+	mx, my := median(x), median(y)
+	spread := 4 * (median(absolute(x, mx)) + median(absolute(y, my)))
+	for i := range x {
+		// What is far away is not to turn the picture.
+		if a, b := x[i]-mx, y[i]-my; math.Hypot(a, b) <= spread {
+			moments[0] += a * a
+			moments[1] += a * b
+			moments[2] += b * b
+		}
+	}
+	sin, cos := math.Sincos(math.Atan2(2*moments[1], moments[0]-moments[2]) / 2)
+	a, b := axes[0], axes[1]
+	for k := range a {
+		axes[0][k], axes[1][k] = cos*a[k]+sin*b[k], cos*b[k]-sin*a[k]
+	}
+	return axes
+}
+
+// places returns where points of p, not too many, are along an axis, and where
+// the cameras are.
+func places(p *ba.Problem, axis [3]float64) (at [2][]float64) {
+	n := p.NumPoints()
+	for i := 0; i < n; i += 1 + n/maxPoints {
+		at[0] = append(at[0], dot(axis, [3]float64(p.Points[3*i:])))
+	}
+	for i := range p.NumCameras() {
+		centre, _ := p.Pose(i)
+		at[1] = append(at[1], dot(axis, centre))
+	}
+	return at
+}
+
+func median(x []float64) float64 {
+	x = slices.Sorted(slices.Values(x))
+	return x[len(x)/2]
+}
+
+func absolute(x []float64, from float64) []float64 {
+	d := make([]float64, len(x))
+	for i, v := range x {
+		d[i] = math.Abs(v - from)
+	}
+	return d
+}
+
+// boundsOf returns what to show along each axis: nearly all points and cameras,
+// with some space around.
+func boundsOf(p *ba.Problem, axes *[3][3]float64) (b [3][2]float64) {
+	for j, axis := range axes {
+		low, high := math.Inf(1), math.Inf(-1)
+		for _, x := range places(p, axis) {
+			if n := len(x); n > 0 {
+				slices.Sort(x)
+				low, high = min(low, x[n/50]), max(high, x[n-1-n/50])
+			}
+		}
+		space := 0.06 * (high - low)
+		if !(space > 0) || math.IsInf(space, 0) {
+			low, high, space = 0, 0, 1
+		}
+		b[j] = [2]float64{low - space, high + space}
+	}
+	return b
+}
