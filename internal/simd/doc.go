@@ -62,6 +62,11 @@
 // registers. The comments on them say what is required and what is fast. They
 // are reductions, and so differ between tiers by rounding.
 //
+// # Blocks of bundle adjustment
+//
+// SubProducts9 and AddNormal9 work on blocks of 9×9 float64, of the nine
+// parameters of cameras. They are reductions too, in the order of their lists.
+//
 // # Generated code
 //
 // The assembly is written by the programs in _gen, a module of its own, by way

@@ -184,7 +184,7 @@ func (c *conjugate) precondition(s *normal, damping []float64) bool {
 	const size = cameraLen * cameraLen
 	parallel.Run(s.workers, len(c.x.parts), block(func(_, a int) {
 		m := (*[size]float64)(c.blocks[size*a:])
-		copy(m[:], s.u[size*a:])
+		unpack(m, s.u[simd.BlockLen9*a:])
 		var g [3 * cameraLen]float64
 		for _, i := range s.byCamera[s.cameraStart[a]:s.cameraStart[a+1]] {
 			s.couple(&g, (*[6]float64)(s.l[6*s.point[i]:]), i)

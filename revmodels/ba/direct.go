@@ -1,6 +1,7 @@
 package ba
 
 import (
+	"revnum/internal/simd"
 	"revnum/revmodels/ba/internal/blockchol"
 )
 
@@ -14,7 +15,7 @@ type direct struct {
 // newDirect returns the solver, or nil if the system or its factor would have
 // more than limit elements.
 func newDirect(s *normal, x *unknowns, limit int) *direct {
-	d := &direct{x: x, reduced: newReduced(s, limit/(cameraLen*cameraLen))}
+	d := &direct{x: x, reduced: newReduced(s, limit/simd.BlockLen9)}
 	if d.reduced == nil {
 		return nil
 	}
@@ -83,20 +84,20 @@ type blockMatrix interface {
 
 // addTo adds the system of the unknowns to m.
 func (x *reduced) addTo(m blockMatrix, u *unknowns) {
-	const size = cameraLen * cameraLen
+	var full, transposed [cameraLen * cameraLen]float64
 	for a, parts := range u.parts {
 		for k := x.start[a]; k < x.start[a+1]; k++ {
 			b := int(x.with[k])
+			unpack(&full, x.data[simd.BlockLen9*k:])
 			for _, pa := range parts {
 				for _, pb := range u.parts[b] {
 					if a == b && pb.from > pa.from {
 						continue // above the diagonal
 					}
-					block := x.data[size*k+cameraLen*pa.from+pb.from : size*(k+1)]
+					block := full[cameraLen*pa.from+pb.from:]
 					m.Add(pa.node, pb.node, block, cameraLen)
 					if a != b && pa.node == pb.node {
 						// Shared by two cameras: (b, a) is on the diagonal too.
-						var transposed [size]float64
 						n := u.size[pa.node]
 						for i := range n {
 							for j := range n {

@@ -42,7 +42,7 @@ type normal struct {
 	r, j  []float64 // residuals; 2×12 an observation, F and E
 	trial []float64 // residuals that only cost knows
 
-	u, gc []float64 // 9×9 a camera, the lower triangle of U; Fᵀr
+	u, gc []float64 // blocks of U, as in package simd; Fᵀr
 	v, gq []float64 // 6 a point, the lower triangle of V by rows; Eᵀr
 
 	l, w []float64 // 6 a point, L⁻¹; w
@@ -67,7 +67,7 @@ func newNormal(p *Problem, o *Options, fixed []bool) *normal {
 		camera: p.Camera, point: p.Point, fixed: fixed,
 		start: make([]int, m+1), byCamera: make([]int, obs), cameraStart: make([]int, n+1),
 		r: make([]float64, 2*obs), trial: make([]float64, 2*obs), j: make([]float64, jacobianLen*obs),
-		u: make([]float64, cameraLen*cameraLen*n), gc: make([]float64, cameraLen*n),
+		u: make([]float64, simd.BlockLen9*n), gc: make([]float64, cameraLen*n),
 		v: make([]float64, 6*m), gq: make([]float64, pointLen*m),
 		l: make([]float64, 6*m), w: make([]float64, pointLen*m),
 	}
@@ -198,22 +198,26 @@ func (s *normal) linearisePoint(q int) {
 }
 
 func (s *normal) lineariseCamera(c int) {
-	var u [cameraLen * cameraLen]float64
-	var g [cameraLen]float64
-	for _, i := range s.byCamera[s.cameraStart[c]:s.cameraStart[c+1]] {
-		j := (*[jacobianLen]float64)(s.j[jacobianLen*i:])
-		r := (*[2]float64)(s.r[2*i:])
-		for k := range cameraLen {
-			a, b := j[k], j[12+k]
-			row := (*[cameraLen]float64)(u[cameraLen*k:])
-			for l := range k + 1 {
-				row[l] += float64(a*j[l]) + float64(b*j[12+l])
-			}
-			g[k] += float64(a*r[0]) + float64(b*r[1])
-		}
+	u, g := s.u[simd.BlockLen9*c:][:simd.BlockLen9], s.gc[cameraLen*c:][:cameraLen]
+	clear(u)
+	clear(g)
+	simd.AddNormal9(u, g, s.j, s.r, s.byCamera[s.cameraStart[c]:s.cameraStart[c+1]])
+}
+
+// inBlock is where element (i, j) of a block is.
+func inBlock(i, j int) int {
+	if j < cameraLen-1 {
+		return (cameraLen-1)*i + j
 	}
-	copy(s.u[len(u)*c:], u[:])
-	copy(s.gc[cameraLen*c:], g[:])
+	return (cameraLen-1)*cameraLen + i
+}
+
+// unpack stores a block by rows.
+func unpack(dst *[cameraLen * cameraLen]float64, block []float64) {
+	for i := range cameraLen {
+		copy(dst[cameraLen*i:], block[(cameraLen-1)*i:(cameraLen-1)*(i+1)])
+		dst[cameraLen*i+cameraLen-1] = block[(cameraLen-1)*cameraLen+i]
+	}
 }
 
 // hold makes the derivatives by parameter k of camera c zero.
@@ -221,9 +225,9 @@ func (s *normal) hold(c, k int) {
 	for _, i := range s.byCamera[s.cameraStart[c]:s.cameraStart[c+1]] {
 		s.j[jacobianLen*i+k], s.j[jacobianLen*i+12+k] = 0, 0
 	}
-	u := s.u[cameraLen*cameraLen*c:]
+	u := s.u[simd.BlockLen9*c:]
 	for l := range cameraLen {
-		u[cameraLen*k+l], u[cameraLen*l+k] = 0, 0
+		u[inBlock(k, l)], u[inBlock(l, k)] = 0, 0
 	}
 	s.gc[cameraLen*c+k] = 0
 }
@@ -358,8 +362,8 @@ func (s *normal) pointStep(q *[3]float64, c []float64, p int) float64 {
 }
 
 // reduced is the reduced camera system without damping, S = U - GᵀG, by blocks of
-// 9×9: for each camera a, blocks (a, b) for the cameras b <= a that see a point that a
-// does.
+// 9×9 as in package simd: for each camera a, blocks (a, b) for the cameras b <= a that
+// see a point that a does.
 type reduced struct {
 	start []int   // the first block of each camera; their number at last
 	with  []int32 // the camera b of each block, ascending for each a
@@ -369,8 +373,9 @@ type reduced struct {
 	rowOf []rowScratch // of workers
 }
 
-// rowScratch says where a row of blocks has that of a camera.
-type rowScratch struct{ block []int32 }
+// rowScratch says which block of a row is that with a camera, and which are those
+// with the cameras of a point.
+type rowScratch struct{ with, which []int32 }
 
 // newReduced returns the system with room for its blocks, or nil if there are more
 // than limit of them.
@@ -395,7 +400,7 @@ func newReduced(s *normal, limit int) *reduced {
 			return nil
 		}
 	}
-	x.data = make([]float64, cameraLen*cameraLen*len(x.with))
+	x.data = make([]float64, simd.BlockLen9*len(x.with))
 	return x
 }
 
@@ -405,11 +410,10 @@ func (x *reduced) form(s *normal) {
 }
 
 func (x *reduced) row(s *normal, scratch *rowScratch, a int) {
-	const size = cameraLen * cameraLen
-	scratch.block = workspace.Grow(scratch.block, len(x.start))
-	at := scratch.block
+	const size = simd.BlockLen9
+	scratch.with = workspace.Grow(scratch.with, len(x.start))
 	for k := x.start[a]; k < x.start[a+1]; k++ {
-		at[x.with[k]] = int32(k - x.start[a])
+		scratch.with[x.with[k]] = int32(k - x.start[a])
 	}
 	row := x.data[size*x.start[a] : size*x.start[a+1]]
 	clear(row)
@@ -426,13 +430,15 @@ func (x *reduced) row(s *normal, scratch *rowScratch, a int) {
 		for k := range right {
 			right[k] -= float64(g[k]*w[0]) + float64(g[9+k]*w[1]) + float64(g[18+k]*w[2])
 		}
-		for k := s.start[q]; k <= i; k++ {
+		first := s.start[q]
+		scratch.which = scratch.which[:0]
+		for k := first; k <= i; k++ {
 			b := s.camera[k]
-			h := s.g[3*cameraLen*k:]
-			simd.Gemm(cameraLen, cameraLen, 3, -1, g, 1, cameraLen, h, cameraLen, 1, row[size*int(at[b]):], cameraLen)
-			if b == a && k != i { // twice in one picture
-				simd.Gemm(cameraLen, cameraLen, 3, -1, h, 1, cameraLen, g, cameraLen, 1, diagonal, cameraLen)
+			scratch.which = append(scratch.which, scratch.with[b])
+			if b == a && k != i { // twice in one picture: this adds the transpose
+				simd.SubProducts9(diagonal, []int32{0}, s.g[3*cameraLen*k:], g)
 			}
 		}
+		simd.SubProducts9(row, scratch.which, g, s.g[3*cameraLen*first:])
 	}
 }

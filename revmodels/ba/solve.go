@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"gonum.org/v1/gonum/floats"
+
+	"revnum/internal/simd"
 )
 
 // Method is how the reduced camera system is solved.
@@ -541,7 +543,7 @@ func largest(v float64, x []float64) float64 {
 func (s *solver) diagonals(c, q []float64) {
 	for i := range s.step {
 		k := i % cameraLen
-		s.step[i] = s.s.u[cameraLen*cameraLen*(i/cameraLen)+(cameraLen+1)*k]
+		s.step[i] = s.s.u[simd.BlockLen9*(i/cameraLen)+inBlock(k, k)]
 	}
 	s.x.reduce(c, s.step)
 	for i := range q {
