@@ -1,9 +1,13 @@
 package revsparse
 
 import (
+	"sort"
+
 	"revnum/fixed"
 	"revnum/internal/parallel"
+	"revnum/internal/simd"
 	"revnum/internal/workspace"
+	"revnum/rev"
 )
 
 // A window holds elements lo, ..., hi-1 of a column that a block adds into; the
@@ -13,28 +17,27 @@ type window[T any] struct {
 	lo, hi int
 }
 
-// reach widens the window to element c, and returns what it holds.
-func (w *window[T]) reach(c int) []T {
-	if w == nil {
-		panic("revsparse: column index out of range")
-	}
-	_ = w.all[c]
+// reach widens the window to the elements from lo to hi, and returns what it holds
+// and where that begins.
+func (w *window[T]) reach(lo, hi int) ([]T, int) {
 	if w.hi == w.lo {
-		w.lo, w.hi = c, c
+		w.lo, w.hi = lo, lo
 	}
-	// By as much again, so that the number of calls is small.
-	more := max(512, w.hi-w.lo)
-	lo, hi := w.lo, w.hi
-	if c < lo {
-		lo = max(0, min(c, lo-more))
+	if lo < w.lo || hi >= w.hi {
+		// By as much again, so that the number of calls is small.
+		more := max(512, w.hi-w.lo)
+		if lo < w.lo {
+			from := max(0, min(lo, w.lo-more))
+			clear(w.all[from:w.lo])
+			w.lo = from
+		}
+		if hi >= w.hi {
+			to := min(len(w.all), max(hi+1, w.hi+more))
+			clear(w.all[w.hi:to])
+			w.hi = to
+		}
 	}
-	if c >= hi {
-		hi = min(len(w.all), max(c+1, hi+more))
-	}
-	clear(w.all[lo:w.lo])
-	clear(w.all[w.hi:hi])
-	w.lo, w.hi = lo, hi
-	return w.all[lo:hi]
+	return w.all[w.lo:w.hi], w.lo
 }
 
 // column does a pass over matrices of one column.
@@ -57,6 +60,7 @@ func (j *job[T, I]) column() {
 		}
 	}
 	workers := parallel.Workers(p.workers)
+	j.open(min(workers, j.blocks))
 	j.sums = workspace.Zeros(j.sums, j.blocks)
 	j.step = stepColumn
 	parallel.Run(workers, j.blocks, j)
@@ -112,247 +116,199 @@ func (j *job[T, I]) combine(block int) {
 }
 
 // rowsOfColumn does a block of rows of stepColumn.
-func (j *job[T, I]) rowsOfColumn(block int) {
-	p := j.p
-	r0, r1 := j.cut(block), j.cut(block+1)
-	if r0 == r1 {
-		return
-	}
-	b := &columnBlock[T, I]{
-		ptr: p.a.Ptr[r0 : r1+1], ind: p.a.Ind, a: p.a.Data, ga: p.ga, u: p.u.Data,
-		alpha: p.alpha, beta: p.beta, gamma: p.gamma,
-	}
-	if p.out.Data != nil {
-		b.out = p.out.Data[r0:r1]
-	}
-	if p.v.Data != nil {
-		b.v = p.v.Data[r0:r1]
-	}
-	if p.w.Data != nil {
-		b.w = p.w.Data[:p.a.Cols]
+func (j *job[T, I]) rowsOfColumn(s *scratch[T], block int) {
+	c := columnBlock[T, I]{pass: &j.p, r0: j.cut(block), r1: j.cut(block + 1), scratch: s}
+	if j.p.w.Data != nil {
+		c.scatter, c.w = true, j.p.w.Data[:j.p.a.Cols]
 		if j.blocks > 1 {
-			b.window = &j.windows[block]
-			b.w = nil
+			c.window = &j.windows[block]
 		}
 	}
-	gather := p.out.Data != nil || p.sum != nil
-	scatter := p.w.Data != nil
-	if isFixed[T]() || isComplex[T]() {
-		j.sums[block] = b.general(&p, gather, scatter)
+	switch c := any(&c).(type) {
+	case *columnBlock[float64, I]:
+		vectorColumn(c)
+	case *columnBlock[float32, I]:
+		vectorColumn(c)
+	case *columnBlock[fixed.Q43, I]:
+		c.rows()
+	case *columnBlock[complex128, I]:
+		c.rows()
+	}
+	j.sums[block] = c.sum
+}
+
+// A columnBlock is a block of rows of a pass over single columns without gaps.
+type columnBlock[T Scalar, I Index] struct {
+	*pass[T, I]
+	r0, r1  int
+	scratch *scratch[T]
+	scatter bool
+	w       []T        // element lo and so on of it
+	lo      int        // where w begins
+	window  *window[T] // nil if w is all
+	sum     T
+}
+
+// reach has w hold what the entries of ind meet, which it checks.
+func (c *columnBlock[T, I]) reach(ind []I) {
+	if len(ind) == 0 {
 		return
 	}
-	if p.subOut {
-		b.alpha = -b.alpha
+	lo, hi := simd.IndexRange(ind)
+	if lo < 0 || int(hi) >= c.a.Cols {
+		panic("revsparse: column index out of range")
 	}
-	if p.subW {
-		b.beta = -b.beta
+	if c.window != nil {
+		c.w, c.lo = c.window.reach(int(lo), int(hi))
+	}
+}
+
+// vectorColumn does a block in pieces of so many entries as a loop takes. It looks
+// through the indices of a piece before only where it writes to where they point,
+// as memory is read faster in one go.
+func vectorColumn[T rev.Float, I Index](c *columnBlock[T, I]) {
+	ptr := c.a.Ptr
+	for i := c.r0; i < c.r1; {
+		begin := int(ptr[i])
+		rows := sort.Search(min(c.r1-i, pieceRows), func(n int) bool { return int(ptr[i+n+1])-begin > simd.SparseEntries })
+		if rows > 0 {
+			vectorPiece(c, i, ptr[i+1:i+rows+1], begin, int(ptr[i+rows]), c.pass.sum != nil)
+			i += rows
+			continue
+		}
+		// A row of more entries than a loop takes.
+		s := c.scratch.s[:1]
+		s[0] = 0
+		for last := int(ptr[i+1]); begin < last; begin += simd.SparseEntries {
+			to := min(begin+simd.SparseEntries, last)
+			vectorEntries(c, i, []I{I(to)}, begin, to, s, 1)
+		}
+		finishPiece(c, i, s)
+		i++
+	}
+}
+
+// vectorPiece does the entries from begin to to, of the rows from i on.
+func vectorPiece[T rev.Float, I Index](c *columnBlock[T, I], i int, end []I, begin, to int, sums bool) {
+	if c.out.Data == nil || sums {
+		s := c.scratch.s[:len(end)]
+		clear(s)
+		vectorEntries(c, i, end, begin, to, s, 1)
+		finishPiece(c, i, s)
+		return
+	}
+	alpha := c.alpha
+	if c.subOut {
+		alpha = -alpha
+	}
+	vectorEntries(c, i, end, begin, to, c.out.Data[i:i+len(end)], alpha)
+}
+
+// vectorEntries computes out += alpha·s, and what else is asked for.
+func vectorEntries[T rev.Float, I Index](c *columnBlock[T, I], i int, end []I, begin, to int, out []T, alpha T) {
+	a, ind := c.a.Data[begin:to], c.a.Ind[begin:to]
+	u := c.u.Data
+	var v, ga []T
+	if c.v.Data != nil {
+		v = c.v.Data[i : i+len(end)]
+	}
+	if c.ga != nil {
+		ga = c.ga[begin:to]
+	}
+	if !c.scatter {
+		if ga == nil {
+			simd.SparseGather(end, begin, a, ind, out, alpha, u)
+		} else {
+			simd.SparseGatherGrad(end, begin, a, ind, out, alpha, u, v, ga, c.gamma)
+		}
+		return
+	}
+	c.reach(ind)
+	beta := c.beta
+	if c.subW {
+		beta = -beta
 	}
 	switch {
-	case p.ga != nil && scatter:
-		j.sums[block] = b.gatherScatterGrad()
-	case p.ga != nil:
-		j.sums[block] = b.gatherGrad()
-	case gather && scatter:
-		j.sums[block] = b.gatherScatter()
-	case gather:
-		j.sums[block] = b.gather()
-	case scatter:
-		b.scatter()
+	case ga != nil:
+		simd.SparseGatherScatterGrad(end, begin, a, ind, out, alpha, u, v, beta, c.w, c.lo, ga, c.gamma)
+	case c.out.Data != nil || c.pass.sum != nil:
+		simd.SparseGatherScatter(end, begin, a, ind, out, alpha, u, v, beta, c.w, c.lo)
+	default:
+		simd.SparseScatter(end, begin, a, ind, v, beta, c.w, c.lo)
 	}
 }
 
-// A columnBlock is a block of rows of a pass over single columns. Slices but ind,
-// a, ga and u begin at its first row.
-type columnBlock[T Scalar, I Index] struct {
-	ptr, ind           []I
-	a, ga, u, out, v   []T
-	alpha, beta, gamma T
-	w                  []T        // element lo and so on of it
-	lo                 int        // where w begins
-	window             *window[T] // nil if w is all
-}
-
-// gather computes out_i += alpha·s_i, and returns Σ v_i·s_i.
-func (b *columnBlock[T, I]) gather() (sum T) {
-	u, alpha := b.u, b.alpha
-	from := b.ptr[0]
-	for i, to := range b.ptr[1:] {
-		a, ind := b.a[from:to], b.ind[from:to]
-		from = to
-		var s T
-		for q, c := range ind {
-			s += T(a[q] * u[c])
+// finishPiece uses the sums s of the rows from i on.
+func finishPiece[T rev.Float, I Index](c *columnBlock[T, I], i int, s []T) {
+	if c.out.Data != nil {
+		alpha := c.alpha
+		if c.subOut {
+			alpha = -alpha
 		}
-		sum += b.finish(i, alpha, s)
+		simd.Axpy(alpha, s, c.out.Data[i:i+len(s)])
 	}
-	return sum
-}
-
-// finish uses s_i.
-func (b *columnBlock[T, I]) finish(i int, alpha, s T) T {
-	if b.out != nil {
-		b.out[i] += T(alpha * s)
-	}
-	if b.v != nil {
-		return T(b.v[i] * s)
-	}
-	return 0
-}
-
-// scatter computes w_j += beta·a_ij·v_i.
-func (b *columnBlock[T, I]) scatter() {
-	w, lo := b.w, b.lo
-	from := b.ptr[0]
-	for i, to := range b.ptr[1:] {
-		a, ind := b.a[from:to], b.ind[from:to]
-		from = to
-		f := T(b.beta * b.v[i])
-		for q, c := range ind {
-			k := int(c) - lo
-			if uint(k) >= uint(len(w)) {
-				w = b.window.reach(int(c))
-				lo = b.window.lo
-				k = int(c) - lo
-			}
-			w[k] += T(a[q] * f)
-		}
+	if c.pass.sum != nil {
+		c.sum += simd.Dot(c.v.Data[i:i+len(s)], s)
 	}
 }
 
-// gatherScatter does what gather and scatter do.
-func (b *columnBlock[T, I]) gatherScatter() (sum T) {
-	u, w, lo, alpha := b.u, b.w, b.lo, b.alpha
-	from := b.ptr[0]
-	for i, to := range b.ptr[1:] {
-		a, ind := b.a[from:to], b.ind[from:to]
-		from = to
-		f := T(b.beta * b.v[i])
-		var s T
-		for q, c := range ind {
-			k := int(c) - lo
-			if uint(k) >= uint(len(w)) {
-				w = b.window.reach(int(c))
-				lo = b.window.lo
-				k = int(c) - lo
-			}
-			x := a[q]
-			s += T(x * u[c])
-			w[k] += T(x * f)
-		}
-		sum += b.finish(i, alpha, s)
-	}
-	return sum
-}
-
-// gatherGrad does what gather does, and ga_ij += gamma·v_i·u_j.
-func (b *columnBlock[T, I]) gatherGrad() (sum T) {
-	u, alpha := b.u, b.alpha
-	from := b.ptr[0]
-	for i, to := range b.ptr[1:] {
-		a, ind, ga := b.a[from:to], b.ind[from:to], b.ga[from:to]
-		from = to
-		f := T(b.gamma * b.v[i])
-		var s T
-		for q, c := range ind {
-			x := u[c]
-			s += T(a[q] * x)
-			ga[q] += T(f * x)
-		}
-		sum += b.finish(i, alpha, s)
-	}
-	return sum
-}
-
-// gatherScatterGrad does all of it.
-func (b *columnBlock[T, I]) gatherScatterGrad() (sum T) {
-	u, w, lo, alpha := b.u, b.w, b.lo, b.alpha
-	from := b.ptr[0]
-	for i, to := range b.ptr[1:] {
-		a, ind, ga := b.a[from:to], b.ind[from:to], b.ga[from:to]
-		from = to
-		f, g := T(b.beta*b.v[i]), T(b.gamma*b.v[i])
-		var s T
-		for q, c := range ind {
-			k := int(c) - lo
-			if uint(k) >= uint(len(w)) {
-				w = b.window.reach(int(c))
-				lo = b.window.lo
-				k = int(c) - lo
-			}
-			x, y := a[q], u[c]
-			s += T(x * y)
-			ga[q] += T(g * y)
-			w[k] += T(x * f)
-		}
-		sum += b.finish(i, alpha, s)
-	}
-	return sum
-}
-
-// general does what is asked for, over numbers of any type.
-func (b *columnBlock[T, I]) general(p *pass[T, I], gather, scatter bool) (sum T) {
-	flip := p.flip
-	from := b.ptr[0]
-	for i, to := range b.ptr[1:] {
-		lo, hi := from, to
-		from = to
+// rows does the block over numbers without vector code.
+func (c *columnBlock[T, I]) rows() {
+	gather := c.out.Data != nil || c.pass.sum != nil
+	for i := c.r0; i < c.r1; i++ {
+		from, to := int(c.a.Ptr[i]), int(c.a.Ptr[i+1])
+		a, ind := c.a.Data[from:to], c.a.Ind[from:to]
 		if gather {
-			s := b.rowSum(int(lo), int(hi), flip)
-			if b.out != nil {
-				if p.subOut {
-					b.out[i] -= mul(b.alpha, s)
+			s := c.rowSum(a, ind)
+			if out := c.out.Data; out != nil {
+				if c.subOut {
+					out[i] -= mul(c.alpha, s)
 				} else {
-					b.out[i] += mul(b.alpha, s)
+					out[i] += mul(c.alpha, s)
 				}
 			}
-			if b.v != nil {
-				if flip {
-					sum += mul(conj(b.v[i]), s)
+			if c.pass.sum != nil {
+				if c.flip {
+					c.sum += mul(conj(c.v.Data[i]), s)
 				} else {
-					sum += mul(b.v[i], conj(s))
+					c.sum += mul(c.v.Data[i], conj(s))
 				}
 			}
 		}
-		if scatter {
-			f := mul(b.beta, b.v[i])
-			for q := lo; q < hi; q++ {
-				c := int(b.ind[q])
-				if uint(c-b.lo) >= uint(len(b.w)) {
-					b.w = b.window.reach(c)
-					b.lo = b.window.lo
-				}
-				x := b.a[q]
-				if !flip {
+		if c.scatter {
+			c.reach(ind)
+			f := mul(c.beta, c.v.Data[i])
+			for q, x := range a {
+				if !c.flip {
 					x = conj(x)
 				}
-				if p.subW {
-					b.w[c-b.lo] -= mul(x, f)
+				k := int(ind[q]) - c.lo
+				if c.subW {
+					c.w[k] -= mul(x, f)
 				} else {
-					b.w[c-b.lo] += mul(x, f)
+					c.w[k] += mul(x, f)
 				}
 			}
 		}
-		if b.ga != nil {
-			v := b.v[i]
-			for q := lo; q < hi; q++ {
-				u := b.u[b.ind[q]]
-				if flip {
-					b.ga[q] += mul(b.gamma, mul(conj(v), u))
+		if c.ga != nil {
+			ga, v := c.ga[from:to], c.v.Data[i]
+			for q, j := range ind {
+				u := c.u.Data[j]
+				if c.flip {
+					ga[q] += mul(c.gamma, mul(conj(v), u))
 				} else {
-					b.ga[q] += mul(b.gamma, mul(v, conj(u)))
+					ga[q] += mul(c.gamma, mul(v, conj(u)))
 				}
 			}
 		}
 	}
-	return sum
 }
 
-// rowSum returns s_i of the row with the entries lo to hi-1.
-func (b *columnBlock[T, I]) rowSum(lo, hi int, flip bool) T {
-	a, ind := b.a[lo:hi], b.ind[lo:hi]
+// rowSum returns s_i of the row with the given entries.
+func (c *columnBlock[T, I]) rowSum(a []T, ind []I) T {
 	if isFixed[T]() {
 		var s fixed.Accumulator
-		u := q43(b.u)
+		u := q43(c.u.Data)
 		for q, x := range q43(a) {
 			s.AddMul(x, u[ind[q]])
 		}
@@ -360,10 +316,10 @@ func (b *columnBlock[T, I]) rowSum(lo, hi int, flip bool) T {
 	}
 	var s T
 	for q, x := range a {
-		if flip {
+		if c.flip {
 			x = conj(x)
 		}
-		s += mul(x, b.u[ind[q]])
+		s += mul(x, c.u.Data[ind[q]])
 	}
 	return s
 }

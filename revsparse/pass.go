@@ -80,13 +80,22 @@ const (
 	stepColumns             // blocks of rows
 )
 
+// A scratch is what a worker needs for its own.
 type scratch[T Scalar] struct {
-	s     [panel]T
+	s     [pieceRows]T // sums of rows, or of the columns of one
 	exact [panel]fixed.Accumulator
+}
+
+// open makes scratch for workers.
+func (j *job[T, I]) open(workers int) {
+	for len(j.scratch) < workers {
+		j.scratch = append(j.scratch, new(scratch[T]))
+	}
 }
 
 const (
 	panel       = 128     // columns that are worked on at a time at most
+	pieceRows   = 1024    // rows of a piece of a block, of single columns
 	blockWork   = 1 << 14 // entries and rows of a block
 	mostBlocks  = 64
 	mostWindows = 8
@@ -97,7 +106,7 @@ const (
 func (j *job[T, I]) Block(worker, block int) {
 	switch j.step {
 	case stepColumn:
-		j.rowsOfColumn(block)
+		j.rowsOfColumn(j.scratch[worker], block)
 	case stepCombine:
 		j.combine(block)
 	case stepColumns:
@@ -138,9 +147,7 @@ func (j *job[T, I]) allRows(cols int) {
 	work := (len(j.p.a.Ind) + j.p.a.Rows) * min(cols, panel)
 	j.blocks = max(1, min(work/(4*blockWork), mostBlocks))
 	workers := min(parallel.Workers(j.p.workers), j.blocks)
-	for len(j.scratch) < workers {
-		j.scratch = append(j.scratch, new(scratch[T]))
-	}
+	j.open(workers)
 	j.sums = workspace.Zeros(j.sums, j.blocks)
 	j.step = stepColumns
 	for j.lo = 0; j.lo < cols; j.lo = j.hi {
@@ -179,7 +186,7 @@ func (j *job[T, I]) rows(s *scratch[T], block int) {
 	if p.u.Data != nil {
 		u = p.u.Data[j.lo:]
 	}
-	r := row[T, I]{alpha: p.alpha, gamma: p.gamma, u: u, ldu: p.u.Stride, flip: p.flip}
+	r := row[T, I]{alpha: p.alpha, gamma: p.gamma, u: u, ldu: p.u.Stride, ldv: p.v.Stride, flip: p.flip}
 	if p.subOut && !isFixed[T]() {
 		r.alpha = -r.alpha
 	}
@@ -227,7 +234,7 @@ func (j *job[T, I]) rows(s *scratch[T], block int) {
 type row[T Scalar, I Index] struct {
 	out, a, ga, v, u []T
 	ind              []I
-	ldu              int
+	ldu, ldv         int
 	alpha, gamma     T
 	subtract, flip   bool
 }
@@ -250,9 +257,9 @@ func vectorRow[T rev.Float, I Index](r *row[T, I]) {
 	case r.ga == nil:
 		simd.SparseRow(r.out, r.alpha, r.a, r.ind, r.u, r.ldu)
 	case r.out == nil:
-		simd.SparseDots(r.ga, r.gamma, r.v, r.ind, r.u, r.ldu)
+		simd.SparseDots(r.ga, r.gamma, r.v, r.ldv, r.ind, r.u, r.ldu)
 	default:
-		simd.SparseRowDots(r.out, r.alpha, r.a, r.ga, r.gamma, r.v, r.ind, r.u, r.ldu)
+		simd.SparseRowDots(r.out, r.alpha, r.a, r.ga, r.gamma, r.v, r.ldv, r.ind, r.u, r.ldu)
 	}
 }
 

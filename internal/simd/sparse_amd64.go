@@ -12,12 +12,37 @@ func sparseRowAVX2F64I64(n int, dst *float64, alpha float64, a *float64, ind *in
 // sparseDotsAVX2F64I64 computes ga_q += gamma·(v·u_q) for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.
 //
 //go:noescape
-func sparseDotsAVX2F64I64(n int, ga *float64, gamma float64, v *float64, ind *int, entries int, u *float64, ld int)
+func sparseDotsAVX2F64I64(n int, ga *float64, gamma float64, v *float64, ind *int, entries int, u *float64, ld int, ldv int)
 
 // sparseRowDotsAVX2F64I64 computes dst += alpha·Σ_q a_q·u_q and ga_q += gamma·(v·u_q) for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.
 //
 //go:noescape
-func sparseRowDotsAVX2F64I64(n int, dst *float64, alpha float64, a *float64, ga *float64, gamma float64, v *float64, ind *int, entries int, u *float64, ld int)
+func sparseRowDotsAVX2F64I64(n int, dst *float64, alpha float64, a *float64, ga *float64, gamma float64, v *float64, ind *int, entries int, u *float64, ld int, ldv int)
+
+// sparseGatherF64I64 computes out_i += alpha·Σ_q a_q·u[ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
+//
+//go:noescape
+func sparseGatherF64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, u *float64)
+
+// sparseScatterF64I64 computes w[ind_q-lo] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
+//
+//go:noescape
+func sparseScatterF64I64(rows int, end *int, base int, a *float64, ind *int, v *float64, beta float64, w *float64, lo int)
+
+// sparseGatherScatterF64I64 computes out_i += alpha·Σ_q a_q·u[ind_q], w[ind_q-lo] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
+//
+//go:noescape
+func sparseGatherScatterF64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, u *float64, v *float64, beta float64, w *float64, lo int)
+
+// sparseGatherGradF64I64 computes out_i += alpha·Σ_q a_q·u[ind_q], ga_q += (gamma·v_i)·u[ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
+//
+//go:noescape
+func sparseGatherGradF64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, u *float64, v *float64, ga *float64, gamma float64)
+
+// sparseGatherScatterGradF64I64 computes out_i += alpha·Σ_q a_q·u[ind_q], w[ind_q-lo] += a_q·(beta·v_i), ga_q += (gamma·v_i)·u[ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
+//
+//go:noescape
+func sparseGatherScatterGradF64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, u *float64, v *float64, beta float64, w *float64, lo int, ga *float64, gamma float64)
 
 // sparseRowAVX2F64I32 computes dst += alpha·Σ_q a_q·u_q for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.
 //
@@ -27,12 +52,37 @@ func sparseRowAVX2F64I32(n int, dst *float64, alpha float64, a *float64, ind *in
 // sparseDotsAVX2F64I32 computes ga_q += gamma·(v·u_q) for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.
 //
 //go:noescape
-func sparseDotsAVX2F64I32(n int, ga *float64, gamma float64, v *float64, ind *int32, entries int, u *float64, ld int)
+func sparseDotsAVX2F64I32(n int, ga *float64, gamma float64, v *float64, ind *int32, entries int, u *float64, ld int, ldv int)
 
 // sparseRowDotsAVX2F64I32 computes dst += alpha·Σ_q a_q·u_q and ga_q += gamma·(v·u_q) for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.
 //
 //go:noescape
-func sparseRowDotsAVX2F64I32(n int, dst *float64, alpha float64, a *float64, ga *float64, gamma float64, v *float64, ind *int32, entries int, u *float64, ld int)
+func sparseRowDotsAVX2F64I32(n int, dst *float64, alpha float64, a *float64, ga *float64, gamma float64, v *float64, ind *int32, entries int, u *float64, ld int, ldv int)
+
+// sparseGatherF64I32 computes out_i += alpha·Σ_q a_q·u[ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
+//
+//go:noescape
+func sparseGatherF64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, u *float64)
+
+// sparseScatterF64I32 computes w[ind_q-lo] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
+//
+//go:noescape
+func sparseScatterF64I32(rows int, end *int32, base int, a *float64, ind *int32, v *float64, beta float64, w *float64, lo int)
+
+// sparseGatherScatterF64I32 computes out_i += alpha·Σ_q a_q·u[ind_q], w[ind_q-lo] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
+//
+//go:noescape
+func sparseGatherScatterF64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, u *float64, v *float64, beta float64, w *float64, lo int)
+
+// sparseGatherGradF64I32 computes out_i += alpha·Σ_q a_q·u[ind_q], ga_q += (gamma·v_i)·u[ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
+//
+//go:noescape
+func sparseGatherGradF64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, u *float64, v *float64, ga *float64, gamma float64)
+
+// sparseGatherScatterGradF64I32 computes out_i += alpha·Σ_q a_q·u[ind_q], w[ind_q-lo] += a_q·(beta·v_i), ga_q += (gamma·v_i)·u[ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
+//
+//go:noescape
+func sparseGatherScatterGradF64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, u *float64, v *float64, beta float64, w *float64, lo int, ga *float64, gamma float64)
 
 // sparseRowAVX2F32I64 computes dst += alpha·Σ_q a_q·u_q for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.
 //
@@ -42,12 +92,37 @@ func sparseRowAVX2F32I64(n int, dst *float32, alpha float32, a *float32, ind *in
 // sparseDotsAVX2F32I64 computes ga_q += gamma·(v·u_q) for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.
 //
 //go:noescape
-func sparseDotsAVX2F32I64(n int, ga *float32, gamma float32, v *float32, ind *int, entries int, u *float32, ld int)
+func sparseDotsAVX2F32I64(n int, ga *float32, gamma float32, v *float32, ind *int, entries int, u *float32, ld int, ldv int)
 
 // sparseRowDotsAVX2F32I64 computes dst += alpha·Σ_q a_q·u_q and ga_q += gamma·(v·u_q) for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.
 //
 //go:noescape
-func sparseRowDotsAVX2F32I64(n int, dst *float32, alpha float32, a *float32, ga *float32, gamma float32, v *float32, ind *int, entries int, u *float32, ld int)
+func sparseRowDotsAVX2F32I64(n int, dst *float32, alpha float32, a *float32, ga *float32, gamma float32, v *float32, ind *int, entries int, u *float32, ld int, ldv int)
+
+// sparseGatherF32I64 computes out_i += alpha·Σ_q a_q·u[ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
+//
+//go:noescape
+func sparseGatherF32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, u *float32)
+
+// sparseScatterF32I64 computes w[ind_q-lo] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
+//
+//go:noescape
+func sparseScatterF32I64(rows int, end *int, base int, a *float32, ind *int, v *float32, beta float32, w *float32, lo int)
+
+// sparseGatherScatterF32I64 computes out_i += alpha·Σ_q a_q·u[ind_q], w[ind_q-lo] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
+//
+//go:noescape
+func sparseGatherScatterF32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, u *float32, v *float32, beta float32, w *float32, lo int)
+
+// sparseGatherGradF32I64 computes out_i += alpha·Σ_q a_q·u[ind_q], ga_q += (gamma·v_i)·u[ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
+//
+//go:noescape
+func sparseGatherGradF32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, u *float32, v *float32, ga *float32, gamma float32)
+
+// sparseGatherScatterGradF32I64 computes out_i += alpha·Σ_q a_q·u[ind_q], w[ind_q-lo] += a_q·(beta·v_i), ga_q += (gamma·v_i)·u[ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
+//
+//go:noescape
+func sparseGatherScatterGradF32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, u *float32, v *float32, beta float32, w *float32, lo int, ga *float32, gamma float32)
 
 // sparseRowAVX2F32I32 computes dst += alpha·Σ_q a_q·u_q for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.
 //
@@ -57,12 +132,37 @@ func sparseRowAVX2F32I32(n int, dst *float32, alpha float32, a *float32, ind *in
 // sparseDotsAVX2F32I32 computes ga_q += gamma·(v·u_q) for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.
 //
 //go:noescape
-func sparseDotsAVX2F32I32(n int, ga *float32, gamma float32, v *float32, ind *int32, entries int, u *float32, ld int)
+func sparseDotsAVX2F32I32(n int, ga *float32, gamma float32, v *float32, ind *int32, entries int, u *float32, ld int, ldv int)
 
 // sparseRowDotsAVX2F32I32 computes dst += alpha·Σ_q a_q·u_q and ga_q += gamma·(v·u_q) for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.
 //
 //go:noescape
-func sparseRowDotsAVX2F32I32(n int, dst *float32, alpha float32, a *float32, ga *float32, gamma float32, v *float32, ind *int32, entries int, u *float32, ld int)
+func sparseRowDotsAVX2F32I32(n int, dst *float32, alpha float32, a *float32, ga *float32, gamma float32, v *float32, ind *int32, entries int, u *float32, ld int, ldv int)
+
+// sparseGatherF32I32 computes out_i += alpha·Σ_q a_q·u[ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
+//
+//go:noescape
+func sparseGatherF32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, u *float32)
+
+// sparseScatterF32I32 computes w[ind_q-lo] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
+//
+//go:noescape
+func sparseScatterF32I32(rows int, end *int32, base int, a *float32, ind *int32, v *float32, beta float32, w *float32, lo int)
+
+// sparseGatherScatterF32I32 computes out_i += alpha·Σ_q a_q·u[ind_q], w[ind_q-lo] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
+//
+//go:noescape
+func sparseGatherScatterF32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, u *float32, v *float32, beta float32, w *float32, lo int)
+
+// sparseGatherGradF32I32 computes out_i += alpha·Σ_q a_q·u[ind_q], ga_q += (gamma·v_i)·u[ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
+//
+//go:noescape
+func sparseGatherGradF32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, u *float32, v *float32, ga *float32, gamma float32)
+
+// sparseGatherScatterGradF32I32 computes out_i += alpha·Σ_q a_q·u[ind_q], w[ind_q-lo] += a_q·(beta·v_i), ga_q += (gamma·v_i)·u[ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
+//
+//go:noescape
+func sparseGatherScatterGradF32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, u *float32, v *float32, beta float32, w *float32, lo int, ga *float32, gamma float32)
 
 // sparseRowAVX512F64I64 computes dst += alpha·Σ_q a_q·u_q for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.
 //
@@ -72,12 +172,12 @@ func sparseRowAVX512F64I64(n int, dst *float64, alpha float64, a *float64, ind *
 // sparseDotsAVX512F64I64 computes ga_q += gamma·(v·u_q) for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.
 //
 //go:noescape
-func sparseDotsAVX512F64I64(n int, ga *float64, gamma float64, v *float64, ind *int, entries int, u *float64, ld int)
+func sparseDotsAVX512F64I64(n int, ga *float64, gamma float64, v *float64, ind *int, entries int, u *float64, ld int, ldv int)
 
 // sparseRowDotsAVX512F64I64 computes dst += alpha·Σ_q a_q·u_q and ga_q += gamma·(v·u_q) for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.
 //
 //go:noescape
-func sparseRowDotsAVX512F64I64(n int, dst *float64, alpha float64, a *float64, ga *float64, gamma float64, v *float64, ind *int, entries int, u *float64, ld int)
+func sparseRowDotsAVX512F64I64(n int, dst *float64, alpha float64, a *float64, ga *float64, gamma float64, v *float64, ind *int, entries int, u *float64, ld int, ldv int)
 
 // sparseRowAVX512F64I32 computes dst += alpha·Σ_q a_q·u_q for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.
 //
@@ -87,12 +187,12 @@ func sparseRowAVX512F64I32(n int, dst *float64, alpha float64, a *float64, ind *
 // sparseDotsAVX512F64I32 computes ga_q += gamma·(v·u_q) for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.
 //
 //go:noescape
-func sparseDotsAVX512F64I32(n int, ga *float64, gamma float64, v *float64, ind *int32, entries int, u *float64, ld int)
+func sparseDotsAVX512F64I32(n int, ga *float64, gamma float64, v *float64, ind *int32, entries int, u *float64, ld int, ldv int)
 
 // sparseRowDotsAVX512F64I32 computes dst += alpha·Σ_q a_q·u_q and ga_q += gamma·(v·u_q) for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.
 //
 //go:noescape
-func sparseRowDotsAVX512F64I32(n int, dst *float64, alpha float64, a *float64, ga *float64, gamma float64, v *float64, ind *int32, entries int, u *float64, ld int)
+func sparseRowDotsAVX512F64I32(n int, dst *float64, alpha float64, a *float64, ga *float64, gamma float64, v *float64, ind *int32, entries int, u *float64, ld int, ldv int)
 
 // sparseRowAVX512F32I64 computes dst += alpha·Σ_q a_q·u_q for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.
 //
@@ -102,12 +202,12 @@ func sparseRowAVX512F32I64(n int, dst *float32, alpha float32, a *float32, ind *
 // sparseDotsAVX512F32I64 computes ga_q += gamma·(v·u_q) for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.
 //
 //go:noescape
-func sparseDotsAVX512F32I64(n int, ga *float32, gamma float32, v *float32, ind *int, entries int, u *float32, ld int)
+func sparseDotsAVX512F32I64(n int, ga *float32, gamma float32, v *float32, ind *int, entries int, u *float32, ld int, ldv int)
 
 // sparseRowDotsAVX512F32I64 computes dst += alpha·Σ_q a_q·u_q and ga_q += gamma·(v·u_q) for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.
 //
 //go:noescape
-func sparseRowDotsAVX512F32I64(n int, dst *float32, alpha float32, a *float32, ga *float32, gamma float32, v *float32, ind *int, entries int, u *float32, ld int)
+func sparseRowDotsAVX512F32I64(n int, dst *float32, alpha float32, a *float32, ga *float32, gamma float32, v *float32, ind *int, entries int, u *float32, ld int, ldv int)
 
 // sparseRowAVX512F32I32 computes dst += alpha·Σ_q a_q·u_q for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.
 //
@@ -117,9 +217,24 @@ func sparseRowAVX512F32I32(n int, dst *float32, alpha float32, a *float32, ind *
 // sparseDotsAVX512F32I32 computes ga_q += gamma·(v·u_q) for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.
 //
 //go:noescape
-func sparseDotsAVX512F32I32(n int, ga *float32, gamma float32, v *float32, ind *int32, entries int, u *float32, ld int)
+func sparseDotsAVX512F32I32(n int, ga *float32, gamma float32, v *float32, ind *int32, entries int, u *float32, ld int, ldv int)
 
 // sparseRowDotsAVX512F32I32 computes dst += alpha·Σ_q a_q·u_q and ga_q += gamma·(v·u_q) for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.
 //
 //go:noescape
-func sparseRowDotsAVX512F32I32(n int, dst *float32, alpha float32, a *float32, ga *float32, gamma float32, v *float32, ind *int32, entries int, u *float32, ld int)
+func sparseRowDotsAVX512F32I32(n int, dst *float32, alpha float32, a *float32, ga *float32, gamma float32, v *float32, ind *int32, entries int, u *float32, ld int, ldv int)
+
+// indexRangeAVX2I32 stores the least and the largest of each 8th of n indices, n at least as many.
+//
+//go:noescape
+func indexRangeAVX2I32(ind *int32, n int, lo *int32, hi *int32)
+
+// indexRangeAVX512I32 stores the least and the largest of each 16th of n indices, n at least as many.
+//
+//go:noescape
+func indexRangeAVX512I32(ind *int32, n int, lo *int32, hi *int32)
+
+// indexRangeAVX512I64 stores the least and the largest of each 8th of n indices, n at least as many.
+//
+//go:noescape
+func indexRangeAVX512I64(ind *int, n int, lo *int, hi *int)

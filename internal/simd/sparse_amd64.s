@@ -188,9 +188,9 @@ DATA sparseOnes<>+48(SB)/8, $0x0000000000000000
 DATA sparseOnes<>+56(SB)/8, $0x0000000000000000
 GLOBL sparseOnes<>(SB), RODATA|NOPTR, $64
 
-// func sparseDotsAVX2F64I64(n int, ga *float64, gamma float64, v *float64, ind *int, entries int, u *float64, ld int)
-// Requires: AVX, FMA3
-TEXT ·sparseDotsAVX2F64I64(SB), NOSPLIT, $0-64
+// func sparseDotsAVX2F64I64(n int, ga *float64, gamma float64, v *float64, ind *int, entries int, u *float64, ld int, ldv int)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·sparseDotsAVX2F64I64(SB), NOSPLIT, $0-72
 	MOVQ n+0(FP), AX
 	MOVQ ind+32(FP), CX
 	MOVQ u+48(FP), DX
@@ -199,6 +199,9 @@ TEXT ·sparseDotsAVX2F64I64(SB), NOSPLIT, $0-64
 	MOVQ ga+8(FP), SI
 	MOVQ v+24(FP), DI
 	MOVQ entries+40(FP), R8
+	LEAQ -8(CX)(R8*8), R9
+	MOVQ ldv+64(FP), R10
+	SHLQ $0x03, R10
 	CMPQ AX, $0x00000020
 	JE   vectors8
 	CMPQ AX, $0x00000010
@@ -208,20 +211,35 @@ TEXT ·sparseDotsAVX2F64I64(SB), NOSPLIT, $0-64
 	JMP  vectors1
 
 vectors8:
-	VMOVUPD (DI), Y0
-	VMOVUPD 32(DI), Y1
-	VMOVUPD 64(DI), Y2
-	VMOVUPD 96(DI), Y3
-	VMOVUPD 128(DI), Y4
-	VMOVUPD 160(DI), Y5
-	VMOVUPD 192(DI), Y6
-	VMOVUPD 224(DI), Y7
+	VMOVUPD    (DI), Y0
+	VMOVUPD    32(DI), Y1
+	VMOVUPD    64(DI), Y2
+	VMOVUPD    96(DI), Y3
+	VMOVUPD    128(DI), Y4
+	VMOVUPD    160(DI), Y5
+	VMOVUPD    192(DI), Y6
+	VMOVUPD    224(DI), Y7
+	ADDQ       DI, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	PREFETCHT0 128(R10)
+	PREFETCHT0 192(R10)
 
 vectors8loop:
 	MOVQ         (CX), AX
 	ADDQ         $0x00000008, CX
 	IMULQ        BX, AX
 	ADDQ         DX, AX
+	LEAQ         24(CX), DI
+	CMPQ         DI, R9
+	CMOVQHI      R9, DI
+	MOVQ         (DI), DI
+	IMULQ        BX, DI
+	ADDQ         DX, DI
+	PREFETCHT0   (DI)
+	PREFETCHT0   64(DI)
+	PREFETCHT0   128(DI)
+	PREFETCHT0   192(DI)
 	VMOVUPD      (AX), Y8
 	VMULPD       Y0, Y8, Y8
 	VMOVUPD      32(AX), Y9
@@ -255,10 +273,13 @@ vectors8loop:
 	RET
 
 vectors4:
-	VMOVUPD (DI), Y0
-	VMOVUPD 32(DI), Y1
-	VMOVUPD 64(DI), Y2
-	VMOVUPD 96(DI), Y3
+	VMOVUPD    (DI), Y0
+	VMOVUPD    32(DI), Y1
+	VMOVUPD    64(DI), Y2
+	VMOVUPD    96(DI), Y3
+	ADDQ       DI, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
 
 vectors4loop:
 	MOVQ         (CX), AX
@@ -290,8 +311,10 @@ vectors4loop:
 	RET
 
 vectors2:
-	VMOVUPD (DI), Y0
-	VMOVUPD 32(DI), Y1
+	VMOVUPD    (DI), Y0
+	VMOVUPD    32(DI), Y1
+	ADDQ       DI, R10
+	PREFETCHT0 (R10)
 
 vectors2loop:
 	MOVQ         (CX), AX
@@ -322,6 +345,8 @@ vectors1:
 	SUBQ       AX, R9
 	VMOVUPD    (R9), Y0
 	VMASKMOVPD (DI), Y0, Y1
+	ADDQ       DI, R10
+	PREFETCHT0 (R10)
 
 vectors1loop:
 	MOVQ         (CX), AX
@@ -343,9 +368,9 @@ vectors1loop:
 	VZEROUPPER
 	RET
 
-// func sparseRowDotsAVX2F64I64(n int, dst *float64, alpha float64, a *float64, ga *float64, gamma float64, v *float64, ind *int, entries int, u *float64, ld int)
-// Requires: AVX, FMA3
-TEXT ·sparseRowDotsAVX2F64I64(SB), NOSPLIT, $0-88
+// func sparseRowDotsAVX2F64I64(n int, dst *float64, alpha float64, a *float64, ga *float64, gamma float64, v *float64, ind *int, entries int, u *float64, ld int, ldv int)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·sparseRowDotsAVX2F64I64(SB), NOSPLIT, $0-96
 	MOVQ n+0(FP), AX
 	MOVQ ind+56(FP), CX
 	MOVQ u+72(FP), DX
@@ -356,6 +381,9 @@ TEXT ·sparseRowDotsAVX2F64I64(SB), NOSPLIT, $0-88
 	MOVQ ga+32(FP), R8
 	MOVQ v+48(FP), R9
 	MOVQ entries+64(FP), R10
+	LEAQ -8(CX)(R10*8), R11
+	MOVQ ldv+88(FP), R12
+	SHLQ $0x03, R12
 	CMPQ AX, $0x00000020
 	JE   vectors8
 	CMPQ AX, $0x00000010
@@ -365,20 +393,35 @@ TEXT ·sparseRowDotsAVX2F64I64(SB), NOSPLIT, $0-88
 	JMP  vectors1
 
 vectors8:
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-	VXORPD Y4, Y4, Y4
-	VXORPD Y5, Y5, Y5
-	VXORPD Y6, Y6, Y6
-	VXORPD Y7, Y7, Y7
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	VXORPD     Y6, Y6, Y6
+	VXORPD     Y7, Y7, Y7
+	ADDQ       R9, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	PREFETCHT0 192(R12)
 
 vectors8loop:
 	MOVQ         (CX), AX
 	ADDQ         $0x00000008, CX
 	IMULQ        BX, AX
 	ADDQ         DX, AX
+	LEAQ         24(CX), R12
+	CMPQ         R12, R11
+	CMOVQHI      R11, R12
+	MOVQ         (R12), R12
+	IMULQ        BX, R12
+	ADDQ         DX, R12
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	PREFETCHT0   128(R12)
+	PREFETCHT0   192(R12)
 	VBROADCASTSD (DI), Y8
 	ADDQ         $0x00000008, DI
 	VMOVUPD      (AX), Y9
@@ -455,14 +498,17 @@ vectors8loop:
 	RET
 
 vectors4:
-	VXORPD  Y0, Y0, Y0
-	VXORPD  Y1, Y1, Y1
-	VXORPD  Y2, Y2, Y2
-	VXORPD  Y3, Y3, Y3
-	VMOVUPD (R9), Y4
-	VMOVUPD 32(R9), Y5
-	VMOVUPD 64(R9), Y6
-	VMOVUPD 96(R9), Y7
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VMOVUPD    (R9), Y4
+	VMOVUPD    32(R9), Y5
+	VMOVUPD    64(R9), Y6
+	VMOVUPD    96(R9), Y7
+	ADDQ       R9, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
 
 vectors4loop:
 	MOVQ         (CX), AX
@@ -517,10 +563,12 @@ vectors4loop:
 	RET
 
 vectors2:
-	VXORPD  Y0, Y0, Y0
-	VXORPD  Y1, Y1, Y1
-	VMOVUPD (R9), Y2
-	VMOVUPD 32(R9), Y3
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VMOVUPD    (R9), Y2
+	VMOVUPD    32(R9), Y3
+	ADDQ       R9, R12
+	PREFETCHT0 (R12)
 
 vectors2loop:
 	MOVQ         (CX), AX
@@ -565,6 +613,8 @@ vectors1:
 	VMOVUPD    (R11), Y0
 	VXORPD     Y1, Y1, Y1
 	VMASKMOVPD (R9), Y0, Y2
+	ADDQ       R9, R12
+	PREFETCHT0 (R12)
 
 vectors1loop:
 	MOVQ         (CX), AX
@@ -592,6 +642,418 @@ vectors1loop:
 	VADDPD       Y2, Y1, Y1
 	VMASKMOVPD   Y1, Y0, (SI)
 	VZEROUPPER
+	RET
+
+// func sparseGatherF64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, u *float64)
+// Requires: AVX, FMA3
+TEXT ·sparseGatherF64I64(SB), NOSPLIT, $0-64
+	MOVQ rows+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ base+16(FP), DX
+	MOVQ a+24(FP), BX
+	MOVQ ind+32(FP), SI
+	MOVQ out+40(FP), DI
+	MOVQ u+56(FP), R8
+	XORQ R9, R9
+
+row:
+	MOVQ   (CX), R10
+	ADDQ   $0x00000008, CX
+	SUBQ   DX, R10
+	VXORPD X0, X0, X0
+	VXORPD X1, X1, X1
+	VXORPD X2, X2, X2
+	VXORPD X3, X3, X3
+	MOVQ   R10, R11
+	SUBQ   $0x00000003, R11
+
+entries4:
+	CMPQ        R9, R11
+	JGE         entries1
+	MOVQ        (SI)(R9*8), R12
+	VMOVSD      (BX)(R9*8), X4
+	VFMADD231SD (R8)(R12*8), X4, X0
+	MOVQ        8(SI)(R9*8), R12
+	VMOVSD      8(BX)(R9*8), X4
+	VFMADD231SD (R8)(R12*8), X4, X1
+	MOVQ        16(SI)(R9*8), R12
+	VMOVSD      16(BX)(R9*8), X4
+	VFMADD231SD (R8)(R12*8), X4, X2
+	MOVQ        24(SI)(R9*8), R12
+	VMOVSD      24(BX)(R9*8), X4
+	VFMADD231SD (R8)(R12*8), X4, X3
+	ADDQ        $0x00000004, R9
+	JMP         entries4
+
+entries1:
+	CMPQ        R9, R10
+	JGE         rowend
+	MOVQ        (SI)(R9*8), R11
+	VMOVSD      (BX)(R9*8), X4
+	VFMADD231SD (R8)(R11*8), X4, X0
+	INCQ        R9
+	JMP         entries1
+
+rowend:
+	VADDSD X1, X0, X0
+	VADDSD X3, X2, X2
+	VADDSD X2, X0, X0
+	VMULSD alpha+48(FP), X0, X0
+	VADDSD (DI), X0, X0
+	VMOVSD X0, (DI)
+	ADDQ   $0x00000008, DI
+	DECQ   AX
+	JNE    row
+	RET
+
+// func sparseScatterF64I64(rows int, end *int, base int, a *float64, ind *int, v *float64, beta float64, w *float64, lo int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·sparseScatterF64I64(SB), NOSPLIT, $0-72
+	MOVQ rows+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ base+16(FP), DX
+	MOVQ a+24(FP), BX
+	MOVQ ind+32(FP), SI
+	MOVQ v+40(FP), DI
+	MOVQ w+56(FP), R8
+	MOVQ lo+64(FP), R9
+	SHLQ $0x03, R9
+	SUBQ R9, R8
+	XORQ R9, R9
+
+row:
+	MOVQ   (CX), R10
+	ADDQ   $0x00000008, CX
+	SUBQ   DX, R10
+	VMOVSD (DI), X0
+	VMULSD beta+48(FP), X0, X0
+	ADDQ   $0x00000008, DI
+	MOVQ   R10, R11
+	SUBQ   $0x00000003, R11
+
+entries4:
+	CMPQ        R9, R11
+	JGE         entries1
+	PREFETCHT0  32768(SI)(R9*8)
+	MOVQ        (SI)(R9*8), R12
+	VMOVSD      (BX)(R9*8), X1
+	VMOVSD      (R8)(R12*8), X2
+	VFMADD231SD X1, X0, X2
+	VMOVSD      X2, (R8)(R12*8)
+	MOVQ        8(SI)(R9*8), R12
+	VMOVSD      8(BX)(R9*8), X1
+	VMOVSD      (R8)(R12*8), X2
+	VFMADD231SD X1, X0, X2
+	VMOVSD      X2, (R8)(R12*8)
+	MOVQ        16(SI)(R9*8), R12
+	VMOVSD      16(BX)(R9*8), X1
+	VMOVSD      (R8)(R12*8), X2
+	VFMADD231SD X1, X0, X2
+	VMOVSD      X2, (R8)(R12*8)
+	MOVQ        24(SI)(R9*8), R12
+	VMOVSD      24(BX)(R9*8), X1
+	VMOVSD      (R8)(R12*8), X2
+	VFMADD231SD X1, X0, X2
+	VMOVSD      X2, (R8)(R12*8)
+	ADDQ        $0x00000004, R9
+	JMP         entries4
+
+entries1:
+	CMPQ        R9, R10
+	JGE         rowend
+	MOVQ        (SI)(R9*8), R11
+	VMOVSD      (BX)(R9*8), X1
+	VMOVSD      (R8)(R11*8), X2
+	VFMADD231SD X1, X0, X2
+	VMOVSD      X2, (R8)(R11*8)
+	INCQ        R9
+	JMP         entries1
+
+rowend:
+	DECQ AX
+	JNE  row
+	RET
+
+// func sparseGatherScatterF64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, u *float64, v *float64, beta float64, w *float64, lo int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·sparseGatherScatterF64I64(SB), NOSPLIT, $0-96
+	MOVQ rows+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ base+16(FP), DX
+	MOVQ a+24(FP), BX
+	MOVQ ind+32(FP), SI
+	MOVQ out+40(FP), DI
+	MOVQ u+56(FP), R8
+	MOVQ v+64(FP), R9
+	MOVQ w+80(FP), R10
+	MOVQ lo+88(FP), R11
+	SHLQ $0x03, R11
+	SUBQ R11, R10
+	XORQ R11, R11
+
+row:
+	MOVQ   (CX), R12
+	ADDQ   $0x00000008, CX
+	SUBQ   DX, R12
+	VXORPD X0, X0, X0
+	VXORPD X1, X1, X1
+	VXORPD X2, X2, X2
+	VXORPD X3, X3, X3
+	VMOVSD (R9), X4
+	VMULSD beta+72(FP), X4, X4
+	ADDQ   $0x00000008, R9
+	MOVQ   R12, R13
+	SUBQ   $0x00000003, R13
+
+entries4:
+	CMPQ        R11, R13
+	JGE         entries1
+	PREFETCHT0  32768(SI)(R11*8)
+	MOVQ        (SI)(R11*8), R14
+	VMOVSD      (BX)(R11*8), X5
+	VFMADD231SD (R8)(R14*8), X5, X0
+	VMOVSD      (R10)(R14*8), X6
+	VFMADD231SD X5, X4, X6
+	VMOVSD      X6, (R10)(R14*8)
+	MOVQ        8(SI)(R11*8), R14
+	VMOVSD      8(BX)(R11*8), X5
+	VFMADD231SD (R8)(R14*8), X5, X1
+	VMOVSD      (R10)(R14*8), X6
+	VFMADD231SD X5, X4, X6
+	VMOVSD      X6, (R10)(R14*8)
+	MOVQ        16(SI)(R11*8), R14
+	VMOVSD      16(BX)(R11*8), X5
+	VFMADD231SD (R8)(R14*8), X5, X2
+	VMOVSD      (R10)(R14*8), X6
+	VFMADD231SD X5, X4, X6
+	VMOVSD      X6, (R10)(R14*8)
+	MOVQ        24(SI)(R11*8), R14
+	VMOVSD      24(BX)(R11*8), X5
+	VFMADD231SD (R8)(R14*8), X5, X3
+	VMOVSD      (R10)(R14*8), X6
+	VFMADD231SD X5, X4, X6
+	VMOVSD      X6, (R10)(R14*8)
+	ADDQ        $0x00000004, R11
+	JMP         entries4
+
+entries1:
+	CMPQ        R11, R12
+	JGE         rowend
+	MOVQ        (SI)(R11*8), R13
+	VMOVSD      (BX)(R11*8), X5
+	VFMADD231SD (R8)(R13*8), X5, X0
+	VMOVSD      (R10)(R13*8), X6
+	VFMADD231SD X5, X4, X6
+	VMOVSD      X6, (R10)(R13*8)
+	INCQ        R11
+	JMP         entries1
+
+rowend:
+	VADDSD X1, X0, X0
+	VADDSD X3, X2, X2
+	VADDSD X2, X0, X0
+	VMULSD alpha+48(FP), X0, X0
+	VADDSD (DI), X0, X0
+	VMOVSD X0, (DI)
+	ADDQ   $0x00000008, DI
+	DECQ   AX
+	JNE    row
+	RET
+
+// func sparseGatherGradF64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, u *float64, v *float64, ga *float64, gamma float64)
+// Requires: AVX, FMA3
+TEXT ·sparseGatherGradF64I64(SB), NOSPLIT, $0-88
+	MOVQ rows+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ base+16(FP), DX
+	MOVQ a+24(FP), BX
+	MOVQ ind+32(FP), SI
+	MOVQ out+40(FP), DI
+	MOVQ u+56(FP), R8
+	MOVQ v+64(FP), R9
+	MOVQ ga+72(FP), R10
+	XORQ R11, R11
+
+row:
+	MOVQ   (CX), R12
+	ADDQ   $0x00000008, CX
+	SUBQ   DX, R12
+	VXORPD X0, X0, X0
+	VXORPD X1, X1, X1
+	VXORPD X2, X2, X2
+	VXORPD X3, X3, X3
+	VMOVSD (R9), X4
+	VMULSD gamma+80(FP), X4, X4
+	ADDQ   $0x00000008, R9
+	MOVQ   R12, R13
+	SUBQ   $0x00000003, R13
+
+entries4:
+	CMPQ        R11, R13
+	JGE         entries1
+	MOVQ        (SI)(R11*8), R14
+	VMOVSD      (BX)(R11*8), X5
+	VMOVSD      (R8)(R14*8), X6
+	VFMADD231SD X6, X5, X0
+	VMOVSD      (R10)(R11*8), X5
+	VFMADD231SD X6, X4, X5
+	VMOVSD      X5, (R10)(R11*8)
+	MOVQ        8(SI)(R11*8), R14
+	VMOVSD      8(BX)(R11*8), X5
+	VMOVSD      (R8)(R14*8), X6
+	VFMADD231SD X6, X5, X1
+	VMOVSD      8(R10)(R11*8), X5
+	VFMADD231SD X6, X4, X5
+	VMOVSD      X5, 8(R10)(R11*8)
+	MOVQ        16(SI)(R11*8), R14
+	VMOVSD      16(BX)(R11*8), X5
+	VMOVSD      (R8)(R14*8), X6
+	VFMADD231SD X6, X5, X2
+	VMOVSD      16(R10)(R11*8), X5
+	VFMADD231SD X6, X4, X5
+	VMOVSD      X5, 16(R10)(R11*8)
+	MOVQ        24(SI)(R11*8), R14
+	VMOVSD      24(BX)(R11*8), X5
+	VMOVSD      (R8)(R14*8), X6
+	VFMADD231SD X6, X5, X3
+	VMOVSD      24(R10)(R11*8), X5
+	VFMADD231SD X6, X4, X5
+	VMOVSD      X5, 24(R10)(R11*8)
+	ADDQ        $0x00000004, R11
+	JMP         entries4
+
+entries1:
+	CMPQ        R11, R12
+	JGE         rowend
+	MOVQ        (SI)(R11*8), R13
+	VMOVSD      (BX)(R11*8), X5
+	VMOVSD      (R8)(R13*8), X6
+	VFMADD231SD X6, X5, X0
+	VMOVSD      (R10)(R11*8), X5
+	VFMADD231SD X6, X4, X5
+	VMOVSD      X5, (R10)(R11*8)
+	INCQ        R11
+	JMP         entries1
+
+rowend:
+	VADDSD X1, X0, X0
+	VADDSD X3, X2, X2
+	VADDSD X2, X0, X0
+	VMULSD alpha+48(FP), X0, X0
+	VADDSD (DI), X0, X0
+	VMOVSD X0, (DI)
+	ADDQ   $0x00000008, DI
+	DECQ   AX
+	JNE    row
+	RET
+
+// func sparseGatherScatterGradF64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, u *float64, v *float64, beta float64, w *float64, lo int, ga *float64, gamma float64)
+// Requires: AVX, FMA3, MMX+
+TEXT ·sparseGatherScatterGradF64I64(SB), NOSPLIT, $0-112
+	MOVQ rows+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ base+16(FP), DX
+	MOVQ a+24(FP), BX
+	MOVQ ind+32(FP), SI
+	MOVQ out+40(FP), DI
+	MOVQ u+56(FP), R8
+	MOVQ v+64(FP), R9
+	MOVQ w+80(FP), R10
+	MOVQ lo+88(FP), R11
+	SHLQ $0x03, R11
+	SUBQ R11, R10
+	MOVQ ga+96(FP), R11
+	XORQ R12, R12
+
+row:
+	MOVQ   (CX), R13
+	ADDQ   $0x00000008, CX
+	SUBQ   DX, R13
+	VXORPD X0, X0, X0
+	VXORPD X1, X1, X1
+	VXORPD X2, X2, X2
+	VXORPD X3, X3, X3
+	VMOVSD (R9), X4
+	VMULSD beta+72(FP), X4, X4
+	VMOVSD (R9), X5
+	VMULSD gamma+104(FP), X5, X5
+	ADDQ   $0x00000008, R9
+	MOVQ   R13, R14
+	SUBQ   $0x00000003, R14
+
+entries4:
+	CMPQ        R12, R14
+	JGE         entries1
+	PREFETCHT0  32768(SI)(R12*8)
+	MOVQ        (SI)(R12*8), R15
+	VMOVSD      (BX)(R12*8), X6
+	VMOVSD      (R8)(R15*8), X7
+	VFMADD231SD X7, X6, X0
+	VMOVSD      (R11)(R12*8), X8
+	VFMADD231SD X7, X5, X8
+	VMOVSD      X8, (R11)(R12*8)
+	VMOVSD      (R10)(R15*8), X7
+	VFMADD231SD X6, X4, X7
+	VMOVSD      X7, (R10)(R15*8)
+	MOVQ        8(SI)(R12*8), R15
+	VMOVSD      8(BX)(R12*8), X6
+	VMOVSD      (R8)(R15*8), X7
+	VFMADD231SD X7, X6, X1
+	VMOVSD      8(R11)(R12*8), X8
+	VFMADD231SD X7, X5, X8
+	VMOVSD      X8, 8(R11)(R12*8)
+	VMOVSD      (R10)(R15*8), X7
+	VFMADD231SD X6, X4, X7
+	VMOVSD      X7, (R10)(R15*8)
+	MOVQ        16(SI)(R12*8), R15
+	VMOVSD      16(BX)(R12*8), X6
+	VMOVSD      (R8)(R15*8), X7
+	VFMADD231SD X7, X6, X2
+	VMOVSD      16(R11)(R12*8), X8
+	VFMADD231SD X7, X5, X8
+	VMOVSD      X8, 16(R11)(R12*8)
+	VMOVSD      (R10)(R15*8), X7
+	VFMADD231SD X6, X4, X7
+	VMOVSD      X7, (R10)(R15*8)
+	MOVQ        24(SI)(R12*8), R15
+	VMOVSD      24(BX)(R12*8), X6
+	VMOVSD      (R8)(R15*8), X7
+	VFMADD231SD X7, X6, X3
+	VMOVSD      24(R11)(R12*8), X8
+	VFMADD231SD X7, X5, X8
+	VMOVSD      X8, 24(R11)(R12*8)
+	VMOVSD      (R10)(R15*8), X7
+	VFMADD231SD X6, X4, X7
+	VMOVSD      X7, (R10)(R15*8)
+	ADDQ        $0x00000004, R12
+	JMP         entries4
+
+entries1:
+	CMPQ        R12, R13
+	JGE         rowend
+	MOVQ        (SI)(R12*8), R14
+	VMOVSD      (BX)(R12*8), X6
+	VMOVSD      (R8)(R14*8), X7
+	VFMADD231SD X7, X6, X0
+	VMOVSD      (R11)(R12*8), X8
+	VFMADD231SD X7, X5, X8
+	VMOVSD      X8, (R11)(R12*8)
+	VMOVSD      (R10)(R14*8), X7
+	VFMADD231SD X6, X4, X7
+	VMOVSD      X7, (R10)(R14*8)
+	INCQ        R12
+	JMP         entries1
+
+rowend:
+	VADDSD X1, X0, X0
+	VADDSD X3, X2, X2
+	VADDSD X2, X0, X0
+	VMULSD alpha+48(FP), X0, X0
+	VADDSD (DI), X0, X0
+	VMOVSD X0, (DI)
+	ADDQ   $0x00000008, DI
+	DECQ   AX
+	JNE    row
 	RET
 
 // func sparseRowAVX2F64I32(n int, dst *float64, alpha float64, a *float64, ind *int32, entries int, u *float64, ld int)
@@ -768,9 +1230,9 @@ vectors1loop:
 	VZEROUPPER
 	RET
 
-// func sparseDotsAVX2F64I32(n int, ga *float64, gamma float64, v *float64, ind *int32, entries int, u *float64, ld int)
-// Requires: AVX, FMA3
-TEXT ·sparseDotsAVX2F64I32(SB), NOSPLIT, $0-64
+// func sparseDotsAVX2F64I32(n int, ga *float64, gamma float64, v *float64, ind *int32, entries int, u *float64, ld int, ldv int)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·sparseDotsAVX2F64I32(SB), NOSPLIT, $0-72
 	MOVQ n+0(FP), AX
 	MOVQ ind+32(FP), CX
 	MOVQ u+48(FP), DX
@@ -779,6 +1241,9 @@ TEXT ·sparseDotsAVX2F64I32(SB), NOSPLIT, $0-64
 	MOVQ ga+8(FP), SI
 	MOVQ v+24(FP), DI
 	MOVQ entries+40(FP), R8
+	LEAQ -4(CX)(R8*4), R9
+	MOVQ ldv+64(FP), R10
+	SHLQ $0x03, R10
 	CMPQ AX, $0x00000020
 	JE   vectors8
 	CMPQ AX, $0x00000010
@@ -788,20 +1253,35 @@ TEXT ·sparseDotsAVX2F64I32(SB), NOSPLIT, $0-64
 	JMP  vectors1
 
 vectors8:
-	VMOVUPD (DI), Y0
-	VMOVUPD 32(DI), Y1
-	VMOVUPD 64(DI), Y2
-	VMOVUPD 96(DI), Y3
-	VMOVUPD 128(DI), Y4
-	VMOVUPD 160(DI), Y5
-	VMOVUPD 192(DI), Y6
-	VMOVUPD 224(DI), Y7
+	VMOVUPD    (DI), Y0
+	VMOVUPD    32(DI), Y1
+	VMOVUPD    64(DI), Y2
+	VMOVUPD    96(DI), Y3
+	VMOVUPD    128(DI), Y4
+	VMOVUPD    160(DI), Y5
+	VMOVUPD    192(DI), Y6
+	VMOVUPD    224(DI), Y7
+	ADDQ       DI, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	PREFETCHT0 128(R10)
+	PREFETCHT0 192(R10)
 
 vectors8loop:
 	MOVLQSX      (CX), AX
 	ADDQ         $0x00000004, CX
 	IMULQ        BX, AX
 	ADDQ         DX, AX
+	LEAQ         12(CX), DI
+	CMPQ         DI, R9
+	CMOVQHI      R9, DI
+	MOVLQSX      (DI), DI
+	IMULQ        BX, DI
+	ADDQ         DX, DI
+	PREFETCHT0   (DI)
+	PREFETCHT0   64(DI)
+	PREFETCHT0   128(DI)
+	PREFETCHT0   192(DI)
 	VMOVUPD      (AX), Y8
 	VMULPD       Y0, Y8, Y8
 	VMOVUPD      32(AX), Y9
@@ -835,10 +1315,13 @@ vectors8loop:
 	RET
 
 vectors4:
-	VMOVUPD (DI), Y0
-	VMOVUPD 32(DI), Y1
-	VMOVUPD 64(DI), Y2
-	VMOVUPD 96(DI), Y3
+	VMOVUPD    (DI), Y0
+	VMOVUPD    32(DI), Y1
+	VMOVUPD    64(DI), Y2
+	VMOVUPD    96(DI), Y3
+	ADDQ       DI, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
 
 vectors4loop:
 	MOVLQSX      (CX), AX
@@ -870,8 +1353,10 @@ vectors4loop:
 	RET
 
 vectors2:
-	VMOVUPD (DI), Y0
-	VMOVUPD 32(DI), Y1
+	VMOVUPD    (DI), Y0
+	VMOVUPD    32(DI), Y1
+	ADDQ       DI, R10
+	PREFETCHT0 (R10)
 
 vectors2loop:
 	MOVLQSX      (CX), AX
@@ -902,6 +1387,8 @@ vectors1:
 	SUBQ       AX, R9
 	VMOVUPD    (R9), Y0
 	VMASKMOVPD (DI), Y0, Y1
+	ADDQ       DI, R10
+	PREFETCHT0 (R10)
 
 vectors1loop:
 	MOVLQSX      (CX), AX
@@ -923,9 +1410,9 @@ vectors1loop:
 	VZEROUPPER
 	RET
 
-// func sparseRowDotsAVX2F64I32(n int, dst *float64, alpha float64, a *float64, ga *float64, gamma float64, v *float64, ind *int32, entries int, u *float64, ld int)
-// Requires: AVX, FMA3
-TEXT ·sparseRowDotsAVX2F64I32(SB), NOSPLIT, $0-88
+// func sparseRowDotsAVX2F64I32(n int, dst *float64, alpha float64, a *float64, ga *float64, gamma float64, v *float64, ind *int32, entries int, u *float64, ld int, ldv int)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·sparseRowDotsAVX2F64I32(SB), NOSPLIT, $0-96
 	MOVQ n+0(FP), AX
 	MOVQ ind+56(FP), CX
 	MOVQ u+72(FP), DX
@@ -936,6 +1423,9 @@ TEXT ·sparseRowDotsAVX2F64I32(SB), NOSPLIT, $0-88
 	MOVQ ga+32(FP), R8
 	MOVQ v+48(FP), R9
 	MOVQ entries+64(FP), R10
+	LEAQ -4(CX)(R10*4), R11
+	MOVQ ldv+88(FP), R12
+	SHLQ $0x03, R12
 	CMPQ AX, $0x00000020
 	JE   vectors8
 	CMPQ AX, $0x00000010
@@ -945,20 +1435,35 @@ TEXT ·sparseRowDotsAVX2F64I32(SB), NOSPLIT, $0-88
 	JMP  vectors1
 
 vectors8:
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-	VXORPD Y4, Y4, Y4
-	VXORPD Y5, Y5, Y5
-	VXORPD Y6, Y6, Y6
-	VXORPD Y7, Y7, Y7
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	VXORPD     Y6, Y6, Y6
+	VXORPD     Y7, Y7, Y7
+	ADDQ       R9, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	PREFETCHT0 192(R12)
 
 vectors8loop:
 	MOVLQSX      (CX), AX
 	ADDQ         $0x00000004, CX
 	IMULQ        BX, AX
 	ADDQ         DX, AX
+	LEAQ         12(CX), R12
+	CMPQ         R12, R11
+	CMOVQHI      R11, R12
+	MOVLQSX      (R12), R12
+	IMULQ        BX, R12
+	ADDQ         DX, R12
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	PREFETCHT0   128(R12)
+	PREFETCHT0   192(R12)
 	VBROADCASTSD (DI), Y8
 	ADDQ         $0x00000008, DI
 	VMOVUPD      (AX), Y9
@@ -1035,14 +1540,17 @@ vectors8loop:
 	RET
 
 vectors4:
-	VXORPD  Y0, Y0, Y0
-	VXORPD  Y1, Y1, Y1
-	VXORPD  Y2, Y2, Y2
-	VXORPD  Y3, Y3, Y3
-	VMOVUPD (R9), Y4
-	VMOVUPD 32(R9), Y5
-	VMOVUPD 64(R9), Y6
-	VMOVUPD 96(R9), Y7
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VMOVUPD    (R9), Y4
+	VMOVUPD    32(R9), Y5
+	VMOVUPD    64(R9), Y6
+	VMOVUPD    96(R9), Y7
+	ADDQ       R9, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
 
 vectors4loop:
 	MOVLQSX      (CX), AX
@@ -1097,10 +1605,12 @@ vectors4loop:
 	RET
 
 vectors2:
-	VXORPD  Y0, Y0, Y0
-	VXORPD  Y1, Y1, Y1
-	VMOVUPD (R9), Y2
-	VMOVUPD 32(R9), Y3
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VMOVUPD    (R9), Y2
+	VMOVUPD    32(R9), Y3
+	ADDQ       R9, R12
+	PREFETCHT0 (R12)
 
 vectors2loop:
 	MOVLQSX      (CX), AX
@@ -1145,6 +1655,8 @@ vectors1:
 	VMOVUPD    (R11), Y0
 	VXORPD     Y1, Y1, Y1
 	VMASKMOVPD (R9), Y0, Y2
+	ADDQ       R9, R12
+	PREFETCHT0 (R12)
 
 vectors1loop:
 	MOVLQSX      (CX), AX
@@ -1172,6 +1684,418 @@ vectors1loop:
 	VADDPD       Y2, Y1, Y1
 	VMASKMOVPD   Y1, Y0, (SI)
 	VZEROUPPER
+	RET
+
+// func sparseGatherF64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, u *float64)
+// Requires: AVX, FMA3
+TEXT ·sparseGatherF64I32(SB), NOSPLIT, $0-64
+	MOVQ rows+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ base+16(FP), DX
+	MOVQ a+24(FP), BX
+	MOVQ ind+32(FP), SI
+	MOVQ out+40(FP), DI
+	MOVQ u+56(FP), R8
+	XORQ R9, R9
+
+row:
+	MOVLQSX (CX), R10
+	ADDQ    $0x00000004, CX
+	SUBQ    DX, R10
+	VXORPD  X0, X0, X0
+	VXORPD  X1, X1, X1
+	VXORPD  X2, X2, X2
+	VXORPD  X3, X3, X3
+	MOVQ    R10, R11
+	SUBQ    $0x00000003, R11
+
+entries4:
+	CMPQ        R9, R11
+	JGE         entries1
+	MOVLQSX     (SI)(R9*4), R12
+	VMOVSD      (BX)(R9*8), X4
+	VFMADD231SD (R8)(R12*8), X4, X0
+	MOVLQSX     4(SI)(R9*4), R12
+	VMOVSD      8(BX)(R9*8), X4
+	VFMADD231SD (R8)(R12*8), X4, X1
+	MOVLQSX     8(SI)(R9*4), R12
+	VMOVSD      16(BX)(R9*8), X4
+	VFMADD231SD (R8)(R12*8), X4, X2
+	MOVLQSX     12(SI)(R9*4), R12
+	VMOVSD      24(BX)(R9*8), X4
+	VFMADD231SD (R8)(R12*8), X4, X3
+	ADDQ        $0x00000004, R9
+	JMP         entries4
+
+entries1:
+	CMPQ        R9, R10
+	JGE         rowend
+	MOVLQSX     (SI)(R9*4), R11
+	VMOVSD      (BX)(R9*8), X4
+	VFMADD231SD (R8)(R11*8), X4, X0
+	INCQ        R9
+	JMP         entries1
+
+rowend:
+	VADDSD X1, X0, X0
+	VADDSD X3, X2, X2
+	VADDSD X2, X0, X0
+	VMULSD alpha+48(FP), X0, X0
+	VADDSD (DI), X0, X0
+	VMOVSD X0, (DI)
+	ADDQ   $0x00000008, DI
+	DECQ   AX
+	JNE    row
+	RET
+
+// func sparseScatterF64I32(rows int, end *int32, base int, a *float64, ind *int32, v *float64, beta float64, w *float64, lo int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·sparseScatterF64I32(SB), NOSPLIT, $0-72
+	MOVQ rows+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ base+16(FP), DX
+	MOVQ a+24(FP), BX
+	MOVQ ind+32(FP), SI
+	MOVQ v+40(FP), DI
+	MOVQ w+56(FP), R8
+	MOVQ lo+64(FP), R9
+	SHLQ $0x03, R9
+	SUBQ R9, R8
+	XORQ R9, R9
+
+row:
+	MOVLQSX (CX), R10
+	ADDQ    $0x00000004, CX
+	SUBQ    DX, R10
+	VMOVSD  (DI), X0
+	VMULSD  beta+48(FP), X0, X0
+	ADDQ    $0x00000008, DI
+	MOVQ    R10, R11
+	SUBQ    $0x00000003, R11
+
+entries4:
+	CMPQ        R9, R11
+	JGE         entries1
+	PREFETCHT0  16384(SI)(R9*4)
+	MOVLQSX     (SI)(R9*4), R12
+	VMOVSD      (BX)(R9*8), X1
+	VMOVSD      (R8)(R12*8), X2
+	VFMADD231SD X1, X0, X2
+	VMOVSD      X2, (R8)(R12*8)
+	MOVLQSX     4(SI)(R9*4), R12
+	VMOVSD      8(BX)(R9*8), X1
+	VMOVSD      (R8)(R12*8), X2
+	VFMADD231SD X1, X0, X2
+	VMOVSD      X2, (R8)(R12*8)
+	MOVLQSX     8(SI)(R9*4), R12
+	VMOVSD      16(BX)(R9*8), X1
+	VMOVSD      (R8)(R12*8), X2
+	VFMADD231SD X1, X0, X2
+	VMOVSD      X2, (R8)(R12*8)
+	MOVLQSX     12(SI)(R9*4), R12
+	VMOVSD      24(BX)(R9*8), X1
+	VMOVSD      (R8)(R12*8), X2
+	VFMADD231SD X1, X0, X2
+	VMOVSD      X2, (R8)(R12*8)
+	ADDQ        $0x00000004, R9
+	JMP         entries4
+
+entries1:
+	CMPQ        R9, R10
+	JGE         rowend
+	MOVLQSX     (SI)(R9*4), R11
+	VMOVSD      (BX)(R9*8), X1
+	VMOVSD      (R8)(R11*8), X2
+	VFMADD231SD X1, X0, X2
+	VMOVSD      X2, (R8)(R11*8)
+	INCQ        R9
+	JMP         entries1
+
+rowend:
+	DECQ AX
+	JNE  row
+	RET
+
+// func sparseGatherScatterF64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, u *float64, v *float64, beta float64, w *float64, lo int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·sparseGatherScatterF64I32(SB), NOSPLIT, $0-96
+	MOVQ rows+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ base+16(FP), DX
+	MOVQ a+24(FP), BX
+	MOVQ ind+32(FP), SI
+	MOVQ out+40(FP), DI
+	MOVQ u+56(FP), R8
+	MOVQ v+64(FP), R9
+	MOVQ w+80(FP), R10
+	MOVQ lo+88(FP), R11
+	SHLQ $0x03, R11
+	SUBQ R11, R10
+	XORQ R11, R11
+
+row:
+	MOVLQSX (CX), R12
+	ADDQ    $0x00000004, CX
+	SUBQ    DX, R12
+	VXORPD  X0, X0, X0
+	VXORPD  X1, X1, X1
+	VXORPD  X2, X2, X2
+	VXORPD  X3, X3, X3
+	VMOVSD  (R9), X4
+	VMULSD  beta+72(FP), X4, X4
+	ADDQ    $0x00000008, R9
+	MOVQ    R12, R13
+	SUBQ    $0x00000003, R13
+
+entries4:
+	CMPQ        R11, R13
+	JGE         entries1
+	PREFETCHT0  16384(SI)(R11*4)
+	MOVLQSX     (SI)(R11*4), R14
+	VMOVSD      (BX)(R11*8), X5
+	VFMADD231SD (R8)(R14*8), X5, X0
+	VMOVSD      (R10)(R14*8), X6
+	VFMADD231SD X5, X4, X6
+	VMOVSD      X6, (R10)(R14*8)
+	MOVLQSX     4(SI)(R11*4), R14
+	VMOVSD      8(BX)(R11*8), X5
+	VFMADD231SD (R8)(R14*8), X5, X1
+	VMOVSD      (R10)(R14*8), X6
+	VFMADD231SD X5, X4, X6
+	VMOVSD      X6, (R10)(R14*8)
+	MOVLQSX     8(SI)(R11*4), R14
+	VMOVSD      16(BX)(R11*8), X5
+	VFMADD231SD (R8)(R14*8), X5, X2
+	VMOVSD      (R10)(R14*8), X6
+	VFMADD231SD X5, X4, X6
+	VMOVSD      X6, (R10)(R14*8)
+	MOVLQSX     12(SI)(R11*4), R14
+	VMOVSD      24(BX)(R11*8), X5
+	VFMADD231SD (R8)(R14*8), X5, X3
+	VMOVSD      (R10)(R14*8), X6
+	VFMADD231SD X5, X4, X6
+	VMOVSD      X6, (R10)(R14*8)
+	ADDQ        $0x00000004, R11
+	JMP         entries4
+
+entries1:
+	CMPQ        R11, R12
+	JGE         rowend
+	MOVLQSX     (SI)(R11*4), R13
+	VMOVSD      (BX)(R11*8), X5
+	VFMADD231SD (R8)(R13*8), X5, X0
+	VMOVSD      (R10)(R13*8), X6
+	VFMADD231SD X5, X4, X6
+	VMOVSD      X6, (R10)(R13*8)
+	INCQ        R11
+	JMP         entries1
+
+rowend:
+	VADDSD X1, X0, X0
+	VADDSD X3, X2, X2
+	VADDSD X2, X0, X0
+	VMULSD alpha+48(FP), X0, X0
+	VADDSD (DI), X0, X0
+	VMOVSD X0, (DI)
+	ADDQ   $0x00000008, DI
+	DECQ   AX
+	JNE    row
+	RET
+
+// func sparseGatherGradF64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, u *float64, v *float64, ga *float64, gamma float64)
+// Requires: AVX, FMA3
+TEXT ·sparseGatherGradF64I32(SB), NOSPLIT, $0-88
+	MOVQ rows+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ base+16(FP), DX
+	MOVQ a+24(FP), BX
+	MOVQ ind+32(FP), SI
+	MOVQ out+40(FP), DI
+	MOVQ u+56(FP), R8
+	MOVQ v+64(FP), R9
+	MOVQ ga+72(FP), R10
+	XORQ R11, R11
+
+row:
+	MOVLQSX (CX), R12
+	ADDQ    $0x00000004, CX
+	SUBQ    DX, R12
+	VXORPD  X0, X0, X0
+	VXORPD  X1, X1, X1
+	VXORPD  X2, X2, X2
+	VXORPD  X3, X3, X3
+	VMOVSD  (R9), X4
+	VMULSD  gamma+80(FP), X4, X4
+	ADDQ    $0x00000008, R9
+	MOVQ    R12, R13
+	SUBQ    $0x00000003, R13
+
+entries4:
+	CMPQ        R11, R13
+	JGE         entries1
+	MOVLQSX     (SI)(R11*4), R14
+	VMOVSD      (BX)(R11*8), X5
+	VMOVSD      (R8)(R14*8), X6
+	VFMADD231SD X6, X5, X0
+	VMOVSD      (R10)(R11*8), X5
+	VFMADD231SD X6, X4, X5
+	VMOVSD      X5, (R10)(R11*8)
+	MOVLQSX     4(SI)(R11*4), R14
+	VMOVSD      8(BX)(R11*8), X5
+	VMOVSD      (R8)(R14*8), X6
+	VFMADD231SD X6, X5, X1
+	VMOVSD      8(R10)(R11*8), X5
+	VFMADD231SD X6, X4, X5
+	VMOVSD      X5, 8(R10)(R11*8)
+	MOVLQSX     8(SI)(R11*4), R14
+	VMOVSD      16(BX)(R11*8), X5
+	VMOVSD      (R8)(R14*8), X6
+	VFMADD231SD X6, X5, X2
+	VMOVSD      16(R10)(R11*8), X5
+	VFMADD231SD X6, X4, X5
+	VMOVSD      X5, 16(R10)(R11*8)
+	MOVLQSX     12(SI)(R11*4), R14
+	VMOVSD      24(BX)(R11*8), X5
+	VMOVSD      (R8)(R14*8), X6
+	VFMADD231SD X6, X5, X3
+	VMOVSD      24(R10)(R11*8), X5
+	VFMADD231SD X6, X4, X5
+	VMOVSD      X5, 24(R10)(R11*8)
+	ADDQ        $0x00000004, R11
+	JMP         entries4
+
+entries1:
+	CMPQ        R11, R12
+	JGE         rowend
+	MOVLQSX     (SI)(R11*4), R13
+	VMOVSD      (BX)(R11*8), X5
+	VMOVSD      (R8)(R13*8), X6
+	VFMADD231SD X6, X5, X0
+	VMOVSD      (R10)(R11*8), X5
+	VFMADD231SD X6, X4, X5
+	VMOVSD      X5, (R10)(R11*8)
+	INCQ        R11
+	JMP         entries1
+
+rowend:
+	VADDSD X1, X0, X0
+	VADDSD X3, X2, X2
+	VADDSD X2, X0, X0
+	VMULSD alpha+48(FP), X0, X0
+	VADDSD (DI), X0, X0
+	VMOVSD X0, (DI)
+	ADDQ   $0x00000008, DI
+	DECQ   AX
+	JNE    row
+	RET
+
+// func sparseGatherScatterGradF64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, u *float64, v *float64, beta float64, w *float64, lo int, ga *float64, gamma float64)
+// Requires: AVX, FMA3, MMX+
+TEXT ·sparseGatherScatterGradF64I32(SB), NOSPLIT, $0-112
+	MOVQ rows+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ base+16(FP), DX
+	MOVQ a+24(FP), BX
+	MOVQ ind+32(FP), SI
+	MOVQ out+40(FP), DI
+	MOVQ u+56(FP), R8
+	MOVQ v+64(FP), R9
+	MOVQ w+80(FP), R10
+	MOVQ lo+88(FP), R11
+	SHLQ $0x03, R11
+	SUBQ R11, R10
+	MOVQ ga+96(FP), R11
+	XORQ R12, R12
+
+row:
+	MOVLQSX (CX), R13
+	ADDQ    $0x00000004, CX
+	SUBQ    DX, R13
+	VXORPD  X0, X0, X0
+	VXORPD  X1, X1, X1
+	VXORPD  X2, X2, X2
+	VXORPD  X3, X3, X3
+	VMOVSD  (R9), X4
+	VMULSD  beta+72(FP), X4, X4
+	VMOVSD  (R9), X5
+	VMULSD  gamma+104(FP), X5, X5
+	ADDQ    $0x00000008, R9
+	MOVQ    R13, R14
+	SUBQ    $0x00000003, R14
+
+entries4:
+	CMPQ        R12, R14
+	JGE         entries1
+	PREFETCHT0  16384(SI)(R12*4)
+	MOVLQSX     (SI)(R12*4), R15
+	VMOVSD      (BX)(R12*8), X6
+	VMOVSD      (R8)(R15*8), X7
+	VFMADD231SD X7, X6, X0
+	VMOVSD      (R11)(R12*8), X8
+	VFMADD231SD X7, X5, X8
+	VMOVSD      X8, (R11)(R12*8)
+	VMOVSD      (R10)(R15*8), X7
+	VFMADD231SD X6, X4, X7
+	VMOVSD      X7, (R10)(R15*8)
+	MOVLQSX     4(SI)(R12*4), R15
+	VMOVSD      8(BX)(R12*8), X6
+	VMOVSD      (R8)(R15*8), X7
+	VFMADD231SD X7, X6, X1
+	VMOVSD      8(R11)(R12*8), X8
+	VFMADD231SD X7, X5, X8
+	VMOVSD      X8, 8(R11)(R12*8)
+	VMOVSD      (R10)(R15*8), X7
+	VFMADD231SD X6, X4, X7
+	VMOVSD      X7, (R10)(R15*8)
+	MOVLQSX     8(SI)(R12*4), R15
+	VMOVSD      16(BX)(R12*8), X6
+	VMOVSD      (R8)(R15*8), X7
+	VFMADD231SD X7, X6, X2
+	VMOVSD      16(R11)(R12*8), X8
+	VFMADD231SD X7, X5, X8
+	VMOVSD      X8, 16(R11)(R12*8)
+	VMOVSD      (R10)(R15*8), X7
+	VFMADD231SD X6, X4, X7
+	VMOVSD      X7, (R10)(R15*8)
+	MOVLQSX     12(SI)(R12*4), R15
+	VMOVSD      24(BX)(R12*8), X6
+	VMOVSD      (R8)(R15*8), X7
+	VFMADD231SD X7, X6, X3
+	VMOVSD      24(R11)(R12*8), X8
+	VFMADD231SD X7, X5, X8
+	VMOVSD      X8, 24(R11)(R12*8)
+	VMOVSD      (R10)(R15*8), X7
+	VFMADD231SD X6, X4, X7
+	VMOVSD      X7, (R10)(R15*8)
+	ADDQ        $0x00000004, R12
+	JMP         entries4
+
+entries1:
+	CMPQ        R12, R13
+	JGE         rowend
+	MOVLQSX     (SI)(R12*4), R14
+	VMOVSD      (BX)(R12*8), X6
+	VMOVSD      (R8)(R14*8), X7
+	VFMADD231SD X7, X6, X0
+	VMOVSD      (R11)(R12*8), X8
+	VFMADD231SD X7, X5, X8
+	VMOVSD      X8, (R11)(R12*8)
+	VMOVSD      (R10)(R14*8), X7
+	VFMADD231SD X6, X4, X7
+	VMOVSD      X7, (R10)(R14*8)
+	INCQ        R12
+	JMP         entries1
+
+rowend:
+	VADDSD X1, X0, X0
+	VADDSD X3, X2, X2
+	VADDSD X2, X0, X0
+	VMULSD alpha+48(FP), X0, X0
+	VADDSD (DI), X0, X0
+	VMOVSD X0, (DI)
+	ADDQ   $0x00000008, DI
+	DECQ   AX
+	JNE    row
 	RET
 
 // func sparseRowAVX2F32I64(n int, dst *float32, alpha float32, a *float32, ind *int, entries int, u *float32, ld int)
@@ -1348,9 +2272,9 @@ vectors1loop:
 	VZEROUPPER
 	RET
 
-// func sparseDotsAVX2F32I64(n int, ga *float32, gamma float32, v *float32, ind *int, entries int, u *float32, ld int)
-// Requires: AVX, FMA3
-TEXT ·sparseDotsAVX2F32I64(SB), NOSPLIT, $0-64
+// func sparseDotsAVX2F32I64(n int, ga *float32, gamma float32, v *float32, ind *int, entries int, u *float32, ld int, ldv int)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·sparseDotsAVX2F32I64(SB), NOSPLIT, $0-72
 	MOVQ n+0(FP), AX
 	MOVQ ind+32(FP), CX
 	MOVQ u+48(FP), DX
@@ -1359,6 +2283,9 @@ TEXT ·sparseDotsAVX2F32I64(SB), NOSPLIT, $0-64
 	MOVQ ga+8(FP), SI
 	MOVQ v+24(FP), DI
 	MOVQ entries+40(FP), R8
+	LEAQ -8(CX)(R8*8), R9
+	MOVQ ldv+64(FP), R10
+	SHLQ $0x02, R10
 	CMPQ AX, $0x00000040
 	JE   vectors8
 	CMPQ AX, $0x00000020
@@ -1368,20 +2295,35 @@ TEXT ·sparseDotsAVX2F32I64(SB), NOSPLIT, $0-64
 	JMP  vectors1
 
 vectors8:
-	VMOVUPS (DI), Y0
-	VMOVUPS 32(DI), Y1
-	VMOVUPS 64(DI), Y2
-	VMOVUPS 96(DI), Y3
-	VMOVUPS 128(DI), Y4
-	VMOVUPS 160(DI), Y5
-	VMOVUPS 192(DI), Y6
-	VMOVUPS 224(DI), Y7
+	VMOVUPS    (DI), Y0
+	VMOVUPS    32(DI), Y1
+	VMOVUPS    64(DI), Y2
+	VMOVUPS    96(DI), Y3
+	VMOVUPS    128(DI), Y4
+	VMOVUPS    160(DI), Y5
+	VMOVUPS    192(DI), Y6
+	VMOVUPS    224(DI), Y7
+	ADDQ       DI, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	PREFETCHT0 128(R10)
+	PREFETCHT0 192(R10)
 
 vectors8loop:
 	MOVQ         (CX), AX
 	ADDQ         $0x00000008, CX
 	IMULQ        BX, AX
 	ADDQ         DX, AX
+	LEAQ         24(CX), DI
+	CMPQ         DI, R9
+	CMOVQHI      R9, DI
+	MOVQ         (DI), DI
+	IMULQ        BX, DI
+	ADDQ         DX, DI
+	PREFETCHT0   (DI)
+	PREFETCHT0   64(DI)
+	PREFETCHT0   128(DI)
+	PREFETCHT0   192(DI)
 	VMOVUPS      (AX), Y8
 	VMULPS       Y0, Y8, Y8
 	VMOVUPS      32(AX), Y9
@@ -1417,10 +2359,13 @@ vectors8loop:
 	RET
 
 vectors4:
-	VMOVUPS (DI), Y0
-	VMOVUPS 32(DI), Y1
-	VMOVUPS 64(DI), Y2
-	VMOVUPS 96(DI), Y3
+	VMOVUPS    (DI), Y0
+	VMOVUPS    32(DI), Y1
+	VMOVUPS    64(DI), Y2
+	VMOVUPS    96(DI), Y3
+	ADDQ       DI, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
 
 vectors4loop:
 	MOVQ         (CX), AX
@@ -1454,8 +2399,10 @@ vectors4loop:
 	RET
 
 vectors2:
-	VMOVUPS (DI), Y0
-	VMOVUPS 32(DI), Y1
+	VMOVUPS    (DI), Y0
+	VMOVUPS    32(DI), Y1
+	ADDQ       DI, R10
+	PREFETCHT0 (R10)
 
 vectors2loop:
 	MOVQ         (CX), AX
@@ -1488,6 +2435,8 @@ vectors1:
 	SUBQ       AX, R9
 	VMOVUPD    (R9), Y0
 	VMASKMOVPS (DI), Y0, Y1
+	ADDQ       DI, R10
+	PREFETCHT0 (R10)
 
 vectors1loop:
 	MOVQ         (CX), AX
@@ -1511,9 +2460,9 @@ vectors1loop:
 	VZEROUPPER
 	RET
 
-// func sparseRowDotsAVX2F32I64(n int, dst *float32, alpha float32, a *float32, ga *float32, gamma float32, v *float32, ind *int, entries int, u *float32, ld int)
-// Requires: AVX, FMA3
-TEXT ·sparseRowDotsAVX2F32I64(SB), NOSPLIT, $0-88
+// func sparseRowDotsAVX2F32I64(n int, dst *float32, alpha float32, a *float32, ga *float32, gamma float32, v *float32, ind *int, entries int, u *float32, ld int, ldv int)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·sparseRowDotsAVX2F32I64(SB), NOSPLIT, $0-96
 	MOVQ n+0(FP), AX
 	MOVQ ind+56(FP), CX
 	MOVQ u+72(FP), DX
@@ -1524,6 +2473,9 @@ TEXT ·sparseRowDotsAVX2F32I64(SB), NOSPLIT, $0-88
 	MOVQ ga+32(FP), R8
 	MOVQ v+48(FP), R9
 	MOVQ entries+64(FP), R10
+	LEAQ -8(CX)(R10*8), R11
+	MOVQ ldv+88(FP), R12
+	SHLQ $0x02, R12
 	CMPQ AX, $0x00000040
 	JE   vectors8
 	CMPQ AX, $0x00000020
@@ -1533,20 +2485,35 @@ TEXT ·sparseRowDotsAVX2F32I64(SB), NOSPLIT, $0-88
 	JMP  vectors1
 
 vectors8:
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-	VXORPD Y4, Y4, Y4
-	VXORPD Y5, Y5, Y5
-	VXORPD Y6, Y6, Y6
-	VXORPD Y7, Y7, Y7
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	VXORPD     Y6, Y6, Y6
+	VXORPD     Y7, Y7, Y7
+	ADDQ       R9, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	PREFETCHT0 192(R12)
 
 vectors8loop:
 	MOVQ         (CX), AX
 	ADDQ         $0x00000008, CX
 	IMULQ        BX, AX
 	ADDQ         DX, AX
+	LEAQ         24(CX), R12
+	CMPQ         R12, R11
+	CMOVQHI      R11, R12
+	MOVQ         (R12), R12
+	IMULQ        BX, R12
+	ADDQ         DX, R12
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	PREFETCHT0   128(R12)
+	PREFETCHT0   192(R12)
 	VBROADCASTSS (DI), Y8
 	ADDQ         $0x00000004, DI
 	VMOVUPS      (AX), Y9
@@ -1625,14 +2592,17 @@ vectors8loop:
 	RET
 
 vectors4:
-	VXORPD  Y0, Y0, Y0
-	VXORPD  Y1, Y1, Y1
-	VXORPD  Y2, Y2, Y2
-	VXORPD  Y3, Y3, Y3
-	VMOVUPS (R9), Y4
-	VMOVUPS 32(R9), Y5
-	VMOVUPS 64(R9), Y6
-	VMOVUPS 96(R9), Y7
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VMOVUPS    (R9), Y4
+	VMOVUPS    32(R9), Y5
+	VMOVUPS    64(R9), Y6
+	VMOVUPS    96(R9), Y7
+	ADDQ       R9, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
 
 vectors4loop:
 	MOVQ         (CX), AX
@@ -1689,10 +2659,12 @@ vectors4loop:
 	RET
 
 vectors2:
-	VXORPD  Y0, Y0, Y0
-	VXORPD  Y1, Y1, Y1
-	VMOVUPS (R9), Y2
-	VMOVUPS 32(R9), Y3
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VMOVUPS    (R9), Y2
+	VMOVUPS    32(R9), Y3
+	ADDQ       R9, R12
+	PREFETCHT0 (R12)
 
 vectors2loop:
 	MOVQ         (CX), AX
@@ -1739,6 +2711,8 @@ vectors1:
 	VMOVUPD    (R11), Y0
 	VXORPD     Y1, Y1, Y1
 	VMASKMOVPS (R9), Y0, Y2
+	ADDQ       R9, R12
+	PREFETCHT0 (R12)
 
 vectors1loop:
 	MOVQ         (CX), AX
@@ -1768,6 +2742,418 @@ vectors1loop:
 	VADDPS       Y2, Y1, Y1
 	VMASKMOVPS   Y1, Y0, (SI)
 	VZEROUPPER
+	RET
+
+// func sparseGatherF32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, u *float32)
+// Requires: AVX, FMA3
+TEXT ·sparseGatherF32I64(SB), NOSPLIT, $0-64
+	MOVQ rows+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ base+16(FP), DX
+	MOVQ a+24(FP), BX
+	MOVQ ind+32(FP), SI
+	MOVQ out+40(FP), DI
+	MOVQ u+56(FP), R8
+	XORQ R9, R9
+
+row:
+	MOVQ   (CX), R10
+	ADDQ   $0x00000008, CX
+	SUBQ   DX, R10
+	VXORPD X0, X0, X0
+	VXORPD X1, X1, X1
+	VXORPD X2, X2, X2
+	VXORPD X3, X3, X3
+	MOVQ   R10, R11
+	SUBQ   $0x00000003, R11
+
+entries4:
+	CMPQ        R9, R11
+	JGE         entries1
+	MOVQ        (SI)(R9*8), R12
+	VMOVSS      (BX)(R9*4), X4
+	VFMADD231SS (R8)(R12*4), X4, X0
+	MOVQ        8(SI)(R9*8), R12
+	VMOVSS      4(BX)(R9*4), X4
+	VFMADD231SS (R8)(R12*4), X4, X1
+	MOVQ        16(SI)(R9*8), R12
+	VMOVSS      8(BX)(R9*4), X4
+	VFMADD231SS (R8)(R12*4), X4, X2
+	MOVQ        24(SI)(R9*8), R12
+	VMOVSS      12(BX)(R9*4), X4
+	VFMADD231SS (R8)(R12*4), X4, X3
+	ADDQ        $0x00000004, R9
+	JMP         entries4
+
+entries1:
+	CMPQ        R9, R10
+	JGE         rowend
+	MOVQ        (SI)(R9*8), R11
+	VMOVSS      (BX)(R9*4), X4
+	VFMADD231SS (R8)(R11*4), X4, X0
+	INCQ        R9
+	JMP         entries1
+
+rowend:
+	VADDSS X1, X0, X0
+	VADDSS X3, X2, X2
+	VADDSS X2, X0, X0
+	VMULSS alpha+48(FP), X0, X0
+	VADDSS (DI), X0, X0
+	VMOVSS X0, (DI)
+	ADDQ   $0x00000004, DI
+	DECQ   AX
+	JNE    row
+	RET
+
+// func sparseScatterF32I64(rows int, end *int, base int, a *float32, ind *int, v *float32, beta float32, w *float32, lo int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·sparseScatterF32I64(SB), NOSPLIT, $0-72
+	MOVQ rows+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ base+16(FP), DX
+	MOVQ a+24(FP), BX
+	MOVQ ind+32(FP), SI
+	MOVQ v+40(FP), DI
+	MOVQ w+56(FP), R8
+	MOVQ lo+64(FP), R9
+	SHLQ $0x02, R9
+	SUBQ R9, R8
+	XORQ R9, R9
+
+row:
+	MOVQ   (CX), R10
+	ADDQ   $0x00000008, CX
+	SUBQ   DX, R10
+	VMOVSS (DI), X0
+	VMULSS beta+48(FP), X0, X0
+	ADDQ   $0x00000004, DI
+	MOVQ   R10, R11
+	SUBQ   $0x00000003, R11
+
+entries4:
+	CMPQ        R9, R11
+	JGE         entries1
+	PREFETCHT0  32768(SI)(R9*8)
+	MOVQ        (SI)(R9*8), R12
+	VMOVSS      (BX)(R9*4), X1
+	VMOVSS      (R8)(R12*4), X2
+	VFMADD231SS X1, X0, X2
+	VMOVSS      X2, (R8)(R12*4)
+	MOVQ        8(SI)(R9*8), R12
+	VMOVSS      4(BX)(R9*4), X1
+	VMOVSS      (R8)(R12*4), X2
+	VFMADD231SS X1, X0, X2
+	VMOVSS      X2, (R8)(R12*4)
+	MOVQ        16(SI)(R9*8), R12
+	VMOVSS      8(BX)(R9*4), X1
+	VMOVSS      (R8)(R12*4), X2
+	VFMADD231SS X1, X0, X2
+	VMOVSS      X2, (R8)(R12*4)
+	MOVQ        24(SI)(R9*8), R12
+	VMOVSS      12(BX)(R9*4), X1
+	VMOVSS      (R8)(R12*4), X2
+	VFMADD231SS X1, X0, X2
+	VMOVSS      X2, (R8)(R12*4)
+	ADDQ        $0x00000004, R9
+	JMP         entries4
+
+entries1:
+	CMPQ        R9, R10
+	JGE         rowend
+	MOVQ        (SI)(R9*8), R11
+	VMOVSS      (BX)(R9*4), X1
+	VMOVSS      (R8)(R11*4), X2
+	VFMADD231SS X1, X0, X2
+	VMOVSS      X2, (R8)(R11*4)
+	INCQ        R9
+	JMP         entries1
+
+rowend:
+	DECQ AX
+	JNE  row
+	RET
+
+// func sparseGatherScatterF32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, u *float32, v *float32, beta float32, w *float32, lo int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·sparseGatherScatterF32I64(SB), NOSPLIT, $0-96
+	MOVQ rows+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ base+16(FP), DX
+	MOVQ a+24(FP), BX
+	MOVQ ind+32(FP), SI
+	MOVQ out+40(FP), DI
+	MOVQ u+56(FP), R8
+	MOVQ v+64(FP), R9
+	MOVQ w+80(FP), R10
+	MOVQ lo+88(FP), R11
+	SHLQ $0x02, R11
+	SUBQ R11, R10
+	XORQ R11, R11
+
+row:
+	MOVQ   (CX), R12
+	ADDQ   $0x00000008, CX
+	SUBQ   DX, R12
+	VXORPD X0, X0, X0
+	VXORPD X1, X1, X1
+	VXORPD X2, X2, X2
+	VXORPD X3, X3, X3
+	VMOVSS (R9), X4
+	VMULSS beta+72(FP), X4, X4
+	ADDQ   $0x00000004, R9
+	MOVQ   R12, R13
+	SUBQ   $0x00000003, R13
+
+entries4:
+	CMPQ        R11, R13
+	JGE         entries1
+	PREFETCHT0  32768(SI)(R11*8)
+	MOVQ        (SI)(R11*8), R14
+	VMOVSS      (BX)(R11*4), X5
+	VFMADD231SS (R8)(R14*4), X5, X0
+	VMOVSS      (R10)(R14*4), X6
+	VFMADD231SS X5, X4, X6
+	VMOVSS      X6, (R10)(R14*4)
+	MOVQ        8(SI)(R11*8), R14
+	VMOVSS      4(BX)(R11*4), X5
+	VFMADD231SS (R8)(R14*4), X5, X1
+	VMOVSS      (R10)(R14*4), X6
+	VFMADD231SS X5, X4, X6
+	VMOVSS      X6, (R10)(R14*4)
+	MOVQ        16(SI)(R11*8), R14
+	VMOVSS      8(BX)(R11*4), X5
+	VFMADD231SS (R8)(R14*4), X5, X2
+	VMOVSS      (R10)(R14*4), X6
+	VFMADD231SS X5, X4, X6
+	VMOVSS      X6, (R10)(R14*4)
+	MOVQ        24(SI)(R11*8), R14
+	VMOVSS      12(BX)(R11*4), X5
+	VFMADD231SS (R8)(R14*4), X5, X3
+	VMOVSS      (R10)(R14*4), X6
+	VFMADD231SS X5, X4, X6
+	VMOVSS      X6, (R10)(R14*4)
+	ADDQ        $0x00000004, R11
+	JMP         entries4
+
+entries1:
+	CMPQ        R11, R12
+	JGE         rowend
+	MOVQ        (SI)(R11*8), R13
+	VMOVSS      (BX)(R11*4), X5
+	VFMADD231SS (R8)(R13*4), X5, X0
+	VMOVSS      (R10)(R13*4), X6
+	VFMADD231SS X5, X4, X6
+	VMOVSS      X6, (R10)(R13*4)
+	INCQ        R11
+	JMP         entries1
+
+rowend:
+	VADDSS X1, X0, X0
+	VADDSS X3, X2, X2
+	VADDSS X2, X0, X0
+	VMULSS alpha+48(FP), X0, X0
+	VADDSS (DI), X0, X0
+	VMOVSS X0, (DI)
+	ADDQ   $0x00000004, DI
+	DECQ   AX
+	JNE    row
+	RET
+
+// func sparseGatherGradF32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, u *float32, v *float32, ga *float32, gamma float32)
+// Requires: AVX, FMA3
+TEXT ·sparseGatherGradF32I64(SB), NOSPLIT, $0-84
+	MOVQ rows+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ base+16(FP), DX
+	MOVQ a+24(FP), BX
+	MOVQ ind+32(FP), SI
+	MOVQ out+40(FP), DI
+	MOVQ u+56(FP), R8
+	MOVQ v+64(FP), R9
+	MOVQ ga+72(FP), R10
+	XORQ R11, R11
+
+row:
+	MOVQ   (CX), R12
+	ADDQ   $0x00000008, CX
+	SUBQ   DX, R12
+	VXORPD X0, X0, X0
+	VXORPD X1, X1, X1
+	VXORPD X2, X2, X2
+	VXORPD X3, X3, X3
+	VMOVSS (R9), X4
+	VMULSS gamma+80(FP), X4, X4
+	ADDQ   $0x00000004, R9
+	MOVQ   R12, R13
+	SUBQ   $0x00000003, R13
+
+entries4:
+	CMPQ        R11, R13
+	JGE         entries1
+	MOVQ        (SI)(R11*8), R14
+	VMOVSS      (BX)(R11*4), X5
+	VMOVSS      (R8)(R14*4), X6
+	VFMADD231SS X6, X5, X0
+	VMOVSS      (R10)(R11*4), X5
+	VFMADD231SS X6, X4, X5
+	VMOVSS      X5, (R10)(R11*4)
+	MOVQ        8(SI)(R11*8), R14
+	VMOVSS      4(BX)(R11*4), X5
+	VMOVSS      (R8)(R14*4), X6
+	VFMADD231SS X6, X5, X1
+	VMOVSS      4(R10)(R11*4), X5
+	VFMADD231SS X6, X4, X5
+	VMOVSS      X5, 4(R10)(R11*4)
+	MOVQ        16(SI)(R11*8), R14
+	VMOVSS      8(BX)(R11*4), X5
+	VMOVSS      (R8)(R14*4), X6
+	VFMADD231SS X6, X5, X2
+	VMOVSS      8(R10)(R11*4), X5
+	VFMADD231SS X6, X4, X5
+	VMOVSS      X5, 8(R10)(R11*4)
+	MOVQ        24(SI)(R11*8), R14
+	VMOVSS      12(BX)(R11*4), X5
+	VMOVSS      (R8)(R14*4), X6
+	VFMADD231SS X6, X5, X3
+	VMOVSS      12(R10)(R11*4), X5
+	VFMADD231SS X6, X4, X5
+	VMOVSS      X5, 12(R10)(R11*4)
+	ADDQ        $0x00000004, R11
+	JMP         entries4
+
+entries1:
+	CMPQ        R11, R12
+	JGE         rowend
+	MOVQ        (SI)(R11*8), R13
+	VMOVSS      (BX)(R11*4), X5
+	VMOVSS      (R8)(R13*4), X6
+	VFMADD231SS X6, X5, X0
+	VMOVSS      (R10)(R11*4), X5
+	VFMADD231SS X6, X4, X5
+	VMOVSS      X5, (R10)(R11*4)
+	INCQ        R11
+	JMP         entries1
+
+rowend:
+	VADDSS X1, X0, X0
+	VADDSS X3, X2, X2
+	VADDSS X2, X0, X0
+	VMULSS alpha+48(FP), X0, X0
+	VADDSS (DI), X0, X0
+	VMOVSS X0, (DI)
+	ADDQ   $0x00000004, DI
+	DECQ   AX
+	JNE    row
+	RET
+
+// func sparseGatherScatterGradF32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, u *float32, v *float32, beta float32, w *float32, lo int, ga *float32, gamma float32)
+// Requires: AVX, FMA3, MMX+
+TEXT ·sparseGatherScatterGradF32I64(SB), NOSPLIT, $0-108
+	MOVQ rows+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ base+16(FP), DX
+	MOVQ a+24(FP), BX
+	MOVQ ind+32(FP), SI
+	MOVQ out+40(FP), DI
+	MOVQ u+56(FP), R8
+	MOVQ v+64(FP), R9
+	MOVQ w+80(FP), R10
+	MOVQ lo+88(FP), R11
+	SHLQ $0x02, R11
+	SUBQ R11, R10
+	MOVQ ga+96(FP), R11
+	XORQ R12, R12
+
+row:
+	MOVQ   (CX), R13
+	ADDQ   $0x00000008, CX
+	SUBQ   DX, R13
+	VXORPD X0, X0, X0
+	VXORPD X1, X1, X1
+	VXORPD X2, X2, X2
+	VXORPD X3, X3, X3
+	VMOVSS (R9), X4
+	VMULSS beta+72(FP), X4, X4
+	VMOVSS (R9), X5
+	VMULSS gamma+104(FP), X5, X5
+	ADDQ   $0x00000004, R9
+	MOVQ   R13, R14
+	SUBQ   $0x00000003, R14
+
+entries4:
+	CMPQ        R12, R14
+	JGE         entries1
+	PREFETCHT0  32768(SI)(R12*8)
+	MOVQ        (SI)(R12*8), R15
+	VMOVSS      (BX)(R12*4), X6
+	VMOVSS      (R8)(R15*4), X7
+	VFMADD231SS X7, X6, X0
+	VMOVSS      (R11)(R12*4), X8
+	VFMADD231SS X7, X5, X8
+	VMOVSS      X8, (R11)(R12*4)
+	VMOVSS      (R10)(R15*4), X7
+	VFMADD231SS X6, X4, X7
+	VMOVSS      X7, (R10)(R15*4)
+	MOVQ        8(SI)(R12*8), R15
+	VMOVSS      4(BX)(R12*4), X6
+	VMOVSS      (R8)(R15*4), X7
+	VFMADD231SS X7, X6, X1
+	VMOVSS      4(R11)(R12*4), X8
+	VFMADD231SS X7, X5, X8
+	VMOVSS      X8, 4(R11)(R12*4)
+	VMOVSS      (R10)(R15*4), X7
+	VFMADD231SS X6, X4, X7
+	VMOVSS      X7, (R10)(R15*4)
+	MOVQ        16(SI)(R12*8), R15
+	VMOVSS      8(BX)(R12*4), X6
+	VMOVSS      (R8)(R15*4), X7
+	VFMADD231SS X7, X6, X2
+	VMOVSS      8(R11)(R12*4), X8
+	VFMADD231SS X7, X5, X8
+	VMOVSS      X8, 8(R11)(R12*4)
+	VMOVSS      (R10)(R15*4), X7
+	VFMADD231SS X6, X4, X7
+	VMOVSS      X7, (R10)(R15*4)
+	MOVQ        24(SI)(R12*8), R15
+	VMOVSS      12(BX)(R12*4), X6
+	VMOVSS      (R8)(R15*4), X7
+	VFMADD231SS X7, X6, X3
+	VMOVSS      12(R11)(R12*4), X8
+	VFMADD231SS X7, X5, X8
+	VMOVSS      X8, 12(R11)(R12*4)
+	VMOVSS      (R10)(R15*4), X7
+	VFMADD231SS X6, X4, X7
+	VMOVSS      X7, (R10)(R15*4)
+	ADDQ        $0x00000004, R12
+	JMP         entries4
+
+entries1:
+	CMPQ        R12, R13
+	JGE         rowend
+	MOVQ        (SI)(R12*8), R14
+	VMOVSS      (BX)(R12*4), X6
+	VMOVSS      (R8)(R14*4), X7
+	VFMADD231SS X7, X6, X0
+	VMOVSS      (R11)(R12*4), X8
+	VFMADD231SS X7, X5, X8
+	VMOVSS      X8, (R11)(R12*4)
+	VMOVSS      (R10)(R14*4), X7
+	VFMADD231SS X6, X4, X7
+	VMOVSS      X7, (R10)(R14*4)
+	INCQ        R12
+	JMP         entries1
+
+rowend:
+	VADDSS X1, X0, X0
+	VADDSS X3, X2, X2
+	VADDSS X2, X0, X0
+	VMULSS alpha+48(FP), X0, X0
+	VADDSS (DI), X0, X0
+	VMOVSS X0, (DI)
+	ADDQ   $0x00000004, DI
+	DECQ   AX
+	JNE    row
 	RET
 
 // func sparseRowAVX2F32I32(n int, dst *float32, alpha float32, a *float32, ind *int32, entries int, u *float32, ld int)
@@ -1944,9 +3330,9 @@ vectors1loop:
 	VZEROUPPER
 	RET
 
-// func sparseDotsAVX2F32I32(n int, ga *float32, gamma float32, v *float32, ind *int32, entries int, u *float32, ld int)
-// Requires: AVX, FMA3
-TEXT ·sparseDotsAVX2F32I32(SB), NOSPLIT, $0-64
+// func sparseDotsAVX2F32I32(n int, ga *float32, gamma float32, v *float32, ind *int32, entries int, u *float32, ld int, ldv int)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·sparseDotsAVX2F32I32(SB), NOSPLIT, $0-72
 	MOVQ n+0(FP), AX
 	MOVQ ind+32(FP), CX
 	MOVQ u+48(FP), DX
@@ -1955,6 +3341,9 @@ TEXT ·sparseDotsAVX2F32I32(SB), NOSPLIT, $0-64
 	MOVQ ga+8(FP), SI
 	MOVQ v+24(FP), DI
 	MOVQ entries+40(FP), R8
+	LEAQ -4(CX)(R8*4), R9
+	MOVQ ldv+64(FP), R10
+	SHLQ $0x02, R10
 	CMPQ AX, $0x00000040
 	JE   vectors8
 	CMPQ AX, $0x00000020
@@ -1964,20 +3353,35 @@ TEXT ·sparseDotsAVX2F32I32(SB), NOSPLIT, $0-64
 	JMP  vectors1
 
 vectors8:
-	VMOVUPS (DI), Y0
-	VMOVUPS 32(DI), Y1
-	VMOVUPS 64(DI), Y2
-	VMOVUPS 96(DI), Y3
-	VMOVUPS 128(DI), Y4
-	VMOVUPS 160(DI), Y5
-	VMOVUPS 192(DI), Y6
-	VMOVUPS 224(DI), Y7
+	VMOVUPS    (DI), Y0
+	VMOVUPS    32(DI), Y1
+	VMOVUPS    64(DI), Y2
+	VMOVUPS    96(DI), Y3
+	VMOVUPS    128(DI), Y4
+	VMOVUPS    160(DI), Y5
+	VMOVUPS    192(DI), Y6
+	VMOVUPS    224(DI), Y7
+	ADDQ       DI, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	PREFETCHT0 128(R10)
+	PREFETCHT0 192(R10)
 
 vectors8loop:
 	MOVLQSX      (CX), AX
 	ADDQ         $0x00000004, CX
 	IMULQ        BX, AX
 	ADDQ         DX, AX
+	LEAQ         12(CX), DI
+	CMPQ         DI, R9
+	CMOVQHI      R9, DI
+	MOVLQSX      (DI), DI
+	IMULQ        BX, DI
+	ADDQ         DX, DI
+	PREFETCHT0   (DI)
+	PREFETCHT0   64(DI)
+	PREFETCHT0   128(DI)
+	PREFETCHT0   192(DI)
 	VMOVUPS      (AX), Y8
 	VMULPS       Y0, Y8, Y8
 	VMOVUPS      32(AX), Y9
@@ -2013,10 +3417,13 @@ vectors8loop:
 	RET
 
 vectors4:
-	VMOVUPS (DI), Y0
-	VMOVUPS 32(DI), Y1
-	VMOVUPS 64(DI), Y2
-	VMOVUPS 96(DI), Y3
+	VMOVUPS    (DI), Y0
+	VMOVUPS    32(DI), Y1
+	VMOVUPS    64(DI), Y2
+	VMOVUPS    96(DI), Y3
+	ADDQ       DI, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
 
 vectors4loop:
 	MOVLQSX      (CX), AX
@@ -2050,8 +3457,10 @@ vectors4loop:
 	RET
 
 vectors2:
-	VMOVUPS (DI), Y0
-	VMOVUPS 32(DI), Y1
+	VMOVUPS    (DI), Y0
+	VMOVUPS    32(DI), Y1
+	ADDQ       DI, R10
+	PREFETCHT0 (R10)
 
 vectors2loop:
 	MOVLQSX      (CX), AX
@@ -2084,6 +3493,8 @@ vectors1:
 	SUBQ       AX, R9
 	VMOVUPD    (R9), Y0
 	VMASKMOVPS (DI), Y0, Y1
+	ADDQ       DI, R10
+	PREFETCHT0 (R10)
 
 vectors1loop:
 	MOVLQSX      (CX), AX
@@ -2107,9 +3518,9 @@ vectors1loop:
 	VZEROUPPER
 	RET
 
-// func sparseRowDotsAVX2F32I32(n int, dst *float32, alpha float32, a *float32, ga *float32, gamma float32, v *float32, ind *int32, entries int, u *float32, ld int)
-// Requires: AVX, FMA3
-TEXT ·sparseRowDotsAVX2F32I32(SB), NOSPLIT, $0-88
+// func sparseRowDotsAVX2F32I32(n int, dst *float32, alpha float32, a *float32, ga *float32, gamma float32, v *float32, ind *int32, entries int, u *float32, ld int, ldv int)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·sparseRowDotsAVX2F32I32(SB), NOSPLIT, $0-96
 	MOVQ n+0(FP), AX
 	MOVQ ind+56(FP), CX
 	MOVQ u+72(FP), DX
@@ -2120,6 +3531,9 @@ TEXT ·sparseRowDotsAVX2F32I32(SB), NOSPLIT, $0-88
 	MOVQ ga+32(FP), R8
 	MOVQ v+48(FP), R9
 	MOVQ entries+64(FP), R10
+	LEAQ -4(CX)(R10*4), R11
+	MOVQ ldv+88(FP), R12
+	SHLQ $0x02, R12
 	CMPQ AX, $0x00000040
 	JE   vectors8
 	CMPQ AX, $0x00000020
@@ -2129,20 +3543,35 @@ TEXT ·sparseRowDotsAVX2F32I32(SB), NOSPLIT, $0-88
 	JMP  vectors1
 
 vectors8:
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-	VXORPD Y4, Y4, Y4
-	VXORPD Y5, Y5, Y5
-	VXORPD Y6, Y6, Y6
-	VXORPD Y7, Y7, Y7
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	VXORPD     Y6, Y6, Y6
+	VXORPD     Y7, Y7, Y7
+	ADDQ       R9, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	PREFETCHT0 192(R12)
 
 vectors8loop:
 	MOVLQSX      (CX), AX
 	ADDQ         $0x00000004, CX
 	IMULQ        BX, AX
 	ADDQ         DX, AX
+	LEAQ         12(CX), R12
+	CMPQ         R12, R11
+	CMOVQHI      R11, R12
+	MOVLQSX      (R12), R12
+	IMULQ        BX, R12
+	ADDQ         DX, R12
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	PREFETCHT0   128(R12)
+	PREFETCHT0   192(R12)
 	VBROADCASTSS (DI), Y8
 	ADDQ         $0x00000004, DI
 	VMOVUPS      (AX), Y9
@@ -2221,14 +3650,17 @@ vectors8loop:
 	RET
 
 vectors4:
-	VXORPD  Y0, Y0, Y0
-	VXORPD  Y1, Y1, Y1
-	VXORPD  Y2, Y2, Y2
-	VXORPD  Y3, Y3, Y3
-	VMOVUPS (R9), Y4
-	VMOVUPS 32(R9), Y5
-	VMOVUPS 64(R9), Y6
-	VMOVUPS 96(R9), Y7
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VMOVUPS    (R9), Y4
+	VMOVUPS    32(R9), Y5
+	VMOVUPS    64(R9), Y6
+	VMOVUPS    96(R9), Y7
+	ADDQ       R9, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
 
 vectors4loop:
 	MOVLQSX      (CX), AX
@@ -2285,10 +3717,12 @@ vectors4loop:
 	RET
 
 vectors2:
-	VXORPD  Y0, Y0, Y0
-	VXORPD  Y1, Y1, Y1
-	VMOVUPS (R9), Y2
-	VMOVUPS 32(R9), Y3
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VMOVUPS    (R9), Y2
+	VMOVUPS    32(R9), Y3
+	ADDQ       R9, R12
+	PREFETCHT0 (R12)
 
 vectors2loop:
 	MOVLQSX      (CX), AX
@@ -2335,6 +3769,8 @@ vectors1:
 	VMOVUPD    (R11), Y0
 	VXORPD     Y1, Y1, Y1
 	VMASKMOVPS (R9), Y0, Y2
+	ADDQ       R9, R12
+	PREFETCHT0 (R12)
 
 vectors1loop:
 	MOVLQSX      (CX), AX
@@ -2364,6 +3800,418 @@ vectors1loop:
 	VADDPS       Y2, Y1, Y1
 	VMASKMOVPS   Y1, Y0, (SI)
 	VZEROUPPER
+	RET
+
+// func sparseGatherF32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, u *float32)
+// Requires: AVX, FMA3
+TEXT ·sparseGatherF32I32(SB), NOSPLIT, $0-64
+	MOVQ rows+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ base+16(FP), DX
+	MOVQ a+24(FP), BX
+	MOVQ ind+32(FP), SI
+	MOVQ out+40(FP), DI
+	MOVQ u+56(FP), R8
+	XORQ R9, R9
+
+row:
+	MOVLQSX (CX), R10
+	ADDQ    $0x00000004, CX
+	SUBQ    DX, R10
+	VXORPD  X0, X0, X0
+	VXORPD  X1, X1, X1
+	VXORPD  X2, X2, X2
+	VXORPD  X3, X3, X3
+	MOVQ    R10, R11
+	SUBQ    $0x00000003, R11
+
+entries4:
+	CMPQ        R9, R11
+	JGE         entries1
+	MOVLQSX     (SI)(R9*4), R12
+	VMOVSS      (BX)(R9*4), X4
+	VFMADD231SS (R8)(R12*4), X4, X0
+	MOVLQSX     4(SI)(R9*4), R12
+	VMOVSS      4(BX)(R9*4), X4
+	VFMADD231SS (R8)(R12*4), X4, X1
+	MOVLQSX     8(SI)(R9*4), R12
+	VMOVSS      8(BX)(R9*4), X4
+	VFMADD231SS (R8)(R12*4), X4, X2
+	MOVLQSX     12(SI)(R9*4), R12
+	VMOVSS      12(BX)(R9*4), X4
+	VFMADD231SS (R8)(R12*4), X4, X3
+	ADDQ        $0x00000004, R9
+	JMP         entries4
+
+entries1:
+	CMPQ        R9, R10
+	JGE         rowend
+	MOVLQSX     (SI)(R9*4), R11
+	VMOVSS      (BX)(R9*4), X4
+	VFMADD231SS (R8)(R11*4), X4, X0
+	INCQ        R9
+	JMP         entries1
+
+rowend:
+	VADDSS X1, X0, X0
+	VADDSS X3, X2, X2
+	VADDSS X2, X0, X0
+	VMULSS alpha+48(FP), X0, X0
+	VADDSS (DI), X0, X0
+	VMOVSS X0, (DI)
+	ADDQ   $0x00000004, DI
+	DECQ   AX
+	JNE    row
+	RET
+
+// func sparseScatterF32I32(rows int, end *int32, base int, a *float32, ind *int32, v *float32, beta float32, w *float32, lo int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·sparseScatterF32I32(SB), NOSPLIT, $0-72
+	MOVQ rows+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ base+16(FP), DX
+	MOVQ a+24(FP), BX
+	MOVQ ind+32(FP), SI
+	MOVQ v+40(FP), DI
+	MOVQ w+56(FP), R8
+	MOVQ lo+64(FP), R9
+	SHLQ $0x02, R9
+	SUBQ R9, R8
+	XORQ R9, R9
+
+row:
+	MOVLQSX (CX), R10
+	ADDQ    $0x00000004, CX
+	SUBQ    DX, R10
+	VMOVSS  (DI), X0
+	VMULSS  beta+48(FP), X0, X0
+	ADDQ    $0x00000004, DI
+	MOVQ    R10, R11
+	SUBQ    $0x00000003, R11
+
+entries4:
+	CMPQ        R9, R11
+	JGE         entries1
+	PREFETCHT0  16384(SI)(R9*4)
+	MOVLQSX     (SI)(R9*4), R12
+	VMOVSS      (BX)(R9*4), X1
+	VMOVSS      (R8)(R12*4), X2
+	VFMADD231SS X1, X0, X2
+	VMOVSS      X2, (R8)(R12*4)
+	MOVLQSX     4(SI)(R9*4), R12
+	VMOVSS      4(BX)(R9*4), X1
+	VMOVSS      (R8)(R12*4), X2
+	VFMADD231SS X1, X0, X2
+	VMOVSS      X2, (R8)(R12*4)
+	MOVLQSX     8(SI)(R9*4), R12
+	VMOVSS      8(BX)(R9*4), X1
+	VMOVSS      (R8)(R12*4), X2
+	VFMADD231SS X1, X0, X2
+	VMOVSS      X2, (R8)(R12*4)
+	MOVLQSX     12(SI)(R9*4), R12
+	VMOVSS      12(BX)(R9*4), X1
+	VMOVSS      (R8)(R12*4), X2
+	VFMADD231SS X1, X0, X2
+	VMOVSS      X2, (R8)(R12*4)
+	ADDQ        $0x00000004, R9
+	JMP         entries4
+
+entries1:
+	CMPQ        R9, R10
+	JGE         rowend
+	MOVLQSX     (SI)(R9*4), R11
+	VMOVSS      (BX)(R9*4), X1
+	VMOVSS      (R8)(R11*4), X2
+	VFMADD231SS X1, X0, X2
+	VMOVSS      X2, (R8)(R11*4)
+	INCQ        R9
+	JMP         entries1
+
+rowend:
+	DECQ AX
+	JNE  row
+	RET
+
+// func sparseGatherScatterF32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, u *float32, v *float32, beta float32, w *float32, lo int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·sparseGatherScatterF32I32(SB), NOSPLIT, $0-96
+	MOVQ rows+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ base+16(FP), DX
+	MOVQ a+24(FP), BX
+	MOVQ ind+32(FP), SI
+	MOVQ out+40(FP), DI
+	MOVQ u+56(FP), R8
+	MOVQ v+64(FP), R9
+	MOVQ w+80(FP), R10
+	MOVQ lo+88(FP), R11
+	SHLQ $0x02, R11
+	SUBQ R11, R10
+	XORQ R11, R11
+
+row:
+	MOVLQSX (CX), R12
+	ADDQ    $0x00000004, CX
+	SUBQ    DX, R12
+	VXORPD  X0, X0, X0
+	VXORPD  X1, X1, X1
+	VXORPD  X2, X2, X2
+	VXORPD  X3, X3, X3
+	VMOVSS  (R9), X4
+	VMULSS  beta+72(FP), X4, X4
+	ADDQ    $0x00000004, R9
+	MOVQ    R12, R13
+	SUBQ    $0x00000003, R13
+
+entries4:
+	CMPQ        R11, R13
+	JGE         entries1
+	PREFETCHT0  16384(SI)(R11*4)
+	MOVLQSX     (SI)(R11*4), R14
+	VMOVSS      (BX)(R11*4), X5
+	VFMADD231SS (R8)(R14*4), X5, X0
+	VMOVSS      (R10)(R14*4), X6
+	VFMADD231SS X5, X4, X6
+	VMOVSS      X6, (R10)(R14*4)
+	MOVLQSX     4(SI)(R11*4), R14
+	VMOVSS      4(BX)(R11*4), X5
+	VFMADD231SS (R8)(R14*4), X5, X1
+	VMOVSS      (R10)(R14*4), X6
+	VFMADD231SS X5, X4, X6
+	VMOVSS      X6, (R10)(R14*4)
+	MOVLQSX     8(SI)(R11*4), R14
+	VMOVSS      8(BX)(R11*4), X5
+	VFMADD231SS (R8)(R14*4), X5, X2
+	VMOVSS      (R10)(R14*4), X6
+	VFMADD231SS X5, X4, X6
+	VMOVSS      X6, (R10)(R14*4)
+	MOVLQSX     12(SI)(R11*4), R14
+	VMOVSS      12(BX)(R11*4), X5
+	VFMADD231SS (R8)(R14*4), X5, X3
+	VMOVSS      (R10)(R14*4), X6
+	VFMADD231SS X5, X4, X6
+	VMOVSS      X6, (R10)(R14*4)
+	ADDQ        $0x00000004, R11
+	JMP         entries4
+
+entries1:
+	CMPQ        R11, R12
+	JGE         rowend
+	MOVLQSX     (SI)(R11*4), R13
+	VMOVSS      (BX)(R11*4), X5
+	VFMADD231SS (R8)(R13*4), X5, X0
+	VMOVSS      (R10)(R13*4), X6
+	VFMADD231SS X5, X4, X6
+	VMOVSS      X6, (R10)(R13*4)
+	INCQ        R11
+	JMP         entries1
+
+rowend:
+	VADDSS X1, X0, X0
+	VADDSS X3, X2, X2
+	VADDSS X2, X0, X0
+	VMULSS alpha+48(FP), X0, X0
+	VADDSS (DI), X0, X0
+	VMOVSS X0, (DI)
+	ADDQ   $0x00000004, DI
+	DECQ   AX
+	JNE    row
+	RET
+
+// func sparseGatherGradF32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, u *float32, v *float32, ga *float32, gamma float32)
+// Requires: AVX, FMA3
+TEXT ·sparseGatherGradF32I32(SB), NOSPLIT, $0-84
+	MOVQ rows+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ base+16(FP), DX
+	MOVQ a+24(FP), BX
+	MOVQ ind+32(FP), SI
+	MOVQ out+40(FP), DI
+	MOVQ u+56(FP), R8
+	MOVQ v+64(FP), R9
+	MOVQ ga+72(FP), R10
+	XORQ R11, R11
+
+row:
+	MOVLQSX (CX), R12
+	ADDQ    $0x00000004, CX
+	SUBQ    DX, R12
+	VXORPD  X0, X0, X0
+	VXORPD  X1, X1, X1
+	VXORPD  X2, X2, X2
+	VXORPD  X3, X3, X3
+	VMOVSS  (R9), X4
+	VMULSS  gamma+80(FP), X4, X4
+	ADDQ    $0x00000004, R9
+	MOVQ    R12, R13
+	SUBQ    $0x00000003, R13
+
+entries4:
+	CMPQ        R11, R13
+	JGE         entries1
+	MOVLQSX     (SI)(R11*4), R14
+	VMOVSS      (BX)(R11*4), X5
+	VMOVSS      (R8)(R14*4), X6
+	VFMADD231SS X6, X5, X0
+	VMOVSS      (R10)(R11*4), X5
+	VFMADD231SS X6, X4, X5
+	VMOVSS      X5, (R10)(R11*4)
+	MOVLQSX     4(SI)(R11*4), R14
+	VMOVSS      4(BX)(R11*4), X5
+	VMOVSS      (R8)(R14*4), X6
+	VFMADD231SS X6, X5, X1
+	VMOVSS      4(R10)(R11*4), X5
+	VFMADD231SS X6, X4, X5
+	VMOVSS      X5, 4(R10)(R11*4)
+	MOVLQSX     8(SI)(R11*4), R14
+	VMOVSS      8(BX)(R11*4), X5
+	VMOVSS      (R8)(R14*4), X6
+	VFMADD231SS X6, X5, X2
+	VMOVSS      8(R10)(R11*4), X5
+	VFMADD231SS X6, X4, X5
+	VMOVSS      X5, 8(R10)(R11*4)
+	MOVLQSX     12(SI)(R11*4), R14
+	VMOVSS      12(BX)(R11*4), X5
+	VMOVSS      (R8)(R14*4), X6
+	VFMADD231SS X6, X5, X3
+	VMOVSS      12(R10)(R11*4), X5
+	VFMADD231SS X6, X4, X5
+	VMOVSS      X5, 12(R10)(R11*4)
+	ADDQ        $0x00000004, R11
+	JMP         entries4
+
+entries1:
+	CMPQ        R11, R12
+	JGE         rowend
+	MOVLQSX     (SI)(R11*4), R13
+	VMOVSS      (BX)(R11*4), X5
+	VMOVSS      (R8)(R13*4), X6
+	VFMADD231SS X6, X5, X0
+	VMOVSS      (R10)(R11*4), X5
+	VFMADD231SS X6, X4, X5
+	VMOVSS      X5, (R10)(R11*4)
+	INCQ        R11
+	JMP         entries1
+
+rowend:
+	VADDSS X1, X0, X0
+	VADDSS X3, X2, X2
+	VADDSS X2, X0, X0
+	VMULSS alpha+48(FP), X0, X0
+	VADDSS (DI), X0, X0
+	VMOVSS X0, (DI)
+	ADDQ   $0x00000004, DI
+	DECQ   AX
+	JNE    row
+	RET
+
+// func sparseGatherScatterGradF32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, u *float32, v *float32, beta float32, w *float32, lo int, ga *float32, gamma float32)
+// Requires: AVX, FMA3, MMX+
+TEXT ·sparseGatherScatterGradF32I32(SB), NOSPLIT, $0-108
+	MOVQ rows+0(FP), AX
+	MOVQ end+8(FP), CX
+	MOVQ base+16(FP), DX
+	MOVQ a+24(FP), BX
+	MOVQ ind+32(FP), SI
+	MOVQ out+40(FP), DI
+	MOVQ u+56(FP), R8
+	MOVQ v+64(FP), R9
+	MOVQ w+80(FP), R10
+	MOVQ lo+88(FP), R11
+	SHLQ $0x02, R11
+	SUBQ R11, R10
+	MOVQ ga+96(FP), R11
+	XORQ R12, R12
+
+row:
+	MOVLQSX (CX), R13
+	ADDQ    $0x00000004, CX
+	SUBQ    DX, R13
+	VXORPD  X0, X0, X0
+	VXORPD  X1, X1, X1
+	VXORPD  X2, X2, X2
+	VXORPD  X3, X3, X3
+	VMOVSS  (R9), X4
+	VMULSS  beta+72(FP), X4, X4
+	VMOVSS  (R9), X5
+	VMULSS  gamma+104(FP), X5, X5
+	ADDQ    $0x00000004, R9
+	MOVQ    R13, R14
+	SUBQ    $0x00000003, R14
+
+entries4:
+	CMPQ        R12, R14
+	JGE         entries1
+	PREFETCHT0  16384(SI)(R12*4)
+	MOVLQSX     (SI)(R12*4), R15
+	VMOVSS      (BX)(R12*4), X6
+	VMOVSS      (R8)(R15*4), X7
+	VFMADD231SS X7, X6, X0
+	VMOVSS      (R11)(R12*4), X8
+	VFMADD231SS X7, X5, X8
+	VMOVSS      X8, (R11)(R12*4)
+	VMOVSS      (R10)(R15*4), X7
+	VFMADD231SS X6, X4, X7
+	VMOVSS      X7, (R10)(R15*4)
+	MOVLQSX     4(SI)(R12*4), R15
+	VMOVSS      4(BX)(R12*4), X6
+	VMOVSS      (R8)(R15*4), X7
+	VFMADD231SS X7, X6, X1
+	VMOVSS      4(R11)(R12*4), X8
+	VFMADD231SS X7, X5, X8
+	VMOVSS      X8, 4(R11)(R12*4)
+	VMOVSS      (R10)(R15*4), X7
+	VFMADD231SS X6, X4, X7
+	VMOVSS      X7, (R10)(R15*4)
+	MOVLQSX     8(SI)(R12*4), R15
+	VMOVSS      8(BX)(R12*4), X6
+	VMOVSS      (R8)(R15*4), X7
+	VFMADD231SS X7, X6, X2
+	VMOVSS      8(R11)(R12*4), X8
+	VFMADD231SS X7, X5, X8
+	VMOVSS      X8, 8(R11)(R12*4)
+	VMOVSS      (R10)(R15*4), X7
+	VFMADD231SS X6, X4, X7
+	VMOVSS      X7, (R10)(R15*4)
+	MOVLQSX     12(SI)(R12*4), R15
+	VMOVSS      12(BX)(R12*4), X6
+	VMOVSS      (R8)(R15*4), X7
+	VFMADD231SS X7, X6, X3
+	VMOVSS      12(R11)(R12*4), X8
+	VFMADD231SS X7, X5, X8
+	VMOVSS      X8, 12(R11)(R12*4)
+	VMOVSS      (R10)(R15*4), X7
+	VFMADD231SS X6, X4, X7
+	VMOVSS      X7, (R10)(R15*4)
+	ADDQ        $0x00000004, R12
+	JMP         entries4
+
+entries1:
+	CMPQ        R12, R13
+	JGE         rowend
+	MOVLQSX     (SI)(R12*4), R14
+	VMOVSS      (BX)(R12*4), X6
+	VMOVSS      (R8)(R14*4), X7
+	VFMADD231SS X7, X6, X0
+	VMOVSS      (R11)(R12*4), X8
+	VFMADD231SS X7, X5, X8
+	VMOVSS      X8, (R11)(R12*4)
+	VMOVSS      (R10)(R14*4), X7
+	VFMADD231SS X6, X4, X7
+	VMOVSS      X7, (R10)(R14*4)
+	INCQ        R12
+	JMP         entries1
+
+rowend:
+	VADDSS X1, X0, X0
+	VADDSS X3, X2, X2
+	VADDSS X2, X0, X0
+	VMULSS alpha+48(FP), X0, X0
+	VADDSS (DI), X0, X0
+	VMOVSS X0, (DI)
+	ADDQ   $0x00000004, DI
+	DECQ   AX
+	JNE    row
 	RET
 
 // func sparseRowAVX512F64I64(n int, dst *float64, alpha float64, a *float64, ind *int, entries int, u *float64, ld int)
@@ -2557,9 +4405,9 @@ DATA sparseOpmasks<>+30(SB)/2, $0x7fff
 DATA sparseOpmasks<>+32(SB)/2, $0xffff
 GLOBL sparseOpmasks<>(SB), RODATA|NOPTR, $34
 
-// func sparseDotsAVX512F64I64(n int, ga *float64, gamma float64, v *float64, ind *int, entries int, u *float64, ld int)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL
-TEXT ·sparseDotsAVX512F64I64(SB), NOSPLIT, $0-64
+// func sparseDotsAVX512F64I64(n int, ga *float64, gamma float64, v *float64, ind *int, entries int, u *float64, ld int, ldv int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, CMOV, MMX+
+TEXT ·sparseDotsAVX512F64I64(SB), NOSPLIT, $0-72
 	MOVQ n+0(FP), AX
 	MOVQ ind+32(FP), CX
 	MOVQ u+48(FP), DX
@@ -2568,6 +4416,9 @@ TEXT ·sparseDotsAVX512F64I64(SB), NOSPLIT, $0-64
 	MOVQ ga+8(FP), SI
 	MOVQ v+24(FP), DI
 	MOVQ entries+40(FP), R8
+	LEAQ -8(CX)(R8*8), R9
+	MOVQ ldv+64(FP), R10
+	SHLQ $0x03, R10
 	CMPQ AX, $0x00000040
 	JE   vectors8
 	CMPQ AX, $0x00000020
@@ -2577,20 +4428,43 @@ TEXT ·sparseDotsAVX512F64I64(SB), NOSPLIT, $0-64
 	JMP  vectors1
 
 vectors8:
-	VMOVUPD (DI), Z0
-	VMOVUPD 64(DI), Z1
-	VMOVUPD 128(DI), Z2
-	VMOVUPD 192(DI), Z3
-	VMOVUPD 256(DI), Z4
-	VMOVUPD 320(DI), Z5
-	VMOVUPD 384(DI), Z6
-	VMOVUPD 448(DI), Z7
+	VMOVUPD    (DI), Z0
+	VMOVUPD    64(DI), Z1
+	VMOVUPD    128(DI), Z2
+	VMOVUPD    192(DI), Z3
+	VMOVUPD    256(DI), Z4
+	VMOVUPD    320(DI), Z5
+	VMOVUPD    384(DI), Z6
+	VMOVUPD    448(DI), Z7
+	ADDQ       DI, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	PREFETCHT0 128(R10)
+	PREFETCHT0 192(R10)
+	PREFETCHT0 256(R10)
+	PREFETCHT0 320(R10)
+	PREFETCHT0 384(R10)
+	PREFETCHT0 448(R10)
 
 vectors8loop:
 	MOVQ          (CX), AX
 	ADDQ          $0x00000008, CX
 	IMULQ         BX, AX
 	ADDQ          DX, AX
+	LEAQ          24(CX), DI
+	CMPQ          DI, R9
+	CMOVQHI       R9, DI
+	MOVQ          (DI), DI
+	IMULQ         BX, DI
+	ADDQ          DX, DI
+	PREFETCHT0    (DI)
+	PREFETCHT0    64(DI)
+	PREFETCHT0    128(DI)
+	PREFETCHT0    192(DI)
+	PREFETCHT0    256(DI)
+	PREFETCHT0    320(DI)
+	PREFETCHT0    384(DI)
+	PREFETCHT0    448(DI)
 	VMOVUPD       (AX), Z8
 	VMULPD        Z0, Z8, Z8
 	VMOVUPD       64(AX), Z9
@@ -2626,10 +4500,15 @@ vectors8loop:
 	RET
 
 vectors4:
-	VMOVUPD (DI), Z0
-	VMOVUPD 64(DI), Z1
-	VMOVUPD 128(DI), Z2
-	VMOVUPD 192(DI), Z3
+	VMOVUPD    (DI), Z0
+	VMOVUPD    64(DI), Z1
+	VMOVUPD    128(DI), Z2
+	VMOVUPD    192(DI), Z3
+	ADDQ       DI, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	PREFETCHT0 128(R10)
+	PREFETCHT0 192(R10)
 
 vectors4loop:
 	MOVQ          (CX), AX
@@ -2663,8 +4542,11 @@ vectors4loop:
 	RET
 
 vectors2:
-	VMOVUPD (DI), Z0
-	VMOVUPD 64(DI), Z1
+	VMOVUPD    (DI), Z0
+	VMOVUPD    64(DI), Z1
+	ADDQ       DI, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
 
 vectors2loop:
 	MOVQ          (CX), AX
@@ -2692,9 +4574,11 @@ vectors2loop:
 	RET
 
 vectors1:
-	LEAQ      sparseOpmasks<>+0(SB), R9
-	KMOVW     (R9)(AX*2), K1
-	VMOVUPD.Z (DI), K1, Z0
+	LEAQ       sparseOpmasks<>+0(SB), R9
+	KMOVW      (R9)(AX*2), K1
+	VMOVUPD.Z  (DI), K1, Z0
+	ADDQ       DI, R10
+	PREFETCHT0 (R10)
 
 vectors1loop:
 	MOVQ          (CX), AX
@@ -2718,9 +4602,9 @@ vectors1loop:
 	VZEROUPPER
 	RET
 
-// func sparseRowDotsAVX512F64I64(n int, dst *float64, alpha float64, a *float64, ga *float64, gamma float64, v *float64, ind *int, entries int, u *float64, ld int)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL
-TEXT ·sparseRowDotsAVX512F64I64(SB), NOSPLIT, $0-88
+// func sparseRowDotsAVX512F64I64(n int, dst *float64, alpha float64, a *float64, ga *float64, gamma float64, v *float64, ind *int, entries int, u *float64, ld int, ldv int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, CMOV, MMX+
+TEXT ·sparseRowDotsAVX512F64I64(SB), NOSPLIT, $0-96
 	MOVQ n+0(FP), AX
 	MOVQ ind+56(FP), CX
 	MOVQ u+72(FP), DX
@@ -2731,6 +4615,9 @@ TEXT ·sparseRowDotsAVX512F64I64(SB), NOSPLIT, $0-88
 	MOVQ ga+32(FP), R8
 	MOVQ v+48(FP), R9
 	MOVQ entries+64(FP), R10
+	LEAQ -8(CX)(R10*8), R11
+	MOVQ ldv+88(FP), R12
+	SHLQ $0x03, R12
 	CMPQ AX, $0x00000040
 	JE   vectors8
 	CMPQ AX, $0x00000020
@@ -2740,28 +4627,51 @@ TEXT ·sparseRowDotsAVX512F64I64(SB), NOSPLIT, $0-88
 	JMP  vectors1
 
 vectors8:
-	VPXORQ  Z0, Z0, Z0
-	VPXORQ  Z1, Z1, Z1
-	VPXORQ  Z2, Z2, Z2
-	VPXORQ  Z3, Z3, Z3
-	VPXORQ  Z4, Z4, Z4
-	VPXORQ  Z5, Z5, Z5
-	VPXORQ  Z6, Z6, Z6
-	VPXORQ  Z7, Z7, Z7
-	VMOVUPD (R9), Z8
-	VMOVUPD 64(R9), Z9
-	VMOVUPD 128(R9), Z10
-	VMOVUPD 192(R9), Z11
-	VMOVUPD 256(R9), Z12
-	VMOVUPD 320(R9), Z13
-	VMOVUPD 384(R9), Z14
-	VMOVUPD 448(R9), Z15
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	VPXORQ     Z4, Z4, Z4
+	VPXORQ     Z5, Z5, Z5
+	VPXORQ     Z6, Z6, Z6
+	VPXORQ     Z7, Z7, Z7
+	VMOVUPD    (R9), Z8
+	VMOVUPD    64(R9), Z9
+	VMOVUPD    128(R9), Z10
+	VMOVUPD    192(R9), Z11
+	VMOVUPD    256(R9), Z12
+	VMOVUPD    320(R9), Z13
+	VMOVUPD    384(R9), Z14
+	VMOVUPD    448(R9), Z15
+	ADDQ       R9, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	PREFETCHT0 192(R12)
+	PREFETCHT0 256(R12)
+	PREFETCHT0 320(R12)
+	PREFETCHT0 384(R12)
+	PREFETCHT0 448(R12)
 
 vectors8loop:
 	MOVQ          (CX), AX
 	ADDQ          $0x00000008, CX
 	IMULQ         BX, AX
 	ADDQ          DX, AX
+	LEAQ          24(CX), R9
+	CMPQ          R9, R11
+	CMOVQHI       R11, R9
+	MOVQ          (R9), R9
+	IMULQ         BX, R9
+	ADDQ          DX, R9
+	PREFETCHT0    (R9)
+	PREFETCHT0    64(R9)
+	PREFETCHT0    128(R9)
+	PREFETCHT0    192(R9)
+	PREFETCHT0    256(R9)
+	PREFETCHT0    320(R9)
+	PREFETCHT0    384(R9)
+	PREFETCHT0    448(R9)
 	VBROADCASTSD  (DI), Z16
 	ADDQ          $0x00000008, DI
 	VMOVUPD       (AX), Z17
@@ -2840,14 +4750,19 @@ vectors8loop:
 	RET
 
 vectors4:
-	VPXORQ  Z0, Z0, Z0
-	VPXORQ  Z1, Z1, Z1
-	VPXORQ  Z2, Z2, Z2
-	VPXORQ  Z3, Z3, Z3
-	VMOVUPD (R9), Z4
-	VMOVUPD 64(R9), Z5
-	VMOVUPD 128(R9), Z6
-	VMOVUPD 192(R9), Z7
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	VMOVUPD    (R9), Z4
+	VMOVUPD    64(R9), Z5
+	VMOVUPD    128(R9), Z6
+	VMOVUPD    192(R9), Z7
+	ADDQ       R9, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	PREFETCHT0 192(R12)
 
 vectors4loop:
 	MOVQ          (CX), AX
@@ -2904,10 +4819,13 @@ vectors4loop:
 	RET
 
 vectors2:
-	VPXORQ  Z0, Z0, Z0
-	VPXORQ  Z1, Z1, Z1
-	VMOVUPD (R9), Z2
-	VMOVUPD 64(R9), Z3
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VMOVUPD    (R9), Z2
+	VMOVUPD    64(R9), Z3
+	ADDQ       R9, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
 
 vectors2loop:
 	MOVQ          (CX), AX
@@ -2948,10 +4866,12 @@ vectors2loop:
 	RET
 
 vectors1:
-	LEAQ      sparseOpmasks<>+0(SB), R11
-	KMOVW     (R11)(AX*2), K1
-	VPXORQ    Z0, Z0, Z0
-	VMOVUPD.Z (R9), K1, Z1
+	LEAQ       sparseOpmasks<>+0(SB), R11
+	KMOVW      (R11)(AX*2), K1
+	VPXORQ     Z0, Z0, Z0
+	VMOVUPD.Z  (R9), K1, Z1
+	ADDQ       R9, R12
+	PREFETCHT0 (R12)
 
 vectors1loop:
 	MOVQ          (CX), AX
@@ -3155,9 +5075,9 @@ vectors1loop:
 	VZEROUPPER
 	RET
 
-// func sparseDotsAVX512F64I32(n int, ga *float64, gamma float64, v *float64, ind *int32, entries int, u *float64, ld int)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL
-TEXT ·sparseDotsAVX512F64I32(SB), NOSPLIT, $0-64
+// func sparseDotsAVX512F64I32(n int, ga *float64, gamma float64, v *float64, ind *int32, entries int, u *float64, ld int, ldv int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, CMOV, MMX+
+TEXT ·sparseDotsAVX512F64I32(SB), NOSPLIT, $0-72
 	MOVQ n+0(FP), AX
 	MOVQ ind+32(FP), CX
 	MOVQ u+48(FP), DX
@@ -3166,6 +5086,9 @@ TEXT ·sparseDotsAVX512F64I32(SB), NOSPLIT, $0-64
 	MOVQ ga+8(FP), SI
 	MOVQ v+24(FP), DI
 	MOVQ entries+40(FP), R8
+	LEAQ -4(CX)(R8*4), R9
+	MOVQ ldv+64(FP), R10
+	SHLQ $0x03, R10
 	CMPQ AX, $0x00000040
 	JE   vectors8
 	CMPQ AX, $0x00000020
@@ -3175,20 +5098,43 @@ TEXT ·sparseDotsAVX512F64I32(SB), NOSPLIT, $0-64
 	JMP  vectors1
 
 vectors8:
-	VMOVUPD (DI), Z0
-	VMOVUPD 64(DI), Z1
-	VMOVUPD 128(DI), Z2
-	VMOVUPD 192(DI), Z3
-	VMOVUPD 256(DI), Z4
-	VMOVUPD 320(DI), Z5
-	VMOVUPD 384(DI), Z6
-	VMOVUPD 448(DI), Z7
+	VMOVUPD    (DI), Z0
+	VMOVUPD    64(DI), Z1
+	VMOVUPD    128(DI), Z2
+	VMOVUPD    192(DI), Z3
+	VMOVUPD    256(DI), Z4
+	VMOVUPD    320(DI), Z5
+	VMOVUPD    384(DI), Z6
+	VMOVUPD    448(DI), Z7
+	ADDQ       DI, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	PREFETCHT0 128(R10)
+	PREFETCHT0 192(R10)
+	PREFETCHT0 256(R10)
+	PREFETCHT0 320(R10)
+	PREFETCHT0 384(R10)
+	PREFETCHT0 448(R10)
 
 vectors8loop:
 	MOVLQSX       (CX), AX
 	ADDQ          $0x00000004, CX
 	IMULQ         BX, AX
 	ADDQ          DX, AX
+	LEAQ          12(CX), DI
+	CMPQ          DI, R9
+	CMOVQHI       R9, DI
+	MOVLQSX       (DI), DI
+	IMULQ         BX, DI
+	ADDQ          DX, DI
+	PREFETCHT0    (DI)
+	PREFETCHT0    64(DI)
+	PREFETCHT0    128(DI)
+	PREFETCHT0    192(DI)
+	PREFETCHT0    256(DI)
+	PREFETCHT0    320(DI)
+	PREFETCHT0    384(DI)
+	PREFETCHT0    448(DI)
 	VMOVUPD       (AX), Z8
 	VMULPD        Z0, Z8, Z8
 	VMOVUPD       64(AX), Z9
@@ -3224,10 +5170,15 @@ vectors8loop:
 	RET
 
 vectors4:
-	VMOVUPD (DI), Z0
-	VMOVUPD 64(DI), Z1
-	VMOVUPD 128(DI), Z2
-	VMOVUPD 192(DI), Z3
+	VMOVUPD    (DI), Z0
+	VMOVUPD    64(DI), Z1
+	VMOVUPD    128(DI), Z2
+	VMOVUPD    192(DI), Z3
+	ADDQ       DI, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	PREFETCHT0 128(R10)
+	PREFETCHT0 192(R10)
 
 vectors4loop:
 	MOVLQSX       (CX), AX
@@ -3261,8 +5212,11 @@ vectors4loop:
 	RET
 
 vectors2:
-	VMOVUPD (DI), Z0
-	VMOVUPD 64(DI), Z1
+	VMOVUPD    (DI), Z0
+	VMOVUPD    64(DI), Z1
+	ADDQ       DI, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
 
 vectors2loop:
 	MOVLQSX       (CX), AX
@@ -3290,9 +5244,11 @@ vectors2loop:
 	RET
 
 vectors1:
-	LEAQ      sparseOpmasks<>+0(SB), R9
-	KMOVW     (R9)(AX*2), K1
-	VMOVUPD.Z (DI), K1, Z0
+	LEAQ       sparseOpmasks<>+0(SB), R9
+	KMOVW      (R9)(AX*2), K1
+	VMOVUPD.Z  (DI), K1, Z0
+	ADDQ       DI, R10
+	PREFETCHT0 (R10)
 
 vectors1loop:
 	MOVLQSX       (CX), AX
@@ -3316,9 +5272,9 @@ vectors1loop:
 	VZEROUPPER
 	RET
 
-// func sparseRowDotsAVX512F64I32(n int, dst *float64, alpha float64, a *float64, ga *float64, gamma float64, v *float64, ind *int32, entries int, u *float64, ld int)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL
-TEXT ·sparseRowDotsAVX512F64I32(SB), NOSPLIT, $0-88
+// func sparseRowDotsAVX512F64I32(n int, dst *float64, alpha float64, a *float64, ga *float64, gamma float64, v *float64, ind *int32, entries int, u *float64, ld int, ldv int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, CMOV, MMX+
+TEXT ·sparseRowDotsAVX512F64I32(SB), NOSPLIT, $0-96
 	MOVQ n+0(FP), AX
 	MOVQ ind+56(FP), CX
 	MOVQ u+72(FP), DX
@@ -3329,6 +5285,9 @@ TEXT ·sparseRowDotsAVX512F64I32(SB), NOSPLIT, $0-88
 	MOVQ ga+32(FP), R8
 	MOVQ v+48(FP), R9
 	MOVQ entries+64(FP), R10
+	LEAQ -4(CX)(R10*4), R11
+	MOVQ ldv+88(FP), R12
+	SHLQ $0x03, R12
 	CMPQ AX, $0x00000040
 	JE   vectors8
 	CMPQ AX, $0x00000020
@@ -3338,28 +5297,51 @@ TEXT ·sparseRowDotsAVX512F64I32(SB), NOSPLIT, $0-88
 	JMP  vectors1
 
 vectors8:
-	VPXORQ  Z0, Z0, Z0
-	VPXORQ  Z1, Z1, Z1
-	VPXORQ  Z2, Z2, Z2
-	VPXORQ  Z3, Z3, Z3
-	VPXORQ  Z4, Z4, Z4
-	VPXORQ  Z5, Z5, Z5
-	VPXORQ  Z6, Z6, Z6
-	VPXORQ  Z7, Z7, Z7
-	VMOVUPD (R9), Z8
-	VMOVUPD 64(R9), Z9
-	VMOVUPD 128(R9), Z10
-	VMOVUPD 192(R9), Z11
-	VMOVUPD 256(R9), Z12
-	VMOVUPD 320(R9), Z13
-	VMOVUPD 384(R9), Z14
-	VMOVUPD 448(R9), Z15
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	VPXORQ     Z4, Z4, Z4
+	VPXORQ     Z5, Z5, Z5
+	VPXORQ     Z6, Z6, Z6
+	VPXORQ     Z7, Z7, Z7
+	VMOVUPD    (R9), Z8
+	VMOVUPD    64(R9), Z9
+	VMOVUPD    128(R9), Z10
+	VMOVUPD    192(R9), Z11
+	VMOVUPD    256(R9), Z12
+	VMOVUPD    320(R9), Z13
+	VMOVUPD    384(R9), Z14
+	VMOVUPD    448(R9), Z15
+	ADDQ       R9, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	PREFETCHT0 192(R12)
+	PREFETCHT0 256(R12)
+	PREFETCHT0 320(R12)
+	PREFETCHT0 384(R12)
+	PREFETCHT0 448(R12)
 
 vectors8loop:
 	MOVLQSX       (CX), AX
 	ADDQ          $0x00000004, CX
 	IMULQ         BX, AX
 	ADDQ          DX, AX
+	LEAQ          12(CX), R9
+	CMPQ          R9, R11
+	CMOVQHI       R11, R9
+	MOVLQSX       (R9), R9
+	IMULQ         BX, R9
+	ADDQ          DX, R9
+	PREFETCHT0    (R9)
+	PREFETCHT0    64(R9)
+	PREFETCHT0    128(R9)
+	PREFETCHT0    192(R9)
+	PREFETCHT0    256(R9)
+	PREFETCHT0    320(R9)
+	PREFETCHT0    384(R9)
+	PREFETCHT0    448(R9)
 	VBROADCASTSD  (DI), Z16
 	ADDQ          $0x00000008, DI
 	VMOVUPD       (AX), Z17
@@ -3438,14 +5420,19 @@ vectors8loop:
 	RET
 
 vectors4:
-	VPXORQ  Z0, Z0, Z0
-	VPXORQ  Z1, Z1, Z1
-	VPXORQ  Z2, Z2, Z2
-	VPXORQ  Z3, Z3, Z3
-	VMOVUPD (R9), Z4
-	VMOVUPD 64(R9), Z5
-	VMOVUPD 128(R9), Z6
-	VMOVUPD 192(R9), Z7
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	VMOVUPD    (R9), Z4
+	VMOVUPD    64(R9), Z5
+	VMOVUPD    128(R9), Z6
+	VMOVUPD    192(R9), Z7
+	ADDQ       R9, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	PREFETCHT0 192(R12)
 
 vectors4loop:
 	MOVLQSX       (CX), AX
@@ -3502,10 +5489,13 @@ vectors4loop:
 	RET
 
 vectors2:
-	VPXORQ  Z0, Z0, Z0
-	VPXORQ  Z1, Z1, Z1
-	VMOVUPD (R9), Z2
-	VMOVUPD 64(R9), Z3
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VMOVUPD    (R9), Z2
+	VMOVUPD    64(R9), Z3
+	ADDQ       R9, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
 
 vectors2loop:
 	MOVLQSX       (CX), AX
@@ -3546,10 +5536,12 @@ vectors2loop:
 	RET
 
 vectors1:
-	LEAQ      sparseOpmasks<>+0(SB), R11
-	KMOVW     (R11)(AX*2), K1
-	VPXORQ    Z0, Z0, Z0
-	VMOVUPD.Z (R9), K1, Z1
+	LEAQ       sparseOpmasks<>+0(SB), R11
+	KMOVW      (R11)(AX*2), K1
+	VPXORQ     Z0, Z0, Z0
+	VMOVUPD.Z  (R9), K1, Z1
+	ADDQ       R9, R12
+	PREFETCHT0 (R12)
 
 vectors1loop:
 	MOVLQSX       (CX), AX
@@ -3753,9 +5745,9 @@ vectors1loop:
 	VZEROUPPER
 	RET
 
-// func sparseDotsAVX512F32I64(n int, ga *float32, gamma float32, v *float32, ind *int, entries int, u *float32, ld int)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL
-TEXT ·sparseDotsAVX512F32I64(SB), NOSPLIT, $0-64
+// func sparseDotsAVX512F32I64(n int, ga *float32, gamma float32, v *float32, ind *int, entries int, u *float32, ld int, ldv int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, CMOV, MMX+
+TEXT ·sparseDotsAVX512F32I64(SB), NOSPLIT, $0-72
 	MOVQ n+0(FP), AX
 	MOVQ ind+32(FP), CX
 	MOVQ u+48(FP), DX
@@ -3764,6 +5756,9 @@ TEXT ·sparseDotsAVX512F32I64(SB), NOSPLIT, $0-64
 	MOVQ ga+8(FP), SI
 	MOVQ v+24(FP), DI
 	MOVQ entries+40(FP), R8
+	LEAQ -8(CX)(R8*8), R9
+	MOVQ ldv+64(FP), R10
+	SHLQ $0x02, R10
 	CMPQ AX, $0x00000080
 	JE   vectors8
 	CMPQ AX, $0x00000040
@@ -3773,20 +5768,43 @@ TEXT ·sparseDotsAVX512F32I64(SB), NOSPLIT, $0-64
 	JMP  vectors1
 
 vectors8:
-	VMOVUPS (DI), Z0
-	VMOVUPS 64(DI), Z1
-	VMOVUPS 128(DI), Z2
-	VMOVUPS 192(DI), Z3
-	VMOVUPS 256(DI), Z4
-	VMOVUPS 320(DI), Z5
-	VMOVUPS 384(DI), Z6
-	VMOVUPS 448(DI), Z7
+	VMOVUPS    (DI), Z0
+	VMOVUPS    64(DI), Z1
+	VMOVUPS    128(DI), Z2
+	VMOVUPS    192(DI), Z3
+	VMOVUPS    256(DI), Z4
+	VMOVUPS    320(DI), Z5
+	VMOVUPS    384(DI), Z6
+	VMOVUPS    448(DI), Z7
+	ADDQ       DI, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	PREFETCHT0 128(R10)
+	PREFETCHT0 192(R10)
+	PREFETCHT0 256(R10)
+	PREFETCHT0 320(R10)
+	PREFETCHT0 384(R10)
+	PREFETCHT0 448(R10)
 
 vectors8loop:
 	MOVQ          (CX), AX
 	ADDQ          $0x00000008, CX
 	IMULQ         BX, AX
 	ADDQ          DX, AX
+	LEAQ          24(CX), DI
+	CMPQ          DI, R9
+	CMOVQHI       R9, DI
+	MOVQ          (DI), DI
+	IMULQ         BX, DI
+	ADDQ          DX, DI
+	PREFETCHT0    (DI)
+	PREFETCHT0    64(DI)
+	PREFETCHT0    128(DI)
+	PREFETCHT0    192(DI)
+	PREFETCHT0    256(DI)
+	PREFETCHT0    320(DI)
+	PREFETCHT0    384(DI)
+	PREFETCHT0    448(DI)
 	VMOVUPS       (AX), Z8
 	VMULPS        Z0, Z8, Z8
 	VMOVUPS       64(AX), Z9
@@ -3824,10 +5842,15 @@ vectors8loop:
 	RET
 
 vectors4:
-	VMOVUPS (DI), Z0
-	VMOVUPS 64(DI), Z1
-	VMOVUPS 128(DI), Z2
-	VMOVUPS 192(DI), Z3
+	VMOVUPS    (DI), Z0
+	VMOVUPS    64(DI), Z1
+	VMOVUPS    128(DI), Z2
+	VMOVUPS    192(DI), Z3
+	ADDQ       DI, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	PREFETCHT0 128(R10)
+	PREFETCHT0 192(R10)
 
 vectors4loop:
 	MOVQ          (CX), AX
@@ -3863,8 +5886,11 @@ vectors4loop:
 	RET
 
 vectors2:
-	VMOVUPS (DI), Z0
-	VMOVUPS 64(DI), Z1
+	VMOVUPS    (DI), Z0
+	VMOVUPS    64(DI), Z1
+	ADDQ       DI, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
 
 vectors2loop:
 	MOVQ          (CX), AX
@@ -3894,9 +5920,11 @@ vectors2loop:
 	RET
 
 vectors1:
-	LEAQ      sparseOpmasks<>+0(SB), R9
-	KMOVW     (R9)(AX*2), K1
-	VMOVUPS.Z (DI), K1, Z0
+	LEAQ       sparseOpmasks<>+0(SB), R9
+	KMOVW      (R9)(AX*2), K1
+	VMOVUPS.Z  (DI), K1, Z0
+	ADDQ       DI, R10
+	PREFETCHT0 (R10)
 
 vectors1loop:
 	MOVQ          (CX), AX
@@ -3922,9 +5950,9 @@ vectors1loop:
 	VZEROUPPER
 	RET
 
-// func sparseRowDotsAVX512F32I64(n int, dst *float32, alpha float32, a *float32, ga *float32, gamma float32, v *float32, ind *int, entries int, u *float32, ld int)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL
-TEXT ·sparseRowDotsAVX512F32I64(SB), NOSPLIT, $0-88
+// func sparseRowDotsAVX512F32I64(n int, dst *float32, alpha float32, a *float32, ga *float32, gamma float32, v *float32, ind *int, entries int, u *float32, ld int, ldv int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, CMOV, MMX+
+TEXT ·sparseRowDotsAVX512F32I64(SB), NOSPLIT, $0-96
 	MOVQ n+0(FP), AX
 	MOVQ ind+56(FP), CX
 	MOVQ u+72(FP), DX
@@ -3935,6 +5963,9 @@ TEXT ·sparseRowDotsAVX512F32I64(SB), NOSPLIT, $0-88
 	MOVQ ga+32(FP), R8
 	MOVQ v+48(FP), R9
 	MOVQ entries+64(FP), R10
+	LEAQ -8(CX)(R10*8), R11
+	MOVQ ldv+88(FP), R12
+	SHLQ $0x02, R12
 	CMPQ AX, $0x00000080
 	JE   vectors8
 	CMPQ AX, $0x00000040
@@ -3944,28 +5975,51 @@ TEXT ·sparseRowDotsAVX512F32I64(SB), NOSPLIT, $0-88
 	JMP  vectors1
 
 vectors8:
-	VPXORQ  Z0, Z0, Z0
-	VPXORQ  Z1, Z1, Z1
-	VPXORQ  Z2, Z2, Z2
-	VPXORQ  Z3, Z3, Z3
-	VPXORQ  Z4, Z4, Z4
-	VPXORQ  Z5, Z5, Z5
-	VPXORQ  Z6, Z6, Z6
-	VPXORQ  Z7, Z7, Z7
-	VMOVUPS (R9), Z8
-	VMOVUPS 64(R9), Z9
-	VMOVUPS 128(R9), Z10
-	VMOVUPS 192(R9), Z11
-	VMOVUPS 256(R9), Z12
-	VMOVUPS 320(R9), Z13
-	VMOVUPS 384(R9), Z14
-	VMOVUPS 448(R9), Z15
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	VPXORQ     Z4, Z4, Z4
+	VPXORQ     Z5, Z5, Z5
+	VPXORQ     Z6, Z6, Z6
+	VPXORQ     Z7, Z7, Z7
+	VMOVUPS    (R9), Z8
+	VMOVUPS    64(R9), Z9
+	VMOVUPS    128(R9), Z10
+	VMOVUPS    192(R9), Z11
+	VMOVUPS    256(R9), Z12
+	VMOVUPS    320(R9), Z13
+	VMOVUPS    384(R9), Z14
+	VMOVUPS    448(R9), Z15
+	ADDQ       R9, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	PREFETCHT0 192(R12)
+	PREFETCHT0 256(R12)
+	PREFETCHT0 320(R12)
+	PREFETCHT0 384(R12)
+	PREFETCHT0 448(R12)
 
 vectors8loop:
 	MOVQ          (CX), AX
 	ADDQ          $0x00000008, CX
 	IMULQ         BX, AX
 	ADDQ          DX, AX
+	LEAQ          24(CX), R9
+	CMPQ          R9, R11
+	CMOVQHI       R11, R9
+	MOVQ          (R9), R9
+	IMULQ         BX, R9
+	ADDQ          DX, R9
+	PREFETCHT0    (R9)
+	PREFETCHT0    64(R9)
+	PREFETCHT0    128(R9)
+	PREFETCHT0    192(R9)
+	PREFETCHT0    256(R9)
+	PREFETCHT0    320(R9)
+	PREFETCHT0    384(R9)
+	PREFETCHT0    448(R9)
 	VBROADCASTSS  (DI), Z16
 	ADDQ          $0x00000004, DI
 	VMOVUPS       (AX), Z17
@@ -4046,14 +6100,19 @@ vectors8loop:
 	RET
 
 vectors4:
-	VPXORQ  Z0, Z0, Z0
-	VPXORQ  Z1, Z1, Z1
-	VPXORQ  Z2, Z2, Z2
-	VPXORQ  Z3, Z3, Z3
-	VMOVUPS (R9), Z4
-	VMOVUPS 64(R9), Z5
-	VMOVUPS 128(R9), Z6
-	VMOVUPS 192(R9), Z7
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	VMOVUPS    (R9), Z4
+	VMOVUPS    64(R9), Z5
+	VMOVUPS    128(R9), Z6
+	VMOVUPS    192(R9), Z7
+	ADDQ       R9, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	PREFETCHT0 192(R12)
 
 vectors4loop:
 	MOVQ          (CX), AX
@@ -4112,10 +6171,13 @@ vectors4loop:
 	RET
 
 vectors2:
-	VPXORQ  Z0, Z0, Z0
-	VPXORQ  Z1, Z1, Z1
-	VMOVUPS (R9), Z2
-	VMOVUPS 64(R9), Z3
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VMOVUPS    (R9), Z2
+	VMOVUPS    64(R9), Z3
+	ADDQ       R9, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
 
 vectors2loop:
 	MOVQ          (CX), AX
@@ -4158,10 +6220,12 @@ vectors2loop:
 	RET
 
 vectors1:
-	LEAQ      sparseOpmasks<>+0(SB), R11
-	KMOVW     (R11)(AX*2), K1
-	VPXORQ    Z0, Z0, Z0
-	VMOVUPS.Z (R9), K1, Z1
+	LEAQ       sparseOpmasks<>+0(SB), R11
+	KMOVW      (R11)(AX*2), K1
+	VPXORQ     Z0, Z0, Z0
+	VMOVUPS.Z  (R9), K1, Z1
+	ADDQ       R9, R12
+	PREFETCHT0 (R12)
 
 vectors1loop:
 	MOVQ          (CX), AX
@@ -4367,9 +6431,9 @@ vectors1loop:
 	VZEROUPPER
 	RET
 
-// func sparseDotsAVX512F32I32(n int, ga *float32, gamma float32, v *float32, ind *int32, entries int, u *float32, ld int)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL
-TEXT ·sparseDotsAVX512F32I32(SB), NOSPLIT, $0-64
+// func sparseDotsAVX512F32I32(n int, ga *float32, gamma float32, v *float32, ind *int32, entries int, u *float32, ld int, ldv int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, CMOV, MMX+
+TEXT ·sparseDotsAVX512F32I32(SB), NOSPLIT, $0-72
 	MOVQ n+0(FP), AX
 	MOVQ ind+32(FP), CX
 	MOVQ u+48(FP), DX
@@ -4378,6 +6442,9 @@ TEXT ·sparseDotsAVX512F32I32(SB), NOSPLIT, $0-64
 	MOVQ ga+8(FP), SI
 	MOVQ v+24(FP), DI
 	MOVQ entries+40(FP), R8
+	LEAQ -4(CX)(R8*4), R9
+	MOVQ ldv+64(FP), R10
+	SHLQ $0x02, R10
 	CMPQ AX, $0x00000080
 	JE   vectors8
 	CMPQ AX, $0x00000040
@@ -4387,20 +6454,43 @@ TEXT ·sparseDotsAVX512F32I32(SB), NOSPLIT, $0-64
 	JMP  vectors1
 
 vectors8:
-	VMOVUPS (DI), Z0
-	VMOVUPS 64(DI), Z1
-	VMOVUPS 128(DI), Z2
-	VMOVUPS 192(DI), Z3
-	VMOVUPS 256(DI), Z4
-	VMOVUPS 320(DI), Z5
-	VMOVUPS 384(DI), Z6
-	VMOVUPS 448(DI), Z7
+	VMOVUPS    (DI), Z0
+	VMOVUPS    64(DI), Z1
+	VMOVUPS    128(DI), Z2
+	VMOVUPS    192(DI), Z3
+	VMOVUPS    256(DI), Z4
+	VMOVUPS    320(DI), Z5
+	VMOVUPS    384(DI), Z6
+	VMOVUPS    448(DI), Z7
+	ADDQ       DI, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	PREFETCHT0 128(R10)
+	PREFETCHT0 192(R10)
+	PREFETCHT0 256(R10)
+	PREFETCHT0 320(R10)
+	PREFETCHT0 384(R10)
+	PREFETCHT0 448(R10)
 
 vectors8loop:
 	MOVLQSX       (CX), AX
 	ADDQ          $0x00000004, CX
 	IMULQ         BX, AX
 	ADDQ          DX, AX
+	LEAQ          12(CX), DI
+	CMPQ          DI, R9
+	CMOVQHI       R9, DI
+	MOVLQSX       (DI), DI
+	IMULQ         BX, DI
+	ADDQ          DX, DI
+	PREFETCHT0    (DI)
+	PREFETCHT0    64(DI)
+	PREFETCHT0    128(DI)
+	PREFETCHT0    192(DI)
+	PREFETCHT0    256(DI)
+	PREFETCHT0    320(DI)
+	PREFETCHT0    384(DI)
+	PREFETCHT0    448(DI)
 	VMOVUPS       (AX), Z8
 	VMULPS        Z0, Z8, Z8
 	VMOVUPS       64(AX), Z9
@@ -4438,10 +6528,15 @@ vectors8loop:
 	RET
 
 vectors4:
-	VMOVUPS (DI), Z0
-	VMOVUPS 64(DI), Z1
-	VMOVUPS 128(DI), Z2
-	VMOVUPS 192(DI), Z3
+	VMOVUPS    (DI), Z0
+	VMOVUPS    64(DI), Z1
+	VMOVUPS    128(DI), Z2
+	VMOVUPS    192(DI), Z3
+	ADDQ       DI, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	PREFETCHT0 128(R10)
+	PREFETCHT0 192(R10)
 
 vectors4loop:
 	MOVLQSX       (CX), AX
@@ -4477,8 +6572,11 @@ vectors4loop:
 	RET
 
 vectors2:
-	VMOVUPS (DI), Z0
-	VMOVUPS 64(DI), Z1
+	VMOVUPS    (DI), Z0
+	VMOVUPS    64(DI), Z1
+	ADDQ       DI, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
 
 vectors2loop:
 	MOVLQSX       (CX), AX
@@ -4508,9 +6606,11 @@ vectors2loop:
 	RET
 
 vectors1:
-	LEAQ      sparseOpmasks<>+0(SB), R9
-	KMOVW     (R9)(AX*2), K1
-	VMOVUPS.Z (DI), K1, Z0
+	LEAQ       sparseOpmasks<>+0(SB), R9
+	KMOVW      (R9)(AX*2), K1
+	VMOVUPS.Z  (DI), K1, Z0
+	ADDQ       DI, R10
+	PREFETCHT0 (R10)
 
 vectors1loop:
 	MOVLQSX       (CX), AX
@@ -4536,9 +6636,9 @@ vectors1loop:
 	VZEROUPPER
 	RET
 
-// func sparseRowDotsAVX512F32I32(n int, dst *float32, alpha float32, a *float32, ga *float32, gamma float32, v *float32, ind *int32, entries int, u *float32, ld int)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL
-TEXT ·sparseRowDotsAVX512F32I32(SB), NOSPLIT, $0-88
+// func sparseRowDotsAVX512F32I32(n int, dst *float32, alpha float32, a *float32, ga *float32, gamma float32, v *float32, ind *int32, entries int, u *float32, ld int, ldv int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, CMOV, MMX+
+TEXT ·sparseRowDotsAVX512F32I32(SB), NOSPLIT, $0-96
 	MOVQ n+0(FP), AX
 	MOVQ ind+56(FP), CX
 	MOVQ u+72(FP), DX
@@ -4549,6 +6649,9 @@ TEXT ·sparseRowDotsAVX512F32I32(SB), NOSPLIT, $0-88
 	MOVQ ga+32(FP), R8
 	MOVQ v+48(FP), R9
 	MOVQ entries+64(FP), R10
+	LEAQ -4(CX)(R10*4), R11
+	MOVQ ldv+88(FP), R12
+	SHLQ $0x02, R12
 	CMPQ AX, $0x00000080
 	JE   vectors8
 	CMPQ AX, $0x00000040
@@ -4558,28 +6661,51 @@ TEXT ·sparseRowDotsAVX512F32I32(SB), NOSPLIT, $0-88
 	JMP  vectors1
 
 vectors8:
-	VPXORQ  Z0, Z0, Z0
-	VPXORQ  Z1, Z1, Z1
-	VPXORQ  Z2, Z2, Z2
-	VPXORQ  Z3, Z3, Z3
-	VPXORQ  Z4, Z4, Z4
-	VPXORQ  Z5, Z5, Z5
-	VPXORQ  Z6, Z6, Z6
-	VPXORQ  Z7, Z7, Z7
-	VMOVUPS (R9), Z8
-	VMOVUPS 64(R9), Z9
-	VMOVUPS 128(R9), Z10
-	VMOVUPS 192(R9), Z11
-	VMOVUPS 256(R9), Z12
-	VMOVUPS 320(R9), Z13
-	VMOVUPS 384(R9), Z14
-	VMOVUPS 448(R9), Z15
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	VPXORQ     Z4, Z4, Z4
+	VPXORQ     Z5, Z5, Z5
+	VPXORQ     Z6, Z6, Z6
+	VPXORQ     Z7, Z7, Z7
+	VMOVUPS    (R9), Z8
+	VMOVUPS    64(R9), Z9
+	VMOVUPS    128(R9), Z10
+	VMOVUPS    192(R9), Z11
+	VMOVUPS    256(R9), Z12
+	VMOVUPS    320(R9), Z13
+	VMOVUPS    384(R9), Z14
+	VMOVUPS    448(R9), Z15
+	ADDQ       R9, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	PREFETCHT0 192(R12)
+	PREFETCHT0 256(R12)
+	PREFETCHT0 320(R12)
+	PREFETCHT0 384(R12)
+	PREFETCHT0 448(R12)
 
 vectors8loop:
 	MOVLQSX       (CX), AX
 	ADDQ          $0x00000004, CX
 	IMULQ         BX, AX
 	ADDQ          DX, AX
+	LEAQ          12(CX), R9
+	CMPQ          R9, R11
+	CMOVQHI       R11, R9
+	MOVLQSX       (R9), R9
+	IMULQ         BX, R9
+	ADDQ          DX, R9
+	PREFETCHT0    (R9)
+	PREFETCHT0    64(R9)
+	PREFETCHT0    128(R9)
+	PREFETCHT0    192(R9)
+	PREFETCHT0    256(R9)
+	PREFETCHT0    320(R9)
+	PREFETCHT0    384(R9)
+	PREFETCHT0    448(R9)
 	VBROADCASTSS  (DI), Z16
 	ADDQ          $0x00000004, DI
 	VMOVUPS       (AX), Z17
@@ -4660,14 +6786,19 @@ vectors8loop:
 	RET
 
 vectors4:
-	VPXORQ  Z0, Z0, Z0
-	VPXORQ  Z1, Z1, Z1
-	VPXORQ  Z2, Z2, Z2
-	VPXORQ  Z3, Z3, Z3
-	VMOVUPS (R9), Z4
-	VMOVUPS 64(R9), Z5
-	VMOVUPS 128(R9), Z6
-	VMOVUPS 192(R9), Z7
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	VMOVUPS    (R9), Z4
+	VMOVUPS    64(R9), Z5
+	VMOVUPS    128(R9), Z6
+	VMOVUPS    192(R9), Z7
+	ADDQ       R9, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	PREFETCHT0 192(R12)
 
 vectors4loop:
 	MOVLQSX       (CX), AX
@@ -4726,10 +6857,13 @@ vectors4loop:
 	RET
 
 vectors2:
-	VPXORQ  Z0, Z0, Z0
-	VPXORQ  Z1, Z1, Z1
-	VMOVUPS (R9), Z2
-	VMOVUPS 64(R9), Z3
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VMOVUPS    (R9), Z2
+	VMOVUPS    64(R9), Z3
+	ADDQ       R9, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
 
 vectors2loop:
 	MOVLQSX       (CX), AX
@@ -4772,10 +6906,12 @@ vectors2loop:
 	RET
 
 vectors1:
-	LEAQ      sparseOpmasks<>+0(SB), R11
-	KMOVW     (R11)(AX*2), K1
-	VPXORQ    Z0, Z0, Z0
-	VMOVUPS.Z (R9), K1, Z1
+	LEAQ       sparseOpmasks<>+0(SB), R11
+	KMOVW      (R11)(AX*2), K1
+	VPXORQ     Z0, Z0, Z0
+	VMOVUPS.Z  (R9), K1, Z1
+	ADDQ       R9, R12
+	PREFETCHT0 (R12)
 
 vectors1loop:
 	MOVLQSX       (CX), AX
@@ -4806,5 +6942,83 @@ vectors1loop:
 	VMOVUPS.Z     (SI), K1, Z1
 	VADDPS        Z1, Z0, Z0
 	VMOVUPS       Z0, K1, (SI)
+	VZEROUPPER
+	RET
+
+// func indexRangeAVX2I32(ind *int32, n int, lo *int32, hi *int32)
+// Requires: AVX, AVX2
+TEXT ·indexRangeAVX2I32(SB), NOSPLIT, $0-32
+	MOVQ    ind+0(FP), AX
+	MOVQ    n+8(FP), CX
+	MOVQ    lo+16(FP), DX
+	MOVQ    hi+24(FP), BX
+	LEAQ    -32(AX)(CX*4), CX
+	VMOVDQU (CX), Y0
+	VMOVDQU Y0, Y1
+
+loop:
+	CMPQ    AX, CX
+	JGE     end
+	VMOVDQU (AX), Y2
+	VPMINSD Y2, Y0, Y0
+	VPMAXSD Y2, Y1, Y1
+	ADDQ    $0x00000020, AX
+	JMP     loop
+
+end:
+	VMOVDQU Y0, (DX)
+	VMOVDQU Y1, (BX)
+	VZEROUPPER
+	RET
+
+// func indexRangeAVX512I32(ind *int32, n int, lo *int32, hi *int32)
+// Requires: AVX, AVX512F
+TEXT ·indexRangeAVX512I32(SB), NOSPLIT, $0-32
+	MOVQ      ind+0(FP), AX
+	MOVQ      n+8(FP), CX
+	MOVQ      lo+16(FP), DX
+	MOVQ      hi+24(FP), BX
+	LEAQ      -64(AX)(CX*4), CX
+	VMOVDQU64 (CX), Z0
+	VMOVDQU64 Z0, Z1
+
+loop:
+	CMPQ      AX, CX
+	JGE       end
+	VMOVDQU64 (AX), Z2
+	VPMINSD   Z2, Z0, Z0
+	VPMAXSD   Z2, Z1, Z1
+	ADDQ      $0x00000040, AX
+	JMP       loop
+
+end:
+	VMOVDQU64 Z0, (DX)
+	VMOVDQU64 Z1, (BX)
+	VZEROUPPER
+	RET
+
+// func indexRangeAVX512I64(ind *int, n int, lo *int, hi *int)
+// Requires: AVX, AVX512F
+TEXT ·indexRangeAVX512I64(SB), NOSPLIT, $0-32
+	MOVQ      ind+0(FP), AX
+	MOVQ      n+8(FP), CX
+	MOVQ      lo+16(FP), DX
+	MOVQ      hi+24(FP), BX
+	LEAQ      -64(AX)(CX*8), CX
+	VMOVDQU64 (CX), Z0
+	VMOVDQU64 Z0, Z1
+
+loop:
+	CMPQ      AX, CX
+	JGE       end
+	VMOVDQU64 (AX), Z2
+	VPMINSQ   Z2, Z0, Z0
+	VPMAXSQ   Z2, Z1, Z1
+	ADDQ      $0x00000040, AX
+	JMP       loop
+
+end:
+	VMOVDQU64 Z0, (DX)
+	VMOVDQU64 Z1, (BX)
 	VZEROUPPER
 	RET

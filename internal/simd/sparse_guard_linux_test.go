@@ -23,8 +23,8 @@ func testSparseGuardPages[T Float](t *testing.T) {
 			ind := []int32{int32(rows - 1), 0, int32(rows / 2)}
 			x := at(u, rows*n, end)
 			SparseRow(at(dst, n, end), 1e-3, at(a, 3, end), ind, x, n)
-			SparseDots(at(ga, 3, end), 1e-3, at(v, n, end), ind, x, n)
-			SparseRowDots(at(dst, n, end), 1e-3, at(a, 3, end), at(ga, 3, end), 1e-3, at(v, n, end), ind, x, n)
+			SparseDots(at(ga, 3, end), 1e-3, at(v, n, end), n, ind, x, n)
+			SparseRowDots(at(dst, n, end), 1e-3, at(a, 3, end), at(ga, 3, end), 1e-3, at(v, n, end), n, ind, x, n)
 		}
 	}
 }

@@ -2,7 +2,10 @@
 
 package simd
 
-import "unsafe"
+import (
+	"slices"
+	"unsafe"
+)
 
 func sparseCols[T Float](n int) int {
 	if tier == Generic {
@@ -48,32 +51,32 @@ func sparseRow[T Float, I Index](dst []T, alpha T, a []T, ind []I, u []T, ldu in
 	}
 }
 
-func sparseDots[T Float, I Index](ga []T, gamma T, v []T, ind []I, u []T, ldu int) {
+func sparseDots[T Float, I Index](ga []T, gamma T, v []T, ldv int, ind []I, u []T, ldu int) {
 	if tier == Generic {
 		genericSparseDots(ga, gamma, v, ind, u, ldu)
 		return
 	}
 	switch {
 	case tier == AVX512 && is64[T]() && isInt[I]():
-		sparseDotsAVX512F64I64(len(v), f64(&ga[0]), float64(gamma), f64(&v[0]), i64(&ind[0]), len(ind), f64(&u[0]), ldu)
+		sparseDotsAVX512F64I64(len(v), f64(&ga[0]), float64(gamma), f64(&v[0]), i64(&ind[0]), len(ind), f64(&u[0]), ldu, ldv)
 	case tier == AVX512 && is64[T]():
-		sparseDotsAVX512F64I32(len(v), f64(&ga[0]), float64(gamma), f64(&v[0]), i32(&ind[0]), len(ind), f64(&u[0]), ldu)
+		sparseDotsAVX512F64I32(len(v), f64(&ga[0]), float64(gamma), f64(&v[0]), i32(&ind[0]), len(ind), f64(&u[0]), ldu, ldv)
 	case tier == AVX512 && isInt[I]():
-		sparseDotsAVX512F32I64(len(v), f32(&ga[0]), float32(gamma), f32(&v[0]), i64(&ind[0]), len(ind), f32(&u[0]), ldu)
+		sparseDotsAVX512F32I64(len(v), f32(&ga[0]), float32(gamma), f32(&v[0]), i64(&ind[0]), len(ind), f32(&u[0]), ldu, ldv)
 	case tier == AVX512:
-		sparseDotsAVX512F32I32(len(v), f32(&ga[0]), float32(gamma), f32(&v[0]), i32(&ind[0]), len(ind), f32(&u[0]), ldu)
+		sparseDotsAVX512F32I32(len(v), f32(&ga[0]), float32(gamma), f32(&v[0]), i32(&ind[0]), len(ind), f32(&u[0]), ldu, ldv)
 	case is64[T]() && isInt[I]():
-		sparseDotsAVX2F64I64(len(v), f64(&ga[0]), float64(gamma), f64(&v[0]), i64(&ind[0]), len(ind), f64(&u[0]), ldu)
+		sparseDotsAVX2F64I64(len(v), f64(&ga[0]), float64(gamma), f64(&v[0]), i64(&ind[0]), len(ind), f64(&u[0]), ldu, ldv)
 	case is64[T]():
-		sparseDotsAVX2F64I32(len(v), f64(&ga[0]), float64(gamma), f64(&v[0]), i32(&ind[0]), len(ind), f64(&u[0]), ldu)
+		sparseDotsAVX2F64I32(len(v), f64(&ga[0]), float64(gamma), f64(&v[0]), i32(&ind[0]), len(ind), f64(&u[0]), ldu, ldv)
 	case isInt[I]():
-		sparseDotsAVX2F32I64(len(v), f32(&ga[0]), float32(gamma), f32(&v[0]), i64(&ind[0]), len(ind), f32(&u[0]), ldu)
+		sparseDotsAVX2F32I64(len(v), f32(&ga[0]), float32(gamma), f32(&v[0]), i64(&ind[0]), len(ind), f32(&u[0]), ldu, ldv)
 	default:
-		sparseDotsAVX2F32I32(len(v), f32(&ga[0]), float32(gamma), f32(&v[0]), i32(&ind[0]), len(ind), f32(&u[0]), ldu)
+		sparseDotsAVX2F32I32(len(v), f32(&ga[0]), float32(gamma), f32(&v[0]), i32(&ind[0]), len(ind), f32(&u[0]), ldu, ldv)
 	}
 }
 
-func sparseRowDots[T Float, I Index](dst []T, alpha T, a, ga []T, gamma T, v []T, ind []I, u []T, ldu int) {
+func sparseRowDots[T Float, I Index](dst []T, alpha T, a, ga []T, gamma T, v []T, ldv int, ind []I, u []T, ldu int) {
 	if tier == Generic {
 		genericSparseRow(dst, alpha, a, ind, u, ldu)
 		genericSparseDots(ga, gamma, v, ind, u, ldu)
@@ -81,20 +84,118 @@ func sparseRowDots[T Float, I Index](dst []T, alpha T, a, ga []T, gamma T, v []T
 	}
 	switch {
 	case tier == AVX512 && is64[T]() && isInt[I]():
-		sparseRowDotsAVX512F64I64(len(dst), f64(&dst[0]), float64(alpha), f64(&a[0]), f64(&ga[0]), float64(gamma), f64(&v[0]), i64(&ind[0]), len(ind), f64(&u[0]), ldu)
+		sparseRowDotsAVX512F64I64(len(dst), f64(&dst[0]), float64(alpha), f64(&a[0]), f64(&ga[0]), float64(gamma), f64(&v[0]), i64(&ind[0]), len(ind), f64(&u[0]), ldu, ldv)
 	case tier == AVX512 && is64[T]():
-		sparseRowDotsAVX512F64I32(len(dst), f64(&dst[0]), float64(alpha), f64(&a[0]), f64(&ga[0]), float64(gamma), f64(&v[0]), i32(&ind[0]), len(ind), f64(&u[0]), ldu)
+		sparseRowDotsAVX512F64I32(len(dst), f64(&dst[0]), float64(alpha), f64(&a[0]), f64(&ga[0]), float64(gamma), f64(&v[0]), i32(&ind[0]), len(ind), f64(&u[0]), ldu, ldv)
 	case tier == AVX512 && isInt[I]():
-		sparseRowDotsAVX512F32I64(len(dst), f32(&dst[0]), float32(alpha), f32(&a[0]), f32(&ga[0]), float32(gamma), f32(&v[0]), i64(&ind[0]), len(ind), f32(&u[0]), ldu)
+		sparseRowDotsAVX512F32I64(len(dst), f32(&dst[0]), float32(alpha), f32(&a[0]), f32(&ga[0]), float32(gamma), f32(&v[0]), i64(&ind[0]), len(ind), f32(&u[0]), ldu, ldv)
 	case tier == AVX512:
-		sparseRowDotsAVX512F32I32(len(dst), f32(&dst[0]), float32(alpha), f32(&a[0]), f32(&ga[0]), float32(gamma), f32(&v[0]), i32(&ind[0]), len(ind), f32(&u[0]), ldu)
+		sparseRowDotsAVX512F32I32(len(dst), f32(&dst[0]), float32(alpha), f32(&a[0]), f32(&ga[0]), float32(gamma), f32(&v[0]), i32(&ind[0]), len(ind), f32(&u[0]), ldu, ldv)
 	case is64[T]() && isInt[I]():
-		sparseRowDotsAVX2F64I64(len(dst), f64(&dst[0]), float64(alpha), f64(&a[0]), f64(&ga[0]), float64(gamma), f64(&v[0]), i64(&ind[0]), len(ind), f64(&u[0]), ldu)
+		sparseRowDotsAVX2F64I64(len(dst), f64(&dst[0]), float64(alpha), f64(&a[0]), f64(&ga[0]), float64(gamma), f64(&v[0]), i64(&ind[0]), len(ind), f64(&u[0]), ldu, ldv)
 	case is64[T]():
-		sparseRowDotsAVX2F64I32(len(dst), f64(&dst[0]), float64(alpha), f64(&a[0]), f64(&ga[0]), float64(gamma), f64(&v[0]), i32(&ind[0]), len(ind), f64(&u[0]), ldu)
+		sparseRowDotsAVX2F64I32(len(dst), f64(&dst[0]), float64(alpha), f64(&a[0]), f64(&ga[0]), float64(gamma), f64(&v[0]), i32(&ind[0]), len(ind), f64(&u[0]), ldu, ldv)
 	case isInt[I]():
-		sparseRowDotsAVX2F32I64(len(dst), f32(&dst[0]), float32(alpha), f32(&a[0]), f32(&ga[0]), float32(gamma), f32(&v[0]), i64(&ind[0]), len(ind), f32(&u[0]), ldu)
+		sparseRowDotsAVX2F32I64(len(dst), f32(&dst[0]), float32(alpha), f32(&a[0]), f32(&ga[0]), float32(gamma), f32(&v[0]), i64(&ind[0]), len(ind), f32(&u[0]), ldu, ldv)
 	default:
-		sparseRowDotsAVX2F32I32(len(dst), f32(&dst[0]), float32(alpha), f32(&a[0]), f32(&ga[0]), float32(gamma), f32(&v[0]), i32(&ind[0]), len(ind), f32(&u[0]), ldu)
+		sparseRowDotsAVX2F32I32(len(dst), f32(&dst[0]), float32(alpha), f32(&a[0]), f32(&ga[0]), float32(gamma), f32(&v[0]), i32(&ind[0]), len(ind), f32(&u[0]), ldu, ldv)
 	}
+}
+
+func sparseGather[T Float, I Index](end []I, base int, a []T, ind []I, out []T, alpha T, u []T) {
+	switch {
+	case tier == Generic:
+		genericSparseGather(end, base, a, ind, out, alpha, u)
+	case is64[T]() && isInt[I]():
+		sparseGatherF64I64(len(end), i64(&end[0]), base, f64(&a[0]), i64(&ind[0]), f64(&out[0]), float64(alpha), f64(&u[0]))
+	case is64[T]():
+		sparseGatherF64I32(len(end), i32(&end[0]), base, f64(&a[0]), i32(&ind[0]), f64(&out[0]), float64(alpha), f64(&u[0]))
+	case isInt[I]():
+		sparseGatherF32I64(len(end), i64(&end[0]), base, f32(&a[0]), i64(&ind[0]), f32(&out[0]), float32(alpha), f32(&u[0]))
+	default:
+		sparseGatherF32I32(len(end), i32(&end[0]), base, f32(&a[0]), i32(&ind[0]), f32(&out[0]), float32(alpha), f32(&u[0]))
+	}
+}
+
+func sparseScatter[T Float, I Index](end []I, base int, a []T, ind []I, v []T, beta T, w []T, lo int) {
+	switch {
+	case tier == Generic:
+		genericSparseScatter(end, base, a, ind, v, beta, w, lo)
+	case is64[T]() && isInt[I]():
+		sparseScatterF64I64(len(end), i64(&end[0]), base, f64(&a[0]), i64(&ind[0]), f64(&v[0]), float64(beta), f64(&w[0]), lo)
+	case is64[T]():
+		sparseScatterF64I32(len(end), i32(&end[0]), base, f64(&a[0]), i32(&ind[0]), f64(&v[0]), float64(beta), f64(&w[0]), lo)
+	case isInt[I]():
+		sparseScatterF32I64(len(end), i64(&end[0]), base, f32(&a[0]), i64(&ind[0]), f32(&v[0]), float32(beta), f32(&w[0]), lo)
+	default:
+		sparseScatterF32I32(len(end), i32(&end[0]), base, f32(&a[0]), i32(&ind[0]), f32(&v[0]), float32(beta), f32(&w[0]), lo)
+	}
+}
+
+func sparseGatherScatter[T Float, I Index](end []I, base int, a []T, ind []I, out []T, alpha T, u, v []T, beta T, w []T, lo int) {
+	switch {
+	case tier == Generic:
+		genericSparseGather(end, base, a, ind, out, alpha, u)
+		genericSparseScatter(end, base, a, ind, v, beta, w, lo)
+	case is64[T]() && isInt[I]():
+		sparseGatherScatterF64I64(len(end), i64(&end[0]), base, f64(&a[0]), i64(&ind[0]), f64(&out[0]), float64(alpha), f64(&u[0]), f64(&v[0]), float64(beta), f64(&w[0]), lo)
+	case is64[T]():
+		sparseGatherScatterF64I32(len(end), i32(&end[0]), base, f64(&a[0]), i32(&ind[0]), f64(&out[0]), float64(alpha), f64(&u[0]), f64(&v[0]), float64(beta), f64(&w[0]), lo)
+	case isInt[I]():
+		sparseGatherScatterF32I64(len(end), i64(&end[0]), base, f32(&a[0]), i64(&ind[0]), f32(&out[0]), float32(alpha), f32(&u[0]), f32(&v[0]), float32(beta), f32(&w[0]), lo)
+	default:
+		sparseGatherScatterF32I32(len(end), i32(&end[0]), base, f32(&a[0]), i32(&ind[0]), f32(&out[0]), float32(alpha), f32(&u[0]), f32(&v[0]), float32(beta), f32(&w[0]), lo)
+	}
+}
+
+func sparseGatherGrad[T Float, I Index](end []I, base int, a []T, ind []I, out []T, alpha T, u, v, ga []T, gamma T) {
+	switch {
+	case tier == Generic:
+		genericSparseGather(end, base, a, ind, out, alpha, u)
+		genericSparseGrad(end, base, ind, u, v, ga, gamma)
+	case is64[T]() && isInt[I]():
+		sparseGatherGradF64I64(len(end), i64(&end[0]), base, f64(&a[0]), i64(&ind[0]), f64(&out[0]), float64(alpha), f64(&u[0]), f64(&v[0]), f64(&ga[0]), float64(gamma))
+	case is64[T]():
+		sparseGatherGradF64I32(len(end), i32(&end[0]), base, f64(&a[0]), i32(&ind[0]), f64(&out[0]), float64(alpha), f64(&u[0]), f64(&v[0]), f64(&ga[0]), float64(gamma))
+	case isInt[I]():
+		sparseGatherGradF32I64(len(end), i64(&end[0]), base, f32(&a[0]), i64(&ind[0]), f32(&out[0]), float32(alpha), f32(&u[0]), f32(&v[0]), f32(&ga[0]), float32(gamma))
+	default:
+		sparseGatherGradF32I32(len(end), i32(&end[0]), base, f32(&a[0]), i32(&ind[0]), f32(&out[0]), float32(alpha), f32(&u[0]), f32(&v[0]), f32(&ga[0]), float32(gamma))
+	}
+}
+
+func sparseGatherScatterGrad[T Float, I Index](end []I, base int, a []T, ind []I, out []T, alpha T, u, v []T, beta T, w []T, lo int, ga []T, gamma T) {
+	switch {
+	case tier == Generic:
+		genericSparseGather(end, base, a, ind, out, alpha, u)
+		genericSparseScatter(end, base, a, ind, v, beta, w, lo)
+		genericSparseGrad(end, base, ind, u, v, ga, gamma)
+	case is64[T]() && isInt[I]():
+		sparseGatherScatterGradF64I64(len(end), i64(&end[0]), base, f64(&a[0]), i64(&ind[0]), f64(&out[0]), float64(alpha), f64(&u[0]), f64(&v[0]), float64(beta), f64(&w[0]), lo, f64(&ga[0]), float64(gamma))
+	case is64[T]():
+		sparseGatherScatterGradF64I32(len(end), i32(&end[0]), base, f64(&a[0]), i32(&ind[0]), f64(&out[0]), float64(alpha), f64(&u[0]), f64(&v[0]), float64(beta), f64(&w[0]), lo, f64(&ga[0]), float64(gamma))
+	case isInt[I]():
+		sparseGatherScatterGradF32I64(len(end), i64(&end[0]), base, f32(&a[0]), i64(&ind[0]), f32(&out[0]), float32(alpha), f32(&u[0]), f32(&v[0]), float32(beta), f32(&w[0]), lo, f32(&ga[0]), float32(gamma))
+	default:
+		sparseGatherScatterGradF32I32(len(end), i32(&end[0]), base, f32(&a[0]), i32(&ind[0]), f32(&out[0]), float32(alpha), f32(&u[0]), f32(&v[0]), float32(beta), f32(&w[0]), lo, f32(&ga[0]), float32(gamma))
+	}
+}
+
+func indexRange[I Index](ind []I) (lo, hi I) {
+	n := len(ind)
+	switch {
+	case tier == AVX512 && isInt[I]() && n >= 8:
+		var least, most [8]I
+		indexRangeAVX512I64(i64(&ind[0]), n, i64(&least[0]), i64(&most[0]))
+		return slices.Min(least[:]), slices.Max(most[:])
+	case tier == AVX512 && !isInt[I]() && n >= 16:
+		var least, most [16]I
+		indexRangeAVX512I32(i32(&ind[0]), n, i32(&least[0]), i32(&most[0]))
+		return slices.Min(least[:]), slices.Max(most[:])
+	case tier == AVX2 && !isInt[I]() && n >= 8:
+		var least, most [8]I
+		indexRangeAVX2I32(i32(&ind[0]), n, i32(&least[0]), i32(&most[0]))
+		return slices.Min(least[:]), slices.Max(most[:])
+	}
+	return genericIndexRange(ind)
 }

@@ -25,11 +25,24 @@ func main() {
 				g.row("sparseRow", true, false)
 				g.row("sparseDots", false, true)
 				g.row("sparseRowDots", true, true)
+				if width == 32 {
+					g.column("sparseGather", true, false, false)
+					g.column("sparseScatter", false, true, false)
+					g.column("sparseGatherScatter", true, true, false)
+					g.column("sparseGatherGrad", true, false, true)
+					g.column("sparseGatherScatterGrad", true, true, true)
+				}
 			}
 		}
 	}
+	isa{width: 32, index: "int32"}.indexRange()
+	isa{width: 64, index: "int32"}.indexRange()
+	isa{width: 64, index: "int"}.indexRange()
 	Generate()
 }
+
+// ahead is how many entries a call has at most: SparseEntries.
+const ahead = 1 << 12
 
 // isa is a tier with an element type and a type of indices.
 type isa struct {
@@ -189,6 +202,13 @@ func (g isa) total(v VecVirtual) Register {
 	return x
 }
 
+// prefetch fetches nv vectors at p.
+func (g isa) prefetch(p Register, nv int) {
+	for at := 0; at < nv*g.width; at += 64 {
+		PREFETCHT0(Mem{Base: p, Disp: at})
+	}
+}
+
 // row emits a loop over the entries q of a row of a sparse matrix. The rows u_q
 // of a dense matrix that they meet, n elements of each, are read once for
 //
@@ -208,6 +228,9 @@ func (g isa) row(name string, sum, dots bool) {
 		does = append(does, "ga_q += gamma·(v·u_q)")
 	}
 	sig += ", ind *" + g.index + ", entries int, u *T, ld int"
+	if dots {
+		sig += ", ldv int"
+	}
 	TEXT(name+g.name(), 4 /* NOSPLIT */, "func("+strings.ReplaceAll(sig, "T", elem)+")")
 	Pragma("noescape")
 	Doc(name + g.name() + " computes " + strings.Join(does, " and ") + " for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.")
@@ -222,6 +245,13 @@ func (g isa) row(name string, sum, dots bool) {
 		ga, v = param("ga"), param("v")
 	}
 	left := param("entries")
+	size := map[string]int{"int32": 4, "int": 8}[g.index]
+	end, ldv := GP64(), GPVirtual(nil)
+	if dots {
+		LEAQ(Mem{Base: ind, Index: left, Scale: uint8(size), Disp: -size}, end)
+		ldv = param("ldv")
+		SHLQ(byType(g, U8(3), U8(2)), ldv)
+	}
 	for _, nv := range []int{8, 4, 2} {
 		CMPQ(n, U32(nv*g.lanes()))
 		JE(LabelRef(fmt.Sprintf("vectors%d", nv)))
@@ -246,6 +276,12 @@ func (g isa) row(name string, sum, dots bool) {
 				vs = append(vs, g.load(at(v, j), k))
 			}
 		}
+		if dots {
+			// What comes next comes from far. The loop without dots does better without
+			// this.
+			ADDQ(v, ldv)
+			g.prefetch(ldv, nv)
+		}
 		Label(label + "loop")
 		i := GP64()
 		if g.index == "int32" {
@@ -257,6 +293,20 @@ func (g isa) row(name string, sum, dots bool) {
 		}
 		IMULQ(ld, i)
 		ADDQ(u, i)
+		if dots && nv == 8 {
+			soon := GP64()
+			LEAQ(Mem{Base: ind, Disp: 3 * size}, soon)
+			CMPQ(soon, end)
+			CMOVQHI(end, soon)
+			if g.index == "int32" {
+				MOVLQSX(Mem{Base: soon}, soon)
+			} else {
+				MOVQ(Mem{Base: soon}, soon)
+			}
+			IMULQ(ld, soon)
+			ADDQ(u, soon)
+			g.prefetch(soon, nv)
+		}
 		var x VecVirtual
 		if sum {
 			x = g.vec()
@@ -318,4 +368,208 @@ func (g isa) row(name string, sum, dots bool) {
 		VZEROUPPER()
 		RET()
 	}
+}
+
+// column emits a loop over the entries q of some rows i of a sparse matrix, one by
+// one, four sums being kept of each row:
+//
+//	out_i += alpha·Σ_q a_q·u[ind_q]     if gather,
+//	w[ind_q] += a_q·(beta·v_i)          if scatter,
+//	ga_q += (gamma·v_i)·u[ind_q]        if grad.
+func (g isa) column(name string, gather, scatter, grad bool) {
+	tier := g.name()[len("AVX2"):]
+	elem := byType(g, "float64", "float32")
+	sig, does := "rows int, end *I, base int, a *T, ind *I", []string{}
+	if gather {
+		sig += ", out *T, alpha T, u *T"
+		does = append(does, "out_i += alpha·Σ_q a_q·u[ind_q]")
+	}
+	if scatter || grad {
+		sig += ", v *T"
+	}
+	if scatter {
+		sig += ", beta T, w *T, lo int"
+		does = append(does, "w[ind_q-lo] += a_q·(beta·v_i)")
+	}
+	if grad {
+		sig += ", ga *T, gamma T"
+		does = append(does, "ga_q += (gamma·v_i)·u[ind_q]")
+	}
+	sig = strings.ReplaceAll(strings.ReplaceAll(sig, "T", elem), "*I", "*"+g.index)
+	TEXT(name+tier, 4 /* NOSPLIT */, "func("+sig+")")
+	Pragma("noescape")
+	Doc(name + tier + " computes " + strings.Join(does, ", ") + " for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.")
+
+	rows, end, base, a, ind := param("rows"), param("end"), param("base"), param("a"), param("ind")
+	var out, u, v, w, ga GPVirtual
+	if gather {
+		out, u = param("out"), param("u")
+	}
+	if scatter || grad {
+		v = param("v")
+	}
+	if scatter {
+		w = param("w")
+		lo := param("lo")
+		SHLQ(byType(g, U8(3), U8(2)), lo)
+		SUBQ(lo, w)
+	}
+	if grad {
+		ga = param("ga")
+	}
+	mul := byType(g, VMULSD, VMULSS)
+	mov := byType(g, VMOVSD, VMOVSS)
+	fma := byType(g, VFMADD231SD, VFMADD231SS)
+	add := byType(g, VADDSD, VADDSS)
+
+	q := GP64() // the next entry
+	XORQ(q, q)
+	Label("row")
+	last := GP64()
+	if g.index == "int32" {
+		MOVLQSX(Mem{Base: end}, last)
+		ADDQ(U32(4), end)
+	} else {
+		MOVQ(Mem{Base: end}, last)
+		ADDQ(U32(8), end)
+	}
+	SUBQ(base, last)
+	var sums []VecVirtual
+	if gather {
+		for range 4 {
+			x := XMM()
+			VXORPD(x, x, x)
+			sums = append(sums, x)
+		}
+	}
+	var fi, gi VecVirtual
+	scaled := func(by string) VecVirtual {
+		factor, err := Param(by).Resolve()
+		if err != nil {
+			panic(err)
+		}
+		x := XMM()
+		mov(Mem{Base: v}, x)
+		mul(factor.Addr, x, x)
+		return x
+	}
+	if scatter {
+		fi = scaled("beta")
+	}
+	if grad {
+		gi = scaled("gamma")
+	}
+	if scatter || grad {
+		ADDQ(U32(g.size), v)
+	}
+	entry := func(k int) {
+		i := GP64()
+		if g.index == "int32" {
+			MOVLQSX(Mem{Base: ind, Index: q, Scale: 4, Disp: 4 * k}, i)
+		} else {
+			MOVQ(Mem{Base: ind, Index: q, Scale: 8, Disp: 8 * k}, i)
+		}
+		of := func(base Register) Mem { return Mem{Base: base, Index: q, Scale: uint8(g.size), Disp: g.size * k} }
+		at := func(base Register) Mem { return Mem{Base: base, Index: i, Scale: uint8(g.size)} }
+		x := XMM()
+		mov(of(a), x)
+		if grad {
+			y, z := XMM(), XMM()
+			mov(at(u), y)
+			fma(y, x, sums[k])
+			mov(of(ga), z)
+			fma(y, gi, z)
+			mov(z, of(ga))
+		} else if gather {
+			fma(at(u), x, sums[k])
+		}
+		if scatter {
+			z := XMM()
+			mov(at(w), z)
+			fma(x, fi, z)
+			mov(z, at(w))
+		}
+	}
+	four := GP64()
+	MOVQ(last, four)
+	SUBQ(U32(3), four)
+	Label("entries4")
+	CMPQ(q, four)
+	JGE(LabelRef("entries1"))
+	if scatter {
+		// The next indices are looked through before they come here.
+		PREFETCHT0(Mem{Base: ind, Index: q, Scale: map[string]uint8{"int32": 4, "int": 8}[g.index], Disp: ahead * map[string]int{"int32": 4, "int": 8}[g.index]})
+	}
+	for k := range 4 {
+		entry(k)
+	}
+	ADDQ(U32(4), q)
+	JMP(LabelRef("entries4"))
+	Label("entries1")
+	CMPQ(q, last)
+	JGE(LabelRef("rowend"))
+	entry(0)
+	INCQ(q)
+	JMP(LabelRef("entries1"))
+	Label("rowend")
+	if gather {
+		add(sums[1], sums[0], sums[0])
+		add(sums[3], sums[2], sums[2])
+		add(sums[2], sums[0], sums[0])
+		alpha, err := Param("alpha").Resolve()
+		if err != nil {
+			panic(err)
+		}
+		mul(alpha.Addr, sums[0], sums[0])
+		add(Mem{Base: out}, sums[0], sums[0])
+		mov(sums[0], Mem{Base: out})
+		ADDQ(U32(g.size), out)
+	}
+	DECQ(rows)
+	JNE(LabelRef("row"))
+	RET()
+}
+
+// indexRange emits the least and the largest of some indices, in each lane.
+func (g isa) indexRange() {
+	name := "indexRange" + map[int]string{32: "AVX2", 64: "AVX512"}[g.width] + map[string]string{"int": "I64", "int32": "I32"}[g.index]
+	size := 4
+	if g.index == "int" {
+		size = 8
+	}
+	TEXT(name, 4 /* NOSPLIT */, "func(ind *"+g.index+", n int, lo, hi *"+g.index+")")
+	Pragma("noescape")
+	Doc(name + fmt.Sprintf(" stores the least and the largest of each %dth of n indices, n at least as many.", g.width/size))
+	ind, n, lo, hi := param("ind"), param("n"), param("lo"), param("hi")
+	last := GP64()
+	LEAQ(Mem{Base: ind, Index: n, Scale: uint8(size), Disp: -g.width}, last)
+	least, most := g.vec(), g.vec()
+	move := func(x, y Op) {
+		if g.avx512() {
+			VMOVDQU64(x, y)
+		} else {
+			VMOVDQU(x, y)
+		}
+	}
+	move(Mem{Base: last}, least)
+	move(least, most)
+	Label("loop")
+	CMPQ(ind, last)
+	JGE(LabelRef("end"))
+	v := g.vec()
+	move(Mem{Base: ind}, v)
+	if g.index == "int" {
+		VPMINSQ(v, least, least)
+		VPMAXSQ(v, most, most)
+	} else {
+		VPMINSD(v, least, least)
+		VPMAXSD(v, most, most)
+	}
+	ADDQ(U32(g.width), ind)
+	JMP(LabelRef("loop"))
+	Label("end")
+	move(least, Mem{Base: lo})
+	move(most, Mem{Base: hi})
+	VZEROUPPER()
+	RET()
 }
