@@ -36,9 +36,15 @@ func (m *Model) Hess(hess *mat.SymDense, x []float64) {
 	raw := hess.RawSymmetric()
 	workers := min(parallel.Workers(m.Workers), m.Graph.n)
 	order := m.Graph.n
-	h := &hessian{sweep: s, fixed: m.Fixed.Rows, data: raw.Data, stride: raw.Stride, scratch: make([]float64, workers*(order+m.K*(m.K+1)))}
+	h := workspace.Get[hessian]()
+	defer func() {
+		h.sweep, h.data = nil, nil
+		workspace.Put(h)
+	}()
+	h.sweep, h.fixed, h.data, h.stride, h.ranks = s, m.Fixed.Rows, raw.Data, raw.Stride, false
+	h.scratch = workspace.Grow(h.scratch, workers*hessianScratch(order, m.K))
 	for c := range h.sum {
-		h.sum[c] = make([]float64, n)
+		h.sum[c] = workspace.Zeros(h.sum[c], n)
 	}
 	parallel.Run(workers, order-h.fixed, h)
 	h.ranks = true
@@ -54,7 +60,7 @@ type hessian struct {
 	stride  int
 	sum     [kinds][]float64 // U
 	ranks   bool
-	scratch []float64 // of each worker: inverse distances, a unit vector, and a block (i, i)
+	scratch []float64 // of each worker
 }
 
 // Block implements parallel.Task.
@@ -62,22 +68,29 @@ func (h *hessian) Block(worker, row int) {
 	if h.ranks {
 		h.addRanks(row)
 	} else {
-		h.addPairs(h.scratch[worker*(h.graph.n+h.dim*(h.dim+1)):], row)
+		h.addPairs(h.scratch[worker*hessianScratch(h.graph.n, h.dim):], row)
 	}
 }
+
+// hessianScratch is what a worker needs: for all vertices the inverse distance,
+// the unit vector to it and γ·r times that, and a block (i, i).
+func hessianScratch(n, dim int) int { return n + 2*n*dim + dim*dim }
 
 // addPairs stores the blocks (i, i) and (i, j), j > i, of free vertex row.
 func (h *hessian) addPairs(scratch []float64, row int) {
 	n, dim := h.graph.n, h.dim
 	i, at := row+h.fixed, row*dim
-	r, u := scratch[:n], scratch[n:n+dim]
+	r, scratch := scratch[:n], scratch[n:]
+	units, turned, block := scratch[:n*dim], scratch[n*dim:2*n*dim], scratch[2*n*dim:][:dim*dim]
 	xi := h.xi[i*dim:][:dim]
 	simd.InvDistances(r, h.x, h.ld, xi)
-	block := scratch[n+dim:][:dim*dim]
-	clear(block)
+	var diagonal float64 // of block (i, i)
 	later := h.graph.Later(i)
 	for j := range n {
+		u, turnedU := units[j*dim:][:dim], turned[j*dim:][:dim]
 		if j == i {
+			clear(u)
+			clear(turnedU)
 			continue
 		}
 		c := apart
@@ -90,38 +103,30 @@ func (h *hessian) addPairs(scratch []float64, row int) {
 		}
 		w := &h.w[c]
 		turn := w.gamma * r[j]
-		diagonal := w.alpha - turn
+		diagonal += w.alpha - turn
 		xj := h.xi[j*dim:][:dim]
 		sum := h.sum[c][at:][:dim]
 		for a := range u {
 			u[a] = (xi[a] - xj[a]) * r[j]
+			turnedU[a] = turn * u[a]
 			sum[a] += u[a]
 		}
 		if j < i || j < h.fixed {
-			for a, ua := range u {
-				ua *= turn
-				dst := block[a*len(u):][:len(u)]
-				for b, ub := range u {
-					dst[b] += float64(ua * ub)
-				}
-				dst[a] += diagonal
-			}
 			continue
 		}
 		off := (j - h.fixed) * dim
-		for a, ua := range u {
-			ua *= turn
-			dst, pair := block[a*len(u):][:len(u)], h.data[(at+a)*h.stride+off:][:len(u)]
+		for a, t := range turnedU {
+			pair := h.data[(at+a)*h.stride+off:][:dim]
 			for b, ub := range u {
-				v := ua * ub
-				dst[b] += v
-				pair[b] = -v
+				pair[b] = -t * ub
 			}
-			dst[a] += diagonal
-			pair[a] -= diagonal
+			pair[a] -= w.alpha - turn
 		}
 	}
+	clear(block)
+	simd.Gemm(dim, dim, n, 1, turned, 1, dim, units, dim, 1, block, dim)
 	for a := range dim {
+		block[a*dim+a] += diagonal
 		copy(h.data[(at+a)*h.stride+at+a:][:dim-a], block[a*dim+a:])
 	}
 }
