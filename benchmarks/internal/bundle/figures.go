@@ -52,9 +52,12 @@ type quantity struct {
 // yet to go.
 func (r *Run) convergence() [][]*plot.Plot {
 	report := r.Report
-	cost := figure.New(fmt.Sprintf("%s: %v, by %v in %.3g s", r.Name, report.Status, report.Method, report.Duration.Seconds()), "", "cost")
+	cost := figure.New(fmt.Sprintf("%s: %v, by %v in %.3g s", r.Name, report.Status, report.Method, report.Duration.Seconds()), "", "")
 	r.addQuantities(cost, []quantity{{"cost", func(it *ba.Iteration) float64 { return it.Cost }}})
-	rest := figure.New("", "iteration", "relative to the start")
+	// Not a label of the axis, for which gonum would leave much space above a
+	// logarithmic one.
+	rest := figure.New("relative to the start", "iteration", "")
+	rest.Title.TextStyle.Font.Size = 10
 	r.addQuantities(rest, []quantity{
 		{"cost less that at the end", func(it *ba.Iteration) float64 { return (it.Cost - report.Final) / (report.Initial - report.Final) }},
 		{"largest element of the gradient", func(it *ba.Iteration) float64 { return it.Gradient / report.Iterations[0].Gradient }},
@@ -102,10 +105,15 @@ func (r *Run) addQuantities(p *plot.Plot, quantities []quantity) {
 	if !(p.Y.Min <= p.Y.Max) {
 		p.Y.Min, p.Y.Max = 1, 10
 	}
+	const room = 1.25 // for the legend, relative to the axis
+	if p.Y.Max < 4*p.Y.Min {
+		p.Y.Max += (room - 1) * (p.Y.Max - p.Y.Min)
+		return
+	}
 	p.Y.Scale = plot.LogScale{}
-	p.Y.Tick.Marker = figure.Decades(scientific)
+	p.Y.Tick.Marker = within{figure.Decades(scientific)}
 	figure.WholeDecades(&p.Y)
-	p.Y.Max *= 10 // room for the legend
+	p.Y.Max *= math.Pow(p.Y.Max/p.Y.Min, room-1)
 }
 
 // scientific is the label of a power of ten.

@@ -165,15 +165,17 @@ func absolute(x []float64, from float64) []float64 {
 	return d
 }
 
-// boundsOf returns what to show along each axis: nearly all points and cameras,
-// with some space around.
+// boundsOf returns what to show along each axis, with some space around: the
+// cameras, and the points but for a few, or more if they are far off the others.
 func boundsOf(p *ba.Problem, axes *[3][3]float64) (b [3][2]float64) {
 	for j, axis := range axes {
 		low, high := math.Inf(1), math.Inf(-1)
 		for _, x := range places(p, axis) {
 			if n := len(x); n > 0 {
 				slices.Sort(x)
-				low, high = min(low, x[n/50]), max(high, x[n-1-n/50])
+				fence := 3 * (x[n-1-n/4] - x[n/4])
+				low = min(low, max(x[n/50], x[n/4]-fence))
+				high = max(high, min(x[n-1-n/50], x[n-1-n/4]+fence))
 			}
 		}
 		space := 0.06 * (high - low)
