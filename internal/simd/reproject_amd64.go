@@ -1,0 +1,59 @@
+//go:build amd64 && !noasm
+
+package simd
+
+import "unsafe"
+
+//go:generate go -C _gen run ./ba -out ../ba_amd64.s -stubs ../ba_amd64.go -pkg simd
+
+// tileRows is how many rows the assembly of gather and scatter moves at a time.
+const tileRows = 8
+
+func gather[T Float](v *Views[T], row int, src []T, rows, lds, cols int, index []int) bool {
+	n := 0
+	if tier != Generic && is64[T]() {
+		n = len(index) &^ (tileRows - 1)
+	}
+	if n > 0 && !gatherRows64(f64(&v[row][0]), f64(unsafe.SliceData(src)), rows, lds, cols, unsafe.SliceData(index), n) {
+		return false
+	}
+	return genericGather(v, row, n, src, rows, lds, cols, index[n:])
+}
+
+func scatter[T Float](v *Views[T], dst []T, ldd, row, cols, n int) {
+	done := 0
+	if tier != Generic && is64[T]() {
+		done = n &^ (tileRows - 1)
+	}
+	if done > 0 {
+		scatterRows64(f64(&dst[0]), ldd, f64(&v[row][0]), cols, done)
+	}
+	genericScatter(v, dst, ldd, row, cols, done, n)
+}
+
+func reproject[T Float](v *Views[T], m CameraModel, jacobian bool, x, w, r, z []T, sign T) {
+	if tier == Generic {
+		genericReproject(v, m, jacobian, x, w, r, z, sign)
+		return
+	}
+	n, s := len(r)/2, &v[0][0]
+	px, pw, pr, pz := &x[0], unsafe.SliceData(w), &r[0], unsafe.SliceData(z)
+	switch {
+	case is64[T]() && m == Snavely && jacobian:
+		reprojectSnavelyJacobian64(f64(s), f64(px), f64(pw), f64(pr), f64(pz), n, float64(sign))
+	case is64[T]() && m == Snavely:
+		reprojectSnavelyResiduals64(f64(s), f64(px), f64(pw), f64(pr), f64(pz), n, float64(sign))
+	case is64[T]() && jacobian:
+		reprojectWeightedJacobian64(f64(s), f64(px), f64(pw), f64(pr), f64(pz), n, float64(sign))
+	case is64[T]():
+		reprojectWeightedResiduals64(f64(s), f64(px), f64(pw), f64(pr), f64(pz), n, float64(sign))
+	case m == Snavely && jacobian:
+		reprojectSnavelyJacobian32(f32(s), f32(px), f32(pw), f32(pr), f32(pz), n, float32(sign))
+	case m == Snavely:
+		reprojectSnavelyResiduals32(f32(s), f32(px), f32(pw), f32(pr), f32(pz), n, float32(sign))
+	case jacobian:
+		reprojectWeightedJacobian32(f32(s), f32(px), f32(pw), f32(pr), f32(pz), n, float32(sign))
+	default:
+		reprojectWeightedResiduals32(f32(s), f32(px), f32(pw), f32(pr), f32(pz), n, float32(sign))
+	}
+}

@@ -1,0 +1,15 @@
+//go:build !amd64 || noasm
+
+package simd
+
+func gather[T Float](v *Views[T], row int, src []T, rows, lds, cols int, index []int) bool {
+	return genericGather(v, row, 0, src, rows, lds, cols, index)
+}
+
+func scatter[T Float](v *Views[T], dst []T, ldd, row, cols, n int) {
+	genericScatter(v, dst, ldd, row, cols, 0, n)
+}
+
+func reproject[T Float](v *Views[T], m CameraModel, jacobian bool, x, w, r, z []T, sign T) {
+	genericReproject(v, m, jacobian, x, w, r, z, sign)
+}

@@ -1,0 +1,135 @@
+package simd
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+func TestReproject(t *testing.T) {
+	forEachTier(t, func(t *testing.T) {
+		testReproject[float64](t)
+		testReproject[float32](t)
+	})
+}
+
+func testReproject[T Float](t *testing.T) {
+	for _, m := range []CameraModel{Snavely, Weighted} {
+		for _, jacobian := range []bool{false, true} {
+			for _, n := range []int{0, 16, 48, 64} {
+				name := fmt.Sprintf("model %d, Jacobian %v, n = %d", m, jacobian, n)
+				var v Views[T]
+				for row := range v {
+					copy(v[row][:], normalSlice[T](viewStride, uint64(row)+1))
+				}
+				if n > 20 {
+					v[0][3], v[9][5], v[ViewPoint][7] = T(math.NaN()), T(math.Inf(1)), T(math.Inf(-1))
+					for k := range 3 { // depth 0
+						v[ViewPoint+k][11], v[6+k][11] = 0, 0
+					}
+				}
+				want := v
+				x, w := normalSlice[T](2*n, 100), normalSlice[T](n, 101)
+				r, z := normalSlice[T](2*n, 102), normalSlice[T](n, 103)
+				wantR, wantZ := clone(r), clone(z)
+				genericReproject(&want, m, jacobian, x, w, wantR, wantZ, -1)
+				v.Reproject(m, jacobian, x, w, r, z, -1)
+				sameSlice(t, name+": r", r, wantR)
+				sameSlice(t, name+": z", z, wantZ)
+				rows := 0
+				if jacobian {
+					rows = 2 * m.Columns()
+				}
+				for row := range v {
+					switch {
+					case row < viewTurn, row >= ViewJacobian+rows:
+						sameSlice(t, fmt.Sprintf("%s: row %d", name, row), v[row][:], want[row][:])
+					case row >= ViewJacobian:
+						sameSlice(t, fmt.Sprintf("%s: row %d", name, row), v[row][:n], want[row][:n])
+						sameSlice(t, fmt.Sprintf("%s: the rest of row %d", name, row), v[row][n:], want[row][n:])
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestViews(t *testing.T) {
+	forEachTier(t, func(t *testing.T) {
+		testViews[float64](t)
+		testViews[float32](t)
+	})
+}
+
+func testViews[T Float](t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 1))
+	for _, cols := range []int{0, 1, 2, 3, 4, 5, 12, 15, 23, 30} {
+		for _, n := range []int{0, 1, 7, 8, 9, 16, 63, 64} {
+			const rows = 9
+			ld := max(1, cols+n%3)
+			// Nothing lies behind the last row.
+			src := normalSlice[T]((rows-1)*ld+cols, 1)
+			index := make([]int, n)
+			for i := range index {
+				index[i] = rnd.IntN(rows)
+			}
+			var v, want Views[T]
+			row := ViewJacobian
+			if !v.Gather(row, src, rows, ld, cols, index) || !genericGather(&want, row, 0, src, rows, ld, cols, index) {
+				t.Fatal("Gather finds an index out of range")
+			}
+			for k := range v {
+				sameSlice(t, fmt.Sprintf("Gather %d×%d: row %d", n, cols, k), v[k][:], want[k][:])
+			}
+			if n == 0 {
+				continue
+			}
+			dst := normalSlice[T]((n-1)*ld+cols, 2)
+			wantDst := clone(dst)
+			genericScatter(&want, wantDst, ld, row, cols, 0, n)
+			v.Scatter(dst, ld, row, cols, n)
+			sameSlice(t, fmt.Sprintf("Scatter %d×%d", n, cols), dst, wantDst)
+
+			for _, bad := range []int{-1, rows, math.MinInt, math.MaxInt} {
+				at := rnd.IntN(n)
+				keep := index[at]
+				index[at] = bad
+				if cols > 0 && v.Gather(row, src, rows, ld, cols, index) {
+					t.Errorf("Gather takes index %d of %d", bad, rows)
+				}
+				index[at] = keep
+			}
+		}
+	}
+}
+
+func TestViewPanics(t *testing.T) {
+	var v Views[float64]
+	ten := make([]float64, 10)
+	for _, test := range []struct {
+		name, want string
+		f          func()
+	}{
+		{"Gather", badLdX, func() { v.Gather(0, ten, 2, 4, 5, nil) }},
+		{"Gather", shortX, func() { v.Gather(0, ten, 3, 4, 4, nil) }},
+		{"Gather", shortX, func() { v.Gather(0, ten, 3, math.MaxInt/2, 4, nil) }},
+		{"Gather", badLength, func() { v.Gather(0, ten, 2, 4, 4, make([]int, ViewLanes+1)) }},
+		{"Gather", badLength, func() { v.Gather(viewRows-3, ten, 2, 4, 4, nil) }},
+		{"Scatter", badLdDst, func() { v.Scatter(ten, 3, 0, 4, 1) }},
+		{"Scatter", shortDst, func() { v.Scatter(ten, 4, 0, 4, 3) }},
+		{"Scatter", badLength, func() { v.Scatter(ten, 4, viewRows-3, 3, 1) }},
+		{"Scatter", badLength, func() { v.Scatter(ten, 4, 0, 1, ViewLanes+1) }},
+		{"Reproject", badLength, func() { v.Reproject(Snavely, true, ten, nil, ten, nil, 1) }},
+		{"Reproject", badLength, func() { v.Reproject(Weighted, true, make([]float64, 32), nil, make([]float64, 32), nil, 1) }},
+	} {
+		func() {
+			defer func() {
+				if got := recover(); got != test.want {
+					t.Errorf("%s: panic %v, want %q", test.name, got, test.want)
+				}
+			}()
+			test.f()
+		}()
+	}
+}
