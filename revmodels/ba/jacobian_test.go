@@ -7,6 +7,7 @@ import (
 
 	gdual "gonum.org/v1/gonum/num/dual"
 
+	"revnum/internal/simd"
 	"revnum/rev"
 )
 
@@ -33,8 +34,9 @@ func randomSnavely(rnd *rand.Rand, size int) Snavely[float64] {
 	}
 	fill(rnd, k.Points.Data)
 	fill(rnd, k.Features.Data)
-	for i := range size {
-		k.Camera[i], k.Point[i] = rnd.IntN(n), rnd.IntN(m)
+	// Each camera and each point has an observation.
+	for i, at := range rnd.Perm(size) {
+		k.Camera[i], k.Point[at] = i%n, i%m
 	}
 	return k
 }
@@ -66,7 +68,7 @@ func fill(rnd *rand.Rand, x []float64) {
 }
 
 func rotate(r []float64) (turn, left [9]float64) {
-	c := newCamera(snavely, append(r[:3:3], 0, 0, 0, 0, 0, 0))
+	c := newCamera(simd.Snavely, append(r[:3:3], 0, 0, 0, 0, 0, 0))
 	for i := range turn {
 		turn[i], left[i] = c.turn[i].v, c.left[i].v
 	}

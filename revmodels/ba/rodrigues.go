@@ -94,3 +94,15 @@ func exponential[N number[N]](one, a, b N, r [3]N) [9]N {
 		xz.sub(y), yz.add(x), one.sub(b.mul(xx.add(yy))),
 	}
 }
+
+// rodrigues is exponential in floating point.
+func rodrigues(a, b float64, r [3]float64) [9]float64 {
+	xx, yy, zz := b*r[0]*r[0], b*r[1]*r[1], b*r[2]*r[2]
+	x, y, z := a*r[0], a*r[1], a*r[2]
+	xy, xz, yz := b*r[0]*r[1], b*r[0]*r[2], b*r[1]*r[2]
+	return [9]float64{
+		1 - (yy + zz), xy - z, xz + y,
+		xy + z, 1 - (xx + zz), yz - x,
+		xz - y, yz + x, 1 - (xx + yy),
+	}
+}

@@ -3,6 +3,7 @@ package ba
 import (
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/simd"
 	"revnum/rev"
 )
 
@@ -53,7 +54,7 @@ func NewSnavely(r *mat.VecDense, cameras, points, features *mat.Dense, camera, p
 
 func (k *Snavely[T]) problem() problem[T] {
 	return problem[T]{
-		model: snavely, r: k.R, cameras: k.Cameras, points: k.Points, features: k.Features,
+		model: simd.Snavely, r: k.R, cameras: k.Cameras, points: k.Points, features: k.Features,
 		camera: k.Camera, point: k.Point, workers: k.Workers,
 	}
 }
@@ -84,4 +85,26 @@ func (k Snavely[T]) Inverse() {
 func (k Snavely[T]) Jacobian(j rev.General[T]) {
 	p := k.check()
 	p.jacobian(j, rev.Vector[T]{})
+}
+
+// Adjoint computes R -= π(c, X) - x and x̄ += Jᵀ·R̄ for the operands of g.
+func (k Snavely[T]) Adjoint(g Snavely[T]) {
+	p := k.check()
+	rev.CheckLike(&k, &g)
+	p.adjoint(g.problem())
+}
+
+// Tangent computes R += π(c, X) - x and Ṙ += J·ẋ.
+func (k Snavely[T]) Tangent(t Snavely[T]) {
+	p := k.check()
+	rev.CheckLike(&k, &t)
+	p.tangent(t.problem(), 1)
+}
+
+// AdjointTangent computes what Adjoint does, Ṙ -= J·ẋ, and the tangents of the
+// gradient in gt.
+func (k Snavely[T]) AdjointTangent(g, t, gt Snavely[T]) {
+	p := k.check()
+	rev.CheckLike(&k, &g, &t, &gt)
+	p.adjointTangent(g.problem(), t.problem(), gt.problem())
 }

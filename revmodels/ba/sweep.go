@@ -4,12 +4,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/simd"
 	"revnum/rev"
 )
 
 // A problem is the operands of either kernel.
 type problem[T rev.Real] struct {
-	model           model
+	model           simd.CameraModel
 	r, z            rev.Vector[T]
 	cameras, points rev.General[T]
 	weights         rev.Vector[T] // of the weighted model
@@ -22,65 +23,97 @@ func (p *problem[T]) checkShape() {
 	n := len(p.camera)
 	switch {
 	case len(p.point) != n, p.features.Rows != n, p.features.Cols != 2,
-		p.cameras.Cols != p.model.params(), p.points.Cols != 3,
+		p.cameras.Cols != params(p.model), p.points.Cols != 3,
 		p.r.Data != nil && p.r.N != 2*n,
-		p.model == weighted && (p.weights.N != n || p.z.Data != nil && p.z.N != n):
+		p.model == simd.Weighted && (p.weights.N != n || p.z.Data != nil && p.z.N != n):
 		panic(mat.ErrShape)
 	}
 }
 
-// addResiduals adds the residuals to r and z, or subtracts them.
-func (p *problem[T]) addResiduals(sign T) {
-	p.each(false, func(i int, e *term[real[T]]) { p.add(i, e, sign) })
+// params returns the number of parameters of a camera.
+func params(m simd.CameraModel) int {
+	if m == simd.Weighted {
+		return weightedParams
+	}
+	return snavelyParams
 }
 
-func (p *problem[T]) add(i int, e *term[real[T]], sign T) {
-	if p.r.Data != nil {
-		p.r.Data[2*i*p.r.Inc] += sign * e.r[0].v
-		p.r.Data[(2*i+1)*p.r.Inc] += sign * e.r[1].v
-	}
-	if p.model == weighted && p.z.Data != nil {
-		w := p.weights.Data[i*p.weights.Inc]
-		p.z.Data[i*p.z.Inc] += sign * (fixed.Of[T](1) - fixed.Product(w, w))
+// A task is what is done with the terms of all observations. Of the operands g,
+// those that are not nil are used.
+type task[T rev.Real] struct {
+	do   action
+	sign T              // r += sign·residuals
+	g    problem[T]     // cotangents or tangents
+	j    rev.General[T] // the Jacobian
+	dz   rev.Vector[T]  // that of z
+}
+
+type action int
+
+const (
+	doResiduals action = iota // r += sign·f
+	doJacobian                // and j = J
+	doAdjoint                 // and ḡ += Jᵀ·r̄
+	doTangent                 // and ṙ += sign·J·ẋ
+)
+
+// run does a task: in floating point by blocks of observations, in fixed point
+// one by one.
+func (p *problem[T]) run(t *task[T]) {
+	switch p := any(p).(type) {
+	case *problem[float64]:
+		sweepViews(p, any(t).(*task[float64]))
+	case *problem[float32]:
+		sweepViews(p, any(t).(*task[float32]))
+	case *problem[fixed.Q43]:
+		sweepTerms(p, any(t).(*task[fixed.Q43]))
 	}
 }
 
-// jacobian adds the residuals to r and z, and stores their derivatives in j and z.
-func (p *problem[T]) jacobian(j rev.General[T], z rev.Vector[T]) {
-	if n := len(p.camera); j.Rows != 2*n || j.Cols != p.model.columns() || p.model == weighted && z.N != n {
+func (p *problem[T]) addResiduals(sign T) { p.run(&task[T]{do: doResiduals, sign: sign}) }
+
+func (p *problem[T]) jacobian(j rev.General[T], dz rev.Vector[T]) {
+	n := len(p.camera)
+	if j.Rows != 2*n || j.Cols != p.model.Columns() || n > 0 && (j.Stride < j.Cols || len(j.Data) < (2*n-1)*j.Stride+j.Cols) ||
+		p.model == simd.Weighted && (dz.N != n || n > 0 && (dz.Inc < 1 || len(dz.Data) < (n-1)*dz.Inc+1)) {
 		panic(mat.ErrShape)
 	}
-	p.each(true, func(i int, e *term[real[T]]) {
-		p.add(i, e, 1)
-		for c := range e.j {
-			for k, row := 0, j.Row(2*i+c); k < len(row); k++ {
-				row[k] = e.j[c][k].v
-			}
-		}
-		if p.model == weighted {
-			z.Data[i*z.Inc] = -2 * p.weights.Data[i*p.weights.Inc]
-		}
-	})
+	p.run(&task[T]{do: doJacobian, sign: 1, j: j, dz: dz})
 }
 
-// each calls use with the term of each observation.
-func (p *problem[T]) each(jacobian bool, use func(i int, e *term[real[T]])) {
-	cameras := make([]camera[real[T]], p.cameras.Rows)
-	for i := range cameras {
-		cameras[i] = newCamera(p.model, p.cameras.Row(i))
+// adjoint subtracts the residuals from r and z, and adds to the cotangents g.
+func (p *problem[T]) adjoint(g problem[T]) {
+	t := task[T]{do: doAdjoint, sign: -1, g: g}
+	if !g.outputs() || !g.inputs() {
+		t.do = doResiduals
 	}
-	one := real[T]{fixed.Of[T](1)}
-	var e term[real[T]]
-	for i, c := range p.camera {
-		if uint(c) >= uint(len(cameras)) || uint(p.point[i]) >= uint(p.points.Rows) {
-			panic(mat.ErrRowAccess)
-		}
-		x, f := p.points.Row(p.point[i]), p.features.Row(i)
-		var w real[T]
-		if p.model == weighted {
-			w.v = p.weights.Data[i*p.weights.Inc]
-		}
-		e.observe(p.model, &cameras[c], [3]real[T]{{x[0]}, {x[1]}, {x[2]}}, w, one, [2]real[T]{{f[0]}, {f[1]}}, jacobian)
-		use(i, &e)
+	p.run(&t)
+}
+
+// tangent adds sign times the residuals and their tangents.
+func (p *problem[T]) tangent(t problem[T], sign T) {
+	s := task[T]{do: doTangent, sign: sign, g: t}
+	if !t.outputs() || !t.inputs() {
+		s.do = doResiduals
 	}
+	p.run(&s)
+}
+
+// adjointTangent is the tangent of adjoint.
+func (p *problem[T]) adjointTangent(g, t, gt problem[T]) {
+	p.adjoint(g)
+	q := *p
+	q.r.Data, q.z.Data = nil, nil
+	q.tangent(t, -1)
+	if gt.inputs() && (gt.outputs() || g.outputs()) {
+		q.second(&g, &t, &gt)
+	}
+}
+
+// outputs reports whether residuals are among the operands.
+func (p *problem[T]) outputs() bool { return p.r.Data != nil || p.z.Data != nil }
+
+// inputs reports whether any other operand is.
+func (p *problem[T]) inputs() bool {
+	return p.cameras.Data != nil || p.points.Data != nil || p.weights.Data != nil || p.features.Data != nil
 }

@@ -3,6 +3,7 @@ package ba
 import (
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/simd"
 	"revnum/rev"
 )
 
@@ -55,7 +56,7 @@ func NewWeighted(r, z *mat.VecDense, cameras, points *mat.Dense, weights *mat.Ve
 
 func (k *Weighted[T]) problem() problem[T] {
 	return problem[T]{
-		model: weighted, r: k.R, z: k.Z, cameras: k.Cameras, points: k.Points, weights: k.Weights, features: k.Features,
+		model: simd.Weighted, r: k.R, z: k.Z, cameras: k.Cameras, points: k.Points, weights: k.Weights, features: k.Features,
 		camera: k.Camera, point: k.Point, workers: k.Workers,
 	}
 }
@@ -87,4 +88,27 @@ func (k Weighted[T]) Inverse() {
 func (k Weighted[T]) Jacobian(j rev.General[T], z rev.Vector[T]) {
 	p := k.check()
 	p.jacobian(j, z)
+}
+
+// Adjoint computes R -= w·(π(c, X) - x), Z -= 1 - w² and x̄ += Jᵀ·(R̄, Z̄) for the
+// operands of g.
+func (k Weighted[T]) Adjoint(g Weighted[T]) {
+	p := k.check()
+	rev.CheckLike(&k, &g)
+	p.adjoint(g.problem())
+}
+
+// Tangent computes R += w·(π(c, X) - x), Z += 1 - w² and (Ṙ, Ż) += J·ẋ.
+func (k Weighted[T]) Tangent(t Weighted[T]) {
+	p := k.check()
+	rev.CheckLike(&k, &t)
+	p.tangent(t.problem(), 1)
+}
+
+// AdjointTangent computes what Adjoint does, (Ṙ, Ż) -= J·ẋ, and the tangents of
+// the gradient in gt.
+func (k Weighted[T]) AdjointTangent(g, t, gt Weighted[T]) {
+	p := k.check()
+	rev.CheckLike(&k, &g, &t, &gt)
+	p.adjointTangent(g.problem(), t.problem(), gt.problem())
 }

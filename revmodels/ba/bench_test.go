@@ -1,0 +1,71 @@
+package ba
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"revnum/internal/simd"
+	"revnum/rev"
+)
+
+// cases are the sizes of ADBench's ba1 to ba5: cameras, points, observations.
+var cases = [][3]int{
+	{49, 7776, 31843}, {21, 11315, 36455}, {161, 48126, 182072}, {372, 47423, 204472}, {257, 65132, 225911},
+}
+
+// adbenchLike returns a problem of that size, in which observation i is of camera
+// i mod n and of point i mod m as in ADBench, or of random ones.
+func adbenchLike(n, m, p int, random bool) Weighted[float64] {
+	rnd := rand.New(rand.NewPCG(1, 1))
+	k := Weighted[float64]{
+		R: rev.ViewSlice(make([]float64, 2*p)), Z: rev.ViewSlice(make([]float64, p)),
+		Cameras: rev.NewGeneral[float64](n, 11, nil), Points: rev.NewGeneral[float64](m, 3, nil),
+		Weights: rev.ViewSlice(make([]float64, p)), Features: rev.NewGeneral[float64](p, 2, nil),
+		Camera: make([]int, p), Point: make([]int, p), Workers: 1,
+	}
+	for i := range n {
+		copy(k.Cameras.Row(i), []float64{-0.758453, -1.109613, -0.845551, 34.556073, 39.676747, 53.881673, 419.194514, 5.864426, -8.51887, 0.087812, 0.002739})
+	}
+	for i := range m {
+		copy(k.Points.Row(i), []float64{7.203245, 0.001144, 3.023326})
+	}
+	fill(rnd, k.Weights.Data)
+	fill(rnd, k.Features.Data)
+	for i := range p {
+		k.Camera[i], k.Point[i] = i%n, i%m
+		if random {
+			k.Camera[i], k.Point[i] = rnd.IntN(n), rnd.IntN(m)
+		}
+	}
+	return k
+}
+
+// benchmark reports nanoseconds an observation, and bytes written as a part of
+// what the memory takes in the triad.
+func benchmark(b *testing.B, bytes int, run func(k *Weighted[float64], j rev.General[float64], dz rev.Vector[float64])) {
+	for _, c := range cases {
+		for _, random := range []bool{false, true} {
+			n, m, p := c[0], c[1], c[2]
+			k := adbenchLike(n, m, p, random)
+			values := make([]float64, 31*p)
+			j, dz := rev.NewGeneral(2*p, 15, values[:30*p]), rev.ViewSlice(values[30*p:])
+			b.Run(fmt.Sprintf("n=%d/m=%d/p=%d/random=%v", n, m, p, random), func(b *testing.B) {
+				for b.Loop() {
+					run(&k, j, dz)
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(p), "ns/observation")
+			})
+		}
+	}
+	_ = bytes
+	_ = simd.InUse
+}
+
+func BenchmarkWeightedForward(b *testing.B) {
+	benchmark(b, 0, func(k *Weighted[float64], _ rev.General[float64], _ rev.Vector[float64]) { k.Forward() })
+}
+
+func BenchmarkWeightedJacobian(b *testing.B) {
+	benchmark(b, 0, func(k *Weighted[float64], j rev.General[float64], dz rev.Vector[float64]) { k.Jacobian(j, dz) })
+}
