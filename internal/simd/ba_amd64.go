@@ -53,3 +53,16 @@ func gatherRows64(v *float64, src *float64, rows int, lds int, cols int, index *
 //
 //go:noescape
 func scatterRows64(dst *float64, ldd int, v *float64, cols int, n int)
+
+// streamRows64 is scatterRows to rows without gaps, past the caches; dst is aligned to 64 bytes, and tile has room for 8 rows.
+//
+//go:noescape
+func streamRows64(dst *float64, v *float64, cols int, n int, tile *float64)
+
+// prefetchRows64 asks for the lines that n rows of src begin in and those 16 bytes on, n a multiple of 8.
+//
+//go:noescape
+func prefetchRows64(src *float64, lds int, index *int, n int)
+
+// streamFence orders the stores of streamLines before later ones.
+func streamFence()

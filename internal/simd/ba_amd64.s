@@ -3009,9 +3009,8 @@ last31:
 	VMOVUPD       Y0, K1, (DI)
 
 done32:
-	MOVQ   CX, R9
-	IMUL3Q $0x08, R9, R9
-	ADDQ   R9, AX
+	IMUL3Q $0x08, CX, DI
+	ADDQ   DI, AX
 	ADDQ   $0x40, DX
 	SUBQ   $0x08, SI
 	JG     block29
@@ -3086,13 +3085,329 @@ last35:
 	VMASKMOVPD Y1, Y0, (DI)
 
 done36:
-	MOVQ   CX, R9
-	IMUL3Q $0x04, R9, R9
-	ADDQ   R9, AX
+	IMUL3Q $0x04, CX, DI
+	ADDQ   DI, AX
 	ADDQ   $0x20, DX
 	SUBQ   $0x04, SI
 	JG     block33
 	VZEROUPPER
+	RET
+
+// func streamRows64(dst *float64, v *float64, cols int, n int, tile *float64)
+// Requires: AVX, AVX512F, AVX512VL, BMI2
+TEXT ·streamRows64(SB), NOSPLIT, $0-40
+	CMPQ ·tier+0(SB), $0x02
+	JNE  avx2
+	MOVQ dst+0(FP), AX
+	MOVQ v+8(FP), CX
+	MOVQ cols+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ tile+32(FP), SI
+	MOVQ DX, DI
+	SHLQ $0x03, DI
+
+block37:
+	MOVQ SI, R8
+	MOVQ CX, R9
+	MOVQ DX, R10
+	SUBQ $0x04, R10
+	JL   last40
+
+column39:
+	MOVQ          R8, R11
+	VMOVUPS       (R9), Z0
+	VMOVUPS       576(R9), Z1
+	VMOVUPS       1152(R9), Z2
+	VMOVUPS       1728(R9), Z3
+	VUNPCKLPD     Z1, Z0, Z4
+	VUNPCKHPD     Z1, Z0, Z0
+	VUNPCKLPD     Z3, Z2, Z1
+	VUNPCKHPD     Z3, Z2, Z2
+	VMOVUPD       Z4, Z3
+	VMOVUPS       viewConstants<>+576(SB), Z5
+	VPERMT2PD     Z1, Z5, Z3
+	VMOVUPD       Z0, Z5
+	VMOVUPS       viewConstants<>+576(SB), Z6
+	VPERMT2PD     Z2, Z6, Z5
+	VMOVUPD       Y3, (R11)
+	ADDQ          DI, R11
+	VMOVUPD       Y5, (R11)
+	ADDQ          DI, R11
+	VEXTRACTF64X4 $0x01, Z3, Y3
+	VMOVUPD       Y3, (R11)
+	ADDQ          DI, R11
+	VEXTRACTF64X4 $0x01, Z5, Y3
+	VMOVUPD       Y3, (R11)
+	ADDQ          DI, R11
+	VMOVUPD       Z4, Z3
+	VMOVUPS       viewConstants<>+640(SB), Z4
+	VPERMT2PD     Z1, Z4, Z3
+	VMOVUPD       Z0, Z0
+	VMOVUPS       viewConstants<>+640(SB), Z1
+	VPERMT2PD     Z2, Z1, Z0
+	VMOVUPD       Y3, (R11)
+	ADDQ          DI, R11
+	VMOVUPD       Y0, (R11)
+	ADDQ          DI, R11
+	VEXTRACTF64X4 $0x01, Z3, Y1
+	VMOVUPD       Y1, (R11)
+	ADDQ          DI, R11
+	VEXTRACTF64X4 $0x01, Z0, Y0
+	VMOVUPD       Y0, (R11)
+	ADDQ          $0x20, R8
+	ADDQ          $+2304, R9
+	SUBQ          $0x04, R10
+	JGE           column39
+
+last40:
+	ADDQ          $0x04, R10
+	JZ            done41
+	MOVQ          $-1, R11
+	SHLXQ         R10, R11, R11
+	NOTQ          R11
+	KMOVW         R11, K1
+	VMOVUPS       (R9), Z0
+	VMOVUPS       576(R9), Z1
+	VMOVUPS       1152(R9), Z2
+	VMOVUPS       1728(R9), Z3
+	VUNPCKLPD     Z1, Z0, Z4
+	VUNPCKHPD     Z1, Z0, Z0
+	VUNPCKLPD     Z3, Z2, Z1
+	VUNPCKHPD     Z3, Z2, Z2
+	VMOVUPD       Z4, Z3
+	VMOVUPS       viewConstants<>+576(SB), Z5
+	VPERMT2PD     Z1, Z5, Z3
+	VMOVUPD       Z0, Z5
+	VMOVUPS       viewConstants<>+576(SB), Z6
+	VPERMT2PD     Z2, Z6, Z5
+	VMOVUPD       Y3, K1, (R8)
+	ADDQ          DI, R8
+	VMOVUPD       Y5, K1, (R8)
+	ADDQ          DI, R8
+	VEXTRACTF64X4 $0x01, Z3, Y3
+	VMOVUPD       Y3, K1, (R8)
+	ADDQ          DI, R8
+	VEXTRACTF64X4 $0x01, Z5, Y3
+	VMOVUPD       Y3, K1, (R8)
+	ADDQ          DI, R8
+	VMOVUPD       Z4, Z3
+	VMOVUPS       viewConstants<>+640(SB), Z4
+	VPERMT2PD     Z1, Z4, Z3
+	VMOVUPD       Z0, Z0
+	VMOVUPS       viewConstants<>+640(SB), Z1
+	VPERMT2PD     Z2, Z1, Z0
+	VMOVUPD       Y3, K1, (R8)
+	ADDQ          DI, R8
+	VMOVUPD       Y0, K1, (R8)
+	ADDQ          DI, R8
+	VEXTRACTF64X4 $0x01, Z3, Y1
+	VMOVUPD       Y1, K1, (R8)
+	ADDQ          DI, R8
+	VEXTRACTF64X4 $0x01, Z0, Y0
+	VMOVUPD       Y0, K1, (R8)
+
+done41:
+	MOVQ SI, R8
+	MOVQ DX, R9
+
+line38:
+	VMOVUPS  (R8), Z0
+	VMOVNTPD Z0, (AX)
+	ADDQ     $0x40, R8
+	ADDQ     $0x40, AX
+	DECQ     R9
+	JNZ      line38
+	ADDQ     $0x40, CX
+	SUBQ     $0x08, BX
+	JG       block37
+	VZEROUPPER
+	RET
+
+avx2:
+	MOVQ dst+0(FP), AX
+	MOVQ v+8(FP), CX
+	MOVQ cols+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ tile+32(FP), SI
+	MOVQ DX, DI
+	SHLQ $0x03, DI
+
+block42:
+	MOVQ SI, R8
+	MOVQ CX, R9
+	MOVQ DX, R10
+	SUBQ $0x04, R10
+	JL   last45
+
+column44:
+	MOVQ       R8, R11
+	VMOVUPS    (R9), Y0
+	VMOVUPS    576(R9), Y1
+	VMOVUPS    1152(R9), Y2
+	VMOVUPS    1728(R9), Y3
+	VUNPCKLPD  Y1, Y0, Y4
+	VUNPCKHPD  Y1, Y0, Y0
+	VUNPCKLPD  Y3, Y2, Y1
+	VUNPCKHPD  Y3, Y2, Y2
+	VPERM2F128 $0x20, Y1, Y4, Y3
+	VMOVUPD    Y3, (R11)
+	ADDQ       DI, R11
+	VPERM2F128 $0x20, Y2, Y0, Y3
+	VMOVUPD    Y3, (R11)
+	ADDQ       DI, R11
+	VPERM2F128 $0x31, Y1, Y4, Y1
+	VMOVUPD    Y1, (R11)
+	ADDQ       DI, R11
+	VPERM2F128 $0x31, Y2, Y0, Y0
+	VMOVUPD    Y0, (R11)
+	ADDQ       $0x20, R8
+	ADDQ       $+2304, R9
+	SUBQ       $0x04, R10
+	JGE        column44
+
+last45:
+	ADDQ       $0x04, R10
+	JZ         done46
+	LEAQ       viewMask<>+32(SB), R11
+	NEGQ       R10
+	VMOVDQU    (R11)(R10*8), Y0
+	VMOVUPS    (R9), Y1
+	VMOVUPS    576(R9), Y2
+	VMOVUPS    1152(R9), Y3
+	VMOVUPS    1728(R9), Y4
+	VUNPCKLPD  Y2, Y1, Y5
+	VUNPCKHPD  Y2, Y1, Y1
+	VUNPCKLPD  Y4, Y3, Y2
+	VUNPCKHPD  Y4, Y3, Y3
+	VPERM2F128 $0x20, Y2, Y5, Y4
+	VMASKMOVPD Y4, Y0, (R8)
+	ADDQ       DI, R8
+	VPERM2F128 $0x20, Y3, Y1, Y4
+	VMASKMOVPD Y4, Y0, (R8)
+	ADDQ       DI, R8
+	VPERM2F128 $0x31, Y2, Y5, Y2
+	VMASKMOVPD Y2, Y0, (R8)
+	ADDQ       DI, R8
+	VPERM2F128 $0x31, Y3, Y1, Y1
+	VMASKMOVPD Y1, Y0, (R8)
+
+done46:
+	MOVQ SI, R8
+	MOVQ DX, R9
+
+line43:
+	VMOVUPS  (R8), Y0
+	VMOVNTPD Y0, (AX)
+	ADDQ     $0x20, R8
+	ADDQ     $0x20, AX
+	DECQ     R9
+	JNZ      line43
+	ADDQ     $0x20, CX
+	SUBQ     $0x04, BX
+	JG       block42
+	VZEROUPPER
+	RET
+
+// func prefetchRows64(src *float64, lds int, index *int, n int)
+// Requires: AVX, MMX+
+TEXT ·prefetchRows64(SB), NOSPLIT, $0-32
+	CMPQ ·tier+0(SB), $0x02
+	JNE  avx2
+	MOVQ src+0(FP), AX
+	MOVQ lds+8(FP), CX
+	MOVQ index+16(FP), DX
+	MOVQ n+24(FP), BX
+	SHLQ $0x03, CX
+
+loop47:
+	MOVQ       (DX), SI
+	IMULQ      CX, SI
+	PREFETCHT0 (AX)(SI*1)
+	PREFETCHT0 16(AX)(SI*1)
+	MOVQ       8(DX), SI
+	IMULQ      CX, SI
+	PREFETCHT0 (AX)(SI*1)
+	PREFETCHT0 16(AX)(SI*1)
+	MOVQ       16(DX), SI
+	IMULQ      CX, SI
+	PREFETCHT0 (AX)(SI*1)
+	PREFETCHT0 16(AX)(SI*1)
+	MOVQ       24(DX), SI
+	IMULQ      CX, SI
+	PREFETCHT0 (AX)(SI*1)
+	PREFETCHT0 16(AX)(SI*1)
+	MOVQ       32(DX), SI
+	IMULQ      CX, SI
+	PREFETCHT0 (AX)(SI*1)
+	PREFETCHT0 16(AX)(SI*1)
+	MOVQ       40(DX), SI
+	IMULQ      CX, SI
+	PREFETCHT0 (AX)(SI*1)
+	PREFETCHT0 16(AX)(SI*1)
+	MOVQ       48(DX), SI
+	IMULQ      CX, SI
+	PREFETCHT0 (AX)(SI*1)
+	PREFETCHT0 16(AX)(SI*1)
+	MOVQ       56(DX), SI
+	IMULQ      CX, SI
+	PREFETCHT0 (AX)(SI*1)
+	PREFETCHT0 16(AX)(SI*1)
+	ADDQ       $0x40, DX
+	SUBQ       $0x08, BX
+	JG         loop47
+	VZEROUPPER
+	RET
+
+avx2:
+	MOVQ src+0(FP), AX
+	MOVQ lds+8(FP), CX
+	MOVQ index+16(FP), DX
+	MOVQ n+24(FP), BX
+	SHLQ $0x03, CX
+
+loop48:
+	MOVQ       (DX), SI
+	IMULQ      CX, SI
+	PREFETCHT0 (AX)(SI*1)
+	PREFETCHT0 16(AX)(SI*1)
+	MOVQ       8(DX), SI
+	IMULQ      CX, SI
+	PREFETCHT0 (AX)(SI*1)
+	PREFETCHT0 16(AX)(SI*1)
+	MOVQ       16(DX), SI
+	IMULQ      CX, SI
+	PREFETCHT0 (AX)(SI*1)
+	PREFETCHT0 16(AX)(SI*1)
+	MOVQ       24(DX), SI
+	IMULQ      CX, SI
+	PREFETCHT0 (AX)(SI*1)
+	PREFETCHT0 16(AX)(SI*1)
+	MOVQ       32(DX), SI
+	IMULQ      CX, SI
+	PREFETCHT0 (AX)(SI*1)
+	PREFETCHT0 16(AX)(SI*1)
+	MOVQ       40(DX), SI
+	IMULQ      CX, SI
+	PREFETCHT0 (AX)(SI*1)
+	PREFETCHT0 16(AX)(SI*1)
+	MOVQ       48(DX), SI
+	IMULQ      CX, SI
+	PREFETCHT0 (AX)(SI*1)
+	PREFETCHT0 16(AX)(SI*1)
+	MOVQ       56(DX), SI
+	IMULQ      CX, SI
+	PREFETCHT0 (AX)(SI*1)
+	PREFETCHT0 16(AX)(SI*1)
+	ADDQ       $0x40, DX
+	SUBQ       $0x08, BX
+	JG         loop48
+	VZEROUPPER
+	RET
+
+// func streamFence()
+// Requires: MMX+
+TEXT ·streamFence(SB), NOSPLIT, $0
+	SFENCE
 	RET
 
 DATA viewConstants<>+0(SB)/8, $0x3ff0000000000000

@@ -23,6 +23,8 @@ const (
 
 	// viewRows is a multiple of 4 rows of the Jacobian, as Scatter takes 4 at a time.
 	viewRows = ViewJacobian + 32
+
+	maxColumns = 2 * 15 // of the Jacobian
 )
 
 // Views is a block of observations, one a column. The rows of the camera are
@@ -239,3 +241,24 @@ func genericReproject[T Float](v *Views[T], m CameraModel, jacobian bool, x, w, 
 		}
 	}
 }
+
+// Stream is Scatter to rows without gaps, past the caches where it can: for what is
+// larger than these.
+func (v *Views[T]) Stream(dst []T, row, cols, n int) {
+	switch {
+	case n < 0 || n > ViewLanes || row < 0 || cols < 0 || row+(cols+3)&^3 > viewRows:
+		panic(badLength)
+	case len(dst) < n*cols:
+		panic(shortDst)
+	}
+	if cols > 0 && n > 0 {
+		stream(v, dst, row, cols, n)
+	}
+}
+
+// Prefetch asks for the rows of up to 10 elements that Gather will copy, so that they
+// are in the cache by then. Nothing is required of the indices.
+func Prefetch[T Float](src []T, lds int, index []int) { prefetch(src, lds, index) }
+
+// StreamFence must follow calls of Stream before others may see what they wrote.
+func StreamFence() { fence() }

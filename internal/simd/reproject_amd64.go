@@ -57,3 +57,29 @@ func reproject[T Float](v *Views[T], m CameraModel, jacobian bool, x, w, r, z []
 		reprojectWeightedResiduals32(f32(s), f32(px), f32(pw), f32(pr), f32(pz), n, float32(sign))
 	}
 }
+
+func stream[T Float](v *Views[T], dst []T, row, cols, n int) {
+	const line = 64
+	var tile [tileRows * maxColumns]float64
+	if tier == Generic || !is64[T]() || uintptr(unsafe.Pointer(&dst[0]))%line != 0 || cols > maxColumns {
+		scatter(v, dst, cols, row, cols, n)
+		return
+	}
+	done := n &^ (tileRows - 1)
+	if done > 0 {
+		streamRows64(f64(&dst[0]), f64(&v[row][0]), cols, done, &tile[0])
+	}
+	genericScatter(v, dst, cols, row, cols, done, n)
+}
+
+func prefetch[T Float](src []T, lds int, index []int) {
+	if n := len(index) &^ (tileRows - 1); n > 0 && tier != Generic && is64[T]() {
+		prefetchRows64(f64(unsafe.SliceData(src)), lds, &index[0], n)
+	}
+}
+
+func fence() {
+	if tier != Generic {
+		streamFence()
+	}
+}

@@ -13,3 +13,11 @@ func scatter[T Float](v *Views[T], dst []T, ldd, row, cols, n int) {
 func reproject[T Float](v *Views[T], m CameraModel, jacobian bool, x, w, r, z []T, sign T) {
 	genericReproject(v, m, jacobian, x, w, r, z, sign)
 }
+
+func stream[T Float](v *Views[T], dst []T, row, cols, n int) {
+	genericScatter(v, dst, cols, row, cols, 0, n)
+}
+
+func prefetch[T Float](src []T, lds int, index []int) {}
+
+func fence() {}

@@ -45,11 +45,11 @@ func sweepTerms[T rev.Real](p *problem[T], t *task[T]) {
 				}
 			case doAdjoint:
 				if t.g.r.Data != nil {
-					t.g.add(i, p, t.g.r.Data[(2*i+c)*t.g.r.Inc], c, &e.j[c])
+					p.addTo(&t.g, i, t.g.r.Data[(2*i+c)*t.g.r.Inc], c, &e.j[c])
 				}
 			case doTangent:
 				if t.g.r.Data != nil {
-					t.g.r.Data[(2*i+c)*t.g.r.Inc] += t.sign * t.g.directional(i, p, c, &e.j[c])
+					t.g.r.Data[(2*i+c)*t.g.r.Inc] += t.sign * p.directional(&t.g, i, c, &e.j[c])
 				}
 			}
 		}
@@ -81,9 +81,9 @@ func (p *problem[T]) checkIndex(i int) {
 	}
 }
 
-// add adds gr times the derivatives of residual c of observation i of p to the
+// addTo adds gr times the derivatives of residual c of observation i to the
 // cotangents g.
-func (g *problem[T]) add(i int, p *problem[T], gr T, c int, row *[weightedColumns]real[T]) {
+func (p *problem[T]) addTo(g *problem[T], i int, gr T, c int, row *[weightedColumns]real[T]) {
 	n := params(p.model)
 	if g.cameras.Data != nil {
 		for k, to := 0, g.cameras.Row(p.camera[i]); k < len(to); k++ {
@@ -106,9 +106,9 @@ func (g *problem[T]) add(i int, p *problem[T], gr T, c int, row *[weightedColumn
 	}
 }
 
-// directional returns the derivative of residual c of observation i of p in the
+// directional returns the derivative of residual c of observation i in the
 // direction t.
-func (t *problem[T]) directional(i int, p *problem[T], c int, row *[weightedColumns]real[T]) (d T) {
+func (p *problem[T]) directional(t *problem[T], i, c int, row *[weightedColumns]real[T]) (d T) {
 	n := params(p.model)
 	if t.cameras.Data != nil {
 		for k, v := range t.cameras.Row(p.camera[i]) {
@@ -172,7 +172,7 @@ func (p *problem[T]) second(g, t, gt *problem[T]) {
 		}
 		s.term.observe(p.model, &s.cameras[c], x, w, one, f, true)
 		for c := range s.term.r {
-			gt.addSecond(i, p, dualAt(g.r, gt.r, 2*i+c), c, w, &s.term.j[c])
+			p.addSecondTo(gt, i, dualAt(g.r, gt.r, 2*i+c), c, w, &s.term.j[c])
 		}
 		if p.model == simd.Weighted && gt.weights.Data != nil {
 			// Z̄·(-2w)
@@ -194,8 +194,8 @@ func dualAt[T rev.Real](x, t rev.Vector[T], i int) (v dual[T]) {
 	return v
 }
 
-// addSecond adds to gt what is the tangent of what add adds.
-func (gt *problem[T]) addSecond(i int, p *problem[T], gr dual[T], c int, w dual[T], row *[weightedColumns]dual[T]) {
+// addSecondTo adds to gt the tangent of what addTo adds.
+func (p *problem[T]) addSecondTo(gt *problem[T], i int, gr dual[T], c int, w dual[T], row *[weightedColumns]dual[T]) {
 	n := params(p.model)
 	if gt.cameras.Data != nil {
 		for k, to := 0, gt.cameras.Row(p.camera[i]); k < len(to); k++ {

@@ -1,6 +1,8 @@
 package ba
 
 import (
+	"unsafe"
+
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/internal/parallel"
@@ -22,6 +24,14 @@ const (
 
 	// viewChunk is how many observations have their gradients in memory at a time.
 	viewChunk = 8 * viewBlock
+
+	// jacobianLanes is how many observations a view has that wants the Jacobian, so
+	// that what it uses stays in the first cache.
+	jacobianLanes = 32
+
+	// streamBytes is the size from which on a Jacobian goes past the caches: larger
+	// than what a core has of them.
+	streamBytes = 4 << 20
 )
 
 // A viewSweep is a task in floating point. Observations lie along the vector
@@ -39,6 +49,7 @@ type viewSweep[T rev.Float] struct {
 	first   int       // the observation that the blocks begin at
 	rows    []T       // of gradients by camera and point, an observation each
 	scratch []view[T] // of each worker
+	stream  bool      // whether the Jacobian goes past the caches
 }
 
 type phase int
@@ -71,6 +82,7 @@ func sweepViews[T rev.Float](p *problem[T], t *task[T]) {
 		s.scratch = make([]view[T], workers)
 	}
 
+	s.stream = t.do == doJacobian && t.j.Stride == t.j.Cols && len(t.j.Data)*int(unsafe.Sizeof(t.sign)) >= streamBytes
 	s.phase = prepare
 	s.records = workspace.Grow(s.records, recordLen*p.cameras.Rows)
 	parallel.Run(workers, blocks(p.cameras.Rows, recordBlock), s)
@@ -110,8 +122,19 @@ func (s *viewSweep[T]) Block(worker, b int) {
 	case observe:
 		lo := s.first + b*viewBlock
 		hi := min(lo+viewBlock, len(s.camera))
-		for i := lo; i < hi; i += simd.ViewLanes {
-			s.observe(&s.scratch[worker], i, min(simd.ViewLanes, hi-i))
+		lanes := simd.ViewLanes
+		if s.task.do != doResiduals {
+			lanes = jacobianLanes
+		}
+		for i := lo; i < hi; i += lanes {
+			n := min(lanes, hi-i)
+			if i+n < hi {
+				simd.Prefetch(s.points.Data, s.points.Stride, s.point[i+n:min(i+n+lanes, hi)])
+			}
+			s.observe(&s.scratch[worker], i, n)
+		}
+		if s.stream {
+			simd.StreamFence()
 		}
 	case collect:
 		s.collect(b)
@@ -231,11 +254,18 @@ func store[T any](x rev.Vector[T], first int, src []T) {
 func (s *viewSweep[T]) storeJacobian(v *view[T], first, n int, w []T) {
 	j, dz, cols := s.task.j, s.task.dz, s.model.Columns()
 	to := j.Data[2*first*j.Stride:]
-	if j.Stride == cols {
+	switch {
+	case s.stream:
+		v.views.Stream(to, simd.ViewJacobian, 2*cols, n)
+	case j.Stride == cols:
 		v.views.Scatter(to, 2*cols, simd.ViewJacobian, 2*cols, n)
-	} else {
+	default:
 		v.views.Scatter(to, 2*j.Stride, simd.ViewJacobian, cols, n)
 		v.views.Scatter(to[j.Stride:], 2*j.Stride, simd.ViewJacobian+cols, cols, n)
+	}
+	if s.model == simd.Weighted && dz.Inc == 1 {
+		simd.ScaleTo(dz.Data[first:first+n], -2, w)
+		return
 	}
 	for i, wi := range w {
 		dz.Data[(first+i)*dz.Inc] = -2 * wi

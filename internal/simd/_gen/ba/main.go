@@ -53,6 +53,14 @@ func main() {
 		"copies cols elements from each of n rows of src, n a multiple of 8, to the columns of v, until an index is not below rows", []int{8}, gatherRows)
 	function("scatterRows", "func(dst *T, ldd int, v *T, cols, n int)",
 		"copies cols elements of n columns of v, n a multiple of 8, to the rows of dst", []int{8}, scatterRows)
+	function("streamRows", "func(dst *T, v *T, cols, n int, tile *T)",
+		"is scatterRows to rows without gaps, past the caches; dst is aligned to 64 bytes, and tile has room for 8 rows", []int{8}, streamRows)
+	function("prefetchRows", "func(src *T, lds int, index *int, n int)",
+		"asks for the lines that n rows of src begin in and those 16 bytes on, n a multiple of 8", []int{8}, prefetchRows)
+	TEXT("streamFence", attr.NOSPLIT, "func()")
+	Doc("streamFence orders the stores of streamLines before later ones.")
+	SFENCE()
+	RET()
 	emitConstants()
 	Generate()
 }
@@ -499,10 +507,24 @@ func scatterRows(v vec) {
 	to, ldd, from, cols, n := param("dst"), param("ldd"), param("v"), param("cols"), param("n")
 	SHLQ(Imm(3), ldd)
 	lanes := v.bytes() / 8
-	block, column, last, done := label("block"), label("column"), label("last"), label("done")
+	block := label("block")
 	Label(block)
-	dst, src, left := GP64(), GP64(), GP64()
+	dst := GP64()
 	MOVQ(to, dst)
+	v.scatterTile(dst, ldd, from, cols)
+	step := GP64()
+	IMUL3Q(Imm(uint64(lanes)), ldd, step)
+	ADDQ(step, to)
+	ADDQ(Imm(uint64(8*lanes)), from)
+	SUBQ(Imm(uint64(lanes)), n)
+	JG(LabelRef(block))
+}
+
+// scatterTile transposes as many columns as a register has elements to rows from
+// dst on, which it changes.
+func (v vec) scatterTile(dst, ldd, from, cols reg.GPVirtual) {
+	column, last, done := label("column"), label("last"), label("done")
+	src, left := GP64(), GP64()
 	MOVQ(from, src)
 	MOVQ(cols, left)
 	rows := func(store func(a reg.VecVirtual, m Mem)) {
@@ -535,12 +557,6 @@ func scatterRows(v vec) {
 		}
 	})
 	Label(done)
-	MOVQ(ldd, left)
-	IMUL3Q(Imm(uint64(lanes)), left, left)
-	ADDQ(left, to)
-	ADDQ(Imm(uint64(8*lanes)), from)
-	SUBQ(Imm(uint64(lanes)), n)
-	JG(LabelRef(block))
 }
 
 // rows loads 4 rows of a block and hands their columns to store one by one, in the
@@ -589,6 +605,49 @@ func (v vec) rows(src reg.GPVirtual, store func(a reg.VecVirtual, last bool)) {
 			store(a, half == 1 && i == 3)
 		}
 	}
+}
+
+// streamRows leaves the order of its stores to streamFence. They go by whole lines:
+// as many as there are columns for 8 rows.
+func streamRows(v vec) {
+	to, from, cols, n, tile := param("dst"), param("v"), param("cols"), param("n"), param("tile")
+	lanes := v.bytes() / 8
+	ldd := GP64()
+	MOVQ(cols, ldd)
+	SHLQ(Imm(3), ldd)
+	block, line := label("block"), label("line")
+	Label(block)
+	dst, left := GP64(), GP64()
+	MOVQ(tile, dst)
+	v.scatterTile(dst, ldd, from, cols)
+	MOVQ(tile, dst)
+	MOVQ(cols, left)
+	Label(line)
+	VMOVNTPD(v.load(Mem{Base: dst}), Mem{Base: to})
+	ADDQ(Imm(uint64(v.bytes())), dst)
+	ADDQ(Imm(uint64(v.bytes())), to)
+	DECQ(left)
+	JNZ(LabelRef(line))
+	ADDQ(Imm(uint64(8*lanes)), from)
+	SUBQ(Imm(uint64(lanes)), n)
+	JG(LabelRef(block))
+}
+
+func prefetchRows(v vec) {
+	src, lds, index, n := param("src"), param("lds"), param("index"), param("n")
+	SHLQ(Imm(3), lds)
+	loop := label("loop")
+	Label(loop)
+	for i := range 8 {
+		at := GP64()
+		MOVQ(Mem{Base: index, Disp: 8 * i}, at)
+		IMULQ(lds, at)
+		PREFETCHT0(Mem{Base: src, Index: at, Scale: 1})
+		PREFETCHT0(Mem{Base: src, Index: at, Scale: 1, Disp: 16})
+	}
+	ADDQ(Imm(64), index)
+	SUBQ(Imm(8), n)
+	JG(LabelRef(loop))
 }
 
 // firstColumns returns the mask of the first n < 4 elements.
