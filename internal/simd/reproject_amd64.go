@@ -6,13 +6,13 @@ import "unsafe"
 
 //go:generate go -C _gen run ./ba -out ../ba_amd64.s -stubs ../ba_amd64.go -pkg simd
 
-// tileRows is how many rows the assembly of gather and scatter moves at a time.
-const tileRows = 8
+// viewTile is how many rows the assembly of gather and scatter moves at a time.
+const viewTile = 8
 
 func gather[T Float](v *Views[T], row int, src []T, rows, lds, cols int, index []int) bool {
 	n := 0
 	if tier != Generic && is64[T]() {
-		n = len(index) &^ (tileRows - 1)
+		n = len(index) &^ (viewTile - 1)
 	}
 	if n > 0 && !gatherRows64(f64(&v[row][0]), f64(unsafe.SliceData(src)), rows, lds, cols, unsafe.SliceData(index), n) {
 		return false
@@ -23,7 +23,7 @@ func gather[T Float](v *Views[T], row int, src []T, rows, lds, cols int, index [
 func scatter[T Float](v *Views[T], dst []T, ldd, row, cols, n int) {
 	done := 0
 	if tier != Generic && is64[T]() {
-		done = n &^ (tileRows - 1)
+		done = n &^ (viewTile - 1)
 	}
 	if done > 0 {
 		scatterRows64(f64(&dst[0]), ldd, f64(&v[row][0]), cols, done)
@@ -60,12 +60,12 @@ func reproject[T Float](v *Views[T], m CameraModel, jacobian bool, x, w, r, z []
 
 func stream[T Float](v *Views[T], dst []T, row, cols, n int) {
 	const line = 64
-	var tile [tileRows * maxColumns]float64
+	var tile [viewTile * maxColumns]float64
 	if tier == Generic || !is64[T]() || uintptr(unsafe.Pointer(&dst[0]))%line != 0 || cols > maxColumns {
 		scatter(v, dst, cols, row, cols, n)
 		return
 	}
-	done := n &^ (tileRows - 1)
+	done := n &^ (viewTile - 1)
 	if done > 0 {
 		streamRows64(f64(&dst[0]), f64(&v[row][0]), cols, done, &tile[0])
 	}
@@ -73,7 +73,7 @@ func stream[T Float](v *Views[T], dst []T, row, cols, n int) {
 }
 
 func prefetch[T Float](src []T, lds int, index []int) {
-	if n := len(index) &^ (tileRows - 1); n > 0 && tier != Generic && is64[T]() {
+	if n := len(index) &^ (viewTile - 1); n > 0 && tier != Generic && is64[T]() {
 		prefetchRows64(f64(unsafe.SliceData(src)), lds, &index[0], n)
 	}
 }

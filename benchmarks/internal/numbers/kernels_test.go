@@ -311,6 +311,8 @@ var listed = []struct {
 		map[string]string{"Q43": divides}},
 	{"the same, A an operator", []claim{fallible(operatorEig)},
 		map[string]string{"float32": "operators work on float64", "Q43": divides}},
+	{"R += reprojection errors, cameras of 9 parameters", []claim{kernel(snavely[float64]), kernel(snavely[float32]), kernel(snavely[fixed.Q43])}, nil},
+	{"R += weighted ones, cameras of 11 parameters; Z += 1 - w²", []claim{kernel(weighted[float64]), kernel(weighted[float32]), kernel(weighted[fixed.Q43])}, nil},
 	{"r += log posterior of a Gaussian mixture", []claim{kernel(logPosterior[float64]), kernel(logPosterior[float32])},
 		map[string]string{"Q43": "by FixedLogPosterior"}},
 	{"the same", []claim{fallible(fixedLogPosterior)},
