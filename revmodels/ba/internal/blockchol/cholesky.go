@@ -39,7 +39,7 @@ type Cholesky struct {
 	start    []int   // first scalar row of a position
 	panelOf  []int32 // of a position
 	panels   []*panel
-	x        []float64 // a right side, in the order of elimination
+	x, below []float64 // a right side, in the order of elimination; rows of a panel
 }
 
 // NotPositiveDefiniteError says that a pivot is not positive.
@@ -101,11 +101,11 @@ func (c *Cholesky) Add(i, j int, block []float64, ld int) {
 	if !ok {
 		panic("blockchol: block outside of the pattern")
 	}
-	height, width := p.offset[k+1]-p.offset[k], c.start[col+1]-c.start[col]
-	dst := p.data[p.offset[k]*p.width+c.start[col]-c.start[p.first]:]
-	for r := range height {
-		for q := range width {
-			dst[r*p.width+q] += block[r*rs+q*cs]
+	height, width := p.height(), c.start[col+1]-c.start[col]
+	for q := range width {
+		dst := p.data[(c.start[col]-c.start[p.first]+q)*height:][p.offset[k]:p.offset[k+1]]
+		for r := range dst {
+			dst[r] += block[r*rs+q*cs]
 		}
 	}
 }
@@ -132,7 +132,7 @@ func (c *Cholesky) Factor(workers int) error {
 }
 
 // stripe is about the number of rows of a panel that are worked on at a time.
-const stripe = 64
+const stripe = 96
 
 // strip is the number of columns of a panel that are factored at a time.
 const strip = 24
@@ -210,8 +210,8 @@ func (f *factoring) update(lo, hi int) {
 // multiply subtracts the product of rows k to k+run-1 of by and its rows u.lo to
 // u.hi-1, transposed, from rows of p that begin with the l-th.
 func (f *factoring) multiply(p, by *panel, u update, k, run, l int) {
+	height, from := p.height(), by.height()
 	m := by.offset[k+run] - by.offset[k]
-	a := by.data[by.offset[k]*by.width:]
 	last := p.rows[l+run-1]
 	for lo := u.lo; lo < u.hi && by.rows[lo] <= last; {
 		hi := lo + 1
@@ -219,8 +219,9 @@ func (f *factoring) multiply(p, by *panel, u update, k, run, l int) {
 			hi++
 		}
 		n := by.offset[hi] - by.offset[lo]
-		dst := p.data[p.offset[l]*p.width+f.c.start[by.rows[lo]]-f.c.start[p.first]:]
-		simd.Gemm(m, n, by.width, -1, a, by.width, 1, by.data[by.offset[lo]*by.width:], 1, by.width, dst, p.width)
+		dst := p.data[(f.c.start[by.rows[lo]]-f.c.start[p.first])*height+p.offset[l]:]
+		// By columns, this is the transposed product by rows.
+		simd.Gemm(n, m, by.width, -1, by.data[by.offset[lo]:], 1, from, by.data[by.offset[k]:], from, 1, dst, height)
 		lo = hi
 	}
 }
@@ -228,7 +229,7 @@ func (f *factoring) multiply(p, by *panel, u update, k, run, l int) {
 // diagonal factors the diagonal block of p, a strip of columns at a time. It
 // returns a pivot that is not positive and its row, or row -1.
 func (f *factoring) diagonal(p *panel) (pivot float64, row int) {
-	n := p.width
+	n, h := p.width, p.height()
 	strips := (n + strip - 1) / strip
 	f.inverse = workspace.Zeros(f.inverse, strips*strip*strip)
 	w := workspace.Get[scratch]()
@@ -237,12 +238,12 @@ func (f *factoring) diagonal(p *panel) (pivot float64, row int) {
 	for s := 0; s < n; s += strip {
 		nb := min(strip, n-s)
 		if s > 0 {
-			simd.Gemm(nb, nb, s, -1, p.data[s*n:], n, 1, p.data[s*n:], 1, n, p.data[s*n+s:], n)
+			simd.Gemm(nb, nb, s, -1, p.data[s:], 1, h, p.data[s:], h, 1, p.data[s*h+s:], h)
 		}
-		if pivot, row := factorSmall(nb, p.data[s*n+s:], n); row >= 0 {
+		if pivot, row := factorSmall(nb, p.data[s*h+s:], h); row >= 0 {
 			return pivot, s + row
 		}
-		invertSmall(nb, f.inverse[s*strip:], p.data[s*n+s:], n)
+		invertSmall(nb, f.inverse[s*strip:], p.data[s*h+s:], h)
 		f.solveStrip(p, s, s+nb, n, w.x)
 	}
 	return 0, -1
@@ -251,60 +252,59 @@ func (f *factoring) diagonal(p *panel) (pivot float64, row int) {
 // solveStrip makes columns s and following of rows lo to hi-1 of p those of L, given
 // the columns before: X·Lᵀ = B with the diagonal block L of the strip.
 func (f *factoring) solveStrip(p *panel, s, lo, hi int, x []float64) {
-	n, m, nb := p.width, hi-lo, min(strip, p.width-s)
+	h, m, nb := p.height(), hi-lo, min(strip, p.width-s)
 	if m <= 0 {
 		return
 	}
+	dst := p.data[s*h+lo:]
 	if s > 0 {
-		simd.Gemm(m, nb, s, -1, p.data[lo*n:], n, 1, p.data[s*n:], 1, n, p.data[lo*n+s:], n)
+		simd.Gemm(nb, m, s, -1, p.data[s:], 1, h, p.data[lo:], h, 1, dst, h)
 	}
-	for i := range m {
-		row := p.data[(lo+i)*n+s:][:nb]
-		copy(x[i*nb:], row)
-		clear(row)
+	for j := range nb {
+		column := dst[j*h:][:m]
+		copy(x[j*m:], column)
+		clear(column)
 	}
-	simd.Gemm(m, nb, nb, 1, x, nb, 1, f.inverse[s*strip:], strip, 1, p.data[lo*n+s:], n)
+	simd.Gemm(nb, m, nb, 1, f.inverse[s*strip:], strip, 1, x, m, 1, dst, h)
 }
 
-// factorSmall factors the n×n matrix a in its lower triangle. It returns a pivot that
-// is not positive and its row, or row -1.
+// factorSmall factors the n×n matrix a, by columns, in its lower triangle. It
+// returns a pivot that is not positive and its row, or row -1.
 func factorSmall(n int, a []float64, lda int) (pivot float64, row int) {
 	for j := range n {
-		rj := a[j*lda:][:j+1]
-		d := rj[j]
-		for _, v := range rj[:j] {
-			d -= float64(v * v)
-		}
+		column := a[j*lda+j:][:n-j]
+		d := column[0]
 		if !(d > 0) || math.IsInf(d, 1) {
 			return d, j
 		}
 		d = math.Sqrt(d)
-		rj[j] = d
-		for i := j + 1; i < n; i++ {
-			ri := a[i*lda:][:j+1]
-			v := ri[j]
-			for k, x := range rj[:j] {
-				v -= float64(x * ri[k])
+		for i := range column {
+			column[i] /= d
+		}
+		column[0] = d
+		for k := 1; k < len(column); k++ {
+			v := column[k]
+			rest := a[(j+k)*lda+j+k:][:n-j-k]
+			for i, x := range column[k:] {
+				rest[i] -= float64(v * x)
 			}
-			ri[j] = v / d
 		}
 	}
 	return 0, -1
 }
 
-// invertSmall stores the transpose of the inverse of the lower triangle of the n×n
-// matrix l in inv, by rows with stride strip. What is below the diagonal of inv
+// invertSmall stores the inverse of the lower triangle of the n×n matrix l, by
+// columns, in inv, by rows with stride strip. What is above the diagonal of inv
 // must be 0.
 func invertSmall(n int, inv, l []float64, ldl int) {
-	for j := range n { // column j of the inverse is row j of inv
-		x := inv[j*strip:][:n]
-		x[j] = 1 / l[j*ldl+j]
+	for j := range n {
+		inv[j*strip+j] = 1 / l[j*ldl+j]
 		for i := j + 1; i < n; i++ {
 			var v float64
 			for k := j; k < i; k++ {
-				v += float64(l[i*ldl+k] * x[k])
+				v += float64(l[k*ldl+i] * inv[k*strip+j])
 			}
-			x[i] = -v / l[i*ldl+i]
+			inv[i*strip+j] = -v / l[i*ldl+i]
 		}
 	}
 }
@@ -322,32 +322,32 @@ func (c *Cholesky) Solve(x []float64) {
 	}
 	y := c.x
 	for _, p := range c.panels {
-		w := p.width
+		w, h := p.width, p.height()
 		own := y[c.start[p.first]:][:w]
-		for i := range own {
-			row := p.data[i*w:][:i+1]
-			own[i] = (own[i] - simd.Dot(row[:i], own[:i])) / row[i]
+		c.below = workspace.Zeros(c.below, h-w)
+		for j := range own {
+			column := p.data[j*h+j : (j+1)*h]
+			own[j] /= column[0]
+			simd.Axpy(-own[j], column[1:w-j], own[j+1:])
+			simd.Axpy(own[j], column[w-j:], c.below)
 		}
 		for k := p.end - p.first; k < len(p.rows); k++ {
-			at := c.start[p.rows[k]] - p.offset[k]
-			for r := p.offset[k]; r < p.offset[k+1]; r++ {
-				y[at+r] -= simd.Dot(p.data[r*w:][:w], own)
+			to := y[c.start[p.rows[k]]:c.start[p.rows[k]+1]]
+			for i, v := range c.below[p.offset[k]-w : p.offset[k+1]-w] {
+				to[i] -= v
 			}
 		}
 	}
 	for _, p := range slices.Backward(c.panels) {
-		w := p.width
+		w, h := p.width, p.height()
 		own := y[c.start[p.first]:][:w]
+		c.below = workspace.Grow(c.below, h-w)
 		for k := p.end - p.first; k < len(p.rows); k++ {
-			at := c.start[p.rows[k]] - p.offset[k]
-			for r := p.offset[k]; r < p.offset[k+1]; r++ {
-				simd.Axpy(-y[at+r], p.data[r*w:][:w], own)
-			}
+			copy(c.below[p.offset[k]-w:], y[c.start[p.rows[k]]:c.start[p.rows[k]+1]])
 		}
-		for i := w - 1; i >= 0; i-- {
-			row := p.data[i*w:][:i+1]
-			own[i] /= row[i]
-			simd.Axpy(-own[i], row[:i], own[:i])
+		for j := w - 1; j >= 0; j-- {
+			column := p.data[j*h+j : (j+1)*h]
+			own[j] = (own[j] - simd.Dot(column[1:w-j], own[j+1:]) - simd.Dot(column[w-j:], c.below)) / column[0]
 		}
 	}
 	for i, k := range c.position {

@@ -14,14 +14,14 @@ const (
 )
 
 // A panel is a range of columns of L with the same pattern: a dense matrix, by
-// rows, of the nodes that are coupled to them. Its first rows are the columns
+// columns, of the nodes that are coupled to them. Its first rows are the columns
 // themselves.
 type panel struct {
-	first, end int     // the columns: nodes first to end-1 in the order of elimination
-	rows       []int32 // nodes, ascending, the first of them its columns
-	offset     []int   // where the rows of each node begin in the panel; their number at last
-	width      int     // number of columns
-	data       []float64
+	first, end int       // the columns: nodes first to end-1 in the order of elimination
+	rows       []int32   // nodes, ascending, the first of them its columns
+	offset     []int     // where the rows of each node begin in the panel; their number at last
+	width      int       // number of columns
+	data       []float64 // element (i, j) is data[j*height+i]
 
 	updates []update // by earlier panels, in order
 }
