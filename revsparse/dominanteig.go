@@ -60,18 +60,18 @@ func NewDominantEig(values *mat.VecDense, vectors *mat.Dense, a CSR[float64, int
 	if vectors != nil {
 		k.Vectors = rev.ViewDense(vectors)
 	}
-	k.checkShape(DominantEig[float64, int]{})
+	k.checkShape()
 	return k
 }
 
 func (k *DominantEig[T, I]) pairs() eigenpairs[T] { return eigenpairs[T]{k.Values, k.Vectors} }
 
 // checkShape returns the number of pairs, that of like if k has none.
-func (k *DominantEig[T, I]) checkShape(like DominantEig[T, I]) int {
+func (k *DominantEig[T, I]) checkShape(like ...eigenpairs[T]) int {
 	if k.A.Rows != k.A.Cols {
 		panic(mat.ErrShape)
 	}
-	return k.pairs().count(k.A.Rows, like.pairs())
+	return k.pairs().count(k.A.Rows, like...)
 }
 
 // sparseEig is the search for the eigenpairs of a sparse matrix.
@@ -94,10 +94,10 @@ func (s *sparseEig[T, I]) addGradient(u, v []float64) {
 }
 
 // search finds the pairs, as many as like has if k has none.
-func (k *DominantEig[T, I]) search(like DominantEig[T, I]) (*sparseEig[T, I], error) {
+func (k *DominantEig[T, I]) search(like ...eigenpairs[T]) (*sparseEig[T, I], error) {
 	rev.Check(k)
 	k.A.check()
-	pairs := k.checkShape(like)
+	pairs := k.checkShape(like...)
 	s := workspace.Get[sparseEig[T, I]]()
 	s.a = k.A
 	e := &s.eigen
@@ -128,7 +128,7 @@ func (k DominantEig[T, I]) Forward() error { return k.add(1) }
 func (k DominantEig[T, I]) Inverse() error { return k.add(-1) }
 
 func (k *DominantEig[T, I]) add(sign float64) error {
-	s, err := k.search(DominantEig[T, I]{})
+	s, err := k.search()
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (k *DominantEig[T, I]) add(sign float64) error {
 func (k DominantEig[T, I]) Adjoint(g DominantEig[T, I]) error {
 	rev.Check(&k)
 	rev.CheckLike(&k, &g)
-	s, err := k.search(g)
+	s, err := k.search(g.pairs())
 	if err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func (k DominantEig[T, I]) Adjoint(g DominantEig[T, I]) error {
 func (k DominantEig[T, I]) Tangent(t DominantEig[T, I]) error {
 	rev.Check(&k)
 	rev.CheckLike(&k, &t)
-	s, err := k.search(t)
+	s, err := k.search(t.pairs())
 	if err != nil {
 		return err
 	}
@@ -170,5 +170,40 @@ func (k DominantEig[T, I]) Tangent(t DominantEig[T, I]) error {
 		}
 	}
 	k.pairs().add(&s.eigen, 1)
+	return nil
+}
+
+// AdjointTangent computes what Adjoint does, takes the tangents of the pairs back
+// out, and adds the tangent of the gradient: with u = λ̄·v - ξ that of Σ u·vᵀ is
+// Σ u̇·vᵀ + u·v̇ᵀ, two more solutions for each pair.
+func (k DominantEig[T, I]) AdjointTangent(g, t, gt DominantEig[T, I]) error {
+	rev.Check(&k)
+	rev.CheckLike(&k, &g, &t, &gt)
+	s, err := k.search(g.pairs(), t.pairs(), gt.pairs())
+	if err != nil {
+		return err
+	}
+	defer s.end()
+	e := &s.eigen
+	s.ta = t.A.Data
+	if err := g.pairs().differentiate(e, gt.pairs(), s.ta != nil); err != nil {
+		return err
+	}
+	for i := range e.k {
+		v, u := e.vector(i), e.solution(i)
+		dv, du := e.dv[i*e.n:(i+1)*e.n], e.dxi[i*e.n:(i+1)*e.n]
+		if s.ga = g.A.Data; s.ga != nil {
+			s.addGradient(u, v)
+		}
+		if s.ga = gt.A.Data; s.ga != nil {
+			s.addGradient(du, v)
+			s.addGradient(u, dv)
+		}
+		if t.Values.Data != nil {
+			t.Values.Data[i*t.Values.Inc] -= T(e.rates[i])
+		}
+		accumulate(t.pairs().vector(i), -1, dv)
+	}
+	k.pairs().add(e, -1)
 	return nil
 }

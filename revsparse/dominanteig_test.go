@@ -199,3 +199,27 @@ func TestDominantEigErrors(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkDominantEig(b *testing.B) {
+	a := gridLaplacian(300, 299)
+	k := DominantEig[float64, int]{
+		Values: rev.ViewSlice(make([]float64, 1)), Vectors: rev.NewGeneral[float64](a.Rows, 1, nil), A: a,
+		EigOptions: EigOptions{Which: Smallest}, Workers: 1,
+	}
+	g := DominantEig[float64, int]{
+		Values: rev.ViewSlice([]float64{1}), Vectors: rev.NewGeneral[float64](a.Rows, 1, nil), A: a.With(make([]float64, a.NNZ())),
+	}
+	g.Vectors.Data[0] = 1
+	for _, r := range []struct {
+		name string
+		call func() error
+	}{{"Forward", k.Forward}, {"Adjoint", func() error { return k.Adjoint(g) }}} {
+		b.Run(r.name, func(b *testing.B) {
+			for b.Loop() {
+				if err := r.call(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

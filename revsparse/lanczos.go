@@ -112,11 +112,16 @@ type eigen struct {
 	shares  []float64 // of the pairs in its right side
 	xi      []float64 // solutions, a row for each pair
 	rates   []float64 // λ̇
+	dv, dxi []float64 // tangents of the vectors and of the solutions
+	product []float64
 }
 
 // start sets up a search for k pairs of a matrix of size n, the elements of
 // which are as precise as eps says.
 func (e *eigen) start(op eigenOperator, kernel string, o EigOptions, n, k int, eps float64) {
+	if o.Which > Smallest {
+		panic("revsparse: unknown order of eigenvalues")
+	}
 	if o.Tol == 0 {
 		o.Tol = 16 * eps
 	}
@@ -427,20 +432,28 @@ type eigenpairs[T rev.Float] struct {
 	vectors rev.General[T]
 }
 
-func (p eigenpairs[T]) absent() bool { return p.values.Data == nil && p.vectors.Data == nil }
-
-// count returns how many pairs of a matrix of size n there are in p, or in like if
-// there is nothing in p. It panics with mat.ErrShape if that does not fit together.
-func (p eigenpairs[T]) count(n int, like eigenpairs[T]) int {
-	if p.absent() {
-		p, like = like, p
-	}
-	k := p.values.N
-	if p.values.Data == nil {
-		k = p.vectors.Cols
-	}
-	if k > n || p.vectors.Data != nil && (p.vectors.Rows != n || p.vectors.Cols != k) || !like.absent() && like.count(n, eigenpairs[T]{}) != k {
-		panic(mat.ErrShape)
+// count returns how many pairs of a matrix of size n there are in p, or in the first
+// of like with any if there are none in p. It panics with mat.ErrShape if that does
+// not fit together.
+func (p eigenpairs[T]) count(n int, like ...eigenpairs[T]) int {
+	found, k := false, 0
+	for i := -1; i < len(like); i++ {
+		if i >= 0 {
+			p = like[i]
+		}
+		if p.values.Data == nil && p.vectors.Data == nil {
+			continue
+		}
+		here := p.values.N
+		if p.values.Data == nil {
+			here = p.vectors.Cols
+		}
+		if !found {
+			found, k = true, here
+		}
+		if here != k || k > n || p.vectors.Data != nil && (p.vectors.Rows != n || p.vectors.Cols != k) {
+			panic(mat.ErrShape)
+		}
 	}
 	return k
 }
@@ -505,6 +518,58 @@ func (p eigenpairs[T]) addTangents(e *eigen) error {
 			p.values.Data[i*p.values.Inc] += T(e.rates[i])
 		}
 		accumulate(p.vector(i), -1, e.solution(i))
+	}
+	return nil
+}
+
+// differentiate sets λ̇ and v̇ of the pairs, u = λ̄·v - ξ for the cotangents p, and u̇
+// for their tangents dp. From (A - λ)·ξ = v̄ - v·(vᵀ·v̄) and vᵀ·ξ = 0 follows
+//
+//	ξ̇ = (A - λ)⁺·(v̄̇ - v̇·(vᵀ·v̄) - (Ȧ - λ̇)·ξ) - v·(v̇ᵀ·ξ).
+//
+// Without a tangent of A, λ̇ and v̇ are zero.
+func (p eigenpairs[T]) differentiate(e *eigen, dp eigenpairs[T], tangent bool) error {
+	for _, rows := range [...]*[]float64{&e.xi, &e.dxi, &e.dv} {
+		*rows = workspace.Zeros(*rows, e.k*e.n)
+	}
+	e.rates, e.product = workspace.Zeros(e.rates, e.k), workspace.Grow(e.product, e.n)
+	for i := range e.k {
+		v, dv, xi, dxi := e.vector(i), e.dv[i*e.n:(i+1)*e.n], e.solution(i), e.dxi[i*e.n:(i+1)*e.n]
+		if tangent {
+			e.op.addMulTangent(dv, v)
+			e.rates[i] = simd.Dot(v, dv)
+			if err := e.pseudoSolve(dv, i); err != nil {
+				return err
+			}
+			simd.ScaleTo(dv, -1, dv)
+		}
+		load(xi, p.vector(i), e.n)
+		load(dxi, dp.vector(i), e.n)
+		simd.Axpy(-simd.Dot(v, xi), dv, dxi)
+		if err := e.pseudoSolve(xi, i); err != nil {
+			return err
+		}
+		if tangent {
+			clear(e.product)
+			e.op.addMulTangent(e.product, xi)
+			simd.Axpy(-1, e.product, dxi)
+			simd.Axpy(e.rates[i], xi, dxi)
+		}
+		if err := e.pseudoSolve(dxi, i); err != nil {
+			return err
+		}
+		simd.Axpy(-simd.Dot(dv, xi), v, dxi)
+
+		simd.ScaleTo(xi, -1, xi)
+		simd.ScaleTo(dxi, -1, dxi)
+		if p.values.Data != nil {
+			c := float64(p.values.Data[i*p.values.Inc])
+			simd.Axpy(c, v, xi)
+			simd.Axpy(c, dv, dxi)
+		}
+		if dp.values.Data != nil {
+			simd.Axpy(float64(dp.values.Data[i*dp.values.Inc]), v, dxi)
+		}
 	}
 	return nil
 }

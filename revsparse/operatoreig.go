@@ -53,7 +53,7 @@ func NewOperatorEig(values *mat.VecDense, vectors *mat.Dense, op Operator, theta
 	if vectors != nil {
 		k.Vectors = rev.ViewDense(vectors)
 	}
-	k.checkShape(OperatorEig{})
+	k.checkShape()
 	return k
 }
 
@@ -62,12 +62,12 @@ func (k *OperatorEig) pairs() eigenpairs[float64] {
 }
 
 // checkShape returns the number of rows and that of pairs, of like if k has none.
-func (k *OperatorEig) checkShape(like OperatorEig) (n, pairs int) {
+func (k *OperatorEig) checkShape(like ...eigenpairs[float64]) (n, pairs int) {
 	n, params := k.Op.Dims()
 	if k.Theta.N != params {
 		panic(mat.ErrShape)
 	}
-	return n, k.pairs().count(n, like.pairs())
+	return n, k.pairs().count(n, like...)
 }
 
 // operatorSearch is the search for the eigenpairs of an operator.
@@ -93,9 +93,9 @@ func (s *operatorSearch) addGradient(u, v []float64) {
 }
 
 // search finds the pairs, as many as like has if k has none.
-func (k *OperatorEig) search(like OperatorEig) (*operatorSearch, error) {
+func (k *OperatorEig) search(like ...eigenpairs[float64]) (*operatorSearch, error) {
 	rev.Check(k)
-	n, pairs := k.checkShape(like)
+	n, pairs := k.checkShape(like...)
 	s := workspace.Get[operatorSearch]()
 	s.op, s.theta = k.Op, load(s.theta, k.Theta, k.Theta.N)
 	s.eigen.start(s, "OperatorEig", k.EigOptions, n, pairs, epsilon[float64]())
@@ -118,7 +118,7 @@ func (k OperatorEig) Forward() error { return k.add(1) }
 func (k OperatorEig) Inverse() error { return k.add(-1) }
 
 func (k *OperatorEig) add(sign float64) error {
-	s, err := k.search(OperatorEig{})
+	s, err := k.search()
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (k *OperatorEig) add(sign float64) error {
 func (k OperatorEig) Adjoint(g OperatorEig) error {
 	rev.Check(&k)
 	rev.CheckLike(&k, &g)
-	s, err := k.search(g)
+	s, err := k.search(g.pairs())
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (k OperatorEig) Adjoint(g OperatorEig) error {
 func (k OperatorEig) Tangent(t OperatorEig) error {
 	rev.Check(&k)
 	rev.CheckLike(&k, &t)
-	s, err := k.search(t)
+	s, err := k.search(t.pairs())
 	if err != nil {
 		return err
 	}

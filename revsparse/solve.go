@@ -34,9 +34,9 @@ import (
 //
 //	‖b - A·x‖ ≤ Tol·(‖A‖·‖x‖ + ‖b‖),  ‖A‖ = max_i Σ_j |A_ij|:
 //
-// it then solves a system whose numbers differ by Tol at most, and its relative
-// error is at most about 2·Tol times the condition number of A. All is computed
-// in float64, and the same bits each time, so Inverse restores X up to the
+// it then solves a system that differs by Tol at most, relative to the norms of A and
+// b, and its relative error is at most about 2·Tol times the condition number of A.
+// All is computed in float64, and the same bits each time, so Inverse restores X up to the
 // rounding of an addition and a subtraction.
 //
 // The methods return a *NotPositiveDefiniteError if A is found to be not, and a

@@ -222,3 +222,25 @@ func ExampleSolve() {
 	// [1.000 2.000 3.000]
 	// [-1.000 -4.000 -4.000 -12.000 -9.000]
 }
+
+// Each iteration reads the matrix once and passes over some 14 vectors.
+func BenchmarkSolve(b *testing.B) {
+	const side = 300
+	a := gridLaplacian(side, side)
+	n := a.Rows
+	rnd := rand.New(rand.NewPCG(5, 5))
+	k := Solve[float64, int]{X: randomVector[float64](rnd, n), A: a, B: randomVector[float64](rnd, n), Workers: 1}
+	g := Solve[float64, int]{X: randomVector[float64](rnd, n), A: a.With(make([]float64, a.NNZ())), B: randomVector[float64](rnd, n)}
+	for _, r := range []struct {
+		name string
+		call func() error
+	}{{"Forward", k.Forward}, {"Adjoint", func() error { return k.Adjoint(g) }}} {
+		b.Run(r.name, func(b *testing.B) {
+			for b.Loop() {
+				if err := r.call(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

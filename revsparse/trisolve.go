@@ -20,7 +20,8 @@ import (
 //
 // and ō the cotangent of O = op(A), at the entries of A alone. Those of second
 // order follow from the tangents λ̇ = op(A)⁻ᵀ·(ġ - Ȯᵀ·λ), ġ being that of x̄, and
-// ẋ: λ̇, and -(λ̇·xᵀ + λ·ẋᵀ). Each solution reads A once.
+// ẋ: λ̇, and -(λ̇·xᵀ + λ·ẋᵀ). A is read once for its diagonal and once in each
+// solution.
 //
 // A is the lower triangle of what is stored, or the upper one: entries on the
 // other side of the diagonal are not looked at, and those on it stand for ones if

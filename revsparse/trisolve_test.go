@@ -159,3 +159,28 @@ func ExampleTriSolve() {
 	// x [0.5 1.375]
 	// gradient of x_1 in b [-0.125 0.25] and in A [0.0625 -0.125 -0.34375]
 }
+
+func BenchmarkTriSolve(b *testing.B) {
+	const n, entries = 1_000_000, 10
+	rnd := rand.New(rand.NewPCG(5, 6))
+	a := perRow(rnd, n, entries, 2*entries)
+	for i := range n {
+		a.Ind[i*entries], a.Data[i*entries] = int32(i), 20
+	}
+	k := TriSolve[float64, int32]{X: randomVector[float64](rnd, n), A: a, B: randomVector[float64](rnd, n)}
+	g := TriSolve[float64, int32]{X: randomVector[float64](rnd, n), A: a.With(make([]float64, a.NNZ())), B: randomVector[float64](rnd, n)}
+	for _, r := range []struct {
+		name  string
+		call  func() error
+		reads int // of the matrix
+	}{{"Forward", k.Forward, 2}, {"Adjoint", func() error { return k.Adjoint(g) }, 4}} {
+		b.Run(r.name, func(b *testing.B) {
+			for b.Loop() {
+				if err := r.call(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			reportBytes(b, r.reads*12*a.NNZ())
+		})
+	}
+}
