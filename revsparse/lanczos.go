@@ -281,19 +281,19 @@ func (e *eigen) random(i int) {
 		}
 		norm = norm2(v)
 		simd.ScaleTo(v, 1/norm, v)
-		e.orthogonalise(v, i, nil, 0)
+		e.orthogonalise(v, 0, i, nil, 0)
 		norm = norm2(v)
 	}
 	// Once more, as much may have gone.
 	simd.ScaleTo(v, 1/norm2(v), v)
-	e.orthogonalise(v, i, nil, 0)
+	e.orthogonalise(v, 0, i, nil, 0)
 	simd.ScaleTo(v, 1/norm2(v), v)
 }
 
-// orthogonalise takes the first rows of the basis out of v, and adds the shares of
-// those from row first on to h, if that is not nil.
-func (e *eigen) orthogonalise(v []float64, rows int, h []float64, first int) {
-	for i := range rows {
+// orthogonalise takes the rows of the basis from lo up to hi out of v, and adds the
+// shares of those from row first on to h, if that is not nil.
+func (e *eigen) orthogonalise(v []float64, lo, hi int, h []float64, first int) {
+	for i := lo; i < hi; i++ {
 		b := e.vector(i)
 		c := simd.Dot(b, v)
 		simd.Axpy(-c, b, v)
@@ -318,14 +318,20 @@ func (e *eigen) extend(first, j, m int) (float64, error) {
 	e.scale = max(e.scale, norm)
 	h := e.h[j*m : j*m+j+1]
 	clear(h)
-	e.orthogonalise(next, rows, h, first)
-	once := norm2(next)
-	e.orthogonalise(next, rows, h, first)
+	// In exact arithmetic only the last two vectors have a share in it, but where a
+	// search was begun anew. What cancels much in one pass needs another.
+	e.orthogonalise(next, max(first, rows-2), rows, h, first)
 	norm = norm2(next)
+	var before float64
+	for pass := 0; pass < 3 && (pass == 0 || norm < 0.7*before); pass++ {
+		before = norm
+		e.orthogonalise(next, 0, rows, h, first)
+		norm = norm2(next)
+	}
 	switch {
 	case rows == e.n:
 		return 0, nil // all of the space
-	case norm <= once/2 || norm <= 0x1p-49*e.scale:
+	case norm < 0.7*before || norm <= 0x1p-49*e.scale:
 		// What is left is rounding: op maps what the vectors span to itself.
 		e.random(rows)
 		return 0, nil
@@ -380,7 +386,7 @@ func (e *eigen) mulTo(y, x []float64) {
 	if e.negated {
 		simd.ScaleTo(y, -1, y)
 	}
-	e.orthogonalise(y, e.k, nil, 0)
+	e.orthogonalise(y, 0, e.k, nil, 0)
 }
 
 // pseudoSolve replaces x by (A - λ_i)⁺·x, the solution that is orthogonal to the
@@ -396,8 +402,8 @@ func (e *eigen) pseudoSolve(x []float64, i int) error {
 	}
 	e.shares = workspace.Zeros(e.shares, e.k)
 	norm := norm2(x)
-	e.orthogonalise(x, e.k, e.shares, 0)
-	e.orthogonalise(x, e.k, e.shares, 0)
+	e.orthogonalise(x, 0, e.k, e.shares, 0)
+	e.orthogonalise(x, 0, e.k, e.shares, 0)
 	if norm2(x) <= e.Tol*norm {
 		clear(x) // rounding
 	}
@@ -414,7 +420,7 @@ func (e *eigen) pseudoSolve(x []float64, i int) error {
 	if e.negated {
 		simd.ScaleTo(x, -1, x)
 	}
-	e.orthogonalise(x, e.k, nil, 0)
+	e.orthogonalise(x, 0, e.k, nil, 0)
 	for j, c := range e.shares {
 		if j != i {
 			simd.Axpy(c/(e.values[j]-e.shift), e.vector(j), x)
