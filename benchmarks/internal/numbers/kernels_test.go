@@ -207,6 +207,47 @@ func polyLeastSquares[T rev.Float](rnd *rand.Rand, n int) revlinalg.PolyLeastSqu
 	return revlinalg.PolyLeastSquares[T]{Out: scalar[T](rnd), C: vector[T](rnd, 3), X: vector[T](rnd, n), Y: vector[T](rnd, n)}
 }
 
+// positives returns numbers between 1/2 and 3/2.
+func positives[T rev.Real](rnd *rand.Rand, n int) rev.Vector[T] {
+	x := make([]T, n)
+	for i := range x {
+		x[i] = fixed.Of[T](0.5 + rnd.Float64())
+	}
+	return rev.ViewSlice(x)
+}
+
+func exp[T rev.Real](rnd *rand.Rand, n int) revlinalg.Exp[T] {
+	return revlinalg.Exp[T]{Y: vector[T](rnd, n), X: vector[T](rnd, n)}
+}
+
+func log[T rev.Real](rnd *rand.Rand, n int) revlinalg.Log[T] {
+	return revlinalg.Log[T]{Y: vector[T](rnd, n), X: positives[T](rnd, n)}
+}
+
+func sqrt[T rev.Real](rnd *rand.Rand, n int) revlinalg.Sqrt[T] {
+	return revlinalg.Sqrt[T]{Y: vector[T](rnd, n), X: positives[T](rnd, n)}
+}
+
+func sin[T rev.Real](rnd *rand.Rand, n int) revlinalg.Sin[T] {
+	return revlinalg.Sin[T]{Y: vector[T](rnd, n), X: vector[T](rnd, n)}
+}
+
+func cos[T rev.Real](rnd *rand.Rand, n int) revlinalg.Cos[T] {
+	return revlinalg.Cos[T]{Y: vector[T](rnd, n), X: vector[T](rnd, n)}
+}
+
+func abs[T rev.Real](rnd *rand.Rand, n int) revlinalg.Abs[T] {
+	return revlinalg.Abs[T]{Y: vector[T](rnd, n), X: vector[T](rnd, n)}
+}
+
+func atan2[T rev.Real](rnd *rand.Rand, n int) revlinalg.Atan2[T] {
+	return revlinalg.Atan2[T]{Z: vector[T](rnd, n), X: vector[T](rnd, n), Y: positives[T](rnd, n)}
+}
+
+func pow[T rev.Real](rnd *rand.Rand, n int) revlinalg.Pow[T] {
+	return revlinalg.Pow[T]{Z: vector[T](rnd, n), X: positives[T](rnd, n), Y: vector[T](rnd, n)}
+}
+
 func logPosterior[T rev.Float](rnd *rand.Rand, n int) gmm.LogPosterior[T] {
 	return gmm.LogPosterior[T]{
 		Out: scalar[T](rnd), Alpha: vector[T](rnd, 2), Means: matrix[T](rnd, 2, 3), Factors: matrix[T](rnd, 2, 6), X: matrix[T](rnd, n, 3),
@@ -297,6 +338,14 @@ var listed = []struct {
 	{"r += ‖A‖_F", []claim{kernel(frobenius[float64]), kernel(frobenius[float32]), kernel(frobenius[fixed.Q43])}, nil},
 	{"r += log Σ exp x_i", []claim{kernel(logSumExp[float64]), kernel(logSumExp[float32]), kernel(logSumExp[fixed.Q43])}, nil},
 	{"y += softmax x", []claim{kernel(softmax[float64]), kernel(softmax[float32]), kernel(softmax[fixed.Q43])}, nil},
+	{"y_i += exp x_i", []claim{kernel(exp[float64]), kernel(exp[float32]), kernel(exp[fixed.Q43])}, nil},
+	{"y_i += log x_i", []claim{fallible(log[float64]), fallible(log[float32]), fallible(log[fixed.Q43])}, nil},
+	{"y_i += √x_i", []claim{fallible(sqrt[float64]), fallible(sqrt[float32]), fallible(sqrt[fixed.Q43])}, nil},
+	{"y_i += sin x_i", []claim{kernel(sin[float64]), kernel(sin[float32]), kernel(sin[fixed.Q43])}, nil},
+	{"y_i += cos x_i", []claim{kernel(cos[float64]), kernel(cos[float32]), kernel(cos[fixed.Q43])}, nil},
+	{"y_i += abs x_i", []claim{kernel(abs[float64]), kernel(abs[float32]), kernel(abs[fixed.Q43])}, nil},
+	{"z_i += atan2(x_i, y_i)", []claim{fallible(atan2[float64]), fallible(atan2[float32]), fallible(atan2[fixed.Q43])}, nil},
+	{"z_i += x_i^y_i", []claim{fallible(pow[float64]), fallible(pow[float32]), fallible(pow[fixed.Q43])}, nil},
 	{"r += ½ Σ_i (y_i - Σ_j c_j·x_i^j)²", []claim{kernel(polyLeastSquares[float64]), kernel(polyLeastSquares[float32])},
 		map[string]string{"Q43": "powers of x leave ±2²⁰, or vanish below 2⁻⁴³"}},
 	{"r += Σ_i min_k ‖x_i - c_k‖²", []claim{kernel(cost[float64]), kernel(cost[float32])},

@@ -1,0 +1,75 @@
+package revlinalg
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/fixed"
+	"revnum/rev"
+)
+
+// Abs is the kernel
+//
+//	y_i += |x_i|
+//
+// with the derivatives, where ġ is the tangent of ȳ and sign(0) = 0, the
+// subgradient of least norm,
+//
+//	x̄ += sign(x)·ȳ,  ẏ += sign(x)·ẋ,  ẋ̄ += sign(x)·ġ.
+//
+// It is exact, but for the least fixed-point number, -2²⁰, which is its own
+// magnitude.
+type Abs[T rev.Real] struct {
+	Y rev.Vector[T] `rev:"acc"`
+	X rev.Vector[T] `rev:"in"`
+}
+
+// NewAbs returns the kernel over gonum vectors, sharing their storage. It
+// panics with mat.ErrShape if they differ in length.
+func NewAbs(y, x *mat.VecDense) Abs[float64] { return Abs[float64](newElementwise(y, x)) }
+
+var absFunction = function{
+	name:   "abs",
+	values: each(math.Abs),
+	slopes: eachOf(func(x, _ float64) float64 { return sign(x) }),
+	curves: func(d, _, _ []float64) { clear(d) },
+
+	value43: fixed.Q43.Abs,
+	slope43: func(x, v fixed.Q43) fixed.Q43 { return sign(x) * v },
+	curve43: func(_, _, _ fixed.Q43) fixed.Q43 { return 0 },
+}
+
+// sign returns 1 or -1, which are the integers in fixed point too, or x itself
+// if that is zero or NaN.
+func sign[T rev.Real](x T) T {
+	switch {
+	case x > 0:
+		return 1
+	case x < 0:
+		return -1
+	}
+	return x
+}
+
+// Forward computes Y += |x|.
+func (k Abs[T]) Forward() { total(elementwise[T](k).forward(&absFunction)) }
+
+// Inverse computes Y -= |x|.
+func (k Abs[T]) Inverse() { total(elementwise[T](k).inverse(&absFunction)) }
+
+// Adjoint computes Y -= |x| and x̄ += sign(x)·ȳ.
+func (k Abs[T]) Adjoint(g Abs[T]) {
+	total(elementwise[T](k).adjoint(&absFunction, elementwise[T](g)))
+}
+
+// Tangent computes Y += |x| and ẏ += sign(x)·ẋ.
+func (k Abs[T]) Tangent(t Abs[T]) {
+	total(elementwise[T](k).tangent(&absFunction, elementwise[T](t)))
+}
+
+// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and
+// adds the tangent of the gradient.
+func (k Abs[T]) AdjointTangent(g, t, gt Abs[T]) {
+	total(elementwise[T](k).adjointTangent(&absFunction, elementwise[T](g), elementwise[T](t), elementwise[T](gt)))
+}

@@ -1,0 +1,194 @@
+package revlinalg
+
+import (
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/fixed"
+	"revnum/rev"
+)
+
+// The kernels Atan2 and Pow are
+//
+//	z_i += f(x_i, y_i)
+//
+// with the derivatives, where indices of f are partial derivatives and ġ is the
+// tangent of z̄,
+//
+//	x̄ += f_x·z̄,  ȳ += f_y·z̄,  ż += f_x·ẋ + f_y·ẏ,
+//	ẋ̄ += f_x·ġ + (f_xx·ẋ + f_xy·ẏ)·z̄,  ẏ̄ += f_y·ġ + (f_xy·ẋ + f_yy·ẏ)·z̄
+//
+// of each element. All methods of both are apply, with more or fewer operands.
+
+// binary has the operands of these kernels, which convert to it.
+type binary[T rev.Real] struct {
+	Z rev.Vector[T] `rev:"acc"`
+	X rev.Vector[T] `rev:"in"`
+	Y rev.Vector[T] `rev:"in"`
+}
+
+// A binaryFunction is f with its first two derivatives. float32 is computed in
+// float64.
+type binaryFunction struct {
+	name string
+
+	value    func(x, y float64) float64
+	gradient func(x, y float64) (fx, fy float64)
+	hessian  func(x, y float64) (fxx, fxy, fyy float64)
+
+	// In fixed point, the value, the products of f_x and f_y with v, and those of
+	// f_xx·ẋ + f_xy·ẏ and f_xy·ẋ + f_yy·ẏ with v.
+	value43    func(x, y fixed.Q43) fixed.Q43
+	gradient43 func(x, y, v fixed.Q43) (gx, gy fixed.Q43)
+	hessian43  func(x, y, dx, dy, v fixed.Q43) (hx, hy fixed.Q43)
+
+	// defined reports whether f has a value at x and y, and derivatives up to the
+	// order; inRange, if not nil, whether these fit fixed point.
+	defined func(x, y float64, order int) bool
+	inRange func(x, y fixed.Q43, order int) bool
+}
+
+// newBinary returns the operands z, x and y, sharing their storage. It panics
+// with mat.ErrShape if they differ in length.
+func newBinary(z, x, y *mat.VecDense) binary[float64] {
+	k := binary[float64]{Z: rev.ViewVec(z), X: rev.ViewVec(x), Y: rev.ViewVec(y)}
+	k.checkShape()
+	return k
+}
+
+func (k *binary[T]) checkShape() {
+	if k.Z.Data == nil {
+		k.Z.N = k.X.N // that of its cotangent
+	}
+	if k.Y.N != k.X.N || k.Z.N != k.X.N {
+		panic(mat.ErrShape)
+	}
+}
+
+func (k binary[T]) forward(f *binaryFunction) error {
+	return binaryPass[T]{k: k}.apply(f, 1)
+}
+
+func (k binary[T]) inverse(f *binaryFunction) error {
+	return binaryPass[T]{k: k}.apply(f, -1)
+}
+
+func (k binary[T]) adjoint(f *binaryFunction, g binary[T]) error {
+	return binaryPass[T]{k: k, g: g}.apply(f, -1)
+}
+
+func (k binary[T]) tangent(f *binaryFunction, t binary[T]) error {
+	return binaryPass[T]{k: k, t: t}.apply(f, 1)
+}
+
+func (k binary[T]) adjointTangent(f *binaryFunction, g, t, gt binary[T]) error {
+	return binaryPass[T]{k, g, t, gt}.apply(f, -1)
+}
+
+// A binaryPass is a call of a method, with no operands where it has none.
+type binaryPass[T rev.Real] struct{ k, g, t, gt binary[T] }
+
+// hasInput reports whether x or y is there.
+func (k *binary[T]) hasInput() bool { return k.X.Data != nil || k.Y.Data != nil }
+
+// order returns the order of the derivatives that are asked for.
+func (p *binaryPass[T]) order() int {
+	switch {
+	case p.gt.hasInput() && p.t.hasInput() && p.g.Z.Data != nil:
+		return 2
+	case p.t.hasInput() && p.t.Z.Data != nil, p.g.hasInput() && p.g.Z.Data != nil, p.gt.hasInput() && p.gt.Z.Data != nil:
+		return 1
+	}
+	return 0
+}
+
+// apply adds sign times f(x, y) to z, where the sign is 1 or -1, and, of what
+// there is, sign·ḟ to ż and the derivatives above to the rest.
+func (p binaryPass[T]) apply(f *binaryFunction, sign int) error {
+	rev.Check(&p.k)
+	p.k.checkShape()
+	rev.CheckLike(&p.k, &p.g, &p.t, &p.gt)
+	order := p.order()
+	for i := range p.k.X.N {
+		x, y := p.k.X.Data[i*p.k.X.Inc], p.k.Y.Data[i*p.k.Y.Inc]
+		ok := f.defined(fixed.Float(x), fixed.Float(y), order)
+		if isFixed[T]() && f.inRange != nil {
+			ok = ok && f.inRange(fixed.Q43(x), fixed.Q43(y), order)
+		}
+		if !ok {
+			return &DomainError{Func: f.name, Args: []float64{fixed.Float(x), fixed.Float(y)}, Index: i, Order: order}
+		}
+	}
+	s := T(sign)
+	for i := range p.k.X.N {
+		x, y := p.k.X.Data[i*p.k.X.Inc], p.k.Y.Data[i*p.k.Y.Inc]
+		if p.k.Z.Data != nil {
+			p.k.Z.Data[i*p.k.Z.Inc] += s * valueOf(f, x, y)
+		}
+		if order == 0 {
+			continue
+		}
+		dx, dy, gz := elementOf(p.t.X, i), elementOf(p.t.Y, i), elementOf(p.g.Z, i)
+		if p.t.Z.Data != nil {
+			ax, _ := gradientOf(f, x, y, dx)
+			_, ay := gradientOf(f, x, y, dy)
+			p.t.Z.Data[i*p.t.Z.Inc] += s * (ax + ay)
+		}
+		if p.g.hasInput() && p.g.Z.Data != nil {
+			gx, gy := gradientOf(f, x, y, gz)
+			p.g.addInputs(i, gx, gy)
+		}
+		if p.gt.hasInput() && p.gt.Z.Data != nil {
+			gx, gy := gradientOf(f, x, y, elementOf(p.gt.Z, i))
+			p.gt.addInputs(i, gx, gy)
+		}
+		if order == 2 {
+			hx, hy := hessianOf(f, x, y, dx, dy, gz)
+			p.gt.addInputs(i, hx, hy)
+		}
+	}
+	return nil
+}
+
+// addInputs adds to element i of x and y, as far as they are there.
+func (k *binary[T]) addInputs(i int, x, y T) {
+	if k.X.Data != nil {
+		k.X.Data[i*k.X.Inc] += x
+	}
+	if k.Y.Data != nil {
+		k.Y.Data[i*k.Y.Inc] += y
+	}
+}
+
+// elementOf returns element i of x, 0 if there is no x.
+func elementOf[T any](x rev.Vector[T], i int) (v T) {
+	if x.Data != nil {
+		v = x.Data[i*x.Inc]
+	}
+	return v
+}
+
+func valueOf[T rev.Real](f *binaryFunction, x, y T) T {
+	if isFixed[T]() {
+		return T(f.value43(fixed.Q43(x), fixed.Q43(y)))
+	}
+	return T(f.value(float64(x), float64(y)))
+}
+
+func gradientOf[T rev.Real](f *binaryFunction, x, y, v T) (gx, gy T) {
+	if isFixed[T]() {
+		gx, gy := f.gradient43(fixed.Q43(x), fixed.Q43(y), fixed.Q43(v))
+		return T(gx), T(gy)
+	}
+	fx, fy := f.gradient(float64(x), float64(y))
+	return T(fx * float64(v)), T(fy * float64(v))
+}
+
+func hessianOf[T rev.Real](f *binaryFunction, x, y, dx, dy, v T) (hx, hy T) {
+	if isFixed[T]() {
+		hx, hy := f.hessian43(fixed.Q43(x), fixed.Q43(y), fixed.Q43(dx), fixed.Q43(dy), fixed.Q43(v))
+		return T(hx), T(hy)
+	}
+	fxx, fxy, fyy := f.hessian(float64(x), float64(y))
+	a, b := float64(dx), float64(dy)
+	return T((float64(fxx*a) + float64(fxy*b)) * float64(v)), T((float64(fxy*a) + float64(fyy*b)) * float64(v))
+}

@@ -1,0 +1,469 @@
+package revlinalg
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/fixed"
+	"revnum/rev"
+	"revnum/rev/revtest"
+)
+
+// positive returns n random numbers in (1/2, 2).
+func positive[T rev.Real](rnd *rand.Rand, n int) rev.Vector[T] {
+	x := make([]T, n)
+	for i := range x {
+		x[i] = fixed.Of[T](math.Exp2(2*rnd.Float64() - 1))
+	}
+	return rev.ViewSlice(x)
+}
+
+// operands returns a function that makes y and x of a size for a Spec.
+func operands[T rev.Real](draw func(*rand.Rand, int) rev.Vector[T]) func(*rand.Rand, int) elementwise[T] {
+	return func(rnd *rand.Rand, n int) elementwise[T] {
+		return elementwise[T]{Y: vectorOf[T](rnd, n), X: draw(rnd, n)}
+	}
+}
+
+func away[T rev.Real](rnd *rand.Rand, n int) rev.Vector[T] {
+	return rev.ViewSlice(awayFromZero[T](rnd, n))
+}
+
+func TestExp(t *testing.T) {
+	t.Run("float32", func(t *testing.T) { testExp[float32](t) })
+	t.Run("float64", func(t *testing.T) { testExp[float64](t) })
+	t.Run("Q43", func(t *testing.T) { testExp[fixed.Q43](t) })
+}
+
+func testExp[T rev.Real](t *testing.T) {
+	revtest.Kernel(t, revtest.Spec[Exp[T]]{
+		New:   func(rnd *rand.Rand, n int) Exp[T] { return Exp[T](operands(vectorOf[T])(rnd, n)) },
+		Large: 1200,
+	})
+}
+
+func TestSin(t *testing.T) {
+	t.Run("float32", func(t *testing.T) { testSin[float32](t) })
+	t.Run("float64", func(t *testing.T) { testSin[float64](t) })
+	t.Run("Q43", func(t *testing.T) { testSin[fixed.Q43](t) })
+}
+
+func testSin[T rev.Real](t *testing.T) {
+	revtest.Kernel(t, revtest.Spec[Sin[T]]{
+		New: func(rnd *rand.Rand, n int) Sin[T] { return Sin[T](operands(vectorOf[T])(rnd, n)) },
+	})
+}
+
+func TestCos(t *testing.T) {
+	t.Run("float32", func(t *testing.T) { testCos[float32](t) })
+	t.Run("float64", func(t *testing.T) { testCos[float64](t) })
+	t.Run("Q43", func(t *testing.T) { testCos[fixed.Q43](t) })
+}
+
+func testCos[T rev.Real](t *testing.T) {
+	revtest.Kernel(t, revtest.Spec[Cos[T]]{
+		New: func(rnd *rand.Rand, n int) Cos[T] { return Cos[T](operands(vectorOf[T])(rnd, n)) },
+	})
+}
+
+func TestAbs(t *testing.T) {
+	t.Run("float32", func(t *testing.T) { testAbs[float32](t) })
+	t.Run("float64", func(t *testing.T) { testAbs[float64](t) })
+	t.Run("Q43", func(t *testing.T) { testAbs[fixed.Q43](t) })
+}
+
+func testAbs[T rev.Real](t *testing.T) {
+	revtest.Kernel(t, revtest.Spec[Abs[T]]{
+		New: func(rnd *rand.Rand, n int) Abs[T] { return Abs[T](operands(away[T])(rnd, n)) },
+	})
+}
+
+func TestLog(t *testing.T) {
+	t.Run("float32", func(t *testing.T) { testLog[float32](t) })
+	t.Run("float64", func(t *testing.T) { testLog[float64](t) })
+	t.Run("Q43", func(t *testing.T) { testLog[fixed.Q43](t) })
+}
+
+func testLog[T rev.Real](t *testing.T) {
+	spec := revtest.Spec[Log[T]]{
+		New: func(rnd *rand.Rand, n int) Log[T] { return Log[T](operands(positive[T])(rnd, n)) },
+	}
+	spec.Failing = func(rnd *rand.Rand, n int) Log[T] {
+		k := spec.New(rnd, n+1)
+		k.X.Data[n] = -T(rnd.IntN(2))
+		return k
+	}
+	revtest.Fallible(t, spec)
+}
+
+func TestSqrt(t *testing.T) {
+	t.Run("float32", func(t *testing.T) { testSqrt[float32](t) })
+	t.Run("float64", func(t *testing.T) { testSqrt[float64](t) })
+	t.Run("Q43", func(t *testing.T) { testSqrt[fixed.Q43](t) })
+}
+
+func testSqrt[T rev.Real](t *testing.T) {
+	spec := revtest.Spec[Sqrt[T]]{
+		New: func(rnd *rand.Rand, n int) Sqrt[T] { return Sqrt[T](operands(positive[T])(rnd, n)) },
+	}
+	spec.Failing = func(rnd *rand.Rand, n int) Sqrt[T] {
+		k := spec.New(rnd, n+1)
+		k.X.Data[n] = -1
+		return k
+	}
+	revtest.Fallible(t, spec)
+}
+
+func TestAtan2(t *testing.T) {
+	t.Run("float32", func(t *testing.T) { testAtan2[float32](t) })
+	t.Run("float64", func(t *testing.T) { testAtan2[float64](t) })
+	t.Run("Q43", func(t *testing.T) { testAtan2[fixed.Q43](t) })
+}
+
+func testAtan2[T rev.Real](t *testing.T) {
+	revtest.Fallible(t, revtest.Spec[Atan2[T]]{
+		New: func(rnd *rand.Rand, n int) Atan2[T] {
+			// Away from the cut.
+			return Atan2[T]{Z: vectorOf[T](rnd, n), X: away[T](rnd, n), Y: positive[T](rnd, n)}
+		},
+		Skip: map[revtest.Property]string{revtest.Errors: "Forward and Inverse never fail"},
+	})
+}
+
+func TestPow(t *testing.T) {
+	t.Run("float32", func(t *testing.T) { testPow[float32](t) })
+	t.Run("float64", func(t *testing.T) { testPow[float64](t) })
+	t.Run("Q43", func(t *testing.T) { testPow[fixed.Q43](t) })
+}
+
+func testPow[T rev.Real](t *testing.T) {
+	spec := revtest.Spec[Pow[T]]{
+		New: func(rnd *rand.Rand, n int) Pow[T] {
+			return Pow[T]{Z: vectorOf[T](rnd, n), X: positive[T](rnd, n), Y: positive[T](rnd, n)}
+		},
+	}
+	spec.Failing = func(rnd *rand.Rand, n int) Pow[T] {
+		k := spec.New(rnd, n+1)
+		k.X.Data[n], k.Y.Data[n] = fixed.Of[T](-2), fixed.Of[T](0.5)
+		if rnd.IntN(2) == 0 {
+			k.X.Data[n], k.Y.Data[n] = 0, fixed.Of[T](-2)
+		}
+		return k
+	}
+	revtest.Fallible(t, spec)
+}
+
+// An instruction is a function of one or two numbers with the Jacobian and the
+// Hessian that the table of the instructions of NiLang gives (arXiv 2003.04617,
+// appendix B), as functions of the arguments.
+type instruction struct {
+	name     string
+	args     [][]float64
+	value    func(a []float64) float64
+	jacobian func(a []float64) []float64
+	hessian  func(a []float64) [][]float64
+}
+
+var instructions = []instruction{
+	{
+		"exp", [][]float64{{0}, {1.5}, {-7}, {3}},
+		func(a []float64) float64 { return math.Exp(a[0]) },
+		func(a []float64) []float64 { return []float64{math.Exp(a[0])} },
+		func(a []float64) [][]float64 { return [][]float64{{math.Exp(a[0])}} },
+	}, {
+		"log", [][]float64{{1}, {0.25}, {7}, {100}},
+		func(a []float64) float64 { return math.Log(a[0]) },
+		func(a []float64) []float64 { return []float64{1 / a[0]} },
+		func(a []float64) [][]float64 { return [][]float64{{-1 / (a[0] * a[0])}} },
+	}, {
+		"sqrt", [][]float64{{1}, {0.25}, {7}, {100}},
+		func(a []float64) float64 { return math.Sqrt(a[0]) },
+		func(a []float64) []float64 { return []float64{1 / (2 * math.Sqrt(a[0]))} },
+		func(a []float64) [][]float64 { return [][]float64{{-math.Pow(a[0], -1.5) / 4}} },
+	}, {
+		"sin", [][]float64{{0}, {1}, {-3}, {20}},
+		func(a []float64) float64 { return math.Sin(a[0]) },
+		func(a []float64) []float64 { return []float64{math.Cos(a[0])} },
+		func(a []float64) [][]float64 { return [][]float64{{-math.Sin(a[0])}} },
+	}, {
+		"cos", [][]float64{{0}, {1}, {-3}, {20}},
+		func(a []float64) float64 { return math.Cos(a[0]) },
+		func(a []float64) []float64 { return []float64{-math.Sin(a[0])} },
+		func(a []float64) [][]float64 { return [][]float64{{-math.Cos(a[0])}} },
+	}, {
+		"abs", [][]float64{{0}, {1}, {-3}},
+		func(a []float64) float64 { return math.Abs(a[0]) },
+		func(a []float64) []float64 {
+			if a[0] == 0 {
+				return []float64{0}
+			}
+			return []float64{math.Copysign(1, a[0])}
+		},
+		func([]float64) [][]float64 { return [][]float64{{0}} },
+	}, {
+		"atan2", [][]float64{{0, 1}, {1, 0}, {-2, -3}, {0.5, -0.25}},
+		func(a []float64) float64 { return math.Atan2(a[0], a[1]) },
+		func(a []float64) []float64 {
+			r2 := a[0]*a[0] + a[1]*a[1]
+			return []float64{a[1] / r2, -a[0] / r2}
+		},
+		func(a []float64) [][]float64 {
+			r4 := math.Pow(a[0]*a[0]+a[1]*a[1], 2)
+			d, o := -2*a[0]*a[1]/r4, (a[0]*a[0]-a[1]*a[1])/r4
+			return [][]float64{{d, o}, {o, -d}}
+		},
+	}, {
+		"pow", [][]float64{{2, 3}, {0.5, -1.5}, {1, 0}, {3, 0.25}},
+		func(a []float64) float64 { return math.Pow(a[0], a[1]) },
+		func(a []float64) []float64 {
+			return []float64{a[1] * math.Pow(a[0], a[1]-1), math.Log(a[0]) * math.Pow(a[0], a[1])}
+		},
+		func(a []float64) [][]float64 {
+			x, y, l := a[0], a[1], math.Log(a[0])
+			mixed := math.Pow(x, y-1) + y*l*math.Pow(x, y-1)
+			return [][]float64{{y * (y - 1) * math.Pow(x, y-2), mixed}, {mixed, l * l * math.Pow(x, y)}}
+		},
+	}, {
+		"pow", [][]float64{{-2, 3}, {0, 2}, {0, 1}, {0, 0}, {-3, 0}},
+		func(a []float64) float64 { return math.Pow(a[0], a[1]) },
+		func(a []float64) []float64 { return []float64{derivativeOfPower(a[0], a[1], 1), 0} },
+		func(a []float64) [][]float64 { return [][]float64{{derivativeOfPower(a[0], a[1], 2), 0}, {0, 0}} },
+	},
+}
+
+// derivativeOfPower returns the derivative of an integer power of x.
+func derivativeOfPower(x, y float64, order int) float64 {
+	c := 1.0
+	for range order {
+		c, y = c*y, y-1
+	}
+	if c == 0 {
+		return 0
+	}
+	return c * math.Pow(x, y)
+}
+
+func TestInstructionTable(t *testing.T) {
+	t.Run("float64", func(t *testing.T) { testInstructions[float64](t, 1e-14) })
+	t.Run("float32", func(t *testing.T) { testInstructions[float32](t, 1e-6) })
+	t.Run("Q43", func(t *testing.T) { testInstructions[fixed.Q43](t, 1e-11) })
+}
+
+func testInstructions[T rev.Real](t *testing.T, tol float64) {
+	runs := runs[T]()
+	for _, in := range instructions {
+		run := runs[in.name]
+		for _, args := range in.args {
+			n := len(args)
+			x := make([]T, n)
+			for i, a := range args {
+				x[i] = fixed.Of[T](a)
+			}
+			near := func(what string, got T, want float64) {
+				t.Helper()
+				if g := fixed.Float(got); !(math.Abs(g-want) <= tol*(1+math.Abs(want))) {
+					t.Errorf("%s%v: %s is %v, want %v", in.name, args, what, g, want)
+				}
+			}
+			for j := range n {
+				// With a unit vector for ẋ, ẋ̄ is a column of the Hessian.
+				var z, dz, dgz T
+				gz, dx, gx, dgx := fixed.Of[T](1), make([]T, n), make([]T, n), make([]T, n)
+				dx[j] = fixed.Of[T](1)
+				if err := run.forward(&z, x); err != nil {
+					t.Fatal(err)
+				}
+				near("value", z, in.value(args))
+				if err := run.second(arguments[T]{&z, x}, arguments[T]{&gz, gx}, arguments[T]{&dz, dx}, arguments[T]{&dgz, dgx}); err != nil {
+					t.Fatal(err)
+				}
+				near("what Inverse leaves", z, 0)
+				near("derivative taken back", -dz, in.jacobian(args)[j])
+				for i := range n {
+					near(fmt.Sprintf("derivative %d", i), gx[i], in.jacobian(args)[i])
+					near(fmt.Sprintf("derivative %d, %d", i, j), dgx[i], in.hessian(args)[i][j])
+				}
+			}
+		}
+	}
+}
+
+// arguments are the operands of a kernel of one element.
+type arguments[T rev.Real] struct {
+	z *T
+	x []T
+}
+
+func (a arguments[T]) vector(i int) rev.Vector[T] { return rev.ViewSlice(a.x[i : i+1]) }
+func (a arguments[T]) result() rev.Vector[T]      { return rev.ViewSlice(unsafe.Slice(a.z, 1)) }
+
+type kernelRun[T rev.Real] struct {
+	forward func(z *T, x []T) error
+	second  func(k, g, t, gt arguments[T]) error
+}
+
+func runOf[T rev.Real, K any](kernel func(a arguments[T]) K, forward func(K) error, second func(k, g, t, gt K) error) kernelRun[T] {
+	return kernelRun[T]{
+		func(z *T, x []T) error { return forward(kernel(arguments[T]{z, x})) },
+		func(k, g, t, gt arguments[T]) error { return second(kernel(k), kernel(g), kernel(t), kernel(gt)) },
+	}
+}
+
+// runOfTotal is runOf for methods that return no error.
+func runOfTotal[T rev.Real, K any](kernel func(a arguments[T]) K, forward func(K), second func(k, g, t, gt K)) kernelRun[T] {
+	return runOf(kernel, func(k K) error { forward(k); return nil }, func(k, g, t, gt K) error { second(k, g, t, gt); return nil })
+}
+
+func runs[T rev.Real]() map[string]kernelRun[T] {
+	one := func(a arguments[T]) elementwise[T] { return elementwise[T]{Y: a.result(), X: a.vector(0)} }
+	two := func(a arguments[T]) binary[T] { return binary[T]{Z: a.result(), X: a.vector(0), Y: a.vector(1)} }
+	return map[string]kernelRun[T]{
+		"exp":   runOfTotal(func(a arguments[T]) Exp[T] { return Exp[T](one(a)) }, Exp[T].Forward, Exp[T].AdjointTangent),
+		"sin":   runOfTotal(func(a arguments[T]) Sin[T] { return Sin[T](one(a)) }, Sin[T].Forward, Sin[T].AdjointTangent),
+		"cos":   runOfTotal(func(a arguments[T]) Cos[T] { return Cos[T](one(a)) }, Cos[T].Forward, Cos[T].AdjointTangent),
+		"abs":   runOfTotal(func(a arguments[T]) Abs[T] { return Abs[T](one(a)) }, Abs[T].Forward, Abs[T].AdjointTangent),
+		"log":   runOf(func(a arguments[T]) Log[T] { return Log[T](one(a)) }, Log[T].Forward, Log[T].AdjointTangent),
+		"sqrt":  runOf(func(a arguments[T]) Sqrt[T] { return Sqrt[T](one(a)) }, Sqrt[T].Forward, Sqrt[T].AdjointTangent),
+		"atan2": runOf(func(a arguments[T]) Atan2[T] { return Atan2[T](two(a)) }, Atan2[T].Forward, Atan2[T].AdjointTangent),
+		"pow":   runOf(func(a arguments[T]) Pow[T] { return Pow[T](two(a)) }, Pow[T].Forward, Pow[T].AdjointTangent),
+	}
+}
+
+// Over many elements, with gaps, against package math.
+func TestElementwiseValue(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(21, 1))
+	const n = 1300
+	m := mat.NewDense(n, 3, nil)
+	for i := range n {
+		m.Set(i, 1, math.Exp(20*rnd.NormFloat64()))
+	}
+	for _, x := range []*mat.VecDense{m.ColView(1).(*mat.VecDense), mat.VecDenseCopyOf(m.ColView(1))} {
+		y := mat.NewVecDense(n, nil)
+		if err := NewLog(y, x).Forward(); err != nil {
+			t.Fatal(err)
+		}
+		NewSin(y, x).Inverse()
+		if err := NewSqrt(y, x).Inverse(); err != nil {
+			t.Fatal(err)
+		}
+		for i := range n {
+			v := x.AtVec(i)
+			if want := math.Log(v) - math.Sin(v) - math.Sqrt(v); !(math.Abs(y.AtVec(i)-want) <= 1e-14*(1+math.Sqrt(v))) {
+				t.Fatalf("log x - sin x - √x of %v is %v, want %v", v, y.AtVec(i), want)
+			}
+		}
+	}
+}
+
+// Where there is a value but no derivative, only the methods that need it fail.
+// In fixed point, neither does what does not fit panic.
+func TestElementwiseDomain(t *testing.T) {
+	vec := func(x ...float64) *mat.VecDense { return mat.NewVecDense(len(x), x) }
+	quarter := fixed.MustParse("0.25")
+	q := func(x ...fixed.Q43) rev.Vector[fixed.Q43] { return rev.ViewSlice(x) }
+	for _, c := range []struct {
+		name  string
+		err   error
+		index int
+		arg   float64
+		order int
+	}{
+		{"log of 0", NewLog(vec(1, 2), vec(1, 0)).Forward(), 1, 0, 0},
+		{"log of -1", NewLog(vec(1, 2), vec(-1, 0)).Inverse(), 0, -1, 0},
+		{"log of NaN", NewLog(vec(1), vec(math.NaN())).Forward(), -1, 0, 0},
+		{"root of 0", NewSqrt(vec(1), vec(0)).Forward(), -1, 0, 0},
+		{"root of 0, gradient", NewSqrt(vec(1), vec(0)).Adjoint(NewSqrt(vec(1), vec(0))), 0, 0, 1},
+		{"root of 0, no gradient", NewSqrt(vec(1), vec(0)).Adjoint(Sqrt[float64]{Y: rev.ViewVec(vec(1))}), -1, 0, 0},
+		{"root of -2", NewSqrt(vec(1, 1), vec(3, -2)).Tangent(Sqrt[float64]{}), 1, -2, 0},
+		{"angle at 0", NewAtan2(vec(1), vec(0), vec(0)).Forward(), -1, 0, 0},
+		{"angle at 0, tangent", NewAtan2(vec(1), vec(0), vec(0)).Tangent(NewAtan2(vec(1), vec(0), vec(0))), 0, 0, 1},
+		{"0^0", NewPow(vec(1), vec(0), vec(0)).Forward(), -1, 0, 0},
+		{"0^-1", NewPow(vec(1), vec(0), vec(-1)).Forward(), 0, 0, 0},
+		{"0^0.5, tangent", NewPow(vec(1), vec(0), vec(0.5)).Tangent(NewPow(vec(1), vec(0), vec(0.5))), 0, 0, 1},
+		{"(-8)^(1/3)", NewPow(vec(1), vec(-8), vec(1./3)).Forward(), 0, -8, 0},
+		{"(-8)^2", NewPow(vec(1), vec(-8), vec(2)).Forward(), -1, 0, 0},
+		{"log of 0 over Q43", Log[fixed.Q43]{Y: q(1), X: q(0)}.Forward(), 0, 0, 0},
+		{"root of 0 over Q43, gradient", Sqrt[fixed.Q43]{Y: q(1), X: q(0)}.Adjoint(Sqrt[fixed.Q43]{Y: q(1), X: q(0)}), 0, 0, 1},
+		{"power out of range", Pow[fixed.Q43]{Z: q(1), X: q(quarter), Y: q(-10 * fixed.One)}.Forward(), 0, 0.25, 0},
+		{"power in range", Pow[fixed.Q43]{Z: q(1), X: q(quarter), Y: q(-9 * fixed.One)}.Forward(), -1, 0, 0},
+		{"its derivative", Pow[fixed.Q43]{Z: q(1), X: q(quarter), Y: q(-9 * fixed.One)}.
+			Tangent(Pow[fixed.Q43]{Z: q(1), X: q(1), Y: q(1)}), 0, 0.25, 1},
+	} {
+		var e *DomainError
+		switch {
+		case c.index < 0:
+			if c.err != nil {
+				t.Errorf("%s: %v", c.name, c.err)
+			}
+		case !errors.As(c.err, &e):
+			t.Errorf("%s: error %v, want a *DomainError", c.name, c.err)
+		case e.Index != c.index || e.Args[0] != c.arg || e.Order != c.order:
+			t.Errorf("%s: %+v, want element %d, argument %v, order %d", c.name, *e, c.index, c.arg, c.order)
+		}
+	}
+	y := q(0)
+	Exp[fixed.Q43]{Y: y, X: q(100 * fixed.One)}.Forward()
+	if y.Data[0] != fixed.Max {
+		t.Errorf("exp(100) over Q43 is %v", y.Data[0])
+	}
+}
+
+func ExampleLog() {
+	y, gy := mat.NewVecDense(2, nil), mat.NewVecDense(2, []float64{1, 1})
+	x, gx := mat.NewVecDense(2, []float64{1, 4}), mat.NewVecDense(2, nil)
+	if err := NewLog(y, x).Forward(); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Printf("%.4f\n", y.RawVector().Data)
+	if err := NewLog(y, x).Adjoint(NewLog(gy, gx)); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(y.RawVector().Data, gx.RawVector().Data)
+	x.SetVec(1, -4)
+	fmt.Println(NewLog(y, x).Forward())
+	// Output:
+	// [0.0000 1.3863]
+	// [0 0] [1 0.25]
+	// revlinalg: log[-4] is not defined or out of range (element 1)
+}
+
+func ExamplePow() {
+	z, x, y := mat.NewVecDense(1, nil), mat.NewVecDense(1, []float64{2}), mat.NewVecDense(1, []float64{3})
+	gz, gx, gy := mat.NewVecDense(1, []float64{1}), mat.NewVecDense(1, nil), mat.NewVecDense(1, nil)
+	if err := NewPow(z, x, y).Forward(); err != nil {
+		fmt.Println(err)
+	}
+	if err := NewPow(z, x, y).Adjoint(NewPow(gz, gx, gy)); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Printf("%v %.4f\n", gx.AtVec(0), gy.AtVec(0)) // 3·2², 2³·log 2
+	// Output:
+	// 12 5.5452
+}
+
+func BenchmarkElementwise(b *testing.B) {
+	const n = 10_000
+	rnd := rand.New(rand.NewPCG(21, 2))
+	y, x, gy, gx := vectorOf[float64](rnd, n), positive[float64](rnd, n), vectorOf[float64](rnd, n), vectorOf[float64](rnd, n)
+	k, g := elementwise[float64]{y, x}, elementwise[float64]{gy, gx}
+	for _, f := range []*function{&expFunction, &logFunction, &sqrtFunction, &sinFunction, &absFunction} {
+		b.Run(f.name+"/Forward", func(b *testing.B) {
+			for b.Loop() {
+				_ = k.forward(f)
+			}
+			reportBytes(b, 24*n)
+		})
+		b.Run(f.name+"/Adjoint", func(b *testing.B) {
+			for b.Loop() {
+				_ = k.adjoint(f, g)
+			}
+			reportBytes(b, 48*n)
+		})
+	}
+}

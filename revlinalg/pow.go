@@ -1,0 +1,119 @@
+package revlinalg
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/fixed"
+	"revnum/rev"
+)
+
+// Pow is the kernel
+//
+//	z_i += x_i^y_i
+//
+// with the derivatives, where ġ is the tangent of z̄ and l = log x,
+//
+//	x̄ += y·x^(y-1)·z̄,  ȳ += l·x^y·z̄,  ż += y·x^(y-1)·ẋ + l·x^y·ẏ,
+//	ẋ̄ += y·x^(y-1)·ġ + (y·(y-1)·x^(y-2)·ẋ + (1 + y·l)·x^(y-1)·ẏ)·z̄,
+//	ẏ̄ += l·x^y·ġ + ((1 + y·l)·x^(y-1)·ẋ + l²·x^y·ẏ)·z̄.
+//
+// x may be negative where y is an integer, and zero where y is not negative
+// (0⁰ = 1). As such powers are defined for isolated y only, l then counts as zero
+// and (1 + y·l) too. If there is no power, or no finite derivative though one is
+// asked for, all methods that need it return a *DomainError that says where, and
+// change nothing; in fixed point, also if one of the powers of x is 2²⁰ or more.
+// NaN is passed on. In floating point the power is that of package math, in fixed
+// point within 0.51 units in the last place.
+type Pow[T rev.Real] struct {
+	Z rev.Vector[T] `rev:"acc"`
+	X rev.Vector[T] `rev:"in"`
+	Y rev.Vector[T] `rev:"in"`
+}
+
+// NewPow returns the kernel over gonum vectors, sharing their storage. It panics
+// with mat.ErrShape if they differ in length.
+func NewPow(z, x, y *mat.VecDense) Pow[float64] { return Pow[float64](newBinary(z, x, y)) }
+
+var powFunction = binaryFunction{
+	name:  "pow",
+	value: math.Pow,
+	gradient: func(x, y float64) (fx, fy float64) {
+		if y != 0 {
+			fx = y * math.Pow(x, y-1)
+		}
+		if !(x <= 0) {
+			fy = math.Log(x) * math.Pow(x, y)
+		}
+		return fx, fy
+	},
+	hessian: func(x, y float64) (fxx, fxy, fyy float64) {
+		if y != 0 && y != 1 {
+			fxx = y * (y - 1) * math.Pow(x, y-2)
+		}
+		if !(x <= 0) {
+			l := math.Log(x)
+			fxy = (1 + float64(y*l)) * math.Pow(x, y-1)
+			fyy = l * l * math.Pow(x, y)
+		}
+		return fxx, fxy, fyy
+	},
+
+	value43:    fixed.Pow,
+	gradient43: fixed.PowAdjoint,
+	hessian43: func(x, y, dx, dy, v fixed.Q43) (hx, hy fixed.Q43) {
+		if y != 0 && y != fixed.One {
+			hx = fixed.Pow(x, y.SubSat(2*fixed.One)).Mul(y.Mul(y - fixed.One)).Mul(dx).Mul(v)
+		}
+		if x > 0 {
+			l := fixed.Log(x)
+			off := fixed.Pow(x, y.SubSat(fixed.One)).Mul(fixed.One + y.Mul(l)).Mul(v)
+			hx += off.Mul(dy)
+			hy = off.Mul(dx) + fixed.Pow(x, y).Mul(l).Mul(l).Mul(v).Mul(dy)
+		}
+		return hx, hy
+	},
+
+	defined: func(x, y float64, order int) bool {
+		switch {
+		case x < 0:
+			return y == math.Trunc(y) || math.IsNaN(y) // infinities are even integers
+		case x == 0:
+			// The powers are finite, and those of derivatives have no factor of zero.
+			return !(y < 0) && !(order > 0 && y > 0 && y < 1) && !(order > 1 && y > 1 && y < 2)
+		}
+		return true
+	},
+	inRange: func(x, y fixed.Q43, order int) bool {
+		for i := range order + 1 {
+			e := fixed.Q43(i) << fixed.FracBits
+			if x == 0 && y < e {
+				break // the factor is zero
+			}
+			if _, err := fixed.PowChecked(x, y.SubSat(e)); err != nil {
+				return false
+			}
+		}
+		return true
+	},
+}
+
+// Forward computes Z += x^y, or returns a *DomainError.
+func (k Pow[T]) Forward() error { return binary[T](k).forward(&powFunction) }
+
+// Inverse computes Z -= x^y, or returns a *DomainError.
+func (k Pow[T]) Inverse() error { return binary[T](k).inverse(&powFunction) }
+
+// Adjoint computes Z -= x^y and x̄ += y·x^(y-1)·z̄, ȳ += l·x^y·z̄, or returns a
+// *DomainError.
+func (k Pow[T]) Adjoint(g Pow[T]) error { return binary[T](k).adjoint(&powFunction, binary[T](g)) }
+
+// Tangent computes Z += x^y and its tangent, or returns a *DomainError.
+func (k Pow[T]) Tangent(t Pow[T]) error { return binary[T](k).tangent(&powFunction, binary[T](t)) }
+
+// AdjointTangent computes what Adjoint does, takes back the tangent of Z, and
+// adds the tangent of the gradient, or returns a *DomainError.
+func (k Pow[T]) AdjointTangent(g, t, gt Pow[T]) error {
+	return binary[T](k).adjointTangent(&powFunction, binary[T](g), binary[T](t), binary[T](gt))
+}
