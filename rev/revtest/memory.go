@@ -309,9 +309,13 @@ func (c *trial[K]) plus(o *operands[K], h float64, d *operands[K]) *operands[K] 
 	return s
 }
 
-// drop makes operand n of o nil.
+// drop makes operand n of o nil. A sparse matrix keeps its structure.
 func (c *trial[K]) drop(o *operands[K], n int) {
-	fields(&o.k).Field(c.ops[n].Field).SetZero()
+	f := fields(&o.k).Field(c.ops[n].Field)
+	if c.ops[n].Kind == rev.Sparse {
+		f = f.FieldByName("Data")
+	}
+	f.SetZero()
 	o.arrays[n] = nil
 }
 

@@ -351,6 +351,8 @@ var listed = []struct {
 	{"r += Σ_i min_k ‖x_i - c_k‖²", []claim{kernel(cost[float64]), kernel(cost[float32])},
 		map[string]string{"Q43": "not yet: its candidates are found by products of float matrices"}},
 	{"C += α·op(A)·B, A sparse", []claim{kernel(sparseMul[float64]), kernel(sparseMul[float32]), kernel(sparseMul[fixed.Q43]), kernel(sparseMul[complex128])}, nil},
+	{"r += Σ conj(A_ij)·B_ij, both sparse", []claim{kernel(sparseDot[float64]), kernel(sparseDot[float32]), kernel(sparseDot[fixed.Q43]), kernel(sparseDot[complex128])}, nil},
+	{"S_ij += A_i·B_j at the entries of a sparse S", []claim{kernel(sampledMul[float64]), kernel(sampledMul[float32]), kernel(sampledMul[fixed.Q43])}, nil},
 	{"r += misfit of an embedding of a graph", []claim{kernel(loss[float64]), kernel(loss[float32]), kernel(loss[fixed.Q43])}, nil},
 	{"x += op(A)⁻¹·b, A sparse and triangular", []claim{fallible(triSolve[float64]), fallible(triSolve[float32])},
 		map[string]string{"Q43": divides}},

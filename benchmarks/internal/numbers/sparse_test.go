@@ -46,3 +46,11 @@ func sparseMul[T revsparse.Scalar](rnd *rand.Rand, n int) revsparse.Mul[T, int] 
 		C: scalarMatrix[T](rnd, n, 2), Alpha: &scalarsOf[T](rnd, 1)[0], A: sparseMatrix[T](rnd, n, n+1), B: scalarMatrix[T](rnd, n+1, 2),
 	}
 }
+
+func sparseDot[T revsparse.Scalar](rnd *rand.Rand, n int) revsparse.Dot[T, int] {
+	return revsparse.Dot[T, int]{R: &scalarsOf[T](rnd, 1)[0], A: sparseMatrix[T](rnd, n, 3), B: sparseMatrix[T](rnd, n, 3)}
+}
+
+func sampledMul[T rev.Real](rnd *rand.Rand, n int) revsparse.SampledMul[T, int] {
+	return revsparse.SampledMul[T, int]{S: sparseMatrix[T](rnd, n, n+1), A: matrix[T](rnd, n, 3), B: matrix[T](rnd, n+1, 3)}
+}

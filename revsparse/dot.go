@@ -1,0 +1,261 @@
+package revsparse
+
+import (
+	"sort"
+	"unsafe"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/fixed"
+	"revnum/internal/parallel"
+	"revnum/internal/workspace"
+	"revnum/rev"
+)
+
+// Dot is the kernel
+//
+//	R += Σ_ij conj(A_ij)·B_ij
+//
+// of two sparse matrices of the same shape (the Frobenius product), with the
+// derivatives, at the entries of each that the other has too,
+//
+//	Ā_ij += conj(R̄)·B_ij,  B̄_ij += R̄·A_ij,
+//	Ṙ += Σ_ij conj(Ȧ_ij)·B_ij + conj(A_ij)·Ḃ_ij.
+//
+// Columns need not be sorted, and entries of the same place add up. In a row, each
+// entry of B notes where it is under its column, and the entries of A look there:
+// that takes the time of reading both rows, and an integer for each column and
+// worker, while merging sorted rows waits for branches that nobody can predict. A
+// row of B that has a column twice takes the time of all pairs of entries.
+//
+// The sum of n products is within n·ε·Σ|a_ij·b_ij| in floating point. In fixed
+// point it is exact and rounded once, to nearest; each product that goes into a
+// gradient is rounded by itself. The bits do not depend on the number of workers.
+type Dot[T Scalar, I Index] struct {
+	R       *T        `rev:"acc"`
+	A       CSR[T, I] `rev:"in"`
+	B       CSR[T, I] `rev:"in"`
+	Workers int       // 0 means GOMAXPROCS
+}
+
+func (k *Dot[T, I]) check() {
+	rev.Check(k)
+	k.A.check()
+	k.B.check()
+	if k.A.Rows != k.B.Rows || k.A.Cols != k.B.Cols {
+		panic(mat.ErrShape)
+	}
+}
+
+// Forward computes R += Σ conj(A_ij)·B_ij.
+func (k Dot[T, I]) Forward() {
+	k.check()
+	if k.R != nil {
+		*k.R += k.pairs(k.A.Data, k.B.Data, nil, nil, nil, nil, nil)
+	}
+}
+
+// Inverse computes R -= Σ conj(A_ij)·B_ij.
+func (k Dot[T, I]) Inverse() {
+	k.check()
+	if k.R != nil {
+		*k.R -= k.pairs(k.A.Data, k.B.Data, nil, nil, nil, nil, nil)
+	}
+}
+
+// Adjoint computes R -= Σ conj(A_ij)·B_ij and the cotangents of A and B.
+func (k Dot[T, I]) Adjoint(g Dot[T, I]) {
+	k.check()
+	rev.CheckLike(&k, &g)
+	if k.R == nil && (g.R == nil || g.A.Data == nil && g.B.Data == nil) {
+		return
+	}
+	r := k.pairs(k.A.Data, k.B.Data, g.A.Data, g.B.Data, k.A.Data, k.B.Data, g.R)
+	if k.R != nil {
+		*k.R -= r
+	}
+}
+
+// Tangent computes R += Σ conj(A_ij)·B_ij and the tangent of R.
+func (k Dot[T, I]) Tangent(t Dot[T, I]) {
+	k.check()
+	rev.CheckLike(&k, &t)
+	if k.R != nil {
+		*k.R += k.pairs(k.A.Data, k.B.Data, nil, nil, nil, nil, nil)
+	}
+	if t.R != nil {
+		*t.R += k.derivative(&t)
+	}
+}
+
+// derivative returns Σ conj(Ȧ_ij)·B_ij + conj(A_ij)·Ḃ_ij.
+func (k *Dot[T, I]) derivative(t *Dot[T, I]) (d T) {
+	if t.A.Data != nil {
+		d += k.pairs(t.A.Data, k.B.Data, nil, nil, nil, nil, nil)
+	}
+	if t.B.Data != nil {
+		d += k.pairs(k.A.Data, t.B.Data, nil, nil, nil, nil, nil)
+	}
+	return d
+}
+
+// AdjointTangent computes what Adjoint does, takes back the tangent of R, and adds
+// conj(Ṙ̄)·B_ij + conj(R̄)·Ḃ_ij and Ṙ̄·A_ij + R̄·Ȧ_ij.
+func (k Dot[T, I]) AdjointTangent(g, t, gt Dot[T, I]) {
+	k.check()
+	rev.CheckLike(&k, &g, &t, &gt)
+	if t.R != nil {
+		*t.R -= k.derivative(&t)
+	}
+	k.pairs(nil, nil, gt.A.Data, gt.B.Data, k.A.Data, k.B.Data, gt.R)
+	ga, gb := gt.A.Data, gt.B.Data
+	if t.B.Data == nil {
+		ga = nil
+	}
+	if t.A.Data == nil {
+		gb = nil
+	}
+	k.pairs(nil, nil, ga, gb, t.A.Data, t.B.Data, g.R)
+	k.Adjoint(g)
+}
+
+// pairs returns Σ conj(a_ij)·b_ij, and computes ga_ij += conj(r)·y_ij and
+// gb_ij += r·x_ij, for the values a and x of A, and b and y of B. It leaves out
+// what is nil.
+func (k *Dot[T, I]) pairs(a, b, ga, gb, x, y []T, r *T) T {
+	if len(k.A.Ind) == 0 || len(k.B.Ind) == 0 {
+		return 0
+	}
+	w := workspace.Get[dotJob[T, I]]()
+	w.a, w.b = k.A, k.B
+	w.av, w.bv, w.x, w.y = a, b, x, y
+	w.sum = a != nil
+	if r != nil {
+		w.ga, w.gb, w.r = ga, gb, *r
+	}
+	w.blocks = max(1, min((len(k.A.Ind)+len(k.B.Ind)+k.A.Rows)/(2*blockWork), mostBlocks))
+	workers := min(parallel.Workers(k.Workers), w.blocks)
+	if w.ga != nil && w.gb != nil && &w.ga[0] == &w.gb[0] {
+		workers = 1 // an entry may belong to a row of each
+	}
+	for len(w.at) < workers {
+		w.at = append(w.at, nil)
+	}
+	for i := range workers {
+		w.at[i] = workspace.Grow(w.at[i], k.A.Cols)
+	}
+	w.sums = workspace.Grow(w.sums, w.blocks)
+	w.exact = workspace.Grow(w.exact, w.blocks)
+	parallel.Run(workers, w.blocks, w)
+	var sum T
+	if isFixed[T]() {
+		var exact fixed.Accumulator
+		for _, s := range w.exact {
+			exact.AddAcc(s)
+		}
+		sum = any(exact.Round()).(T)
+	} else {
+		for _, s := range w.sums {
+			sum += s
+		}
+	}
+	w.a, w.b = CSR[T, I]{}, CSR[T, I]{}
+	w.av, w.bv, w.x, w.y, w.ga, w.gb = nil, nil, nil, nil, nil, nil
+	workspace.Put(w)
+	return sum
+}
+
+// A dotJob is a call of pairs in progress.
+type dotJob[T Scalar, I Index] struct {
+	a, b                 CSR[T, I]
+	av, bv, ga, gb, x, y []T
+	sum                  bool
+	r                    T
+	blocks               int
+	at                   [][]I // of each worker: where the entry of b is, by column
+	sums                 []T   // of each block
+	exact                []fixed.Accumulator
+}
+
+// cut returns the first row of a block.
+func (w *dotJob[T, I]) cut(block int) int {
+	if block == w.blocks {
+		return w.a.Rows
+	}
+	at := (len(w.a.Ind) + len(w.b.Ind) + w.a.Rows) / w.blocks * block
+	return sort.Search(w.a.Rows, func(i int) bool { return int(w.a.Ptr[i])+int(w.b.Ptr[i])+i >= at })
+}
+
+// Block does a block of rows.
+func (w *dotJob[T, I]) Block(worker, block int) {
+	at := w.at[worker]
+	s := dotSum[T]{}
+	for i := w.cut(block); i < w.cut(block+1); i++ {
+		lo, hi := w.b.Ptr[i], w.b.Ptr[i+1]
+		from, to := w.a.Ptr[i], w.a.Ptr[i+1]
+		if lo == hi || from == to {
+			continue
+		}
+		// An entry of at is of another row, or what a call before has left, unless
+		// it points to an entry of this row that is of that column.
+		twice := false
+		bind := w.b.Ind[:hi]
+		for q := lo; q < hi; q++ {
+			j := bind[q]
+			if o := at[j]; o >= lo && o < q && bind[o] == j {
+				twice = true
+			}
+			at[j] = q
+		}
+		if twice {
+			w.allPairs(&s, from, to, lo, hi)
+			continue
+		}
+		for p := from; p < to; p++ {
+			j := w.a.Ind[p]
+			if q := at[j]; q >= lo && q < hi && bind[q] == j {
+				w.pair(&s, p, q)
+			}
+		}
+	}
+	w.sums[block], w.exact[block] = s.float, s.exact
+}
+
+// allPairs does a row where b has a column twice.
+func (w *dotJob[T, I]) allPairs(s *dotSum[T], from, to, lo, hi I) {
+	for p := from; p < to; p++ {
+		for q := lo; q < hi; q++ {
+			if w.a.Ind[p] == w.b.Ind[q] {
+				w.pair(s, p, q)
+			}
+		}
+	}
+}
+
+// pair does the entries p of a and q of b.
+func (w *dotJob[T, I]) pair(s *dotSum[T], p, q I) {
+	if w.sum {
+		s.add(w.av[p], w.bv[q])
+	}
+	if w.ga != nil {
+		w.ga[p] += mul(conj(w.r), w.y[q])
+	}
+	if w.gb != nil {
+		w.gb[q] += mul(w.r, w.x[p])
+	}
+}
+
+// A dotSum is a sum of products, exact in fixed point.
+type dotSum[T Scalar] struct {
+	float T
+	exact fixed.Accumulator
+}
+
+// add computes s += conj(a)·b.
+func (s *dotSum[T]) add(a, b T) {
+	if isFixed[T]() {
+		s.exact.AddMul(*(*fixed.Q43)(unsafe.Pointer(&a)), *(*fixed.Q43)(unsafe.Pointer(&b)))
+		return
+	}
+	s.float += mul(conj(a), b)
+}

@@ -1,0 +1,85 @@
+package revsparse
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"revnum/fixed"
+	"revnum/rev/revtest"
+)
+
+func randomDot[T Scalar, I Index](rnd *rand.Rand, rows, cols, perRow int) Dot[T, I] {
+	r := number[T](rnd)
+	return Dot[T, I]{R: &r, A: random[T, I](rnd, rows, cols, perRow), B: random[T, I](rnd, rows, cols, perRow)}
+}
+
+func dotSpec[T Scalar, I Index]() revtest.Spec[Dot[T, I]] {
+	return revtest.Spec[Dot[T, I]]{
+		New:       func(rnd *rand.Rand, size int) Dot[T, I] { return randomDot[T, I](rnd, size, size, 3) },
+		Large:     2000,
+		RoundTrip: 16,                 // the sum is larger than R
+		Masked:    []string{"A", "B"}, // most entries of each meet none of the other
+	}
+}
+
+func TestDot(t *testing.T) {
+	t.Run("float64", func(t *testing.T) { revtest.Kernel(t, dotSpec[float64, int32]()) })
+	t.Run("float32", func(t *testing.T) { revtest.Kernel(t, dotSpec[float32, int]()) })
+	t.Run("Q43", func(t *testing.T) { revtest.Kernel(t, dotSpec[fixed.Q43, int32]()) })
+	t.Run("complex128", func(t *testing.T) { revtest.Kernel(t, dotSpec[complex128, int]()) })
+}
+
+// The sum is that of dense matrices, also where calls before have left their
+// notes.
+func TestDotValue(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 1))
+	for trial := range 50 {
+		k := randomDot[float64, int](rnd, 1+rnd.IntN(30), 1+rnd.IntN(30), 1+trial%5)
+		a, b := Dense(k.A), Dense(k.B)
+		want := *k.R
+		for i, x := range a.Data {
+			want += x * b.Data[i]
+		}
+		k.Forward()
+		if math.Abs(*k.R-want) > 1e-11 {
+			t.Errorf("%d×%d: got %v, want %v", a.Rows, a.Cols, *k.R, want)
+		}
+	}
+}
+
+func ExampleDot() {
+	a := CSR[float64, int]{Rows: 2, Cols: 2, Ptr: []int{0, 2, 3}, Ind: []int{0, 1, 1}, Data: []float64{1, 2, 3}}
+	b := CSR[float64, int]{Rows: 2, Cols: 2, Ptr: []int{0, 1, 3}, Ind: []int{1, 1, 0}, Data: []float64{10, 20, 30}}
+	var r float64
+	k := Dot[float64, int]{R: &r, A: a, B: b}
+	k.Forward()
+	fmt.Println(r)
+
+	gr, ga, gb := 1.0, a.With(make([]float64, 3)), b.With(make([]float64, 3))
+	k.Adjoint(Dot[float64, int]{R: &gr, A: ga, B: gb})
+	fmt.Println(r, ga.Data, gb.Data)
+	// Output:
+	// 80
+	// 0 [0 10 20] [2 3 0]
+}
+
+func BenchmarkDot(b *testing.B) {
+	rnd := rand.New(rand.NewPCG(3, 2))
+	k := Dot[float64, int32]{R: new(float64), A: perRow(rnd, 1000, 50, 0), B: perRow(rnd, 1000, 50, 0), Workers: 1}
+	g := Dot[float64, int32]{R: new(float64), A: k.A.With(make([]float64, k.A.NNZ())), B: k.B.With(make([]float64, k.B.NNZ()))}
+	bytes := 12 * (k.A.NNZ() + k.B.NNZ())
+	b.Run("Forward", func(b *testing.B) {
+		for b.Loop() {
+			k.Forward()
+		}
+		reportBytes(b, bytes)
+	})
+	b.Run("Adjoint", func(b *testing.B) {
+		for b.Loop() {
+			k.Adjoint(g)
+		}
+		reportBytes(b, bytes)
+	})
+}

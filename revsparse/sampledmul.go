@@ -1,0 +1,126 @@
+package revsparse
+
+import (
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/rev"
+)
+
+// SampledMul is the kernel
+//
+//	S_ij += Σ_l A_il·B_jl  at the entries of S
+//
+// of a sparse S and dense A and B (the sampled dense-dense product): S += A·Bᵀ,
+// computed where S has entries alone. The derivatives are
+//
+//	Ā_i += Σ_j S̄_ij·B_j,  B̄_j += Σ_i S̄_ij·A_i,  Ṡ_ij += Ȧ_i·B_j + A_i·Ḃ_j
+//
+// of rows of A and B, over the entries of S. Entries of the same place get the same
+// each.
+//
+// In floating point a sum of n products is within n·ε·Σ|a_il·b_jl|; it is added in
+// parts of at most 128 products. In fixed point each part is exact and rounded
+// once. B̄ goes over a transposed copy of S̄, as in Mul. The bits do not depend on
+// the number of workers.
+type SampledMul[T rev.Real, I Index] struct {
+	S       CSR[T, I]      `rev:"acc"`
+	A       rev.General[T] `rev:"in"`
+	B       rev.General[T] `rev:"in"`
+	Workers int            // 0 means GOMAXPROCS
+}
+
+// NewSampledMul returns the kernel over gonum's matrices, sharing their storage. It
+// panics with mat.ErrShape if the operands do not fit together.
+func NewSampledMul[I Index](s CSR[float64, I], a, b *mat.Dense) SampledMul[float64, I] {
+	k := SampledMul[float64, I]{S: s, A: rev.ViewDense(a), B: rev.ViewDense(b)}
+	k.checkShape()
+	return k
+}
+
+func (k *SampledMul[T, I]) checkShape() {
+	k.S.check()
+	if k.A.Rows != k.S.Rows || k.B.Rows != k.S.Cols || k.A.Cols != k.B.Cols {
+		panic(mat.ErrShape)
+	}
+}
+
+func (k *SampledMul[T, I]) check() {
+	rev.Check(k)
+	k.checkShape()
+}
+
+// product computes s_ij += a_i·b_j, or -= if sub, unless an operand is nil.
+func (k *SampledMul[T, I]) product(s []T, a, b rev.General[T], sub bool) {
+	if s == nil || a.Data == nil || b.Data == nil {
+		return
+	}
+	p := pass[T, I]{a: k.S.With(nil), v: a, u: b, ga: s, gamma: one[T](), workers: k.Workers}
+	if sub {
+		p.gamma = -p.gamma
+	}
+	p.run()
+}
+
+// addGradient adds to ga and gb the cotangents of a and b, gs being that of S. It
+// leaves out what is nil.
+func (k *SampledMul[T, I]) addGradient(gs []T, a, b, ga, gb rev.General[T]) {
+	if b.Data == nil {
+		ga.Data = nil
+	}
+	if a.Data == nil {
+		gb.Data = nil
+	}
+	if gs == nil || ga.Data == nil && gb.Data == nil {
+		return
+	}
+	p := pass[T, I]{a: k.S.With(gs), workers: k.Workers}
+	if ga.Data != nil {
+		p.u, p.out, p.alpha = b, ga, one[T]()
+	}
+	if gb.Data != nil {
+		p.v, p.w, p.beta = a, gb, one[T]()
+	}
+	p.run()
+}
+
+// Forward computes S += A·Bᵀ at the entries of S.
+func (k SampledMul[T, I]) Forward() {
+	k.check()
+	k.product(k.S.Data, k.A, k.B, false)
+}
+
+// Inverse computes S -= A·Bᵀ at the entries of S.
+func (k SampledMul[T, I]) Inverse() {
+	k.check()
+	k.product(k.S.Data, k.A, k.B, true)
+}
+
+// Adjoint computes S -= A·Bᵀ and the cotangents of A and B.
+func (k SampledMul[T, I]) Adjoint(g SampledMul[T, I]) {
+	k.check()
+	rev.CheckLike(&k, &g)
+	k.product(k.S.Data, k.A, k.B, true)
+	k.addGradient(g.S.Data, k.A, k.B, g.A, g.B)
+}
+
+// Tangent computes S += A·Bᵀ and the tangent of S.
+func (k SampledMul[T, I]) Tangent(t SampledMul[T, I]) {
+	k.check()
+	rev.CheckLike(&k, &t)
+	k.product(k.S.Data, k.A, k.B, false)
+	k.product(t.S.Data, t.A, k.B, false)
+	k.product(t.S.Data, k.A, t.B, false)
+}
+
+// AdjointTangent computes what Adjoint does, takes back the tangent of S, and adds
+// the tangents of the cotangents of A and B.
+func (k SampledMul[T, I]) AdjointTangent(g, t, gt SampledMul[T, I]) {
+	k.check()
+	rev.CheckLike(&k, &g, &t, &gt)
+	k.product(t.S.Data, t.A, k.B, true)
+	k.product(t.S.Data, k.A, t.B, true)
+	k.addGradient(gt.S.Data, k.A, k.B, gt.A, gt.B)
+	k.addGradient(g.S.Data, t.A, t.B, gt.A, gt.B)
+	k.product(k.S.Data, k.A, k.B, true)
+	k.addGradient(g.S.Data, k.A, k.B, g.A, g.B)
+}

@@ -1,0 +1,66 @@
+package revsparse
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/fixed"
+	"revnum/rev"
+	"revnum/rev/revtest"
+)
+
+func randomSampledMul[T rev.Real, I Index](rnd *rand.Rand, size, inner int) SampledMul[T, I] {
+	s := random[T, I](rnd, size, size+1, 3)
+	return SampledMul[T, I]{S: s, A: matrixOf[T](rnd, s.Rows, inner), B: matrixOf[T](rnd, s.Cols, inner)}
+}
+
+func sampledMulSpec[T rev.Real, I Index](inner int) revtest.Spec[SampledMul[T, I]] {
+	return revtest.Spec[SampledMul[T, I]]{
+		New: func(rnd *rand.Rand, size int) SampledMul[T, I] {
+			return randomSampledMul[T, I](rnd, size, min(size, inner))
+		},
+		RoundTrip: 16,
+		Masked:    []string{"A", "B"}, // not all rows meet an entry
+	}
+}
+
+func TestSampledMul(t *testing.T) {
+	for _, inner := range []int{1, 5} {
+		t.Run(fmt.Sprint("float64 ", inner), func(t *testing.T) { revtest.Kernel(t, sampledMulSpec[float64, int32](inner)) })
+		t.Run(fmt.Sprint("float32 ", inner), func(t *testing.T) { revtest.Kernel(t, sampledMulSpec[float32, int](inner)) })
+		t.Run(fmt.Sprint("Q43 ", inner), func(t *testing.T) { revtest.Kernel(t, sampledMulSpec[fixed.Q43, int32](inner)) })
+	}
+}
+
+func TestSampledMulValue(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(6, 1))
+	for _, inner := range []int{1, 3, 150} {
+		k := randomSampledMul[float64, int](rnd, 40, inner)
+		var want mat.Dense
+		want.Mul(mat.NewDense(40, inner, k.A.Data), mat.NewDense(41, inner, k.B.Data).T())
+		before := append([]float64(nil), k.S.Data...)
+		k.Forward()
+		for i := range k.S.Rows {
+			for p := k.S.Ptr[i]; p < k.S.Ptr[i+1]; p++ {
+				if got := k.S.Data[p] - before[p]; math.Abs(got-want.At(i, k.S.Ind[p])) > 1e-11 {
+					t.Fatalf("%d products: entry %d is %v, want %v", inner, p, got, want.At(i, k.S.Ind[p]))
+				}
+			}
+		}
+	}
+}
+
+func ExampleSampledMul() {
+	// The two entries of a matrix of ratings that are known, from factors of users
+	// and items.
+	s, _ := NewCSR(2, 2, []int{0, 1, 2}, []int{1, 0}, []float64{0, 0})
+	users, items := mat.NewDense(2, 2, []float64{1, 2, 3, 4}), mat.NewDense(2, 2, []float64{1, 0, 0, 1})
+	k := NewSampledMul(s, users, items)
+	k.Forward()
+	fmt.Println(s.Data)
+	// Output: [2 3]
+}
