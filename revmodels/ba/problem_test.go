@@ -30,17 +30,17 @@ func TestValidate(t *testing.T) {
 		t.Errorf("an empty problem: %v", err)
 	}
 	for want, spoil := range map[string]func(p *Problem){
-		"17 camera parameters, expected a multiple of 9":                  func(p *Problem) { p.Cameras = p.Cameras[:17] },
-		"8 coordinates of points, expected a multiple of 3":               func(p *Problem) { p.Points = p.Points[:8] },
-		"5 indices of cameras, 4 of points and 10 coordinates":            func(p *Problem) { p.Point = p.Point[:4] },
-		"5 indices of cameras, 5 of points and 9 coordinates":             func(p *Problem) { p.Features = p.Features[:9] },
-		"observation 2 is of camera 2, expected 0 to 1":                   func(p *Problem) { p.Camera[2] = 2 },
-		"observation 4 is of camera -1":                                   func(p *Problem) { p.Camera[4] = -1 },
-		"observation 3 is of point 3, expected 0 to 2":                    func(p *Problem) { p.Point[3] = 3 },
-		"observation 0 is of point -9223372036854775808, expected 0 to 2": func(p *Problem) { p.Point[0] = math.MinInt },
-		"number 6 of camera 1 is NaN":                                     func(p *Problem) { p.Cameras[15] = math.NaN() },
-		"number 2 of point 1 is +Inf":                                     func(p *Problem) { p.Points[5] = math.Inf(1) },
-		"number 1 of observation 4 is -Inf":                               func(p *Problem) { p.Features[9] = math.Inf(-1) },
+		"17 camera parameters, expected a multiple of 9":       func(p *Problem) { p.Cameras = p.Cameras[:17] },
+		"8 coordinates of points, expected a multiple of 3":    func(p *Problem) { p.Points = p.Points[:8] },
+		"5 indices of cameras, 4 of points and 10 coordinates": func(p *Problem) { p.Point = p.Point[:4] },
+		"5 indices of cameras, 5 of points and 9 coordinates":  func(p *Problem) { p.Features = p.Features[:9] },
+		"observation 2 is of camera 2, expected 0 to 1":        func(p *Problem) { p.Camera[2] = 2 },
+		"observation 4 is of camera -1":                        func(p *Problem) { p.Camera[4] = -1 },
+		"observation 3 is of point 3, expected 0 to 2":         func(p *Problem) { p.Point[3] = 3 },
+		"observation 0 is of point -1, expected 0 to 2":        func(p *Problem) { p.Point[0] = -1 },
+		"number 6 of camera 1 is NaN":                          func(p *Problem) { p.Cameras[15] = math.NaN() },
+		"number 2 of point 1 is +Inf":                          func(p *Problem) { p.Points[5] = math.Inf(1) },
+		"number 1 of observation 4 is -Inf":                    func(p *Problem) { p.Features[9] = math.Inf(-1) },
 	} {
 		p := twoViews()
 		spoil(p)
