@@ -69,3 +69,31 @@ func BenchmarkWeightedForward(b *testing.B) {
 func BenchmarkWeightedJacobian(b *testing.B) {
 	benchmark(b, 0, func(k *Weighted[float64], j rev.General[float64], dz rev.Vector[float64]) { k.Jacobian(j, dz) })
 }
+
+// BenchmarkSolve is a solution of 100 cameras and 20,000 points from 100,000
+// observations.
+func BenchmarkSolve(b *testing.B) {
+	for _, layout := range []Layout{Ring, City} {
+		start, _, err := Generate(&GenerateOptions{
+			Layout: layout, Cameras: 100, Points: 20000, Observations: 100000, Noise: 0.5, Start: 0.01,
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, method := range []Method{Cholesky, ConjugateGradients} {
+			for _, workers := range []int{1, 2} {
+				b.Run(fmt.Sprintf("%v/%v/workers=%d", [...]string{"ring", "city"}[layout], method, workers), func(b *testing.B) {
+					steps := 0
+					for b.Loop() {
+						r, err := Solve(b.Context(), start.Clone(), &Options{Method: method, Workers: workers})
+						if err != nil {
+							b.Fatal(err)
+						}
+						steps += len(r.Iterations) - 1
+					}
+					b.ReportMetric(b.Elapsed().Seconds()*1e3/float64(steps), "ms/step")
+				})
+			}
+		}
+	}
+}

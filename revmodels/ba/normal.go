@@ -120,14 +120,9 @@ func (s *normal) sum(f func(from, to int) float64) float64 {
 // kernel returns the kernel of the residuals, with zeros in r.
 func (s *normal) kernel(p *Problem, r []float64) Snavely[float64] {
 	clear(r)
-	return Snavely[float64]{
-		R:       rev.Vector[float64]{N: len(r), Inc: 1, Data: r},
-		Cameras: rev.General[float64]{Rows: p.NumCameras(), Cols: cameraLen, Stride: cameraLen, Data: p.Cameras},
-		Points:  rev.General[float64]{Rows: p.NumPoints(), Cols: pointLen, Stride: pointLen, Data: p.Points},
-		Features: rev.General[float64]{Rows: p.NumObservations(), Cols: 2, Stride: 2,
-			Data: p.Features},
-		Camera: p.Camera, Point: p.Point, Workers: s.workers,
-	}
+	k := p.Kernel()
+	k.R, k.Workers = rev.ViewSlice(r), s.workers
+	return k
 }
 
 // cost stores the residuals of p in trial, and returns ½ Σ ρ(‖r_i‖²).

@@ -624,9 +624,16 @@ func depth(camera, x []float64) float64 {
 // behind returns how many observations are of points that are not in front of
 // their camera.
 func behind(p *Problem) int {
+	axes := make([][3]float64, p.NumCameras()) // third rows of rotations
+	for c := range axes {
+		r := rotationMatrix([3]float64(p.Cameras[cameraLen*c:]))
+		axes[c] = [3]float64(r[6:])
+	}
 	sum := 0
 	for i, c := range p.Camera {
-		if !(depth(p.Cameras[cameraLen*c:], p.Points[pointLen*p.Point[i]:]) < 0) {
+		x := p.Points[pointLen*p.Point[i]:]
+		a := &axes[c]
+		if !(float64(a[0]*x[0])+float64(a[1]*x[1])+float64(a[2]*x[2])+p.Cameras[cameraLen*c+5] < 0) {
 			sum++
 		}
 	}

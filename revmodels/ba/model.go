@@ -1,0 +1,131 @@
+package ba
+
+import (
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/internal/workspace"
+	"revnum/rev"
+)
+
+// Model is the cost of a problem as a function of its parameters,
+//
+//	F(x) = ½ Σ_i ρ(‖r_i(x)‖²),
+//
+// for minimisers of gonum/optimize or anybody's. Solve needs far fewer steps than
+// those that do not know that F is a sum of squares.
+//
+// The parameters x are one vector of length Dim: those of the cameras, and then
+// the points. The methods read x and write their results in place; they may be
+// called concurrently, and do not allocate. They panic with mat.ErrShape if a
+// length is wrong, and with rev.ErrOverlap if what they write shares storage with
+// what they read.
+type Model struct {
+	Problem *Problem // of which only the observations are looked at, and how many parameters there are
+	Loss    Loss     // nil for squares
+	Workers int      // goroutines to use; 0 means GOMAXPROCS
+}
+
+// Dim returns the number of parameters.
+func (m *Model) Dim() int { return len(m.Problem.Cameras) + len(m.Problem.Points) }
+
+// Params appends the parameters of the problem to dst.
+func (m *Model) Params(dst []float64) []float64 {
+	return append(append(dst, m.Problem.Cameras...), m.Problem.Points...)
+}
+
+// SetParams copies x to the parameters of the problem.
+func (m *Model) SetParams(x []float64) {
+	if len(x) != m.Dim() {
+		panic(mat.ErrShape)
+	}
+	n := copy(m.Problem.Cameras, x)
+	copy(m.Problem.Points, x[n:])
+}
+
+// modelScratch holds residuals and what belongs to them.
+type modelScratch struct{ r, other []float64 }
+
+// view returns the kernel with parameters that are views of x, and R a view of r.
+func (m *Model) view(x, r []float64) Snavely[float64] {
+	if len(x) != m.Dim() {
+		panic(mat.ErrShape)
+	}
+	k := m.Problem.Kernel()
+	n := len(m.Problem.Cameras)
+	k.Cameras.Data, k.Points.Data = x[:n:n], x[n:]
+	k.R, k.Workers = rev.ViewSlice(r), m.Workers
+	return k
+}
+
+// residuals computes the residuals at x in s.
+func (m *Model) residuals(s *modelScratch, x []float64) {
+	s.r = workspace.Zeros(s.r, len(m.Problem.Features))
+	m.view(x, s.r).Forward()
+}
+
+// Func returns the cost at x.
+func (m *Model) Func(x []float64) float64 {
+	s := workspace.Get[modelScratch]()
+	defer workspace.Put(s)
+	m.residuals(s, x)
+	return sumOfLosses(m.Loss, s.r)
+}
+
+// sumOfLosses returns ½ Σ ρ(‖r_i‖²).
+func sumOfLosses(loss Loss, r []float64) float64 {
+	var sum float64
+	for i := 0; i < len(r); i += 2 {
+		v := float64(r[i]*r[i]) + float64(r[i+1]*r[i+1])
+		if loss != nil {
+			v, _ = loss.Rho(v)
+		}
+		sum += v
+	}
+	return sum / 2
+}
+
+// Grad overwrites grad with the gradient Jᵀ(ρ'·r) of the cost at x.
+func (m *Model) Grad(grad, x []float64) {
+	s := workspace.Get[modelScratch]()
+	defer workspace.Put(s)
+	m.residuals(s, x)
+	m.weigh(s.r, s.r)
+	m.adjoint(grad, x, s.r)
+}
+
+// GaussNewton overwrites dst with Jᵀ(ρ'·J·v), the product with v of the Gauss-Newton
+// approximation of the Hessian at x. It is positive semidefinite, and near to the
+// Hessian where residuals are small.
+func (m *Model) GaussNewton(dst, x, v []float64) {
+	s := workspace.Get[modelScratch]()
+	defer workspace.Put(s)
+	s.r = workspace.Zeros(s.r, len(m.Problem.Features))
+	s.other = workspace.Zeros(s.other, len(s.r))
+	t := m.view(v, s.other)
+	t.Features.Data = nil
+	m.view(x, s.r).Tangent(t)
+	m.weigh(s.other, s.r)
+	m.adjoint(dst, x, s.other)
+}
+
+// weigh multiplies the pair of each observation in dst by ρ' for its residual in r.
+func (m *Model) weigh(dst, r []float64) {
+	if m.Loss == nil {
+		return
+	}
+	for i := 0; i < len(r); i += 2 {
+		_, slope := m.Loss.Rho(float64(r[i]*r[i]) + float64(r[i+1]*r[i+1]))
+		dst[i] *= slope
+		dst[i+1] *= slope
+	}
+}
+
+// adjoint overwrites dst with Jᵀ·cot.
+func (m *Model) adjoint(dst, x, cot []float64) {
+	g := m.view(dst, cot)
+	g.Features.Data = nil
+	clear(dst)
+	k := m.view(x, nil)
+	k.R = rev.Vector[float64]{}
+	k.Adjoint(g)
+}

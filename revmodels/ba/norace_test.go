@@ -1,0 +1,27 @@
+//go:build !race
+
+package ba
+
+import (
+	"runtime/debug"
+	"testing"
+)
+
+// The race detector has sync.Pool drop objects at random, hence no allocation
+// tests with it.
+
+func TestModelAllocations(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties pools
+	m := &Model{Problem: awkward(t), Loss: Huber(1), Workers: 1}
+	x, v, y := m.Params(nil), m.Params(nil), make([]float64, m.Dim())
+	for name, f := range map[string]func(){
+		"Func":        func() { m.Func(x) },
+		"Grad":        func() { m.Grad(y, x) },
+		"GaussNewton": func() { m.GaussNewton(y, x, v) },
+	} {
+		f()
+		if n := testing.AllocsPerRun(20, f); n != 0 {
+			t.Errorf("%s: %v allocations", name, n)
+		}
+	}
+}
