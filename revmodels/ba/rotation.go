@@ -4,22 +4,10 @@ import "math"
 
 // Rotations as matrices, by rows.
 
-// rotationMatrix returns the rotation about w by ‖w‖ radians, by the formula of
-// Rodrigues: cos θ·I + sin θ/θ·[w]ₓ + (1-cos θ)/θ²·w·wᵀ.
+// rotationMatrix returns the rotation about w by ‖w‖ radians.
 func rotationMatrix(w [3]float64) [9]float64 {
-	theta := math.Hypot(math.Hypot(w[0], w[1]), w[2])
-	sin, c := math.Sincos(theta)
-	a, b := 1., 0.5 // at θ = 0; the next terms of the series vanish below 1e-8
-	if theta > 1e-8 {
-		half := math.Sin(theta/2) / theta
-		a, b = sin/theta, 2*half*half
-	}
-	x, y, z := w[0], w[1], w[2]
-	return [9]float64{
-		c + b*x*x, b*x*y - a*z, b*x*z + a*y,
-		b*x*y + a*z, c + b*y*y, b*y*z - a*x,
-		b*x*z - a*y, b*y*z + a*x, c + b*z*z,
-	}
+	q := newCoefficients(squareNorm(w[:]))
+	return rodrigues(q.a, q.b, w)
 }
 
 // angleAxis is the inverse of rotationMatrix, with an angle of at most π. It
