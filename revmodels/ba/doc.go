@@ -2,36 +2,52 @@
 // together until the points, seen by the cameras, fall where the images have
 // them.
 //
-// A Problem holds the cameras, the points and the observations, in the camera
-// model of the problems of "Bundle Adjustment in the Large" (Agarwal, Snavely,
-// Seitz and Szeliski, 2010), which is Bundler's: a camera has nine parameters,
-// an angle-axis vector ω, a translation t, a focal length f and two coefficients
-// of radial distortion k₁, k₂. A point X falls at
+// It serves three needs, each by itself:
 //
-//	P = R(ω)·X + t,  p = -(P₁, P₂)/P₃,  f·(1 + k₁‖p‖² + k₂‖p‖⁴)·p
+//   - Solve improves a Problem by the method of Levenberg and Marquardt, with
+//     robust losses, and CameraCovariance tells how well cameras are known then.
+//   - Model is the cost as a function of the parameters, with its derivatives, for
+//     other minimisers.
+//   - Snavely and Weighted are the reversible kernels of the reprojection errors,
+//     with their Jacobians, for programs of package rev.
 //
-// so that a camera looks along its negative third axis, and points in front of
-// it have P₃ < 0.
+// Problems come from files (Read and ReadFile: those of Bundle Adjustment in the
+// Large and of Bundler) or are drawn with a solution that is known (Generate), and
+// go to files (WriteFile, WriteBAL, and WritePLY for viewers).
 //
-// Solve improves a problem by the method of Levenberg and Marquardt, with robust
-// losses, shared or fixed parameters and bounds. CameraCovariance tells how well
-// the cameras are known then. For solvers of one's own, Model has the cost and
-// its gradient, and the kernel Snavely, which Problem.Kernel returns, products
-// with the Jacobian and the Jacobian itself.
+// # The cameras
 //
-// Problems come from files (Read and ReadFile: those of BAL and of Bundler) or
-// are drawn with a solution that is known (Generate), and go to files (WriteFile,
-// WriteBAL, and WritePLY for viewers). Reading checks what Validate checks.
+// A Problem has the camera model of "Bundle Adjustment in the Large" (Agarwal,
+// Snavely, Seitz and Szeliski, 2010), which is Bundler's: a camera has nine
+// parameters, an angle-axis vector r, a translation t, a focal length f and two
+// coefficients of radial distortion k1, k2. A point X falls at
 //
-// # Sources of the solver
+//	y = R·X + t,  p = -(y₁, y₂)/y₃,  s = ‖p‖²,  π = f·(1 + k1·s + k2·s²)·p
 //
-// B. Triggs, P. McLauchlan, R. Hartley and A. Fitzgibbon, Bundle Adjustment — A
-// Modern Synthesis, in Vision Algorithms: Theory and Practice (1999), sections 4
-// to 6. S. Agarwal, N. Snavely, S. Seitz and R. Szeliski, Bundle Adjustment in the
-// Large, ECCV 2010. S. Agarwal, K. Mierle and others, Ceres Solver, its
-// documentation of non-linear least squares: the rules of the trust region, the
-// losses and the bounds of the damping. C. Kanzow, N. Yamashita and M. Fukushima,
-// Levenberg-Marquardt methods with strong local convergence properties for
-// solving nonlinear equations with convex constraints, J. Comput. Appl. Math. 172
-// (2004): projected steps.
+// where R is the rotation about r by ‖r‖ radians: the camera looks along its
+// negative third axis, and points in front of it have y₃ < 0. That of ADBench
+// (Weighted) looks along its positive third axis, has its centre C for a
+// parameter, so that y = R·(X - C) and p = (y₁, y₂)/y₃, and adds a principal
+// point (u0, v0) to π.
+//
+// # Their derivatives
+//
+// With q = y - t (or q = y), d = 1 + k1·s + k2·s², and the matrix K of the
+// derivative of a rotation, ∂(R·X)/∂r·δ = (K·δ) × (R·X), the Jacobian J of π is
+// the product of
+//
+//	∂π/∂p = f·(d·I + 2·(k1 + 2·k2·s)·p·pᵀ)
+//	∂p/∂y = -(I, p)/y₃,    (I, -p)/y₃ for ADBench's
+//	∂y/∂r = -[q]ₓ·K,  ∂y/∂t = I,  ∂y/∂C = -R,  ∂y/∂X = R
+//
+// and beside it ∂π/∂f = d·p, ∂π/∂k1 = f·s·p, ∂π/∂k2 = f·s²·p and ∂π/∂(u0, v0) = I.
+// All is analytic in r, also at 0; at depth y₃ = 0 nothing is defined.
+//
+// # Misuse and trouble
+//
+// Methods of kernels panic where shapes do not fit or operands overlap, as
+// package rev says; an observation at depth zero has a residual that is infinite
+// or NaN. Functions of problems return errors: for what
+// Validate finds, for options that make no sense, and for files, with the line and
+// what was expected there.
 package ba
