@@ -27,6 +27,11 @@
 // rev.ErrOverlap if an output overlaps an input. Nothing has been written then.
 // Inputs may share storage, and so may their cotangents.
 //
+// The factorisations and what rests on them (Cholesky, QR, GramSchmidt, TriSolve,
+// Solve, Inv and LogDet) return errors, which carry the number that tells why: of
+// gonum's type mat.Condition where a matrix is singular. All operands are then as
+// they were.
+//
 // # Rounding
 //
 // In fixed point, Inverse and Adjoint restore the output bit for bit. In

@@ -315,9 +315,10 @@ func logResponsibilities[T rev.Float](rnd *rand.Rand, n int) gmm.LogResponsibili
 }
 
 const (
-	sumOfLogs  = "the log of a sum is rounded, so what was added cannot be taken out to the bit"
-	divides    = "solutions leave the range, and errors of fixed size do not get small beside them"
-	signedLogs = "the operands are logs, which carry no sign"
+	sumOfLogs       = "the log of a sum is rounded, so what was added cannot be taken out to the bit"
+	divides         = "solutions leave the range, and errors of fixed size do not get small beside them"
+	signedLogs      = "the operands are logs, which carry no sign"
+	roundedDivision = "quotients by small pivots leave ±2²⁰"
 )
 
 // listed are all kernels: what they compute, the claims, and why others are not
@@ -346,6 +347,14 @@ var listed = []struct {
 	{"y_i += abs x_i", []claim{kernel(abs[float64]), kernel(abs[float32]), kernel(abs[fixed.Q43])}, nil},
 	{"z_i += atan2(x_i, y_i)", []claim{fallible(atan2[float64]), fallible(atan2[float32]), fallible(atan2[fixed.Q43])}, nil},
 	{"z_i += x_i^y_i", []claim{fallible(pow[float64]), fallible(pow[float32]), fallible(pow[fixed.Q43])}, nil},
+	{"L += chol(A)", []claim{fallible(cholesky[float64]), fallible(cholesky[float32])}, map[string]string{"Q43": roundedDivision}},
+	{"Q += Q(A), R += R(A), by reflections", []claim{fallible(qr[float64]), fallible(qr[float32])}, map[string]string{"Q43": roundedDivision}},
+	{"the same, R with a positive diagonal", []claim{fallible(gramSchmidt[float64]), fallible(gramSchmidt[float32])}, map[string]string{"Q43": roundedDivision}},
+	{"X += op(A)⁻¹·B, A triangular", []claim{fallible(denseTriSolve[float64]), fallible(denseTriSolve[float32])}, map[string]string{"Q43": roundedDivision}},
+	{"X += op(A)⁻¹·B", []claim{fallible(solve[float64]), fallible(solve[float32])}, map[string]string{"Q43": roundedDivision}},
+	{"B += A⁻¹", []claim{fallible(inv[float64]), fallible(inv[float32])}, map[string]string{"Q43": roundedDivision}},
+	{"r += det A", []claim{kernel(det[float64]), kernel(det[float32])}, map[string]string{"Q43": roundedDivision}},
+	{"r += log abs(det A), s += sign(det A)", []claim{fallible(logDet[float64]), fallible(logDet[float32])}, map[string]string{"Q43": roundedDivision}},
 	{"r += ½ Σ_i (y_i - Σ_j c_j·x_i^j)²", []claim{kernel(polyLeastSquares[float64]), kernel(polyLeastSquares[float32])},
 		map[string]string{"Q43": "powers of x leave ±2²⁰, or vanish below 2⁻⁴³"}},
 	{"r += Σ_i min_k ‖x_i - c_k‖²", []claim{kernel(cost[float64]), kernel(cost[float32])},

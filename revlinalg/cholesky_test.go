@@ -1,0 +1,203 @@
+package revlinalg
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/rev"
+	"revnum/rev/revtest"
+)
+
+// definite returns a symmetric matrix with eigenvalues around 1 and above.
+func definite[T rev.Float](rnd *rand.Rand, n int) rev.General[T] {
+	b := normals[float64](rnd, n*n, 1/math.Sqrt(float64(n+1)))
+	a := rev.NewGeneral[T](n, n, nil)
+	for i := range n {
+		for j := range n {
+			s := 0.0
+			if i == j {
+				s = 1
+			}
+			for l := range n {
+				s += b[i*n+l] * b[j*n+l]
+			}
+			a.Row(i)[j] = T(s)
+		}
+	}
+	return a
+}
+
+func choleskySpec[T rev.Float]() revtest.Spec[Cholesky[T]] {
+	return revtest.Spec[Cholesky[T]]{
+		New: func(rnd *rand.Rand, size int) Cholesky[T] {
+			return Cholesky[T]{L: matrixOf[T](rnd, size, size), A: definite[T](rnd, size)}
+		},
+		Large:     150,
+		RoundTrip: 4,             // the sum may be larger than either
+		Masked:    []string{"A"}, // its lower triangle is not read
+		Failing: func(rnd *rand.Rand, size int) Cholesky[T] {
+			a := definite[T](rnd, size+1)
+			a.Row(size)[size] = -1
+			return Cholesky[T]{L: matrixOf[T](rnd, size+1, size+1), A: a}
+		},
+	}
+}
+
+func TestCholesky(t *testing.T) {
+	t.Run("float64", func(t *testing.T) { revtest.Fallible(t, choleskySpec[float64]()) })
+	t.Run("float32", func(t *testing.T) { revtest.Fallible(t, choleskySpec[float32]()) })
+	t.Run("blocks", func(t *testing.T) {
+		spec := choleskySpec[float64]()
+		spec.Sizes = []int{base, base + 1, 3*base + 1, 71}
+		revtest.Fallible(t, spec)
+	})
+}
+
+func TestCholeskyValue(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(20, 1))
+	for _, n := range []int{1, 7, 64, 150} {
+		a := mat.NewSymDense(n, definite[float64](rnd, n).Data)
+		for i := range n {
+			for j := range i {
+				a.RawSymmetric().Data[i*n+j] = math.NaN() // not read
+			}
+		}
+		var c mat.Cholesky
+		if !c.Factorize(a) {
+			t.Fatal("gonum finds the matrix not positive definite")
+		}
+		var want mat.TriDense
+		c.LTo(&want)
+		got := mat.NewTriDense(n, mat.Lower, nil)
+		if err := NewCholesky(got, a).Forward(); err != nil {
+			t.Fatal(err)
+		}
+		if !mat.EqualApprox(got, &want, 1e-13) {
+			t.Errorf("n=%d: not gonum's factor", n)
+		}
+	}
+}
+
+// The factor of an ill-conditioned matrix reproduces it to rounding, and the
+// scale of a matrix does not matter.
+func TestCholeskyResidual(t *testing.T) {
+	const n = 90
+	for _, scale := range []float64{1, 0x1p-1000, 0x1p1000} {
+		a := rev.NewGeneral[float64](n, n, nil)
+		for i := range n {
+			for j := range n {
+				a.Row(i)[j] = scale * math.Exp(-math.Pow(float64(i-j)/4, 2)/2)
+			}
+			a.Row(i)[i] += 1e-10 * scale
+		}
+		l := rev.NewGeneral[float64](n, n, nil)
+		if err := (Cholesky[float64]{L: l, A: a}).Forward(); err != nil {
+			t.Fatal(err)
+		}
+		for i := range n {
+			for j := range i + 1 {
+				s := 0.0
+				for k := range j + 1 {
+					s += l.Row(i)[k] * l.Row(j)[k]
+				}
+				if !(math.Abs(s-a.Row(i)[j]) <= 20*0x1p-52*scale) {
+					t.Fatalf("scale %g: L·Lᵀ is %v at (%d, %d), want %v", scale, s, i, j, a.Row(i)[j])
+				}
+			}
+		}
+	}
+}
+
+func TestCholeskyNotDefinite(t *testing.T) {
+	a := rev.NewGeneral(3, 3, []float64{4, 2, 0, 2, 1, 0, 0, 0, 1})
+	err := Cholesky[float64]{L: rev.NewGeneral[float64](3, 3, nil), A: a}.Forward()
+	var e *NotPositiveDefinite
+	if !errors.As(err, &e) || e.Row != 1 || e.Pivot != 0 {
+		t.Errorf("got %v, want pivot 1 to be 0", err)
+	}
+	// Far down in a matrix of several blocks.
+	b := definite[float64](rand.New(rand.NewPCG(20, 2)), 100)
+	b.Row(77)[77] = -3
+	err = Cholesky[float64]{A: b}.Forward()
+	if !errors.As(err, &e) || e.Row != 77 || !(e.Pivot < -3) {
+		t.Errorf("got %v, want pivot 77 below -3", err)
+	}
+}
+
+func TestNewCholeskyShape(t *testing.T) {
+	for want, f := range map[any]func(){
+		mat.ErrShape:    func() { NewCholesky(mat.NewTriDense(2, mat.Lower, nil), mat.NewSymDense(3, nil)) },
+		mat.ErrTriangle: func() { NewCholesky(mat.NewTriDense(2, mat.Upper, nil), mat.NewSymDense(2, nil)) },
+	} {
+		func() {
+			defer func() {
+				if v := recover(); v != want {
+					t.Errorf("panicked with %v, want %v", v, want)
+				}
+			}()
+			f()
+		}()
+	}
+}
+
+func ExampleCholesky() {
+	a := mat.NewSymDense(2, []float64{
+		4, 2,
+		2, 5,
+	})
+	l := mat.NewTriDense(2, mat.Lower, nil)
+	k := NewCholesky(l, a)
+	if err := k.Forward(); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(mat.Formatted(l))
+
+	// The gradient of the last element of L by the elements of A.
+	gl, ga := mat.NewTriDense(2, mat.Lower, []float64{0, 0, 0, 1}), mat.NewSymDense(2, nil)
+	if err := k.Adjoint(NewCholesky(gl, ga)); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(ga.At(0, 0), ga.At(0, 1), ga.At(1, 1))
+	// Output:
+	// ⎡2  0⎤
+	// ⎣1  2⎦
+	// 0.0625 -0.25 0.25
+}
+
+func BenchmarkCholesky(b *testing.B) {
+	for _, n := range []int{64, 256, 512, 1024} {
+		rnd := rand.New(rand.NewPCG(20, 3))
+		a := definite[float64](rnd, n)
+		l, gl, ga := matrixOf[float64](rnd, n, n), matrixOf[float64](rnd, n, n), matrixOf[float64](rnd, n, n)
+		for _, workers := range []int{1, 2} {
+			k := Cholesky[float64]{L: l, A: a, Workers: workers}
+			b.Run(fmt.Sprintf("Forward/n=%d/workers=%d", n, workers), func(b *testing.B) {
+				for b.Loop() {
+					_ = k.Forward()
+				}
+				reportFlops(b, n*n*n/3)
+			})
+			b.Run(fmt.Sprintf("Adjoint/n=%d/workers=%d", n, workers), func(b *testing.B) {
+				for b.Loop() {
+					_ = k.Adjoint(Cholesky[float64]{L: gl, A: ga})
+				}
+				reportFlops(b, n*n*n)
+			})
+		}
+		b.Run(fmt.Sprintf("gonum/n=%d", n), func(b *testing.B) {
+			s := mat.NewSymDense(n, a.Data)
+			var c mat.Cholesky
+			for b.Loop() {
+				c.Factorize(s)
+			}
+			reportFlops(b, n*n*n/3)
+		})
+	}
+}

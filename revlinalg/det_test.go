@@ -1,0 +1,189 @@
+package revlinalg
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/rev"
+	"revnum/rev/revtest"
+)
+
+func detSpec[T rev.Float]() revtest.Spec[Det[T]] {
+	return revtest.Spec[Det[T]]{
+		New: func(rnd *rand.Rand, size int) Det[T] {
+			a := regular[T](rnd, size)
+			for i := range a.Data {
+				a.Data[i] /= 3 // a determinant of about 1
+			}
+			return Det[T]{Out: new(T), A: a}
+		},
+		Large:     150,
+		RoundTrip: 4,
+	}
+}
+
+func TestDet(t *testing.T) {
+	t.Run("float64", func(t *testing.T) { revtest.Kernel(t, detSpec[float64]()) })
+	t.Run("float32", func(t *testing.T) { revtest.Kernel(t, detSpec[float32]()) })
+	// The determinant is smooth where the matrix is singular.
+	for rank := range 3 {
+		t.Run(fmt.Sprintf("rank %d below n", 1+rank), func(t *testing.T) {
+			spec := detSpec[float64]()
+			spec.New = func(rnd *rand.Rand, size int) Det[float64] {
+				k := detSpec[float64]().New(rnd, size)
+				for i := range min(1+rank, size) {
+					copy(k.A.Row(i), k.A.Row(size-1))
+				}
+				return k
+			}
+			spec.Sizes = []int{2, 3, 5, 12}
+			spec.Large = 0
+			revtest.Kernel(t, spec)
+		})
+	}
+}
+
+// bigDet returns the determinant of the n×n matrix a by expansion over all
+// permutations of columns, exactly.
+func bigDet(a [][]float64) *big.Rat {
+	n := len(a)
+	sum := new(big.Rat)
+	perm := make([]int, 0, n)
+	var visit func(used int, sign int64)
+	visit = func(used int, sign int64) {
+		if len(perm) == n {
+			p := new(big.Rat).SetInt64(sign)
+			for i, j := range perm {
+				p.Mul(p, new(big.Rat).SetFloat64(a[i][j]))
+			}
+			sum.Add(sum, p)
+			return
+		}
+		larger := 0 // unused columns before j
+		for j := range n {
+			if used>>j&1 != 0 {
+				continue
+			}
+			perm = append(perm, j)
+			visit(used|1<<j, sign*int64(1-2*(larger&1)))
+			perm = perm[:len(perm)-1]
+			larger++
+		}
+	}
+	visit(0, 1)
+	return sum
+}
+
+// bigCofactor returns the cofactor of element (i, j), exactly.
+func bigCofactor(a [][]float64, i, j int) *big.Rat {
+	var minor [][]float64
+	for r := range a {
+		if r != i {
+			minor = append(minor, append(append([]float64{}, a[r][:j]...), a[r][j+1:]...))
+		}
+	}
+	c := bigDet(minor)
+	if (i+j)%2 != 0 {
+		c.Neg(c)
+	}
+	return c
+}
+
+func rowsOf(a rev.General[float64]) [][]float64 {
+	rows := make([][]float64, a.Rows)
+	for i := range rows {
+		rows[i] = a.Row(i)
+	}
+	return rows
+}
+
+// Cofactors of regular, nearly singular and singular matrices against their
+// definition, in exact arithmetic.
+func TestDetCofactors(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(25, 1))
+	for n := 1; n <= 5; n++ {
+		for _, gap := range []float64{1, 1e-3, 1e-6, 1e-9, 1e-13, 0} {
+			a := rev.NewGeneral(n, n, normals[float64](rnd, n*n, 1))
+			for j := range n {
+				v := a.Row(0)[j]
+				if n == 1 {
+					v = 0
+				}
+				a.Row(n - 1)[j] = v + gap*a.Row(n - 1)[j]
+			}
+			out, gout := 0., 1.
+			ga := rev.NewGeneral[float64](n, n, nil)
+			k := Det[float64]{Out: &out, A: a}
+			k.Forward()
+			want, _ := bigDet(rowsOf(a)).Float64()
+			if !(math.Abs(out-want) <= 1e-13) {
+				t.Errorf("n=%d, gap %g: %v, want %v", n, gap, out, want)
+			}
+			k.Adjoint(Det[float64]{Out: &gout, A: ga})
+			for i := range n {
+				for j := range n {
+					want, _ := bigCofactor(rowsOf(a), i, j).Float64()
+					if got := ga.Row(i)[j]; !(math.Abs(got-want) <= 1e-10) {
+						t.Errorf("n=%d, gap %g: cofactor (%d, %d) is %v, want %v", n, gap, i, j, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Nothing overflows or underflows but what is asked for.
+func TestDetScale(t *testing.T) {
+	for _, c := range []struct {
+		diagonal, gradient []float64
+		det                float64
+	}{
+		{[]float64{1e200, 1e200, 1e-200, 1e-200}, []float64{1e-200, 1e-200, 1e200, 1e200}, 1},
+		{[]float64{1e-300, 1e-300}, []float64{1e-300, 1e-300}, 0},
+		{[]float64{1e300, 1e300}, []float64{1e300, 1e300}, math.Inf(1)},
+		{[]float64{1e-200, 1e200, -1}, []float64{-1e200, -1e-200, 1}, -1},
+		{[]float64{5e-324, 0x1p1000, 0x1p74}, []float64{math.Inf(1), 0x1p-1000, 0x1p-74}, 1},
+	} {
+		n := len(c.diagonal)
+		a := rev.NewGeneral[float64](n, n, nil)
+		for i, v := range c.diagonal {
+			a.Row(i)[i] = v
+		}
+		out, gout := 0., 1.
+		ga := rev.NewGeneral[float64](n, n, nil)
+		k := Det[float64]{Out: &out, A: a}
+		k.Forward()
+		if !near(out, c.det, 1e-14) && out != c.det {
+			t.Errorf("%v: got %v, want %v", c.diagonal, out, c.det)
+		}
+		k.Adjoint(Det[float64]{Out: &gout, A: ga})
+		for i, want := range c.gradient {
+			if got := ga.Row(i)[i]; !near(got, want, 1e-14) && got != want {
+				t.Errorf("%v: gradient %v of element %d, want %v", c.diagonal, got, i, want)
+			}
+		}
+	}
+}
+
+func ExampleDet() {
+	a := mat.NewDense(2, 2, []float64{
+		1, 2,
+		2, 4,
+	})
+	out := 0.
+	k := NewDet(&out, a)
+	k.Forward()
+	fmt.Println("det =", out)
+
+	gout, ga := 1., mat.NewDense(2, 2, nil)
+	k.Adjoint(NewDet(&gout, ga))
+	fmt.Printf("%.3f\n", ga.RawMatrix().Data)
+	// Output:
+	// det = 0
+	// [4.000 -2.000 -2.000 1.000]
+}

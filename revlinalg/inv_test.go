@@ -1,0 +1,86 @@
+package revlinalg
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/rev"
+	"revnum/rev/revtest"
+)
+
+func invSpec[T rev.Float]() revtest.Spec[Inv[T]] {
+	return revtest.Spec[Inv[T]]{
+		New: func(rnd *rand.Rand, size int) Inv[T] {
+			return Inv[T]{B: matrixOf[T](rnd, size, size), A: regular[T](rnd, size)}
+		},
+		Large:     150,
+		RoundTrip: 4, // the sum may be larger than either
+		Failing: func(rnd *rand.Rand, size int) Inv[T] {
+			return Inv[T]{B: matrixOf[T](rnd, size+1, size+1), A: deficient[T](rnd, size+1)}
+		},
+	}
+}
+
+func TestInv(t *testing.T) {
+	t.Run("float64", func(t *testing.T) { revtest.Fallible(t, invSpec[float64]()) })
+	t.Run("float32", func(t *testing.T) { revtest.Fallible(t, invSpec[float32]()) })
+}
+
+func TestInvValue(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(23, 1))
+	for _, n := range []int{1, 7, 33, 150} {
+		a := mat.NewDense(n, n, normals[float64](rnd, n*n, 1))
+		var want mat.Dense
+		if err := want.Inverse(a); err != nil {
+			t.Fatal(err)
+		}
+		got := mat.NewDense(n, n, nil)
+		if err := NewInv(got, a).Forward(); err != nil {
+			t.Fatal(err)
+		}
+		if !mat.EqualApprox(got, &want, 1e-10) {
+			t.Errorf("n=%d: not gonum's inverse", n)
+		}
+	}
+}
+
+func ExampleInv() {
+	a := mat.NewDense(2, 2, []float64{
+		1, 2,
+		0, 4,
+	})
+	b := mat.NewDense(2, 2, nil)
+	if err := NewInv(b, a).Forward(); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(mat.Formatted(b))
+	// Output:
+	// ⎡   1  -0.5⎤
+	// ⎣   0  0.25⎦
+}
+
+func BenchmarkInv(b *testing.B) {
+	for _, n := range []int{64, 512} {
+		rnd := rand.New(rand.NewPCG(23, 2))
+		k := Inv[float64]{B: matrixOf[float64](rnd, n, n), A: regular[float64](rnd, n)}
+		g := Inv[float64]{B: matrixOf[float64](rnd, n, n), A: matrixOf[float64](rnd, n, n)}
+		for _, k.Workers = range []int{1, 2} {
+			b.Run(fmt.Sprintf("Forward/n=%d/workers=%d", n, k.Workers), func(b *testing.B) {
+				for b.Loop() {
+					_ = k.Forward()
+				}
+				reportFlops(b, 2*n*n*n)
+			})
+			b.Run(fmt.Sprintf("Adjoint/n=%d/workers=%d", n, k.Workers), func(b *testing.B) {
+				for b.Loop() {
+					_ = k.Adjoint(g)
+				}
+				reportFlops(b, 6*n*n*n)
+			})
+		}
+	}
+}

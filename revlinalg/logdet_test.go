@@ -1,0 +1,89 @@
+package revlinalg
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/rev"
+	"revnum/rev/revtest"
+)
+
+func logDetSpec[T rev.Float]() revtest.Spec[LogDet[T]] {
+	return revtest.Spec[LogDet[T]]{
+		New: func(rnd *rand.Rand, size int) LogDet[T] {
+			return LogDet[T]{Out: new(T), Sign: new(T), A: regular[T](rnd, size)}
+		},
+		Large:     150,
+		RoundTrip: 4,
+		Failing: func(rnd *rand.Rand, size int) LogDet[T] {
+			return LogDet[T]{Out: new(T), Sign: new(T), A: deficient[T](rnd, size+1)}
+		},
+	}
+}
+
+func TestLogDet(t *testing.T) {
+	t.Run("float64", func(t *testing.T) { revtest.Fallible(t, logDetSpec[float64]()) })
+	t.Run("float32", func(t *testing.T) { revtest.Fallible(t, logDetSpec[float32]()) })
+}
+
+func TestLogDetValue(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(24, 1))
+	for i, n := range []int{1, 1, 2, 2, 3, 4, 7, 20, 33, 150} {
+		for _, scale := range []float64{1, 0x1p-1000, 0x1p1000} {
+			a := mat.NewDense(n, n, normals[float64](rnd, n*n, scale))
+			want, sign := mat.LogDet(a)
+			var gotLog, gotSign float64
+			if err := NewLogDet(&gotLog, &gotSign, a).Forward(); err != nil {
+				t.Fatal(err)
+			}
+			if !near(gotLog, want, 1e-13) || gotSign != sign {
+				t.Errorf("matrix %d of order %d: got %v and %v, want %v and %v", i, n, gotLog, gotSign, want, sign)
+			}
+		}
+	}
+}
+
+func TestLogDetEdges(t *testing.T) {
+	var out, sign float64
+	if err := NewLogDet(&out, &sign, &mat.Dense{}).Forward(); err != nil || out != 0 || sign != 1 {
+		t.Errorf("of no rows: %v, %v, error %v", out, sign, err)
+	}
+	out, sign = 5, 6
+	err := NewLogDet(&out, &sign, mat.NewDense(2, 2, []float64{1, 2, 2, 4})).Forward()
+	if c := mat.Condition(0); !errors.As(err, &c) || out != 5 || sign != 6 {
+		t.Errorf("of a singular matrix: %v, %v, error %v", out, sign, err)
+	}
+	err = NewLogDet(&out, &sign, mat.NewDense(1, 1, []float64{math.NaN()})).Forward()
+	if err != nil || !math.IsNaN(out) || !math.IsNaN(sign) {
+		t.Errorf("of NaN: %v, %v, error %v", out, sign, err)
+	}
+}
+
+func ExampleLogDet() {
+	a := mat.NewDense(2, 2, []float64{
+		0, 2,
+		3, 1,
+	})
+	out, sign := 0., 0.
+	k := NewLogDet(&out, &sign, a)
+	if err := k.Forward(); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("det = %g·exp(%.4f) = %.4f\n", sign, out, sign*math.Exp(out))
+
+	gout, ga := 1., mat.NewDense(2, 2, nil)
+	if err := k.Adjoint(NewLogDet(&gout, nil, ga)); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.4f\n", ga.RawMatrix().Data)
+	// Output:
+	// det = -1·exp(1.7918) = -6.0000
+	// [-0.1667 0.5000 0.3333 0.0000]
+}

@@ -1,0 +1,297 @@
+package revlinalg
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/rev"
+	"revnum/rev/revtest"
+)
+
+// tall returns an m×n matrix of a small condition number.
+func tall[T rev.Float](rnd *rand.Rand, m, n int) rev.General[T] {
+	a := rev.NewGeneral(m, n, normals[T](rnd, m*n, 0.5/math.Sqrt(float64(m+1))))
+	for i := range n {
+		a.Row(i)[i] += 2
+	}
+	return a
+}
+
+// deficientTall returns an m×n matrix of rank n-1.
+func deficientTall[T rev.Float](rnd *rand.Rand, m, n int) rev.General[T] {
+	a := tall[T](rnd, m, n)
+	for i := range m {
+		s := T(0)
+		for j := range n - 1 {
+			s += a.Row(i)[j]
+		}
+		a.Row(i)[n-1] = s
+	}
+	return a
+}
+
+func qrSpec[T rev.Float](extra int) revtest.Spec[QR[T]] {
+	build := func(rnd *rand.Rand, a rev.General[T]) QR[T] {
+		return QR[T]{Q: matrixOf[T](rnd, a.Rows, a.Cols), R: matrixOf[T](rnd, a.Cols, a.Cols), A: a}
+	}
+	return revtest.Spec[QR[T]]{
+		New:       func(rnd *rand.Rand, size int) QR[T] { return build(rnd, tall[T](rnd, size+extra, size)) },
+		Large:     150,
+		RoundTrip: 4, // the sum may be larger than either
+		Failing: func(rnd *rand.Rand, size int) QR[T] {
+			return build(rnd, deficientTall[T](rnd, size+1+extra, size+1))
+		},
+	}
+}
+
+func gramSchmidtSpec[T rev.Float](extra int) revtest.Spec[GramSchmidt[T]] {
+	s := qrSpec[T](extra)
+	return revtest.Spec[GramSchmidt[T]]{
+		New:       func(rnd *rand.Rand, size int) GramSchmidt[T] { return GramSchmidt[T](s.New(rnd, size)) },
+		Large:     s.Large,
+		RoundTrip: s.RoundTrip,
+		Failing:   func(rnd *rand.Rand, size int) GramSchmidt[T] { return GramSchmidt[T](s.Failing(rnd, size)) },
+	}
+}
+
+func TestQR(t *testing.T) {
+	t.Run("float64", func(t *testing.T) { revtest.Fallible(t, qrSpec[float64](2)) })
+	t.Run("float32", func(t *testing.T) { revtest.Fallible(t, qrSpec[float32](2)) })
+	t.Run("blocks", func(t *testing.T) {
+		spec := qrSpec[float64](0)
+		spec.Sizes = []int{1, qrPanel, qrPanel + 1, 71}
+		revtest.Fallible(t, spec)
+	})
+}
+
+func TestGramSchmidt(t *testing.T) {
+	t.Run("float64", func(t *testing.T) { revtest.Fallible(t, gramSchmidtSpec[float64](2)) })
+	t.Run("float32", func(t *testing.T) { revtest.Fallible(t, gramSchmidtSpec[float32](1)) })
+}
+
+// Signs and all, the factors are gonum's.
+func TestQRValue(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(26, 1))
+	for _, s := range [][2]int{{1, 1}, {2, 1}, {2, 2}, {7, 5}, {33, 33}, {100, 65}, {300, 150}} {
+		m, n := s[0], s[1]
+		a := mat.NewDense(m, n, normals[float64](rnd, m*n, 1))
+		if n > 1 {
+			for i := range m {
+				a.Set(i, n/2, 0) // a column that needs no reflection once row 0 is out
+			}
+			a.Set(0, n/2, 3)
+			a.Set(n/2, n/2, 2)
+		}
+		var f mat.QR
+		f.Factorize(a)
+		var fullQ, fullR mat.Dense
+		f.QTo(&fullQ)
+		f.RTo(&fullR)
+		q, r := mat.NewDense(m, n, nil), mat.NewDense(n, n, nil)
+		if err := NewQR(q, r, a).Forward(); err != nil {
+			t.Fatal(err)
+		}
+		if !mat.EqualApprox(q, fullQ.Slice(0, m, 0, n), 1e-12) || !mat.EqualApprox(r, fullR.Slice(0, n, 0, n), 1e-12) {
+			t.Errorf("%d×%d: not gonum's factors", m, n)
+		}
+		q2, r2 := mat.NewDense(m, n, nil), mat.NewDense(n, n, nil)
+		if err := NewGramSchmidt(q2, r2, a).Forward(); err != nil {
+			t.Fatal(err)
+		}
+		for j := range n {
+			sign := math.Copysign(1, r.At(j, j))
+			for i := range m {
+				if !(math.Abs(q2.At(i, j)-sign*q.At(i, j)) <= 1e-12) {
+					t.Fatalf("%d×%d: Q by Gram-Schmidt has %v at (%d, %d), want %v", m, n, q2.At(i, j), i, j, sign*q.At(i, j))
+				}
+			}
+			for i := range n {
+				if !(math.Abs(r2.At(j, i)-sign*r.At(j, i)) <= 1e-11) {
+					t.Fatalf("%d×%d: R by Gram-Schmidt has %v at (%d, %d), want %v", m, n, r2.At(j, i), j, i, sign*r.At(j, i))
+				}
+			}
+		}
+	}
+}
+
+// Upper triangular matrices need no reflections, and keep their signs.
+func TestQRTriangular(t *testing.T) {
+	a := mat.NewDense(3, 2, []float64{2, 1, 0, 3, 0, 0})
+	q, r := mat.NewDense(3, 2, nil), mat.NewDense(2, 2, nil)
+	if err := NewQR(q, r, a).Forward(); err != nil {
+		t.Fatal(err)
+	}
+	if !mat.Equal(q, mat.NewDense(3, 2, []float64{1, 0, 0, 1, 0, 0})) || !mat.Equal(r, a.Slice(0, 2, 0, 2)) {
+		t.Errorf("Q = %v, R = %v", q.RawMatrix().Data, r.RawMatrix().Data)
+	}
+}
+
+// Q is orthonormal and Q·R is A for matrices that are close to losing their
+// rank, and of any scale, also from column to column.
+func TestQRResidual(t *testing.T) {
+	const m, n = 70, 40
+	for _, scale := range []float64{1, 0x1p-900, 0x1p900, 0x1p-1060} {
+		rnd := rand.New(rand.NewPCG(26, 2))
+		a := rev.NewGeneral(m, n, normals[float64](rnd, m*n, 1))
+		for i := range m {
+			a.Row(i)[n-1] = a.Row(i)[0] + 1e-11*a.Row(i)[n-1]
+			for j := range n {
+				a.Row(i)[j] *= scale
+			}
+			if scale == 1 {
+				a.Row(i)[3] *= 0x1p-600
+				a.Row(i)[4] *= 0x1p600
+			}
+		}
+		tol := 1e-14
+		if scale < 0x1p-1022 {
+			tol = 1e-3 // subnormal numbers have few digits
+			for i := range m {
+				a.Row(i)[n-1] = scale * rnd.NormFloat64()
+			}
+		}
+		q, r := rev.NewGeneral[float64](m, n, nil), rev.NewGeneral[float64](n, n, nil)
+		for _, f := range []func() error{
+			QR[float64]{Q: q, R: r, A: a}.Forward,
+			GramSchmidt[float64]{Q: q, R: r, A: a}.Forward,
+		} {
+			clear(q.Data)
+			clear(r.Data)
+			if err := f(); err != nil {
+				t.Fatal(err)
+			}
+			for j := range n {
+				length := 0.0
+				for i := range m {
+					length = math.Hypot(length, a.Row(i)[j])
+				}
+				for i := range m {
+					s := 0.0
+					for l := range j + 1 {
+						s += q.Row(i)[l] * r.Row(l)[j]
+					}
+					if !(math.Abs(s-a.Row(i)[j]) <= tol*length) {
+						t.Fatalf("scale %g: Q·R is %v at (%d, %d), want %v", scale, s, i, j, a.Row(i)[j])
+					}
+				}
+				for l := range j + 1 {
+					s, want := 0.0, 0.0
+					if l == j {
+						want = 1
+					}
+					for i := range m {
+						s += q.Row(i)[j] * q.Row(i)[l]
+					}
+					if !(math.Abs(s-want) <= tol) {
+						t.Fatalf("scale %g: columns %d and %d of Q have product %v", scale, j, l, s)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestQRRank(t *testing.T) {
+	for _, a := range []rev.General[float64]{
+		deficientTall[float64](rand.New(rand.NewPCG(26, 3)), 60, 40),
+		rev.NewGeneral[float64](3, 2, nil),
+		rev.NewGeneral(2, 2, []float64{1, 1, 1, 1}),
+	} {
+		for _, f := range []func() error{QR[float64]{A: a}.Forward, GramSchmidt[float64]{A: a}.Forward} {
+			var c mat.Condition
+			if err := f(); !errors.As(err, &c) || !(c > 1e12) {
+				t.Errorf("%d×%d: error %v, want a condition number", a.Rows, a.Cols, err)
+			}
+		}
+	}
+}
+
+func TestNewQRShape(t *testing.T) {
+	defer func() {
+		if v := recover(); v != mat.ErrShape {
+			t.Errorf("panicked with %v, want %v", v, mat.ErrShape)
+		}
+	}()
+	NewQR(mat.NewDense(2, 3, nil), mat.NewDense(3, 3, nil), mat.NewDense(2, 3, nil))
+}
+
+func ExampleQR() {
+	a := mat.NewDense(3, 2, []float64{
+		3, 1,
+		0, 2,
+		4, 3,
+	})
+	q, r := mat.NewDense(3, 2, nil), mat.NewDense(2, 2, nil)
+	k := NewQR(q, r, a)
+	if err := k.Forward(); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.3f\n", mat.Formatted(q))
+	fmt.Printf("%.3f\n", mat.Formatted(r))
+
+	// The gradient of the first element of R, minus the length of a column.
+	gq, gr, ga := mat.NewDense(3, 2, nil), mat.NewDense(2, 2, []float64{1, 0, 0, 0}), mat.NewDense(3, 2, nil)
+	if err := k.Adjoint(NewQR(gq, gr, ga)); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.1f\n", mat.Col(nil, 0, ga))
+	// Output:
+	// ⎡-0.600   0.358⎤
+	// ⎢ 0.000  -0.894⎥
+	// ⎣-0.800  -0.268⎦
+	// ⎡-5.000  -3.000⎤
+	// ⎣ 0.000  -2.236⎦
+	// [-0.6 0.0 -0.8]
+}
+
+func BenchmarkQR(b *testing.B) {
+	for _, s := range [][2]int{{64, 64}, {512, 256}, {1024, 1024}} {
+		m, n := s[0], s[1]
+		rnd := rand.New(rand.NewPCG(26, 4))
+		k := QR[float64]{Q: matrixOf[float64](rnd, m, n), R: matrixOf[float64](rnd, n, n), A: tall[float64](rnd, m, n)}
+		g := QR[float64]{Q: matrixOf[float64](rnd, m, n), R: matrixOf[float64](rnd, n, n), A: matrixOf[float64](rnd, m, n)}
+		flops := 4*m*n*n - 4*n*n*n/3 // R, and Q
+		for _, k.Workers = range []int{1, 2} {
+			b.Run(fmt.Sprintf("Forward/%dx%d/workers=%d", m, n, k.Workers), func(b *testing.B) {
+				for b.Loop() {
+					_ = k.Forward()
+				}
+				reportFlops(b, flops)
+			})
+			b.Run(fmt.Sprintf("Adjoint/%dx%d/workers=%d", m, n, k.Workers), func(b *testing.B) {
+				for b.Loop() {
+					_ = k.Adjoint(g)
+				}
+				reportFlops(b, flops+4*m*n*n+4*n*n*n/3)
+			})
+		}
+		b.Run(fmt.Sprintf("gonum/%dx%d", m, n), func(b *testing.B) {
+			a := mat.NewDense(m, n, k.A.Data)
+			var f mat.QR
+			var q, r mat.Dense
+			for b.Loop() {
+				f.Factorize(a)
+				q.Reset()
+				r.Reset()
+				f.QTo(&q)
+				f.RTo(&r)
+			}
+			reportFlops(b, flops)
+		})
+	}
+	rnd := rand.New(rand.NewPCG(26, 5))
+	k := GramSchmidt[float64]{Q: matrixOf[float64](rnd, 512, 256), R: matrixOf[float64](rnd, 256, 256), A: tall[float64](rnd, 512, 256), Workers: 1}
+	b.Run("GramSchmidt/512x256", func(b *testing.B) {
+		for b.Loop() {
+			_ = k.Forward()
+		}
+		reportFlops(b, 4*512*256*256)
+	})
+}

@@ -1,0 +1,201 @@
+package revlinalg
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/rev"
+	"revnum/rev/revtest"
+)
+
+// regular returns a matrix of a small condition number that needs pivoting:
+// rows of a dominant diagonal, in another order.
+func regular[T rev.Float](rnd *rand.Rand, n int) rev.General[T] {
+	a := rev.NewGeneral(n, n, normals[T](rnd, n*n, 1/math.Sqrt(float64(n+1))))
+	for i, j := range rnd.Perm(n) {
+		a.Row(i)[j] += T(3 - 6*rnd.IntN(2))
+	}
+	return a
+}
+
+// deficient returns a matrix of rank n-1.
+func deficient[T rev.Float](rnd *rand.Rand, n int) rev.General[T] {
+	a := regular[T](rnd, n)
+	for i := range n {
+		s := T(0)
+		for j := range n - 1 {
+			s += a.Row(i)[j]
+		}
+		a.Row(i)[n-1] = s
+	}
+	return a
+}
+
+func solveSpec[T rev.Float](trans bool) revtest.Spec[Solve[T]] {
+	return revtest.Spec[Solve[T]]{
+		New: func(rnd *rand.Rand, size int) Solve[T] {
+			cols := 1 + size%4
+			return Solve[T]{
+				X: matrixOf[T](rnd, size, cols), A: regular[T](rnd, size), B: matrixOf[T](rnd, size, cols),
+				TransA: trans,
+			}
+		},
+		Large:     150,
+		RoundTrip: 4, // the sum may be larger than either
+		Free:      []string{"B.Cols"},
+		Failing: func(rnd *rand.Rand, size int) Solve[T] {
+			return Solve[T]{
+				X: matrixOf[T](rnd, size+1, 2), A: deficient[T](rnd, size+1), B: matrixOf[T](rnd, size+1, 2),
+				TransA: trans,
+			}
+		},
+	}
+}
+
+func TestSolve(t *testing.T) {
+	for _, trans := range []bool{false, true} {
+		t.Run(fmt.Sprintf("float64/trans=%t", trans), func(t *testing.T) { revtest.Fallible(t, solveSpec[float64](trans)) })
+	}
+	t.Run("float32", func(t *testing.T) { revtest.Fallible(t, solveSpec[float32](false)) })
+	t.Run("blocks", func(t *testing.T) {
+		spec := solveSpec[float64](true)
+		spec.Sizes = []int{base + 1, luPanel, luPanel + 1, 71}
+		revtest.Fallible(t, spec)
+	})
+}
+
+func TestSolveValue(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(21, 1))
+	for _, n := range []int{1, 7, 33, 150} {
+		for _, cols := range []int{1, 5, 100} {
+			a := mat.NewDense(n, n, normals[float64](rnd, n*n, 1))
+			b := mat.NewDense(n, cols, normals[float64](rnd, n*cols, 1))
+			for _, m := range []mat.Matrix{a, a.T()} {
+				var want mat.Dense
+				if err := want.Solve(m, b); err != nil {
+					t.Fatal(err)
+				}
+				got := mat.NewDense(n, cols, nil)
+				if err := NewSolve(got, m, b).Forward(); err != nil {
+					t.Fatal(err)
+				}
+				if !mat.EqualApprox(got, &want, 1e-9) {
+					t.Errorf("n=%d, %d columns: not gonum's solution", n, cols)
+				}
+			}
+		}
+	}
+}
+
+// The residual is small however ill-conditioned the matrix, and its scale and
+// that of its columns do not matter.
+func TestSolveResidual(t *testing.T) {
+	const n = 60
+	for _, scale := range []float64{1, 0x1p-900, 0x1p900} {
+		rnd := rand.New(rand.NewPCG(21, 2))
+		a := rev.NewGeneral(n, n, normals[float64](rnd, n*n, scale))
+		for i := range n {
+			a.Row(i)[n-1] = a.Row(i)[0] + 1e-9*scale*rnd.NormFloat64() // condition 1e10
+			a.Row(i)[7] *= 0x1p-80
+		}
+		b := make([]float64, n)
+		for i := range b {
+			b[i] = scale
+		}
+		x := rev.NewGeneral[float64](n, 1, nil)
+		if err := (Solve[float64]{X: x, A: a, B: rev.NewGeneral(n, 1, b)}).Forward(); err != nil {
+			t.Fatal(err)
+		}
+		for i := range n {
+			sum, magnitude := -b[i], 0.0
+			for j, v := range a.Row(i) {
+				sum += v * x.Data[j]
+				magnitude += math.Abs(v * x.Data[j])
+			}
+			if !(math.Abs(sum) <= 1e-13*magnitude) {
+				t.Errorf("scale %g: residual %g of row %d, of terms %g", scale, sum, i, magnitude)
+			}
+		}
+	}
+}
+
+func TestSolveSingular(t *testing.T) {
+	for _, a := range [][]float64{{0, 0, 0, 0}, {1, 2, 2, 4}, {1, 0, 1, 0}} {
+		x := mat.NewDense(2, 1, []float64{7, 8})
+		err := NewSolve(x, mat.NewDense(2, 2, a), mat.NewDense(2, 1, []float64{1, 1})).Forward()
+		var c mat.Condition
+		if !errors.As(err, &c) || !math.IsInf(float64(c), 1) || x.At(0, 0) != 7 {
+			t.Errorf("%v: error %v, X %v", a, err, x)
+		}
+	}
+	// A pivot of rounding errors is seen as such.
+	a := deficient[float64](rand.New(rand.NewPCG(21, 3)), 50)
+	err := Solve[float64]{A: a, B: rev.NewGeneral[float64](50, 1, nil)}.Forward()
+	var c mat.Condition
+	if !errors.As(err, &c) || !(c > 1e13) {
+		t.Errorf("error %v for a matrix of rank 49", err)
+	}
+}
+
+func ExampleSolve() {
+	a := mat.NewDense(2, 2, []float64{
+		2, 1,
+		1, 3,
+	})
+	b := mat.NewVecDense(2, []float64{3, 4})
+	x := mat.NewVecDense(2, nil)
+	k := NewSolveVec(x, a, b)
+	if err := k.Forward(); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.2f\n", x.RawVector().Data)
+
+	gx, ga, gb := mat.NewVecDense(2, []float64{5, 0}), mat.NewDense(2, 2, nil), mat.NewVecDense(2, nil)
+	if err := k.Adjoint(NewSolveVec(gx, ga, gb)); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.2f %.2f\n", ga.RawMatrix().Data, gb.RawVector().Data)
+	// Output:
+	// [1.00 1.00]
+	// [-3.00 -3.00 1.00 1.00] [3.00 -1.00]
+}
+
+func BenchmarkSolve(b *testing.B) {
+	for _, n := range []int{64, 256, 512} {
+		rnd := rand.New(rand.NewPCG(21, 4))
+		for _, cols := range []int{1, n} {
+			k := Solve[float64]{X: matrixOf[float64](rnd, n, cols), A: regular[float64](rnd, n), B: matrixOf[float64](rnd, n, cols)}
+			g := Solve[float64]{X: matrixOf[float64](rnd, n, cols), A: matrixOf[float64](rnd, n, n), B: matrixOf[float64](rnd, n, cols)}
+			flops := 2*n*n*n/3 + 2*n*n*cols
+			for _, k.Workers = range []int{1, 2} {
+				b.Run(fmt.Sprintf("Forward/n=%d/columns=%d/workers=%d", n, cols, k.Workers), func(b *testing.B) {
+					for b.Loop() {
+						_ = k.Forward()
+					}
+					reportFlops(b, flops)
+				})
+				b.Run(fmt.Sprintf("Adjoint/n=%d/columns=%d/workers=%d", n, cols, k.Workers), func(b *testing.B) {
+					for b.Loop() {
+						_ = k.Adjoint(g)
+					}
+					reportFlops(b, flops+4*n*n*cols)
+				})
+			}
+			b.Run(fmt.Sprintf("gonum/n=%d/columns=%d", n, cols), func(b *testing.B) {
+				a, rhs := mat.NewDense(n, n, k.A.Data), mat.NewDense(n, cols, k.B.Data)
+				var x mat.Dense
+				for b.Loop() {
+					_ = x.Solve(a, rhs)
+				}
+				reportFlops(b, flops)
+			})
+		}
+	}
+}
