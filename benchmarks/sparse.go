@@ -28,7 +28,8 @@ func newSparse() *cobra.Command {
 		Long: `sparse measures the product of a sparse matrix with a vector and its adjoint, on one
 worker and two, for matrices that it draws, or for the one in a Matrix Market file
 (.mtx, .mtx.gz). Then it measures the cases of arXiv 2003.04617, a matrix of
-1000 × 1000 elements and density 0.05 with 1 and with 1000 columns, and with 64.
+1000 × 1000 elements and density 0.05 with 1 and with 1000 columns, with 64, and in a
+dot product with another such matrix.
 
 Values take 8 bytes and indices 4. The bytes of a product are those of the matrix and
 of each vector once; "of peak" is the share of what the workers can read from memory,

@@ -275,7 +275,7 @@ func (e *eigen) search(pairs int) error {
 // before.
 func (e *eigen) random(i int) {
 	v := e.vector(i)
-	for norm := 0.0; !(norm > 1e-6); {
+	for norm := 0.0; norm <= 1e-6; {
 		for j := range v {
 			v[j] = float64(int64(e.pcg.Uint64())) * 0x1p-63
 		}

@@ -34,7 +34,7 @@ type Operator interface {
 //	Σ_i u_iᵀ·A(θ)·v_i,  u_i = λ̄_i·v_i - (A - λ_i)⁺·v̄_i,
 //
 // with u_i and v_i held fixed. That all methods give the same bits rests on the
-// operator doing so. Numbers that are not moderate may overflow.
+// operator doing so. Squares of what it gives must not overflow or underflow.
 type OperatorEig struct {
 	Values  rev.Vector[float64]  `rev:"acc"` // k
 	Vectors rev.General[float64] `rev:"acc"` // n×k, a vector a column

@@ -47,19 +47,33 @@ func Generate(kind string, n, entries int, seed uint64) (Matrix, error) {
 		if len(a.Ind)+length > math.MaxInt32 {
 			return Matrix{}, errors.New("more entries than an index of four bytes counts")
 		}
-		lo := len(a.Ind)
-		first := min(max(0, i-entries/2), n-entries)
-		for e := range length {
-			j := first + e
-			if kind != "banded" {
-				j = rnd.IntN(n)
+		if kind == "banded" {
+			first := min(max(0, i-entries/2), n-entries)
+			for e := range length {
+				a.Ind = append(a.Ind, int32(first+e))
 			}
-			a.Ind, a.Data = append(a.Ind, int32(j)), append(a.Data, rnd.NormFloat64())
+		} else {
+			a.Ind = appendColumns(a.Ind, rnd, n, length)
 		}
-		slices.Sort(a.Ind[lo:])
+		for range length {
+			a.Data = append(a.Data, rnd.NormFloat64())
+		}
 		a.Ptr = append(a.Ptr, int32(len(a.Ind)))
 	}
 	return a, nil
+}
+
+// appendColumns appends that many different random columns, sorted.
+func appendColumns(ind []int32, rnd *rand.Rand, n, count int) []int32 {
+	lo := len(ind)
+	for len(ind) < lo+count {
+		for len(ind) < lo+count {
+			ind = append(ind, int32(rnd.IntN(n)))
+		}
+		slices.Sort(ind[lo:])
+		ind = ind[:lo+len(slices.Compact(ind[lo:]))]
+	}
+	return ind
 }
 
 // laplacian returns the matrix of the five-point stencil on a square grid.

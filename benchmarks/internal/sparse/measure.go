@@ -254,8 +254,8 @@ func (r *Report) measure(name string, p *product, d time.Duration, b bars, done 
 			forward.Against, forward.Ratio = "one worker", t[0]/one
 		}
 		r.Rows = append(r.Rows, forward,
-			Row{Matrix: name, Call: "  all gradients, and C restored", Workers: w, Time: t[1], Against: "C += A·B", Ratio: t[1] / t[0], AtMost: b.adjoint},
-			Row{Matrix: name, Call: "  gradient of B alone", Workers: w, Time: t[2], Against: "C += A·B", Ratio: t[2] / t[0], AtMost: b.adjointB})
+			Row{Matrix: name, Call: "  all gradients, and C restored", Workers: w, Time: t[1], Against: call, Ratio: t[1] / t[0], AtMost: b.adjoint},
+			Row{Matrix: name, Call: "  gradient of B alone", Workers: w, Time: t[2], Against: call, Ratio: t[2] / t[0], AtMost: b.adjointB})
 		done()
 	}
 	return nil
@@ -277,10 +277,10 @@ func (r *Report) Matrix(name string, a Matrix, d time.Duration, done func()) err
 }
 
 // PaperSteps is how often Paper calls done.
-const PaperSteps = 6
+const PaperSteps = 8
 
 // Paper measures what NiLang's paper does, a matrix of 1000×1000 elements and
-// density 0.05, with 1 and 1000 columns, and with 64.
+// density 0.05, with 1 and 1000 columns, and with 64, and the dot product of two.
 func (r *Report) Paper(d time.Duration, done func()) error {
 	const n = 1000
 	a, err := Generate("uniform", n, n/20, 5)
@@ -295,6 +295,59 @@ func (r *Report) Paper(d time.Duration, done func()) error {
 		if err := r.measure(name, newProduct(a, c.cols), d, c.bars, done); err != nil {
 			return err
 		}
+	}
+	b, err := Generate("uniform", n, n/20, 6)
+	if err != nil {
+		return err
+	}
+	return r.dot(name, a, b, d, done)
+}
+
+// dotByHand returns Σ A_ij·B_ij of matrices with sorted columns.
+func dotByHand(a, b Matrix) float64 {
+	s := 0.0
+	for i := range a.Rows {
+		p, q := a.Ptr[i], b.Ptr[i]
+		for p < a.Ptr[i+1] && q < b.Ptr[i+1] {
+			switch j, k := a.Ind[p], b.Ind[q]; {
+			case j < k:
+				p++
+			case j > k:
+				q++
+			default:
+				s += a.Data[p] * b.Data[q]
+				p++
+				q++
+			}
+		}
+	}
+	return s
+}
+
+// dot appends the rows of the dot product of two matrices.
+func (r *Report) dot(name string, a, b Matrix, d time.Duration, done func()) error {
+	var sum, other float64
+	cotangent := 1e-3
+	k := revsparse.Dot[float64, int32]{R: &sum, A: a, B: b}
+	g := revsparse.Dot[float64, int32]{R: &cotangent, A: a.With(make([]float64, a.NNZ())), B: b.With(make([]float64, b.NNZ()))}
+	k.Forward()
+	if want := dotByHand(a, b); !(math.Abs(sum-want) <= 1e-9*math.Abs(want)) {
+		return fmt.Errorf("%s: the dot product is %v, want %v", name, sum, want)
+	}
+	one := 0.0
+	for w := 1; w <= 2; w++ {
+		k.Workers = w
+		t := shortest(d, k.Forward, func() { k.Adjoint(g) }, func() { other += dotByHand(a, b) })
+		forward := Row{Matrix: name, Call: "r += Σ A_ij·B_ij", Workers: w, Time: t[0], Bytes: float64(2*12*a.NNZ()) / t[0]}
+		if w == 1 {
+			one = t[0]
+			forward.Against, forward.Ratio, forward.AtMost = "a loop by hand", t[0]/t[2], 1
+		} else {
+			forward.Against, forward.Ratio = "one worker", t[0]/one
+		}
+		r.Rows = append(r.Rows, forward,
+			Row{Matrix: name, Call: "  both gradients, and r restored", Workers: w, Time: t[1], Against: "r += Σ A_ij·B_ij", Ratio: t[1] / t[0], AtMost: 1.6})
+		done()
 	}
 	return nil
 }
