@@ -14,25 +14,26 @@ import (
 )
 
 // separated returns a matrix whose lower triangle has eigenvalues near 3·i, i = 1, ...,
-// n, of both signs if signs is set.
+// n, of both signs if signs is set, and is not diagonal. The diagonal is stored in two
+// parts, unsorted, and above it is anything.
 func separated[T rev.Float, I Index](rnd *rand.Rand, n int, signs bool) CSR[T, I] {
-	a := triMatrix[T, I](rnd, n)
+	a := CSR[T, I]{Rows: n, Cols: n, Ptr: []I{0}}
+	put := func(j int, v float64) { a.Ind, a.Data = append(a.Ind, I(j)), append(a.Data, T(v)) }
 	order := rnd.Perm(n)
 	for i := range n {
-		first := true
-		for p := a.Ptr[i]; p < a.Ptr[i+1]; p++ {
-			switch {
-			case int(a.Ind[p]) != i:
-			case first:
-				a.Data[p] = T(3*order[i] + 3)
-				if signs && order[i]%2 == 0 {
-					a.Data[p] *= -1
-				}
-				first = false
-			default:
-				a.Data[p] = 0
-			}
+		d := float64(3*order[i] + 3)
+		if signs && order[i]%2 == 0 {
+			d = -d
 		}
+		put(i, d/4)
+		if i > 0 {
+			put(i-1, rnd.NormFloat64()/4)
+		}
+		if j := rnd.IntN(n); j != i {
+			put(j, rnd.NormFloat64()/4)
+		}
+		put(i, 3*d/4)
+		a.Ptr = append(a.Ptr, I(len(a.Ind)))
 	}
 	return a
 }
