@@ -227,6 +227,7 @@ func (m unitaryMethod) back() bool {
 type unitaryPass[T rev.Real] struct {
 	panel[T]
 	method      unitaryMethod
+	single      bool // rotations are done one by one, as something comes in between
 	k, g, t, gt Unitary[T]
 	half        []bool // of the panel's fixed-point rotations
 	cols, parts int    // columns of a part, and number of parts
@@ -253,25 +254,19 @@ func strip[T rev.Real]() int { return 256 / int(unsafe.Sizeof(T(0))) }
 // pass runs a method.
 func (k *Unitary[T]) pass(method unitaryMethod, g, t, gt Unitary[T]) {
 	workers := parallel.Workers(k.Workers)
-	n, m := k.X.Rows, k.X.Cols
-	if n < 2 || m == 0 {
+	if k.X.Rows < 2 || k.X.Cols == 0 {
 		return
 	}
 	w := workspace.Get[unitaryPass[T]]()
 	w.method, w.k, w.g, w.t, w.gt = method, *k, g, t, gt
-	w.mesh = mesh{n, k.Rectangular}
-	chains := min(w.chains(), max(simd.RotateChains, panelRotations/(n-1)/simd.RotateChains*simd.RotateChains))
-	cols := max((m+unitaryParts-1)/unitaryParts, partWork/(chains*(n-1)))
-	w.cols = (cols + strip[T]() - 1) / strip[T]() * strip[T]()
-	w.parts = (m + w.cols - 1) / w.cols
+	chains := w.cut()
 	panels := (w.chains() + chains - 1) / chains
 	for i := range panels {
 		if method.back() {
 			i = panels - 1 - i
 		}
 		w.first, w.end = i*chains, min((i+1)*chains, w.chains())
-		w.begin()
-		parallel.Run(workers, (w.end-w.first+loadChains-1)/loadChains, (*unitaryLoad[T])(w))
+		w.load(workers)
 		parallel.Run(workers, w.parts, w)
 		w.join()
 	}
@@ -279,20 +274,32 @@ func (k *Unitary[T]) pass(method unitaryMethod, g, t, gt Unitary[T]) {
 	workspace.Put(w)
 }
 
-// begin makes room for the panel.
-func (w *unitaryPass[T]) begin() {
+// cut sets the parts of the columns, and returns the number of chains in a panel.
+func (w *unitaryPass[T]) cut() (chains int) {
+	n, m := w.k.X.Rows, w.k.X.Cols
+	w.mesh = mesh{n, w.k.Rectangular}
+	chains = max(simd.RotateChains, panelRotations/n/simd.RotateChains*simd.RotateChains)
+	cols := max((m+unitaryParts-1)/unitaryParts, partWork/(min(chains, n)*n))
+	w.cols = (cols + strip[T]() - 1) / strip[T]() * strip[T]()
+	w.parts = (m + w.cols - 1) / w.cols
+	return chains
+}
+
+// load sets the table of the panel, and makes room for the sums.
+func (w *unitaryPass[T]) load(workers int) {
 	size := w.size()
 	w.c, w.s = workspace.Grow(w.c, size), workspace.Grow(w.s, size)
 	if isFixed[T]() {
 		w.half = workspace.Grow(w.half, size)
 	}
-	if w.wantSums() {
+	if w.wantsCross() && w.g.Theta.Data != nil {
 		w.sums = workspace.Zeros(w.sums, w.parts*size)
 	}
-	if w.wantTangents() {
+	if w.wantsCrossTangent() && w.gt.Theta.Data != nil {
 		w.tangents = workspace.Zeros(w.tangents, w.parts*size)
 	}
 	w.setRuns()
+	parallel.Run(workers, (w.end-w.first+loadChains-1)/loadChains, (*unitaryLoad[T])(w))
 }
 
 // unitaryLoad sets the table of a panel.
@@ -323,21 +330,19 @@ func (w *unitaryLoad[T]) Block(_, block int) {
 	}
 }
 
-// wantSums reports whether there is something to add to θ̄, and wantTangents
-// whether there is to its tangent.
+// wantsCross reports whether there are cotangents for what goes into θ̄, and
+// wantsCrossTangent whether there are for what goes into its tangent.
 
-func (w *unitaryPass[T]) wantSums() bool { return w.g.Theta.Data != nil && w.g.X.Data != nil }
+func (w *unitaryPass[T]) wantsCross() bool { return w.g.X.Data != nil }
 
-func (w *unitaryPass[T]) wantTangents() bool {
-	return w.gt.Theta.Data != nil && (w.g.X.Data != nil || w.gt.X.Data != nil)
-}
+func (w *unitaryPass[T]) wantsCrossTangent() bool { return w.g.X.Data != nil || w.gt.X.Data != nil }
 
 // join adds the sums of the parts to θ̄ and its tangent.
 func (w *unitaryPass[T]) join() {
-	if w.wantSums() {
-		w.addSums(w.g.Theta, w.sums, w.method == unitaryAdjoint && !isFixed[T]())
+	if w.wantsCross() && w.g.Theta.Data != nil {
+		w.addSums(w.g.Theta, w.sums, w.inRuns())
 	}
-	if w.wantTangents() {
+	if w.wantsCrossTangent() && w.gt.Theta.Data != nil {
 		w.addSums(w.gt.Theta, w.tangents, false)
 	}
 }
@@ -368,37 +373,54 @@ func (w *unitaryPass[T]) addSums(theta rev.Vector[T], sums []T, inOrderOfRuns bo
 	}
 }
 
+// inRuns reports whether the method takes whole runs of rotations through vector
+// code.
+func (w *unitaryPass[T]) inRuns() bool {
+	return !isFixed[T]() && !w.single && (w.method == unitaryForward || w.method == unitaryInverse || w.method == unitaryAdjoint)
+}
+
 // Block does the work on a part of the columns.
 func (w *unitaryPass[T]) Block(_, part int) {
-	lo := part * w.cols
-	hi := min(lo+w.cols, w.k.X.Cols)
-	size := w.size()
-	var sums, tangents []T
-	if w.wantSums() {
-		sums = w.sums[part*size : (part+1)*size]
-	}
-	if w.wantTangents() {
-		tangents = w.tangents[part*size : (part+1)*size]
-	}
-	switch w.method {
-	case unitaryForward, unitaryInverse, unitaryAdjoint:
-		if !isFixed[T]() {
-			for j := lo; j < hi; j += strip[T]() {
-				w.runStrip(j, min(j+strip[T](), hi), sums)
-			}
-			return
+	c := w.columns(part)
+	switch {
+	case w.inRuns():
+		for j := 0; j < c.x.Cols; j += strip[T]() {
+			c.runStrip(j, min(j+strip[T](), c.x.Cols))
 		}
-	}
-	c := unitaryColumns[T]{w, columns(w.k.X, lo, hi), columns(w.g.X, lo, hi), columns(w.t.X, lo, hi), columns(w.gt.X, lo, hi)}
-	if w.method.back() {
+	case w.method.back():
 		for p := w.before(w.end); p.previous(w.first); {
-			c.back(p, sums, tangents)
+			c.back(p)
 		}
-	} else {
+	default:
 		for p := w.before(w.first); p.next(w.end); {
-			c.forward(p, sums, tangents)
+			c.forward(p)
 		}
 	}
+}
+
+// unitaryColumns are the columns of a part of the operands, and the sums over
+// them, which are nil if nobody asks for them.
+type unitaryColumns[T rev.Real] struct {
+	*unitaryPass[T]
+	x, gx, tx, gtx rev.General[T]
+	sums, tangents []T
+}
+
+// columns returns those of a part.
+func (w *unitaryPass[T]) columns(part int) unitaryColumns[T] {
+	lo, hi, size := part*w.cols, min((part+1)*w.cols, w.k.X.Cols), w.size()
+	c := unitaryColumns[T]{
+		unitaryPass: w,
+		x:           columns(w.k.X, lo, hi), gx: columns(w.g.X, lo, hi),
+		tx: columns(w.t.X, lo, hi), gtx: columns(w.gt.X, lo, hi),
+	}
+	if w.wantsCross() && w.g.Theta.Data != nil {
+		c.sums = w.sums[part*size : (part+1)*size]
+	}
+	if w.wantsCrossTangent() && w.gt.Theta.Data != nil {
+		c.tangents = w.tangents[part*size : (part+1)*size]
+	}
+	return c
 }
 
 // columns returns columns lo, ..., hi-1 of x, which may be nil.
@@ -409,37 +431,29 @@ func columns[T any](x rev.General[T], lo, hi int) rev.General[T] {
 	return x
 }
 
-// runStrip takes columns lo, ..., hi-1 through the panel, for the methods that
-// have vector code of their own.
-func (w *unitaryPass[T]) runStrip(lo, hi int, sums []T) {
-	x, gx := w.k.X, w.g.X
-	if w.method == unitaryForward {
-		for _, r := range w.runs {
-			w.rotate(x, lo, hi, r)
+// runStrip takes columns lo, ..., hi-1 of a part through the panel.
+func (c *unitaryColumns[T]) runStrip(lo, hi int) {
+	if c.method == unitaryForward {
+		for _, r := range c.runs {
+			c.rotate(c.x, lo, hi, r)
 		}
 		return
 	}
-	for _, r := range slices.Backward(w.runs) {
+	for _, r := range slices.Backward(c.runs) {
 		switch {
-		case sums != nil:
-			w.rotateBackCross(x, gx, lo, hi, r, sums)
-		case gx.Data != nil:
-			w.rotateBack(gx, lo, hi, r)
+		case c.sums != nil:
+			c.rotateBackCross(c.x, c.gx, lo, hi, r, c.sums)
+		case c.gx.Data != nil:
+			c.rotateBack(c.gx, lo, hi, r)
 			fallthrough
 		default:
-			w.rotateBack(x, lo, hi, r)
+			c.rotateBack(c.x, lo, hi, r)
 		}
 	}
 }
 
-// unitaryColumns are the columns of a part of the operands.
-type unitaryColumns[T rev.Real] struct {
-	*unitaryPass[T]
-	x, gx, tx, gtx rev.General[T]
-}
-
 // forward does a rotation on the way forward.
-func (c *unitaryColumns[T]) forward(p place, sums, tangents []T) {
+func (c *unitaryColumns[T]) forward(p place) {
 	i, dtheta := c.index(p.chain, p.row), c.tangent(p)
 	c.turn(c.x, p)
 	if c.tx.Data != nil {
@@ -454,24 +468,24 @@ func (c *unitaryColumns[T]) forward(p place, sums, tangents []T) {
 	}
 	if c.gx.Data != nil {
 		c.turn(c.gx, p)
-		if sums != nil {
-			sums[i] = cross(c.x, c.gx, p.row)
+		if c.sums != nil {
+			c.sums[i] = cross(c.x, c.gx, p.row)
 		}
 	}
-	if tangents != nil {
-		tangents[i] = c.crossTangent(p.row)
+	if c.tangents != nil {
+		c.tangents[i] = c.crossTangent(p.row)
 	}
 }
 
 // back does a rotation on the way back.
-func (c *unitaryColumns[T]) back(p place, sums, tangents []T) {
+func (c *unitaryColumns[T]) back(p place) {
 	i, dtheta := c.index(p.chain, p.row), c.tangent(p)
-	if tangents != nil {
-		tangents[i] = c.crossTangent(p.row)
+	if c.tangents != nil {
+		c.tangents[i] = c.crossTangent(p.row)
 	}
 	if c.gx.Data != nil {
-		if sums != nil {
-			sums[i] = cross(c.x, c.gx, p.row)
+		if c.sums != nil {
+			c.sums[i] = cross(c.x, c.gx, p.row)
 		}
 		c.turnBack(c.gx, p)
 	}

@@ -1,0 +1,162 @@
+package revlinalg
+
+import (
+	"fmt"
+	"math"
+	"math/cmplx"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/rev"
+	"revnum/rev/revtest"
+)
+
+var _ rev.SecondOrderInPlace[ComplexUnitary] = ComplexUnitary{}
+var _ rev.InPlace[ComplexUnitary] = ComplexUnitary{}
+
+func randomComplexUnitary(rnd *rand.Rand, n, m int, rectangular bool) ComplexUnitary {
+	k := ComplexUnitary{
+		X: rev.NewGeneral[complex128](n, m, nil), Theta: vectorOf[float64](rnd, n*(n-1)/2), Phi: vectorOf[float64](rnd, n*(n-1)/2),
+		Delta: vectorOf[float64](rnd, n), Rectangular: rectangular,
+	}
+	for i := range k.X.Data {
+		k.X.Data[i] = complex(rnd.NormFloat64(), rnd.NormFloat64())
+	}
+	return k
+}
+
+func TestComplexUnitary(t *testing.T) {
+	for _, rectangular := range []bool{false, true} {
+		for _, cols := range []int{1, 6} {
+			t.Run(fmt.Sprintf("%d columns, rectangular=%v", cols, rectangular), func(t *testing.T) {
+				revtest.Kernel(t, revtest.Spec[ComplexUnitary]{
+					New: func(rnd *rand.Rand, size int) ComplexUnitary {
+						return randomComplexUnitary(rnd, size, cols, rectangular)
+					},
+					Sizes:     []int{0, 1, 2, 3, 5, 6, 12},
+					RoundTrip: 50,
+					Free:      []string{"X.Cols"},
+				})
+			})
+		}
+	}
+}
+
+// Several panels, and several parts of the columns.
+func TestComplexUnitaryLarge(t *testing.T) {
+	spec := revtest.Spec[ComplexUnitary]{
+		New:       func(rnd *rand.Rand, size int) ComplexUnitary { return randomComplexUnitary(rnd, size, 40, true) },
+		Sizes:     []int{150},
+		RoundTrip: 50,
+		Skip:      map[revtest.Property]string{},
+	}
+	for _, p := range []revtest.Property{
+		revtest.Tangents, revtest.SecondOrder, revtest.SymmetricHessian, revtest.Accumulation, revtest.NilGradients, revtest.Overlap,
+		revtest.Shapes, revtest.Extremes, revtest.NoAllocation, revtest.SharedInputs, revtest.ReadOnly, revtest.Gaps, revtest.NaN,
+	} {
+		spec.Skip[p] = "tested at small sizes"
+	}
+	revtest.Kernel(t, spec)
+}
+
+// complexDense returns U(θ, φ, δ) from its definition.
+func complexDense(k ComplexUnitary) [][]complex128 {
+	n := k.X.Rows
+	u := make([][]complex128, n)
+	for i := range u {
+		u[i] = make([]complex128, n)
+		u[i][i] = 1
+	}
+	index := 0
+	rotate := func(i int) { // rows i and i+1, counted from 1
+		sin, cos := math.Sincos(k.Theta.Data[index])
+		e := cmplx.Exp(complex(0, k.Phi.Data[index]))
+		index++
+		for j := range n {
+			a, b := u[i-1][j], u[i][j]
+			u[i-1][j] = complex(cos, 0)*e*a - complex(sin, 0)*b
+			u[i][j] = complex(sin, 0)*e*a + complex(cos, 0)*b
+		}
+	}
+	for j := 1; j <= n; j++ {
+		if k.Rectangular {
+			for i := 2 - j%2; i < n; i += 2 {
+				rotate(i)
+			}
+		} else {
+			for i := n - 1; i >= j; i-- {
+				rotate(i)
+			}
+		}
+	}
+	for i := range u {
+		for j := range u[i] {
+			u[i][j] *= cmplx.Exp(complex(0, k.Delta.Data[i]))
+		}
+	}
+	return u
+}
+
+func TestComplexUnitaryValue(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(7, 1))
+	for _, n := range []int{1, 2, 3, 6, 7, 20} {
+		for _, rectangular := range []bool{false, true} {
+			k := randomComplexUnitary(rnd, n, 5, rectangular)
+			u := complexDense(k)
+			want := make([]complex128, n*5)
+			for i := range n {
+				for j := range 5 {
+					for l := range n {
+						want[i*5+j] += u[i][l] * k.X.Data[l*5+j]
+					}
+				}
+			}
+			k.Forward()
+			for i, v := range k.X.Data {
+				if !(cmplx.Abs(v-want[i]) <= 1e-13) {
+					t.Fatalf("n=%d rectangular=%v: element %d is %v, want %v", n, rectangular, i, v, want[i])
+				}
+			}
+			if d := unitarityDefect(u); !(d <= 1e-13) {
+				t.Errorf("n=%d rectangular=%v: UᴴU - I has %v", n, rectangular, d)
+			}
+		}
+	}
+}
+
+func ExampleComplexUnitary() {
+	// A beam splitter, with a quarter of a wave before and behind it.
+	x := mat.NewCDense(2, 1, []complex128{1, 0})
+	theta := mat.NewVecDense(1, []float64{math.Pi / 4})
+	phi := mat.NewVecDense(1, []float64{math.Pi / 2})
+	delta := mat.NewVecDense(2, []float64{0, math.Pi / 2})
+	k := NewComplexUnitary(x, theta, phi, delta)
+	k.Forward()
+	fmt.Printf("%.3f %.3f\n", x.At(0, 0), x.At(1, 0))
+	k.Inverse()
+	fmt.Printf("%.3f\n", real(x.At(0, 0)))
+	// Output:
+	// (0.000+0.707i) (-0.707+0.000i)
+	// 1.000
+}
+
+func BenchmarkComplexUnitary(b *testing.B) {
+	rnd := rand.New(rand.NewPCG(7, 2))
+	k, g := randomComplexUnitary(rnd, 64, 64, false), randomComplexUnitary(rnd, 64, 64, false)
+	k.Workers = 1
+	flops := (2*6 + 6) * k.Theta.N * k.X.Cols // of a rotation and a phase
+	b.Run("Forward", func(b *testing.B) {
+		for b.Loop() {
+			k.Forward()
+		}
+		reportFlops(b, flops)
+	})
+	b.Run("Adjoint", func(b *testing.B) {
+		for b.Loop() {
+			k.Adjoint(g)
+		}
+		reportFlops(b, 2*flops+12*k.Theta.N*k.X.Cols)
+	})
+}
