@@ -190,6 +190,19 @@ func cross[T rev.Real](x, y rev.General[T], i int) T {
 	return dot(row(x, i), row(y, i+1)) - dot(row(x, i+1), row(y, i))
 }
 
+// crossTangent returns the tangent of cross(x, gx, i), where tx and gtx are those
+// of x and gx. All but x may be nil.
+func crossTangent[T rev.Real](x, gx, tx, gtx rev.General[T], i int) T {
+	var d T
+	if tx.Data != nil && gx.Data != nil {
+		d += cross(tx, gx, i)
+	}
+	if gtx.Data != nil {
+		d += cross(x, gtx, i)
+	}
+	return d
+}
+
 // addQuarter adds to rows i and i+1 of y those of x, times alpha and turned by
 // a right angle.
 func addQuarter[T rev.Real](y rev.General[T], alpha T, x rev.General[T], i int) {

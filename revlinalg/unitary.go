@@ -473,7 +473,7 @@ func (c *unitaryColumns[T]) forward(p place) {
 		}
 	}
 	if c.tangents != nil {
-		c.tangents[i] = c.crossTangent(p.row)
+		c.tangents[i] = crossTangent(c.x, c.gx, c.tx, c.gtx, p.row)
 	}
 }
 
@@ -481,7 +481,7 @@ func (c *unitaryColumns[T]) forward(p place) {
 func (c *unitaryColumns[T]) back(p place) {
 	i, dtheta := c.index(p.chain, p.row), c.tangent(p)
 	if c.tangents != nil {
-		c.tangents[i] = c.crossTangent(p.row)
+		c.tangents[i] = crossTangent(c.x, c.gx, c.tx, c.gtx, p.row)
 	}
 	if c.gx.Data != nil {
 		if c.sums != nil {
@@ -508,18 +508,6 @@ func (c *unitaryColumns[T]) tangent(p place) T {
 		return 0
 	}
 	return c.t.Theta.Data[c.angle(p.chain, p.row)*c.t.Theta.Inc]
-}
-
-// crossTangent returns the tangent of what cross returns.
-func (c *unitaryColumns[T]) crossTangent(i int) T {
-	var d T
-	if c.tx.Data != nil && c.gx.Data != nil {
-		d += cross(c.tx, c.gx, i)
-	}
-	if c.gtx.Data != nil {
-		d += cross(c.x, c.gtx, i)
-	}
-	return d
 }
 
 // turn rotates a pair of rows of x.

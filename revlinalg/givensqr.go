@@ -1,0 +1,353 @@
+package revlinalg
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/internal/simd"
+	"revnum/internal/workspace"
+	"revnum/rev"
+)
+
+// GivensQR is the kernel
+//
+//	A <-> (R, θ),  R = U(θ)·A,
+//
+// the QR decomposition by plane rotations as a bijection in place. R is upper
+// triangular (trapezoidal, if A has m < n rows) and stays where it is; an element
+// below the diagonal keeps the angle of the rotation that made it zero. No method
+// needs memory beyond A but for a column of sines and cosines.
+//
+// The rotations are those of Unitary in the triangular order, by columns and in
+// each from the bottom up:
+//
+//	for j = 1, ..., min(m-1, n)
+//		for i = m-1, m-2, ..., j
+//			rotate rows i and i+1 such that a_(i+1)j vanishes, and put the angle there
+//
+// So if n >= m-1, the columns below the diagonal, each read upward, are the Theta
+// of Unitary with which Forward computes Qᵀ·X and Inverse Q·X, Q = U(θ)ᵀ.
+//
+// # One rotation
+//
+// It takes the pair (a, b) in column j to polar coordinates, and rotates the
+// elements behind them:
+//
+//	r = √(a²+b²),  θ = atan2(-b, a)   with   a = r·cos θ,  b = -r·sin θ.
+//
+// So the diagonal of R is not negative, but where no rotation ends: in the last
+// row, if m <= n. For tangents of the pair, and with Θ̄ the cotangent of θ from the element that
+// keeps it and from the rotation of the columns behind (see Unitary),
+//
+//	ṙ = c·ȧ - s·ḃ         w̄ = -Θ̄/r
+//	w = s·ȧ + c·ḃ         ā = c·r̄ + s·w̄
+//	θ̇ = -w/r              b̄ = c·w̄ - s·r̄.
+//
+// For the second order the tangent of w̄ is -Θ̄˙/r + Θ̄·ṙ/r², and what is rotated
+// back has the tangents of Unitary.
+//
+// Where a pair is (0, 0), θ has no derivative, nor has r. The kernel takes 0 for
+// θ and keeps it there: θ̇ = 0, ṙ = ȧ, ā = r̄, b̄ = 0, as if b were not an operand.
+//
+// # What is a bijection
+//
+// Forward undoes Inverse where the radii of all pairs come out positive and angles
+// are in (-π, π], which is what Forward leaves. In floating point both directions
+// are a rotation by the same rounded angle, and the bound is that of Unitary:
+// A comes back within 12·(m+n)·ε times the norm of a column (commonly within ε·√m).
+//
+// There is no such kernel over fixed point. The angle and the radius have as many
+// bits as the pair, but angles 2⁻⁴³ apart do not tell apart all the pairs at a
+// radius above 1; and shears by a rounded angle leave a remainder in place of the
+// zero, where the angle has to be.
+//
+// Source: Golub and Van Loan, Matrix Computations, 4th ed., 5.2.5 (Givens QR) and
+// 5.1.11 (a rotation kept in place of its zero).
+type GivensQR[T rev.Float] struct {
+	A rev.General[T] `rev:"inout"`
+}
+
+// NewGivensQR returns the kernel over a gonum matrix, sharing its storage.
+func NewGivensQR(a *mat.Dense) GivensQR[float64] {
+	return GivensQR[float64]{A: rev.ViewDense(a)}
+}
+
+// Forward computes R and the angles.
+func (k GivensQR[T]) Forward() {
+	rev.Check(&k)
+	k.pass(false, GivensQR[T]{}, GivensQR[T]{}, GivensQR[T]{})
+}
+
+// Inverse computes A.
+func (k GivensQR[T]) Inverse() {
+	rev.Check(&k)
+	k.pass(true, GivensQR[T]{}, GivensQR[T]{}, GivensQR[T]{})
+}
+
+// Adjoint computes A and its cotangent, from that of R and the angles.
+func (k GivensQR[T]) Adjoint(g GivensQR[T]) {
+	rev.Check(&k)
+	rev.CheckLike(&k, &g)
+	k.pass(true, g, GivensQR[T]{}, GivensQR[T]{})
+}
+
+// InverseAdjoint undoes Adjoint.
+func (k GivensQR[T]) InverseAdjoint(g GivensQR[T]) {
+	rev.Check(&k)
+	rev.CheckLike(&k, &g)
+	k.pass(false, g, GivensQR[T]{}, GivensQR[T]{})
+}
+
+// Tangent computes R and the angles, and their tangents.
+func (k GivensQR[T]) Tangent(t GivensQR[T]) {
+	rev.Check(&k)
+	rev.CheckLike(&k, &t)
+	k.pass(false, GivensQR[T]{}, t, GivensQR[T]{})
+}
+
+// InverseTangent undoes Tangent.
+func (k GivensQR[T]) InverseTangent(t GivensQR[T]) {
+	rev.Check(&k)
+	rev.CheckLike(&k, &t)
+	k.pass(true, GivensQR[T]{}, t, GivensQR[T]{})
+}
+
+// AdjointTangent computes what Adjoint and InverseTangent do, and in gt the
+// tangents of the cotangents, which want both g and t: what would come of one
+// that is nil is left out.
+func (k GivensQR[T]) AdjointTangent(g, t, gt GivensQR[T]) {
+	rev.Check(&k)
+	rev.CheckLike(&k, &g, &t, &gt)
+	k.pass(true, g, t, gt)
+}
+
+// InverseAdjointTangent undoes AdjointTangent.
+func (k GivensQR[T]) InverseAdjointTangent(g, t, gt GivensQR[T]) {
+	rev.Check(&k)
+	rev.CheckLike(&k, &g, &t, &gt)
+	k.pass(false, g, t, gt)
+}
+
+// A givensPass is a method at work, on a column at a time: the panel has one
+// chain, that of the column.
+type givensPass[T rev.Float] struct {
+	panel[T]
+	k, g, t, gt GivensQR[T]
+	sums        []T
+}
+
+// pass runs a method, on the way forward or back.
+func (k *GivensQR[T]) pass(back bool, g, t, gt GivensQR[T]) {
+	m, n := k.A.Rows, k.A.Cols
+	columns := min(m-1, n)
+	if columns <= 0 {
+		return
+	}
+	w := workspace.Get[givensPass[T]]()
+	w.k, w.g, w.t, w.gt = *k, g, t, gt
+	w.mesh = mesh{n: m}
+	w.c, w.s = workspace.Grow(w.c, m-1), workspace.Grow(w.s, m-1)
+	alone := t.A.Data == nil && gt.A.Data == nil
+	for i := range columns {
+		if back {
+			i = columns - 1 - i
+		}
+		w.first, w.end = i, i+1
+		switch {
+		case back && alone:
+			w.back()
+		case back:
+			w.backSingly()
+		case alone && g.A.Data == nil:
+			w.forward()
+		default:
+			w.forwardSingly()
+		}
+	}
+	w.k, w.g, w.t, w.gt = GivensQR[T]{}, GivensQR[T]{}, GivensQR[T]{}, GivensQR[T]{}
+	workspace.Put(w)
+}
+
+// column is a column of a matrix from some row on.
+type column[T rev.Float] struct {
+	x      []T
+	stride int
+}
+
+func (c column[T]) at(i int) T     { return c.x[i*c.stride] }
+func (c column[T]) set(i int, v T) { c.x[i*c.stride] = v }
+
+// pivots returns the column of the panel in x, which may be nil.
+func (w *givensPass[T]) pivots(x rev.General[T]) column[T] {
+	if x.Data == nil {
+		return column[T]{}
+	}
+	return column[T]{x.Data[w.first:], x.Stride}
+}
+
+// chain returns all rotations of the column.
+func (w *givensPass[T]) chain() run {
+	return run{chain: w.first, chains: 1, row: w.first, steps: w.n - 1 - w.first}
+}
+
+// load sets the table from the angles of the column.
+func (w *givensPass[T]) load() {
+	a, r := w.pivots(w.k.A), w.chain()
+	for p := range r.steps {
+		w.c[p] = a.at(w.n - 1 - p)
+	}
+	simd.SinCos(w.s[:r.steps], w.c[:r.steps], w.c[:r.steps])
+}
+
+// polar takes the pair of rows i and i+1 of the column to polar coordinates.
+func polar[T rev.Float](a column[T], i int) {
+	x, y := float64(a.at(i)), float64(a.at(i+1))
+	r := math.Hypot(x, y)
+	theta := 0.
+	if r != 0 {
+		theta = math.Atan2(0-y, x) // not -y, which may be -0
+	}
+	a.set(i, T(r))
+	a.set(i+1, T(theta))
+}
+
+func (w *givensPass[T]) forward() {
+	a, r := w.pivots(w.k.A), w.chain()
+	for i := w.n - 2; i >= r.row; i-- {
+		polar(a, i)
+	}
+	w.load()
+	for j := r.row + 1; j < w.k.A.Cols; j += strip[T]() {
+		w.rotate(w.k.A, j, min(j+strip[T](), w.k.A.Cols), r)
+	}
+}
+
+// back is the way back without tangents.
+func (w *givensPass[T]) back() {
+	w.load()
+	r := w.chain()
+	a, g := w.pivots(w.k.A), w.pivots(w.g.A)
+	w.sums = workspace.Zeros(w.sums, r.steps)
+	for j := r.row + 1; j < w.k.A.Cols; j += strip[T]() {
+		if hi := min(j+strip[T](), w.k.A.Cols); g.x != nil {
+			w.rotateBackCross(w.k.A, w.g.A, j, hi, r, w.sums)
+		} else {
+			w.rotateBack(w.k.A, j, hi, r)
+		}
+	}
+	for i := r.row; i < w.n-1; i++ {
+		p := w.index(r.chain, i)
+		c, s, radius := w.c[p], w.s[p], a.at(i)
+		if g.x != nil {
+			turnBack(g, i, g.at(i), -quotient(g.at(i+1)+w.sums[p], radius), c, s)
+		}
+		turnBack(a, i, radius, 0, c, s)
+	}
+}
+
+// turnBack sets the pair of rows i and i+1 to (x, y), rotated back.
+func turnBack[T rev.Float](a column[T], i int, x, y, c, s T) {
+	a.set(i, T(c*x)+T(s*y))
+	a.set(i+1, T(c*y)-T(s*x))
+}
+
+// quotient returns x/r, and 0 where r is 0.
+func quotient[T rev.Float](x, r T) T {
+	if r == 0 {
+		return 0
+	}
+	return x / r
+}
+
+// The methods with tangents go from rotation to rotation. The columns behind are
+// those of the panel.
+
+func (w *givensPass[T]) behind(x rev.General[T]) rev.General[T] {
+	return columns(x, min(w.first+1, x.Cols), x.Cols)
+}
+
+func (w *givensPass[T]) forwardSingly() {
+	a, g, t, gt := w.pivots(w.k.A), w.pivots(w.g.A), w.pivots(w.t.A), w.pivots(w.gt.A)
+	x, gx, tx, gtx := w.behind(w.k.A), w.behind(w.g.A), w.behind(w.t.A), w.behind(w.gt.A)
+	for i := w.n - 2; i >= w.first; i-- {
+		polar(a, i)
+		radius := a.at(i)
+		p := w.index(w.first, i)
+		w.c[p] = a.at(i + 1)
+		simd.SinCos(w.s[p:p+1], w.c[p:p+1], w.c[p:p+1])
+		c, s := w.c[p], w.s[p]
+		r := run{chain: w.first, chains: 1, row: i, steps: 1}
+		w.rotate(x, 0, x.Cols, r)
+
+		var dradius, dtheta T
+		if t.x != nil {
+			u, v := t.at(i), t.at(i+1)
+			dradius, dtheta = T(c*u)-T(s*v), -quotient(T(s*u)+T(c*v), radius)
+			t.set(i, dradius)
+			t.set(i+1, dtheta)
+			w.rotate(tx, 0, tx.Cols, r)
+			addQuarter(tx, dtheta, x, i)
+		}
+		if gt.x != nil {
+			if g.x != nil {
+				addQuarter(gtx, dtheta, gx, i)
+			}
+			w.rotate(gtx, 0, gtx.Cols, r)
+		}
+		var u, v, total T // the cotangents of the pair, and all of that of θ
+		if g.x != nil {
+			w.rotate(gx, 0, gx.Cols, r)
+			u, v = g.at(i), g.at(i+1)
+			total = -T(radius * (T(s*u) + T(c*v)))
+			g.set(i, T(c*u)-T(s*v))
+			g.set(i+1, total-cross(x, gx, i))
+		}
+		if gt.x != nil {
+			u, v := gt.at(i)-T(dtheta*v), gt.at(i+1)+T(dtheta*u)
+			gt.set(i, T(c*u)-T(s*v))
+			dtotal := quotient(T(total*dradius), radius) - T(radius*(T(s*u)+T(c*v)))
+			gt.set(i+1, dtotal-crossTangent(x, gx, tx, gtx, i))
+		}
+	}
+}
+
+func (w *givensPass[T]) backSingly() {
+	w.load()
+	a, g, t, gt := w.pivots(w.k.A), w.pivots(w.g.A), w.pivots(w.t.A), w.pivots(w.gt.A)
+	x, gx, tx, gtx := w.behind(w.k.A), w.behind(w.g.A), w.behind(w.t.A), w.behind(w.gt.A)
+	for i := w.first; i < w.n-1; i++ {
+		p := w.index(w.first, i)
+		c, s, radius := w.c[p], w.s[p], a.at(i)
+		r := run{chain: w.first, chains: 1, row: i, steps: 1}
+		var dradius, dtheta T
+		if t.x != nil {
+			dradius, dtheta = t.at(i), t.at(i+1)
+		}
+		var total, dtotal T // the cotangent of θ, and its tangent
+		if gt.x != nil {
+			dtotal = gt.at(i+1) + crossTangent(x, gx, tx, gtx, i)
+		}
+		if g.x != nil {
+			total = g.at(i+1) + cross(x, gx, i)
+			turnBack(g, i, g.at(i), -quotient(total, radius), c, s)
+			w.rotateBack(gx, 0, gx.Cols, r)
+		}
+		if gt.x != nil {
+			turnBack(gt, i, gt.at(i), quotient(quotient(T(total*dradius), radius)-dtotal, radius), c, s)
+			w.rotateBack(gtx, 0, gtx.Cols, r)
+			if g.x != nil {
+				gt.set(i, gt.at(i)+T(dtheta*g.at(i+1)))
+				gt.set(i+1, gt.at(i+1)-T(dtheta*g.at(i)))
+				subQuarter(gtx, dtheta, gx, i)
+			}
+		}
+		if t.x != nil {
+			turnBack(t, i, dradius, -T(radius*dtheta), c, s)
+			subQuarter(tx, dtheta, x, i)
+			w.rotateBack(tx, 0, tx.Cols, r)
+		}
+		turnBack(a, i, radius, 0, c, s)
+		w.rotateBack(x, 0, x.Cols, r)
+	}
+}
