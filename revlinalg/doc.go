@@ -11,12 +11,12 @@
 //
 // # Contract
 //
-// Unitary transforms its operand in place, and the kernels over logarithms (Log
-// and PowerProduct) say on their pages what they add. All others add their
-// result f to an output: Forward adds f, Inverse subtracts it, Adjoint subtracts
-// it and adds the gradient to the cotangents of the inputs, and Tangent adds f
-// and its derivative in a direction. Nothing is stored between calls; what
-// Adjoint needs of Forward it computes again.
+// Unitary, ComplexUnitary and GivensQR transform their operand in place, and the
+// kernels over logarithms (Log and PowerProduct) say on their pages what they
+// add. All others add their result f to an output: Forward adds f, Inverse
+// subtracts it, Adjoint subtracts it and adds the gradient to the cotangents of
+// the inputs, and Tangent adds f and its derivative in a direction. Nothing is
+// stored between calls; what Adjoint needs of Forward it computes again.
 //
 // An operand that is nil in the argument of Adjoint or Tangent asks for no
 // derivative with respect to it and costs nothing. An output that is nil in the

@@ -167,6 +167,19 @@ func matMul[T rev.Real](rnd *rand.Rand, n int) revlinalg.MatMul[T] {
 	return revlinalg.MatMul[T]{C: matrix[T](rnd, n, n+1), A: matrix[T](rnd, n, n+2), B: matrix[T](rnd, n+2, n+1)}
 }
 
+func complexUnitary(rnd *rand.Rand, n int) revlinalg.ComplexUnitary {
+	x := rev.NewGeneral[complex128](n+1, 2, nil)
+	for i := range x.Data {
+		x.Data[i] = complex(rnd.NormFloat64(), rnd.NormFloat64())
+	}
+	rotations := n * (n + 1) / 2
+	return revlinalg.ComplexUnitary{X: x, Theta: vector[float64](rnd, rotations), Phi: vector[float64](rnd, rotations), Delta: vector[float64](rnd, n+1)}
+}
+
+func givensQR[T rev.Float](rnd *rand.Rand, n int) revlinalg.GivensQR[T] {
+	return revlinalg.GivensQR[T]{A: matrix[T](rnd, n+1, n+1)}
+}
+
 func unitary[T rev.Real](rnd *rand.Rand, n int) revlinalg.Unitary[T] {
 	return revlinalg.Unitary[T]{X: matrix[T](rnd, n+1, 2), Theta: vector[T](rnd, n*(n+1)/2)}
 }
@@ -330,7 +343,12 @@ var listed = []struct {
 }{
 	{"y += W·x + b", []claim{kernel(affine[float64]), kernel(affine[float32]), kernel(affine[fixed.Q43])}, nil},
 	{"C += op(A)·op(B)", []claim{kernel(matMul[float64]), kernel(matMul[float32]), kernel(matMul[fixed.Q43])}, nil},
-	{"X <- U(θ)·X", []claim{kernel(unitary[float64]), kernel(unitary[float32]), kernel(unitary[fixed.Q43])}, nil},
+	{"X <- U(θ)·X", []claim{kernel(unitary[float64]), kernel(unitary[float32]), kernel(unitary[fixed.Q43])},
+		map[string]string{"complex128": "by ComplexUnitary"}},
+	{"X <- U(θ, φ, δ)·X", []claim{kernel(complexUnitary)},
+		map[string]string{"float64": "by Unitary", "float32": "by Unitary", "Q43": "by Unitary"}},
+	{"A <-> R and angles, R = U(θ)·A", []claim{kernel(givensQR[float64]), kernel(givensQR[float32])},
+		map[string]string{"Q43": "a rounded angle does not tell apart all pairs of elements above 1"}},
 	{"y += α·x", []claim{kernel(axpy[float64]), kernel(axpy[float32]), kernel(axpy[fixed.Q43])}, nil},
 	{"r += Σ x_i·y_i", []claim{kernel(dot[float64]), kernel(dot[float32]), kernel(dot[fixed.Q43])}, nil},
 	{"r += Σ x_i", []claim{kernel(sum[float64]), kernel(sum[float32]), kernel(sum[fixed.Q43])}, nil},
@@ -582,7 +600,7 @@ func declaredIn(t *testing.T, dir string, found map[string]bool) {
 				return true
 			}
 			types := map[string][]string{
-				"rev.Real": {"float32", "float64", "fixed.Q43"}, "rev.Float": {"float32", "float64"}, "Scalar": {"float32", "float64", "fixed.Q43", "complex128"}, "fixed.Q43": {"fixed.Q43"}, "float64": {"float64"},
+				"rev.Real": {"float32", "float64", "fixed.Q43"}, "rev.Float": {"float32", "float64"}, "Scalar": {"float32", "float64", "fixed.Q43", "complex128"}, "fixed.Q43": {"fixed.Q43"}, "float64": {"float64"}, "complex128": {"complex128"},
 			}[elem]
 			if types == nil {
 				t.Errorf("%s.%s has operands of type %s, which this test does not know", pkg, decl.Name, elem)
