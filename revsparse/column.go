@@ -74,6 +74,9 @@ func (j *job[T, I]) column() {
 
 // pack has the columns without gaps between their elements.
 func (j *job[T, I]) pack() {
+	if j.p.mirror {
+		j.p.v, j.p.w = rev.General[T]{}, rev.General[T]{}
+	}
 	j.given = j.p
 	for n, m := range j.p.dense() {
 		if m.Data == nil || m.Stride == 1 {
@@ -85,6 +88,9 @@ func (j *job[T, I]) pack() {
 		}
 		m.Data, m.Stride = j.packed[n], 1
 	}
+	if j.p.mirror {
+		j.p.v, j.p.w = j.p.u, j.p.out
+	}
 }
 
 // unpack has the results where they are wanted.
@@ -92,7 +98,7 @@ func (j *job[T, I]) unpack() {
 	given := j.given.dense()
 	for n, m := range j.p.dense() {
 		to := given[n]
-		if m.Data == nil || to.Stride == 1 || n < 2 {
+		if n < 2 || to.Data == nil || to.Stride == 1 {
 			continue
 		}
 		for i := range m.Rows {
@@ -104,13 +110,16 @@ func (j *job[T, I]) unpack() {
 // combine adds the windows to a block of columns of w.
 func (j *job[T, I]) combine(block int) {
 	lo := block * combined
-	hi := min(lo+combined, j.p.a.Cols)
-	w := j.p.w.Data
-	for b := range j.windows[:j.blocks] {
-		win := &j.windows[b]
+	combineWindows(j.windows[:j.blocks], j.p.w.Data, lo, min(lo+combined, j.p.a.Cols))
+}
+
+// combineWindows adds the windows to elements lo to hi-1 of w, in their order.
+func combineWindows[T Scalar](windows []window[T], w []T, lo, hi int) {
+	for b := range windows {
+		win := &windows[b]
 		from, to := max(lo, win.lo), min(hi, win.hi)
 		if from < to {
-			axpy(1, win.all[from:to], w[from:to])
+			axpy(one[T](), win.all[from:to], w[from:to])
 		}
 	}
 }
@@ -123,6 +132,10 @@ func (j *job[T, I]) rowsOfColumn(s *scratch[T], block int) {
 		if j.blocks > 1 {
 			c.window = &j.windows[block]
 		}
+	}
+	if c.mirror {
+		c.mirrored()
+		return
 	}
 	switch c := any(&c).(type) {
 	case *columnBlock[float64, I]:
@@ -322,4 +335,47 @@ func (c *columnBlock[T, I]) rowSum(a []T, ind []I) T {
 		s += mul(x, c.u.Data[ind[q]])
 	}
 	return s
+}
+
+// mirrored does the block if mirror is set.
+func (c *columnBlock[T, I]) mirrored() {
+	ptr, u, out := c.a.Ptr, c.u.Data, c.out.Data
+	checked := c.r0 // the rows before are
+	for i := c.r0; i < c.r1; i++ {
+		from, to := int(ptr[i]), int(ptr[i+1])
+		if i >= checked {
+			checked = max(i+1, sort.Search(c.r1, func(n int) bool { return int(ptr[n])-from > simd.SparseEntries }))
+			checked = min(checked, c.r1)
+			c.reach(c.a.Ind[from:ptr[checked]])
+		}
+		a, ind := c.a.Data[from:to], c.a.Ind[from:to]
+		w, lo := c.w, c.lo
+		f := mul(c.alpha, u[i])
+		if c.subOut && !isFixed[T]() {
+			f = -f
+		}
+		var s T
+		for q, j := range ind {
+			x := a[q]
+			if !isFixed[T]() {
+				s += T(x * u[j])
+			}
+			if int(j) == i {
+				continue
+			}
+			if y := mul(x, f); isFixed[T]() && c.subOut {
+				w[int(j)-lo] -= y
+			} else {
+				w[int(j)-lo] += y
+			}
+		}
+		if isFixed[T]() {
+			s = c.rowSum(a, ind)
+		}
+		if c.subOut {
+			out[i] -= mul(c.alpha, s)
+		} else {
+			out[i] += mul(c.alpha, s)
+		}
+	}
 }

@@ -380,6 +380,8 @@ var listed = []struct {
 	{"C += α·op(A)·B, A sparse", []claim{kernel(sparseMul[float64]), kernel(sparseMul[float32]), kernel(sparseMul[fixed.Q43]), kernel(sparseMul[complex128])}, nil},
 	{"r += Σ conj(A_ij)·B_ij, both sparse", []claim{kernel(sparseDot[float64]), kernel(sparseDot[float32]), kernel(sparseDot[fixed.Q43]), kernel(sparseDot[complex128])}, nil},
 	{"S_ij += A_i·B_j at the entries of a sparse S", []claim{kernel(sampledMul[float64]), kernel(sampledMul[float32]), kernel(sampledMul[fixed.Q43])}, nil},
+	{"C_ij += Σ_l A_il·B_lj, all sparse", []claim{kernel(spgemm[float64]), kernel(spgemm[float32]), kernel(spgemm[fixed.Q43])}, nil},
+	{"C += α·(A + Aᵀ - diag A)·B, A sparse", []claim{kernel(symmetricMul[float64]), kernel(symmetricMul[float32]), kernel(symmetricMul[fixed.Q43])}, nil},
 	{"r += misfit of an embedding of a graph", []claim{kernel(loss[float64]), kernel(loss[float32]), kernel(loss[fixed.Q43])}, nil},
 	{"x += op(A)⁻¹·b, A sparse and triangular", []claim{fallible(triSolve[float64]), fallible(triSolve[float32])},
 		map[string]string{"Q43": divides}},

@@ -54,3 +54,11 @@ func sparseDot[T revsparse.Scalar](rnd *rand.Rand, n int) revsparse.Dot[T, int] 
 func sampledMul[T rev.Real](rnd *rand.Rand, n int) revsparse.SampledMul[T, int] {
 	return revsparse.SampledMul[T, int]{S: sparseMatrix[T](rnd, n, n+1), A: matrix[T](rnd, n, 3), B: matrix[T](rnd, n+1, 3)}
 }
+
+func symmetricMul[T rev.Real](rnd *rand.Rand, n int) revsparse.SymmetricMul[T, int] {
+	return revsparse.SymmetricMul[T, int]{C: matrix[T](rnd, n, 2), A: sparseMatrix[T](rnd, n, n), B: matrix[T](rnd, n, 2)}
+}
+
+func spgemm[T rev.Real](rnd *rand.Rand, n int) revsparse.SpGEMM[T, int] {
+	return revsparse.SpGEMM[T, int]{C: sparseMatrix[T](rnd, n, 3), A: sparseMatrix[T](rnd, n, n+1), B: sparseMatrix[T](rnd, n+1, 3)}
+}

@@ -1,0 +1,91 @@
+package revsparse
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/fixed"
+	"revnum/rev"
+	"revnum/rev/revtest"
+)
+
+// triangle returns the entries of a below the diagonal and on it.
+func triangle[T any, I Index](a CSR[T, I]) CSR[T, I] {
+	t := CSR[T, I]{Rows: a.Rows, Cols: a.Cols, Ptr: []I{0}, Ind: []I{}, Data: []T{}}
+	for i := range a.Rows {
+		for p := a.Ptr[i]; p < a.Ptr[i+1]; p++ {
+			if int(a.Ind[p]) <= i {
+				t.Ind, t.Data = append(t.Ind, a.Ind[p]), append(t.Data, a.Data[p])
+			}
+		}
+		t.Ptr = append(t.Ptr, I(len(t.Ind)))
+	}
+	return t
+}
+
+func randomSymmetricMul[T rev.Real, I Index](rnd *rand.Rand, size, cols int, alpha bool) SymmetricMul[T, I] {
+	a := triangle(random[T, I](rnd, size, size, 5))
+	k := SymmetricMul[T, I]{C: matrixOf[T](rnd, size, cols), A: a, B: matrixOf[T](rnd, size, cols)}
+	if alpha {
+		x := number[T](rnd)
+		k.Alpha = &x
+	}
+	return k
+}
+
+func symmetricMulSpec[T rev.Real, I Index](cols int) revtest.Spec[SymmetricMul[T, I]] {
+	return revtest.Spec[SymmetricMul[T, I]]{
+		New: func(rnd *rand.Rand, size int) SymmetricMul[T, I] {
+			return randomSymmetricMul[T, I](rnd, size, min(size, cols), cols == 1)
+		},
+		RoundTrip: 32,
+		Masked:    []string{"B", "Alpha", "A"}, // where there are no entries, or they meet zeros
+	}
+}
+
+func TestSymmetricMul(t *testing.T) {
+	for _, cols := range []int{1, 3} {
+		t.Run(fmt.Sprint("float64 ", cols), func(t *testing.T) { revtest.Kernel(t, symmetricMulSpec[float64, int32](cols)) })
+		t.Run(fmt.Sprint("float32 ", cols), func(t *testing.T) { revtest.Kernel(t, symmetricMulSpec[float32, int](cols)) })
+		t.Run(fmt.Sprint("Q43 ", cols), func(t *testing.T) { revtest.Kernel(t, symmetricMulSpec[fixed.Q43, int32](cols)) })
+	}
+}
+
+func TestSymmetricMulValue(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(7, 1))
+	for _, cols := range []int{1, 70} {
+		for _, n := range []int{1, 5, 60} {
+			k := randomSymmetricMul[float64, int](rnd, n, cols, true)
+			a := toMat(k.A)
+			s := mat.NewDense(n, n, nil)
+			for i := range n {
+				for j := range n {
+					s.Set(i, j, a.At(max(i, j), min(i, j)))
+				}
+			}
+			c := mat.NewDense(n, cols, k.C.Data)
+			var want mat.Dense
+			want.Mul(s, mat.NewDense(n, cols, k.B.Data))
+			want.Scale(*k.Alpha, &want)
+			want.Add(&want, c)
+			k.Forward()
+			if !mat.EqualApprox(c, &want, 1e-12) {
+				t.Errorf("n=%d, %d columns: the product differs", n, cols)
+			}
+		}
+	}
+}
+
+func ExampleSymmetricMul() {
+	// 2 1
+	// 1 3
+	a, _ := NewCSR(2, 2, []int{0, 1, 3}, []int{0, 0, 1}, []float64{2, 1, 3})
+	x, y := mat.NewVecDense(2, []float64{1, 10}), mat.NewVecDense(2, nil)
+	k := NewSymmetricMul(y, a, x)
+	k.Forward()
+	fmt.Println(y.RawVector().Data)
+	// Output: [12 31]
+}
