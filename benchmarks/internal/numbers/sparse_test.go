@@ -56,7 +56,7 @@ func sampledMul[T rev.Real](rnd *rand.Rand, n int) revsparse.SampledMul[T, int] 
 }
 
 func symmetricMul[T rev.Real](rnd *rand.Rand, n int) revsparse.SymmetricMul[T, int] {
-	return revsparse.SymmetricMul[T, int]{C: matrix[T](rnd, n, 2), A: sparseMatrix[T](rnd, n, n), B: matrix[T](rnd, n, 2)}
+	return revsparse.SymmetricMul[T, int]{C: matrix[T](rnd, n, 2), Alpha: scalar[T](rnd), A: sparseMatrix[T](rnd, n, n), B: matrix[T](rnd, n, 2)}
 }
 
 func spgemm[T rev.Real](rnd *rand.Rand, n int) revsparse.SpGEMM[T, int] {
