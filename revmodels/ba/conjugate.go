@@ -61,7 +61,6 @@ func (c *conjugate) solve(s *normal, damping, step []float64, stopped func() boo
 	}
 	clear(step)
 	c.right(s)
-	copy(c.p, c.r)
 	c.scale(c.z, c.r)
 	copy(c.p, c.z)
 	rz := simd.Dot(c.r, c.z)
@@ -70,11 +69,12 @@ func (c *conjugate) solve(s *normal, damping, step []float64, stopped func() boo
 	}
 	enough := rz * (0x1p-52 * 0x1p-52)
 	var q float64
-	for k := 1; k <= c.most && !stopped(); k++ {
+	for iterations < c.most && !stopped() {
+		iterations++
 		c.multiply(s, damping, c.sp, c.p)
 		curvature := simd.Dot(c.p, c.sp)
 		if !(curvature > 0) || math.IsInf(curvature, 1) {
-			return k, k > 1
+			return iterations, iterations > 1
 		}
 		alpha := rz / curvature
 		simd.Axpy(alpha, c.p, step)
@@ -84,13 +84,13 @@ func (c *conjugate) solve(s *normal, damping, step []float64, stopped func() boo
 		q += gain
 		c.scale(c.z, c.r)
 		next := simd.Dot(c.r, c.z)
-		if float64(k)*gain < c.eta*q || !(next > enough) {
-			return k, true
+		if float64(iterations)*gain < c.eta*q || !(next > enough) {
+			break
 		}
 		simd.AxpyTo(c.p, next/rz, c.p, c.z)
 		rz = next
 	}
-	return c.most, true
+	return iterations, true
 }
 
 // overParts runs f for the points of each part, and stores the sum of what the parts

@@ -251,3 +251,35 @@ func TestSortObservations(t *testing.T) {
 		}
 	}
 }
+
+// A system that is not positive definite is no step, and no panic.
+func TestIndefinite(t *testing.T) {
+	for _, method := range []Method{Cholesky, ConjugateGradients} {
+		o := Options{Method: method}
+		if err := o.fill(); err != nil {
+			t.Fatal(err)
+		}
+		s, err := newSolver(awkward(t), &o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.ctx = t.Context()
+		s.linearise()
+		s.scale()
+		var it Iteration
+		for _, radius := range []float64{-1e-3, math.NaN()} {
+			if _, ok := s.try(radius, &it); ok {
+				t.Errorf("%v: a step for damping by %v", method, 1/radius)
+			}
+		}
+		if _, ok := s.try(100, &it); !ok {
+			t.Fatalf("%v: no step", method)
+		}
+		for _, bad := range []float64{-1e12, math.NaN(), math.Inf(1)} {
+			s.dampingC[11] = bad
+			if _, ok := s.linear.solve(s.s, s.dampingC, s.stepC, s.stopped); ok {
+				t.Errorf("%v: a solution for damping %v", method, bad)
+			}
+		}
+	}
+}

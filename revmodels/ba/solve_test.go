@@ -121,28 +121,31 @@ func TestIterationsOfCeres(t *testing.T) {
 	}
 }
 
-// A reconstruction is found again from parameters that are off by 1 %, points
-// and centres that are off by about a pixel more.
+// A reconstruction is found again, with the default options, from parameters that
+// are off by 1 %, and points that are off by about a pixel more.
 func TestBalbianello(t *testing.T) {
 	p, err := ReadFile(shared(t, "bal-balbianello-5-544.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, method := range []Method{Cholesky, ConjugateGradients} {
-		rnd := rand.New(rand.NewPCG(1, 2))
-		q := p.Clone()
-		for _, x := range [][]float64{q.Cameras, q.Points} {
-			for i := range x {
-				x[i] *= 1 + 0.01*rnd.NormFloat64()
+	pixel := -depth(p.Cameras, p.Points) / p.Cameras[focal]
+	for _, method := range []Method{Automatic, ConjugateGradients} {
+		for seed := range uint64(4) {
+			rnd := rand.New(rand.NewPCG(seed, 2))
+			q := p.Clone()
+			for _, x := range [][]float64{q.Cameras, q.Points} {
+				for i := range x {
+					x[i] *= 1 + 0.01*rnd.NormFloat64()
+				}
 			}
-		}
-		pixel := -depth(p.Cameras, p.Points) / p.Cameras[focal]
-		for i := range q.Points {
-			q.Points[i] += pixel * rnd.NormFloat64()
-		}
-		r := solve(t, q, &Options{Method: method, Iterations: 1000, CostTolerance: 1e-9, Forcing: 0.01})
-		if !(r.Final <= 126.93) || !r.Status.Converged() {
-			t.Errorf("%v: cost %v from %v in %d iterations, %v", method, r.Final, r.Initial, len(r.Iterations)-1, r.Status)
+			for i := range q.Points {
+				q.Points[i] += pixel * rnd.NormFloat64()
+			}
+			r := solve(t, q, &Options{Method: method})
+			// The file has 126.93, and a minimum is near.
+			if !(r.Final <= 125.17) || !r.Status.Converged() {
+				t.Errorf("%v: cost %v from %v in %d iterations, %v", method, r.Final, r.Initial, len(r.Iterations)-1, r.Status)
+			}
 		}
 	}
 }
@@ -359,6 +362,14 @@ func TestStatus(t *testing.T) {
 	r := solve(t, start.Clone(), &Options{CostTolerance: -1, GradientTolerance: -1, StepTolerance: -1, Iterations: 1000})
 	if r.Status != RadiusLimit {
 		t.Errorf("without tolerances: %v after %d iterations", r.Status, len(r.Iterations)-1)
+	}
+	for m, want := range map[Method]string{Automatic: "automatic", ConjugateGradients: "conjugate gradients", 3: "Method(3)", -1: "Method(-1)"} {
+		if m.String() != want {
+			t.Errorf("method %d is %v, want %v", int(m), m, want)
+		}
+	}
+	if s := Status(-1).String(); s != "Status(-1)" {
+		t.Error(s)
 	}
 	for s := range Cancelled + 1 {
 		if strings.HasPrefix(s.String(), "Status") {

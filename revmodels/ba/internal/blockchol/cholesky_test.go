@@ -234,6 +234,8 @@ func TestNotPositiveDefinite(t *testing.T) {
 		var e *NotPositiveDefiniteError
 		if err := c.Factor(1); !errors.As(err, &e) {
 			t.Errorf("pivot %v: error %v", bad, err)
+		} else if want := fmt.Sprintf("blockchol: pivot %v in row 1 of block 1 is not positive", e.Pivot); err.Error() != want {
+			t.Error(err)
 		} else if e.Node != 1 || e.Row != 1 || !(e.Pivot == bad || math.IsNaN(bad)) {
 			t.Errorf("pivot %v: %v", bad, e)
 		}
