@@ -73,6 +73,28 @@ func TestAxes(t *testing.T) {
 	}
 }
 
+func TestSample(t *testing.T) {
+	for _, n := range []int{0, 1, 500, maxPoints, maxPoints + 1, 8 * maxPoints, 1000*maxPoints + 7} {
+		var modulo [8]int
+		count, last := 0, -1
+		for i := range sample(n) {
+			if i <= last || i >= n {
+				t.Fatalf("index %d of %d after %d", i, n, last)
+			}
+			count, last = count+1, i
+			modulo[i%8]++
+		}
+		if count > maxPoints || count < min(n, maxPoints/2) {
+			t.Errorf("%d of %d points", count, n)
+		}
+		for r, m := range modulo {
+			if n >= maxPoints && !(math.Abs(float64(m-count/8)) <= 0.05*float64(count/8)) {
+				t.Errorf("%d of %d points are %d modulo 8, want %d", m, n, r, count/8)
+			}
+		}
+	}
+}
+
 func TestFigures(t *testing.T) {
 	start, _ := ring(t)
 	after := start.Clone()

@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"image/color"
+	"iter"
 	"math"
 	"slices"
 
@@ -16,6 +17,21 @@ import (
 
 // maxPoints is how many points a view shows; more would be one blot.
 const maxPoints = 20000
+
+// sample is a sequence of indices below n, one of each few in a row so that there
+// are maxPoints at most. Which one varies, by the golden ratio: equal steps might
+// meet some cameras only, where the order of the points goes by cameras.
+func sample(n int) iter.Seq[int] {
+	step := (n + maxPoints - 1) / maxPoints
+	return func(yield func(int) bool) {
+		for k := 0; k*step < n; k++ {
+			_, part := math.Modf(float64(k) / math.Phi)
+			if i := k*step + int(part*float64(step)); i < n && !yield(i) {
+				return
+			}
+		}
+	}
+}
 
 // view draws a problem, seen from far away with two axes across the picture.
 type view struct {
@@ -44,7 +60,7 @@ func (v *view) Plot(c draw.Canvas, _ *plot.Plot) {
 	if n < 2000 {
 		dots.Radius = vg.Points(1.1)
 	}
-	for i := 0; i < n; i += 1 + n/maxPoints {
+	for i := range sample(n) {
 		if p := at([3]float64(v.problem.Points[3*i:])); c.Contains(p) {
 			c.DrawGlyph(dots, p)
 		}
@@ -141,8 +157,7 @@ func axesOf(p *ba.Problem) [3][3]float64 {
 // places returns where points of p, not too many, are along an axis, and where
 // the cameras are.
 func places(p *ba.Problem, axis [3]float64) (at [2][]float64) {
-	n := p.NumPoints()
-	for i := 0; i < n; i += 1 + n/maxPoints {
+	for i := range sample(p.NumPoints()) {
 		at[0] = append(at[0], dot(axis, [3]float64(p.Points[3*i:])))
 	}
 	for i := range p.NumCameras() {
