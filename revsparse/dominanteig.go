@@ -199,11 +199,8 @@ func (k DominantEig[T, I]) AdjointTangent(g, t, gt DominantEig[T, I]) error {
 			s.addGradient(du, v)
 			s.addGradient(u, dv)
 		}
-		if t.Values.Data != nil {
-			t.Values.Data[i*t.Values.Inc] -= T(e.rates[i])
-		}
-		accumulate(t.pairs().vector(i), -1, dv)
 	}
+	t.pairs().subTangents(e)
 	k.pairs().add(e, -1)
 	return nil
 }

@@ -580,5 +580,15 @@ func (p eigenpairs[T]) differentiate(e *eigen, dp eigenpairs[T], tangent bool) e
 	return nil
 }
 
+// subTangents subtracts the tangents of the pairs that differentiate has found.
+func (p eigenpairs[T]) subTangents(e *eigen) {
+	for i := range e.k {
+		if p.values.Data != nil {
+			p.values.Data[i*p.values.Inc] -= T(e.rates[i])
+		}
+		accumulate(p.vector(i), -1, e.dv[i*e.n:(i+1)*e.n])
+	}
+}
+
 // solution returns row i of xi.
 func (e *eigen) solution(i int) []float64 { return e.xi[i*e.n : (i+1)*e.n] }

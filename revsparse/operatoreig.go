@@ -22,6 +22,10 @@ type Operator interface {
 
 	// AddGradient adds the gradient of uᵀ·A(θ)·v with respect to θ to g.
 	AddGradient(g, theta, u, v []float64)
+
+	// AddGradientTangent adds the derivative of that gradient along θ̇, for the same u
+	// and v, to g: nothing where A is linear in θ. Only AdjointTangent calls it.
+	AddGradientTangent(g, theta, dtheta, u, v []float64)
 }
 
 // OperatorEig is the kernel
@@ -72,11 +76,11 @@ func (k *OperatorEig) checkShape(like ...eigenpairs[float64]) (n, pairs int) {
 
 // operatorSearch is the search for the eigenpairs of an operator.
 type operatorSearch struct {
-	eigen  eigen
-	op     Operator
-	theta  []float64
-	dtheta []float64
-	gtheta []float64
+	eigen eigen
+	op    Operator
+	theta []float64
+
+	dtheta, gtheta, dgtheta []float64
 }
 
 func (s *operatorSearch) mulTo(y, x []float64) {
@@ -163,5 +167,36 @@ func (k OperatorEig) Tangent(t OperatorEig) error {
 		}
 	}
 	k.pairs().add(&s.eigen, 1)
+	return nil
+}
+
+// AdjointTangent computes what Adjoint does, takes the tangents of the pairs back
+// out, and adds the tangent of the gradient, with u_i, v_i and A moving.
+func (k OperatorEig) AdjointTangent(g, t, gt OperatorEig) error {
+	rev.Check(&k)
+	rev.CheckLike(&k, &g, &t, &gt)
+	s, err := k.search(g.pairs(), t.pairs(), gt.pairs())
+	if err != nil {
+		return err
+	}
+	defer s.end()
+	e := &s.eigen
+	s.dtheta = load(s.dtheta, t.Theta, k.Theta.N)
+	if err := g.pairs().differentiate(e, gt.pairs(), t.Theta.Data != nil); err != nil {
+		return err
+	}
+	s.gtheta, s.dgtheta = workspace.Zeros(s.gtheta, k.Theta.N), workspace.Zeros(s.dgtheta, k.Theta.N)
+	for i := range e.k {
+		v, u := e.vector(i), e.solution(i)
+		dv, du := e.dv[i*e.n:(i+1)*e.n], e.dxi[i*e.n:(i+1)*e.n]
+		k.Op.AddGradient(s.gtheta, s.theta, u, v)
+		k.Op.AddGradient(s.dgtheta, s.theta, du, v)
+		k.Op.AddGradient(s.dgtheta, s.theta, u, dv)
+		k.Op.AddGradientTangent(s.dgtheta, s.theta, s.dtheta, u, v)
+	}
+	accumulate(g.Theta, 1, s.gtheta)
+	accumulate(gt.Theta, 1, s.dgtheta)
+	t.pairs().subTangents(e)
+	k.pairs().add(e, -1)
 	return nil
 }

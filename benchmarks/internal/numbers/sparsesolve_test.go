@@ -48,6 +48,8 @@ func (d diagonal) AddMulTangent(y, _, dtheta, x []float64) { d.AddMul(y, dtheta,
 
 func (d diagonal) AddGradient(g, _, u, v []float64) { d.AddMul(g, u, v) }
 
+func (d diagonal) AddGradientTangent(_, _, _, _, _ []float64) {}
+
 func operatorEig(rnd *rand.Rand, n int) revsparse.OperatorEig {
 	k := revsparse.OperatorEig{
 		Values: vector[float64](rnd, 1), Vectors: matrix[float64](rnd, n, 1), Theta: vector[float64](rnd, n), Op: diagonal{n},
