@@ -80,7 +80,7 @@ func (c *conjugate) solve(s *normal, damping, step []float64, stopped func() boo
 		simd.Axpy(alpha, c.p, step)
 		simd.Axpy(-alpha, c.sp, c.r)
 		// Each step lowers the model ½xᵀSx - bᵀx by ½·α·rᵀz.
-		gain := alpha * rz / 2
+		gain := float64(alpha * rz / 2)
 		q += gain
 		c.scale(c.z, c.r)
 		next := simd.Dot(c.r, c.z)

@@ -23,7 +23,7 @@ type Huber float64
 func (a Huber) Rho(s float64) (rho, slope float64) {
 	if b := float64(a * a); s > b {
 		root := math.Sqrt(s)
-		return 2*float64(a)*root - b, float64(a) / root
+		return float64(2*float64(a)*root) - b, float64(a) / root
 	}
 	return s, 1
 }
@@ -50,7 +50,7 @@ func (a Tukey) Rho(s float64) (rho, slope float64) {
 		return b / 3, 0
 	}
 	u := s / b
-	return s * (1 - u + u*u/3), (1 - u) * (1 - u)
+	return s * (1 - u + float64(u*u/3)), (1 - u) * (1 - u)
 }
 
 // checkLoss returns an error if the loss is one of the above with a bad scale.

@@ -180,6 +180,24 @@ func TestMethodsAndWorkers(t *testing.T) {
 	}
 }
 
+// The same bits where points and the factor are in several blocks.
+func TestWorkers(t *testing.T) {
+	start, _ := generate(t, GenerateOptions{Cameras: 40, Points: 2000, Observations: 9000, Noise: 0.5, Start: 0.005})
+	for _, method := range []Method{Cholesky, ConjugateGradients} {
+		var first *Problem
+		for _, workers := range []int{1, 2, 7} {
+			p := start.Clone()
+			solve(t, p, &Options{Method: method, Workers: workers, Iterations: 3, Loss: Huber(2)})
+			if first == nil {
+				first = p
+			}
+			if !slices.Equal(p.Cameras, first.Cameras) || !slices.Equal(p.Points, first.Points) {
+				t.Errorf("%v: other bits with %d workers", method, workers)
+			}
+		}
+	}
+}
+
 func checkFixed(t *testing.T, start, p *Problem, o *Options) {
 	t.Helper()
 	same := func(a, b []float64, from, to int) bool { return slices.Equal(a[from:to], b[from:to]) }
