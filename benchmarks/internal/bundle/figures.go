@@ -211,7 +211,7 @@ func (r *Run) views(width vg.Length) (rows [][]*plot.Plot, heights []vg.Length) 
 			f.HideAxes()
 			f.Add(&view{
 				problem: p, axes: [2][3]float64{axes[0], axes[1+i]}, bounds: [2][2]float64{bounds[0], bounds[1+i]},
-				camera: breadth / (30 + 2*math.Sqrt(float64(p.NumCameras()))),
+				camera: breadth / (30 + float64(p.NumCameras())/8),
 			})
 			row = append(row, f)
 		}
