@@ -185,6 +185,28 @@ func (p *panel[T]) rotateBackCross(x, y rev.General[T], lo, hi int, r run, sums 
 	}
 }
 
+// rotateTangent rotates x forward or back, and its tangent y, where d are the
+// tangents of the angles, laid out as the table.
+func (p *panel[T]) rotateTangent(x, y rev.General[T], lo, hi int, r run, d []T, back bool) {
+	i, ldc := p.table(r)
+	switch data := any(x.Data[r.row*x.Stride+lo:]).(type) {
+	case []float64:
+		f := simd.RotateTangent[float64]
+		if back {
+			f = simd.RotateTangentBack[float64]
+		}
+		f(data, x.Stride, any(y.Data[r.row*y.Stride+lo:]).([]float64), y.Stride, hi-lo, r.chains, r.steps,
+			any(p.c[i:]).([]float64), any(p.s[i:]).([]float64), any(d[i:]).([]float64), ldc)
+	case []float32:
+		f := simd.RotateTangent[float32]
+		if back {
+			f = simd.RotateTangentBack[float32]
+		}
+		f(data, x.Stride, any(y.Data[r.row*y.Stride+lo:]).([]float32), y.Stride, hi-lo, r.chains, r.steps,
+			any(p.c[i:]).([]float32), any(p.s[i:]).([]float32), any(d[i:]).([]float32), ldc)
+	}
+}
+
 // cross returns Σ_j x_ij·y_(i+1)j - x_(i+1)j·y_ij.
 func cross[T rev.Real](x, y rev.General[T], i int) T {
 	return dot(row(x, i), row(y, i+1)) - dot(row(x, i+1), row(y, i))

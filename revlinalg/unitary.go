@@ -230,6 +230,7 @@ type unitaryPass[T rev.Real] struct {
 	single      bool // rotations are done one by one, as something comes in between
 	k, g, t, gt Unitary[T]
 	half        []bool // of the panel's fixed-point rotations
+	dtheta      []T    // the tangents of the panel's angles
 	cols, parts int    // columns of a part, and number of parts
 	sums        []T    // of each part, what its columns add to θ̄
 	tangents    []T    // the same for the tangent of θ̄
@@ -292,6 +293,9 @@ func (w *unitaryPass[T]) load(workers int) {
 	if isFixed[T]() {
 		w.half = workspace.Grow(w.half, size)
 	}
+	if w.inRuns() && w.t.Theta.Data != nil {
+		w.dtheta = workspace.Grow(w.dtheta, size)
+	}
 	if w.wantsCross() && w.g.Theta.Data != nil {
 		w.sums = workspace.Zeros(w.sums, w.parts*size)
 	}
@@ -317,6 +321,11 @@ func (w *unitaryLoad[T]) Block(_, block int) {
 		} else {
 			for p := range angles {
 				angles[p] = theta.Data[w.angle(j, bottom-p)*theta.Inc]
+			}
+		}
+		if dtheta := w.t.Theta; dtheta.Data != nil && (*unitaryPass[T])(w).inRuns() {
+			for p := range angles {
+				w.dtheta[i+p] = dtheta.Data[w.angle(j, bottom-p)*dtheta.Inc]
 			}
 		}
 		switch angles := any(angles).(type) {
@@ -376,7 +385,14 @@ func (w *unitaryPass[T]) addSums(theta rev.Vector[T], sums []T, inOrderOfRuns bo
 // inRuns reports whether the method takes whole runs of rotations through vector
 // code.
 func (w *unitaryPass[T]) inRuns() bool {
-	return !isFixed[T]() && !w.single && (w.method == unitaryForward || w.method == unitaryInverse || w.method == unitaryAdjoint)
+	if isFixed[T]() || w.single {
+		return false
+	}
+	switch w.method {
+	case unitaryForward, unitaryInverse, unitaryAdjoint, unitaryTangent, unitaryInverseTangent:
+		return true
+	}
+	return false
 }
 
 // Block does the work on a part of the columns.
@@ -433,9 +449,17 @@ func columns[T any](x rev.General[T], lo, hi int) rev.General[T] {
 
 // runStrip takes columns lo, ..., hi-1 of a part through the panel.
 func (c *unitaryColumns[T]) runStrip(lo, hi int) {
-	if c.method == unitaryForward {
+	if !c.method.back() {
 		for _, r := range c.runs {
-			c.rotate(c.x, lo, hi, r)
+			switch {
+			case c.tx.Data != nil && c.t.Theta.Data != nil:
+				c.rotateTangent(c.x, c.tx, lo, hi, r, c.dtheta, false)
+			case c.tx.Data != nil:
+				c.rotate(c.tx, lo, hi, r)
+				fallthrough
+			default:
+				c.rotate(c.x, lo, hi, r)
+			}
 		}
 		return
 	}
@@ -445,6 +469,11 @@ func (c *unitaryColumns[T]) runStrip(lo, hi int) {
 			c.rotateBackCross(c.x, c.gx, lo, hi, r, c.sums)
 		case c.gx.Data != nil:
 			c.rotateBack(c.gx, lo, hi, r)
+			c.rotateBack(c.x, lo, hi, r)
+		case c.tx.Data != nil && c.t.Theta.Data != nil:
+			c.rotateTangent(c.x, c.tx, lo, hi, r, c.dtheta, true)
+		case c.tx.Data != nil:
+			c.rotateBack(c.tx, lo, hi, r)
 			fallthrough
 		default:
 			c.rotateBack(c.x, lo, hi, r)

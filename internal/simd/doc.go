@@ -24,8 +24,8 @@
 // AffineMax, SubColumn, CenterScale, Exp, ExpSubTo, ExpSubAdd, ExpShiftSum,
 // Log, SinCos) writes the same bits on all tiers and machines, but for the sign
 // and payload of a NaN. Products are rounded before they are added to something.
-// Rotate, RotateBack and RotateBackCross fuse them on the vector tiers, which
-// there write the same bits, apart from sums. The loops over pairs (Distances,
+// The loops named after Rotate fuse them on the vector tiers, which there write
+// the same bits, apart from sums. The loops over pairs (Distances,
 // InvDistances, DiffDots, AddDiffs, KindAffine, KindInvDistances) fuse them too,
 // and differ between tiers.
 //

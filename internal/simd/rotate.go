@@ -21,6 +21,8 @@ const (
 	shortC     = "simd: insufficient length of c or s"
 	shortG     = "simd: insufficient length of g"
 	badLdG     = "simd: bad leading dimension of g"
+	shortT     = "simd: insufficient length of t"
+	badLdT     = "simd: bad leading dimension of t"
 	shortSums  = "simd: insufficient length of sums"
 	rotateMost = 1024 // steps that a call of assembly takes
 )
@@ -63,6 +65,37 @@ func RotateBackCross[T Float](x []T, ldx int, g []T, ldg, cols, chains, steps in
 		panic(shortSums)
 	}
 	rotateBackCross(x, ldx, g, ldg, cols, chains, steps, c, s, ldc, sums)
+}
+
+// RotateTangent does what Rotate does to x and to its tangent t, with d the
+// tangents of the angles, laid out as c and s: after a rotation it adds to rows i
+// and i+1 of t
+//
+//	-d·x[i+1,j],  d·x[i,j].
+func RotateTangent[T Float](x []T, ldx int, t []T, ldt, cols, chains, steps int, c, s, d []T, ldc int) {
+	if checkTangent(len(x), ldx, len(t), ldt, cols, chains, steps, min(len(c), len(s), len(d)), ldc) {
+		rotateTangent(x, ldx, t, ldt, cols, chains, steps, c, s, d, ldc, false)
+	}
+}
+
+// RotateTangentBack undoes RotateTangent.
+func RotateTangentBack[T Float](x []T, ldx int, t []T, ldt, cols, chains, steps int, c, s, d []T, ldc int) {
+	if checkTangent(len(x), ldx, len(t), ldt, cols, chains, steps, min(len(c), len(s), len(d)), ldc) {
+		rotateTangent(x, ldx, t, ldt, cols, chains, steps, c, s, d, ldc, true)
+	}
+}
+
+func checkTangent(lenX, ldx, lenT, ldt, cols, chains, steps, lenC, ldc int) bool {
+	if !checkRotate(lenX, ldx, cols, chains, steps, lenC, ldc) {
+		return false
+	}
+	switch {
+	case ldt < cols:
+		panic(badLdT)
+	case lenT < cols || (lenT-cols)/ldt < steps+chains-1:
+		panic(shortT)
+	}
+	return true
 }
 
 // checkRotate reports whether there is something to do.

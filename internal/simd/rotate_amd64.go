@@ -14,6 +14,11 @@ func rotate64(x *float64, ldx int, steps int, c *float64, s *float64, ldc int, c
 //go:noescape
 func rotateBackCross64(x *float64, ldx int, y *float64, ldy int, steps int, c *float64, s *float64, ldc int, sums *float64, cols int, shape int)
 
+// rotateTangent64 is RotateTangent or RotateTangentBack for chains and vectors as shape says.
+//
+//go:noescape
+func rotateTangent64(x *float64, ldx int, y *float64, ldy int, steps int, c *float64, s *float64, d *float64, ldc int, cols int, shape int)
+
 // sinCos64 computes sines and cosines, and clears ok if an element is too large for it, infinite or NaN.
 //
 //go:noescape
@@ -28,6 +33,11 @@ func rotate32(x *float32, ldx int, steps int, c *float32, s *float32, ldc int, c
 //
 //go:noescape
 func rotateBackCross32(x *float32, ldx int, y *float32, ldy int, steps int, c *float32, s *float32, ldc int, sums *float32, cols int, shape int)
+
+// rotateTangent32 is RotateTangent or RotateTangentBack for chains and vectors as shape says.
+//
+//go:noescape
+func rotateTangent32(x *float32, ldx int, y *float32, ldy int, steps int, c *float32, s *float32, d *float32, ldc int, cols int, shape int)
 
 // sinCos32 computes sines and cosines, and clears ok if an element is too large for it, infinite or NaN.
 //

@@ -1968,6 +1968,1380 @@ next43:
 	VZEROUPPER
 	RET
 
+// func rotateTangent64(x *float64, ldx int, y *float64, ldy int, steps int, c *float64, s *float64, d *float64, ldc int, cols int, shape int)
+// Requires: AVX, AVX512F, BMI2, FMA3
+TEXT ·rotateTangent64(SB), NOSPLIT, $0-88
+	CMPQ      ·tier+0(SB), $0x02
+	JNE       avx2
+	MOVQ      shape+80(FP), AX
+	CMPQ      AX, $0x00
+	JNE       next45
+	MOVQ      steps+32(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      cols+72(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	MOVQ      x+0(FP), CX
+	MOVQ      ldx+8(FP), DX
+	SHLQ      $0x03, DX
+	MOVQ      DX, BX
+	IMULQ     AX, BX
+	ADDQ      BX, CX
+	MOVQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z1
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	SUBQ      DX, CX
+	MOVQ      y+16(FP), SI
+	MOVQ      ldy+24(FP), DI
+	SHLQ      $0x03, DI
+	MOVQ      DI, R8
+	IMULQ     AX, R8
+	ADDQ      R8, SI
+	MOVQ      SI, R8
+	VMOVUPD.Z (R8), K1, Z3
+	ADDQ      DI, R8
+	MOVQ      DI, R8
+	SUBQ      DI, SI
+	MOVQ      c+40(FP), R9
+	MOVQ      s+48(FP), R10
+	MOVQ      d+56(FP), R11
+
+step46:
+	VMOVUPD.Z    (CX), K1, Z0
+	VMOVUPD.Z    (SI), K1, Z2
+	VBROADCASTSD (R9), Z4
+	VBROADCASTSD (R10), Z5
+	VBROADCASTSD (R11), Z6
+	VMULPD       Z0, Z4, Z7
+	VMULPD       Z0, Z5, Z0
+	VFMADD231PD  Z1, Z4, Z0
+	VFNMADD213PD Z7, Z5, Z1
+	VMULPD       Z2, Z4, Z7
+	VMULPD       Z2, Z5, Z2
+	VFMADD231PD  Z3, Z4, Z2
+	VFNMADD213PD Z7, Z5, Z3
+	VFNMADD231PD Z0, Z6, Z3
+	VFMADD231PD  Z1, Z6, Z2
+	VMOVUPD      Z0, K1, (CX)(BX*1)
+	SUBQ         DX, CX
+	VMOVUPD      Z2, K1, (SI)(R8*1)
+	SUBQ         DI, SI
+	ADDQ         $0x08, R9
+	ADDQ         $0x08, R10
+	ADDQ         $0x08, R11
+	DECQ         AX
+	JNZ          step46
+	ADDQ         DX, CX
+	VMOVUPD      Z1, K1, (CX)
+	ADDQ         DX, CX
+	ADDQ         DI, SI
+	VMOVUPD      Z3, K1, (SI)
+	ADDQ         DI, SI
+	VZEROUPPER
+	RET
+
+next45:
+	MOVQ      shape+80(FP), AX
+	CMPQ      AX, $0x02
+	JNE       next47
+	MOVQ      steps+32(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      cols+72(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	SHRQ      $0x08, CX
+	KMOVW     CX, K2
+	MOVQ      x+0(FP), CX
+	MOVQ      ldx+8(FP), DX
+	SHLQ      $0x03, DX
+	MOVQ      DX, BX
+	IMULQ     AX, BX
+	ADDQ      BX, CX
+	MOVQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z2
+	VMOVUPD.Z 64(BX), K2, Z3
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	SUBQ      DX, CX
+	MOVQ      y+16(FP), SI
+	MOVQ      ldy+24(FP), DI
+	SHLQ      $0x03, DI
+	MOVQ      DI, R8
+	IMULQ     AX, R8
+	ADDQ      R8, SI
+	MOVQ      SI, R8
+	VMOVUPD.Z (R8), K1, Z6
+	VMOVUPD.Z 64(R8), K2, Z7
+	ADDQ      DI, R8
+	MOVQ      DI, R8
+	SUBQ      DI, SI
+	MOVQ      c+40(FP), R9
+	MOVQ      s+48(FP), R10
+	MOVQ      d+56(FP), R11
+
+step48:
+	VMOVUPD.Z    (CX), K1, Z0
+	VMOVUPD.Z    64(CX), K2, Z1
+	VMOVUPD.Z    (SI), K1, Z4
+	VMOVUPD.Z    64(SI), K2, Z5
+	VBROADCASTSD (R9), Z8
+	VBROADCASTSD (R10), Z9
+	VBROADCASTSD (R11), Z10
+	VMULPD       Z0, Z8, Z11
+	VMULPD       Z0, Z9, Z0
+	VFMADD231PD  Z2, Z8, Z0
+	VFNMADD213PD Z11, Z9, Z2
+	VMULPD       Z1, Z8, Z11
+	VMULPD       Z1, Z9, Z1
+	VFMADD231PD  Z3, Z8, Z1
+	VFNMADD213PD Z11, Z9, Z3
+	VMULPD       Z4, Z8, Z11
+	VMULPD       Z4, Z9, Z4
+	VFMADD231PD  Z6, Z8, Z4
+	VFNMADD213PD Z11, Z9, Z6
+	VMULPD       Z5, Z8, Z11
+	VMULPD       Z5, Z9, Z5
+	VFMADD231PD  Z7, Z8, Z5
+	VFNMADD213PD Z11, Z9, Z7
+	VFNMADD231PD Z0, Z10, Z6
+	VFMADD231PD  Z2, Z10, Z4
+	VFNMADD231PD Z1, Z10, Z7
+	VFMADD231PD  Z3, Z10, Z5
+	VMOVUPD      Z0, K1, (CX)(BX*1)
+	VMOVUPD      Z1, K2, 64(CX)(BX*1)
+	SUBQ         DX, CX
+	VMOVUPD      Z4, K1, (SI)(R8*1)
+	VMOVUPD      Z5, K2, 64(SI)(R8*1)
+	SUBQ         DI, SI
+	ADDQ         $0x08, R9
+	ADDQ         $0x08, R10
+	ADDQ         $0x08, R11
+	DECQ         AX
+	JNZ          step48
+	ADDQ         DX, CX
+	VMOVUPD      Z2, K1, (CX)
+	VMOVUPD      Z3, K2, 64(CX)
+	ADDQ         DX, CX
+	ADDQ         DI, SI
+	VMOVUPD      Z6, K1, (SI)
+	VMOVUPD      Z7, K2, 64(SI)
+	ADDQ         DI, SI
+	VZEROUPPER
+	RET
+
+next47:
+	MOVQ      shape+80(FP), AX
+	CMPQ      AX, $0x01
+	JNE       next49
+	MOVQ      steps+32(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      cols+72(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	MOVQ      x+0(FP), CX
+	MOVQ      ldx+8(FP), DX
+	SHLQ      $0x03, DX
+	MOVQ      DX, BX
+	IMULQ     AX, BX
+	ADDQ      BX, CX
+	MOVQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z1
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z2
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z3
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z4
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	SHLQ      $0x02, BX
+	SUBQ      DX, CX
+	MOVQ      y+16(FP), SI
+	MOVQ      ldy+24(FP), DI
+	SHLQ      $0x03, DI
+	MOVQ      DI, R8
+	IMULQ     AX, R8
+	ADDQ      R8, SI
+	MOVQ      SI, R8
+	VMOVUPD.Z (R8), K1, Z6
+	ADDQ      DI, R8
+	VMOVUPD.Z (R8), K1, Z7
+	ADDQ      DI, R8
+	VMOVUPD.Z (R8), K1, Z8
+	ADDQ      DI, R8
+	VMOVUPD.Z (R8), K1, Z9
+	ADDQ      DI, R8
+	MOVQ      DI, R8
+	SHLQ      $0x02, R8
+	SUBQ      DI, SI
+	MOVQ      c+40(FP), R9
+	MOVQ      s+48(FP), R10
+	MOVQ      ldc+64(FP), R11
+	SHLQ      $0x03, R11
+	LEAQ      (R11)(R11*2), R12
+	MOVQ      d+56(FP), R13
+
+step50:
+	VMOVUPD.Z    (CX), K1, Z0
+	VMOVUPD.Z    (SI), K1, Z5
+	VBROADCASTSD (R9), Z10
+	VBROADCASTSD (R10), Z11
+	VBROADCASTSD (R13), Z12
+	VMULPD       Z0, Z10, Z13
+	VMULPD       Z0, Z11, Z0
+	VFMADD231PD  Z1, Z10, Z0
+	VFNMADD213PD Z13, Z11, Z1
+	VMULPD       Z5, Z10, Z13
+	VMULPD       Z5, Z11, Z5
+	VFMADD231PD  Z6, Z10, Z5
+	VFNMADD213PD Z13, Z11, Z6
+	VFNMADD231PD Z0, Z12, Z6
+	VFMADD231PD  Z1, Z12, Z5
+	VBROADCASTSD (R9)(R11*1), Z10
+	VBROADCASTSD (R10)(R11*1), Z11
+	VBROADCASTSD (R13)(R11*1), Z12
+	VMULPD       Z0, Z10, Z13
+	VMULPD       Z0, Z11, Z0
+	VFMADD231PD  Z2, Z10, Z0
+	VFNMADD213PD Z13, Z11, Z2
+	VMULPD       Z5, Z10, Z13
+	VMULPD       Z5, Z11, Z5
+	VFMADD231PD  Z7, Z10, Z5
+	VFNMADD213PD Z13, Z11, Z7
+	VFNMADD231PD Z0, Z12, Z7
+	VFMADD231PD  Z2, Z12, Z5
+	VBROADCASTSD (R9)(R11*2), Z10
+	VBROADCASTSD (R10)(R11*2), Z11
+	VBROADCASTSD (R13)(R11*2), Z12
+	VMULPD       Z0, Z10, Z13
+	VMULPD       Z0, Z11, Z0
+	VFMADD231PD  Z3, Z10, Z0
+	VFNMADD213PD Z13, Z11, Z3
+	VMULPD       Z5, Z10, Z13
+	VMULPD       Z5, Z11, Z5
+	VFMADD231PD  Z8, Z10, Z5
+	VFNMADD213PD Z13, Z11, Z8
+	VFNMADD231PD Z0, Z12, Z8
+	VFMADD231PD  Z3, Z12, Z5
+	VBROADCASTSD (R9)(R12*1), Z10
+	VBROADCASTSD (R10)(R12*1), Z11
+	VBROADCASTSD (R13)(R12*1), Z12
+	VMULPD       Z0, Z10, Z13
+	VMULPD       Z0, Z11, Z0
+	VFMADD231PD  Z4, Z10, Z0
+	VFNMADD213PD Z13, Z11, Z4
+	VMULPD       Z5, Z10, Z13
+	VMULPD       Z5, Z11, Z5
+	VFMADD231PD  Z9, Z10, Z5
+	VFNMADD213PD Z13, Z11, Z9
+	VFNMADD231PD Z0, Z12, Z9
+	VFMADD231PD  Z4, Z12, Z5
+	VMOVUPD      Z0, K1, (CX)(BX*1)
+	SUBQ         DX, CX
+	VMOVUPD      Z5, K1, (SI)(R8*1)
+	SUBQ         DI, SI
+	ADDQ         $0x08, R9
+	ADDQ         $0x08, R10
+	ADDQ         $0x08, R13
+	DECQ         AX
+	JNZ          step50
+	ADDQ         DX, CX
+	VMOVUPD      Z1, K1, (CX)
+	ADDQ         DX, CX
+	VMOVUPD      Z2, K1, (CX)
+	ADDQ         DX, CX
+	VMOVUPD      Z3, K1, (CX)
+	ADDQ         DX, CX
+	VMOVUPD      Z4, K1, (CX)
+	ADDQ         DX, CX
+	ADDQ         DI, SI
+	VMOVUPD      Z6, K1, (SI)
+	ADDQ         DI, SI
+	VMOVUPD      Z7, K1, (SI)
+	ADDQ         DI, SI
+	VMOVUPD      Z8, K1, (SI)
+	ADDQ         DI, SI
+	VMOVUPD      Z9, K1, (SI)
+	ADDQ         DI, SI
+	VZEROUPPER
+	RET
+
+next49:
+	MOVQ      shape+80(FP), AX
+	CMPQ      AX, $0x03
+	JNE       next51
+	MOVQ      steps+32(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      cols+72(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	SHRQ      $0x08, CX
+	KMOVW     CX, K2
+	MOVQ      x+0(FP), CX
+	MOVQ      ldx+8(FP), DX
+	SHLQ      $0x03, DX
+	MOVQ      DX, BX
+	IMULQ     AX, BX
+	ADDQ      BX, CX
+	MOVQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z2
+	VMOVUPD.Z 64(BX), K2, Z3
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z4
+	VMOVUPD.Z 64(BX), K2, Z5
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z6
+	VMOVUPD.Z 64(BX), K2, Z7
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z8
+	VMOVUPD.Z 64(BX), K2, Z9
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	SHLQ      $0x02, BX
+	SUBQ      DX, CX
+	MOVQ      y+16(FP), SI
+	MOVQ      ldy+24(FP), DI
+	SHLQ      $0x03, DI
+	MOVQ      DI, R8
+	IMULQ     AX, R8
+	ADDQ      R8, SI
+	MOVQ      SI, R8
+	VMOVUPD.Z (R8), K1, Z12
+	VMOVUPD.Z 64(R8), K2, Z13
+	ADDQ      DI, R8
+	VMOVUPD.Z (R8), K1, Z14
+	VMOVUPD.Z 64(R8), K2, Z15
+	ADDQ      DI, R8
+	VMOVUPD.Z (R8), K1, Z16
+	VMOVUPD.Z 64(R8), K2, Z17
+	ADDQ      DI, R8
+	VMOVUPD.Z (R8), K1, Z18
+	VMOVUPD.Z 64(R8), K2, Z19
+	ADDQ      DI, R8
+	MOVQ      DI, R8
+	SHLQ      $0x02, R8
+	SUBQ      DI, SI
+	MOVQ      c+40(FP), R9
+	MOVQ      s+48(FP), R10
+	MOVQ      ldc+64(FP), R11
+	SHLQ      $0x03, R11
+	LEAQ      (R11)(R11*2), R12
+	MOVQ      d+56(FP), R13
+
+step52:
+	VMOVUPD.Z    (CX), K1, Z0
+	VMOVUPD.Z    64(CX), K2, Z1
+	VMOVUPD.Z    (SI), K1, Z10
+	VMOVUPD.Z    64(SI), K2, Z11
+	VBROADCASTSD (R9), Z20
+	VBROADCASTSD (R10), Z21
+	VBROADCASTSD (R13), Z22
+	VMULPD       Z0, Z20, Z23
+	VMULPD       Z0, Z21, Z0
+	VFMADD231PD  Z2, Z20, Z0
+	VFNMADD213PD Z23, Z21, Z2
+	VMULPD       Z1, Z20, Z23
+	VMULPD       Z1, Z21, Z1
+	VFMADD231PD  Z3, Z20, Z1
+	VFNMADD213PD Z23, Z21, Z3
+	VMULPD       Z10, Z20, Z23
+	VMULPD       Z10, Z21, Z10
+	VFMADD231PD  Z12, Z20, Z10
+	VFNMADD213PD Z23, Z21, Z12
+	VMULPD       Z11, Z20, Z23
+	VMULPD       Z11, Z21, Z11
+	VFMADD231PD  Z13, Z20, Z11
+	VFNMADD213PD Z23, Z21, Z13
+	VFNMADD231PD Z0, Z22, Z12
+	VFMADD231PD  Z2, Z22, Z10
+	VFNMADD231PD Z1, Z22, Z13
+	VFMADD231PD  Z3, Z22, Z11
+	VBROADCASTSD (R9)(R11*1), Z20
+	VBROADCASTSD (R10)(R11*1), Z21
+	VBROADCASTSD (R13)(R11*1), Z22
+	VMULPD       Z0, Z20, Z23
+	VMULPD       Z0, Z21, Z0
+	VFMADD231PD  Z4, Z20, Z0
+	VFNMADD213PD Z23, Z21, Z4
+	VMULPD       Z1, Z20, Z23
+	VMULPD       Z1, Z21, Z1
+	VFMADD231PD  Z5, Z20, Z1
+	VFNMADD213PD Z23, Z21, Z5
+	VMULPD       Z10, Z20, Z23
+	VMULPD       Z10, Z21, Z10
+	VFMADD231PD  Z14, Z20, Z10
+	VFNMADD213PD Z23, Z21, Z14
+	VMULPD       Z11, Z20, Z23
+	VMULPD       Z11, Z21, Z11
+	VFMADD231PD  Z15, Z20, Z11
+	VFNMADD213PD Z23, Z21, Z15
+	VFNMADD231PD Z0, Z22, Z14
+	VFMADD231PD  Z4, Z22, Z10
+	VFNMADD231PD Z1, Z22, Z15
+	VFMADD231PD  Z5, Z22, Z11
+	VBROADCASTSD (R9)(R11*2), Z20
+	VBROADCASTSD (R10)(R11*2), Z21
+	VBROADCASTSD (R13)(R11*2), Z22
+	VMULPD       Z0, Z20, Z23
+	VMULPD       Z0, Z21, Z0
+	VFMADD231PD  Z6, Z20, Z0
+	VFNMADD213PD Z23, Z21, Z6
+	VMULPD       Z1, Z20, Z23
+	VMULPD       Z1, Z21, Z1
+	VFMADD231PD  Z7, Z20, Z1
+	VFNMADD213PD Z23, Z21, Z7
+	VMULPD       Z10, Z20, Z23
+	VMULPD       Z10, Z21, Z10
+	VFMADD231PD  Z16, Z20, Z10
+	VFNMADD213PD Z23, Z21, Z16
+	VMULPD       Z11, Z20, Z23
+	VMULPD       Z11, Z21, Z11
+	VFMADD231PD  Z17, Z20, Z11
+	VFNMADD213PD Z23, Z21, Z17
+	VFNMADD231PD Z0, Z22, Z16
+	VFMADD231PD  Z6, Z22, Z10
+	VFNMADD231PD Z1, Z22, Z17
+	VFMADD231PD  Z7, Z22, Z11
+	VBROADCASTSD (R9)(R12*1), Z20
+	VBROADCASTSD (R10)(R12*1), Z21
+	VBROADCASTSD (R13)(R12*1), Z22
+	VMULPD       Z0, Z20, Z23
+	VMULPD       Z0, Z21, Z0
+	VFMADD231PD  Z8, Z20, Z0
+	VFNMADD213PD Z23, Z21, Z8
+	VMULPD       Z1, Z20, Z23
+	VMULPD       Z1, Z21, Z1
+	VFMADD231PD  Z9, Z20, Z1
+	VFNMADD213PD Z23, Z21, Z9
+	VMULPD       Z10, Z20, Z23
+	VMULPD       Z10, Z21, Z10
+	VFMADD231PD  Z18, Z20, Z10
+	VFNMADD213PD Z23, Z21, Z18
+	VMULPD       Z11, Z20, Z23
+	VMULPD       Z11, Z21, Z11
+	VFMADD231PD  Z19, Z20, Z11
+	VFNMADD213PD Z23, Z21, Z19
+	VFNMADD231PD Z0, Z22, Z18
+	VFMADD231PD  Z8, Z22, Z10
+	VFNMADD231PD Z1, Z22, Z19
+	VFMADD231PD  Z9, Z22, Z11
+	VMOVUPD      Z0, K1, (CX)(BX*1)
+	VMOVUPD      Z1, K2, 64(CX)(BX*1)
+	SUBQ         DX, CX
+	VMOVUPD      Z10, K1, (SI)(R8*1)
+	VMOVUPD      Z11, K2, 64(SI)(R8*1)
+	SUBQ         DI, SI
+	ADDQ         $0x08, R9
+	ADDQ         $0x08, R10
+	ADDQ         $0x08, R13
+	DECQ         AX
+	JNZ          step52
+	ADDQ         DX, CX
+	VMOVUPD      Z2, K1, (CX)
+	VMOVUPD      Z3, K2, 64(CX)
+	ADDQ         DX, CX
+	VMOVUPD      Z4, K1, (CX)
+	VMOVUPD      Z5, K2, 64(CX)
+	ADDQ         DX, CX
+	VMOVUPD      Z6, K1, (CX)
+	VMOVUPD      Z7, K2, 64(CX)
+	ADDQ         DX, CX
+	VMOVUPD      Z8, K1, (CX)
+	VMOVUPD      Z9, K2, 64(CX)
+	ADDQ         DX, CX
+	ADDQ         DI, SI
+	VMOVUPD      Z12, K1, (SI)
+	VMOVUPD      Z13, K2, 64(SI)
+	ADDQ         DI, SI
+	VMOVUPD      Z14, K1, (SI)
+	VMOVUPD      Z15, K2, 64(SI)
+	ADDQ         DI, SI
+	VMOVUPD      Z16, K1, (SI)
+	VMOVUPD      Z17, K2, 64(SI)
+	ADDQ         DI, SI
+	VMOVUPD      Z18, K1, (SI)
+	VMOVUPD      Z19, K2, 64(SI)
+	ADDQ         DI, SI
+	VZEROUPPER
+	RET
+
+next51:
+	MOVQ      shape+80(FP), AX
+	CMPQ      AX, $0x04
+	JNE       next53
+	MOVQ      steps+32(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      cols+72(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	MOVQ      x+0(FP), CX
+	MOVQ      ldx+8(FP), DX
+	SHLQ      $0x03, DX
+	MOVQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z1
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	MOVQ      y+16(FP), SI
+	MOVQ      ldy+24(FP), DI
+	SHLQ      $0x03, DI
+	MOVQ      SI, R8
+	VMOVUPD.Z (R8), K1, Z3
+	ADDQ      DI, R8
+	MOVQ      DI, R8
+	MOVQ      c+40(FP), R9
+	MOVQ      s+48(FP), R10
+	MOVQ      d+56(FP), R11
+	LEAQ      -8(R9)(AX*8), R9
+	LEAQ      -8(R10)(AX*8), R10
+	LEAQ      -8(R11)(AX*8), R11
+
+step54:
+	VMOVUPD.Z    (CX)(BX*1), K1, Z0
+	VMOVUPD.Z    (SI)(R8*1), K1, Z2
+	VBROADCASTSD (R9), Z4
+	VBROADCASTSD (R10), Z5
+	VBROADCASTSD (R11), Z6
+	VFMADD231PD  Z0, Z6, Z3
+	VFNMADD231PD Z1, Z6, Z2
+	VMULPD       Z0, Z4, Z6
+	VMULPD       Z0, Z5, Z0
+	VFMADD231PD  Z1, Z4, Z0
+	VFNMADD213PD Z6, Z5, Z1
+	VMULPD       Z2, Z4, Z6
+	VMULPD       Z2, Z5, Z2
+	VFMADD231PD  Z3, Z4, Z2
+	VFNMADD213PD Z6, Z5, Z3
+	VMOVUPD      Z0, K1, (CX)
+	ADDQ         DX, CX
+	VMOVUPD      Z2, K1, (SI)
+	ADDQ         DI, SI
+	SUBQ         $0x08, R9
+	SUBQ         $0x08, R10
+	SUBQ         $0x08, R11
+	DECQ         AX
+	JNZ          step54
+	VMOVUPD      Z1, K1, (CX)
+	ADDQ         DX, CX
+	VMOVUPD      Z3, K1, (SI)
+	ADDQ         DI, SI
+	VZEROUPPER
+	RET
+
+next53:
+	MOVQ      shape+80(FP), AX
+	CMPQ      AX, $0x06
+	JNE       next55
+	MOVQ      steps+32(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      cols+72(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	SHRQ      $0x08, CX
+	KMOVW     CX, K2
+	MOVQ      x+0(FP), CX
+	MOVQ      ldx+8(FP), DX
+	SHLQ      $0x03, DX
+	MOVQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z2
+	VMOVUPD.Z 64(BX), K2, Z3
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	MOVQ      y+16(FP), SI
+	MOVQ      ldy+24(FP), DI
+	SHLQ      $0x03, DI
+	MOVQ      SI, R8
+	VMOVUPD.Z (R8), K1, Z6
+	VMOVUPD.Z 64(R8), K2, Z7
+	ADDQ      DI, R8
+	MOVQ      DI, R8
+	MOVQ      c+40(FP), R9
+	MOVQ      s+48(FP), R10
+	MOVQ      d+56(FP), R11
+	LEAQ      -8(R9)(AX*8), R9
+	LEAQ      -8(R10)(AX*8), R10
+	LEAQ      -8(R11)(AX*8), R11
+
+step56:
+	VMOVUPD.Z    (CX)(BX*1), K1, Z0
+	VMOVUPD.Z    64(CX)(BX*1), K2, Z1
+	VMOVUPD.Z    (SI)(R8*1), K1, Z4
+	VMOVUPD.Z    64(SI)(R8*1), K2, Z5
+	VBROADCASTSD (R9), Z8
+	VBROADCASTSD (R10), Z9
+	VBROADCASTSD (R11), Z10
+	VFMADD231PD  Z0, Z10, Z6
+	VFNMADD231PD Z2, Z10, Z4
+	VFMADD231PD  Z1, Z10, Z7
+	VFNMADD231PD Z3, Z10, Z5
+	VMULPD       Z0, Z8, Z10
+	VMULPD       Z0, Z9, Z0
+	VFMADD231PD  Z2, Z8, Z0
+	VFNMADD213PD Z10, Z9, Z2
+	VMULPD       Z1, Z8, Z10
+	VMULPD       Z1, Z9, Z1
+	VFMADD231PD  Z3, Z8, Z1
+	VFNMADD213PD Z10, Z9, Z3
+	VMULPD       Z4, Z8, Z10
+	VMULPD       Z4, Z9, Z4
+	VFMADD231PD  Z6, Z8, Z4
+	VFNMADD213PD Z10, Z9, Z6
+	VMULPD       Z5, Z8, Z10
+	VMULPD       Z5, Z9, Z5
+	VFMADD231PD  Z7, Z8, Z5
+	VFNMADD213PD Z10, Z9, Z7
+	VMOVUPD      Z0, K1, (CX)
+	VMOVUPD      Z1, K2, 64(CX)
+	ADDQ         DX, CX
+	VMOVUPD      Z4, K1, (SI)
+	VMOVUPD      Z5, K2, 64(SI)
+	ADDQ         DI, SI
+	SUBQ         $0x08, R9
+	SUBQ         $0x08, R10
+	SUBQ         $0x08, R11
+	DECQ         AX
+	JNZ          step56
+	VMOVUPD      Z2, K1, (CX)
+	VMOVUPD      Z3, K2, 64(CX)
+	ADDQ         DX, CX
+	VMOVUPD      Z6, K1, (SI)
+	VMOVUPD      Z7, K2, 64(SI)
+	ADDQ         DI, SI
+	VZEROUPPER
+	RET
+
+next55:
+	MOVQ      shape+80(FP), AX
+	CMPQ      AX, $0x05
+	JNE       next57
+	MOVQ      steps+32(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      cols+72(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	MOVQ      x+0(FP), CX
+	MOVQ      ldx+8(FP), DX
+	SHLQ      $0x03, DX
+	MOVQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z1
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z2
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z3
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z4
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	SHLQ      $0x02, BX
+	MOVQ      y+16(FP), SI
+	MOVQ      ldy+24(FP), DI
+	SHLQ      $0x03, DI
+	MOVQ      SI, R8
+	VMOVUPD.Z (R8), K1, Z6
+	ADDQ      DI, R8
+	VMOVUPD.Z (R8), K1, Z7
+	ADDQ      DI, R8
+	VMOVUPD.Z (R8), K1, Z8
+	ADDQ      DI, R8
+	VMOVUPD.Z (R8), K1, Z9
+	ADDQ      DI, R8
+	MOVQ      DI, R8
+	SHLQ      $0x02, R8
+	MOVQ      c+40(FP), R9
+	MOVQ      s+48(FP), R10
+	MOVQ      ldc+64(FP), R11
+	SHLQ      $0x03, R11
+	LEAQ      (R11)(R11*2), R12
+	MOVQ      d+56(FP), R13
+	LEAQ      -8(R9)(AX*8), R9
+	LEAQ      -8(R10)(AX*8), R10
+	LEAQ      -8(R13)(AX*8), R13
+
+step58:
+	VMOVUPD.Z    (CX)(BX*1), K1, Z0
+	VMOVUPD.Z    (SI)(R8*1), K1, Z5
+	VBROADCASTSD (R9)(R12*1), Z10
+	VBROADCASTSD (R10)(R12*1), Z11
+	VBROADCASTSD (R13)(R12*1), Z12
+	VFMADD231PD  Z0, Z12, Z9
+	VFNMADD231PD Z4, Z12, Z5
+	VMULPD       Z0, Z10, Z12
+	VMULPD       Z0, Z11, Z0
+	VFMADD231PD  Z4, Z10, Z0
+	VFNMADD213PD Z12, Z11, Z4
+	VMULPD       Z5, Z10, Z12
+	VMULPD       Z5, Z11, Z5
+	VFMADD231PD  Z9, Z10, Z5
+	VFNMADD213PD Z12, Z11, Z9
+	VBROADCASTSD (R9)(R11*2), Z10
+	VBROADCASTSD (R10)(R11*2), Z11
+	VBROADCASTSD (R13)(R11*2), Z12
+	VFMADD231PD  Z0, Z12, Z8
+	VFNMADD231PD Z3, Z12, Z5
+	VMULPD       Z0, Z10, Z12
+	VMULPD       Z0, Z11, Z0
+	VFMADD231PD  Z3, Z10, Z0
+	VFNMADD213PD Z12, Z11, Z3
+	VMULPD       Z5, Z10, Z12
+	VMULPD       Z5, Z11, Z5
+	VFMADD231PD  Z8, Z10, Z5
+	VFNMADD213PD Z12, Z11, Z8
+	VBROADCASTSD (R9)(R11*1), Z10
+	VBROADCASTSD (R10)(R11*1), Z11
+	VBROADCASTSD (R13)(R11*1), Z12
+	VFMADD231PD  Z0, Z12, Z7
+	VFNMADD231PD Z2, Z12, Z5
+	VMULPD       Z0, Z10, Z12
+	VMULPD       Z0, Z11, Z0
+	VFMADD231PD  Z2, Z10, Z0
+	VFNMADD213PD Z12, Z11, Z2
+	VMULPD       Z5, Z10, Z12
+	VMULPD       Z5, Z11, Z5
+	VFMADD231PD  Z7, Z10, Z5
+	VFNMADD213PD Z12, Z11, Z7
+	VBROADCASTSD (R9), Z10
+	VBROADCASTSD (R10), Z11
+	VBROADCASTSD (R13), Z12
+	VFMADD231PD  Z0, Z12, Z6
+	VFNMADD231PD Z1, Z12, Z5
+	VMULPD       Z0, Z10, Z12
+	VMULPD       Z0, Z11, Z0
+	VFMADD231PD  Z1, Z10, Z0
+	VFNMADD213PD Z12, Z11, Z1
+	VMULPD       Z5, Z10, Z12
+	VMULPD       Z5, Z11, Z5
+	VFMADD231PD  Z6, Z10, Z5
+	VFNMADD213PD Z12, Z11, Z6
+	VMOVUPD      Z0, K1, (CX)
+	ADDQ         DX, CX
+	VMOVUPD      Z5, K1, (SI)
+	ADDQ         DI, SI
+	SUBQ         $0x08, R9
+	SUBQ         $0x08, R10
+	SUBQ         $0x08, R13
+	DECQ         AX
+	JNZ          step58
+	VMOVUPD      Z1, K1, (CX)
+	ADDQ         DX, CX
+	VMOVUPD      Z2, K1, (CX)
+	ADDQ         DX, CX
+	VMOVUPD      Z3, K1, (CX)
+	ADDQ         DX, CX
+	VMOVUPD      Z4, K1, (CX)
+	ADDQ         DX, CX
+	VMOVUPD      Z6, K1, (SI)
+	ADDQ         DI, SI
+	VMOVUPD      Z7, K1, (SI)
+	ADDQ         DI, SI
+	VMOVUPD      Z8, K1, (SI)
+	ADDQ         DI, SI
+	VMOVUPD      Z9, K1, (SI)
+	ADDQ         DI, SI
+	VZEROUPPER
+	RET
+
+next57:
+	MOVQ      shape+80(FP), AX
+	CMPQ      AX, $0x07
+	JNE       next59
+	MOVQ      steps+32(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      cols+72(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	SHRQ      $0x08, CX
+	KMOVW     CX, K2
+	MOVQ      x+0(FP), CX
+	MOVQ      ldx+8(FP), DX
+	SHLQ      $0x03, DX
+	MOVQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z2
+	VMOVUPD.Z 64(BX), K2, Z3
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z4
+	VMOVUPD.Z 64(BX), K2, Z5
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z6
+	VMOVUPD.Z 64(BX), K2, Z7
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z8
+	VMOVUPD.Z 64(BX), K2, Z9
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	SHLQ      $0x02, BX
+	MOVQ      y+16(FP), SI
+	MOVQ      ldy+24(FP), DI
+	SHLQ      $0x03, DI
+	MOVQ      SI, R8
+	VMOVUPD.Z (R8), K1, Z12
+	VMOVUPD.Z 64(R8), K2, Z13
+	ADDQ      DI, R8
+	VMOVUPD.Z (R8), K1, Z14
+	VMOVUPD.Z 64(R8), K2, Z15
+	ADDQ      DI, R8
+	VMOVUPD.Z (R8), K1, Z16
+	VMOVUPD.Z 64(R8), K2, Z17
+	ADDQ      DI, R8
+	VMOVUPD.Z (R8), K1, Z18
+	VMOVUPD.Z 64(R8), K2, Z19
+	ADDQ      DI, R8
+	MOVQ      DI, R8
+	SHLQ      $0x02, R8
+	MOVQ      c+40(FP), R9
+	MOVQ      s+48(FP), R10
+	MOVQ      ldc+64(FP), R11
+	SHLQ      $0x03, R11
+	LEAQ      (R11)(R11*2), R12
+	MOVQ      d+56(FP), R13
+	LEAQ      -8(R9)(AX*8), R9
+	LEAQ      -8(R10)(AX*8), R10
+	LEAQ      -8(R13)(AX*8), R13
+
+step60:
+	VMOVUPD.Z    (CX)(BX*1), K1, Z0
+	VMOVUPD.Z    64(CX)(BX*1), K2, Z1
+	VMOVUPD.Z    (SI)(R8*1), K1, Z10
+	VMOVUPD.Z    64(SI)(R8*1), K2, Z11
+	VBROADCASTSD (R9)(R12*1), Z20
+	VBROADCASTSD (R10)(R12*1), Z21
+	VBROADCASTSD (R13)(R12*1), Z22
+	VFMADD231PD  Z0, Z22, Z18
+	VFNMADD231PD Z8, Z22, Z10
+	VFMADD231PD  Z1, Z22, Z19
+	VFNMADD231PD Z9, Z22, Z11
+	VMULPD       Z0, Z20, Z22
+	VMULPD       Z0, Z21, Z0
+	VFMADD231PD  Z8, Z20, Z0
+	VFNMADD213PD Z22, Z21, Z8
+	VMULPD       Z1, Z20, Z22
+	VMULPD       Z1, Z21, Z1
+	VFMADD231PD  Z9, Z20, Z1
+	VFNMADD213PD Z22, Z21, Z9
+	VMULPD       Z10, Z20, Z22
+	VMULPD       Z10, Z21, Z10
+	VFMADD231PD  Z18, Z20, Z10
+	VFNMADD213PD Z22, Z21, Z18
+	VMULPD       Z11, Z20, Z22
+	VMULPD       Z11, Z21, Z11
+	VFMADD231PD  Z19, Z20, Z11
+	VFNMADD213PD Z22, Z21, Z19
+	VBROADCASTSD (R9)(R11*2), Z20
+	VBROADCASTSD (R10)(R11*2), Z21
+	VBROADCASTSD (R13)(R11*2), Z22
+	VFMADD231PD  Z0, Z22, Z16
+	VFNMADD231PD Z6, Z22, Z10
+	VFMADD231PD  Z1, Z22, Z17
+	VFNMADD231PD Z7, Z22, Z11
+	VMULPD       Z0, Z20, Z22
+	VMULPD       Z0, Z21, Z0
+	VFMADD231PD  Z6, Z20, Z0
+	VFNMADD213PD Z22, Z21, Z6
+	VMULPD       Z1, Z20, Z22
+	VMULPD       Z1, Z21, Z1
+	VFMADD231PD  Z7, Z20, Z1
+	VFNMADD213PD Z22, Z21, Z7
+	VMULPD       Z10, Z20, Z22
+	VMULPD       Z10, Z21, Z10
+	VFMADD231PD  Z16, Z20, Z10
+	VFNMADD213PD Z22, Z21, Z16
+	VMULPD       Z11, Z20, Z22
+	VMULPD       Z11, Z21, Z11
+	VFMADD231PD  Z17, Z20, Z11
+	VFNMADD213PD Z22, Z21, Z17
+	VBROADCASTSD (R9)(R11*1), Z20
+	VBROADCASTSD (R10)(R11*1), Z21
+	VBROADCASTSD (R13)(R11*1), Z22
+	VFMADD231PD  Z0, Z22, Z14
+	VFNMADD231PD Z4, Z22, Z10
+	VFMADD231PD  Z1, Z22, Z15
+	VFNMADD231PD Z5, Z22, Z11
+	VMULPD       Z0, Z20, Z22
+	VMULPD       Z0, Z21, Z0
+	VFMADD231PD  Z4, Z20, Z0
+	VFNMADD213PD Z22, Z21, Z4
+	VMULPD       Z1, Z20, Z22
+	VMULPD       Z1, Z21, Z1
+	VFMADD231PD  Z5, Z20, Z1
+	VFNMADD213PD Z22, Z21, Z5
+	VMULPD       Z10, Z20, Z22
+	VMULPD       Z10, Z21, Z10
+	VFMADD231PD  Z14, Z20, Z10
+	VFNMADD213PD Z22, Z21, Z14
+	VMULPD       Z11, Z20, Z22
+	VMULPD       Z11, Z21, Z11
+	VFMADD231PD  Z15, Z20, Z11
+	VFNMADD213PD Z22, Z21, Z15
+	VBROADCASTSD (R9), Z20
+	VBROADCASTSD (R10), Z21
+	VBROADCASTSD (R13), Z22
+	VFMADD231PD  Z0, Z22, Z12
+	VFNMADD231PD Z2, Z22, Z10
+	VFMADD231PD  Z1, Z22, Z13
+	VFNMADD231PD Z3, Z22, Z11
+	VMULPD       Z0, Z20, Z22
+	VMULPD       Z0, Z21, Z0
+	VFMADD231PD  Z2, Z20, Z0
+	VFNMADD213PD Z22, Z21, Z2
+	VMULPD       Z1, Z20, Z22
+	VMULPD       Z1, Z21, Z1
+	VFMADD231PD  Z3, Z20, Z1
+	VFNMADD213PD Z22, Z21, Z3
+	VMULPD       Z10, Z20, Z22
+	VMULPD       Z10, Z21, Z10
+	VFMADD231PD  Z12, Z20, Z10
+	VFNMADD213PD Z22, Z21, Z12
+	VMULPD       Z11, Z20, Z22
+	VMULPD       Z11, Z21, Z11
+	VFMADD231PD  Z13, Z20, Z11
+	VFNMADD213PD Z22, Z21, Z13
+	VMOVUPD      Z0, K1, (CX)
+	VMOVUPD      Z1, K2, 64(CX)
+	ADDQ         DX, CX
+	VMOVUPD      Z10, K1, (SI)
+	VMOVUPD      Z11, K2, 64(SI)
+	ADDQ         DI, SI
+	SUBQ         $0x08, R9
+	SUBQ         $0x08, R10
+	SUBQ         $0x08, R13
+	DECQ         AX
+	JNZ          step60
+	VMOVUPD      Z2, K1, (CX)
+	VMOVUPD      Z3, K2, 64(CX)
+	ADDQ         DX, CX
+	VMOVUPD      Z4, K1, (CX)
+	VMOVUPD      Z5, K2, 64(CX)
+	ADDQ         DX, CX
+	VMOVUPD      Z6, K1, (CX)
+	VMOVUPD      Z7, K2, 64(CX)
+	ADDQ         DX, CX
+	VMOVUPD      Z8, K1, (CX)
+	VMOVUPD      Z9, K2, 64(CX)
+	ADDQ         DX, CX
+	VMOVUPD      Z12, K1, (SI)
+	VMOVUPD      Z13, K2, 64(SI)
+	ADDQ         DI, SI
+	VMOVUPD      Z14, K1, (SI)
+	VMOVUPD      Z15, K2, 64(SI)
+	ADDQ         DI, SI
+	VMOVUPD      Z16, K1, (SI)
+	VMOVUPD      Z17, K2, 64(SI)
+	ADDQ         DI, SI
+	VMOVUPD      Z18, K1, (SI)
+	VMOVUPD      Z19, K2, 64(SI)
+	ADDQ         DI, SI
+	VZEROUPPER
+	RET
+
+next59:
+	VZEROUPPER
+	RET
+
+avx2:
+	MOVQ       shape+80(FP), AX
+	CMPQ       AX, $0x00
+	JNE        next61
+	MOVQ       steps+32(FP), AX
+	MOVQ       cols+72(FP), CX
+	SHLQ       $0x03, CX
+	NEGQ       CX
+	LEAQ       rotateOnes<>+32(SB), DX
+	VMOVDQU    (DX)(CX*1), Y0
+	MOVQ       x+0(FP), CX
+	MOVQ       ldx+8(FP), DX
+	SHLQ       $0x03, DX
+	MOVQ       DX, BX
+	IMULQ      AX, BX
+	ADDQ       BX, CX
+	MOVQ       CX, BX
+	VMASKMOVPD (BX), Y0, Y2
+	ADDQ       DX, BX
+	MOVQ       DX, BX
+	SUBQ       DX, CX
+	MOVQ       y+16(FP), SI
+	MOVQ       ldy+24(FP), DI
+	SHLQ       $0x03, DI
+	MOVQ       DI, R8
+	IMULQ      AX, R8
+	ADDQ       R8, SI
+	MOVQ       SI, R8
+	VMASKMOVPD (R8), Y0, Y4
+	ADDQ       DI, R8
+	MOVQ       DI, R8
+	SUBQ       DI, SI
+	MOVQ       c+40(FP), R9
+	MOVQ       s+48(FP), R10
+	MOVQ       d+56(FP), R11
+
+step62:
+	VMASKMOVPD   (CX), Y0, Y1
+	VMASKMOVPD   (SI), Y0, Y3
+	VBROADCASTSD (R9), Y5
+	VBROADCASTSD (R10), Y6
+	VBROADCASTSD (R11), Y7
+	VMULPD       Y1, Y5, Y8
+	VMULPD       Y1, Y6, Y1
+	VFMADD231PD  Y2, Y5, Y1
+	VFNMADD213PD Y8, Y6, Y2
+	VMULPD       Y3, Y5, Y8
+	VMULPD       Y3, Y6, Y3
+	VFMADD231PD  Y4, Y5, Y3
+	VFNMADD213PD Y8, Y6, Y4
+	VFNMADD231PD Y1, Y7, Y4
+	VFMADD231PD  Y2, Y7, Y3
+	VMASKMOVPD   Y1, Y0, (CX)(BX*1)
+	SUBQ         DX, CX
+	VMASKMOVPD   Y3, Y0, (SI)(R8*1)
+	SUBQ         DI, SI
+	ADDQ         $0x08, R9
+	ADDQ         $0x08, R10
+	ADDQ         $0x08, R11
+	DECQ         AX
+	JNZ          step62
+	ADDQ         DX, CX
+	VMASKMOVPD   Y2, Y0, (CX)
+	ADDQ         DX, CX
+	ADDQ         DI, SI
+	VMASKMOVPD   Y4, Y0, (SI)
+	ADDQ         DI, SI
+	VZEROUPPER
+	RET
+
+next61:
+	MOVQ       shape+80(FP), AX
+	CMPQ       AX, $0x01
+	JNE        next63
+	MOVQ       steps+32(FP), AX
+	MOVQ       cols+72(FP), CX
+	SHLQ       $0x03, CX
+	NEGQ       CX
+	LEAQ       rotateOnes<>+32(SB), DX
+	VMOVDQU    (DX)(CX*1), Y0
+	MOVQ       x+0(FP), CX
+	MOVQ       ldx+8(FP), DX
+	SHLQ       $0x03, DX
+	MOVQ       DX, BX
+	IMULQ      AX, BX
+	ADDQ       BX, CX
+	MOVQ       CX, BX
+	VMASKMOVPD (BX), Y0, Y2
+	ADDQ       DX, BX
+	VMASKMOVPD (BX), Y0, Y3
+	ADDQ       DX, BX
+	VMASKMOVPD (BX), Y0, Y4
+	ADDQ       DX, BX
+	VMASKMOVPD (BX), Y0, Y5
+	ADDQ       DX, BX
+	MOVQ       DX, BX
+	SHLQ       $0x02, BX
+	SUBQ       DX, CX
+	MOVQ       y+16(FP), SI
+	MOVQ       ldy+24(FP), DI
+	SHLQ       $0x03, DI
+	MOVQ       DI, R8
+	IMULQ      AX, R8
+	ADDQ       R8, SI
+	MOVQ       SI, R8
+	VMASKMOVPD (R8), Y0, Y7
+	ADDQ       DI, R8
+	VMASKMOVPD (R8), Y0, Y8
+	ADDQ       DI, R8
+	VMASKMOVPD (R8), Y0, Y9
+	ADDQ       DI, R8
+	VMASKMOVPD (R8), Y0, Y10
+	ADDQ       DI, R8
+	MOVQ       DI, R8
+	SHLQ       $0x02, R8
+	SUBQ       DI, SI
+	MOVQ       c+40(FP), R9
+	MOVQ       s+48(FP), R10
+	MOVQ       ldc+64(FP), R11
+	SHLQ       $0x03, R11
+	LEAQ       (R11)(R11*2), R12
+	MOVQ       d+56(FP), R13
+
+step64:
+	VMASKMOVPD   (CX), Y0, Y1
+	VMASKMOVPD   (SI), Y0, Y6
+	VBROADCASTSD (R9), Y11
+	VBROADCASTSD (R10), Y12
+	VBROADCASTSD (R13), Y13
+	VMULPD       Y1, Y11, Y14
+	VMULPD       Y1, Y12, Y1
+	VFMADD231PD  Y2, Y11, Y1
+	VFNMADD213PD Y14, Y12, Y2
+	VMULPD       Y6, Y11, Y14
+	VMULPD       Y6, Y12, Y6
+	VFMADD231PD  Y7, Y11, Y6
+	VFNMADD213PD Y14, Y12, Y7
+	VFNMADD231PD Y1, Y13, Y7
+	VFMADD231PD  Y2, Y13, Y6
+	VBROADCASTSD (R9)(R11*1), Y11
+	VBROADCASTSD (R10)(R11*1), Y12
+	VBROADCASTSD (R13)(R11*1), Y13
+	VMULPD       Y1, Y11, Y14
+	VMULPD       Y1, Y12, Y1
+	VFMADD231PD  Y3, Y11, Y1
+	VFNMADD213PD Y14, Y12, Y3
+	VMULPD       Y6, Y11, Y14
+	VMULPD       Y6, Y12, Y6
+	VFMADD231PD  Y8, Y11, Y6
+	VFNMADD213PD Y14, Y12, Y8
+	VFNMADD231PD Y1, Y13, Y8
+	VFMADD231PD  Y3, Y13, Y6
+	VBROADCASTSD (R9)(R11*2), Y11
+	VBROADCASTSD (R10)(R11*2), Y12
+	VBROADCASTSD (R13)(R11*2), Y13
+	VMULPD       Y1, Y11, Y14
+	VMULPD       Y1, Y12, Y1
+	VFMADD231PD  Y4, Y11, Y1
+	VFNMADD213PD Y14, Y12, Y4
+	VMULPD       Y6, Y11, Y14
+	VMULPD       Y6, Y12, Y6
+	VFMADD231PD  Y9, Y11, Y6
+	VFNMADD213PD Y14, Y12, Y9
+	VFNMADD231PD Y1, Y13, Y9
+	VFMADD231PD  Y4, Y13, Y6
+	VBROADCASTSD (R9)(R12*1), Y11
+	VBROADCASTSD (R10)(R12*1), Y12
+	VBROADCASTSD (R13)(R12*1), Y13
+	VMULPD       Y1, Y11, Y14
+	VMULPD       Y1, Y12, Y1
+	VFMADD231PD  Y5, Y11, Y1
+	VFNMADD213PD Y14, Y12, Y5
+	VMULPD       Y6, Y11, Y14
+	VMULPD       Y6, Y12, Y6
+	VFMADD231PD  Y10, Y11, Y6
+	VFNMADD213PD Y14, Y12, Y10
+	VFNMADD231PD Y1, Y13, Y10
+	VFMADD231PD  Y5, Y13, Y6
+	VMASKMOVPD   Y1, Y0, (CX)(BX*1)
+	SUBQ         DX, CX
+	VMASKMOVPD   Y6, Y0, (SI)(R8*1)
+	SUBQ         DI, SI
+	ADDQ         $0x08, R9
+	ADDQ         $0x08, R10
+	ADDQ         $0x08, R13
+	DECQ         AX
+	JNZ          step64
+	ADDQ         DX, CX
+	VMASKMOVPD   Y2, Y0, (CX)
+	ADDQ         DX, CX
+	VMASKMOVPD   Y3, Y0, (CX)
+	ADDQ         DX, CX
+	VMASKMOVPD   Y4, Y0, (CX)
+	ADDQ         DX, CX
+	VMASKMOVPD   Y5, Y0, (CX)
+	ADDQ         DX, CX
+	ADDQ         DI, SI
+	VMASKMOVPD   Y7, Y0, (SI)
+	ADDQ         DI, SI
+	VMASKMOVPD   Y8, Y0, (SI)
+	ADDQ         DI, SI
+	VMASKMOVPD   Y9, Y0, (SI)
+	ADDQ         DI, SI
+	VMASKMOVPD   Y10, Y0, (SI)
+	ADDQ         DI, SI
+	VZEROUPPER
+	RET
+
+next63:
+	MOVQ       shape+80(FP), AX
+	CMPQ       AX, $0x04
+	JNE        next65
+	MOVQ       steps+32(FP), AX
+	MOVQ       cols+72(FP), CX
+	SHLQ       $0x03, CX
+	NEGQ       CX
+	LEAQ       rotateOnes<>+32(SB), DX
+	VMOVDQU    (DX)(CX*1), Y0
+	MOVQ       x+0(FP), CX
+	MOVQ       ldx+8(FP), DX
+	SHLQ       $0x03, DX
+	MOVQ       CX, BX
+	VMASKMOVPD (BX), Y0, Y2
+	ADDQ       DX, BX
+	MOVQ       DX, BX
+	MOVQ       y+16(FP), SI
+	MOVQ       ldy+24(FP), DI
+	SHLQ       $0x03, DI
+	MOVQ       SI, R8
+	VMASKMOVPD (R8), Y0, Y4
+	ADDQ       DI, R8
+	MOVQ       DI, R8
+	MOVQ       c+40(FP), R9
+	MOVQ       s+48(FP), R10
+	MOVQ       d+56(FP), R11
+	LEAQ       -8(R9)(AX*8), R9
+	LEAQ       -8(R10)(AX*8), R10
+	LEAQ       -8(R11)(AX*8), R11
+
+step66:
+	VMASKMOVPD   (CX)(BX*1), Y0, Y1
+	VMASKMOVPD   (SI)(R8*1), Y0, Y3
+	VBROADCASTSD (R9), Y5
+	VBROADCASTSD (R10), Y6
+	VBROADCASTSD (R11), Y7
+	VFMADD231PD  Y1, Y7, Y4
+	VFNMADD231PD Y2, Y7, Y3
+	VMULPD       Y1, Y5, Y7
+	VMULPD       Y1, Y6, Y1
+	VFMADD231PD  Y2, Y5, Y1
+	VFNMADD213PD Y7, Y6, Y2
+	VMULPD       Y3, Y5, Y7
+	VMULPD       Y3, Y6, Y3
+	VFMADD231PD  Y4, Y5, Y3
+	VFNMADD213PD Y7, Y6, Y4
+	VMASKMOVPD   Y1, Y0, (CX)
+	ADDQ         DX, CX
+	VMASKMOVPD   Y3, Y0, (SI)
+	ADDQ         DI, SI
+	SUBQ         $0x08, R9
+	SUBQ         $0x08, R10
+	SUBQ         $0x08, R11
+	DECQ         AX
+	JNZ          step66
+	VMASKMOVPD   Y2, Y0, (CX)
+	ADDQ         DX, CX
+	VMASKMOVPD   Y4, Y0, (SI)
+	ADDQ         DI, SI
+	VZEROUPPER
+	RET
+
+next65:
+	MOVQ       shape+80(FP), AX
+	CMPQ       AX, $0x05
+	JNE        next67
+	MOVQ       steps+32(FP), AX
+	MOVQ       cols+72(FP), CX
+	SHLQ       $0x03, CX
+	NEGQ       CX
+	LEAQ       rotateOnes<>+32(SB), DX
+	VMOVDQU    (DX)(CX*1), Y0
+	MOVQ       x+0(FP), CX
+	MOVQ       ldx+8(FP), DX
+	SHLQ       $0x03, DX
+	MOVQ       CX, BX
+	VMASKMOVPD (BX), Y0, Y2
+	ADDQ       DX, BX
+	VMASKMOVPD (BX), Y0, Y3
+	ADDQ       DX, BX
+	VMASKMOVPD (BX), Y0, Y4
+	ADDQ       DX, BX
+	VMASKMOVPD (BX), Y0, Y5
+	ADDQ       DX, BX
+	MOVQ       DX, BX
+	SHLQ       $0x02, BX
+	MOVQ       y+16(FP), SI
+	MOVQ       ldy+24(FP), DI
+	SHLQ       $0x03, DI
+	MOVQ       SI, R8
+	VMASKMOVPD (R8), Y0, Y7
+	ADDQ       DI, R8
+	VMASKMOVPD (R8), Y0, Y8
+	ADDQ       DI, R8
+	VMASKMOVPD (R8), Y0, Y9
+	ADDQ       DI, R8
+	VMASKMOVPD (R8), Y0, Y10
+	ADDQ       DI, R8
+	MOVQ       DI, R8
+	SHLQ       $0x02, R8
+	MOVQ       c+40(FP), R9
+	MOVQ       s+48(FP), R10
+	MOVQ       ldc+64(FP), R11
+	SHLQ       $0x03, R11
+	LEAQ       (R11)(R11*2), R12
+	MOVQ       d+56(FP), R13
+	LEAQ       -8(R9)(AX*8), R9
+	LEAQ       -8(R10)(AX*8), R10
+	LEAQ       -8(R13)(AX*8), R13
+
+step68:
+	VMASKMOVPD   (CX)(BX*1), Y0, Y1
+	VMASKMOVPD   (SI)(R8*1), Y0, Y6
+	VBROADCASTSD (R9)(R12*1), Y11
+	VBROADCASTSD (R10)(R12*1), Y12
+	VBROADCASTSD (R13)(R12*1), Y13
+	VFMADD231PD  Y1, Y13, Y10
+	VFNMADD231PD Y5, Y13, Y6
+	VMULPD       Y1, Y11, Y13
+	VMULPD       Y1, Y12, Y1
+	VFMADD231PD  Y5, Y11, Y1
+	VFNMADD213PD Y13, Y12, Y5
+	VMULPD       Y6, Y11, Y13
+	VMULPD       Y6, Y12, Y6
+	VFMADD231PD  Y10, Y11, Y6
+	VFNMADD213PD Y13, Y12, Y10
+	VBROADCASTSD (R9)(R11*2), Y11
+	VBROADCASTSD (R10)(R11*2), Y12
+	VBROADCASTSD (R13)(R11*2), Y13
+	VFMADD231PD  Y1, Y13, Y9
+	VFNMADD231PD Y4, Y13, Y6
+	VMULPD       Y1, Y11, Y13
+	VMULPD       Y1, Y12, Y1
+	VFMADD231PD  Y4, Y11, Y1
+	VFNMADD213PD Y13, Y12, Y4
+	VMULPD       Y6, Y11, Y13
+	VMULPD       Y6, Y12, Y6
+	VFMADD231PD  Y9, Y11, Y6
+	VFNMADD213PD Y13, Y12, Y9
+	VBROADCASTSD (R9)(R11*1), Y11
+	VBROADCASTSD (R10)(R11*1), Y12
+	VBROADCASTSD (R13)(R11*1), Y13
+	VFMADD231PD  Y1, Y13, Y8
+	VFNMADD231PD Y3, Y13, Y6
+	VMULPD       Y1, Y11, Y13
+	VMULPD       Y1, Y12, Y1
+	VFMADD231PD  Y3, Y11, Y1
+	VFNMADD213PD Y13, Y12, Y3
+	VMULPD       Y6, Y11, Y13
+	VMULPD       Y6, Y12, Y6
+	VFMADD231PD  Y8, Y11, Y6
+	VFNMADD213PD Y13, Y12, Y8
+	VBROADCASTSD (R9), Y11
+	VBROADCASTSD (R10), Y12
+	VBROADCASTSD (R13), Y13
+	VFMADD231PD  Y1, Y13, Y7
+	VFNMADD231PD Y2, Y13, Y6
+	VMULPD       Y1, Y11, Y13
+	VMULPD       Y1, Y12, Y1
+	VFMADD231PD  Y2, Y11, Y1
+	VFNMADD213PD Y13, Y12, Y2
+	VMULPD       Y6, Y11, Y13
+	VMULPD       Y6, Y12, Y6
+	VFMADD231PD  Y7, Y11, Y6
+	VFNMADD213PD Y13, Y12, Y7
+	VMASKMOVPD   Y1, Y0, (CX)
+	ADDQ         DX, CX
+	VMASKMOVPD   Y6, Y0, (SI)
+	ADDQ         DI, SI
+	SUBQ         $0x08, R9
+	SUBQ         $0x08, R10
+	SUBQ         $0x08, R13
+	DECQ         AX
+	JNZ          step68
+	VMASKMOVPD   Y2, Y0, (CX)
+	ADDQ         DX, CX
+	VMASKMOVPD   Y3, Y0, (CX)
+	ADDQ         DX, CX
+	VMASKMOVPD   Y4, Y0, (CX)
+	ADDQ         DX, CX
+	VMASKMOVPD   Y5, Y0, (CX)
+	ADDQ         DX, CX
+	VMASKMOVPD   Y7, Y0, (SI)
+	ADDQ         DI, SI
+	VMASKMOVPD   Y8, Y0, (SI)
+	ADDQ         DI, SI
+	VMASKMOVPD   Y9, Y0, (SI)
+	ADDQ         DI, SI
+	VMASKMOVPD   Y10, Y0, (SI)
+	ADDQ         DI, SI
+	VZEROUPPER
+	RET
+
+next67:
+	VZEROUPPER
+	RET
+
 // func sinCos64(sin *float64, cos *float64, x *float64, n int, ok *int)
 // Requires: AVX, AVX2, AVX512DQ, AVX512F, BMI2
 TEXT ·sinCos64(SB), NOSPLIT, $0-40
@@ -1983,20 +3357,20 @@ TEXT ·sinCos64(SB), NOSPLIT, $0-40
 	MOVQ  $-1, R9
 	KMOVW R9, K1
 
-loop45:
+loop69:
 	MOVQ  BX, R9
 	SUBQ  R8, R9
-	JLE   done48
+	JLE   done72
 	CMPQ  R9, $0x08
-	JGE   whole46
+	JGE   whole70
 	MOVQ  $-1, R10
 	SHLXQ R9, R10, R10
 	NOTQ  R10
 	KMOVW R10, K1
-	JMP   body47
+	JMP   body71
 
-whole46:
-body47:
+whole70:
+body71:
 	VMOVUPD.Z (DX)(R8*8), K1, Z0
 	VANDPD    rotateConstants<>+0(SB), Z0, Z1
 	VCMPPD    $0x12, rotateConstants<>+64(SB), Z1, K2
@@ -2063,14 +3437,14 @@ body47:
 	VMOVUPD   Z2, K1, (AX)(R8*8)
 	VMOVUPD   Z3, K1, (CX)(R8*8)
 	ADDQ      $0x08, R8
-	JMP       loop45
+	JMP       loop69
 
-done48:
+done72:
 	TESTQ DI, DI
-	JZ    good49
+	JZ    good73
 	MOVQ  $+0, (SI)
 
-good49:
+good73:
 	VZEROUPPER
 	RET
 
@@ -2084,22 +3458,22 @@ avx2:
 	VPCMPEQQ Y0, Y0, Y0
 	XORQ     DI, DI
 
-loop50:
+loop74:
 	MOVQ    BX, R8
 	SUBQ    DI, R8
-	JLE     done53
+	JLE     done77
 	CMPQ    R8, $0x04
-	JGE     whole51
+	JGE     whole75
 	NEGQ    R8
 	LEAQ    rotateOnes<>+32(SB), R9
 	VMOVDQU (R9)(R8*8), Y1
-	JMP     body52
+	JMP     body76
 
-whole51:
+whole75:
 	LEAQ    rotateOnes<>+0(SB), R9
 	VMOVDQU (R9), Y1
 
-body52:
+body76:
 	VMASKMOVPD (DX)(DI*8), Y1, Y2
 	VANDPD     rotateConstants<>+0(SB), Y2, Y3
 	VCMPPD     $0x12, rotateConstants<>+64(SB), Y3, Y3
@@ -2163,16 +3537,16 @@ body52:
 	VMASKMOVPD Y5, Y1, (AX)(DI*8)
 	VMASKMOVPD Y4, Y1, (CX)(DI*8)
 	ADDQ       $0x04, DI
-	JMP        loop50
+	JMP        loop74
 
-done53:
+done77:
 	VMOVMSKPD Y0, DI
 	XORQ      $0x0f, DI
 	TESTQ     DI, DI
-	JZ        good54
+	JZ        good78
 	MOVQ      $+0, (SI)
 
-good54:
+good78:
 	VZEROUPPER
 	RET
 
@@ -2183,7 +3557,7 @@ TEXT ·rotate32(SB), NOSPLIT, $0-64
 	JNE       avx2
 	MOVQ      shape+56(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next55
+	JNE       next79
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+48(FP), DX
@@ -2203,7 +3577,7 @@ TEXT ·rotate32(SB), NOSPLIT, $0-64
 	MOVQ      c+24(FP), SI
 	MOVQ      s+32(FP), DI
 
-step56:
+step80:
 	VMOVUPS.Z    (CX), K1, Z0
 	VBROADCASTSS (SI), Z2
 	VBROADCASTSS (DI), Z3
@@ -2216,17 +3590,17 @@ step56:
 	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
 	DECQ         AX
-	JNZ          step56
+	JNZ          step80
 	ADDQ         DX, CX
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
 	VZEROUPPER
 	RET
 
-next55:
+next79:
 	MOVQ      shape+56(FP), AX
 	CMPQ      AX, $0x02
-	JNE       next57
+	JNE       next81
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+48(FP), DX
@@ -2255,7 +3629,7 @@ next55:
 	MOVQ      c+24(FP), SI
 	MOVQ      s+32(FP), DI
 
-step58:
+step82:
 	VMOVUPS.Z    (CX), K1, Z0
 	VMOVUPS.Z    64(CX), K2, Z1
 	VMOVUPS.Z    128(CX), K3, Z2
@@ -2286,7 +3660,7 @@ step58:
 	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
 	DECQ         AX
-	JNZ          step58
+	JNZ          step82
 	ADDQ         DX, CX
 	VMOVUPS      Z4, K1, (CX)
 	VMOVUPS      Z5, K2, 64(CX)
@@ -2296,10 +3670,10 @@ step58:
 	VZEROUPPER
 	RET
 
-next57:
+next81:
 	MOVQ      shape+56(FP), AX
 	CMPQ      AX, $0x01
-	JNE       next59
+	JNE       next83
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+48(FP), DX
@@ -2329,7 +3703,7 @@ next57:
 	SHLQ      $0x02, R8
 	LEAQ      (R8)(R8*2), R9
 
-step60:
+step84:
 	VMOVUPS.Z    (CX), K1, Z0
 	VBROADCASTSS (SI), Z5
 	VBROADCASTSS (DI), Z6
@@ -2360,7 +3734,7 @@ step60:
 	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
 	DECQ         AX
-	JNZ          step60
+	JNZ          step84
 	ADDQ         DX, CX
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
@@ -2373,10 +3747,10 @@ step60:
 	VZEROUPPER
 	RET
 
-next59:
+next83:
 	MOVQ      shape+56(FP), AX
 	CMPQ      AX, $0x03
-	JNE       next61
+	JNE       next85
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+48(FP), DX
@@ -2424,7 +3798,7 @@ next59:
 	SHLQ      $0x02, R8
 	LEAQ      (R8)(R8*2), R9
 
-step62:
+step86:
 	VMOVUPS.Z    (CX), K1, Z0
 	VMOVUPS.Z    64(CX), K2, Z1
 	VMOVUPS.Z    128(CX), K3, Z2
@@ -2509,7 +3883,7 @@ step62:
 	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
 	DECQ         AX
-	JNZ          step62
+	JNZ          step86
 	ADDQ         DX, CX
 	VMOVUPS      Z4, K1, (CX)
 	VMOVUPS      Z5, K2, 64(CX)
@@ -2534,10 +3908,10 @@ step62:
 	VZEROUPPER
 	RET
 
-next61:
+next85:
 	MOVQ      shape+56(FP), AX
 	CMPQ      AX, $0x04
-	JNE       next63
+	JNE       next87
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+48(FP), DX
@@ -2555,7 +3929,7 @@ next61:
 	LEAQ      -4(SI)(AX*4), SI
 	LEAQ      -4(DI)(AX*4), DI
 
-step64:
+step88:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VBROADCASTSS (SI), Z2
 	VBROADCASTSS (DI), Z3
@@ -2568,16 +3942,16 @@ step64:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          step64
+	JNZ          step88
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
 	VZEROUPPER
 	RET
 
-next63:
+next87:
 	MOVQ      shape+56(FP), AX
 	CMPQ      AX, $0x06
-	JNE       next65
+	JNE       next89
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+48(FP), DX
@@ -2604,7 +3978,7 @@ next63:
 	LEAQ      -4(SI)(AX*4), SI
 	LEAQ      -4(DI)(AX*4), DI
 
-step66:
+step90:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VMOVUPS.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPS.Z    128(CX)(BX*1), K3, Z2
@@ -2635,7 +4009,7 @@ step66:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          step66
+	JNZ          step90
 	VMOVUPS      Z4, K1, (CX)
 	VMOVUPS      Z5, K2, 64(CX)
 	VMOVUPS      Z6, K3, 128(CX)
@@ -2644,10 +4018,10 @@ step66:
 	VZEROUPPER
 	RET
 
-next65:
+next89:
 	MOVQ      shape+56(FP), AX
 	CMPQ      AX, $0x05
-	JNE       next67
+	JNE       next91
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+48(FP), DX
@@ -2675,7 +4049,7 @@ next65:
 	LEAQ      -4(SI)(AX*4), SI
 	LEAQ      -4(DI)(AX*4), DI
 
-step68:
+step92:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VBROADCASTSS (SI)(R9*1), Z5
 	VBROADCASTSS (DI)(R9*1), Z6
@@ -2706,7 +4080,7 @@ step68:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          step68
+	JNZ          step92
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
 	VMOVUPS      Z2, K1, (CX)
@@ -2718,10 +4092,10 @@ step68:
 	VZEROUPPER
 	RET
 
-next67:
+next91:
 	MOVQ      shape+56(FP), AX
 	CMPQ      AX, $0x07
-	JNE       next69
+	JNE       next93
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+48(FP), DX
@@ -2767,7 +4141,7 @@ next67:
 	LEAQ      -4(SI)(AX*4), SI
 	LEAQ      -4(DI)(AX*4), DI
 
-step70:
+step94:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VMOVUPS.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPS.Z    128(CX)(BX*1), K3, Z2
@@ -2852,7 +4226,7 @@ step70:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          step70
+	JNZ          step94
 	VMOVUPS      Z4, K1, (CX)
 	VMOVUPS      Z5, K2, 64(CX)
 	VMOVUPS      Z6, K3, 128(CX)
@@ -2876,14 +4250,14 @@ step70:
 	VZEROUPPER
 	RET
 
-next69:
+next93:
 	VZEROUPPER
 	RET
 
 avx2:
 	MOVQ       shape+56(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next71
+	JNE        next95
 	MOVQ       steps+16(FP), AX
 	MOVQ       cols+48(FP), CX
 	SHLQ       $0x02, CX
@@ -2904,7 +4278,7 @@ avx2:
 	MOVQ       c+24(FP), SI
 	MOVQ       s+32(FP), DI
 
-step72:
+step96:
 	VMASKMOVPS   (CX), Y0, Y1
 	VBROADCASTSS (SI), Y3
 	VBROADCASTSS (DI), Y4
@@ -2917,17 +4291,17 @@ step72:
 	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
 	DECQ         AX
-	JNZ          step72
+	JNZ          step96
 	ADDQ         DX, CX
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VZEROUPPER
 	RET
 
-next71:
+next95:
 	MOVQ    shape+56(FP), AX
 	CMPQ    AX, $0x02
-	JNE     next73
+	JNE     next97
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+0(FP), CX
 	MOVQ    ldx+8(FP), DX
@@ -2944,7 +4318,7 @@ next71:
 	MOVQ    c+24(FP), SI
 	MOVQ    s+32(FP), DI
 
-step74:
+step98:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      32(CX), Y1
 	VBROADCASTSS (SI), Y4
@@ -2963,7 +4337,7 @@ step74:
 	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
 	DECQ         AX
-	JNZ          step74
+	JNZ          step98
 	ADDQ         DX, CX
 	VMOVUPS      Y2, (CX)
 	VMOVUPS      Y3, 32(CX)
@@ -2971,10 +4345,10 @@ step74:
 	VZEROUPPER
 	RET
 
-next73:
+next97:
 	MOVQ       shape+56(FP), AX
 	CMPQ       AX, $0x01
-	JNE        next75
+	JNE        next99
 	MOVQ       steps+16(FP), AX
 	MOVQ       cols+48(FP), CX
 	SHLQ       $0x02, CX
@@ -3005,7 +4379,7 @@ next73:
 	SHLQ       $0x02, R8
 	LEAQ       (R8)(R8*2), R9
 
-step76:
+step100:
 	VMASKMOVPS   (CX), Y0, Y1
 	VBROADCASTSS (SI), Y6
 	VBROADCASTSS (DI), Y7
@@ -3036,7 +4410,7 @@ step76:
 	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
 	DECQ         AX
-	JNZ          step76
+	JNZ          step100
 	ADDQ         DX, CX
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
@@ -3049,10 +4423,10 @@ step76:
 	VZEROUPPER
 	RET
 
-next75:
+next99:
 	MOVQ    shape+56(FP), AX
 	CMPQ    AX, $0x03
-	JNE     next77
+	JNE     next101
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+0(FP), CX
 	MOVQ    ldx+8(FP), DX
@@ -3082,7 +4456,7 @@ next75:
 	SHLQ    $0x02, R8
 	LEAQ    (R8)(R8*2), R9
 
-step78:
+step102:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      32(CX), Y1
 	VBROADCASTSS (SI), Y10
@@ -3131,7 +4505,7 @@ step78:
 	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
 	DECQ         AX
-	JNZ          step78
+	JNZ          step102
 	ADDQ         DX, CX
 	VMOVUPS      Y2, (CX)
 	VMOVUPS      Y3, 32(CX)
@@ -3148,10 +4522,10 @@ step78:
 	VZEROUPPER
 	RET
 
-next77:
+next101:
 	MOVQ       shape+56(FP), AX
 	CMPQ       AX, $0x04
-	JNE        next79
+	JNE        next103
 	MOVQ       steps+16(FP), AX
 	MOVQ       cols+48(FP), CX
 	SHLQ       $0x02, CX
@@ -3170,7 +4544,7 @@ next77:
 	LEAQ       -4(SI)(AX*4), SI
 	LEAQ       -4(DI)(AX*4), DI
 
-step80:
+step104:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VBROADCASTSS (SI), Y3
 	VBROADCASTSS (DI), Y4
@@ -3183,16 +4557,16 @@ step80:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          step80
+	JNZ          step104
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VZEROUPPER
 	RET
 
-next79:
+next103:
 	MOVQ    shape+56(FP), AX
 	CMPQ    AX, $0x06
-	JNE     next81
+	JNE     next105
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+0(FP), CX
 	MOVQ    ldx+8(FP), DX
@@ -3207,7 +4581,7 @@ next79:
 	LEAQ    -4(SI)(AX*4), SI
 	LEAQ    -4(DI)(AX*4), DI
 
-step82:
+step106:
 	VMOVUPS      (CX)(BX*1), Y0
 	VMOVUPS      32(CX)(BX*1), Y1
 	VBROADCASTSS (SI), Y4
@@ -3226,17 +4600,17 @@ step82:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          step82
+	JNZ          step106
 	VMOVUPS      Y2, (CX)
 	VMOVUPS      Y3, 32(CX)
 	ADDQ         DX, CX
 	VZEROUPPER
 	RET
 
-next81:
+next105:
 	MOVQ       shape+56(FP), AX
 	CMPQ       AX, $0x05
-	JNE        next83
+	JNE        next107
 	MOVQ       steps+16(FP), AX
 	MOVQ       cols+48(FP), CX
 	SHLQ       $0x02, CX
@@ -3265,7 +4639,7 @@ next81:
 	LEAQ       -4(SI)(AX*4), SI
 	LEAQ       -4(DI)(AX*4), DI
 
-step84:
+step108:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VBROADCASTSS (SI)(R9*1), Y6
 	VBROADCASTSS (DI)(R9*1), Y7
@@ -3296,7 +4670,7 @@ step84:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          step84
+	JNZ          step108
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPS   Y3, Y0, (CX)
@@ -3308,10 +4682,10 @@ step84:
 	VZEROUPPER
 	RET
 
-next83:
+next107:
 	MOVQ    shape+56(FP), AX
 	CMPQ    AX, $0x07
-	JNE     next85
+	JNE     next109
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+0(FP), CX
 	MOVQ    ldx+8(FP), DX
@@ -3339,7 +4713,7 @@ next83:
 	LEAQ    -4(SI)(AX*4), SI
 	LEAQ    -4(DI)(AX*4), DI
 
-step86:
+step110:
 	VMOVUPS      (CX)(BX*1), Y0
 	VMOVUPS      32(CX)(BX*1), Y1
 	VBROADCASTSS (SI)(R9*1), Y10
@@ -3388,7 +4762,7 @@ step86:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          step86
+	JNZ          step110
 	VMOVUPS      Y2, (CX)
 	VMOVUPS      Y3, 32(CX)
 	ADDQ         DX, CX
@@ -3404,7 +4778,7 @@ step86:
 	VZEROUPPER
 	RET
 
-next85:
+next109:
 	VZEROUPPER
 	RET
 
@@ -3415,7 +4789,7 @@ TEXT ·rotateBackCross32(SB), NOSPLIT, $0-88
 	JNE       avx2
 	MOVQ      shape+80(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next87
+	JNE       next111
 	MOVQ      steps+32(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+72(FP), DX
@@ -3443,7 +4817,7 @@ TEXT ·rotateBackCross32(SB), NOSPLIT, $0-88
 	LEAQ      -4(R9)(AX*4), R9
 	LEAQ      -4(R10)(AX*4), R10
 
-step88:
+step112:
 	VMOVUPS.Z     (CX)(BX*1), K1, Z0
 	VMOVUPS.Z     (SI)(R8*1), K1, Z2
 	VMULPS        Z2, Z1, Z4
@@ -3477,7 +4851,7 @@ step88:
 	SUBQ          $0x04, R9
 	SUBQ          $0x04, R10
 	DECQ          AX
-	JNZ           step88
+	JNZ           step112
 	VMOVUPS       Z1, K1, (CX)
 	ADDQ          DX, CX
 	VMOVUPS       Z3, K1, (SI)
@@ -3485,10 +4859,10 @@ step88:
 	VZEROUPPER
 	RET
 
-next87:
+next111:
 	MOVQ      shape+80(FP), AX
 	CMPQ      AX, $0x02
-	JNE       next89
+	JNE       next113
 	MOVQ      steps+32(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+72(FP), DX
@@ -3520,7 +4894,7 @@ next87:
 	LEAQ      -4(R9)(AX*4), R9
 	LEAQ      -4(R10)(AX*4), R10
 
-step90:
+step114:
 	VMOVUPS.Z     (CX)(BX*1), K1, Z0
 	VMOVUPS.Z     64(CX)(BX*1), K2, Z1
 	VMOVUPS.Z     (SI)(R8*1), K1, Z4
@@ -3568,7 +4942,7 @@ step90:
 	SUBQ          $0x04, R9
 	SUBQ          $0x04, R10
 	DECQ          AX
-	JNZ           step90
+	JNZ           step114
 	VMOVUPS       Z2, K1, (CX)
 	VMOVUPS       Z3, K2, 64(CX)
 	ADDQ          DX, CX
@@ -3578,10 +4952,10 @@ step90:
 	VZEROUPPER
 	RET
 
-next89:
+next113:
 	MOVQ      shape+80(FP), AX
 	CMPQ      AX, $0x01
-	JNE       next91
+	JNE       next115
 	MOVQ      steps+32(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+72(FP), DX
@@ -3627,7 +5001,7 @@ next89:
 	LEAQ      -4(R9)(AX*4), R9
 	LEAQ      -4(R10)(AX*4), R10
 
-step92:
+step116:
 	VMOVUPS.Z     (CX)(BX*1), K1, Z0
 	VMOVUPS.Z     (SI)(R8*1), K1, Z5
 	VMULPS        Z5, Z4, Z10
@@ -3701,7 +5075,7 @@ step92:
 	SUBQ          $0x04, R9
 	SUBQ          $0x04, R10
 	DECQ          AX
-	JNZ           step92
+	JNZ           step116
 	VMOVUPS       Z1, K1, (CX)
 	ADDQ          DX, CX
 	VMOVUPS       Z2, K1, (CX)
@@ -3721,10 +5095,10 @@ step92:
 	VZEROUPPER
 	RET
 
-next91:
+next115:
 	MOVQ      shape+80(FP), AX
 	CMPQ      AX, $0x03
-	JNE       next93
+	JNE       next117
 	MOVQ      steps+32(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+72(FP), DX
@@ -3780,7 +5154,7 @@ next91:
 	LEAQ      -4(R9)(AX*4), R9
 	LEAQ      -4(R10)(AX*4), R10
 
-step94:
+step118:
 	VMOVUPS.Z     (CX)(BX*1), K1, Z0
 	VMOVUPS.Z     64(CX)(BX*1), K2, Z1
 	VMOVUPS.Z     (SI)(R8*1), K1, Z10
@@ -3898,7 +5272,7 @@ step94:
 	SUBQ          $0x04, R9
 	SUBQ          $0x04, R10
 	DECQ          AX
-	JNZ           step94
+	JNZ           step118
 	VMOVUPS       Z2, K1, (CX)
 	VMOVUPS       Z3, K2, 64(CX)
 	ADDQ          DX, CX
@@ -3926,14 +5300,14 @@ step94:
 	VZEROUPPER
 	RET
 
-next93:
+next117:
 	VZEROUPPER
 	RET
 
 avx2:
 	MOVQ       shape+80(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next95
+	JNE        next119
 	MOVQ       steps+32(FP), AX
 	MOVQ       cols+72(FP), CX
 	SHLQ       $0x02, CX
@@ -3962,7 +5336,7 @@ avx2:
 	LEAQ       -4(R9)(AX*4), R9
 	LEAQ       -4(R10)(AX*4), R10
 
-step96:
+step120:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VMASKMOVPS   (SI)(R8*1), Y0, Y3
 	VMULPS       Y3, Y2, Y5
@@ -3994,7 +5368,7 @@ step96:
 	SUBQ         $0x04, R9
 	SUBQ         $0x04, R10
 	DECQ         AX
-	JNZ          step96
+	JNZ          step120
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPS   Y4, Y0, (SI)
@@ -4002,10 +5376,10 @@ step96:
 	VZEROUPPER
 	RET
 
-next95:
+next119:
 	MOVQ       shape+80(FP), AX
 	CMPQ       AX, $0x01
-	JNE        next97
+	JNE        next121
 	MOVQ       steps+32(FP), AX
 	MOVQ       cols+72(FP), CX
 	SHLQ       $0x02, CX
@@ -4052,7 +5426,7 @@ next95:
 	LEAQ       -4(R9)(AX*4), R9
 	LEAQ       -4(R10)(AX*4), R10
 
-step98:
+step122:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VMASKMOVPS   (SI)(R8*1), Y0, Y6
 	VMULPS       Y6, Y5, Y11
@@ -4124,7 +5498,7 @@ step98:
 	SUBQ         $0x04, R9
 	SUBQ         $0x04, R10
 	DECQ         AX
-	JNZ          step98
+	JNZ          step122
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPS   Y3, Y0, (CX)
@@ -4144,7 +5518,1381 @@ step98:
 	VZEROUPPER
 	RET
 
-next97:
+next121:
+	VZEROUPPER
+	RET
+
+// func rotateTangent32(x *float32, ldx int, y *float32, ldy int, steps int, c *float32, s *float32, d *float32, ldc int, cols int, shape int)
+// Requires: AVX, AVX512F, BMI2, FMA3
+TEXT ·rotateTangent32(SB), NOSPLIT, $0-88
+	CMPQ      ·tier+0(SB), $0x02
+	JNE       avx2
+	MOVQ      shape+80(FP), AX
+	CMPQ      AX, $0x00
+	JNE       next123
+	MOVQ      steps+32(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      cols+72(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	MOVQ      x+0(FP), CX
+	MOVQ      ldx+8(FP), DX
+	SHLQ      $0x02, DX
+	MOVQ      DX, BX
+	IMULQ     AX, BX
+	ADDQ      BX, CX
+	MOVQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z1
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	SUBQ      DX, CX
+	MOVQ      y+16(FP), SI
+	MOVQ      ldy+24(FP), DI
+	SHLQ      $0x02, DI
+	MOVQ      DI, R8
+	IMULQ     AX, R8
+	ADDQ      R8, SI
+	MOVQ      SI, R8
+	VMOVUPS.Z (R8), K1, Z3
+	ADDQ      DI, R8
+	MOVQ      DI, R8
+	SUBQ      DI, SI
+	MOVQ      c+40(FP), R9
+	MOVQ      s+48(FP), R10
+	MOVQ      d+56(FP), R11
+
+step124:
+	VMOVUPS.Z    (CX), K1, Z0
+	VMOVUPS.Z    (SI), K1, Z2
+	VBROADCASTSS (R9), Z4
+	VBROADCASTSS (R10), Z5
+	VBROADCASTSS (R11), Z6
+	VMULPS       Z0, Z4, Z7
+	VMULPS       Z0, Z5, Z0
+	VFMADD231PS  Z1, Z4, Z0
+	VFNMADD213PS Z7, Z5, Z1
+	VMULPS       Z2, Z4, Z7
+	VMULPS       Z2, Z5, Z2
+	VFMADD231PS  Z3, Z4, Z2
+	VFNMADD213PS Z7, Z5, Z3
+	VFNMADD231PS Z0, Z6, Z3
+	VFMADD231PS  Z1, Z6, Z2
+	VMOVUPS      Z0, K1, (CX)(BX*1)
+	SUBQ         DX, CX
+	VMOVUPS      Z2, K1, (SI)(R8*1)
+	SUBQ         DI, SI
+	ADDQ         $0x04, R9
+	ADDQ         $0x04, R10
+	ADDQ         $0x04, R11
+	DECQ         AX
+	JNZ          step124
+	ADDQ         DX, CX
+	VMOVUPS      Z1, K1, (CX)
+	ADDQ         DX, CX
+	ADDQ         DI, SI
+	VMOVUPS      Z3, K1, (SI)
+	ADDQ         DI, SI
+	VZEROUPPER
+	RET
+
+next123:
+	MOVQ      shape+80(FP), AX
+	CMPQ      AX, $0x02
+	JNE       next125
+	MOVQ      steps+32(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      cols+72(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	SHRQ      $0x10, CX
+	KMOVW     CX, K2
+	MOVQ      x+0(FP), CX
+	MOVQ      ldx+8(FP), DX
+	SHLQ      $0x02, DX
+	MOVQ      DX, BX
+	IMULQ     AX, BX
+	ADDQ      BX, CX
+	MOVQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z2
+	VMOVUPS.Z 64(BX), K2, Z3
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	SUBQ      DX, CX
+	MOVQ      y+16(FP), SI
+	MOVQ      ldy+24(FP), DI
+	SHLQ      $0x02, DI
+	MOVQ      DI, R8
+	IMULQ     AX, R8
+	ADDQ      R8, SI
+	MOVQ      SI, R8
+	VMOVUPS.Z (R8), K1, Z6
+	VMOVUPS.Z 64(R8), K2, Z7
+	ADDQ      DI, R8
+	MOVQ      DI, R8
+	SUBQ      DI, SI
+	MOVQ      c+40(FP), R9
+	MOVQ      s+48(FP), R10
+	MOVQ      d+56(FP), R11
+
+step126:
+	VMOVUPS.Z    (CX), K1, Z0
+	VMOVUPS.Z    64(CX), K2, Z1
+	VMOVUPS.Z    (SI), K1, Z4
+	VMOVUPS.Z    64(SI), K2, Z5
+	VBROADCASTSS (R9), Z8
+	VBROADCASTSS (R10), Z9
+	VBROADCASTSS (R11), Z10
+	VMULPS       Z0, Z8, Z11
+	VMULPS       Z0, Z9, Z0
+	VFMADD231PS  Z2, Z8, Z0
+	VFNMADD213PS Z11, Z9, Z2
+	VMULPS       Z1, Z8, Z11
+	VMULPS       Z1, Z9, Z1
+	VFMADD231PS  Z3, Z8, Z1
+	VFNMADD213PS Z11, Z9, Z3
+	VMULPS       Z4, Z8, Z11
+	VMULPS       Z4, Z9, Z4
+	VFMADD231PS  Z6, Z8, Z4
+	VFNMADD213PS Z11, Z9, Z6
+	VMULPS       Z5, Z8, Z11
+	VMULPS       Z5, Z9, Z5
+	VFMADD231PS  Z7, Z8, Z5
+	VFNMADD213PS Z11, Z9, Z7
+	VFNMADD231PS Z0, Z10, Z6
+	VFMADD231PS  Z2, Z10, Z4
+	VFNMADD231PS Z1, Z10, Z7
+	VFMADD231PS  Z3, Z10, Z5
+	VMOVUPS      Z0, K1, (CX)(BX*1)
+	VMOVUPS      Z1, K2, 64(CX)(BX*1)
+	SUBQ         DX, CX
+	VMOVUPS      Z4, K1, (SI)(R8*1)
+	VMOVUPS      Z5, K2, 64(SI)(R8*1)
+	SUBQ         DI, SI
+	ADDQ         $0x04, R9
+	ADDQ         $0x04, R10
+	ADDQ         $0x04, R11
+	DECQ         AX
+	JNZ          step126
+	ADDQ         DX, CX
+	VMOVUPS      Z2, K1, (CX)
+	VMOVUPS      Z3, K2, 64(CX)
+	ADDQ         DX, CX
+	ADDQ         DI, SI
+	VMOVUPS      Z6, K1, (SI)
+	VMOVUPS      Z7, K2, 64(SI)
+	ADDQ         DI, SI
+	VZEROUPPER
+	RET
+
+next125:
+	MOVQ      shape+80(FP), AX
+	CMPQ      AX, $0x01
+	JNE       next127
+	MOVQ      steps+32(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      cols+72(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	MOVQ      x+0(FP), CX
+	MOVQ      ldx+8(FP), DX
+	SHLQ      $0x02, DX
+	MOVQ      DX, BX
+	IMULQ     AX, BX
+	ADDQ      BX, CX
+	MOVQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z1
+	ADDQ      DX, BX
+	VMOVUPS.Z (BX), K1, Z2
+	ADDQ      DX, BX
+	VMOVUPS.Z (BX), K1, Z3
+	ADDQ      DX, BX
+	VMOVUPS.Z (BX), K1, Z4
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	SHLQ      $0x02, BX
+	SUBQ      DX, CX
+	MOVQ      y+16(FP), SI
+	MOVQ      ldy+24(FP), DI
+	SHLQ      $0x02, DI
+	MOVQ      DI, R8
+	IMULQ     AX, R8
+	ADDQ      R8, SI
+	MOVQ      SI, R8
+	VMOVUPS.Z (R8), K1, Z6
+	ADDQ      DI, R8
+	VMOVUPS.Z (R8), K1, Z7
+	ADDQ      DI, R8
+	VMOVUPS.Z (R8), K1, Z8
+	ADDQ      DI, R8
+	VMOVUPS.Z (R8), K1, Z9
+	ADDQ      DI, R8
+	MOVQ      DI, R8
+	SHLQ      $0x02, R8
+	SUBQ      DI, SI
+	MOVQ      c+40(FP), R9
+	MOVQ      s+48(FP), R10
+	MOVQ      ldc+64(FP), R11
+	SHLQ      $0x02, R11
+	LEAQ      (R11)(R11*2), R12
+	MOVQ      d+56(FP), R13
+
+step128:
+	VMOVUPS.Z    (CX), K1, Z0
+	VMOVUPS.Z    (SI), K1, Z5
+	VBROADCASTSS (R9), Z10
+	VBROADCASTSS (R10), Z11
+	VBROADCASTSS (R13), Z12
+	VMULPS       Z0, Z10, Z13
+	VMULPS       Z0, Z11, Z0
+	VFMADD231PS  Z1, Z10, Z0
+	VFNMADD213PS Z13, Z11, Z1
+	VMULPS       Z5, Z10, Z13
+	VMULPS       Z5, Z11, Z5
+	VFMADD231PS  Z6, Z10, Z5
+	VFNMADD213PS Z13, Z11, Z6
+	VFNMADD231PS Z0, Z12, Z6
+	VFMADD231PS  Z1, Z12, Z5
+	VBROADCASTSS (R9)(R11*1), Z10
+	VBROADCASTSS (R10)(R11*1), Z11
+	VBROADCASTSS (R13)(R11*1), Z12
+	VMULPS       Z0, Z10, Z13
+	VMULPS       Z0, Z11, Z0
+	VFMADD231PS  Z2, Z10, Z0
+	VFNMADD213PS Z13, Z11, Z2
+	VMULPS       Z5, Z10, Z13
+	VMULPS       Z5, Z11, Z5
+	VFMADD231PS  Z7, Z10, Z5
+	VFNMADD213PS Z13, Z11, Z7
+	VFNMADD231PS Z0, Z12, Z7
+	VFMADD231PS  Z2, Z12, Z5
+	VBROADCASTSS (R9)(R11*2), Z10
+	VBROADCASTSS (R10)(R11*2), Z11
+	VBROADCASTSS (R13)(R11*2), Z12
+	VMULPS       Z0, Z10, Z13
+	VMULPS       Z0, Z11, Z0
+	VFMADD231PS  Z3, Z10, Z0
+	VFNMADD213PS Z13, Z11, Z3
+	VMULPS       Z5, Z10, Z13
+	VMULPS       Z5, Z11, Z5
+	VFMADD231PS  Z8, Z10, Z5
+	VFNMADD213PS Z13, Z11, Z8
+	VFNMADD231PS Z0, Z12, Z8
+	VFMADD231PS  Z3, Z12, Z5
+	VBROADCASTSS (R9)(R12*1), Z10
+	VBROADCASTSS (R10)(R12*1), Z11
+	VBROADCASTSS (R13)(R12*1), Z12
+	VMULPS       Z0, Z10, Z13
+	VMULPS       Z0, Z11, Z0
+	VFMADD231PS  Z4, Z10, Z0
+	VFNMADD213PS Z13, Z11, Z4
+	VMULPS       Z5, Z10, Z13
+	VMULPS       Z5, Z11, Z5
+	VFMADD231PS  Z9, Z10, Z5
+	VFNMADD213PS Z13, Z11, Z9
+	VFNMADD231PS Z0, Z12, Z9
+	VFMADD231PS  Z4, Z12, Z5
+	VMOVUPS      Z0, K1, (CX)(BX*1)
+	SUBQ         DX, CX
+	VMOVUPS      Z5, K1, (SI)(R8*1)
+	SUBQ         DI, SI
+	ADDQ         $0x04, R9
+	ADDQ         $0x04, R10
+	ADDQ         $0x04, R13
+	DECQ         AX
+	JNZ          step128
+	ADDQ         DX, CX
+	VMOVUPS      Z1, K1, (CX)
+	ADDQ         DX, CX
+	VMOVUPS      Z2, K1, (CX)
+	ADDQ         DX, CX
+	VMOVUPS      Z3, K1, (CX)
+	ADDQ         DX, CX
+	VMOVUPS      Z4, K1, (CX)
+	ADDQ         DX, CX
+	ADDQ         DI, SI
+	VMOVUPS      Z6, K1, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Z7, K1, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Z8, K1, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Z9, K1, (SI)
+	ADDQ         DI, SI
+	VZEROUPPER
+	RET
+
+next127:
+	MOVQ      shape+80(FP), AX
+	CMPQ      AX, $0x03
+	JNE       next129
+	MOVQ      steps+32(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      cols+72(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	SHRQ      $0x10, CX
+	KMOVW     CX, K2
+	MOVQ      x+0(FP), CX
+	MOVQ      ldx+8(FP), DX
+	SHLQ      $0x02, DX
+	MOVQ      DX, BX
+	IMULQ     AX, BX
+	ADDQ      BX, CX
+	MOVQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z2
+	VMOVUPS.Z 64(BX), K2, Z3
+	ADDQ      DX, BX
+	VMOVUPS.Z (BX), K1, Z4
+	VMOVUPS.Z 64(BX), K2, Z5
+	ADDQ      DX, BX
+	VMOVUPS.Z (BX), K1, Z6
+	VMOVUPS.Z 64(BX), K2, Z7
+	ADDQ      DX, BX
+	VMOVUPS.Z (BX), K1, Z8
+	VMOVUPS.Z 64(BX), K2, Z9
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	SHLQ      $0x02, BX
+	SUBQ      DX, CX
+	MOVQ      y+16(FP), SI
+	MOVQ      ldy+24(FP), DI
+	SHLQ      $0x02, DI
+	MOVQ      DI, R8
+	IMULQ     AX, R8
+	ADDQ      R8, SI
+	MOVQ      SI, R8
+	VMOVUPS.Z (R8), K1, Z12
+	VMOVUPS.Z 64(R8), K2, Z13
+	ADDQ      DI, R8
+	VMOVUPS.Z (R8), K1, Z14
+	VMOVUPS.Z 64(R8), K2, Z15
+	ADDQ      DI, R8
+	VMOVUPS.Z (R8), K1, Z16
+	VMOVUPS.Z 64(R8), K2, Z17
+	ADDQ      DI, R8
+	VMOVUPS.Z (R8), K1, Z18
+	VMOVUPS.Z 64(R8), K2, Z19
+	ADDQ      DI, R8
+	MOVQ      DI, R8
+	SHLQ      $0x02, R8
+	SUBQ      DI, SI
+	MOVQ      c+40(FP), R9
+	MOVQ      s+48(FP), R10
+	MOVQ      ldc+64(FP), R11
+	SHLQ      $0x02, R11
+	LEAQ      (R11)(R11*2), R12
+	MOVQ      d+56(FP), R13
+
+step130:
+	VMOVUPS.Z    (CX), K1, Z0
+	VMOVUPS.Z    64(CX), K2, Z1
+	VMOVUPS.Z    (SI), K1, Z10
+	VMOVUPS.Z    64(SI), K2, Z11
+	VBROADCASTSS (R9), Z20
+	VBROADCASTSS (R10), Z21
+	VBROADCASTSS (R13), Z22
+	VMULPS       Z0, Z20, Z23
+	VMULPS       Z0, Z21, Z0
+	VFMADD231PS  Z2, Z20, Z0
+	VFNMADD213PS Z23, Z21, Z2
+	VMULPS       Z1, Z20, Z23
+	VMULPS       Z1, Z21, Z1
+	VFMADD231PS  Z3, Z20, Z1
+	VFNMADD213PS Z23, Z21, Z3
+	VMULPS       Z10, Z20, Z23
+	VMULPS       Z10, Z21, Z10
+	VFMADD231PS  Z12, Z20, Z10
+	VFNMADD213PS Z23, Z21, Z12
+	VMULPS       Z11, Z20, Z23
+	VMULPS       Z11, Z21, Z11
+	VFMADD231PS  Z13, Z20, Z11
+	VFNMADD213PS Z23, Z21, Z13
+	VFNMADD231PS Z0, Z22, Z12
+	VFMADD231PS  Z2, Z22, Z10
+	VFNMADD231PS Z1, Z22, Z13
+	VFMADD231PS  Z3, Z22, Z11
+	VBROADCASTSS (R9)(R11*1), Z20
+	VBROADCASTSS (R10)(R11*1), Z21
+	VBROADCASTSS (R13)(R11*1), Z22
+	VMULPS       Z0, Z20, Z23
+	VMULPS       Z0, Z21, Z0
+	VFMADD231PS  Z4, Z20, Z0
+	VFNMADD213PS Z23, Z21, Z4
+	VMULPS       Z1, Z20, Z23
+	VMULPS       Z1, Z21, Z1
+	VFMADD231PS  Z5, Z20, Z1
+	VFNMADD213PS Z23, Z21, Z5
+	VMULPS       Z10, Z20, Z23
+	VMULPS       Z10, Z21, Z10
+	VFMADD231PS  Z14, Z20, Z10
+	VFNMADD213PS Z23, Z21, Z14
+	VMULPS       Z11, Z20, Z23
+	VMULPS       Z11, Z21, Z11
+	VFMADD231PS  Z15, Z20, Z11
+	VFNMADD213PS Z23, Z21, Z15
+	VFNMADD231PS Z0, Z22, Z14
+	VFMADD231PS  Z4, Z22, Z10
+	VFNMADD231PS Z1, Z22, Z15
+	VFMADD231PS  Z5, Z22, Z11
+	VBROADCASTSS (R9)(R11*2), Z20
+	VBROADCASTSS (R10)(R11*2), Z21
+	VBROADCASTSS (R13)(R11*2), Z22
+	VMULPS       Z0, Z20, Z23
+	VMULPS       Z0, Z21, Z0
+	VFMADD231PS  Z6, Z20, Z0
+	VFNMADD213PS Z23, Z21, Z6
+	VMULPS       Z1, Z20, Z23
+	VMULPS       Z1, Z21, Z1
+	VFMADD231PS  Z7, Z20, Z1
+	VFNMADD213PS Z23, Z21, Z7
+	VMULPS       Z10, Z20, Z23
+	VMULPS       Z10, Z21, Z10
+	VFMADD231PS  Z16, Z20, Z10
+	VFNMADD213PS Z23, Z21, Z16
+	VMULPS       Z11, Z20, Z23
+	VMULPS       Z11, Z21, Z11
+	VFMADD231PS  Z17, Z20, Z11
+	VFNMADD213PS Z23, Z21, Z17
+	VFNMADD231PS Z0, Z22, Z16
+	VFMADD231PS  Z6, Z22, Z10
+	VFNMADD231PS Z1, Z22, Z17
+	VFMADD231PS  Z7, Z22, Z11
+	VBROADCASTSS (R9)(R12*1), Z20
+	VBROADCASTSS (R10)(R12*1), Z21
+	VBROADCASTSS (R13)(R12*1), Z22
+	VMULPS       Z0, Z20, Z23
+	VMULPS       Z0, Z21, Z0
+	VFMADD231PS  Z8, Z20, Z0
+	VFNMADD213PS Z23, Z21, Z8
+	VMULPS       Z1, Z20, Z23
+	VMULPS       Z1, Z21, Z1
+	VFMADD231PS  Z9, Z20, Z1
+	VFNMADD213PS Z23, Z21, Z9
+	VMULPS       Z10, Z20, Z23
+	VMULPS       Z10, Z21, Z10
+	VFMADD231PS  Z18, Z20, Z10
+	VFNMADD213PS Z23, Z21, Z18
+	VMULPS       Z11, Z20, Z23
+	VMULPS       Z11, Z21, Z11
+	VFMADD231PS  Z19, Z20, Z11
+	VFNMADD213PS Z23, Z21, Z19
+	VFNMADD231PS Z0, Z22, Z18
+	VFMADD231PS  Z8, Z22, Z10
+	VFNMADD231PS Z1, Z22, Z19
+	VFMADD231PS  Z9, Z22, Z11
+	VMOVUPS      Z0, K1, (CX)(BX*1)
+	VMOVUPS      Z1, K2, 64(CX)(BX*1)
+	SUBQ         DX, CX
+	VMOVUPS      Z10, K1, (SI)(R8*1)
+	VMOVUPS      Z11, K2, 64(SI)(R8*1)
+	SUBQ         DI, SI
+	ADDQ         $0x04, R9
+	ADDQ         $0x04, R10
+	ADDQ         $0x04, R13
+	DECQ         AX
+	JNZ          step130
+	ADDQ         DX, CX
+	VMOVUPS      Z2, K1, (CX)
+	VMOVUPS      Z3, K2, 64(CX)
+	ADDQ         DX, CX
+	VMOVUPS      Z4, K1, (CX)
+	VMOVUPS      Z5, K2, 64(CX)
+	ADDQ         DX, CX
+	VMOVUPS      Z6, K1, (CX)
+	VMOVUPS      Z7, K2, 64(CX)
+	ADDQ         DX, CX
+	VMOVUPS      Z8, K1, (CX)
+	VMOVUPS      Z9, K2, 64(CX)
+	ADDQ         DX, CX
+	ADDQ         DI, SI
+	VMOVUPS      Z12, K1, (SI)
+	VMOVUPS      Z13, K2, 64(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Z14, K1, (SI)
+	VMOVUPS      Z15, K2, 64(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Z16, K1, (SI)
+	VMOVUPS      Z17, K2, 64(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Z18, K1, (SI)
+	VMOVUPS      Z19, K2, 64(SI)
+	ADDQ         DI, SI
+	VZEROUPPER
+	RET
+
+next129:
+	MOVQ      shape+80(FP), AX
+	CMPQ      AX, $0x04
+	JNE       next131
+	MOVQ      steps+32(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      cols+72(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	MOVQ      x+0(FP), CX
+	MOVQ      ldx+8(FP), DX
+	SHLQ      $0x02, DX
+	MOVQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z1
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	MOVQ      y+16(FP), SI
+	MOVQ      ldy+24(FP), DI
+	SHLQ      $0x02, DI
+	MOVQ      SI, R8
+	VMOVUPS.Z (R8), K1, Z3
+	ADDQ      DI, R8
+	MOVQ      DI, R8
+	MOVQ      c+40(FP), R9
+	MOVQ      s+48(FP), R10
+	MOVQ      d+56(FP), R11
+	LEAQ      -4(R9)(AX*4), R9
+	LEAQ      -4(R10)(AX*4), R10
+	LEAQ      -4(R11)(AX*4), R11
+
+step132:
+	VMOVUPS.Z    (CX)(BX*1), K1, Z0
+	VMOVUPS.Z    (SI)(R8*1), K1, Z2
+	VBROADCASTSS (R9), Z4
+	VBROADCASTSS (R10), Z5
+	VBROADCASTSS (R11), Z6
+	VFMADD231PS  Z0, Z6, Z3
+	VFNMADD231PS Z1, Z6, Z2
+	VMULPS       Z0, Z4, Z6
+	VMULPS       Z0, Z5, Z0
+	VFMADD231PS  Z1, Z4, Z0
+	VFNMADD213PS Z6, Z5, Z1
+	VMULPS       Z2, Z4, Z6
+	VMULPS       Z2, Z5, Z2
+	VFMADD231PS  Z3, Z4, Z2
+	VFNMADD213PS Z6, Z5, Z3
+	VMOVUPS      Z0, K1, (CX)
+	ADDQ         DX, CX
+	VMOVUPS      Z2, K1, (SI)
+	ADDQ         DI, SI
+	SUBQ         $0x04, R9
+	SUBQ         $0x04, R10
+	SUBQ         $0x04, R11
+	DECQ         AX
+	JNZ          step132
+	VMOVUPS      Z1, K1, (CX)
+	ADDQ         DX, CX
+	VMOVUPS      Z3, K1, (SI)
+	ADDQ         DI, SI
+	VZEROUPPER
+	RET
+
+next131:
+	MOVQ      shape+80(FP), AX
+	CMPQ      AX, $0x06
+	JNE       next133
+	MOVQ      steps+32(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      cols+72(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	SHRQ      $0x10, CX
+	KMOVW     CX, K2
+	MOVQ      x+0(FP), CX
+	MOVQ      ldx+8(FP), DX
+	SHLQ      $0x02, DX
+	MOVQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z2
+	VMOVUPS.Z 64(BX), K2, Z3
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	MOVQ      y+16(FP), SI
+	MOVQ      ldy+24(FP), DI
+	SHLQ      $0x02, DI
+	MOVQ      SI, R8
+	VMOVUPS.Z (R8), K1, Z6
+	VMOVUPS.Z 64(R8), K2, Z7
+	ADDQ      DI, R8
+	MOVQ      DI, R8
+	MOVQ      c+40(FP), R9
+	MOVQ      s+48(FP), R10
+	MOVQ      d+56(FP), R11
+	LEAQ      -4(R9)(AX*4), R9
+	LEAQ      -4(R10)(AX*4), R10
+	LEAQ      -4(R11)(AX*4), R11
+
+step134:
+	VMOVUPS.Z    (CX)(BX*1), K1, Z0
+	VMOVUPS.Z    64(CX)(BX*1), K2, Z1
+	VMOVUPS.Z    (SI)(R8*1), K1, Z4
+	VMOVUPS.Z    64(SI)(R8*1), K2, Z5
+	VBROADCASTSS (R9), Z8
+	VBROADCASTSS (R10), Z9
+	VBROADCASTSS (R11), Z10
+	VFMADD231PS  Z0, Z10, Z6
+	VFNMADD231PS Z2, Z10, Z4
+	VFMADD231PS  Z1, Z10, Z7
+	VFNMADD231PS Z3, Z10, Z5
+	VMULPS       Z0, Z8, Z10
+	VMULPS       Z0, Z9, Z0
+	VFMADD231PS  Z2, Z8, Z0
+	VFNMADD213PS Z10, Z9, Z2
+	VMULPS       Z1, Z8, Z10
+	VMULPS       Z1, Z9, Z1
+	VFMADD231PS  Z3, Z8, Z1
+	VFNMADD213PS Z10, Z9, Z3
+	VMULPS       Z4, Z8, Z10
+	VMULPS       Z4, Z9, Z4
+	VFMADD231PS  Z6, Z8, Z4
+	VFNMADD213PS Z10, Z9, Z6
+	VMULPS       Z5, Z8, Z10
+	VMULPS       Z5, Z9, Z5
+	VFMADD231PS  Z7, Z8, Z5
+	VFNMADD213PS Z10, Z9, Z7
+	VMOVUPS      Z0, K1, (CX)
+	VMOVUPS      Z1, K2, 64(CX)
+	ADDQ         DX, CX
+	VMOVUPS      Z4, K1, (SI)
+	VMOVUPS      Z5, K2, 64(SI)
+	ADDQ         DI, SI
+	SUBQ         $0x04, R9
+	SUBQ         $0x04, R10
+	SUBQ         $0x04, R11
+	DECQ         AX
+	JNZ          step134
+	VMOVUPS      Z2, K1, (CX)
+	VMOVUPS      Z3, K2, 64(CX)
+	ADDQ         DX, CX
+	VMOVUPS      Z6, K1, (SI)
+	VMOVUPS      Z7, K2, 64(SI)
+	ADDQ         DI, SI
+	VZEROUPPER
+	RET
+
+next133:
+	MOVQ      shape+80(FP), AX
+	CMPQ      AX, $0x05
+	JNE       next135
+	MOVQ      steps+32(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      cols+72(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	MOVQ      x+0(FP), CX
+	MOVQ      ldx+8(FP), DX
+	SHLQ      $0x02, DX
+	MOVQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z1
+	ADDQ      DX, BX
+	VMOVUPS.Z (BX), K1, Z2
+	ADDQ      DX, BX
+	VMOVUPS.Z (BX), K1, Z3
+	ADDQ      DX, BX
+	VMOVUPS.Z (BX), K1, Z4
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	SHLQ      $0x02, BX
+	MOVQ      y+16(FP), SI
+	MOVQ      ldy+24(FP), DI
+	SHLQ      $0x02, DI
+	MOVQ      SI, R8
+	VMOVUPS.Z (R8), K1, Z6
+	ADDQ      DI, R8
+	VMOVUPS.Z (R8), K1, Z7
+	ADDQ      DI, R8
+	VMOVUPS.Z (R8), K1, Z8
+	ADDQ      DI, R8
+	VMOVUPS.Z (R8), K1, Z9
+	ADDQ      DI, R8
+	MOVQ      DI, R8
+	SHLQ      $0x02, R8
+	MOVQ      c+40(FP), R9
+	MOVQ      s+48(FP), R10
+	MOVQ      ldc+64(FP), R11
+	SHLQ      $0x02, R11
+	LEAQ      (R11)(R11*2), R12
+	MOVQ      d+56(FP), R13
+	LEAQ      -4(R9)(AX*4), R9
+	LEAQ      -4(R10)(AX*4), R10
+	LEAQ      -4(R13)(AX*4), R13
+
+step136:
+	VMOVUPS.Z    (CX)(BX*1), K1, Z0
+	VMOVUPS.Z    (SI)(R8*1), K1, Z5
+	VBROADCASTSS (R9)(R12*1), Z10
+	VBROADCASTSS (R10)(R12*1), Z11
+	VBROADCASTSS (R13)(R12*1), Z12
+	VFMADD231PS  Z0, Z12, Z9
+	VFNMADD231PS Z4, Z12, Z5
+	VMULPS       Z0, Z10, Z12
+	VMULPS       Z0, Z11, Z0
+	VFMADD231PS  Z4, Z10, Z0
+	VFNMADD213PS Z12, Z11, Z4
+	VMULPS       Z5, Z10, Z12
+	VMULPS       Z5, Z11, Z5
+	VFMADD231PS  Z9, Z10, Z5
+	VFNMADD213PS Z12, Z11, Z9
+	VBROADCASTSS (R9)(R11*2), Z10
+	VBROADCASTSS (R10)(R11*2), Z11
+	VBROADCASTSS (R13)(R11*2), Z12
+	VFMADD231PS  Z0, Z12, Z8
+	VFNMADD231PS Z3, Z12, Z5
+	VMULPS       Z0, Z10, Z12
+	VMULPS       Z0, Z11, Z0
+	VFMADD231PS  Z3, Z10, Z0
+	VFNMADD213PS Z12, Z11, Z3
+	VMULPS       Z5, Z10, Z12
+	VMULPS       Z5, Z11, Z5
+	VFMADD231PS  Z8, Z10, Z5
+	VFNMADD213PS Z12, Z11, Z8
+	VBROADCASTSS (R9)(R11*1), Z10
+	VBROADCASTSS (R10)(R11*1), Z11
+	VBROADCASTSS (R13)(R11*1), Z12
+	VFMADD231PS  Z0, Z12, Z7
+	VFNMADD231PS Z2, Z12, Z5
+	VMULPS       Z0, Z10, Z12
+	VMULPS       Z0, Z11, Z0
+	VFMADD231PS  Z2, Z10, Z0
+	VFNMADD213PS Z12, Z11, Z2
+	VMULPS       Z5, Z10, Z12
+	VMULPS       Z5, Z11, Z5
+	VFMADD231PS  Z7, Z10, Z5
+	VFNMADD213PS Z12, Z11, Z7
+	VBROADCASTSS (R9), Z10
+	VBROADCASTSS (R10), Z11
+	VBROADCASTSS (R13), Z12
+	VFMADD231PS  Z0, Z12, Z6
+	VFNMADD231PS Z1, Z12, Z5
+	VMULPS       Z0, Z10, Z12
+	VMULPS       Z0, Z11, Z0
+	VFMADD231PS  Z1, Z10, Z0
+	VFNMADD213PS Z12, Z11, Z1
+	VMULPS       Z5, Z10, Z12
+	VMULPS       Z5, Z11, Z5
+	VFMADD231PS  Z6, Z10, Z5
+	VFNMADD213PS Z12, Z11, Z6
+	VMOVUPS      Z0, K1, (CX)
+	ADDQ         DX, CX
+	VMOVUPS      Z5, K1, (SI)
+	ADDQ         DI, SI
+	SUBQ         $0x04, R9
+	SUBQ         $0x04, R10
+	SUBQ         $0x04, R13
+	DECQ         AX
+	JNZ          step136
+	VMOVUPS      Z1, K1, (CX)
+	ADDQ         DX, CX
+	VMOVUPS      Z2, K1, (CX)
+	ADDQ         DX, CX
+	VMOVUPS      Z3, K1, (CX)
+	ADDQ         DX, CX
+	VMOVUPS      Z4, K1, (CX)
+	ADDQ         DX, CX
+	VMOVUPS      Z6, K1, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Z7, K1, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Z8, K1, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Z9, K1, (SI)
+	ADDQ         DI, SI
+	VZEROUPPER
+	RET
+
+next135:
+	MOVQ      shape+80(FP), AX
+	CMPQ      AX, $0x07
+	JNE       next137
+	MOVQ      steps+32(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      cols+72(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	SHRQ      $0x10, CX
+	KMOVW     CX, K2
+	MOVQ      x+0(FP), CX
+	MOVQ      ldx+8(FP), DX
+	SHLQ      $0x02, DX
+	MOVQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z2
+	VMOVUPS.Z 64(BX), K2, Z3
+	ADDQ      DX, BX
+	VMOVUPS.Z (BX), K1, Z4
+	VMOVUPS.Z 64(BX), K2, Z5
+	ADDQ      DX, BX
+	VMOVUPS.Z (BX), K1, Z6
+	VMOVUPS.Z 64(BX), K2, Z7
+	ADDQ      DX, BX
+	VMOVUPS.Z (BX), K1, Z8
+	VMOVUPS.Z 64(BX), K2, Z9
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	SHLQ      $0x02, BX
+	MOVQ      y+16(FP), SI
+	MOVQ      ldy+24(FP), DI
+	SHLQ      $0x02, DI
+	MOVQ      SI, R8
+	VMOVUPS.Z (R8), K1, Z12
+	VMOVUPS.Z 64(R8), K2, Z13
+	ADDQ      DI, R8
+	VMOVUPS.Z (R8), K1, Z14
+	VMOVUPS.Z 64(R8), K2, Z15
+	ADDQ      DI, R8
+	VMOVUPS.Z (R8), K1, Z16
+	VMOVUPS.Z 64(R8), K2, Z17
+	ADDQ      DI, R8
+	VMOVUPS.Z (R8), K1, Z18
+	VMOVUPS.Z 64(R8), K2, Z19
+	ADDQ      DI, R8
+	MOVQ      DI, R8
+	SHLQ      $0x02, R8
+	MOVQ      c+40(FP), R9
+	MOVQ      s+48(FP), R10
+	MOVQ      ldc+64(FP), R11
+	SHLQ      $0x02, R11
+	LEAQ      (R11)(R11*2), R12
+	MOVQ      d+56(FP), R13
+	LEAQ      -4(R9)(AX*4), R9
+	LEAQ      -4(R10)(AX*4), R10
+	LEAQ      -4(R13)(AX*4), R13
+
+step138:
+	VMOVUPS.Z    (CX)(BX*1), K1, Z0
+	VMOVUPS.Z    64(CX)(BX*1), K2, Z1
+	VMOVUPS.Z    (SI)(R8*1), K1, Z10
+	VMOVUPS.Z    64(SI)(R8*1), K2, Z11
+	VBROADCASTSS (R9)(R12*1), Z20
+	VBROADCASTSS (R10)(R12*1), Z21
+	VBROADCASTSS (R13)(R12*1), Z22
+	VFMADD231PS  Z0, Z22, Z18
+	VFNMADD231PS Z8, Z22, Z10
+	VFMADD231PS  Z1, Z22, Z19
+	VFNMADD231PS Z9, Z22, Z11
+	VMULPS       Z0, Z20, Z22
+	VMULPS       Z0, Z21, Z0
+	VFMADD231PS  Z8, Z20, Z0
+	VFNMADD213PS Z22, Z21, Z8
+	VMULPS       Z1, Z20, Z22
+	VMULPS       Z1, Z21, Z1
+	VFMADD231PS  Z9, Z20, Z1
+	VFNMADD213PS Z22, Z21, Z9
+	VMULPS       Z10, Z20, Z22
+	VMULPS       Z10, Z21, Z10
+	VFMADD231PS  Z18, Z20, Z10
+	VFNMADD213PS Z22, Z21, Z18
+	VMULPS       Z11, Z20, Z22
+	VMULPS       Z11, Z21, Z11
+	VFMADD231PS  Z19, Z20, Z11
+	VFNMADD213PS Z22, Z21, Z19
+	VBROADCASTSS (R9)(R11*2), Z20
+	VBROADCASTSS (R10)(R11*2), Z21
+	VBROADCASTSS (R13)(R11*2), Z22
+	VFMADD231PS  Z0, Z22, Z16
+	VFNMADD231PS Z6, Z22, Z10
+	VFMADD231PS  Z1, Z22, Z17
+	VFNMADD231PS Z7, Z22, Z11
+	VMULPS       Z0, Z20, Z22
+	VMULPS       Z0, Z21, Z0
+	VFMADD231PS  Z6, Z20, Z0
+	VFNMADD213PS Z22, Z21, Z6
+	VMULPS       Z1, Z20, Z22
+	VMULPS       Z1, Z21, Z1
+	VFMADD231PS  Z7, Z20, Z1
+	VFNMADD213PS Z22, Z21, Z7
+	VMULPS       Z10, Z20, Z22
+	VMULPS       Z10, Z21, Z10
+	VFMADD231PS  Z16, Z20, Z10
+	VFNMADD213PS Z22, Z21, Z16
+	VMULPS       Z11, Z20, Z22
+	VMULPS       Z11, Z21, Z11
+	VFMADD231PS  Z17, Z20, Z11
+	VFNMADD213PS Z22, Z21, Z17
+	VBROADCASTSS (R9)(R11*1), Z20
+	VBROADCASTSS (R10)(R11*1), Z21
+	VBROADCASTSS (R13)(R11*1), Z22
+	VFMADD231PS  Z0, Z22, Z14
+	VFNMADD231PS Z4, Z22, Z10
+	VFMADD231PS  Z1, Z22, Z15
+	VFNMADD231PS Z5, Z22, Z11
+	VMULPS       Z0, Z20, Z22
+	VMULPS       Z0, Z21, Z0
+	VFMADD231PS  Z4, Z20, Z0
+	VFNMADD213PS Z22, Z21, Z4
+	VMULPS       Z1, Z20, Z22
+	VMULPS       Z1, Z21, Z1
+	VFMADD231PS  Z5, Z20, Z1
+	VFNMADD213PS Z22, Z21, Z5
+	VMULPS       Z10, Z20, Z22
+	VMULPS       Z10, Z21, Z10
+	VFMADD231PS  Z14, Z20, Z10
+	VFNMADD213PS Z22, Z21, Z14
+	VMULPS       Z11, Z20, Z22
+	VMULPS       Z11, Z21, Z11
+	VFMADD231PS  Z15, Z20, Z11
+	VFNMADD213PS Z22, Z21, Z15
+	VBROADCASTSS (R9), Z20
+	VBROADCASTSS (R10), Z21
+	VBROADCASTSS (R13), Z22
+	VFMADD231PS  Z0, Z22, Z12
+	VFNMADD231PS Z2, Z22, Z10
+	VFMADD231PS  Z1, Z22, Z13
+	VFNMADD231PS Z3, Z22, Z11
+	VMULPS       Z0, Z20, Z22
+	VMULPS       Z0, Z21, Z0
+	VFMADD231PS  Z2, Z20, Z0
+	VFNMADD213PS Z22, Z21, Z2
+	VMULPS       Z1, Z20, Z22
+	VMULPS       Z1, Z21, Z1
+	VFMADD231PS  Z3, Z20, Z1
+	VFNMADD213PS Z22, Z21, Z3
+	VMULPS       Z10, Z20, Z22
+	VMULPS       Z10, Z21, Z10
+	VFMADD231PS  Z12, Z20, Z10
+	VFNMADD213PS Z22, Z21, Z12
+	VMULPS       Z11, Z20, Z22
+	VMULPS       Z11, Z21, Z11
+	VFMADD231PS  Z13, Z20, Z11
+	VFNMADD213PS Z22, Z21, Z13
+	VMOVUPS      Z0, K1, (CX)
+	VMOVUPS      Z1, K2, 64(CX)
+	ADDQ         DX, CX
+	VMOVUPS      Z10, K1, (SI)
+	VMOVUPS      Z11, K2, 64(SI)
+	ADDQ         DI, SI
+	SUBQ         $0x04, R9
+	SUBQ         $0x04, R10
+	SUBQ         $0x04, R13
+	DECQ         AX
+	JNZ          step138
+	VMOVUPS      Z2, K1, (CX)
+	VMOVUPS      Z3, K2, 64(CX)
+	ADDQ         DX, CX
+	VMOVUPS      Z4, K1, (CX)
+	VMOVUPS      Z5, K2, 64(CX)
+	ADDQ         DX, CX
+	VMOVUPS      Z6, K1, (CX)
+	VMOVUPS      Z7, K2, 64(CX)
+	ADDQ         DX, CX
+	VMOVUPS      Z8, K1, (CX)
+	VMOVUPS      Z9, K2, 64(CX)
+	ADDQ         DX, CX
+	VMOVUPS      Z12, K1, (SI)
+	VMOVUPS      Z13, K2, 64(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Z14, K1, (SI)
+	VMOVUPS      Z15, K2, 64(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Z16, K1, (SI)
+	VMOVUPS      Z17, K2, 64(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Z18, K1, (SI)
+	VMOVUPS      Z19, K2, 64(SI)
+	ADDQ         DI, SI
+	VZEROUPPER
+	RET
+
+next137:
+	VZEROUPPER
+	RET
+
+avx2:
+	MOVQ       shape+80(FP), AX
+	CMPQ       AX, $0x00
+	JNE        next139
+	MOVQ       steps+32(FP), AX
+	MOVQ       cols+72(FP), CX
+	SHLQ       $0x02, CX
+	NEGQ       CX
+	LEAQ       rotateOnes<>+32(SB), DX
+	VMOVDQU    (DX)(CX*1), Y0
+	MOVQ       x+0(FP), CX
+	MOVQ       ldx+8(FP), DX
+	SHLQ       $0x02, DX
+	MOVQ       DX, BX
+	IMULQ      AX, BX
+	ADDQ       BX, CX
+	MOVQ       CX, BX
+	VMASKMOVPS (BX), Y0, Y2
+	ADDQ       DX, BX
+	MOVQ       DX, BX
+	SUBQ       DX, CX
+	MOVQ       y+16(FP), SI
+	MOVQ       ldy+24(FP), DI
+	SHLQ       $0x02, DI
+	MOVQ       DI, R8
+	IMULQ      AX, R8
+	ADDQ       R8, SI
+	MOVQ       SI, R8
+	VMASKMOVPS (R8), Y0, Y4
+	ADDQ       DI, R8
+	MOVQ       DI, R8
+	SUBQ       DI, SI
+	MOVQ       c+40(FP), R9
+	MOVQ       s+48(FP), R10
+	MOVQ       d+56(FP), R11
+
+step140:
+	VMASKMOVPS   (CX), Y0, Y1
+	VMASKMOVPS   (SI), Y0, Y3
+	VBROADCASTSS (R9), Y5
+	VBROADCASTSS (R10), Y6
+	VBROADCASTSS (R11), Y7
+	VMULPS       Y1, Y5, Y8
+	VMULPS       Y1, Y6, Y1
+	VFMADD231PS  Y2, Y5, Y1
+	VFNMADD213PS Y8, Y6, Y2
+	VMULPS       Y3, Y5, Y8
+	VMULPS       Y3, Y6, Y3
+	VFMADD231PS  Y4, Y5, Y3
+	VFNMADD213PS Y8, Y6, Y4
+	VFNMADD231PS Y1, Y7, Y4
+	VFMADD231PS  Y2, Y7, Y3
+	VMASKMOVPS   Y1, Y0, (CX)(BX*1)
+	SUBQ         DX, CX
+	VMASKMOVPS   Y3, Y0, (SI)(R8*1)
+	SUBQ         DI, SI
+	ADDQ         $0x04, R9
+	ADDQ         $0x04, R10
+	ADDQ         $0x04, R11
+	DECQ         AX
+	JNZ          step140
+	ADDQ         DX, CX
+	VMASKMOVPS   Y2, Y0, (CX)
+	ADDQ         DX, CX
+	ADDQ         DI, SI
+	VMASKMOVPS   Y4, Y0, (SI)
+	ADDQ         DI, SI
+	VZEROUPPER
+	RET
+
+next139:
+	MOVQ       shape+80(FP), AX
+	CMPQ       AX, $0x01
+	JNE        next141
+	MOVQ       steps+32(FP), AX
+	MOVQ       cols+72(FP), CX
+	SHLQ       $0x02, CX
+	NEGQ       CX
+	LEAQ       rotateOnes<>+32(SB), DX
+	VMOVDQU    (DX)(CX*1), Y0
+	MOVQ       x+0(FP), CX
+	MOVQ       ldx+8(FP), DX
+	SHLQ       $0x02, DX
+	MOVQ       DX, BX
+	IMULQ      AX, BX
+	ADDQ       BX, CX
+	MOVQ       CX, BX
+	VMASKMOVPS (BX), Y0, Y2
+	ADDQ       DX, BX
+	VMASKMOVPS (BX), Y0, Y3
+	ADDQ       DX, BX
+	VMASKMOVPS (BX), Y0, Y4
+	ADDQ       DX, BX
+	VMASKMOVPS (BX), Y0, Y5
+	ADDQ       DX, BX
+	MOVQ       DX, BX
+	SHLQ       $0x02, BX
+	SUBQ       DX, CX
+	MOVQ       y+16(FP), SI
+	MOVQ       ldy+24(FP), DI
+	SHLQ       $0x02, DI
+	MOVQ       DI, R8
+	IMULQ      AX, R8
+	ADDQ       R8, SI
+	MOVQ       SI, R8
+	VMASKMOVPS (R8), Y0, Y7
+	ADDQ       DI, R8
+	VMASKMOVPS (R8), Y0, Y8
+	ADDQ       DI, R8
+	VMASKMOVPS (R8), Y0, Y9
+	ADDQ       DI, R8
+	VMASKMOVPS (R8), Y0, Y10
+	ADDQ       DI, R8
+	MOVQ       DI, R8
+	SHLQ       $0x02, R8
+	SUBQ       DI, SI
+	MOVQ       c+40(FP), R9
+	MOVQ       s+48(FP), R10
+	MOVQ       ldc+64(FP), R11
+	SHLQ       $0x02, R11
+	LEAQ       (R11)(R11*2), R12
+	MOVQ       d+56(FP), R13
+
+step142:
+	VMASKMOVPS   (CX), Y0, Y1
+	VMASKMOVPS   (SI), Y0, Y6
+	VBROADCASTSS (R9), Y11
+	VBROADCASTSS (R10), Y12
+	VBROADCASTSS (R13), Y13
+	VMULPS       Y1, Y11, Y14
+	VMULPS       Y1, Y12, Y1
+	VFMADD231PS  Y2, Y11, Y1
+	VFNMADD213PS Y14, Y12, Y2
+	VMULPS       Y6, Y11, Y14
+	VMULPS       Y6, Y12, Y6
+	VFMADD231PS  Y7, Y11, Y6
+	VFNMADD213PS Y14, Y12, Y7
+	VFNMADD231PS Y1, Y13, Y7
+	VFMADD231PS  Y2, Y13, Y6
+	VBROADCASTSS (R9)(R11*1), Y11
+	VBROADCASTSS (R10)(R11*1), Y12
+	VBROADCASTSS (R13)(R11*1), Y13
+	VMULPS       Y1, Y11, Y14
+	VMULPS       Y1, Y12, Y1
+	VFMADD231PS  Y3, Y11, Y1
+	VFNMADD213PS Y14, Y12, Y3
+	VMULPS       Y6, Y11, Y14
+	VMULPS       Y6, Y12, Y6
+	VFMADD231PS  Y8, Y11, Y6
+	VFNMADD213PS Y14, Y12, Y8
+	VFNMADD231PS Y1, Y13, Y8
+	VFMADD231PS  Y3, Y13, Y6
+	VBROADCASTSS (R9)(R11*2), Y11
+	VBROADCASTSS (R10)(R11*2), Y12
+	VBROADCASTSS (R13)(R11*2), Y13
+	VMULPS       Y1, Y11, Y14
+	VMULPS       Y1, Y12, Y1
+	VFMADD231PS  Y4, Y11, Y1
+	VFNMADD213PS Y14, Y12, Y4
+	VMULPS       Y6, Y11, Y14
+	VMULPS       Y6, Y12, Y6
+	VFMADD231PS  Y9, Y11, Y6
+	VFNMADD213PS Y14, Y12, Y9
+	VFNMADD231PS Y1, Y13, Y9
+	VFMADD231PS  Y4, Y13, Y6
+	VBROADCASTSS (R9)(R12*1), Y11
+	VBROADCASTSS (R10)(R12*1), Y12
+	VBROADCASTSS (R13)(R12*1), Y13
+	VMULPS       Y1, Y11, Y14
+	VMULPS       Y1, Y12, Y1
+	VFMADD231PS  Y5, Y11, Y1
+	VFNMADD213PS Y14, Y12, Y5
+	VMULPS       Y6, Y11, Y14
+	VMULPS       Y6, Y12, Y6
+	VFMADD231PS  Y10, Y11, Y6
+	VFNMADD213PS Y14, Y12, Y10
+	VFNMADD231PS Y1, Y13, Y10
+	VFMADD231PS  Y5, Y13, Y6
+	VMASKMOVPS   Y1, Y0, (CX)(BX*1)
+	SUBQ         DX, CX
+	VMASKMOVPS   Y6, Y0, (SI)(R8*1)
+	SUBQ         DI, SI
+	ADDQ         $0x04, R9
+	ADDQ         $0x04, R10
+	ADDQ         $0x04, R13
+	DECQ         AX
+	JNZ          step142
+	ADDQ         DX, CX
+	VMASKMOVPS   Y2, Y0, (CX)
+	ADDQ         DX, CX
+	VMASKMOVPS   Y3, Y0, (CX)
+	ADDQ         DX, CX
+	VMASKMOVPS   Y4, Y0, (CX)
+	ADDQ         DX, CX
+	VMASKMOVPS   Y5, Y0, (CX)
+	ADDQ         DX, CX
+	ADDQ         DI, SI
+	VMASKMOVPS   Y7, Y0, (SI)
+	ADDQ         DI, SI
+	VMASKMOVPS   Y8, Y0, (SI)
+	ADDQ         DI, SI
+	VMASKMOVPS   Y9, Y0, (SI)
+	ADDQ         DI, SI
+	VMASKMOVPS   Y10, Y0, (SI)
+	ADDQ         DI, SI
+	VZEROUPPER
+	RET
+
+next141:
+	MOVQ       shape+80(FP), AX
+	CMPQ       AX, $0x04
+	JNE        next143
+	MOVQ       steps+32(FP), AX
+	MOVQ       cols+72(FP), CX
+	SHLQ       $0x02, CX
+	NEGQ       CX
+	LEAQ       rotateOnes<>+32(SB), DX
+	VMOVDQU    (DX)(CX*1), Y0
+	MOVQ       x+0(FP), CX
+	MOVQ       ldx+8(FP), DX
+	SHLQ       $0x02, DX
+	MOVQ       CX, BX
+	VMASKMOVPS (BX), Y0, Y2
+	ADDQ       DX, BX
+	MOVQ       DX, BX
+	MOVQ       y+16(FP), SI
+	MOVQ       ldy+24(FP), DI
+	SHLQ       $0x02, DI
+	MOVQ       SI, R8
+	VMASKMOVPS (R8), Y0, Y4
+	ADDQ       DI, R8
+	MOVQ       DI, R8
+	MOVQ       c+40(FP), R9
+	MOVQ       s+48(FP), R10
+	MOVQ       d+56(FP), R11
+	LEAQ       -4(R9)(AX*4), R9
+	LEAQ       -4(R10)(AX*4), R10
+	LEAQ       -4(R11)(AX*4), R11
+
+step144:
+	VMASKMOVPS   (CX)(BX*1), Y0, Y1
+	VMASKMOVPS   (SI)(R8*1), Y0, Y3
+	VBROADCASTSS (R9), Y5
+	VBROADCASTSS (R10), Y6
+	VBROADCASTSS (R11), Y7
+	VFMADD231PS  Y1, Y7, Y4
+	VFNMADD231PS Y2, Y7, Y3
+	VMULPS       Y1, Y5, Y7
+	VMULPS       Y1, Y6, Y1
+	VFMADD231PS  Y2, Y5, Y1
+	VFNMADD213PS Y7, Y6, Y2
+	VMULPS       Y3, Y5, Y7
+	VMULPS       Y3, Y6, Y3
+	VFMADD231PS  Y4, Y5, Y3
+	VFNMADD213PS Y7, Y6, Y4
+	VMASKMOVPS   Y1, Y0, (CX)
+	ADDQ         DX, CX
+	VMASKMOVPS   Y3, Y0, (SI)
+	ADDQ         DI, SI
+	SUBQ         $0x04, R9
+	SUBQ         $0x04, R10
+	SUBQ         $0x04, R11
+	DECQ         AX
+	JNZ          step144
+	VMASKMOVPS   Y2, Y0, (CX)
+	ADDQ         DX, CX
+	VMASKMOVPS   Y4, Y0, (SI)
+	ADDQ         DI, SI
+	VZEROUPPER
+	RET
+
+next143:
+	MOVQ       shape+80(FP), AX
+	CMPQ       AX, $0x05
+	JNE        next145
+	MOVQ       steps+32(FP), AX
+	MOVQ       cols+72(FP), CX
+	SHLQ       $0x02, CX
+	NEGQ       CX
+	LEAQ       rotateOnes<>+32(SB), DX
+	VMOVDQU    (DX)(CX*1), Y0
+	MOVQ       x+0(FP), CX
+	MOVQ       ldx+8(FP), DX
+	SHLQ       $0x02, DX
+	MOVQ       CX, BX
+	VMASKMOVPS (BX), Y0, Y2
+	ADDQ       DX, BX
+	VMASKMOVPS (BX), Y0, Y3
+	ADDQ       DX, BX
+	VMASKMOVPS (BX), Y0, Y4
+	ADDQ       DX, BX
+	VMASKMOVPS (BX), Y0, Y5
+	ADDQ       DX, BX
+	MOVQ       DX, BX
+	SHLQ       $0x02, BX
+	MOVQ       y+16(FP), SI
+	MOVQ       ldy+24(FP), DI
+	SHLQ       $0x02, DI
+	MOVQ       SI, R8
+	VMASKMOVPS (R8), Y0, Y7
+	ADDQ       DI, R8
+	VMASKMOVPS (R8), Y0, Y8
+	ADDQ       DI, R8
+	VMASKMOVPS (R8), Y0, Y9
+	ADDQ       DI, R8
+	VMASKMOVPS (R8), Y0, Y10
+	ADDQ       DI, R8
+	MOVQ       DI, R8
+	SHLQ       $0x02, R8
+	MOVQ       c+40(FP), R9
+	MOVQ       s+48(FP), R10
+	MOVQ       ldc+64(FP), R11
+	SHLQ       $0x02, R11
+	LEAQ       (R11)(R11*2), R12
+	MOVQ       d+56(FP), R13
+	LEAQ       -4(R9)(AX*4), R9
+	LEAQ       -4(R10)(AX*4), R10
+	LEAQ       -4(R13)(AX*4), R13
+
+step146:
+	VMASKMOVPS   (CX)(BX*1), Y0, Y1
+	VMASKMOVPS   (SI)(R8*1), Y0, Y6
+	VBROADCASTSS (R9)(R12*1), Y11
+	VBROADCASTSS (R10)(R12*1), Y12
+	VBROADCASTSS (R13)(R12*1), Y13
+	VFMADD231PS  Y1, Y13, Y10
+	VFNMADD231PS Y5, Y13, Y6
+	VMULPS       Y1, Y11, Y13
+	VMULPS       Y1, Y12, Y1
+	VFMADD231PS  Y5, Y11, Y1
+	VFNMADD213PS Y13, Y12, Y5
+	VMULPS       Y6, Y11, Y13
+	VMULPS       Y6, Y12, Y6
+	VFMADD231PS  Y10, Y11, Y6
+	VFNMADD213PS Y13, Y12, Y10
+	VBROADCASTSS (R9)(R11*2), Y11
+	VBROADCASTSS (R10)(R11*2), Y12
+	VBROADCASTSS (R13)(R11*2), Y13
+	VFMADD231PS  Y1, Y13, Y9
+	VFNMADD231PS Y4, Y13, Y6
+	VMULPS       Y1, Y11, Y13
+	VMULPS       Y1, Y12, Y1
+	VFMADD231PS  Y4, Y11, Y1
+	VFNMADD213PS Y13, Y12, Y4
+	VMULPS       Y6, Y11, Y13
+	VMULPS       Y6, Y12, Y6
+	VFMADD231PS  Y9, Y11, Y6
+	VFNMADD213PS Y13, Y12, Y9
+	VBROADCASTSS (R9)(R11*1), Y11
+	VBROADCASTSS (R10)(R11*1), Y12
+	VBROADCASTSS (R13)(R11*1), Y13
+	VFMADD231PS  Y1, Y13, Y8
+	VFNMADD231PS Y3, Y13, Y6
+	VMULPS       Y1, Y11, Y13
+	VMULPS       Y1, Y12, Y1
+	VFMADD231PS  Y3, Y11, Y1
+	VFNMADD213PS Y13, Y12, Y3
+	VMULPS       Y6, Y11, Y13
+	VMULPS       Y6, Y12, Y6
+	VFMADD231PS  Y8, Y11, Y6
+	VFNMADD213PS Y13, Y12, Y8
+	VBROADCASTSS (R9), Y11
+	VBROADCASTSS (R10), Y12
+	VBROADCASTSS (R13), Y13
+	VFMADD231PS  Y1, Y13, Y7
+	VFNMADD231PS Y2, Y13, Y6
+	VMULPS       Y1, Y11, Y13
+	VMULPS       Y1, Y12, Y1
+	VFMADD231PS  Y2, Y11, Y1
+	VFNMADD213PS Y13, Y12, Y2
+	VMULPS       Y6, Y11, Y13
+	VMULPS       Y6, Y12, Y6
+	VFMADD231PS  Y7, Y11, Y6
+	VFNMADD213PS Y13, Y12, Y7
+	VMASKMOVPS   Y1, Y0, (CX)
+	ADDQ         DX, CX
+	VMASKMOVPS   Y6, Y0, (SI)
+	ADDQ         DI, SI
+	SUBQ         $0x04, R9
+	SUBQ         $0x04, R10
+	SUBQ         $0x04, R13
+	DECQ         AX
+	JNZ          step146
+	VMASKMOVPS   Y2, Y0, (CX)
+	ADDQ         DX, CX
+	VMASKMOVPS   Y3, Y0, (CX)
+	ADDQ         DX, CX
+	VMASKMOVPS   Y4, Y0, (CX)
+	ADDQ         DX, CX
+	VMASKMOVPS   Y5, Y0, (CX)
+	ADDQ         DX, CX
+	VMASKMOVPS   Y7, Y0, (SI)
+	ADDQ         DI, SI
+	VMASKMOVPS   Y8, Y0, (SI)
+	ADDQ         DI, SI
+	VMASKMOVPS   Y9, Y0, (SI)
+	ADDQ         DI, SI
+	VMASKMOVPS   Y10, Y0, (SI)
+	ADDQ         DI, SI
+	VZEROUPPER
+	RET
+
+next145:
 	VZEROUPPER
 	RET
 
@@ -4163,20 +6911,20 @@ TEXT ·sinCos32(SB), NOSPLIT, $0-40
 	MOVQ  $-1, R9
 	KMOVW R9, K1
 
-loop99:
+loop147:
 	MOVQ  BX, R9
 	SUBQ  R8, R9
-	JLE   done102
+	JLE   done150
 	CMPQ  R9, $0x08
-	JGE   whole100
+	JGE   whole148
 	MOVQ  $-1, R10
 	SHLXQ R9, R10, R10
 	NOTQ  R10
 	KMOVW R10, K1
-	JMP   body101
+	JMP   body149
 
-whole100:
-body101:
+whole148:
+body149:
 	VCVTPS2PD.Z (DX)(R8*4), K1, Z0
 	VANDPD      rotateConstants<>+0(SB), Z0, Z1
 	VCMPPD      $0x12, rotateConstants<>+64(SB), Z1, K2
@@ -4245,14 +6993,14 @@ body101:
 	VCVTPD2PS   Z3, Y3
 	VMOVUPS     Y3, K1, (CX)(R8*4)
 	ADDQ        $0x08, R8
-	JMP         loop99
+	JMP         loop147
 
-done102:
+done150:
 	TESTQ DI, DI
-	JZ    good103
+	JZ    good151
 	MOVQ  $+0, (SI)
 
-good103:
+good151:
 	VZEROUPPER
 	RET
 
@@ -4266,22 +7014,22 @@ avx2:
 	VPCMPEQQ Y0, Y0, Y0
 	XORQ     DI, DI
 
-loop104:
+loop152:
 	MOVQ    BX, R8
 	SUBQ    DI, R8
-	JLE     done107
+	JLE     done155
 	CMPQ    R8, $0x04
-	JGE     whole105
+	JGE     whole153
 	NEGQ    R8
 	LEAQ    rotateOnes<>+32(SB), R9
 	VMOVDQU (R9)(R8*4), Y1
-	JMP     body106
+	JMP     body154
 
-whole105:
+whole153:
 	LEAQ    rotateOnes<>+0(SB), R9
 	VMOVDQU (R9), Y1
 
-body106:
+body154:
 	VMASKMOVPS (DX)(DI*4), X1, X2
 	VCVTPS2PD  X2, Y2
 	VANDPD     rotateConstants<>+0(SB), Y2, Y3
@@ -4348,16 +7096,16 @@ body106:
 	VCVTPD2PSY Y4, X4
 	VMASKMOVPS X4, X1, (CX)(DI*4)
 	ADDQ       $0x04, DI
-	JMP        loop104
+	JMP        loop152
 
-done107:
+done155:
 	VMOVMSKPD Y0, DI
 	XORQ      $0x0f, DI
 	TESTQ     DI, DI
-	JZ        good108
+	JZ        good156
 	MOVQ      $+0, (SI)
 
-good108:
+good156:
 	VZEROUPPER
 	RET
 

@@ -37,6 +37,38 @@ func genericRotateBackCross[T Float](x []T, ldx int, g []T, ldg, cols, chains, s
 	}
 }
 
+func genericRotateTangent[T Float](x []T, ldx int, t []T, ldt, cols, chains, steps int, c, s, d []T, ldc int) {
+	for p := range steps {
+		for q := range chains {
+			i, k := steps-1-p+q, q*ldc+p
+			a, b := x[i*ldx:][:cols], x[(i+1)*ldx:][:cols]
+			ta, tb := t[i*ldt:][:cols], t[(i+1)*ldt:][:cols]
+			turnRows(a, b, c[k], s[k])
+			turnRows(ta, tb, c[k], s[k])
+			for j, v := range a {
+				ta[j] -= T(d[k] * b[j])
+				tb[j] += T(d[k] * v)
+			}
+		}
+	}
+}
+
+func genericRotateTangentBack[T Float](x []T, ldx int, t []T, ldt, cols, chains, steps int, c, s, d []T, ldc int) {
+	for p := steps - 1; p >= 0; p-- {
+		for q := chains - 1; q >= 0; q-- {
+			i, k := steps-1-p+q, q*ldc+p
+			a, b := x[i*ldx:][:cols], x[(i+1)*ldx:][:cols]
+			ta, tb := t[i*ldt:][:cols], t[(i+1)*ldt:][:cols]
+			for j, v := range a {
+				ta[j] += T(d[k] * b[j])
+				tb[j] -= T(d[k] * v)
+			}
+			turnRows(a, b, c[k], -s[k])
+			turnRows(ta, tb, c[k], -s[k])
+		}
+	}
+}
+
 // turnRows rotates a and b.
 func turnRows[T Float](a, b []T, c, s T) {
 	for j, v := range a {

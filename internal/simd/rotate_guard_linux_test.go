@@ -28,6 +28,8 @@ func testRotateGuardPages[T Float](t *testing.T) {
 					clear(s)
 					Rotate(x, cols, cols, chains, steps, c, s, steps)
 					RotateBack(x, cols, cols, chains, steps, c, s, steps)
+					RotateTangent(x, cols, g, cols, cols, chains, steps, c, s, s, steps)
+					RotateTangentBack(x, cols, g, cols, cols, chains, steps, c, s, s, steps)
 					RotateBackCross(x, cols, g, cols, cols, chains, steps, c, s, steps, sums)
 				}
 			}

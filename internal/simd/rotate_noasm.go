@@ -14,4 +14,12 @@ func rotateBackCross[T Float](x []T, ldx int, g []T, ldg, cols, chains, steps in
 	genericRotateBackCross(x, ldx, g, ldg, cols, chains, steps, c, s, ldc, sums)
 }
 
+func rotateTangent[T Float](x []T, ldx int, t []T, ldt, cols, chains, steps int, c, s, d []T, ldc int, back bool) {
+	if back {
+		genericRotateTangentBack(x, ldx, t, ldt, cols, chains, steps, c, s, d, ldc)
+	} else {
+		genericRotateTangent(x, ldx, t, ldt, cols, chains, steps, c, s, d, ldc)
+	}
+}
+
 func sinCos[T Float](sin, cos, x []T) { genericSinCos(sin, cos, x) }

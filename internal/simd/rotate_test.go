@@ -71,6 +71,17 @@ func testRotate[T Float](t *testing.T) {
 				close("g of RotateBackCross, "+name, gotG, wantG, tol)
 				close("sums of RotateBackCross, "+name, sums, wantSums, tol*float64(cols+8))
 
+				d := normalSlice[T](len(c), 4)
+				wantX, wantT, gotX, gotT := clone(x0), clone(g), clone(x0), clone(g)
+				genericRotateTangent(wantX, ldx, wantT, ldg, cols, chains, steps, c, s, d, ldc)
+				RotateTangent(gotX, ldx, gotT, ldg, cols, chains, steps, c, s, d, ldc)
+				sameSlice(t, "Rotate and RotateTangent, "+name, gotX, x)
+				close("t of RotateTangent, "+name, gotT, wantT, tol*float64(rows))
+				genericRotateTangentBack(wantX, ldx, wantT, ldg, cols, chains, steps, c, s, d, ldc)
+				RotateTangentBack(gotX, ldx, gotT, ldg, cols, chains, steps, c, s, d, ldc)
+				sameSlice(t, "RotateBack and RotateTangentBack, "+name, gotX, got2)
+				close("t of RotateTangentBack, "+name, gotT, wantT, tol*float64(rows))
+
 				RotateBack(x, ldx, cols, chains, steps, c, s, ldc)
 				if !hasNaN {
 					close("RotateBack, "+name, x, x0, tol)
@@ -125,6 +136,9 @@ func TestRotatePanics(t *testing.T) {
 			{badLdG, func() { RotateBackCross(x, 3, x, 2, 3, 1, 1, x, x, 0, x) }},
 			{shortG, func() { RotateBackCross(x, 3, x[:11], 3, 3, 1, 3, x, x, 0, x) }},
 			{shortSums, func() { RotateBackCross(x, 3, x, 3, 3, 1, 3, x, x, 0, x[:2]) }},
+			{badLdT, func() { RotateTangent(x, 3, x, 2, 3, 1, 1, x, x, x, 0) }},
+			{shortT, func() { RotateTangentBack(x, 3, x[:11], 3, 3, 1, 3, x, x, x, 0) }},
+			{shortC, func() { RotateTangent(x, 3, x, 3, 3, 1, 3, x, x, x[:2], 0) }},
 			{badLength, func() { SinCos(x, x[:2], x) }},
 		} {
 			func() {

@@ -73,6 +73,33 @@ func rotateBackCross[T Float](x []T, ldx int, g []T, ldg, cols, chains, steps in
 	}
 }
 
+func rotateTangent[T Float](x []T, ldx int, t []T, ldt, cols, chains, steps int, c, s, d []T, ldc int, back bool) {
+	if tier == Generic {
+		if back {
+			genericRotateTangentBack(x, ldx, t, ldt, cols, chains, steps, c, s, d, ldc)
+		} else {
+			genericRotateTangent(x, ldx, t, ldt, cols, chains, steps, c, s, d, ldc)
+		}
+		return
+	}
+	vectors := 1
+	if tier == AVX512 {
+		vectors = 2
+	}
+	var n, shape int
+	for j := 0; j < cols; j += n {
+		n, shape = tileOf[T](cols-j, chains, vectors)
+		if back {
+			shape |= rotatesBack
+		}
+		for done := 0; done < steps; done += rotateMost {
+			p, m := part(steps, done, back)
+			row := steps - p - m
+			rotateTangentTile(&x[row*ldx+j], ldx, &t[row*ldt+j], ldt, m, &c[p], &s[p], &d[p], ldc, n, shape)
+		}
+	}
+}
+
 // part returns the first step and the number of steps of a call, when some are
 // done.
 func part(steps, done int, back bool) (first, n int) {
@@ -112,6 +139,14 @@ func rotateBackCrossTile[T Float](x *T, ldx int, g *T, ldg, steps int, c, s *T, 
 		rotateBackCross64(f64(x), ldx, f64(g), ldg, steps, f64(c), f64(s), ldc, f64(sums), cols, shape)
 	} else {
 		rotateBackCross32(f32(x), ldx, f32(g), ldg, steps, f32(c), f32(s), ldc, f32(sums), cols, shape)
+	}
+}
+
+func rotateTangentTile[T Float](x *T, ldx int, t *T, ldt, steps int, c, s, d *T, ldc, cols, shape int) {
+	if is64[T]() {
+		rotateTangent64(f64(x), ldx, f64(t), ldt, steps, f64(c), f64(s), f64(d), ldc, cols, shape)
+	} else {
+		rotateTangent32(f32(x), ldx, f32(t), ldt, steps, f32(c), f32(s), f32(d), ldc, cols, shape)
 	}
 }
 

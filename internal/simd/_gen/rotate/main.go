@@ -23,6 +23,12 @@ func main() {
 		})
 		function(size, "rotateBackCross", "x *T, ldx int, y *T, ldy, steps int, c, s *T, ldc int, sums *T, cols, shape int",
 			"is RotateBackCross "+shapes, func(v vec) { v.shapes(v.mostVectors(true), false, v.rotateCross) })
+		function(size, "rotateTangent", "x *T, ldx int, y *T, ldy, steps int, c, s, d *T, ldc, cols, shape int",
+			"is RotateTangent or RotateTangentBack "+shapes, func(v vec) {
+				for _, back := range []bool{false, true} {
+					v.shapes(v.mostVectors(true), back, func(chains, n int) { v.rotateTangent(chains, n, back) })
+				}
+			})
 		function(size, "sinCos", "sin, cos, x *T, n int, ok *int",
 			"computes sines and cosines, and clears ok if an element is too large for it, infinite or NaN.", vec.sinCos)
 	}
@@ -260,6 +266,7 @@ func (v vec) turn(kept, moving row, c, s VecVirtual) {
 // chain q lie q strides behind those of the first.
 type coefficients struct {
 	c, s, stride, triple GPVirtual
+	more                 *GPVirtual // where the tangents of the angles are, if need be
 }
 
 func (v vec) coefficients(chains int) (w coefficients) {
@@ -285,7 +292,11 @@ func (w coefficients) at(base GPVirtual, q int) Mem {
 // skip moves on by a number of steps that is in a register, or by one if it is
 // nil.
 func (v vec) skip(w coefficients, steps Register, back bool) {
-	for _, p := range []GPVirtual{w.c, w.s} {
+	bases := []GPVirtual{w.c, w.s}
+	if w.more != nil {
+		bases = append(bases, *w.more)
+	}
+	for _, p := range bases {
 		switch {
 		case steps != nil:
 			LEAQ(Mem{Base: p, Index: steps, Scale: uint8(v.size), Disp: -v.size}, p)
@@ -459,6 +470,58 @@ func (v vec) rotateCross(chains, n int) {
 	JNZ(LabelRef(step))
 	x.finish()
 	g.finish()
+}
+
+// rotateTangent takes two matrices forward or back, the second of which is the
+// tangent of the first.
+func (v vec) rotateTangent(chains, n int, back bool) {
+	steps := param("steps")
+	m := v.newMask(n)
+	x := v.newStrip("x", "ldx", chains, n, m, steps, back)
+	y := v.newStrip("y", "ldy", chains, n, m, steps, back)
+	w := v.coefficients(chains)
+	d := param("d")
+	w.more = &d
+	if back {
+		v.skip(w, steps, false)
+	}
+	step := v.label("step")
+	Label(step)
+	x.begin()
+	y.begin()
+	for i := range chains {
+		q := i
+		if back {
+			q = chains - 1 - i
+		}
+		c, s, dtheta := v.reg(), v.reg(), v.reg()
+		v.broadcast(w.at(w.c, q), c)
+		v.broadcast(w.at(w.s, q), s)
+		v.broadcast(w.at(d, q), dtheta)
+		// The upper row of a pair is kept on the way back, and after a rotation on
+		// the way forward.
+		if back {
+			for i := range n {
+				v.fmadd231(x.moving[i], dtheta, y.kept[q][i])
+				v.fnmadd231(x.kept[q][i], dtheta, y.moving[i])
+			}
+		}
+		v.turn(x.kept[q], x.moving, c, s)
+		v.turn(y.kept[q], y.moving, c, s)
+		if !back {
+			for i := range n {
+				v.fnmadd231(x.moving[i], dtheta, y.kept[q][i])
+				v.fmadd231(x.kept[q][i], dtheta, y.moving[i])
+			}
+		}
+	}
+	x.end()
+	y.end()
+	v.skip(w, nil, back)
+	DECQ(steps)
+	JNZ(LabelRef(step))
+	x.finish()
+	y.finish()
 }
 
 // zip returns a vector where sums of pairs of elements of a and of b alternate.
