@@ -57,6 +57,43 @@ func (m *Model) view(x, r []float64) Snavely[float64] {
 	return k
 }
 
+// NumResiduals returns the number of residuals, two an observation.
+func (m *Model) NumResiduals() int { return len(m.Problem.Features) }
+
+// Residuals overwrites dst with the residuals at x.
+func (m *Model) Residuals(dst, x []float64) {
+	if len(dst) != m.NumResiduals() {
+		panic(mat.ErrShape)
+	}
+	k := m.view(x, dst)
+	rev.Check(&k)
+	clear(dst)
+	k.Forward()
+}
+
+// Mul overwrites dst with J·v, the Jacobian of the residuals at x times v. The loss
+// has no part in it.
+func (m *Model) Mul(dst, x, v []float64) {
+	if len(dst) != m.NumResiduals() {
+		panic(mat.ErrShape)
+	}
+	t, k := m.view(v, dst), m.view(x, nil)
+	t.Features.Data = nil
+	k.R = rev.Vector[float64]{}
+	rev.CheckLike(&k, &t)
+	clear(dst)
+	k.Tangent(t)
+}
+
+// TransMul overwrites dst with Jᵀ·r, the transpose of the Jacobian of the residuals
+// at x times r. The loss has no part in it.
+func (m *Model) TransMul(dst, x, r []float64) {
+	if len(r) != m.NumResiduals() {
+		panic(mat.ErrShape)
+	}
+	m.adjoint(dst, x, r)
+}
+
 // residuals computes the residuals at x in s.
 func (m *Model) residuals(s *modelScratch, x []float64) {
 	s.r = workspace.Zeros(s.r, len(m.Problem.Features))
@@ -124,8 +161,9 @@ func (m *Model) weigh(dst, r []float64) {
 func (m *Model) adjoint(dst, x, cot []float64) {
 	g := m.view(dst, cot)
 	g.Features.Data = nil
-	clear(dst)
 	k := m.view(x, nil)
 	k.R = rev.Vector[float64]{}
+	rev.CheckLike(&k, &g)
+	clear(dst)
 	k.Adjoint(g)
 }

@@ -1,0 +1,118 @@
+package ba
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/rev"
+	"revnum/revsparse"
+)
+
+// TestCSR holds the products of a Model with the Jacobian against the sparse
+// matrix.
+func TestCSR(t *testing.T) {
+	p, _, err := Generate(&GenerateOptions{Cameras: 5, Points: 30, Observations: 100, Noise: 0.5, Start: 0.01, Src: rand.NewPCG(3, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &Model{Problem: p}
+	x := m.Params(nil)
+	k := p.Kernel()
+	a, j := k.CSR()
+	k.Jacobian(j)
+	dense := revsparse.Dense(a)
+	jac := mat.NewDense(dense.Rows, dense.Cols, dense.Data)
+	if _, err := revsparse.NewCSR(a.Rows, a.Cols, a.Ptr, a.Ind, a.Data); err != nil {
+		t.Error(err)
+	}
+
+	rnd := rand.New(rand.NewPCG(1, 1))
+	v, u := make([]float64, m.Dim()), make([]float64, m.NumResiduals())
+	fill(rnd, v)
+	fill(rnd, u)
+	jv, want := make([]float64, len(u)), mat.NewVecDense(len(u), nil)
+	m.Mul(jv, x, v)
+	want.MulVec(jac, mat.NewVecDense(len(v), v))
+	if d := floats.Distance(jv, want.RawVector().Data, 2); !(d <= 1e-12*mat.Norm(want, 2)) {
+		t.Errorf("J·v differs by %v", d)
+	}
+	jtu, want := make([]float64, len(v)), mat.NewVecDense(len(v), nil)
+	m.TransMul(jtu, x, u)
+	want.MulVec(jac.T(), mat.NewVecDense(len(u), u))
+	if d := floats.Distance(jtu, want.RawVector().Data, 2); !(d <= 1e-12*mat.Norm(want, 2)) {
+		t.Errorf("Jᵀ·r differs by %v", d)
+	}
+	r := make([]float64, len(u))
+	m.Residuals(r, x)
+	if f, want := m.Func(x), floats.Dot(r, r)/2; !(math.Abs(f-want) <= 1e-13*want) {
+		t.Errorf("Func is %v, want %v", f, want)
+	}
+	for name, f := range map[string]func(){
+		"Residuals": func() { m.Residuals(r[1:], x) },
+		"Mul":       func() { m.Mul(r[1:], x, v) },
+		"TransMul":  func() { m.TransMul(v, x, r[1:]) },
+	} {
+		if v := panicOf(f); v != mat.ErrShape {
+			t.Errorf("%s: panic %v, want mat.ErrShape", name, v)
+		}
+	}
+}
+
+// TestWeightedCSR looks at the last rows, of the weights.
+func TestWeightedCSR(t *testing.T) {
+	k := randomWeighted(rand.New(rand.NewPCG(5, 1)), 40)
+	a, j, z := k.CSR()
+	k.Jacobian(j, z)
+	if _, err := revsparse.NewCSR(a.Rows, a.Cols, a.Ptr, a.Ind, a.Data); err != nil {
+		t.Error(err)
+	}
+	n, m := k.Cameras.Rows, k.Points.Rows
+	if a.Rows != 3*40 || a.Cols != 11*n+3*m+40 || a.NNZ() != 31*40 {
+		t.Errorf("%d×%d with %d entries", a.Rows, a.Cols, a.NNZ())
+	}
+	for i, w := range k.Weights.Data {
+		if q := a.Ptr[80+i]; a.Ind[q] != 11*n+3*m+i || a.Data[q] != -2*w || a.Ptr[81+i] != q+1 {
+			t.Errorf("weight %d: column %d, value %v", i, a.Ind[q], a.Data[q])
+		}
+	}
+}
+
+func panicOf(f func()) (v any) {
+	defer func() { v = recover() }()
+	f()
+	return nil
+}
+
+// TestIndices checks that no method takes an index that is out of range, wherever
+// it lies among whole vectors, also in fixed point.
+func TestIndices(t *testing.T) {
+	for _, size := range []int{1, 9, 70} {
+		for _, bad := range []int{-1, math.MaxInt, math.MinInt, 100} {
+			for _, at := range []int{0, size - 1} {
+				k := randomWeighted(rand.New(rand.NewPCG(4, 1)), size)
+				s := randomSnavely(rand.New(rand.NewPCG(4, 1)), size)
+				k.Point[at], s.Camera[at] = bad, bad
+				q := weightedOf[float32](k)
+				for name, f := range map[string]func(){
+					"Forward": k.Forward,
+					"float32": q.Forward,
+					"Inverse": s.Inverse,
+					"Adjoint": func() {
+						s.Adjoint(Snavely[float64]{R: rev.ViewSlice(make([]float64, 2*size)), Features: rev.NewGeneral[float64](size, 2, nil)})
+					},
+					"Jacobian":       func() { s.Jacobian(rev.NewGeneral[float64](2*size, snavelyColumns, nil)) },
+					"CSR":            func() { k.CSR() },
+					"AdjointTangent": func() { s.AdjointTangent(Snavely[float64]{}, Snavely[float64]{}, Snavely[float64]{}) },
+				} {
+					if v := panicOf(f); v != mat.ErrRowAccess {
+						t.Errorf("%s: index %d at %d of %d: panic %v, want mat.ErrRowAccess", name, bad, at, size, v)
+					}
+				}
+			}
+		}
+	}
+}
