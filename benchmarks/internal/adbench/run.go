@@ -19,22 +19,22 @@ import (
 
 // Run is one measurement, as ADBench's runners are asked for it.
 type Run struct {
-	Test      string  // GMM, in any case
+	Test      string  // GMM or BA, in any case
 	Module    string  // Revnum, RevnumMT or Revnum32, or a path as ADBench's scripts make of it
 	Input     string  // the problem's file
 	OutPrefix string  // what the names of the output files begin with, the folder included
 	MinTime   float64 // seconds that a batch of calls must take to be timed
 	RunsF     int     // batches for the objective
-	RunsJ     int     // batches for the gradient
+	RunsJ     int     // batches for the gradient or the Jacobian
 	TimeLimit float64 // seconds after which no new batch begins
 	Replicate bool    // the file has one point that stands for all
 }
 
 // Tests are the names of the tests that ADBench has and revnum does as well.
-var Tests = []string{"GMM"}
+var Tests = []string{"GMM", "BA"}
 
 // otherTests are ADBench's tests that revnum does not have.
-var otherTests = []string{"BA", "Hand", "Hand-Complicated", "LSTM"}
+var otherTests = []string{"Hand", "Hand-Complicated", "LSTM"}
 
 // Modules are the names of revnum's ways to compute.
 var Modules = []string{"Revnum", "RevnumMT", "Revnum32"}
@@ -94,18 +94,28 @@ func (r Run) Do(log io.Writer) error {
 	} else if !info.IsDir() {
 		return fmt.Errorf("OUTPREFIX: %s: expected a folder", dir)
 	}
+	workers := 1
+	if module == "RevnumMT" {
+		workers = 0
+	}
+	if strings.EqualFold(r.Test, "BA") {
+		p, err := LoadBA(r.Input)
+		if err != nil {
+			return err
+		}
+		if module == "Revnum32" {
+			return measureBA(r, module, NewBAObjective[float32](p, workers), log)
+		}
+		return measureBA(r, module, NewBAObjective[float64](p, workers), log)
+	}
 	p, err := LoadGMM(r.Input, r.Replicate)
 	if err != nil {
 		return err
 	}
-	switch module {
-	case "RevnumMT":
-		return measureGMM(r, module, NewObjective[float64](p, gmm.ADBench, 0), log)
-	case "Revnum32":
-		return measureGMM(r, module, NewObjective[float32](p, gmm.ADBench, 1), log)
-	default:
-		return measureGMM(r, module, NewObjective[float64](p, gmm.ADBench, 1), log)
+	if module == "Revnum32" {
+		return measureGMM(r, module, NewObjective[float32](p, gmm.ADBench, workers), log)
 	}
+	return measureGMM(r, module, NewObjective[float64](p, gmm.ADBench, workers), log)
 }
 
 // checkTest returns an error unless the test is one of Tests.
@@ -122,11 +132,11 @@ func (r Run) checkTest() error {
 
 // module returns the module's name. ADBench's scripts name a module by the
 // path of the file that they expect it in: .../Revnum.dll for C++ and .NET,
-// .../RevnumGMM.py for Python, .../RevnumGMM.jl for Julia.
+// .../RevnumGMM.py for Python, .../RevnumGMM.jl for Julia, and likewise for BA.
 func (r Run) module() (string, error) {
 	name := basename(r.Module)
 	if ext := r.Module[strings.LastIndexByte(r.Module, '.')+1:]; ext == "py" || ext == "jl" {
-		name = strings.TrimSuffix(name, "GMM")
+		name = strings.TrimSuffix(strings.TrimSuffix(name, "GMM"), "BA")
 	}
 	if !slices.Contains(Modules, name) {
 		return "", fmt.Errorf("MODULE: unknown module %q; there are %s", r.Module, strings.Join(Modules, ", "))
@@ -146,58 +156,84 @@ func basename(path string) string {
 
 func measureGMM[T rev.Float](r Run, module string, o *Objective[T], log io.Writer) error {
 	var value T
-	timeF, err := shortestTime(r.MinTime, r.RunsF, r.TimeLimit, func() { value = o.Value() })
+	timeF, timeJ, err := r.times(func() { value = o.Value() }, func() { o.ValueGradient() })
 	if err != nil {
-		return fmt.Errorf("objective: %w", err)
+		return err
 	}
-	timeJ, err := shortestTime(r.MinTime, r.RunsJ, r.TimeLimit, func() { o.ValueGradient() })
+	err = r.write(module, timeF, timeJ, func(w io.Writer) error { return writeNumbers(w, []T{value}) },
+		func(w io.Writer) error { return writeNumbers(w, o.Gradient) })
 	if err != nil {
-		return fmt.Errorf("gradient: %w", err)
-	}
-	prefix := r.OutPrefix + basename(r.Input)
-	files := []struct {
-		path  string
-		write func(w io.Writer) error
-	}{
-		{prefix + "_F_" + module + ".txt", func(w io.Writer) error { return writeNumbers(w, []T{value}) }},
-		{prefix + "_J_" + module + ".txt", func(w io.Writer) error { return writeNumbers(w, o.Gradient) }},
-		{prefix + "_times_" + module + ".txt", func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "%.6e\n%.6e\n", timeF, timeJ)
-			return err
-		}},
-	}
-	// The times are last: ADBench's script takes that file as the sign of a
-	// test that was done.
-	for _, f := range files {
-		if err := outfile.Write(f.path, f.write); err != nil {
-			return err
-		}
+		return err
 	}
 	fmt.Fprintf(log, "%s: objective %.17e in %.3g s, gradient in %.3g s\n", basename(r.Input), float64(value), timeF, timeJ)
 	return nil
 }
 
-// writeNumbers writes one number a line, as C++ prints them with 17 digits
-// after the point.
-func writeNumbers[T rev.Float](w io.Writer, x []T) error {
-	var line []byte
-	for _, v := range x {
-		v := float64(v)
-		switch {
-		case math.IsNaN(v):
-			line = append(line[:0], "nan"...)
-		case math.IsInf(v, 1):
-			line = append(line[:0], "inf"...)
-		case math.IsInf(v, -1):
-			line = append(line[:0], "-inf"...)
-		default:
-			line = strconv.AppendFloat(line[:0], v, 'e', 17, 64)
-		}
-		if _, err := w.Write(append(line, '\n')); err != nil {
+func measureBA[T rev.Float](r Run, module string, o *BAObjective[T], log io.Writer) error {
+	timeF, timeJ, err := r.times(o.Value, o.ValueJacobian)
+	if err != nil {
+		return err
+	}
+	if err := r.write(module, timeF, timeJ, o.WriteErrors, o.WriteJacobian); err != nil {
+		return err
+	}
+	fmt.Fprintf(log, "%s: errors in %.3g s, their Jacobian in %.3g s\n", basename(r.Input), timeF, timeJ)
+	return nil
+}
+
+// times measures the objective f and its derivatives j.
+func (r Run) times(f, j func()) (timeF, timeJ float64, err error) {
+	if timeF, err = shortestTime(r.MinTime, r.RunsF, r.TimeLimit, f); err != nil {
+		return 0, 0, fmt.Errorf("objective: %w", err)
+	}
+	if timeJ, err = shortestTime(r.MinTime, r.RunsJ, r.TimeLimit, j); err != nil {
+		return 0, 0, fmt.Errorf("derivatives: %w", err)
+	}
+	return timeF, timeJ, nil
+}
+
+// write writes the three files. The times are last: ADBench's script takes that
+// file as the sign of a test that was done.
+func (r Run) write(module string, timeF, timeJ float64, f, j func(w io.Writer) error) error {
+	prefix := r.OutPrefix + basename(r.Input)
+	times := func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "%.6e\n%.6e\n", timeF, timeJ)
+		return err
+	}
+	for _, file := range []struct {
+		kind  string
+		write func(w io.Writer) error
+	}{{"F", f}, {"J", j}, {"times", times}} {
+		if err := outfile.Write(prefix+"_"+file.kind+"_"+module+".txt", file.write); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// writeNumbers writes one number a line.
+func writeNumbers[T rev.Float](w io.Writer, x []T) error {
+	var line []byte
+	for _, v := range x {
+		line = append(appendNumber(line[:0], float64(v)), '\n')
+		if _, err := w.Write(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// appendNumber appends v as C++ prints it with 17 digits after the point.
+func appendNumber(b []byte, v float64) []byte {
+	switch {
+	case math.IsNaN(v):
+		return append(b, "nan"...)
+	case math.IsInf(v, 1):
+		return append(b, "inf"...)
+	case math.IsInf(v, -1):
+		return append(b, "-inf"...)
+	}
+	return strconv.AppendFloat(b, v, 'e', 17, 64)
 }
 
 // shortestTime returns the seconds of one call of f, measured as ADBench does:

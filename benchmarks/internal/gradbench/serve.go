@@ -43,6 +43,7 @@ type function func(input json.RawMessage, workers int) (call func(), output func
 var modules = map[string]map[string]function{
 	"hello":  {"square": square, "double": double},
 	"gmm":    {"objective": gmmObjective, "jacobian": gmmJacobian},
+	"ba":     {"objective": baObjective, "jacobian": baJacobian},
 	"lse":    {"primal": lsePrimal, "gradient": lseGradient},
 	"llsq":   {"primal": llsqPrimal, "gradient": llsqGradient},
 	"kmeans": {"cost": kmeansCost, "dir": kmeansDirection},

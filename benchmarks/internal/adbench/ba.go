@@ -1,0 +1,237 @@
+package adbench
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"strconv"
+
+	"revnum/internal/scan"
+	"revnum/rev"
+	"revnum/revmodels/ba"
+	"revnum/revsparse"
+)
+
+// BA is a problem of ADBench's bundle adjustment. All its cameras, points,
+// weights and features are copies of one; observation i is of camera i mod N and
+// of point i mod M.
+type BA struct {
+	N, M, P int // cameras, points, observations
+	Camera  [11]float64
+	Point   [3]float64
+	Weight  float64
+	Feature [2]float64
+}
+
+// LoadBA reads the problem in the file at path.
+func LoadBA(path string) (*BA, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("%s: is a folder, expected a BA problem", path)
+	}
+	return ReadBA(f, path)
+}
+
+// ReadBA reads a problem from r. Errors name the source by name, and the line.
+func ReadBA(r io.Reader, name string) (*BA, error) {
+	s := scan.New(r, name)
+	p := new(BA)
+	for _, c := range []struct {
+		to   *int
+		what string
+	}{{&p.N, "cameras n"}, {&p.M, "points m"}, {&p.P, "observations p"}} {
+		var err error
+		if *c.to, err = s.Int("the number of "+c.what+", a positive integer", 1, math.MaxInt); err != nil {
+			return nil, err
+		}
+	}
+	var weight [1]float64
+	for _, c := range []struct {
+		to   []float64
+		what string
+	}{{p.Camera[:], "the camera"}, {p.Point[:], "the point"}, {weight[:], "the weight"}, {p.Feature[:], "the feature"}} {
+		for i := range c.to {
+			describe := func() string {
+				return fmt.Sprintf("a finite number for %s, entry %d of %d", c.what, i+1, len(c.to))
+			}
+			var err error
+			if c.to[i], err = s.Float(describe); err != nil {
+				return nil, err
+			}
+		}
+	}
+	p.Weight = weight[0]
+	if err := s.End(); err != nil {
+		return nil, err
+	}
+	if err := p.Plausible(name); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Plausible returns an error if the expanded problem is more than the memory has
+// room for.
+func (p *BA) Plausible(name string) error {
+	// Operands, indices and the Jacobian with its structure.
+	floats := 11*float64(p.N) + 3*float64(p.M) + (7+2+31+31+3)*float64(p.P)
+	if floats > math.MaxInt64/16 {
+		return fmt.Errorf("%s: n = %d, m = %d, p = %d: the sizes overflow", name, p.N, p.M, p.P)
+	}
+	return CheckMemory(uint64(floats), fmt.Sprintf("%s: n = %d, m = %d, p = %d", name, p.N, p.M, p.P))
+}
+
+// Write writes p in ADBench's form, all numbers with six decimals as in ADBench's
+// own files.
+func (p *BA) Write(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	fmt.Fprintf(b, "%d %d %d\n", p.N, p.M, p.P)
+	for _, row := range [][]float64{p.Camera[:], p.Point[:], {p.Weight}, p.Feature[:]} {
+		writeRows(b, row, len(row))
+	}
+	return b.Flush()
+}
+
+// GenerateBA draws a problem whose point lies in front of the camera, as far from
+// the axis as half of its distance, and whose feature is some pixels off.
+// Numbers are rounded to six decimals, as they are in a file.
+func GenerateBA(n, m, p int, seed uint64) (*BA, error) {
+	if n < 1 || m < 1 || p < 1 {
+		return nil, ErrSize
+	}
+	b := &BA{N: n, M: m, P: p}
+	if err := b.Plausible("ba"); err != nil {
+		return nil, err
+	}
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	for i := range 3 {
+		b.Camera[i] = sixDecimals(rnd.NormFloat64())
+		b.Camera[3+i] = sixDecimals(100 * rnd.Float64())
+	}
+	b.Camera[6] = sixDecimals(200 + 300*rnd.Float64())
+	for i := 7; i < 9; i++ {
+		b.Camera[i] = sixDecimals(10 * rnd.NormFloat64())
+		b.Camera[i+2] = sixDecimals(0.1 * rnd.Float64())
+	}
+	b.Weight = sixDecimals(rnd.Float64())
+
+	// The point in the axes of the camera, turned back by the rotation about -r.
+	depth := 10 + 10*rnd.Float64()
+	at := [3]float64{depth * (rnd.Float64() - 0.5), depth * (rnd.Float64() - 0.5), depth}
+	r := [3]float64(b.Camera[:3])
+	x := turn([3]float64{-r[0], -r[1], -r[2]}, at)
+	for i := range b.Point {
+		b.Point[i] = sixDecimals(x[i] + b.Camera[3+i])
+	}
+	o := NewBAObjective[float64](&BA{N: 1, M: 1, P: 1, Camera: b.Camera, Point: b.Point, Weight: 1}, 1)
+	o.Value()
+	for i := range b.Feature {
+		b.Feature[i] = sixDecimals(o.Kernel.R.Data[i] + rnd.NormFloat64())
+	}
+	return b, nil
+}
+
+// turn turns x about r by ‖r‖ radians, for r other than 0.
+func turn(r, x [3]float64) (y [3]float64) {
+	theta := math.Sqrt(r[0]*r[0] + r[1]*r[1] + r[2]*r[2])
+	sin, cos := math.Sincos(theta)
+	u := [3]float64{r[0] / theta, r[1] / theta, r[2] / theta}
+	dot := u[0]*x[0] + u[1]*x[1] + u[2]*x[2]
+	for i := range y {
+		j, k := (i+1)%3, (i+2)%3
+		y[i] = cos*x[i] + sin*(u[j]*x[k]-u[k]*x[j]) + (1-cos)*dot*u[i]
+	}
+	return y
+}
+
+// BAObjective is a BA problem ready to be evaluated and differentiated in T, all
+// copies made.
+type BAObjective[T rev.Float] struct {
+	Kernel   ba.Weighted[T]
+	Jacobian revsparse.CSR[T, int] // of the errors and then those of the weights
+
+	j rev.General[T]
+	z rev.Vector[T]
+}
+
+// NewBAObjective returns the objective of p.
+func NewBAObjective[T rev.Float](p *BA, workers int) *BAObjective[T] {
+	o := new(BAObjective[T])
+	o.Kernel = ba.Weighted[T]{
+		R: rev.ViewSlice(make([]T, 2*p.P)), Z: rev.ViewSlice(make([]T, p.P)),
+		Cameras: rev.NewGeneral(p.N, 11, copies[T](p.N, p.Camera[:])), Points: rev.NewGeneral(p.M, 3, copies[T](p.M, p.Point[:])),
+		Weights:  rev.ViewSlice(copies[T](p.P, []float64{p.Weight})),
+		Features: rev.NewGeneral(p.P, 2, copies[T](p.P, p.Feature[:])),
+		Camera:   make([]int, p.P), Point: make([]int, p.P), Workers: workers,
+	}
+	for i := range p.P {
+		o.Kernel.Camera[i], o.Kernel.Point[i] = i%p.N, i%p.M
+	}
+	o.Jacobian, o.j, o.z = o.Kernel.CSR()
+	return o
+}
+
+// copies returns n copies of x, one after the other.
+func copies[T rev.Float](n int, x []float64) []T {
+	t := make([]T, 0, n*len(x))
+	for range n {
+		for _, v := range x {
+			t = append(t, T(v))
+		}
+	}
+	return t
+}
+
+// Value evaluates the errors, in Kernel.R and Kernel.Z.
+func (o *BAObjective[T]) Value() {
+	clear(o.Kernel.R.Data)
+	clear(o.Kernel.Z.Data)
+	o.Kernel.Forward()
+}
+
+// ValueJacobian evaluates the errors and the Jacobian.
+func (o *BAObjective[T]) ValueJacobian() {
+	clear(o.Kernel.R.Data)
+	clear(o.Kernel.Z.Data)
+	o.Kernel.Jacobian(o.j, o.z)
+}
+
+// WriteErrors writes the errors as ADBench's runners do.
+func (o *BAObjective[T]) WriteErrors(w io.Writer) error {
+	b := bufio.NewWriterSize(w, 1<<16)
+	fmt.Fprintln(b, "Reprojection error:")
+	err := writeNumbers(b, o.Kernel.R.Data)
+	fmt.Fprintln(b, "Zach weight error:")
+	return errors.Join(err, writeNumbers(b, o.Kernel.Z.Data), b.Flush())
+}
+
+// WriteJacobian writes the Jacobian as ADBench's runners do: the numbers of rows and
+// columns, the number of row pointers and these, that of the column indices and
+// these, and the values.
+func (o *BAObjective[T]) WriteJacobian(w io.Writer) error {
+	b := bufio.NewWriterSize(w, 1<<16)
+	a := o.Jacobian
+	fmt.Fprintf(b, "%d %d\n", a.Rows, a.Cols)
+	var word []byte
+	for _, x := range [][]int{a.Ptr, a.Ind} {
+		fmt.Fprintln(b, len(x))
+		for _, v := range x {
+			word = append(strconv.AppendInt(word[:0], int64(v), 10), ' ')
+			_, _ = b.Write(word)
+		}
+		fmt.Fprintln(b)
+	}
+	for _, v := range a.Data {
+		word = append(appendNumber(word[:0], float64(v)), ' ')
+		_, _ = b.Write(word)
+	}
+	return b.Flush()
+}

@@ -1,0 +1,111 @@
+package gradbench
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"revnum/benchmarks/internal/adbench"
+)
+
+// baSent is how many elements of the Jacobian go into the answer, beside the last
+// one: those of the two errors of the first observation.
+const baSent = 2 * 15
+
+// baObjective are the errors of bundle adjustment. The answer has those of one
+// observation, as all are the same.
+func baObjective(input json.RawMessage, workers int) (func(), func() (any, error), error) {
+	o, err := parseBA(input, workers)
+	if err != nil {
+		return nil, nil, err
+	}
+	output := func() (any, error) {
+		type reprojection struct {
+			Elements []float64 `json:"elements"`
+			Repeated int       `json:"repeated"`
+		}
+		type weight struct {
+			Element  float64 `json:"element"`
+			Repeated int     `json:"repeated"`
+		}
+		r, z := o.Kernel.R.Data, o.Kernel.Z.Data
+		out := struct {
+			Reprojection reprojection `json:"reproj_error"`
+			Weight       weight       `json:"w_err"`
+		}{reprojection{r[:2], len(z)}, weight{z[0], len(z)}}
+		return out, finite(r[0], r[1], z[0])
+	}
+	return o.Value, output, nil
+}
+
+// baJacobian is their Jacobian, of which the answer has what describes one
+// observation: the first row pointers, column indices and values, and the last
+// ones.
+func baJacobian(input json.RawMessage, workers int) (func(), func() (any, error), error) {
+	o, err := parseBA(input, workers)
+	if err != nil {
+		return nil, nil, err
+	}
+	output := func() (any, error) {
+		a := o.Jacobian
+		out := struct {
+			Rows   []int     `json:"rows"`
+			Cols   []int     `json:"cols"`
+			Values []float64 `json:"vals"`
+		}{ends(a.Ptr), ends(a.Ind), ends(a.Data)}
+		return out, finite(out.Values...)
+	}
+	return o.ValueJacobian, output, nil
+}
+
+// ends returns the first baSent elements of x, or all if there are not as many,
+// and the last one.
+func ends[T any](x []T) []T {
+	return append(append([]T(nil), x[:min(baSent, len(x))]...), x[len(x)-1])
+}
+
+// parseBA reads a problem and makes all its copies.
+func parseBA(input json.RawMessage, workers int) (*adbench.BAObjective[float64], error) {
+	var in struct {
+		N, M, P      *int
+		Cam, X, Feat numbers
+		W            *float64
+	}
+	if err := json.Unmarshal(input, &in); err != nil {
+		return nil, err
+	}
+	p := new(adbench.BA)
+	for _, f := range []struct {
+		name string
+		from *int
+		to   *int
+	}{{"n", in.N, &p.N}, {"m", in.M, &p.M}, {"p", in.P, &p.P}} {
+		if f.from == nil {
+			return nil, missing(f.name)
+		}
+		if *f.from < 1 {
+			return nil, fmt.Errorf("%s: expected a positive integer, found %d", f.name, *f.from)
+		}
+		*f.to = *f.from
+	}
+	for _, f := range []struct {
+		name string
+		from numbers
+		to   []float64
+	}{{"cam", in.Cam, p.Camera[:]}, {"x", in.X, p.Point[:]}, {"feat", in.Feat, p.Feature[:]}} {
+		if f.from == nil {
+			return nil, missing(f.name)
+		}
+		if len(f.from) != len(f.to) {
+			return nil, fmt.Errorf("%s: expected %d numbers, found %d", f.name, len(f.to), len(f.from))
+		}
+		copy(f.to, f.from)
+	}
+	if in.W == nil {
+		return nil, missing("w")
+	}
+	p.Weight = *in.W
+	if err := p.Plausible("the problem"); err != nil {
+		return nil, err
+	}
+	return adbench.NewBAObjective[float64](p, workers), nil
+}
