@@ -23,14 +23,16 @@ ADBench's scripts can run it in the place of one.
   OUTPREFIX   what the names of the output files begin with; of a folder, with its last /
   MIN_TIME    seconds: calls are repeated until a batch of them takes longer
   NRUNS_F     batches to measure of the objective
-  NRUNS_J     batches to measure of the gradient
+  NRUNS_J     batches to measure of the gradient or the Jacobian
   TIME_LIMIT  seconds after which no new batch begins
-  -rep        the file has one point, which stands for all
+  -rep        the file of a GMM has one point, which stands for all
 
 The files are <OUTPREFIX><input>_times_<module>.txt with the seconds of the
 objective and of the gradient, ..._F_... with the objective and ..._J_... with
 the gradient with respect to log weights, means and factors, in the order of
-the input. The sign of the prior is ADBench's.`,
+the input. The sign of the prior is ADBench's. For BA, ..._F_... has the
+reprojection errors and then those of the weights, and ..._J_... their Jacobian
+with respect to cameras, points and weights, by sparse rows.`,
 		Example: `  go run ./benchmarks adbench GMM Revnum gmm_d10_K25.txt results/ 0.5 10 10 10`,
 		// -rep is not a flag as others are, and numbers may be negative.
 		DisableFlagParsing: true,

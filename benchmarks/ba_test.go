@@ -46,17 +46,39 @@ func TestGenBA(t *testing.T) {
 		}
 	}
 	for want, args := range map[string][]string{
-		`--kind: expected one of ring, city, found "town"`: {"--kind", "town"},
-		"1 cameras, expected 2 or more":                    {"--cameras", "1"},
-		"cannot write: bzip2 is read only":                 {"-o", filepath.Join(dir, "x.bz2"), "--points", "10", "--observations", "20"},
-		"no such file":                                     {"--truth", filepath.Join(dir, "no", "x"), "--points", "10", "--observations", "20"},
-		"the problem":                                      {"--observations", "1000000000000000", "--points", "1000000000000"},
+		`--kind: expected one of ring, city, adbench, found "town"`: {"--kind", "town"},
+		"1 cameras, expected 2 or more":                             {"--cameras", "1"},
+		"cannot write: bzip2 is read only":                          {"-o", filepath.Join(dir, "x.bz2"), "--points", "10", "--observations", "20"},
+		"no such file":                                              {"--truth", filepath.Join(dir, "no", "x"), "--points", "10", "--observations", "20"},
+		"--truth: a problem in ADBench's form has no solution":      {"--kind", "adbench", "--truth", filepath.Join(dir, "x")},
+		"the problem": {"--observations", "1000000000000000", "--points", "1000000000000"},
 	} {
 		status, _, stderr := run("", append([]string{"gen", "ba"}, args...)...)
 		if status != 1 || !strings.Contains(stderr, want) || strings.Contains(stderr, "bug") {
 			t.Errorf("%v: exit status %d, %q, want 1 and %q", args, status, stderr, want)
 		}
 	}
+}
+
+// TestGenBAThenADBench draws the problem that package adbench has the results of.
+func TestGenBAThenADBench(t *testing.T) {
+	dir := t.TempDir()
+	in := filepath.Join(dir, "ba_n2_m3_p7.txt")
+	args := []string{"gen", "ba", "--kind", "adbench", "--cameras", "2", "--points", "3", "--observations", "7", "--seed", "1"}
+	must(t, append(args, "-o", in)...)
+	got, err := os.ReadFile(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.ReadFile(filepath.Join("internal", "adbench", "testdata", "ba_n2_m3_p7.txt"))
+	if err != nil || string(got) != string(want) {
+		t.Errorf("gen wrote\n%s(%v), want\n%s", got, err, want)
+	}
+	if stdout := must(t, args...); stdout != string(want) {
+		t.Errorf("gen printed\n%s, want\n%s", stdout, want)
+	}
+	must(t, "adbench", "BA", "Revnum", in, dir+"/", "0", "3", "3", "1")
+	wantFiles(t, dir, "ba_n2_m3_p7.txt", "ba_n2_m3_p7_F_Revnum.txt", "ba_n2_m3_p7_J_Revnum.txt", "ba_n2_m3_p7_times_Revnum.txt")
 }
 
 // bundleFile writes a small problem with noise to a folder of its own.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -60,8 +61,10 @@ normal, means uniform in [0, 1), the prior has gamma 1 and m 0.`,
 }
 
 // layouts are the kinds of problems that gen ba draws, in the order of
-// ba.Layout.
-var layouts = []string{"ring", "city"}
+// ba.Layout, and last the one in ADBench's form.
+var layouts = []string{"ring", "city", adbenchLayout}
+
+const adbenchLayout = "adbench"
 
 func newGenBA() *cobra.Command {
 	var kind, out, truth string
@@ -74,11 +77,13 @@ func newGenBA() *cobra.Command {
 problem of Bundle Adjustment in the Large (BAL), compressed where the name of
 the file ends in .gz.
 
-  ring   the cameras stand around one thing and look at it
-  city   the cameras drive through streets along houses, which hide what is
-         behind them
+  ring     the cameras stand around one thing and look at it
+  city     the cameras drive through streets along houses, which hide what is
+           behind them
+  adbench  one camera, point, weight and feature that stand for all, in the form of
+           ADBench's own problems; only sizes and seed matter
 
-One camera takes all pictures, of 1024 by 768 pixels. A point is seen two times
+In the others one camera takes all pictures, of 1024 by 768 pixels. A point is seen two times
 at least, from near places. The features have noise and outliers, and cameras and
 points have errors to start from; --truth writes the same problem without any of
 these.`,
@@ -88,6 +93,19 @@ these.`,
 			layout := slices.Index(layouts, kind)
 			if layout < 0 {
 				return fmt.Errorf("--kind: expected one of %s, found %q", strings.Join(layouts, ", "), kind)
+			}
+			if kind == adbenchLayout {
+				if truth != "" {
+					return errors.New("--truth: a problem in ADBench's form has no solution")
+				}
+				p, err := adbench.GenerateBA(opts.Cameras, opts.Points, opts.Observations, seed)
+				if err != nil {
+					return err
+				}
+				if out == "-" {
+					return p.Write(cmd.OutOrStdout())
+				}
+				return outfile.Write(out, p.Write)
 			}
 			opts.Layout = ba.Layout(layout)
 			opts.Src = rand.NewPCG(seed, 0)
