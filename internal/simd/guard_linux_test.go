@@ -40,6 +40,23 @@ func testGuardPages[T Float](t *testing.T) {
 		AddDiffs(n, dst[len(dst)-3*n:], x[len(x)-3*n:], n, y[len(y)-12:], y[len(y)-4*n:], n, make([]T, 12))
 		AddDiffs(n, dst, x, n, y[:12], y, n, make([]T, 12))
 	}
+	for n := 1; n <= ViewLanes; n++ {
+		for _, cols := range []int{1, 3, 14, 30} {
+			var v Views[T]
+			index := make([]int, n)
+			index[n-1] = 1
+			v.Gather(ViewJacobian, x[len(x)-2*cols:], 2, cols, cols, index)
+			Prefetch(x[len(x)-2*cols:], cols, index)
+			if size := n * cols; size <= len(dst) {
+				v.Scatter(dst[len(dst)-size:], cols, ViewJacobian, cols, n)
+				v.Stream(dst[:size], ViewJacobian, cols, n)
+			}
+		}
+	}
+	for n := 16; n <= ViewLanes; n += 16 {
+		var v Views[T]
+		v.Reproject(Weighted, true, x[len(x)-2*n:], y[len(y)-n:], dst[len(dst)-2*n:], dst[:n], 1)
+	}
 }
 
 // guarded returns a page of ones between two pages that must not be touched.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"revnum/internal/simd"
 	"revnum/rev"
@@ -41,9 +42,10 @@ func adbenchLike(n, m, p int, random bool) Weighted[float64] {
 	return k
 }
 
-// benchmark reports nanoseconds an observation, and bytes written as a part of
-// what the memory takes in the triad.
+// benchmark reports nanoseconds an observation, and what is written an observation
+// as a part of what the memory takes in the triad.
 func benchmark(b *testing.B, bytes int, run func(k *Weighted[float64], j rev.General[float64], dz rev.Vector[float64])) {
+	memory := triad()
 	for _, c := range cases {
 		for _, random := range []bool{false, true} {
 			n, m, p := c[0], c[1], c[2]
@@ -54,46 +56,44 @@ func benchmark(b *testing.B, bytes int, run func(k *Weighted[float64], j rev.Gen
 				for b.Loop() {
 					run(&k, j, dz)
 				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(p), "ns/observation")
+				seconds := b.Elapsed().Seconds() / float64(b.N) / float64(p)
+				b.ReportMetric(1e9*seconds, "ns/observation")
+				b.ReportMetric(float64(bytes)/seconds/memory, "ofTriad")
 			})
 		}
 	}
-	_ = bytes
-	_ = simd.InUse
+}
+
+// triad returns the bytes a second of the triad in memory.
+func triad() (best float64) {
+	const n = 4 << 20
+	x := make([]float64, 3*n)
+	for i := range x {
+		x[i] = 1
+	}
+	for range 5 {
+		start := time.Now()
+		bytes := simd.Triad(x[:n], x[n:2*n], 0.5, x[2*n:])
+		best = max(best, float64(bytes)/time.Since(start).Seconds())
+	}
+	return best
 }
 
 func BenchmarkWeightedForward(b *testing.B) {
-	benchmark(b, 0, func(k *Weighted[float64], _ rev.General[float64], _ rev.Vector[float64]) { k.Forward() })
+	benchmark(b, 8*3, func(k *Weighted[float64], _ rev.General[float64], _ rev.Vector[float64]) { k.Forward() })
 }
 
 func BenchmarkWeightedJacobian(b *testing.B) {
-	benchmark(b, 0, func(k *Weighted[float64], j rev.General[float64], dz rev.Vector[float64]) { k.Jacobian(j, dz) })
+	benchmark(b, 8*(3+31), func(k *Weighted[float64], j rev.General[float64], dz rev.Vector[float64]) { k.Jacobian(j, dz) })
 }
 
-// BenchmarkSolve is a solution of 100 cameras and 20,000 points from 100,000
-// observations.
-func BenchmarkSolve(b *testing.B) {
-	for _, layout := range []Layout{Ring, City} {
-		start, _, err := Generate(&GenerateOptions{
-			Layout: layout, Cameras: 100, Points: 20000, Observations: 100000, Noise: 0.5, Start: 0.01,
-		})
-		if err != nil {
-			b.Fatal(err)
+func BenchmarkWeightedAdjoint(b *testing.B) {
+	g := map[int]Weighted[float64]{}
+	benchmark(b, 8*3, func(k *Weighted[float64], _ rev.General[float64], _ rev.Vector[float64]) {
+		p := len(k.Camera)
+		if _, ok := g[p]; !ok {
+			g[p] = adbenchLike(k.Cameras.Rows, k.Points.Rows, p, false)
 		}
-		for _, method := range []Method{Cholesky, ConjugateGradients} {
-			for _, workers := range []int{1, 2} {
-				b.Run(fmt.Sprintf("%v/%v/workers=%d", [...]string{"ring", "city"}[layout], method, workers), func(b *testing.B) {
-					steps := 0
-					for b.Loop() {
-						r, err := Solve(b.Context(), start.Clone(), &Options{Method: method, Workers: workers})
-						if err != nil {
-							b.Fatal(err)
-						}
-						steps += len(r.Iterations) - 1
-					}
-					b.ReportMetric(b.Elapsed().Seconds()*1e3/float64(steps), "ms/step")
-				})
-			}
-		}
-	}
+		k.Adjoint(g[p])
+	})
 }
