@@ -27,7 +27,7 @@
 // The loops named after Rotate fuse them on the vector tiers, which there write
 // the same bits, apart from sums. The loops over pairs (Distances,
 // InvDistances, DiffDots, AddDiffs, KindAffine, KindInvDistances) fuse them too,
-// and differ between tiers.
+// and differ between tiers. Reprojections (Views) fuse nothing.
 //
 // A loop that reduces (Dot, Sum, SumSquares, KindSums, KindDistances, SumExp, the
 // sum of ExpShiftSum) adds in an order that depends on the tier, and fuses
