@@ -3,6 +3,7 @@ package revsparse
 import (
 	"fmt"
 	"log"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -223,4 +224,66 @@ func BenchmarkMulDense(b *testing.B) {
 			reportFlops(b, 3*flops)
 		})
 	}
+}
+
+// Matrices of several blocks, whose columns are near and far, and a row that is
+// longer than a piece of a block, against loops over the entries.
+func TestMulBlocks(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 4))
+	near := perRow(rnd, 30000, 9, 9)
+	far := random[float64, int32](rnd, 40000, 50000, 6)
+	for _, a := range []CSR[float64, int32]{near, far} {
+		for _, trans := range []bool{false, true} {
+			m, n := a.Rows, a.Cols
+			if trans {
+				m, n = n, m
+			}
+			k := Mul[float64, int32]{C: matrixOf[float64](rnd, m, 1), A: a, B: matrixOf[float64](rnd, n, 1), Trans: trans}
+			g := Mul[float64, int32]{C: matrixOf[float64](rnd, m, 1), A: a.With(numbers[float64](rnd, a.NNZ())), B: matrixOf[float64](rnd, n, 1)}
+			wantC, wantA, wantB := slices.Clone(k.C.Data), slices.Clone(g.A.Data), slices.Clone(g.B.Data)
+			for i := range a.Rows {
+				for p := a.Ptr[i]; p < a.Ptr[i+1]; p++ {
+					r, c := i, int(a.Ind[p])
+					if trans {
+						r, c = c, r
+					}
+					wantC[r] -= a.Data[p] * k.B.Data[c]
+					wantB[c] += a.Data[p] * g.C.Data[r]
+					wantA[p] += g.C.Data[r] * k.B.Data[c]
+				}
+			}
+			c0, a0, b0 := slices.Clone(k.C.Data), slices.Clone(g.A.Data), slices.Clone(g.B.Data)
+			var first [3][]float64
+			for _, k.Workers = range []int{1, 2, 7} {
+				copy(k.C.Data, c0)
+				copy(g.A.Data, a0)
+				copy(g.B.Data, b0)
+				k.Adjoint(g)
+				for n, x := range [][2][]float64{{k.C.Data, wantC}, {g.A.Data, wantA}, {g.B.Data, wantB}} {
+					for i := range x[0] {
+						if math.Abs(x[0][i]-x[1][i]) > 1e-10 {
+							t.Fatalf("transposed %v, %d workers, result %d: element %d is %v, want %v", trans, k.Workers, n, i, x[0][i], x[1][i])
+						}
+					}
+					if first[n] == nil {
+						first[n] = slices.Clone(x[0])
+					} else if !slices.Equal(x[0], first[n]) {
+						t.Errorf("transposed %v, %d workers: result %d has other bits", trans, k.Workers, n)
+					}
+				}
+			}
+		}
+	}
+}
+
+// An index out of range panics before anything is written where it points.
+func TestMulIndexOutOfRange(t *testing.T) {
+	a := CSR[float64, int]{Rows: 1, Cols: 2, Ptr: []int{0, 1}, Ind: []int{2}, Data: []float64{1}}
+	k := NewMulTrans(mat.NewVecDense(2, nil), a, mat.NewVecDense(1, []float64{1}))
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	k.Forward()
 }

@@ -404,6 +404,8 @@ var listed = []struct {
 		map[string]string{"ulog.Fixed": sumOfLogs, "ulog.Signed": signedLogs}},
 	{"C ⊕= A·B", []claim{kernel(logMul[float64]), kernel(logMul[float32])},
 		map[string]string{"ulog.Fixed": sumOfLogs, "ulog.Signed": signedLogs}},
+	{"C ⊕= A·B, A sparse", []claim{kernel(sparseLogMul[float64]), kernel(sparseLogMul[float32])},
+		map[string]string{"ulog.Fixed": sumOfLogs, "ulog.Signed": signedLogs}},
 	{"z_i ⊕= x_i·y_i", []claim{kernel(logMulElem[float64]), kernel(logMulElem[float32])},
 		map[string]string{"ulog.Fixed": sumOfLogs, "ulog.Signed": signedLogs}},
 	{"r *= Π x_i", []claim{fallible(logProd[float64]), fallible(logProd[float32]), fallible(logProd[fixed.Q43])},
@@ -417,7 +419,7 @@ var listed = []struct {
 // overLogs are the kernels whose operands are logs, that is, numbers of ulog,
 // though their elements are floats.
 var overLogs = map[string]bool{
-	"revlinalg.LogSum": true, "revlinalg.LogDot": true, "revlinalg.LogMul": true, "revlinalg.LogMulElem": true,
+	"revlinalg.LogSum": true, "revlinalg.LogDot": true, "revlinalg.LogMul": true, "revlinalg.LogMulElem": true, "revsparse.LogMul": true,
 	"revlinalg.LogProd": true, "revlinalg.PowerProduct": true,
 	"revmodels/gmm.LogResponsibilities": true,
 }

@@ -62,3 +62,7 @@ func symmetricMul[T rev.Real](rnd *rand.Rand, n int) revsparse.SymmetricMul[T, i
 func spgemm[T rev.Real](rnd *rand.Rand, n int) revsparse.SpGEMM[T, int] {
 	return revsparse.SpGEMM[T, int]{C: sparseMatrix[T](rnd, n, 3), A: sparseMatrix[T](rnd, n, n+1), B: sparseMatrix[T](rnd, n+1, 3)}
 }
+
+func sparseLogMul[T rev.Float](rnd *rand.Rand, n int) revsparse.LogMul[T, int] {
+	return revsparse.LogMul[T, int]{C: matrix[T](rnd, n, 2), A: sparseMatrix[T](rnd, n, n+1), B: matrix[T](rnd, n+1, 2)}
+}
