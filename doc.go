@@ -6,7 +6,7 @@
 //	fixed         fixed-point numbers: += and -= undo each other to the bit
 //	ulog          logarithmic numbers: *= and /= undo each other to the bit over fixed point
 //	revlinalg     dense kernels: products, norms, reductions, rotations; kernels over logarithms
-//	revsparse     sparse kernels: products with dense matrices, solutions, eigenpairs
+//	revsparse     sparse kernels: products, solutions, eigenpairs
 //	revsparse/matrixmarket  sparse matrices in files
 //	revmodels/gmm Gaussian mixtures: the log posterior and its derivatives, and fitting
 //	revmodels/kmeans      clusters: the cost and its derivatives, and fitting
