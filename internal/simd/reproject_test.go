@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+	"unsafe"
 )
 
 func TestReproject(t *testing.T) {
@@ -90,6 +91,22 @@ func testViews[T Float](t *testing.T) {
 			genericScatter(&want, wantDst, ld, row, cols, 0, n)
 			v.Scatter(dst, ld, row, cols, n)
 			sameSlice(t, fmt.Sprintf("Scatter %d×%d", n, cols), dst, wantDst)
+
+			// Rows past the caches, from the start of a line and from within one.
+			long := make([]T, n*cols+16)
+			for uintptr(unsafe.Pointer(&long[0]))%64 != 0 {
+				long = long[1:]
+			}
+			for offset := range 2 {
+				dst := long[offset:][:n*cols]
+				v.Stream(dst, row, cols, n)
+				StreamFence()
+				wantDst := make([]T, n*cols)
+				if cols > 0 {
+					genericScatter(&want, wantDst, cols, row, cols, 0, n)
+				}
+				sameSlice(t, fmt.Sprintf("Stream %d×%d", n, cols), dst, wantDst)
+			}
 
 			for _, bad := range []int{-1, rows, math.MinInt, math.MaxInt} {
 				at := rnd.IntN(n)
