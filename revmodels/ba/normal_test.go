@@ -143,7 +143,7 @@ func testStep(t *testing.T, o Options, method Method) {
 		t.Fatal(err)
 	}
 	s.ctx = t.Context()
-	s.linearise()
+	gradient := s.linearise()
 	s.scale()
 	const radius = 100
 	var it Iteration
@@ -158,6 +158,9 @@ func testStep(t *testing.T, o Options, method Method) {
 	a.SymOuterK(1, j.T())
 	var g mat.VecDense
 	g.MulVec(j.T(), r)
+	if w := mat.Norm(&g, math.Inf(1)); !(math.Abs(gradient-w) <= 1e-9*w) {
+		t.Errorf("gradient %v, want %v", gradient, w)
+	}
 	for i := range n {
 		d := a.At(i, i)
 		scale := 1 / (1 + math.Sqrt(d))
@@ -180,8 +183,8 @@ func testStep(t *testing.T, o Options, method Method) {
 	for q := range s.best.NumPoints() {
 		if s.s.fixed == nil || !s.s.fixed[q] {
 			got = append(got, s.stepQ[pointLen*q:pointLen*(q+1)]...)
-		} else if floats.Norm(s.stepQ[pointLen*q:pointLen*(q+1)], 1) != 0 {
-			t.Errorf("fixed point %d moves", q)
+		} else if floats.Norm(s.stepQ[pointLen*q:pointLen*(q+1)], 1) != 0 || floats.Norm(s.s.gq[pointLen*q:pointLen*(q+1)], 1) != 0 {
+			t.Errorf("fixed point %d moves, or has a gradient", q)
 		}
 	}
 	if len(got) != n {
@@ -281,5 +284,45 @@ func TestIndefinite(t *testing.T) {
 				t.Errorf("%v: a solution for damping %v", method, bad)
 			}
 		}
+	}
+}
+
+// What a step promises is for the step that is taken: where the focal length ends
+// at a bound, that is not the one of the normal equations.
+func TestStepToBound(t *testing.T) {
+	p := awkward(t)
+	f := p.Cameras[focal]
+	o := Options{MinFocal: f - 1e-3, MaxFocal: f + 1e-3}
+	if err := o.fill(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := newSolver(p, &o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.ctx = t.Context()
+	s.linearise()
+	s.scale()
+	var it Iteration
+	promised, _ := s.try(1e4, &it)
+	j, r := dense(t, s.best, &Options{})
+	step := mat.NewVecDense(len(p.Cameras)+len(p.Points), nil)
+	bounded := 0
+	for i, x := range s.best.Cameras {
+		step.SetVec(i, s.trial.Cameras[i]-x)
+		if i%cameraLen == focal && (s.trial.Cameras[i] == o.MinFocal || s.trial.Cameras[i] == o.MaxFocal) {
+			bounded++
+		}
+	}
+	for i, x := range s.best.Points {
+		step.SetVec(len(p.Cameras)+i, s.trial.Points[i]-x)
+	}
+	if bounded == 0 {
+		t.Fatal("no focal length at a bound")
+	}
+	var m mat.VecDense
+	m.MulVec(j, step)
+	if w := -mat.Dot(&m, r) - mat.Dot(&m, &m)/2; !(math.Abs(promised-w) <= 1e-6*math.Abs(w)) {
+		t.Errorf("promises %v, want %v", promised, w)
 	}
 }
