@@ -174,7 +174,10 @@ func ExampleCholesky() {
 func BenchmarkCholesky(b *testing.B) {
 	for _, n := range []int{64, 256, 512, 1024} {
 		rnd := rand.New(rand.NewPCG(20, 3))
-		a := definite[float64](rnd, n)
+		a := matrixOf[float64](rnd, n, n)
+		for i := range n {
+			a.Row(i)[i] += float64(n)
+		}
 		l, gl, ga := matrixOf[float64](rnd, n, n), matrixOf[float64](rnd, n, n), matrixOf[float64](rnd, n, n)
 		for _, workers := range []int{1, 2} {
 			k := Cholesky[float64]{L: l, A: a, Workers: workers}

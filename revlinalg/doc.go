@@ -27,10 +27,10 @@
 // rev.ErrOverlap if an output overlaps an input. Nothing has been written then.
 // Inputs may share storage, and so may their cotangents.
 //
-// The factorisations and what rests on them (Cholesky, QR, GramSchmidt, TriSolve,
-// Solve, Inv and LogDet) return errors, which carry the number that tells why: of
-// gonum's type mat.Condition where a matrix is singular. All operands are then as
-// they were.
+// The factorisations and what rests on them (Cholesky, QR, GramSchmidt, SymEig, SVD,
+// TriSolve, Solve, Inv and LogDet) return errors, which carry the number that
+// tells why: of gonum's type mat.Condition where a matrix is singular. All
+// operands are then as they were.
 //
 // # Rounding
 //

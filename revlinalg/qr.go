@@ -17,11 +17,11 @@ import (
 //
 // where A is m×n with m >= n and of full rank, Q(A) is m×n with orthonormal
 // columns, and R(A) is n×n and upper triangular: the first columns and rows of
-// what gonum's mat.QR returns, with its signs. These are LAPACK's: an element
-// of the diagonal of R is negative where the column, reduced so far, begins
-// with a positive number and does not end with it. GramSchmidt has a positive
-// diagonal. What is below the diagonal of R is not looked at, in cotangents and
-// tangents neither.
+// what gonum's mat.QR returns, with its signs. These are LAPACK's: r_jj has the
+// sign opposite to that of the first element of column j, as the reflections
+// before have left it, unless there are only zeros below that; then it is that
+// element. GramSchmidt has a positive diagonal. What is below the diagonal of R
+// is not looked at, in cotangents and tangents neither.
 //
 // # Derivatives
 //

@@ -47,6 +47,7 @@ var modules = map[string]map[string]function{
 	"lse":    {"primal": lsePrimal, "gradient": lseGradient},
 	"llsq":   {"primal": llsqPrimal, "gradient": llsqGradient},
 	"kmeans": {"cost": kmeansCost, "dir": kmeansDirection},
+	"det":    {"primal": detPrimal, "gradient": detGradient},
 }
 
 // names returns the keys of m as a list for people.

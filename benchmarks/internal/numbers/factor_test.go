@@ -50,3 +50,20 @@ func qr[T rev.Float](rnd *rand.Rand, n int) revlinalg.QR[T] {
 func gramSchmidt[T rev.Float](rnd *rand.Rand, n int) revlinalg.GramSchmidt[T] {
 	return revlinalg.GramSchmidt[T](qr[T](rnd, n))
 }
+
+func detMinors[T rev.Real](rnd *rand.Rand, n int) revlinalg.DetMinors[T] {
+	return revlinalg.DetMinors[T]{Out: scalar[T](rnd), A: matrix[T](rnd, n, n)}
+}
+
+func symEig[T rev.Float](rnd *rand.Rand, n int) revlinalg.SymEig[T] {
+	a := definite[T](rnd, n)
+	for i := range n {
+		a.Row(i)[i] += T(4 * i)
+	}
+	return revlinalg.SymEig[T]{W: vector[T](rnd, n), V: matrix[T](rnd, n, n), A: a}
+}
+
+func svd[T rev.Float](rnd *rand.Rand, n int) revlinalg.SVD[T] {
+	k := symEig[T](rnd, n)
+	return revlinalg.SVD[T]{U: k.V, S: k.W, V: matrix[T](rnd, n, n), A: k.A}
+}

@@ -1,0 +1,242 @@
+package revlinalg
+
+import (
+	"math/bits"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/fixed"
+	"revnum/internal/workspace"
+	"revnum/rev"
+)
+
+// DetMinors is the kernel
+//
+//	Out += det A
+//
+// of a square matrix of at most 24 rows, by expansion by minors. With D(S) the
+// minor of the columns in the set S and as many of the last rows, s of them,
+//
+//	D(∅) = 1,  D(S) = Σ_{j∈S} ±a_{n-s,j}·D(S∖j),  det A = D({0, ..., n-1}),
+//
+// where the signs alternate over S, plus first: Laplace's expansion along the
+// first row of each minor. Each of the 2ⁿ minors is computed once, which takes
+// n·2^(n-1) products instead of the n! of the recursion. The derivatives walk
+// through the same sums, from the last to the first: D̄({0, ..., n-1}) = Ōut, and
+//
+//	ā_{n-s,j} += ±D(S∖j)·D̄(S),  D̄(S∖j) += ±a_{n-s,j}·D̄(S),
+//
+// so that Adjoint takes three times the products of Forward. There are no
+// divisions: nothing is special about singular matrices, and over fixed point
+// the kernel is exact like any other. For more than some ten rows Det is faster,
+// at n³ operations.
+//
+// The memory of a call is 2ⁿ elements for each of the minors, their cotangents,
+// and the tangents of both, as far as they are needed.
+//
+// In floating point the result is within n²·ε times the permanent of |A|, and
+// overflows or underflows where a minor does. In fixed point each product is
+// rounded, to nearest, and the result is meaningful if all minors are below 2²⁰.
+type DetMinors[T rev.Real] struct {
+	Out *T             `rev:"acc"`
+	A   rev.General[T] `rev:"in"`
+}
+
+// MaxMinors is the largest number of rows that DetMinors takes.
+const MaxMinors = 24
+
+// NewDetMinors returns the kernel over a gonum matrix, sharing its storage. It
+// panics with mat.ErrSquare if a is not square.
+func NewDetMinors(out *float64, a *mat.Dense) DetMinors[float64] {
+	k := DetMinors[float64]{Out: out, A: rev.ViewDense(a)}
+	k.checkShape()
+	return k
+}
+
+func (k *DetMinors[T]) checkShape() {
+	if k.A.Cols != k.A.Rows {
+		panic(mat.ErrSquare)
+	}
+	if k.A.Rows > MaxMinors {
+		panic("revlinalg: DetMinors of more than 24 rows")
+	}
+}
+
+func (k *DetMinors[T]) check() {
+	rev.Check(k)
+	k.checkShape()
+}
+
+// Forward computes Out += det A.
+func (k DetMinors[T]) Forward() {
+	k.check()
+	if k.Out != nil {
+		*k.Out += k.value()
+	}
+}
+
+// Inverse computes Out -= det A.
+func (k DetMinors[T]) Inverse() {
+	k.check()
+	if k.Out != nil {
+		*k.Out -= k.value()
+	}
+}
+
+func (k DetMinors[T]) value() T {
+	w := workspace.Get[minors[T]]()
+	defer workspace.Put(w)
+	return w.expand(k.A)
+}
+
+// Adjoint computes Out -= det A and adds to Ā.
+func (k DetMinors[T]) Adjoint(g DetMinors[T]) {
+	k.check()
+	rev.CheckLike(&k, &g)
+	w := workspace.Get[minors[T]]()
+	det := w.expand(k.A)
+	if g.Out != nil && g.A.Data != nil {
+		w.gradient(k.A, g.A, *g.Out)
+	}
+	if k.Out != nil {
+		*k.Out -= det
+	}
+	workspace.Put(w)
+}
+
+// Tangent computes Out += det A and adds to Ȯut.
+func (k DetMinors[T]) Tangent(t DetMinors[T]) {
+	k.check()
+	rev.CheckLike(&k, &t)
+	w := workspace.Get[minors[T]]()
+	det := w.expand(k.A)
+	if t.Out != nil && t.A.Data != nil {
+		*t.Out += w.expandTangent(k.A, t.A)
+	}
+	if k.Out != nil {
+		*k.Out += det
+	}
+	workspace.Put(w)
+}
+
+// AdjointTangent computes what Adjoint does, subtracts from Ȯut, and adds the
+// tangents of the gradient to gt.
+func (k DetMinors[T]) AdjointTangent(g, t, gt DetMinors[T]) {
+	k.check()
+	rev.CheckLike(&k, &g, &t, &gt)
+	w := workspace.Get[minors[T]]()
+	det := w.expand(k.A)
+	if t.A.Data != nil {
+		dot := w.expandTangent(k.A, t.A)
+		if t.Out != nil {
+			*t.Out -= dot
+		}
+	}
+	if gt.A.Data != nil {
+		var bar, dot T
+		if g.Out != nil {
+			bar = *g.Out
+		}
+		if gt.Out != nil {
+			dot = *gt.Out
+		}
+		w.gradientTangent(k.A, t.A, gt.A, bar, dot)
+	}
+	if g.Out != nil && g.A.Data != nil {
+		w.gradient(k.A, g.A, *g.Out)
+	}
+	if k.Out != nil {
+		*k.Out -= det
+	}
+	workspace.Put(w)
+}
+
+// minors are the minors of A by the set of their columns, as bits, with their
+// tangents, cotangents, and the tangents of these.
+type minors[T rev.Real] struct {
+	d, td, bar, tbar []T
+}
+
+// expand computes d, and returns det A.
+func (w *minors[T]) expand(a rev.General[T]) T {
+	n := a.Rows
+	w.d = workspace.Grow(w.d, 1<<n)
+	w.d[0] = fixed.Of[T](1)
+	for set := 1; set < 1<<n; set++ {
+		row := a.Row(n - bits.OnesCount(uint(set)))
+		sum := T(0)
+		for rest, minus := set, false; rest != 0; rest, minus = rest&(rest-1), !minus {
+			p := fixed.Product(row[bits.TrailingZeros(uint(rest))], w.d[set&^(rest&-rest)])
+			if minus {
+				p = -p
+			}
+			sum += p
+		}
+		w.d[set] = sum
+	}
+	return w.d[1<<n-1]
+}
+
+// expandTangent computes td, after expand, and returns the tangent of det A.
+func (w *minors[T]) expandTangent(a, ta rev.General[T]) T {
+	n := a.Rows
+	w.td = workspace.Grow(w.td, 1<<n)
+	w.td[0] = 0
+	for set := 1; set < 1<<n; set++ {
+		i := n - bits.OnesCount(uint(set))
+		row, trow := a.Row(i), ta.Row(i)
+		sum := T(0)
+		for rest, minus := set, false; rest != 0; rest, minus = rest&(rest-1), !minus {
+			j, less := bits.TrailingZeros(uint(rest)), set&^(rest&-rest)
+			p := fixed.Product(trow[j], w.d[less]) + fixed.Product(row[j], w.td[less])
+			if minus {
+				p = -p
+			}
+			sum += p
+		}
+		w.td[set] = sum
+	}
+	return w.td[1<<n-1]
+}
+
+// gradient adds to Ā, after expand.
+func (w *minors[T]) gradient(a, ga rev.General[T], out T) {
+	n := a.Rows
+	w.bar = workspace.Zeros(w.bar, 1<<n)
+	w.bar[1<<n-1] = out
+	for set := 1<<n - 1; set > 0; set-- {
+		i := n - bits.OnesCount(uint(set))
+		row, grow := a.Row(i), ga.Row(i)
+		bar := w.bar[set]
+		for rest := set; rest != 0; rest &= rest - 1 {
+			j, less := bits.TrailingZeros(uint(rest)), set&^(rest&-rest)
+			grow[j] += fixed.Product(bar, w.d[less])
+			w.bar[less] += fixed.Product(bar, row[j])
+			bar = -bar
+		}
+	}
+}
+
+// gradientTangent adds to the tangent of Ā, after expand and, unless Ȧ is nil,
+// expandTangent.
+func (w *minors[T]) gradientTangent(a, ta, gta rev.General[T], out, tout T) {
+	n := a.Rows
+	w.bar, w.tbar = workspace.Zeros(w.bar, 1<<n), workspace.Zeros(w.tbar, 1<<n)
+	w.bar[1<<n-1], w.tbar[1<<n-1] = out, tout
+	for set := 1<<n - 1; set > 0; set-- {
+		i := n - bits.OnesCount(uint(set))
+		row, grow := a.Row(i), gta.Row(i)
+		bar, tbar := w.bar[set], w.tbar[set]
+		for rest := set; rest != 0; rest &= rest - 1 {
+			j, less := bits.TrailingZeros(uint(rest)), set&^(rest&-rest)
+			grow[j] += fixed.Product(tbar, w.d[less])
+			w.bar[less] += fixed.Product(bar, row[j])
+			w.tbar[less] += fixed.Product(tbar, row[j])
+			if ta.Data != nil {
+				grow[j] += fixed.Product(bar, w.td[less])
+				w.tbar[less] += fixed.Product(bar, ta.Row(i)[j])
+			}
+			bar, tbar = -bar, -tbar
+		}
+	}
+}

@@ -1,0 +1,400 @@
+package revlinalg
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack"
+	"gonum.org/v1/gonum/lapack/lapack64"
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/internal/workspace"
+	"revnum/rev"
+)
+
+// SymEig is the kernel
+//
+//	W += w(A),  V += V(A),  A = V(A)·diag(w(A))·V(A)ᵀ,
+//
+// where A is symmetric, w(A) are its eigenvalues in ascending order, and the
+// columns of V(A) its eigenvectors, of length 1. Of the two signs of a vector
+// the one is taken that makes the first of its elements of largest magnitude
+// positive. Only the upper triangle of A is read, as gonum's SymDense stores no
+// other; an element above the diagonal stands for its mirror image too, and so
+// does its derivative.
+//
+// # Derivatives
+//
+// Writing w and V for the results, and F_ij = 1/(w_j - w_i) off the diagonal, 0 on
+// it, the derivatives are (Giles 2008, 3.1)
+//
+//	P = Vᵀ·Ȧ·V,  ẇ_i = P_ii,  V̇ = V·Ω,  Ω = F∘P,
+//	G = Vᵀ·V̄,    Ā = V·S·Vᵀ,  S = diag(w̄) + F∘(G - Gᵀ)/2,
+//
+// and, of second order, with a dot for tangents,
+//
+//	Ǡ = V·(Ṡ + Ω·S - S·Ω)·Vᵀ,  Ṡ = diag(w̄˙) + (Ḟ∘(G - Gᵀ) + F∘(Ġ - Ġᵀ))/2,
+//	Ġ = V̇ᵀ·V̄ + Vᵀ·V̄˙,  Ḟ_ij = (ẇ_i - ẇ_j)·F_ij².
+//
+// # Equal eigenvalues
+//
+// Eigenvalues that differ by at most n·ε·max|w| are taken as equal. Vectors of
+// equal eigenvalues are any basis of their space, and no derivative of that
+// exists. But there is one of what does not depend on the basis, and F_ij is
+// then 0, its limit:
+//
+//   - Adjoint needs w̄_i = w̄_j and G_ij = G_ji for each such pair, which the
+//     cotangents of every function have that is the same for all bases of the
+//     space (a sum over the equal eigenvalues, a projection on their space).
+//   - Tangent needs P_ij = 0 and, if V̇ is asked for, P_ii = P_jj: that Ȧ does not
+//     divide the space.
+//   - AdjointTangent needs both, the first also of the tangents of cotangents.
+//
+// All this holds up to 100·n·ε of the largest magnitude in each of these arrays.
+// Otherwise the method returns a *Degenerate, which names the pair, and writes
+// nothing. The page docs/degenerate-spectra.md says more.
+//
+// # Rounding
+//
+// Eigenvalues and vectors are those of gonum's Dsyev, in float64: of a matrix
+// within about n·ε·‖A‖ of A. A vector is within that over the distance to the next
+// eigenvalue. If A holds infinities or NaNs, all results are NaN. Derivatives
+// are products of matrices, and the bits do not depend on the number of
+// workers.
+type SymEig[T rev.Float] struct {
+	W       rev.Vector[T]  `rev:"acc"`
+	V       rev.General[T] `rev:"acc"`
+	A       rev.General[T] `rev:"in"`
+	Workers int            // 0 means GOMAXPROCS
+}
+
+// Degenerate is the error of a derivative that does not exist, as two
+// eigenvalues or singular values are equal.
+type Degenerate struct {
+	I, J int     // their indices
+	Gap  float64 // how far they are apart
+}
+
+func (e *Degenerate) Error() string {
+	return fmt.Sprintf("revlinalg: values %d and %d are equal, but for %g: the derivative depends on the choice of their vectors", e.I, e.J, e.Gap)
+}
+
+// ErrNotConverged is the error of an eigenvalue or singular value decomposition
+// that does not end.
+var ErrNotConverged = errors.New("revlinalg: eigenvalues or singular values do not converge")
+
+// NewSymEig returns the kernel over gonum's types, sharing their storage. It
+// panics with mat.ErrShape if they do not fit together.
+func NewSymEig(w *mat.VecDense, v *mat.Dense, a *mat.SymDense) SymEig[float64] {
+	k := SymEig[float64]{W: rev.ViewVec(w), V: rev.ViewDense(v), A: viewSym(a)}
+	k.checkShape()
+	return k
+}
+
+func (k *SymEig[T]) checkShape() {
+	n := k.A.Rows
+	if k.V.Data == nil {
+		k.V.Rows, k.V.Cols = n, n // those of its cotangent
+	}
+	if k.W.Data == nil {
+		k.W.N = n
+	}
+	if k.A.Cols != n || k.V.Rows != n || k.V.Cols != n || k.W.N != n {
+		panic(mat.ErrShape)
+	}
+}
+
+func (k *SymEig[T]) check(g ...*SymEig[T]) {
+	rev.Check(k)
+	k.checkShape()
+	rev.CheckLike(k, g...)
+}
+
+// Forward computes W += w(A) and V += V(A).
+func (k SymEig[T]) Forward() error { return k.accumulate(1) }
+
+// Inverse computes W -= w(A) and V -= V(A).
+func (k SymEig[T]) Inverse() error { return k.accumulate(-1) }
+
+func (k SymEig[T]) accumulate(sign T) error {
+	k.check()
+	w := workspace.Get[eigen[T]]()
+	defer workspace.Put(w)
+	if err := w.decompose(k.Workers, k.A); err != nil {
+		return err
+	}
+	k.add(sign, w.w, w.v)
+	return nil
+}
+
+// add adds values and vectors.
+func (k *SymEig[T]) add(sign T, w []T, v rev.General[T]) {
+	if k.W.Data != nil {
+		addElements(k.W, 0, sign, w)
+	}
+	addMatrix(k.V, sign, v)
+}
+
+// Adjoint computes W -= w(A), V -= V(A), and adds to Ā.
+func (k SymEig[T]) Adjoint(g SymEig[T]) error {
+	k.check(&g)
+	w := workspace.Get[eigen[T]]()
+	defer workspace.Put(w)
+	if err := w.decompose(k.Workers, k.A); err != nil {
+		return err
+	}
+	if g.A.Data != nil && (g.W.Data != nil || g.V.Data != nil) {
+		if err := w.setGradient(g); err != nil {
+			return err
+		}
+		w.addSymmetric(g.A, w.s)
+	}
+	k.add(-1, w.w, w.v)
+	return nil
+}
+
+// Tangent computes W += w(A), V += V(A), and adds to Ẇ and V̇.
+func (k SymEig[T]) Tangent(t SymEig[T]) error {
+	k.check(&t)
+	w := workspace.Get[eigen[T]]()
+	defer workspace.Put(w)
+	if err := w.decompose(k.Workers, k.A); err != nil {
+		return err
+	}
+	if t.A.Data != nil && (t.W.Data != nil || t.V.Data != nil) {
+		if err := w.setTangent(t.A, t.V.Data != nil); err != nil {
+			return err
+		}
+		t.add(1, w.dw, w.dv)
+	}
+	k.add(1, w.w, w.v)
+	return nil
+}
+
+// AdjointTangent computes what Adjoint does, subtracts from Ẇ and V̇, and adds
+// the tangents of the gradient to gt.
+func (k SymEig[T]) AdjointTangent(g, t, gt SymEig[T]) error {
+	k.check(&g, &t, &gt)
+	w := workspace.Get[eigen[T]]()
+	defer workspace.Put(w)
+	if err := w.decompose(k.Workers, k.A); err != nil {
+		return err
+	}
+	if err := w.setTangent(t.A, true); err != nil {
+		return err
+	}
+	if err := w.setGradient(g); err != nil {
+		return err
+	}
+	if gt.A.Data != nil {
+		if err := w.setGradientTangent(g, gt); err != nil {
+			return err
+		}
+		w.addSymmetric(gt.A, w.ds)
+	}
+	if g.A.Data != nil {
+		w.addSymmetric(g.A, w.s)
+	}
+	t.add(-1, w.dw, w.dv)
+	k.add(-1, w.w, w.v)
+	return nil
+}
+
+// eigen has the decomposition and what its derivatives need.
+type eigen[T rev.Float] struct {
+	workers int
+	w, dw   []T
+	v, dv   rev.General[T]
+
+	p, omega, g, dg, s, ds, x rev.General[T]
+
+	a, w64, work []float64
+	size         [1]float64
+	gap          float64 // of equal values
+}
+
+// decompose computes w and v.
+func (w *eigen[T]) decompose(workers int, a rev.General[T]) error {
+	n := a.Rows
+	w.workers = workers
+	w.w, w.w64, w.a = workspace.Grow(w.w, n), workspace.Grow(w.w64, n), workspace.Zeros(w.a, n*n)
+	w.v = scratch(w.v, n, n)
+	if n == 0 {
+		return nil
+	}
+	for i := range n {
+		for j, v := range a.Row(i)[i:] {
+			if !isFinite(float64(v)) {
+				for i := range n {
+					w.w[i] = T(math.NaN())
+					for j := range n {
+						w.v.Row(i)[j] = T(math.NaN())
+					}
+				}
+				w.gap = 0
+				return nil
+			}
+			w.a[i*n+i+j] = float64(v)
+		}
+	}
+	s := blas64.Symmetric{Uplo: blas.Upper, N: n, Data: w.a, Stride: n}
+	lapack64.Syev(lapack.EVCompute, s, w.w64, w.size[:], -1)
+	w.work = workspace.Grow(w.work, int(w.size[0]))
+	if !lapack64.Syev(lapack.EVCompute, s, w.w64, w.work, len(w.work)) {
+		return ErrNotConverged
+	}
+	for j := range n {
+		at := 0
+		for i := range n {
+			if math.Abs(w.a[i*n+j]) > math.Abs(w.a[at*n+j]) {
+				at = i
+			}
+		}
+		sign := math.Copysign(1, w.a[at*n+j])
+		for i := range n {
+			w.v.Row(i)[j] = T(sign * w.a[i*n+j])
+		}
+		w.w[j] = T(w.w64[j])
+	}
+	w.gap = float64(n) * float64(epsilon[T]()) * max(math.Abs(w.w64[0]), math.Abs(w.w64[n-1]))
+	return nil
+}
+
+// equal returns whether eigenvalues i and j are.
+func (w *eigen[T]) equal(i, j int) bool { return math.Abs(w.w64[j]-w.w64[i]) <= w.gap }
+
+// f returns F_ij.
+func (w *eigen[T]) f(i, j int) T {
+	if i == j || w.equal(i, j) {
+		return 0
+	}
+	return T(1 / (w.w64[j] - w.w64[i]))
+}
+
+// degenerate returns the error of a pair.
+func (w *eigen[T]) degenerate(i, j int) error {
+	return &Degenerate{min(i, j), max(i, j), math.Abs(w.w64[j] - w.w64[i])}
+}
+
+// tolerance returns how much is taken as 0 among numbers of the magnitude of x.
+func (w *eigen[T]) tolerance(x ...T) T {
+	top := T(0)
+	for _, v := range x {
+		top = max(top, abs(v))
+	}
+	return 100 * T(len(w.w)) * epsilon[T]() * top
+}
+
+// sandwich sets dst to a·m·b.
+func (w *eigen[T]) sandwich(dst rev.General[T], a strided[T], m rev.General[T], b strided[T]) rev.General[T] {
+	n := len(w.w)
+	dst, w.x = zeros(dst, n, n), zeros(w.x, n, n)
+	multiply(w.workers, w.x, 1, a, view(m, false))
+	multiply(w.workers, dst, 1, view(w.x, false), b)
+	return dst
+}
+
+// setTangent sets dw, and dv and omega if vectors is set.
+func (w *eigen[T]) setTangent(ta rev.General[T], vectors bool) error {
+	n := len(w.w)
+	w.dw = workspace.Zeros(w.dw, n)
+	w.omega, w.dv = zeros(w.omega, n, n), zeros(w.dv, n, n)
+	w.p = zeros(w.p, n, n)
+	if ta.Data == nil {
+		return nil
+	}
+	w.ds = scratch(w.ds, n, n)
+	copyUpper(w.ds, ta)
+	mirror(w.ds)
+	w.p = w.sandwich(w.p, view(w.v, true), w.ds, view(w.v, false))
+	tol := w.tolerance(w.p.Data...)
+	for i := range n {
+		w.dw[i] = w.p.Row(i)[i]
+		for j := range n {
+			if i < j && w.equal(i, j) && (abs(w.p.Row(i)[j]) > tol || vectors && abs(w.p.Row(i)[i]-w.p.Row(j)[j]) > tol) {
+				return w.degenerate(i, j)
+			}
+			w.omega.Row(i)[j] = w.f(i, j) * w.p.Row(i)[j]
+		}
+	}
+	multiply(w.workers, w.dv, 1, view(w.v, false), view(w.omega, false))
+	return nil
+}
+
+// setGradient sets g to G and s to S.
+func (w *eigen[T]) setGradient(g SymEig[T]) error {
+	n := len(w.w)
+	w.g = zeros(w.g, n, n)
+	if g.V.Data != nil {
+		multiply(w.workers, w.g, 1, view(w.v, true), view(g.V, false))
+	}
+	w.s = zeros(w.s, n, n)
+	return w.symmetrize(w.s, w.g, g.W)
+}
+
+// symmetrize adds diag(wbar) + F∘(g - gᵀ)/2 to s.
+func (w *eigen[T]) symmetrize(s, g rev.General[T], wbar rev.Vector[T]) error {
+	n := len(w.w)
+	tol, wtol := w.tolerance(g.Data...), T(0)
+	if wbar.Data != nil {
+		for i := range n {
+			s.Row(i)[i] += wbar.Data[i*wbar.Inc]
+			wtol = max(wtol, w.tolerance(wbar.Data[i*wbar.Inc]))
+		}
+	}
+	for i := range n {
+		for j := range i {
+			d := g.Row(i)[j] - g.Row(j)[i]
+			if w.equal(i, j) {
+				if abs(d) > tol || wbar.Data != nil && abs(wbar.Data[i*wbar.Inc]-wbar.Data[j*wbar.Inc]) > wtol {
+					return w.degenerate(i, j)
+				}
+				continue
+			}
+			d *= w.f(i, j) / 2
+			s.Row(i)[j] += d
+			s.Row(j)[i] += d
+		}
+	}
+	return nil
+}
+
+// setGradientTangent sets ds to Ṡ + Ω·S - S·Ω.
+func (w *eigen[T]) setGradientTangent(g, gt SymEig[T]) error {
+	n := len(w.w)
+	w.dg = zeros(w.dg, n, n)
+	if g.V.Data != nil {
+		multiply(w.workers, w.dg, 1, view(w.dv, true), view(g.V, false))
+	}
+	if gt.V.Data != nil {
+		multiply(w.workers, w.dg, 1, view(w.v, true), view(gt.V, false))
+	}
+	w.ds = zeros(w.ds, n, n)
+	for i := range n {
+		for j := range n {
+			f := w.f(i, j)
+			w.ds.Row(i)[j] = (w.dw[i] - w.dw[j]) * f * f * (w.g.Row(i)[j] - w.g.Row(j)[i]) / 2
+		}
+	}
+	if err := w.symmetrize(w.ds, w.dg, gt.W); err != nil {
+		return err
+	}
+	multiply(w.workers, w.ds, 1, view(w.omega, false), view(w.s, false))
+	multiply(w.workers, w.ds, -1, view(w.s, false), view(w.omega, false))
+	return nil
+}
+
+// addSymmetric adds V·s·Vᵀ to dst, elements above the diagonal twice.
+func (w *eigen[T]) addSymmetric(dst, s rev.General[T]) {
+	w.p = w.sandwich(w.p, view(w.v, false), s, view(w.v, true))
+	for i := range len(w.w) {
+		from, to := w.p.Row(i), dst.Row(i)
+		to[i] += from[i]
+		for j := i + 1; j < len(from); j++ {
+			to[j] += from[j] + w.p.Row(j)[i]
+		}
+	}
+}

@@ -1,0 +1,245 @@
+package revlinalg
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/rev"
+	"revnum/rev/revtest"
+)
+
+// separated returns a symmetric matrix with eigenvalues of about 1, 2, ..., n.
+func separated[T rev.Float](rnd *rand.Rand, n int) rev.General[T] {
+	a := rev.NewGeneral[T](n, n, nil)
+	for i, p := range rnd.Perm(n) {
+		a.Row(i)[i] = T(p + 1)
+		for j := range i {
+			a.Row(i)[j] = T(rnd.NormFloat64() / 8)
+			a.Row(j)[i] = a.Row(i)[j]
+		}
+	}
+	return a
+}
+
+func symEigSpec[T rev.Float]() revtest.Spec[SymEig[T]] {
+	return revtest.Spec[SymEig[T]]{
+		New: func(rnd *rand.Rand, size int) SymEig[T] {
+			return SymEig[T]{W: vectorOf[T](rnd, size), V: matrixOf[T](rnd, size, size), A: separated[T](rnd, size)}
+		},
+		Sizes:     []int{0, 1, 2, 3, 5, 12},
+		RoundTrip: 4, // the sum may be larger than either
+		Step:      0x1p-12,
+		Masked:    []string{"A"}, // its lower triangle is not read
+	}
+}
+
+func TestSymEig(t *testing.T) {
+	t.Run("float64", func(t *testing.T) { revtest.Fallible(t, symEigSpec[float64]()) })
+	t.Run("float32", func(t *testing.T) {
+		spec := symEigSpec[float32]()
+		spec.Step = 0x1p-7
+		revtest.Fallible(t, spec)
+	})
+}
+
+func TestSymEigValue(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(28, 1))
+	for _, n := range []int{1, 2, 7, 60} {
+		a := mat.NewSymDense(n, definite[float64](rnd, n).Data)
+		var f mat.EigenSym
+		if !f.Factorize(a, true) {
+			t.Fatal("gonum finds no eigenvalues")
+		}
+		w, v := mat.NewVecDense(n, nil), mat.NewDense(n, n, nil)
+		if err := NewSymEig(w, v, a).Forward(); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := w.RawVector().Data, f.Values(nil); !slices.Equal(got, want) {
+			t.Errorf("n=%d: eigenvalues %v, want %v", n, got, want)
+		}
+		var av, vw mat.Dense
+		av.Mul(a, v)
+		vw.Mul(v, mat.NewDiagDense(n, w.RawVector().Data))
+		if !mat.EqualApprox(&av, &vw, 1e-12) {
+			t.Errorf("n=%d: A·V is not V·W", n)
+		}
+		for j := range n {
+			col := mat.Col(nil, j, v)
+			if m := max(slices.Max(col), -slices.Min(col)); m != slices.Max(col) {
+				t.Errorf("n=%d: vector %d is %v, of the wrong sign", n, j, col)
+			}
+		}
+	}
+}
+
+// twice returns an orthogonal matrix and a symmetric one with the eigenvalues 1,
+// 2, 2, 5 and its columns as vectors.
+func twice(rnd *rand.Rand) (q, a *mat.Dense) {
+	var f mat.QR
+	f.Factorize(mat.NewDense(4, 4, normals[float64](rnd, 16, 1)))
+	q, a = new(mat.Dense), new(mat.Dense)
+	f.QTo(q)
+	a.Product(q, mat.NewDiagDense(4, []float64{1, 2, 2, 5}), q.T())
+	return q, a
+}
+
+// Functions that do not depend on the basis of an eigenspace have gradients.
+func TestSymEigDegenerate(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(28, 2))
+	_, a := twice(rnd)
+	b := mat.NewDense(4, 4, normals[float64](rnd, 16, 1))
+	b.Add(b, mat.DenseCopyOf(b.T()))
+	// The projection on the space of the two equal eigenvalues, in a product
+	// with B, plus the sum of their squares.
+	value := func(a mat.Matrix) float64 {
+		var f mat.EigenSym
+		s := mat.NewSymDense(4, nil)
+		for i := range 4 {
+			for j := i; j < 4; j++ {
+				s.SetSym(i, j, a.At(i, j))
+			}
+		}
+		f.Factorize(s, true)
+		var v, bv, p mat.Dense
+		f.VectorsTo(&v)
+		space := v.Slice(0, 4, 1, 3)
+		bv.Mul(b, space)
+		p.Mul(space.T(), &bv)
+		w := f.Values(nil)
+		return mat.Trace(&p) + w[1]*w[1] + w[2]*w[2]
+	}
+	k := SymEig[float64]{W: rev.ViewSlice(make([]float64, 4)), V: rev.NewGeneral[float64](4, 4, nil), A: rev.ViewDense(a)}
+	if err := k.Forward(); err != nil {
+		t.Fatal(err)
+	}
+	v := mat.NewDense(4, 4, slices.Clone(k.V.Data))
+	w := slices.Clone(k.W.Data)
+	var gv mat.Dense
+	gv.Mul(b, v)
+	gv.Scale(2, &gv)
+	for i := range 4 {
+		gv.Set(i, 0, 0)
+		gv.Set(i, 3, 0)
+	}
+	g := SymEig[float64]{W: rev.ViewSlice([]float64{0, 2 * w[1], 2 * w[2], 0}), V: rev.ViewDense(&gv), A: rev.NewGeneral[float64](4, 4, nil)}
+	if err := k.Adjoint(g); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 4 {
+		for j := i; j < 4; j++ {
+			at := func(h float64) float64 {
+				c := mat.DenseCopyOf(a)
+				c.Set(i, j, a.At(i, j)+h)
+				return value(c)
+			}
+			const h = 1e-5
+			if want, got := (at(h)-at(-h))/(2*h), g.A.Row(i)[j]; !(math.Abs(got-want) <= 1e-6*(1+math.Abs(want))) {
+				t.Errorf("derivative %v by element (%d, %d), want %v", got, i, j, want)
+			}
+		}
+	}
+}
+
+// Others have none, and nothing is written then.
+func TestSymEigDegenerateError(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(28, 3))
+	_, a := twice(rnd)
+	k := SymEig[float64]{W: vectorOf[float64](rnd, 4), V: matrixOf[float64](rnd, 4, 4), A: rev.ViewDense(a)}
+	like := func() SymEig[float64] {
+		return SymEig[float64]{W: vectorOf[float64](rnd, 4), V: matrixOf[float64](rnd, 4, 4), A: matrixOf[float64](rnd, 4, 4)}
+	}
+	onlyValues, onlyVectors := like(), like()
+	onlyValues.V, onlyVectors.W = rev.General[float64]{}, rev.Vector[float64]{}
+	all := func(ks ...SymEig[float64]) (s []float64) {
+		for _, k := range ks {
+			s = slices.Concat(s, k.W.Data, k.V.Data, k.A.Data)
+		}
+		return s
+	}
+	g, h, gh := like(), like(), like()
+	for name, f := range map[string]func() error{
+		"Adjoint":            func() error { return k.Adjoint(g) },
+		"Adjoint of values":  func() error { return k.Adjoint(onlyValues) },
+		"Adjoint of vectors": func() error { return k.Adjoint(onlyVectors) },
+		"Tangent":            func() error { return k.Tangent(g) },
+		"Tangent of values":  func() error { return k.Tangent(onlyValues) },
+		"AdjointTangent":     func() error { return k.AdjointTangent(g, h, gh) },
+	} {
+		before := all(k, g, h, gh, onlyValues, onlyVectors)
+		err := f()
+		var e *Degenerate
+		if !errors.As(err, &e) || e.I != 1 || e.J != 2 || !(e.Gap < 1e-14) {
+			t.Errorf("%s: error %v, want values 1 and 2", name, err)
+		}
+		if !slices.Equal(before, all(k, g, h, gh, onlyValues, onlyVectors)) {
+			t.Errorf("%s has written", name)
+		}
+	}
+	// A change that is the same for the whole space moves no vector.
+	id := SymEig[float64]{W: rev.ViewSlice(make([]float64, 4)), V: rev.NewGeneral[float64](4, 4, nil), A: rev.NewGeneral[float64](4, 4, nil)}
+	for i := range 4 {
+		id.A.Row(i)[i] = 1
+	}
+	if err := k.Tangent(id); err != nil {
+		t.Error(err)
+	}
+	for i, v := range id.W.Data {
+		if !near(v, 1, 1e-14) {
+			t.Errorf("eigenvalue %d moves by %v under the identity", i, v)
+		}
+	}
+	for i, v := range id.V.Data {
+		if !(math.Abs(v) < 1e-13) {
+			t.Errorf("element %d of V moves by %v under the identity", i, v)
+		}
+	}
+}
+
+func ExampleSymEig() {
+	a := mat.NewSymDense(2, []float64{
+		2, 1,
+		1, 2,
+	})
+	w, v := mat.NewVecDense(2, nil), mat.NewDense(2, 2, nil)
+	k := NewSymEig(w, v, a)
+	if err := k.Forward(); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.3f\n", w.RawVector().Data)
+
+	// The gradient of the larger eigenvalue.
+	gw, ga := mat.NewVecDense(2, []float64{0, 1}), mat.NewSymDense(2, nil)
+	if err := k.Adjoint(SymEig[float64]{W: rev.ViewVec(gw), A: viewSym(ga)}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.3f\n", []float64{ga.At(0, 0), ga.At(0, 1), ga.At(1, 1)})
+	// Output:
+	// [1.000 3.000]
+	// [0.500 1.000 0.500]
+}
+
+func BenchmarkSymEig(b *testing.B) {
+	for _, n := range []int{64, 256} {
+		rnd := rand.New(rand.NewPCG(28, 4))
+		k := SymEig[float64]{W: vectorOf[float64](rnd, n), V: matrixOf[float64](rnd, n, n), A: separated[float64](rnd, n), Workers: 1}
+		g := SymEig[float64]{W: vectorOf[float64](rnd, n), V: matrixOf[float64](rnd, n, n), A: matrixOf[float64](rnd, n, n)}
+		b.Run(fmt.Sprintf("Forward/n=%d", n), func(b *testing.B) {
+			for b.Loop() {
+				_ = k.Forward()
+			}
+		})
+		b.Run(fmt.Sprintf("Adjoint/n=%d", n), func(b *testing.B) {
+			for b.Loop() {
+				_ = k.Adjoint(g)
+			}
+		})
+	}
+}
