@@ -405,7 +405,7 @@ func norm2Of[T rev.Float](x []T) T {
 	}
 	top := T(0)
 	for _, v := range x {
-		if v = abs(v); v > top || v != v {
+		if v = abs(v); v > top || math.IsNaN(float64(v)) {
 			top = v
 		}
 	}
