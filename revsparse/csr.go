@@ -118,12 +118,16 @@ func Dense[T Scalar, I Index](a CSR[T, I]) rev.General[T] {
 }
 
 // Transpose returns the transpose of a, in storage of its own. Its rows are
-// sorted by columns, and entries of the same place stay in order.
+// sorted by columns, and entries of the same place stay in order. Data may be nil,
+// and is so of the transpose then.
 func (a CSR[T, I]) Transpose() CSR[T, I] {
 	a.check()
 	t := CSR[T, I]{
 		Rows: a.Cols, Cols: a.Rows,
-		Ptr: make([]I, a.Cols+1), Ind: make([]I, len(a.Ind)), Data: make([]T, len(a.Data)),
+		Ptr: make([]I, a.Cols+1), Ind: make([]I, len(a.Ind)),
+	}
+	if a.Data != nil {
+		t.Data = make([]T, len(a.Data))
 	}
 	transpose(&t, a)
 	return t
@@ -167,7 +171,8 @@ func (a CSR[T, I]) IsSorted() bool {
 }
 
 // Sorted returns a itself if the columns of each row come in order, and
-// otherwise a copy in which they do. Entries of the same place stay in order.
+// otherwise a copy in which they do. Entries of the same place stay in order. Data
+// may be nil, and is so of the copy then.
 func (a CSR[T, I]) Sorted() CSR[T, I] {
 	a.check()
 	if a.IsSorted() {
@@ -178,12 +183,18 @@ func (a CSR[T, I]) Sorted() CSR[T, I] {
 		order[p] = I(p)
 	}
 	s := a
-	s.Ind, s.Data = make([]I, len(a.Ind)), make([]T, len(a.Data))
+	s.Ind = make([]I, len(a.Ind))
+	if a.Data != nil {
+		s.Data = make([]T, len(a.Data))
+	}
 	for i := range a.Rows {
 		slices.SortStableFunc(order[a.Ptr[i]:a.Ptr[i+1]], func(p, q I) int { return cmp.Compare(a.Ind[p], a.Ind[q]) })
 	}
 	for q, p := range order {
-		s.Ind[q], s.Data[q] = a.Ind[p], a.Data[p]
+		s.Ind[q] = a.Ind[p]
+		if a.Data != nil {
+			s.Data[q] = a.Data[p]
+		}
 	}
 	return s
 }

@@ -96,3 +96,15 @@ func TestTransposeAndSorted(t *testing.T) {
 		}
 	}
 }
+
+// A structure without values has a transpose, and can be sorted.
+func TestTransposeAndSortedOfStructure(t *testing.T) {
+	a := random[float64, int](rand.New(rand.NewPCG(2, 2)), 30, 20, 3)
+	bare := a.With(nil)
+	for _, x := range [][2]CSR[float64, int]{{bare.Transpose(), a.Transpose()}, {bare.Sorted(), a.Sorted()}} {
+		got, want := x[0], x[1]
+		if got.Data != nil || !slices.Equal(got.Ptr, want.Ptr) || !slices.Equal(got.Ind, want.Ind) {
+			t.Errorf("got %v, want the structure of %v", got, want)
+		}
+	}
+}
