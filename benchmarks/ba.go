@@ -201,6 +201,9 @@ func runBASolve(cmd *cobra.Command, path string, f *solveFlags, opts *ba.Options
 	defer cancel()
 	stopping.Store(&cancel)
 	defer stopping.Store(nil)
+	if err := f.checkFiles(); err != nil {
+		return err
+	}
 	plots := f.plot || cmd.Flags().Changed("plot-dir")
 	if plots {
 		if err := makeFolder(f.plotFolder); err != nil {
@@ -244,6 +247,30 @@ func runBASolve(cmd *cobra.Command, path string, f *solveFlags, opts *ba.Options
 	}
 	if interrupted != nil {
 		return errInterrupted
+	}
+	return nil
+}
+
+// checkFiles returns an error if the solution could not be written where it is
+// to go, which is better known before the search for it than after.
+func (f *solveFlags) checkFiles() error {
+	if strings.EqualFold(filepath.Ext(f.out), ".bz2") {
+		return fmt.Errorf("--out: %s: bzip2 is read only, use .gz", f.out)
+	}
+	if f.out != "" && f.out == f.ply {
+		return fmt.Errorf("--ply: expected another file than that of --out, found %s", f.ply)
+	}
+	for _, path := range []string{f.out, f.ply} {
+		if path == "" {
+			continue
+		}
+		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+			continue // who reads from a pipe would see its end
+		}
+		stop := errors.New("not now")
+		if err := outfile.Write(path, func(io.Writer) error { return stop }); !errors.Is(err, stop) {
+			return err
+		}
 	}
 	return nil
 }

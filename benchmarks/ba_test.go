@@ -49,6 +49,7 @@ func TestGenBA(t *testing.T) {
 		`--kind: expected one of ring, city, adbench, found "town"`: {"--kind", "town"},
 		"1 cameras, expected 2 or more":                             {"--cameras", "1"},
 		"cannot write: bzip2 is read only":                          {"-o", filepath.Join(dir, "x.bz2"), "--points", "10", "--observations", "20"},
+		"--truth: expected another file":                            {"-o", filepath.Join(dir, "x"), "--truth", filepath.Join(dir, "x"), "--points", "10", "--observations", "20"},
 		"no such file":                                              {"--truth", filepath.Join(dir, "no", "x"), "--points", "10", "--observations", "20"},
 		"--truth: a problem in ADBench's form has no solution":      {"--kind", "adbench", "--truth", filepath.Join(dir, "x")},
 		"the problem": {"--cameras", "9000000000000000", "--observations", "9000000000000000000", "--points", "1000000000000"},
@@ -225,11 +226,16 @@ func TestBAErrors(t *testing.T) {
 		{[]string{"solve", path, "--min-focal", "5000"}, "ring.txt: ba: "},
 		{[]string{"solve", path, "--plot-dir", broken}, "broken.txt: expected a folder"},
 		{[]string{"solve", path, "--out", filepath.Join(dir, "no", "x")}, "no such file"},
+		{[]string{"solve", path, "--out", filepath.Join(dir, "x.BZ2")}, "bzip2 is read only"},
 		{[]string{"solve", path, "--ply", dir}, "is a folder"},
+		{[]string{"solve", path, "--out", filepath.Join(dir, "x"), "--ply", filepath.Join(dir, "x")}, "--ply: expected another file"},
 	} {
-		status, _, stderr := run("", append([]string{"ba"}, c.args...)...)
+		status, stdout, stderr := run("", append([]string{"ba"}, c.args...)...)
 		if status != 1 || !strings.Contains(stderr, c.want) || strings.Contains(stderr, "bug") {
 			t.Errorf("%v: exit status %d, %q, want 1 and %q", c.args, status, stderr, c.want)
+		}
+		if stdout != "" {
+			t.Errorf("%v: an error only after\n%s", c.args, stdout)
 		}
 	}
 	wantFiles(t, dir, "broken.txt")

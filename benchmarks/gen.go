@@ -107,6 +107,9 @@ these.`,
 				}
 				return outfile.Write(out, p.Write)
 			}
+			if truth != "" && truth == out {
+				return fmt.Errorf("--truth: expected another file than that of --out, found %s", truth)
+			}
 			opts.Layout = ba.Layout(layout)
 			opts.Src = rand.NewPCG(seed, 0)
 			floats := 12*float64(opts.Observations) + 8*float64(opts.Points) + 40*float64(opts.Cameras)

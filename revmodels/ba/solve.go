@@ -209,14 +209,14 @@ func (o *Options) fill() error {
 		name  string
 		value *float64
 		usual float64
-		sign  bool // may be negative
+		free  bool // may be negative or infinite
 	}{
 		{"MinFocal", &o.MinFocal, math.Inf(-1), true}, {"MaxFocal", &o.MaxFocal, math.Inf(1), true},
 		{"CostTolerance", &o.CostTolerance, 1e-6, true}, {"GradientTolerance", &o.GradientTolerance, 1e-10, true},
 		{"StepTolerance", &o.StepTolerance, 1e-8, true}, {"Radius", &o.Radius, 1e4, false},
 		{"MaxRadius", &o.MaxRadius, 1e16, false}, {"Forcing", &o.Forcing, 0.1, false},
 	} {
-		if math.IsNaN(*v.value) || *v.value < 0 && !v.sign {
+		if math.IsNaN(*v.value) || !v.free && (*v.value < 0 || math.IsInf(*v.value, 1)) {
 			return fmt.Errorf("ba: option %s is %v", v.name, *v.value)
 		}
 		if *v.value == 0 {

@@ -507,7 +507,7 @@ func TestOptionErrors(t *testing.T) {
 	nan := math.NaN()
 	for name, o := range map[string]Options{
 		"method": {Method: 7}, "iterations": {Iterations: -1}, "workers": {Workers: -1}, "linear": {LinearIterations: -2},
-		"time": {Time: -1}, "radius": {Radius: -1}, "max radius": {MaxRadius: nan}, "tolerance": {CostTolerance: nan},
+		"time": {Time: -1}, "radius": {Radius: -1}, "infinite radius": {Radius: math.Inf(1), MaxRadius: math.Inf(1)}, "max radius": {MaxRadius: nan}, "tolerance": {CostTolerance: nan},
 		"forcing": {Forcing: 1}, "bounds": {MinFocal: 2, MaxFocal: 1}, "out of bounds": {MinFocal: 1e6},
 		"loss": {Loss: Huber(0)}, "loss 2": {Loss: Cauchy(-1)}, "loss 3": {Loss: Tukey(nan)},
 		"camera": {FixedCameras: []int{3}}, "camera 2": {FixedCameras: []int{-1}},
