@@ -90,6 +90,14 @@ func (f form) checkEntry(i, j int, re, im float64) error {
 	return nil
 }
 
+// checkRows checks that there are not too many rows for that many entries.
+func checkRows(rows, entries int) error {
+	if rows > freeRows && rows/rowsPerEntry > entries {
+		return fmt.Errorf("expected at most %d rows for each entry, found %d with %d", rowsPerEntry, rows, entries)
+	}
+	return nil
+}
+
 // Number is the constraint of the elements of a matrix.
 type Number interface{ float64 | complex128 }
 
@@ -306,8 +314,8 @@ func (p *parser[T]) entries() error {
 	if p.lines.Err() != nil {
 		return p.end("the end")
 	}
-	if p.rows > freeRows && p.rows/rowsPerEntry > p.count {
-		return p.errorf("expected at most %d rows for each entry, found %d with %d", rowsPerEntry, p.rows, p.count)
+	if err := checkRows(p.rows, p.count); err != nil {
+		return p.errorf("%w", err)
 	}
 	return nil
 }
@@ -461,8 +469,13 @@ func mirror[T Number](v T, s Symmetry) T {
 func Write[T Number](w io.Writer, m *Matrix[T]) error {
 	a := &m.Stored
 	f := form{m.Field, m.Symmetry}
-	if err := errors.Join(f.check(), f.checkDims(a.Rows, a.Cols)); err != nil {
+	if err := errors.Join(f.check(), f.checkDims(a.Rows, a.Cols), checkRows(a.Rows, len(a.Data))); err != nil {
 		return fmt.Errorf("matrixmarket: %w", err)
+	}
+	if a.Rows != 0 || len(a.Ptr) != 0 {
+		if _, err := revsparse.NewCSR(a.Rows, a.Cols, a.Ptr, a.Ind, a.Data); err != nil {
+			return fmt.Errorf("matrixmarket: %w", err)
+		}
 	}
 	b := bufio.NewWriter(w)
 	fmt.Fprintf(b, "%%%%MatrixMarket matrix coordinate %v %v\n%d %d %d\n", m.Field, m.Symmetry, a.Rows, a.Cols, len(a.Data))

@@ -255,10 +255,13 @@ func TestWriteBadInput(t *testing.T) {
 		{matrixmarket.Matrix[float64]{Field: matrixmarket.Integer, Stored: one(math.NaN())}, "expected an integer, found NaN"},
 		{matrixmarket.Matrix[float64]{Symmetry: matrixmarket.Hermitian, Stored: one(1)}, "no real matrix is hermitian"},
 		{matrixmarket.Matrix[float64]{Symmetry: matrixmarket.Skew, Stored: revsparse.CSR[float64, int]{Cols: 1, Ptr: []int{0}}}, "found 0 and 1"},
+		{matrixmarket.Matrix[float64]{Stored: revsparse.CSR[float64, int]{Rows: 1 << 21, Ptr: make([]int, 1<<21+1)}}, "found 2097152 with 0"},
+		{matrixmarket.Matrix[float64]{Field: matrixmarket.Pattern, Stored: one(1).With(nil)}, "0 values for 1"},
+		{matrixmarket.Matrix[float64]{Stored: revsparse.CSR[float64, int]{Rows: 1, Cols: 1, Ptr: []int{0, 1}, Ind: []int{1}, Data: []float64{1}}}, "column 1 is not in"},
 	} {
 		var b bytes.Buffer
 		if err := matrixmarket.Write(&b, &c.m); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v: error %v, want %s", c.m, err, c.want)
+			t.Errorf("error %v, want %s", err, c.want)
 		}
 	}
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
