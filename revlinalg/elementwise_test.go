@@ -214,7 +214,8 @@ var instructions = []instruction{
 			return []float64{a[1] / r2, -a[0] / r2}
 		},
 		func(a []float64) [][]float64 {
-			r4 := math.Pow(a[0]*a[0]+a[1]*a[1], 2)
+			r2 := a[0]*a[0] + a[1]*a[1]
+			r4 := r2 * r2
 			d, o := -2*a[0]*a[1]/r4, (a[0]*a[0]-a[1]*a[1])/r4
 			return [][]float64{{d, o}, {o, -d}}
 		},

@@ -208,6 +208,34 @@ func frobenius[T rev.Real](rnd *rand.Rand, n int) revlinalg.Frobenius[T] {
 	return revlinalg.Frobenius[T]{Out: scalar[T](rnd), A: matrix[T](rnd, n, n)}
 }
 
+func norm1[T rev.Real](rnd *rand.Rand, n int) revlinalg.Norm1[T] {
+	return revlinalg.Norm1[T]{Out: scalar[T](rnd), X: vector[T](rnd, n)}
+}
+
+func normInf[T rev.Real](rnd *rand.Rand, n int) revlinalg.NormInf[T] {
+	return revlinalg.NormInf[T]{Out: scalar[T](rnd), X: vector[T](rnd, n)}
+}
+
+func outer[T rev.Real](rnd *rand.Rand, n int) revlinalg.Outer[T] {
+	return revlinalg.Outer[T]{A: matrix[T](rnd, n, n+1), Alpha: scalar[T](rnd), X: vector[T](rnd, n), Y: vector[T](rnd, n+1)}
+}
+
+func mean[T rev.Real](rnd *rand.Rand, n int) revlinalg.Mean[T] {
+	return revlinalg.Mean[T]{Out: scalar[T](rnd), X: vector[T](rnd, n)}
+}
+
+func variance[T rev.Real](rnd *rand.Rand, n int) revlinalg.Variance[T] {
+	return revlinalg.Variance[T]{Out: scalar[T](rnd), X: vector[T](rnd, n+1)}
+}
+
+func covariance[T rev.Real](rnd *rand.Rand, n int) revlinalg.Covariance[T] {
+	return revlinalg.Covariance[T]{C: matrix[T](rnd, n, n), X: matrix[T](rnd, n+2, n)}
+}
+
+func crossEntropy[T rev.Real](rnd *rand.Rand, n int) revlinalg.CrossEntropy[T] {
+	return revlinalg.CrossEntropy[T]{Out: scalar[T](rnd), X: matrix[T](rnd, n, n+1), P: matrix[T](rnd, n, n+1)}
+}
+
 func logSumExp[T rev.Real](rnd *rand.Rand, n int) revlinalg.LogSumExp[T] {
 	return revlinalg.LogSumExp[T]{Out: scalar[T](rnd), X: vector[T](rnd, n)}
 }
@@ -355,6 +383,13 @@ var listed = []struct {
 	{"r += Σ x_i²", []claim{kernel(sumSquares[float64]), kernel(sumSquares[float32]), kernel(sumSquares[fixed.Q43])}, nil},
 	{"r += ‖x‖", []claim{kernel(norm2[float64]), kernel(norm2[float32]), kernel(norm2[fixed.Q43])}, nil},
 	{"r += ‖A‖_F", []claim{kernel(frobenius[float64]), kernel(frobenius[float32]), kernel(frobenius[fixed.Q43])}, nil},
+	{"r += ‖x‖₁", []claim{kernel(norm1[float64]), kernel(norm1[float32]), kernel(norm1[fixed.Q43])}, nil},
+	{"r += ‖x‖_∞", []claim{kernel(normInf[float64]), kernel(normInf[float32]), kernel(normInf[fixed.Q43])}, nil},
+	{"A += α·x·yᵀ", []claim{kernel(outer[float64]), kernel(outer[float32]), kernel(outer[fixed.Q43])}, nil},
+	{"r += mean of x", []claim{kernel(mean[float64]), kernel(mean[float32]), kernel(mean[fixed.Q43])}, nil},
+	{"r += variance of x", []claim{kernel(variance[float64]), kernel(variance[float32]), kernel(variance[fixed.Q43])}, nil},
+	{"C += covariance of the columns of X", []claim{kernel(covariance[float64]), kernel(covariance[float32]), kernel(covariance[fixed.Q43])}, nil},
+	{"r += cross-entropy of softmax x_i, for rows i", []claim{kernel(crossEntropy[float64]), kernel(crossEntropy[float32]), kernel(crossEntropy[fixed.Q43])}, nil},
 	{"r += log Σ exp x_i", []claim{kernel(logSumExp[float64]), kernel(logSumExp[float32]), kernel(logSumExp[fixed.Q43])}, nil},
 	{"y += softmax x", []claim{kernel(softmax[float64]), kernel(softmax[float32]), kernel(softmax[fixed.Q43])}, nil},
 	{"y_i += exp x_i", []claim{kernel(exp[float64]), kernel(exp[float32]), kernel(exp[fixed.Q43])}, nil},

@@ -1,0 +1,240 @@
+package revlinalg
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/fixed"
+	"revnum/rev"
+)
+
+// CrossEntropy is the kernel
+//
+//	Out += Σ_ij p_ij·(l_i - x_ij),  l_i = log Σ_j exp(x_ij)
+//
+// of the logits X, a row for each of n observations and a column for each class:
+// the cross-entropy of the probabilities softmax(x_i) with respect to the p_i.
+// These are the rows of P or, if there are Labels, one for the class Labels[i] and
+// zero for others. If Mean is set, the sum is divided by n.
+//
+// With q_i = softmax(x_i), s_i = Σ_j p_ij and τ_i = Σ_j q_ij·ẋ_ij, the derivatives
+// are
+//
+//	x̄_ij += Ōut·(s_i·q_ij - p_ij),  p̄_ij += Ōut·(l_i - x_ij),
+//	Ȯut += Σ_i s_i·τ_i + Σ_ij ṗ_ij·(l_i - x_ij) - p_ij·ẋ_ij
+//
+// and, of second order, with ġ the tangent of Ōut,
+//
+//	ẋ̄_ij += ġ·(s_i·q_ij - p_ij) + Ōut·(q_ij·(ṡ_i + s_i·(ẋ_ij - τ_i)) - ṗ_ij),
+//	ṗ̄_ij += ġ·(l_i - x_ij) + Ōut·(τ_i - ẋ_ij).
+//
+// No exponential overflows, and l_i - x_ij is found as the distance of x_ij to the
+// maximum of its row plus the logarithm of the shifted sum. Classes of probability
+// zero add nothing to Out, though their logit be -Inf. In fixed point the sum must
+// be below 2²⁰. A label that is no class panics with mat.ErrColAccess.
+type CrossEntropy[T rev.Real] struct {
+	Out    *T             `rev:"acc"`
+	X      rev.General[T] `rev:"in"`
+	P      rev.General[T] `rev:"in"`
+	Labels []int          `rev:"index"`
+	Mean   bool
+}
+
+// NewCrossEntropy returns the kernel over gonum matrices, sharing their storage:
+// with probabilities p, or if p is nil with the labels. It panics with
+// mat.ErrShape if they do not fit the shape of x.
+func NewCrossEntropy(out *float64, x, p *mat.Dense, labels []int) CrossEntropy[float64] {
+	k := CrossEntropy[float64]{Out: out, X: rev.ViewDense(x), Labels: labels}
+	if p != nil {
+		k.P = rev.ViewDense(p)
+	}
+	k.checkShape()
+	return k
+}
+
+func (k *CrossEntropy[T]) checkShape() {
+	if k.P.Rows != 0 {
+		if k.P.Rows != k.X.Rows || k.P.Cols != k.X.Cols || len(k.Labels) != 0 {
+			panic(mat.ErrShape)
+		}
+		return
+	}
+	if len(k.Labels) != k.X.Rows {
+		panic(mat.ErrShape)
+	}
+	for _, c := range k.Labels {
+		if c < 0 || c >= k.X.Cols {
+			panic(mat.ErrColAccess)
+		}
+	}
+}
+
+// Forward computes Out += Σ p_ij·(l_i - x_ij).
+func (k CrossEntropy[T]) Forward() {
+	var none CrossEntropy[T]
+	k.run(1, &none, &none, &none)
+}
+
+// Inverse computes Out -= Σ p_ij·(l_i - x_ij).
+func (k CrossEntropy[T]) Inverse() {
+	var none CrossEntropy[T]
+	k.run(-1, &none, &none, &none)
+}
+
+// Adjoint computes Out -= Σ p_ij·(l_i - x_ij) and x̄_ij += Ōut·(s_i·q_ij - p_ij),
+// p̄_ij += Ōut·(l_i - x_ij).
+func (k CrossEntropy[T]) Adjoint(g CrossEntropy[T]) {
+	var none CrossEntropy[T]
+	k.run(-1, &g, &none, &none)
+}
+
+// Tangent computes Out += Σ p_ij·(l_i - x_ij) and its tangent.
+func (k CrossEntropy[T]) Tangent(t CrossEntropy[T]) {
+	var none CrossEntropy[T]
+	k.run(1, &none, &t, &none)
+}
+
+// AdjointTangent computes what Adjoint does, takes back the tangent of Out, and
+// adds the tangents of the gradient in gt.
+func (k CrossEntropy[T]) AdjointTangent(g, t, gt CrossEntropy[T]) { k.run(-1, &g, &t, &gt) }
+
+// run adds sign times the sum to Out, and sign times its tangent to Ȯut, and the
+// gradients to g and gt, of what there is.
+func (k *CrossEntropy[T]) run(sign T, g, t, gt *CrossEntropy[T]) {
+	rev.Check(k)
+	k.checkShape()
+	rev.CheckLike(k, g, t, gt)
+	gout, dgout := k.share(g.Out), k.share(gt.Out)
+	var buffer [softmaxPiece]T
+	var sum, rate T
+	for i := range k.X.Rows {
+		r := k.openRow(i, t, buffer[:])
+		for j := range k.X.Cols {
+			if p := k.probability(i, j); p != 0 {
+				sum += fixed.Product(p, r.distance(j))
+				if t.X.Data != nil {
+					rate -= fixed.Product(p, t.X.Data[i*t.X.Stride+j])
+				}
+			}
+			if t.P.Data != nil {
+				rate += fixed.Product(t.P.Data[i*t.P.Stride+j], r.distance(j))
+			}
+		}
+		rate += fixed.Product(r.weight, r.tau)
+		if g.Out != nil {
+			k.addGradient(g, &r, gout)
+		}
+		if gt.Out != nil {
+			k.addGradient(gt, &r, dgout)
+		}
+		if g.Out != nil && (t.X.Data != nil || t.P.Data != nil) {
+			k.addTurn(gt, t, &r, gout)
+		}
+	}
+	if k.Out != nil {
+		*k.Out += sign * k.share(&sum)
+	}
+	if t.Out != nil {
+		*t.Out += sign * k.share(&rate)
+	}
+}
+
+// share returns what an observation gets of x: x or, of the mean, x/n. It is zero
+// for nil.
+func (k *CrossEntropy[T]) share(x *T) T {
+	switch {
+	case x == nil || k.X.Rows == 0:
+		return 0
+	case k.Mean:
+		return over(*x, k.X.Rows)
+	}
+	return *x
+}
+
+// probability returns p_ij.
+func (k *CrossEntropy[T]) probability(i, j int) T {
+	switch {
+	case k.P.Rows != 0:
+		return k.P.Data[i*k.P.Stride+j]
+	case k.Labels[i] == j:
+		return fixed.Of[T](1)
+	}
+	return 0
+}
+
+// A crossEntropyRow is what there is to know of row i.
+type crossEntropyRow[T rev.Real] struct {
+	i      int
+	x      []T
+	q      softmax[T]
+	logSum T // l_i less the maximum of the row
+	weight T // s_i
+	rate   T // ṡ_i
+	tau    T // τ_i
+}
+
+func (k *CrossEntropy[T]) openRow(i int, t *CrossEntropy[T], buffer []T) crossEntropyRow[T] {
+	r := crossEntropyRow[T]{i: i, x: k.X.Row(i), weight: fixed.Of[T](1)}
+	if len(r.x) == 0 {
+		return r
+	}
+	r.q = newSoftmax(rev.ViewSlice(r.x), buffer)
+	if isFixed[T]() {
+		r.logSum = T(fixed.Log(fixed.Q43(r.q.s)))
+	} else {
+		r.logSum = T(math.Log(float64(r.q.s)))
+	}
+	if k.P.Rows != 0 {
+		r.weight = sum(row(k.P, i))
+	}
+	if t.P.Data != nil && t.P.Rows != 0 {
+		r.rate = sum(row(t.P, i))
+	}
+	if t.X.Data != nil {
+		r.tau = r.q.mean(row(t.X, i))
+	}
+	return r
+}
+
+// distance returns l_i - x_ij.
+func (r *crossEntropyRow[T]) distance(j int) T { return r.q.max - r.x[j] + r.logSum }
+
+// addGradient adds gout times the gradient of a row to g.
+func (k *CrossEntropy[T]) addGradient(g *CrossEntropy[T], r *crossEntropyRow[T], gout T) {
+	if g.P.Data != nil {
+		for j := range g.P.Cols {
+			g.P.Data[r.i*g.P.Stride+j] += fixed.Product(gout, r.distance(j))
+		}
+	}
+	for g.X.Data != nil && r.q.next() {
+		for n, q := range r.q.p {
+			j := r.q.lo + n
+			d := fixed.Product(r.weight, q) - k.probability(r.i, j)
+			g.X.Data[r.i*g.X.Stride+j] += fixed.Product(gout, d)
+		}
+	}
+}
+
+// addTurn adds gout times the tangent of the gradient of a row to gt.
+func (k *CrossEntropy[T]) addTurn(gt, t *CrossEntropy[T], r *crossEntropyRow[T], gout T) {
+	tangent := func(x *rev.General[T], j int) T {
+		if x.Data == nil {
+			return 0
+		}
+		return x.Data[r.i*x.Stride+j]
+	}
+	if gt.P.Data != nil {
+		for j := range gt.P.Cols {
+			gt.P.Data[r.i*gt.P.Stride+j] += fixed.Product(gout, r.tau-tangent(&t.X, j))
+		}
+	}
+	for gt.X.Data != nil && r.q.next() {
+		for n, q := range r.q.p {
+			j := r.q.lo + n
+			d := r.rate + fixed.Product(r.weight, tangent(&t.X, j)-r.tau)
+			d = fixed.Product(q, d) - tangent(&t.P, j)
+			gt.X.Data[r.i*gt.X.Stride+j] += fixed.Product(gout, d)
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package revlinalg
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/fixed"
+	"revnum/rev"
+	"revnum/rev/revtest"
+)
+
+func crossEntropySpec[T rev.Real](labels, mean bool) revtest.Spec[CrossEntropy[T]] {
+	spec := revtest.Spec[CrossEntropy[T]]{New: func(rnd *rand.Rand, n int) CrossEntropy[T] {
+		k := CrossEntropy[T]{Out: new(T), X: matrixOf[T](rnd, n, n+1), Mean: mean}
+		if labels {
+			for range n {
+				k.Labels = append(k.Labels, rnd.IntN(n+1))
+			}
+		} else {
+			k.P = rev.NewGeneral(n, n+1, positive[T](rnd, n*(n+1)).Data)
+		}
+		return k
+	}}
+	if labels {
+		spec.Free = []string{"X.Cols"}
+	} else {
+		spec.Sizes = []int{1, 2, 3, 5, 6, 12, 23} // a P of no rows is none
+	}
+	return spec
+}
+
+func TestCrossEntropy(t *testing.T) {
+	for _, labels := range []bool{false, true} {
+		t.Run(fmt.Sprintf("labels=%v", labels), func(t *testing.T) {
+			kernels(t, crossEntropySpec[float32](labels, true), crossEntropySpec[float64](labels, !labels), crossEntropySpec[fixed.Q43](labels, true))
+		})
+	}
+}
+
+// More classes than a piece of a softmax, and logits whose exponentials overflow,
+// by the definition with big numbers.
+func TestCrossEntropyValue(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(24, 1))
+	const n, classes = 3, 600
+	x := matrixOf[float64](rnd, n, classes)
+	want := 0.0
+	labels := make([]int, n)
+	p := make([]float64, n*classes)
+	for i := range n {
+		for j := range classes {
+			x.Data[i*classes+j] += 1000 * float64(i) // differences are exact enough
+		}
+		labels[i] = rnd.IntN(classes)
+		p[i*classes+labels[i]] = 1
+		sum := new(big.Float)
+		for _, v := range x.Row(i) {
+			sum.Add(sum, big.NewFloat(math.Exp(v-x.Row(i)[labels[i]])))
+		}
+		s, _ := sum.Float64()
+		want += math.Log(s)
+	}
+	for _, k := range []CrossEntropy[float64]{
+		{X: x, Labels: labels}, {X: x, P: rev.NewGeneral(n, classes, p)},
+	} {
+		var out float64
+		k.Out = &out
+		k.Forward()
+		if !(math.Abs(out-want) <= 1e-12*want) {
+			t.Errorf("got %v, want %v", out, want)
+		}
+		k.Mean = true
+		k.Inverse()
+		if !(math.Abs(out-want*2/3) <= 1e-12*want) {
+			t.Errorf("less its mean %v, want %v", out, want*2/3)
+		}
+	}
+}
+
+func TestCrossEntropySpecial(t *testing.T) {
+	inf := math.Inf(1)
+	for _, c := range []struct {
+		x, p []float64
+		want float64
+	}{
+		{[]float64{0, -inf}, []float64{1, 0}, 0},
+		{[]float64{1e308, -1e308}, []float64{1, 0}, 0},
+		{[]float64{0, -inf}, []float64{0, 1}, inf},
+		{[]float64{0, math.NaN()}, []float64{1, 0}, math.NaN()},
+	} {
+		var out float64
+		CrossEntropy[float64]{Out: &out, X: rev.NewGeneral(1, 2, c.x), P: rev.NewGeneral(1, 2, c.p)}.Forward()
+		if want := c.want; out != want && (out == out || want == want) {
+			t.Errorf("of %v and %v: %v, want %v", c.x, c.p, out, want)
+		}
+	}
+	defer func() {
+		if v := recover(); v != mat.ErrColAccess {
+			t.Errorf("a label out of range panics with %v", v)
+		}
+	}()
+	NewCrossEntropy(new(float64), mat.NewDense(1, 2, nil), nil, []int{2})
+}
+
+func ExampleCrossEntropy() {
+	x := mat.NewDense(2, 3, []float64{
+		2, 0, 0,
+		0, 0, 2,
+	})
+	gx := mat.NewDense(2, 3, nil)
+	loss, gloss, labels := 0.0, 1.0, []int{0, 1}
+	k := NewCrossEntropy(&loss, x, nil, labels)
+	k.Mean = true
+	k.Forward()
+	fmt.Printf("%.4f\n", loss)
+	k.Adjoint(NewCrossEntropy(&gloss, gx, nil, labels))
+	fmt.Printf("%.4f\n", mat.Formatted(gx))
+	// Output:
+	// 1.2395
+	// ⎡-0.1065   0.0533   0.0533⎤
+	// ⎣ 0.0533  -0.4467   0.3935⎦
+}

@@ -1,0 +1,104 @@
+package revlinalg
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/fixed"
+	"revnum/rev"
+	"revnum/rev/revtest"
+)
+
+func norm1Spec[T rev.Real]() revtest.Spec[Norm1[T]] {
+	return revtest.Spec[Norm1[T]]{
+		New:  func(rnd *rand.Rand, n int) Norm1[T] { return Norm1[T]{Out: new(T), X: away[T](rnd, n)} },
+		Free: []string{"X.N"},
+	}
+}
+
+func TestNorm1(t *testing.T) {
+	kernels(t, norm1Spec[float32](), norm1Spec[float64](), norm1Spec[fixed.Q43]())
+}
+
+func normInfSpec[T rev.Real]() revtest.Spec[NormInf[T]] {
+	return revtest.Spec[NormInf[T]]{
+		New: func(rnd *rand.Rand, n int) NormInf[T] {
+			x := make([]T, n)
+			for i, v := range rnd.Perm(n) { // magnitudes well apart
+				x[i] = fixed.Of[T](float64(v+1) * math.Copysign(1, rnd.NormFloat64()))
+			}
+			return NormInf[T]{Out: new(T), X: rev.ViewSlice(x)}
+		},
+		Free: []string{"X.N"},
+	}
+}
+
+func TestNormInf(t *testing.T) {
+	kernels(t, normInfSpec[float32](), normInfSpec[float64](), normInfSpec[fixed.Q43]())
+}
+
+func TestNormsValue(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(22, 1))
+	x := mat.NewDense(50, 2, normals[float64](rnd, 100, 1e300)).ColView(1).(*mat.VecDense)
+	one, infinity := 0.0, 0.0
+	NewNorm1(&one, x).Forward()
+	NewNormInf(&infinity, x).Forward()
+	if want := mat.Norm(x, 1); !(math.Abs(one-want) <= 1e-14*want) {
+		t.Errorf("1-norm %v, want %v", one, want)
+	}
+	if want := mat.Norm(x, math.Inf(1)); infinity != want {
+		t.Errorf("∞-norm %v, want %v", infinity, want)
+	}
+}
+
+// The subgradients at a corner, and what is not a number.
+func TestNormsSubgradient(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	same := func(a, b float64) bool { return a == b || a != a && b != b }
+	for _, c := range []struct {
+		x               []float64
+		norm1, infinity float64
+		g1, gInf        []float64
+	}{
+		{nil, 0, 0, nil, nil},
+		{[]float64{0, math.Copysign(0, -1)}, 0, 0, []float64{0, 0}, []float64{0, 0}},
+		{[]float64{0, -3, 3}, 6, 3, []float64{0, -1, 1}, []float64{0, -1, 0}},
+		{[]float64{1, -inf}, inf, inf, []float64{1, -1}, []float64{0, -1}},
+		{[]float64{inf, nan}, nan, nan, []float64{1, nan}, []float64{0, nan}},
+		{[]float64{nan, inf}, nan, nan, []float64{nan, 1}, []float64{nan, 0}},
+	} {
+		n1, nInf, one := 0.0, 0.0, 1.0
+		g1, gInf := make([]float64, len(c.x)), make([]float64, len(c.x))
+		k1 := Norm1[float64]{Out: &n1, X: rev.ViewSlice(c.x)}
+		kInf := NormInf[float64]{Out: &nInf, X: rev.ViewSlice(c.x)}
+		k1.Forward()
+		kInf.Forward()
+		if !same(n1, c.norm1) || !same(nInf, c.infinity) {
+			t.Errorf("norms of %v: %v, %v, want %v, %v", c.x, n1, nInf, c.norm1, c.infinity)
+		}
+		k1.Adjoint(Norm1[float64]{Out: &one, X: rev.ViewSlice(g1)})
+		kInf.Adjoint(NormInf[float64]{Out: &one, X: rev.ViewSlice(gInf)})
+		for i := range c.x {
+			if !same(g1[i], c.g1[i]) || !same(gInf[i], c.gInf[i]) {
+				t.Errorf("gradients at %v: %v, %v, want %v, %v", c.x, g1, gInf, c.g1, c.gInf)
+			}
+		}
+	}
+}
+
+func ExampleNorm1() {
+	x, gx := mat.NewVecDense(3, []float64{3, 0, -4}), mat.NewVecDense(3, nil)
+	out, gout := 0.0, 1.0
+	k := NewNorm1(&out, x)
+	k.Forward()
+	fmt.Println(out)
+	k.Adjoint(NewNorm1(&gout, gx))
+	fmt.Println(out, gx.RawVector().Data)
+	// Output:
+	// 7
+	// 0 [1 0 -1]
+}
