@@ -99,7 +99,7 @@ func newClaim[K any](make func(rnd *rand.Rand, n int) K, forward, inverse func(K
 	name, _, _ := strings.Cut(typ.Name(), "[")
 	return claim{
 		kernel: strings.TrimPrefix(typ.PkgPath(), "revnum/") + "." + name,
-		elem:   rev.Operands[K]()[0].Elem,
+		elem:   elementOf[K](),
 		exact: func() bool {
 			rnd := rand.New(rand.NewPCG(31, 1))
 			for i := range 40 {
@@ -116,6 +116,18 @@ func newClaim[K any](make func(rnd *rand.Rand, n int) K, forward, inverse func(K
 			return true
 		},
 	}
+}
+
+// elementOf returns the type of the elements of K: complex128 if any are, though
+// others may be their magnitudes.
+func elementOf[K any]() reflect.Type {
+	ops := rev.Operands[K]()
+	for _, op := range ops {
+		if op.Elem == reflect.TypeFor[complex128]() {
+			return op.Elem
+		}
+	}
+	return ops[0].Elem
 }
 
 // operandBytes returns all elements of the operands of k.
@@ -206,6 +218,50 @@ func norm2[T rev.Real](rnd *rand.Rand, n int) revlinalg.Norm2[T] {
 
 func frobenius[T rev.Real](rnd *rand.Rand, n int) revlinalg.Frobenius[T] {
 	return revlinalg.Frobenius[T]{Out: scalar[T](rnd), A: matrix[T](rnd, n, n)}
+}
+
+func complexVector(rnd *rand.Rand, n int) rev.Vector[complex128] {
+	x := make([]complex128, n)
+	for i := range x {
+		x[i] = complex(0.5+rnd.Float64(), rnd.NormFloat64())
+	}
+	return rev.ViewSlice(x)
+}
+
+func complexDot(rnd *rand.Rand, n int) revlinalg.ComplexDot {
+	return revlinalg.ComplexDot{R: &complexVector(rnd, 1).Data[0], X: complexVector(rnd, n), Y: complexVector(rnd, n)}
+}
+
+func complexAxpy(rnd *rand.Rand, n int) revlinalg.ComplexAxpy {
+	return revlinalg.ComplexAxpy{Y: complexVector(rnd, n), Alpha: &complexVector(rnd, 1).Data[0], X: complexVector(rnd, n)}
+}
+
+func complexSum(rnd *rand.Rand, n int) revlinalg.ComplexSum {
+	return revlinalg.ComplexSum{Out: &complexVector(rnd, 1).Data[0], X: complexVector(rnd, n)}
+}
+
+func complexSumSquares(rnd *rand.Rand, n int) revlinalg.ComplexSumSquares {
+	return revlinalg.ComplexSumSquares{Out: scalar[float64](rnd), X: complexVector(rnd, n)}
+}
+
+func complexNorm1(rnd *rand.Rand, n int) revlinalg.ComplexNorm1 {
+	return revlinalg.ComplexNorm1{Out: scalar[float64](rnd), X: complexVector(rnd, n)}
+}
+
+func complexNorm2(rnd *rand.Rand, n int) revlinalg.ComplexNorm2 {
+	return revlinalg.ComplexNorm2{Out: scalar[float64](rnd), X: complexVector(rnd, n)}
+}
+
+func complexFrobenius(rnd *rand.Rand, n int) revlinalg.ComplexFrobenius {
+	return revlinalg.ComplexFrobenius{Out: scalar[float64](rnd), A: rev.NewGeneral(n, n, complexVector(rnd, n*n).Data)}
+}
+
+func complexAbs(rnd *rand.Rand, n int) revlinalg.ComplexAbs {
+	return revlinalg.ComplexAbs{Y: vector[float64](rnd, n), X: complexVector(rnd, n)}
+}
+
+func complexLog(rnd *rand.Rand, n int) revlinalg.ComplexLog {
+	return revlinalg.ComplexLog{Y: complexVector(rnd, n), X: complexVector(rnd, n)}
 }
 
 func norm1[T rev.Real](rnd *rand.Rand, n int) revlinalg.Norm1[T] {
@@ -362,6 +418,12 @@ const (
 	roundedDivision = "quotients by small pivots leave ±2²⁰"
 )
 
+// byReal says that a kernel over complex numbers has one over real numbers beside
+// it.
+func byReal(name string) map[string]string {
+	return map[string]string{"float64": "by " + name, "float32": "by " + name, "Q43": "by " + name}
+}
+
 // listed are all kernels: what they compute, the claims, and why others are not
 // made.
 var listed = []struct {
@@ -377,13 +439,13 @@ var listed = []struct {
 		map[string]string{"float64": "by Unitary", "float32": "by Unitary", "Q43": "by Unitary"}},
 	{"A <-> R and angles, R = U(θ)·A", []claim{kernel(givensQR[float64]), kernel(givensQR[float32])},
 		map[string]string{"Q43": "a rounded angle does not tell apart all pairs of elements above 1"}},
-	{"y += α·x", []claim{kernel(axpy[float64]), kernel(axpy[float32]), kernel(axpy[fixed.Q43])}, nil},
-	{"r += Σ x_i·y_i", []claim{kernel(dot[float64]), kernel(dot[float32]), kernel(dot[fixed.Q43])}, nil},
-	{"r += Σ x_i", []claim{kernel(sum[float64]), kernel(sum[float32]), kernel(sum[fixed.Q43])}, nil},
-	{"r += Σ x_i²", []claim{kernel(sumSquares[float64]), kernel(sumSquares[float32]), kernel(sumSquares[fixed.Q43])}, nil},
-	{"r += ‖x‖", []claim{kernel(norm2[float64]), kernel(norm2[float32]), kernel(norm2[fixed.Q43])}, nil},
-	{"r += ‖A‖_F", []claim{kernel(frobenius[float64]), kernel(frobenius[float32]), kernel(frobenius[fixed.Q43])}, nil},
-	{"r += ‖x‖₁", []claim{kernel(norm1[float64]), kernel(norm1[float32]), kernel(norm1[fixed.Q43])}, nil},
+	{"y += α·x", []claim{kernel(axpy[float64]), kernel(axpy[float32]), kernel(axpy[fixed.Q43])}, map[string]string{"complex128": "by ComplexAxpy"}},
+	{"r += Σ x_i·y_i", []claim{kernel(dot[float64]), kernel(dot[float32]), kernel(dot[fixed.Q43])}, map[string]string{"complex128": "by ComplexDot"}},
+	{"r += Σ x_i", []claim{kernel(sum[float64]), kernel(sum[float32]), kernel(sum[fixed.Q43])}, map[string]string{"complex128": "by ComplexSum"}},
+	{"r += Σ x_i²", []claim{kernel(sumSquares[float64]), kernel(sumSquares[float32]), kernel(sumSquares[fixed.Q43])}, map[string]string{"complex128": "by ComplexSumSquares"}},
+	{"r += ‖x‖", []claim{kernel(norm2[float64]), kernel(norm2[float32]), kernel(norm2[fixed.Q43])}, map[string]string{"complex128": "by ComplexNorm2"}},
+	{"r += ‖A‖_F", []claim{kernel(frobenius[float64]), kernel(frobenius[float32]), kernel(frobenius[fixed.Q43])}, map[string]string{"complex128": "by ComplexFrobenius"}},
+	{"r += ‖x‖₁", []claim{kernel(norm1[float64]), kernel(norm1[float32]), kernel(norm1[fixed.Q43])}, map[string]string{"complex128": "by ComplexNorm1"}},
 	{"r += ‖x‖_∞", []claim{kernel(normInf[float64]), kernel(normInf[float32]), kernel(normInf[fixed.Q43])}, nil},
 	{"A += α·x·yᵀ", []claim{kernel(outer[float64]), kernel(outer[float32]), kernel(outer[fixed.Q43])}, nil},
 	{"r += mean of x", []claim{kernel(mean[float64]), kernel(mean[float32]), kernel(mean[fixed.Q43])}, nil},
@@ -392,12 +454,21 @@ var listed = []struct {
 	{"r += cross-entropy of softmax x_i, for rows i", []claim{kernel(crossEntropy[float64]), kernel(crossEntropy[float32]), kernel(crossEntropy[fixed.Q43])}, nil},
 	{"r += log Σ exp x_i", []claim{kernel(logSumExp[float64]), kernel(logSumExp[float32]), kernel(logSumExp[fixed.Q43])}, nil},
 	{"y += softmax x", []claim{kernel(softmax[float64]), kernel(softmax[float32]), kernel(softmax[fixed.Q43])}, nil},
+	{"r += Σ conj(x_i)·y_i", []claim{kernel(complexDot)}, byReal("Dot")},
+	{"y += α·x", []claim{kernel(complexAxpy)}, byReal("Axpy")},
+	{"r += Σ x_i", []claim{kernel(complexSum)}, byReal("Sum")},
+	{"r += Σ abs(x_i)²", []claim{kernel(complexSumSquares)}, byReal("SumSquares")},
+	{"r += ‖x‖₁", []claim{kernel(complexNorm1)}, byReal("Norm1")},
+	{"r += ‖x‖", []claim{kernel(complexNorm2)}, byReal("Norm2")},
+	{"r += ‖A‖_F", []claim{kernel(complexFrobenius)}, byReal("Frobenius")},
+	{"y_i += abs x_i", []claim{kernel(complexAbs)}, byReal("Abs")},
+	{"y_i += log x_i", []claim{fallible(complexLog)}, byReal("Log")},
 	{"y_i += exp x_i", []claim{kernel(exp[float64]), kernel(exp[float32]), kernel(exp[fixed.Q43])}, nil},
-	{"y_i += log x_i", []claim{fallible(log[float64]), fallible(log[float32]), fallible(log[fixed.Q43])}, nil},
+	{"y_i += log x_i", []claim{fallible(log[float64]), fallible(log[float32]), fallible(log[fixed.Q43])}, map[string]string{"complex128": "by ComplexLog"}},
 	{"y_i += √x_i", []claim{fallible(sqrt[float64]), fallible(sqrt[float32]), fallible(sqrt[fixed.Q43])}, nil},
 	{"y_i += sin x_i", []claim{kernel(sin[float64]), kernel(sin[float32]), kernel(sin[fixed.Q43])}, nil},
 	{"y_i += cos x_i", []claim{kernel(cos[float64]), kernel(cos[float32]), kernel(cos[fixed.Q43])}, nil},
-	{"y_i += abs x_i", []claim{kernel(abs[float64]), kernel(abs[float32]), kernel(abs[fixed.Q43])}, nil},
+	{"y_i += abs x_i", []claim{kernel(abs[float64]), kernel(abs[float32]), kernel(abs[fixed.Q43])}, map[string]string{"complex128": "by ComplexAbs"}},
 	{"z_i += atan2(x_i, y_i)", []claim{fallible(atan2[float64]), fallible(atan2[float32]), fallible(atan2[fixed.Q43])}, nil},
 	{"z_i += x_i^y_i", []claim{fallible(pow[float64]), fallible(pow[float32]), fallible(pow[fixed.Q43])}, nil},
 	{"L += chol(A)", []claim{fallible(cholesky[float64]), fallible(cholesky[float32])}, map[string]string{"Q43": roundedDivision}},
@@ -656,7 +727,7 @@ func declaredIn(t *testing.T, dir string, found map[string]bool) {
 }
 
 // operandType returns the constraint of the elements of a kernel, or their type
-// if it has no type parameter, and whether the type is a kernel at all.
+// if it has no type parameter, as elementOf does, and whether the type is a kernel at all.
 func operandType(decl *ast.TypeSpec) (elem string, ok bool) {
 	s, isStruct := decl.Type.(*ast.StructType)
 	if !isStruct {
@@ -683,9 +754,11 @@ func operandType(decl *ast.TypeSpec) (elem string, ok bool) {
 		case *ast.IndexExpr:
 			typ = x.Index
 		}
-		return selector(typ), true
+		if e := selector(typ); elem == "" || e == "complex128" {
+			elem = e
+		}
 	}
-	return "", false
+	return elem, elem != ""
 }
 
 func selector(e ast.Expr) string {

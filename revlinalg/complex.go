@@ -1,0 +1,89 @@
+package revlinalg
+
+import (
+	"math"
+	"math/cmplx"
+	"unsafe"
+
+	"revnum/rev"
+)
+
+// Kernels over complex numbers have names that begin with Complex. The cotangent
+// of z = x + iy is z̄ = x̄ + iȳ, of the derivatives by both parts, so that ⟨z̄, ż⟩ =
+// Re conj(z̄)·ż, and the adjoint of multiplication by c is that by conj(c):
+//
+//	y += c·z  has  z̄ += conj(c)·ȳ.
+
+// times returns a·b, without fused operations.
+func times(a, b complex128) complex128 {
+	return complex(
+		float64(real(a)*real(b))-float64(imag(a)*imag(b)),
+		float64(real(a)*imag(b))+float64(imag(a)*real(b)),
+	)
+}
+
+// scale returns r·z.
+func scale(r float64, z complex128) complex128 { return complex(r*real(z), r*imag(z)) }
+
+// along returns Re conj(a)·b.
+func along(a, b complex128) float64 { return float64(real(a)*real(b)) + float64(imag(a)*imag(b)) }
+
+// complexDot returns Σ conj(x_i)·y_i.
+func complexDot(x, y rev.Vector[complex128]) complex128 {
+	var s complex128
+	for i := range x.N {
+		s += times(cmplx.Conj(x.Data[i*x.Inc]), y.Data[i*y.Inc])
+	}
+	return s
+}
+
+// complexAxpy computes y += alpha·x.
+func complexAxpy(alpha complex128, x, y rev.Vector[complex128]) {
+	for i := range x.N {
+		y.Data[i*y.Inc] += times(alpha, x.Data[i*x.Inc])
+	}
+}
+
+// parts returns the real and imaginary parts of x as a matrix of one row, or of a
+// row for each element if there are gaps.
+func parts(x rev.Vector[complex128]) rev.General[float64] {
+	if x.N == 0 || x.Data == nil {
+		return rev.General[float64]{}
+	}
+	if x.Inc == 1 {
+		return partsOf(rev.General[complex128]{Rows: 1, Cols: x.N, Data: x.Data, Stride: x.N})
+	}
+	return partsOf(rev.General[complex128]{Rows: x.N, Cols: 1, Data: x.Data, Stride: x.Inc})
+}
+
+// partsOf returns the real and imaginary parts of a, next to each other.
+func partsOf(a rev.General[complex128]) rev.General[float64] {
+	if len(a.Data) == 0 {
+		return rev.General[float64]{}
+	}
+	data := unsafe.Slice((*float64)(unsafe.Pointer(&a.Data[0])), 2*len(a.Data))
+	return rev.General[float64]{Rows: a.Rows, Cols: 2 * a.Cols, Data: data, Stride: 2 * a.Stride}
+}
+
+// unit returns |z| and z/|z|, 0 for 0.
+func unit(z complex128) (r float64, u complex128) {
+	r = cmplx.Abs(z)
+	if r == 0 {
+		return 0, 0
+	}
+	if math.IsInf(r, 0) {
+		return r, complex(real(z)/r, imag(z)/r)
+	}
+	// Scaled, so that a subnormal |z| loses nothing.
+	_, e := math.Frexp(r)
+	z = complex(math.Ldexp(real(z), -e), math.Ldexp(imag(z), -e))
+	return r, scale(1/cmplx.Abs(z), z)
+}
+
+// turn returns the derivative of z/|z| = u along dz, 0 at z = 0.
+func turn(r float64, u, dz complex128) complex128 {
+	if r == 0 {
+		return 0
+	}
+	return scale(1/r, dz-scale(along(u, dz), u))
+}

@@ -1,0 +1,97 @@
+package revlinalg
+
+import (
+	"revnum/rev"
+)
+
+// ComplexNorm2 is the kernel
+//
+//	Out += ‖x‖ = √(Σ |x_i|²)
+//
+// of complex numbers: Norm2 of their real and imaginary parts, in all respects.
+type ComplexNorm2 struct {
+	Out *float64               `rev:"acc"`
+	X   rev.Vector[complex128] `rev:"in"`
+}
+
+func (k *ComplexNorm2) norm() norm[float64] { return norm[float64]{k.Out, parts(k.X), 1} }
+
+// Forward computes Out += ‖x‖.
+func (k ComplexNorm2) Forward() {
+	rev.Check(&k)
+	k.norm().forward()
+}
+
+// Inverse computes Out -= ‖x‖.
+func (k ComplexNorm2) Inverse() {
+	rev.Check(&k)
+	k.norm().inverse()
+}
+
+// Adjoint computes Out -= ‖x‖ and adds Ōut·x/‖x‖ to the cotangent of x.
+func (k ComplexNorm2) Adjoint(g ComplexNorm2) {
+	rev.Check(&k)
+	rev.CheckLike(&k, &g)
+	k.norm().adjoint(g.norm())
+}
+
+// Tangent computes Out += ‖x‖ and its tangent.
+func (k ComplexNorm2) Tangent(t ComplexNorm2) {
+	rev.Check(&k)
+	rev.CheckLike(&k, &t)
+	k.norm().tangent(t.norm())
+}
+
+// AdjointTangent computes what Adjoint does, takes back the tangent of Out, and
+// adds the tangent of the gradient.
+func (k ComplexNorm2) AdjointTangent(g, t, gt ComplexNorm2) {
+	rev.Check(&k)
+	rev.CheckLike(&k, &g, &t, &gt)
+	k.norm().adjointTangent(g.norm(), t.norm(), gt.norm())
+}
+
+// ComplexFrobenius is the kernel
+//
+//	Out += ‖A‖_F = √(Σ |a_ij|²)
+//
+// of complex numbers: Frobenius of their real and imaginary parts, in all respects.
+type ComplexFrobenius struct {
+	Out *float64                `rev:"acc"`
+	A   rev.General[complex128] `rev:"in"`
+}
+
+func (k *ComplexFrobenius) norm() norm[float64] { return norm[float64]{k.Out, partsOf(k.A), 1} }
+
+// Forward computes Out += ‖A‖.
+func (k ComplexFrobenius) Forward() {
+	rev.Check(&k)
+	k.norm().forward()
+}
+
+// Inverse computes Out -= ‖A‖.
+func (k ComplexFrobenius) Inverse() {
+	rev.Check(&k)
+	k.norm().inverse()
+}
+
+// Adjoint computes Out -= ‖A‖ and adds Ōut·A/‖A‖ to the cotangent of A.
+func (k ComplexFrobenius) Adjoint(g ComplexFrobenius) {
+	rev.Check(&k)
+	rev.CheckLike(&k, &g)
+	k.norm().adjoint(g.norm())
+}
+
+// Tangent computes Out += ‖A‖ and its tangent.
+func (k ComplexFrobenius) Tangent(t ComplexFrobenius) {
+	rev.Check(&k)
+	rev.CheckLike(&k, &t)
+	k.norm().tangent(t.norm())
+}
+
+// AdjointTangent computes what Adjoint does, takes back the tangent of Out, and
+// adds the tangent of the gradient.
+func (k ComplexFrobenius) AdjointTangent(g, t, gt ComplexFrobenius) {
+	rev.Check(&k)
+	rev.CheckLike(&k, &g, &t, &gt)
+	k.norm().adjointTangent(g.norm(), t.norm(), gt.norm())
+}
