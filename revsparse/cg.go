@@ -53,7 +53,7 @@ func (s *cg) solve(x []float64) error {
 			return nil
 		}
 		// Not smaller by much means that it is as small as it can be.
-		if iter >= s.maxIter || !(residual <= last/2) {
+		if iter >= s.maxIter || !(residual < last/2) {
 			return s.failure(iter, residual)
 		}
 		last = residual
@@ -87,6 +87,9 @@ func (s *cg) iterate(x []float64, normB float64, most int) (int, error) {
 		}
 		before := rz
 		rz = simd.Dot(s.r, z)
+		if rz < 0x1p-900 {
+			return iter, nil // the products below would underflow
+		}
 		if iter == 0 {
 			copy(s.p, z)
 		} else {

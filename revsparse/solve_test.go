@@ -152,6 +152,30 @@ func TestSolveErrors(t *testing.T) {
 	}
 }
 
+// A tolerance that is out of reach is not taken for an indefinite matrix.
+func TestSolveTolOutOfReach(t *testing.T) {
+	const n = 6
+	rnd := rand.New(rand.NewPCG(5, 4))
+	var late *ConvergenceError
+	for range 300 {
+		a := CSR[float64, int]{Rows: n, Cols: n, Ptr: make([]int, 1, n+1)}
+		for i := range n {
+			for j := range i {
+				a.Ind, a.Data = append(a.Ind, j), append(a.Data, float64(rnd.IntN(3)-1))
+			}
+			a.Ind, a.Data = append(a.Ind, i), append(a.Data, 2*n)
+			a.Ptr = append(a.Ptr, len(a.Ind))
+		}
+		k := Solve[float64, int]{X: rev.ViewSlice(make([]float64, n)), A: a, B: randomVector[float64](rnd, n)}
+		for _, k.Tol = range []float64{1e-300, -1, math.NaN()} {
+			// 1e-300 is within reach of a residual of zero.
+			if err := k.Forward(); !errors.As(err, &late) && (err != nil || k.Tol != 1e-300) {
+				t.Fatalf("tolerance %v: error %v", k.Tol, err)
+			}
+		}
+	}
+}
+
 // A system that is badly conditioned, and one that is singular but consistent.
 func TestSolveHard(t *testing.T) {
 	const n = 100
