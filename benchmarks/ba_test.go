@@ -52,7 +52,7 @@ func TestGenBA(t *testing.T) {
 		"--truth: expected another file":                            {"-o", filepath.Join(dir, "x"), "--truth", filepath.Join(dir, "x"), "--points", "10", "--observations", "20"},
 		"no such file":                                              {"--truth", filepath.Join(dir, "no", "x"), "--points", "10", "--observations", "20"},
 		"--truth: a problem in ADBench's form has no solution":      {"--kind", "adbench", "--truth", filepath.Join(dir, "x")},
-		"the problem": {"--cameras", "9000000000000000", "--observations", "9000000000000000000", "--points", "1000000000000"},
+		"points and observations need":                              {"--cameras", "9000000000000000", "--observations", "9000000000000000000", "--points", "1000000000000"},
 	} {
 		status, _, stderr := run("", append([]string{"gen", "ba"}, args...)...)
 		if status != 1 || !strings.Contains(stderr, want) || strings.Contains(stderr, "bug") {

@@ -113,7 +113,7 @@ these.`,
 			opts.Layout = ba.Layout(layout)
 			opts.Src = rand.NewPCG(seed, 0)
 			floats := 12*float64(opts.Observations) + 8*float64(opts.Points) + 40*float64(opts.Cameras)
-			if err := adbench.CheckMemory(uint64(min(max(0, floats), 1<<62)), "the problem"); err != nil {
+			if err := adbench.CheckMemory(uint64(min(max(0, floats), 1<<62)), "the cameras, points and observations"); err != nil {
 				return err
 			}
 			start, exact, err := ba.Generate(opts)

@@ -77,6 +77,9 @@ func CameraCovariance(p *Problem, opts *Options, free int) (*mat.SymDense, error
 	}
 	lambda := eigen.Values(nil)
 	top := lambda[n-1]
+	if !(top > 0) && free < n {
+		return nil, mat.Condition(math.Inf(1)) // no observation says anything
+	}
 	if free < n && !(lambda[free] > openDirection*top) {
 		return nil, mat.Condition(top / math.Max(lambda[free], 0))
 	}

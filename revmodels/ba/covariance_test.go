@@ -126,6 +126,10 @@ func TestCameraCovarianceErrors(t *testing.T) {
 	if _, err := CameraCovariance(&Problem{}, nil, 0); err != nil {
 		t.Error(err)
 	}
+	unseen := &Problem{Cameras: make([]float64, cameraLen), Points: make([]float64, pointLen)}
+	if _, err := CameraCovariance(unseen, nil, 0); !errors.Is(err, mat.Condition(math.Inf(1))) {
+		t.Errorf("no observations: %v", err)
+	}
 	p.Points[0] = math.NaN()
 	if _, err := CameraCovariance(p, nil, 7); err == nil {
 		t.Error("no error for NaN")

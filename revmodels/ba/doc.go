@@ -66,7 +66,7 @@
 //
 // Methods of kernels panic where shapes do not fit or operands overlap, as
 // package rev says, and with mat.ErrRowAccess at an observation whose camera or
-// point is not there, when some of the others may have been done. Functions of problems return errors: for what
-// Validate finds, for options that make no sense, and for files, with the line and
-// what was expected there.
+// point is not there, when some of the others may have been done. Functions of
+// problems return errors: for what Validate finds, for options that make no sense,
+// and for files, with the line and what was expected there.
 package ba

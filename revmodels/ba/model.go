@@ -132,7 +132,7 @@ func (m *Model) Grad(grad, x []float64) {
 
 // GaussNewton overwrites dst with Jᵀ(ρ'·J·v), the product with v of the Gauss-Newton
 // approximation of the Hessian at x. It is positive semidefinite, and near to the
-// Hessian where residuals are small.
+// Hessian where residuals are small. dst may be v.
 func (m *Model) GaussNewton(dst, x, v []float64) {
 	s := workspace.Get[modelScratch]()
 	defer workspace.Put(s)

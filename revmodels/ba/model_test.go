@@ -3,6 +3,7 @@ package ba
 import (
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/diff/fd"
@@ -43,6 +44,10 @@ func TestModel(t *testing.T) {
 		gn.MulVec(j.T(), &jv)
 		got := make([]float64, m.Dim())
 		m.GaussNewton(got, x, v.RawVector().Data)
+		inPlace := slices.Clone(v.RawVector().Data)
+		if m.GaussNewton(inPlace, x, inPlace); !slices.Equal(inPlace, got) {
+			t.Error("GaussNewton in place gives something else")
+		}
 		// dense has its points in order of the parameters too.
 		if d := floats.Distance(got, gn.RawVector().Data, 2); !(d <= 1e-12*floats.Norm(got, 2)) {
 			t.Errorf("%T: JᵀJ·v is off by %v", loss, d)
