@@ -6,14 +6,15 @@
 //
 //	revlinalg.Dot[float64]{R: &r, X: x, Y: y} // R += Σ x_i·y_i
 //
-// Its methods are those of rev.Kernel and rev.SecondOrder. The constructors
+// Its methods are those of rev.Kernel, or of rev.FallibleKernel where they can
+// fail, and, but for SVD, AdjointTangent of rev.SecondOrder. The constructors
 // NewDot, NewLogSumExp and so on take gonum's types and share their storage.
 //
 // # Contract
 //
 // Unitary, ComplexUnitary and GivensQR transform their operand in place, and the
-// kernels over logarithms (Log and PowerProduct) say on their pages what they
-// add. All others add their result f to an output: Forward adds f, Inverse
+// kernels over logarithms (LogMul and the like, and PowerProduct) say on their
+// pages what they add. All others add their result f to an output: Forward adds f, Inverse
 // subtracts it, Adjoint subtracts it and adds the gradient to the cotangents of
 // the inputs, and Tangent adds f and its derivative in a direction. Nothing is
 // stored between calls; what Adjoint needs of Forward it computes again.
@@ -29,8 +30,9 @@
 //
 // The factorisations and what rests on them (Cholesky, QR, GramSchmidt, SymEig, SVD,
 // TriSolve, Solve, Inv and LogDet) return errors, which carry the number that
-// tells why: of gonum's type mat.Condition where a matrix is singular. All
-// operands are then as they were.
+// tells why: of gonum's type mat.Condition where a matrix is singular. Functions
+// of elements that are not defined everywhere (Log, Sqrt, Atan2 and Pow) return a
+// *DomainError. All operands are then as they were.
 //
 // # Rounding
 //

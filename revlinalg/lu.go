@@ -80,7 +80,7 @@ func (f *luFactor[T]) eliminate() {
 		y := rest.Data
 		at := 0
 		for i, v := range y {
-			if abs(v) > abs(y[at]) {
+			if abs(v) > abs(y[at]) || math.IsNaN(float64(v)) { // or a 0 above it would stand for a singular matrix
 				at = i
 			}
 		}

@@ -142,6 +142,25 @@ func TestSolveSingular(t *testing.T) {
 	}
 }
 
+// NaN below a pivot that is zero is no sign of a singular matrix.
+func TestSolveNaN(t *testing.T) {
+	nan := math.NaN()
+	for _, a := range [][]float64{{0, 1, nan, 1}, {nan, 1, 0, 1}, {0, nan, nan, 0}} {
+		a := mat.NewDense(2, 2, a)
+		x, b := mat.NewDense(2, 1, nil), mat.NewDense(2, 2, nil)
+		if err := NewSolve(x, a, mat.NewDense(2, 1, []float64{1, 2})).Forward(); err != nil || !math.IsNaN(x.At(0, 0)) || !math.IsNaN(x.At(1, 0)) {
+			t.Errorf("%v: X is %v, error %v", a.RawMatrix().Data, x.RawMatrix().Data, err)
+		}
+		if err := NewInv(b, a).Forward(); err != nil || !math.IsNaN(mat.Sum(b)) {
+			t.Errorf("%v: inverse %v, error %v", a.RawMatrix().Data, b.RawMatrix().Data, err)
+		}
+		var det, sign float64
+		if err := NewLogDet(&det, &sign, a).Forward(); err != nil || !math.IsNaN(det) || !math.IsNaN(sign) {
+			t.Errorf("%v: log det %v, sign %v, error %v", a.RawMatrix().Data, det, sign, err)
+		}
+	}
+}
+
 func ExampleSolve() {
 	a := mat.NewDense(2, 2, []float64{
 		2, 1,

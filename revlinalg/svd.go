@@ -39,7 +39,7 @@ import (
 // needs s̄_i = s̄_j and G_ij + H_ij = 0, and Tangent P_ij + P_ji = 0 and, if U̇ or V̇
 // is asked for, P_ii = P_jj. Otherwise they return a *Degenerate, which names the
 // pair. If the least singular value is so close to 0, there are no derivatives
-// either, and they return mat.Condition(s_1/s_r). Nothing is written then.
+// either, and they return mat.Condition(s_1/s_r), infinite for s_r = 0. Nothing is written then.
 //
 // # Rounding
 //
@@ -220,6 +220,9 @@ func (w *svdWork[T]) setNaN() {
 // check returns an error if the least singular value is 0.
 func (w *svdWork[T]) check() error {
 	if r := len(w.s); r > 0 && w.svd.s[r-1] <= w.gap {
+		if w.svd.s[r-1] == 0 {
+			return singular // also if all are 0
+		}
 		return mat.Condition(w.svd.s[0] / w.svd.s[r-1])
 	}
 	return nil

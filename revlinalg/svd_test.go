@@ -142,6 +142,16 @@ func TestSVDError(t *testing.T) {
 	}
 }
 
+// The condition of a matrix of zeros is infinite, too.
+func TestSVDZero(t *testing.T) {
+	k := SVD[float64]{A: rev.NewGeneral[float64](3, 2, nil)}
+	err := k.Adjoint(SVD[float64]{S: rev.ViewSlice([]float64{1, 2}), A: rev.NewGeneral[float64](3, 2, nil)})
+	var c mat.Condition
+	if !errors.As(err, &c) || !math.IsInf(float64(c), 1) {
+		t.Errorf("error %v", err)
+	}
+}
+
 func ExampleSVD() {
 	a := mat.NewDense(2, 2, []float64{
 		0, 3,

@@ -229,7 +229,7 @@ func (w *eigen[T]) decompose(workers int, a rev.General[T]) error {
 		for j, v := range a.Row(i)[i:] {
 			if !isFinite(float64(v)) {
 				for i := range n {
-					w.w[i] = T(math.NaN())
+					w.w[i], w.w64[i] = T(math.NaN()), math.NaN()
 					for j := range n {
 						w.v.Row(i)[j] = T(math.NaN())
 					}

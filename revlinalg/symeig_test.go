@@ -201,6 +201,26 @@ func TestSymEigDegenerateError(t *testing.T) {
 	}
 }
 
+// Eigenvalues that are NaN are not equal, whatever there was before.
+func TestSymEigNaN(t *testing.T) {
+	a := mat.NewSymDense(2, []float64{3, 0, 0, 3})
+	for _, v := range []float64{0, math.NaN(), math.Inf(1)} {
+		a.SetSym(0, 1, v)
+		k := NewSymEig(mat.NewVecDense(2, nil), mat.NewDense(2, 2, nil), a)
+		g := SymEig[float64]{W: rev.ViewSlice([]float64{1, 2}), A: rev.NewGeneral[float64](2, 2, nil)}
+		err := k.Adjoint(g)
+		if v == 0 {
+			if err == nil {
+				t.Error("no error for equal eigenvalues")
+			}
+			continue
+		}
+		if err != nil || !math.IsNaN(g.A.Data[0]) || !math.IsNaN(g.A.Data[1]) || !math.IsNaN(g.A.Data[3]) {
+			t.Errorf("%v: gradient %v, error %v, want NaN", v, g.A.Data, err)
+		}
+	}
+}
+
 func ExampleSymEig() {
 	a := mat.NewSymDense(2, []float64{
 		2, 1,
