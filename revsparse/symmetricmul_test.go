@@ -41,7 +41,7 @@ func symmetricMulSpec[T rev.Real, I Index](cols int) revtest.Spec[SymmetricMul[T
 		New: func(rnd *rand.Rand, size int) SymmetricMul[T, I] {
 			return randomSymmetricMul[T, I](rnd, size, min(size, cols), cols == 1)
 		},
-		Large:     60000,
+		Large:     12000, // several blocks of rows and of columns
 		RoundTrip: 32,
 		Masked:    []string{"B", "Alpha", "A"}, // where there are no entries, or they meet zeros
 	}
