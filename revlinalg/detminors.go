@@ -46,7 +46,8 @@ type DetMinors[T rev.Real] struct {
 const MaxMinors = 24
 
 // NewDetMinors returns the kernel over a gonum matrix, sharing its storage. It
-// panics with mat.ErrSquare if a is not square.
+// panics with mat.ErrSquare if a is not square, and with a string if it has more
+// than MaxMinors rows.
 func NewDetMinors(out *float64, a *mat.Dense) DetMinors[float64] {
 	k := DetMinors[float64]{Out: out, A: rev.ViewDense(a)}
 	k.checkShape()

@@ -32,10 +32,10 @@ func NewMean(out *float64, x *mat.VecDense) Mean[float64] {
 // mean returns Σ x_i/n.
 func mean[T rev.Real](x rev.Vector[T]) T { return over(sum(x), x.N) }
 
-// over returns x/n, in fixed point 0 if n is not positive.
+// over returns x/n. If n is not positive it returns x/0, in fixed point 0.
 func over[T rev.Real](x T, n int) T {
 	if !isFixed[T]() {
-		return x / T(n)
+		return x / T(max(n, 0))
 	}
 	if n <= 0 {
 		return 0

@@ -1,6 +1,8 @@
 package revlinalg
 
 import (
+	"math"
+
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/rev"
@@ -34,7 +36,7 @@ func (k *NormInf[T]) largest() (m int, x T) {
 	m = -1
 	for i := range k.X.N {
 		v := k.X.Data[i*k.X.Inc]
-		isNaN := !(v <= 0) && !(v >= 0)
+		isNaN := math.IsNaN(float64(v))
 		if magnitude(v) > magnitude(x) || isNaN {
 			m, x = i, v
 		}

@@ -104,9 +104,13 @@ func (a CSR[T, I]) With(data []T) CSR[T, I] {
 	return a
 }
 
-// Dense returns a copy of the matrix that stores all elements.
+// Dense returns a copy of the matrix that stores all elements. It panics with
+// mat.ErrShape if a has entries without values.
 func Dense[T Scalar, I Index](a CSR[T, I]) rev.General[T] {
 	a.check()
+	if len(a.Data) != len(a.Ind) {
+		panic(mat.ErrShape)
+	}
 	d := rev.NewGeneral[T](a.Rows, a.Cols, nil)
 	for i := range a.Rows {
 		row := d.Row(i)

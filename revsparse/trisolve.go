@@ -29,7 +29,8 @@ import (
 //
 // The computed x solves (A + E)·x = b exactly for an E of at most (m+1)·ε times |A|
 // in each element, m being the most entries of a row of op(A) (Higham, Accuracy
-// and Stability of Numerical Algorithms, 2002, theorem 8.5).
+// and Stability of Numerical Algorithms, 2002, theorem 8.5), and |A| adding up the
+// magnitudes of the entries of a place.
 //
 // If a row has zero on its diagonal, or nothing, all methods return a
 // *SingularError and change nothing.

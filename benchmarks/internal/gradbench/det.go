@@ -57,7 +57,7 @@ func parseDet(input json.RawMessage) (k revlinalg.DetMinors[float64], err error)
 		return k, fmt.Errorf("ell: expected 1 to %d rows, as there are 2^ell minors, found %d", revlinalg.MaxMinors, n)
 	}
 	if len(in.A) != n*n {
-		return k, fmt.Errorf("A: expected %d numbers, found %d", n*n, len(in.A))
+		return k, fmt.Errorf("matrix A: expected %d numbers, found %d", n*n, len(in.A))
 	}
 	return revlinalg.DetMinors[float64]{Out: new(float64), A: rev.NewGeneral(n, n, []float64(in.A))}, nil
 }

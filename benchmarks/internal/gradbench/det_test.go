@@ -61,7 +61,7 @@ func TestDetTrouble(t *testing.T) {
 		`{"A":[],"ell":0}`:                "ell: expected 1 to 24 rows",
 		`{"A":[],"ell":-1}`:               "ell: expected 1 to 24 rows",
 		`{"A":[1],"ell":25}`:              "ell: expected 1 to 24 rows",
-		`{"A":[1,2,3],"ell":2}`:           "A: expected 4 numbers, found 3",
+		`{"A":[1,2,3],"ell":2}`:           "matrix A: expected 4 numbers, found 3",
 		`{"A":[[1]],"ell":1}`:             "expected a number as entry 0",
 		`{"A":"1","ell":1}`:               "expected an array of numbers",
 		`{"A":[1],"ell":1.5}`:             "cannot unmarshal number 1.5",
