@@ -31,8 +31,8 @@
 // The factorisations and what rests on them (Cholesky, QR, GramSchmidt, SymEig, SVD,
 // TriSolve, Solve, Inv and LogDet) return errors, which carry the number that
 // tells why: of gonum's type mat.Condition where a matrix is singular. Functions
-// of elements that are not defined everywhere (Log, Sqrt, Atan2 and Pow) return a
-// *DomainError. All operands are then as they were.
+// of elements that are not defined everywhere (Log, Sqrt, Atan2, Pow and
+// ComplexLog) return a *DomainError. All operands are then as they were.
 //
 // # Rounding
 //
