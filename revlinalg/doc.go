@@ -7,7 +7,7 @@
 //	revlinalg.Dot[float64]{R: &r, X: x, Y: y} // R += Σ x_i·y_i
 //
 // Its methods are those of rev.Kernel, or of rev.FallibleKernel where they can
-// fail, and, but for SVD, AdjointTangent of rev.SecondOrder. The constructors
+// fail, and AdjointTangent of rev.SecondOrder. The constructors
 // NewDot, NewLogSumExp and so on take gonum's types and share their storage.
 //
 // # Contract

@@ -31,15 +31,30 @@ import (
 //
 // with S = diag(s): Giles 2008, 3.2, with the vectors too, and the quotients by
 // s_j² - s_i² in parts, of which one has no pole where singular values are equal.
+// Of second order, with a dot for tangents, and M for the matrix in brackets and
+//
+//	Z = (Ū - U·Uᵀ·Ū)·S⁻¹,  N = (V̄ - V·Vᵀ·V̄)·S⁻¹,  Ā = (U·M + Z)·Vᵀ + U·Nᵀ
+//
+// for the terms of Ā, they are
+//
+//	Ǡ = (U̇·M + U·Ṁ + Ż)·Vᵀ + (U·M + Z)·V̇ᵀ + U̇·Nᵀ + U·Ṅᵀ,
+//	Ṁ = diag(s̄˙) + ȧ∘(G + H) + a∘(Ġ + Ḣ) + ḃ∘(G - H) + b∘(Ġ - Ḣ),
+//	ȧ_ij = 2·(ṡ_i - ṡ_j)·a_ij²,  ḃ_ij = -2·(ṡ_i + ṡ_j)·b_ij²,
+//	K = Uᵀ·Ū,  K̇ = U̇ᵀ·Ū + Uᵀ·Ū˙,  Ġ = K̇ - K̇ᵀ,
+//	Ż = (Ū˙ - U̇·K - U·K̇ - Z·Ṡ)·S⁻¹,
+//
+// and Ḣ and Ṅ as Ġ and Ż, of V.
 //
 // # Equal and vanishing singular values
 //
 // Singular values that differ by at most max(m, n)·ε·s_1 are taken as equal, and
 // a_ij is then 0, its limit where the derivative exists: as for SymEig, Adjoint
-// needs s̄_i = s̄_j and G_ij + H_ij = 0, and Tangent P_ij + P_ji = 0 and, if U̇ or V̇
-// is asked for, P_ii = P_jj. Otherwise they return a *Degenerate, which names the
+// needs s̄_i = s̄_j and G_ij + H_ij = 0, Tangent P_ij + P_ji = 0 and, if U̇ or V̇ is
+// asked for, P_ii = P_jj, and AdjointTangent all of these, the first also of the
+// tangents of cotangents. Otherwise they return a *Degenerate, which names the
 // pair. If the least singular value is so close to 0, there are no derivatives
-// either, and they return mat.Condition(s_1/s_r), infinite for s_r = 0. Nothing is written then.
+// either, and they return mat.Condition(s_1/s_r), infinite for s_r = 0. Nothing is
+// written then.
 //
 // # Rounding
 //
@@ -104,6 +119,9 @@ func (k SVD[T]) accumulate(sign T) error {
 	return nil
 }
 
+// hasResult returns whether U, S or V is there.
+func (k *SVD[T]) hasResult() bool { return k.U.Data != nil || k.S.Data != nil || k.V.Data != nil }
+
 // add adds alpha times vectors and values.
 func (k *SVD[T]) add(alpha T, u rev.General[T], s []T, v rev.General[T]) {
 	addMatrix(k.U, alpha, u)
@@ -121,10 +139,11 @@ func (k SVD[T]) Adjoint(g SVD[T]) error {
 	if err := w.decompose(k.Workers, k.A); err != nil {
 		return err
 	}
-	if g.A.Data != nil && (g.U.Data != nil || g.S.Data != nil || g.V.Data != nil) {
-		if err := w.addGradient(g); err != nil {
+	if g.A.Data != nil && g.hasResult() {
+		if err := w.setGradient(g); err != nil {
 			return err
 		}
+		w.addGradient(g.A)
 	}
 	k.add(-1, w.u, w.s, w.v)
 	return nil
@@ -138,12 +157,42 @@ func (k SVD[T]) Tangent(t SVD[T]) error {
 	if err := w.decompose(k.Workers, k.A); err != nil {
 		return err
 	}
-	if t.A.Data != nil && (t.U.Data != nil || t.S.Data != nil || t.V.Data != nil) {
-		if err := w.addTangent(t); err != nil {
+	if t.A.Data != nil && t.hasResult() {
+		if err := w.setTangent(t.A, t.U.Data != nil || t.V.Data != nil); err != nil {
 			return err
 		}
+		t.add(1, w.du, w.ds, w.dv)
 	}
 	k.add(1, w.u, w.s, w.v)
+	return nil
+}
+
+// AdjointTangent computes what Adjoint does, subtracts from U̇, Ṡ and V̇, and adds
+// the tangents of the gradient to gt.
+func (k SVD[T]) AdjointTangent(g, t, gt SVD[T]) error {
+	k.check(&g, &t, &gt)
+	w := workspace.Get[svdWork[T]]()
+	defer workspace.Put(w)
+	if err := w.decompose(k.Workers, k.A); err != nil {
+		return err
+	}
+	if err := w.setTangent(t.A, true); err != nil {
+		return err
+	}
+	if err := w.setGradient(g); err != nil {
+		return err
+	}
+	if gt.A.Data != nil && (g.hasResult() || gt.hasResult()) {
+		if err := w.setGradientTangent(g, gt); err != nil {
+			return err
+		}
+		w.addGradientTangent(gt.A)
+	}
+	if g.A.Data != nil {
+		w.addGradient(g.A)
+	}
+	t.add(-1, w.du, w.ds, w.dv)
+	k.add(-1, w.u, w.s, w.v)
 	return nil
 }
 
@@ -152,10 +201,16 @@ type svdWork[T rev.Float] struct {
 	svd      singularValues
 	workers  int
 	u, v, vt rev.General[T]
-	s, ds    []T
+	s        []T
 	gap      float64 // of equal values
 
-	p, x, y, gu, gv, z, zt rev.General[T]
+	// The tangents, with P, X + Y and X - Y.
+	du, dv, p, x, y rev.General[T]
+	ds              []T
+
+	// Uᵀ·Ū, Vᵀ·V̄, M, Z, N and U·M + Z, and their tangents.
+	ku, kv, m, z, n, um       rev.General[T]
+	dku, dkv, dm, dz, dn, dum rev.General[T]
 }
 
 // decompose computes u, s and v.
@@ -269,19 +324,22 @@ func (w *svdWork[T]) scaleColumns(m rev.General[T]) {
 	}
 }
 
-func (w *svdWork[T]) addTangent(t SVD[T]) error {
+// setTangent sets du, ds and dv.
+func (w *svdWork[T]) setTangent(ta rev.General[T], vectors bool) error {
+	m, n, r := w.u.Rows, w.v.Rows, len(w.s)
+	w.du, w.dv, w.p = zeros(w.du, m, r), zeros(w.dv, n, r), zeros(w.p, r, r)
+	w.ds = workspace.Zeros(w.ds, r)
+	if ta.Data == nil {
+		return nil
+	}
 	if err := w.check(); err != nil {
 		return err
 	}
-	m, n, r := w.u.Rows, w.v.Rows, len(w.s)
-	w.z, w.zt = zeros(w.z, m, r), zeros(w.zt, n, r)
-	w.p = zeros(w.p, r, r)
-	multiply(w.workers, w.z, 1, view(t.A, false), view(w.v, false))
-	multiply(w.workers, w.zt, 1, view(t.A, true), view(w.u, false))
-	multiply(w.workers, w.p, 1, view(w.u, true), view(w.z, false))
-	vectors := t.U.Data != nil || t.V.Data != nil
+	multiply(w.workers, w.du, 1, view(ta, false), view(w.v, false))
+	multiply(w.workers, w.dv, 1, view(ta, true), view(w.u, false))
+	multiply(w.workers, w.p, 1, view(w.u, true), view(w.du, false))
 	tol := w.tolerance(w.p)
-	w.x, w.y = zeros(w.x, r, r), zeros(w.y, r, r) // X + Y and X - Y
+	w.x, w.y = zeros(w.x, r, r), zeros(w.y, r, r)
 	for i := range r {
 		w.ds[i] = w.p.Row(i)[i]
 		for j := range r {
@@ -294,60 +352,128 @@ func (w *svdWork[T]) addTangent(t SVD[T]) error {
 			w.y.Row(i)[j] = T(a*sum) - T(b*diff)
 		}
 	}
-	multiply(w.workers, w.z, -1, view(w.u, false), view(w.p, false))
-	multiply(w.workers, w.zt, -1, view(w.v, false), view(w.p, true))
-	w.scaleColumns(w.z)
-	w.scaleColumns(w.zt)
-	multiply(w.workers, w.z, 1, view(w.u, false), view(w.x, false))
-	multiply(w.workers, w.zt, 1, view(w.v, false), view(w.y, false))
-	t.add(1, w.z, w.ds, w.zt)
+	multiply(w.workers, w.du, -1, view(w.u, false), view(w.p, false))
+	multiply(w.workers, w.dv, -1, view(w.v, false), view(w.p, true))
+	w.scaleColumns(w.du)
+	w.scaleColumns(w.dv)
+	multiply(w.workers, w.du, 1, view(w.u, false), view(w.x, false))
+	multiply(w.workers, w.dv, 1, view(w.v, false), view(w.y, false))
 	return nil
 }
 
-func (w *svdWork[T]) addGradient(g SVD[T]) error {
+// setGradient sets ku, kv, m, z, n and um.
+func (w *svdWork[T]) setGradient(g SVD[T]) error {
+	m, n, r := w.u.Rows, w.v.Rows, len(w.s)
+	w.ku, w.kv, w.m = zeros(w.ku, r, r), zeros(w.kv, r, r), zeros(w.m, r, r)
+	w.z, w.n = zeros(w.z, m, r), zeros(w.n, n, r)
+	w.um = zeros(w.um, m, r)
+	if !g.hasResult() {
+		return nil
+	}
 	if err := w.check(); err != nil {
 		return err
 	}
-	m, n, r := w.u.Rows, w.v.Rows, len(w.s)
-	w.gu, w.gv = zeros(w.gu, r, r), zeros(w.gv, r, r) // Uᵀ·Ū, Vᵀ·V̄
-	w.z, w.zt = zeros(w.z, m, r), zeros(w.zt, n, r)   // (I - U·Uᵀ)·Ū·S⁻¹, (I - V·Vᵀ)·V̄·S⁻¹
-	if g.U.Data != nil {
-		copyMatrix(w.z, g.U)
-		multiply(w.workers, w.gu, 1, view(w.u, true), view(g.U, false))
-		multiply(w.workers, w.z, -1, view(w.u, false), view(w.gu, false))
+	w.setOutside(w.z, w.ku, w.u, g.U)
+	w.setOutside(w.n, w.kv, w.v, g.V)
+	if err := w.addPairs(w.m, w.ku, w.kv, g.S); err != nil {
+		return err
 	}
-	if g.V.Data != nil {
-		copyMatrix(w.zt, g.V)
-		multiply(w.workers, w.gv, 1, view(w.v, true), view(g.V, false))
-		multiply(w.workers, w.zt, -1, view(w.v, false), view(w.gv, false))
+	copyMatrix(w.um, w.z)
+	multiply(w.workers, w.um, 1, view(w.u, false), view(w.m, false))
+	return nil
+}
+
+// setOutside sets k, which is zero, to Uᵀ·Ū, and z, which is zero too, to
+// (Ū - U·k)·S⁻¹, or the same for V.
+func (w *svdWork[T]) setOutside(z, k, u, gu rev.General[T]) {
+	if gu.Data == nil {
+		return
 	}
-	w.scaleColumns(w.z)
-	w.scaleColumns(w.zt)
-	tol, stol := w.tolerance(w.gu, w.gv), T(0)
-	bar := func(i int) T {
-		if g.S.Data == nil {
-			return 0
-		}
-		return g.S.Data[i*g.S.Inc]
+	copyMatrix(z, gu)
+	multiply(w.workers, k, 1, view(u, true), view(gu, false))
+	multiply(w.workers, z, -1, view(u, false), view(k, false))
+	w.scaleColumns(z)
+}
+
+// addPairs adds diag(s̄) + a∘(G + H) + b∘(G - H) to m, with G = ku - kuᵀ and
+// H = kv - kvᵀ.
+func (w *svdWork[T]) addPairs(m, ku, kv rev.General[T], sbar rev.Vector[T]) error {
+	bar := func(i int) T { return elementOf(sbar, i) }
+	tol, stol := w.tolerance(ku, kv), T(0)
+	for i := range m.Rows {
+		stol = max(stol, 100*T(max(w.u.Rows, w.v.Rows))*epsilon[T]()*abs(bar(i)))
 	}
-	for i := range r {
-		stol = max(stol, 100*T(max(m, n))*epsilon[T]()*abs(bar(i)))
-	}
-	w.x = zeros(w.x, r, r)
-	for i := range r {
-		w.x.Row(i)[i] = bar(i)
-		for j := range r {
-			u, v := w.gu.Row(i)[j]-w.gu.Row(j)[i], w.gv.Row(i)[j]-w.gv.Row(j)[i]
+	for i := range m.Rows {
+		m.Row(i)[i] += bar(i)
+		for j := range m.Rows {
+			u, v := ku.Row(i)[j]-ku.Row(j)[i], kv.Row(i)[j]-kv.Row(j)[i]
 			if i < j && w.equal(i, j) && (abs(u+v) > tol || abs(bar(i)-bar(j)) > stol) {
 				return w.degenerate(i, j)
 			}
 			a, b := w.poles(i, j)
-			w.x.Row(i)[j] += T(a*(u+v)) + T(b*(u-v))
+			m.Row(i)[j] += T(a*(u+v)) + T(b*(u-v))
 		}
 	}
-	// Ā += (U·x + z)·Vᵀ + U·ztᵀ
-	multiply(w.workers, w.z, 1, view(w.u, false), view(w.x, false))
-	multiply(w.workers, g.A, 1, view(w.z, false), view(w.v, true))
-	multiply(w.workers, g.A, 1, view(w.u, false), view(w.zt, true))
 	return nil
+}
+
+// addGradient adds (U·M + Z)·Vᵀ + U·Nᵀ to Ā.
+func (w *svdWork[T]) addGradient(ga rev.General[T]) {
+	multiply(w.workers, ga, 1, view(w.um, false), view(w.v, true))
+	multiply(w.workers, ga, 1, view(w.u, false), view(w.n, true))
+}
+
+// setGradientTangent sets the tangents of what setGradient sets.
+func (w *svdWork[T]) setGradientTangent(g, gt SVD[T]) error {
+	if err := w.check(); err != nil {
+		return err
+	}
+	m, n, r := w.u.Rows, w.v.Rows, len(w.s)
+	w.dku, w.dkv, w.dm = zeros(w.dku, r, r), zeros(w.dkv, r, r), zeros(w.dm, r, r)
+	w.dz, w.dn = zeros(w.dz, m, r), zeros(w.dn, n, r)
+	w.setOutsideTangent(w.dz, w.dku, w.z, w.ku, w.u, w.du, g.U, gt.U)
+	w.setOutsideTangent(w.dn, w.dkv, w.n, w.kv, w.v, w.dv, g.V, gt.V)
+	for i := range r {
+		for j := range r {
+			u, v := w.ku.Row(i)[j]-w.ku.Row(j)[i], w.kv.Row(i)[j]-w.kv.Row(j)[i]
+			a, b := w.poles(i, j)
+			a, b = 2*(w.ds[i]-w.ds[j])*a*a, -2*(w.ds[i]+w.ds[j])*b*b
+			w.dm.Row(i)[j] = T(a*(u+v)) + T(b*(u-v))
+		}
+	}
+	if err := w.addPairs(w.dm, w.dku, w.dkv, gt.S); err != nil {
+		return err
+	}
+	w.dum = scratchCopy(w.dum, w.dz)
+	multiply(w.workers, w.dum, 1, view(w.du, false), view(w.m, false))
+	multiply(w.workers, w.dum, 1, view(w.u, false), view(w.dm, false))
+	return nil
+}
+
+// setOutsideTangent sets dk, which is zero, to U̇ᵀ·Ū + Uᵀ·Ū˙, and dz, which is
+// zero too, to (Ū˙ - U̇·k - U·dk - z·Ṡ)·S⁻¹, or the same for V.
+func (w *svdWork[T]) setOutsideTangent(dz, dk, z, k, u, du, gu, dgu rev.General[T]) {
+	if gu.Data != nil {
+		multiply(w.workers, dk, 1, view(du, true), view(gu, false))
+	}
+	if dgu.Data != nil {
+		copyMatrix(dz, dgu)
+		multiply(w.workers, dk, 1, view(u, true), view(dgu, false))
+	}
+	multiply(w.workers, dz, -1, view(du, false), view(k, false))
+	multiply(w.workers, dz, -1, view(u, false), view(dk, false))
+	for i := range dz.Rows {
+		for j, v := range z.Row(i) {
+			dz.Row(i)[j] -= T(v * w.ds[j])
+		}
+	}
+	w.scaleColumns(dz)
+}
+
+// addGradientTangent adds to the tangent of Ā.
+func (w *svdWork[T]) addGradientTangent(ga rev.General[T]) {
+	multiply(w.workers, ga, 1, view(w.dum, false), view(w.v, true))
+	multiply(w.workers, ga, 1, view(w.um, false), view(w.dv, true))
+	multiply(w.workers, ga, 1, view(w.du, false), view(w.n, true))
+	multiply(w.workers, ga, 1, view(w.u, false), view(w.dn, true))
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -117,13 +118,20 @@ func TestSVDError(t *testing.T) {
 		like := func(a rev.General[float64]) SVD[float64] {
 			return SVD[float64]{U: matrixOf[float64](rnd, 4, 4), S: vectorOf[float64](rnd, 4), V: matrixOf[float64](rnd, 4, 4), A: a}
 		}
-		k, g := like(a), like(matrixOf[float64](rnd, 4, 4))
+		k, g, t1, gt := like(a), like(matrixOf[float64](rnd, 4, 4)), like(matrixOf[float64](rnd, 4, 4)), like(matrixOf[float64](rnd, 4, 4))
 		for name, f := range map[string]func() error{
-			"Adjoint": func() error { return k.Adjoint(g) },
-			"Tangent": func() error { return k.Tangent(g) },
+			"Adjoint":        func() error { return k.Adjoint(g) },
+			"Tangent":        func() error { return k.Tangent(g) },
+			"AdjointTangent": func() error { return k.AdjointTangent(g, t1, gt) },
+			// Of the tangents of cotangents alone.
+			"AdjointTangent without t and g": func() error { return k.AdjointTangent(SVD[float64]{}, SVD[float64]{}, gt) },
 		} {
 			all := func() []float64 {
-				return slices.Concat(k.U.Data, k.S.Data, k.V.Data, g.U.Data, g.S.Data, g.V.Data, g.A.Data)
+				var s []float64
+				for _, k := range []SVD[float64]{k, g, t1, gt} {
+					s = slices.Concat(s, k.U.Data, k.S.Data, k.V.Data, k.A.Data)
+				}
+				return s
 			}
 			before := all()
 			err := f()
@@ -136,7 +144,8 @@ func TestSVDError(t *testing.T) {
 				t.Errorf("matrix %d, %s: operands are written", i, name)
 			}
 		}
-		if err := errors.Join(k.Forward(), k.Inverse()); err != nil {
+		// What asks for no derivative has no error.
+		if err := errors.Join(k.Forward(), k.AdjointTangent(SVD[float64]{}, SVD[float64]{}, SVD[float64]{A: gt.A})); err != nil {
 			t.Error(err)
 		}
 	}
@@ -149,6 +158,190 @@ func TestSVDZero(t *testing.T) {
 	var c mat.Condition
 	if !errors.As(err, &c) || !math.IsInf(float64(c), 1) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// svdHessian returns the gradient of a function f of U, s and V by A, and its
+// tangent along da, where outputs returns the cotangents of the results of f and,
+// given their tangents, the tangents of these cotangents.
+func svdHessian(t *testing.T, a, da rev.General[float64], outputs func(k, t SVD[float64]) (g, gt SVD[float64])) (ga, dga []float64) {
+	t.Helper()
+	m, n := a.Rows, a.Cols
+	r := min(m, n)
+	like := func(a rev.General[float64]) SVD[float64] {
+		return SVD[float64]{
+			U: rev.NewGeneral[float64](m, r, nil), S: rev.ViewSlice(make([]float64, r)), V: rev.NewGeneral[float64](n, r, nil), A: a,
+		}
+	}
+	k, dk := like(a), like(da)
+	if err := k.Tangent(dk); err != nil {
+		t.Fatal(err)
+	}
+	g, gt := outputs(k, dk)
+	g.A, gt.A = rev.NewGeneral[float64](m, n, nil), rev.NewGeneral[float64](m, n, nil)
+	if err := k.AdjointTangent(g, dk, gt); err != nil {
+		t.Fatal(err)
+	}
+	return g.A.Data, gt.A.Data
+}
+
+// For 2×2 matrices,
+//
+//	s_1² = (‖A‖² + √(‖A‖⁴ - 4·det² A))/2,  s_2 = |det A|/s_1,
+//	u_1·v_1ᵀ = (s_1·A - s_2·sign(det A)·C)/(s_1² - s_2²),
+//
+// where C are the cofactors. The Hessian of ⟨B, u_1·v_1ᵀ⟩ + s_1·s_1·s_2 must be
+// that of these formulas, by differences of big numbers.
+func TestSVDHessian(t *testing.T) {
+	const prec = 400
+	num := func(x float64) *big.Float { return big.NewFloat(x).SetPrec(prec) }
+	mul := func(x, y *big.Float) *big.Float { return new(big.Float).Mul(x, y) }
+	add := func(x, y *big.Float) *big.Float { return new(big.Float).Add(x, y) }
+	sub := func(x, y *big.Float) *big.Float { return new(big.Float).Sub(x, y) }
+	value := func(b []float64, a []*big.Float) *big.Float {
+		norm := num(0)
+		for _, v := range a {
+			norm = add(norm, mul(v, v))
+		}
+		det := sub(mul(a[0], a[3]), mul(a[1], a[2]))
+		root := new(big.Float).Sqrt(sub(mul(norm, norm), mul(num(4), mul(det, det))))
+		s1 := new(big.Float).Sqrt(mul(num(0.5), add(norm, root)))
+		signed := new(big.Float).Quo(det, s1) // s_2·sign(det A)
+		cofactors := []*big.Float{a[3], new(big.Float).Neg(a[2]), new(big.Float).Neg(a[1]), a[0]}
+		sum := num(0)
+		for i := range a {
+			sum = add(sum, mul(num(b[i]), sub(mul(s1, a[i]), mul(signed, cofactors[i]))))
+		}
+		sum.Quo(sum, sub(mul(s1, s1), mul(signed, signed)))
+		return add(sum, mul(mul(s1, s1), new(big.Float).Abs(signed)))
+	}
+	rnd := rand.New(rand.NewPCG(29, 4))
+	for trial := range 10 {
+		a, da := spread[float64](rnd, 2, 2), matrixOf[float64](rnd, 2, 2)
+		if trial%2 == 0 {
+			a.Data[0], a.Data[1], a.Data[2], a.Data[3] = a.Data[2], a.Data[3], a.Data[0], a.Data[1] // det A < 0
+		}
+		b := normals[float64](rnd, 4, 1)
+		ga, dga := svdHessian(t, a, da, func(k, dk SVD[float64]) (g, gt SVD[float64]) {
+			s, ds := k.S.Data, dk.S.Data
+			g = SVD[float64]{U: rev.NewGeneral[float64](2, 2, nil), V: rev.NewGeneral[float64](2, 2, nil)}
+			gt = SVD[float64]{U: rev.NewGeneral[float64](2, 2, nil), V: rev.NewGeneral[float64](2, 2, nil)}
+			g.S = rev.ViewSlice([]float64{2 * s[0] * s[1], s[0] * s[0]})
+			gt.S = rev.ViewSlice([]float64{2 * (ds[0]*s[1] + s[0]*ds[1]), 2 * s[0] * ds[0]})
+			for i := range 2 {
+				for j := range 2 {
+					g.U.Row(i)[0] += b[2*i+j] * k.V.Row(j)[0]
+					g.V.Row(j)[0] += b[2*i+j] * k.U.Row(i)[0]
+					gt.U.Row(i)[0] += b[2*i+j] * dk.V.Row(j)[0]
+					gt.V.Row(j)[0] += b[2*i+j] * dk.U.Row(i)[0]
+				}
+			}
+			return g, gt
+		})
+		// at returns the value at A + x·h·e_i + y·h·Ȧ.
+		const h = 0x1p-60
+		at := func(x, y float64, i int) *big.Float {
+			p := make([]*big.Float, 4)
+			for j := range p {
+				p[j] = add(num(a.Data[j]), mul(num(y*h), num(da.Data[j])))
+			}
+			p[i] = add(p[i], num(x*h))
+			return value(b, p)
+		}
+		for i := range 4 {
+			d, _ := sub(at(1, 0, i), at(-1, 0, i)).Float64()
+			dd, _ := sub(sub(at(1, 1, i), at(1, -1, i)), sub(at(-1, 1, i), at(-1, -1, i))).Float64()
+			if want := d / (2 * h); !near(ga[i], want, 1e-13) {
+				t.Errorf("trial %d: derivative %v by element %d, want %v", trial, ga[i], i, want)
+			}
+			if want := dd / (4 * h * h); !near(dga[i], want, 1e-12) {
+				t.Errorf("trial %d: second derivative %v by element %d, want %v", trial, dga[i], i, want)
+			}
+		}
+	}
+}
+
+// Of one column a the results are u = ±a/s, s = ‖a‖ and v = ±1, and the function
+// v·cᵀu of them has the gradient (c - (cᵀu)·u)/s for the u = a/s.
+func TestSVDHessianOfVector(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(29, 5))
+	const n = 4
+	a, da, c := normals[float64](rnd, n, 1), normals[float64](rnd, n, 1), normals[float64](rnd, n, 1)
+	inner := func(x, y []float64) (s float64) {
+		for i, v := range x {
+			s += v * y[i]
+		}
+		return s
+	}
+	s := math.Sqrt(inner(a, a))
+	ds := inner(a, da) / s
+	u, du := make([]float64, n), make([]float64, n)
+	for i := range n {
+		u[i] = a[i] / s
+		du[i] = (da[i] - u[i]*ds) / s
+	}
+	for _, shape := range [][2]int{{n, 1}, {1, n}} {
+		long, short := shape[0] == n, shape[0] == 1
+		ga, dga := svdHessian(t, rev.NewGeneral(shape[0], shape[1], a), rev.NewGeneral(shape[0], shape[1], da),
+			func(k, dk SVD[float64]) (g, gt SVD[float64]) {
+				x, y := k.U, k.V // of which the first is the long one
+				dx, dy := dk.U, dk.V
+				if short {
+					x, y, dx, dy = y, x, dy, dx
+				}
+				gx, gy := rev.NewGeneral[float64](n, 1, nil), rev.NewGeneral[float64](1, 1, nil)
+				dgx, dgy := rev.NewGeneral[float64](n, 1, nil), rev.NewGeneral[float64](1, 1, nil)
+				for i := range n {
+					gx.Data[i] = c[i] * y.Data[0]
+					dgx.Data[i] = c[i] * dy.Data[0]
+				}
+				gy.Data[0], dgy.Data[0] = inner(c, x.Data), inner(c, dx.Data)
+				if long {
+					return SVD[float64]{U: gx, V: gy}, SVD[float64]{U: dgx, V: dgy}
+				}
+				return SVD[float64]{U: gy, V: gx}, SVD[float64]{U: dgy, V: dgx}
+			})
+		for i := range n {
+			cu, dcu := inner(c, u), inner(c, du)
+			want := (c[i] - cu*u[i]) / s
+			dwant := -(dcu*u[i]+cu*du[i])/s - want*ds/s
+			if !(math.Abs(ga[i]-want) <= 1e-14) || !(math.Abs(dga[i]-dwant) <= 1e-13) {
+				t.Errorf("%v: derivatives %v and %v by element %d, want %v and %v", shape, ga[i], dga[i], i, want, dwant)
+			}
+		}
+	}
+}
+
+// The Hessian of the polar factor at equal singular values, too, is that of
+// matrices near by, along a direction that keeps them equal.
+func TestSVDHessianDegenerate(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(29, 6))
+	q, _ := twice(rnd)
+	b := mat.NewDense(4, 4, normals[float64](rnd, 16, 1))
+	w := mat.NewDense(4, 4, normals[float64](rnd, 16, 1)) // Qᵀ·Ȧ·diag(1, -1, 1, 1)
+	w.Set(1, 1, w.At(2, 2))
+	w.Set(1, 2, -w.At(2, 1))
+	sign := mat.NewDiagDense(4, []float64{1, -1, 1, 1})
+	product := func(values []float64) []float64 {
+		var a, da mat.Dense
+		a.Product(q, mat.NewDiagDense(4, values), sign)
+		da.Product(q, w, sign)
+		_, dga := svdHessian(t, rev.ViewDense(&a), rev.ViewDense(&da), func(k, dk SVD[float64]) (g, gt SVD[float64]) {
+			of := func(k SVD[float64]) SVD[float64] {
+				var gu, gv mat.Dense
+				gu.Mul(b, mat.NewDense(4, 4, k.V.Data))
+				gv.Mul(b.T(), mat.NewDense(4, 4, k.U.Data))
+				return SVD[float64]{U: rev.ViewDense(&gu), V: rev.ViewDense(&gv)}
+			}
+			return of(k), of(dk)
+		})
+		return dga
+	}
+	got, want := product([]float64{1, 2, 2, 5}), product([]float64{1, 2, 2 + 1e-7, 5})
+	for i := range got {
+		if !(math.Abs(got[i]-want[i]) <= 1e-5) {
+			t.Errorf("second derivative %v by element %d, %v near by", got[i], i, want[i])
+		}
 	}
 }
 

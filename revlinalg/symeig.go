@@ -46,9 +46,11 @@ import (
 // exists. But there is one of what does not depend on the basis, and F_ij is
 // then 0, its limit:
 //
-//   - Adjoint needs w̄_i = w̄_j and G_ij = G_ji for each such pair, which the
-//     cotangents of every function have that is the same for all bases of the
-//     space (a sum over the equal eigenvalues, a projection on their space).
+//   - Adjoint needs w̄_i = w̄_j and G_ij = G_ji for each such pair, whatever the
+//     basis, which the cotangents of a function have that depends on the equal
+//     eigenvalues by their sum and on their vectors by the space (its projection).
+//     As w̄ is known in one basis only, a function for which w̄_i = w̄_j there by
+//     chance is not told apart, and what it gets is no gradient.
 //   - Tangent needs P_ij = 0 and, if V̇ is asked for, P_ii = P_jj: that Ȧ does not
 //     divide the space.
 //   - AdjointTangent needs both, the first also of the tangents of cotangents.
