@@ -43,8 +43,8 @@
 // arguments. The bounds kept by the tests against math/big are
 //
 //	          float64   float32
-//	Exp       0.75      0.501
-//	          0.9       0.501    (subnormal results)
+//	Exp       0.65      0.501
+//	          0.85      0.501    (subnormal results)
 //	Log       0.8       0.501
 //	SinCos    1.5       0.501
 //

@@ -8905,114 +8905,176 @@ done472:
 	RET
 
 // func expTo64(dst *float64, x *float64, n int)
-// Requires: AVX, AVX2, AVX512F, BMI2, FMA3
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, BMI2, FMA3
 TEXT ·expTo64(SB), NOSPLIT, $0-24
-	CMPQ         ·tier+0(SB), $0x02
-	JNE          avx2
-	CMPQ         n+16(FP), $0x04
-	JLE          avx2
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         n+16(FP), DX
-	VBROADCASTSD constants<>+192(SB), Z0
-	VBROADCASTSD constants<>+832(SB), Z1
-	VBROADCASTSD constants<>+896(SB), Z2
-	VBROADCASTSD constants<>+960(SB), Z3
-	VBROADCASTSD constants<>+1024(SB), Z4
-	VBROADCASTSD constants<>+1088(SB), Z5
-	VBROADCASTSD constants<>+1152(SB), Z6
-	VBROADCASTSD constants<>+1216(SB), Z7
-	VBROADCASTSD constants<>+1280(SB), Z8
-	VBROADCASTSD constants<>+1344(SB), Z9
-	VBROADCASTSD constants<>+1408(SB), Z10
-	VBROADCASTSD constants<>+1472(SB), Z11
-	VBROADCASTSD constants<>+1536(SB), Z12
-	VBROADCASTSD constants<>+1600(SB), Z13
-	VBROADCASTSD constants<>+1664(SB), Z14
-	VBROADCASTSD constants<>+0(SB), Z15
-	VMOVUPD      constants<>+1728(SB), Z16
-	VMOVUPD      constants<>+1792(SB), Z17
-	XORQ         BX, BX
-	LEAQ         -8(DX), SI
-	CMPQ         BX, SI
-	JG           tail476
+	CMPQ    ·tier+0(SB), $0x02
+	JNE     avx2
+	CMPQ    n+16(FP), $0x04
+	JLE     avx2
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	VMOVUPD exp64Table<>+0(SB), Z0
+	VMOVUPD exp64Table<>+64(SB), Z1
+	XORQ    BX, BX
+	LEAQ    -32(DX), SI
+	TESTQ   SI, SI
+	JL      oneTest475
+
+many473:
+	VMOVUPS           (CX)(BX*8), Z2
+	VMOVUPS           64(CX)(BX*8), Z3
+	VMOVUPS           128(CX)(BX*8), Z4
+	VMOVUPS           192(CX)(BX*8), Z5
+	VBROADCASTSD      constants<>+832(SB), Z6
+	VFMADD213PD.BCST  constants<>+896(SB), Z2, Z6
+	VBROADCASTSD      constants<>+832(SB), Z7
+	VFMADD213PD.BCST  constants<>+896(SB), Z3, Z7
+	VBROADCASTSD      constants<>+832(SB), Z8
+	VFMADD213PD.BCST  constants<>+896(SB), Z4, Z8
+	VBROADCASTSD      constants<>+832(SB), Z9
+	VFMADD213PD.BCST  constants<>+896(SB), Z5, Z9
+	VSUBPD.BCST       constants<>+896(SB), Z6, Z10
+	VSUBPD.BCST       constants<>+896(SB), Z7, Z11
+	VSUBPD.BCST       constants<>+896(SB), Z8, Z12
+	VSUBPD.BCST       constants<>+896(SB), Z9, Z13
+	VFNMADD231PD.BCST constants<>+960(SB), Z10, Z2
+	VFNMADD231PD.BCST constants<>+960(SB), Z11, Z3
+	VFNMADD231PD.BCST constants<>+960(SB), Z12, Z4
+	VFNMADD231PD.BCST constants<>+960(SB), Z13, Z5
+	VFNMADD231PD.BCST constants<>+1024(SB), Z10, Z2
+	VFNMADD231PD.BCST constants<>+1024(SB), Z11, Z3
+	VFNMADD231PD.BCST constants<>+1024(SB), Z12, Z4
+	VFNMADD231PD.BCST constants<>+1024(SB), Z13, Z5
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z2, Z2
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z3, Z3
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z4, Z4
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z5, Z5
+	VMULPD            Z2, Z2, Z14
+	VMULPD            Z3, Z3, Z15
+	VMULPD            Z4, Z4, Z16
+	VMULPD            Z5, Z5, Z17
+	VBROADCASTSD      constants<>+1088(SB), Z18
+	VFMADD213PD.BCST  constants<>+1152(SB), Z14, Z18
+	VBROADCASTSD      constants<>+1088(SB), Z19
+	VFMADD213PD.BCST  constants<>+1152(SB), Z15, Z19
+	VBROADCASTSD      constants<>+1088(SB), Z20
+	VFMADD213PD.BCST  constants<>+1152(SB), Z16, Z20
+	VBROADCASTSD      constants<>+1088(SB), Z21
+	VFMADD213PD.BCST  constants<>+1152(SB), Z17, Z21
+	VFMADD213PD.BCST  constants<>+1216(SB), Z14, Z18
+	VFMADD213PD.BCST  constants<>+1216(SB), Z15, Z19
+	VFMADD213PD.BCST  constants<>+1216(SB), Z16, Z20
+	VFMADD213PD.BCST  constants<>+1216(SB), Z17, Z21
+	VBROADCASTSD      constants<>+1280(SB), Z22
+	VFMADD213PD.BCST  constants<>+1344(SB), Z14, Z22
+	VBROADCASTSD      constants<>+1280(SB), Z23
+	VFMADD213PD.BCST  constants<>+1344(SB), Z15, Z23
+	VBROADCASTSD      constants<>+1280(SB), Z24
+	VFMADD213PD.BCST  constants<>+1344(SB), Z16, Z24
+	VBROADCASTSD      constants<>+1280(SB), Z25
+	VFMADD213PD.BCST  constants<>+1344(SB), Z17, Z25
+	VFMADD213PD.BCST  constants<>+1408(SB), Z14, Z22
+	VFMADD213PD.BCST  constants<>+1408(SB), Z15, Z23
+	VFMADD213PD.BCST  constants<>+1408(SB), Z16, Z24
+	VFMADD213PD.BCST  constants<>+1408(SB), Z17, Z25
+	VFMADD231PD       Z22, Z2, Z18
+	VFMADD231PD       Z23, Z3, Z19
+	VFMADD231PD       Z24, Z4, Z20
+	VFMADD231PD       Z25, Z5, Z21
+	VFMADD213PD       Z2, Z14, Z18
+	VFMADD213PD       Z3, Z15, Z19
+	VFMADD213PD       Z4, Z16, Z20
+	VFMADD213PD       Z5, Z17, Z21
+	VPERMPD           Z0, Z6, Z2
+	VPERMPD           Z1, Z6, Z6
+	VFMADD213PD       Z6, Z2, Z18
+	VADDPD            Z2, Z18, Z18
+	VSCALEFPD         Z10, Z18, Z18
+	VPERMPD           Z0, Z7, Z2
+	VPERMPD           Z1, Z7, Z7
+	VFMADD213PD       Z7, Z2, Z19
+	VADDPD            Z2, Z19, Z19
+	VSCALEFPD         Z11, Z19, Z19
+	VPERMPD           Z0, Z8, Z2
+	VPERMPD           Z1, Z8, Z8
+	VFMADD213PD       Z8, Z2, Z20
+	VADDPD            Z2, Z20, Z20
+	VSCALEFPD         Z12, Z20, Z20
+	VPERMPD           Z0, Z9, Z2
+	VPERMPD           Z1, Z9, Z9
+	VFMADD213PD       Z9, Z2, Z21
+	VADDPD            Z2, Z21, Z21
+	VSCALEFPD         Z13, Z21, Z21
+	VMOVUPS           Z18, (AX)(BX*8)
+	VMOVUPS           Z19, 64(AX)(BX*8)
+	VMOVUPS           Z20, 128(AX)(BX*8)
+	VMOVUPS           Z21, 192(AX)(BX*8)
+	ADDQ              $0x20, BX
+	CMPQ              BX, SI
+	JLE               many473
+
+oneTest475:
+	LEAQ -8(DX), SI
+	CMPQ BX, SI
+	JG   tail476
 
 one474:
-	VMOVUPS      (CX)(BX*8), Z18
-	VMINPD       Z18, Z17, Z18
-	VMAXPD       Z18, Z16, Z18
-	VMOVUPD      Z11, Z19
-	VFMADD213PD  Z12, Z18, Z19
-	VSUBPD       Z12, Z19, Z19
-	VFNMADD231PD Z13, Z19, Z18
-	VMOVUPD      Z18, Z20
-	VFNMADD231PD Z14, Z19, Z20
-	VSUBPD       Z20, Z18, Z18
-	VFNMADD231PD Z14, Z19, Z18
-	VMULPD       Z20, Z20, Z21
-	VMOVUPD      Z10, Z24
-	VFMADD213PD  Z8, Z21, Z24
-	VFMADD213PD  Z6, Z21, Z24
-	VFMADD213PD  Z4, Z21, Z24
-	VFMADD213PD  Z2, Z21, Z24
-	VFMADD213PD  Z0, Z21, Z24
-	VMOVUPD      Z9, Z22
-	VFMADD213PD  Z7, Z21, Z22
-	VFMADD213PD  Z5, Z21, Z22
-	VFMADD213PD  Z3, Z21, Z22
-	VFMADD213PD  Z1, Z21, Z22
-	VFMADD231PD  Z22, Z20, Z24
-	VADDPD       Z15, Z20, Z22
-	VSUBPD       Z15, Z22, Z23
-	VSUBPD       Z23, Z20, Z23
-	VADDPD       Z18, Z23, Z23
-	VFMADD231PD  Z24, Z21, Z23
-	VADDPD       Z23, Z22, Z22
-	VSCALEFPD    Z19, Z22, Z22
-	VMOVUPS      Z22, (AX)(BX*8)
-	ADDQ         $0x08, BX
-	CMPQ         BX, SI
-	JLE          one474
+	VMOVUPS           (CX)(BX*8), Z2
+	VBROADCASTSD      constants<>+832(SB), Z3
+	VFMADD213PD.BCST  constants<>+896(SB), Z2, Z3
+	VSUBPD.BCST       constants<>+896(SB), Z3, Z4
+	VFNMADD231PD.BCST constants<>+960(SB), Z4, Z2
+	VFNMADD231PD.BCST constants<>+1024(SB), Z4, Z2
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z2, Z2
+	VMULPD            Z2, Z2, Z5
+	VBROADCASTSD      constants<>+1088(SB), Z6
+	VFMADD213PD.BCST  constants<>+1152(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+1216(SB), Z5, Z6
+	VBROADCASTSD      constants<>+1280(SB), Z7
+	VFMADD213PD.BCST  constants<>+1344(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+1408(SB), Z5, Z7
+	VFMADD231PD       Z7, Z2, Z6
+	VFMADD213PD       Z2, Z5, Z6
+	VPERMPD           Z0, Z3, Z2
+	VPERMPD           Z1, Z3, Z3
+	VFMADD213PD       Z3, Z2, Z6
+	VADDPD            Z2, Z6, Z6
+	VSCALEFPD         Z4, Z6, Z6
+	VMOVUPS           Z6, (AX)(BX*8)
+	ADDQ              $0x08, BX
+	CMPQ              BX, SI
+	JLE               one474
 
 tail476:
-	SUBQ         BX, DX
-	JZ           done477
-	MOVQ         $-1, SI
-	SHLXQ        DX, SI, SI
-	NOTQ         SI
-	KMOVW        SI, K1
-	VMOVUPD.Z    (CX)(BX*8), K1, Z18
-	VMINPD       Z18, Z17, Z18
-	VMAXPD       Z18, Z16, Z18
-	VMOVUPD      Z11, Z11
-	VFMADD213PD  Z12, Z18, Z11
-	VSUBPD       Z12, Z11, Z11
-	VFNMADD231PD Z13, Z11, Z18
-	VMOVUPD      Z18, Z12
-	VFNMADD231PD Z14, Z11, Z12
-	VSUBPD       Z12, Z18, Z18
-	VFNMADD231PD Z14, Z11, Z18
-	VMULPD       Z12, Z12, Z13
-	VMOVUPD      Z10, Z10
-	VFMADD213PD  Z8, Z13, Z10
-	VFMADD213PD  Z6, Z13, Z10
-	VFMADD213PD  Z4, Z13, Z10
-	VFMADD213PD  Z2, Z13, Z10
-	VFMADD213PD  Z0, Z13, Z10
-	VMOVUPD      Z9, Z0
-	VFMADD213PD  Z7, Z13, Z0
-	VFMADD213PD  Z5, Z13, Z0
-	VFMADD213PD  Z3, Z13, Z0
-	VFMADD213PD  Z1, Z13, Z0
-	VFMADD231PD  Z0, Z12, Z10
-	VADDPD       Z15, Z12, Z0
-	VSUBPD       Z15, Z0, Z1
-	VSUBPD       Z1, Z12, Z1
-	VADDPD       Z18, Z1, Z1
-	VFMADD231PD  Z10, Z13, Z1
-	VADDPD       Z1, Z0, Z0
-	VSCALEFPD    Z11, Z0, Z0
-	VMOVUPD      Z0, K1, (AX)(BX*8)
+	SUBQ              BX, DX
+	JZ                done477
+	MOVQ              $-1, SI
+	SHLXQ             DX, SI, SI
+	NOTQ              SI
+	KMOVW             SI, K1
+	VMOVUPD.Z         (CX)(BX*8), K1, Z2
+	VBROADCASTSD      constants<>+832(SB), Z3
+	VFMADD213PD.BCST  constants<>+896(SB), Z2, Z3
+	VSUBPD.BCST       constants<>+896(SB), Z3, Z4
+	VFNMADD231PD.BCST constants<>+960(SB), Z4, Z2
+	VFNMADD231PD.BCST constants<>+1024(SB), Z4, Z2
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z2, Z2
+	VMULPD            Z2, Z2, Z5
+	VBROADCASTSD      constants<>+1088(SB), Z6
+	VFMADD213PD.BCST  constants<>+1152(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+1216(SB), Z5, Z6
+	VBROADCASTSD      constants<>+1280(SB), Z7
+	VFMADD213PD.BCST  constants<>+1344(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+1408(SB), Z5, Z7
+	VFMADD231PD       Z7, Z2, Z6
+	VFMADD213PD       Z2, Z5, Z6
+	VPERMPD           Z0, Z3, Z0
+	VPERMPD           Z1, Z3, Z3
+	VFMADD213PD       Z3, Z0, Z6
+	VADDPD            Z0, Z6, Z6
+	VSCALEFPD         Z4, Z6, Z6
+	VMOVUPD           Z6, K1, (AX)(BX*8)
 
 done477:
 	VZEROUPPER
@@ -9022,51 +9084,120 @@ avx2:
 	MOVQ    dst+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    n+16(FP), DX
-	VMOVUPD constants<>+1728(SB), Y0
-	VMOVUPD constants<>+1792(SB), Y1
+	VMOVUPD constants<>+1472(SB), Y0
+	VMOVUPD constants<>+1536(SB), Y1
 	XORQ    BX, BX
-	LEAQ    -4(DX), SI
-	CMPQ    BX, SI
-	JG      tail481
+	LEAQ    -8(DX), SI
+	TESTQ   SI, SI
+	JL      oneTest480
+
+many478:
+	VMOVUPS      (CX)(BX*8), Y2
+	VMOVUPS      32(CX)(BX*8), Y3
+	VMAXPD       Y2, Y0, Y2
+	VMAXPD       Y3, Y0, Y3
+	VMINPD       Y2, Y1, Y2
+	VMINPD       Y3, Y1, Y3
+	VBROADCASTSD constants<>+832(SB), Y4
+	VFMADD213PD  constants<>+896(SB), Y2, Y4
+	VBROADCASTSD constants<>+832(SB), Y5
+	VFMADD213PD  constants<>+896(SB), Y3, Y5
+	VSUBPD       constants<>+896(SB), Y4, Y6
+	VSUBPD       constants<>+896(SB), Y5, Y7
+	VFNMADD231PD constants<>+960(SB), Y6, Y2
+	VFNMADD231PD constants<>+960(SB), Y7, Y3
+	VFNMADD231PD constants<>+1024(SB), Y6, Y2
+	VFNMADD231PD constants<>+1024(SB), Y7, Y3
+	VMULPD       Y2, Y2, Y6
+	VMULPD       Y3, Y3, Y7
+	VBROADCASTSD constants<>+1088(SB), Y8
+	VFMADD213PD  constants<>+1152(SB), Y6, Y8
+	VBROADCASTSD constants<>+1088(SB), Y9
+	VFMADD213PD  constants<>+1152(SB), Y7, Y9
+	VFMADD213PD  constants<>+1216(SB), Y6, Y8
+	VFMADD213PD  constants<>+1216(SB), Y7, Y9
+	VBROADCASTSD constants<>+1280(SB), Y10
+	VFMADD213PD  constants<>+1344(SB), Y6, Y10
+	VBROADCASTSD constants<>+1280(SB), Y11
+	VFMADD213PD  constants<>+1344(SB), Y7, Y11
+	VFMADD213PD  constants<>+1408(SB), Y6, Y10
+	VFMADD213PD  constants<>+1408(SB), Y7, Y11
+	VFMADD231PD  Y10, Y2, Y8
+	VFMADD231PD  Y11, Y3, Y9
+	VFMADD213PD  Y2, Y6, Y8
+	VFMADD213PD  Y3, Y7, Y9
+	VMOVSLDUP    Y4, Y2
+	VPERMD       exp64Words<>+0(SB), Y2, Y6
+	VPERMD       exp64Words<>+32(SB), Y2, Y3
+	VPBLENDD     $0xaa, Y3, Y6, Y3
+	VPERMD       exp64Words<>+64(SB), Y2, Y6
+	VFMADD213PD  Y6, Y3, Y8
+	VADDPD       Y3, Y8, Y8
+	VPSRLQ       $0x03, Y4, Y4
+	VPSRLQ       $0x01, Y4, Y6
+	VPSUBQ       Y6, Y4, Y4
+	VPSLLQ       $0x34, Y6, Y6
+	VPSLLQ       $0x34, Y4, Y4
+	VMULPD       Y6, Y8, Y8
+	VMULPD       Y4, Y8, Y8
+	VMOVSLDUP    Y5, Y2
+	VPERMD       exp64Words<>+0(SB), Y2, Y4
+	VPERMD       exp64Words<>+32(SB), Y2, Y3
+	VPBLENDD     $0xaa, Y3, Y4, Y3
+	VPERMD       exp64Words<>+64(SB), Y2, Y4
+	VFMADD213PD  Y4, Y3, Y9
+	VADDPD       Y3, Y9, Y9
+	VPSRLQ       $0x03, Y5, Y5
+	VPSRLQ       $0x01, Y5, Y4
+	VPSUBQ       Y4, Y5, Y5
+	VPSLLQ       $0x34, Y4, Y4
+	VPSLLQ       $0x34, Y5, Y5
+	VMULPD       Y4, Y9, Y9
+	VMULPD       Y5, Y9, Y9
+	VMOVUPS      Y8, (AX)(BX*8)
+	VMOVUPS      Y9, 32(AX)(BX*8)
+	ADDQ         $0x08, BX
+	CMPQ         BX, SI
+	JLE          many478
+
+oneTest480:
+	LEAQ -4(DX), SI
+	CMPQ BX, SI
+	JG   tail481
 
 one479:
 	VMOVUPS      (CX)(BX*8), Y2
-	VMINPD       Y2, Y1, Y2
 	VMAXPD       Y2, Y0, Y2
-	VMOVUPD      constants<>+1472(SB), Y3
-	VFMADD213PD  constants<>+1536(SB), Y2, Y3
-	VSUBPD       constants<>+1536(SB), Y3, Y4
-	VFNMADD231PD constants<>+1600(SB), Y4, Y2
-	VMOVUPD      Y2, Y5
-	VFNMADD231PD constants<>+1664(SB), Y4, Y5
-	VSUBPD       Y5, Y2, Y2
-	VFNMADD231PD constants<>+1664(SB), Y4, Y2
-	VMULPD       Y5, Y5, Y4
-	VMOVUPD      constants<>+1408(SB), Y8
-	VFMADD213PD  constants<>+1280(SB), Y4, Y8
-	VFMADD213PD  constants<>+1152(SB), Y4, Y8
-	VFMADD213PD  constants<>+1024(SB), Y4, Y8
-	VFMADD213PD  constants<>+896(SB), Y4, Y8
-	VFMADD213PD  constants<>+192(SB), Y4, Y8
-	VMOVUPD      constants<>+1344(SB), Y6
-	VFMADD213PD  constants<>+1216(SB), Y4, Y6
-	VFMADD213PD  constants<>+1088(SB), Y4, Y6
-	VFMADD213PD  constants<>+960(SB), Y4, Y6
-	VFMADD213PD  constants<>+832(SB), Y4, Y6
-	VFMADD231PD  Y6, Y5, Y8
-	VADDPD       constants<>+0(SB), Y5, Y6
-	VSUBPD       constants<>+0(SB), Y6, Y7
-	VSUBPD       Y7, Y5, Y7
-	VADDPD       Y2, Y7, Y7
-	VFMADD231PD  Y8, Y4, Y7
-	VADDPD       Y7, Y6, Y6
-	VPSRLQ       $0x01, Y3, Y2
-	VPSUBQ       Y2, Y3, Y3
-	VPSLLQ       $0x34, Y2, Y2
+	VMINPD       Y2, Y1, Y2
+	VBROADCASTSD constants<>+832(SB), Y3
+	VFMADD213PD  constants<>+896(SB), Y2, Y3
+	VSUBPD       constants<>+896(SB), Y3, Y4
+	VFNMADD231PD constants<>+960(SB), Y4, Y2
+	VFNMADD231PD constants<>+1024(SB), Y4, Y2
+	VMULPD       Y2, Y2, Y4
+	VBROADCASTSD constants<>+1088(SB), Y5
+	VFMADD213PD  constants<>+1152(SB), Y4, Y5
+	VFMADD213PD  constants<>+1216(SB), Y4, Y5
+	VBROADCASTSD constants<>+1280(SB), Y6
+	VFMADD213PD  constants<>+1344(SB), Y4, Y6
+	VFMADD213PD  constants<>+1408(SB), Y4, Y6
+	VFMADD231PD  Y6, Y2, Y5
+	VFMADD213PD  Y2, Y4, Y5
+	VMOVSLDUP    Y3, Y2
+	VPERMD       exp64Words<>+0(SB), Y2, Y6
+	VPERMD       exp64Words<>+32(SB), Y2, Y4
+	VPBLENDD     $0xaa, Y4, Y6, Y4
+	VPERMD       exp64Words<>+64(SB), Y2, Y6
+	VFMADD213PD  Y6, Y4, Y5
+	VADDPD       Y4, Y5, Y5
+	VPSRLQ       $0x03, Y3, Y3
+	VPSRLQ       $0x01, Y3, Y6
+	VPSUBQ       Y6, Y3, Y3
+	VPSLLQ       $0x34, Y6, Y6
 	VPSLLQ       $0x34, Y3, Y3
-	VMULPD       Y2, Y6, Y6
-	VMULPD       Y3, Y6, Y6
-	VMOVUPS      Y6, (AX)(BX*8)
+	VMULPD       Y6, Y5, Y5
+	VMULPD       Y3, Y5, Y5
+	VMOVUPS      Y5, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
 	JLE          one479
@@ -9078,128 +9209,193 @@ tail481:
 	NEGQ         DX
 	VMOVDQU      (SI)(DX*8), Y2
 	VMASKMOVPD   (CX)(BX*8), Y2, Y3
-	VMINPD       Y3, Y1, Y3
 	VMAXPD       Y3, Y0, Y3
-	VMOVUPD      constants<>+1472(SB), Y0
-	VFMADD213PD  constants<>+1536(SB), Y3, Y0
-	VSUBPD       constants<>+1536(SB), Y0, Y1
-	VFNMADD231PD constants<>+1600(SB), Y1, Y3
-	VMOVUPD      Y3, Y4
-	VFNMADD231PD constants<>+1664(SB), Y1, Y4
-	VSUBPD       Y4, Y3, Y3
-	VFNMADD231PD constants<>+1664(SB), Y1, Y3
-	VMULPD       Y4, Y4, Y1
-	VMOVUPD      constants<>+1408(SB), Y7
-	VFMADD213PD  constants<>+1280(SB), Y1, Y7
-	VFMADD213PD  constants<>+1152(SB), Y1, Y7
-	VFMADD213PD  constants<>+1024(SB), Y1, Y7
-	VFMADD213PD  constants<>+896(SB), Y1, Y7
-	VFMADD213PD  constants<>+192(SB), Y1, Y7
-	VMOVUPD      constants<>+1344(SB), Y5
-	VFMADD213PD  constants<>+1216(SB), Y1, Y5
-	VFMADD213PD  constants<>+1088(SB), Y1, Y5
-	VFMADD213PD  constants<>+960(SB), Y1, Y5
-	VFMADD213PD  constants<>+832(SB), Y1, Y5
-	VFMADD231PD  Y5, Y4, Y7
-	VADDPD       constants<>+0(SB), Y4, Y5
-	VSUBPD       constants<>+0(SB), Y5, Y6
-	VSUBPD       Y6, Y4, Y6
-	VADDPD       Y3, Y6, Y6
-	VFMADD231PD  Y7, Y1, Y6
-	VADDPD       Y6, Y5, Y5
-	VPSRLQ       $0x01, Y0, Y1
-	VPSUBQ       Y1, Y0, Y0
-	VPSLLQ       $0x34, Y1, Y1
+	VMINPD       Y3, Y1, Y3
+	VBROADCASTSD constants<>+832(SB), Y0
+	VFMADD213PD  constants<>+896(SB), Y3, Y0
+	VSUBPD       constants<>+896(SB), Y0, Y1
+	VFNMADD231PD constants<>+960(SB), Y1, Y3
+	VFNMADD231PD constants<>+1024(SB), Y1, Y3
+	VMULPD       Y3, Y3, Y1
+	VBROADCASTSD constants<>+1088(SB), Y4
+	VFMADD213PD  constants<>+1152(SB), Y1, Y4
+	VFMADD213PD  constants<>+1216(SB), Y1, Y4
+	VBROADCASTSD constants<>+1280(SB), Y5
+	VFMADD213PD  constants<>+1344(SB), Y1, Y5
+	VFMADD213PD  constants<>+1408(SB), Y1, Y5
+	VFMADD231PD  Y5, Y3, Y4
+	VFMADD213PD  Y3, Y1, Y4
+	VMOVSLDUP    Y0, Y1
+	VPERMD       exp64Words<>+0(SB), Y1, Y5
+	VPERMD       exp64Words<>+32(SB), Y1, Y3
+	VPBLENDD     $0xaa, Y3, Y5, Y3
+	VPERMD       exp64Words<>+64(SB), Y1, Y5
+	VFMADD213PD  Y5, Y3, Y4
+	VADDPD       Y3, Y4, Y4
+	VPSRLQ       $0x03, Y0, Y0
+	VPSRLQ       $0x01, Y0, Y5
+	VPSUBQ       Y5, Y0, Y0
+	VPSLLQ       $0x34, Y5, Y5
 	VPSLLQ       $0x34, Y0, Y0
-	VMULPD       Y1, Y5, Y5
-	VMULPD       Y0, Y5, Y5
-	VMASKMOVPD   Y5, Y2, (AX)(BX*8)
+	VMULPD       Y5, Y4, Y4
+	VMULPD       Y0, Y4, Y4
+	VMASKMOVPD   Y4, Y2, (AX)(BX*8)
 
 done482:
 	VZEROUPPER
 	RET
 
 // func expTo32(dst *float32, x *float32, n int)
-// Requires: AVX, AVX2, AVX512F, AVX512VL, BMI2, FMA3
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL, BMI2, FMA3
 TEXT ·expTo32(SB), NOSPLIT, $0-24
-	CMPQ         ·tier+0(SB), $0x02
-	JNE          avx2
-	CMPQ         n+16(FP), $0x04
-	JLE          avx2
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         n+16(FP), DX
-	VBROADCASTSD constants<>+1856(SB), Z0
-	VBROADCASTSD constants<>+1920(SB), Z1
-	VBROADCASTSD constants<>+1984(SB), Z2
-	VBROADCASTSD constants<>+2048(SB), Z3
-	VBROADCASTSD constants<>+2112(SB), Z4
-	VBROADCASTSD constants<>+2176(SB), Z5
-	VBROADCASTSD constants<>+1472(SB), Z6
-	VBROADCASTSD constants<>+2240(SB), Z7
-	VBROADCASTSD constants<>+1600(SB), Z8
-	VBROADCASTSD constants<>+0(SB), Z9
-	VMOVUPD      constants<>+2304(SB), Z10
-	VMOVUPD      constants<>+2368(SB), Z11
-	XORQ         BX, BX
-	LEAQ         -8(DX), SI
-	CMPQ         BX, SI
-	JG           tail486
+	CMPQ  ·tier+0(SB), $0x02
+	JNE   avx2
+	CMPQ  n+16(FP), $0x04
+	JLE   avx2
+	MOVQ  dst+0(FP), AX
+	MOVQ  x+8(FP), CX
+	MOVQ  n+16(FP), DX
+	XORQ  BX, BX
+	LEAQ  -32(DX), SI
+	TESTQ SI, SI
+	JL    oneTest485
+
+many483:
+	VCVTPS2PD         (CX)(BX*4), Z0
+	VCVTPS2PD         32(CX)(BX*4), Z1
+	VCVTPS2PD         64(CX)(BX*4), Z2
+	VCVTPS2PD         96(CX)(BX*4), Z3
+	VBROADCASTSD      constants<>+832(SB), Z4
+	VFMADD213PD.BCST  constants<>+1600(SB), Z0, Z4
+	VBROADCASTSD      constants<>+832(SB), Z5
+	VFMADD213PD.BCST  constants<>+1600(SB), Z1, Z5
+	VBROADCASTSD      constants<>+832(SB), Z6
+	VFMADD213PD.BCST  constants<>+1600(SB), Z2, Z6
+	VBROADCASTSD      constants<>+832(SB), Z7
+	VFMADD213PD.BCST  constants<>+1600(SB), Z3, Z7
+	VSUBPD.BCST       constants<>+1600(SB), Z4, Z4
+	VSUBPD.BCST       constants<>+1600(SB), Z5, Z5
+	VSUBPD.BCST       constants<>+1600(SB), Z6, Z6
+	VSUBPD.BCST       constants<>+1600(SB), Z7, Z7
+	VFNMADD231PD.BCST constants<>+960(SB), Z4, Z0
+	VFNMADD231PD.BCST constants<>+960(SB), Z5, Z1
+	VFNMADD231PD.BCST constants<>+960(SB), Z6, Z2
+	VFNMADD231PD.BCST constants<>+960(SB), Z7, Z3
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z0, Z0
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z1, Z1
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z2, Z2
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z3, Z3
+	VMULPD            Z0, Z0, Z8
+	VMULPD            Z1, Z1, Z9
+	VMULPD            Z2, Z2, Z10
+	VMULPD            Z3, Z3, Z11
+	VBROADCASTSD      constants<>+1664(SB), Z12
+	VFMADD213PD.BCST  constants<>+1728(SB), Z8, Z12
+	VBROADCASTSD      constants<>+1664(SB), Z13
+	VFMADD213PD.BCST  constants<>+1728(SB), Z9, Z13
+	VBROADCASTSD      constants<>+1664(SB), Z14
+	VFMADD213PD.BCST  constants<>+1728(SB), Z10, Z14
+	VBROADCASTSD      constants<>+1664(SB), Z15
+	VFMADD213PD.BCST  constants<>+1728(SB), Z11, Z15
+	VFMADD213PD.BCST  constants<>+1792(SB), Z8, Z12
+	VFMADD213PD.BCST  constants<>+1792(SB), Z9, Z13
+	VFMADD213PD.BCST  constants<>+1792(SB), Z10, Z14
+	VFMADD213PD.BCST  constants<>+1792(SB), Z11, Z15
+	VBROADCASTSD      constants<>+1856(SB), Z16
+	VFMADD213PD.BCST  constants<>+1920(SB), Z8, Z16
+	VBROADCASTSD      constants<>+1856(SB), Z17
+	VFMADD213PD.BCST  constants<>+1920(SB), Z9, Z17
+	VBROADCASTSD      constants<>+1856(SB), Z18
+	VFMADD213PD.BCST  constants<>+1920(SB), Z10, Z18
+	VBROADCASTSD      constants<>+1856(SB), Z19
+	VFMADD213PD.BCST  constants<>+1920(SB), Z11, Z19
+	VFMADD213PD.BCST  constants<>+1984(SB), Z8, Z16
+	VFMADD213PD.BCST  constants<>+1984(SB), Z9, Z17
+	VFMADD213PD.BCST  constants<>+1984(SB), Z10, Z18
+	VFMADD213PD.BCST  constants<>+1984(SB), Z11, Z19
+	VFMADD231PD       Z16, Z0, Z12
+	VFMADD231PD       Z17, Z1, Z13
+	VFMADD231PD       Z18, Z2, Z14
+	VFMADD231PD       Z19, Z3, Z15
+	VFMADD213PD       Z0, Z8, Z12
+	VFMADD213PD       Z1, Z9, Z13
+	VFMADD213PD       Z2, Z10, Z14
+	VFMADD213PD       Z3, Z11, Z15
+	VADDPD.BCST       constants<>+0(SB), Z12, Z12
+	VSCALEFPD         Z4, Z12, Z12
+	VADDPD.BCST       constants<>+0(SB), Z13, Z13
+	VSCALEFPD         Z5, Z13, Z13
+	VADDPD.BCST       constants<>+0(SB), Z14, Z14
+	VSCALEFPD         Z6, Z14, Z14
+	VADDPD.BCST       constants<>+0(SB), Z15, Z15
+	VSCALEFPD         Z7, Z15, Z15
+	VCVTPD2PS         Z12, Y12
+	VMOVUPS           Y12, (AX)(BX*4)
+	VCVTPD2PS         Z13, Y13
+	VMOVUPS           Y13, 32(AX)(BX*4)
+	VCVTPD2PS         Z14, Y14
+	VMOVUPS           Y14, 64(AX)(BX*4)
+	VCVTPD2PS         Z15, Y15
+	VMOVUPS           Y15, 96(AX)(BX*4)
+	ADDQ              $0x20, BX
+	CMPQ              BX, SI
+	JLE               many483
+
+oneTest485:
+	LEAQ -8(DX), SI
+	CMPQ BX, SI
+	JG   tail486
 
 one484:
-	VCVTPS2PD    (CX)(BX*4), Z12
-	VMINPD       Z12, Z11, Z12
-	VMAXPD       Z12, Z10, Z12
-	VMOVUPD      Z6, Z13
-	VFMADD213PD  Z7, Z12, Z13
-	VSUBPD       Z7, Z13, Z14
-	VFNMADD231PD Z8, Z14, Z12
-	VMULPD       Z12, Z12, Z14
-	VMOVUPD      Z4, Z15
-	VFMADD213PD  Z2, Z14, Z15
-	VFMADD213PD  Z0, Z14, Z15
-	VMOVUPD      Z5, Z16
-	VFMADD213PD  Z3, Z14, Z16
-	VFMADD213PD  Z1, Z14, Z16
-	VFMADD231PD  Z16, Z12, Z15
-	VFMADD213PD  Z12, Z14, Z15
-	VADDPD       Z9, Z15, Z15
-	VPSLLQ       $0x34, Z13, Z13
-	VMULPD       Z13, Z15, Z15
-	VCVTPD2PS    Z15, Y15
-	VMOVUPS      Y15, (AX)(BX*4)
-	ADDQ         $0x08, BX
-	CMPQ         BX, SI
-	JLE          one484
+	VCVTPS2PD         (CX)(BX*4), Z0
+	VBROADCASTSD      constants<>+832(SB), Z1
+	VFMADD213PD.BCST  constants<>+1600(SB), Z0, Z1
+	VSUBPD.BCST       constants<>+1600(SB), Z1, Z1
+	VFNMADD231PD.BCST constants<>+960(SB), Z1, Z0
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z0, Z0
+	VMULPD            Z0, Z0, Z2
+	VBROADCASTSD      constants<>+1664(SB), Z3
+	VFMADD213PD.BCST  constants<>+1728(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+1792(SB), Z2, Z3
+	VBROADCASTSD      constants<>+1856(SB), Z4
+	VFMADD213PD.BCST  constants<>+1920(SB), Z2, Z4
+	VFMADD213PD.BCST  constants<>+1984(SB), Z2, Z4
+	VFMADD231PD       Z4, Z0, Z3
+	VFMADD213PD       Z0, Z2, Z3
+	VADDPD.BCST       constants<>+0(SB), Z3, Z3
+	VSCALEFPD         Z1, Z3, Z3
+	VCVTPD2PS         Z3, Y3
+	VMOVUPS           Y3, (AX)(BX*4)
+	ADDQ              $0x08, BX
+	CMPQ              BX, SI
+	JLE               one484
 
 tail486:
-	SUBQ         BX, DX
-	JZ           done487
-	MOVQ         $-1, SI
-	SHLXQ        DX, SI, SI
-	NOTQ         SI
-	KMOVW        SI, K1
-	VCVTPS2PD.Z  (CX)(BX*4), K1, Z12
-	VMINPD       Z12, Z11, Z12
-	VMAXPD       Z12, Z10, Z12
-	VMOVUPD      Z6, Z6
-	VFMADD213PD  Z7, Z12, Z6
-	VSUBPD       Z7, Z6, Z7
-	VFNMADD231PD Z8, Z7, Z12
-	VMULPD       Z12, Z12, Z7
-	VMOVUPD      Z4, Z4
-	VFMADD213PD  Z2, Z7, Z4
-	VFMADD213PD  Z0, Z7, Z4
-	VMOVUPD      Z5, Z0
-	VFMADD213PD  Z3, Z7, Z0
-	VFMADD213PD  Z1, Z7, Z0
-	VFMADD231PD  Z0, Z12, Z4
-	VFMADD213PD  Z12, Z7, Z4
-	VADDPD       Z9, Z4, Z4
-	VPSLLQ       $0x34, Z6, Z6
-	VMULPD       Z6, Z4, Z4
-	VCVTPD2PS    Z4, Y4
-	VMOVUPS      Y4, K1, (AX)(BX*4)
+	SUBQ              BX, DX
+	JZ                done487
+	MOVQ              $-1, SI
+	SHLXQ             DX, SI, SI
+	NOTQ              SI
+	KMOVW             SI, K1
+	VCVTPS2PD.Z       (CX)(BX*4), K1, Z0
+	VBROADCASTSD      constants<>+832(SB), Z1
+	VFMADD213PD.BCST  constants<>+1600(SB), Z0, Z1
+	VSUBPD.BCST       constants<>+1600(SB), Z1, Z1
+	VFNMADD231PD.BCST constants<>+960(SB), Z1, Z0
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z0, Z0
+	VMULPD            Z0, Z0, Z2
+	VBROADCASTSD      constants<>+1664(SB), Z3
+	VFMADD213PD.BCST  constants<>+1728(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+1792(SB), Z2, Z3
+	VBROADCASTSD      constants<>+1856(SB), Z4
+	VFMADD213PD.BCST  constants<>+1920(SB), Z2, Z4
+	VFMADD213PD.BCST  constants<>+1984(SB), Z2, Z4
+	VFMADD231PD       Z4, Z0, Z3
+	VFMADD213PD       Z0, Z2, Z3
+	VADDPD.BCST       constants<>+0(SB), Z3, Z3
+	VSCALEFPD         Z1, Z3, Z3
+	VCVTPD2PS         Z3, Y3
+	VMOVUPS           Y3, K1, (AX)(BX*4)
 
 done487:
 	VZEROUPPER
@@ -9209,28 +9405,80 @@ avx2:
 	MOVQ    dst+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    n+16(FP), DX
-	VMOVUPD constants<>+2304(SB), Y0
-	VMOVUPD constants<>+2368(SB), Y1
+	VMOVUPD constants<>+2048(SB), Y0
+	VMOVUPD constants<>+2112(SB), Y1
 	XORQ    BX, BX
-	LEAQ    -4(DX), SI
-	CMPQ    BX, SI
-	JG      tail491
+	LEAQ    -8(DX), SI
+	TESTQ   SI, SI
+	JL      oneTest490
+
+many488:
+	VCVTPS2PD    (CX)(BX*4), Y2
+	VCVTPS2PD    16(CX)(BX*4), Y3
+	VMAXPD       Y2, Y0, Y2
+	VMAXPD       Y3, Y0, Y3
+	VMINPD       Y2, Y1, Y2
+	VMINPD       Y3, Y1, Y3
+	VBROADCASTSD constants<>+832(SB), Y4
+	VFMADD213PD  constants<>+1600(SB), Y2, Y4
+	VBROADCASTSD constants<>+832(SB), Y5
+	VFMADD213PD  constants<>+1600(SB), Y3, Y5
+	VSUBPD       constants<>+1600(SB), Y4, Y6
+	VSUBPD       constants<>+1600(SB), Y5, Y7
+	VFNMADD231PD constants<>+960(SB), Y6, Y2
+	VFNMADD231PD constants<>+960(SB), Y7, Y3
+	VMULPD       Y2, Y2, Y6
+	VMULPD       Y3, Y3, Y7
+	VBROADCASTSD constants<>+1664(SB), Y8
+	VFMADD213PD  constants<>+1728(SB), Y6, Y8
+	VBROADCASTSD constants<>+1664(SB), Y9
+	VFMADD213PD  constants<>+1728(SB), Y7, Y9
+	VFMADD213PD  constants<>+1792(SB), Y6, Y8
+	VFMADD213PD  constants<>+1792(SB), Y7, Y9
+	VBROADCASTSD constants<>+1856(SB), Y10
+	VFMADD213PD  constants<>+1920(SB), Y6, Y10
+	VBROADCASTSD constants<>+1856(SB), Y11
+	VFMADD213PD  constants<>+1920(SB), Y7, Y11
+	VFMADD213PD  constants<>+1984(SB), Y6, Y10
+	VFMADD213PD  constants<>+1984(SB), Y7, Y11
+	VFMADD231PD  Y10, Y2, Y8
+	VFMADD231PD  Y11, Y3, Y9
+	VFMADD213PD  Y2, Y6, Y8
+	VFMADD213PD  Y3, Y7, Y9
+	VADDPD       constants<>+0(SB), Y8, Y8
+	VPSLLQ       $0x34, Y4, Y4
+	VMULPD       Y4, Y8, Y8
+	VADDPD       constants<>+0(SB), Y9, Y9
+	VPSLLQ       $0x34, Y5, Y5
+	VMULPD       Y5, Y9, Y9
+	VCVTPD2PSY   Y8, X8
+	VMOVUPS      X8, (AX)(BX*4)
+	VCVTPD2PSY   Y9, X9
+	VMOVUPS      X9, 16(AX)(BX*4)
+	ADDQ         $0x08, BX
+	CMPQ         BX, SI
+	JLE          many488
+
+oneTest490:
+	LEAQ -4(DX), SI
+	CMPQ BX, SI
+	JG   tail491
 
 one489:
 	VCVTPS2PD    (CX)(BX*4), Y2
-	VMINPD       Y2, Y1, Y2
 	VMAXPD       Y2, Y0, Y2
-	VMOVUPD      constants<>+1472(SB), Y3
-	VFMADD213PD  constants<>+2240(SB), Y2, Y3
-	VSUBPD       constants<>+2240(SB), Y3, Y4
-	VFNMADD231PD constants<>+1600(SB), Y4, Y2
+	VMINPD       Y2, Y1, Y2
+	VBROADCASTSD constants<>+832(SB), Y3
+	VFMADD213PD  constants<>+1600(SB), Y2, Y3
+	VSUBPD       constants<>+1600(SB), Y3, Y4
+	VFNMADD231PD constants<>+960(SB), Y4, Y2
 	VMULPD       Y2, Y2, Y4
-	VMOVUPD      constants<>+2112(SB), Y5
-	VFMADD213PD  constants<>+1984(SB), Y4, Y5
-	VFMADD213PD  constants<>+1856(SB), Y4, Y5
-	VMOVUPD      constants<>+2176(SB), Y6
-	VFMADD213PD  constants<>+2048(SB), Y4, Y6
+	VBROADCASTSD constants<>+1664(SB), Y5
+	VFMADD213PD  constants<>+1728(SB), Y4, Y5
+	VFMADD213PD  constants<>+1792(SB), Y4, Y5
+	VBROADCASTSD constants<>+1856(SB), Y6
 	VFMADD213PD  constants<>+1920(SB), Y4, Y6
+	VFMADD213PD  constants<>+1984(SB), Y4, Y6
 	VFMADD231PD  Y6, Y2, Y5
 	VFMADD213PD  Y2, Y4, Y5
 	VADDPD       constants<>+0(SB), Y5, Y5
@@ -9250,19 +9498,19 @@ tail491:
 	VMOVDQU      (SI)(DX*4), X2
 	VMASKMOVPS   (CX)(BX*4), X2, X3
 	VCVTPS2PD    X3, Y3
-	VMINPD       Y3, Y1, Y3
 	VMAXPD       Y3, Y0, Y3
-	VMOVUPD      constants<>+1472(SB), Y0
-	VFMADD213PD  constants<>+2240(SB), Y3, Y0
-	VSUBPD       constants<>+2240(SB), Y0, Y1
-	VFNMADD231PD constants<>+1600(SB), Y1, Y3
+	VMINPD       Y3, Y1, Y3
+	VBROADCASTSD constants<>+832(SB), Y0
+	VFMADD213PD  constants<>+1600(SB), Y3, Y0
+	VSUBPD       constants<>+1600(SB), Y0, Y1
+	VFNMADD231PD constants<>+960(SB), Y1, Y3
 	VMULPD       Y3, Y3, Y1
-	VMOVUPD      constants<>+2112(SB), Y4
-	VFMADD213PD  constants<>+1984(SB), Y1, Y4
-	VFMADD213PD  constants<>+1856(SB), Y1, Y4
-	VMOVUPD      constants<>+2176(SB), Y5
-	VFMADD213PD  constants<>+2048(SB), Y1, Y5
+	VBROADCASTSD constants<>+1664(SB), Y4
+	VFMADD213PD  constants<>+1728(SB), Y1, Y4
+	VFMADD213PD  constants<>+1792(SB), Y1, Y4
+	VBROADCASTSD constants<>+1856(SB), Y5
 	VFMADD213PD  constants<>+1920(SB), Y1, Y5
+	VFMADD213PD  constants<>+1984(SB), Y1, Y5
 	VFMADD231PD  Y5, Y3, Y4
 	VFMADD213PD  Y3, Y1, Y4
 	VADDPD       constants<>+0(SB), Y4, Y4
@@ -9276,119 +9524,189 @@ done492:
 	RET
 
 // func expSubTo64(dst *float64, x *float64, y *float64, n int)
-// Requires: AVX, AVX2, AVX512F, BMI2, FMA3
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, BMI2, FMA3
 TEXT ·expSubTo64(SB), NOSPLIT, $0-32
-	CMPQ         ·tier+0(SB), $0x02
-	JNE          avx2
-	CMPQ         n+24(FP), $0x04
-	JLE          avx2
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         y+16(FP), DX
-	MOVQ         n+24(FP), BX
-	VBROADCASTSD constants<>+192(SB), Z0
-	VBROADCASTSD constants<>+832(SB), Z1
-	VBROADCASTSD constants<>+896(SB), Z2
-	VBROADCASTSD constants<>+960(SB), Z3
-	VBROADCASTSD constants<>+1024(SB), Z4
-	VBROADCASTSD constants<>+1088(SB), Z5
-	VBROADCASTSD constants<>+1152(SB), Z6
-	VBROADCASTSD constants<>+1216(SB), Z7
-	VBROADCASTSD constants<>+1280(SB), Z8
-	VBROADCASTSD constants<>+1344(SB), Z9
-	VBROADCASTSD constants<>+1408(SB), Z10
-	VBROADCASTSD constants<>+1472(SB), Z11
-	VBROADCASTSD constants<>+1536(SB), Z12
-	VBROADCASTSD constants<>+1600(SB), Z13
-	VBROADCASTSD constants<>+1664(SB), Z14
-	VBROADCASTSD constants<>+0(SB), Z15
-	VMOVUPD      constants<>+1728(SB), Z16
-	VMOVUPD      constants<>+1792(SB), Z17
-	XORQ         SI, SI
-	LEAQ         -8(BX), DI
-	CMPQ         SI, DI
-	JG           tail496
+	CMPQ    ·tier+0(SB), $0x02
+	JNE     avx2
+	CMPQ    n+24(FP), $0x04
+	JLE     avx2
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    y+16(FP), DX
+	MOVQ    n+24(FP), BX
+	VMOVUPD exp64Table<>+0(SB), Z0
+	VMOVUPD exp64Table<>+64(SB), Z1
+	XORQ    SI, SI
+	LEAQ    -32(BX), DI
+	TESTQ   DI, DI
+	JL      oneTest495
+
+many493:
+	VMOVUPS           (CX)(SI*8), Z2
+	VMOVUPS           (DX)(SI*8), Z3
+	VSUBPD            Z3, Z2, Z2
+	VMOVUPS           64(CX)(SI*8), Z3
+	VMOVUPS           64(DX)(SI*8), Z4
+	VSUBPD            Z4, Z3, Z3
+	VMOVUPS           128(CX)(SI*8), Z4
+	VMOVUPS           128(DX)(SI*8), Z5
+	VSUBPD            Z5, Z4, Z4
+	VMOVUPS           192(CX)(SI*8), Z5
+	VMOVUPS           192(DX)(SI*8), Z6
+	VSUBPD            Z6, Z5, Z5
+	VBROADCASTSD      constants<>+832(SB), Z6
+	VFMADD213PD.BCST  constants<>+896(SB), Z2, Z6
+	VBROADCASTSD      constants<>+832(SB), Z7
+	VFMADD213PD.BCST  constants<>+896(SB), Z3, Z7
+	VBROADCASTSD      constants<>+832(SB), Z8
+	VFMADD213PD.BCST  constants<>+896(SB), Z4, Z8
+	VBROADCASTSD      constants<>+832(SB), Z9
+	VFMADD213PD.BCST  constants<>+896(SB), Z5, Z9
+	VSUBPD.BCST       constants<>+896(SB), Z6, Z10
+	VSUBPD.BCST       constants<>+896(SB), Z7, Z11
+	VSUBPD.BCST       constants<>+896(SB), Z8, Z12
+	VSUBPD.BCST       constants<>+896(SB), Z9, Z13
+	VFNMADD231PD.BCST constants<>+960(SB), Z10, Z2
+	VFNMADD231PD.BCST constants<>+960(SB), Z11, Z3
+	VFNMADD231PD.BCST constants<>+960(SB), Z12, Z4
+	VFNMADD231PD.BCST constants<>+960(SB), Z13, Z5
+	VFNMADD231PD.BCST constants<>+1024(SB), Z10, Z2
+	VFNMADD231PD.BCST constants<>+1024(SB), Z11, Z3
+	VFNMADD231PD.BCST constants<>+1024(SB), Z12, Z4
+	VFNMADD231PD.BCST constants<>+1024(SB), Z13, Z5
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z2, Z2
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z3, Z3
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z4, Z4
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z5, Z5
+	VMULPD            Z2, Z2, Z14
+	VMULPD            Z3, Z3, Z15
+	VMULPD            Z4, Z4, Z16
+	VMULPD            Z5, Z5, Z17
+	VBROADCASTSD      constants<>+1088(SB), Z18
+	VFMADD213PD.BCST  constants<>+1152(SB), Z14, Z18
+	VBROADCASTSD      constants<>+1088(SB), Z19
+	VFMADD213PD.BCST  constants<>+1152(SB), Z15, Z19
+	VBROADCASTSD      constants<>+1088(SB), Z20
+	VFMADD213PD.BCST  constants<>+1152(SB), Z16, Z20
+	VBROADCASTSD      constants<>+1088(SB), Z21
+	VFMADD213PD.BCST  constants<>+1152(SB), Z17, Z21
+	VFMADD213PD.BCST  constants<>+1216(SB), Z14, Z18
+	VFMADD213PD.BCST  constants<>+1216(SB), Z15, Z19
+	VFMADD213PD.BCST  constants<>+1216(SB), Z16, Z20
+	VFMADD213PD.BCST  constants<>+1216(SB), Z17, Z21
+	VBROADCASTSD      constants<>+1280(SB), Z22
+	VFMADD213PD.BCST  constants<>+1344(SB), Z14, Z22
+	VBROADCASTSD      constants<>+1280(SB), Z23
+	VFMADD213PD.BCST  constants<>+1344(SB), Z15, Z23
+	VBROADCASTSD      constants<>+1280(SB), Z24
+	VFMADD213PD.BCST  constants<>+1344(SB), Z16, Z24
+	VBROADCASTSD      constants<>+1280(SB), Z25
+	VFMADD213PD.BCST  constants<>+1344(SB), Z17, Z25
+	VFMADD213PD.BCST  constants<>+1408(SB), Z14, Z22
+	VFMADD213PD.BCST  constants<>+1408(SB), Z15, Z23
+	VFMADD213PD.BCST  constants<>+1408(SB), Z16, Z24
+	VFMADD213PD.BCST  constants<>+1408(SB), Z17, Z25
+	VFMADD231PD       Z22, Z2, Z18
+	VFMADD231PD       Z23, Z3, Z19
+	VFMADD231PD       Z24, Z4, Z20
+	VFMADD231PD       Z25, Z5, Z21
+	VFMADD213PD       Z2, Z14, Z18
+	VFMADD213PD       Z3, Z15, Z19
+	VFMADD213PD       Z4, Z16, Z20
+	VFMADD213PD       Z5, Z17, Z21
+	VPERMPD           Z0, Z6, Z2
+	VPERMPD           Z1, Z6, Z6
+	VFMADD213PD       Z6, Z2, Z18
+	VADDPD            Z2, Z18, Z18
+	VSCALEFPD         Z10, Z18, Z18
+	VPERMPD           Z0, Z7, Z2
+	VPERMPD           Z1, Z7, Z7
+	VFMADD213PD       Z7, Z2, Z19
+	VADDPD            Z2, Z19, Z19
+	VSCALEFPD         Z11, Z19, Z19
+	VPERMPD           Z0, Z8, Z2
+	VPERMPD           Z1, Z8, Z8
+	VFMADD213PD       Z8, Z2, Z20
+	VADDPD            Z2, Z20, Z20
+	VSCALEFPD         Z12, Z20, Z20
+	VPERMPD           Z0, Z9, Z2
+	VPERMPD           Z1, Z9, Z9
+	VFMADD213PD       Z9, Z2, Z21
+	VADDPD            Z2, Z21, Z21
+	VSCALEFPD         Z13, Z21, Z21
+	VMOVUPS           Z18, (AX)(SI*8)
+	VMOVUPS           Z19, 64(AX)(SI*8)
+	VMOVUPS           Z20, 128(AX)(SI*8)
+	VMOVUPS           Z21, 192(AX)(SI*8)
+	ADDQ              $0x20, SI
+	CMPQ              SI, DI
+	JLE               many493
+
+oneTest495:
+	LEAQ -8(BX), DI
+	CMPQ SI, DI
+	JG   tail496
 
 one494:
-	VMOVUPS      (CX)(SI*8), Z18
-	VMOVUPS      (DX)(SI*8), Z19
-	VSUBPD       Z19, Z18, Z18
-	VMINPD       Z18, Z17, Z18
-	VMAXPD       Z18, Z16, Z18
-	VMOVUPD      Z11, Z19
-	VFMADD213PD  Z12, Z18, Z19
-	VSUBPD       Z12, Z19, Z19
-	VFNMADD231PD Z13, Z19, Z18
-	VMOVUPD      Z18, Z20
-	VFNMADD231PD Z14, Z19, Z20
-	VSUBPD       Z20, Z18, Z18
-	VFNMADD231PD Z14, Z19, Z18
-	VMULPD       Z20, Z20, Z21
-	VMOVUPD      Z10, Z24
-	VFMADD213PD  Z8, Z21, Z24
-	VFMADD213PD  Z6, Z21, Z24
-	VFMADD213PD  Z4, Z21, Z24
-	VFMADD213PD  Z2, Z21, Z24
-	VFMADD213PD  Z0, Z21, Z24
-	VMOVUPD      Z9, Z22
-	VFMADD213PD  Z7, Z21, Z22
-	VFMADD213PD  Z5, Z21, Z22
-	VFMADD213PD  Z3, Z21, Z22
-	VFMADD213PD  Z1, Z21, Z22
-	VFMADD231PD  Z22, Z20, Z24
-	VADDPD       Z15, Z20, Z22
-	VSUBPD       Z15, Z22, Z23
-	VSUBPD       Z23, Z20, Z23
-	VADDPD       Z18, Z23, Z23
-	VFMADD231PD  Z24, Z21, Z23
-	VADDPD       Z23, Z22, Z22
-	VSCALEFPD    Z19, Z22, Z22
-	VMOVUPS      Z22, (AX)(SI*8)
-	ADDQ         $0x08, SI
-	CMPQ         SI, DI
-	JLE          one494
+	VMOVUPS           (CX)(SI*8), Z2
+	VMOVUPS           (DX)(SI*8), Z3
+	VSUBPD            Z3, Z2, Z2
+	VBROADCASTSD      constants<>+832(SB), Z3
+	VFMADD213PD.BCST  constants<>+896(SB), Z2, Z3
+	VSUBPD.BCST       constants<>+896(SB), Z3, Z4
+	VFNMADD231PD.BCST constants<>+960(SB), Z4, Z2
+	VFNMADD231PD.BCST constants<>+1024(SB), Z4, Z2
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z2, Z2
+	VMULPD            Z2, Z2, Z5
+	VBROADCASTSD      constants<>+1088(SB), Z6
+	VFMADD213PD.BCST  constants<>+1152(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+1216(SB), Z5, Z6
+	VBROADCASTSD      constants<>+1280(SB), Z7
+	VFMADD213PD.BCST  constants<>+1344(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+1408(SB), Z5, Z7
+	VFMADD231PD       Z7, Z2, Z6
+	VFMADD213PD       Z2, Z5, Z6
+	VPERMPD           Z0, Z3, Z2
+	VPERMPD           Z1, Z3, Z3
+	VFMADD213PD       Z3, Z2, Z6
+	VADDPD            Z2, Z6, Z6
+	VSCALEFPD         Z4, Z6, Z6
+	VMOVUPS           Z6, (AX)(SI*8)
+	ADDQ              $0x08, SI
+	CMPQ              SI, DI
+	JLE               one494
 
 tail496:
-	SUBQ         SI, BX
-	JZ           done497
-	MOVQ         $-1, DI
-	SHLXQ        BX, DI, DI
-	NOTQ         DI
-	KMOVW        DI, K1
-	VMOVUPD.Z    (CX)(SI*8), K1, Z18
-	VMOVUPD.Z    (DX)(SI*8), K1, Z19
-	VSUBPD       Z19, Z18, Z18
-	VMINPD       Z18, Z17, Z18
-	VMAXPD       Z18, Z16, Z18
-	VMOVUPD      Z11, Z11
-	VFMADD213PD  Z12, Z18, Z11
-	VSUBPD       Z12, Z11, Z11
-	VFNMADD231PD Z13, Z11, Z18
-	VMOVUPD      Z18, Z12
-	VFNMADD231PD Z14, Z11, Z12
-	VSUBPD       Z12, Z18, Z18
-	VFNMADD231PD Z14, Z11, Z18
-	VMULPD       Z12, Z12, Z13
-	VMOVUPD      Z10, Z10
-	VFMADD213PD  Z8, Z13, Z10
-	VFMADD213PD  Z6, Z13, Z10
-	VFMADD213PD  Z4, Z13, Z10
-	VFMADD213PD  Z2, Z13, Z10
-	VFMADD213PD  Z0, Z13, Z10
-	VMOVUPD      Z9, Z0
-	VFMADD213PD  Z7, Z13, Z0
-	VFMADD213PD  Z5, Z13, Z0
-	VFMADD213PD  Z3, Z13, Z0
-	VFMADD213PD  Z1, Z13, Z0
-	VFMADD231PD  Z0, Z12, Z10
-	VADDPD       Z15, Z12, Z0
-	VSUBPD       Z15, Z0, Z1
-	VSUBPD       Z1, Z12, Z1
-	VADDPD       Z18, Z1, Z1
-	VFMADD231PD  Z10, Z13, Z1
-	VADDPD       Z1, Z0, Z0
-	VSCALEFPD    Z11, Z0, Z0
-	VMOVUPD      Z0, K1, (AX)(SI*8)
+	SUBQ              SI, BX
+	JZ                done497
+	MOVQ              $-1, DI
+	SHLXQ             BX, DI, DI
+	NOTQ              DI
+	KMOVW             DI, K1
+	VMOVUPD.Z         (CX)(SI*8), K1, Z2
+	VMOVUPD.Z         (DX)(SI*8), K1, Z3
+	VSUBPD            Z3, Z2, Z2
+	VBROADCASTSD      constants<>+832(SB), Z3
+	VFMADD213PD.BCST  constants<>+896(SB), Z2, Z3
+	VSUBPD.BCST       constants<>+896(SB), Z3, Z4
+	VFNMADD231PD.BCST constants<>+960(SB), Z4, Z2
+	VFNMADD231PD.BCST constants<>+1024(SB), Z4, Z2
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z2, Z2
+	VMULPD            Z2, Z2, Z5
+	VBROADCASTSD      constants<>+1088(SB), Z6
+	VFMADD213PD.BCST  constants<>+1152(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+1216(SB), Z5, Z6
+	VBROADCASTSD      constants<>+1280(SB), Z7
+	VFMADD213PD.BCST  constants<>+1344(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+1408(SB), Z5, Z7
+	VFMADD231PD       Z7, Z2, Z6
+	VFMADD213PD       Z2, Z5, Z6
+	VPERMPD           Z0, Z3, Z0
+	VPERMPD           Z1, Z3, Z3
+	VFMADD213PD       Z3, Z0, Z6
+	VADDPD            Z0, Z6, Z6
+	VSCALEFPD         Z4, Z6, Z6
+	VMOVUPD           Z6, K1, (AX)(SI*8)
 
 done497:
 	VZEROUPPER
@@ -9399,53 +9717,126 @@ avx2:
 	MOVQ    x+8(FP), CX
 	MOVQ    y+16(FP), DX
 	MOVQ    n+24(FP), BX
-	VMOVUPD constants<>+1728(SB), Y0
-	VMOVUPD constants<>+1792(SB), Y1
+	VMOVUPD constants<>+1472(SB), Y0
+	VMOVUPD constants<>+1536(SB), Y1
 	XORQ    SI, SI
-	LEAQ    -4(BX), DI
-	CMPQ    SI, DI
-	JG      tail501
+	LEAQ    -8(BX), DI
+	TESTQ   DI, DI
+	JL      oneTest500
+
+many498:
+	VMOVUPS      (CX)(SI*8), Y2
+	VMOVUPS      (DX)(SI*8), Y3
+	VSUBPD       Y3, Y2, Y2
+	VMOVUPS      32(CX)(SI*8), Y3
+	VMOVUPS      32(DX)(SI*8), Y4
+	VSUBPD       Y4, Y3, Y3
+	VMAXPD       Y2, Y0, Y2
+	VMAXPD       Y3, Y0, Y3
+	VMINPD       Y2, Y1, Y2
+	VMINPD       Y3, Y1, Y3
+	VBROADCASTSD constants<>+832(SB), Y4
+	VFMADD213PD  constants<>+896(SB), Y2, Y4
+	VBROADCASTSD constants<>+832(SB), Y5
+	VFMADD213PD  constants<>+896(SB), Y3, Y5
+	VSUBPD       constants<>+896(SB), Y4, Y6
+	VSUBPD       constants<>+896(SB), Y5, Y7
+	VFNMADD231PD constants<>+960(SB), Y6, Y2
+	VFNMADD231PD constants<>+960(SB), Y7, Y3
+	VFNMADD231PD constants<>+1024(SB), Y6, Y2
+	VFNMADD231PD constants<>+1024(SB), Y7, Y3
+	VMULPD       Y2, Y2, Y6
+	VMULPD       Y3, Y3, Y7
+	VBROADCASTSD constants<>+1088(SB), Y8
+	VFMADD213PD  constants<>+1152(SB), Y6, Y8
+	VBROADCASTSD constants<>+1088(SB), Y9
+	VFMADD213PD  constants<>+1152(SB), Y7, Y9
+	VFMADD213PD  constants<>+1216(SB), Y6, Y8
+	VFMADD213PD  constants<>+1216(SB), Y7, Y9
+	VBROADCASTSD constants<>+1280(SB), Y10
+	VFMADD213PD  constants<>+1344(SB), Y6, Y10
+	VBROADCASTSD constants<>+1280(SB), Y11
+	VFMADD213PD  constants<>+1344(SB), Y7, Y11
+	VFMADD213PD  constants<>+1408(SB), Y6, Y10
+	VFMADD213PD  constants<>+1408(SB), Y7, Y11
+	VFMADD231PD  Y10, Y2, Y8
+	VFMADD231PD  Y11, Y3, Y9
+	VFMADD213PD  Y2, Y6, Y8
+	VFMADD213PD  Y3, Y7, Y9
+	VMOVSLDUP    Y4, Y2
+	VPERMD       exp64Words<>+0(SB), Y2, Y6
+	VPERMD       exp64Words<>+32(SB), Y2, Y3
+	VPBLENDD     $0xaa, Y3, Y6, Y3
+	VPERMD       exp64Words<>+64(SB), Y2, Y6
+	VFMADD213PD  Y6, Y3, Y8
+	VADDPD       Y3, Y8, Y8
+	VPSRLQ       $0x03, Y4, Y4
+	VPSRLQ       $0x01, Y4, Y6
+	VPSUBQ       Y6, Y4, Y4
+	VPSLLQ       $0x34, Y6, Y6
+	VPSLLQ       $0x34, Y4, Y4
+	VMULPD       Y6, Y8, Y8
+	VMULPD       Y4, Y8, Y8
+	VMOVSLDUP    Y5, Y2
+	VPERMD       exp64Words<>+0(SB), Y2, Y4
+	VPERMD       exp64Words<>+32(SB), Y2, Y3
+	VPBLENDD     $0xaa, Y3, Y4, Y3
+	VPERMD       exp64Words<>+64(SB), Y2, Y4
+	VFMADD213PD  Y4, Y3, Y9
+	VADDPD       Y3, Y9, Y9
+	VPSRLQ       $0x03, Y5, Y5
+	VPSRLQ       $0x01, Y5, Y4
+	VPSUBQ       Y4, Y5, Y5
+	VPSLLQ       $0x34, Y4, Y4
+	VPSLLQ       $0x34, Y5, Y5
+	VMULPD       Y4, Y9, Y9
+	VMULPD       Y5, Y9, Y9
+	VMOVUPS      Y8, (AX)(SI*8)
+	VMOVUPS      Y9, 32(AX)(SI*8)
+	ADDQ         $0x08, SI
+	CMPQ         SI, DI
+	JLE          many498
+
+oneTest500:
+	LEAQ -4(BX), DI
+	CMPQ SI, DI
+	JG   tail501
 
 one499:
 	VMOVUPS      (CX)(SI*8), Y2
 	VMOVUPS      (DX)(SI*8), Y3
 	VSUBPD       Y3, Y2, Y2
-	VMINPD       Y2, Y1, Y2
 	VMAXPD       Y2, Y0, Y2
-	VMOVUPD      constants<>+1472(SB), Y3
-	VFMADD213PD  constants<>+1536(SB), Y2, Y3
-	VSUBPD       constants<>+1536(SB), Y3, Y4
-	VFNMADD231PD constants<>+1600(SB), Y4, Y2
-	VMOVUPD      Y2, Y5
-	VFNMADD231PD constants<>+1664(SB), Y4, Y5
-	VSUBPD       Y5, Y2, Y2
-	VFNMADD231PD constants<>+1664(SB), Y4, Y2
-	VMULPD       Y5, Y5, Y4
-	VMOVUPD      constants<>+1408(SB), Y8
-	VFMADD213PD  constants<>+1280(SB), Y4, Y8
-	VFMADD213PD  constants<>+1152(SB), Y4, Y8
-	VFMADD213PD  constants<>+1024(SB), Y4, Y8
-	VFMADD213PD  constants<>+896(SB), Y4, Y8
-	VFMADD213PD  constants<>+192(SB), Y4, Y8
-	VMOVUPD      constants<>+1344(SB), Y6
-	VFMADD213PD  constants<>+1216(SB), Y4, Y6
-	VFMADD213PD  constants<>+1088(SB), Y4, Y6
-	VFMADD213PD  constants<>+960(SB), Y4, Y6
-	VFMADD213PD  constants<>+832(SB), Y4, Y6
-	VFMADD231PD  Y6, Y5, Y8
-	VADDPD       constants<>+0(SB), Y5, Y6
-	VSUBPD       constants<>+0(SB), Y6, Y7
-	VSUBPD       Y7, Y5, Y7
-	VADDPD       Y2, Y7, Y7
-	VFMADD231PD  Y8, Y4, Y7
-	VADDPD       Y7, Y6, Y6
-	VPSRLQ       $0x01, Y3, Y2
-	VPSUBQ       Y2, Y3, Y3
-	VPSLLQ       $0x34, Y2, Y2
+	VMINPD       Y2, Y1, Y2
+	VBROADCASTSD constants<>+832(SB), Y3
+	VFMADD213PD  constants<>+896(SB), Y2, Y3
+	VSUBPD       constants<>+896(SB), Y3, Y4
+	VFNMADD231PD constants<>+960(SB), Y4, Y2
+	VFNMADD231PD constants<>+1024(SB), Y4, Y2
+	VMULPD       Y2, Y2, Y4
+	VBROADCASTSD constants<>+1088(SB), Y5
+	VFMADD213PD  constants<>+1152(SB), Y4, Y5
+	VFMADD213PD  constants<>+1216(SB), Y4, Y5
+	VBROADCASTSD constants<>+1280(SB), Y6
+	VFMADD213PD  constants<>+1344(SB), Y4, Y6
+	VFMADD213PD  constants<>+1408(SB), Y4, Y6
+	VFMADD231PD  Y6, Y2, Y5
+	VFMADD213PD  Y2, Y4, Y5
+	VMOVSLDUP    Y3, Y2
+	VPERMD       exp64Words<>+0(SB), Y2, Y6
+	VPERMD       exp64Words<>+32(SB), Y2, Y4
+	VPBLENDD     $0xaa, Y4, Y6, Y4
+	VPERMD       exp64Words<>+64(SB), Y2, Y6
+	VFMADD213PD  Y6, Y4, Y5
+	VADDPD       Y4, Y5, Y5
+	VPSRLQ       $0x03, Y3, Y3
+	VPSRLQ       $0x01, Y3, Y6
+	VPSUBQ       Y6, Y3, Y3
+	VPSLLQ       $0x34, Y6, Y6
 	VPSLLQ       $0x34, Y3, Y3
-	VMULPD       Y2, Y6, Y6
-	VMULPD       Y3, Y6, Y6
-	VMOVUPS      Y6, (AX)(SI*8)
+	VMULPD       Y6, Y5, Y5
+	VMULPD       Y3, Y5, Y5
+	VMOVUPS      Y5, (AX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
 	JLE          one499
@@ -9459,133 +9850,206 @@ tail501:
 	VMASKMOVPD   (CX)(SI*8), Y2, Y3
 	VMASKMOVPD   (DX)(SI*8), Y2, Y4
 	VSUBPD       Y4, Y3, Y3
-	VMINPD       Y3, Y1, Y3
 	VMAXPD       Y3, Y0, Y3
-	VMOVUPD      constants<>+1472(SB), Y0
-	VFMADD213PD  constants<>+1536(SB), Y3, Y0
-	VSUBPD       constants<>+1536(SB), Y0, Y1
-	VFNMADD231PD constants<>+1600(SB), Y1, Y3
-	VMOVUPD      Y3, Y4
-	VFNMADD231PD constants<>+1664(SB), Y1, Y4
-	VSUBPD       Y4, Y3, Y3
-	VFNMADD231PD constants<>+1664(SB), Y1, Y3
-	VMULPD       Y4, Y4, Y1
-	VMOVUPD      constants<>+1408(SB), Y7
-	VFMADD213PD  constants<>+1280(SB), Y1, Y7
-	VFMADD213PD  constants<>+1152(SB), Y1, Y7
-	VFMADD213PD  constants<>+1024(SB), Y1, Y7
-	VFMADD213PD  constants<>+896(SB), Y1, Y7
-	VFMADD213PD  constants<>+192(SB), Y1, Y7
-	VMOVUPD      constants<>+1344(SB), Y5
-	VFMADD213PD  constants<>+1216(SB), Y1, Y5
-	VFMADD213PD  constants<>+1088(SB), Y1, Y5
-	VFMADD213PD  constants<>+960(SB), Y1, Y5
-	VFMADD213PD  constants<>+832(SB), Y1, Y5
-	VFMADD231PD  Y5, Y4, Y7
-	VADDPD       constants<>+0(SB), Y4, Y5
-	VSUBPD       constants<>+0(SB), Y5, Y6
-	VSUBPD       Y6, Y4, Y6
-	VADDPD       Y3, Y6, Y6
-	VFMADD231PD  Y7, Y1, Y6
-	VADDPD       Y6, Y5, Y5
-	VPSRLQ       $0x01, Y0, Y1
-	VPSUBQ       Y1, Y0, Y0
-	VPSLLQ       $0x34, Y1, Y1
+	VMINPD       Y3, Y1, Y3
+	VBROADCASTSD constants<>+832(SB), Y0
+	VFMADD213PD  constants<>+896(SB), Y3, Y0
+	VSUBPD       constants<>+896(SB), Y0, Y1
+	VFNMADD231PD constants<>+960(SB), Y1, Y3
+	VFNMADD231PD constants<>+1024(SB), Y1, Y3
+	VMULPD       Y3, Y3, Y1
+	VBROADCASTSD constants<>+1088(SB), Y4
+	VFMADD213PD  constants<>+1152(SB), Y1, Y4
+	VFMADD213PD  constants<>+1216(SB), Y1, Y4
+	VBROADCASTSD constants<>+1280(SB), Y5
+	VFMADD213PD  constants<>+1344(SB), Y1, Y5
+	VFMADD213PD  constants<>+1408(SB), Y1, Y5
+	VFMADD231PD  Y5, Y3, Y4
+	VFMADD213PD  Y3, Y1, Y4
+	VMOVSLDUP    Y0, Y1
+	VPERMD       exp64Words<>+0(SB), Y1, Y5
+	VPERMD       exp64Words<>+32(SB), Y1, Y3
+	VPBLENDD     $0xaa, Y3, Y5, Y3
+	VPERMD       exp64Words<>+64(SB), Y1, Y5
+	VFMADD213PD  Y5, Y3, Y4
+	VADDPD       Y3, Y4, Y4
+	VPSRLQ       $0x03, Y0, Y0
+	VPSRLQ       $0x01, Y0, Y5
+	VPSUBQ       Y5, Y0, Y0
+	VPSLLQ       $0x34, Y5, Y5
 	VPSLLQ       $0x34, Y0, Y0
-	VMULPD       Y1, Y5, Y5
-	VMULPD       Y0, Y5, Y5
-	VMASKMOVPD   Y5, Y2, (AX)(SI*8)
+	VMULPD       Y5, Y4, Y4
+	VMULPD       Y0, Y4, Y4
+	VMASKMOVPD   Y4, Y2, (AX)(SI*8)
 
 done502:
 	VZEROUPPER
 	RET
 
 // func expSubTo32(dst *float32, x *float32, y *float32, n int)
-// Requires: AVX, AVX2, AVX512F, AVX512VL, BMI2, FMA3
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL, BMI2, FMA3
 TEXT ·expSubTo32(SB), NOSPLIT, $0-32
-	CMPQ         ·tier+0(SB), $0x02
-	JNE          avx2
-	CMPQ         n+24(FP), $0x04
-	JLE          avx2
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         y+16(FP), DX
-	MOVQ         n+24(FP), BX
-	VBROADCASTSD constants<>+1856(SB), Z0
-	VBROADCASTSD constants<>+1920(SB), Z1
-	VBROADCASTSD constants<>+1984(SB), Z2
-	VBROADCASTSD constants<>+2048(SB), Z3
-	VBROADCASTSD constants<>+2112(SB), Z4
-	VBROADCASTSD constants<>+2176(SB), Z5
-	VBROADCASTSD constants<>+1472(SB), Z6
-	VBROADCASTSD constants<>+2240(SB), Z7
-	VBROADCASTSD constants<>+1600(SB), Z8
-	VBROADCASTSD constants<>+0(SB), Z9
-	VMOVUPD      constants<>+2304(SB), Z10
-	VMOVUPD      constants<>+2368(SB), Z11
-	XORQ         SI, SI
-	LEAQ         -8(BX), DI
-	CMPQ         SI, DI
-	JG           tail506
+	CMPQ  ·tier+0(SB), $0x02
+	JNE   avx2
+	CMPQ  n+24(FP), $0x04
+	JLE   avx2
+	MOVQ  dst+0(FP), AX
+	MOVQ  x+8(FP), CX
+	MOVQ  y+16(FP), DX
+	MOVQ  n+24(FP), BX
+	XORQ  SI, SI
+	LEAQ  -32(BX), DI
+	TESTQ DI, DI
+	JL    oneTest505
+
+many503:
+	VCVTPS2PD         (CX)(SI*4), Z0
+	VCVTPS2PD         (DX)(SI*4), Z1
+	VSUBPD            Z1, Z0, Z0
+	VCVTPS2PD         32(CX)(SI*4), Z1
+	VCVTPS2PD         32(DX)(SI*4), Z2
+	VSUBPD            Z2, Z1, Z1
+	VCVTPS2PD         64(CX)(SI*4), Z2
+	VCVTPS2PD         64(DX)(SI*4), Z3
+	VSUBPD            Z3, Z2, Z2
+	VCVTPS2PD         96(CX)(SI*4), Z3
+	VCVTPS2PD         96(DX)(SI*4), Z4
+	VSUBPD            Z4, Z3, Z3
+	VBROADCASTSD      constants<>+832(SB), Z4
+	VFMADD213PD.BCST  constants<>+1600(SB), Z0, Z4
+	VBROADCASTSD      constants<>+832(SB), Z5
+	VFMADD213PD.BCST  constants<>+1600(SB), Z1, Z5
+	VBROADCASTSD      constants<>+832(SB), Z6
+	VFMADD213PD.BCST  constants<>+1600(SB), Z2, Z6
+	VBROADCASTSD      constants<>+832(SB), Z7
+	VFMADD213PD.BCST  constants<>+1600(SB), Z3, Z7
+	VSUBPD.BCST       constants<>+1600(SB), Z4, Z4
+	VSUBPD.BCST       constants<>+1600(SB), Z5, Z5
+	VSUBPD.BCST       constants<>+1600(SB), Z6, Z6
+	VSUBPD.BCST       constants<>+1600(SB), Z7, Z7
+	VFNMADD231PD.BCST constants<>+960(SB), Z4, Z0
+	VFNMADD231PD.BCST constants<>+960(SB), Z5, Z1
+	VFNMADD231PD.BCST constants<>+960(SB), Z6, Z2
+	VFNMADD231PD.BCST constants<>+960(SB), Z7, Z3
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z0, Z0
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z1, Z1
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z2, Z2
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z3, Z3
+	VMULPD            Z0, Z0, Z8
+	VMULPD            Z1, Z1, Z9
+	VMULPD            Z2, Z2, Z10
+	VMULPD            Z3, Z3, Z11
+	VBROADCASTSD      constants<>+1664(SB), Z12
+	VFMADD213PD.BCST  constants<>+1728(SB), Z8, Z12
+	VBROADCASTSD      constants<>+1664(SB), Z13
+	VFMADD213PD.BCST  constants<>+1728(SB), Z9, Z13
+	VBROADCASTSD      constants<>+1664(SB), Z14
+	VFMADD213PD.BCST  constants<>+1728(SB), Z10, Z14
+	VBROADCASTSD      constants<>+1664(SB), Z15
+	VFMADD213PD.BCST  constants<>+1728(SB), Z11, Z15
+	VFMADD213PD.BCST  constants<>+1792(SB), Z8, Z12
+	VFMADD213PD.BCST  constants<>+1792(SB), Z9, Z13
+	VFMADD213PD.BCST  constants<>+1792(SB), Z10, Z14
+	VFMADD213PD.BCST  constants<>+1792(SB), Z11, Z15
+	VBROADCASTSD      constants<>+1856(SB), Z16
+	VFMADD213PD.BCST  constants<>+1920(SB), Z8, Z16
+	VBROADCASTSD      constants<>+1856(SB), Z17
+	VFMADD213PD.BCST  constants<>+1920(SB), Z9, Z17
+	VBROADCASTSD      constants<>+1856(SB), Z18
+	VFMADD213PD.BCST  constants<>+1920(SB), Z10, Z18
+	VBROADCASTSD      constants<>+1856(SB), Z19
+	VFMADD213PD.BCST  constants<>+1920(SB), Z11, Z19
+	VFMADD213PD.BCST  constants<>+1984(SB), Z8, Z16
+	VFMADD213PD.BCST  constants<>+1984(SB), Z9, Z17
+	VFMADD213PD.BCST  constants<>+1984(SB), Z10, Z18
+	VFMADD213PD.BCST  constants<>+1984(SB), Z11, Z19
+	VFMADD231PD       Z16, Z0, Z12
+	VFMADD231PD       Z17, Z1, Z13
+	VFMADD231PD       Z18, Z2, Z14
+	VFMADD231PD       Z19, Z3, Z15
+	VFMADD213PD       Z0, Z8, Z12
+	VFMADD213PD       Z1, Z9, Z13
+	VFMADD213PD       Z2, Z10, Z14
+	VFMADD213PD       Z3, Z11, Z15
+	VADDPD.BCST       constants<>+0(SB), Z12, Z12
+	VSCALEFPD         Z4, Z12, Z12
+	VADDPD.BCST       constants<>+0(SB), Z13, Z13
+	VSCALEFPD         Z5, Z13, Z13
+	VADDPD.BCST       constants<>+0(SB), Z14, Z14
+	VSCALEFPD         Z6, Z14, Z14
+	VADDPD.BCST       constants<>+0(SB), Z15, Z15
+	VSCALEFPD         Z7, Z15, Z15
+	VCVTPD2PS         Z12, Y12
+	VMOVUPS           Y12, (AX)(SI*4)
+	VCVTPD2PS         Z13, Y13
+	VMOVUPS           Y13, 32(AX)(SI*4)
+	VCVTPD2PS         Z14, Y14
+	VMOVUPS           Y14, 64(AX)(SI*4)
+	VCVTPD2PS         Z15, Y15
+	VMOVUPS           Y15, 96(AX)(SI*4)
+	ADDQ              $0x20, SI
+	CMPQ              SI, DI
+	JLE               many503
+
+oneTest505:
+	LEAQ -8(BX), DI
+	CMPQ SI, DI
+	JG   tail506
 
 one504:
-	VCVTPS2PD    (CX)(SI*4), Z12
-	VCVTPS2PD    (DX)(SI*4), Z13
-	VSUBPD       Z13, Z12, Z12
-	VMINPD       Z12, Z11, Z12
-	VMAXPD       Z12, Z10, Z12
-	VMOVUPD      Z6, Z13
-	VFMADD213PD  Z7, Z12, Z13
-	VSUBPD       Z7, Z13, Z14
-	VFNMADD231PD Z8, Z14, Z12
-	VMULPD       Z12, Z12, Z14
-	VMOVUPD      Z4, Z15
-	VFMADD213PD  Z2, Z14, Z15
-	VFMADD213PD  Z0, Z14, Z15
-	VMOVUPD      Z5, Z16
-	VFMADD213PD  Z3, Z14, Z16
-	VFMADD213PD  Z1, Z14, Z16
-	VFMADD231PD  Z16, Z12, Z15
-	VFMADD213PD  Z12, Z14, Z15
-	VADDPD       Z9, Z15, Z15
-	VPSLLQ       $0x34, Z13, Z13
-	VMULPD       Z13, Z15, Z15
-	VCVTPD2PS    Z15, Y15
-	VMOVUPS      Y15, (AX)(SI*4)
-	ADDQ         $0x08, SI
-	CMPQ         SI, DI
-	JLE          one504
+	VCVTPS2PD         (CX)(SI*4), Z0
+	VCVTPS2PD         (DX)(SI*4), Z1
+	VSUBPD            Z1, Z0, Z0
+	VBROADCASTSD      constants<>+832(SB), Z1
+	VFMADD213PD.BCST  constants<>+1600(SB), Z0, Z1
+	VSUBPD.BCST       constants<>+1600(SB), Z1, Z1
+	VFNMADD231PD.BCST constants<>+960(SB), Z1, Z0
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z0, Z0
+	VMULPD            Z0, Z0, Z2
+	VBROADCASTSD      constants<>+1664(SB), Z3
+	VFMADD213PD.BCST  constants<>+1728(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+1792(SB), Z2, Z3
+	VBROADCASTSD      constants<>+1856(SB), Z4
+	VFMADD213PD.BCST  constants<>+1920(SB), Z2, Z4
+	VFMADD213PD.BCST  constants<>+1984(SB), Z2, Z4
+	VFMADD231PD       Z4, Z0, Z3
+	VFMADD213PD       Z0, Z2, Z3
+	VADDPD.BCST       constants<>+0(SB), Z3, Z3
+	VSCALEFPD         Z1, Z3, Z3
+	VCVTPD2PS         Z3, Y3
+	VMOVUPS           Y3, (AX)(SI*4)
+	ADDQ              $0x08, SI
+	CMPQ              SI, DI
+	JLE               one504
 
 tail506:
-	SUBQ         SI, BX
-	JZ           done507
-	MOVQ         $-1, DI
-	SHLXQ        BX, DI, DI
-	NOTQ         DI
-	KMOVW        DI, K1
-	VCVTPS2PD.Z  (CX)(SI*4), K1, Z12
-	VCVTPS2PD.Z  (DX)(SI*4), K1, Z13
-	VSUBPD       Z13, Z12, Z12
-	VMINPD       Z12, Z11, Z12
-	VMAXPD       Z12, Z10, Z12
-	VMOVUPD      Z6, Z6
-	VFMADD213PD  Z7, Z12, Z6
-	VSUBPD       Z7, Z6, Z7
-	VFNMADD231PD Z8, Z7, Z12
-	VMULPD       Z12, Z12, Z7
-	VMOVUPD      Z4, Z4
-	VFMADD213PD  Z2, Z7, Z4
-	VFMADD213PD  Z0, Z7, Z4
-	VMOVUPD      Z5, Z0
-	VFMADD213PD  Z3, Z7, Z0
-	VFMADD213PD  Z1, Z7, Z0
-	VFMADD231PD  Z0, Z12, Z4
-	VFMADD213PD  Z12, Z7, Z4
-	VADDPD       Z9, Z4, Z4
-	VPSLLQ       $0x34, Z6, Z6
-	VMULPD       Z6, Z4, Z4
-	VCVTPD2PS    Z4, Y4
-	VMOVUPS      Y4, K1, (AX)(SI*4)
+	SUBQ              SI, BX
+	JZ                done507
+	MOVQ              $-1, DI
+	SHLXQ             BX, DI, DI
+	NOTQ              DI
+	KMOVW             DI, K1
+	VCVTPS2PD.Z       (CX)(SI*4), K1, Z0
+	VCVTPS2PD.Z       (DX)(SI*4), K1, Z1
+	VSUBPD            Z1, Z0, Z0
+	VBROADCASTSD      constants<>+832(SB), Z1
+	VFMADD213PD.BCST  constants<>+1600(SB), Z0, Z1
+	VSUBPD.BCST       constants<>+1600(SB), Z1, Z1
+	VFNMADD231PD.BCST constants<>+960(SB), Z1, Z0
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z0, Z0
+	VMULPD            Z0, Z0, Z2
+	VBROADCASTSD      constants<>+1664(SB), Z3
+	VFMADD213PD.BCST  constants<>+1728(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+1792(SB), Z2, Z3
+	VBROADCASTSD      constants<>+1856(SB), Z4
+	VFMADD213PD.BCST  constants<>+1920(SB), Z2, Z4
+	VFMADD213PD.BCST  constants<>+1984(SB), Z2, Z4
+	VFMADD231PD       Z4, Z0, Z3
+	VFMADD213PD       Z0, Z2, Z3
+	VADDPD.BCST       constants<>+0(SB), Z3, Z3
+	VSCALEFPD         Z1, Z3, Z3
+	VCVTPD2PS         Z3, Y3
+	VMOVUPS           Y3, K1, (AX)(SI*4)
 
 done507:
 	VZEROUPPER
@@ -9596,30 +10060,86 @@ avx2:
 	MOVQ    x+8(FP), CX
 	MOVQ    y+16(FP), DX
 	MOVQ    n+24(FP), BX
-	VMOVUPD constants<>+2304(SB), Y0
-	VMOVUPD constants<>+2368(SB), Y1
+	VMOVUPD constants<>+2048(SB), Y0
+	VMOVUPD constants<>+2112(SB), Y1
 	XORQ    SI, SI
-	LEAQ    -4(BX), DI
-	CMPQ    SI, DI
-	JG      tail511
+	LEAQ    -8(BX), DI
+	TESTQ   DI, DI
+	JL      oneTest510
+
+many508:
+	VCVTPS2PD    (CX)(SI*4), Y2
+	VCVTPS2PD    (DX)(SI*4), Y3
+	VSUBPD       Y3, Y2, Y2
+	VCVTPS2PD    16(CX)(SI*4), Y3
+	VCVTPS2PD    16(DX)(SI*4), Y4
+	VSUBPD       Y4, Y3, Y3
+	VMAXPD       Y2, Y0, Y2
+	VMAXPD       Y3, Y0, Y3
+	VMINPD       Y2, Y1, Y2
+	VMINPD       Y3, Y1, Y3
+	VBROADCASTSD constants<>+832(SB), Y4
+	VFMADD213PD  constants<>+1600(SB), Y2, Y4
+	VBROADCASTSD constants<>+832(SB), Y5
+	VFMADD213PD  constants<>+1600(SB), Y3, Y5
+	VSUBPD       constants<>+1600(SB), Y4, Y6
+	VSUBPD       constants<>+1600(SB), Y5, Y7
+	VFNMADD231PD constants<>+960(SB), Y6, Y2
+	VFNMADD231PD constants<>+960(SB), Y7, Y3
+	VMULPD       Y2, Y2, Y6
+	VMULPD       Y3, Y3, Y7
+	VBROADCASTSD constants<>+1664(SB), Y8
+	VFMADD213PD  constants<>+1728(SB), Y6, Y8
+	VBROADCASTSD constants<>+1664(SB), Y9
+	VFMADD213PD  constants<>+1728(SB), Y7, Y9
+	VFMADD213PD  constants<>+1792(SB), Y6, Y8
+	VFMADD213PD  constants<>+1792(SB), Y7, Y9
+	VBROADCASTSD constants<>+1856(SB), Y10
+	VFMADD213PD  constants<>+1920(SB), Y6, Y10
+	VBROADCASTSD constants<>+1856(SB), Y11
+	VFMADD213PD  constants<>+1920(SB), Y7, Y11
+	VFMADD213PD  constants<>+1984(SB), Y6, Y10
+	VFMADD213PD  constants<>+1984(SB), Y7, Y11
+	VFMADD231PD  Y10, Y2, Y8
+	VFMADD231PD  Y11, Y3, Y9
+	VFMADD213PD  Y2, Y6, Y8
+	VFMADD213PD  Y3, Y7, Y9
+	VADDPD       constants<>+0(SB), Y8, Y8
+	VPSLLQ       $0x34, Y4, Y4
+	VMULPD       Y4, Y8, Y8
+	VADDPD       constants<>+0(SB), Y9, Y9
+	VPSLLQ       $0x34, Y5, Y5
+	VMULPD       Y5, Y9, Y9
+	VCVTPD2PSY   Y8, X8
+	VMOVUPS      X8, (AX)(SI*4)
+	VCVTPD2PSY   Y9, X9
+	VMOVUPS      X9, 16(AX)(SI*4)
+	ADDQ         $0x08, SI
+	CMPQ         SI, DI
+	JLE          many508
+
+oneTest510:
+	LEAQ -4(BX), DI
+	CMPQ SI, DI
+	JG   tail511
 
 one509:
 	VCVTPS2PD    (CX)(SI*4), Y2
 	VCVTPS2PD    (DX)(SI*4), Y3
 	VSUBPD       Y3, Y2, Y2
-	VMINPD       Y2, Y1, Y2
 	VMAXPD       Y2, Y0, Y2
-	VMOVUPD      constants<>+1472(SB), Y3
-	VFMADD213PD  constants<>+2240(SB), Y2, Y3
-	VSUBPD       constants<>+2240(SB), Y3, Y4
-	VFNMADD231PD constants<>+1600(SB), Y4, Y2
+	VMINPD       Y2, Y1, Y2
+	VBROADCASTSD constants<>+832(SB), Y3
+	VFMADD213PD  constants<>+1600(SB), Y2, Y3
+	VSUBPD       constants<>+1600(SB), Y3, Y4
+	VFNMADD231PD constants<>+960(SB), Y4, Y2
 	VMULPD       Y2, Y2, Y4
-	VMOVUPD      constants<>+2112(SB), Y5
-	VFMADD213PD  constants<>+1984(SB), Y4, Y5
-	VFMADD213PD  constants<>+1856(SB), Y4, Y5
-	VMOVUPD      constants<>+2176(SB), Y6
-	VFMADD213PD  constants<>+2048(SB), Y4, Y6
+	VBROADCASTSD constants<>+1664(SB), Y5
+	VFMADD213PD  constants<>+1728(SB), Y4, Y5
+	VFMADD213PD  constants<>+1792(SB), Y4, Y5
+	VBROADCASTSD constants<>+1856(SB), Y6
 	VFMADD213PD  constants<>+1920(SB), Y4, Y6
+	VFMADD213PD  constants<>+1984(SB), Y4, Y6
 	VFMADD231PD  Y6, Y2, Y5
 	VFMADD213PD  Y2, Y4, Y5
 	VADDPD       constants<>+0(SB), Y5, Y5
@@ -9642,19 +10162,19 @@ tail511:
 	VMASKMOVPS   (DX)(SI*4), X2, X4
 	VCVTPS2PD    X4, Y4
 	VSUBPD       Y4, Y3, Y3
-	VMINPD       Y3, Y1, Y3
 	VMAXPD       Y3, Y0, Y3
-	VMOVUPD      constants<>+1472(SB), Y0
-	VFMADD213PD  constants<>+2240(SB), Y3, Y0
-	VSUBPD       constants<>+2240(SB), Y0, Y1
-	VFNMADD231PD constants<>+1600(SB), Y1, Y3
+	VMINPD       Y3, Y1, Y3
+	VBROADCASTSD constants<>+832(SB), Y0
+	VFMADD213PD  constants<>+1600(SB), Y3, Y0
+	VSUBPD       constants<>+1600(SB), Y0, Y1
+	VFNMADD231PD constants<>+960(SB), Y1, Y3
 	VMULPD       Y3, Y3, Y1
-	VMOVUPD      constants<>+2112(SB), Y4
-	VFMADD213PD  constants<>+1984(SB), Y1, Y4
-	VFMADD213PD  constants<>+1856(SB), Y1, Y4
-	VMOVUPD      constants<>+2176(SB), Y5
-	VFMADD213PD  constants<>+2048(SB), Y1, Y5
+	VBROADCASTSD constants<>+1664(SB), Y4
+	VFMADD213PD  constants<>+1728(SB), Y1, Y4
+	VFMADD213PD  constants<>+1792(SB), Y1, Y4
+	VBROADCASTSD constants<>+1856(SB), Y5
 	VFMADD213PD  constants<>+1920(SB), Y1, Y5
+	VFMADD213PD  constants<>+1984(SB), Y1, Y5
 	VFMADD231PD  Y5, Y3, Y4
 	VFMADD213PD  Y3, Y1, Y4
 	VADDPD       constants<>+0(SB), Y4, Y4
@@ -9678,119 +10198,189 @@ TEXT ·expShiftSum64(SB), NOSPLIT, $0-40
 	MOVQ         n+24(FP), CX
 	MOVQ         dst+0(FP), DX
 	VBROADCASTSD shift+16(FP), Z0
-	VBROADCASTSD constants<>+192(SB), Z1
-	VBROADCASTSD constants<>+832(SB), Z2
-	VBROADCASTSD constants<>+896(SB), Z3
-	VBROADCASTSD constants<>+960(SB), Z4
-	VBROADCASTSD constants<>+1024(SB), Z5
-	VBROADCASTSD constants<>+1088(SB), Z6
-	VBROADCASTSD constants<>+1152(SB), Z7
-	VBROADCASTSD constants<>+1216(SB), Z8
-	VBROADCASTSD constants<>+1280(SB), Z9
-	VBROADCASTSD constants<>+1344(SB), Z10
-	VBROADCASTSD constants<>+1408(SB), Z11
-	VBROADCASTSD constants<>+1472(SB), Z12
-	VBROADCASTSD constants<>+1536(SB), Z13
-	VBROADCASTSD constants<>+1600(SB), Z14
-	VBROADCASTSD constants<>+1664(SB), Z15
-	VBROADCASTSD constants<>+0(SB), Z16
-	VMOVUPD      constants<>+1728(SB), Z17
-	VMOVUPD      constants<>+1792(SB), Z18
-	VPXORQ       Z19, Z19, Z19
+	VMOVUPD      exp64Table<>+0(SB), Z1
+	VMOVUPD      exp64Table<>+64(SB), Z2
+	VPXORQ       Z3, Z3, Z3
 	XORQ         BX, BX
-	LEAQ         -8(CX), SI
-	CMPQ         BX, SI
-	JG           tail516
+	LEAQ         -32(CX), SI
+	TESTQ        SI, SI
+	JL           oneTest515
+
+many513:
+	VMOVUPS           (AX)(BX*8), Z4
+	VSUBPD            Z0, Z4, Z4
+	VMOVUPS           64(AX)(BX*8), Z5
+	VSUBPD            Z0, Z5, Z5
+	VMOVUPS           128(AX)(BX*8), Z6
+	VSUBPD            Z0, Z6, Z6
+	VMOVUPS           192(AX)(BX*8), Z7
+	VSUBPD            Z0, Z7, Z7
+	VBROADCASTSD      constants<>+832(SB), Z8
+	VFMADD213PD.BCST  constants<>+896(SB), Z4, Z8
+	VBROADCASTSD      constants<>+832(SB), Z9
+	VFMADD213PD.BCST  constants<>+896(SB), Z5, Z9
+	VBROADCASTSD      constants<>+832(SB), Z10
+	VFMADD213PD.BCST  constants<>+896(SB), Z6, Z10
+	VBROADCASTSD      constants<>+832(SB), Z11
+	VFMADD213PD.BCST  constants<>+896(SB), Z7, Z11
+	VSUBPD.BCST       constants<>+896(SB), Z8, Z12
+	VSUBPD.BCST       constants<>+896(SB), Z9, Z13
+	VSUBPD.BCST       constants<>+896(SB), Z10, Z14
+	VSUBPD.BCST       constants<>+896(SB), Z11, Z15
+	VFNMADD231PD.BCST constants<>+960(SB), Z12, Z4
+	VFNMADD231PD.BCST constants<>+960(SB), Z13, Z5
+	VFNMADD231PD.BCST constants<>+960(SB), Z14, Z6
+	VFNMADD231PD.BCST constants<>+960(SB), Z15, Z7
+	VFNMADD231PD.BCST constants<>+1024(SB), Z12, Z4
+	VFNMADD231PD.BCST constants<>+1024(SB), Z13, Z5
+	VFNMADD231PD.BCST constants<>+1024(SB), Z14, Z6
+	VFNMADD231PD.BCST constants<>+1024(SB), Z15, Z7
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z4, Z4
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z5, Z5
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z6, Z6
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z7, Z7
+	VMULPD            Z4, Z4, Z16
+	VMULPD            Z5, Z5, Z17
+	VMULPD            Z6, Z6, Z18
+	VMULPD            Z7, Z7, Z19
+	VBROADCASTSD      constants<>+1088(SB), Z20
+	VFMADD213PD.BCST  constants<>+1152(SB), Z16, Z20
+	VBROADCASTSD      constants<>+1088(SB), Z21
+	VFMADD213PD.BCST  constants<>+1152(SB), Z17, Z21
+	VBROADCASTSD      constants<>+1088(SB), Z22
+	VFMADD213PD.BCST  constants<>+1152(SB), Z18, Z22
+	VBROADCASTSD      constants<>+1088(SB), Z23
+	VFMADD213PD.BCST  constants<>+1152(SB), Z19, Z23
+	VFMADD213PD.BCST  constants<>+1216(SB), Z16, Z20
+	VFMADD213PD.BCST  constants<>+1216(SB), Z17, Z21
+	VFMADD213PD.BCST  constants<>+1216(SB), Z18, Z22
+	VFMADD213PD.BCST  constants<>+1216(SB), Z19, Z23
+	VBROADCASTSD      constants<>+1280(SB), Z24
+	VFMADD213PD.BCST  constants<>+1344(SB), Z16, Z24
+	VBROADCASTSD      constants<>+1280(SB), Z25
+	VFMADD213PD.BCST  constants<>+1344(SB), Z17, Z25
+	VBROADCASTSD      constants<>+1280(SB), Z26
+	VFMADD213PD.BCST  constants<>+1344(SB), Z18, Z26
+	VBROADCASTSD      constants<>+1280(SB), Z27
+	VFMADD213PD.BCST  constants<>+1344(SB), Z19, Z27
+	VFMADD213PD.BCST  constants<>+1408(SB), Z16, Z24
+	VFMADD213PD.BCST  constants<>+1408(SB), Z17, Z25
+	VFMADD213PD.BCST  constants<>+1408(SB), Z18, Z26
+	VFMADD213PD.BCST  constants<>+1408(SB), Z19, Z27
+	VFMADD231PD       Z24, Z4, Z20
+	VFMADD231PD       Z25, Z5, Z21
+	VFMADD231PD       Z26, Z6, Z22
+	VFMADD231PD       Z27, Z7, Z23
+	VFMADD213PD       Z4, Z16, Z20
+	VFMADD213PD       Z5, Z17, Z21
+	VFMADD213PD       Z6, Z18, Z22
+	VFMADD213PD       Z7, Z19, Z23
+	VPERMPD           Z1, Z8, Z4
+	VPERMPD           Z2, Z8, Z8
+	VFMADD213PD       Z8, Z4, Z20
+	VADDPD            Z4, Z20, Z20
+	VSCALEFPD         Z12, Z20, Z20
+	VPERMPD           Z1, Z9, Z4
+	VPERMPD           Z2, Z9, Z9
+	VFMADD213PD       Z9, Z4, Z21
+	VADDPD            Z4, Z21, Z21
+	VSCALEFPD         Z13, Z21, Z21
+	VPERMPD           Z1, Z10, Z4
+	VPERMPD           Z2, Z10, Z10
+	VFMADD213PD       Z10, Z4, Z22
+	VADDPD            Z4, Z22, Z22
+	VSCALEFPD         Z14, Z22, Z22
+	VPERMPD           Z1, Z11, Z4
+	VPERMPD           Z2, Z11, Z11
+	VFMADD213PD       Z11, Z4, Z23
+	VADDPD            Z4, Z23, Z23
+	VSCALEFPD         Z15, Z23, Z23
+	VADDPD            Z20, Z3, Z3
+	VMOVUPS           Z20, (DX)(BX*8)
+	VADDPD            Z21, Z3, Z3
+	VMOVUPS           Z21, 64(DX)(BX*8)
+	VADDPD            Z22, Z3, Z3
+	VMOVUPS           Z22, 128(DX)(BX*8)
+	VADDPD            Z23, Z3, Z3
+	VMOVUPS           Z23, 192(DX)(BX*8)
+	ADDQ              $0x20, BX
+	CMPQ              BX, SI
+	JLE               many513
+
+oneTest515:
+	LEAQ -8(CX), SI
+	CMPQ BX, SI
+	JG   tail516
 
 one514:
-	VMOVUPS      (AX)(BX*8), Z20
-	VSUBPD       Z0, Z20, Z20
-	VMINPD       Z20, Z18, Z20
-	VMAXPD       Z20, Z17, Z20
-	VMOVUPD      Z12, Z21
-	VFMADD213PD  Z13, Z20, Z21
-	VSUBPD       Z13, Z21, Z21
-	VFNMADD231PD Z14, Z21, Z20
-	VMOVUPD      Z20, Z23
-	VFNMADD231PD Z15, Z21, Z23
-	VSUBPD       Z23, Z20, Z20
-	VFNMADD231PD Z15, Z21, Z20
-	VMULPD       Z23, Z23, Z24
-	VMOVUPD      Z11, Z27
-	VFMADD213PD  Z9, Z24, Z27
-	VFMADD213PD  Z7, Z24, Z27
-	VFMADD213PD  Z5, Z24, Z27
-	VFMADD213PD  Z3, Z24, Z27
-	VFMADD213PD  Z1, Z24, Z27
-	VMOVUPD      Z10, Z25
-	VFMADD213PD  Z8, Z24, Z25
-	VFMADD213PD  Z6, Z24, Z25
-	VFMADD213PD  Z4, Z24, Z25
-	VFMADD213PD  Z2, Z24, Z25
-	VFMADD231PD  Z25, Z23, Z27
-	VADDPD       Z16, Z23, Z25
-	VSUBPD       Z16, Z25, Z26
-	VSUBPD       Z26, Z23, Z26
-	VADDPD       Z20, Z26, Z26
-	VFMADD231PD  Z27, Z24, Z26
-	VADDPD       Z26, Z25, Z25
-	VSCALEFPD    Z21, Z25, Z25
-	VADDPD       Z25, Z19, Z19
-	VMOVUPS      Z25, (DX)(BX*8)
-	ADDQ         $0x08, BX
-	CMPQ         BX, SI
-	JLE          one514
+	VMOVUPS           (AX)(BX*8), Z4
+	VSUBPD            Z0, Z4, Z4
+	VBROADCASTSD      constants<>+832(SB), Z5
+	VFMADD213PD.BCST  constants<>+896(SB), Z4, Z5
+	VSUBPD.BCST       constants<>+896(SB), Z5, Z6
+	VFNMADD231PD.BCST constants<>+960(SB), Z6, Z4
+	VFNMADD231PD.BCST constants<>+1024(SB), Z6, Z4
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z4, Z4
+	VMULPD            Z4, Z4, Z7
+	VBROADCASTSD      constants<>+1088(SB), Z8
+	VFMADD213PD.BCST  constants<>+1152(SB), Z7, Z8
+	VFMADD213PD.BCST  constants<>+1216(SB), Z7, Z8
+	VBROADCASTSD      constants<>+1280(SB), Z9
+	VFMADD213PD.BCST  constants<>+1344(SB), Z7, Z9
+	VFMADD213PD.BCST  constants<>+1408(SB), Z7, Z9
+	VFMADD231PD       Z9, Z4, Z8
+	VFMADD213PD       Z4, Z7, Z8
+	VPERMPD           Z1, Z5, Z4
+	VPERMPD           Z2, Z5, Z5
+	VFMADD213PD       Z5, Z4, Z8
+	VADDPD            Z4, Z8, Z8
+	VSCALEFPD         Z6, Z8, Z8
+	VADDPD            Z8, Z3, Z3
+	VMOVUPS           Z8, (DX)(BX*8)
+	ADDQ              $0x08, BX
+	CMPQ              BX, SI
+	JLE               one514
 
 tail516:
-	SUBQ         BX, CX
-	JZ           done517
-	MOVQ         $-1, SI
-	SHLXQ        CX, SI, SI
-	NOTQ         SI
-	KMOVW        SI, K1
-	VMOVUPD.Z    (AX)(BX*8), K1, Z20
-	VSUBPD       Z0, Z20, Z20
-	VMINPD       Z20, Z18, Z20
-	VMAXPD       Z20, Z17, Z20
-	VMOVUPD      Z12, Z0
-	VFMADD213PD  Z13, Z20, Z0
-	VSUBPD       Z13, Z0, Z0
-	VFNMADD231PD Z14, Z0, Z20
-	VMOVUPD      Z20, Z12
-	VFNMADD231PD Z15, Z0, Z12
-	VSUBPD       Z12, Z20, Z20
-	VFNMADD231PD Z15, Z0, Z20
-	VMULPD       Z12, Z12, Z13
-	VMOVUPD      Z11, Z11
-	VFMADD213PD  Z9, Z13, Z11
-	VFMADD213PD  Z7, Z13, Z11
-	VFMADD213PD  Z5, Z13, Z11
-	VFMADD213PD  Z3, Z13, Z11
-	VFMADD213PD  Z1, Z13, Z11
-	VMOVUPD      Z10, Z1
-	VFMADD213PD  Z8, Z13, Z1
-	VFMADD213PD  Z6, Z13, Z1
-	VFMADD213PD  Z4, Z13, Z1
-	VFMADD213PD  Z2, Z13, Z1
-	VFMADD231PD  Z1, Z12, Z11
-	VADDPD       Z16, Z12, Z1
-	VSUBPD       Z16, Z1, Z2
-	VSUBPD       Z2, Z12, Z2
-	VADDPD       Z20, Z2, Z2
-	VFMADD231PD  Z11, Z13, Z2
-	VADDPD       Z2, Z1, Z1
-	VSCALEFPD    Z0, Z1, Z1
-	VADDPD       Z1, Z19, K1, Z19
-	VMOVUPD      Z1, K1, (DX)(BX*8)
+	SUBQ              BX, CX
+	JZ                done517
+	MOVQ              $-1, SI
+	SHLXQ             CX, SI, SI
+	NOTQ              SI
+	KMOVW             SI, K1
+	VMOVUPD.Z         (AX)(BX*8), K1, Z4
+	VSUBPD            Z0, Z4, Z4
+	VBROADCASTSD      constants<>+832(SB), Z0
+	VFMADD213PD.BCST  constants<>+896(SB), Z4, Z0
+	VSUBPD.BCST       constants<>+896(SB), Z0, Z5
+	VFNMADD231PD.BCST constants<>+960(SB), Z5, Z4
+	VFNMADD231PD.BCST constants<>+1024(SB), Z5, Z4
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z4, Z4
+	VMULPD            Z4, Z4, Z6
+	VBROADCASTSD      constants<>+1088(SB), Z7
+	VFMADD213PD.BCST  constants<>+1152(SB), Z6, Z7
+	VFMADD213PD.BCST  constants<>+1216(SB), Z6, Z7
+	VBROADCASTSD      constants<>+1280(SB), Z8
+	VFMADD213PD.BCST  constants<>+1344(SB), Z6, Z8
+	VFMADD213PD.BCST  constants<>+1408(SB), Z6, Z8
+	VFMADD231PD       Z8, Z4, Z7
+	VFMADD213PD       Z4, Z6, Z7
+	VPERMPD           Z1, Z0, Z1
+	VPERMPD           Z2, Z0, Z0
+	VFMADD213PD       Z0, Z1, Z7
+	VADDPD            Z1, Z7, Z7
+	VSCALEFPD         Z5, Z7, Z7
+	VADDPD            Z7, Z3, K1, Z3
+	VMOVUPD           Z7, K1, (DX)(BX*8)
 
 done517:
-	VEXTRACTF64X4 $0x01, Z19, Y22
-	VADDPD        Z22, Z19, Z19
-	VEXTRACTF64X2 $0x01, Y19, X22
-	VADDPD        Z22, Z19, Z19
-	VPERMILPD     $0x01, X19, X22
-	VADDPD        Z22, Z19, Z19
-	VMOVSD        X19, ret+32(FP)
+	VEXTRACTF64X4 $0x01, Z3, Y28
+	VADDPD        Z28, Z3, Z3
+	VEXTRACTF64X2 $0x01, Y3, X28
+	VADDPD        Z28, Z3, Z3
+	VPERMILPD     $0x01, X3, X28
+	VADDPD        Z28, Z3, Z3
+	VMOVSD        X3, ret+32(FP)
 	VZEROUPPER
 	RET
 
@@ -9799,54 +10389,127 @@ avx2:
 	MOVQ         n+24(FP), CX
 	MOVQ         dst+0(FP), DX
 	VBROADCASTSD shift+16(FP), Y0
-	VMOVUPD      constants<>+1728(SB), Y1
-	VMOVUPD      constants<>+1792(SB), Y2
+	VMOVUPD      constants<>+1472(SB), Y1
+	VMOVUPD      constants<>+1536(SB), Y2
 	VXORPS       Y3, Y3, Y3
 	XORQ         BX, BX
-	LEAQ         -4(CX), SI
+	LEAQ         -8(CX), SI
+	TESTQ        SI, SI
+	JL           oneTest520
+
+many518:
+	VMOVUPS      (AX)(BX*8), Y4
+	VSUBPD       Y0, Y4, Y4
+	VMOVUPS      32(AX)(BX*8), Y5
+	VSUBPD       Y0, Y5, Y5
+	VMAXPD       Y4, Y1, Y4
+	VMAXPD       Y5, Y1, Y5
+	VMINPD       Y4, Y2, Y4
+	VMINPD       Y5, Y2, Y5
+	VBROADCASTSD constants<>+832(SB), Y6
+	VFMADD213PD  constants<>+896(SB), Y4, Y6
+	VBROADCASTSD constants<>+832(SB), Y7
+	VFMADD213PD  constants<>+896(SB), Y5, Y7
+	VSUBPD       constants<>+896(SB), Y6, Y8
+	VSUBPD       constants<>+896(SB), Y7, Y9
+	VFNMADD231PD constants<>+960(SB), Y8, Y4
+	VFNMADD231PD constants<>+960(SB), Y9, Y5
+	VFNMADD231PD constants<>+1024(SB), Y8, Y4
+	VFNMADD231PD constants<>+1024(SB), Y9, Y5
+	VMULPD       Y4, Y4, Y8
+	VMULPD       Y5, Y5, Y9
+	VBROADCASTSD constants<>+1088(SB), Y11
+	VFMADD213PD  constants<>+1152(SB), Y8, Y11
+	VBROADCASTSD constants<>+1088(SB), Y12
+	VFMADD213PD  constants<>+1152(SB), Y9, Y12
+	VFMADD213PD  constants<>+1216(SB), Y8, Y11
+	VFMADD213PD  constants<>+1216(SB), Y9, Y12
+	VBROADCASTSD constants<>+1280(SB), Y13
+	VFMADD213PD  constants<>+1344(SB), Y8, Y13
+	VBROADCASTSD constants<>+1280(SB), Y14
+	VFMADD213PD  constants<>+1344(SB), Y9, Y14
+	VFMADD213PD  constants<>+1408(SB), Y8, Y13
+	VFMADD213PD  constants<>+1408(SB), Y9, Y14
+	VFMADD231PD  Y13, Y4, Y11
+	VFMADD231PD  Y14, Y5, Y12
+	VFMADD213PD  Y4, Y8, Y11
+	VFMADD213PD  Y5, Y9, Y12
+	VMOVSLDUP    Y6, Y4
+	VPERMD       exp64Words<>+0(SB), Y4, Y8
+	VPERMD       exp64Words<>+32(SB), Y4, Y5
+	VPBLENDD     $0xaa, Y5, Y8, Y5
+	VPERMD       exp64Words<>+64(SB), Y4, Y8
+	VFMADD213PD  Y8, Y5, Y11
+	VADDPD       Y5, Y11, Y11
+	VPSRLQ       $0x03, Y6, Y6
+	VPSRLQ       $0x01, Y6, Y8
+	VPSUBQ       Y8, Y6, Y6
+	VPSLLQ       $0x34, Y8, Y8
+	VPSLLQ       $0x34, Y6, Y6
+	VMULPD       Y8, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VMOVSLDUP    Y7, Y4
+	VPERMD       exp64Words<>+0(SB), Y4, Y6
+	VPERMD       exp64Words<>+32(SB), Y4, Y5
+	VPBLENDD     $0xaa, Y5, Y6, Y5
+	VPERMD       exp64Words<>+64(SB), Y4, Y6
+	VFMADD213PD  Y6, Y5, Y12
+	VADDPD       Y5, Y12, Y12
+	VPSRLQ       $0x03, Y7, Y7
+	VPSRLQ       $0x01, Y7, Y6
+	VPSUBQ       Y6, Y7, Y7
+	VPSLLQ       $0x34, Y6, Y6
+	VPSLLQ       $0x34, Y7, Y7
+	VMULPD       Y6, Y12, Y12
+	VMULPD       Y7, Y12, Y12
+	VADDPD       Y11, Y3, Y3
+	VMOVUPS      Y11, (DX)(BX*8)
+	VADDPD       Y12, Y3, Y3
+	VMOVUPS      Y12, 32(DX)(BX*8)
+	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JG           tail521
+	JLE          many518
+
+oneTest520:
+	LEAQ -4(CX), SI
+	CMPQ BX, SI
+	JG   tail521
 
 one519:
 	VMOVUPS      (AX)(BX*8), Y4
 	VSUBPD       Y0, Y4, Y4
-	VMINPD       Y4, Y2, Y4
 	VMAXPD       Y4, Y1, Y4
-	VMOVUPD      constants<>+1472(SB), Y5
-	VFMADD213PD  constants<>+1536(SB), Y4, Y5
-	VSUBPD       constants<>+1536(SB), Y5, Y6
-	VFNMADD231PD constants<>+1600(SB), Y6, Y4
-	VMOVUPD      Y4, Y7
-	VFNMADD231PD constants<>+1664(SB), Y6, Y7
-	VSUBPD       Y7, Y4, Y4
-	VFNMADD231PD constants<>+1664(SB), Y6, Y4
-	VMULPD       Y7, Y7, Y6
-	VMOVUPD      constants<>+1408(SB), Y11
-	VFMADD213PD  constants<>+1280(SB), Y6, Y11
-	VFMADD213PD  constants<>+1152(SB), Y6, Y11
-	VFMADD213PD  constants<>+1024(SB), Y6, Y11
-	VFMADD213PD  constants<>+896(SB), Y6, Y11
-	VFMADD213PD  constants<>+192(SB), Y6, Y11
-	VMOVUPD      constants<>+1344(SB), Y9
-	VFMADD213PD  constants<>+1216(SB), Y6, Y9
-	VFMADD213PD  constants<>+1088(SB), Y6, Y9
-	VFMADD213PD  constants<>+960(SB), Y6, Y9
-	VFMADD213PD  constants<>+832(SB), Y6, Y9
-	VFMADD231PD  Y9, Y7, Y11
-	VADDPD       constants<>+0(SB), Y7, Y9
-	VSUBPD       constants<>+0(SB), Y9, Y10
-	VSUBPD       Y10, Y7, Y10
-	VADDPD       Y4, Y10, Y10
-	VFMADD231PD  Y11, Y6, Y10
-	VADDPD       Y10, Y9, Y9
-	VPSRLQ       $0x01, Y5, Y4
-	VPSUBQ       Y4, Y5, Y5
-	VPSLLQ       $0x34, Y4, Y4
+	VMINPD       Y4, Y2, Y4
+	VBROADCASTSD constants<>+832(SB), Y5
+	VFMADD213PD  constants<>+896(SB), Y4, Y5
+	VSUBPD       constants<>+896(SB), Y5, Y6
+	VFNMADD231PD constants<>+960(SB), Y6, Y4
+	VFNMADD231PD constants<>+1024(SB), Y6, Y4
+	VMULPD       Y4, Y4, Y6
+	VBROADCASTSD constants<>+1088(SB), Y7
+	VFMADD213PD  constants<>+1152(SB), Y6, Y7
+	VFMADD213PD  constants<>+1216(SB), Y6, Y7
+	VBROADCASTSD constants<>+1280(SB), Y8
+	VFMADD213PD  constants<>+1344(SB), Y6, Y8
+	VFMADD213PD  constants<>+1408(SB), Y6, Y8
+	VFMADD231PD  Y8, Y4, Y7
+	VFMADD213PD  Y4, Y6, Y7
+	VMOVSLDUP    Y5, Y4
+	VPERMD       exp64Words<>+0(SB), Y4, Y8
+	VPERMD       exp64Words<>+32(SB), Y4, Y6
+	VPBLENDD     $0xaa, Y6, Y8, Y6
+	VPERMD       exp64Words<>+64(SB), Y4, Y8
+	VFMADD213PD  Y8, Y6, Y7
+	VADDPD       Y6, Y7, Y7
+	VPSRLQ       $0x03, Y5, Y5
+	VPSRLQ       $0x01, Y5, Y8
+	VPSUBQ       Y8, Y5, Y5
+	VPSLLQ       $0x34, Y8, Y8
 	VPSLLQ       $0x34, Y5, Y5
-	VMULPD       Y4, Y9, Y9
-	VMULPD       Y5, Y9, Y9
-	VADDPD       Y9, Y3, Y3
-	VMOVUPS      Y9, (DX)(BX*8)
+	VMULPD       Y8, Y7, Y7
+	VMULPD       Y5, Y7, Y7
+	VADDPD       Y7, Y3, Y3
+	VMOVUPS      Y7, (DX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
 	JLE          one519
@@ -9859,50 +10522,45 @@ tail521:
 	VMOVDQU      (SI)(CX*8), Y4
 	VMASKMOVPD   (AX)(BX*8), Y4, Y5
 	VSUBPD       Y0, Y5, Y5
-	VMINPD       Y5, Y2, Y5
 	VMAXPD       Y5, Y1, Y5
-	VMOVUPD      constants<>+1472(SB), Y0
-	VFMADD213PD  constants<>+1536(SB), Y5, Y0
-	VSUBPD       constants<>+1536(SB), Y0, Y1
-	VFNMADD231PD constants<>+1600(SB), Y1, Y5
-	VMOVUPD      Y5, Y2
-	VFNMADD231PD constants<>+1664(SB), Y1, Y2
-	VSUBPD       Y2, Y5, Y5
-	VFNMADD231PD constants<>+1664(SB), Y1, Y5
-	VMULPD       Y2, Y2, Y1
-	VMOVUPD      constants<>+1408(SB), Y9
-	VFMADD213PD  constants<>+1280(SB), Y1, Y9
-	VFMADD213PD  constants<>+1152(SB), Y1, Y9
-	VFMADD213PD  constants<>+1024(SB), Y1, Y9
-	VFMADD213PD  constants<>+896(SB), Y1, Y9
-	VFMADD213PD  constants<>+192(SB), Y1, Y9
-	VMOVUPD      constants<>+1344(SB), Y6
-	VFMADD213PD  constants<>+1216(SB), Y1, Y6
-	VFMADD213PD  constants<>+1088(SB), Y1, Y6
-	VFMADD213PD  constants<>+960(SB), Y1, Y6
-	VFMADD213PD  constants<>+832(SB), Y1, Y6
-	VFMADD231PD  Y6, Y2, Y9
-	VADDPD       constants<>+0(SB), Y2, Y6
-	VSUBPD       constants<>+0(SB), Y6, Y7
-	VSUBPD       Y7, Y2, Y7
-	VADDPD       Y5, Y7, Y7
-	VFMADD231PD  Y9, Y1, Y7
-	VADDPD       Y7, Y6, Y6
-	VPSRLQ       $0x01, Y0, Y1
-	VPSUBQ       Y1, Y0, Y0
-	VPSLLQ       $0x34, Y1, Y1
+	VMINPD       Y5, Y2, Y5
+	VBROADCASTSD constants<>+832(SB), Y0
+	VFMADD213PD  constants<>+896(SB), Y5, Y0
+	VSUBPD       constants<>+896(SB), Y0, Y1
+	VFNMADD231PD constants<>+960(SB), Y1, Y5
+	VFNMADD231PD constants<>+1024(SB), Y1, Y5
+	VMULPD       Y5, Y5, Y1
+	VBROADCASTSD constants<>+1088(SB), Y2
+	VFMADD213PD  constants<>+1152(SB), Y1, Y2
+	VFMADD213PD  constants<>+1216(SB), Y1, Y2
+	VBROADCASTSD constants<>+1280(SB), Y6
+	VFMADD213PD  constants<>+1344(SB), Y1, Y6
+	VFMADD213PD  constants<>+1408(SB), Y1, Y6
+	VFMADD231PD  Y6, Y5, Y2
+	VFMADD213PD  Y5, Y1, Y2
+	VMOVSLDUP    Y0, Y1
+	VPERMD       exp64Words<>+0(SB), Y1, Y6
+	VPERMD       exp64Words<>+32(SB), Y1, Y5
+	VPBLENDD     $0xaa, Y5, Y6, Y5
+	VPERMD       exp64Words<>+64(SB), Y1, Y6
+	VFMADD213PD  Y6, Y5, Y2
+	VADDPD       Y5, Y2, Y2
+	VPSRLQ       $0x03, Y0, Y0
+	VPSRLQ       $0x01, Y0, Y6
+	VPSUBQ       Y6, Y0, Y0
+	VPSLLQ       $0x34, Y6, Y6
 	VPSLLQ       $0x34, Y0, Y0
-	VMULPD       Y1, Y6, Y6
-	VMULPD       Y0, Y6, Y6
-	VANDPD       Y4, Y6, Y0
+	VMULPD       Y6, Y2, Y2
+	VMULPD       Y0, Y2, Y2
+	VANDPD       Y4, Y2, Y0
 	VADDPD       Y0, Y3, Y3
-	VMASKMOVPD   Y6, Y4, (DX)(BX*8)
+	VMASKMOVPD   Y2, Y4, (DX)(BX*8)
 
 done522:
-	VEXTRACTF128 $0x01, Y3, X8
-	VADDPD       Y8, Y3, Y3
-	VPERMILPD    $0x01, X3, X8
-	VADDPD       Y8, Y3, Y3
+	VEXTRACTF128 $0x01, Y3, X10
+	VADDPD       Y10, Y3, Y3
+	VPERMILPD    $0x01, X3, X10
+	VADDPD       Y10, Y3, Y3
 	VMOVSD       X3, ret+32(FP)
 	VZEROUPPER
 	RET
@@ -9919,91 +10577,169 @@ TEXT ·expShiftSum32(SB), NOSPLIT, $0-40
 	MOVQ         dst+0(FP), DX
 	VBROADCASTSS shift+16(FP), Z0
 	VCVTPS2PD    Y0, Z0
-	VBROADCASTSD constants<>+1856(SB), Z1
-	VBROADCASTSD constants<>+1920(SB), Z2
-	VBROADCASTSD constants<>+1984(SB), Z3
-	VBROADCASTSD constants<>+2048(SB), Z4
-	VBROADCASTSD constants<>+2112(SB), Z5
-	VBROADCASTSD constants<>+2176(SB), Z6
-	VBROADCASTSD constants<>+1472(SB), Z7
-	VBROADCASTSD constants<>+2240(SB), Z8
-	VBROADCASTSD constants<>+1600(SB), Z9
-	VBROADCASTSD constants<>+0(SB), Z10
-	VMOVUPD      constants<>+2304(SB), Z11
-	VMOVUPD      constants<>+2368(SB), Z12
-	VPXORQ       Z13, Z13, Z13
+	VPXORQ       Z1, Z1, Z1
 	XORQ         BX, BX
-	LEAQ         -8(CX), SI
-	CMPQ         BX, SI
-	JG           tail526
+	LEAQ         -32(CX), SI
+	TESTQ        SI, SI
+	JL           oneTest525
+
+many523:
+	VCVTPS2PD         (AX)(BX*4), Z2
+	VSUBPD            Z0, Z2, Z2
+	VCVTPS2PD         32(AX)(BX*4), Z3
+	VSUBPD            Z0, Z3, Z3
+	VCVTPS2PD         64(AX)(BX*4), Z4
+	VSUBPD            Z0, Z4, Z4
+	VCVTPS2PD         96(AX)(BX*4), Z5
+	VSUBPD            Z0, Z5, Z5
+	VBROADCASTSD      constants<>+832(SB), Z6
+	VFMADD213PD.BCST  constants<>+1600(SB), Z2, Z6
+	VBROADCASTSD      constants<>+832(SB), Z7
+	VFMADD213PD.BCST  constants<>+1600(SB), Z3, Z7
+	VBROADCASTSD      constants<>+832(SB), Z8
+	VFMADD213PD.BCST  constants<>+1600(SB), Z4, Z8
+	VBROADCASTSD      constants<>+832(SB), Z9
+	VFMADD213PD.BCST  constants<>+1600(SB), Z5, Z9
+	VSUBPD.BCST       constants<>+1600(SB), Z6, Z6
+	VSUBPD.BCST       constants<>+1600(SB), Z7, Z7
+	VSUBPD.BCST       constants<>+1600(SB), Z8, Z8
+	VSUBPD.BCST       constants<>+1600(SB), Z9, Z9
+	VFNMADD231PD.BCST constants<>+960(SB), Z6, Z2
+	VFNMADD231PD.BCST constants<>+960(SB), Z7, Z3
+	VFNMADD231PD.BCST constants<>+960(SB), Z8, Z4
+	VFNMADD231PD.BCST constants<>+960(SB), Z9, Z5
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z2, Z2
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z3, Z3
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z4, Z4
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z5, Z5
+	VMULPD            Z2, Z2, Z11
+	VMULPD            Z3, Z3, Z12
+	VMULPD            Z4, Z4, Z13
+	VMULPD            Z5, Z5, Z14
+	VBROADCASTSD      constants<>+1664(SB), Z15
+	VFMADD213PD.BCST  constants<>+1728(SB), Z11, Z15
+	VBROADCASTSD      constants<>+1664(SB), Z16
+	VFMADD213PD.BCST  constants<>+1728(SB), Z12, Z16
+	VBROADCASTSD      constants<>+1664(SB), Z17
+	VFMADD213PD.BCST  constants<>+1728(SB), Z13, Z17
+	VBROADCASTSD      constants<>+1664(SB), Z18
+	VFMADD213PD.BCST  constants<>+1728(SB), Z14, Z18
+	VFMADD213PD.BCST  constants<>+1792(SB), Z11, Z15
+	VFMADD213PD.BCST  constants<>+1792(SB), Z12, Z16
+	VFMADD213PD.BCST  constants<>+1792(SB), Z13, Z17
+	VFMADD213PD.BCST  constants<>+1792(SB), Z14, Z18
+	VBROADCASTSD      constants<>+1856(SB), Z19
+	VFMADD213PD.BCST  constants<>+1920(SB), Z11, Z19
+	VBROADCASTSD      constants<>+1856(SB), Z20
+	VFMADD213PD.BCST  constants<>+1920(SB), Z12, Z20
+	VBROADCASTSD      constants<>+1856(SB), Z21
+	VFMADD213PD.BCST  constants<>+1920(SB), Z13, Z21
+	VBROADCASTSD      constants<>+1856(SB), Z22
+	VFMADD213PD.BCST  constants<>+1920(SB), Z14, Z22
+	VFMADD213PD.BCST  constants<>+1984(SB), Z11, Z19
+	VFMADD213PD.BCST  constants<>+1984(SB), Z12, Z20
+	VFMADD213PD.BCST  constants<>+1984(SB), Z13, Z21
+	VFMADD213PD.BCST  constants<>+1984(SB), Z14, Z22
+	VFMADD231PD       Z19, Z2, Z15
+	VFMADD231PD       Z20, Z3, Z16
+	VFMADD231PD       Z21, Z4, Z17
+	VFMADD231PD       Z22, Z5, Z18
+	VFMADD213PD       Z2, Z11, Z15
+	VFMADD213PD       Z3, Z12, Z16
+	VFMADD213PD       Z4, Z13, Z17
+	VFMADD213PD       Z5, Z14, Z18
+	VADDPD.BCST       constants<>+0(SB), Z15, Z15
+	VSCALEFPD         Z6, Z15, Z15
+	VADDPD.BCST       constants<>+0(SB), Z16, Z16
+	VSCALEFPD         Z7, Z16, Z16
+	VADDPD.BCST       constants<>+0(SB), Z17, Z17
+	VSCALEFPD         Z8, Z17, Z17
+	VADDPD.BCST       constants<>+0(SB), Z18, Z18
+	VSCALEFPD         Z9, Z18, Z18
+	VADDPD            Z15, Z1, Z1
+	VCVTPD2PS         Z15, Y15
+	VMOVUPS           Y15, (DX)(BX*4)
+	VADDPD            Z16, Z1, Z1
+	VCVTPD2PS         Z16, Y16
+	VMOVUPS           Y16, 32(DX)(BX*4)
+	VADDPD            Z17, Z1, Z1
+	VCVTPD2PS         Z17, Y17
+	VMOVUPS           Y17, 64(DX)(BX*4)
+	VADDPD            Z18, Z1, Z1
+	VCVTPD2PS         Z18, Y18
+	VMOVUPS           Y18, 96(DX)(BX*4)
+	ADDQ              $0x20, BX
+	CMPQ              BX, SI
+	JLE               many523
+
+oneTest525:
+	LEAQ -8(CX), SI
+	CMPQ BX, SI
+	JG   tail526
 
 one524:
-	VCVTPS2PD    (AX)(BX*4), Z14
-	VSUBPD       Z0, Z14, Z14
-	VMINPD       Z14, Z12, Z14
-	VMAXPD       Z14, Z11, Z14
-	VMOVUPD      Z7, Z15
-	VFMADD213PD  Z8, Z14, Z15
-	VSUBPD       Z8, Z15, Z16
-	VFNMADD231PD Z9, Z16, Z14
-	VMULPD       Z14, Z14, Z16
-	VMOVUPD      Z5, Z18
-	VFMADD213PD  Z3, Z16, Z18
-	VFMADD213PD  Z1, Z16, Z18
-	VMOVUPD      Z6, Z19
-	VFMADD213PD  Z4, Z16, Z19
-	VFMADD213PD  Z2, Z16, Z19
-	VFMADD231PD  Z19, Z14, Z18
-	VFMADD213PD  Z14, Z16, Z18
-	VADDPD       Z10, Z18, Z18
-	VPSLLQ       $0x34, Z15, Z15
-	VMULPD       Z15, Z18, Z18
-	VADDPD       Z18, Z13, Z13
-	VCVTPD2PS    Z18, Y18
-	VMOVUPS      Y18, (DX)(BX*4)
-	ADDQ         $0x08, BX
-	CMPQ         BX, SI
-	JLE          one524
+	VCVTPS2PD         (AX)(BX*4), Z2
+	VSUBPD            Z0, Z2, Z2
+	VBROADCASTSD      constants<>+832(SB), Z3
+	VFMADD213PD.BCST  constants<>+1600(SB), Z2, Z3
+	VSUBPD.BCST       constants<>+1600(SB), Z3, Z3
+	VFNMADD231PD.BCST constants<>+960(SB), Z3, Z2
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z2, Z2
+	VMULPD            Z2, Z2, Z4
+	VBROADCASTSD      constants<>+1664(SB), Z5
+	VFMADD213PD.BCST  constants<>+1728(SB), Z4, Z5
+	VFMADD213PD.BCST  constants<>+1792(SB), Z4, Z5
+	VBROADCASTSD      constants<>+1856(SB), Z6
+	VFMADD213PD.BCST  constants<>+1920(SB), Z4, Z6
+	VFMADD213PD.BCST  constants<>+1984(SB), Z4, Z6
+	VFMADD231PD       Z6, Z2, Z5
+	VFMADD213PD       Z2, Z4, Z5
+	VADDPD.BCST       constants<>+0(SB), Z5, Z5
+	VSCALEFPD         Z3, Z5, Z5
+	VADDPD            Z5, Z1, Z1
+	VCVTPD2PS         Z5, Y5
+	VMOVUPS           Y5, (DX)(BX*4)
+	ADDQ              $0x08, BX
+	CMPQ              BX, SI
+	JLE               one524
 
 tail526:
-	SUBQ         BX, CX
-	JZ           done527
-	MOVQ         $-1, SI
-	SHLXQ        CX, SI, SI
-	NOTQ         SI
-	KMOVW        SI, K1
-	VCVTPS2PD.Z  (AX)(BX*4), K1, Z14
-	VSUBPD       Z0, Z14, Z14
-	VMINPD       Z14, Z12, Z14
-	VMAXPD       Z14, Z11, Z14
-	VMOVUPD      Z7, Z0
-	VFMADD213PD  Z8, Z14, Z0
-	VSUBPD       Z8, Z0, Z7
-	VFNMADD231PD Z9, Z7, Z14
-	VMULPD       Z14, Z14, Z7
-	VMOVUPD      Z5, Z5
-	VFMADD213PD  Z3, Z7, Z5
-	VFMADD213PD  Z1, Z7, Z5
-	VMOVUPD      Z6, Z1
-	VFMADD213PD  Z4, Z7, Z1
-	VFMADD213PD  Z2, Z7, Z1
-	VFMADD231PD  Z1, Z14, Z5
-	VFMADD213PD  Z14, Z7, Z5
-	VADDPD       Z10, Z5, Z5
-	VPSLLQ       $0x34, Z0, Z0
-	VMULPD       Z0, Z5, Z5
-	VADDPD       Z5, Z13, K1, Z13
-	VCVTPD2PS    Z5, Y5
-	VMOVUPS      Y5, K1, (DX)(BX*4)
+	SUBQ              BX, CX
+	JZ                done527
+	MOVQ              $-1, SI
+	SHLXQ             CX, SI, SI
+	NOTQ              SI
+	KMOVW             SI, K1
+	VCVTPS2PD.Z       (AX)(BX*4), K1, Z2
+	VSUBPD            Z0, Z2, Z2
+	VBROADCASTSD      constants<>+832(SB), Z0
+	VFMADD213PD.BCST  constants<>+1600(SB), Z2, Z0
+	VSUBPD.BCST       constants<>+1600(SB), Z0, Z0
+	VFNMADD231PD.BCST constants<>+960(SB), Z0, Z2
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z2, Z2
+	VMULPD            Z2, Z2, Z3
+	VBROADCASTSD      constants<>+1664(SB), Z4
+	VFMADD213PD.BCST  constants<>+1728(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+1792(SB), Z3, Z4
+	VBROADCASTSD      constants<>+1856(SB), Z5
+	VFMADD213PD.BCST  constants<>+1920(SB), Z3, Z5
+	VFMADD213PD.BCST  constants<>+1984(SB), Z3, Z5
+	VFMADD231PD       Z5, Z2, Z4
+	VFMADD213PD       Z2, Z3, Z4
+	VADDPD.BCST       constants<>+0(SB), Z4, Z4
+	VSCALEFPD         Z0, Z4, Z4
+	VADDPD            Z4, Z1, K1, Z1
+	VCVTPD2PS         Z4, Y4
+	VMOVUPS           Y4, K1, (DX)(BX*4)
 
 done527:
-	VEXTRACTF64X4 $0x01, Z13, Y17
-	VADDPD        Z17, Z13, Z13
-	VEXTRACTF64X2 $0x01, Y13, X17
-	VADDPD        Z17, Z13, Z13
-	VPERMILPD     $0x01, X13, X17
-	VADDPD        Z17, Z13, Z13
-	VMOVSD        X13, ret+32(FP)
+	VEXTRACTF64X4 $0x01, Z1, Y10
+	VADDPD        Z10, Z1, Z1
+	VEXTRACTF64X2 $0x01, Y1, X10
+	VADDPD        Z10, Z1, Z1
+	VPERMILPD     $0x01, X1, X10
+	VADDPD        Z10, Z1, Z1
+	VMOVSD        X1, ret+32(FP)
 	VZEROUPPER
 	RET
 
@@ -10013,38 +10749,94 @@ avx2:
 	MOVQ         dst+0(FP), DX
 	VBROADCASTSS shift+16(FP), Y0
 	VCVTPS2PD    X0, Y0
-	VMOVUPD      constants<>+2304(SB), Y1
-	VMOVUPD      constants<>+2368(SB), Y2
+	VMOVUPD      constants<>+2048(SB), Y1
+	VMOVUPD      constants<>+2112(SB), Y2
 	VXORPS       Y3, Y3, Y3
 	XORQ         BX, BX
-	LEAQ         -4(CX), SI
+	LEAQ         -8(CX), SI
+	TESTQ        SI, SI
+	JL           oneTest530
+
+many528:
+	VCVTPS2PD    (AX)(BX*4), Y4
+	VSUBPD       Y0, Y4, Y4
+	VCVTPS2PD    16(AX)(BX*4), Y5
+	VSUBPD       Y0, Y5, Y5
+	VMAXPD       Y4, Y1, Y4
+	VMAXPD       Y5, Y1, Y5
+	VMINPD       Y4, Y2, Y4
+	VMINPD       Y5, Y2, Y5
+	VBROADCASTSD constants<>+832(SB), Y6
+	VFMADD213PD  constants<>+1600(SB), Y4, Y6
+	VBROADCASTSD constants<>+832(SB), Y7
+	VFMADD213PD  constants<>+1600(SB), Y5, Y7
+	VSUBPD       constants<>+1600(SB), Y6, Y8
+	VSUBPD       constants<>+1600(SB), Y7, Y9
+	VFNMADD231PD constants<>+960(SB), Y8, Y4
+	VFNMADD231PD constants<>+960(SB), Y9, Y5
+	VMULPD       Y4, Y4, Y8
+	VMULPD       Y5, Y5, Y9
+	VBROADCASTSD constants<>+1664(SB), Y11
+	VFMADD213PD  constants<>+1728(SB), Y8, Y11
+	VBROADCASTSD constants<>+1664(SB), Y12
+	VFMADD213PD  constants<>+1728(SB), Y9, Y12
+	VFMADD213PD  constants<>+1792(SB), Y8, Y11
+	VFMADD213PD  constants<>+1792(SB), Y9, Y12
+	VBROADCASTSD constants<>+1856(SB), Y13
+	VFMADD213PD  constants<>+1920(SB), Y8, Y13
+	VBROADCASTSD constants<>+1856(SB), Y14
+	VFMADD213PD  constants<>+1920(SB), Y9, Y14
+	VFMADD213PD  constants<>+1984(SB), Y8, Y13
+	VFMADD213PD  constants<>+1984(SB), Y9, Y14
+	VFMADD231PD  Y13, Y4, Y11
+	VFMADD231PD  Y14, Y5, Y12
+	VFMADD213PD  Y4, Y8, Y11
+	VFMADD213PD  Y5, Y9, Y12
+	VADDPD       constants<>+0(SB), Y11, Y11
+	VPSLLQ       $0x34, Y6, Y6
+	VMULPD       Y6, Y11, Y11
+	VADDPD       constants<>+0(SB), Y12, Y12
+	VPSLLQ       $0x34, Y7, Y7
+	VMULPD       Y7, Y12, Y12
+	VADDPD       Y11, Y3, Y3
+	VCVTPD2PSY   Y11, X11
+	VMOVUPS      X11, (DX)(BX*4)
+	VADDPD       Y12, Y3, Y3
+	VCVTPD2PSY   Y12, X12
+	VMOVUPS      X12, 16(DX)(BX*4)
+	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JG           tail531
+	JLE          many528
+
+oneTest530:
+	LEAQ -4(CX), SI
+	CMPQ BX, SI
+	JG   tail531
 
 one529:
 	VCVTPS2PD    (AX)(BX*4), Y4
 	VSUBPD       Y0, Y4, Y4
-	VMINPD       Y4, Y2, Y4
 	VMAXPD       Y4, Y1, Y4
-	VMOVUPD      constants<>+1472(SB), Y5
-	VFMADD213PD  constants<>+2240(SB), Y4, Y5
-	VSUBPD       constants<>+2240(SB), Y5, Y6
-	VFNMADD231PD constants<>+1600(SB), Y6, Y4
+	VMINPD       Y4, Y2, Y4
+	VBROADCASTSD constants<>+832(SB), Y5
+	VFMADD213PD  constants<>+1600(SB), Y4, Y5
+	VSUBPD       constants<>+1600(SB), Y5, Y6
+	VFNMADD231PD constants<>+960(SB), Y6, Y4
 	VMULPD       Y4, Y4, Y6
-	VMOVUPD      constants<>+2112(SB), Y8
+	VBROADCASTSD constants<>+1664(SB), Y7
+	VFMADD213PD  constants<>+1728(SB), Y6, Y7
+	VFMADD213PD  constants<>+1792(SB), Y6, Y7
+	VBROADCASTSD constants<>+1856(SB), Y8
+	VFMADD213PD  constants<>+1920(SB), Y6, Y8
 	VFMADD213PD  constants<>+1984(SB), Y6, Y8
-	VFMADD213PD  constants<>+1856(SB), Y6, Y8
-	VMOVUPD      constants<>+2176(SB), Y9
-	VFMADD213PD  constants<>+2048(SB), Y6, Y9
-	VFMADD213PD  constants<>+1920(SB), Y6, Y9
-	VFMADD231PD  Y9, Y4, Y8
-	VFMADD213PD  Y4, Y6, Y8
-	VADDPD       constants<>+0(SB), Y8, Y8
+	VFMADD231PD  Y8, Y4, Y7
+	VFMADD213PD  Y4, Y6, Y7
+	VADDPD       constants<>+0(SB), Y7, Y7
 	VPSLLQ       $0x34, Y5, Y5
-	VMULPD       Y5, Y8, Y8
-	VADDPD       Y8, Y3, Y3
-	VCVTPD2PSY   Y8, X8
-	VMOVUPS      X8, (DX)(BX*4)
+	VMULPD       Y5, Y7, Y7
+	VADDPD       Y7, Y3, Y3
+	VCVTPD2PSY   Y7, X7
+	VMOVUPS      X7, (DX)(BX*4)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
 	JLE          one529
@@ -10058,19 +10850,19 @@ tail531:
 	VMASKMOVPS   (AX)(BX*4), X5, X4
 	VCVTPS2PD    X4, Y4
 	VSUBPD       Y0, Y4, Y4
-	VMINPD       Y4, Y2, Y4
 	VMAXPD       Y4, Y1, Y4
-	VMOVUPD      constants<>+1472(SB), Y0
-	VFMADD213PD  constants<>+2240(SB), Y4, Y0
-	VSUBPD       constants<>+2240(SB), Y0, Y1
-	VFNMADD231PD constants<>+1600(SB), Y1, Y4
+	VMINPD       Y4, Y2, Y4
+	VBROADCASTSD constants<>+832(SB), Y0
+	VFMADD213PD  constants<>+1600(SB), Y4, Y0
+	VSUBPD       constants<>+1600(SB), Y0, Y1
+	VFNMADD231PD constants<>+960(SB), Y1, Y4
 	VMULPD       Y4, Y4, Y1
-	VMOVUPD      constants<>+2112(SB), Y2
-	VFMADD213PD  constants<>+1984(SB), Y1, Y2
-	VFMADD213PD  constants<>+1856(SB), Y1, Y2
-	VMOVUPD      constants<>+2176(SB), Y6
-	VFMADD213PD  constants<>+2048(SB), Y1, Y6
+	VBROADCASTSD constants<>+1664(SB), Y2
+	VFMADD213PD  constants<>+1728(SB), Y1, Y2
+	VFMADD213PD  constants<>+1792(SB), Y1, Y2
+	VBROADCASTSD constants<>+1856(SB), Y6
 	VFMADD213PD  constants<>+1920(SB), Y1, Y6
+	VFMADD213PD  constants<>+1984(SB), Y1, Y6
 	VFMADD231PD  Y6, Y4, Y2
 	VFMADD213PD  Y4, Y1, Y2
 	VADDPD       constants<>+0(SB), Y2, Y2
@@ -10083,10 +10875,10 @@ tail531:
 	VMASKMOVPS   X2, X5, (DX)(BX*4)
 
 done532:
-	VEXTRACTF128 $0x01, Y3, X7
-	VADDPD       Y7, Y3, Y3
-	VPERMILPD    $0x01, X3, X7
-	VADDPD       Y7, Y3, Y3
+	VEXTRACTF128 $0x01, Y3, X10
+	VADDPD       Y10, Y3, Y3
+	VPERMILPD    $0x01, X3, X10
+	VADDPD       Y10, Y3, Y3
 	VMOVSD       X3, ret+32(FP)
 	VZEROUPPER
 	RET
@@ -10101,117 +10893,183 @@ TEXT ·sumExp64(SB), NOSPLIT, $0-32
 	MOVQ         x+0(FP), AX
 	MOVQ         n+16(FP), CX
 	VBROADCASTSD shift+8(FP), Z0
-	VBROADCASTSD constants<>+192(SB), Z1
-	VBROADCASTSD constants<>+832(SB), Z2
-	VBROADCASTSD constants<>+896(SB), Z3
-	VBROADCASTSD constants<>+960(SB), Z4
-	VBROADCASTSD constants<>+1024(SB), Z5
-	VBROADCASTSD constants<>+1088(SB), Z6
-	VBROADCASTSD constants<>+1152(SB), Z7
-	VBROADCASTSD constants<>+1216(SB), Z8
-	VBROADCASTSD constants<>+1280(SB), Z9
-	VBROADCASTSD constants<>+1344(SB), Z10
-	VBROADCASTSD constants<>+1408(SB), Z11
-	VBROADCASTSD constants<>+1472(SB), Z12
-	VBROADCASTSD constants<>+1536(SB), Z13
-	VBROADCASTSD constants<>+1600(SB), Z14
-	VBROADCASTSD constants<>+1664(SB), Z15
-	VBROADCASTSD constants<>+0(SB), Z16
-	VMOVUPD      constants<>+1728(SB), Z17
-	VMOVUPD      constants<>+1792(SB), Z18
-	VPXORQ       Z19, Z19, Z19
+	VMOVUPD      exp64Table<>+0(SB), Z1
+	VMOVUPD      exp64Table<>+64(SB), Z2
+	VPXORQ       Z3, Z3, Z3
 	XORQ         DX, DX
-	LEAQ         -8(CX), BX
-	CMPQ         DX, BX
-	JG           tail536
+	LEAQ         -32(CX), BX
+	TESTQ        BX, BX
+	JL           oneTest535
+
+many533:
+	VMOVUPS           (AX)(DX*8), Z4
+	VSUBPD            Z0, Z4, Z4
+	VMOVUPS           64(AX)(DX*8), Z5
+	VSUBPD            Z0, Z5, Z5
+	VMOVUPS           128(AX)(DX*8), Z6
+	VSUBPD            Z0, Z6, Z6
+	VMOVUPS           192(AX)(DX*8), Z7
+	VSUBPD            Z0, Z7, Z7
+	VBROADCASTSD      constants<>+832(SB), Z8
+	VFMADD213PD.BCST  constants<>+896(SB), Z4, Z8
+	VBROADCASTSD      constants<>+832(SB), Z9
+	VFMADD213PD.BCST  constants<>+896(SB), Z5, Z9
+	VBROADCASTSD      constants<>+832(SB), Z10
+	VFMADD213PD.BCST  constants<>+896(SB), Z6, Z10
+	VBROADCASTSD      constants<>+832(SB), Z11
+	VFMADD213PD.BCST  constants<>+896(SB), Z7, Z11
+	VSUBPD.BCST       constants<>+896(SB), Z8, Z12
+	VSUBPD.BCST       constants<>+896(SB), Z9, Z13
+	VSUBPD.BCST       constants<>+896(SB), Z10, Z14
+	VSUBPD.BCST       constants<>+896(SB), Z11, Z15
+	VFNMADD231PD.BCST constants<>+960(SB), Z12, Z4
+	VFNMADD231PD.BCST constants<>+960(SB), Z13, Z5
+	VFNMADD231PD.BCST constants<>+960(SB), Z14, Z6
+	VFNMADD231PD.BCST constants<>+960(SB), Z15, Z7
+	VFNMADD231PD.BCST constants<>+1024(SB), Z12, Z4
+	VFNMADD231PD.BCST constants<>+1024(SB), Z13, Z5
+	VFNMADD231PD.BCST constants<>+1024(SB), Z14, Z6
+	VFNMADD231PD.BCST constants<>+1024(SB), Z15, Z7
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z4, Z4
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z5, Z5
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z6, Z6
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z7, Z7
+	VMULPD            Z4, Z4, Z16
+	VMULPD            Z5, Z5, Z17
+	VMULPD            Z6, Z6, Z18
+	VMULPD            Z7, Z7, Z19
+	VBROADCASTSD      constants<>+1088(SB), Z20
+	VFMADD213PD.BCST  constants<>+1152(SB), Z16, Z20
+	VBROADCASTSD      constants<>+1088(SB), Z21
+	VFMADD213PD.BCST  constants<>+1152(SB), Z17, Z21
+	VBROADCASTSD      constants<>+1088(SB), Z22
+	VFMADD213PD.BCST  constants<>+1152(SB), Z18, Z22
+	VBROADCASTSD      constants<>+1088(SB), Z23
+	VFMADD213PD.BCST  constants<>+1152(SB), Z19, Z23
+	VFMADD213PD.BCST  constants<>+1216(SB), Z16, Z20
+	VFMADD213PD.BCST  constants<>+1216(SB), Z17, Z21
+	VFMADD213PD.BCST  constants<>+1216(SB), Z18, Z22
+	VFMADD213PD.BCST  constants<>+1216(SB), Z19, Z23
+	VBROADCASTSD      constants<>+1280(SB), Z24
+	VFMADD213PD.BCST  constants<>+1344(SB), Z16, Z24
+	VBROADCASTSD      constants<>+1280(SB), Z25
+	VFMADD213PD.BCST  constants<>+1344(SB), Z17, Z25
+	VBROADCASTSD      constants<>+1280(SB), Z26
+	VFMADD213PD.BCST  constants<>+1344(SB), Z18, Z26
+	VBROADCASTSD      constants<>+1280(SB), Z27
+	VFMADD213PD.BCST  constants<>+1344(SB), Z19, Z27
+	VFMADD213PD.BCST  constants<>+1408(SB), Z16, Z24
+	VFMADD213PD.BCST  constants<>+1408(SB), Z17, Z25
+	VFMADD213PD.BCST  constants<>+1408(SB), Z18, Z26
+	VFMADD213PD.BCST  constants<>+1408(SB), Z19, Z27
+	VFMADD231PD       Z24, Z4, Z20
+	VFMADD231PD       Z25, Z5, Z21
+	VFMADD231PD       Z26, Z6, Z22
+	VFMADD231PD       Z27, Z7, Z23
+	VFMADD213PD       Z4, Z16, Z20
+	VFMADD213PD       Z5, Z17, Z21
+	VFMADD213PD       Z6, Z18, Z22
+	VFMADD213PD       Z7, Z19, Z23
+	VPERMPD           Z1, Z8, Z4
+	VPERMPD           Z2, Z8, Z8
+	VFMADD213PD       Z8, Z4, Z20
+	VADDPD            Z4, Z20, Z20
+	VSCALEFPD         Z12, Z20, Z20
+	VPERMPD           Z1, Z9, Z4
+	VPERMPD           Z2, Z9, Z9
+	VFMADD213PD       Z9, Z4, Z21
+	VADDPD            Z4, Z21, Z21
+	VSCALEFPD         Z13, Z21, Z21
+	VPERMPD           Z1, Z10, Z4
+	VPERMPD           Z2, Z10, Z10
+	VFMADD213PD       Z10, Z4, Z22
+	VADDPD            Z4, Z22, Z22
+	VSCALEFPD         Z14, Z22, Z22
+	VPERMPD           Z1, Z11, Z4
+	VPERMPD           Z2, Z11, Z11
+	VFMADD213PD       Z11, Z4, Z23
+	VADDPD            Z4, Z23, Z23
+	VSCALEFPD         Z15, Z23, Z23
+	VADDPD            Z20, Z3, Z3
+	VADDPD            Z21, Z3, Z3
+	VADDPD            Z22, Z3, Z3
+	VADDPD            Z23, Z3, Z3
+	ADDQ              $0x20, DX
+	CMPQ              DX, BX
+	JLE               many533
+
+oneTest535:
+	LEAQ -8(CX), BX
+	CMPQ DX, BX
+	JG   tail536
 
 one534:
-	VMOVUPS      (AX)(DX*8), Z20
-	VSUBPD       Z0, Z20, Z20
-	VMINPD       Z20, Z18, Z20
-	VMAXPD       Z20, Z17, Z20
-	VMOVUPD      Z12, Z21
-	VFMADD213PD  Z13, Z20, Z21
-	VSUBPD       Z13, Z21, Z21
-	VFNMADD231PD Z14, Z21, Z20
-	VMOVUPD      Z20, Z23
-	VFNMADD231PD Z15, Z21, Z23
-	VSUBPD       Z23, Z20, Z20
-	VFNMADD231PD Z15, Z21, Z20
-	VMULPD       Z23, Z23, Z24
-	VMOVUPD      Z11, Z27
-	VFMADD213PD  Z9, Z24, Z27
-	VFMADD213PD  Z7, Z24, Z27
-	VFMADD213PD  Z5, Z24, Z27
-	VFMADD213PD  Z3, Z24, Z27
-	VFMADD213PD  Z1, Z24, Z27
-	VMOVUPD      Z10, Z25
-	VFMADD213PD  Z8, Z24, Z25
-	VFMADD213PD  Z6, Z24, Z25
-	VFMADD213PD  Z4, Z24, Z25
-	VFMADD213PD  Z2, Z24, Z25
-	VFMADD231PD  Z25, Z23, Z27
-	VADDPD       Z16, Z23, Z25
-	VSUBPD       Z16, Z25, Z26
-	VSUBPD       Z26, Z23, Z26
-	VADDPD       Z20, Z26, Z26
-	VFMADD231PD  Z27, Z24, Z26
-	VADDPD       Z26, Z25, Z25
-	VSCALEFPD    Z21, Z25, Z25
-	VADDPD       Z25, Z19, Z19
-	ADDQ         $0x08, DX
-	CMPQ         DX, BX
-	JLE          one534
+	VMOVUPS           (AX)(DX*8), Z4
+	VSUBPD            Z0, Z4, Z4
+	VBROADCASTSD      constants<>+832(SB), Z5
+	VFMADD213PD.BCST  constants<>+896(SB), Z4, Z5
+	VSUBPD.BCST       constants<>+896(SB), Z5, Z6
+	VFNMADD231PD.BCST constants<>+960(SB), Z6, Z4
+	VFNMADD231PD.BCST constants<>+1024(SB), Z6, Z4
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z4, Z4
+	VMULPD            Z4, Z4, Z7
+	VBROADCASTSD      constants<>+1088(SB), Z8
+	VFMADD213PD.BCST  constants<>+1152(SB), Z7, Z8
+	VFMADD213PD.BCST  constants<>+1216(SB), Z7, Z8
+	VBROADCASTSD      constants<>+1280(SB), Z9
+	VFMADD213PD.BCST  constants<>+1344(SB), Z7, Z9
+	VFMADD213PD.BCST  constants<>+1408(SB), Z7, Z9
+	VFMADD231PD       Z9, Z4, Z8
+	VFMADD213PD       Z4, Z7, Z8
+	VPERMPD           Z1, Z5, Z4
+	VPERMPD           Z2, Z5, Z5
+	VFMADD213PD       Z5, Z4, Z8
+	VADDPD            Z4, Z8, Z8
+	VSCALEFPD         Z6, Z8, Z8
+	VADDPD            Z8, Z3, Z3
+	ADDQ              $0x08, DX
+	CMPQ              DX, BX
+	JLE               one534
 
 tail536:
-	SUBQ         DX, CX
-	JZ           done537
-	MOVQ         $-1, BX
-	SHLXQ        CX, BX, BX
-	NOTQ         BX
-	KMOVW        BX, K1
-	VMOVUPD.Z    (AX)(DX*8), K1, Z20
-	VSUBPD       Z0, Z20, Z20
-	VMINPD       Z20, Z18, Z20
-	VMAXPD       Z20, Z17, Z20
-	VMOVUPD      Z12, Z0
-	VFMADD213PD  Z13, Z20, Z0
-	VSUBPD       Z13, Z0, Z0
-	VFNMADD231PD Z14, Z0, Z20
-	VMOVUPD      Z20, Z12
-	VFNMADD231PD Z15, Z0, Z12
-	VSUBPD       Z12, Z20, Z20
-	VFNMADD231PD Z15, Z0, Z20
-	VMULPD       Z12, Z12, Z13
-	VMOVUPD      Z11, Z11
-	VFMADD213PD  Z9, Z13, Z11
-	VFMADD213PD  Z7, Z13, Z11
-	VFMADD213PD  Z5, Z13, Z11
-	VFMADD213PD  Z3, Z13, Z11
-	VFMADD213PD  Z1, Z13, Z11
-	VMOVUPD      Z10, Z1
-	VFMADD213PD  Z8, Z13, Z1
-	VFMADD213PD  Z6, Z13, Z1
-	VFMADD213PD  Z4, Z13, Z1
-	VFMADD213PD  Z2, Z13, Z1
-	VFMADD231PD  Z1, Z12, Z11
-	VADDPD       Z16, Z12, Z1
-	VSUBPD       Z16, Z1, Z2
-	VSUBPD       Z2, Z12, Z2
-	VADDPD       Z20, Z2, Z2
-	VFMADD231PD  Z11, Z13, Z2
-	VADDPD       Z2, Z1, Z1
-	VSCALEFPD    Z0, Z1, Z1
-	VADDPD       Z1, Z19, K1, Z19
+	SUBQ              DX, CX
+	JZ                done537
+	MOVQ              $-1, BX
+	SHLXQ             CX, BX, BX
+	NOTQ              BX
+	KMOVW             BX, K1
+	VMOVUPD.Z         (AX)(DX*8), K1, Z4
+	VSUBPD            Z0, Z4, Z4
+	VBROADCASTSD      constants<>+832(SB), Z0
+	VFMADD213PD.BCST  constants<>+896(SB), Z4, Z0
+	VSUBPD.BCST       constants<>+896(SB), Z0, Z5
+	VFNMADD231PD.BCST constants<>+960(SB), Z5, Z4
+	VFNMADD231PD.BCST constants<>+1024(SB), Z5, Z4
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z4, Z4
+	VMULPD            Z4, Z4, Z6
+	VBROADCASTSD      constants<>+1088(SB), Z7
+	VFMADD213PD.BCST  constants<>+1152(SB), Z6, Z7
+	VFMADD213PD.BCST  constants<>+1216(SB), Z6, Z7
+	VBROADCASTSD      constants<>+1280(SB), Z8
+	VFMADD213PD.BCST  constants<>+1344(SB), Z6, Z8
+	VFMADD213PD.BCST  constants<>+1408(SB), Z6, Z8
+	VFMADD231PD       Z8, Z4, Z7
+	VFMADD213PD       Z4, Z6, Z7
+	VPERMPD           Z1, Z0, Z1
+	VPERMPD           Z2, Z0, Z0
+	VFMADD213PD       Z0, Z1, Z7
+	VADDPD            Z1, Z7, Z7
+	VSCALEFPD         Z5, Z7, Z7
+	VADDPD            Z7, Z3, K1, Z3
 
 done537:
-	VEXTRACTF64X4 $0x01, Z19, Y22
-	VADDPD        Z22, Z19, Z19
-	VEXTRACTF64X2 $0x01, Y19, X22
-	VADDPD        Z22, Z19, Z19
-	VPERMILPD     $0x01, X19, X22
-	VADDPD        Z22, Z19, Z19
-	VMOVSD        X19, ret+24(FP)
+	VEXTRACTF64X4 $0x01, Z3, Y28
+	VADDPD        Z28, Z3, Z3
+	VEXTRACTF64X2 $0x01, Y3, X28
+	VADDPD        Z28, Z3, Z3
+	VPERMILPD     $0x01, X3, X28
+	VADDPD        Z28, Z3, Z3
+	VMOVSD        X3, ret+24(FP)
 	VZEROUPPER
 	RET
 
@@ -10219,53 +11077,124 @@ avx2:
 	MOVQ         x+0(FP), AX
 	MOVQ         n+16(FP), CX
 	VBROADCASTSD shift+8(FP), Y0
-	VMOVUPD      constants<>+1728(SB), Y1
-	VMOVUPD      constants<>+1792(SB), Y2
+	VMOVUPD      constants<>+1472(SB), Y1
+	VMOVUPD      constants<>+1536(SB), Y2
 	VXORPS       Y3, Y3, Y3
 	XORQ         DX, DX
-	LEAQ         -4(CX), BX
+	LEAQ         -8(CX), BX
+	TESTQ        BX, BX
+	JL           oneTest540
+
+many538:
+	VMOVUPS      (AX)(DX*8), Y4
+	VSUBPD       Y0, Y4, Y4
+	VMOVUPS      32(AX)(DX*8), Y5
+	VSUBPD       Y0, Y5, Y5
+	VMAXPD       Y4, Y1, Y4
+	VMAXPD       Y5, Y1, Y5
+	VMINPD       Y4, Y2, Y4
+	VMINPD       Y5, Y2, Y5
+	VBROADCASTSD constants<>+832(SB), Y6
+	VFMADD213PD  constants<>+896(SB), Y4, Y6
+	VBROADCASTSD constants<>+832(SB), Y7
+	VFMADD213PD  constants<>+896(SB), Y5, Y7
+	VSUBPD       constants<>+896(SB), Y6, Y8
+	VSUBPD       constants<>+896(SB), Y7, Y9
+	VFNMADD231PD constants<>+960(SB), Y8, Y4
+	VFNMADD231PD constants<>+960(SB), Y9, Y5
+	VFNMADD231PD constants<>+1024(SB), Y8, Y4
+	VFNMADD231PD constants<>+1024(SB), Y9, Y5
+	VMULPD       Y4, Y4, Y8
+	VMULPD       Y5, Y5, Y9
+	VBROADCASTSD constants<>+1088(SB), Y11
+	VFMADD213PD  constants<>+1152(SB), Y8, Y11
+	VBROADCASTSD constants<>+1088(SB), Y12
+	VFMADD213PD  constants<>+1152(SB), Y9, Y12
+	VFMADD213PD  constants<>+1216(SB), Y8, Y11
+	VFMADD213PD  constants<>+1216(SB), Y9, Y12
+	VBROADCASTSD constants<>+1280(SB), Y13
+	VFMADD213PD  constants<>+1344(SB), Y8, Y13
+	VBROADCASTSD constants<>+1280(SB), Y14
+	VFMADD213PD  constants<>+1344(SB), Y9, Y14
+	VFMADD213PD  constants<>+1408(SB), Y8, Y13
+	VFMADD213PD  constants<>+1408(SB), Y9, Y14
+	VFMADD231PD  Y13, Y4, Y11
+	VFMADD231PD  Y14, Y5, Y12
+	VFMADD213PD  Y4, Y8, Y11
+	VFMADD213PD  Y5, Y9, Y12
+	VMOVSLDUP    Y6, Y4
+	VPERMD       exp64Words<>+0(SB), Y4, Y8
+	VPERMD       exp64Words<>+32(SB), Y4, Y5
+	VPBLENDD     $0xaa, Y5, Y8, Y5
+	VPERMD       exp64Words<>+64(SB), Y4, Y8
+	VFMADD213PD  Y8, Y5, Y11
+	VADDPD       Y5, Y11, Y11
+	VPSRLQ       $0x03, Y6, Y6
+	VPSRLQ       $0x01, Y6, Y8
+	VPSUBQ       Y8, Y6, Y6
+	VPSLLQ       $0x34, Y8, Y8
+	VPSLLQ       $0x34, Y6, Y6
+	VMULPD       Y8, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VMOVSLDUP    Y7, Y4
+	VPERMD       exp64Words<>+0(SB), Y4, Y6
+	VPERMD       exp64Words<>+32(SB), Y4, Y5
+	VPBLENDD     $0xaa, Y5, Y6, Y5
+	VPERMD       exp64Words<>+64(SB), Y4, Y6
+	VFMADD213PD  Y6, Y5, Y12
+	VADDPD       Y5, Y12, Y12
+	VPSRLQ       $0x03, Y7, Y7
+	VPSRLQ       $0x01, Y7, Y6
+	VPSUBQ       Y6, Y7, Y7
+	VPSLLQ       $0x34, Y6, Y6
+	VPSLLQ       $0x34, Y7, Y7
+	VMULPD       Y6, Y12, Y12
+	VMULPD       Y7, Y12, Y12
+	VADDPD       Y11, Y3, Y3
+	VADDPD       Y12, Y3, Y3
+	ADDQ         $0x08, DX
 	CMPQ         DX, BX
-	JG           tail541
+	JLE          many538
+
+oneTest540:
+	LEAQ -4(CX), BX
+	CMPQ DX, BX
+	JG   tail541
 
 one539:
 	VMOVUPS      (AX)(DX*8), Y4
 	VSUBPD       Y0, Y4, Y4
-	VMINPD       Y4, Y2, Y4
 	VMAXPD       Y4, Y1, Y4
-	VMOVUPD      constants<>+1472(SB), Y5
-	VFMADD213PD  constants<>+1536(SB), Y4, Y5
-	VSUBPD       constants<>+1536(SB), Y5, Y6
-	VFNMADD231PD constants<>+1600(SB), Y6, Y4
-	VMOVUPD      Y4, Y7
-	VFNMADD231PD constants<>+1664(SB), Y6, Y7
-	VSUBPD       Y7, Y4, Y4
-	VFNMADD231PD constants<>+1664(SB), Y6, Y4
-	VMULPD       Y7, Y7, Y6
-	VMOVUPD      constants<>+1408(SB), Y11
-	VFMADD213PD  constants<>+1280(SB), Y6, Y11
-	VFMADD213PD  constants<>+1152(SB), Y6, Y11
-	VFMADD213PD  constants<>+1024(SB), Y6, Y11
-	VFMADD213PD  constants<>+896(SB), Y6, Y11
-	VFMADD213PD  constants<>+192(SB), Y6, Y11
-	VMOVUPD      constants<>+1344(SB), Y9
-	VFMADD213PD  constants<>+1216(SB), Y6, Y9
-	VFMADD213PD  constants<>+1088(SB), Y6, Y9
-	VFMADD213PD  constants<>+960(SB), Y6, Y9
-	VFMADD213PD  constants<>+832(SB), Y6, Y9
-	VFMADD231PD  Y9, Y7, Y11
-	VADDPD       constants<>+0(SB), Y7, Y9
-	VSUBPD       constants<>+0(SB), Y9, Y10
-	VSUBPD       Y10, Y7, Y10
-	VADDPD       Y4, Y10, Y10
-	VFMADD231PD  Y11, Y6, Y10
-	VADDPD       Y10, Y9, Y9
-	VPSRLQ       $0x01, Y5, Y4
-	VPSUBQ       Y4, Y5, Y5
-	VPSLLQ       $0x34, Y4, Y4
+	VMINPD       Y4, Y2, Y4
+	VBROADCASTSD constants<>+832(SB), Y5
+	VFMADD213PD  constants<>+896(SB), Y4, Y5
+	VSUBPD       constants<>+896(SB), Y5, Y6
+	VFNMADD231PD constants<>+960(SB), Y6, Y4
+	VFNMADD231PD constants<>+1024(SB), Y6, Y4
+	VMULPD       Y4, Y4, Y6
+	VBROADCASTSD constants<>+1088(SB), Y7
+	VFMADD213PD  constants<>+1152(SB), Y6, Y7
+	VFMADD213PD  constants<>+1216(SB), Y6, Y7
+	VBROADCASTSD constants<>+1280(SB), Y8
+	VFMADD213PD  constants<>+1344(SB), Y6, Y8
+	VFMADD213PD  constants<>+1408(SB), Y6, Y8
+	VFMADD231PD  Y8, Y4, Y7
+	VFMADD213PD  Y4, Y6, Y7
+	VMOVSLDUP    Y5, Y4
+	VPERMD       exp64Words<>+0(SB), Y4, Y8
+	VPERMD       exp64Words<>+32(SB), Y4, Y6
+	VPBLENDD     $0xaa, Y6, Y8, Y6
+	VPERMD       exp64Words<>+64(SB), Y4, Y8
+	VFMADD213PD  Y8, Y6, Y7
+	VADDPD       Y6, Y7, Y7
+	VPSRLQ       $0x03, Y5, Y5
+	VPSRLQ       $0x01, Y5, Y8
+	VPSUBQ       Y8, Y5, Y5
+	VPSLLQ       $0x34, Y8, Y8
 	VPSLLQ       $0x34, Y5, Y5
-	VMULPD       Y4, Y9, Y9
-	VMULPD       Y5, Y9, Y9
-	VADDPD       Y9, Y3, Y3
+	VMULPD       Y8, Y7, Y7
+	VMULPD       Y5, Y7, Y7
+	VADDPD       Y7, Y3, Y3
 	ADDQ         $0x04, DX
 	CMPQ         DX, BX
 	JLE          one539
@@ -10278,49 +11207,44 @@ tail541:
 	VMOVDQU      (BX)(CX*8), Y4
 	VMASKMOVPD   (AX)(DX*8), Y4, Y5
 	VSUBPD       Y0, Y5, Y5
-	VMINPD       Y5, Y2, Y5
 	VMAXPD       Y5, Y1, Y5
-	VMOVUPD      constants<>+1472(SB), Y0
-	VFMADD213PD  constants<>+1536(SB), Y5, Y0
-	VSUBPD       constants<>+1536(SB), Y0, Y1
-	VFNMADD231PD constants<>+1600(SB), Y1, Y5
-	VMOVUPD      Y5, Y2
-	VFNMADD231PD constants<>+1664(SB), Y1, Y2
-	VSUBPD       Y2, Y5, Y5
-	VFNMADD231PD constants<>+1664(SB), Y1, Y5
-	VMULPD       Y2, Y2, Y1
-	VMOVUPD      constants<>+1408(SB), Y9
-	VFMADD213PD  constants<>+1280(SB), Y1, Y9
-	VFMADD213PD  constants<>+1152(SB), Y1, Y9
-	VFMADD213PD  constants<>+1024(SB), Y1, Y9
-	VFMADD213PD  constants<>+896(SB), Y1, Y9
-	VFMADD213PD  constants<>+192(SB), Y1, Y9
-	VMOVUPD      constants<>+1344(SB), Y6
-	VFMADD213PD  constants<>+1216(SB), Y1, Y6
-	VFMADD213PD  constants<>+1088(SB), Y1, Y6
-	VFMADD213PD  constants<>+960(SB), Y1, Y6
-	VFMADD213PD  constants<>+832(SB), Y1, Y6
-	VFMADD231PD  Y6, Y2, Y9
-	VADDPD       constants<>+0(SB), Y2, Y6
-	VSUBPD       constants<>+0(SB), Y6, Y7
-	VSUBPD       Y7, Y2, Y7
-	VADDPD       Y5, Y7, Y7
-	VFMADD231PD  Y9, Y1, Y7
-	VADDPD       Y7, Y6, Y6
-	VPSRLQ       $0x01, Y0, Y1
-	VPSUBQ       Y1, Y0, Y0
-	VPSLLQ       $0x34, Y1, Y1
+	VMINPD       Y5, Y2, Y5
+	VBROADCASTSD constants<>+832(SB), Y0
+	VFMADD213PD  constants<>+896(SB), Y5, Y0
+	VSUBPD       constants<>+896(SB), Y0, Y1
+	VFNMADD231PD constants<>+960(SB), Y1, Y5
+	VFNMADD231PD constants<>+1024(SB), Y1, Y5
+	VMULPD       Y5, Y5, Y1
+	VBROADCASTSD constants<>+1088(SB), Y2
+	VFMADD213PD  constants<>+1152(SB), Y1, Y2
+	VFMADD213PD  constants<>+1216(SB), Y1, Y2
+	VBROADCASTSD constants<>+1280(SB), Y6
+	VFMADD213PD  constants<>+1344(SB), Y1, Y6
+	VFMADD213PD  constants<>+1408(SB), Y1, Y6
+	VFMADD231PD  Y6, Y5, Y2
+	VFMADD213PD  Y5, Y1, Y2
+	VMOVSLDUP    Y0, Y1
+	VPERMD       exp64Words<>+0(SB), Y1, Y6
+	VPERMD       exp64Words<>+32(SB), Y1, Y5
+	VPBLENDD     $0xaa, Y5, Y6, Y5
+	VPERMD       exp64Words<>+64(SB), Y1, Y6
+	VFMADD213PD  Y6, Y5, Y2
+	VADDPD       Y5, Y2, Y2
+	VPSRLQ       $0x03, Y0, Y0
+	VPSRLQ       $0x01, Y0, Y6
+	VPSUBQ       Y6, Y0, Y0
+	VPSLLQ       $0x34, Y6, Y6
 	VPSLLQ       $0x34, Y0, Y0
-	VMULPD       Y1, Y6, Y6
-	VMULPD       Y0, Y6, Y6
-	VANDPD       Y4, Y6, Y0
+	VMULPD       Y6, Y2, Y2
+	VMULPD       Y0, Y2, Y2
+	VANDPD       Y4, Y2, Y0
 	VADDPD       Y0, Y3, Y3
 
 done542:
-	VEXTRACTF128 $0x01, Y3, X8
-	VADDPD       Y8, Y3, Y3
-	VPERMILPD    $0x01, X3, X8
-	VADDPD       Y8, Y3, Y3
+	VEXTRACTF128 $0x01, Y3, X10
+	VADDPD       Y10, Y3, Y3
+	VPERMILPD    $0x01, X3, X10
+	VADDPD       Y10, Y3, Y3
 	VMOVSD       X3, ret+24(FP)
 	VZEROUPPER
 	RET
@@ -10336,87 +11260,157 @@ TEXT ·sumExp32(SB), NOSPLIT, $0-32
 	MOVQ         n+16(FP), CX
 	VBROADCASTSS shift+8(FP), Z0
 	VCVTPS2PD    Y0, Z0
-	VBROADCASTSD constants<>+1856(SB), Z1
-	VBROADCASTSD constants<>+1920(SB), Z2
-	VBROADCASTSD constants<>+1984(SB), Z3
-	VBROADCASTSD constants<>+2048(SB), Z4
-	VBROADCASTSD constants<>+2112(SB), Z5
-	VBROADCASTSD constants<>+2176(SB), Z6
-	VBROADCASTSD constants<>+1472(SB), Z7
-	VBROADCASTSD constants<>+2240(SB), Z8
-	VBROADCASTSD constants<>+1600(SB), Z9
-	VBROADCASTSD constants<>+0(SB), Z10
-	VMOVUPD      constants<>+2304(SB), Z11
-	VMOVUPD      constants<>+2368(SB), Z12
-	VPXORQ       Z13, Z13, Z13
+	VPXORQ       Z1, Z1, Z1
 	XORQ         DX, DX
-	LEAQ         -8(CX), BX
-	CMPQ         DX, BX
-	JG           tail546
+	LEAQ         -32(CX), BX
+	TESTQ        BX, BX
+	JL           oneTest545
+
+many543:
+	VCVTPS2PD         (AX)(DX*4), Z2
+	VSUBPD            Z0, Z2, Z2
+	VCVTPS2PD         32(AX)(DX*4), Z3
+	VSUBPD            Z0, Z3, Z3
+	VCVTPS2PD         64(AX)(DX*4), Z4
+	VSUBPD            Z0, Z4, Z4
+	VCVTPS2PD         96(AX)(DX*4), Z5
+	VSUBPD            Z0, Z5, Z5
+	VBROADCASTSD      constants<>+832(SB), Z6
+	VFMADD213PD.BCST  constants<>+1600(SB), Z2, Z6
+	VBROADCASTSD      constants<>+832(SB), Z7
+	VFMADD213PD.BCST  constants<>+1600(SB), Z3, Z7
+	VBROADCASTSD      constants<>+832(SB), Z8
+	VFMADD213PD.BCST  constants<>+1600(SB), Z4, Z8
+	VBROADCASTSD      constants<>+832(SB), Z9
+	VFMADD213PD.BCST  constants<>+1600(SB), Z5, Z9
+	VSUBPD.BCST       constants<>+1600(SB), Z6, Z6
+	VSUBPD.BCST       constants<>+1600(SB), Z7, Z7
+	VSUBPD.BCST       constants<>+1600(SB), Z8, Z8
+	VSUBPD.BCST       constants<>+1600(SB), Z9, Z9
+	VFNMADD231PD.BCST constants<>+960(SB), Z6, Z2
+	VFNMADD231PD.BCST constants<>+960(SB), Z7, Z3
+	VFNMADD231PD.BCST constants<>+960(SB), Z8, Z4
+	VFNMADD231PD.BCST constants<>+960(SB), Z9, Z5
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z2, Z2
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z3, Z3
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z4, Z4
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z5, Z5
+	VMULPD            Z2, Z2, Z11
+	VMULPD            Z3, Z3, Z12
+	VMULPD            Z4, Z4, Z13
+	VMULPD            Z5, Z5, Z14
+	VBROADCASTSD      constants<>+1664(SB), Z15
+	VFMADD213PD.BCST  constants<>+1728(SB), Z11, Z15
+	VBROADCASTSD      constants<>+1664(SB), Z16
+	VFMADD213PD.BCST  constants<>+1728(SB), Z12, Z16
+	VBROADCASTSD      constants<>+1664(SB), Z17
+	VFMADD213PD.BCST  constants<>+1728(SB), Z13, Z17
+	VBROADCASTSD      constants<>+1664(SB), Z18
+	VFMADD213PD.BCST  constants<>+1728(SB), Z14, Z18
+	VFMADD213PD.BCST  constants<>+1792(SB), Z11, Z15
+	VFMADD213PD.BCST  constants<>+1792(SB), Z12, Z16
+	VFMADD213PD.BCST  constants<>+1792(SB), Z13, Z17
+	VFMADD213PD.BCST  constants<>+1792(SB), Z14, Z18
+	VBROADCASTSD      constants<>+1856(SB), Z19
+	VFMADD213PD.BCST  constants<>+1920(SB), Z11, Z19
+	VBROADCASTSD      constants<>+1856(SB), Z20
+	VFMADD213PD.BCST  constants<>+1920(SB), Z12, Z20
+	VBROADCASTSD      constants<>+1856(SB), Z21
+	VFMADD213PD.BCST  constants<>+1920(SB), Z13, Z21
+	VBROADCASTSD      constants<>+1856(SB), Z22
+	VFMADD213PD.BCST  constants<>+1920(SB), Z14, Z22
+	VFMADD213PD.BCST  constants<>+1984(SB), Z11, Z19
+	VFMADD213PD.BCST  constants<>+1984(SB), Z12, Z20
+	VFMADD213PD.BCST  constants<>+1984(SB), Z13, Z21
+	VFMADD213PD.BCST  constants<>+1984(SB), Z14, Z22
+	VFMADD231PD       Z19, Z2, Z15
+	VFMADD231PD       Z20, Z3, Z16
+	VFMADD231PD       Z21, Z4, Z17
+	VFMADD231PD       Z22, Z5, Z18
+	VFMADD213PD       Z2, Z11, Z15
+	VFMADD213PD       Z3, Z12, Z16
+	VFMADD213PD       Z4, Z13, Z17
+	VFMADD213PD       Z5, Z14, Z18
+	VADDPD.BCST       constants<>+0(SB), Z15, Z15
+	VSCALEFPD         Z6, Z15, Z15
+	VADDPD.BCST       constants<>+0(SB), Z16, Z16
+	VSCALEFPD         Z7, Z16, Z16
+	VADDPD.BCST       constants<>+0(SB), Z17, Z17
+	VSCALEFPD         Z8, Z17, Z17
+	VADDPD.BCST       constants<>+0(SB), Z18, Z18
+	VSCALEFPD         Z9, Z18, Z18
+	VADDPD            Z15, Z1, Z1
+	VADDPD            Z16, Z1, Z1
+	VADDPD            Z17, Z1, Z1
+	VADDPD            Z18, Z1, Z1
+	ADDQ              $0x20, DX
+	CMPQ              DX, BX
+	JLE               many543
+
+oneTest545:
+	LEAQ -8(CX), BX
+	CMPQ DX, BX
+	JG   tail546
 
 one544:
-	VCVTPS2PD    (AX)(DX*4), Z14
-	VSUBPD       Z0, Z14, Z14
-	VMINPD       Z14, Z12, Z14
-	VMAXPD       Z14, Z11, Z14
-	VMOVUPD      Z7, Z15
-	VFMADD213PD  Z8, Z14, Z15
-	VSUBPD       Z8, Z15, Z16
-	VFNMADD231PD Z9, Z16, Z14
-	VMULPD       Z14, Z14, Z16
-	VMOVUPD      Z5, Z18
-	VFMADD213PD  Z3, Z16, Z18
-	VFMADD213PD  Z1, Z16, Z18
-	VMOVUPD      Z6, Z19
-	VFMADD213PD  Z4, Z16, Z19
-	VFMADD213PD  Z2, Z16, Z19
-	VFMADD231PD  Z19, Z14, Z18
-	VFMADD213PD  Z14, Z16, Z18
-	VADDPD       Z10, Z18, Z18
-	VPSLLQ       $0x34, Z15, Z15
-	VMULPD       Z15, Z18, Z18
-	VADDPD       Z18, Z13, Z13
-	ADDQ         $0x08, DX
-	CMPQ         DX, BX
-	JLE          one544
+	VCVTPS2PD         (AX)(DX*4), Z2
+	VSUBPD            Z0, Z2, Z2
+	VBROADCASTSD      constants<>+832(SB), Z3
+	VFMADD213PD.BCST  constants<>+1600(SB), Z2, Z3
+	VSUBPD.BCST       constants<>+1600(SB), Z3, Z3
+	VFNMADD231PD.BCST constants<>+960(SB), Z3, Z2
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z2, Z2
+	VMULPD            Z2, Z2, Z4
+	VBROADCASTSD      constants<>+1664(SB), Z5
+	VFMADD213PD.BCST  constants<>+1728(SB), Z4, Z5
+	VFMADD213PD.BCST  constants<>+1792(SB), Z4, Z5
+	VBROADCASTSD      constants<>+1856(SB), Z6
+	VFMADD213PD.BCST  constants<>+1920(SB), Z4, Z6
+	VFMADD213PD.BCST  constants<>+1984(SB), Z4, Z6
+	VFMADD231PD       Z6, Z2, Z5
+	VFMADD213PD       Z2, Z4, Z5
+	VADDPD.BCST       constants<>+0(SB), Z5, Z5
+	VSCALEFPD         Z3, Z5, Z5
+	VADDPD            Z5, Z1, Z1
+	ADDQ              $0x08, DX
+	CMPQ              DX, BX
+	JLE               one544
 
 tail546:
-	SUBQ         DX, CX
-	JZ           done547
-	MOVQ         $-1, BX
-	SHLXQ        CX, BX, BX
-	NOTQ         BX
-	KMOVW        BX, K1
-	VCVTPS2PD.Z  (AX)(DX*4), K1, Z14
-	VSUBPD       Z0, Z14, Z14
-	VMINPD       Z14, Z12, Z14
-	VMAXPD       Z14, Z11, Z14
-	VMOVUPD      Z7, Z0
-	VFMADD213PD  Z8, Z14, Z0
-	VSUBPD       Z8, Z0, Z7
-	VFNMADD231PD Z9, Z7, Z14
-	VMULPD       Z14, Z14, Z7
-	VMOVUPD      Z5, Z5
-	VFMADD213PD  Z3, Z7, Z5
-	VFMADD213PD  Z1, Z7, Z5
-	VMOVUPD      Z6, Z1
-	VFMADD213PD  Z4, Z7, Z1
-	VFMADD213PD  Z2, Z7, Z1
-	VFMADD231PD  Z1, Z14, Z5
-	VFMADD213PD  Z14, Z7, Z5
-	VADDPD       Z10, Z5, Z5
-	VPSLLQ       $0x34, Z0, Z0
-	VMULPD       Z0, Z5, Z5
-	VADDPD       Z5, Z13, K1, Z13
+	SUBQ              DX, CX
+	JZ                done547
+	MOVQ              $-1, BX
+	SHLXQ             CX, BX, BX
+	NOTQ              BX
+	KMOVW             BX, K1
+	VCVTPS2PD.Z       (AX)(DX*4), K1, Z2
+	VSUBPD            Z0, Z2, Z2
+	VBROADCASTSD      constants<>+832(SB), Z0
+	VFMADD213PD.BCST  constants<>+1600(SB), Z2, Z0
+	VSUBPD.BCST       constants<>+1600(SB), Z0, Z0
+	VFNMADD231PD.BCST constants<>+960(SB), Z0, Z2
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z2, Z2
+	VMULPD            Z2, Z2, Z3
+	VBROADCASTSD      constants<>+1664(SB), Z4
+	VFMADD213PD.BCST  constants<>+1728(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+1792(SB), Z3, Z4
+	VBROADCASTSD      constants<>+1856(SB), Z5
+	VFMADD213PD.BCST  constants<>+1920(SB), Z3, Z5
+	VFMADD213PD.BCST  constants<>+1984(SB), Z3, Z5
+	VFMADD231PD       Z5, Z2, Z4
+	VFMADD213PD       Z2, Z3, Z4
+	VADDPD.BCST       constants<>+0(SB), Z4, Z4
+	VSCALEFPD         Z0, Z4, Z4
+	VADDPD            Z4, Z1, K1, Z1
 
 done547:
-	VEXTRACTF64X4 $0x01, Z13, Y17
-	VADDPD        Z17, Z13, Z13
-	VEXTRACTF64X2 $0x01, Y13, X17
-	VADDPD        Z17, Z13, Z13
-	VPERMILPD     $0x01, X13, X17
-	VADDPD        Z17, Z13, Z13
-	VMOVSD        X13, ret+24(FP)
+	VEXTRACTF64X4 $0x01, Z1, Y10
+	VADDPD        Z10, Z1, Z1
+	VEXTRACTF64X2 $0x01, Y1, X10
+	VADDPD        Z10, Z1, Z1
+	VPERMILPD     $0x01, X1, X10
+	VADDPD        Z10, Z1, Z1
+	VMOVSD        X1, ret+24(FP)
 	VZEROUPPER
 	RET
 
@@ -10425,36 +11419,88 @@ avx2:
 	MOVQ         n+16(FP), CX
 	VBROADCASTSS shift+8(FP), Y0
 	VCVTPS2PD    X0, Y0
-	VMOVUPD      constants<>+2304(SB), Y1
-	VMOVUPD      constants<>+2368(SB), Y2
+	VMOVUPD      constants<>+2048(SB), Y1
+	VMOVUPD      constants<>+2112(SB), Y2
 	VXORPS       Y3, Y3, Y3
 	XORQ         DX, DX
-	LEAQ         -4(CX), BX
+	LEAQ         -8(CX), BX
+	TESTQ        BX, BX
+	JL           oneTest550
+
+many548:
+	VCVTPS2PD    (AX)(DX*4), Y4
+	VSUBPD       Y0, Y4, Y4
+	VCVTPS2PD    16(AX)(DX*4), Y5
+	VSUBPD       Y0, Y5, Y5
+	VMAXPD       Y4, Y1, Y4
+	VMAXPD       Y5, Y1, Y5
+	VMINPD       Y4, Y2, Y4
+	VMINPD       Y5, Y2, Y5
+	VBROADCASTSD constants<>+832(SB), Y6
+	VFMADD213PD  constants<>+1600(SB), Y4, Y6
+	VBROADCASTSD constants<>+832(SB), Y7
+	VFMADD213PD  constants<>+1600(SB), Y5, Y7
+	VSUBPD       constants<>+1600(SB), Y6, Y8
+	VSUBPD       constants<>+1600(SB), Y7, Y9
+	VFNMADD231PD constants<>+960(SB), Y8, Y4
+	VFNMADD231PD constants<>+960(SB), Y9, Y5
+	VMULPD       Y4, Y4, Y8
+	VMULPD       Y5, Y5, Y9
+	VBROADCASTSD constants<>+1664(SB), Y11
+	VFMADD213PD  constants<>+1728(SB), Y8, Y11
+	VBROADCASTSD constants<>+1664(SB), Y12
+	VFMADD213PD  constants<>+1728(SB), Y9, Y12
+	VFMADD213PD  constants<>+1792(SB), Y8, Y11
+	VFMADD213PD  constants<>+1792(SB), Y9, Y12
+	VBROADCASTSD constants<>+1856(SB), Y13
+	VFMADD213PD  constants<>+1920(SB), Y8, Y13
+	VBROADCASTSD constants<>+1856(SB), Y14
+	VFMADD213PD  constants<>+1920(SB), Y9, Y14
+	VFMADD213PD  constants<>+1984(SB), Y8, Y13
+	VFMADD213PD  constants<>+1984(SB), Y9, Y14
+	VFMADD231PD  Y13, Y4, Y11
+	VFMADD231PD  Y14, Y5, Y12
+	VFMADD213PD  Y4, Y8, Y11
+	VFMADD213PD  Y5, Y9, Y12
+	VADDPD       constants<>+0(SB), Y11, Y11
+	VPSLLQ       $0x34, Y6, Y6
+	VMULPD       Y6, Y11, Y11
+	VADDPD       constants<>+0(SB), Y12, Y12
+	VPSLLQ       $0x34, Y7, Y7
+	VMULPD       Y7, Y12, Y12
+	VADDPD       Y11, Y3, Y3
+	VADDPD       Y12, Y3, Y3
+	ADDQ         $0x08, DX
 	CMPQ         DX, BX
-	JG           tail551
+	JLE          many548
+
+oneTest550:
+	LEAQ -4(CX), BX
+	CMPQ DX, BX
+	JG   tail551
 
 one549:
 	VCVTPS2PD    (AX)(DX*4), Y4
 	VSUBPD       Y0, Y4, Y4
-	VMINPD       Y4, Y2, Y4
 	VMAXPD       Y4, Y1, Y4
-	VMOVUPD      constants<>+1472(SB), Y5
-	VFMADD213PD  constants<>+2240(SB), Y4, Y5
-	VSUBPD       constants<>+2240(SB), Y5, Y6
-	VFNMADD231PD constants<>+1600(SB), Y6, Y4
+	VMINPD       Y4, Y2, Y4
+	VBROADCASTSD constants<>+832(SB), Y5
+	VFMADD213PD  constants<>+1600(SB), Y4, Y5
+	VSUBPD       constants<>+1600(SB), Y5, Y6
+	VFNMADD231PD constants<>+960(SB), Y6, Y4
 	VMULPD       Y4, Y4, Y6
-	VMOVUPD      constants<>+2112(SB), Y8
+	VBROADCASTSD constants<>+1664(SB), Y7
+	VFMADD213PD  constants<>+1728(SB), Y6, Y7
+	VFMADD213PD  constants<>+1792(SB), Y6, Y7
+	VBROADCASTSD constants<>+1856(SB), Y8
+	VFMADD213PD  constants<>+1920(SB), Y6, Y8
 	VFMADD213PD  constants<>+1984(SB), Y6, Y8
-	VFMADD213PD  constants<>+1856(SB), Y6, Y8
-	VMOVUPD      constants<>+2176(SB), Y9
-	VFMADD213PD  constants<>+2048(SB), Y6, Y9
-	VFMADD213PD  constants<>+1920(SB), Y6, Y9
-	VFMADD231PD  Y9, Y4, Y8
-	VFMADD213PD  Y4, Y6, Y8
-	VADDPD       constants<>+0(SB), Y8, Y8
+	VFMADD231PD  Y8, Y4, Y7
+	VFMADD213PD  Y4, Y6, Y7
+	VADDPD       constants<>+0(SB), Y7, Y7
 	VPSLLQ       $0x34, Y5, Y5
-	VMULPD       Y5, Y8, Y8
-	VADDPD       Y8, Y3, Y3
+	VMULPD       Y5, Y7, Y7
+	VADDPD       Y7, Y3, Y3
 	ADDQ         $0x04, DX
 	CMPQ         DX, BX
 	JLE          one549
@@ -10468,19 +11514,19 @@ tail551:
 	VMASKMOVPS   (AX)(DX*4), X5, X4
 	VCVTPS2PD    X4, Y4
 	VSUBPD       Y0, Y4, Y4
-	VMINPD       Y4, Y2, Y4
 	VMAXPD       Y4, Y1, Y4
-	VMOVUPD      constants<>+1472(SB), Y0
-	VFMADD213PD  constants<>+2240(SB), Y4, Y0
-	VSUBPD       constants<>+2240(SB), Y0, Y1
-	VFNMADD231PD constants<>+1600(SB), Y1, Y4
+	VMINPD       Y4, Y2, Y4
+	VBROADCASTSD constants<>+832(SB), Y0
+	VFMADD213PD  constants<>+1600(SB), Y4, Y0
+	VSUBPD       constants<>+1600(SB), Y0, Y1
+	VFNMADD231PD constants<>+960(SB), Y1, Y4
 	VMULPD       Y4, Y4, Y1
-	VMOVUPD      constants<>+2112(SB), Y2
-	VFMADD213PD  constants<>+1984(SB), Y1, Y2
-	VFMADD213PD  constants<>+1856(SB), Y1, Y2
-	VMOVUPD      constants<>+2176(SB), Y6
-	VFMADD213PD  constants<>+2048(SB), Y1, Y6
+	VBROADCASTSD constants<>+1664(SB), Y2
+	VFMADD213PD  constants<>+1728(SB), Y1, Y2
+	VFMADD213PD  constants<>+1792(SB), Y1, Y2
+	VBROADCASTSD constants<>+1856(SB), Y6
 	VFMADD213PD  constants<>+1920(SB), Y1, Y6
+	VFMADD213PD  constants<>+1984(SB), Y1, Y6
 	VFMADD231PD  Y6, Y4, Y2
 	VFMADD213PD  Y4, Y1, Y2
 	VADDPD       constants<>+0(SB), Y2, Y2
@@ -10491,134 +11537,216 @@ tail551:
 	VADDPD       Y0, Y3, Y3
 
 done552:
-	VEXTRACTF128 $0x01, Y3, X7
-	VADDPD       Y7, Y3, Y3
-	VPERMILPD    $0x01, X3, X7
-	VADDPD       Y7, Y3, Y3
+	VEXTRACTF128 $0x01, Y3, X10
+	VADDPD       Y10, Y3, Y3
+	VPERMILPD    $0x01, X3, X10
+	VADDPD       Y10, Y3, Y3
 	VMOVSD       X3, ret+24(FP)
 	VZEROUPPER
 	RET
 
 // func expSubAdd64(x *float64, y *float64, sum *float64, n int)
-// Requires: AVX, AVX2, AVX512F, BMI2, FMA3
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, BMI2, FMA3
 TEXT ·expSubAdd64(SB), NOSPLIT, $0-32
-	CMPQ         ·tier+0(SB), $0x02
-	JNE          avx2
-	CMPQ         n+24(FP), $0x04
-	JLE          avx2
-	MOVQ         x+0(FP), AX
-	MOVQ         y+8(FP), CX
-	MOVQ         sum+16(FP), DX
-	MOVQ         n+24(FP), BX
-	VBROADCASTSD constants<>+192(SB), Z0
-	VBROADCASTSD constants<>+832(SB), Z1
-	VBROADCASTSD constants<>+896(SB), Z2
-	VBROADCASTSD constants<>+960(SB), Z3
-	VBROADCASTSD constants<>+1024(SB), Z4
-	VBROADCASTSD constants<>+1088(SB), Z5
-	VBROADCASTSD constants<>+1152(SB), Z6
-	VBROADCASTSD constants<>+1216(SB), Z7
-	VBROADCASTSD constants<>+1280(SB), Z8
-	VBROADCASTSD constants<>+1344(SB), Z9
-	VBROADCASTSD constants<>+1408(SB), Z10
-	VBROADCASTSD constants<>+1472(SB), Z11
-	VBROADCASTSD constants<>+1536(SB), Z12
-	VBROADCASTSD constants<>+1600(SB), Z13
-	VBROADCASTSD constants<>+1664(SB), Z14
-	VBROADCASTSD constants<>+0(SB), Z15
-	VMOVUPD      constants<>+1728(SB), Z16
-	VMOVUPD      constants<>+1792(SB), Z17
-	XORQ         SI, SI
-	LEAQ         -8(BX), DI
-	CMPQ         SI, DI
-	JG           tail556
+	CMPQ    ·tier+0(SB), $0x02
+	JNE     avx2
+	CMPQ    n+24(FP), $0x04
+	JLE     avx2
+	MOVQ    x+0(FP), AX
+	MOVQ    y+8(FP), CX
+	MOVQ    sum+16(FP), DX
+	MOVQ    n+24(FP), BX
+	VMOVUPD exp64Table<>+0(SB), Z0
+	VMOVUPD exp64Table<>+64(SB), Z1
+	XORQ    SI, SI
+	LEAQ    -32(BX), DI
+	TESTQ   DI, DI
+	JL      oneTest555
+
+many553:
+	VMOVUPS           (AX)(SI*8), Z2
+	VMOVUPS           (CX)(SI*8), Z3
+	VSUBPD            Z3, Z2, Z2
+	VMOVUPS           64(AX)(SI*8), Z3
+	VMOVUPS           64(CX)(SI*8), Z4
+	VSUBPD            Z4, Z3, Z3
+	VMOVUPS           128(AX)(SI*8), Z4
+	VMOVUPS           128(CX)(SI*8), Z5
+	VSUBPD            Z5, Z4, Z4
+	VMOVUPS           192(AX)(SI*8), Z5
+	VMOVUPS           192(CX)(SI*8), Z6
+	VSUBPD            Z6, Z5, Z5
+	VBROADCASTSD      constants<>+832(SB), Z6
+	VFMADD213PD.BCST  constants<>+896(SB), Z2, Z6
+	VBROADCASTSD      constants<>+832(SB), Z7
+	VFMADD213PD.BCST  constants<>+896(SB), Z3, Z7
+	VBROADCASTSD      constants<>+832(SB), Z8
+	VFMADD213PD.BCST  constants<>+896(SB), Z4, Z8
+	VBROADCASTSD      constants<>+832(SB), Z9
+	VFMADD213PD.BCST  constants<>+896(SB), Z5, Z9
+	VSUBPD.BCST       constants<>+896(SB), Z6, Z10
+	VSUBPD.BCST       constants<>+896(SB), Z7, Z11
+	VSUBPD.BCST       constants<>+896(SB), Z8, Z12
+	VSUBPD.BCST       constants<>+896(SB), Z9, Z13
+	VFNMADD231PD.BCST constants<>+960(SB), Z10, Z2
+	VFNMADD231PD.BCST constants<>+960(SB), Z11, Z3
+	VFNMADD231PD.BCST constants<>+960(SB), Z12, Z4
+	VFNMADD231PD.BCST constants<>+960(SB), Z13, Z5
+	VFNMADD231PD.BCST constants<>+1024(SB), Z10, Z2
+	VFNMADD231PD.BCST constants<>+1024(SB), Z11, Z3
+	VFNMADD231PD.BCST constants<>+1024(SB), Z12, Z4
+	VFNMADD231PD.BCST constants<>+1024(SB), Z13, Z5
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z2, Z2
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z3, Z3
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z4, Z4
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z5, Z5
+	VMULPD            Z2, Z2, Z14
+	VMULPD            Z3, Z3, Z15
+	VMULPD            Z4, Z4, Z16
+	VMULPD            Z5, Z5, Z17
+	VBROADCASTSD      constants<>+1088(SB), Z18
+	VFMADD213PD.BCST  constants<>+1152(SB), Z14, Z18
+	VBROADCASTSD      constants<>+1088(SB), Z19
+	VFMADD213PD.BCST  constants<>+1152(SB), Z15, Z19
+	VBROADCASTSD      constants<>+1088(SB), Z20
+	VFMADD213PD.BCST  constants<>+1152(SB), Z16, Z20
+	VBROADCASTSD      constants<>+1088(SB), Z21
+	VFMADD213PD.BCST  constants<>+1152(SB), Z17, Z21
+	VFMADD213PD.BCST  constants<>+1216(SB), Z14, Z18
+	VFMADD213PD.BCST  constants<>+1216(SB), Z15, Z19
+	VFMADD213PD.BCST  constants<>+1216(SB), Z16, Z20
+	VFMADD213PD.BCST  constants<>+1216(SB), Z17, Z21
+	VBROADCASTSD      constants<>+1280(SB), Z22
+	VFMADD213PD.BCST  constants<>+1344(SB), Z14, Z22
+	VBROADCASTSD      constants<>+1280(SB), Z23
+	VFMADD213PD.BCST  constants<>+1344(SB), Z15, Z23
+	VBROADCASTSD      constants<>+1280(SB), Z24
+	VFMADD213PD.BCST  constants<>+1344(SB), Z16, Z24
+	VBROADCASTSD      constants<>+1280(SB), Z25
+	VFMADD213PD.BCST  constants<>+1344(SB), Z17, Z25
+	VFMADD213PD.BCST  constants<>+1408(SB), Z14, Z22
+	VFMADD213PD.BCST  constants<>+1408(SB), Z15, Z23
+	VFMADD213PD.BCST  constants<>+1408(SB), Z16, Z24
+	VFMADD213PD.BCST  constants<>+1408(SB), Z17, Z25
+	VFMADD231PD       Z22, Z2, Z18
+	VFMADD231PD       Z23, Z3, Z19
+	VFMADD231PD       Z24, Z4, Z20
+	VFMADD231PD       Z25, Z5, Z21
+	VFMADD213PD       Z2, Z14, Z18
+	VFMADD213PD       Z3, Z15, Z19
+	VFMADD213PD       Z4, Z16, Z20
+	VFMADD213PD       Z5, Z17, Z21
+	VPERMPD           Z0, Z6, Z2
+	VPERMPD           Z1, Z6, Z6
+	VFMADD213PD       Z6, Z2, Z18
+	VADDPD            Z2, Z18, Z18
+	VSCALEFPD         Z10, Z18, Z18
+	VPERMPD           Z0, Z7, Z2
+	VPERMPD           Z1, Z7, Z7
+	VFMADD213PD       Z7, Z2, Z19
+	VADDPD            Z2, Z19, Z19
+	VSCALEFPD         Z11, Z19, Z19
+	VPERMPD           Z0, Z8, Z2
+	VPERMPD           Z1, Z8, Z8
+	VFMADD213PD       Z8, Z2, Z20
+	VADDPD            Z2, Z20, Z20
+	VSCALEFPD         Z12, Z20, Z20
+	VPERMPD           Z0, Z9, Z2
+	VPERMPD           Z1, Z9, Z9
+	VFMADD213PD       Z9, Z2, Z21
+	VADDPD            Z2, Z21, Z21
+	VSCALEFPD         Z13, Z21, Z21
+	VMOVUPS           (DX)(SI*8), Z2
+	VADDPD            Z18, Z2, Z2
+	VMOVUPS           Z18, (AX)(SI*8)
+	VMOVUPS           Z2, (DX)(SI*8)
+	VMOVUPS           64(DX)(SI*8), Z2
+	VADDPD            Z19, Z2, Z2
+	VMOVUPS           Z19, 64(AX)(SI*8)
+	VMOVUPS           Z2, 64(DX)(SI*8)
+	VMOVUPS           128(DX)(SI*8), Z2
+	VADDPD            Z20, Z2, Z2
+	VMOVUPS           Z20, 128(AX)(SI*8)
+	VMOVUPS           Z2, 128(DX)(SI*8)
+	VMOVUPS           192(DX)(SI*8), Z2
+	VADDPD            Z21, Z2, Z2
+	VMOVUPS           Z21, 192(AX)(SI*8)
+	VMOVUPS           Z2, 192(DX)(SI*8)
+	ADDQ              $0x20, SI
+	CMPQ              SI, DI
+	JLE               many553
+
+oneTest555:
+	LEAQ -8(BX), DI
+	CMPQ SI, DI
+	JG   tail556
 
 one554:
-	VMOVUPS      (AX)(SI*8), Z18
-	VMOVUPS      (CX)(SI*8), Z19
-	VSUBPD       Z19, Z18, Z18
-	VMINPD       Z18, Z17, Z18
-	VMAXPD       Z18, Z16, Z18
-	VMOVUPD      Z11, Z19
-	VFMADD213PD  Z12, Z18, Z19
-	VSUBPD       Z12, Z19, Z19
-	VFNMADD231PD Z13, Z19, Z18
-	VMOVUPD      Z18, Z20
-	VFNMADD231PD Z14, Z19, Z20
-	VSUBPD       Z20, Z18, Z18
-	VFNMADD231PD Z14, Z19, Z18
-	VMULPD       Z20, Z20, Z21
-	VMOVUPD      Z10, Z24
-	VFMADD213PD  Z8, Z21, Z24
-	VFMADD213PD  Z6, Z21, Z24
-	VFMADD213PD  Z4, Z21, Z24
-	VFMADD213PD  Z2, Z21, Z24
-	VFMADD213PD  Z0, Z21, Z24
-	VMOVUPD      Z9, Z22
-	VFMADD213PD  Z7, Z21, Z22
-	VFMADD213PD  Z5, Z21, Z22
-	VFMADD213PD  Z3, Z21, Z22
-	VFMADD213PD  Z1, Z21, Z22
-	VFMADD231PD  Z22, Z20, Z24
-	VADDPD       Z15, Z20, Z22
-	VSUBPD       Z15, Z22, Z23
-	VSUBPD       Z23, Z20, Z23
-	VADDPD       Z18, Z23, Z23
-	VFMADD231PD  Z24, Z21, Z23
-	VADDPD       Z23, Z22, Z22
-	VSCALEFPD    Z19, Z22, Z22
-	VMOVUPS      (DX)(SI*8), Z18
-	VADDPD       Z22, Z18, Z18
-	VMOVUPS      Z22, (AX)(SI*8)
-	VMOVUPS      Z18, (DX)(SI*8)
-	ADDQ         $0x08, SI
-	CMPQ         SI, DI
-	JLE          one554
+	VMOVUPS           (AX)(SI*8), Z2
+	VMOVUPS           (CX)(SI*8), Z3
+	VSUBPD            Z3, Z2, Z2
+	VBROADCASTSD      constants<>+832(SB), Z3
+	VFMADD213PD.BCST  constants<>+896(SB), Z2, Z3
+	VSUBPD.BCST       constants<>+896(SB), Z3, Z4
+	VFNMADD231PD.BCST constants<>+960(SB), Z4, Z2
+	VFNMADD231PD.BCST constants<>+1024(SB), Z4, Z2
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z2, Z2
+	VMULPD            Z2, Z2, Z5
+	VBROADCASTSD      constants<>+1088(SB), Z6
+	VFMADD213PD.BCST  constants<>+1152(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+1216(SB), Z5, Z6
+	VBROADCASTSD      constants<>+1280(SB), Z7
+	VFMADD213PD.BCST  constants<>+1344(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+1408(SB), Z5, Z7
+	VFMADD231PD       Z7, Z2, Z6
+	VFMADD213PD       Z2, Z5, Z6
+	VPERMPD           Z0, Z3, Z2
+	VPERMPD           Z1, Z3, Z3
+	VFMADD213PD       Z3, Z2, Z6
+	VADDPD            Z2, Z6, Z6
+	VSCALEFPD         Z4, Z6, Z6
+	VMOVUPS           (DX)(SI*8), Z2
+	VADDPD            Z6, Z2, Z2
+	VMOVUPS           Z6, (AX)(SI*8)
+	VMOVUPS           Z2, (DX)(SI*8)
+	ADDQ              $0x08, SI
+	CMPQ              SI, DI
+	JLE               one554
 
 tail556:
-	SUBQ         SI, BX
-	JZ           done557
-	MOVQ         $-1, DI
-	SHLXQ        BX, DI, DI
-	NOTQ         DI
-	KMOVW        DI, K1
-	VMOVUPD.Z    (AX)(SI*8), K1, Z18
-	VMOVUPD.Z    (CX)(SI*8), K1, Z19
-	VSUBPD       Z19, Z18, Z18
-	VMINPD       Z18, Z17, Z18
-	VMAXPD       Z18, Z16, Z18
-	VMOVUPD      Z11, Z11
-	VFMADD213PD  Z12, Z18, Z11
-	VSUBPD       Z12, Z11, Z11
-	VFNMADD231PD Z13, Z11, Z18
-	VMOVUPD      Z18, Z12
-	VFNMADD231PD Z14, Z11, Z12
-	VSUBPD       Z12, Z18, Z18
-	VFNMADD231PD Z14, Z11, Z18
-	VMULPD       Z12, Z12, Z13
-	VMOVUPD      Z10, Z10
-	VFMADD213PD  Z8, Z13, Z10
-	VFMADD213PD  Z6, Z13, Z10
-	VFMADD213PD  Z4, Z13, Z10
-	VFMADD213PD  Z2, Z13, Z10
-	VFMADD213PD  Z0, Z13, Z10
-	VMOVUPD      Z9, Z0
-	VFMADD213PD  Z7, Z13, Z0
-	VFMADD213PD  Z5, Z13, Z0
-	VFMADD213PD  Z3, Z13, Z0
-	VFMADD213PD  Z1, Z13, Z0
-	VFMADD231PD  Z0, Z12, Z10
-	VADDPD       Z15, Z12, Z0
-	VSUBPD       Z15, Z0, Z1
-	VSUBPD       Z1, Z12, Z1
-	VADDPD       Z18, Z1, Z1
-	VFMADD231PD  Z10, Z13, Z1
-	VADDPD       Z1, Z0, Z0
-	VSCALEFPD    Z11, Z0, Z0
-	VMOVUPD.Z    (DX)(SI*8), K1, Z1
-	VADDPD       Z0, Z1, Z1
-	VMOVUPD      Z0, K1, (AX)(SI*8)
-	VMOVUPD      Z1, K1, (DX)(SI*8)
+	SUBQ              SI, BX
+	JZ                done557
+	MOVQ              $-1, DI
+	SHLXQ             BX, DI, DI
+	NOTQ              DI
+	KMOVW             DI, K1
+	VMOVUPD.Z         (AX)(SI*8), K1, Z2
+	VMOVUPD.Z         (CX)(SI*8), K1, Z3
+	VSUBPD            Z3, Z2, Z2
+	VBROADCASTSD      constants<>+832(SB), Z3
+	VFMADD213PD.BCST  constants<>+896(SB), Z2, Z3
+	VSUBPD.BCST       constants<>+896(SB), Z3, Z4
+	VFNMADD231PD.BCST constants<>+960(SB), Z4, Z2
+	VFNMADD231PD.BCST constants<>+1024(SB), Z4, Z2
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z2, Z2
+	VMULPD            Z2, Z2, Z5
+	VBROADCASTSD      constants<>+1088(SB), Z6
+	VFMADD213PD.BCST  constants<>+1152(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+1216(SB), Z5, Z6
+	VBROADCASTSD      constants<>+1280(SB), Z7
+	VFMADD213PD.BCST  constants<>+1344(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+1408(SB), Z5, Z7
+	VFMADD231PD       Z7, Z2, Z6
+	VFMADD213PD       Z2, Z5, Z6
+	VPERMPD           Z0, Z3, Z0
+	VPERMPD           Z1, Z3, Z3
+	VFMADD213PD       Z3, Z0, Z6
+	VADDPD            Z0, Z6, Z6
+	VSCALEFPD         Z4, Z6, Z6
+	VMOVUPD.Z         (DX)(SI*8), K1, Z0
+	VADDPD            Z6, Z0, Z0
+	VMOVUPD           Z6, K1, (AX)(SI*8)
+	VMOVUPD           Z0, K1, (DX)(SI*8)
 
 done557:
 	VZEROUPPER
@@ -10629,55 +11757,134 @@ avx2:
 	MOVQ    y+8(FP), CX
 	MOVQ    sum+16(FP), DX
 	MOVQ    n+24(FP), BX
-	VMOVUPD constants<>+1728(SB), Y0
-	VMOVUPD constants<>+1792(SB), Y1
+	VMOVUPD constants<>+1472(SB), Y0
+	VMOVUPD constants<>+1536(SB), Y1
 	XORQ    SI, SI
-	LEAQ    -4(BX), DI
-	CMPQ    SI, DI
-	JG      tail561
+	LEAQ    -8(BX), DI
+	TESTQ   DI, DI
+	JL      oneTest560
+
+many558:
+	VMOVUPS      (AX)(SI*8), Y2
+	VMOVUPS      (CX)(SI*8), Y3
+	VSUBPD       Y3, Y2, Y2
+	VMOVUPS      32(AX)(SI*8), Y3
+	VMOVUPS      32(CX)(SI*8), Y4
+	VSUBPD       Y4, Y3, Y3
+	VMAXPD       Y2, Y0, Y2
+	VMAXPD       Y3, Y0, Y3
+	VMINPD       Y2, Y1, Y2
+	VMINPD       Y3, Y1, Y3
+	VBROADCASTSD constants<>+832(SB), Y4
+	VFMADD213PD  constants<>+896(SB), Y2, Y4
+	VBROADCASTSD constants<>+832(SB), Y5
+	VFMADD213PD  constants<>+896(SB), Y3, Y5
+	VSUBPD       constants<>+896(SB), Y4, Y6
+	VSUBPD       constants<>+896(SB), Y5, Y7
+	VFNMADD231PD constants<>+960(SB), Y6, Y2
+	VFNMADD231PD constants<>+960(SB), Y7, Y3
+	VFNMADD231PD constants<>+1024(SB), Y6, Y2
+	VFNMADD231PD constants<>+1024(SB), Y7, Y3
+	VMULPD       Y2, Y2, Y6
+	VMULPD       Y3, Y3, Y7
+	VBROADCASTSD constants<>+1088(SB), Y8
+	VFMADD213PD  constants<>+1152(SB), Y6, Y8
+	VBROADCASTSD constants<>+1088(SB), Y9
+	VFMADD213PD  constants<>+1152(SB), Y7, Y9
+	VFMADD213PD  constants<>+1216(SB), Y6, Y8
+	VFMADD213PD  constants<>+1216(SB), Y7, Y9
+	VBROADCASTSD constants<>+1280(SB), Y10
+	VFMADD213PD  constants<>+1344(SB), Y6, Y10
+	VBROADCASTSD constants<>+1280(SB), Y11
+	VFMADD213PD  constants<>+1344(SB), Y7, Y11
+	VFMADD213PD  constants<>+1408(SB), Y6, Y10
+	VFMADD213PD  constants<>+1408(SB), Y7, Y11
+	VFMADD231PD  Y10, Y2, Y8
+	VFMADD231PD  Y11, Y3, Y9
+	VFMADD213PD  Y2, Y6, Y8
+	VFMADD213PD  Y3, Y7, Y9
+	VMOVSLDUP    Y4, Y2
+	VPERMD       exp64Words<>+0(SB), Y2, Y6
+	VPERMD       exp64Words<>+32(SB), Y2, Y3
+	VPBLENDD     $0xaa, Y3, Y6, Y3
+	VPERMD       exp64Words<>+64(SB), Y2, Y6
+	VFMADD213PD  Y6, Y3, Y8
+	VADDPD       Y3, Y8, Y8
+	VPSRLQ       $0x03, Y4, Y4
+	VPSRLQ       $0x01, Y4, Y6
+	VPSUBQ       Y6, Y4, Y4
+	VPSLLQ       $0x34, Y6, Y6
+	VPSLLQ       $0x34, Y4, Y4
+	VMULPD       Y6, Y8, Y8
+	VMULPD       Y4, Y8, Y8
+	VMOVSLDUP    Y5, Y2
+	VPERMD       exp64Words<>+0(SB), Y2, Y4
+	VPERMD       exp64Words<>+32(SB), Y2, Y3
+	VPBLENDD     $0xaa, Y3, Y4, Y3
+	VPERMD       exp64Words<>+64(SB), Y2, Y4
+	VFMADD213PD  Y4, Y3, Y9
+	VADDPD       Y3, Y9, Y9
+	VPSRLQ       $0x03, Y5, Y5
+	VPSRLQ       $0x01, Y5, Y4
+	VPSUBQ       Y4, Y5, Y5
+	VPSLLQ       $0x34, Y4, Y4
+	VPSLLQ       $0x34, Y5, Y5
+	VMULPD       Y4, Y9, Y9
+	VMULPD       Y5, Y9, Y9
+	VMOVUPS      (DX)(SI*8), Y2
+	VADDPD       Y8, Y2, Y2
+	VMOVUPS      Y8, (AX)(SI*8)
+	VMOVUPS      Y2, (DX)(SI*8)
+	VMOVUPS      32(DX)(SI*8), Y2
+	VADDPD       Y9, Y2, Y2
+	VMOVUPS      Y9, 32(AX)(SI*8)
+	VMOVUPS      Y2, 32(DX)(SI*8)
+	ADDQ         $0x08, SI
+	CMPQ         SI, DI
+	JLE          many558
+
+oneTest560:
+	LEAQ -4(BX), DI
+	CMPQ SI, DI
+	JG   tail561
 
 one559:
 	VMOVUPS      (AX)(SI*8), Y2
 	VMOVUPS      (CX)(SI*8), Y3
 	VSUBPD       Y3, Y2, Y2
-	VMINPD       Y2, Y1, Y2
 	VMAXPD       Y2, Y0, Y2
-	VMOVUPD      constants<>+1472(SB), Y3
-	VFMADD213PD  constants<>+1536(SB), Y2, Y3
-	VSUBPD       constants<>+1536(SB), Y3, Y4
-	VFNMADD231PD constants<>+1600(SB), Y4, Y2
-	VMOVUPD      Y2, Y5
-	VFNMADD231PD constants<>+1664(SB), Y4, Y5
-	VSUBPD       Y5, Y2, Y2
-	VFNMADD231PD constants<>+1664(SB), Y4, Y2
-	VMULPD       Y5, Y5, Y4
-	VMOVUPD      constants<>+1408(SB), Y8
-	VFMADD213PD  constants<>+1280(SB), Y4, Y8
-	VFMADD213PD  constants<>+1152(SB), Y4, Y8
-	VFMADD213PD  constants<>+1024(SB), Y4, Y8
-	VFMADD213PD  constants<>+896(SB), Y4, Y8
-	VFMADD213PD  constants<>+192(SB), Y4, Y8
-	VMOVUPD      constants<>+1344(SB), Y6
-	VFMADD213PD  constants<>+1216(SB), Y4, Y6
-	VFMADD213PD  constants<>+1088(SB), Y4, Y6
-	VFMADD213PD  constants<>+960(SB), Y4, Y6
-	VFMADD213PD  constants<>+832(SB), Y4, Y6
-	VFMADD231PD  Y6, Y5, Y8
-	VADDPD       constants<>+0(SB), Y5, Y6
-	VSUBPD       constants<>+0(SB), Y6, Y7
-	VSUBPD       Y7, Y5, Y7
-	VADDPD       Y2, Y7, Y7
-	VFMADD231PD  Y8, Y4, Y7
-	VADDPD       Y7, Y6, Y6
-	VPSRLQ       $0x01, Y3, Y2
-	VPSUBQ       Y2, Y3, Y3
-	VPSLLQ       $0x34, Y2, Y2
+	VMINPD       Y2, Y1, Y2
+	VBROADCASTSD constants<>+832(SB), Y3
+	VFMADD213PD  constants<>+896(SB), Y2, Y3
+	VSUBPD       constants<>+896(SB), Y3, Y4
+	VFNMADD231PD constants<>+960(SB), Y4, Y2
+	VFNMADD231PD constants<>+1024(SB), Y4, Y2
+	VMULPD       Y2, Y2, Y4
+	VBROADCASTSD constants<>+1088(SB), Y5
+	VFMADD213PD  constants<>+1152(SB), Y4, Y5
+	VFMADD213PD  constants<>+1216(SB), Y4, Y5
+	VBROADCASTSD constants<>+1280(SB), Y6
+	VFMADD213PD  constants<>+1344(SB), Y4, Y6
+	VFMADD213PD  constants<>+1408(SB), Y4, Y6
+	VFMADD231PD  Y6, Y2, Y5
+	VFMADD213PD  Y2, Y4, Y5
+	VMOVSLDUP    Y3, Y2
+	VPERMD       exp64Words<>+0(SB), Y2, Y6
+	VPERMD       exp64Words<>+32(SB), Y2, Y4
+	VPBLENDD     $0xaa, Y4, Y6, Y4
+	VPERMD       exp64Words<>+64(SB), Y2, Y6
+	VFMADD213PD  Y6, Y4, Y5
+	VADDPD       Y4, Y5, Y5
+	VPSRLQ       $0x03, Y3, Y3
+	VPSRLQ       $0x01, Y3, Y6
+	VPSUBQ       Y6, Y3, Y3
+	VPSLLQ       $0x34, Y6, Y6
 	VPSLLQ       $0x34, Y3, Y3
-	VMULPD       Y2, Y6, Y6
-	VMULPD       Y3, Y6, Y6
+	VMULPD       Y6, Y5, Y5
+	VMULPD       Y3, Y5, Y5
 	VMOVUPS      (DX)(SI*8), Y2
-	VADDPD       Y6, Y2, Y2
-	VMOVUPS      Y6, (AX)(SI*8)
+	VADDPD       Y5, Y2, Y2
+	VMOVUPS      Y5, (AX)(SI*8)
 	VMOVUPS      Y2, (DX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
@@ -10692,44 +11899,39 @@ tail561:
 	VMASKMOVPD   (AX)(SI*8), Y2, Y3
 	VMASKMOVPD   (CX)(SI*8), Y2, Y4
 	VSUBPD       Y4, Y3, Y3
-	VMINPD       Y3, Y1, Y3
 	VMAXPD       Y3, Y0, Y3
-	VMOVUPD      constants<>+1472(SB), Y0
-	VFMADD213PD  constants<>+1536(SB), Y3, Y0
-	VSUBPD       constants<>+1536(SB), Y0, Y1
-	VFNMADD231PD constants<>+1600(SB), Y1, Y3
-	VMOVUPD      Y3, Y4
-	VFNMADD231PD constants<>+1664(SB), Y1, Y4
-	VSUBPD       Y4, Y3, Y3
-	VFNMADD231PD constants<>+1664(SB), Y1, Y3
-	VMULPD       Y4, Y4, Y1
-	VMOVUPD      constants<>+1408(SB), Y7
-	VFMADD213PD  constants<>+1280(SB), Y1, Y7
-	VFMADD213PD  constants<>+1152(SB), Y1, Y7
-	VFMADD213PD  constants<>+1024(SB), Y1, Y7
-	VFMADD213PD  constants<>+896(SB), Y1, Y7
-	VFMADD213PD  constants<>+192(SB), Y1, Y7
-	VMOVUPD      constants<>+1344(SB), Y5
-	VFMADD213PD  constants<>+1216(SB), Y1, Y5
-	VFMADD213PD  constants<>+1088(SB), Y1, Y5
-	VFMADD213PD  constants<>+960(SB), Y1, Y5
-	VFMADD213PD  constants<>+832(SB), Y1, Y5
-	VFMADD231PD  Y5, Y4, Y7
-	VADDPD       constants<>+0(SB), Y4, Y5
-	VSUBPD       constants<>+0(SB), Y5, Y6
-	VSUBPD       Y6, Y4, Y6
-	VADDPD       Y3, Y6, Y6
-	VFMADD231PD  Y7, Y1, Y6
-	VADDPD       Y6, Y5, Y5
-	VPSRLQ       $0x01, Y0, Y1
-	VPSUBQ       Y1, Y0, Y0
-	VPSLLQ       $0x34, Y1, Y1
+	VMINPD       Y3, Y1, Y3
+	VBROADCASTSD constants<>+832(SB), Y0
+	VFMADD213PD  constants<>+896(SB), Y3, Y0
+	VSUBPD       constants<>+896(SB), Y0, Y1
+	VFNMADD231PD constants<>+960(SB), Y1, Y3
+	VFNMADD231PD constants<>+1024(SB), Y1, Y3
+	VMULPD       Y3, Y3, Y1
+	VBROADCASTSD constants<>+1088(SB), Y4
+	VFMADD213PD  constants<>+1152(SB), Y1, Y4
+	VFMADD213PD  constants<>+1216(SB), Y1, Y4
+	VBROADCASTSD constants<>+1280(SB), Y5
+	VFMADD213PD  constants<>+1344(SB), Y1, Y5
+	VFMADD213PD  constants<>+1408(SB), Y1, Y5
+	VFMADD231PD  Y5, Y3, Y4
+	VFMADD213PD  Y3, Y1, Y4
+	VMOVSLDUP    Y0, Y1
+	VPERMD       exp64Words<>+0(SB), Y1, Y5
+	VPERMD       exp64Words<>+32(SB), Y1, Y3
+	VPBLENDD     $0xaa, Y3, Y5, Y3
+	VPERMD       exp64Words<>+64(SB), Y1, Y5
+	VFMADD213PD  Y5, Y3, Y4
+	VADDPD       Y3, Y4, Y4
+	VPSRLQ       $0x03, Y0, Y0
+	VPSRLQ       $0x01, Y0, Y5
+	VPSUBQ       Y5, Y0, Y0
+	VPSLLQ       $0x34, Y5, Y5
 	VPSLLQ       $0x34, Y0, Y0
-	VMULPD       Y1, Y5, Y5
-	VMULPD       Y0, Y5, Y5
+	VMULPD       Y5, Y4, Y4
+	VMULPD       Y0, Y4, Y4
 	VMASKMOVPD   (DX)(SI*8), Y2, Y0
-	VADDPD       Y5, Y0, Y0
-	VMASKMOVPD   Y5, Y2, (AX)(SI*8)
+	VADDPD       Y4, Y0, Y0
+	VMASKMOVPD   Y4, Y2, (AX)(SI*8)
 	VMASKMOVPD   Y0, Y2, (DX)(SI*8)
 
 done562:
@@ -10737,99 +11939,193 @@ done562:
 	RET
 
 // func expSubAdd32(x *float32, y *float32, sum *float32, n int)
-// Requires: AVX, AVX2, AVX512F, AVX512VL, BMI2, FMA3
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL, BMI2, FMA3
 TEXT ·expSubAdd32(SB), NOSPLIT, $0-32
-	CMPQ         ·tier+0(SB), $0x02
-	JNE          avx2
-	CMPQ         n+24(FP), $0x04
-	JLE          avx2
-	MOVQ         x+0(FP), AX
-	MOVQ         y+8(FP), CX
-	MOVQ         sum+16(FP), DX
-	MOVQ         n+24(FP), BX
-	VBROADCASTSD constants<>+1856(SB), Z0
-	VBROADCASTSD constants<>+1920(SB), Z1
-	VBROADCASTSD constants<>+1984(SB), Z2
-	VBROADCASTSD constants<>+2048(SB), Z3
-	VBROADCASTSD constants<>+2112(SB), Z4
-	VBROADCASTSD constants<>+2176(SB), Z5
-	VBROADCASTSD constants<>+1472(SB), Z6
-	VBROADCASTSD constants<>+2240(SB), Z7
-	VBROADCASTSD constants<>+1600(SB), Z8
-	VBROADCASTSD constants<>+0(SB), Z9
-	VMOVUPD      constants<>+2304(SB), Z10
-	VMOVUPD      constants<>+2368(SB), Z11
-	XORQ         SI, SI
-	LEAQ         -8(BX), DI
-	CMPQ         SI, DI
-	JG           tail566
+	CMPQ  ·tier+0(SB), $0x02
+	JNE   avx2
+	CMPQ  n+24(FP), $0x04
+	JLE   avx2
+	MOVQ  x+0(FP), AX
+	MOVQ  y+8(FP), CX
+	MOVQ  sum+16(FP), DX
+	MOVQ  n+24(FP), BX
+	XORQ  SI, SI
+	LEAQ  -32(BX), DI
+	TESTQ DI, DI
+	JL    oneTest565
+
+many563:
+	VCVTPS2PD         (AX)(SI*4), Z0
+	VCVTPS2PD         (CX)(SI*4), Z1
+	VSUBPD            Z1, Z0, Z0
+	VCVTPS2PD         32(AX)(SI*4), Z1
+	VCVTPS2PD         32(CX)(SI*4), Z2
+	VSUBPD            Z2, Z1, Z1
+	VCVTPS2PD         64(AX)(SI*4), Z2
+	VCVTPS2PD         64(CX)(SI*4), Z3
+	VSUBPD            Z3, Z2, Z2
+	VCVTPS2PD         96(AX)(SI*4), Z3
+	VCVTPS2PD         96(CX)(SI*4), Z4
+	VSUBPD            Z4, Z3, Z3
+	VBROADCASTSD      constants<>+832(SB), Z4
+	VFMADD213PD.BCST  constants<>+1600(SB), Z0, Z4
+	VBROADCASTSD      constants<>+832(SB), Z5
+	VFMADD213PD.BCST  constants<>+1600(SB), Z1, Z5
+	VBROADCASTSD      constants<>+832(SB), Z6
+	VFMADD213PD.BCST  constants<>+1600(SB), Z2, Z6
+	VBROADCASTSD      constants<>+832(SB), Z7
+	VFMADD213PD.BCST  constants<>+1600(SB), Z3, Z7
+	VSUBPD.BCST       constants<>+1600(SB), Z4, Z4
+	VSUBPD.BCST       constants<>+1600(SB), Z5, Z5
+	VSUBPD.BCST       constants<>+1600(SB), Z6, Z6
+	VSUBPD.BCST       constants<>+1600(SB), Z7, Z7
+	VFNMADD231PD.BCST constants<>+960(SB), Z4, Z0
+	VFNMADD231PD.BCST constants<>+960(SB), Z5, Z1
+	VFNMADD231PD.BCST constants<>+960(SB), Z6, Z2
+	VFNMADD231PD.BCST constants<>+960(SB), Z7, Z3
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z0, Z0
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z1, Z1
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z2, Z2
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z3, Z3
+	VMULPD            Z0, Z0, Z8
+	VMULPD            Z1, Z1, Z9
+	VMULPD            Z2, Z2, Z10
+	VMULPD            Z3, Z3, Z11
+	VBROADCASTSD      constants<>+1664(SB), Z12
+	VFMADD213PD.BCST  constants<>+1728(SB), Z8, Z12
+	VBROADCASTSD      constants<>+1664(SB), Z13
+	VFMADD213PD.BCST  constants<>+1728(SB), Z9, Z13
+	VBROADCASTSD      constants<>+1664(SB), Z14
+	VFMADD213PD.BCST  constants<>+1728(SB), Z10, Z14
+	VBROADCASTSD      constants<>+1664(SB), Z15
+	VFMADD213PD.BCST  constants<>+1728(SB), Z11, Z15
+	VFMADD213PD.BCST  constants<>+1792(SB), Z8, Z12
+	VFMADD213PD.BCST  constants<>+1792(SB), Z9, Z13
+	VFMADD213PD.BCST  constants<>+1792(SB), Z10, Z14
+	VFMADD213PD.BCST  constants<>+1792(SB), Z11, Z15
+	VBROADCASTSD      constants<>+1856(SB), Z16
+	VFMADD213PD.BCST  constants<>+1920(SB), Z8, Z16
+	VBROADCASTSD      constants<>+1856(SB), Z17
+	VFMADD213PD.BCST  constants<>+1920(SB), Z9, Z17
+	VBROADCASTSD      constants<>+1856(SB), Z18
+	VFMADD213PD.BCST  constants<>+1920(SB), Z10, Z18
+	VBROADCASTSD      constants<>+1856(SB), Z19
+	VFMADD213PD.BCST  constants<>+1920(SB), Z11, Z19
+	VFMADD213PD.BCST  constants<>+1984(SB), Z8, Z16
+	VFMADD213PD.BCST  constants<>+1984(SB), Z9, Z17
+	VFMADD213PD.BCST  constants<>+1984(SB), Z10, Z18
+	VFMADD213PD.BCST  constants<>+1984(SB), Z11, Z19
+	VFMADD231PD       Z16, Z0, Z12
+	VFMADD231PD       Z17, Z1, Z13
+	VFMADD231PD       Z18, Z2, Z14
+	VFMADD231PD       Z19, Z3, Z15
+	VFMADD213PD       Z0, Z8, Z12
+	VFMADD213PD       Z1, Z9, Z13
+	VFMADD213PD       Z2, Z10, Z14
+	VFMADD213PD       Z3, Z11, Z15
+	VADDPD.BCST       constants<>+0(SB), Z12, Z12
+	VSCALEFPD         Z4, Z12, Z12
+	VADDPD.BCST       constants<>+0(SB), Z13, Z13
+	VSCALEFPD         Z5, Z13, Z13
+	VADDPD.BCST       constants<>+0(SB), Z14, Z14
+	VSCALEFPD         Z6, Z14, Z14
+	VADDPD.BCST       constants<>+0(SB), Z15, Z15
+	VSCALEFPD         Z7, Z15, Z15
+	VCVTPS2PD         (DX)(SI*4), Z0
+	VADDPD            Z12, Z0, Z0
+	VCVTPD2PS         Z12, Y12
+	VMOVUPS           Y12, (AX)(SI*4)
+	VCVTPD2PS         Z0, Y0
+	VMOVUPS           Y0, (DX)(SI*4)
+	VCVTPS2PD         32(DX)(SI*4), Z0
+	VADDPD            Z13, Z0, Z0
+	VCVTPD2PS         Z13, Y13
+	VMOVUPS           Y13, 32(AX)(SI*4)
+	VCVTPD2PS         Z0, Y0
+	VMOVUPS           Y0, 32(DX)(SI*4)
+	VCVTPS2PD         64(DX)(SI*4), Z0
+	VADDPD            Z14, Z0, Z0
+	VCVTPD2PS         Z14, Y14
+	VMOVUPS           Y14, 64(AX)(SI*4)
+	VCVTPD2PS         Z0, Y0
+	VMOVUPS           Y0, 64(DX)(SI*4)
+	VCVTPS2PD         96(DX)(SI*4), Z0
+	VADDPD            Z15, Z0, Z0
+	VCVTPD2PS         Z15, Y15
+	VMOVUPS           Y15, 96(AX)(SI*4)
+	VCVTPD2PS         Z0, Y0
+	VMOVUPS           Y0, 96(DX)(SI*4)
+	ADDQ              $0x20, SI
+	CMPQ              SI, DI
+	JLE               many563
+
+oneTest565:
+	LEAQ -8(BX), DI
+	CMPQ SI, DI
+	JG   tail566
 
 one564:
-	VCVTPS2PD    (AX)(SI*4), Z12
-	VCVTPS2PD    (CX)(SI*4), Z13
-	VSUBPD       Z13, Z12, Z12
-	VMINPD       Z12, Z11, Z12
-	VMAXPD       Z12, Z10, Z12
-	VMOVUPD      Z6, Z13
-	VFMADD213PD  Z7, Z12, Z13
-	VSUBPD       Z7, Z13, Z14
-	VFNMADD231PD Z8, Z14, Z12
-	VMULPD       Z12, Z12, Z14
-	VMOVUPD      Z4, Z15
-	VFMADD213PD  Z2, Z14, Z15
-	VFMADD213PD  Z0, Z14, Z15
-	VMOVUPD      Z5, Z16
-	VFMADD213PD  Z3, Z14, Z16
-	VFMADD213PD  Z1, Z14, Z16
-	VFMADD231PD  Z16, Z12, Z15
-	VFMADD213PD  Z12, Z14, Z15
-	VADDPD       Z9, Z15, Z15
-	VPSLLQ       $0x34, Z13, Z13
-	VMULPD       Z13, Z15, Z15
-	VCVTPS2PD    (DX)(SI*4), Z12
-	VADDPD       Z15, Z12, Z12
-	VCVTPD2PS    Z15, Y15
-	VMOVUPS      Y15, (AX)(SI*4)
-	VCVTPD2PS    Z12, Y12
-	VMOVUPS      Y12, (DX)(SI*4)
-	ADDQ         $0x08, SI
-	CMPQ         SI, DI
-	JLE          one564
+	VCVTPS2PD         (AX)(SI*4), Z0
+	VCVTPS2PD         (CX)(SI*4), Z1
+	VSUBPD            Z1, Z0, Z0
+	VBROADCASTSD      constants<>+832(SB), Z1
+	VFMADD213PD.BCST  constants<>+1600(SB), Z0, Z1
+	VSUBPD.BCST       constants<>+1600(SB), Z1, Z1
+	VFNMADD231PD.BCST constants<>+960(SB), Z1, Z0
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z0, Z0
+	VMULPD            Z0, Z0, Z2
+	VBROADCASTSD      constants<>+1664(SB), Z3
+	VFMADD213PD.BCST  constants<>+1728(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+1792(SB), Z2, Z3
+	VBROADCASTSD      constants<>+1856(SB), Z4
+	VFMADD213PD.BCST  constants<>+1920(SB), Z2, Z4
+	VFMADD213PD.BCST  constants<>+1984(SB), Z2, Z4
+	VFMADD231PD       Z4, Z0, Z3
+	VFMADD213PD       Z0, Z2, Z3
+	VADDPD.BCST       constants<>+0(SB), Z3, Z3
+	VSCALEFPD         Z1, Z3, Z3
+	VCVTPS2PD         (DX)(SI*4), Z0
+	VADDPD            Z3, Z0, Z0
+	VCVTPD2PS         Z3, Y3
+	VMOVUPS           Y3, (AX)(SI*4)
+	VCVTPD2PS         Z0, Y0
+	VMOVUPS           Y0, (DX)(SI*4)
+	ADDQ              $0x08, SI
+	CMPQ              SI, DI
+	JLE               one564
 
 tail566:
-	SUBQ         SI, BX
-	JZ           done567
-	MOVQ         $-1, DI
-	SHLXQ        BX, DI, DI
-	NOTQ         DI
-	KMOVW        DI, K1
-	VCVTPS2PD.Z  (AX)(SI*4), K1, Z12
-	VCVTPS2PD.Z  (CX)(SI*4), K1, Z13
-	VSUBPD       Z13, Z12, Z12
-	VMINPD       Z12, Z11, Z12
-	VMAXPD       Z12, Z10, Z12
-	VMOVUPD      Z6, Z6
-	VFMADD213PD  Z7, Z12, Z6
-	VSUBPD       Z7, Z6, Z7
-	VFNMADD231PD Z8, Z7, Z12
-	VMULPD       Z12, Z12, Z7
-	VMOVUPD      Z4, Z4
-	VFMADD213PD  Z2, Z7, Z4
-	VFMADD213PD  Z0, Z7, Z4
-	VMOVUPD      Z5, Z0
-	VFMADD213PD  Z3, Z7, Z0
-	VFMADD213PD  Z1, Z7, Z0
-	VFMADD231PD  Z0, Z12, Z4
-	VFMADD213PD  Z12, Z7, Z4
-	VADDPD       Z9, Z4, Z4
-	VPSLLQ       $0x34, Z6, Z6
-	VMULPD       Z6, Z4, Z4
-	VCVTPS2PD.Z  (DX)(SI*4), K1, Z0
-	VADDPD       Z4, Z0, Z0
-	VCVTPD2PS    Z4, Y4
-	VMOVUPS      Y4, K1, (AX)(SI*4)
-	VCVTPD2PS    Z0, Y0
-	VMOVUPS      Y0, K1, (DX)(SI*4)
+	SUBQ              SI, BX
+	JZ                done567
+	MOVQ              $-1, DI
+	SHLXQ             BX, DI, DI
+	NOTQ              DI
+	KMOVW             DI, K1
+	VCVTPS2PD.Z       (AX)(SI*4), K1, Z0
+	VCVTPS2PD.Z       (CX)(SI*4), K1, Z1
+	VSUBPD            Z1, Z0, Z0
+	VBROADCASTSD      constants<>+832(SB), Z1
+	VFMADD213PD.BCST  constants<>+1600(SB), Z0, Z1
+	VSUBPD.BCST       constants<>+1600(SB), Z1, Z1
+	VFNMADD231PD.BCST constants<>+960(SB), Z1, Z0
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z0, Z0
+	VMULPD            Z0, Z0, Z2
+	VBROADCASTSD      constants<>+1664(SB), Z3
+	VFMADD213PD.BCST  constants<>+1728(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+1792(SB), Z2, Z3
+	VBROADCASTSD      constants<>+1856(SB), Z4
+	VFMADD213PD.BCST  constants<>+1920(SB), Z2, Z4
+	VFMADD213PD.BCST  constants<>+1984(SB), Z2, Z4
+	VFMADD231PD       Z4, Z0, Z3
+	VFMADD213PD       Z0, Z2, Z3
+	VADDPD.BCST       constants<>+0(SB), Z3, Z3
+	VSCALEFPD         Z1, Z3, Z3
+	VCVTPS2PD.Z       (DX)(SI*4), K1, Z0
+	VADDPD            Z3, Z0, Z0
+	VCVTPD2PS         Z3, Y3
+	VMOVUPS           Y3, K1, (AX)(SI*4)
+	VCVTPD2PS         Z0, Y0
+	VMOVUPS           Y0, K1, (DX)(SI*4)
 
 done567:
 	VZEROUPPER
@@ -10840,30 +12136,94 @@ avx2:
 	MOVQ    y+8(FP), CX
 	MOVQ    sum+16(FP), DX
 	MOVQ    n+24(FP), BX
-	VMOVUPD constants<>+2304(SB), Y0
-	VMOVUPD constants<>+2368(SB), Y1
+	VMOVUPD constants<>+2048(SB), Y0
+	VMOVUPD constants<>+2112(SB), Y1
 	XORQ    SI, SI
-	LEAQ    -4(BX), DI
-	CMPQ    SI, DI
-	JG      tail571
+	LEAQ    -8(BX), DI
+	TESTQ   DI, DI
+	JL      oneTest570
+
+many568:
+	VCVTPS2PD    (AX)(SI*4), Y2
+	VCVTPS2PD    (CX)(SI*4), Y3
+	VSUBPD       Y3, Y2, Y2
+	VCVTPS2PD    16(AX)(SI*4), Y3
+	VCVTPS2PD    16(CX)(SI*4), Y4
+	VSUBPD       Y4, Y3, Y3
+	VMAXPD       Y2, Y0, Y2
+	VMAXPD       Y3, Y0, Y3
+	VMINPD       Y2, Y1, Y2
+	VMINPD       Y3, Y1, Y3
+	VBROADCASTSD constants<>+832(SB), Y4
+	VFMADD213PD  constants<>+1600(SB), Y2, Y4
+	VBROADCASTSD constants<>+832(SB), Y5
+	VFMADD213PD  constants<>+1600(SB), Y3, Y5
+	VSUBPD       constants<>+1600(SB), Y4, Y6
+	VSUBPD       constants<>+1600(SB), Y5, Y7
+	VFNMADD231PD constants<>+960(SB), Y6, Y2
+	VFNMADD231PD constants<>+960(SB), Y7, Y3
+	VMULPD       Y2, Y2, Y6
+	VMULPD       Y3, Y3, Y7
+	VBROADCASTSD constants<>+1664(SB), Y8
+	VFMADD213PD  constants<>+1728(SB), Y6, Y8
+	VBROADCASTSD constants<>+1664(SB), Y9
+	VFMADD213PD  constants<>+1728(SB), Y7, Y9
+	VFMADD213PD  constants<>+1792(SB), Y6, Y8
+	VFMADD213PD  constants<>+1792(SB), Y7, Y9
+	VBROADCASTSD constants<>+1856(SB), Y10
+	VFMADD213PD  constants<>+1920(SB), Y6, Y10
+	VBROADCASTSD constants<>+1856(SB), Y11
+	VFMADD213PD  constants<>+1920(SB), Y7, Y11
+	VFMADD213PD  constants<>+1984(SB), Y6, Y10
+	VFMADD213PD  constants<>+1984(SB), Y7, Y11
+	VFMADD231PD  Y10, Y2, Y8
+	VFMADD231PD  Y11, Y3, Y9
+	VFMADD213PD  Y2, Y6, Y8
+	VFMADD213PD  Y3, Y7, Y9
+	VADDPD       constants<>+0(SB), Y8, Y8
+	VPSLLQ       $0x34, Y4, Y4
+	VMULPD       Y4, Y8, Y8
+	VADDPD       constants<>+0(SB), Y9, Y9
+	VPSLLQ       $0x34, Y5, Y5
+	VMULPD       Y5, Y9, Y9
+	VCVTPS2PD    (DX)(SI*4), Y2
+	VADDPD       Y8, Y2, Y2
+	VCVTPD2PSY   Y8, X8
+	VMOVUPS      X8, (AX)(SI*4)
+	VCVTPD2PSY   Y2, X2
+	VMOVUPS      X2, (DX)(SI*4)
+	VCVTPS2PD    16(DX)(SI*4), Y2
+	VADDPD       Y9, Y2, Y2
+	VCVTPD2PSY   Y9, X9
+	VMOVUPS      X9, 16(AX)(SI*4)
+	VCVTPD2PSY   Y2, X2
+	VMOVUPS      X2, 16(DX)(SI*4)
+	ADDQ         $0x08, SI
+	CMPQ         SI, DI
+	JLE          many568
+
+oneTest570:
+	LEAQ -4(BX), DI
+	CMPQ SI, DI
+	JG   tail571
 
 one569:
 	VCVTPS2PD    (AX)(SI*4), Y2
 	VCVTPS2PD    (CX)(SI*4), Y3
 	VSUBPD       Y3, Y2, Y2
-	VMINPD       Y2, Y1, Y2
 	VMAXPD       Y2, Y0, Y2
-	VMOVUPD      constants<>+1472(SB), Y3
-	VFMADD213PD  constants<>+2240(SB), Y2, Y3
-	VSUBPD       constants<>+2240(SB), Y3, Y4
-	VFNMADD231PD constants<>+1600(SB), Y4, Y2
+	VMINPD       Y2, Y1, Y2
+	VBROADCASTSD constants<>+832(SB), Y3
+	VFMADD213PD  constants<>+1600(SB), Y2, Y3
+	VSUBPD       constants<>+1600(SB), Y3, Y4
+	VFNMADD231PD constants<>+960(SB), Y4, Y2
 	VMULPD       Y2, Y2, Y4
-	VMOVUPD      constants<>+2112(SB), Y5
-	VFMADD213PD  constants<>+1984(SB), Y4, Y5
-	VFMADD213PD  constants<>+1856(SB), Y4, Y5
-	VMOVUPD      constants<>+2176(SB), Y6
-	VFMADD213PD  constants<>+2048(SB), Y4, Y6
+	VBROADCASTSD constants<>+1664(SB), Y5
+	VFMADD213PD  constants<>+1728(SB), Y4, Y5
+	VFMADD213PD  constants<>+1792(SB), Y4, Y5
+	VBROADCASTSD constants<>+1856(SB), Y6
 	VFMADD213PD  constants<>+1920(SB), Y4, Y6
+	VFMADD213PD  constants<>+1984(SB), Y4, Y6
 	VFMADD231PD  Y6, Y2, Y5
 	VFMADD213PD  Y2, Y4, Y5
 	VADDPD       constants<>+0(SB), Y5, Y5
@@ -10890,19 +12250,19 @@ tail571:
 	VMASKMOVPS   (CX)(SI*4), X2, X4
 	VCVTPS2PD    X4, Y4
 	VSUBPD       Y4, Y3, Y3
-	VMINPD       Y3, Y1, Y3
 	VMAXPD       Y3, Y0, Y3
-	VMOVUPD      constants<>+1472(SB), Y0
-	VFMADD213PD  constants<>+2240(SB), Y3, Y0
-	VSUBPD       constants<>+2240(SB), Y0, Y1
-	VFNMADD231PD constants<>+1600(SB), Y1, Y3
+	VMINPD       Y3, Y1, Y3
+	VBROADCASTSD constants<>+832(SB), Y0
+	VFMADD213PD  constants<>+1600(SB), Y3, Y0
+	VSUBPD       constants<>+1600(SB), Y0, Y1
+	VFNMADD231PD constants<>+960(SB), Y1, Y3
 	VMULPD       Y3, Y3, Y1
-	VMOVUPD      constants<>+2112(SB), Y4
-	VFMADD213PD  constants<>+1984(SB), Y1, Y4
-	VFMADD213PD  constants<>+1856(SB), Y1, Y4
-	VMOVUPD      constants<>+2176(SB), Y5
-	VFMADD213PD  constants<>+2048(SB), Y1, Y5
+	VBROADCASTSD constants<>+1664(SB), Y4
+	VFMADD213PD  constants<>+1728(SB), Y1, Y4
+	VFMADD213PD  constants<>+1792(SB), Y1, Y4
+	VBROADCASTSD constants<>+1856(SB), Y5
 	VFMADD213PD  constants<>+1920(SB), Y1, Y5
+	VFMADD213PD  constants<>+1984(SB), Y1, Y5
 	VFMADD231PD  Y5, Y3, Y4
 	VFMADD213PD  Y3, Y1, Y4
 	VADDPD       constants<>+0(SB), Y4, Y4
@@ -10931,23 +12291,23 @@ TEXT ·logTo64(SB), NOSPLIT, $0-24
 	MOVQ         x+8(FP), CX
 	MOVQ         n+16(FP), DX
 	VBROADCASTSD constants<>+0(SB), Z0
-	VBROADCASTSD constants<>+2432(SB), Z1
-	VBROADCASTSD constants<>+2496(SB), Z2
-	VBROADCASTSD constants<>+2560(SB), Z3
-	VBROADCASTSD constants<>+2624(SB), Z4
-	VBROADCASTSD constants<>+2688(SB), Z5
-	VBROADCASTSD constants<>+2752(SB), Z6
-	VBROADCASTSD constants<>+2816(SB), Z7
-	VBROADCASTSD constants<>+2880(SB), Z8
-	VBROADCASTSD constants<>+2944(SB), Z9
-	VBROADCASTSD constants<>+3008(SB), Z10
-	VBROADCASTSD constants<>+3072(SB), Z11
-	VBROADCASTSD constants<>+3136(SB), Z12
-	VBROADCASTSD constants<>+3200(SB), Z13
-	VBROADCASTSD constants<>+3264(SB), Z14
+	VBROADCASTSD constants<>+2176(SB), Z1
+	VBROADCASTSD constants<>+2240(SB), Z2
+	VBROADCASTSD constants<>+2304(SB), Z3
+	VBROADCASTSD constants<>+2368(SB), Z4
+	VBROADCASTSD constants<>+2432(SB), Z5
+	VBROADCASTSD constants<>+2496(SB), Z6
+	VBROADCASTSD constants<>+2560(SB), Z7
+	VBROADCASTSD constants<>+2624(SB), Z8
+	VBROADCASTSD constants<>+2688(SB), Z9
+	VBROADCASTSD constants<>+2752(SB), Z10
+	VBROADCASTSD constants<>+2816(SB), Z11
+	VBROADCASTSD constants<>+2880(SB), Z12
+	VBROADCASTSD constants<>+2944(SB), Z13
+	VBROADCASTSD constants<>+3008(SB), Z14
 	VBROADCASTSD constants<>+192(SB), Z15
-	VBROADCASTSD constants<>+3328(SB), Z16
-	VBROADCASTSD constants<>+3392(SB), Z17
+	VBROADCASTSD constants<>+3072(SB), Z16
+	VBROADCASTSD constants<>+3136(SB), Z17
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
@@ -10960,9 +12320,9 @@ one574:
 	KORTESTW    K1, K1
 	JZ          normal578
 	VMOVUPD     Z18, Z19
-	VCMPPD      $0x11, constants<>+2752(SB), Z18, K1
-	VMULPD      constants<>+3456(SB), Z18, K1, Z19
-	VMOVUPD.Z   constants<>+3520(SB), K1, Z20
+	VCMPPD      $0x11, constants<>+2496(SB), Z18, K1
+	VMULPD      constants<>+3200(SB), Z18, K1, Z19
+	VMOVUPD.Z   constants<>+3264(SB), K1, Z20
 	VPSUBQ      Z2, Z19, Z21
 	VPSRLQ      $0x34, Z21, Z19
 	VORPD       Z5, Z19, Z19
@@ -10996,12 +12356,12 @@ one574:
 	VFMADD231PD Z21, Z24, Z22
 	VSUBPD      Z25, Z22, Z22
 	VADDPD      Z22, Z26, Z26
-	VCMPPD      $0x15, constants<>+3584(SB), Z18, K1
+	VCMPPD      $0x15, constants<>+3328(SB), Z18, K1
 	VMOVUPD     Z18, K1, Z26
-	VCMPPD      $0x00, constants<>+3648(SB), Z18, K1
+	VCMPPD      $0x00, constants<>+3392(SB), Z18, K1
 	VMOVUPD     constants<>+704(SB), K1, Z26
-	VCMPPD      $0x11, constants<>+3648(SB), Z18, K1
-	VMOVUPD     constants<>+3712(SB), K1, Z26
+	VCMPPD      $0x11, constants<>+3392(SB), Z18, K1
+	VMOVUPD     constants<>+3456(SB), K1, Z26
 	VMOVUPS     Z26, (AX)(BX*8)
 	JMP         stored579
 
@@ -11054,9 +12414,9 @@ tail576:
 	KMOVW       SI, K1
 	VMOVUPD.Z   (CX)(BX*8), K1, Z6
 	VMOVUPD     Z6, Z7
-	VCMPPD      $0x11, constants<>+2752(SB), Z6, K2
-	VMULPD      constants<>+3456(SB), Z6, K2, Z7
-	VMOVUPD.Z   constants<>+3520(SB), K2, Z18
+	VCMPPD      $0x11, constants<>+2496(SB), Z6, K2
+	VMULPD      constants<>+3200(SB), Z6, K2, Z7
+	VMOVUPD.Z   constants<>+3264(SB), K2, Z18
 	VPSUBQ      Z2, Z7, Z7
 	VPSRLQ      $0x34, Z7, Z2
 	VORPD       Z5, Z2, Z2
@@ -11090,12 +12450,12 @@ tail576:
 	VFMADD231PD Z0, Z5, Z3
 	VSUBPD      Z7, Z3, Z3
 	VADDPD      Z3, Z8, Z8
-	VCMPPD      $0x15, constants<>+3584(SB), Z6, K2
+	VCMPPD      $0x15, constants<>+3328(SB), Z6, K2
 	VMOVUPD     Z6, K2, Z8
-	VCMPPD      $0x00, constants<>+3648(SB), Z6, K2
+	VCMPPD      $0x00, constants<>+3392(SB), Z6, K2
 	VMOVUPD     constants<>+704(SB), K2, Z8
-	VCMPPD      $0x11, constants<>+3648(SB), Z6, K2
-	VMOVUPD     constants<>+3712(SB), K2, Z8
+	VCMPPD      $0x11, constants<>+3392(SB), Z6, K2
+	VMOVUPD     constants<>+3456(SB), K2, Z8
 	VMOVUPD     Z8, K1, (AX)(BX*8)
 
 done577:
@@ -11113,89 +12473,89 @@ avx2:
 
 one581:
 	VMOVUPS     (CX)(BX*8), Y0
-	VPSUBQ      constants<>+2752(SB), Y0, Y1
-	VPCMPGTQ    constants<>+2816(SB), Y1, Y2
+	VPSUBQ      constants<>+2496(SB), Y0, Y1
+	VPCMPGTQ    constants<>+2560(SB), Y1, Y2
 	VORPD       Y1, Y2, Y2
 	VORPD       Y0, Y2, Y2
 	VMOVMSKPD   Y2, DI
 	TESTL       DI, DI
 	JZ          normal585
 	VMOVUPD     Y0, Y1
-	VCMPPD      $0x11, constants<>+2752(SB), Y0, Y2
-	VMULPD      constants<>+3456(SB), Y0, Y3
+	VCMPPD      $0x11, constants<>+2496(SB), Y0, Y2
+	VMULPD      constants<>+3200(SB), Y0, Y3
 	VBLENDVPD   Y2, Y3, Y1, Y1
-	VANDPD      constants<>+3520(SB), Y2, Y2
-	VPSUBQ      constants<>+2496(SB), Y1, Y3
+	VANDPD      constants<>+3264(SB), Y2, Y2
+	VPSUBQ      constants<>+2240(SB), Y1, Y3
 	VPSRLQ      $0x34, Y3, Y1
-	VORPD       constants<>+2688(SB), Y1, Y1
-	VSUBPD      constants<>+2432(SB), Y1, Y1
-	VANDPD      constants<>+2624(SB), Y3, Y3
-	VPADDQ      constants<>+2560(SB), Y3, Y3
+	VORPD       constants<>+2432(SB), Y1, Y1
+	VSUBPD      constants<>+2176(SB), Y1, Y1
+	VANDPD      constants<>+2368(SB), Y3, Y3
+	VPADDQ      constants<>+2304(SB), Y3, Y3
 	VSUBPD      Y2, Y1, Y1
 	VSUBPD      constants<>+0(SB), Y3, Y2
 	VADDPD      constants<>+0(SB), Y3, Y3
 	VDIVPD      Y3, Y2, Y3
 	VMULPD      Y3, Y3, Y4
 	VMULPD      Y4, Y4, Y5
-	VMOVUPD     constants<>+3264(SB), Y6
-	VFMADD213PD constants<>+3136(SB), Y5, Y6
-	VFMADD213PD constants<>+3008(SB), Y5, Y6
+	VMOVUPD     constants<>+3008(SB), Y6
 	VFMADD213PD constants<>+2880(SB), Y5, Y6
-	VMOVUPD     constants<>+3200(SB), Y7
-	VFMADD213PD constants<>+3072(SB), Y5, Y7
-	VFMADD213PD constants<>+2944(SB), Y5, Y7
+	VFMADD213PD constants<>+2752(SB), Y5, Y6
+	VFMADD213PD constants<>+2624(SB), Y5, Y6
+	VMOVUPD     constants<>+2944(SB), Y7
+	VFMADD213PD constants<>+2816(SB), Y5, Y7
+	VFMADD213PD constants<>+2688(SB), Y5, Y7
 	VFMADD231PD Y7, Y4, Y6
 	VMULPD      constants<>+192(SB), Y2, Y5
 	VMULPD      Y5, Y2, Y7
 	VFMSUB213PD Y7, Y2, Y5
 	VFMADD213PD Y7, Y4, Y6
-	VMULPD      constants<>+3328(SB), Y1, Y4
+	VMULPD      constants<>+3072(SB), Y1, Y4
 	VADDPD      Y2, Y4, Y8
 	VSUBPD      Y4, Y8, Y4
 	VSUBPD      Y4, Y2, Y4
-	VFMADD231PD constants<>+3392(SB), Y1, Y4
+	VFMADD231PD constants<>+3136(SB), Y1, Y4
 	VSUBPD      Y5, Y4, Y4
 	VFMADD231PD Y3, Y6, Y4
 	VSUBPD      Y7, Y4, Y4
 	VADDPD      Y4, Y8, Y8
-	VCMPPD      $0x15, constants<>+3584(SB), Y0, Y1
+	VCMPPD      $0x15, constants<>+3328(SB), Y0, Y1
 	VBLENDVPD   Y1, Y0, Y8, Y8
-	VCMPPD      $0x00, constants<>+3648(SB), Y0, Y1
+	VCMPPD      $0x00, constants<>+3392(SB), Y0, Y1
 	VBLENDVPD   Y1, constants<>+704(SB), Y8, Y8
-	VCMPPD      $0x11, constants<>+3648(SB), Y0, Y0
-	VBLENDVPD   Y0, constants<>+3712(SB), Y8, Y8
+	VCMPPD      $0x11, constants<>+3392(SB), Y0, Y0
+	VBLENDVPD   Y0, constants<>+3456(SB), Y8, Y8
 	VMOVUPS     Y8, (AX)(BX*8)
 	JMP         stored586
 
 normal585:
-	VPSUBQ      constants<>+2496(SB), Y0, Y1
+	VPSUBQ      constants<>+2240(SB), Y0, Y1
 	VPSRLQ      $0x34, Y1, Y0
-	VORPD       constants<>+2688(SB), Y0, Y0
-	VSUBPD      constants<>+2432(SB), Y0, Y0
-	VANDPD      constants<>+2624(SB), Y1, Y1
-	VPADDQ      constants<>+2560(SB), Y1, Y1
+	VORPD       constants<>+2432(SB), Y0, Y0
+	VSUBPD      constants<>+2176(SB), Y0, Y0
+	VANDPD      constants<>+2368(SB), Y1, Y1
+	VPADDQ      constants<>+2304(SB), Y1, Y1
 	VSUBPD      constants<>+0(SB), Y1, Y2
 	VADDPD      constants<>+0(SB), Y1, Y1
 	VDIVPD      Y1, Y2, Y1
 	VMULPD      Y1, Y1, Y3
 	VMULPD      Y3, Y3, Y4
-	VMOVUPD     constants<>+3264(SB), Y5
-	VFMADD213PD constants<>+3136(SB), Y4, Y5
-	VFMADD213PD constants<>+3008(SB), Y4, Y5
+	VMOVUPD     constants<>+3008(SB), Y5
 	VFMADD213PD constants<>+2880(SB), Y4, Y5
-	VMOVUPD     constants<>+3200(SB), Y6
-	VFMADD213PD constants<>+3072(SB), Y4, Y6
-	VFMADD213PD constants<>+2944(SB), Y4, Y6
+	VFMADD213PD constants<>+2752(SB), Y4, Y5
+	VFMADD213PD constants<>+2624(SB), Y4, Y5
+	VMOVUPD     constants<>+2944(SB), Y6
+	VFMADD213PD constants<>+2816(SB), Y4, Y6
+	VFMADD213PD constants<>+2688(SB), Y4, Y6
 	VFMADD231PD Y6, Y3, Y5
 	VMULPD      constants<>+192(SB), Y2, Y4
 	VMULPD      Y4, Y2, Y6
 	VFMSUB213PD Y6, Y2, Y4
 	VFMADD213PD Y6, Y3, Y5
-	VMULPD      constants<>+3328(SB), Y0, Y3
+	VMULPD      constants<>+3072(SB), Y0, Y3
 	VADDPD      Y2, Y3, Y7
 	VSUBPD      Y3, Y7, Y3
 	VSUBPD      Y3, Y2, Y3
-	VFMADD231PD constants<>+3392(SB), Y0, Y3
+	VFMADD231PD constants<>+3136(SB), Y0, Y3
 	VSUBPD      Y4, Y3, Y3
 	VFMADD231PD Y1, Y5, Y3
 	VSUBPD      Y6, Y3, Y3
@@ -11215,49 +12575,49 @@ tail583:
 	VMOVDQU     (SI)(DX*8), Y0
 	VMASKMOVPD  (CX)(BX*8), Y0, Y1
 	VMOVUPD     Y1, Y2
-	VCMPPD      $0x11, constants<>+2752(SB), Y1, Y3
-	VMULPD      constants<>+3456(SB), Y1, Y4
+	VCMPPD      $0x11, constants<>+2496(SB), Y1, Y3
+	VMULPD      constants<>+3200(SB), Y1, Y4
 	VBLENDVPD   Y3, Y4, Y2, Y2
-	VANDPD      constants<>+3520(SB), Y3, Y3
-	VPSUBQ      constants<>+2496(SB), Y2, Y4
+	VANDPD      constants<>+3264(SB), Y3, Y3
+	VPSUBQ      constants<>+2240(SB), Y2, Y4
 	VPSRLQ      $0x34, Y4, Y2
-	VORPD       constants<>+2688(SB), Y2, Y2
-	VSUBPD      constants<>+2432(SB), Y2, Y2
-	VANDPD      constants<>+2624(SB), Y4, Y4
-	VPADDQ      constants<>+2560(SB), Y4, Y4
+	VORPD       constants<>+2432(SB), Y2, Y2
+	VSUBPD      constants<>+2176(SB), Y2, Y2
+	VANDPD      constants<>+2368(SB), Y4, Y4
+	VPADDQ      constants<>+2304(SB), Y4, Y4
 	VSUBPD      Y3, Y2, Y2
 	VSUBPD      constants<>+0(SB), Y4, Y3
 	VADDPD      constants<>+0(SB), Y4, Y4
 	VDIVPD      Y4, Y3, Y4
 	VMULPD      Y4, Y4, Y5
 	VMULPD      Y5, Y5, Y6
-	VMOVUPD     constants<>+3264(SB), Y7
-	VFMADD213PD constants<>+3136(SB), Y6, Y7
-	VFMADD213PD constants<>+3008(SB), Y6, Y7
+	VMOVUPD     constants<>+3008(SB), Y7
 	VFMADD213PD constants<>+2880(SB), Y6, Y7
-	VMOVUPD     constants<>+3200(SB), Y8
-	VFMADD213PD constants<>+3072(SB), Y6, Y8
-	VFMADD213PD constants<>+2944(SB), Y6, Y8
+	VFMADD213PD constants<>+2752(SB), Y6, Y7
+	VFMADD213PD constants<>+2624(SB), Y6, Y7
+	VMOVUPD     constants<>+2944(SB), Y8
+	VFMADD213PD constants<>+2816(SB), Y6, Y8
+	VFMADD213PD constants<>+2688(SB), Y6, Y8
 	VFMADD231PD Y8, Y5, Y7
 	VMULPD      constants<>+192(SB), Y3, Y6
 	VMULPD      Y6, Y3, Y8
 	VFMSUB213PD Y8, Y3, Y6
 	VFMADD213PD Y8, Y5, Y7
-	VMULPD      constants<>+3328(SB), Y2, Y5
+	VMULPD      constants<>+3072(SB), Y2, Y5
 	VADDPD      Y3, Y5, Y9
 	VSUBPD      Y5, Y9, Y5
 	VSUBPD      Y5, Y3, Y5
-	VFMADD231PD constants<>+3392(SB), Y2, Y5
+	VFMADD231PD constants<>+3136(SB), Y2, Y5
 	VSUBPD      Y6, Y5, Y5
 	VFMADD231PD Y4, Y7, Y5
 	VSUBPD      Y8, Y5, Y5
 	VADDPD      Y5, Y9, Y9
-	VCMPPD      $0x15, constants<>+3584(SB), Y1, Y2
+	VCMPPD      $0x15, constants<>+3328(SB), Y1, Y2
 	VBLENDVPD   Y2, Y1, Y9, Y9
-	VCMPPD      $0x00, constants<>+3648(SB), Y1, Y2
+	VCMPPD      $0x00, constants<>+3392(SB), Y1, Y2
 	VBLENDVPD   Y2, constants<>+704(SB), Y9, Y9
-	VCMPPD      $0x11, constants<>+3648(SB), Y1, Y1
-	VBLENDVPD   Y1, constants<>+3712(SB), Y9, Y9
+	VCMPPD      $0x11, constants<>+3392(SB), Y1, Y1
+	VBLENDVPD   Y1, constants<>+3456(SB), Y9, Y9
 	VMASKMOVPD  Y9, Y0, (AX)(BX*8)
 
 done584:
@@ -11275,18 +12635,18 @@ TEXT ·logTo32(SB), NOSPLIT, $0-24
 	MOVQ         x+8(FP), CX
 	MOVQ         n+16(FP), DX
 	VBROADCASTSD constants<>+0(SB), Z0
-	VBROADCASTSD constants<>+2432(SB), Z1
-	VBROADCASTSD constants<>+2496(SB), Z2
-	VBROADCASTSD constants<>+2560(SB), Z3
-	VBROADCASTSD constants<>+2624(SB), Z4
-	VBROADCASTSD constants<>+2688(SB), Z5
-	VBROADCASTSD constants<>+2752(SB), Z6
-	VBROADCASTSD constants<>+2816(SB), Z7
-	VBROADCASTSD constants<>+3776(SB), Z8
-	VBROADCASTSD constants<>+3840(SB), Z9
-	VBROADCASTSD constants<>+3904(SB), Z10
-	VBROADCASTSD constants<>+3968(SB), Z11
-	VBROADCASTSD constants<>+1600(SB), Z12
+	VBROADCASTSD constants<>+2176(SB), Z1
+	VBROADCASTSD constants<>+2240(SB), Z2
+	VBROADCASTSD constants<>+2304(SB), Z3
+	VBROADCASTSD constants<>+2368(SB), Z4
+	VBROADCASTSD constants<>+2432(SB), Z5
+	VBROADCASTSD constants<>+2496(SB), Z6
+	VBROADCASTSD constants<>+2560(SB), Z7
+	VBROADCASTSD constants<>+3520(SB), Z8
+	VBROADCASTSD constants<>+3584(SB), Z9
+	VBROADCASTSD constants<>+3648(SB), Z10
+	VBROADCASTSD constants<>+3712(SB), Z11
+	VBROADCASTSD constants<>+960(SB), Z12
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
@@ -11318,12 +12678,12 @@ one588:
 	VADDPD      Z15, Z15, Z15
 	VFMADD231PD Z16, Z18, Z15
 	VFMADD231PD Z12, Z14, Z15
-	VCMPPD      $0x15, constants<>+3584(SB), Z13, K1
+	VCMPPD      $0x15, constants<>+3328(SB), Z13, K1
 	VMOVUPD     Z13, K1, Z15
-	VCMPPD      $0x00, constants<>+3648(SB), Z13, K1
+	VCMPPD      $0x00, constants<>+3392(SB), Z13, K1
 	VMOVUPD     constants<>+704(SB), K1, Z15
-	VCMPPD      $0x11, constants<>+3648(SB), Z13, K1
-	VMOVUPD     constants<>+3712(SB), K1, Z15
+	VCMPPD      $0x11, constants<>+3392(SB), Z13, K1
+	VMOVUPD     constants<>+3456(SB), K1, Z15
 	VCVTPD2PS   Z15, Y15
 	VMOVUPS     Y15, (AX)(BX*4)
 	JMP         stored593
@@ -11385,12 +12745,12 @@ tail590:
 	VADDPD      Z0, Z0, Z0
 	VFMADD231PD Z1, Z4, Z0
 	VFMADD231PD Z12, Z2, Z0
-	VCMPPD      $0x15, constants<>+3584(SB), Z6, K2
+	VCMPPD      $0x15, constants<>+3328(SB), Z6, K2
 	VMOVUPD     Z6, K2, Z0
-	VCMPPD      $0x00, constants<>+3648(SB), Z6, K2
+	VCMPPD      $0x00, constants<>+3392(SB), Z6, K2
 	VMOVUPD     constants<>+704(SB), K2, Z0
-	VCMPPD      $0x11, constants<>+3648(SB), Z6, K2
-	VMOVUPD     constants<>+3712(SB), K2, Z0
+	VCMPPD      $0x11, constants<>+3392(SB), Z6, K2
+	VMOVUPD     constants<>+3456(SB), K2, Z0
 	VCVTPD2PS   Z0, Y0
 	VMOVUPS     Y0, K1, (AX)(BX*4)
 
@@ -11409,64 +12769,64 @@ avx2:
 
 one595:
 	VCVTPS2PD   (CX)(BX*4), Y0
-	VPSUBQ      constants<>+2752(SB), Y0, Y1
-	VPCMPGTQ    constants<>+2816(SB), Y1, Y2
+	VPSUBQ      constants<>+2496(SB), Y0, Y1
+	VPCMPGTQ    constants<>+2560(SB), Y1, Y2
 	VORPD       Y1, Y2, Y2
 	VORPD       Y0, Y2, Y2
 	VMOVMSKPD   Y2, DI
 	TESTL       DI, DI
 	JZ          normal599
-	VPSUBQ      constants<>+2496(SB), Y0, Y2
+	VPSUBQ      constants<>+2240(SB), Y0, Y2
 	VPSRLQ      $0x34, Y2, Y1
-	VORPD       constants<>+2688(SB), Y1, Y1
-	VSUBPD      constants<>+2432(SB), Y1, Y1
-	VANDPD      constants<>+2624(SB), Y2, Y2
-	VPADDQ      constants<>+2560(SB), Y2, Y2
+	VORPD       constants<>+2432(SB), Y1, Y1
+	VSUBPD      constants<>+2176(SB), Y1, Y1
+	VANDPD      constants<>+2368(SB), Y2, Y2
+	VPADDQ      constants<>+2304(SB), Y2, Y2
 	VSUBPD      constants<>+0(SB), Y2, Y3
 	VADDPD      constants<>+0(SB), Y2, Y2
 	VDIVPD      Y2, Y3, Y2
 	VMULPD      Y2, Y2, Y3
 	VMULPD      Y3, Y3, Y4
-	VMOVUPD     constants<>+3904(SB), Y5
-	VFMADD213PD constants<>+3776(SB), Y4, Y5
-	VMOVUPD     constants<>+3968(SB), Y6
-	VFMADD213PD constants<>+3840(SB), Y4, Y6
+	VMOVUPD     constants<>+3648(SB), Y5
+	VFMADD213PD constants<>+3520(SB), Y4, Y5
+	VMOVUPD     constants<>+3712(SB), Y6
+	VFMADD213PD constants<>+3584(SB), Y4, Y6
 	VFMADD231PD Y6, Y3, Y5
 	VMULPD      Y2, Y3, Y3
 	VADDPD      Y2, Y2, Y2
 	VFMADD231PD Y3, Y5, Y2
-	VFMADD231PD constants<>+1600(SB), Y1, Y2
-	VCMPPD      $0x15, constants<>+3584(SB), Y0, Y1
+	VFMADD231PD constants<>+960(SB), Y1, Y2
+	VCMPPD      $0x15, constants<>+3328(SB), Y0, Y1
 	VBLENDVPD   Y1, Y0, Y2, Y2
-	VCMPPD      $0x00, constants<>+3648(SB), Y0, Y1
+	VCMPPD      $0x00, constants<>+3392(SB), Y0, Y1
 	VBLENDVPD   Y1, constants<>+704(SB), Y2, Y2
-	VCMPPD      $0x11, constants<>+3648(SB), Y0, Y0
-	VBLENDVPD   Y0, constants<>+3712(SB), Y2, Y2
+	VCMPPD      $0x11, constants<>+3392(SB), Y0, Y0
+	VBLENDVPD   Y0, constants<>+3456(SB), Y2, Y2
 	VCVTPD2PSY  Y2, X2
 	VMOVUPS     X2, (AX)(BX*4)
 	JMP         stored600
 
 normal599:
-	VPSUBQ      constants<>+2496(SB), Y0, Y1
+	VPSUBQ      constants<>+2240(SB), Y0, Y1
 	VPSRLQ      $0x34, Y1, Y0
-	VORPD       constants<>+2688(SB), Y0, Y0
-	VSUBPD      constants<>+2432(SB), Y0, Y0
-	VANDPD      constants<>+2624(SB), Y1, Y1
-	VPADDQ      constants<>+2560(SB), Y1, Y1
+	VORPD       constants<>+2432(SB), Y0, Y0
+	VSUBPD      constants<>+2176(SB), Y0, Y0
+	VANDPD      constants<>+2368(SB), Y1, Y1
+	VPADDQ      constants<>+2304(SB), Y1, Y1
 	VSUBPD      constants<>+0(SB), Y1, Y2
 	VADDPD      constants<>+0(SB), Y1, Y1
 	VDIVPD      Y1, Y2, Y1
 	VMULPD      Y1, Y1, Y2
 	VMULPD      Y2, Y2, Y3
-	VMOVUPD     constants<>+3904(SB), Y4
-	VFMADD213PD constants<>+3776(SB), Y3, Y4
-	VMOVUPD     constants<>+3968(SB), Y5
-	VFMADD213PD constants<>+3840(SB), Y3, Y5
+	VMOVUPD     constants<>+3648(SB), Y4
+	VFMADD213PD constants<>+3520(SB), Y3, Y4
+	VMOVUPD     constants<>+3712(SB), Y5
+	VFMADD213PD constants<>+3584(SB), Y3, Y5
 	VFMADD231PD Y5, Y2, Y4
 	VMULPD      Y1, Y2, Y2
 	VADDPD      Y1, Y1, Y1
 	VFMADD231PD Y2, Y4, Y1
-	VFMADD231PD constants<>+1600(SB), Y0, Y1
+	VFMADD231PD constants<>+960(SB), Y0, Y1
 	VCVTPD2PSY  Y1, X1
 	VMOVUPS     X1, (AX)(BX*4)
 
@@ -11483,32 +12843,32 @@ tail597:
 	VMOVDQU     (SI)(DX*4), X0
 	VMASKMOVPS  (CX)(BX*4), X0, X1
 	VCVTPS2PD   X1, Y1
-	VPSUBQ      constants<>+2496(SB), Y1, Y3
+	VPSUBQ      constants<>+2240(SB), Y1, Y3
 	VPSRLQ      $0x34, Y3, Y2
-	VORPD       constants<>+2688(SB), Y2, Y2
-	VSUBPD      constants<>+2432(SB), Y2, Y2
-	VANDPD      constants<>+2624(SB), Y3, Y3
-	VPADDQ      constants<>+2560(SB), Y3, Y3
+	VORPD       constants<>+2432(SB), Y2, Y2
+	VSUBPD      constants<>+2176(SB), Y2, Y2
+	VANDPD      constants<>+2368(SB), Y3, Y3
+	VPADDQ      constants<>+2304(SB), Y3, Y3
 	VSUBPD      constants<>+0(SB), Y3, Y4
 	VADDPD      constants<>+0(SB), Y3, Y3
 	VDIVPD      Y3, Y4, Y3
 	VMULPD      Y3, Y3, Y4
 	VMULPD      Y4, Y4, Y5
-	VMOVUPD     constants<>+3904(SB), Y6
-	VFMADD213PD constants<>+3776(SB), Y5, Y6
-	VMOVUPD     constants<>+3968(SB), Y7
-	VFMADD213PD constants<>+3840(SB), Y5, Y7
+	VMOVUPD     constants<>+3648(SB), Y6
+	VFMADD213PD constants<>+3520(SB), Y5, Y6
+	VMOVUPD     constants<>+3712(SB), Y7
+	VFMADD213PD constants<>+3584(SB), Y5, Y7
 	VFMADD231PD Y7, Y4, Y6
 	VMULPD      Y3, Y4, Y4
 	VADDPD      Y3, Y3, Y3
 	VFMADD231PD Y4, Y6, Y3
-	VFMADD231PD constants<>+1600(SB), Y2, Y3
-	VCMPPD      $0x15, constants<>+3584(SB), Y1, Y2
+	VFMADD231PD constants<>+960(SB), Y2, Y3
+	VCMPPD      $0x15, constants<>+3328(SB), Y1, Y2
 	VBLENDVPD   Y2, Y1, Y3, Y3
-	VCMPPD      $0x00, constants<>+3648(SB), Y1, Y2
+	VCMPPD      $0x00, constants<>+3392(SB), Y1, Y2
 	VBLENDVPD   Y2, constants<>+704(SB), Y3, Y3
-	VCMPPD      $0x11, constants<>+3648(SB), Y1, Y1
-	VBLENDVPD   Y1, constants<>+3712(SB), Y3, Y3
+	VCMPPD      $0x11, constants<>+3392(SB), Y1, Y1
+	VBLENDVPD   Y1, constants<>+3456(SB), Y3, Y3
 	VCVTPD2PSY  Y3, X3
 	VMASKMOVPS  X3, X0, (AX)(BX*4)
 
@@ -11896,407 +13256,419 @@ DATA constants<>+816(SB)/4, $0xff800000
 DATA constants<>+820(SB)/4, $0xff800000
 DATA constants<>+824(SB)/4, $0xff800000
 DATA constants<>+828(SB)/4, $0xff800000
-DATA constants<>+832(SB)/8, $0x3fc555555555555b
-DATA constants<>+840(SB)/8, $0x3fc555555555555b
-DATA constants<>+848(SB)/8, $0x3fc555555555555b
-DATA constants<>+856(SB)/8, $0x3fc555555555555b
-DATA constants<>+864(SB)/8, $0x3fc555555555555b
-DATA constants<>+872(SB)/8, $0x3fc555555555555b
-DATA constants<>+880(SB)/8, $0x3fc555555555555b
-DATA constants<>+888(SB)/8, $0x3fc555555555555b
-DATA constants<>+896(SB)/8, $0x3fa5555555555503
-DATA constants<>+904(SB)/8, $0x3fa5555555555503
-DATA constants<>+912(SB)/8, $0x3fa5555555555503
-DATA constants<>+920(SB)/8, $0x3fa5555555555503
-DATA constants<>+928(SB)/8, $0x3fa5555555555503
-DATA constants<>+936(SB)/8, $0x3fa5555555555503
-DATA constants<>+944(SB)/8, $0x3fa5555555555503
-DATA constants<>+952(SB)/8, $0x3fa5555555555503
-DATA constants<>+960(SB)/8, $0x3f8111111110ec65
-DATA constants<>+968(SB)/8, $0x3f8111111110ec65
-DATA constants<>+976(SB)/8, $0x3f8111111110ec65
-DATA constants<>+984(SB)/8, $0x3f8111111110ec65
-DATA constants<>+992(SB)/8, $0x3f8111111110ec65
-DATA constants<>+1000(SB)/8, $0x3f8111111110ec65
-DATA constants<>+1008(SB)/8, $0x3f8111111110ec65
-DATA constants<>+1016(SB)/8, $0x3f8111111110ec65
-DATA constants<>+1024(SB)/8, $0x3f56c16c16c30437
-DATA constants<>+1032(SB)/8, $0x3f56c16c16c30437
-DATA constants<>+1040(SB)/8, $0x3f56c16c16c30437
-DATA constants<>+1048(SB)/8, $0x3f56c16c16c30437
-DATA constants<>+1056(SB)/8, $0x3f56c16c16c30437
-DATA constants<>+1064(SB)/8, $0x3f56c16c16c30437
-DATA constants<>+1072(SB)/8, $0x3f56c16c16c30437
-DATA constants<>+1080(SB)/8, $0x3f56c16c16c30437
-DATA constants<>+1088(SB)/8, $0x3f2a01a01b37b42d
-DATA constants<>+1096(SB)/8, $0x3f2a01a01b37b42d
-DATA constants<>+1104(SB)/8, $0x3f2a01a01b37b42d
-DATA constants<>+1112(SB)/8, $0x3f2a01a01b37b42d
-DATA constants<>+1120(SB)/8, $0x3f2a01a01b37b42d
-DATA constants<>+1128(SB)/8, $0x3f2a01a01b37b42d
-DATA constants<>+1136(SB)/8, $0x3f2a01a01b37b42d
-DATA constants<>+1144(SB)/8, $0x3f2a01a01b37b42d
-DATA constants<>+1152(SB)/8, $0x3efa01a0136a0227
-DATA constants<>+1160(SB)/8, $0x3efa01a0136a0227
-DATA constants<>+1168(SB)/8, $0x3efa01a0136a0227
-DATA constants<>+1176(SB)/8, $0x3efa01a0136a0227
-DATA constants<>+1184(SB)/8, $0x3efa01a0136a0227
-DATA constants<>+1192(SB)/8, $0x3efa01a0136a0227
-DATA constants<>+1200(SB)/8, $0x3efa01a0136a0227
-DATA constants<>+1208(SB)/8, $0x3efa01a0136a0227
-DATA constants<>+1216(SB)/8, $0x3ec71ddf02859470
-DATA constants<>+1224(SB)/8, $0x3ec71ddf02859470
-DATA constants<>+1232(SB)/8, $0x3ec71ddf02859470
-DATA constants<>+1240(SB)/8, $0x3ec71ddf02859470
-DATA constants<>+1248(SB)/8, $0x3ec71ddf02859470
-DATA constants<>+1256(SB)/8, $0x3ec71ddf02859470
-DATA constants<>+1264(SB)/8, $0x3ec71ddf02859470
-DATA constants<>+1272(SB)/8, $0x3ec71ddf02859470
-DATA constants<>+1280(SB)/8, $0x3e927e5b4326e5cf
-DATA constants<>+1288(SB)/8, $0x3e927e5b4326e5cf
-DATA constants<>+1296(SB)/8, $0x3e927e5b4326e5cf
-DATA constants<>+1304(SB)/8, $0x3e927e5b4326e5cf
-DATA constants<>+1312(SB)/8, $0x3e927e5b4326e5cf
-DATA constants<>+1320(SB)/8, $0x3e927e5b4326e5cf
-DATA constants<>+1328(SB)/8, $0x3e927e5b4326e5cf
-DATA constants<>+1336(SB)/8, $0x3e927e5b4326e5cf
-DATA constants<>+1344(SB)/8, $0x3e5af6bda7d48309
-DATA constants<>+1352(SB)/8, $0x3e5af6bda7d48309
-DATA constants<>+1360(SB)/8, $0x3e5af6bda7d48309
-DATA constants<>+1368(SB)/8, $0x3e5af6bda7d48309
-DATA constants<>+1376(SB)/8, $0x3e5af6bda7d48309
-DATA constants<>+1384(SB)/8, $0x3e5af6bda7d48309
-DATA constants<>+1392(SB)/8, $0x3e5af6bda7d48309
-DATA constants<>+1400(SB)/8, $0x3e5af6bda7d48309
-DATA constants<>+1408(SB)/8, $0x3e21e3d377b5642d
-DATA constants<>+1416(SB)/8, $0x3e21e3d377b5642d
-DATA constants<>+1424(SB)/8, $0x3e21e3d377b5642d
-DATA constants<>+1432(SB)/8, $0x3e21e3d377b5642d
-DATA constants<>+1440(SB)/8, $0x3e21e3d377b5642d
-DATA constants<>+1448(SB)/8, $0x3e21e3d377b5642d
-DATA constants<>+1456(SB)/8, $0x3e21e3d377b5642d
-DATA constants<>+1464(SB)/8, $0x3e21e3d377b5642d
-DATA constants<>+1472(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+1480(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+1488(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+1496(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+1504(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+1512(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+1520(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+1528(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+1536(SB)/8, $0x43380000000007fe
-DATA constants<>+1544(SB)/8, $0x43380000000007fe
-DATA constants<>+1552(SB)/8, $0x43380000000007fe
-DATA constants<>+1560(SB)/8, $0x43380000000007fe
-DATA constants<>+1568(SB)/8, $0x43380000000007fe
-DATA constants<>+1576(SB)/8, $0x43380000000007fe
-DATA constants<>+1584(SB)/8, $0x43380000000007fe
-DATA constants<>+1592(SB)/8, $0x43380000000007fe
-DATA constants<>+1600(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+1608(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+1616(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+1624(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+1632(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+1640(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+1648(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+1656(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+1664(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+1672(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+1680(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+1688(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+1696(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+1704(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+1712(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+1720(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+1728(SB)/8, $0xc087700000000000
-DATA constants<>+1736(SB)/8, $0xc087700000000000
-DATA constants<>+1744(SB)/8, $0xc087700000000000
-DATA constants<>+1752(SB)/8, $0xc087700000000000
-DATA constants<>+1760(SB)/8, $0xc087700000000000
-DATA constants<>+1768(SB)/8, $0xc087700000000000
-DATA constants<>+1776(SB)/8, $0xc087700000000000
-DATA constants<>+1784(SB)/8, $0xc087700000000000
-DATA constants<>+1792(SB)/8, $0x4086300000000000
-DATA constants<>+1800(SB)/8, $0x4086300000000000
-DATA constants<>+1808(SB)/8, $0x4086300000000000
-DATA constants<>+1816(SB)/8, $0x4086300000000000
-DATA constants<>+1824(SB)/8, $0x4086300000000000
-DATA constants<>+1832(SB)/8, $0x4086300000000000
-DATA constants<>+1840(SB)/8, $0x4086300000000000
-DATA constants<>+1848(SB)/8, $0x4086300000000000
-DATA constants<>+1856(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+1864(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+1872(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+1880(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+1888(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+1896(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+1904(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+1912(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+1920(SB)/8, $0x3fc5555544368485
-DATA constants<>+1928(SB)/8, $0x3fc5555544368485
-DATA constants<>+1936(SB)/8, $0x3fc5555544368485
-DATA constants<>+1944(SB)/8, $0x3fc5555544368485
-DATA constants<>+1952(SB)/8, $0x3fc5555544368485
-DATA constants<>+1960(SB)/8, $0x3fc5555544368485
-DATA constants<>+1968(SB)/8, $0x3fc5555544368485
-DATA constants<>+1976(SB)/8, $0x3fc5555544368485
-DATA constants<>+1984(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+1992(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+2000(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+2008(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+2016(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+2024(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+2032(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+2040(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+2048(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+2056(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+2064(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+2072(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+2080(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+2088(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+2096(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+2104(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+2112(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+2120(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+2128(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+2136(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+2144(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+2152(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+2160(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+2168(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+2176(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+2184(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+2192(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+2200(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+2208(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+2216(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+2224(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+2232(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+2240(SB)/8, $0x43380000000003ff
-DATA constants<>+2248(SB)/8, $0x43380000000003ff
-DATA constants<>+2256(SB)/8, $0x43380000000003ff
-DATA constants<>+2264(SB)/8, $0x43380000000003ff
-DATA constants<>+2272(SB)/8, $0x43380000000003ff
-DATA constants<>+2280(SB)/8, $0x43380000000003ff
-DATA constants<>+2288(SB)/8, $0x43380000000003ff
-DATA constants<>+2296(SB)/8, $0x43380000000003ff
-DATA constants<>+2304(SB)/8, $0xc05a400000000000
-DATA constants<>+2312(SB)/8, $0xc05a400000000000
-DATA constants<>+2320(SB)/8, $0xc05a400000000000
-DATA constants<>+2328(SB)/8, $0xc05a400000000000
-DATA constants<>+2336(SB)/8, $0xc05a400000000000
-DATA constants<>+2344(SB)/8, $0xc05a400000000000
-DATA constants<>+2352(SB)/8, $0xc05a400000000000
-DATA constants<>+2360(SB)/8, $0xc05a400000000000
-DATA constants<>+2368(SB)/8, $0x4056800000000000
-DATA constants<>+2376(SB)/8, $0x4056800000000000
-DATA constants<>+2384(SB)/8, $0x4056800000000000
-DATA constants<>+2392(SB)/8, $0x4056800000000000
-DATA constants<>+2400(SB)/8, $0x4056800000000000
-DATA constants<>+2408(SB)/8, $0x4056800000000000
-DATA constants<>+2416(SB)/8, $0x4056800000000000
-DATA constants<>+2424(SB)/8, $0x4056800000000000
-DATA constants<>+2432(SB)/8, $0x4330000000000800
-DATA constants<>+2440(SB)/8, $0x4330000000000800
-DATA constants<>+2448(SB)/8, $0x4330000000000800
-DATA constants<>+2456(SB)/8, $0x4330000000000800
-DATA constants<>+2464(SB)/8, $0x4330000000000800
-DATA constants<>+2472(SB)/8, $0x4330000000000800
-DATA constants<>+2480(SB)/8, $0x4330000000000800
-DATA constants<>+2488(SB)/8, $0x4330000000000800
-DATA constants<>+2496(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+2504(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+2512(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+2520(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+2528(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+2536(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+2544(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+2552(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+2560(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2568(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2576(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2584(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2592(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2600(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2608(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2616(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2624(SB)/8, $0x000fffffffffffff
-DATA constants<>+2632(SB)/8, $0x000fffffffffffff
-DATA constants<>+2640(SB)/8, $0x000fffffffffffff
-DATA constants<>+2648(SB)/8, $0x000fffffffffffff
-DATA constants<>+2656(SB)/8, $0x000fffffffffffff
-DATA constants<>+2664(SB)/8, $0x000fffffffffffff
-DATA constants<>+2672(SB)/8, $0x000fffffffffffff
-DATA constants<>+2680(SB)/8, $0x000fffffffffffff
-DATA constants<>+2688(SB)/8, $0x4330000000000000
-DATA constants<>+2696(SB)/8, $0x4330000000000000
-DATA constants<>+2704(SB)/8, $0x4330000000000000
-DATA constants<>+2712(SB)/8, $0x4330000000000000
-DATA constants<>+2720(SB)/8, $0x4330000000000000
-DATA constants<>+2728(SB)/8, $0x4330000000000000
-DATA constants<>+2736(SB)/8, $0x4330000000000000
-DATA constants<>+2744(SB)/8, $0x4330000000000000
-DATA constants<>+2752(SB)/8, $0x0010000000000000
-DATA constants<>+2760(SB)/8, $0x0010000000000000
-DATA constants<>+2768(SB)/8, $0x0010000000000000
-DATA constants<>+2776(SB)/8, $0x0010000000000000
-DATA constants<>+2784(SB)/8, $0x0010000000000000
-DATA constants<>+2792(SB)/8, $0x0010000000000000
-DATA constants<>+2800(SB)/8, $0x0010000000000000
-DATA constants<>+2808(SB)/8, $0x0010000000000000
-DATA constants<>+2816(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2824(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2832(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2840(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2848(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2856(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2864(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2872(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2880(SB)/8, $0x3fe5555555555592
-DATA constants<>+2888(SB)/8, $0x3fe5555555555592
-DATA constants<>+2896(SB)/8, $0x3fe5555555555592
-DATA constants<>+2904(SB)/8, $0x3fe5555555555592
-DATA constants<>+2912(SB)/8, $0x3fe5555555555592
-DATA constants<>+2920(SB)/8, $0x3fe5555555555592
-DATA constants<>+2928(SB)/8, $0x3fe5555555555592
-DATA constants<>+2936(SB)/8, $0x3fe5555555555592
-DATA constants<>+2944(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2952(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2960(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2968(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2976(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2984(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2992(SB)/8, $0x3fd999999997fee8
-DATA constants<>+3000(SB)/8, $0x3fd999999997fee8
-DATA constants<>+3008(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+3016(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+3024(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+3032(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+3040(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+3048(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+3056(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+3064(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+3072(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+3080(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+3088(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+3096(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+3104(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+3112(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+3120(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+3128(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+3136(SB)/8, $0x3fc74663c550f510
-DATA constants<>+3144(SB)/8, $0x3fc74663c550f510
-DATA constants<>+3152(SB)/8, $0x3fc74663c550f510
-DATA constants<>+3160(SB)/8, $0x3fc74663c550f510
-DATA constants<>+3168(SB)/8, $0x3fc74663c550f510
-DATA constants<>+3176(SB)/8, $0x3fc74663c550f510
-DATA constants<>+3184(SB)/8, $0x3fc74663c550f510
-DATA constants<>+3192(SB)/8, $0x3fc74663c550f510
-DATA constants<>+3200(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3208(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3216(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3224(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3232(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3240(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3248(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3256(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3264(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3272(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3280(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3288(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3296(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3304(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3312(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3320(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3328(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3336(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3344(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3352(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3360(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3368(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3376(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3384(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3392(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3400(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3408(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3416(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3424(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3432(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3440(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3448(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3456(SB)/8, $0x4350000000000000
-DATA constants<>+3464(SB)/8, $0x4350000000000000
-DATA constants<>+3472(SB)/8, $0x4350000000000000
-DATA constants<>+3480(SB)/8, $0x4350000000000000
-DATA constants<>+3488(SB)/8, $0x4350000000000000
-DATA constants<>+3496(SB)/8, $0x4350000000000000
-DATA constants<>+3504(SB)/8, $0x4350000000000000
-DATA constants<>+3512(SB)/8, $0x4350000000000000
-DATA constants<>+3520(SB)/8, $0x404b000000000000
-DATA constants<>+3528(SB)/8, $0x404b000000000000
-DATA constants<>+3536(SB)/8, $0x404b000000000000
-DATA constants<>+3544(SB)/8, $0x404b000000000000
-DATA constants<>+3552(SB)/8, $0x404b000000000000
-DATA constants<>+3560(SB)/8, $0x404b000000000000
-DATA constants<>+3568(SB)/8, $0x404b000000000000
-DATA constants<>+3576(SB)/8, $0x404b000000000000
-DATA constants<>+3584(SB)/8, $0x7ff0000000000000
-DATA constants<>+3592(SB)/8, $0x7ff0000000000000
-DATA constants<>+3600(SB)/8, $0x7ff0000000000000
-DATA constants<>+3608(SB)/8, $0x7ff0000000000000
-DATA constants<>+3616(SB)/8, $0x7ff0000000000000
-DATA constants<>+3624(SB)/8, $0x7ff0000000000000
-DATA constants<>+3632(SB)/8, $0x7ff0000000000000
-DATA constants<>+3640(SB)/8, $0x7ff0000000000000
-DATA constants<>+3648(SB)/8, $0x0000000000000000
-DATA constants<>+3656(SB)/8, $0x0000000000000000
-DATA constants<>+3664(SB)/8, $0x0000000000000000
-DATA constants<>+3672(SB)/8, $0x0000000000000000
-DATA constants<>+3680(SB)/8, $0x0000000000000000
-DATA constants<>+3688(SB)/8, $0x0000000000000000
-DATA constants<>+3696(SB)/8, $0x0000000000000000
-DATA constants<>+3704(SB)/8, $0x0000000000000000
-DATA constants<>+3712(SB)/8, $0x7ff8000000000000
-DATA constants<>+3720(SB)/8, $0x7ff8000000000000
-DATA constants<>+3728(SB)/8, $0x7ff8000000000000
-DATA constants<>+3736(SB)/8, $0x7ff8000000000000
-DATA constants<>+3744(SB)/8, $0x7ff8000000000000
-DATA constants<>+3752(SB)/8, $0x7ff8000000000000
-DATA constants<>+3760(SB)/8, $0x7ff8000000000000
-DATA constants<>+3768(SB)/8, $0x7ff8000000000000
-DATA constants<>+3776(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3784(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3792(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3800(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3808(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3816(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3824(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3832(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3840(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3848(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3856(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3864(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3872(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3880(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3888(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3896(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3904(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3912(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3920(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3928(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3936(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3944(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3952(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3960(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3968(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+3976(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+3984(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+3992(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+4000(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+4008(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+4016(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+4024(SB)/8, $0x3fce2f2d534c3fdd
-GLOBL constants<>(SB), RODATA|NOPTR, $4032
+DATA constants<>+832(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+840(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+848(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+856(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+864(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+872(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+880(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+888(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+896(SB)/8, $0x4308000000003ff0
+DATA constants<>+904(SB)/8, $0x4308000000003ff0
+DATA constants<>+912(SB)/8, $0x4308000000003ff0
+DATA constants<>+920(SB)/8, $0x4308000000003ff0
+DATA constants<>+928(SB)/8, $0x4308000000003ff0
+DATA constants<>+936(SB)/8, $0x4308000000003ff0
+DATA constants<>+944(SB)/8, $0x4308000000003ff0
+DATA constants<>+952(SB)/8, $0x4308000000003ff0
+DATA constants<>+960(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+968(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+976(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+984(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+992(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+1000(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+1008(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+1016(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+1024(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+1032(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+1040(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+1048(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+1056(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+1064(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+1072(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+1080(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+1088(SB)/8, $0x3f56c1cbd31145a8
+DATA constants<>+1096(SB)/8, $0x3f56c1cbd31145a8
+DATA constants<>+1104(SB)/8, $0x3f56c1cbd31145a8
+DATA constants<>+1112(SB)/8, $0x3f56c1cbd31145a8
+DATA constants<>+1120(SB)/8, $0x3f56c1cbd31145a8
+DATA constants<>+1128(SB)/8, $0x3f56c1cbd31145a8
+DATA constants<>+1136(SB)/8, $0x3f56c1cbd31145a8
+DATA constants<>+1144(SB)/8, $0x3f56c1cbd31145a8
+DATA constants<>+1152(SB)/8, $0x3fa5555554810259
+DATA constants<>+1160(SB)/8, $0x3fa5555554810259
+DATA constants<>+1168(SB)/8, $0x3fa5555554810259
+DATA constants<>+1176(SB)/8, $0x3fa5555554810259
+DATA constants<>+1184(SB)/8, $0x3fa5555554810259
+DATA constants<>+1192(SB)/8, $0x3fa5555554810259
+DATA constants<>+1200(SB)/8, $0x3fa5555554810259
+DATA constants<>+1208(SB)/8, $0x3fa5555554810259
+DATA constants<>+1216(SB)/8, $0x3fe000000000010b
+DATA constants<>+1224(SB)/8, $0x3fe000000000010b
+DATA constants<>+1232(SB)/8, $0x3fe000000000010b
+DATA constants<>+1240(SB)/8, $0x3fe000000000010b
+DATA constants<>+1248(SB)/8, $0x3fe000000000010b
+DATA constants<>+1256(SB)/8, $0x3fe000000000010b
+DATA constants<>+1264(SB)/8, $0x3fe000000000010b
+DATA constants<>+1272(SB)/8, $0x3fe000000000010b
+DATA constants<>+1280(SB)/8, $0x3f2a016398b5f79f
+DATA constants<>+1288(SB)/8, $0x3f2a016398b5f79f
+DATA constants<>+1296(SB)/8, $0x3f2a016398b5f79f
+DATA constants<>+1304(SB)/8, $0x3f2a016398b5f79f
+DATA constants<>+1312(SB)/8, $0x3f2a016398b5f79f
+DATA constants<>+1320(SB)/8, $0x3f2a016398b5f79f
+DATA constants<>+1328(SB)/8, $0x3f2a016398b5f79f
+DATA constants<>+1336(SB)/8, $0x3f2a016398b5f79f
+DATA constants<>+1344(SB)/8, $0x3f811111125d793b
+DATA constants<>+1352(SB)/8, $0x3f811111125d793b
+DATA constants<>+1360(SB)/8, $0x3f811111125d793b
+DATA constants<>+1368(SB)/8, $0x3f811111125d793b
+DATA constants<>+1376(SB)/8, $0x3f811111125d793b
+DATA constants<>+1384(SB)/8, $0x3f811111125d793b
+DATA constants<>+1392(SB)/8, $0x3f811111125d793b
+DATA constants<>+1400(SB)/8, $0x3f811111125d793b
+DATA constants<>+1408(SB)/8, $0x3fc5555555555132
+DATA constants<>+1416(SB)/8, $0x3fc5555555555132
+DATA constants<>+1424(SB)/8, $0x3fc5555555555132
+DATA constants<>+1432(SB)/8, $0x3fc5555555555132
+DATA constants<>+1440(SB)/8, $0x3fc5555555555132
+DATA constants<>+1448(SB)/8, $0x3fc5555555555132
+DATA constants<>+1456(SB)/8, $0x3fc5555555555132
+DATA constants<>+1464(SB)/8, $0x3fc5555555555132
+DATA constants<>+1472(SB)/8, $0xc087700000000000
+DATA constants<>+1480(SB)/8, $0xc087700000000000
+DATA constants<>+1488(SB)/8, $0xc087700000000000
+DATA constants<>+1496(SB)/8, $0xc087700000000000
+DATA constants<>+1504(SB)/8, $0xc087700000000000
+DATA constants<>+1512(SB)/8, $0xc087700000000000
+DATA constants<>+1520(SB)/8, $0xc087700000000000
+DATA constants<>+1528(SB)/8, $0xc087700000000000
+DATA constants<>+1536(SB)/8, $0x4086300000000000
+DATA constants<>+1544(SB)/8, $0x4086300000000000
+DATA constants<>+1552(SB)/8, $0x4086300000000000
+DATA constants<>+1560(SB)/8, $0x4086300000000000
+DATA constants<>+1568(SB)/8, $0x4086300000000000
+DATA constants<>+1576(SB)/8, $0x4086300000000000
+DATA constants<>+1584(SB)/8, $0x4086300000000000
+DATA constants<>+1592(SB)/8, $0x4086300000000000
+DATA constants<>+1600(SB)/8, $0x43380000000003ff
+DATA constants<>+1608(SB)/8, $0x43380000000003ff
+DATA constants<>+1616(SB)/8, $0x43380000000003ff
+DATA constants<>+1624(SB)/8, $0x43380000000003ff
+DATA constants<>+1632(SB)/8, $0x43380000000003ff
+DATA constants<>+1640(SB)/8, $0x43380000000003ff
+DATA constants<>+1648(SB)/8, $0x43380000000003ff
+DATA constants<>+1656(SB)/8, $0x43380000000003ff
+DATA constants<>+1664(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+1672(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+1680(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+1688(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+1696(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+1704(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+1712(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+1720(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+1728(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+1736(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+1744(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+1752(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+1760(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+1768(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+1776(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+1784(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+1792(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+1800(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+1808(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+1816(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+1824(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+1832(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+1840(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+1848(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+1856(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+1864(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+1872(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+1880(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+1888(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+1896(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+1904(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+1912(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+1920(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+1928(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+1936(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+1944(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+1952(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+1960(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+1968(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+1976(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+1984(SB)/8, $0x3fc5555544368485
+DATA constants<>+1992(SB)/8, $0x3fc5555544368485
+DATA constants<>+2000(SB)/8, $0x3fc5555544368485
+DATA constants<>+2008(SB)/8, $0x3fc5555544368485
+DATA constants<>+2016(SB)/8, $0x3fc5555544368485
+DATA constants<>+2024(SB)/8, $0x3fc5555544368485
+DATA constants<>+2032(SB)/8, $0x3fc5555544368485
+DATA constants<>+2040(SB)/8, $0x3fc5555544368485
+DATA constants<>+2048(SB)/8, $0xc05a400000000000
+DATA constants<>+2056(SB)/8, $0xc05a400000000000
+DATA constants<>+2064(SB)/8, $0xc05a400000000000
+DATA constants<>+2072(SB)/8, $0xc05a400000000000
+DATA constants<>+2080(SB)/8, $0xc05a400000000000
+DATA constants<>+2088(SB)/8, $0xc05a400000000000
+DATA constants<>+2096(SB)/8, $0xc05a400000000000
+DATA constants<>+2104(SB)/8, $0xc05a400000000000
+DATA constants<>+2112(SB)/8, $0x4056800000000000
+DATA constants<>+2120(SB)/8, $0x4056800000000000
+DATA constants<>+2128(SB)/8, $0x4056800000000000
+DATA constants<>+2136(SB)/8, $0x4056800000000000
+DATA constants<>+2144(SB)/8, $0x4056800000000000
+DATA constants<>+2152(SB)/8, $0x4056800000000000
+DATA constants<>+2160(SB)/8, $0x4056800000000000
+DATA constants<>+2168(SB)/8, $0x4056800000000000
+DATA constants<>+2176(SB)/8, $0x4330000000000800
+DATA constants<>+2184(SB)/8, $0x4330000000000800
+DATA constants<>+2192(SB)/8, $0x4330000000000800
+DATA constants<>+2200(SB)/8, $0x4330000000000800
+DATA constants<>+2208(SB)/8, $0x4330000000000800
+DATA constants<>+2216(SB)/8, $0x4330000000000800
+DATA constants<>+2224(SB)/8, $0x4330000000000800
+DATA constants<>+2232(SB)/8, $0x4330000000000800
+DATA constants<>+2240(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+2248(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+2256(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+2264(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+2272(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+2280(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+2288(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+2296(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+2304(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+2312(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+2320(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+2328(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+2336(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+2344(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+2352(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+2360(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+2368(SB)/8, $0x000fffffffffffff
+DATA constants<>+2376(SB)/8, $0x000fffffffffffff
+DATA constants<>+2384(SB)/8, $0x000fffffffffffff
+DATA constants<>+2392(SB)/8, $0x000fffffffffffff
+DATA constants<>+2400(SB)/8, $0x000fffffffffffff
+DATA constants<>+2408(SB)/8, $0x000fffffffffffff
+DATA constants<>+2416(SB)/8, $0x000fffffffffffff
+DATA constants<>+2424(SB)/8, $0x000fffffffffffff
+DATA constants<>+2432(SB)/8, $0x4330000000000000
+DATA constants<>+2440(SB)/8, $0x4330000000000000
+DATA constants<>+2448(SB)/8, $0x4330000000000000
+DATA constants<>+2456(SB)/8, $0x4330000000000000
+DATA constants<>+2464(SB)/8, $0x4330000000000000
+DATA constants<>+2472(SB)/8, $0x4330000000000000
+DATA constants<>+2480(SB)/8, $0x4330000000000000
+DATA constants<>+2488(SB)/8, $0x4330000000000000
+DATA constants<>+2496(SB)/8, $0x0010000000000000
+DATA constants<>+2504(SB)/8, $0x0010000000000000
+DATA constants<>+2512(SB)/8, $0x0010000000000000
+DATA constants<>+2520(SB)/8, $0x0010000000000000
+DATA constants<>+2528(SB)/8, $0x0010000000000000
+DATA constants<>+2536(SB)/8, $0x0010000000000000
+DATA constants<>+2544(SB)/8, $0x0010000000000000
+DATA constants<>+2552(SB)/8, $0x0010000000000000
+DATA constants<>+2560(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+2568(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+2576(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+2584(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+2592(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+2600(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+2608(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+2616(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+2624(SB)/8, $0x3fe5555555555592
+DATA constants<>+2632(SB)/8, $0x3fe5555555555592
+DATA constants<>+2640(SB)/8, $0x3fe5555555555592
+DATA constants<>+2648(SB)/8, $0x3fe5555555555592
+DATA constants<>+2656(SB)/8, $0x3fe5555555555592
+DATA constants<>+2664(SB)/8, $0x3fe5555555555592
+DATA constants<>+2672(SB)/8, $0x3fe5555555555592
+DATA constants<>+2680(SB)/8, $0x3fe5555555555592
+DATA constants<>+2688(SB)/8, $0x3fd999999997fee8
+DATA constants<>+2696(SB)/8, $0x3fd999999997fee8
+DATA constants<>+2704(SB)/8, $0x3fd999999997fee8
+DATA constants<>+2712(SB)/8, $0x3fd999999997fee8
+DATA constants<>+2720(SB)/8, $0x3fd999999997fee8
+DATA constants<>+2728(SB)/8, $0x3fd999999997fee8
+DATA constants<>+2736(SB)/8, $0x3fd999999997fee8
+DATA constants<>+2744(SB)/8, $0x3fd999999997fee8
+DATA constants<>+2752(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+2760(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+2768(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+2776(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+2784(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+2792(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+2800(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+2808(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+2816(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+2824(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+2832(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+2840(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+2848(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+2856(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+2864(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+2872(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+2880(SB)/8, $0x3fc74663c550f510
+DATA constants<>+2888(SB)/8, $0x3fc74663c550f510
+DATA constants<>+2896(SB)/8, $0x3fc74663c550f510
+DATA constants<>+2904(SB)/8, $0x3fc74663c550f510
+DATA constants<>+2912(SB)/8, $0x3fc74663c550f510
+DATA constants<>+2920(SB)/8, $0x3fc74663c550f510
+DATA constants<>+2928(SB)/8, $0x3fc74663c550f510
+DATA constants<>+2936(SB)/8, $0x3fc74663c550f510
+DATA constants<>+2944(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+2952(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+2960(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+2968(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+2976(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+2984(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+2992(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+3000(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+3008(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+3016(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+3024(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+3032(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+3040(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+3048(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+3056(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+3064(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+3072(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+3080(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+3088(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+3096(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+3104(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+3112(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+3120(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+3128(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+3136(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+3144(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+3152(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+3160(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+3168(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+3176(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+3184(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+3192(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+3200(SB)/8, $0x4350000000000000
+DATA constants<>+3208(SB)/8, $0x4350000000000000
+DATA constants<>+3216(SB)/8, $0x4350000000000000
+DATA constants<>+3224(SB)/8, $0x4350000000000000
+DATA constants<>+3232(SB)/8, $0x4350000000000000
+DATA constants<>+3240(SB)/8, $0x4350000000000000
+DATA constants<>+3248(SB)/8, $0x4350000000000000
+DATA constants<>+3256(SB)/8, $0x4350000000000000
+DATA constants<>+3264(SB)/8, $0x404b000000000000
+DATA constants<>+3272(SB)/8, $0x404b000000000000
+DATA constants<>+3280(SB)/8, $0x404b000000000000
+DATA constants<>+3288(SB)/8, $0x404b000000000000
+DATA constants<>+3296(SB)/8, $0x404b000000000000
+DATA constants<>+3304(SB)/8, $0x404b000000000000
+DATA constants<>+3312(SB)/8, $0x404b000000000000
+DATA constants<>+3320(SB)/8, $0x404b000000000000
+DATA constants<>+3328(SB)/8, $0x7ff0000000000000
+DATA constants<>+3336(SB)/8, $0x7ff0000000000000
+DATA constants<>+3344(SB)/8, $0x7ff0000000000000
+DATA constants<>+3352(SB)/8, $0x7ff0000000000000
+DATA constants<>+3360(SB)/8, $0x7ff0000000000000
+DATA constants<>+3368(SB)/8, $0x7ff0000000000000
+DATA constants<>+3376(SB)/8, $0x7ff0000000000000
+DATA constants<>+3384(SB)/8, $0x7ff0000000000000
+DATA constants<>+3392(SB)/8, $0x0000000000000000
+DATA constants<>+3400(SB)/8, $0x0000000000000000
+DATA constants<>+3408(SB)/8, $0x0000000000000000
+DATA constants<>+3416(SB)/8, $0x0000000000000000
+DATA constants<>+3424(SB)/8, $0x0000000000000000
+DATA constants<>+3432(SB)/8, $0x0000000000000000
+DATA constants<>+3440(SB)/8, $0x0000000000000000
+DATA constants<>+3448(SB)/8, $0x0000000000000000
+DATA constants<>+3456(SB)/8, $0x7ff8000000000000
+DATA constants<>+3464(SB)/8, $0x7ff8000000000000
+DATA constants<>+3472(SB)/8, $0x7ff8000000000000
+DATA constants<>+3480(SB)/8, $0x7ff8000000000000
+DATA constants<>+3488(SB)/8, $0x7ff8000000000000
+DATA constants<>+3496(SB)/8, $0x7ff8000000000000
+DATA constants<>+3504(SB)/8, $0x7ff8000000000000
+DATA constants<>+3512(SB)/8, $0x7ff8000000000000
+DATA constants<>+3520(SB)/8, $0x3fe555554fde2a78
+DATA constants<>+3528(SB)/8, $0x3fe555554fde2a78
+DATA constants<>+3536(SB)/8, $0x3fe555554fde2a78
+DATA constants<>+3544(SB)/8, $0x3fe555554fde2a78
+DATA constants<>+3552(SB)/8, $0x3fe555554fde2a78
+DATA constants<>+3560(SB)/8, $0x3fe555554fde2a78
+DATA constants<>+3568(SB)/8, $0x3fe555554fde2a78
+DATA constants<>+3576(SB)/8, $0x3fe555554fde2a78
+DATA constants<>+3584(SB)/8, $0x3fd999a7a1a6d9df
+DATA constants<>+3592(SB)/8, $0x3fd999a7a1a6d9df
+DATA constants<>+3600(SB)/8, $0x3fd999a7a1a6d9df
+DATA constants<>+3608(SB)/8, $0x3fd999a7a1a6d9df
+DATA constants<>+3616(SB)/8, $0x3fd999a7a1a6d9df
+DATA constants<>+3624(SB)/8, $0x3fd999a7a1a6d9df
+DATA constants<>+3632(SB)/8, $0x3fd999a7a1a6d9df
+DATA constants<>+3640(SB)/8, $0x3fd999a7a1a6d9df
+DATA constants<>+3648(SB)/8, $0x3fd2438f153b8309
+DATA constants<>+3656(SB)/8, $0x3fd2438f153b8309
+DATA constants<>+3664(SB)/8, $0x3fd2438f153b8309
+DATA constants<>+3672(SB)/8, $0x3fd2438f153b8309
+DATA constants<>+3680(SB)/8, $0x3fd2438f153b8309
+DATA constants<>+3688(SB)/8, $0x3fd2438f153b8309
+DATA constants<>+3696(SB)/8, $0x3fd2438f153b8309
+DATA constants<>+3704(SB)/8, $0x3fd2438f153b8309
+DATA constants<>+3712(SB)/8, $0x3fce2f2d534c3fdd
+DATA constants<>+3720(SB)/8, $0x3fce2f2d534c3fdd
+DATA constants<>+3728(SB)/8, $0x3fce2f2d534c3fdd
+DATA constants<>+3736(SB)/8, $0x3fce2f2d534c3fdd
+DATA constants<>+3744(SB)/8, $0x3fce2f2d534c3fdd
+DATA constants<>+3752(SB)/8, $0x3fce2f2d534c3fdd
+DATA constants<>+3760(SB)/8, $0x3fce2f2d534c3fdd
+DATA constants<>+3768(SB)/8, $0x3fce2f2d534c3fdd
+GLOBL constants<>(SB), RODATA|NOPTR, $3776
+
+DATA exp64Table<>+0(SB)/8, $0x3ff0000000000000
+DATA exp64Table<>+8(SB)/8, $0x3ff172b83c7d517b
+DATA exp64Table<>+16(SB)/8, $0x3ff306fe0a31b715
+DATA exp64Table<>+24(SB)/8, $0x3ff4bfdad5362a27
+DATA exp64Table<>+32(SB)/8, $0x3ff6a09e667f3bcd
+DATA exp64Table<>+40(SB)/8, $0x3ff8ace5422aa0db
+DATA exp64Table<>+48(SB)/8, $0x3ffae89f995ad3ad
+DATA exp64Table<>+56(SB)/8, $0x3ffd5818dcfba487
+DATA exp64Table<>+64(SB)/8, $0x0000000000000000
+DATA exp64Table<>+72(SB)/8, $0xbc819041bc819041
+DATA exp64Table<>+80(SB)/8, $0x3c86f46b3c86f46b
+DATA exp64Table<>+88(SB)/8, $0x3c7d43973c7d4397
+DATA exp64Table<>+96(SB)/8, $0xbc9bdd33bc9bdd33
+DATA exp64Table<>+104(SB)/8, $0x3c96e9f13c96e9f1
+DATA exp64Table<>+112(SB)/8, $0x3c97a1cd3c97a1cd
+DATA exp64Table<>+120(SB)/8, $0x3c82ed033c82ed03
+GLOBL exp64Table<>(SB), RODATA|NOPTR, $128
+
+DATA exp64Words<>+0(SB)/4, $0x00000000
+DATA exp64Words<>+4(SB)/4, $0x3c7d517b
+DATA exp64Words<>+8(SB)/4, $0x0a31b715
+DATA exp64Words<>+12(SB)/4, $0xd5362a27
+DATA exp64Words<>+16(SB)/4, $0x667f3bcd
+DATA exp64Words<>+20(SB)/4, $0x422aa0db
+DATA exp64Words<>+24(SB)/4, $0x995ad3ad
+DATA exp64Words<>+28(SB)/4, $0xdcfba487
+DATA exp64Words<>+32(SB)/4, $0x3ff00000
+DATA exp64Words<>+36(SB)/4, $0x3ff172b8
+DATA exp64Words<>+40(SB)/4, $0x3ff306fe
+DATA exp64Words<>+44(SB)/4, $0x3ff4bfda
+DATA exp64Words<>+48(SB)/4, $0x3ff6a09e
+DATA exp64Words<>+52(SB)/4, $0x3ff8ace5
+DATA exp64Words<>+56(SB)/4, $0x3ffae89f
+DATA exp64Words<>+60(SB)/4, $0x3ffd5818
+DATA exp64Words<>+64(SB)/4, $0x00000000
+DATA exp64Words<>+68(SB)/4, $0xbc819041
+DATA exp64Words<>+72(SB)/4, $0x3c86f46b
+DATA exp64Words<>+76(SB)/4, $0x3c7d4397
+DATA exp64Words<>+80(SB)/4, $0xbc9bdd33
+DATA exp64Words<>+84(SB)/4, $0x3c96e9f1
+DATA exp64Words<>+88(SB)/4, $0x3c97a1cd
+DATA exp64Words<>+92(SB)/4, $0x3c82ed03
+GLOBL exp64Words<>(SB), RODATA|NOPTR, $96
 
 DATA laneBits<>+0(SB)/4, $0x00000001
 DATA laneBits<>+4(SB)/4, $0x00000002

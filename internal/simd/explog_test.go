@@ -165,11 +165,11 @@ func same[T Float](a, b T) bool {
 
 func TestExpAccuracy(t *testing.T) {
 	forEachTier(t, func(t *testing.T) {
-		testExpAccuracy[float64](t, 0.75, [][2]float64{{-708, 709}, {-20, 1}, {-0.4, 0.4}, {709, 709.79}},
+		testExpAccuracy[float64](t, 0.65, [][2]float64{{-708, 709}, {-20, 1}, {-0.4, 0.4}, {709, 709.79}},
 			0, 1e-300, 1e-17, math.Ln2/2, 1, math.Ln2, 709.70, 709.75, 709.78, 709.782712893384, 710)
 		testExpAccuracy[float32](t, 0.501, [][2]float64{{-87, 88}, {-20, 1}, {-0.4, 0.4}, {88, 88.8}},
 			0, 1e-40, 1e-8, math.Ln2/2, 1, math.Ln2, 88.722839)
-		testExpSubnormal[float64](t, 0.9, [][2]float64{{-746, -708}}, -745.1332191019411, -744.4400719213812, -708.3964185322641)
+		testExpSubnormal[float64](t, 0.85, [][2]float64{{-746, -708}}, -745.1332191019411, -744.4400719213812, -708.3964185322641)
 		testExpSubnormal[float32](t, 0.501, [][2]float64{{-104, -87}}, -103.97208, -103.27893, -87.336548)
 	})
 }

@@ -145,30 +145,32 @@ func log[T Float](x float64) float64 {
 	return log32(x)
 }
 
-// Exponential. With n the integer nearest to x/ln2 and r = x - n·ln2,
+// Exponential. With n the multiple of 1/8 nearest to x/ln2 and r = x - n·ln2,
 //
-//	exp(x) = 2ⁿ·exp(r),  |r| <= ln2/2,  exp(r) = 1 + r + r²·q(r)
+//	exp(x) = 2ⁿ·exp(r),  |r| <= ln2/16,  exp(r) = 1 + r + r²·q(r)
 //
 // where q is the minimax polynomial (by the Remez exchange) of the relative
-// error of exp(r). It is evaluated as even + r·odd, two short chains in r²
-// instead of a long one.
+// error of exp(r), which is 2⁻⁵⁸. It is evaluated as even + r·odd, two short
+// chains in r² instead of a long one.
 //
-// n comes from adding a number so large that the unit of the sum is 1; the low
-// bits of the sum then are n plus the bias that is the low part of that number.
+// n comes from adding a number so large that the unit of the sum is 1/8; the low
+// bits of the sum then are 8·(n + bias), the bias being the low part of that number.
+// The fraction of n is the index of a table that fits a vector register, of
+// 2^(j/8) = hi + lo.
 //
 // The reduced r would lose digits if n·ln2 were rounded. x - n·ln2Hi, with ln2Hi
 // the double nearest to ln2, is exact under FMA: for n != 0 both terms are
-// multiples of 2⁻⁵⁴, and the difference is less than 2⁻¹. What remains is
-// r = r₁ - n·ln2Lo, and rLo, which its rounding lost. In the end 1 + r is split
-// into a double h and its error l, so that all roundings but the last are of
-// numbers much smaller than the result: it is within 0.75 units in the last place.
-// A subnormal result is rounded once more, and is within 0.9.
+// multiples of 2⁻⁵⁷, and the difference is less than 2⁻⁴. What is rounded then,
+// r - n·ln2Lo, exp(r) - 1 and its product by hi, is below 2⁻⁴ times the result,
+// to which hi is added last: it is within 0.65 units in the last place.
+// A subnormal result is rounded once more, and is within 0.85.
 //
-// A sum of n and a bias is split in two for the scaling: 2ⁿ itself need not be a
-// double. Only the second product can round.
+// A sum of ⌊n⌋ and a bias is split in two for the scaling: the power of two itself
+// need not be a double. Only the second product can round.
 //
-// exp32 serves float32, and returns what remains to be rounded to float32. Its q
-// has a relative error of 2⁻³⁴, and in double precision nothing else matters.
+// exp32 serves float32, and returns what remains to be rounded to float32. It
+// has no table: n is an integer, and |r| <= ln2/2. Its q has a relative error of
+// 2⁻³⁴, and in double precision nothing else matters.
 
 const (
 	log2e   = 0x1.71547652b82fep+0
@@ -178,23 +180,18 @@ const (
 	ln2Lo42 = 0x1.ef35793c7673p-45
 )
 
-// exp64 returns exp(x). The relative error of its q is 2⁻⁶⁰.
+// exp64 returns exp(x).
 func exp64(x float64) float64 {
 	const (
-		q0  = 0.5
-		q1  = 0x1.555555555555bp-3
-		q2  = 0x1.5555555555503p-5
-		q3  = 0x1.111111110ec65p-7
-		q4  = 0x1.6c16c16c30437p-10
-		q5  = 0x1.a01a01b37b42dp-13
-		q6  = 0x1.a01a0136a0227p-16
-		q7  = 0x1.71ddf0285947p-19
-		q8  = 0x1.27e5b4326e5cfp-22
-		q9  = 0x1.af6bda7d48309p-26
-		q10 = 0x1.1e3d377b5642dp-29
+		q0 = 0x1.000000000010bp-1
+		q1 = 0x1.5555555555132p-3
+		q2 = 0x1.5555554810259p-5
+		q3 = 0x1.11111125d793bp-7
+		q4 = 0x1.6c1cbd31145a8p-10
+		q5 = 0x1.a016398b5f79fp-13
 
 		bias  = 2 * 1023
-		magic = 0x1.8p52 + bias
+		magic = 0x1.8p49 + bias
 	)
 	if x > 710 { // where the result is +Inf
 		x = 710
@@ -204,20 +201,32 @@ func exp64(x float64) float64 {
 	}
 	t := math.FMA(x, log2e, magic)
 	n := t - magic
-	r1 := math.FMA(-n, ln2Hi, x)
-	r := math.FMA(-n, ln2Lo, r1)
-	rLo := math.FMA(-n, ln2Lo, r1-r)
+	r := math.FMA(-n, ln2Lo, math.FMA(-n, ln2Hi, x))
 
 	r2 := r * r
-	even := math.FMA(math.FMA(math.FMA(math.FMA(math.FMA(q10, r2, q8), r2, q6), r2, q4), r2, q2), r2, q0)
-	odd := math.FMA(math.FMA(math.FMA(math.FMA(q9, r2, q7), r2, q5), r2, q3), r2, q1)
-	q := math.FMA(odd, r, even)
-	h := 1 + r
-	l := r - (h - 1)
-	e := h + math.FMA(q, r2, l+rLo)
+	even := math.FMA(math.FMA(q4, r2, q2), r2, q0)
+	odd := math.FMA(math.FMA(q5, r2, q3), r2, q1)
+	p := math.FMA(math.FMA(odd, r, even), r2, r)
 
-	sum := math.Float64bits(t) & 0xfff
+	b := math.Float64bits(t)
+	power := &eighths[b&7]
+	e := power.hi + math.FMA(power.hi, p, power.lo)
+
+	sum := b >> 3 & 0xfff
 	return e * math.Float64frombits(sum/2<<52) * math.Float64frombits((sum-sum/2)<<52)
+}
+
+// eighths are the powers 2^(j/8). As for the vector code, the two words of lo
+// are the same.
+var eighths = [8]struct{ hi, lo float64 }{
+	{1, 0},
+	{0x1.172b83c7d517bp+0, -0x1.19041bc819041p-55},
+	{0x1.306fe0a31b715p+0, 0x1.6f46b3c86f46bp-55},
+	{0x1.4bfdad5362a27p+0, 0x1.d43973c7d4397p-56},
+	{0x1.6a09e667f3bcdp+0, -0x1.bdd33bc9bdd33p-54},
+	{0x1.8ace5422aa0dbp+0, 0x1.6e9f13c96e9f1p-54},
+	{0x1.ae89f995ad3adp+0, 0x1.7a1cd3c97a1cdp-54},
+	{0x1.d5818dcfba487p+0, 0x1.2ed033c82ed03p-55},
 }
 
 // exp32 returns exp(x) for a result of type float32, whose rounding to float32

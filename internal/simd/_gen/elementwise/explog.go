@@ -13,7 +13,7 @@ import (
 // is for stands there.
 
 const (
-	expMagic64 = 0x1.8p52 + 2046
+	expMagic64 = 0x1.8p49 + 2046
 	expMagic32 = 0x1.8p52 + 1023
 	log2e      = 0x1.71547652b82fep+0
 	ln2        = 0x1.62e42fefa39efp-1
@@ -22,11 +22,24 @@ const (
 	ln2Lo42    = 0x1.ef35793c7673p-45
 )
 
+// exp64Hi and exp64Lo are the bits of 2^(j/8) and of what that lacks.
+var (
+	exp64Hi = [8]uint64{
+		0x3ff0000000000000, 0x3ff172b83c7d517b, 0x3ff306fe0a31b715, 0x3ff4bfdad5362a27,
+		0x3ff6a09e667f3bcd, 0x3ff8ace5422aa0db, 0x3ffae89f995ad3ad, 0x3ffd5818dcfba487,
+	}
+	exp64Lo = [8]uint64{
+		0, 0xbc819041bc819041, 0x3c86f46b3c86f46b, 0x3c7d43973c7d4397,
+		0xbc9bdd33bc9bdd33, 0x3c96e9f13c96e9f1, 0x3c97a1cd3c97a1cd, 0x3c82ed033c82ed03,
+	}
+	exp64Table = NewStaticSymbol("exp64Table")
+	exp64Words = NewStaticSymbol("exp64Words")
+)
+
 var (
 	exp64Q = []float64{
-		0.5, 0x1.555555555555bp-3, 0x1.5555555555503p-5, 0x1.111111110ec65p-7,
-		0x1.6c16c16c30437p-10, 0x1.a01a01b37b42dp-13, 0x1.a01a0136a0227p-16, 0x1.71ddf0285947p-19,
-		0x1.27e5b4326e5cfp-22, 0x1.af6bda7d48309p-26, 0x1.1e3d377b5642dp-29,
+		0x1.000000000010bp-1, 0x1.5555555555132p-3, 0x1.5555554810259p-5,
+		0x1.11111125d793bp-7, 0x1.6c1cbd31145a8p-10, 0x1.a016398b5f79fp-13,
 	}
 	exp32Q = []float64{
 		0x1.0000003a1aefap-1, 0x1.5555544368485p-3, 0x1.55548dd864c29p-5,
@@ -119,100 +132,230 @@ func (v vec) evenOdd(c constants, a []float64, x, x2 reg.VecVirtual) reg.VecVirt
 	return p
 }
 
-// exponential returns a function that emits exp(x), overwriting x.
-func (v vec) exponential() func(x reg.VecVirtual) reg.VecVirtual {
-	if v.size == 4 {
+// exponential returns a function that emits the exponentials of vectors,
+// overwriting these. It emits each step for all of them: the chain of steps is
+// long, and a processor that waits for one finds work in the others.
+func (v vec) exponential() func(x []reg.VecVirtual) []reg.VecVirtual {
+	switch {
+	case v.size == 4:
 		return v.exponential32()
+	case v.wide:
+		return v.exponential64Wide()
 	}
-	c := v.constants(append(bits(exp64Q...), bits(log2e, expMagic64, ln2, ln2Lo, 1)...)...)
-	lowest, highest := v.copyOf(entry(math.Float64bits(-750))), v.copyOf(entry(math.Float64bits(710)))
-	return func(x reg.VecVirtual) reg.VecVirtual {
-		// The minimum and maximum of a NaN in the last operand is that NaN.
-		VMINPD(x, highest, x)
-		VMAXPD(x, lowest, x)
-		t := v.copyOf(c.f(log2e))
-		v.fmadd213(c.f(expMagic64), x, t)
-		n := v.reg()
-		v.sub(c.f(expMagic64), t, n)
-		VFNMADD231PD(c.f(ln2), n, x)
-		r := v.copyOf(x)
-		VFNMADD231PD(c.f(ln2Lo), n, r)
-		v.sub(r, x, x)
-		VFNMADD231PD(c.f(ln2Lo), n, x)
+	return v.exponential64()
+}
 
-		r2, h, l := v.reg(), v.reg(), v.reg()
-		v.mul(r, r, r2)
-		q := v.evenOdd(c, exp64Q, r, r2)
-		v.add(c.f(1), r, h)
-		v.sub(c.f(1), h, l)
-		v.sub(l, r, l)
-		v.add(x, l, l)
-		v.fmadd231(q, r2, l)
-		v.add(l, h, h)
-		if v.wide {
-			VSCALEFPD(n, h, h)
-			return h
+func (v vec) exponential64Wide() func(x []reg.VecVirtual) []reg.VecVirtual {
+	hi, lo := v.copyOf(NewDataAddr(exp64Table, 0)), v.copyOf(NewDataAddr(exp64Table, 64))
+	return func(x []reg.VecVirtual) []reg.VecVirtual {
+		t, n := v.expReduce(x, expMagic64)
+		for u := range x {
+			v.fnmaddConst(ln2Lo, n[u], x[u])
 		}
-		t1 := v.reg()
-		VPSRLQ(Imm(1), t, t1)
-		VPSUBQ(t1, t, t)
-		VPSLLQ(Imm(52), t1, t1)
-		VPSLLQ(Imm(52), t, t)
-		v.mul(t1, h, h)
-		v.mul(t, h, h)
-		return h
+		v.boundReduced(x)
+		p := v.exp64Polynomial(x)
+		for u, p := range p {
+			h, l := v.reg(), t[u]
+			VPERMPD(hi, t[u], h)
+			VPERMPD(lo, t[u], l)
+			v.fmadd213(l, h, p)
+			v.add(h, p, p)
+			VSCALEFPD(n[u], p, p)
+		}
+		return p
 	}
 }
 
-func (v vec) exponential32() func(x reg.VecVirtual) reg.VecVirtual {
-	c := v.constants(append(bits(exp32Q...), bits(log2e, expMagic32, ln2, 1)...)...)
-	lowest, highest := v.copyOf(entry(math.Float64bits(-105))), v.copyOf(entry(math.Float64bits(90)))
-	return func(x reg.VecVirtual) reg.VecVirtual {
-		VMINPD(x, highest, x)
-		VMAXPD(x, lowest, x)
-		t := v.copyOf(c.f(log2e))
-		v.fmadd213(c.f(expMagic32), x, t)
-		n := v.reg()
-		v.sub(c.f(expMagic32), t, n)
-		VFNMADD231PD(c.f(ln2), n, x)
-		r2 := v.reg()
-		v.mul(x, x, r2)
-		q := v.evenOdd(c, exp32Q, x, r2)
-		v.fmadd213(x, r2, q)
-		v.add(c.f(1), q, q)
-		VPSLLQ(Imm(52), t, t)
-		v.mul(t, q, q)
-		return q
+func (v vec) exponential64() func(x []reg.VecVirtual) []reg.VecVirtual {
+	clamp := v.clamp(-750, 710)
+	return func(x []reg.VecVirtual) []reg.VecVirtual {
+		clamp(x)
+		t, n := v.expReduce(x, expMagic64)
+		for u := range x {
+			v.fnmaddConst(ln2Lo, n[u], x[u])
+		}
+		p := v.exp64Polynomial(x)
+		for u, p := range p {
+			// The tables are looked up by words, with the index in both of each element.
+			i, h, l, t := v.reg(), v.reg(), v.reg(), t[u]
+			VMOVSLDUP(t, i)
+			VPERMD(NewDataAddr(exp64Words, 0), i, l)
+			VPERMD(NewDataAddr(exp64Words, 32), i, h)
+			VPBLENDD(Imm(0xaa), h, l, h)
+			VPERMD(NewDataAddr(exp64Words, 64), i, l)
+			v.fmadd213(l, h, p)
+			v.add(h, p, p)
+			VPSRLQ(Imm(3), t, t)
+			VPSRLQ(Imm(1), t, l)
+			VPSUBQ(l, t, t)
+			VPSLLQ(Imm(52), l, l)
+			VPSLLQ(Imm(52), t, t)
+			v.mul(l, p, p)
+			v.mul(t, p, p)
+		}
+		return p
 	}
+}
+
+func (v vec) exponential32() func(x []reg.VecVirtual) []reg.VecVirtual {
+	clamp := func([]reg.VecVirtual) {}
+	if !v.wide {
+		clamp = v.clamp(-105, 90)
+	}
+	return func(x []reg.VecVirtual) []reg.VecVirtual {
+		clamp(x)
+		t, n := v.expReduce(x, expMagic32)
+		if v.wide {
+			v.boundReduced(x)
+		}
+		r2, even, odd := v.regs(len(x)), v.regs(len(x)), v.regs(len(x))
+		for u := range x {
+			v.mul(x[u], x[u], r2[u])
+		}
+		v.hornerConst(exp32Q[0], exp32Q[2], exp32Q[4], r2, even)
+		v.hornerConst(exp32Q[1], exp32Q[3], exp32Q[5], r2, odd)
+		for u := range x {
+			v.fmadd231(odd[u], x[u], even[u])
+		}
+		for u := range x {
+			v.fmadd213(x[u], r2[u], even[u])
+		}
+		for u, e := range even {
+			v.addConst(1, e, e)
+			if v.wide {
+				VSCALEFPD(n[u], e, e)
+				continue
+			}
+			VPSLLQ(Imm(52), t[u], t[u])
+			v.mul(t[u], e, e)
+		}
+		return even
+	}
+}
+
+// clamp returns a function that emits x = min(max(x, lo), hi). The minimum and
+// maximum of a NaN in the last operand is that NaN.
+func (v vec) clamp(lo, hi float64) func(x []reg.VecVirtual) {
+	lowest, highest := v.copyOf(v.constant(lo)), v.copyOf(v.constant(hi))
+	return func(x []reg.VecVirtual) {
+		for _, x := range x {
+			VMAXPD(x, lowest, x)
+		}
+		for _, x := range x {
+			VMINPD(x, highest, x)
+		}
+	}
+}
+
+// boundReduced stands for clamp on AVX-512, where VSCALEFPD does what is right
+// for any n, NaN and infinities included, if only its other operand is finite
+// and positive. So a bound is put on r, which exceeds it only where it means
+// nothing, and which it replaces if it is NaN.
+func (v vec) boundReduced(r []reg.VecVirtual) {
+	const leastMagnitude = 2
+	for _, r := range r {
+		VRANGEPD_BCST(Imm(leastMagnitude), entry(math.Float64bits(0.5)), r, r)
+	}
+}
+
+// expReduce returns t and n, and leaves r₁ in x.
+func (v vec) expReduce(x []reg.VecVirtual, magic float64) (t, n []reg.VecVirtual) {
+	t, n = v.regs(len(x)), v.regs(len(x))
+	for u := range x {
+		VBROADCASTSD(entry(math.Float64bits(log2e)), t[u])
+		v.fmaddConst(magic, x[u], t[u])
+	}
+	for u := range x {
+		v.subConst(magic, t[u], n[u])
+	}
+	for u := range x {
+		v.fnmaddConst(ln2, n[u], x[u])
+	}
+	return t, n
+}
+
+// exp64Polynomial returns r + r²·q(r).
+func (v vec) exp64Polynomial(r []reg.VecVirtual) []reg.VecVirtual {
+	r2, even, odd := v.regs(len(r)), v.regs(len(r)), v.regs(len(r))
+	for u := range r {
+		v.mul(r[u], r[u], r2[u])
+	}
+	v.hornerConst(exp64Q[0], exp64Q[2], exp64Q[4], r2, even)
+	v.hornerConst(exp64Q[1], exp64Q[3], exp64Q[5], r2, odd)
+	for u := range r {
+		v.fmadd231(odd[u], r[u], even[u])
+	}
+	for u := range r {
+		v.fmadd213(r[u], r2[u], even[u])
+	}
+	return even
+}
+
+// hornerConst emits p = a + b·x + c·x².
+func (v vec) hornerConst(a, b, c float64, x, p []reg.VecVirtual) {
+	for u := range x {
+		VBROADCASTSD(entry(math.Float64bits(c)), p[u])
+		v.fmaddConst(b, x[u], p[u])
+	}
+	for u := range x {
+		v.fmaddConst(a, x[u], p[u])
+	}
+}
+
+// expLoop runs body over n elements, several vectors at a time.
+func (v vec) expLoop(n reg.Register, body func(ls []step)) {
+	unroll := 2
+	if v.wide {
+		unroll = 4
+	}
+	v.groups(n, unroll, body, nil)
+}
+
+// differences returns x - y.
+func differences(ls []step, x reg.Register, y func(l step) Op) []reg.VecVirtual {
+	d := make([]reg.VecVirtual, len(ls))
+	for u, l := range ls {
+		d[u] = l.load(x)
+		l.sub(y(l), d[u], d[u])
+	}
+	return d
 }
 
 func expTo(v vec) {
 	dst, x, n := pointer("dst"), pointer("x"), pointer("n")
 	exp := v.exponential()
-	v.loop(n, 1, func(l step, _ int) { l.store(exp(l.load(x)), dst) }, nil)
+	v.expLoop(n, func(ls []step) {
+		d := make([]reg.VecVirtual, len(ls))
+		for u, l := range ls {
+			d[u] = l.load(x)
+		}
+		for u, e := range exp(d) {
+			ls[u].store(e, dst)
+		}
+	})
 }
 
 func expSubTo(v vec) {
 	dst, x, y, n := pointer("dst"), pointer("x"), pointer("y"), pointer("n")
 	exp := v.exponential()
-	v.loop(n, 1, func(l step, _ int) {
-		d := l.load(x)
-		v.sub(l.load(y), d, d)
-		l.store(exp(d), dst)
-	}, nil)
+	v.expLoop(n, func(ls []step) {
+		for u, e := range exp(differences(ls, x, func(l step) Op { return l.load(y) })) {
+			ls[u].store(e, dst)
+		}
+	})
 }
 
 func expSubAdd(v vec) {
 	x, y, sum, n := pointer("x"), pointer("y"), pointer("sum"), pointer("n")
 	exp := v.exponential()
-	v.loop(n, 1, func(l step, _ int) {
-		d := l.load(x)
-		v.sub(l.load(y), d, d)
-		e, t := exp(d), l.load(sum)
-		v.add(e, t, t)
-		l.store(e, x) // may narrow e where it is
-		l.store(t, sum)
-	}, nil)
+	v.expLoop(n, func(ls []step) {
+		for u, e := range exp(differences(ls, x, func(l step) Op { return l.load(y) })) {
+			t := ls[u].load(sum)
+			v.add(e, t, t)
+			ls[u].store(e, x) // may narrow e where it is
+			ls[u].store(t, sum)
+		}
+	})
 }
 
 // expShiftSum returns the sum, and stores what it sums if there is a dst.
@@ -227,15 +370,14 @@ func expShiftSum(store bool) func(vec) {
 		exp := v.exponential()
 		sum := v.reg()
 		v.zero(sum)
-		v.loop(n, 1, func(l step, _ int) {
-			d := l.load(x)
-			v.sub(shift, d, d)
-			e := exp(d)
-			l.addTo(sum, e)
-			if store {
-				l.store(e, dst)
+		v.expLoop(n, func(ls []step) {
+			for u, e := range exp(differences(ls, x, func(step) Op { return shift })) {
+				ls[u].addTo(sum, e)
+				if store {
+					ls[u].store(e, dst)
+				}
 			}
-		}, nil)
+		})
 		v.returnSum(sum)
 	}
 }

@@ -271,6 +271,35 @@ func (v vec) fnmadd231(b, a Op, dst reg.VecVirtual) { v.pick(VFNMADD231PD, VFNMA
 // dst = dst·a + b
 func (v vec) fmadd213(b, a Op, dst reg.VecVirtual) { v.pick(VFMADD213PD, VFMADD213PS, b, a, dst) }
 
+// Arithmetic on float64 with a constant, which AVX-512 takes from memory as one element.
+
+func (v vec) withConst(memory, broadcast func(...Op), c float64, ops ...Op) {
+	if v.wide {
+		memory = broadcast
+	}
+	memory(append([]Op{entry(math.Float64bits(c))}, ops...)...)
+}
+
+// dst = a + c
+func (v vec) addConst(c float64, a, dst reg.VecVirtual) {
+	v.withConst(VADDPD, VADDPD_BCST, c, a, dst)
+}
+
+// dst = a - c
+func (v vec) subConst(c float64, a, dst reg.VecVirtual) {
+	v.withConst(VSUBPD, VSUBPD_BCST, c, a, dst)
+}
+
+// dst = dst·a + c
+func (v vec) fmaddConst(c float64, a, dst reg.VecVirtual) {
+	v.withConst(VFMADD213PD, VFMADD213PD_BCST, c, a, dst)
+}
+
+// dst -= a·c
+func (v vec) fnmaddConst(c float64, a, dst reg.VecVirtual) {
+	v.withConst(VFNMADD231PD, VFNMADD231PD_BCST, c, a, dst)
+}
+
 // maximum emits dst = max(a, b) as Go defines it: NaN if either is, and +0
 // above -0. The instruction returns b in both cases, so that the two orders of
 // operands agree but there; their conjunction is right for zeros, and a NaN in
@@ -418,6 +447,20 @@ func emitConstants() {
 			}
 			off += 8
 		}
+	}
+	GLOBL(exp64Table.Name, attr.RODATA|attr.NOPTR)
+	for j, x := range append(exp64Hi[:8:8], exp64Lo[:]...) {
+		DATA(8*j, U64(x))
+	}
+	GLOBL(exp64Words.Name, attr.RODATA|attr.NOPTR)
+	for j := range 8 {
+		DATA(4*j, U32(exp64Hi[j]))
+	}
+	for j := range 8 {
+		DATA(32+4*j, U32(exp64Hi[j]>>32))
+	}
+	for j := range 8 {
+		DATA(64+4*j, U32(exp64Lo[j]))
 	}
 	GLOBL("laneBits", attr.RODATA|attr.NOPTR)
 	for i := range 8 {
