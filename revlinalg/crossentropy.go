@@ -31,7 +31,8 @@ import (
 //
 // No exponential overflows, and l_i - x_ij is found as the distance of x_ij to the
 // maximum of its row plus the logarithm of the shifted sum. Classes of probability
-// zero add nothing to Out, though their logit be -Inf. In fixed point the sum must
+// zero add nothing to Out, though their logit be -Inf, nor do a ṗ_ij of zero to its
+// tangent and a cotangent of zero to p̄_ij. In fixed point the sum must
 // be below 2²⁰. A label that is no class panics with mat.ErrColAccess.
 type CrossEntropy[T rev.Real] struct {
 	Out    *T             `rev:"acc"`
@@ -112,13 +113,13 @@ func (k *CrossEntropy[T]) run(sign T, g, t, gt *CrossEntropy[T]) {
 		r := k.openRow(i, t, buffer[:])
 		for j := range k.X.Cols {
 			if p := k.probability(i, j); p != 0 {
-				sum += fixed.Product(p, r.distance(j))
+				sum += r.distanceTimes(p, j)
 				if t.X.Data != nil {
 					rate -= fixed.Product(p, t.X.Data[i*t.X.Stride+j])
 				}
 			}
 			if t.P.Data != nil {
-				rate += fixed.Product(t.P.Data[i*t.P.Stride+j], r.distance(j))
+				rate += r.distanceTimes(t.P.Data[i*t.P.Stride+j], j)
 			}
 		}
 		rate += fixed.Product(r.weight, r.tau)
@@ -197,14 +198,20 @@ func (k *CrossEntropy[T]) openRow(i int, t *CrossEntropy[T], buffer []T) crossEn
 	return r
 }
 
-// distance returns l_i - x_ij.
-func (r *crossEntropyRow[T]) distance(j int) T { return r.q.max - r.x[j] + r.logSum }
+// distanceTimes returns p·(l_i - x_ij), which for a p of zero is zero though the
+// logit be -Inf.
+func (r *crossEntropyRow[T]) distanceTimes(p T, j int) T {
+	if p == 0 {
+		return 0
+	}
+	return fixed.Product(p, r.q.max-r.x[j]+r.logSum)
+}
 
 // addGradient adds gout times the gradient of a row to g.
 func (k *CrossEntropy[T]) addGradient(g *CrossEntropy[T], r *crossEntropyRow[T], gout T) {
 	if g.P.Data != nil {
 		for j := range g.P.Cols {
-			g.P.Data[r.i*g.P.Stride+j] += fixed.Product(gout, r.distance(j))
+			g.P.Data[r.i*g.P.Stride+j] += r.distanceTimes(gout, j)
 		}
 	}
 	for g.X.Data != nil && r.q.next() {

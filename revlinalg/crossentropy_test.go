@@ -106,6 +106,38 @@ func TestCrossEntropySpecial(t *testing.T) {
 	NewCrossEntropy(new(float64), mat.NewDense(1, 2, nil), nil, []int{2})
 }
 
+// A class that is impossible and stays so has derivatives.
+func TestCrossEntropyImpossible(t *testing.T) {
+	inf := math.Inf(-1)
+	one, zero := 1.0, 0.0
+	matrix := func(x ...float64) rev.General[float64] { return rev.NewGeneral(1, 3, x) }
+	var out, rate float64
+	k := CrossEntropy[float64]{Out: &out, X: matrix(0, 0, inf), P: matrix(0.5, 0.5, 0)}
+	dk := CrossEntropy[float64]{Out: &rate, X: matrix(1, 3, 5), P: matrix(0.25, -0.25, 0)}
+	k.Tangent(dk)
+	if !near(out, math.Ln2, 1e-15) || !(math.Abs(rate) <= 1e-15) { // τ = 2, which is Σ p_j·ẋ_j, and Σ ṗ_j = 0
+		t.Errorf("value %v and tangent %v, want log 2 and 0", out, rate)
+	}
+	g := CrossEntropy[float64]{Out: &one, X: matrix(0, 0, 0)}
+	gt := CrossEntropy[float64]{Out: &zero, X: matrix(0, 0, 0), P: matrix(0, 0, 0)}
+	k.AdjointTangent(g, dk, gt)
+	for _, c := range []struct {
+		what      string
+		got, want []float64
+	}{
+		{"gradient", g.X.Data, []float64{0, 0, 0}},
+		{"its tangent", gt.X.Data, []float64{-0.75, 0.75, 0}}, // q_j·(ẋ_j - τ) - ṗ_j
+		{"tangent of the gradient by P", gt.P.Data, []float64{1, -1, -3}},
+	} {
+		for j, want := range c.want {
+			if !(math.Abs(c.got[j]-want) <= 1e-15) {
+				t.Errorf("%s is %v, want %v", c.what, c.got, c.want)
+				break
+			}
+		}
+	}
+}
+
 func ExampleCrossEntropy() {
 	x := mat.NewDense(2, 3, []float64{
 		2, 0, 0,

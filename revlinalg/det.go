@@ -37,8 +37,10 @@ import (
 //	C = s·U·D·Vᵀ,  D_ii = Π_{k≠i} σ_k,
 //	Ċ = s·U·Ḋ·Vᵀ,  Ḋ_ii = Σ_{k≠i} W_kk·p_ik,  Ḋ_ij = -W_ji·p_ij,  p_ij = Π_{k≠i,j} σ_k,
 //
-// so that singular matrices have the right gradient, too. The bits do not depend
-// on the number of workers.
+// so that singular matrices have the right gradient, too, within about n·ε times
+// the product of all singular values but the least. Columns that are so small that
+// the inverse would overflow are scaled by powers of two, and Ċ is then found in the
+// second way. The bits do not depend on the number of workers.
 type Det[T rev.Float] struct {
 	Out     *T             `rev:"acc"`
 	A       rev.General[T] `rev:"in"`
@@ -129,7 +131,7 @@ func (k Det[T]) AdjointTangent(g, t, gt Det[T]) {
 	}
 	if g.Out != nil {
 		if gt.A.Data != nil && t.A.Data != nil {
-			w.setCofactorTangents(t.A)
+			w.setCofactorTangents(k.A, t.A)
 			addMatrix(gt.A, *g.Out, w.dc)
 		}
 		addMatrix(g.A, *g.Out, w.c)
@@ -154,6 +156,8 @@ type detWork[T rev.Float] struct {
 	invWork[T]
 	c, dc rev.General[T]
 
+	shifts    []int // columns of A were multiplied by 2^shifts[j] before the elimination
+	shifted   bool
 	ill       bool           // the cofactors come from the singular values
 	svd       singularValues // of A
 	u, vt, m  rev.General[T] // U, Vᵀ, and a diagonal or full matrix between them
@@ -161,6 +165,43 @@ type detWork[T rev.Float] struct {
 	sign      float64        // det U·det V
 	products  []extended     // of the first i singular values
 	remaining []extended     // of all but the first i
+}
+
+// factor computes the factors of A, with columns scaled that are tiny.
+func (w *detWork[T]) factor(workers int, a rev.General[T]) {
+	w.luFactor.factor(workers, a)
+	tiny := 0x1p-900
+	if epsilon[T]() == 0x1p-23 {
+		tiny = 0x1p-100
+	}
+	w.shifts, w.shifted = workspace.Zeros(w.shifts, a.Cols), false
+	for j, norm := range w.norms {
+		if norm == 0 || !(float64(norm) < tiny) {
+			continue
+		}
+		_, e := math.Frexp(float64(norm))
+		w.shifts[j], w.shifted = -e, true
+	}
+	if !w.shifted {
+		return
+	}
+	m := scratchCopy(w.x, a)
+	w.x = m
+	for i := range m.Rows {
+		for j, v := range m.Row(i) {
+			m.Row(i)[j] = T(math.Ldexp(float64(v), w.shifts[j]))
+		}
+	}
+	w.luFactor.factor(workers, m)
+}
+
+// determinant returns det A.
+func (w *detWork[T]) determinant() extended {
+	d := w.luFactor.determinant()
+	for _, e := range w.shifts {
+		d.e -= e
+	}
+	return d
 }
 
 // setCofactors sets c.
@@ -181,10 +222,11 @@ func (w *detWork[T]) setCofactors(a rev.General[T]) {
 	w.between(w.c)
 }
 
-// scaleByDet sets dst to det A·xᵀ.
+// scaleByDet sets dst to det A·xᵀ, for the x of A with columns scaled.
 func (w *detWork[T]) scaleByDet(dst, x rev.General[T]) {
-	d := w.determinant()
 	for i := range x.Rows {
+		d := w.determinant()
+		d.e += w.shifts[i]
 		for j, v := range x.Row(i) {
 			dst.Data[j*dst.Stride+i] = T(d.times(float64(v)).float())
 		}
@@ -220,10 +262,10 @@ func (w *detWork[T]) between(dst rev.General[T]) {
 }
 
 // setCofactorTangents sets dc, after c.
-func (w *detWork[T]) setCofactorTangents(ta rev.General[T]) {
+func (w *detWork[T]) setCofactorTangents(a, ta rev.General[T]) {
 	n := ta.Rows
 	w.dc = zeros(w.dc, n, n)
-	if !w.ill {
+	if !w.ill && (!w.shifted || !w.decompose(a)) {
 		w.x = zeros(w.x, n, n)
 		multiply(w.workers, w.x, 1, view(ta, true), view(w.c, false))
 		multiply(w.workers, w.dc, -1, view(w.y, true), view(w.x, false))

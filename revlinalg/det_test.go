@@ -170,6 +170,33 @@ func TestDetScale(t *testing.T) {
 	}
 }
 
+// Subnormal numbers have an inverse that overflows, and cofactors that do not.
+func TestDetSubnormal(t *testing.T) {
+	a := rev.NewGeneral(2, 2, []float64{
+		0x3p-1060, 1,
+		0x1p-1060, 2,
+	})
+	da := rev.NewGeneral(2, 2, []float64{0, 3, 0, 5})
+	out, one, rate := 0., 1., 0.
+	k := Det[float64]{Out: &out, A: a}
+	k.Tangent(Det[float64]{Out: &rate, A: da})
+	if out != 0x5p-1060 || rate != 0x1p-1058*3 {
+		t.Errorf("value %g and tangent %g, want %g and %g", out, rate, 0x5p-1060, 0x3p-1058)
+	}
+	ga, dga := rev.NewGeneral[float64](2, 2, nil), rev.NewGeneral[float64](2, 2, nil)
+	k.AdjointTangent(Det[float64]{Out: &one, A: ga}, Det[float64]{A: da}, Det[float64]{A: dga})
+	for i := range 4 {
+		want := []float64{2, -0x1p-1060, -1, 0x3p-1060}[i]
+		if got := ga.Data[i]; !near(got, want, 1e-15) {
+			t.Errorf("cofactor %d is %g, want %g", i, got, want)
+		}
+		want = []float64{5, 0, -3, 0}[i]
+		if got := dga.Data[i]; !(math.Abs(got-want) <= 1e-14) {
+			t.Errorf("tangent of cofactor %d is %g, want %g", i, got, want)
+		}
+	}
+}
+
 func ExampleDet() {
 	a := mat.NewDense(2, 2, []float64{
 		1, 2,

@@ -389,6 +389,7 @@ func TestElementwiseDomain(t *testing.T) {
 		{"0^0.5, tangent", NewPow(vec(1), vec(0), vec(0.5)).Tangent(NewPow(vec(1), vec(0), vec(0.5))), 0, 0, 1},
 		{"(-8)^(1/3)", NewPow(vec(1), vec(-8), vec(1./3)).Forward(), 0, -8, 0},
 		{"(-8)^2", NewPow(vec(1), vec(-8), vec(2)).Forward(), -1, 0, 0},
+		{"10^400", NewPow(vec(1), vec(10), vec(400)).Adjoint(NewPow(vec(1), vec(1), vec(1))), -1, 0, 0},
 		{"log of 0 over Q43", Log[fixed.Q43]{Y: q(1), X: q(0)}.Forward(), 0, 0, 0},
 		{"root of 0 over Q43, gradient", Sqrt[fixed.Q43]{Y: q(1), X: q(0)}.Adjoint(Sqrt[fixed.Q43]{Y: q(1), X: q(0)}), 0, 0, 1},
 		{"power out of range", Pow[fixed.Q43]{Z: q(1), X: q(quarter), Y: q(-10 * fixed.One)}.Forward(), 0, 0.25, 0},
@@ -412,6 +413,27 @@ func TestElementwiseDomain(t *testing.T) {
 	Exp[fixed.Q43]{Y: y, X: q(100 * fixed.One)}.Forward()
 	if y.Data[0] != fixed.Max {
 		t.Errorf("exp(100) over Q43 is %v", y.Data[0])
+	}
+}
+
+// What overflows is infinite, as math.Pow has it, and so are the derivatives.
+func TestPowOverflow(t *testing.T) {
+	inf := math.Inf(1)
+	for _, c := range []struct{ x, y, z, gx, gy float64 }{
+		{10, 400, inf, inf, inf},
+		{0.1, -400, inf, -inf, -inf},
+		{-10, 401, -inf, inf, 0},
+		{0x1p600, 2, inf, 0x1p601, inf},
+		{10, -400, 0, math.Copysign(0, -1), 0},
+	} {
+		z, x, y := mat.NewVecDense(1, nil), mat.NewVecDense(1, []float64{c.x}), mat.NewVecDense(1, []float64{c.y})
+		gz, gx, gy := mat.NewVecDense(1, []float64{1}), mat.NewVecDense(1, nil), mat.NewVecDense(1, nil)
+		if err := NewPow(z, x, y).Forward(); err != nil || z.AtVec(0) != c.z {
+			t.Errorf("%v^%v is %v, error %v, want %v", c.x, c.y, z.AtVec(0), err, c.z)
+		}
+		if err := NewPow(z, x, y).Adjoint(NewPow(gz, gx, gy)); err != nil || gx.AtVec(0) != c.gx || gy.AtVec(0) != c.gy {
+			t.Errorf("derivatives of %v^%v are %v and %v, error %v, want %v and %v", c.x, c.y, gx.AtVec(0), gy.AtVec(0), err, c.gx, c.gy)
+		}
 	}
 }
 

@@ -17,33 +17,37 @@ import (
 func logMulSpec[T rev.Float](spread float64) revtest.Spec[LogMul[T]] {
 	return revtest.Spec[LogMul[T]]{
 		New: func(rnd *rand.Rand, size int) LogMul[T] {
-			m, n, l := size, size+1, (size+3)/2
 			if size == 0 {
-				n, l = 0, 0
+				return randomLogMul[T](rnd, 0, 0, 0, spread)
 			}
-			k := LogMul[T]{
-				C: rev.NewGeneral(m, n, normals[T](rnd, m*n, 0.5)),
-				A: rev.NewGeneral(m, l, normals[T](rnd, m*l, 0.5)),
-				B: rev.NewGeneral(l, n, normals[T](rnd, l*n, 0.5)),
-			}
-			for i := range k.C.Data {
-				k.C.Data[i] += T(math.Log(1 + float64(l)))
-			}
-			// Term r is near spread·(r - l/2) in A and minus that in B, so that
-			// the products of e^A and e^B are tiny and their logs are not.
-			for r := range l {
-				d := T(spread * (float64(r) - float64(l)/2))
-				for i := range m {
-					k.A.Data[i*l+r] += d
-				}
-				for j := range n {
-					k.B.Data[r*n+j] -= d
-				}
-			}
-			return k
+			return randomLogMul[T](rnd, size, (size+3)/2, size+1, spread)
 		},
 		RoundTrip: logRoundTrip,
 	}
+}
+
+// randomLogMul returns a problem in which term r is near spread·(r - l/2) in A and
+// minus that in B, so that the products of e^A and e^B are tiny and their logs are
+// not.
+func randomLogMul[T rev.Float](rnd *rand.Rand, m, l, n int, spread float64) LogMul[T] {
+	k := LogMul[T]{
+		C: rev.NewGeneral(m, n, normals[T](rnd, m*n, 0.5)),
+		A: rev.NewGeneral(m, l, normals[T](rnd, m*l, 0.5)),
+		B: rev.NewGeneral(l, n, normals[T](rnd, l*n, 0.5)),
+	}
+	for i := range k.C.Data {
+		k.C.Data[i] += T(math.Log(1 + float64(l)))
+	}
+	for r := range l {
+		d := T(spread * (float64(r) - float64(l)/2))
+		for i := range m {
+			k.A.Data[i*l+r] += d
+		}
+		for j := range n {
+			k.B.Data[r*n+j] -= d
+		}
+	}
+	return k
 }
 
 func TestLogMul(t *testing.T) {
@@ -67,15 +71,16 @@ func TestLogMulDirect(t *testing.T) {
 
 // Several blocks go through the same checks.
 func TestLogMulBlocks(t *testing.T) {
-	if testing.Short() {
-		t.Skip("matrices of several blocks")
-	}
-	for _, spread := range []float64{0, 10} {
+	const terms = 20
+	for _, spread := range []float64{0, 30} {
 		spec := logMulSpec[float64](spread)
-		spec.Sizes = []int{130}
-		spec.RoundTrip *= max(1, 66*spread)
-		spec.Adjoint = 1000 * max(1, 66*spread)
-		spec.Difference = 1e-8 * max(1, 66*spread)
+		spec.New = func(rnd *rand.Rand, _ int) LogMul[float64] {
+			return randomLogMul[float64](rnd, logMulRows+2, terms, logMulCols+2, spread)
+		}
+		spec.Sizes = []int{1}
+		spec.RoundTrip *= max(1, terms*spread)
+		spec.Adjoint = 1000 * max(1, terms*spread)
+		spec.Difference = 1e-8 * max(1, terms*spread)
 		spec.Skip = map[revtest.Property]string{
 			revtest.Extremes: "slow", revtest.Overlap: "slow", revtest.Shapes: "slow", revtest.Gaps: "slow",
 			revtest.ReadOnly: "slow", revtest.NilGradients: "slow",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -87,6 +88,21 @@ func TestNormsSubgradient(t *testing.T) {
 				t.Errorf("gradients at %v: %v, %v, want %v, %v", c.x, g1, gInf, c.g1, c.gInf)
 			}
 		}
+	}
+}
+
+// The least fixed-point number has the largest magnitude.
+func TestNormInfLeast(t *testing.T) {
+	x := rev.ViewSlice([]fixed.Q43{3, fixed.Max, fixed.Min, -5})
+	out, gout, gx := fixed.Q43(7), fixed.One, rev.ViewSlice(make([]fixed.Q43, 4))
+	k := NormInf[fixed.Q43]{Out: &out, X: x}
+	k.Forward()
+	if out != 7+fixed.Min {
+		t.Errorf("got %v, want %v", out, 7+fixed.Min)
+	}
+	k.Adjoint(NormInf[fixed.Q43]{Out: &gout, X: gx})
+	if out != 7 || !slices.Equal(gx.Data, []fixed.Q43{0, 0, -fixed.One, 0}) {
+		t.Errorf("Adjoint leaves %v and %v", out, gx.Data)
 	}
 }
 

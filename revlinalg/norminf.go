@@ -19,7 +19,8 @@ import (
 //
 // This is a subgradient where several elements have that magnitude, and zero
 // where all are zero, as sign(0) = 0. The norm is exact, and zero if there is no
-// element; in fixed point, elements of -2²⁰ are left out.
+// element. In fixed point an element of -2²⁰ is the largest there can be, and what
+// is added is its magnitude modulo 2²¹, -2²⁰.
 type NormInf[T rev.Real] struct {
 	Out *T            `rev:"acc"`
 	X   rev.Vector[T] `rev:"in"`
@@ -37,7 +38,7 @@ func (k *NormInf[T]) largest() (m int, x T) {
 	for i := range k.X.N {
 		v := k.X.Data[i*k.X.Inc]
 		isNaN := math.IsNaN(float64(v))
-		if magnitude(v) > magnitude(x) || isNaN {
+		if -magnitude(v) < -magnitude(x) || isNaN { // so that -2²⁰, whose magnitude has no number, counts
 			m, x = i, v
 		}
 		if isNaN {

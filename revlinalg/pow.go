@@ -21,11 +21,12 @@ import (
 //
 // x may be negative where y is an integer, and zero where y is not negative
 // (0⁰ = 1). As such powers are defined for isolated y only, l then counts as zero
-// and (1 + y·l) too. If there is no power, or no finite derivative though one is
-// asked for, all methods that need it return a *DomainError that says where, and
+// and (1 + y·l) too. If there is no power, or x is zero and no derivative though one
+// is asked for, all methods that need it return a *DomainError that says where, and
 // change nothing; in fixed point, also if one of the powers of x is 2²⁰ or more.
-// NaN is passed on. In floating point the power is that of package math, in fixed
-// point within 0.51 units in the last place.
+// NaN is passed on. In floating point the power is that of package math, infinite
+// without an error where it overflows, and so are the derivatives; in fixed point
+// it is within 0.51 units in the last place.
 type Pow[T rev.Real] struct {
 	Z rev.Vector[T] `rev:"acc"`
 	X rev.Vector[T] `rev:"in"`

@@ -41,11 +41,17 @@ type TriSolve[T rev.Float] struct {
 	Workers             int // 0 means GOMAXPROCS
 }
 
-// NewTriSolve returns the kernel over gonum matrices, sharing their storage.
-// It panics with mat.ErrShape if they do not fit together.
-func NewTriSolve(x *mat.Dense, a *mat.TriDense, b *mat.Dense) TriSolve[float64] {
-	uplo := a.RawTriangular().Uplo
-	k := TriSolve[float64]{X: rev.ViewDense(x), A: viewTri(a, uplo), B: rev.ViewDense(b), Upper: uplo == blas.Upper}
+// NewTriSolve returns the kernel over gonum matrices, sharing their storage. A is
+// a *mat.TriDense or the transpose of one, as its method TTri returns it; another
+// type panics. It panics with mat.ErrShape if they do not fit together.
+func NewTriSolve(x *mat.Dense, a mat.Triangular, b *mat.Dense) TriSolve[float64] {
+	k := TriSolve[float64]{X: rev.ViewDense(x), B: rev.ViewDense(b)}
+	if t, ok := a.(mat.UntransposeTrier); ok {
+		a, k.TransA = t.UntransposeTri(), true
+	}
+	t := a.(*mat.TriDense)
+	uplo := t.RawTriangular().Uplo
+	k.A, k.Upper = viewTri(t, uplo), uplo == blas.Upper
 	k.checkShape()
 	return k
 }

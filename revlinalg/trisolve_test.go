@@ -75,7 +75,9 @@ func TestTriSolveValue(t *testing.T) {
 				}
 				got := mat.NewDense(n, 50, nil)
 				k := NewTriSolve(got, a, b)
-				k.TransA = trans
+				if trans {
+					k = NewTriSolve(got, a.TTri(), b)
+				}
 				if err := k.Forward(); err != nil {
 					t.Fatal(err)
 				}

@@ -266,6 +266,18 @@ func TestUnitaryNearPi(t *testing.T) {
 			t.Errorf("π%+g: got %v, want %v, %v", d, x.RawVector().Data, a, b)
 		}
 	}
+	// Over fixed point, by angles of as many units from ±π, and of more turns.
+	for _, turns := range []fixed.Q43{fixed.Pi, -fixed.Pi, 3 * fixed.Pi} {
+		for _, d := range []fixed.Q43{0, 1, -1, 2, -2, 1000, -1000, fixed.One / 1024} {
+			q := rev.NewGeneral(2, 1, []fixed.Q43{3 * fixed.One, 4 * fixed.One})
+			Unitary[fixed.Q43]{X: q, Theta: rev.ViewSlice([]fixed.Q43{turns + d})}.Forward()
+			sin, cos := math.Sincos((turns + d).Float64())
+			a, b := 3*cos-4*sin, 3*sin+4*cos
+			if x, y := q.Data[0].Float64(), q.Data[1].Float64(); !(math.Abs(x-a) <= 0x1p-40) || !(math.Abs(y-b) <= 0x1p-40) {
+				t.Errorf("%v%+d units: got %v, want %v, %v", turns, d, q.Data, a, b)
+			}
+		}
+	}
 }
 
 func ExampleUnitary() {
