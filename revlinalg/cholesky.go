@@ -54,6 +54,9 @@ import (
 // If a pivot is not positive, all methods return a *NotPositiveDefinite and
 // write nothing.
 //
+// There is no such kernel over fixed point: the derivatives are divided by
+// pivots, and leave the range where these are small.
+//
 // Sources: Giles, Collected matrix derivative results for forward and reverse
 // mode algorithmic differentiation (2008); Murray, Differentiation of the
 // Cholesky decomposition, arXiv 1602.07527.

@@ -24,7 +24,8 @@ import (
 // pivoting, taken with an exponent of its own, so that nothing overflows or
 // underflows but the result. It is that of a matrix within about 3n·ε·|L|·|U| of
 // A (Higham 2002, theorem 9.3). For small matrices DetMinors is closer, as it
-// does not divide.
+// does not divide, and that is the kernel over fixed point, in which an inverse
+// leaves the range where pivots are small.
 //
 // If A is well-conditioned, C and Ċ are
 //

@@ -34,6 +34,14 @@
 // of elements that are not defined everywhere (Log, Sqrt, Atan2, Pow and
 // ComplexLog) return a *DomainError. All operands are then as they were.
 //
+// # Numbers
+//
+// Kernels with the type parameter rev.Real are over float64, float32 and
+// fixed.Q43, those with rev.Float over the first two; their pages say why not over
+// fixed point. The kernels whose names begin with Complex are over complex128 alone,
+// as there is no complex fixed-point type. Constructors take what gonum has: float64
+// and, for matrices, complex128.
+//
 // # Rounding
 //
 // In fixed point, Inverse and Adjoint restore the output bit for bit. In

@@ -21,7 +21,8 @@ import (
 //
 // Y is computed by columns as Solve computes its solution, and fails when Solve
 // does: all methods then return mat.Condition and write nothing. The bits do
-// not depend on the number of workers.
+// not depend on the number of workers. There is no such kernel over fixed point,
+// in which the inverse of a small matrix has no number.
 type Inv[T rev.Float] struct {
 	B       rev.General[T] `rev:"acc"`
 	A       rev.General[T] `rev:"in"`

@@ -27,7 +27,8 @@ import (
 // rounding A by about 3n·ε·|L|·|U| would change it (Higham 2002, theorem 9.3).
 // If A is singular to working precision, when Solve fails, all methods return
 // mat.Condition and write nothing, as -Inf could not be taken out of Out. The
-// bits do not depend on the number of workers.
+// bits do not depend on the number of workers. There is no such kernel over fixed
+// point: the gradient is an inverse, which leaves the range where pivots are small.
 type LogDet[T rev.Float] struct {
 	Out     *T             `rev:"acc"`
 	Sign    *T             `rev:"acc"`

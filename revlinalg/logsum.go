@@ -38,6 +38,10 @@ import (
 // in cotangent. The cotangent cannot be brought back from there: InverseAdjoint,
 // and so a program that fails in Adjoint, leaves NaN.
 //
+// There are no such kernels over ulog.Fixed: the log of a sum is rounded, and what
+// was added could not be taken out to the bit. LogProd and PowerProduct, which only
+// multiply, take it.
+//
 // # Another way
 //
 // LogSumExp takes the same sum and adds its log to an output, that is, it

@@ -32,7 +32,8 @@ import (
 // products.
 //
 // p(x) is within a small multiple of m·ε·Σ|c_j·x^j|. Nothing overflows unless
-// x^(m-1) or a term does.
+// x^(m-1) or a term does. There is no such kernel over fixed point, whose range
+// the powers leave, and whose precision they fall below.
 type PolyLeastSquares[T rev.Float] struct {
 	Out     *T            `rev:"acc"`
 	C       rev.Vector[T] `rev:"in"` // m coefficients, that of x^0 first

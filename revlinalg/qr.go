@@ -54,6 +54,10 @@ import (
 // the same magnitude. If κ >= 1/(m·ε), A has not full rank to working precision,
 // and all methods return mat.Condition(κ) and write nothing.
 //
+// There is no such kernel over fixed point: the squares of columns leave the range
+// from norms of 2¹⁰ on, and derivatives, which are divided by the diagonal of R,
+// where that is small.
+//
 // Sources: Walter and Lehmann, Algorithmic differentiation of linear algebra
 // functions with application in optimum experimental design, arXiv 1001.1654
 // (2018); Liao et al., Differentiable programming tensor networks, Phys. Rev. X

@@ -34,6 +34,9 @@ import (
 // working precision, and all methods return mat.Condition(κ) and write nothing.
 // The solution of a matrix that is nearly so has no correct digits and no
 // error; how ill-conditioned A may be is for the caller to judge.
+//
+// There is no such kernel over fixed point: solutions are quotients by pivots, and
+// leave the range where these are small.
 type Solve[T rev.Float] struct {
 	X       rev.General[T] `rev:"acc"`
 	A       rev.General[T] `rev:"in"`

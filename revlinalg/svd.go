@@ -61,7 +61,9 @@ import (
 // The results are those of gonum's Dgesvd, in float64: of a matrix within about
 // max(m, n)·ε·‖A‖ of A. If A holds infinities or NaNs, all of them are NaN.
 // Derivatives are products of matrices, and the bits do not depend on the number
-// of workers.
+// of workers. There is no such kernel over fixed point, as the derivatives are
+// divided by singular values and their distances, and leave the range where these
+// are small.
 type SVD[T rev.Float] struct {
 	U       rev.General[T] `rev:"acc"`
 	S       rev.Vector[T]  `rev:"acc"`

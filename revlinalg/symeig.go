@@ -65,7 +65,8 @@ import (
 // within about n·ε·‖A‖ of A. A vector is within that over the distance to the next
 // eigenvalue. If A holds infinities or NaNs, all results are NaN. Derivatives
 // are products of matrices, and the bits do not depend on the number of
-// workers.
+// workers. There is no such kernel over fixed point, as the derivatives are divided
+// by the distances of eigenvalues, and leave the range where these are small.
 type SymEig[T rev.Float] struct {
 	W       rev.Vector[T]  `rev:"acc"`
 	V       rev.General[T] `rev:"acc"`

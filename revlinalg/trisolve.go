@@ -32,7 +32,8 @@ import (
 // If an element of the diagonal is zero, all methods return mat.Condition(+Inf)
 // and write nothing. Any other matrix is taken as it is: as triangular systems
 // are solved to a small residual however ill-conditioned they are, that is the
-// caller's to judge.
+// caller's to judge. There is no such kernel over fixed point: solutions are
+// quotients by the diagonal, and leave the range where that is small.
 type TriSolve[T rev.Float] struct {
 	X                   rev.General[T] `rev:"acc"`
 	A                   rev.General[T] `rev:"in"`
