@@ -5,6 +5,9 @@ import (
 	"math/cmplx"
 	"unsafe"
 
+	"gonum.org/v1/gonum/blas/cblas128"
+	"gonum.org/v1/gonum/mat"
+
 	"revnum/rev"
 )
 
@@ -13,6 +16,17 @@ import (
 // Re conj(z̄)·ż, and the adjoint of multiplication by c is that by conj(c):
 //
 //	y += c·z  has  z̄ += conj(c)·ȳ.
+
+// viewComplex returns the storage of x.
+func viewComplex(x cblas128.Vector) rev.Vector[complex128] {
+	return rev.Vector[complex128]{N: x.N, Data: x.Data, Inc: x.Inc}
+}
+
+// viewCDense returns the storage of a.
+func viewCDense(a *mat.CDense) rev.General[complex128] {
+	r := a.RawCMatrix()
+	return rev.General[complex128]{Rows: r.Rows, Cols: r.Cols, Data: r.Data, Stride: r.Stride}
+}
 
 // times returns a·b, without fused operations.
 func times(a, b complex128) complex128 {

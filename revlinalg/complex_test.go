@@ -137,6 +137,88 @@ func TestComplexAbsSpecial(t *testing.T) {
 	}
 }
 
+// The complex functions of NiLang (arXiv 2003.04617, listing 5) are, of x = a + ib
+// with r² = a² + b², the pair log r, atan2(b, a), and r: their Jacobians by a and b,
+// and their Hessians.
+func TestComplexInstructionTable(t *testing.T) {
+	for _, x := range []complex128{1, -2 + 1i, 0.5 - 3i, 1i, -1 - 1i} {
+		a, b := real(x), imag(x)
+		r2 := a*a + b*b
+		r := math.Sqrt(r2)
+		for _, in := range []struct {
+			name     string
+			value    float64
+			jacobian complex128 // of a and b, as ∂/∂a + i·∂/∂b
+			hessian  [2]complex128
+			kernel   func(x, gx, dx, dgx rev.Vector[complex128]) (value float64)
+		}{
+			{
+				"real part of log", math.Log(r), complex(a/r2, b/r2),
+				[2]complex128{complex((b*b-a*a)/(r2*r2), -2*a*b/(r2*r2)), complex(-2*a*b/(r2*r2), (a*a-b*b)/(r2*r2))},
+				func(x, gx, dx, dgx rev.Vector[complex128]) float64 {
+					return real(complexLogAlong(t, 1, x, gx, dx, dgx))
+				},
+			}, {
+				"imaginary part of log", math.Atan2(b, a), complex(-b/r2, a/r2),
+				[2]complex128{complex(2*a*b/(r2*r2), (b*b-a*a)/(r2*r2)), complex((b*b-a*a)/(r2*r2), -2*a*b/(r2*r2))},
+				func(x, gx, dx, dgx rev.Vector[complex128]) float64 {
+					return imag(complexLogAlong(t, 1i, x, gx, dx, dgx))
+				},
+			}, {
+				"abs", r, complex(a/r, b/r),
+				[2]complex128{complex(b*b/(r*r2), -a*b/(r*r2)), complex(-a*b/(r*r2), a*a/(r*r2))},
+				func(x, gx, dx, dgx rev.Vector[complex128]) float64 {
+					y, gy := rev.ViewSlice([]float64{0}), rev.ViewSlice([]float64{1})
+					ComplexAbs{Y: y, X: x}.Forward()
+					v := y.Data[0]
+					ComplexAbs{Y: y, X: x}.AdjointTangent(ComplexAbs{Y: gy, X: gx}, ComplexAbs{X: dx}, ComplexAbs{X: dgx})
+					return v
+				},
+			},
+		} {
+			for j, direction := range []complex128{1, 1i} {
+				vx, gx := rev.ViewSlice([]complex128{x}), rev.ViewSlice([]complex128{0})
+				dx, dgx := rev.ViewSlice([]complex128{direction}), rev.ViewSlice([]complex128{0})
+				value := in.kernel(vx, gx, dx, dgx)
+				if !(math.Abs(value-in.value) <= 1e-15*(1+r)) {
+					t.Errorf("%s of %v is %v, want %v", in.name, x, value, in.value)
+				}
+				if got := gx.Data[0]; !(cmplx.Abs(got-in.jacobian) <= 1e-15) {
+					t.Errorf("%s of %v: derivatives %v, want %v", in.name, x, got, in.jacobian)
+				}
+				if got := dgx.Data[0]; !(cmplx.Abs(got-in.hessian[j]) <= 1e-15) {
+					t.Errorf("%s of %v: column %d of the Hessian is %v, want %v", in.name, x, j, got, in.hessian[j])
+				}
+			}
+		}
+	}
+}
+
+// complexLogAlong returns log x and adds to gx and dgx for the cotangent gy.
+func complexLogAlong(t *testing.T, gy complex128, x, gx, dx, dgx rev.Vector[complex128]) complex128 {
+	t.Helper()
+	y := rev.ViewSlice([]complex128{0})
+	k := ComplexLog{Y: y, X: x}
+	if err := k.Forward(); err != nil {
+		t.Fatal(err)
+	}
+	v := y.Data[0]
+	if err := k.AdjointTangent(ComplexLog{Y: rev.ViewSlice([]complex128{gy}), X: gx}, ComplexLog{X: dx}, ComplexLog{X: dgx}); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func ExampleComplexDot() {
+	x := cblas128.Vector{N: 2, Data: []complex128{1i, 2}, Inc: 1}
+	y := cblas128.Vector{N: 2, Data: []complex128{3i, 1 + 1i}, Inc: 1}
+	var r complex128
+	NewComplexDot(&r, x, y).Forward()
+	fmt.Println(r, cblas128.Dotc(x, y))
+	// Output:
+	// (5+2i) (5+2i)
+}
+
 func ExampleComplexLog() {
 	y, gy := rev.ViewSlice([]complex128{0}), rev.ViewSlice([]complex128{1})
 	x, gx := rev.ViewSlice([]complex128{2i}), rev.ViewSlice([]complex128{0})

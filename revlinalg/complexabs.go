@@ -3,6 +3,7 @@ package revlinalg
 import (
 	"math/cmplx"
 
+	"gonum.org/v1/gonum/blas/cblas128"
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/rev"
@@ -34,8 +35,25 @@ type ComplexNorm1 struct {
 	X   rev.Vector[complex128] `rev:"in"`
 }
 
+// NewComplexAbs returns the kernel over gonum vectors, sharing their storage. It
+// panics with mat.ErrShape if they differ in length.
+func NewComplexAbs(y *mat.VecDense, x cblas128.Vector) ComplexAbs {
+	k := ComplexAbs{Y: rev.ViewVec(y), X: viewComplex(x)}
+	k.checkShape()
+	return k
+}
+
+// NewComplexNorm1 returns the kernel over a gonum vector, sharing its storage.
+func NewComplexNorm1(out *float64, x cblas128.Vector) ComplexNorm1 {
+	return ComplexNorm1{Out: out, X: viewComplex(x)}
+}
+
 func (k *ComplexAbs) check() {
 	rev.Check(k)
+	k.checkShape()
+}
+
+func (k *ComplexAbs) checkShape() {
 	if k.Y.Data == nil {
 		k.Y.N = k.X.N // that of its cotangent
 	}

@@ -3,6 +3,7 @@ package revlinalg
 import (
 	"math/cmplx"
 
+	"gonum.org/v1/gonum/blas/cblas128"
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/rev"
@@ -25,8 +26,20 @@ type ComplexAxpy struct {
 	X     rev.Vector[complex128] `rev:"in"`
 }
 
+// NewComplexAxpy returns the kernel over gonum vectors, sharing their storage. It
+// panics with mat.ErrShape if they differ in length.
+func NewComplexAxpy(y cblas128.Vector, alpha *complex128, x cblas128.Vector) ComplexAxpy {
+	k := ComplexAxpy{Y: viewComplex(y), Alpha: alpha, X: viewComplex(x)}
+	k.checkShape()
+	return k
+}
+
 func (k *ComplexAxpy) check() {
 	rev.Check(k)
+	k.checkShape()
+}
+
+func (k *ComplexAxpy) checkShape() {
 	if k.Y.Data == nil {
 		k.Y.N = k.X.N // that of its cotangent
 	}

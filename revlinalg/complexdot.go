@@ -3,6 +3,7 @@ package revlinalg
 import (
 	"math/cmplx"
 
+	"gonum.org/v1/gonum/blas/cblas128"
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/rev"
@@ -23,11 +24,23 @@ type ComplexDot struct {
 	Y rev.Vector[complex128] `rev:"in"`
 }
 
-func (k *ComplexDot) check() {
-	rev.Check(k)
+// NewComplexDot returns the kernel over gonum vectors, sharing their storage. It
+// panics with mat.ErrShape if they differ in length.
+func NewComplexDot(r *complex128, x, y cblas128.Vector) ComplexDot {
+	k := ComplexDot{R: r, X: viewComplex(x), Y: viewComplex(y)}
+	k.checkShape()
+	return k
+}
+
+func (k *ComplexDot) checkShape() {
 	if k.X.N != k.Y.N {
 		panic(mat.ErrShape)
 	}
+}
+
+func (k *ComplexDot) check() {
+	rev.Check(k)
+	k.checkShape()
 }
 
 // Forward computes R += Σ conj(x_i)·y_i.

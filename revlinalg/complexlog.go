@@ -3,6 +3,7 @@ package revlinalg
 import (
 	"math/cmplx"
 
+	"gonum.org/v1/gonum/blas/cblas128"
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/rev"
@@ -24,14 +25,26 @@ type ComplexLog struct {
 	X rev.Vector[complex128] `rev:"in"`
 }
 
-func (k *ComplexLog) check() error {
-	rev.Check(k)
+// NewComplexLog returns the kernel over gonum vectors, sharing their storage. It
+// panics with mat.ErrShape if they differ in length.
+func NewComplexLog(y, x cblas128.Vector) ComplexLog {
+	k := ComplexLog{Y: viewComplex(y), X: viewComplex(x)}
+	k.checkShape()
+	return k
+}
+
+func (k *ComplexLog) checkShape() {
 	if k.Y.Data == nil {
 		k.Y.N = k.X.N // that of its cotangent
 	}
 	if k.Y.N != k.X.N {
 		panic(mat.ErrShape)
 	}
+}
+
+func (k *ComplexLog) check() error {
+	rev.Check(k)
+	k.checkShape()
 	for i := range k.X.N {
 		if k.X.Data[i*k.X.Inc] == 0 {
 			return &DomainError{Func: "log", Args: []float64{0, 0}, Index: i}

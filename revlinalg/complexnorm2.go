@@ -1,6 +1,9 @@
 package revlinalg
 
 import (
+	"gonum.org/v1/gonum/blas/cblas128"
+	"gonum.org/v1/gonum/mat"
+
 	"revnum/rev"
 )
 
@@ -12,6 +15,11 @@ import (
 type ComplexNorm2 struct {
 	Out *float64               `rev:"acc"`
 	X   rev.Vector[complex128] `rev:"in"`
+}
+
+// NewComplexNorm2 returns the kernel over a gonum vector, sharing its storage.
+func NewComplexNorm2(out *float64, x cblas128.Vector) ComplexNorm2 {
+	return ComplexNorm2{Out: out, X: viewComplex(x)}
 }
 
 func (k *ComplexNorm2) norm() norm[float64] { return norm[float64]{k.Out, parts(k.X), 1} }
@@ -58,6 +66,11 @@ func (k ComplexNorm2) AdjointTangent(g, t, gt ComplexNorm2) {
 type ComplexFrobenius struct {
 	Out *float64                `rev:"acc"`
 	A   rev.General[complex128] `rev:"in"`
+}
+
+// NewComplexFrobenius returns the kernel over a gonum matrix, sharing its storage.
+func NewComplexFrobenius(out *float64, a *mat.CDense) ComplexFrobenius {
+	return ComplexFrobenius{Out: out, A: viewCDense(a)}
 }
 
 func (k *ComplexFrobenius) norm() norm[float64] { return norm[float64]{k.Out, partsOf(k.A), 1} }

@@ -1,6 +1,10 @@
 package revlinalg
 
-import "revnum/rev"
+import (
+	"gonum.org/v1/gonum/blas/cblas128"
+
+	"revnum/rev"
+)
 
 // ComplexSum is the kernel
 //
@@ -10,6 +14,11 @@ import "revnum/rev"
 type ComplexSum struct {
 	Out *complex128            `rev:"acc"`
 	X   rev.Vector[complex128] `rev:"in"`
+}
+
+// NewComplexSum returns the kernel over a gonum vector, sharing its storage.
+func NewComplexSum(out *complex128, x cblas128.Vector) ComplexSum {
+	return ComplexSum{Out: out, X: viewComplex(x)}
 }
 
 func complexSum(x rev.Vector[complex128]) complex128 {

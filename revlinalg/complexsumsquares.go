@@ -1,6 +1,10 @@
 package revlinalg
 
-import "revnum/rev"
+import (
+	"gonum.org/v1/gonum/blas/cblas128"
+
+	"revnum/rev"
+)
 
 // ComplexSumSquares is the kernel
 //
@@ -13,6 +17,11 @@ import "revnum/rev"
 type ComplexSumSquares struct {
 	Out *float64               `rev:"acc"`
 	X   rev.Vector[complex128] `rev:"in"`
+}
+
+// NewComplexSumSquares returns the kernel over a gonum vector, sharing its storage.
+func NewComplexSumSquares(out *float64, x cblas128.Vector) ComplexSumSquares {
+	return ComplexSumSquares{Out: out, X: viewComplex(x)}
 }
 
 // alongAll returns Σ Re conj(x_i)·y_i.

@@ -63,14 +63,19 @@ type ComplexUnitary struct {
 // delta N, for the N rows of x. A nil vector stands for no operand, or for one
 // without elements.
 func NewComplexUnitary(x *mat.CDense, theta, phi, delta *mat.VecDense) ComplexUnitary {
-	raw := x.RawCMatrix()
-	k := ComplexUnitary{X: rev.General[complex128]{Rows: raw.Rows, Cols: raw.Cols, Data: raw.Data, Stride: raw.Stride}}
+	k := ComplexUnitary{X: viewCDense(x)}
+	rotations := k.X.Rows * (k.X.Rows - 1) / 2
 	for _, v := range []struct {
 		to   *rev.Vector[float64]
 		from *mat.VecDense
-	}{{&k.Theta, theta}, {&k.Phi, phi}, {&k.Delta, delta}} {
-		if v.from != nil {
-			*v.to = rev.ViewVec(v.from)
+		n    int
+	}{{&k.Theta, theta, rotations}, {&k.Phi, phi, rotations}, {&k.Delta, delta, k.X.Rows}} {
+		if v.from == nil {
+			continue
+		}
+		*v.to = rev.ViewVec(v.from)
+		if v.to.N != v.n {
+			panic(mat.ErrShape)
 		}
 	}
 	return k

@@ -113,18 +113,19 @@ type Unitary[T rev.Real] struct {
 // panics with mat.ErrShape unless theta has N(N-1)/2 elements for the N rows of
 // x. A nil theta stands for no operand, or for the angles of a single row.
 func NewUnitary(x *mat.Dense, theta *mat.VecDense) Unitary[float64] {
-	k := Unitary[float64]{X: rev.ViewDense(x)}
-	if theta != nil {
-		k.Theta = rev.ViewVec(theta)
-	}
-	return k
+	return newUnitary(rev.ViewDense(x), theta)
 }
 
 // NewUnitaryVec is NewUnitary for a vector, a matrix of one column.
 func NewUnitaryVec(x, theta *mat.VecDense) Unitary[float64] {
-	k := Unitary[float64]{X: asColumn(rev.ViewVec(x))}
+	return newUnitary(asColumn(rev.ViewVec(x)), theta)
+}
+
+func newUnitary(x rev.General[float64], theta *mat.VecDense) Unitary[float64] {
+	k := Unitary[float64]{X: x}
 	if theta != nil {
 		k.Theta = rev.ViewVec(theta)
+		k.checkShape()
 	}
 	return k
 }
@@ -136,6 +137,10 @@ func asColumn[T any](x rev.Vector[T]) rev.General[T] {
 
 func (k Unitary[T]) check() {
 	rev.Check(&k)
+	k.checkShape()
+}
+
+func (k Unitary[T]) checkShape() {
 	n := uint64(k.X.Rows)
 	if uint64(k.Theta.N) != n*(n-1)/2 {
 		panic(mat.ErrShape)

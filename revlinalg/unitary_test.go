@@ -254,6 +254,59 @@ func TestUnitaryFixedMany(t *testing.T) {
 	}
 }
 
+// The instruction ROT of NiLang (arXiv 2003.04617, appendix B), of two numbers and
+// an angle:
+//
+//	a' = a·cos θ - b·sin θ,  b' = b·cos θ + a·sin θ,
+//	J = ⎡cos θ  -sin θ  -b'⎤   ∂²a'/∂a∂θ = -sin θ  ∂²a'/∂b∂θ = -cos θ  ∂²a'/∂θ² = -a'
+//	    ⎣sin θ   cos θ   a'⎦   ∂²b'/∂a∂θ =  cos θ  ∂²b'/∂b∂θ = -sin θ  ∂²b'/∂θ² = -b'
+func TestUnitaryInstruction(t *testing.T) {
+	t.Run("float64", func(t *testing.T) { testRotation[float64](t, 1e-14) })
+	t.Run("float32", func(t *testing.T) { testRotation[float32](t, 1e-5) })
+	t.Run("Q43", func(t *testing.T) { testRotation[fixed.Q43](t, 1e-11) })
+}
+
+func testRotation[T rev.Real](t *testing.T, tol float64) {
+	const a, b = 3, -1.25
+	of := fixed.Of[T]
+	rotation := func(x, y, angle T) Unitary[T] {
+		return Unitary[T]{X: rev.NewGeneral(2, 1, []T{x, y}), Theta: rev.ViewSlice([]T{angle})}
+	}
+	for _, theta := range []float64{0, 0.5, -2, 3, 4} {
+		sin, cos := math.Sincos(theta)
+		a1, b1 := a*cos-b*sin, b*cos+a*sin
+		jacobian := [2][3]float64{{cos, -sin, -b1}, {sin, cos, a1}}
+		hessian := [2][3][3]float64{
+			{{0, 0, -sin}, {0, 0, -cos}, {-sin, -cos, -a1}},
+			{{0, 0, cos}, {0, 0, -sin}, {cos, -sin, -b1}},
+		}
+		for out := range 2 {
+			for in := range 3 {
+				var e [3]T
+				e[in] = of(1)
+				k, dk := rotation(of(a), of(b), of(theta)), rotation(e[0], e[1], e[2])
+				k.Tangent(dk)
+				near := func(what string, got T, want float64) {
+					if g := fixed.Float(got); !(math.Abs(g-want) <= tol) {
+						t.Errorf("ROT by %v, output %d, input %d: %s is %v, want %v", theta, out, in, what, g, want)
+					}
+				}
+				near("value", k.X.Data[out], []float64{a1, b1}[out])
+				near("tangent", dk.X.Data[out], jacobian[out][in])
+				g, gt := rotation(0, 0, 0), rotation(0, 0, 0)
+				g.X.Data[out] = of(1)
+				k.AdjointTangent(g, dk, gt)
+				for i, got := range []T{g.X.Data[0], g.X.Data[1], g.Theta.Data[0]} {
+					near(fmt.Sprintf("derivative %d", i), got, jacobian[out][i])
+				}
+				for i, got := range []T{gt.X.Data[0], gt.X.Data[1], gt.Theta.Data[0]} {
+					near(fmt.Sprintf("derivative %d, %d", i, in), got, hessian[out][i][in])
+				}
+			}
+		}
+	}
+}
+
 // The tangent of the half angle has a pole at π, the rotation has not.
 func TestUnitaryNearPi(t *testing.T) {
 	for _, d := range []float64{0, 1e-15, -1e-15, 1e-9, -1e-9, 1e-3} {

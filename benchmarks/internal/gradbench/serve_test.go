@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -282,6 +284,43 @@ func TestLLSQ(t *testing.T) {
 			if !(math.Abs(got[j]-grad[j]) <= 1e-12*math.Max(1, math.Abs(grad[j]))) {
 				t.Errorf("n = %d: gradient[%d] = %v, want %v", n, j, got[j], grad[j])
 			}
+		}
+	}
+}
+
+// TestWorkers compares the outputs for problems that are shared among workers,
+// bit for bit.
+func TestWorkers(t *testing.T) {
+	x := make([]float64, 100_000)
+	for i := range x {
+		x[i] = 30 * math.Sin(float64(i*i))
+	}
+	lse, _ := json.Marshal(map[string]any{"x": x})
+	llsq, _ := json.Marshal(map[string]any{"x": x[:40], "n": 20_001})
+	var messages strings.Builder
+	for _, function := range []string{"primal", "gradient"} {
+		fmt.Fprintf(&messages, `{"id":1,"kind":"evaluate","module":"lse","function":%q,"input":%s}`+"\n", function, lse)
+		fmt.Fprintf(&messages, `{"id":2,"kind":"evaluate","module":"llsq","function":%q,"input":%s}`+"\n", function, llsq)
+	}
+	var want []string
+	for _, workers := range []int{1, 2, 7} {
+		var out bytes.Buffer
+		if err := Serve(strings.NewReader(messages.String()), &out, workers); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for line := range strings.Lines(out.String()) {
+			var a answered
+			if err := json.Unmarshal([]byte(line), &a); err != nil || a.Success == nil || !*a.Success {
+				t.Fatalf("%d workers: answer %.200q, %v", workers, line, err)
+			}
+			got = append(got, string(a.Output))
+		}
+		if want == nil {
+			want = got
+		}
+		if len(got) != 4 || !slices.Equal(got, want) {
+			t.Errorf("%d workers: the outputs are not those of one", workers)
 		}
 	}
 }
