@@ -7,42 +7,87 @@ package simd
 // reprojectSnavelyResiduals64 adds sign times the residuals of n observations to r.
 //
 //go:noescape
-func reprojectSnavelyResiduals64(v *float64, x *float64, w *float64, r *float64, z *float64, n int, sign float64)
+func reprojectSnavelyResiduals64(v *float64, x *float64, w *float64, r *float64, z *float64, u *float64, n int, sign float64)
 
 // reprojectSnavelyResiduals32 adds sign times the residuals of n observations to r.
 //
 //go:noescape
-func reprojectSnavelyResiduals32(v *float32, x *float32, w *float32, r *float32, z *float32, n int, sign float32)
+func reprojectSnavelyResiduals32(v *float32, x *float32, w *float32, r *float32, z *float32, u *float32, n int, sign float32)
 
-// reprojectSnavelyJacobian64 adds sign times the residuals of n observations to r, and stores their Jacobian.
+// reprojectSnavelyDerivative64 adds sign times the residuals of n observations to r, and stores their Jacobian.
 //
 //go:noescape
-func reprojectSnavelyJacobian64(v *float64, x *float64, w *float64, r *float64, z *float64, n int, sign float64)
+func reprojectSnavelyDerivative64(v *float64, x *float64, w *float64, r *float64, z *float64, u *float64, n int, sign float64)
 
-// reprojectSnavelyJacobian32 adds sign times the residuals of n observations to r, and stores their Jacobian.
+// reprojectSnavelyDerivative32 adds sign times the residuals of n observations to r, and stores their Jacobian.
 //
 //go:noescape
-func reprojectSnavelyJacobian32(v *float32, x *float32, w *float32, r *float32, z *float32, n int, sign float32)
+func reprojectSnavelyDerivative32(v *float32, x *float32, w *float32, r *float32, z *float32, u *float32, n int, sign float32)
+
+// reprojectSnavelyAdjoint64 adds sign times the residuals of n observations to r, and stores the cotangents that u gives.
+//
+//go:noescape
+func reprojectSnavelyAdjoint64(v *float64, x *float64, w *float64, r *float64, z *float64, u *float64, n int, sign float64)
+
+// reprojectSnavelyAdjoint32 adds sign times the residuals of n observations to r, and stores the cotangents that u gives.
+//
+//go:noescape
+func reprojectSnavelyAdjoint32(v *float32, x *float32, w *float32, r *float32, z *float32, u *float32, n int, sign float32)
+
+// reprojectSnavelyTangent64 adds sign times the residuals of n observations to r, and their tangents to u.
+//
+//go:noescape
+func reprojectSnavelyTangent64(v *float64, x *float64, w *float64, r *float64, z *float64, u *float64, n int, sign float64)
+
+// reprojectSnavelyTangent32 adds sign times the residuals of n observations to r, and their tangents to u.
+//
+//go:noescape
+func reprojectSnavelyTangent32(v *float32, x *float32, w *float32, r *float32, z *float32, u *float32, n int, sign float32)
 
 // reprojectWeightedResiduals64 adds sign times the residuals of n observations to r, and those of the weights to z.
 //
 //go:noescape
-func reprojectWeightedResiduals64(v *float64, x *float64, w *float64, r *float64, z *float64, n int, sign float64)
+func reprojectWeightedResiduals64(v *float64, x *float64, w *float64, r *float64, z *float64, u *float64, n int, sign float64)
 
 // reprojectWeightedResiduals32 adds sign times the residuals of n observations to r, and those of the weights to z.
 //
 //go:noescape
-func reprojectWeightedResiduals32(v *float32, x *float32, w *float32, r *float32, z *float32, n int, sign float32)
+func reprojectWeightedResiduals32(v *float32, x *float32, w *float32, r *float32, z *float32, u *float32, n int, sign float32)
 
-// reprojectWeightedJacobian64 adds sign times the residuals of n observations to r, and those of the weights to z, and stores their Jacobian.
+// reprojectWeightedDerivative64 adds sign times the residuals of n observations to r, and those of the weights to z, and stores their Jacobian.
 //
 //go:noescape
-func reprojectWeightedJacobian64(v *float64, x *float64, w *float64, r *float64, z *float64, n int, sign float64)
+func reprojectWeightedDerivative64(v *float64, x *float64, w *float64, r *float64, z *float64, u *float64, n int, sign float64)
 
-// reprojectWeightedJacobian32 adds sign times the residuals of n observations to r, and those of the weights to z, and stores their Jacobian.
+// reprojectWeightedDerivative32 adds sign times the residuals of n observations to r, and those of the weights to z, and stores their Jacobian.
 //
 //go:noescape
-func reprojectWeightedJacobian32(v *float32, x *float32, w *float32, r *float32, z *float32, n int, sign float32)
+func reprojectWeightedDerivative32(v *float32, x *float32, w *float32, r *float32, z *float32, u *float32, n int, sign float32)
+
+// reprojectWeightedAdjoint64 adds sign times the residuals of n observations to r, and those of the weights to z, and stores the cotangents that u gives.
+//
+//go:noescape
+func reprojectWeightedAdjoint64(v *float64, x *float64, w *float64, r *float64, z *float64, u *float64, n int, sign float64)
+
+// reprojectWeightedAdjoint32 adds sign times the residuals of n observations to r, and those of the weights to z, and stores the cotangents that u gives.
+//
+//go:noescape
+func reprojectWeightedAdjoint32(v *float32, x *float32, w *float32, r *float32, z *float32, u *float32, n int, sign float32)
+
+// reprojectWeightedTangent64 adds sign times the residuals of n observations to r, and those of the weights to z, and their tangents to u.
+//
+//go:noescape
+func reprojectWeightedTangent64(v *float64, x *float64, w *float64, r *float64, z *float64, u *float64, n int, sign float64)
+
+// reprojectWeightedTangent32 adds sign times the residuals of n observations to r, and those of the weights to z, and their tangents to u.
+//
+//go:noescape
+func reprojectWeightedTangent32(v *float32, x *float32, w *float32, r *float32, z *float32, u *float32, n int, sign float32)
+
+// addRows64 adds n rows of src with cols elements to the rows of dst that index says.
+//
+//go:noescape
+func addRows64(dst *float64, ldd int, src *float64, lds int, cols int, index *int, n int)
 
 // gatherRows64 copies cols elements from each of n rows of src, n a multiple of 8, to the columns of v, until an index is not below rows.
 //

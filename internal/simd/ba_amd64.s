@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func reprojectSnavelyResiduals64(v *float64, x *float64, w *float64, r *float64, z *float64, n int, sign float64)
+// func reprojectSnavelyResiduals64(v *float64, x *float64, w *float64, r *float64, z *float64, u *float64, n int, sign float64)
 // Requires: AVX, AVX2, AVX512F
-TEXT ·reprojectSnavelyResiduals64(SB), NOSPLIT, $0-56
+TEXT ·reprojectSnavelyResiduals64(SB), NOSPLIT, $0-64
 	CMPQ         ·tier+0(SB), $0x02
 	JNE          avx2
 	MOVQ         v+0(FP), AX
@@ -14,8 +14,8 @@ TEXT ·reprojectSnavelyResiduals64(SB), NOSPLIT, $0-56
 	MOVQ         w+16(FP), DX
 	MOVQ         r+24(FP), DX
 	MOVQ         z+32(FP), BX
-	MOVQ         n+40(FP), BX
-	VBROADCASTSD sign+48(FP), Z0
+	MOVQ         n+48(FP), BX
+	VBROADCASTSD sign+56(FP), Z0
 	XORQ         SI, SI
 	SHLQ         $0x03, BX
 
@@ -104,8 +104,8 @@ avx2:
 	MOVQ         w+16(FP), DX
 	MOVQ         r+24(FP), DX
 	MOVQ         z+32(FP), BX
-	MOVQ         n+40(FP), BX
-	VBROADCASTSD sign+48(FP), Y0
+	MOVQ         n+48(FP), BX
+	VBROADCASTSD sign+56(FP), Y0
 	XORQ         SI, SI
 	SHLQ         $0x03, BX
 
@@ -184,9 +184,9 @@ loop2:
 	VZEROUPPER
 	RET
 
-// func reprojectSnavelyResiduals32(v *float32, x *float32, w *float32, r *float32, z *float32, n int, sign float32)
+// func reprojectSnavelyResiduals32(v *float32, x *float32, w *float32, r *float32, z *float32, u *float32, n int, sign float32)
 // Requires: AVX, AVX2, AVX512F
-TEXT ·reprojectSnavelyResiduals32(SB), NOSPLIT, $0-52
+TEXT ·reprojectSnavelyResiduals32(SB), NOSPLIT, $0-60
 	CMPQ         ·tier+0(SB), $0x02
 	JNE          avx2
 	MOVQ         v+0(FP), AX
@@ -194,8 +194,8 @@ TEXT ·reprojectSnavelyResiduals32(SB), NOSPLIT, $0-52
 	MOVQ         w+16(FP), DX
 	MOVQ         r+24(FP), DX
 	MOVQ         z+32(FP), BX
-	MOVQ         n+40(FP), BX
-	VBROADCASTSS sign+48(FP), Z0
+	MOVQ         n+48(FP), BX
+	VBROADCASTSS sign+56(FP), Z0
 	XORQ         SI, SI
 	SHLQ         $0x02, BX
 
@@ -284,8 +284,8 @@ avx2:
 	MOVQ         w+16(FP), DX
 	MOVQ         r+24(FP), DX
 	MOVQ         z+32(FP), BX
-	MOVQ         n+40(FP), BX
-	VBROADCASTSS sign+48(FP), Y0
+	MOVQ         n+48(FP), BX
+	VBROADCASTSS sign+56(FP), Y0
 	XORQ         SI, SI
 	SHLQ         $0x02, BX
 
@@ -364,9 +364,9 @@ loop4:
 	VZEROUPPER
 	RET
 
-// func reprojectSnavelyJacobian64(v *float64, x *float64, w *float64, r *float64, z *float64, n int, sign float64)
+// func reprojectSnavelyDerivative64(v *float64, x *float64, w *float64, r *float64, z *float64, u *float64, n int, sign float64)
 // Requires: AVX, AVX2, AVX512F
-TEXT ·reprojectSnavelyJacobian64(SB), NOSPLIT, $0-56
+TEXT ·reprojectSnavelyDerivative64(SB), NOSPLIT, $0-64
 	CMPQ         ·tier+0(SB), $0x02
 	JNE          avx2
 	MOVQ         v+0(FP), AX
@@ -374,8 +374,8 @@ TEXT ·reprojectSnavelyJacobian64(SB), NOSPLIT, $0-56
 	MOVQ         w+16(FP), DX
 	MOVQ         r+24(FP), DX
 	MOVQ         z+32(FP), BX
-	MOVQ         n+40(FP), BX
-	VBROADCASTSD sign+48(FP), Z0
+	MOVQ         n+48(FP), BX
+	VBROADCASTSD sign+56(FP), Z0
 	XORQ         SI, SI
 	SHLQ         $0x03, BX
 
@@ -594,8 +594,8 @@ avx2:
 	MOVQ         w+16(FP), DX
 	MOVQ         r+24(FP), DX
 	MOVQ         z+32(FP), BX
-	MOVQ         n+40(FP), BX
-	VBROADCASTSD sign+48(FP), Y0
+	MOVQ         n+48(FP), BX
+	VBROADCASTSD sign+56(FP), Y0
 	XORQ         SI, SI
 	SHLQ         $0x03, BX
 
@@ -804,9 +804,9 @@ loop6:
 	VZEROUPPER
 	RET
 
-// func reprojectSnavelyJacobian32(v *float32, x *float32, w *float32, r *float32, z *float32, n int, sign float32)
+// func reprojectSnavelyDerivative32(v *float32, x *float32, w *float32, r *float32, z *float32, u *float32, n int, sign float32)
 // Requires: AVX, AVX2, AVX512F
-TEXT ·reprojectSnavelyJacobian32(SB), NOSPLIT, $0-52
+TEXT ·reprojectSnavelyDerivative32(SB), NOSPLIT, $0-60
 	CMPQ         ·tier+0(SB), $0x02
 	JNE          avx2
 	MOVQ         v+0(FP), AX
@@ -814,8 +814,8 @@ TEXT ·reprojectSnavelyJacobian32(SB), NOSPLIT, $0-52
 	MOVQ         w+16(FP), DX
 	MOVQ         r+24(FP), DX
 	MOVQ         z+32(FP), BX
-	MOVQ         n+40(FP), BX
-	VBROADCASTSS sign+48(FP), Z0
+	MOVQ         n+48(FP), BX
+	VBROADCASTSS sign+56(FP), Z0
 	XORQ         SI, SI
 	SHLQ         $0x02, BX
 
@@ -1034,8 +1034,8 @@ avx2:
 	MOVQ         w+16(FP), DX
 	MOVQ         r+24(FP), DX
 	MOVQ         z+32(FP), BX
-	MOVQ         n+40(FP), BX
-	VBROADCASTSS sign+48(FP), Y0
+	MOVQ         n+48(FP), BX
+	VBROADCASTSS sign+56(FP), Y0
 	XORQ         SI, SI
 	SHLQ         $0x02, BX
 
@@ -1244,9 +1244,1509 @@ loop8:
 	VZEROUPPER
 	RET
 
-// func reprojectWeightedResiduals64(v *float64, x *float64, w *float64, r *float64, z *float64, n int, sign float64)
+// func reprojectSnavelyAdjoint64(v *float64, x *float64, w *float64, r *float64, z *float64, u *float64, n int, sign float64)
 // Requires: AVX, AVX2, AVX512F
-TEXT ·reprojectWeightedResiduals64(SB), NOSPLIT, $0-56
+TEXT ·reprojectSnavelyAdjoint64(SB), NOSPLIT, $0-64
+	CMPQ         ·tier+0(SB), $0x02
+	JNE          avx2
+	MOVQ         v+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         w+16(FP), DX
+	MOVQ         r+24(FP), DX
+	MOVQ         z+32(FP), BX
+	MOVQ         u+40(FP), BX
+	MOVQ         n+48(FP), SI
+	VBROADCASTSD sign+56(FP), Z0
+	XORQ         DI, DI
+	SHLQ         $0x03, SI
+
+loop9:
+	VMOVUPS   576(AX)(DI*1), Z1
+	VMOVUPS   1152(AX)(DI*1), Z2
+	VMULPD    2304(AX)(DI*1), Z2, Z3
+	VMULPD    2880(AX)(DI*1), Z1, Z4
+	VSUBPD    Z3, Z4, Z3
+	VMOVUPS   Z3, 15552(AX)(DI*1)
+	VMOVUPS   (AX)(DI*1), Z3
+	VMULPD    2880(AX)(DI*1), Z3, Z4
+	VMULPD    1728(AX)(DI*1), Z2, Z2
+	VSUBPD    Z4, Z2, Z2
+	VMOVUPS   Z2, 16128(AX)(DI*1)
+	VMULPD    1728(AX)(DI*1), Z1, Z1
+	VMULPD    2304(AX)(DI*1), Z3, Z2
+	VSUBPD    Z1, Z2, Z1
+	VMOVUPS   Z1, 16704(AX)(DI*1)
+	VMOVUPS   13824(AX)(DI*1), Z1
+	VMOVUPS   14400(AX)(DI*1), Z2
+	VMOVUPS   14976(AX)(DI*1), Z3
+	VMULPD    (AX)(DI*1), Z1, Z4
+	VMULPD    576(AX)(DI*1), Z2, Z5
+	VADDPD    Z5, Z4, Z4
+	VMULPD    1152(AX)(DI*1), Z3, Z5
+	VADDPD    Z5, Z4, Z4
+	VMULPD    1728(AX)(DI*1), Z1, Z5
+	VMULPD    2304(AX)(DI*1), Z2, Z6
+	VADDPD    Z6, Z5, Z5
+	VMULPD    2880(AX)(DI*1), Z3, Z6
+	VADDPD    Z6, Z5, Z5
+	VMULPD    15552(AX)(DI*1), Z1, Z1
+	VMULPD    16128(AX)(DI*1), Z2, Z2
+	VADDPD    Z2, Z1, Z1
+	VMULPD    16704(AX)(DI*1), Z3, Z2
+	VADDPD    Z2, Z1, Z1
+	VADDPD    3456(AX)(DI*1), Z4, Z2
+	VADDPD    4032(AX)(DI*1), Z5, Z3
+	VADDPD    4608(AX)(DI*1), Z1, Z6
+	VMOVUPS   Z4, 26496(AX)(DI*1)
+	VMOVUPS   Z5, 27072(AX)(DI*1)
+	VMOVUPS   Z1, 27648(AX)(DI*1)
+	VMOVUPS   viewConstants<>+64(SB), Z1
+	VDIVPD    Z6, Z1, Z1
+	VMULPD    Z1, Z2, Z2
+	VMULPD    Z1, Z3, Z3
+	VMULPD    Z2, Z2, Z4
+	VMULPD    Z3, Z3, Z5
+	VADDPD    Z5, Z4, Z4
+	VMULPD    6336(AX)(DI*1), Z4, Z5
+	VADDPD    5760(AX)(DI*1), Z5, Z6
+	VMULPD    Z4, Z6, Z7
+	VADDPD    viewConstants<>+0(SB), Z7, Z7
+	VMOVUPS   (CX)(DI*2), Z8
+	VUNPCKLPD 64(CX)(DI*2), Z8, Z9
+	VUNPCKHPD 64(CX)(DI*2), Z8, Z8
+	VMOVUPS   viewConstants<>+128(SB), Z10
+	VPERMPD   Z9, Z10, Z9
+	VMOVUPS   viewConstants<>+128(SB), Z10
+	VPERMPD   Z8, Z10, Z8
+	VMULPD    Z2, Z7, Z10
+	VMULPD    5184(AX)(DI*1), Z10, Z10
+	VSUBPD    Z9, Z10, Z9
+	VMULPD    Z0, Z9, Z9
+	VMULPD    Z3, Z7, Z10
+	VMULPD    5184(AX)(DI*1), Z10, Z10
+	VSUBPD    Z8, Z10, Z8
+	VMULPD    Z0, Z8, Z8
+	VMOVUPS   viewConstants<>+192(SB), Z10
+	VPERMPD   Z9, Z10, Z9
+	VMOVUPS   viewConstants<>+192(SB), Z10
+	VPERMPD   Z8, Z10, Z8
+	VUNPCKLPD Z8, Z9, Z10
+	VUNPCKHPD Z8, Z9, Z8
+	VADDPD    (DX)(DI*2), Z10, Z9
+	VMOVUPS   Z9, (DX)(DI*2)
+	VADDPD    64(DX)(DI*2), Z8, Z8
+	VMOVUPS   Z8, 64(DX)(DI*2)
+	VADDPD    Z6, Z5, Z5
+	VADDPD    Z5, Z5, Z5
+	VMOVUPS   (BX)(DI*2), Z6
+	VUNPCKLPD 64(BX)(DI*2), Z6, Z8
+	VUNPCKHPD 64(BX)(DI*2), Z6, Z6
+	VMOVUPS   viewConstants<>+128(SB), Z9
+	VPERMPD   Z8, Z9, Z8
+	VMOVUPS   viewConstants<>+128(SB), Z9
+	VPERMPD   Z6, Z9, Z6
+	VMULPD    Z8, Z2, Z9
+	VMULPD    Z6, Z3, Z10
+	VADDPD    Z10, Z9, Z9
+	VMULPD    Z9, Z7, Z10
+	VMOVUPS   Z10, 20736(AX)(DI*1)
+	VMULPD    Z9, Z4, Z10
+	VMULPD    5184(AX)(DI*1), Z10, Z11
+	VMOVUPS   Z11, 21312(AX)(DI*1)
+	VMULPD    Z10, Z4, Z4
+	VMULPD    5184(AX)(DI*1), Z4, Z4
+	VMOVUPS   Z4, 21888(AX)(DI*1)
+	VMULPD    5184(AX)(DI*1), Z1, Z1
+	VMULPD    Z9, Z5, Z4
+	VMULPD    Z8, Z7, Z5
+	VMULPD    Z2, Z4, Z8
+	VADDPD    Z8, Z5, Z5
+	VMULPD    Z5, Z1, Z5
+	VMULPD    Z6, Z7, Z6
+	VMULPD    Z3, Z4, Z4
+	VADDPD    Z4, Z6, Z4
+	VMULPD    Z4, Z1, Z1
+	VMULPD    Z5, Z2, Z2
+	VMULPD    Z1, Z3, Z3
+	VADDPD    Z3, Z2, Z2
+	VMULPD    27648(AX)(DI*1), Z1, Z3
+	VMULPD    27072(AX)(DI*1), Z2, Z4
+	VSUBPD    Z3, Z4, Z3
+	VMULPD    26496(AX)(DI*1), Z2, Z4
+	VMULPD    27648(AX)(DI*1), Z5, Z6
+	VSUBPD    Z4, Z6, Z4
+	VMULPD    27072(AX)(DI*1), Z5, Z6
+	VMULPD    26496(AX)(DI*1), Z1, Z7
+	VSUBPD    Z6, Z7, Z6
+	VMULPD    6912(AX)(DI*1), Z3, Z7
+	VMULPD    8640(AX)(DI*1), Z4, Z8
+	VADDPD    Z8, Z7, Z7
+	VMULPD    10368(AX)(DI*1), Z6, Z8
+	VADDPD    Z8, Z7, Z7
+	VMOVUPS   Z7, 17280(AX)(DI*1)
+	VMULPD    7488(AX)(DI*1), Z3, Z7
+	VMULPD    9216(AX)(DI*1), Z4, Z8
+	VADDPD    Z8, Z7, Z7
+	VMULPD    10944(AX)(DI*1), Z6, Z8
+	VADDPD    Z8, Z7, Z7
+	VMOVUPS   Z7, 17856(AX)(DI*1)
+	VMULPD    8064(AX)(DI*1), Z3, Z3
+	VMULPD    9792(AX)(DI*1), Z4, Z4
+	VADDPD    Z4, Z3, Z3
+	VMULPD    11520(AX)(DI*1), Z6, Z4
+	VADDPD    Z4, Z3, Z3
+	VMOVUPS   Z3, 18432(AX)(DI*1)
+	VMULPD    (AX)(DI*1), Z5, Z3
+	VMULPD    1728(AX)(DI*1), Z1, Z4
+	VADDPD    Z4, Z3, Z3
+	VMULPD    15552(AX)(DI*1), Z2, Z4
+	VADDPD    Z4, Z3, Z3
+	VMOVUPS   Z3, 22464(AX)(DI*1)
+	VMOVUPS   Z5, 19008(AX)(DI*1)
+	VMULPD    576(AX)(DI*1), Z5, Z3
+	VMULPD    2304(AX)(DI*1), Z1, Z4
+	VADDPD    Z4, Z3, Z3
+	VMULPD    16128(AX)(DI*1), Z2, Z4
+	VADDPD    Z4, Z3, Z3
+	VMOVUPS   Z3, 23040(AX)(DI*1)
+	VMOVUPS   Z1, 19584(AX)(DI*1)
+	VMULPD    1152(AX)(DI*1), Z5, Z3
+	VMULPD    2880(AX)(DI*1), Z1, Z1
+	VADDPD    Z1, Z3, Z1
+	VMULPD    16704(AX)(DI*1), Z2, Z3
+	VADDPD    Z3, Z1, Z1
+	VMOVUPS   Z1, 23616(AX)(DI*1)
+	VMOVUPS   Z2, 20160(AX)(DI*1)
+	ADDQ      $0x40, DI
+	CMPQ      DI, SI
+	JL        loop9
+	VZEROUPPER
+	RET
+
+avx2:
+	MOVQ         v+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         w+16(FP), DX
+	MOVQ         r+24(FP), DX
+	MOVQ         z+32(FP), BX
+	MOVQ         u+40(FP), BX
+	MOVQ         n+48(FP), SI
+	VBROADCASTSD sign+56(FP), Y0
+	XORQ         DI, DI
+	SHLQ         $0x03, SI
+
+loop10:
+	VMOVUPS   576(AX)(DI*1), Y1
+	VMOVUPS   1152(AX)(DI*1), Y2
+	VMULPD    2304(AX)(DI*1), Y2, Y3
+	VMULPD    2880(AX)(DI*1), Y1, Y4
+	VSUBPD    Y3, Y4, Y3
+	VMOVUPS   Y3, 15552(AX)(DI*1)
+	VMOVUPS   (AX)(DI*1), Y3
+	VMULPD    2880(AX)(DI*1), Y3, Y4
+	VMULPD    1728(AX)(DI*1), Y2, Y2
+	VSUBPD    Y4, Y2, Y2
+	VMOVUPS   Y2, 16128(AX)(DI*1)
+	VMULPD    1728(AX)(DI*1), Y1, Y1
+	VMULPD    2304(AX)(DI*1), Y3, Y2
+	VSUBPD    Y1, Y2, Y1
+	VMOVUPS   Y1, 16704(AX)(DI*1)
+	VMOVUPS   13824(AX)(DI*1), Y1
+	VMOVUPS   14400(AX)(DI*1), Y2
+	VMOVUPS   14976(AX)(DI*1), Y3
+	VMULPD    (AX)(DI*1), Y1, Y4
+	VMULPD    576(AX)(DI*1), Y2, Y5
+	VADDPD    Y5, Y4, Y4
+	VMULPD    1152(AX)(DI*1), Y3, Y5
+	VADDPD    Y5, Y4, Y4
+	VMULPD    1728(AX)(DI*1), Y1, Y5
+	VMULPD    2304(AX)(DI*1), Y2, Y6
+	VADDPD    Y6, Y5, Y5
+	VMULPD    2880(AX)(DI*1), Y3, Y6
+	VADDPD    Y6, Y5, Y5
+	VMULPD    15552(AX)(DI*1), Y1, Y1
+	VMULPD    16128(AX)(DI*1), Y2, Y2
+	VADDPD    Y2, Y1, Y1
+	VMULPD    16704(AX)(DI*1), Y3, Y2
+	VADDPD    Y2, Y1, Y1
+	VADDPD    3456(AX)(DI*1), Y4, Y2
+	VADDPD    4032(AX)(DI*1), Y5, Y3
+	VADDPD    4608(AX)(DI*1), Y1, Y6
+	VMOVUPS   Y4, 26496(AX)(DI*1)
+	VMOVUPS   Y5, 27072(AX)(DI*1)
+	VMOVUPS   Y1, 27648(AX)(DI*1)
+	VMOVUPS   viewConstants<>+64(SB), Y1
+	VDIVPD    Y6, Y1, Y1
+	VMULPD    Y1, Y2, Y2
+	VMULPD    Y1, Y3, Y3
+	VMULPD    Y2, Y2, Y4
+	VMULPD    Y3, Y3, Y5
+	VADDPD    Y5, Y4, Y4
+	VMULPD    6336(AX)(DI*1), Y4, Y5
+	VADDPD    5760(AX)(DI*1), Y5, Y6
+	VMULPD    Y4, Y6, Y7
+	VADDPD    viewConstants<>+0(SB), Y7, Y7
+	VMOVUPS   (CX)(DI*2), Y8
+	VUNPCKLPD 32(CX)(DI*2), Y8, Y9
+	VUNPCKHPD 32(CX)(DI*2), Y8, Y8
+	VPERMPD   $0xd8, Y9, Y9
+	VPERMPD   $0xd8, Y8, Y8
+	VMULPD    Y2, Y7, Y10
+	VMULPD    5184(AX)(DI*1), Y10, Y10
+	VSUBPD    Y9, Y10, Y9
+	VMULPD    Y0, Y9, Y9
+	VMULPD    Y3, Y7, Y10
+	VMULPD    5184(AX)(DI*1), Y10, Y10
+	VSUBPD    Y8, Y10, Y8
+	VMULPD    Y0, Y8, Y8
+	VPERMPD   $0xd8, Y9, Y9
+	VPERMPD   $0xd8, Y8, Y8
+	VUNPCKLPD Y8, Y9, Y10
+	VUNPCKHPD Y8, Y9, Y8
+	VADDPD    (DX)(DI*2), Y10, Y9
+	VMOVUPS   Y9, (DX)(DI*2)
+	VADDPD    32(DX)(DI*2), Y8, Y8
+	VMOVUPS   Y8, 32(DX)(DI*2)
+	VADDPD    Y6, Y5, Y5
+	VADDPD    Y5, Y5, Y5
+	VMOVUPS   (BX)(DI*2), Y6
+	VUNPCKLPD 32(BX)(DI*2), Y6, Y8
+	VUNPCKHPD 32(BX)(DI*2), Y6, Y6
+	VPERMPD   $0xd8, Y8, Y8
+	VPERMPD   $0xd8, Y6, Y6
+	VMULPD    Y8, Y2, Y9
+	VMULPD    Y6, Y3, Y10
+	VADDPD    Y10, Y9, Y9
+	VMULPD    Y9, Y7, Y10
+	VMOVUPS   Y10, 20736(AX)(DI*1)
+	VMULPD    Y9, Y4, Y10
+	VMULPD    5184(AX)(DI*1), Y10, Y11
+	VMOVUPS   Y11, 21312(AX)(DI*1)
+	VMULPD    Y10, Y4, Y4
+	VMULPD    5184(AX)(DI*1), Y4, Y4
+	VMOVUPS   Y4, 21888(AX)(DI*1)
+	VMULPD    5184(AX)(DI*1), Y1, Y1
+	VMULPD    Y9, Y5, Y4
+	VMULPD    Y8, Y7, Y5
+	VMULPD    Y2, Y4, Y8
+	VADDPD    Y8, Y5, Y5
+	VMULPD    Y5, Y1, Y5
+	VMULPD    Y6, Y7, Y6
+	VMULPD    Y3, Y4, Y4
+	VADDPD    Y4, Y6, Y4
+	VMULPD    Y4, Y1, Y1
+	VMULPD    Y5, Y2, Y2
+	VMULPD    Y1, Y3, Y3
+	VADDPD    Y3, Y2, Y2
+	VMULPD    27648(AX)(DI*1), Y1, Y3
+	VMULPD    27072(AX)(DI*1), Y2, Y4
+	VSUBPD    Y3, Y4, Y3
+	VMULPD    26496(AX)(DI*1), Y2, Y4
+	VMULPD    27648(AX)(DI*1), Y5, Y6
+	VSUBPD    Y4, Y6, Y4
+	VMULPD    27072(AX)(DI*1), Y5, Y6
+	VMULPD    26496(AX)(DI*1), Y1, Y7
+	VSUBPD    Y6, Y7, Y6
+	VMULPD    6912(AX)(DI*1), Y3, Y7
+	VMULPD    8640(AX)(DI*1), Y4, Y8
+	VADDPD    Y8, Y7, Y7
+	VMULPD    10368(AX)(DI*1), Y6, Y8
+	VADDPD    Y8, Y7, Y7
+	VMOVUPS   Y7, 17280(AX)(DI*1)
+	VMULPD    7488(AX)(DI*1), Y3, Y7
+	VMULPD    9216(AX)(DI*1), Y4, Y8
+	VADDPD    Y8, Y7, Y7
+	VMULPD    10944(AX)(DI*1), Y6, Y8
+	VADDPD    Y8, Y7, Y7
+	VMOVUPS   Y7, 17856(AX)(DI*1)
+	VMULPD    8064(AX)(DI*1), Y3, Y3
+	VMULPD    9792(AX)(DI*1), Y4, Y4
+	VADDPD    Y4, Y3, Y3
+	VMULPD    11520(AX)(DI*1), Y6, Y4
+	VADDPD    Y4, Y3, Y3
+	VMOVUPS   Y3, 18432(AX)(DI*1)
+	VMULPD    (AX)(DI*1), Y5, Y3
+	VMULPD    1728(AX)(DI*1), Y1, Y4
+	VADDPD    Y4, Y3, Y3
+	VMULPD    15552(AX)(DI*1), Y2, Y4
+	VADDPD    Y4, Y3, Y3
+	VMOVUPS   Y3, 22464(AX)(DI*1)
+	VMOVUPS   Y5, 19008(AX)(DI*1)
+	VMULPD    576(AX)(DI*1), Y5, Y3
+	VMULPD    2304(AX)(DI*1), Y1, Y4
+	VADDPD    Y4, Y3, Y3
+	VMULPD    16128(AX)(DI*1), Y2, Y4
+	VADDPD    Y4, Y3, Y3
+	VMOVUPS   Y3, 23040(AX)(DI*1)
+	VMOVUPS   Y1, 19584(AX)(DI*1)
+	VMULPD    1152(AX)(DI*1), Y5, Y3
+	VMULPD    2880(AX)(DI*1), Y1, Y1
+	VADDPD    Y1, Y3, Y1
+	VMULPD    16704(AX)(DI*1), Y2, Y3
+	VADDPD    Y3, Y1, Y1
+	VMOVUPS   Y1, 23616(AX)(DI*1)
+	VMOVUPS   Y2, 20160(AX)(DI*1)
+	ADDQ      $0x20, DI
+	CMPQ      DI, SI
+	JL        loop10
+	VZEROUPPER
+	RET
+
+// func reprojectSnavelyAdjoint32(v *float32, x *float32, w *float32, r *float32, z *float32, u *float32, n int, sign float32)
+// Requires: AVX, AVX2, AVX512F
+TEXT ·reprojectSnavelyAdjoint32(SB), NOSPLIT, $0-60
+	CMPQ         ·tier+0(SB), $0x02
+	JNE          avx2
+	MOVQ         v+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         w+16(FP), DX
+	MOVQ         r+24(FP), DX
+	MOVQ         z+32(FP), BX
+	MOVQ         u+40(FP), BX
+	MOVQ         n+48(FP), SI
+	VBROADCASTSS sign+56(FP), Z0
+	XORQ         DI, DI
+	SHLQ         $0x02, SI
+
+loop11:
+	VMOVUPS   288(AX)(DI*1), Z1
+	VMOVUPS   576(AX)(DI*1), Z2
+	VMULPS    1152(AX)(DI*1), Z2, Z3
+	VMULPS    1440(AX)(DI*1), Z1, Z4
+	VSUBPS    Z3, Z4, Z3
+	VMOVUPS   Z3, 7776(AX)(DI*1)
+	VMOVUPS   (AX)(DI*1), Z3
+	VMULPS    1440(AX)(DI*1), Z3, Z4
+	VMULPS    864(AX)(DI*1), Z2, Z2
+	VSUBPS    Z4, Z2, Z2
+	VMOVUPS   Z2, 8064(AX)(DI*1)
+	VMULPS    864(AX)(DI*1), Z1, Z1
+	VMULPS    1152(AX)(DI*1), Z3, Z2
+	VSUBPS    Z1, Z2, Z1
+	VMOVUPS   Z1, 8352(AX)(DI*1)
+	VMOVUPS   6912(AX)(DI*1), Z1
+	VMOVUPS   7200(AX)(DI*1), Z2
+	VMOVUPS   7488(AX)(DI*1), Z3
+	VMULPS    (AX)(DI*1), Z1, Z4
+	VMULPS    288(AX)(DI*1), Z2, Z5
+	VADDPS    Z5, Z4, Z4
+	VMULPS    576(AX)(DI*1), Z3, Z5
+	VADDPS    Z5, Z4, Z4
+	VMULPS    864(AX)(DI*1), Z1, Z5
+	VMULPS    1152(AX)(DI*1), Z2, Z6
+	VADDPS    Z6, Z5, Z5
+	VMULPS    1440(AX)(DI*1), Z3, Z6
+	VADDPS    Z6, Z5, Z5
+	VMULPS    7776(AX)(DI*1), Z1, Z1
+	VMULPS    8064(AX)(DI*1), Z2, Z2
+	VADDPS    Z2, Z1, Z1
+	VMULPS    8352(AX)(DI*1), Z3, Z2
+	VADDPS    Z2, Z1, Z1
+	VADDPS    1728(AX)(DI*1), Z4, Z2
+	VADDPS    2016(AX)(DI*1), Z5, Z3
+	VADDPS    2304(AX)(DI*1), Z1, Z6
+	VMOVUPS   Z4, 13248(AX)(DI*1)
+	VMOVUPS   Z5, 13536(AX)(DI*1)
+	VMOVUPS   Z1, 13824(AX)(DI*1)
+	VMOVUPS   viewConstants<>+320(SB), Z1
+	VDIVPS    Z6, Z1, Z1
+	VMULPS    Z1, Z2, Z2
+	VMULPS    Z1, Z3, Z3
+	VMULPS    Z2, Z2, Z4
+	VMULPS    Z3, Z3, Z5
+	VADDPS    Z5, Z4, Z4
+	VMULPS    3168(AX)(DI*1), Z4, Z5
+	VADDPS    2880(AX)(DI*1), Z5, Z6
+	VMULPS    Z4, Z6, Z7
+	VADDPS    viewConstants<>+256(SB), Z7, Z7
+	VMOVUPS   (CX)(DI*2), Z8
+	VSHUFPS   $0x88, 64(CX)(DI*2), Z8, Z9
+	VSHUFPS   $0xdd, 64(CX)(DI*2), Z8, Z8
+	VMOVUPS   viewConstants<>+128(SB), Z10
+	VPERMPD   Z9, Z10, Z9
+	VMOVUPS   viewConstants<>+128(SB), Z10
+	VPERMPD   Z8, Z10, Z8
+	VMULPS    Z2, Z7, Z10
+	VMULPS    2592(AX)(DI*1), Z10, Z10
+	VSUBPS    Z9, Z10, Z9
+	VMULPS    Z0, Z9, Z9
+	VMULPS    Z3, Z7, Z10
+	VMULPS    2592(AX)(DI*1), Z10, Z10
+	VSUBPS    Z8, Z10, Z8
+	VMULPS    Z0, Z8, Z8
+	VMOVUPS   viewConstants<>+192(SB), Z10
+	VPERMPD   Z9, Z10, Z9
+	VMOVUPS   viewConstants<>+192(SB), Z10
+	VPERMPD   Z8, Z10, Z8
+	VUNPCKLPS Z8, Z9, Z10
+	VUNPCKHPS Z8, Z9, Z8
+	VADDPS    (DX)(DI*2), Z10, Z9
+	VMOVUPS   Z9, (DX)(DI*2)
+	VADDPS    64(DX)(DI*2), Z8, Z8
+	VMOVUPS   Z8, 64(DX)(DI*2)
+	VADDPS    Z6, Z5, Z5
+	VADDPS    Z5, Z5, Z5
+	VMOVUPS   (BX)(DI*2), Z6
+	VSHUFPS   $0x88, 64(BX)(DI*2), Z6, Z8
+	VSHUFPS   $0xdd, 64(BX)(DI*2), Z6, Z6
+	VMOVUPS   viewConstants<>+128(SB), Z9
+	VPERMPD   Z8, Z9, Z8
+	VMOVUPS   viewConstants<>+128(SB), Z9
+	VPERMPD   Z6, Z9, Z6
+	VMULPS    Z8, Z2, Z9
+	VMULPS    Z6, Z3, Z10
+	VADDPS    Z10, Z9, Z9
+	VMULPS    Z9, Z7, Z10
+	VMOVUPS   Z10, 10368(AX)(DI*1)
+	VMULPS    Z9, Z4, Z10
+	VMULPS    2592(AX)(DI*1), Z10, Z11
+	VMOVUPS   Z11, 10656(AX)(DI*1)
+	VMULPS    Z10, Z4, Z4
+	VMULPS    2592(AX)(DI*1), Z4, Z4
+	VMOVUPS   Z4, 10944(AX)(DI*1)
+	VMULPS    2592(AX)(DI*1), Z1, Z1
+	VMULPS    Z9, Z5, Z4
+	VMULPS    Z8, Z7, Z5
+	VMULPS    Z2, Z4, Z8
+	VADDPS    Z8, Z5, Z5
+	VMULPS    Z5, Z1, Z5
+	VMULPS    Z6, Z7, Z6
+	VMULPS    Z3, Z4, Z4
+	VADDPS    Z4, Z6, Z4
+	VMULPS    Z4, Z1, Z1
+	VMULPS    Z5, Z2, Z2
+	VMULPS    Z1, Z3, Z3
+	VADDPS    Z3, Z2, Z2
+	VMULPS    13824(AX)(DI*1), Z1, Z3
+	VMULPS    13536(AX)(DI*1), Z2, Z4
+	VSUBPS    Z3, Z4, Z3
+	VMULPS    13248(AX)(DI*1), Z2, Z4
+	VMULPS    13824(AX)(DI*1), Z5, Z6
+	VSUBPS    Z4, Z6, Z4
+	VMULPS    13536(AX)(DI*1), Z5, Z6
+	VMULPS    13248(AX)(DI*1), Z1, Z7
+	VSUBPS    Z6, Z7, Z6
+	VMULPS    3456(AX)(DI*1), Z3, Z7
+	VMULPS    4320(AX)(DI*1), Z4, Z8
+	VADDPS    Z8, Z7, Z7
+	VMULPS    5184(AX)(DI*1), Z6, Z8
+	VADDPS    Z8, Z7, Z7
+	VMOVUPS   Z7, 8640(AX)(DI*1)
+	VMULPS    3744(AX)(DI*1), Z3, Z7
+	VMULPS    4608(AX)(DI*1), Z4, Z8
+	VADDPS    Z8, Z7, Z7
+	VMULPS    5472(AX)(DI*1), Z6, Z8
+	VADDPS    Z8, Z7, Z7
+	VMOVUPS   Z7, 8928(AX)(DI*1)
+	VMULPS    4032(AX)(DI*1), Z3, Z3
+	VMULPS    4896(AX)(DI*1), Z4, Z4
+	VADDPS    Z4, Z3, Z3
+	VMULPS    5760(AX)(DI*1), Z6, Z4
+	VADDPS    Z4, Z3, Z3
+	VMOVUPS   Z3, 9216(AX)(DI*1)
+	VMULPS    (AX)(DI*1), Z5, Z3
+	VMULPS    864(AX)(DI*1), Z1, Z4
+	VADDPS    Z4, Z3, Z3
+	VMULPS    7776(AX)(DI*1), Z2, Z4
+	VADDPS    Z4, Z3, Z3
+	VMOVUPS   Z3, 11232(AX)(DI*1)
+	VMOVUPS   Z5, 9504(AX)(DI*1)
+	VMULPS    288(AX)(DI*1), Z5, Z3
+	VMULPS    1152(AX)(DI*1), Z1, Z4
+	VADDPS    Z4, Z3, Z3
+	VMULPS    8064(AX)(DI*1), Z2, Z4
+	VADDPS    Z4, Z3, Z3
+	VMOVUPS   Z3, 11520(AX)(DI*1)
+	VMOVUPS   Z1, 9792(AX)(DI*1)
+	VMULPS    576(AX)(DI*1), Z5, Z3
+	VMULPS    1440(AX)(DI*1), Z1, Z1
+	VADDPS    Z1, Z3, Z1
+	VMULPS    8352(AX)(DI*1), Z2, Z3
+	VADDPS    Z3, Z1, Z1
+	VMOVUPS   Z1, 11808(AX)(DI*1)
+	VMOVUPS   Z2, 10080(AX)(DI*1)
+	ADDQ      $0x40, DI
+	CMPQ      DI, SI
+	JL        loop11
+	VZEROUPPER
+	RET
+
+avx2:
+	MOVQ         v+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         w+16(FP), DX
+	MOVQ         r+24(FP), DX
+	MOVQ         z+32(FP), BX
+	MOVQ         u+40(FP), BX
+	MOVQ         n+48(FP), SI
+	VBROADCASTSS sign+56(FP), Y0
+	XORQ         DI, DI
+	SHLQ         $0x02, SI
+
+loop12:
+	VMOVUPS   288(AX)(DI*1), Y1
+	VMOVUPS   576(AX)(DI*1), Y2
+	VMULPS    1152(AX)(DI*1), Y2, Y3
+	VMULPS    1440(AX)(DI*1), Y1, Y4
+	VSUBPS    Y3, Y4, Y3
+	VMOVUPS   Y3, 7776(AX)(DI*1)
+	VMOVUPS   (AX)(DI*1), Y3
+	VMULPS    1440(AX)(DI*1), Y3, Y4
+	VMULPS    864(AX)(DI*1), Y2, Y2
+	VSUBPS    Y4, Y2, Y2
+	VMOVUPS   Y2, 8064(AX)(DI*1)
+	VMULPS    864(AX)(DI*1), Y1, Y1
+	VMULPS    1152(AX)(DI*1), Y3, Y2
+	VSUBPS    Y1, Y2, Y1
+	VMOVUPS   Y1, 8352(AX)(DI*1)
+	VMOVUPS   6912(AX)(DI*1), Y1
+	VMOVUPS   7200(AX)(DI*1), Y2
+	VMOVUPS   7488(AX)(DI*1), Y3
+	VMULPS    (AX)(DI*1), Y1, Y4
+	VMULPS    288(AX)(DI*1), Y2, Y5
+	VADDPS    Y5, Y4, Y4
+	VMULPS    576(AX)(DI*1), Y3, Y5
+	VADDPS    Y5, Y4, Y4
+	VMULPS    864(AX)(DI*1), Y1, Y5
+	VMULPS    1152(AX)(DI*1), Y2, Y6
+	VADDPS    Y6, Y5, Y5
+	VMULPS    1440(AX)(DI*1), Y3, Y6
+	VADDPS    Y6, Y5, Y5
+	VMULPS    7776(AX)(DI*1), Y1, Y1
+	VMULPS    8064(AX)(DI*1), Y2, Y2
+	VADDPS    Y2, Y1, Y1
+	VMULPS    8352(AX)(DI*1), Y3, Y2
+	VADDPS    Y2, Y1, Y1
+	VADDPS    1728(AX)(DI*1), Y4, Y2
+	VADDPS    2016(AX)(DI*1), Y5, Y3
+	VADDPS    2304(AX)(DI*1), Y1, Y6
+	VMOVUPS   Y4, 13248(AX)(DI*1)
+	VMOVUPS   Y5, 13536(AX)(DI*1)
+	VMOVUPS   Y1, 13824(AX)(DI*1)
+	VMOVUPS   viewConstants<>+320(SB), Y1
+	VDIVPS    Y6, Y1, Y1
+	VMULPS    Y1, Y2, Y2
+	VMULPS    Y1, Y3, Y3
+	VMULPS    Y2, Y2, Y4
+	VMULPS    Y3, Y3, Y5
+	VADDPS    Y5, Y4, Y4
+	VMULPS    3168(AX)(DI*1), Y4, Y5
+	VADDPS    2880(AX)(DI*1), Y5, Y6
+	VMULPS    Y4, Y6, Y7
+	VADDPS    viewConstants<>+256(SB), Y7, Y7
+	VMOVUPS   (CX)(DI*2), Y8
+	VSHUFPS   $0x88, 32(CX)(DI*2), Y8, Y9
+	VSHUFPS   $0xdd, 32(CX)(DI*2), Y8, Y8
+	VPERMPD   $0xd8, Y9, Y9
+	VPERMPD   $0xd8, Y8, Y8
+	VMULPS    Y2, Y7, Y10
+	VMULPS    2592(AX)(DI*1), Y10, Y10
+	VSUBPS    Y9, Y10, Y9
+	VMULPS    Y0, Y9, Y9
+	VMULPS    Y3, Y7, Y10
+	VMULPS    2592(AX)(DI*1), Y10, Y10
+	VSUBPS    Y8, Y10, Y8
+	VMULPS    Y0, Y8, Y8
+	VPERMPD   $0xd8, Y9, Y9
+	VPERMPD   $0xd8, Y8, Y8
+	VUNPCKLPS Y8, Y9, Y10
+	VUNPCKHPS Y8, Y9, Y8
+	VADDPS    (DX)(DI*2), Y10, Y9
+	VMOVUPS   Y9, (DX)(DI*2)
+	VADDPS    32(DX)(DI*2), Y8, Y8
+	VMOVUPS   Y8, 32(DX)(DI*2)
+	VADDPS    Y6, Y5, Y5
+	VADDPS    Y5, Y5, Y5
+	VMOVUPS   (BX)(DI*2), Y6
+	VSHUFPS   $0x88, 32(BX)(DI*2), Y6, Y8
+	VSHUFPS   $0xdd, 32(BX)(DI*2), Y6, Y6
+	VPERMPD   $0xd8, Y8, Y8
+	VPERMPD   $0xd8, Y6, Y6
+	VMULPS    Y8, Y2, Y9
+	VMULPS    Y6, Y3, Y10
+	VADDPS    Y10, Y9, Y9
+	VMULPS    Y9, Y7, Y10
+	VMOVUPS   Y10, 10368(AX)(DI*1)
+	VMULPS    Y9, Y4, Y10
+	VMULPS    2592(AX)(DI*1), Y10, Y11
+	VMOVUPS   Y11, 10656(AX)(DI*1)
+	VMULPS    Y10, Y4, Y4
+	VMULPS    2592(AX)(DI*1), Y4, Y4
+	VMOVUPS   Y4, 10944(AX)(DI*1)
+	VMULPS    2592(AX)(DI*1), Y1, Y1
+	VMULPS    Y9, Y5, Y4
+	VMULPS    Y8, Y7, Y5
+	VMULPS    Y2, Y4, Y8
+	VADDPS    Y8, Y5, Y5
+	VMULPS    Y5, Y1, Y5
+	VMULPS    Y6, Y7, Y6
+	VMULPS    Y3, Y4, Y4
+	VADDPS    Y4, Y6, Y4
+	VMULPS    Y4, Y1, Y1
+	VMULPS    Y5, Y2, Y2
+	VMULPS    Y1, Y3, Y3
+	VADDPS    Y3, Y2, Y2
+	VMULPS    13824(AX)(DI*1), Y1, Y3
+	VMULPS    13536(AX)(DI*1), Y2, Y4
+	VSUBPS    Y3, Y4, Y3
+	VMULPS    13248(AX)(DI*1), Y2, Y4
+	VMULPS    13824(AX)(DI*1), Y5, Y6
+	VSUBPS    Y4, Y6, Y4
+	VMULPS    13536(AX)(DI*1), Y5, Y6
+	VMULPS    13248(AX)(DI*1), Y1, Y7
+	VSUBPS    Y6, Y7, Y6
+	VMULPS    3456(AX)(DI*1), Y3, Y7
+	VMULPS    4320(AX)(DI*1), Y4, Y8
+	VADDPS    Y8, Y7, Y7
+	VMULPS    5184(AX)(DI*1), Y6, Y8
+	VADDPS    Y8, Y7, Y7
+	VMOVUPS   Y7, 8640(AX)(DI*1)
+	VMULPS    3744(AX)(DI*1), Y3, Y7
+	VMULPS    4608(AX)(DI*1), Y4, Y8
+	VADDPS    Y8, Y7, Y7
+	VMULPS    5472(AX)(DI*1), Y6, Y8
+	VADDPS    Y8, Y7, Y7
+	VMOVUPS   Y7, 8928(AX)(DI*1)
+	VMULPS    4032(AX)(DI*1), Y3, Y3
+	VMULPS    4896(AX)(DI*1), Y4, Y4
+	VADDPS    Y4, Y3, Y3
+	VMULPS    5760(AX)(DI*1), Y6, Y4
+	VADDPS    Y4, Y3, Y3
+	VMOVUPS   Y3, 9216(AX)(DI*1)
+	VMULPS    (AX)(DI*1), Y5, Y3
+	VMULPS    864(AX)(DI*1), Y1, Y4
+	VADDPS    Y4, Y3, Y3
+	VMULPS    7776(AX)(DI*1), Y2, Y4
+	VADDPS    Y4, Y3, Y3
+	VMOVUPS   Y3, 11232(AX)(DI*1)
+	VMOVUPS   Y5, 9504(AX)(DI*1)
+	VMULPS    288(AX)(DI*1), Y5, Y3
+	VMULPS    1152(AX)(DI*1), Y1, Y4
+	VADDPS    Y4, Y3, Y3
+	VMULPS    8064(AX)(DI*1), Y2, Y4
+	VADDPS    Y4, Y3, Y3
+	VMOVUPS   Y3, 11520(AX)(DI*1)
+	VMOVUPS   Y1, 9792(AX)(DI*1)
+	VMULPS    576(AX)(DI*1), Y5, Y3
+	VMULPS    1440(AX)(DI*1), Y1, Y1
+	VADDPS    Y1, Y3, Y1
+	VMULPS    8352(AX)(DI*1), Y2, Y3
+	VADDPS    Y3, Y1, Y1
+	VMOVUPS   Y1, 11808(AX)(DI*1)
+	VMOVUPS   Y2, 10080(AX)(DI*1)
+	ADDQ      $0x20, DI
+	CMPQ      DI, SI
+	JL        loop12
+	VZEROUPPER
+	RET
+
+// func reprojectSnavelyTangent64(v *float64, x *float64, w *float64, r *float64, z *float64, u *float64, n int, sign float64)
+// Requires: AVX, AVX2, AVX512F
+TEXT ·reprojectSnavelyTangent64(SB), NOSPLIT, $0-64
+	CMPQ         ·tier+0(SB), $0x02
+	JNE          avx2
+	MOVQ         v+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         w+16(FP), DX
+	MOVQ         r+24(FP), DX
+	MOVQ         z+32(FP), BX
+	MOVQ         u+40(FP), BX
+	MOVQ         n+48(FP), SI
+	VBROADCASTSD sign+56(FP), Z0
+	XORQ         DI, DI
+	SHLQ         $0x03, SI
+
+loop13:
+	VMOVUPS   576(AX)(DI*1), Z1
+	VMOVUPS   1152(AX)(DI*1), Z2
+	VMULPD    2304(AX)(DI*1), Z2, Z3
+	VMULPD    2880(AX)(DI*1), Z1, Z4
+	VSUBPD    Z3, Z4, Z3
+	VMOVUPS   Z3, 15552(AX)(DI*1)
+	VMOVUPS   (AX)(DI*1), Z3
+	VMULPD    2880(AX)(DI*1), Z3, Z4
+	VMULPD    1728(AX)(DI*1), Z2, Z2
+	VSUBPD    Z4, Z2, Z2
+	VMOVUPS   Z2, 16128(AX)(DI*1)
+	VMULPD    1728(AX)(DI*1), Z1, Z1
+	VMULPD    2304(AX)(DI*1), Z3, Z2
+	VSUBPD    Z1, Z2, Z1
+	VMOVUPS   Z1, 16704(AX)(DI*1)
+	VMOVUPS   13824(AX)(DI*1), Z1
+	VMOVUPS   14400(AX)(DI*1), Z2
+	VMOVUPS   14976(AX)(DI*1), Z3
+	VMULPD    (AX)(DI*1), Z1, Z4
+	VMULPD    576(AX)(DI*1), Z2, Z5
+	VADDPD    Z5, Z4, Z4
+	VMULPD    1152(AX)(DI*1), Z3, Z5
+	VADDPD    Z5, Z4, Z4
+	VMULPD    1728(AX)(DI*1), Z1, Z5
+	VMULPD    2304(AX)(DI*1), Z2, Z6
+	VADDPD    Z6, Z5, Z5
+	VMULPD    2880(AX)(DI*1), Z3, Z6
+	VADDPD    Z6, Z5, Z5
+	VMULPD    15552(AX)(DI*1), Z1, Z1
+	VMULPD    16128(AX)(DI*1), Z2, Z2
+	VADDPD    Z2, Z1, Z1
+	VMULPD    16704(AX)(DI*1), Z3, Z2
+	VADDPD    Z2, Z1, Z1
+	VADDPD    3456(AX)(DI*1), Z4, Z2
+	VADDPD    4032(AX)(DI*1), Z5, Z3
+	VADDPD    4608(AX)(DI*1), Z1, Z6
+	VMOVUPS   Z4, 26496(AX)(DI*1)
+	VMOVUPS   Z5, 27072(AX)(DI*1)
+	VMOVUPS   Z1, 27648(AX)(DI*1)
+	VMOVUPS   viewConstants<>+64(SB), Z1
+	VDIVPD    Z6, Z1, Z1
+	VMULPD    Z1, Z2, Z2
+	VMULPD    Z1, Z3, Z3
+	VMULPD    Z2, Z2, Z4
+	VMULPD    Z3, Z3, Z5
+	VADDPD    Z5, Z4, Z4
+	VMULPD    6336(AX)(DI*1), Z4, Z5
+	VADDPD    5760(AX)(DI*1), Z5, Z6
+	VMULPD    Z4, Z6, Z7
+	VADDPD    viewConstants<>+0(SB), Z7, Z7
+	VMOVUPS   (CX)(DI*2), Z8
+	VUNPCKLPD 64(CX)(DI*2), Z8, Z9
+	VUNPCKHPD 64(CX)(DI*2), Z8, Z8
+	VMOVUPS   viewConstants<>+128(SB), Z10
+	VPERMPD   Z9, Z10, Z9
+	VMOVUPS   viewConstants<>+128(SB), Z10
+	VPERMPD   Z8, Z10, Z8
+	VMULPD    Z2, Z7, Z10
+	VMULPD    5184(AX)(DI*1), Z10, Z10
+	VSUBPD    Z9, Z10, Z9
+	VMULPD    Z0, Z9, Z9
+	VMULPD    Z3, Z7, Z10
+	VMULPD    5184(AX)(DI*1), Z10, Z10
+	VSUBPD    Z8, Z10, Z8
+	VMULPD    Z0, Z8, Z8
+	VMOVUPS   viewConstants<>+192(SB), Z10
+	VPERMPD   Z9, Z10, Z9
+	VMOVUPS   viewConstants<>+192(SB), Z10
+	VPERMPD   Z8, Z10, Z8
+	VUNPCKLPD Z8, Z9, Z10
+	VUNPCKHPD Z8, Z9, Z8
+	VADDPD    (DX)(DI*2), Z10, Z9
+	VMOVUPS   Z9, (DX)(DI*2)
+	VADDPD    64(DX)(DI*2), Z8, Z8
+	VMOVUPS   Z8, 64(DX)(DI*2)
+	VADDPD    Z6, Z5, Z5
+	VADDPD    Z5, Z5, Z5
+	VMOVUPS   17280(AX)(DI*1), Z6
+	VMOVUPS   17856(AX)(DI*1), Z8
+	VMOVUPS   18432(AX)(DI*1), Z9
+	VMULPD    6912(AX)(DI*1), Z6, Z6
+	VMULPD    7488(AX)(DI*1), Z8, Z8
+	VADDPD    Z8, Z6, Z6
+	VMULPD    8064(AX)(DI*1), Z9, Z8
+	VADDPD    Z8, Z6, Z6
+	VMOVUPS   Z6, 29376(AX)(DI*1)
+	VMOVUPS   17280(AX)(DI*1), Z6
+	VMOVUPS   17856(AX)(DI*1), Z8
+	VMOVUPS   18432(AX)(DI*1), Z9
+	VMULPD    8640(AX)(DI*1), Z6, Z6
+	VMULPD    9216(AX)(DI*1), Z8, Z8
+	VADDPD    Z8, Z6, Z6
+	VMULPD    9792(AX)(DI*1), Z9, Z8
+	VADDPD    Z8, Z6, Z6
+	VMOVUPS   Z6, 29952(AX)(DI*1)
+	VMOVUPS   17280(AX)(DI*1), Z6
+	VMOVUPS   17856(AX)(DI*1), Z8
+	VMOVUPS   18432(AX)(DI*1), Z9
+	VMULPD    10368(AX)(DI*1), Z6, Z6
+	VMULPD    10944(AX)(DI*1), Z8, Z8
+	VADDPD    Z8, Z6, Z6
+	VMULPD    11520(AX)(DI*1), Z9, Z8
+	VADDPD    Z8, Z6, Z6
+	VMOVUPS   Z6, 30528(AX)(DI*1)
+	VMOVUPS   22464(AX)(DI*1), Z6
+	VMOVUPS   23040(AX)(DI*1), Z8
+	VMOVUPS   23616(AX)(DI*1), Z9
+	VMULPD    (AX)(DI*1), Z6, Z10
+	VMULPD    576(AX)(DI*1), Z8, Z11
+	VADDPD    Z11, Z10, Z10
+	VMULPD    1152(AX)(DI*1), Z9, Z11
+	VADDPD    Z11, Z10, Z10
+	VMOVUPS   27072(AX)(DI*1), Z11
+	VMULPD    30528(AX)(DI*1), Z11, Z11
+	VMOVUPS   27648(AX)(DI*1), Z12
+	VMULPD    29952(AX)(DI*1), Z12, Z12
+	VSUBPD    Z11, Z12, Z11
+	VADDPD    Z11, Z10, Z10
+	VADDPD    19008(AX)(DI*1), Z10, Z10
+	VMULPD    1728(AX)(DI*1), Z6, Z11
+	VMULPD    2304(AX)(DI*1), Z8, Z12
+	VADDPD    Z12, Z11, Z11
+	VMULPD    2880(AX)(DI*1), Z9, Z12
+	VADDPD    Z12, Z11, Z11
+	VMOVUPS   27648(AX)(DI*1), Z12
+	VMULPD    29376(AX)(DI*1), Z12, Z12
+	VMOVUPS   26496(AX)(DI*1), Z13
+	VMULPD    30528(AX)(DI*1), Z13, Z13
+	VSUBPD    Z12, Z13, Z12
+	VADDPD    Z12, Z11, Z11
+	VADDPD    19584(AX)(DI*1), Z11, Z11
+	VMULPD    15552(AX)(DI*1), Z6, Z6
+	VMULPD    16128(AX)(DI*1), Z8, Z8
+	VADDPD    Z8, Z6, Z6
+	VMULPD    16704(AX)(DI*1), Z9, Z8
+	VADDPD    Z8, Z6, Z6
+	VMOVUPS   26496(AX)(DI*1), Z8
+	VMULPD    29952(AX)(DI*1), Z8, Z8
+	VMOVUPS   27072(AX)(DI*1), Z9
+	VMULPD    29376(AX)(DI*1), Z9, Z9
+	VSUBPD    Z8, Z9, Z8
+	VADDPD    Z8, Z6, Z6
+	VADDPD    20160(AX)(DI*1), Z6, Z6
+	VMULPD    Z6, Z2, Z8
+	VADDPD    Z8, Z10, Z8
+	VMULPD    Z8, Z1, Z8
+	VMULPD    Z6, Z3, Z6
+	VADDPD    Z6, Z11, Z6
+	VMULPD    Z6, Z1, Z1
+	VMULPD    Z8, Z2, Z6
+	VMULPD    Z1, Z3, Z9
+	VADDPD    Z9, Z6, Z6
+	VMULPD    Z6, Z5, Z5
+	VMULPD    21888(AX)(DI*1), Z4, Z6
+	VADDPD    21312(AX)(DI*1), Z6, Z6
+	VMULPD    Z6, Z4, Z4
+	VADDPD    Z4, Z5, Z4
+	VMULPD    Z2, Z4, Z5
+	VMULPD    Z8, Z7, Z6
+	VADDPD    Z6, Z5, Z5
+	VMULPD    5184(AX)(DI*1), Z5, Z5
+	VMULPD    Z2, Z7, Z2
+	VMULPD    20736(AX)(DI*1), Z2, Z2
+	VADDPD    Z2, Z5, Z2
+	VMULPD    Z3, Z4, Z4
+	VMULPD    Z1, Z7, Z1
+	VADDPD    Z1, Z4, Z1
+	VMULPD    5184(AX)(DI*1), Z1, Z1
+	VMULPD    Z3, Z7, Z3
+	VMULPD    20736(AX)(DI*1), Z3, Z3
+	VADDPD    Z3, Z1, Z1
+	VMULPD    Z0, Z2, Z2
+	VMULPD    Z0, Z1, Z1
+	VMOVUPS   viewConstants<>+192(SB), Z3
+	VPERMPD   Z2, Z3, Z2
+	VMOVUPS   viewConstants<>+192(SB), Z3
+	VPERMPD   Z1, Z3, Z1
+	VUNPCKLPD Z1, Z2, Z3
+	VUNPCKHPD Z1, Z2, Z1
+	VADDPD    (BX)(DI*2), Z3, Z2
+	VMOVUPS   Z2, (BX)(DI*2)
+	VADDPD    64(BX)(DI*2), Z1, Z1
+	VMOVUPS   Z1, 64(BX)(DI*2)
+	ADDQ      $0x40, DI
+	CMPQ      DI, SI
+	JL        loop13
+	VZEROUPPER
+	RET
+
+avx2:
+	MOVQ         v+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         w+16(FP), DX
+	MOVQ         r+24(FP), DX
+	MOVQ         z+32(FP), BX
+	MOVQ         u+40(FP), BX
+	MOVQ         n+48(FP), SI
+	VBROADCASTSD sign+56(FP), Y0
+	XORQ         DI, DI
+	SHLQ         $0x03, SI
+
+loop14:
+	VMOVUPS   576(AX)(DI*1), Y1
+	VMOVUPS   1152(AX)(DI*1), Y2
+	VMULPD    2304(AX)(DI*1), Y2, Y3
+	VMULPD    2880(AX)(DI*1), Y1, Y4
+	VSUBPD    Y3, Y4, Y3
+	VMOVUPS   Y3, 15552(AX)(DI*1)
+	VMOVUPS   (AX)(DI*1), Y3
+	VMULPD    2880(AX)(DI*1), Y3, Y4
+	VMULPD    1728(AX)(DI*1), Y2, Y2
+	VSUBPD    Y4, Y2, Y2
+	VMOVUPS   Y2, 16128(AX)(DI*1)
+	VMULPD    1728(AX)(DI*1), Y1, Y1
+	VMULPD    2304(AX)(DI*1), Y3, Y2
+	VSUBPD    Y1, Y2, Y1
+	VMOVUPS   Y1, 16704(AX)(DI*1)
+	VMOVUPS   13824(AX)(DI*1), Y1
+	VMOVUPS   14400(AX)(DI*1), Y2
+	VMOVUPS   14976(AX)(DI*1), Y3
+	VMULPD    (AX)(DI*1), Y1, Y4
+	VMULPD    576(AX)(DI*1), Y2, Y5
+	VADDPD    Y5, Y4, Y4
+	VMULPD    1152(AX)(DI*1), Y3, Y5
+	VADDPD    Y5, Y4, Y4
+	VMULPD    1728(AX)(DI*1), Y1, Y5
+	VMULPD    2304(AX)(DI*1), Y2, Y6
+	VADDPD    Y6, Y5, Y5
+	VMULPD    2880(AX)(DI*1), Y3, Y6
+	VADDPD    Y6, Y5, Y5
+	VMULPD    15552(AX)(DI*1), Y1, Y1
+	VMULPD    16128(AX)(DI*1), Y2, Y2
+	VADDPD    Y2, Y1, Y1
+	VMULPD    16704(AX)(DI*1), Y3, Y2
+	VADDPD    Y2, Y1, Y1
+	VADDPD    3456(AX)(DI*1), Y4, Y2
+	VADDPD    4032(AX)(DI*1), Y5, Y3
+	VADDPD    4608(AX)(DI*1), Y1, Y6
+	VMOVUPS   Y4, 26496(AX)(DI*1)
+	VMOVUPS   Y5, 27072(AX)(DI*1)
+	VMOVUPS   Y1, 27648(AX)(DI*1)
+	VMOVUPS   viewConstants<>+64(SB), Y1
+	VDIVPD    Y6, Y1, Y1
+	VMULPD    Y1, Y2, Y2
+	VMULPD    Y1, Y3, Y3
+	VMULPD    Y2, Y2, Y4
+	VMULPD    Y3, Y3, Y5
+	VADDPD    Y5, Y4, Y4
+	VMULPD    6336(AX)(DI*1), Y4, Y5
+	VADDPD    5760(AX)(DI*1), Y5, Y6
+	VMULPD    Y4, Y6, Y7
+	VADDPD    viewConstants<>+0(SB), Y7, Y7
+	VMOVUPS   (CX)(DI*2), Y8
+	VUNPCKLPD 32(CX)(DI*2), Y8, Y9
+	VUNPCKHPD 32(CX)(DI*2), Y8, Y8
+	VPERMPD   $0xd8, Y9, Y9
+	VPERMPD   $0xd8, Y8, Y8
+	VMULPD    Y2, Y7, Y10
+	VMULPD    5184(AX)(DI*1), Y10, Y10
+	VSUBPD    Y9, Y10, Y9
+	VMULPD    Y0, Y9, Y9
+	VMULPD    Y3, Y7, Y10
+	VMULPD    5184(AX)(DI*1), Y10, Y10
+	VSUBPD    Y8, Y10, Y8
+	VMULPD    Y0, Y8, Y8
+	VPERMPD   $0xd8, Y9, Y9
+	VPERMPD   $0xd8, Y8, Y8
+	VUNPCKLPD Y8, Y9, Y10
+	VUNPCKHPD Y8, Y9, Y8
+	VADDPD    (DX)(DI*2), Y10, Y9
+	VMOVUPS   Y9, (DX)(DI*2)
+	VADDPD    32(DX)(DI*2), Y8, Y8
+	VMOVUPS   Y8, 32(DX)(DI*2)
+	VADDPD    Y6, Y5, Y5
+	VADDPD    Y5, Y5, Y5
+	VMOVUPS   17280(AX)(DI*1), Y6
+	VMOVUPS   17856(AX)(DI*1), Y8
+	VMOVUPS   18432(AX)(DI*1), Y9
+	VMULPD    6912(AX)(DI*1), Y6, Y6
+	VMULPD    7488(AX)(DI*1), Y8, Y8
+	VADDPD    Y8, Y6, Y6
+	VMULPD    8064(AX)(DI*1), Y9, Y8
+	VADDPD    Y8, Y6, Y6
+	VMOVUPS   Y6, 29376(AX)(DI*1)
+	VMOVUPS   17280(AX)(DI*1), Y6
+	VMOVUPS   17856(AX)(DI*1), Y8
+	VMOVUPS   18432(AX)(DI*1), Y9
+	VMULPD    8640(AX)(DI*1), Y6, Y6
+	VMULPD    9216(AX)(DI*1), Y8, Y8
+	VADDPD    Y8, Y6, Y6
+	VMULPD    9792(AX)(DI*1), Y9, Y8
+	VADDPD    Y8, Y6, Y6
+	VMOVUPS   Y6, 29952(AX)(DI*1)
+	VMOVUPS   17280(AX)(DI*1), Y6
+	VMOVUPS   17856(AX)(DI*1), Y8
+	VMOVUPS   18432(AX)(DI*1), Y9
+	VMULPD    10368(AX)(DI*1), Y6, Y6
+	VMULPD    10944(AX)(DI*1), Y8, Y8
+	VADDPD    Y8, Y6, Y6
+	VMULPD    11520(AX)(DI*1), Y9, Y8
+	VADDPD    Y8, Y6, Y6
+	VMOVUPS   Y6, 30528(AX)(DI*1)
+	VMOVUPS   22464(AX)(DI*1), Y6
+	VMOVUPS   23040(AX)(DI*1), Y8
+	VMOVUPS   23616(AX)(DI*1), Y9
+	VMULPD    (AX)(DI*1), Y6, Y10
+	VMULPD    576(AX)(DI*1), Y8, Y11
+	VADDPD    Y11, Y10, Y10
+	VMULPD    1152(AX)(DI*1), Y9, Y11
+	VADDPD    Y11, Y10, Y10
+	VMOVUPS   27072(AX)(DI*1), Y11
+	VMULPD    30528(AX)(DI*1), Y11, Y11
+	VMOVUPS   27648(AX)(DI*1), Y12
+	VMULPD    29952(AX)(DI*1), Y12, Y12
+	VSUBPD    Y11, Y12, Y11
+	VADDPD    Y11, Y10, Y10
+	VADDPD    19008(AX)(DI*1), Y10, Y10
+	VMULPD    1728(AX)(DI*1), Y6, Y11
+	VMULPD    2304(AX)(DI*1), Y8, Y12
+	VADDPD    Y12, Y11, Y11
+	VMULPD    2880(AX)(DI*1), Y9, Y12
+	VADDPD    Y12, Y11, Y11
+	VMOVUPS   27648(AX)(DI*1), Y12
+	VMULPD    29376(AX)(DI*1), Y12, Y12
+	VMOVUPS   26496(AX)(DI*1), Y13
+	VMULPD    30528(AX)(DI*1), Y13, Y13
+	VSUBPD    Y12, Y13, Y12
+	VADDPD    Y12, Y11, Y11
+	VADDPD    19584(AX)(DI*1), Y11, Y11
+	VMULPD    15552(AX)(DI*1), Y6, Y6
+	VMULPD    16128(AX)(DI*1), Y8, Y8
+	VADDPD    Y8, Y6, Y6
+	VMULPD    16704(AX)(DI*1), Y9, Y8
+	VADDPD    Y8, Y6, Y6
+	VMOVUPS   26496(AX)(DI*1), Y8
+	VMULPD    29952(AX)(DI*1), Y8, Y8
+	VMOVUPS   27072(AX)(DI*1), Y9
+	VMULPD    29376(AX)(DI*1), Y9, Y9
+	VSUBPD    Y8, Y9, Y8
+	VADDPD    Y8, Y6, Y6
+	VADDPD    20160(AX)(DI*1), Y6, Y6
+	VMULPD    Y6, Y2, Y8
+	VADDPD    Y8, Y10, Y8
+	VMULPD    Y8, Y1, Y8
+	VMULPD    Y6, Y3, Y6
+	VADDPD    Y6, Y11, Y6
+	VMULPD    Y6, Y1, Y1
+	VMULPD    Y8, Y2, Y6
+	VMULPD    Y1, Y3, Y9
+	VADDPD    Y9, Y6, Y6
+	VMULPD    Y6, Y5, Y5
+	VMULPD    21888(AX)(DI*1), Y4, Y6
+	VADDPD    21312(AX)(DI*1), Y6, Y6
+	VMULPD    Y6, Y4, Y4
+	VADDPD    Y4, Y5, Y4
+	VMULPD    Y2, Y4, Y5
+	VMULPD    Y8, Y7, Y6
+	VADDPD    Y6, Y5, Y5
+	VMULPD    5184(AX)(DI*1), Y5, Y5
+	VMULPD    Y2, Y7, Y2
+	VMULPD    20736(AX)(DI*1), Y2, Y2
+	VADDPD    Y2, Y5, Y2
+	VMULPD    Y3, Y4, Y4
+	VMULPD    Y1, Y7, Y1
+	VADDPD    Y1, Y4, Y1
+	VMULPD    5184(AX)(DI*1), Y1, Y1
+	VMULPD    Y3, Y7, Y3
+	VMULPD    20736(AX)(DI*1), Y3, Y3
+	VADDPD    Y3, Y1, Y1
+	VMULPD    Y0, Y2, Y2
+	VMULPD    Y0, Y1, Y1
+	VPERMPD   $0xd8, Y2, Y2
+	VPERMPD   $0xd8, Y1, Y1
+	VUNPCKLPD Y1, Y2, Y3
+	VUNPCKHPD Y1, Y2, Y1
+	VADDPD    (BX)(DI*2), Y3, Y2
+	VMOVUPS   Y2, (BX)(DI*2)
+	VADDPD    32(BX)(DI*2), Y1, Y1
+	VMOVUPS   Y1, 32(BX)(DI*2)
+	ADDQ      $0x20, DI
+	CMPQ      DI, SI
+	JL        loop14
+	VZEROUPPER
+	RET
+
+// func reprojectSnavelyTangent32(v *float32, x *float32, w *float32, r *float32, z *float32, u *float32, n int, sign float32)
+// Requires: AVX, AVX2, AVX512F
+TEXT ·reprojectSnavelyTangent32(SB), NOSPLIT, $0-60
+	CMPQ         ·tier+0(SB), $0x02
+	JNE          avx2
+	MOVQ         v+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         w+16(FP), DX
+	MOVQ         r+24(FP), DX
+	MOVQ         z+32(FP), BX
+	MOVQ         u+40(FP), BX
+	MOVQ         n+48(FP), SI
+	VBROADCASTSS sign+56(FP), Z0
+	XORQ         DI, DI
+	SHLQ         $0x02, SI
+
+loop15:
+	VMOVUPS   288(AX)(DI*1), Z1
+	VMOVUPS   576(AX)(DI*1), Z2
+	VMULPS    1152(AX)(DI*1), Z2, Z3
+	VMULPS    1440(AX)(DI*1), Z1, Z4
+	VSUBPS    Z3, Z4, Z3
+	VMOVUPS   Z3, 7776(AX)(DI*1)
+	VMOVUPS   (AX)(DI*1), Z3
+	VMULPS    1440(AX)(DI*1), Z3, Z4
+	VMULPS    864(AX)(DI*1), Z2, Z2
+	VSUBPS    Z4, Z2, Z2
+	VMOVUPS   Z2, 8064(AX)(DI*1)
+	VMULPS    864(AX)(DI*1), Z1, Z1
+	VMULPS    1152(AX)(DI*1), Z3, Z2
+	VSUBPS    Z1, Z2, Z1
+	VMOVUPS   Z1, 8352(AX)(DI*1)
+	VMOVUPS   6912(AX)(DI*1), Z1
+	VMOVUPS   7200(AX)(DI*1), Z2
+	VMOVUPS   7488(AX)(DI*1), Z3
+	VMULPS    (AX)(DI*1), Z1, Z4
+	VMULPS    288(AX)(DI*1), Z2, Z5
+	VADDPS    Z5, Z4, Z4
+	VMULPS    576(AX)(DI*1), Z3, Z5
+	VADDPS    Z5, Z4, Z4
+	VMULPS    864(AX)(DI*1), Z1, Z5
+	VMULPS    1152(AX)(DI*1), Z2, Z6
+	VADDPS    Z6, Z5, Z5
+	VMULPS    1440(AX)(DI*1), Z3, Z6
+	VADDPS    Z6, Z5, Z5
+	VMULPS    7776(AX)(DI*1), Z1, Z1
+	VMULPS    8064(AX)(DI*1), Z2, Z2
+	VADDPS    Z2, Z1, Z1
+	VMULPS    8352(AX)(DI*1), Z3, Z2
+	VADDPS    Z2, Z1, Z1
+	VADDPS    1728(AX)(DI*1), Z4, Z2
+	VADDPS    2016(AX)(DI*1), Z5, Z3
+	VADDPS    2304(AX)(DI*1), Z1, Z6
+	VMOVUPS   Z4, 13248(AX)(DI*1)
+	VMOVUPS   Z5, 13536(AX)(DI*1)
+	VMOVUPS   Z1, 13824(AX)(DI*1)
+	VMOVUPS   viewConstants<>+320(SB), Z1
+	VDIVPS    Z6, Z1, Z1
+	VMULPS    Z1, Z2, Z2
+	VMULPS    Z1, Z3, Z3
+	VMULPS    Z2, Z2, Z4
+	VMULPS    Z3, Z3, Z5
+	VADDPS    Z5, Z4, Z4
+	VMULPS    3168(AX)(DI*1), Z4, Z5
+	VADDPS    2880(AX)(DI*1), Z5, Z6
+	VMULPS    Z4, Z6, Z7
+	VADDPS    viewConstants<>+256(SB), Z7, Z7
+	VMOVUPS   (CX)(DI*2), Z8
+	VSHUFPS   $0x88, 64(CX)(DI*2), Z8, Z9
+	VSHUFPS   $0xdd, 64(CX)(DI*2), Z8, Z8
+	VMOVUPS   viewConstants<>+128(SB), Z10
+	VPERMPD   Z9, Z10, Z9
+	VMOVUPS   viewConstants<>+128(SB), Z10
+	VPERMPD   Z8, Z10, Z8
+	VMULPS    Z2, Z7, Z10
+	VMULPS    2592(AX)(DI*1), Z10, Z10
+	VSUBPS    Z9, Z10, Z9
+	VMULPS    Z0, Z9, Z9
+	VMULPS    Z3, Z7, Z10
+	VMULPS    2592(AX)(DI*1), Z10, Z10
+	VSUBPS    Z8, Z10, Z8
+	VMULPS    Z0, Z8, Z8
+	VMOVUPS   viewConstants<>+192(SB), Z10
+	VPERMPD   Z9, Z10, Z9
+	VMOVUPS   viewConstants<>+192(SB), Z10
+	VPERMPD   Z8, Z10, Z8
+	VUNPCKLPS Z8, Z9, Z10
+	VUNPCKHPS Z8, Z9, Z8
+	VADDPS    (DX)(DI*2), Z10, Z9
+	VMOVUPS   Z9, (DX)(DI*2)
+	VADDPS    64(DX)(DI*2), Z8, Z8
+	VMOVUPS   Z8, 64(DX)(DI*2)
+	VADDPS    Z6, Z5, Z5
+	VADDPS    Z5, Z5, Z5
+	VMOVUPS   8640(AX)(DI*1), Z6
+	VMOVUPS   8928(AX)(DI*1), Z8
+	VMOVUPS   9216(AX)(DI*1), Z9
+	VMULPS    3456(AX)(DI*1), Z6, Z6
+	VMULPS    3744(AX)(DI*1), Z8, Z8
+	VADDPS    Z8, Z6, Z6
+	VMULPS    4032(AX)(DI*1), Z9, Z8
+	VADDPS    Z8, Z6, Z6
+	VMOVUPS   Z6, 14688(AX)(DI*1)
+	VMOVUPS   8640(AX)(DI*1), Z6
+	VMOVUPS   8928(AX)(DI*1), Z8
+	VMOVUPS   9216(AX)(DI*1), Z9
+	VMULPS    4320(AX)(DI*1), Z6, Z6
+	VMULPS    4608(AX)(DI*1), Z8, Z8
+	VADDPS    Z8, Z6, Z6
+	VMULPS    4896(AX)(DI*1), Z9, Z8
+	VADDPS    Z8, Z6, Z6
+	VMOVUPS   Z6, 14976(AX)(DI*1)
+	VMOVUPS   8640(AX)(DI*1), Z6
+	VMOVUPS   8928(AX)(DI*1), Z8
+	VMOVUPS   9216(AX)(DI*1), Z9
+	VMULPS    5184(AX)(DI*1), Z6, Z6
+	VMULPS    5472(AX)(DI*1), Z8, Z8
+	VADDPS    Z8, Z6, Z6
+	VMULPS    5760(AX)(DI*1), Z9, Z8
+	VADDPS    Z8, Z6, Z6
+	VMOVUPS   Z6, 15264(AX)(DI*1)
+	VMOVUPS   11232(AX)(DI*1), Z6
+	VMOVUPS   11520(AX)(DI*1), Z8
+	VMOVUPS   11808(AX)(DI*1), Z9
+	VMULPS    (AX)(DI*1), Z6, Z10
+	VMULPS    288(AX)(DI*1), Z8, Z11
+	VADDPS    Z11, Z10, Z10
+	VMULPS    576(AX)(DI*1), Z9, Z11
+	VADDPS    Z11, Z10, Z10
+	VMOVUPS   13536(AX)(DI*1), Z11
+	VMULPS    15264(AX)(DI*1), Z11, Z11
+	VMOVUPS   13824(AX)(DI*1), Z12
+	VMULPS    14976(AX)(DI*1), Z12, Z12
+	VSUBPS    Z11, Z12, Z11
+	VADDPS    Z11, Z10, Z10
+	VADDPS    9504(AX)(DI*1), Z10, Z10
+	VMULPS    864(AX)(DI*1), Z6, Z11
+	VMULPS    1152(AX)(DI*1), Z8, Z12
+	VADDPS    Z12, Z11, Z11
+	VMULPS    1440(AX)(DI*1), Z9, Z12
+	VADDPS    Z12, Z11, Z11
+	VMOVUPS   13824(AX)(DI*1), Z12
+	VMULPS    14688(AX)(DI*1), Z12, Z12
+	VMOVUPS   13248(AX)(DI*1), Z13
+	VMULPS    15264(AX)(DI*1), Z13, Z13
+	VSUBPS    Z12, Z13, Z12
+	VADDPS    Z12, Z11, Z11
+	VADDPS    9792(AX)(DI*1), Z11, Z11
+	VMULPS    7776(AX)(DI*1), Z6, Z6
+	VMULPS    8064(AX)(DI*1), Z8, Z8
+	VADDPS    Z8, Z6, Z6
+	VMULPS    8352(AX)(DI*1), Z9, Z8
+	VADDPS    Z8, Z6, Z6
+	VMOVUPS   13248(AX)(DI*1), Z8
+	VMULPS    14976(AX)(DI*1), Z8, Z8
+	VMOVUPS   13536(AX)(DI*1), Z9
+	VMULPS    14688(AX)(DI*1), Z9, Z9
+	VSUBPS    Z8, Z9, Z8
+	VADDPS    Z8, Z6, Z6
+	VADDPS    10080(AX)(DI*1), Z6, Z6
+	VMULPS    Z6, Z2, Z8
+	VADDPS    Z8, Z10, Z8
+	VMULPS    Z8, Z1, Z8
+	VMULPS    Z6, Z3, Z6
+	VADDPS    Z6, Z11, Z6
+	VMULPS    Z6, Z1, Z1
+	VMULPS    Z8, Z2, Z6
+	VMULPS    Z1, Z3, Z9
+	VADDPS    Z9, Z6, Z6
+	VMULPS    Z6, Z5, Z5
+	VMULPS    10944(AX)(DI*1), Z4, Z6
+	VADDPS    10656(AX)(DI*1), Z6, Z6
+	VMULPS    Z6, Z4, Z4
+	VADDPS    Z4, Z5, Z4
+	VMULPS    Z2, Z4, Z5
+	VMULPS    Z8, Z7, Z6
+	VADDPS    Z6, Z5, Z5
+	VMULPS    2592(AX)(DI*1), Z5, Z5
+	VMULPS    Z2, Z7, Z2
+	VMULPS    10368(AX)(DI*1), Z2, Z2
+	VADDPS    Z2, Z5, Z2
+	VMULPS    Z3, Z4, Z4
+	VMULPS    Z1, Z7, Z1
+	VADDPS    Z1, Z4, Z1
+	VMULPS    2592(AX)(DI*1), Z1, Z1
+	VMULPS    Z3, Z7, Z3
+	VMULPS    10368(AX)(DI*1), Z3, Z3
+	VADDPS    Z3, Z1, Z1
+	VMULPS    Z0, Z2, Z2
+	VMULPS    Z0, Z1, Z1
+	VMOVUPS   viewConstants<>+192(SB), Z3
+	VPERMPD   Z2, Z3, Z2
+	VMOVUPS   viewConstants<>+192(SB), Z3
+	VPERMPD   Z1, Z3, Z1
+	VUNPCKLPS Z1, Z2, Z3
+	VUNPCKHPS Z1, Z2, Z1
+	VADDPS    (BX)(DI*2), Z3, Z2
+	VMOVUPS   Z2, (BX)(DI*2)
+	VADDPS    64(BX)(DI*2), Z1, Z1
+	VMOVUPS   Z1, 64(BX)(DI*2)
+	ADDQ      $0x40, DI
+	CMPQ      DI, SI
+	JL        loop15
+	VZEROUPPER
+	RET
+
+avx2:
+	MOVQ         v+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         w+16(FP), DX
+	MOVQ         r+24(FP), DX
+	MOVQ         z+32(FP), BX
+	MOVQ         u+40(FP), BX
+	MOVQ         n+48(FP), SI
+	VBROADCASTSS sign+56(FP), Y0
+	XORQ         DI, DI
+	SHLQ         $0x02, SI
+
+loop16:
+	VMOVUPS   288(AX)(DI*1), Y1
+	VMOVUPS   576(AX)(DI*1), Y2
+	VMULPS    1152(AX)(DI*1), Y2, Y3
+	VMULPS    1440(AX)(DI*1), Y1, Y4
+	VSUBPS    Y3, Y4, Y3
+	VMOVUPS   Y3, 7776(AX)(DI*1)
+	VMOVUPS   (AX)(DI*1), Y3
+	VMULPS    1440(AX)(DI*1), Y3, Y4
+	VMULPS    864(AX)(DI*1), Y2, Y2
+	VSUBPS    Y4, Y2, Y2
+	VMOVUPS   Y2, 8064(AX)(DI*1)
+	VMULPS    864(AX)(DI*1), Y1, Y1
+	VMULPS    1152(AX)(DI*1), Y3, Y2
+	VSUBPS    Y1, Y2, Y1
+	VMOVUPS   Y1, 8352(AX)(DI*1)
+	VMOVUPS   6912(AX)(DI*1), Y1
+	VMOVUPS   7200(AX)(DI*1), Y2
+	VMOVUPS   7488(AX)(DI*1), Y3
+	VMULPS    (AX)(DI*1), Y1, Y4
+	VMULPS    288(AX)(DI*1), Y2, Y5
+	VADDPS    Y5, Y4, Y4
+	VMULPS    576(AX)(DI*1), Y3, Y5
+	VADDPS    Y5, Y4, Y4
+	VMULPS    864(AX)(DI*1), Y1, Y5
+	VMULPS    1152(AX)(DI*1), Y2, Y6
+	VADDPS    Y6, Y5, Y5
+	VMULPS    1440(AX)(DI*1), Y3, Y6
+	VADDPS    Y6, Y5, Y5
+	VMULPS    7776(AX)(DI*1), Y1, Y1
+	VMULPS    8064(AX)(DI*1), Y2, Y2
+	VADDPS    Y2, Y1, Y1
+	VMULPS    8352(AX)(DI*1), Y3, Y2
+	VADDPS    Y2, Y1, Y1
+	VADDPS    1728(AX)(DI*1), Y4, Y2
+	VADDPS    2016(AX)(DI*1), Y5, Y3
+	VADDPS    2304(AX)(DI*1), Y1, Y6
+	VMOVUPS   Y4, 13248(AX)(DI*1)
+	VMOVUPS   Y5, 13536(AX)(DI*1)
+	VMOVUPS   Y1, 13824(AX)(DI*1)
+	VMOVUPS   viewConstants<>+320(SB), Y1
+	VDIVPS    Y6, Y1, Y1
+	VMULPS    Y1, Y2, Y2
+	VMULPS    Y1, Y3, Y3
+	VMULPS    Y2, Y2, Y4
+	VMULPS    Y3, Y3, Y5
+	VADDPS    Y5, Y4, Y4
+	VMULPS    3168(AX)(DI*1), Y4, Y5
+	VADDPS    2880(AX)(DI*1), Y5, Y6
+	VMULPS    Y4, Y6, Y7
+	VADDPS    viewConstants<>+256(SB), Y7, Y7
+	VMOVUPS   (CX)(DI*2), Y8
+	VSHUFPS   $0x88, 32(CX)(DI*2), Y8, Y9
+	VSHUFPS   $0xdd, 32(CX)(DI*2), Y8, Y8
+	VPERMPD   $0xd8, Y9, Y9
+	VPERMPD   $0xd8, Y8, Y8
+	VMULPS    Y2, Y7, Y10
+	VMULPS    2592(AX)(DI*1), Y10, Y10
+	VSUBPS    Y9, Y10, Y9
+	VMULPS    Y0, Y9, Y9
+	VMULPS    Y3, Y7, Y10
+	VMULPS    2592(AX)(DI*1), Y10, Y10
+	VSUBPS    Y8, Y10, Y8
+	VMULPS    Y0, Y8, Y8
+	VPERMPD   $0xd8, Y9, Y9
+	VPERMPD   $0xd8, Y8, Y8
+	VUNPCKLPS Y8, Y9, Y10
+	VUNPCKHPS Y8, Y9, Y8
+	VADDPS    (DX)(DI*2), Y10, Y9
+	VMOVUPS   Y9, (DX)(DI*2)
+	VADDPS    32(DX)(DI*2), Y8, Y8
+	VMOVUPS   Y8, 32(DX)(DI*2)
+	VADDPS    Y6, Y5, Y5
+	VADDPS    Y5, Y5, Y5
+	VMOVUPS   8640(AX)(DI*1), Y6
+	VMOVUPS   8928(AX)(DI*1), Y8
+	VMOVUPS   9216(AX)(DI*1), Y9
+	VMULPS    3456(AX)(DI*1), Y6, Y6
+	VMULPS    3744(AX)(DI*1), Y8, Y8
+	VADDPS    Y8, Y6, Y6
+	VMULPS    4032(AX)(DI*1), Y9, Y8
+	VADDPS    Y8, Y6, Y6
+	VMOVUPS   Y6, 14688(AX)(DI*1)
+	VMOVUPS   8640(AX)(DI*1), Y6
+	VMOVUPS   8928(AX)(DI*1), Y8
+	VMOVUPS   9216(AX)(DI*1), Y9
+	VMULPS    4320(AX)(DI*1), Y6, Y6
+	VMULPS    4608(AX)(DI*1), Y8, Y8
+	VADDPS    Y8, Y6, Y6
+	VMULPS    4896(AX)(DI*1), Y9, Y8
+	VADDPS    Y8, Y6, Y6
+	VMOVUPS   Y6, 14976(AX)(DI*1)
+	VMOVUPS   8640(AX)(DI*1), Y6
+	VMOVUPS   8928(AX)(DI*1), Y8
+	VMOVUPS   9216(AX)(DI*1), Y9
+	VMULPS    5184(AX)(DI*1), Y6, Y6
+	VMULPS    5472(AX)(DI*1), Y8, Y8
+	VADDPS    Y8, Y6, Y6
+	VMULPS    5760(AX)(DI*1), Y9, Y8
+	VADDPS    Y8, Y6, Y6
+	VMOVUPS   Y6, 15264(AX)(DI*1)
+	VMOVUPS   11232(AX)(DI*1), Y6
+	VMOVUPS   11520(AX)(DI*1), Y8
+	VMOVUPS   11808(AX)(DI*1), Y9
+	VMULPS    (AX)(DI*1), Y6, Y10
+	VMULPS    288(AX)(DI*1), Y8, Y11
+	VADDPS    Y11, Y10, Y10
+	VMULPS    576(AX)(DI*1), Y9, Y11
+	VADDPS    Y11, Y10, Y10
+	VMOVUPS   13536(AX)(DI*1), Y11
+	VMULPS    15264(AX)(DI*1), Y11, Y11
+	VMOVUPS   13824(AX)(DI*1), Y12
+	VMULPS    14976(AX)(DI*1), Y12, Y12
+	VSUBPS    Y11, Y12, Y11
+	VADDPS    Y11, Y10, Y10
+	VADDPS    9504(AX)(DI*1), Y10, Y10
+	VMULPS    864(AX)(DI*1), Y6, Y11
+	VMULPS    1152(AX)(DI*1), Y8, Y12
+	VADDPS    Y12, Y11, Y11
+	VMULPS    1440(AX)(DI*1), Y9, Y12
+	VADDPS    Y12, Y11, Y11
+	VMOVUPS   13824(AX)(DI*1), Y12
+	VMULPS    14688(AX)(DI*1), Y12, Y12
+	VMOVUPS   13248(AX)(DI*1), Y13
+	VMULPS    15264(AX)(DI*1), Y13, Y13
+	VSUBPS    Y12, Y13, Y12
+	VADDPS    Y12, Y11, Y11
+	VADDPS    9792(AX)(DI*1), Y11, Y11
+	VMULPS    7776(AX)(DI*1), Y6, Y6
+	VMULPS    8064(AX)(DI*1), Y8, Y8
+	VADDPS    Y8, Y6, Y6
+	VMULPS    8352(AX)(DI*1), Y9, Y8
+	VADDPS    Y8, Y6, Y6
+	VMOVUPS   13248(AX)(DI*1), Y8
+	VMULPS    14976(AX)(DI*1), Y8, Y8
+	VMOVUPS   13536(AX)(DI*1), Y9
+	VMULPS    14688(AX)(DI*1), Y9, Y9
+	VSUBPS    Y8, Y9, Y8
+	VADDPS    Y8, Y6, Y6
+	VADDPS    10080(AX)(DI*1), Y6, Y6
+	VMULPS    Y6, Y2, Y8
+	VADDPS    Y8, Y10, Y8
+	VMULPS    Y8, Y1, Y8
+	VMULPS    Y6, Y3, Y6
+	VADDPS    Y6, Y11, Y6
+	VMULPS    Y6, Y1, Y1
+	VMULPS    Y8, Y2, Y6
+	VMULPS    Y1, Y3, Y9
+	VADDPS    Y9, Y6, Y6
+	VMULPS    Y6, Y5, Y5
+	VMULPS    10944(AX)(DI*1), Y4, Y6
+	VADDPS    10656(AX)(DI*1), Y6, Y6
+	VMULPS    Y6, Y4, Y4
+	VADDPS    Y4, Y5, Y4
+	VMULPS    Y2, Y4, Y5
+	VMULPS    Y8, Y7, Y6
+	VADDPS    Y6, Y5, Y5
+	VMULPS    2592(AX)(DI*1), Y5, Y5
+	VMULPS    Y2, Y7, Y2
+	VMULPS    10368(AX)(DI*1), Y2, Y2
+	VADDPS    Y2, Y5, Y2
+	VMULPS    Y3, Y4, Y4
+	VMULPS    Y1, Y7, Y1
+	VADDPS    Y1, Y4, Y1
+	VMULPS    2592(AX)(DI*1), Y1, Y1
+	VMULPS    Y3, Y7, Y3
+	VMULPS    10368(AX)(DI*1), Y3, Y3
+	VADDPS    Y3, Y1, Y1
+	VMULPS    Y0, Y2, Y2
+	VMULPS    Y0, Y1, Y1
+	VPERMPD   $0xd8, Y2, Y2
+	VPERMPD   $0xd8, Y1, Y1
+	VUNPCKLPS Y1, Y2, Y3
+	VUNPCKHPS Y1, Y2, Y1
+	VADDPS    (BX)(DI*2), Y3, Y2
+	VMOVUPS   Y2, (BX)(DI*2)
+	VADDPS    32(BX)(DI*2), Y1, Y1
+	VMOVUPS   Y1, 32(BX)(DI*2)
+	ADDQ      $0x20, DI
+	CMPQ      DI, SI
+	JL        loop16
+	VZEROUPPER
+	RET
+
+// func reprojectWeightedResiduals64(v *float64, x *float64, w *float64, r *float64, z *float64, u *float64, n int, sign float64)
+// Requires: AVX, AVX2, AVX512F
+TEXT ·reprojectWeightedResiduals64(SB), NOSPLIT, $0-64
 	CMPQ         ·tier+0(SB), $0x02
 	JNE          avx2
 	MOVQ         v+0(FP), AX
@@ -1254,12 +2754,12 @@ TEXT ·reprojectWeightedResiduals64(SB), NOSPLIT, $0-56
 	MOVQ         w+16(FP), DX
 	MOVQ         r+24(FP), BX
 	MOVQ         z+32(FP), SI
-	MOVQ         n+40(FP), DI
-	VBROADCASTSD sign+48(FP), Z0
+	MOVQ         n+48(FP), DI
+	VBROADCASTSD sign+56(FP), Z0
 	XORQ         R8, R8
 	SHLQ         $0x03, DI
 
-loop9:
+loop17:
 	VMOVUPS   576(AX)(R8*1), Z1
 	VMOVUPS   1152(AX)(R8*1), Z2
 	VMULPD    2304(AX)(R8*1), Z2, Z3
@@ -1345,7 +2845,7 @@ loop9:
 	VMOVUPS   Z1, (SI)(R8*1)
 	ADDQ      $0x40, R8
 	CMPQ      R8, DI
-	JL        loop9
+	JL        loop17
 	VZEROUPPER
 	RET
 
@@ -1355,12 +2855,12 @@ avx2:
 	MOVQ         w+16(FP), DX
 	MOVQ         r+24(FP), BX
 	MOVQ         z+32(FP), SI
-	MOVQ         n+40(FP), DI
-	VBROADCASTSD sign+48(FP), Y0
+	MOVQ         n+48(FP), DI
+	VBROADCASTSD sign+56(FP), Y0
 	XORQ         R8, R8
 	SHLQ         $0x03, DI
 
-loop10:
+loop18:
 	VMOVUPS   576(AX)(R8*1), Y1
 	VMOVUPS   1152(AX)(R8*1), Y2
 	VMULPD    2304(AX)(R8*1), Y2, Y3
@@ -1442,13 +2942,13 @@ loop10:
 	VMOVUPS   Y1, (SI)(R8*1)
 	ADDQ      $0x20, R8
 	CMPQ      R8, DI
-	JL        loop10
+	JL        loop18
 	VZEROUPPER
 	RET
 
-// func reprojectWeightedResiduals32(v *float32, x *float32, w *float32, r *float32, z *float32, n int, sign float32)
+// func reprojectWeightedResiduals32(v *float32, x *float32, w *float32, r *float32, z *float32, u *float32, n int, sign float32)
 // Requires: AVX, AVX2, AVX512F
-TEXT ·reprojectWeightedResiduals32(SB), NOSPLIT, $0-52
+TEXT ·reprojectWeightedResiduals32(SB), NOSPLIT, $0-60
 	CMPQ         ·tier+0(SB), $0x02
 	JNE          avx2
 	MOVQ         v+0(FP), AX
@@ -1456,12 +2956,12 @@ TEXT ·reprojectWeightedResiduals32(SB), NOSPLIT, $0-52
 	MOVQ         w+16(FP), DX
 	MOVQ         r+24(FP), BX
 	MOVQ         z+32(FP), SI
-	MOVQ         n+40(FP), DI
-	VBROADCASTSS sign+48(FP), Z0
+	MOVQ         n+48(FP), DI
+	VBROADCASTSS sign+56(FP), Z0
 	XORQ         R8, R8
 	SHLQ         $0x02, DI
 
-loop11:
+loop19:
 	VMOVUPS   288(AX)(R8*1), Z1
 	VMOVUPS   576(AX)(R8*1), Z2
 	VMULPS    1152(AX)(R8*1), Z2, Z3
@@ -1547,7 +3047,7 @@ loop11:
 	VMOVUPS   Z1, (SI)(R8*1)
 	ADDQ      $0x40, R8
 	CMPQ      R8, DI
-	JL        loop11
+	JL        loop19
 	VZEROUPPER
 	RET
 
@@ -1557,12 +3057,12 @@ avx2:
 	MOVQ         w+16(FP), DX
 	MOVQ         r+24(FP), BX
 	MOVQ         z+32(FP), SI
-	MOVQ         n+40(FP), DI
-	VBROADCASTSS sign+48(FP), Y0
+	MOVQ         n+48(FP), DI
+	VBROADCASTSS sign+56(FP), Y0
 	XORQ         R8, R8
 	SHLQ         $0x02, DI
 
-loop12:
+loop20:
 	VMOVUPS   288(AX)(R8*1), Y1
 	VMOVUPS   576(AX)(R8*1), Y2
 	VMULPS    1152(AX)(R8*1), Y2, Y3
@@ -1644,13 +3144,13 @@ loop12:
 	VMOVUPS   Y1, (SI)(R8*1)
 	ADDQ      $0x20, R8
 	CMPQ      R8, DI
-	JL        loop12
+	JL        loop20
 	VZEROUPPER
 	RET
 
-// func reprojectWeightedJacobian64(v *float64, x *float64, w *float64, r *float64, z *float64, n int, sign float64)
+// func reprojectWeightedDerivative64(v *float64, x *float64, w *float64, r *float64, z *float64, u *float64, n int, sign float64)
 // Requires: AVX, AVX2, AVX512DQ, AVX512F
-TEXT ·reprojectWeightedJacobian64(SB), NOSPLIT, $0-56
+TEXT ·reprojectWeightedDerivative64(SB), NOSPLIT, $0-64
 	CMPQ         ·tier+0(SB), $0x02
 	JNE          avx2
 	MOVQ         v+0(FP), AX
@@ -1658,12 +3158,12 @@ TEXT ·reprojectWeightedJacobian64(SB), NOSPLIT, $0-56
 	MOVQ         w+16(FP), DX
 	MOVQ         r+24(FP), BX
 	MOVQ         z+32(FP), SI
-	MOVQ         n+40(FP), DI
-	VBROADCASTSD sign+48(FP), Z0
+	MOVQ         n+48(FP), DI
+	VBROADCASTSD sign+56(FP), Z0
 	XORQ         R8, R8
 	SHLQ         $0x03, DI
 
-loop13:
+loop21:
 	VMOVUPS   576(AX)(R8*1), Z1
 	VMOVUPS   1152(AX)(R8*1), Z2
 	VMULPD    2304(AX)(R8*1), Z2, Z3
@@ -1897,7 +3397,7 @@ loop13:
 	VMOVUPS   Z1, 28800(AX)(R8*1)
 	ADDQ      $0x40, R8
 	CMPQ      R8, DI
-	JL        loop13
+	JL        loop21
 	VZEROUPPER
 	RET
 
@@ -1907,12 +3407,12 @@ avx2:
 	MOVQ         w+16(FP), DX
 	MOVQ         r+24(FP), BX
 	MOVQ         z+32(FP), SI
-	MOVQ         n+40(FP), DI
-	VBROADCASTSD sign+48(FP), Y0
+	MOVQ         n+48(FP), DI
+	VBROADCASTSD sign+56(FP), Y0
 	XORQ         R8, R8
 	SHLQ         $0x03, DI
 
-loop14:
+loop22:
 	VMOVUPS   576(AX)(R8*1), Y1
 	VMOVUPS   1152(AX)(R8*1), Y2
 	VMULPD    2304(AX)(R8*1), Y2, Y3
@@ -2142,13 +3642,13 @@ loop14:
 	VMOVUPS   Y1, 28800(AX)(R8*1)
 	ADDQ      $0x20, R8
 	CMPQ      R8, DI
-	JL        loop14
+	JL        loop22
 	VZEROUPPER
 	RET
 
-// func reprojectWeightedJacobian32(v *float32, x *float32, w *float32, r *float32, z *float32, n int, sign float32)
+// func reprojectWeightedDerivative32(v *float32, x *float32, w *float32, r *float32, z *float32, u *float32, n int, sign float32)
 // Requires: AVX, AVX2, AVX512DQ, AVX512F
-TEXT ·reprojectWeightedJacobian32(SB), NOSPLIT, $0-52
+TEXT ·reprojectWeightedDerivative32(SB), NOSPLIT, $0-60
 	CMPQ         ·tier+0(SB), $0x02
 	JNE          avx2
 	MOVQ         v+0(FP), AX
@@ -2156,12 +3656,12 @@ TEXT ·reprojectWeightedJacobian32(SB), NOSPLIT, $0-52
 	MOVQ         w+16(FP), DX
 	MOVQ         r+24(FP), BX
 	MOVQ         z+32(FP), SI
-	MOVQ         n+40(FP), DI
-	VBROADCASTSS sign+48(FP), Z0
+	MOVQ         n+48(FP), DI
+	VBROADCASTSS sign+56(FP), Z0
 	XORQ         R8, R8
 	SHLQ         $0x02, DI
 
-loop15:
+loop23:
 	VMOVUPS   288(AX)(R8*1), Z1
 	VMOVUPS   576(AX)(R8*1), Z2
 	VMULPS    1152(AX)(R8*1), Z2, Z3
@@ -2395,7 +3895,7 @@ loop15:
 	VMOVUPS   Z1, 14400(AX)(R8*1)
 	ADDQ      $0x40, R8
 	CMPQ      R8, DI
-	JL        loop15
+	JL        loop23
 	VZEROUPPER
 	RET
 
@@ -2405,12 +3905,12 @@ avx2:
 	MOVQ         w+16(FP), DX
 	MOVQ         r+24(FP), BX
 	MOVQ         z+32(FP), SI
-	MOVQ         n+40(FP), DI
-	VBROADCASTSS sign+48(FP), Y0
+	MOVQ         n+48(FP), DI
+	VBROADCASTSS sign+56(FP), Y0
 	XORQ         R8, R8
 	SHLQ         $0x02, DI
 
-loop16:
+loop24:
 	VMOVUPS   288(AX)(R8*1), Y1
 	VMOVUPS   576(AX)(R8*1), Y2
 	VMULPS    1152(AX)(R8*1), Y2, Y3
@@ -2640,7 +4140,1815 @@ loop16:
 	VMOVUPS   Y1, 14400(AX)(R8*1)
 	ADDQ      $0x20, R8
 	CMPQ      R8, DI
-	JL        loop16
+	JL        loop24
+	VZEROUPPER
+	RET
+
+// func reprojectWeightedAdjoint64(v *float64, x *float64, w *float64, r *float64, z *float64, u *float64, n int, sign float64)
+// Requires: AVX, AVX2, AVX512DQ, AVX512F
+TEXT ·reprojectWeightedAdjoint64(SB), NOSPLIT, $0-64
+	CMPQ         ·tier+0(SB), $0x02
+	JNE          avx2
+	MOVQ         v+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         w+16(FP), DX
+	MOVQ         r+24(FP), BX
+	MOVQ         z+32(FP), SI
+	MOVQ         u+40(FP), DI
+	MOVQ         n+48(FP), R8
+	VBROADCASTSD sign+56(FP), Z0
+	XORQ         R9, R9
+	SHLQ         $0x03, R8
+
+loop25:
+	VMOVUPS   576(AX)(R9*1), Z1
+	VMOVUPS   1152(AX)(R9*1), Z2
+	VMULPD    2304(AX)(R9*1), Z2, Z3
+	VMULPD    2880(AX)(R9*1), Z1, Z4
+	VSUBPD    Z3, Z4, Z3
+	VMOVUPS   Z3, 15552(AX)(R9*1)
+	VMOVUPS   (AX)(R9*1), Z3
+	VMULPD    2880(AX)(R9*1), Z3, Z4
+	VMULPD    1728(AX)(R9*1), Z2, Z2
+	VSUBPD    Z4, Z2, Z2
+	VMOVUPS   Z2, 16128(AX)(R9*1)
+	VMULPD    1728(AX)(R9*1), Z1, Z1
+	VMULPD    2304(AX)(R9*1), Z3, Z2
+	VSUBPD    Z1, Z2, Z1
+	VMOVUPS   Z1, 16704(AX)(R9*1)
+	VMOVUPS   13824(AX)(R9*1), Z1
+	VSUBPD    3456(AX)(R9*1), Z1, Z1
+	VMOVUPS   14400(AX)(R9*1), Z2
+	VSUBPD    4032(AX)(R9*1), Z2, Z2
+	VMOVUPS   14976(AX)(R9*1), Z3
+	VSUBPD    4608(AX)(R9*1), Z3, Z3
+	VMULPD    (AX)(R9*1), Z1, Z4
+	VMULPD    576(AX)(R9*1), Z2, Z5
+	VADDPD    Z5, Z4, Z4
+	VMULPD    1152(AX)(R9*1), Z3, Z5
+	VADDPD    Z5, Z4, Z4
+	VMULPD    1728(AX)(R9*1), Z1, Z5
+	VMULPD    2304(AX)(R9*1), Z2, Z6
+	VADDPD    Z6, Z5, Z5
+	VMULPD    2880(AX)(R9*1), Z3, Z6
+	VADDPD    Z6, Z5, Z5
+	VMULPD    15552(AX)(R9*1), Z1, Z1
+	VMULPD    16128(AX)(R9*1), Z2, Z2
+	VADDPD    Z2, Z1, Z1
+	VMULPD    16704(AX)(R9*1), Z3, Z2
+	VADDPD    Z2, Z1, Z1
+	VMOVUPS   Z4, 26496(AX)(R9*1)
+	VMOVUPS   Z5, 27072(AX)(R9*1)
+	VMOVUPS   Z1, 27648(AX)(R9*1)
+	VMOVUPS   viewConstants<>+0(SB), Z2
+	VDIVPD    Z1, Z2, Z1
+	VMULPD    Z1, Z4, Z2
+	VMULPD    Z1, Z5, Z3
+	VMULPD    Z2, Z2, Z4
+	VMULPD    Z3, Z3, Z5
+	VADDPD    Z5, Z4, Z4
+	VMULPD    6336(AX)(R9*1), Z4, Z5
+	VADDPD    5760(AX)(R9*1), Z5, Z6
+	VMULPD    Z4, Z6, Z7
+	VADDPD    viewConstants<>+0(SB), Z7, Z7
+	VMOVUPS   (CX)(R9*2), Z8
+	VUNPCKLPD 64(CX)(R9*2), Z8, Z9
+	VUNPCKHPD 64(CX)(R9*2), Z8, Z8
+	VMOVUPS   viewConstants<>+128(SB), Z10
+	VPERMPD   Z9, Z10, Z9
+	VMOVUPS   viewConstants<>+128(SB), Z10
+	VPERMPD   Z8, Z10, Z8
+	VMULPD    Z2, Z7, Z10
+	VMULPD    5184(AX)(R9*1), Z10, Z10
+	VADDPD    6912(AX)(R9*1), Z10, Z10
+	VSUBPD    Z9, Z10, Z9
+	VMOVUPS   Z9, 28224(AX)(R9*1)
+	VMULPD    (DX)(R9*1), Z9, Z9
+	VMULPD    Z0, Z9, Z9
+	VMULPD    Z3, Z7, Z10
+	VMULPD    5184(AX)(R9*1), Z10, Z10
+	VADDPD    7488(AX)(R9*1), Z10, Z10
+	VSUBPD    Z8, Z10, Z8
+	VMOVUPS   Z8, 28800(AX)(R9*1)
+	VMULPD    (DX)(R9*1), Z8, Z8
+	VMULPD    Z0, Z8, Z8
+	VMOVUPS   viewConstants<>+192(SB), Z10
+	VPERMPD   Z9, Z10, Z9
+	VMOVUPS   viewConstants<>+192(SB), Z10
+	VPERMPD   Z8, Z10, Z8
+	VUNPCKLPD Z8, Z9, Z10
+	VUNPCKHPD Z8, Z9, Z8
+	VADDPD    (BX)(R9*2), Z10, Z9
+	VMOVUPS   Z9, (BX)(R9*2)
+	VADDPD    64(BX)(R9*2), Z8, Z8
+	VMOVUPS   Z8, 64(BX)(R9*2)
+	VMOVUPS   (DX)(R9*1), Z8
+	VMULPD    Z8, Z8, Z8
+	VMOVUPS   viewConstants<>+0(SB), Z9
+	VSUBPD    Z8, Z9, Z8
+	VMULPD    Z0, Z8, Z8
+	VADDPD    (SI)(R9*1), Z8, Z8
+	VMOVUPS   Z8, (SI)(R9*1)
+	VADDPD    Z6, Z5, Z5
+	VADDPD    Z5, Z5, Z5
+	VMOVUPS   (DI)(R9*2), Z6
+	VUNPCKLPD 64(DI)(R9*2), Z6, Z8
+	VUNPCKHPD 64(DI)(R9*2), Z6, Z6
+	VMOVUPS   viewConstants<>+128(SB), Z9
+	VPERMPD   Z8, Z9, Z8
+	VMOVUPS   viewConstants<>+128(SB), Z9
+	VPERMPD   Z6, Z9, Z6
+	VMULPD    28224(AX)(R9*1), Z8, Z9
+	VMULPD    28800(AX)(R9*1), Z6, Z10
+	VADDPD    Z10, Z9, Z9
+	VMOVUPS   Z9, 25344(AX)(R9*1)
+	VMULPD    (DX)(R9*1), Z8, Z8
+	VMOVUPS   Z8, 21312(AX)(R9*1)
+	VMULPD    (DX)(R9*1), Z6, Z6
+	VMOVUPS   Z6, 21888(AX)(R9*1)
+	VMULPD    Z8, Z2, Z9
+	VMULPD    Z6, Z3, Z10
+	VADDPD    Z10, Z9, Z9
+	VMULPD    Z9, Z7, Z10
+	VMOVUPS   Z10, 20736(AX)(R9*1)
+	VMULPD    Z9, Z4, Z10
+	VMULPD    5184(AX)(R9*1), Z10, Z11
+	VMOVUPS   Z11, 22464(AX)(R9*1)
+	VMULPD    Z10, Z4, Z4
+	VMULPD    5184(AX)(R9*1), Z4, Z4
+	VMOVUPS   Z4, 23040(AX)(R9*1)
+	VMULPD    5184(AX)(R9*1), Z1, Z1
+	VMULPD    Z9, Z5, Z4
+	VMULPD    Z8, Z7, Z5
+	VMULPD    Z2, Z4, Z8
+	VADDPD    Z8, Z5, Z5
+	VMULPD    Z5, Z1, Z5
+	VMULPD    Z6, Z7, Z6
+	VMULPD    Z3, Z4, Z4
+	VADDPD    Z4, Z6, Z4
+	VMULPD    Z4, Z1, Z1
+	VMULPD    Z5, Z2, Z2
+	VMULPD    Z1, Z3, Z3
+	VADDPD    Z3, Z2, Z2
+	VXORPS    viewConstants<>+384(SB), Z2, Z2
+	VMULPD    27648(AX)(R9*1), Z1, Z3
+	VMULPD    27072(AX)(R9*1), Z2, Z4
+	VSUBPD    Z3, Z4, Z3
+	VMULPD    26496(AX)(R9*1), Z2, Z4
+	VMULPD    27648(AX)(R9*1), Z5, Z6
+	VSUBPD    Z4, Z6, Z4
+	VMULPD    27072(AX)(R9*1), Z5, Z6
+	VMULPD    26496(AX)(R9*1), Z1, Z7
+	VSUBPD    Z6, Z7, Z6
+	VMULPD    8064(AX)(R9*1), Z3, Z7
+	VMULPD    9792(AX)(R9*1), Z4, Z8
+	VADDPD    Z8, Z7, Z7
+	VMULPD    11520(AX)(R9*1), Z6, Z8
+	VADDPD    Z8, Z7, Z7
+	VMOVUPS   Z7, 17280(AX)(R9*1)
+	VMULPD    8640(AX)(R9*1), Z3, Z7
+	VMULPD    10368(AX)(R9*1), Z4, Z8
+	VADDPD    Z8, Z7, Z7
+	VMULPD    12096(AX)(R9*1), Z6, Z8
+	VADDPD    Z8, Z7, Z7
+	VMOVUPS   Z7, 17856(AX)(R9*1)
+	VMULPD    9216(AX)(R9*1), Z3, Z3
+	VMULPD    10944(AX)(R9*1), Z4, Z4
+	VADDPD    Z4, Z3, Z3
+	VMULPD    12672(AX)(R9*1), Z6, Z4
+	VADDPD    Z4, Z3, Z3
+	VMOVUPS   Z3, 18432(AX)(R9*1)
+	VMULPD    (AX)(R9*1), Z5, Z3
+	VMULPD    1728(AX)(R9*1), Z1, Z4
+	VADDPD    Z4, Z3, Z3
+	VMULPD    15552(AX)(R9*1), Z2, Z4
+	VADDPD    Z4, Z3, Z3
+	VMOVUPS   Z3, 23616(AX)(R9*1)
+	VXORPS    viewConstants<>+384(SB), Z3, Z3
+	VMOVUPS   Z3, 19008(AX)(R9*1)
+	VMULPD    576(AX)(R9*1), Z5, Z3
+	VMULPD    2304(AX)(R9*1), Z1, Z4
+	VADDPD    Z4, Z3, Z3
+	VMULPD    16128(AX)(R9*1), Z2, Z4
+	VADDPD    Z4, Z3, Z3
+	VMOVUPS   Z3, 24192(AX)(R9*1)
+	VXORPS    viewConstants<>+384(SB), Z3, Z3
+	VMOVUPS   Z3, 19584(AX)(R9*1)
+	VMULPD    1152(AX)(R9*1), Z5, Z3
+	VMULPD    2880(AX)(R9*1), Z1, Z1
+	VADDPD    Z1, Z3, Z1
+	VMULPD    16704(AX)(R9*1), Z2, Z2
+	VADDPD    Z2, Z1, Z1
+	VMOVUPS   Z1, 24768(AX)(R9*1)
+	VXORPS    viewConstants<>+384(SB), Z1, Z1
+	VMOVUPS   Z1, 20160(AX)(R9*1)
+	ADDQ      $0x40, R9
+	CMPQ      R9, R8
+	JL        loop25
+	VZEROUPPER
+	RET
+
+avx2:
+	MOVQ         v+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         w+16(FP), DX
+	MOVQ         r+24(FP), BX
+	MOVQ         z+32(FP), SI
+	MOVQ         u+40(FP), DI
+	MOVQ         n+48(FP), R8
+	VBROADCASTSD sign+56(FP), Y0
+	XORQ         R9, R9
+	SHLQ         $0x03, R8
+
+loop26:
+	VMOVUPS   576(AX)(R9*1), Y1
+	VMOVUPS   1152(AX)(R9*1), Y2
+	VMULPD    2304(AX)(R9*1), Y2, Y3
+	VMULPD    2880(AX)(R9*1), Y1, Y4
+	VSUBPD    Y3, Y4, Y3
+	VMOVUPS   Y3, 15552(AX)(R9*1)
+	VMOVUPS   (AX)(R9*1), Y3
+	VMULPD    2880(AX)(R9*1), Y3, Y4
+	VMULPD    1728(AX)(R9*1), Y2, Y2
+	VSUBPD    Y4, Y2, Y2
+	VMOVUPS   Y2, 16128(AX)(R9*1)
+	VMULPD    1728(AX)(R9*1), Y1, Y1
+	VMULPD    2304(AX)(R9*1), Y3, Y2
+	VSUBPD    Y1, Y2, Y1
+	VMOVUPS   Y1, 16704(AX)(R9*1)
+	VMOVUPS   13824(AX)(R9*1), Y1
+	VSUBPD    3456(AX)(R9*1), Y1, Y1
+	VMOVUPS   14400(AX)(R9*1), Y2
+	VSUBPD    4032(AX)(R9*1), Y2, Y2
+	VMOVUPS   14976(AX)(R9*1), Y3
+	VSUBPD    4608(AX)(R9*1), Y3, Y3
+	VMULPD    (AX)(R9*1), Y1, Y4
+	VMULPD    576(AX)(R9*1), Y2, Y5
+	VADDPD    Y5, Y4, Y4
+	VMULPD    1152(AX)(R9*1), Y3, Y5
+	VADDPD    Y5, Y4, Y4
+	VMULPD    1728(AX)(R9*1), Y1, Y5
+	VMULPD    2304(AX)(R9*1), Y2, Y6
+	VADDPD    Y6, Y5, Y5
+	VMULPD    2880(AX)(R9*1), Y3, Y6
+	VADDPD    Y6, Y5, Y5
+	VMULPD    15552(AX)(R9*1), Y1, Y1
+	VMULPD    16128(AX)(R9*1), Y2, Y2
+	VADDPD    Y2, Y1, Y1
+	VMULPD    16704(AX)(R9*1), Y3, Y2
+	VADDPD    Y2, Y1, Y1
+	VMOVUPS   Y4, 26496(AX)(R9*1)
+	VMOVUPS   Y5, 27072(AX)(R9*1)
+	VMOVUPS   Y1, 27648(AX)(R9*1)
+	VMOVUPS   viewConstants<>+0(SB), Y2
+	VDIVPD    Y1, Y2, Y1
+	VMULPD    Y1, Y4, Y2
+	VMULPD    Y1, Y5, Y3
+	VMULPD    Y2, Y2, Y4
+	VMULPD    Y3, Y3, Y5
+	VADDPD    Y5, Y4, Y4
+	VMULPD    6336(AX)(R9*1), Y4, Y5
+	VADDPD    5760(AX)(R9*1), Y5, Y6
+	VMULPD    Y4, Y6, Y7
+	VADDPD    viewConstants<>+0(SB), Y7, Y7
+	VMOVUPS   (CX)(R9*2), Y8
+	VUNPCKLPD 32(CX)(R9*2), Y8, Y9
+	VUNPCKHPD 32(CX)(R9*2), Y8, Y8
+	VPERMPD   $0xd8, Y9, Y9
+	VPERMPD   $0xd8, Y8, Y8
+	VMULPD    Y2, Y7, Y10
+	VMULPD    5184(AX)(R9*1), Y10, Y10
+	VADDPD    6912(AX)(R9*1), Y10, Y10
+	VSUBPD    Y9, Y10, Y9
+	VMOVUPS   Y9, 28224(AX)(R9*1)
+	VMULPD    (DX)(R9*1), Y9, Y9
+	VMULPD    Y0, Y9, Y9
+	VMULPD    Y3, Y7, Y10
+	VMULPD    5184(AX)(R9*1), Y10, Y10
+	VADDPD    7488(AX)(R9*1), Y10, Y10
+	VSUBPD    Y8, Y10, Y8
+	VMOVUPS   Y8, 28800(AX)(R9*1)
+	VMULPD    (DX)(R9*1), Y8, Y8
+	VMULPD    Y0, Y8, Y8
+	VPERMPD   $0xd8, Y9, Y9
+	VPERMPD   $0xd8, Y8, Y8
+	VUNPCKLPD Y8, Y9, Y10
+	VUNPCKHPD Y8, Y9, Y8
+	VADDPD    (BX)(R9*2), Y10, Y9
+	VMOVUPS   Y9, (BX)(R9*2)
+	VADDPD    32(BX)(R9*2), Y8, Y8
+	VMOVUPS   Y8, 32(BX)(R9*2)
+	VMOVUPS   (DX)(R9*1), Y8
+	VMULPD    Y8, Y8, Y8
+	VMOVUPS   viewConstants<>+0(SB), Y9
+	VSUBPD    Y8, Y9, Y8
+	VMULPD    Y0, Y8, Y8
+	VADDPD    (SI)(R9*1), Y8, Y8
+	VMOVUPS   Y8, (SI)(R9*1)
+	VADDPD    Y6, Y5, Y5
+	VADDPD    Y5, Y5, Y5
+	VMOVUPS   (DI)(R9*2), Y6
+	VUNPCKLPD 32(DI)(R9*2), Y6, Y8
+	VUNPCKHPD 32(DI)(R9*2), Y6, Y6
+	VPERMPD   $0xd8, Y8, Y8
+	VPERMPD   $0xd8, Y6, Y6
+	VMULPD    28224(AX)(R9*1), Y8, Y9
+	VMULPD    28800(AX)(R9*1), Y6, Y10
+	VADDPD    Y10, Y9, Y9
+	VMOVUPS   Y9, 25344(AX)(R9*1)
+	VMULPD    (DX)(R9*1), Y8, Y8
+	VMOVUPS   Y8, 21312(AX)(R9*1)
+	VMULPD    (DX)(R9*1), Y6, Y6
+	VMOVUPS   Y6, 21888(AX)(R9*1)
+	VMULPD    Y8, Y2, Y9
+	VMULPD    Y6, Y3, Y10
+	VADDPD    Y10, Y9, Y9
+	VMULPD    Y9, Y7, Y10
+	VMOVUPS   Y10, 20736(AX)(R9*1)
+	VMULPD    Y9, Y4, Y10
+	VMULPD    5184(AX)(R9*1), Y10, Y11
+	VMOVUPS   Y11, 22464(AX)(R9*1)
+	VMULPD    Y10, Y4, Y4
+	VMULPD    5184(AX)(R9*1), Y4, Y4
+	VMOVUPS   Y4, 23040(AX)(R9*1)
+	VMULPD    5184(AX)(R9*1), Y1, Y1
+	VMULPD    Y9, Y5, Y4
+	VMULPD    Y8, Y7, Y5
+	VMULPD    Y2, Y4, Y8
+	VADDPD    Y8, Y5, Y5
+	VMULPD    Y5, Y1, Y5
+	VMULPD    Y6, Y7, Y6
+	VMULPD    Y3, Y4, Y4
+	VADDPD    Y4, Y6, Y4
+	VMULPD    Y4, Y1, Y1
+	VMULPD    Y5, Y2, Y2
+	VMULPD    Y1, Y3, Y3
+	VADDPD    Y3, Y2, Y2
+	VXORPS    viewConstants<>+384(SB), Y2, Y2
+	VMULPD    27648(AX)(R9*1), Y1, Y3
+	VMULPD    27072(AX)(R9*1), Y2, Y4
+	VSUBPD    Y3, Y4, Y3
+	VMULPD    26496(AX)(R9*1), Y2, Y4
+	VMULPD    27648(AX)(R9*1), Y5, Y6
+	VSUBPD    Y4, Y6, Y4
+	VMULPD    27072(AX)(R9*1), Y5, Y6
+	VMULPD    26496(AX)(R9*1), Y1, Y7
+	VSUBPD    Y6, Y7, Y6
+	VMULPD    8064(AX)(R9*1), Y3, Y7
+	VMULPD    9792(AX)(R9*1), Y4, Y8
+	VADDPD    Y8, Y7, Y7
+	VMULPD    11520(AX)(R9*1), Y6, Y8
+	VADDPD    Y8, Y7, Y7
+	VMOVUPS   Y7, 17280(AX)(R9*1)
+	VMULPD    8640(AX)(R9*1), Y3, Y7
+	VMULPD    10368(AX)(R9*1), Y4, Y8
+	VADDPD    Y8, Y7, Y7
+	VMULPD    12096(AX)(R9*1), Y6, Y8
+	VADDPD    Y8, Y7, Y7
+	VMOVUPS   Y7, 17856(AX)(R9*1)
+	VMULPD    9216(AX)(R9*1), Y3, Y3
+	VMULPD    10944(AX)(R9*1), Y4, Y4
+	VADDPD    Y4, Y3, Y3
+	VMULPD    12672(AX)(R9*1), Y6, Y4
+	VADDPD    Y4, Y3, Y3
+	VMOVUPS   Y3, 18432(AX)(R9*1)
+	VMULPD    (AX)(R9*1), Y5, Y3
+	VMULPD    1728(AX)(R9*1), Y1, Y4
+	VADDPD    Y4, Y3, Y3
+	VMULPD    15552(AX)(R9*1), Y2, Y4
+	VADDPD    Y4, Y3, Y3
+	VMOVUPS   Y3, 23616(AX)(R9*1)
+	VXORPS    viewConstants<>+384(SB), Y3, Y3
+	VMOVUPS   Y3, 19008(AX)(R9*1)
+	VMULPD    576(AX)(R9*1), Y5, Y3
+	VMULPD    2304(AX)(R9*1), Y1, Y4
+	VADDPD    Y4, Y3, Y3
+	VMULPD    16128(AX)(R9*1), Y2, Y4
+	VADDPD    Y4, Y3, Y3
+	VMOVUPS   Y3, 24192(AX)(R9*1)
+	VXORPS    viewConstants<>+384(SB), Y3, Y3
+	VMOVUPS   Y3, 19584(AX)(R9*1)
+	VMULPD    1152(AX)(R9*1), Y5, Y3
+	VMULPD    2880(AX)(R9*1), Y1, Y1
+	VADDPD    Y1, Y3, Y1
+	VMULPD    16704(AX)(R9*1), Y2, Y2
+	VADDPD    Y2, Y1, Y1
+	VMOVUPS   Y1, 24768(AX)(R9*1)
+	VXORPS    viewConstants<>+384(SB), Y1, Y1
+	VMOVUPS   Y1, 20160(AX)(R9*1)
+	ADDQ      $0x20, R9
+	CMPQ      R9, R8
+	JL        loop26
+	VZEROUPPER
+	RET
+
+// func reprojectWeightedAdjoint32(v *float32, x *float32, w *float32, r *float32, z *float32, u *float32, n int, sign float32)
+// Requires: AVX, AVX2, AVX512DQ, AVX512F
+TEXT ·reprojectWeightedAdjoint32(SB), NOSPLIT, $0-60
+	CMPQ         ·tier+0(SB), $0x02
+	JNE          avx2
+	MOVQ         v+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         w+16(FP), DX
+	MOVQ         r+24(FP), BX
+	MOVQ         z+32(FP), SI
+	MOVQ         u+40(FP), DI
+	MOVQ         n+48(FP), R8
+	VBROADCASTSS sign+56(FP), Z0
+	XORQ         R9, R9
+	SHLQ         $0x02, R8
+
+loop27:
+	VMOVUPS   288(AX)(R9*1), Z1
+	VMOVUPS   576(AX)(R9*1), Z2
+	VMULPS    1152(AX)(R9*1), Z2, Z3
+	VMULPS    1440(AX)(R9*1), Z1, Z4
+	VSUBPS    Z3, Z4, Z3
+	VMOVUPS   Z3, 7776(AX)(R9*1)
+	VMOVUPS   (AX)(R9*1), Z3
+	VMULPS    1440(AX)(R9*1), Z3, Z4
+	VMULPS    864(AX)(R9*1), Z2, Z2
+	VSUBPS    Z4, Z2, Z2
+	VMOVUPS   Z2, 8064(AX)(R9*1)
+	VMULPS    864(AX)(R9*1), Z1, Z1
+	VMULPS    1152(AX)(R9*1), Z3, Z2
+	VSUBPS    Z1, Z2, Z1
+	VMOVUPS   Z1, 8352(AX)(R9*1)
+	VMOVUPS   6912(AX)(R9*1), Z1
+	VSUBPS    1728(AX)(R9*1), Z1, Z1
+	VMOVUPS   7200(AX)(R9*1), Z2
+	VSUBPS    2016(AX)(R9*1), Z2, Z2
+	VMOVUPS   7488(AX)(R9*1), Z3
+	VSUBPS    2304(AX)(R9*1), Z3, Z3
+	VMULPS    (AX)(R9*1), Z1, Z4
+	VMULPS    288(AX)(R9*1), Z2, Z5
+	VADDPS    Z5, Z4, Z4
+	VMULPS    576(AX)(R9*1), Z3, Z5
+	VADDPS    Z5, Z4, Z4
+	VMULPS    864(AX)(R9*1), Z1, Z5
+	VMULPS    1152(AX)(R9*1), Z2, Z6
+	VADDPS    Z6, Z5, Z5
+	VMULPS    1440(AX)(R9*1), Z3, Z6
+	VADDPS    Z6, Z5, Z5
+	VMULPS    7776(AX)(R9*1), Z1, Z1
+	VMULPS    8064(AX)(R9*1), Z2, Z2
+	VADDPS    Z2, Z1, Z1
+	VMULPS    8352(AX)(R9*1), Z3, Z2
+	VADDPS    Z2, Z1, Z1
+	VMOVUPS   Z4, 13248(AX)(R9*1)
+	VMOVUPS   Z5, 13536(AX)(R9*1)
+	VMOVUPS   Z1, 13824(AX)(R9*1)
+	VMOVUPS   viewConstants<>+256(SB), Z2
+	VDIVPS    Z1, Z2, Z1
+	VMULPS    Z1, Z4, Z2
+	VMULPS    Z1, Z5, Z3
+	VMULPS    Z2, Z2, Z4
+	VMULPS    Z3, Z3, Z5
+	VADDPS    Z5, Z4, Z4
+	VMULPS    3168(AX)(R9*1), Z4, Z5
+	VADDPS    2880(AX)(R9*1), Z5, Z6
+	VMULPS    Z4, Z6, Z7
+	VADDPS    viewConstants<>+256(SB), Z7, Z7
+	VMOVUPS   (CX)(R9*2), Z8
+	VSHUFPS   $0x88, 64(CX)(R9*2), Z8, Z9
+	VSHUFPS   $0xdd, 64(CX)(R9*2), Z8, Z8
+	VMOVUPS   viewConstants<>+128(SB), Z10
+	VPERMPD   Z9, Z10, Z9
+	VMOVUPS   viewConstants<>+128(SB), Z10
+	VPERMPD   Z8, Z10, Z8
+	VMULPS    Z2, Z7, Z10
+	VMULPS    2592(AX)(R9*1), Z10, Z10
+	VADDPS    3456(AX)(R9*1), Z10, Z10
+	VSUBPS    Z9, Z10, Z9
+	VMOVUPS   Z9, 14112(AX)(R9*1)
+	VMULPS    (DX)(R9*1), Z9, Z9
+	VMULPS    Z0, Z9, Z9
+	VMULPS    Z3, Z7, Z10
+	VMULPS    2592(AX)(R9*1), Z10, Z10
+	VADDPS    3744(AX)(R9*1), Z10, Z10
+	VSUBPS    Z8, Z10, Z8
+	VMOVUPS   Z8, 14400(AX)(R9*1)
+	VMULPS    (DX)(R9*1), Z8, Z8
+	VMULPS    Z0, Z8, Z8
+	VMOVUPS   viewConstants<>+192(SB), Z10
+	VPERMPD   Z9, Z10, Z9
+	VMOVUPS   viewConstants<>+192(SB), Z10
+	VPERMPD   Z8, Z10, Z8
+	VUNPCKLPS Z8, Z9, Z10
+	VUNPCKHPS Z8, Z9, Z8
+	VADDPS    (BX)(R9*2), Z10, Z9
+	VMOVUPS   Z9, (BX)(R9*2)
+	VADDPS    64(BX)(R9*2), Z8, Z8
+	VMOVUPS   Z8, 64(BX)(R9*2)
+	VMOVUPS   (DX)(R9*1), Z8
+	VMULPS    Z8, Z8, Z8
+	VMOVUPS   viewConstants<>+256(SB), Z9
+	VSUBPS    Z8, Z9, Z8
+	VMULPS    Z0, Z8, Z8
+	VADDPS    (SI)(R9*1), Z8, Z8
+	VMOVUPS   Z8, (SI)(R9*1)
+	VADDPS    Z6, Z5, Z5
+	VADDPS    Z5, Z5, Z5
+	VMOVUPS   (DI)(R9*2), Z6
+	VSHUFPS   $0x88, 64(DI)(R9*2), Z6, Z8
+	VSHUFPS   $0xdd, 64(DI)(R9*2), Z6, Z6
+	VMOVUPS   viewConstants<>+128(SB), Z9
+	VPERMPD   Z8, Z9, Z8
+	VMOVUPS   viewConstants<>+128(SB), Z9
+	VPERMPD   Z6, Z9, Z6
+	VMULPS    14112(AX)(R9*1), Z8, Z9
+	VMULPS    14400(AX)(R9*1), Z6, Z10
+	VADDPS    Z10, Z9, Z9
+	VMOVUPS   Z9, 12672(AX)(R9*1)
+	VMULPS    (DX)(R9*1), Z8, Z8
+	VMOVUPS   Z8, 10656(AX)(R9*1)
+	VMULPS    (DX)(R9*1), Z6, Z6
+	VMOVUPS   Z6, 10944(AX)(R9*1)
+	VMULPS    Z8, Z2, Z9
+	VMULPS    Z6, Z3, Z10
+	VADDPS    Z10, Z9, Z9
+	VMULPS    Z9, Z7, Z10
+	VMOVUPS   Z10, 10368(AX)(R9*1)
+	VMULPS    Z9, Z4, Z10
+	VMULPS    2592(AX)(R9*1), Z10, Z11
+	VMOVUPS   Z11, 11232(AX)(R9*1)
+	VMULPS    Z10, Z4, Z4
+	VMULPS    2592(AX)(R9*1), Z4, Z4
+	VMOVUPS   Z4, 11520(AX)(R9*1)
+	VMULPS    2592(AX)(R9*1), Z1, Z1
+	VMULPS    Z9, Z5, Z4
+	VMULPS    Z8, Z7, Z5
+	VMULPS    Z2, Z4, Z8
+	VADDPS    Z8, Z5, Z5
+	VMULPS    Z5, Z1, Z5
+	VMULPS    Z6, Z7, Z6
+	VMULPS    Z3, Z4, Z4
+	VADDPS    Z4, Z6, Z4
+	VMULPS    Z4, Z1, Z1
+	VMULPS    Z5, Z2, Z2
+	VMULPS    Z1, Z3, Z3
+	VADDPS    Z3, Z2, Z2
+	VXORPS    viewConstants<>+512(SB), Z2, Z2
+	VMULPS    13824(AX)(R9*1), Z1, Z3
+	VMULPS    13536(AX)(R9*1), Z2, Z4
+	VSUBPS    Z3, Z4, Z3
+	VMULPS    13248(AX)(R9*1), Z2, Z4
+	VMULPS    13824(AX)(R9*1), Z5, Z6
+	VSUBPS    Z4, Z6, Z4
+	VMULPS    13536(AX)(R9*1), Z5, Z6
+	VMULPS    13248(AX)(R9*1), Z1, Z7
+	VSUBPS    Z6, Z7, Z6
+	VMULPS    4032(AX)(R9*1), Z3, Z7
+	VMULPS    4896(AX)(R9*1), Z4, Z8
+	VADDPS    Z8, Z7, Z7
+	VMULPS    5760(AX)(R9*1), Z6, Z8
+	VADDPS    Z8, Z7, Z7
+	VMOVUPS   Z7, 8640(AX)(R9*1)
+	VMULPS    4320(AX)(R9*1), Z3, Z7
+	VMULPS    5184(AX)(R9*1), Z4, Z8
+	VADDPS    Z8, Z7, Z7
+	VMULPS    6048(AX)(R9*1), Z6, Z8
+	VADDPS    Z8, Z7, Z7
+	VMOVUPS   Z7, 8928(AX)(R9*1)
+	VMULPS    4608(AX)(R9*1), Z3, Z3
+	VMULPS    5472(AX)(R9*1), Z4, Z4
+	VADDPS    Z4, Z3, Z3
+	VMULPS    6336(AX)(R9*1), Z6, Z4
+	VADDPS    Z4, Z3, Z3
+	VMOVUPS   Z3, 9216(AX)(R9*1)
+	VMULPS    (AX)(R9*1), Z5, Z3
+	VMULPS    864(AX)(R9*1), Z1, Z4
+	VADDPS    Z4, Z3, Z3
+	VMULPS    7776(AX)(R9*1), Z2, Z4
+	VADDPS    Z4, Z3, Z3
+	VMOVUPS   Z3, 11808(AX)(R9*1)
+	VXORPS    viewConstants<>+512(SB), Z3, Z3
+	VMOVUPS   Z3, 9504(AX)(R9*1)
+	VMULPS    288(AX)(R9*1), Z5, Z3
+	VMULPS    1152(AX)(R9*1), Z1, Z4
+	VADDPS    Z4, Z3, Z3
+	VMULPS    8064(AX)(R9*1), Z2, Z4
+	VADDPS    Z4, Z3, Z3
+	VMOVUPS   Z3, 12096(AX)(R9*1)
+	VXORPS    viewConstants<>+512(SB), Z3, Z3
+	VMOVUPS   Z3, 9792(AX)(R9*1)
+	VMULPS    576(AX)(R9*1), Z5, Z3
+	VMULPS    1440(AX)(R9*1), Z1, Z1
+	VADDPS    Z1, Z3, Z1
+	VMULPS    8352(AX)(R9*1), Z2, Z2
+	VADDPS    Z2, Z1, Z1
+	VMOVUPS   Z1, 12384(AX)(R9*1)
+	VXORPS    viewConstants<>+512(SB), Z1, Z1
+	VMOVUPS   Z1, 10080(AX)(R9*1)
+	ADDQ      $0x40, R9
+	CMPQ      R9, R8
+	JL        loop27
+	VZEROUPPER
+	RET
+
+avx2:
+	MOVQ         v+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         w+16(FP), DX
+	MOVQ         r+24(FP), BX
+	MOVQ         z+32(FP), SI
+	MOVQ         u+40(FP), DI
+	MOVQ         n+48(FP), R8
+	VBROADCASTSS sign+56(FP), Y0
+	XORQ         R9, R9
+	SHLQ         $0x02, R8
+
+loop28:
+	VMOVUPS   288(AX)(R9*1), Y1
+	VMOVUPS   576(AX)(R9*1), Y2
+	VMULPS    1152(AX)(R9*1), Y2, Y3
+	VMULPS    1440(AX)(R9*1), Y1, Y4
+	VSUBPS    Y3, Y4, Y3
+	VMOVUPS   Y3, 7776(AX)(R9*1)
+	VMOVUPS   (AX)(R9*1), Y3
+	VMULPS    1440(AX)(R9*1), Y3, Y4
+	VMULPS    864(AX)(R9*1), Y2, Y2
+	VSUBPS    Y4, Y2, Y2
+	VMOVUPS   Y2, 8064(AX)(R9*1)
+	VMULPS    864(AX)(R9*1), Y1, Y1
+	VMULPS    1152(AX)(R9*1), Y3, Y2
+	VSUBPS    Y1, Y2, Y1
+	VMOVUPS   Y1, 8352(AX)(R9*1)
+	VMOVUPS   6912(AX)(R9*1), Y1
+	VSUBPS    1728(AX)(R9*1), Y1, Y1
+	VMOVUPS   7200(AX)(R9*1), Y2
+	VSUBPS    2016(AX)(R9*1), Y2, Y2
+	VMOVUPS   7488(AX)(R9*1), Y3
+	VSUBPS    2304(AX)(R9*1), Y3, Y3
+	VMULPS    (AX)(R9*1), Y1, Y4
+	VMULPS    288(AX)(R9*1), Y2, Y5
+	VADDPS    Y5, Y4, Y4
+	VMULPS    576(AX)(R9*1), Y3, Y5
+	VADDPS    Y5, Y4, Y4
+	VMULPS    864(AX)(R9*1), Y1, Y5
+	VMULPS    1152(AX)(R9*1), Y2, Y6
+	VADDPS    Y6, Y5, Y5
+	VMULPS    1440(AX)(R9*1), Y3, Y6
+	VADDPS    Y6, Y5, Y5
+	VMULPS    7776(AX)(R9*1), Y1, Y1
+	VMULPS    8064(AX)(R9*1), Y2, Y2
+	VADDPS    Y2, Y1, Y1
+	VMULPS    8352(AX)(R9*1), Y3, Y2
+	VADDPS    Y2, Y1, Y1
+	VMOVUPS   Y4, 13248(AX)(R9*1)
+	VMOVUPS   Y5, 13536(AX)(R9*1)
+	VMOVUPS   Y1, 13824(AX)(R9*1)
+	VMOVUPS   viewConstants<>+256(SB), Y2
+	VDIVPS    Y1, Y2, Y1
+	VMULPS    Y1, Y4, Y2
+	VMULPS    Y1, Y5, Y3
+	VMULPS    Y2, Y2, Y4
+	VMULPS    Y3, Y3, Y5
+	VADDPS    Y5, Y4, Y4
+	VMULPS    3168(AX)(R9*1), Y4, Y5
+	VADDPS    2880(AX)(R9*1), Y5, Y6
+	VMULPS    Y4, Y6, Y7
+	VADDPS    viewConstants<>+256(SB), Y7, Y7
+	VMOVUPS   (CX)(R9*2), Y8
+	VSHUFPS   $0x88, 32(CX)(R9*2), Y8, Y9
+	VSHUFPS   $0xdd, 32(CX)(R9*2), Y8, Y8
+	VPERMPD   $0xd8, Y9, Y9
+	VPERMPD   $0xd8, Y8, Y8
+	VMULPS    Y2, Y7, Y10
+	VMULPS    2592(AX)(R9*1), Y10, Y10
+	VADDPS    3456(AX)(R9*1), Y10, Y10
+	VSUBPS    Y9, Y10, Y9
+	VMOVUPS   Y9, 14112(AX)(R9*1)
+	VMULPS    (DX)(R9*1), Y9, Y9
+	VMULPS    Y0, Y9, Y9
+	VMULPS    Y3, Y7, Y10
+	VMULPS    2592(AX)(R9*1), Y10, Y10
+	VADDPS    3744(AX)(R9*1), Y10, Y10
+	VSUBPS    Y8, Y10, Y8
+	VMOVUPS   Y8, 14400(AX)(R9*1)
+	VMULPS    (DX)(R9*1), Y8, Y8
+	VMULPS    Y0, Y8, Y8
+	VPERMPD   $0xd8, Y9, Y9
+	VPERMPD   $0xd8, Y8, Y8
+	VUNPCKLPS Y8, Y9, Y10
+	VUNPCKHPS Y8, Y9, Y8
+	VADDPS    (BX)(R9*2), Y10, Y9
+	VMOVUPS   Y9, (BX)(R9*2)
+	VADDPS    32(BX)(R9*2), Y8, Y8
+	VMOVUPS   Y8, 32(BX)(R9*2)
+	VMOVUPS   (DX)(R9*1), Y8
+	VMULPS    Y8, Y8, Y8
+	VMOVUPS   viewConstants<>+256(SB), Y9
+	VSUBPS    Y8, Y9, Y8
+	VMULPS    Y0, Y8, Y8
+	VADDPS    (SI)(R9*1), Y8, Y8
+	VMOVUPS   Y8, (SI)(R9*1)
+	VADDPS    Y6, Y5, Y5
+	VADDPS    Y5, Y5, Y5
+	VMOVUPS   (DI)(R9*2), Y6
+	VSHUFPS   $0x88, 32(DI)(R9*2), Y6, Y8
+	VSHUFPS   $0xdd, 32(DI)(R9*2), Y6, Y6
+	VPERMPD   $0xd8, Y8, Y8
+	VPERMPD   $0xd8, Y6, Y6
+	VMULPS    14112(AX)(R9*1), Y8, Y9
+	VMULPS    14400(AX)(R9*1), Y6, Y10
+	VADDPS    Y10, Y9, Y9
+	VMOVUPS   Y9, 12672(AX)(R9*1)
+	VMULPS    (DX)(R9*1), Y8, Y8
+	VMOVUPS   Y8, 10656(AX)(R9*1)
+	VMULPS    (DX)(R9*1), Y6, Y6
+	VMOVUPS   Y6, 10944(AX)(R9*1)
+	VMULPS    Y8, Y2, Y9
+	VMULPS    Y6, Y3, Y10
+	VADDPS    Y10, Y9, Y9
+	VMULPS    Y9, Y7, Y10
+	VMOVUPS   Y10, 10368(AX)(R9*1)
+	VMULPS    Y9, Y4, Y10
+	VMULPS    2592(AX)(R9*1), Y10, Y11
+	VMOVUPS   Y11, 11232(AX)(R9*1)
+	VMULPS    Y10, Y4, Y4
+	VMULPS    2592(AX)(R9*1), Y4, Y4
+	VMOVUPS   Y4, 11520(AX)(R9*1)
+	VMULPS    2592(AX)(R9*1), Y1, Y1
+	VMULPS    Y9, Y5, Y4
+	VMULPS    Y8, Y7, Y5
+	VMULPS    Y2, Y4, Y8
+	VADDPS    Y8, Y5, Y5
+	VMULPS    Y5, Y1, Y5
+	VMULPS    Y6, Y7, Y6
+	VMULPS    Y3, Y4, Y4
+	VADDPS    Y4, Y6, Y4
+	VMULPS    Y4, Y1, Y1
+	VMULPS    Y5, Y2, Y2
+	VMULPS    Y1, Y3, Y3
+	VADDPS    Y3, Y2, Y2
+	VXORPS    viewConstants<>+512(SB), Y2, Y2
+	VMULPS    13824(AX)(R9*1), Y1, Y3
+	VMULPS    13536(AX)(R9*1), Y2, Y4
+	VSUBPS    Y3, Y4, Y3
+	VMULPS    13248(AX)(R9*1), Y2, Y4
+	VMULPS    13824(AX)(R9*1), Y5, Y6
+	VSUBPS    Y4, Y6, Y4
+	VMULPS    13536(AX)(R9*1), Y5, Y6
+	VMULPS    13248(AX)(R9*1), Y1, Y7
+	VSUBPS    Y6, Y7, Y6
+	VMULPS    4032(AX)(R9*1), Y3, Y7
+	VMULPS    4896(AX)(R9*1), Y4, Y8
+	VADDPS    Y8, Y7, Y7
+	VMULPS    5760(AX)(R9*1), Y6, Y8
+	VADDPS    Y8, Y7, Y7
+	VMOVUPS   Y7, 8640(AX)(R9*1)
+	VMULPS    4320(AX)(R9*1), Y3, Y7
+	VMULPS    5184(AX)(R9*1), Y4, Y8
+	VADDPS    Y8, Y7, Y7
+	VMULPS    6048(AX)(R9*1), Y6, Y8
+	VADDPS    Y8, Y7, Y7
+	VMOVUPS   Y7, 8928(AX)(R9*1)
+	VMULPS    4608(AX)(R9*1), Y3, Y3
+	VMULPS    5472(AX)(R9*1), Y4, Y4
+	VADDPS    Y4, Y3, Y3
+	VMULPS    6336(AX)(R9*1), Y6, Y4
+	VADDPS    Y4, Y3, Y3
+	VMOVUPS   Y3, 9216(AX)(R9*1)
+	VMULPS    (AX)(R9*1), Y5, Y3
+	VMULPS    864(AX)(R9*1), Y1, Y4
+	VADDPS    Y4, Y3, Y3
+	VMULPS    7776(AX)(R9*1), Y2, Y4
+	VADDPS    Y4, Y3, Y3
+	VMOVUPS   Y3, 11808(AX)(R9*1)
+	VXORPS    viewConstants<>+512(SB), Y3, Y3
+	VMOVUPS   Y3, 9504(AX)(R9*1)
+	VMULPS    288(AX)(R9*1), Y5, Y3
+	VMULPS    1152(AX)(R9*1), Y1, Y4
+	VADDPS    Y4, Y3, Y3
+	VMULPS    8064(AX)(R9*1), Y2, Y4
+	VADDPS    Y4, Y3, Y3
+	VMOVUPS   Y3, 12096(AX)(R9*1)
+	VXORPS    viewConstants<>+512(SB), Y3, Y3
+	VMOVUPS   Y3, 9792(AX)(R9*1)
+	VMULPS    576(AX)(R9*1), Y5, Y3
+	VMULPS    1440(AX)(R9*1), Y1, Y1
+	VADDPS    Y1, Y3, Y1
+	VMULPS    8352(AX)(R9*1), Y2, Y2
+	VADDPS    Y2, Y1, Y1
+	VMOVUPS   Y1, 12384(AX)(R9*1)
+	VXORPS    viewConstants<>+512(SB), Y1, Y1
+	VMOVUPS   Y1, 10080(AX)(R9*1)
+	ADDQ      $0x20, R9
+	CMPQ      R9, R8
+	JL        loop28
+	VZEROUPPER
+	RET
+
+// func reprojectWeightedTangent64(v *float64, x *float64, w *float64, r *float64, z *float64, u *float64, n int, sign float64)
+// Requires: AVX, AVX2, AVX512F
+TEXT ·reprojectWeightedTangent64(SB), NOSPLIT, $0-64
+	CMPQ         ·tier+0(SB), $0x02
+	JNE          avx2
+	MOVQ         v+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         w+16(FP), DX
+	MOVQ         r+24(FP), BX
+	MOVQ         z+32(FP), SI
+	MOVQ         u+40(FP), DI
+	MOVQ         n+48(FP), R8
+	VBROADCASTSD sign+56(FP), Z0
+	XORQ         R9, R9
+	SHLQ         $0x03, R8
+
+loop29:
+	VMOVUPS   576(AX)(R9*1), Z1
+	VMOVUPS   1152(AX)(R9*1), Z2
+	VMULPD    2304(AX)(R9*1), Z2, Z3
+	VMULPD    2880(AX)(R9*1), Z1, Z4
+	VSUBPD    Z3, Z4, Z3
+	VMOVUPS   Z3, 15552(AX)(R9*1)
+	VMOVUPS   (AX)(R9*1), Z3
+	VMULPD    2880(AX)(R9*1), Z3, Z4
+	VMULPD    1728(AX)(R9*1), Z2, Z2
+	VSUBPD    Z4, Z2, Z2
+	VMOVUPS   Z2, 16128(AX)(R9*1)
+	VMULPD    1728(AX)(R9*1), Z1, Z1
+	VMULPD    2304(AX)(R9*1), Z3, Z2
+	VSUBPD    Z1, Z2, Z1
+	VMOVUPS   Z1, 16704(AX)(R9*1)
+	VMOVUPS   13824(AX)(R9*1), Z1
+	VSUBPD    3456(AX)(R9*1), Z1, Z1
+	VMOVUPS   14400(AX)(R9*1), Z2
+	VSUBPD    4032(AX)(R9*1), Z2, Z2
+	VMOVUPS   14976(AX)(R9*1), Z3
+	VSUBPD    4608(AX)(R9*1), Z3, Z3
+	VMULPD    (AX)(R9*1), Z1, Z4
+	VMULPD    576(AX)(R9*1), Z2, Z5
+	VADDPD    Z5, Z4, Z4
+	VMULPD    1152(AX)(R9*1), Z3, Z5
+	VADDPD    Z5, Z4, Z4
+	VMULPD    1728(AX)(R9*1), Z1, Z5
+	VMULPD    2304(AX)(R9*1), Z2, Z6
+	VADDPD    Z6, Z5, Z5
+	VMULPD    2880(AX)(R9*1), Z3, Z6
+	VADDPD    Z6, Z5, Z5
+	VMULPD    15552(AX)(R9*1), Z1, Z1
+	VMULPD    16128(AX)(R9*1), Z2, Z2
+	VADDPD    Z2, Z1, Z1
+	VMULPD    16704(AX)(R9*1), Z3, Z2
+	VADDPD    Z2, Z1, Z1
+	VMOVUPS   Z4, 26496(AX)(R9*1)
+	VMOVUPS   Z5, 27072(AX)(R9*1)
+	VMOVUPS   Z1, 27648(AX)(R9*1)
+	VMOVUPS   viewConstants<>+0(SB), Z2
+	VDIVPD    Z1, Z2, Z1
+	VMULPD    Z1, Z4, Z2
+	VMULPD    Z1, Z5, Z3
+	VMULPD    Z2, Z2, Z4
+	VMULPD    Z3, Z3, Z5
+	VADDPD    Z5, Z4, Z4
+	VMULPD    6336(AX)(R9*1), Z4, Z5
+	VADDPD    5760(AX)(R9*1), Z5, Z6
+	VMULPD    Z4, Z6, Z7
+	VADDPD    viewConstants<>+0(SB), Z7, Z7
+	VMOVUPS   (CX)(R9*2), Z8
+	VUNPCKLPD 64(CX)(R9*2), Z8, Z9
+	VUNPCKHPD 64(CX)(R9*2), Z8, Z8
+	VMOVUPS   viewConstants<>+128(SB), Z10
+	VPERMPD   Z9, Z10, Z9
+	VMOVUPS   viewConstants<>+128(SB), Z10
+	VPERMPD   Z8, Z10, Z8
+	VMULPD    Z2, Z7, Z10
+	VMULPD    5184(AX)(R9*1), Z10, Z10
+	VADDPD    6912(AX)(R9*1), Z10, Z10
+	VSUBPD    Z9, Z10, Z9
+	VMOVUPS   Z9, 28224(AX)(R9*1)
+	VMULPD    (DX)(R9*1), Z9, Z9
+	VMULPD    Z0, Z9, Z9
+	VMULPD    Z3, Z7, Z10
+	VMULPD    5184(AX)(R9*1), Z10, Z10
+	VADDPD    7488(AX)(R9*1), Z10, Z10
+	VSUBPD    Z8, Z10, Z8
+	VMOVUPS   Z8, 28800(AX)(R9*1)
+	VMULPD    (DX)(R9*1), Z8, Z8
+	VMULPD    Z0, Z8, Z8
+	VMOVUPS   viewConstants<>+192(SB), Z10
+	VPERMPD   Z9, Z10, Z9
+	VMOVUPS   viewConstants<>+192(SB), Z10
+	VPERMPD   Z8, Z10, Z8
+	VUNPCKLPD Z8, Z9, Z10
+	VUNPCKHPD Z8, Z9, Z8
+	VADDPD    (BX)(R9*2), Z10, Z9
+	VMOVUPS   Z9, (BX)(R9*2)
+	VADDPD    64(BX)(R9*2), Z8, Z8
+	VMOVUPS   Z8, 64(BX)(R9*2)
+	VMOVUPS   (DX)(R9*1), Z8
+	VMULPD    Z8, Z8, Z8
+	VMOVUPS   viewConstants<>+0(SB), Z9
+	VSUBPD    Z8, Z9, Z8
+	VMULPD    Z0, Z8, Z8
+	VADDPD    (SI)(R9*1), Z8, Z8
+	VMOVUPS   Z8, (SI)(R9*1)
+	VADDPD    Z6, Z5, Z5
+	VADDPD    Z5, Z5, Z5
+	VMOVUPS   17280(AX)(R9*1), Z6
+	VMOVUPS   17856(AX)(R9*1), Z8
+	VMOVUPS   18432(AX)(R9*1), Z9
+	VMULPD    8064(AX)(R9*1), Z6, Z6
+	VMULPD    8640(AX)(R9*1), Z8, Z8
+	VADDPD    Z8, Z6, Z6
+	VMULPD    9216(AX)(R9*1), Z9, Z8
+	VADDPD    Z8, Z6, Z6
+	VMOVUPS   Z6, 29376(AX)(R9*1)
+	VMOVUPS   17280(AX)(R9*1), Z6
+	VMOVUPS   17856(AX)(R9*1), Z8
+	VMOVUPS   18432(AX)(R9*1), Z9
+	VMULPD    9792(AX)(R9*1), Z6, Z6
+	VMULPD    10368(AX)(R9*1), Z8, Z8
+	VADDPD    Z8, Z6, Z6
+	VMULPD    10944(AX)(R9*1), Z9, Z8
+	VADDPD    Z8, Z6, Z6
+	VMOVUPS   Z6, 29952(AX)(R9*1)
+	VMOVUPS   17280(AX)(R9*1), Z6
+	VMOVUPS   17856(AX)(R9*1), Z8
+	VMOVUPS   18432(AX)(R9*1), Z9
+	VMULPD    11520(AX)(R9*1), Z6, Z6
+	VMULPD    12096(AX)(R9*1), Z8, Z8
+	VADDPD    Z8, Z6, Z6
+	VMULPD    12672(AX)(R9*1), Z9, Z8
+	VADDPD    Z8, Z6, Z6
+	VMOVUPS   Z6, 30528(AX)(R9*1)
+	VMOVUPS   23616(AX)(R9*1), Z6
+	VSUBPD    19008(AX)(R9*1), Z6, Z6
+	VMOVUPS   24192(AX)(R9*1), Z8
+	VSUBPD    19584(AX)(R9*1), Z8, Z8
+	VMOVUPS   24768(AX)(R9*1), Z9
+	VSUBPD    20160(AX)(R9*1), Z9, Z9
+	VMULPD    (AX)(R9*1), Z6, Z10
+	VMULPD    576(AX)(R9*1), Z8, Z11
+	VADDPD    Z11, Z10, Z10
+	VMULPD    1152(AX)(R9*1), Z9, Z11
+	VADDPD    Z11, Z10, Z10
+	VMOVUPS   27072(AX)(R9*1), Z11
+	VMULPD    30528(AX)(R9*1), Z11, Z11
+	VMOVUPS   27648(AX)(R9*1), Z12
+	VMULPD    29952(AX)(R9*1), Z12, Z12
+	VSUBPD    Z11, Z12, Z11
+	VADDPD    Z11, Z10, Z10
+	VMULPD    1728(AX)(R9*1), Z6, Z11
+	VMULPD    2304(AX)(R9*1), Z8, Z12
+	VADDPD    Z12, Z11, Z11
+	VMULPD    2880(AX)(R9*1), Z9, Z12
+	VADDPD    Z12, Z11, Z11
+	VMOVUPS   27648(AX)(R9*1), Z12
+	VMULPD    29376(AX)(R9*1), Z12, Z12
+	VMOVUPS   26496(AX)(R9*1), Z13
+	VMULPD    30528(AX)(R9*1), Z13, Z13
+	VSUBPD    Z12, Z13, Z12
+	VADDPD    Z12, Z11, Z11
+	VMULPD    15552(AX)(R9*1), Z6, Z6
+	VMULPD    16128(AX)(R9*1), Z8, Z8
+	VADDPD    Z8, Z6, Z6
+	VMULPD    16704(AX)(R9*1), Z9, Z8
+	VADDPD    Z8, Z6, Z6
+	VMOVUPS   26496(AX)(R9*1), Z8
+	VMULPD    29952(AX)(R9*1), Z8, Z8
+	VMOVUPS   27072(AX)(R9*1), Z9
+	VMULPD    29376(AX)(R9*1), Z9, Z9
+	VSUBPD    Z8, Z9, Z8
+	VADDPD    Z8, Z6, Z6
+	VMULPD    Z6, Z2, Z8
+	VSUBPD    Z8, Z10, Z8
+	VMULPD    Z8, Z1, Z8
+	VMULPD    Z6, Z3, Z6
+	VSUBPD    Z6, Z11, Z6
+	VMULPD    Z6, Z1, Z1
+	VMULPD    Z8, Z2, Z6
+	VMULPD    Z1, Z3, Z9
+	VADDPD    Z9, Z6, Z6
+	VMULPD    Z6, Z5, Z5
+	VMULPD    23040(AX)(R9*1), Z4, Z6
+	VADDPD    22464(AX)(R9*1), Z6, Z6
+	VMULPD    Z6, Z4, Z4
+	VADDPD    Z4, Z5, Z4
+	VMULPD    Z2, Z4, Z5
+	VMULPD    Z8, Z7, Z6
+	VADDPD    Z6, Z5, Z5
+	VMULPD    5184(AX)(R9*1), Z5, Z5
+	VMULPD    Z2, Z7, Z2
+	VMULPD    20736(AX)(R9*1), Z2, Z2
+	VADDPD    Z2, Z5, Z2
+	VADDPD    21312(AX)(R9*1), Z2, Z2
+	VMULPD    (DX)(R9*1), Z2, Z2
+	VMOVUPS   25344(AX)(R9*1), Z5
+	VMULPD    28224(AX)(R9*1), Z5, Z5
+	VADDPD    Z5, Z2, Z2
+	VMULPD    Z3, Z4, Z4
+	VMULPD    Z1, Z7, Z1
+	VADDPD    Z1, Z4, Z1
+	VMULPD    5184(AX)(R9*1), Z1, Z1
+	VMULPD    Z3, Z7, Z3
+	VMULPD    20736(AX)(R9*1), Z3, Z3
+	VADDPD    Z3, Z1, Z1
+	VADDPD    21888(AX)(R9*1), Z1, Z1
+	VMULPD    (DX)(R9*1), Z1, Z1
+	VMOVUPS   25344(AX)(R9*1), Z3
+	VMULPD    28800(AX)(R9*1), Z3, Z3
+	VADDPD    Z3, Z1, Z1
+	VMULPD    Z0, Z2, Z2
+	VMULPD    Z0, Z1, Z1
+	VMOVUPS   viewConstants<>+192(SB), Z3
+	VPERMPD   Z2, Z3, Z2
+	VMOVUPS   viewConstants<>+192(SB), Z3
+	VPERMPD   Z1, Z3, Z1
+	VUNPCKLPD Z1, Z2, Z3
+	VUNPCKHPD Z1, Z2, Z1
+	VADDPD    (DI)(R9*2), Z3, Z2
+	VMOVUPS   Z2, (DI)(R9*2)
+	VADDPD    64(DI)(R9*2), Z1, Z1
+	VMOVUPS   Z1, 64(DI)(R9*2)
+	ADDQ      $0x40, R9
+	CMPQ      R9, R8
+	JL        loop29
+	VZEROUPPER
+	RET
+
+avx2:
+	MOVQ         v+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         w+16(FP), DX
+	MOVQ         r+24(FP), BX
+	MOVQ         z+32(FP), SI
+	MOVQ         u+40(FP), DI
+	MOVQ         n+48(FP), R8
+	VBROADCASTSD sign+56(FP), Y0
+	XORQ         R9, R9
+	SHLQ         $0x03, R8
+
+loop30:
+	VMOVUPS   576(AX)(R9*1), Y1
+	VMOVUPS   1152(AX)(R9*1), Y2
+	VMULPD    2304(AX)(R9*1), Y2, Y3
+	VMULPD    2880(AX)(R9*1), Y1, Y4
+	VSUBPD    Y3, Y4, Y3
+	VMOVUPS   Y3, 15552(AX)(R9*1)
+	VMOVUPS   (AX)(R9*1), Y3
+	VMULPD    2880(AX)(R9*1), Y3, Y4
+	VMULPD    1728(AX)(R9*1), Y2, Y2
+	VSUBPD    Y4, Y2, Y2
+	VMOVUPS   Y2, 16128(AX)(R9*1)
+	VMULPD    1728(AX)(R9*1), Y1, Y1
+	VMULPD    2304(AX)(R9*1), Y3, Y2
+	VSUBPD    Y1, Y2, Y1
+	VMOVUPS   Y1, 16704(AX)(R9*1)
+	VMOVUPS   13824(AX)(R9*1), Y1
+	VSUBPD    3456(AX)(R9*1), Y1, Y1
+	VMOVUPS   14400(AX)(R9*1), Y2
+	VSUBPD    4032(AX)(R9*1), Y2, Y2
+	VMOVUPS   14976(AX)(R9*1), Y3
+	VSUBPD    4608(AX)(R9*1), Y3, Y3
+	VMULPD    (AX)(R9*1), Y1, Y4
+	VMULPD    576(AX)(R9*1), Y2, Y5
+	VADDPD    Y5, Y4, Y4
+	VMULPD    1152(AX)(R9*1), Y3, Y5
+	VADDPD    Y5, Y4, Y4
+	VMULPD    1728(AX)(R9*1), Y1, Y5
+	VMULPD    2304(AX)(R9*1), Y2, Y6
+	VADDPD    Y6, Y5, Y5
+	VMULPD    2880(AX)(R9*1), Y3, Y6
+	VADDPD    Y6, Y5, Y5
+	VMULPD    15552(AX)(R9*1), Y1, Y1
+	VMULPD    16128(AX)(R9*1), Y2, Y2
+	VADDPD    Y2, Y1, Y1
+	VMULPD    16704(AX)(R9*1), Y3, Y2
+	VADDPD    Y2, Y1, Y1
+	VMOVUPS   Y4, 26496(AX)(R9*1)
+	VMOVUPS   Y5, 27072(AX)(R9*1)
+	VMOVUPS   Y1, 27648(AX)(R9*1)
+	VMOVUPS   viewConstants<>+0(SB), Y2
+	VDIVPD    Y1, Y2, Y1
+	VMULPD    Y1, Y4, Y2
+	VMULPD    Y1, Y5, Y3
+	VMULPD    Y2, Y2, Y4
+	VMULPD    Y3, Y3, Y5
+	VADDPD    Y5, Y4, Y4
+	VMULPD    6336(AX)(R9*1), Y4, Y5
+	VADDPD    5760(AX)(R9*1), Y5, Y6
+	VMULPD    Y4, Y6, Y7
+	VADDPD    viewConstants<>+0(SB), Y7, Y7
+	VMOVUPS   (CX)(R9*2), Y8
+	VUNPCKLPD 32(CX)(R9*2), Y8, Y9
+	VUNPCKHPD 32(CX)(R9*2), Y8, Y8
+	VPERMPD   $0xd8, Y9, Y9
+	VPERMPD   $0xd8, Y8, Y8
+	VMULPD    Y2, Y7, Y10
+	VMULPD    5184(AX)(R9*1), Y10, Y10
+	VADDPD    6912(AX)(R9*1), Y10, Y10
+	VSUBPD    Y9, Y10, Y9
+	VMOVUPS   Y9, 28224(AX)(R9*1)
+	VMULPD    (DX)(R9*1), Y9, Y9
+	VMULPD    Y0, Y9, Y9
+	VMULPD    Y3, Y7, Y10
+	VMULPD    5184(AX)(R9*1), Y10, Y10
+	VADDPD    7488(AX)(R9*1), Y10, Y10
+	VSUBPD    Y8, Y10, Y8
+	VMOVUPS   Y8, 28800(AX)(R9*1)
+	VMULPD    (DX)(R9*1), Y8, Y8
+	VMULPD    Y0, Y8, Y8
+	VPERMPD   $0xd8, Y9, Y9
+	VPERMPD   $0xd8, Y8, Y8
+	VUNPCKLPD Y8, Y9, Y10
+	VUNPCKHPD Y8, Y9, Y8
+	VADDPD    (BX)(R9*2), Y10, Y9
+	VMOVUPS   Y9, (BX)(R9*2)
+	VADDPD    32(BX)(R9*2), Y8, Y8
+	VMOVUPS   Y8, 32(BX)(R9*2)
+	VMOVUPS   (DX)(R9*1), Y8
+	VMULPD    Y8, Y8, Y8
+	VMOVUPS   viewConstants<>+0(SB), Y9
+	VSUBPD    Y8, Y9, Y8
+	VMULPD    Y0, Y8, Y8
+	VADDPD    (SI)(R9*1), Y8, Y8
+	VMOVUPS   Y8, (SI)(R9*1)
+	VADDPD    Y6, Y5, Y5
+	VADDPD    Y5, Y5, Y5
+	VMOVUPS   17280(AX)(R9*1), Y6
+	VMOVUPS   17856(AX)(R9*1), Y8
+	VMOVUPS   18432(AX)(R9*1), Y9
+	VMULPD    8064(AX)(R9*1), Y6, Y6
+	VMULPD    8640(AX)(R9*1), Y8, Y8
+	VADDPD    Y8, Y6, Y6
+	VMULPD    9216(AX)(R9*1), Y9, Y8
+	VADDPD    Y8, Y6, Y6
+	VMOVUPS   Y6, 29376(AX)(R9*1)
+	VMOVUPS   17280(AX)(R9*1), Y6
+	VMOVUPS   17856(AX)(R9*1), Y8
+	VMOVUPS   18432(AX)(R9*1), Y9
+	VMULPD    9792(AX)(R9*1), Y6, Y6
+	VMULPD    10368(AX)(R9*1), Y8, Y8
+	VADDPD    Y8, Y6, Y6
+	VMULPD    10944(AX)(R9*1), Y9, Y8
+	VADDPD    Y8, Y6, Y6
+	VMOVUPS   Y6, 29952(AX)(R9*1)
+	VMOVUPS   17280(AX)(R9*1), Y6
+	VMOVUPS   17856(AX)(R9*1), Y8
+	VMOVUPS   18432(AX)(R9*1), Y9
+	VMULPD    11520(AX)(R9*1), Y6, Y6
+	VMULPD    12096(AX)(R9*1), Y8, Y8
+	VADDPD    Y8, Y6, Y6
+	VMULPD    12672(AX)(R9*1), Y9, Y8
+	VADDPD    Y8, Y6, Y6
+	VMOVUPS   Y6, 30528(AX)(R9*1)
+	VMOVUPS   23616(AX)(R9*1), Y6
+	VSUBPD    19008(AX)(R9*1), Y6, Y6
+	VMOVUPS   24192(AX)(R9*1), Y8
+	VSUBPD    19584(AX)(R9*1), Y8, Y8
+	VMOVUPS   24768(AX)(R9*1), Y9
+	VSUBPD    20160(AX)(R9*1), Y9, Y9
+	VMULPD    (AX)(R9*1), Y6, Y10
+	VMULPD    576(AX)(R9*1), Y8, Y11
+	VADDPD    Y11, Y10, Y10
+	VMULPD    1152(AX)(R9*1), Y9, Y11
+	VADDPD    Y11, Y10, Y10
+	VMOVUPS   27072(AX)(R9*1), Y11
+	VMULPD    30528(AX)(R9*1), Y11, Y11
+	VMOVUPS   27648(AX)(R9*1), Y12
+	VMULPD    29952(AX)(R9*1), Y12, Y12
+	VSUBPD    Y11, Y12, Y11
+	VADDPD    Y11, Y10, Y10
+	VMULPD    1728(AX)(R9*1), Y6, Y11
+	VMULPD    2304(AX)(R9*1), Y8, Y12
+	VADDPD    Y12, Y11, Y11
+	VMULPD    2880(AX)(R9*1), Y9, Y12
+	VADDPD    Y12, Y11, Y11
+	VMOVUPS   27648(AX)(R9*1), Y12
+	VMULPD    29376(AX)(R9*1), Y12, Y12
+	VMOVUPS   26496(AX)(R9*1), Y13
+	VMULPD    30528(AX)(R9*1), Y13, Y13
+	VSUBPD    Y12, Y13, Y12
+	VADDPD    Y12, Y11, Y11
+	VMULPD    15552(AX)(R9*1), Y6, Y6
+	VMULPD    16128(AX)(R9*1), Y8, Y8
+	VADDPD    Y8, Y6, Y6
+	VMULPD    16704(AX)(R9*1), Y9, Y8
+	VADDPD    Y8, Y6, Y6
+	VMOVUPS   26496(AX)(R9*1), Y8
+	VMULPD    29952(AX)(R9*1), Y8, Y8
+	VMOVUPS   27072(AX)(R9*1), Y9
+	VMULPD    29376(AX)(R9*1), Y9, Y9
+	VSUBPD    Y8, Y9, Y8
+	VADDPD    Y8, Y6, Y6
+	VMULPD    Y6, Y2, Y8
+	VSUBPD    Y8, Y10, Y8
+	VMULPD    Y8, Y1, Y8
+	VMULPD    Y6, Y3, Y6
+	VSUBPD    Y6, Y11, Y6
+	VMULPD    Y6, Y1, Y1
+	VMULPD    Y8, Y2, Y6
+	VMULPD    Y1, Y3, Y9
+	VADDPD    Y9, Y6, Y6
+	VMULPD    Y6, Y5, Y5
+	VMULPD    23040(AX)(R9*1), Y4, Y6
+	VADDPD    22464(AX)(R9*1), Y6, Y6
+	VMULPD    Y6, Y4, Y4
+	VADDPD    Y4, Y5, Y4
+	VMULPD    Y2, Y4, Y5
+	VMULPD    Y8, Y7, Y6
+	VADDPD    Y6, Y5, Y5
+	VMULPD    5184(AX)(R9*1), Y5, Y5
+	VMULPD    Y2, Y7, Y2
+	VMULPD    20736(AX)(R9*1), Y2, Y2
+	VADDPD    Y2, Y5, Y2
+	VADDPD    21312(AX)(R9*1), Y2, Y2
+	VMULPD    (DX)(R9*1), Y2, Y2
+	VMOVUPS   25344(AX)(R9*1), Y5
+	VMULPD    28224(AX)(R9*1), Y5, Y5
+	VADDPD    Y5, Y2, Y2
+	VMULPD    Y3, Y4, Y4
+	VMULPD    Y1, Y7, Y1
+	VADDPD    Y1, Y4, Y1
+	VMULPD    5184(AX)(R9*1), Y1, Y1
+	VMULPD    Y3, Y7, Y3
+	VMULPD    20736(AX)(R9*1), Y3, Y3
+	VADDPD    Y3, Y1, Y1
+	VADDPD    21888(AX)(R9*1), Y1, Y1
+	VMULPD    (DX)(R9*1), Y1, Y1
+	VMOVUPS   25344(AX)(R9*1), Y3
+	VMULPD    28800(AX)(R9*1), Y3, Y3
+	VADDPD    Y3, Y1, Y1
+	VMULPD    Y0, Y2, Y2
+	VMULPD    Y0, Y1, Y1
+	VPERMPD   $0xd8, Y2, Y2
+	VPERMPD   $0xd8, Y1, Y1
+	VUNPCKLPD Y1, Y2, Y3
+	VUNPCKHPD Y1, Y2, Y1
+	VADDPD    (DI)(R9*2), Y3, Y2
+	VMOVUPS   Y2, (DI)(R9*2)
+	VADDPD    32(DI)(R9*2), Y1, Y1
+	VMOVUPS   Y1, 32(DI)(R9*2)
+	ADDQ      $0x20, R9
+	CMPQ      R9, R8
+	JL        loop30
+	VZEROUPPER
+	RET
+
+// func reprojectWeightedTangent32(v *float32, x *float32, w *float32, r *float32, z *float32, u *float32, n int, sign float32)
+// Requires: AVX, AVX2, AVX512F
+TEXT ·reprojectWeightedTangent32(SB), NOSPLIT, $0-60
+	CMPQ         ·tier+0(SB), $0x02
+	JNE          avx2
+	MOVQ         v+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         w+16(FP), DX
+	MOVQ         r+24(FP), BX
+	MOVQ         z+32(FP), SI
+	MOVQ         u+40(FP), DI
+	MOVQ         n+48(FP), R8
+	VBROADCASTSS sign+56(FP), Z0
+	XORQ         R9, R9
+	SHLQ         $0x02, R8
+
+loop31:
+	VMOVUPS   288(AX)(R9*1), Z1
+	VMOVUPS   576(AX)(R9*1), Z2
+	VMULPS    1152(AX)(R9*1), Z2, Z3
+	VMULPS    1440(AX)(R9*1), Z1, Z4
+	VSUBPS    Z3, Z4, Z3
+	VMOVUPS   Z3, 7776(AX)(R9*1)
+	VMOVUPS   (AX)(R9*1), Z3
+	VMULPS    1440(AX)(R9*1), Z3, Z4
+	VMULPS    864(AX)(R9*1), Z2, Z2
+	VSUBPS    Z4, Z2, Z2
+	VMOVUPS   Z2, 8064(AX)(R9*1)
+	VMULPS    864(AX)(R9*1), Z1, Z1
+	VMULPS    1152(AX)(R9*1), Z3, Z2
+	VSUBPS    Z1, Z2, Z1
+	VMOVUPS   Z1, 8352(AX)(R9*1)
+	VMOVUPS   6912(AX)(R9*1), Z1
+	VSUBPS    1728(AX)(R9*1), Z1, Z1
+	VMOVUPS   7200(AX)(R9*1), Z2
+	VSUBPS    2016(AX)(R9*1), Z2, Z2
+	VMOVUPS   7488(AX)(R9*1), Z3
+	VSUBPS    2304(AX)(R9*1), Z3, Z3
+	VMULPS    (AX)(R9*1), Z1, Z4
+	VMULPS    288(AX)(R9*1), Z2, Z5
+	VADDPS    Z5, Z4, Z4
+	VMULPS    576(AX)(R9*1), Z3, Z5
+	VADDPS    Z5, Z4, Z4
+	VMULPS    864(AX)(R9*1), Z1, Z5
+	VMULPS    1152(AX)(R9*1), Z2, Z6
+	VADDPS    Z6, Z5, Z5
+	VMULPS    1440(AX)(R9*1), Z3, Z6
+	VADDPS    Z6, Z5, Z5
+	VMULPS    7776(AX)(R9*1), Z1, Z1
+	VMULPS    8064(AX)(R9*1), Z2, Z2
+	VADDPS    Z2, Z1, Z1
+	VMULPS    8352(AX)(R9*1), Z3, Z2
+	VADDPS    Z2, Z1, Z1
+	VMOVUPS   Z4, 13248(AX)(R9*1)
+	VMOVUPS   Z5, 13536(AX)(R9*1)
+	VMOVUPS   Z1, 13824(AX)(R9*1)
+	VMOVUPS   viewConstants<>+256(SB), Z2
+	VDIVPS    Z1, Z2, Z1
+	VMULPS    Z1, Z4, Z2
+	VMULPS    Z1, Z5, Z3
+	VMULPS    Z2, Z2, Z4
+	VMULPS    Z3, Z3, Z5
+	VADDPS    Z5, Z4, Z4
+	VMULPS    3168(AX)(R9*1), Z4, Z5
+	VADDPS    2880(AX)(R9*1), Z5, Z6
+	VMULPS    Z4, Z6, Z7
+	VADDPS    viewConstants<>+256(SB), Z7, Z7
+	VMOVUPS   (CX)(R9*2), Z8
+	VSHUFPS   $0x88, 64(CX)(R9*2), Z8, Z9
+	VSHUFPS   $0xdd, 64(CX)(R9*2), Z8, Z8
+	VMOVUPS   viewConstants<>+128(SB), Z10
+	VPERMPD   Z9, Z10, Z9
+	VMOVUPS   viewConstants<>+128(SB), Z10
+	VPERMPD   Z8, Z10, Z8
+	VMULPS    Z2, Z7, Z10
+	VMULPS    2592(AX)(R9*1), Z10, Z10
+	VADDPS    3456(AX)(R9*1), Z10, Z10
+	VSUBPS    Z9, Z10, Z9
+	VMOVUPS   Z9, 14112(AX)(R9*1)
+	VMULPS    (DX)(R9*1), Z9, Z9
+	VMULPS    Z0, Z9, Z9
+	VMULPS    Z3, Z7, Z10
+	VMULPS    2592(AX)(R9*1), Z10, Z10
+	VADDPS    3744(AX)(R9*1), Z10, Z10
+	VSUBPS    Z8, Z10, Z8
+	VMOVUPS   Z8, 14400(AX)(R9*1)
+	VMULPS    (DX)(R9*1), Z8, Z8
+	VMULPS    Z0, Z8, Z8
+	VMOVUPS   viewConstants<>+192(SB), Z10
+	VPERMPD   Z9, Z10, Z9
+	VMOVUPS   viewConstants<>+192(SB), Z10
+	VPERMPD   Z8, Z10, Z8
+	VUNPCKLPS Z8, Z9, Z10
+	VUNPCKHPS Z8, Z9, Z8
+	VADDPS    (BX)(R9*2), Z10, Z9
+	VMOVUPS   Z9, (BX)(R9*2)
+	VADDPS    64(BX)(R9*2), Z8, Z8
+	VMOVUPS   Z8, 64(BX)(R9*2)
+	VMOVUPS   (DX)(R9*1), Z8
+	VMULPS    Z8, Z8, Z8
+	VMOVUPS   viewConstants<>+256(SB), Z9
+	VSUBPS    Z8, Z9, Z8
+	VMULPS    Z0, Z8, Z8
+	VADDPS    (SI)(R9*1), Z8, Z8
+	VMOVUPS   Z8, (SI)(R9*1)
+	VADDPS    Z6, Z5, Z5
+	VADDPS    Z5, Z5, Z5
+	VMOVUPS   8640(AX)(R9*1), Z6
+	VMOVUPS   8928(AX)(R9*1), Z8
+	VMOVUPS   9216(AX)(R9*1), Z9
+	VMULPS    4032(AX)(R9*1), Z6, Z6
+	VMULPS    4320(AX)(R9*1), Z8, Z8
+	VADDPS    Z8, Z6, Z6
+	VMULPS    4608(AX)(R9*1), Z9, Z8
+	VADDPS    Z8, Z6, Z6
+	VMOVUPS   Z6, 14688(AX)(R9*1)
+	VMOVUPS   8640(AX)(R9*1), Z6
+	VMOVUPS   8928(AX)(R9*1), Z8
+	VMOVUPS   9216(AX)(R9*1), Z9
+	VMULPS    4896(AX)(R9*1), Z6, Z6
+	VMULPS    5184(AX)(R9*1), Z8, Z8
+	VADDPS    Z8, Z6, Z6
+	VMULPS    5472(AX)(R9*1), Z9, Z8
+	VADDPS    Z8, Z6, Z6
+	VMOVUPS   Z6, 14976(AX)(R9*1)
+	VMOVUPS   8640(AX)(R9*1), Z6
+	VMOVUPS   8928(AX)(R9*1), Z8
+	VMOVUPS   9216(AX)(R9*1), Z9
+	VMULPS    5760(AX)(R9*1), Z6, Z6
+	VMULPS    6048(AX)(R9*1), Z8, Z8
+	VADDPS    Z8, Z6, Z6
+	VMULPS    6336(AX)(R9*1), Z9, Z8
+	VADDPS    Z8, Z6, Z6
+	VMOVUPS   Z6, 15264(AX)(R9*1)
+	VMOVUPS   11808(AX)(R9*1), Z6
+	VSUBPS    9504(AX)(R9*1), Z6, Z6
+	VMOVUPS   12096(AX)(R9*1), Z8
+	VSUBPS    9792(AX)(R9*1), Z8, Z8
+	VMOVUPS   12384(AX)(R9*1), Z9
+	VSUBPS    10080(AX)(R9*1), Z9, Z9
+	VMULPS    (AX)(R9*1), Z6, Z10
+	VMULPS    288(AX)(R9*1), Z8, Z11
+	VADDPS    Z11, Z10, Z10
+	VMULPS    576(AX)(R9*1), Z9, Z11
+	VADDPS    Z11, Z10, Z10
+	VMOVUPS   13536(AX)(R9*1), Z11
+	VMULPS    15264(AX)(R9*1), Z11, Z11
+	VMOVUPS   13824(AX)(R9*1), Z12
+	VMULPS    14976(AX)(R9*1), Z12, Z12
+	VSUBPS    Z11, Z12, Z11
+	VADDPS    Z11, Z10, Z10
+	VMULPS    864(AX)(R9*1), Z6, Z11
+	VMULPS    1152(AX)(R9*1), Z8, Z12
+	VADDPS    Z12, Z11, Z11
+	VMULPS    1440(AX)(R9*1), Z9, Z12
+	VADDPS    Z12, Z11, Z11
+	VMOVUPS   13824(AX)(R9*1), Z12
+	VMULPS    14688(AX)(R9*1), Z12, Z12
+	VMOVUPS   13248(AX)(R9*1), Z13
+	VMULPS    15264(AX)(R9*1), Z13, Z13
+	VSUBPS    Z12, Z13, Z12
+	VADDPS    Z12, Z11, Z11
+	VMULPS    7776(AX)(R9*1), Z6, Z6
+	VMULPS    8064(AX)(R9*1), Z8, Z8
+	VADDPS    Z8, Z6, Z6
+	VMULPS    8352(AX)(R9*1), Z9, Z8
+	VADDPS    Z8, Z6, Z6
+	VMOVUPS   13248(AX)(R9*1), Z8
+	VMULPS    14976(AX)(R9*1), Z8, Z8
+	VMOVUPS   13536(AX)(R9*1), Z9
+	VMULPS    14688(AX)(R9*1), Z9, Z9
+	VSUBPS    Z8, Z9, Z8
+	VADDPS    Z8, Z6, Z6
+	VMULPS    Z6, Z2, Z8
+	VSUBPS    Z8, Z10, Z8
+	VMULPS    Z8, Z1, Z8
+	VMULPS    Z6, Z3, Z6
+	VSUBPS    Z6, Z11, Z6
+	VMULPS    Z6, Z1, Z1
+	VMULPS    Z8, Z2, Z6
+	VMULPS    Z1, Z3, Z9
+	VADDPS    Z9, Z6, Z6
+	VMULPS    Z6, Z5, Z5
+	VMULPS    11520(AX)(R9*1), Z4, Z6
+	VADDPS    11232(AX)(R9*1), Z6, Z6
+	VMULPS    Z6, Z4, Z4
+	VADDPS    Z4, Z5, Z4
+	VMULPS    Z2, Z4, Z5
+	VMULPS    Z8, Z7, Z6
+	VADDPS    Z6, Z5, Z5
+	VMULPS    2592(AX)(R9*1), Z5, Z5
+	VMULPS    Z2, Z7, Z2
+	VMULPS    10368(AX)(R9*1), Z2, Z2
+	VADDPS    Z2, Z5, Z2
+	VADDPS    10656(AX)(R9*1), Z2, Z2
+	VMULPS    (DX)(R9*1), Z2, Z2
+	VMOVUPS   12672(AX)(R9*1), Z5
+	VMULPS    14112(AX)(R9*1), Z5, Z5
+	VADDPS    Z5, Z2, Z2
+	VMULPS    Z3, Z4, Z4
+	VMULPS    Z1, Z7, Z1
+	VADDPS    Z1, Z4, Z1
+	VMULPS    2592(AX)(R9*1), Z1, Z1
+	VMULPS    Z3, Z7, Z3
+	VMULPS    10368(AX)(R9*1), Z3, Z3
+	VADDPS    Z3, Z1, Z1
+	VADDPS    10944(AX)(R9*1), Z1, Z1
+	VMULPS    (DX)(R9*1), Z1, Z1
+	VMOVUPS   12672(AX)(R9*1), Z3
+	VMULPS    14400(AX)(R9*1), Z3, Z3
+	VADDPS    Z3, Z1, Z1
+	VMULPS    Z0, Z2, Z2
+	VMULPS    Z0, Z1, Z1
+	VMOVUPS   viewConstants<>+192(SB), Z3
+	VPERMPD   Z2, Z3, Z2
+	VMOVUPS   viewConstants<>+192(SB), Z3
+	VPERMPD   Z1, Z3, Z1
+	VUNPCKLPS Z1, Z2, Z3
+	VUNPCKHPS Z1, Z2, Z1
+	VADDPS    (DI)(R9*2), Z3, Z2
+	VMOVUPS   Z2, (DI)(R9*2)
+	VADDPS    64(DI)(R9*2), Z1, Z1
+	VMOVUPS   Z1, 64(DI)(R9*2)
+	ADDQ      $0x40, R9
+	CMPQ      R9, R8
+	JL        loop31
+	VZEROUPPER
+	RET
+
+avx2:
+	MOVQ         v+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         w+16(FP), DX
+	MOVQ         r+24(FP), BX
+	MOVQ         z+32(FP), SI
+	MOVQ         u+40(FP), DI
+	MOVQ         n+48(FP), R8
+	VBROADCASTSS sign+56(FP), Y0
+	XORQ         R9, R9
+	SHLQ         $0x02, R8
+
+loop32:
+	VMOVUPS   288(AX)(R9*1), Y1
+	VMOVUPS   576(AX)(R9*1), Y2
+	VMULPS    1152(AX)(R9*1), Y2, Y3
+	VMULPS    1440(AX)(R9*1), Y1, Y4
+	VSUBPS    Y3, Y4, Y3
+	VMOVUPS   Y3, 7776(AX)(R9*1)
+	VMOVUPS   (AX)(R9*1), Y3
+	VMULPS    1440(AX)(R9*1), Y3, Y4
+	VMULPS    864(AX)(R9*1), Y2, Y2
+	VSUBPS    Y4, Y2, Y2
+	VMOVUPS   Y2, 8064(AX)(R9*1)
+	VMULPS    864(AX)(R9*1), Y1, Y1
+	VMULPS    1152(AX)(R9*1), Y3, Y2
+	VSUBPS    Y1, Y2, Y1
+	VMOVUPS   Y1, 8352(AX)(R9*1)
+	VMOVUPS   6912(AX)(R9*1), Y1
+	VSUBPS    1728(AX)(R9*1), Y1, Y1
+	VMOVUPS   7200(AX)(R9*1), Y2
+	VSUBPS    2016(AX)(R9*1), Y2, Y2
+	VMOVUPS   7488(AX)(R9*1), Y3
+	VSUBPS    2304(AX)(R9*1), Y3, Y3
+	VMULPS    (AX)(R9*1), Y1, Y4
+	VMULPS    288(AX)(R9*1), Y2, Y5
+	VADDPS    Y5, Y4, Y4
+	VMULPS    576(AX)(R9*1), Y3, Y5
+	VADDPS    Y5, Y4, Y4
+	VMULPS    864(AX)(R9*1), Y1, Y5
+	VMULPS    1152(AX)(R9*1), Y2, Y6
+	VADDPS    Y6, Y5, Y5
+	VMULPS    1440(AX)(R9*1), Y3, Y6
+	VADDPS    Y6, Y5, Y5
+	VMULPS    7776(AX)(R9*1), Y1, Y1
+	VMULPS    8064(AX)(R9*1), Y2, Y2
+	VADDPS    Y2, Y1, Y1
+	VMULPS    8352(AX)(R9*1), Y3, Y2
+	VADDPS    Y2, Y1, Y1
+	VMOVUPS   Y4, 13248(AX)(R9*1)
+	VMOVUPS   Y5, 13536(AX)(R9*1)
+	VMOVUPS   Y1, 13824(AX)(R9*1)
+	VMOVUPS   viewConstants<>+256(SB), Y2
+	VDIVPS    Y1, Y2, Y1
+	VMULPS    Y1, Y4, Y2
+	VMULPS    Y1, Y5, Y3
+	VMULPS    Y2, Y2, Y4
+	VMULPS    Y3, Y3, Y5
+	VADDPS    Y5, Y4, Y4
+	VMULPS    3168(AX)(R9*1), Y4, Y5
+	VADDPS    2880(AX)(R9*1), Y5, Y6
+	VMULPS    Y4, Y6, Y7
+	VADDPS    viewConstants<>+256(SB), Y7, Y7
+	VMOVUPS   (CX)(R9*2), Y8
+	VSHUFPS   $0x88, 32(CX)(R9*2), Y8, Y9
+	VSHUFPS   $0xdd, 32(CX)(R9*2), Y8, Y8
+	VPERMPD   $0xd8, Y9, Y9
+	VPERMPD   $0xd8, Y8, Y8
+	VMULPS    Y2, Y7, Y10
+	VMULPS    2592(AX)(R9*1), Y10, Y10
+	VADDPS    3456(AX)(R9*1), Y10, Y10
+	VSUBPS    Y9, Y10, Y9
+	VMOVUPS   Y9, 14112(AX)(R9*1)
+	VMULPS    (DX)(R9*1), Y9, Y9
+	VMULPS    Y0, Y9, Y9
+	VMULPS    Y3, Y7, Y10
+	VMULPS    2592(AX)(R9*1), Y10, Y10
+	VADDPS    3744(AX)(R9*1), Y10, Y10
+	VSUBPS    Y8, Y10, Y8
+	VMOVUPS   Y8, 14400(AX)(R9*1)
+	VMULPS    (DX)(R9*1), Y8, Y8
+	VMULPS    Y0, Y8, Y8
+	VPERMPD   $0xd8, Y9, Y9
+	VPERMPD   $0xd8, Y8, Y8
+	VUNPCKLPS Y8, Y9, Y10
+	VUNPCKHPS Y8, Y9, Y8
+	VADDPS    (BX)(R9*2), Y10, Y9
+	VMOVUPS   Y9, (BX)(R9*2)
+	VADDPS    32(BX)(R9*2), Y8, Y8
+	VMOVUPS   Y8, 32(BX)(R9*2)
+	VMOVUPS   (DX)(R9*1), Y8
+	VMULPS    Y8, Y8, Y8
+	VMOVUPS   viewConstants<>+256(SB), Y9
+	VSUBPS    Y8, Y9, Y8
+	VMULPS    Y0, Y8, Y8
+	VADDPS    (SI)(R9*1), Y8, Y8
+	VMOVUPS   Y8, (SI)(R9*1)
+	VADDPS    Y6, Y5, Y5
+	VADDPS    Y5, Y5, Y5
+	VMOVUPS   8640(AX)(R9*1), Y6
+	VMOVUPS   8928(AX)(R9*1), Y8
+	VMOVUPS   9216(AX)(R9*1), Y9
+	VMULPS    4032(AX)(R9*1), Y6, Y6
+	VMULPS    4320(AX)(R9*1), Y8, Y8
+	VADDPS    Y8, Y6, Y6
+	VMULPS    4608(AX)(R9*1), Y9, Y8
+	VADDPS    Y8, Y6, Y6
+	VMOVUPS   Y6, 14688(AX)(R9*1)
+	VMOVUPS   8640(AX)(R9*1), Y6
+	VMOVUPS   8928(AX)(R9*1), Y8
+	VMOVUPS   9216(AX)(R9*1), Y9
+	VMULPS    4896(AX)(R9*1), Y6, Y6
+	VMULPS    5184(AX)(R9*1), Y8, Y8
+	VADDPS    Y8, Y6, Y6
+	VMULPS    5472(AX)(R9*1), Y9, Y8
+	VADDPS    Y8, Y6, Y6
+	VMOVUPS   Y6, 14976(AX)(R9*1)
+	VMOVUPS   8640(AX)(R9*1), Y6
+	VMOVUPS   8928(AX)(R9*1), Y8
+	VMOVUPS   9216(AX)(R9*1), Y9
+	VMULPS    5760(AX)(R9*1), Y6, Y6
+	VMULPS    6048(AX)(R9*1), Y8, Y8
+	VADDPS    Y8, Y6, Y6
+	VMULPS    6336(AX)(R9*1), Y9, Y8
+	VADDPS    Y8, Y6, Y6
+	VMOVUPS   Y6, 15264(AX)(R9*1)
+	VMOVUPS   11808(AX)(R9*1), Y6
+	VSUBPS    9504(AX)(R9*1), Y6, Y6
+	VMOVUPS   12096(AX)(R9*1), Y8
+	VSUBPS    9792(AX)(R9*1), Y8, Y8
+	VMOVUPS   12384(AX)(R9*1), Y9
+	VSUBPS    10080(AX)(R9*1), Y9, Y9
+	VMULPS    (AX)(R9*1), Y6, Y10
+	VMULPS    288(AX)(R9*1), Y8, Y11
+	VADDPS    Y11, Y10, Y10
+	VMULPS    576(AX)(R9*1), Y9, Y11
+	VADDPS    Y11, Y10, Y10
+	VMOVUPS   13536(AX)(R9*1), Y11
+	VMULPS    15264(AX)(R9*1), Y11, Y11
+	VMOVUPS   13824(AX)(R9*1), Y12
+	VMULPS    14976(AX)(R9*1), Y12, Y12
+	VSUBPS    Y11, Y12, Y11
+	VADDPS    Y11, Y10, Y10
+	VMULPS    864(AX)(R9*1), Y6, Y11
+	VMULPS    1152(AX)(R9*1), Y8, Y12
+	VADDPS    Y12, Y11, Y11
+	VMULPS    1440(AX)(R9*1), Y9, Y12
+	VADDPS    Y12, Y11, Y11
+	VMOVUPS   13824(AX)(R9*1), Y12
+	VMULPS    14688(AX)(R9*1), Y12, Y12
+	VMOVUPS   13248(AX)(R9*1), Y13
+	VMULPS    15264(AX)(R9*1), Y13, Y13
+	VSUBPS    Y12, Y13, Y12
+	VADDPS    Y12, Y11, Y11
+	VMULPS    7776(AX)(R9*1), Y6, Y6
+	VMULPS    8064(AX)(R9*1), Y8, Y8
+	VADDPS    Y8, Y6, Y6
+	VMULPS    8352(AX)(R9*1), Y9, Y8
+	VADDPS    Y8, Y6, Y6
+	VMOVUPS   13248(AX)(R9*1), Y8
+	VMULPS    14976(AX)(R9*1), Y8, Y8
+	VMOVUPS   13536(AX)(R9*1), Y9
+	VMULPS    14688(AX)(R9*1), Y9, Y9
+	VSUBPS    Y8, Y9, Y8
+	VADDPS    Y8, Y6, Y6
+	VMULPS    Y6, Y2, Y8
+	VSUBPS    Y8, Y10, Y8
+	VMULPS    Y8, Y1, Y8
+	VMULPS    Y6, Y3, Y6
+	VSUBPS    Y6, Y11, Y6
+	VMULPS    Y6, Y1, Y1
+	VMULPS    Y8, Y2, Y6
+	VMULPS    Y1, Y3, Y9
+	VADDPS    Y9, Y6, Y6
+	VMULPS    Y6, Y5, Y5
+	VMULPS    11520(AX)(R9*1), Y4, Y6
+	VADDPS    11232(AX)(R9*1), Y6, Y6
+	VMULPS    Y6, Y4, Y4
+	VADDPS    Y4, Y5, Y4
+	VMULPS    Y2, Y4, Y5
+	VMULPS    Y8, Y7, Y6
+	VADDPS    Y6, Y5, Y5
+	VMULPS    2592(AX)(R9*1), Y5, Y5
+	VMULPS    Y2, Y7, Y2
+	VMULPS    10368(AX)(R9*1), Y2, Y2
+	VADDPS    Y2, Y5, Y2
+	VADDPS    10656(AX)(R9*1), Y2, Y2
+	VMULPS    (DX)(R9*1), Y2, Y2
+	VMOVUPS   12672(AX)(R9*1), Y5
+	VMULPS    14112(AX)(R9*1), Y5, Y5
+	VADDPS    Y5, Y2, Y2
+	VMULPS    Y3, Y4, Y4
+	VMULPS    Y1, Y7, Y1
+	VADDPS    Y1, Y4, Y1
+	VMULPS    2592(AX)(R9*1), Y1, Y1
+	VMULPS    Y3, Y7, Y3
+	VMULPS    10368(AX)(R9*1), Y3, Y3
+	VADDPS    Y3, Y1, Y1
+	VADDPS    10944(AX)(R9*1), Y1, Y1
+	VMULPS    (DX)(R9*1), Y1, Y1
+	VMOVUPS   12672(AX)(R9*1), Y3
+	VMULPS    14400(AX)(R9*1), Y3, Y3
+	VADDPS    Y3, Y1, Y1
+	VMULPS    Y0, Y2, Y2
+	VMULPS    Y0, Y1, Y1
+	VPERMPD   $0xd8, Y2, Y2
+	VPERMPD   $0xd8, Y1, Y1
+	VUNPCKLPS Y1, Y2, Y3
+	VUNPCKHPS Y1, Y2, Y1
+	VADDPS    (DI)(R9*2), Y3, Y2
+	VMOVUPS   Y2, (DI)(R9*2)
+	VADDPS    32(DI)(R9*2), Y1, Y1
+	VMOVUPS   Y1, 32(DI)(R9*2)
+	ADDQ      $0x20, R9
+	CMPQ      R9, R8
+	JL        loop32
+	VZEROUPPER
+	RET
+
+// func addRows64(dst *float64, ldd int, src *float64, lds int, cols int, index *int, n int)
+// Requires: AVX, AVX512F
+TEXT ·addRows64(SB), NOSPLIT, $0-56
+	CMPQ ·tier+0(SB), $0x02
+	JNE  avx2
+	MOVQ dst+0(FP), AX
+	MOVQ ldd+8(FP), CX
+	MOVQ src+16(FP), DX
+	MOVQ lds+24(FP), BX
+	MOVQ cols+32(FP), SI
+	MOVQ index+40(FP), DI
+	MOVQ n+48(FP), R8
+	SHLQ $0x03, CX
+	SHLQ $0x03, BX
+	MOVQ SI, R9
+	ANDQ $-8, R9
+	SHLQ $0x03, R9
+
+row33:
+	MOVQ  (DI), R10
+	IMULQ CX, R10
+	ADDQ  AX, R10
+	XORQ  R11, R11
+
+column34:
+	CMPQ    R11, R9
+	JE      last35
+	VMOVUPS (R10)(R11*1), Z0
+	VADDPD  (DX)(R11*1), Z0, Z0
+	VMOVUPD Z0, (R10)(R11*1)
+	ADDQ    $0x40, R11
+	JMP     column34
+
+last35:
+	TESTQ   $0x00000004, SI
+	JZ      next36
+	VMOVUPD (R10)(R11*1), Y0
+	VADDPD  (DX)(R11*1), Y0, Y0
+	VMOVUPD Y0, (R10)(R11*1)
+	ADDQ    $0x20, R11
+
+next36:
+	TESTQ   $0x00000002, SI
+	JZ      next37
+	VMOVUPD (R10)(R11*1), X0
+	VADDPD  (DX)(R11*1), X0, X0
+	VMOVUPD X0, (R10)(R11*1)
+	ADDQ    $0x10, R11
+
+next37:
+	TESTQ  $0x00000001, SI
+	JZ     next38
+	VMOVSD (R10)(R11*1), X0
+	VADDSD (DX)(R11*1), X0, X0
+	VMOVSD X0, (R10)(R11*1)
+
+next38:
+	ADDQ BX, DX
+	ADDQ $0x08, DI
+	DECQ R8
+	JNZ  row33
+	VZEROUPPER
+	RET
+
+avx2:
+	MOVQ dst+0(FP), AX
+	MOVQ ldd+8(FP), CX
+	MOVQ src+16(FP), DX
+	MOVQ lds+24(FP), BX
+	MOVQ cols+32(FP), SI
+	MOVQ index+40(FP), DI
+	MOVQ n+48(FP), R8
+	SHLQ $0x03, CX
+	SHLQ $0x03, BX
+	MOVQ SI, R9
+	ANDQ $-4, R9
+	SHLQ $0x03, R9
+
+row39:
+	MOVQ  (DI), R10
+	IMULQ CX, R10
+	ADDQ  AX, R10
+	XORQ  R11, R11
+
+column40:
+	CMPQ    R11, R9
+	JE      last41
+	VMOVUPS (R10)(R11*1), Y0
+	VADDPD  (DX)(R11*1), Y0, Y0
+	VMOVUPD Y0, (R10)(R11*1)
+	ADDQ    $0x20, R11
+	JMP     column40
+
+last41:
+	TESTQ   $0x00000002, SI
+	JZ      next42
+	VMOVUPD (R10)(R11*1), X0
+	VADDPD  (DX)(R11*1), X0, X0
+	VMOVUPD X0, (R10)(R11*1)
+	ADDQ    $0x10, R11
+
+next42:
+	TESTQ  $0x00000001, SI
+	JZ     next43
+	VMOVSD (R10)(R11*1), X0
+	VADDSD (DX)(R11*1), X0, X0
+	VMOVSD X0, (R10)(R11*1)
+
+next43:
+	ADDQ BX, DX
+	ADDQ $0x08, DI
+	DECQ R8
+	JNZ  row39
 	VZEROUPPER
 	RET
 
@@ -2659,30 +5967,30 @@ TEXT ·gatherRows64(SB), NOSPLIT, $0-57
 	SHLQ $0x03, BX
 	MOVB $0x00, ret+56(FP)
 
-block17:
+block44:
 	CMPQ (DI), DX
-	JCC  bad21
+	JCC  bad48
 	CMPQ 8(DI), DX
-	JCC  bad21
+	JCC  bad48
 	CMPQ 16(DI), DX
-	JCC  bad21
+	JCC  bad48
 	CMPQ 24(DI), DX
-	JCC  bad21
+	JCC  bad48
 	CMPQ 32(DI), DX
-	JCC  bad21
+	JCC  bad48
 	CMPQ 40(DI), DX
-	JCC  bad21
+	JCC  bad48
 	CMPQ 48(DI), DX
-	JCC  bad21
+	JCC  bad48
 	CMPQ 56(DI), DX
-	JCC  bad21
+	JCC  bad48
 	MOVQ CX, R9
 	MOVQ AX, R10
 	MOVQ SI, R11
 	SUBQ $0x04, R11
-	JL   last19
+	JL   last46
 
-column18:
+column45:
 	MOVQ         (DI), R12
 	IMULQ        BX, R12
 	VMOVUPD      (R9)(R12*1), Y0
@@ -2722,11 +6030,11 @@ column18:
 	ADDQ         $0x20, R9
 	ADDQ         $+2304, R10
 	SUBQ         $0x04, R11
-	JGE          column18
+	JGE          column45
 
-last19:
+last46:
 	ADDQ         $0x04, R11
-	JZ           done20
+	JZ           done47
 	MOVQ         $-1, R12
 	SHLXQ        R11, R12, R12
 	NOTQ         R12
@@ -2767,26 +6075,26 @@ last19:
 	VMOVUPD      Z8, (R10)
 	VSHUFF64X2   $0x88, Z7, Z5, Z8
 	CMPQ         R11, $0x01
-	JE           stored22
+	JE           stored49
 	VMOVUPD      Z8, 576(R10)
 	VSHUFF64X2   $0xdd, Z6, Z4, Z4
 	CMPQ         R11, $0x02
-	JE           stored22
+	JE           stored49
 	VMOVUPD      Z4, 1152(R10)
 	VSHUFF64X2   $0xdd, Z7, Z5, Z4
 	CMPQ         R11, $0x03
-	JE           stored22
+	JE           stored49
 	VMOVUPD      Z4, 1728(R10)
 
-stored22:
-done20:
+stored49:
+done47:
 	ADDQ $0x40, DI
 	ADDQ $0x40, AX
 	SUBQ $0x08, R8
-	JG   block17
+	JG   block44
 	MOVB $0x01, ret+56(FP)
 
-bad21:
+bad48:
 	VZEROUPPER
 	RET
 
@@ -2801,22 +6109,22 @@ avx2:
 	SHLQ $0x03, BX
 	MOVB $0x00, ret+56(FP)
 
-block23:
+block50:
 	CMPQ (DI), DX
-	JCC  bad27
+	JCC  bad54
 	CMPQ 8(DI), DX
-	JCC  bad27
+	JCC  bad54
 	CMPQ 16(DI), DX
-	JCC  bad27
+	JCC  bad54
 	CMPQ 24(DI), DX
-	JCC  bad27
+	JCC  bad54
 	MOVQ CX, R9
 	MOVQ AX, R10
 	MOVQ SI, R11
 	SUBQ $0x04, R11
-	JL   last25
+	JL   last52
 
-column24:
+column51:
 	MOVQ       (DI), R12
 	IMULQ      BX, R12
 	VMOVUPD    (R9)(R12*1), Y0
@@ -2844,11 +6152,11 @@ column24:
 	ADDQ       $0x20, R9
 	ADDQ       $+2304, R10
 	SUBQ       $0x04, R11
-	JGE        column24
+	JGE        column51
 
-last25:
+last52:
 	ADDQ       $0x04, R11
-	JZ         done26
+	JZ         done53
 	LEAQ       viewMask<>+32(SB), R12
 	MOVQ       R11, R13
 	NEGQ       R13
@@ -2873,26 +6181,26 @@ last25:
 	VMOVUPD    Y3, (R10)
 	VPERM2F128 $0x20, Y0, Y1, Y3
 	CMPQ       R11, $0x01
-	JE         stored28
+	JE         stored55
 	VMOVUPD    Y3, 576(R10)
 	VPERM2F128 $0x31, Y2, Y4, Y2
 	CMPQ       R11, $0x02
-	JE         stored28
+	JE         stored55
 	VMOVUPD    Y2, 1152(R10)
 	VPERM2F128 $0x31, Y0, Y1, Y0
 	CMPQ       R11, $0x03
-	JE         stored28
+	JE         stored55
 	VMOVUPD    Y0, 1728(R10)
 
-stored28:
-done26:
+stored55:
+done53:
 	ADDQ $0x20, DI
 	ADDQ $0x20, AX
 	SUBQ $0x04, R8
-	JG   block23
+	JG   block50
 	MOVB $0x01, ret+56(FP)
 
-bad27:
+bad54:
 	VZEROUPPER
 	RET
 
@@ -2908,14 +6216,14 @@ TEXT ·scatterRows64(SB), NOSPLIT, $0-40
 	MOVQ n+32(FP), SI
 	SHLQ $0x03, CX
 
-block29:
+block56:
 	MOVQ AX, DI
 	MOVQ DX, R8
 	MOVQ BX, R9
 	SUBQ $0x04, R9
-	JL   last31
+	JL   last58
 
-column30:
+column57:
 	MOVQ          DI, R10
 	VMOVUPS       (R8), Z0
 	VMOVUPS       576(R8), Z1
@@ -2959,11 +6267,11 @@ column30:
 	ADDQ          $0x20, DI
 	ADDQ          $+2304, R8
 	SUBQ          $0x04, R9
-	JGE           column30
+	JGE           column57
 
-last31:
+last58:
 	ADDQ          $0x04, R9
-	JZ            done32
+	JZ            done59
 	MOVQ          $-1, R10
 	SHLXQ         R9, R10, R10
 	NOTQ          R10
@@ -3008,12 +6316,12 @@ last31:
 	VEXTRACTF64X4 $0x01, Z0, Y0
 	VMOVUPD       Y0, K1, (DI)
 
-done32:
+done59:
 	IMUL3Q $0x08, CX, DI
 	ADDQ   DI, AX
 	ADDQ   $0x40, DX
 	SUBQ   $0x08, SI
-	JG     block29
+	JG     block56
 	VZEROUPPER
 	RET
 
@@ -3025,14 +6333,14 @@ avx2:
 	MOVQ n+32(FP), SI
 	SHLQ $0x03, CX
 
-block33:
+block60:
 	MOVQ AX, DI
 	MOVQ DX, R8
 	MOVQ BX, R9
 	SUBQ $0x04, R9
-	JL   last35
+	JL   last62
 
-column34:
+column61:
 	MOVQ       DI, R10
 	VMOVUPS    (R8), Y0
 	VMOVUPS    576(R8), Y1
@@ -3056,11 +6364,11 @@ column34:
 	ADDQ       $0x20, DI
 	ADDQ       $+2304, R8
 	SUBQ       $0x04, R9
-	JGE        column34
+	JGE        column61
 
-last35:
+last62:
 	ADDQ       $0x04, R9
-	JZ         done36
+	JZ         done63
 	LEAQ       viewMask<>+32(SB), R10
 	NEGQ       R9
 	VMOVDQU    (R10)(R9*8), Y0
@@ -3084,12 +6392,12 @@ last35:
 	VPERM2F128 $0x31, Y3, Y1, Y1
 	VMASKMOVPD Y1, Y0, (DI)
 
-done36:
+done63:
 	IMUL3Q $0x04, CX, DI
 	ADDQ   DI, AX
 	ADDQ   $0x20, DX
 	SUBQ   $0x04, SI
-	JG     block33
+	JG     block60
 	VZEROUPPER
 	RET
 
@@ -3106,14 +6414,14 @@ TEXT ·streamRows64(SB), NOSPLIT, $0-40
 	MOVQ DX, DI
 	SHLQ $0x03, DI
 
-block37:
+block64:
 	MOVQ SI, R8
 	MOVQ CX, R9
 	MOVQ DX, R10
 	SUBQ $0x04, R10
-	JL   last40
+	JL   last67
 
-column39:
+column66:
 	MOVQ          R8, R11
 	VMOVUPS       (R9), Z0
 	VMOVUPS       576(R9), Z1
@@ -3157,11 +6465,11 @@ column39:
 	ADDQ          $0x20, R8
 	ADDQ          $+2304, R9
 	SUBQ          $0x04, R10
-	JGE           column39
+	JGE           column66
 
-last40:
+last67:
 	ADDQ          $0x04, R10
-	JZ            done41
+	JZ            done68
 	MOVQ          $-1, R11
 	SHLXQ         R10, R11, R11
 	NOTQ          R11
@@ -3206,20 +6514,20 @@ last40:
 	VEXTRACTF64X4 $0x01, Z0, Y0
 	VMOVUPD       Y0, K1, (R8)
 
-done41:
+done68:
 	MOVQ SI, R8
 	MOVQ DX, R9
 
-line38:
+line65:
 	VMOVUPS  (R8), Z0
 	VMOVNTPD Z0, (AX)
 	ADDQ     $0x40, R8
 	ADDQ     $0x40, AX
 	DECQ     R9
-	JNZ      line38
+	JNZ      line65
 	ADDQ     $0x40, CX
 	SUBQ     $0x08, BX
-	JG       block37
+	JG       block64
 	VZEROUPPER
 	RET
 
@@ -3232,14 +6540,14 @@ avx2:
 	MOVQ DX, DI
 	SHLQ $0x03, DI
 
-block42:
+block69:
 	MOVQ SI, R8
 	MOVQ CX, R9
 	MOVQ DX, R10
 	SUBQ $0x04, R10
-	JL   last45
+	JL   last72
 
-column44:
+column71:
 	MOVQ       R8, R11
 	VMOVUPS    (R9), Y0
 	VMOVUPS    576(R9), Y1
@@ -3263,11 +6571,11 @@ column44:
 	ADDQ       $0x20, R8
 	ADDQ       $+2304, R9
 	SUBQ       $0x04, R10
-	JGE        column44
+	JGE        column71
 
-last45:
+last72:
 	ADDQ       $0x04, R10
-	JZ         done46
+	JZ         done73
 	LEAQ       viewMask<>+32(SB), R11
 	NEGQ       R10
 	VMOVDQU    (R11)(R10*8), Y0
@@ -3291,20 +6599,20 @@ last45:
 	VPERM2F128 $0x31, Y3, Y1, Y1
 	VMASKMOVPD Y1, Y0, (R8)
 
-done46:
+done73:
 	MOVQ SI, R8
 	MOVQ DX, R9
 
-line43:
+line70:
 	VMOVUPS  (R8), Y0
 	VMOVNTPD Y0, (AX)
 	ADDQ     $0x20, R8
 	ADDQ     $0x20, AX
 	DECQ     R9
-	JNZ      line43
+	JNZ      line70
 	ADDQ     $0x20, CX
 	SUBQ     $0x04, BX
-	JG       block42
+	JG       block69
 	VZEROUPPER
 	RET
 
@@ -3319,7 +6627,7 @@ TEXT ·prefetchRows64(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	SHLQ $0x03, CX
 
-loop47:
+loop74:
 	MOVQ       (DX), SI
 	IMULQ      CX, SI
 	PREFETCHT0 (AX)(SI*1)
@@ -3354,7 +6662,7 @@ loop47:
 	PREFETCHT0 16(AX)(SI*1)
 	ADDQ       $0x40, DX
 	SUBQ       $0x08, BX
-	JG         loop47
+	JG         loop74
 	VZEROUPPER
 	RET
 
@@ -3365,7 +6673,7 @@ avx2:
 	MOVQ n+24(FP), BX
 	SHLQ $0x03, CX
 
-loop48:
+loop75:
 	MOVQ       (DX), SI
 	IMULQ      CX, SI
 	PREFETCHT0 (AX)(SI*1)
@@ -3400,7 +6708,7 @@ loop48:
 	PREFETCHT0 16(AX)(SI*1)
 	ADDQ       $0x40, DX
 	SUBQ       $0x08, BX
-	JG         loop48
+	JG         loop75
 	VZEROUPPER
 	RET
 

@@ -47,6 +47,7 @@ func testGuardPages[T Float](t *testing.T) {
 			index[n-1] = 1
 			v.Gather(ViewJacobian, x[len(x)-2*cols:], 2, cols, cols, index)
 			Prefetch(x[len(x)-2*cols:], cols, index)
+			AddRows(dst[len(dst)-2*cols:], cols, x[len(x)-min(n, 8)*cols:], cols, cols, index[n-min(n, 8):])
 			if size := n * cols; size <= len(dst) {
 				v.Scatter(dst[len(dst)-size:], cols, ViewJacobian, cols, n)
 				v.Stream(dst[:size], ViewJacobian, cols, n)
@@ -54,8 +55,10 @@ func testGuardPages[T Float](t *testing.T) {
 		}
 	}
 	for n := 16; n <= ViewLanes; n += 16 {
-		var v Views[T]
-		v.Reproject(Weighted, true, x[len(x)-2*n:], y[len(y)-n:], dst[len(dst)-2*n:], dst[:n], 1)
+		for do := ViewResiduals; do <= ViewTangent; do++ {
+			var v Views[T]
+			v.Reproject(Weighted, do, x[len(x)-2*n:], y[len(y)-n:], dst[len(dst)-2*n:], dst[:n], y[len(y)-2*n:], 1)
+		}
 	}
 }
 

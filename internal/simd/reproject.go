@@ -97,18 +97,58 @@ func (v *Views[T]) Scatter(dst []T, ldd, row, cols, n int) {
 	}
 }
 
+// A ViewTask is what Reproject does beside the residuals r.
+type ViewTask int
+
+// The tasks.
+const (
+	ViewResiduals  ViewTask = iota // nothing
+	ViewDerivative                 // J is stored in the rows from ViewJacobian on
+	ViewAdjoint                    // Jᵀ·g is stored in those of the first residual
+	ViewTangent                    // of these, t: sign·J·t is added to g
+)
+
 // Reproject adds sign times the residuals of len(r)/2 observations to r, of the
-// points and features x, two numbers an observation each, and stores their
-// Jacobian if jacobian is set. For Weighted the residuals are times the weights w,
-// and sign·(1-w²) is added to z. The number of observations must be a multiple of
+// points and features x, and does the task with their Jacobian J by cameras, points
+// and weights. r, x and g have two numbers an observation; g is looked at by
+// ViewAdjoint and ViewTangent alone. For Weighted the residuals are times the weights
+// w, and sign·(1-w²) is added to z. The number of observations must be a multiple of
 // 16. Products are rounded before they are added.
-func (v *Views[T]) Reproject(m CameraModel, jacobian bool, x, w, r, z []T, sign T) {
+func (v *Views[T]) Reproject(m CameraModel, do ViewTask, x, w, r, z, g []T, sign T) {
 	n := len(r) / 2
-	if n > ViewLanes || n%16 != 0 || len(r) != 2*n || len(x) != 2*n || m == Weighted && (len(w) != n || len(z) != n) {
+	if n > ViewLanes || n%16 != 0 || len(r) != 2*n || len(x) != 2*n || m == Weighted && (len(w) != n || len(z) != n) ||
+		do >= ViewAdjoint && len(g) != 2*n {
 		panic(badLength)
 	}
 	if n > 0 {
-		reproject(v, m, jacobian, x, w, r, z, sign)
+		reproject(v, m, do, x, w, r, z, g, sign)
+	}
+}
+
+// AddRows adds len(index) rows of src to those of dst that index says: dst[index[i]*ldd+k] +=
+// src[i*lds+k] for k < cols, in the order of i. The indices must be in range: that is
+// not checked.
+func AddRows[T Float](dst []T, ldd int, src []T, lds, cols int, index []int) {
+	if ldd < max(1, cols) {
+		panic(badLdDst)
+	}
+	if lds < max(1, cols) {
+		panic(badLdX)
+	}
+	if n := len(index); n > 0 && (len(src) < cols || (len(src)-cols)/lds < n-1) {
+		panic(shortX)
+	}
+	if cols > 0 && len(index) > 0 {
+		addRows(dst, ldd, src, lds, cols, index)
+	}
+}
+
+func genericAddRows[T Float](dst []T, ldd int, src []T, lds, cols int, index []int) {
+	for i, at := range index {
+		to, from := dst[at*ldd:][:cols], src[i*lds:][:cols]
+		for k, x := range from {
+			to[k] += x
+		}
 	}
 }
 
@@ -137,9 +177,7 @@ func genericScatter[T Float](v *Views[T], dst []T, ldd, row, cols, i0, n int) {
 
 // genericReproject is the reference for the vector code, which does the same
 // operations in the same order.
-func genericReproject[T Float](v *Views[T], m CameraModel, jacobian bool, x, w, r, z []T, sign T) {
-	_, left := m.CameraRows()
-	left -= 9
+func genericReproject[T Float](v *Views[T], m CameraModel, do ViewTask, x, w, r, z, g []T, sign T) {
 	for i := range len(r) / 2 {
 		var turn [9]T
 		for k := range 6 {
@@ -192,53 +230,167 @@ func genericReproject[T Float](v *Views[T], m CameraModel, jacobian bool, x, w, 
 		if m == Weighted {
 			z[i] += T((1 - T(w[i]*w[i])) * sign)
 		}
-		if !jacobian {
-			continue
+		o := observation[T]{turn: turn, t: t, p: p, e: e, distorted: distorted, s: s, f: f, square: square, bend: bend, radial: radial, w: 1}
+		if m == Weighted {
+			o.w = w[i]
 		}
+		switch do {
+		case ViewDerivative:
+			o.differentiate(v, m, i)
+		case ViewAdjoint:
+			o.adjoint(v, m, i, [2]T(g[2*i:]))
+		case ViewTangent:
+			d := o.tangent(v, m, i)
+			g[2*i] += T(d[0] * sign)
+			g[2*i+1] += T(d[1] * sign)
+		}
+	}
+}
 
-		g := f
-		if m == Weighted {
-			g *= w[i]
-		}
-		h := g * s
-		stretch := T(bend*square) + radial
-		diagonal := [2]T{h * (T(T(bend*p[0])*p[0]) + radial), h * (T(T(bend*p[1])*p[1]) + radial)}
-		corner := h * T(T(bend*p[0])*p[1])
-		if m == Weighted {
-			h = -h
-		}
-		for c := range e {
-			row := v[ViewJacobian+c*m.Columns():][:m.Columns()]
-			d := [3]T{corner, corner, h * T(stretch*p[c])}
-			d[c] = diagonal[c]
-			turned := [3]T{
-				T(t[1]*d[2]) - T(t[2]*d[1]),
-				T(t[2]*d[0]) - T(t[0]*d[2]),
-				T(t[0]*d[1]) - T(t[1]*d[0]),
-			}
-			far := square * p[c]
-			for k := range 3 {
-				row[k][i] = T(v[left+k][i]*turned[0]) + T(v[left+3+k][i]*turned[1]) + T(v[left+6+k][i]*turned[2])
-				point := T(turn[k]*d[0]) + T(turn[3+k]*d[1]) + T(turn[6+k]*d[2])
-				if m == Weighted {
-					row[3+k][i], row[11+k][i] = -point, point
-				} else {
-					row[3+k][i], row[9+k][i] = d[k], point
-				}
-			}
+// An observation is what genericReproject knows of one: R and t = R·x of its
+// rotation, the projection p, and what belongs to it.
+type observation[T Float] struct {
+	turn            [9]T
+	t               [3]T
+	p, e, distorted [2]T
+	s               T // ∓1/y₃
+	f, square       T // square = ‖p‖²
+	bend, radial    T // 2(k1 + 2·k2·square), 1 + k1·square + k2·square²
+	w               T
+}
+
+// left returns the first row of K.
+func (m CameraModel) left() int {
+	residuals, _ := m.CameraRows()
+	return residuals
+}
+
+func (o *observation[T]) differentiate(v *Views[T], m CameraModel, i int) {
+	p, square, left := o.p, o.square, m.left()
+	g := o.f
+	if m == Weighted {
+		g *= o.w
+	}
+	h := g * o.s
+	stretch := T(o.bend*square) + o.radial
+	diagonal := [2]T{h * (T(T(o.bend*p[0])*p[0]) + o.radial), h * (T(T(o.bend*p[1])*p[1]) + o.radial)}
+	corner := h * T(T(o.bend*p[0])*p[1])
+	if m == Weighted {
+		h = -h
+	}
+	for c := range p {
+		row := v[ViewJacobian+c*m.Columns():][:m.Columns()]
+		d := [3]T{corner, corner, h * T(stretch*p[c])}
+		d[c] = diagonal[c]
+		turned := cross(o.t, d)
+		far := square * p[c]
+		for k := range 3 {
+			row[k][i] = T(v[left+k][i]*turned[0]) + T(v[left+3+k][i]*turned[1]) + T(v[left+6+k][i]*turned[2])
+			point := T(o.turn[k]*d[0]) + T(o.turn[3+k]*d[1]) + T(o.turn[6+k]*d[2])
 			if m == Weighted {
-				row[6][i] = distorted[c] * w[i]
-				row[7][i], row[8][i] = 0, 0
-				row[7+c][i] = w[i]
-				row[9][i] = g * far
-				row[10][i] = g * T(square*far)
-				row[14][i] = e[c]
+				row[3+k][i], row[11+k][i] = -point, point
 			} else {
-				row[6][i] = distorted[c]
-				row[7][i] = g * far
-				row[8][i] = g * T(square*far)
+				row[3+k][i], row[9+k][i] = d[k], point
 			}
 		}
+		if m == Weighted {
+			row[6][i] = o.distorted[c] * o.w
+			row[7][i], row[8][i] = 0, 0
+			row[7+c][i] = o.w
+			row[9][i] = g * far
+			row[10][i] = g * T(square*far)
+			row[14][i] = o.e[c]
+		} else {
+			row[6][i] = o.distorted[c]
+			row[7][i] = g * far
+			row[8][i] = g * T(square*far)
+		}
+	}
+}
+
+// adjoint goes backward through the projection, from the cotangents g of the
+// residuals to those of p, of y, and of what y comes from.
+func (o *observation[T]) adjoint(v *Views[T], m CameraModel, i int, g [2]T) {
+	p, left, row := o.p, m.left(), v[ViewJacobian:][:m.Columns()]
+	if m == Weighted {
+		row[14][i] = T(o.e[0]*g[0]) + T(o.e[1]*g[1])
+		g[0], g[1] = g[0]*o.w, g[1]*o.w
+		row[7][i], row[8][i] = g[0], g[1]
+	}
+	along := T(p[0]*g[0]) + T(p[1]*g[1])
+	far := o.square * along
+	lens := m.left() - 5
+	row[6][i] = o.radial * along
+	row[lens][i] = far * o.f
+	row[lens+1][i] = T(o.square*far) * o.f
+	h, bent := o.s*o.f, o.bend*along
+	var d [3]T
+	for c := range p {
+		d[c] = h * (T(o.radial*g[c]) + T(bent*p[c]))
+	}
+	d[2] = T(p[0]*d[0]) + T(p[1]*d[1])
+	if m == Weighted {
+		d[2] = -d[2]
+	}
+	turned := cross(o.t, d)
+	for k := range 3 {
+		row[k][i] = T(v[left+k][i]*turned[0]) + T(v[left+3+k][i]*turned[1]) + T(v[left+6+k][i]*turned[2])
+		point := T(o.turn[k]*d[0]) + T(o.turn[3+k]*d[1]) + T(o.turn[6+k]*d[2])
+		if m == Weighted {
+			row[3+k][i], row[11+k][i] = -point, point
+		} else {
+			row[3+k][i], row[9+k][i] = d[k], point
+		}
+	}
+}
+
+// tangent returns the tangents of the residuals.
+func (o *observation[T]) tangent(v *Views[T], m CameraModel, i int) (d [2]T) {
+	p, left, row := o.p, m.left(), v[ViewJacobian:][:m.Columns()]
+	lens, point := m.left()-5, m.Columns()-3
+	if m == Weighted {
+		point--
+	}
+	var omega, x, y [3]T // of the rotation, of what is rotated, and of y
+	for k := range 3 {
+		omega[k] = T(v[left+3*k][i]*row[0][i]) + T(v[left+3*k+1][i]*row[1][i]) + T(v[left+3*k+2][i]*row[2][i])
+		x[k] = row[point+k][i]
+		if m == Weighted {
+			x[k] -= row[3+k][i]
+		}
+	}
+	turned := cross(omega, o.t)
+	for k := range y {
+		y[k] = (T(o.turn[3*k]*x[0]) + T(o.turn[3*k+1]*x[1]) + T(o.turn[3*k+2]*x[2])) + turned[k]
+		if m == Snavely {
+			y[k] += row[3+k][i]
+		}
+	}
+	var dp [2]T
+	for c := range dp {
+		if m == Weighted {
+			dp[c] = o.s * (y[c] - T(p[c]*y[2]))
+		} else {
+			dp[c] = o.s * (y[c] + T(p[c]*y[2]))
+		}
+	}
+	along := T(p[0]*dp[0]) + T(p[1]*dp[1])
+	radial := T(o.bend*along) + T(o.square*(T(o.square*row[lens+1][i])+row[lens][i]))
+	for c := range d {
+		d[c] = T((T(radial*p[c])+T(o.radial*dp[c]))*o.f) + T(T(o.radial*p[c])*row[6][i])
+		if m == Weighted {
+			d[c] = T((d[c]+row[7+c][i])*o.w) + T(o.e[c]*row[14][i])
+		}
+	}
+	return d
+}
+
+// cross returns u × v.
+func cross[T Float](u, v [3]T) [3]T {
+	return [3]T{
+		T(u[1]*v[2]) - T(u[2]*v[1]),
+		T(u[2]*v[0]) - T(u[0]*v[2]),
+		T(u[0]*v[1]) - T(u[1]*v[0]),
 	}
 }
 

@@ -31,31 +31,38 @@ func scatter[T Float](v *Views[T], dst []T, ldd, row, cols, n int) {
 	genericScatter(v, dst, ldd, row, cols, done, n)
 }
 
-func reproject[T Float](v *Views[T], m CameraModel, jacobian bool, x, w, r, z []T, sign T) {
+// reprojections64 and reprojections32 have the assembly by model and task.
+var (
+	reprojections64 = [...][4]func(v, x, w, r, z, u *float64, n int, sign float64){
+		Snavely:  {reprojectSnavelyResiduals64, reprojectSnavelyDerivative64, reprojectSnavelyAdjoint64, reprojectSnavelyTangent64},
+		Weighted: {reprojectWeightedResiduals64, reprojectWeightedDerivative64, reprojectWeightedAdjoint64, reprojectWeightedTangent64},
+	}
+	reprojections32 = [...][4]func(v, x, w, r, z, u *float32, n int, sign float32){
+		Snavely:  {reprojectSnavelyResiduals32, reprojectSnavelyDerivative32, reprojectSnavelyAdjoint32, reprojectSnavelyTangent32},
+		Weighted: {reprojectWeightedResiduals32, reprojectWeightedDerivative32, reprojectWeightedAdjoint32, reprojectWeightedTangent32},
+	}
+)
+
+func reproject[T Float](v *Views[T], m CameraModel, do ViewTask, x, w, r, z, g []T, sign T) {
 	if tier == Generic {
-		genericReproject(v, m, jacobian, x, w, r, z, sign)
+		genericReproject(v, m, do, x, w, r, z, g, sign)
 		return
 	}
 	n, s := len(r)/2, &v[0][0]
-	px, pw, pr, pz := &x[0], unsafe.SliceData(w), &r[0], unsafe.SliceData(z)
-	switch {
-	case is64[T]() && m == Snavely && jacobian:
-		reprojectSnavelyJacobian64(f64(s), f64(px), f64(pw), f64(pr), f64(pz), n, float64(sign))
-	case is64[T]() && m == Snavely:
-		reprojectSnavelyResiduals64(f64(s), f64(px), f64(pw), f64(pr), f64(pz), n, float64(sign))
-	case is64[T]() && jacobian:
-		reprojectWeightedJacobian64(f64(s), f64(px), f64(pw), f64(pr), f64(pz), n, float64(sign))
-	case is64[T]():
-		reprojectWeightedResiduals64(f64(s), f64(px), f64(pw), f64(pr), f64(pz), n, float64(sign))
-	case m == Snavely && jacobian:
-		reprojectSnavelyJacobian32(f32(s), f32(px), f32(pw), f32(pr), f32(pz), n, float32(sign))
-	case m == Snavely:
-		reprojectSnavelyResiduals32(f32(s), f32(px), f32(pw), f32(pr), f32(pz), n, float32(sign))
-	case jacobian:
-		reprojectWeightedJacobian32(f32(s), f32(px), f32(pw), f32(pr), f32(pz), n, float32(sign))
-	default:
-		reprojectWeightedResiduals32(f32(s), f32(px), f32(pw), f32(pr), f32(pz), n, float32(sign))
+	px, pw, pr, pz, pg := &x[0], unsafe.SliceData(w), &r[0], unsafe.SliceData(z), unsafe.SliceData(g)
+	if is64[T]() {
+		reprojections64[m][do](f64(s), f64(px), f64(pw), f64(pr), f64(pz), f64(pg), n, float64(sign))
+	} else {
+		reprojections32[m][do](f32(s), f32(px), f32(pw), f32(pr), f32(pz), f32(pg), n, float32(sign))
 	}
+}
+
+func addRows[T Float](dst []T, ldd int, src []T, lds, cols int, index []int) {
+	if tier == Generic || !is64[T]() {
+		genericAddRows(dst, ldd, src, lds, cols, index)
+		return
+	}
+	addRows64(f64(unsafe.SliceData(dst)), ldd, f64(&src[0]), lds, cols, &index[0], len(index))
 }
 
 func stream[T Float](v *Views[T], dst []T, row, cols, n int) {

@@ -10,8 +10,12 @@ func scatter[T Float](v *Views[T], dst []T, ldd, row, cols, n int) {
 	genericScatter(v, dst, ldd, row, cols, 0, n)
 }
 
-func reproject[T Float](v *Views[T], m CameraModel, jacobian bool, x, w, r, z []T, sign T) {
-	genericReproject(v, m, jacobian, x, w, r, z, sign)
+func reproject[T Float](v *Views[T], m CameraModel, do ViewTask, x, w, r, z, g []T, sign T) {
+	genericReproject(v, m, do, x, w, r, z, g, sign)
+}
+
+func addRows[T Float](dst []T, ldd int, src []T, lds, cols int, index []int) {
+	genericAddRows(dst, ldd, src, lds, cols, index)
 }
 
 func stream[T Float](v *Views[T], dst []T, row, cols, n int) {

@@ -17,9 +17,9 @@ func TestReproject(t *testing.T) {
 
 func testReproject[T Float](t *testing.T) {
 	for _, m := range []CameraModel{Snavely, Weighted} {
-		for _, jacobian := range []bool{false, true} {
+		for do := ViewResiduals; do <= ViewTangent; do++ {
 			for _, n := range []int{0, 16, 48, 64} {
-				name := fmt.Sprintf("model %d, Jacobian %v, n = %d", m, jacobian, n)
+				name := fmt.Sprintf("model %d, task %d, n = %d", m, do, n)
 				var v Views[T]
 				for row := range v {
 					copy(v[row][:], normalSlice[T](viewStride, uint64(row)+1))
@@ -33,17 +33,23 @@ func testReproject[T Float](t *testing.T) {
 				want := v
 				x, w := normalSlice[T](2*n, 100), normalSlice[T](n, 101)
 				r, z := normalSlice[T](2*n, 102), normalSlice[T](n, 103)
-				wantR, wantZ := clone(r), clone(z)
-				genericReproject(&want, m, jacobian, x, w, wantR, wantZ, -1)
-				v.Reproject(m, jacobian, x, w, r, z, -1)
+				g := normalSlice[T](2*n, 104)
+				wantR, wantZ, wantG := clone(r), clone(z), clone(g)
+				genericReproject(&want, m, do, x, w, wantR, wantZ, wantG, -1)
+				v.Reproject(m, do, x, w, r, z, g, -1)
 				sameSlice(t, name+": r", r, wantR)
 				sameSlice(t, name+": z", z, wantZ)
-				rows := 0
-				if jacobian {
+				sameSlice(t, name+": g", g, wantG)
+				rows, spare := 0, 0
+				switch do {
+				case ViewDerivative:
 					rows = 2 * m.Columns()
+				case ViewAdjoint, ViewTangent:
+					rows, spare = 16, 16 // the last ones are scratch
 				}
 				for row := range v {
 					switch {
+					case row >= ViewJacobian+rows && row < ViewJacobian+rows+spare:
 					case row < viewTurn, row >= ViewJacobian+rows:
 						sameSlice(t, fmt.Sprintf("%s: row %d", name, row), v[row][:], want[row][:])
 					case row >= ViewJacobian:
@@ -121,6 +127,33 @@ func testViews[T Float](t *testing.T) {
 	}
 }
 
+func TestAddRows(t *testing.T) {
+	forEachTier(t, func(t *testing.T) {
+		testAddRows[float64](t)
+		testAddRows[float32](t)
+	})
+}
+
+func testAddRows[T Float](t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 1))
+	for _, cols := range []int{0, 1, 2, 3, 4, 5, 8, 9, 11, 12, 16, 19} {
+		for _, n := range []int{0, 1, 2, 17} {
+			const rows = 5
+			ldd, lds := max(1, cols+n%3), max(1, cols+n%2)
+			// Nothing lies behind the last row of either.
+			dst, src := normalSlice[T]((rows-1)*ldd+cols, 1), normalSlice[T](max(0, n-1)*lds+cols, 2)
+			index := make([]int, n)
+			for i := range index {
+				index[i] = rnd.IntN(rows)
+			}
+			want := clone(dst)
+			genericAddRows(want, ldd, src, lds, cols, index)
+			AddRows(dst, ldd, src, lds, cols, index)
+			sameSlice(t, fmt.Sprintf("%d×%d", n, cols), dst, want)
+		}
+	}
+}
+
 func TestViewPanics(t *testing.T) {
 	var v Views[float64]
 	ten := make([]float64, 10)
@@ -137,8 +170,14 @@ func TestViewPanics(t *testing.T) {
 		{"Scatter", shortDst, func() { v.Scatter(ten, 4, 0, 4, 3) }},
 		{"Scatter", badLength, func() { v.Scatter(ten, 4, viewRows-3, 3, 1) }},
 		{"Scatter", badLength, func() { v.Scatter(ten, 4, 0, 1, ViewLanes+1) }},
-		{"Reproject", badLength, func() { v.Reproject(Snavely, true, ten, nil, ten, nil, 1) }},
-		{"Reproject", badLength, func() { v.Reproject(Weighted, true, make([]float64, 32), nil, make([]float64, 32), nil, 1) }},
+		{"Reproject", badLength, func() { v.Reproject(Snavely, ViewDerivative, ten, nil, ten, nil, nil, 1) }},
+		{"Reproject", badLength, func() {
+			v.Reproject(Weighted, ViewDerivative, make([]float64, 32), nil, make([]float64, 32), nil, nil, 1)
+		}},
+		{"Reproject", badLength, func() { v.Reproject(Snavely, ViewAdjoint, make([]float64, 32), nil, make([]float64, 32), nil, ten, 1) }},
+		{"AddRows", badLdDst, func() { AddRows(ten, 3, ten, 4, 4, nil) }},
+		{"AddRows", badLdX, func() { AddRows(ten, 4, ten, 3, 4, nil) }},
+		{"AddRows", shortX, func() { AddRows(ten, 4, ten, 4, 4, make([]int, 3)) }},
 	} {
 		func() {
 			defer func() {

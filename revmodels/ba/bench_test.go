@@ -3,9 +3,11 @@ package ba
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
+	"revnum/internal/parallel"
 	"revnum/internal/simd"
 	"revnum/rev"
 )
@@ -96,4 +98,61 @@ func BenchmarkWeightedAdjoint(b *testing.B) {
 		}
 		k.Adjoint(g[p])
 	})
+}
+
+func BenchmarkWeightedTangent(b *testing.B) {
+	t := map[int]Weighted[float64]{}
+	benchmark(b, 8*6, func(k *Weighted[float64], _ rev.General[float64], _ rev.Vector[float64]) {
+		p := len(k.Camera)
+		if _, ok := t[p]; !ok {
+			t[p] = adbenchLike(k.Cameras.Rows, k.Points.Rows, p, false)
+		}
+		k.Tangent(t[p])
+	})
+}
+
+// peakBlock does multiply-adds on registers for some microseconds.
+type peakBlock struct{}
+
+func (peakBlock) Block(_, _ int) { simd.PeakFMA[float64](4096) }
+
+// BenchmarkTwoWorkers reports how many times faster two workers are than one, and how
+// many times faster two cores do multiply-adds than one in the same run: medians of
+// runs in turn.
+func BenchmarkTwoWorkers(b *testing.B) {
+	for i, c := range cases {
+		p := c[2]
+		k := adbenchLike(c[0], c[1], p, false)
+		values := make([]float64, 31*p)
+		j, dz := rev.NewGeneral(2*p, 15, values[:30*p]), rev.ViewSlice(values[30*p:])
+		peak := func(workers int) { parallel.Run(workers, 64, peakBlock{}) }
+		for _, run := range []struct {
+			name string
+			f    func(workers int)
+		}{
+			{"Forward", func(workers int) { k.Workers = workers; k.Forward() }},
+			{"Jacobian", func(workers int) { k.Workers = workers; k.Jacobian(j, dz) }},
+		} {
+			b.Run(fmt.Sprintf("%s/ba%d", run.name, i+1), func(b *testing.B) {
+				var times [4][]float64
+				for b.Loop() {
+					for t, f := range []func(workers int){run.f, peak} {
+						for w := range 2 {
+							f(w + 1) // wakes the second worker, and leaves its caches as later calls find them
+							start := time.Now()
+							f(w + 1)
+							times[2*t+w] = append(times[2*t+w], time.Since(start).Seconds())
+						}
+					}
+				}
+				for _, t := range times {
+					slices.Sort(t)
+				}
+				speedup := func(t int) float64 { return times[t][b.N/2] / times[t+1][b.N/2] }
+				b.ReportMetric(speedup(0), "speedup")
+				b.ReportMetric(speedup(2), "peak-speedup")
+				b.ReportMetric(speedup(0)/speedup(2), "ofPeak")
+			})
+		}
+	}
 }

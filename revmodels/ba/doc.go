@@ -49,9 +49,9 @@
 // and without cancellation near 2π. Sums over observations are in their order.
 //
 // In floating point a projection is within some tens of ε of its size and of f times
-// the size of the terms of y over y₃. Forward, Inverse, Jacobian and Adjoint compute
-// the same bits on all tiers of vector code and for any number of workers; Inverse
-// restores R up to the rounding of one sum and one difference. Rotations of 10¹⁵⁰
+// the size of the terms of y over y₃. Results are the same bits on all tiers of vector
+// code and for any number of workers; Inverse restores R up to the rounding of one sum
+// and one difference. Rotations of 10¹⁵⁰
 // radians and more give NaN, and a point at depth 0 gives infinities or NaN, as the
 // arithmetic has it; nothing panics.
 //

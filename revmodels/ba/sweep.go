@@ -38,24 +38,21 @@ func params(m simd.CameraModel) int {
 	return snavelyParams
 }
 
-// A task is what is done with the terms of all observations. Of the operands g,
-// those that are not nil are used.
+// A task is what is done with the terms of all observations: residuals are added
+// to r, and
+//
+//	ViewDerivative  j = J
+//	ViewAdjoint     ḡ += Jᵀ·r̄
+//	ViewTangent     ṙ += sign·J·ẋ
+//
+// Of the operands g, those that are not nil are used.
 type task[T rev.Real] struct {
-	do   action
+	do   simd.ViewTask
 	sign T              // r += sign·residuals
 	g    problem[T]     // cotangents or tangents
 	j    rev.General[T] // the Jacobian
 	dz   rev.Vector[T]  // that of z
 }
-
-type action int
-
-const (
-	doResiduals action = iota // r += sign·f
-	doJacobian                // and j = J
-	doAdjoint                 // and ḡ += Jᵀ·r̄
-	doTangent                 // and ṙ += sign·J·ẋ
-)
 
 // run does a task: in floating point by blocks of observations, in fixed point
 // one by one.
@@ -70,7 +67,7 @@ func (p *problem[T]) run(t *task[T]) {
 	}
 }
 
-func (p *problem[T]) addResiduals(sign T) { p.run(&task[T]{do: doResiduals, sign: sign}) }
+func (p *problem[T]) addResiduals(sign T) { p.run(&task[T]{do: simd.ViewResiduals, sign: sign}) }
 
 func (p *problem[T]) jacobian(j rev.General[T], dz rev.Vector[T]) {
 	n := len(p.camera)
@@ -78,23 +75,23 @@ func (p *problem[T]) jacobian(j rev.General[T], dz rev.Vector[T]) {
 		p.model == simd.Weighted && (dz.N != n || n > 0 && (dz.Inc < 1 || len(dz.Data) < (n-1)*dz.Inc+1)) {
 		panic(mat.ErrShape)
 	}
-	p.run(&task[T]{do: doJacobian, sign: 1, j: j, dz: dz})
+	p.run(&task[T]{do: simd.ViewDerivative, sign: 1, j: j, dz: dz})
 }
 
 // adjoint subtracts the residuals from r and z, and adds to the cotangents g.
 func (p *problem[T]) adjoint(g problem[T]) {
-	t := task[T]{do: doAdjoint, sign: -1, g: g}
+	t := task[T]{do: simd.ViewAdjoint, sign: -1, g: g}
 	if !g.outputs() || !g.inputs() {
-		t.do = doResiduals
+		t.do = simd.ViewResiduals
 	}
 	p.run(&t)
 }
 
 // tangent adds sign times the residuals and their tangents.
 func (p *problem[T]) tangent(t problem[T], sign T) {
-	s := task[T]{do: doTangent, sign: sign, g: t}
+	s := task[T]{do: simd.ViewTangent, sign: sign, g: t}
 	if !t.outputs() || !t.inputs() {
-		s.do = doResiduals
+		s.do = simd.ViewResiduals
 	}
 	p.run(&s)
 }

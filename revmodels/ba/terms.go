@@ -11,7 +11,7 @@ import (
 
 // sweepTerms does a task observation by observation, in one goroutine.
 func sweepTerms[T rev.Real](p *problem[T], t *task[T]) {
-	if t.do == doResiduals && !p.outputs() {
+	if t.do == simd.ViewResiduals && !p.outputs() {
 		return
 	}
 	s := workspace.Get[termSweep[real[T]]]()
@@ -33,21 +33,21 @@ func sweepTerms[T rev.Real](p *problem[T], t *task[T]) {
 			}
 		}
 		e := &s.term
-		e.observe(p.model, &s.cameras[c], [3]real[T]{{x[0]}, {x[1]}, {x[2]}}, real[T]{w}, one, [2]real[T]{{f[0]}, {f[1]}}, t.do != doResiduals)
+		e.observe(p.model, &s.cameras[c], [3]real[T]{{x[0]}, {x[1]}, {x[2]}}, real[T]{w}, one, [2]real[T]{{f[0]}, {f[1]}}, t.do != simd.ViewResiduals)
 		for c := range e.r {
 			if p.r.Data != nil {
 				p.r.Data[(2*i+c)*p.r.Inc] += t.sign * e.r[c].v
 			}
 			switch t.do {
-			case doJacobian:
+			case simd.ViewDerivative:
 				for k, row := 0, t.j.Row(2*i+c); k < len(row); k++ {
 					row[k] = e.j[c][k].v
 				}
-			case doAdjoint:
+			case simd.ViewAdjoint:
 				if t.g.r.Data != nil {
 					p.addTo(&t.g, i, t.g.r.Data[(2*i+c)*t.g.r.Inc], c, &e.j[c])
 				}
-			case doTangent:
+			case simd.ViewTangent:
 				if t.g.r.Data != nil {
 					t.g.r.Data[(2*i+c)*t.g.r.Inc] += t.sign * p.directional(&t.g, i, c, &e.j[c])
 				}
@@ -57,11 +57,11 @@ func sweepTerms[T rev.Real](p *problem[T], t *task[T]) {
 			continue
 		}
 		switch {
-		case t.do == doJacobian:
+		case t.do == simd.ViewDerivative:
 			t.dz.Data[i*t.dz.Inc] = dz
-		case t.do == doAdjoint && t.g.z.Data != nil && t.g.weights.Data != nil:
+		case t.do == simd.ViewAdjoint && t.g.z.Data != nil && t.g.weights.Data != nil:
 			t.g.weights.Data[i*t.g.weights.Inc] += fixed.Product(dz, t.g.z.Data[i*t.g.z.Inc])
-		case t.do == doTangent && t.g.z.Data != nil && t.g.weights.Data != nil:
+		case t.do == simd.ViewTangent && t.g.z.Data != nil && t.g.weights.Data != nil:
 			t.g.z.Data[i*t.g.z.Inc] += t.sign * fixed.Product(dz, t.g.weights.Data[i*t.g.weights.Inc])
 		}
 	}

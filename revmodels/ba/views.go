@@ -19,8 +19,11 @@ const (
 	// recordBlock is how many cameras a block has.
 	recordBlock = 128
 
-	// viewBlock is how many observations a block has.
-	viewBlock = 16 * simd.ViewLanes
+	// viewBlock is how many observations a block has, and residualBlock where only
+	// residuals are computed: in that little time a worker does not like to go
+	// elsewhere in memory more often.
+	viewBlock     = 16 * simd.ViewLanes
+	residualBlock = 2 * viewBlock
 
 	// viewChunk is how many observations have their gradients in memory at a time.
 	viewChunk = 8 * viewBlock
@@ -47,6 +50,7 @@ type viewSweep[T rev.Float] struct {
 
 	records []T
 	first   int       // the observation that the blocks begin at
+	block   int       // how many a block has
 	rows    []T       // of gradients by camera and point, an observation each
 	scratch []view[T] // of each worker
 	stream  bool      // whether the Jacobian goes past the caches
@@ -66,12 +70,12 @@ type view[T rev.Float] struct {
 	views simd.Views[T]
 	x, r  [2 * simd.ViewLanes]T
 	w, z  [simd.ViewLanes]T
-	gx    [2][simd.ViewLanes]T // cotangents or tangents of residuals
+	g     [2 * simd.ViewLanes]T // cotangents or tangents of residuals
 }
 
 func sweepViews[T rev.Float](p *problem[T], t *task[T]) {
 	n := len(p.camera)
-	if n == 0 || t.do == doResiduals && !p.outputs() {
+	if n == 0 || t.do == simd.ViewResiduals && !p.outputs() {
 		return
 	}
 	s := workspace.Get[viewSweep[T]]()
@@ -82,20 +86,24 @@ func sweepViews[T rev.Float](p *problem[T], t *task[T]) {
 		s.scratch = make([]view[T], workers)
 	}
 
-	s.stream = t.do == doJacobian && t.j.Stride == t.j.Cols && len(t.j.Data)*int(unsafe.Sizeof(t.sign)) >= streamBytes
+	s.stream = t.do == simd.ViewDerivative && t.j.Stride == t.j.Cols && len(t.j.Data)*int(unsafe.Sizeof(t.sign)) >= streamBytes
+	s.block = viewBlock
+	if t.do == simd.ViewResiduals {
+		s.block = residualBlock
+	}
 	s.phase = prepare
 	s.records = workspace.Grow(s.records, recordLen*p.cameras.Rows)
 	parallel.Run(workers, blocks(p.cameras.Rows, recordBlock), s)
 
-	if t.do != doAdjoint || t.g.cameras.Data == nil && t.g.points.Data == nil {
+	if t.do != simd.ViewAdjoint || t.g.r.Data == nil || t.g.cameras.Data == nil && t.g.points.Data == nil {
 		s.phase, s.first = observe, 0
-		parallel.Run(workers, blocks(n, viewBlock), s)
+		parallel.Run(workers, blocks(n, s.block), s)
 		return
 	}
 	s.rows = workspace.Grow(s.rows, min(n, viewChunk)*s.rowLen())
 	for s.first = 0; s.first < n; s.first += viewChunk {
 		s.phase = observe
-		parallel.Run(workers, blocks(min(n-s.first, viewChunk), viewBlock), s)
+		parallel.Run(workers, blocks(min(n-s.first, viewChunk), s.block), s)
 		s.phase = collect
 		parallel.Run(workers, 2, s)
 	}
@@ -120,10 +128,10 @@ func (s *viewSweep[T]) Block(worker, b int) {
 			record(s.model, s.records[i*recordLen:][:recordLen], s.cameras.Row(i))
 		}
 	case observe:
-		lo := s.first + b*viewBlock
-		hi := min(lo+viewBlock, len(s.camera))
+		lo := s.first + b*s.block
+		hi := min(lo+s.block, len(s.camera))
 		lanes := simd.ViewLanes
-		if s.task.do != doResiduals {
+		if s.task.do != simd.ViewResiduals {
 			lanes = jacobianLanes
 		}
 		for i := lo; i < hi; i += lanes {
@@ -168,10 +176,10 @@ func record[T rev.Float](m simd.CameraModel, to, from []T) {
 
 // observe does the task for n observations from the first on.
 func (s *viewSweep[T]) observe(v *view[T], first, n int) {
-	derivatives := s.task.do != doResiduals
-	cameraRows, jacobianRows := s.model.CameraRows()
-	if derivatives {
-		cameraRows = jacobianRows
+	do := s.task.do
+	cameraRows, derivativeRows := s.model.CameraRows()
+	if do != simd.ViewResiduals {
+		cameraRows = derivativeRows
 	}
 	if !v.views.Gather(0, s.records, s.cameras.Rows, recordLen, cameraRows, s.camera[first:first+n]) ||
 		!v.views.Gather(simd.ViewPoint, s.points.Data, s.points.Rows, s.points.Stride, 3, s.point[first:first+n]) {
@@ -188,30 +196,27 @@ func (s *viewSweep[T]) observe(v *view[T], first, n int) {
 			copy(x[2*i:], s.features.Row(first+i))
 		}
 	}
-	r := v.r[:2*lanes]
-	inPlace := whole && s.r.Inc == 1 && s.r.Data != nil
-	if inPlace {
-		r = s.r.Data[2*first:][:2*n]
-	} else {
-		load(r[:2*n], s.r, 2*first)
-	}
+	r, rInPlace := operand(v.r[:], s.r, 2*first, 2*n, 2*lanes)
 	var w, z []T
-	zInPlace := whole && s.z.Inc == 1 && s.z.Data != nil
+	zInPlace := true
 	if s.model == simd.Weighted {
-		w, z = v.w[:lanes], v.z[:lanes]
-		if whole && s.weights.Inc == 1 {
-			w = s.weights.Data[first:][:n]
+		w, _ = operand(v.w[:], s.weights, first, n, lanes)
+		z, zInPlace = operand(v.z[:], s.z, first, n, lanes)
+	}
+	var g []T
+	gInPlace := true
+	if do == simd.ViewAdjoint || do == simd.ViewTangent {
+		if s.task.g.r.Data == nil {
+			do = simd.ViewResiduals
 		} else {
-			load(w[:n], s.weights, first)
+			g, gInPlace = operand(v.g[:], s.task.g.r, 2*first, 2*n, 2*lanes)
 		}
-		if zInPlace {
-			z = s.z.Data[first:][:n]
-		} else {
-			load(z[:n], s.z, first)
+		if do == simd.ViewTangent {
+			s.gatherTangents(v, first, n)
 		}
 	}
-	v.views.Reproject(s.model, derivatives, x, w, r, z, s.task.sign)
-	if !inPlace {
+	v.views.Reproject(s.model, do, x, w, r, z, g, s.task.sign)
+	if !rInPlace {
 		store(s.r, 2*first, r[:2*n])
 	}
 	if s.model == simd.Weighted {
@@ -221,13 +226,26 @@ func (s *viewSweep[T]) observe(v *view[T], first, n int) {
 		}
 	}
 	switch s.task.do {
-	case doJacobian:
+	case simd.ViewDerivative:
 		s.storeJacobian(v, first, n, w)
-	case doAdjoint:
-		s.addGradients(v, first, n, w)
-	case doTangent:
-		s.addTangents(v, first, n, w)
+	case simd.ViewAdjoint:
+		s.addGradients(v, first, n, w, g)
+	case simd.ViewTangent:
+		if !gInPlace {
+			store(s.task.g.r, 2*first, g[:2*n])
+		}
+		s.addTangents(first, n, w)
 	}
+}
+
+// operand returns n elements of x from the first on, in place where they are
+// contiguous and a whole number of lanes, and else in a copy.
+func operand[T any](scratch []T, x rev.Vector[T], first, n, lanes int) (at []T, inPlace bool) {
+	if n == lanes && x.Inc == 1 && x.Data != nil {
+		return x.Data[first:][:n], true
+	}
+	load(scratch[:n], x, first)
+	return scratch[:lanes], false
 }
 
 // load copies the elements of x from the first on to dst. It does nothing if there
@@ -274,119 +292,99 @@ func (s *viewSweep[T]) storeJacobian(v *view[T], first, n int, w []T) {
 
 // addGradients adds the cotangents of weights and features, and stores those of
 // cameras and points in the rows of the observations.
-func (s *viewSweep[T]) addGradients(v *view[T], first, n int, w []T) {
+func (s *viewSweep[T]) addGradients(v *view[T], first, n int, w, gr []T) {
 	g := &s.task.g
 	if g.weights.Data != nil && g.z.Data != nil {
 		for i, wi := range w {
 			g.weights.Data[(first+i)*g.weights.Inc] += T(-2 * wi * g.z.Data[(first+i)*g.z.Inc])
 		}
 	}
-	params, cols := params(s.model), s.model.Columns()
-	if g.r.Data == nil {
-		if s.rows != nil && (g.cameras.Data != nil || g.points.Data != nil) {
-			clear(s.rows[(first-s.first)*s.rowLen():][:n*s.rowLen()])
-		}
+	if gr == nil {
 		return
 	}
-	for i := range n {
-		v.gx[0][i], v.gx[1][i] = g.r.Data[2*(first+i)*g.r.Inc], g.r.Data[(2*(first+i)+1)*g.r.Inc]
+	if g.weights.Data != nil && w != nil {
+		for i, x := range v.views[simd.ViewJacobian+s.rowLen()][:n] {
+			g.weights.Data[(first+i)*g.weights.Inc] += x
+		}
 	}
 	if g.features.Data != nil {
+		scale := T(1)
 		for i := range n {
-			row := g.features.Row(first + i)
-			for c := range row {
-				gx := v.gx[c][i]
-				if w != nil {
-					gx *= w[i]
-				}
-				row[c] -= gx
+			if w != nil {
+				scale = w[i]
 			}
-		}
-	}
-	// The rows of the camera are not needed any more.
-	j0, j1 := v.views[simd.ViewJacobian:], v.views[simd.ViewJacobian+cols:]
-	for k := range cols {
-		to, a, b := v.views[k][:n], j0[k][:n], j1[k][:n]
-		g0, g1 := v.gx[0][:n], v.gx[1][:n]
-		for i := range to {
-			to[i] = T(a[i]*g0[i]) + T(b[i]*g1[i])
-		}
-	}
-	if g.weights.Data != nil && w != nil {
-		for i := range n {
-			g.weights.Data[(first+i)*g.weights.Inc] += v.views[params+3][i]
+			row := g.features.Data[(first+i)*g.features.Stride:][:2]
+			row[0] -= T(scale * gr[2*i])
+			row[1] -= T(scale * gr[2*i+1])
 		}
 	}
 	if g.cameras.Data != nil || g.points.Data != nil {
-		v.views.Scatter(s.rows[(first-s.first)*s.rowLen():], s.rowLen(), 0, s.rowLen(), n)
+		v.views.Scatter(s.rows[(first-s.first)*s.rowLen():], s.rowLen(), simd.ViewJacobian, s.rowLen(), n)
 	}
 }
 
-// collect adds the rows of observations to the cotangents of cameras (what = 0) or
-// of points (what = 1).
-func (s *viewSweep[T]) collect(what int) {
-	to, index, from, cols := s.task.g.cameras, s.camera, 0, params(s.model)
-	if what == 1 {
-		to, index, from, cols = s.task.g.points, s.point, cols, 3
-	}
-	if to.Data == nil {
-		return
-	}
-	n := min(len(index)-s.first, viewChunk)
-	for i, at := range index[s.first:][:n] {
-		row := to.Data[at*to.Stride:][:cols]
-		for k, x := range s.rows[i*s.rowLen()+from:][:cols] {
-			row[k] += x
+// collect adds the rows of observations to the cotangents of cameras and points:
+// one half the first columns of the cameras, the other all the rest.
+func (s *viewSweep[T]) collect(half int) {
+	const first = 8
+	n := min(len(s.camera)-s.first, viewChunk)
+	camera, point := s.camera[s.first:][:n], s.point[s.first:][:n]
+	cameras, points, params := s.task.g.cameras, s.task.g.points, params(s.model)
+	switch {
+	case half == 0 && cameras.Data != nil:
+		simd.AddRows(cameras.Data, cameras.Stride, s.rows, s.rowLen(), first, camera)
+	case half == 1:
+		if cameras.Data != nil {
+			simd.AddRows(cameras.Data[first:], cameras.Stride, s.rows[first:], s.rowLen(), params-first, camera)
+		}
+		if points.Data != nil {
+			simd.AddRows(points.Data, points.Stride, s.rows[params:], s.rowLen(), 3, point)
 		}
 	}
 }
 
-// addTangents adds the tangents of the residuals, times the sign.
-func (s *viewSweep[T]) addTangents(v *view[T], first, n int, w []T) {
+// gatherTangents copies those of cameras, points and weights to the block, zeros
+// where there are none.
+func (s *viewSweep[T]) gatherTangents(v *view[T], first, n int) {
+	t, params := &s.task.g, params(s.model)
+	gather := func(row int, x rev.General[T], cols int, index []int) {
+		if x.Data != nil {
+			v.views.Gather(row, x.Data, x.Rows, x.Stride, cols, index[first:first+n])
+			return
+		}
+		for k := range cols {
+			clear(v.views[row+k][:n])
+		}
+	}
+	gather(simd.ViewJacobian, t.cameras, params, s.camera)
+	gather(simd.ViewJacobian+params, t.points, 3, s.point)
+	if s.model == simd.Weighted {
+		row := v.views[simd.ViewJacobian+params+3][:n]
+		clear(row)
+		load(row, t.weights, first)
+	}
+}
+
+// addTangents adds the tangents of z, and those of the residuals by features, times
+// the sign.
+func (s *viewSweep[T]) addTangents(first, n int, w []T) {
 	t, sign := &s.task.g, s.task.sign
 	if t.z.Data != nil && t.weights.Data != nil {
 		for i, wi := range w {
 			t.z.Data[(first+i)*t.z.Inc] += sign * T(-2*wi*t.weights.Data[(first+i)*t.weights.Inc])
 		}
 	}
-	if t.r.Data == nil {
+	if t.r.Data == nil || t.features.Data == nil {
 		return
 	}
-	clear(v.gx[0][:n])
-	clear(v.gx[1][:n])
-	params, cols := params(s.model), s.model.Columns()
-	add := func(at int, x rev.General[T], row int, index []int) {
-		if x.Data == nil {
-			return
-		}
-		v.views.Gather(row, x.Data, x.Rows, x.Stride, x.Cols, index[first:first+n])
-		for c := range v.gx {
-			d := v.gx[c][:n]
-			for k := range x.Cols {
-				a, b := v.views[simd.ViewJacobian+c*cols+at+k][:n], v.views[row+k][:n]
-				for i := range d {
-					d[i] += T(a[i] * b[i])
-				}
-			}
-		}
-	}
-	// The rows of the camera and of the point are not needed any more.
-	add(0, t.cameras, 0, s.camera)
-	add(params, t.points, simd.ViewPoint, s.point)
+	scale, at := sign, 2*first*t.r.Inc
 	for i := range n {
-		for c := range v.gx {
-			d := v.gx[c][i]
-			if t.weights.Data != nil && w != nil {
-				d += T(v.views[simd.ViewJacobian+c*cols+params+3][i] * t.weights.Data[(first+i)*t.weights.Inc])
-			}
-			if t.features.Data != nil {
-				f := t.features.Row(first + i)[c]
-				if w != nil {
-					f *= w[i]
-				}
-				d -= f
-			}
-			t.r.Data[(2*(first+i)+c)*t.r.Inc] += sign * d
+		if w != nil {
+			scale = sign * w[i]
 		}
+		row := t.features.Data[(first+i)*t.features.Stride:][:2]
+		t.r.Data[at] -= T(scale * row[0])
+		t.r.Data[at+t.r.Inc] -= T(scale * row[1])
+		at += 2 * t.r.Inc
 	}
 }

@@ -25,7 +25,18 @@ const (
 	lensRows  = 12 // of the camera without a principal point
 	snavely   = false
 	weighted  = true
-	columnsOf = 4 // columns that gather and scatter move at a time
+	spare     = jacobian + 16 // rows that the adjoint and the tangent do not use
+	columnsOf = 4             // columns that gather and scatter move at a time
+)
+
+// A task is a simd.ViewTask.
+type task int
+
+const (
+	residuals task = iota
+	derivative
+	adjoint
+	tangent
 )
 
 func main() {
@@ -35,20 +46,25 @@ func main() {
 		weighted bool
 	}{{"Snavely", snavely}, {"Weighted", weighted}} {
 		for _, f := range []struct {
-			name     string
-			jacobian bool
-		}{{"Residuals", false}, {"Jacobian", true}} {
-			sig := "func(v, x, w, r, z *T, n int, sign T)"
+			name string
+			do   task
+			doc  string
+		}{
+			{"Residuals", residuals, ""},
+			{"Derivative", derivative, ", and stores their Jacobian"},
+			{"Adjoint", adjoint, ", and stores the cotangents that u gives"},
+			{"Tangent", tangent, ", and their tangents to u"},
+		} {
 			doc := "adds sign times the residuals of n observations to r"
 			if m.weighted {
 				doc += ", and those of the weights to z"
 			}
-			if f.jacobian {
-				doc += ", and stores their Jacobian"
-			}
-			function("reproject"+m.name+f.name, sig, doc, []int{8, 4}, func(v vec) { reproject(v, m.weighted, f.jacobian) })
+			function("reproject"+m.name+f.name, "func(v, x, w, r, z, u *T, n int, sign T)", doc+f.doc, []int{8, 4},
+				func(v vec) { reproject(v, m.weighted, f.do) })
 		}
 	}
+	function("addRows", "func(dst *T, ldd int, src *T, lds, cols int, index *int, n int)",
+		"adds n rows of src with cols elements to the rows of dst that index says", []int{8}, addRows)
 	function("gatherRows", "func(v, src *T, rows, lds, cols int, index *int, n int) bool",
 		"copies cols elements from each of n rows of src, n a multiple of 8, to the columns of v, until an index is not below rows", []int{8}, gatherRows)
 	function("scatterRows", "func(dst *T, ldd int, v *T, cols, n int)",
@@ -226,169 +242,368 @@ func (v vec) addPairs(m Mem, x, y reg.VecVirtual) {
 	VMOVUPS(v.add(b, m), m)
 }
 
-// reproject runs along the columns of a block. What is needed again is read again
-// from the block, as AVX2 has no more than 16 registers.
-func reproject(v vec, weighted, derivatives bool) {
-	block, x, w, r, z, n := param("v"), param("x"), param("w"), param("r"), param("z"), param("n")
+// A projector emits the loop along the columns of a block. What is needed again is
+// read again from the block, as AVX2 has no more than 16 registers.
+type projector struct {
+	vec
+	weighted bool
+	block, i reg.GPVirtual // i in bytes
+	weight   Mem
+
+	t                              [3]Op
+	p                              [2]Op
+	s, square, bend, slope, radial reg.VecVirtual // as in genericReproject, but 2·(bend + slope) in place of bend
+}
+
+func (v *projector) at(row int) Mem {
+	return Mem{Base: v.block, Index: v.i, Scale: 1, Disp: row * stride * v.size}
+}
+
+func (v *projector) store(a Op, row int) {
+	if m, ok := a.(Mem); ok {
+		a = v.load(m)
+	}
+	VMOVUPS(a, v.at(row))
+}
+
+// turn returns element k of the rotation, by rows.
+func (v *projector) turn(k int) Op {
+	if k >= 6 {
+		return v.at(rowTurn + k - 6)
+	}
+	return v.at(k)
+}
+
+// left returns element k of K, by rows.
+func (v *projector) left(k int) Op { return v.at(v.lens() + 5 + k) }
+
+// lens returns the column of k1.
+func (v *projector) lens() int {
+	if v.weighted {
+		return 9
+	}
+	return 7
+}
+
+// column returns the row of column k of residual c.
+func (v *projector) column(c, k int) int {
+	if v.weighted {
+		return jacobian + 15*c + k
+	}
+	return jacobian + 12*c + k
+}
+
+func reproject(vec vec, weighted bool, do task) {
+	v := &projector{vec: vec, weighted: weighted}
+	var x, w, r, z, u, n reg.GPVirtual
+	v.block, x, w, r, z = param("v"), param("x"), param("w"), param("r"), param("z")
+	if do >= adjoint {
+		u = param("u")
+	}
+	n = param("n")
 	sign := v.broadcastParam("sign")
-	i := GP64() // in bytes
-	XORQ(i, i)
+	v.i = GP64()
+	XORQ(v.i, v.i)
 	if v.size == 8 {
 		SHLQ(Imm(3), n)
 	} else {
 		SHLQ(Imm(2), n)
 	}
-	at := func(row int) Mem { return Mem{Base: block, Index: i, Scale: 1, Disp: row * stride * v.size} }
-	store := func(a reg.VecVirtual, row int) { VMOVUPS(a, at(row)) }
-	weight := Mem{Base: w, Index: i, Scale: 1}
+	pairs := func(base reg.GPVirtual) Mem { return Mem{Base: base, Index: v.i, Scale: 2} }
+	v.weight = Mem{Base: w, Index: v.i, Scale: 1}
 	one := v.constant(1)
 
 	loop := label("loop")
 	Label(loop)
 
 	// The third row of the rotation is the product of the others.
-	turn := func(k int) Op {
-		if k >= 6 {
-			return at(rowTurn + k - 6)
-		}
-		return at(k)
-	}
 	{
-		r1, r2 := v.load(at(1)), v.load(at(2))
-		store(v.cross(r1, r2, turn(4), turn(5)), rowTurn)
-		r0 := v.load(at(0))
-		store(v.cross(r2, r0, turn(5), turn(3)), rowTurn+1)
-		store(v.cross(r0, r1, turn(3), turn(4)), rowTurn+2)
+		r1, r2 := v.load(v.at(1)), v.load(v.at(2))
+		v.store(v.cross(r1, r2, v.turn(4), v.turn(5)), rowTurn)
+		r0 := v.load(v.at(0))
+		v.store(v.cross(r2, r0, v.turn(5), v.turn(3)), rowTurn+1)
+		v.store(v.cross(r0, r1, v.turn(3), v.turn(4)), rowTurn+2)
 	}
-	var p3, t [3]Op
+	var p3 [3]Op
 	for k := range p3 {
-		a := v.load(at(rowPoint + k))
+		a := v.load(v.at(rowPoint + k))
 		if weighted {
-			a = v.sub(a, at(rowShift+k))
+			a = v.sub(a, v.at(rowShift+k))
 		}
 		p3[k] = a
 	}
-	for k := range t {
-		t[k] = v.sum([3]Op{turn(3 * k), turn(3*k + 1), turn(3*k + 2)}, p3)
+	for k := range v.t {
+		v.t[k] = v.sum([3]Op{v.turn(3 * k), v.turn(3*k + 1), v.turn(3*k + 2)}, p3)
 	}
-	y := t
+	y := v.t
 	if !weighted {
 		for k := range y {
-			y[k] = v.add(t[k], at(rowShift+k))
+			y[k] = v.add(v.t[k], v.at(rowShift+k))
+		}
+	}
+	if do >= adjoint {
+		for k := range v.t {
+			v.store(v.t[k], spare+k)
+			v.t[k] = v.at(spare + k)
 		}
 	}
 	numerator := 1.0
 	if !weighted {
 		numerator = -1
 	}
-	s := v.div(v.constant(numerator), y[2])
-	p := [2]Op{v.mul(y[0], s), v.mul(y[1], s)}
-	square := v.add(v.mul(p[0], p[0]), v.mul(p[1], p[1]))
-	bend := v.mul(square, at(rowF+2))
-	slope := v.add(bend, at(rowF+1))
-	radial := v.add(v.mul(slope, square), one)
+	v.s = v.div(v.constant(numerator), y[2])
+	v.p = [2]Op{v.mul(y[0], v.s), v.mul(y[1], v.s)}
+	v.square = v.add(v.mul(v.p[0], v.p[0]), v.mul(v.p[1], v.p[1]))
+	v.bend = v.mul(v.square, v.at(rowF+2))
+	v.slope = v.add(v.bend, v.at(rowF+1))
+	v.radial = v.add(v.mul(v.slope, v.square), one)
 
-	row := func(c, k int) int {
-		if weighted {
-			return jacobian + 15*c + k
-		}
-		return jacobian + 12*c + k
-	}
 	// The columns that are at hand go to the block before the residuals change.
-	fx, fy := v.pairs(Mem{Base: x, Index: i, Scale: 2})
+	fx, fy := v.pairs(pairs(x))
 	feature := [2]Op{fx, fy}
 	var e [2]reg.VecVirtual
 	for c := range e {
-		distorted := v.mul(radial, p[c])
-		if derivatives {
+		distorted := v.mul(v.radial, v.p[c])
+		if do == derivative {
 			if weighted {
-				store(v.mul(distorted, weight), row(c, 6))
+				v.store(v.mul(distorted, v.weight), v.column(c, 6))
 			} else {
-				store(distorted, row(c, 6))
+				v.store(distorted, v.column(c, 6))
 			}
 		}
-		e[c] = v.mul(distorted, at(rowF))
+		e[c] = v.mul(distorted, v.at(rowF))
 		if weighted {
-			e[c] = v.add(e[c], at(lensRows+c))
+			e[c] = v.add(e[c], v.at(lensRows+c))
 		}
 		e[c] = v.sub(e[c], feature[c])
 		if weighted {
-			if derivatives {
-				store(e[c], row(c, 14))
+			switch do {
+			case derivative:
+				v.store(e[c], v.column(c, 14))
+			case adjoint, tangent:
+				v.store(e[c], spare+3+c)
 			}
-			e[c] = v.mul(e[c], weight)
+			e[c] = v.mul(e[c], v.weight)
 		}
 		e[c] = v.mul(e[c], sign)
 	}
-	v.addPairs(Mem{Base: r, Index: i, Scale: 2}, e[0], e[1])
+	v.addPairs(pairs(r), e[0], e[1])
 	if weighted {
-		square := v.load(weight)
+		square := v.load(v.weight)
 		square = v.mul(square, square)
-		zi := Mem{Base: z, Index: i, Scale: 1}
+		zi := Mem{Base: z, Index: v.i, Scale: 1}
 		VMOVUPS(v.add(v.mul(v.sub(one, square), sign), zi), zi)
 	}
-	if derivatives {
-		bend = v.add(bend, slope)
-		bend = v.add(bend, bend)
-		stretch := v.add(v.mul(bend, square), radial)
-		g := v.load(at(rowF))
-		if weighted {
-			g = v.mul(g, weight)
-		}
-		h := v.mul(g, s)
-		m := [2]reg.VecVirtual{v.mul(bend, p[0]), v.mul(bend, p[1])}
-		// d[c][k] is the derivative of residual c by y[k].
-		corner := v.mul(h, v.mul(m[0], p[1]))
-		d := [2][3]Op{{v.mul(h, v.add(v.mul(m[0], p[0]), radial)), corner}, {corner, v.mul(h, v.add(v.mul(m[1], p[1]), radial))}}
-		if weighted {
-			h = v.negate(h)
-		}
+	if do != residuals {
+		v.bend = v.add(v.bend, v.slope)
+		v.bend = v.add(v.bend, v.bend)
+	}
+	switch do {
+	case derivative:
+		v.differentiate()
+	case adjoint:
+		x, y := v.pairs(pairs(u))
+		v.adjoint([2]reg.VecVirtual{x, y})
+	case tangent:
+		d := v.tangent()
 		for c := range d {
-			d[c][2] = v.mul(h, v.mul(stretch, p[c]))
+			d[c] = v.mul(d[c], sign)
 		}
-		lens := 7
-		if weighted {
-			lens = 9
-			u := v.load(weight)
-			zero := v.zero()
-			for c := range d {
-				store(u, row(c, 7+c))
-				store(zero, row(c, 8-c))
-			}
-		}
+		v.addPairs(pairs(u), d[0], d[1])
+	}
+	ADDQ(Imm(uint64(v.bytes())), v.i)
+	CMPQ(v.i, n)
+	JL(LabelRef(loop))
+}
+
+// differentiate stores the Jacobian.
+func (v *projector) differentiate() {
+	p := v.p
+	stretch := v.add(v.mul(v.bend, v.square), v.radial)
+	g := v.load(v.at(rowF))
+	if v.weighted {
+		g = v.mul(g, v.weight)
+	}
+	h := v.mul(g, v.s)
+	m := [2]reg.VecVirtual{v.mul(v.bend, p[0]), v.mul(v.bend, p[1])}
+	// d[c][k] is the derivative of residual c by y[k].
+	corner := v.mul(h, v.mul(m[0], p[1]))
+	d := [2][3]Op{{v.mul(h, v.add(v.mul(m[0], p[0]), v.radial)), corner}, {corner, v.mul(h, v.add(v.mul(m[1], p[1]), v.radial))}}
+	if v.weighted {
+		h = v.negate(h)
+	}
+	for c := range d {
+		d[c][2] = v.mul(h, v.mul(stretch, p[c]))
+	}
+	if v.weighted {
+		u := v.load(v.weight)
+		zero := v.zero()
 		for c := range d {
-			far := v.mul(square, p[c])
-			store(v.mul(g, far), row(c, lens))
-			store(v.mul(g, v.mul(square, far)), row(c, lens+1))
-		}
-		left := lensRows
-		if weighted {
-			left += 2
-		}
-		for c := range d {
-			turned := [3]Op{
-				v.cross(t[1], t[2], d[c][1], d[c][2]),
-				v.cross(t[2], t[0], d[c][2], d[c][0]),
-				v.cross(t[0], t[1], d[c][0], d[c][1]),
-			}
-			for k := range 3 {
-				store(v.sum([3]Op{at(left + k), at(left + 3 + k), at(left + 6 + k)}, turned), row(c, k))
-			}
-			for k := range 3 {
-				point := v.sum([3]Op{turn(k), turn(3 + k), turn(6 + k)}, d[c])
-				if weighted {
-					store(point, row(c, 11+k))
-					store(v.negate(point), row(c, 3+k))
-				} else {
-					store(point, row(c, 9+k))
-					store(d[c][k].(reg.VecVirtual), row(c, 3+k))
-				}
-			}
+			v.store(u, v.column(c, 7+c))
+			v.store(zero, v.column(c, 8-c))
 		}
 	}
-	ADDQ(Imm(uint64(v.bytes())), i)
-	CMPQ(i, n)
-	JL(LabelRef(loop))
+	for c := range d {
+		far := v.mul(v.square, p[c])
+		v.store(v.mul(g, far), v.column(c, v.lens()))
+		v.store(v.mul(g, v.mul(v.square, far)), v.column(c, v.lens()+1))
+	}
+	for c := range d {
+		v.storeBack(c, d[c])
+	}
+}
+
+// storeBack stores the columns of residual c by the rotation, the shift and the
+// point, given d by y.
+func (v *projector) storeBack(c int, d [3]Op) {
+	turned := v.crossProduct(v.t, d)
+	for k := range 3 {
+		v.store(v.sum([3]Op{v.left(k), v.left(3 + k), v.left(6 + k)}, turned), v.column(c, k))
+	}
+	for k := range 3 {
+		point := v.sum([3]Op{v.turn(k), v.turn(3 + k), v.turn(6 + k)}, d)
+		if v.weighted {
+			v.store(point, v.column(c, 11+k))
+			v.store(v.negate(point), v.column(c, 3+k))
+		} else {
+			v.store(point, v.column(c, 9+k))
+			v.store(d[k], v.column(c, 3+k))
+		}
+	}
+}
+
+// crossProduct returns a × b.
+func (v *projector) crossProduct(a, b [3]Op) [3]Op {
+	return [3]Op{v.cross(a[1], a[2], b[1], b[2]), v.cross(a[2], a[0], b[2], b[0]), v.cross(a[0], a[1], b[0], b[1])}
+}
+
+// adjoint stores the cotangents that g, those of residuals, give.
+func (v *projector) adjoint(g [2]reg.VecVirtual) {
+	p := v.p
+	if v.weighted {
+		v.store(v.add(v.mul(g[0], v.at(spare+3)), v.mul(g[1], v.at(spare+4))), v.column(0, 14))
+		for c := range g {
+			g[c] = v.mul(g[c], v.weight)
+			v.store(g[c], v.column(0, 7+c))
+		}
+	}
+	along := v.add(v.mul(p[0], g[0]), v.mul(p[1], g[1]))
+	v.store(v.mul(v.radial, along), v.column(0, 6))
+	far := v.mul(v.square, along)
+	v.store(v.mul(far, v.at(rowF)), v.column(0, v.lens()))
+	v.store(v.mul(v.mul(v.square, far), v.at(rowF)), v.column(0, v.lens()+1))
+	h, bent := v.mul(v.s, v.at(rowF)), v.mul(v.bend, along)
+	var d [3]Op
+	for c := range p {
+		d[c] = v.mul(h, v.add(v.mul(v.radial, g[c]), v.mul(bent, p[c])))
+	}
+	depth := v.add(v.mul(p[0], d[0]), v.mul(p[1], d[1]))
+	if v.weighted {
+		depth = v.negate(depth)
+	}
+	d[2] = depth
+	v.storeBack(0, d)
+}
+
+// tangent returns the tangents of the residuals.
+func (v *projector) tangent() (d [2]reg.VecVirtual) {
+	p := v.p
+	in := func(k int) Mem { return v.at(v.column(0, k)) }
+	var omega, x, y [3]Op
+	for k := range omega {
+		v.store(v.sum([3]Op{v.left(3 * k), v.left(3*k + 1), v.left(3*k + 2)}, [3]Op{v.load(in(0)), v.load(in(1)), v.load(in(2))}), spare+5+k)
+		omega[k] = v.at(spare + 5 + k)
+	}
+	for k := range x {
+		if v.weighted {
+			x[k] = v.sub(in(11+k), in(3+k))
+		} else {
+			x[k] = v.load(in(9 + k))
+		}
+	}
+	turned := func(k int) reg.VecVirtual {
+		a, b := (k+1)%3, (k+2)%3
+		return v.cross(omega[a], omega[b], v.t[a], v.t[b])
+	}
+	for k := range y {
+		a := v.add(v.sum([3]Op{v.turn(3 * k), v.turn(3*k + 1), v.turn(3*k + 2)}, x), turned(k))
+		if !v.weighted {
+			a = v.add(a, in(3+k))
+		}
+		y[k] = a
+	}
+	var dp [2]Op
+	for c := range dp {
+		by := v.sub
+		if !v.weighted {
+			by = v.add
+		}
+		dp[c] = v.mul(v.s, by(y[c], v.mul(p[c], y[2])))
+	}
+	along := v.add(v.mul(p[0], dp[0]), v.mul(p[1], dp[1]))
+	radial := v.add(v.mul(v.bend, along), v.mul(v.square, v.add(v.mul(v.square, in(v.lens()+1)), in(v.lens()))))
+	for c := range d {
+		bent := v.mul(v.add(v.mul(radial, p[c]), v.mul(v.radial, dp[c])), v.at(rowF))
+		d[c] = v.add(bent, v.mul(v.mul(v.radial, p[c]), in(6)))
+		if v.weighted {
+			d[c] = v.add(v.mul(v.add(d[c], in(7+c)), v.weight), v.mul(v.load(in(14)), v.at(spare+3+c)))
+		}
+	}
+	return d
+}
+
+// addRows adds whole registers, and then halves of what is left of a row: stores
+// with a mask would hold up the loads of the next row.
+func addRows(v vec) {
+	to, ldd, from, lds := param("dst"), param("ldd"), param("src"), param("lds")
+	cols, index, n := param("cols"), param("index"), param("n")
+	SHLQ(Imm(3), ldd)
+	SHLQ(Imm(3), lds)
+	lanes := v.bytes() / 8
+	whole := GP64() // bytes of whole registers
+	MOVQ(cols, whole)
+	ANDQ(I32(-lanes), whole)
+	SHLQ(Imm(3), whole)
+	row, column, last := label("row"), label("column"), label("last")
+	Label(row)
+	dst, k := GP64(), GP64()
+	MOVQ(Mem{Base: index}, dst)
+	IMULQ(ldd, dst)
+	ADDQ(to, dst)
+	XORQ(k, k)
+	d, s := Mem{Base: dst, Index: k, Scale: 1}, Mem{Base: from, Index: k, Scale: 1}
+	Label(column)
+	CMPQ(k, whole)
+	JE(LabelRef(last))
+	VMOVUPD(v.add(v.load(d), s), d)
+	ADDQ(Imm(uint64(v.bytes())), k)
+	JMP(LabelRef(column))
+	Label(last)
+	for part := lanes / 2; part > 0; part /= 2 {
+		next := label("next")
+		TESTQ(U32(uint32(part)), cols)
+		JZ(LabelRef(next))
+		if part == 1 {
+			a := XMM()
+			VMOVSD(d, a)
+			VADDSD(s, a, a)
+			VMOVSD(a, d)
+		} else {
+			a := reg.VecVirtual(XMM())
+			if part == 4 {
+				a = YMM()
+			}
+			VMOVUPD(d, a)
+			VADDPD(s, a, a)
+			VMOVUPD(a, d)
+			ADDQ(Imm(uint64(8*part)), k)
+		}
+		Label(next)
+	}
+	ADDQ(lds, from)
+	ADDQ(Imm(8), index)
+	DECQ(n)
+	JNZ(LabelRef(row))
 }
 
 // gatherRows transposes tiles of 4 columns by as many rows as a register has
