@@ -43,7 +43,7 @@ func (w *window[T]) reach(lo, hi int) ([]T, int) {
 // column does a pass over matrices of one column.
 func (j *job[T, I]) column() {
 	p := &j.p
-	j.pack()
+	j.packColumns()
 	work := len(p.a.Ind) + p.a.Rows
 	scatter := p.w.Data != nil
 	j.blocks = max(1, min(work/blockWork, mostBlocks))
@@ -72,8 +72,8 @@ func (j *job[T, I]) column() {
 	j.unpack()
 }
 
-// pack has the columns without gaps between their elements.
-func (j *job[T, I]) pack() {
+// packColumns has the columns without gaps between their elements.
+func (j *job[T, I]) packColumns() {
 	if j.p.mirror {
 		j.p.v, j.p.w = rev.General[T]{}, rev.General[T]{}
 	}
@@ -185,7 +185,7 @@ func vectorColumn[T rev.Float, I Index](c *columnBlock[T, I]) {
 		begin := int(ptr[i])
 		rows := sort.Search(min(c.r1-i, pieceRows), func(n int) bool { return int(ptr[i+n+1])-begin > simd.SparseEntries })
 		if rows > 0 {
-			vectorPiece(c, i, ptr[i+1:i+rows+1], begin, int(ptr[i+rows]), c.pass.sum != nil)
+			columnPiece(c, i, ptr[i+1:i+rows+1], begin, int(ptr[i+rows]), c.pass.sum != nil)
 			i += rows
 			continue
 		}
@@ -196,18 +196,18 @@ func vectorColumn[T rev.Float, I Index](c *columnBlock[T, I]) {
 			to := min(begin+simd.SparseEntries, last)
 			vectorEntries(c, i, []I{I(to)}, begin, to, s, 1)
 		}
-		finishPiece(c, i, s)
+		finishColumn(c, i, s)
 		i++
 	}
 }
 
-// vectorPiece does the entries from begin to to, of the rows from i on.
-func vectorPiece[T rev.Float, I Index](c *columnBlock[T, I], i int, end []I, begin, to int, sums bool) {
+// columnPiece does the entries from begin to to, of the rows from i on.
+func columnPiece[T rev.Float, I Index](c *columnBlock[T, I], i int, end []I, begin, to int, sums bool) {
 	if c.out.Data == nil || sums {
 		s := c.scratch.s[:len(end)]
 		clear(s)
 		vectorEntries(c, i, end, begin, to, s, 1)
-		finishPiece(c, i, s)
+		finishColumn(c, i, s)
 		return
 	}
 	alpha := c.alpha
@@ -251,8 +251,8 @@ func vectorEntries[T rev.Float, I Index](c *columnBlock[T, I], i int, end []I, b
 	}
 }
 
-// finishPiece uses the sums s of the rows from i on.
-func finishPiece[T rev.Float, I Index](c *columnBlock[T, I], i int, s []T) {
+// finishColumn uses the sums s of the rows from i on.
+func finishColumn[T rev.Float, I Index](c *columnBlock[T, I], i int, s []T) {
 	if c.out.Data != nil {
 		alpha := c.alpha
 		if c.subOut {

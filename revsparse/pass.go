@@ -56,7 +56,7 @@ func (p pass[T, I]) run() {
 	} else {
 		j.columns(cols)
 	}
-	j.p, j.given = pass[T, I]{}, pass[T, I]{}
+	j.p, j.given, j.from = pass[T, I]{}, pass[T, I]{}, rev.General[T]{}
 	workspace.Put(j)
 }
 
@@ -68,11 +68,12 @@ type job[T Scalar, I Index] struct {
 	sums    []T         // of each block
 	windows []window[T] // of w, one for each block
 	scratch []*scratch[T]
-	lo, hi  int // columns of the dense matrices that are worked on
 
-	packed [4][]T     // u, v, out and w without gaps, of a single column
+	packed [4][]T     // u, v, out and w without gaps, of a single column, and u and v of several
 	given  pass[T, I] // with the gaps
 	t      CSR[T, I]  // the transpose of a
+
+	from, to rev.General[T] // of stepPack
 }
 
 type step int
@@ -80,6 +81,7 @@ type step int
 const (
 	stepColumn  step = iota // blocks of rows, the dense matrices being one column
 	stepCombine             // blocks of the windows
+	stepPack                // blocks of rows of what is copied
 	stepColumns             // blocks of rows
 )
 
@@ -103,6 +105,8 @@ const (
 	mostBlocks  = 64
 	mostWindows = 8
 	combined    = 1 << 13 // columns of a block of stepCombine
+	packedReads = 4       // of a row, on average, that a copy pays for
+	packedRows  = 1 << 8  // rows of a block of stepPack
 )
 
 // Block does the step for a block.
@@ -112,6 +116,8 @@ func (j *job[T, I]) Block(worker, block int) {
 		j.rowsOfColumn(j.scratch[worker], block)
 	case stepCombine:
 		j.combine(block)
+	case stepPack:
+		j.packRows(block)
 	case stepColumns:
 		j.rows(j.scratch[worker], block)
 	}
@@ -127,48 +133,70 @@ func (j *job[T, I]) cut(block int) int {
 	return sort.Search(a.Rows, func(i int) bool { return int(a.Ptr[i])+i >= at })
 }
 
-// columns does a pass over matrices of several columns.
+// columns does a pass over matrices of several columns, a panel of them after the
+// other.
 func (j *job[T, I]) columns(cols int) {
-	if w := j.p.w; w.Data != nil {
-		a := j.p.a
+	whole := j.p
+	if whole.w.Data != nil {
+		a := whole.a
 		j.t = CSR[T, I]{
 			Rows: a.Cols, Cols: a.Rows,
 			Ptr: workspace.Grow(j.t.Ptr, a.Cols+1), Ind: workspace.Grow(j.t.Ind, len(a.Ind)), Data: workspace.Grow(j.t.Data, len(a.Ind)),
 		}
 		transpose(&j.t, a)
-		p := j.p
-		j.p = pass[T, I]{a: j.t, u: p.v, out: w, alpha: p.beta, subOut: p.subW, flip: !p.flip, workers: p.workers}
-		j.allRows(cols)
-		j.p = p
 	}
-	if j.p.out.Data != nil || j.p.ga != nil || j.p.sum != nil {
-		j.allRows(cols)
+	j.sums = workspace.Zeros(j.sums, mostBlocks)
+	for lo, n := 0, 0; lo < cols; lo += n {
+		n = min(cols-lo, panel)
+		p := whole
+		for _, m := range p.dense() {
+			if m.Data != nil {
+				m.Cols, m.Data = n, m.Data[lo:]
+			}
+		}
+		if p.w.Data != nil {
+			p.v = j.pack(1, p.v)
+			j.panel(pass[T, I]{a: j.t, u: p.v, out: p.w, alpha: p.beta, subOut: p.subW, flip: !p.flip, workers: p.workers})
+		}
+		if p.out.Data != nil || p.ga != nil || p.sum != nil {
+			p.u = j.pack(0, p.u)
+			j.panel(p)
+		}
 	}
-}
-
-func (j *job[T, I]) allRows(cols int) {
-	work := (len(j.p.a.Ind) + j.p.a.Rows) * min(cols, panel)
-	j.blocks = max(1, min(work/(4*blockWork), mostBlocks))
-	workers := min(parallel.Workers(j.p.workers), j.blocks)
-	j.open(workers)
-	j.sums = workspace.Zeros(j.sums, j.blocks)
-	j.step = stepColumns
-	for j.lo = 0; j.lo < cols; j.lo = j.hi {
-		j.hi = j.lo + panelCols[T](cols-j.lo)
-		parallel.Run(workers, j.blocks, j)
-	}
+	j.p = whole
 	j.addSums()
 }
 
-// panelCols returns how many of n columns are worked on at a time.
-func panelCols[T Scalar](n int) int {
-	switch any(T(0)).(type) {
-	case float64:
-		return simd.SparseCols[float64](n)
-	case float32:
-		return simd.SparseCols[float32](n)
+// pack returns columns of a dense matrix side by side, in storage number n, if they
+// are read so often that a copy pays: far apart they do not stay in a cache, least
+// where the stride is a power of 2.
+func (j *job[T, I]) pack(n int, m rev.General[T]) rev.General[T] {
+	if m.Stride == m.Cols || len(j.p.a.Ind) < packedReads*m.Rows {
+		return m
 	}
-	return min(n, panel)
+	j.packed[n] = workspace.Grow(j.packed[n], m.Rows*m.Cols)
+	j.from, j.to = m, rev.General[T]{Rows: m.Rows, Cols: m.Cols, Data: j.packed[n], Stride: m.Cols}
+	j.step = stepPack
+	parallel.Run(parallel.Workers(j.p.workers), (m.Rows+packedRows-1)/packedRows, j)
+	return j.to
+}
+
+// packRows does a block of rows of stepPack.
+func (j *job[T, I]) packRows(block int) {
+	for i := block * packedRows; i < min(j.to.Rows, (block+1)*packedRows); i++ {
+		copy(j.to.Row(i), j.from.Row(i))
+	}
+}
+
+// panel does a pass without w over so many columns as are worked on at a time.
+func (j *job[T, I]) panel(p pass[T, I]) {
+	j.p = p
+	work := (len(p.a.Ind) + p.a.Rows) * max(p.u.Cols, p.v.Cols)
+	j.blocks = max(1, min(work/(4*blockWork), mostBlocks))
+	workers := min(parallel.Workers(p.workers), j.blocks)
+	j.open(workers)
+	j.step = stepColumns
+	parallel.Run(workers, j.blocks, j)
 }
 
 func (j *job[T, I]) addSums() {
@@ -180,20 +208,99 @@ func (j *job[T, I]) addSums() {
 	}
 }
 
-// rows does columns lo to hi-1 of a block of rows.
+// rows does a block of rows of stepColumns.
 func (j *job[T, I]) rows(s *scratch[T], block int) {
-	p := &j.p
 	r0, r1 := j.cut(block), j.cut(block+1)
-	cols := j.hi - j.lo
-	var u []T
-	if p.u.Data != nil {
-		u = p.u.Data[j.lo:]
+	switch j := any(j).(type) {
+	case *job[float64, I]:
+		vectorRows(j, any(s).(*scratch[float64]), block, r0, r1)
+	case *job[float32, I]:
+		vectorRows(j, any(s).(*scratch[float32]), block, r0, r1)
+	case *job[fixed.Q43, I]:
+		scalarRows(j, any(s).(*scratch[fixed.Q43]), block, r0, r1)
+	case *job[complex128, I]:
+		scalarRows(j, any(s).(*scratch[complex128]), block, r0, r1)
 	}
-	r := row[T, I]{alpha: p.alpha, gamma: p.gamma, u: u, ldu: p.u.Stride, ldv: p.v.Stride, flip: p.flip}
-	if p.subOut && !isFixed[T]() {
-		r.alpha = -r.alpha
+}
+
+// vectorRows does a block in pieces of so many entries as a loop takes.
+func vectorRows[T rev.Float, I Index](j *job[T, I], s *scratch[T], block, r0, r1 int) {
+	p, cols, ptr := &j.p, max(j.p.u.Cols, j.p.v.Cols), j.p.a.Ptr
+	alpha := p.alpha
+	if p.subOut {
+		alpha = -alpha
 	}
-	r.subtract = p.subOut && isFixed[T]()
+	for i := r0; i < r1; {
+		begin := int(ptr[i])
+		rows := sort.Search(r1-i, func(n int) bool { return int(ptr[i+n+1])-begin > simd.SparseEntries })
+		if rows > 0 && p.sum == nil {
+			var out []T
+			if p.out.Data != nil {
+				out = p.out.Data[i*p.out.Stride:]
+			}
+			vectorPiece(j, i, ptr[i+1:i+rows+1], begin, out, p.out.Stride, alpha)
+			i += rows
+			continue
+		}
+		// The sum wants s_i before it is multiplied by alpha, and a row of more entries
+		// than a loop takes is done in parts.
+		rows = max(1, min(rows, pieceRows/cols))
+		var sums []T
+		if p.out.Data != nil || p.sum != nil {
+			sums = s.s[:rows*cols]
+			clear(sums)
+		}
+		if last := int(ptr[i+rows]); last-begin <= simd.SparseEntries {
+			vectorPiece(j, i, ptr[i+1:i+rows+1], begin, sums, cols, 1)
+		} else {
+			for to := begin; begin < last; begin = to {
+				to = min(begin+simd.SparseEntries, last)
+				vectorPiece(j, i, []I{I(to)}, begin, sums, cols, 1)
+			}
+		}
+		for n := 0; sums != nil && n < rows; n++ {
+			if ptr[i+n] == ptr[i+n+1] {
+				continue
+			}
+			sum := sums[n*cols : (n+1)*cols]
+			if p.out.Data != nil {
+				simd.Axpy(alpha, sum, p.out.Row(i+n))
+			}
+			if p.sum != nil {
+				j.sums[block] += simd.Dot(p.v.Row(i+n), sum)
+			}
+		}
+		i += rows
+	}
+}
+
+// vectorPiece does the entries from begin on of the rows from i on, and adds
+// alpha·s_i to the rows of out, unless that is nil. The entries stay in a cache from
+// some columns to the next.
+func vectorPiece[T rev.Float, I Index](j *job[T, I], i int, end []I, begin int, out []T, ldo int, alpha T) {
+	p, to := &j.p, int(end[len(end)-1])
+	ind := p.a.Ind[begin:to]
+	cols := max(p.u.Cols, p.v.Cols)
+	for lo, n := 0, 0; lo < cols; lo += n {
+		n = simd.SparseCols[T](cols - lo)
+		u, ldu := p.u.Data[lo:], p.u.Stride
+		if p.ga == nil {
+			simd.SparseRows(n, end, begin, ind, u, ldu, p.a.Data[begin:to], out[lo:], ldo, alpha)
+			continue
+		}
+		ga, v, ldv := p.ga[begin:to], p.v.Data[i*p.v.Stride+lo:], p.v.Stride
+		if out == nil {
+			simd.SparseDots(n, end, begin, ind, u, ldu, ga, v, ldv, p.gamma)
+			continue
+		}
+		simd.SparseRowsDots(n, end, begin, ind, u, ldu, p.a.Data[begin:to], out[lo:], ldo, alpha, ga, v, ldv, p.gamma)
+	}
+}
+
+// scalarRows does a block of numbers without vector code.
+func scalarRows[T Scalar, I Index](j *job[T, I], s *scratch[T], block, r0, r1 int) {
+	p, cols := &j.p, max(j.p.u.Cols, j.p.v.Cols)
+	r := row[T, I]{alpha: p.alpha, gamma: p.gamma, u: p.u.Data, ldu: p.u.Stride, subtract: p.subOut, flip: p.flip}
 	for i := r0; i < r1; i++ {
 		b, e := int(p.a.Ptr[i]), int(p.a.Ptr[i+1])
 		if b == e {
@@ -204,65 +311,50 @@ func (j *job[T, I]) rows(s *scratch[T], block int) {
 			r.ga = p.ga[b:e]
 		}
 		if p.v.Data != nil {
-			r.v = part(p.v, i, j.lo, cols)
+			r.v = p.v.Row(i)
 		}
 		if p.out.Data != nil {
-			r.out = part(p.out, i, j.lo, cols)
+			r.out = p.out.Row(i)
 		}
 		if p.out.Data != nil || p.sum != nil {
 			r.a = p.a.Data[b:e]
 		}
-		if r.a == nil || p.sum == nil && !isComplex[T]() && e-b <= simd.SparseEntries {
+		if r.a == nil || p.sum == nil && isFixed[T]() {
 			r.run(s)
 			continue
 		}
-		// The sum wants s_i before it is multiplied by alpha, and a row that is long
-		// is done in parts.
-		out, alpha, subtract := r.out, r.alpha, r.subtract
+		// The sum wants s_i before it is multiplied by alpha.
+		out := r.out
 		r.out, r.alpha, r.subtract = s.s[:cols], one[T](), false
 		clear(r.out)
 		r.run(s)
 		if out != nil {
-			addTo(out, alpha, r.out, subtract)
+			addTo(out, p.alpha, r.out, p.subOut)
 		}
 		if p.sum != nil {
 			j.sums[block] += dotConj(r.v, r.out, p.flip)
 		}
-		r.out, r.alpha, r.subtract = out, alpha, subtract
+		r.out, r.alpha, r.subtract = out, p.alpha, p.subOut
 	}
 }
 
-// A row is what a pass does for a row of a, where it has entries: out and a, or
-// ga and v, may be nil. Element c of u_j is u[j*ldu+c]. Over complex128, alpha is 1.
+// A row is what a pass does for a row of a without vector code, where it has
+// entries: out and a, or ga and v, may be nil. Element c of u_j is u[j*ldu+c]. Over
+// complex128, alpha is 1.
 type row[T Scalar, I Index] struct {
 	out, a, ga, v, u []T
 	ind              []I
-	ldu, ldv         int
+	ldu              int
 	alpha, gamma     T
 	subtract, flip   bool
 }
 
 func (r *row[T, I]) run(s *scratch[T]) {
 	switch r := any(r).(type) {
-	case *row[float64, I]:
-		vectorRow(r)
-	case *row[float32, I]:
-		vectorRow(r)
 	case *row[fixed.Q43, I]:
 		fixedRow(r, s.exact[:len(r.out)])
 	case *row[complex128, I]:
 		complexRow(r)
-	}
-}
-
-func vectorRow[T rev.Float, I Index](r *row[T, I]) {
-	switch {
-	case r.ga == nil:
-		simd.SparseRow(r.out, r.alpha, r.a, r.ind, r.u, r.ldu)
-	case r.out == nil:
-		simd.SparseDots(r.ga, r.gamma, r.v, r.ldv, r.ind, r.u, r.ldu)
-	default:
-		simd.SparseRowDots(r.out, r.alpha, r.a, r.ga, r.gamma, r.v, r.ldv, r.ind, r.u, r.ldu)
 	}
 }
 

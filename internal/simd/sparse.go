@@ -2,90 +2,100 @@ package simd
 
 //go:generate go -C _gen run ./sparse -out ../sparse_amd64.s -stubs ../sparse_amd64.go -pkg simd
 
-// Loops over the entries q of a row of a sparse matrix, and the rows u_q of a dense
-// matrix that they meet: element c of u_q is u[ind[q]*ldu+c]. Indices and ldu are
-// trusted: u_q must lie in u.
-
 // Index is the constraint of indices.
 type Index interface {
 	int | int32
 }
 
-// SparseCols returns how many of n columns the loops over rows of sparse matrices
-// take at a time at most, so that the rows of the dense matrices that they add up
-// stay in registers.
-func SparseCols[T Float](n int) int { return sparseCols[T](n) }
-
-// SparseRow computes dst += alpha·Σ_q a_q·u_q. The length of dst is what
-// SparseCols returns for some number.
-//
-// Σ_q goes in the order of q, and is added to dst once for each SparseEntries of them.
-// Products with a are fused on the vector tiers.
-func SparseRow[T Float, I Index](dst []T, alpha T, a []T, ind []I, u []T, ldu int) {
-	if len(a) != len(ind) {
-		panic(badLength)
-	}
-	for q := 0; q < len(ind) && len(dst) > 0; q += SparseEntries {
-		r := min(q+SparseEntries, len(ind))
-		sparseRow(dst, alpha, a[q:r], ind[q:r], u, ldu)
-	}
-}
-
-// SparseDots computes ga_q += gamma·(v·u_q). The length of v is what SparseCols
-// returns for some number. The next call is expected to have a v that lies ldv
-// elements further.
-func SparseDots[T Float, I Index](ga []T, gamma T, v []T, ldv int, ind []I, u []T, ldu int) {
-	if len(ga) != len(ind) {
-		panic(badLength)
-	}
-	for q := 0; q < len(ind) && len(v) > 0; q += SparseEntries {
-		r := min(q+SparseEntries, len(ind))
-		sparseDots(ga[q:r], gamma, v, ldv, ind[q:r], u, ldu)
-	}
-}
-
-// SparseRowDots computes what SparseRow and SparseDots do.
-func SparseRowDots[T Float, I Index](dst []T, alpha T, a, ga []T, gamma T, v []T, ldv int, ind []I, u []T, ldu int) {
-	if len(a) != len(ind) || len(ga) != len(ind) || len(v) != len(dst) {
-		panic(badLength)
-	}
-	for q := 0; q < len(ind) && len(dst) > 0; q += SparseEntries {
-		r := min(q+SparseEntries, len(ind))
-		sparseRowDots(dst, alpha, a[q:r], ga[q:r], gamma, v, ldv, ind[q:r], u, ldu)
-	}
-}
+// The loops here are over the entries q of some rows of a sparse matrix, which are
+// those of ind, and of a and ga: those of row i end before end[i]-base, and begin
+// where those of the row before end. Indices of entries, and end, are trusted. There
+// are at most SparseEntries of them.
 
 // SparseEntries is how many entries a call of assembly takes at most: some 30 µs
-// where rows come from the second-level cache. Longer rows are done in parts.
+// where the rows of a dense matrix come from the second-level cache.
 const SparseEntries = 1 << 12
+
+// Loops over the rows u_q of a dense matrix that the entries meet: element c of u_q
+// is u[ind[q]*ldu+c], c < n. Row i of another one begins at i times its stride. The
+// number n is what SparseCols returns for some number. A row without entries is left
+// alone.
+
+// SparseCols returns how many of n columns the loops over rows of dense matrices
+// take at a time at most, so that the rows that they add up stay in registers.
+func SparseCols[T Float](n int) int { return sparseCols[T](n) }
 
 // sparseMost is the most that SparseCols returns.
 const sparseMost = 128
 
-func genericSparseRow[T Float, I Index](dst []T, alpha T, a []T, ind []I, u []T, ldu int) {
-	var buf [sparseMost]T
-	sum := buf[:len(dst)]
-	for q, i := range ind {
-		at := int(i) * ldu
-		genericAxpyTo(sum, a[q], u[at:at+len(sum)], sum)
-	}
-	genericAxpyTo(dst, alpha, sum, dst)
-}
-
-func genericSparseDots[T Float, I Index](ga []T, gamma T, v []T, ind []I, u []T, ldu int) {
-	for q, i := range ind {
-		at := int(i) * ldu
-		ga[q] += T(gamma * genericDot(v, u[at:at+len(v)]))
-	}
-}
-
-// The loops below are over the entries of some rows of a sparse matrix, which are
-// those of a, ind and ga: those of row i end before end[i]-base, and begin where
-// those of the row before end. Indices of entries, and end, are trusted. There are
-// at most SparseEntries of them.
+// SparseRows computes dst_i += alpha·Σ_q a_q·u_q.
 //
-// The sum of a row is made of four on the vector tiers, and the same for all loops
-// of a tier.
+// Σ_q goes in the order of q. Products with a are fused on the vector tiers.
+func SparseRows[T Float, I Index](n int, end []I, base int, ind []I, u []T, ldu int, a, dst []T, ldd int, alpha T) {
+	if checkEntries(n, end, base, len(ind), len(a)) && checkDense(n, len(end), len(dst), ldd) {
+		sparseRows(n, end, base, ind, u, ldu, a, dst, ldd, alpha)
+	}
+}
+
+// SparseDots computes ga_q += gamma·(v_i·u_q).
+func SparseDots[T Float, I Index](n int, end []I, base int, ind []I, u []T, ldu int, ga, v []T, ldv int, gamma T) {
+	if checkEntries(n, end, base, len(ind), len(ga)) && checkDense(n, len(end), len(v), ldv) {
+		sparseDots(n, end, base, ind, u, ldu, ga, v, ldv, gamma)
+	}
+}
+
+// SparseRowsDots computes what SparseRows and SparseDots do.
+func SparseRowsDots[T Float, I Index](n int, end []I, base int, ind []I, u []T, ldu int, a, dst []T, ldd int, alpha T, ga, v []T, ldv int, gamma T) {
+	if checkEntries(n, end, base, len(ind), min(len(a), len(ga))) && checkDense(n, len(end), len(dst), ldd) && checkDense(n, len(end), len(v), ldv) {
+		sparseRowsDots(n, end, base, ind, u, ldu, a, dst, ldd, alpha, ga, v, ldv, gamma)
+	}
+}
+
+// checkEntries panics unless the entries are those of the rows and there are values
+// for them, and reports whether there is work.
+func checkEntries[I Index](n int, end []I, base, entries, values int) bool {
+	return checkColumn(end, base, values, entries, len(end)) && n > 0
+}
+
+// checkDense panics unless a dense matrix holds n columns of so many rows, at least
+// one.
+func checkDense(n, rows, length, stride int) bool {
+	if stride < 0 || length < (rows-1)*stride+n {
+		panic(badLength)
+	}
+	return true
+}
+
+func genericSparseRows[T Float, I Index](n int, end []I, base int, ind []I, u []T, ldu int, a, dst []T, ldd int, alpha T) {
+	var buf [sparseMost]T
+	sum := buf[:n]
+	q := 0
+	for i, e := range end {
+		if q == int(e)-base {
+			continue
+		}
+		clear(sum)
+		for ; q < int(e)-base; q++ {
+			at := int(ind[q]) * ldu
+			genericAxpyTo(sum, a[q], u[at:at+n], sum)
+		}
+		d := dst[i*ldd : i*ldd+n]
+		genericAxpyTo(d, alpha, sum, d)
+	}
+}
+
+func genericSparseDots[T Float, I Index](n int, end []I, base int, ind []I, u []T, ldu int, ga, v []T, ldv int, gamma T) {
+	q := 0
+	for i, e := range end {
+		for ; q < int(e)-base; q++ {
+			at := int(ind[q]) * ldu
+			ga[q] += T(gamma * genericDot(v[i*ldv:i*ldv+n], u[at:at+n]))
+		}
+	}
+}
+
+// Loops over single columns. The sum of a row is made of four on the vector tiers,
+// and the same for all loops of a tier.
 
 // SparseGather computes out_i += alpha·Σ_q a_q·u[ind_q].
 func SparseGather[T Float, I Index](end []I, base int, a []T, ind []I, out []T, alpha T, u []T) {

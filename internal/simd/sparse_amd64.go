@@ -4,20 +4,20 @@
 
 package simd
 
-// sparseRowAVX2F64I64 computes dst += alpha·Σ_q a_q·u_q for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.
+// sparseRowsAVX2F64I64 computes dst_i += alpha·Σ_q a_q·u_q for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
-func sparseRowAVX2F64I64(n int, dst *float64, alpha float64, a *float64, ind *int, entries int, u *float64, ld int)
+func sparseRowsAVX2F64I64(n int, rows int, end *int, base int, ind *int, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64)
 
-// sparseDotsAVX2F64I64 computes ga_q += gamma·(v·u_q) for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.
+// sparseDotsAVX2F64I64 computes ga_q += gamma·(v_i·u_q) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
-func sparseDotsAVX2F64I64(n int, ga *float64, gamma float64, v *float64, ind *int, entries int, u *float64, ld int, ldv int)
+func sparseDotsAVX2F64I64(n int, rows int, end *int, base int, ind *int, u *float64, ldu int, ga *float64, v *float64, ldv int, gamma float64)
 
-// sparseRowDotsAVX2F64I64 computes dst += alpha·Σ_q a_q·u_q and ga_q += gamma·(v·u_q) for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.
+// sparseRowsDotsAVX2F64I64 computes dst_i += alpha·Σ_q a_q·u_q and ga_q += gamma·(v_i·u_q) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
-func sparseRowDotsAVX2F64I64(n int, dst *float64, alpha float64, a *float64, ga *float64, gamma float64, v *float64, ind *int, entries int, u *float64, ld int, ldv int)
+func sparseRowsDotsAVX2F64I64(n int, rows int, end *int, base int, ind *int, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, ga *float64, v *float64, ldv int, gamma float64)
 
 // sparseGatherF64I64 computes out_i += alpha·Σ_q a_q·u[ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
 //
@@ -44,20 +44,20 @@ func sparseGatherGradF64I64(rows int, end *int, base int, a *float64, ind *int, 
 //go:noescape
 func sparseGatherScatterGradF64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, u *float64, v *float64, beta float64, w *float64, lo int, ga *float64, gamma float64)
 
-// sparseRowAVX2F64I32 computes dst += alpha·Σ_q a_q·u_q for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.
+// sparseRowsAVX2F64I32 computes dst_i += alpha·Σ_q a_q·u_q for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
-func sparseRowAVX2F64I32(n int, dst *float64, alpha float64, a *float64, ind *int32, entries int, u *float64, ld int)
+func sparseRowsAVX2F64I32(n int, rows int, end *int32, base int, ind *int32, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64)
 
-// sparseDotsAVX2F64I32 computes ga_q += gamma·(v·u_q) for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.
+// sparseDotsAVX2F64I32 computes ga_q += gamma·(v_i·u_q) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
-func sparseDotsAVX2F64I32(n int, ga *float64, gamma float64, v *float64, ind *int32, entries int, u *float64, ld int, ldv int)
+func sparseDotsAVX2F64I32(n int, rows int, end *int32, base int, ind *int32, u *float64, ldu int, ga *float64, v *float64, ldv int, gamma float64)
 
-// sparseRowDotsAVX2F64I32 computes dst += alpha·Σ_q a_q·u_q and ga_q += gamma·(v·u_q) for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.
+// sparseRowsDotsAVX2F64I32 computes dst_i += alpha·Σ_q a_q·u_q and ga_q += gamma·(v_i·u_q) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
-func sparseRowDotsAVX2F64I32(n int, dst *float64, alpha float64, a *float64, ga *float64, gamma float64, v *float64, ind *int32, entries int, u *float64, ld int, ldv int)
+func sparseRowsDotsAVX2F64I32(n int, rows int, end *int32, base int, ind *int32, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, ga *float64, v *float64, ldv int, gamma float64)
 
 // sparseGatherF64I32 computes out_i += alpha·Σ_q a_q·u[ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
 //
@@ -84,20 +84,20 @@ func sparseGatherGradF64I32(rows int, end *int32, base int, a *float64, ind *int
 //go:noescape
 func sparseGatherScatterGradF64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, u *float64, v *float64, beta float64, w *float64, lo int, ga *float64, gamma float64)
 
-// sparseRowAVX2F32I64 computes dst += alpha·Σ_q a_q·u_q for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.
+// sparseRowsAVX2F32I64 computes dst_i += alpha·Σ_q a_q·u_q for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
-func sparseRowAVX2F32I64(n int, dst *float32, alpha float32, a *float32, ind *int, entries int, u *float32, ld int)
+func sparseRowsAVX2F32I64(n int, rows int, end *int, base int, ind *int, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32)
 
-// sparseDotsAVX2F32I64 computes ga_q += gamma·(v·u_q) for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.
+// sparseDotsAVX2F32I64 computes ga_q += gamma·(v_i·u_q) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
-func sparseDotsAVX2F32I64(n int, ga *float32, gamma float32, v *float32, ind *int, entries int, u *float32, ld int, ldv int)
+func sparseDotsAVX2F32I64(n int, rows int, end *int, base int, ind *int, u *float32, ldu int, ga *float32, v *float32, ldv int, gamma float32)
 
-// sparseRowDotsAVX2F32I64 computes dst += alpha·Σ_q a_q·u_q and ga_q += gamma·(v·u_q) for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.
+// sparseRowsDotsAVX2F32I64 computes dst_i += alpha·Σ_q a_q·u_q and ga_q += gamma·(v_i·u_q) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
-func sparseRowDotsAVX2F32I64(n int, dst *float32, alpha float32, a *float32, ga *float32, gamma float32, v *float32, ind *int, entries int, u *float32, ld int, ldv int)
+func sparseRowsDotsAVX2F32I64(n int, rows int, end *int, base int, ind *int, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, ga *float32, v *float32, ldv int, gamma float32)
 
 // sparseGatherF32I64 computes out_i += alpha·Σ_q a_q·u[ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
 //
@@ -124,20 +124,20 @@ func sparseGatherGradF32I64(rows int, end *int, base int, a *float32, ind *int, 
 //go:noescape
 func sparseGatherScatterGradF32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, u *float32, v *float32, beta float32, w *float32, lo int, ga *float32, gamma float32)
 
-// sparseRowAVX2F32I32 computes dst += alpha·Σ_q a_q·u_q for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.
+// sparseRowsAVX2F32I32 computes dst_i += alpha·Σ_q a_q·u_q for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
-func sparseRowAVX2F32I32(n int, dst *float32, alpha float32, a *float32, ind *int32, entries int, u *float32, ld int)
+func sparseRowsAVX2F32I32(n int, rows int, end *int32, base int, ind *int32, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32)
 
-// sparseDotsAVX2F32I32 computes ga_q += gamma·(v·u_q) for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.
+// sparseDotsAVX2F32I32 computes ga_q += gamma·(v_i·u_q) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
-func sparseDotsAVX2F32I32(n int, ga *float32, gamma float32, v *float32, ind *int32, entries int, u *float32, ld int, ldv int)
+func sparseDotsAVX2F32I32(n int, rows int, end *int32, base int, ind *int32, u *float32, ldu int, ga *float32, v *float32, ldv int, gamma float32)
 
-// sparseRowDotsAVX2F32I32 computes dst += alpha·Σ_q a_q·u_q and ga_q += gamma·(v·u_q) for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.
+// sparseRowsDotsAVX2F32I32 computes dst_i += alpha·Σ_q a_q·u_q and ga_q += gamma·(v_i·u_q) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
-func sparseRowDotsAVX2F32I32(n int, dst *float32, alpha float32, a *float32, ga *float32, gamma float32, v *float32, ind *int32, entries int, u *float32, ld int, ldv int)
+func sparseRowsDotsAVX2F32I32(n int, rows int, end *int32, base int, ind *int32, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, ga *float32, v *float32, ldv int, gamma float32)
 
 // sparseGatherF32I32 computes out_i += alpha·Σ_q a_q·u[ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
 //
@@ -164,65 +164,65 @@ func sparseGatherGradF32I32(rows int, end *int32, base int, a *float32, ind *int
 //go:noescape
 func sparseGatherScatterGradF32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, u *float32, v *float32, beta float32, w *float32, lo int, ga *float32, gamma float32)
 
-// sparseRowAVX512F64I64 computes dst += alpha·Σ_q a_q·u_q for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.
+// sparseRowsAVX512F64I64 computes dst_i += alpha·Σ_q a_q·u_q for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
-func sparseRowAVX512F64I64(n int, dst *float64, alpha float64, a *float64, ind *int, entries int, u *float64, ld int)
+func sparseRowsAVX512F64I64(n int, rows int, end *int, base int, ind *int, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64)
 
-// sparseDotsAVX512F64I64 computes ga_q += gamma·(v·u_q) for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.
+// sparseDotsAVX512F64I64 computes ga_q += gamma·(v_i·u_q) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
-func sparseDotsAVX512F64I64(n int, ga *float64, gamma float64, v *float64, ind *int, entries int, u *float64, ld int, ldv int)
+func sparseDotsAVX512F64I64(n int, rows int, end *int, base int, ind *int, u *float64, ldu int, ga *float64, v *float64, ldv int, gamma float64)
 
-// sparseRowDotsAVX512F64I64 computes dst += alpha·Σ_q a_q·u_q and ga_q += gamma·(v·u_q) for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.
+// sparseRowsDotsAVX512F64I64 computes dst_i += alpha·Σ_q a_q·u_q and ga_q += gamma·(v_i·u_q) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
-func sparseRowDotsAVX512F64I64(n int, dst *float64, alpha float64, a *float64, ga *float64, gamma float64, v *float64, ind *int, entries int, u *float64, ld int, ldv int)
+func sparseRowsDotsAVX512F64I64(n int, rows int, end *int, base int, ind *int, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, ga *float64, v *float64, ldv int, gamma float64)
 
-// sparseRowAVX512F64I32 computes dst += alpha·Σ_q a_q·u_q for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.
+// sparseRowsAVX512F64I32 computes dst_i += alpha·Σ_q a_q·u_q for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
-func sparseRowAVX512F64I32(n int, dst *float64, alpha float64, a *float64, ind *int32, entries int, u *float64, ld int)
+func sparseRowsAVX512F64I32(n int, rows int, end *int32, base int, ind *int32, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64)
 
-// sparseDotsAVX512F64I32 computes ga_q += gamma·(v·u_q) for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.
+// sparseDotsAVX512F64I32 computes ga_q += gamma·(v_i·u_q) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
-func sparseDotsAVX512F64I32(n int, ga *float64, gamma float64, v *float64, ind *int32, entries int, u *float64, ld int, ldv int)
+func sparseDotsAVX512F64I32(n int, rows int, end *int32, base int, ind *int32, u *float64, ldu int, ga *float64, v *float64, ldv int, gamma float64)
 
-// sparseRowDotsAVX512F64I32 computes dst += alpha·Σ_q a_q·u_q and ga_q += gamma·(v·u_q) for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.
+// sparseRowsDotsAVX512F64I32 computes dst_i += alpha·Σ_q a_q·u_q and ga_q += gamma·(v_i·u_q) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
-func sparseRowDotsAVX512F64I32(n int, dst *float64, alpha float64, a *float64, ga *float64, gamma float64, v *float64, ind *int32, entries int, u *float64, ld int, ldv int)
+func sparseRowsDotsAVX512F64I32(n int, rows int, end *int32, base int, ind *int32, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, ga *float64, v *float64, ldv int, gamma float64)
 
-// sparseRowAVX512F32I64 computes dst += alpha·Σ_q a_q·u_q for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.
+// sparseRowsAVX512F32I64 computes dst_i += alpha·Σ_q a_q·u_q for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
-func sparseRowAVX512F32I64(n int, dst *float32, alpha float32, a *float32, ind *int, entries int, u *float32, ld int)
+func sparseRowsAVX512F32I64(n int, rows int, end *int, base int, ind *int, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32)
 
-// sparseDotsAVX512F32I64 computes ga_q += gamma·(v·u_q) for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.
+// sparseDotsAVX512F32I64 computes ga_q += gamma·(v_i·u_q) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
-func sparseDotsAVX512F32I64(n int, ga *float32, gamma float32, v *float32, ind *int, entries int, u *float32, ld int, ldv int)
+func sparseDotsAVX512F32I64(n int, rows int, end *int, base int, ind *int, u *float32, ldu int, ga *float32, v *float32, ldv int, gamma float32)
 
-// sparseRowDotsAVX512F32I64 computes dst += alpha·Σ_q a_q·u_q and ga_q += gamma·(v·u_q) for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.
+// sparseRowsDotsAVX512F32I64 computes dst_i += alpha·Σ_q a_q·u_q and ga_q += gamma·(v_i·u_q) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
-func sparseRowDotsAVX512F32I64(n int, dst *float32, alpha float32, a *float32, ga *float32, gamma float32, v *float32, ind *int, entries int, u *float32, ld int, ldv int)
+func sparseRowsDotsAVX512F32I64(n int, rows int, end *int, base int, ind *int, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, ga *float32, v *float32, ldv int, gamma float32)
 
-// sparseRowAVX512F32I32 computes dst += alpha·Σ_q a_q·u_q for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.
+// sparseRowsAVX512F32I32 computes dst_i += alpha·Σ_q a_q·u_q for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
-func sparseRowAVX512F32I32(n int, dst *float32, alpha float32, a *float32, ind *int32, entries int, u *float32, ld int)
+func sparseRowsAVX512F32I32(n int, rows int, end *int32, base int, ind *int32, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32)
 
-// sparseDotsAVX512F32I32 computes ga_q += gamma·(v·u_q) for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.
+// sparseDotsAVX512F32I32 computes ga_q += gamma·(v_i·u_q) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
-func sparseDotsAVX512F32I32(n int, ga *float32, gamma float32, v *float32, ind *int32, entries int, u *float32, ld int, ldv int)
+func sparseDotsAVX512F32I32(n int, rows int, end *int32, base int, ind *int32, u *float32, ldu int, ga *float32, v *float32, ldv int, gamma float32)
 
-// sparseRowDotsAVX512F32I32 computes dst += alpha·Σ_q a_q·u_q and ga_q += gamma·(v·u_q) for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.
+// sparseRowsDotsAVX512F32I32 computes dst_i += alpha·Σ_q a_q·u_q and ga_q += gamma·(v_i·u_q) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
-func sparseRowDotsAVX512F32I32(n int, dst *float32, alpha float32, a *float32, ga *float32, gamma float32, v *float32, ind *int32, entries int, u *float32, ld int, ldv int)
+func sparseRowsDotsAVX512F32I32(n int, rows int, end *int32, base int, ind *int32, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, ga *float32, v *float32, ldv int, gamma float32)
 
 // indexRangeAVX2I32 stores the least and the largest of each 8th of n indices, n at least as many.
 //

@@ -4,17 +4,16 @@
 
 #include "textflag.h"
 
-// func sparseRowAVX2F64I64(n int, dst *float64, alpha float64, a *float64, ind *int, entries int, u *float64, ld int)
-// Requires: AVX, FMA3
-TEXT ·sparseRowAVX2F64I64(SB), NOSPLIT, $0-64
+// func sparseRowsAVX2F64I64(n int, rows int, end *int, base int, ind *int, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64)
+// Requires: AVX, FMA3, MMX+
+TEXT ·sparseRowsAVX2F64I64(SB), NOSPLIT, $0-88
 	MOVQ n+0(FP), AX
-	MOVQ ind+32(FP), CX
-	MOVQ u+48(FP), DX
-	MOVQ ld+56(FP), BX
-	SHLQ $0x03, BX
-	MOVQ dst+8(FP), SI
-	MOVQ a+24(FP), DI
-	MOVQ entries+40(FP), R8
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+40(FP), BX
+	MOVQ ldu+48(FP), SI
+	MOVQ a+56(FP), DI
+	XORQ R8, R8
 	CMPQ AX, $0x00000020
 	JE   vectors8
 	CMPQ AX, $0x00000010
@@ -24,131 +23,180 @@ TEXT ·sparseRowAVX2F64I64(SB), NOSPLIT, $0-64
 	JMP  vectors1
 
 vectors8:
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-	VXORPD Y4, Y4, Y4
-	VXORPD Y5, Y5, Y5
-	VXORPD Y6, Y6, Y6
-	VXORPD Y7, Y7, Y7
+vectors8row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R8, AX
+	JGE        vectors8next
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	VXORPD     Y6, Y6, Y6
+	VXORPD     Y7, Y7, Y7
+	MOVQ       dst+64(FP), R9
+	ADDQ       ldd+72(FP), R9
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 128(R9)
+	PREFETCHT0 192(R9)
 
 vectors8loop:
-	MOVQ         (CX), AX
-	ADDQ         $0x00000008, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VBROADCASTSD (DI), Y8
-	ADDQ         $0x00000008, DI
-	VFMADD231PD  (AX), Y8, Y0
-	VFMADD231PD  32(AX), Y8, Y1
-	VFMADD231PD  64(AX), Y8, Y2
-	VFMADD231PD  96(AX), Y8, Y3
-	VFMADD231PD  128(AX), Y8, Y4
-	VFMADD231PD  160(AX), Y8, Y5
-	VFMADD231PD  192(AX), Y8, Y6
-	VFMADD231PD  224(AX), Y8, Y7
-	DECQ         R8
-	JNE          vectors8loop
-	VBROADCASTSD alpha+16(FP), Y8
+	MOVQ         (DX)(R8*8), R9
+	IMULQ        SI, R9
+	ADDQ         BX, R9
+	VBROADCASTSD (DI)(R8*8), Y8
+	VFMADD231PD  (R9), Y8, Y0
+	VFMADD231PD  32(R9), Y8, Y1
+	VFMADD231PD  64(R9), Y8, Y2
+	VFMADD231PD  96(R9), Y8, Y3
+	VFMADD231PD  128(R9), Y8, Y4
+	VFMADD231PD  160(R9), Y8, Y5
+	VFMADD231PD  192(R9), Y8, Y6
+	VFMADD231PD  224(R9), Y8, Y7
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors8loop
+	VBROADCASTSD alpha+80(FP), Y8
+	MOVQ         dst+64(FP), AX
 	VMULPD       Y8, Y0, Y0
-	VMOVUPD      (SI), Y9
+	VMOVUPD      (AX), Y9
 	VADDPD       Y9, Y0, Y0
-	VMOVUPD      Y0, (SI)
+	VMOVUPD      Y0, (AX)
 	VMULPD       Y8, Y1, Y1
-	VMOVUPD      32(SI), Y0
+	VMOVUPD      32(AX), Y0
 	VADDPD       Y0, Y1, Y1
-	VMOVUPD      Y1, 32(SI)
+	VMOVUPD      Y1, 32(AX)
 	VMULPD       Y8, Y2, Y2
-	VMOVUPD      64(SI), Y0
+	VMOVUPD      64(AX), Y0
 	VADDPD       Y0, Y2, Y2
-	VMOVUPD      Y2, 64(SI)
+	VMOVUPD      Y2, 64(AX)
 	VMULPD       Y8, Y3, Y3
-	VMOVUPD      96(SI), Y0
+	VMOVUPD      96(AX), Y0
 	VADDPD       Y0, Y3, Y3
-	VMOVUPD      Y3, 96(SI)
+	VMOVUPD      Y3, 96(AX)
 	VMULPD       Y8, Y4, Y4
-	VMOVUPD      128(SI), Y0
+	VMOVUPD      128(AX), Y0
 	VADDPD       Y0, Y4, Y4
-	VMOVUPD      Y4, 128(SI)
+	VMOVUPD      Y4, 128(AX)
 	VMULPD       Y8, Y5, Y5
-	VMOVUPD      160(SI), Y0
+	VMOVUPD      160(AX), Y0
 	VADDPD       Y0, Y5, Y5
-	VMOVUPD      Y5, 160(SI)
+	VMOVUPD      Y5, 160(AX)
 	VMULPD       Y8, Y6, Y6
-	VMOVUPD      192(SI), Y0
+	VMOVUPD      192(AX), Y0
 	VADDPD       Y0, Y6, Y6
-	VMOVUPD      Y6, 192(SI)
+	VMOVUPD      Y6, 192(AX)
 	VMULPD       Y8, Y7, Y7
-	VMOVUPD      224(SI), Y0
+	VMOVUPD      224(AX), Y0
 	VADDPD       Y0, Y7, Y7
-	VMOVUPD      Y7, 224(SI)
+	VMOVUPD      Y7, 224(AX)
+
+vectors8next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	DECQ rows+8(FP)
+	JNE  vectors8row
 	VZEROUPPER
 	RET
 
 vectors4:
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
+vectors4row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R8, AX
+	JGE        vectors4next
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	MOVQ       dst+64(FP), R9
+	ADDQ       ldd+72(FP), R9
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
 
 vectors4loop:
-	MOVQ         (CX), AX
-	ADDQ         $0x00000008, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VBROADCASTSD (DI), Y4
-	ADDQ         $0x00000008, DI
-	VFMADD231PD  (AX), Y4, Y0
-	VFMADD231PD  32(AX), Y4, Y1
-	VFMADD231PD  64(AX), Y4, Y2
-	VFMADD231PD  96(AX), Y4, Y3
-	DECQ         R8
-	JNE          vectors4loop
-	VBROADCASTSD alpha+16(FP), Y4
+	MOVQ         (DX)(R8*8), R9
+	IMULQ        SI, R9
+	ADDQ         BX, R9
+	VBROADCASTSD (DI)(R8*8), Y4
+	VFMADD231PD  (R9), Y4, Y0
+	VFMADD231PD  32(R9), Y4, Y1
+	VFMADD231PD  64(R9), Y4, Y2
+	VFMADD231PD  96(R9), Y4, Y3
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors4loop
+	VBROADCASTSD alpha+80(FP), Y4
+	MOVQ         dst+64(FP), AX
 	VMULPD       Y4, Y0, Y0
-	VMOVUPD      (SI), Y5
+	VMOVUPD      (AX), Y5
 	VADDPD       Y5, Y0, Y0
-	VMOVUPD      Y0, (SI)
+	VMOVUPD      Y0, (AX)
 	VMULPD       Y4, Y1, Y1
-	VMOVUPD      32(SI), Y0
+	VMOVUPD      32(AX), Y0
 	VADDPD       Y0, Y1, Y1
-	VMOVUPD      Y1, 32(SI)
+	VMOVUPD      Y1, 32(AX)
 	VMULPD       Y4, Y2, Y2
-	VMOVUPD      64(SI), Y0
+	VMOVUPD      64(AX), Y0
 	VADDPD       Y0, Y2, Y2
-	VMOVUPD      Y2, 64(SI)
+	VMOVUPD      Y2, 64(AX)
 	VMULPD       Y4, Y3, Y3
-	VMOVUPD      96(SI), Y0
+	VMOVUPD      96(AX), Y0
 	VADDPD       Y0, Y3, Y3
-	VMOVUPD      Y3, 96(SI)
+	VMOVUPD      Y3, 96(AX)
+
+vectors4next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	DECQ rows+8(FP)
+	JNE  vectors4row
 	VZEROUPPER
 	RET
 
 vectors2:
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
+vectors2row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R8, AX
+	JGE        vectors2next
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	MOVQ       dst+64(FP), R9
+	ADDQ       ldd+72(FP), R9
+	PREFETCHT0 (R9)
 
 vectors2loop:
-	MOVQ         (CX), AX
-	ADDQ         $0x00000008, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VBROADCASTSD (DI), Y2
-	ADDQ         $0x00000008, DI
-	VFMADD231PD  (AX), Y2, Y0
-	VFMADD231PD  32(AX), Y2, Y1
-	DECQ         R8
-	JNE          vectors2loop
-	VBROADCASTSD alpha+16(FP), Y2
+	MOVQ         (DX)(R8*8), R9
+	IMULQ        SI, R9
+	ADDQ         BX, R9
+	VBROADCASTSD (DI)(R8*8), Y2
+	VFMADD231PD  (R9), Y2, Y0
+	VFMADD231PD  32(R9), Y2, Y1
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors2loop
+	VBROADCASTSD alpha+80(FP), Y2
+	MOVQ         dst+64(FP), AX
 	VMULPD       Y2, Y0, Y0
-	VMOVUPD      (SI), Y3
+	VMOVUPD      (AX), Y3
 	VADDPD       Y3, Y0, Y0
-	VMOVUPD      Y0, (SI)
+	VMOVUPD      Y0, (AX)
 	VMULPD       Y2, Y1, Y1
-	VMOVUPD      32(SI), Y0
+	VMOVUPD      32(AX), Y0
 	VADDPD       Y0, Y1, Y1
-	VMOVUPD      Y1, 32(SI)
+	VMOVUPD      Y1, 32(AX)
+
+vectors2next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	DECQ rows+8(FP)
+	JNE  vectors2row
 	VZEROUPPER
 	RET
 
@@ -157,24 +205,40 @@ vectors1:
 	SHLQ    $0x03, AX
 	SUBQ    AX, R9
 	VMOVUPD (R9), Y0
-	VXORPD  Y1, Y1, Y1
+
+vectors1row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R8, AX
+	JGE        vectors1next
+	VXORPD     Y1, Y1, Y1
+	MOVQ       dst+64(FP), R9
+	ADDQ       ldd+72(FP), R9
+	PREFETCHT0 (R9)
 
 vectors1loop:
-	MOVQ         (CX), AX
-	ADDQ         $0x00000008, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VBROADCASTSD (DI), Y2
-	ADDQ         $0x00000008, DI
-	VMASKMOVPD   (AX), Y0, Y3
+	MOVQ         (DX)(R8*8), R9
+	IMULQ        SI, R9
+	ADDQ         BX, R9
+	VBROADCASTSD (DI)(R8*8), Y2
+	VMASKMOVPD   (R9), Y0, Y3
 	VFMADD231PD  Y3, Y2, Y1
-	DECQ         R8
-	JNE          vectors1loop
-	VBROADCASTSD alpha+16(FP), Y2
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors1loop
+	VBROADCASTSD alpha+80(FP), Y2
+	MOVQ         dst+64(FP), AX
 	VMULPD       Y2, Y1, Y1
-	VMASKMOVPD   (SI), Y0, Y2
+	VMASKMOVPD   (AX), Y0, Y2
 	VADDPD       Y2, Y1, Y1
-	VMASKMOVPD   Y1, Y0, (SI)
+	VMASKMOVPD   Y1, Y0, (AX)
+
+vectors1next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	DECQ rows+8(FP)
+	JNE  vectors1row
 	VZEROUPPER
 	RET
 
@@ -188,20 +252,17 @@ DATA sparseOnes<>+48(SB)/8, $0x0000000000000000
 DATA sparseOnes<>+56(SB)/8, $0x0000000000000000
 GLOBL sparseOnes<>(SB), RODATA|NOPTR, $64
 
-// func sparseDotsAVX2F64I64(n int, ga *float64, gamma float64, v *float64, ind *int, entries int, u *float64, ld int, ldv int)
-// Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·sparseDotsAVX2F64I64(SB), NOSPLIT, $0-72
+// func sparseDotsAVX2F64I64(n int, rows int, end *int, base int, ind *int, u *float64, ldu int, ga *float64, v *float64, ldv int, gamma float64)
+// Requires: AVX, FMA3, MMX+
+TEXT ·sparseDotsAVX2F64I64(SB), NOSPLIT, $0-88
 	MOVQ n+0(FP), AX
-	MOVQ ind+32(FP), CX
-	MOVQ u+48(FP), DX
-	MOVQ ld+56(FP), BX
-	SHLQ $0x03, BX
-	MOVQ ga+8(FP), SI
-	MOVQ v+24(FP), DI
-	MOVQ entries+40(FP), R8
-	LEAQ -8(CX)(R8*8), R9
-	MOVQ ldv+64(FP), R10
-	SHLQ $0x03, R10
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+40(FP), BX
+	MOVQ ldu+48(FP), SI
+	MOVQ ga+56(FP), DI
+	MOVQ v+64(FP), R8
+	XORQ R9, R9
 	CMPQ AX, $0x00000020
 	JE   vectors8
 	CMPQ AX, $0x00000010
@@ -211,179 +272,641 @@ TEXT ·sparseDotsAVX2F64I64(SB), NOSPLIT, $0-72
 	JMP  vectors1
 
 vectors8:
-	VMOVUPD    (DI), Y0
-	VMOVUPD    32(DI), Y1
-	VMOVUPD    64(DI), Y2
-	VMOVUPD    96(DI), Y3
-	VMOVUPD    128(DI), Y4
-	VMOVUPD    160(DI), Y5
-	VMOVUPD    192(DI), Y6
-	VMOVUPD    224(DI), Y7
-	ADDQ       DI, R10
+vectors8row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R9, AX
+	JGE        vectors8next
+	MOVQ       R8, R10
+	ADDQ       ldv+72(FP), R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
+	SUBQ       $0x00000007, AX
+
+vectors8groups:
+	CMPQ         R9, AX
+	JGE          vectors8lastgroup
+	MOVQ         32(DX)(R9*8), R10
+	IMULQ        SI, R10
+	PREFETCHT0   (BX)(R10*1)
+	PREFETCHT0   64(BX)(R10*1)
+	PREFETCHT0   128(BX)(R10*1)
+	PREFETCHT0   192(BX)(R10*1)
+	MOVQ         (DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMOVUPD      (BX)(R10*1), Y0
+	VMULPD       (R8), Y0, Y0
+	VMOVUPD      32(BX)(R10*1), Y1
+	VFMADD231PD  32(R8), Y1, Y0
+	VMOVUPD      64(BX)(R10*1), Y1
+	VFMADD231PD  64(R8), Y1, Y0
+	VMOVUPD      96(BX)(R10*1), Y1
+	VFMADD231PD  96(R8), Y1, Y0
+	VMOVUPD      128(BX)(R10*1), Y1
+	VFMADD231PD  128(R8), Y1, Y0
+	VMOVUPD      160(BX)(R10*1), Y1
+	VFMADD231PD  160(R8), Y1, Y0
+	VMOVUPD      192(BX)(R10*1), Y1
+	VFMADD231PD  192(R8), Y1, Y0
+	VMOVUPD      224(BX)(R10*1), Y1
+	VFMADD231PD  224(R8), Y1, Y0
+	MOVQ         40(DX)(R9*8), R10
+	IMULQ        SI, R10
+	PREFETCHT0   (BX)(R10*1)
+	PREFETCHT0   64(BX)(R10*1)
+	PREFETCHT0   128(BX)(R10*1)
+	PREFETCHT0   192(BX)(R10*1)
+	MOVQ         8(DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMOVUPD      (BX)(R10*1), Y1
+	VMULPD       (R8), Y1, Y1
+	VMOVUPD      32(BX)(R10*1), Y2
+	VFMADD231PD  32(R8), Y2, Y1
+	VMOVUPD      64(BX)(R10*1), Y2
+	VFMADD231PD  64(R8), Y2, Y1
+	VMOVUPD      96(BX)(R10*1), Y2
+	VFMADD231PD  96(R8), Y2, Y1
+	VMOVUPD      128(BX)(R10*1), Y2
+	VFMADD231PD  128(R8), Y2, Y1
+	VMOVUPD      160(BX)(R10*1), Y2
+	VFMADD231PD  160(R8), Y2, Y1
+	VMOVUPD      192(BX)(R10*1), Y2
+	VFMADD231PD  192(R8), Y2, Y1
+	VMOVUPD      224(BX)(R10*1), Y2
+	VFMADD231PD  224(R8), Y2, Y1
+	MOVQ         48(DX)(R9*8), R10
+	IMULQ        SI, R10
+	PREFETCHT0   (BX)(R10*1)
+	PREFETCHT0   64(BX)(R10*1)
+	PREFETCHT0   128(BX)(R10*1)
+	PREFETCHT0   192(BX)(R10*1)
+	MOVQ         16(DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMOVUPD      (BX)(R10*1), Y2
+	VMULPD       (R8), Y2, Y2
+	VMOVUPD      32(BX)(R10*1), Y3
+	VFMADD231PD  32(R8), Y3, Y2
+	VMOVUPD      64(BX)(R10*1), Y3
+	VFMADD231PD  64(R8), Y3, Y2
+	VMOVUPD      96(BX)(R10*1), Y3
+	VFMADD231PD  96(R8), Y3, Y2
+	VMOVUPD      128(BX)(R10*1), Y3
+	VFMADD231PD  128(R8), Y3, Y2
+	VMOVUPD      160(BX)(R10*1), Y3
+	VFMADD231PD  160(R8), Y3, Y2
+	VMOVUPD      192(BX)(R10*1), Y3
+	VFMADD231PD  192(R8), Y3, Y2
+	VMOVUPD      224(BX)(R10*1), Y3
+	VFMADD231PD  224(R8), Y3, Y2
+	MOVQ         56(DX)(R9*8), R10
+	IMULQ        SI, R10
+	PREFETCHT0   (BX)(R10*1)
+	PREFETCHT0   64(BX)(R10*1)
+	PREFETCHT0   128(BX)(R10*1)
+	PREFETCHT0   192(BX)(R10*1)
+	MOVQ         24(DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMOVUPD      (BX)(R10*1), Y3
+	VMULPD       (R8), Y3, Y3
+	VMOVUPD      32(BX)(R10*1), Y4
+	VFMADD231PD  32(R8), Y4, Y3
+	VMOVUPD      64(BX)(R10*1), Y4
+	VFMADD231PD  64(R8), Y4, Y3
+	VMOVUPD      96(BX)(R10*1), Y4
+	VFMADD231PD  96(R8), Y4, Y3
+	VMOVUPD      128(BX)(R10*1), Y4
+	VFMADD231PD  128(R8), Y4, Y3
+	VMOVUPD      160(BX)(R10*1), Y4
+	VFMADD231PD  160(R8), Y4, Y3
+	VMOVUPD      192(BX)(R10*1), Y4
+	VFMADD231PD  192(R8), Y4, Y3
+	VMOVUPD      224(BX)(R10*1), Y4
+	VFMADD231PD  224(R8), Y4, Y3
+	VUNPCKLPD    Y1, Y0, Y4
+	VUNPCKHPD    Y1, Y0, Y0
+	VADDPD       Y0, Y4, Y4
+	VUNPCKLPD    Y3, Y2, Y0
+	VUNPCKHPD    Y3, Y2, Y1
+	VADDPD       Y1, Y0, Y0
+	VPERM2F128   $0x20, Y0, Y4, Y1
+	VPERM2F128   $0x31, Y0, Y4, Y0
+	VADDPD       Y0, Y1, Y1
+	VBROADCASTSD gamma+80(FP), Y0
+	VMULPD       Y0, Y1, Y1
+	VADDPD       (DI)(R9*8), Y1, Y1
+	VMOVUPD      Y1, (DI)(R9*8)
+	ADDQ         $0x00000004, R9
+	JMP          vectors8groups
+
+vectors8lastgroup:
+	ADDQ $0x00000004, AX
+
+vectors8group:
+	CMPQ         R9, AX
+	JGE          vectors8rest
+	MOVQ         (DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMOVUPD      (BX)(R10*1), Y0
+	VMULPD       (R8), Y0, Y0
+	VMOVUPD      32(BX)(R10*1), Y1
+	VFMADD231PD  32(R8), Y1, Y0
+	VMOVUPD      64(BX)(R10*1), Y1
+	VFMADD231PD  64(R8), Y1, Y0
+	VMOVUPD      96(BX)(R10*1), Y1
+	VFMADD231PD  96(R8), Y1, Y0
+	VMOVUPD      128(BX)(R10*1), Y1
+	VFMADD231PD  128(R8), Y1, Y0
+	VMOVUPD      160(BX)(R10*1), Y1
+	VFMADD231PD  160(R8), Y1, Y0
+	VMOVUPD      192(BX)(R10*1), Y1
+	VFMADD231PD  192(R8), Y1, Y0
+	VMOVUPD      224(BX)(R10*1), Y1
+	VFMADD231PD  224(R8), Y1, Y0
+	MOVQ         8(DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMOVUPD      (BX)(R10*1), Y1
+	VMULPD       (R8), Y1, Y1
+	VMOVUPD      32(BX)(R10*1), Y2
+	VFMADD231PD  32(R8), Y2, Y1
+	VMOVUPD      64(BX)(R10*1), Y2
+	VFMADD231PD  64(R8), Y2, Y1
+	VMOVUPD      96(BX)(R10*1), Y2
+	VFMADD231PD  96(R8), Y2, Y1
+	VMOVUPD      128(BX)(R10*1), Y2
+	VFMADD231PD  128(R8), Y2, Y1
+	VMOVUPD      160(BX)(R10*1), Y2
+	VFMADD231PD  160(R8), Y2, Y1
+	VMOVUPD      192(BX)(R10*1), Y2
+	VFMADD231PD  192(R8), Y2, Y1
+	VMOVUPD      224(BX)(R10*1), Y2
+	VFMADD231PD  224(R8), Y2, Y1
+	MOVQ         16(DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMOVUPD      (BX)(R10*1), Y2
+	VMULPD       (R8), Y2, Y2
+	VMOVUPD      32(BX)(R10*1), Y3
+	VFMADD231PD  32(R8), Y3, Y2
+	VMOVUPD      64(BX)(R10*1), Y3
+	VFMADD231PD  64(R8), Y3, Y2
+	VMOVUPD      96(BX)(R10*1), Y3
+	VFMADD231PD  96(R8), Y3, Y2
+	VMOVUPD      128(BX)(R10*1), Y3
+	VFMADD231PD  128(R8), Y3, Y2
+	VMOVUPD      160(BX)(R10*1), Y3
+	VFMADD231PD  160(R8), Y3, Y2
+	VMOVUPD      192(BX)(R10*1), Y3
+	VFMADD231PD  192(R8), Y3, Y2
+	VMOVUPD      224(BX)(R10*1), Y3
+	VFMADD231PD  224(R8), Y3, Y2
+	MOVQ         24(DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMOVUPD      (BX)(R10*1), Y3
+	VMULPD       (R8), Y3, Y3
+	VMOVUPD      32(BX)(R10*1), Y4
+	VFMADD231PD  32(R8), Y4, Y3
+	VMOVUPD      64(BX)(R10*1), Y4
+	VFMADD231PD  64(R8), Y4, Y3
+	VMOVUPD      96(BX)(R10*1), Y4
+	VFMADD231PD  96(R8), Y4, Y3
+	VMOVUPD      128(BX)(R10*1), Y4
+	VFMADD231PD  128(R8), Y4, Y3
+	VMOVUPD      160(BX)(R10*1), Y4
+	VFMADD231PD  160(R8), Y4, Y3
+	VMOVUPD      192(BX)(R10*1), Y4
+	VFMADD231PD  192(R8), Y4, Y3
+	VMOVUPD      224(BX)(R10*1), Y4
+	VFMADD231PD  224(R8), Y4, Y3
+	VUNPCKLPD    Y1, Y0, Y4
+	VUNPCKHPD    Y1, Y0, Y0
+	VADDPD       Y0, Y4, Y4
+	VUNPCKLPD    Y3, Y2, Y0
+	VUNPCKHPD    Y3, Y2, Y1
+	VADDPD       Y1, Y0, Y0
+	VPERM2F128   $0x20, Y0, Y4, Y1
+	VPERM2F128   $0x31, Y0, Y4, Y0
+	VADDPD       Y0, Y1, Y1
+	VBROADCASTSD gamma+80(FP), Y0
+	VMULPD       Y0, Y1, Y1
+	VADDPD       (DI)(R9*8), Y1, Y1
+	VMOVUPD      Y1, (DI)(R9*8)
+	ADDQ         $0x00000004, R9
+	JMP          vectors8group
+
+vectors8rest:
+	ADDQ $0x00000003, AX
 
 vectors8loop:
-	MOVQ         (CX), AX
-	ADDQ         $0x00000008, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	LEAQ         24(CX), DI
-	CMPQ         DI, R9
-	CMOVQHI      R9, DI
-	MOVQ         (DI), DI
-	IMULQ        BX, DI
-	ADDQ         DX, DI
-	PREFETCHT0   (DI)
-	PREFETCHT0   64(DI)
-	PREFETCHT0   128(DI)
-	PREFETCHT0   192(DI)
-	VMOVUPD      (AX), Y8
-	VMULPD       Y0, Y8, Y8
-	VMOVUPD      32(AX), Y9
-	VMULPD       Y1, Y9, Y9
-	VMOVUPD      64(AX), Y10
-	VMULPD       Y2, Y10, Y10
-	VMOVUPD      96(AX), Y11
-	VMULPD       Y3, Y11, Y11
-	VMOVUPD      128(AX), Y12
-	VFMADD231PD  Y4, Y12, Y8
-	VMOVUPD      160(AX), Y12
-	VFMADD231PD  Y5, Y12, Y9
-	VMOVUPD      192(AX), Y12
-	VFMADD231PD  Y6, Y12, Y10
-	VMOVUPD      224(AX), Y12
-	VFMADD231PD  Y7, Y12, Y11
-	VADDPD       Y10, Y8, Y8
-	VADDPD       Y11, Y9, Y9
-	VADDPD       Y9, Y8, Y8
-	VEXTRACTF128 $0x01, Y8, X9
-	VADDPD       X9, X8, X8
-	VPERMILPD    $0x01, X8, X9
-	VADDPD       X9, X8, X8
-	VMULSD       gamma+16(FP), X8, X8
-	VADDSD       (SI), X8, X8
-	VMOVSD       X8, (SI)
-	ADDQ         $0x00000008, SI
-	DECQ         R8
-	JNE          vectors8loop
+	CMPQ         R9, AX
+	JGE          vectors8end
+	MOVQ         (DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMOVUPD      (BX)(R10*1), Y0
+	VMULPD       (R8), Y0, Y0
+	VMOVUPD      32(BX)(R10*1), Y1
+	VFMADD231PD  32(R8), Y1, Y0
+	VMOVUPD      64(BX)(R10*1), Y1
+	VFMADD231PD  64(R8), Y1, Y0
+	VMOVUPD      96(BX)(R10*1), Y1
+	VFMADD231PD  96(R8), Y1, Y0
+	VMOVUPD      128(BX)(R10*1), Y1
+	VFMADD231PD  128(R8), Y1, Y0
+	VMOVUPD      160(BX)(R10*1), Y1
+	VFMADD231PD  160(R8), Y1, Y0
+	VMOVUPD      192(BX)(R10*1), Y1
+	VFMADD231PD  192(R8), Y1, Y0
+	VMOVUPD      224(BX)(R10*1), Y1
+	VFMADD231PD  224(R8), Y1, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VPERMILPD    $0x01, X0, X1
+	VADDPD       X1, X0, X0
+	VMULSD       gamma+80(FP), X0, X0
+	VADDSD       (DI)(R9*8), X0, X0
+	VMOVSD       X0, (DI)(R9*8)
+	INCQ         R9
+	JMP          vectors8loop
+
+vectors8end:
+vectors8next:
+	ADDQ ldv+72(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors8row
 	VZEROUPPER
 	RET
 
 vectors4:
-	VMOVUPD    (DI), Y0
-	VMOVUPD    32(DI), Y1
-	VMOVUPD    64(DI), Y2
-	VMOVUPD    96(DI), Y3
-	ADDQ       DI, R10
+vectors4row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R9, AX
+	JGE        vectors4next
+	VMOVUPD    (R8), Y0
+	VMOVUPD    32(R8), Y1
+	VMOVUPD    64(R8), Y2
+	VMOVUPD    96(R8), Y3
+	MOVQ       R8, R10
+	ADDQ       ldv+72(FP), R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
+	SUBQ       $0x00000007, AX
+
+vectors4groups:
+	CMPQ         R9, AX
+	JGE          vectors4lastgroup
+	MOVQ         32(DX)(R9*8), R10
+	IMULQ        SI, R10
+	PREFETCHT0   (BX)(R10*1)
+	PREFETCHT0   64(BX)(R10*1)
+	MOVQ         (DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMOVUPD      (BX)(R10*1), Y4
+	VMULPD       Y0, Y4, Y4
+	VMOVUPD      32(BX)(R10*1), Y5
+	VFMADD231PD  Y1, Y5, Y4
+	VMOVUPD      64(BX)(R10*1), Y5
+	VFMADD231PD  Y2, Y5, Y4
+	VMOVUPD      96(BX)(R10*1), Y5
+	VFMADD231PD  Y3, Y5, Y4
+	MOVQ         40(DX)(R9*8), R10
+	IMULQ        SI, R10
+	PREFETCHT0   (BX)(R10*1)
+	PREFETCHT0   64(BX)(R10*1)
+	MOVQ         8(DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMOVUPD      (BX)(R10*1), Y5
+	VMULPD       Y0, Y5, Y5
+	VMOVUPD      32(BX)(R10*1), Y6
+	VFMADD231PD  Y1, Y6, Y5
+	VMOVUPD      64(BX)(R10*1), Y6
+	VFMADD231PD  Y2, Y6, Y5
+	VMOVUPD      96(BX)(R10*1), Y6
+	VFMADD231PD  Y3, Y6, Y5
+	MOVQ         48(DX)(R9*8), R10
+	IMULQ        SI, R10
+	PREFETCHT0   (BX)(R10*1)
+	PREFETCHT0   64(BX)(R10*1)
+	MOVQ         16(DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMOVUPD      (BX)(R10*1), Y6
+	VMULPD       Y0, Y6, Y6
+	VMOVUPD      32(BX)(R10*1), Y7
+	VFMADD231PD  Y1, Y7, Y6
+	VMOVUPD      64(BX)(R10*1), Y7
+	VFMADD231PD  Y2, Y7, Y6
+	VMOVUPD      96(BX)(R10*1), Y7
+	VFMADD231PD  Y3, Y7, Y6
+	MOVQ         56(DX)(R9*8), R10
+	IMULQ        SI, R10
+	PREFETCHT0   (BX)(R10*1)
+	PREFETCHT0   64(BX)(R10*1)
+	MOVQ         24(DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMOVUPD      (BX)(R10*1), Y7
+	VMULPD       Y0, Y7, Y7
+	VMOVUPD      32(BX)(R10*1), Y8
+	VFMADD231PD  Y1, Y8, Y7
+	VMOVUPD      64(BX)(R10*1), Y8
+	VFMADD231PD  Y2, Y8, Y7
+	VMOVUPD      96(BX)(R10*1), Y8
+	VFMADD231PD  Y3, Y8, Y7
+	VUNPCKLPD    Y5, Y4, Y8
+	VUNPCKHPD    Y5, Y4, Y4
+	VADDPD       Y4, Y8, Y8
+	VUNPCKLPD    Y7, Y6, Y4
+	VUNPCKHPD    Y7, Y6, Y5
+	VADDPD       Y5, Y4, Y4
+	VPERM2F128   $0x20, Y4, Y8, Y5
+	VPERM2F128   $0x31, Y4, Y8, Y4
+	VADDPD       Y4, Y5, Y5
+	VBROADCASTSD gamma+80(FP), Y4
+	VMULPD       Y4, Y5, Y5
+	VADDPD       (DI)(R9*8), Y5, Y5
+	VMOVUPD      Y5, (DI)(R9*8)
+	ADDQ         $0x00000004, R9
+	JMP          vectors4groups
+
+vectors4lastgroup:
+	ADDQ $0x00000004, AX
+
+vectors4group:
+	CMPQ         R9, AX
+	JGE          vectors4rest
+	MOVQ         (DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMOVUPD      (BX)(R10*1), Y4
+	VMULPD       Y0, Y4, Y4
+	VMOVUPD      32(BX)(R10*1), Y5
+	VFMADD231PD  Y1, Y5, Y4
+	VMOVUPD      64(BX)(R10*1), Y5
+	VFMADD231PD  Y2, Y5, Y4
+	VMOVUPD      96(BX)(R10*1), Y5
+	VFMADD231PD  Y3, Y5, Y4
+	MOVQ         8(DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMOVUPD      (BX)(R10*1), Y5
+	VMULPD       Y0, Y5, Y5
+	VMOVUPD      32(BX)(R10*1), Y6
+	VFMADD231PD  Y1, Y6, Y5
+	VMOVUPD      64(BX)(R10*1), Y6
+	VFMADD231PD  Y2, Y6, Y5
+	VMOVUPD      96(BX)(R10*1), Y6
+	VFMADD231PD  Y3, Y6, Y5
+	MOVQ         16(DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMOVUPD      (BX)(R10*1), Y6
+	VMULPD       Y0, Y6, Y6
+	VMOVUPD      32(BX)(R10*1), Y7
+	VFMADD231PD  Y1, Y7, Y6
+	VMOVUPD      64(BX)(R10*1), Y7
+	VFMADD231PD  Y2, Y7, Y6
+	VMOVUPD      96(BX)(R10*1), Y7
+	VFMADD231PD  Y3, Y7, Y6
+	MOVQ         24(DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMOVUPD      (BX)(R10*1), Y7
+	VMULPD       Y0, Y7, Y7
+	VMOVUPD      32(BX)(R10*1), Y8
+	VFMADD231PD  Y1, Y8, Y7
+	VMOVUPD      64(BX)(R10*1), Y8
+	VFMADD231PD  Y2, Y8, Y7
+	VMOVUPD      96(BX)(R10*1), Y8
+	VFMADD231PD  Y3, Y8, Y7
+	VUNPCKLPD    Y5, Y4, Y8
+	VUNPCKHPD    Y5, Y4, Y4
+	VADDPD       Y4, Y8, Y8
+	VUNPCKLPD    Y7, Y6, Y4
+	VUNPCKHPD    Y7, Y6, Y5
+	VADDPD       Y5, Y4, Y4
+	VPERM2F128   $0x20, Y4, Y8, Y5
+	VPERM2F128   $0x31, Y4, Y8, Y4
+	VADDPD       Y4, Y5, Y5
+	VBROADCASTSD gamma+80(FP), Y4
+	VMULPD       Y4, Y5, Y5
+	VADDPD       (DI)(R9*8), Y5, Y5
+	VMOVUPD      Y5, (DI)(R9*8)
+	ADDQ         $0x00000004, R9
+	JMP          vectors4group
+
+vectors4rest:
+	ADDQ $0x00000003, AX
 
 vectors4loop:
-	MOVQ         (CX), AX
-	ADDQ         $0x00000008, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VMOVUPD      (AX), Y4
+	CMPQ         R9, AX
+	JGE          vectors4end
+	MOVQ         (DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMOVUPD      (BX)(R10*1), Y4
 	VMULPD       Y0, Y4, Y4
-	VMOVUPD      32(AX), Y5
-	VMULPD       Y1, Y5, Y5
-	VMOVUPD      64(AX), Y6
-	VMULPD       Y2, Y6, Y6
-	VMOVUPD      96(AX), Y7
-	VMULPD       Y3, Y7, Y7
-	VADDPD       Y6, Y4, Y4
-	VADDPD       Y7, Y5, Y5
-	VADDPD       Y5, Y4, Y4
+	VMOVUPD      32(BX)(R10*1), Y5
+	VFMADD231PD  Y1, Y5, Y4
+	VMOVUPD      64(BX)(R10*1), Y5
+	VFMADD231PD  Y2, Y5, Y4
+	VMOVUPD      96(BX)(R10*1), Y5
+	VFMADD231PD  Y3, Y5, Y4
 	VEXTRACTF128 $0x01, Y4, X5
 	VADDPD       X5, X4, X4
 	VPERMILPD    $0x01, X4, X5
 	VADDPD       X5, X4, X4
-	VMULSD       gamma+16(FP), X4, X4
-	VADDSD       (SI), X4, X4
-	VMOVSD       X4, (SI)
-	ADDQ         $0x00000008, SI
-	DECQ         R8
-	JNE          vectors4loop
+	VMULSD       gamma+80(FP), X4, X4
+	VADDSD       (DI)(R9*8), X4, X4
+	VMOVSD       X4, (DI)(R9*8)
+	INCQ         R9
+	JMP          vectors4loop
+
+vectors4end:
+vectors4next:
+	ADDQ ldv+72(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors4row
 	VZEROUPPER
 	RET
 
 vectors2:
-	VMOVUPD    (DI), Y0
-	VMOVUPD    32(DI), Y1
-	ADDQ       DI, R10
+vectors2row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R9, AX
+	JGE        vectors2next
+	VMOVUPD    (R8), Y0
+	VMOVUPD    32(R8), Y1
+	MOVQ       R8, R10
+	ADDQ       ldv+72(FP), R10
 	PREFETCHT0 (R10)
+	SUBQ       $0x00000007, AX
+	ADDQ       $0x00000004, AX
+
+vectors2group:
+	CMPQ         R9, AX
+	JGE          vectors2rest
+	MOVQ         (DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMOVUPD      (BX)(R10*1), Y2
+	VMULPD       Y0, Y2, Y2
+	VMOVUPD      32(BX)(R10*1), Y3
+	VFMADD231PD  Y1, Y3, Y2
+	MOVQ         8(DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMOVUPD      (BX)(R10*1), Y3
+	VMULPD       Y0, Y3, Y3
+	VMOVUPD      32(BX)(R10*1), Y4
+	VFMADD231PD  Y1, Y4, Y3
+	MOVQ         16(DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMOVUPD      (BX)(R10*1), Y4
+	VMULPD       Y0, Y4, Y4
+	VMOVUPD      32(BX)(R10*1), Y5
+	VFMADD231PD  Y1, Y5, Y4
+	MOVQ         24(DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMOVUPD      (BX)(R10*1), Y5
+	VMULPD       Y0, Y5, Y5
+	VMOVUPD      32(BX)(R10*1), Y6
+	VFMADD231PD  Y1, Y6, Y5
+	VUNPCKLPD    Y3, Y2, Y6
+	VUNPCKHPD    Y3, Y2, Y2
+	VADDPD       Y2, Y6, Y6
+	VUNPCKLPD    Y5, Y4, Y2
+	VUNPCKHPD    Y5, Y4, Y3
+	VADDPD       Y3, Y2, Y2
+	VPERM2F128   $0x20, Y2, Y6, Y3
+	VPERM2F128   $0x31, Y2, Y6, Y2
+	VADDPD       Y2, Y3, Y3
+	VBROADCASTSD gamma+80(FP), Y2
+	VMULPD       Y2, Y3, Y3
+	VADDPD       (DI)(R9*8), Y3, Y3
+	VMOVUPD      Y3, (DI)(R9*8)
+	ADDQ         $0x00000004, R9
+	JMP          vectors2group
+
+vectors2rest:
+	ADDQ $0x00000003, AX
 
 vectors2loop:
-	MOVQ         (CX), AX
-	ADDQ         $0x00000008, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VMOVUPD      (AX), Y2
+	CMPQ         R9, AX
+	JGE          vectors2end
+	MOVQ         (DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMOVUPD      (BX)(R10*1), Y2
 	VMULPD       Y0, Y2, Y2
-	VMOVUPD      32(AX), Y3
-	VMULPD       Y1, Y3, Y3
-	VADDPD       Y3, Y2, Y2
+	VMOVUPD      32(BX)(R10*1), Y3
+	VFMADD231PD  Y1, Y3, Y2
 	VEXTRACTF128 $0x01, Y2, X3
 	VADDPD       X3, X2, X2
 	VPERMILPD    $0x01, X2, X3
 	VADDPD       X3, X2, X2
-	VMULSD       gamma+16(FP), X2, X2
-	VADDSD       (SI), X2, X2
-	VMOVSD       X2, (SI)
-	ADDQ         $0x00000008, SI
-	DECQ         R8
-	JNE          vectors2loop
+	VMULSD       gamma+80(FP), X2, X2
+	VADDSD       (DI)(R9*8), X2, X2
+	VMOVSD       X2, (DI)(R9*8)
+	INCQ         R9
+	JMP          vectors2loop
+
+vectors2end:
+vectors2next:
+	ADDQ ldv+72(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors2row
 	VZEROUPPER
 	RET
 
 vectors1:
-	LEAQ       sparseOnes<>+32(SB), R9
-	SHLQ       $0x03, AX
-	SUBQ       AX, R9
-	VMOVUPD    (R9), Y0
-	VMASKMOVPD (DI), Y0, Y1
-	ADDQ       DI, R10
+	LEAQ    sparseOnes<>+32(SB), R10
+	SHLQ    $0x03, AX
+	SUBQ    AX, R10
+	VMOVUPD (R10), Y0
+
+vectors1row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R9, AX
+	JGE        vectors1next
+	VMASKMOVPD (R8), Y0, Y1
+	MOVQ       R8, R10
+	ADDQ       ldv+72(FP), R10
 	PREFETCHT0 (R10)
+	SUBQ       $0x00000007, AX
+	ADDQ       $0x00000004, AX
+
+vectors1group:
+	CMPQ         R9, AX
+	JGE          vectors1rest
+	MOVQ         (DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMASKMOVPD   (BX)(R10*1), Y0, Y2
+	VMULPD       Y1, Y2, Y2
+	MOVQ         8(DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMASKMOVPD   (BX)(R10*1), Y0, Y3
+	VMULPD       Y1, Y3, Y3
+	MOVQ         16(DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMASKMOVPD   (BX)(R10*1), Y0, Y4
+	VMULPD       Y1, Y4, Y4
+	MOVQ         24(DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMASKMOVPD   (BX)(R10*1), Y0, Y5
+	VMULPD       Y1, Y5, Y5
+	VUNPCKLPD    Y3, Y2, Y6
+	VUNPCKHPD    Y3, Y2, Y2
+	VADDPD       Y2, Y6, Y6
+	VUNPCKLPD    Y5, Y4, Y2
+	VUNPCKHPD    Y5, Y4, Y3
+	VADDPD       Y3, Y2, Y2
+	VPERM2F128   $0x20, Y2, Y6, Y3
+	VPERM2F128   $0x31, Y2, Y6, Y2
+	VADDPD       Y2, Y3, Y3
+	VBROADCASTSD gamma+80(FP), Y2
+	VMULPD       Y2, Y3, Y3
+	VADDPD       (DI)(R9*8), Y3, Y3
+	VMOVUPD      Y3, (DI)(R9*8)
+	ADDQ         $0x00000004, R9
+	JMP          vectors1group
+
+vectors1rest:
+	ADDQ $0x00000003, AX
 
 vectors1loop:
-	MOVQ         (CX), AX
-	ADDQ         $0x00000008, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VMASKMOVPD   (AX), Y0, Y2
+	CMPQ         R9, AX
+	JGE          vectors1end
+	MOVQ         (DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMASKMOVPD   (BX)(R10*1), Y0, Y2
 	VMULPD       Y1, Y2, Y2
 	VEXTRACTF128 $0x01, Y2, X3
 	VADDPD       X3, X2, X2
 	VPERMILPD    $0x01, X2, X3
 	VADDPD       X3, X2, X2
-	VMULSD       gamma+16(FP), X2, X2
-	VADDSD       (SI), X2, X2
-	VMOVSD       X2, (SI)
-	ADDQ         $0x00000008, SI
-	DECQ         R8
-	JNE          vectors1loop
+	VMULSD       gamma+80(FP), X2, X2
+	VADDSD       (DI)(R9*8), X2, X2
+	VMOVSD       X2, (DI)(R9*8)
+	INCQ         R9
+	JMP          vectors1loop
+
+vectors1end:
+vectors1next:
+	ADDQ ldv+72(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors1row
 	VZEROUPPER
 	RET
 
-// func sparseRowDotsAVX2F64I64(n int, dst *float64, alpha float64, a *float64, ga *float64, gamma float64, v *float64, ind *int, entries int, u *float64, ld int, ldv int)
-// Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·sparseRowDotsAVX2F64I64(SB), NOSPLIT, $0-96
+// func sparseRowsDotsAVX2F64I64(n int, rows int, end *int, base int, ind *int, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, ga *float64, v *float64, ldv int, gamma float64)
+// Requires: AVX, FMA3, MMX+
+TEXT ·sparseRowsDotsAVX2F64I64(SB), NOSPLIT, $0-120
 	MOVQ n+0(FP), AX
-	MOVQ ind+56(FP), CX
-	MOVQ u+72(FP), DX
-	MOVQ ld+80(FP), BX
-	SHLQ $0x03, BX
-	MOVQ dst+8(FP), SI
-	MOVQ a+24(FP), DI
-	MOVQ ga+32(FP), R8
-	MOVQ v+48(FP), R9
-	MOVQ entries+64(FP), R10
-	LEAQ -8(CX)(R10*8), R11
-	MOVQ ldv+88(FP), R12
-	SHLQ $0x03, R12
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+40(FP), BX
+	MOVQ ldu+48(FP), SI
+	MOVQ a+56(FP), DI
+	MOVQ ga+88(FP), R8
+	MOVQ v+96(FP), R9
+	XORQ R10, R10
 	CMPQ AX, $0x00000020
 	JE   vectors8
 	CMPQ AX, $0x00000010
@@ -393,6 +916,12 @@ TEXT ·sparseRowDotsAVX2F64I64(SB), NOSPLIT, $0-96
 	JMP  vectors1
 
 vectors8:
+vectors8row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R10, AX
+	JGE        vectors8next
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
 	VXORPD     Y2, Y2, Y2
@@ -401,246 +930,874 @@ vectors8:
 	VXORPD     Y5, Y5, Y5
 	VXORPD     Y6, Y6, Y6
 	VXORPD     Y7, Y7, Y7
-	ADDQ       R9, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	PREFETCHT0 192(R12)
+	MOVQ       dst+64(FP), R11
+	ADDQ       ldd+72(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 128(R11)
+	PREFETCHT0 192(R11)
+	MOVQ       R9, R11
+	ADDQ       ldv+104(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 128(R11)
+	PREFETCHT0 192(R11)
+	SUBQ       $0x00000007, AX
 
-vectors8loop:
-	MOVQ         (CX), AX
-	ADDQ         $0x00000008, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	LEAQ         24(CX), R12
-	CMPQ         R12, R11
-	CMOVQHI      R11, R12
-	MOVQ         (R12), R12
-	IMULQ        BX, R12
-	ADDQ         DX, R12
-	PREFETCHT0   (R12)
-	PREFETCHT0   64(R12)
-	PREFETCHT0   128(R12)
-	PREFETCHT0   192(R12)
-	VBROADCASTSD (DI), Y8
-	ADDQ         $0x00000008, DI
-	VMOVUPD      (AX), Y9
+vectors8groups:
+	CMPQ         R10, AX
+	JGE          vectors8lastgroup
+	MOVQ         32(DX)(R10*8), R11
+	IMULQ        SI, R11
+	PREFETCHT0   (BX)(R11*1)
+	PREFETCHT0   64(BX)(R11*1)
+	PREFETCHT0   128(BX)(R11*1)
+	PREFETCHT0   192(BX)(R11*1)
+	MOVQ         (DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSD (DI)(R10*8), Y8
+	VMOVUPD      (BX)(R11*1), Y9
 	VFMADD231PD  Y9, Y8, Y0
 	VMULPD       (R9), Y9, Y9
-	VMOVUPD      32(AX), Y10
+	VMOVUPD      32(BX)(R11*1), Y10
 	VFMADD231PD  Y10, Y8, Y1
-	VMULPD       32(R9), Y10, Y10
-	VMOVUPD      64(AX), Y11
+	VFMADD231PD  32(R9), Y10, Y9
+	VMOVUPD      64(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y2
+	VFMADD231PD  64(R9), Y10, Y9
+	VMOVUPD      96(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y3
+	VFMADD231PD  96(R9), Y10, Y9
+	VMOVUPD      128(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y4
+	VFMADD231PD  128(R9), Y10, Y9
+	VMOVUPD      160(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y5
+	VFMADD231PD  160(R9), Y10, Y9
+	VMOVUPD      192(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y6
+	VFMADD231PD  192(R9), Y10, Y9
+	VMOVUPD      224(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y7
+	VFMADD231PD  224(R9), Y10, Y9
+	MOVQ         40(DX)(R10*8), R11
+	IMULQ        SI, R11
+	PREFETCHT0   (BX)(R11*1)
+	PREFETCHT0   64(BX)(R11*1)
+	PREFETCHT0   128(BX)(R11*1)
+	PREFETCHT0   192(BX)(R11*1)
+	MOVQ         8(DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSD 8(DI)(R10*8), Y8
+	VMOVUPD      (BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y0
+	VMULPD       (R9), Y10, Y10
+	VMOVUPD      32(BX)(R11*1), Y11
+	VFMADD231PD  Y11, Y8, Y1
+	VFMADD231PD  32(R9), Y11, Y10
+	VMOVUPD      64(BX)(R11*1), Y11
 	VFMADD231PD  Y11, Y8, Y2
-	VMULPD       64(R9), Y11, Y11
-	VMOVUPD      96(AX), Y12
+	VFMADD231PD  64(R9), Y11, Y10
+	VMOVUPD      96(BX)(R11*1), Y11
+	VFMADD231PD  Y11, Y8, Y3
+	VFMADD231PD  96(R9), Y11, Y10
+	VMOVUPD      128(BX)(R11*1), Y11
+	VFMADD231PD  Y11, Y8, Y4
+	VFMADD231PD  128(R9), Y11, Y10
+	VMOVUPD      160(BX)(R11*1), Y11
+	VFMADD231PD  Y11, Y8, Y5
+	VFMADD231PD  160(R9), Y11, Y10
+	VMOVUPD      192(BX)(R11*1), Y11
+	VFMADD231PD  Y11, Y8, Y6
+	VFMADD231PD  192(R9), Y11, Y10
+	VMOVUPD      224(BX)(R11*1), Y11
+	VFMADD231PD  Y11, Y8, Y7
+	VFMADD231PD  224(R9), Y11, Y10
+	MOVQ         48(DX)(R10*8), R11
+	IMULQ        SI, R11
+	PREFETCHT0   (BX)(R11*1)
+	PREFETCHT0   64(BX)(R11*1)
+	PREFETCHT0   128(BX)(R11*1)
+	PREFETCHT0   192(BX)(R11*1)
+	MOVQ         16(DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSD 16(DI)(R10*8), Y8
+	VMOVUPD      (BX)(R11*1), Y11
+	VFMADD231PD  Y11, Y8, Y0
+	VMULPD       (R9), Y11, Y11
+	VMOVUPD      32(BX)(R11*1), Y12
+	VFMADD231PD  Y12, Y8, Y1
+	VFMADD231PD  32(R9), Y12, Y11
+	VMOVUPD      64(BX)(R11*1), Y12
+	VFMADD231PD  Y12, Y8, Y2
+	VFMADD231PD  64(R9), Y12, Y11
+	VMOVUPD      96(BX)(R11*1), Y12
 	VFMADD231PD  Y12, Y8, Y3
-	VMULPD       96(R9), Y12, Y12
-	VMOVUPD      128(AX), Y13
+	VFMADD231PD  96(R9), Y12, Y11
+	VMOVUPD      128(BX)(R11*1), Y12
+	VFMADD231PD  Y12, Y8, Y4
+	VFMADD231PD  128(R9), Y12, Y11
+	VMOVUPD      160(BX)(R11*1), Y12
+	VFMADD231PD  Y12, Y8, Y5
+	VFMADD231PD  160(R9), Y12, Y11
+	VMOVUPD      192(BX)(R11*1), Y12
+	VFMADD231PD  Y12, Y8, Y6
+	VFMADD231PD  192(R9), Y12, Y11
+	VMOVUPD      224(BX)(R11*1), Y12
+	VFMADD231PD  Y12, Y8, Y7
+	VFMADD231PD  224(R9), Y12, Y11
+	MOVQ         56(DX)(R10*8), R11
+	IMULQ        SI, R11
+	PREFETCHT0   (BX)(R11*1)
+	PREFETCHT0   64(BX)(R11*1)
+	PREFETCHT0   128(BX)(R11*1)
+	PREFETCHT0   192(BX)(R11*1)
+	MOVQ         24(DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSD 24(DI)(R10*8), Y8
+	VMOVUPD      (BX)(R11*1), Y12
+	VFMADD231PD  Y12, Y8, Y0
+	VMULPD       (R9), Y12, Y12
+	VMOVUPD      32(BX)(R11*1), Y13
+	VFMADD231PD  Y13, Y8, Y1
+	VFMADD231PD  32(R9), Y13, Y12
+	VMOVUPD      64(BX)(R11*1), Y13
+	VFMADD231PD  Y13, Y8, Y2
+	VFMADD231PD  64(R9), Y13, Y12
+	VMOVUPD      96(BX)(R11*1), Y13
+	VFMADD231PD  Y13, Y8, Y3
+	VFMADD231PD  96(R9), Y13, Y12
+	VMOVUPD      128(BX)(R11*1), Y13
 	VFMADD231PD  Y13, Y8, Y4
-	VFMADD231PD  128(R9), Y13, Y9
-	VMOVUPD      160(AX), Y13
+	VFMADD231PD  128(R9), Y13, Y12
+	VMOVUPD      160(BX)(R11*1), Y13
 	VFMADD231PD  Y13, Y8, Y5
-	VFMADD231PD  160(R9), Y13, Y10
-	VMOVUPD      192(AX), Y13
+	VFMADD231PD  160(R9), Y13, Y12
+	VMOVUPD      192(BX)(R11*1), Y13
 	VFMADD231PD  Y13, Y8, Y6
-	VFMADD231PD  192(R9), Y13, Y11
-	VMOVUPD      224(AX), Y13
+	VFMADD231PD  192(R9), Y13, Y12
+	VMOVUPD      224(BX)(R11*1), Y13
 	VFMADD231PD  Y13, Y8, Y7
 	VFMADD231PD  224(R9), Y13, Y12
-	VADDPD       Y11, Y9, Y9
-	VADDPD       Y12, Y10, Y10
+	VUNPCKLPD    Y10, Y9, Y8
+	VUNPCKHPD    Y10, Y9, Y9
+	VADDPD       Y9, Y8, Y8
+	VUNPCKLPD    Y12, Y11, Y9
+	VUNPCKHPD    Y12, Y11, Y10
 	VADDPD       Y10, Y9, Y9
+	VPERM2F128   $0x20, Y9, Y8, Y10
+	VPERM2F128   $0x31, Y9, Y8, Y8
+	VADDPD       Y8, Y10, Y10
+	VBROADCASTSD gamma+112(FP), Y8
+	VMULPD       Y8, Y10, Y10
+	VADDPD       (R8)(R10*8), Y10, Y10
+	VMOVUPD      Y10, (R8)(R10*8)
+	ADDQ         $0x00000004, R10
+	JMP          vectors8groups
+
+vectors8lastgroup:
+	ADDQ $0x00000004, AX
+
+vectors8group:
+	CMPQ         R10, AX
+	JGE          vectors8rest
+	MOVQ         (DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSD (DI)(R10*8), Y8
+	VMOVUPD      (BX)(R11*1), Y9
+	VFMADD231PD  Y9, Y8, Y0
+	VMULPD       (R9), Y9, Y9
+	VMOVUPD      32(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y1
+	VFMADD231PD  32(R9), Y10, Y9
+	VMOVUPD      64(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y2
+	VFMADD231PD  64(R9), Y10, Y9
+	VMOVUPD      96(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y3
+	VFMADD231PD  96(R9), Y10, Y9
+	VMOVUPD      128(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y4
+	VFMADD231PD  128(R9), Y10, Y9
+	VMOVUPD      160(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y5
+	VFMADD231PD  160(R9), Y10, Y9
+	VMOVUPD      192(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y6
+	VFMADD231PD  192(R9), Y10, Y9
+	VMOVUPD      224(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y7
+	VFMADD231PD  224(R9), Y10, Y9
+	MOVQ         8(DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSD 8(DI)(R10*8), Y8
+	VMOVUPD      (BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y0
+	VMULPD       (R9), Y10, Y10
+	VMOVUPD      32(BX)(R11*1), Y11
+	VFMADD231PD  Y11, Y8, Y1
+	VFMADD231PD  32(R9), Y11, Y10
+	VMOVUPD      64(BX)(R11*1), Y11
+	VFMADD231PD  Y11, Y8, Y2
+	VFMADD231PD  64(R9), Y11, Y10
+	VMOVUPD      96(BX)(R11*1), Y11
+	VFMADD231PD  Y11, Y8, Y3
+	VFMADD231PD  96(R9), Y11, Y10
+	VMOVUPD      128(BX)(R11*1), Y11
+	VFMADD231PD  Y11, Y8, Y4
+	VFMADD231PD  128(R9), Y11, Y10
+	VMOVUPD      160(BX)(R11*1), Y11
+	VFMADD231PD  Y11, Y8, Y5
+	VFMADD231PD  160(R9), Y11, Y10
+	VMOVUPD      192(BX)(R11*1), Y11
+	VFMADD231PD  Y11, Y8, Y6
+	VFMADD231PD  192(R9), Y11, Y10
+	VMOVUPD      224(BX)(R11*1), Y11
+	VFMADD231PD  Y11, Y8, Y7
+	VFMADD231PD  224(R9), Y11, Y10
+	MOVQ         16(DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSD 16(DI)(R10*8), Y8
+	VMOVUPD      (BX)(R11*1), Y11
+	VFMADD231PD  Y11, Y8, Y0
+	VMULPD       (R9), Y11, Y11
+	VMOVUPD      32(BX)(R11*1), Y12
+	VFMADD231PD  Y12, Y8, Y1
+	VFMADD231PD  32(R9), Y12, Y11
+	VMOVUPD      64(BX)(R11*1), Y12
+	VFMADD231PD  Y12, Y8, Y2
+	VFMADD231PD  64(R9), Y12, Y11
+	VMOVUPD      96(BX)(R11*1), Y12
+	VFMADD231PD  Y12, Y8, Y3
+	VFMADD231PD  96(R9), Y12, Y11
+	VMOVUPD      128(BX)(R11*1), Y12
+	VFMADD231PD  Y12, Y8, Y4
+	VFMADD231PD  128(R9), Y12, Y11
+	VMOVUPD      160(BX)(R11*1), Y12
+	VFMADD231PD  Y12, Y8, Y5
+	VFMADD231PD  160(R9), Y12, Y11
+	VMOVUPD      192(BX)(R11*1), Y12
+	VFMADD231PD  Y12, Y8, Y6
+	VFMADD231PD  192(R9), Y12, Y11
+	VMOVUPD      224(BX)(R11*1), Y12
+	VFMADD231PD  Y12, Y8, Y7
+	VFMADD231PD  224(R9), Y12, Y11
+	MOVQ         24(DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSD 24(DI)(R10*8), Y8
+	VMOVUPD      (BX)(R11*1), Y12
+	VFMADD231PD  Y12, Y8, Y0
+	VMULPD       (R9), Y12, Y12
+	VMOVUPD      32(BX)(R11*1), Y13
+	VFMADD231PD  Y13, Y8, Y1
+	VFMADD231PD  32(R9), Y13, Y12
+	VMOVUPD      64(BX)(R11*1), Y13
+	VFMADD231PD  Y13, Y8, Y2
+	VFMADD231PD  64(R9), Y13, Y12
+	VMOVUPD      96(BX)(R11*1), Y13
+	VFMADD231PD  Y13, Y8, Y3
+	VFMADD231PD  96(R9), Y13, Y12
+	VMOVUPD      128(BX)(R11*1), Y13
+	VFMADD231PD  Y13, Y8, Y4
+	VFMADD231PD  128(R9), Y13, Y12
+	VMOVUPD      160(BX)(R11*1), Y13
+	VFMADD231PD  Y13, Y8, Y5
+	VFMADD231PD  160(R9), Y13, Y12
+	VMOVUPD      192(BX)(R11*1), Y13
+	VFMADD231PD  Y13, Y8, Y6
+	VFMADD231PD  192(R9), Y13, Y12
+	VMOVUPD      224(BX)(R11*1), Y13
+	VFMADD231PD  Y13, Y8, Y7
+	VFMADD231PD  224(R9), Y13, Y12
+	VUNPCKLPD    Y10, Y9, Y8
+	VUNPCKHPD    Y10, Y9, Y9
+	VADDPD       Y9, Y8, Y8
+	VUNPCKLPD    Y12, Y11, Y9
+	VUNPCKHPD    Y12, Y11, Y10
+	VADDPD       Y10, Y9, Y9
+	VPERM2F128   $0x20, Y9, Y8, Y10
+	VPERM2F128   $0x31, Y9, Y8, Y8
+	VADDPD       Y8, Y10, Y10
+	VBROADCASTSD gamma+112(FP), Y8
+	VMULPD       Y8, Y10, Y10
+	VADDPD       (R8)(R10*8), Y10, Y10
+	VMOVUPD      Y10, (R8)(R10*8)
+	ADDQ         $0x00000004, R10
+	JMP          vectors8group
+
+vectors8rest:
+	ADDQ $0x00000003, AX
+
+vectors8loop:
+	CMPQ         R10, AX
+	JGE          vectors8end
+	MOVQ         (DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSD (DI)(R10*8), Y8
+	VMOVUPD      (BX)(R11*1), Y9
+	VFMADD231PD  Y9, Y8, Y0
+	VMULPD       (R9), Y9, Y9
+	VMOVUPD      32(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y1
+	VFMADD231PD  32(R9), Y10, Y9
+	VMOVUPD      64(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y2
+	VFMADD231PD  64(R9), Y10, Y9
+	VMOVUPD      96(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y3
+	VFMADD231PD  96(R9), Y10, Y9
+	VMOVUPD      128(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y4
+	VFMADD231PD  128(R9), Y10, Y9
+	VMOVUPD      160(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y5
+	VFMADD231PD  160(R9), Y10, Y9
+	VMOVUPD      192(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y6
+	VFMADD231PD  192(R9), Y10, Y9
+	VMOVUPD      224(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y7
+	VFMADD231PD  224(R9), Y10, Y9
 	VEXTRACTF128 $0x01, Y9, X8
 	VADDPD       X8, X9, X9
 	VPERMILPD    $0x01, X9, X8
 	VADDPD       X8, X9, X9
-	VMULSD       gamma+40(FP), X9, X9
-	VADDSD       (R8), X9, X9
-	VMOVSD       X9, (R8)
-	ADDQ         $0x00000008, R8
-	DECQ         R10
-	JNE          vectors8loop
-	VBROADCASTSD alpha+16(FP), Y8
+	VMULSD       gamma+112(FP), X9, X9
+	VADDSD       (R8)(R10*8), X9, X9
+	VMOVSD       X9, (R8)(R10*8)
+	INCQ         R10
+	JMP          vectors8loop
+
+vectors8end:
+	VBROADCASTSD alpha+80(FP), Y8
+	MOVQ         dst+64(FP), AX
 	VMULPD       Y8, Y0, Y0
-	VMOVUPD      (SI), Y9
+	VMOVUPD      (AX), Y9
 	VADDPD       Y9, Y0, Y0
-	VMOVUPD      Y0, (SI)
+	VMOVUPD      Y0, (AX)
 	VMULPD       Y8, Y1, Y1
-	VMOVUPD      32(SI), Y0
+	VMOVUPD      32(AX), Y0
 	VADDPD       Y0, Y1, Y1
-	VMOVUPD      Y1, 32(SI)
+	VMOVUPD      Y1, 32(AX)
 	VMULPD       Y8, Y2, Y2
-	VMOVUPD      64(SI), Y0
+	VMOVUPD      64(AX), Y0
 	VADDPD       Y0, Y2, Y2
-	VMOVUPD      Y2, 64(SI)
+	VMOVUPD      Y2, 64(AX)
 	VMULPD       Y8, Y3, Y3
-	VMOVUPD      96(SI), Y0
+	VMOVUPD      96(AX), Y0
 	VADDPD       Y0, Y3, Y3
-	VMOVUPD      Y3, 96(SI)
+	VMOVUPD      Y3, 96(AX)
 	VMULPD       Y8, Y4, Y4
-	VMOVUPD      128(SI), Y0
+	VMOVUPD      128(AX), Y0
 	VADDPD       Y0, Y4, Y4
-	VMOVUPD      Y4, 128(SI)
+	VMOVUPD      Y4, 128(AX)
 	VMULPD       Y8, Y5, Y5
-	VMOVUPD      160(SI), Y0
+	VMOVUPD      160(AX), Y0
 	VADDPD       Y0, Y5, Y5
-	VMOVUPD      Y5, 160(SI)
+	VMOVUPD      Y5, 160(AX)
 	VMULPD       Y8, Y6, Y6
-	VMOVUPD      192(SI), Y0
+	VMOVUPD      192(AX), Y0
 	VADDPD       Y0, Y6, Y6
-	VMOVUPD      Y6, 192(SI)
+	VMOVUPD      Y6, 192(AX)
 	VMULPD       Y8, Y7, Y7
-	VMOVUPD      224(SI), Y0
+	VMOVUPD      224(AX), Y0
 	VADDPD       Y0, Y7, Y7
-	VMOVUPD      Y7, 224(SI)
+	VMOVUPD      Y7, 224(AX)
+
+vectors8next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+104(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors8row
 	VZEROUPPER
 	RET
 
 vectors4:
+vectors4row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R10, AX
+	JGE        vectors4next
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
 	VXORPD     Y2, Y2, Y2
 	VXORPD     Y3, Y3, Y3
+	MOVQ       dst+64(FP), R11
+	ADDQ       ldd+72(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
 	VMOVUPD    (R9), Y4
 	VMOVUPD    32(R9), Y5
 	VMOVUPD    64(R9), Y6
 	VMOVUPD    96(R9), Y7
-	ADDQ       R9, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
+	MOVQ       R9, R11
+	ADDQ       ldv+104(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	SUBQ       $0x00000007, AX
 
-vectors4loop:
-	MOVQ         (CX), AX
-	ADDQ         $0x00000008, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VBROADCASTSD (DI), Y8
-	ADDQ         $0x00000008, DI
-	VMOVUPD      (AX), Y9
+vectors4groups:
+	CMPQ         R10, AX
+	JGE          vectors4lastgroup
+	MOVQ         32(DX)(R10*8), R11
+	IMULQ        SI, R11
+	PREFETCHT0   (BX)(R11*1)
+	PREFETCHT0   64(BX)(R11*1)
+	MOVQ         (DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSD (DI)(R10*8), Y8
+	VMOVUPD      (BX)(R11*1), Y9
 	VFMADD231PD  Y9, Y8, Y0
 	VMULPD       Y4, Y9, Y9
-	VMOVUPD      32(AX), Y10
+	VMOVUPD      32(BX)(R11*1), Y10
 	VFMADD231PD  Y10, Y8, Y1
-	VMULPD       Y5, Y10, Y10
-	VMOVUPD      64(AX), Y11
+	VFMADD231PD  Y5, Y10, Y9
+	VMOVUPD      64(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y2
+	VFMADD231PD  Y6, Y10, Y9
+	VMOVUPD      96(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y3
+	VFMADD231PD  Y7, Y10, Y9
+	MOVQ         40(DX)(R10*8), R11
+	IMULQ        SI, R11
+	PREFETCHT0   (BX)(R11*1)
+	PREFETCHT0   64(BX)(R11*1)
+	MOVQ         8(DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSD 8(DI)(R10*8), Y8
+	VMOVUPD      (BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y0
+	VMULPD       Y4, Y10, Y10
+	VMOVUPD      32(BX)(R11*1), Y11
+	VFMADD231PD  Y11, Y8, Y1
+	VFMADD231PD  Y5, Y11, Y10
+	VMOVUPD      64(BX)(R11*1), Y11
 	VFMADD231PD  Y11, Y8, Y2
-	VMULPD       Y6, Y11, Y11
-	VMOVUPD      96(AX), Y12
+	VFMADD231PD  Y6, Y11, Y10
+	VMOVUPD      96(BX)(R11*1), Y11
+	VFMADD231PD  Y11, Y8, Y3
+	VFMADD231PD  Y7, Y11, Y10
+	MOVQ         48(DX)(R10*8), R11
+	IMULQ        SI, R11
+	PREFETCHT0   (BX)(R11*1)
+	PREFETCHT0   64(BX)(R11*1)
+	MOVQ         16(DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSD 16(DI)(R10*8), Y8
+	VMOVUPD      (BX)(R11*1), Y11
+	VFMADD231PD  Y11, Y8, Y0
+	VMULPD       Y4, Y11, Y11
+	VMOVUPD      32(BX)(R11*1), Y12
+	VFMADD231PD  Y12, Y8, Y1
+	VFMADD231PD  Y5, Y12, Y11
+	VMOVUPD      64(BX)(R11*1), Y12
+	VFMADD231PD  Y12, Y8, Y2
+	VFMADD231PD  Y6, Y12, Y11
+	VMOVUPD      96(BX)(R11*1), Y12
 	VFMADD231PD  Y12, Y8, Y3
-	VMULPD       Y7, Y12, Y12
-	VADDPD       Y11, Y9, Y9
-	VADDPD       Y12, Y10, Y10
+	VFMADD231PD  Y7, Y12, Y11
+	MOVQ         56(DX)(R10*8), R11
+	IMULQ        SI, R11
+	PREFETCHT0   (BX)(R11*1)
+	PREFETCHT0   64(BX)(R11*1)
+	MOVQ         24(DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSD 24(DI)(R10*8), Y8
+	VMOVUPD      (BX)(R11*1), Y12
+	VFMADD231PD  Y12, Y8, Y0
+	VMULPD       Y4, Y12, Y12
+	VMOVUPD      32(BX)(R11*1), Y13
+	VFMADD231PD  Y13, Y8, Y1
+	VFMADD231PD  Y5, Y13, Y12
+	VMOVUPD      64(BX)(R11*1), Y13
+	VFMADD231PD  Y13, Y8, Y2
+	VFMADD231PD  Y6, Y13, Y12
+	VMOVUPD      96(BX)(R11*1), Y13
+	VFMADD231PD  Y13, Y8, Y3
+	VFMADD231PD  Y7, Y13, Y12
+	VUNPCKLPD    Y10, Y9, Y8
+	VUNPCKHPD    Y10, Y9, Y9
+	VADDPD       Y9, Y8, Y8
+	VUNPCKLPD    Y12, Y11, Y9
+	VUNPCKHPD    Y12, Y11, Y10
 	VADDPD       Y10, Y9, Y9
+	VPERM2F128   $0x20, Y9, Y8, Y10
+	VPERM2F128   $0x31, Y9, Y8, Y8
+	VADDPD       Y8, Y10, Y10
+	VBROADCASTSD gamma+112(FP), Y8
+	VMULPD       Y8, Y10, Y10
+	VADDPD       (R8)(R10*8), Y10, Y10
+	VMOVUPD      Y10, (R8)(R10*8)
+	ADDQ         $0x00000004, R10
+	JMP          vectors4groups
+
+vectors4lastgroup:
+	ADDQ $0x00000004, AX
+
+vectors4group:
+	CMPQ         R10, AX
+	JGE          vectors4rest
+	MOVQ         (DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSD (DI)(R10*8), Y8
+	VMOVUPD      (BX)(R11*1), Y9
+	VFMADD231PD  Y9, Y8, Y0
+	VMULPD       Y4, Y9, Y9
+	VMOVUPD      32(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y1
+	VFMADD231PD  Y5, Y10, Y9
+	VMOVUPD      64(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y2
+	VFMADD231PD  Y6, Y10, Y9
+	VMOVUPD      96(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y3
+	VFMADD231PD  Y7, Y10, Y9
+	MOVQ         8(DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSD 8(DI)(R10*8), Y8
+	VMOVUPD      (BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y0
+	VMULPD       Y4, Y10, Y10
+	VMOVUPD      32(BX)(R11*1), Y11
+	VFMADD231PD  Y11, Y8, Y1
+	VFMADD231PD  Y5, Y11, Y10
+	VMOVUPD      64(BX)(R11*1), Y11
+	VFMADD231PD  Y11, Y8, Y2
+	VFMADD231PD  Y6, Y11, Y10
+	VMOVUPD      96(BX)(R11*1), Y11
+	VFMADD231PD  Y11, Y8, Y3
+	VFMADD231PD  Y7, Y11, Y10
+	MOVQ         16(DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSD 16(DI)(R10*8), Y8
+	VMOVUPD      (BX)(R11*1), Y11
+	VFMADD231PD  Y11, Y8, Y0
+	VMULPD       Y4, Y11, Y11
+	VMOVUPD      32(BX)(R11*1), Y12
+	VFMADD231PD  Y12, Y8, Y1
+	VFMADD231PD  Y5, Y12, Y11
+	VMOVUPD      64(BX)(R11*1), Y12
+	VFMADD231PD  Y12, Y8, Y2
+	VFMADD231PD  Y6, Y12, Y11
+	VMOVUPD      96(BX)(R11*1), Y12
+	VFMADD231PD  Y12, Y8, Y3
+	VFMADD231PD  Y7, Y12, Y11
+	MOVQ         24(DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSD 24(DI)(R10*8), Y8
+	VMOVUPD      (BX)(R11*1), Y12
+	VFMADD231PD  Y12, Y8, Y0
+	VMULPD       Y4, Y12, Y12
+	VMOVUPD      32(BX)(R11*1), Y13
+	VFMADD231PD  Y13, Y8, Y1
+	VFMADD231PD  Y5, Y13, Y12
+	VMOVUPD      64(BX)(R11*1), Y13
+	VFMADD231PD  Y13, Y8, Y2
+	VFMADD231PD  Y6, Y13, Y12
+	VMOVUPD      96(BX)(R11*1), Y13
+	VFMADD231PD  Y13, Y8, Y3
+	VFMADD231PD  Y7, Y13, Y12
+	VUNPCKLPD    Y10, Y9, Y8
+	VUNPCKHPD    Y10, Y9, Y9
+	VADDPD       Y9, Y8, Y8
+	VUNPCKLPD    Y12, Y11, Y9
+	VUNPCKHPD    Y12, Y11, Y10
+	VADDPD       Y10, Y9, Y9
+	VPERM2F128   $0x20, Y9, Y8, Y10
+	VPERM2F128   $0x31, Y9, Y8, Y8
+	VADDPD       Y8, Y10, Y10
+	VBROADCASTSD gamma+112(FP), Y8
+	VMULPD       Y8, Y10, Y10
+	VADDPD       (R8)(R10*8), Y10, Y10
+	VMOVUPD      Y10, (R8)(R10*8)
+	ADDQ         $0x00000004, R10
+	JMP          vectors4group
+
+vectors4rest:
+	ADDQ $0x00000003, AX
+
+vectors4loop:
+	CMPQ         R10, AX
+	JGE          vectors4end
+	MOVQ         (DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSD (DI)(R10*8), Y8
+	VMOVUPD      (BX)(R11*1), Y9
+	VFMADD231PD  Y9, Y8, Y0
+	VMULPD       Y4, Y9, Y9
+	VMOVUPD      32(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y1
+	VFMADD231PD  Y5, Y10, Y9
+	VMOVUPD      64(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y2
+	VFMADD231PD  Y6, Y10, Y9
+	VMOVUPD      96(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y3
+	VFMADD231PD  Y7, Y10, Y9
 	VEXTRACTF128 $0x01, Y9, X8
 	VADDPD       X8, X9, X9
 	VPERMILPD    $0x01, X9, X8
 	VADDPD       X8, X9, X9
-	VMULSD       gamma+40(FP), X9, X9
-	VADDSD       (R8), X9, X9
-	VMOVSD       X9, (R8)
-	ADDQ         $0x00000008, R8
-	DECQ         R10
-	JNE          vectors4loop
-	VBROADCASTSD alpha+16(FP), Y4
+	VMULSD       gamma+112(FP), X9, X9
+	VADDSD       (R8)(R10*8), X9, X9
+	VMOVSD       X9, (R8)(R10*8)
+	INCQ         R10
+	JMP          vectors4loop
+
+vectors4end:
+	VBROADCASTSD alpha+80(FP), Y4
+	MOVQ         dst+64(FP), AX
 	VMULPD       Y4, Y0, Y0
-	VMOVUPD      (SI), Y5
+	VMOVUPD      (AX), Y5
 	VADDPD       Y5, Y0, Y0
-	VMOVUPD      Y0, (SI)
+	VMOVUPD      Y0, (AX)
 	VMULPD       Y4, Y1, Y1
-	VMOVUPD      32(SI), Y0
+	VMOVUPD      32(AX), Y0
 	VADDPD       Y0, Y1, Y1
-	VMOVUPD      Y1, 32(SI)
+	VMOVUPD      Y1, 32(AX)
 	VMULPD       Y4, Y2, Y2
-	VMOVUPD      64(SI), Y0
+	VMOVUPD      64(AX), Y0
 	VADDPD       Y0, Y2, Y2
-	VMOVUPD      Y2, 64(SI)
+	VMOVUPD      Y2, 64(AX)
 	VMULPD       Y4, Y3, Y3
-	VMOVUPD      96(SI), Y0
+	VMOVUPD      96(AX), Y0
 	VADDPD       Y0, Y3, Y3
-	VMOVUPD      Y3, 96(SI)
+	VMOVUPD      Y3, 96(AX)
+
+vectors4next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+104(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors4row
 	VZEROUPPER
 	RET
 
 vectors2:
+vectors2row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R10, AX
+	JGE        vectors2next
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
+	MOVQ       dst+64(FP), R11
+	ADDQ       ldd+72(FP), R11
+	PREFETCHT0 (R11)
 	VMOVUPD    (R9), Y2
 	VMOVUPD    32(R9), Y3
-	ADDQ       R9, R12
-	PREFETCHT0 (R12)
+	MOVQ       R9, R11
+	ADDQ       ldv+104(FP), R11
+	PREFETCHT0 (R11)
+	SUBQ       $0x00000007, AX
+	ADDQ       $0x00000004, AX
 
-vectors2loop:
-	MOVQ         (CX), AX
-	ADDQ         $0x00000008, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VBROADCASTSD (DI), Y4
-	ADDQ         $0x00000008, DI
-	VMOVUPD      (AX), Y5
+vectors2group:
+	CMPQ         R10, AX
+	JGE          vectors2rest
+	MOVQ         (DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSD (DI)(R10*8), Y4
+	VMOVUPD      (BX)(R11*1), Y5
 	VFMADD231PD  Y5, Y4, Y0
 	VMULPD       Y2, Y5, Y5
-	VMOVUPD      32(AX), Y6
+	VMOVUPD      32(BX)(R11*1), Y6
 	VFMADD231PD  Y6, Y4, Y1
-	VMULPD       Y3, Y6, Y6
+	VFMADD231PD  Y3, Y6, Y5
+	MOVQ         8(DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSD 8(DI)(R10*8), Y4
+	VMOVUPD      (BX)(R11*1), Y6
+	VFMADD231PD  Y6, Y4, Y0
+	VMULPD       Y2, Y6, Y6
+	VMOVUPD      32(BX)(R11*1), Y7
+	VFMADD231PD  Y7, Y4, Y1
+	VFMADD231PD  Y3, Y7, Y6
+	MOVQ         16(DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSD 16(DI)(R10*8), Y4
+	VMOVUPD      (BX)(R11*1), Y7
+	VFMADD231PD  Y7, Y4, Y0
+	VMULPD       Y2, Y7, Y7
+	VMOVUPD      32(BX)(R11*1), Y8
+	VFMADD231PD  Y8, Y4, Y1
+	VFMADD231PD  Y3, Y8, Y7
+	MOVQ         24(DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSD 24(DI)(R10*8), Y4
+	VMOVUPD      (BX)(R11*1), Y8
+	VFMADD231PD  Y8, Y4, Y0
+	VMULPD       Y2, Y8, Y8
+	VMOVUPD      32(BX)(R11*1), Y9
+	VFMADD231PD  Y9, Y4, Y1
+	VFMADD231PD  Y3, Y9, Y8
+	VUNPCKLPD    Y6, Y5, Y4
+	VUNPCKHPD    Y6, Y5, Y5
+	VADDPD       Y5, Y4, Y4
+	VUNPCKLPD    Y8, Y7, Y5
+	VUNPCKHPD    Y8, Y7, Y6
 	VADDPD       Y6, Y5, Y5
+	VPERM2F128   $0x20, Y5, Y4, Y6
+	VPERM2F128   $0x31, Y5, Y4, Y4
+	VADDPD       Y4, Y6, Y6
+	VBROADCASTSD gamma+112(FP), Y4
+	VMULPD       Y4, Y6, Y6
+	VADDPD       (R8)(R10*8), Y6, Y6
+	VMOVUPD      Y6, (R8)(R10*8)
+	ADDQ         $0x00000004, R10
+	JMP          vectors2group
+
+vectors2rest:
+	ADDQ $0x00000003, AX
+
+vectors2loop:
+	CMPQ         R10, AX
+	JGE          vectors2end
+	MOVQ         (DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSD (DI)(R10*8), Y4
+	VMOVUPD      (BX)(R11*1), Y5
+	VFMADD231PD  Y5, Y4, Y0
+	VMULPD       Y2, Y5, Y5
+	VMOVUPD      32(BX)(R11*1), Y6
+	VFMADD231PD  Y6, Y4, Y1
+	VFMADD231PD  Y3, Y6, Y5
 	VEXTRACTF128 $0x01, Y5, X4
 	VADDPD       X4, X5, X5
 	VPERMILPD    $0x01, X5, X4
 	VADDPD       X4, X5, X5
-	VMULSD       gamma+40(FP), X5, X5
-	VADDSD       (R8), X5, X5
-	VMOVSD       X5, (R8)
-	ADDQ         $0x00000008, R8
-	DECQ         R10
-	JNE          vectors2loop
-	VBROADCASTSD alpha+16(FP), Y2
+	VMULSD       gamma+112(FP), X5, X5
+	VADDSD       (R8)(R10*8), X5, X5
+	VMOVSD       X5, (R8)(R10*8)
+	INCQ         R10
+	JMP          vectors2loop
+
+vectors2end:
+	VBROADCASTSD alpha+80(FP), Y2
+	MOVQ         dst+64(FP), AX
 	VMULPD       Y2, Y0, Y0
-	VMOVUPD      (SI), Y3
+	VMOVUPD      (AX), Y3
 	VADDPD       Y3, Y0, Y0
-	VMOVUPD      Y0, (SI)
+	VMOVUPD      Y0, (AX)
 	VMULPD       Y2, Y1, Y1
-	VMOVUPD      32(SI), Y0
+	VMOVUPD      32(AX), Y0
 	VADDPD       Y0, Y1, Y1
-	VMOVUPD      Y1, 32(SI)
+	VMOVUPD      Y1, 32(AX)
+
+vectors2next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+104(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors2row
 	VZEROUPPER
 	RET
 
 vectors1:
-	LEAQ       sparseOnes<>+32(SB), R11
-	SHLQ       $0x03, AX
-	SUBQ       AX, R11
-	VMOVUPD    (R11), Y0
+	LEAQ    sparseOnes<>+32(SB), R11
+	SHLQ    $0x03, AX
+	SUBQ    AX, R11
+	VMOVUPD (R11), Y0
+
+vectors1row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R10, AX
+	JGE        vectors1next
 	VXORPD     Y1, Y1, Y1
+	MOVQ       dst+64(FP), R11
+	ADDQ       ldd+72(FP), R11
+	PREFETCHT0 (R11)
 	VMASKMOVPD (R9), Y0, Y2
-	ADDQ       R9, R12
-	PREFETCHT0 (R12)
+	MOVQ       R9, R11
+	ADDQ       ldv+104(FP), R11
+	PREFETCHT0 (R11)
+	SUBQ       $0x00000007, AX
+	ADDQ       $0x00000004, AX
+
+vectors1group:
+	CMPQ         R10, AX
+	JGE          vectors1rest
+	MOVQ         (DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSD (DI)(R10*8), Y3
+	VMASKMOVPD   (BX)(R11*1), Y0, Y4
+	VFMADD231PD  Y4, Y3, Y1
+	VMULPD       Y2, Y4, Y4
+	MOVQ         8(DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSD 8(DI)(R10*8), Y3
+	VMASKMOVPD   (BX)(R11*1), Y0, Y5
+	VFMADD231PD  Y5, Y3, Y1
+	VMULPD       Y2, Y5, Y5
+	MOVQ         16(DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSD 16(DI)(R10*8), Y3
+	VMASKMOVPD   (BX)(R11*1), Y0, Y6
+	VFMADD231PD  Y6, Y3, Y1
+	VMULPD       Y2, Y6, Y6
+	MOVQ         24(DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSD 24(DI)(R10*8), Y3
+	VMASKMOVPD   (BX)(R11*1), Y0, Y7
+	VFMADD231PD  Y7, Y3, Y1
+	VMULPD       Y2, Y7, Y7
+	VUNPCKLPD    Y5, Y4, Y3
+	VUNPCKHPD    Y5, Y4, Y4
+	VADDPD       Y4, Y3, Y3
+	VUNPCKLPD    Y7, Y6, Y4
+	VUNPCKHPD    Y7, Y6, Y5
+	VADDPD       Y5, Y4, Y4
+	VPERM2F128   $0x20, Y4, Y3, Y5
+	VPERM2F128   $0x31, Y4, Y3, Y3
+	VADDPD       Y3, Y5, Y5
+	VBROADCASTSD gamma+112(FP), Y3
+	VMULPD       Y3, Y5, Y5
+	VADDPD       (R8)(R10*8), Y5, Y5
+	VMOVUPD      Y5, (R8)(R10*8)
+	ADDQ         $0x00000004, R10
+	JMP          vectors1group
+
+vectors1rest:
+	ADDQ $0x00000003, AX
 
 vectors1loop:
-	MOVQ         (CX), AX
-	ADDQ         $0x00000008, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VBROADCASTSD (DI), Y3
-	ADDQ         $0x00000008, DI
-	VMASKMOVPD   (AX), Y0, Y4
+	CMPQ         R10, AX
+	JGE          vectors1end
+	MOVQ         (DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSD (DI)(R10*8), Y3
+	VMASKMOVPD   (BX)(R11*1), Y0, Y4
 	VFMADD231PD  Y4, Y3, Y1
 	VMULPD       Y2, Y4, Y4
 	VEXTRACTF128 $0x01, Y4, X3
 	VADDPD       X3, X4, X4
 	VPERMILPD    $0x01, X4, X3
 	VADDPD       X3, X4, X4
-	VMULSD       gamma+40(FP), X4, X4
-	VADDSD       (R8), X4, X4
-	VMOVSD       X4, (R8)
-	ADDQ         $0x00000008, R8
-	DECQ         R10
-	JNE          vectors1loop
-	VBROADCASTSD alpha+16(FP), Y2
+	VMULSD       gamma+112(FP), X4, X4
+	VADDSD       (R8)(R10*8), X4, X4
+	VMOVSD       X4, (R8)(R10*8)
+	INCQ         R10
+	JMP          vectors1loop
+
+vectors1end:
+	VBROADCASTSD alpha+80(FP), Y2
+	MOVQ         dst+64(FP), AX
 	VMULPD       Y2, Y1, Y1
-	VMASKMOVPD   (SI), Y0, Y2
+	VMASKMOVPD   (AX), Y0, Y2
 	VADDPD       Y2, Y1, Y1
-	VMASKMOVPD   Y1, Y0, (SI)
+	VMASKMOVPD   Y1, Y0, (AX)
+
+vectors1next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+104(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors1row
 	VZEROUPPER
 	RET
 
@@ -1056,17 +2213,16 @@ rowend:
 	JNE    row
 	RET
 
-// func sparseRowAVX2F64I32(n int, dst *float64, alpha float64, a *float64, ind *int32, entries int, u *float64, ld int)
-// Requires: AVX, FMA3
-TEXT ·sparseRowAVX2F64I32(SB), NOSPLIT, $0-64
+// func sparseRowsAVX2F64I32(n int, rows int, end *int32, base int, ind *int32, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64)
+// Requires: AVX, FMA3, MMX+
+TEXT ·sparseRowsAVX2F64I32(SB), NOSPLIT, $0-88
 	MOVQ n+0(FP), AX
-	MOVQ ind+32(FP), CX
-	MOVQ u+48(FP), DX
-	MOVQ ld+56(FP), BX
-	SHLQ $0x03, BX
-	MOVQ dst+8(FP), SI
-	MOVQ a+24(FP), DI
-	MOVQ entries+40(FP), R8
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+40(FP), BX
+	MOVQ ldu+48(FP), SI
+	MOVQ a+56(FP), DI
+	XORQ R8, R8
 	CMPQ AX, $0x00000020
 	JE   vectors8
 	CMPQ AX, $0x00000010
@@ -1076,365 +2232,12 @@ TEXT ·sparseRowAVX2F64I32(SB), NOSPLIT, $0-64
 	JMP  vectors1
 
 vectors8:
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-	VXORPD Y4, Y4, Y4
-	VXORPD Y5, Y5, Y5
-	VXORPD Y6, Y6, Y6
-	VXORPD Y7, Y7, Y7
-
-vectors8loop:
-	MOVLQSX      (CX), AX
-	ADDQ         $0x00000004, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VBROADCASTSD (DI), Y8
-	ADDQ         $0x00000008, DI
-	VFMADD231PD  (AX), Y8, Y0
-	VFMADD231PD  32(AX), Y8, Y1
-	VFMADD231PD  64(AX), Y8, Y2
-	VFMADD231PD  96(AX), Y8, Y3
-	VFMADD231PD  128(AX), Y8, Y4
-	VFMADD231PD  160(AX), Y8, Y5
-	VFMADD231PD  192(AX), Y8, Y6
-	VFMADD231PD  224(AX), Y8, Y7
-	DECQ         R8
-	JNE          vectors8loop
-	VBROADCASTSD alpha+16(FP), Y8
-	VMULPD       Y8, Y0, Y0
-	VMOVUPD      (SI), Y9
-	VADDPD       Y9, Y0, Y0
-	VMOVUPD      Y0, (SI)
-	VMULPD       Y8, Y1, Y1
-	VMOVUPD      32(SI), Y0
-	VADDPD       Y0, Y1, Y1
-	VMOVUPD      Y1, 32(SI)
-	VMULPD       Y8, Y2, Y2
-	VMOVUPD      64(SI), Y0
-	VADDPD       Y0, Y2, Y2
-	VMOVUPD      Y2, 64(SI)
-	VMULPD       Y8, Y3, Y3
-	VMOVUPD      96(SI), Y0
-	VADDPD       Y0, Y3, Y3
-	VMOVUPD      Y3, 96(SI)
-	VMULPD       Y8, Y4, Y4
-	VMOVUPD      128(SI), Y0
-	VADDPD       Y0, Y4, Y4
-	VMOVUPD      Y4, 128(SI)
-	VMULPD       Y8, Y5, Y5
-	VMOVUPD      160(SI), Y0
-	VADDPD       Y0, Y5, Y5
-	VMOVUPD      Y5, 160(SI)
-	VMULPD       Y8, Y6, Y6
-	VMOVUPD      192(SI), Y0
-	VADDPD       Y0, Y6, Y6
-	VMOVUPD      Y6, 192(SI)
-	VMULPD       Y8, Y7, Y7
-	VMOVUPD      224(SI), Y0
-	VADDPD       Y0, Y7, Y7
-	VMOVUPD      Y7, 224(SI)
-	VZEROUPPER
-	RET
-
-vectors4:
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-
-vectors4loop:
-	MOVLQSX      (CX), AX
-	ADDQ         $0x00000004, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VBROADCASTSD (DI), Y4
-	ADDQ         $0x00000008, DI
-	VFMADD231PD  (AX), Y4, Y0
-	VFMADD231PD  32(AX), Y4, Y1
-	VFMADD231PD  64(AX), Y4, Y2
-	VFMADD231PD  96(AX), Y4, Y3
-	DECQ         R8
-	JNE          vectors4loop
-	VBROADCASTSD alpha+16(FP), Y4
-	VMULPD       Y4, Y0, Y0
-	VMOVUPD      (SI), Y5
-	VADDPD       Y5, Y0, Y0
-	VMOVUPD      Y0, (SI)
-	VMULPD       Y4, Y1, Y1
-	VMOVUPD      32(SI), Y0
-	VADDPD       Y0, Y1, Y1
-	VMOVUPD      Y1, 32(SI)
-	VMULPD       Y4, Y2, Y2
-	VMOVUPD      64(SI), Y0
-	VADDPD       Y0, Y2, Y2
-	VMOVUPD      Y2, 64(SI)
-	VMULPD       Y4, Y3, Y3
-	VMOVUPD      96(SI), Y0
-	VADDPD       Y0, Y3, Y3
-	VMOVUPD      Y3, 96(SI)
-	VZEROUPPER
-	RET
-
-vectors2:
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-
-vectors2loop:
-	MOVLQSX      (CX), AX
-	ADDQ         $0x00000004, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VBROADCASTSD (DI), Y2
-	ADDQ         $0x00000008, DI
-	VFMADD231PD  (AX), Y2, Y0
-	VFMADD231PD  32(AX), Y2, Y1
-	DECQ         R8
-	JNE          vectors2loop
-	VBROADCASTSD alpha+16(FP), Y2
-	VMULPD       Y2, Y0, Y0
-	VMOVUPD      (SI), Y3
-	VADDPD       Y3, Y0, Y0
-	VMOVUPD      Y0, (SI)
-	VMULPD       Y2, Y1, Y1
-	VMOVUPD      32(SI), Y0
-	VADDPD       Y0, Y1, Y1
-	VMOVUPD      Y1, 32(SI)
-	VZEROUPPER
-	RET
-
-vectors1:
-	LEAQ    sparseOnes<>+32(SB), R9
-	SHLQ    $0x03, AX
-	SUBQ    AX, R9
-	VMOVUPD (R9), Y0
-	VXORPD  Y1, Y1, Y1
-
-vectors1loop:
-	MOVLQSX      (CX), AX
-	ADDQ         $0x00000004, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VBROADCASTSD (DI), Y2
-	ADDQ         $0x00000008, DI
-	VMASKMOVPD   (AX), Y0, Y3
-	VFMADD231PD  Y3, Y2, Y1
-	DECQ         R8
-	JNE          vectors1loop
-	VBROADCASTSD alpha+16(FP), Y2
-	VMULPD       Y2, Y1, Y1
-	VMASKMOVPD   (SI), Y0, Y2
-	VADDPD       Y2, Y1, Y1
-	VMASKMOVPD   Y1, Y0, (SI)
-	VZEROUPPER
-	RET
-
-// func sparseDotsAVX2F64I32(n int, ga *float64, gamma float64, v *float64, ind *int32, entries int, u *float64, ld int, ldv int)
-// Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·sparseDotsAVX2F64I32(SB), NOSPLIT, $0-72
-	MOVQ n+0(FP), AX
-	MOVQ ind+32(FP), CX
-	MOVQ u+48(FP), DX
-	MOVQ ld+56(FP), BX
-	SHLQ $0x03, BX
-	MOVQ ga+8(FP), SI
-	MOVQ v+24(FP), DI
-	MOVQ entries+40(FP), R8
-	LEAQ -4(CX)(R8*4), R9
-	MOVQ ldv+64(FP), R10
-	SHLQ $0x03, R10
-	CMPQ AX, $0x00000020
-	JE   vectors8
-	CMPQ AX, $0x00000010
-	JE   vectors4
-	CMPQ AX, $0x00000008
-	JE   vectors2
-	JMP  vectors1
-
-vectors8:
-	VMOVUPD    (DI), Y0
-	VMOVUPD    32(DI), Y1
-	VMOVUPD    64(DI), Y2
-	VMOVUPD    96(DI), Y3
-	VMOVUPD    128(DI), Y4
-	VMOVUPD    160(DI), Y5
-	VMOVUPD    192(DI), Y6
-	VMOVUPD    224(DI), Y7
-	ADDQ       DI, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	PREFETCHT0 192(R10)
-
-vectors8loop:
-	MOVLQSX      (CX), AX
-	ADDQ         $0x00000004, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	LEAQ         12(CX), DI
-	CMPQ         DI, R9
-	CMOVQHI      R9, DI
-	MOVLQSX      (DI), DI
-	IMULQ        BX, DI
-	ADDQ         DX, DI
-	PREFETCHT0   (DI)
-	PREFETCHT0   64(DI)
-	PREFETCHT0   128(DI)
-	PREFETCHT0   192(DI)
-	VMOVUPD      (AX), Y8
-	VMULPD       Y0, Y8, Y8
-	VMOVUPD      32(AX), Y9
-	VMULPD       Y1, Y9, Y9
-	VMOVUPD      64(AX), Y10
-	VMULPD       Y2, Y10, Y10
-	VMOVUPD      96(AX), Y11
-	VMULPD       Y3, Y11, Y11
-	VMOVUPD      128(AX), Y12
-	VFMADD231PD  Y4, Y12, Y8
-	VMOVUPD      160(AX), Y12
-	VFMADD231PD  Y5, Y12, Y9
-	VMOVUPD      192(AX), Y12
-	VFMADD231PD  Y6, Y12, Y10
-	VMOVUPD      224(AX), Y12
-	VFMADD231PD  Y7, Y12, Y11
-	VADDPD       Y10, Y8, Y8
-	VADDPD       Y11, Y9, Y9
-	VADDPD       Y9, Y8, Y8
-	VEXTRACTF128 $0x01, Y8, X9
-	VADDPD       X9, X8, X8
-	VPERMILPD    $0x01, X8, X9
-	VADDPD       X9, X8, X8
-	VMULSD       gamma+16(FP), X8, X8
-	VADDSD       (SI), X8, X8
-	VMOVSD       X8, (SI)
-	ADDQ         $0x00000008, SI
-	DECQ         R8
-	JNE          vectors8loop
-	VZEROUPPER
-	RET
-
-vectors4:
-	VMOVUPD    (DI), Y0
-	VMOVUPD    32(DI), Y1
-	VMOVUPD    64(DI), Y2
-	VMOVUPD    96(DI), Y3
-	ADDQ       DI, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-
-vectors4loop:
-	MOVLQSX      (CX), AX
-	ADDQ         $0x00000004, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VMOVUPD      (AX), Y4
-	VMULPD       Y0, Y4, Y4
-	VMOVUPD      32(AX), Y5
-	VMULPD       Y1, Y5, Y5
-	VMOVUPD      64(AX), Y6
-	VMULPD       Y2, Y6, Y6
-	VMOVUPD      96(AX), Y7
-	VMULPD       Y3, Y7, Y7
-	VADDPD       Y6, Y4, Y4
-	VADDPD       Y7, Y5, Y5
-	VADDPD       Y5, Y4, Y4
-	VEXTRACTF128 $0x01, Y4, X5
-	VADDPD       X5, X4, X4
-	VPERMILPD    $0x01, X4, X5
-	VADDPD       X5, X4, X4
-	VMULSD       gamma+16(FP), X4, X4
-	VADDSD       (SI), X4, X4
-	VMOVSD       X4, (SI)
-	ADDQ         $0x00000008, SI
-	DECQ         R8
-	JNE          vectors4loop
-	VZEROUPPER
-	RET
-
-vectors2:
-	VMOVUPD    (DI), Y0
-	VMOVUPD    32(DI), Y1
-	ADDQ       DI, R10
-	PREFETCHT0 (R10)
-
-vectors2loop:
-	MOVLQSX      (CX), AX
-	ADDQ         $0x00000004, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VMOVUPD      (AX), Y2
-	VMULPD       Y0, Y2, Y2
-	VMOVUPD      32(AX), Y3
-	VMULPD       Y1, Y3, Y3
-	VADDPD       Y3, Y2, Y2
-	VEXTRACTF128 $0x01, Y2, X3
-	VADDPD       X3, X2, X2
-	VPERMILPD    $0x01, X2, X3
-	VADDPD       X3, X2, X2
-	VMULSD       gamma+16(FP), X2, X2
-	VADDSD       (SI), X2, X2
-	VMOVSD       X2, (SI)
-	ADDQ         $0x00000008, SI
-	DECQ         R8
-	JNE          vectors2loop
-	VZEROUPPER
-	RET
-
-vectors1:
-	LEAQ       sparseOnes<>+32(SB), R9
-	SHLQ       $0x03, AX
-	SUBQ       AX, R9
-	VMOVUPD    (R9), Y0
-	VMASKMOVPD (DI), Y0, Y1
-	ADDQ       DI, R10
-	PREFETCHT0 (R10)
-
-vectors1loop:
-	MOVLQSX      (CX), AX
-	ADDQ         $0x00000004, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VMASKMOVPD   (AX), Y0, Y2
-	VMULPD       Y1, Y2, Y2
-	VEXTRACTF128 $0x01, Y2, X3
-	VADDPD       X3, X2, X2
-	VPERMILPD    $0x01, X2, X3
-	VADDPD       X3, X2, X2
-	VMULSD       gamma+16(FP), X2, X2
-	VADDSD       (SI), X2, X2
-	VMOVSD       X2, (SI)
-	ADDQ         $0x00000008, SI
-	DECQ         R8
-	JNE          vectors1loop
-	VZEROUPPER
-	RET
-
-// func sparseRowDotsAVX2F64I32(n int, dst *float64, alpha float64, a *float64, ga *float64, gamma float64, v *float64, ind *int32, entries int, u *float64, ld int, ldv int)
-// Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·sparseRowDotsAVX2F64I32(SB), NOSPLIT, $0-96
-	MOVQ n+0(FP), AX
-	MOVQ ind+56(FP), CX
-	MOVQ u+72(FP), DX
-	MOVQ ld+80(FP), BX
-	SHLQ $0x03, BX
-	MOVQ dst+8(FP), SI
-	MOVQ a+24(FP), DI
-	MOVQ ga+32(FP), R8
-	MOVQ v+48(FP), R9
-	MOVQ entries+64(FP), R10
-	LEAQ -4(CX)(R10*4), R11
-	MOVQ ldv+88(FP), R12
-	SHLQ $0x03, R12
-	CMPQ AX, $0x00000020
-	JE   vectors8
-	CMPQ AX, $0x00000010
-	JE   vectors4
-	CMPQ AX, $0x00000008
-	JE   vectors2
-	JMP  vectors1
-
-vectors8:
+vectors8row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R8, AX
+	JGE        vectors8next
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
 	VXORPD     Y2, Y2, Y2
@@ -1443,246 +2246,1757 @@ vectors8:
 	VXORPD     Y5, Y5, Y5
 	VXORPD     Y6, Y6, Y6
 	VXORPD     Y7, Y7, Y7
-	ADDQ       R9, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	PREFETCHT0 192(R12)
+	MOVQ       dst+64(FP), R9
+	ADDQ       ldd+72(FP), R9
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 128(R9)
+	PREFETCHT0 192(R9)
 
 vectors8loop:
-	MOVLQSX      (CX), AX
-	ADDQ         $0x00000004, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	LEAQ         12(CX), R12
-	CMPQ         R12, R11
-	CMOVQHI      R11, R12
-	MOVLQSX      (R12), R12
-	IMULQ        BX, R12
-	ADDQ         DX, R12
-	PREFETCHT0   (R12)
-	PREFETCHT0   64(R12)
-	PREFETCHT0   128(R12)
-	PREFETCHT0   192(R12)
-	VBROADCASTSD (DI), Y8
-	ADDQ         $0x00000008, DI
-	VMOVUPD      (AX), Y9
-	VFMADD231PD  Y9, Y8, Y0
-	VMULPD       (R9), Y9, Y9
-	VMOVUPD      32(AX), Y10
-	VFMADD231PD  Y10, Y8, Y1
-	VMULPD       32(R9), Y10, Y10
-	VMOVUPD      64(AX), Y11
-	VFMADD231PD  Y11, Y8, Y2
-	VMULPD       64(R9), Y11, Y11
-	VMOVUPD      96(AX), Y12
-	VFMADD231PD  Y12, Y8, Y3
-	VMULPD       96(R9), Y12, Y12
-	VMOVUPD      128(AX), Y13
-	VFMADD231PD  Y13, Y8, Y4
-	VFMADD231PD  128(R9), Y13, Y9
-	VMOVUPD      160(AX), Y13
-	VFMADD231PD  Y13, Y8, Y5
-	VFMADD231PD  160(R9), Y13, Y10
-	VMOVUPD      192(AX), Y13
-	VFMADD231PD  Y13, Y8, Y6
-	VFMADD231PD  192(R9), Y13, Y11
-	VMOVUPD      224(AX), Y13
-	VFMADD231PD  Y13, Y8, Y7
-	VFMADD231PD  224(R9), Y13, Y12
-	VADDPD       Y11, Y9, Y9
-	VADDPD       Y12, Y10, Y10
-	VADDPD       Y10, Y9, Y9
-	VEXTRACTF128 $0x01, Y9, X8
-	VADDPD       X8, X9, X9
-	VPERMILPD    $0x01, X9, X8
-	VADDPD       X8, X9, X9
-	VMULSD       gamma+40(FP), X9, X9
-	VADDSD       (R8), X9, X9
-	VMOVSD       X9, (R8)
-	ADDQ         $0x00000008, R8
-	DECQ         R10
-	JNE          vectors8loop
-	VBROADCASTSD alpha+16(FP), Y8
+	MOVLQSX      (DX)(R8*4), R9
+	IMULQ        SI, R9
+	ADDQ         BX, R9
+	VBROADCASTSD (DI)(R8*8), Y8
+	VFMADD231PD  (R9), Y8, Y0
+	VFMADD231PD  32(R9), Y8, Y1
+	VFMADD231PD  64(R9), Y8, Y2
+	VFMADD231PD  96(R9), Y8, Y3
+	VFMADD231PD  128(R9), Y8, Y4
+	VFMADD231PD  160(R9), Y8, Y5
+	VFMADD231PD  192(R9), Y8, Y6
+	VFMADD231PD  224(R9), Y8, Y7
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors8loop
+	VBROADCASTSD alpha+80(FP), Y8
+	MOVQ         dst+64(FP), AX
 	VMULPD       Y8, Y0, Y0
-	VMOVUPD      (SI), Y9
+	VMOVUPD      (AX), Y9
 	VADDPD       Y9, Y0, Y0
-	VMOVUPD      Y0, (SI)
+	VMOVUPD      Y0, (AX)
 	VMULPD       Y8, Y1, Y1
-	VMOVUPD      32(SI), Y0
+	VMOVUPD      32(AX), Y0
 	VADDPD       Y0, Y1, Y1
-	VMOVUPD      Y1, 32(SI)
+	VMOVUPD      Y1, 32(AX)
 	VMULPD       Y8, Y2, Y2
-	VMOVUPD      64(SI), Y0
+	VMOVUPD      64(AX), Y0
 	VADDPD       Y0, Y2, Y2
-	VMOVUPD      Y2, 64(SI)
+	VMOVUPD      Y2, 64(AX)
 	VMULPD       Y8, Y3, Y3
-	VMOVUPD      96(SI), Y0
+	VMOVUPD      96(AX), Y0
 	VADDPD       Y0, Y3, Y3
-	VMOVUPD      Y3, 96(SI)
+	VMOVUPD      Y3, 96(AX)
 	VMULPD       Y8, Y4, Y4
-	VMOVUPD      128(SI), Y0
+	VMOVUPD      128(AX), Y0
 	VADDPD       Y0, Y4, Y4
-	VMOVUPD      Y4, 128(SI)
+	VMOVUPD      Y4, 128(AX)
 	VMULPD       Y8, Y5, Y5
-	VMOVUPD      160(SI), Y0
+	VMOVUPD      160(AX), Y0
 	VADDPD       Y0, Y5, Y5
-	VMOVUPD      Y5, 160(SI)
+	VMOVUPD      Y5, 160(AX)
 	VMULPD       Y8, Y6, Y6
-	VMOVUPD      192(SI), Y0
+	VMOVUPD      192(AX), Y0
 	VADDPD       Y0, Y6, Y6
-	VMOVUPD      Y6, 192(SI)
+	VMOVUPD      Y6, 192(AX)
 	VMULPD       Y8, Y7, Y7
-	VMOVUPD      224(SI), Y0
+	VMOVUPD      224(AX), Y0
 	VADDPD       Y0, Y7, Y7
-	VMOVUPD      Y7, 224(SI)
+	VMOVUPD      Y7, 224(AX)
+
+vectors8next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	DECQ rows+8(FP)
+	JNE  vectors8row
 	VZEROUPPER
 	RET
 
 vectors4:
+vectors4row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R8, AX
+	JGE        vectors4next
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
 	VXORPD     Y2, Y2, Y2
 	VXORPD     Y3, Y3, Y3
-	VMOVUPD    (R9), Y4
-	VMOVUPD    32(R9), Y5
-	VMOVUPD    64(R9), Y6
-	VMOVUPD    96(R9), Y7
-	ADDQ       R9, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
+	MOVQ       dst+64(FP), R9
+	ADDQ       ldd+72(FP), R9
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
 
 vectors4loop:
-	MOVLQSX      (CX), AX
-	ADDQ         $0x00000004, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VBROADCASTSD (DI), Y8
-	ADDQ         $0x00000008, DI
-	VMOVUPD      (AX), Y9
-	VFMADD231PD  Y9, Y8, Y0
-	VMULPD       Y4, Y9, Y9
-	VMOVUPD      32(AX), Y10
-	VFMADD231PD  Y10, Y8, Y1
-	VMULPD       Y5, Y10, Y10
-	VMOVUPD      64(AX), Y11
-	VFMADD231PD  Y11, Y8, Y2
-	VMULPD       Y6, Y11, Y11
-	VMOVUPD      96(AX), Y12
-	VFMADD231PD  Y12, Y8, Y3
-	VMULPD       Y7, Y12, Y12
-	VADDPD       Y11, Y9, Y9
-	VADDPD       Y12, Y10, Y10
-	VADDPD       Y10, Y9, Y9
-	VEXTRACTF128 $0x01, Y9, X8
-	VADDPD       X8, X9, X9
-	VPERMILPD    $0x01, X9, X8
-	VADDPD       X8, X9, X9
-	VMULSD       gamma+40(FP), X9, X9
-	VADDSD       (R8), X9, X9
-	VMOVSD       X9, (R8)
-	ADDQ         $0x00000008, R8
-	DECQ         R10
-	JNE          vectors4loop
-	VBROADCASTSD alpha+16(FP), Y4
+	MOVLQSX      (DX)(R8*4), R9
+	IMULQ        SI, R9
+	ADDQ         BX, R9
+	VBROADCASTSD (DI)(R8*8), Y4
+	VFMADD231PD  (R9), Y4, Y0
+	VFMADD231PD  32(R9), Y4, Y1
+	VFMADD231PD  64(R9), Y4, Y2
+	VFMADD231PD  96(R9), Y4, Y3
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors4loop
+	VBROADCASTSD alpha+80(FP), Y4
+	MOVQ         dst+64(FP), AX
 	VMULPD       Y4, Y0, Y0
-	VMOVUPD      (SI), Y5
+	VMOVUPD      (AX), Y5
 	VADDPD       Y5, Y0, Y0
-	VMOVUPD      Y0, (SI)
+	VMOVUPD      Y0, (AX)
 	VMULPD       Y4, Y1, Y1
-	VMOVUPD      32(SI), Y0
+	VMOVUPD      32(AX), Y0
 	VADDPD       Y0, Y1, Y1
-	VMOVUPD      Y1, 32(SI)
+	VMOVUPD      Y1, 32(AX)
 	VMULPD       Y4, Y2, Y2
-	VMOVUPD      64(SI), Y0
+	VMOVUPD      64(AX), Y0
 	VADDPD       Y0, Y2, Y2
-	VMOVUPD      Y2, 64(SI)
+	VMOVUPD      Y2, 64(AX)
 	VMULPD       Y4, Y3, Y3
-	VMOVUPD      96(SI), Y0
+	VMOVUPD      96(AX), Y0
 	VADDPD       Y0, Y3, Y3
-	VMOVUPD      Y3, 96(SI)
+	VMOVUPD      Y3, 96(AX)
+
+vectors4next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	DECQ rows+8(FP)
+	JNE  vectors4row
 	VZEROUPPER
 	RET
 
 vectors2:
+vectors2row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R8, AX
+	JGE        vectors2next
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
-	VMOVUPD    (R9), Y2
-	VMOVUPD    32(R9), Y3
-	ADDQ       R9, R12
-	PREFETCHT0 (R12)
+	MOVQ       dst+64(FP), R9
+	ADDQ       ldd+72(FP), R9
+	PREFETCHT0 (R9)
 
 vectors2loop:
-	MOVLQSX      (CX), AX
-	ADDQ         $0x00000004, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VBROADCASTSD (DI), Y4
-	ADDQ         $0x00000008, DI
-	VMOVUPD      (AX), Y5
-	VFMADD231PD  Y5, Y4, Y0
-	VMULPD       Y2, Y5, Y5
-	VMOVUPD      32(AX), Y6
-	VFMADD231PD  Y6, Y4, Y1
-	VMULPD       Y3, Y6, Y6
-	VADDPD       Y6, Y5, Y5
-	VEXTRACTF128 $0x01, Y5, X4
-	VADDPD       X4, X5, X5
-	VPERMILPD    $0x01, X5, X4
-	VADDPD       X4, X5, X5
-	VMULSD       gamma+40(FP), X5, X5
-	VADDSD       (R8), X5, X5
-	VMOVSD       X5, (R8)
-	ADDQ         $0x00000008, R8
-	DECQ         R10
-	JNE          vectors2loop
-	VBROADCASTSD alpha+16(FP), Y2
+	MOVLQSX      (DX)(R8*4), R9
+	IMULQ        SI, R9
+	ADDQ         BX, R9
+	VBROADCASTSD (DI)(R8*8), Y2
+	VFMADD231PD  (R9), Y2, Y0
+	VFMADD231PD  32(R9), Y2, Y1
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors2loop
+	VBROADCASTSD alpha+80(FP), Y2
+	MOVQ         dst+64(FP), AX
 	VMULPD       Y2, Y0, Y0
-	VMOVUPD      (SI), Y3
+	VMOVUPD      (AX), Y3
 	VADDPD       Y3, Y0, Y0
-	VMOVUPD      Y0, (SI)
+	VMOVUPD      Y0, (AX)
 	VMULPD       Y2, Y1, Y1
-	VMOVUPD      32(SI), Y0
+	VMOVUPD      32(AX), Y0
 	VADDPD       Y0, Y1, Y1
-	VMOVUPD      Y1, 32(SI)
+	VMOVUPD      Y1, 32(AX)
+
+vectors2next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	DECQ rows+8(FP)
+	JNE  vectors2row
 	VZEROUPPER
 	RET
 
 vectors1:
-	LEAQ       sparseOnes<>+32(SB), R11
-	SHLQ       $0x03, AX
-	SUBQ       AX, R11
-	VMOVUPD    (R11), Y0
+	LEAQ    sparseOnes<>+32(SB), R9
+	SHLQ    $0x03, AX
+	SUBQ    AX, R9
+	VMOVUPD (R9), Y0
+
+vectors1row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R8, AX
+	JGE        vectors1next
 	VXORPD     Y1, Y1, Y1
-	VMASKMOVPD (R9), Y0, Y2
-	ADDQ       R9, R12
-	PREFETCHT0 (R12)
+	MOVQ       dst+64(FP), R9
+	ADDQ       ldd+72(FP), R9
+	PREFETCHT0 (R9)
 
 vectors1loop:
-	MOVLQSX      (CX), AX
-	ADDQ         $0x00000004, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VBROADCASTSD (DI), Y3
-	ADDQ         $0x00000008, DI
-	VMASKMOVPD   (AX), Y0, Y4
+	MOVLQSX      (DX)(R8*4), R9
+	IMULQ        SI, R9
+	ADDQ         BX, R9
+	VBROADCASTSD (DI)(R8*8), Y2
+	VMASKMOVPD   (R9), Y0, Y3
+	VFMADD231PD  Y3, Y2, Y1
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors1loop
+	VBROADCASTSD alpha+80(FP), Y2
+	MOVQ         dst+64(FP), AX
+	VMULPD       Y2, Y1, Y1
+	VMASKMOVPD   (AX), Y0, Y2
+	VADDPD       Y2, Y1, Y1
+	VMASKMOVPD   Y1, Y0, (AX)
+
+vectors1next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	DECQ rows+8(FP)
+	JNE  vectors1row
+	VZEROUPPER
+	RET
+
+// func sparseDotsAVX2F64I32(n int, rows int, end *int32, base int, ind *int32, u *float64, ldu int, ga *float64, v *float64, ldv int, gamma float64)
+// Requires: AVX, FMA3, MMX+
+TEXT ·sparseDotsAVX2F64I32(SB), NOSPLIT, $0-88
+	MOVQ n+0(FP), AX
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+40(FP), BX
+	MOVQ ldu+48(FP), SI
+	MOVQ ga+56(FP), DI
+	MOVQ v+64(FP), R8
+	XORQ R9, R9
+	CMPQ AX, $0x00000020
+	JE   vectors8
+	CMPQ AX, $0x00000010
+	JE   vectors4
+	CMPQ AX, $0x00000008
+	JE   vectors2
+	JMP  vectors1
+
+vectors8:
+vectors8row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R9, AX
+	JGE        vectors8next
+	MOVQ       R8, R10
+	ADDQ       ldv+72(FP), R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	PREFETCHT0 128(R10)
+	PREFETCHT0 192(R10)
+	SUBQ       $0x00000007, AX
+
+vectors8groups:
+	CMPQ         R9, AX
+	JGE          vectors8lastgroup
+	MOVLQSX      16(DX)(R9*4), R10
+	IMULQ        SI, R10
+	PREFETCHT0   (BX)(R10*1)
+	PREFETCHT0   64(BX)(R10*1)
+	PREFETCHT0   128(BX)(R10*1)
+	PREFETCHT0   192(BX)(R10*1)
+	MOVLQSX      (DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMOVUPD      (BX)(R10*1), Y0
+	VMULPD       (R8), Y0, Y0
+	VMOVUPD      32(BX)(R10*1), Y1
+	VFMADD231PD  32(R8), Y1, Y0
+	VMOVUPD      64(BX)(R10*1), Y1
+	VFMADD231PD  64(R8), Y1, Y0
+	VMOVUPD      96(BX)(R10*1), Y1
+	VFMADD231PD  96(R8), Y1, Y0
+	VMOVUPD      128(BX)(R10*1), Y1
+	VFMADD231PD  128(R8), Y1, Y0
+	VMOVUPD      160(BX)(R10*1), Y1
+	VFMADD231PD  160(R8), Y1, Y0
+	VMOVUPD      192(BX)(R10*1), Y1
+	VFMADD231PD  192(R8), Y1, Y0
+	VMOVUPD      224(BX)(R10*1), Y1
+	VFMADD231PD  224(R8), Y1, Y0
+	MOVLQSX      20(DX)(R9*4), R10
+	IMULQ        SI, R10
+	PREFETCHT0   (BX)(R10*1)
+	PREFETCHT0   64(BX)(R10*1)
+	PREFETCHT0   128(BX)(R10*1)
+	PREFETCHT0   192(BX)(R10*1)
+	MOVLQSX      4(DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMOVUPD      (BX)(R10*1), Y1
+	VMULPD       (R8), Y1, Y1
+	VMOVUPD      32(BX)(R10*1), Y2
+	VFMADD231PD  32(R8), Y2, Y1
+	VMOVUPD      64(BX)(R10*1), Y2
+	VFMADD231PD  64(R8), Y2, Y1
+	VMOVUPD      96(BX)(R10*1), Y2
+	VFMADD231PD  96(R8), Y2, Y1
+	VMOVUPD      128(BX)(R10*1), Y2
+	VFMADD231PD  128(R8), Y2, Y1
+	VMOVUPD      160(BX)(R10*1), Y2
+	VFMADD231PD  160(R8), Y2, Y1
+	VMOVUPD      192(BX)(R10*1), Y2
+	VFMADD231PD  192(R8), Y2, Y1
+	VMOVUPD      224(BX)(R10*1), Y2
+	VFMADD231PD  224(R8), Y2, Y1
+	MOVLQSX      24(DX)(R9*4), R10
+	IMULQ        SI, R10
+	PREFETCHT0   (BX)(R10*1)
+	PREFETCHT0   64(BX)(R10*1)
+	PREFETCHT0   128(BX)(R10*1)
+	PREFETCHT0   192(BX)(R10*1)
+	MOVLQSX      8(DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMOVUPD      (BX)(R10*1), Y2
+	VMULPD       (R8), Y2, Y2
+	VMOVUPD      32(BX)(R10*1), Y3
+	VFMADD231PD  32(R8), Y3, Y2
+	VMOVUPD      64(BX)(R10*1), Y3
+	VFMADD231PD  64(R8), Y3, Y2
+	VMOVUPD      96(BX)(R10*1), Y3
+	VFMADD231PD  96(R8), Y3, Y2
+	VMOVUPD      128(BX)(R10*1), Y3
+	VFMADD231PD  128(R8), Y3, Y2
+	VMOVUPD      160(BX)(R10*1), Y3
+	VFMADD231PD  160(R8), Y3, Y2
+	VMOVUPD      192(BX)(R10*1), Y3
+	VFMADD231PD  192(R8), Y3, Y2
+	VMOVUPD      224(BX)(R10*1), Y3
+	VFMADD231PD  224(R8), Y3, Y2
+	MOVLQSX      28(DX)(R9*4), R10
+	IMULQ        SI, R10
+	PREFETCHT0   (BX)(R10*1)
+	PREFETCHT0   64(BX)(R10*1)
+	PREFETCHT0   128(BX)(R10*1)
+	PREFETCHT0   192(BX)(R10*1)
+	MOVLQSX      12(DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMOVUPD      (BX)(R10*1), Y3
+	VMULPD       (R8), Y3, Y3
+	VMOVUPD      32(BX)(R10*1), Y4
+	VFMADD231PD  32(R8), Y4, Y3
+	VMOVUPD      64(BX)(R10*1), Y4
+	VFMADD231PD  64(R8), Y4, Y3
+	VMOVUPD      96(BX)(R10*1), Y4
+	VFMADD231PD  96(R8), Y4, Y3
+	VMOVUPD      128(BX)(R10*1), Y4
+	VFMADD231PD  128(R8), Y4, Y3
+	VMOVUPD      160(BX)(R10*1), Y4
+	VFMADD231PD  160(R8), Y4, Y3
+	VMOVUPD      192(BX)(R10*1), Y4
+	VFMADD231PD  192(R8), Y4, Y3
+	VMOVUPD      224(BX)(R10*1), Y4
+	VFMADD231PD  224(R8), Y4, Y3
+	VUNPCKLPD    Y1, Y0, Y4
+	VUNPCKHPD    Y1, Y0, Y0
+	VADDPD       Y0, Y4, Y4
+	VUNPCKLPD    Y3, Y2, Y0
+	VUNPCKHPD    Y3, Y2, Y1
+	VADDPD       Y1, Y0, Y0
+	VPERM2F128   $0x20, Y0, Y4, Y1
+	VPERM2F128   $0x31, Y0, Y4, Y0
+	VADDPD       Y0, Y1, Y1
+	VBROADCASTSD gamma+80(FP), Y0
+	VMULPD       Y0, Y1, Y1
+	VADDPD       (DI)(R9*8), Y1, Y1
+	VMOVUPD      Y1, (DI)(R9*8)
+	ADDQ         $0x00000004, R9
+	JMP          vectors8groups
+
+vectors8lastgroup:
+	ADDQ $0x00000004, AX
+
+vectors8group:
+	CMPQ         R9, AX
+	JGE          vectors8rest
+	MOVLQSX      (DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMOVUPD      (BX)(R10*1), Y0
+	VMULPD       (R8), Y0, Y0
+	VMOVUPD      32(BX)(R10*1), Y1
+	VFMADD231PD  32(R8), Y1, Y0
+	VMOVUPD      64(BX)(R10*1), Y1
+	VFMADD231PD  64(R8), Y1, Y0
+	VMOVUPD      96(BX)(R10*1), Y1
+	VFMADD231PD  96(R8), Y1, Y0
+	VMOVUPD      128(BX)(R10*1), Y1
+	VFMADD231PD  128(R8), Y1, Y0
+	VMOVUPD      160(BX)(R10*1), Y1
+	VFMADD231PD  160(R8), Y1, Y0
+	VMOVUPD      192(BX)(R10*1), Y1
+	VFMADD231PD  192(R8), Y1, Y0
+	VMOVUPD      224(BX)(R10*1), Y1
+	VFMADD231PD  224(R8), Y1, Y0
+	MOVLQSX      4(DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMOVUPD      (BX)(R10*1), Y1
+	VMULPD       (R8), Y1, Y1
+	VMOVUPD      32(BX)(R10*1), Y2
+	VFMADD231PD  32(R8), Y2, Y1
+	VMOVUPD      64(BX)(R10*1), Y2
+	VFMADD231PD  64(R8), Y2, Y1
+	VMOVUPD      96(BX)(R10*1), Y2
+	VFMADD231PD  96(R8), Y2, Y1
+	VMOVUPD      128(BX)(R10*1), Y2
+	VFMADD231PD  128(R8), Y2, Y1
+	VMOVUPD      160(BX)(R10*1), Y2
+	VFMADD231PD  160(R8), Y2, Y1
+	VMOVUPD      192(BX)(R10*1), Y2
+	VFMADD231PD  192(R8), Y2, Y1
+	VMOVUPD      224(BX)(R10*1), Y2
+	VFMADD231PD  224(R8), Y2, Y1
+	MOVLQSX      8(DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMOVUPD      (BX)(R10*1), Y2
+	VMULPD       (R8), Y2, Y2
+	VMOVUPD      32(BX)(R10*1), Y3
+	VFMADD231PD  32(R8), Y3, Y2
+	VMOVUPD      64(BX)(R10*1), Y3
+	VFMADD231PD  64(R8), Y3, Y2
+	VMOVUPD      96(BX)(R10*1), Y3
+	VFMADD231PD  96(R8), Y3, Y2
+	VMOVUPD      128(BX)(R10*1), Y3
+	VFMADD231PD  128(R8), Y3, Y2
+	VMOVUPD      160(BX)(R10*1), Y3
+	VFMADD231PD  160(R8), Y3, Y2
+	VMOVUPD      192(BX)(R10*1), Y3
+	VFMADD231PD  192(R8), Y3, Y2
+	VMOVUPD      224(BX)(R10*1), Y3
+	VFMADD231PD  224(R8), Y3, Y2
+	MOVLQSX      12(DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMOVUPD      (BX)(R10*1), Y3
+	VMULPD       (R8), Y3, Y3
+	VMOVUPD      32(BX)(R10*1), Y4
+	VFMADD231PD  32(R8), Y4, Y3
+	VMOVUPD      64(BX)(R10*1), Y4
+	VFMADD231PD  64(R8), Y4, Y3
+	VMOVUPD      96(BX)(R10*1), Y4
+	VFMADD231PD  96(R8), Y4, Y3
+	VMOVUPD      128(BX)(R10*1), Y4
+	VFMADD231PD  128(R8), Y4, Y3
+	VMOVUPD      160(BX)(R10*1), Y4
+	VFMADD231PD  160(R8), Y4, Y3
+	VMOVUPD      192(BX)(R10*1), Y4
+	VFMADD231PD  192(R8), Y4, Y3
+	VMOVUPD      224(BX)(R10*1), Y4
+	VFMADD231PD  224(R8), Y4, Y3
+	VUNPCKLPD    Y1, Y0, Y4
+	VUNPCKHPD    Y1, Y0, Y0
+	VADDPD       Y0, Y4, Y4
+	VUNPCKLPD    Y3, Y2, Y0
+	VUNPCKHPD    Y3, Y2, Y1
+	VADDPD       Y1, Y0, Y0
+	VPERM2F128   $0x20, Y0, Y4, Y1
+	VPERM2F128   $0x31, Y0, Y4, Y0
+	VADDPD       Y0, Y1, Y1
+	VBROADCASTSD gamma+80(FP), Y0
+	VMULPD       Y0, Y1, Y1
+	VADDPD       (DI)(R9*8), Y1, Y1
+	VMOVUPD      Y1, (DI)(R9*8)
+	ADDQ         $0x00000004, R9
+	JMP          vectors8group
+
+vectors8rest:
+	ADDQ $0x00000003, AX
+
+vectors8loop:
+	CMPQ         R9, AX
+	JGE          vectors8end
+	MOVLQSX      (DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMOVUPD      (BX)(R10*1), Y0
+	VMULPD       (R8), Y0, Y0
+	VMOVUPD      32(BX)(R10*1), Y1
+	VFMADD231PD  32(R8), Y1, Y0
+	VMOVUPD      64(BX)(R10*1), Y1
+	VFMADD231PD  64(R8), Y1, Y0
+	VMOVUPD      96(BX)(R10*1), Y1
+	VFMADD231PD  96(R8), Y1, Y0
+	VMOVUPD      128(BX)(R10*1), Y1
+	VFMADD231PD  128(R8), Y1, Y0
+	VMOVUPD      160(BX)(R10*1), Y1
+	VFMADD231PD  160(R8), Y1, Y0
+	VMOVUPD      192(BX)(R10*1), Y1
+	VFMADD231PD  192(R8), Y1, Y0
+	VMOVUPD      224(BX)(R10*1), Y1
+	VFMADD231PD  224(R8), Y1, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VPERMILPD    $0x01, X0, X1
+	VADDPD       X1, X0, X0
+	VMULSD       gamma+80(FP), X0, X0
+	VADDSD       (DI)(R9*8), X0, X0
+	VMOVSD       X0, (DI)(R9*8)
+	INCQ         R9
+	JMP          vectors8loop
+
+vectors8end:
+vectors8next:
+	ADDQ ldv+72(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors8row
+	VZEROUPPER
+	RET
+
+vectors4:
+vectors4row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R9, AX
+	JGE        vectors4next
+	VMOVUPD    (R8), Y0
+	VMOVUPD    32(R8), Y1
+	VMOVUPD    64(R8), Y2
+	VMOVUPD    96(R8), Y3
+	MOVQ       R8, R10
+	ADDQ       ldv+72(FP), R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	SUBQ       $0x00000007, AX
+
+vectors4groups:
+	CMPQ         R9, AX
+	JGE          vectors4lastgroup
+	MOVLQSX      16(DX)(R9*4), R10
+	IMULQ        SI, R10
+	PREFETCHT0   (BX)(R10*1)
+	PREFETCHT0   64(BX)(R10*1)
+	MOVLQSX      (DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMOVUPD      (BX)(R10*1), Y4
+	VMULPD       Y0, Y4, Y4
+	VMOVUPD      32(BX)(R10*1), Y5
+	VFMADD231PD  Y1, Y5, Y4
+	VMOVUPD      64(BX)(R10*1), Y5
+	VFMADD231PD  Y2, Y5, Y4
+	VMOVUPD      96(BX)(R10*1), Y5
+	VFMADD231PD  Y3, Y5, Y4
+	MOVLQSX      20(DX)(R9*4), R10
+	IMULQ        SI, R10
+	PREFETCHT0   (BX)(R10*1)
+	PREFETCHT0   64(BX)(R10*1)
+	MOVLQSX      4(DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMOVUPD      (BX)(R10*1), Y5
+	VMULPD       Y0, Y5, Y5
+	VMOVUPD      32(BX)(R10*1), Y6
+	VFMADD231PD  Y1, Y6, Y5
+	VMOVUPD      64(BX)(R10*1), Y6
+	VFMADD231PD  Y2, Y6, Y5
+	VMOVUPD      96(BX)(R10*1), Y6
+	VFMADD231PD  Y3, Y6, Y5
+	MOVLQSX      24(DX)(R9*4), R10
+	IMULQ        SI, R10
+	PREFETCHT0   (BX)(R10*1)
+	PREFETCHT0   64(BX)(R10*1)
+	MOVLQSX      8(DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMOVUPD      (BX)(R10*1), Y6
+	VMULPD       Y0, Y6, Y6
+	VMOVUPD      32(BX)(R10*1), Y7
+	VFMADD231PD  Y1, Y7, Y6
+	VMOVUPD      64(BX)(R10*1), Y7
+	VFMADD231PD  Y2, Y7, Y6
+	VMOVUPD      96(BX)(R10*1), Y7
+	VFMADD231PD  Y3, Y7, Y6
+	MOVLQSX      28(DX)(R9*4), R10
+	IMULQ        SI, R10
+	PREFETCHT0   (BX)(R10*1)
+	PREFETCHT0   64(BX)(R10*1)
+	MOVLQSX      12(DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMOVUPD      (BX)(R10*1), Y7
+	VMULPD       Y0, Y7, Y7
+	VMOVUPD      32(BX)(R10*1), Y8
+	VFMADD231PD  Y1, Y8, Y7
+	VMOVUPD      64(BX)(R10*1), Y8
+	VFMADD231PD  Y2, Y8, Y7
+	VMOVUPD      96(BX)(R10*1), Y8
+	VFMADD231PD  Y3, Y8, Y7
+	VUNPCKLPD    Y5, Y4, Y8
+	VUNPCKHPD    Y5, Y4, Y4
+	VADDPD       Y4, Y8, Y8
+	VUNPCKLPD    Y7, Y6, Y4
+	VUNPCKHPD    Y7, Y6, Y5
+	VADDPD       Y5, Y4, Y4
+	VPERM2F128   $0x20, Y4, Y8, Y5
+	VPERM2F128   $0x31, Y4, Y8, Y4
+	VADDPD       Y4, Y5, Y5
+	VBROADCASTSD gamma+80(FP), Y4
+	VMULPD       Y4, Y5, Y5
+	VADDPD       (DI)(R9*8), Y5, Y5
+	VMOVUPD      Y5, (DI)(R9*8)
+	ADDQ         $0x00000004, R9
+	JMP          vectors4groups
+
+vectors4lastgroup:
+	ADDQ $0x00000004, AX
+
+vectors4group:
+	CMPQ         R9, AX
+	JGE          vectors4rest
+	MOVLQSX      (DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMOVUPD      (BX)(R10*1), Y4
+	VMULPD       Y0, Y4, Y4
+	VMOVUPD      32(BX)(R10*1), Y5
+	VFMADD231PD  Y1, Y5, Y4
+	VMOVUPD      64(BX)(R10*1), Y5
+	VFMADD231PD  Y2, Y5, Y4
+	VMOVUPD      96(BX)(R10*1), Y5
+	VFMADD231PD  Y3, Y5, Y4
+	MOVLQSX      4(DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMOVUPD      (BX)(R10*1), Y5
+	VMULPD       Y0, Y5, Y5
+	VMOVUPD      32(BX)(R10*1), Y6
+	VFMADD231PD  Y1, Y6, Y5
+	VMOVUPD      64(BX)(R10*1), Y6
+	VFMADD231PD  Y2, Y6, Y5
+	VMOVUPD      96(BX)(R10*1), Y6
+	VFMADD231PD  Y3, Y6, Y5
+	MOVLQSX      8(DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMOVUPD      (BX)(R10*1), Y6
+	VMULPD       Y0, Y6, Y6
+	VMOVUPD      32(BX)(R10*1), Y7
+	VFMADD231PD  Y1, Y7, Y6
+	VMOVUPD      64(BX)(R10*1), Y7
+	VFMADD231PD  Y2, Y7, Y6
+	VMOVUPD      96(BX)(R10*1), Y7
+	VFMADD231PD  Y3, Y7, Y6
+	MOVLQSX      12(DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMOVUPD      (BX)(R10*1), Y7
+	VMULPD       Y0, Y7, Y7
+	VMOVUPD      32(BX)(R10*1), Y8
+	VFMADD231PD  Y1, Y8, Y7
+	VMOVUPD      64(BX)(R10*1), Y8
+	VFMADD231PD  Y2, Y8, Y7
+	VMOVUPD      96(BX)(R10*1), Y8
+	VFMADD231PD  Y3, Y8, Y7
+	VUNPCKLPD    Y5, Y4, Y8
+	VUNPCKHPD    Y5, Y4, Y4
+	VADDPD       Y4, Y8, Y8
+	VUNPCKLPD    Y7, Y6, Y4
+	VUNPCKHPD    Y7, Y6, Y5
+	VADDPD       Y5, Y4, Y4
+	VPERM2F128   $0x20, Y4, Y8, Y5
+	VPERM2F128   $0x31, Y4, Y8, Y4
+	VADDPD       Y4, Y5, Y5
+	VBROADCASTSD gamma+80(FP), Y4
+	VMULPD       Y4, Y5, Y5
+	VADDPD       (DI)(R9*8), Y5, Y5
+	VMOVUPD      Y5, (DI)(R9*8)
+	ADDQ         $0x00000004, R9
+	JMP          vectors4group
+
+vectors4rest:
+	ADDQ $0x00000003, AX
+
+vectors4loop:
+	CMPQ         R9, AX
+	JGE          vectors4end
+	MOVLQSX      (DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMOVUPD      (BX)(R10*1), Y4
+	VMULPD       Y0, Y4, Y4
+	VMOVUPD      32(BX)(R10*1), Y5
+	VFMADD231PD  Y1, Y5, Y4
+	VMOVUPD      64(BX)(R10*1), Y5
+	VFMADD231PD  Y2, Y5, Y4
+	VMOVUPD      96(BX)(R10*1), Y5
+	VFMADD231PD  Y3, Y5, Y4
+	VEXTRACTF128 $0x01, Y4, X5
+	VADDPD       X5, X4, X4
+	VPERMILPD    $0x01, X4, X5
+	VADDPD       X5, X4, X4
+	VMULSD       gamma+80(FP), X4, X4
+	VADDSD       (DI)(R9*8), X4, X4
+	VMOVSD       X4, (DI)(R9*8)
+	INCQ         R9
+	JMP          vectors4loop
+
+vectors4end:
+vectors4next:
+	ADDQ ldv+72(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors4row
+	VZEROUPPER
+	RET
+
+vectors2:
+vectors2row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R9, AX
+	JGE        vectors2next
+	VMOVUPD    (R8), Y0
+	VMOVUPD    32(R8), Y1
+	MOVQ       R8, R10
+	ADDQ       ldv+72(FP), R10
+	PREFETCHT0 (R10)
+	SUBQ       $0x00000007, AX
+	ADDQ       $0x00000004, AX
+
+vectors2group:
+	CMPQ         R9, AX
+	JGE          vectors2rest
+	MOVLQSX      (DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMOVUPD      (BX)(R10*1), Y2
+	VMULPD       Y0, Y2, Y2
+	VMOVUPD      32(BX)(R10*1), Y3
+	VFMADD231PD  Y1, Y3, Y2
+	MOVLQSX      4(DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMOVUPD      (BX)(R10*1), Y3
+	VMULPD       Y0, Y3, Y3
+	VMOVUPD      32(BX)(R10*1), Y4
+	VFMADD231PD  Y1, Y4, Y3
+	MOVLQSX      8(DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMOVUPD      (BX)(R10*1), Y4
+	VMULPD       Y0, Y4, Y4
+	VMOVUPD      32(BX)(R10*1), Y5
+	VFMADD231PD  Y1, Y5, Y4
+	MOVLQSX      12(DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMOVUPD      (BX)(R10*1), Y5
+	VMULPD       Y0, Y5, Y5
+	VMOVUPD      32(BX)(R10*1), Y6
+	VFMADD231PD  Y1, Y6, Y5
+	VUNPCKLPD    Y3, Y2, Y6
+	VUNPCKHPD    Y3, Y2, Y2
+	VADDPD       Y2, Y6, Y6
+	VUNPCKLPD    Y5, Y4, Y2
+	VUNPCKHPD    Y5, Y4, Y3
+	VADDPD       Y3, Y2, Y2
+	VPERM2F128   $0x20, Y2, Y6, Y3
+	VPERM2F128   $0x31, Y2, Y6, Y2
+	VADDPD       Y2, Y3, Y3
+	VBROADCASTSD gamma+80(FP), Y2
+	VMULPD       Y2, Y3, Y3
+	VADDPD       (DI)(R9*8), Y3, Y3
+	VMOVUPD      Y3, (DI)(R9*8)
+	ADDQ         $0x00000004, R9
+	JMP          vectors2group
+
+vectors2rest:
+	ADDQ $0x00000003, AX
+
+vectors2loop:
+	CMPQ         R9, AX
+	JGE          vectors2end
+	MOVLQSX      (DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMOVUPD      (BX)(R10*1), Y2
+	VMULPD       Y0, Y2, Y2
+	VMOVUPD      32(BX)(R10*1), Y3
+	VFMADD231PD  Y1, Y3, Y2
+	VEXTRACTF128 $0x01, Y2, X3
+	VADDPD       X3, X2, X2
+	VPERMILPD    $0x01, X2, X3
+	VADDPD       X3, X2, X2
+	VMULSD       gamma+80(FP), X2, X2
+	VADDSD       (DI)(R9*8), X2, X2
+	VMOVSD       X2, (DI)(R9*8)
+	INCQ         R9
+	JMP          vectors2loop
+
+vectors2end:
+vectors2next:
+	ADDQ ldv+72(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors2row
+	VZEROUPPER
+	RET
+
+vectors1:
+	LEAQ    sparseOnes<>+32(SB), R10
+	SHLQ    $0x03, AX
+	SUBQ    AX, R10
+	VMOVUPD (R10), Y0
+
+vectors1row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R9, AX
+	JGE        vectors1next
+	VMASKMOVPD (R8), Y0, Y1
+	MOVQ       R8, R10
+	ADDQ       ldv+72(FP), R10
+	PREFETCHT0 (R10)
+	SUBQ       $0x00000007, AX
+	ADDQ       $0x00000004, AX
+
+vectors1group:
+	CMPQ         R9, AX
+	JGE          vectors1rest
+	MOVLQSX      (DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMASKMOVPD   (BX)(R10*1), Y0, Y2
+	VMULPD       Y1, Y2, Y2
+	MOVLQSX      4(DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMASKMOVPD   (BX)(R10*1), Y0, Y3
+	VMULPD       Y1, Y3, Y3
+	MOVLQSX      8(DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMASKMOVPD   (BX)(R10*1), Y0, Y4
+	VMULPD       Y1, Y4, Y4
+	MOVLQSX      12(DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMASKMOVPD   (BX)(R10*1), Y0, Y5
+	VMULPD       Y1, Y5, Y5
+	VUNPCKLPD    Y3, Y2, Y6
+	VUNPCKHPD    Y3, Y2, Y2
+	VADDPD       Y2, Y6, Y6
+	VUNPCKLPD    Y5, Y4, Y2
+	VUNPCKHPD    Y5, Y4, Y3
+	VADDPD       Y3, Y2, Y2
+	VPERM2F128   $0x20, Y2, Y6, Y3
+	VPERM2F128   $0x31, Y2, Y6, Y2
+	VADDPD       Y2, Y3, Y3
+	VBROADCASTSD gamma+80(FP), Y2
+	VMULPD       Y2, Y3, Y3
+	VADDPD       (DI)(R9*8), Y3, Y3
+	VMOVUPD      Y3, (DI)(R9*8)
+	ADDQ         $0x00000004, R9
+	JMP          vectors1group
+
+vectors1rest:
+	ADDQ $0x00000003, AX
+
+vectors1loop:
+	CMPQ         R9, AX
+	JGE          vectors1end
+	MOVLQSX      (DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMASKMOVPD   (BX)(R10*1), Y0, Y2
+	VMULPD       Y1, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X3
+	VADDPD       X3, X2, X2
+	VPERMILPD    $0x01, X2, X3
+	VADDPD       X3, X2, X2
+	VMULSD       gamma+80(FP), X2, X2
+	VADDSD       (DI)(R9*8), X2, X2
+	VMOVSD       X2, (DI)(R9*8)
+	INCQ         R9
+	JMP          vectors1loop
+
+vectors1end:
+vectors1next:
+	ADDQ ldv+72(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors1row
+	VZEROUPPER
+	RET
+
+// func sparseRowsDotsAVX2F64I32(n int, rows int, end *int32, base int, ind *int32, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, ga *float64, v *float64, ldv int, gamma float64)
+// Requires: AVX, FMA3, MMX+
+TEXT ·sparseRowsDotsAVX2F64I32(SB), NOSPLIT, $0-120
+	MOVQ n+0(FP), AX
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+40(FP), BX
+	MOVQ ldu+48(FP), SI
+	MOVQ a+56(FP), DI
+	MOVQ ga+88(FP), R8
+	MOVQ v+96(FP), R9
+	XORQ R10, R10
+	CMPQ AX, $0x00000020
+	JE   vectors8
+	CMPQ AX, $0x00000010
+	JE   vectors4
+	CMPQ AX, $0x00000008
+	JE   vectors2
+	JMP  vectors1
+
+vectors8:
+vectors8row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R10, AX
+	JGE        vectors8next
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	VXORPD     Y6, Y6, Y6
+	VXORPD     Y7, Y7, Y7
+	MOVQ       dst+64(FP), R11
+	ADDQ       ldd+72(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 128(R11)
+	PREFETCHT0 192(R11)
+	MOVQ       R9, R11
+	ADDQ       ldv+104(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 128(R11)
+	PREFETCHT0 192(R11)
+	SUBQ       $0x00000007, AX
+
+vectors8groups:
+	CMPQ         R10, AX
+	JGE          vectors8lastgroup
+	MOVLQSX      16(DX)(R10*4), R11
+	IMULQ        SI, R11
+	PREFETCHT0   (BX)(R11*1)
+	PREFETCHT0   64(BX)(R11*1)
+	PREFETCHT0   128(BX)(R11*1)
+	PREFETCHT0   192(BX)(R11*1)
+	MOVLQSX      (DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSD (DI)(R10*8), Y8
+	VMOVUPD      (BX)(R11*1), Y9
+	VFMADD231PD  Y9, Y8, Y0
+	VMULPD       (R9), Y9, Y9
+	VMOVUPD      32(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y1
+	VFMADD231PD  32(R9), Y10, Y9
+	VMOVUPD      64(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y2
+	VFMADD231PD  64(R9), Y10, Y9
+	VMOVUPD      96(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y3
+	VFMADD231PD  96(R9), Y10, Y9
+	VMOVUPD      128(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y4
+	VFMADD231PD  128(R9), Y10, Y9
+	VMOVUPD      160(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y5
+	VFMADD231PD  160(R9), Y10, Y9
+	VMOVUPD      192(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y6
+	VFMADD231PD  192(R9), Y10, Y9
+	VMOVUPD      224(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y7
+	VFMADD231PD  224(R9), Y10, Y9
+	MOVLQSX      20(DX)(R10*4), R11
+	IMULQ        SI, R11
+	PREFETCHT0   (BX)(R11*1)
+	PREFETCHT0   64(BX)(R11*1)
+	PREFETCHT0   128(BX)(R11*1)
+	PREFETCHT0   192(BX)(R11*1)
+	MOVLQSX      4(DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSD 8(DI)(R10*8), Y8
+	VMOVUPD      (BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y0
+	VMULPD       (R9), Y10, Y10
+	VMOVUPD      32(BX)(R11*1), Y11
+	VFMADD231PD  Y11, Y8, Y1
+	VFMADD231PD  32(R9), Y11, Y10
+	VMOVUPD      64(BX)(R11*1), Y11
+	VFMADD231PD  Y11, Y8, Y2
+	VFMADD231PD  64(R9), Y11, Y10
+	VMOVUPD      96(BX)(R11*1), Y11
+	VFMADD231PD  Y11, Y8, Y3
+	VFMADD231PD  96(R9), Y11, Y10
+	VMOVUPD      128(BX)(R11*1), Y11
+	VFMADD231PD  Y11, Y8, Y4
+	VFMADD231PD  128(R9), Y11, Y10
+	VMOVUPD      160(BX)(R11*1), Y11
+	VFMADD231PD  Y11, Y8, Y5
+	VFMADD231PD  160(R9), Y11, Y10
+	VMOVUPD      192(BX)(R11*1), Y11
+	VFMADD231PD  Y11, Y8, Y6
+	VFMADD231PD  192(R9), Y11, Y10
+	VMOVUPD      224(BX)(R11*1), Y11
+	VFMADD231PD  Y11, Y8, Y7
+	VFMADD231PD  224(R9), Y11, Y10
+	MOVLQSX      24(DX)(R10*4), R11
+	IMULQ        SI, R11
+	PREFETCHT0   (BX)(R11*1)
+	PREFETCHT0   64(BX)(R11*1)
+	PREFETCHT0   128(BX)(R11*1)
+	PREFETCHT0   192(BX)(R11*1)
+	MOVLQSX      8(DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSD 16(DI)(R10*8), Y8
+	VMOVUPD      (BX)(R11*1), Y11
+	VFMADD231PD  Y11, Y8, Y0
+	VMULPD       (R9), Y11, Y11
+	VMOVUPD      32(BX)(R11*1), Y12
+	VFMADD231PD  Y12, Y8, Y1
+	VFMADD231PD  32(R9), Y12, Y11
+	VMOVUPD      64(BX)(R11*1), Y12
+	VFMADD231PD  Y12, Y8, Y2
+	VFMADD231PD  64(R9), Y12, Y11
+	VMOVUPD      96(BX)(R11*1), Y12
+	VFMADD231PD  Y12, Y8, Y3
+	VFMADD231PD  96(R9), Y12, Y11
+	VMOVUPD      128(BX)(R11*1), Y12
+	VFMADD231PD  Y12, Y8, Y4
+	VFMADD231PD  128(R9), Y12, Y11
+	VMOVUPD      160(BX)(R11*1), Y12
+	VFMADD231PD  Y12, Y8, Y5
+	VFMADD231PD  160(R9), Y12, Y11
+	VMOVUPD      192(BX)(R11*1), Y12
+	VFMADD231PD  Y12, Y8, Y6
+	VFMADD231PD  192(R9), Y12, Y11
+	VMOVUPD      224(BX)(R11*1), Y12
+	VFMADD231PD  Y12, Y8, Y7
+	VFMADD231PD  224(R9), Y12, Y11
+	MOVLQSX      28(DX)(R10*4), R11
+	IMULQ        SI, R11
+	PREFETCHT0   (BX)(R11*1)
+	PREFETCHT0   64(BX)(R11*1)
+	PREFETCHT0   128(BX)(R11*1)
+	PREFETCHT0   192(BX)(R11*1)
+	MOVLQSX      12(DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSD 24(DI)(R10*8), Y8
+	VMOVUPD      (BX)(R11*1), Y12
+	VFMADD231PD  Y12, Y8, Y0
+	VMULPD       (R9), Y12, Y12
+	VMOVUPD      32(BX)(R11*1), Y13
+	VFMADD231PD  Y13, Y8, Y1
+	VFMADD231PD  32(R9), Y13, Y12
+	VMOVUPD      64(BX)(R11*1), Y13
+	VFMADD231PD  Y13, Y8, Y2
+	VFMADD231PD  64(R9), Y13, Y12
+	VMOVUPD      96(BX)(R11*1), Y13
+	VFMADD231PD  Y13, Y8, Y3
+	VFMADD231PD  96(R9), Y13, Y12
+	VMOVUPD      128(BX)(R11*1), Y13
+	VFMADD231PD  Y13, Y8, Y4
+	VFMADD231PD  128(R9), Y13, Y12
+	VMOVUPD      160(BX)(R11*1), Y13
+	VFMADD231PD  Y13, Y8, Y5
+	VFMADD231PD  160(R9), Y13, Y12
+	VMOVUPD      192(BX)(R11*1), Y13
+	VFMADD231PD  Y13, Y8, Y6
+	VFMADD231PD  192(R9), Y13, Y12
+	VMOVUPD      224(BX)(R11*1), Y13
+	VFMADD231PD  Y13, Y8, Y7
+	VFMADD231PD  224(R9), Y13, Y12
+	VUNPCKLPD    Y10, Y9, Y8
+	VUNPCKHPD    Y10, Y9, Y9
+	VADDPD       Y9, Y8, Y8
+	VUNPCKLPD    Y12, Y11, Y9
+	VUNPCKHPD    Y12, Y11, Y10
+	VADDPD       Y10, Y9, Y9
+	VPERM2F128   $0x20, Y9, Y8, Y10
+	VPERM2F128   $0x31, Y9, Y8, Y8
+	VADDPD       Y8, Y10, Y10
+	VBROADCASTSD gamma+112(FP), Y8
+	VMULPD       Y8, Y10, Y10
+	VADDPD       (R8)(R10*8), Y10, Y10
+	VMOVUPD      Y10, (R8)(R10*8)
+	ADDQ         $0x00000004, R10
+	JMP          vectors8groups
+
+vectors8lastgroup:
+	ADDQ $0x00000004, AX
+
+vectors8group:
+	CMPQ         R10, AX
+	JGE          vectors8rest
+	MOVLQSX      (DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSD (DI)(R10*8), Y8
+	VMOVUPD      (BX)(R11*1), Y9
+	VFMADD231PD  Y9, Y8, Y0
+	VMULPD       (R9), Y9, Y9
+	VMOVUPD      32(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y1
+	VFMADD231PD  32(R9), Y10, Y9
+	VMOVUPD      64(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y2
+	VFMADD231PD  64(R9), Y10, Y9
+	VMOVUPD      96(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y3
+	VFMADD231PD  96(R9), Y10, Y9
+	VMOVUPD      128(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y4
+	VFMADD231PD  128(R9), Y10, Y9
+	VMOVUPD      160(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y5
+	VFMADD231PD  160(R9), Y10, Y9
+	VMOVUPD      192(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y6
+	VFMADD231PD  192(R9), Y10, Y9
+	VMOVUPD      224(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y7
+	VFMADD231PD  224(R9), Y10, Y9
+	MOVLQSX      4(DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSD 8(DI)(R10*8), Y8
+	VMOVUPD      (BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y0
+	VMULPD       (R9), Y10, Y10
+	VMOVUPD      32(BX)(R11*1), Y11
+	VFMADD231PD  Y11, Y8, Y1
+	VFMADD231PD  32(R9), Y11, Y10
+	VMOVUPD      64(BX)(R11*1), Y11
+	VFMADD231PD  Y11, Y8, Y2
+	VFMADD231PD  64(R9), Y11, Y10
+	VMOVUPD      96(BX)(R11*1), Y11
+	VFMADD231PD  Y11, Y8, Y3
+	VFMADD231PD  96(R9), Y11, Y10
+	VMOVUPD      128(BX)(R11*1), Y11
+	VFMADD231PD  Y11, Y8, Y4
+	VFMADD231PD  128(R9), Y11, Y10
+	VMOVUPD      160(BX)(R11*1), Y11
+	VFMADD231PD  Y11, Y8, Y5
+	VFMADD231PD  160(R9), Y11, Y10
+	VMOVUPD      192(BX)(R11*1), Y11
+	VFMADD231PD  Y11, Y8, Y6
+	VFMADD231PD  192(R9), Y11, Y10
+	VMOVUPD      224(BX)(R11*1), Y11
+	VFMADD231PD  Y11, Y8, Y7
+	VFMADD231PD  224(R9), Y11, Y10
+	MOVLQSX      8(DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSD 16(DI)(R10*8), Y8
+	VMOVUPD      (BX)(R11*1), Y11
+	VFMADD231PD  Y11, Y8, Y0
+	VMULPD       (R9), Y11, Y11
+	VMOVUPD      32(BX)(R11*1), Y12
+	VFMADD231PD  Y12, Y8, Y1
+	VFMADD231PD  32(R9), Y12, Y11
+	VMOVUPD      64(BX)(R11*1), Y12
+	VFMADD231PD  Y12, Y8, Y2
+	VFMADD231PD  64(R9), Y12, Y11
+	VMOVUPD      96(BX)(R11*1), Y12
+	VFMADD231PD  Y12, Y8, Y3
+	VFMADD231PD  96(R9), Y12, Y11
+	VMOVUPD      128(BX)(R11*1), Y12
+	VFMADD231PD  Y12, Y8, Y4
+	VFMADD231PD  128(R9), Y12, Y11
+	VMOVUPD      160(BX)(R11*1), Y12
+	VFMADD231PD  Y12, Y8, Y5
+	VFMADD231PD  160(R9), Y12, Y11
+	VMOVUPD      192(BX)(R11*1), Y12
+	VFMADD231PD  Y12, Y8, Y6
+	VFMADD231PD  192(R9), Y12, Y11
+	VMOVUPD      224(BX)(R11*1), Y12
+	VFMADD231PD  Y12, Y8, Y7
+	VFMADD231PD  224(R9), Y12, Y11
+	MOVLQSX      12(DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSD 24(DI)(R10*8), Y8
+	VMOVUPD      (BX)(R11*1), Y12
+	VFMADD231PD  Y12, Y8, Y0
+	VMULPD       (R9), Y12, Y12
+	VMOVUPD      32(BX)(R11*1), Y13
+	VFMADD231PD  Y13, Y8, Y1
+	VFMADD231PD  32(R9), Y13, Y12
+	VMOVUPD      64(BX)(R11*1), Y13
+	VFMADD231PD  Y13, Y8, Y2
+	VFMADD231PD  64(R9), Y13, Y12
+	VMOVUPD      96(BX)(R11*1), Y13
+	VFMADD231PD  Y13, Y8, Y3
+	VFMADD231PD  96(R9), Y13, Y12
+	VMOVUPD      128(BX)(R11*1), Y13
+	VFMADD231PD  Y13, Y8, Y4
+	VFMADD231PD  128(R9), Y13, Y12
+	VMOVUPD      160(BX)(R11*1), Y13
+	VFMADD231PD  Y13, Y8, Y5
+	VFMADD231PD  160(R9), Y13, Y12
+	VMOVUPD      192(BX)(R11*1), Y13
+	VFMADD231PD  Y13, Y8, Y6
+	VFMADD231PD  192(R9), Y13, Y12
+	VMOVUPD      224(BX)(R11*1), Y13
+	VFMADD231PD  Y13, Y8, Y7
+	VFMADD231PD  224(R9), Y13, Y12
+	VUNPCKLPD    Y10, Y9, Y8
+	VUNPCKHPD    Y10, Y9, Y9
+	VADDPD       Y9, Y8, Y8
+	VUNPCKLPD    Y12, Y11, Y9
+	VUNPCKHPD    Y12, Y11, Y10
+	VADDPD       Y10, Y9, Y9
+	VPERM2F128   $0x20, Y9, Y8, Y10
+	VPERM2F128   $0x31, Y9, Y8, Y8
+	VADDPD       Y8, Y10, Y10
+	VBROADCASTSD gamma+112(FP), Y8
+	VMULPD       Y8, Y10, Y10
+	VADDPD       (R8)(R10*8), Y10, Y10
+	VMOVUPD      Y10, (R8)(R10*8)
+	ADDQ         $0x00000004, R10
+	JMP          vectors8group
+
+vectors8rest:
+	ADDQ $0x00000003, AX
+
+vectors8loop:
+	CMPQ         R10, AX
+	JGE          vectors8end
+	MOVLQSX      (DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSD (DI)(R10*8), Y8
+	VMOVUPD      (BX)(R11*1), Y9
+	VFMADD231PD  Y9, Y8, Y0
+	VMULPD       (R9), Y9, Y9
+	VMOVUPD      32(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y1
+	VFMADD231PD  32(R9), Y10, Y9
+	VMOVUPD      64(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y2
+	VFMADD231PD  64(R9), Y10, Y9
+	VMOVUPD      96(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y3
+	VFMADD231PD  96(R9), Y10, Y9
+	VMOVUPD      128(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y4
+	VFMADD231PD  128(R9), Y10, Y9
+	VMOVUPD      160(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y5
+	VFMADD231PD  160(R9), Y10, Y9
+	VMOVUPD      192(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y6
+	VFMADD231PD  192(R9), Y10, Y9
+	VMOVUPD      224(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y7
+	VFMADD231PD  224(R9), Y10, Y9
+	VEXTRACTF128 $0x01, Y9, X8
+	VADDPD       X8, X9, X9
+	VPERMILPD    $0x01, X9, X8
+	VADDPD       X8, X9, X9
+	VMULSD       gamma+112(FP), X9, X9
+	VADDSD       (R8)(R10*8), X9, X9
+	VMOVSD       X9, (R8)(R10*8)
+	INCQ         R10
+	JMP          vectors8loop
+
+vectors8end:
+	VBROADCASTSD alpha+80(FP), Y8
+	MOVQ         dst+64(FP), AX
+	VMULPD       Y8, Y0, Y0
+	VMOVUPD      (AX), Y9
+	VADDPD       Y9, Y0, Y0
+	VMOVUPD      Y0, (AX)
+	VMULPD       Y8, Y1, Y1
+	VMOVUPD      32(AX), Y0
+	VADDPD       Y0, Y1, Y1
+	VMOVUPD      Y1, 32(AX)
+	VMULPD       Y8, Y2, Y2
+	VMOVUPD      64(AX), Y0
+	VADDPD       Y0, Y2, Y2
+	VMOVUPD      Y2, 64(AX)
+	VMULPD       Y8, Y3, Y3
+	VMOVUPD      96(AX), Y0
+	VADDPD       Y0, Y3, Y3
+	VMOVUPD      Y3, 96(AX)
+	VMULPD       Y8, Y4, Y4
+	VMOVUPD      128(AX), Y0
+	VADDPD       Y0, Y4, Y4
+	VMOVUPD      Y4, 128(AX)
+	VMULPD       Y8, Y5, Y5
+	VMOVUPD      160(AX), Y0
+	VADDPD       Y0, Y5, Y5
+	VMOVUPD      Y5, 160(AX)
+	VMULPD       Y8, Y6, Y6
+	VMOVUPD      192(AX), Y0
+	VADDPD       Y0, Y6, Y6
+	VMOVUPD      Y6, 192(AX)
+	VMULPD       Y8, Y7, Y7
+	VMOVUPD      224(AX), Y0
+	VADDPD       Y0, Y7, Y7
+	VMOVUPD      Y7, 224(AX)
+
+vectors8next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+104(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors8row
+	VZEROUPPER
+	RET
+
+vectors4:
+vectors4row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R10, AX
+	JGE        vectors4next
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	MOVQ       dst+64(FP), R11
+	ADDQ       ldd+72(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	VMOVUPD    (R9), Y4
+	VMOVUPD    32(R9), Y5
+	VMOVUPD    64(R9), Y6
+	VMOVUPD    96(R9), Y7
+	MOVQ       R9, R11
+	ADDQ       ldv+104(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	SUBQ       $0x00000007, AX
+
+vectors4groups:
+	CMPQ         R10, AX
+	JGE          vectors4lastgroup
+	MOVLQSX      16(DX)(R10*4), R11
+	IMULQ        SI, R11
+	PREFETCHT0   (BX)(R11*1)
+	PREFETCHT0   64(BX)(R11*1)
+	MOVLQSX      (DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSD (DI)(R10*8), Y8
+	VMOVUPD      (BX)(R11*1), Y9
+	VFMADD231PD  Y9, Y8, Y0
+	VMULPD       Y4, Y9, Y9
+	VMOVUPD      32(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y1
+	VFMADD231PD  Y5, Y10, Y9
+	VMOVUPD      64(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y2
+	VFMADD231PD  Y6, Y10, Y9
+	VMOVUPD      96(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y3
+	VFMADD231PD  Y7, Y10, Y9
+	MOVLQSX      20(DX)(R10*4), R11
+	IMULQ        SI, R11
+	PREFETCHT0   (BX)(R11*1)
+	PREFETCHT0   64(BX)(R11*1)
+	MOVLQSX      4(DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSD 8(DI)(R10*8), Y8
+	VMOVUPD      (BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y0
+	VMULPD       Y4, Y10, Y10
+	VMOVUPD      32(BX)(R11*1), Y11
+	VFMADD231PD  Y11, Y8, Y1
+	VFMADD231PD  Y5, Y11, Y10
+	VMOVUPD      64(BX)(R11*1), Y11
+	VFMADD231PD  Y11, Y8, Y2
+	VFMADD231PD  Y6, Y11, Y10
+	VMOVUPD      96(BX)(R11*1), Y11
+	VFMADD231PD  Y11, Y8, Y3
+	VFMADD231PD  Y7, Y11, Y10
+	MOVLQSX      24(DX)(R10*4), R11
+	IMULQ        SI, R11
+	PREFETCHT0   (BX)(R11*1)
+	PREFETCHT0   64(BX)(R11*1)
+	MOVLQSX      8(DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSD 16(DI)(R10*8), Y8
+	VMOVUPD      (BX)(R11*1), Y11
+	VFMADD231PD  Y11, Y8, Y0
+	VMULPD       Y4, Y11, Y11
+	VMOVUPD      32(BX)(R11*1), Y12
+	VFMADD231PD  Y12, Y8, Y1
+	VFMADD231PD  Y5, Y12, Y11
+	VMOVUPD      64(BX)(R11*1), Y12
+	VFMADD231PD  Y12, Y8, Y2
+	VFMADD231PD  Y6, Y12, Y11
+	VMOVUPD      96(BX)(R11*1), Y12
+	VFMADD231PD  Y12, Y8, Y3
+	VFMADD231PD  Y7, Y12, Y11
+	MOVLQSX      28(DX)(R10*4), R11
+	IMULQ        SI, R11
+	PREFETCHT0   (BX)(R11*1)
+	PREFETCHT0   64(BX)(R11*1)
+	MOVLQSX      12(DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSD 24(DI)(R10*8), Y8
+	VMOVUPD      (BX)(R11*1), Y12
+	VFMADD231PD  Y12, Y8, Y0
+	VMULPD       Y4, Y12, Y12
+	VMOVUPD      32(BX)(R11*1), Y13
+	VFMADD231PD  Y13, Y8, Y1
+	VFMADD231PD  Y5, Y13, Y12
+	VMOVUPD      64(BX)(R11*1), Y13
+	VFMADD231PD  Y13, Y8, Y2
+	VFMADD231PD  Y6, Y13, Y12
+	VMOVUPD      96(BX)(R11*1), Y13
+	VFMADD231PD  Y13, Y8, Y3
+	VFMADD231PD  Y7, Y13, Y12
+	VUNPCKLPD    Y10, Y9, Y8
+	VUNPCKHPD    Y10, Y9, Y9
+	VADDPD       Y9, Y8, Y8
+	VUNPCKLPD    Y12, Y11, Y9
+	VUNPCKHPD    Y12, Y11, Y10
+	VADDPD       Y10, Y9, Y9
+	VPERM2F128   $0x20, Y9, Y8, Y10
+	VPERM2F128   $0x31, Y9, Y8, Y8
+	VADDPD       Y8, Y10, Y10
+	VBROADCASTSD gamma+112(FP), Y8
+	VMULPD       Y8, Y10, Y10
+	VADDPD       (R8)(R10*8), Y10, Y10
+	VMOVUPD      Y10, (R8)(R10*8)
+	ADDQ         $0x00000004, R10
+	JMP          vectors4groups
+
+vectors4lastgroup:
+	ADDQ $0x00000004, AX
+
+vectors4group:
+	CMPQ         R10, AX
+	JGE          vectors4rest
+	MOVLQSX      (DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSD (DI)(R10*8), Y8
+	VMOVUPD      (BX)(R11*1), Y9
+	VFMADD231PD  Y9, Y8, Y0
+	VMULPD       Y4, Y9, Y9
+	VMOVUPD      32(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y1
+	VFMADD231PD  Y5, Y10, Y9
+	VMOVUPD      64(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y2
+	VFMADD231PD  Y6, Y10, Y9
+	VMOVUPD      96(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y3
+	VFMADD231PD  Y7, Y10, Y9
+	MOVLQSX      4(DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSD 8(DI)(R10*8), Y8
+	VMOVUPD      (BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y0
+	VMULPD       Y4, Y10, Y10
+	VMOVUPD      32(BX)(R11*1), Y11
+	VFMADD231PD  Y11, Y8, Y1
+	VFMADD231PD  Y5, Y11, Y10
+	VMOVUPD      64(BX)(R11*1), Y11
+	VFMADD231PD  Y11, Y8, Y2
+	VFMADD231PD  Y6, Y11, Y10
+	VMOVUPD      96(BX)(R11*1), Y11
+	VFMADD231PD  Y11, Y8, Y3
+	VFMADD231PD  Y7, Y11, Y10
+	MOVLQSX      8(DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSD 16(DI)(R10*8), Y8
+	VMOVUPD      (BX)(R11*1), Y11
+	VFMADD231PD  Y11, Y8, Y0
+	VMULPD       Y4, Y11, Y11
+	VMOVUPD      32(BX)(R11*1), Y12
+	VFMADD231PD  Y12, Y8, Y1
+	VFMADD231PD  Y5, Y12, Y11
+	VMOVUPD      64(BX)(R11*1), Y12
+	VFMADD231PD  Y12, Y8, Y2
+	VFMADD231PD  Y6, Y12, Y11
+	VMOVUPD      96(BX)(R11*1), Y12
+	VFMADD231PD  Y12, Y8, Y3
+	VFMADD231PD  Y7, Y12, Y11
+	MOVLQSX      12(DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSD 24(DI)(R10*8), Y8
+	VMOVUPD      (BX)(R11*1), Y12
+	VFMADD231PD  Y12, Y8, Y0
+	VMULPD       Y4, Y12, Y12
+	VMOVUPD      32(BX)(R11*1), Y13
+	VFMADD231PD  Y13, Y8, Y1
+	VFMADD231PD  Y5, Y13, Y12
+	VMOVUPD      64(BX)(R11*1), Y13
+	VFMADD231PD  Y13, Y8, Y2
+	VFMADD231PD  Y6, Y13, Y12
+	VMOVUPD      96(BX)(R11*1), Y13
+	VFMADD231PD  Y13, Y8, Y3
+	VFMADD231PD  Y7, Y13, Y12
+	VUNPCKLPD    Y10, Y9, Y8
+	VUNPCKHPD    Y10, Y9, Y9
+	VADDPD       Y9, Y8, Y8
+	VUNPCKLPD    Y12, Y11, Y9
+	VUNPCKHPD    Y12, Y11, Y10
+	VADDPD       Y10, Y9, Y9
+	VPERM2F128   $0x20, Y9, Y8, Y10
+	VPERM2F128   $0x31, Y9, Y8, Y8
+	VADDPD       Y8, Y10, Y10
+	VBROADCASTSD gamma+112(FP), Y8
+	VMULPD       Y8, Y10, Y10
+	VADDPD       (R8)(R10*8), Y10, Y10
+	VMOVUPD      Y10, (R8)(R10*8)
+	ADDQ         $0x00000004, R10
+	JMP          vectors4group
+
+vectors4rest:
+	ADDQ $0x00000003, AX
+
+vectors4loop:
+	CMPQ         R10, AX
+	JGE          vectors4end
+	MOVLQSX      (DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSD (DI)(R10*8), Y8
+	VMOVUPD      (BX)(R11*1), Y9
+	VFMADD231PD  Y9, Y8, Y0
+	VMULPD       Y4, Y9, Y9
+	VMOVUPD      32(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y1
+	VFMADD231PD  Y5, Y10, Y9
+	VMOVUPD      64(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y2
+	VFMADD231PD  Y6, Y10, Y9
+	VMOVUPD      96(BX)(R11*1), Y10
+	VFMADD231PD  Y10, Y8, Y3
+	VFMADD231PD  Y7, Y10, Y9
+	VEXTRACTF128 $0x01, Y9, X8
+	VADDPD       X8, X9, X9
+	VPERMILPD    $0x01, X9, X8
+	VADDPD       X8, X9, X9
+	VMULSD       gamma+112(FP), X9, X9
+	VADDSD       (R8)(R10*8), X9, X9
+	VMOVSD       X9, (R8)(R10*8)
+	INCQ         R10
+	JMP          vectors4loop
+
+vectors4end:
+	VBROADCASTSD alpha+80(FP), Y4
+	MOVQ         dst+64(FP), AX
+	VMULPD       Y4, Y0, Y0
+	VMOVUPD      (AX), Y5
+	VADDPD       Y5, Y0, Y0
+	VMOVUPD      Y0, (AX)
+	VMULPD       Y4, Y1, Y1
+	VMOVUPD      32(AX), Y0
+	VADDPD       Y0, Y1, Y1
+	VMOVUPD      Y1, 32(AX)
+	VMULPD       Y4, Y2, Y2
+	VMOVUPD      64(AX), Y0
+	VADDPD       Y0, Y2, Y2
+	VMOVUPD      Y2, 64(AX)
+	VMULPD       Y4, Y3, Y3
+	VMOVUPD      96(AX), Y0
+	VADDPD       Y0, Y3, Y3
+	VMOVUPD      Y3, 96(AX)
+
+vectors4next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+104(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors4row
+	VZEROUPPER
+	RET
+
+vectors2:
+vectors2row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R10, AX
+	JGE        vectors2next
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	MOVQ       dst+64(FP), R11
+	ADDQ       ldd+72(FP), R11
+	PREFETCHT0 (R11)
+	VMOVUPD    (R9), Y2
+	VMOVUPD    32(R9), Y3
+	MOVQ       R9, R11
+	ADDQ       ldv+104(FP), R11
+	PREFETCHT0 (R11)
+	SUBQ       $0x00000007, AX
+	ADDQ       $0x00000004, AX
+
+vectors2group:
+	CMPQ         R10, AX
+	JGE          vectors2rest
+	MOVLQSX      (DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSD (DI)(R10*8), Y4
+	VMOVUPD      (BX)(R11*1), Y5
+	VFMADD231PD  Y5, Y4, Y0
+	VMULPD       Y2, Y5, Y5
+	VMOVUPD      32(BX)(R11*1), Y6
+	VFMADD231PD  Y6, Y4, Y1
+	VFMADD231PD  Y3, Y6, Y5
+	MOVLQSX      4(DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSD 8(DI)(R10*8), Y4
+	VMOVUPD      (BX)(R11*1), Y6
+	VFMADD231PD  Y6, Y4, Y0
+	VMULPD       Y2, Y6, Y6
+	VMOVUPD      32(BX)(R11*1), Y7
+	VFMADD231PD  Y7, Y4, Y1
+	VFMADD231PD  Y3, Y7, Y6
+	MOVLQSX      8(DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSD 16(DI)(R10*8), Y4
+	VMOVUPD      (BX)(R11*1), Y7
+	VFMADD231PD  Y7, Y4, Y0
+	VMULPD       Y2, Y7, Y7
+	VMOVUPD      32(BX)(R11*1), Y8
+	VFMADD231PD  Y8, Y4, Y1
+	VFMADD231PD  Y3, Y8, Y7
+	MOVLQSX      12(DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSD 24(DI)(R10*8), Y4
+	VMOVUPD      (BX)(R11*1), Y8
+	VFMADD231PD  Y8, Y4, Y0
+	VMULPD       Y2, Y8, Y8
+	VMOVUPD      32(BX)(R11*1), Y9
+	VFMADD231PD  Y9, Y4, Y1
+	VFMADD231PD  Y3, Y9, Y8
+	VUNPCKLPD    Y6, Y5, Y4
+	VUNPCKHPD    Y6, Y5, Y5
+	VADDPD       Y5, Y4, Y4
+	VUNPCKLPD    Y8, Y7, Y5
+	VUNPCKHPD    Y8, Y7, Y6
+	VADDPD       Y6, Y5, Y5
+	VPERM2F128   $0x20, Y5, Y4, Y6
+	VPERM2F128   $0x31, Y5, Y4, Y4
+	VADDPD       Y4, Y6, Y6
+	VBROADCASTSD gamma+112(FP), Y4
+	VMULPD       Y4, Y6, Y6
+	VADDPD       (R8)(R10*8), Y6, Y6
+	VMOVUPD      Y6, (R8)(R10*8)
+	ADDQ         $0x00000004, R10
+	JMP          vectors2group
+
+vectors2rest:
+	ADDQ $0x00000003, AX
+
+vectors2loop:
+	CMPQ         R10, AX
+	JGE          vectors2end
+	MOVLQSX      (DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSD (DI)(R10*8), Y4
+	VMOVUPD      (BX)(R11*1), Y5
+	VFMADD231PD  Y5, Y4, Y0
+	VMULPD       Y2, Y5, Y5
+	VMOVUPD      32(BX)(R11*1), Y6
+	VFMADD231PD  Y6, Y4, Y1
+	VFMADD231PD  Y3, Y6, Y5
+	VEXTRACTF128 $0x01, Y5, X4
+	VADDPD       X4, X5, X5
+	VPERMILPD    $0x01, X5, X4
+	VADDPD       X4, X5, X5
+	VMULSD       gamma+112(FP), X5, X5
+	VADDSD       (R8)(R10*8), X5, X5
+	VMOVSD       X5, (R8)(R10*8)
+	INCQ         R10
+	JMP          vectors2loop
+
+vectors2end:
+	VBROADCASTSD alpha+80(FP), Y2
+	MOVQ         dst+64(FP), AX
+	VMULPD       Y2, Y0, Y0
+	VMOVUPD      (AX), Y3
+	VADDPD       Y3, Y0, Y0
+	VMOVUPD      Y0, (AX)
+	VMULPD       Y2, Y1, Y1
+	VMOVUPD      32(AX), Y0
+	VADDPD       Y0, Y1, Y1
+	VMOVUPD      Y1, 32(AX)
+
+vectors2next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+104(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors2row
+	VZEROUPPER
+	RET
+
+vectors1:
+	LEAQ    sparseOnes<>+32(SB), R11
+	SHLQ    $0x03, AX
+	SUBQ    AX, R11
+	VMOVUPD (R11), Y0
+
+vectors1row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R10, AX
+	JGE        vectors1next
+	VXORPD     Y1, Y1, Y1
+	MOVQ       dst+64(FP), R11
+	ADDQ       ldd+72(FP), R11
+	PREFETCHT0 (R11)
+	VMASKMOVPD (R9), Y0, Y2
+	MOVQ       R9, R11
+	ADDQ       ldv+104(FP), R11
+	PREFETCHT0 (R11)
+	SUBQ       $0x00000007, AX
+	ADDQ       $0x00000004, AX
+
+vectors1group:
+	CMPQ         R10, AX
+	JGE          vectors1rest
+	MOVLQSX      (DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSD (DI)(R10*8), Y3
+	VMASKMOVPD   (BX)(R11*1), Y0, Y4
+	VFMADD231PD  Y4, Y3, Y1
+	VMULPD       Y2, Y4, Y4
+	MOVLQSX      4(DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSD 8(DI)(R10*8), Y3
+	VMASKMOVPD   (BX)(R11*1), Y0, Y5
+	VFMADD231PD  Y5, Y3, Y1
+	VMULPD       Y2, Y5, Y5
+	MOVLQSX      8(DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSD 16(DI)(R10*8), Y3
+	VMASKMOVPD   (BX)(R11*1), Y0, Y6
+	VFMADD231PD  Y6, Y3, Y1
+	VMULPD       Y2, Y6, Y6
+	MOVLQSX      12(DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSD 24(DI)(R10*8), Y3
+	VMASKMOVPD   (BX)(R11*1), Y0, Y7
+	VFMADD231PD  Y7, Y3, Y1
+	VMULPD       Y2, Y7, Y7
+	VUNPCKLPD    Y5, Y4, Y3
+	VUNPCKHPD    Y5, Y4, Y4
+	VADDPD       Y4, Y3, Y3
+	VUNPCKLPD    Y7, Y6, Y4
+	VUNPCKHPD    Y7, Y6, Y5
+	VADDPD       Y5, Y4, Y4
+	VPERM2F128   $0x20, Y4, Y3, Y5
+	VPERM2F128   $0x31, Y4, Y3, Y3
+	VADDPD       Y3, Y5, Y5
+	VBROADCASTSD gamma+112(FP), Y3
+	VMULPD       Y3, Y5, Y5
+	VADDPD       (R8)(R10*8), Y5, Y5
+	VMOVUPD      Y5, (R8)(R10*8)
+	ADDQ         $0x00000004, R10
+	JMP          vectors1group
+
+vectors1rest:
+	ADDQ $0x00000003, AX
+
+vectors1loop:
+	CMPQ         R10, AX
+	JGE          vectors1end
+	MOVLQSX      (DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSD (DI)(R10*8), Y3
+	VMASKMOVPD   (BX)(R11*1), Y0, Y4
 	VFMADD231PD  Y4, Y3, Y1
 	VMULPD       Y2, Y4, Y4
 	VEXTRACTF128 $0x01, Y4, X3
 	VADDPD       X3, X4, X4
 	VPERMILPD    $0x01, X4, X3
 	VADDPD       X3, X4, X4
-	VMULSD       gamma+40(FP), X4, X4
-	VADDSD       (R8), X4, X4
-	VMOVSD       X4, (R8)
-	ADDQ         $0x00000008, R8
-	DECQ         R10
-	JNE          vectors1loop
-	VBROADCASTSD alpha+16(FP), Y2
+	VMULSD       gamma+112(FP), X4, X4
+	VADDSD       (R8)(R10*8), X4, X4
+	VMOVSD       X4, (R8)(R10*8)
+	INCQ         R10
+	JMP          vectors1loop
+
+vectors1end:
+	VBROADCASTSD alpha+80(FP), Y2
+	MOVQ         dst+64(FP), AX
 	VMULPD       Y2, Y1, Y1
-	VMASKMOVPD   (SI), Y0, Y2
+	VMASKMOVPD   (AX), Y0, Y2
 	VADDPD       Y2, Y1, Y1
-	VMASKMOVPD   Y1, Y0, (SI)
+	VMASKMOVPD   Y1, Y0, (AX)
+
+vectors1next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+104(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors1row
 	VZEROUPPER
 	RET
 
@@ -2098,17 +4412,16 @@ rowend:
 	JNE    row
 	RET
 
-// func sparseRowAVX2F32I64(n int, dst *float32, alpha float32, a *float32, ind *int, entries int, u *float32, ld int)
-// Requires: AVX, FMA3
-TEXT ·sparseRowAVX2F32I64(SB), NOSPLIT, $0-64
+// func sparseRowsAVX2F32I64(n int, rows int, end *int, base int, ind *int, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32)
+// Requires: AVX, FMA3, MMX+
+TEXT ·sparseRowsAVX2F32I64(SB), NOSPLIT, $0-84
 	MOVQ n+0(FP), AX
-	MOVQ ind+32(FP), CX
-	MOVQ u+48(FP), DX
-	MOVQ ld+56(FP), BX
-	SHLQ $0x02, BX
-	MOVQ dst+8(FP), SI
-	MOVQ a+24(FP), DI
-	MOVQ entries+40(FP), R8
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+40(FP), BX
+	MOVQ ldu+48(FP), SI
+	MOVQ a+56(FP), DI
+	XORQ R8, R8
 	CMPQ AX, $0x00000040
 	JE   vectors8
 	CMPQ AX, $0x00000020
@@ -2118,373 +4431,12 @@ TEXT ·sparseRowAVX2F32I64(SB), NOSPLIT, $0-64
 	JMP  vectors1
 
 vectors8:
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-	VXORPD Y4, Y4, Y4
-	VXORPD Y5, Y5, Y5
-	VXORPD Y6, Y6, Y6
-	VXORPD Y7, Y7, Y7
-
-vectors8loop:
-	MOVQ         (CX), AX
-	ADDQ         $0x00000008, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VBROADCASTSS (DI), Y8
-	ADDQ         $0x00000004, DI
-	VFMADD231PS  (AX), Y8, Y0
-	VFMADD231PS  32(AX), Y8, Y1
-	VFMADD231PS  64(AX), Y8, Y2
-	VFMADD231PS  96(AX), Y8, Y3
-	VFMADD231PS  128(AX), Y8, Y4
-	VFMADD231PS  160(AX), Y8, Y5
-	VFMADD231PS  192(AX), Y8, Y6
-	VFMADD231PS  224(AX), Y8, Y7
-	DECQ         R8
-	JNE          vectors8loop
-	VBROADCASTSS alpha+16(FP), Y8
-	VMULPS       Y8, Y0, Y0
-	VMOVUPS      (SI), Y9
-	VADDPS       Y9, Y0, Y0
-	VMOVUPS      Y0, (SI)
-	VMULPS       Y8, Y1, Y1
-	VMOVUPS      32(SI), Y0
-	VADDPS       Y0, Y1, Y1
-	VMOVUPS      Y1, 32(SI)
-	VMULPS       Y8, Y2, Y2
-	VMOVUPS      64(SI), Y0
-	VADDPS       Y0, Y2, Y2
-	VMOVUPS      Y2, 64(SI)
-	VMULPS       Y8, Y3, Y3
-	VMOVUPS      96(SI), Y0
-	VADDPS       Y0, Y3, Y3
-	VMOVUPS      Y3, 96(SI)
-	VMULPS       Y8, Y4, Y4
-	VMOVUPS      128(SI), Y0
-	VADDPS       Y0, Y4, Y4
-	VMOVUPS      Y4, 128(SI)
-	VMULPS       Y8, Y5, Y5
-	VMOVUPS      160(SI), Y0
-	VADDPS       Y0, Y5, Y5
-	VMOVUPS      Y5, 160(SI)
-	VMULPS       Y8, Y6, Y6
-	VMOVUPS      192(SI), Y0
-	VADDPS       Y0, Y6, Y6
-	VMOVUPS      Y6, 192(SI)
-	VMULPS       Y8, Y7, Y7
-	VMOVUPS      224(SI), Y0
-	VADDPS       Y0, Y7, Y7
-	VMOVUPS      Y7, 224(SI)
-	VZEROUPPER
-	RET
-
-vectors4:
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-
-vectors4loop:
-	MOVQ         (CX), AX
-	ADDQ         $0x00000008, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VBROADCASTSS (DI), Y4
-	ADDQ         $0x00000004, DI
-	VFMADD231PS  (AX), Y4, Y0
-	VFMADD231PS  32(AX), Y4, Y1
-	VFMADD231PS  64(AX), Y4, Y2
-	VFMADD231PS  96(AX), Y4, Y3
-	DECQ         R8
-	JNE          vectors4loop
-	VBROADCASTSS alpha+16(FP), Y4
-	VMULPS       Y4, Y0, Y0
-	VMOVUPS      (SI), Y5
-	VADDPS       Y5, Y0, Y0
-	VMOVUPS      Y0, (SI)
-	VMULPS       Y4, Y1, Y1
-	VMOVUPS      32(SI), Y0
-	VADDPS       Y0, Y1, Y1
-	VMOVUPS      Y1, 32(SI)
-	VMULPS       Y4, Y2, Y2
-	VMOVUPS      64(SI), Y0
-	VADDPS       Y0, Y2, Y2
-	VMOVUPS      Y2, 64(SI)
-	VMULPS       Y4, Y3, Y3
-	VMOVUPS      96(SI), Y0
-	VADDPS       Y0, Y3, Y3
-	VMOVUPS      Y3, 96(SI)
-	VZEROUPPER
-	RET
-
-vectors2:
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-
-vectors2loop:
-	MOVQ         (CX), AX
-	ADDQ         $0x00000008, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VBROADCASTSS (DI), Y2
-	ADDQ         $0x00000004, DI
-	VFMADD231PS  (AX), Y2, Y0
-	VFMADD231PS  32(AX), Y2, Y1
-	DECQ         R8
-	JNE          vectors2loop
-	VBROADCASTSS alpha+16(FP), Y2
-	VMULPS       Y2, Y0, Y0
-	VMOVUPS      (SI), Y3
-	VADDPS       Y3, Y0, Y0
-	VMOVUPS      Y0, (SI)
-	VMULPS       Y2, Y1, Y1
-	VMOVUPS      32(SI), Y0
-	VADDPS       Y0, Y1, Y1
-	VMOVUPS      Y1, 32(SI)
-	VZEROUPPER
-	RET
-
-vectors1:
-	LEAQ    sparseOnes<>+32(SB), R9
-	SHLQ    $0x02, AX
-	SUBQ    AX, R9
-	VMOVUPD (R9), Y0
-	VXORPD  Y1, Y1, Y1
-
-vectors1loop:
-	MOVQ         (CX), AX
-	ADDQ         $0x00000008, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VBROADCASTSS (DI), Y2
-	ADDQ         $0x00000004, DI
-	VMASKMOVPS   (AX), Y0, Y3
-	VFMADD231PS  Y3, Y2, Y1
-	DECQ         R8
-	JNE          vectors1loop
-	VBROADCASTSS alpha+16(FP), Y2
-	VMULPS       Y2, Y1, Y1
-	VMASKMOVPS   (SI), Y0, Y2
-	VADDPS       Y2, Y1, Y1
-	VMASKMOVPS   Y1, Y0, (SI)
-	VZEROUPPER
-	RET
-
-// func sparseDotsAVX2F32I64(n int, ga *float32, gamma float32, v *float32, ind *int, entries int, u *float32, ld int, ldv int)
-// Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·sparseDotsAVX2F32I64(SB), NOSPLIT, $0-72
-	MOVQ n+0(FP), AX
-	MOVQ ind+32(FP), CX
-	MOVQ u+48(FP), DX
-	MOVQ ld+56(FP), BX
-	SHLQ $0x02, BX
-	MOVQ ga+8(FP), SI
-	MOVQ v+24(FP), DI
-	MOVQ entries+40(FP), R8
-	LEAQ -8(CX)(R8*8), R9
-	MOVQ ldv+64(FP), R10
-	SHLQ $0x02, R10
-	CMPQ AX, $0x00000040
-	JE   vectors8
-	CMPQ AX, $0x00000020
-	JE   vectors4
-	CMPQ AX, $0x00000010
-	JE   vectors2
-	JMP  vectors1
-
-vectors8:
-	VMOVUPS    (DI), Y0
-	VMOVUPS    32(DI), Y1
-	VMOVUPS    64(DI), Y2
-	VMOVUPS    96(DI), Y3
-	VMOVUPS    128(DI), Y4
-	VMOVUPS    160(DI), Y5
-	VMOVUPS    192(DI), Y6
-	VMOVUPS    224(DI), Y7
-	ADDQ       DI, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	PREFETCHT0 192(R10)
-
-vectors8loop:
-	MOVQ         (CX), AX
-	ADDQ         $0x00000008, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	LEAQ         24(CX), DI
-	CMPQ         DI, R9
-	CMOVQHI      R9, DI
-	MOVQ         (DI), DI
-	IMULQ        BX, DI
-	ADDQ         DX, DI
-	PREFETCHT0   (DI)
-	PREFETCHT0   64(DI)
-	PREFETCHT0   128(DI)
-	PREFETCHT0   192(DI)
-	VMOVUPS      (AX), Y8
-	VMULPS       Y0, Y8, Y8
-	VMOVUPS      32(AX), Y9
-	VMULPS       Y1, Y9, Y9
-	VMOVUPS      64(AX), Y10
-	VMULPS       Y2, Y10, Y10
-	VMOVUPS      96(AX), Y11
-	VMULPS       Y3, Y11, Y11
-	VMOVUPS      128(AX), Y12
-	VFMADD231PS  Y4, Y12, Y8
-	VMOVUPS      160(AX), Y12
-	VFMADD231PS  Y5, Y12, Y9
-	VMOVUPS      192(AX), Y12
-	VFMADD231PS  Y6, Y12, Y10
-	VMOVUPS      224(AX), Y12
-	VFMADD231PS  Y7, Y12, Y11
-	VADDPS       Y10, Y8, Y8
-	VADDPS       Y11, Y9, Y9
-	VADDPS       Y9, Y8, Y8
-	VEXTRACTF128 $0x01, Y8, X9
-	VADDPS       X9, X8, X8
-	VPERMILPD    $0x01, X8, X9
-	VADDPS       X9, X8, X8
-	VMOVSHDUP    X8, X9
-	VADDSS       X9, X8, X8
-	VMULSS       gamma+16(FP), X8, X8
-	VADDSS       (SI), X8, X8
-	VMOVSS       X8, (SI)
-	ADDQ         $0x00000004, SI
-	DECQ         R8
-	JNE          vectors8loop
-	VZEROUPPER
-	RET
-
-vectors4:
-	VMOVUPS    (DI), Y0
-	VMOVUPS    32(DI), Y1
-	VMOVUPS    64(DI), Y2
-	VMOVUPS    96(DI), Y3
-	ADDQ       DI, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-
-vectors4loop:
-	MOVQ         (CX), AX
-	ADDQ         $0x00000008, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VMOVUPS      (AX), Y4
-	VMULPS       Y0, Y4, Y4
-	VMOVUPS      32(AX), Y5
-	VMULPS       Y1, Y5, Y5
-	VMOVUPS      64(AX), Y6
-	VMULPS       Y2, Y6, Y6
-	VMOVUPS      96(AX), Y7
-	VMULPS       Y3, Y7, Y7
-	VADDPS       Y6, Y4, Y4
-	VADDPS       Y7, Y5, Y5
-	VADDPS       Y5, Y4, Y4
-	VEXTRACTF128 $0x01, Y4, X5
-	VADDPS       X5, X4, X4
-	VPERMILPD    $0x01, X4, X5
-	VADDPS       X5, X4, X4
-	VMOVSHDUP    X4, X5
-	VADDSS       X5, X4, X4
-	VMULSS       gamma+16(FP), X4, X4
-	VADDSS       (SI), X4, X4
-	VMOVSS       X4, (SI)
-	ADDQ         $0x00000004, SI
-	DECQ         R8
-	JNE          vectors4loop
-	VZEROUPPER
-	RET
-
-vectors2:
-	VMOVUPS    (DI), Y0
-	VMOVUPS    32(DI), Y1
-	ADDQ       DI, R10
-	PREFETCHT0 (R10)
-
-vectors2loop:
-	MOVQ         (CX), AX
-	ADDQ         $0x00000008, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VMOVUPS      (AX), Y2
-	VMULPS       Y0, Y2, Y2
-	VMOVUPS      32(AX), Y3
-	VMULPS       Y1, Y3, Y3
-	VADDPS       Y3, Y2, Y2
-	VEXTRACTF128 $0x01, Y2, X3
-	VADDPS       X3, X2, X2
-	VPERMILPD    $0x01, X2, X3
-	VADDPS       X3, X2, X2
-	VMOVSHDUP    X2, X3
-	VADDSS       X3, X2, X2
-	VMULSS       gamma+16(FP), X2, X2
-	VADDSS       (SI), X2, X2
-	VMOVSS       X2, (SI)
-	ADDQ         $0x00000004, SI
-	DECQ         R8
-	JNE          vectors2loop
-	VZEROUPPER
-	RET
-
-vectors1:
-	LEAQ       sparseOnes<>+32(SB), R9
-	SHLQ       $0x02, AX
-	SUBQ       AX, R9
-	VMOVUPD    (R9), Y0
-	VMASKMOVPS (DI), Y0, Y1
-	ADDQ       DI, R10
-	PREFETCHT0 (R10)
-
-vectors1loop:
-	MOVQ         (CX), AX
-	ADDQ         $0x00000008, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VMASKMOVPS   (AX), Y0, Y2
-	VMULPS       Y1, Y2, Y2
-	VEXTRACTF128 $0x01, Y2, X3
-	VADDPS       X3, X2, X2
-	VPERMILPD    $0x01, X2, X3
-	VADDPS       X3, X2, X2
-	VMOVSHDUP    X2, X3
-	VADDSS       X3, X2, X2
-	VMULSS       gamma+16(FP), X2, X2
-	VADDSS       (SI), X2, X2
-	VMOVSS       X2, (SI)
-	ADDQ         $0x00000004, SI
-	DECQ         R8
-	JNE          vectors1loop
-	VZEROUPPER
-	RET
-
-// func sparseRowDotsAVX2F32I64(n int, dst *float32, alpha float32, a *float32, ga *float32, gamma float32, v *float32, ind *int, entries int, u *float32, ld int, ldv int)
-// Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·sparseRowDotsAVX2F32I64(SB), NOSPLIT, $0-96
-	MOVQ n+0(FP), AX
-	MOVQ ind+56(FP), CX
-	MOVQ u+72(FP), DX
-	MOVQ ld+80(FP), BX
-	SHLQ $0x02, BX
-	MOVQ dst+8(FP), SI
-	MOVQ a+24(FP), DI
-	MOVQ ga+32(FP), R8
-	MOVQ v+48(FP), R9
-	MOVQ entries+64(FP), R10
-	LEAQ -8(CX)(R10*8), R11
-	MOVQ ldv+88(FP), R12
-	SHLQ $0x02, R12
-	CMPQ AX, $0x00000040
-	JE   vectors8
-	CMPQ AX, $0x00000020
-	JE   vectors4
-	CMPQ AX, $0x00000010
-	JE   vectors2
-	JMP  vectors1
-
-vectors8:
+vectors8row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R8, AX
+	JGE        vectors8next
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
 	VXORPD     Y2, Y2, Y2
@@ -2493,235 +4445,1769 @@ vectors8:
 	VXORPD     Y5, Y5, Y5
 	VXORPD     Y6, Y6, Y6
 	VXORPD     Y7, Y7, Y7
-	ADDQ       R9, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	PREFETCHT0 192(R12)
+	MOVQ       dst+64(FP), R9
+	ADDQ       ldd+72(FP), R9
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 128(R9)
+	PREFETCHT0 192(R9)
 
 vectors8loop:
-	MOVQ         (CX), AX
-	ADDQ         $0x00000008, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	LEAQ         24(CX), R12
-	CMPQ         R12, R11
-	CMOVQHI      R11, R12
-	MOVQ         (R12), R12
-	IMULQ        BX, R12
-	ADDQ         DX, R12
-	PREFETCHT0   (R12)
-	PREFETCHT0   64(R12)
-	PREFETCHT0   128(R12)
-	PREFETCHT0   192(R12)
-	VBROADCASTSS (DI), Y8
-	ADDQ         $0x00000004, DI
-	VMOVUPS      (AX), Y9
-	VFMADD231PS  Y9, Y8, Y0
-	VMULPS       (R9), Y9, Y9
-	VMOVUPS      32(AX), Y10
-	VFMADD231PS  Y10, Y8, Y1
-	VMULPS       32(R9), Y10, Y10
-	VMOVUPS      64(AX), Y11
-	VFMADD231PS  Y11, Y8, Y2
-	VMULPS       64(R9), Y11, Y11
-	VMOVUPS      96(AX), Y12
-	VFMADD231PS  Y12, Y8, Y3
-	VMULPS       96(R9), Y12, Y12
-	VMOVUPS      128(AX), Y13
-	VFMADD231PS  Y13, Y8, Y4
-	VFMADD231PS  128(R9), Y13, Y9
-	VMOVUPS      160(AX), Y13
-	VFMADD231PS  Y13, Y8, Y5
-	VFMADD231PS  160(R9), Y13, Y10
-	VMOVUPS      192(AX), Y13
-	VFMADD231PS  Y13, Y8, Y6
-	VFMADD231PS  192(R9), Y13, Y11
-	VMOVUPS      224(AX), Y13
-	VFMADD231PS  Y13, Y8, Y7
-	VFMADD231PS  224(R9), Y13, Y12
-	VADDPS       Y11, Y9, Y9
-	VADDPS       Y12, Y10, Y10
-	VADDPS       Y10, Y9, Y9
-	VEXTRACTF128 $0x01, Y9, X8
-	VADDPS       X8, X9, X9
-	VPERMILPD    $0x01, X9, X8
-	VADDPS       X8, X9, X9
-	VMOVSHDUP    X9, X8
-	VADDSS       X8, X9, X9
-	VMULSS       gamma+40(FP), X9, X9
-	VADDSS       (R8), X9, X9
-	VMOVSS       X9, (R8)
-	ADDQ         $0x00000004, R8
-	DECQ         R10
-	JNE          vectors8loop
-	VBROADCASTSS alpha+16(FP), Y8
+	MOVQ         (DX)(R8*8), R9
+	IMULQ        SI, R9
+	ADDQ         BX, R9
+	VBROADCASTSS (DI)(R8*4), Y8
+	VFMADD231PS  (R9), Y8, Y0
+	VFMADD231PS  32(R9), Y8, Y1
+	VFMADD231PS  64(R9), Y8, Y2
+	VFMADD231PS  96(R9), Y8, Y3
+	VFMADD231PS  128(R9), Y8, Y4
+	VFMADD231PS  160(R9), Y8, Y5
+	VFMADD231PS  192(R9), Y8, Y6
+	VFMADD231PS  224(R9), Y8, Y7
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors8loop
+	VBROADCASTSS alpha+80(FP), Y8
+	MOVQ         dst+64(FP), AX
 	VMULPS       Y8, Y0, Y0
-	VMOVUPS      (SI), Y9
+	VMOVUPS      (AX), Y9
 	VADDPS       Y9, Y0, Y0
-	VMOVUPS      Y0, (SI)
+	VMOVUPS      Y0, (AX)
 	VMULPS       Y8, Y1, Y1
-	VMOVUPS      32(SI), Y0
+	VMOVUPS      32(AX), Y0
 	VADDPS       Y0, Y1, Y1
-	VMOVUPS      Y1, 32(SI)
+	VMOVUPS      Y1, 32(AX)
 	VMULPS       Y8, Y2, Y2
-	VMOVUPS      64(SI), Y0
+	VMOVUPS      64(AX), Y0
 	VADDPS       Y0, Y2, Y2
-	VMOVUPS      Y2, 64(SI)
+	VMOVUPS      Y2, 64(AX)
 	VMULPS       Y8, Y3, Y3
-	VMOVUPS      96(SI), Y0
+	VMOVUPS      96(AX), Y0
 	VADDPS       Y0, Y3, Y3
-	VMOVUPS      Y3, 96(SI)
+	VMOVUPS      Y3, 96(AX)
 	VMULPS       Y8, Y4, Y4
-	VMOVUPS      128(SI), Y0
+	VMOVUPS      128(AX), Y0
 	VADDPS       Y0, Y4, Y4
-	VMOVUPS      Y4, 128(SI)
+	VMOVUPS      Y4, 128(AX)
 	VMULPS       Y8, Y5, Y5
-	VMOVUPS      160(SI), Y0
+	VMOVUPS      160(AX), Y0
 	VADDPS       Y0, Y5, Y5
-	VMOVUPS      Y5, 160(SI)
+	VMOVUPS      Y5, 160(AX)
 	VMULPS       Y8, Y6, Y6
-	VMOVUPS      192(SI), Y0
+	VMOVUPS      192(AX), Y0
 	VADDPS       Y0, Y6, Y6
-	VMOVUPS      Y6, 192(SI)
+	VMOVUPS      Y6, 192(AX)
 	VMULPS       Y8, Y7, Y7
-	VMOVUPS      224(SI), Y0
+	VMOVUPS      224(AX), Y0
 	VADDPS       Y0, Y7, Y7
-	VMOVUPS      Y7, 224(SI)
+	VMOVUPS      Y7, 224(AX)
+
+vectors8next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	DECQ rows+8(FP)
+	JNE  vectors8row
 	VZEROUPPER
 	RET
 
 vectors4:
+vectors4row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R8, AX
+	JGE        vectors4next
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
 	VXORPD     Y2, Y2, Y2
 	VXORPD     Y3, Y3, Y3
-	VMOVUPS    (R9), Y4
-	VMOVUPS    32(R9), Y5
-	VMOVUPS    64(R9), Y6
-	VMOVUPS    96(R9), Y7
-	ADDQ       R9, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
+	MOVQ       dst+64(FP), R9
+	ADDQ       ldd+72(FP), R9
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
 
 vectors4loop:
-	MOVQ         (CX), AX
-	ADDQ         $0x00000008, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VBROADCASTSS (DI), Y8
-	ADDQ         $0x00000004, DI
-	VMOVUPS      (AX), Y9
+	MOVQ         (DX)(R8*8), R9
+	IMULQ        SI, R9
+	ADDQ         BX, R9
+	VBROADCASTSS (DI)(R8*4), Y4
+	VFMADD231PS  (R9), Y4, Y0
+	VFMADD231PS  32(R9), Y4, Y1
+	VFMADD231PS  64(R9), Y4, Y2
+	VFMADD231PS  96(R9), Y4, Y3
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors4loop
+	VBROADCASTSS alpha+80(FP), Y4
+	MOVQ         dst+64(FP), AX
+	VMULPS       Y4, Y0, Y0
+	VMOVUPS      (AX), Y5
+	VADDPS       Y5, Y0, Y0
+	VMOVUPS      Y0, (AX)
+	VMULPS       Y4, Y1, Y1
+	VMOVUPS      32(AX), Y0
+	VADDPS       Y0, Y1, Y1
+	VMOVUPS      Y1, 32(AX)
+	VMULPS       Y4, Y2, Y2
+	VMOVUPS      64(AX), Y0
+	VADDPS       Y0, Y2, Y2
+	VMOVUPS      Y2, 64(AX)
+	VMULPS       Y4, Y3, Y3
+	VMOVUPS      96(AX), Y0
+	VADDPS       Y0, Y3, Y3
+	VMOVUPS      Y3, 96(AX)
+
+vectors4next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	DECQ rows+8(FP)
+	JNE  vectors4row
+	VZEROUPPER
+	RET
+
+vectors2:
+vectors2row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R8, AX
+	JGE        vectors2next
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	MOVQ       dst+64(FP), R9
+	ADDQ       ldd+72(FP), R9
+	PREFETCHT0 (R9)
+
+vectors2loop:
+	MOVQ         (DX)(R8*8), R9
+	IMULQ        SI, R9
+	ADDQ         BX, R9
+	VBROADCASTSS (DI)(R8*4), Y2
+	VFMADD231PS  (R9), Y2, Y0
+	VFMADD231PS  32(R9), Y2, Y1
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors2loop
+	VBROADCASTSS alpha+80(FP), Y2
+	MOVQ         dst+64(FP), AX
+	VMULPS       Y2, Y0, Y0
+	VMOVUPS      (AX), Y3
+	VADDPS       Y3, Y0, Y0
+	VMOVUPS      Y0, (AX)
+	VMULPS       Y2, Y1, Y1
+	VMOVUPS      32(AX), Y0
+	VADDPS       Y0, Y1, Y1
+	VMOVUPS      Y1, 32(AX)
+
+vectors2next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	DECQ rows+8(FP)
+	JNE  vectors2row
+	VZEROUPPER
+	RET
+
+vectors1:
+	LEAQ    sparseOnes<>+32(SB), R9
+	SHLQ    $0x02, AX
+	SUBQ    AX, R9
+	VMOVUPD (R9), Y0
+
+vectors1row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R8, AX
+	JGE        vectors1next
+	VXORPD     Y1, Y1, Y1
+	MOVQ       dst+64(FP), R9
+	ADDQ       ldd+72(FP), R9
+	PREFETCHT0 (R9)
+
+vectors1loop:
+	MOVQ         (DX)(R8*8), R9
+	IMULQ        SI, R9
+	ADDQ         BX, R9
+	VBROADCASTSS (DI)(R8*4), Y2
+	VMASKMOVPS   (R9), Y0, Y3
+	VFMADD231PS  Y3, Y2, Y1
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors1loop
+	VBROADCASTSS alpha+80(FP), Y2
+	MOVQ         dst+64(FP), AX
+	VMULPS       Y2, Y1, Y1
+	VMASKMOVPS   (AX), Y0, Y2
+	VADDPS       Y2, Y1, Y1
+	VMASKMOVPS   Y1, Y0, (AX)
+
+vectors1next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	DECQ rows+8(FP)
+	JNE  vectors1row
+	VZEROUPPER
+	RET
+
+// func sparseDotsAVX2F32I64(n int, rows int, end *int, base int, ind *int, u *float32, ldu int, ga *float32, v *float32, ldv int, gamma float32)
+// Requires: AVX, FMA3, MMX+
+TEXT ·sparseDotsAVX2F32I64(SB), NOSPLIT, $0-84
+	MOVQ n+0(FP), AX
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+40(FP), BX
+	MOVQ ldu+48(FP), SI
+	MOVQ ga+56(FP), DI
+	MOVQ v+64(FP), R8
+	XORQ R9, R9
+	CMPQ AX, $0x00000040
+	JE   vectors8
+	CMPQ AX, $0x00000020
+	JE   vectors4
+	CMPQ AX, $0x00000010
+	JE   vectors2
+	JMP  vectors1
+
+vectors8:
+vectors8row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R9, AX
+	JGE        vectors8next
+	MOVQ       R8, R10
+	ADDQ       ldv+72(FP), R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	PREFETCHT0 128(R10)
+	PREFETCHT0 192(R10)
+	SUBQ       $0x00000007, AX
+
+vectors8groups:
+	CMPQ         R9, AX
+	JGE          vectors8lastgroup
+	MOVQ         32(DX)(R9*8), R10
+	IMULQ        SI, R10
+	PREFETCHT0   (BX)(R10*1)
+	PREFETCHT0   64(BX)(R10*1)
+	PREFETCHT0   128(BX)(R10*1)
+	PREFETCHT0   192(BX)(R10*1)
+	MOVQ         (DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMOVUPS      (BX)(R10*1), Y0
+	VMULPS       (R8), Y0, Y0
+	VMOVUPS      32(BX)(R10*1), Y1
+	VFMADD231PS  32(R8), Y1, Y0
+	VMOVUPS      64(BX)(R10*1), Y1
+	VFMADD231PS  64(R8), Y1, Y0
+	VMOVUPS      96(BX)(R10*1), Y1
+	VFMADD231PS  96(R8), Y1, Y0
+	VMOVUPS      128(BX)(R10*1), Y1
+	VFMADD231PS  128(R8), Y1, Y0
+	VMOVUPS      160(BX)(R10*1), Y1
+	VFMADD231PS  160(R8), Y1, Y0
+	VMOVUPS      192(BX)(R10*1), Y1
+	VFMADD231PS  192(R8), Y1, Y0
+	VMOVUPS      224(BX)(R10*1), Y1
+	VFMADD231PS  224(R8), Y1, Y0
+	MOVQ         40(DX)(R9*8), R10
+	IMULQ        SI, R10
+	PREFETCHT0   (BX)(R10*1)
+	PREFETCHT0   64(BX)(R10*1)
+	PREFETCHT0   128(BX)(R10*1)
+	PREFETCHT0   192(BX)(R10*1)
+	MOVQ         8(DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMOVUPS      (BX)(R10*1), Y1
+	VMULPS       (R8), Y1, Y1
+	VMOVUPS      32(BX)(R10*1), Y2
+	VFMADD231PS  32(R8), Y2, Y1
+	VMOVUPS      64(BX)(R10*1), Y2
+	VFMADD231PS  64(R8), Y2, Y1
+	VMOVUPS      96(BX)(R10*1), Y2
+	VFMADD231PS  96(R8), Y2, Y1
+	VMOVUPS      128(BX)(R10*1), Y2
+	VFMADD231PS  128(R8), Y2, Y1
+	VMOVUPS      160(BX)(R10*1), Y2
+	VFMADD231PS  160(R8), Y2, Y1
+	VMOVUPS      192(BX)(R10*1), Y2
+	VFMADD231PS  192(R8), Y2, Y1
+	VMOVUPS      224(BX)(R10*1), Y2
+	VFMADD231PS  224(R8), Y2, Y1
+	MOVQ         48(DX)(R9*8), R10
+	IMULQ        SI, R10
+	PREFETCHT0   (BX)(R10*1)
+	PREFETCHT0   64(BX)(R10*1)
+	PREFETCHT0   128(BX)(R10*1)
+	PREFETCHT0   192(BX)(R10*1)
+	MOVQ         16(DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMOVUPS      (BX)(R10*1), Y2
+	VMULPS       (R8), Y2, Y2
+	VMOVUPS      32(BX)(R10*1), Y3
+	VFMADD231PS  32(R8), Y3, Y2
+	VMOVUPS      64(BX)(R10*1), Y3
+	VFMADD231PS  64(R8), Y3, Y2
+	VMOVUPS      96(BX)(R10*1), Y3
+	VFMADD231PS  96(R8), Y3, Y2
+	VMOVUPS      128(BX)(R10*1), Y3
+	VFMADD231PS  128(R8), Y3, Y2
+	VMOVUPS      160(BX)(R10*1), Y3
+	VFMADD231PS  160(R8), Y3, Y2
+	VMOVUPS      192(BX)(R10*1), Y3
+	VFMADD231PS  192(R8), Y3, Y2
+	VMOVUPS      224(BX)(R10*1), Y3
+	VFMADD231PS  224(R8), Y3, Y2
+	MOVQ         56(DX)(R9*8), R10
+	IMULQ        SI, R10
+	PREFETCHT0   (BX)(R10*1)
+	PREFETCHT0   64(BX)(R10*1)
+	PREFETCHT0   128(BX)(R10*1)
+	PREFETCHT0   192(BX)(R10*1)
+	MOVQ         24(DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMOVUPS      (BX)(R10*1), Y3
+	VMULPS       (R8), Y3, Y3
+	VMOVUPS      32(BX)(R10*1), Y4
+	VFMADD231PS  32(R8), Y4, Y3
+	VMOVUPS      64(BX)(R10*1), Y4
+	VFMADD231PS  64(R8), Y4, Y3
+	VMOVUPS      96(BX)(R10*1), Y4
+	VFMADD231PS  96(R8), Y4, Y3
+	VMOVUPS      128(BX)(R10*1), Y4
+	VFMADD231PS  128(R8), Y4, Y3
+	VMOVUPS      160(BX)(R10*1), Y4
+	VFMADD231PS  160(R8), Y4, Y3
+	VMOVUPS      192(BX)(R10*1), Y4
+	VFMADD231PS  192(R8), Y4, Y3
+	VMOVUPS      224(BX)(R10*1), Y4
+	VFMADD231PS  224(R8), Y4, Y3
+	VUNPCKLPS    Y1, Y0, Y4
+	VUNPCKHPS    Y1, Y0, Y0
+	VADDPS       Y0, Y4, Y4
+	VUNPCKLPS    Y3, Y2, Y0
+	VUNPCKHPS    Y3, Y2, Y1
+	VADDPS       Y1, Y0, Y0
+	VUNPCKLPD    Y0, Y4, Y1
+	VUNPCKHPD    Y0, Y4, Y0
+	VADDPS       Y0, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPS       X0, X1, X1
+	VBROADCASTSS gamma+80(FP), X0
+	VMULPS       X0, X1, X1
+	VADDPS       (DI)(R9*4), X1, X1
+	VMOVUPS      X1, (DI)(R9*4)
+	ADDQ         $0x00000004, R9
+	JMP          vectors8groups
+
+vectors8lastgroup:
+	ADDQ $0x00000004, AX
+
+vectors8group:
+	CMPQ         R9, AX
+	JGE          vectors8rest
+	MOVQ         (DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMOVUPS      (BX)(R10*1), Y0
+	VMULPS       (R8), Y0, Y0
+	VMOVUPS      32(BX)(R10*1), Y1
+	VFMADD231PS  32(R8), Y1, Y0
+	VMOVUPS      64(BX)(R10*1), Y1
+	VFMADD231PS  64(R8), Y1, Y0
+	VMOVUPS      96(BX)(R10*1), Y1
+	VFMADD231PS  96(R8), Y1, Y0
+	VMOVUPS      128(BX)(R10*1), Y1
+	VFMADD231PS  128(R8), Y1, Y0
+	VMOVUPS      160(BX)(R10*1), Y1
+	VFMADD231PS  160(R8), Y1, Y0
+	VMOVUPS      192(BX)(R10*1), Y1
+	VFMADD231PS  192(R8), Y1, Y0
+	VMOVUPS      224(BX)(R10*1), Y1
+	VFMADD231PS  224(R8), Y1, Y0
+	MOVQ         8(DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMOVUPS      (BX)(R10*1), Y1
+	VMULPS       (R8), Y1, Y1
+	VMOVUPS      32(BX)(R10*1), Y2
+	VFMADD231PS  32(R8), Y2, Y1
+	VMOVUPS      64(BX)(R10*1), Y2
+	VFMADD231PS  64(R8), Y2, Y1
+	VMOVUPS      96(BX)(R10*1), Y2
+	VFMADD231PS  96(R8), Y2, Y1
+	VMOVUPS      128(BX)(R10*1), Y2
+	VFMADD231PS  128(R8), Y2, Y1
+	VMOVUPS      160(BX)(R10*1), Y2
+	VFMADD231PS  160(R8), Y2, Y1
+	VMOVUPS      192(BX)(R10*1), Y2
+	VFMADD231PS  192(R8), Y2, Y1
+	VMOVUPS      224(BX)(R10*1), Y2
+	VFMADD231PS  224(R8), Y2, Y1
+	MOVQ         16(DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMOVUPS      (BX)(R10*1), Y2
+	VMULPS       (R8), Y2, Y2
+	VMOVUPS      32(BX)(R10*1), Y3
+	VFMADD231PS  32(R8), Y3, Y2
+	VMOVUPS      64(BX)(R10*1), Y3
+	VFMADD231PS  64(R8), Y3, Y2
+	VMOVUPS      96(BX)(R10*1), Y3
+	VFMADD231PS  96(R8), Y3, Y2
+	VMOVUPS      128(BX)(R10*1), Y3
+	VFMADD231PS  128(R8), Y3, Y2
+	VMOVUPS      160(BX)(R10*1), Y3
+	VFMADD231PS  160(R8), Y3, Y2
+	VMOVUPS      192(BX)(R10*1), Y3
+	VFMADD231PS  192(R8), Y3, Y2
+	VMOVUPS      224(BX)(R10*1), Y3
+	VFMADD231PS  224(R8), Y3, Y2
+	MOVQ         24(DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMOVUPS      (BX)(R10*1), Y3
+	VMULPS       (R8), Y3, Y3
+	VMOVUPS      32(BX)(R10*1), Y4
+	VFMADD231PS  32(R8), Y4, Y3
+	VMOVUPS      64(BX)(R10*1), Y4
+	VFMADD231PS  64(R8), Y4, Y3
+	VMOVUPS      96(BX)(R10*1), Y4
+	VFMADD231PS  96(R8), Y4, Y3
+	VMOVUPS      128(BX)(R10*1), Y4
+	VFMADD231PS  128(R8), Y4, Y3
+	VMOVUPS      160(BX)(R10*1), Y4
+	VFMADD231PS  160(R8), Y4, Y3
+	VMOVUPS      192(BX)(R10*1), Y4
+	VFMADD231PS  192(R8), Y4, Y3
+	VMOVUPS      224(BX)(R10*1), Y4
+	VFMADD231PS  224(R8), Y4, Y3
+	VUNPCKLPS    Y1, Y0, Y4
+	VUNPCKHPS    Y1, Y0, Y0
+	VADDPS       Y0, Y4, Y4
+	VUNPCKLPS    Y3, Y2, Y0
+	VUNPCKHPS    Y3, Y2, Y1
+	VADDPS       Y1, Y0, Y0
+	VUNPCKLPD    Y0, Y4, Y1
+	VUNPCKHPD    Y0, Y4, Y0
+	VADDPS       Y0, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPS       X0, X1, X1
+	VBROADCASTSS gamma+80(FP), X0
+	VMULPS       X0, X1, X1
+	VADDPS       (DI)(R9*4), X1, X1
+	VMOVUPS      X1, (DI)(R9*4)
+	ADDQ         $0x00000004, R9
+	JMP          vectors8group
+
+vectors8rest:
+	ADDQ $0x00000003, AX
+
+vectors8loop:
+	CMPQ         R9, AX
+	JGE          vectors8end
+	MOVQ         (DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMOVUPS      (BX)(R10*1), Y0
+	VMULPS       (R8), Y0, Y0
+	VMOVUPS      32(BX)(R10*1), Y1
+	VFMADD231PS  32(R8), Y1, Y0
+	VMOVUPS      64(BX)(R10*1), Y1
+	VFMADD231PS  64(R8), Y1, Y0
+	VMOVUPS      96(BX)(R10*1), Y1
+	VFMADD231PS  96(R8), Y1, Y0
+	VMOVUPS      128(BX)(R10*1), Y1
+	VFMADD231PS  128(R8), Y1, Y0
+	VMOVUPS      160(BX)(R10*1), Y1
+	VFMADD231PS  160(R8), Y1, Y0
+	VMOVUPS      192(BX)(R10*1), Y1
+	VFMADD231PS  192(R8), Y1, Y0
+	VMOVUPS      224(BX)(R10*1), Y1
+	VFMADD231PS  224(R8), Y1, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X0
+	VPERMILPD    $0x01, X0, X1
+	VADDPS       X1, X0, X0
+	VMOVSHDUP    X0, X1
+	VADDSS       X1, X0, X0
+	VMULSS       gamma+80(FP), X0, X0
+	VADDSS       (DI)(R9*4), X0, X0
+	VMOVSS       X0, (DI)(R9*4)
+	INCQ         R9
+	JMP          vectors8loop
+
+vectors8end:
+vectors8next:
+	ADDQ ldv+72(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors8row
+	VZEROUPPER
+	RET
+
+vectors4:
+vectors4row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R9, AX
+	JGE        vectors4next
+	VMOVUPS    (R8), Y0
+	VMOVUPS    32(R8), Y1
+	VMOVUPS    64(R8), Y2
+	VMOVUPS    96(R8), Y3
+	MOVQ       R8, R10
+	ADDQ       ldv+72(FP), R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	SUBQ       $0x00000007, AX
+
+vectors4groups:
+	CMPQ         R9, AX
+	JGE          vectors4lastgroup
+	MOVQ         32(DX)(R9*8), R10
+	IMULQ        SI, R10
+	PREFETCHT0   (BX)(R10*1)
+	PREFETCHT0   64(BX)(R10*1)
+	MOVQ         (DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMOVUPS      (BX)(R10*1), Y4
+	VMULPS       Y0, Y4, Y4
+	VMOVUPS      32(BX)(R10*1), Y5
+	VFMADD231PS  Y1, Y5, Y4
+	VMOVUPS      64(BX)(R10*1), Y5
+	VFMADD231PS  Y2, Y5, Y4
+	VMOVUPS      96(BX)(R10*1), Y5
+	VFMADD231PS  Y3, Y5, Y4
+	MOVQ         40(DX)(R9*8), R10
+	IMULQ        SI, R10
+	PREFETCHT0   (BX)(R10*1)
+	PREFETCHT0   64(BX)(R10*1)
+	MOVQ         8(DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMOVUPS      (BX)(R10*1), Y5
+	VMULPS       Y0, Y5, Y5
+	VMOVUPS      32(BX)(R10*1), Y6
+	VFMADD231PS  Y1, Y6, Y5
+	VMOVUPS      64(BX)(R10*1), Y6
+	VFMADD231PS  Y2, Y6, Y5
+	VMOVUPS      96(BX)(R10*1), Y6
+	VFMADD231PS  Y3, Y6, Y5
+	MOVQ         48(DX)(R9*8), R10
+	IMULQ        SI, R10
+	PREFETCHT0   (BX)(R10*1)
+	PREFETCHT0   64(BX)(R10*1)
+	MOVQ         16(DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMOVUPS      (BX)(R10*1), Y6
+	VMULPS       Y0, Y6, Y6
+	VMOVUPS      32(BX)(R10*1), Y7
+	VFMADD231PS  Y1, Y7, Y6
+	VMOVUPS      64(BX)(R10*1), Y7
+	VFMADD231PS  Y2, Y7, Y6
+	VMOVUPS      96(BX)(R10*1), Y7
+	VFMADD231PS  Y3, Y7, Y6
+	MOVQ         56(DX)(R9*8), R10
+	IMULQ        SI, R10
+	PREFETCHT0   (BX)(R10*1)
+	PREFETCHT0   64(BX)(R10*1)
+	MOVQ         24(DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMOVUPS      (BX)(R10*1), Y7
+	VMULPS       Y0, Y7, Y7
+	VMOVUPS      32(BX)(R10*1), Y8
+	VFMADD231PS  Y1, Y8, Y7
+	VMOVUPS      64(BX)(R10*1), Y8
+	VFMADD231PS  Y2, Y8, Y7
+	VMOVUPS      96(BX)(R10*1), Y8
+	VFMADD231PS  Y3, Y8, Y7
+	VUNPCKLPS    Y5, Y4, Y8
+	VUNPCKHPS    Y5, Y4, Y4
+	VADDPS       Y4, Y8, Y8
+	VUNPCKLPS    Y7, Y6, Y4
+	VUNPCKHPS    Y7, Y6, Y5
+	VADDPS       Y5, Y4, Y4
+	VUNPCKLPD    Y4, Y8, Y5
+	VUNPCKHPD    Y4, Y8, Y4
+	VADDPS       Y4, Y5, Y5
+	VEXTRACTF128 $0x01, Y5, X4
+	VADDPS       X4, X5, X5
+	VBROADCASTSS gamma+80(FP), X4
+	VMULPS       X4, X5, X5
+	VADDPS       (DI)(R9*4), X5, X5
+	VMOVUPS      X5, (DI)(R9*4)
+	ADDQ         $0x00000004, R9
+	JMP          vectors4groups
+
+vectors4lastgroup:
+	ADDQ $0x00000004, AX
+
+vectors4group:
+	CMPQ         R9, AX
+	JGE          vectors4rest
+	MOVQ         (DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMOVUPS      (BX)(R10*1), Y4
+	VMULPS       Y0, Y4, Y4
+	VMOVUPS      32(BX)(R10*1), Y5
+	VFMADD231PS  Y1, Y5, Y4
+	VMOVUPS      64(BX)(R10*1), Y5
+	VFMADD231PS  Y2, Y5, Y4
+	VMOVUPS      96(BX)(R10*1), Y5
+	VFMADD231PS  Y3, Y5, Y4
+	MOVQ         8(DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMOVUPS      (BX)(R10*1), Y5
+	VMULPS       Y0, Y5, Y5
+	VMOVUPS      32(BX)(R10*1), Y6
+	VFMADD231PS  Y1, Y6, Y5
+	VMOVUPS      64(BX)(R10*1), Y6
+	VFMADD231PS  Y2, Y6, Y5
+	VMOVUPS      96(BX)(R10*1), Y6
+	VFMADD231PS  Y3, Y6, Y5
+	MOVQ         16(DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMOVUPS      (BX)(R10*1), Y6
+	VMULPS       Y0, Y6, Y6
+	VMOVUPS      32(BX)(R10*1), Y7
+	VFMADD231PS  Y1, Y7, Y6
+	VMOVUPS      64(BX)(R10*1), Y7
+	VFMADD231PS  Y2, Y7, Y6
+	VMOVUPS      96(BX)(R10*1), Y7
+	VFMADD231PS  Y3, Y7, Y6
+	MOVQ         24(DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMOVUPS      (BX)(R10*1), Y7
+	VMULPS       Y0, Y7, Y7
+	VMOVUPS      32(BX)(R10*1), Y8
+	VFMADD231PS  Y1, Y8, Y7
+	VMOVUPS      64(BX)(R10*1), Y8
+	VFMADD231PS  Y2, Y8, Y7
+	VMOVUPS      96(BX)(R10*1), Y8
+	VFMADD231PS  Y3, Y8, Y7
+	VUNPCKLPS    Y5, Y4, Y8
+	VUNPCKHPS    Y5, Y4, Y4
+	VADDPS       Y4, Y8, Y8
+	VUNPCKLPS    Y7, Y6, Y4
+	VUNPCKHPS    Y7, Y6, Y5
+	VADDPS       Y5, Y4, Y4
+	VUNPCKLPD    Y4, Y8, Y5
+	VUNPCKHPD    Y4, Y8, Y4
+	VADDPS       Y4, Y5, Y5
+	VEXTRACTF128 $0x01, Y5, X4
+	VADDPS       X4, X5, X5
+	VBROADCASTSS gamma+80(FP), X4
+	VMULPS       X4, X5, X5
+	VADDPS       (DI)(R9*4), X5, X5
+	VMOVUPS      X5, (DI)(R9*4)
+	ADDQ         $0x00000004, R9
+	JMP          vectors4group
+
+vectors4rest:
+	ADDQ $0x00000003, AX
+
+vectors4loop:
+	CMPQ         R9, AX
+	JGE          vectors4end
+	MOVQ         (DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMOVUPS      (BX)(R10*1), Y4
+	VMULPS       Y0, Y4, Y4
+	VMOVUPS      32(BX)(R10*1), Y5
+	VFMADD231PS  Y1, Y5, Y4
+	VMOVUPS      64(BX)(R10*1), Y5
+	VFMADD231PS  Y2, Y5, Y4
+	VMOVUPS      96(BX)(R10*1), Y5
+	VFMADD231PS  Y3, Y5, Y4
+	VEXTRACTF128 $0x01, Y4, X5
+	VADDPS       X5, X4, X4
+	VPERMILPD    $0x01, X4, X5
+	VADDPS       X5, X4, X4
+	VMOVSHDUP    X4, X5
+	VADDSS       X5, X4, X4
+	VMULSS       gamma+80(FP), X4, X4
+	VADDSS       (DI)(R9*4), X4, X4
+	VMOVSS       X4, (DI)(R9*4)
+	INCQ         R9
+	JMP          vectors4loop
+
+vectors4end:
+vectors4next:
+	ADDQ ldv+72(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors4row
+	VZEROUPPER
+	RET
+
+vectors2:
+vectors2row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R9, AX
+	JGE        vectors2next
+	VMOVUPS    (R8), Y0
+	VMOVUPS    32(R8), Y1
+	MOVQ       R8, R10
+	ADDQ       ldv+72(FP), R10
+	PREFETCHT0 (R10)
+	SUBQ       $0x00000007, AX
+	ADDQ       $0x00000004, AX
+
+vectors2group:
+	CMPQ         R9, AX
+	JGE          vectors2rest
+	MOVQ         (DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMOVUPS      (BX)(R10*1), Y2
+	VMULPS       Y0, Y2, Y2
+	VMOVUPS      32(BX)(R10*1), Y3
+	VFMADD231PS  Y1, Y3, Y2
+	MOVQ         8(DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMOVUPS      (BX)(R10*1), Y3
+	VMULPS       Y0, Y3, Y3
+	VMOVUPS      32(BX)(R10*1), Y4
+	VFMADD231PS  Y1, Y4, Y3
+	MOVQ         16(DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMOVUPS      (BX)(R10*1), Y4
+	VMULPS       Y0, Y4, Y4
+	VMOVUPS      32(BX)(R10*1), Y5
+	VFMADD231PS  Y1, Y5, Y4
+	MOVQ         24(DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMOVUPS      (BX)(R10*1), Y5
+	VMULPS       Y0, Y5, Y5
+	VMOVUPS      32(BX)(R10*1), Y6
+	VFMADD231PS  Y1, Y6, Y5
+	VUNPCKLPS    Y3, Y2, Y6
+	VUNPCKHPS    Y3, Y2, Y2
+	VADDPS       Y2, Y6, Y6
+	VUNPCKLPS    Y5, Y4, Y2
+	VUNPCKHPS    Y5, Y4, Y3
+	VADDPS       Y3, Y2, Y2
+	VUNPCKLPD    Y2, Y6, Y3
+	VUNPCKHPD    Y2, Y6, Y2
+	VADDPS       Y2, Y3, Y3
+	VEXTRACTF128 $0x01, Y3, X2
+	VADDPS       X2, X3, X3
+	VBROADCASTSS gamma+80(FP), X2
+	VMULPS       X2, X3, X3
+	VADDPS       (DI)(R9*4), X3, X3
+	VMOVUPS      X3, (DI)(R9*4)
+	ADDQ         $0x00000004, R9
+	JMP          vectors2group
+
+vectors2rest:
+	ADDQ $0x00000003, AX
+
+vectors2loop:
+	CMPQ         R9, AX
+	JGE          vectors2end
+	MOVQ         (DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMOVUPS      (BX)(R10*1), Y2
+	VMULPS       Y0, Y2, Y2
+	VMOVUPS      32(BX)(R10*1), Y3
+	VFMADD231PS  Y1, Y3, Y2
+	VEXTRACTF128 $0x01, Y2, X3
+	VADDPS       X3, X2, X2
+	VPERMILPD    $0x01, X2, X3
+	VADDPS       X3, X2, X2
+	VMOVSHDUP    X2, X3
+	VADDSS       X3, X2, X2
+	VMULSS       gamma+80(FP), X2, X2
+	VADDSS       (DI)(R9*4), X2, X2
+	VMOVSS       X2, (DI)(R9*4)
+	INCQ         R9
+	JMP          vectors2loop
+
+vectors2end:
+vectors2next:
+	ADDQ ldv+72(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors2row
+	VZEROUPPER
+	RET
+
+vectors1:
+	LEAQ    sparseOnes<>+32(SB), R10
+	SHLQ    $0x02, AX
+	SUBQ    AX, R10
+	VMOVUPD (R10), Y0
+
+vectors1row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R9, AX
+	JGE        vectors1next
+	VMASKMOVPS (R8), Y0, Y1
+	MOVQ       R8, R10
+	ADDQ       ldv+72(FP), R10
+	PREFETCHT0 (R10)
+	SUBQ       $0x00000007, AX
+	ADDQ       $0x00000004, AX
+
+vectors1group:
+	CMPQ         R9, AX
+	JGE          vectors1rest
+	MOVQ         (DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMASKMOVPS   (BX)(R10*1), Y0, Y2
+	VMULPS       Y1, Y2, Y2
+	MOVQ         8(DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMASKMOVPS   (BX)(R10*1), Y0, Y3
+	VMULPS       Y1, Y3, Y3
+	MOVQ         16(DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMASKMOVPS   (BX)(R10*1), Y0, Y4
+	VMULPS       Y1, Y4, Y4
+	MOVQ         24(DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMASKMOVPS   (BX)(R10*1), Y0, Y5
+	VMULPS       Y1, Y5, Y5
+	VUNPCKLPS    Y3, Y2, Y6
+	VUNPCKHPS    Y3, Y2, Y2
+	VADDPS       Y2, Y6, Y6
+	VUNPCKLPS    Y5, Y4, Y2
+	VUNPCKHPS    Y5, Y4, Y3
+	VADDPS       Y3, Y2, Y2
+	VUNPCKLPD    Y2, Y6, Y3
+	VUNPCKHPD    Y2, Y6, Y2
+	VADDPS       Y2, Y3, Y3
+	VEXTRACTF128 $0x01, Y3, X2
+	VADDPS       X2, X3, X3
+	VBROADCASTSS gamma+80(FP), X2
+	VMULPS       X2, X3, X3
+	VADDPS       (DI)(R9*4), X3, X3
+	VMOVUPS      X3, (DI)(R9*4)
+	ADDQ         $0x00000004, R9
+	JMP          vectors1group
+
+vectors1rest:
+	ADDQ $0x00000003, AX
+
+vectors1loop:
+	CMPQ         R9, AX
+	JGE          vectors1end
+	MOVQ         (DX)(R9*8), R10
+	IMULQ        SI, R10
+	VMASKMOVPS   (BX)(R10*1), Y0, Y2
+	VMULPS       Y1, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X3
+	VADDPS       X3, X2, X2
+	VPERMILPD    $0x01, X2, X3
+	VADDPS       X3, X2, X2
+	VMOVSHDUP    X2, X3
+	VADDSS       X3, X2, X2
+	VMULSS       gamma+80(FP), X2, X2
+	VADDSS       (DI)(R9*4), X2, X2
+	VMOVSS       X2, (DI)(R9*4)
+	INCQ         R9
+	JMP          vectors1loop
+
+vectors1end:
+vectors1next:
+	ADDQ ldv+72(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors1row
+	VZEROUPPER
+	RET
+
+// func sparseRowsDotsAVX2F32I64(n int, rows int, end *int, base int, ind *int, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, ga *float32, v *float32, ldv int, gamma float32)
+// Requires: AVX, FMA3, MMX+
+TEXT ·sparseRowsDotsAVX2F32I64(SB), NOSPLIT, $0-116
+	MOVQ n+0(FP), AX
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+40(FP), BX
+	MOVQ ldu+48(FP), SI
+	MOVQ a+56(FP), DI
+	MOVQ ga+88(FP), R8
+	MOVQ v+96(FP), R9
+	XORQ R10, R10
+	CMPQ AX, $0x00000040
+	JE   vectors8
+	CMPQ AX, $0x00000020
+	JE   vectors4
+	CMPQ AX, $0x00000010
+	JE   vectors2
+	JMP  vectors1
+
+vectors8:
+vectors8row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R10, AX
+	JGE        vectors8next
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	VXORPD     Y6, Y6, Y6
+	VXORPD     Y7, Y7, Y7
+	MOVQ       dst+64(FP), R11
+	ADDQ       ldd+72(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 128(R11)
+	PREFETCHT0 192(R11)
+	MOVQ       R9, R11
+	ADDQ       ldv+104(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 128(R11)
+	PREFETCHT0 192(R11)
+	SUBQ       $0x00000007, AX
+
+vectors8groups:
+	CMPQ         R10, AX
+	JGE          vectors8lastgroup
+	MOVQ         32(DX)(R10*8), R11
+	IMULQ        SI, R11
+	PREFETCHT0   (BX)(R11*1)
+	PREFETCHT0   64(BX)(R11*1)
+	PREFETCHT0   128(BX)(R11*1)
+	PREFETCHT0   192(BX)(R11*1)
+	MOVQ         (DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSS (DI)(R10*4), Y8
+	VMOVUPS      (BX)(R11*1), Y9
 	VFMADD231PS  Y9, Y8, Y0
-	VMULPS       Y4, Y9, Y9
-	VMOVUPS      32(AX), Y10
+	VMULPS       (R9), Y9, Y9
+	VMOVUPS      32(BX)(R11*1), Y10
 	VFMADD231PS  Y10, Y8, Y1
-	VMULPS       Y5, Y10, Y10
-	VMOVUPS      64(AX), Y11
+	VFMADD231PS  32(R9), Y10, Y9
+	VMOVUPS      64(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y2
+	VFMADD231PS  64(R9), Y10, Y9
+	VMOVUPS      96(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y3
+	VFMADD231PS  96(R9), Y10, Y9
+	VMOVUPS      128(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y4
+	VFMADD231PS  128(R9), Y10, Y9
+	VMOVUPS      160(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y5
+	VFMADD231PS  160(R9), Y10, Y9
+	VMOVUPS      192(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y6
+	VFMADD231PS  192(R9), Y10, Y9
+	VMOVUPS      224(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y7
+	VFMADD231PS  224(R9), Y10, Y9
+	MOVQ         40(DX)(R10*8), R11
+	IMULQ        SI, R11
+	PREFETCHT0   (BX)(R11*1)
+	PREFETCHT0   64(BX)(R11*1)
+	PREFETCHT0   128(BX)(R11*1)
+	PREFETCHT0   192(BX)(R11*1)
+	MOVQ         8(DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSS 4(DI)(R10*4), Y8
+	VMOVUPS      (BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VMULPS       (R9), Y10, Y10
+	VMOVUPS      32(BX)(R11*1), Y11
+	VFMADD231PS  Y11, Y8, Y1
+	VFMADD231PS  32(R9), Y11, Y10
+	VMOVUPS      64(BX)(R11*1), Y11
 	VFMADD231PS  Y11, Y8, Y2
-	VMULPS       Y6, Y11, Y11
-	VMOVUPS      96(AX), Y12
+	VFMADD231PS  64(R9), Y11, Y10
+	VMOVUPS      96(BX)(R11*1), Y11
+	VFMADD231PS  Y11, Y8, Y3
+	VFMADD231PS  96(R9), Y11, Y10
+	VMOVUPS      128(BX)(R11*1), Y11
+	VFMADD231PS  Y11, Y8, Y4
+	VFMADD231PS  128(R9), Y11, Y10
+	VMOVUPS      160(BX)(R11*1), Y11
+	VFMADD231PS  Y11, Y8, Y5
+	VFMADD231PS  160(R9), Y11, Y10
+	VMOVUPS      192(BX)(R11*1), Y11
+	VFMADD231PS  Y11, Y8, Y6
+	VFMADD231PS  192(R9), Y11, Y10
+	VMOVUPS      224(BX)(R11*1), Y11
+	VFMADD231PS  Y11, Y8, Y7
+	VFMADD231PS  224(R9), Y11, Y10
+	MOVQ         48(DX)(R10*8), R11
+	IMULQ        SI, R11
+	PREFETCHT0   (BX)(R11*1)
+	PREFETCHT0   64(BX)(R11*1)
+	PREFETCHT0   128(BX)(R11*1)
+	PREFETCHT0   192(BX)(R11*1)
+	MOVQ         16(DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSS 8(DI)(R10*4), Y8
+	VMOVUPS      (BX)(R11*1), Y11
+	VFMADD231PS  Y11, Y8, Y0
+	VMULPS       (R9), Y11, Y11
+	VMOVUPS      32(BX)(R11*1), Y12
+	VFMADD231PS  Y12, Y8, Y1
+	VFMADD231PS  32(R9), Y12, Y11
+	VMOVUPS      64(BX)(R11*1), Y12
+	VFMADD231PS  Y12, Y8, Y2
+	VFMADD231PS  64(R9), Y12, Y11
+	VMOVUPS      96(BX)(R11*1), Y12
 	VFMADD231PS  Y12, Y8, Y3
-	VMULPS       Y7, Y12, Y12
-	VADDPS       Y11, Y9, Y9
-	VADDPS       Y12, Y10, Y10
+	VFMADD231PS  96(R9), Y12, Y11
+	VMOVUPS      128(BX)(R11*1), Y12
+	VFMADD231PS  Y12, Y8, Y4
+	VFMADD231PS  128(R9), Y12, Y11
+	VMOVUPS      160(BX)(R11*1), Y12
+	VFMADD231PS  Y12, Y8, Y5
+	VFMADD231PS  160(R9), Y12, Y11
+	VMOVUPS      192(BX)(R11*1), Y12
+	VFMADD231PS  Y12, Y8, Y6
+	VFMADD231PS  192(R9), Y12, Y11
+	VMOVUPS      224(BX)(R11*1), Y12
+	VFMADD231PS  Y12, Y8, Y7
+	VFMADD231PS  224(R9), Y12, Y11
+	MOVQ         56(DX)(R10*8), R11
+	IMULQ        SI, R11
+	PREFETCHT0   (BX)(R11*1)
+	PREFETCHT0   64(BX)(R11*1)
+	PREFETCHT0   128(BX)(R11*1)
+	PREFETCHT0   192(BX)(R11*1)
+	MOVQ         24(DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSS 12(DI)(R10*4), Y8
+	VMOVUPS      (BX)(R11*1), Y12
+	VFMADD231PS  Y12, Y8, Y0
+	VMULPS       (R9), Y12, Y12
+	VMOVUPS      32(BX)(R11*1), Y13
+	VFMADD231PS  Y13, Y8, Y1
+	VFMADD231PS  32(R9), Y13, Y12
+	VMOVUPS      64(BX)(R11*1), Y13
+	VFMADD231PS  Y13, Y8, Y2
+	VFMADD231PS  64(R9), Y13, Y12
+	VMOVUPS      96(BX)(R11*1), Y13
+	VFMADD231PS  Y13, Y8, Y3
+	VFMADD231PS  96(R9), Y13, Y12
+	VMOVUPS      128(BX)(R11*1), Y13
+	VFMADD231PS  Y13, Y8, Y4
+	VFMADD231PS  128(R9), Y13, Y12
+	VMOVUPS      160(BX)(R11*1), Y13
+	VFMADD231PS  Y13, Y8, Y5
+	VFMADD231PS  160(R9), Y13, Y12
+	VMOVUPS      192(BX)(R11*1), Y13
+	VFMADD231PS  Y13, Y8, Y6
+	VFMADD231PS  192(R9), Y13, Y12
+	VMOVUPS      224(BX)(R11*1), Y13
+	VFMADD231PS  Y13, Y8, Y7
+	VFMADD231PS  224(R9), Y13, Y12
+	VUNPCKLPS    Y10, Y9, Y8
+	VUNPCKHPS    Y10, Y9, Y9
+	VADDPS       Y9, Y8, Y8
+	VUNPCKLPS    Y12, Y11, Y9
+	VUNPCKHPS    Y12, Y11, Y10
 	VADDPS       Y10, Y9, Y9
+	VUNPCKLPD    Y9, Y8, Y10
+	VUNPCKHPD    Y9, Y8, Y8
+	VADDPS       Y8, Y10, Y10
+	VEXTRACTF128 $0x01, Y10, X8
+	VADDPS       X8, X10, X10
+	VBROADCASTSS gamma+112(FP), X8
+	VMULPS       X8, X10, X10
+	VADDPS       (R8)(R10*4), X10, X10
+	VMOVUPS      X10, (R8)(R10*4)
+	ADDQ         $0x00000004, R10
+	JMP          vectors8groups
+
+vectors8lastgroup:
+	ADDQ $0x00000004, AX
+
+vectors8group:
+	CMPQ         R10, AX
+	JGE          vectors8rest
+	MOVQ         (DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSS (DI)(R10*4), Y8
+	VMOVUPS      (BX)(R11*1), Y9
+	VFMADD231PS  Y9, Y8, Y0
+	VMULPS       (R9), Y9, Y9
+	VMOVUPS      32(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y1
+	VFMADD231PS  32(R9), Y10, Y9
+	VMOVUPS      64(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y2
+	VFMADD231PS  64(R9), Y10, Y9
+	VMOVUPS      96(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y3
+	VFMADD231PS  96(R9), Y10, Y9
+	VMOVUPS      128(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y4
+	VFMADD231PS  128(R9), Y10, Y9
+	VMOVUPS      160(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y5
+	VFMADD231PS  160(R9), Y10, Y9
+	VMOVUPS      192(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y6
+	VFMADD231PS  192(R9), Y10, Y9
+	VMOVUPS      224(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y7
+	VFMADD231PS  224(R9), Y10, Y9
+	MOVQ         8(DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSS 4(DI)(R10*4), Y8
+	VMOVUPS      (BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VMULPS       (R9), Y10, Y10
+	VMOVUPS      32(BX)(R11*1), Y11
+	VFMADD231PS  Y11, Y8, Y1
+	VFMADD231PS  32(R9), Y11, Y10
+	VMOVUPS      64(BX)(R11*1), Y11
+	VFMADD231PS  Y11, Y8, Y2
+	VFMADD231PS  64(R9), Y11, Y10
+	VMOVUPS      96(BX)(R11*1), Y11
+	VFMADD231PS  Y11, Y8, Y3
+	VFMADD231PS  96(R9), Y11, Y10
+	VMOVUPS      128(BX)(R11*1), Y11
+	VFMADD231PS  Y11, Y8, Y4
+	VFMADD231PS  128(R9), Y11, Y10
+	VMOVUPS      160(BX)(R11*1), Y11
+	VFMADD231PS  Y11, Y8, Y5
+	VFMADD231PS  160(R9), Y11, Y10
+	VMOVUPS      192(BX)(R11*1), Y11
+	VFMADD231PS  Y11, Y8, Y6
+	VFMADD231PS  192(R9), Y11, Y10
+	VMOVUPS      224(BX)(R11*1), Y11
+	VFMADD231PS  Y11, Y8, Y7
+	VFMADD231PS  224(R9), Y11, Y10
+	MOVQ         16(DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSS 8(DI)(R10*4), Y8
+	VMOVUPS      (BX)(R11*1), Y11
+	VFMADD231PS  Y11, Y8, Y0
+	VMULPS       (R9), Y11, Y11
+	VMOVUPS      32(BX)(R11*1), Y12
+	VFMADD231PS  Y12, Y8, Y1
+	VFMADD231PS  32(R9), Y12, Y11
+	VMOVUPS      64(BX)(R11*1), Y12
+	VFMADD231PS  Y12, Y8, Y2
+	VFMADD231PS  64(R9), Y12, Y11
+	VMOVUPS      96(BX)(R11*1), Y12
+	VFMADD231PS  Y12, Y8, Y3
+	VFMADD231PS  96(R9), Y12, Y11
+	VMOVUPS      128(BX)(R11*1), Y12
+	VFMADD231PS  Y12, Y8, Y4
+	VFMADD231PS  128(R9), Y12, Y11
+	VMOVUPS      160(BX)(R11*1), Y12
+	VFMADD231PS  Y12, Y8, Y5
+	VFMADD231PS  160(R9), Y12, Y11
+	VMOVUPS      192(BX)(R11*1), Y12
+	VFMADD231PS  Y12, Y8, Y6
+	VFMADD231PS  192(R9), Y12, Y11
+	VMOVUPS      224(BX)(R11*1), Y12
+	VFMADD231PS  Y12, Y8, Y7
+	VFMADD231PS  224(R9), Y12, Y11
+	MOVQ         24(DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSS 12(DI)(R10*4), Y8
+	VMOVUPS      (BX)(R11*1), Y12
+	VFMADD231PS  Y12, Y8, Y0
+	VMULPS       (R9), Y12, Y12
+	VMOVUPS      32(BX)(R11*1), Y13
+	VFMADD231PS  Y13, Y8, Y1
+	VFMADD231PS  32(R9), Y13, Y12
+	VMOVUPS      64(BX)(R11*1), Y13
+	VFMADD231PS  Y13, Y8, Y2
+	VFMADD231PS  64(R9), Y13, Y12
+	VMOVUPS      96(BX)(R11*1), Y13
+	VFMADD231PS  Y13, Y8, Y3
+	VFMADD231PS  96(R9), Y13, Y12
+	VMOVUPS      128(BX)(R11*1), Y13
+	VFMADD231PS  Y13, Y8, Y4
+	VFMADD231PS  128(R9), Y13, Y12
+	VMOVUPS      160(BX)(R11*1), Y13
+	VFMADD231PS  Y13, Y8, Y5
+	VFMADD231PS  160(R9), Y13, Y12
+	VMOVUPS      192(BX)(R11*1), Y13
+	VFMADD231PS  Y13, Y8, Y6
+	VFMADD231PS  192(R9), Y13, Y12
+	VMOVUPS      224(BX)(R11*1), Y13
+	VFMADD231PS  Y13, Y8, Y7
+	VFMADD231PS  224(R9), Y13, Y12
+	VUNPCKLPS    Y10, Y9, Y8
+	VUNPCKHPS    Y10, Y9, Y9
+	VADDPS       Y9, Y8, Y8
+	VUNPCKLPS    Y12, Y11, Y9
+	VUNPCKHPS    Y12, Y11, Y10
+	VADDPS       Y10, Y9, Y9
+	VUNPCKLPD    Y9, Y8, Y10
+	VUNPCKHPD    Y9, Y8, Y8
+	VADDPS       Y8, Y10, Y10
+	VEXTRACTF128 $0x01, Y10, X8
+	VADDPS       X8, X10, X10
+	VBROADCASTSS gamma+112(FP), X8
+	VMULPS       X8, X10, X10
+	VADDPS       (R8)(R10*4), X10, X10
+	VMOVUPS      X10, (R8)(R10*4)
+	ADDQ         $0x00000004, R10
+	JMP          vectors8group
+
+vectors8rest:
+	ADDQ $0x00000003, AX
+
+vectors8loop:
+	CMPQ         R10, AX
+	JGE          vectors8end
+	MOVQ         (DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSS (DI)(R10*4), Y8
+	VMOVUPS      (BX)(R11*1), Y9
+	VFMADD231PS  Y9, Y8, Y0
+	VMULPS       (R9), Y9, Y9
+	VMOVUPS      32(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y1
+	VFMADD231PS  32(R9), Y10, Y9
+	VMOVUPS      64(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y2
+	VFMADD231PS  64(R9), Y10, Y9
+	VMOVUPS      96(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y3
+	VFMADD231PS  96(R9), Y10, Y9
+	VMOVUPS      128(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y4
+	VFMADD231PS  128(R9), Y10, Y9
+	VMOVUPS      160(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y5
+	VFMADD231PS  160(R9), Y10, Y9
+	VMOVUPS      192(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y6
+	VFMADD231PS  192(R9), Y10, Y9
+	VMOVUPS      224(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y7
+	VFMADD231PS  224(R9), Y10, Y9
 	VEXTRACTF128 $0x01, Y9, X8
 	VADDPS       X8, X9, X9
 	VPERMILPD    $0x01, X9, X8
 	VADDPS       X8, X9, X9
 	VMOVSHDUP    X9, X8
 	VADDSS       X8, X9, X9
-	VMULSS       gamma+40(FP), X9, X9
-	VADDSS       (R8), X9, X9
-	VMOVSS       X9, (R8)
-	ADDQ         $0x00000004, R8
-	DECQ         R10
-	JNE          vectors4loop
-	VBROADCASTSS alpha+16(FP), Y4
-	VMULPS       Y4, Y0, Y0
-	VMOVUPS      (SI), Y5
-	VADDPS       Y5, Y0, Y0
-	VMOVUPS      Y0, (SI)
-	VMULPS       Y4, Y1, Y1
-	VMOVUPS      32(SI), Y0
+	VMULSS       gamma+112(FP), X9, X9
+	VADDSS       (R8)(R10*4), X9, X9
+	VMOVSS       X9, (R8)(R10*4)
+	INCQ         R10
+	JMP          vectors8loop
+
+vectors8end:
+	VBROADCASTSS alpha+80(FP), Y8
+	MOVQ         dst+64(FP), AX
+	VMULPS       Y8, Y0, Y0
+	VMOVUPS      (AX), Y9
+	VADDPS       Y9, Y0, Y0
+	VMOVUPS      Y0, (AX)
+	VMULPS       Y8, Y1, Y1
+	VMOVUPS      32(AX), Y0
 	VADDPS       Y0, Y1, Y1
-	VMOVUPS      Y1, 32(SI)
-	VMULPS       Y4, Y2, Y2
-	VMOVUPS      64(SI), Y0
+	VMOVUPS      Y1, 32(AX)
+	VMULPS       Y8, Y2, Y2
+	VMOVUPS      64(AX), Y0
 	VADDPS       Y0, Y2, Y2
-	VMOVUPS      Y2, 64(SI)
-	VMULPS       Y4, Y3, Y3
-	VMOVUPS      96(SI), Y0
+	VMOVUPS      Y2, 64(AX)
+	VMULPS       Y8, Y3, Y3
+	VMOVUPS      96(AX), Y0
 	VADDPS       Y0, Y3, Y3
-	VMOVUPS      Y3, 96(SI)
+	VMOVUPS      Y3, 96(AX)
+	VMULPS       Y8, Y4, Y4
+	VMOVUPS      128(AX), Y0
+	VADDPS       Y0, Y4, Y4
+	VMOVUPS      Y4, 128(AX)
+	VMULPS       Y8, Y5, Y5
+	VMOVUPS      160(AX), Y0
+	VADDPS       Y0, Y5, Y5
+	VMOVUPS      Y5, 160(AX)
+	VMULPS       Y8, Y6, Y6
+	VMOVUPS      192(AX), Y0
+	VADDPS       Y0, Y6, Y6
+	VMOVUPS      Y6, 192(AX)
+	VMULPS       Y8, Y7, Y7
+	VMOVUPS      224(AX), Y0
+	VADDPS       Y0, Y7, Y7
+	VMOVUPS      Y7, 224(AX)
+
+vectors8next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+104(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors8row
+	VZEROUPPER
+	RET
+
+vectors4:
+vectors4row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R10, AX
+	JGE        vectors4next
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	MOVQ       dst+64(FP), R11
+	ADDQ       ldd+72(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	VMOVUPS    (R9), Y4
+	VMOVUPS    32(R9), Y5
+	VMOVUPS    64(R9), Y6
+	VMOVUPS    96(R9), Y7
+	MOVQ       R9, R11
+	ADDQ       ldv+104(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	SUBQ       $0x00000007, AX
+
+vectors4groups:
+	CMPQ         R10, AX
+	JGE          vectors4lastgroup
+	MOVQ         32(DX)(R10*8), R11
+	IMULQ        SI, R11
+	PREFETCHT0   (BX)(R11*1)
+	PREFETCHT0   64(BX)(R11*1)
+	MOVQ         (DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSS (DI)(R10*4), Y8
+	VMOVUPS      (BX)(R11*1), Y9
+	VFMADD231PS  Y9, Y8, Y0
+	VMULPS       Y4, Y9, Y9
+	VMOVUPS      32(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y1
+	VFMADD231PS  Y5, Y10, Y9
+	VMOVUPS      64(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y2
+	VFMADD231PS  Y6, Y10, Y9
+	VMOVUPS      96(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y3
+	VFMADD231PS  Y7, Y10, Y9
+	MOVQ         40(DX)(R10*8), R11
+	IMULQ        SI, R11
+	PREFETCHT0   (BX)(R11*1)
+	PREFETCHT0   64(BX)(R11*1)
+	MOVQ         8(DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSS 4(DI)(R10*4), Y8
+	VMOVUPS      (BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VMULPS       Y4, Y10, Y10
+	VMOVUPS      32(BX)(R11*1), Y11
+	VFMADD231PS  Y11, Y8, Y1
+	VFMADD231PS  Y5, Y11, Y10
+	VMOVUPS      64(BX)(R11*1), Y11
+	VFMADD231PS  Y11, Y8, Y2
+	VFMADD231PS  Y6, Y11, Y10
+	VMOVUPS      96(BX)(R11*1), Y11
+	VFMADD231PS  Y11, Y8, Y3
+	VFMADD231PS  Y7, Y11, Y10
+	MOVQ         48(DX)(R10*8), R11
+	IMULQ        SI, R11
+	PREFETCHT0   (BX)(R11*1)
+	PREFETCHT0   64(BX)(R11*1)
+	MOVQ         16(DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSS 8(DI)(R10*4), Y8
+	VMOVUPS      (BX)(R11*1), Y11
+	VFMADD231PS  Y11, Y8, Y0
+	VMULPS       Y4, Y11, Y11
+	VMOVUPS      32(BX)(R11*1), Y12
+	VFMADD231PS  Y12, Y8, Y1
+	VFMADD231PS  Y5, Y12, Y11
+	VMOVUPS      64(BX)(R11*1), Y12
+	VFMADD231PS  Y12, Y8, Y2
+	VFMADD231PS  Y6, Y12, Y11
+	VMOVUPS      96(BX)(R11*1), Y12
+	VFMADD231PS  Y12, Y8, Y3
+	VFMADD231PS  Y7, Y12, Y11
+	MOVQ         56(DX)(R10*8), R11
+	IMULQ        SI, R11
+	PREFETCHT0   (BX)(R11*1)
+	PREFETCHT0   64(BX)(R11*1)
+	MOVQ         24(DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSS 12(DI)(R10*4), Y8
+	VMOVUPS      (BX)(R11*1), Y12
+	VFMADD231PS  Y12, Y8, Y0
+	VMULPS       Y4, Y12, Y12
+	VMOVUPS      32(BX)(R11*1), Y13
+	VFMADD231PS  Y13, Y8, Y1
+	VFMADD231PS  Y5, Y13, Y12
+	VMOVUPS      64(BX)(R11*1), Y13
+	VFMADD231PS  Y13, Y8, Y2
+	VFMADD231PS  Y6, Y13, Y12
+	VMOVUPS      96(BX)(R11*1), Y13
+	VFMADD231PS  Y13, Y8, Y3
+	VFMADD231PS  Y7, Y13, Y12
+	VUNPCKLPS    Y10, Y9, Y8
+	VUNPCKHPS    Y10, Y9, Y9
+	VADDPS       Y9, Y8, Y8
+	VUNPCKLPS    Y12, Y11, Y9
+	VUNPCKHPS    Y12, Y11, Y10
+	VADDPS       Y10, Y9, Y9
+	VUNPCKLPD    Y9, Y8, Y10
+	VUNPCKHPD    Y9, Y8, Y8
+	VADDPS       Y8, Y10, Y10
+	VEXTRACTF128 $0x01, Y10, X8
+	VADDPS       X8, X10, X10
+	VBROADCASTSS gamma+112(FP), X8
+	VMULPS       X8, X10, X10
+	VADDPS       (R8)(R10*4), X10, X10
+	VMOVUPS      X10, (R8)(R10*4)
+	ADDQ         $0x00000004, R10
+	JMP          vectors4groups
+
+vectors4lastgroup:
+	ADDQ $0x00000004, AX
+
+vectors4group:
+	CMPQ         R10, AX
+	JGE          vectors4rest
+	MOVQ         (DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSS (DI)(R10*4), Y8
+	VMOVUPS      (BX)(R11*1), Y9
+	VFMADD231PS  Y9, Y8, Y0
+	VMULPS       Y4, Y9, Y9
+	VMOVUPS      32(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y1
+	VFMADD231PS  Y5, Y10, Y9
+	VMOVUPS      64(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y2
+	VFMADD231PS  Y6, Y10, Y9
+	VMOVUPS      96(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y3
+	VFMADD231PS  Y7, Y10, Y9
+	MOVQ         8(DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSS 4(DI)(R10*4), Y8
+	VMOVUPS      (BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VMULPS       Y4, Y10, Y10
+	VMOVUPS      32(BX)(R11*1), Y11
+	VFMADD231PS  Y11, Y8, Y1
+	VFMADD231PS  Y5, Y11, Y10
+	VMOVUPS      64(BX)(R11*1), Y11
+	VFMADD231PS  Y11, Y8, Y2
+	VFMADD231PS  Y6, Y11, Y10
+	VMOVUPS      96(BX)(R11*1), Y11
+	VFMADD231PS  Y11, Y8, Y3
+	VFMADD231PS  Y7, Y11, Y10
+	MOVQ         16(DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSS 8(DI)(R10*4), Y8
+	VMOVUPS      (BX)(R11*1), Y11
+	VFMADD231PS  Y11, Y8, Y0
+	VMULPS       Y4, Y11, Y11
+	VMOVUPS      32(BX)(R11*1), Y12
+	VFMADD231PS  Y12, Y8, Y1
+	VFMADD231PS  Y5, Y12, Y11
+	VMOVUPS      64(BX)(R11*1), Y12
+	VFMADD231PS  Y12, Y8, Y2
+	VFMADD231PS  Y6, Y12, Y11
+	VMOVUPS      96(BX)(R11*1), Y12
+	VFMADD231PS  Y12, Y8, Y3
+	VFMADD231PS  Y7, Y12, Y11
+	MOVQ         24(DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSS 12(DI)(R10*4), Y8
+	VMOVUPS      (BX)(R11*1), Y12
+	VFMADD231PS  Y12, Y8, Y0
+	VMULPS       Y4, Y12, Y12
+	VMOVUPS      32(BX)(R11*1), Y13
+	VFMADD231PS  Y13, Y8, Y1
+	VFMADD231PS  Y5, Y13, Y12
+	VMOVUPS      64(BX)(R11*1), Y13
+	VFMADD231PS  Y13, Y8, Y2
+	VFMADD231PS  Y6, Y13, Y12
+	VMOVUPS      96(BX)(R11*1), Y13
+	VFMADD231PS  Y13, Y8, Y3
+	VFMADD231PS  Y7, Y13, Y12
+	VUNPCKLPS    Y10, Y9, Y8
+	VUNPCKHPS    Y10, Y9, Y9
+	VADDPS       Y9, Y8, Y8
+	VUNPCKLPS    Y12, Y11, Y9
+	VUNPCKHPS    Y12, Y11, Y10
+	VADDPS       Y10, Y9, Y9
+	VUNPCKLPD    Y9, Y8, Y10
+	VUNPCKHPD    Y9, Y8, Y8
+	VADDPS       Y8, Y10, Y10
+	VEXTRACTF128 $0x01, Y10, X8
+	VADDPS       X8, X10, X10
+	VBROADCASTSS gamma+112(FP), X8
+	VMULPS       X8, X10, X10
+	VADDPS       (R8)(R10*4), X10, X10
+	VMOVUPS      X10, (R8)(R10*4)
+	ADDQ         $0x00000004, R10
+	JMP          vectors4group
+
+vectors4rest:
+	ADDQ $0x00000003, AX
+
+vectors4loop:
+	CMPQ         R10, AX
+	JGE          vectors4end
+	MOVQ         (DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSS (DI)(R10*4), Y8
+	VMOVUPS      (BX)(R11*1), Y9
+	VFMADD231PS  Y9, Y8, Y0
+	VMULPS       Y4, Y9, Y9
+	VMOVUPS      32(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y1
+	VFMADD231PS  Y5, Y10, Y9
+	VMOVUPS      64(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y2
+	VFMADD231PS  Y6, Y10, Y9
+	VMOVUPS      96(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y3
+	VFMADD231PS  Y7, Y10, Y9
+	VEXTRACTF128 $0x01, Y9, X8
+	VADDPS       X8, X9, X9
+	VPERMILPD    $0x01, X9, X8
+	VADDPS       X8, X9, X9
+	VMOVSHDUP    X9, X8
+	VADDSS       X8, X9, X9
+	VMULSS       gamma+112(FP), X9, X9
+	VADDSS       (R8)(R10*4), X9, X9
+	VMOVSS       X9, (R8)(R10*4)
+	INCQ         R10
+	JMP          vectors4loop
+
+vectors4end:
+	VBROADCASTSS alpha+80(FP), Y4
+	MOVQ         dst+64(FP), AX
+	VMULPS       Y4, Y0, Y0
+	VMOVUPS      (AX), Y5
+	VADDPS       Y5, Y0, Y0
+	VMOVUPS      Y0, (AX)
+	VMULPS       Y4, Y1, Y1
+	VMOVUPS      32(AX), Y0
+	VADDPS       Y0, Y1, Y1
+	VMOVUPS      Y1, 32(AX)
+	VMULPS       Y4, Y2, Y2
+	VMOVUPS      64(AX), Y0
+	VADDPS       Y0, Y2, Y2
+	VMOVUPS      Y2, 64(AX)
+	VMULPS       Y4, Y3, Y3
+	VMOVUPS      96(AX), Y0
+	VADDPS       Y0, Y3, Y3
+	VMOVUPS      Y3, 96(AX)
+
+vectors4next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+104(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors4row
 	VZEROUPPER
 	RET
 
 vectors2:
+vectors2row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R10, AX
+	JGE        vectors2next
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
+	MOVQ       dst+64(FP), R11
+	ADDQ       ldd+72(FP), R11
+	PREFETCHT0 (R11)
 	VMOVUPS    (R9), Y2
 	VMOVUPS    32(R9), Y3
-	ADDQ       R9, R12
-	PREFETCHT0 (R12)
+	MOVQ       R9, R11
+	ADDQ       ldv+104(FP), R11
+	PREFETCHT0 (R11)
+	SUBQ       $0x00000007, AX
+	ADDQ       $0x00000004, AX
 
-vectors2loop:
-	MOVQ         (CX), AX
-	ADDQ         $0x00000008, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VBROADCASTSS (DI), Y4
-	ADDQ         $0x00000004, DI
-	VMOVUPS      (AX), Y5
+vectors2group:
+	CMPQ         R10, AX
+	JGE          vectors2rest
+	MOVQ         (DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSS (DI)(R10*4), Y4
+	VMOVUPS      (BX)(R11*1), Y5
 	VFMADD231PS  Y5, Y4, Y0
 	VMULPS       Y2, Y5, Y5
-	VMOVUPS      32(AX), Y6
+	VMOVUPS      32(BX)(R11*1), Y6
 	VFMADD231PS  Y6, Y4, Y1
-	VMULPS       Y3, Y6, Y6
+	VFMADD231PS  Y3, Y6, Y5
+	MOVQ         8(DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSS 4(DI)(R10*4), Y4
+	VMOVUPS      (BX)(R11*1), Y6
+	VFMADD231PS  Y6, Y4, Y0
+	VMULPS       Y2, Y6, Y6
+	VMOVUPS      32(BX)(R11*1), Y7
+	VFMADD231PS  Y7, Y4, Y1
+	VFMADD231PS  Y3, Y7, Y6
+	MOVQ         16(DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSS 8(DI)(R10*4), Y4
+	VMOVUPS      (BX)(R11*1), Y7
+	VFMADD231PS  Y7, Y4, Y0
+	VMULPS       Y2, Y7, Y7
+	VMOVUPS      32(BX)(R11*1), Y8
+	VFMADD231PS  Y8, Y4, Y1
+	VFMADD231PS  Y3, Y8, Y7
+	MOVQ         24(DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSS 12(DI)(R10*4), Y4
+	VMOVUPS      (BX)(R11*1), Y8
+	VFMADD231PS  Y8, Y4, Y0
+	VMULPS       Y2, Y8, Y8
+	VMOVUPS      32(BX)(R11*1), Y9
+	VFMADD231PS  Y9, Y4, Y1
+	VFMADD231PS  Y3, Y9, Y8
+	VUNPCKLPS    Y6, Y5, Y4
+	VUNPCKHPS    Y6, Y5, Y5
+	VADDPS       Y5, Y4, Y4
+	VUNPCKLPS    Y8, Y7, Y5
+	VUNPCKHPS    Y8, Y7, Y6
 	VADDPS       Y6, Y5, Y5
+	VUNPCKLPD    Y5, Y4, Y6
+	VUNPCKHPD    Y5, Y4, Y4
+	VADDPS       Y4, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X4
+	VADDPS       X4, X6, X6
+	VBROADCASTSS gamma+112(FP), X4
+	VMULPS       X4, X6, X6
+	VADDPS       (R8)(R10*4), X6, X6
+	VMOVUPS      X6, (R8)(R10*4)
+	ADDQ         $0x00000004, R10
+	JMP          vectors2group
+
+vectors2rest:
+	ADDQ $0x00000003, AX
+
+vectors2loop:
+	CMPQ         R10, AX
+	JGE          vectors2end
+	MOVQ         (DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSS (DI)(R10*4), Y4
+	VMOVUPS      (BX)(R11*1), Y5
+	VFMADD231PS  Y5, Y4, Y0
+	VMULPS       Y2, Y5, Y5
+	VMOVUPS      32(BX)(R11*1), Y6
+	VFMADD231PS  Y6, Y4, Y1
+	VFMADD231PS  Y3, Y6, Y5
 	VEXTRACTF128 $0x01, Y5, X4
 	VADDPS       X4, X5, X5
 	VPERMILPD    $0x01, X5, X4
 	VADDPS       X4, X5, X5
 	VMOVSHDUP    X5, X4
 	VADDSS       X4, X5, X5
-	VMULSS       gamma+40(FP), X5, X5
-	VADDSS       (R8), X5, X5
-	VMOVSS       X5, (R8)
-	ADDQ         $0x00000004, R8
-	DECQ         R10
-	JNE          vectors2loop
-	VBROADCASTSS alpha+16(FP), Y2
+	VMULSS       gamma+112(FP), X5, X5
+	VADDSS       (R8)(R10*4), X5, X5
+	VMOVSS       X5, (R8)(R10*4)
+	INCQ         R10
+	JMP          vectors2loop
+
+vectors2end:
+	VBROADCASTSS alpha+80(FP), Y2
+	MOVQ         dst+64(FP), AX
 	VMULPS       Y2, Y0, Y0
-	VMOVUPS      (SI), Y3
+	VMOVUPS      (AX), Y3
 	VADDPS       Y3, Y0, Y0
-	VMOVUPS      Y0, (SI)
+	VMOVUPS      Y0, (AX)
 	VMULPS       Y2, Y1, Y1
-	VMOVUPS      32(SI), Y0
+	VMOVUPS      32(AX), Y0
 	VADDPS       Y0, Y1, Y1
-	VMOVUPS      Y1, 32(SI)
+	VMOVUPS      Y1, 32(AX)
+
+vectors2next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+104(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors2row
 	VZEROUPPER
 	RET
 
 vectors1:
-	LEAQ       sparseOnes<>+32(SB), R11
-	SHLQ       $0x02, AX
-	SUBQ       AX, R11
-	VMOVUPD    (R11), Y0
+	LEAQ    sparseOnes<>+32(SB), R11
+	SHLQ    $0x02, AX
+	SUBQ    AX, R11
+	VMOVUPD (R11), Y0
+
+vectors1row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R10, AX
+	JGE        vectors1next
 	VXORPD     Y1, Y1, Y1
+	MOVQ       dst+64(FP), R11
+	ADDQ       ldd+72(FP), R11
+	PREFETCHT0 (R11)
 	VMASKMOVPS (R9), Y0, Y2
-	ADDQ       R9, R12
-	PREFETCHT0 (R12)
+	MOVQ       R9, R11
+	ADDQ       ldv+104(FP), R11
+	PREFETCHT0 (R11)
+	SUBQ       $0x00000007, AX
+	ADDQ       $0x00000004, AX
+
+vectors1group:
+	CMPQ         R10, AX
+	JGE          vectors1rest
+	MOVQ         (DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSS (DI)(R10*4), Y3
+	VMASKMOVPS   (BX)(R11*1), Y0, Y4
+	VFMADD231PS  Y4, Y3, Y1
+	VMULPS       Y2, Y4, Y4
+	MOVQ         8(DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSS 4(DI)(R10*4), Y3
+	VMASKMOVPS   (BX)(R11*1), Y0, Y5
+	VFMADD231PS  Y5, Y3, Y1
+	VMULPS       Y2, Y5, Y5
+	MOVQ         16(DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSS 8(DI)(R10*4), Y3
+	VMASKMOVPS   (BX)(R11*1), Y0, Y6
+	VFMADD231PS  Y6, Y3, Y1
+	VMULPS       Y2, Y6, Y6
+	MOVQ         24(DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSS 12(DI)(R10*4), Y3
+	VMASKMOVPS   (BX)(R11*1), Y0, Y7
+	VFMADD231PS  Y7, Y3, Y1
+	VMULPS       Y2, Y7, Y7
+	VUNPCKLPS    Y5, Y4, Y3
+	VUNPCKHPS    Y5, Y4, Y4
+	VADDPS       Y4, Y3, Y3
+	VUNPCKLPS    Y7, Y6, Y4
+	VUNPCKHPS    Y7, Y6, Y5
+	VADDPS       Y5, Y4, Y4
+	VUNPCKLPD    Y4, Y3, Y5
+	VUNPCKHPD    Y4, Y3, Y3
+	VADDPS       Y3, Y5, Y5
+	VEXTRACTF128 $0x01, Y5, X3
+	VADDPS       X3, X5, X5
+	VBROADCASTSS gamma+112(FP), X3
+	VMULPS       X3, X5, X5
+	VADDPS       (R8)(R10*4), X5, X5
+	VMOVUPS      X5, (R8)(R10*4)
+	ADDQ         $0x00000004, R10
+	JMP          vectors1group
+
+vectors1rest:
+	ADDQ $0x00000003, AX
 
 vectors1loop:
-	MOVQ         (CX), AX
-	ADDQ         $0x00000008, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VBROADCASTSS (DI), Y3
-	ADDQ         $0x00000004, DI
-	VMASKMOVPS   (AX), Y0, Y4
+	CMPQ         R10, AX
+	JGE          vectors1end
+	MOVQ         (DX)(R10*8), R11
+	IMULQ        SI, R11
+	VBROADCASTSS (DI)(R10*4), Y3
+	VMASKMOVPS   (BX)(R11*1), Y0, Y4
 	VFMADD231PS  Y4, Y3, Y1
 	VMULPS       Y2, Y4, Y4
 	VEXTRACTF128 $0x01, Y4, X3
@@ -2730,17 +6216,26 @@ vectors1loop:
 	VADDPS       X3, X4, X4
 	VMOVSHDUP    X4, X3
 	VADDSS       X3, X4, X4
-	VMULSS       gamma+40(FP), X4, X4
-	VADDSS       (R8), X4, X4
-	VMOVSS       X4, (R8)
-	ADDQ         $0x00000004, R8
-	DECQ         R10
-	JNE          vectors1loop
-	VBROADCASTSS alpha+16(FP), Y2
+	VMULSS       gamma+112(FP), X4, X4
+	VADDSS       (R8)(R10*4), X4, X4
+	VMOVSS       X4, (R8)(R10*4)
+	INCQ         R10
+	JMP          vectors1loop
+
+vectors1end:
+	VBROADCASTSS alpha+80(FP), Y2
+	MOVQ         dst+64(FP), AX
 	VMULPS       Y2, Y1, Y1
-	VMASKMOVPS   (SI), Y0, Y2
+	VMASKMOVPS   (AX), Y0, Y2
 	VADDPS       Y2, Y1, Y1
-	VMASKMOVPS   Y1, Y0, (SI)
+	VMASKMOVPS   Y1, Y0, (AX)
+
+vectors1next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+104(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors1row
 	VZEROUPPER
 	RET
 
@@ -3156,17 +6651,16 @@ rowend:
 	JNE    row
 	RET
 
-// func sparseRowAVX2F32I32(n int, dst *float32, alpha float32, a *float32, ind *int32, entries int, u *float32, ld int)
-// Requires: AVX, FMA3
-TEXT ·sparseRowAVX2F32I32(SB), NOSPLIT, $0-64
+// func sparseRowsAVX2F32I32(n int, rows int, end *int32, base int, ind *int32, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32)
+// Requires: AVX, FMA3, MMX+
+TEXT ·sparseRowsAVX2F32I32(SB), NOSPLIT, $0-84
 	MOVQ n+0(FP), AX
-	MOVQ ind+32(FP), CX
-	MOVQ u+48(FP), DX
-	MOVQ ld+56(FP), BX
-	SHLQ $0x02, BX
-	MOVQ dst+8(FP), SI
-	MOVQ a+24(FP), DI
-	MOVQ entries+40(FP), R8
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+40(FP), BX
+	MOVQ ldu+48(FP), SI
+	MOVQ a+56(FP), DI
+	XORQ R8, R8
 	CMPQ AX, $0x00000040
 	JE   vectors8
 	CMPQ AX, $0x00000020
@@ -3176,373 +6670,12 @@ TEXT ·sparseRowAVX2F32I32(SB), NOSPLIT, $0-64
 	JMP  vectors1
 
 vectors8:
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-	VXORPD Y4, Y4, Y4
-	VXORPD Y5, Y5, Y5
-	VXORPD Y6, Y6, Y6
-	VXORPD Y7, Y7, Y7
-
-vectors8loop:
-	MOVLQSX      (CX), AX
-	ADDQ         $0x00000004, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VBROADCASTSS (DI), Y8
-	ADDQ         $0x00000004, DI
-	VFMADD231PS  (AX), Y8, Y0
-	VFMADD231PS  32(AX), Y8, Y1
-	VFMADD231PS  64(AX), Y8, Y2
-	VFMADD231PS  96(AX), Y8, Y3
-	VFMADD231PS  128(AX), Y8, Y4
-	VFMADD231PS  160(AX), Y8, Y5
-	VFMADD231PS  192(AX), Y8, Y6
-	VFMADD231PS  224(AX), Y8, Y7
-	DECQ         R8
-	JNE          vectors8loop
-	VBROADCASTSS alpha+16(FP), Y8
-	VMULPS       Y8, Y0, Y0
-	VMOVUPS      (SI), Y9
-	VADDPS       Y9, Y0, Y0
-	VMOVUPS      Y0, (SI)
-	VMULPS       Y8, Y1, Y1
-	VMOVUPS      32(SI), Y0
-	VADDPS       Y0, Y1, Y1
-	VMOVUPS      Y1, 32(SI)
-	VMULPS       Y8, Y2, Y2
-	VMOVUPS      64(SI), Y0
-	VADDPS       Y0, Y2, Y2
-	VMOVUPS      Y2, 64(SI)
-	VMULPS       Y8, Y3, Y3
-	VMOVUPS      96(SI), Y0
-	VADDPS       Y0, Y3, Y3
-	VMOVUPS      Y3, 96(SI)
-	VMULPS       Y8, Y4, Y4
-	VMOVUPS      128(SI), Y0
-	VADDPS       Y0, Y4, Y4
-	VMOVUPS      Y4, 128(SI)
-	VMULPS       Y8, Y5, Y5
-	VMOVUPS      160(SI), Y0
-	VADDPS       Y0, Y5, Y5
-	VMOVUPS      Y5, 160(SI)
-	VMULPS       Y8, Y6, Y6
-	VMOVUPS      192(SI), Y0
-	VADDPS       Y0, Y6, Y6
-	VMOVUPS      Y6, 192(SI)
-	VMULPS       Y8, Y7, Y7
-	VMOVUPS      224(SI), Y0
-	VADDPS       Y0, Y7, Y7
-	VMOVUPS      Y7, 224(SI)
-	VZEROUPPER
-	RET
-
-vectors4:
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-
-vectors4loop:
-	MOVLQSX      (CX), AX
-	ADDQ         $0x00000004, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VBROADCASTSS (DI), Y4
-	ADDQ         $0x00000004, DI
-	VFMADD231PS  (AX), Y4, Y0
-	VFMADD231PS  32(AX), Y4, Y1
-	VFMADD231PS  64(AX), Y4, Y2
-	VFMADD231PS  96(AX), Y4, Y3
-	DECQ         R8
-	JNE          vectors4loop
-	VBROADCASTSS alpha+16(FP), Y4
-	VMULPS       Y4, Y0, Y0
-	VMOVUPS      (SI), Y5
-	VADDPS       Y5, Y0, Y0
-	VMOVUPS      Y0, (SI)
-	VMULPS       Y4, Y1, Y1
-	VMOVUPS      32(SI), Y0
-	VADDPS       Y0, Y1, Y1
-	VMOVUPS      Y1, 32(SI)
-	VMULPS       Y4, Y2, Y2
-	VMOVUPS      64(SI), Y0
-	VADDPS       Y0, Y2, Y2
-	VMOVUPS      Y2, 64(SI)
-	VMULPS       Y4, Y3, Y3
-	VMOVUPS      96(SI), Y0
-	VADDPS       Y0, Y3, Y3
-	VMOVUPS      Y3, 96(SI)
-	VZEROUPPER
-	RET
-
-vectors2:
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-
-vectors2loop:
-	MOVLQSX      (CX), AX
-	ADDQ         $0x00000004, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VBROADCASTSS (DI), Y2
-	ADDQ         $0x00000004, DI
-	VFMADD231PS  (AX), Y2, Y0
-	VFMADD231PS  32(AX), Y2, Y1
-	DECQ         R8
-	JNE          vectors2loop
-	VBROADCASTSS alpha+16(FP), Y2
-	VMULPS       Y2, Y0, Y0
-	VMOVUPS      (SI), Y3
-	VADDPS       Y3, Y0, Y0
-	VMOVUPS      Y0, (SI)
-	VMULPS       Y2, Y1, Y1
-	VMOVUPS      32(SI), Y0
-	VADDPS       Y0, Y1, Y1
-	VMOVUPS      Y1, 32(SI)
-	VZEROUPPER
-	RET
-
-vectors1:
-	LEAQ    sparseOnes<>+32(SB), R9
-	SHLQ    $0x02, AX
-	SUBQ    AX, R9
-	VMOVUPD (R9), Y0
-	VXORPD  Y1, Y1, Y1
-
-vectors1loop:
-	MOVLQSX      (CX), AX
-	ADDQ         $0x00000004, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VBROADCASTSS (DI), Y2
-	ADDQ         $0x00000004, DI
-	VMASKMOVPS   (AX), Y0, Y3
-	VFMADD231PS  Y3, Y2, Y1
-	DECQ         R8
-	JNE          vectors1loop
-	VBROADCASTSS alpha+16(FP), Y2
-	VMULPS       Y2, Y1, Y1
-	VMASKMOVPS   (SI), Y0, Y2
-	VADDPS       Y2, Y1, Y1
-	VMASKMOVPS   Y1, Y0, (SI)
-	VZEROUPPER
-	RET
-
-// func sparseDotsAVX2F32I32(n int, ga *float32, gamma float32, v *float32, ind *int32, entries int, u *float32, ld int, ldv int)
-// Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·sparseDotsAVX2F32I32(SB), NOSPLIT, $0-72
-	MOVQ n+0(FP), AX
-	MOVQ ind+32(FP), CX
-	MOVQ u+48(FP), DX
-	MOVQ ld+56(FP), BX
-	SHLQ $0x02, BX
-	MOVQ ga+8(FP), SI
-	MOVQ v+24(FP), DI
-	MOVQ entries+40(FP), R8
-	LEAQ -4(CX)(R8*4), R9
-	MOVQ ldv+64(FP), R10
-	SHLQ $0x02, R10
-	CMPQ AX, $0x00000040
-	JE   vectors8
-	CMPQ AX, $0x00000020
-	JE   vectors4
-	CMPQ AX, $0x00000010
-	JE   vectors2
-	JMP  vectors1
-
-vectors8:
-	VMOVUPS    (DI), Y0
-	VMOVUPS    32(DI), Y1
-	VMOVUPS    64(DI), Y2
-	VMOVUPS    96(DI), Y3
-	VMOVUPS    128(DI), Y4
-	VMOVUPS    160(DI), Y5
-	VMOVUPS    192(DI), Y6
-	VMOVUPS    224(DI), Y7
-	ADDQ       DI, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	PREFETCHT0 192(R10)
-
-vectors8loop:
-	MOVLQSX      (CX), AX
-	ADDQ         $0x00000004, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	LEAQ         12(CX), DI
-	CMPQ         DI, R9
-	CMOVQHI      R9, DI
-	MOVLQSX      (DI), DI
-	IMULQ        BX, DI
-	ADDQ         DX, DI
-	PREFETCHT0   (DI)
-	PREFETCHT0   64(DI)
-	PREFETCHT0   128(DI)
-	PREFETCHT0   192(DI)
-	VMOVUPS      (AX), Y8
-	VMULPS       Y0, Y8, Y8
-	VMOVUPS      32(AX), Y9
-	VMULPS       Y1, Y9, Y9
-	VMOVUPS      64(AX), Y10
-	VMULPS       Y2, Y10, Y10
-	VMOVUPS      96(AX), Y11
-	VMULPS       Y3, Y11, Y11
-	VMOVUPS      128(AX), Y12
-	VFMADD231PS  Y4, Y12, Y8
-	VMOVUPS      160(AX), Y12
-	VFMADD231PS  Y5, Y12, Y9
-	VMOVUPS      192(AX), Y12
-	VFMADD231PS  Y6, Y12, Y10
-	VMOVUPS      224(AX), Y12
-	VFMADD231PS  Y7, Y12, Y11
-	VADDPS       Y10, Y8, Y8
-	VADDPS       Y11, Y9, Y9
-	VADDPS       Y9, Y8, Y8
-	VEXTRACTF128 $0x01, Y8, X9
-	VADDPS       X9, X8, X8
-	VPERMILPD    $0x01, X8, X9
-	VADDPS       X9, X8, X8
-	VMOVSHDUP    X8, X9
-	VADDSS       X9, X8, X8
-	VMULSS       gamma+16(FP), X8, X8
-	VADDSS       (SI), X8, X8
-	VMOVSS       X8, (SI)
-	ADDQ         $0x00000004, SI
-	DECQ         R8
-	JNE          vectors8loop
-	VZEROUPPER
-	RET
-
-vectors4:
-	VMOVUPS    (DI), Y0
-	VMOVUPS    32(DI), Y1
-	VMOVUPS    64(DI), Y2
-	VMOVUPS    96(DI), Y3
-	ADDQ       DI, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-
-vectors4loop:
-	MOVLQSX      (CX), AX
-	ADDQ         $0x00000004, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VMOVUPS      (AX), Y4
-	VMULPS       Y0, Y4, Y4
-	VMOVUPS      32(AX), Y5
-	VMULPS       Y1, Y5, Y5
-	VMOVUPS      64(AX), Y6
-	VMULPS       Y2, Y6, Y6
-	VMOVUPS      96(AX), Y7
-	VMULPS       Y3, Y7, Y7
-	VADDPS       Y6, Y4, Y4
-	VADDPS       Y7, Y5, Y5
-	VADDPS       Y5, Y4, Y4
-	VEXTRACTF128 $0x01, Y4, X5
-	VADDPS       X5, X4, X4
-	VPERMILPD    $0x01, X4, X5
-	VADDPS       X5, X4, X4
-	VMOVSHDUP    X4, X5
-	VADDSS       X5, X4, X4
-	VMULSS       gamma+16(FP), X4, X4
-	VADDSS       (SI), X4, X4
-	VMOVSS       X4, (SI)
-	ADDQ         $0x00000004, SI
-	DECQ         R8
-	JNE          vectors4loop
-	VZEROUPPER
-	RET
-
-vectors2:
-	VMOVUPS    (DI), Y0
-	VMOVUPS    32(DI), Y1
-	ADDQ       DI, R10
-	PREFETCHT0 (R10)
-
-vectors2loop:
-	MOVLQSX      (CX), AX
-	ADDQ         $0x00000004, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VMOVUPS      (AX), Y2
-	VMULPS       Y0, Y2, Y2
-	VMOVUPS      32(AX), Y3
-	VMULPS       Y1, Y3, Y3
-	VADDPS       Y3, Y2, Y2
-	VEXTRACTF128 $0x01, Y2, X3
-	VADDPS       X3, X2, X2
-	VPERMILPD    $0x01, X2, X3
-	VADDPS       X3, X2, X2
-	VMOVSHDUP    X2, X3
-	VADDSS       X3, X2, X2
-	VMULSS       gamma+16(FP), X2, X2
-	VADDSS       (SI), X2, X2
-	VMOVSS       X2, (SI)
-	ADDQ         $0x00000004, SI
-	DECQ         R8
-	JNE          vectors2loop
-	VZEROUPPER
-	RET
-
-vectors1:
-	LEAQ       sparseOnes<>+32(SB), R9
-	SHLQ       $0x02, AX
-	SUBQ       AX, R9
-	VMOVUPD    (R9), Y0
-	VMASKMOVPS (DI), Y0, Y1
-	ADDQ       DI, R10
-	PREFETCHT0 (R10)
-
-vectors1loop:
-	MOVLQSX      (CX), AX
-	ADDQ         $0x00000004, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VMASKMOVPS   (AX), Y0, Y2
-	VMULPS       Y1, Y2, Y2
-	VEXTRACTF128 $0x01, Y2, X3
-	VADDPS       X3, X2, X2
-	VPERMILPD    $0x01, X2, X3
-	VADDPS       X3, X2, X2
-	VMOVSHDUP    X2, X3
-	VADDSS       X3, X2, X2
-	VMULSS       gamma+16(FP), X2, X2
-	VADDSS       (SI), X2, X2
-	VMOVSS       X2, (SI)
-	ADDQ         $0x00000004, SI
-	DECQ         R8
-	JNE          vectors1loop
-	VZEROUPPER
-	RET
-
-// func sparseRowDotsAVX2F32I32(n int, dst *float32, alpha float32, a *float32, ga *float32, gamma float32, v *float32, ind *int32, entries int, u *float32, ld int, ldv int)
-// Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·sparseRowDotsAVX2F32I32(SB), NOSPLIT, $0-96
-	MOVQ n+0(FP), AX
-	MOVQ ind+56(FP), CX
-	MOVQ u+72(FP), DX
-	MOVQ ld+80(FP), BX
-	SHLQ $0x02, BX
-	MOVQ dst+8(FP), SI
-	MOVQ a+24(FP), DI
-	MOVQ ga+32(FP), R8
-	MOVQ v+48(FP), R9
-	MOVQ entries+64(FP), R10
-	LEAQ -4(CX)(R10*4), R11
-	MOVQ ldv+88(FP), R12
-	SHLQ $0x02, R12
-	CMPQ AX, $0x00000040
-	JE   vectors8
-	CMPQ AX, $0x00000020
-	JE   vectors4
-	CMPQ AX, $0x00000010
-	JE   vectors2
-	JMP  vectors1
-
-vectors8:
+vectors8row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R8, AX
+	JGE        vectors8next
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
 	VXORPD     Y2, Y2, Y2
@@ -3551,235 +6684,1769 @@ vectors8:
 	VXORPD     Y5, Y5, Y5
 	VXORPD     Y6, Y6, Y6
 	VXORPD     Y7, Y7, Y7
-	ADDQ       R9, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	PREFETCHT0 192(R12)
+	MOVQ       dst+64(FP), R9
+	ADDQ       ldd+72(FP), R9
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 128(R9)
+	PREFETCHT0 192(R9)
 
 vectors8loop:
-	MOVLQSX      (CX), AX
-	ADDQ         $0x00000004, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	LEAQ         12(CX), R12
-	CMPQ         R12, R11
-	CMOVQHI      R11, R12
-	MOVLQSX      (R12), R12
-	IMULQ        BX, R12
-	ADDQ         DX, R12
-	PREFETCHT0   (R12)
-	PREFETCHT0   64(R12)
-	PREFETCHT0   128(R12)
-	PREFETCHT0   192(R12)
-	VBROADCASTSS (DI), Y8
-	ADDQ         $0x00000004, DI
-	VMOVUPS      (AX), Y9
-	VFMADD231PS  Y9, Y8, Y0
-	VMULPS       (R9), Y9, Y9
-	VMOVUPS      32(AX), Y10
-	VFMADD231PS  Y10, Y8, Y1
-	VMULPS       32(R9), Y10, Y10
-	VMOVUPS      64(AX), Y11
-	VFMADD231PS  Y11, Y8, Y2
-	VMULPS       64(R9), Y11, Y11
-	VMOVUPS      96(AX), Y12
-	VFMADD231PS  Y12, Y8, Y3
-	VMULPS       96(R9), Y12, Y12
-	VMOVUPS      128(AX), Y13
-	VFMADD231PS  Y13, Y8, Y4
-	VFMADD231PS  128(R9), Y13, Y9
-	VMOVUPS      160(AX), Y13
-	VFMADD231PS  Y13, Y8, Y5
-	VFMADD231PS  160(R9), Y13, Y10
-	VMOVUPS      192(AX), Y13
-	VFMADD231PS  Y13, Y8, Y6
-	VFMADD231PS  192(R9), Y13, Y11
-	VMOVUPS      224(AX), Y13
-	VFMADD231PS  Y13, Y8, Y7
-	VFMADD231PS  224(R9), Y13, Y12
-	VADDPS       Y11, Y9, Y9
-	VADDPS       Y12, Y10, Y10
-	VADDPS       Y10, Y9, Y9
-	VEXTRACTF128 $0x01, Y9, X8
-	VADDPS       X8, X9, X9
-	VPERMILPD    $0x01, X9, X8
-	VADDPS       X8, X9, X9
-	VMOVSHDUP    X9, X8
-	VADDSS       X8, X9, X9
-	VMULSS       gamma+40(FP), X9, X9
-	VADDSS       (R8), X9, X9
-	VMOVSS       X9, (R8)
-	ADDQ         $0x00000004, R8
-	DECQ         R10
-	JNE          vectors8loop
-	VBROADCASTSS alpha+16(FP), Y8
+	MOVLQSX      (DX)(R8*4), R9
+	IMULQ        SI, R9
+	ADDQ         BX, R9
+	VBROADCASTSS (DI)(R8*4), Y8
+	VFMADD231PS  (R9), Y8, Y0
+	VFMADD231PS  32(R9), Y8, Y1
+	VFMADD231PS  64(R9), Y8, Y2
+	VFMADD231PS  96(R9), Y8, Y3
+	VFMADD231PS  128(R9), Y8, Y4
+	VFMADD231PS  160(R9), Y8, Y5
+	VFMADD231PS  192(R9), Y8, Y6
+	VFMADD231PS  224(R9), Y8, Y7
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors8loop
+	VBROADCASTSS alpha+80(FP), Y8
+	MOVQ         dst+64(FP), AX
 	VMULPS       Y8, Y0, Y0
-	VMOVUPS      (SI), Y9
+	VMOVUPS      (AX), Y9
 	VADDPS       Y9, Y0, Y0
-	VMOVUPS      Y0, (SI)
+	VMOVUPS      Y0, (AX)
 	VMULPS       Y8, Y1, Y1
-	VMOVUPS      32(SI), Y0
+	VMOVUPS      32(AX), Y0
 	VADDPS       Y0, Y1, Y1
-	VMOVUPS      Y1, 32(SI)
+	VMOVUPS      Y1, 32(AX)
 	VMULPS       Y8, Y2, Y2
-	VMOVUPS      64(SI), Y0
+	VMOVUPS      64(AX), Y0
 	VADDPS       Y0, Y2, Y2
-	VMOVUPS      Y2, 64(SI)
+	VMOVUPS      Y2, 64(AX)
 	VMULPS       Y8, Y3, Y3
-	VMOVUPS      96(SI), Y0
+	VMOVUPS      96(AX), Y0
 	VADDPS       Y0, Y3, Y3
-	VMOVUPS      Y3, 96(SI)
+	VMOVUPS      Y3, 96(AX)
 	VMULPS       Y8, Y4, Y4
-	VMOVUPS      128(SI), Y0
+	VMOVUPS      128(AX), Y0
 	VADDPS       Y0, Y4, Y4
-	VMOVUPS      Y4, 128(SI)
+	VMOVUPS      Y4, 128(AX)
 	VMULPS       Y8, Y5, Y5
-	VMOVUPS      160(SI), Y0
+	VMOVUPS      160(AX), Y0
 	VADDPS       Y0, Y5, Y5
-	VMOVUPS      Y5, 160(SI)
+	VMOVUPS      Y5, 160(AX)
 	VMULPS       Y8, Y6, Y6
-	VMOVUPS      192(SI), Y0
+	VMOVUPS      192(AX), Y0
 	VADDPS       Y0, Y6, Y6
-	VMOVUPS      Y6, 192(SI)
+	VMOVUPS      Y6, 192(AX)
 	VMULPS       Y8, Y7, Y7
-	VMOVUPS      224(SI), Y0
+	VMOVUPS      224(AX), Y0
 	VADDPS       Y0, Y7, Y7
-	VMOVUPS      Y7, 224(SI)
+	VMOVUPS      Y7, 224(AX)
+
+vectors8next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	DECQ rows+8(FP)
+	JNE  vectors8row
 	VZEROUPPER
 	RET
 
 vectors4:
+vectors4row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R8, AX
+	JGE        vectors4next
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
 	VXORPD     Y2, Y2, Y2
 	VXORPD     Y3, Y3, Y3
-	VMOVUPS    (R9), Y4
-	VMOVUPS    32(R9), Y5
-	VMOVUPS    64(R9), Y6
-	VMOVUPS    96(R9), Y7
-	ADDQ       R9, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
+	MOVQ       dst+64(FP), R9
+	ADDQ       ldd+72(FP), R9
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
 
 vectors4loop:
-	MOVLQSX      (CX), AX
-	ADDQ         $0x00000004, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VBROADCASTSS (DI), Y8
-	ADDQ         $0x00000004, DI
-	VMOVUPS      (AX), Y9
+	MOVLQSX      (DX)(R8*4), R9
+	IMULQ        SI, R9
+	ADDQ         BX, R9
+	VBROADCASTSS (DI)(R8*4), Y4
+	VFMADD231PS  (R9), Y4, Y0
+	VFMADD231PS  32(R9), Y4, Y1
+	VFMADD231PS  64(R9), Y4, Y2
+	VFMADD231PS  96(R9), Y4, Y3
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors4loop
+	VBROADCASTSS alpha+80(FP), Y4
+	MOVQ         dst+64(FP), AX
+	VMULPS       Y4, Y0, Y0
+	VMOVUPS      (AX), Y5
+	VADDPS       Y5, Y0, Y0
+	VMOVUPS      Y0, (AX)
+	VMULPS       Y4, Y1, Y1
+	VMOVUPS      32(AX), Y0
+	VADDPS       Y0, Y1, Y1
+	VMOVUPS      Y1, 32(AX)
+	VMULPS       Y4, Y2, Y2
+	VMOVUPS      64(AX), Y0
+	VADDPS       Y0, Y2, Y2
+	VMOVUPS      Y2, 64(AX)
+	VMULPS       Y4, Y3, Y3
+	VMOVUPS      96(AX), Y0
+	VADDPS       Y0, Y3, Y3
+	VMOVUPS      Y3, 96(AX)
+
+vectors4next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	DECQ rows+8(FP)
+	JNE  vectors4row
+	VZEROUPPER
+	RET
+
+vectors2:
+vectors2row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R8, AX
+	JGE        vectors2next
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	MOVQ       dst+64(FP), R9
+	ADDQ       ldd+72(FP), R9
+	PREFETCHT0 (R9)
+
+vectors2loop:
+	MOVLQSX      (DX)(R8*4), R9
+	IMULQ        SI, R9
+	ADDQ         BX, R9
+	VBROADCASTSS (DI)(R8*4), Y2
+	VFMADD231PS  (R9), Y2, Y0
+	VFMADD231PS  32(R9), Y2, Y1
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors2loop
+	VBROADCASTSS alpha+80(FP), Y2
+	MOVQ         dst+64(FP), AX
+	VMULPS       Y2, Y0, Y0
+	VMOVUPS      (AX), Y3
+	VADDPS       Y3, Y0, Y0
+	VMOVUPS      Y0, (AX)
+	VMULPS       Y2, Y1, Y1
+	VMOVUPS      32(AX), Y0
+	VADDPS       Y0, Y1, Y1
+	VMOVUPS      Y1, 32(AX)
+
+vectors2next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	DECQ rows+8(FP)
+	JNE  vectors2row
+	VZEROUPPER
+	RET
+
+vectors1:
+	LEAQ    sparseOnes<>+32(SB), R9
+	SHLQ    $0x02, AX
+	SUBQ    AX, R9
+	VMOVUPD (R9), Y0
+
+vectors1row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R8, AX
+	JGE        vectors1next
+	VXORPD     Y1, Y1, Y1
+	MOVQ       dst+64(FP), R9
+	ADDQ       ldd+72(FP), R9
+	PREFETCHT0 (R9)
+
+vectors1loop:
+	MOVLQSX      (DX)(R8*4), R9
+	IMULQ        SI, R9
+	ADDQ         BX, R9
+	VBROADCASTSS (DI)(R8*4), Y2
+	VMASKMOVPS   (R9), Y0, Y3
+	VFMADD231PS  Y3, Y2, Y1
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors1loop
+	VBROADCASTSS alpha+80(FP), Y2
+	MOVQ         dst+64(FP), AX
+	VMULPS       Y2, Y1, Y1
+	VMASKMOVPS   (AX), Y0, Y2
+	VADDPS       Y2, Y1, Y1
+	VMASKMOVPS   Y1, Y0, (AX)
+
+vectors1next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	DECQ rows+8(FP)
+	JNE  vectors1row
+	VZEROUPPER
+	RET
+
+// func sparseDotsAVX2F32I32(n int, rows int, end *int32, base int, ind *int32, u *float32, ldu int, ga *float32, v *float32, ldv int, gamma float32)
+// Requires: AVX, FMA3, MMX+
+TEXT ·sparseDotsAVX2F32I32(SB), NOSPLIT, $0-84
+	MOVQ n+0(FP), AX
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+40(FP), BX
+	MOVQ ldu+48(FP), SI
+	MOVQ ga+56(FP), DI
+	MOVQ v+64(FP), R8
+	XORQ R9, R9
+	CMPQ AX, $0x00000040
+	JE   vectors8
+	CMPQ AX, $0x00000020
+	JE   vectors4
+	CMPQ AX, $0x00000010
+	JE   vectors2
+	JMP  vectors1
+
+vectors8:
+vectors8row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R9, AX
+	JGE        vectors8next
+	MOVQ       R8, R10
+	ADDQ       ldv+72(FP), R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	PREFETCHT0 128(R10)
+	PREFETCHT0 192(R10)
+	SUBQ       $0x00000007, AX
+
+vectors8groups:
+	CMPQ         R9, AX
+	JGE          vectors8lastgroup
+	MOVLQSX      16(DX)(R9*4), R10
+	IMULQ        SI, R10
+	PREFETCHT0   (BX)(R10*1)
+	PREFETCHT0   64(BX)(R10*1)
+	PREFETCHT0   128(BX)(R10*1)
+	PREFETCHT0   192(BX)(R10*1)
+	MOVLQSX      (DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMOVUPS      (BX)(R10*1), Y0
+	VMULPS       (R8), Y0, Y0
+	VMOVUPS      32(BX)(R10*1), Y1
+	VFMADD231PS  32(R8), Y1, Y0
+	VMOVUPS      64(BX)(R10*1), Y1
+	VFMADD231PS  64(R8), Y1, Y0
+	VMOVUPS      96(BX)(R10*1), Y1
+	VFMADD231PS  96(R8), Y1, Y0
+	VMOVUPS      128(BX)(R10*1), Y1
+	VFMADD231PS  128(R8), Y1, Y0
+	VMOVUPS      160(BX)(R10*1), Y1
+	VFMADD231PS  160(R8), Y1, Y0
+	VMOVUPS      192(BX)(R10*1), Y1
+	VFMADD231PS  192(R8), Y1, Y0
+	VMOVUPS      224(BX)(R10*1), Y1
+	VFMADD231PS  224(R8), Y1, Y0
+	MOVLQSX      20(DX)(R9*4), R10
+	IMULQ        SI, R10
+	PREFETCHT0   (BX)(R10*1)
+	PREFETCHT0   64(BX)(R10*1)
+	PREFETCHT0   128(BX)(R10*1)
+	PREFETCHT0   192(BX)(R10*1)
+	MOVLQSX      4(DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMOVUPS      (BX)(R10*1), Y1
+	VMULPS       (R8), Y1, Y1
+	VMOVUPS      32(BX)(R10*1), Y2
+	VFMADD231PS  32(R8), Y2, Y1
+	VMOVUPS      64(BX)(R10*1), Y2
+	VFMADD231PS  64(R8), Y2, Y1
+	VMOVUPS      96(BX)(R10*1), Y2
+	VFMADD231PS  96(R8), Y2, Y1
+	VMOVUPS      128(BX)(R10*1), Y2
+	VFMADD231PS  128(R8), Y2, Y1
+	VMOVUPS      160(BX)(R10*1), Y2
+	VFMADD231PS  160(R8), Y2, Y1
+	VMOVUPS      192(BX)(R10*1), Y2
+	VFMADD231PS  192(R8), Y2, Y1
+	VMOVUPS      224(BX)(R10*1), Y2
+	VFMADD231PS  224(R8), Y2, Y1
+	MOVLQSX      24(DX)(R9*4), R10
+	IMULQ        SI, R10
+	PREFETCHT0   (BX)(R10*1)
+	PREFETCHT0   64(BX)(R10*1)
+	PREFETCHT0   128(BX)(R10*1)
+	PREFETCHT0   192(BX)(R10*1)
+	MOVLQSX      8(DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMOVUPS      (BX)(R10*1), Y2
+	VMULPS       (R8), Y2, Y2
+	VMOVUPS      32(BX)(R10*1), Y3
+	VFMADD231PS  32(R8), Y3, Y2
+	VMOVUPS      64(BX)(R10*1), Y3
+	VFMADD231PS  64(R8), Y3, Y2
+	VMOVUPS      96(BX)(R10*1), Y3
+	VFMADD231PS  96(R8), Y3, Y2
+	VMOVUPS      128(BX)(R10*1), Y3
+	VFMADD231PS  128(R8), Y3, Y2
+	VMOVUPS      160(BX)(R10*1), Y3
+	VFMADD231PS  160(R8), Y3, Y2
+	VMOVUPS      192(BX)(R10*1), Y3
+	VFMADD231PS  192(R8), Y3, Y2
+	VMOVUPS      224(BX)(R10*1), Y3
+	VFMADD231PS  224(R8), Y3, Y2
+	MOVLQSX      28(DX)(R9*4), R10
+	IMULQ        SI, R10
+	PREFETCHT0   (BX)(R10*1)
+	PREFETCHT0   64(BX)(R10*1)
+	PREFETCHT0   128(BX)(R10*1)
+	PREFETCHT0   192(BX)(R10*1)
+	MOVLQSX      12(DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMOVUPS      (BX)(R10*1), Y3
+	VMULPS       (R8), Y3, Y3
+	VMOVUPS      32(BX)(R10*1), Y4
+	VFMADD231PS  32(R8), Y4, Y3
+	VMOVUPS      64(BX)(R10*1), Y4
+	VFMADD231PS  64(R8), Y4, Y3
+	VMOVUPS      96(BX)(R10*1), Y4
+	VFMADD231PS  96(R8), Y4, Y3
+	VMOVUPS      128(BX)(R10*1), Y4
+	VFMADD231PS  128(R8), Y4, Y3
+	VMOVUPS      160(BX)(R10*1), Y4
+	VFMADD231PS  160(R8), Y4, Y3
+	VMOVUPS      192(BX)(R10*1), Y4
+	VFMADD231PS  192(R8), Y4, Y3
+	VMOVUPS      224(BX)(R10*1), Y4
+	VFMADD231PS  224(R8), Y4, Y3
+	VUNPCKLPS    Y1, Y0, Y4
+	VUNPCKHPS    Y1, Y0, Y0
+	VADDPS       Y0, Y4, Y4
+	VUNPCKLPS    Y3, Y2, Y0
+	VUNPCKHPS    Y3, Y2, Y1
+	VADDPS       Y1, Y0, Y0
+	VUNPCKLPD    Y0, Y4, Y1
+	VUNPCKHPD    Y0, Y4, Y0
+	VADDPS       Y0, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPS       X0, X1, X1
+	VBROADCASTSS gamma+80(FP), X0
+	VMULPS       X0, X1, X1
+	VADDPS       (DI)(R9*4), X1, X1
+	VMOVUPS      X1, (DI)(R9*4)
+	ADDQ         $0x00000004, R9
+	JMP          vectors8groups
+
+vectors8lastgroup:
+	ADDQ $0x00000004, AX
+
+vectors8group:
+	CMPQ         R9, AX
+	JGE          vectors8rest
+	MOVLQSX      (DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMOVUPS      (BX)(R10*1), Y0
+	VMULPS       (R8), Y0, Y0
+	VMOVUPS      32(BX)(R10*1), Y1
+	VFMADD231PS  32(R8), Y1, Y0
+	VMOVUPS      64(BX)(R10*1), Y1
+	VFMADD231PS  64(R8), Y1, Y0
+	VMOVUPS      96(BX)(R10*1), Y1
+	VFMADD231PS  96(R8), Y1, Y0
+	VMOVUPS      128(BX)(R10*1), Y1
+	VFMADD231PS  128(R8), Y1, Y0
+	VMOVUPS      160(BX)(R10*1), Y1
+	VFMADD231PS  160(R8), Y1, Y0
+	VMOVUPS      192(BX)(R10*1), Y1
+	VFMADD231PS  192(R8), Y1, Y0
+	VMOVUPS      224(BX)(R10*1), Y1
+	VFMADD231PS  224(R8), Y1, Y0
+	MOVLQSX      4(DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMOVUPS      (BX)(R10*1), Y1
+	VMULPS       (R8), Y1, Y1
+	VMOVUPS      32(BX)(R10*1), Y2
+	VFMADD231PS  32(R8), Y2, Y1
+	VMOVUPS      64(BX)(R10*1), Y2
+	VFMADD231PS  64(R8), Y2, Y1
+	VMOVUPS      96(BX)(R10*1), Y2
+	VFMADD231PS  96(R8), Y2, Y1
+	VMOVUPS      128(BX)(R10*1), Y2
+	VFMADD231PS  128(R8), Y2, Y1
+	VMOVUPS      160(BX)(R10*1), Y2
+	VFMADD231PS  160(R8), Y2, Y1
+	VMOVUPS      192(BX)(R10*1), Y2
+	VFMADD231PS  192(R8), Y2, Y1
+	VMOVUPS      224(BX)(R10*1), Y2
+	VFMADD231PS  224(R8), Y2, Y1
+	MOVLQSX      8(DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMOVUPS      (BX)(R10*1), Y2
+	VMULPS       (R8), Y2, Y2
+	VMOVUPS      32(BX)(R10*1), Y3
+	VFMADD231PS  32(R8), Y3, Y2
+	VMOVUPS      64(BX)(R10*1), Y3
+	VFMADD231PS  64(R8), Y3, Y2
+	VMOVUPS      96(BX)(R10*1), Y3
+	VFMADD231PS  96(R8), Y3, Y2
+	VMOVUPS      128(BX)(R10*1), Y3
+	VFMADD231PS  128(R8), Y3, Y2
+	VMOVUPS      160(BX)(R10*1), Y3
+	VFMADD231PS  160(R8), Y3, Y2
+	VMOVUPS      192(BX)(R10*1), Y3
+	VFMADD231PS  192(R8), Y3, Y2
+	VMOVUPS      224(BX)(R10*1), Y3
+	VFMADD231PS  224(R8), Y3, Y2
+	MOVLQSX      12(DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMOVUPS      (BX)(R10*1), Y3
+	VMULPS       (R8), Y3, Y3
+	VMOVUPS      32(BX)(R10*1), Y4
+	VFMADD231PS  32(R8), Y4, Y3
+	VMOVUPS      64(BX)(R10*1), Y4
+	VFMADD231PS  64(R8), Y4, Y3
+	VMOVUPS      96(BX)(R10*1), Y4
+	VFMADD231PS  96(R8), Y4, Y3
+	VMOVUPS      128(BX)(R10*1), Y4
+	VFMADD231PS  128(R8), Y4, Y3
+	VMOVUPS      160(BX)(R10*1), Y4
+	VFMADD231PS  160(R8), Y4, Y3
+	VMOVUPS      192(BX)(R10*1), Y4
+	VFMADD231PS  192(R8), Y4, Y3
+	VMOVUPS      224(BX)(R10*1), Y4
+	VFMADD231PS  224(R8), Y4, Y3
+	VUNPCKLPS    Y1, Y0, Y4
+	VUNPCKHPS    Y1, Y0, Y0
+	VADDPS       Y0, Y4, Y4
+	VUNPCKLPS    Y3, Y2, Y0
+	VUNPCKHPS    Y3, Y2, Y1
+	VADDPS       Y1, Y0, Y0
+	VUNPCKLPD    Y0, Y4, Y1
+	VUNPCKHPD    Y0, Y4, Y0
+	VADDPS       Y0, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPS       X0, X1, X1
+	VBROADCASTSS gamma+80(FP), X0
+	VMULPS       X0, X1, X1
+	VADDPS       (DI)(R9*4), X1, X1
+	VMOVUPS      X1, (DI)(R9*4)
+	ADDQ         $0x00000004, R9
+	JMP          vectors8group
+
+vectors8rest:
+	ADDQ $0x00000003, AX
+
+vectors8loop:
+	CMPQ         R9, AX
+	JGE          vectors8end
+	MOVLQSX      (DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMOVUPS      (BX)(R10*1), Y0
+	VMULPS       (R8), Y0, Y0
+	VMOVUPS      32(BX)(R10*1), Y1
+	VFMADD231PS  32(R8), Y1, Y0
+	VMOVUPS      64(BX)(R10*1), Y1
+	VFMADD231PS  64(R8), Y1, Y0
+	VMOVUPS      96(BX)(R10*1), Y1
+	VFMADD231PS  96(R8), Y1, Y0
+	VMOVUPS      128(BX)(R10*1), Y1
+	VFMADD231PS  128(R8), Y1, Y0
+	VMOVUPS      160(BX)(R10*1), Y1
+	VFMADD231PS  160(R8), Y1, Y0
+	VMOVUPS      192(BX)(R10*1), Y1
+	VFMADD231PS  192(R8), Y1, Y0
+	VMOVUPS      224(BX)(R10*1), Y1
+	VFMADD231PS  224(R8), Y1, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X0
+	VPERMILPD    $0x01, X0, X1
+	VADDPS       X1, X0, X0
+	VMOVSHDUP    X0, X1
+	VADDSS       X1, X0, X0
+	VMULSS       gamma+80(FP), X0, X0
+	VADDSS       (DI)(R9*4), X0, X0
+	VMOVSS       X0, (DI)(R9*4)
+	INCQ         R9
+	JMP          vectors8loop
+
+vectors8end:
+vectors8next:
+	ADDQ ldv+72(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors8row
+	VZEROUPPER
+	RET
+
+vectors4:
+vectors4row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R9, AX
+	JGE        vectors4next
+	VMOVUPS    (R8), Y0
+	VMOVUPS    32(R8), Y1
+	VMOVUPS    64(R8), Y2
+	VMOVUPS    96(R8), Y3
+	MOVQ       R8, R10
+	ADDQ       ldv+72(FP), R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	SUBQ       $0x00000007, AX
+
+vectors4groups:
+	CMPQ         R9, AX
+	JGE          vectors4lastgroup
+	MOVLQSX      16(DX)(R9*4), R10
+	IMULQ        SI, R10
+	PREFETCHT0   (BX)(R10*1)
+	PREFETCHT0   64(BX)(R10*1)
+	MOVLQSX      (DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMOVUPS      (BX)(R10*1), Y4
+	VMULPS       Y0, Y4, Y4
+	VMOVUPS      32(BX)(R10*1), Y5
+	VFMADD231PS  Y1, Y5, Y4
+	VMOVUPS      64(BX)(R10*1), Y5
+	VFMADD231PS  Y2, Y5, Y4
+	VMOVUPS      96(BX)(R10*1), Y5
+	VFMADD231PS  Y3, Y5, Y4
+	MOVLQSX      20(DX)(R9*4), R10
+	IMULQ        SI, R10
+	PREFETCHT0   (BX)(R10*1)
+	PREFETCHT0   64(BX)(R10*1)
+	MOVLQSX      4(DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMOVUPS      (BX)(R10*1), Y5
+	VMULPS       Y0, Y5, Y5
+	VMOVUPS      32(BX)(R10*1), Y6
+	VFMADD231PS  Y1, Y6, Y5
+	VMOVUPS      64(BX)(R10*1), Y6
+	VFMADD231PS  Y2, Y6, Y5
+	VMOVUPS      96(BX)(R10*1), Y6
+	VFMADD231PS  Y3, Y6, Y5
+	MOVLQSX      24(DX)(R9*4), R10
+	IMULQ        SI, R10
+	PREFETCHT0   (BX)(R10*1)
+	PREFETCHT0   64(BX)(R10*1)
+	MOVLQSX      8(DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMOVUPS      (BX)(R10*1), Y6
+	VMULPS       Y0, Y6, Y6
+	VMOVUPS      32(BX)(R10*1), Y7
+	VFMADD231PS  Y1, Y7, Y6
+	VMOVUPS      64(BX)(R10*1), Y7
+	VFMADD231PS  Y2, Y7, Y6
+	VMOVUPS      96(BX)(R10*1), Y7
+	VFMADD231PS  Y3, Y7, Y6
+	MOVLQSX      28(DX)(R9*4), R10
+	IMULQ        SI, R10
+	PREFETCHT0   (BX)(R10*1)
+	PREFETCHT0   64(BX)(R10*1)
+	MOVLQSX      12(DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMOVUPS      (BX)(R10*1), Y7
+	VMULPS       Y0, Y7, Y7
+	VMOVUPS      32(BX)(R10*1), Y8
+	VFMADD231PS  Y1, Y8, Y7
+	VMOVUPS      64(BX)(R10*1), Y8
+	VFMADD231PS  Y2, Y8, Y7
+	VMOVUPS      96(BX)(R10*1), Y8
+	VFMADD231PS  Y3, Y8, Y7
+	VUNPCKLPS    Y5, Y4, Y8
+	VUNPCKHPS    Y5, Y4, Y4
+	VADDPS       Y4, Y8, Y8
+	VUNPCKLPS    Y7, Y6, Y4
+	VUNPCKHPS    Y7, Y6, Y5
+	VADDPS       Y5, Y4, Y4
+	VUNPCKLPD    Y4, Y8, Y5
+	VUNPCKHPD    Y4, Y8, Y4
+	VADDPS       Y4, Y5, Y5
+	VEXTRACTF128 $0x01, Y5, X4
+	VADDPS       X4, X5, X5
+	VBROADCASTSS gamma+80(FP), X4
+	VMULPS       X4, X5, X5
+	VADDPS       (DI)(R9*4), X5, X5
+	VMOVUPS      X5, (DI)(R9*4)
+	ADDQ         $0x00000004, R9
+	JMP          vectors4groups
+
+vectors4lastgroup:
+	ADDQ $0x00000004, AX
+
+vectors4group:
+	CMPQ         R9, AX
+	JGE          vectors4rest
+	MOVLQSX      (DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMOVUPS      (BX)(R10*1), Y4
+	VMULPS       Y0, Y4, Y4
+	VMOVUPS      32(BX)(R10*1), Y5
+	VFMADD231PS  Y1, Y5, Y4
+	VMOVUPS      64(BX)(R10*1), Y5
+	VFMADD231PS  Y2, Y5, Y4
+	VMOVUPS      96(BX)(R10*1), Y5
+	VFMADD231PS  Y3, Y5, Y4
+	MOVLQSX      4(DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMOVUPS      (BX)(R10*1), Y5
+	VMULPS       Y0, Y5, Y5
+	VMOVUPS      32(BX)(R10*1), Y6
+	VFMADD231PS  Y1, Y6, Y5
+	VMOVUPS      64(BX)(R10*1), Y6
+	VFMADD231PS  Y2, Y6, Y5
+	VMOVUPS      96(BX)(R10*1), Y6
+	VFMADD231PS  Y3, Y6, Y5
+	MOVLQSX      8(DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMOVUPS      (BX)(R10*1), Y6
+	VMULPS       Y0, Y6, Y6
+	VMOVUPS      32(BX)(R10*1), Y7
+	VFMADD231PS  Y1, Y7, Y6
+	VMOVUPS      64(BX)(R10*1), Y7
+	VFMADD231PS  Y2, Y7, Y6
+	VMOVUPS      96(BX)(R10*1), Y7
+	VFMADD231PS  Y3, Y7, Y6
+	MOVLQSX      12(DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMOVUPS      (BX)(R10*1), Y7
+	VMULPS       Y0, Y7, Y7
+	VMOVUPS      32(BX)(R10*1), Y8
+	VFMADD231PS  Y1, Y8, Y7
+	VMOVUPS      64(BX)(R10*1), Y8
+	VFMADD231PS  Y2, Y8, Y7
+	VMOVUPS      96(BX)(R10*1), Y8
+	VFMADD231PS  Y3, Y8, Y7
+	VUNPCKLPS    Y5, Y4, Y8
+	VUNPCKHPS    Y5, Y4, Y4
+	VADDPS       Y4, Y8, Y8
+	VUNPCKLPS    Y7, Y6, Y4
+	VUNPCKHPS    Y7, Y6, Y5
+	VADDPS       Y5, Y4, Y4
+	VUNPCKLPD    Y4, Y8, Y5
+	VUNPCKHPD    Y4, Y8, Y4
+	VADDPS       Y4, Y5, Y5
+	VEXTRACTF128 $0x01, Y5, X4
+	VADDPS       X4, X5, X5
+	VBROADCASTSS gamma+80(FP), X4
+	VMULPS       X4, X5, X5
+	VADDPS       (DI)(R9*4), X5, X5
+	VMOVUPS      X5, (DI)(R9*4)
+	ADDQ         $0x00000004, R9
+	JMP          vectors4group
+
+vectors4rest:
+	ADDQ $0x00000003, AX
+
+vectors4loop:
+	CMPQ         R9, AX
+	JGE          vectors4end
+	MOVLQSX      (DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMOVUPS      (BX)(R10*1), Y4
+	VMULPS       Y0, Y4, Y4
+	VMOVUPS      32(BX)(R10*1), Y5
+	VFMADD231PS  Y1, Y5, Y4
+	VMOVUPS      64(BX)(R10*1), Y5
+	VFMADD231PS  Y2, Y5, Y4
+	VMOVUPS      96(BX)(R10*1), Y5
+	VFMADD231PS  Y3, Y5, Y4
+	VEXTRACTF128 $0x01, Y4, X5
+	VADDPS       X5, X4, X4
+	VPERMILPD    $0x01, X4, X5
+	VADDPS       X5, X4, X4
+	VMOVSHDUP    X4, X5
+	VADDSS       X5, X4, X4
+	VMULSS       gamma+80(FP), X4, X4
+	VADDSS       (DI)(R9*4), X4, X4
+	VMOVSS       X4, (DI)(R9*4)
+	INCQ         R9
+	JMP          vectors4loop
+
+vectors4end:
+vectors4next:
+	ADDQ ldv+72(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors4row
+	VZEROUPPER
+	RET
+
+vectors2:
+vectors2row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R9, AX
+	JGE        vectors2next
+	VMOVUPS    (R8), Y0
+	VMOVUPS    32(R8), Y1
+	MOVQ       R8, R10
+	ADDQ       ldv+72(FP), R10
+	PREFETCHT0 (R10)
+	SUBQ       $0x00000007, AX
+	ADDQ       $0x00000004, AX
+
+vectors2group:
+	CMPQ         R9, AX
+	JGE          vectors2rest
+	MOVLQSX      (DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMOVUPS      (BX)(R10*1), Y2
+	VMULPS       Y0, Y2, Y2
+	VMOVUPS      32(BX)(R10*1), Y3
+	VFMADD231PS  Y1, Y3, Y2
+	MOVLQSX      4(DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMOVUPS      (BX)(R10*1), Y3
+	VMULPS       Y0, Y3, Y3
+	VMOVUPS      32(BX)(R10*1), Y4
+	VFMADD231PS  Y1, Y4, Y3
+	MOVLQSX      8(DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMOVUPS      (BX)(R10*1), Y4
+	VMULPS       Y0, Y4, Y4
+	VMOVUPS      32(BX)(R10*1), Y5
+	VFMADD231PS  Y1, Y5, Y4
+	MOVLQSX      12(DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMOVUPS      (BX)(R10*1), Y5
+	VMULPS       Y0, Y5, Y5
+	VMOVUPS      32(BX)(R10*1), Y6
+	VFMADD231PS  Y1, Y6, Y5
+	VUNPCKLPS    Y3, Y2, Y6
+	VUNPCKHPS    Y3, Y2, Y2
+	VADDPS       Y2, Y6, Y6
+	VUNPCKLPS    Y5, Y4, Y2
+	VUNPCKHPS    Y5, Y4, Y3
+	VADDPS       Y3, Y2, Y2
+	VUNPCKLPD    Y2, Y6, Y3
+	VUNPCKHPD    Y2, Y6, Y2
+	VADDPS       Y2, Y3, Y3
+	VEXTRACTF128 $0x01, Y3, X2
+	VADDPS       X2, X3, X3
+	VBROADCASTSS gamma+80(FP), X2
+	VMULPS       X2, X3, X3
+	VADDPS       (DI)(R9*4), X3, X3
+	VMOVUPS      X3, (DI)(R9*4)
+	ADDQ         $0x00000004, R9
+	JMP          vectors2group
+
+vectors2rest:
+	ADDQ $0x00000003, AX
+
+vectors2loop:
+	CMPQ         R9, AX
+	JGE          vectors2end
+	MOVLQSX      (DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMOVUPS      (BX)(R10*1), Y2
+	VMULPS       Y0, Y2, Y2
+	VMOVUPS      32(BX)(R10*1), Y3
+	VFMADD231PS  Y1, Y3, Y2
+	VEXTRACTF128 $0x01, Y2, X3
+	VADDPS       X3, X2, X2
+	VPERMILPD    $0x01, X2, X3
+	VADDPS       X3, X2, X2
+	VMOVSHDUP    X2, X3
+	VADDSS       X3, X2, X2
+	VMULSS       gamma+80(FP), X2, X2
+	VADDSS       (DI)(R9*4), X2, X2
+	VMOVSS       X2, (DI)(R9*4)
+	INCQ         R9
+	JMP          vectors2loop
+
+vectors2end:
+vectors2next:
+	ADDQ ldv+72(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors2row
+	VZEROUPPER
+	RET
+
+vectors1:
+	LEAQ    sparseOnes<>+32(SB), R10
+	SHLQ    $0x02, AX
+	SUBQ    AX, R10
+	VMOVUPD (R10), Y0
+
+vectors1row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R9, AX
+	JGE        vectors1next
+	VMASKMOVPS (R8), Y0, Y1
+	MOVQ       R8, R10
+	ADDQ       ldv+72(FP), R10
+	PREFETCHT0 (R10)
+	SUBQ       $0x00000007, AX
+	ADDQ       $0x00000004, AX
+
+vectors1group:
+	CMPQ         R9, AX
+	JGE          vectors1rest
+	MOVLQSX      (DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMASKMOVPS   (BX)(R10*1), Y0, Y2
+	VMULPS       Y1, Y2, Y2
+	MOVLQSX      4(DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMASKMOVPS   (BX)(R10*1), Y0, Y3
+	VMULPS       Y1, Y3, Y3
+	MOVLQSX      8(DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMASKMOVPS   (BX)(R10*1), Y0, Y4
+	VMULPS       Y1, Y4, Y4
+	MOVLQSX      12(DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMASKMOVPS   (BX)(R10*1), Y0, Y5
+	VMULPS       Y1, Y5, Y5
+	VUNPCKLPS    Y3, Y2, Y6
+	VUNPCKHPS    Y3, Y2, Y2
+	VADDPS       Y2, Y6, Y6
+	VUNPCKLPS    Y5, Y4, Y2
+	VUNPCKHPS    Y5, Y4, Y3
+	VADDPS       Y3, Y2, Y2
+	VUNPCKLPD    Y2, Y6, Y3
+	VUNPCKHPD    Y2, Y6, Y2
+	VADDPS       Y2, Y3, Y3
+	VEXTRACTF128 $0x01, Y3, X2
+	VADDPS       X2, X3, X3
+	VBROADCASTSS gamma+80(FP), X2
+	VMULPS       X2, X3, X3
+	VADDPS       (DI)(R9*4), X3, X3
+	VMOVUPS      X3, (DI)(R9*4)
+	ADDQ         $0x00000004, R9
+	JMP          vectors1group
+
+vectors1rest:
+	ADDQ $0x00000003, AX
+
+vectors1loop:
+	CMPQ         R9, AX
+	JGE          vectors1end
+	MOVLQSX      (DX)(R9*4), R10
+	IMULQ        SI, R10
+	VMASKMOVPS   (BX)(R10*1), Y0, Y2
+	VMULPS       Y1, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X3
+	VADDPS       X3, X2, X2
+	VPERMILPD    $0x01, X2, X3
+	VADDPS       X3, X2, X2
+	VMOVSHDUP    X2, X3
+	VADDSS       X3, X2, X2
+	VMULSS       gamma+80(FP), X2, X2
+	VADDSS       (DI)(R9*4), X2, X2
+	VMOVSS       X2, (DI)(R9*4)
+	INCQ         R9
+	JMP          vectors1loop
+
+vectors1end:
+vectors1next:
+	ADDQ ldv+72(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors1row
+	VZEROUPPER
+	RET
+
+// func sparseRowsDotsAVX2F32I32(n int, rows int, end *int32, base int, ind *int32, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, ga *float32, v *float32, ldv int, gamma float32)
+// Requires: AVX, FMA3, MMX+
+TEXT ·sparseRowsDotsAVX2F32I32(SB), NOSPLIT, $0-116
+	MOVQ n+0(FP), AX
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+40(FP), BX
+	MOVQ ldu+48(FP), SI
+	MOVQ a+56(FP), DI
+	MOVQ ga+88(FP), R8
+	MOVQ v+96(FP), R9
+	XORQ R10, R10
+	CMPQ AX, $0x00000040
+	JE   vectors8
+	CMPQ AX, $0x00000020
+	JE   vectors4
+	CMPQ AX, $0x00000010
+	JE   vectors2
+	JMP  vectors1
+
+vectors8:
+vectors8row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R10, AX
+	JGE        vectors8next
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	VXORPD     Y6, Y6, Y6
+	VXORPD     Y7, Y7, Y7
+	MOVQ       dst+64(FP), R11
+	ADDQ       ldd+72(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 128(R11)
+	PREFETCHT0 192(R11)
+	MOVQ       R9, R11
+	ADDQ       ldv+104(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 128(R11)
+	PREFETCHT0 192(R11)
+	SUBQ       $0x00000007, AX
+
+vectors8groups:
+	CMPQ         R10, AX
+	JGE          vectors8lastgroup
+	MOVLQSX      16(DX)(R10*4), R11
+	IMULQ        SI, R11
+	PREFETCHT0   (BX)(R11*1)
+	PREFETCHT0   64(BX)(R11*1)
+	PREFETCHT0   128(BX)(R11*1)
+	PREFETCHT0   192(BX)(R11*1)
+	MOVLQSX      (DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSS (DI)(R10*4), Y8
+	VMOVUPS      (BX)(R11*1), Y9
 	VFMADD231PS  Y9, Y8, Y0
-	VMULPS       Y4, Y9, Y9
-	VMOVUPS      32(AX), Y10
+	VMULPS       (R9), Y9, Y9
+	VMOVUPS      32(BX)(R11*1), Y10
 	VFMADD231PS  Y10, Y8, Y1
-	VMULPS       Y5, Y10, Y10
-	VMOVUPS      64(AX), Y11
+	VFMADD231PS  32(R9), Y10, Y9
+	VMOVUPS      64(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y2
+	VFMADD231PS  64(R9), Y10, Y9
+	VMOVUPS      96(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y3
+	VFMADD231PS  96(R9), Y10, Y9
+	VMOVUPS      128(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y4
+	VFMADD231PS  128(R9), Y10, Y9
+	VMOVUPS      160(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y5
+	VFMADD231PS  160(R9), Y10, Y9
+	VMOVUPS      192(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y6
+	VFMADD231PS  192(R9), Y10, Y9
+	VMOVUPS      224(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y7
+	VFMADD231PS  224(R9), Y10, Y9
+	MOVLQSX      20(DX)(R10*4), R11
+	IMULQ        SI, R11
+	PREFETCHT0   (BX)(R11*1)
+	PREFETCHT0   64(BX)(R11*1)
+	PREFETCHT0   128(BX)(R11*1)
+	PREFETCHT0   192(BX)(R11*1)
+	MOVLQSX      4(DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSS 4(DI)(R10*4), Y8
+	VMOVUPS      (BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VMULPS       (R9), Y10, Y10
+	VMOVUPS      32(BX)(R11*1), Y11
+	VFMADD231PS  Y11, Y8, Y1
+	VFMADD231PS  32(R9), Y11, Y10
+	VMOVUPS      64(BX)(R11*1), Y11
 	VFMADD231PS  Y11, Y8, Y2
-	VMULPS       Y6, Y11, Y11
-	VMOVUPS      96(AX), Y12
+	VFMADD231PS  64(R9), Y11, Y10
+	VMOVUPS      96(BX)(R11*1), Y11
+	VFMADD231PS  Y11, Y8, Y3
+	VFMADD231PS  96(R9), Y11, Y10
+	VMOVUPS      128(BX)(R11*1), Y11
+	VFMADD231PS  Y11, Y8, Y4
+	VFMADD231PS  128(R9), Y11, Y10
+	VMOVUPS      160(BX)(R11*1), Y11
+	VFMADD231PS  Y11, Y8, Y5
+	VFMADD231PS  160(R9), Y11, Y10
+	VMOVUPS      192(BX)(R11*1), Y11
+	VFMADD231PS  Y11, Y8, Y6
+	VFMADD231PS  192(R9), Y11, Y10
+	VMOVUPS      224(BX)(R11*1), Y11
+	VFMADD231PS  Y11, Y8, Y7
+	VFMADD231PS  224(R9), Y11, Y10
+	MOVLQSX      24(DX)(R10*4), R11
+	IMULQ        SI, R11
+	PREFETCHT0   (BX)(R11*1)
+	PREFETCHT0   64(BX)(R11*1)
+	PREFETCHT0   128(BX)(R11*1)
+	PREFETCHT0   192(BX)(R11*1)
+	MOVLQSX      8(DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSS 8(DI)(R10*4), Y8
+	VMOVUPS      (BX)(R11*1), Y11
+	VFMADD231PS  Y11, Y8, Y0
+	VMULPS       (R9), Y11, Y11
+	VMOVUPS      32(BX)(R11*1), Y12
+	VFMADD231PS  Y12, Y8, Y1
+	VFMADD231PS  32(R9), Y12, Y11
+	VMOVUPS      64(BX)(R11*1), Y12
+	VFMADD231PS  Y12, Y8, Y2
+	VFMADD231PS  64(R9), Y12, Y11
+	VMOVUPS      96(BX)(R11*1), Y12
 	VFMADD231PS  Y12, Y8, Y3
-	VMULPS       Y7, Y12, Y12
-	VADDPS       Y11, Y9, Y9
-	VADDPS       Y12, Y10, Y10
+	VFMADD231PS  96(R9), Y12, Y11
+	VMOVUPS      128(BX)(R11*1), Y12
+	VFMADD231PS  Y12, Y8, Y4
+	VFMADD231PS  128(R9), Y12, Y11
+	VMOVUPS      160(BX)(R11*1), Y12
+	VFMADD231PS  Y12, Y8, Y5
+	VFMADD231PS  160(R9), Y12, Y11
+	VMOVUPS      192(BX)(R11*1), Y12
+	VFMADD231PS  Y12, Y8, Y6
+	VFMADD231PS  192(R9), Y12, Y11
+	VMOVUPS      224(BX)(R11*1), Y12
+	VFMADD231PS  Y12, Y8, Y7
+	VFMADD231PS  224(R9), Y12, Y11
+	MOVLQSX      28(DX)(R10*4), R11
+	IMULQ        SI, R11
+	PREFETCHT0   (BX)(R11*1)
+	PREFETCHT0   64(BX)(R11*1)
+	PREFETCHT0   128(BX)(R11*1)
+	PREFETCHT0   192(BX)(R11*1)
+	MOVLQSX      12(DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSS 12(DI)(R10*4), Y8
+	VMOVUPS      (BX)(R11*1), Y12
+	VFMADD231PS  Y12, Y8, Y0
+	VMULPS       (R9), Y12, Y12
+	VMOVUPS      32(BX)(R11*1), Y13
+	VFMADD231PS  Y13, Y8, Y1
+	VFMADD231PS  32(R9), Y13, Y12
+	VMOVUPS      64(BX)(R11*1), Y13
+	VFMADD231PS  Y13, Y8, Y2
+	VFMADD231PS  64(R9), Y13, Y12
+	VMOVUPS      96(BX)(R11*1), Y13
+	VFMADD231PS  Y13, Y8, Y3
+	VFMADD231PS  96(R9), Y13, Y12
+	VMOVUPS      128(BX)(R11*1), Y13
+	VFMADD231PS  Y13, Y8, Y4
+	VFMADD231PS  128(R9), Y13, Y12
+	VMOVUPS      160(BX)(R11*1), Y13
+	VFMADD231PS  Y13, Y8, Y5
+	VFMADD231PS  160(R9), Y13, Y12
+	VMOVUPS      192(BX)(R11*1), Y13
+	VFMADD231PS  Y13, Y8, Y6
+	VFMADD231PS  192(R9), Y13, Y12
+	VMOVUPS      224(BX)(R11*1), Y13
+	VFMADD231PS  Y13, Y8, Y7
+	VFMADD231PS  224(R9), Y13, Y12
+	VUNPCKLPS    Y10, Y9, Y8
+	VUNPCKHPS    Y10, Y9, Y9
+	VADDPS       Y9, Y8, Y8
+	VUNPCKLPS    Y12, Y11, Y9
+	VUNPCKHPS    Y12, Y11, Y10
 	VADDPS       Y10, Y9, Y9
+	VUNPCKLPD    Y9, Y8, Y10
+	VUNPCKHPD    Y9, Y8, Y8
+	VADDPS       Y8, Y10, Y10
+	VEXTRACTF128 $0x01, Y10, X8
+	VADDPS       X8, X10, X10
+	VBROADCASTSS gamma+112(FP), X8
+	VMULPS       X8, X10, X10
+	VADDPS       (R8)(R10*4), X10, X10
+	VMOVUPS      X10, (R8)(R10*4)
+	ADDQ         $0x00000004, R10
+	JMP          vectors8groups
+
+vectors8lastgroup:
+	ADDQ $0x00000004, AX
+
+vectors8group:
+	CMPQ         R10, AX
+	JGE          vectors8rest
+	MOVLQSX      (DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSS (DI)(R10*4), Y8
+	VMOVUPS      (BX)(R11*1), Y9
+	VFMADD231PS  Y9, Y8, Y0
+	VMULPS       (R9), Y9, Y9
+	VMOVUPS      32(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y1
+	VFMADD231PS  32(R9), Y10, Y9
+	VMOVUPS      64(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y2
+	VFMADD231PS  64(R9), Y10, Y9
+	VMOVUPS      96(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y3
+	VFMADD231PS  96(R9), Y10, Y9
+	VMOVUPS      128(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y4
+	VFMADD231PS  128(R9), Y10, Y9
+	VMOVUPS      160(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y5
+	VFMADD231PS  160(R9), Y10, Y9
+	VMOVUPS      192(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y6
+	VFMADD231PS  192(R9), Y10, Y9
+	VMOVUPS      224(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y7
+	VFMADD231PS  224(R9), Y10, Y9
+	MOVLQSX      4(DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSS 4(DI)(R10*4), Y8
+	VMOVUPS      (BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VMULPS       (R9), Y10, Y10
+	VMOVUPS      32(BX)(R11*1), Y11
+	VFMADD231PS  Y11, Y8, Y1
+	VFMADD231PS  32(R9), Y11, Y10
+	VMOVUPS      64(BX)(R11*1), Y11
+	VFMADD231PS  Y11, Y8, Y2
+	VFMADD231PS  64(R9), Y11, Y10
+	VMOVUPS      96(BX)(R11*1), Y11
+	VFMADD231PS  Y11, Y8, Y3
+	VFMADD231PS  96(R9), Y11, Y10
+	VMOVUPS      128(BX)(R11*1), Y11
+	VFMADD231PS  Y11, Y8, Y4
+	VFMADD231PS  128(R9), Y11, Y10
+	VMOVUPS      160(BX)(R11*1), Y11
+	VFMADD231PS  Y11, Y8, Y5
+	VFMADD231PS  160(R9), Y11, Y10
+	VMOVUPS      192(BX)(R11*1), Y11
+	VFMADD231PS  Y11, Y8, Y6
+	VFMADD231PS  192(R9), Y11, Y10
+	VMOVUPS      224(BX)(R11*1), Y11
+	VFMADD231PS  Y11, Y8, Y7
+	VFMADD231PS  224(R9), Y11, Y10
+	MOVLQSX      8(DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSS 8(DI)(R10*4), Y8
+	VMOVUPS      (BX)(R11*1), Y11
+	VFMADD231PS  Y11, Y8, Y0
+	VMULPS       (R9), Y11, Y11
+	VMOVUPS      32(BX)(R11*1), Y12
+	VFMADD231PS  Y12, Y8, Y1
+	VFMADD231PS  32(R9), Y12, Y11
+	VMOVUPS      64(BX)(R11*1), Y12
+	VFMADD231PS  Y12, Y8, Y2
+	VFMADD231PS  64(R9), Y12, Y11
+	VMOVUPS      96(BX)(R11*1), Y12
+	VFMADD231PS  Y12, Y8, Y3
+	VFMADD231PS  96(R9), Y12, Y11
+	VMOVUPS      128(BX)(R11*1), Y12
+	VFMADD231PS  Y12, Y8, Y4
+	VFMADD231PS  128(R9), Y12, Y11
+	VMOVUPS      160(BX)(R11*1), Y12
+	VFMADD231PS  Y12, Y8, Y5
+	VFMADD231PS  160(R9), Y12, Y11
+	VMOVUPS      192(BX)(R11*1), Y12
+	VFMADD231PS  Y12, Y8, Y6
+	VFMADD231PS  192(R9), Y12, Y11
+	VMOVUPS      224(BX)(R11*1), Y12
+	VFMADD231PS  Y12, Y8, Y7
+	VFMADD231PS  224(R9), Y12, Y11
+	MOVLQSX      12(DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSS 12(DI)(R10*4), Y8
+	VMOVUPS      (BX)(R11*1), Y12
+	VFMADD231PS  Y12, Y8, Y0
+	VMULPS       (R9), Y12, Y12
+	VMOVUPS      32(BX)(R11*1), Y13
+	VFMADD231PS  Y13, Y8, Y1
+	VFMADD231PS  32(R9), Y13, Y12
+	VMOVUPS      64(BX)(R11*1), Y13
+	VFMADD231PS  Y13, Y8, Y2
+	VFMADD231PS  64(R9), Y13, Y12
+	VMOVUPS      96(BX)(R11*1), Y13
+	VFMADD231PS  Y13, Y8, Y3
+	VFMADD231PS  96(R9), Y13, Y12
+	VMOVUPS      128(BX)(R11*1), Y13
+	VFMADD231PS  Y13, Y8, Y4
+	VFMADD231PS  128(R9), Y13, Y12
+	VMOVUPS      160(BX)(R11*1), Y13
+	VFMADD231PS  Y13, Y8, Y5
+	VFMADD231PS  160(R9), Y13, Y12
+	VMOVUPS      192(BX)(R11*1), Y13
+	VFMADD231PS  Y13, Y8, Y6
+	VFMADD231PS  192(R9), Y13, Y12
+	VMOVUPS      224(BX)(R11*1), Y13
+	VFMADD231PS  Y13, Y8, Y7
+	VFMADD231PS  224(R9), Y13, Y12
+	VUNPCKLPS    Y10, Y9, Y8
+	VUNPCKHPS    Y10, Y9, Y9
+	VADDPS       Y9, Y8, Y8
+	VUNPCKLPS    Y12, Y11, Y9
+	VUNPCKHPS    Y12, Y11, Y10
+	VADDPS       Y10, Y9, Y9
+	VUNPCKLPD    Y9, Y8, Y10
+	VUNPCKHPD    Y9, Y8, Y8
+	VADDPS       Y8, Y10, Y10
+	VEXTRACTF128 $0x01, Y10, X8
+	VADDPS       X8, X10, X10
+	VBROADCASTSS gamma+112(FP), X8
+	VMULPS       X8, X10, X10
+	VADDPS       (R8)(R10*4), X10, X10
+	VMOVUPS      X10, (R8)(R10*4)
+	ADDQ         $0x00000004, R10
+	JMP          vectors8group
+
+vectors8rest:
+	ADDQ $0x00000003, AX
+
+vectors8loop:
+	CMPQ         R10, AX
+	JGE          vectors8end
+	MOVLQSX      (DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSS (DI)(R10*4), Y8
+	VMOVUPS      (BX)(R11*1), Y9
+	VFMADD231PS  Y9, Y8, Y0
+	VMULPS       (R9), Y9, Y9
+	VMOVUPS      32(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y1
+	VFMADD231PS  32(R9), Y10, Y9
+	VMOVUPS      64(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y2
+	VFMADD231PS  64(R9), Y10, Y9
+	VMOVUPS      96(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y3
+	VFMADD231PS  96(R9), Y10, Y9
+	VMOVUPS      128(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y4
+	VFMADD231PS  128(R9), Y10, Y9
+	VMOVUPS      160(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y5
+	VFMADD231PS  160(R9), Y10, Y9
+	VMOVUPS      192(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y6
+	VFMADD231PS  192(R9), Y10, Y9
+	VMOVUPS      224(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y7
+	VFMADD231PS  224(R9), Y10, Y9
 	VEXTRACTF128 $0x01, Y9, X8
 	VADDPS       X8, X9, X9
 	VPERMILPD    $0x01, X9, X8
 	VADDPS       X8, X9, X9
 	VMOVSHDUP    X9, X8
 	VADDSS       X8, X9, X9
-	VMULSS       gamma+40(FP), X9, X9
-	VADDSS       (R8), X9, X9
-	VMOVSS       X9, (R8)
-	ADDQ         $0x00000004, R8
-	DECQ         R10
-	JNE          vectors4loop
-	VBROADCASTSS alpha+16(FP), Y4
-	VMULPS       Y4, Y0, Y0
-	VMOVUPS      (SI), Y5
-	VADDPS       Y5, Y0, Y0
-	VMOVUPS      Y0, (SI)
-	VMULPS       Y4, Y1, Y1
-	VMOVUPS      32(SI), Y0
+	VMULSS       gamma+112(FP), X9, X9
+	VADDSS       (R8)(R10*4), X9, X9
+	VMOVSS       X9, (R8)(R10*4)
+	INCQ         R10
+	JMP          vectors8loop
+
+vectors8end:
+	VBROADCASTSS alpha+80(FP), Y8
+	MOVQ         dst+64(FP), AX
+	VMULPS       Y8, Y0, Y0
+	VMOVUPS      (AX), Y9
+	VADDPS       Y9, Y0, Y0
+	VMOVUPS      Y0, (AX)
+	VMULPS       Y8, Y1, Y1
+	VMOVUPS      32(AX), Y0
 	VADDPS       Y0, Y1, Y1
-	VMOVUPS      Y1, 32(SI)
-	VMULPS       Y4, Y2, Y2
-	VMOVUPS      64(SI), Y0
+	VMOVUPS      Y1, 32(AX)
+	VMULPS       Y8, Y2, Y2
+	VMOVUPS      64(AX), Y0
 	VADDPS       Y0, Y2, Y2
-	VMOVUPS      Y2, 64(SI)
-	VMULPS       Y4, Y3, Y3
-	VMOVUPS      96(SI), Y0
+	VMOVUPS      Y2, 64(AX)
+	VMULPS       Y8, Y3, Y3
+	VMOVUPS      96(AX), Y0
 	VADDPS       Y0, Y3, Y3
-	VMOVUPS      Y3, 96(SI)
+	VMOVUPS      Y3, 96(AX)
+	VMULPS       Y8, Y4, Y4
+	VMOVUPS      128(AX), Y0
+	VADDPS       Y0, Y4, Y4
+	VMOVUPS      Y4, 128(AX)
+	VMULPS       Y8, Y5, Y5
+	VMOVUPS      160(AX), Y0
+	VADDPS       Y0, Y5, Y5
+	VMOVUPS      Y5, 160(AX)
+	VMULPS       Y8, Y6, Y6
+	VMOVUPS      192(AX), Y0
+	VADDPS       Y0, Y6, Y6
+	VMOVUPS      Y6, 192(AX)
+	VMULPS       Y8, Y7, Y7
+	VMOVUPS      224(AX), Y0
+	VADDPS       Y0, Y7, Y7
+	VMOVUPS      Y7, 224(AX)
+
+vectors8next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+104(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors8row
+	VZEROUPPER
+	RET
+
+vectors4:
+vectors4row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R10, AX
+	JGE        vectors4next
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	MOVQ       dst+64(FP), R11
+	ADDQ       ldd+72(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	VMOVUPS    (R9), Y4
+	VMOVUPS    32(R9), Y5
+	VMOVUPS    64(R9), Y6
+	VMOVUPS    96(R9), Y7
+	MOVQ       R9, R11
+	ADDQ       ldv+104(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	SUBQ       $0x00000007, AX
+
+vectors4groups:
+	CMPQ         R10, AX
+	JGE          vectors4lastgroup
+	MOVLQSX      16(DX)(R10*4), R11
+	IMULQ        SI, R11
+	PREFETCHT0   (BX)(R11*1)
+	PREFETCHT0   64(BX)(R11*1)
+	MOVLQSX      (DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSS (DI)(R10*4), Y8
+	VMOVUPS      (BX)(R11*1), Y9
+	VFMADD231PS  Y9, Y8, Y0
+	VMULPS       Y4, Y9, Y9
+	VMOVUPS      32(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y1
+	VFMADD231PS  Y5, Y10, Y9
+	VMOVUPS      64(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y2
+	VFMADD231PS  Y6, Y10, Y9
+	VMOVUPS      96(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y3
+	VFMADD231PS  Y7, Y10, Y9
+	MOVLQSX      20(DX)(R10*4), R11
+	IMULQ        SI, R11
+	PREFETCHT0   (BX)(R11*1)
+	PREFETCHT0   64(BX)(R11*1)
+	MOVLQSX      4(DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSS 4(DI)(R10*4), Y8
+	VMOVUPS      (BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VMULPS       Y4, Y10, Y10
+	VMOVUPS      32(BX)(R11*1), Y11
+	VFMADD231PS  Y11, Y8, Y1
+	VFMADD231PS  Y5, Y11, Y10
+	VMOVUPS      64(BX)(R11*1), Y11
+	VFMADD231PS  Y11, Y8, Y2
+	VFMADD231PS  Y6, Y11, Y10
+	VMOVUPS      96(BX)(R11*1), Y11
+	VFMADD231PS  Y11, Y8, Y3
+	VFMADD231PS  Y7, Y11, Y10
+	MOVLQSX      24(DX)(R10*4), R11
+	IMULQ        SI, R11
+	PREFETCHT0   (BX)(R11*1)
+	PREFETCHT0   64(BX)(R11*1)
+	MOVLQSX      8(DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSS 8(DI)(R10*4), Y8
+	VMOVUPS      (BX)(R11*1), Y11
+	VFMADD231PS  Y11, Y8, Y0
+	VMULPS       Y4, Y11, Y11
+	VMOVUPS      32(BX)(R11*1), Y12
+	VFMADD231PS  Y12, Y8, Y1
+	VFMADD231PS  Y5, Y12, Y11
+	VMOVUPS      64(BX)(R11*1), Y12
+	VFMADD231PS  Y12, Y8, Y2
+	VFMADD231PS  Y6, Y12, Y11
+	VMOVUPS      96(BX)(R11*1), Y12
+	VFMADD231PS  Y12, Y8, Y3
+	VFMADD231PS  Y7, Y12, Y11
+	MOVLQSX      28(DX)(R10*4), R11
+	IMULQ        SI, R11
+	PREFETCHT0   (BX)(R11*1)
+	PREFETCHT0   64(BX)(R11*1)
+	MOVLQSX      12(DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSS 12(DI)(R10*4), Y8
+	VMOVUPS      (BX)(R11*1), Y12
+	VFMADD231PS  Y12, Y8, Y0
+	VMULPS       Y4, Y12, Y12
+	VMOVUPS      32(BX)(R11*1), Y13
+	VFMADD231PS  Y13, Y8, Y1
+	VFMADD231PS  Y5, Y13, Y12
+	VMOVUPS      64(BX)(R11*1), Y13
+	VFMADD231PS  Y13, Y8, Y2
+	VFMADD231PS  Y6, Y13, Y12
+	VMOVUPS      96(BX)(R11*1), Y13
+	VFMADD231PS  Y13, Y8, Y3
+	VFMADD231PS  Y7, Y13, Y12
+	VUNPCKLPS    Y10, Y9, Y8
+	VUNPCKHPS    Y10, Y9, Y9
+	VADDPS       Y9, Y8, Y8
+	VUNPCKLPS    Y12, Y11, Y9
+	VUNPCKHPS    Y12, Y11, Y10
+	VADDPS       Y10, Y9, Y9
+	VUNPCKLPD    Y9, Y8, Y10
+	VUNPCKHPD    Y9, Y8, Y8
+	VADDPS       Y8, Y10, Y10
+	VEXTRACTF128 $0x01, Y10, X8
+	VADDPS       X8, X10, X10
+	VBROADCASTSS gamma+112(FP), X8
+	VMULPS       X8, X10, X10
+	VADDPS       (R8)(R10*4), X10, X10
+	VMOVUPS      X10, (R8)(R10*4)
+	ADDQ         $0x00000004, R10
+	JMP          vectors4groups
+
+vectors4lastgroup:
+	ADDQ $0x00000004, AX
+
+vectors4group:
+	CMPQ         R10, AX
+	JGE          vectors4rest
+	MOVLQSX      (DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSS (DI)(R10*4), Y8
+	VMOVUPS      (BX)(R11*1), Y9
+	VFMADD231PS  Y9, Y8, Y0
+	VMULPS       Y4, Y9, Y9
+	VMOVUPS      32(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y1
+	VFMADD231PS  Y5, Y10, Y9
+	VMOVUPS      64(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y2
+	VFMADD231PS  Y6, Y10, Y9
+	VMOVUPS      96(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y3
+	VFMADD231PS  Y7, Y10, Y9
+	MOVLQSX      4(DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSS 4(DI)(R10*4), Y8
+	VMOVUPS      (BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VMULPS       Y4, Y10, Y10
+	VMOVUPS      32(BX)(R11*1), Y11
+	VFMADD231PS  Y11, Y8, Y1
+	VFMADD231PS  Y5, Y11, Y10
+	VMOVUPS      64(BX)(R11*1), Y11
+	VFMADD231PS  Y11, Y8, Y2
+	VFMADD231PS  Y6, Y11, Y10
+	VMOVUPS      96(BX)(R11*1), Y11
+	VFMADD231PS  Y11, Y8, Y3
+	VFMADD231PS  Y7, Y11, Y10
+	MOVLQSX      8(DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSS 8(DI)(R10*4), Y8
+	VMOVUPS      (BX)(R11*1), Y11
+	VFMADD231PS  Y11, Y8, Y0
+	VMULPS       Y4, Y11, Y11
+	VMOVUPS      32(BX)(R11*1), Y12
+	VFMADD231PS  Y12, Y8, Y1
+	VFMADD231PS  Y5, Y12, Y11
+	VMOVUPS      64(BX)(R11*1), Y12
+	VFMADD231PS  Y12, Y8, Y2
+	VFMADD231PS  Y6, Y12, Y11
+	VMOVUPS      96(BX)(R11*1), Y12
+	VFMADD231PS  Y12, Y8, Y3
+	VFMADD231PS  Y7, Y12, Y11
+	MOVLQSX      12(DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSS 12(DI)(R10*4), Y8
+	VMOVUPS      (BX)(R11*1), Y12
+	VFMADD231PS  Y12, Y8, Y0
+	VMULPS       Y4, Y12, Y12
+	VMOVUPS      32(BX)(R11*1), Y13
+	VFMADD231PS  Y13, Y8, Y1
+	VFMADD231PS  Y5, Y13, Y12
+	VMOVUPS      64(BX)(R11*1), Y13
+	VFMADD231PS  Y13, Y8, Y2
+	VFMADD231PS  Y6, Y13, Y12
+	VMOVUPS      96(BX)(R11*1), Y13
+	VFMADD231PS  Y13, Y8, Y3
+	VFMADD231PS  Y7, Y13, Y12
+	VUNPCKLPS    Y10, Y9, Y8
+	VUNPCKHPS    Y10, Y9, Y9
+	VADDPS       Y9, Y8, Y8
+	VUNPCKLPS    Y12, Y11, Y9
+	VUNPCKHPS    Y12, Y11, Y10
+	VADDPS       Y10, Y9, Y9
+	VUNPCKLPD    Y9, Y8, Y10
+	VUNPCKHPD    Y9, Y8, Y8
+	VADDPS       Y8, Y10, Y10
+	VEXTRACTF128 $0x01, Y10, X8
+	VADDPS       X8, X10, X10
+	VBROADCASTSS gamma+112(FP), X8
+	VMULPS       X8, X10, X10
+	VADDPS       (R8)(R10*4), X10, X10
+	VMOVUPS      X10, (R8)(R10*4)
+	ADDQ         $0x00000004, R10
+	JMP          vectors4group
+
+vectors4rest:
+	ADDQ $0x00000003, AX
+
+vectors4loop:
+	CMPQ         R10, AX
+	JGE          vectors4end
+	MOVLQSX      (DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSS (DI)(R10*4), Y8
+	VMOVUPS      (BX)(R11*1), Y9
+	VFMADD231PS  Y9, Y8, Y0
+	VMULPS       Y4, Y9, Y9
+	VMOVUPS      32(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y1
+	VFMADD231PS  Y5, Y10, Y9
+	VMOVUPS      64(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y2
+	VFMADD231PS  Y6, Y10, Y9
+	VMOVUPS      96(BX)(R11*1), Y10
+	VFMADD231PS  Y10, Y8, Y3
+	VFMADD231PS  Y7, Y10, Y9
+	VEXTRACTF128 $0x01, Y9, X8
+	VADDPS       X8, X9, X9
+	VPERMILPD    $0x01, X9, X8
+	VADDPS       X8, X9, X9
+	VMOVSHDUP    X9, X8
+	VADDSS       X8, X9, X9
+	VMULSS       gamma+112(FP), X9, X9
+	VADDSS       (R8)(R10*4), X9, X9
+	VMOVSS       X9, (R8)(R10*4)
+	INCQ         R10
+	JMP          vectors4loop
+
+vectors4end:
+	VBROADCASTSS alpha+80(FP), Y4
+	MOVQ         dst+64(FP), AX
+	VMULPS       Y4, Y0, Y0
+	VMOVUPS      (AX), Y5
+	VADDPS       Y5, Y0, Y0
+	VMOVUPS      Y0, (AX)
+	VMULPS       Y4, Y1, Y1
+	VMOVUPS      32(AX), Y0
+	VADDPS       Y0, Y1, Y1
+	VMOVUPS      Y1, 32(AX)
+	VMULPS       Y4, Y2, Y2
+	VMOVUPS      64(AX), Y0
+	VADDPS       Y0, Y2, Y2
+	VMOVUPS      Y2, 64(AX)
+	VMULPS       Y4, Y3, Y3
+	VMOVUPS      96(AX), Y0
+	VADDPS       Y0, Y3, Y3
+	VMOVUPS      Y3, 96(AX)
+
+vectors4next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+104(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors4row
 	VZEROUPPER
 	RET
 
 vectors2:
+vectors2row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R10, AX
+	JGE        vectors2next
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
+	MOVQ       dst+64(FP), R11
+	ADDQ       ldd+72(FP), R11
+	PREFETCHT0 (R11)
 	VMOVUPS    (R9), Y2
 	VMOVUPS    32(R9), Y3
-	ADDQ       R9, R12
-	PREFETCHT0 (R12)
+	MOVQ       R9, R11
+	ADDQ       ldv+104(FP), R11
+	PREFETCHT0 (R11)
+	SUBQ       $0x00000007, AX
+	ADDQ       $0x00000004, AX
 
-vectors2loop:
-	MOVLQSX      (CX), AX
-	ADDQ         $0x00000004, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VBROADCASTSS (DI), Y4
-	ADDQ         $0x00000004, DI
-	VMOVUPS      (AX), Y5
+vectors2group:
+	CMPQ         R10, AX
+	JGE          vectors2rest
+	MOVLQSX      (DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSS (DI)(R10*4), Y4
+	VMOVUPS      (BX)(R11*1), Y5
 	VFMADD231PS  Y5, Y4, Y0
 	VMULPS       Y2, Y5, Y5
-	VMOVUPS      32(AX), Y6
+	VMOVUPS      32(BX)(R11*1), Y6
 	VFMADD231PS  Y6, Y4, Y1
-	VMULPS       Y3, Y6, Y6
+	VFMADD231PS  Y3, Y6, Y5
+	MOVLQSX      4(DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSS 4(DI)(R10*4), Y4
+	VMOVUPS      (BX)(R11*1), Y6
+	VFMADD231PS  Y6, Y4, Y0
+	VMULPS       Y2, Y6, Y6
+	VMOVUPS      32(BX)(R11*1), Y7
+	VFMADD231PS  Y7, Y4, Y1
+	VFMADD231PS  Y3, Y7, Y6
+	MOVLQSX      8(DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSS 8(DI)(R10*4), Y4
+	VMOVUPS      (BX)(R11*1), Y7
+	VFMADD231PS  Y7, Y4, Y0
+	VMULPS       Y2, Y7, Y7
+	VMOVUPS      32(BX)(R11*1), Y8
+	VFMADD231PS  Y8, Y4, Y1
+	VFMADD231PS  Y3, Y8, Y7
+	MOVLQSX      12(DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSS 12(DI)(R10*4), Y4
+	VMOVUPS      (BX)(R11*1), Y8
+	VFMADD231PS  Y8, Y4, Y0
+	VMULPS       Y2, Y8, Y8
+	VMOVUPS      32(BX)(R11*1), Y9
+	VFMADD231PS  Y9, Y4, Y1
+	VFMADD231PS  Y3, Y9, Y8
+	VUNPCKLPS    Y6, Y5, Y4
+	VUNPCKHPS    Y6, Y5, Y5
+	VADDPS       Y5, Y4, Y4
+	VUNPCKLPS    Y8, Y7, Y5
+	VUNPCKHPS    Y8, Y7, Y6
 	VADDPS       Y6, Y5, Y5
+	VUNPCKLPD    Y5, Y4, Y6
+	VUNPCKHPD    Y5, Y4, Y4
+	VADDPS       Y4, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X4
+	VADDPS       X4, X6, X6
+	VBROADCASTSS gamma+112(FP), X4
+	VMULPS       X4, X6, X6
+	VADDPS       (R8)(R10*4), X6, X6
+	VMOVUPS      X6, (R8)(R10*4)
+	ADDQ         $0x00000004, R10
+	JMP          vectors2group
+
+vectors2rest:
+	ADDQ $0x00000003, AX
+
+vectors2loop:
+	CMPQ         R10, AX
+	JGE          vectors2end
+	MOVLQSX      (DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSS (DI)(R10*4), Y4
+	VMOVUPS      (BX)(R11*1), Y5
+	VFMADD231PS  Y5, Y4, Y0
+	VMULPS       Y2, Y5, Y5
+	VMOVUPS      32(BX)(R11*1), Y6
+	VFMADD231PS  Y6, Y4, Y1
+	VFMADD231PS  Y3, Y6, Y5
 	VEXTRACTF128 $0x01, Y5, X4
 	VADDPS       X4, X5, X5
 	VPERMILPD    $0x01, X5, X4
 	VADDPS       X4, X5, X5
 	VMOVSHDUP    X5, X4
 	VADDSS       X4, X5, X5
-	VMULSS       gamma+40(FP), X5, X5
-	VADDSS       (R8), X5, X5
-	VMOVSS       X5, (R8)
-	ADDQ         $0x00000004, R8
-	DECQ         R10
-	JNE          vectors2loop
-	VBROADCASTSS alpha+16(FP), Y2
+	VMULSS       gamma+112(FP), X5, X5
+	VADDSS       (R8)(R10*4), X5, X5
+	VMOVSS       X5, (R8)(R10*4)
+	INCQ         R10
+	JMP          vectors2loop
+
+vectors2end:
+	VBROADCASTSS alpha+80(FP), Y2
+	MOVQ         dst+64(FP), AX
 	VMULPS       Y2, Y0, Y0
-	VMOVUPS      (SI), Y3
+	VMOVUPS      (AX), Y3
 	VADDPS       Y3, Y0, Y0
-	VMOVUPS      Y0, (SI)
+	VMOVUPS      Y0, (AX)
 	VMULPS       Y2, Y1, Y1
-	VMOVUPS      32(SI), Y0
+	VMOVUPS      32(AX), Y0
 	VADDPS       Y0, Y1, Y1
-	VMOVUPS      Y1, 32(SI)
+	VMOVUPS      Y1, 32(AX)
+
+vectors2next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+104(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors2row
 	VZEROUPPER
 	RET
 
 vectors1:
-	LEAQ       sparseOnes<>+32(SB), R11
-	SHLQ       $0x02, AX
-	SUBQ       AX, R11
-	VMOVUPD    (R11), Y0
+	LEAQ    sparseOnes<>+32(SB), R11
+	SHLQ    $0x02, AX
+	SUBQ    AX, R11
+	VMOVUPD (R11), Y0
+
+vectors1row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R10, AX
+	JGE        vectors1next
 	VXORPD     Y1, Y1, Y1
+	MOVQ       dst+64(FP), R11
+	ADDQ       ldd+72(FP), R11
+	PREFETCHT0 (R11)
 	VMASKMOVPS (R9), Y0, Y2
-	ADDQ       R9, R12
-	PREFETCHT0 (R12)
+	MOVQ       R9, R11
+	ADDQ       ldv+104(FP), R11
+	PREFETCHT0 (R11)
+	SUBQ       $0x00000007, AX
+	ADDQ       $0x00000004, AX
+
+vectors1group:
+	CMPQ         R10, AX
+	JGE          vectors1rest
+	MOVLQSX      (DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSS (DI)(R10*4), Y3
+	VMASKMOVPS   (BX)(R11*1), Y0, Y4
+	VFMADD231PS  Y4, Y3, Y1
+	VMULPS       Y2, Y4, Y4
+	MOVLQSX      4(DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSS 4(DI)(R10*4), Y3
+	VMASKMOVPS   (BX)(R11*1), Y0, Y5
+	VFMADD231PS  Y5, Y3, Y1
+	VMULPS       Y2, Y5, Y5
+	MOVLQSX      8(DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSS 8(DI)(R10*4), Y3
+	VMASKMOVPS   (BX)(R11*1), Y0, Y6
+	VFMADD231PS  Y6, Y3, Y1
+	VMULPS       Y2, Y6, Y6
+	MOVLQSX      12(DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSS 12(DI)(R10*4), Y3
+	VMASKMOVPS   (BX)(R11*1), Y0, Y7
+	VFMADD231PS  Y7, Y3, Y1
+	VMULPS       Y2, Y7, Y7
+	VUNPCKLPS    Y5, Y4, Y3
+	VUNPCKHPS    Y5, Y4, Y4
+	VADDPS       Y4, Y3, Y3
+	VUNPCKLPS    Y7, Y6, Y4
+	VUNPCKHPS    Y7, Y6, Y5
+	VADDPS       Y5, Y4, Y4
+	VUNPCKLPD    Y4, Y3, Y5
+	VUNPCKHPD    Y4, Y3, Y3
+	VADDPS       Y3, Y5, Y5
+	VEXTRACTF128 $0x01, Y5, X3
+	VADDPS       X3, X5, X5
+	VBROADCASTSS gamma+112(FP), X3
+	VMULPS       X3, X5, X5
+	VADDPS       (R8)(R10*4), X5, X5
+	VMOVUPS      X5, (R8)(R10*4)
+	ADDQ         $0x00000004, R10
+	JMP          vectors1group
+
+vectors1rest:
+	ADDQ $0x00000003, AX
 
 vectors1loop:
-	MOVLQSX      (CX), AX
-	ADDQ         $0x00000004, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VBROADCASTSS (DI), Y3
-	ADDQ         $0x00000004, DI
-	VMASKMOVPS   (AX), Y0, Y4
+	CMPQ         R10, AX
+	JGE          vectors1end
+	MOVLQSX      (DX)(R10*4), R11
+	IMULQ        SI, R11
+	VBROADCASTSS (DI)(R10*4), Y3
+	VMASKMOVPS   (BX)(R11*1), Y0, Y4
 	VFMADD231PS  Y4, Y3, Y1
 	VMULPS       Y2, Y4, Y4
 	VEXTRACTF128 $0x01, Y4, X3
@@ -3788,17 +8455,26 @@ vectors1loop:
 	VADDPS       X3, X4, X4
 	VMOVSHDUP    X4, X3
 	VADDSS       X3, X4, X4
-	VMULSS       gamma+40(FP), X4, X4
-	VADDSS       (R8), X4, X4
-	VMOVSS       X4, (R8)
-	ADDQ         $0x00000004, R8
-	DECQ         R10
-	JNE          vectors1loop
-	VBROADCASTSS alpha+16(FP), Y2
+	VMULSS       gamma+112(FP), X4, X4
+	VADDSS       (R8)(R10*4), X4, X4
+	VMOVSS       X4, (R8)(R10*4)
+	INCQ         R10
+	JMP          vectors1loop
+
+vectors1end:
+	VBROADCASTSS alpha+80(FP), Y2
+	MOVQ         dst+64(FP), AX
 	VMULPS       Y2, Y1, Y1
-	VMASKMOVPS   (SI), Y0, Y2
+	VMASKMOVPS   (AX), Y0, Y2
 	VADDPS       Y2, Y1, Y1
-	VMASKMOVPS   Y1, Y0, (SI)
+	VMASKMOVPS   Y1, Y0, (AX)
+
+vectors1next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+104(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors1row
 	VZEROUPPER
 	RET
 
@@ -4214,17 +8890,16 @@ rowend:
 	JNE    row
 	RET
 
-// func sparseRowAVX512F64I64(n int, dst *float64, alpha float64, a *float64, ind *int, entries int, u *float64, ld int)
-// Requires: AVX, AVX512F
-TEXT ·sparseRowAVX512F64I64(SB), NOSPLIT, $0-64
+// func sparseRowsAVX512F64I64(n int, rows int, end *int, base int, ind *int, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·sparseRowsAVX512F64I64(SB), NOSPLIT, $0-88
 	MOVQ n+0(FP), AX
-	MOVQ ind+32(FP), CX
-	MOVQ u+48(FP), DX
-	MOVQ ld+56(FP), BX
-	SHLQ $0x03, BX
-	MOVQ dst+8(FP), SI
-	MOVQ a+24(FP), DI
-	MOVQ entries+40(FP), R8
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+40(FP), BX
+	MOVQ ldu+48(FP), SI
+	MOVQ a+56(FP), DI
+	XORQ R8, R8
 	CMPQ AX, $0x00000040
 	JE   vectors8
 	CMPQ AX, $0x00000020
@@ -4234,155 +8909,227 @@ TEXT ·sparseRowAVX512F64I64(SB), NOSPLIT, $0-64
 	JMP  vectors1
 
 vectors8:
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
+vectors8row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R8, AX
+	JGE        vectors8next
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	VPXORQ     Z4, Z4, Z4
+	VPXORQ     Z5, Z5, Z5
+	VPXORQ     Z6, Z6, Z6
+	VPXORQ     Z7, Z7, Z7
+	MOVQ       dst+64(FP), R9
+	ADDQ       ldd+72(FP), R9
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 128(R9)
+	PREFETCHT0 192(R9)
+	PREFETCHT0 256(R9)
+	PREFETCHT0 320(R9)
+	PREFETCHT0 384(R9)
+	PREFETCHT0 448(R9)
 
 vectors8loop:
-	MOVQ         (CX), AX
-	ADDQ         $0x00000008, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VBROADCASTSD (DI), Z8
-	ADDQ         $0x00000008, DI
-	VFMADD231PD  (AX), Z8, Z0
-	VFMADD231PD  64(AX), Z8, Z1
-	VFMADD231PD  128(AX), Z8, Z2
-	VFMADD231PD  192(AX), Z8, Z3
-	VFMADD231PD  256(AX), Z8, Z4
-	VFMADD231PD  320(AX), Z8, Z5
-	VFMADD231PD  384(AX), Z8, Z6
-	VFMADD231PD  448(AX), Z8, Z7
-	DECQ         R8
-	JNE          vectors8loop
-	VBROADCASTSD alpha+16(FP), Z8
+	MOVQ         (DX)(R8*8), R9
+	IMULQ        SI, R9
+	ADDQ         BX, R9
+	VBROADCASTSD (DI)(R8*8), Z8
+	VFMADD231PD  (R9), Z8, Z0
+	VFMADD231PD  64(R9), Z8, Z1
+	VFMADD231PD  128(R9), Z8, Z2
+	VFMADD231PD  192(R9), Z8, Z3
+	VFMADD231PD  256(R9), Z8, Z4
+	VFMADD231PD  320(R9), Z8, Z5
+	VFMADD231PD  384(R9), Z8, Z6
+	VFMADD231PD  448(R9), Z8, Z7
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors8loop
+	VBROADCASTSD alpha+80(FP), Z8
+	MOVQ         dst+64(FP), AX
 	VMULPD       Z8, Z0, Z0
-	VMOVUPD      (SI), Z9
+	VMOVUPD      (AX), Z9
 	VADDPD       Z9, Z0, Z0
-	VMOVUPD      Z0, (SI)
+	VMOVUPD      Z0, (AX)
 	VMULPD       Z8, Z1, Z1
-	VMOVUPD      64(SI), Z0
+	VMOVUPD      64(AX), Z0
 	VADDPD       Z0, Z1, Z1
-	VMOVUPD      Z1, 64(SI)
+	VMOVUPD      Z1, 64(AX)
 	VMULPD       Z8, Z2, Z2
-	VMOVUPD      128(SI), Z0
+	VMOVUPD      128(AX), Z0
 	VADDPD       Z0, Z2, Z2
-	VMOVUPD      Z2, 128(SI)
+	VMOVUPD      Z2, 128(AX)
 	VMULPD       Z8, Z3, Z3
-	VMOVUPD      192(SI), Z0
+	VMOVUPD      192(AX), Z0
 	VADDPD       Z0, Z3, Z3
-	VMOVUPD      Z3, 192(SI)
+	VMOVUPD      Z3, 192(AX)
 	VMULPD       Z8, Z4, Z4
-	VMOVUPD      256(SI), Z0
+	VMOVUPD      256(AX), Z0
 	VADDPD       Z0, Z4, Z4
-	VMOVUPD      Z4, 256(SI)
+	VMOVUPD      Z4, 256(AX)
 	VMULPD       Z8, Z5, Z5
-	VMOVUPD      320(SI), Z0
+	VMOVUPD      320(AX), Z0
 	VADDPD       Z0, Z5, Z5
-	VMOVUPD      Z5, 320(SI)
+	VMOVUPD      Z5, 320(AX)
 	VMULPD       Z8, Z6, Z6
-	VMOVUPD      384(SI), Z0
+	VMOVUPD      384(AX), Z0
 	VADDPD       Z0, Z6, Z6
-	VMOVUPD      Z6, 384(SI)
+	VMOVUPD      Z6, 384(AX)
 	VMULPD       Z8, Z7, Z7
-	VMOVUPD      448(SI), Z0
+	VMOVUPD      448(AX), Z0
 	VADDPD       Z0, Z7, Z7
-	VMOVUPD      Z7, 448(SI)
+	VMOVUPD      Z7, 448(AX)
+
+vectors8next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	DECQ rows+8(FP)
+	JNE  vectors8row
 	VZEROUPPER
 	RET
 
 vectors4:
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
+vectors4row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R8, AX
+	JGE        vectors4next
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	MOVQ       dst+64(FP), R9
+	ADDQ       ldd+72(FP), R9
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 128(R9)
+	PREFETCHT0 192(R9)
 
 vectors4loop:
-	MOVQ         (CX), AX
-	ADDQ         $0x00000008, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VBROADCASTSD (DI), Z4
-	ADDQ         $0x00000008, DI
-	VFMADD231PD  (AX), Z4, Z0
-	VFMADD231PD  64(AX), Z4, Z1
-	VFMADD231PD  128(AX), Z4, Z2
-	VFMADD231PD  192(AX), Z4, Z3
-	DECQ         R8
-	JNE          vectors4loop
-	VBROADCASTSD alpha+16(FP), Z4
+	MOVQ         (DX)(R8*8), R9
+	IMULQ        SI, R9
+	ADDQ         BX, R9
+	VBROADCASTSD (DI)(R8*8), Z4
+	VFMADD231PD  (R9), Z4, Z0
+	VFMADD231PD  64(R9), Z4, Z1
+	VFMADD231PD  128(R9), Z4, Z2
+	VFMADD231PD  192(R9), Z4, Z3
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors4loop
+	VBROADCASTSD alpha+80(FP), Z4
+	MOVQ         dst+64(FP), AX
 	VMULPD       Z4, Z0, Z0
-	VMOVUPD      (SI), Z5
+	VMOVUPD      (AX), Z5
 	VADDPD       Z5, Z0, Z0
-	VMOVUPD      Z0, (SI)
+	VMOVUPD      Z0, (AX)
 	VMULPD       Z4, Z1, Z1
-	VMOVUPD      64(SI), Z0
+	VMOVUPD      64(AX), Z0
 	VADDPD       Z0, Z1, Z1
-	VMOVUPD      Z1, 64(SI)
+	VMOVUPD      Z1, 64(AX)
 	VMULPD       Z4, Z2, Z2
-	VMOVUPD      128(SI), Z0
+	VMOVUPD      128(AX), Z0
 	VADDPD       Z0, Z2, Z2
-	VMOVUPD      Z2, 128(SI)
+	VMOVUPD      Z2, 128(AX)
 	VMULPD       Z4, Z3, Z3
-	VMOVUPD      192(SI), Z0
+	VMOVUPD      192(AX), Z0
 	VADDPD       Z0, Z3, Z3
-	VMOVUPD      Z3, 192(SI)
+	VMOVUPD      Z3, 192(AX)
+
+vectors4next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	DECQ rows+8(FP)
+	JNE  vectors4row
 	VZEROUPPER
 	RET
 
 vectors2:
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
+vectors2row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R8, AX
+	JGE        vectors2next
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	MOVQ       dst+64(FP), R9
+	ADDQ       ldd+72(FP), R9
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
 
 vectors2loop:
-	MOVQ         (CX), AX
-	ADDQ         $0x00000008, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VBROADCASTSD (DI), Z2
-	ADDQ         $0x00000008, DI
-	VFMADD231PD  (AX), Z2, Z0
-	VFMADD231PD  64(AX), Z2, Z1
-	DECQ         R8
-	JNE          vectors2loop
-	VBROADCASTSD alpha+16(FP), Z2
+	MOVQ         (DX)(R8*8), R9
+	IMULQ        SI, R9
+	ADDQ         BX, R9
+	VBROADCASTSD (DI)(R8*8), Z2
+	VFMADD231PD  (R9), Z2, Z0
+	VFMADD231PD  64(R9), Z2, Z1
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors2loop
+	VBROADCASTSD alpha+80(FP), Z2
+	MOVQ         dst+64(FP), AX
 	VMULPD       Z2, Z0, Z0
-	VMOVUPD      (SI), Z3
+	VMOVUPD      (AX), Z3
 	VADDPD       Z3, Z0, Z0
-	VMOVUPD      Z0, (SI)
+	VMOVUPD      Z0, (AX)
 	VMULPD       Z2, Z1, Z1
-	VMOVUPD      64(SI), Z0
+	VMOVUPD      64(AX), Z0
 	VADDPD       Z0, Z1, Z1
-	VMOVUPD      Z1, 64(SI)
+	VMOVUPD      Z1, 64(AX)
+
+vectors2next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	DECQ rows+8(FP)
+	JNE  vectors2row
 	VZEROUPPER
 	RET
 
 vectors1:
-	LEAQ   sparseOpmasks<>+0(SB), R9
-	KMOVW  (R9)(AX*2), K1
-	VPXORQ Z0, Z0, Z0
+	LEAQ  sparseOpmasks<>+0(SB), R9
+	KMOVW (R9)(AX*2), K1
+
+vectors1row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R8, AX
+	JGE        vectors1next
+	VPXORQ     Z0, Z0, Z0
+	MOVQ       dst+64(FP), R9
+	ADDQ       ldd+72(FP), R9
+	PREFETCHT0 (R9)
 
 vectors1loop:
-	MOVQ         (CX), AX
-	ADDQ         $0x00000008, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VBROADCASTSD (DI), Z1
-	ADDQ         $0x00000008, DI
-	VMOVUPD.Z    (AX), K1, Z2
+	MOVQ         (DX)(R8*8), R9
+	IMULQ        SI, R9
+	ADDQ         BX, R9
+	VBROADCASTSD (DI)(R8*8), Z1
+	VMOVUPD.Z    (R9), K1, Z2
 	VFMADD231PD  Z2, Z1, Z0
-	DECQ         R8
-	JNE          vectors1loop
-	VBROADCASTSD alpha+16(FP), Z1
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors1loop
+	VBROADCASTSD alpha+80(FP), Z1
+	MOVQ         dst+64(FP), AX
 	VMULPD       Z1, Z0, Z0
-	VMOVUPD.Z    (SI), K1, Z1
+	VMOVUPD.Z    (AX), K1, Z1
 	VADDPD       Z1, Z0, Z0
-	VMOVUPD      Z0, K1, (SI)
+	VMOVUPD      Z0, K1, (AX)
+
+vectors1next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	DECQ rows+8(FP)
+	JNE  vectors1row
 	VZEROUPPER
 	RET
 
@@ -4405,20 +9152,17 @@ DATA sparseOpmasks<>+30(SB)/2, $0x7fff
 DATA sparseOpmasks<>+32(SB)/2, $0xffff
 GLOBL sparseOpmasks<>(SB), RODATA|NOPTR, $34
 
-// func sparseDotsAVX512F64I64(n int, ga *float64, gamma float64, v *float64, ind *int, entries int, u *float64, ld int, ldv int)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, CMOV, MMX+
-TEXT ·sparseDotsAVX512F64I64(SB), NOSPLIT, $0-72
+// func sparseDotsAVX512F64I64(n int, rows int, end *int, base int, ind *int, u *float64, ldu int, ga *float64, v *float64, ldv int, gamma float64)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, MMX+
+TEXT ·sparseDotsAVX512F64I64(SB), NOSPLIT, $0-88
 	MOVQ n+0(FP), AX
-	MOVQ ind+32(FP), CX
-	MOVQ u+48(FP), DX
-	MOVQ ld+56(FP), BX
-	SHLQ $0x03, BX
-	MOVQ ga+8(FP), SI
-	MOVQ v+24(FP), DI
-	MOVQ entries+40(FP), R8
-	LEAQ -8(CX)(R8*8), R9
-	MOVQ ldv+64(FP), R10
-	SHLQ $0x03, R10
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+40(FP), BX
+	MOVQ ldu+48(FP), SI
+	MOVQ ga+56(FP), DI
+	MOVQ v+64(FP), R8
+	XORQ R9, R9
 	CMPQ AX, $0x00000040
 	JE   vectors8
 	CMPQ AX, $0x00000020
@@ -4428,15 +9172,22 @@ TEXT ·sparseDotsAVX512F64I64(SB), NOSPLIT, $0-72
 	JMP  vectors1
 
 vectors8:
-	VMOVUPD    (DI), Z0
-	VMOVUPD    64(DI), Z1
-	VMOVUPD    128(DI), Z2
-	VMOVUPD    192(DI), Z3
-	VMOVUPD    256(DI), Z4
-	VMOVUPD    320(DI), Z5
-	VMOVUPD    384(DI), Z6
-	VMOVUPD    448(DI), Z7
-	ADDQ       DI, R10
+vectors8row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R9, AX
+	JGE        vectors8next
+	VMOVUPD    (R8), Z0
+	VMOVUPD    64(R8), Z1
+	VMOVUPD    128(R8), Z2
+	VMOVUPD    192(R8), Z3
+	VMOVUPD    256(R8), Z4
+	VMOVUPD    320(R8), Z5
+	VMOVUPD    384(R8), Z6
+	VMOVUPD    448(R8), Z7
+	MOVQ       R8, R10
+	ADDQ       ldv+72(FP), R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
 	PREFETCHT0 128(R10)
@@ -4445,147 +9196,653 @@ vectors8:
 	PREFETCHT0 320(R10)
 	PREFETCHT0 384(R10)
 	PREFETCHT0 448(R10)
+	SUBQ       $0x00000007, AX
+
+vectors8groups:
+	CMPQ          R9, AX
+	JGE           vectors8lastgroup
+	MOVQ          32(DX)(R9*8), R10
+	IMULQ         SI, R10
+	PREFETCHT0    (BX)(R10*1)
+	PREFETCHT0    64(BX)(R10*1)
+	PREFETCHT0    128(BX)(R10*1)
+	PREFETCHT0    192(BX)(R10*1)
+	PREFETCHT0    256(BX)(R10*1)
+	PREFETCHT0    320(BX)(R10*1)
+	PREFETCHT0    384(BX)(R10*1)
+	PREFETCHT0    448(BX)(R10*1)
+	MOVQ          (DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPD       (BX)(R10*1), Z8
+	VMULPD        Z0, Z8, Z8
+	VMOVUPD       64(BX)(R10*1), Z9
+	VFMADD231PD   Z1, Z9, Z8
+	VMOVUPD       128(BX)(R10*1), Z9
+	VFMADD231PD   Z2, Z9, Z8
+	VMOVUPD       192(BX)(R10*1), Z9
+	VFMADD231PD   Z3, Z9, Z8
+	VMOVUPD       256(BX)(R10*1), Z9
+	VFMADD231PD   Z4, Z9, Z8
+	VMOVUPD       320(BX)(R10*1), Z9
+	VFMADD231PD   Z5, Z9, Z8
+	VMOVUPD       384(BX)(R10*1), Z9
+	VFMADD231PD   Z6, Z9, Z8
+	VMOVUPD       448(BX)(R10*1), Z9
+	VFMADD231PD   Z7, Z9, Z8
+	MOVQ          40(DX)(R9*8), R10
+	IMULQ         SI, R10
+	PREFETCHT0    (BX)(R10*1)
+	PREFETCHT0    64(BX)(R10*1)
+	PREFETCHT0    128(BX)(R10*1)
+	PREFETCHT0    192(BX)(R10*1)
+	PREFETCHT0    256(BX)(R10*1)
+	PREFETCHT0    320(BX)(R10*1)
+	PREFETCHT0    384(BX)(R10*1)
+	PREFETCHT0    448(BX)(R10*1)
+	MOVQ          8(DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPD       (BX)(R10*1), Z9
+	VMULPD        Z0, Z9, Z9
+	VMOVUPD       64(BX)(R10*1), Z10
+	VFMADD231PD   Z1, Z10, Z9
+	VMOVUPD       128(BX)(R10*1), Z10
+	VFMADD231PD   Z2, Z10, Z9
+	VMOVUPD       192(BX)(R10*1), Z10
+	VFMADD231PD   Z3, Z10, Z9
+	VMOVUPD       256(BX)(R10*1), Z10
+	VFMADD231PD   Z4, Z10, Z9
+	VMOVUPD       320(BX)(R10*1), Z10
+	VFMADD231PD   Z5, Z10, Z9
+	VMOVUPD       384(BX)(R10*1), Z10
+	VFMADD231PD   Z6, Z10, Z9
+	VMOVUPD       448(BX)(R10*1), Z10
+	VFMADD231PD   Z7, Z10, Z9
+	MOVQ          48(DX)(R9*8), R10
+	IMULQ         SI, R10
+	PREFETCHT0    (BX)(R10*1)
+	PREFETCHT0    64(BX)(R10*1)
+	PREFETCHT0    128(BX)(R10*1)
+	PREFETCHT0    192(BX)(R10*1)
+	PREFETCHT0    256(BX)(R10*1)
+	PREFETCHT0    320(BX)(R10*1)
+	PREFETCHT0    384(BX)(R10*1)
+	PREFETCHT0    448(BX)(R10*1)
+	MOVQ          16(DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPD       (BX)(R10*1), Z10
+	VMULPD        Z0, Z10, Z10
+	VMOVUPD       64(BX)(R10*1), Z11
+	VFMADD231PD   Z1, Z11, Z10
+	VMOVUPD       128(BX)(R10*1), Z11
+	VFMADD231PD   Z2, Z11, Z10
+	VMOVUPD       192(BX)(R10*1), Z11
+	VFMADD231PD   Z3, Z11, Z10
+	VMOVUPD       256(BX)(R10*1), Z11
+	VFMADD231PD   Z4, Z11, Z10
+	VMOVUPD       320(BX)(R10*1), Z11
+	VFMADD231PD   Z5, Z11, Z10
+	VMOVUPD       384(BX)(R10*1), Z11
+	VFMADD231PD   Z6, Z11, Z10
+	VMOVUPD       448(BX)(R10*1), Z11
+	VFMADD231PD   Z7, Z11, Z10
+	MOVQ          56(DX)(R9*8), R10
+	IMULQ         SI, R10
+	PREFETCHT0    (BX)(R10*1)
+	PREFETCHT0    64(BX)(R10*1)
+	PREFETCHT0    128(BX)(R10*1)
+	PREFETCHT0    192(BX)(R10*1)
+	PREFETCHT0    256(BX)(R10*1)
+	PREFETCHT0    320(BX)(R10*1)
+	PREFETCHT0    384(BX)(R10*1)
+	PREFETCHT0    448(BX)(R10*1)
+	MOVQ          24(DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPD       (BX)(R10*1), Z11
+	VMULPD        Z0, Z11, Z11
+	VMOVUPD       64(BX)(R10*1), Z12
+	VFMADD231PD   Z1, Z12, Z11
+	VMOVUPD       128(BX)(R10*1), Z12
+	VFMADD231PD   Z2, Z12, Z11
+	VMOVUPD       192(BX)(R10*1), Z12
+	VFMADD231PD   Z3, Z12, Z11
+	VMOVUPD       256(BX)(R10*1), Z12
+	VFMADD231PD   Z4, Z12, Z11
+	VMOVUPD       320(BX)(R10*1), Z12
+	VFMADD231PD   Z5, Z12, Z11
+	VMOVUPD       384(BX)(R10*1), Z12
+	VFMADD231PD   Z6, Z12, Z11
+	VMOVUPD       448(BX)(R10*1), Z12
+	VFMADD231PD   Z7, Z12, Z11
+	VUNPCKLPD     Z9, Z8, Z12
+	VUNPCKHPD     Z9, Z8, Z8
+	VADDPD        Z8, Z12, Z12
+	VEXTRACTF64X4 $0x01, Z12, Y8
+	VADDPD        Y8, Y12, Y12
+	VUNPCKLPD     Z11, Z10, Z8
+	VUNPCKHPD     Z11, Z10, Z9
+	VADDPD        Z9, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VADDPD        Y9, Y8, Y8
+	VSHUFF64X2    $0x00, Y8, Y12, Y9
+	VSHUFF64X2    $0x03, Y8, Y12, Y8
+	VADDPD        Y8, Y9, Y9
+	VBROADCASTSD  gamma+80(FP), Y8
+	VMULPD        Y8, Y9, Y9
+	VADDPD        (DI)(R9*8), Y9, Y9
+	VMOVUPD       Y9, (DI)(R9*8)
+	ADDQ          $0x00000004, R9
+	JMP           vectors8groups
+
+vectors8lastgroup:
+	ADDQ $0x00000004, AX
+
+vectors8group:
+	CMPQ          R9, AX
+	JGE           vectors8rest
+	MOVQ          (DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPD       (BX)(R10*1), Z8
+	VMULPD        Z0, Z8, Z8
+	VMOVUPD       64(BX)(R10*1), Z9
+	VFMADD231PD   Z1, Z9, Z8
+	VMOVUPD       128(BX)(R10*1), Z9
+	VFMADD231PD   Z2, Z9, Z8
+	VMOVUPD       192(BX)(R10*1), Z9
+	VFMADD231PD   Z3, Z9, Z8
+	VMOVUPD       256(BX)(R10*1), Z9
+	VFMADD231PD   Z4, Z9, Z8
+	VMOVUPD       320(BX)(R10*1), Z9
+	VFMADD231PD   Z5, Z9, Z8
+	VMOVUPD       384(BX)(R10*1), Z9
+	VFMADD231PD   Z6, Z9, Z8
+	VMOVUPD       448(BX)(R10*1), Z9
+	VFMADD231PD   Z7, Z9, Z8
+	MOVQ          8(DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPD       (BX)(R10*1), Z9
+	VMULPD        Z0, Z9, Z9
+	VMOVUPD       64(BX)(R10*1), Z10
+	VFMADD231PD   Z1, Z10, Z9
+	VMOVUPD       128(BX)(R10*1), Z10
+	VFMADD231PD   Z2, Z10, Z9
+	VMOVUPD       192(BX)(R10*1), Z10
+	VFMADD231PD   Z3, Z10, Z9
+	VMOVUPD       256(BX)(R10*1), Z10
+	VFMADD231PD   Z4, Z10, Z9
+	VMOVUPD       320(BX)(R10*1), Z10
+	VFMADD231PD   Z5, Z10, Z9
+	VMOVUPD       384(BX)(R10*1), Z10
+	VFMADD231PD   Z6, Z10, Z9
+	VMOVUPD       448(BX)(R10*1), Z10
+	VFMADD231PD   Z7, Z10, Z9
+	MOVQ          16(DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPD       (BX)(R10*1), Z10
+	VMULPD        Z0, Z10, Z10
+	VMOVUPD       64(BX)(R10*1), Z11
+	VFMADD231PD   Z1, Z11, Z10
+	VMOVUPD       128(BX)(R10*1), Z11
+	VFMADD231PD   Z2, Z11, Z10
+	VMOVUPD       192(BX)(R10*1), Z11
+	VFMADD231PD   Z3, Z11, Z10
+	VMOVUPD       256(BX)(R10*1), Z11
+	VFMADD231PD   Z4, Z11, Z10
+	VMOVUPD       320(BX)(R10*1), Z11
+	VFMADD231PD   Z5, Z11, Z10
+	VMOVUPD       384(BX)(R10*1), Z11
+	VFMADD231PD   Z6, Z11, Z10
+	VMOVUPD       448(BX)(R10*1), Z11
+	VFMADD231PD   Z7, Z11, Z10
+	MOVQ          24(DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPD       (BX)(R10*1), Z11
+	VMULPD        Z0, Z11, Z11
+	VMOVUPD       64(BX)(R10*1), Z12
+	VFMADD231PD   Z1, Z12, Z11
+	VMOVUPD       128(BX)(R10*1), Z12
+	VFMADD231PD   Z2, Z12, Z11
+	VMOVUPD       192(BX)(R10*1), Z12
+	VFMADD231PD   Z3, Z12, Z11
+	VMOVUPD       256(BX)(R10*1), Z12
+	VFMADD231PD   Z4, Z12, Z11
+	VMOVUPD       320(BX)(R10*1), Z12
+	VFMADD231PD   Z5, Z12, Z11
+	VMOVUPD       384(BX)(R10*1), Z12
+	VFMADD231PD   Z6, Z12, Z11
+	VMOVUPD       448(BX)(R10*1), Z12
+	VFMADD231PD   Z7, Z12, Z11
+	VUNPCKLPD     Z9, Z8, Z12
+	VUNPCKHPD     Z9, Z8, Z8
+	VADDPD        Z8, Z12, Z12
+	VEXTRACTF64X4 $0x01, Z12, Y8
+	VADDPD        Y8, Y12, Y12
+	VUNPCKLPD     Z11, Z10, Z8
+	VUNPCKHPD     Z11, Z10, Z9
+	VADDPD        Z9, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VADDPD        Y9, Y8, Y8
+	VSHUFF64X2    $0x00, Y8, Y12, Y9
+	VSHUFF64X2    $0x03, Y8, Y12, Y8
+	VADDPD        Y8, Y9, Y9
+	VBROADCASTSD  gamma+80(FP), Y8
+	VMULPD        Y8, Y9, Y9
+	VADDPD        (DI)(R9*8), Y9, Y9
+	VMOVUPD       Y9, (DI)(R9*8)
+	ADDQ          $0x00000004, R9
+	JMP           vectors8group
+
+vectors8rest:
+	ADDQ $0x00000003, AX
 
 vectors8loop:
-	MOVQ          (CX), AX
-	ADDQ          $0x00000008, CX
-	IMULQ         BX, AX
-	ADDQ          DX, AX
-	LEAQ          24(CX), DI
-	CMPQ          DI, R9
-	CMOVQHI       R9, DI
-	MOVQ          (DI), DI
-	IMULQ         BX, DI
-	ADDQ          DX, DI
-	PREFETCHT0    (DI)
-	PREFETCHT0    64(DI)
-	PREFETCHT0    128(DI)
-	PREFETCHT0    192(DI)
-	PREFETCHT0    256(DI)
-	PREFETCHT0    320(DI)
-	PREFETCHT0    384(DI)
-	PREFETCHT0    448(DI)
-	VMOVUPD       (AX), Z8
+	CMPQ          R9, AX
+	JGE           vectors8end
+	MOVQ          (DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPD       (BX)(R10*1), Z8
 	VMULPD        Z0, Z8, Z8
-	VMOVUPD       64(AX), Z9
-	VMULPD        Z1, Z9, Z9
-	VMOVUPD       128(AX), Z10
-	VMULPD        Z2, Z10, Z10
-	VMOVUPD       192(AX), Z11
-	VMULPD        Z3, Z11, Z11
-	VMOVUPD       256(AX), Z12
-	VFMADD231PD   Z4, Z12, Z8
-	VMOVUPD       320(AX), Z12
-	VFMADD231PD   Z5, Z12, Z9
-	VMOVUPD       384(AX), Z12
-	VFMADD231PD   Z6, Z12, Z10
-	VMOVUPD       448(AX), Z12
-	VFMADD231PD   Z7, Z12, Z11
-	VADDPD        Z10, Z8, Z8
-	VADDPD        Z11, Z9, Z9
-	VADDPD        Z9, Z8, Z8
+	VMOVUPD       64(BX)(R10*1), Z9
+	VFMADD231PD   Z1, Z9, Z8
+	VMOVUPD       128(BX)(R10*1), Z9
+	VFMADD231PD   Z2, Z9, Z8
+	VMOVUPD       192(BX)(R10*1), Z9
+	VFMADD231PD   Z3, Z9, Z8
+	VMOVUPD       256(BX)(R10*1), Z9
+	VFMADD231PD   Z4, Z9, Z8
+	VMOVUPD       320(BX)(R10*1), Z9
+	VFMADD231PD   Z5, Z9, Z8
+	VMOVUPD       384(BX)(R10*1), Z9
+	VFMADD231PD   Z6, Z9, Z8
+	VMOVUPD       448(BX)(R10*1), Z9
+	VFMADD231PD   Z7, Z9, Z8
 	VEXTRACTF64X4 $0x01, Z8, Y9
 	VADDPD        Y9, Y8, Y8
 	VEXTRACTF64X2 $0x01, Y8, X9
 	VADDPD        X9, X8, X8
 	VPERMILPD     $0x01, X8, X9
 	VADDPD        X9, X8, X8
-	VMULSD        gamma+16(FP), X8, X8
-	VADDSD        (SI), X8, X8
-	VMOVSD        X8, (SI)
-	ADDQ          $0x00000008, SI
-	DECQ          R8
-	JNE           vectors8loop
+	VMULSD        gamma+80(FP), X8, X8
+	VADDSD        (DI)(R9*8), X8, X8
+	VMOVSD        X8, (DI)(R9*8)
+	INCQ          R9
+	JMP           vectors8loop
+
+vectors8end:
+vectors8next:
+	ADDQ ldv+72(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors8row
 	VZEROUPPER
 	RET
 
 vectors4:
-	VMOVUPD    (DI), Z0
-	VMOVUPD    64(DI), Z1
-	VMOVUPD    128(DI), Z2
-	VMOVUPD    192(DI), Z3
-	ADDQ       DI, R10
+vectors4row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R9, AX
+	JGE        vectors4next
+	VMOVUPD    (R8), Z0
+	VMOVUPD    64(R8), Z1
+	VMOVUPD    128(R8), Z2
+	VMOVUPD    192(R8), Z3
+	MOVQ       R8, R10
+	ADDQ       ldv+72(FP), R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
+	SUBQ       $0x00000007, AX
+
+vectors4groups:
+	CMPQ          R9, AX
+	JGE           vectors4lastgroup
+	MOVQ          32(DX)(R9*8), R10
+	IMULQ         SI, R10
+	PREFETCHT0    (BX)(R10*1)
+	PREFETCHT0    64(BX)(R10*1)
+	PREFETCHT0    128(BX)(R10*1)
+	PREFETCHT0    192(BX)(R10*1)
+	MOVQ          (DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPD       (BX)(R10*1), Z4
+	VMULPD        Z0, Z4, Z4
+	VMOVUPD       64(BX)(R10*1), Z5
+	VFMADD231PD   Z1, Z5, Z4
+	VMOVUPD       128(BX)(R10*1), Z5
+	VFMADD231PD   Z2, Z5, Z4
+	VMOVUPD       192(BX)(R10*1), Z5
+	VFMADD231PD   Z3, Z5, Z4
+	MOVQ          40(DX)(R9*8), R10
+	IMULQ         SI, R10
+	PREFETCHT0    (BX)(R10*1)
+	PREFETCHT0    64(BX)(R10*1)
+	PREFETCHT0    128(BX)(R10*1)
+	PREFETCHT0    192(BX)(R10*1)
+	MOVQ          8(DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPD       (BX)(R10*1), Z5
+	VMULPD        Z0, Z5, Z5
+	VMOVUPD       64(BX)(R10*1), Z6
+	VFMADD231PD   Z1, Z6, Z5
+	VMOVUPD       128(BX)(R10*1), Z6
+	VFMADD231PD   Z2, Z6, Z5
+	VMOVUPD       192(BX)(R10*1), Z6
+	VFMADD231PD   Z3, Z6, Z5
+	MOVQ          48(DX)(R9*8), R10
+	IMULQ         SI, R10
+	PREFETCHT0    (BX)(R10*1)
+	PREFETCHT0    64(BX)(R10*1)
+	PREFETCHT0    128(BX)(R10*1)
+	PREFETCHT0    192(BX)(R10*1)
+	MOVQ          16(DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPD       (BX)(R10*1), Z6
+	VMULPD        Z0, Z6, Z6
+	VMOVUPD       64(BX)(R10*1), Z7
+	VFMADD231PD   Z1, Z7, Z6
+	VMOVUPD       128(BX)(R10*1), Z7
+	VFMADD231PD   Z2, Z7, Z6
+	VMOVUPD       192(BX)(R10*1), Z7
+	VFMADD231PD   Z3, Z7, Z6
+	MOVQ          56(DX)(R9*8), R10
+	IMULQ         SI, R10
+	PREFETCHT0    (BX)(R10*1)
+	PREFETCHT0    64(BX)(R10*1)
+	PREFETCHT0    128(BX)(R10*1)
+	PREFETCHT0    192(BX)(R10*1)
+	MOVQ          24(DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPD       (BX)(R10*1), Z7
+	VMULPD        Z0, Z7, Z7
+	VMOVUPD       64(BX)(R10*1), Z8
+	VFMADD231PD   Z1, Z8, Z7
+	VMOVUPD       128(BX)(R10*1), Z8
+	VFMADD231PD   Z2, Z8, Z7
+	VMOVUPD       192(BX)(R10*1), Z8
+	VFMADD231PD   Z3, Z8, Z7
+	VUNPCKLPD     Z5, Z4, Z8
+	VUNPCKHPD     Z5, Z4, Z4
+	VADDPD        Z4, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y4
+	VADDPD        Y4, Y8, Y8
+	VUNPCKLPD     Z7, Z6, Z4
+	VUNPCKHPD     Z7, Z6, Z5
+	VADDPD        Z5, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y5
+	VADDPD        Y5, Y4, Y4
+	VSHUFF64X2    $0x00, Y4, Y8, Y5
+	VSHUFF64X2    $0x03, Y4, Y8, Y4
+	VADDPD        Y4, Y5, Y5
+	VBROADCASTSD  gamma+80(FP), Y4
+	VMULPD        Y4, Y5, Y5
+	VADDPD        (DI)(R9*8), Y5, Y5
+	VMOVUPD       Y5, (DI)(R9*8)
+	ADDQ          $0x00000004, R9
+	JMP           vectors4groups
+
+vectors4lastgroup:
+	ADDQ $0x00000004, AX
+
+vectors4group:
+	CMPQ          R9, AX
+	JGE           vectors4rest
+	MOVQ          (DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPD       (BX)(R10*1), Z4
+	VMULPD        Z0, Z4, Z4
+	VMOVUPD       64(BX)(R10*1), Z5
+	VFMADD231PD   Z1, Z5, Z4
+	VMOVUPD       128(BX)(R10*1), Z5
+	VFMADD231PD   Z2, Z5, Z4
+	VMOVUPD       192(BX)(R10*1), Z5
+	VFMADD231PD   Z3, Z5, Z4
+	MOVQ          8(DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPD       (BX)(R10*1), Z5
+	VMULPD        Z0, Z5, Z5
+	VMOVUPD       64(BX)(R10*1), Z6
+	VFMADD231PD   Z1, Z6, Z5
+	VMOVUPD       128(BX)(R10*1), Z6
+	VFMADD231PD   Z2, Z6, Z5
+	VMOVUPD       192(BX)(R10*1), Z6
+	VFMADD231PD   Z3, Z6, Z5
+	MOVQ          16(DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPD       (BX)(R10*1), Z6
+	VMULPD        Z0, Z6, Z6
+	VMOVUPD       64(BX)(R10*1), Z7
+	VFMADD231PD   Z1, Z7, Z6
+	VMOVUPD       128(BX)(R10*1), Z7
+	VFMADD231PD   Z2, Z7, Z6
+	VMOVUPD       192(BX)(R10*1), Z7
+	VFMADD231PD   Z3, Z7, Z6
+	MOVQ          24(DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPD       (BX)(R10*1), Z7
+	VMULPD        Z0, Z7, Z7
+	VMOVUPD       64(BX)(R10*1), Z8
+	VFMADD231PD   Z1, Z8, Z7
+	VMOVUPD       128(BX)(R10*1), Z8
+	VFMADD231PD   Z2, Z8, Z7
+	VMOVUPD       192(BX)(R10*1), Z8
+	VFMADD231PD   Z3, Z8, Z7
+	VUNPCKLPD     Z5, Z4, Z8
+	VUNPCKHPD     Z5, Z4, Z4
+	VADDPD        Z4, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y4
+	VADDPD        Y4, Y8, Y8
+	VUNPCKLPD     Z7, Z6, Z4
+	VUNPCKHPD     Z7, Z6, Z5
+	VADDPD        Z5, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y5
+	VADDPD        Y5, Y4, Y4
+	VSHUFF64X2    $0x00, Y4, Y8, Y5
+	VSHUFF64X2    $0x03, Y4, Y8, Y4
+	VADDPD        Y4, Y5, Y5
+	VBROADCASTSD  gamma+80(FP), Y4
+	VMULPD        Y4, Y5, Y5
+	VADDPD        (DI)(R9*8), Y5, Y5
+	VMOVUPD       Y5, (DI)(R9*8)
+	ADDQ          $0x00000004, R9
+	JMP           vectors4group
+
+vectors4rest:
+	ADDQ $0x00000003, AX
 
 vectors4loop:
-	MOVQ          (CX), AX
-	ADDQ          $0x00000008, CX
-	IMULQ         BX, AX
-	ADDQ          DX, AX
-	VMOVUPD       (AX), Z4
+	CMPQ          R9, AX
+	JGE           vectors4end
+	MOVQ          (DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPD       (BX)(R10*1), Z4
 	VMULPD        Z0, Z4, Z4
-	VMOVUPD       64(AX), Z5
-	VMULPD        Z1, Z5, Z5
-	VMOVUPD       128(AX), Z6
-	VMULPD        Z2, Z6, Z6
-	VMOVUPD       192(AX), Z7
-	VMULPD        Z3, Z7, Z7
-	VADDPD        Z6, Z4, Z4
-	VADDPD        Z7, Z5, Z5
-	VADDPD        Z5, Z4, Z4
+	VMOVUPD       64(BX)(R10*1), Z5
+	VFMADD231PD   Z1, Z5, Z4
+	VMOVUPD       128(BX)(R10*1), Z5
+	VFMADD231PD   Z2, Z5, Z4
+	VMOVUPD       192(BX)(R10*1), Z5
+	VFMADD231PD   Z3, Z5, Z4
 	VEXTRACTF64X4 $0x01, Z4, Y5
 	VADDPD        Y5, Y4, Y4
 	VEXTRACTF64X2 $0x01, Y4, X5
 	VADDPD        X5, X4, X4
 	VPERMILPD     $0x01, X4, X5
 	VADDPD        X5, X4, X4
-	VMULSD        gamma+16(FP), X4, X4
-	VADDSD        (SI), X4, X4
-	VMOVSD        X4, (SI)
-	ADDQ          $0x00000008, SI
-	DECQ          R8
-	JNE           vectors4loop
+	VMULSD        gamma+80(FP), X4, X4
+	VADDSD        (DI)(R9*8), X4, X4
+	VMOVSD        X4, (DI)(R9*8)
+	INCQ          R9
+	JMP           vectors4loop
+
+vectors4end:
+vectors4next:
+	ADDQ ldv+72(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors4row
 	VZEROUPPER
 	RET
 
 vectors2:
-	VMOVUPD    (DI), Z0
-	VMOVUPD    64(DI), Z1
-	ADDQ       DI, R10
+vectors2row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R9, AX
+	JGE        vectors2next
+	VMOVUPD    (R8), Z0
+	VMOVUPD    64(R8), Z1
+	MOVQ       R8, R10
+	ADDQ       ldv+72(FP), R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
+	SUBQ       $0x00000007, AX
+	ADDQ       $0x00000004, AX
+
+vectors2group:
+	CMPQ          R9, AX
+	JGE           vectors2rest
+	MOVQ          (DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPD       (BX)(R10*1), Z2
+	VMULPD        Z0, Z2, Z2
+	VMOVUPD       64(BX)(R10*1), Z3
+	VFMADD231PD   Z1, Z3, Z2
+	MOVQ          8(DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPD       (BX)(R10*1), Z3
+	VMULPD        Z0, Z3, Z3
+	VMOVUPD       64(BX)(R10*1), Z4
+	VFMADD231PD   Z1, Z4, Z3
+	MOVQ          16(DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPD       (BX)(R10*1), Z4
+	VMULPD        Z0, Z4, Z4
+	VMOVUPD       64(BX)(R10*1), Z5
+	VFMADD231PD   Z1, Z5, Z4
+	MOVQ          24(DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPD       (BX)(R10*1), Z5
+	VMULPD        Z0, Z5, Z5
+	VMOVUPD       64(BX)(R10*1), Z6
+	VFMADD231PD   Z1, Z6, Z5
+	VUNPCKLPD     Z3, Z2, Z6
+	VUNPCKHPD     Z3, Z2, Z2
+	VADDPD        Z2, Z6, Z6
+	VEXTRACTF64X4 $0x01, Z6, Y2
+	VADDPD        Y2, Y6, Y6
+	VUNPCKLPD     Z5, Z4, Z2
+	VUNPCKHPD     Z5, Z4, Z3
+	VADDPD        Z3, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y3
+	VADDPD        Y3, Y2, Y2
+	VSHUFF64X2    $0x00, Y2, Y6, Y3
+	VSHUFF64X2    $0x03, Y2, Y6, Y2
+	VADDPD        Y2, Y3, Y3
+	VBROADCASTSD  gamma+80(FP), Y2
+	VMULPD        Y2, Y3, Y3
+	VADDPD        (DI)(R9*8), Y3, Y3
+	VMOVUPD       Y3, (DI)(R9*8)
+	ADDQ          $0x00000004, R9
+	JMP           vectors2group
+
+vectors2rest:
+	ADDQ $0x00000003, AX
 
 vectors2loop:
-	MOVQ          (CX), AX
-	ADDQ          $0x00000008, CX
-	IMULQ         BX, AX
-	ADDQ          DX, AX
-	VMOVUPD       (AX), Z2
+	CMPQ          R9, AX
+	JGE           vectors2end
+	MOVQ          (DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPD       (BX)(R10*1), Z2
 	VMULPD        Z0, Z2, Z2
-	VMOVUPD       64(AX), Z3
-	VMULPD        Z1, Z3, Z3
-	VADDPD        Z3, Z2, Z2
+	VMOVUPD       64(BX)(R10*1), Z3
+	VFMADD231PD   Z1, Z3, Z2
 	VEXTRACTF64X4 $0x01, Z2, Y3
 	VADDPD        Y3, Y2, Y2
 	VEXTRACTF64X2 $0x01, Y2, X3
 	VADDPD        X3, X2, X2
 	VPERMILPD     $0x01, X2, X3
 	VADDPD        X3, X2, X2
-	VMULSD        gamma+16(FP), X2, X2
-	VADDSD        (SI), X2, X2
-	VMOVSD        X2, (SI)
-	ADDQ          $0x00000008, SI
-	DECQ          R8
-	JNE           vectors2loop
+	VMULSD        gamma+80(FP), X2, X2
+	VADDSD        (DI)(R9*8), X2, X2
+	VMOVSD        X2, (DI)(R9*8)
+	INCQ          R9
+	JMP           vectors2loop
+
+vectors2end:
+vectors2next:
+	ADDQ ldv+72(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors2row
 	VZEROUPPER
 	RET
 
 vectors1:
-	LEAQ       sparseOpmasks<>+0(SB), R9
-	KMOVW      (R9)(AX*2), K1
-	VMOVUPD.Z  (DI), K1, Z0
-	ADDQ       DI, R10
+	LEAQ  sparseOpmasks<>+0(SB), R10
+	KMOVW (R10)(AX*2), K1
+
+vectors1row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R9, AX
+	JGE        vectors1next
+	VMOVUPD.Z  (R8), K1, Z0
+	MOVQ       R8, R10
+	ADDQ       ldv+72(FP), R10
 	PREFETCHT0 (R10)
+	SUBQ       $0x00000007, AX
+	ADDQ       $0x00000004, AX
+
+vectors1group:
+	CMPQ          R9, AX
+	JGE           vectors1rest
+	MOVQ          (DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPD.Z     (BX)(R10*1), K1, Z1
+	VMULPD        Z0, Z1, Z1
+	MOVQ          8(DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPD.Z     (BX)(R10*1), K1, Z2
+	VMULPD        Z0, Z2, Z2
+	MOVQ          16(DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPD.Z     (BX)(R10*1), K1, Z3
+	VMULPD        Z0, Z3, Z3
+	MOVQ          24(DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPD.Z     (BX)(R10*1), K1, Z4
+	VMULPD        Z0, Z4, Z4
+	VUNPCKLPD     Z2, Z1, Z5
+	VUNPCKHPD     Z2, Z1, Z1
+	VADDPD        Z1, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z5, Y1
+	VADDPD        Y1, Y5, Y5
+	VUNPCKLPD     Z4, Z3, Z1
+	VUNPCKHPD     Z4, Z3, Z2
+	VADDPD        Z2, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPD        Y2, Y1, Y1
+	VSHUFF64X2    $0x00, Y1, Y5, Y2
+	VSHUFF64X2    $0x03, Y1, Y5, Y1
+	VADDPD        Y1, Y2, Y2
+	VBROADCASTSD  gamma+80(FP), Y1
+	VMULPD        Y1, Y2, Y2
+	VADDPD        (DI)(R9*8), Y2, Y2
+	VMOVUPD       Y2, (DI)(R9*8)
+	ADDQ          $0x00000004, R9
+	JMP           vectors1group
+
+vectors1rest:
+	ADDQ $0x00000003, AX
 
 vectors1loop:
-	MOVQ          (CX), AX
-	ADDQ          $0x00000008, CX
-	IMULQ         BX, AX
-	ADDQ          DX, AX
-	VMOVUPD.Z     (AX), K1, Z1
+	CMPQ          R9, AX
+	JGE           vectors1end
+	MOVQ          (DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPD.Z     (BX)(R10*1), K1, Z1
 	VMULPD        Z0, Z1, Z1
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPD        Y2, Y1, Y1
@@ -4593,31 +9850,32 @@ vectors1loop:
 	VADDPD        X2, X1, X1
 	VPERMILPD     $0x01, X1, X2
 	VADDPD        X2, X1, X1
-	VMULSD        gamma+16(FP), X1, X1
-	VADDSD        (SI), X1, X1
-	VMOVSD        X1, (SI)
-	ADDQ          $0x00000008, SI
-	DECQ          R8
-	JNE           vectors1loop
+	VMULSD        gamma+80(FP), X1, X1
+	VADDSD        (DI)(R9*8), X1, X1
+	VMOVSD        X1, (DI)(R9*8)
+	INCQ          R9
+	JMP           vectors1loop
+
+vectors1end:
+vectors1next:
+	ADDQ ldv+72(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors1row
 	VZEROUPPER
 	RET
 
-// func sparseRowDotsAVX512F64I64(n int, dst *float64, alpha float64, a *float64, ga *float64, gamma float64, v *float64, ind *int, entries int, u *float64, ld int, ldv int)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, CMOV, MMX+
-TEXT ·sparseRowDotsAVX512F64I64(SB), NOSPLIT, $0-96
+// func sparseRowsDotsAVX512F64I64(n int, rows int, end *int, base int, ind *int, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, ga *float64, v *float64, ldv int, gamma float64)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, MMX+
+TEXT ·sparseRowsDotsAVX512F64I64(SB), NOSPLIT, $0-120
 	MOVQ n+0(FP), AX
-	MOVQ ind+56(FP), CX
-	MOVQ u+72(FP), DX
-	MOVQ ld+80(FP), BX
-	SHLQ $0x03, BX
-	MOVQ dst+8(FP), SI
-	MOVQ a+24(FP), DI
-	MOVQ ga+32(FP), R8
-	MOVQ v+48(FP), R9
-	MOVQ entries+64(FP), R10
-	LEAQ -8(CX)(R10*8), R11
-	MOVQ ldv+88(FP), R12
-	SHLQ $0x03, R12
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+40(FP), BX
+	MOVQ ldu+48(FP), SI
+	MOVQ a+56(FP), DI
+	MOVQ ga+88(FP), R8
+	MOVQ v+96(FP), R9
+	XORQ R10, R10
 	CMPQ AX, $0x00000040
 	JE   vectors8
 	CMPQ AX, $0x00000020
@@ -4627,6 +9885,12 @@ TEXT ·sparseRowDotsAVX512F64I64(SB), NOSPLIT, $0-96
 	JMP  vectors1
 
 vectors8:
+vectors8row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R10, AX
+	JGE        vectors8next
 	VPXORQ     Z0, Z0, Z0
 	VPXORQ     Z1, Z1, Z1
 	VPXORQ     Z2, Z2, Z2
@@ -4635,6 +9899,16 @@ vectors8:
 	VPXORQ     Z5, Z5, Z5
 	VPXORQ     Z6, Z6, Z6
 	VPXORQ     Z7, Z7, Z7
+	MOVQ       dst+64(FP), R11
+	ADDQ       ldd+72(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 128(R11)
+	PREFETCHT0 192(R11)
+	PREFETCHT0 256(R11)
+	PREFETCHT0 320(R11)
+	PREFETCHT0 384(R11)
+	PREFETCHT0 448(R11)
 	VMOVUPD    (R9), Z8
 	VMOVUPD    64(R9), Z9
 	VMOVUPD    128(R9), Z10
@@ -4643,914 +9917,904 @@ vectors8:
 	VMOVUPD    320(R9), Z13
 	VMOVUPD    384(R9), Z14
 	VMOVUPD    448(R9), Z15
-	ADDQ       R9, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	PREFETCHT0 192(R12)
-	PREFETCHT0 256(R12)
-	PREFETCHT0 320(R12)
-	PREFETCHT0 384(R12)
-	PREFETCHT0 448(R12)
+	MOVQ       R9, R11
+	ADDQ       ldv+104(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 128(R11)
+	PREFETCHT0 192(R11)
+	PREFETCHT0 256(R11)
+	PREFETCHT0 320(R11)
+	PREFETCHT0 384(R11)
+	PREFETCHT0 448(R11)
+	SUBQ       $0x00000007, AX
 
-vectors8loop:
-	MOVQ          (CX), AX
-	ADDQ          $0x00000008, CX
-	IMULQ         BX, AX
-	ADDQ          DX, AX
-	LEAQ          24(CX), R9
-	CMPQ          R9, R11
-	CMOVQHI       R11, R9
-	MOVQ          (R9), R9
-	IMULQ         BX, R9
-	ADDQ          DX, R9
-	PREFETCHT0    (R9)
-	PREFETCHT0    64(R9)
-	PREFETCHT0    128(R9)
-	PREFETCHT0    192(R9)
-	PREFETCHT0    256(R9)
-	PREFETCHT0    320(R9)
-	PREFETCHT0    384(R9)
-	PREFETCHT0    448(R9)
-	VBROADCASTSD  (DI), Z16
-	ADDQ          $0x00000008, DI
-	VMOVUPD       (AX), Z17
+vectors8groups:
+	CMPQ          R10, AX
+	JGE           vectors8lastgroup
+	MOVQ          32(DX)(R10*8), R11
+	IMULQ         SI, R11
+	PREFETCHT0    (BX)(R11*1)
+	PREFETCHT0    64(BX)(R11*1)
+	PREFETCHT0    128(BX)(R11*1)
+	PREFETCHT0    192(BX)(R11*1)
+	PREFETCHT0    256(BX)(R11*1)
+	PREFETCHT0    320(BX)(R11*1)
+	PREFETCHT0    384(BX)(R11*1)
+	PREFETCHT0    448(BX)(R11*1)
+	MOVQ          (DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  (DI)(R10*8), Z16
+	VMOVUPD       (BX)(R11*1), Z17
 	VFMADD231PD   Z17, Z16, Z0
 	VMULPD        Z8, Z17, Z17
-	VMOVUPD       64(AX), Z18
+	VMOVUPD       64(BX)(R11*1), Z18
 	VFMADD231PD   Z18, Z16, Z1
-	VMULPD        Z9, Z18, Z18
-	VMOVUPD       128(AX), Z19
+	VFMADD231PD   Z9, Z18, Z17
+	VMOVUPD       128(BX)(R11*1), Z18
+	VFMADD231PD   Z18, Z16, Z2
+	VFMADD231PD   Z10, Z18, Z17
+	VMOVUPD       192(BX)(R11*1), Z18
+	VFMADD231PD   Z18, Z16, Z3
+	VFMADD231PD   Z11, Z18, Z17
+	VMOVUPD       256(BX)(R11*1), Z18
+	VFMADD231PD   Z18, Z16, Z4
+	VFMADD231PD   Z12, Z18, Z17
+	VMOVUPD       320(BX)(R11*1), Z18
+	VFMADD231PD   Z18, Z16, Z5
+	VFMADD231PD   Z13, Z18, Z17
+	VMOVUPD       384(BX)(R11*1), Z18
+	VFMADD231PD   Z18, Z16, Z6
+	VFMADD231PD   Z14, Z18, Z17
+	VMOVUPD       448(BX)(R11*1), Z18
+	VFMADD231PD   Z18, Z16, Z7
+	VFMADD231PD   Z15, Z18, Z17
+	MOVQ          40(DX)(R10*8), R11
+	IMULQ         SI, R11
+	PREFETCHT0    (BX)(R11*1)
+	PREFETCHT0    64(BX)(R11*1)
+	PREFETCHT0    128(BX)(R11*1)
+	PREFETCHT0    192(BX)(R11*1)
+	PREFETCHT0    256(BX)(R11*1)
+	PREFETCHT0    320(BX)(R11*1)
+	PREFETCHT0    384(BX)(R11*1)
+	PREFETCHT0    448(BX)(R11*1)
+	MOVQ          8(DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  8(DI)(R10*8), Z16
+	VMOVUPD       (BX)(R11*1), Z18
+	VFMADD231PD   Z18, Z16, Z0
+	VMULPD        Z8, Z18, Z18
+	VMOVUPD       64(BX)(R11*1), Z19
+	VFMADD231PD   Z19, Z16, Z1
+	VFMADD231PD   Z9, Z19, Z18
+	VMOVUPD       128(BX)(R11*1), Z19
 	VFMADD231PD   Z19, Z16, Z2
-	VMULPD        Z10, Z19, Z19
-	VMOVUPD       192(AX), Z20
+	VFMADD231PD   Z10, Z19, Z18
+	VMOVUPD       192(BX)(R11*1), Z19
+	VFMADD231PD   Z19, Z16, Z3
+	VFMADD231PD   Z11, Z19, Z18
+	VMOVUPD       256(BX)(R11*1), Z19
+	VFMADD231PD   Z19, Z16, Z4
+	VFMADD231PD   Z12, Z19, Z18
+	VMOVUPD       320(BX)(R11*1), Z19
+	VFMADD231PD   Z19, Z16, Z5
+	VFMADD231PD   Z13, Z19, Z18
+	VMOVUPD       384(BX)(R11*1), Z19
+	VFMADD231PD   Z19, Z16, Z6
+	VFMADD231PD   Z14, Z19, Z18
+	VMOVUPD       448(BX)(R11*1), Z19
+	VFMADD231PD   Z19, Z16, Z7
+	VFMADD231PD   Z15, Z19, Z18
+	MOVQ          48(DX)(R10*8), R11
+	IMULQ         SI, R11
+	PREFETCHT0    (BX)(R11*1)
+	PREFETCHT0    64(BX)(R11*1)
+	PREFETCHT0    128(BX)(R11*1)
+	PREFETCHT0    192(BX)(R11*1)
+	PREFETCHT0    256(BX)(R11*1)
+	PREFETCHT0    320(BX)(R11*1)
+	PREFETCHT0    384(BX)(R11*1)
+	PREFETCHT0    448(BX)(R11*1)
+	MOVQ          16(DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  16(DI)(R10*8), Z16
+	VMOVUPD       (BX)(R11*1), Z19
+	VFMADD231PD   Z19, Z16, Z0
+	VMULPD        Z8, Z19, Z19
+	VMOVUPD       64(BX)(R11*1), Z20
+	VFMADD231PD   Z20, Z16, Z1
+	VFMADD231PD   Z9, Z20, Z19
+	VMOVUPD       128(BX)(R11*1), Z20
+	VFMADD231PD   Z20, Z16, Z2
+	VFMADD231PD   Z10, Z20, Z19
+	VMOVUPD       192(BX)(R11*1), Z20
 	VFMADD231PD   Z20, Z16, Z3
-	VMULPD        Z11, Z20, Z20
-	VMOVUPD       256(AX), Z21
+	VFMADD231PD   Z11, Z20, Z19
+	VMOVUPD       256(BX)(R11*1), Z20
+	VFMADD231PD   Z20, Z16, Z4
+	VFMADD231PD   Z12, Z20, Z19
+	VMOVUPD       320(BX)(R11*1), Z20
+	VFMADD231PD   Z20, Z16, Z5
+	VFMADD231PD   Z13, Z20, Z19
+	VMOVUPD       384(BX)(R11*1), Z20
+	VFMADD231PD   Z20, Z16, Z6
+	VFMADD231PD   Z14, Z20, Z19
+	VMOVUPD       448(BX)(R11*1), Z20
+	VFMADD231PD   Z20, Z16, Z7
+	VFMADD231PD   Z15, Z20, Z19
+	MOVQ          56(DX)(R10*8), R11
+	IMULQ         SI, R11
+	PREFETCHT0    (BX)(R11*1)
+	PREFETCHT0    64(BX)(R11*1)
+	PREFETCHT0    128(BX)(R11*1)
+	PREFETCHT0    192(BX)(R11*1)
+	PREFETCHT0    256(BX)(R11*1)
+	PREFETCHT0    320(BX)(R11*1)
+	PREFETCHT0    384(BX)(R11*1)
+	PREFETCHT0    448(BX)(R11*1)
+	MOVQ          24(DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  24(DI)(R10*8), Z16
+	VMOVUPD       (BX)(R11*1), Z20
+	VFMADD231PD   Z20, Z16, Z0
+	VMULPD        Z8, Z20, Z20
+	VMOVUPD       64(BX)(R11*1), Z21
+	VFMADD231PD   Z21, Z16, Z1
+	VFMADD231PD   Z9, Z21, Z20
+	VMOVUPD       128(BX)(R11*1), Z21
+	VFMADD231PD   Z21, Z16, Z2
+	VFMADD231PD   Z10, Z21, Z20
+	VMOVUPD       192(BX)(R11*1), Z21
+	VFMADD231PD   Z21, Z16, Z3
+	VFMADD231PD   Z11, Z21, Z20
+	VMOVUPD       256(BX)(R11*1), Z21
 	VFMADD231PD   Z21, Z16, Z4
-	VFMADD231PD   Z12, Z21, Z17
-	VMOVUPD       320(AX), Z21
+	VFMADD231PD   Z12, Z21, Z20
+	VMOVUPD       320(BX)(R11*1), Z21
 	VFMADD231PD   Z21, Z16, Z5
-	VFMADD231PD   Z13, Z21, Z18
-	VMOVUPD       384(AX), Z21
+	VFMADD231PD   Z13, Z21, Z20
+	VMOVUPD       384(BX)(R11*1), Z21
 	VFMADD231PD   Z21, Z16, Z6
-	VFMADD231PD   Z14, Z21, Z19
-	VMOVUPD       448(AX), Z21
+	VFMADD231PD   Z14, Z21, Z20
+	VMOVUPD       448(BX)(R11*1), Z21
 	VFMADD231PD   Z21, Z16, Z7
 	VFMADD231PD   Z15, Z21, Z20
-	VADDPD        Z19, Z17, Z17
-	VADDPD        Z20, Z18, Z18
+	VUNPCKLPD     Z18, Z17, Z16
+	VUNPCKHPD     Z18, Z17, Z17
+	VADDPD        Z17, Z16, Z16
+	VEXTRACTF64X4 $0x01, Z16, Y17
+	VADDPD        Y17, Y16, Y16
+	VUNPCKLPD     Z20, Z19, Z17
+	VUNPCKHPD     Z20, Z19, Z18
 	VADDPD        Z18, Z17, Z17
+	VEXTRACTF64X4 $0x01, Z17, Y18
+	VADDPD        Y18, Y17, Y17
+	VSHUFF64X2    $0x00, Y17, Y16, Y18
+	VSHUFF64X2    $0x03, Y17, Y16, Y16
+	VADDPD        Y16, Y18, Y18
+	VBROADCASTSD  gamma+112(FP), Y16
+	VMULPD        Y16, Y18, Y18
+	VADDPD        (R8)(R10*8), Y18, Y18
+	VMOVUPD       Y18, (R8)(R10*8)
+	ADDQ          $0x00000004, R10
+	JMP           vectors8groups
+
+vectors8lastgroup:
+	ADDQ $0x00000004, AX
+
+vectors8group:
+	CMPQ          R10, AX
+	JGE           vectors8rest
+	MOVQ          (DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  (DI)(R10*8), Z16
+	VMOVUPD       (BX)(R11*1), Z17
+	VFMADD231PD   Z17, Z16, Z0
+	VMULPD        Z8, Z17, Z17
+	VMOVUPD       64(BX)(R11*1), Z18
+	VFMADD231PD   Z18, Z16, Z1
+	VFMADD231PD   Z9, Z18, Z17
+	VMOVUPD       128(BX)(R11*1), Z18
+	VFMADD231PD   Z18, Z16, Z2
+	VFMADD231PD   Z10, Z18, Z17
+	VMOVUPD       192(BX)(R11*1), Z18
+	VFMADD231PD   Z18, Z16, Z3
+	VFMADD231PD   Z11, Z18, Z17
+	VMOVUPD       256(BX)(R11*1), Z18
+	VFMADD231PD   Z18, Z16, Z4
+	VFMADD231PD   Z12, Z18, Z17
+	VMOVUPD       320(BX)(R11*1), Z18
+	VFMADD231PD   Z18, Z16, Z5
+	VFMADD231PD   Z13, Z18, Z17
+	VMOVUPD       384(BX)(R11*1), Z18
+	VFMADD231PD   Z18, Z16, Z6
+	VFMADD231PD   Z14, Z18, Z17
+	VMOVUPD       448(BX)(R11*1), Z18
+	VFMADD231PD   Z18, Z16, Z7
+	VFMADD231PD   Z15, Z18, Z17
+	MOVQ          8(DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  8(DI)(R10*8), Z16
+	VMOVUPD       (BX)(R11*1), Z18
+	VFMADD231PD   Z18, Z16, Z0
+	VMULPD        Z8, Z18, Z18
+	VMOVUPD       64(BX)(R11*1), Z19
+	VFMADD231PD   Z19, Z16, Z1
+	VFMADD231PD   Z9, Z19, Z18
+	VMOVUPD       128(BX)(R11*1), Z19
+	VFMADD231PD   Z19, Z16, Z2
+	VFMADD231PD   Z10, Z19, Z18
+	VMOVUPD       192(BX)(R11*1), Z19
+	VFMADD231PD   Z19, Z16, Z3
+	VFMADD231PD   Z11, Z19, Z18
+	VMOVUPD       256(BX)(R11*1), Z19
+	VFMADD231PD   Z19, Z16, Z4
+	VFMADD231PD   Z12, Z19, Z18
+	VMOVUPD       320(BX)(R11*1), Z19
+	VFMADD231PD   Z19, Z16, Z5
+	VFMADD231PD   Z13, Z19, Z18
+	VMOVUPD       384(BX)(R11*1), Z19
+	VFMADD231PD   Z19, Z16, Z6
+	VFMADD231PD   Z14, Z19, Z18
+	VMOVUPD       448(BX)(R11*1), Z19
+	VFMADD231PD   Z19, Z16, Z7
+	VFMADD231PD   Z15, Z19, Z18
+	MOVQ          16(DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  16(DI)(R10*8), Z16
+	VMOVUPD       (BX)(R11*1), Z19
+	VFMADD231PD   Z19, Z16, Z0
+	VMULPD        Z8, Z19, Z19
+	VMOVUPD       64(BX)(R11*1), Z20
+	VFMADD231PD   Z20, Z16, Z1
+	VFMADD231PD   Z9, Z20, Z19
+	VMOVUPD       128(BX)(R11*1), Z20
+	VFMADD231PD   Z20, Z16, Z2
+	VFMADD231PD   Z10, Z20, Z19
+	VMOVUPD       192(BX)(R11*1), Z20
+	VFMADD231PD   Z20, Z16, Z3
+	VFMADD231PD   Z11, Z20, Z19
+	VMOVUPD       256(BX)(R11*1), Z20
+	VFMADD231PD   Z20, Z16, Z4
+	VFMADD231PD   Z12, Z20, Z19
+	VMOVUPD       320(BX)(R11*1), Z20
+	VFMADD231PD   Z20, Z16, Z5
+	VFMADD231PD   Z13, Z20, Z19
+	VMOVUPD       384(BX)(R11*1), Z20
+	VFMADD231PD   Z20, Z16, Z6
+	VFMADD231PD   Z14, Z20, Z19
+	VMOVUPD       448(BX)(R11*1), Z20
+	VFMADD231PD   Z20, Z16, Z7
+	VFMADD231PD   Z15, Z20, Z19
+	MOVQ          24(DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  24(DI)(R10*8), Z16
+	VMOVUPD       (BX)(R11*1), Z20
+	VFMADD231PD   Z20, Z16, Z0
+	VMULPD        Z8, Z20, Z20
+	VMOVUPD       64(BX)(R11*1), Z21
+	VFMADD231PD   Z21, Z16, Z1
+	VFMADD231PD   Z9, Z21, Z20
+	VMOVUPD       128(BX)(R11*1), Z21
+	VFMADD231PD   Z21, Z16, Z2
+	VFMADD231PD   Z10, Z21, Z20
+	VMOVUPD       192(BX)(R11*1), Z21
+	VFMADD231PD   Z21, Z16, Z3
+	VFMADD231PD   Z11, Z21, Z20
+	VMOVUPD       256(BX)(R11*1), Z21
+	VFMADD231PD   Z21, Z16, Z4
+	VFMADD231PD   Z12, Z21, Z20
+	VMOVUPD       320(BX)(R11*1), Z21
+	VFMADD231PD   Z21, Z16, Z5
+	VFMADD231PD   Z13, Z21, Z20
+	VMOVUPD       384(BX)(R11*1), Z21
+	VFMADD231PD   Z21, Z16, Z6
+	VFMADD231PD   Z14, Z21, Z20
+	VMOVUPD       448(BX)(R11*1), Z21
+	VFMADD231PD   Z21, Z16, Z7
+	VFMADD231PD   Z15, Z21, Z20
+	VUNPCKLPD     Z18, Z17, Z16
+	VUNPCKHPD     Z18, Z17, Z17
+	VADDPD        Z17, Z16, Z16
+	VEXTRACTF64X4 $0x01, Z16, Y17
+	VADDPD        Y17, Y16, Y16
+	VUNPCKLPD     Z20, Z19, Z17
+	VUNPCKHPD     Z20, Z19, Z18
+	VADDPD        Z18, Z17, Z17
+	VEXTRACTF64X4 $0x01, Z17, Y18
+	VADDPD        Y18, Y17, Y17
+	VSHUFF64X2    $0x00, Y17, Y16, Y18
+	VSHUFF64X2    $0x03, Y17, Y16, Y16
+	VADDPD        Y16, Y18, Y18
+	VBROADCASTSD  gamma+112(FP), Y16
+	VMULPD        Y16, Y18, Y18
+	VADDPD        (R8)(R10*8), Y18, Y18
+	VMOVUPD       Y18, (R8)(R10*8)
+	ADDQ          $0x00000004, R10
+	JMP           vectors8group
+
+vectors8rest:
+	ADDQ $0x00000003, AX
+
+vectors8loop:
+	CMPQ          R10, AX
+	JGE           vectors8end
+	MOVQ          (DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  (DI)(R10*8), Z16
+	VMOVUPD       (BX)(R11*1), Z17
+	VFMADD231PD   Z17, Z16, Z0
+	VMULPD        Z8, Z17, Z17
+	VMOVUPD       64(BX)(R11*1), Z18
+	VFMADD231PD   Z18, Z16, Z1
+	VFMADD231PD   Z9, Z18, Z17
+	VMOVUPD       128(BX)(R11*1), Z18
+	VFMADD231PD   Z18, Z16, Z2
+	VFMADD231PD   Z10, Z18, Z17
+	VMOVUPD       192(BX)(R11*1), Z18
+	VFMADD231PD   Z18, Z16, Z3
+	VFMADD231PD   Z11, Z18, Z17
+	VMOVUPD       256(BX)(R11*1), Z18
+	VFMADD231PD   Z18, Z16, Z4
+	VFMADD231PD   Z12, Z18, Z17
+	VMOVUPD       320(BX)(R11*1), Z18
+	VFMADD231PD   Z18, Z16, Z5
+	VFMADD231PD   Z13, Z18, Z17
+	VMOVUPD       384(BX)(R11*1), Z18
+	VFMADD231PD   Z18, Z16, Z6
+	VFMADD231PD   Z14, Z18, Z17
+	VMOVUPD       448(BX)(R11*1), Z18
+	VFMADD231PD   Z18, Z16, Z7
+	VFMADD231PD   Z15, Z18, Z17
 	VEXTRACTF64X4 $0x01, Z17, Y16
 	VADDPD        Y16, Y17, Y17
 	VEXTRACTF64X2 $0x01, Y17, X16
 	VADDPD        X16, X17, X17
 	VPERMILPD     $0x01, X17, X16
 	VADDPD        X16, X17, X17
-	VMULSD        gamma+40(FP), X17, X17
-	VADDSD        (R8), X17, X17
-	VMOVSD        X17, (R8)
-	ADDQ          $0x00000008, R8
-	DECQ          R10
-	JNE           vectors8loop
-	VBROADCASTSD  alpha+16(FP), Z8
-	VMULPD        Z8, Z0, Z0
-	VMOVUPD       (SI), Z9
-	VADDPD        Z9, Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VMULPD        Z8, Z1, Z1
-	VMOVUPD       64(SI), Z0
-	VADDPD        Z0, Z1, Z1
-	VMOVUPD       Z1, 64(SI)
-	VMULPD        Z8, Z2, Z2
-	VMOVUPD       128(SI), Z0
-	VADDPD        Z0, Z2, Z2
-	VMOVUPD       Z2, 128(SI)
-	VMULPD        Z8, Z3, Z3
-	VMOVUPD       192(SI), Z0
-	VADDPD        Z0, Z3, Z3
-	VMOVUPD       Z3, 192(SI)
-	VMULPD        Z8, Z4, Z4
-	VMOVUPD       256(SI), Z0
-	VADDPD        Z0, Z4, Z4
-	VMOVUPD       Z4, 256(SI)
-	VMULPD        Z8, Z5, Z5
-	VMOVUPD       320(SI), Z0
-	VADDPD        Z0, Z5, Z5
-	VMOVUPD       Z5, 320(SI)
-	VMULPD        Z8, Z6, Z6
-	VMOVUPD       384(SI), Z0
-	VADDPD        Z0, Z6, Z6
-	VMOVUPD       Z6, 384(SI)
-	VMULPD        Z8, Z7, Z7
-	VMOVUPD       448(SI), Z0
-	VADDPD        Z0, Z7, Z7
-	VMOVUPD       Z7, 448(SI)
-	VZEROUPPER
-	RET
+	VMULSD        gamma+112(FP), X17, X17
+	VADDSD        (R8)(R10*8), X17, X17
+	VMOVSD        X17, (R8)(R10*8)
+	INCQ          R10
+	JMP           vectors8loop
 
-vectors4:
-	VPXORQ     Z0, Z0, Z0
-	VPXORQ     Z1, Z1, Z1
-	VPXORQ     Z2, Z2, Z2
-	VPXORQ     Z3, Z3, Z3
-	VMOVUPD    (R9), Z4
-	VMOVUPD    64(R9), Z5
-	VMOVUPD    128(R9), Z6
-	VMOVUPD    192(R9), Z7
-	ADDQ       R9, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	PREFETCHT0 192(R12)
-
-vectors4loop:
-	MOVQ          (CX), AX
-	ADDQ          $0x00000008, CX
-	IMULQ         BX, AX
-	ADDQ          DX, AX
-	VBROADCASTSD  (DI), Z8
-	ADDQ          $0x00000008, DI
-	VMOVUPD       (AX), Z9
-	VFMADD231PD   Z9, Z8, Z0
-	VMULPD        Z4, Z9, Z9
-	VMOVUPD       64(AX), Z10
-	VFMADD231PD   Z10, Z8, Z1
-	VMULPD        Z5, Z10, Z10
-	VMOVUPD       128(AX), Z11
-	VFMADD231PD   Z11, Z8, Z2
-	VMULPD        Z6, Z11, Z11
-	VMOVUPD       192(AX), Z12
-	VFMADD231PD   Z12, Z8, Z3
-	VMULPD        Z7, Z12, Z12
-	VADDPD        Z11, Z9, Z9
-	VADDPD        Z12, Z10, Z10
-	VADDPD        Z10, Z9, Z9
-	VEXTRACTF64X4 $0x01, Z9, Y8
-	VADDPD        Y8, Y9, Y9
-	VEXTRACTF64X2 $0x01, Y9, X8
-	VADDPD        X8, X9, X9
-	VPERMILPD     $0x01, X9, X8
-	VADDPD        X8, X9, X9
-	VMULSD        gamma+40(FP), X9, X9
-	VADDSD        (R8), X9, X9
-	VMOVSD        X9, (R8)
-	ADDQ          $0x00000008, R8
-	DECQ          R10
-	JNE           vectors4loop
-	VBROADCASTSD  alpha+16(FP), Z4
-	VMULPD        Z4, Z0, Z0
-	VMOVUPD       (SI), Z5
-	VADDPD        Z5, Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VMULPD        Z4, Z1, Z1
-	VMOVUPD       64(SI), Z0
-	VADDPD        Z0, Z1, Z1
-	VMOVUPD       Z1, 64(SI)
-	VMULPD        Z4, Z2, Z2
-	VMOVUPD       128(SI), Z0
-	VADDPD        Z0, Z2, Z2
-	VMOVUPD       Z2, 128(SI)
-	VMULPD        Z4, Z3, Z3
-	VMOVUPD       192(SI), Z0
-	VADDPD        Z0, Z3, Z3
-	VMOVUPD       Z3, 192(SI)
-	VZEROUPPER
-	RET
-
-vectors2:
-	VPXORQ     Z0, Z0, Z0
-	VPXORQ     Z1, Z1, Z1
-	VMOVUPD    (R9), Z2
-	VMOVUPD    64(R9), Z3
-	ADDQ       R9, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-
-vectors2loop:
-	MOVQ          (CX), AX
-	ADDQ          $0x00000008, CX
-	IMULQ         BX, AX
-	ADDQ          DX, AX
-	VBROADCASTSD  (DI), Z4
-	ADDQ          $0x00000008, DI
-	VMOVUPD       (AX), Z5
-	VFMADD231PD   Z5, Z4, Z0
-	VMULPD        Z2, Z5, Z5
-	VMOVUPD       64(AX), Z6
-	VFMADD231PD   Z6, Z4, Z1
-	VMULPD        Z3, Z6, Z6
-	VADDPD        Z6, Z5, Z5
-	VEXTRACTF64X4 $0x01, Z5, Y4
-	VADDPD        Y4, Y5, Y5
-	VEXTRACTF64X2 $0x01, Y5, X4
-	VADDPD        X4, X5, X5
-	VPERMILPD     $0x01, X5, X4
-	VADDPD        X4, X5, X5
-	VMULSD        gamma+40(FP), X5, X5
-	VADDSD        (R8), X5, X5
-	VMOVSD        X5, (R8)
-	ADDQ          $0x00000008, R8
-	DECQ          R10
-	JNE           vectors2loop
-	VBROADCASTSD  alpha+16(FP), Z2
-	VMULPD        Z2, Z0, Z0
-	VMOVUPD       (SI), Z3
-	VADDPD        Z3, Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VMULPD        Z2, Z1, Z1
-	VMOVUPD       64(SI), Z0
-	VADDPD        Z0, Z1, Z1
-	VMOVUPD       Z1, 64(SI)
-	VZEROUPPER
-	RET
-
-vectors1:
-	LEAQ       sparseOpmasks<>+0(SB), R11
-	KMOVW      (R11)(AX*2), K1
-	VPXORQ     Z0, Z0, Z0
-	VMOVUPD.Z  (R9), K1, Z1
-	ADDQ       R9, R12
-	PREFETCHT0 (R12)
-
-vectors1loop:
-	MOVQ          (CX), AX
-	ADDQ          $0x00000008, CX
-	IMULQ         BX, AX
-	ADDQ          DX, AX
-	VBROADCASTSD  (DI), Z2
-	ADDQ          $0x00000008, DI
-	VMOVUPD.Z     (AX), K1, Z3
-	VFMADD231PD   Z3, Z2, Z0
-	VMULPD        Z1, Z3, Z3
-	VEXTRACTF64X4 $0x01, Z3, Y2
-	VADDPD        Y2, Y3, Y3
-	VEXTRACTF64X2 $0x01, Y3, X2
-	VADDPD        X2, X3, X3
-	VPERMILPD     $0x01, X3, X2
-	VADDPD        X2, X3, X3
-	VMULSD        gamma+40(FP), X3, X3
-	VADDSD        (R8), X3, X3
-	VMOVSD        X3, (R8)
-	ADDQ          $0x00000008, R8
-	DECQ          R10
-	JNE           vectors1loop
-	VBROADCASTSD  alpha+16(FP), Z1
-	VMULPD        Z1, Z0, Z0
-	VMOVUPD.Z     (SI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, (SI)
-	VZEROUPPER
-	RET
-
-// func sparseRowAVX512F64I32(n int, dst *float64, alpha float64, a *float64, ind *int32, entries int, u *float64, ld int)
-// Requires: AVX, AVX512F
-TEXT ·sparseRowAVX512F64I32(SB), NOSPLIT, $0-64
-	MOVQ n+0(FP), AX
-	MOVQ ind+32(FP), CX
-	MOVQ u+48(FP), DX
-	MOVQ ld+56(FP), BX
-	SHLQ $0x03, BX
-	MOVQ dst+8(FP), SI
-	MOVQ a+24(FP), DI
-	MOVQ entries+40(FP), R8
-	CMPQ AX, $0x00000040
-	JE   vectors8
-	CMPQ AX, $0x00000020
-	JE   vectors4
-	CMPQ AX, $0x00000010
-	JE   vectors2
-	JMP  vectors1
-
-vectors8:
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-
-vectors8loop:
-	MOVLQSX      (CX), AX
-	ADDQ         $0x00000004, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VBROADCASTSD (DI), Z8
-	ADDQ         $0x00000008, DI
-	VFMADD231PD  (AX), Z8, Z0
-	VFMADD231PD  64(AX), Z8, Z1
-	VFMADD231PD  128(AX), Z8, Z2
-	VFMADD231PD  192(AX), Z8, Z3
-	VFMADD231PD  256(AX), Z8, Z4
-	VFMADD231PD  320(AX), Z8, Z5
-	VFMADD231PD  384(AX), Z8, Z6
-	VFMADD231PD  448(AX), Z8, Z7
-	DECQ         R8
-	JNE          vectors8loop
-	VBROADCASTSD alpha+16(FP), Z8
+vectors8end:
+	VBROADCASTSD alpha+80(FP), Z8
+	MOVQ         dst+64(FP), AX
 	VMULPD       Z8, Z0, Z0
-	VMOVUPD      (SI), Z9
+	VMOVUPD      (AX), Z9
 	VADDPD       Z9, Z0, Z0
-	VMOVUPD      Z0, (SI)
+	VMOVUPD      Z0, (AX)
 	VMULPD       Z8, Z1, Z1
-	VMOVUPD      64(SI), Z0
+	VMOVUPD      64(AX), Z0
 	VADDPD       Z0, Z1, Z1
-	VMOVUPD      Z1, 64(SI)
+	VMOVUPD      Z1, 64(AX)
 	VMULPD       Z8, Z2, Z2
-	VMOVUPD      128(SI), Z0
+	VMOVUPD      128(AX), Z0
 	VADDPD       Z0, Z2, Z2
-	VMOVUPD      Z2, 128(SI)
+	VMOVUPD      Z2, 128(AX)
 	VMULPD       Z8, Z3, Z3
-	VMOVUPD      192(SI), Z0
+	VMOVUPD      192(AX), Z0
 	VADDPD       Z0, Z3, Z3
-	VMOVUPD      Z3, 192(SI)
+	VMOVUPD      Z3, 192(AX)
 	VMULPD       Z8, Z4, Z4
-	VMOVUPD      256(SI), Z0
+	VMOVUPD      256(AX), Z0
 	VADDPD       Z0, Z4, Z4
-	VMOVUPD      Z4, 256(SI)
+	VMOVUPD      Z4, 256(AX)
 	VMULPD       Z8, Z5, Z5
-	VMOVUPD      320(SI), Z0
+	VMOVUPD      320(AX), Z0
 	VADDPD       Z0, Z5, Z5
-	VMOVUPD      Z5, 320(SI)
+	VMOVUPD      Z5, 320(AX)
 	VMULPD       Z8, Z6, Z6
-	VMOVUPD      384(SI), Z0
+	VMOVUPD      384(AX), Z0
 	VADDPD       Z0, Z6, Z6
-	VMOVUPD      Z6, 384(SI)
+	VMOVUPD      Z6, 384(AX)
 	VMULPD       Z8, Z7, Z7
-	VMOVUPD      448(SI), Z0
+	VMOVUPD      448(AX), Z0
 	VADDPD       Z0, Z7, Z7
-	VMOVUPD      Z7, 448(SI)
+	VMOVUPD      Z7, 448(AX)
+
+vectors8next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+104(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors8row
 	VZEROUPPER
 	RET
 
 vectors4:
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-
-vectors4loop:
-	MOVLQSX      (CX), AX
-	ADDQ         $0x00000004, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VBROADCASTSD (DI), Z4
-	ADDQ         $0x00000008, DI
-	VFMADD231PD  (AX), Z4, Z0
-	VFMADD231PD  64(AX), Z4, Z1
-	VFMADD231PD  128(AX), Z4, Z2
-	VFMADD231PD  192(AX), Z4, Z3
-	DECQ         R8
-	JNE          vectors4loop
-	VBROADCASTSD alpha+16(FP), Z4
-	VMULPD       Z4, Z0, Z0
-	VMOVUPD      (SI), Z5
-	VADDPD       Z5, Z0, Z0
-	VMOVUPD      Z0, (SI)
-	VMULPD       Z4, Z1, Z1
-	VMOVUPD      64(SI), Z0
-	VADDPD       Z0, Z1, Z1
-	VMOVUPD      Z1, 64(SI)
-	VMULPD       Z4, Z2, Z2
-	VMOVUPD      128(SI), Z0
-	VADDPD       Z0, Z2, Z2
-	VMOVUPD      Z2, 128(SI)
-	VMULPD       Z4, Z3, Z3
-	VMOVUPD      192(SI), Z0
-	VADDPD       Z0, Z3, Z3
-	VMOVUPD      Z3, 192(SI)
-	VZEROUPPER
-	RET
-
-vectors2:
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-
-vectors2loop:
-	MOVLQSX      (CX), AX
-	ADDQ         $0x00000004, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VBROADCASTSD (DI), Z2
-	ADDQ         $0x00000008, DI
-	VFMADD231PD  (AX), Z2, Z0
-	VFMADD231PD  64(AX), Z2, Z1
-	DECQ         R8
-	JNE          vectors2loop
-	VBROADCASTSD alpha+16(FP), Z2
-	VMULPD       Z2, Z0, Z0
-	VMOVUPD      (SI), Z3
-	VADDPD       Z3, Z0, Z0
-	VMOVUPD      Z0, (SI)
-	VMULPD       Z2, Z1, Z1
-	VMOVUPD      64(SI), Z0
-	VADDPD       Z0, Z1, Z1
-	VMOVUPD      Z1, 64(SI)
-	VZEROUPPER
-	RET
-
-vectors1:
-	LEAQ   sparseOpmasks<>+0(SB), R9
-	KMOVW  (R9)(AX*2), K1
-	VPXORQ Z0, Z0, Z0
-
-vectors1loop:
-	MOVLQSX      (CX), AX
-	ADDQ         $0x00000004, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VBROADCASTSD (DI), Z1
-	ADDQ         $0x00000008, DI
-	VMOVUPD.Z    (AX), K1, Z2
-	VFMADD231PD  Z2, Z1, Z0
-	DECQ         R8
-	JNE          vectors1loop
-	VBROADCASTSD alpha+16(FP), Z1
-	VMULPD       Z1, Z0, Z0
-	VMOVUPD.Z    (SI), K1, Z1
-	VADDPD       Z1, Z0, Z0
-	VMOVUPD      Z0, K1, (SI)
-	VZEROUPPER
-	RET
-
-// func sparseDotsAVX512F64I32(n int, ga *float64, gamma float64, v *float64, ind *int32, entries int, u *float64, ld int, ldv int)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, CMOV, MMX+
-TEXT ·sparseDotsAVX512F64I32(SB), NOSPLIT, $0-72
-	MOVQ n+0(FP), AX
-	MOVQ ind+32(FP), CX
-	MOVQ u+48(FP), DX
-	MOVQ ld+56(FP), BX
-	SHLQ $0x03, BX
-	MOVQ ga+8(FP), SI
-	MOVQ v+24(FP), DI
-	MOVQ entries+40(FP), R8
-	LEAQ -4(CX)(R8*4), R9
-	MOVQ ldv+64(FP), R10
-	SHLQ $0x03, R10
-	CMPQ AX, $0x00000040
-	JE   vectors8
-	CMPQ AX, $0x00000020
-	JE   vectors4
-	CMPQ AX, $0x00000010
-	JE   vectors2
-	JMP  vectors1
-
-vectors8:
-	VMOVUPD    (DI), Z0
-	VMOVUPD    64(DI), Z1
-	VMOVUPD    128(DI), Z2
-	VMOVUPD    192(DI), Z3
-	VMOVUPD    256(DI), Z4
-	VMOVUPD    320(DI), Z5
-	VMOVUPD    384(DI), Z6
-	VMOVUPD    448(DI), Z7
-	ADDQ       DI, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	PREFETCHT0 192(R10)
-	PREFETCHT0 256(R10)
-	PREFETCHT0 320(R10)
-	PREFETCHT0 384(R10)
-	PREFETCHT0 448(R10)
-
-vectors8loop:
-	MOVLQSX       (CX), AX
-	ADDQ          $0x00000004, CX
-	IMULQ         BX, AX
-	ADDQ          DX, AX
-	LEAQ          12(CX), DI
-	CMPQ          DI, R9
-	CMOVQHI       R9, DI
-	MOVLQSX       (DI), DI
-	IMULQ         BX, DI
-	ADDQ          DX, DI
-	PREFETCHT0    (DI)
-	PREFETCHT0    64(DI)
-	PREFETCHT0    128(DI)
-	PREFETCHT0    192(DI)
-	PREFETCHT0    256(DI)
-	PREFETCHT0    320(DI)
-	PREFETCHT0    384(DI)
-	PREFETCHT0    448(DI)
-	VMOVUPD       (AX), Z8
-	VMULPD        Z0, Z8, Z8
-	VMOVUPD       64(AX), Z9
-	VMULPD        Z1, Z9, Z9
-	VMOVUPD       128(AX), Z10
-	VMULPD        Z2, Z10, Z10
-	VMOVUPD       192(AX), Z11
-	VMULPD        Z3, Z11, Z11
-	VMOVUPD       256(AX), Z12
-	VFMADD231PD   Z4, Z12, Z8
-	VMOVUPD       320(AX), Z12
-	VFMADD231PD   Z5, Z12, Z9
-	VMOVUPD       384(AX), Z12
-	VFMADD231PD   Z6, Z12, Z10
-	VMOVUPD       448(AX), Z12
-	VFMADD231PD   Z7, Z12, Z11
-	VADDPD        Z10, Z8, Z8
-	VADDPD        Z11, Z9, Z9
-	VADDPD        Z9, Z8, Z8
-	VEXTRACTF64X4 $0x01, Z8, Y9
-	VADDPD        Y9, Y8, Y8
-	VEXTRACTF64X2 $0x01, Y8, X9
-	VADDPD        X9, X8, X8
-	VPERMILPD     $0x01, X8, X9
-	VADDPD        X9, X8, X8
-	VMULSD        gamma+16(FP), X8, X8
-	VADDSD        (SI), X8, X8
-	VMOVSD        X8, (SI)
-	ADDQ          $0x00000008, SI
-	DECQ          R8
-	JNE           vectors8loop
-	VZEROUPPER
-	RET
-
-vectors4:
-	VMOVUPD    (DI), Z0
-	VMOVUPD    64(DI), Z1
-	VMOVUPD    128(DI), Z2
-	VMOVUPD    192(DI), Z3
-	ADDQ       DI, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	PREFETCHT0 192(R10)
-
-vectors4loop:
-	MOVLQSX       (CX), AX
-	ADDQ          $0x00000004, CX
-	IMULQ         BX, AX
-	ADDQ          DX, AX
-	VMOVUPD       (AX), Z4
-	VMULPD        Z0, Z4, Z4
-	VMOVUPD       64(AX), Z5
-	VMULPD        Z1, Z5, Z5
-	VMOVUPD       128(AX), Z6
-	VMULPD        Z2, Z6, Z6
-	VMOVUPD       192(AX), Z7
-	VMULPD        Z3, Z7, Z7
-	VADDPD        Z6, Z4, Z4
-	VADDPD        Z7, Z5, Z5
-	VADDPD        Z5, Z4, Z4
-	VEXTRACTF64X4 $0x01, Z4, Y5
-	VADDPD        Y5, Y4, Y4
-	VEXTRACTF64X2 $0x01, Y4, X5
-	VADDPD        X5, X4, X4
-	VPERMILPD     $0x01, X4, X5
-	VADDPD        X5, X4, X4
-	VMULSD        gamma+16(FP), X4, X4
-	VADDSD        (SI), X4, X4
-	VMOVSD        X4, (SI)
-	ADDQ          $0x00000008, SI
-	DECQ          R8
-	JNE           vectors4loop
-	VZEROUPPER
-	RET
-
-vectors2:
-	VMOVUPD    (DI), Z0
-	VMOVUPD    64(DI), Z1
-	ADDQ       DI, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-
-vectors2loop:
-	MOVLQSX       (CX), AX
-	ADDQ          $0x00000004, CX
-	IMULQ         BX, AX
-	ADDQ          DX, AX
-	VMOVUPD       (AX), Z2
-	VMULPD        Z0, Z2, Z2
-	VMOVUPD       64(AX), Z3
-	VMULPD        Z1, Z3, Z3
-	VADDPD        Z3, Z2, Z2
-	VEXTRACTF64X4 $0x01, Z2, Y3
-	VADDPD        Y3, Y2, Y2
-	VEXTRACTF64X2 $0x01, Y2, X3
-	VADDPD        X3, X2, X2
-	VPERMILPD     $0x01, X2, X3
-	VADDPD        X3, X2, X2
-	VMULSD        gamma+16(FP), X2, X2
-	VADDSD        (SI), X2, X2
-	VMOVSD        X2, (SI)
-	ADDQ          $0x00000008, SI
-	DECQ          R8
-	JNE           vectors2loop
-	VZEROUPPER
-	RET
-
-vectors1:
-	LEAQ       sparseOpmasks<>+0(SB), R9
-	KMOVW      (R9)(AX*2), K1
-	VMOVUPD.Z  (DI), K1, Z0
-	ADDQ       DI, R10
-	PREFETCHT0 (R10)
-
-vectors1loop:
-	MOVLQSX       (CX), AX
-	ADDQ          $0x00000004, CX
-	IMULQ         BX, AX
-	ADDQ          DX, AX
-	VMOVUPD.Z     (AX), K1, Z1
-	VMULPD        Z0, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y2
-	VADDPD        Y2, Y1, Y1
-	VEXTRACTF64X2 $0x01, Y1, X2
-	VADDPD        X2, X1, X1
-	VPERMILPD     $0x01, X1, X2
-	VADDPD        X2, X1, X1
-	VMULSD        gamma+16(FP), X1, X1
-	VADDSD        (SI), X1, X1
-	VMOVSD        X1, (SI)
-	ADDQ          $0x00000008, SI
-	DECQ          R8
-	JNE           vectors1loop
-	VZEROUPPER
-	RET
-
-// func sparseRowDotsAVX512F64I32(n int, dst *float64, alpha float64, a *float64, ga *float64, gamma float64, v *float64, ind *int32, entries int, u *float64, ld int, ldv int)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, CMOV, MMX+
-TEXT ·sparseRowDotsAVX512F64I32(SB), NOSPLIT, $0-96
-	MOVQ n+0(FP), AX
-	MOVQ ind+56(FP), CX
-	MOVQ u+72(FP), DX
-	MOVQ ld+80(FP), BX
-	SHLQ $0x03, BX
-	MOVQ dst+8(FP), SI
-	MOVQ a+24(FP), DI
-	MOVQ ga+32(FP), R8
-	MOVQ v+48(FP), R9
-	MOVQ entries+64(FP), R10
-	LEAQ -4(CX)(R10*4), R11
-	MOVQ ldv+88(FP), R12
-	SHLQ $0x03, R12
-	CMPQ AX, $0x00000040
-	JE   vectors8
-	CMPQ AX, $0x00000020
-	JE   vectors4
-	CMPQ AX, $0x00000010
-	JE   vectors2
-	JMP  vectors1
-
-vectors8:
+vectors4row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R10, AX
+	JGE        vectors4next
 	VPXORQ     Z0, Z0, Z0
 	VPXORQ     Z1, Z1, Z1
 	VPXORQ     Z2, Z2, Z2
 	VPXORQ     Z3, Z3, Z3
-	VPXORQ     Z4, Z4, Z4
-	VPXORQ     Z5, Z5, Z5
-	VPXORQ     Z6, Z6, Z6
-	VPXORQ     Z7, Z7, Z7
-	VMOVUPD    (R9), Z8
-	VMOVUPD    64(R9), Z9
-	VMOVUPD    128(R9), Z10
-	VMOVUPD    192(R9), Z11
-	VMOVUPD    256(R9), Z12
-	VMOVUPD    320(R9), Z13
-	VMOVUPD    384(R9), Z14
-	VMOVUPD    448(R9), Z15
-	ADDQ       R9, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	PREFETCHT0 192(R12)
-	PREFETCHT0 256(R12)
-	PREFETCHT0 320(R12)
-	PREFETCHT0 384(R12)
-	PREFETCHT0 448(R12)
-
-vectors8loop:
-	MOVLQSX       (CX), AX
-	ADDQ          $0x00000004, CX
-	IMULQ         BX, AX
-	ADDQ          DX, AX
-	LEAQ          12(CX), R9
-	CMPQ          R9, R11
-	CMOVQHI       R11, R9
-	MOVLQSX       (R9), R9
-	IMULQ         BX, R9
-	ADDQ          DX, R9
-	PREFETCHT0    (R9)
-	PREFETCHT0    64(R9)
-	PREFETCHT0    128(R9)
-	PREFETCHT0    192(R9)
-	PREFETCHT0    256(R9)
-	PREFETCHT0    320(R9)
-	PREFETCHT0    384(R9)
-	PREFETCHT0    448(R9)
-	VBROADCASTSD  (DI), Z16
-	ADDQ          $0x00000008, DI
-	VMOVUPD       (AX), Z17
-	VFMADD231PD   Z17, Z16, Z0
-	VMULPD        Z8, Z17, Z17
-	VMOVUPD       64(AX), Z18
-	VFMADD231PD   Z18, Z16, Z1
-	VMULPD        Z9, Z18, Z18
-	VMOVUPD       128(AX), Z19
-	VFMADD231PD   Z19, Z16, Z2
-	VMULPD        Z10, Z19, Z19
-	VMOVUPD       192(AX), Z20
-	VFMADD231PD   Z20, Z16, Z3
-	VMULPD        Z11, Z20, Z20
-	VMOVUPD       256(AX), Z21
-	VFMADD231PD   Z21, Z16, Z4
-	VFMADD231PD   Z12, Z21, Z17
-	VMOVUPD       320(AX), Z21
-	VFMADD231PD   Z21, Z16, Z5
-	VFMADD231PD   Z13, Z21, Z18
-	VMOVUPD       384(AX), Z21
-	VFMADD231PD   Z21, Z16, Z6
-	VFMADD231PD   Z14, Z21, Z19
-	VMOVUPD       448(AX), Z21
-	VFMADD231PD   Z21, Z16, Z7
-	VFMADD231PD   Z15, Z21, Z20
-	VADDPD        Z19, Z17, Z17
-	VADDPD        Z20, Z18, Z18
-	VADDPD        Z18, Z17, Z17
-	VEXTRACTF64X4 $0x01, Z17, Y16
-	VADDPD        Y16, Y17, Y17
-	VEXTRACTF64X2 $0x01, Y17, X16
-	VADDPD        X16, X17, X17
-	VPERMILPD     $0x01, X17, X16
-	VADDPD        X16, X17, X17
-	VMULSD        gamma+40(FP), X17, X17
-	VADDSD        (R8), X17, X17
-	VMOVSD        X17, (R8)
-	ADDQ          $0x00000008, R8
-	DECQ          R10
-	JNE           vectors8loop
-	VBROADCASTSD  alpha+16(FP), Z8
-	VMULPD        Z8, Z0, Z0
-	VMOVUPD       (SI), Z9
-	VADDPD        Z9, Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VMULPD        Z8, Z1, Z1
-	VMOVUPD       64(SI), Z0
-	VADDPD        Z0, Z1, Z1
-	VMOVUPD       Z1, 64(SI)
-	VMULPD        Z8, Z2, Z2
-	VMOVUPD       128(SI), Z0
-	VADDPD        Z0, Z2, Z2
-	VMOVUPD       Z2, 128(SI)
-	VMULPD        Z8, Z3, Z3
-	VMOVUPD       192(SI), Z0
-	VADDPD        Z0, Z3, Z3
-	VMOVUPD       Z3, 192(SI)
-	VMULPD        Z8, Z4, Z4
-	VMOVUPD       256(SI), Z0
-	VADDPD        Z0, Z4, Z4
-	VMOVUPD       Z4, 256(SI)
-	VMULPD        Z8, Z5, Z5
-	VMOVUPD       320(SI), Z0
-	VADDPD        Z0, Z5, Z5
-	VMOVUPD       Z5, 320(SI)
-	VMULPD        Z8, Z6, Z6
-	VMOVUPD       384(SI), Z0
-	VADDPD        Z0, Z6, Z6
-	VMOVUPD       Z6, 384(SI)
-	VMULPD        Z8, Z7, Z7
-	VMOVUPD       448(SI), Z0
-	VADDPD        Z0, Z7, Z7
-	VMOVUPD       Z7, 448(SI)
-	VZEROUPPER
-	RET
-
-vectors4:
-	VPXORQ     Z0, Z0, Z0
-	VPXORQ     Z1, Z1, Z1
-	VPXORQ     Z2, Z2, Z2
-	VPXORQ     Z3, Z3, Z3
+	MOVQ       dst+64(FP), R11
+	ADDQ       ldd+72(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 128(R11)
+	PREFETCHT0 192(R11)
 	VMOVUPD    (R9), Z4
 	VMOVUPD    64(R9), Z5
 	VMOVUPD    128(R9), Z6
 	VMOVUPD    192(R9), Z7
-	ADDQ       R9, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	PREFETCHT0 192(R12)
+	MOVQ       R9, R11
+	ADDQ       ldv+104(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 128(R11)
+	PREFETCHT0 192(R11)
+	SUBQ       $0x00000007, AX
 
-vectors4loop:
-	MOVLQSX       (CX), AX
-	ADDQ          $0x00000004, CX
-	IMULQ         BX, AX
-	ADDQ          DX, AX
-	VBROADCASTSD  (DI), Z8
-	ADDQ          $0x00000008, DI
-	VMOVUPD       (AX), Z9
+vectors4groups:
+	CMPQ          R10, AX
+	JGE           vectors4lastgroup
+	MOVQ          32(DX)(R10*8), R11
+	IMULQ         SI, R11
+	PREFETCHT0    (BX)(R11*1)
+	PREFETCHT0    64(BX)(R11*1)
+	PREFETCHT0    128(BX)(R11*1)
+	PREFETCHT0    192(BX)(R11*1)
+	MOVQ          (DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  (DI)(R10*8), Z8
+	VMOVUPD       (BX)(R11*1), Z9
 	VFMADD231PD   Z9, Z8, Z0
 	VMULPD        Z4, Z9, Z9
-	VMOVUPD       64(AX), Z10
+	VMOVUPD       64(BX)(R11*1), Z10
 	VFMADD231PD   Z10, Z8, Z1
-	VMULPD        Z5, Z10, Z10
-	VMOVUPD       128(AX), Z11
+	VFMADD231PD   Z5, Z10, Z9
+	VMOVUPD       128(BX)(R11*1), Z10
+	VFMADD231PD   Z10, Z8, Z2
+	VFMADD231PD   Z6, Z10, Z9
+	VMOVUPD       192(BX)(R11*1), Z10
+	VFMADD231PD   Z10, Z8, Z3
+	VFMADD231PD   Z7, Z10, Z9
+	MOVQ          40(DX)(R10*8), R11
+	IMULQ         SI, R11
+	PREFETCHT0    (BX)(R11*1)
+	PREFETCHT0    64(BX)(R11*1)
+	PREFETCHT0    128(BX)(R11*1)
+	PREFETCHT0    192(BX)(R11*1)
+	MOVQ          8(DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  8(DI)(R10*8), Z8
+	VMOVUPD       (BX)(R11*1), Z10
+	VFMADD231PD   Z10, Z8, Z0
+	VMULPD        Z4, Z10, Z10
+	VMOVUPD       64(BX)(R11*1), Z11
+	VFMADD231PD   Z11, Z8, Z1
+	VFMADD231PD   Z5, Z11, Z10
+	VMOVUPD       128(BX)(R11*1), Z11
 	VFMADD231PD   Z11, Z8, Z2
-	VMULPD        Z6, Z11, Z11
-	VMOVUPD       192(AX), Z12
+	VFMADD231PD   Z6, Z11, Z10
+	VMOVUPD       192(BX)(R11*1), Z11
+	VFMADD231PD   Z11, Z8, Z3
+	VFMADD231PD   Z7, Z11, Z10
+	MOVQ          48(DX)(R10*8), R11
+	IMULQ         SI, R11
+	PREFETCHT0    (BX)(R11*1)
+	PREFETCHT0    64(BX)(R11*1)
+	PREFETCHT0    128(BX)(R11*1)
+	PREFETCHT0    192(BX)(R11*1)
+	MOVQ          16(DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  16(DI)(R10*8), Z8
+	VMOVUPD       (BX)(R11*1), Z11
+	VFMADD231PD   Z11, Z8, Z0
+	VMULPD        Z4, Z11, Z11
+	VMOVUPD       64(BX)(R11*1), Z12
+	VFMADD231PD   Z12, Z8, Z1
+	VFMADD231PD   Z5, Z12, Z11
+	VMOVUPD       128(BX)(R11*1), Z12
+	VFMADD231PD   Z12, Z8, Z2
+	VFMADD231PD   Z6, Z12, Z11
+	VMOVUPD       192(BX)(R11*1), Z12
 	VFMADD231PD   Z12, Z8, Z3
-	VMULPD        Z7, Z12, Z12
-	VADDPD        Z11, Z9, Z9
-	VADDPD        Z12, Z10, Z10
+	VFMADD231PD   Z7, Z12, Z11
+	MOVQ          56(DX)(R10*8), R11
+	IMULQ         SI, R11
+	PREFETCHT0    (BX)(R11*1)
+	PREFETCHT0    64(BX)(R11*1)
+	PREFETCHT0    128(BX)(R11*1)
+	PREFETCHT0    192(BX)(R11*1)
+	MOVQ          24(DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  24(DI)(R10*8), Z8
+	VMOVUPD       (BX)(R11*1), Z12
+	VFMADD231PD   Z12, Z8, Z0
+	VMULPD        Z4, Z12, Z12
+	VMOVUPD       64(BX)(R11*1), Z13
+	VFMADD231PD   Z13, Z8, Z1
+	VFMADD231PD   Z5, Z13, Z12
+	VMOVUPD       128(BX)(R11*1), Z13
+	VFMADD231PD   Z13, Z8, Z2
+	VFMADD231PD   Z6, Z13, Z12
+	VMOVUPD       192(BX)(R11*1), Z13
+	VFMADD231PD   Z13, Z8, Z3
+	VFMADD231PD   Z7, Z13, Z12
+	VUNPCKLPD     Z10, Z9, Z8
+	VUNPCKHPD     Z10, Z9, Z9
+	VADDPD        Z9, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VADDPD        Y9, Y8, Y8
+	VUNPCKLPD     Z12, Z11, Z9
+	VUNPCKHPD     Z12, Z11, Z10
 	VADDPD        Z10, Z9, Z9
+	VEXTRACTF64X4 $0x01, Z9, Y10
+	VADDPD        Y10, Y9, Y9
+	VSHUFF64X2    $0x00, Y9, Y8, Y10
+	VSHUFF64X2    $0x03, Y9, Y8, Y8
+	VADDPD        Y8, Y10, Y10
+	VBROADCASTSD  gamma+112(FP), Y8
+	VMULPD        Y8, Y10, Y10
+	VADDPD        (R8)(R10*8), Y10, Y10
+	VMOVUPD       Y10, (R8)(R10*8)
+	ADDQ          $0x00000004, R10
+	JMP           vectors4groups
+
+vectors4lastgroup:
+	ADDQ $0x00000004, AX
+
+vectors4group:
+	CMPQ          R10, AX
+	JGE           vectors4rest
+	MOVQ          (DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  (DI)(R10*8), Z8
+	VMOVUPD       (BX)(R11*1), Z9
+	VFMADD231PD   Z9, Z8, Z0
+	VMULPD        Z4, Z9, Z9
+	VMOVUPD       64(BX)(R11*1), Z10
+	VFMADD231PD   Z10, Z8, Z1
+	VFMADD231PD   Z5, Z10, Z9
+	VMOVUPD       128(BX)(R11*1), Z10
+	VFMADD231PD   Z10, Z8, Z2
+	VFMADD231PD   Z6, Z10, Z9
+	VMOVUPD       192(BX)(R11*1), Z10
+	VFMADD231PD   Z10, Z8, Z3
+	VFMADD231PD   Z7, Z10, Z9
+	MOVQ          8(DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  8(DI)(R10*8), Z8
+	VMOVUPD       (BX)(R11*1), Z10
+	VFMADD231PD   Z10, Z8, Z0
+	VMULPD        Z4, Z10, Z10
+	VMOVUPD       64(BX)(R11*1), Z11
+	VFMADD231PD   Z11, Z8, Z1
+	VFMADD231PD   Z5, Z11, Z10
+	VMOVUPD       128(BX)(R11*1), Z11
+	VFMADD231PD   Z11, Z8, Z2
+	VFMADD231PD   Z6, Z11, Z10
+	VMOVUPD       192(BX)(R11*1), Z11
+	VFMADD231PD   Z11, Z8, Z3
+	VFMADD231PD   Z7, Z11, Z10
+	MOVQ          16(DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  16(DI)(R10*8), Z8
+	VMOVUPD       (BX)(R11*1), Z11
+	VFMADD231PD   Z11, Z8, Z0
+	VMULPD        Z4, Z11, Z11
+	VMOVUPD       64(BX)(R11*1), Z12
+	VFMADD231PD   Z12, Z8, Z1
+	VFMADD231PD   Z5, Z12, Z11
+	VMOVUPD       128(BX)(R11*1), Z12
+	VFMADD231PD   Z12, Z8, Z2
+	VFMADD231PD   Z6, Z12, Z11
+	VMOVUPD       192(BX)(R11*1), Z12
+	VFMADD231PD   Z12, Z8, Z3
+	VFMADD231PD   Z7, Z12, Z11
+	MOVQ          24(DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  24(DI)(R10*8), Z8
+	VMOVUPD       (BX)(R11*1), Z12
+	VFMADD231PD   Z12, Z8, Z0
+	VMULPD        Z4, Z12, Z12
+	VMOVUPD       64(BX)(R11*1), Z13
+	VFMADD231PD   Z13, Z8, Z1
+	VFMADD231PD   Z5, Z13, Z12
+	VMOVUPD       128(BX)(R11*1), Z13
+	VFMADD231PD   Z13, Z8, Z2
+	VFMADD231PD   Z6, Z13, Z12
+	VMOVUPD       192(BX)(R11*1), Z13
+	VFMADD231PD   Z13, Z8, Z3
+	VFMADD231PD   Z7, Z13, Z12
+	VUNPCKLPD     Z10, Z9, Z8
+	VUNPCKHPD     Z10, Z9, Z9
+	VADDPD        Z9, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VADDPD        Y9, Y8, Y8
+	VUNPCKLPD     Z12, Z11, Z9
+	VUNPCKHPD     Z12, Z11, Z10
+	VADDPD        Z10, Z9, Z9
+	VEXTRACTF64X4 $0x01, Z9, Y10
+	VADDPD        Y10, Y9, Y9
+	VSHUFF64X2    $0x00, Y9, Y8, Y10
+	VSHUFF64X2    $0x03, Y9, Y8, Y8
+	VADDPD        Y8, Y10, Y10
+	VBROADCASTSD  gamma+112(FP), Y8
+	VMULPD        Y8, Y10, Y10
+	VADDPD        (R8)(R10*8), Y10, Y10
+	VMOVUPD       Y10, (R8)(R10*8)
+	ADDQ          $0x00000004, R10
+	JMP           vectors4group
+
+vectors4rest:
+	ADDQ $0x00000003, AX
+
+vectors4loop:
+	CMPQ          R10, AX
+	JGE           vectors4end
+	MOVQ          (DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  (DI)(R10*8), Z8
+	VMOVUPD       (BX)(R11*1), Z9
+	VFMADD231PD   Z9, Z8, Z0
+	VMULPD        Z4, Z9, Z9
+	VMOVUPD       64(BX)(R11*1), Z10
+	VFMADD231PD   Z10, Z8, Z1
+	VFMADD231PD   Z5, Z10, Z9
+	VMOVUPD       128(BX)(R11*1), Z10
+	VFMADD231PD   Z10, Z8, Z2
+	VFMADD231PD   Z6, Z10, Z9
+	VMOVUPD       192(BX)(R11*1), Z10
+	VFMADD231PD   Z10, Z8, Z3
+	VFMADD231PD   Z7, Z10, Z9
 	VEXTRACTF64X4 $0x01, Z9, Y8
 	VADDPD        Y8, Y9, Y9
 	VEXTRACTF64X2 $0x01, Y9, X8
 	VADDPD        X8, X9, X9
 	VPERMILPD     $0x01, X9, X8
 	VADDPD        X8, X9, X9
-	VMULSD        gamma+40(FP), X9, X9
-	VADDSD        (R8), X9, X9
-	VMOVSD        X9, (R8)
-	ADDQ          $0x00000008, R8
-	DECQ          R10
-	JNE           vectors4loop
-	VBROADCASTSD  alpha+16(FP), Z4
-	VMULPD        Z4, Z0, Z0
-	VMOVUPD       (SI), Z5
-	VADDPD        Z5, Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VMULPD        Z4, Z1, Z1
-	VMOVUPD       64(SI), Z0
-	VADDPD        Z0, Z1, Z1
-	VMOVUPD       Z1, 64(SI)
-	VMULPD        Z4, Z2, Z2
-	VMOVUPD       128(SI), Z0
-	VADDPD        Z0, Z2, Z2
-	VMOVUPD       Z2, 128(SI)
-	VMULPD        Z4, Z3, Z3
-	VMOVUPD       192(SI), Z0
-	VADDPD        Z0, Z3, Z3
-	VMOVUPD       Z3, 192(SI)
+	VMULSD        gamma+112(FP), X9, X9
+	VADDSD        (R8)(R10*8), X9, X9
+	VMOVSD        X9, (R8)(R10*8)
+	INCQ          R10
+	JMP           vectors4loop
+
+vectors4end:
+	VBROADCASTSD alpha+80(FP), Z4
+	MOVQ         dst+64(FP), AX
+	VMULPD       Z4, Z0, Z0
+	VMOVUPD      (AX), Z5
+	VADDPD       Z5, Z0, Z0
+	VMOVUPD      Z0, (AX)
+	VMULPD       Z4, Z1, Z1
+	VMOVUPD      64(AX), Z0
+	VADDPD       Z0, Z1, Z1
+	VMOVUPD      Z1, 64(AX)
+	VMULPD       Z4, Z2, Z2
+	VMOVUPD      128(AX), Z0
+	VADDPD       Z0, Z2, Z2
+	VMOVUPD      Z2, 128(AX)
+	VMULPD       Z4, Z3, Z3
+	VMOVUPD      192(AX), Z0
+	VADDPD       Z0, Z3, Z3
+	VMOVUPD      Z3, 192(AX)
+
+vectors4next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+104(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors4row
 	VZEROUPPER
 	RET
 
 vectors2:
+vectors2row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R10, AX
+	JGE        vectors2next
 	VPXORQ     Z0, Z0, Z0
 	VPXORQ     Z1, Z1, Z1
+	MOVQ       dst+64(FP), R11
+	ADDQ       ldd+72(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
 	VMOVUPD    (R9), Z2
 	VMOVUPD    64(R9), Z3
-	ADDQ       R9, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
+	MOVQ       R9, R11
+	ADDQ       ldv+104(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	SUBQ       $0x00000007, AX
+	ADDQ       $0x00000004, AX
 
-vectors2loop:
-	MOVLQSX       (CX), AX
-	ADDQ          $0x00000004, CX
-	IMULQ         BX, AX
-	ADDQ          DX, AX
-	VBROADCASTSD  (DI), Z4
-	ADDQ          $0x00000008, DI
-	VMOVUPD       (AX), Z5
+vectors2group:
+	CMPQ          R10, AX
+	JGE           vectors2rest
+	MOVQ          (DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  (DI)(R10*8), Z4
+	VMOVUPD       (BX)(R11*1), Z5
 	VFMADD231PD   Z5, Z4, Z0
 	VMULPD        Z2, Z5, Z5
-	VMOVUPD       64(AX), Z6
+	VMOVUPD       64(BX)(R11*1), Z6
 	VFMADD231PD   Z6, Z4, Z1
-	VMULPD        Z3, Z6, Z6
+	VFMADD231PD   Z3, Z6, Z5
+	MOVQ          8(DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  8(DI)(R10*8), Z4
+	VMOVUPD       (BX)(R11*1), Z6
+	VFMADD231PD   Z6, Z4, Z0
+	VMULPD        Z2, Z6, Z6
+	VMOVUPD       64(BX)(R11*1), Z7
+	VFMADD231PD   Z7, Z4, Z1
+	VFMADD231PD   Z3, Z7, Z6
+	MOVQ          16(DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  16(DI)(R10*8), Z4
+	VMOVUPD       (BX)(R11*1), Z7
+	VFMADD231PD   Z7, Z4, Z0
+	VMULPD        Z2, Z7, Z7
+	VMOVUPD       64(BX)(R11*1), Z8
+	VFMADD231PD   Z8, Z4, Z1
+	VFMADD231PD   Z3, Z8, Z7
+	MOVQ          24(DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  24(DI)(R10*8), Z4
+	VMOVUPD       (BX)(R11*1), Z8
+	VFMADD231PD   Z8, Z4, Z0
+	VMULPD        Z2, Z8, Z8
+	VMOVUPD       64(BX)(R11*1), Z9
+	VFMADD231PD   Z9, Z4, Z1
+	VFMADD231PD   Z3, Z9, Z8
+	VUNPCKLPD     Z6, Z5, Z4
+	VUNPCKHPD     Z6, Z5, Z5
+	VADDPD        Z5, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y5
+	VADDPD        Y5, Y4, Y4
+	VUNPCKLPD     Z8, Z7, Z5
+	VUNPCKHPD     Z8, Z7, Z6
 	VADDPD        Z6, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z5, Y6
+	VADDPD        Y6, Y5, Y5
+	VSHUFF64X2    $0x00, Y5, Y4, Y6
+	VSHUFF64X2    $0x03, Y5, Y4, Y4
+	VADDPD        Y4, Y6, Y6
+	VBROADCASTSD  gamma+112(FP), Y4
+	VMULPD        Y4, Y6, Y6
+	VADDPD        (R8)(R10*8), Y6, Y6
+	VMOVUPD       Y6, (R8)(R10*8)
+	ADDQ          $0x00000004, R10
+	JMP           vectors2group
+
+vectors2rest:
+	ADDQ $0x00000003, AX
+
+vectors2loop:
+	CMPQ          R10, AX
+	JGE           vectors2end
+	MOVQ          (DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  (DI)(R10*8), Z4
+	VMOVUPD       (BX)(R11*1), Z5
+	VFMADD231PD   Z5, Z4, Z0
+	VMULPD        Z2, Z5, Z5
+	VMOVUPD       64(BX)(R11*1), Z6
+	VFMADD231PD   Z6, Z4, Z1
+	VFMADD231PD   Z3, Z6, Z5
 	VEXTRACTF64X4 $0x01, Z5, Y4
 	VADDPD        Y4, Y5, Y5
 	VEXTRACTF64X2 $0x01, Y5, X4
 	VADDPD        X4, X5, X5
 	VPERMILPD     $0x01, X5, X4
 	VADDPD        X4, X5, X5
-	VMULSD        gamma+40(FP), X5, X5
-	VADDSD        (R8), X5, X5
-	VMOVSD        X5, (R8)
-	ADDQ          $0x00000008, R8
-	DECQ          R10
-	JNE           vectors2loop
-	VBROADCASTSD  alpha+16(FP), Z2
-	VMULPD        Z2, Z0, Z0
-	VMOVUPD       (SI), Z3
-	VADDPD        Z3, Z0, Z0
-	VMOVUPD       Z0, (SI)
-	VMULPD        Z2, Z1, Z1
-	VMOVUPD       64(SI), Z0
-	VADDPD        Z0, Z1, Z1
-	VMOVUPD       Z1, 64(SI)
+	VMULSD        gamma+112(FP), X5, X5
+	VADDSD        (R8)(R10*8), X5, X5
+	VMOVSD        X5, (R8)(R10*8)
+	INCQ          R10
+	JMP           vectors2loop
+
+vectors2end:
+	VBROADCASTSD alpha+80(FP), Z2
+	MOVQ         dst+64(FP), AX
+	VMULPD       Z2, Z0, Z0
+	VMOVUPD      (AX), Z3
+	VADDPD       Z3, Z0, Z0
+	VMOVUPD      Z0, (AX)
+	VMULPD       Z2, Z1, Z1
+	VMOVUPD      64(AX), Z0
+	VADDPD       Z0, Z1, Z1
+	VMOVUPD      Z1, 64(AX)
+
+vectors2next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+104(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors2row
 	VZEROUPPER
 	RET
 
 vectors1:
-	LEAQ       sparseOpmasks<>+0(SB), R11
-	KMOVW      (R11)(AX*2), K1
+	LEAQ  sparseOpmasks<>+0(SB), R11
+	KMOVW (R11)(AX*2), K1
+
+vectors1row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R10, AX
+	JGE        vectors1next
 	VPXORQ     Z0, Z0, Z0
+	MOVQ       dst+64(FP), R11
+	ADDQ       ldd+72(FP), R11
+	PREFETCHT0 (R11)
 	VMOVUPD.Z  (R9), K1, Z1
-	ADDQ       R9, R12
-	PREFETCHT0 (R12)
+	MOVQ       R9, R11
+	ADDQ       ldv+104(FP), R11
+	PREFETCHT0 (R11)
+	SUBQ       $0x00000007, AX
+	ADDQ       $0x00000004, AX
+
+vectors1group:
+	CMPQ          R10, AX
+	JGE           vectors1rest
+	MOVQ          (DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  (DI)(R10*8), Z2
+	VMOVUPD.Z     (BX)(R11*1), K1, Z3
+	VFMADD231PD   Z3, Z2, Z0
+	VMULPD        Z1, Z3, Z3
+	MOVQ          8(DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  8(DI)(R10*8), Z2
+	VMOVUPD.Z     (BX)(R11*1), K1, Z4
+	VFMADD231PD   Z4, Z2, Z0
+	VMULPD        Z1, Z4, Z4
+	MOVQ          16(DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  16(DI)(R10*8), Z2
+	VMOVUPD.Z     (BX)(R11*1), K1, Z5
+	VFMADD231PD   Z5, Z2, Z0
+	VMULPD        Z1, Z5, Z5
+	MOVQ          24(DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  24(DI)(R10*8), Z2
+	VMOVUPD.Z     (BX)(R11*1), K1, Z6
+	VFMADD231PD   Z6, Z2, Z0
+	VMULPD        Z1, Z6, Z6
+	VUNPCKLPD     Z4, Z3, Z2
+	VUNPCKHPD     Z4, Z3, Z3
+	VADDPD        Z3, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y3
+	VADDPD        Y3, Y2, Y2
+	VUNPCKLPD     Z6, Z5, Z3
+	VUNPCKHPD     Z6, Z5, Z4
+	VADDPD        Z4, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z3, Y4
+	VADDPD        Y4, Y3, Y3
+	VSHUFF64X2    $0x00, Y3, Y2, Y4
+	VSHUFF64X2    $0x03, Y3, Y2, Y2
+	VADDPD        Y2, Y4, Y4
+	VBROADCASTSD  gamma+112(FP), Y2
+	VMULPD        Y2, Y4, Y4
+	VADDPD        (R8)(R10*8), Y4, Y4
+	VMOVUPD       Y4, (R8)(R10*8)
+	ADDQ          $0x00000004, R10
+	JMP           vectors1group
+
+vectors1rest:
+	ADDQ $0x00000003, AX
 
 vectors1loop:
-	MOVLQSX       (CX), AX
-	ADDQ          $0x00000004, CX
-	IMULQ         BX, AX
-	ADDQ          DX, AX
-	VBROADCASTSD  (DI), Z2
-	ADDQ          $0x00000008, DI
-	VMOVUPD.Z     (AX), K1, Z3
+	CMPQ          R10, AX
+	JGE           vectors1end
+	MOVQ          (DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  (DI)(R10*8), Z2
+	VMOVUPD.Z     (BX)(R11*1), K1, Z3
 	VFMADD231PD   Z3, Z2, Z0
 	VMULPD        Z1, Z3, Z3
 	VEXTRACTF64X4 $0x01, Z3, Y2
@@ -5559,224 +10823,308 @@ vectors1loop:
 	VADDPD        X2, X3, X3
 	VPERMILPD     $0x01, X3, X2
 	VADDPD        X2, X3, X3
-	VMULSD        gamma+40(FP), X3, X3
-	VADDSD        (R8), X3, X3
-	VMOVSD        X3, (R8)
-	ADDQ          $0x00000008, R8
-	DECQ          R10
-	JNE           vectors1loop
-	VBROADCASTSD  alpha+16(FP), Z1
-	VMULPD        Z1, Z0, Z0
-	VMOVUPD.Z     (SI), K1, Z1
-	VADDPD        Z1, Z0, Z0
-	VMOVUPD       Z0, K1, (SI)
+	VMULSD        gamma+112(FP), X3, X3
+	VADDSD        (R8)(R10*8), X3, X3
+	VMOVSD        X3, (R8)(R10*8)
+	INCQ          R10
+	JMP           vectors1loop
+
+vectors1end:
+	VBROADCASTSD alpha+80(FP), Z1
+	MOVQ         dst+64(FP), AX
+	VMULPD       Z1, Z0, Z0
+	VMOVUPD.Z    (AX), K1, Z1
+	VADDPD       Z1, Z0, Z0
+	VMOVUPD      Z0, K1, (AX)
+
+vectors1next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+104(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors1row
 	VZEROUPPER
 	RET
 
-// func sparseRowAVX512F32I64(n int, dst *float32, alpha float32, a *float32, ind *int, entries int, u *float32, ld int)
-// Requires: AVX, AVX512F
-TEXT ·sparseRowAVX512F32I64(SB), NOSPLIT, $0-64
+// func sparseRowsAVX512F64I32(n int, rows int, end *int32, base int, ind *int32, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·sparseRowsAVX512F64I32(SB), NOSPLIT, $0-88
 	MOVQ n+0(FP), AX
-	MOVQ ind+32(FP), CX
-	MOVQ u+48(FP), DX
-	MOVQ ld+56(FP), BX
-	SHLQ $0x02, BX
-	MOVQ dst+8(FP), SI
-	MOVQ a+24(FP), DI
-	MOVQ entries+40(FP), R8
-	CMPQ AX, $0x00000080
-	JE   vectors8
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+40(FP), BX
+	MOVQ ldu+48(FP), SI
+	MOVQ a+56(FP), DI
+	XORQ R8, R8
 	CMPQ AX, $0x00000040
-	JE   vectors4
+	JE   vectors8
 	CMPQ AX, $0x00000020
+	JE   vectors4
+	CMPQ AX, $0x00000010
 	JE   vectors2
 	JMP  vectors1
 
 vectors8:
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
+vectors8row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R8, AX
+	JGE        vectors8next
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	VPXORQ     Z4, Z4, Z4
+	VPXORQ     Z5, Z5, Z5
+	VPXORQ     Z6, Z6, Z6
+	VPXORQ     Z7, Z7, Z7
+	MOVQ       dst+64(FP), R9
+	ADDQ       ldd+72(FP), R9
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 128(R9)
+	PREFETCHT0 192(R9)
+	PREFETCHT0 256(R9)
+	PREFETCHT0 320(R9)
+	PREFETCHT0 384(R9)
+	PREFETCHT0 448(R9)
 
 vectors8loop:
-	MOVQ         (CX), AX
-	ADDQ         $0x00000008, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VBROADCASTSS (DI), Z8
-	ADDQ         $0x00000004, DI
-	VFMADD231PS  (AX), Z8, Z0
-	VFMADD231PS  64(AX), Z8, Z1
-	VFMADD231PS  128(AX), Z8, Z2
-	VFMADD231PS  192(AX), Z8, Z3
-	VFMADD231PS  256(AX), Z8, Z4
-	VFMADD231PS  320(AX), Z8, Z5
-	VFMADD231PS  384(AX), Z8, Z6
-	VFMADD231PS  448(AX), Z8, Z7
-	DECQ         R8
-	JNE          vectors8loop
-	VBROADCASTSS alpha+16(FP), Z8
-	VMULPS       Z8, Z0, Z0
-	VMOVUPS      (SI), Z9
-	VADDPS       Z9, Z0, Z0
-	VMOVUPS      Z0, (SI)
-	VMULPS       Z8, Z1, Z1
-	VMOVUPS      64(SI), Z0
-	VADDPS       Z0, Z1, Z1
-	VMOVUPS      Z1, 64(SI)
-	VMULPS       Z8, Z2, Z2
-	VMOVUPS      128(SI), Z0
-	VADDPS       Z0, Z2, Z2
-	VMOVUPS      Z2, 128(SI)
-	VMULPS       Z8, Z3, Z3
-	VMOVUPS      192(SI), Z0
-	VADDPS       Z0, Z3, Z3
-	VMOVUPS      Z3, 192(SI)
-	VMULPS       Z8, Z4, Z4
-	VMOVUPS      256(SI), Z0
-	VADDPS       Z0, Z4, Z4
-	VMOVUPS      Z4, 256(SI)
-	VMULPS       Z8, Z5, Z5
-	VMOVUPS      320(SI), Z0
-	VADDPS       Z0, Z5, Z5
-	VMOVUPS      Z5, 320(SI)
-	VMULPS       Z8, Z6, Z6
-	VMOVUPS      384(SI), Z0
-	VADDPS       Z0, Z6, Z6
-	VMOVUPS      Z6, 384(SI)
-	VMULPS       Z8, Z7, Z7
-	VMOVUPS      448(SI), Z0
-	VADDPS       Z0, Z7, Z7
-	VMOVUPS      Z7, 448(SI)
+	MOVLQSX      (DX)(R8*4), R9
+	IMULQ        SI, R9
+	ADDQ         BX, R9
+	VBROADCASTSD (DI)(R8*8), Z8
+	VFMADD231PD  (R9), Z8, Z0
+	VFMADD231PD  64(R9), Z8, Z1
+	VFMADD231PD  128(R9), Z8, Z2
+	VFMADD231PD  192(R9), Z8, Z3
+	VFMADD231PD  256(R9), Z8, Z4
+	VFMADD231PD  320(R9), Z8, Z5
+	VFMADD231PD  384(R9), Z8, Z6
+	VFMADD231PD  448(R9), Z8, Z7
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors8loop
+	VBROADCASTSD alpha+80(FP), Z8
+	MOVQ         dst+64(FP), AX
+	VMULPD       Z8, Z0, Z0
+	VMOVUPD      (AX), Z9
+	VADDPD       Z9, Z0, Z0
+	VMOVUPD      Z0, (AX)
+	VMULPD       Z8, Z1, Z1
+	VMOVUPD      64(AX), Z0
+	VADDPD       Z0, Z1, Z1
+	VMOVUPD      Z1, 64(AX)
+	VMULPD       Z8, Z2, Z2
+	VMOVUPD      128(AX), Z0
+	VADDPD       Z0, Z2, Z2
+	VMOVUPD      Z2, 128(AX)
+	VMULPD       Z8, Z3, Z3
+	VMOVUPD      192(AX), Z0
+	VADDPD       Z0, Z3, Z3
+	VMOVUPD      Z3, 192(AX)
+	VMULPD       Z8, Z4, Z4
+	VMOVUPD      256(AX), Z0
+	VADDPD       Z0, Z4, Z4
+	VMOVUPD      Z4, 256(AX)
+	VMULPD       Z8, Z5, Z5
+	VMOVUPD      320(AX), Z0
+	VADDPD       Z0, Z5, Z5
+	VMOVUPD      Z5, 320(AX)
+	VMULPD       Z8, Z6, Z6
+	VMOVUPD      384(AX), Z0
+	VADDPD       Z0, Z6, Z6
+	VMOVUPD      Z6, 384(AX)
+	VMULPD       Z8, Z7, Z7
+	VMOVUPD      448(AX), Z0
+	VADDPD       Z0, Z7, Z7
+	VMOVUPD      Z7, 448(AX)
+
+vectors8next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	DECQ rows+8(FP)
+	JNE  vectors8row
 	VZEROUPPER
 	RET
 
 vectors4:
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
+vectors4row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R8, AX
+	JGE        vectors4next
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	MOVQ       dst+64(FP), R9
+	ADDQ       ldd+72(FP), R9
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 128(R9)
+	PREFETCHT0 192(R9)
 
 vectors4loop:
-	MOVQ         (CX), AX
-	ADDQ         $0x00000008, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VBROADCASTSS (DI), Z4
-	ADDQ         $0x00000004, DI
-	VFMADD231PS  (AX), Z4, Z0
-	VFMADD231PS  64(AX), Z4, Z1
-	VFMADD231PS  128(AX), Z4, Z2
-	VFMADD231PS  192(AX), Z4, Z3
-	DECQ         R8
-	JNE          vectors4loop
-	VBROADCASTSS alpha+16(FP), Z4
-	VMULPS       Z4, Z0, Z0
-	VMOVUPS      (SI), Z5
-	VADDPS       Z5, Z0, Z0
-	VMOVUPS      Z0, (SI)
-	VMULPS       Z4, Z1, Z1
-	VMOVUPS      64(SI), Z0
-	VADDPS       Z0, Z1, Z1
-	VMOVUPS      Z1, 64(SI)
-	VMULPS       Z4, Z2, Z2
-	VMOVUPS      128(SI), Z0
-	VADDPS       Z0, Z2, Z2
-	VMOVUPS      Z2, 128(SI)
-	VMULPS       Z4, Z3, Z3
-	VMOVUPS      192(SI), Z0
-	VADDPS       Z0, Z3, Z3
-	VMOVUPS      Z3, 192(SI)
+	MOVLQSX      (DX)(R8*4), R9
+	IMULQ        SI, R9
+	ADDQ         BX, R9
+	VBROADCASTSD (DI)(R8*8), Z4
+	VFMADD231PD  (R9), Z4, Z0
+	VFMADD231PD  64(R9), Z4, Z1
+	VFMADD231PD  128(R9), Z4, Z2
+	VFMADD231PD  192(R9), Z4, Z3
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors4loop
+	VBROADCASTSD alpha+80(FP), Z4
+	MOVQ         dst+64(FP), AX
+	VMULPD       Z4, Z0, Z0
+	VMOVUPD      (AX), Z5
+	VADDPD       Z5, Z0, Z0
+	VMOVUPD      Z0, (AX)
+	VMULPD       Z4, Z1, Z1
+	VMOVUPD      64(AX), Z0
+	VADDPD       Z0, Z1, Z1
+	VMOVUPD      Z1, 64(AX)
+	VMULPD       Z4, Z2, Z2
+	VMOVUPD      128(AX), Z0
+	VADDPD       Z0, Z2, Z2
+	VMOVUPD      Z2, 128(AX)
+	VMULPD       Z4, Z3, Z3
+	VMOVUPD      192(AX), Z0
+	VADDPD       Z0, Z3, Z3
+	VMOVUPD      Z3, 192(AX)
+
+vectors4next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	DECQ rows+8(FP)
+	JNE  vectors4row
 	VZEROUPPER
 	RET
 
 vectors2:
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
+vectors2row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R8, AX
+	JGE        vectors2next
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	MOVQ       dst+64(FP), R9
+	ADDQ       ldd+72(FP), R9
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
 
 vectors2loop:
-	MOVQ         (CX), AX
-	ADDQ         $0x00000008, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VBROADCASTSS (DI), Z2
-	ADDQ         $0x00000004, DI
-	VFMADD231PS  (AX), Z2, Z0
-	VFMADD231PS  64(AX), Z2, Z1
-	DECQ         R8
-	JNE          vectors2loop
-	VBROADCASTSS alpha+16(FP), Z2
-	VMULPS       Z2, Z0, Z0
-	VMOVUPS      (SI), Z3
-	VADDPS       Z3, Z0, Z0
-	VMOVUPS      Z0, (SI)
-	VMULPS       Z2, Z1, Z1
-	VMOVUPS      64(SI), Z0
-	VADDPS       Z0, Z1, Z1
-	VMOVUPS      Z1, 64(SI)
+	MOVLQSX      (DX)(R8*4), R9
+	IMULQ        SI, R9
+	ADDQ         BX, R9
+	VBROADCASTSD (DI)(R8*8), Z2
+	VFMADD231PD  (R9), Z2, Z0
+	VFMADD231PD  64(R9), Z2, Z1
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors2loop
+	VBROADCASTSD alpha+80(FP), Z2
+	MOVQ         dst+64(FP), AX
+	VMULPD       Z2, Z0, Z0
+	VMOVUPD      (AX), Z3
+	VADDPD       Z3, Z0, Z0
+	VMOVUPD      Z0, (AX)
+	VMULPD       Z2, Z1, Z1
+	VMOVUPD      64(AX), Z0
+	VADDPD       Z0, Z1, Z1
+	VMOVUPD      Z1, 64(AX)
+
+vectors2next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	DECQ rows+8(FP)
+	JNE  vectors2row
 	VZEROUPPER
 	RET
 
 vectors1:
-	LEAQ   sparseOpmasks<>+0(SB), R9
-	KMOVW  (R9)(AX*2), K1
-	VPXORQ Z0, Z0, Z0
+	LEAQ  sparseOpmasks<>+0(SB), R9
+	KMOVW (R9)(AX*2), K1
+
+vectors1row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R8, AX
+	JGE        vectors1next
+	VPXORQ     Z0, Z0, Z0
+	MOVQ       dst+64(FP), R9
+	ADDQ       ldd+72(FP), R9
+	PREFETCHT0 (R9)
 
 vectors1loop:
-	MOVQ         (CX), AX
-	ADDQ         $0x00000008, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VBROADCASTSS (DI), Z1
-	ADDQ         $0x00000004, DI
-	VMOVUPS.Z    (AX), K1, Z2
-	VFMADD231PS  Z2, Z1, Z0
-	DECQ         R8
-	JNE          vectors1loop
-	VBROADCASTSS alpha+16(FP), Z1
-	VMULPS       Z1, Z0, Z0
-	VMOVUPS.Z    (SI), K1, Z1
-	VADDPS       Z1, Z0, Z0
-	VMOVUPS      Z0, K1, (SI)
+	MOVLQSX      (DX)(R8*4), R9
+	IMULQ        SI, R9
+	ADDQ         BX, R9
+	VBROADCASTSD (DI)(R8*8), Z1
+	VMOVUPD.Z    (R9), K1, Z2
+	VFMADD231PD  Z2, Z1, Z0
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors1loop
+	VBROADCASTSD alpha+80(FP), Z1
+	MOVQ         dst+64(FP), AX
+	VMULPD       Z1, Z0, Z0
+	VMOVUPD.Z    (AX), K1, Z1
+	VADDPD       Z1, Z0, Z0
+	VMOVUPD      Z0, K1, (AX)
+
+vectors1next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	DECQ rows+8(FP)
+	JNE  vectors1row
 	VZEROUPPER
 	RET
 
-// func sparseDotsAVX512F32I64(n int, ga *float32, gamma float32, v *float32, ind *int, entries int, u *float32, ld int, ldv int)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, CMOV, MMX+
-TEXT ·sparseDotsAVX512F32I64(SB), NOSPLIT, $0-72
+// func sparseDotsAVX512F64I32(n int, rows int, end *int32, base int, ind *int32, u *float64, ldu int, ga *float64, v *float64, ldv int, gamma float64)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, MMX+
+TEXT ·sparseDotsAVX512F64I32(SB), NOSPLIT, $0-88
 	MOVQ n+0(FP), AX
-	MOVQ ind+32(FP), CX
-	MOVQ u+48(FP), DX
-	MOVQ ld+56(FP), BX
-	SHLQ $0x02, BX
-	MOVQ ga+8(FP), SI
-	MOVQ v+24(FP), DI
-	MOVQ entries+40(FP), R8
-	LEAQ -8(CX)(R8*8), R9
-	MOVQ ldv+64(FP), R10
-	SHLQ $0x02, R10
-	CMPQ AX, $0x00000080
-	JE   vectors8
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+40(FP), BX
+	MOVQ ldu+48(FP), SI
+	MOVQ ga+56(FP), DI
+	MOVQ v+64(FP), R8
+	XORQ R9, R9
 	CMPQ AX, $0x00000040
-	JE   vectors4
+	JE   vectors8
 	CMPQ AX, $0x00000020
+	JE   vectors4
+	CMPQ AX, $0x00000010
 	JE   vectors2
 	JMP  vectors1
 
 vectors8:
-	VMOVUPS    (DI), Z0
-	VMOVUPS    64(DI), Z1
-	VMOVUPS    128(DI), Z2
-	VMOVUPS    192(DI), Z3
-	VMOVUPS    256(DI), Z4
-	VMOVUPS    320(DI), Z5
-	VMOVUPS    384(DI), Z6
-	VMOVUPS    448(DI), Z7
-	ADDQ       DI, R10
+vectors8row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R9, AX
+	JGE        vectors8next
+	VMOVUPD    (R8), Z0
+	VMOVUPD    64(R8), Z1
+	VMOVUPD    128(R8), Z2
+	VMOVUPD    192(R8), Z3
+	VMOVUPD    256(R8), Z4
+	VMOVUPD    320(R8), Z5
+	VMOVUPD    384(R8), Z6
+	VMOVUPD    448(R8), Z7
+	MOVQ       R8, R10
+	ADDQ       ldv+72(FP), R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
 	PREFETCHT0 128(R10)
@@ -5785,45 +11133,2202 @@ vectors8:
 	PREFETCHT0 320(R10)
 	PREFETCHT0 384(R10)
 	PREFETCHT0 448(R10)
+	SUBQ       $0x00000007, AX
+
+vectors8groups:
+	CMPQ          R9, AX
+	JGE           vectors8lastgroup
+	MOVLQSX       16(DX)(R9*4), R10
+	IMULQ         SI, R10
+	PREFETCHT0    (BX)(R10*1)
+	PREFETCHT0    64(BX)(R10*1)
+	PREFETCHT0    128(BX)(R10*1)
+	PREFETCHT0    192(BX)(R10*1)
+	PREFETCHT0    256(BX)(R10*1)
+	PREFETCHT0    320(BX)(R10*1)
+	PREFETCHT0    384(BX)(R10*1)
+	PREFETCHT0    448(BX)(R10*1)
+	MOVLQSX       (DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPD       (BX)(R10*1), Z8
+	VMULPD        Z0, Z8, Z8
+	VMOVUPD       64(BX)(R10*1), Z9
+	VFMADD231PD   Z1, Z9, Z8
+	VMOVUPD       128(BX)(R10*1), Z9
+	VFMADD231PD   Z2, Z9, Z8
+	VMOVUPD       192(BX)(R10*1), Z9
+	VFMADD231PD   Z3, Z9, Z8
+	VMOVUPD       256(BX)(R10*1), Z9
+	VFMADD231PD   Z4, Z9, Z8
+	VMOVUPD       320(BX)(R10*1), Z9
+	VFMADD231PD   Z5, Z9, Z8
+	VMOVUPD       384(BX)(R10*1), Z9
+	VFMADD231PD   Z6, Z9, Z8
+	VMOVUPD       448(BX)(R10*1), Z9
+	VFMADD231PD   Z7, Z9, Z8
+	MOVLQSX       20(DX)(R9*4), R10
+	IMULQ         SI, R10
+	PREFETCHT0    (BX)(R10*1)
+	PREFETCHT0    64(BX)(R10*1)
+	PREFETCHT0    128(BX)(R10*1)
+	PREFETCHT0    192(BX)(R10*1)
+	PREFETCHT0    256(BX)(R10*1)
+	PREFETCHT0    320(BX)(R10*1)
+	PREFETCHT0    384(BX)(R10*1)
+	PREFETCHT0    448(BX)(R10*1)
+	MOVLQSX       4(DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPD       (BX)(R10*1), Z9
+	VMULPD        Z0, Z9, Z9
+	VMOVUPD       64(BX)(R10*1), Z10
+	VFMADD231PD   Z1, Z10, Z9
+	VMOVUPD       128(BX)(R10*1), Z10
+	VFMADD231PD   Z2, Z10, Z9
+	VMOVUPD       192(BX)(R10*1), Z10
+	VFMADD231PD   Z3, Z10, Z9
+	VMOVUPD       256(BX)(R10*1), Z10
+	VFMADD231PD   Z4, Z10, Z9
+	VMOVUPD       320(BX)(R10*1), Z10
+	VFMADD231PD   Z5, Z10, Z9
+	VMOVUPD       384(BX)(R10*1), Z10
+	VFMADD231PD   Z6, Z10, Z9
+	VMOVUPD       448(BX)(R10*1), Z10
+	VFMADD231PD   Z7, Z10, Z9
+	MOVLQSX       24(DX)(R9*4), R10
+	IMULQ         SI, R10
+	PREFETCHT0    (BX)(R10*1)
+	PREFETCHT0    64(BX)(R10*1)
+	PREFETCHT0    128(BX)(R10*1)
+	PREFETCHT0    192(BX)(R10*1)
+	PREFETCHT0    256(BX)(R10*1)
+	PREFETCHT0    320(BX)(R10*1)
+	PREFETCHT0    384(BX)(R10*1)
+	PREFETCHT0    448(BX)(R10*1)
+	MOVLQSX       8(DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPD       (BX)(R10*1), Z10
+	VMULPD        Z0, Z10, Z10
+	VMOVUPD       64(BX)(R10*1), Z11
+	VFMADD231PD   Z1, Z11, Z10
+	VMOVUPD       128(BX)(R10*1), Z11
+	VFMADD231PD   Z2, Z11, Z10
+	VMOVUPD       192(BX)(R10*1), Z11
+	VFMADD231PD   Z3, Z11, Z10
+	VMOVUPD       256(BX)(R10*1), Z11
+	VFMADD231PD   Z4, Z11, Z10
+	VMOVUPD       320(BX)(R10*1), Z11
+	VFMADD231PD   Z5, Z11, Z10
+	VMOVUPD       384(BX)(R10*1), Z11
+	VFMADD231PD   Z6, Z11, Z10
+	VMOVUPD       448(BX)(R10*1), Z11
+	VFMADD231PD   Z7, Z11, Z10
+	MOVLQSX       28(DX)(R9*4), R10
+	IMULQ         SI, R10
+	PREFETCHT0    (BX)(R10*1)
+	PREFETCHT0    64(BX)(R10*1)
+	PREFETCHT0    128(BX)(R10*1)
+	PREFETCHT0    192(BX)(R10*1)
+	PREFETCHT0    256(BX)(R10*1)
+	PREFETCHT0    320(BX)(R10*1)
+	PREFETCHT0    384(BX)(R10*1)
+	PREFETCHT0    448(BX)(R10*1)
+	MOVLQSX       12(DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPD       (BX)(R10*1), Z11
+	VMULPD        Z0, Z11, Z11
+	VMOVUPD       64(BX)(R10*1), Z12
+	VFMADD231PD   Z1, Z12, Z11
+	VMOVUPD       128(BX)(R10*1), Z12
+	VFMADD231PD   Z2, Z12, Z11
+	VMOVUPD       192(BX)(R10*1), Z12
+	VFMADD231PD   Z3, Z12, Z11
+	VMOVUPD       256(BX)(R10*1), Z12
+	VFMADD231PD   Z4, Z12, Z11
+	VMOVUPD       320(BX)(R10*1), Z12
+	VFMADD231PD   Z5, Z12, Z11
+	VMOVUPD       384(BX)(R10*1), Z12
+	VFMADD231PD   Z6, Z12, Z11
+	VMOVUPD       448(BX)(R10*1), Z12
+	VFMADD231PD   Z7, Z12, Z11
+	VUNPCKLPD     Z9, Z8, Z12
+	VUNPCKHPD     Z9, Z8, Z8
+	VADDPD        Z8, Z12, Z12
+	VEXTRACTF64X4 $0x01, Z12, Y8
+	VADDPD        Y8, Y12, Y12
+	VUNPCKLPD     Z11, Z10, Z8
+	VUNPCKHPD     Z11, Z10, Z9
+	VADDPD        Z9, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VADDPD        Y9, Y8, Y8
+	VSHUFF64X2    $0x00, Y8, Y12, Y9
+	VSHUFF64X2    $0x03, Y8, Y12, Y8
+	VADDPD        Y8, Y9, Y9
+	VBROADCASTSD  gamma+80(FP), Y8
+	VMULPD        Y8, Y9, Y9
+	VADDPD        (DI)(R9*8), Y9, Y9
+	VMOVUPD       Y9, (DI)(R9*8)
+	ADDQ          $0x00000004, R9
+	JMP           vectors8groups
+
+vectors8lastgroup:
+	ADDQ $0x00000004, AX
+
+vectors8group:
+	CMPQ          R9, AX
+	JGE           vectors8rest
+	MOVLQSX       (DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPD       (BX)(R10*1), Z8
+	VMULPD        Z0, Z8, Z8
+	VMOVUPD       64(BX)(R10*1), Z9
+	VFMADD231PD   Z1, Z9, Z8
+	VMOVUPD       128(BX)(R10*1), Z9
+	VFMADD231PD   Z2, Z9, Z8
+	VMOVUPD       192(BX)(R10*1), Z9
+	VFMADD231PD   Z3, Z9, Z8
+	VMOVUPD       256(BX)(R10*1), Z9
+	VFMADD231PD   Z4, Z9, Z8
+	VMOVUPD       320(BX)(R10*1), Z9
+	VFMADD231PD   Z5, Z9, Z8
+	VMOVUPD       384(BX)(R10*1), Z9
+	VFMADD231PD   Z6, Z9, Z8
+	VMOVUPD       448(BX)(R10*1), Z9
+	VFMADD231PD   Z7, Z9, Z8
+	MOVLQSX       4(DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPD       (BX)(R10*1), Z9
+	VMULPD        Z0, Z9, Z9
+	VMOVUPD       64(BX)(R10*1), Z10
+	VFMADD231PD   Z1, Z10, Z9
+	VMOVUPD       128(BX)(R10*1), Z10
+	VFMADD231PD   Z2, Z10, Z9
+	VMOVUPD       192(BX)(R10*1), Z10
+	VFMADD231PD   Z3, Z10, Z9
+	VMOVUPD       256(BX)(R10*1), Z10
+	VFMADD231PD   Z4, Z10, Z9
+	VMOVUPD       320(BX)(R10*1), Z10
+	VFMADD231PD   Z5, Z10, Z9
+	VMOVUPD       384(BX)(R10*1), Z10
+	VFMADD231PD   Z6, Z10, Z9
+	VMOVUPD       448(BX)(R10*1), Z10
+	VFMADD231PD   Z7, Z10, Z9
+	MOVLQSX       8(DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPD       (BX)(R10*1), Z10
+	VMULPD        Z0, Z10, Z10
+	VMOVUPD       64(BX)(R10*1), Z11
+	VFMADD231PD   Z1, Z11, Z10
+	VMOVUPD       128(BX)(R10*1), Z11
+	VFMADD231PD   Z2, Z11, Z10
+	VMOVUPD       192(BX)(R10*1), Z11
+	VFMADD231PD   Z3, Z11, Z10
+	VMOVUPD       256(BX)(R10*1), Z11
+	VFMADD231PD   Z4, Z11, Z10
+	VMOVUPD       320(BX)(R10*1), Z11
+	VFMADD231PD   Z5, Z11, Z10
+	VMOVUPD       384(BX)(R10*1), Z11
+	VFMADD231PD   Z6, Z11, Z10
+	VMOVUPD       448(BX)(R10*1), Z11
+	VFMADD231PD   Z7, Z11, Z10
+	MOVLQSX       12(DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPD       (BX)(R10*1), Z11
+	VMULPD        Z0, Z11, Z11
+	VMOVUPD       64(BX)(R10*1), Z12
+	VFMADD231PD   Z1, Z12, Z11
+	VMOVUPD       128(BX)(R10*1), Z12
+	VFMADD231PD   Z2, Z12, Z11
+	VMOVUPD       192(BX)(R10*1), Z12
+	VFMADD231PD   Z3, Z12, Z11
+	VMOVUPD       256(BX)(R10*1), Z12
+	VFMADD231PD   Z4, Z12, Z11
+	VMOVUPD       320(BX)(R10*1), Z12
+	VFMADD231PD   Z5, Z12, Z11
+	VMOVUPD       384(BX)(R10*1), Z12
+	VFMADD231PD   Z6, Z12, Z11
+	VMOVUPD       448(BX)(R10*1), Z12
+	VFMADD231PD   Z7, Z12, Z11
+	VUNPCKLPD     Z9, Z8, Z12
+	VUNPCKHPD     Z9, Z8, Z8
+	VADDPD        Z8, Z12, Z12
+	VEXTRACTF64X4 $0x01, Z12, Y8
+	VADDPD        Y8, Y12, Y12
+	VUNPCKLPD     Z11, Z10, Z8
+	VUNPCKHPD     Z11, Z10, Z9
+	VADDPD        Z9, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VADDPD        Y9, Y8, Y8
+	VSHUFF64X2    $0x00, Y8, Y12, Y9
+	VSHUFF64X2    $0x03, Y8, Y12, Y8
+	VADDPD        Y8, Y9, Y9
+	VBROADCASTSD  gamma+80(FP), Y8
+	VMULPD        Y8, Y9, Y9
+	VADDPD        (DI)(R9*8), Y9, Y9
+	VMOVUPD       Y9, (DI)(R9*8)
+	ADDQ          $0x00000004, R9
+	JMP           vectors8group
+
+vectors8rest:
+	ADDQ $0x00000003, AX
 
 vectors8loop:
-	MOVQ          (CX), AX
-	ADDQ          $0x00000008, CX
-	IMULQ         BX, AX
-	ADDQ          DX, AX
-	LEAQ          24(CX), DI
-	CMPQ          DI, R9
-	CMOVQHI       R9, DI
-	MOVQ          (DI), DI
-	IMULQ         BX, DI
-	ADDQ          DX, DI
-	PREFETCHT0    (DI)
-	PREFETCHT0    64(DI)
-	PREFETCHT0    128(DI)
-	PREFETCHT0    192(DI)
-	PREFETCHT0    256(DI)
-	PREFETCHT0    320(DI)
-	PREFETCHT0    384(DI)
-	PREFETCHT0    448(DI)
-	VMOVUPS       (AX), Z8
+	CMPQ          R9, AX
+	JGE           vectors8end
+	MOVLQSX       (DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPD       (BX)(R10*1), Z8
+	VMULPD        Z0, Z8, Z8
+	VMOVUPD       64(BX)(R10*1), Z9
+	VFMADD231PD   Z1, Z9, Z8
+	VMOVUPD       128(BX)(R10*1), Z9
+	VFMADD231PD   Z2, Z9, Z8
+	VMOVUPD       192(BX)(R10*1), Z9
+	VFMADD231PD   Z3, Z9, Z8
+	VMOVUPD       256(BX)(R10*1), Z9
+	VFMADD231PD   Z4, Z9, Z8
+	VMOVUPD       320(BX)(R10*1), Z9
+	VFMADD231PD   Z5, Z9, Z8
+	VMOVUPD       384(BX)(R10*1), Z9
+	VFMADD231PD   Z6, Z9, Z8
+	VMOVUPD       448(BX)(R10*1), Z9
+	VFMADD231PD   Z7, Z9, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VADDPD        Y9, Y8, Y8
+	VEXTRACTF64X2 $0x01, Y8, X9
+	VADDPD        X9, X8, X8
+	VPERMILPD     $0x01, X8, X9
+	VADDPD        X9, X8, X8
+	VMULSD        gamma+80(FP), X8, X8
+	VADDSD        (DI)(R9*8), X8, X8
+	VMOVSD        X8, (DI)(R9*8)
+	INCQ          R9
+	JMP           vectors8loop
+
+vectors8end:
+vectors8next:
+	ADDQ ldv+72(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors8row
+	VZEROUPPER
+	RET
+
+vectors4:
+vectors4row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R9, AX
+	JGE        vectors4next
+	VMOVUPD    (R8), Z0
+	VMOVUPD    64(R8), Z1
+	VMOVUPD    128(R8), Z2
+	VMOVUPD    192(R8), Z3
+	MOVQ       R8, R10
+	ADDQ       ldv+72(FP), R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	PREFETCHT0 128(R10)
+	PREFETCHT0 192(R10)
+	SUBQ       $0x00000007, AX
+
+vectors4groups:
+	CMPQ          R9, AX
+	JGE           vectors4lastgroup
+	MOVLQSX       16(DX)(R9*4), R10
+	IMULQ         SI, R10
+	PREFETCHT0    (BX)(R10*1)
+	PREFETCHT0    64(BX)(R10*1)
+	PREFETCHT0    128(BX)(R10*1)
+	PREFETCHT0    192(BX)(R10*1)
+	MOVLQSX       (DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPD       (BX)(R10*1), Z4
+	VMULPD        Z0, Z4, Z4
+	VMOVUPD       64(BX)(R10*1), Z5
+	VFMADD231PD   Z1, Z5, Z4
+	VMOVUPD       128(BX)(R10*1), Z5
+	VFMADD231PD   Z2, Z5, Z4
+	VMOVUPD       192(BX)(R10*1), Z5
+	VFMADD231PD   Z3, Z5, Z4
+	MOVLQSX       20(DX)(R9*4), R10
+	IMULQ         SI, R10
+	PREFETCHT0    (BX)(R10*1)
+	PREFETCHT0    64(BX)(R10*1)
+	PREFETCHT0    128(BX)(R10*1)
+	PREFETCHT0    192(BX)(R10*1)
+	MOVLQSX       4(DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPD       (BX)(R10*1), Z5
+	VMULPD        Z0, Z5, Z5
+	VMOVUPD       64(BX)(R10*1), Z6
+	VFMADD231PD   Z1, Z6, Z5
+	VMOVUPD       128(BX)(R10*1), Z6
+	VFMADD231PD   Z2, Z6, Z5
+	VMOVUPD       192(BX)(R10*1), Z6
+	VFMADD231PD   Z3, Z6, Z5
+	MOVLQSX       24(DX)(R9*4), R10
+	IMULQ         SI, R10
+	PREFETCHT0    (BX)(R10*1)
+	PREFETCHT0    64(BX)(R10*1)
+	PREFETCHT0    128(BX)(R10*1)
+	PREFETCHT0    192(BX)(R10*1)
+	MOVLQSX       8(DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPD       (BX)(R10*1), Z6
+	VMULPD        Z0, Z6, Z6
+	VMOVUPD       64(BX)(R10*1), Z7
+	VFMADD231PD   Z1, Z7, Z6
+	VMOVUPD       128(BX)(R10*1), Z7
+	VFMADD231PD   Z2, Z7, Z6
+	VMOVUPD       192(BX)(R10*1), Z7
+	VFMADD231PD   Z3, Z7, Z6
+	MOVLQSX       28(DX)(R9*4), R10
+	IMULQ         SI, R10
+	PREFETCHT0    (BX)(R10*1)
+	PREFETCHT0    64(BX)(R10*1)
+	PREFETCHT0    128(BX)(R10*1)
+	PREFETCHT0    192(BX)(R10*1)
+	MOVLQSX       12(DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPD       (BX)(R10*1), Z7
+	VMULPD        Z0, Z7, Z7
+	VMOVUPD       64(BX)(R10*1), Z8
+	VFMADD231PD   Z1, Z8, Z7
+	VMOVUPD       128(BX)(R10*1), Z8
+	VFMADD231PD   Z2, Z8, Z7
+	VMOVUPD       192(BX)(R10*1), Z8
+	VFMADD231PD   Z3, Z8, Z7
+	VUNPCKLPD     Z5, Z4, Z8
+	VUNPCKHPD     Z5, Z4, Z4
+	VADDPD        Z4, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y4
+	VADDPD        Y4, Y8, Y8
+	VUNPCKLPD     Z7, Z6, Z4
+	VUNPCKHPD     Z7, Z6, Z5
+	VADDPD        Z5, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y5
+	VADDPD        Y5, Y4, Y4
+	VSHUFF64X2    $0x00, Y4, Y8, Y5
+	VSHUFF64X2    $0x03, Y4, Y8, Y4
+	VADDPD        Y4, Y5, Y5
+	VBROADCASTSD  gamma+80(FP), Y4
+	VMULPD        Y4, Y5, Y5
+	VADDPD        (DI)(R9*8), Y5, Y5
+	VMOVUPD       Y5, (DI)(R9*8)
+	ADDQ          $0x00000004, R9
+	JMP           vectors4groups
+
+vectors4lastgroup:
+	ADDQ $0x00000004, AX
+
+vectors4group:
+	CMPQ          R9, AX
+	JGE           vectors4rest
+	MOVLQSX       (DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPD       (BX)(R10*1), Z4
+	VMULPD        Z0, Z4, Z4
+	VMOVUPD       64(BX)(R10*1), Z5
+	VFMADD231PD   Z1, Z5, Z4
+	VMOVUPD       128(BX)(R10*1), Z5
+	VFMADD231PD   Z2, Z5, Z4
+	VMOVUPD       192(BX)(R10*1), Z5
+	VFMADD231PD   Z3, Z5, Z4
+	MOVLQSX       4(DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPD       (BX)(R10*1), Z5
+	VMULPD        Z0, Z5, Z5
+	VMOVUPD       64(BX)(R10*1), Z6
+	VFMADD231PD   Z1, Z6, Z5
+	VMOVUPD       128(BX)(R10*1), Z6
+	VFMADD231PD   Z2, Z6, Z5
+	VMOVUPD       192(BX)(R10*1), Z6
+	VFMADD231PD   Z3, Z6, Z5
+	MOVLQSX       8(DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPD       (BX)(R10*1), Z6
+	VMULPD        Z0, Z6, Z6
+	VMOVUPD       64(BX)(R10*1), Z7
+	VFMADD231PD   Z1, Z7, Z6
+	VMOVUPD       128(BX)(R10*1), Z7
+	VFMADD231PD   Z2, Z7, Z6
+	VMOVUPD       192(BX)(R10*1), Z7
+	VFMADD231PD   Z3, Z7, Z6
+	MOVLQSX       12(DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPD       (BX)(R10*1), Z7
+	VMULPD        Z0, Z7, Z7
+	VMOVUPD       64(BX)(R10*1), Z8
+	VFMADD231PD   Z1, Z8, Z7
+	VMOVUPD       128(BX)(R10*1), Z8
+	VFMADD231PD   Z2, Z8, Z7
+	VMOVUPD       192(BX)(R10*1), Z8
+	VFMADD231PD   Z3, Z8, Z7
+	VUNPCKLPD     Z5, Z4, Z8
+	VUNPCKHPD     Z5, Z4, Z4
+	VADDPD        Z4, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y4
+	VADDPD        Y4, Y8, Y8
+	VUNPCKLPD     Z7, Z6, Z4
+	VUNPCKHPD     Z7, Z6, Z5
+	VADDPD        Z5, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y5
+	VADDPD        Y5, Y4, Y4
+	VSHUFF64X2    $0x00, Y4, Y8, Y5
+	VSHUFF64X2    $0x03, Y4, Y8, Y4
+	VADDPD        Y4, Y5, Y5
+	VBROADCASTSD  gamma+80(FP), Y4
+	VMULPD        Y4, Y5, Y5
+	VADDPD        (DI)(R9*8), Y5, Y5
+	VMOVUPD       Y5, (DI)(R9*8)
+	ADDQ          $0x00000004, R9
+	JMP           vectors4group
+
+vectors4rest:
+	ADDQ $0x00000003, AX
+
+vectors4loop:
+	CMPQ          R9, AX
+	JGE           vectors4end
+	MOVLQSX       (DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPD       (BX)(R10*1), Z4
+	VMULPD        Z0, Z4, Z4
+	VMOVUPD       64(BX)(R10*1), Z5
+	VFMADD231PD   Z1, Z5, Z4
+	VMOVUPD       128(BX)(R10*1), Z5
+	VFMADD231PD   Z2, Z5, Z4
+	VMOVUPD       192(BX)(R10*1), Z5
+	VFMADD231PD   Z3, Z5, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y5
+	VADDPD        Y5, Y4, Y4
+	VEXTRACTF64X2 $0x01, Y4, X5
+	VADDPD        X5, X4, X4
+	VPERMILPD     $0x01, X4, X5
+	VADDPD        X5, X4, X4
+	VMULSD        gamma+80(FP), X4, X4
+	VADDSD        (DI)(R9*8), X4, X4
+	VMOVSD        X4, (DI)(R9*8)
+	INCQ          R9
+	JMP           vectors4loop
+
+vectors4end:
+vectors4next:
+	ADDQ ldv+72(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors4row
+	VZEROUPPER
+	RET
+
+vectors2:
+vectors2row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R9, AX
+	JGE        vectors2next
+	VMOVUPD    (R8), Z0
+	VMOVUPD    64(R8), Z1
+	MOVQ       R8, R10
+	ADDQ       ldv+72(FP), R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	SUBQ       $0x00000007, AX
+	ADDQ       $0x00000004, AX
+
+vectors2group:
+	CMPQ          R9, AX
+	JGE           vectors2rest
+	MOVLQSX       (DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPD       (BX)(R10*1), Z2
+	VMULPD        Z0, Z2, Z2
+	VMOVUPD       64(BX)(R10*1), Z3
+	VFMADD231PD   Z1, Z3, Z2
+	MOVLQSX       4(DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPD       (BX)(R10*1), Z3
+	VMULPD        Z0, Z3, Z3
+	VMOVUPD       64(BX)(R10*1), Z4
+	VFMADD231PD   Z1, Z4, Z3
+	MOVLQSX       8(DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPD       (BX)(R10*1), Z4
+	VMULPD        Z0, Z4, Z4
+	VMOVUPD       64(BX)(R10*1), Z5
+	VFMADD231PD   Z1, Z5, Z4
+	MOVLQSX       12(DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPD       (BX)(R10*1), Z5
+	VMULPD        Z0, Z5, Z5
+	VMOVUPD       64(BX)(R10*1), Z6
+	VFMADD231PD   Z1, Z6, Z5
+	VUNPCKLPD     Z3, Z2, Z6
+	VUNPCKHPD     Z3, Z2, Z2
+	VADDPD        Z2, Z6, Z6
+	VEXTRACTF64X4 $0x01, Z6, Y2
+	VADDPD        Y2, Y6, Y6
+	VUNPCKLPD     Z5, Z4, Z2
+	VUNPCKHPD     Z5, Z4, Z3
+	VADDPD        Z3, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y3
+	VADDPD        Y3, Y2, Y2
+	VSHUFF64X2    $0x00, Y2, Y6, Y3
+	VSHUFF64X2    $0x03, Y2, Y6, Y2
+	VADDPD        Y2, Y3, Y3
+	VBROADCASTSD  gamma+80(FP), Y2
+	VMULPD        Y2, Y3, Y3
+	VADDPD        (DI)(R9*8), Y3, Y3
+	VMOVUPD       Y3, (DI)(R9*8)
+	ADDQ          $0x00000004, R9
+	JMP           vectors2group
+
+vectors2rest:
+	ADDQ $0x00000003, AX
+
+vectors2loop:
+	CMPQ          R9, AX
+	JGE           vectors2end
+	MOVLQSX       (DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPD       (BX)(R10*1), Z2
+	VMULPD        Z0, Z2, Z2
+	VMOVUPD       64(BX)(R10*1), Z3
+	VFMADD231PD   Z1, Z3, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y3
+	VADDPD        Y3, Y2, Y2
+	VEXTRACTF64X2 $0x01, Y2, X3
+	VADDPD        X3, X2, X2
+	VPERMILPD     $0x01, X2, X3
+	VADDPD        X3, X2, X2
+	VMULSD        gamma+80(FP), X2, X2
+	VADDSD        (DI)(R9*8), X2, X2
+	VMOVSD        X2, (DI)(R9*8)
+	INCQ          R9
+	JMP           vectors2loop
+
+vectors2end:
+vectors2next:
+	ADDQ ldv+72(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors2row
+	VZEROUPPER
+	RET
+
+vectors1:
+	LEAQ  sparseOpmasks<>+0(SB), R10
+	KMOVW (R10)(AX*2), K1
+
+vectors1row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R9, AX
+	JGE        vectors1next
+	VMOVUPD.Z  (R8), K1, Z0
+	MOVQ       R8, R10
+	ADDQ       ldv+72(FP), R10
+	PREFETCHT0 (R10)
+	SUBQ       $0x00000007, AX
+	ADDQ       $0x00000004, AX
+
+vectors1group:
+	CMPQ          R9, AX
+	JGE           vectors1rest
+	MOVLQSX       (DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPD.Z     (BX)(R10*1), K1, Z1
+	VMULPD        Z0, Z1, Z1
+	MOVLQSX       4(DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPD.Z     (BX)(R10*1), K1, Z2
+	VMULPD        Z0, Z2, Z2
+	MOVLQSX       8(DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPD.Z     (BX)(R10*1), K1, Z3
+	VMULPD        Z0, Z3, Z3
+	MOVLQSX       12(DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPD.Z     (BX)(R10*1), K1, Z4
+	VMULPD        Z0, Z4, Z4
+	VUNPCKLPD     Z2, Z1, Z5
+	VUNPCKHPD     Z2, Z1, Z1
+	VADDPD        Z1, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z5, Y1
+	VADDPD        Y1, Y5, Y5
+	VUNPCKLPD     Z4, Z3, Z1
+	VUNPCKHPD     Z4, Z3, Z2
+	VADDPD        Z2, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPD        Y2, Y1, Y1
+	VSHUFF64X2    $0x00, Y1, Y5, Y2
+	VSHUFF64X2    $0x03, Y1, Y5, Y1
+	VADDPD        Y1, Y2, Y2
+	VBROADCASTSD  gamma+80(FP), Y1
+	VMULPD        Y1, Y2, Y2
+	VADDPD        (DI)(R9*8), Y2, Y2
+	VMOVUPD       Y2, (DI)(R9*8)
+	ADDQ          $0x00000004, R9
+	JMP           vectors1group
+
+vectors1rest:
+	ADDQ $0x00000003, AX
+
+vectors1loop:
+	CMPQ          R9, AX
+	JGE           vectors1end
+	MOVLQSX       (DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPD.Z     (BX)(R10*1), K1, Z1
+	VMULPD        Z0, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPD        Y2, Y1, Y1
+	VEXTRACTF64X2 $0x01, Y1, X2
+	VADDPD        X2, X1, X1
+	VPERMILPD     $0x01, X1, X2
+	VADDPD        X2, X1, X1
+	VMULSD        gamma+80(FP), X1, X1
+	VADDSD        (DI)(R9*8), X1, X1
+	VMOVSD        X1, (DI)(R9*8)
+	INCQ          R9
+	JMP           vectors1loop
+
+vectors1end:
+vectors1next:
+	ADDQ ldv+72(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors1row
+	VZEROUPPER
+	RET
+
+// func sparseRowsDotsAVX512F64I32(n int, rows int, end *int32, base int, ind *int32, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, ga *float64, v *float64, ldv int, gamma float64)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, MMX+
+TEXT ·sparseRowsDotsAVX512F64I32(SB), NOSPLIT, $0-120
+	MOVQ n+0(FP), AX
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+40(FP), BX
+	MOVQ ldu+48(FP), SI
+	MOVQ a+56(FP), DI
+	MOVQ ga+88(FP), R8
+	MOVQ v+96(FP), R9
+	XORQ R10, R10
+	CMPQ AX, $0x00000040
+	JE   vectors8
+	CMPQ AX, $0x00000020
+	JE   vectors4
+	CMPQ AX, $0x00000010
+	JE   vectors2
+	JMP  vectors1
+
+vectors8:
+vectors8row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R10, AX
+	JGE        vectors8next
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	VPXORQ     Z4, Z4, Z4
+	VPXORQ     Z5, Z5, Z5
+	VPXORQ     Z6, Z6, Z6
+	VPXORQ     Z7, Z7, Z7
+	MOVQ       dst+64(FP), R11
+	ADDQ       ldd+72(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 128(R11)
+	PREFETCHT0 192(R11)
+	PREFETCHT0 256(R11)
+	PREFETCHT0 320(R11)
+	PREFETCHT0 384(R11)
+	PREFETCHT0 448(R11)
+	VMOVUPD    (R9), Z8
+	VMOVUPD    64(R9), Z9
+	VMOVUPD    128(R9), Z10
+	VMOVUPD    192(R9), Z11
+	VMOVUPD    256(R9), Z12
+	VMOVUPD    320(R9), Z13
+	VMOVUPD    384(R9), Z14
+	VMOVUPD    448(R9), Z15
+	MOVQ       R9, R11
+	ADDQ       ldv+104(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 128(R11)
+	PREFETCHT0 192(R11)
+	PREFETCHT0 256(R11)
+	PREFETCHT0 320(R11)
+	PREFETCHT0 384(R11)
+	PREFETCHT0 448(R11)
+	SUBQ       $0x00000007, AX
+
+vectors8groups:
+	CMPQ          R10, AX
+	JGE           vectors8lastgroup
+	MOVLQSX       16(DX)(R10*4), R11
+	IMULQ         SI, R11
+	PREFETCHT0    (BX)(R11*1)
+	PREFETCHT0    64(BX)(R11*1)
+	PREFETCHT0    128(BX)(R11*1)
+	PREFETCHT0    192(BX)(R11*1)
+	PREFETCHT0    256(BX)(R11*1)
+	PREFETCHT0    320(BX)(R11*1)
+	PREFETCHT0    384(BX)(R11*1)
+	PREFETCHT0    448(BX)(R11*1)
+	MOVLQSX       (DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  (DI)(R10*8), Z16
+	VMOVUPD       (BX)(R11*1), Z17
+	VFMADD231PD   Z17, Z16, Z0
+	VMULPD        Z8, Z17, Z17
+	VMOVUPD       64(BX)(R11*1), Z18
+	VFMADD231PD   Z18, Z16, Z1
+	VFMADD231PD   Z9, Z18, Z17
+	VMOVUPD       128(BX)(R11*1), Z18
+	VFMADD231PD   Z18, Z16, Z2
+	VFMADD231PD   Z10, Z18, Z17
+	VMOVUPD       192(BX)(R11*1), Z18
+	VFMADD231PD   Z18, Z16, Z3
+	VFMADD231PD   Z11, Z18, Z17
+	VMOVUPD       256(BX)(R11*1), Z18
+	VFMADD231PD   Z18, Z16, Z4
+	VFMADD231PD   Z12, Z18, Z17
+	VMOVUPD       320(BX)(R11*1), Z18
+	VFMADD231PD   Z18, Z16, Z5
+	VFMADD231PD   Z13, Z18, Z17
+	VMOVUPD       384(BX)(R11*1), Z18
+	VFMADD231PD   Z18, Z16, Z6
+	VFMADD231PD   Z14, Z18, Z17
+	VMOVUPD       448(BX)(R11*1), Z18
+	VFMADD231PD   Z18, Z16, Z7
+	VFMADD231PD   Z15, Z18, Z17
+	MOVLQSX       20(DX)(R10*4), R11
+	IMULQ         SI, R11
+	PREFETCHT0    (BX)(R11*1)
+	PREFETCHT0    64(BX)(R11*1)
+	PREFETCHT0    128(BX)(R11*1)
+	PREFETCHT0    192(BX)(R11*1)
+	PREFETCHT0    256(BX)(R11*1)
+	PREFETCHT0    320(BX)(R11*1)
+	PREFETCHT0    384(BX)(R11*1)
+	PREFETCHT0    448(BX)(R11*1)
+	MOVLQSX       4(DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  8(DI)(R10*8), Z16
+	VMOVUPD       (BX)(R11*1), Z18
+	VFMADD231PD   Z18, Z16, Z0
+	VMULPD        Z8, Z18, Z18
+	VMOVUPD       64(BX)(R11*1), Z19
+	VFMADD231PD   Z19, Z16, Z1
+	VFMADD231PD   Z9, Z19, Z18
+	VMOVUPD       128(BX)(R11*1), Z19
+	VFMADD231PD   Z19, Z16, Z2
+	VFMADD231PD   Z10, Z19, Z18
+	VMOVUPD       192(BX)(R11*1), Z19
+	VFMADD231PD   Z19, Z16, Z3
+	VFMADD231PD   Z11, Z19, Z18
+	VMOVUPD       256(BX)(R11*1), Z19
+	VFMADD231PD   Z19, Z16, Z4
+	VFMADD231PD   Z12, Z19, Z18
+	VMOVUPD       320(BX)(R11*1), Z19
+	VFMADD231PD   Z19, Z16, Z5
+	VFMADD231PD   Z13, Z19, Z18
+	VMOVUPD       384(BX)(R11*1), Z19
+	VFMADD231PD   Z19, Z16, Z6
+	VFMADD231PD   Z14, Z19, Z18
+	VMOVUPD       448(BX)(R11*1), Z19
+	VFMADD231PD   Z19, Z16, Z7
+	VFMADD231PD   Z15, Z19, Z18
+	MOVLQSX       24(DX)(R10*4), R11
+	IMULQ         SI, R11
+	PREFETCHT0    (BX)(R11*1)
+	PREFETCHT0    64(BX)(R11*1)
+	PREFETCHT0    128(BX)(R11*1)
+	PREFETCHT0    192(BX)(R11*1)
+	PREFETCHT0    256(BX)(R11*1)
+	PREFETCHT0    320(BX)(R11*1)
+	PREFETCHT0    384(BX)(R11*1)
+	PREFETCHT0    448(BX)(R11*1)
+	MOVLQSX       8(DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  16(DI)(R10*8), Z16
+	VMOVUPD       (BX)(R11*1), Z19
+	VFMADD231PD   Z19, Z16, Z0
+	VMULPD        Z8, Z19, Z19
+	VMOVUPD       64(BX)(R11*1), Z20
+	VFMADD231PD   Z20, Z16, Z1
+	VFMADD231PD   Z9, Z20, Z19
+	VMOVUPD       128(BX)(R11*1), Z20
+	VFMADD231PD   Z20, Z16, Z2
+	VFMADD231PD   Z10, Z20, Z19
+	VMOVUPD       192(BX)(R11*1), Z20
+	VFMADD231PD   Z20, Z16, Z3
+	VFMADD231PD   Z11, Z20, Z19
+	VMOVUPD       256(BX)(R11*1), Z20
+	VFMADD231PD   Z20, Z16, Z4
+	VFMADD231PD   Z12, Z20, Z19
+	VMOVUPD       320(BX)(R11*1), Z20
+	VFMADD231PD   Z20, Z16, Z5
+	VFMADD231PD   Z13, Z20, Z19
+	VMOVUPD       384(BX)(R11*1), Z20
+	VFMADD231PD   Z20, Z16, Z6
+	VFMADD231PD   Z14, Z20, Z19
+	VMOVUPD       448(BX)(R11*1), Z20
+	VFMADD231PD   Z20, Z16, Z7
+	VFMADD231PD   Z15, Z20, Z19
+	MOVLQSX       28(DX)(R10*4), R11
+	IMULQ         SI, R11
+	PREFETCHT0    (BX)(R11*1)
+	PREFETCHT0    64(BX)(R11*1)
+	PREFETCHT0    128(BX)(R11*1)
+	PREFETCHT0    192(BX)(R11*1)
+	PREFETCHT0    256(BX)(R11*1)
+	PREFETCHT0    320(BX)(R11*1)
+	PREFETCHT0    384(BX)(R11*1)
+	PREFETCHT0    448(BX)(R11*1)
+	MOVLQSX       12(DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  24(DI)(R10*8), Z16
+	VMOVUPD       (BX)(R11*1), Z20
+	VFMADD231PD   Z20, Z16, Z0
+	VMULPD        Z8, Z20, Z20
+	VMOVUPD       64(BX)(R11*1), Z21
+	VFMADD231PD   Z21, Z16, Z1
+	VFMADD231PD   Z9, Z21, Z20
+	VMOVUPD       128(BX)(R11*1), Z21
+	VFMADD231PD   Z21, Z16, Z2
+	VFMADD231PD   Z10, Z21, Z20
+	VMOVUPD       192(BX)(R11*1), Z21
+	VFMADD231PD   Z21, Z16, Z3
+	VFMADD231PD   Z11, Z21, Z20
+	VMOVUPD       256(BX)(R11*1), Z21
+	VFMADD231PD   Z21, Z16, Z4
+	VFMADD231PD   Z12, Z21, Z20
+	VMOVUPD       320(BX)(R11*1), Z21
+	VFMADD231PD   Z21, Z16, Z5
+	VFMADD231PD   Z13, Z21, Z20
+	VMOVUPD       384(BX)(R11*1), Z21
+	VFMADD231PD   Z21, Z16, Z6
+	VFMADD231PD   Z14, Z21, Z20
+	VMOVUPD       448(BX)(R11*1), Z21
+	VFMADD231PD   Z21, Z16, Z7
+	VFMADD231PD   Z15, Z21, Z20
+	VUNPCKLPD     Z18, Z17, Z16
+	VUNPCKHPD     Z18, Z17, Z17
+	VADDPD        Z17, Z16, Z16
+	VEXTRACTF64X4 $0x01, Z16, Y17
+	VADDPD        Y17, Y16, Y16
+	VUNPCKLPD     Z20, Z19, Z17
+	VUNPCKHPD     Z20, Z19, Z18
+	VADDPD        Z18, Z17, Z17
+	VEXTRACTF64X4 $0x01, Z17, Y18
+	VADDPD        Y18, Y17, Y17
+	VSHUFF64X2    $0x00, Y17, Y16, Y18
+	VSHUFF64X2    $0x03, Y17, Y16, Y16
+	VADDPD        Y16, Y18, Y18
+	VBROADCASTSD  gamma+112(FP), Y16
+	VMULPD        Y16, Y18, Y18
+	VADDPD        (R8)(R10*8), Y18, Y18
+	VMOVUPD       Y18, (R8)(R10*8)
+	ADDQ          $0x00000004, R10
+	JMP           vectors8groups
+
+vectors8lastgroup:
+	ADDQ $0x00000004, AX
+
+vectors8group:
+	CMPQ          R10, AX
+	JGE           vectors8rest
+	MOVLQSX       (DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  (DI)(R10*8), Z16
+	VMOVUPD       (BX)(R11*1), Z17
+	VFMADD231PD   Z17, Z16, Z0
+	VMULPD        Z8, Z17, Z17
+	VMOVUPD       64(BX)(R11*1), Z18
+	VFMADD231PD   Z18, Z16, Z1
+	VFMADD231PD   Z9, Z18, Z17
+	VMOVUPD       128(BX)(R11*1), Z18
+	VFMADD231PD   Z18, Z16, Z2
+	VFMADD231PD   Z10, Z18, Z17
+	VMOVUPD       192(BX)(R11*1), Z18
+	VFMADD231PD   Z18, Z16, Z3
+	VFMADD231PD   Z11, Z18, Z17
+	VMOVUPD       256(BX)(R11*1), Z18
+	VFMADD231PD   Z18, Z16, Z4
+	VFMADD231PD   Z12, Z18, Z17
+	VMOVUPD       320(BX)(R11*1), Z18
+	VFMADD231PD   Z18, Z16, Z5
+	VFMADD231PD   Z13, Z18, Z17
+	VMOVUPD       384(BX)(R11*1), Z18
+	VFMADD231PD   Z18, Z16, Z6
+	VFMADD231PD   Z14, Z18, Z17
+	VMOVUPD       448(BX)(R11*1), Z18
+	VFMADD231PD   Z18, Z16, Z7
+	VFMADD231PD   Z15, Z18, Z17
+	MOVLQSX       4(DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  8(DI)(R10*8), Z16
+	VMOVUPD       (BX)(R11*1), Z18
+	VFMADD231PD   Z18, Z16, Z0
+	VMULPD        Z8, Z18, Z18
+	VMOVUPD       64(BX)(R11*1), Z19
+	VFMADD231PD   Z19, Z16, Z1
+	VFMADD231PD   Z9, Z19, Z18
+	VMOVUPD       128(BX)(R11*1), Z19
+	VFMADD231PD   Z19, Z16, Z2
+	VFMADD231PD   Z10, Z19, Z18
+	VMOVUPD       192(BX)(R11*1), Z19
+	VFMADD231PD   Z19, Z16, Z3
+	VFMADD231PD   Z11, Z19, Z18
+	VMOVUPD       256(BX)(R11*1), Z19
+	VFMADD231PD   Z19, Z16, Z4
+	VFMADD231PD   Z12, Z19, Z18
+	VMOVUPD       320(BX)(R11*1), Z19
+	VFMADD231PD   Z19, Z16, Z5
+	VFMADD231PD   Z13, Z19, Z18
+	VMOVUPD       384(BX)(R11*1), Z19
+	VFMADD231PD   Z19, Z16, Z6
+	VFMADD231PD   Z14, Z19, Z18
+	VMOVUPD       448(BX)(R11*1), Z19
+	VFMADD231PD   Z19, Z16, Z7
+	VFMADD231PD   Z15, Z19, Z18
+	MOVLQSX       8(DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  16(DI)(R10*8), Z16
+	VMOVUPD       (BX)(R11*1), Z19
+	VFMADD231PD   Z19, Z16, Z0
+	VMULPD        Z8, Z19, Z19
+	VMOVUPD       64(BX)(R11*1), Z20
+	VFMADD231PD   Z20, Z16, Z1
+	VFMADD231PD   Z9, Z20, Z19
+	VMOVUPD       128(BX)(R11*1), Z20
+	VFMADD231PD   Z20, Z16, Z2
+	VFMADD231PD   Z10, Z20, Z19
+	VMOVUPD       192(BX)(R11*1), Z20
+	VFMADD231PD   Z20, Z16, Z3
+	VFMADD231PD   Z11, Z20, Z19
+	VMOVUPD       256(BX)(R11*1), Z20
+	VFMADD231PD   Z20, Z16, Z4
+	VFMADD231PD   Z12, Z20, Z19
+	VMOVUPD       320(BX)(R11*1), Z20
+	VFMADD231PD   Z20, Z16, Z5
+	VFMADD231PD   Z13, Z20, Z19
+	VMOVUPD       384(BX)(R11*1), Z20
+	VFMADD231PD   Z20, Z16, Z6
+	VFMADD231PD   Z14, Z20, Z19
+	VMOVUPD       448(BX)(R11*1), Z20
+	VFMADD231PD   Z20, Z16, Z7
+	VFMADD231PD   Z15, Z20, Z19
+	MOVLQSX       12(DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  24(DI)(R10*8), Z16
+	VMOVUPD       (BX)(R11*1), Z20
+	VFMADD231PD   Z20, Z16, Z0
+	VMULPD        Z8, Z20, Z20
+	VMOVUPD       64(BX)(R11*1), Z21
+	VFMADD231PD   Z21, Z16, Z1
+	VFMADD231PD   Z9, Z21, Z20
+	VMOVUPD       128(BX)(R11*1), Z21
+	VFMADD231PD   Z21, Z16, Z2
+	VFMADD231PD   Z10, Z21, Z20
+	VMOVUPD       192(BX)(R11*1), Z21
+	VFMADD231PD   Z21, Z16, Z3
+	VFMADD231PD   Z11, Z21, Z20
+	VMOVUPD       256(BX)(R11*1), Z21
+	VFMADD231PD   Z21, Z16, Z4
+	VFMADD231PD   Z12, Z21, Z20
+	VMOVUPD       320(BX)(R11*1), Z21
+	VFMADD231PD   Z21, Z16, Z5
+	VFMADD231PD   Z13, Z21, Z20
+	VMOVUPD       384(BX)(R11*1), Z21
+	VFMADD231PD   Z21, Z16, Z6
+	VFMADD231PD   Z14, Z21, Z20
+	VMOVUPD       448(BX)(R11*1), Z21
+	VFMADD231PD   Z21, Z16, Z7
+	VFMADD231PD   Z15, Z21, Z20
+	VUNPCKLPD     Z18, Z17, Z16
+	VUNPCKHPD     Z18, Z17, Z17
+	VADDPD        Z17, Z16, Z16
+	VEXTRACTF64X4 $0x01, Z16, Y17
+	VADDPD        Y17, Y16, Y16
+	VUNPCKLPD     Z20, Z19, Z17
+	VUNPCKHPD     Z20, Z19, Z18
+	VADDPD        Z18, Z17, Z17
+	VEXTRACTF64X4 $0x01, Z17, Y18
+	VADDPD        Y18, Y17, Y17
+	VSHUFF64X2    $0x00, Y17, Y16, Y18
+	VSHUFF64X2    $0x03, Y17, Y16, Y16
+	VADDPD        Y16, Y18, Y18
+	VBROADCASTSD  gamma+112(FP), Y16
+	VMULPD        Y16, Y18, Y18
+	VADDPD        (R8)(R10*8), Y18, Y18
+	VMOVUPD       Y18, (R8)(R10*8)
+	ADDQ          $0x00000004, R10
+	JMP           vectors8group
+
+vectors8rest:
+	ADDQ $0x00000003, AX
+
+vectors8loop:
+	CMPQ          R10, AX
+	JGE           vectors8end
+	MOVLQSX       (DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  (DI)(R10*8), Z16
+	VMOVUPD       (BX)(R11*1), Z17
+	VFMADD231PD   Z17, Z16, Z0
+	VMULPD        Z8, Z17, Z17
+	VMOVUPD       64(BX)(R11*1), Z18
+	VFMADD231PD   Z18, Z16, Z1
+	VFMADD231PD   Z9, Z18, Z17
+	VMOVUPD       128(BX)(R11*1), Z18
+	VFMADD231PD   Z18, Z16, Z2
+	VFMADD231PD   Z10, Z18, Z17
+	VMOVUPD       192(BX)(R11*1), Z18
+	VFMADD231PD   Z18, Z16, Z3
+	VFMADD231PD   Z11, Z18, Z17
+	VMOVUPD       256(BX)(R11*1), Z18
+	VFMADD231PD   Z18, Z16, Z4
+	VFMADD231PD   Z12, Z18, Z17
+	VMOVUPD       320(BX)(R11*1), Z18
+	VFMADD231PD   Z18, Z16, Z5
+	VFMADD231PD   Z13, Z18, Z17
+	VMOVUPD       384(BX)(R11*1), Z18
+	VFMADD231PD   Z18, Z16, Z6
+	VFMADD231PD   Z14, Z18, Z17
+	VMOVUPD       448(BX)(R11*1), Z18
+	VFMADD231PD   Z18, Z16, Z7
+	VFMADD231PD   Z15, Z18, Z17
+	VEXTRACTF64X4 $0x01, Z17, Y16
+	VADDPD        Y16, Y17, Y17
+	VEXTRACTF64X2 $0x01, Y17, X16
+	VADDPD        X16, X17, X17
+	VPERMILPD     $0x01, X17, X16
+	VADDPD        X16, X17, X17
+	VMULSD        gamma+112(FP), X17, X17
+	VADDSD        (R8)(R10*8), X17, X17
+	VMOVSD        X17, (R8)(R10*8)
+	INCQ          R10
+	JMP           vectors8loop
+
+vectors8end:
+	VBROADCASTSD alpha+80(FP), Z8
+	MOVQ         dst+64(FP), AX
+	VMULPD       Z8, Z0, Z0
+	VMOVUPD      (AX), Z9
+	VADDPD       Z9, Z0, Z0
+	VMOVUPD      Z0, (AX)
+	VMULPD       Z8, Z1, Z1
+	VMOVUPD      64(AX), Z0
+	VADDPD       Z0, Z1, Z1
+	VMOVUPD      Z1, 64(AX)
+	VMULPD       Z8, Z2, Z2
+	VMOVUPD      128(AX), Z0
+	VADDPD       Z0, Z2, Z2
+	VMOVUPD      Z2, 128(AX)
+	VMULPD       Z8, Z3, Z3
+	VMOVUPD      192(AX), Z0
+	VADDPD       Z0, Z3, Z3
+	VMOVUPD      Z3, 192(AX)
+	VMULPD       Z8, Z4, Z4
+	VMOVUPD      256(AX), Z0
+	VADDPD       Z0, Z4, Z4
+	VMOVUPD      Z4, 256(AX)
+	VMULPD       Z8, Z5, Z5
+	VMOVUPD      320(AX), Z0
+	VADDPD       Z0, Z5, Z5
+	VMOVUPD      Z5, 320(AX)
+	VMULPD       Z8, Z6, Z6
+	VMOVUPD      384(AX), Z0
+	VADDPD       Z0, Z6, Z6
+	VMOVUPD      Z6, 384(AX)
+	VMULPD       Z8, Z7, Z7
+	VMOVUPD      448(AX), Z0
+	VADDPD       Z0, Z7, Z7
+	VMOVUPD      Z7, 448(AX)
+
+vectors8next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+104(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors8row
+	VZEROUPPER
+	RET
+
+vectors4:
+vectors4row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R10, AX
+	JGE        vectors4next
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	MOVQ       dst+64(FP), R11
+	ADDQ       ldd+72(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 128(R11)
+	PREFETCHT0 192(R11)
+	VMOVUPD    (R9), Z4
+	VMOVUPD    64(R9), Z5
+	VMOVUPD    128(R9), Z6
+	VMOVUPD    192(R9), Z7
+	MOVQ       R9, R11
+	ADDQ       ldv+104(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 128(R11)
+	PREFETCHT0 192(R11)
+	SUBQ       $0x00000007, AX
+
+vectors4groups:
+	CMPQ          R10, AX
+	JGE           vectors4lastgroup
+	MOVLQSX       16(DX)(R10*4), R11
+	IMULQ         SI, R11
+	PREFETCHT0    (BX)(R11*1)
+	PREFETCHT0    64(BX)(R11*1)
+	PREFETCHT0    128(BX)(R11*1)
+	PREFETCHT0    192(BX)(R11*1)
+	MOVLQSX       (DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  (DI)(R10*8), Z8
+	VMOVUPD       (BX)(R11*1), Z9
+	VFMADD231PD   Z9, Z8, Z0
+	VMULPD        Z4, Z9, Z9
+	VMOVUPD       64(BX)(R11*1), Z10
+	VFMADD231PD   Z10, Z8, Z1
+	VFMADD231PD   Z5, Z10, Z9
+	VMOVUPD       128(BX)(R11*1), Z10
+	VFMADD231PD   Z10, Z8, Z2
+	VFMADD231PD   Z6, Z10, Z9
+	VMOVUPD       192(BX)(R11*1), Z10
+	VFMADD231PD   Z10, Z8, Z3
+	VFMADD231PD   Z7, Z10, Z9
+	MOVLQSX       20(DX)(R10*4), R11
+	IMULQ         SI, R11
+	PREFETCHT0    (BX)(R11*1)
+	PREFETCHT0    64(BX)(R11*1)
+	PREFETCHT0    128(BX)(R11*1)
+	PREFETCHT0    192(BX)(R11*1)
+	MOVLQSX       4(DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  8(DI)(R10*8), Z8
+	VMOVUPD       (BX)(R11*1), Z10
+	VFMADD231PD   Z10, Z8, Z0
+	VMULPD        Z4, Z10, Z10
+	VMOVUPD       64(BX)(R11*1), Z11
+	VFMADD231PD   Z11, Z8, Z1
+	VFMADD231PD   Z5, Z11, Z10
+	VMOVUPD       128(BX)(R11*1), Z11
+	VFMADD231PD   Z11, Z8, Z2
+	VFMADD231PD   Z6, Z11, Z10
+	VMOVUPD       192(BX)(R11*1), Z11
+	VFMADD231PD   Z11, Z8, Z3
+	VFMADD231PD   Z7, Z11, Z10
+	MOVLQSX       24(DX)(R10*4), R11
+	IMULQ         SI, R11
+	PREFETCHT0    (BX)(R11*1)
+	PREFETCHT0    64(BX)(R11*1)
+	PREFETCHT0    128(BX)(R11*1)
+	PREFETCHT0    192(BX)(R11*1)
+	MOVLQSX       8(DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  16(DI)(R10*8), Z8
+	VMOVUPD       (BX)(R11*1), Z11
+	VFMADD231PD   Z11, Z8, Z0
+	VMULPD        Z4, Z11, Z11
+	VMOVUPD       64(BX)(R11*1), Z12
+	VFMADD231PD   Z12, Z8, Z1
+	VFMADD231PD   Z5, Z12, Z11
+	VMOVUPD       128(BX)(R11*1), Z12
+	VFMADD231PD   Z12, Z8, Z2
+	VFMADD231PD   Z6, Z12, Z11
+	VMOVUPD       192(BX)(R11*1), Z12
+	VFMADD231PD   Z12, Z8, Z3
+	VFMADD231PD   Z7, Z12, Z11
+	MOVLQSX       28(DX)(R10*4), R11
+	IMULQ         SI, R11
+	PREFETCHT0    (BX)(R11*1)
+	PREFETCHT0    64(BX)(R11*1)
+	PREFETCHT0    128(BX)(R11*1)
+	PREFETCHT0    192(BX)(R11*1)
+	MOVLQSX       12(DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  24(DI)(R10*8), Z8
+	VMOVUPD       (BX)(R11*1), Z12
+	VFMADD231PD   Z12, Z8, Z0
+	VMULPD        Z4, Z12, Z12
+	VMOVUPD       64(BX)(R11*1), Z13
+	VFMADD231PD   Z13, Z8, Z1
+	VFMADD231PD   Z5, Z13, Z12
+	VMOVUPD       128(BX)(R11*1), Z13
+	VFMADD231PD   Z13, Z8, Z2
+	VFMADD231PD   Z6, Z13, Z12
+	VMOVUPD       192(BX)(R11*1), Z13
+	VFMADD231PD   Z13, Z8, Z3
+	VFMADD231PD   Z7, Z13, Z12
+	VUNPCKLPD     Z10, Z9, Z8
+	VUNPCKHPD     Z10, Z9, Z9
+	VADDPD        Z9, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VADDPD        Y9, Y8, Y8
+	VUNPCKLPD     Z12, Z11, Z9
+	VUNPCKHPD     Z12, Z11, Z10
+	VADDPD        Z10, Z9, Z9
+	VEXTRACTF64X4 $0x01, Z9, Y10
+	VADDPD        Y10, Y9, Y9
+	VSHUFF64X2    $0x00, Y9, Y8, Y10
+	VSHUFF64X2    $0x03, Y9, Y8, Y8
+	VADDPD        Y8, Y10, Y10
+	VBROADCASTSD  gamma+112(FP), Y8
+	VMULPD        Y8, Y10, Y10
+	VADDPD        (R8)(R10*8), Y10, Y10
+	VMOVUPD       Y10, (R8)(R10*8)
+	ADDQ          $0x00000004, R10
+	JMP           vectors4groups
+
+vectors4lastgroup:
+	ADDQ $0x00000004, AX
+
+vectors4group:
+	CMPQ          R10, AX
+	JGE           vectors4rest
+	MOVLQSX       (DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  (DI)(R10*8), Z8
+	VMOVUPD       (BX)(R11*1), Z9
+	VFMADD231PD   Z9, Z8, Z0
+	VMULPD        Z4, Z9, Z9
+	VMOVUPD       64(BX)(R11*1), Z10
+	VFMADD231PD   Z10, Z8, Z1
+	VFMADD231PD   Z5, Z10, Z9
+	VMOVUPD       128(BX)(R11*1), Z10
+	VFMADD231PD   Z10, Z8, Z2
+	VFMADD231PD   Z6, Z10, Z9
+	VMOVUPD       192(BX)(R11*1), Z10
+	VFMADD231PD   Z10, Z8, Z3
+	VFMADD231PD   Z7, Z10, Z9
+	MOVLQSX       4(DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  8(DI)(R10*8), Z8
+	VMOVUPD       (BX)(R11*1), Z10
+	VFMADD231PD   Z10, Z8, Z0
+	VMULPD        Z4, Z10, Z10
+	VMOVUPD       64(BX)(R11*1), Z11
+	VFMADD231PD   Z11, Z8, Z1
+	VFMADD231PD   Z5, Z11, Z10
+	VMOVUPD       128(BX)(R11*1), Z11
+	VFMADD231PD   Z11, Z8, Z2
+	VFMADD231PD   Z6, Z11, Z10
+	VMOVUPD       192(BX)(R11*1), Z11
+	VFMADD231PD   Z11, Z8, Z3
+	VFMADD231PD   Z7, Z11, Z10
+	MOVLQSX       8(DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  16(DI)(R10*8), Z8
+	VMOVUPD       (BX)(R11*1), Z11
+	VFMADD231PD   Z11, Z8, Z0
+	VMULPD        Z4, Z11, Z11
+	VMOVUPD       64(BX)(R11*1), Z12
+	VFMADD231PD   Z12, Z8, Z1
+	VFMADD231PD   Z5, Z12, Z11
+	VMOVUPD       128(BX)(R11*1), Z12
+	VFMADD231PD   Z12, Z8, Z2
+	VFMADD231PD   Z6, Z12, Z11
+	VMOVUPD       192(BX)(R11*1), Z12
+	VFMADD231PD   Z12, Z8, Z3
+	VFMADD231PD   Z7, Z12, Z11
+	MOVLQSX       12(DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  24(DI)(R10*8), Z8
+	VMOVUPD       (BX)(R11*1), Z12
+	VFMADD231PD   Z12, Z8, Z0
+	VMULPD        Z4, Z12, Z12
+	VMOVUPD       64(BX)(R11*1), Z13
+	VFMADD231PD   Z13, Z8, Z1
+	VFMADD231PD   Z5, Z13, Z12
+	VMOVUPD       128(BX)(R11*1), Z13
+	VFMADD231PD   Z13, Z8, Z2
+	VFMADD231PD   Z6, Z13, Z12
+	VMOVUPD       192(BX)(R11*1), Z13
+	VFMADD231PD   Z13, Z8, Z3
+	VFMADD231PD   Z7, Z13, Z12
+	VUNPCKLPD     Z10, Z9, Z8
+	VUNPCKHPD     Z10, Z9, Z9
+	VADDPD        Z9, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y9
+	VADDPD        Y9, Y8, Y8
+	VUNPCKLPD     Z12, Z11, Z9
+	VUNPCKHPD     Z12, Z11, Z10
+	VADDPD        Z10, Z9, Z9
+	VEXTRACTF64X4 $0x01, Z9, Y10
+	VADDPD        Y10, Y9, Y9
+	VSHUFF64X2    $0x00, Y9, Y8, Y10
+	VSHUFF64X2    $0x03, Y9, Y8, Y8
+	VADDPD        Y8, Y10, Y10
+	VBROADCASTSD  gamma+112(FP), Y8
+	VMULPD        Y8, Y10, Y10
+	VADDPD        (R8)(R10*8), Y10, Y10
+	VMOVUPD       Y10, (R8)(R10*8)
+	ADDQ          $0x00000004, R10
+	JMP           vectors4group
+
+vectors4rest:
+	ADDQ $0x00000003, AX
+
+vectors4loop:
+	CMPQ          R10, AX
+	JGE           vectors4end
+	MOVLQSX       (DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  (DI)(R10*8), Z8
+	VMOVUPD       (BX)(R11*1), Z9
+	VFMADD231PD   Z9, Z8, Z0
+	VMULPD        Z4, Z9, Z9
+	VMOVUPD       64(BX)(R11*1), Z10
+	VFMADD231PD   Z10, Z8, Z1
+	VFMADD231PD   Z5, Z10, Z9
+	VMOVUPD       128(BX)(R11*1), Z10
+	VFMADD231PD   Z10, Z8, Z2
+	VFMADD231PD   Z6, Z10, Z9
+	VMOVUPD       192(BX)(R11*1), Z10
+	VFMADD231PD   Z10, Z8, Z3
+	VFMADD231PD   Z7, Z10, Z9
+	VEXTRACTF64X4 $0x01, Z9, Y8
+	VADDPD        Y8, Y9, Y9
+	VEXTRACTF64X2 $0x01, Y9, X8
+	VADDPD        X8, X9, X9
+	VPERMILPD     $0x01, X9, X8
+	VADDPD        X8, X9, X9
+	VMULSD        gamma+112(FP), X9, X9
+	VADDSD        (R8)(R10*8), X9, X9
+	VMOVSD        X9, (R8)(R10*8)
+	INCQ          R10
+	JMP           vectors4loop
+
+vectors4end:
+	VBROADCASTSD alpha+80(FP), Z4
+	MOVQ         dst+64(FP), AX
+	VMULPD       Z4, Z0, Z0
+	VMOVUPD      (AX), Z5
+	VADDPD       Z5, Z0, Z0
+	VMOVUPD      Z0, (AX)
+	VMULPD       Z4, Z1, Z1
+	VMOVUPD      64(AX), Z0
+	VADDPD       Z0, Z1, Z1
+	VMOVUPD      Z1, 64(AX)
+	VMULPD       Z4, Z2, Z2
+	VMOVUPD      128(AX), Z0
+	VADDPD       Z0, Z2, Z2
+	VMOVUPD      Z2, 128(AX)
+	VMULPD       Z4, Z3, Z3
+	VMOVUPD      192(AX), Z0
+	VADDPD       Z0, Z3, Z3
+	VMOVUPD      Z3, 192(AX)
+
+vectors4next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+104(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors4row
+	VZEROUPPER
+	RET
+
+vectors2:
+vectors2row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R10, AX
+	JGE        vectors2next
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	MOVQ       dst+64(FP), R11
+	ADDQ       ldd+72(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	VMOVUPD    (R9), Z2
+	VMOVUPD    64(R9), Z3
+	MOVQ       R9, R11
+	ADDQ       ldv+104(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	SUBQ       $0x00000007, AX
+	ADDQ       $0x00000004, AX
+
+vectors2group:
+	CMPQ          R10, AX
+	JGE           vectors2rest
+	MOVLQSX       (DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  (DI)(R10*8), Z4
+	VMOVUPD       (BX)(R11*1), Z5
+	VFMADD231PD   Z5, Z4, Z0
+	VMULPD        Z2, Z5, Z5
+	VMOVUPD       64(BX)(R11*1), Z6
+	VFMADD231PD   Z6, Z4, Z1
+	VFMADD231PD   Z3, Z6, Z5
+	MOVLQSX       4(DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  8(DI)(R10*8), Z4
+	VMOVUPD       (BX)(R11*1), Z6
+	VFMADD231PD   Z6, Z4, Z0
+	VMULPD        Z2, Z6, Z6
+	VMOVUPD       64(BX)(R11*1), Z7
+	VFMADD231PD   Z7, Z4, Z1
+	VFMADD231PD   Z3, Z7, Z6
+	MOVLQSX       8(DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  16(DI)(R10*8), Z4
+	VMOVUPD       (BX)(R11*1), Z7
+	VFMADD231PD   Z7, Z4, Z0
+	VMULPD        Z2, Z7, Z7
+	VMOVUPD       64(BX)(R11*1), Z8
+	VFMADD231PD   Z8, Z4, Z1
+	VFMADD231PD   Z3, Z8, Z7
+	MOVLQSX       12(DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  24(DI)(R10*8), Z4
+	VMOVUPD       (BX)(R11*1), Z8
+	VFMADD231PD   Z8, Z4, Z0
+	VMULPD        Z2, Z8, Z8
+	VMOVUPD       64(BX)(R11*1), Z9
+	VFMADD231PD   Z9, Z4, Z1
+	VFMADD231PD   Z3, Z9, Z8
+	VUNPCKLPD     Z6, Z5, Z4
+	VUNPCKHPD     Z6, Z5, Z5
+	VADDPD        Z5, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y5
+	VADDPD        Y5, Y4, Y4
+	VUNPCKLPD     Z8, Z7, Z5
+	VUNPCKHPD     Z8, Z7, Z6
+	VADDPD        Z6, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z5, Y6
+	VADDPD        Y6, Y5, Y5
+	VSHUFF64X2    $0x00, Y5, Y4, Y6
+	VSHUFF64X2    $0x03, Y5, Y4, Y4
+	VADDPD        Y4, Y6, Y6
+	VBROADCASTSD  gamma+112(FP), Y4
+	VMULPD        Y4, Y6, Y6
+	VADDPD        (R8)(R10*8), Y6, Y6
+	VMOVUPD       Y6, (R8)(R10*8)
+	ADDQ          $0x00000004, R10
+	JMP           vectors2group
+
+vectors2rest:
+	ADDQ $0x00000003, AX
+
+vectors2loop:
+	CMPQ          R10, AX
+	JGE           vectors2end
+	MOVLQSX       (DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  (DI)(R10*8), Z4
+	VMOVUPD       (BX)(R11*1), Z5
+	VFMADD231PD   Z5, Z4, Z0
+	VMULPD        Z2, Z5, Z5
+	VMOVUPD       64(BX)(R11*1), Z6
+	VFMADD231PD   Z6, Z4, Z1
+	VFMADD231PD   Z3, Z6, Z5
+	VEXTRACTF64X4 $0x01, Z5, Y4
+	VADDPD        Y4, Y5, Y5
+	VEXTRACTF64X2 $0x01, Y5, X4
+	VADDPD        X4, X5, X5
+	VPERMILPD     $0x01, X5, X4
+	VADDPD        X4, X5, X5
+	VMULSD        gamma+112(FP), X5, X5
+	VADDSD        (R8)(R10*8), X5, X5
+	VMOVSD        X5, (R8)(R10*8)
+	INCQ          R10
+	JMP           vectors2loop
+
+vectors2end:
+	VBROADCASTSD alpha+80(FP), Z2
+	MOVQ         dst+64(FP), AX
+	VMULPD       Z2, Z0, Z0
+	VMOVUPD      (AX), Z3
+	VADDPD       Z3, Z0, Z0
+	VMOVUPD      Z0, (AX)
+	VMULPD       Z2, Z1, Z1
+	VMOVUPD      64(AX), Z0
+	VADDPD       Z0, Z1, Z1
+	VMOVUPD      Z1, 64(AX)
+
+vectors2next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+104(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors2row
+	VZEROUPPER
+	RET
+
+vectors1:
+	LEAQ  sparseOpmasks<>+0(SB), R11
+	KMOVW (R11)(AX*2), K1
+
+vectors1row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R10, AX
+	JGE        vectors1next
+	VPXORQ     Z0, Z0, Z0
+	MOVQ       dst+64(FP), R11
+	ADDQ       ldd+72(FP), R11
+	PREFETCHT0 (R11)
+	VMOVUPD.Z  (R9), K1, Z1
+	MOVQ       R9, R11
+	ADDQ       ldv+104(FP), R11
+	PREFETCHT0 (R11)
+	SUBQ       $0x00000007, AX
+	ADDQ       $0x00000004, AX
+
+vectors1group:
+	CMPQ          R10, AX
+	JGE           vectors1rest
+	MOVLQSX       (DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  (DI)(R10*8), Z2
+	VMOVUPD.Z     (BX)(R11*1), K1, Z3
+	VFMADD231PD   Z3, Z2, Z0
+	VMULPD        Z1, Z3, Z3
+	MOVLQSX       4(DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  8(DI)(R10*8), Z2
+	VMOVUPD.Z     (BX)(R11*1), K1, Z4
+	VFMADD231PD   Z4, Z2, Z0
+	VMULPD        Z1, Z4, Z4
+	MOVLQSX       8(DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  16(DI)(R10*8), Z2
+	VMOVUPD.Z     (BX)(R11*1), K1, Z5
+	VFMADD231PD   Z5, Z2, Z0
+	VMULPD        Z1, Z5, Z5
+	MOVLQSX       12(DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  24(DI)(R10*8), Z2
+	VMOVUPD.Z     (BX)(R11*1), K1, Z6
+	VFMADD231PD   Z6, Z2, Z0
+	VMULPD        Z1, Z6, Z6
+	VUNPCKLPD     Z4, Z3, Z2
+	VUNPCKHPD     Z4, Z3, Z3
+	VADDPD        Z3, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y3
+	VADDPD        Y3, Y2, Y2
+	VUNPCKLPD     Z6, Z5, Z3
+	VUNPCKHPD     Z6, Z5, Z4
+	VADDPD        Z4, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z3, Y4
+	VADDPD        Y4, Y3, Y3
+	VSHUFF64X2    $0x00, Y3, Y2, Y4
+	VSHUFF64X2    $0x03, Y3, Y2, Y2
+	VADDPD        Y2, Y4, Y4
+	VBROADCASTSD  gamma+112(FP), Y2
+	VMULPD        Y2, Y4, Y4
+	VADDPD        (R8)(R10*8), Y4, Y4
+	VMOVUPD       Y4, (R8)(R10*8)
+	ADDQ          $0x00000004, R10
+	JMP           vectors1group
+
+vectors1rest:
+	ADDQ $0x00000003, AX
+
+vectors1loop:
+	CMPQ          R10, AX
+	JGE           vectors1end
+	MOVLQSX       (DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSD  (DI)(R10*8), Z2
+	VMOVUPD.Z     (BX)(R11*1), K1, Z3
+	VFMADD231PD   Z3, Z2, Z0
+	VMULPD        Z1, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z3, Y2
+	VADDPD        Y2, Y3, Y3
+	VEXTRACTF64X2 $0x01, Y3, X2
+	VADDPD        X2, X3, X3
+	VPERMILPD     $0x01, X3, X2
+	VADDPD        X2, X3, X3
+	VMULSD        gamma+112(FP), X3, X3
+	VADDSD        (R8)(R10*8), X3, X3
+	VMOVSD        X3, (R8)(R10*8)
+	INCQ          R10
+	JMP           vectors1loop
+
+vectors1end:
+	VBROADCASTSD alpha+80(FP), Z1
+	MOVQ         dst+64(FP), AX
+	VMULPD       Z1, Z0, Z0
+	VMOVUPD.Z    (AX), K1, Z1
+	VADDPD       Z1, Z0, Z0
+	VMOVUPD      Z0, K1, (AX)
+
+vectors1next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+104(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors1row
+	VZEROUPPER
+	RET
+
+// func sparseRowsAVX512F32I64(n int, rows int, end *int, base int, ind *int, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·sparseRowsAVX512F32I64(SB), NOSPLIT, $0-84
+	MOVQ n+0(FP), AX
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+40(FP), BX
+	MOVQ ldu+48(FP), SI
+	MOVQ a+56(FP), DI
+	XORQ R8, R8
+	CMPQ AX, $0x00000080
+	JE   vectors8
+	CMPQ AX, $0x00000040
+	JE   vectors4
+	CMPQ AX, $0x00000020
+	JE   vectors2
+	JMP  vectors1
+
+vectors8:
+vectors8row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R8, AX
+	JGE        vectors8next
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	VPXORQ     Z4, Z4, Z4
+	VPXORQ     Z5, Z5, Z5
+	VPXORQ     Z6, Z6, Z6
+	VPXORQ     Z7, Z7, Z7
+	MOVQ       dst+64(FP), R9
+	ADDQ       ldd+72(FP), R9
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 128(R9)
+	PREFETCHT0 192(R9)
+	PREFETCHT0 256(R9)
+	PREFETCHT0 320(R9)
+	PREFETCHT0 384(R9)
+	PREFETCHT0 448(R9)
+
+vectors8loop:
+	MOVQ         (DX)(R8*8), R9
+	IMULQ        SI, R9
+	ADDQ         BX, R9
+	VBROADCASTSS (DI)(R8*4), Z8
+	VFMADD231PS  (R9), Z8, Z0
+	VFMADD231PS  64(R9), Z8, Z1
+	VFMADD231PS  128(R9), Z8, Z2
+	VFMADD231PS  192(R9), Z8, Z3
+	VFMADD231PS  256(R9), Z8, Z4
+	VFMADD231PS  320(R9), Z8, Z5
+	VFMADD231PS  384(R9), Z8, Z6
+	VFMADD231PS  448(R9), Z8, Z7
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors8loop
+	VBROADCASTSS alpha+80(FP), Z8
+	MOVQ         dst+64(FP), AX
+	VMULPS       Z8, Z0, Z0
+	VMOVUPS      (AX), Z9
+	VADDPS       Z9, Z0, Z0
+	VMOVUPS      Z0, (AX)
+	VMULPS       Z8, Z1, Z1
+	VMOVUPS      64(AX), Z0
+	VADDPS       Z0, Z1, Z1
+	VMOVUPS      Z1, 64(AX)
+	VMULPS       Z8, Z2, Z2
+	VMOVUPS      128(AX), Z0
+	VADDPS       Z0, Z2, Z2
+	VMOVUPS      Z2, 128(AX)
+	VMULPS       Z8, Z3, Z3
+	VMOVUPS      192(AX), Z0
+	VADDPS       Z0, Z3, Z3
+	VMOVUPS      Z3, 192(AX)
+	VMULPS       Z8, Z4, Z4
+	VMOVUPS      256(AX), Z0
+	VADDPS       Z0, Z4, Z4
+	VMOVUPS      Z4, 256(AX)
+	VMULPS       Z8, Z5, Z5
+	VMOVUPS      320(AX), Z0
+	VADDPS       Z0, Z5, Z5
+	VMOVUPS      Z5, 320(AX)
+	VMULPS       Z8, Z6, Z6
+	VMOVUPS      384(AX), Z0
+	VADDPS       Z0, Z6, Z6
+	VMOVUPS      Z6, 384(AX)
+	VMULPS       Z8, Z7, Z7
+	VMOVUPS      448(AX), Z0
+	VADDPS       Z0, Z7, Z7
+	VMOVUPS      Z7, 448(AX)
+
+vectors8next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	DECQ rows+8(FP)
+	JNE  vectors8row
+	VZEROUPPER
+	RET
+
+vectors4:
+vectors4row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R8, AX
+	JGE        vectors4next
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	MOVQ       dst+64(FP), R9
+	ADDQ       ldd+72(FP), R9
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 128(R9)
+	PREFETCHT0 192(R9)
+
+vectors4loop:
+	MOVQ         (DX)(R8*8), R9
+	IMULQ        SI, R9
+	ADDQ         BX, R9
+	VBROADCASTSS (DI)(R8*4), Z4
+	VFMADD231PS  (R9), Z4, Z0
+	VFMADD231PS  64(R9), Z4, Z1
+	VFMADD231PS  128(R9), Z4, Z2
+	VFMADD231PS  192(R9), Z4, Z3
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors4loop
+	VBROADCASTSS alpha+80(FP), Z4
+	MOVQ         dst+64(FP), AX
+	VMULPS       Z4, Z0, Z0
+	VMOVUPS      (AX), Z5
+	VADDPS       Z5, Z0, Z0
+	VMOVUPS      Z0, (AX)
+	VMULPS       Z4, Z1, Z1
+	VMOVUPS      64(AX), Z0
+	VADDPS       Z0, Z1, Z1
+	VMOVUPS      Z1, 64(AX)
+	VMULPS       Z4, Z2, Z2
+	VMOVUPS      128(AX), Z0
+	VADDPS       Z0, Z2, Z2
+	VMOVUPS      Z2, 128(AX)
+	VMULPS       Z4, Z3, Z3
+	VMOVUPS      192(AX), Z0
+	VADDPS       Z0, Z3, Z3
+	VMOVUPS      Z3, 192(AX)
+
+vectors4next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	DECQ rows+8(FP)
+	JNE  vectors4row
+	VZEROUPPER
+	RET
+
+vectors2:
+vectors2row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R8, AX
+	JGE        vectors2next
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	MOVQ       dst+64(FP), R9
+	ADDQ       ldd+72(FP), R9
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+
+vectors2loop:
+	MOVQ         (DX)(R8*8), R9
+	IMULQ        SI, R9
+	ADDQ         BX, R9
+	VBROADCASTSS (DI)(R8*4), Z2
+	VFMADD231PS  (R9), Z2, Z0
+	VFMADD231PS  64(R9), Z2, Z1
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors2loop
+	VBROADCASTSS alpha+80(FP), Z2
+	MOVQ         dst+64(FP), AX
+	VMULPS       Z2, Z0, Z0
+	VMOVUPS      (AX), Z3
+	VADDPS       Z3, Z0, Z0
+	VMOVUPS      Z0, (AX)
+	VMULPS       Z2, Z1, Z1
+	VMOVUPS      64(AX), Z0
+	VADDPS       Z0, Z1, Z1
+	VMOVUPS      Z1, 64(AX)
+
+vectors2next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	DECQ rows+8(FP)
+	JNE  vectors2row
+	VZEROUPPER
+	RET
+
+vectors1:
+	LEAQ  sparseOpmasks<>+0(SB), R9
+	KMOVW (R9)(AX*2), K1
+
+vectors1row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R8, AX
+	JGE        vectors1next
+	VPXORQ     Z0, Z0, Z0
+	MOVQ       dst+64(FP), R9
+	ADDQ       ldd+72(FP), R9
+	PREFETCHT0 (R9)
+
+vectors1loop:
+	MOVQ         (DX)(R8*8), R9
+	IMULQ        SI, R9
+	ADDQ         BX, R9
+	VBROADCASTSS (DI)(R8*4), Z1
+	VMOVUPS.Z    (R9), K1, Z2
+	VFMADD231PS  Z2, Z1, Z0
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors1loop
+	VBROADCASTSS alpha+80(FP), Z1
+	MOVQ         dst+64(FP), AX
+	VMULPS       Z1, Z0, Z0
+	VMOVUPS.Z    (AX), K1, Z1
+	VADDPS       Z1, Z0, Z0
+	VMOVUPS      Z0, K1, (AX)
+
+vectors1next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	DECQ rows+8(FP)
+	JNE  vectors1row
+	VZEROUPPER
+	RET
+
+// func sparseDotsAVX512F32I64(n int, rows int, end *int, base int, ind *int, u *float32, ldu int, ga *float32, v *float32, ldv int, gamma float32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, MMX+
+TEXT ·sparseDotsAVX512F32I64(SB), NOSPLIT, $0-84
+	MOVQ n+0(FP), AX
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+40(FP), BX
+	MOVQ ldu+48(FP), SI
+	MOVQ ga+56(FP), DI
+	MOVQ v+64(FP), R8
+	XORQ R9, R9
+	CMPQ AX, $0x00000080
+	JE   vectors8
+	CMPQ AX, $0x00000040
+	JE   vectors4
+	CMPQ AX, $0x00000020
+	JE   vectors2
+	JMP  vectors1
+
+vectors8:
+vectors8row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R9, AX
+	JGE        vectors8next
+	VMOVUPS    (R8), Z0
+	VMOVUPS    64(R8), Z1
+	VMOVUPS    128(R8), Z2
+	VMOVUPS    192(R8), Z3
+	VMOVUPS    256(R8), Z4
+	VMOVUPS    320(R8), Z5
+	VMOVUPS    384(R8), Z6
+	VMOVUPS    448(R8), Z7
+	MOVQ       R8, R10
+	ADDQ       ldv+72(FP), R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	PREFETCHT0 128(R10)
+	PREFETCHT0 192(R10)
+	PREFETCHT0 256(R10)
+	PREFETCHT0 320(R10)
+	PREFETCHT0 384(R10)
+	PREFETCHT0 448(R10)
+	SUBQ       $0x00000007, AX
+
+vectors8groups:
+	CMPQ          R9, AX
+	JGE           vectors8lastgroup
+	MOVQ          32(DX)(R9*8), R10
+	IMULQ         SI, R10
+	PREFETCHT0    (BX)(R10*1)
+	PREFETCHT0    64(BX)(R10*1)
+	PREFETCHT0    128(BX)(R10*1)
+	PREFETCHT0    192(BX)(R10*1)
+	PREFETCHT0    256(BX)(R10*1)
+	PREFETCHT0    320(BX)(R10*1)
+	PREFETCHT0    384(BX)(R10*1)
+	PREFETCHT0    448(BX)(R10*1)
+	MOVQ          (DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPS       (BX)(R10*1), Z8
 	VMULPS        Z0, Z8, Z8
-	VMOVUPS       64(AX), Z9
-	VMULPS        Z1, Z9, Z9
-	VMOVUPS       128(AX), Z10
-	VMULPS        Z2, Z10, Z10
-	VMOVUPS       192(AX), Z11
-	VMULPS        Z3, Z11, Z11
-	VMOVUPS       256(AX), Z12
-	VFMADD231PS   Z4, Z12, Z8
-	VMOVUPS       320(AX), Z12
-	VFMADD231PS   Z5, Z12, Z9
-	VMOVUPS       384(AX), Z12
-	VFMADD231PS   Z6, Z12, Z10
-	VMOVUPS       448(AX), Z12
+	VMOVUPS       64(BX)(R10*1), Z9
+	VFMADD231PS   Z1, Z9, Z8
+	VMOVUPS       128(BX)(R10*1), Z9
+	VFMADD231PS   Z2, Z9, Z8
+	VMOVUPS       192(BX)(R10*1), Z9
+	VFMADD231PS   Z3, Z9, Z8
+	VMOVUPS       256(BX)(R10*1), Z9
+	VFMADD231PS   Z4, Z9, Z8
+	VMOVUPS       320(BX)(R10*1), Z9
+	VFMADD231PS   Z5, Z9, Z8
+	VMOVUPS       384(BX)(R10*1), Z9
+	VFMADD231PS   Z6, Z9, Z8
+	VMOVUPS       448(BX)(R10*1), Z9
+	VFMADD231PS   Z7, Z9, Z8
+	MOVQ          40(DX)(R9*8), R10
+	IMULQ         SI, R10
+	PREFETCHT0    (BX)(R10*1)
+	PREFETCHT0    64(BX)(R10*1)
+	PREFETCHT0    128(BX)(R10*1)
+	PREFETCHT0    192(BX)(R10*1)
+	PREFETCHT0    256(BX)(R10*1)
+	PREFETCHT0    320(BX)(R10*1)
+	PREFETCHT0    384(BX)(R10*1)
+	PREFETCHT0    448(BX)(R10*1)
+	MOVQ          8(DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPS       (BX)(R10*1), Z9
+	VMULPS        Z0, Z9, Z9
+	VMOVUPS       64(BX)(R10*1), Z10
+	VFMADD231PS   Z1, Z10, Z9
+	VMOVUPS       128(BX)(R10*1), Z10
+	VFMADD231PS   Z2, Z10, Z9
+	VMOVUPS       192(BX)(R10*1), Z10
+	VFMADD231PS   Z3, Z10, Z9
+	VMOVUPS       256(BX)(R10*1), Z10
+	VFMADD231PS   Z4, Z10, Z9
+	VMOVUPS       320(BX)(R10*1), Z10
+	VFMADD231PS   Z5, Z10, Z9
+	VMOVUPS       384(BX)(R10*1), Z10
+	VFMADD231PS   Z6, Z10, Z9
+	VMOVUPS       448(BX)(R10*1), Z10
+	VFMADD231PS   Z7, Z10, Z9
+	MOVQ          48(DX)(R9*8), R10
+	IMULQ         SI, R10
+	PREFETCHT0    (BX)(R10*1)
+	PREFETCHT0    64(BX)(R10*1)
+	PREFETCHT0    128(BX)(R10*1)
+	PREFETCHT0    192(BX)(R10*1)
+	PREFETCHT0    256(BX)(R10*1)
+	PREFETCHT0    320(BX)(R10*1)
+	PREFETCHT0    384(BX)(R10*1)
+	PREFETCHT0    448(BX)(R10*1)
+	MOVQ          16(DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPS       (BX)(R10*1), Z10
+	VMULPS        Z0, Z10, Z10
+	VMOVUPS       64(BX)(R10*1), Z11
+	VFMADD231PS   Z1, Z11, Z10
+	VMOVUPS       128(BX)(R10*1), Z11
+	VFMADD231PS   Z2, Z11, Z10
+	VMOVUPS       192(BX)(R10*1), Z11
+	VFMADD231PS   Z3, Z11, Z10
+	VMOVUPS       256(BX)(R10*1), Z11
+	VFMADD231PS   Z4, Z11, Z10
+	VMOVUPS       320(BX)(R10*1), Z11
+	VFMADD231PS   Z5, Z11, Z10
+	VMOVUPS       384(BX)(R10*1), Z11
+	VFMADD231PS   Z6, Z11, Z10
+	VMOVUPS       448(BX)(R10*1), Z11
+	VFMADD231PS   Z7, Z11, Z10
+	MOVQ          56(DX)(R9*8), R10
+	IMULQ         SI, R10
+	PREFETCHT0    (BX)(R10*1)
+	PREFETCHT0    64(BX)(R10*1)
+	PREFETCHT0    128(BX)(R10*1)
+	PREFETCHT0    192(BX)(R10*1)
+	PREFETCHT0    256(BX)(R10*1)
+	PREFETCHT0    320(BX)(R10*1)
+	PREFETCHT0    384(BX)(R10*1)
+	PREFETCHT0    448(BX)(R10*1)
+	MOVQ          24(DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPS       (BX)(R10*1), Z11
+	VMULPS        Z0, Z11, Z11
+	VMOVUPS       64(BX)(R10*1), Z12
+	VFMADD231PS   Z1, Z12, Z11
+	VMOVUPS       128(BX)(R10*1), Z12
+	VFMADD231PS   Z2, Z12, Z11
+	VMOVUPS       192(BX)(R10*1), Z12
+	VFMADD231PS   Z3, Z12, Z11
+	VMOVUPS       256(BX)(R10*1), Z12
+	VFMADD231PS   Z4, Z12, Z11
+	VMOVUPS       320(BX)(R10*1), Z12
+	VFMADD231PS   Z5, Z12, Z11
+	VMOVUPS       384(BX)(R10*1), Z12
+	VFMADD231PS   Z6, Z12, Z11
+	VMOVUPS       448(BX)(R10*1), Z12
 	VFMADD231PS   Z7, Z12, Z11
-	VADDPS        Z10, Z8, Z8
-	VADDPS        Z11, Z9, Z9
+	VUNPCKLPS     Z9, Z8, Z12
+	VUNPCKHPS     Z9, Z8, Z8
+	VADDPS        Z8, Z12, Z12
+	VUNPCKLPS     Z11, Z10, Z8
+	VUNPCKHPS     Z11, Z10, Z9
 	VADDPS        Z9, Z8, Z8
+	VUNPCKLPD     Z8, Z12, Z9
+	VUNPCKHPD     Z8, Z12, Z8
+	VADDPS        Z8, Z9, Z9
+	VEXTRACTF64X4 $0x01, Z9, Y8
+	VADDPS        Y8, Y9, Y9
+	VEXTRACTF64X2 $0x01, Y9, X8
+	VADDPS        X8, X9, X9
+	VBROADCASTSS  gamma+80(FP), X8
+	VMULPS        X8, X9, X9
+	VADDPS        (DI)(R9*4), X9, X9
+	VMOVUPS       X9, (DI)(R9*4)
+	ADDQ          $0x00000004, R9
+	JMP           vectors8groups
+
+vectors8lastgroup:
+	ADDQ $0x00000004, AX
+
+vectors8group:
+	CMPQ          R9, AX
+	JGE           vectors8rest
+	MOVQ          (DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPS       (BX)(R10*1), Z8
+	VMULPS        Z0, Z8, Z8
+	VMOVUPS       64(BX)(R10*1), Z9
+	VFMADD231PS   Z1, Z9, Z8
+	VMOVUPS       128(BX)(R10*1), Z9
+	VFMADD231PS   Z2, Z9, Z8
+	VMOVUPS       192(BX)(R10*1), Z9
+	VFMADD231PS   Z3, Z9, Z8
+	VMOVUPS       256(BX)(R10*1), Z9
+	VFMADD231PS   Z4, Z9, Z8
+	VMOVUPS       320(BX)(R10*1), Z9
+	VFMADD231PS   Z5, Z9, Z8
+	VMOVUPS       384(BX)(R10*1), Z9
+	VFMADD231PS   Z6, Z9, Z8
+	VMOVUPS       448(BX)(R10*1), Z9
+	VFMADD231PS   Z7, Z9, Z8
+	MOVQ          8(DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPS       (BX)(R10*1), Z9
+	VMULPS        Z0, Z9, Z9
+	VMOVUPS       64(BX)(R10*1), Z10
+	VFMADD231PS   Z1, Z10, Z9
+	VMOVUPS       128(BX)(R10*1), Z10
+	VFMADD231PS   Z2, Z10, Z9
+	VMOVUPS       192(BX)(R10*1), Z10
+	VFMADD231PS   Z3, Z10, Z9
+	VMOVUPS       256(BX)(R10*1), Z10
+	VFMADD231PS   Z4, Z10, Z9
+	VMOVUPS       320(BX)(R10*1), Z10
+	VFMADD231PS   Z5, Z10, Z9
+	VMOVUPS       384(BX)(R10*1), Z10
+	VFMADD231PS   Z6, Z10, Z9
+	VMOVUPS       448(BX)(R10*1), Z10
+	VFMADD231PS   Z7, Z10, Z9
+	MOVQ          16(DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPS       (BX)(R10*1), Z10
+	VMULPS        Z0, Z10, Z10
+	VMOVUPS       64(BX)(R10*1), Z11
+	VFMADD231PS   Z1, Z11, Z10
+	VMOVUPS       128(BX)(R10*1), Z11
+	VFMADD231PS   Z2, Z11, Z10
+	VMOVUPS       192(BX)(R10*1), Z11
+	VFMADD231PS   Z3, Z11, Z10
+	VMOVUPS       256(BX)(R10*1), Z11
+	VFMADD231PS   Z4, Z11, Z10
+	VMOVUPS       320(BX)(R10*1), Z11
+	VFMADD231PS   Z5, Z11, Z10
+	VMOVUPS       384(BX)(R10*1), Z11
+	VFMADD231PS   Z6, Z11, Z10
+	VMOVUPS       448(BX)(R10*1), Z11
+	VFMADD231PS   Z7, Z11, Z10
+	MOVQ          24(DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPS       (BX)(R10*1), Z11
+	VMULPS        Z0, Z11, Z11
+	VMOVUPS       64(BX)(R10*1), Z12
+	VFMADD231PS   Z1, Z12, Z11
+	VMOVUPS       128(BX)(R10*1), Z12
+	VFMADD231PS   Z2, Z12, Z11
+	VMOVUPS       192(BX)(R10*1), Z12
+	VFMADD231PS   Z3, Z12, Z11
+	VMOVUPS       256(BX)(R10*1), Z12
+	VFMADD231PS   Z4, Z12, Z11
+	VMOVUPS       320(BX)(R10*1), Z12
+	VFMADD231PS   Z5, Z12, Z11
+	VMOVUPS       384(BX)(R10*1), Z12
+	VFMADD231PS   Z6, Z12, Z11
+	VMOVUPS       448(BX)(R10*1), Z12
+	VFMADD231PS   Z7, Z12, Z11
+	VUNPCKLPS     Z9, Z8, Z12
+	VUNPCKHPS     Z9, Z8, Z8
+	VADDPS        Z8, Z12, Z12
+	VUNPCKLPS     Z11, Z10, Z8
+	VUNPCKHPS     Z11, Z10, Z9
+	VADDPS        Z9, Z8, Z8
+	VUNPCKLPD     Z8, Z12, Z9
+	VUNPCKHPD     Z8, Z12, Z8
+	VADDPS        Z8, Z9, Z9
+	VEXTRACTF64X4 $0x01, Z9, Y8
+	VADDPS        Y8, Y9, Y9
+	VEXTRACTF64X2 $0x01, Y9, X8
+	VADDPS        X8, X9, X9
+	VBROADCASTSS  gamma+80(FP), X8
+	VMULPS        X8, X9, X9
+	VADDPS        (DI)(R9*4), X9, X9
+	VMOVUPS       X9, (DI)(R9*4)
+	ADDQ          $0x00000004, R9
+	JMP           vectors8group
+
+vectors8rest:
+	ADDQ $0x00000003, AX
+
+vectors8loop:
+	CMPQ          R9, AX
+	JGE           vectors8end
+	MOVQ          (DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPS       (BX)(R10*1), Z8
+	VMULPS        Z0, Z8, Z8
+	VMOVUPS       64(BX)(R10*1), Z9
+	VFMADD231PS   Z1, Z9, Z8
+	VMOVUPS       128(BX)(R10*1), Z9
+	VFMADD231PS   Z2, Z9, Z8
+	VMOVUPS       192(BX)(R10*1), Z9
+	VFMADD231PS   Z3, Z9, Z8
+	VMOVUPS       256(BX)(R10*1), Z9
+	VFMADD231PS   Z4, Z9, Z8
+	VMOVUPS       320(BX)(R10*1), Z9
+	VFMADD231PS   Z5, Z9, Z8
+	VMOVUPS       384(BX)(R10*1), Z9
+	VFMADD231PS   Z6, Z9, Z8
+	VMOVUPS       448(BX)(R10*1), Z9
+	VFMADD231PS   Z7, Z9, Z8
 	VEXTRACTF64X4 $0x01, Z8, Y9
 	VADDPS        Y9, Y8, Y8
 	VEXTRACTF64X2 $0x01, Y8, X9
@@ -5832,42 +13337,208 @@ vectors8loop:
 	VADDPS        X9, X8, X8
 	VMOVSHDUP     X8, X9
 	VADDSS        X9, X8, X8
-	VMULSS        gamma+16(FP), X8, X8
-	VADDSS        (SI), X8, X8
-	VMOVSS        X8, (SI)
-	ADDQ          $0x00000004, SI
-	DECQ          R8
-	JNE           vectors8loop
+	VMULSS        gamma+80(FP), X8, X8
+	VADDSS        (DI)(R9*4), X8, X8
+	VMOVSS        X8, (DI)(R9*4)
+	INCQ          R9
+	JMP           vectors8loop
+
+vectors8end:
+vectors8next:
+	ADDQ ldv+72(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors8row
 	VZEROUPPER
 	RET
 
 vectors4:
-	VMOVUPS    (DI), Z0
-	VMOVUPS    64(DI), Z1
-	VMOVUPS    128(DI), Z2
-	VMOVUPS    192(DI), Z3
-	ADDQ       DI, R10
+vectors4row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R9, AX
+	JGE        vectors4next
+	VMOVUPS    (R8), Z0
+	VMOVUPS    64(R8), Z1
+	VMOVUPS    128(R8), Z2
+	VMOVUPS    192(R8), Z3
+	MOVQ       R8, R10
+	ADDQ       ldv+72(FP), R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
+	SUBQ       $0x00000007, AX
+
+vectors4groups:
+	CMPQ          R9, AX
+	JGE           vectors4lastgroup
+	MOVQ          32(DX)(R9*8), R10
+	IMULQ         SI, R10
+	PREFETCHT0    (BX)(R10*1)
+	PREFETCHT0    64(BX)(R10*1)
+	PREFETCHT0    128(BX)(R10*1)
+	PREFETCHT0    192(BX)(R10*1)
+	MOVQ          (DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPS       (BX)(R10*1), Z4
+	VMULPS        Z0, Z4, Z4
+	VMOVUPS       64(BX)(R10*1), Z5
+	VFMADD231PS   Z1, Z5, Z4
+	VMOVUPS       128(BX)(R10*1), Z5
+	VFMADD231PS   Z2, Z5, Z4
+	VMOVUPS       192(BX)(R10*1), Z5
+	VFMADD231PS   Z3, Z5, Z4
+	MOVQ          40(DX)(R9*8), R10
+	IMULQ         SI, R10
+	PREFETCHT0    (BX)(R10*1)
+	PREFETCHT0    64(BX)(R10*1)
+	PREFETCHT0    128(BX)(R10*1)
+	PREFETCHT0    192(BX)(R10*1)
+	MOVQ          8(DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPS       (BX)(R10*1), Z5
+	VMULPS        Z0, Z5, Z5
+	VMOVUPS       64(BX)(R10*1), Z6
+	VFMADD231PS   Z1, Z6, Z5
+	VMOVUPS       128(BX)(R10*1), Z6
+	VFMADD231PS   Z2, Z6, Z5
+	VMOVUPS       192(BX)(R10*1), Z6
+	VFMADD231PS   Z3, Z6, Z5
+	MOVQ          48(DX)(R9*8), R10
+	IMULQ         SI, R10
+	PREFETCHT0    (BX)(R10*1)
+	PREFETCHT0    64(BX)(R10*1)
+	PREFETCHT0    128(BX)(R10*1)
+	PREFETCHT0    192(BX)(R10*1)
+	MOVQ          16(DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPS       (BX)(R10*1), Z6
+	VMULPS        Z0, Z6, Z6
+	VMOVUPS       64(BX)(R10*1), Z7
+	VFMADD231PS   Z1, Z7, Z6
+	VMOVUPS       128(BX)(R10*1), Z7
+	VFMADD231PS   Z2, Z7, Z6
+	VMOVUPS       192(BX)(R10*1), Z7
+	VFMADD231PS   Z3, Z7, Z6
+	MOVQ          56(DX)(R9*8), R10
+	IMULQ         SI, R10
+	PREFETCHT0    (BX)(R10*1)
+	PREFETCHT0    64(BX)(R10*1)
+	PREFETCHT0    128(BX)(R10*1)
+	PREFETCHT0    192(BX)(R10*1)
+	MOVQ          24(DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPS       (BX)(R10*1), Z7
+	VMULPS        Z0, Z7, Z7
+	VMOVUPS       64(BX)(R10*1), Z8
+	VFMADD231PS   Z1, Z8, Z7
+	VMOVUPS       128(BX)(R10*1), Z8
+	VFMADD231PS   Z2, Z8, Z7
+	VMOVUPS       192(BX)(R10*1), Z8
+	VFMADD231PS   Z3, Z8, Z7
+	VUNPCKLPS     Z5, Z4, Z8
+	VUNPCKHPS     Z5, Z4, Z4
+	VADDPS        Z4, Z8, Z8
+	VUNPCKLPS     Z7, Z6, Z4
+	VUNPCKHPS     Z7, Z6, Z5
+	VADDPS        Z5, Z4, Z4
+	VUNPCKLPD     Z4, Z8, Z5
+	VUNPCKHPD     Z4, Z8, Z4
+	VADDPS        Z4, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z5, Y4
+	VADDPS        Y4, Y5, Y5
+	VEXTRACTF64X2 $0x01, Y5, X4
+	VADDPS        X4, X5, X5
+	VBROADCASTSS  gamma+80(FP), X4
+	VMULPS        X4, X5, X5
+	VADDPS        (DI)(R9*4), X5, X5
+	VMOVUPS       X5, (DI)(R9*4)
+	ADDQ          $0x00000004, R9
+	JMP           vectors4groups
+
+vectors4lastgroup:
+	ADDQ $0x00000004, AX
+
+vectors4group:
+	CMPQ          R9, AX
+	JGE           vectors4rest
+	MOVQ          (DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPS       (BX)(R10*1), Z4
+	VMULPS        Z0, Z4, Z4
+	VMOVUPS       64(BX)(R10*1), Z5
+	VFMADD231PS   Z1, Z5, Z4
+	VMOVUPS       128(BX)(R10*1), Z5
+	VFMADD231PS   Z2, Z5, Z4
+	VMOVUPS       192(BX)(R10*1), Z5
+	VFMADD231PS   Z3, Z5, Z4
+	MOVQ          8(DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPS       (BX)(R10*1), Z5
+	VMULPS        Z0, Z5, Z5
+	VMOVUPS       64(BX)(R10*1), Z6
+	VFMADD231PS   Z1, Z6, Z5
+	VMOVUPS       128(BX)(R10*1), Z6
+	VFMADD231PS   Z2, Z6, Z5
+	VMOVUPS       192(BX)(R10*1), Z6
+	VFMADD231PS   Z3, Z6, Z5
+	MOVQ          16(DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPS       (BX)(R10*1), Z6
+	VMULPS        Z0, Z6, Z6
+	VMOVUPS       64(BX)(R10*1), Z7
+	VFMADD231PS   Z1, Z7, Z6
+	VMOVUPS       128(BX)(R10*1), Z7
+	VFMADD231PS   Z2, Z7, Z6
+	VMOVUPS       192(BX)(R10*1), Z7
+	VFMADD231PS   Z3, Z7, Z6
+	MOVQ          24(DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPS       (BX)(R10*1), Z7
+	VMULPS        Z0, Z7, Z7
+	VMOVUPS       64(BX)(R10*1), Z8
+	VFMADD231PS   Z1, Z8, Z7
+	VMOVUPS       128(BX)(R10*1), Z8
+	VFMADD231PS   Z2, Z8, Z7
+	VMOVUPS       192(BX)(R10*1), Z8
+	VFMADD231PS   Z3, Z8, Z7
+	VUNPCKLPS     Z5, Z4, Z8
+	VUNPCKHPS     Z5, Z4, Z4
+	VADDPS        Z4, Z8, Z8
+	VUNPCKLPS     Z7, Z6, Z4
+	VUNPCKHPS     Z7, Z6, Z5
+	VADDPS        Z5, Z4, Z4
+	VUNPCKLPD     Z4, Z8, Z5
+	VUNPCKHPD     Z4, Z8, Z4
+	VADDPS        Z4, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z5, Y4
+	VADDPS        Y4, Y5, Y5
+	VEXTRACTF64X2 $0x01, Y5, X4
+	VADDPS        X4, X5, X5
+	VBROADCASTSS  gamma+80(FP), X4
+	VMULPS        X4, X5, X5
+	VADDPS        (DI)(R9*4), X5, X5
+	VMOVUPS       X5, (DI)(R9*4)
+	ADDQ          $0x00000004, R9
+	JMP           vectors4group
+
+vectors4rest:
+	ADDQ $0x00000003, AX
 
 vectors4loop:
-	MOVQ          (CX), AX
-	ADDQ          $0x00000008, CX
-	IMULQ         BX, AX
-	ADDQ          DX, AX
-	VMOVUPS       (AX), Z4
+	CMPQ          R9, AX
+	JGE           vectors4end
+	MOVQ          (DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPS       (BX)(R10*1), Z4
 	VMULPS        Z0, Z4, Z4
-	VMOVUPS       64(AX), Z5
-	VMULPS        Z1, Z5, Z5
-	VMOVUPS       128(AX), Z6
-	VMULPS        Z2, Z6, Z6
-	VMOVUPS       192(AX), Z7
-	VMULPS        Z3, Z7, Z7
-	VADDPS        Z6, Z4, Z4
-	VADDPS        Z7, Z5, Z5
-	VADDPS        Z5, Z4, Z4
+	VMOVUPS       64(BX)(R10*1), Z5
+	VFMADD231PS   Z1, Z5, Z4
+	VMOVUPS       128(BX)(R10*1), Z5
+	VFMADD231PS   Z2, Z5, Z4
+	VMOVUPS       192(BX)(R10*1), Z5
+	VFMADD231PS   Z3, Z5, Z4
 	VEXTRACTF64X4 $0x01, Z4, Y5
 	VADDPS        Y5, Y4, Y4
 	VEXTRACTF64X2 $0x01, Y4, X5
@@ -5876,32 +13547,95 @@ vectors4loop:
 	VADDPS        X5, X4, X4
 	VMOVSHDUP     X4, X5
 	VADDSS        X5, X4, X4
-	VMULSS        gamma+16(FP), X4, X4
-	VADDSS        (SI), X4, X4
-	VMOVSS        X4, (SI)
-	ADDQ          $0x00000004, SI
-	DECQ          R8
-	JNE           vectors4loop
+	VMULSS        gamma+80(FP), X4, X4
+	VADDSS        (DI)(R9*4), X4, X4
+	VMOVSS        X4, (DI)(R9*4)
+	INCQ          R9
+	JMP           vectors4loop
+
+vectors4end:
+vectors4next:
+	ADDQ ldv+72(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors4row
 	VZEROUPPER
 	RET
 
 vectors2:
-	VMOVUPS    (DI), Z0
-	VMOVUPS    64(DI), Z1
-	ADDQ       DI, R10
+vectors2row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R9, AX
+	JGE        vectors2next
+	VMOVUPS    (R8), Z0
+	VMOVUPS    64(R8), Z1
+	MOVQ       R8, R10
+	ADDQ       ldv+72(FP), R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
+	SUBQ       $0x00000007, AX
+	ADDQ       $0x00000004, AX
+
+vectors2group:
+	CMPQ          R9, AX
+	JGE           vectors2rest
+	MOVQ          (DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPS       (BX)(R10*1), Z2
+	VMULPS        Z0, Z2, Z2
+	VMOVUPS       64(BX)(R10*1), Z3
+	VFMADD231PS   Z1, Z3, Z2
+	MOVQ          8(DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPS       (BX)(R10*1), Z3
+	VMULPS        Z0, Z3, Z3
+	VMOVUPS       64(BX)(R10*1), Z4
+	VFMADD231PS   Z1, Z4, Z3
+	MOVQ          16(DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPS       (BX)(R10*1), Z4
+	VMULPS        Z0, Z4, Z4
+	VMOVUPS       64(BX)(R10*1), Z5
+	VFMADD231PS   Z1, Z5, Z4
+	MOVQ          24(DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPS       (BX)(R10*1), Z5
+	VMULPS        Z0, Z5, Z5
+	VMOVUPS       64(BX)(R10*1), Z6
+	VFMADD231PS   Z1, Z6, Z5
+	VUNPCKLPS     Z3, Z2, Z6
+	VUNPCKHPS     Z3, Z2, Z2
+	VADDPS        Z2, Z6, Z6
+	VUNPCKLPS     Z5, Z4, Z2
+	VUNPCKHPS     Z5, Z4, Z3
+	VADDPS        Z3, Z2, Z2
+	VUNPCKLPD     Z2, Z6, Z3
+	VUNPCKHPD     Z2, Z6, Z2
+	VADDPS        Z2, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z3, Y2
+	VADDPS        Y2, Y3, Y3
+	VEXTRACTF64X2 $0x01, Y3, X2
+	VADDPS        X2, X3, X3
+	VBROADCASTSS  gamma+80(FP), X2
+	VMULPS        X2, X3, X3
+	VADDPS        (DI)(R9*4), X3, X3
+	VMOVUPS       X3, (DI)(R9*4)
+	ADDQ          $0x00000004, R9
+	JMP           vectors2group
+
+vectors2rest:
+	ADDQ $0x00000003, AX
 
 vectors2loop:
-	MOVQ          (CX), AX
-	ADDQ          $0x00000008, CX
-	IMULQ         BX, AX
-	ADDQ          DX, AX
-	VMOVUPS       (AX), Z2
+	CMPQ          R9, AX
+	JGE           vectors2end
+	MOVQ          (DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPS       (BX)(R10*1), Z2
 	VMULPS        Z0, Z2, Z2
-	VMOVUPS       64(AX), Z3
-	VMULPS        Z1, Z3, Z3
-	VADDPS        Z3, Z2, Z2
+	VMOVUPS       64(BX)(R10*1), Z3
+	VFMADD231PS   Z1, Z3, Z2
 	VEXTRACTF64X4 $0x01, Z2, Y3
 	VADDPS        Y3, Y2, Y2
 	VEXTRACTF64X2 $0x01, Y2, X3
@@ -5910,28 +13644,85 @@ vectors2loop:
 	VADDPS        X3, X2, X2
 	VMOVSHDUP     X2, X3
 	VADDSS        X3, X2, X2
-	VMULSS        gamma+16(FP), X2, X2
-	VADDSS        (SI), X2, X2
-	VMOVSS        X2, (SI)
-	ADDQ          $0x00000004, SI
-	DECQ          R8
-	JNE           vectors2loop
+	VMULSS        gamma+80(FP), X2, X2
+	VADDSS        (DI)(R9*4), X2, X2
+	VMOVSS        X2, (DI)(R9*4)
+	INCQ          R9
+	JMP           vectors2loop
+
+vectors2end:
+vectors2next:
+	ADDQ ldv+72(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors2row
 	VZEROUPPER
 	RET
 
 vectors1:
-	LEAQ       sparseOpmasks<>+0(SB), R9
-	KMOVW      (R9)(AX*2), K1
-	VMOVUPS.Z  (DI), K1, Z0
-	ADDQ       DI, R10
+	LEAQ  sparseOpmasks<>+0(SB), R10
+	KMOVW (R10)(AX*2), K1
+
+vectors1row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R9, AX
+	JGE        vectors1next
+	VMOVUPS.Z  (R8), K1, Z0
+	MOVQ       R8, R10
+	ADDQ       ldv+72(FP), R10
 	PREFETCHT0 (R10)
+	SUBQ       $0x00000007, AX
+	ADDQ       $0x00000004, AX
+
+vectors1group:
+	CMPQ          R9, AX
+	JGE           vectors1rest
+	MOVQ          (DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPS.Z     (BX)(R10*1), K1, Z1
+	VMULPS        Z0, Z1, Z1
+	MOVQ          8(DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPS.Z     (BX)(R10*1), K1, Z2
+	VMULPS        Z0, Z2, Z2
+	MOVQ          16(DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPS.Z     (BX)(R10*1), K1, Z3
+	VMULPS        Z0, Z3, Z3
+	MOVQ          24(DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPS.Z     (BX)(R10*1), K1, Z4
+	VMULPS        Z0, Z4, Z4
+	VUNPCKLPS     Z2, Z1, Z5
+	VUNPCKHPS     Z2, Z1, Z1
+	VADDPS        Z1, Z5, Z5
+	VUNPCKLPS     Z4, Z3, Z1
+	VUNPCKHPS     Z4, Z3, Z2
+	VADDPS        Z2, Z1, Z1
+	VUNPCKLPD     Z1, Z5, Z2
+	VUNPCKHPD     Z1, Z5, Z1
+	VADDPS        Z1, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y1
+	VADDPS        Y1, Y2, Y2
+	VEXTRACTF64X2 $0x01, Y2, X1
+	VADDPS        X1, X2, X2
+	VBROADCASTSS  gamma+80(FP), X1
+	VMULPS        X1, X2, X2
+	VADDPS        (DI)(R9*4), X2, X2
+	VMOVUPS       X2, (DI)(R9*4)
+	ADDQ          $0x00000004, R9
+	JMP           vectors1group
+
+vectors1rest:
+	ADDQ $0x00000003, AX
 
 vectors1loop:
-	MOVQ          (CX), AX
-	ADDQ          $0x00000008, CX
-	IMULQ         BX, AX
-	ADDQ          DX, AX
-	VMOVUPS.Z     (AX), K1, Z1
+	CMPQ          R9, AX
+	JGE           vectors1end
+	MOVQ          (DX)(R9*8), R10
+	IMULQ         SI, R10
+	VMOVUPS.Z     (BX)(R10*1), K1, Z1
 	VMULPS        Z0, Z1, Z1
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
@@ -5941,31 +13732,32 @@ vectors1loop:
 	VADDPS        X2, X1, X1
 	VMOVSHDUP     X1, X2
 	VADDSS        X2, X1, X1
-	VMULSS        gamma+16(FP), X1, X1
-	VADDSS        (SI), X1, X1
-	VMOVSS        X1, (SI)
-	ADDQ          $0x00000004, SI
-	DECQ          R8
-	JNE           vectors1loop
+	VMULSS        gamma+80(FP), X1, X1
+	VADDSS        (DI)(R9*4), X1, X1
+	VMOVSS        X1, (DI)(R9*4)
+	INCQ          R9
+	JMP           vectors1loop
+
+vectors1end:
+vectors1next:
+	ADDQ ldv+72(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors1row
 	VZEROUPPER
 	RET
 
-// func sparseRowDotsAVX512F32I64(n int, dst *float32, alpha float32, a *float32, ga *float32, gamma float32, v *float32, ind *int, entries int, u *float32, ld int, ldv int)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, CMOV, MMX+
-TEXT ·sparseRowDotsAVX512F32I64(SB), NOSPLIT, $0-96
+// func sparseRowsDotsAVX512F32I64(n int, rows int, end *int, base int, ind *int, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, ga *float32, v *float32, ldv int, gamma float32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, MMX+
+TEXT ·sparseRowsDotsAVX512F32I64(SB), NOSPLIT, $0-116
 	MOVQ n+0(FP), AX
-	MOVQ ind+56(FP), CX
-	MOVQ u+72(FP), DX
-	MOVQ ld+80(FP), BX
-	SHLQ $0x02, BX
-	MOVQ dst+8(FP), SI
-	MOVQ a+24(FP), DI
-	MOVQ ga+32(FP), R8
-	MOVQ v+48(FP), R9
-	MOVQ entries+64(FP), R10
-	LEAQ -8(CX)(R10*8), R11
-	MOVQ ldv+88(FP), R12
-	SHLQ $0x02, R12
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+40(FP), BX
+	MOVQ ldu+48(FP), SI
+	MOVQ a+56(FP), DI
+	MOVQ ga+88(FP), R8
+	MOVQ v+96(FP), R9
+	XORQ R10, R10
 	CMPQ AX, $0x00000080
 	JE   vectors8
 	CMPQ AX, $0x00000040
@@ -5975,6 +13767,12 @@ TEXT ·sparseRowDotsAVX512F32I64(SB), NOSPLIT, $0-96
 	JMP  vectors1
 
 vectors8:
+vectors8row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R10, AX
+	JGE        vectors8next
 	VPXORQ     Z0, Z0, Z0
 	VPXORQ     Z1, Z1, Z1
 	VPXORQ     Z2, Z2, Z2
@@ -5983,6 +13781,16 @@ vectors8:
 	VPXORQ     Z5, Z5, Z5
 	VPXORQ     Z6, Z6, Z6
 	VPXORQ     Z7, Z7, Z7
+	MOVQ       dst+64(FP), R11
+	ADDQ       ldd+72(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 128(R11)
+	PREFETCHT0 192(R11)
+	PREFETCHT0 256(R11)
+	PREFETCHT0 320(R11)
+	PREFETCHT0 384(R11)
+	PREFETCHT0 448(R11)
 	VMOVUPS    (R9), Z8
 	VMOVUPS    64(R9), Z9
 	VMOVUPS    128(R9), Z10
@@ -5991,64 +13799,356 @@ vectors8:
 	VMOVUPS    320(R9), Z13
 	VMOVUPS    384(R9), Z14
 	VMOVUPS    448(R9), Z15
-	ADDQ       R9, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	PREFETCHT0 192(R12)
-	PREFETCHT0 256(R12)
-	PREFETCHT0 320(R12)
-	PREFETCHT0 384(R12)
-	PREFETCHT0 448(R12)
+	MOVQ       R9, R11
+	ADDQ       ldv+104(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 128(R11)
+	PREFETCHT0 192(R11)
+	PREFETCHT0 256(R11)
+	PREFETCHT0 320(R11)
+	PREFETCHT0 384(R11)
+	PREFETCHT0 448(R11)
+	SUBQ       $0x00000007, AX
 
-vectors8loop:
-	MOVQ          (CX), AX
-	ADDQ          $0x00000008, CX
-	IMULQ         BX, AX
-	ADDQ          DX, AX
-	LEAQ          24(CX), R9
-	CMPQ          R9, R11
-	CMOVQHI       R11, R9
-	MOVQ          (R9), R9
-	IMULQ         BX, R9
-	ADDQ          DX, R9
-	PREFETCHT0    (R9)
-	PREFETCHT0    64(R9)
-	PREFETCHT0    128(R9)
-	PREFETCHT0    192(R9)
-	PREFETCHT0    256(R9)
-	PREFETCHT0    320(R9)
-	PREFETCHT0    384(R9)
-	PREFETCHT0    448(R9)
-	VBROADCASTSS  (DI), Z16
-	ADDQ          $0x00000004, DI
-	VMOVUPS       (AX), Z17
+vectors8groups:
+	CMPQ          R10, AX
+	JGE           vectors8lastgroup
+	MOVQ          32(DX)(R10*8), R11
+	IMULQ         SI, R11
+	PREFETCHT0    (BX)(R11*1)
+	PREFETCHT0    64(BX)(R11*1)
+	PREFETCHT0    128(BX)(R11*1)
+	PREFETCHT0    192(BX)(R11*1)
+	PREFETCHT0    256(BX)(R11*1)
+	PREFETCHT0    320(BX)(R11*1)
+	PREFETCHT0    384(BX)(R11*1)
+	PREFETCHT0    448(BX)(R11*1)
+	MOVQ          (DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  (DI)(R10*4), Z16
+	VMOVUPS       (BX)(R11*1), Z17
 	VFMADD231PS   Z17, Z16, Z0
 	VMULPS        Z8, Z17, Z17
-	VMOVUPS       64(AX), Z18
+	VMOVUPS       64(BX)(R11*1), Z18
 	VFMADD231PS   Z18, Z16, Z1
-	VMULPS        Z9, Z18, Z18
-	VMOVUPS       128(AX), Z19
+	VFMADD231PS   Z9, Z18, Z17
+	VMOVUPS       128(BX)(R11*1), Z18
+	VFMADD231PS   Z18, Z16, Z2
+	VFMADD231PS   Z10, Z18, Z17
+	VMOVUPS       192(BX)(R11*1), Z18
+	VFMADD231PS   Z18, Z16, Z3
+	VFMADD231PS   Z11, Z18, Z17
+	VMOVUPS       256(BX)(R11*1), Z18
+	VFMADD231PS   Z18, Z16, Z4
+	VFMADD231PS   Z12, Z18, Z17
+	VMOVUPS       320(BX)(R11*1), Z18
+	VFMADD231PS   Z18, Z16, Z5
+	VFMADD231PS   Z13, Z18, Z17
+	VMOVUPS       384(BX)(R11*1), Z18
+	VFMADD231PS   Z18, Z16, Z6
+	VFMADD231PS   Z14, Z18, Z17
+	VMOVUPS       448(BX)(R11*1), Z18
+	VFMADD231PS   Z18, Z16, Z7
+	VFMADD231PS   Z15, Z18, Z17
+	MOVQ          40(DX)(R10*8), R11
+	IMULQ         SI, R11
+	PREFETCHT0    (BX)(R11*1)
+	PREFETCHT0    64(BX)(R11*1)
+	PREFETCHT0    128(BX)(R11*1)
+	PREFETCHT0    192(BX)(R11*1)
+	PREFETCHT0    256(BX)(R11*1)
+	PREFETCHT0    320(BX)(R11*1)
+	PREFETCHT0    384(BX)(R11*1)
+	PREFETCHT0    448(BX)(R11*1)
+	MOVQ          8(DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  4(DI)(R10*4), Z16
+	VMOVUPS       (BX)(R11*1), Z18
+	VFMADD231PS   Z18, Z16, Z0
+	VMULPS        Z8, Z18, Z18
+	VMOVUPS       64(BX)(R11*1), Z19
+	VFMADD231PS   Z19, Z16, Z1
+	VFMADD231PS   Z9, Z19, Z18
+	VMOVUPS       128(BX)(R11*1), Z19
 	VFMADD231PS   Z19, Z16, Z2
-	VMULPS        Z10, Z19, Z19
-	VMOVUPS       192(AX), Z20
+	VFMADD231PS   Z10, Z19, Z18
+	VMOVUPS       192(BX)(R11*1), Z19
+	VFMADD231PS   Z19, Z16, Z3
+	VFMADD231PS   Z11, Z19, Z18
+	VMOVUPS       256(BX)(R11*1), Z19
+	VFMADD231PS   Z19, Z16, Z4
+	VFMADD231PS   Z12, Z19, Z18
+	VMOVUPS       320(BX)(R11*1), Z19
+	VFMADD231PS   Z19, Z16, Z5
+	VFMADD231PS   Z13, Z19, Z18
+	VMOVUPS       384(BX)(R11*1), Z19
+	VFMADD231PS   Z19, Z16, Z6
+	VFMADD231PS   Z14, Z19, Z18
+	VMOVUPS       448(BX)(R11*1), Z19
+	VFMADD231PS   Z19, Z16, Z7
+	VFMADD231PS   Z15, Z19, Z18
+	MOVQ          48(DX)(R10*8), R11
+	IMULQ         SI, R11
+	PREFETCHT0    (BX)(R11*1)
+	PREFETCHT0    64(BX)(R11*1)
+	PREFETCHT0    128(BX)(R11*1)
+	PREFETCHT0    192(BX)(R11*1)
+	PREFETCHT0    256(BX)(R11*1)
+	PREFETCHT0    320(BX)(R11*1)
+	PREFETCHT0    384(BX)(R11*1)
+	PREFETCHT0    448(BX)(R11*1)
+	MOVQ          16(DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  8(DI)(R10*4), Z16
+	VMOVUPS       (BX)(R11*1), Z19
+	VFMADD231PS   Z19, Z16, Z0
+	VMULPS        Z8, Z19, Z19
+	VMOVUPS       64(BX)(R11*1), Z20
+	VFMADD231PS   Z20, Z16, Z1
+	VFMADD231PS   Z9, Z20, Z19
+	VMOVUPS       128(BX)(R11*1), Z20
+	VFMADD231PS   Z20, Z16, Z2
+	VFMADD231PS   Z10, Z20, Z19
+	VMOVUPS       192(BX)(R11*1), Z20
 	VFMADD231PS   Z20, Z16, Z3
-	VMULPS        Z11, Z20, Z20
-	VMOVUPS       256(AX), Z21
+	VFMADD231PS   Z11, Z20, Z19
+	VMOVUPS       256(BX)(R11*1), Z20
+	VFMADD231PS   Z20, Z16, Z4
+	VFMADD231PS   Z12, Z20, Z19
+	VMOVUPS       320(BX)(R11*1), Z20
+	VFMADD231PS   Z20, Z16, Z5
+	VFMADD231PS   Z13, Z20, Z19
+	VMOVUPS       384(BX)(R11*1), Z20
+	VFMADD231PS   Z20, Z16, Z6
+	VFMADD231PS   Z14, Z20, Z19
+	VMOVUPS       448(BX)(R11*1), Z20
+	VFMADD231PS   Z20, Z16, Z7
+	VFMADD231PS   Z15, Z20, Z19
+	MOVQ          56(DX)(R10*8), R11
+	IMULQ         SI, R11
+	PREFETCHT0    (BX)(R11*1)
+	PREFETCHT0    64(BX)(R11*1)
+	PREFETCHT0    128(BX)(R11*1)
+	PREFETCHT0    192(BX)(R11*1)
+	PREFETCHT0    256(BX)(R11*1)
+	PREFETCHT0    320(BX)(R11*1)
+	PREFETCHT0    384(BX)(R11*1)
+	PREFETCHT0    448(BX)(R11*1)
+	MOVQ          24(DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  12(DI)(R10*4), Z16
+	VMOVUPS       (BX)(R11*1), Z20
+	VFMADD231PS   Z20, Z16, Z0
+	VMULPS        Z8, Z20, Z20
+	VMOVUPS       64(BX)(R11*1), Z21
+	VFMADD231PS   Z21, Z16, Z1
+	VFMADD231PS   Z9, Z21, Z20
+	VMOVUPS       128(BX)(R11*1), Z21
+	VFMADD231PS   Z21, Z16, Z2
+	VFMADD231PS   Z10, Z21, Z20
+	VMOVUPS       192(BX)(R11*1), Z21
+	VFMADD231PS   Z21, Z16, Z3
+	VFMADD231PS   Z11, Z21, Z20
+	VMOVUPS       256(BX)(R11*1), Z21
 	VFMADD231PS   Z21, Z16, Z4
-	VFMADD231PS   Z12, Z21, Z17
-	VMOVUPS       320(AX), Z21
+	VFMADD231PS   Z12, Z21, Z20
+	VMOVUPS       320(BX)(R11*1), Z21
 	VFMADD231PS   Z21, Z16, Z5
-	VFMADD231PS   Z13, Z21, Z18
-	VMOVUPS       384(AX), Z21
+	VFMADD231PS   Z13, Z21, Z20
+	VMOVUPS       384(BX)(R11*1), Z21
 	VFMADD231PS   Z21, Z16, Z6
-	VFMADD231PS   Z14, Z21, Z19
-	VMOVUPS       448(AX), Z21
+	VFMADD231PS   Z14, Z21, Z20
+	VMOVUPS       448(BX)(R11*1), Z21
 	VFMADD231PS   Z21, Z16, Z7
 	VFMADD231PS   Z15, Z21, Z20
-	VADDPS        Z19, Z17, Z17
-	VADDPS        Z20, Z18, Z18
+	VUNPCKLPS     Z18, Z17, Z16
+	VUNPCKHPS     Z18, Z17, Z17
+	VADDPS        Z17, Z16, Z16
+	VUNPCKLPS     Z20, Z19, Z17
+	VUNPCKHPS     Z20, Z19, Z18
 	VADDPS        Z18, Z17, Z17
+	VUNPCKLPD     Z17, Z16, Z18
+	VUNPCKHPD     Z17, Z16, Z16
+	VADDPS        Z16, Z18, Z18
+	VEXTRACTF64X4 $0x01, Z18, Y16
+	VADDPS        Y16, Y18, Y18
+	VEXTRACTF64X2 $0x01, Y18, X16
+	VADDPS        X16, X18, X18
+	VBROADCASTSS  gamma+112(FP), X16
+	VMULPS        X16, X18, X18
+	VADDPS        (R8)(R10*4), X18, X18
+	VMOVUPS       X18, (R8)(R10*4)
+	ADDQ          $0x00000004, R10
+	JMP           vectors8groups
+
+vectors8lastgroup:
+	ADDQ $0x00000004, AX
+
+vectors8group:
+	CMPQ          R10, AX
+	JGE           vectors8rest
+	MOVQ          (DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  (DI)(R10*4), Z16
+	VMOVUPS       (BX)(R11*1), Z17
+	VFMADD231PS   Z17, Z16, Z0
+	VMULPS        Z8, Z17, Z17
+	VMOVUPS       64(BX)(R11*1), Z18
+	VFMADD231PS   Z18, Z16, Z1
+	VFMADD231PS   Z9, Z18, Z17
+	VMOVUPS       128(BX)(R11*1), Z18
+	VFMADD231PS   Z18, Z16, Z2
+	VFMADD231PS   Z10, Z18, Z17
+	VMOVUPS       192(BX)(R11*1), Z18
+	VFMADD231PS   Z18, Z16, Z3
+	VFMADD231PS   Z11, Z18, Z17
+	VMOVUPS       256(BX)(R11*1), Z18
+	VFMADD231PS   Z18, Z16, Z4
+	VFMADD231PS   Z12, Z18, Z17
+	VMOVUPS       320(BX)(R11*1), Z18
+	VFMADD231PS   Z18, Z16, Z5
+	VFMADD231PS   Z13, Z18, Z17
+	VMOVUPS       384(BX)(R11*1), Z18
+	VFMADD231PS   Z18, Z16, Z6
+	VFMADD231PS   Z14, Z18, Z17
+	VMOVUPS       448(BX)(R11*1), Z18
+	VFMADD231PS   Z18, Z16, Z7
+	VFMADD231PS   Z15, Z18, Z17
+	MOVQ          8(DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  4(DI)(R10*4), Z16
+	VMOVUPS       (BX)(R11*1), Z18
+	VFMADD231PS   Z18, Z16, Z0
+	VMULPS        Z8, Z18, Z18
+	VMOVUPS       64(BX)(R11*1), Z19
+	VFMADD231PS   Z19, Z16, Z1
+	VFMADD231PS   Z9, Z19, Z18
+	VMOVUPS       128(BX)(R11*1), Z19
+	VFMADD231PS   Z19, Z16, Z2
+	VFMADD231PS   Z10, Z19, Z18
+	VMOVUPS       192(BX)(R11*1), Z19
+	VFMADD231PS   Z19, Z16, Z3
+	VFMADD231PS   Z11, Z19, Z18
+	VMOVUPS       256(BX)(R11*1), Z19
+	VFMADD231PS   Z19, Z16, Z4
+	VFMADD231PS   Z12, Z19, Z18
+	VMOVUPS       320(BX)(R11*1), Z19
+	VFMADD231PS   Z19, Z16, Z5
+	VFMADD231PS   Z13, Z19, Z18
+	VMOVUPS       384(BX)(R11*1), Z19
+	VFMADD231PS   Z19, Z16, Z6
+	VFMADD231PS   Z14, Z19, Z18
+	VMOVUPS       448(BX)(R11*1), Z19
+	VFMADD231PS   Z19, Z16, Z7
+	VFMADD231PS   Z15, Z19, Z18
+	MOVQ          16(DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  8(DI)(R10*4), Z16
+	VMOVUPS       (BX)(R11*1), Z19
+	VFMADD231PS   Z19, Z16, Z0
+	VMULPS        Z8, Z19, Z19
+	VMOVUPS       64(BX)(R11*1), Z20
+	VFMADD231PS   Z20, Z16, Z1
+	VFMADD231PS   Z9, Z20, Z19
+	VMOVUPS       128(BX)(R11*1), Z20
+	VFMADD231PS   Z20, Z16, Z2
+	VFMADD231PS   Z10, Z20, Z19
+	VMOVUPS       192(BX)(R11*1), Z20
+	VFMADD231PS   Z20, Z16, Z3
+	VFMADD231PS   Z11, Z20, Z19
+	VMOVUPS       256(BX)(R11*1), Z20
+	VFMADD231PS   Z20, Z16, Z4
+	VFMADD231PS   Z12, Z20, Z19
+	VMOVUPS       320(BX)(R11*1), Z20
+	VFMADD231PS   Z20, Z16, Z5
+	VFMADD231PS   Z13, Z20, Z19
+	VMOVUPS       384(BX)(R11*1), Z20
+	VFMADD231PS   Z20, Z16, Z6
+	VFMADD231PS   Z14, Z20, Z19
+	VMOVUPS       448(BX)(R11*1), Z20
+	VFMADD231PS   Z20, Z16, Z7
+	VFMADD231PS   Z15, Z20, Z19
+	MOVQ          24(DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  12(DI)(R10*4), Z16
+	VMOVUPS       (BX)(R11*1), Z20
+	VFMADD231PS   Z20, Z16, Z0
+	VMULPS        Z8, Z20, Z20
+	VMOVUPS       64(BX)(R11*1), Z21
+	VFMADD231PS   Z21, Z16, Z1
+	VFMADD231PS   Z9, Z21, Z20
+	VMOVUPS       128(BX)(R11*1), Z21
+	VFMADD231PS   Z21, Z16, Z2
+	VFMADD231PS   Z10, Z21, Z20
+	VMOVUPS       192(BX)(R11*1), Z21
+	VFMADD231PS   Z21, Z16, Z3
+	VFMADD231PS   Z11, Z21, Z20
+	VMOVUPS       256(BX)(R11*1), Z21
+	VFMADD231PS   Z21, Z16, Z4
+	VFMADD231PS   Z12, Z21, Z20
+	VMOVUPS       320(BX)(R11*1), Z21
+	VFMADD231PS   Z21, Z16, Z5
+	VFMADD231PS   Z13, Z21, Z20
+	VMOVUPS       384(BX)(R11*1), Z21
+	VFMADD231PS   Z21, Z16, Z6
+	VFMADD231PS   Z14, Z21, Z20
+	VMOVUPS       448(BX)(R11*1), Z21
+	VFMADD231PS   Z21, Z16, Z7
+	VFMADD231PS   Z15, Z21, Z20
+	VUNPCKLPS     Z18, Z17, Z16
+	VUNPCKHPS     Z18, Z17, Z17
+	VADDPS        Z17, Z16, Z16
+	VUNPCKLPS     Z20, Z19, Z17
+	VUNPCKHPS     Z20, Z19, Z18
+	VADDPS        Z18, Z17, Z17
+	VUNPCKLPD     Z17, Z16, Z18
+	VUNPCKHPD     Z17, Z16, Z16
+	VADDPS        Z16, Z18, Z18
+	VEXTRACTF64X4 $0x01, Z18, Y16
+	VADDPS        Y16, Y18, Y18
+	VEXTRACTF64X2 $0x01, Y18, X16
+	VADDPS        X16, X18, X18
+	VBROADCASTSS  gamma+112(FP), X16
+	VMULPS        X16, X18, X18
+	VADDPS        (R8)(R10*4), X18, X18
+	VMOVUPS       X18, (R8)(R10*4)
+	ADDQ          $0x00000004, R10
+	JMP           vectors8group
+
+vectors8rest:
+	ADDQ $0x00000003, AX
+
+vectors8loop:
+	CMPQ          R10, AX
+	JGE           vectors8end
+	MOVQ          (DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  (DI)(R10*4), Z16
+	VMOVUPS       (BX)(R11*1), Z17
+	VFMADD231PS   Z17, Z16, Z0
+	VMULPS        Z8, Z17, Z17
+	VMOVUPS       64(BX)(R11*1), Z18
+	VFMADD231PS   Z18, Z16, Z1
+	VFMADD231PS   Z9, Z18, Z17
+	VMOVUPS       128(BX)(R11*1), Z18
+	VFMADD231PS   Z18, Z16, Z2
+	VFMADD231PS   Z10, Z18, Z17
+	VMOVUPS       192(BX)(R11*1), Z18
+	VFMADD231PS   Z18, Z16, Z3
+	VFMADD231PS   Z11, Z18, Z17
+	VMOVUPS       256(BX)(R11*1), Z18
+	VFMADD231PS   Z18, Z16, Z4
+	VFMADD231PS   Z12, Z18, Z17
+	VMOVUPS       320(BX)(R11*1), Z18
+	VFMADD231PS   Z18, Z16, Z5
+	VFMADD231PS   Z13, Z18, Z17
+	VMOVUPS       384(BX)(R11*1), Z18
+	VFMADD231PS   Z18, Z16, Z6
+	VFMADD231PS   Z14, Z18, Z17
+	VMOVUPS       448(BX)(R11*1), Z18
+	VFMADD231PS   Z18, Z16, Z7
+	VFMADD231PS   Z15, Z18, Z17
 	VEXTRACTF64X4 $0x01, Z17, Y16
 	VADDPS        Y16, Y17, Y17
 	VEXTRACTF64X2 $0x01, Y17, X16
@@ -6057,85 +14157,300 @@ vectors8loop:
 	VADDPS        X16, X17, X17
 	VMOVSHDUP     X17, X16
 	VADDSS        X16, X17, X17
-	VMULSS        gamma+40(FP), X17, X17
-	VADDSS        (R8), X17, X17
-	VMOVSS        X17, (R8)
-	ADDQ          $0x00000004, R8
-	DECQ          R10
-	JNE           vectors8loop
-	VBROADCASTSS  alpha+16(FP), Z8
-	VMULPS        Z8, Z0, Z0
-	VMOVUPS       (SI), Z9
-	VADDPS        Z9, Z0, Z0
-	VMOVUPS       Z0, (SI)
-	VMULPS        Z8, Z1, Z1
-	VMOVUPS       64(SI), Z0
-	VADDPS        Z0, Z1, Z1
-	VMOVUPS       Z1, 64(SI)
-	VMULPS        Z8, Z2, Z2
-	VMOVUPS       128(SI), Z0
-	VADDPS        Z0, Z2, Z2
-	VMOVUPS       Z2, 128(SI)
-	VMULPS        Z8, Z3, Z3
-	VMOVUPS       192(SI), Z0
-	VADDPS        Z0, Z3, Z3
-	VMOVUPS       Z3, 192(SI)
-	VMULPS        Z8, Z4, Z4
-	VMOVUPS       256(SI), Z0
-	VADDPS        Z0, Z4, Z4
-	VMOVUPS       Z4, 256(SI)
-	VMULPS        Z8, Z5, Z5
-	VMOVUPS       320(SI), Z0
-	VADDPS        Z0, Z5, Z5
-	VMOVUPS       Z5, 320(SI)
-	VMULPS        Z8, Z6, Z6
-	VMOVUPS       384(SI), Z0
-	VADDPS        Z0, Z6, Z6
-	VMOVUPS       Z6, 384(SI)
-	VMULPS        Z8, Z7, Z7
-	VMOVUPS       448(SI), Z0
-	VADDPS        Z0, Z7, Z7
-	VMOVUPS       Z7, 448(SI)
+	VMULSS        gamma+112(FP), X17, X17
+	VADDSS        (R8)(R10*4), X17, X17
+	VMOVSS        X17, (R8)(R10*4)
+	INCQ          R10
+	JMP           vectors8loop
+
+vectors8end:
+	VBROADCASTSS alpha+80(FP), Z8
+	MOVQ         dst+64(FP), AX
+	VMULPS       Z8, Z0, Z0
+	VMOVUPS      (AX), Z9
+	VADDPS       Z9, Z0, Z0
+	VMOVUPS      Z0, (AX)
+	VMULPS       Z8, Z1, Z1
+	VMOVUPS      64(AX), Z0
+	VADDPS       Z0, Z1, Z1
+	VMOVUPS      Z1, 64(AX)
+	VMULPS       Z8, Z2, Z2
+	VMOVUPS      128(AX), Z0
+	VADDPS       Z0, Z2, Z2
+	VMOVUPS      Z2, 128(AX)
+	VMULPS       Z8, Z3, Z3
+	VMOVUPS      192(AX), Z0
+	VADDPS       Z0, Z3, Z3
+	VMOVUPS      Z3, 192(AX)
+	VMULPS       Z8, Z4, Z4
+	VMOVUPS      256(AX), Z0
+	VADDPS       Z0, Z4, Z4
+	VMOVUPS      Z4, 256(AX)
+	VMULPS       Z8, Z5, Z5
+	VMOVUPS      320(AX), Z0
+	VADDPS       Z0, Z5, Z5
+	VMOVUPS      Z5, 320(AX)
+	VMULPS       Z8, Z6, Z6
+	VMOVUPS      384(AX), Z0
+	VADDPS       Z0, Z6, Z6
+	VMOVUPS      Z6, 384(AX)
+	VMULPS       Z8, Z7, Z7
+	VMOVUPS      448(AX), Z0
+	VADDPS       Z0, Z7, Z7
+	VMOVUPS      Z7, 448(AX)
+
+vectors8next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+104(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors8row
 	VZEROUPPER
 	RET
 
 vectors4:
+vectors4row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R10, AX
+	JGE        vectors4next
 	VPXORQ     Z0, Z0, Z0
 	VPXORQ     Z1, Z1, Z1
 	VPXORQ     Z2, Z2, Z2
 	VPXORQ     Z3, Z3, Z3
+	MOVQ       dst+64(FP), R11
+	ADDQ       ldd+72(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 128(R11)
+	PREFETCHT0 192(R11)
 	VMOVUPS    (R9), Z4
 	VMOVUPS    64(R9), Z5
 	VMOVUPS    128(R9), Z6
 	VMOVUPS    192(R9), Z7
-	ADDQ       R9, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	PREFETCHT0 192(R12)
+	MOVQ       R9, R11
+	ADDQ       ldv+104(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 128(R11)
+	PREFETCHT0 192(R11)
+	SUBQ       $0x00000007, AX
 
-vectors4loop:
-	MOVQ          (CX), AX
-	ADDQ          $0x00000008, CX
-	IMULQ         BX, AX
-	ADDQ          DX, AX
-	VBROADCASTSS  (DI), Z8
-	ADDQ          $0x00000004, DI
-	VMOVUPS       (AX), Z9
+vectors4groups:
+	CMPQ          R10, AX
+	JGE           vectors4lastgroup
+	MOVQ          32(DX)(R10*8), R11
+	IMULQ         SI, R11
+	PREFETCHT0    (BX)(R11*1)
+	PREFETCHT0    64(BX)(R11*1)
+	PREFETCHT0    128(BX)(R11*1)
+	PREFETCHT0    192(BX)(R11*1)
+	MOVQ          (DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  (DI)(R10*4), Z8
+	VMOVUPS       (BX)(R11*1), Z9
 	VFMADD231PS   Z9, Z8, Z0
 	VMULPS        Z4, Z9, Z9
-	VMOVUPS       64(AX), Z10
+	VMOVUPS       64(BX)(R11*1), Z10
 	VFMADD231PS   Z10, Z8, Z1
-	VMULPS        Z5, Z10, Z10
-	VMOVUPS       128(AX), Z11
+	VFMADD231PS   Z5, Z10, Z9
+	VMOVUPS       128(BX)(R11*1), Z10
+	VFMADD231PS   Z10, Z8, Z2
+	VFMADD231PS   Z6, Z10, Z9
+	VMOVUPS       192(BX)(R11*1), Z10
+	VFMADD231PS   Z10, Z8, Z3
+	VFMADD231PS   Z7, Z10, Z9
+	MOVQ          40(DX)(R10*8), R11
+	IMULQ         SI, R11
+	PREFETCHT0    (BX)(R11*1)
+	PREFETCHT0    64(BX)(R11*1)
+	PREFETCHT0    128(BX)(R11*1)
+	PREFETCHT0    192(BX)(R11*1)
+	MOVQ          8(DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  4(DI)(R10*4), Z8
+	VMOVUPS       (BX)(R11*1), Z10
+	VFMADD231PS   Z10, Z8, Z0
+	VMULPS        Z4, Z10, Z10
+	VMOVUPS       64(BX)(R11*1), Z11
+	VFMADD231PS   Z11, Z8, Z1
+	VFMADD231PS   Z5, Z11, Z10
+	VMOVUPS       128(BX)(R11*1), Z11
 	VFMADD231PS   Z11, Z8, Z2
-	VMULPS        Z6, Z11, Z11
-	VMOVUPS       192(AX), Z12
+	VFMADD231PS   Z6, Z11, Z10
+	VMOVUPS       192(BX)(R11*1), Z11
+	VFMADD231PS   Z11, Z8, Z3
+	VFMADD231PS   Z7, Z11, Z10
+	MOVQ          48(DX)(R10*8), R11
+	IMULQ         SI, R11
+	PREFETCHT0    (BX)(R11*1)
+	PREFETCHT0    64(BX)(R11*1)
+	PREFETCHT0    128(BX)(R11*1)
+	PREFETCHT0    192(BX)(R11*1)
+	MOVQ          16(DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  8(DI)(R10*4), Z8
+	VMOVUPS       (BX)(R11*1), Z11
+	VFMADD231PS   Z11, Z8, Z0
+	VMULPS        Z4, Z11, Z11
+	VMOVUPS       64(BX)(R11*1), Z12
+	VFMADD231PS   Z12, Z8, Z1
+	VFMADD231PS   Z5, Z12, Z11
+	VMOVUPS       128(BX)(R11*1), Z12
+	VFMADD231PS   Z12, Z8, Z2
+	VFMADD231PS   Z6, Z12, Z11
+	VMOVUPS       192(BX)(R11*1), Z12
 	VFMADD231PS   Z12, Z8, Z3
-	VMULPS        Z7, Z12, Z12
-	VADDPS        Z11, Z9, Z9
-	VADDPS        Z12, Z10, Z10
+	VFMADD231PS   Z7, Z12, Z11
+	MOVQ          56(DX)(R10*8), R11
+	IMULQ         SI, R11
+	PREFETCHT0    (BX)(R11*1)
+	PREFETCHT0    64(BX)(R11*1)
+	PREFETCHT0    128(BX)(R11*1)
+	PREFETCHT0    192(BX)(R11*1)
+	MOVQ          24(DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  12(DI)(R10*4), Z8
+	VMOVUPS       (BX)(R11*1), Z12
+	VFMADD231PS   Z12, Z8, Z0
+	VMULPS        Z4, Z12, Z12
+	VMOVUPS       64(BX)(R11*1), Z13
+	VFMADD231PS   Z13, Z8, Z1
+	VFMADD231PS   Z5, Z13, Z12
+	VMOVUPS       128(BX)(R11*1), Z13
+	VFMADD231PS   Z13, Z8, Z2
+	VFMADD231PS   Z6, Z13, Z12
+	VMOVUPS       192(BX)(R11*1), Z13
+	VFMADD231PS   Z13, Z8, Z3
+	VFMADD231PS   Z7, Z13, Z12
+	VUNPCKLPS     Z10, Z9, Z8
+	VUNPCKHPS     Z10, Z9, Z9
+	VADDPS        Z9, Z8, Z8
+	VUNPCKLPS     Z12, Z11, Z9
+	VUNPCKHPS     Z12, Z11, Z10
 	VADDPS        Z10, Z9, Z9
+	VUNPCKLPD     Z9, Z8, Z10
+	VUNPCKHPD     Z9, Z8, Z8
+	VADDPS        Z8, Z10, Z10
+	VEXTRACTF64X4 $0x01, Z10, Y8
+	VADDPS        Y8, Y10, Y10
+	VEXTRACTF64X2 $0x01, Y10, X8
+	VADDPS        X8, X10, X10
+	VBROADCASTSS  gamma+112(FP), X8
+	VMULPS        X8, X10, X10
+	VADDPS        (R8)(R10*4), X10, X10
+	VMOVUPS       X10, (R8)(R10*4)
+	ADDQ          $0x00000004, R10
+	JMP           vectors4groups
+
+vectors4lastgroup:
+	ADDQ $0x00000004, AX
+
+vectors4group:
+	CMPQ          R10, AX
+	JGE           vectors4rest
+	MOVQ          (DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  (DI)(R10*4), Z8
+	VMOVUPS       (BX)(R11*1), Z9
+	VFMADD231PS   Z9, Z8, Z0
+	VMULPS        Z4, Z9, Z9
+	VMOVUPS       64(BX)(R11*1), Z10
+	VFMADD231PS   Z10, Z8, Z1
+	VFMADD231PS   Z5, Z10, Z9
+	VMOVUPS       128(BX)(R11*1), Z10
+	VFMADD231PS   Z10, Z8, Z2
+	VFMADD231PS   Z6, Z10, Z9
+	VMOVUPS       192(BX)(R11*1), Z10
+	VFMADD231PS   Z10, Z8, Z3
+	VFMADD231PS   Z7, Z10, Z9
+	MOVQ          8(DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  4(DI)(R10*4), Z8
+	VMOVUPS       (BX)(R11*1), Z10
+	VFMADD231PS   Z10, Z8, Z0
+	VMULPS        Z4, Z10, Z10
+	VMOVUPS       64(BX)(R11*1), Z11
+	VFMADD231PS   Z11, Z8, Z1
+	VFMADD231PS   Z5, Z11, Z10
+	VMOVUPS       128(BX)(R11*1), Z11
+	VFMADD231PS   Z11, Z8, Z2
+	VFMADD231PS   Z6, Z11, Z10
+	VMOVUPS       192(BX)(R11*1), Z11
+	VFMADD231PS   Z11, Z8, Z3
+	VFMADD231PS   Z7, Z11, Z10
+	MOVQ          16(DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  8(DI)(R10*4), Z8
+	VMOVUPS       (BX)(R11*1), Z11
+	VFMADD231PS   Z11, Z8, Z0
+	VMULPS        Z4, Z11, Z11
+	VMOVUPS       64(BX)(R11*1), Z12
+	VFMADD231PS   Z12, Z8, Z1
+	VFMADD231PS   Z5, Z12, Z11
+	VMOVUPS       128(BX)(R11*1), Z12
+	VFMADD231PS   Z12, Z8, Z2
+	VFMADD231PS   Z6, Z12, Z11
+	VMOVUPS       192(BX)(R11*1), Z12
+	VFMADD231PS   Z12, Z8, Z3
+	VFMADD231PS   Z7, Z12, Z11
+	MOVQ          24(DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  12(DI)(R10*4), Z8
+	VMOVUPS       (BX)(R11*1), Z12
+	VFMADD231PS   Z12, Z8, Z0
+	VMULPS        Z4, Z12, Z12
+	VMOVUPS       64(BX)(R11*1), Z13
+	VFMADD231PS   Z13, Z8, Z1
+	VFMADD231PS   Z5, Z13, Z12
+	VMOVUPS       128(BX)(R11*1), Z13
+	VFMADD231PS   Z13, Z8, Z2
+	VFMADD231PS   Z6, Z13, Z12
+	VMOVUPS       192(BX)(R11*1), Z13
+	VFMADD231PS   Z13, Z8, Z3
+	VFMADD231PS   Z7, Z13, Z12
+	VUNPCKLPS     Z10, Z9, Z8
+	VUNPCKHPS     Z10, Z9, Z9
+	VADDPS        Z9, Z8, Z8
+	VUNPCKLPS     Z12, Z11, Z9
+	VUNPCKHPS     Z12, Z11, Z10
+	VADDPS        Z10, Z9, Z9
+	VUNPCKLPD     Z9, Z8, Z10
+	VUNPCKHPD     Z9, Z8, Z8
+	VADDPS        Z8, Z10, Z10
+	VEXTRACTF64X4 $0x01, Z10, Y8
+	VADDPS        Y8, Y10, Y10
+	VEXTRACTF64X2 $0x01, Y10, X8
+	VADDPS        X8, X10, X10
+	VBROADCASTSS  gamma+112(FP), X8
+	VMULPS        X8, X10, X10
+	VADDPS        (R8)(R10*4), X10, X10
+	VMOVUPS       X10, (R8)(R10*4)
+	ADDQ          $0x00000004, R10
+	JMP           vectors4group
+
+vectors4rest:
+	ADDQ $0x00000003, AX
+
+vectors4loop:
+	CMPQ          R10, AX
+	JGE           vectors4end
+	MOVQ          (DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  (DI)(R10*4), Z8
+	VMOVUPS       (BX)(R11*1), Z9
+	VFMADD231PS   Z9, Z8, Z0
+	VMULPS        Z4, Z9, Z9
+	VMOVUPS       64(BX)(R11*1), Z10
+	VFMADD231PS   Z10, Z8, Z1
+	VFMADD231PS   Z5, Z10, Z9
+	VMOVUPS       128(BX)(R11*1), Z10
+	VFMADD231PS   Z10, Z8, Z2
+	VFMADD231PS   Z6, Z10, Z9
+	VMOVUPS       192(BX)(R11*1), Z10
+	VFMADD231PS   Z10, Z8, Z3
+	VFMADD231PS   Z7, Z10, Z9
 	VEXTRACTF64X4 $0x01, Z9, Y8
 	VADDPS        Y8, Y9, Y9
 	VEXTRACTF64X2 $0x01, Y9, X8
@@ -6144,55 +14459,137 @@ vectors4loop:
 	VADDPS        X8, X9, X9
 	VMOVSHDUP     X9, X8
 	VADDSS        X8, X9, X9
-	VMULSS        gamma+40(FP), X9, X9
-	VADDSS        (R8), X9, X9
-	VMOVSS        X9, (R8)
-	ADDQ          $0x00000004, R8
-	DECQ          R10
-	JNE           vectors4loop
-	VBROADCASTSS  alpha+16(FP), Z4
-	VMULPS        Z4, Z0, Z0
-	VMOVUPS       (SI), Z5
-	VADDPS        Z5, Z0, Z0
-	VMOVUPS       Z0, (SI)
-	VMULPS        Z4, Z1, Z1
-	VMOVUPS       64(SI), Z0
-	VADDPS        Z0, Z1, Z1
-	VMOVUPS       Z1, 64(SI)
-	VMULPS        Z4, Z2, Z2
-	VMOVUPS       128(SI), Z0
-	VADDPS        Z0, Z2, Z2
-	VMOVUPS       Z2, 128(SI)
-	VMULPS        Z4, Z3, Z3
-	VMOVUPS       192(SI), Z0
-	VADDPS        Z0, Z3, Z3
-	VMOVUPS       Z3, 192(SI)
+	VMULSS        gamma+112(FP), X9, X9
+	VADDSS        (R8)(R10*4), X9, X9
+	VMOVSS        X9, (R8)(R10*4)
+	INCQ          R10
+	JMP           vectors4loop
+
+vectors4end:
+	VBROADCASTSS alpha+80(FP), Z4
+	MOVQ         dst+64(FP), AX
+	VMULPS       Z4, Z0, Z0
+	VMOVUPS      (AX), Z5
+	VADDPS       Z5, Z0, Z0
+	VMOVUPS      Z0, (AX)
+	VMULPS       Z4, Z1, Z1
+	VMOVUPS      64(AX), Z0
+	VADDPS       Z0, Z1, Z1
+	VMOVUPS      Z1, 64(AX)
+	VMULPS       Z4, Z2, Z2
+	VMOVUPS      128(AX), Z0
+	VADDPS       Z0, Z2, Z2
+	VMOVUPS      Z2, 128(AX)
+	VMULPS       Z4, Z3, Z3
+	VMOVUPS      192(AX), Z0
+	VADDPS       Z0, Z3, Z3
+	VMOVUPS      Z3, 192(AX)
+
+vectors4next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+104(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors4row
 	VZEROUPPER
 	RET
 
 vectors2:
+vectors2row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R10, AX
+	JGE        vectors2next
 	VPXORQ     Z0, Z0, Z0
 	VPXORQ     Z1, Z1, Z1
+	MOVQ       dst+64(FP), R11
+	ADDQ       ldd+72(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
 	VMOVUPS    (R9), Z2
 	VMOVUPS    64(R9), Z3
-	ADDQ       R9, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
+	MOVQ       R9, R11
+	ADDQ       ldv+104(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	SUBQ       $0x00000007, AX
+	ADDQ       $0x00000004, AX
 
-vectors2loop:
-	MOVQ          (CX), AX
-	ADDQ          $0x00000008, CX
-	IMULQ         BX, AX
-	ADDQ          DX, AX
-	VBROADCASTSS  (DI), Z4
-	ADDQ          $0x00000004, DI
-	VMOVUPS       (AX), Z5
+vectors2group:
+	CMPQ          R10, AX
+	JGE           vectors2rest
+	MOVQ          (DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  (DI)(R10*4), Z4
+	VMOVUPS       (BX)(R11*1), Z5
 	VFMADD231PS   Z5, Z4, Z0
 	VMULPS        Z2, Z5, Z5
-	VMOVUPS       64(AX), Z6
+	VMOVUPS       64(BX)(R11*1), Z6
 	VFMADD231PS   Z6, Z4, Z1
-	VMULPS        Z3, Z6, Z6
+	VFMADD231PS   Z3, Z6, Z5
+	MOVQ          8(DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  4(DI)(R10*4), Z4
+	VMOVUPS       (BX)(R11*1), Z6
+	VFMADD231PS   Z6, Z4, Z0
+	VMULPS        Z2, Z6, Z6
+	VMOVUPS       64(BX)(R11*1), Z7
+	VFMADD231PS   Z7, Z4, Z1
+	VFMADD231PS   Z3, Z7, Z6
+	MOVQ          16(DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  8(DI)(R10*4), Z4
+	VMOVUPS       (BX)(R11*1), Z7
+	VFMADD231PS   Z7, Z4, Z0
+	VMULPS        Z2, Z7, Z7
+	VMOVUPS       64(BX)(R11*1), Z8
+	VFMADD231PS   Z8, Z4, Z1
+	VFMADD231PS   Z3, Z8, Z7
+	MOVQ          24(DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  12(DI)(R10*4), Z4
+	VMOVUPS       (BX)(R11*1), Z8
+	VFMADD231PS   Z8, Z4, Z0
+	VMULPS        Z2, Z8, Z8
+	VMOVUPS       64(BX)(R11*1), Z9
+	VFMADD231PS   Z9, Z4, Z1
+	VFMADD231PS   Z3, Z9, Z8
+	VUNPCKLPS     Z6, Z5, Z4
+	VUNPCKHPS     Z6, Z5, Z5
+	VADDPS        Z5, Z4, Z4
+	VUNPCKLPS     Z8, Z7, Z5
+	VUNPCKHPS     Z8, Z7, Z6
 	VADDPS        Z6, Z5, Z5
+	VUNPCKLPD     Z5, Z4, Z6
+	VUNPCKHPD     Z5, Z4, Z4
+	VADDPS        Z4, Z6, Z6
+	VEXTRACTF64X4 $0x01, Z6, Y4
+	VADDPS        Y4, Y6, Y6
+	VEXTRACTF64X2 $0x01, Y6, X4
+	VADDPS        X4, X6, X6
+	VBROADCASTSS  gamma+112(FP), X4
+	VMULPS        X4, X6, X6
+	VADDPS        (R8)(R10*4), X6, X6
+	VMOVUPS       X6, (R8)(R10*4)
+	ADDQ          $0x00000004, R10
+	JMP           vectors2group
+
+vectors2rest:
+	ADDQ $0x00000003, AX
+
+vectors2loop:
+	CMPQ          R10, AX
+	JGE           vectors2end
+	MOVQ          (DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  (DI)(R10*4), Z4
+	VMOVUPS       (BX)(R11*1), Z5
+	VFMADD231PS   Z5, Z4, Z0
+	VMULPS        Z2, Z5, Z5
+	VMOVUPS       64(BX)(R11*1), Z6
+	VFMADD231PS   Z6, Z4, Z1
+	VFMADD231PS   Z3, Z6, Z5
 	VEXTRACTF64X4 $0x01, Z5, Y4
 	VADDPS        Y4, Y5, Y5
 	VEXTRACTF64X2 $0x01, Y5, X4
@@ -6201,40 +14598,111 @@ vectors2loop:
 	VADDPS        X4, X5, X5
 	VMOVSHDUP     X5, X4
 	VADDSS        X4, X5, X5
-	VMULSS        gamma+40(FP), X5, X5
-	VADDSS        (R8), X5, X5
-	VMOVSS        X5, (R8)
-	ADDQ          $0x00000004, R8
-	DECQ          R10
-	JNE           vectors2loop
-	VBROADCASTSS  alpha+16(FP), Z2
-	VMULPS        Z2, Z0, Z0
-	VMOVUPS       (SI), Z3
-	VADDPS        Z3, Z0, Z0
-	VMOVUPS       Z0, (SI)
-	VMULPS        Z2, Z1, Z1
-	VMOVUPS       64(SI), Z0
-	VADDPS        Z0, Z1, Z1
-	VMOVUPS       Z1, 64(SI)
+	VMULSS        gamma+112(FP), X5, X5
+	VADDSS        (R8)(R10*4), X5, X5
+	VMOVSS        X5, (R8)(R10*4)
+	INCQ          R10
+	JMP           vectors2loop
+
+vectors2end:
+	VBROADCASTSS alpha+80(FP), Z2
+	MOVQ         dst+64(FP), AX
+	VMULPS       Z2, Z0, Z0
+	VMOVUPS      (AX), Z3
+	VADDPS       Z3, Z0, Z0
+	VMOVUPS      Z0, (AX)
+	VMULPS       Z2, Z1, Z1
+	VMOVUPS      64(AX), Z0
+	VADDPS       Z0, Z1, Z1
+	VMOVUPS      Z1, 64(AX)
+
+vectors2next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+104(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors2row
 	VZEROUPPER
 	RET
 
 vectors1:
-	LEAQ       sparseOpmasks<>+0(SB), R11
-	KMOVW      (R11)(AX*2), K1
+	LEAQ  sparseOpmasks<>+0(SB), R11
+	KMOVW (R11)(AX*2), K1
+
+vectors1row:
+	MOVQ       (CX), AX
+	ADDQ       $0x00000008, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R10, AX
+	JGE        vectors1next
 	VPXORQ     Z0, Z0, Z0
+	MOVQ       dst+64(FP), R11
+	ADDQ       ldd+72(FP), R11
+	PREFETCHT0 (R11)
 	VMOVUPS.Z  (R9), K1, Z1
-	ADDQ       R9, R12
-	PREFETCHT0 (R12)
+	MOVQ       R9, R11
+	ADDQ       ldv+104(FP), R11
+	PREFETCHT0 (R11)
+	SUBQ       $0x00000007, AX
+	ADDQ       $0x00000004, AX
+
+vectors1group:
+	CMPQ          R10, AX
+	JGE           vectors1rest
+	MOVQ          (DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  (DI)(R10*4), Z2
+	VMOVUPS.Z     (BX)(R11*1), K1, Z3
+	VFMADD231PS   Z3, Z2, Z0
+	VMULPS        Z1, Z3, Z3
+	MOVQ          8(DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  4(DI)(R10*4), Z2
+	VMOVUPS.Z     (BX)(R11*1), K1, Z4
+	VFMADD231PS   Z4, Z2, Z0
+	VMULPS        Z1, Z4, Z4
+	MOVQ          16(DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  8(DI)(R10*4), Z2
+	VMOVUPS.Z     (BX)(R11*1), K1, Z5
+	VFMADD231PS   Z5, Z2, Z0
+	VMULPS        Z1, Z5, Z5
+	MOVQ          24(DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  12(DI)(R10*4), Z2
+	VMOVUPS.Z     (BX)(R11*1), K1, Z6
+	VFMADD231PS   Z6, Z2, Z0
+	VMULPS        Z1, Z6, Z6
+	VUNPCKLPS     Z4, Z3, Z2
+	VUNPCKHPS     Z4, Z3, Z3
+	VADDPS        Z3, Z2, Z2
+	VUNPCKLPS     Z6, Z5, Z3
+	VUNPCKHPS     Z6, Z5, Z4
+	VADDPS        Z4, Z3, Z3
+	VUNPCKLPD     Z3, Z2, Z4
+	VUNPCKHPD     Z3, Z2, Z2
+	VADDPS        Z2, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y2
+	VADDPS        Y2, Y4, Y4
+	VEXTRACTF64X2 $0x01, Y4, X2
+	VADDPS        X2, X4, X4
+	VBROADCASTSS  gamma+112(FP), X2
+	VMULPS        X2, X4, X4
+	VADDPS        (R8)(R10*4), X4, X4
+	VMOVUPS       X4, (R8)(R10*4)
+	ADDQ          $0x00000004, R10
+	JMP           vectors1group
+
+vectors1rest:
+	ADDQ $0x00000003, AX
 
 vectors1loop:
-	MOVQ          (CX), AX
-	ADDQ          $0x00000008, CX
-	IMULQ         BX, AX
-	ADDQ          DX, AX
-	VBROADCASTSS  (DI), Z2
-	ADDQ          $0x00000004, DI
-	VMOVUPS.Z     (AX), K1, Z3
+	CMPQ          R10, AX
+	JGE           vectors1end
+	MOVQ          (DX)(R10*8), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  (DI)(R10*4), Z2
+	VMOVUPS.Z     (BX)(R11*1), K1, Z3
 	VFMADD231PS   Z3, Z2, Z0
 	VMULPS        Z1, Z3, Z3
 	VEXTRACTF64X4 $0x01, Z3, Y2
@@ -6245,31 +14713,39 @@ vectors1loop:
 	VADDPS        X2, X3, X3
 	VMOVSHDUP     X3, X2
 	VADDSS        X2, X3, X3
-	VMULSS        gamma+40(FP), X3, X3
-	VADDSS        (R8), X3, X3
-	VMOVSS        X3, (R8)
-	ADDQ          $0x00000004, R8
-	DECQ          R10
-	JNE           vectors1loop
-	VBROADCASTSS  alpha+16(FP), Z1
-	VMULPS        Z1, Z0, Z0
-	VMOVUPS.Z     (SI), K1, Z1
-	VADDPS        Z1, Z0, Z0
-	VMOVUPS       Z0, K1, (SI)
+	VMULSS        gamma+112(FP), X3, X3
+	VADDSS        (R8)(R10*4), X3, X3
+	VMOVSS        X3, (R8)(R10*4)
+	INCQ          R10
+	JMP           vectors1loop
+
+vectors1end:
+	VBROADCASTSS alpha+80(FP), Z1
+	MOVQ         dst+64(FP), AX
+	VMULPS       Z1, Z0, Z0
+	VMOVUPS.Z    (AX), K1, Z1
+	VADDPS       Z1, Z0, Z0
+	VMOVUPS      Z0, K1, (AX)
+
+vectors1next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+104(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors1row
 	VZEROUPPER
 	RET
 
-// func sparseRowAVX512F32I32(n int, dst *float32, alpha float32, a *float32, ind *int32, entries int, u *float32, ld int)
-// Requires: AVX, AVX512F
-TEXT ·sparseRowAVX512F32I32(SB), NOSPLIT, $0-64
+// func sparseRowsAVX512F32I32(n int, rows int, end *int32, base int, ind *int32, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·sparseRowsAVX512F32I32(SB), NOSPLIT, $0-84
 	MOVQ n+0(FP), AX
-	MOVQ ind+32(FP), CX
-	MOVQ u+48(FP), DX
-	MOVQ ld+56(FP), BX
-	SHLQ $0x02, BX
-	MOVQ dst+8(FP), SI
-	MOVQ a+24(FP), DI
-	MOVQ entries+40(FP), R8
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+40(FP), BX
+	MOVQ ldu+48(FP), SI
+	MOVQ a+56(FP), DI
+	XORQ R8, R8
 	CMPQ AX, $0x00000080
 	JE   vectors8
 	CMPQ AX, $0x00000040
@@ -6279,172 +14755,241 @@ TEXT ·sparseRowAVX512F32I32(SB), NOSPLIT, $0-64
 	JMP  vectors1
 
 vectors8:
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
+vectors8row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R8, AX
+	JGE        vectors8next
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	VPXORQ     Z4, Z4, Z4
+	VPXORQ     Z5, Z5, Z5
+	VPXORQ     Z6, Z6, Z6
+	VPXORQ     Z7, Z7, Z7
+	MOVQ       dst+64(FP), R9
+	ADDQ       ldd+72(FP), R9
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 128(R9)
+	PREFETCHT0 192(R9)
+	PREFETCHT0 256(R9)
+	PREFETCHT0 320(R9)
+	PREFETCHT0 384(R9)
+	PREFETCHT0 448(R9)
 
 vectors8loop:
-	MOVLQSX      (CX), AX
-	ADDQ         $0x00000004, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VBROADCASTSS (DI), Z8
-	ADDQ         $0x00000004, DI
-	VFMADD231PS  (AX), Z8, Z0
-	VFMADD231PS  64(AX), Z8, Z1
-	VFMADD231PS  128(AX), Z8, Z2
-	VFMADD231PS  192(AX), Z8, Z3
-	VFMADD231PS  256(AX), Z8, Z4
-	VFMADD231PS  320(AX), Z8, Z5
-	VFMADD231PS  384(AX), Z8, Z6
-	VFMADD231PS  448(AX), Z8, Z7
-	DECQ         R8
-	JNE          vectors8loop
-	VBROADCASTSS alpha+16(FP), Z8
+	MOVLQSX      (DX)(R8*4), R9
+	IMULQ        SI, R9
+	ADDQ         BX, R9
+	VBROADCASTSS (DI)(R8*4), Z8
+	VFMADD231PS  (R9), Z8, Z0
+	VFMADD231PS  64(R9), Z8, Z1
+	VFMADD231PS  128(R9), Z8, Z2
+	VFMADD231PS  192(R9), Z8, Z3
+	VFMADD231PS  256(R9), Z8, Z4
+	VFMADD231PS  320(R9), Z8, Z5
+	VFMADD231PS  384(R9), Z8, Z6
+	VFMADD231PS  448(R9), Z8, Z7
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors8loop
+	VBROADCASTSS alpha+80(FP), Z8
+	MOVQ         dst+64(FP), AX
 	VMULPS       Z8, Z0, Z0
-	VMOVUPS      (SI), Z9
+	VMOVUPS      (AX), Z9
 	VADDPS       Z9, Z0, Z0
-	VMOVUPS      Z0, (SI)
+	VMOVUPS      Z0, (AX)
 	VMULPS       Z8, Z1, Z1
-	VMOVUPS      64(SI), Z0
+	VMOVUPS      64(AX), Z0
 	VADDPS       Z0, Z1, Z1
-	VMOVUPS      Z1, 64(SI)
+	VMOVUPS      Z1, 64(AX)
 	VMULPS       Z8, Z2, Z2
-	VMOVUPS      128(SI), Z0
+	VMOVUPS      128(AX), Z0
 	VADDPS       Z0, Z2, Z2
-	VMOVUPS      Z2, 128(SI)
+	VMOVUPS      Z2, 128(AX)
 	VMULPS       Z8, Z3, Z3
-	VMOVUPS      192(SI), Z0
+	VMOVUPS      192(AX), Z0
 	VADDPS       Z0, Z3, Z3
-	VMOVUPS      Z3, 192(SI)
+	VMOVUPS      Z3, 192(AX)
 	VMULPS       Z8, Z4, Z4
-	VMOVUPS      256(SI), Z0
+	VMOVUPS      256(AX), Z0
 	VADDPS       Z0, Z4, Z4
-	VMOVUPS      Z4, 256(SI)
+	VMOVUPS      Z4, 256(AX)
 	VMULPS       Z8, Z5, Z5
-	VMOVUPS      320(SI), Z0
+	VMOVUPS      320(AX), Z0
 	VADDPS       Z0, Z5, Z5
-	VMOVUPS      Z5, 320(SI)
+	VMOVUPS      Z5, 320(AX)
 	VMULPS       Z8, Z6, Z6
-	VMOVUPS      384(SI), Z0
+	VMOVUPS      384(AX), Z0
 	VADDPS       Z0, Z6, Z6
-	VMOVUPS      Z6, 384(SI)
+	VMOVUPS      Z6, 384(AX)
 	VMULPS       Z8, Z7, Z7
-	VMOVUPS      448(SI), Z0
+	VMOVUPS      448(AX), Z0
 	VADDPS       Z0, Z7, Z7
-	VMOVUPS      Z7, 448(SI)
+	VMOVUPS      Z7, 448(AX)
+
+vectors8next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	DECQ rows+8(FP)
+	JNE  vectors8row
 	VZEROUPPER
 	RET
 
 vectors4:
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
+vectors4row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R8, AX
+	JGE        vectors4next
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	MOVQ       dst+64(FP), R9
+	ADDQ       ldd+72(FP), R9
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 128(R9)
+	PREFETCHT0 192(R9)
 
 vectors4loop:
-	MOVLQSX      (CX), AX
-	ADDQ         $0x00000004, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VBROADCASTSS (DI), Z4
-	ADDQ         $0x00000004, DI
-	VFMADD231PS  (AX), Z4, Z0
-	VFMADD231PS  64(AX), Z4, Z1
-	VFMADD231PS  128(AX), Z4, Z2
-	VFMADD231PS  192(AX), Z4, Z3
-	DECQ         R8
-	JNE          vectors4loop
-	VBROADCASTSS alpha+16(FP), Z4
+	MOVLQSX      (DX)(R8*4), R9
+	IMULQ        SI, R9
+	ADDQ         BX, R9
+	VBROADCASTSS (DI)(R8*4), Z4
+	VFMADD231PS  (R9), Z4, Z0
+	VFMADD231PS  64(R9), Z4, Z1
+	VFMADD231PS  128(R9), Z4, Z2
+	VFMADD231PS  192(R9), Z4, Z3
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors4loop
+	VBROADCASTSS alpha+80(FP), Z4
+	MOVQ         dst+64(FP), AX
 	VMULPS       Z4, Z0, Z0
-	VMOVUPS      (SI), Z5
+	VMOVUPS      (AX), Z5
 	VADDPS       Z5, Z0, Z0
-	VMOVUPS      Z0, (SI)
+	VMOVUPS      Z0, (AX)
 	VMULPS       Z4, Z1, Z1
-	VMOVUPS      64(SI), Z0
+	VMOVUPS      64(AX), Z0
 	VADDPS       Z0, Z1, Z1
-	VMOVUPS      Z1, 64(SI)
+	VMOVUPS      Z1, 64(AX)
 	VMULPS       Z4, Z2, Z2
-	VMOVUPS      128(SI), Z0
+	VMOVUPS      128(AX), Z0
 	VADDPS       Z0, Z2, Z2
-	VMOVUPS      Z2, 128(SI)
+	VMOVUPS      Z2, 128(AX)
 	VMULPS       Z4, Z3, Z3
-	VMOVUPS      192(SI), Z0
+	VMOVUPS      192(AX), Z0
 	VADDPS       Z0, Z3, Z3
-	VMOVUPS      Z3, 192(SI)
+	VMOVUPS      Z3, 192(AX)
+
+vectors4next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	DECQ rows+8(FP)
+	JNE  vectors4row
 	VZEROUPPER
 	RET
 
 vectors2:
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
+vectors2row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R8, AX
+	JGE        vectors2next
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	MOVQ       dst+64(FP), R9
+	ADDQ       ldd+72(FP), R9
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
 
 vectors2loop:
-	MOVLQSX      (CX), AX
-	ADDQ         $0x00000004, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VBROADCASTSS (DI), Z2
-	ADDQ         $0x00000004, DI
-	VFMADD231PS  (AX), Z2, Z0
-	VFMADD231PS  64(AX), Z2, Z1
-	DECQ         R8
-	JNE          vectors2loop
-	VBROADCASTSS alpha+16(FP), Z2
+	MOVLQSX      (DX)(R8*4), R9
+	IMULQ        SI, R9
+	ADDQ         BX, R9
+	VBROADCASTSS (DI)(R8*4), Z2
+	VFMADD231PS  (R9), Z2, Z0
+	VFMADD231PS  64(R9), Z2, Z1
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors2loop
+	VBROADCASTSS alpha+80(FP), Z2
+	MOVQ         dst+64(FP), AX
 	VMULPS       Z2, Z0, Z0
-	VMOVUPS      (SI), Z3
+	VMOVUPS      (AX), Z3
 	VADDPS       Z3, Z0, Z0
-	VMOVUPS      Z0, (SI)
+	VMOVUPS      Z0, (AX)
 	VMULPS       Z2, Z1, Z1
-	VMOVUPS      64(SI), Z0
+	VMOVUPS      64(AX), Z0
 	VADDPS       Z0, Z1, Z1
-	VMOVUPS      Z1, 64(SI)
+	VMOVUPS      Z1, 64(AX)
+
+vectors2next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	DECQ rows+8(FP)
+	JNE  vectors2row
 	VZEROUPPER
 	RET
 
 vectors1:
-	LEAQ   sparseOpmasks<>+0(SB), R9
-	KMOVW  (R9)(AX*2), K1
-	VPXORQ Z0, Z0, Z0
+	LEAQ  sparseOpmasks<>+0(SB), R9
+	KMOVW (R9)(AX*2), K1
+
+vectors1row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R8, AX
+	JGE        vectors1next
+	VPXORQ     Z0, Z0, Z0
+	MOVQ       dst+64(FP), R9
+	ADDQ       ldd+72(FP), R9
+	PREFETCHT0 (R9)
 
 vectors1loop:
-	MOVLQSX      (CX), AX
-	ADDQ         $0x00000004, CX
-	IMULQ        BX, AX
-	ADDQ         DX, AX
-	VBROADCASTSS (DI), Z1
-	ADDQ         $0x00000004, DI
-	VMOVUPS.Z    (AX), K1, Z2
+	MOVLQSX      (DX)(R8*4), R9
+	IMULQ        SI, R9
+	ADDQ         BX, R9
+	VBROADCASTSS (DI)(R8*4), Z1
+	VMOVUPS.Z    (R9), K1, Z2
 	VFMADD231PS  Z2, Z1, Z0
-	DECQ         R8
-	JNE          vectors1loop
-	VBROADCASTSS alpha+16(FP), Z1
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors1loop
+	VBROADCASTSS alpha+80(FP), Z1
+	MOVQ         dst+64(FP), AX
 	VMULPS       Z1, Z0, Z0
-	VMOVUPS.Z    (SI), K1, Z1
+	VMOVUPS.Z    (AX), K1, Z1
 	VADDPS       Z1, Z0, Z0
-	VMOVUPS      Z0, K1, (SI)
+	VMOVUPS      Z0, K1, (AX)
+
+vectors1next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	DECQ rows+8(FP)
+	JNE  vectors1row
 	VZEROUPPER
 	RET
 
-// func sparseDotsAVX512F32I32(n int, ga *float32, gamma float32, v *float32, ind *int32, entries int, u *float32, ld int, ldv int)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, CMOV, MMX+
-TEXT ·sparseDotsAVX512F32I32(SB), NOSPLIT, $0-72
+// func sparseDotsAVX512F32I32(n int, rows int, end *int32, base int, ind *int32, u *float32, ldu int, ga *float32, v *float32, ldv int, gamma float32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, MMX+
+TEXT ·sparseDotsAVX512F32I32(SB), NOSPLIT, $0-84
 	MOVQ n+0(FP), AX
-	MOVQ ind+32(FP), CX
-	MOVQ u+48(FP), DX
-	MOVQ ld+56(FP), BX
-	SHLQ $0x02, BX
-	MOVQ ga+8(FP), SI
-	MOVQ v+24(FP), DI
-	MOVQ entries+40(FP), R8
-	LEAQ -4(CX)(R8*4), R9
-	MOVQ ldv+64(FP), R10
-	SHLQ $0x02, R10
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+40(FP), BX
+	MOVQ ldu+48(FP), SI
+	MOVQ ga+56(FP), DI
+	MOVQ v+64(FP), R8
+	XORQ R9, R9
 	CMPQ AX, $0x00000080
 	JE   vectors8
 	CMPQ AX, $0x00000040
@@ -6454,15 +14999,22 @@ TEXT ·sparseDotsAVX512F32I32(SB), NOSPLIT, $0-72
 	JMP  vectors1
 
 vectors8:
-	VMOVUPS    (DI), Z0
-	VMOVUPS    64(DI), Z1
-	VMOVUPS    128(DI), Z2
-	VMOVUPS    192(DI), Z3
-	VMOVUPS    256(DI), Z4
-	VMOVUPS    320(DI), Z5
-	VMOVUPS    384(DI), Z6
-	VMOVUPS    448(DI), Z7
-	ADDQ       DI, R10
+vectors8row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R9, AX
+	JGE        vectors8next
+	VMOVUPS    (R8), Z0
+	VMOVUPS    64(R8), Z1
+	VMOVUPS    128(R8), Z2
+	VMOVUPS    192(R8), Z3
+	VMOVUPS    256(R8), Z4
+	VMOVUPS    320(R8), Z5
+	VMOVUPS    384(R8), Z6
+	VMOVUPS    448(R8), Z7
+	MOVQ       R8, R10
+	ADDQ       ldv+72(FP), R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
 	PREFETCHT0 128(R10)
@@ -6471,45 +15023,265 @@ vectors8:
 	PREFETCHT0 320(R10)
 	PREFETCHT0 384(R10)
 	PREFETCHT0 448(R10)
+	SUBQ       $0x00000007, AX
+
+vectors8groups:
+	CMPQ          R9, AX
+	JGE           vectors8lastgroup
+	MOVLQSX       16(DX)(R9*4), R10
+	IMULQ         SI, R10
+	PREFETCHT0    (BX)(R10*1)
+	PREFETCHT0    64(BX)(R10*1)
+	PREFETCHT0    128(BX)(R10*1)
+	PREFETCHT0    192(BX)(R10*1)
+	PREFETCHT0    256(BX)(R10*1)
+	PREFETCHT0    320(BX)(R10*1)
+	PREFETCHT0    384(BX)(R10*1)
+	PREFETCHT0    448(BX)(R10*1)
+	MOVLQSX       (DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPS       (BX)(R10*1), Z8
+	VMULPS        Z0, Z8, Z8
+	VMOVUPS       64(BX)(R10*1), Z9
+	VFMADD231PS   Z1, Z9, Z8
+	VMOVUPS       128(BX)(R10*1), Z9
+	VFMADD231PS   Z2, Z9, Z8
+	VMOVUPS       192(BX)(R10*1), Z9
+	VFMADD231PS   Z3, Z9, Z8
+	VMOVUPS       256(BX)(R10*1), Z9
+	VFMADD231PS   Z4, Z9, Z8
+	VMOVUPS       320(BX)(R10*1), Z9
+	VFMADD231PS   Z5, Z9, Z8
+	VMOVUPS       384(BX)(R10*1), Z9
+	VFMADD231PS   Z6, Z9, Z8
+	VMOVUPS       448(BX)(R10*1), Z9
+	VFMADD231PS   Z7, Z9, Z8
+	MOVLQSX       20(DX)(R9*4), R10
+	IMULQ         SI, R10
+	PREFETCHT0    (BX)(R10*1)
+	PREFETCHT0    64(BX)(R10*1)
+	PREFETCHT0    128(BX)(R10*1)
+	PREFETCHT0    192(BX)(R10*1)
+	PREFETCHT0    256(BX)(R10*1)
+	PREFETCHT0    320(BX)(R10*1)
+	PREFETCHT0    384(BX)(R10*1)
+	PREFETCHT0    448(BX)(R10*1)
+	MOVLQSX       4(DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPS       (BX)(R10*1), Z9
+	VMULPS        Z0, Z9, Z9
+	VMOVUPS       64(BX)(R10*1), Z10
+	VFMADD231PS   Z1, Z10, Z9
+	VMOVUPS       128(BX)(R10*1), Z10
+	VFMADD231PS   Z2, Z10, Z9
+	VMOVUPS       192(BX)(R10*1), Z10
+	VFMADD231PS   Z3, Z10, Z9
+	VMOVUPS       256(BX)(R10*1), Z10
+	VFMADD231PS   Z4, Z10, Z9
+	VMOVUPS       320(BX)(R10*1), Z10
+	VFMADD231PS   Z5, Z10, Z9
+	VMOVUPS       384(BX)(R10*1), Z10
+	VFMADD231PS   Z6, Z10, Z9
+	VMOVUPS       448(BX)(R10*1), Z10
+	VFMADD231PS   Z7, Z10, Z9
+	MOVLQSX       24(DX)(R9*4), R10
+	IMULQ         SI, R10
+	PREFETCHT0    (BX)(R10*1)
+	PREFETCHT0    64(BX)(R10*1)
+	PREFETCHT0    128(BX)(R10*1)
+	PREFETCHT0    192(BX)(R10*1)
+	PREFETCHT0    256(BX)(R10*1)
+	PREFETCHT0    320(BX)(R10*1)
+	PREFETCHT0    384(BX)(R10*1)
+	PREFETCHT0    448(BX)(R10*1)
+	MOVLQSX       8(DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPS       (BX)(R10*1), Z10
+	VMULPS        Z0, Z10, Z10
+	VMOVUPS       64(BX)(R10*1), Z11
+	VFMADD231PS   Z1, Z11, Z10
+	VMOVUPS       128(BX)(R10*1), Z11
+	VFMADD231PS   Z2, Z11, Z10
+	VMOVUPS       192(BX)(R10*1), Z11
+	VFMADD231PS   Z3, Z11, Z10
+	VMOVUPS       256(BX)(R10*1), Z11
+	VFMADD231PS   Z4, Z11, Z10
+	VMOVUPS       320(BX)(R10*1), Z11
+	VFMADD231PS   Z5, Z11, Z10
+	VMOVUPS       384(BX)(R10*1), Z11
+	VFMADD231PS   Z6, Z11, Z10
+	VMOVUPS       448(BX)(R10*1), Z11
+	VFMADD231PS   Z7, Z11, Z10
+	MOVLQSX       28(DX)(R9*4), R10
+	IMULQ         SI, R10
+	PREFETCHT0    (BX)(R10*1)
+	PREFETCHT0    64(BX)(R10*1)
+	PREFETCHT0    128(BX)(R10*1)
+	PREFETCHT0    192(BX)(R10*1)
+	PREFETCHT0    256(BX)(R10*1)
+	PREFETCHT0    320(BX)(R10*1)
+	PREFETCHT0    384(BX)(R10*1)
+	PREFETCHT0    448(BX)(R10*1)
+	MOVLQSX       12(DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPS       (BX)(R10*1), Z11
+	VMULPS        Z0, Z11, Z11
+	VMOVUPS       64(BX)(R10*1), Z12
+	VFMADD231PS   Z1, Z12, Z11
+	VMOVUPS       128(BX)(R10*1), Z12
+	VFMADD231PS   Z2, Z12, Z11
+	VMOVUPS       192(BX)(R10*1), Z12
+	VFMADD231PS   Z3, Z12, Z11
+	VMOVUPS       256(BX)(R10*1), Z12
+	VFMADD231PS   Z4, Z12, Z11
+	VMOVUPS       320(BX)(R10*1), Z12
+	VFMADD231PS   Z5, Z12, Z11
+	VMOVUPS       384(BX)(R10*1), Z12
+	VFMADD231PS   Z6, Z12, Z11
+	VMOVUPS       448(BX)(R10*1), Z12
+	VFMADD231PS   Z7, Z12, Z11
+	VUNPCKLPS     Z9, Z8, Z12
+	VUNPCKHPS     Z9, Z8, Z8
+	VADDPS        Z8, Z12, Z12
+	VUNPCKLPS     Z11, Z10, Z8
+	VUNPCKHPS     Z11, Z10, Z9
+	VADDPS        Z9, Z8, Z8
+	VUNPCKLPD     Z8, Z12, Z9
+	VUNPCKHPD     Z8, Z12, Z8
+	VADDPS        Z8, Z9, Z9
+	VEXTRACTF64X4 $0x01, Z9, Y8
+	VADDPS        Y8, Y9, Y9
+	VEXTRACTF64X2 $0x01, Y9, X8
+	VADDPS        X8, X9, X9
+	VBROADCASTSS  gamma+80(FP), X8
+	VMULPS        X8, X9, X9
+	VADDPS        (DI)(R9*4), X9, X9
+	VMOVUPS       X9, (DI)(R9*4)
+	ADDQ          $0x00000004, R9
+	JMP           vectors8groups
+
+vectors8lastgroup:
+	ADDQ $0x00000004, AX
+
+vectors8group:
+	CMPQ          R9, AX
+	JGE           vectors8rest
+	MOVLQSX       (DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPS       (BX)(R10*1), Z8
+	VMULPS        Z0, Z8, Z8
+	VMOVUPS       64(BX)(R10*1), Z9
+	VFMADD231PS   Z1, Z9, Z8
+	VMOVUPS       128(BX)(R10*1), Z9
+	VFMADD231PS   Z2, Z9, Z8
+	VMOVUPS       192(BX)(R10*1), Z9
+	VFMADD231PS   Z3, Z9, Z8
+	VMOVUPS       256(BX)(R10*1), Z9
+	VFMADD231PS   Z4, Z9, Z8
+	VMOVUPS       320(BX)(R10*1), Z9
+	VFMADD231PS   Z5, Z9, Z8
+	VMOVUPS       384(BX)(R10*1), Z9
+	VFMADD231PS   Z6, Z9, Z8
+	VMOVUPS       448(BX)(R10*1), Z9
+	VFMADD231PS   Z7, Z9, Z8
+	MOVLQSX       4(DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPS       (BX)(R10*1), Z9
+	VMULPS        Z0, Z9, Z9
+	VMOVUPS       64(BX)(R10*1), Z10
+	VFMADD231PS   Z1, Z10, Z9
+	VMOVUPS       128(BX)(R10*1), Z10
+	VFMADD231PS   Z2, Z10, Z9
+	VMOVUPS       192(BX)(R10*1), Z10
+	VFMADD231PS   Z3, Z10, Z9
+	VMOVUPS       256(BX)(R10*1), Z10
+	VFMADD231PS   Z4, Z10, Z9
+	VMOVUPS       320(BX)(R10*1), Z10
+	VFMADD231PS   Z5, Z10, Z9
+	VMOVUPS       384(BX)(R10*1), Z10
+	VFMADD231PS   Z6, Z10, Z9
+	VMOVUPS       448(BX)(R10*1), Z10
+	VFMADD231PS   Z7, Z10, Z9
+	MOVLQSX       8(DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPS       (BX)(R10*1), Z10
+	VMULPS        Z0, Z10, Z10
+	VMOVUPS       64(BX)(R10*1), Z11
+	VFMADD231PS   Z1, Z11, Z10
+	VMOVUPS       128(BX)(R10*1), Z11
+	VFMADD231PS   Z2, Z11, Z10
+	VMOVUPS       192(BX)(R10*1), Z11
+	VFMADD231PS   Z3, Z11, Z10
+	VMOVUPS       256(BX)(R10*1), Z11
+	VFMADD231PS   Z4, Z11, Z10
+	VMOVUPS       320(BX)(R10*1), Z11
+	VFMADD231PS   Z5, Z11, Z10
+	VMOVUPS       384(BX)(R10*1), Z11
+	VFMADD231PS   Z6, Z11, Z10
+	VMOVUPS       448(BX)(R10*1), Z11
+	VFMADD231PS   Z7, Z11, Z10
+	MOVLQSX       12(DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPS       (BX)(R10*1), Z11
+	VMULPS        Z0, Z11, Z11
+	VMOVUPS       64(BX)(R10*1), Z12
+	VFMADD231PS   Z1, Z12, Z11
+	VMOVUPS       128(BX)(R10*1), Z12
+	VFMADD231PS   Z2, Z12, Z11
+	VMOVUPS       192(BX)(R10*1), Z12
+	VFMADD231PS   Z3, Z12, Z11
+	VMOVUPS       256(BX)(R10*1), Z12
+	VFMADD231PS   Z4, Z12, Z11
+	VMOVUPS       320(BX)(R10*1), Z12
+	VFMADD231PS   Z5, Z12, Z11
+	VMOVUPS       384(BX)(R10*1), Z12
+	VFMADD231PS   Z6, Z12, Z11
+	VMOVUPS       448(BX)(R10*1), Z12
+	VFMADD231PS   Z7, Z12, Z11
+	VUNPCKLPS     Z9, Z8, Z12
+	VUNPCKHPS     Z9, Z8, Z8
+	VADDPS        Z8, Z12, Z12
+	VUNPCKLPS     Z11, Z10, Z8
+	VUNPCKHPS     Z11, Z10, Z9
+	VADDPS        Z9, Z8, Z8
+	VUNPCKLPD     Z8, Z12, Z9
+	VUNPCKHPD     Z8, Z12, Z8
+	VADDPS        Z8, Z9, Z9
+	VEXTRACTF64X4 $0x01, Z9, Y8
+	VADDPS        Y8, Y9, Y9
+	VEXTRACTF64X2 $0x01, Y9, X8
+	VADDPS        X8, X9, X9
+	VBROADCASTSS  gamma+80(FP), X8
+	VMULPS        X8, X9, X9
+	VADDPS        (DI)(R9*4), X9, X9
+	VMOVUPS       X9, (DI)(R9*4)
+	ADDQ          $0x00000004, R9
+	JMP           vectors8group
+
+vectors8rest:
+	ADDQ $0x00000003, AX
 
 vectors8loop:
-	MOVLQSX       (CX), AX
-	ADDQ          $0x00000004, CX
-	IMULQ         BX, AX
-	ADDQ          DX, AX
-	LEAQ          12(CX), DI
-	CMPQ          DI, R9
-	CMOVQHI       R9, DI
-	MOVLQSX       (DI), DI
-	IMULQ         BX, DI
-	ADDQ          DX, DI
-	PREFETCHT0    (DI)
-	PREFETCHT0    64(DI)
-	PREFETCHT0    128(DI)
-	PREFETCHT0    192(DI)
-	PREFETCHT0    256(DI)
-	PREFETCHT0    320(DI)
-	PREFETCHT0    384(DI)
-	PREFETCHT0    448(DI)
-	VMOVUPS       (AX), Z8
+	CMPQ          R9, AX
+	JGE           vectors8end
+	MOVLQSX       (DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPS       (BX)(R10*1), Z8
 	VMULPS        Z0, Z8, Z8
-	VMOVUPS       64(AX), Z9
-	VMULPS        Z1, Z9, Z9
-	VMOVUPS       128(AX), Z10
-	VMULPS        Z2, Z10, Z10
-	VMOVUPS       192(AX), Z11
-	VMULPS        Z3, Z11, Z11
-	VMOVUPS       256(AX), Z12
-	VFMADD231PS   Z4, Z12, Z8
-	VMOVUPS       320(AX), Z12
-	VFMADD231PS   Z5, Z12, Z9
-	VMOVUPS       384(AX), Z12
-	VFMADD231PS   Z6, Z12, Z10
-	VMOVUPS       448(AX), Z12
-	VFMADD231PS   Z7, Z12, Z11
-	VADDPS        Z10, Z8, Z8
-	VADDPS        Z11, Z9, Z9
-	VADDPS        Z9, Z8, Z8
+	VMOVUPS       64(BX)(R10*1), Z9
+	VFMADD231PS   Z1, Z9, Z8
+	VMOVUPS       128(BX)(R10*1), Z9
+	VFMADD231PS   Z2, Z9, Z8
+	VMOVUPS       192(BX)(R10*1), Z9
+	VFMADD231PS   Z3, Z9, Z8
+	VMOVUPS       256(BX)(R10*1), Z9
+	VFMADD231PS   Z4, Z9, Z8
+	VMOVUPS       320(BX)(R10*1), Z9
+	VFMADD231PS   Z5, Z9, Z8
+	VMOVUPS       384(BX)(R10*1), Z9
+	VFMADD231PS   Z6, Z9, Z8
+	VMOVUPS       448(BX)(R10*1), Z9
+	VFMADD231PS   Z7, Z9, Z8
 	VEXTRACTF64X4 $0x01, Z8, Y9
 	VADDPS        Y9, Y8, Y8
 	VEXTRACTF64X2 $0x01, Y8, X9
@@ -6518,42 +15290,208 @@ vectors8loop:
 	VADDPS        X9, X8, X8
 	VMOVSHDUP     X8, X9
 	VADDSS        X9, X8, X8
-	VMULSS        gamma+16(FP), X8, X8
-	VADDSS        (SI), X8, X8
-	VMOVSS        X8, (SI)
-	ADDQ          $0x00000004, SI
-	DECQ          R8
-	JNE           vectors8loop
+	VMULSS        gamma+80(FP), X8, X8
+	VADDSS        (DI)(R9*4), X8, X8
+	VMOVSS        X8, (DI)(R9*4)
+	INCQ          R9
+	JMP           vectors8loop
+
+vectors8end:
+vectors8next:
+	ADDQ ldv+72(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors8row
 	VZEROUPPER
 	RET
 
 vectors4:
-	VMOVUPS    (DI), Z0
-	VMOVUPS    64(DI), Z1
-	VMOVUPS    128(DI), Z2
-	VMOVUPS    192(DI), Z3
-	ADDQ       DI, R10
+vectors4row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R9, AX
+	JGE        vectors4next
+	VMOVUPS    (R8), Z0
+	VMOVUPS    64(R8), Z1
+	VMOVUPS    128(R8), Z2
+	VMOVUPS    192(R8), Z3
+	MOVQ       R8, R10
+	ADDQ       ldv+72(FP), R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
 	PREFETCHT0 128(R10)
 	PREFETCHT0 192(R10)
+	SUBQ       $0x00000007, AX
+
+vectors4groups:
+	CMPQ          R9, AX
+	JGE           vectors4lastgroup
+	MOVLQSX       16(DX)(R9*4), R10
+	IMULQ         SI, R10
+	PREFETCHT0    (BX)(R10*1)
+	PREFETCHT0    64(BX)(R10*1)
+	PREFETCHT0    128(BX)(R10*1)
+	PREFETCHT0    192(BX)(R10*1)
+	MOVLQSX       (DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPS       (BX)(R10*1), Z4
+	VMULPS        Z0, Z4, Z4
+	VMOVUPS       64(BX)(R10*1), Z5
+	VFMADD231PS   Z1, Z5, Z4
+	VMOVUPS       128(BX)(R10*1), Z5
+	VFMADD231PS   Z2, Z5, Z4
+	VMOVUPS       192(BX)(R10*1), Z5
+	VFMADD231PS   Z3, Z5, Z4
+	MOVLQSX       20(DX)(R9*4), R10
+	IMULQ         SI, R10
+	PREFETCHT0    (BX)(R10*1)
+	PREFETCHT0    64(BX)(R10*1)
+	PREFETCHT0    128(BX)(R10*1)
+	PREFETCHT0    192(BX)(R10*1)
+	MOVLQSX       4(DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPS       (BX)(R10*1), Z5
+	VMULPS        Z0, Z5, Z5
+	VMOVUPS       64(BX)(R10*1), Z6
+	VFMADD231PS   Z1, Z6, Z5
+	VMOVUPS       128(BX)(R10*1), Z6
+	VFMADD231PS   Z2, Z6, Z5
+	VMOVUPS       192(BX)(R10*1), Z6
+	VFMADD231PS   Z3, Z6, Z5
+	MOVLQSX       24(DX)(R9*4), R10
+	IMULQ         SI, R10
+	PREFETCHT0    (BX)(R10*1)
+	PREFETCHT0    64(BX)(R10*1)
+	PREFETCHT0    128(BX)(R10*1)
+	PREFETCHT0    192(BX)(R10*1)
+	MOVLQSX       8(DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPS       (BX)(R10*1), Z6
+	VMULPS        Z0, Z6, Z6
+	VMOVUPS       64(BX)(R10*1), Z7
+	VFMADD231PS   Z1, Z7, Z6
+	VMOVUPS       128(BX)(R10*1), Z7
+	VFMADD231PS   Z2, Z7, Z6
+	VMOVUPS       192(BX)(R10*1), Z7
+	VFMADD231PS   Z3, Z7, Z6
+	MOVLQSX       28(DX)(R9*4), R10
+	IMULQ         SI, R10
+	PREFETCHT0    (BX)(R10*1)
+	PREFETCHT0    64(BX)(R10*1)
+	PREFETCHT0    128(BX)(R10*1)
+	PREFETCHT0    192(BX)(R10*1)
+	MOVLQSX       12(DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPS       (BX)(R10*1), Z7
+	VMULPS        Z0, Z7, Z7
+	VMOVUPS       64(BX)(R10*1), Z8
+	VFMADD231PS   Z1, Z8, Z7
+	VMOVUPS       128(BX)(R10*1), Z8
+	VFMADD231PS   Z2, Z8, Z7
+	VMOVUPS       192(BX)(R10*1), Z8
+	VFMADD231PS   Z3, Z8, Z7
+	VUNPCKLPS     Z5, Z4, Z8
+	VUNPCKHPS     Z5, Z4, Z4
+	VADDPS        Z4, Z8, Z8
+	VUNPCKLPS     Z7, Z6, Z4
+	VUNPCKHPS     Z7, Z6, Z5
+	VADDPS        Z5, Z4, Z4
+	VUNPCKLPD     Z4, Z8, Z5
+	VUNPCKHPD     Z4, Z8, Z4
+	VADDPS        Z4, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z5, Y4
+	VADDPS        Y4, Y5, Y5
+	VEXTRACTF64X2 $0x01, Y5, X4
+	VADDPS        X4, X5, X5
+	VBROADCASTSS  gamma+80(FP), X4
+	VMULPS        X4, X5, X5
+	VADDPS        (DI)(R9*4), X5, X5
+	VMOVUPS       X5, (DI)(R9*4)
+	ADDQ          $0x00000004, R9
+	JMP           vectors4groups
+
+vectors4lastgroup:
+	ADDQ $0x00000004, AX
+
+vectors4group:
+	CMPQ          R9, AX
+	JGE           vectors4rest
+	MOVLQSX       (DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPS       (BX)(R10*1), Z4
+	VMULPS        Z0, Z4, Z4
+	VMOVUPS       64(BX)(R10*1), Z5
+	VFMADD231PS   Z1, Z5, Z4
+	VMOVUPS       128(BX)(R10*1), Z5
+	VFMADD231PS   Z2, Z5, Z4
+	VMOVUPS       192(BX)(R10*1), Z5
+	VFMADD231PS   Z3, Z5, Z4
+	MOVLQSX       4(DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPS       (BX)(R10*1), Z5
+	VMULPS        Z0, Z5, Z5
+	VMOVUPS       64(BX)(R10*1), Z6
+	VFMADD231PS   Z1, Z6, Z5
+	VMOVUPS       128(BX)(R10*1), Z6
+	VFMADD231PS   Z2, Z6, Z5
+	VMOVUPS       192(BX)(R10*1), Z6
+	VFMADD231PS   Z3, Z6, Z5
+	MOVLQSX       8(DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPS       (BX)(R10*1), Z6
+	VMULPS        Z0, Z6, Z6
+	VMOVUPS       64(BX)(R10*1), Z7
+	VFMADD231PS   Z1, Z7, Z6
+	VMOVUPS       128(BX)(R10*1), Z7
+	VFMADD231PS   Z2, Z7, Z6
+	VMOVUPS       192(BX)(R10*1), Z7
+	VFMADD231PS   Z3, Z7, Z6
+	MOVLQSX       12(DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPS       (BX)(R10*1), Z7
+	VMULPS        Z0, Z7, Z7
+	VMOVUPS       64(BX)(R10*1), Z8
+	VFMADD231PS   Z1, Z8, Z7
+	VMOVUPS       128(BX)(R10*1), Z8
+	VFMADD231PS   Z2, Z8, Z7
+	VMOVUPS       192(BX)(R10*1), Z8
+	VFMADD231PS   Z3, Z8, Z7
+	VUNPCKLPS     Z5, Z4, Z8
+	VUNPCKHPS     Z5, Z4, Z4
+	VADDPS        Z4, Z8, Z8
+	VUNPCKLPS     Z7, Z6, Z4
+	VUNPCKHPS     Z7, Z6, Z5
+	VADDPS        Z5, Z4, Z4
+	VUNPCKLPD     Z4, Z8, Z5
+	VUNPCKHPD     Z4, Z8, Z4
+	VADDPS        Z4, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z5, Y4
+	VADDPS        Y4, Y5, Y5
+	VEXTRACTF64X2 $0x01, Y5, X4
+	VADDPS        X4, X5, X5
+	VBROADCASTSS  gamma+80(FP), X4
+	VMULPS        X4, X5, X5
+	VADDPS        (DI)(R9*4), X5, X5
+	VMOVUPS       X5, (DI)(R9*4)
+	ADDQ          $0x00000004, R9
+	JMP           vectors4group
+
+vectors4rest:
+	ADDQ $0x00000003, AX
 
 vectors4loop:
-	MOVLQSX       (CX), AX
-	ADDQ          $0x00000004, CX
-	IMULQ         BX, AX
-	ADDQ          DX, AX
-	VMOVUPS       (AX), Z4
+	CMPQ          R9, AX
+	JGE           vectors4end
+	MOVLQSX       (DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPS       (BX)(R10*1), Z4
 	VMULPS        Z0, Z4, Z4
-	VMOVUPS       64(AX), Z5
-	VMULPS        Z1, Z5, Z5
-	VMOVUPS       128(AX), Z6
-	VMULPS        Z2, Z6, Z6
-	VMOVUPS       192(AX), Z7
-	VMULPS        Z3, Z7, Z7
-	VADDPS        Z6, Z4, Z4
-	VADDPS        Z7, Z5, Z5
-	VADDPS        Z5, Z4, Z4
+	VMOVUPS       64(BX)(R10*1), Z5
+	VFMADD231PS   Z1, Z5, Z4
+	VMOVUPS       128(BX)(R10*1), Z5
+	VFMADD231PS   Z2, Z5, Z4
+	VMOVUPS       192(BX)(R10*1), Z5
+	VFMADD231PS   Z3, Z5, Z4
 	VEXTRACTF64X4 $0x01, Z4, Y5
 	VADDPS        Y5, Y4, Y4
 	VEXTRACTF64X2 $0x01, Y4, X5
@@ -6562,32 +15500,95 @@ vectors4loop:
 	VADDPS        X5, X4, X4
 	VMOVSHDUP     X4, X5
 	VADDSS        X5, X4, X4
-	VMULSS        gamma+16(FP), X4, X4
-	VADDSS        (SI), X4, X4
-	VMOVSS        X4, (SI)
-	ADDQ          $0x00000004, SI
-	DECQ          R8
-	JNE           vectors4loop
+	VMULSS        gamma+80(FP), X4, X4
+	VADDSS        (DI)(R9*4), X4, X4
+	VMOVSS        X4, (DI)(R9*4)
+	INCQ          R9
+	JMP           vectors4loop
+
+vectors4end:
+vectors4next:
+	ADDQ ldv+72(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors4row
 	VZEROUPPER
 	RET
 
 vectors2:
-	VMOVUPS    (DI), Z0
-	VMOVUPS    64(DI), Z1
-	ADDQ       DI, R10
+vectors2row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R9, AX
+	JGE        vectors2next
+	VMOVUPS    (R8), Z0
+	VMOVUPS    64(R8), Z1
+	MOVQ       R8, R10
+	ADDQ       ldv+72(FP), R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
+	SUBQ       $0x00000007, AX
+	ADDQ       $0x00000004, AX
+
+vectors2group:
+	CMPQ          R9, AX
+	JGE           vectors2rest
+	MOVLQSX       (DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPS       (BX)(R10*1), Z2
+	VMULPS        Z0, Z2, Z2
+	VMOVUPS       64(BX)(R10*1), Z3
+	VFMADD231PS   Z1, Z3, Z2
+	MOVLQSX       4(DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPS       (BX)(R10*1), Z3
+	VMULPS        Z0, Z3, Z3
+	VMOVUPS       64(BX)(R10*1), Z4
+	VFMADD231PS   Z1, Z4, Z3
+	MOVLQSX       8(DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPS       (BX)(R10*1), Z4
+	VMULPS        Z0, Z4, Z4
+	VMOVUPS       64(BX)(R10*1), Z5
+	VFMADD231PS   Z1, Z5, Z4
+	MOVLQSX       12(DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPS       (BX)(R10*1), Z5
+	VMULPS        Z0, Z5, Z5
+	VMOVUPS       64(BX)(R10*1), Z6
+	VFMADD231PS   Z1, Z6, Z5
+	VUNPCKLPS     Z3, Z2, Z6
+	VUNPCKHPS     Z3, Z2, Z2
+	VADDPS        Z2, Z6, Z6
+	VUNPCKLPS     Z5, Z4, Z2
+	VUNPCKHPS     Z5, Z4, Z3
+	VADDPS        Z3, Z2, Z2
+	VUNPCKLPD     Z2, Z6, Z3
+	VUNPCKHPD     Z2, Z6, Z2
+	VADDPS        Z2, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z3, Y2
+	VADDPS        Y2, Y3, Y3
+	VEXTRACTF64X2 $0x01, Y3, X2
+	VADDPS        X2, X3, X3
+	VBROADCASTSS  gamma+80(FP), X2
+	VMULPS        X2, X3, X3
+	VADDPS        (DI)(R9*4), X3, X3
+	VMOVUPS       X3, (DI)(R9*4)
+	ADDQ          $0x00000004, R9
+	JMP           vectors2group
+
+vectors2rest:
+	ADDQ $0x00000003, AX
 
 vectors2loop:
-	MOVLQSX       (CX), AX
-	ADDQ          $0x00000004, CX
-	IMULQ         BX, AX
-	ADDQ          DX, AX
-	VMOVUPS       (AX), Z2
+	CMPQ          R9, AX
+	JGE           vectors2end
+	MOVLQSX       (DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPS       (BX)(R10*1), Z2
 	VMULPS        Z0, Z2, Z2
-	VMOVUPS       64(AX), Z3
-	VMULPS        Z1, Z3, Z3
-	VADDPS        Z3, Z2, Z2
+	VMOVUPS       64(BX)(R10*1), Z3
+	VFMADD231PS   Z1, Z3, Z2
 	VEXTRACTF64X4 $0x01, Z2, Y3
 	VADDPS        Y3, Y2, Y2
 	VEXTRACTF64X2 $0x01, Y2, X3
@@ -6596,28 +15597,85 @@ vectors2loop:
 	VADDPS        X3, X2, X2
 	VMOVSHDUP     X2, X3
 	VADDSS        X3, X2, X2
-	VMULSS        gamma+16(FP), X2, X2
-	VADDSS        (SI), X2, X2
-	VMOVSS        X2, (SI)
-	ADDQ          $0x00000004, SI
-	DECQ          R8
-	JNE           vectors2loop
+	VMULSS        gamma+80(FP), X2, X2
+	VADDSS        (DI)(R9*4), X2, X2
+	VMOVSS        X2, (DI)(R9*4)
+	INCQ          R9
+	JMP           vectors2loop
+
+vectors2end:
+vectors2next:
+	ADDQ ldv+72(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors2row
 	VZEROUPPER
 	RET
 
 vectors1:
-	LEAQ       sparseOpmasks<>+0(SB), R9
-	KMOVW      (R9)(AX*2), K1
-	VMOVUPS.Z  (DI), K1, Z0
-	ADDQ       DI, R10
+	LEAQ  sparseOpmasks<>+0(SB), R10
+	KMOVW (R10)(AX*2), K1
+
+vectors1row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R9, AX
+	JGE        vectors1next
+	VMOVUPS.Z  (R8), K1, Z0
+	MOVQ       R8, R10
+	ADDQ       ldv+72(FP), R10
 	PREFETCHT0 (R10)
+	SUBQ       $0x00000007, AX
+	ADDQ       $0x00000004, AX
+
+vectors1group:
+	CMPQ          R9, AX
+	JGE           vectors1rest
+	MOVLQSX       (DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPS.Z     (BX)(R10*1), K1, Z1
+	VMULPS        Z0, Z1, Z1
+	MOVLQSX       4(DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPS.Z     (BX)(R10*1), K1, Z2
+	VMULPS        Z0, Z2, Z2
+	MOVLQSX       8(DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPS.Z     (BX)(R10*1), K1, Z3
+	VMULPS        Z0, Z3, Z3
+	MOVLQSX       12(DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPS.Z     (BX)(R10*1), K1, Z4
+	VMULPS        Z0, Z4, Z4
+	VUNPCKLPS     Z2, Z1, Z5
+	VUNPCKHPS     Z2, Z1, Z1
+	VADDPS        Z1, Z5, Z5
+	VUNPCKLPS     Z4, Z3, Z1
+	VUNPCKHPS     Z4, Z3, Z2
+	VADDPS        Z2, Z1, Z1
+	VUNPCKLPD     Z1, Z5, Z2
+	VUNPCKHPD     Z1, Z5, Z1
+	VADDPS        Z1, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y1
+	VADDPS        Y1, Y2, Y2
+	VEXTRACTF64X2 $0x01, Y2, X1
+	VADDPS        X1, X2, X2
+	VBROADCASTSS  gamma+80(FP), X1
+	VMULPS        X1, X2, X2
+	VADDPS        (DI)(R9*4), X2, X2
+	VMOVUPS       X2, (DI)(R9*4)
+	ADDQ          $0x00000004, R9
+	JMP           vectors1group
+
+vectors1rest:
+	ADDQ $0x00000003, AX
 
 vectors1loop:
-	MOVLQSX       (CX), AX
-	ADDQ          $0x00000004, CX
-	IMULQ         BX, AX
-	ADDQ          DX, AX
-	VMOVUPS.Z     (AX), K1, Z1
+	CMPQ          R9, AX
+	JGE           vectors1end
+	MOVLQSX       (DX)(R9*4), R10
+	IMULQ         SI, R10
+	VMOVUPS.Z     (BX)(R10*1), K1, Z1
 	VMULPS        Z0, Z1, Z1
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
@@ -6627,31 +15685,32 @@ vectors1loop:
 	VADDPS        X2, X1, X1
 	VMOVSHDUP     X1, X2
 	VADDSS        X2, X1, X1
-	VMULSS        gamma+16(FP), X1, X1
-	VADDSS        (SI), X1, X1
-	VMOVSS        X1, (SI)
-	ADDQ          $0x00000004, SI
-	DECQ          R8
-	JNE           vectors1loop
+	VMULSS        gamma+80(FP), X1, X1
+	VADDSS        (DI)(R9*4), X1, X1
+	VMOVSS        X1, (DI)(R9*4)
+	INCQ          R9
+	JMP           vectors1loop
+
+vectors1end:
+vectors1next:
+	ADDQ ldv+72(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors1row
 	VZEROUPPER
 	RET
 
-// func sparseRowDotsAVX512F32I32(n int, dst *float32, alpha float32, a *float32, ga *float32, gamma float32, v *float32, ind *int32, entries int, u *float32, ld int, ldv int)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, CMOV, MMX+
-TEXT ·sparseRowDotsAVX512F32I32(SB), NOSPLIT, $0-96
+// func sparseRowsDotsAVX512F32I32(n int, rows int, end *int32, base int, ind *int32, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, ga *float32, v *float32, ldv int, gamma float32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, MMX+
+TEXT ·sparseRowsDotsAVX512F32I32(SB), NOSPLIT, $0-116
 	MOVQ n+0(FP), AX
-	MOVQ ind+56(FP), CX
-	MOVQ u+72(FP), DX
-	MOVQ ld+80(FP), BX
-	SHLQ $0x02, BX
-	MOVQ dst+8(FP), SI
-	MOVQ a+24(FP), DI
-	MOVQ ga+32(FP), R8
-	MOVQ v+48(FP), R9
-	MOVQ entries+64(FP), R10
-	LEAQ -4(CX)(R10*4), R11
-	MOVQ ldv+88(FP), R12
-	SHLQ $0x02, R12
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+40(FP), BX
+	MOVQ ldu+48(FP), SI
+	MOVQ a+56(FP), DI
+	MOVQ ga+88(FP), R8
+	MOVQ v+96(FP), R9
+	XORQ R10, R10
 	CMPQ AX, $0x00000080
 	JE   vectors8
 	CMPQ AX, $0x00000040
@@ -6661,6 +15720,12 @@ TEXT ·sparseRowDotsAVX512F32I32(SB), NOSPLIT, $0-96
 	JMP  vectors1
 
 vectors8:
+vectors8row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R10, AX
+	JGE        vectors8next
 	VPXORQ     Z0, Z0, Z0
 	VPXORQ     Z1, Z1, Z1
 	VPXORQ     Z2, Z2, Z2
@@ -6669,6 +15734,16 @@ vectors8:
 	VPXORQ     Z5, Z5, Z5
 	VPXORQ     Z6, Z6, Z6
 	VPXORQ     Z7, Z7, Z7
+	MOVQ       dst+64(FP), R11
+	ADDQ       ldd+72(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 128(R11)
+	PREFETCHT0 192(R11)
+	PREFETCHT0 256(R11)
+	PREFETCHT0 320(R11)
+	PREFETCHT0 384(R11)
+	PREFETCHT0 448(R11)
 	VMOVUPS    (R9), Z8
 	VMOVUPS    64(R9), Z9
 	VMOVUPS    128(R9), Z10
@@ -6677,64 +15752,356 @@ vectors8:
 	VMOVUPS    320(R9), Z13
 	VMOVUPS    384(R9), Z14
 	VMOVUPS    448(R9), Z15
-	ADDQ       R9, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	PREFETCHT0 192(R12)
-	PREFETCHT0 256(R12)
-	PREFETCHT0 320(R12)
-	PREFETCHT0 384(R12)
-	PREFETCHT0 448(R12)
+	MOVQ       R9, R11
+	ADDQ       ldv+104(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 128(R11)
+	PREFETCHT0 192(R11)
+	PREFETCHT0 256(R11)
+	PREFETCHT0 320(R11)
+	PREFETCHT0 384(R11)
+	PREFETCHT0 448(R11)
+	SUBQ       $0x00000007, AX
 
-vectors8loop:
-	MOVLQSX       (CX), AX
-	ADDQ          $0x00000004, CX
-	IMULQ         BX, AX
-	ADDQ          DX, AX
-	LEAQ          12(CX), R9
-	CMPQ          R9, R11
-	CMOVQHI       R11, R9
-	MOVLQSX       (R9), R9
-	IMULQ         BX, R9
-	ADDQ          DX, R9
-	PREFETCHT0    (R9)
-	PREFETCHT0    64(R9)
-	PREFETCHT0    128(R9)
-	PREFETCHT0    192(R9)
-	PREFETCHT0    256(R9)
-	PREFETCHT0    320(R9)
-	PREFETCHT0    384(R9)
-	PREFETCHT0    448(R9)
-	VBROADCASTSS  (DI), Z16
-	ADDQ          $0x00000004, DI
-	VMOVUPS       (AX), Z17
+vectors8groups:
+	CMPQ          R10, AX
+	JGE           vectors8lastgroup
+	MOVLQSX       16(DX)(R10*4), R11
+	IMULQ         SI, R11
+	PREFETCHT0    (BX)(R11*1)
+	PREFETCHT0    64(BX)(R11*1)
+	PREFETCHT0    128(BX)(R11*1)
+	PREFETCHT0    192(BX)(R11*1)
+	PREFETCHT0    256(BX)(R11*1)
+	PREFETCHT0    320(BX)(R11*1)
+	PREFETCHT0    384(BX)(R11*1)
+	PREFETCHT0    448(BX)(R11*1)
+	MOVLQSX       (DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  (DI)(R10*4), Z16
+	VMOVUPS       (BX)(R11*1), Z17
 	VFMADD231PS   Z17, Z16, Z0
 	VMULPS        Z8, Z17, Z17
-	VMOVUPS       64(AX), Z18
+	VMOVUPS       64(BX)(R11*1), Z18
 	VFMADD231PS   Z18, Z16, Z1
-	VMULPS        Z9, Z18, Z18
-	VMOVUPS       128(AX), Z19
+	VFMADD231PS   Z9, Z18, Z17
+	VMOVUPS       128(BX)(R11*1), Z18
+	VFMADD231PS   Z18, Z16, Z2
+	VFMADD231PS   Z10, Z18, Z17
+	VMOVUPS       192(BX)(R11*1), Z18
+	VFMADD231PS   Z18, Z16, Z3
+	VFMADD231PS   Z11, Z18, Z17
+	VMOVUPS       256(BX)(R11*1), Z18
+	VFMADD231PS   Z18, Z16, Z4
+	VFMADD231PS   Z12, Z18, Z17
+	VMOVUPS       320(BX)(R11*1), Z18
+	VFMADD231PS   Z18, Z16, Z5
+	VFMADD231PS   Z13, Z18, Z17
+	VMOVUPS       384(BX)(R11*1), Z18
+	VFMADD231PS   Z18, Z16, Z6
+	VFMADD231PS   Z14, Z18, Z17
+	VMOVUPS       448(BX)(R11*1), Z18
+	VFMADD231PS   Z18, Z16, Z7
+	VFMADD231PS   Z15, Z18, Z17
+	MOVLQSX       20(DX)(R10*4), R11
+	IMULQ         SI, R11
+	PREFETCHT0    (BX)(R11*1)
+	PREFETCHT0    64(BX)(R11*1)
+	PREFETCHT0    128(BX)(R11*1)
+	PREFETCHT0    192(BX)(R11*1)
+	PREFETCHT0    256(BX)(R11*1)
+	PREFETCHT0    320(BX)(R11*1)
+	PREFETCHT0    384(BX)(R11*1)
+	PREFETCHT0    448(BX)(R11*1)
+	MOVLQSX       4(DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  4(DI)(R10*4), Z16
+	VMOVUPS       (BX)(R11*1), Z18
+	VFMADD231PS   Z18, Z16, Z0
+	VMULPS        Z8, Z18, Z18
+	VMOVUPS       64(BX)(R11*1), Z19
+	VFMADD231PS   Z19, Z16, Z1
+	VFMADD231PS   Z9, Z19, Z18
+	VMOVUPS       128(BX)(R11*1), Z19
 	VFMADD231PS   Z19, Z16, Z2
-	VMULPS        Z10, Z19, Z19
-	VMOVUPS       192(AX), Z20
+	VFMADD231PS   Z10, Z19, Z18
+	VMOVUPS       192(BX)(R11*1), Z19
+	VFMADD231PS   Z19, Z16, Z3
+	VFMADD231PS   Z11, Z19, Z18
+	VMOVUPS       256(BX)(R11*1), Z19
+	VFMADD231PS   Z19, Z16, Z4
+	VFMADD231PS   Z12, Z19, Z18
+	VMOVUPS       320(BX)(R11*1), Z19
+	VFMADD231PS   Z19, Z16, Z5
+	VFMADD231PS   Z13, Z19, Z18
+	VMOVUPS       384(BX)(R11*1), Z19
+	VFMADD231PS   Z19, Z16, Z6
+	VFMADD231PS   Z14, Z19, Z18
+	VMOVUPS       448(BX)(R11*1), Z19
+	VFMADD231PS   Z19, Z16, Z7
+	VFMADD231PS   Z15, Z19, Z18
+	MOVLQSX       24(DX)(R10*4), R11
+	IMULQ         SI, R11
+	PREFETCHT0    (BX)(R11*1)
+	PREFETCHT0    64(BX)(R11*1)
+	PREFETCHT0    128(BX)(R11*1)
+	PREFETCHT0    192(BX)(R11*1)
+	PREFETCHT0    256(BX)(R11*1)
+	PREFETCHT0    320(BX)(R11*1)
+	PREFETCHT0    384(BX)(R11*1)
+	PREFETCHT0    448(BX)(R11*1)
+	MOVLQSX       8(DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  8(DI)(R10*4), Z16
+	VMOVUPS       (BX)(R11*1), Z19
+	VFMADD231PS   Z19, Z16, Z0
+	VMULPS        Z8, Z19, Z19
+	VMOVUPS       64(BX)(R11*1), Z20
+	VFMADD231PS   Z20, Z16, Z1
+	VFMADD231PS   Z9, Z20, Z19
+	VMOVUPS       128(BX)(R11*1), Z20
+	VFMADD231PS   Z20, Z16, Z2
+	VFMADD231PS   Z10, Z20, Z19
+	VMOVUPS       192(BX)(R11*1), Z20
 	VFMADD231PS   Z20, Z16, Z3
-	VMULPS        Z11, Z20, Z20
-	VMOVUPS       256(AX), Z21
+	VFMADD231PS   Z11, Z20, Z19
+	VMOVUPS       256(BX)(R11*1), Z20
+	VFMADD231PS   Z20, Z16, Z4
+	VFMADD231PS   Z12, Z20, Z19
+	VMOVUPS       320(BX)(R11*1), Z20
+	VFMADD231PS   Z20, Z16, Z5
+	VFMADD231PS   Z13, Z20, Z19
+	VMOVUPS       384(BX)(R11*1), Z20
+	VFMADD231PS   Z20, Z16, Z6
+	VFMADD231PS   Z14, Z20, Z19
+	VMOVUPS       448(BX)(R11*1), Z20
+	VFMADD231PS   Z20, Z16, Z7
+	VFMADD231PS   Z15, Z20, Z19
+	MOVLQSX       28(DX)(R10*4), R11
+	IMULQ         SI, R11
+	PREFETCHT0    (BX)(R11*1)
+	PREFETCHT0    64(BX)(R11*1)
+	PREFETCHT0    128(BX)(R11*1)
+	PREFETCHT0    192(BX)(R11*1)
+	PREFETCHT0    256(BX)(R11*1)
+	PREFETCHT0    320(BX)(R11*1)
+	PREFETCHT0    384(BX)(R11*1)
+	PREFETCHT0    448(BX)(R11*1)
+	MOVLQSX       12(DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  12(DI)(R10*4), Z16
+	VMOVUPS       (BX)(R11*1), Z20
+	VFMADD231PS   Z20, Z16, Z0
+	VMULPS        Z8, Z20, Z20
+	VMOVUPS       64(BX)(R11*1), Z21
+	VFMADD231PS   Z21, Z16, Z1
+	VFMADD231PS   Z9, Z21, Z20
+	VMOVUPS       128(BX)(R11*1), Z21
+	VFMADD231PS   Z21, Z16, Z2
+	VFMADD231PS   Z10, Z21, Z20
+	VMOVUPS       192(BX)(R11*1), Z21
+	VFMADD231PS   Z21, Z16, Z3
+	VFMADD231PS   Z11, Z21, Z20
+	VMOVUPS       256(BX)(R11*1), Z21
 	VFMADD231PS   Z21, Z16, Z4
-	VFMADD231PS   Z12, Z21, Z17
-	VMOVUPS       320(AX), Z21
+	VFMADD231PS   Z12, Z21, Z20
+	VMOVUPS       320(BX)(R11*1), Z21
 	VFMADD231PS   Z21, Z16, Z5
-	VFMADD231PS   Z13, Z21, Z18
-	VMOVUPS       384(AX), Z21
+	VFMADD231PS   Z13, Z21, Z20
+	VMOVUPS       384(BX)(R11*1), Z21
 	VFMADD231PS   Z21, Z16, Z6
-	VFMADD231PS   Z14, Z21, Z19
-	VMOVUPS       448(AX), Z21
+	VFMADD231PS   Z14, Z21, Z20
+	VMOVUPS       448(BX)(R11*1), Z21
 	VFMADD231PS   Z21, Z16, Z7
 	VFMADD231PS   Z15, Z21, Z20
-	VADDPS        Z19, Z17, Z17
-	VADDPS        Z20, Z18, Z18
+	VUNPCKLPS     Z18, Z17, Z16
+	VUNPCKHPS     Z18, Z17, Z17
+	VADDPS        Z17, Z16, Z16
+	VUNPCKLPS     Z20, Z19, Z17
+	VUNPCKHPS     Z20, Z19, Z18
 	VADDPS        Z18, Z17, Z17
+	VUNPCKLPD     Z17, Z16, Z18
+	VUNPCKHPD     Z17, Z16, Z16
+	VADDPS        Z16, Z18, Z18
+	VEXTRACTF64X4 $0x01, Z18, Y16
+	VADDPS        Y16, Y18, Y18
+	VEXTRACTF64X2 $0x01, Y18, X16
+	VADDPS        X16, X18, X18
+	VBROADCASTSS  gamma+112(FP), X16
+	VMULPS        X16, X18, X18
+	VADDPS        (R8)(R10*4), X18, X18
+	VMOVUPS       X18, (R8)(R10*4)
+	ADDQ          $0x00000004, R10
+	JMP           vectors8groups
+
+vectors8lastgroup:
+	ADDQ $0x00000004, AX
+
+vectors8group:
+	CMPQ          R10, AX
+	JGE           vectors8rest
+	MOVLQSX       (DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  (DI)(R10*4), Z16
+	VMOVUPS       (BX)(R11*1), Z17
+	VFMADD231PS   Z17, Z16, Z0
+	VMULPS        Z8, Z17, Z17
+	VMOVUPS       64(BX)(R11*1), Z18
+	VFMADD231PS   Z18, Z16, Z1
+	VFMADD231PS   Z9, Z18, Z17
+	VMOVUPS       128(BX)(R11*1), Z18
+	VFMADD231PS   Z18, Z16, Z2
+	VFMADD231PS   Z10, Z18, Z17
+	VMOVUPS       192(BX)(R11*1), Z18
+	VFMADD231PS   Z18, Z16, Z3
+	VFMADD231PS   Z11, Z18, Z17
+	VMOVUPS       256(BX)(R11*1), Z18
+	VFMADD231PS   Z18, Z16, Z4
+	VFMADD231PS   Z12, Z18, Z17
+	VMOVUPS       320(BX)(R11*1), Z18
+	VFMADD231PS   Z18, Z16, Z5
+	VFMADD231PS   Z13, Z18, Z17
+	VMOVUPS       384(BX)(R11*1), Z18
+	VFMADD231PS   Z18, Z16, Z6
+	VFMADD231PS   Z14, Z18, Z17
+	VMOVUPS       448(BX)(R11*1), Z18
+	VFMADD231PS   Z18, Z16, Z7
+	VFMADD231PS   Z15, Z18, Z17
+	MOVLQSX       4(DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  4(DI)(R10*4), Z16
+	VMOVUPS       (BX)(R11*1), Z18
+	VFMADD231PS   Z18, Z16, Z0
+	VMULPS        Z8, Z18, Z18
+	VMOVUPS       64(BX)(R11*1), Z19
+	VFMADD231PS   Z19, Z16, Z1
+	VFMADD231PS   Z9, Z19, Z18
+	VMOVUPS       128(BX)(R11*1), Z19
+	VFMADD231PS   Z19, Z16, Z2
+	VFMADD231PS   Z10, Z19, Z18
+	VMOVUPS       192(BX)(R11*1), Z19
+	VFMADD231PS   Z19, Z16, Z3
+	VFMADD231PS   Z11, Z19, Z18
+	VMOVUPS       256(BX)(R11*1), Z19
+	VFMADD231PS   Z19, Z16, Z4
+	VFMADD231PS   Z12, Z19, Z18
+	VMOVUPS       320(BX)(R11*1), Z19
+	VFMADD231PS   Z19, Z16, Z5
+	VFMADD231PS   Z13, Z19, Z18
+	VMOVUPS       384(BX)(R11*1), Z19
+	VFMADD231PS   Z19, Z16, Z6
+	VFMADD231PS   Z14, Z19, Z18
+	VMOVUPS       448(BX)(R11*1), Z19
+	VFMADD231PS   Z19, Z16, Z7
+	VFMADD231PS   Z15, Z19, Z18
+	MOVLQSX       8(DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  8(DI)(R10*4), Z16
+	VMOVUPS       (BX)(R11*1), Z19
+	VFMADD231PS   Z19, Z16, Z0
+	VMULPS        Z8, Z19, Z19
+	VMOVUPS       64(BX)(R11*1), Z20
+	VFMADD231PS   Z20, Z16, Z1
+	VFMADD231PS   Z9, Z20, Z19
+	VMOVUPS       128(BX)(R11*1), Z20
+	VFMADD231PS   Z20, Z16, Z2
+	VFMADD231PS   Z10, Z20, Z19
+	VMOVUPS       192(BX)(R11*1), Z20
+	VFMADD231PS   Z20, Z16, Z3
+	VFMADD231PS   Z11, Z20, Z19
+	VMOVUPS       256(BX)(R11*1), Z20
+	VFMADD231PS   Z20, Z16, Z4
+	VFMADD231PS   Z12, Z20, Z19
+	VMOVUPS       320(BX)(R11*1), Z20
+	VFMADD231PS   Z20, Z16, Z5
+	VFMADD231PS   Z13, Z20, Z19
+	VMOVUPS       384(BX)(R11*1), Z20
+	VFMADD231PS   Z20, Z16, Z6
+	VFMADD231PS   Z14, Z20, Z19
+	VMOVUPS       448(BX)(R11*1), Z20
+	VFMADD231PS   Z20, Z16, Z7
+	VFMADD231PS   Z15, Z20, Z19
+	MOVLQSX       12(DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  12(DI)(R10*4), Z16
+	VMOVUPS       (BX)(R11*1), Z20
+	VFMADD231PS   Z20, Z16, Z0
+	VMULPS        Z8, Z20, Z20
+	VMOVUPS       64(BX)(R11*1), Z21
+	VFMADD231PS   Z21, Z16, Z1
+	VFMADD231PS   Z9, Z21, Z20
+	VMOVUPS       128(BX)(R11*1), Z21
+	VFMADD231PS   Z21, Z16, Z2
+	VFMADD231PS   Z10, Z21, Z20
+	VMOVUPS       192(BX)(R11*1), Z21
+	VFMADD231PS   Z21, Z16, Z3
+	VFMADD231PS   Z11, Z21, Z20
+	VMOVUPS       256(BX)(R11*1), Z21
+	VFMADD231PS   Z21, Z16, Z4
+	VFMADD231PS   Z12, Z21, Z20
+	VMOVUPS       320(BX)(R11*1), Z21
+	VFMADD231PS   Z21, Z16, Z5
+	VFMADD231PS   Z13, Z21, Z20
+	VMOVUPS       384(BX)(R11*1), Z21
+	VFMADD231PS   Z21, Z16, Z6
+	VFMADD231PS   Z14, Z21, Z20
+	VMOVUPS       448(BX)(R11*1), Z21
+	VFMADD231PS   Z21, Z16, Z7
+	VFMADD231PS   Z15, Z21, Z20
+	VUNPCKLPS     Z18, Z17, Z16
+	VUNPCKHPS     Z18, Z17, Z17
+	VADDPS        Z17, Z16, Z16
+	VUNPCKLPS     Z20, Z19, Z17
+	VUNPCKHPS     Z20, Z19, Z18
+	VADDPS        Z18, Z17, Z17
+	VUNPCKLPD     Z17, Z16, Z18
+	VUNPCKHPD     Z17, Z16, Z16
+	VADDPS        Z16, Z18, Z18
+	VEXTRACTF64X4 $0x01, Z18, Y16
+	VADDPS        Y16, Y18, Y18
+	VEXTRACTF64X2 $0x01, Y18, X16
+	VADDPS        X16, X18, X18
+	VBROADCASTSS  gamma+112(FP), X16
+	VMULPS        X16, X18, X18
+	VADDPS        (R8)(R10*4), X18, X18
+	VMOVUPS       X18, (R8)(R10*4)
+	ADDQ          $0x00000004, R10
+	JMP           vectors8group
+
+vectors8rest:
+	ADDQ $0x00000003, AX
+
+vectors8loop:
+	CMPQ          R10, AX
+	JGE           vectors8end
+	MOVLQSX       (DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  (DI)(R10*4), Z16
+	VMOVUPS       (BX)(R11*1), Z17
+	VFMADD231PS   Z17, Z16, Z0
+	VMULPS        Z8, Z17, Z17
+	VMOVUPS       64(BX)(R11*1), Z18
+	VFMADD231PS   Z18, Z16, Z1
+	VFMADD231PS   Z9, Z18, Z17
+	VMOVUPS       128(BX)(R11*1), Z18
+	VFMADD231PS   Z18, Z16, Z2
+	VFMADD231PS   Z10, Z18, Z17
+	VMOVUPS       192(BX)(R11*1), Z18
+	VFMADD231PS   Z18, Z16, Z3
+	VFMADD231PS   Z11, Z18, Z17
+	VMOVUPS       256(BX)(R11*1), Z18
+	VFMADD231PS   Z18, Z16, Z4
+	VFMADD231PS   Z12, Z18, Z17
+	VMOVUPS       320(BX)(R11*1), Z18
+	VFMADD231PS   Z18, Z16, Z5
+	VFMADD231PS   Z13, Z18, Z17
+	VMOVUPS       384(BX)(R11*1), Z18
+	VFMADD231PS   Z18, Z16, Z6
+	VFMADD231PS   Z14, Z18, Z17
+	VMOVUPS       448(BX)(R11*1), Z18
+	VFMADD231PS   Z18, Z16, Z7
+	VFMADD231PS   Z15, Z18, Z17
 	VEXTRACTF64X4 $0x01, Z17, Y16
 	VADDPS        Y16, Y17, Y17
 	VEXTRACTF64X2 $0x01, Y17, X16
@@ -6743,85 +16110,300 @@ vectors8loop:
 	VADDPS        X16, X17, X17
 	VMOVSHDUP     X17, X16
 	VADDSS        X16, X17, X17
-	VMULSS        gamma+40(FP), X17, X17
-	VADDSS        (R8), X17, X17
-	VMOVSS        X17, (R8)
-	ADDQ          $0x00000004, R8
-	DECQ          R10
-	JNE           vectors8loop
-	VBROADCASTSS  alpha+16(FP), Z8
-	VMULPS        Z8, Z0, Z0
-	VMOVUPS       (SI), Z9
-	VADDPS        Z9, Z0, Z0
-	VMOVUPS       Z0, (SI)
-	VMULPS        Z8, Z1, Z1
-	VMOVUPS       64(SI), Z0
-	VADDPS        Z0, Z1, Z1
-	VMOVUPS       Z1, 64(SI)
-	VMULPS        Z8, Z2, Z2
-	VMOVUPS       128(SI), Z0
-	VADDPS        Z0, Z2, Z2
-	VMOVUPS       Z2, 128(SI)
-	VMULPS        Z8, Z3, Z3
-	VMOVUPS       192(SI), Z0
-	VADDPS        Z0, Z3, Z3
-	VMOVUPS       Z3, 192(SI)
-	VMULPS        Z8, Z4, Z4
-	VMOVUPS       256(SI), Z0
-	VADDPS        Z0, Z4, Z4
-	VMOVUPS       Z4, 256(SI)
-	VMULPS        Z8, Z5, Z5
-	VMOVUPS       320(SI), Z0
-	VADDPS        Z0, Z5, Z5
-	VMOVUPS       Z5, 320(SI)
-	VMULPS        Z8, Z6, Z6
-	VMOVUPS       384(SI), Z0
-	VADDPS        Z0, Z6, Z6
-	VMOVUPS       Z6, 384(SI)
-	VMULPS        Z8, Z7, Z7
-	VMOVUPS       448(SI), Z0
-	VADDPS        Z0, Z7, Z7
-	VMOVUPS       Z7, 448(SI)
+	VMULSS        gamma+112(FP), X17, X17
+	VADDSS        (R8)(R10*4), X17, X17
+	VMOVSS        X17, (R8)(R10*4)
+	INCQ          R10
+	JMP           vectors8loop
+
+vectors8end:
+	VBROADCASTSS alpha+80(FP), Z8
+	MOVQ         dst+64(FP), AX
+	VMULPS       Z8, Z0, Z0
+	VMOVUPS      (AX), Z9
+	VADDPS       Z9, Z0, Z0
+	VMOVUPS      Z0, (AX)
+	VMULPS       Z8, Z1, Z1
+	VMOVUPS      64(AX), Z0
+	VADDPS       Z0, Z1, Z1
+	VMOVUPS      Z1, 64(AX)
+	VMULPS       Z8, Z2, Z2
+	VMOVUPS      128(AX), Z0
+	VADDPS       Z0, Z2, Z2
+	VMOVUPS      Z2, 128(AX)
+	VMULPS       Z8, Z3, Z3
+	VMOVUPS      192(AX), Z0
+	VADDPS       Z0, Z3, Z3
+	VMOVUPS      Z3, 192(AX)
+	VMULPS       Z8, Z4, Z4
+	VMOVUPS      256(AX), Z0
+	VADDPS       Z0, Z4, Z4
+	VMOVUPS      Z4, 256(AX)
+	VMULPS       Z8, Z5, Z5
+	VMOVUPS      320(AX), Z0
+	VADDPS       Z0, Z5, Z5
+	VMOVUPS      Z5, 320(AX)
+	VMULPS       Z8, Z6, Z6
+	VMOVUPS      384(AX), Z0
+	VADDPS       Z0, Z6, Z6
+	VMOVUPS      Z6, 384(AX)
+	VMULPS       Z8, Z7, Z7
+	VMOVUPS      448(AX), Z0
+	VADDPS       Z0, Z7, Z7
+	VMOVUPS      Z7, 448(AX)
+
+vectors8next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+104(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors8row
 	VZEROUPPER
 	RET
 
 vectors4:
+vectors4row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R10, AX
+	JGE        vectors4next
 	VPXORQ     Z0, Z0, Z0
 	VPXORQ     Z1, Z1, Z1
 	VPXORQ     Z2, Z2, Z2
 	VPXORQ     Z3, Z3, Z3
+	MOVQ       dst+64(FP), R11
+	ADDQ       ldd+72(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 128(R11)
+	PREFETCHT0 192(R11)
 	VMOVUPS    (R9), Z4
 	VMOVUPS    64(R9), Z5
 	VMOVUPS    128(R9), Z6
 	VMOVUPS    192(R9), Z7
-	ADDQ       R9, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	PREFETCHT0 192(R12)
+	MOVQ       R9, R11
+	ADDQ       ldv+104(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 128(R11)
+	PREFETCHT0 192(R11)
+	SUBQ       $0x00000007, AX
 
-vectors4loop:
-	MOVLQSX       (CX), AX
-	ADDQ          $0x00000004, CX
-	IMULQ         BX, AX
-	ADDQ          DX, AX
-	VBROADCASTSS  (DI), Z8
-	ADDQ          $0x00000004, DI
-	VMOVUPS       (AX), Z9
+vectors4groups:
+	CMPQ          R10, AX
+	JGE           vectors4lastgroup
+	MOVLQSX       16(DX)(R10*4), R11
+	IMULQ         SI, R11
+	PREFETCHT0    (BX)(R11*1)
+	PREFETCHT0    64(BX)(R11*1)
+	PREFETCHT0    128(BX)(R11*1)
+	PREFETCHT0    192(BX)(R11*1)
+	MOVLQSX       (DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  (DI)(R10*4), Z8
+	VMOVUPS       (BX)(R11*1), Z9
 	VFMADD231PS   Z9, Z8, Z0
 	VMULPS        Z4, Z9, Z9
-	VMOVUPS       64(AX), Z10
+	VMOVUPS       64(BX)(R11*1), Z10
 	VFMADD231PS   Z10, Z8, Z1
-	VMULPS        Z5, Z10, Z10
-	VMOVUPS       128(AX), Z11
+	VFMADD231PS   Z5, Z10, Z9
+	VMOVUPS       128(BX)(R11*1), Z10
+	VFMADD231PS   Z10, Z8, Z2
+	VFMADD231PS   Z6, Z10, Z9
+	VMOVUPS       192(BX)(R11*1), Z10
+	VFMADD231PS   Z10, Z8, Z3
+	VFMADD231PS   Z7, Z10, Z9
+	MOVLQSX       20(DX)(R10*4), R11
+	IMULQ         SI, R11
+	PREFETCHT0    (BX)(R11*1)
+	PREFETCHT0    64(BX)(R11*1)
+	PREFETCHT0    128(BX)(R11*1)
+	PREFETCHT0    192(BX)(R11*1)
+	MOVLQSX       4(DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  4(DI)(R10*4), Z8
+	VMOVUPS       (BX)(R11*1), Z10
+	VFMADD231PS   Z10, Z8, Z0
+	VMULPS        Z4, Z10, Z10
+	VMOVUPS       64(BX)(R11*1), Z11
+	VFMADD231PS   Z11, Z8, Z1
+	VFMADD231PS   Z5, Z11, Z10
+	VMOVUPS       128(BX)(R11*1), Z11
 	VFMADD231PS   Z11, Z8, Z2
-	VMULPS        Z6, Z11, Z11
-	VMOVUPS       192(AX), Z12
+	VFMADD231PS   Z6, Z11, Z10
+	VMOVUPS       192(BX)(R11*1), Z11
+	VFMADD231PS   Z11, Z8, Z3
+	VFMADD231PS   Z7, Z11, Z10
+	MOVLQSX       24(DX)(R10*4), R11
+	IMULQ         SI, R11
+	PREFETCHT0    (BX)(R11*1)
+	PREFETCHT0    64(BX)(R11*1)
+	PREFETCHT0    128(BX)(R11*1)
+	PREFETCHT0    192(BX)(R11*1)
+	MOVLQSX       8(DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  8(DI)(R10*4), Z8
+	VMOVUPS       (BX)(R11*1), Z11
+	VFMADD231PS   Z11, Z8, Z0
+	VMULPS        Z4, Z11, Z11
+	VMOVUPS       64(BX)(R11*1), Z12
+	VFMADD231PS   Z12, Z8, Z1
+	VFMADD231PS   Z5, Z12, Z11
+	VMOVUPS       128(BX)(R11*1), Z12
+	VFMADD231PS   Z12, Z8, Z2
+	VFMADD231PS   Z6, Z12, Z11
+	VMOVUPS       192(BX)(R11*1), Z12
 	VFMADD231PS   Z12, Z8, Z3
-	VMULPS        Z7, Z12, Z12
-	VADDPS        Z11, Z9, Z9
-	VADDPS        Z12, Z10, Z10
+	VFMADD231PS   Z7, Z12, Z11
+	MOVLQSX       28(DX)(R10*4), R11
+	IMULQ         SI, R11
+	PREFETCHT0    (BX)(R11*1)
+	PREFETCHT0    64(BX)(R11*1)
+	PREFETCHT0    128(BX)(R11*1)
+	PREFETCHT0    192(BX)(R11*1)
+	MOVLQSX       12(DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  12(DI)(R10*4), Z8
+	VMOVUPS       (BX)(R11*1), Z12
+	VFMADD231PS   Z12, Z8, Z0
+	VMULPS        Z4, Z12, Z12
+	VMOVUPS       64(BX)(R11*1), Z13
+	VFMADD231PS   Z13, Z8, Z1
+	VFMADD231PS   Z5, Z13, Z12
+	VMOVUPS       128(BX)(R11*1), Z13
+	VFMADD231PS   Z13, Z8, Z2
+	VFMADD231PS   Z6, Z13, Z12
+	VMOVUPS       192(BX)(R11*1), Z13
+	VFMADD231PS   Z13, Z8, Z3
+	VFMADD231PS   Z7, Z13, Z12
+	VUNPCKLPS     Z10, Z9, Z8
+	VUNPCKHPS     Z10, Z9, Z9
+	VADDPS        Z9, Z8, Z8
+	VUNPCKLPS     Z12, Z11, Z9
+	VUNPCKHPS     Z12, Z11, Z10
 	VADDPS        Z10, Z9, Z9
+	VUNPCKLPD     Z9, Z8, Z10
+	VUNPCKHPD     Z9, Z8, Z8
+	VADDPS        Z8, Z10, Z10
+	VEXTRACTF64X4 $0x01, Z10, Y8
+	VADDPS        Y8, Y10, Y10
+	VEXTRACTF64X2 $0x01, Y10, X8
+	VADDPS        X8, X10, X10
+	VBROADCASTSS  gamma+112(FP), X8
+	VMULPS        X8, X10, X10
+	VADDPS        (R8)(R10*4), X10, X10
+	VMOVUPS       X10, (R8)(R10*4)
+	ADDQ          $0x00000004, R10
+	JMP           vectors4groups
+
+vectors4lastgroup:
+	ADDQ $0x00000004, AX
+
+vectors4group:
+	CMPQ          R10, AX
+	JGE           vectors4rest
+	MOVLQSX       (DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  (DI)(R10*4), Z8
+	VMOVUPS       (BX)(R11*1), Z9
+	VFMADD231PS   Z9, Z8, Z0
+	VMULPS        Z4, Z9, Z9
+	VMOVUPS       64(BX)(R11*1), Z10
+	VFMADD231PS   Z10, Z8, Z1
+	VFMADD231PS   Z5, Z10, Z9
+	VMOVUPS       128(BX)(R11*1), Z10
+	VFMADD231PS   Z10, Z8, Z2
+	VFMADD231PS   Z6, Z10, Z9
+	VMOVUPS       192(BX)(R11*1), Z10
+	VFMADD231PS   Z10, Z8, Z3
+	VFMADD231PS   Z7, Z10, Z9
+	MOVLQSX       4(DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  4(DI)(R10*4), Z8
+	VMOVUPS       (BX)(R11*1), Z10
+	VFMADD231PS   Z10, Z8, Z0
+	VMULPS        Z4, Z10, Z10
+	VMOVUPS       64(BX)(R11*1), Z11
+	VFMADD231PS   Z11, Z8, Z1
+	VFMADD231PS   Z5, Z11, Z10
+	VMOVUPS       128(BX)(R11*1), Z11
+	VFMADD231PS   Z11, Z8, Z2
+	VFMADD231PS   Z6, Z11, Z10
+	VMOVUPS       192(BX)(R11*1), Z11
+	VFMADD231PS   Z11, Z8, Z3
+	VFMADD231PS   Z7, Z11, Z10
+	MOVLQSX       8(DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  8(DI)(R10*4), Z8
+	VMOVUPS       (BX)(R11*1), Z11
+	VFMADD231PS   Z11, Z8, Z0
+	VMULPS        Z4, Z11, Z11
+	VMOVUPS       64(BX)(R11*1), Z12
+	VFMADD231PS   Z12, Z8, Z1
+	VFMADD231PS   Z5, Z12, Z11
+	VMOVUPS       128(BX)(R11*1), Z12
+	VFMADD231PS   Z12, Z8, Z2
+	VFMADD231PS   Z6, Z12, Z11
+	VMOVUPS       192(BX)(R11*1), Z12
+	VFMADD231PS   Z12, Z8, Z3
+	VFMADD231PS   Z7, Z12, Z11
+	MOVLQSX       12(DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  12(DI)(R10*4), Z8
+	VMOVUPS       (BX)(R11*1), Z12
+	VFMADD231PS   Z12, Z8, Z0
+	VMULPS        Z4, Z12, Z12
+	VMOVUPS       64(BX)(R11*1), Z13
+	VFMADD231PS   Z13, Z8, Z1
+	VFMADD231PS   Z5, Z13, Z12
+	VMOVUPS       128(BX)(R11*1), Z13
+	VFMADD231PS   Z13, Z8, Z2
+	VFMADD231PS   Z6, Z13, Z12
+	VMOVUPS       192(BX)(R11*1), Z13
+	VFMADD231PS   Z13, Z8, Z3
+	VFMADD231PS   Z7, Z13, Z12
+	VUNPCKLPS     Z10, Z9, Z8
+	VUNPCKHPS     Z10, Z9, Z9
+	VADDPS        Z9, Z8, Z8
+	VUNPCKLPS     Z12, Z11, Z9
+	VUNPCKHPS     Z12, Z11, Z10
+	VADDPS        Z10, Z9, Z9
+	VUNPCKLPD     Z9, Z8, Z10
+	VUNPCKHPD     Z9, Z8, Z8
+	VADDPS        Z8, Z10, Z10
+	VEXTRACTF64X4 $0x01, Z10, Y8
+	VADDPS        Y8, Y10, Y10
+	VEXTRACTF64X2 $0x01, Y10, X8
+	VADDPS        X8, X10, X10
+	VBROADCASTSS  gamma+112(FP), X8
+	VMULPS        X8, X10, X10
+	VADDPS        (R8)(R10*4), X10, X10
+	VMOVUPS       X10, (R8)(R10*4)
+	ADDQ          $0x00000004, R10
+	JMP           vectors4group
+
+vectors4rest:
+	ADDQ $0x00000003, AX
+
+vectors4loop:
+	CMPQ          R10, AX
+	JGE           vectors4end
+	MOVLQSX       (DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  (DI)(R10*4), Z8
+	VMOVUPS       (BX)(R11*1), Z9
+	VFMADD231PS   Z9, Z8, Z0
+	VMULPS        Z4, Z9, Z9
+	VMOVUPS       64(BX)(R11*1), Z10
+	VFMADD231PS   Z10, Z8, Z1
+	VFMADD231PS   Z5, Z10, Z9
+	VMOVUPS       128(BX)(R11*1), Z10
+	VFMADD231PS   Z10, Z8, Z2
+	VFMADD231PS   Z6, Z10, Z9
+	VMOVUPS       192(BX)(R11*1), Z10
+	VFMADD231PS   Z10, Z8, Z3
+	VFMADD231PS   Z7, Z10, Z9
 	VEXTRACTF64X4 $0x01, Z9, Y8
 	VADDPS        Y8, Y9, Y9
 	VEXTRACTF64X2 $0x01, Y9, X8
@@ -6830,55 +16412,137 @@ vectors4loop:
 	VADDPS        X8, X9, X9
 	VMOVSHDUP     X9, X8
 	VADDSS        X8, X9, X9
-	VMULSS        gamma+40(FP), X9, X9
-	VADDSS        (R8), X9, X9
-	VMOVSS        X9, (R8)
-	ADDQ          $0x00000004, R8
-	DECQ          R10
-	JNE           vectors4loop
-	VBROADCASTSS  alpha+16(FP), Z4
-	VMULPS        Z4, Z0, Z0
-	VMOVUPS       (SI), Z5
-	VADDPS        Z5, Z0, Z0
-	VMOVUPS       Z0, (SI)
-	VMULPS        Z4, Z1, Z1
-	VMOVUPS       64(SI), Z0
-	VADDPS        Z0, Z1, Z1
-	VMOVUPS       Z1, 64(SI)
-	VMULPS        Z4, Z2, Z2
-	VMOVUPS       128(SI), Z0
-	VADDPS        Z0, Z2, Z2
-	VMOVUPS       Z2, 128(SI)
-	VMULPS        Z4, Z3, Z3
-	VMOVUPS       192(SI), Z0
-	VADDPS        Z0, Z3, Z3
-	VMOVUPS       Z3, 192(SI)
+	VMULSS        gamma+112(FP), X9, X9
+	VADDSS        (R8)(R10*4), X9, X9
+	VMOVSS        X9, (R8)(R10*4)
+	INCQ          R10
+	JMP           vectors4loop
+
+vectors4end:
+	VBROADCASTSS alpha+80(FP), Z4
+	MOVQ         dst+64(FP), AX
+	VMULPS       Z4, Z0, Z0
+	VMOVUPS      (AX), Z5
+	VADDPS       Z5, Z0, Z0
+	VMOVUPS      Z0, (AX)
+	VMULPS       Z4, Z1, Z1
+	VMOVUPS      64(AX), Z0
+	VADDPS       Z0, Z1, Z1
+	VMOVUPS      Z1, 64(AX)
+	VMULPS       Z4, Z2, Z2
+	VMOVUPS      128(AX), Z0
+	VADDPS       Z0, Z2, Z2
+	VMOVUPS      Z2, 128(AX)
+	VMULPS       Z4, Z3, Z3
+	VMOVUPS      192(AX), Z0
+	VADDPS       Z0, Z3, Z3
+	VMOVUPS      Z3, 192(AX)
+
+vectors4next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+104(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors4row
 	VZEROUPPER
 	RET
 
 vectors2:
+vectors2row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R10, AX
+	JGE        vectors2next
 	VPXORQ     Z0, Z0, Z0
 	VPXORQ     Z1, Z1, Z1
+	MOVQ       dst+64(FP), R11
+	ADDQ       ldd+72(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
 	VMOVUPS    (R9), Z2
 	VMOVUPS    64(R9), Z3
-	ADDQ       R9, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
+	MOVQ       R9, R11
+	ADDQ       ldv+104(FP), R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	SUBQ       $0x00000007, AX
+	ADDQ       $0x00000004, AX
 
-vectors2loop:
-	MOVLQSX       (CX), AX
-	ADDQ          $0x00000004, CX
-	IMULQ         BX, AX
-	ADDQ          DX, AX
-	VBROADCASTSS  (DI), Z4
-	ADDQ          $0x00000004, DI
-	VMOVUPS       (AX), Z5
+vectors2group:
+	CMPQ          R10, AX
+	JGE           vectors2rest
+	MOVLQSX       (DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  (DI)(R10*4), Z4
+	VMOVUPS       (BX)(R11*1), Z5
 	VFMADD231PS   Z5, Z4, Z0
 	VMULPS        Z2, Z5, Z5
-	VMOVUPS       64(AX), Z6
+	VMOVUPS       64(BX)(R11*1), Z6
 	VFMADD231PS   Z6, Z4, Z1
-	VMULPS        Z3, Z6, Z6
+	VFMADD231PS   Z3, Z6, Z5
+	MOVLQSX       4(DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  4(DI)(R10*4), Z4
+	VMOVUPS       (BX)(R11*1), Z6
+	VFMADD231PS   Z6, Z4, Z0
+	VMULPS        Z2, Z6, Z6
+	VMOVUPS       64(BX)(R11*1), Z7
+	VFMADD231PS   Z7, Z4, Z1
+	VFMADD231PS   Z3, Z7, Z6
+	MOVLQSX       8(DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  8(DI)(R10*4), Z4
+	VMOVUPS       (BX)(R11*1), Z7
+	VFMADD231PS   Z7, Z4, Z0
+	VMULPS        Z2, Z7, Z7
+	VMOVUPS       64(BX)(R11*1), Z8
+	VFMADD231PS   Z8, Z4, Z1
+	VFMADD231PS   Z3, Z8, Z7
+	MOVLQSX       12(DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  12(DI)(R10*4), Z4
+	VMOVUPS       (BX)(R11*1), Z8
+	VFMADD231PS   Z8, Z4, Z0
+	VMULPS        Z2, Z8, Z8
+	VMOVUPS       64(BX)(R11*1), Z9
+	VFMADD231PS   Z9, Z4, Z1
+	VFMADD231PS   Z3, Z9, Z8
+	VUNPCKLPS     Z6, Z5, Z4
+	VUNPCKHPS     Z6, Z5, Z5
+	VADDPS        Z5, Z4, Z4
+	VUNPCKLPS     Z8, Z7, Z5
+	VUNPCKHPS     Z8, Z7, Z6
 	VADDPS        Z6, Z5, Z5
+	VUNPCKLPD     Z5, Z4, Z6
+	VUNPCKHPD     Z5, Z4, Z4
+	VADDPS        Z4, Z6, Z6
+	VEXTRACTF64X4 $0x01, Z6, Y4
+	VADDPS        Y4, Y6, Y6
+	VEXTRACTF64X2 $0x01, Y6, X4
+	VADDPS        X4, X6, X6
+	VBROADCASTSS  gamma+112(FP), X4
+	VMULPS        X4, X6, X6
+	VADDPS        (R8)(R10*4), X6, X6
+	VMOVUPS       X6, (R8)(R10*4)
+	ADDQ          $0x00000004, R10
+	JMP           vectors2group
+
+vectors2rest:
+	ADDQ $0x00000003, AX
+
+vectors2loop:
+	CMPQ          R10, AX
+	JGE           vectors2end
+	MOVLQSX       (DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  (DI)(R10*4), Z4
+	VMOVUPS       (BX)(R11*1), Z5
+	VFMADD231PS   Z5, Z4, Z0
+	VMULPS        Z2, Z5, Z5
+	VMOVUPS       64(BX)(R11*1), Z6
+	VFMADD231PS   Z6, Z4, Z1
+	VFMADD231PS   Z3, Z6, Z5
 	VEXTRACTF64X4 $0x01, Z5, Y4
 	VADDPS        Y4, Y5, Y5
 	VEXTRACTF64X2 $0x01, Y5, X4
@@ -6887,40 +16551,111 @@ vectors2loop:
 	VADDPS        X4, X5, X5
 	VMOVSHDUP     X5, X4
 	VADDSS        X4, X5, X5
-	VMULSS        gamma+40(FP), X5, X5
-	VADDSS        (R8), X5, X5
-	VMOVSS        X5, (R8)
-	ADDQ          $0x00000004, R8
-	DECQ          R10
-	JNE           vectors2loop
-	VBROADCASTSS  alpha+16(FP), Z2
-	VMULPS        Z2, Z0, Z0
-	VMOVUPS       (SI), Z3
-	VADDPS        Z3, Z0, Z0
-	VMOVUPS       Z0, (SI)
-	VMULPS        Z2, Z1, Z1
-	VMOVUPS       64(SI), Z0
-	VADDPS        Z0, Z1, Z1
-	VMOVUPS       Z1, 64(SI)
+	VMULSS        gamma+112(FP), X5, X5
+	VADDSS        (R8)(R10*4), X5, X5
+	VMOVSS        X5, (R8)(R10*4)
+	INCQ          R10
+	JMP           vectors2loop
+
+vectors2end:
+	VBROADCASTSS alpha+80(FP), Z2
+	MOVQ         dst+64(FP), AX
+	VMULPS       Z2, Z0, Z0
+	VMOVUPS      (AX), Z3
+	VADDPS       Z3, Z0, Z0
+	VMOVUPS      Z0, (AX)
+	VMULPS       Z2, Z1, Z1
+	VMOVUPS      64(AX), Z0
+	VADDPS       Z0, Z1, Z1
+	VMOVUPS      Z1, 64(AX)
+
+vectors2next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+104(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors2row
 	VZEROUPPER
 	RET
 
 vectors1:
-	LEAQ       sparseOpmasks<>+0(SB), R11
-	KMOVW      (R11)(AX*2), K1
+	LEAQ  sparseOpmasks<>+0(SB), R11
+	KMOVW (R11)(AX*2), K1
+
+vectors1row:
+	MOVLQSX    (CX), AX
+	ADDQ       $0x00000004, CX
+	SUBQ       base+24(FP), AX
+	CMPQ       R10, AX
+	JGE        vectors1next
 	VPXORQ     Z0, Z0, Z0
+	MOVQ       dst+64(FP), R11
+	ADDQ       ldd+72(FP), R11
+	PREFETCHT0 (R11)
 	VMOVUPS.Z  (R9), K1, Z1
-	ADDQ       R9, R12
-	PREFETCHT0 (R12)
+	MOVQ       R9, R11
+	ADDQ       ldv+104(FP), R11
+	PREFETCHT0 (R11)
+	SUBQ       $0x00000007, AX
+	ADDQ       $0x00000004, AX
+
+vectors1group:
+	CMPQ          R10, AX
+	JGE           vectors1rest
+	MOVLQSX       (DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  (DI)(R10*4), Z2
+	VMOVUPS.Z     (BX)(R11*1), K1, Z3
+	VFMADD231PS   Z3, Z2, Z0
+	VMULPS        Z1, Z3, Z3
+	MOVLQSX       4(DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  4(DI)(R10*4), Z2
+	VMOVUPS.Z     (BX)(R11*1), K1, Z4
+	VFMADD231PS   Z4, Z2, Z0
+	VMULPS        Z1, Z4, Z4
+	MOVLQSX       8(DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  8(DI)(R10*4), Z2
+	VMOVUPS.Z     (BX)(R11*1), K1, Z5
+	VFMADD231PS   Z5, Z2, Z0
+	VMULPS        Z1, Z5, Z5
+	MOVLQSX       12(DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  12(DI)(R10*4), Z2
+	VMOVUPS.Z     (BX)(R11*1), K1, Z6
+	VFMADD231PS   Z6, Z2, Z0
+	VMULPS        Z1, Z6, Z6
+	VUNPCKLPS     Z4, Z3, Z2
+	VUNPCKHPS     Z4, Z3, Z3
+	VADDPS        Z3, Z2, Z2
+	VUNPCKLPS     Z6, Z5, Z3
+	VUNPCKHPS     Z6, Z5, Z4
+	VADDPS        Z4, Z3, Z3
+	VUNPCKLPD     Z3, Z2, Z4
+	VUNPCKHPD     Z3, Z2, Z2
+	VADDPS        Z2, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y2
+	VADDPS        Y2, Y4, Y4
+	VEXTRACTF64X2 $0x01, Y4, X2
+	VADDPS        X2, X4, X4
+	VBROADCASTSS  gamma+112(FP), X2
+	VMULPS        X2, X4, X4
+	VADDPS        (R8)(R10*4), X4, X4
+	VMOVUPS       X4, (R8)(R10*4)
+	ADDQ          $0x00000004, R10
+	JMP           vectors1group
+
+vectors1rest:
+	ADDQ $0x00000003, AX
 
 vectors1loop:
-	MOVLQSX       (CX), AX
-	ADDQ          $0x00000004, CX
-	IMULQ         BX, AX
-	ADDQ          DX, AX
-	VBROADCASTSS  (DI), Z2
-	ADDQ          $0x00000004, DI
-	VMOVUPS.Z     (AX), K1, Z3
+	CMPQ          R10, AX
+	JGE           vectors1end
+	MOVLQSX       (DX)(R10*4), R11
+	IMULQ         SI, R11
+	VBROADCASTSS  (DI)(R10*4), Z2
+	VMOVUPS.Z     (BX)(R11*1), K1, Z3
 	VFMADD231PS   Z3, Z2, Z0
 	VMULPS        Z1, Z3, Z3
 	VEXTRACTF64X4 $0x01, Z3, Y2
@@ -6931,17 +16666,26 @@ vectors1loop:
 	VADDPS        X2, X3, X3
 	VMOVSHDUP     X3, X2
 	VADDSS        X2, X3, X3
-	VMULSS        gamma+40(FP), X3, X3
-	VADDSS        (R8), X3, X3
-	VMOVSS        X3, (R8)
-	ADDQ          $0x00000004, R8
-	DECQ          R10
-	JNE           vectors1loop
-	VBROADCASTSS  alpha+16(FP), Z1
-	VMULPS        Z1, Z0, Z0
-	VMOVUPS.Z     (SI), K1, Z1
-	VADDPS        Z1, Z0, Z0
-	VMOVUPS       Z0, K1, (SI)
+	VMULSS        gamma+112(FP), X3, X3
+	VADDSS        (R8)(R10*4), X3, X3
+	VMOVSS        X3, (R8)(R10*4)
+	INCQ          R10
+	JMP           vectors1loop
+
+vectors1end:
+	VBROADCASTSS alpha+80(FP), Z1
+	MOVQ         dst+64(FP), AX
+	VMULPS       Z1, Z0, Z0
+	VMOVUPS.Z    (AX), K1, Z1
+	VADDPS       Z1, Z0, Z0
+	VMOVUPS      Z0, K1, (AX)
+
+vectors1next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+104(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors1row
 	VZEROUPPER
 	RET
 

@@ -1,6 +1,9 @@
 package simd
 
-import "testing"
+import (
+	"testing"
+	"unsafe"
+)
 
 // The loops over sparse rows neither read nor write past the ends of their
 // operands, which lie against pages that fault.
@@ -10,21 +13,30 @@ func TestSparseGuardPages(t *testing.T) {
 
 func testSparseGuardPages[T Float](t *testing.T) {
 	dst, v, a, ga, u := guarded[T](t), guarded[T](t), guarded[T](t), guarded[T](t), guarded[T](t)
-	at := func(x []T, n int, end bool) []T {
-		if end {
-			return x[len(x)-n:]
-		}
-		return x[:n]
-	}
+	page := guarded[float32](t)
+	indices := unsafe.Slice((*int32)(unsafe.Pointer(&page[0])), len(page))
 	for cols := 1; cols <= sparseMost; cols++ {
 		n := SparseCols[T](cols)
-		for _, end := range []bool{false, true} {
-			rows := min(3, len(u)/n)
-			ind := []int32{int32(rows - 1), 0, int32(rows / 2)}
-			x := at(u, rows*n, end)
-			SparseRow(at(dst, n, end), 1e-3, at(a, 3, end), ind, x, n)
-			SparseDots(at(ga, 3, end), 1e-3, at(v, n, end), n, ind, x, n)
-			SparseRowDots(at(dst, n, end), 1e-3, at(a, 3, end), at(ga, 3, end), 1e-3, at(v, n, end), n, ind, x, n)
+		met := min(3, len(u)/n)
+		for _, entries := range []int{1, 3, 4, 9, 17} {
+			for _, last := range []bool{false, true} {
+				end, ind := []int32{int32(entries)}, at(indices, entries, last)
+				for q := range ind {
+					ind[q] = int32((q + 2) % met)
+				}
+				x := at(u, met*n, last)
+				SparseRows(n, end, 0, ind, x, n, at(a, entries, last), at(dst, n, last), n, 1e-3)
+				SparseDots(n, end, 0, ind, x, n, at(ga, entries, last), at(v, n, last), n, 1e-3)
+				SparseRowsDots(n, end, 0, ind, x, n, at(a, entries, last), at(dst, n, last), n, 1e-3, at(ga, entries, last), at(v, n, last), n, 1e-3)
+			}
 		}
 	}
+}
+
+// at returns the first n elements of x, or the last.
+func at[E any](x []E, n int, last bool) []E {
+	if last {
+		return x[len(x)-n:]
+	}
+	return x[:n]
 }

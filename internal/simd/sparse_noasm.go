@@ -4,17 +4,17 @@ package simd
 
 func sparseCols[T Float](n int) int { return min(n, sparseMost/2) }
 
-func sparseRow[T Float, I Index](dst []T, alpha T, a []T, ind []I, u []T, ldu int) {
-	genericSparseRow(dst, alpha, a, ind, u, ldu)
+func sparseRows[T Float, I Index](n int, end []I, base int, ind []I, u []T, ldu int, a, dst []T, ldd int, alpha T) {
+	genericSparseRows(n, end, base, ind, u, ldu, a, dst, ldd, alpha)
 }
 
-func sparseDots[T Float, I Index](ga []T, gamma T, v []T, _ int, ind []I, u []T, ldu int) {
-	genericSparseDots(ga, gamma, v, ind, u, ldu)
+func sparseDots[T Float, I Index](n int, end []I, base int, ind []I, u []T, ldu int, ga, v []T, ldv int, gamma T) {
+	genericSparseDots(n, end, base, ind, u, ldu, ga, v, ldv, gamma)
 }
 
-func sparseRowDots[T Float, I Index](dst []T, alpha T, a, ga []T, gamma T, v []T, _ int, ind []I, u []T, ldu int) {
-	genericSparseRow(dst, alpha, a, ind, u, ldu)
-	genericSparseDots(ga, gamma, v, ind, u, ldu)
+func sparseRowsDots[T Float, I Index](n int, end []I, base int, ind []I, u []T, ldu int, a, dst []T, ldd int, alpha T, ga, v []T, ldv int, gamma T) {
+	genericSparseRows(n, end, base, ind, u, ldu, a, dst, ldd, alpha)
+	genericSparseDots(n, end, base, ind, u, ldu, ga, v, ldv, gamma)
 }
 
 func sparseGather[T Float, I Index](end []I, base int, a []T, ind []I, out []T, alpha T, u []T) {

@@ -7,41 +7,52 @@ import (
 	"testing"
 )
 
-// A sparseCase is operands of the loops over a row, in the middle of poison.
+// A sparseCase is operands of the loops over rows, in the middle of poison.
 type sparseCase[T Float, I Index] struct {
 	dst, v, a, ga, u []T
-	ind              []I
-	ldu              int
+	end, ind         []I
+	base             int
+	n, ldd, ldv, ldu int
 	dstAll, gaAll    []T // with the poison around
 }
 
-func newSparseCase[T Float, I Index](rnd *rand.Rand, n, entries, rows int) *sparseCase[T, I] {
-	c := &sparseCase[T, I]{ldu: max(1, n) + rnd.IntN(3)}
-	poisoned := func(n int) (x, all []T) {
-		all = make([]T, n+2*guard)
-		for i := range all {
-			all[i] = T(math.NaN())
-		}
-		x = all[guard : guard+n : guard+n]
-		for i := range x {
-			x[i] = T(rnd.NormFloat64())
-		}
-		return x, all
+// newSparseCase returns one with rows of so many entries, which meet 5 rows of n
+// elements.
+func newSparseCase[T Float, I Index](rnd *rand.Rand, n int, entries ...int) *sparseCase[T, I] {
+	const met = 5
+	stride := func() int { return max(1, n) + rnd.IntN(3) }
+	c := &sparseCase[T, I]{n: n, ldd: stride(), ldv: stride(), ldu: stride(), base: 7}
+	total := 0
+	for _, e := range entries {
+		total += e
+		c.end = append(c.end, I(c.base+total))
 	}
-	c.dst, c.dstAll = poisoned(n)
-	c.ga, c.gaAll = poisoned(entries)
-	c.v, _ = poisoned(n)
-	c.a, _ = poisoned(entries)
-	c.u, _ = poisoned((rows-1)*c.ldu + n)
-	for i := range rows - 1 {
-		for j := n; j < c.ldu; j++ {
-			c.u[i*c.ldu+j] = T(math.NaN())
-		}
-	}
-	for range entries {
-		c.ind = append(c.ind, I(rnd.IntN(rows)))
+	c.dst, c.dstAll = poisoned[T](rnd, len(entries), n, c.ldd)
+	c.v, _ = poisoned[T](rnd, len(entries), n, c.ldv)
+	c.u, _ = poisoned[T](rnd, met, n, c.ldu)
+	c.ga, c.gaAll = poisoned[T](rnd, 1, total, total)
+	c.a, _ = poisoned[T](rnd, 1, total, total)
+	for range total {
+		c.ind = append(c.ind, I(rnd.IntN(met)))
 	}
 	return c
+}
+
+// poisoned returns rows of n numbers with poison between them, and all with poison
+// around.
+func poisoned[T Float](rnd *rand.Rand, rows, n, stride int) (x, all []T) {
+	size := (rows-1)*stride + n
+	all = make([]T, size+2*guard)
+	for i := range all {
+		all[i] = T(math.NaN())
+	}
+	x = all[guard : guard+size : guard+size]
+	for i := range rows {
+		for j := range n {
+			x[i*stride+j] = T(rnd.NormFloat64())
+		}
+	}
+	return x, all
 }
 
 func TestSparse(t *testing.T) {
@@ -60,12 +71,11 @@ func testSparse[T Float, I Index](t *testing.T) {
 		if n > cols || n > sparseMost || n == 0 && cols > 0 {
 			t.Fatalf("SparseCols(%d) = %d", cols, n)
 		}
-		for _, entries := range []int{0, 1, 2, 3, 7, 20} {
-			c := newSparseCase[T, I](rnd, n, entries, 5)
-			checkSparse(t, fmt.Sprintf("%d columns, %d entries", n, entries), c)
+		for _, entries := range [][]int{{0}, {1}, {2}, {3}, {4}, {5}, {7}, {8}, {20}, {3, 0, 0, 9, 1}, {0, 4, 8, 0}} {
+			checkSparse(t, fmt.Sprintf("%d columns, %d entries", n, entries), newSparseCase[T, I](rnd, n, entries...))
 		}
 	}
-	checkSparse(t, "several calls", newSparseCase[T, I](rnd, SparseCols[T](9), 2*SparseEntries+5, 3))
+	checkSparse(t, "as many entries as a call takes", newSparseCase[T, I](rnd, SparseCols[T](9), 5, SparseEntries-5))
 }
 
 // checkSparse compares the loops with sums in float64, and with each other.
@@ -74,50 +84,61 @@ func checkSparse[T Float, I Index](t *testing.T, name string, c *sparseCase[T, I
 	const alpha, gamma = 0.75, -1.5
 	dst, ga := clone(c.dstAll), clone(c.gaAll)
 	part := func(x []T) []T { return x[guard : len(x)-guard] }
-	SparseRow(part(dst), alpha, c.a, c.ind, c.u, c.ldu)
-	SparseDots(part(ga), gamma, c.v, 0, c.ind, c.u, c.ldu)
+	SparseRows(c.n, c.end, c.base, c.ind, c.u, c.ldu, c.a, part(dst), c.ldd, alpha)
+	SparseDots(c.n, c.end, c.base, c.ind, c.u, c.ldu, part(ga), c.v, c.ldv, gamma)
 
 	within := func(what string, got, want T, magnitude float64) {
-		if d := math.Abs(float64(got - want)); !(d <= 4*float64(len(c.ind)+len(c.dst)+2)*unit[T]()*magnitude) {
+		if d := math.Abs(float64(got - want)); !(d <= 4*float64(len(c.ind)+c.n+2)*unit[T]()*magnitude) {
 			t.Fatalf("%s: %s is %v, want %v", name, what, got, want)
 		}
 	}
-	for j, before := range c.dst {
-		s, m := 0.0, math.Abs(float64(before))
-		for q, i := range c.ind {
-			p := float64(c.a[q]) * float64(c.u[int(i)*c.ldu+j])
-			s, m = s+p, m+math.Abs(p)
-		}
-		within(fmt.Sprintf("dst[%d]", j), part(dst)[j], before+T(alpha*s), m)
-	}
-	for q, i := range c.ind {
-		s, m := 0.0, math.Abs(float64(c.ga[q]))
-		for j, v := range c.v {
-			p := gamma * float64(v) * float64(c.u[int(i)*c.ldu+j])
-			s, m = s+p, m+math.Abs(p)
-		}
-		within(fmt.Sprintf("ga[%d]", q), part(ga)[q], c.ga[q]+T(s), m)
-	}
-	for _, x := range [][]T{dst, ga} {
-		for i := range guard {
-			if !math.IsNaN(float64(x[i])) || !math.IsNaN(float64(x[len(x)-1-i])) {
-				t.Fatalf("%s: the memory around the result is written", name)
+	wantDst := clone(c.dstAll) // the gaps and the poison
+	q := 0
+	for i, e := range c.end {
+		begin := q
+		for j := range c.n {
+			before := c.dst[i*c.ldd+j]
+			s, m := 0.0, math.Abs(float64(before))
+			for q = begin; q < int(e)-c.base; q++ {
+				p := float64(c.a[q]) * float64(c.u[int(c.ind[q])*c.ldu+j])
+				s, m = s+p, m+math.Abs(p)
 			}
+			got := part(dst)[i*c.ldd+j]
+			within(fmt.Sprintf("row %d, element %d", i, j), got, before+T(alpha*s), m)
+			part(wantDst)[i*c.ldd+j] = got
+		}
+		for q = begin; q < int(e)-c.base; q++ {
+			s, m := 0.0, math.Abs(float64(c.ga[q]))
+			for j := range c.n {
+				p := gamma * float64(c.v[i*c.ldv+j]) * float64(c.u[int(c.ind[q])*c.ldu+j])
+				s, m = s+p, m+math.Abs(p)
+			}
+			within(fmt.Sprintf("ga[%d]", q), part(ga)[q], c.ga[q]+T(s), m)
+		}
+	}
+	sameSlice(t, name+": between and around the rows", dst, wantDst)
+	for i := range guard {
+		if !math.IsNaN(float64(ga[i])) || !math.IsNaN(float64(ga[len(ga)-1-i])) {
+			t.Fatalf("%s: the memory around ga is written", name)
 		}
 	}
 	dst2, ga2 := clone(c.dstAll), clone(c.gaAll)
-	SparseRowDots(part(dst2), alpha, c.a, part(ga2), gamma, c.v, 0, c.ind, c.u, c.ldu)
+	SparseRowsDots(c.n, c.end, c.base, c.ind, c.u, c.ldu, c.a, part(dst2), c.ldd, alpha, part(ga2), c.v, c.ldv, gamma)
 	sameSlice(t, name+": dst of both", dst2, dst)
 	sameSlice(t, name+": ga of both", ga2, ga)
 }
 
 func TestSparsePanics(t *testing.T) {
-	x, ind := make([]float64, 4), []int{0, 0, 0}
+	x, end, ind := make([]float64, 4), []int{1, 3}, []int{0, 0, 0}
 	for name, f := range map[string]func(){
-		"SparseRow":        func() { SparseRow(x[:1], 1, x[:2], ind, x, 1) },
-		"SparseDots":       func() { SparseDots(x[:2], 1, x[:1], 1, ind, x, 1) },
-		"SparseRowDots":    func() { SparseRowDots(x[:1], 1, x[:3], x[:2], 1, x[:1], 1, ind, x, 1) },
-		"SparseRowDots, v": func() { SparseRowDots(x[:1], 1, x[:3], x[:3], 1, x[:2], 1, ind, x, 1) },
+		"a":          func() { SparseRows(1, end, 0, ind, x, 1, x[:2], x, 1, 1) },
+		"end":        func() { SparseRows(1, end[:1], 0, ind, x, 1, x, x, 1, 1) },
+		"dst":        func() { SparseRows(3, end, 0, ind, x, 1, x, x, 2, 1) },
+		"stride":     func() { SparseRows(1, end, 0, ind, x, 1, x, x, -1, 1) },
+		"ga":         func() { SparseDots(1, end, 0, ind, x, 1, x[:2], x, 1, 1) },
+		"v":          func() { SparseDots(1, end, 0, ind, x, 1, x, x[:1], 1, 1) },
+		"v of both":  func() { SparseRowsDots(1, end, 0, ind, x, 1, x, x, 1, 1, x, x[:1], 1, 1) },
+		"ga of both": func() { SparseRowsDots(1, end, 0, ind, x, 1, x, x, 1, 1, x[:2], x, 1, 1) },
 	} {
 		func() {
 			defer func() {
@@ -151,9 +172,13 @@ func testSparseColumn[T Float, I Index](t *testing.T) {
 				n += rnd.IntN(perRow + 1)
 				end = append(end, I(base+n))
 			}
-			c := newSparseCase[T, I](rnd, rows, n, cols)
-			for q := range c.ind {
-				c.ind[q] = I(lo + rnd.IntN(cols-lo))
+			var c sparseCase[T, I]
+			c.dst, c.dstAll = poisoned[T](rnd, 1, rows, rows)
+			c.v, _ = poisoned[T](rnd, 1, rows, rows)
+			c.ga, c.gaAll = poisoned[T](rnd, 1, n, n)
+			c.a, _ = poisoned[T](rnd, 1, n, n)
+			for range n {
+				c.ind = append(c.ind, I(lo+rnd.IntN(cols-lo)))
 			}
 			u, w := normalSlice[T](cols, 7), normalSlice[T](cols-lo, 8)
 			out, ga := clone(c.dstAll), clone(c.gaAll)

@@ -26,79 +26,82 @@ func i32[I Index](p *I) *int32 { return (*int32)(unsafe.Pointer(p)) }
 // isInt reports whether I is int, which has 64 bits where there is assembly.
 func isInt[I Index]() bool { return unsafe.Sizeof(I(0)) == 8 }
 
-func sparseRow[T Float, I Index](dst []T, alpha T, a []T, ind []I, u []T, ldu int) {
+func sparseRows[T Float, I Index](n int, end []I, base int, ind []I, u []T, ldu int, a, dst []T, ldd int, alpha T) {
 	if tier == Generic {
-		genericSparseRow(dst, alpha, a, ind, u, ldu)
+		genericSparseRows(n, end, base, ind, u, ldu, a, dst, ldd, alpha)
 		return
 	}
+	size := int(unsafe.Sizeof(T(0)))
 	switch {
 	case tier == AVX512 && is64[T]() && isInt[I]():
-		sparseRowAVX512F64I64(len(dst), f64(&dst[0]), float64(alpha), f64(&a[0]), i64(&ind[0]), len(ind), f64(&u[0]), ldu)
+		sparseRowsAVX512F64I64(n, len(end), i64(&end[0]), base, i64(&ind[0]), f64(&u[0]), size*ldu, f64(&a[0]), f64(&dst[0]), size*ldd, float64(alpha))
 	case tier == AVX512 && is64[T]():
-		sparseRowAVX512F64I32(len(dst), f64(&dst[0]), float64(alpha), f64(&a[0]), i32(&ind[0]), len(ind), f64(&u[0]), ldu)
+		sparseRowsAVX512F64I32(n, len(end), i32(&end[0]), base, i32(&ind[0]), f64(&u[0]), size*ldu, f64(&a[0]), f64(&dst[0]), size*ldd, float64(alpha))
 	case tier == AVX512 && isInt[I]():
-		sparseRowAVX512F32I64(len(dst), f32(&dst[0]), float32(alpha), f32(&a[0]), i64(&ind[0]), len(ind), f32(&u[0]), ldu)
+		sparseRowsAVX512F32I64(n, len(end), i64(&end[0]), base, i64(&ind[0]), f32(&u[0]), size*ldu, f32(&a[0]), f32(&dst[0]), size*ldd, float32(alpha))
 	case tier == AVX512:
-		sparseRowAVX512F32I32(len(dst), f32(&dst[0]), float32(alpha), f32(&a[0]), i32(&ind[0]), len(ind), f32(&u[0]), ldu)
+		sparseRowsAVX512F32I32(n, len(end), i32(&end[0]), base, i32(&ind[0]), f32(&u[0]), size*ldu, f32(&a[0]), f32(&dst[0]), size*ldd, float32(alpha))
 	case is64[T]() && isInt[I]():
-		sparseRowAVX2F64I64(len(dst), f64(&dst[0]), float64(alpha), f64(&a[0]), i64(&ind[0]), len(ind), f64(&u[0]), ldu)
+		sparseRowsAVX2F64I64(n, len(end), i64(&end[0]), base, i64(&ind[0]), f64(&u[0]), size*ldu, f64(&a[0]), f64(&dst[0]), size*ldd, float64(alpha))
 	case is64[T]():
-		sparseRowAVX2F64I32(len(dst), f64(&dst[0]), float64(alpha), f64(&a[0]), i32(&ind[0]), len(ind), f64(&u[0]), ldu)
+		sparseRowsAVX2F64I32(n, len(end), i32(&end[0]), base, i32(&ind[0]), f64(&u[0]), size*ldu, f64(&a[0]), f64(&dst[0]), size*ldd, float64(alpha))
 	case isInt[I]():
-		sparseRowAVX2F32I64(len(dst), f32(&dst[0]), float32(alpha), f32(&a[0]), i64(&ind[0]), len(ind), f32(&u[0]), ldu)
+		sparseRowsAVX2F32I64(n, len(end), i64(&end[0]), base, i64(&ind[0]), f32(&u[0]), size*ldu, f32(&a[0]), f32(&dst[0]), size*ldd, float32(alpha))
 	default:
-		sparseRowAVX2F32I32(len(dst), f32(&dst[0]), float32(alpha), f32(&a[0]), i32(&ind[0]), len(ind), f32(&u[0]), ldu)
+		sparseRowsAVX2F32I32(n, len(end), i32(&end[0]), base, i32(&ind[0]), f32(&u[0]), size*ldu, f32(&a[0]), f32(&dst[0]), size*ldd, float32(alpha))
 	}
 }
 
-func sparseDots[T Float, I Index](ga []T, gamma T, v []T, ldv int, ind []I, u []T, ldu int) {
+func sparseDots[T Float, I Index](n int, end []I, base int, ind []I, u []T, ldu int, ga, v []T, ldv int, gamma T) {
 	if tier == Generic {
-		genericSparseDots(ga, gamma, v, ind, u, ldu)
+		genericSparseDots(n, end, base, ind, u, ldu, ga, v, ldv, gamma)
 		return
 	}
+	size := int(unsafe.Sizeof(T(0)))
 	switch {
 	case tier == AVX512 && is64[T]() && isInt[I]():
-		sparseDotsAVX512F64I64(len(v), f64(&ga[0]), float64(gamma), f64(&v[0]), i64(&ind[0]), len(ind), f64(&u[0]), ldu, ldv)
+		sparseDotsAVX512F64I64(n, len(end), i64(&end[0]), base, i64(&ind[0]), f64(&u[0]), size*ldu, f64(&ga[0]), f64(&v[0]), size*ldv, float64(gamma))
 	case tier == AVX512 && is64[T]():
-		sparseDotsAVX512F64I32(len(v), f64(&ga[0]), float64(gamma), f64(&v[0]), i32(&ind[0]), len(ind), f64(&u[0]), ldu, ldv)
+		sparseDotsAVX512F64I32(n, len(end), i32(&end[0]), base, i32(&ind[0]), f64(&u[0]), size*ldu, f64(&ga[0]), f64(&v[0]), size*ldv, float64(gamma))
 	case tier == AVX512 && isInt[I]():
-		sparseDotsAVX512F32I64(len(v), f32(&ga[0]), float32(gamma), f32(&v[0]), i64(&ind[0]), len(ind), f32(&u[0]), ldu, ldv)
+		sparseDotsAVX512F32I64(n, len(end), i64(&end[0]), base, i64(&ind[0]), f32(&u[0]), size*ldu, f32(&ga[0]), f32(&v[0]), size*ldv, float32(gamma))
 	case tier == AVX512:
-		sparseDotsAVX512F32I32(len(v), f32(&ga[0]), float32(gamma), f32(&v[0]), i32(&ind[0]), len(ind), f32(&u[0]), ldu, ldv)
+		sparseDotsAVX512F32I32(n, len(end), i32(&end[0]), base, i32(&ind[0]), f32(&u[0]), size*ldu, f32(&ga[0]), f32(&v[0]), size*ldv, float32(gamma))
 	case is64[T]() && isInt[I]():
-		sparseDotsAVX2F64I64(len(v), f64(&ga[0]), float64(gamma), f64(&v[0]), i64(&ind[0]), len(ind), f64(&u[0]), ldu, ldv)
+		sparseDotsAVX2F64I64(n, len(end), i64(&end[0]), base, i64(&ind[0]), f64(&u[0]), size*ldu, f64(&ga[0]), f64(&v[0]), size*ldv, float64(gamma))
 	case is64[T]():
-		sparseDotsAVX2F64I32(len(v), f64(&ga[0]), float64(gamma), f64(&v[0]), i32(&ind[0]), len(ind), f64(&u[0]), ldu, ldv)
+		sparseDotsAVX2F64I32(n, len(end), i32(&end[0]), base, i32(&ind[0]), f64(&u[0]), size*ldu, f64(&ga[0]), f64(&v[0]), size*ldv, float64(gamma))
 	case isInt[I]():
-		sparseDotsAVX2F32I64(len(v), f32(&ga[0]), float32(gamma), f32(&v[0]), i64(&ind[0]), len(ind), f32(&u[0]), ldu, ldv)
+		sparseDotsAVX2F32I64(n, len(end), i64(&end[0]), base, i64(&ind[0]), f32(&u[0]), size*ldu, f32(&ga[0]), f32(&v[0]), size*ldv, float32(gamma))
 	default:
-		sparseDotsAVX2F32I32(len(v), f32(&ga[0]), float32(gamma), f32(&v[0]), i32(&ind[0]), len(ind), f32(&u[0]), ldu, ldv)
+		sparseDotsAVX2F32I32(n, len(end), i32(&end[0]), base, i32(&ind[0]), f32(&u[0]), size*ldu, f32(&ga[0]), f32(&v[0]), size*ldv, float32(gamma))
 	}
 }
 
-func sparseRowDots[T Float, I Index](dst []T, alpha T, a, ga []T, gamma T, v []T, ldv int, ind []I, u []T, ldu int) {
+func sparseRowsDots[T Float, I Index](n int, end []I, base int, ind []I, u []T, ldu int, a, dst []T, ldd int, alpha T, ga, v []T, ldv int, gamma T) {
 	if tier == Generic {
-		genericSparseRow(dst, alpha, a, ind, u, ldu)
-		genericSparseDots(ga, gamma, v, ind, u, ldu)
+		genericSparseRows(n, end, base, ind, u, ldu, a, dst, ldd, alpha)
+		genericSparseDots(n, end, base, ind, u, ldu, ga, v, ldv, gamma)
 		return
 	}
+	size := int(unsafe.Sizeof(T(0)))
 	switch {
 	case tier == AVX512 && is64[T]() && isInt[I]():
-		sparseRowDotsAVX512F64I64(len(dst), f64(&dst[0]), float64(alpha), f64(&a[0]), f64(&ga[0]), float64(gamma), f64(&v[0]), i64(&ind[0]), len(ind), f64(&u[0]), ldu, ldv)
+		sparseRowsDotsAVX512F64I64(n, len(end), i64(&end[0]), base, i64(&ind[0]), f64(&u[0]), size*ldu, f64(&a[0]), f64(&dst[0]), size*ldd, float64(alpha), f64(&ga[0]), f64(&v[0]), size*ldv, float64(gamma))
 	case tier == AVX512 && is64[T]():
-		sparseRowDotsAVX512F64I32(len(dst), f64(&dst[0]), float64(alpha), f64(&a[0]), f64(&ga[0]), float64(gamma), f64(&v[0]), i32(&ind[0]), len(ind), f64(&u[0]), ldu, ldv)
+		sparseRowsDotsAVX512F64I32(n, len(end), i32(&end[0]), base, i32(&ind[0]), f64(&u[0]), size*ldu, f64(&a[0]), f64(&dst[0]), size*ldd, float64(alpha), f64(&ga[0]), f64(&v[0]), size*ldv, float64(gamma))
 	case tier == AVX512 && isInt[I]():
-		sparseRowDotsAVX512F32I64(len(dst), f32(&dst[0]), float32(alpha), f32(&a[0]), f32(&ga[0]), float32(gamma), f32(&v[0]), i64(&ind[0]), len(ind), f32(&u[0]), ldu, ldv)
+		sparseRowsDotsAVX512F32I64(n, len(end), i64(&end[0]), base, i64(&ind[0]), f32(&u[0]), size*ldu, f32(&a[0]), f32(&dst[0]), size*ldd, float32(alpha), f32(&ga[0]), f32(&v[0]), size*ldv, float32(gamma))
 	case tier == AVX512:
-		sparseRowDotsAVX512F32I32(len(dst), f32(&dst[0]), float32(alpha), f32(&a[0]), f32(&ga[0]), float32(gamma), f32(&v[0]), i32(&ind[0]), len(ind), f32(&u[0]), ldu, ldv)
+		sparseRowsDotsAVX512F32I32(n, len(end), i32(&end[0]), base, i32(&ind[0]), f32(&u[0]), size*ldu, f32(&a[0]), f32(&dst[0]), size*ldd, float32(alpha), f32(&ga[0]), f32(&v[0]), size*ldv, float32(gamma))
 	case is64[T]() && isInt[I]():
-		sparseRowDotsAVX2F64I64(len(dst), f64(&dst[0]), float64(alpha), f64(&a[0]), f64(&ga[0]), float64(gamma), f64(&v[0]), i64(&ind[0]), len(ind), f64(&u[0]), ldu, ldv)
+		sparseRowsDotsAVX2F64I64(n, len(end), i64(&end[0]), base, i64(&ind[0]), f64(&u[0]), size*ldu, f64(&a[0]), f64(&dst[0]), size*ldd, float64(alpha), f64(&ga[0]), f64(&v[0]), size*ldv, float64(gamma))
 	case is64[T]():
-		sparseRowDotsAVX2F64I32(len(dst), f64(&dst[0]), float64(alpha), f64(&a[0]), f64(&ga[0]), float64(gamma), f64(&v[0]), i32(&ind[0]), len(ind), f64(&u[0]), ldu, ldv)
+		sparseRowsDotsAVX2F64I32(n, len(end), i32(&end[0]), base, i32(&ind[0]), f64(&u[0]), size*ldu, f64(&a[0]), f64(&dst[0]), size*ldd, float64(alpha), f64(&ga[0]), f64(&v[0]), size*ldv, float64(gamma))
 	case isInt[I]():
-		sparseRowDotsAVX2F32I64(len(dst), f32(&dst[0]), float32(alpha), f32(&a[0]), f32(&ga[0]), float32(gamma), f32(&v[0]), i64(&ind[0]), len(ind), f32(&u[0]), ldu, ldv)
+		sparseRowsDotsAVX2F32I64(n, len(end), i64(&end[0]), base, i64(&ind[0]), f32(&u[0]), size*ldu, f32(&a[0]), f32(&dst[0]), size*ldd, float32(alpha), f32(&ga[0]), f32(&v[0]), size*ldv, float32(gamma))
 	default:
-		sparseRowDotsAVX2F32I32(len(dst), f32(&dst[0]), float32(alpha), f32(&a[0]), f32(&ga[0]), float32(gamma), f32(&v[0]), i32(&ind[0]), len(ind), f32(&u[0]), ldu, ldv)
+		sparseRowsDotsAVX2F32I32(n, len(end), i32(&end[0]), base, i32(&ind[0]), f32(&u[0]), size*ldu, f32(&a[0]), f32(&dst[0]), size*ldd, float32(alpha), f32(&ga[0]), f32(&v[0]), size*ldv, float32(gamma))
 	}
 }
 

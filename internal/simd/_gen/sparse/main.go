@@ -22,9 +22,9 @@ func main() {
 		for _, size := range []int{8, 4} {
 			for _, index := range []string{"int", "int32"} {
 				g := isa{size: size, width: width, index: index}
-				g.row("sparseRow", true, false)
-				g.row("sparseDots", false, true)
-				g.row("sparseRowDots", true, true)
+				g.rows("sparseRows", true, false)
+				g.rows("sparseDots", false, true)
+				g.rows("sparseRowsDots", true, true)
 				if width == 32 {
 					g.column("sparseGather", true, false, false)
 					g.column("sparseScatter", false, true, false)
@@ -209,165 +209,298 @@ func (g isa) prefetch(p Register, nv int) {
 	}
 }
 
-// row emits a loop over the entries q of a row of a sparse matrix. The rows u_q
-// of a dense matrix that they meet, n elements of each, are read once for
+// rows emits a loop over the entries q of some rows i of a sparse matrix, those of
+// row i being before end[i]-base. The rows u_q of a dense matrix that they meet, n
+// elements of each, are read once for
 //
-//	dst += alpha·Σ_q a_q·u_q    if sum, kept in registers until the end,
-//	ga_q += gamma·(v·u_q)       if dots.
+//	dst_i += alpha·Σ_q a_q·u_q    if sum, kept in registers until the end of the row,
+//	ga_q += gamma·(v_i·u_q)       if dots.
 //
-// n is 8, 4 or 2 vectors, or at most one.
-func (g isa) row(name string, sum, dots bool) {
+// n is 8, 4 or 2 vectors, or at most one. Strides are in bytes.
+func (g isa) rows(name string, sum, dots bool) {
 	elem := byType(g, "float64", "float32")
-	sig, does := "n int", []string{}
+	sig, does := "n, rows int, end *I, base int, ind *I, u *T, ldu int", []string{}
 	if sum {
-		sig += ", dst *T, alpha T, a *T"
-		does = append(does, "dst += alpha·Σ_q a_q·u_q")
+		sig += ", a *T, dst *T, ldd int, alpha T"
+		does = append(does, "dst_i += alpha·Σ_q a_q·u_q")
 	}
 	if dots {
-		sig += ", ga *T, gamma T, v *T"
-		does = append(does, "ga_q += gamma·(v·u_q)")
+		sig += ", ga *T, v *T, ldv int, gamma T"
+		does = append(does, "ga_q += gamma·(v_i·u_q)")
 	}
-	sig += ", ind *" + g.index + ", entries int, u *T, ld int"
-	if dots {
-		sig += ", ldv int"
-	}
-	TEXT(name+g.name(), 4 /* NOSPLIT */, "func("+strings.ReplaceAll(sig, "T", elem)+")")
+	sig = strings.ReplaceAll(strings.ReplaceAll(sig, "*T", "*"+elem), "*I", "*"+g.index)
+	sig = strings.ReplaceAll(sig, " T", " "+elem)
+	TEXT(name+g.name(), 4 /* NOSPLIT */, "func("+sig+")")
 	Pragma("noescape")
-	Doc(name + g.name() + " computes " + strings.Join(does, " and ") + " for rows u_q = u[ind_q·ld:][:n], entries >= 1, and n 8, 4 or 2 vectors or at most one.")
+	Doc(name + g.name() + " computes " + strings.Join(does, " and ") + " for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.")
 
-	n, ind, u, ld := param("n"), param("ind"), param("u"), param("ld")
-	SHLQ(byType(g, U8(3), U8(2)), ld)
-	var dst, a, ga, v GPVirtual
+	// What a row needs once stays in memory.
+	r := rowLoop{isa: g, sum: sum, dots: dots, n: param("n"), end: param("end"), ind: param("ind"), u: param("u"), ldu: param("ldu")}
 	if sum {
-		dst, a = param("dst"), param("a")
+		r.a = param("a")
 	}
 	if dots {
-		ga, v = param("ga"), param("v")
+		r.ga, r.v = param("ga"), param("v")
 	}
-	left := param("entries")
-	size := map[string]int{"int32": 4, "int": 8}[g.index]
-	end, ldv := GP64(), GPVirtual(nil)
-	if dots {
-		LEAQ(Mem{Base: ind, Index: left, Scale: uint8(size), Disp: -size}, end)
-		ldv = param("ldv")
-		SHLQ(byType(g, U8(3), U8(2)), ldv)
-	}
+	r.q = GP64()
+	XORQ(r.q, r.q)
 	for _, nv := range []int{8, 4, 2} {
-		CMPQ(n, U32(nv*g.lanes()))
+		CMPQ(r.n, U32(nv*g.lanes()))
 		JE(LabelRef(fmt.Sprintf("vectors%d", nv)))
 	}
 	JMP(LabelRef("vectors1"))
 	for _, nv := range []int{8, 4, 2, 1} {
-		label := fmt.Sprintf("vectors%d", nv)
-		Label(label)
-		var k *mask
-		if nv == 1 {
-			k = g.newMask(n)
-		}
-		at := func(base Register, j int) Mem { return Mem{Base: base, Disp: j * g.width} }
-		var acc, vs []VecVirtual
-		if sum {
-			acc = g.zeros(nv)
-		}
-		// AVX2 has no registers for v where dst takes as many.
-		held := dots && (g.avx512() || !sum || nv < 8)
-		if held {
-			for j := range nv {
-				vs = append(vs, g.load(at(v, j), k))
-			}
-		}
-		if dots {
-			// What comes next comes from far. The loop without dots does better without
-			// this.
-			ADDQ(v, ldv)
-			g.prefetch(ldv, nv)
-		}
-		Label(label + "loop")
-		i := GP64()
-		if g.index == "int32" {
-			MOVLQSX(Mem{Base: ind}, i)
-			ADDQ(U32(4), ind)
-		} else {
-			MOVQ(Mem{Base: ind}, i)
-			ADDQ(U32(8), ind)
-		}
-		IMULQ(ld, i)
-		ADDQ(u, i)
-		if dots && nv == 8 {
-			soon := GP64()
-			LEAQ(Mem{Base: ind, Disp: 3 * size}, soon)
-			CMPQ(soon, end)
-			CMOVQHI(end, soon)
-			if g.index == "int32" {
-				MOVLQSX(Mem{Base: soon}, soon)
-			} else {
-				MOVQ(Mem{Base: soon}, soon)
-			}
-			IMULQ(ld, soon)
-			ADDQ(u, soon)
-			g.prefetch(soon, nv)
-		}
-		var x VecVirtual
-		if sum {
-			x = g.vec()
-			byType(g, VBROADCASTSD, VBROADCASTSS)(Mem{Base: a}, x)
-			ADDQ(U32(g.size), a)
-		}
-		var d []VecVirtual
-		for j := range nv {
-			if !dots {
-				if k == nil {
-					g.fma(at(i, j), x, acc[j])
-				} else {
-					g.fma(g.load(at(i, j), k), x, acc[j])
-				}
-				continue
-			}
-			w := g.load(at(i, j), k)
-			if sum {
-				g.fma(w, x, acc[j])
-			}
-			var y Op = at(v, j)
-			if held {
-				y = vs[j]
-			}
-			if c := j % 4; j < 4 {
-				d = append(d, w)
-				g.mul(y, w, w)
-			} else {
-				g.fma(y, w, d[c])
-			}
-		}
-		if dots {
-			for len(d) > 1 {
-				for j := range len(d) / 2 {
-					g.add(d[j+len(d)/2], d[j], d[j])
-				}
-				d = d[:len(d)/2]
-			}
-			t := g.total(d[0])
-			gamma, err := Param("gamma").Resolve()
-			if err != nil {
-				panic(err)
-			}
-			byType(g, VMULSD, VMULSS)(gamma.Addr, t, t)
-			byType(g, VADDSD, VADDSS)(Mem{Base: ga}, t, t)
-			byType(g, VMOVSD, VMOVSS)(t, Mem{Base: ga})
-			ADDQ(U32(g.size), ga)
-		}
-		DECQ(left)
-		JNE(LabelRef(label + "loop"))
-		if sum {
-			alpha := g.broadcast("alpha")
-			for j := range nv {
-				g.mul(alpha, acc[j], acc[j])
-				g.add(g.load(at(dst, j), k), acc[j], acc[j])
-				g.store(acc[j], at(dst, j), k)
-			}
-		}
-		VZEROUPPER()
-		RET()
+		r.emit(nv)
 	}
+}
+
+// memory returns where a parameter is.
+func (g isa) memory(name string) Mem {
+	b, err := Param(name).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	return b.Addr
+}
+
+func (g isa) indexSize() int { return map[string]int{"int32": 4, "int": 8}[g.index] }
+
+func (g isa) loadIndex(m Mem, to GPVirtual) {
+	if g.index == "int32" {
+		MOVLQSX(m, to)
+	} else {
+		MOVQ(m, to)
+	}
+}
+
+// A rowLoop is what rows emits.
+type rowLoop struct {
+	isa
+	sum, dots                        bool
+	n, end, ind, u, ldu, a, ga, v, q GPVirtual
+	last                             GPVirtual // the entry behind the row
+	nv                               int
+	k                                *mask
+	acc, vs                          []VecVirtual
+}
+
+// group is how many entries have their dots added up together.
+const group = 4
+
+func (r *rowLoop) at(base Register, j int) Mem { return Mem{Base: base, Disp: j * r.width} }
+
+func (r *rowLoop) emit(nv int) {
+	label := fmt.Sprintf("vectors%d", nv)
+	Label(label)
+	r.nv, r.k, r.acc, r.vs = nv, nil, nil, nil
+	if nv == 1 {
+		r.k = r.newMask(r.n)
+	}
+	Label(label + "row")
+	r.last = GP64()
+	r.loadIndex(Mem{Base: r.end}, r.last)
+	ADDQ(U32(r.indexSize()), r.end)
+	SUBQ(r.memory("base"), r.last)
+	CMPQ(r.q, r.last)
+	JGE(LabelRef(label + "next"))
+	if r.sum {
+		r.acc = r.zeros(nv)
+	}
+	// What comes next comes from far.
+	next := GP64()
+	if r.sum {
+		MOVQ(r.memory("dst"), next)
+		ADDQ(r.memory("ldd"), next)
+		r.prefetch(next, nv)
+	}
+	if r.dots {
+		// AVX2 has no registers for v where dst takes as many.
+		if r.avx512() || nv < 8 {
+			for j := range nv {
+				r.vs = append(r.vs, r.load(r.at(r.v, j), r.k))
+			}
+		}
+		MOVQ(r.v, next)
+		ADDQ(r.memory("ldv"), next)
+		r.prefetch(next, nv)
+
+		SUBQ(U32(2*group-1), r.last)
+		if nv >= 4 { // with fewer there is no gain
+			Label(label + "groups")
+			CMPQ(r.q, r.last)
+			JGE(LabelRef(label + "lastgroup"))
+			r.addDots(r.entries(group, true))
+			ADDQ(U32(group), r.q)
+			JMP(LabelRef(label + "groups"))
+		}
+		Label(label + "lastgroup")
+		ADDQ(U32(group), r.last)
+		Label(label + "group")
+		CMPQ(r.q, r.last)
+		JGE(LabelRef(label + "rest"))
+		r.addDots(r.entries(group, false))
+		ADDQ(U32(group), r.q)
+		JMP(LabelRef(label + "group"))
+		Label(label + "rest")
+		ADDQ(U32(group-1), r.last)
+		Label(label + "loop")
+		CMPQ(r.q, r.last)
+		JGE(LabelRef(label + "end"))
+	} else {
+		Label(label + "loop")
+	}
+	d := r.entries(1, false)
+	if r.dots {
+		t := r.total(d[0])
+		byType(r.isa, VMULSD, VMULSS)(r.memory("gamma"), t, t)
+		m := Mem{Base: r.ga, Index: r.q, Scale: uint8(r.size)}
+		byType(r.isa, VADDSD, VADDSS)(m, t, t)
+		byType(r.isa, VMOVSD, VMOVSS)(t, m)
+	}
+	INCQ(r.q)
+	if r.dots {
+		JMP(LabelRef(label + "loop"))
+		Label(label + "end")
+	} else {
+		CMPQ(r.q, r.last)
+		JL(LabelRef(label + "loop"))
+	}
+	if r.sum {
+		alpha, dst := r.broadcast("alpha"), param("dst")
+		for j := range nv {
+			r.mul(alpha, r.acc[j], r.acc[j])
+			r.add(r.load(r.at(dst, j), r.k), r.acc[j], r.acc[j])
+			r.store(r.acc[j], r.at(dst, j), r.k)
+		}
+	}
+	Label(label + "next")
+	if r.sum {
+		ldd := param("ldd")
+		ADDQ(ldd, r.memory("dst"))
+	}
+	if r.dots {
+		ADDQ(r.memory("ldv"), r.v)
+	}
+	DECQ(r.memory("rows"))
+	JNE(LabelRef(label + "row"))
+	VZEROUPPER()
+	RET()
+}
+
+// entries emits what is done for that many entries from q on, and returns the
+// products with v_i of each, which are to be added up. If prefetch is set, it fetches
+// what as many entries after them meet.
+func (r *rowLoop) entries(count int, prefetch bool) []VecVirtual {
+	d := make([]VecVirtual, count)
+	for e := range d {
+		if prefetch {
+			soon := r.row(e + count)
+			for at := 0; at < r.nv*r.width; at += 64 {
+				soon.Disp = at
+				PREFETCHT0(soon)
+			}
+		}
+		u := r.row(e)
+		var x VecVirtual
+		if r.sum {
+			x = r.vec()
+			byType(r.isa, VBROADCASTSD, VBROADCASTSS)(Mem{Base: r.a, Index: r.q, Scale: uint8(r.size), Disp: e * r.size}, x)
+		}
+		for j := range r.nv {
+			u.Disp = j * r.width
+			r.element(j, u, x, &d[e])
+		}
+	}
+	return d
+}
+
+// row returns where the row u_q of entry q+e is.
+func (r *rowLoop) row(e int) Mem {
+	i := GP64()
+	r.loadIndex(Mem{Base: r.ind, Index: r.q, Scale: uint8(r.indexSize()), Disp: e * r.indexSize()}, i)
+	IMULQ(r.ldu, i)
+	if r.dots {
+		return Mem{Base: r.u, Index: i, Scale: 1}
+	}
+	ADDQ(r.u, i) // an operand of a multiplication is cheaper without an index
+	return Mem{Base: i}
+}
+
+// element does vector j of u_q, at u, for x = a_q, and adds to d what goes with v_i.
+func (r *rowLoop) element(j int, u Mem, x VecVirtual, d *VecVirtual) {
+	if !r.dots && r.k == nil {
+		r.fma(u, x, r.acc[j])
+		return
+	}
+	w := r.load(u, r.k)
+	if r.sum {
+		r.fma(w, x, r.acc[j])
+	}
+	if !r.dots {
+		return
+	}
+	var y Op = r.at(r.v, j)
+	if r.vs != nil {
+		y = r.vs[j]
+	}
+	if j == 0 {
+		*d = w
+		r.mul(y, w, w)
+	} else {
+		r.fma(y, w, *d)
+	}
+}
+
+// addDots adds gamma times the totals of the four vectors d to ga from q on.
+func (r *rowLoop) addDots(d []VecVirtual) {
+	// pairs returns sums of neighbours, those of x and of y in turns.
+	pairs := func(lo, hi func(...Op), x, y VecVirtual) VecVirtual {
+		l, h := r.vec(), r.vec()
+		lo(y, x, l)
+		hi(y, x, h)
+		r.add(h, l, l)
+		return l
+	}
+	half := func(v VecVirtual) VecVirtual {
+		y := v.AsY().(VecVirtual)
+		if r.avx512() {
+			h := YMM()
+			VEXTRACTF64X4(U8(1), v, h)
+			r.add(h, y, y)
+		}
+		return y
+	}
+	gamma, m := r.memory("gamma"), Mem{Base: r.ga, Index: r.q, Scale: uint8(r.size)}
+	if r.size == 8 {
+		x, y := half(pairs(VUNPCKLPD, VUNPCKHPD, d[0], d[1])), half(pairs(VUNPCKLPD, VUNPCKHPD, d[2], d[3]))
+		l, h := YMM(), YMM()
+		if r.avx512() {
+			VSHUFF64X2(U8(0), y, x, l) // of any registers
+			VSHUFF64X2(U8(3), y, x, h)
+		} else {
+			VPERM2F128(U8(0x20), y, x, l)
+			VPERM2F128(U8(0x31), y, x, h)
+		}
+		r.add(h, l, l)
+		VBROADCASTSD(gamma, h)
+		r.mul(h, l, l)
+		r.add(m, l, l)
+		r.mov(l, m)
+		return
+	}
+	x, y := pairs(VUNPCKLPS, VUNPCKHPS, d[0], d[1]), pairs(VUNPCKLPS, VUNPCKHPS, d[2], d[3])
+	s := half(pairs(VUNPCKLPD, VUNPCKHPD, x, y))
+	l, h := s.AsX(), XMM()
+	if r.avx512() {
+		VEXTRACTF64X2(U8(1), s, h)
+	} else {
+		VEXTRACTF128(U8(1), s, h)
+	}
+	r.add(h, l, l)
+	VBROADCASTSS(gamma, h)
+	r.mul(h, l, l)
+	r.add(m, l, l)
+	r.mov(l, m)
 }
 
 // column emits a loop over the entries q of some rows i of a sparse matrix, one by
