@@ -53,6 +53,8 @@ type solveFlags struct {
 	cameras, points      string
 	shareIntrinsics      bool
 	out, ply, plotFolder string
+	covariance           string
+	free                 int
 	plot                 bool
 }
 
@@ -74,6 +76,10 @@ a second one ends the process at once.
   --ply FILE     the same for viewers: points, and pyramids for cameras
   --plot         convergence, a histogram of reprojection errors, and the cameras and
                  points before and after, as figures in the folder --plot-dir
+  --covariance FILE
+                 the covariance of the nine parameters of all cameras as a CSV file, for
+                 features with errors of 1 pixel; not after an interrupt. Its time
+                 grows with the cube of the cameras: it is for some hundred at most
 
 Lists of cameras and points are of numbers from 0 and ranges, as 0,5..9.
 
@@ -98,9 +104,14 @@ Lists of cameras and points are of numbers from 0 and ranges, as 0,5..9.
 	flags.Float64Var(&opts.CostTolerance, "cost-tol", 1e-6, "relative change of the cost at which to end")
 	flags.Float64Var(&opts.GradientTolerance, "gradient-tol", 1e-10, "largest element of the gradient at which to end")
 	flags.Float64Var(&opts.StepTolerance, "step-tol", 1e-8, "relative length of a step at which to end")
+	flags.Float64Var(&opts.Radius, "radius", 1e4, "radius of the trust region at first")
+	flags.Float64Var(&opts.Forcing, "forcing", 0.1, "accuracy of conjugate gradients, less than 1")
+	flags.IntVar(&opts.LinearIterations, "linear-iterations", 500, "most iterations of conjugate gradients a step")
 	flags.IntVar(&opts.Workers, "workers", 0, "goroutines to use; 0 is one a processor")
 	flags.StringVarP(&f.out, "out", "o", "", "`file` to write the solution to")
 	flags.StringVar(&f.ply, "ply", "", "`file` to write points and cameras to, for viewers")
+	flags.StringVar(&f.covariance, "covariance", "", "`file` to write the covariance of the cameras to")
+	flags.IntVar(&f.free, "free", -1, "directions that neither observations nor what is fixed determine; -1 is those of a change of coordinates")
 	flags.BoolVar(&f.plot, "plot", false, "draw figures")
 	flags.StringVar(&f.plotFolder, "plot-dir", "results", "`folder` to draw figures to, made if its parent is there")
 	_ = cmd.MarkFlagDirname("plot-dir")
@@ -136,8 +147,21 @@ func (f *solveFlags) options(opts *ba.Options, p *ba.Problem) error {
 	if opts.FixedPoints, err = indices(f.points, p.NumPoints()); err != nil {
 		return fmt.Errorf("--fix-points: %w", err)
 	}
-	if opts.Iterations < 1 {
-		return fmt.Errorf("--iterations: expected at least 1, found %d", opts.Iterations)
+	for _, v := range []struct {
+		name  string
+		value int
+	}{{"iterations", opts.Iterations}, {"linear-iterations", opts.LinearIterations}} {
+		if v.value < 1 {
+			return fmt.Errorf("--%s: expected at least 1, found %d", v.name, v.value)
+		}
+	}
+	for _, v := range []struct {
+		name  string
+		value float64
+	}{{"radius", opts.Radius}, {"forcing", opts.Forcing}} {
+		if !(v.value > 0) {
+			return fmt.Errorf("--%s: expected more than 0, found %v", v.name, v.value)
+		}
 	}
 	for _, tol := range []*float64{&opts.CostTolerance, &opts.GradientTolerance, &opts.StepTolerance} {
 		if *tol == 0 {
@@ -248,7 +272,48 @@ func runBASolve(cmd *cobra.Command, path string, f *solveFlags, opts *ba.Options
 	if interrupted != nil {
 		return errInterrupted
 	}
+	if f.covariance != "" {
+		return written(f.writeCovariance(p, opts), f.covariance)
+	}
 	return nil
+}
+
+// writeCovariance writes the covariance of the parameters of cameras, a row a line.
+func (f *solveFlags) writeCovariance(p *ba.Problem, opts *ba.Options) error {
+	free := f.free
+	if free < 0 {
+		free = gauge(len(opts.FixedCameras), len(opts.FixedPoints))
+	}
+	c, err := ba.CameraCovariance(p, opts, free)
+	if err != nil {
+		return fmt.Errorf("--covariance: with %s: %w", count(free, "free direction"), err)
+	}
+	n := c.SymmetricDim()
+	return outfile.Write(f.covariance, func(w io.Writer) error {
+		b := bufio.NewWriter(w)
+		for i := range n {
+			for j := range n {
+				if j > 0 {
+					b.WriteByte(',')
+				}
+				b.WriteString(strconv.FormatFloat(c.At(i, j), 'g', -1, 64))
+			}
+			b.WriteByte('\n')
+		}
+		return b.Flush()
+	})
+}
+
+// gauge returns the dimension of the changes of coordinates (shifts, rotations and
+// a scale) that leave so many cameras and points in place.
+func gauge(cameras, points int) int {
+	switch {
+	case cameras == 0 && points < 3:
+		return 7 - 3*points
+	case cameras == 1 && points == 0:
+		return 1
+	}
+	return 0
 }
 
 // checkFiles returns an error if the solution could not be written where it is
@@ -260,7 +325,10 @@ func (f *solveFlags) checkFiles() error {
 	if f.out != "" && f.out == f.ply {
 		return fmt.Errorf("--ply: expected another file than that of --out, found %s", f.ply)
 	}
-	for _, path := range []string{f.out, f.ply} {
+	if f.covariance != "" && (f.covariance == f.out || f.covariance == f.ply) {
+		return fmt.Errorf("--covariance: expected another file than those of --out and --ply, found %s", f.covariance)
+	}
+	for _, path := range []string{f.out, f.ply, f.covariance} {
 		if path == "" {
 			continue
 		}

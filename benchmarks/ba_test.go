@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/csv"
 	"errors"
 	"math"
 	"os"
@@ -185,6 +186,24 @@ func TestBASolveOptions(t *testing.T) {
 		}
 	}
 
+	// After one step: as by Cholesky if the system is solved well, and not if not.
+	first := func(args ...string) float64 {
+		p, _ := solved(t, path, append(args, "--iterations", "1")...)
+		return bundle.ErrorsOf(p).RMS()
+	}
+	want := first("--method", "cholesky")
+	if e := first("--method", "cg", "--forcing", "1e-15"); math.Abs(e-want) > 1e-6*want {
+		t.Errorf("conjugate gradients with a small --forcing: rms %v, want %v", e, want)
+	}
+	for _, args := range [][]string{{"--method", "cg", "--forcing", "0.9"}, {"--method", "cg", "--forcing", "1e-15", "--linear-iterations", "2"}} {
+		if e := first(args...); !(math.Abs(e-want) > 1e-3*want) {
+			t.Errorf("%v: rms %v, as if the system were solved well", args, e)
+		}
+	}
+	if e := first("--radius", "1e-3"); !(e > 2*want) {
+		t.Errorf("a small --radius: rms %v, want much more than %v", e, want)
+	}
+
 	if _, stdout := solved(t, path, "--iterations", "1"); !strings.Contains(stdout, "iteration limit after 1 step in") {
 		t.Errorf("one iteration:\n%s", stdout)
 	}
@@ -196,6 +215,52 @@ func TestBASolveOptions(t *testing.T) {
 		if e := bundle.ErrorsOf(p).RMS(); !(e < 1.1*best) {
 			t.Errorf("%v: rms %v", args, e)
 		}
+	}
+}
+
+func TestBACovariance(t *testing.T) {
+	path := bundleFile(t)
+	for _, c := range []struct {
+		args []string
+		opts ba.Options
+		free int
+	}{
+		{nil, ba.Options{}, 7},
+		{[]string{"--fix-cameras", "1"}, ba.Options{FixedCameras: []int{1}}, 1},
+		{[]string{"--fix-points", "5,7", "--loss", "huber"}, ba.Options{FixedPoints: []int{5, 7}, Loss: ba.Huber(1)}, 1},
+		{[]string{"--fix-cameras", "1,3", "--free", "0"}, ba.Options{FixedCameras: []int{1, 3}}, 0},
+	} {
+		file := filepath.Join(t.TempDir(), "c.csv")
+		p, stdout := solved(t, path, append(c.args, "--covariance", file)...)
+		if !strings.HasSuffix(stdout, "written to "+file+"\n") {
+			t.Errorf("%v: no word about the covariance:\n%s", c.args, stdout)
+		}
+		want, err := ba.CameraCovariance(p, &c.opts, c.free)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.Open(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := csv.NewReader(f).ReadAll()
+		f.Close()
+		if err != nil || len(rows) != 9*p.NumCameras() {
+			t.Fatalf("%v: %d rows, %v", c.args, len(rows), err)
+		}
+		for i, row := range rows {
+			for j, s := range row {
+				if v, err := strconv.ParseFloat(s, 64); err != nil || v != want.At(i, j) {
+					t.Fatalf("%v: element (%d, %d) is %s, want %v", c.args, i, j, s, want.At(i, j))
+				}
+			}
+		}
+	}
+	// With the wrong number there is an error, after the solution was written.
+	out := filepath.Join(t.TempDir(), "solved.txt")
+	status, stdout, stderr := run("", "ba", "solve", path, "--out", out, "--covariance", filepath.Join(t.TempDir(), "c"), "--free", "3")
+	if status != 1 || !strings.Contains(stderr, "--covariance: with 3 free directions") || !strings.HasSuffix(stdout, "written to "+out+"\n") {
+		t.Errorf("3 free directions: status %d, %q, %q", status, stdout, stderr)
 	}
 }
 
@@ -221,6 +286,10 @@ func TestBAErrors(t *testing.T) {
 		{[]string{"solve", path, "--fix-cameras", "8"}, `--fix-cameras: expected numbers and ranges within 0..7, as 0,5..9, found "8"`},
 		{[]string{"solve", path, "--fix-points", "3..2"}, `--fix-points: expected numbers and ranges within 0..119`},
 		{[]string{"solve", path, "--iterations", "0"}, "--iterations: expected at least 1, found 0"},
+		{[]string{"solve", path, "--linear-iterations", "0"}, "--linear-iterations: expected at least 1, found 0"},
+		{[]string{"solve", path, "--radius", "0"}, "--radius: expected more than 0, found 0"},
+		{[]string{"solve", path, "--forcing", "-1"}, "--forcing: expected more than 0, found -1"},
+		{[]string{"solve", path, "--forcing", "1"}, "Forcing is 1, expected less than 1"},
 		{[]string{"solve", path, "--workers", "-1"}, "Workers"},
 		{[]string{"solve", path, "--fix-intrinsics", "--share-intrinsics"}, "exclude each other"},
 		{[]string{"solve", path, "--min-focal", "5000"}, "ring.txt: ba: "},
@@ -229,6 +298,8 @@ func TestBAErrors(t *testing.T) {
 		{[]string{"solve", path, "--out", filepath.Join(dir, "x.BZ2")}, "bzip2 is read only"},
 		{[]string{"solve", path, "--ply", dir}, "is a folder"},
 		{[]string{"solve", path, "--out", filepath.Join(dir, "x"), "--ply", filepath.Join(dir, "x")}, "--ply: expected another file"},
+		{[]string{"solve", path, "--out", filepath.Join(dir, "x"), "--covariance", filepath.Join(dir, "x")}, "--covariance: expected another file"},
+		{[]string{"solve", path, "--covariance", dir}, "is a folder"},
 	} {
 		status, stdout, stderr := run("", append([]string{"ba"}, c.args...)...)
 		if status != 1 || !strings.Contains(stderr, c.want) || strings.Contains(stderr, "bug") {

@@ -11,8 +11,9 @@ import (
 // conjugate solves the reduced camera system approximately, by conjugate
 // gradients. S·x = U·x - Fᵀ(E·V⁻¹·Eᵀ(F·x)) is computed from the Jacobian, an
 // observation after the other, and nothing is formed. The preconditioner is the
-// block diagonal of S (that of shared intrinsics without what couples different
-// cameras).
+// block diagonal of S, without what couples different observations: those of a point
+// by one camera twice, and those of cameras that share intrinsics. It is positive
+// definite nonetheless, as each observation adds Fᵀ(I - E·V⁻¹·Eᵀ)F of its own.
 //
 // As in Ceres, iterations end when they gain little of the quadratic model
 // (Nash and Sofer 1990): with Q_k its value after k of them, when k·(Q_k - Q_(k-1))

@@ -95,7 +95,8 @@ func exponential[N number[N]](one, a, b N, r [3]N) [9]N {
 	}
 }
 
-// rodrigues is exponential in floating point.
+// rodrigues is exponential for cameras in floating point, where all other work is in
+// assembly: the methods of an N are calls, which take several times as long.
 func rodrigues(a, b float64, r [3]float64) [9]float64 {
 	xx, yy, zz := b*r[0]*r[0], b*r[1]*r[1], b*r[2]*r[2]
 	x, y, z := a*r[0], a*r[1], a*r[2]

@@ -611,7 +611,7 @@ func (s *solver) explain(values []float64, sum float64) error {
 	}
 	c, q := s.best.Camera[first], s.best.Point[first]
 	return fmt.Errorf("%w: observation %d, of point %d by camera %d, in front of which it is by %v",
-		ErrNotFinite, s.order[first], q, c, -depth(s.best.Cameras[cameraLen*c:], s.best.Points[pointLen*q:]))
+		ErrNotFinite, s.order[first], q, c, 0-depth(s.best.Cameras[cameraLen*c:], s.best.Points[pointLen*q:]))
 }
 
 // depth returns the third coordinate of a point for a camera, which is negative in
