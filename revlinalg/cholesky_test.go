@@ -129,22 +129,6 @@ func TestCholeskyNotDefinite(t *testing.T) {
 	}
 }
 
-func TestNewCholeskyShape(t *testing.T) {
-	for want, f := range map[any]func(){
-		mat.ErrShape:    func() { NewCholesky(mat.NewTriDense(2, mat.Lower, nil), mat.NewSymDense(3, nil)) },
-		mat.ErrTriangle: func() { NewCholesky(mat.NewTriDense(2, mat.Upper, nil), mat.NewSymDense(2, nil)) },
-	} {
-		func() {
-			defer func() {
-				if v := recover(); v != want {
-					t.Errorf("panicked with %v, want %v", v, want)
-				}
-			}()
-			f()
-		}()
-	}
-}
-
 func ExampleCholesky() {
 	a := mat.NewSymDense(2, []float64{
 		4, 2,

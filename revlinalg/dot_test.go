@@ -65,23 +65,6 @@ func TestDotFixedGaps(t *testing.T) {
 	}
 }
 
-func TestConstructorShapes(t *testing.T) {
-	two, three := mat.NewVecDense(2, nil), mat.NewVecDense(3, nil)
-	for name, f := range map[string]func(){
-		"NewDot":              func() { NewDot(new(float64), two, three) },
-		"NewPolyLeastSquares": func() { NewPolyLeastSquares(new(float64), two, two, three) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			defer func() {
-				if v := recover(); v != mat.ErrShape {
-					t.Errorf("panicked with %v, want %v", v, mat.ErrShape)
-				}
-			}()
-			f()
-		})
-	}
-}
-
 func ExampleDot() {
 	x := mat.NewVecDense(3, []float64{1, 2, 3})
 	gx := mat.NewVecDense(3, nil)

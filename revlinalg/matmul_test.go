@@ -109,16 +109,6 @@ func TestMatMulFixedExact(t *testing.T) {
 	}
 }
 
-func TestNewMatMulShape(t *testing.T) {
-	defer func() {
-		if v := recover(); v != mat.ErrShape {
-			t.Errorf("panicked with %v, want %v", v, mat.ErrShape)
-		}
-	}()
-	m := mat.NewDense(2, 3, nil)
-	NewMatMul(mat.NewDense(2, 2, nil), m, m)
-}
-
 func ExampleMatMul() {
 	a := mat.NewDense(2, 2, []float64{
 		1, 2,

@@ -211,15 +211,6 @@ func TestQRRank(t *testing.T) {
 	}
 }
 
-func TestNewQRShape(t *testing.T) {
-	defer func() {
-		if v := recover(); v != mat.ErrShape {
-			t.Errorf("panicked with %v, want %v", v, mat.ErrShape)
-		}
-	}()
-	NewQR(mat.NewDense(2, 3, nil), mat.NewDense(3, 3, nil), mat.NewDense(2, 3, nil))
-}
-
 func ExampleQR() {
 	a := mat.NewDense(3, 2, []float64{
 		3, 1,
