@@ -176,6 +176,10 @@ func ExpShiftSum[T Float](dst, x []T, shift T) T {
 }
 
 // SumExp returns what ExpShiftSum does, and stores nothing: Σ exp(x_i - shift).
+//
+// On the vector tiers it requests the elements that lie 1024 behind those of x,
+// if there are any, from memory: who goes through a long slice in pieces of 1024,
+// and finds the maximum of each first, finds the next piece in the cache.
 func SumExp[T Float](x []T, shift T) T { return T(sumExp(x, shift)) }
 
 // Log computes dst_i = log(x_i): -Inf for zeros, NaN for what is less.

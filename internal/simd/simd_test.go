@@ -253,9 +253,22 @@ func TestMax(t *testing.T) {
 				t.Errorf("Max(%v) = %v, want %v", test.x, got, test.want)
 			}
 		}
-		// A NaN or the maximum in each place.
+		// A NaN, the maximum or a zero with another sign in each place.
 		for n := 1; n < 150; n++ {
 			x := make([]float64, n)
+			for i := range x {
+				x[i] = negZero
+			}
+			if got := Max(x); !same(got, negZero) {
+				t.Fatalf("Max of %d times -0 is %v", n, got)
+			}
+			for i := range x {
+				x[i] = 0
+				if got := Max(x); !same(got, 0) {
+					t.Fatalf("Max of %d times -0, but +0 at %d, is %v", n, i, got)
+				}
+				x[i] = negZero
+			}
 			for i := range x {
 				x[i] = -2
 			}

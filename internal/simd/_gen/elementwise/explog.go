@@ -65,10 +65,12 @@ const (
 
 // Predicates of VCMPPD: x op y, of ordered (false) or unordered (true) operands.
 const (
-	equal    = 0x00
-	less     = 0x11
-	notLess  = 0x15
-	quietNaN = 0x7ff8 << 48
+	equal     = 0x00
+	unordered = 0x03
+	ordered   = 0x07
+	less      = 0x11
+	notLess   = 0x15
+	quietNaN  = 0x7ff8 << 48
 )
 
 // constants are float64 constants by their bits, in registers for AVX-512,
@@ -358,6 +360,20 @@ func expSubAdd(v vec) {
 	})
 }
 
+// prefetch emits a request for each line of elements at p + n, of which there
+// need not be any.
+func prefetch(ls []step, p reg.Register, n int) {
+	for _, l := range ls {
+		if m := l.at(p); m.Disp%64 == 0 {
+			m.Disp += n * l.size
+			PREFETCHT0(m)
+		}
+	}
+}
+
+// sumExpAhead is what the comment on SumExp says.
+const sumExpAhead = 1024
+
 // expShiftSum returns the sum, and stores what it sums if there is a dst.
 func expShiftSum(store bool) func(vec) {
 	return func(v vec) {
@@ -371,6 +387,9 @@ func expShiftSum(store bool) func(vec) {
 		sum := v.reg()
 		v.zero(sum)
 		v.expLoop(n, func(ls []step) {
+			if !store {
+				prefetch(ls, x, sumExpAhead)
+			}
 			for u, e := range exp(differences(ls, x, func(step) Op { return shift })) {
 				ls[u].addTo(sum, e)
 				if store {

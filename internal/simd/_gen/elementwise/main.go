@@ -181,21 +181,22 @@ func sumSquares(v vec) {
 	v.returnSum(acc)
 }
 
-// maxOf keeps maxima in four accumulators, and one register to which every
-// unordered element adds all ones.
+// maxOf keeps maxima in four accumulators, without NaN, and apart from them
+// whether all elements so far were ordered, which one comparison tells of two.
 func maxOf(v vec) {
 	x, n := pointer("x"), pointer("n")
-	acc := v.regs(4)
-	for _, a := range acc {
-		VMOVUPS(v.constant(negInf), a)
-	}
-	v.loop(n, len(acc), func(l step, u int) { v.maximum(l.loadOr(x, negInf), acc[u], acc[u]) }, func() {
-		v.maximum(acc[1], acc[0], acc[0])
-		v.maximum(acc[3], acc[2], acc[2])
-		v.maximum(acc[2], acc[0], acc[0])
-	})
-	v.reduce(acc[0], v.maximum)
-	v.storeReturn(acc[0])
+	m := v.maxima(4)
+	v.groups(n, len(m.acc), func(ls []step) {
+		e := make([]reg.VecVirtual, len(ls))
+		for u, l := range ls {
+			e[u] = l.loadOr(x, negInf)
+			m.add(u, e[u])
+		}
+		for u := 0; u < len(e); u += 2 {
+			m.compare(u/2, e[u], e[min(u+1, len(e)-1)])
+		}
+	}, nil)
+	m.storeReturn()
 }
 
 // --- Peak ------------------------------------------------------------------

@@ -301,18 +301,118 @@ func (v vec) fnmaddConst(c float64, a, dst reg.VecVirtual) {
 }
 
 // maximum emits dst = max(a, b) as Go defines it: NaN if either is, and +0
-// above -0. The instruction returns b in both cases, so that the two orders of
-// operands agree but there; their conjunction is right for zeros, and a NaN in
-// either operand is put back as a + b.
+// above -0. AVX-512 has an instruction for the latter. That of AVX2 returns b in
+// both cases, so that the two orders of operands agree but there; their
+// conjunction is right for zeros. A NaN in either operand is put back as a + b.
 func (v vec) maximum(b, a Op, dst reg.VecVirtual) {
-	t, u, nan := v.reg(), v.reg(), v.reg()
-	v.pick(VMAXPD, VMAXPS, b, a, t)
-	v.pick(VMAXPD, VMAXPS, a, b, u)
-	v.pick(VANDPD, VANDPS, t, u, t)
-	const unordered = 3
-	v.add(b, a, nan)
-	v.choose(unordered, b, a, nan, t)
+	t := v.reg()
+	if v.wide {
+		nan := K()
+		v.rangeMax(b, a, t)
+		v.pick(VCMPPD, VCMPPS, Imm(unordered), b, a, nan)
+		v.pick(VADDPD, VADDPS, b, a, nan, t)
+	} else {
+		u, nan := v.reg(), v.reg()
+		v.pick(VMAXPD, VMAXPS, b, a, t)
+		v.pick(VMAXPD, VMAXPS, a, b, u)
+		v.pick(VANDPD, VANDPS, t, u, t)
+		v.add(b, a, nan)
+		v.choose(unordered, b, a, nan, t)
+	}
 	VMOVAPS(t, dst)
+}
+
+// rangeMax emits dst = max(a, b) with +0 above -0, and a number instead of NaN,
+// for AVX-512.
+func (v vec) rangeMax(b, a Op, dst reg.VecVirtual) {
+	const signedMax = 5
+	v.pick(VRANGEPD, VRANGEPS, Imm(signedMax), b, a, dst)
+}
+
+// maxima are maxima so far. Those of AVX2 do not tell zeros apart: +0 is among
+// the elements if the maximum is 0 and not all have the sign.
+type maxima struct {
+	vec
+	acc, signs, nan []reg.VecVirtual
+	ordered         []reg.Register
+}
+
+func (v vec) maxima(n int) maxima {
+	m := maxima{vec: v, acc: v.regs(n)}
+	for _, a := range m.acc {
+		VMOVUPS(v.constant(negInf), a)
+	}
+	if v.wide {
+		m.ordered = []reg.Register{K(), K()}
+		for _, k := range m.ordered {
+			KXNORW(k, k, k)
+		}
+		return m
+	}
+	m.signs, m.nan = v.regs(2), v.regs(2)
+	for i := range m.nan {
+		VMOVUPS(v.constant(negInf), m.signs[i])
+		v.zero(m.nan[i])
+	}
+	return m
+}
+
+func (m maxima) add(u int, x reg.VecVirtual) {
+	if m.wide {
+		m.rangeMax(x, m.acc[u], m.acc[u])
+		return
+	}
+	m.pick(VMAXPD, VMAXPS, m.acc[u], x, m.acc[u])
+	VANDPS(x, m.signs[u%2], m.signs[u%2])
+}
+
+// compare takes note of whether x and y are NaN.
+func (m maxima) compare(u int, x, y reg.VecVirtual) {
+	if m.wide {
+		k := m.ordered[u]
+		m.pick(VCMPPD, VCMPPS, Imm(ordered), x, y, k, k)
+		return
+	}
+	t := m.reg()
+	m.pick(VCMPPD, VCMPPS, Imm(unordered), x, y, t)
+	VORPS(t, m.nan[u], m.nan[u])
+}
+
+func (m maxima) storeReturn() {
+	numbers := m.label("numbers")
+	larger := m.rangeMax
+	if !m.wide {
+		larger = func(b, a Op, dst reg.VecVirtual) { m.pick(VMAXPD, VMAXPS, b, a, dst) }
+	}
+	top := m.acc[0]
+	for _, a := range m.acc[1:] {
+		larger(a, top, top)
+	}
+	m.reduce(top, larger)
+	if m.wide {
+		KANDW(m.ordered[0], m.ordered[1], m.ordered[0])
+		if m.double() {
+			KORTESTB(m.ordered[0], m.ordered[0])
+		} else {
+			KORTESTW(m.ordered[0], m.ordered[0])
+		}
+		JCS(LabelRef(numbers))
+	} else {
+		VANDPS(m.signs[1], m.signs[0], m.signs[0])
+		m.reduce(m.signs[0], func(b, a Op, dst reg.VecVirtual) { VANDPS(b, a, dst) })
+		zero := m.reg()
+		m.zero(zero)
+		VANDPS(m.constant(math.Copysign(0, -1)), m.signs[0], m.signs[0])
+		m.choose(equal, zero, top, m.signs[0], top)
+		some := GP32()
+		VORPS(m.nan[1], m.nan[0], m.nan[0])
+		VMOVMSKPS(m.nan[0], some)
+		TESTL(some, some)
+		JZ(LabelRef(numbers))
+	}
+	VMOVUPS(m.constant(math.NaN()), top)
+	Label(numbers)
+	m.vec.storeReturn(top)
 }
 
 // choose emits dst = x where a compares to b as pred says; dst stays elsewhere.
