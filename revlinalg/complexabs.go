@@ -18,7 +18,8 @@ import (
 //
 //	x̄ += ȳ·u,  ẏ += ρ,  ẋ̄ += ġ·u + ȳ·(ẋ - ρ·u)/|x|
 //
-// of each element. No square overflows or underflows.
+// of each element. No square overflows or underflows, and a magnitude, that of
+// cmplx.Abs, is within 2ε times itself.
 type ComplexAbs struct {
 	Y rev.Vector[float64]    `rev:"acc"`
 	X rev.Vector[complex128] `rev:"in"`
@@ -29,7 +30,7 @@ type ComplexAbs struct {
 //	Out += ‖x‖₁ = Σ |x_i|
 //
 // of complex numbers, the sum of what ComplexAbs computes, with the sums of its
-// derivatives.
+// derivatives. It is within (n+2)·ε times itself.
 type ComplexNorm1 struct {
 	Out *float64               `rev:"acc"`
 	X   rev.Vector[complex128] `rev:"in"`

@@ -20,6 +20,8 @@ import (
 // and, of second order, with ġ the tangent of ȳ,
 //
 //	α̇̄ += Σ conj(x_i)·ġ_i + conj(ẋ_i)·ȳ_i,  ẋ̄ += conj(α)·ġ + conj(α̇)·ȳ.
+//
+// A product is within 2ε times its magnitude.
 type ComplexAxpy struct {
 	Y     rev.Vector[complex128] `rev:"acc"`
 	Alpha *complex128            `rev:"in"`

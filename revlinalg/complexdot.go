@@ -17,6 +17,10 @@ import (
 //
 //	x̄ += conj(R̄)·y,  ȳ += R̄·x,  Ṙ += Σ conj(ẋ_i)·y_i + conj(x_i)·ẏ_i.
 //
+// and, of second order, with ġ the tangent of R̄,
+//
+//	ẋ̄ += conj(ġ)·y + conj(R̄)·ẏ,  ẏ̄ += ġ·x + R̄·ẋ.
+//
 // The sum is within 2n·ε·Σ|x_i·y_i|.
 type ComplexDot struct {
 	R *complex128            `rev:"acc"`

@@ -18,7 +18,8 @@ import (
 //
 //	x̄ += ȳ/conj(x),  ẏ += ẋ/x,  ẋ̄ += ġ/conj(x) - conj(ẋ/x)·ȳ/conj(x)
 //
-// of each element. It is cmplx.Log. If an element of X is zero, all methods
+// of each element. The logarithm is that of cmplx.Log: its real part is within 2ε,
+// and ε times itself, and infinite where |x| overflows. If an element of X is zero, all methods
 // return a *DomainError that says which, and change nothing.
 type ComplexLog struct {
 	Y rev.Vector[complex128] `rev:"acc"`

@@ -10,7 +10,9 @@ import (
 //
 //	Out += Σ x_i
 //
-// with the derivatives x̄_i += Ōut and Ȯut += Σ ẋ_i.
+// with the derivatives x̄_i += Ōut and Ȯut += Σ ẋ_i, and for the tangents of the
+// cotangents the former once more. Each part is within n·ε times the sum of the
+// magnitudes of the parts.
 type ComplexSum struct {
 	Out *complex128            `rev:"acc"`
 	X   rev.Vector[complex128] `rev:"in"`

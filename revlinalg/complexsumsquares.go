@@ -14,6 +14,8 @@ import (
 // derivatives, where ġ is the tangent of Ōut,
 //
 //	x̄ += 2·Ōut·x,  Ȯut += 2·Σ Re conj(x_i)·ẋ_i,  ẋ̄ += 2·ġ·x + 2·Ōut·ẋ.
+//
+// The sum is within 2n·ε times itself.
 type ComplexSumSquares struct {
 	Out *float64               `rev:"acc"`
 	X   rev.Vector[complex128] `rev:"in"`

@@ -25,7 +25,7 @@ import (
 // If A has not full rank, all methods return mat.Condition(κ), with the κ of QR,
 // and write nothing. A pivot that is smaller than m·ε times its column is one of
 // rounding errors; the condition is then what was found up to there. There is no
-// such kernel over fixed point, for the reasons that QR names.
+// such kernel over fixed point, for the reason that QR names.
 //
 // The classical process is the one of Liu and Zhao, arXiv 2003.04617. Source of
 // the second pass: Giraud et al., Rounding error analysis of the classical

@@ -23,8 +23,9 @@ import (
 // nothing says that det A may be negative. Determinants that a float cannot
 // hold have a logarithm all the same. That of no rows is 1.
 //
-// The logarithm is the sum of those of the pivots, and is off by as much as
-// rounding A by about 3n·ε·|L|·|U| would change it (Higham 2002, theorem 9.3).
+// The logarithm is the sum of those of the pivots u_ii, and is off by as much as
+// rounding A by about 3n·ε·|L|·|U| would change it (Higham 2002, theorem 9.3), and
+// by n·2⁻⁵²·Σ |log |u_ii|| and a rounding of the result.
 // If A is singular to working precision, when Solve fails, all methods return
 // mat.Condition and write nothing, as -Inf could not be taken out of Out. The
 // bits do not depend on the number of workers. There is no such kernel over fixed

@@ -54,9 +54,8 @@ import (
 // the same magnitude. If κ >= 1/(m·ε), A has not full rank to working precision,
 // and all methods return mat.Condition(κ) and write nothing.
 //
-// There is no such kernel over fixed point: the squares of columns leave the range
-// from norms of 2¹⁰ on, and derivatives, which are divided by the diagonal of R,
-// where that is small.
+// There is no such kernel over fixed point: derivatives are divided by the diagonal
+// of R, and leave the range where that is small.
 //
 // Sources: Walter and Lehmann, Algorithmic differentiation of linear algebra
 // functions with application in optimum experimental design, arXiv 1001.1654

@@ -416,6 +416,7 @@ const (
 	divides         = "solutions leave the range, and errors of fixed size do not get small beside them"
 	signedLogs      = "the operands are logs, which carry no sign"
 	roundedDivision = "quotients by small pivots leave ±2²⁰"
+	smallDistances  = "derivatives, quotients by distances of values, leave ±2²⁰"
 )
 
 // byReal says that a kernel over complex numbers has one over real numbers beside
@@ -480,8 +481,8 @@ var listed = []struct {
 	{"r += det A", []claim{kernel(det[float64]), kernel(det[float32])}, map[string]string{"Q43": roundedDivision}},
 	{"r += det A, by minors", []claim{kernel(detMinors[float64]), kernel(detMinors[float32]), kernel(detMinors[fixed.Q43])}, nil},
 	{"r += log abs(det A), s += sign(det A)", []claim{fallible(logDet[float64]), fallible(logDet[float32])}, map[string]string{"Q43": roundedDivision}},
-	{"w += w(A), V += V(A), A = V·diag(w)·Vᵀ", []claim{fallible(symEig[float64]), fallible(symEig[float32])}, map[string]string{"Q43": "not yet: the eigenvalues are gonum's, in float64"}},
-	{"U += U(A), s += s(A), V += V(A), A = U·diag(s)·Vᵀ", []claim{fallible(svd[float64]), fallible(svd[float32])}, map[string]string{"Q43": "not yet: the singular values are gonum's, in float64"}},
+	{"w += w(A), V += V(A), A = V·diag(w)·Vᵀ", []claim{fallible(symEig[float64]), fallible(symEig[float32])}, map[string]string{"Q43": smallDistances}},
+	{"U += U(A), s += s(A), V += V(A), A = U·diag(s)·Vᵀ", []claim{fallible(svd[float64]), fallible(svd[float32])}, map[string]string{"Q43": smallDistances}},
 	{"r += ½ Σ_i (y_i - Σ_j c_j·x_i^j)²", []claim{kernel(polyLeastSquares[float64]), kernel(polyLeastSquares[float32])},
 		map[string]string{"Q43": "powers of x leave ±2²⁰, or vanish below 2⁻⁴³"}},
 	{"r += Σ_i min_k ‖x_i - c_k‖²", []claim{kernel(cost[float64]), kernel(cost[float32])},
