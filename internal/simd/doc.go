@@ -26,13 +26,14 @@
 // and payload of a NaN. Products are rounded before they are added to something.
 // The loops named after Rotate fuse them on the vector tiers, which there write
 // the same bits, apart from sums. The loops over pairs (Distances,
-// InvDistances, DiffDots, AddDiffs, KindAffine, KindInvDistances) fuse them too,
-// and differ between tiers. Reprojections (Views) fuse nothing.
+// InvDistances, DiffDots, AddDiffs, KindAffine, KindInvDistances, AddForces of
+// AllPairs) fuse them too, and differ between tiers. Reprojections (Views) fuse
+// nothing.
 //
-// A loop that reduces (Dot, Sum, SumSquares, KindSums, KindDistances, SumExp, the
-// sum of ExpShiftSum) adds in an order that depends on the tier, and fuses
-// products on the vector tiers: between tiers their results differ by rounding, within
-// n·ε·Σ|terms|. On one tier they depend on the arguments alone, not on the
+// A loop that reduces (Dot, Sum, SumSquares, KindSums, KindDistances, Moments of
+// AllPairs, SumExp, the sum of ExpShiftSum) adds in an order that depends on the
+// tier, and fuses products on the vector tiers: between tiers their results differ
+// by rounding, within n·ε·Σ|terms|. On one tier they depend on the arguments alone, not on the
 // address or the number of workers. Max rounds nothing, and is the same on all.
 // float32 is summed in float32, but for exponentials, which are summed in
 // float64. A NaN in any operand is a NaN in the result.

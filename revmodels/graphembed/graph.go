@@ -70,8 +70,8 @@ func NewGraph(n int, edges [][2]int) (*Graph, error) {
 	}
 	g.apart = g.firstApart()
 	if g.Edges() > 0 && g.Edges() >= g.Pairs()/32 {
-		g.stride = (n + 7) / 8
-		g.bits = make([]byte, n*g.stride)
+		g.stride = (n + 15) / 16 * 2
+		g.bits = make([]byte, (n+n%2)*g.stride)
 		for i := range n {
 			setBits(g.bits[i*g.stride:], 0, g.Later(i))
 		}
@@ -96,10 +96,7 @@ func (g *Graph) kinds(dst simd.Kinds, i, lo, hi int) {
 		copy(near, g.bits[i*g.stride+lo/8:])
 	} else {
 		clear(near)
-		later := g.Later(i)
-		first, _ := slices.BinarySearch(later, int32(lo))
-		end, _ := slices.BinarySearch(later, int32(hi))
-		setBits(near, lo, later[first:end])
+		setBits(near, lo, g.laterIn(i, lo, hi))
 	}
 	at := 0
 	for ; at+8 <= bytes; at += 8 {
@@ -114,6 +111,30 @@ func (g *Graph) kinds(dst simd.Kinds, i, lo, hi int) {
 			far[from/8] &= 0xff << (from % 8)
 		}
 	}
+}
+
+// nearBits returns bits as those of g, of the rows of vertices i, i+1, ... and the
+// columns lo to hi-1, and the bytes between rows. lo is a multiple of 16. If g
+// has no bits they are stored in scratch. The last row may be that of vertex n.
+func (g *Graph) nearBits(scratch []byte, i, rows, lo, hi int) (bits []byte, stride int) {
+	if g.bits != nil {
+		return g.bits[i*g.stride+lo/8:], g.stride
+	}
+	stride = (hi - lo + 15) / 16 * 2
+	bits = scratch[:rows*stride]
+	clear(bits)
+	for q := range min(rows, g.n-i) {
+		setBits(bits[q*stride:], lo, g.laterIn(i+q, lo, hi))
+	}
+	return bits, stride
+}
+
+// laterIn returns the neighbours j > i of vertex i among lo, ..., hi-1.
+func (g *Graph) laterIn(i, lo, hi int) []int32 {
+	later := g.Later(i)
+	first, _ := slices.BinarySearch(later, int32(lo))
+	end, _ := slices.BinarySearch(later, int32(hi))
+	return later[first:end]
 }
 
 // firstApart returns the first pair that is not connected.

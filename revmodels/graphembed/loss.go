@@ -40,8 +40,8 @@ import (
 // D² + exp(z)·(1 + D), D being the largest distance, if one counts the worst of
 // all roundings; an element of the gradient is within as much over D. Here n is
 // the number of vertices. Squares of distances overflow, and underflow: a
-// distance below 2⁻⁵¹⁰ (2⁻⁶² for float32) loses digits and then is 0, and
-// second derivatives need distances above 2⁻³⁴⁰ (2⁻⁴⁰). Results have the same
+// distance below 2⁻⁵¹⁰ (2⁻⁶² for float32) loses digits and then counts as 0 or
+// as that, and second derivatives need distances above 2⁻³⁴⁰ (2⁻⁴⁰). Results have the same
 // bits for any number of workers; they depend on the tier of vector code.
 // Inverse restores Out up to the rounding of one addition and one subtraction.
 //

@@ -19,6 +19,12 @@ const (
 	partPairs = 1 << 15
 
 	maxParts = 16
+
+	// batch is how many vertices simd.AllPairs gets at once, and chunkElements how
+	// many coordinates of columns: those, and what is added to them, fit into the L1
+	// cache.
+	batch         = 16
+	chunkElements = 2048
 )
 
 // A sweep is one evaluation in floating point.
@@ -36,6 +42,7 @@ type sweep[T rev.Float] struct {
 	tangents bool // whether there are any
 	gradient bool // whether the gradient is wanted
 	second   bool // whether its tangent is
+	fast     bool // whether simd.AllPairs serves
 
 	ld     int // so that each row of x begins a cache line
 	x, v   []T // coordinates and their tangents, by coordinate
@@ -60,6 +67,7 @@ type part[T rev.Float] struct {
 	grad, hess []T // by coordinate
 	w, b       []T // of four vertices and a chunk of columns
 	kinds      simd.Kinds
+	bits       []byte // of a batch of vertices and a chunk of columns
 }
 
 func sweepFloat[T rev.Float](k, g, t, gt *Loss[T]) (f, df T) {
@@ -131,6 +139,7 @@ func (s *sweep[T]) measureAll(k, t *Loss[T]) (loss float64) {
 func (s *sweep[T]) load(k, t *Loss[T]) {
 	g := k.Graph
 	s.graph, s.dim, s.count = g, k.Free.Cols, g.count()
+	s.fast = simd.AllPairsFast(s.dim)
 	n, m := g.n, k.Fixed.Rows
 	s.ld = max(16, (n+15)&^15)
 	size := s.ld * max(1, s.dim) // enough for whole quads, and for x[n-1:] without coordinates
@@ -163,6 +172,9 @@ func (s *sweep[T]) load(k, t *Loss[T]) {
 			}
 		}
 		part.hi = i
+		if s.fast {
+			part.bits = workspace.Grow(part.bits, batch*max(16, chunkElements/s.dim)/8)
+		}
 		part.w = workspace.Grow(part.w, quad*chunk)
 		for c := range part.kinds {
 			part.kinds[c] = workspace.Grow(part.kinds[c], chunk/8)
@@ -213,7 +225,15 @@ func pack[T rev.Float](x, xi []T, k *Loss[T], n, m, dim, ld int) {
 // distance returns the distance of a pair.
 func (s *sweep[T]) distance(pair [2]int) float64 {
 	var d [1]T
-	if s.graph.n > 0 {
+	switch {
+	case s.graph.n == 0:
+	case s.fast:
+		// The same as in the sums, so that equal distances have no variance.
+		a := s.pairs(pair[0], 2, pair[1], pair[1]+1, []byte{0, 0}, 0)
+		a.From = 0 // no pair for the second row
+		sum, _ := a.Moments([kinds]T{})
+		d[0] = sum[apart]
+	default:
 		simd.Distances(d[:], s.x[pair[1]:], s.ld, s.xi[pair[0]*s.dim:][:s.dim])
 	}
 	return float64(d[0])
@@ -228,6 +248,12 @@ func (s *sweep[T]) Block(_, i int) {
 		p.sums = [kinds]sums{}
 	}
 	n := s.graph.n
+	if s.fast {
+		s.blockOfPairs(p)
+		if !s.second {
+			return
+		}
+	}
 	for left := p.lo &^ 7; left < n; left += chunk {
 		hi := min(left+chunk, n)
 		for i := p.lo; i < min(p.hi, hi-1); i += quad { // hi-1 has no later column
@@ -241,6 +267,49 @@ func (s *sweep[T]) Block(_, i int) {
 	}
 }
 
+// blockOfPairs is Block by way of simd.AllPairs.
+func (s *sweep[T]) blockOfPairs(p *part[T]) {
+	if s.pass == 2 && !s.gradient {
+		return
+	}
+	g, n := s.graph, s.graph.n
+	origin := [kinds]T{T(s.origin[apart]), T(s.origin[connected])}
+	near, far := &s.w[connected], &s.w[apart]
+	alpha, minusGamma := [kinds]T{T(far.alpha), T(near.alpha)}, [kinds]T{-T(far.gamma), -T(near.gamma)}
+	end := min(p.hi, n+n%2)
+	columns := max(16, chunkElements/s.dim&^15)
+	for left := p.lo &^ 15; left < n; left += columns {
+		hi := min(left+columns, n)
+		for i := p.lo; i < min(end, hi); i += batch {
+			rows := min(batch, end-i)
+			bits, stride := g.nearBits(p.bits, i, rows, left, hi)
+			a := s.pairs(i, rows, left, hi, bits, stride)
+			if s.pass == 1 {
+				p.addMoments(a.Moments(origin))
+			} else {
+				a.AddForces(alpha, minusGamma, p.grad[left:], s.own[i*s.dim:][:rows*s.dim])
+			}
+		}
+	}
+}
+
+// addMoments adds to the sums of each kind.
+func (p *part[T]) addMoments(sums, squares [kinds]T) {
+	for c := range p.sums {
+		p.sums[c].d += float64(sums[c])
+		p.sums[c].squares += float64(squares[c])
+	}
+}
+
+// pairs returns those of some vertices from i on with later ones among lo, ...,
+// hi-1.
+func (s *sweep[T]) pairs(i, rows, lo, hi int, near []byte, ldNear int) *simd.AllPairs[T] {
+	return &simd.AllPairs[T]{
+		Dim: s.dim, N: hi - lo, From: i + 1 - lo,
+		X: s.x[lo:], Ld: s.ld, C: s.xi[i*s.dim:][:rows*s.dim], Near: near, LdNear: ldNear,
+	}
+}
+
 // measure adds the distances of the four vertices from i on, and their tangents,
 // to the sums of their kind.
 func (s *sweep[T]) measure(p *part[T], i, lo, hi int) {
@@ -249,10 +318,8 @@ func (s *sweep[T]) measure(p *part[T], i, lo, hi int) {
 	for i, last := i, min(i+quad, s.graph.n); i < last; i++ {
 		xi := s.xi[i*dim:][:dim]
 		s.graph.kinds(p.kinds, i, lo, hi)
-		sum, squares := simd.KindDistances(n, x, s.ld, xi, p.kinds, origin)
-		for c := range p.sums {
-			p.sums[c].d += float64(sum[c])
-			p.sums[c].squares += float64(squares[c])
+		if !s.fast {
+			p.addMoments(simd.KindDistances(n, x, s.ld, xi, p.kinds, origin))
 		}
 		if !s.tangents {
 			continue
@@ -261,7 +328,7 @@ func (s *sweep[T]) measure(p *part[T], i, lo, hi int) {
 		simd.InvDistances(r, x, s.ld, xi)
 		simd.DiffDots(dDot, x, s.ld, xi, s.v[lo:], s.vi[i*dim:][:dim])
 		simd.MulTo(dDot, dDot, r)
-		sum, _ = simd.KindSums(dDot, p.kinds, [kinds]T{})
+		sum, _ := simd.KindSums(dDot, p.kinds, [kinds]T{})
 		for c := range p.sums {
 			p.sums[c].tangent += float64(sum[c])
 		}
@@ -298,7 +365,7 @@ func (s *sweep[T]) differentiate(p *part[T], i, lo, hi int) {
 		simd.KindInvDistances(w, x, s.ld, xi, p.kinds, alpha, [kinds]T{-gamma[apart], -gamma[connected]})
 	}
 	xi := s.xi[i*dim:][:quad*dim]
-	if s.gradient {
+	if s.gradient && !s.fast {
 		simd.AddDiffs(n, p.grad[lo:], x, s.ld, xi, p.w, chunk, s.own[i*dim:][:quad*dim])
 	}
 	if s.second {
