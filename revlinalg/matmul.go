@@ -180,7 +180,8 @@ func (k *MatMul[T]) multiply(c rev.General[T], sign int, a, b strided[T]) {
 		w.rows = max((c.Rows-1)/(2*workers)+1, 1<<18/(c.Cols*a.cols)+1)
 		w.rows = (w.rows + tile - 1) / tile * tile
 	}
-	blocks := (c.Rows + w.rows - 1) / w.rows
+	// Nor are there blocks of so few rows that Gemm would take them another way.
+	blocks := max(1, (c.Rows+w.rows-simd.GemmRows)/w.rows)
 	workers = min(workers, blocks)
 	if isFixed[T]() {
 		w.scratch = workspace.Grow(w.scratch, workers)
@@ -202,7 +203,10 @@ type product[T rev.Real] struct {
 // Block computes a block of rows of C.
 func (w *product[T]) Block(worker, block int) {
 	lo := block * w.rows
-	m := min(w.rows, w.c.Rows-lo)
+	m := w.rows
+	if w.c.Rows-lo < m+simd.GemmRows {
+		m = w.c.Rows - lo
+	}
 	n, k := w.c.Cols, w.a.cols
 	c, a := w.c.Data[lo*w.c.Stride:], w.a.data[lo*w.a.rs:]
 	switch c := any(c).(type) {

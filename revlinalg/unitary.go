@@ -36,8 +36,8 @@ import (
 //
 // In both, any orthogonal matrix of determinant 1 is a U(θ): OrthogonalAngles
 // returns θ. Beyond the operands the methods need memory for the sines and cosines
-// of some thousand rotations at a time, and Adjoint for as many sums in each of at
-// most 16 blocks of columns.
+// of some ten thousand rotations at a time, and Adjoint for as many sums in each of
+// at most 16 blocks of columns.
 //
 // # One rotation
 //
@@ -243,10 +243,13 @@ type unitaryPass[T rev.Real] struct {
 
 const (
 	// panelRotations is how many rotations a panel has at most, if it has more
-	// than a few chains. Their table stays in the second-level cache.
-	panelRotations = 1 << 14
+	// than a few chains. Their table fits the second-level cache, and is passed
+	// through once for each strip of columns.
+	panelRotations = 1 << 16
 	// loadChains is how many chains of the table a worker sets at a time.
 	loadChains = 8
+	// joinRuns is of how many runs a worker adds up sums at a time.
+	joinRuns = 32
 	// unitaryParts is the most parts that the columns are cut into.
 	unitaryParts = 16
 	// partWork is the least number of elements that a part rotates in a panel.
@@ -302,10 +305,10 @@ func (w *unitaryPass[T]) load(workers int) {
 		w.dtheta = workspace.Grow(w.dtheta, size)
 	}
 	if w.wantsCross() && w.g.Theta.Data != nil {
-		w.sums = workspace.Zeros(w.sums, w.parts*size)
+		w.sums = workspace.Grow(w.sums, w.parts*size)
 	}
 	if w.wantsCrossTangent() && w.gt.Theta.Data != nil {
-		w.tangents = workspace.Zeros(w.tangents, w.parts*size)
+		w.tangents = workspace.Grow(w.tangents, w.parts*size)
 	}
 	w.setRuns()
 	parallel.Run(workers, (w.end-w.first+loadChains-1)/loadChains, (*unitaryLoad[T])(w))
@@ -353,32 +356,50 @@ func (w *unitaryPass[T]) wantsCrossTangent() bool { return w.g.X.Data != nil || 
 
 // join adds the sums of the parts to θ̄ and its tangent.
 func (w *unitaryPass[T]) join() {
+	workers := parallel.Workers(w.k.Workers)
 	if w.wantsCross() && w.g.Theta.Data != nil {
-		w.addSums(w.g.Theta, w.sums, w.inRuns())
+		if w.inRuns() {
+			parallel.Run(workers, (len(w.runs)+joinRuns-1)/joinRuns, (*unitaryJoin[T])(w))
+		} else {
+			w.addSums(w.g.Theta, w.sums)
+		}
 	}
 	if w.wantsCrossTangent() && w.gt.Theta.Data != nil {
-		w.addSums(w.gt.Theta, w.tangents, false)
+		w.addSums(w.gt.Theta, w.tangents)
 	}
 }
 
-func (w *unitaryPass[T]) addSums(theta rev.Vector[T], sums []T, inOrderOfRuns bool) {
-	size := w.size()
-	total := rev.ViewSlice(sums[:size])
+// total adds up the sums of the parts for n rotations from number at on, in the
+// place of those of the first part.
+func (w *unitaryPass[T]) total(sums []T, at, n int) []T {
+	total, size := sums[at:at+n], w.size()
 	for part := 1; part < w.parts; part++ {
-		axpy(fixed.Of[T](1), rev.ViewSlice(sums[part*size:(part+1)*size]), total)
+		axpy(fixed.Of[T](1), rev.ViewSlice(sums[part*size+at:][:n]), rev.ViewSlice(total))
 	}
-	if inOrderOfRuns {
-		for _, r := range w.runs {
-			for p := range r.steps {
-				for q := range r.chains {
-					theta.Data[w.angle(r.chain+q, r.row+r.steps-1-p+q)*theta.Inc] += sums[r.at+p*r.chains+q]
-				}
+	return total
+}
+
+// unitaryJoin adds the sums of the parts to θ̄, where they are in the order of runs.
+type unitaryJoin[T rev.Real] unitaryPass[T]
+
+// Block adds those of some runs.
+func (w *unitaryJoin[T]) Block(_, block int) {
+	theta := w.g.Theta
+	for _, r := range w.runs[block*joinRuns : min((block+1)*joinRuns, len(w.runs))] {
+		total := (*unitaryPass[T])(w).total(w.sums, r.at, r.steps*r.chains)
+		for p := range r.steps {
+			for q := range r.chains {
+				theta.Data[w.angle(r.chain+q, r.row+r.steps-1-p+q)*theta.Inc] += total[p*r.chains+q]
 			}
 		}
-		return
 	}
+}
+
+// addSums adds them where they are in the order of the table.
+func (w *unitaryPass[T]) addSums(theta rev.Vector[T], sums []T) {
+	total := w.total(sums, 0, w.size())
 	for p := w.before(w.first); p.next(w.end); {
-		i, v := w.angle(p.chain, p.row)*theta.Inc, sums[w.index(p.chain, p.row)]
+		i, v := w.angle(p.chain, p.row)*theta.Inc, total[w.index(p.chain, p.row)]
 		if w.method.back() {
 			theta.Data[i] += v
 		} else {
@@ -427,7 +448,7 @@ type unitaryColumns[T rev.Real] struct {
 	sums, tangents []T
 }
 
-// columns returns those of a part.
+// columns returns those of a part, with sums that are zero.
 func (w *unitaryPass[T]) columns(part int) unitaryColumns[T] {
 	lo, hi, size := part*w.cols, min((part+1)*w.cols, w.k.X.Cols), w.size()
 	c := unitaryColumns[T]{
@@ -437,9 +458,11 @@ func (w *unitaryPass[T]) columns(part int) unitaryColumns[T] {
 	}
 	if w.wantsCross() && w.g.Theta.Data != nil {
 		c.sums = w.sums[part*size : (part+1)*size]
+		clear(c.sums)
 	}
 	if w.wantsCrossTangent() && w.gt.Theta.Data != nil {
 		c.tangents = w.tangents[part*size : (part+1)*size]
+		clear(c.tangents)
 	}
 	return c
 }

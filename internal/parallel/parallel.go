@@ -26,12 +26,14 @@ func Workers(w int) int {
 }
 
 // Run runs the blocks 0, 1, ..., blocks-1 of t on at most the given number of
-// workers and returns when all are done. Blocks start in this order. With one
-// worker they run in the calling goroutine; with more, the caller is worker 0.
-// Any number of goroutines may call Run, and a block may call it too.
+// workers and returns when all are done. With one worker they run in the calling
+// goroutine, in this order; with more, the caller is worker 0, and each worker
+// begins with a share of its own, so that a block finds in the cache of its core
+// what it left there in the call before. Any number of goroutines may call Run,
+// and a block may call it too.
 //
-// If blocks panic, blocks that have not started are left out, and when the
-// started ones have finished Run panics with the value that the first of them
+// If blocks panic, the blocks behind them that have not started are left out, and
+// when the others have finished Run panics with the value that the first of them
 // in order panicked with: the same value as with one worker.
 func Run(workers, blocks int, t Task) {
 	workers = min(workers, blocks)
@@ -49,9 +51,11 @@ func Run(workers, blocks int, t Task) {
 // A job is a call of Run in progress.
 type job struct {
 	task      Task
+	workers   int
 	blocks    int64
-	next      atomic.Int64 // the first block that has not started
-	pending   atomic.Int32 // the caller and the followers that are not done
+	next      []atomic.Int64 // of each worker's share, the first block that has not started
+	stop      atomic.Int64   // blocks from this one on are left out
+	pending   atomic.Int32   // the caller and the followers that are not done
 	done      chan struct{}
 	followers []*follower
 
@@ -126,8 +130,14 @@ func fork(workers, blocks int, t Task) *job {
 	}
 	pool.Unlock()
 
-	j.task, j.blocks = t, int64(blocks)
-	j.next.Store(0)
+	j.task, j.workers, j.blocks = t, workers, int64(blocks)
+	for len(j.next) < workers {
+		j.next = append(j.next, atomic.Int64{})
+	}
+	for w := range workers {
+		j.next[w].Store(j.share(w))
+	}
+	j.stop.Store(int64(blocks))
 	j.pending.Store(int32(len(j.followers) + 1))
 	for i, h := range j.followers {
 		h.worker = i + 1
@@ -166,11 +176,14 @@ func (j *job) join() {
 	}
 }
 
-// work runs blocks until none is left.
+// share returns the first block of a worker's share.
+func (j *job) share(worker int) int64 { return int64(worker) * j.blocks / int64(j.workers) }
+
+// work runs the blocks of the worker's share, and then what is left of the others'.
 func (j *job) work(worker int) {
-	b := int64(-1)
+	b, inBlock := int64(0), false
 	defer func() {
-		if b >= j.blocks {
+		if !inBlock {
 			return
 		}
 		v := recover()
@@ -179,18 +192,23 @@ func (j *job) work(worker int) {
 			// that the block was done.
 			v = "parallel: runtime.Goexit called in a block"
 		}
-		j.next.Store(j.blocks)
 		j.mu.Lock()
 		defer j.mu.Unlock()
 		if !j.panicked || b < j.block {
 			j.panicked, j.block, j.value = true, b, v
+			j.stop.Store(b)
 		}
 	}()
-	for {
-		if b = j.next.Add(1) - 1; b >= j.blocks {
-			return
+	for i := range j.workers {
+		share := (worker + i) % j.workers
+		for {
+			if b = j.next[share].Add(1) - 1; b >= min(j.share(share+1), j.stop.Load()) {
+				break
+			}
+			inBlock = true
+			j.task.Block(worker, int(b))
+			inBlock = false
 		}
-		j.task.Block(worker, int(b))
 	}
 }
 

@@ -2,18 +2,23 @@ package simd
 
 //go:generate go -C _gen run ./gemm -out ../gemm_amd64.s -stubs ../gemm_amd64.go -pkg simd
 
+// GemmRows is from how many rows of C on Gemm takes B by columns another way.
+const GemmRows = 16
+
 // Gemm computes C += alpha·A·B, where C is m×n stored by rows with stride ldc,
 // A is m×k with A[i,l] = a[i*rsa+l*csa], and B is k×n with
 // B[l,j] = b[l*rsb+j*csb]. Strides are not negative. It does nothing if m, n or
 // k is 0, and panics if a slice is too short.
 //
-// Any strides are allowed. What is read in place: B by rows (csb = 1) with any A,
-// if the matrices are not large, and A by rows with B by columns (csa = rsb = 1).
-// In other cases blocks of A and B are copied to pooled scratch.
+// Any strides are allowed. What is read in place, if the matrices are not large: A,
+// B by rows (csb = 1), and B by columns (rsb = 1) for A by rows (csa = 1) if one of
+// them is small or C has less than GemmRows rows. In other cases blocks of A and B
+// are copied to pooled scratch.
 //
-// An element of C depends on its row of A and column of B, on k, alpha and which
-// of these cases it is, not on m, n and what is beside it; a single column may
-// be taken as a row.
+// An element of C depends on its row of A and column of B, on k, alpha, and which
+// of these cases it is, and for B by columns on whether there are GemmRows rows
+// and on n, not on m, n and what is beside it otherwise; a single column may be
+// taken as a row.
 func Gemm[T Float](m, n, k int, alpha T, a []T, rsa, csa int, b []T, rsb, csb int, c []T, ldc int) {
 	if m <= 0 || n <= 0 || k <= 0 {
 		return
@@ -29,6 +34,28 @@ func Gemm[T Float](m, n, k int, alpha T, a []T, rsa, csa int, b []T, rsb, csb in
 		return
 	}
 	gemmVector(m, n, k, alpha, a, rsa, csa, b, rsb, csb, c, ldc)
+}
+
+// Transpose computes dst[j*ldd+i] = x[i*ldx+j] for i < m and j < n. It panics if a
+// slice is too short.
+func Transpose[T Float](dst []T, ldd int, x []T, ldx, m, n int) {
+	if m <= 0 || n <= 0 {
+		return
+	}
+	if ldd < 0 || ldx < 0 {
+		panic("simd: negative stride")
+	}
+	_ = dst[(n-1)*ldd+m-1]
+	_ = x[(m-1)*ldx+n-1]
+	const square = 64 // of which rows and columns fit the first-level cache
+	for j := 0; j < n; j += square {
+		w := min(square, n-j)
+		if tier == Generic {
+			genericTranspose(dst[j*ldd:], ldd, x[j:], ldx, m, w)
+		} else {
+			transposeVector(dst[j*ldd:], ldd, x[j:], ldx, m, w)
+		}
+	}
 }
 
 // TriNorms computes q[p] = Σ_i (Σ_{j<=i} L[i,j]·(C[j,p] - mu[j]))² for p < n,

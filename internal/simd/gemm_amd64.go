@@ -29,6 +29,11 @@ func momentsDiagonalAVX2F64(n int, k int, w *float64, c *float64, ldc int, s *fl
 //go:noescape
 func momentsBelowAVX2F64(rows int, k int, w *float64, a *float64, c *float64, ldc int, m *float64, ldm int)
 
+// transpose64 computes dst[j*ldd+i] = x[i*ldx+j] for i < 4 and j < n, where n >= 4 is a multiple of 4.
+//
+//go:noescape
+func transpose64(dst *float64, ldd int, x *float64, ldx int, n int)
+
 // gemmNNAVX2F32 computes C += alpha·A·B for 1 <= n <= 24 and k >= 1, B and C stored by rows.
 //
 //go:noescape
@@ -53,6 +58,11 @@ func momentsDiagonalAVX2F32(n int, k int, w *float32, c *float32, ldc int, s *fl
 //
 //go:noescape
 func momentsBelowAVX2F32(rows int, k int, w *float32, a *float32, c *float32, ldc int, m *float32, ldm int)
+
+// transpose32 computes dst[j*ldd+i] = x[i*ldx+j] for i < 4 and j < n, where n >= 4 is a multiple of 4.
+//
+//go:noescape
+func transpose32(dst *float32, ldd int, x *float32, ldx int, n int)
 
 // gemmNNAVX512F64 computes C += alpha·A·B for 1 <= n <= 24 and k >= 1, B and C stored by rows.
 //

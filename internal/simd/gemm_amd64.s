@@ -4204,6 +4204,43 @@ done:
 	VZEROUPPER
 	RET
 
+// func transpose64(dst *float64, ldd int, x *float64, ldx int, n int)
+// Requires: AVX
+TEXT ·transpose64(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ x+16(FP), CX
+	MOVQ n+32(FP), DX
+	MOVQ ldd+8(FP), BX
+	SHLQ $0x03, BX
+	MOVQ ldx+24(FP), SI
+	SHLQ $0x03, SI
+	LEAQ (BX)(BX*2), DI
+	LEAQ (SI)(SI*2), R8
+
+loop:
+	VMOVUPD    (CX), Y0
+	VMOVUPD    (CX)(SI*1), Y2
+	VMOVUPD    (CX)(SI*2), Y3
+	VMOVUPD    (CX)(R8*1), Y4
+	VUNPCKLPD  Y2, Y0, Y1
+	VUNPCKHPD  Y2, Y0, Y0
+	VUNPCKLPD  Y4, Y3, Y2
+	VUNPCKHPD  Y4, Y3, Y4
+	VPERM2F128 $0x20, Y2, Y1, Y3
+	VPERM2F128 $0x31, Y2, Y1, Y2
+	VPERM2F128 $0x20, Y4, Y0, Y1
+	VPERM2F128 $0x31, Y4, Y0, Y0
+	VMOVUPD    Y3, (AX)
+	VMOVUPD    Y1, (AX)(BX*1)
+	VMOVUPD    Y2, (AX)(BX*2)
+	VMOVUPD    Y0, (AX)(DI*1)
+	ADDQ       $0x00000020, CX
+	LEAQ       (AX)(BX*4), AX
+	SUBQ       $0x00000004, DX
+	JNE        loop
+	VZEROUPPER
+	RET
+
 // func gemmNNAVX2F32(m int, n int, k int, alpha float32, a *float32, rsa int, csa int, b *float32, rsb int, c *float32, ldc int)
 // Requires: AVX, FMA3, MMX+
 TEXT ·gemmNNAVX2F32(SB), NOSPLIT, $0-88
@@ -8502,6 +8539,43 @@ lastsum:
 	ADDQ         SI, DX
 
 done:
+	VZEROUPPER
+	RET
+
+// func transpose32(dst *float32, ldd int, x *float32, ldx int, n int)
+// Requires: AVX
+TEXT ·transpose32(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ x+16(FP), CX
+	MOVQ n+32(FP), DX
+	MOVQ ldd+8(FP), BX
+	SHLQ $0x02, BX
+	MOVQ ldx+24(FP), SI
+	SHLQ $0x02, SI
+	LEAQ (BX)(BX*2), DI
+	LEAQ (SI)(SI*2), R8
+
+loop:
+	VMOVUPS   (CX), X0
+	VMOVUPS   (CX)(SI*1), X2
+	VMOVUPS   (CX)(SI*2), X3
+	VMOVUPS   (CX)(R8*1), X4
+	VUNPCKLPS X2, X0, X1
+	VUNPCKHPS X2, X0, X0
+	VUNPCKLPS X4, X3, X2
+	VUNPCKHPS X4, X3, X4
+	VUNPCKLPD X2, X1, X3
+	VUNPCKHPD X2, X1, X1
+	VUNPCKLPD X4, X0, X2
+	VUNPCKHPD X4, X0, X0
+	VMOVUPS   X3, (AX)
+	VMOVUPS   X1, (AX)(BX*1)
+	VMOVUPS   X2, (AX)(BX*2)
+	VMOVUPS   X0, (AX)(DI*1)
+	ADDQ      $0x00000010, CX
+	LEAQ      (AX)(BX*4), AX
+	SUBQ      $0x00000004, DX
+	JNE       loop
 	VZEROUPPER
 	RET
 

@@ -48,3 +48,11 @@ func genericMoments[T Float](d, n int, s []T, m []T, ldm int, w []T, c []T, ldc 
 		s[i] += sum
 	}
 }
+
+func genericTranspose[T Float](dst []T, ldd int, x []T, ldx, m, n int) {
+	for i := range m {
+		for j := range n {
+			dst[j*ldd+i] = x[i*ldx+j]
+		}
+	}
+}

@@ -147,6 +147,24 @@ func checkGemm[T Float](t *testing.T, rnd *rand.Rand, m, n, k, layout int) {
 	c.check(t, fmt.Sprintf("m=%d n=%d k=%d layout %d", m, n, k, layout), want, scale, float64(2*(k+2)))
 }
 
+func TestTranspose(t *testing.T) { forEachType(t, testTranspose[float64], testTranspose[float32]) }
+
+func testTranspose[T Float](t *testing.T) {
+	rnd := rand.New(rand.NewPCG(7, 1))
+	for _, m := range []int{0, 1, 3, 4, 5, 8, 11, 70} {
+		for _, n := range []int{0, 1, 3, 4, 6, 12, 67, 133} {
+			x, y := newMatrix[T](rnd, m, n, byRows), newMatrix[T](rnd, n, m, byRows)
+			want := y.clone()
+			genericTranspose(want.data, y.rs, x.data, x.rs, m, n)
+			if m > 0 && n > 0 && *want.at(n-1, m-1) != *x.at(m-1, n-1) {
+				t.Fatal("the oracle is wrong")
+			}
+			Transpose(y.data, y.rs, x.data, x.rs, m, n)
+			y.check(t, fmt.Sprintf("m=%d n=%d", m, n), want, want.abs(), 0)
+		}
+	}
+}
+
 func TestTriNorms(t *testing.T) { forEachType(t, testTriNorms[float64], testTriNorms[float32]) }
 
 func testTriNorms[T Float](t *testing.T) {

@@ -7,11 +7,12 @@ import (
 	"unsafe"
 )
 
-// Blocks of the products. A block of A stays in the second-level cache while
-// panels of B go by. The blocks also keep a call of assembly, which cannot be
-// pre-empted, well under 100 µs.
+// Blocks of the products. Those of B stay in the second-level cache, and rows of
+// A in the first-level one while panels of B go by. The blocks also keep a call
+// of assembly, which cannot be pre-empted, well under 100 µs.
 const (
-	gemmRows     = 128     // rows of a block of A
+	gemmRows     = 128     // rows of a block of A that is read in place,
+	packedRows   = 32      // and of one that is copied
 	gemmCols     = 528     // columns of a block of B, whole panels on all tiers
 	gemmDepth    = 256     // length of a block of the contraction in Gemm's row-vector tiles,
 	dotDepth     = 512     // in its dot-product tiles,
@@ -23,10 +24,16 @@ const (
 // what a tile reads lies together. The bits of the product are the same.
 const packWork = 400 * 400 * 400
 
+// From this size on, and from GemmRows, B by columns is copied for the row-vector tiles, though A is
+// by rows: they take half the time of dot products, which end in sums.
+const packCols, packDepth = 24, 16
+
+func packs(m, n, k int) bool { return min(m, n, k) >= 32 && m*n*k >= packWork }
+
 // packed holds copies: of a block of A, by panels of the rows of a tile, and of a
 // block of B, by panels of the columns of a tile.
 type packed struct {
-	a [gemmRows * gemmDepth]float64
+	a [packedRows * gemmDepth]float64
 	b [gemmCols * gemmDepth]float64
 }
 
@@ -50,12 +57,12 @@ func tileRows() int {
 
 func gemmVector[T Float](m, n, k int, alpha T, a []T, rsa, csa int, b []T, rsb, csb int, c []T, ldc int) {
 	switch rows := csb == 1 || n == 1; {
-	case csa == 1 && rsb == 1 && (n == 1 || !rows):
+	case csa == 1 && rsb == 1 && (n == 1 || !rows && (m < GemmRows || n < packCols || k < packDepth)):
 		gemmDot(m, n, k, alpha, a, rsa, b, csb, c, ldc)
 	case n == 1 && rsa == 1 && (ldc == 1 || m == 1):
 		// A column by rows: Cᵀ += alpha·Bᵀ·Aᵀ.
 		gemmOuter(1, m, k, alpha, b, csb, rsb, a, csa, 1, c, m)
-	case !rows || min(m, n, k) >= 32 && m*n*k >= packWork:
+	case !rows || packs(m, n, k):
 		gemmPacked(m, n, k, alpha, a, rsa, csa, b, rsb, csb, c, ldc)
 	default:
 		gemmOuter(m, n, k, alpha, a, rsa, csa, b, rsb, csb, c, ldc)
@@ -95,25 +102,33 @@ func gemmOuter[T Float](m, n, k int, alpha T, a []T, rsa, csa int, b []T, rsb, c
 	}
 }
 
-// gemmPacked is gemmOuter with copies of A and B.
+// gemmPacked is gemmOuter with a copy of B, and of A too if it is large.
 func gemmPacked[T Float](m, n, k int, alpha T, a []T, rsa, csa int, b []T, rsb, csb int, c []T, ldc int) {
 	p := packedPool.Get().(*packed)
 	pa := unsafe.Slice((*T)(unsafe.Pointer(&p.a)), len(p.a))
 	pb := unsafe.Slice((*T)(unsafe.Pointer(&p.b)), len(p.b))
 	rows, cols := tileRows(), 3*lanes[T]()
+	inPlace := !packs(m, n, k)
 	depth := evenBlocks(k, gemmDepth)
 	for j0 := 0; j0 < n; j0 += gemmCols {
 		nj := min(gemmCols, n-j0)
 		for l := 0; l < k; l += depth {
 			kb := min(depth, k-l)
 			pack(pb, b[l*rsb+j0*csb:], nj, cols, kb, csb, rsb)
-			for i0 := 0; i0 < m; i0 += gemmRows {
-				mi := min(gemmRows, m-i0)
+			for i0 := 0; i0 < m; i0 += packedRows {
+				mi := min(packedRows, m-i0)
+				if inPlace {
+					for j := 0; j < nj; j += cols {
+						nb := min(cols, nj-j)
+						tileNN(mi, nb, kb, alpha, &a[i0*rsa+l*csa], rsa, csa, &pb[j*kb], nb, &c[i0*ldc+j0+j], ldc)
+					}
+					continue
+				}
 				pack(pa, a[i0*rsa+l*csa:], mi, rows, kb, rsa, csa)
-				for j := 0; j < nj; j += cols {
-					nb := min(cols, nj-j)
-					for i := 0; i < mi; i += rows {
-						mb := min(rows, mi-i)
+				for i := 0; i < mi; i += rows {
+					mb := min(rows, mi-i)
+					for j := 0; j < nj; j += cols {
+						nb := min(cols, nj-j)
 						tileNN(mb, nb, kb, alpha, &pa[i*kb], 1, mb, &pb[j*kb], nb, &c[(i0+i)*ldc+j0+j], ldc)
 					}
 				}
@@ -140,15 +155,11 @@ func pack[T Float](dst, x []T, n, width, k, inc, step int) {
 	for i := 0; i < n; i += width {
 		w := min(width, n-i)
 		panel := dst[i*k:][:k*w]
-		j := 0
-		for ; j+4 <= w; j += 4 { // so that what is written lies together
-			v0, v1, v2, v3 := x[(i+j)*inc:], x[(i+j+1)*inc:], x[(i+j+2)*inc:], x[(i+j+3)*inc:]
-			for l, at := 0, 0; l < k; l, at = l+1, at+step {
-				d := panel[l*w+j:][:4]
-				d[0], d[1], d[2], d[3] = v0[at], v1[at], v2[at], v3[at]
-			}
+		if step == 1 {
+			Transpose(panel, w, x[i*inc:], inc, w, k)
+			continue
 		}
-		for ; j < w; j++ {
+		for j := range w {
 			v := x[(i+j)*inc:]
 			for l := range k {
 				panel[l*w+j] = v[l*step]
@@ -184,6 +195,21 @@ func dotCols(n int) int {
 		return 4
 	}
 	return min(n, 2)
+}
+
+func transposeVector[T Float](dst []T, ldd int, x []T, ldx, m, n int) {
+	fours, whole := m&^3, n&^3
+	if whole > 0 {
+		for i := 0; i < fours; i += 4 {
+			transposeTile(&dst[i], ldd, &x[i*ldx], ldx, whole)
+		}
+	}
+	if whole < n {
+		genericTranspose(dst[whole*ldd:], ldd, x[whole:], ldx, fours, n-whole)
+	}
+	if fours < m {
+		genericTranspose(dst[fours:], ldd, x[fours*ldx:], ldx, m-fours, n)
+	}
 }
 
 func triNormsVector[T Float](d, n int, q []T, l []T, ldl int, c []T, ldc int, mu []T) {
@@ -246,6 +272,14 @@ func tileNT[T Float](m, n, k int, alpha T, a *T, lda int, b *T, ldb int, c *T, l
 		gemmNTAVX512F32(m, n, k, float32(alpha), f32(a), lda, f32(b), ldb, f32(c), ldc)
 	default:
 		gemmNTAVX2F32(m, n, k, float32(alpha), f32(a), lda, f32(b), ldb, f32(c), ldc)
+	}
+}
+
+func transposeTile[T Float](dst *T, ldd int, x *T, ldx, n int) {
+	if is64[T]() {
+		transpose64(f64(dst), ldd, f64(x), ldx, n)
+	} else {
+		transpose32(f32(dst), ldd, f32(x), ldx, n)
 	}
 }
 

@@ -28,6 +28,9 @@ func main() {
 		g.gemmNT()
 		g.triNorms()
 		g.moments()
+		if !g.avx512() {
+			g.transpose()
+		}
 	}
 	Generate()
 }
@@ -858,6 +861,52 @@ func (g isa) moments() {
 	t.rows = 1
 	g.dotTile(t, "last", a, param("c"), param("w"), m, ldm, k, nil)
 	Label("done")
+	VZEROUPPER()
+	RET()
+}
+
+// transpose: four rows become columns of four elements, by squares of order four.
+func (g isa) transpose() {
+	TEXT("transpose"+map[bool]string{false: "64", true: "32"}[g.f32()], 4 /* NOSPLIT */, strings.ReplaceAll("func(dst *T, ldd int, x *T, ldx, n int)", "T", g.elem))
+	Pragma("noescape")
+	Doc("transpose" + map[bool]string{false: "64", true: "32"}[g.f32()] + " computes dst[j*ldd+i] = x[i*ldx+j] for i < 4 and j < n, where n >= 4 is a multiple of 4.")
+	dst, x, n := param("dst"), param("x"), param("n")
+	ldd, ldx := g.stride("ldd"), g.stride("ldx")
+	to, from := newWalk(ldd, 4), newWalk(ldx, 4)
+	reg := func() VecVirtual {
+		if g.f32() {
+			return XMM()
+		}
+		return YMM()
+	}
+	Label("loop")
+	r, t, c := make([]VecVirtual, 4), make([]VecVirtual, 4), make([]VecVirtual, 4)
+	for i := range r {
+		r[i], t[i], c[i] = reg(), reg(), reg()
+		g.mov(from.row(x, i), r[i])
+	}
+	for i := 0; i < 4; i += 2 { // what is next to each other in the columns
+		byType(g, VUNPCKLPD, VUNPCKLPS)(r[i+1], r[i], t[i])
+		byType(g, VUNPCKHPD, VUNPCKHPS)(r[i+1], r[i], t[i+1])
+	}
+	if g.f32() { // t is columns 0 and 1, and columns 2 and 3
+		for i := range 2 {
+			VUNPCKLPD(t[2+i], t[i], c[2*i])
+			VUNPCKHPD(t[2+i], t[i], c[2*i+1])
+		}
+	} else { // columns 0 and 2, and columns 1 and 3
+		for i := range 2 {
+			VPERM2F128(Imm(0x20), t[2+i], t[i], c[i])
+			VPERM2F128(Imm(0x31), t[2+i], t[i], c[2+i])
+		}
+	}
+	for i := range c {
+		g.mov(c[i], to.row(dst, i))
+	}
+	ADDQ(imm(4*g.size), x)
+	to.advance(dst, 4)
+	SUBQ(imm(4), n)
+	JNE(LabelRef("loop"))
 	VZEROUPPER()
 	RET()
 }
