@@ -85,50 +85,75 @@ func addUpper[T rev.Float](dst rev.General[T], alpha T, src rev.General[T]) {
 	}
 }
 
-// transposeTile is the order of the squares that matrices are transposed by.
-const transposeTile = 16
-
 // copyTransposed copies srcᵀ to dst.
-func copyTransposed[T any](dst, src rev.General[T]) {
-	for i0 := 0; i0 < dst.Rows; i0 += transposeTile {
-		for j0 := 0; j0 < dst.Cols; j0 += transposeTile {
-			j1 := min(j0+transposeTile, dst.Cols)
-			for i := i0; i < min(i0+transposeTile, dst.Rows); i++ {
-				row := dst.Data[i*dst.Stride:]
-				for j := j0; j < j1; j++ {
-					row[j] = src.Data[j*src.Stride+i]
-				}
-			}
-		}
-	}
+func copyTransposed[T rev.Float](dst, src rev.General[T]) {
+	simd.Transpose(dst.Data, dst.Stride, src.Data, src.Stride, src.Rows, src.Cols)
+}
+
+// transposeTile is the order of the squares that are transposed on the way.
+const transposeTile = 32
+
+// A transposedSum is dst += alpha·srcᵀ in progress, or that in the lower triangle.
+type transposedSum[T rev.Float] struct {
+	alpha    T
+	dst, src rev.General[T]
+	lower    bool
 }
 
 // addTransposed computes dst += alpha·srcᵀ, or nothing if dst is nil.
-func addTransposed[T rev.Float](dst rev.General[T], alpha T, src rev.General[T]) {
-	if dst.Data == nil {
+func addTransposed[T rev.Float](workers int, dst rev.General[T], alpha T, src rev.General[T]) {
+	transposedSum[T]{alpha, dst, src, false}.run(workers)
+}
+
+// addLower computes l += alpha·uᵀ in the lower triangle, or nothing if l is nil.
+func addLower[T rev.Float](workers int, l rev.General[T], alpha T, u rev.General[T]) {
+	transposedSum[T]{alpha, l, u, true}.run(workers)
+}
+
+func (s transposedSum[T]) run(workers int) {
+	if s.dst.Data == nil {
 		return
 	}
-	for i0 := 0; i0 < dst.Rows; i0 += transposeTile {
-		for j0 := 0; j0 < dst.Cols; j0 += transposeTile {
-			j1 := min(j0+transposeTile, dst.Cols)
-			for i := i0; i < min(i0+transposeTile, dst.Rows); i++ {
-				row := dst.Data[i*dst.Stride:]
-				for j := j0; j < j1; j++ {
-					row[j] += T(alpha * src.Data[j*src.Stride+i])
-				}
+	w := workspace.Get[transposedSum[T]]()
+	*w = s
+	parallel.Run(parallel.Workers(workers), (s.dst.Rows+transposeTile-1)/transposeTile, w)
+	*w = transposedSum[T]{}
+	workspace.Put(w)
+}
+
+// Block adds some rows.
+func (s *transposedSum[T]) Block(_, b int) {
+	var tile [transposeTile * transposeTile]T
+	first := b * transposeTile
+	rows, end := min(transposeTile, s.dst.Rows-first), s.dst.Cols
+	if s.lower {
+		end = first + rows
+	}
+	for j := 0; j < end; j += transposeTile {
+		cols := min(transposeTile, end-j)
+		simd.Transpose(tile[:], transposeTile, s.src.Data[j*s.src.Stride+first:], s.src.Stride, cols, rows)
+		for i := range rows {
+			n := cols
+			if s.lower {
+				n = min(cols, first+i+1-j)
 			}
+			simd.Axpy(s.alpha, tile[i*transposeTile:][:n], s.dst.Row(first + i)[j:j+n])
 		}
 	}
 }
 
 // mirror copies the strict upper triangle of m to the lower one.
-func mirror[T any](m rev.General[T]) {
-	for j0 := 0; j0 < m.Rows; j0 += transposeTile {
-		for i := j0; i < m.Rows; i++ {
-			row := m.Data[i*m.Stride:]
-			for j := j0; j < min(j0+transposeTile, i); j++ {
-				row[j] = m.Data[j*m.Stride+i]
+func mirror[T rev.Float](m rev.General[T]) {
+	n := m.Rows
+	for j := 0; j < n; j += transposeTile {
+		end := min(j+transposeTile, n)
+		for i := j; i < end; i++ {
+			for l := j; l < i; l++ {
+				m.Data[i*m.Stride+l] = m.Data[l*m.Stride+i]
 			}
+		}
+		if end < n {
+			simd.Transpose(m.Data[end*m.Stride+j:], m.Stride, m.Data[j*m.Stride+end:], m.Stride, end-j, n-end)
 		}
 	}
 }

@@ -129,7 +129,7 @@ func (k Cholesky[T]) accumulate(sign T) error {
 	if err := w.factor(k.Workers, k.A); err != nil {
 		return err
 	}
-	addLower(k.L, sign, w.u)
+	addLower(k.Workers, k.L, sign, w.u)
 	return nil
 }
 
@@ -143,7 +143,7 @@ func (k Cholesky[T]) Adjoint(g Cholesky[T]) error {
 		return err
 	}
 	w.addGradient(k.Workers, g)
-	addLower(k.L, -1, w.u)
+	addLower(k.Workers, k.L, -1, w.u)
 	return nil
 }
 
@@ -158,9 +158,9 @@ func (k Cholesky[T]) Tangent(t Cholesky[T]) error {
 	}
 	if t.L.Data != nil && t.A.Data != nil {
 		w.tangent(k.Workers, t.A)
-		addLower(t.L, 1, w.du)
+		addLower(k.Workers, t.L, 1, w.du)
 	}
-	addLower(k.L, 1, w.u)
+	addLower(k.Workers, k.L, 1, w.u)
 	return nil
 }
 
@@ -176,30 +176,14 @@ func (k Cholesky[T]) AdjointTangent(g, t, gt Cholesky[T]) error {
 	}
 	w.tangent(k.Workers, t.A)
 	if t.A.Data != nil {
-		addLower(t.L, -1, w.du)
+		addLower(k.Workers, t.L, -1, w.du)
 	}
 	if gt.A.Data != nil {
 		w.gradientTangent(k.Workers, g.L, gt)
 	}
 	w.addGradient(k.Workers, g)
-	addLower(k.L, -1, w.u)
+	addLower(k.Workers, k.L, -1, w.u)
 	return nil
-}
-
-// addLower computes l += alpha·uᵀ in the lower triangle, or nothing if l is
-// nil.
-func addLower[T rev.Float](l rev.General[T], alpha T, u rev.General[T]) {
-	if l.Data == nil {
-		return
-	}
-	for j0 := 0; j0 < l.Rows; j0 += transposeTile {
-		for i := j0; i < l.Rows; i++ {
-			row := l.Data[i*l.Stride:]
-			for j := j0; j < min(j0+transposeTile, i+1); j++ {
-				row[j] += T(alpha * u.Data[j*u.Stride+i])
-			}
-		}
-	}
 }
 
 // choleskyWork holds U, its tangent, and scratch.

@@ -46,7 +46,7 @@ func (k Dot[T]) check() {
 func (k Dot[T]) Forward() {
 	k.check()
 	if k.R != nil {
-		*k.R += dot(k.X, k.Y)
+		*k.R += k.pass(Dot[T]{})
 	}
 }
 
@@ -54,7 +54,7 @@ func (k Dot[T]) Forward() {
 func (k Dot[T]) Inverse() {
 	k.check()
 	if k.R != nil {
-		*k.R -= dot(k.X, k.Y)
+		*k.R -= k.pass(Dot[T]{})
 	}
 }
 
@@ -62,12 +62,43 @@ func (k Dot[T]) Inverse() {
 func (k Dot[T]) Adjoint(g Dot[T]) {
 	k.check()
 	rev.CheckLike(&k, &g)
+	v := k.pass(g)
 	if k.R != nil {
-		*k.R -= dot(k.X, k.Y)
+		*k.R -= v
 	}
-	if g.R != nil {
-		k.addGradient(g, *g.R)
+}
+
+// dotPart is how many elements of floating-point vectors go through a method at a
+// time, so that Adjoint reads them from memory once. In fixed point, where the sum
+// is rounded once, all go at a time.
+const dotPart = 1 << 11
+
+// pass returns x·y, if there is an R, and adds to the gradient, if there is an R̄.
+func (k Dot[T]) pass(g Dot[T]) T {
+	var sum T
+	size := dotPart
+	if isFixed[T]() {
+		size = max(1, k.X.N)
 	}
+	for lo := 0; lo < k.X.N; lo += size {
+		n := min(size, k.X.N-lo)
+		part := Dot[T]{X: between(k.X, lo, n), Y: between(k.Y, lo, n)}
+		if k.R != nil {
+			sum += dot(part.X, part.Y)
+		}
+		if g.R != nil {
+			part.addGradient(Dot[T]{X: between(g.X, lo, n), Y: between(g.Y, lo, n)}, *g.R)
+		}
+	}
+	return sum
+}
+
+// between returns elements lo, ..., lo+n-1 of x, which may be nil.
+func between[T any](x rev.Vector[T], lo, n int) rev.Vector[T] {
+	if x.Data != nil {
+		x.Data, x.N = x.Data[lo*x.Inc:], n
+	}
+	return x
 }
 
 // addGradient adds r times the gradient to g.
@@ -97,7 +128,7 @@ func (k Dot[T]) Tangent(t Dot[T]) {
 	k.check()
 	rev.CheckLike(&k, &t)
 	if k.R != nil {
-		*k.R += dot(k.X, k.Y)
+		*k.R += k.pass(Dot[T]{})
 	}
 	if t.R != nil {
 		*t.R += k.derivative(t)

@@ -111,7 +111,7 @@ func (k LogDet[T]) Adjoint(g LogDet[T]) error {
 	}
 	if g.Out != nil && g.A.Data != nil {
 		w.y = w.inverse(w.y)
-		addTransposed(g.A, *g.Out, w.y)
+		addTransposed(k.Workers, g.A, *g.Out, w.y)
 	}
 	k.add(-1, w)
 	return nil
@@ -150,7 +150,7 @@ func (k LogDet[T]) AdjointTangent(g, t, gt LogDet[T]) error {
 		*t.Out -= traceOfProduct(w.y, t.A)
 	}
 	if gt.Out != nil {
-		addTransposed(gt.A, *gt.Out, w.y)
+		addTransposed(k.Workers, gt.A, *gt.Out, w.y)
 	}
 	if g.Out != nil {
 		if t.A.Data != nil && gt.A.Data != nil {
@@ -159,7 +159,7 @@ func (k LogDet[T]) AdjointTangent(g, t, gt LogDet[T]) error {
 			w.subtractSandwich(w.dy, view(w.y, true), view(t.A, true), view(w.y, true))
 			addMatrix(gt.A, *g.Out, w.dy)
 		}
-		addTransposed(g.A, *g.Out, w.y)
+		addTransposed(k.Workers, g.A, *g.Out, w.y)
 	}
 	k.add(-1, w)
 	return nil

@@ -37,8 +37,10 @@ import (
 // The bits do not depend on the number of workers, which share the rows of the
 // results.
 //
-// Of the three products of Adjoint one is the uncomputation of C: it takes three
-// times as long as Forward, and twice if C in the receiver is nil.
+// Each of Ā, B̄ and the uncomputation of C is a product of as many operations as
+// Forward, so that Adjoint takes about three times as long as Forward, and twice if
+// C in the receiver is nil, as then it is not uncomputed. The products read their
+// operands in different orders and share no copies of them.
 type MatMul[T rev.Real] struct {
 	C              rev.General[T] `rev:"acc"`
 	A              rev.General[T] `rev:"in"`

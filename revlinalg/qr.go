@@ -39,7 +39,7 @@ import (
 //
 // # Method and rounding
 //
-// A is reduced by Householder's reflections, 32 columns at a time; those of a
+// A is reduced by Householder's reflections, 24 columns at a time; those of a
 // panel are applied to the rest together, as I - V·T·Vᵀ (Schreiber and Van Loan
 // 1989), which are products of matrices. Q·R is the exact factorisation of a
 // matrix whose columns are within a small multiple of m·n·ε of those of A, in
@@ -161,9 +161,8 @@ func (o *qrOperands[T]) checkShape() {
 
 // qrWork has Q, R, and what their derivatives need.
 type qrWork[T rev.Float] struct {
-	reflectors[T]
-	workers int
-	q, r    rev.General[T] // R with zeros below its diagonal
+	reflectors[T] // and Q and R, with zeros below its diagonal
+	workers       int
 
 	qt     rev.General[T] // of GramSchmidt: Qᵀ
 	coeffs rev.General[T]
@@ -214,7 +213,7 @@ func (w *qrWork[T]) add(o qrOperands[T], sign T) {
 func (w *qrWork[T]) adjoint(o, g qrOperands[T]) {
 	if g.a.Data != nil && (g.q.Data != nil || g.r.Data != nil) {
 		w.gradient(g)
-		addTransposed(g.a, 1, w.xt)
+		addTransposed(w.workers, g.a, 1, w.xt)
 	}
 	w.add(o, -1)
 }
@@ -285,7 +284,7 @@ func (w *qrWork[T]) adjointTangent(o, g, t, gt qrOperands[T]) {
 	}
 	if g.a.Data != nil || gt.a.Data != nil {
 		w.gradient(g)
-		addTransposed(g.a, 1, w.xt)
+		addTransposed(w.workers, g.a, 1, w.xt)
 	}
 	if gt.a.Data != nil {
 		w.dk = zeros(w.dk, n, n)
@@ -312,13 +311,14 @@ func (w *qrWork[T]) adjointTangent(o, g, t, gt qrOperands[T]) {
 		multiply(w.workers, w.x, -1, view(w.xt, true), view(w.dr, true))
 		copyTransposed(w.xt, w.x)
 		solveTriangular(w.workers, view(w.r, false), false, false, w.xt)
-		addTransposed(gt.a, 1, w.xt)
+		addTransposed(w.workers, gt.a, 1, w.xt)
 	}
 	w.add(o, -1)
 }
 
-// qrPanel is the number of reflections that are applied together.
-const qrPanel = 32
+// qrPanel is the number of reflections that are applied together, and of columns
+// that they are applied to at a time: the width of a tile of the products.
+const qrPanel = 24
 
 // reflectors has the reflections of QR, I - τ·v·vᵀ, and those of each panel
 // together, I - V·T·Vᵀ.
@@ -328,12 +328,9 @@ type reflectors[T rev.Float] struct {
 	tau  [qrPanel]T
 	gram rev.General[T]
 
-	// The panel that is being applied to the columns of target from column first on.
-	panel, rows int
-	target      rev.General[T]
-	first, cols int
-	trans       bool
-	products    []rev.General[T] // of each worker
+	q, r     rev.General[T]   // A, on its way to R; then Q; and R
+	panel    int              // the one being applied to the columns behind it
+	products []rev.General[T] // of each worker
 }
 
 // householder computes Q and R.
@@ -345,24 +342,12 @@ func (w *qrWork[T]) householder(workers int, a rev.General[T]) error {
 	w.v, w.t = scratch(w.v, n, m), scratch(w.t, n, qrPanel)
 	w.r = zeros(w.r, n, n)
 	w.products = workspace.Grow(w.products, max(len(w.products), parallel.Workers(workers)))
-	for k := 0; k < n; k += qrPanel {
-		p := min(qrPanel, n-k)
-		v := block(w.v, k, k, p, m-k)
-		copyTransposed(v, block(w.q, k, k, m-k, p))
-		w.reflect(v)
-		for j := range p {
-			row := v.Row(j)
-			for i := range j + 1 {
-				w.r.Row(k + i)[k+j] = row[i]
-			}
-			clear(row[:j])
-			row[j] = 1
-		}
-		w.setT(k, v)
-		w.apply(k, block(w.q, k, 0, m-k, n), k+p, true)
-		for i := range p {
-			copy(w.r.Row(k + i)[k+p:], w.q.Row(k + i)[k+p:])
-		}
+	if n > 0 {
+		w.reduce(0)
+	}
+	for w.panel = 0; w.panel < n; w.panel += qrPanel {
+		right := n - w.panel - qrPanel
+		parallel.Run(parallel.Workers(workers), (right+qrPanel-1)/qrPanel, &w.reflectors)
 	}
 	if err := w.check(); err != nil {
 		return err
@@ -371,10 +356,54 @@ func (w *qrWork[T]) householder(workers int, a rev.General[T]) error {
 	for i := range n {
 		w.q.Row(i)[i] = 1
 	}
-	for k := (n - 1) / qrPanel * qrPanel; k >= 0; k -= qrPanel {
-		w.apply(k, block(w.q, k, 0, m-k, n), k, false)
-	}
+	parallel.Run(parallel.Workers(workers), (n+qrPanel-1)/qrPanel, (*formQ[T])(&w.reflectors))
 	return nil
+}
+
+// Block applies the panel to the block of columns behind it, and reduces the next
+// panel, which is the first block, while other workers have the rest.
+func (w *reflectors[T]) Block(worker, b int) {
+	k, p := w.panel, qrPanel
+	lo := k + p + b*qrPanel
+	x := block(w.q, k, lo, w.q.Rows-k, min(qrPanel, w.q.Cols-lo))
+	w.apply(worker, k, x, true)
+	for i := range p {
+		copy(w.r.Row(k + i)[lo:], x.Row(i))
+	}
+	if b == 0 {
+		w.reduce(lo)
+	}
+}
+
+// formQ is Q in progress: blocks of columns of the identity, to which all panels
+// are applied.
+type formQ[T rev.Float] reflectors[T]
+
+// Block computes a block of columns, the last first, as they take the longest.
+func (w *formQ[T]) Block(worker, b int) {
+	lo := (w.q.Cols-1)/qrPanel*qrPanel - b*qrPanel
+	for k := lo; k >= 0; k -= qrPanel {
+		x := block(w.q, k, lo, w.q.Rows-k, min(qrPanel, w.q.Cols-lo))
+		(*reflectors[T])(w).apply(worker, k, x, false)
+	}
+}
+
+// reduce reduces the panel at k.
+func (w *reflectors[T]) reduce(k int) {
+	m, n := w.q.Rows, w.q.Cols
+	p := min(qrPanel, n-k)
+	v := block(w.v, k, k, p, m-k)
+	copyTransposed(v, block(w.q, k, k, m-k, p))
+	w.reflect(v)
+	for j := range p {
+		row := v.Row(j)
+		for i := range j + 1 {
+			w.r.Row(k + i)[k+j] = row[i]
+		}
+		clear(row[:j])
+		row[j] = 1
+	}
+	w.setT(k, v)
 }
 
 // reflect reduces the columns of a panel, which are the rows of v. Row j is left
@@ -449,29 +478,14 @@ func gemmTransposed[T rev.Float](a, b, c rev.General[T]) {
 	simd.Gemm(a.Rows, b.Rows, a.Cols, 1, a.Data, a.Stride, 1, b.Data, 1, b.Stride, c.Data, c.Stride)
 }
 
-// apply computes X <- (I - V·T·Vᵀ)·X, or with Tᵀ, for the panel at k and the
-// columns of X from first on.
-func (w *qrWork[T]) apply(k int, x rev.General[T], first int, trans bool) {
-	n := x.Cols - first
-	if n == 0 {
-		return
-	}
-	w.panel, w.rows, w.target, w.first, w.trans = k, min(qrPanel, w.v.Rows-k), x, first, trans
-	w.cols = max(columnTile, 1<<18/(x.Rows*w.rows))
-	w.cols = (w.cols + columnTile - 1) / columnTile * columnTile
-	parallel.Run(parallel.Workers(w.workers), (n+w.cols-1)/w.cols, &w.reflectors)
-	w.target = rev.General[T]{}
-}
-
-// Block applies the panel to a block of columns.
-func (w *reflectors[T]) Block(worker, b int) {
-	lo := w.first + b*w.cols
-	x := block(w.target, 0, lo, w.target.Rows, min(w.cols, w.target.Cols-lo))
-	p := w.rows
-	v := view(block(w.v, w.panel, w.panel, p, x.Rows), false)
+// apply computes X <- (I - V·T·Vᵀ)·X, or with Tᵀ, for the panel at k and a block
+// X of rows k and on.
+func (w *reflectors[T]) apply(worker, k int, x rev.General[T], trans bool) {
+	p := min(qrPanel, w.v.Rows-k)
+	v := view(block(w.v, k, k, p, x.Rows), false)
 	w.products[worker] = zeros(w.products[worker], 2*p, x.Cols)
 	vx, tvx := block(w.products[worker], 0, 0, p, x.Cols), block(w.products[worker], p, 0, p, x.Cols)
 	gemm(1, v, x, vx)
-	gemm(1, view(block(w.t, w.panel, 0, p, p), w.trans), vx, tvx)
+	gemm(1, view(block(w.t, k, 0, p, p), trans), vx, tvx)
 	gemm(-1, v.t(), tvx, x)
 }
