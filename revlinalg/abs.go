@@ -21,8 +21,9 @@ import (
 // It is exact, but for the least fixed-point number, -2²⁰, which is its own
 // magnitude.
 type Abs[T rev.Real] struct {
-	Y rev.Vector[T] `rev:"acc"`
-	X rev.Vector[T] `rev:"in"`
+	Y       rev.Vector[T] `rev:"acc"`
+	X       rev.Vector[T] `rev:"in"`
+	Workers int           // 0 means GOMAXPROCS
 }
 
 // NewAbs returns the kernel over gonum vectors, sharing their storage. It

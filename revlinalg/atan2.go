@@ -29,9 +29,10 @@ import (
 // angle is that of package math, in fixed point within 0.51 units in the last
 // place; there, derivatives wrap where they are out of range.
 type Atan2[T rev.Real] struct {
-	Z rev.Vector[T] `rev:"acc"`
-	X rev.Vector[T] `rev:"in"`
-	Y rev.Vector[T] `rev:"in"`
+	Z       rev.Vector[T] `rev:"acc"`
+	X       rev.Vector[T] `rev:"in"`
+	Y       rev.Vector[T] `rev:"in"`
+	Workers int           // 0 means GOMAXPROCS
 }
 
 // NewAtan2 returns the kernel over gonum vectors, sharing their storage. It

@@ -4,6 +4,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/parallel"
+	"revnum/internal/workspace"
 	"revnum/rev"
 )
 
@@ -21,9 +23,10 @@ import (
 
 // binary has the operands of these kernels, which convert to it.
 type binary[T rev.Real] struct {
-	Z rev.Vector[T] `rev:"acc"`
-	X rev.Vector[T] `rev:"in"`
-	Y rev.Vector[T] `rev:"in"`
+	Z       rev.Vector[T] `rev:"acc"`
+	X       rev.Vector[T] `rev:"in"`
+	Y       rev.Vector[T] `rev:"in"`
+	Workers int           // 0 means GOMAXPROCS
 }
 
 // A binaryFunction is f with its first two derivatives. float32 is computed in
@@ -81,17 +84,26 @@ func (k binary[T]) tangent(f *binaryFunction, t binary[T]) error {
 }
 
 func (k binary[T]) adjointTangent(f *binaryFunction, g, t, gt binary[T]) error {
-	return binaryPass[T]{k, g, t, gt}.apply(f, -1)
+	return binaryPass[T]{k: k, g: g, t: t, gt: gt}.apply(f, -1)
 }
 
 // A binaryPass is a call of a method, with no operands where it has none.
-type binaryPass[T rev.Real] struct{ k, g, t, gt binary[T] }
+type binaryPass[T rev.Real] struct {
+	k, g, t, gt binary[T]
+
+	f     *binaryFunction
+	sign  int
+	order int
+}
+
+// binaryBlock is how many elements a worker takes at a time.
+const binaryBlock = 1024
 
 // hasInput reports whether x or y is there.
 func (k *binary[T]) hasInput() bool { return k.X.Data != nil || k.Y.Data != nil }
 
-// order returns the order of the derivatives that are asked for.
-func (p *binaryPass[T]) order() int {
+// derivatives returns the order of the derivatives that are asked for.
+func (p *binaryPass[T]) derivatives() int {
 	switch {
 	case p.gt.hasInput() && p.t.hasInput() && p.g.Z.Data != nil:
 		return 2
@@ -107,7 +119,7 @@ func (p binaryPass[T]) apply(f *binaryFunction, sign int) error {
 	rev.Check(&p.k)
 	p.k.checkShape()
 	rev.CheckLike(&p.k, &p.g, &p.t, &p.gt)
-	order := p.order()
+	order := p.derivatives()
 	for i := range p.k.X.N {
 		x, y := p.k.X.Data[i*p.k.X.Inc], p.k.Y.Data[i*p.k.Y.Inc]
 		ok := f.defined(fixed.Float(x), fixed.Float(y), order)
@@ -118,8 +130,20 @@ func (p binaryPass[T]) apply(f *binaryFunction, sign int) error {
 			return &DomainError{Func: f.name, Args: []float64{fixed.Float(x), fixed.Float(y)}, Index: i, Order: order}
 		}
 	}
-	s := T(sign)
-	for i := range p.k.X.N {
+	w := workspace.Get[binaryPass[T]]()
+	p.f, p.sign, p.order = f, sign, order
+	*w = p
+	parallel.Run(parallel.Workers(p.k.Workers), (p.k.X.N+binaryBlock-1)/binaryBlock, w)
+	*w = binaryPass[T]{} // without the caller's storage
+	workspace.Put(w)
+	return nil
+}
+
+// Block works on a block of elements.
+func (p *binaryPass[T]) Block(_, block int) {
+	f, s, order := p.f, T(p.sign), p.order
+	lo := block * binaryBlock
+	for i := lo; i < min(lo+binaryBlock, p.k.X.N); i++ {
 		x, y := p.k.X.Data[i*p.k.X.Inc], p.k.Y.Data[i*p.k.Y.Inc]
 		if p.k.Z.Data != nil {
 			p.k.Z.Data[i*p.k.Z.Inc] += s * valueOf(f, x, y)
@@ -146,7 +170,6 @@ func (p binaryPass[T]) apply(f *binaryFunction, sign int) error {
 			p.gt.addInputs(i, hx, hy)
 		}
 	}
-	return nil
 }
 
 // addInputs adds to element i of x and y, as far as they are there.

@@ -20,8 +20,9 @@ import (
 // In floating point the cosine is that of package math, NaN for infinities. In
 // fixed point it is within 0.51 units in the last place for all x.
 type Cos[T rev.Real] struct {
-	Y rev.Vector[T] `rev:"acc"`
-	X rev.Vector[T] `rev:"in"`
+	Y       rev.Vector[T] `rev:"acc"`
+	X       rev.Vector[T] `rev:"in"`
+	Workers int           // 0 means GOMAXPROCS
 }
 
 // NewCos returns the kernel over gonum vectors, sharing their storage. It

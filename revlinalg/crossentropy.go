@@ -6,6 +6,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/parallel"
+	"revnum/internal/workspace"
 	"revnum/rev"
 )
 
@@ -36,11 +38,12 @@ import (
 // ε·Σ p_ij·(c + 4 + n·c·(l_i - x_ij)) for c classes and p_ij >= 0. In fixed point it
 // must be below 2²⁰. A label that is no class panics with mat.ErrColAccess.
 type CrossEntropy[T rev.Real] struct {
-	Out    *T             `rev:"acc"`
-	X      rev.General[T] `rev:"in"`
-	P      rev.General[T] `rev:"in"`
-	Labels []int          `rev:"index"`
-	Mean   bool
+	Out     *T             `rev:"acc"`
+	X       rev.General[T] `rev:"in"`
+	P       rev.General[T] `rev:"in"`
+	Labels  []int          `rev:"index"`
+	Mean    bool
+	Workers int // 0 means GOMAXPROCS
 }
 
 // NewCrossEntropy returns the kernel over gonum matrices, sharing their storage:
@@ -107,10 +110,47 @@ func (k *CrossEntropy[T]) run(sign T, g, t, gt *CrossEntropy[T]) {
 	rev.Check(k)
 	k.checkShape()
 	rev.CheckLike(k, g, t, gt)
-	gout, dgout := k.share(g.Out), k.share(gt.Out)
+	w := workspace.Get[crossEntropyPass[T]]()
+	w.k, w.g, w.t, w.gt = *k, *g, *t, *gt
+	w.gout, w.dgout = k.share(g.Out), k.share(gt.Out)
+	w.rows = max((k.X.Rows+crossEntropyBlocks-1)/crossEntropyBlocks, 1+crossEntropyBlock/max(1, k.X.Cols))
+	blocks := (k.X.Rows + w.rows - 1) / w.rows
+	parallel.Run(parallel.Workers(k.Workers), blocks, w)
+	var sum, rate T
+	for b := range blocks {
+		sum += w.sum[b]
+		rate += w.rate[b]
+	}
+	*w = crossEntropyPass[T]{} // without the caller's storage
+	workspace.Put(w)
+	if k.Out != nil {
+		*k.Out += sign * k.share(&sum)
+	}
+	if t.Out != nil {
+		*t.Out += sign * k.share(&rate)
+	}
+}
+
+const (
+	crossEntropyBlocks = 64   // at most
+	crossEntropyBlock  = 4096 // elements of a block at least
+)
+
+// A crossEntropyPass is a call of a method, with no operands where it has none.
+type crossEntropyPass[T rev.Real] struct {
+	k, g, t, gt CrossEntropy[T]
+
+	gout, dgout T // of an observation
+	rows        int
+	sum, rate   [crossEntropyBlocks]T // of the blocks of rows
+}
+
+// Block works on a block of rows.
+func (w *crossEntropyPass[T]) Block(_, block int) {
+	k, g, t, gt := &w.k, &w.g, &w.t, &w.gt
 	var buffer [softmaxPiece]T
 	var sum, rate T
-	for i := range k.X.Rows {
+	for i := block * w.rows; i < min((block+1)*w.rows, k.X.Rows); i++ {
 		r := k.openRow(i, t, buffer[:])
 		for j := range k.X.Cols {
 			if p := k.probability(i, j); p != 0 {
@@ -125,21 +165,16 @@ func (k *CrossEntropy[T]) run(sign T, g, t, gt *CrossEntropy[T]) {
 		}
 		rate += fixed.Product(r.weight, r.tau)
 		if g.Out != nil {
-			k.addGradient(g, &r, gout)
+			k.addGradient(g, &r, w.gout)
 		}
 		if gt.Out != nil {
-			k.addGradient(gt, &r, dgout)
+			k.addGradient(gt, &r, w.dgout)
 		}
 		if g.Out != nil && (t.X.Data != nil || t.P.Data != nil) {
-			k.addTurn(gt, t, &r, gout)
+			k.addTurn(gt, t, &r, w.gout)
 		}
 	}
-	if k.Out != nil {
-		*k.Out += sign * k.share(&sum)
-	}
-	if t.Out != nil {
-		*t.Out += sign * k.share(&rate)
-	}
+	w.sum[block], w.rate[block] = sum, rate
 }
 
 // share returns what an observation gets of x: x or, of the mean, x/n. It is zero

@@ -25,7 +25,7 @@ func crossEntropySpec[T rev.Real](labels, mean bool) revtest.Spec[CrossEntropy[T
 			k.P = rev.NewGeneral(n, n+1, positive[T](rnd, n*(n+1)).Data)
 		}
 		return k
-	}}
+	}, Large: 130} // several blocks
 	if labels {
 		spec.Free = []string{"X.Cols"}
 	} else {

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/parallel"
 	"revnum/internal/simd"
 	"revnum/internal/workspace"
 	"revnum/rev"
@@ -24,8 +25,9 @@ import (
 
 // elementwise has the operands of these kernels, which convert to it.
 type elementwise[T rev.Real] struct {
-	Y rev.Vector[T] `rev:"acc"`
-	X rev.Vector[T] `rev:"in"`
+	Y       rev.Vector[T] `rev:"acc"`
+	X       rev.Vector[T] `rev:"in"`
+	Workers int           // 0 means GOMAXPROCS
 }
 
 // A function is f with its first two derivatives. float32 is computed in float64.
@@ -98,11 +100,20 @@ func (k elementwise[T]) tangent(f *function, t elementwise[T]) error {
 }
 
 func (k elementwise[T]) adjointTangent(f *function, g, t, gt elementwise[T]) error {
-	return elementwisePass[T]{k, g, t, gt}.apply(f, -1)
+	return elementwisePass[T]{k: k, g: g, t: t, gt: gt}.apply(f, -1)
 }
 
 // An elementwisePass is a call of a method, with no operands where it has none.
-type elementwisePass[T rev.Real] struct{ k, g, t, gt elementwise[T] }
+type elementwisePass[T rev.Real] struct {
+	k, g, t, gt elementwise[T]
+
+	f       *function
+	sign    int
+	buffers []elementwiseBuffers // of each worker
+}
+
+// elementwiseBlock is how many elements a worker takes at a time.
+const elementwiseBlock = 8 * len(elementwiseBuffers{}.x)
 
 // What both ends of are there.
 func (p *elementwisePass[T]) tangent() bool  { return p.t.X.Data != nil && p.t.Y.Data != nil }
@@ -141,25 +152,41 @@ func (p elementwisePass[T]) apply(f *function, sign int) error {
 			}
 		}
 	}
-	switch p := any(&p).(type) {
-	case *elementwisePass[float64]:
-		applyFloat(p, f, float64(sign))
-	case *elementwisePass[float32]:
-		applyFloat(p, f, float64(sign))
-	case *elementwisePass[fixed.Q43]:
-		applyFixed(p, f, fixed.Q43(sign))
+	blocks := (p.k.X.N + elementwiseBlock - 1) / elementwiseBlock
+	workers := parallel.Workers(p.k.Workers)
+	w := workspace.Get[elementwisePass[T]]()
+	p.f, p.sign, p.buffers = f, sign, w.buffers
+	if !isFixed[T]() {
+		p.buffers = workspace.Grow(w.buffers, min(workers, max(1, blocks)))
 	}
+	*w = p
+	parallel.Run(workers, blocks, w)
+	*w = elementwisePass[T]{buffers: p.buffers} // without the caller's storage
+	workspace.Put(w)
 	return nil
+}
+
+// Block works on a block of elements.
+func (p *elementwisePass[T]) Block(worker, block int) {
+	lo := block * elementwiseBlock
+	hi := min(lo+elementwiseBlock, p.k.X.N)
+	switch p := any(p).(type) {
+	case *elementwisePass[float64]:
+		applyFloat(p, &p.buffers[worker], lo, hi)
+	case *elementwisePass[float32]:
+		applyFloat(p, &p.buffers[worker], lo, hi)
+	case *elementwisePass[fixed.Q43]:
+		applyFixed(p, lo, hi)
+	}
 }
 
 // elementwiseBuffers hold what is computed of some elements.
 type elementwiseBuffers struct{ x, y, d, v [512]float64 }
 
-func applyFloat[T rev.Float](p *elementwisePass[T], f *function, sign float64) {
-	w := workspace.Get[elementwiseBuffers]()
-	order := p.order()
-	for lo := 0; lo < p.k.X.N; lo += len(w.x) {
-		n := min(len(w.x), p.k.X.N-lo)
+func applyFloat[T rev.Float](p *elementwisePass[T], w *elementwiseBuffers, lo, hi int) {
+	f, sign, order := p.f, float64(p.sign), p.order()
+	for ; lo < hi; lo += len(w.x) {
+		n := min(len(w.x), hi-lo)
 		x, y, d := wide(w.x[:n], p.k.X, lo), w.y[:n], w.d[:n]
 		f.values(y, x)
 		if p.k.Y.Data != nil {
@@ -188,7 +215,6 @@ func applyFloat[T rev.Float](p *elementwisePass[T], f *function, sign float64) {
 			addProduct(p.gt.X, 1, p.g.Y)
 		}
 	}
-	workspace.Put(w)
 }
 
 // wide returns elements of x from lo on, as many as buf has: in place if they
@@ -214,9 +240,10 @@ func addWide[T rev.Float](y rev.Vector[T], lo int, sign float64, d []float64) {
 	}
 }
 
-func applyFixed(p *elementwisePass[fixed.Q43], f *function, sign fixed.Q43) {
+func applyFixed(p *elementwisePass[fixed.Q43], lo, hi int) {
+	f, sign := p.f, fixed.Q43(p.sign)
 	at := func(v rev.Vector[fixed.Q43], i int) *fixed.Q43 { return &v.Data[i*v.Inc] }
-	for i := range p.k.X.N {
+	for i := lo; i < hi; i++ {
 		x := *at(p.k.X, i)
 		if p.k.Y.Data != nil {
 			*at(p.k.Y, i) += sign * f.value43(x)

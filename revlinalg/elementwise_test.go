@@ -44,7 +44,7 @@ func TestExp(t *testing.T) {
 func testExp[T rev.Real](t *testing.T) {
 	revtest.Kernel(t, revtest.Spec[Exp[T]]{
 		New:   func(rnd *rand.Rand, n int) Exp[T] { return Exp[T](operands(vectorOf[T])(rnd, n)) },
-		Large: 1200,
+		Large: 2*elementwiseBlock + 5,
 	})
 }
 
@@ -132,7 +132,8 @@ func testAtan2[T rev.Real](t *testing.T) {
 			// Away from the cut.
 			return Atan2[T]{Z: vectorOf[T](rnd, n), X: away[T](rnd, n), Y: positive[T](rnd, n)}
 		},
-		Skip: map[revtest.Property]string{revtest.Errors: "Forward and Inverse never fail"},
+		Skip:  map[revtest.Property]string{revtest.Errors: "Forward and Inverse never fail"},
+		Large: 2*binaryBlock + 5,
 	})
 }
 
@@ -471,22 +472,24 @@ func ExamplePow() {
 }
 
 func BenchmarkElementwise(b *testing.B) {
-	const n = 10_000
+	const n = 20_000
 	rnd := rand.New(rand.NewPCG(21, 2))
 	y, x, gy, gx := vectorOf[float64](rnd, n), positive[float64](rnd, n), vectorOf[float64](rnd, n), vectorOf[float64](rnd, n)
-	k, g := elementwise[float64]{y, x}, elementwise[float64]{gy, gx}
 	for _, f := range []*function{&expFunction, &logFunction, &sqrtFunction, &sinFunction, &absFunction} {
-		b.Run(f.name+"/Forward", func(b *testing.B) {
-			for b.Loop() {
-				_ = k.forward(f)
-			}
-			reportBytes(b, 24*n)
-		})
-		b.Run(f.name+"/Adjoint", func(b *testing.B) {
-			for b.Loop() {
-				_ = k.adjoint(f, g)
-			}
-			reportBytes(b, 48*n)
-		})
+		for _, workers := range []int{1, 2} {
+			k, g := elementwise[float64]{Y: y, X: x, Workers: workers}, elementwise[float64]{Y: gy, X: gx}
+			b.Run(fmt.Sprintf("%s/Forward/workers=%d", f.name, workers), func(b *testing.B) {
+				for b.Loop() {
+					_ = k.forward(f)
+				}
+				reportBytes(b, 24*n)
+			})
+			b.Run(fmt.Sprintf("%s/Adjoint/workers=%d", f.name, workers), func(b *testing.B) {
+				for b.Loop() {
+					_ = k.adjoint(f, g)
+				}
+				reportBytes(b, 48*n)
+			})
+		}
 	}
 }

@@ -20,8 +20,9 @@ import (
 // whole range. In fixed point it is within 0.51 units, and the largest number
 // where it is above 2²⁰, that is for x > 13.86.
 type Exp[T rev.Real] struct {
-	Y rev.Vector[T] `rev:"acc"`
-	X rev.Vector[T] `rev:"in"`
+	Y       rev.Vector[T] `rev:"acc"`
+	X       rev.Vector[T] `rev:"in"`
+	Workers int           // 0 means GOMAXPROCS
 }
 
 // NewExp returns the kernel over gonum vectors, sharing their storage. It

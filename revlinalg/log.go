@@ -23,8 +23,9 @@ import (
 // whole range, in fixed point within 0.51 units. There, derivatives wrap where
 // they are out of range, as they are for small x.
 type Log[T rev.Real] struct {
-	Y rev.Vector[T] `rev:"acc"`
-	X rev.Vector[T] `rev:"in"`
+	Y       rev.Vector[T] `rev:"acc"`
+	X       rev.Vector[T] `rev:"in"`
+	Workers int           // 0 means GOMAXPROCS
 }
 
 // NewLog returns the kernel over gonum vectors, sharing their storage. It

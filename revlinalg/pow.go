@@ -28,9 +28,10 @@ import (
 // without an error where it overflows, and so are the derivatives; in fixed point
 // it is within 0.51 units in the last place.
 type Pow[T rev.Real] struct {
-	Z rev.Vector[T] `rev:"acc"`
-	X rev.Vector[T] `rev:"in"`
-	Y rev.Vector[T] `rev:"in"`
+	Z       rev.Vector[T] `rev:"acc"`
+	X       rev.Vector[T] `rev:"in"`
+	Y       rev.Vector[T] `rev:"in"`
+	Workers int           // 0 means GOMAXPROCS
 }
 
 // NewPow returns the kernel over gonum vectors, sharing their storage. It panics

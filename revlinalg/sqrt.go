@@ -22,8 +22,9 @@ import (
 // element is zero. NaN is passed on. The root is the nearest number; in fixed
 // point, derivatives wrap where they are out of range.
 type Sqrt[T rev.Real] struct {
-	Y rev.Vector[T] `rev:"acc"`
-	X rev.Vector[T] `rev:"in"`
+	Y       rev.Vector[T] `rev:"acc"`
+	X       rev.Vector[T] `rev:"in"`
+	Workers int           // 0 means GOMAXPROCS
 }
 
 // NewSqrt returns the kernel over gonum vectors, sharing their storage. It
