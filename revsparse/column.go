@@ -11,10 +11,12 @@ import (
 )
 
 // A window holds elements lo, ..., hi-1 of a column that a block adds into; the
-// others of all are undefined.
+// others of all are undefined. If pairs is set it holds all of them, each behind the
+// element of u that the same entries meet, so that both come from memory together.
 type window[T any] struct {
 	all    []T
 	lo, hi int
+	pairs  bool
 }
 
 // reach widens the window to the elements from lo to hi, and returns what it holds
@@ -48,15 +50,25 @@ func (j *job[T, I]) column() {
 	scatter := p.w.Data != nil
 	j.blocks = max(1, min(work/blockWork, mostBlocks))
 	if scatter {
-		j.blocks = max(1, min(work/(4*blockWork), mostWindows))
-	}
-	if scatter && j.blocks > 1 {
+		most, size := mostWindows, p.a.Cols
+		wide := spread(p.a.Ind)
+		if wide { // a window is as large as w
+			most = max(2, min(most, len(p.a.Ind)/(wideReads*p.a.Cols)))
+		}
+		pairs := wide && !p.mirror && !isFixed[T]() && !isComplex[T]() && (p.out.Data != nil || p.ga != nil || p.sum != nil)
+		if pairs {
+			size *= 2
+		}
+		j.blocks = max(1, min(work/(4*blockWork), most))
 		for len(j.windows) < j.blocks {
 			j.windows = append(j.windows, window[T]{})
 		}
 		for b := range j.windows[:j.blocks] {
 			w := &j.windows[b]
-			*w = window[T]{all: workspace.Grow(w.all, p.a.Cols)}
+			*w = window[T]{pairs: pairs}
+			if j.blocks > 1 {
+				w.all = workspace.Grow(w.all, size)
+			}
 		}
 	}
 	workers := parallel.Workers(p.workers)
@@ -70,6 +82,14 @@ func (j *job[T, I]) column() {
 	}
 	j.addSums()
 	j.unpack()
+}
+
+// spread reports whether entries that follow each other are so far apart that the
+// elements of a column that they meet do not stay in a cache.
+func spread[I Index](ind []I) bool {
+	mid := len(ind) / 2
+	lo, hi := simd.IndexRange(ind[mid:min(mid+simd.SparseEntries, len(ind))])
+	return int(hi)-int(lo) >= wideRange
 }
 
 // packColumns has the columns without gaps between their elements.
@@ -118,7 +138,12 @@ func combineWindows[T Scalar](windows []window[T], w []T, lo, hi int) {
 	for b := range windows {
 		win := &windows[b]
 		from, to := max(lo, win.lo), min(hi, win.hi)
-		if from < to {
+		switch {
+		case win.pairs:
+			for n := range w[lo:hi] {
+				w[lo+n] += win.all[2*(lo+n)+1]
+			}
+		case from < to:
 			axpy(one[T](), win.all[from:to], w[from:to])
 		}
 	}
@@ -131,6 +156,9 @@ func (j *job[T, I]) rowsOfColumn(s *scratch[T], block int) {
 		c.scatter, c.w = true, j.p.w.Data[:j.p.a.Cols]
 		if j.blocks > 1 {
 			c.window = &j.windows[block]
+		}
+		if c.window != nil && c.window.pairs {
+			c.pairs()
 		}
 	}
 	if c.mirror {
@@ -162,6 +190,14 @@ type columnBlock[T Scalar, I Index] struct {
 	sum     T
 }
 
+// pairs fills the window.
+func (c *columnBlock[T, I]) pairs() {
+	uw := c.window.all
+	for n, x := range c.u.Data[:c.a.Cols] {
+		uw[2*n], uw[2*n+1] = x, 0
+	}
+}
+
 // reach has w hold what the entries of ind meet, which it checks.
 func (c *columnBlock[T, I]) reach(ind []I) {
 	if len(ind) == 0 {
@@ -171,7 +207,7 @@ func (c *columnBlock[T, I]) reach(ind []I) {
 	if lo < 0 || int(hi) >= c.a.Cols {
 		panic("revsparse: column index out of range")
 	}
-	if c.window != nil {
+	if c.window != nil && !c.window.pairs {
 		c.w, c.lo = c.window.reach(int(lo), int(hi))
 	}
 }
@@ -242,6 +278,10 @@ func vectorEntries[T rev.Float, I Index](c *columnBlock[T, I], i int, end []I, b
 		beta = -beta
 	}
 	switch {
+	case c.window != nil && c.window.pairs && ga != nil:
+		simd.SparsePairsGrad(end, begin, a, ind, out, alpha, c.window.all, v, beta, ga, c.gamma)
+	case c.window != nil && c.window.pairs:
+		simd.SparsePairs(end, begin, a, ind, out, alpha, c.window.all, v, beta)
 	case ga != nil:
 		simd.SparseGatherScatterGrad(end, begin, a, ind, out, alpha, u, v, beta, c.w, c.lo, ga, c.gamma)
 	case c.out.Data != nil || c.pass.sum != nil:

@@ -232,7 +232,8 @@ func TestMulBlocks(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 4))
 	near := perRow(rnd, 30000, 9, 9)
 	far := random[float64, int32](rnd, 40000, 50000, 6)
-	for _, a := range []CSR[float64, int32]{near, far} {
+	wide := random[float64, int32](rnd, 40000, 2*wideRange, 6)
+	for _, a := range []CSR[float64, int32]{near, far, wide} {
 		for _, trans := range []bool{false, true} {
 			m, n := a.Rows, a.Cols
 			if trans {
@@ -271,6 +272,13 @@ func TestMulBlocks(t *testing.T) {
 						t.Errorf("transposed %v, %d workers: result %d has other bits", trans, k.Workers, n)
 					}
 				}
+			}
+			copy(k.C.Data, c0)
+			copy(g.B.Data, b0)
+			g.A.Data = nil
+			k.Adjoint(g)
+			if !slices.Equal(k.C.Data, first[0]) || !slices.Equal(g.B.Data, first[2]) {
+				t.Errorf("transposed %v: other bits without the cotangent of A", trans)
 			}
 		}
 	}

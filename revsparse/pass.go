@@ -104,6 +104,8 @@ const (
 	blockWork   = 1 << 14 // entries and rows of a block
 	mostBlocks  = 64
 	mostWindows = 8
+	wideRange   = 1 << 17 // columns that a piece of a block ranges over where a window is as large as w
+	wideReads   = 4       // entries of such a block for each element of its window, at least
 	combined    = 1 << 13 // columns of a block of stepCombine
 	packedReads = 4       // of a row, on average, that a copy pays for
 	packedRows  = 1 << 8  // rows of a block of stepPack
@@ -146,7 +148,8 @@ func (j *job[T, I]) columns(cols int) {
 		transpose(&j.t, a)
 	}
 	j.sums = workspace.Zeros(j.sums, mostBlocks)
-	for lo, n := 0, 0; lo < cols; lo += n {
+	var n int
+	for lo := 0; lo < cols; lo += n {
 		n = min(cols-lo, panel)
 		p := whole
 		for _, m := range p.dense() {
@@ -281,7 +284,8 @@ func vectorPiece[T rev.Float, I Index](j *job[T, I], i int, end []I, begin int, 
 	p, to := &j.p, int(end[len(end)-1])
 	ind := p.a.Ind[begin:to]
 	cols := max(p.u.Cols, p.v.Cols)
-	for lo, n := 0, 0; lo < cols; lo += n {
+	var n int
+	for lo := 0; lo < cols; lo += n {
 		n = simd.SparseCols[T](cols - lo)
 		u, ldu := p.u.Data[lo:], p.u.Stride
 		if p.ga == nil {
@@ -399,12 +403,6 @@ func complexRow[I Index](r *row[complex128, I]) {
 // dense returns the dense matrices, the results at the end.
 func (p *pass[T, I]) dense() [4]*rev.General[T] {
 	return [...]*rev.General[T]{&p.u, &p.v, &p.out, &p.w}
-}
-
-// part returns n elements of row i of m, from column lo on.
-func part[T any](m rev.General[T], i, lo, n int) []T {
-	at := i*m.Stride + lo
-	return m.Data[at : at+n : at+n]
 }
 
 // axpy computes y += x·alpha.

@@ -132,6 +132,21 @@ func SparseGatherScatterGrad[T Float, I Index](end []I, base int, a []T, ind []I
 	}
 }
 
+// SparsePairs computes what SparseGatherScatter does with u_j = uw[2j] and
+// w_j = uw[2j+1], which come from memory together.
+func SparsePairs[T Float, I Index](end []I, base int, a []T, ind []I, out []T, alpha T, uw, v []T, beta T) {
+	if checkColumn(end, base, len(a), len(ind), min(len(out), len(v))) {
+		sparsePairs(end, base, a, ind, out, alpha, uw, v, beta)
+	}
+}
+
+// SparsePairsGrad computes what SparseGatherScatterGrad does with such u and w.
+func SparsePairsGrad[T Float, I Index](end []I, base int, a []T, ind []I, out []T, alpha T, uw, v []T, beta T, ga []T, gamma T) {
+	if checkColumn(end, base, min(len(a), len(ga)), len(ind), min(len(out), len(v))) {
+		sparsePairsGrad(end, base, a, ind, out, alpha, uw, v, beta, ga, gamma)
+	}
+}
+
 // checkColumn panics unless the entries are those of the rows and there are values
 // for both, and reports whether there are any.
 func checkColumn[I Index](end []I, base, values, entries, rows int) bool {
@@ -178,6 +193,23 @@ func genericSparseScatter[T Float, I Index](end []I, base int, a []T, ind []I, v
 		for ; q < int(e)-base; q++ {
 			w[int(ind[q])-lo] += T(a[q] * f)
 		}
+	}
+}
+
+func genericSparsePairs[T Float, I Index](end []I, base int, a []T, ind []I, out []T, alpha T, uw, v []T, beta T, ga []T, gamma T) {
+	q := 0
+	for i, e := range end {
+		f, g := T(beta*v[i]), T(gamma*v[i])
+		var sum T
+		for ; q < int(e)-base; q++ {
+			j := 2 * int(ind[q])
+			sum += T(a[q] * uw[j])
+			uw[j+1] += T(a[q] * f)
+			if ga != nil {
+				ga[q] += T(g * uw[j])
+			}
+		}
+		out[i] += T(alpha * sum)
 	}
 }
 

@@ -44,6 +44,16 @@ func sparseGatherGradF64I64(rows int, end *int, base int, a *float64, ind *int, 
 //go:noescape
 func sparseGatherScatterGradF64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, u *float64, v *float64, beta float64, w *float64, lo int, ga *float64, gamma float64)
 
+// sparsePairsF64I64 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
+//
+//go:noescape
+func sparsePairsF64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, uw *float64, v *float64, beta float64)
+
+// sparsePairsGradF64I64 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i), ga_q += (gamma·v_i)·uw[2ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
+//
+//go:noescape
+func sparsePairsGradF64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, uw *float64, v *float64, beta float64, ga *float64, gamma float64)
+
 // sparseRowsAVX2F64I32 computes dst_i += alpha·Σ_q a_q·u_q for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
@@ -83,6 +93,16 @@ func sparseGatherGradF64I32(rows int, end *int32, base int, a *float64, ind *int
 //
 //go:noescape
 func sparseGatherScatterGradF64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, u *float64, v *float64, beta float64, w *float64, lo int, ga *float64, gamma float64)
+
+// sparsePairsF64I32 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
+//
+//go:noescape
+func sparsePairsF64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, uw *float64, v *float64, beta float64)
+
+// sparsePairsGradF64I32 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i), ga_q += (gamma·v_i)·uw[2ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
+//
+//go:noescape
+func sparsePairsGradF64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, uw *float64, v *float64, beta float64, ga *float64, gamma float64)
 
 // sparseRowsAVX2F32I64 computes dst_i += alpha·Σ_q a_q·u_q for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
@@ -124,6 +144,16 @@ func sparseGatherGradF32I64(rows int, end *int, base int, a *float32, ind *int, 
 //go:noescape
 func sparseGatherScatterGradF32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, u *float32, v *float32, beta float32, w *float32, lo int, ga *float32, gamma float32)
 
+// sparsePairsF32I64 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
+//
+//go:noescape
+func sparsePairsF32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, uw *float32, v *float32, beta float32)
+
+// sparsePairsGradF32I64 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i), ga_q += (gamma·v_i)·uw[2ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
+//
+//go:noescape
+func sparsePairsGradF32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, uw *float32, v *float32, beta float32, ga *float32, gamma float32)
+
 // sparseRowsAVX2F32I32 computes dst_i += alpha·Σ_q a_q·u_q for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
@@ -163,6 +193,16 @@ func sparseGatherGradF32I32(rows int, end *int32, base int, a *float32, ind *int
 //
 //go:noescape
 func sparseGatherScatterGradF32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, u *float32, v *float32, beta float32, w *float32, lo int, ga *float32, gamma float32)
+
+// sparsePairsF32I32 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
+//
+//go:noescape
+func sparsePairsF32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, uw *float32, v *float32, beta float32)
+
+// sparsePairsGradF32I32 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i), ga_q += (gamma·v_i)·uw[2ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
+//
+//go:noescape
+func sparsePairsGradF32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, uw *float32, v *float32, beta float32, ga *float32, gamma float32)
 
 // sparseRowsAVX512F64I64 computes dst_i += alpha·Σ_q a_q·u_q for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //

@@ -1804,413 +1804,574 @@ vectors1next:
 // func sparseGatherF64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, u *float64)
 // Requires: AVX, FMA3
 TEXT ·sparseGatherF64I64(SB), NOSPLIT, $0-64
-	MOVQ rows+0(FP), AX
-	MOVQ end+8(FP), CX
-	MOVQ base+16(FP), DX
-	MOVQ a+24(FP), BX
-	MOVQ ind+32(FP), SI
-	MOVQ out+40(FP), DI
-	MOVQ u+56(FP), R8
-	XORQ R9, R9
+	MOVQ end+8(FP), AX
+	MOVQ a+24(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+56(FP), BX
+	XORQ SI, SI
 
 row:
-	MOVQ   (CX), R10
-	ADDQ   $0x00000008, CX
-	SUBQ   DX, R10
-	VXORPD X0, X0, X0
-	VXORPD X1, X1, X1
-	VXORPD X2, X2, X2
-	VXORPD X3, X3, X3
-	MOVQ   R10, R11
-	SUBQ   $0x00000003, R11
+	MOVQ   (AX), DI
+	ADDQ   $0x00000008, AX
+	SUBQ   base+16(FP), DI
+	VXORPD Y0, Y0, Y0
+	SUBQ   $0x00000003, DI
+	CMPQ   SI, DI
+	JGE    after4
 
 entries4:
-	CMPQ        R9, R11
-	JGE         entries1
-	MOVQ        (SI)(R9*8), R12
-	VMOVSD      (BX)(R9*8), X4
-	VFMADD231SD (R8)(R12*8), X4, X0
-	MOVQ        8(SI)(R9*8), R12
-	VMOVSD      8(BX)(R9*8), X4
-	VFMADD231SD (R8)(R12*8), X4, X1
-	MOVQ        16(SI)(R9*8), R12
-	VMOVSD      16(BX)(R9*8), X4
-	VFMADD231SD (R8)(R12*8), X4, X2
-	MOVQ        24(SI)(R9*8), R12
-	VMOVSD      24(BX)(R9*8), X4
-	VFMADD231SD (R8)(R12*8), X4, X3
-	ADDQ        $0x00000004, R9
-	JMP         entries4
+	MOVQ        (DX)(SI*8), R8
+	MOVQ        8(DX)(SI*8), R9
+	MOVQ        16(DX)(SI*8), R10
+	MOVQ        24(DX)(SI*8), R11
+	VMOVSD      (BX)(R8*8), X1
+	VMOVHPD     (BX)(R9*8), X1, X1
+	VMOVSD      (BX)(R10*8), X2
+	VMOVHPD     (BX)(R11*8), X2, X2
+	VINSERTF128 $0x01, X2, Y1, Y1
+	VFMADD231PD (CX)(SI*8), Y1, Y0
+	ADDQ        $0x00000004, SI
+	CMPQ        SI, DI
+	JL          entries4
+
+after4:
+	ADDQ         $0x00000003, DI
+	VEXTRACTF128 $0x01, Y0, X1
 
 entries1:
-	CMPQ        R9, R10
+	CMPQ        SI, DI
 	JGE         rowend
-	MOVQ        (SI)(R9*8), R11
-	VMOVSD      (BX)(R9*8), X4
-	VFMADD231SD (R8)(R11*8), X4, X0
-	INCQ        R9
+	MOVQ        (DX)(SI*8), R8
+	VMOVSD      (CX)(SI*8), X2
+	VMOVSD      (BX)(R8*8), X3
+	VFMADD231SD X3, X2, X0
+	INCQ        SI
 	JMP         entries1
 
 rowend:
-	VADDSD X1, X0, X0
-	VADDSD X3, X2, X2
-	VADDSD X2, X0, X0
-	VMULSD alpha+48(FP), X0, X0
-	VADDSD (DI), X0, X0
-	VMOVSD X0, (DI)
-	ADDQ   $0x00000008, DI
-	DECQ   AX
-	JNE    row
+	VPERMILPD $0x01, X0, X2
+	VADDSD    X2, X0, X0
+	VPERMILPD $0x01, X1, X2
+	VADDSD    X2, X1, X1
+	VADDSD    X1, X0, X0
+	VMULSD    alpha+48(FP), X0, X0
+	MOVQ      out+40(FP), DI
+	VADDSD    (DI), X0, X0
+	VMOVSD    X0, (DI)
+	ADDQ      $0x00000008, out+40(FP)
+	DECQ      rows+0(FP)
+	JNE       row
+	VZEROUPPER
 	RET
 
 // func sparseScatterF64I64(rows int, end *int, base int, a *float64, ind *int, v *float64, beta float64, w *float64, lo int)
 // Requires: AVX, FMA3, MMX+
 TEXT ·sparseScatterF64I64(SB), NOSPLIT, $0-72
-	MOVQ rows+0(FP), AX
-	MOVQ end+8(FP), CX
-	MOVQ base+16(FP), DX
-	MOVQ a+24(FP), BX
-	MOVQ ind+32(FP), SI
-	MOVQ v+40(FP), DI
-	MOVQ w+56(FP), R8
-	MOVQ lo+64(FP), R9
-	SHLQ $0x03, R9
-	SUBQ R9, R8
-	XORQ R9, R9
+	MOVQ end+8(FP), AX
+	MOVQ a+24(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ v+40(FP), BX
+	MOVQ w+56(FP), SI
+	MOVQ lo+64(FP), DI
+	SHLQ $0x03, DI
+	SUBQ DI, SI
+	XORQ DI, DI
 
 row:
-	MOVQ   (CX), R10
-	ADDQ   $0x00000008, CX
-	SUBQ   DX, R10
-	VMOVSD (DI), X0
+	MOVQ   (AX), R8
+	ADDQ   $0x00000008, AX
+	SUBQ   base+16(FP), R8
+	VMOVSD (BX), X0
 	VMULSD beta+48(FP), X0, X0
-	ADDQ   $0x00000008, DI
-	MOVQ   R10, R11
-	SUBQ   $0x00000003, R11
+	ADDQ   $0x00000008, BX
+	SUBQ   $0x00000003, R8
+	CMPQ   DI, R8
+	JGE    after4
 
 entries4:
-	CMPQ        R9, R11
-	JGE         entries1
-	PREFETCHT0  32768(SI)(R9*8)
-	MOVQ        (SI)(R9*8), R12
-	VMOVSD      (BX)(R9*8), X1
-	VMOVSD      (R8)(R12*8), X2
-	VFMADD231SD X1, X0, X2
-	VMOVSD      X2, (R8)(R12*8)
-	MOVQ        8(SI)(R9*8), R12
-	VMOVSD      8(BX)(R9*8), X1
-	VMOVSD      (R8)(R12*8), X2
-	VFMADD231SD X1, X0, X2
-	VMOVSD      X2, (R8)(R12*8)
-	MOVQ        16(SI)(R9*8), R12
-	VMOVSD      16(BX)(R9*8), X1
-	VMOVSD      (R8)(R12*8), X2
-	VFMADD231SD X1, X0, X2
-	VMOVSD      X2, (R8)(R12*8)
-	MOVQ        24(SI)(R9*8), R12
-	VMOVSD      24(BX)(R9*8), X1
-	VMOVSD      (R8)(R12*8), X2
-	VFMADD231SD X1, X0, X2
-	VMOVSD      X2, (R8)(R12*8)
-	ADDQ        $0x00000004, R9
-	JMP         entries4
+	PREFETCHT0  32768(DX)(DI*8)
+	MOVQ        (DX)(DI*8), R9
+	MOVQ        8(DX)(DI*8), R10
+	MOVQ        16(DX)(DI*8), R11
+	MOVQ        24(DX)(DI*8), R12
+	VMOVSD      (SI)(R9*8), X1
+	VFMADD231SD (CX)(DI*8), X0, X1
+	VMOVSD      X1, (SI)(R9*8)
+	VMOVSD      (SI)(R10*8), X1
+	VFMADD231SD 8(CX)(DI*8), X0, X1
+	VMOVSD      X1, (SI)(R10*8)
+	VMOVSD      (SI)(R11*8), X1
+	VFMADD231SD 16(CX)(DI*8), X0, X1
+	VMOVSD      X1, (SI)(R11*8)
+	VMOVSD      (SI)(R12*8), X1
+	VFMADD231SD 24(CX)(DI*8), X0, X1
+	VMOVSD      X1, (SI)(R12*8)
+	ADDQ        $0x00000004, DI
+	CMPQ        DI, R8
+	JL          entries4
+
+after4:
+	ADDQ $0x00000003, R8
 
 entries1:
-	CMPQ        R9, R10
+	CMPQ        DI, R8
 	JGE         rowend
-	MOVQ        (SI)(R9*8), R11
-	VMOVSD      (BX)(R9*8), X1
-	VMOVSD      (R8)(R11*8), X2
-	VFMADD231SD X1, X0, X2
-	VMOVSD      X2, (R8)(R11*8)
-	INCQ        R9
+	MOVQ        (DX)(DI*8), R9
+	VMOVSD      (SI)(R9*8), X1
+	VFMADD231SD (CX)(DI*8), X0, X1
+	VMOVSD      X1, (SI)(R9*8)
+	INCQ        DI
 	JMP         entries1
 
 rowend:
-	DECQ AX
+	DECQ rows+0(FP)
 	JNE  row
+	VZEROUPPER
 	RET
 
 // func sparseGatherScatterF64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, u *float64, v *float64, beta float64, w *float64, lo int)
 // Requires: AVX, FMA3, MMX+
 TEXT ·sparseGatherScatterF64I64(SB), NOSPLIT, $0-96
-	MOVQ rows+0(FP), AX
-	MOVQ end+8(FP), CX
-	MOVQ base+16(FP), DX
-	MOVQ a+24(FP), BX
-	MOVQ ind+32(FP), SI
-	MOVQ out+40(FP), DI
-	MOVQ u+56(FP), R8
-	MOVQ v+64(FP), R9
-	MOVQ w+80(FP), R10
-	MOVQ lo+88(FP), R11
-	SHLQ $0x03, R11
-	SUBQ R11, R10
-	XORQ R11, R11
+	MOVQ end+8(FP), AX
+	MOVQ a+24(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+56(FP), BX
+	MOVQ v+64(FP), SI
+	MOVQ w+80(FP), DI
+	MOVQ lo+88(FP), R8
+	SHLQ $0x03, R8
+	SUBQ R8, DI
+	XORQ R8, R8
 
 row:
-	MOVQ   (CX), R12
-	ADDQ   $0x00000008, CX
-	SUBQ   DX, R12
-	VXORPD X0, X0, X0
-	VXORPD X1, X1, X1
-	VXORPD X2, X2, X2
-	VXORPD X3, X3, X3
-	VMOVSD (R9), X4
-	VMULSD beta+72(FP), X4, X4
-	ADDQ   $0x00000008, R9
-	MOVQ   R12, R13
-	SUBQ   $0x00000003, R13
+	MOVQ   (AX), R9
+	ADDQ   $0x00000008, AX
+	SUBQ   base+16(FP), R9
+	VXORPD Y0, Y0, Y0
+	VMOVSD (SI), X1
+	VMULSD beta+72(FP), X1, X1
+	ADDQ   $0x00000008, SI
+	SUBQ   $0x00000003, R9
+	CMPQ   R8, R9
+	JGE    after4
 
 entries4:
-	CMPQ        R11, R13
-	JGE         entries1
-	PREFETCHT0  32768(SI)(R11*8)
-	MOVQ        (SI)(R11*8), R14
-	VMOVSD      (BX)(R11*8), X5
-	VFMADD231SD (R8)(R14*8), X5, X0
-	VMOVSD      (R10)(R14*8), X6
-	VFMADD231SD X5, X4, X6
-	VMOVSD      X6, (R10)(R14*8)
-	MOVQ        8(SI)(R11*8), R14
-	VMOVSD      8(BX)(R11*8), X5
-	VFMADD231SD (R8)(R14*8), X5, X1
-	VMOVSD      (R10)(R14*8), X6
-	VFMADD231SD X5, X4, X6
-	VMOVSD      X6, (R10)(R14*8)
-	MOVQ        16(SI)(R11*8), R14
-	VMOVSD      16(BX)(R11*8), X5
-	VFMADD231SD (R8)(R14*8), X5, X2
-	VMOVSD      (R10)(R14*8), X6
-	VFMADD231SD X5, X4, X6
-	VMOVSD      X6, (R10)(R14*8)
-	MOVQ        24(SI)(R11*8), R14
-	VMOVSD      24(BX)(R11*8), X5
-	VFMADD231SD (R8)(R14*8), X5, X3
-	VMOVSD      (R10)(R14*8), X6
-	VFMADD231SD X5, X4, X6
-	VMOVSD      X6, (R10)(R14*8)
-	ADDQ        $0x00000004, R11
-	JMP         entries4
+	PREFETCHT0  32768(DX)(R8*8)
+	MOVQ        (DX)(R8*8), R10
+	MOVQ        8(DX)(R8*8), R11
+	MOVQ        16(DX)(R8*8), R12
+	MOVQ        24(DX)(R8*8), R13
+	VMOVSD      (BX)(R10*8), X2
+	VMOVHPD     (BX)(R11*8), X2, X2
+	VMOVSD      (BX)(R12*8), X3
+	VMOVHPD     (BX)(R13*8), X3, X3
+	VINSERTF128 $0x01, X3, Y2, Y2
+	VFMADD231PD (CX)(R8*8), Y2, Y0
+	VMOVSD      (DI)(R10*8), X2
+	VFMADD231SD (CX)(R8*8), X1, X2
+	VMOVSD      X2, (DI)(R10*8)
+	VMOVSD      (DI)(R11*8), X2
+	VFMADD231SD 8(CX)(R8*8), X1, X2
+	VMOVSD      X2, (DI)(R11*8)
+	VMOVSD      (DI)(R12*8), X2
+	VFMADD231SD 16(CX)(R8*8), X1, X2
+	VMOVSD      X2, (DI)(R12*8)
+	VMOVSD      (DI)(R13*8), X2
+	VFMADD231SD 24(CX)(R8*8), X1, X2
+	VMOVSD      X2, (DI)(R13*8)
+	ADDQ        $0x00000004, R8
+	CMPQ        R8, R9
+	JL          entries4
+
+after4:
+	ADDQ         $0x00000003, R9
+	VEXTRACTF128 $0x01, Y0, X2
 
 entries1:
-	CMPQ        R11, R12
+	CMPQ        R8, R9
 	JGE         rowend
-	MOVQ        (SI)(R11*8), R13
-	VMOVSD      (BX)(R11*8), X5
-	VFMADD231SD (R8)(R13*8), X5, X0
-	VMOVSD      (R10)(R13*8), X6
-	VFMADD231SD X5, X4, X6
-	VMOVSD      X6, (R10)(R13*8)
-	INCQ        R11
+	MOVQ        (DX)(R8*8), R10
+	VMOVSD      (CX)(R8*8), X3
+	VMOVSD      (BX)(R10*8), X4
+	VFMADD231SD X4, X3, X0
+	VMOVSD      (DI)(R10*8), X3
+	VFMADD231SD (CX)(R8*8), X1, X3
+	VMOVSD      X3, (DI)(R10*8)
+	INCQ        R8
 	JMP         entries1
 
 rowend:
-	VADDSD X1, X0, X0
-	VADDSD X3, X2, X2
-	VADDSD X2, X0, X0
-	VMULSD alpha+48(FP), X0, X0
-	VADDSD (DI), X0, X0
-	VMOVSD X0, (DI)
-	ADDQ   $0x00000008, DI
-	DECQ   AX
-	JNE    row
+	VPERMILPD $0x01, X0, X1
+	VADDSD    X1, X0, X0
+	VPERMILPD $0x01, X2, X1
+	VADDSD    X1, X2, X2
+	VADDSD    X2, X0, X0
+	VMULSD    alpha+48(FP), X0, X0
+	MOVQ      out+40(FP), R9
+	VADDSD    (R9), X0, X0
+	VMOVSD    X0, (R9)
+	ADDQ      $0x00000008, out+40(FP)
+	DECQ      rows+0(FP)
+	JNE       row
+	VZEROUPPER
 	RET
 
 // func sparseGatherGradF64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, u *float64, v *float64, ga *float64, gamma float64)
-// Requires: AVX, FMA3
+// Requires: AVX, AVX2, FMA3
 TEXT ·sparseGatherGradF64I64(SB), NOSPLIT, $0-88
-	MOVQ rows+0(FP), AX
-	MOVQ end+8(FP), CX
-	MOVQ base+16(FP), DX
-	MOVQ a+24(FP), BX
-	MOVQ ind+32(FP), SI
-	MOVQ out+40(FP), DI
-	MOVQ u+56(FP), R8
-	MOVQ v+64(FP), R9
-	MOVQ ga+72(FP), R10
-	XORQ R11, R11
+	MOVQ end+8(FP), AX
+	MOVQ a+24(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+56(FP), BX
+	MOVQ v+64(FP), SI
+	MOVQ ga+72(FP), DI
+	XORQ R8, R8
 
 row:
-	MOVQ   (CX), R12
-	ADDQ   $0x00000008, CX
-	SUBQ   DX, R12
-	VXORPD X0, X0, X0
-	VXORPD X1, X1, X1
-	VXORPD X2, X2, X2
-	VXORPD X3, X3, X3
-	VMOVSD (R9), X4
-	VMULSD gamma+80(FP), X4, X4
-	ADDQ   $0x00000008, R9
-	MOVQ   R12, R13
-	SUBQ   $0x00000003, R13
+	MOVQ         (AX), R9
+	ADDQ         $0x00000008, AX
+	SUBQ         base+16(FP), R9
+	VXORPD       Y0, Y0, Y0
+	VMOVSD       (SI), X1
+	VMULSD       gamma+80(FP), X1, X1
+	VBROADCASTSD X1, Y1
+	ADDQ         $0x00000008, SI
+	SUBQ         $0x00000003, R9
+	CMPQ         R8, R9
+	JGE          after4
 
 entries4:
-	CMPQ        R11, R13
-	JGE         entries1
-	MOVQ        (SI)(R11*8), R14
-	VMOVSD      (BX)(R11*8), X5
-	VMOVSD      (R8)(R14*8), X6
-	VFMADD231SD X6, X5, X0
-	VMOVSD      (R10)(R11*8), X5
-	VFMADD231SD X6, X4, X5
-	VMOVSD      X5, (R10)(R11*8)
-	MOVQ        8(SI)(R11*8), R14
-	VMOVSD      8(BX)(R11*8), X5
-	VMOVSD      (R8)(R14*8), X6
-	VFMADD231SD X6, X5, X1
-	VMOVSD      8(R10)(R11*8), X5
-	VFMADD231SD X6, X4, X5
-	VMOVSD      X5, 8(R10)(R11*8)
-	MOVQ        16(SI)(R11*8), R14
-	VMOVSD      16(BX)(R11*8), X5
-	VMOVSD      (R8)(R14*8), X6
-	VFMADD231SD X6, X5, X2
-	VMOVSD      16(R10)(R11*8), X5
-	VFMADD231SD X6, X4, X5
-	VMOVSD      X5, 16(R10)(R11*8)
-	MOVQ        24(SI)(R11*8), R14
-	VMOVSD      24(BX)(R11*8), X5
-	VMOVSD      (R8)(R14*8), X6
-	VFMADD231SD X6, X5, X3
-	VMOVSD      24(R10)(R11*8), X5
-	VFMADD231SD X6, X4, X5
-	VMOVSD      X5, 24(R10)(R11*8)
-	ADDQ        $0x00000004, R11
-	JMP         entries4
+	MOVQ        (DX)(R8*8), R10
+	MOVQ        8(DX)(R8*8), R11
+	MOVQ        16(DX)(R8*8), R12
+	MOVQ        24(DX)(R8*8), R13
+	VMOVSD      (BX)(R10*8), X2
+	VMOVHPD     (BX)(R11*8), X2, X2
+	VMOVSD      (BX)(R12*8), X3
+	VMOVHPD     (BX)(R13*8), X3, X3
+	VINSERTF128 $0x01, X3, Y2, Y2
+	VFMADD231PD (CX)(R8*8), Y2, Y0
+	VMOVUPD     (DI)(R8*8), Y3
+	VFMADD231PD Y2, Y1, Y3
+	VMOVUPD     Y3, (DI)(R8*8)
+	ADDQ        $0x00000004, R8
+	CMPQ        R8, R9
+	JL          entries4
+
+after4:
+	ADDQ         $0x00000003, R9
+	VEXTRACTF128 $0x01, Y0, X2
 
 entries1:
-	CMPQ        R11, R12
+	CMPQ        R8, R9
 	JGE         rowend
-	MOVQ        (SI)(R11*8), R13
-	VMOVSD      (BX)(R11*8), X5
-	VMOVSD      (R8)(R13*8), X6
-	VFMADD231SD X6, X5, X0
-	VMOVSD      (R10)(R11*8), X5
-	VFMADD231SD X6, X4, X5
-	VMOVSD      X5, (R10)(R11*8)
-	INCQ        R11
+	MOVQ        (DX)(R8*8), R10
+	VMOVSD      (CX)(R8*8), X3
+	VMOVSD      (BX)(R10*8), X4
+	VFMADD231SD X4, X3, X0
+	VMOVSD      (DI)(R8*8), X3
+	VFMADD231SD X4, X1, X3
+	VMOVSD      X3, (DI)(R8*8)
+	INCQ        R8
 	JMP         entries1
 
 rowend:
-	VADDSD X1, X0, X0
-	VADDSD X3, X2, X2
-	VADDSD X2, X0, X0
-	VMULSD alpha+48(FP), X0, X0
-	VADDSD (DI), X0, X0
-	VMOVSD X0, (DI)
-	ADDQ   $0x00000008, DI
-	DECQ   AX
-	JNE    row
+	VPERMILPD $0x01, X0, X1
+	VADDSD    X1, X0, X0
+	VPERMILPD $0x01, X2, X1
+	VADDSD    X1, X2, X2
+	VADDSD    X2, X0, X0
+	VMULSD    alpha+48(FP), X0, X0
+	MOVQ      out+40(FP), R9
+	VADDSD    (R9), X0, X0
+	VMOVSD    X0, (R9)
+	ADDQ      $0x00000008, out+40(FP)
+	DECQ      rows+0(FP)
+	JNE       row
+	VZEROUPPER
 	RET
 
 // func sparseGatherScatterGradF64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, u *float64, v *float64, beta float64, w *float64, lo int, ga *float64, gamma float64)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·sparseGatherScatterGradF64I64(SB), NOSPLIT, $0-112
-	MOVQ rows+0(FP), AX
-	MOVQ end+8(FP), CX
-	MOVQ base+16(FP), DX
-	MOVQ a+24(FP), BX
-	MOVQ ind+32(FP), SI
-	MOVQ out+40(FP), DI
-	MOVQ u+56(FP), R8
-	MOVQ v+64(FP), R9
-	MOVQ w+80(FP), R10
-	MOVQ lo+88(FP), R11
-	SHLQ $0x03, R11
-	SUBQ R11, R10
-	MOVQ ga+96(FP), R11
-	XORQ R12, R12
+	MOVQ end+8(FP), AX
+	MOVQ a+24(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+56(FP), BX
+	MOVQ v+64(FP), SI
+	MOVQ w+80(FP), DI
+	MOVQ lo+88(FP), R8
+	SHLQ $0x03, R8
+	SUBQ R8, DI
+	MOVQ ga+96(FP), R8
+	XORQ R9, R9
 
 row:
-	MOVQ   (CX), R13
-	ADDQ   $0x00000008, CX
-	SUBQ   DX, R13
-	VXORPD X0, X0, X0
-	VXORPD X1, X1, X1
-	VXORPD X2, X2, X2
-	VXORPD X3, X3, X3
-	VMOVSD (R9), X4
-	VMULSD beta+72(FP), X4, X4
-	VMOVSD (R9), X5
-	VMULSD gamma+104(FP), X5, X5
-	ADDQ   $0x00000008, R9
-	MOVQ   R13, R14
-	SUBQ   $0x00000003, R14
+	MOVQ         (AX), R10
+	ADDQ         $0x00000008, AX
+	SUBQ         base+16(FP), R10
+	VXORPD       Y0, Y0, Y0
+	VMOVSD       (SI), X1
+	VMULSD       beta+72(FP), X1, X1
+	VMOVSD       (SI), X2
+	VMULSD       gamma+104(FP), X2, X2
+	VBROADCASTSD X2, Y2
+	ADDQ         $0x00000008, SI
+	SUBQ         $0x00000003, R10
+	CMPQ         R9, R10
+	JGE          after4
 
 entries4:
-	CMPQ        R12, R14
-	JGE         entries1
-	PREFETCHT0  32768(SI)(R12*8)
-	MOVQ        (SI)(R12*8), R15
-	VMOVSD      (BX)(R12*8), X6
-	VMOVSD      (R8)(R15*8), X7
-	VFMADD231SD X7, X6, X0
-	VMOVSD      (R11)(R12*8), X8
-	VFMADD231SD X7, X5, X8
-	VMOVSD      X8, (R11)(R12*8)
-	VMOVSD      (R10)(R15*8), X7
-	VFMADD231SD X6, X4, X7
-	VMOVSD      X7, (R10)(R15*8)
-	MOVQ        8(SI)(R12*8), R15
-	VMOVSD      8(BX)(R12*8), X6
-	VMOVSD      (R8)(R15*8), X7
-	VFMADD231SD X7, X6, X1
-	VMOVSD      8(R11)(R12*8), X8
-	VFMADD231SD X7, X5, X8
-	VMOVSD      X8, 8(R11)(R12*8)
-	VMOVSD      (R10)(R15*8), X7
-	VFMADD231SD X6, X4, X7
-	VMOVSD      X7, (R10)(R15*8)
-	MOVQ        16(SI)(R12*8), R15
-	VMOVSD      16(BX)(R12*8), X6
-	VMOVSD      (R8)(R15*8), X7
-	VFMADD231SD X7, X6, X2
-	VMOVSD      16(R11)(R12*8), X8
-	VFMADD231SD X7, X5, X8
-	VMOVSD      X8, 16(R11)(R12*8)
-	VMOVSD      (R10)(R15*8), X7
-	VFMADD231SD X6, X4, X7
-	VMOVSD      X7, (R10)(R15*8)
-	MOVQ        24(SI)(R12*8), R15
-	VMOVSD      24(BX)(R12*8), X6
-	VMOVSD      (R8)(R15*8), X7
-	VFMADD231SD X7, X6, X3
-	VMOVSD      24(R11)(R12*8), X8
-	VFMADD231SD X7, X5, X8
-	VMOVSD      X8, 24(R11)(R12*8)
-	VMOVSD      (R10)(R15*8), X7
-	VFMADD231SD X6, X4, X7
-	VMOVSD      X7, (R10)(R15*8)
-	ADDQ        $0x00000004, R12
-	JMP         entries4
+	PREFETCHT0  32768(DX)(R9*8)
+	MOVQ        (DX)(R9*8), R11
+	MOVQ        8(DX)(R9*8), R12
+	MOVQ        16(DX)(R9*8), R13
+	MOVQ        24(DX)(R9*8), R14
+	VMOVSD      (BX)(R11*8), X3
+	VMOVHPD     (BX)(R12*8), X3, X3
+	VMOVSD      (BX)(R13*8), X4
+	VMOVHPD     (BX)(R14*8), X4, X4
+	VINSERTF128 $0x01, X4, Y3, Y3
+	VFMADD231PD (CX)(R9*8), Y3, Y0
+	VMOVUPD     (R8)(R9*8), Y4
+	VFMADD231PD Y3, Y2, Y4
+	VMOVUPD     Y4, (R8)(R9*8)
+	VMOVSD      (DI)(R11*8), X3
+	VFMADD231SD (CX)(R9*8), X1, X3
+	VMOVSD      X3, (DI)(R11*8)
+	VMOVSD      (DI)(R12*8), X3
+	VFMADD231SD 8(CX)(R9*8), X1, X3
+	VMOVSD      X3, (DI)(R12*8)
+	VMOVSD      (DI)(R13*8), X3
+	VFMADD231SD 16(CX)(R9*8), X1, X3
+	VMOVSD      X3, (DI)(R13*8)
+	VMOVSD      (DI)(R14*8), X3
+	VFMADD231SD 24(CX)(R9*8), X1, X3
+	VMOVSD      X3, (DI)(R14*8)
+	ADDQ        $0x00000004, R9
+	CMPQ        R9, R10
+	JL          entries4
+
+after4:
+	ADDQ         $0x00000003, R10
+	VEXTRACTF128 $0x01, Y0, X3
 
 entries1:
-	CMPQ        R12, R13
+	CMPQ        R9, R10
 	JGE         rowend
-	MOVQ        (SI)(R12*8), R14
-	VMOVSD      (BX)(R12*8), X6
-	VMOVSD      (R8)(R14*8), X7
-	VFMADD231SD X7, X6, X0
-	VMOVSD      (R11)(R12*8), X8
-	VFMADD231SD X7, X5, X8
-	VMOVSD      X8, (R11)(R12*8)
-	VMOVSD      (R10)(R14*8), X7
-	VFMADD231SD X6, X4, X7
-	VMOVSD      X7, (R10)(R14*8)
-	INCQ        R12
+	MOVQ        (DX)(R9*8), R11
+	VMOVSD      (CX)(R9*8), X4
+	VMOVSD      (BX)(R11*8), X5
+	VFMADD231SD X5, X4, X0
+	VMOVSD      (R8)(R9*8), X4
+	VFMADD231SD X5, X2, X4
+	VMOVSD      X4, (R8)(R9*8)
+	VMOVSD      (DI)(R11*8), X4
+	VFMADD231SD (CX)(R9*8), X1, X4
+	VMOVSD      X4, (DI)(R11*8)
+	INCQ        R9
 	JMP         entries1
 
 rowend:
-	VADDSD X1, X0, X0
-	VADDSD X3, X2, X2
-	VADDSD X2, X0, X0
-	VMULSD alpha+48(FP), X0, X0
-	VADDSD (DI), X0, X0
-	VMOVSD X0, (DI)
-	ADDQ   $0x00000008, DI
-	DECQ   AX
-	JNE    row
+	VPERMILPD $0x01, X0, X1
+	VADDSD    X1, X0, X0
+	VPERMILPD $0x01, X3, X1
+	VADDSD    X1, X3, X3
+	VADDSD    X3, X0, X0
+	VMULSD    alpha+48(FP), X0, X0
+	MOVQ      out+40(FP), R10
+	VADDSD    (R10), X0, X0
+	VMOVSD    X0, (R10)
+	ADDQ      $0x00000008, out+40(FP)
+	DECQ      rows+0(FP)
+	JNE       row
+	VZEROUPPER
+	RET
+
+// func sparsePairsF64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, uw *float64, v *float64, beta float64)
+// Requires: AVX, FMA3, MMX+
+TEXT ·sparsePairsF64I64(SB), NOSPLIT, $0-80
+	MOVQ end+8(FP), AX
+	MOVQ a+24(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ uw+56(FP), BX
+	MOVQ v+64(FP), SI
+	XORQ DI, DI
+
+row:
+	MOVQ   (AX), R8
+	ADDQ   $0x00000008, AX
+	SUBQ   base+16(FP), R8
+	VXORPD Y0, Y0, Y0
+	VMOVSD (SI), X1
+	VMULSD beta+72(FP), X1, X1
+	ADDQ   $0x00000008, SI
+	SUBQ   $0x00000003, R8
+	CMPQ   DI, R8
+	JGE    after4
+
+entries4:
+	PREFETCHT0  32768(DX)(DI*8)
+	MOVQ        (DX)(DI*8), R9
+	ADDQ        R9, R9
+	MOVQ        8(DX)(DI*8), R10
+	ADDQ        R10, R10
+	MOVQ        16(DX)(DI*8), R11
+	ADDQ        R11, R11
+	MOVQ        24(DX)(DI*8), R12
+	ADDQ        R12, R12
+	VMOVSD      (BX)(R9*8), X2
+	VMOVHPD     (BX)(R10*8), X2, X2
+	VMOVSD      (BX)(R11*8), X3
+	VMOVHPD     (BX)(R12*8), X3, X3
+	VINSERTF128 $0x01, X3, Y2, Y2
+	VFMADD231PD (CX)(DI*8), Y2, Y0
+	VMOVSD      8(BX)(R9*8), X2
+	VFMADD231SD (CX)(DI*8), X1, X2
+	VMOVSD      X2, 8(BX)(R9*8)
+	VMOVSD      8(BX)(R10*8), X2
+	VFMADD231SD 8(CX)(DI*8), X1, X2
+	VMOVSD      X2, 8(BX)(R10*8)
+	VMOVSD      8(BX)(R11*8), X2
+	VFMADD231SD 16(CX)(DI*8), X1, X2
+	VMOVSD      X2, 8(BX)(R11*8)
+	VMOVSD      8(BX)(R12*8), X2
+	VFMADD231SD 24(CX)(DI*8), X1, X2
+	VMOVSD      X2, 8(BX)(R12*8)
+	ADDQ        $0x00000004, DI
+	CMPQ        DI, R8
+	JL          entries4
+
+after4:
+	ADDQ         $0x00000003, R8
+	VEXTRACTF128 $0x01, Y0, X2
+
+entries1:
+	CMPQ        DI, R8
+	JGE         rowend
+	MOVQ        (DX)(DI*8), R9
+	ADDQ        R9, R9
+	VMOVSD      (CX)(DI*8), X3
+	VMOVSD      (BX)(R9*8), X4
+	VFMADD231SD X4, X3, X0
+	VMOVSD      8(BX)(R9*8), X3
+	VFMADD231SD (CX)(DI*8), X1, X3
+	VMOVSD      X3, 8(BX)(R9*8)
+	INCQ        DI
+	JMP         entries1
+
+rowend:
+	VPERMILPD $0x01, X0, X1
+	VADDSD    X1, X0, X0
+	VPERMILPD $0x01, X2, X1
+	VADDSD    X1, X2, X2
+	VADDSD    X2, X0, X0
+	VMULSD    alpha+48(FP), X0, X0
+	MOVQ      out+40(FP), R8
+	VADDSD    (R8), X0, X0
+	VMOVSD    X0, (R8)
+	ADDQ      $0x00000008, out+40(FP)
+	DECQ      rows+0(FP)
+	JNE       row
+	VZEROUPPER
+	RET
+
+// func sparsePairsGradF64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, uw *float64, v *float64, beta float64, ga *float64, gamma float64)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·sparsePairsGradF64I64(SB), NOSPLIT, $0-96
+	MOVQ end+8(FP), AX
+	MOVQ a+24(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ uw+56(FP), BX
+	MOVQ v+64(FP), SI
+	MOVQ ga+80(FP), DI
+	XORQ R8, R8
+
+row:
+	MOVQ         (AX), R9
+	ADDQ         $0x00000008, AX
+	SUBQ         base+16(FP), R9
+	VXORPD       Y0, Y0, Y0
+	VMOVSD       (SI), X1
+	VMULSD       beta+72(FP), X1, X1
+	VMOVSD       (SI), X2
+	VMULSD       gamma+88(FP), X2, X2
+	VBROADCASTSD X2, Y2
+	ADDQ         $0x00000008, SI
+	SUBQ         $0x00000003, R9
+	CMPQ         R8, R9
+	JGE          after4
+
+entries4:
+	PREFETCHT0  32768(DX)(R8*8)
+	MOVQ        (DX)(R8*8), R10
+	ADDQ        R10, R10
+	MOVQ        8(DX)(R8*8), R11
+	ADDQ        R11, R11
+	MOVQ        16(DX)(R8*8), R12
+	ADDQ        R12, R12
+	MOVQ        24(DX)(R8*8), R13
+	ADDQ        R13, R13
+	VMOVSD      (BX)(R10*8), X3
+	VMOVHPD     (BX)(R11*8), X3, X3
+	VMOVSD      (BX)(R12*8), X4
+	VMOVHPD     (BX)(R13*8), X4, X4
+	VINSERTF128 $0x01, X4, Y3, Y3
+	VFMADD231PD (CX)(R8*8), Y3, Y0
+	VMOVUPD     (DI)(R8*8), Y4
+	VFMADD231PD Y3, Y2, Y4
+	VMOVUPD     Y4, (DI)(R8*8)
+	VMOVSD      8(BX)(R10*8), X3
+	VFMADD231SD (CX)(R8*8), X1, X3
+	VMOVSD      X3, 8(BX)(R10*8)
+	VMOVSD      8(BX)(R11*8), X3
+	VFMADD231SD 8(CX)(R8*8), X1, X3
+	VMOVSD      X3, 8(BX)(R11*8)
+	VMOVSD      8(BX)(R12*8), X3
+	VFMADD231SD 16(CX)(R8*8), X1, X3
+	VMOVSD      X3, 8(BX)(R12*8)
+	VMOVSD      8(BX)(R13*8), X3
+	VFMADD231SD 24(CX)(R8*8), X1, X3
+	VMOVSD      X3, 8(BX)(R13*8)
+	ADDQ        $0x00000004, R8
+	CMPQ        R8, R9
+	JL          entries4
+
+after4:
+	ADDQ         $0x00000003, R9
+	VEXTRACTF128 $0x01, Y0, X3
+
+entries1:
+	CMPQ        R8, R9
+	JGE         rowend
+	MOVQ        (DX)(R8*8), R10
+	ADDQ        R10, R10
+	VMOVSD      (CX)(R8*8), X4
+	VMOVSD      (BX)(R10*8), X5
+	VFMADD231SD X5, X4, X0
+	VMOVSD      (DI)(R8*8), X4
+	VFMADD231SD X5, X2, X4
+	VMOVSD      X4, (DI)(R8*8)
+	VMOVSD      8(BX)(R10*8), X4
+	VFMADD231SD (CX)(R8*8), X1, X4
+	VMOVSD      X4, 8(BX)(R10*8)
+	INCQ        R8
+	JMP         entries1
+
+rowend:
+	VPERMILPD $0x01, X0, X1
+	VADDSD    X1, X0, X0
+	VPERMILPD $0x01, X3, X1
+	VADDSD    X1, X3, X3
+	VADDSD    X3, X0, X0
+	VMULSD    alpha+48(FP), X0, X0
+	MOVQ      out+40(FP), R9
+	VADDSD    (R9), X0, X0
+	VMOVSD    X0, (R9)
+	ADDQ      $0x00000008, out+40(FP)
+	DECQ      rows+0(FP)
+	JNE       row
+	VZEROUPPER
 	RET
 
 // func sparseRowsAVX2F64I32(n int, rows int, end *int32, base int, ind *int32, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64)
@@ -4003,413 +4164,574 @@ vectors1next:
 // func sparseGatherF64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, u *float64)
 // Requires: AVX, FMA3
 TEXT ·sparseGatherF64I32(SB), NOSPLIT, $0-64
-	MOVQ rows+0(FP), AX
-	MOVQ end+8(FP), CX
-	MOVQ base+16(FP), DX
-	MOVQ a+24(FP), BX
-	MOVQ ind+32(FP), SI
-	MOVQ out+40(FP), DI
-	MOVQ u+56(FP), R8
-	XORQ R9, R9
+	MOVQ end+8(FP), AX
+	MOVQ a+24(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+56(FP), BX
+	XORQ SI, SI
 
 row:
-	MOVLQSX (CX), R10
-	ADDQ    $0x00000004, CX
-	SUBQ    DX, R10
-	VXORPD  X0, X0, X0
-	VXORPD  X1, X1, X1
-	VXORPD  X2, X2, X2
-	VXORPD  X3, X3, X3
-	MOVQ    R10, R11
-	SUBQ    $0x00000003, R11
+	MOVLQSX (AX), DI
+	ADDQ    $0x00000004, AX
+	SUBQ    base+16(FP), DI
+	VXORPD  Y0, Y0, Y0
+	SUBQ    $0x00000003, DI
+	CMPQ    SI, DI
+	JGE     after4
 
 entries4:
-	CMPQ        R9, R11
-	JGE         entries1
-	MOVLQSX     (SI)(R9*4), R12
-	VMOVSD      (BX)(R9*8), X4
-	VFMADD231SD (R8)(R12*8), X4, X0
-	MOVLQSX     4(SI)(R9*4), R12
-	VMOVSD      8(BX)(R9*8), X4
-	VFMADD231SD (R8)(R12*8), X4, X1
-	MOVLQSX     8(SI)(R9*4), R12
-	VMOVSD      16(BX)(R9*8), X4
-	VFMADD231SD (R8)(R12*8), X4, X2
-	MOVLQSX     12(SI)(R9*4), R12
-	VMOVSD      24(BX)(R9*8), X4
-	VFMADD231SD (R8)(R12*8), X4, X3
-	ADDQ        $0x00000004, R9
-	JMP         entries4
+	MOVLQSX     (DX)(SI*4), R8
+	MOVLQSX     4(DX)(SI*4), R9
+	MOVLQSX     8(DX)(SI*4), R10
+	MOVLQSX     12(DX)(SI*4), R11
+	VMOVSD      (BX)(R8*8), X1
+	VMOVHPD     (BX)(R9*8), X1, X1
+	VMOVSD      (BX)(R10*8), X2
+	VMOVHPD     (BX)(R11*8), X2, X2
+	VINSERTF128 $0x01, X2, Y1, Y1
+	VFMADD231PD (CX)(SI*8), Y1, Y0
+	ADDQ        $0x00000004, SI
+	CMPQ        SI, DI
+	JL          entries4
+
+after4:
+	ADDQ         $0x00000003, DI
+	VEXTRACTF128 $0x01, Y0, X1
 
 entries1:
-	CMPQ        R9, R10
+	CMPQ        SI, DI
 	JGE         rowend
-	MOVLQSX     (SI)(R9*4), R11
-	VMOVSD      (BX)(R9*8), X4
-	VFMADD231SD (R8)(R11*8), X4, X0
-	INCQ        R9
+	MOVLQSX     (DX)(SI*4), R8
+	VMOVSD      (CX)(SI*8), X2
+	VMOVSD      (BX)(R8*8), X3
+	VFMADD231SD X3, X2, X0
+	INCQ        SI
 	JMP         entries1
 
 rowend:
-	VADDSD X1, X0, X0
-	VADDSD X3, X2, X2
-	VADDSD X2, X0, X0
-	VMULSD alpha+48(FP), X0, X0
-	VADDSD (DI), X0, X0
-	VMOVSD X0, (DI)
-	ADDQ   $0x00000008, DI
-	DECQ   AX
-	JNE    row
+	VPERMILPD $0x01, X0, X2
+	VADDSD    X2, X0, X0
+	VPERMILPD $0x01, X1, X2
+	VADDSD    X2, X1, X1
+	VADDSD    X1, X0, X0
+	VMULSD    alpha+48(FP), X0, X0
+	MOVQ      out+40(FP), DI
+	VADDSD    (DI), X0, X0
+	VMOVSD    X0, (DI)
+	ADDQ      $0x00000008, out+40(FP)
+	DECQ      rows+0(FP)
+	JNE       row
+	VZEROUPPER
 	RET
 
 // func sparseScatterF64I32(rows int, end *int32, base int, a *float64, ind *int32, v *float64, beta float64, w *float64, lo int)
 // Requires: AVX, FMA3, MMX+
 TEXT ·sparseScatterF64I32(SB), NOSPLIT, $0-72
-	MOVQ rows+0(FP), AX
-	MOVQ end+8(FP), CX
-	MOVQ base+16(FP), DX
-	MOVQ a+24(FP), BX
-	MOVQ ind+32(FP), SI
-	MOVQ v+40(FP), DI
-	MOVQ w+56(FP), R8
-	MOVQ lo+64(FP), R9
-	SHLQ $0x03, R9
-	SUBQ R9, R8
-	XORQ R9, R9
+	MOVQ end+8(FP), AX
+	MOVQ a+24(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ v+40(FP), BX
+	MOVQ w+56(FP), SI
+	MOVQ lo+64(FP), DI
+	SHLQ $0x03, DI
+	SUBQ DI, SI
+	XORQ DI, DI
 
 row:
-	MOVLQSX (CX), R10
-	ADDQ    $0x00000004, CX
-	SUBQ    DX, R10
-	VMOVSD  (DI), X0
+	MOVLQSX (AX), R8
+	ADDQ    $0x00000004, AX
+	SUBQ    base+16(FP), R8
+	VMOVSD  (BX), X0
 	VMULSD  beta+48(FP), X0, X0
-	ADDQ    $0x00000008, DI
-	MOVQ    R10, R11
-	SUBQ    $0x00000003, R11
+	ADDQ    $0x00000008, BX
+	SUBQ    $0x00000003, R8
+	CMPQ    DI, R8
+	JGE     after4
 
 entries4:
-	CMPQ        R9, R11
-	JGE         entries1
-	PREFETCHT0  16384(SI)(R9*4)
-	MOVLQSX     (SI)(R9*4), R12
-	VMOVSD      (BX)(R9*8), X1
-	VMOVSD      (R8)(R12*8), X2
-	VFMADD231SD X1, X0, X2
-	VMOVSD      X2, (R8)(R12*8)
-	MOVLQSX     4(SI)(R9*4), R12
-	VMOVSD      8(BX)(R9*8), X1
-	VMOVSD      (R8)(R12*8), X2
-	VFMADD231SD X1, X0, X2
-	VMOVSD      X2, (R8)(R12*8)
-	MOVLQSX     8(SI)(R9*4), R12
-	VMOVSD      16(BX)(R9*8), X1
-	VMOVSD      (R8)(R12*8), X2
-	VFMADD231SD X1, X0, X2
-	VMOVSD      X2, (R8)(R12*8)
-	MOVLQSX     12(SI)(R9*4), R12
-	VMOVSD      24(BX)(R9*8), X1
-	VMOVSD      (R8)(R12*8), X2
-	VFMADD231SD X1, X0, X2
-	VMOVSD      X2, (R8)(R12*8)
-	ADDQ        $0x00000004, R9
-	JMP         entries4
+	PREFETCHT0  16384(DX)(DI*4)
+	MOVLQSX     (DX)(DI*4), R9
+	MOVLQSX     4(DX)(DI*4), R10
+	MOVLQSX     8(DX)(DI*4), R11
+	MOVLQSX     12(DX)(DI*4), R12
+	VMOVSD      (SI)(R9*8), X1
+	VFMADD231SD (CX)(DI*8), X0, X1
+	VMOVSD      X1, (SI)(R9*8)
+	VMOVSD      (SI)(R10*8), X1
+	VFMADD231SD 8(CX)(DI*8), X0, X1
+	VMOVSD      X1, (SI)(R10*8)
+	VMOVSD      (SI)(R11*8), X1
+	VFMADD231SD 16(CX)(DI*8), X0, X1
+	VMOVSD      X1, (SI)(R11*8)
+	VMOVSD      (SI)(R12*8), X1
+	VFMADD231SD 24(CX)(DI*8), X0, X1
+	VMOVSD      X1, (SI)(R12*8)
+	ADDQ        $0x00000004, DI
+	CMPQ        DI, R8
+	JL          entries4
+
+after4:
+	ADDQ $0x00000003, R8
 
 entries1:
-	CMPQ        R9, R10
+	CMPQ        DI, R8
 	JGE         rowend
-	MOVLQSX     (SI)(R9*4), R11
-	VMOVSD      (BX)(R9*8), X1
-	VMOVSD      (R8)(R11*8), X2
-	VFMADD231SD X1, X0, X2
-	VMOVSD      X2, (R8)(R11*8)
-	INCQ        R9
+	MOVLQSX     (DX)(DI*4), R9
+	VMOVSD      (SI)(R9*8), X1
+	VFMADD231SD (CX)(DI*8), X0, X1
+	VMOVSD      X1, (SI)(R9*8)
+	INCQ        DI
 	JMP         entries1
 
 rowend:
-	DECQ AX
+	DECQ rows+0(FP)
 	JNE  row
+	VZEROUPPER
 	RET
 
 // func sparseGatherScatterF64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, u *float64, v *float64, beta float64, w *float64, lo int)
 // Requires: AVX, FMA3, MMX+
 TEXT ·sparseGatherScatterF64I32(SB), NOSPLIT, $0-96
-	MOVQ rows+0(FP), AX
-	MOVQ end+8(FP), CX
-	MOVQ base+16(FP), DX
-	MOVQ a+24(FP), BX
-	MOVQ ind+32(FP), SI
-	MOVQ out+40(FP), DI
-	MOVQ u+56(FP), R8
-	MOVQ v+64(FP), R9
-	MOVQ w+80(FP), R10
-	MOVQ lo+88(FP), R11
-	SHLQ $0x03, R11
-	SUBQ R11, R10
-	XORQ R11, R11
+	MOVQ end+8(FP), AX
+	MOVQ a+24(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+56(FP), BX
+	MOVQ v+64(FP), SI
+	MOVQ w+80(FP), DI
+	MOVQ lo+88(FP), R8
+	SHLQ $0x03, R8
+	SUBQ R8, DI
+	XORQ R8, R8
 
 row:
-	MOVLQSX (CX), R12
-	ADDQ    $0x00000004, CX
-	SUBQ    DX, R12
-	VXORPD  X0, X0, X0
-	VXORPD  X1, X1, X1
-	VXORPD  X2, X2, X2
-	VXORPD  X3, X3, X3
-	VMOVSD  (R9), X4
-	VMULSD  beta+72(FP), X4, X4
-	ADDQ    $0x00000008, R9
-	MOVQ    R12, R13
-	SUBQ    $0x00000003, R13
+	MOVLQSX (AX), R9
+	ADDQ    $0x00000004, AX
+	SUBQ    base+16(FP), R9
+	VXORPD  Y0, Y0, Y0
+	VMOVSD  (SI), X1
+	VMULSD  beta+72(FP), X1, X1
+	ADDQ    $0x00000008, SI
+	SUBQ    $0x00000003, R9
+	CMPQ    R8, R9
+	JGE     after4
 
 entries4:
-	CMPQ        R11, R13
-	JGE         entries1
-	PREFETCHT0  16384(SI)(R11*4)
-	MOVLQSX     (SI)(R11*4), R14
-	VMOVSD      (BX)(R11*8), X5
-	VFMADD231SD (R8)(R14*8), X5, X0
-	VMOVSD      (R10)(R14*8), X6
-	VFMADD231SD X5, X4, X6
-	VMOVSD      X6, (R10)(R14*8)
-	MOVLQSX     4(SI)(R11*4), R14
-	VMOVSD      8(BX)(R11*8), X5
-	VFMADD231SD (R8)(R14*8), X5, X1
-	VMOVSD      (R10)(R14*8), X6
-	VFMADD231SD X5, X4, X6
-	VMOVSD      X6, (R10)(R14*8)
-	MOVLQSX     8(SI)(R11*4), R14
-	VMOVSD      16(BX)(R11*8), X5
-	VFMADD231SD (R8)(R14*8), X5, X2
-	VMOVSD      (R10)(R14*8), X6
-	VFMADD231SD X5, X4, X6
-	VMOVSD      X6, (R10)(R14*8)
-	MOVLQSX     12(SI)(R11*4), R14
-	VMOVSD      24(BX)(R11*8), X5
-	VFMADD231SD (R8)(R14*8), X5, X3
-	VMOVSD      (R10)(R14*8), X6
-	VFMADD231SD X5, X4, X6
-	VMOVSD      X6, (R10)(R14*8)
-	ADDQ        $0x00000004, R11
-	JMP         entries4
+	PREFETCHT0  16384(DX)(R8*4)
+	MOVLQSX     (DX)(R8*4), R10
+	MOVLQSX     4(DX)(R8*4), R11
+	MOVLQSX     8(DX)(R8*4), R12
+	MOVLQSX     12(DX)(R8*4), R13
+	VMOVSD      (BX)(R10*8), X2
+	VMOVHPD     (BX)(R11*8), X2, X2
+	VMOVSD      (BX)(R12*8), X3
+	VMOVHPD     (BX)(R13*8), X3, X3
+	VINSERTF128 $0x01, X3, Y2, Y2
+	VFMADD231PD (CX)(R8*8), Y2, Y0
+	VMOVSD      (DI)(R10*8), X2
+	VFMADD231SD (CX)(R8*8), X1, X2
+	VMOVSD      X2, (DI)(R10*8)
+	VMOVSD      (DI)(R11*8), X2
+	VFMADD231SD 8(CX)(R8*8), X1, X2
+	VMOVSD      X2, (DI)(R11*8)
+	VMOVSD      (DI)(R12*8), X2
+	VFMADD231SD 16(CX)(R8*8), X1, X2
+	VMOVSD      X2, (DI)(R12*8)
+	VMOVSD      (DI)(R13*8), X2
+	VFMADD231SD 24(CX)(R8*8), X1, X2
+	VMOVSD      X2, (DI)(R13*8)
+	ADDQ        $0x00000004, R8
+	CMPQ        R8, R9
+	JL          entries4
+
+after4:
+	ADDQ         $0x00000003, R9
+	VEXTRACTF128 $0x01, Y0, X2
 
 entries1:
-	CMPQ        R11, R12
+	CMPQ        R8, R9
 	JGE         rowend
-	MOVLQSX     (SI)(R11*4), R13
-	VMOVSD      (BX)(R11*8), X5
-	VFMADD231SD (R8)(R13*8), X5, X0
-	VMOVSD      (R10)(R13*8), X6
-	VFMADD231SD X5, X4, X6
-	VMOVSD      X6, (R10)(R13*8)
-	INCQ        R11
+	MOVLQSX     (DX)(R8*4), R10
+	VMOVSD      (CX)(R8*8), X3
+	VMOVSD      (BX)(R10*8), X4
+	VFMADD231SD X4, X3, X0
+	VMOVSD      (DI)(R10*8), X3
+	VFMADD231SD (CX)(R8*8), X1, X3
+	VMOVSD      X3, (DI)(R10*8)
+	INCQ        R8
 	JMP         entries1
 
 rowend:
-	VADDSD X1, X0, X0
-	VADDSD X3, X2, X2
-	VADDSD X2, X0, X0
-	VMULSD alpha+48(FP), X0, X0
-	VADDSD (DI), X0, X0
-	VMOVSD X0, (DI)
-	ADDQ   $0x00000008, DI
-	DECQ   AX
-	JNE    row
+	VPERMILPD $0x01, X0, X1
+	VADDSD    X1, X0, X0
+	VPERMILPD $0x01, X2, X1
+	VADDSD    X1, X2, X2
+	VADDSD    X2, X0, X0
+	VMULSD    alpha+48(FP), X0, X0
+	MOVQ      out+40(FP), R9
+	VADDSD    (R9), X0, X0
+	VMOVSD    X0, (R9)
+	ADDQ      $0x00000008, out+40(FP)
+	DECQ      rows+0(FP)
+	JNE       row
+	VZEROUPPER
 	RET
 
 // func sparseGatherGradF64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, u *float64, v *float64, ga *float64, gamma float64)
-// Requires: AVX, FMA3
+// Requires: AVX, AVX2, FMA3
 TEXT ·sparseGatherGradF64I32(SB), NOSPLIT, $0-88
-	MOVQ rows+0(FP), AX
-	MOVQ end+8(FP), CX
-	MOVQ base+16(FP), DX
-	MOVQ a+24(FP), BX
-	MOVQ ind+32(FP), SI
-	MOVQ out+40(FP), DI
-	MOVQ u+56(FP), R8
-	MOVQ v+64(FP), R9
-	MOVQ ga+72(FP), R10
-	XORQ R11, R11
+	MOVQ end+8(FP), AX
+	MOVQ a+24(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+56(FP), BX
+	MOVQ v+64(FP), SI
+	MOVQ ga+72(FP), DI
+	XORQ R8, R8
 
 row:
-	MOVLQSX (CX), R12
-	ADDQ    $0x00000004, CX
-	SUBQ    DX, R12
-	VXORPD  X0, X0, X0
-	VXORPD  X1, X1, X1
-	VXORPD  X2, X2, X2
-	VXORPD  X3, X3, X3
-	VMOVSD  (R9), X4
-	VMULSD  gamma+80(FP), X4, X4
-	ADDQ    $0x00000008, R9
-	MOVQ    R12, R13
-	SUBQ    $0x00000003, R13
+	MOVLQSX      (AX), R9
+	ADDQ         $0x00000004, AX
+	SUBQ         base+16(FP), R9
+	VXORPD       Y0, Y0, Y0
+	VMOVSD       (SI), X1
+	VMULSD       gamma+80(FP), X1, X1
+	VBROADCASTSD X1, Y1
+	ADDQ         $0x00000008, SI
+	SUBQ         $0x00000003, R9
+	CMPQ         R8, R9
+	JGE          after4
 
 entries4:
-	CMPQ        R11, R13
-	JGE         entries1
-	MOVLQSX     (SI)(R11*4), R14
-	VMOVSD      (BX)(R11*8), X5
-	VMOVSD      (R8)(R14*8), X6
-	VFMADD231SD X6, X5, X0
-	VMOVSD      (R10)(R11*8), X5
-	VFMADD231SD X6, X4, X5
-	VMOVSD      X5, (R10)(R11*8)
-	MOVLQSX     4(SI)(R11*4), R14
-	VMOVSD      8(BX)(R11*8), X5
-	VMOVSD      (R8)(R14*8), X6
-	VFMADD231SD X6, X5, X1
-	VMOVSD      8(R10)(R11*8), X5
-	VFMADD231SD X6, X4, X5
-	VMOVSD      X5, 8(R10)(R11*8)
-	MOVLQSX     8(SI)(R11*4), R14
-	VMOVSD      16(BX)(R11*8), X5
-	VMOVSD      (R8)(R14*8), X6
-	VFMADD231SD X6, X5, X2
-	VMOVSD      16(R10)(R11*8), X5
-	VFMADD231SD X6, X4, X5
-	VMOVSD      X5, 16(R10)(R11*8)
-	MOVLQSX     12(SI)(R11*4), R14
-	VMOVSD      24(BX)(R11*8), X5
-	VMOVSD      (R8)(R14*8), X6
-	VFMADD231SD X6, X5, X3
-	VMOVSD      24(R10)(R11*8), X5
-	VFMADD231SD X6, X4, X5
-	VMOVSD      X5, 24(R10)(R11*8)
-	ADDQ        $0x00000004, R11
-	JMP         entries4
+	MOVLQSX     (DX)(R8*4), R10
+	MOVLQSX     4(DX)(R8*4), R11
+	MOVLQSX     8(DX)(R8*4), R12
+	MOVLQSX     12(DX)(R8*4), R13
+	VMOVSD      (BX)(R10*8), X2
+	VMOVHPD     (BX)(R11*8), X2, X2
+	VMOVSD      (BX)(R12*8), X3
+	VMOVHPD     (BX)(R13*8), X3, X3
+	VINSERTF128 $0x01, X3, Y2, Y2
+	VFMADD231PD (CX)(R8*8), Y2, Y0
+	VMOVUPD     (DI)(R8*8), Y3
+	VFMADD231PD Y2, Y1, Y3
+	VMOVUPD     Y3, (DI)(R8*8)
+	ADDQ        $0x00000004, R8
+	CMPQ        R8, R9
+	JL          entries4
+
+after4:
+	ADDQ         $0x00000003, R9
+	VEXTRACTF128 $0x01, Y0, X2
 
 entries1:
-	CMPQ        R11, R12
+	CMPQ        R8, R9
 	JGE         rowend
-	MOVLQSX     (SI)(R11*4), R13
-	VMOVSD      (BX)(R11*8), X5
-	VMOVSD      (R8)(R13*8), X6
-	VFMADD231SD X6, X5, X0
-	VMOVSD      (R10)(R11*8), X5
-	VFMADD231SD X6, X4, X5
-	VMOVSD      X5, (R10)(R11*8)
-	INCQ        R11
+	MOVLQSX     (DX)(R8*4), R10
+	VMOVSD      (CX)(R8*8), X3
+	VMOVSD      (BX)(R10*8), X4
+	VFMADD231SD X4, X3, X0
+	VMOVSD      (DI)(R8*8), X3
+	VFMADD231SD X4, X1, X3
+	VMOVSD      X3, (DI)(R8*8)
+	INCQ        R8
 	JMP         entries1
 
 rowend:
-	VADDSD X1, X0, X0
-	VADDSD X3, X2, X2
-	VADDSD X2, X0, X0
-	VMULSD alpha+48(FP), X0, X0
-	VADDSD (DI), X0, X0
-	VMOVSD X0, (DI)
-	ADDQ   $0x00000008, DI
-	DECQ   AX
-	JNE    row
+	VPERMILPD $0x01, X0, X1
+	VADDSD    X1, X0, X0
+	VPERMILPD $0x01, X2, X1
+	VADDSD    X1, X2, X2
+	VADDSD    X2, X0, X0
+	VMULSD    alpha+48(FP), X0, X0
+	MOVQ      out+40(FP), R9
+	VADDSD    (R9), X0, X0
+	VMOVSD    X0, (R9)
+	ADDQ      $0x00000008, out+40(FP)
+	DECQ      rows+0(FP)
+	JNE       row
+	VZEROUPPER
 	RET
 
 // func sparseGatherScatterGradF64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, u *float64, v *float64, beta float64, w *float64, lo int, ga *float64, gamma float64)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·sparseGatherScatterGradF64I32(SB), NOSPLIT, $0-112
-	MOVQ rows+0(FP), AX
-	MOVQ end+8(FP), CX
-	MOVQ base+16(FP), DX
-	MOVQ a+24(FP), BX
-	MOVQ ind+32(FP), SI
-	MOVQ out+40(FP), DI
-	MOVQ u+56(FP), R8
-	MOVQ v+64(FP), R9
-	MOVQ w+80(FP), R10
-	MOVQ lo+88(FP), R11
-	SHLQ $0x03, R11
-	SUBQ R11, R10
-	MOVQ ga+96(FP), R11
-	XORQ R12, R12
+	MOVQ end+8(FP), AX
+	MOVQ a+24(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+56(FP), BX
+	MOVQ v+64(FP), SI
+	MOVQ w+80(FP), DI
+	MOVQ lo+88(FP), R8
+	SHLQ $0x03, R8
+	SUBQ R8, DI
+	MOVQ ga+96(FP), R8
+	XORQ R9, R9
 
 row:
-	MOVLQSX (CX), R13
-	ADDQ    $0x00000004, CX
-	SUBQ    DX, R13
-	VXORPD  X0, X0, X0
-	VXORPD  X1, X1, X1
-	VXORPD  X2, X2, X2
-	VXORPD  X3, X3, X3
-	VMOVSD  (R9), X4
-	VMULSD  beta+72(FP), X4, X4
-	VMOVSD  (R9), X5
-	VMULSD  gamma+104(FP), X5, X5
-	ADDQ    $0x00000008, R9
-	MOVQ    R13, R14
-	SUBQ    $0x00000003, R14
+	MOVLQSX      (AX), R10
+	ADDQ         $0x00000004, AX
+	SUBQ         base+16(FP), R10
+	VXORPD       Y0, Y0, Y0
+	VMOVSD       (SI), X1
+	VMULSD       beta+72(FP), X1, X1
+	VMOVSD       (SI), X2
+	VMULSD       gamma+104(FP), X2, X2
+	VBROADCASTSD X2, Y2
+	ADDQ         $0x00000008, SI
+	SUBQ         $0x00000003, R10
+	CMPQ         R9, R10
+	JGE          after4
 
 entries4:
-	CMPQ        R12, R14
-	JGE         entries1
-	PREFETCHT0  16384(SI)(R12*4)
-	MOVLQSX     (SI)(R12*4), R15
-	VMOVSD      (BX)(R12*8), X6
-	VMOVSD      (R8)(R15*8), X7
-	VFMADD231SD X7, X6, X0
-	VMOVSD      (R11)(R12*8), X8
-	VFMADD231SD X7, X5, X8
-	VMOVSD      X8, (R11)(R12*8)
-	VMOVSD      (R10)(R15*8), X7
-	VFMADD231SD X6, X4, X7
-	VMOVSD      X7, (R10)(R15*8)
-	MOVLQSX     4(SI)(R12*4), R15
-	VMOVSD      8(BX)(R12*8), X6
-	VMOVSD      (R8)(R15*8), X7
-	VFMADD231SD X7, X6, X1
-	VMOVSD      8(R11)(R12*8), X8
-	VFMADD231SD X7, X5, X8
-	VMOVSD      X8, 8(R11)(R12*8)
-	VMOVSD      (R10)(R15*8), X7
-	VFMADD231SD X6, X4, X7
-	VMOVSD      X7, (R10)(R15*8)
-	MOVLQSX     8(SI)(R12*4), R15
-	VMOVSD      16(BX)(R12*8), X6
-	VMOVSD      (R8)(R15*8), X7
-	VFMADD231SD X7, X6, X2
-	VMOVSD      16(R11)(R12*8), X8
-	VFMADD231SD X7, X5, X8
-	VMOVSD      X8, 16(R11)(R12*8)
-	VMOVSD      (R10)(R15*8), X7
-	VFMADD231SD X6, X4, X7
-	VMOVSD      X7, (R10)(R15*8)
-	MOVLQSX     12(SI)(R12*4), R15
-	VMOVSD      24(BX)(R12*8), X6
-	VMOVSD      (R8)(R15*8), X7
-	VFMADD231SD X7, X6, X3
-	VMOVSD      24(R11)(R12*8), X8
-	VFMADD231SD X7, X5, X8
-	VMOVSD      X8, 24(R11)(R12*8)
-	VMOVSD      (R10)(R15*8), X7
-	VFMADD231SD X6, X4, X7
-	VMOVSD      X7, (R10)(R15*8)
-	ADDQ        $0x00000004, R12
-	JMP         entries4
+	PREFETCHT0  16384(DX)(R9*4)
+	MOVLQSX     (DX)(R9*4), R11
+	MOVLQSX     4(DX)(R9*4), R12
+	MOVLQSX     8(DX)(R9*4), R13
+	MOVLQSX     12(DX)(R9*4), R14
+	VMOVSD      (BX)(R11*8), X3
+	VMOVHPD     (BX)(R12*8), X3, X3
+	VMOVSD      (BX)(R13*8), X4
+	VMOVHPD     (BX)(R14*8), X4, X4
+	VINSERTF128 $0x01, X4, Y3, Y3
+	VFMADD231PD (CX)(R9*8), Y3, Y0
+	VMOVUPD     (R8)(R9*8), Y4
+	VFMADD231PD Y3, Y2, Y4
+	VMOVUPD     Y4, (R8)(R9*8)
+	VMOVSD      (DI)(R11*8), X3
+	VFMADD231SD (CX)(R9*8), X1, X3
+	VMOVSD      X3, (DI)(R11*8)
+	VMOVSD      (DI)(R12*8), X3
+	VFMADD231SD 8(CX)(R9*8), X1, X3
+	VMOVSD      X3, (DI)(R12*8)
+	VMOVSD      (DI)(R13*8), X3
+	VFMADD231SD 16(CX)(R9*8), X1, X3
+	VMOVSD      X3, (DI)(R13*8)
+	VMOVSD      (DI)(R14*8), X3
+	VFMADD231SD 24(CX)(R9*8), X1, X3
+	VMOVSD      X3, (DI)(R14*8)
+	ADDQ        $0x00000004, R9
+	CMPQ        R9, R10
+	JL          entries4
+
+after4:
+	ADDQ         $0x00000003, R10
+	VEXTRACTF128 $0x01, Y0, X3
 
 entries1:
-	CMPQ        R12, R13
+	CMPQ        R9, R10
 	JGE         rowend
-	MOVLQSX     (SI)(R12*4), R14
-	VMOVSD      (BX)(R12*8), X6
-	VMOVSD      (R8)(R14*8), X7
-	VFMADD231SD X7, X6, X0
-	VMOVSD      (R11)(R12*8), X8
-	VFMADD231SD X7, X5, X8
-	VMOVSD      X8, (R11)(R12*8)
-	VMOVSD      (R10)(R14*8), X7
-	VFMADD231SD X6, X4, X7
-	VMOVSD      X7, (R10)(R14*8)
-	INCQ        R12
+	MOVLQSX     (DX)(R9*4), R11
+	VMOVSD      (CX)(R9*8), X4
+	VMOVSD      (BX)(R11*8), X5
+	VFMADD231SD X5, X4, X0
+	VMOVSD      (R8)(R9*8), X4
+	VFMADD231SD X5, X2, X4
+	VMOVSD      X4, (R8)(R9*8)
+	VMOVSD      (DI)(R11*8), X4
+	VFMADD231SD (CX)(R9*8), X1, X4
+	VMOVSD      X4, (DI)(R11*8)
+	INCQ        R9
 	JMP         entries1
 
 rowend:
-	VADDSD X1, X0, X0
-	VADDSD X3, X2, X2
-	VADDSD X2, X0, X0
-	VMULSD alpha+48(FP), X0, X0
-	VADDSD (DI), X0, X0
-	VMOVSD X0, (DI)
-	ADDQ   $0x00000008, DI
-	DECQ   AX
-	JNE    row
+	VPERMILPD $0x01, X0, X1
+	VADDSD    X1, X0, X0
+	VPERMILPD $0x01, X3, X1
+	VADDSD    X1, X3, X3
+	VADDSD    X3, X0, X0
+	VMULSD    alpha+48(FP), X0, X0
+	MOVQ      out+40(FP), R10
+	VADDSD    (R10), X0, X0
+	VMOVSD    X0, (R10)
+	ADDQ      $0x00000008, out+40(FP)
+	DECQ      rows+0(FP)
+	JNE       row
+	VZEROUPPER
+	RET
+
+// func sparsePairsF64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, uw *float64, v *float64, beta float64)
+// Requires: AVX, FMA3, MMX+
+TEXT ·sparsePairsF64I32(SB), NOSPLIT, $0-80
+	MOVQ end+8(FP), AX
+	MOVQ a+24(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ uw+56(FP), BX
+	MOVQ v+64(FP), SI
+	XORQ DI, DI
+
+row:
+	MOVLQSX (AX), R8
+	ADDQ    $0x00000004, AX
+	SUBQ    base+16(FP), R8
+	VXORPD  Y0, Y0, Y0
+	VMOVSD  (SI), X1
+	VMULSD  beta+72(FP), X1, X1
+	ADDQ    $0x00000008, SI
+	SUBQ    $0x00000003, R8
+	CMPQ    DI, R8
+	JGE     after4
+
+entries4:
+	PREFETCHT0  16384(DX)(DI*4)
+	MOVLQSX     (DX)(DI*4), R9
+	ADDQ        R9, R9
+	MOVLQSX     4(DX)(DI*4), R10
+	ADDQ        R10, R10
+	MOVLQSX     8(DX)(DI*4), R11
+	ADDQ        R11, R11
+	MOVLQSX     12(DX)(DI*4), R12
+	ADDQ        R12, R12
+	VMOVSD      (BX)(R9*8), X2
+	VMOVHPD     (BX)(R10*8), X2, X2
+	VMOVSD      (BX)(R11*8), X3
+	VMOVHPD     (BX)(R12*8), X3, X3
+	VINSERTF128 $0x01, X3, Y2, Y2
+	VFMADD231PD (CX)(DI*8), Y2, Y0
+	VMOVSD      8(BX)(R9*8), X2
+	VFMADD231SD (CX)(DI*8), X1, X2
+	VMOVSD      X2, 8(BX)(R9*8)
+	VMOVSD      8(BX)(R10*8), X2
+	VFMADD231SD 8(CX)(DI*8), X1, X2
+	VMOVSD      X2, 8(BX)(R10*8)
+	VMOVSD      8(BX)(R11*8), X2
+	VFMADD231SD 16(CX)(DI*8), X1, X2
+	VMOVSD      X2, 8(BX)(R11*8)
+	VMOVSD      8(BX)(R12*8), X2
+	VFMADD231SD 24(CX)(DI*8), X1, X2
+	VMOVSD      X2, 8(BX)(R12*8)
+	ADDQ        $0x00000004, DI
+	CMPQ        DI, R8
+	JL          entries4
+
+after4:
+	ADDQ         $0x00000003, R8
+	VEXTRACTF128 $0x01, Y0, X2
+
+entries1:
+	CMPQ        DI, R8
+	JGE         rowend
+	MOVLQSX     (DX)(DI*4), R9
+	ADDQ        R9, R9
+	VMOVSD      (CX)(DI*8), X3
+	VMOVSD      (BX)(R9*8), X4
+	VFMADD231SD X4, X3, X0
+	VMOVSD      8(BX)(R9*8), X3
+	VFMADD231SD (CX)(DI*8), X1, X3
+	VMOVSD      X3, 8(BX)(R9*8)
+	INCQ        DI
+	JMP         entries1
+
+rowend:
+	VPERMILPD $0x01, X0, X1
+	VADDSD    X1, X0, X0
+	VPERMILPD $0x01, X2, X1
+	VADDSD    X1, X2, X2
+	VADDSD    X2, X0, X0
+	VMULSD    alpha+48(FP), X0, X0
+	MOVQ      out+40(FP), R8
+	VADDSD    (R8), X0, X0
+	VMOVSD    X0, (R8)
+	ADDQ      $0x00000008, out+40(FP)
+	DECQ      rows+0(FP)
+	JNE       row
+	VZEROUPPER
+	RET
+
+// func sparsePairsGradF64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, uw *float64, v *float64, beta float64, ga *float64, gamma float64)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·sparsePairsGradF64I32(SB), NOSPLIT, $0-96
+	MOVQ end+8(FP), AX
+	MOVQ a+24(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ uw+56(FP), BX
+	MOVQ v+64(FP), SI
+	MOVQ ga+80(FP), DI
+	XORQ R8, R8
+
+row:
+	MOVLQSX      (AX), R9
+	ADDQ         $0x00000004, AX
+	SUBQ         base+16(FP), R9
+	VXORPD       Y0, Y0, Y0
+	VMOVSD       (SI), X1
+	VMULSD       beta+72(FP), X1, X1
+	VMOVSD       (SI), X2
+	VMULSD       gamma+88(FP), X2, X2
+	VBROADCASTSD X2, Y2
+	ADDQ         $0x00000008, SI
+	SUBQ         $0x00000003, R9
+	CMPQ         R8, R9
+	JGE          after4
+
+entries4:
+	PREFETCHT0  16384(DX)(R8*4)
+	MOVLQSX     (DX)(R8*4), R10
+	ADDQ        R10, R10
+	MOVLQSX     4(DX)(R8*4), R11
+	ADDQ        R11, R11
+	MOVLQSX     8(DX)(R8*4), R12
+	ADDQ        R12, R12
+	MOVLQSX     12(DX)(R8*4), R13
+	ADDQ        R13, R13
+	VMOVSD      (BX)(R10*8), X3
+	VMOVHPD     (BX)(R11*8), X3, X3
+	VMOVSD      (BX)(R12*8), X4
+	VMOVHPD     (BX)(R13*8), X4, X4
+	VINSERTF128 $0x01, X4, Y3, Y3
+	VFMADD231PD (CX)(R8*8), Y3, Y0
+	VMOVUPD     (DI)(R8*8), Y4
+	VFMADD231PD Y3, Y2, Y4
+	VMOVUPD     Y4, (DI)(R8*8)
+	VMOVSD      8(BX)(R10*8), X3
+	VFMADD231SD (CX)(R8*8), X1, X3
+	VMOVSD      X3, 8(BX)(R10*8)
+	VMOVSD      8(BX)(R11*8), X3
+	VFMADD231SD 8(CX)(R8*8), X1, X3
+	VMOVSD      X3, 8(BX)(R11*8)
+	VMOVSD      8(BX)(R12*8), X3
+	VFMADD231SD 16(CX)(R8*8), X1, X3
+	VMOVSD      X3, 8(BX)(R12*8)
+	VMOVSD      8(BX)(R13*8), X3
+	VFMADD231SD 24(CX)(R8*8), X1, X3
+	VMOVSD      X3, 8(BX)(R13*8)
+	ADDQ        $0x00000004, R8
+	CMPQ        R8, R9
+	JL          entries4
+
+after4:
+	ADDQ         $0x00000003, R9
+	VEXTRACTF128 $0x01, Y0, X3
+
+entries1:
+	CMPQ        R8, R9
+	JGE         rowend
+	MOVLQSX     (DX)(R8*4), R10
+	ADDQ        R10, R10
+	VMOVSD      (CX)(R8*8), X4
+	VMOVSD      (BX)(R10*8), X5
+	VFMADD231SD X5, X4, X0
+	VMOVSD      (DI)(R8*8), X4
+	VFMADD231SD X5, X2, X4
+	VMOVSD      X4, (DI)(R8*8)
+	VMOVSD      8(BX)(R10*8), X4
+	VFMADD231SD (CX)(R8*8), X1, X4
+	VMOVSD      X4, 8(BX)(R10*8)
+	INCQ        R8
+	JMP         entries1
+
+rowend:
+	VPERMILPD $0x01, X0, X1
+	VADDSD    X1, X0, X0
+	VPERMILPD $0x01, X3, X1
+	VADDSD    X1, X3, X3
+	VADDSD    X3, X0, X0
+	VMULSD    alpha+48(FP), X0, X0
+	MOVQ      out+40(FP), R9
+	VADDSD    (R9), X0, X0
+	VMOVSD    X0, (R9)
+	ADDQ      $0x00000008, out+40(FP)
+	DECQ      rows+0(FP)
+	JNE       row
+	VZEROUPPER
 	RET
 
 // func sparseRowsAVX2F32I64(n int, rows int, end *int, base int, ind *int, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32)
@@ -6242,413 +6564,546 @@ vectors1next:
 // func sparseGatherF32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, u *float32)
 // Requires: AVX, FMA3
 TEXT ·sparseGatherF32I64(SB), NOSPLIT, $0-64
-	MOVQ rows+0(FP), AX
-	MOVQ end+8(FP), CX
-	MOVQ base+16(FP), DX
-	MOVQ a+24(FP), BX
-	MOVQ ind+32(FP), SI
-	MOVQ out+40(FP), DI
-	MOVQ u+56(FP), R8
-	XORQ R9, R9
+	MOVQ end+8(FP), AX
+	MOVQ a+24(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+56(FP), BX
+	XORQ SI, SI
 
 row:
-	MOVQ   (CX), R10
-	ADDQ   $0x00000008, CX
-	SUBQ   DX, R10
+	MOVQ   (AX), DI
+	ADDQ   $0x00000008, AX
+	SUBQ   base+16(FP), DI
 	VXORPD X0, X0, X0
-	VXORPD X1, X1, X1
-	VXORPD X2, X2, X2
-	VXORPD X3, X3, X3
-	MOVQ   R10, R11
-	SUBQ   $0x00000003, R11
+	SUBQ   $0x00000003, DI
+	CMPQ   SI, DI
+	JGE    after4
 
 entries4:
-	CMPQ        R9, R11
-	JGE         entries1
-	MOVQ        (SI)(R9*8), R12
-	VMOVSS      (BX)(R9*4), X4
-	VFMADD231SS (R8)(R12*4), X4, X0
-	MOVQ        8(SI)(R9*8), R12
-	VMOVSS      4(BX)(R9*4), X4
-	VFMADD231SS (R8)(R12*4), X4, X1
-	MOVQ        16(SI)(R9*8), R12
-	VMOVSS      8(BX)(R9*4), X4
-	VFMADD231SS (R8)(R12*4), X4, X2
-	MOVQ        24(SI)(R9*8), R12
-	VMOVSS      12(BX)(R9*4), X4
-	VFMADD231SS (R8)(R12*4), X4, X3
-	ADDQ        $0x00000004, R9
-	JMP         entries4
+	MOVQ        (DX)(SI*8), R8
+	MOVQ        8(DX)(SI*8), R9
+	MOVQ        16(DX)(SI*8), R10
+	MOVQ        24(DX)(SI*8), R11
+	VMOVSS      (BX)(R8*4), X1
+	VINSERTPS   $0x10, (BX)(R9*4), X1, X1
+	VINSERTPS   $0x20, (BX)(R10*4), X1, X1
+	VINSERTPS   $0x30, (BX)(R11*4), X1, X1
+	VFMADD231PS (CX)(SI*4), X1, X0
+	ADDQ        $0x00000004, SI
+	CMPQ        SI, DI
+	JL          entries4
+
+after4:
+	ADDQ $0x00000003, DI
 
 entries1:
-	CMPQ        R9, R10
+	CMPQ        SI, DI
 	JGE         rowend
-	MOVQ        (SI)(R9*8), R11
-	VMOVSS      (BX)(R9*4), X4
-	VFMADD231SS (R8)(R11*4), X4, X0
-	INCQ        R9
+	MOVQ        (DX)(SI*8), R8
+	VMOVSS      (CX)(SI*4), X1
+	VMOVSS      (BX)(R8*4), X2
+	VFMADD231SS X2, X1, X0
+	INCQ        SI
 	JMP         entries1
 
 rowend:
-	VADDSS X1, X0, X0
-	VADDSS X3, X2, X2
-	VADDSS X2, X0, X0
-	VMULSS alpha+48(FP), X0, X0
-	VADDSS (DI), X0, X0
-	VMOVSS X0, (DI)
-	ADDQ   $0x00000004, DI
-	DECQ   AX
-	JNE    row
+	VMOVSHDUP X0, X1
+	VADDPS    X1, X0, X0
+	VPERMILPD $0x01, X0, X1
+	VADDSS    X1, X0, X0
+	VMULSS    alpha+48(FP), X0, X0
+	MOVQ      out+40(FP), DI
+	VADDSS    (DI), X0, X0
+	VMOVSS    X0, (DI)
+	ADDQ      $0x00000004, out+40(FP)
+	DECQ      rows+0(FP)
+	JNE       row
+	VZEROUPPER
 	RET
 
 // func sparseScatterF32I64(rows int, end *int, base int, a *float32, ind *int, v *float32, beta float32, w *float32, lo int)
 // Requires: AVX, FMA3, MMX+
 TEXT ·sparseScatterF32I64(SB), NOSPLIT, $0-72
-	MOVQ rows+0(FP), AX
-	MOVQ end+8(FP), CX
-	MOVQ base+16(FP), DX
-	MOVQ a+24(FP), BX
-	MOVQ ind+32(FP), SI
-	MOVQ v+40(FP), DI
-	MOVQ w+56(FP), R8
-	MOVQ lo+64(FP), R9
-	SHLQ $0x02, R9
-	SUBQ R9, R8
-	XORQ R9, R9
+	MOVQ end+8(FP), AX
+	MOVQ a+24(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ v+40(FP), BX
+	MOVQ w+56(FP), SI
+	MOVQ lo+64(FP), DI
+	SHLQ $0x02, DI
+	SUBQ DI, SI
+	XORQ DI, DI
 
 row:
-	MOVQ   (CX), R10
-	ADDQ   $0x00000008, CX
-	SUBQ   DX, R10
-	VMOVSS (DI), X0
+	MOVQ   (AX), R8
+	ADDQ   $0x00000008, AX
+	SUBQ   base+16(FP), R8
+	VMOVSS (BX), X0
 	VMULSS beta+48(FP), X0, X0
-	ADDQ   $0x00000004, DI
-	MOVQ   R10, R11
-	SUBQ   $0x00000003, R11
+	ADDQ   $0x00000004, BX
+	SUBQ   $0x00000003, R8
+	CMPQ   DI, R8
+	JGE    after4
 
 entries4:
-	CMPQ        R9, R11
-	JGE         entries1
-	PREFETCHT0  32768(SI)(R9*8)
-	MOVQ        (SI)(R9*8), R12
-	VMOVSS      (BX)(R9*4), X1
-	VMOVSS      (R8)(R12*4), X2
-	VFMADD231SS X1, X0, X2
-	VMOVSS      X2, (R8)(R12*4)
-	MOVQ        8(SI)(R9*8), R12
-	VMOVSS      4(BX)(R9*4), X1
-	VMOVSS      (R8)(R12*4), X2
-	VFMADD231SS X1, X0, X2
-	VMOVSS      X2, (R8)(R12*4)
-	MOVQ        16(SI)(R9*8), R12
-	VMOVSS      8(BX)(R9*4), X1
-	VMOVSS      (R8)(R12*4), X2
-	VFMADD231SS X1, X0, X2
-	VMOVSS      X2, (R8)(R12*4)
-	MOVQ        24(SI)(R9*8), R12
-	VMOVSS      12(BX)(R9*4), X1
-	VMOVSS      (R8)(R12*4), X2
-	VFMADD231SS X1, X0, X2
-	VMOVSS      X2, (R8)(R12*4)
-	ADDQ        $0x00000004, R9
-	JMP         entries4
+	PREFETCHT0  32768(DX)(DI*8)
+	MOVQ        (DX)(DI*8), R9
+	MOVQ        8(DX)(DI*8), R10
+	MOVQ        16(DX)(DI*8), R11
+	MOVQ        24(DX)(DI*8), R12
+	VMOVSS      (SI)(R9*4), X1
+	VFMADD231SS (CX)(DI*4), X0, X1
+	VMOVSS      X1, (SI)(R9*4)
+	VMOVSS      (SI)(R10*4), X1
+	VFMADD231SS 4(CX)(DI*4), X0, X1
+	VMOVSS      X1, (SI)(R10*4)
+	VMOVSS      (SI)(R11*4), X1
+	VFMADD231SS 8(CX)(DI*4), X0, X1
+	VMOVSS      X1, (SI)(R11*4)
+	VMOVSS      (SI)(R12*4), X1
+	VFMADD231SS 12(CX)(DI*4), X0, X1
+	VMOVSS      X1, (SI)(R12*4)
+	ADDQ        $0x00000004, DI
+	CMPQ        DI, R8
+	JL          entries4
+
+after4:
+	ADDQ $0x00000003, R8
 
 entries1:
-	CMPQ        R9, R10
+	CMPQ        DI, R8
 	JGE         rowend
-	MOVQ        (SI)(R9*8), R11
-	VMOVSS      (BX)(R9*4), X1
-	VMOVSS      (R8)(R11*4), X2
-	VFMADD231SS X1, X0, X2
-	VMOVSS      X2, (R8)(R11*4)
-	INCQ        R9
+	MOVQ        (DX)(DI*8), R9
+	VMOVSS      (SI)(R9*4), X1
+	VFMADD231SS (CX)(DI*4), X0, X1
+	VMOVSS      X1, (SI)(R9*4)
+	INCQ        DI
 	JMP         entries1
 
 rowend:
-	DECQ AX
+	DECQ rows+0(FP)
 	JNE  row
+	VZEROUPPER
 	RET
 
 // func sparseGatherScatterF32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, u *float32, v *float32, beta float32, w *float32, lo int)
 // Requires: AVX, FMA3, MMX+
 TEXT ·sparseGatherScatterF32I64(SB), NOSPLIT, $0-96
-	MOVQ rows+0(FP), AX
-	MOVQ end+8(FP), CX
-	MOVQ base+16(FP), DX
-	MOVQ a+24(FP), BX
-	MOVQ ind+32(FP), SI
-	MOVQ out+40(FP), DI
-	MOVQ u+56(FP), R8
-	MOVQ v+64(FP), R9
-	MOVQ w+80(FP), R10
-	MOVQ lo+88(FP), R11
-	SHLQ $0x02, R11
-	SUBQ R11, R10
-	XORQ R11, R11
+	MOVQ end+8(FP), AX
+	MOVQ a+24(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+56(FP), BX
+	MOVQ v+64(FP), SI
+	MOVQ w+80(FP), DI
+	MOVQ lo+88(FP), R8
+	SHLQ $0x02, R8
+	SUBQ R8, DI
+	XORQ R8, R8
 
 row:
-	MOVQ   (CX), R12
-	ADDQ   $0x00000008, CX
-	SUBQ   DX, R12
+	MOVQ   (AX), R9
+	ADDQ   $0x00000008, AX
+	SUBQ   base+16(FP), R9
 	VXORPD X0, X0, X0
-	VXORPD X1, X1, X1
-	VXORPD X2, X2, X2
-	VXORPD X3, X3, X3
-	VMOVSS (R9), X4
-	VMULSS beta+72(FP), X4, X4
-	ADDQ   $0x00000004, R9
-	MOVQ   R12, R13
-	SUBQ   $0x00000003, R13
+	VMOVSS (SI), X1
+	VMULSS beta+72(FP), X1, X1
+	ADDQ   $0x00000004, SI
+	SUBQ   $0x00000003, R9
+	CMPQ   R8, R9
+	JGE    after4
 
 entries4:
-	CMPQ        R11, R13
-	JGE         entries1
-	PREFETCHT0  32768(SI)(R11*8)
-	MOVQ        (SI)(R11*8), R14
-	VMOVSS      (BX)(R11*4), X5
-	VFMADD231SS (R8)(R14*4), X5, X0
-	VMOVSS      (R10)(R14*4), X6
-	VFMADD231SS X5, X4, X6
-	VMOVSS      X6, (R10)(R14*4)
-	MOVQ        8(SI)(R11*8), R14
-	VMOVSS      4(BX)(R11*4), X5
-	VFMADD231SS (R8)(R14*4), X5, X1
-	VMOVSS      (R10)(R14*4), X6
-	VFMADD231SS X5, X4, X6
-	VMOVSS      X6, (R10)(R14*4)
-	MOVQ        16(SI)(R11*8), R14
-	VMOVSS      8(BX)(R11*4), X5
-	VFMADD231SS (R8)(R14*4), X5, X2
-	VMOVSS      (R10)(R14*4), X6
-	VFMADD231SS X5, X4, X6
-	VMOVSS      X6, (R10)(R14*4)
-	MOVQ        24(SI)(R11*8), R14
-	VMOVSS      12(BX)(R11*4), X5
-	VFMADD231SS (R8)(R14*4), X5, X3
-	VMOVSS      (R10)(R14*4), X6
-	VFMADD231SS X5, X4, X6
-	VMOVSS      X6, (R10)(R14*4)
-	ADDQ        $0x00000004, R11
-	JMP         entries4
+	PREFETCHT0  32768(DX)(R8*8)
+	MOVQ        (DX)(R8*8), R10
+	MOVQ        8(DX)(R8*8), R11
+	MOVQ        16(DX)(R8*8), R12
+	MOVQ        24(DX)(R8*8), R13
+	VMOVSS      (BX)(R10*4), X2
+	VINSERTPS   $0x10, (BX)(R11*4), X2, X2
+	VINSERTPS   $0x20, (BX)(R12*4), X2, X2
+	VINSERTPS   $0x30, (BX)(R13*4), X2, X2
+	VFMADD231PS (CX)(R8*4), X2, X0
+	VMOVSS      (DI)(R10*4), X2
+	VFMADD231SS (CX)(R8*4), X1, X2
+	VMOVSS      X2, (DI)(R10*4)
+	VMOVSS      (DI)(R11*4), X2
+	VFMADD231SS 4(CX)(R8*4), X1, X2
+	VMOVSS      X2, (DI)(R11*4)
+	VMOVSS      (DI)(R12*4), X2
+	VFMADD231SS 8(CX)(R8*4), X1, X2
+	VMOVSS      X2, (DI)(R12*4)
+	VMOVSS      (DI)(R13*4), X2
+	VFMADD231SS 12(CX)(R8*4), X1, X2
+	VMOVSS      X2, (DI)(R13*4)
+	ADDQ        $0x00000004, R8
+	CMPQ        R8, R9
+	JL          entries4
+
+after4:
+	ADDQ $0x00000003, R9
 
 entries1:
-	CMPQ        R11, R12
+	CMPQ        R8, R9
 	JGE         rowend
-	MOVQ        (SI)(R11*8), R13
-	VMOVSS      (BX)(R11*4), X5
-	VFMADD231SS (R8)(R13*4), X5, X0
-	VMOVSS      (R10)(R13*4), X6
-	VFMADD231SS X5, X4, X6
-	VMOVSS      X6, (R10)(R13*4)
-	INCQ        R11
+	MOVQ        (DX)(R8*8), R10
+	VMOVSS      (CX)(R8*4), X2
+	VMOVSS      (BX)(R10*4), X3
+	VFMADD231SS X3, X2, X0
+	VMOVSS      (DI)(R10*4), X2
+	VFMADD231SS (CX)(R8*4), X1, X2
+	VMOVSS      X2, (DI)(R10*4)
+	INCQ        R8
 	JMP         entries1
 
 rowend:
-	VADDSS X1, X0, X0
-	VADDSS X3, X2, X2
-	VADDSS X2, X0, X0
-	VMULSS alpha+48(FP), X0, X0
-	VADDSS (DI), X0, X0
-	VMOVSS X0, (DI)
-	ADDQ   $0x00000004, DI
-	DECQ   AX
-	JNE    row
+	VMOVSHDUP X0, X1
+	VADDPS    X1, X0, X0
+	VPERMILPD $0x01, X0, X1
+	VADDSS    X1, X0, X0
+	VMULSS    alpha+48(FP), X0, X0
+	MOVQ      out+40(FP), R9
+	VADDSS    (R9), X0, X0
+	VMOVSS    X0, (R9)
+	ADDQ      $0x00000004, out+40(FP)
+	DECQ      rows+0(FP)
+	JNE       row
+	VZEROUPPER
 	RET
 
 // func sparseGatherGradF32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, u *float32, v *float32, ga *float32, gamma float32)
-// Requires: AVX, FMA3
+// Requires: AVX, AVX2, FMA3
 TEXT ·sparseGatherGradF32I64(SB), NOSPLIT, $0-84
-	MOVQ rows+0(FP), AX
-	MOVQ end+8(FP), CX
-	MOVQ base+16(FP), DX
-	MOVQ a+24(FP), BX
-	MOVQ ind+32(FP), SI
-	MOVQ out+40(FP), DI
-	MOVQ u+56(FP), R8
-	MOVQ v+64(FP), R9
-	MOVQ ga+72(FP), R10
-	XORQ R11, R11
+	MOVQ end+8(FP), AX
+	MOVQ a+24(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+56(FP), BX
+	MOVQ v+64(FP), SI
+	MOVQ ga+72(FP), DI
+	XORQ R8, R8
 
 row:
-	MOVQ   (CX), R12
-	ADDQ   $0x00000008, CX
-	SUBQ   DX, R12
-	VXORPD X0, X0, X0
-	VXORPD X1, X1, X1
-	VXORPD X2, X2, X2
-	VXORPD X3, X3, X3
-	VMOVSS (R9), X4
-	VMULSS gamma+80(FP), X4, X4
-	ADDQ   $0x00000004, R9
-	MOVQ   R12, R13
-	SUBQ   $0x00000003, R13
+	MOVQ         (AX), R9
+	ADDQ         $0x00000008, AX
+	SUBQ         base+16(FP), R9
+	VXORPD       X0, X0, X0
+	VMOVSS       (SI), X1
+	VMULSS       gamma+80(FP), X1, X1
+	VBROADCASTSS X1, X1
+	ADDQ         $0x00000004, SI
+	SUBQ         $0x00000003, R9
+	CMPQ         R8, R9
+	JGE          after4
 
 entries4:
-	CMPQ        R11, R13
-	JGE         entries1
-	MOVQ        (SI)(R11*8), R14
-	VMOVSS      (BX)(R11*4), X5
-	VMOVSS      (R8)(R14*4), X6
-	VFMADD231SS X6, X5, X0
-	VMOVSS      (R10)(R11*4), X5
-	VFMADD231SS X6, X4, X5
-	VMOVSS      X5, (R10)(R11*4)
-	MOVQ        8(SI)(R11*8), R14
-	VMOVSS      4(BX)(R11*4), X5
-	VMOVSS      (R8)(R14*4), X6
-	VFMADD231SS X6, X5, X1
-	VMOVSS      4(R10)(R11*4), X5
-	VFMADD231SS X6, X4, X5
-	VMOVSS      X5, 4(R10)(R11*4)
-	MOVQ        16(SI)(R11*8), R14
-	VMOVSS      8(BX)(R11*4), X5
-	VMOVSS      (R8)(R14*4), X6
-	VFMADD231SS X6, X5, X2
-	VMOVSS      8(R10)(R11*4), X5
-	VFMADD231SS X6, X4, X5
-	VMOVSS      X5, 8(R10)(R11*4)
-	MOVQ        24(SI)(R11*8), R14
-	VMOVSS      12(BX)(R11*4), X5
-	VMOVSS      (R8)(R14*4), X6
-	VFMADD231SS X6, X5, X3
-	VMOVSS      12(R10)(R11*4), X5
-	VFMADD231SS X6, X4, X5
-	VMOVSS      X5, 12(R10)(R11*4)
-	ADDQ        $0x00000004, R11
-	JMP         entries4
+	MOVQ        (DX)(R8*8), R10
+	MOVQ        8(DX)(R8*8), R11
+	MOVQ        16(DX)(R8*8), R12
+	MOVQ        24(DX)(R8*8), R13
+	VMOVSS      (BX)(R10*4), X2
+	VINSERTPS   $0x10, (BX)(R11*4), X2, X2
+	VINSERTPS   $0x20, (BX)(R12*4), X2, X2
+	VINSERTPS   $0x30, (BX)(R13*4), X2, X2
+	VFMADD231PS (CX)(R8*4), X2, X0
+	VMOVUPS     (DI)(R8*4), X3
+	VFMADD231PS X2, X1, X3
+	VMOVUPS     X3, (DI)(R8*4)
+	ADDQ        $0x00000004, R8
+	CMPQ        R8, R9
+	JL          entries4
+
+after4:
+	ADDQ $0x00000003, R9
 
 entries1:
-	CMPQ        R11, R12
+	CMPQ        R8, R9
 	JGE         rowend
-	MOVQ        (SI)(R11*8), R13
-	VMOVSS      (BX)(R11*4), X5
-	VMOVSS      (R8)(R13*4), X6
-	VFMADD231SS X6, X5, X0
-	VMOVSS      (R10)(R11*4), X5
-	VFMADD231SS X6, X4, X5
-	VMOVSS      X5, (R10)(R11*4)
-	INCQ        R11
+	MOVQ        (DX)(R8*8), R10
+	VMOVSS      (CX)(R8*4), X2
+	VMOVSS      (BX)(R10*4), X3
+	VFMADD231SS X3, X2, X0
+	VMOVSS      (DI)(R8*4), X2
+	VFMADD231SS X3, X1, X2
+	VMOVSS      X2, (DI)(R8*4)
+	INCQ        R8
 	JMP         entries1
 
 rowend:
-	VADDSS X1, X0, X0
-	VADDSS X3, X2, X2
-	VADDSS X2, X0, X0
-	VMULSS alpha+48(FP), X0, X0
-	VADDSS (DI), X0, X0
-	VMOVSS X0, (DI)
-	ADDQ   $0x00000004, DI
-	DECQ   AX
-	JNE    row
+	VMOVSHDUP X0, X1
+	VADDPS    X1, X0, X0
+	VPERMILPD $0x01, X0, X1
+	VADDSS    X1, X0, X0
+	VMULSS    alpha+48(FP), X0, X0
+	MOVQ      out+40(FP), R9
+	VADDSS    (R9), X0, X0
+	VMOVSS    X0, (R9)
+	ADDQ      $0x00000004, out+40(FP)
+	DECQ      rows+0(FP)
+	JNE       row
+	VZEROUPPER
 	RET
 
 // func sparseGatherScatterGradF32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, u *float32, v *float32, beta float32, w *float32, lo int, ga *float32, gamma float32)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·sparseGatherScatterGradF32I64(SB), NOSPLIT, $0-108
-	MOVQ rows+0(FP), AX
-	MOVQ end+8(FP), CX
-	MOVQ base+16(FP), DX
-	MOVQ a+24(FP), BX
-	MOVQ ind+32(FP), SI
-	MOVQ out+40(FP), DI
-	MOVQ u+56(FP), R8
-	MOVQ v+64(FP), R9
-	MOVQ w+80(FP), R10
-	MOVQ lo+88(FP), R11
-	SHLQ $0x02, R11
-	SUBQ R11, R10
-	MOVQ ga+96(FP), R11
-	XORQ R12, R12
+	MOVQ end+8(FP), AX
+	MOVQ a+24(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+56(FP), BX
+	MOVQ v+64(FP), SI
+	MOVQ w+80(FP), DI
+	MOVQ lo+88(FP), R8
+	SHLQ $0x02, R8
+	SUBQ R8, DI
+	MOVQ ga+96(FP), R8
+	XORQ R9, R9
 
 row:
-	MOVQ   (CX), R13
-	ADDQ   $0x00000008, CX
-	SUBQ   DX, R13
-	VXORPD X0, X0, X0
-	VXORPD X1, X1, X1
-	VXORPD X2, X2, X2
-	VXORPD X3, X3, X3
-	VMOVSS (R9), X4
-	VMULSS beta+72(FP), X4, X4
-	VMOVSS (R9), X5
-	VMULSS gamma+104(FP), X5, X5
-	ADDQ   $0x00000004, R9
-	MOVQ   R13, R14
-	SUBQ   $0x00000003, R14
+	MOVQ         (AX), R10
+	ADDQ         $0x00000008, AX
+	SUBQ         base+16(FP), R10
+	VXORPD       X0, X0, X0
+	VMOVSS       (SI), X1
+	VMULSS       beta+72(FP), X1, X1
+	VMOVSS       (SI), X2
+	VMULSS       gamma+104(FP), X2, X2
+	VBROADCASTSS X2, X2
+	ADDQ         $0x00000004, SI
+	SUBQ         $0x00000003, R10
+	CMPQ         R9, R10
+	JGE          after4
 
 entries4:
-	CMPQ        R12, R14
-	JGE         entries1
-	PREFETCHT0  32768(SI)(R12*8)
-	MOVQ        (SI)(R12*8), R15
-	VMOVSS      (BX)(R12*4), X6
-	VMOVSS      (R8)(R15*4), X7
-	VFMADD231SS X7, X6, X0
-	VMOVSS      (R11)(R12*4), X8
-	VFMADD231SS X7, X5, X8
-	VMOVSS      X8, (R11)(R12*4)
-	VMOVSS      (R10)(R15*4), X7
-	VFMADD231SS X6, X4, X7
-	VMOVSS      X7, (R10)(R15*4)
-	MOVQ        8(SI)(R12*8), R15
-	VMOVSS      4(BX)(R12*4), X6
-	VMOVSS      (R8)(R15*4), X7
-	VFMADD231SS X7, X6, X1
-	VMOVSS      4(R11)(R12*4), X8
-	VFMADD231SS X7, X5, X8
-	VMOVSS      X8, 4(R11)(R12*4)
-	VMOVSS      (R10)(R15*4), X7
-	VFMADD231SS X6, X4, X7
-	VMOVSS      X7, (R10)(R15*4)
-	MOVQ        16(SI)(R12*8), R15
-	VMOVSS      8(BX)(R12*4), X6
-	VMOVSS      (R8)(R15*4), X7
-	VFMADD231SS X7, X6, X2
-	VMOVSS      8(R11)(R12*4), X8
-	VFMADD231SS X7, X5, X8
-	VMOVSS      X8, 8(R11)(R12*4)
-	VMOVSS      (R10)(R15*4), X7
-	VFMADD231SS X6, X4, X7
-	VMOVSS      X7, (R10)(R15*4)
-	MOVQ        24(SI)(R12*8), R15
-	VMOVSS      12(BX)(R12*4), X6
-	VMOVSS      (R8)(R15*4), X7
-	VFMADD231SS X7, X6, X3
-	VMOVSS      12(R11)(R12*4), X8
-	VFMADD231SS X7, X5, X8
-	VMOVSS      X8, 12(R11)(R12*4)
-	VMOVSS      (R10)(R15*4), X7
-	VFMADD231SS X6, X4, X7
-	VMOVSS      X7, (R10)(R15*4)
-	ADDQ        $0x00000004, R12
-	JMP         entries4
+	PREFETCHT0  32768(DX)(R9*8)
+	MOVQ        (DX)(R9*8), R11
+	MOVQ        8(DX)(R9*8), R12
+	MOVQ        16(DX)(R9*8), R13
+	MOVQ        24(DX)(R9*8), R14
+	VMOVSS      (BX)(R11*4), X3
+	VINSERTPS   $0x10, (BX)(R12*4), X3, X3
+	VINSERTPS   $0x20, (BX)(R13*4), X3, X3
+	VINSERTPS   $0x30, (BX)(R14*4), X3, X3
+	VFMADD231PS (CX)(R9*4), X3, X0
+	VMOVUPS     (R8)(R9*4), X4
+	VFMADD231PS X3, X2, X4
+	VMOVUPS     X4, (R8)(R9*4)
+	VMOVSS      (DI)(R11*4), X3
+	VFMADD231SS (CX)(R9*4), X1, X3
+	VMOVSS      X3, (DI)(R11*4)
+	VMOVSS      (DI)(R12*4), X3
+	VFMADD231SS 4(CX)(R9*4), X1, X3
+	VMOVSS      X3, (DI)(R12*4)
+	VMOVSS      (DI)(R13*4), X3
+	VFMADD231SS 8(CX)(R9*4), X1, X3
+	VMOVSS      X3, (DI)(R13*4)
+	VMOVSS      (DI)(R14*4), X3
+	VFMADD231SS 12(CX)(R9*4), X1, X3
+	VMOVSS      X3, (DI)(R14*4)
+	ADDQ        $0x00000004, R9
+	CMPQ        R9, R10
+	JL          entries4
+
+after4:
+	ADDQ $0x00000003, R10
 
 entries1:
-	CMPQ        R12, R13
+	CMPQ        R9, R10
 	JGE         rowend
-	MOVQ        (SI)(R12*8), R14
-	VMOVSS      (BX)(R12*4), X6
-	VMOVSS      (R8)(R14*4), X7
-	VFMADD231SS X7, X6, X0
-	VMOVSS      (R11)(R12*4), X8
-	VFMADD231SS X7, X5, X8
-	VMOVSS      X8, (R11)(R12*4)
-	VMOVSS      (R10)(R14*4), X7
-	VFMADD231SS X6, X4, X7
-	VMOVSS      X7, (R10)(R14*4)
-	INCQ        R12
+	MOVQ        (DX)(R9*8), R11
+	VMOVSS      (CX)(R9*4), X3
+	VMOVSS      (BX)(R11*4), X4
+	VFMADD231SS X4, X3, X0
+	VMOVSS      (R8)(R9*4), X3
+	VFMADD231SS X4, X2, X3
+	VMOVSS      X3, (R8)(R9*4)
+	VMOVSS      (DI)(R11*4), X3
+	VFMADD231SS (CX)(R9*4), X1, X3
+	VMOVSS      X3, (DI)(R11*4)
+	INCQ        R9
 	JMP         entries1
 
 rowend:
-	VADDSS X1, X0, X0
-	VADDSS X3, X2, X2
-	VADDSS X2, X0, X0
-	VMULSS alpha+48(FP), X0, X0
-	VADDSS (DI), X0, X0
-	VMOVSS X0, (DI)
-	ADDQ   $0x00000004, DI
-	DECQ   AX
-	JNE    row
+	VMOVSHDUP X0, X1
+	VADDPS    X1, X0, X0
+	VPERMILPD $0x01, X0, X1
+	VADDSS    X1, X0, X0
+	VMULSS    alpha+48(FP), X0, X0
+	MOVQ      out+40(FP), R10
+	VADDSS    (R10), X0, X0
+	VMOVSS    X0, (R10)
+	ADDQ      $0x00000004, out+40(FP)
+	DECQ      rows+0(FP)
+	JNE       row
+	VZEROUPPER
+	RET
+
+// func sparsePairsF32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, uw *float32, v *float32, beta float32)
+// Requires: AVX, FMA3, MMX+
+TEXT ·sparsePairsF32I64(SB), NOSPLIT, $0-76
+	MOVQ end+8(FP), AX
+	MOVQ a+24(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ uw+56(FP), BX
+	MOVQ v+64(FP), SI
+	XORQ DI, DI
+
+row:
+	MOVQ   (AX), R8
+	ADDQ   $0x00000008, AX
+	SUBQ   base+16(FP), R8
+	VXORPD X0, X0, X0
+	VMOVSS (SI), X1
+	VMULSS beta+72(FP), X1, X1
+	ADDQ   $0x00000004, SI
+	SUBQ   $0x00000003, R8
+	CMPQ   DI, R8
+	JGE    after4
+
+entries4:
+	PREFETCHT0  32768(DX)(DI*8)
+	MOVQ        (DX)(DI*8), R9
+	MOVQ        8(DX)(DI*8), R10
+	MOVQ        16(DX)(DI*8), R11
+	MOVQ        24(DX)(DI*8), R12
+	VMOVSS      (BX)(R9*8), X2
+	VINSERTPS   $0x10, (BX)(R10*8), X2, X2
+	VINSERTPS   $0x20, (BX)(R11*8), X2, X2
+	VINSERTPS   $0x30, (BX)(R12*8), X2, X2
+	VFMADD231PS (CX)(DI*4), X2, X0
+	VMOVSS      4(BX)(R9*8), X2
+	VFMADD231SS (CX)(DI*4), X1, X2
+	VMOVSS      X2, 4(BX)(R9*8)
+	VMOVSS      4(BX)(R10*8), X2
+	VFMADD231SS 4(CX)(DI*4), X1, X2
+	VMOVSS      X2, 4(BX)(R10*8)
+	VMOVSS      4(BX)(R11*8), X2
+	VFMADD231SS 8(CX)(DI*4), X1, X2
+	VMOVSS      X2, 4(BX)(R11*8)
+	VMOVSS      4(BX)(R12*8), X2
+	VFMADD231SS 12(CX)(DI*4), X1, X2
+	VMOVSS      X2, 4(BX)(R12*8)
+	ADDQ        $0x00000004, DI
+	CMPQ        DI, R8
+	JL          entries4
+
+after4:
+	ADDQ $0x00000003, R8
+
+entries1:
+	CMPQ        DI, R8
+	JGE         rowend
+	MOVQ        (DX)(DI*8), R9
+	VMOVSS      (CX)(DI*4), X2
+	VMOVSS      (BX)(R9*8), X3
+	VFMADD231SS X3, X2, X0
+	VMOVSS      4(BX)(R9*8), X2
+	VFMADD231SS (CX)(DI*4), X1, X2
+	VMOVSS      X2, 4(BX)(R9*8)
+	INCQ        DI
+	JMP         entries1
+
+rowend:
+	VMOVSHDUP X0, X1
+	VADDPS    X1, X0, X0
+	VPERMILPD $0x01, X0, X1
+	VADDSS    X1, X0, X0
+	VMULSS    alpha+48(FP), X0, X0
+	MOVQ      out+40(FP), R8
+	VADDSS    (R8), X0, X0
+	VMOVSS    X0, (R8)
+	ADDQ      $0x00000004, out+40(FP)
+	DECQ      rows+0(FP)
+	JNE       row
+	VZEROUPPER
+	RET
+
+// func sparsePairsGradF32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, uw *float32, v *float32, beta float32, ga *float32, gamma float32)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·sparsePairsGradF32I64(SB), NOSPLIT, $0-92
+	MOVQ end+8(FP), AX
+	MOVQ a+24(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ uw+56(FP), BX
+	MOVQ v+64(FP), SI
+	MOVQ ga+80(FP), DI
+	XORQ R8, R8
+
+row:
+	MOVQ         (AX), R9
+	ADDQ         $0x00000008, AX
+	SUBQ         base+16(FP), R9
+	VXORPD       X0, X0, X0
+	VMOVSS       (SI), X1
+	VMULSS       beta+72(FP), X1, X1
+	VMOVSS       (SI), X2
+	VMULSS       gamma+88(FP), X2, X2
+	VBROADCASTSS X2, X2
+	ADDQ         $0x00000004, SI
+	SUBQ         $0x00000003, R9
+	CMPQ         R8, R9
+	JGE          after4
+
+entries4:
+	PREFETCHT0  32768(DX)(R8*8)
+	MOVQ        (DX)(R8*8), R10
+	MOVQ        8(DX)(R8*8), R11
+	MOVQ        16(DX)(R8*8), R12
+	MOVQ        24(DX)(R8*8), R13
+	VMOVSS      (BX)(R10*8), X3
+	VINSERTPS   $0x10, (BX)(R11*8), X3, X3
+	VINSERTPS   $0x20, (BX)(R12*8), X3, X3
+	VINSERTPS   $0x30, (BX)(R13*8), X3, X3
+	VFMADD231PS (CX)(R8*4), X3, X0
+	VMOVUPS     (DI)(R8*4), X4
+	VFMADD231PS X3, X2, X4
+	VMOVUPS     X4, (DI)(R8*4)
+	VMOVSS      4(BX)(R10*8), X3
+	VFMADD231SS (CX)(R8*4), X1, X3
+	VMOVSS      X3, 4(BX)(R10*8)
+	VMOVSS      4(BX)(R11*8), X3
+	VFMADD231SS 4(CX)(R8*4), X1, X3
+	VMOVSS      X3, 4(BX)(R11*8)
+	VMOVSS      4(BX)(R12*8), X3
+	VFMADD231SS 8(CX)(R8*4), X1, X3
+	VMOVSS      X3, 4(BX)(R12*8)
+	VMOVSS      4(BX)(R13*8), X3
+	VFMADD231SS 12(CX)(R8*4), X1, X3
+	VMOVSS      X3, 4(BX)(R13*8)
+	ADDQ        $0x00000004, R8
+	CMPQ        R8, R9
+	JL          entries4
+
+after4:
+	ADDQ $0x00000003, R9
+
+entries1:
+	CMPQ        R8, R9
+	JGE         rowend
+	MOVQ        (DX)(R8*8), R10
+	VMOVSS      (CX)(R8*4), X3
+	VMOVSS      (BX)(R10*8), X4
+	VFMADD231SS X4, X3, X0
+	VMOVSS      (DI)(R8*4), X3
+	VFMADD231SS X4, X2, X3
+	VMOVSS      X3, (DI)(R8*4)
+	VMOVSS      4(BX)(R10*8), X3
+	VFMADD231SS (CX)(R8*4), X1, X3
+	VMOVSS      X3, 4(BX)(R10*8)
+	INCQ        R8
+	JMP         entries1
+
+rowend:
+	VMOVSHDUP X0, X1
+	VADDPS    X1, X0, X0
+	VPERMILPD $0x01, X0, X1
+	VADDSS    X1, X0, X0
+	VMULSS    alpha+48(FP), X0, X0
+	MOVQ      out+40(FP), R9
+	VADDSS    (R9), X0, X0
+	VMOVSS    X0, (R9)
+	ADDQ      $0x00000004, out+40(FP)
+	DECQ      rows+0(FP)
+	JNE       row
+	VZEROUPPER
 	RET
 
 // func sparseRowsAVX2F32I32(n int, rows int, end *int32, base int, ind *int32, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32)
@@ -8481,413 +8936,546 @@ vectors1next:
 // func sparseGatherF32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, u *float32)
 // Requires: AVX, FMA3
 TEXT ·sparseGatherF32I32(SB), NOSPLIT, $0-64
-	MOVQ rows+0(FP), AX
-	MOVQ end+8(FP), CX
-	MOVQ base+16(FP), DX
-	MOVQ a+24(FP), BX
-	MOVQ ind+32(FP), SI
-	MOVQ out+40(FP), DI
-	MOVQ u+56(FP), R8
-	XORQ R9, R9
+	MOVQ end+8(FP), AX
+	MOVQ a+24(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+56(FP), BX
+	XORQ SI, SI
 
 row:
-	MOVLQSX (CX), R10
-	ADDQ    $0x00000004, CX
-	SUBQ    DX, R10
+	MOVLQSX (AX), DI
+	ADDQ    $0x00000004, AX
+	SUBQ    base+16(FP), DI
 	VXORPD  X0, X0, X0
-	VXORPD  X1, X1, X1
-	VXORPD  X2, X2, X2
-	VXORPD  X3, X3, X3
-	MOVQ    R10, R11
-	SUBQ    $0x00000003, R11
+	SUBQ    $0x00000003, DI
+	CMPQ    SI, DI
+	JGE     after4
 
 entries4:
-	CMPQ        R9, R11
-	JGE         entries1
-	MOVLQSX     (SI)(R9*4), R12
-	VMOVSS      (BX)(R9*4), X4
-	VFMADD231SS (R8)(R12*4), X4, X0
-	MOVLQSX     4(SI)(R9*4), R12
-	VMOVSS      4(BX)(R9*4), X4
-	VFMADD231SS (R8)(R12*4), X4, X1
-	MOVLQSX     8(SI)(R9*4), R12
-	VMOVSS      8(BX)(R9*4), X4
-	VFMADD231SS (R8)(R12*4), X4, X2
-	MOVLQSX     12(SI)(R9*4), R12
-	VMOVSS      12(BX)(R9*4), X4
-	VFMADD231SS (R8)(R12*4), X4, X3
-	ADDQ        $0x00000004, R9
-	JMP         entries4
+	MOVLQSX     (DX)(SI*4), R8
+	MOVLQSX     4(DX)(SI*4), R9
+	MOVLQSX     8(DX)(SI*4), R10
+	MOVLQSX     12(DX)(SI*4), R11
+	VMOVSS      (BX)(R8*4), X1
+	VINSERTPS   $0x10, (BX)(R9*4), X1, X1
+	VINSERTPS   $0x20, (BX)(R10*4), X1, X1
+	VINSERTPS   $0x30, (BX)(R11*4), X1, X1
+	VFMADD231PS (CX)(SI*4), X1, X0
+	ADDQ        $0x00000004, SI
+	CMPQ        SI, DI
+	JL          entries4
+
+after4:
+	ADDQ $0x00000003, DI
 
 entries1:
-	CMPQ        R9, R10
+	CMPQ        SI, DI
 	JGE         rowend
-	MOVLQSX     (SI)(R9*4), R11
-	VMOVSS      (BX)(R9*4), X4
-	VFMADD231SS (R8)(R11*4), X4, X0
-	INCQ        R9
+	MOVLQSX     (DX)(SI*4), R8
+	VMOVSS      (CX)(SI*4), X1
+	VMOVSS      (BX)(R8*4), X2
+	VFMADD231SS X2, X1, X0
+	INCQ        SI
 	JMP         entries1
 
 rowend:
-	VADDSS X1, X0, X0
-	VADDSS X3, X2, X2
-	VADDSS X2, X0, X0
-	VMULSS alpha+48(FP), X0, X0
-	VADDSS (DI), X0, X0
-	VMOVSS X0, (DI)
-	ADDQ   $0x00000004, DI
-	DECQ   AX
-	JNE    row
+	VMOVSHDUP X0, X1
+	VADDPS    X1, X0, X0
+	VPERMILPD $0x01, X0, X1
+	VADDSS    X1, X0, X0
+	VMULSS    alpha+48(FP), X0, X0
+	MOVQ      out+40(FP), DI
+	VADDSS    (DI), X0, X0
+	VMOVSS    X0, (DI)
+	ADDQ      $0x00000004, out+40(FP)
+	DECQ      rows+0(FP)
+	JNE       row
+	VZEROUPPER
 	RET
 
 // func sparseScatterF32I32(rows int, end *int32, base int, a *float32, ind *int32, v *float32, beta float32, w *float32, lo int)
 // Requires: AVX, FMA3, MMX+
 TEXT ·sparseScatterF32I32(SB), NOSPLIT, $0-72
-	MOVQ rows+0(FP), AX
-	MOVQ end+8(FP), CX
-	MOVQ base+16(FP), DX
-	MOVQ a+24(FP), BX
-	MOVQ ind+32(FP), SI
-	MOVQ v+40(FP), DI
-	MOVQ w+56(FP), R8
-	MOVQ lo+64(FP), R9
-	SHLQ $0x02, R9
-	SUBQ R9, R8
-	XORQ R9, R9
+	MOVQ end+8(FP), AX
+	MOVQ a+24(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ v+40(FP), BX
+	MOVQ w+56(FP), SI
+	MOVQ lo+64(FP), DI
+	SHLQ $0x02, DI
+	SUBQ DI, SI
+	XORQ DI, DI
 
 row:
-	MOVLQSX (CX), R10
-	ADDQ    $0x00000004, CX
-	SUBQ    DX, R10
-	VMOVSS  (DI), X0
+	MOVLQSX (AX), R8
+	ADDQ    $0x00000004, AX
+	SUBQ    base+16(FP), R8
+	VMOVSS  (BX), X0
 	VMULSS  beta+48(FP), X0, X0
-	ADDQ    $0x00000004, DI
-	MOVQ    R10, R11
-	SUBQ    $0x00000003, R11
+	ADDQ    $0x00000004, BX
+	SUBQ    $0x00000003, R8
+	CMPQ    DI, R8
+	JGE     after4
 
 entries4:
-	CMPQ        R9, R11
-	JGE         entries1
-	PREFETCHT0  16384(SI)(R9*4)
-	MOVLQSX     (SI)(R9*4), R12
-	VMOVSS      (BX)(R9*4), X1
-	VMOVSS      (R8)(R12*4), X2
-	VFMADD231SS X1, X0, X2
-	VMOVSS      X2, (R8)(R12*4)
-	MOVLQSX     4(SI)(R9*4), R12
-	VMOVSS      4(BX)(R9*4), X1
-	VMOVSS      (R8)(R12*4), X2
-	VFMADD231SS X1, X0, X2
-	VMOVSS      X2, (R8)(R12*4)
-	MOVLQSX     8(SI)(R9*4), R12
-	VMOVSS      8(BX)(R9*4), X1
-	VMOVSS      (R8)(R12*4), X2
-	VFMADD231SS X1, X0, X2
-	VMOVSS      X2, (R8)(R12*4)
-	MOVLQSX     12(SI)(R9*4), R12
-	VMOVSS      12(BX)(R9*4), X1
-	VMOVSS      (R8)(R12*4), X2
-	VFMADD231SS X1, X0, X2
-	VMOVSS      X2, (R8)(R12*4)
-	ADDQ        $0x00000004, R9
-	JMP         entries4
+	PREFETCHT0  16384(DX)(DI*4)
+	MOVLQSX     (DX)(DI*4), R9
+	MOVLQSX     4(DX)(DI*4), R10
+	MOVLQSX     8(DX)(DI*4), R11
+	MOVLQSX     12(DX)(DI*4), R12
+	VMOVSS      (SI)(R9*4), X1
+	VFMADD231SS (CX)(DI*4), X0, X1
+	VMOVSS      X1, (SI)(R9*4)
+	VMOVSS      (SI)(R10*4), X1
+	VFMADD231SS 4(CX)(DI*4), X0, X1
+	VMOVSS      X1, (SI)(R10*4)
+	VMOVSS      (SI)(R11*4), X1
+	VFMADD231SS 8(CX)(DI*4), X0, X1
+	VMOVSS      X1, (SI)(R11*4)
+	VMOVSS      (SI)(R12*4), X1
+	VFMADD231SS 12(CX)(DI*4), X0, X1
+	VMOVSS      X1, (SI)(R12*4)
+	ADDQ        $0x00000004, DI
+	CMPQ        DI, R8
+	JL          entries4
+
+after4:
+	ADDQ $0x00000003, R8
 
 entries1:
-	CMPQ        R9, R10
+	CMPQ        DI, R8
 	JGE         rowend
-	MOVLQSX     (SI)(R9*4), R11
-	VMOVSS      (BX)(R9*4), X1
-	VMOVSS      (R8)(R11*4), X2
-	VFMADD231SS X1, X0, X2
-	VMOVSS      X2, (R8)(R11*4)
-	INCQ        R9
+	MOVLQSX     (DX)(DI*4), R9
+	VMOVSS      (SI)(R9*4), X1
+	VFMADD231SS (CX)(DI*4), X0, X1
+	VMOVSS      X1, (SI)(R9*4)
+	INCQ        DI
 	JMP         entries1
 
 rowend:
-	DECQ AX
+	DECQ rows+0(FP)
 	JNE  row
+	VZEROUPPER
 	RET
 
 // func sparseGatherScatterF32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, u *float32, v *float32, beta float32, w *float32, lo int)
 // Requires: AVX, FMA3, MMX+
 TEXT ·sparseGatherScatterF32I32(SB), NOSPLIT, $0-96
-	MOVQ rows+0(FP), AX
-	MOVQ end+8(FP), CX
-	MOVQ base+16(FP), DX
-	MOVQ a+24(FP), BX
-	MOVQ ind+32(FP), SI
-	MOVQ out+40(FP), DI
-	MOVQ u+56(FP), R8
-	MOVQ v+64(FP), R9
-	MOVQ w+80(FP), R10
-	MOVQ lo+88(FP), R11
-	SHLQ $0x02, R11
-	SUBQ R11, R10
-	XORQ R11, R11
+	MOVQ end+8(FP), AX
+	MOVQ a+24(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+56(FP), BX
+	MOVQ v+64(FP), SI
+	MOVQ w+80(FP), DI
+	MOVQ lo+88(FP), R8
+	SHLQ $0x02, R8
+	SUBQ R8, DI
+	XORQ R8, R8
 
 row:
-	MOVLQSX (CX), R12
-	ADDQ    $0x00000004, CX
-	SUBQ    DX, R12
+	MOVLQSX (AX), R9
+	ADDQ    $0x00000004, AX
+	SUBQ    base+16(FP), R9
 	VXORPD  X0, X0, X0
-	VXORPD  X1, X1, X1
-	VXORPD  X2, X2, X2
-	VXORPD  X3, X3, X3
-	VMOVSS  (R9), X4
-	VMULSS  beta+72(FP), X4, X4
-	ADDQ    $0x00000004, R9
-	MOVQ    R12, R13
-	SUBQ    $0x00000003, R13
+	VMOVSS  (SI), X1
+	VMULSS  beta+72(FP), X1, X1
+	ADDQ    $0x00000004, SI
+	SUBQ    $0x00000003, R9
+	CMPQ    R8, R9
+	JGE     after4
 
 entries4:
-	CMPQ        R11, R13
-	JGE         entries1
-	PREFETCHT0  16384(SI)(R11*4)
-	MOVLQSX     (SI)(R11*4), R14
-	VMOVSS      (BX)(R11*4), X5
-	VFMADD231SS (R8)(R14*4), X5, X0
-	VMOVSS      (R10)(R14*4), X6
-	VFMADD231SS X5, X4, X6
-	VMOVSS      X6, (R10)(R14*4)
-	MOVLQSX     4(SI)(R11*4), R14
-	VMOVSS      4(BX)(R11*4), X5
-	VFMADD231SS (R8)(R14*4), X5, X1
-	VMOVSS      (R10)(R14*4), X6
-	VFMADD231SS X5, X4, X6
-	VMOVSS      X6, (R10)(R14*4)
-	MOVLQSX     8(SI)(R11*4), R14
-	VMOVSS      8(BX)(R11*4), X5
-	VFMADD231SS (R8)(R14*4), X5, X2
-	VMOVSS      (R10)(R14*4), X6
-	VFMADD231SS X5, X4, X6
-	VMOVSS      X6, (R10)(R14*4)
-	MOVLQSX     12(SI)(R11*4), R14
-	VMOVSS      12(BX)(R11*4), X5
-	VFMADD231SS (R8)(R14*4), X5, X3
-	VMOVSS      (R10)(R14*4), X6
-	VFMADD231SS X5, X4, X6
-	VMOVSS      X6, (R10)(R14*4)
-	ADDQ        $0x00000004, R11
-	JMP         entries4
+	PREFETCHT0  16384(DX)(R8*4)
+	MOVLQSX     (DX)(R8*4), R10
+	MOVLQSX     4(DX)(R8*4), R11
+	MOVLQSX     8(DX)(R8*4), R12
+	MOVLQSX     12(DX)(R8*4), R13
+	VMOVSS      (BX)(R10*4), X2
+	VINSERTPS   $0x10, (BX)(R11*4), X2, X2
+	VINSERTPS   $0x20, (BX)(R12*4), X2, X2
+	VINSERTPS   $0x30, (BX)(R13*4), X2, X2
+	VFMADD231PS (CX)(R8*4), X2, X0
+	VMOVSS      (DI)(R10*4), X2
+	VFMADD231SS (CX)(R8*4), X1, X2
+	VMOVSS      X2, (DI)(R10*4)
+	VMOVSS      (DI)(R11*4), X2
+	VFMADD231SS 4(CX)(R8*4), X1, X2
+	VMOVSS      X2, (DI)(R11*4)
+	VMOVSS      (DI)(R12*4), X2
+	VFMADD231SS 8(CX)(R8*4), X1, X2
+	VMOVSS      X2, (DI)(R12*4)
+	VMOVSS      (DI)(R13*4), X2
+	VFMADD231SS 12(CX)(R8*4), X1, X2
+	VMOVSS      X2, (DI)(R13*4)
+	ADDQ        $0x00000004, R8
+	CMPQ        R8, R9
+	JL          entries4
+
+after4:
+	ADDQ $0x00000003, R9
 
 entries1:
-	CMPQ        R11, R12
+	CMPQ        R8, R9
 	JGE         rowend
-	MOVLQSX     (SI)(R11*4), R13
-	VMOVSS      (BX)(R11*4), X5
-	VFMADD231SS (R8)(R13*4), X5, X0
-	VMOVSS      (R10)(R13*4), X6
-	VFMADD231SS X5, X4, X6
-	VMOVSS      X6, (R10)(R13*4)
-	INCQ        R11
+	MOVLQSX     (DX)(R8*4), R10
+	VMOVSS      (CX)(R8*4), X2
+	VMOVSS      (BX)(R10*4), X3
+	VFMADD231SS X3, X2, X0
+	VMOVSS      (DI)(R10*4), X2
+	VFMADD231SS (CX)(R8*4), X1, X2
+	VMOVSS      X2, (DI)(R10*4)
+	INCQ        R8
 	JMP         entries1
 
 rowend:
-	VADDSS X1, X0, X0
-	VADDSS X3, X2, X2
-	VADDSS X2, X0, X0
-	VMULSS alpha+48(FP), X0, X0
-	VADDSS (DI), X0, X0
-	VMOVSS X0, (DI)
-	ADDQ   $0x00000004, DI
-	DECQ   AX
-	JNE    row
+	VMOVSHDUP X0, X1
+	VADDPS    X1, X0, X0
+	VPERMILPD $0x01, X0, X1
+	VADDSS    X1, X0, X0
+	VMULSS    alpha+48(FP), X0, X0
+	MOVQ      out+40(FP), R9
+	VADDSS    (R9), X0, X0
+	VMOVSS    X0, (R9)
+	ADDQ      $0x00000004, out+40(FP)
+	DECQ      rows+0(FP)
+	JNE       row
+	VZEROUPPER
 	RET
 
 // func sparseGatherGradF32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, u *float32, v *float32, ga *float32, gamma float32)
-// Requires: AVX, FMA3
+// Requires: AVX, AVX2, FMA3
 TEXT ·sparseGatherGradF32I32(SB), NOSPLIT, $0-84
-	MOVQ rows+0(FP), AX
-	MOVQ end+8(FP), CX
-	MOVQ base+16(FP), DX
-	MOVQ a+24(FP), BX
-	MOVQ ind+32(FP), SI
-	MOVQ out+40(FP), DI
-	MOVQ u+56(FP), R8
-	MOVQ v+64(FP), R9
-	MOVQ ga+72(FP), R10
-	XORQ R11, R11
+	MOVQ end+8(FP), AX
+	MOVQ a+24(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+56(FP), BX
+	MOVQ v+64(FP), SI
+	MOVQ ga+72(FP), DI
+	XORQ R8, R8
 
 row:
-	MOVLQSX (CX), R12
-	ADDQ    $0x00000004, CX
-	SUBQ    DX, R12
-	VXORPD  X0, X0, X0
-	VXORPD  X1, X1, X1
-	VXORPD  X2, X2, X2
-	VXORPD  X3, X3, X3
-	VMOVSS  (R9), X4
-	VMULSS  gamma+80(FP), X4, X4
-	ADDQ    $0x00000004, R9
-	MOVQ    R12, R13
-	SUBQ    $0x00000003, R13
+	MOVLQSX      (AX), R9
+	ADDQ         $0x00000004, AX
+	SUBQ         base+16(FP), R9
+	VXORPD       X0, X0, X0
+	VMOVSS       (SI), X1
+	VMULSS       gamma+80(FP), X1, X1
+	VBROADCASTSS X1, X1
+	ADDQ         $0x00000004, SI
+	SUBQ         $0x00000003, R9
+	CMPQ         R8, R9
+	JGE          after4
 
 entries4:
-	CMPQ        R11, R13
-	JGE         entries1
-	MOVLQSX     (SI)(R11*4), R14
-	VMOVSS      (BX)(R11*4), X5
-	VMOVSS      (R8)(R14*4), X6
-	VFMADD231SS X6, X5, X0
-	VMOVSS      (R10)(R11*4), X5
-	VFMADD231SS X6, X4, X5
-	VMOVSS      X5, (R10)(R11*4)
-	MOVLQSX     4(SI)(R11*4), R14
-	VMOVSS      4(BX)(R11*4), X5
-	VMOVSS      (R8)(R14*4), X6
-	VFMADD231SS X6, X5, X1
-	VMOVSS      4(R10)(R11*4), X5
-	VFMADD231SS X6, X4, X5
-	VMOVSS      X5, 4(R10)(R11*4)
-	MOVLQSX     8(SI)(R11*4), R14
-	VMOVSS      8(BX)(R11*4), X5
-	VMOVSS      (R8)(R14*4), X6
-	VFMADD231SS X6, X5, X2
-	VMOVSS      8(R10)(R11*4), X5
-	VFMADD231SS X6, X4, X5
-	VMOVSS      X5, 8(R10)(R11*4)
-	MOVLQSX     12(SI)(R11*4), R14
-	VMOVSS      12(BX)(R11*4), X5
-	VMOVSS      (R8)(R14*4), X6
-	VFMADD231SS X6, X5, X3
-	VMOVSS      12(R10)(R11*4), X5
-	VFMADD231SS X6, X4, X5
-	VMOVSS      X5, 12(R10)(R11*4)
-	ADDQ        $0x00000004, R11
-	JMP         entries4
+	MOVLQSX     (DX)(R8*4), R10
+	MOVLQSX     4(DX)(R8*4), R11
+	MOVLQSX     8(DX)(R8*4), R12
+	MOVLQSX     12(DX)(R8*4), R13
+	VMOVSS      (BX)(R10*4), X2
+	VINSERTPS   $0x10, (BX)(R11*4), X2, X2
+	VINSERTPS   $0x20, (BX)(R12*4), X2, X2
+	VINSERTPS   $0x30, (BX)(R13*4), X2, X2
+	VFMADD231PS (CX)(R8*4), X2, X0
+	VMOVUPS     (DI)(R8*4), X3
+	VFMADD231PS X2, X1, X3
+	VMOVUPS     X3, (DI)(R8*4)
+	ADDQ        $0x00000004, R8
+	CMPQ        R8, R9
+	JL          entries4
+
+after4:
+	ADDQ $0x00000003, R9
 
 entries1:
-	CMPQ        R11, R12
+	CMPQ        R8, R9
 	JGE         rowend
-	MOVLQSX     (SI)(R11*4), R13
-	VMOVSS      (BX)(R11*4), X5
-	VMOVSS      (R8)(R13*4), X6
-	VFMADD231SS X6, X5, X0
-	VMOVSS      (R10)(R11*4), X5
-	VFMADD231SS X6, X4, X5
-	VMOVSS      X5, (R10)(R11*4)
-	INCQ        R11
+	MOVLQSX     (DX)(R8*4), R10
+	VMOVSS      (CX)(R8*4), X2
+	VMOVSS      (BX)(R10*4), X3
+	VFMADD231SS X3, X2, X0
+	VMOVSS      (DI)(R8*4), X2
+	VFMADD231SS X3, X1, X2
+	VMOVSS      X2, (DI)(R8*4)
+	INCQ        R8
 	JMP         entries1
 
 rowend:
-	VADDSS X1, X0, X0
-	VADDSS X3, X2, X2
-	VADDSS X2, X0, X0
-	VMULSS alpha+48(FP), X0, X0
-	VADDSS (DI), X0, X0
-	VMOVSS X0, (DI)
-	ADDQ   $0x00000004, DI
-	DECQ   AX
-	JNE    row
+	VMOVSHDUP X0, X1
+	VADDPS    X1, X0, X0
+	VPERMILPD $0x01, X0, X1
+	VADDSS    X1, X0, X0
+	VMULSS    alpha+48(FP), X0, X0
+	MOVQ      out+40(FP), R9
+	VADDSS    (R9), X0, X0
+	VMOVSS    X0, (R9)
+	ADDQ      $0x00000004, out+40(FP)
+	DECQ      rows+0(FP)
+	JNE       row
+	VZEROUPPER
 	RET
 
 // func sparseGatherScatterGradF32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, u *float32, v *float32, beta float32, w *float32, lo int, ga *float32, gamma float32)
-// Requires: AVX, FMA3, MMX+
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·sparseGatherScatterGradF32I32(SB), NOSPLIT, $0-108
-	MOVQ rows+0(FP), AX
-	MOVQ end+8(FP), CX
-	MOVQ base+16(FP), DX
-	MOVQ a+24(FP), BX
-	MOVQ ind+32(FP), SI
-	MOVQ out+40(FP), DI
-	MOVQ u+56(FP), R8
-	MOVQ v+64(FP), R9
-	MOVQ w+80(FP), R10
-	MOVQ lo+88(FP), R11
-	SHLQ $0x02, R11
-	SUBQ R11, R10
-	MOVQ ga+96(FP), R11
-	XORQ R12, R12
+	MOVQ end+8(FP), AX
+	MOVQ a+24(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+56(FP), BX
+	MOVQ v+64(FP), SI
+	MOVQ w+80(FP), DI
+	MOVQ lo+88(FP), R8
+	SHLQ $0x02, R8
+	SUBQ R8, DI
+	MOVQ ga+96(FP), R8
+	XORQ R9, R9
 
 row:
-	MOVLQSX (CX), R13
-	ADDQ    $0x00000004, CX
-	SUBQ    DX, R13
-	VXORPD  X0, X0, X0
-	VXORPD  X1, X1, X1
-	VXORPD  X2, X2, X2
-	VXORPD  X3, X3, X3
-	VMOVSS  (R9), X4
-	VMULSS  beta+72(FP), X4, X4
-	VMOVSS  (R9), X5
-	VMULSS  gamma+104(FP), X5, X5
-	ADDQ    $0x00000004, R9
-	MOVQ    R13, R14
-	SUBQ    $0x00000003, R14
+	MOVLQSX      (AX), R10
+	ADDQ         $0x00000004, AX
+	SUBQ         base+16(FP), R10
+	VXORPD       X0, X0, X0
+	VMOVSS       (SI), X1
+	VMULSS       beta+72(FP), X1, X1
+	VMOVSS       (SI), X2
+	VMULSS       gamma+104(FP), X2, X2
+	VBROADCASTSS X2, X2
+	ADDQ         $0x00000004, SI
+	SUBQ         $0x00000003, R10
+	CMPQ         R9, R10
+	JGE          after4
 
 entries4:
-	CMPQ        R12, R14
-	JGE         entries1
-	PREFETCHT0  16384(SI)(R12*4)
-	MOVLQSX     (SI)(R12*4), R15
-	VMOVSS      (BX)(R12*4), X6
-	VMOVSS      (R8)(R15*4), X7
-	VFMADD231SS X7, X6, X0
-	VMOVSS      (R11)(R12*4), X8
-	VFMADD231SS X7, X5, X8
-	VMOVSS      X8, (R11)(R12*4)
-	VMOVSS      (R10)(R15*4), X7
-	VFMADD231SS X6, X4, X7
-	VMOVSS      X7, (R10)(R15*4)
-	MOVLQSX     4(SI)(R12*4), R15
-	VMOVSS      4(BX)(R12*4), X6
-	VMOVSS      (R8)(R15*4), X7
-	VFMADD231SS X7, X6, X1
-	VMOVSS      4(R11)(R12*4), X8
-	VFMADD231SS X7, X5, X8
-	VMOVSS      X8, 4(R11)(R12*4)
-	VMOVSS      (R10)(R15*4), X7
-	VFMADD231SS X6, X4, X7
-	VMOVSS      X7, (R10)(R15*4)
-	MOVLQSX     8(SI)(R12*4), R15
-	VMOVSS      8(BX)(R12*4), X6
-	VMOVSS      (R8)(R15*4), X7
-	VFMADD231SS X7, X6, X2
-	VMOVSS      8(R11)(R12*4), X8
-	VFMADD231SS X7, X5, X8
-	VMOVSS      X8, 8(R11)(R12*4)
-	VMOVSS      (R10)(R15*4), X7
-	VFMADD231SS X6, X4, X7
-	VMOVSS      X7, (R10)(R15*4)
-	MOVLQSX     12(SI)(R12*4), R15
-	VMOVSS      12(BX)(R12*4), X6
-	VMOVSS      (R8)(R15*4), X7
-	VFMADD231SS X7, X6, X3
-	VMOVSS      12(R11)(R12*4), X8
-	VFMADD231SS X7, X5, X8
-	VMOVSS      X8, 12(R11)(R12*4)
-	VMOVSS      (R10)(R15*4), X7
-	VFMADD231SS X6, X4, X7
-	VMOVSS      X7, (R10)(R15*4)
-	ADDQ        $0x00000004, R12
-	JMP         entries4
+	PREFETCHT0  16384(DX)(R9*4)
+	MOVLQSX     (DX)(R9*4), R11
+	MOVLQSX     4(DX)(R9*4), R12
+	MOVLQSX     8(DX)(R9*4), R13
+	MOVLQSX     12(DX)(R9*4), R14
+	VMOVSS      (BX)(R11*4), X3
+	VINSERTPS   $0x10, (BX)(R12*4), X3, X3
+	VINSERTPS   $0x20, (BX)(R13*4), X3, X3
+	VINSERTPS   $0x30, (BX)(R14*4), X3, X3
+	VFMADD231PS (CX)(R9*4), X3, X0
+	VMOVUPS     (R8)(R9*4), X4
+	VFMADD231PS X3, X2, X4
+	VMOVUPS     X4, (R8)(R9*4)
+	VMOVSS      (DI)(R11*4), X3
+	VFMADD231SS (CX)(R9*4), X1, X3
+	VMOVSS      X3, (DI)(R11*4)
+	VMOVSS      (DI)(R12*4), X3
+	VFMADD231SS 4(CX)(R9*4), X1, X3
+	VMOVSS      X3, (DI)(R12*4)
+	VMOVSS      (DI)(R13*4), X3
+	VFMADD231SS 8(CX)(R9*4), X1, X3
+	VMOVSS      X3, (DI)(R13*4)
+	VMOVSS      (DI)(R14*4), X3
+	VFMADD231SS 12(CX)(R9*4), X1, X3
+	VMOVSS      X3, (DI)(R14*4)
+	ADDQ        $0x00000004, R9
+	CMPQ        R9, R10
+	JL          entries4
+
+after4:
+	ADDQ $0x00000003, R10
 
 entries1:
-	CMPQ        R12, R13
+	CMPQ        R9, R10
 	JGE         rowend
-	MOVLQSX     (SI)(R12*4), R14
-	VMOVSS      (BX)(R12*4), X6
-	VMOVSS      (R8)(R14*4), X7
-	VFMADD231SS X7, X6, X0
-	VMOVSS      (R11)(R12*4), X8
-	VFMADD231SS X7, X5, X8
-	VMOVSS      X8, (R11)(R12*4)
-	VMOVSS      (R10)(R14*4), X7
-	VFMADD231SS X6, X4, X7
-	VMOVSS      X7, (R10)(R14*4)
-	INCQ        R12
+	MOVLQSX     (DX)(R9*4), R11
+	VMOVSS      (CX)(R9*4), X3
+	VMOVSS      (BX)(R11*4), X4
+	VFMADD231SS X4, X3, X0
+	VMOVSS      (R8)(R9*4), X3
+	VFMADD231SS X4, X2, X3
+	VMOVSS      X3, (R8)(R9*4)
+	VMOVSS      (DI)(R11*4), X3
+	VFMADD231SS (CX)(R9*4), X1, X3
+	VMOVSS      X3, (DI)(R11*4)
+	INCQ        R9
 	JMP         entries1
 
 rowend:
-	VADDSS X1, X0, X0
-	VADDSS X3, X2, X2
-	VADDSS X2, X0, X0
-	VMULSS alpha+48(FP), X0, X0
-	VADDSS (DI), X0, X0
-	VMOVSS X0, (DI)
-	ADDQ   $0x00000004, DI
-	DECQ   AX
-	JNE    row
+	VMOVSHDUP X0, X1
+	VADDPS    X1, X0, X0
+	VPERMILPD $0x01, X0, X1
+	VADDSS    X1, X0, X0
+	VMULSS    alpha+48(FP), X0, X0
+	MOVQ      out+40(FP), R10
+	VADDSS    (R10), X0, X0
+	VMOVSS    X0, (R10)
+	ADDQ      $0x00000004, out+40(FP)
+	DECQ      rows+0(FP)
+	JNE       row
+	VZEROUPPER
+	RET
+
+// func sparsePairsF32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, uw *float32, v *float32, beta float32)
+// Requires: AVX, FMA3, MMX+
+TEXT ·sparsePairsF32I32(SB), NOSPLIT, $0-76
+	MOVQ end+8(FP), AX
+	MOVQ a+24(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ uw+56(FP), BX
+	MOVQ v+64(FP), SI
+	XORQ DI, DI
+
+row:
+	MOVLQSX (AX), R8
+	ADDQ    $0x00000004, AX
+	SUBQ    base+16(FP), R8
+	VXORPD  X0, X0, X0
+	VMOVSS  (SI), X1
+	VMULSS  beta+72(FP), X1, X1
+	ADDQ    $0x00000004, SI
+	SUBQ    $0x00000003, R8
+	CMPQ    DI, R8
+	JGE     after4
+
+entries4:
+	PREFETCHT0  16384(DX)(DI*4)
+	MOVLQSX     (DX)(DI*4), R9
+	MOVLQSX     4(DX)(DI*4), R10
+	MOVLQSX     8(DX)(DI*4), R11
+	MOVLQSX     12(DX)(DI*4), R12
+	VMOVSS      (BX)(R9*8), X2
+	VINSERTPS   $0x10, (BX)(R10*8), X2, X2
+	VINSERTPS   $0x20, (BX)(R11*8), X2, X2
+	VINSERTPS   $0x30, (BX)(R12*8), X2, X2
+	VFMADD231PS (CX)(DI*4), X2, X0
+	VMOVSS      4(BX)(R9*8), X2
+	VFMADD231SS (CX)(DI*4), X1, X2
+	VMOVSS      X2, 4(BX)(R9*8)
+	VMOVSS      4(BX)(R10*8), X2
+	VFMADD231SS 4(CX)(DI*4), X1, X2
+	VMOVSS      X2, 4(BX)(R10*8)
+	VMOVSS      4(BX)(R11*8), X2
+	VFMADD231SS 8(CX)(DI*4), X1, X2
+	VMOVSS      X2, 4(BX)(R11*8)
+	VMOVSS      4(BX)(R12*8), X2
+	VFMADD231SS 12(CX)(DI*4), X1, X2
+	VMOVSS      X2, 4(BX)(R12*8)
+	ADDQ        $0x00000004, DI
+	CMPQ        DI, R8
+	JL          entries4
+
+after4:
+	ADDQ $0x00000003, R8
+
+entries1:
+	CMPQ        DI, R8
+	JGE         rowend
+	MOVLQSX     (DX)(DI*4), R9
+	VMOVSS      (CX)(DI*4), X2
+	VMOVSS      (BX)(R9*8), X3
+	VFMADD231SS X3, X2, X0
+	VMOVSS      4(BX)(R9*8), X2
+	VFMADD231SS (CX)(DI*4), X1, X2
+	VMOVSS      X2, 4(BX)(R9*8)
+	INCQ        DI
+	JMP         entries1
+
+rowend:
+	VMOVSHDUP X0, X1
+	VADDPS    X1, X0, X0
+	VPERMILPD $0x01, X0, X1
+	VADDSS    X1, X0, X0
+	VMULSS    alpha+48(FP), X0, X0
+	MOVQ      out+40(FP), R8
+	VADDSS    (R8), X0, X0
+	VMOVSS    X0, (R8)
+	ADDQ      $0x00000004, out+40(FP)
+	DECQ      rows+0(FP)
+	JNE       row
+	VZEROUPPER
+	RET
+
+// func sparsePairsGradF32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, uw *float32, v *float32, beta float32, ga *float32, gamma float32)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·sparsePairsGradF32I32(SB), NOSPLIT, $0-92
+	MOVQ end+8(FP), AX
+	MOVQ a+24(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ uw+56(FP), BX
+	MOVQ v+64(FP), SI
+	MOVQ ga+80(FP), DI
+	XORQ R8, R8
+
+row:
+	MOVLQSX      (AX), R9
+	ADDQ         $0x00000004, AX
+	SUBQ         base+16(FP), R9
+	VXORPD       X0, X0, X0
+	VMOVSS       (SI), X1
+	VMULSS       beta+72(FP), X1, X1
+	VMOVSS       (SI), X2
+	VMULSS       gamma+88(FP), X2, X2
+	VBROADCASTSS X2, X2
+	ADDQ         $0x00000004, SI
+	SUBQ         $0x00000003, R9
+	CMPQ         R8, R9
+	JGE          after4
+
+entries4:
+	PREFETCHT0  16384(DX)(R8*4)
+	MOVLQSX     (DX)(R8*4), R10
+	MOVLQSX     4(DX)(R8*4), R11
+	MOVLQSX     8(DX)(R8*4), R12
+	MOVLQSX     12(DX)(R8*4), R13
+	VMOVSS      (BX)(R10*8), X3
+	VINSERTPS   $0x10, (BX)(R11*8), X3, X3
+	VINSERTPS   $0x20, (BX)(R12*8), X3, X3
+	VINSERTPS   $0x30, (BX)(R13*8), X3, X3
+	VFMADD231PS (CX)(R8*4), X3, X0
+	VMOVUPS     (DI)(R8*4), X4
+	VFMADD231PS X3, X2, X4
+	VMOVUPS     X4, (DI)(R8*4)
+	VMOVSS      4(BX)(R10*8), X3
+	VFMADD231SS (CX)(R8*4), X1, X3
+	VMOVSS      X3, 4(BX)(R10*8)
+	VMOVSS      4(BX)(R11*8), X3
+	VFMADD231SS 4(CX)(R8*4), X1, X3
+	VMOVSS      X3, 4(BX)(R11*8)
+	VMOVSS      4(BX)(R12*8), X3
+	VFMADD231SS 8(CX)(R8*4), X1, X3
+	VMOVSS      X3, 4(BX)(R12*8)
+	VMOVSS      4(BX)(R13*8), X3
+	VFMADD231SS 12(CX)(R8*4), X1, X3
+	VMOVSS      X3, 4(BX)(R13*8)
+	ADDQ        $0x00000004, R8
+	CMPQ        R8, R9
+	JL          entries4
+
+after4:
+	ADDQ $0x00000003, R9
+
+entries1:
+	CMPQ        R8, R9
+	JGE         rowend
+	MOVLQSX     (DX)(R8*4), R10
+	VMOVSS      (CX)(R8*4), X3
+	VMOVSS      (BX)(R10*8), X4
+	VFMADD231SS X4, X3, X0
+	VMOVSS      (DI)(R8*4), X3
+	VFMADD231SS X4, X2, X3
+	VMOVSS      X3, (DI)(R8*4)
+	VMOVSS      4(BX)(R10*8), X3
+	VFMADD231SS (CX)(R8*4), X1, X3
+	VMOVSS      X3, 4(BX)(R10*8)
+	INCQ        R8
+	JMP         entries1
+
+rowend:
+	VMOVSHDUP X0, X1
+	VADDPS    X1, X0, X0
+	VPERMILPD $0x01, X0, X1
+	VADDSS    X1, X0, X0
+	VMULSS    alpha+48(FP), X0, X0
+	MOVQ      out+40(FP), R9
+	VADDSS    (R9), X0, X0
+	VMOVSS    X0, (R9)
+	ADDQ      $0x00000004, out+40(FP)
+	DECQ      rows+0(FP)
+	JNE       row
+	VZEROUPPER
 	RET
 
 // func sparseRowsAVX512F64I64(n int, rows int, end *int, base int, ind *int, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64)

@@ -228,6 +228,29 @@ func testSparseColumn[T Float, I Index](t *testing.T) {
 			sameSlice(t, "out of SparseGatherScatterGrad", outAll, out)
 			sameSlice(t, "w of SparseGatherScatterGrad", wAll, wOne)
 			sameSlice(t, "ga of SparseGatherScatterGrad", gaAll, ga)
+
+			for _, grad := range []bool{false, true} {
+				uw := make([]T, 2*cols)
+				for j := range cols {
+					uw[2*j] = u[j]
+					if j >= lo {
+						uw[2*j+1] = w[j-lo]
+					}
+				}
+				outAll, gaAll = clone(c.dstAll), clone(c.gaAll)
+				if grad {
+					SparsePairsGrad(end, base, c.a, c.ind, part(outAll), alpha, uw, c.v, beta, part(gaAll), gamma)
+					sameSlice(t, "ga of SparsePairsGrad", gaAll, ga)
+				} else {
+					SparsePairs(end, base, c.a, c.ind, part(outAll), alpha, uw, c.v, beta)
+				}
+				sameSlice(t, "out of pairs", outAll, out)
+				for j := range cols {
+					if uw[2*j] != u[j] || j < lo && uw[2*j+1] != 0 || j >= lo && uw[2*j+1] != wOne[j-lo] {
+						t.Fatalf("pair %d is %v", j, uw[2*j:2*j+2])
+					}
+				}
+			}
 		}
 	}
 }

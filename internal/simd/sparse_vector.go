@@ -184,6 +184,36 @@ func sparseGatherScatterGrad[T Float, I Index](end []I, base int, a []T, ind []I
 	}
 }
 
+func sparsePairs[T Float, I Index](end []I, base int, a []T, ind []I, out []T, alpha T, uw, v []T, beta T) {
+	switch {
+	case tier == Generic:
+		genericSparsePairs(end, base, a, ind, out, alpha, uw, v, beta, nil, 0)
+	case is64[T]() && isInt[I]():
+		sparsePairsF64I64(len(end), i64(&end[0]), base, f64(&a[0]), i64(&ind[0]), f64(&out[0]), float64(alpha), f64(&uw[0]), f64(&v[0]), float64(beta))
+	case is64[T]():
+		sparsePairsF64I32(len(end), i32(&end[0]), base, f64(&a[0]), i32(&ind[0]), f64(&out[0]), float64(alpha), f64(&uw[0]), f64(&v[0]), float64(beta))
+	case isInt[I]():
+		sparsePairsF32I64(len(end), i64(&end[0]), base, f32(&a[0]), i64(&ind[0]), f32(&out[0]), float32(alpha), f32(&uw[0]), f32(&v[0]), float32(beta))
+	default:
+		sparsePairsF32I32(len(end), i32(&end[0]), base, f32(&a[0]), i32(&ind[0]), f32(&out[0]), float32(alpha), f32(&uw[0]), f32(&v[0]), float32(beta))
+	}
+}
+
+func sparsePairsGrad[T Float, I Index](end []I, base int, a []T, ind []I, out []T, alpha T, uw, v []T, beta T, ga []T, gamma T) {
+	switch {
+	case tier == Generic:
+		genericSparsePairs(end, base, a, ind, out, alpha, uw, v, beta, ga, gamma)
+	case is64[T]() && isInt[I]():
+		sparsePairsGradF64I64(len(end), i64(&end[0]), base, f64(&a[0]), i64(&ind[0]), f64(&out[0]), float64(alpha), f64(&uw[0]), f64(&v[0]), float64(beta), f64(&ga[0]), float64(gamma))
+	case is64[T]():
+		sparsePairsGradF64I32(len(end), i32(&end[0]), base, f64(&a[0]), i32(&ind[0]), f64(&out[0]), float64(alpha), f64(&uw[0]), f64(&v[0]), float64(beta), f64(&ga[0]), float64(gamma))
+	case isInt[I]():
+		sparsePairsGradF32I64(len(end), i64(&end[0]), base, f32(&a[0]), i64(&ind[0]), f32(&out[0]), float32(alpha), f32(&uw[0]), f32(&v[0]), float32(beta), f32(&ga[0]), float32(gamma))
+	default:
+		sparsePairsGradF32I32(len(end), i32(&end[0]), base, f32(&a[0]), i32(&ind[0]), f32(&out[0]), float32(alpha), f32(&uw[0]), f32(&v[0]), float32(beta), f32(&ga[0]), float32(gamma))
+	}
+}
+
 func indexRange[I Index](ind []I) (lo, hi I) {
 	n := len(ind)
 	switch {

@@ -26,11 +26,13 @@ func main() {
 				g.rows("sparseDots", false, true)
 				g.rows("sparseRowsDots", true, true)
 				if width == 32 {
-					g.column("sparseGather", true, false, false)
-					g.column("sparseScatter", false, true, false)
-					g.column("sparseGatherScatter", true, true, false)
-					g.column("sparseGatherGrad", true, false, true)
-					g.column("sparseGatherScatterGrad", true, true, true)
+					g.column("sparseGather", true, false, false, false)
+					g.column("sparseScatter", false, true, false, false)
+					g.column("sparseGatherScatter", true, true, false, false)
+					g.column("sparseGatherGrad", true, false, true, false)
+					g.column("sparseGatherScatterGrad", true, true, true, false)
+					g.column("sparsePairs", true, true, false, true)
+					g.column("sparsePairsGrad", true, true, true, true)
 				}
 			}
 		}
@@ -503,45 +505,65 @@ func (r *rowLoop) addDots(d []VecVirtual) {
 	r.mov(l, m)
 }
 
-// column emits a loop over the entries q of some rows i of a sparse matrix, one by
-// one, four sums being kept of each row:
+// column emits a loop over the entries q of some rows i of a sparse matrix, four
+// sums being kept of each row:
 //
 //	out_i += alpha·Σ_q a_q·u[ind_q]     if gather,
 //	w[ind_q] += a_q·(beta·v_i)          if scatter,
 //	ga_q += (gamma·v_i)·u[ind_q]        if grad.
-func (g isa) column(name string, gather, scatter, grad bool) {
+//
+// If pairs is set, u and w are the elements of uw in turns.
+func (g isa) column(name string, gather, scatter, grad, pairs bool) {
 	tier := g.name()[len("AVX2"):]
 	elem := byType(g, "float64", "float32")
 	sig, does := "rows int, end *I, base int, a *T, ind *I", []string{}
+	atU, atW := "u[ind_q]", "w[ind_q-lo]"
+	if pairs {
+		atU, atW = "uw[2ind_q]", "uw[2ind_q+1]"
+	}
 	if gather {
-		sig += ", out *T, alpha T, u *T"
-		does = append(does, "out_i += alpha·Σ_q a_q·u[ind_q]")
+		sig += ", out *T, alpha T"
+		does = append(does, "out_i += alpha·Σ_q a_q·"+atU)
+	}
+	switch {
+	case pairs:
+		sig += ", uw *T"
+	case gather:
+		sig += ", u *T"
 	}
 	if scatter || grad {
 		sig += ", v *T"
 	}
 	if scatter {
-		sig += ", beta T, w *T, lo int"
-		does = append(does, "w[ind_q-lo] += a_q·(beta·v_i)")
+		sig += ", beta T"
+		if !pairs {
+			sig += ", w *T, lo int"
+		}
+		does = append(does, atW+" += a_q·(beta·v_i)")
 	}
 	if grad {
 		sig += ", ga *T, gamma T"
-		does = append(does, "ga_q += (gamma·v_i)·u[ind_q]")
+		does = append(does, "ga_q += (gamma·v_i)·"+atU)
 	}
 	sig = strings.ReplaceAll(strings.ReplaceAll(sig, "T", elem), "*I", "*"+g.index)
 	TEXT(name+tier, 4 /* NOSPLIT */, "func("+sig+")")
 	Pragma("noescape")
 	Doc(name + tier + " computes " + strings.Join(does, ", ") + " for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.")
 
-	rows, end, base, a, ind := param("rows"), param("end"), param("base"), param("a"), param("ind")
-	var out, u, v, w, ga GPVirtual
-	if gather {
-		out, u = param("out"), param("u")
+	// What a row needs once stays in memory.
+	end, a, ind := param("end"), param("a"), param("ind")
+	var u, v, w, ga GPVirtual
+	switch {
+	case pairs:
+		u = param("uw")
+		w = u
+	case gather:
+		u = param("u")
 	}
 	if scatter || grad {
 		v = param("v")
 	}
-	if scatter {
+	if scatter && !pairs {
 		w = param("w")
 		lo := param("lo")
 		SHLQ(byType(g, U8(3), U8(2)), lo)
@@ -554,112 +576,159 @@ func (g isa) column(name string, gather, scatter, grad bool) {
 	mov := byType(g, VMOVSD, VMOVSS)
 	fma := byType(g, VFMADD231SD, VFMADD231SS)
 	add := byType(g, VADDSD, VADDSS)
+	four := func() VecVirtual { // a vector of four elements
+		if g.size == 4 {
+			return XMM()
+		}
+		return YMM()
+	}
 
 	q := GP64() // the next entry
 	XORQ(q, q)
 	Label("row")
 	last := GP64()
-	if g.index == "int32" {
-		MOVLQSX(Mem{Base: end}, last)
-		ADDQ(U32(4), end)
-	} else {
-		MOVQ(Mem{Base: end}, last)
-		ADDQ(U32(8), end)
-	}
-	SUBQ(base, last)
-	var sums []VecVirtual
+	g.loadIndex(Mem{Base: end}, last)
+	ADDQ(U32(g.indexSize()), end)
+	SUBQ(g.memory("base"), last)
+	var sums VecVirtual
 	if gather {
-		for range 4 {
-			x := XMM()
-			VXORPD(x, x, x)
-			sums = append(sums, x)
-		}
+		sums = four()
+		VXORPD(sums, sums, sums)
 	}
 	var fi, gi VecVirtual
 	scaled := func(by string) VecVirtual {
-		factor, err := Param(by).Resolve()
-		if err != nil {
-			panic(err)
-		}
 		x := XMM()
 		mov(Mem{Base: v}, x)
-		mul(factor.Addr, x, x)
+		mul(g.memory(by), x, x)
 		return x
 	}
 	if scatter {
 		fi = scaled("beta")
 	}
 	if grad {
-		gi = scaled("gamma")
+		x := scaled("gamma")
+		gi = four()
+		byType(g, VBROADCASTSD, VBROADCASTSS)(x, gi)
 	}
 	if scatter || grad {
 		ADDQ(U32(g.size), v)
 	}
-	entry := func(k int) {
-		i := GP64()
-		if g.index == "int32" {
-			MOVLQSX(Mem{Base: ind, Index: q, Scale: 4, Disp: 4 * k}, i)
-		} else {
-			MOVQ(Mem{Base: ind, Index: q, Scale: 8, Disp: 8 * k}, i)
-		}
-		of := func(base Register) Mem { return Mem{Base: base, Index: q, Scale: uint8(g.size), Disp: g.size * k} }
-		at := func(base Register) Mem { return Mem{Base: base, Index: i, Scale: uint8(g.size)} }
-		x := XMM()
-		mov(of(a), x)
-		if grad {
-			y, z := XMM(), XMM()
-			mov(at(u), y)
-			fma(y, x, sums[k])
-			mov(of(ga), z)
-			fma(y, gi, z)
-			mov(z, of(ga))
-		} else if gather {
-			fma(at(u), x, sums[k])
-		}
-		if scatter {
-			z := XMM()
-			mov(at(w), z)
-			fma(x, fi, z)
-			mov(z, at(w))
-		}
+	of := func(base Register, k int) Mem {
+		return Mem{Base: base, Index: q, Scale: uint8(g.size), Disp: g.size * k}
 	}
-	four := GP64()
-	MOVQ(last, four)
-	SUBQ(U32(3), four)
+	// index returns where entry q+k meets u and w.
+	index := func(k int) (atU, atW Mem) {
+		i := GP64()
+		g.loadIndex(Mem{Base: ind, Index: q, Scale: uint8(g.indexSize()), Disp: k * g.indexSize()}, i)
+		if !pairs {
+			return Mem{Base: u, Index: i, Scale: uint8(g.size)}, Mem{Base: w, Index: i, Scale: uint8(g.size)}
+		}
+		if g.size == 8 {
+			ADDQ(i, i)
+		}
+		return Mem{Base: u, Index: i, Scale: 8}, Mem{Base: u, Index: i, Scale: 8, Disp: g.size}
+	}
+	put := func(at Mem, k int) {
+		z := XMM()
+		mov(at, z)
+		fma(of(a, k), fi, z)
+		mov(z, at)
+	}
+	SUBQ(U32(3), last)
+	CMPQ(q, last)
+	JGE(LabelRef("after4"))
 	Label("entries4")
-	CMPQ(q, four)
-	JGE(LabelRef("entries1"))
 	if scatter {
 		// The next indices are looked through before they come here.
-		PREFETCHT0(Mem{Base: ind, Index: q, Scale: map[string]uint8{"int32": 4, "int": 8}[g.index], Disp: ahead * map[string]int{"int32": 4, "int": 8}[g.index]})
+		PREFETCHT0(Mem{Base: ind, Index: q, Scale: uint8(g.indexSize()), Disp: ahead * g.indexSize()})
 	}
+	var us, ws [4]Mem
 	for k := range 4 {
-		entry(k)
+		us[k], ws[k] = index(k)
+	}
+	if gather {
+		y := four()
+		if g.size == 4 {
+			VMOVSS(us[0], y)
+			for k := 1; k < 4; k++ {
+				VINSERTPS(U8(k<<4), us[k], y, y)
+			}
+		} else {
+			h := XMM()
+			VMOVSD(us[0], y.AsX())
+			VMOVHPD(us[1], y.AsX(), y.AsX())
+			VMOVSD(us[2], h)
+			VMOVHPD(us[3], h, h)
+			VINSERTF128(U8(1), h, y, y)
+		}
+		g.fma(of(a, 0), y, sums)
+		if grad {
+			z := four()
+			g.mov(of(ga, 0), z)
+			g.fma(y, gi, z)
+			g.mov(z, of(ga, 0))
+		}
+	}
+	if scatter {
+		for k := range 4 {
+			put(ws[k], k)
+		}
 	}
 	ADDQ(U32(4), q)
-	JMP(LabelRef("entries4"))
+	CMPQ(q, last)
+	JL(LabelRef("entries4"))
+	Label("after4")
+	ADDQ(U32(3), last)
+	var upper VecVirtual
+	if gather && g.size == 8 {
+		upper = XMM()
+		VEXTRACTF128(U8(1), sums, upper) // before the rest clears it
+	}
 	Label("entries1")
 	CMPQ(q, last)
 	JGE(LabelRef("rowend"))
-	entry(0)
+	one, oneW := index(0)
+	if gather {
+		x, y := XMM(), XMM()
+		mov(of(a, 0), x)
+		mov(one, y)
+		fma(y, x, sums.AsX())
+		if grad {
+			z := XMM()
+			mov(of(ga, 0), z)
+			fma(y, gi.AsX(), z)
+			mov(z, of(ga, 0))
+		}
+	}
+	if scatter {
+		put(oneW, 0)
+	}
 	INCQ(q)
 	JMP(LabelRef("entries1"))
 	Label("rowend")
 	if gather {
-		add(sums[1], sums[0], sums[0])
-		add(sums[3], sums[2], sums[2])
-		add(sums[2], sums[0], sums[0])
-		alpha, err := Param("alpha").Resolve()
-		if err != nil {
-			panic(err)
+		s, h := sums.AsX(), XMM()
+		if g.size == 8 {
+			VPERMILPD(U8(1), s, h)
+			add(h, s, s)
+			VPERMILPD(U8(1), upper, h)
+			add(h, upper, upper)
+			add(upper, s, s)
+		} else {
+			VMOVSHDUP(s, h)
+			VADDPS(h, s, s)
+			VPERMILPD(U8(1), s, h)
+			add(h, s, s)
 		}
-		mul(alpha.Addr, sums[0], sums[0])
-		add(Mem{Base: out}, sums[0], sums[0])
-		mov(sums[0], Mem{Base: out})
-		ADDQ(U32(g.size), out)
+		mul(g.memory("alpha"), s, s)
+		out := param("out")
+		add(Mem{Base: out}, s, s)
+		mov(s, Mem{Base: out})
+		ADDQ(U32(g.size), g.memory("out"))
 	}
-	DECQ(rows)
+	DECQ(g.memory("rows"))
 	JNE(LabelRef("row"))
+	VZEROUPPER()
 	RET()
 }
 
