@@ -3,6 +3,7 @@ package revlinalg
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"math/cmplx"
 	"math/rand/v2"
 	"testing"
@@ -207,6 +208,36 @@ func complexLogAlong(t *testing.T, gy complex128, x, gx, dx, dgx rev.Vector[comp
 		t.Fatal(err)
 	}
 	return v
+}
+
+// Magnitudes within 2ε times themselves, and the real parts of logarithms within 2ε
+// and ε times themselves, near |x| = 1 and over the whole range.
+func TestComplexBounds(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(25, 2))
+	const eps = 0x1p-52
+	for trial := range 5000 {
+		x := cmplx.Rect(1, 2*math.Pi*rnd.Float64())
+		if trial%2 == 0 {
+			x = complex(math.Ldexp(rnd.NormFloat64(), rnd.IntN(1800)-900), math.Ldexp(rnd.NormFloat64(), rnd.IntN(1800)-900))
+		}
+		a, b := exact(real(x)), exact(imag(x))
+		r := new(big.Float).Sqrt(a.Add(a.Mul(a, a), b.Mul(b, b)))
+		y, z := rev.ViewSlice([]float64{0}), rev.ViewSlice([]complex128{0})
+		ComplexAbs{Y: y, X: rev.ViewSlice([]complex128{x})}.Forward()
+		abs := y.Data[0]
+		quotient, _ := new(big.Float).Quo(new(big.Float).Sub(exact(abs), r), r).Float64()
+		if !(math.Abs(quotient) <= 2*eps) {
+			t.Fatalf("|%v| is %v, of the relative error %.3g", x, abs, quotient)
+		}
+		if err := (ComplexLog{Y: z, X: rev.ViewSlice([]complex128{x})}).Forward(); err != nil {
+			t.Fatal(err)
+		}
+		// log r = log abs + log(1 - quotient), up to the rounding of math.Log.
+		want := math.Log(abs) - quotient
+		if got := real(z.Data[0]); !(math.Abs(got-want) <= 2*eps+eps*math.Abs(want)) {
+			t.Fatalf("log %v is %v, want the real part %v", x, z.Data[0], want)
+		}
+	}
 }
 
 func ExampleComplexDot() {

@@ -81,6 +81,38 @@ func TestCrossEntropyValue(t *testing.T) {
 	}
 }
 
+// The bound of the documentation, for logits near and far from each other.
+func TestCrossEntropyBound(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(24, 2))
+	for trial := range 200 {
+		n, classes := 1+rnd.IntN(4), 1+rnd.IntN(40)
+		x := rev.NewGeneral(n, classes, normals[float64](rnd, n*classes, math.Pow(10, float64(trial%7-3))))
+		p := rev.NewGeneral(n, classes, positive[float64](rnd, n*classes).Data)
+		want, bound := exact(), 0.0
+		for i := range n {
+			terms := make([]*big.Float, classes)
+			for j, v := range x.Row(i) {
+				terms[j] = exact(v)
+			}
+			m, rest := bigLogSum(terms)
+			for j, v := range x.Row(i) {
+				d := new(big.Float).Sub(m, exact(v))
+				d.Add(d, exact(rest)) // l_i - x_ij
+				w := p.Row(i)[j]
+				want.Add(want, d.Mul(d, exact(w)))
+				distance, _ := d.Float64()
+				bound += 0x1p-52 * (w*float64(classes+4) + float64(n*classes)*distance)
+			}
+		}
+		var out float64
+		CrossEntropy[float64]{Out: &out, X: x, P: p}.Forward()
+		e, _ := want.Sub(exact(out), want).Float64()
+		if !(math.Abs(e) <= bound) {
+			t.Errorf("%d×%d: %v has the error %.3g, above %.3g", n, classes, out, e, bound)
+		}
+	}
+}
+
 func TestCrossEntropySpecial(t *testing.T) {
 	inf := math.Inf(1)
 	for _, c := range []struct {
