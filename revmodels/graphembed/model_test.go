@@ -378,3 +378,28 @@ func TestDegenerate(t *testing.T) {
 		t.Errorf("gradient %v at coincident vertices, want %v", grad, want)
 	}
 }
+
+// Equal distances have no variance, not even that of rounding.
+func TestEqualDistances(t *testing.T) {
+	for n := 4; n <= 8; n++ {
+		var edges [][2]int
+		for i := range n {
+			for j := range i {
+				if j > 0 || i == 1 { // the first pair that is apart is (0, 2)
+					edges = append(edges, [2]int{j, i})
+				}
+			}
+		}
+		g, err := NewGraph(n, edges)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, x := NewModel(g, n, nil, -1), make([]float64, n*n)
+		for i := range n { // the corners of a simplex
+			x[i*n+i] = 1 / 3.
+		}
+		if f := m.Func(x); f != 0 {
+			t.Errorf("%d vertices: loss %v at equal distances", n, f)
+		}
+	}
+}
