@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -290,17 +291,17 @@ func (f *solveFlags) writeCovariance(p *ba.Problem, opts *ba.Options) error {
 	}
 	n := c.SymmetricDim()
 	return outfile.Write(f.covariance, func(w io.Writer) error {
-		b := bufio.NewWriter(w)
+		table, row := csv.NewWriter(w), make([]string, n)
 		for i := range n {
-			for j := range n {
-				if j > 0 {
-					b.WriteByte(',')
-				}
-				b.WriteString(strconv.FormatFloat(c.At(i, j), 'g', -1, 64))
+			for j := range row {
+				row[j] = strconv.FormatFloat(c.At(i, j), 'g', -1, 64)
 			}
-			b.WriteByte('\n')
+			if err := table.Write(row); err != nil {
+				return err
+			}
 		}
-		return b.Flush()
+		table.Flush()
+		return table.Error()
 	})
 }
 
