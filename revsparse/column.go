@@ -65,7 +65,7 @@ func (j *job[T, I]) column() {
 		}
 		for b := range j.windows[:j.blocks] {
 			w := &j.windows[b]
-			*w = window[T]{pairs: pairs}
+			*w = window[T]{all: w.all, pairs: pairs}
 			if j.blocks > 1 {
 				w.all = workspace.Grow(w.all, size)
 			}
