@@ -256,9 +256,10 @@ func vectorRows[T rev.Float, I Index](j *job[T, I], s *scratch[T], block, r0, r1
 		if last := int(ptr[i+rows]); last-begin <= simd.SparseEntries {
 			vectorPiece(j, i, ptr[i+1:i+rows+1], begin, sums, cols, 1)
 		} else {
-			for to := begin; begin < last; begin = to {
-				to = min(begin+simd.SparseEntries, last)
+			for begin < last {
+				to := min(begin+simd.SparseEntries, last)
 				vectorPiece(j, i, []I{I(to)}, begin, sums, cols, 1)
+				begin = to
 			}
 		}
 		for n := 0; sums != nil && n < rows; n++ {
