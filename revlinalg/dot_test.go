@@ -97,7 +97,7 @@ func BenchmarkDot(b *testing.B) {
 			for b.Loop() {
 				k.Adjoint(g)
 			}
-			reportBytes(b, 64*n) // x and y twice, gx and gy read and written
+			reportBytes(b, 48*n) // x and y, and gx and gy read and written
 		})
 	}
 }

@@ -341,13 +341,14 @@ func (w *qrWork[T]) householder(workers int, a rev.General[T]) error {
 	copyMatrix(w.q, a)
 	w.v, w.t = scratch(w.v, n, m), scratch(w.t, n, qrPanel)
 	w.r = zeros(w.r, n, n)
-	w.products = workspace.Grow(w.products, max(len(w.products), parallel.Workers(workers)))
+	workers = parallel.Workers(workers) // once, as there are products of so many
+	w.products = workspace.Grow(w.products, max(len(w.products), workers))
 	if n > 0 {
 		w.reduce(0)
 	}
 	for w.panel = 0; w.panel < n; w.panel += qrPanel {
 		right := n - w.panel - qrPanel
-		parallel.Run(parallel.Workers(workers), (right+qrPanel-1)/qrPanel, &w.reflectors)
+		parallel.Run(workers, (right+qrPanel-1)/qrPanel, &w.reflectors)
 	}
 	if err := w.check(); err != nil {
 		return err
@@ -356,7 +357,7 @@ func (w *qrWork[T]) householder(workers int, a rev.General[T]) error {
 	for i := range n {
 		w.q.Row(i)[i] = 1
 	}
-	parallel.Run(parallel.Workers(workers), (n+qrPanel-1)/qrPanel, (*formQ[T])(&w.reflectors))
+	parallel.Run(workers, (n+qrPanel-1)/qrPanel, (*formQ[T])(&w.reflectors))
 	return nil
 }
 

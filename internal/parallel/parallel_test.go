@@ -74,6 +74,26 @@ func TestRunsOnSeveralGoroutines(t *testing.T) {
 	}))
 }
 
+func TestShares(t *testing.T) {
+	// The caller waits in its first block until the other worker has done its
+	// share and then the rest of the caller's.
+	var order []int
+	var rest sync.WaitGroup
+	rest.Add(5)
+	Run(2, 6, blockFunc(func(worker, block int) {
+		if worker == 0 {
+			rest.Wait()
+			order = append(order, block)
+			return
+		}
+		order = append(order, block)
+		rest.Done()
+	}))
+	if !slices.Equal(order, []int{3, 4, 5, 1, 2, 0}) {
+		t.Errorf("blocks ended in the order %v", order)
+	}
+}
+
 func TestOneWorkerRunsInline(t *testing.T) {
 	var order []int
 	before := runtime.NumGoroutine()
@@ -175,7 +195,7 @@ func TestPanic(t *testing.T) {
 }
 
 func TestGoexit(t *testing.T) {
-	for range 50 {
+	for trial := range 50 {
 		done := make(chan any)
 		go func() {
 			defer func() { done <- recover() }()
@@ -184,7 +204,7 @@ func TestGoexit(t *testing.T) {
 			Run(2, 2, blockFunc(func(worker, _ int) {
 				both.Done()
 				both.Wait()
-				if worker == 1 {
+				if worker == trial%2 {
 					runtime.Goexit()
 				}
 			}))
