@@ -46,7 +46,8 @@ type Prior struct {
 // N, D and K alone, so the result has the same bits for every number of
 // workers. Gradients are made of sums over the points that are taken in T,
 // again block by block: in float32 their error relative to the largest is 1e-7
-// at 10⁵ points and 1e-6 at 10⁶. Inverse restores Out up to the rounding of one addition and one
+// at 10⁵ points and 1e-6 at 10⁶. From eight dimensions on, gradients leave out
+// responsibilities below 2⁻⁹⁶⁰ (2⁻¹⁰⁰ for float32). Inverse restores Out up to the rounding of one addition and one
 // subtraction.
 //
 // Memory beyond the operands is of the order of K·D² and of one batch of

@@ -290,3 +290,32 @@ func TestExtremes(t *testing.T) {
 		*e = v
 	}
 }
+
+// Gradients leave out a responsibility just below the least, and none just above.
+func TestSmallResponsibilities(t *testing.T) {
+	testSmallResponsibilities[float64](t, 960)
+	testSmallResponsibilities[float32](t, 100)
+}
+
+func testSmallResponsibilities[T rev.Float](t *testing.T, least float64) {
+	for _, d := range []int{flushDim - 1, flushDim} {
+		for _, bits := range []float64{least - 5, least + 5} {
+			k := LogPosterior[T]{
+				Out: new(T), Alpha: rev.ViewSlice(make([]T, 2)), Means: rev.NewGeneral[T](2, d, nil),
+				Factors: rev.NewGeneral[T](2, d*(d+1)/2, nil), X: rev.NewGeneral[T](1, d, nil),
+			}
+			far := math.Sqrt(2 * bits * math.Ln2) // where the responsibility is 2^-bits
+			k.Means.Row(1)[0] = T(far)
+			g := LogPosterior[T]{Out: new(T), Means: rev.NewGeneral[T](2, d, nil)}
+			*g.Out = 1
+			k.Adjoint(g)
+			want := -far * math.Exp2(-bits)
+			if d >= flushDim && bits > least {
+				want = 0
+			}
+			if got := float64(g.Means.Row(1)[0]); math.Abs(got-want) > 1e-3*math.Abs(want) {
+				t.Errorf("d=%d, responsibility 2^-%v: cotangent %v, want %v", d, bits, got, want)
+			}
+		}
+	}
+}

@@ -422,6 +422,9 @@ func (s *sweep[T]) weigh(worker, b, i int) (lse, dlse float64) {
 	for k := range comps {
 		r := rs[k*panel : k*panel+n]
 		simd.MulTo(r, r, sum)
+		if s.gradient && s.d >= flushDim {
+			flush(r)
+		}
 	}
 	if s.tangent {
 		clear(mean)
@@ -445,6 +448,23 @@ func (s *sweep[T]) weigh(worker, b, i int) (lse, dlse float64) {
 		s.pointCotangents(b, p0, n, scratch[3*panel:])
 	}
 	return lse, dlse
+}
+
+// flushDim is the fewest coordinates for which flush pays.
+const flushDim = 8
+
+// flush sets responsibilities to 0 that would make subnormal products: each of
+// those holds a processor up for a hundred cycles or more, and there are D² a point.
+func flush[T rev.Float](r []T) {
+	least := T(0x1p-960)
+	if least == 0 { // float32
+		least = 0x1p-100
+	}
+	for p, v := range r {
+		if v < least {
+			r[p] = 0
+		}
+	}
 }
 
 // betaTangent sets db to the tangents of β_k at the points of a panel, given
