@@ -156,6 +156,9 @@ func (f *solveFlags) options(opts *ba.Options, p *ba.Problem) error {
 			return fmt.Errorf("--%s: expected at least 1, found %d", v.name, v.value)
 		}
 	}
+	if f.free < -1 {
+		return fmt.Errorf("--free: expected -1 or more, found %d", f.free)
+	}
 	for _, v := range []struct {
 		name  string
 		value float64
@@ -282,7 +285,7 @@ func runBASolve(cmd *cobra.Command, path string, f *solveFlags, opts *ba.Options
 // writeCovariance writes the covariance of the parameters of cameras, a row a line.
 func (f *solveFlags) writeCovariance(p *ba.Problem, opts *ba.Options) error {
 	free := f.free
-	if free < 0 {
+	if free == -1 {
 		free = gauge(len(opts.FixedCameras), len(opts.FixedPoints))
 	}
 	c, err := ba.CameraCovariance(p, opts, free)
