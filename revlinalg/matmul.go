@@ -34,8 +34,8 @@ import (
 // and rounded once, to nearest. It is meaningful if it is below 2²⁰, and wraps
 // if it is not (what wraps on the way does no harm).
 //
-// The bits do not depend on the number of workers, which share the rows of the
-// results.
+// The bits do not depend on the number of workers, which share the rows or
+// the columns of the results.
 //
 // Each of Ā, B̄ and the uncomputation of C is a product of as many operations as
 // Forward, so that Adjoint takes about three times as long as Forward, and twice if
@@ -174,16 +174,23 @@ func (k *MatMul[T]) multiply(c rev.General[T], sign int, a, b strided[T]) {
 	w := workspace.Get[product[T]]()
 	w.c, w.a, w.b, w.sign = c, a, b, sign
 	// An element of C is the same bits whatever block it is in, so the blocks may
-	// depend on the number of workers: as large as these leave them, since B is
-	// read again for each.
+	// depend on the number of workers. Each makes its own copies of its rows of A
+	// and columns of B, and those of B cost more.
 	workers := parallel.Workers(k.Workers)
-	w.rows = c.Rows
-	if workers > 1 {
-		w.rows = max((c.Rows-1)/(2*workers)+1, 1<<18/(c.Cols*a.cols)+1)
-		w.rows = (w.rows + tile - 1) / tile * tile
+	w.rows, w.cols = c.Rows, c.Cols
+	switch {
+	case workers == 1:
+	case c.Cols >= max(c.Rows, 2*stripe*workers):
+		w.cols = blockSize(c.Cols, 2*workers, c.Rows*a.cols)
+	case c.Cols >= max(c.Rows, stripe*workers):
+		w.cols = blockSize(c.Cols, workers, c.Rows*a.cols)
+	default:
+		w.rows = blockSize(c.Rows, 2*workers, c.Cols*a.cols)
 	}
-	// Nor are there blocks of so few rows that Gemm would take them another way.
-	blocks := max(1, (c.Rows+w.rows-simd.GemmRows)/w.rows)
+	// There are no blocks of so few rows or columns that Gemm would take them
+	// another way.
+	w.down = max(1, (c.Rows+w.rows-simd.GemmRows)/w.rows)
+	blocks := w.down * max(1, (c.Cols+w.cols-simd.GemmCols)/w.cols)
 	workers = min(workers, blocks)
 	if isFixed[T]() {
 		w.scratch = workspace.Grow(w.scratch, workers)
@@ -193,32 +200,46 @@ func (k *MatMul[T]) multiply(c rev.General[T], sign int, a, b strided[T]) {
 	workspace.Put(w)
 }
 
+// stripe is how many columns of C a block has at least if the columns are cut.
+const stripe = 256
+
+// blockSize returns the size of the blocks that cut n rows or columns, each of
+// so much work, into the given number of parts, or into fewer if they were small.
+func blockSize(n, parts, work int) int {
+	size := max((n-1)/parts, 1<<18/work) + 1
+	return (size + tile - 1) / tile * tile
+}
+
 // A product is a multiplication in progress.
 type product[T rev.Real] struct {
 	c       rev.General[T]
 	a, b    strided[T]
 	sign    int
 	rows    int // of a block
+	cols    int
+	down    int // blocks in a column of them
 	scratch []fixedTiles
 }
 
-// Block computes a block of rows of C.
+// Block computes a block of C.
 func (w *product[T]) Block(worker, block int) {
-	lo := block * w.rows
-	m := w.rows
-	if w.c.Rows-lo < m+simd.GemmRows {
-		m = w.c.Rows - lo
+	i, j := block%w.down*w.rows, block/w.down*w.cols
+	m, n, k := w.rows, w.cols, w.a.cols
+	if w.c.Rows-i < m+simd.GemmRows {
+		m = w.c.Rows - i
 	}
-	n, k := w.c.Cols, w.a.cols
-	c, a := w.c.Data[lo*w.c.Stride:], w.a.data[lo*w.a.rs:]
+	if w.c.Cols-j < n+simd.GemmCols {
+		n = w.c.Cols - j
+	}
+	c, a, b := w.c.Data[i*w.c.Stride+j:], w.a.data[i*w.a.rs:], w.b.data[j*w.b.cs:]
 	switch c := any(c).(type) {
 	case []float64:
-		simd.Gemm(m, n, k, float64(w.sign), any(a).([]float64), w.a.rs, w.a.cs, any(w.b.data).([]float64), w.b.rs, w.b.cs, c, w.c.Stride)
+		simd.Gemm(m, n, k, float64(w.sign), any(a).([]float64), w.a.rs, w.a.cs, any(b).([]float64), w.b.rs, w.b.cs, c, w.c.Stride)
 	case []float32:
-		simd.Gemm(m, n, k, float32(w.sign), any(a).([]float32), w.a.rs, w.a.cs, any(w.b.data).([]float32), w.b.rs, w.b.cs, c, w.c.Stride)
+		simd.Gemm(m, n, k, float32(w.sign), any(a).([]float32), w.a.rs, w.a.cs, any(b).([]float32), w.b.rs, w.b.cs, c, w.c.Stride)
 	case []fixed.Q43:
 		tiles := &w.scratch[worker]
-		a, b := any(a).([]fixed.Q43), any(w.b.data).([]fixed.Q43)
+		a, b := any(a).([]fixed.Q43), any(b).([]fixed.Q43)
 		for i := 0; i < m; i += tile {
 			for j := 0; j < n; j += tile {
 				tiles.clear()

@@ -68,6 +68,26 @@ func TestMatMulValue(t *testing.T) {
 	}
 }
 
+// Workers cut the rows of a tall C and the columns of a wide one, where the last
+// columns may be too few for a block: the bits are those of one worker.
+func TestMatMulBlocks(t *testing.T) {
+	for _, dim := range [][3]int{{300, 40, 100}, {40, 100, 800}, {20, 20, 1354}, {40, 300, 1100}} {
+		for trans := range 4 {
+			var want []float64
+			for _, workers := range []int{1, 2, 3} {
+				k := randomMatMul[float64](rand.New(rand.NewPCG(9, 4)), dim[0], dim[1], dim[2], trans&1 != 0, trans&2 != 0)
+				k.Workers = workers
+				k.Forward()
+				if workers == 1 {
+					want = k.C.Data
+				} else if !slices.Equal(k.C.Data, want) {
+					t.Errorf("%v, transposed %v, %v: %d workers make other bits", dim, k.TransA, k.TransB, workers)
+				}
+			}
+		}
+	}
+}
+
 // Fixed-point products are exact and rounded once, whatever the blocks: more
 // of them than a tile has in each dimension, and numbers that wrap.
 func TestMatMulFixedExact(t *testing.T) {

@@ -2,8 +2,11 @@ package simd
 
 //go:generate go -C _gen run ./gemm -out ../gemm_amd64.s -stubs ../gemm_amd64.go -pkg simd
 
-// GemmRows is from how many rows of C on Gemm takes B by columns another way.
-const GemmRows = 16
+// From so many rows and columns of C on, Gemm takes B by columns another way.
+const (
+	GemmRows = 16
+	GemmCols = 24
+)
 
 // Gemm computes C += alpha·A·B, where C is m×n stored by rows with stride ldc,
 // A is m×k with A[i,l] = a[i*rsa+l*csa], and B is k×n with

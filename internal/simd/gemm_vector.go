@@ -24,9 +24,10 @@ const (
 // what a tile reads lies together. The bits of the product are the same.
 const packWork = 400 * 400 * 400
 
-// From this size on, and from GemmRows, B by columns is copied for the row-vector tiles, though A is
-// by rows: they take half the time of dot products, which end in sums.
-const packCols, packDepth = 24, 16
+// From this depth on, and from GemmRows and GemmCols, B by columns is copied for
+// the row-vector tiles, though A is by rows: they take half the time of dot
+// products, which end in sums.
+const packDepth = 16
 
 func packs(m, n, k int) bool { return min(m, n, k) >= 32 && m*n*k >= packWork }
 
@@ -57,7 +58,7 @@ func tileRows() int {
 
 func gemmVector[T Float](m, n, k int, alpha T, a []T, rsa, csa int, b []T, rsb, csb int, c []T, ldc int) {
 	switch rows := csb == 1 || n == 1; {
-	case csa == 1 && rsb == 1 && (n == 1 || !rows && (m < GemmRows || n < packCols || k < packDepth)):
+	case csa == 1 && rsb == 1 && (n == 1 || !rows && (m < GemmRows || n < GemmCols || k < packDepth)):
 		gemmDot(m, n, k, alpha, a, rsa, b, csb, c, ldc)
 	case n == 1 && rsa == 1 && (ldc == 1 || m == 1):
 		// A column by rows: Cᵀ += alpha·Bᵀ·Aᵀ.
