@@ -159,6 +159,9 @@ func (f *solveFlags) options(opts *ba.Options, p *ba.Problem) error {
 	if f.free < -1 {
 		return fmt.Errorf("--free: expected -1 or more, found %d", f.free)
 	}
+	if f.free >= 0 && f.covariance == "" {
+		return errors.New("--free: only together with --covariance")
+	}
 	for _, v := range []struct {
 		name  string
 		value float64

@@ -290,6 +290,7 @@ func TestBAErrors(t *testing.T) {
 		{[]string{"solve", path, "--radius", "0"}, "--radius: expected more than 0, found 0"},
 		{[]string{"solve", path, "--forcing", "-1"}, "--forcing: expected more than 0, found -1"},
 		{[]string{"solve", path, "--forcing", "1"}, "Forcing is 1, expected less than 1"},
+		{[]string{"solve", path, "--free", "2"}, "--free: only together with --covariance"},
 		{[]string{"solve", path, "--free", "-2"}, "--free: expected -1 or more, found -2"},
 		{[]string{"solve", path, "--workers", "-1"}, "Workers"},
 		{[]string{"solve", path, "--fix-intrinsics", "--share-intrinsics"}, "exclude each other"},
