@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"testing"
+	"unsafe"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -203,17 +204,19 @@ func ExampleFrobenius() {
 
 func BenchmarkNorm2(b *testing.B) {
 	rnd := rand.New(rand.NewPCG(4, 4))
-	const n = 4096
-	benchNorm2(b, "float64", norm2Spec[float64]().New(rnd, n))
-	benchNorm2(b, "float32", norm2Spec[float32]().New(rnd, n))
-	benchNorm2(b, "Q43", norm2Spec[fixed.Q43]().New(rnd, n))
+	for _, n := range []int{4096, 1e6} {
+		benchNorm2(b, "float64", norm2Spec[float64]().New(rnd, n))
+		benchNorm2(b, "float32", norm2Spec[float32]().New(rnd, n))
+		benchNorm2(b, "Q43", norm2Spec[fixed.Q43]().New(rnd, n))
+	}
 }
 
 func benchNorm2[T rev.Real](b *testing.B, name string, k Norm2[T]) {
-	b.Run(name, func(b *testing.B) {
+	b.Run(fmt.Sprintf("%s/n=%d", name, k.X.N), func(b *testing.B) {
 		for b.Loop() {
 			k.Forward()
 		}
 		reportFlops(b, 2*k.X.N)
+		reportBytes(b, k.X.N*int(unsafe.Sizeof(k.X.Data[0])))
 	})
 }

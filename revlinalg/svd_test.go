@@ -145,7 +145,11 @@ func TestSVDError(t *testing.T) {
 			}
 		}
 		// What asks for no derivative has no error.
-		if err := errors.Join(k.Forward(), k.AdjointTangent(SVD[float64]{}, SVD[float64]{}, SVD[float64]{A: gt.A})); err != nil {
+		if err := errors.Join(
+			k.Forward(),
+			k.AdjointTangent(SVD[float64]{}, SVD[float64]{}, SVD[float64]{A: gt.A}),
+			k.AdjointTangent(SVD[float64]{U: g.U, S: g.S, V: g.V}, SVD[float64]{}, SVD[float64]{}),
+		); err != nil {
 			t.Error(err)
 		}
 	}

@@ -189,8 +189,10 @@ func (k SymEig[T]) AdjointTangent(g, t, gt SymEig[T]) error {
 	if err := w.setTangent(t.A, true); err != nil {
 		return err
 	}
-	if err := w.setGradient(g); err != nil {
-		return err
+	if g.A.Data != nil || gt.A.Data != nil {
+		if err := w.setGradient(g); err != nil {
+			return err
+		}
 	}
 	if gt.A.Data != nil {
 		if err := w.setGradientTangent(g, gt); err != nil {

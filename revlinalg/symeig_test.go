@@ -181,6 +181,10 @@ func TestSymEigDegenerateError(t *testing.T) {
 			t.Errorf("%s has written", name)
 		}
 	}
+	// What asks for no derivative has no error.
+	if err := k.AdjointTangent(SymEig[float64]{W: g.W, V: g.V}, SymEig[float64]{}, SymEig[float64]{}); err != nil {
+		t.Error(err)
+	}
 	// A change that is the same for the whole space moves no vector.
 	id := SymEig[float64]{W: rev.ViewSlice(make([]float64, 4)), V: rev.NewGeneral[float64](4, 4, nil), A: rev.NewGeneral[float64](4, 4, nil)}
 	for i := range 4 {
