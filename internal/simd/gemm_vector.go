@@ -11,8 +11,7 @@ import (
 // A in the first-level one while panels of B go by. The blocks also keep a call
 // of assembly, which cannot be pre-empted, well under 100 µs.
 const (
-	gemmRows     = 128     // rows of a block of A that is read in place,
-	packedRows   = 32      // and of one that is copied
+	gemmRows     = 128     // rows of a block of A
 	gemmCols     = 528     // columns of a block of B, whole panels on all tiers
 	gemmDepth    = 256     // length of a block of the contraction in Gemm's row-vector tiles,
 	dotDepth     = 512     // in its dot-product tiles,
@@ -22,7 +21,11 @@ const (
 
 // packWork is from how many multiply-adds on rows of A and B are copied, so that
 // what a tile reads lies together. The bits of the product are the same.
-const packWork = 400 * 400 * 400
+const packWork = 340 * 340 * 340
+
+// Of a block of A up to this size, which is read in place, copies of B are made
+// panel by panel, as it stays in the second-level cache beside them.
+const cachedA = 256 * gemmDepth
 
 // From this depth on, and from GemmRows and GemmCols, B by columns is copied for
 // the row-vector tiles, though A is by rows: they take half the time of dot
@@ -34,7 +37,7 @@ func packs(m, n, k int) bool { return min(m, n, k) >= 32 && m*n*k >= packWork }
 // packed holds copies: of a block of A, by panels of the rows of a tile, and of a
 // block of B, by panels of the columns of a tile.
 type packed struct {
-	a [packedRows * gemmDepth]float64
+	a [gemmRows * gemmDepth]float64
 	b [gemmCols * gemmDepth]float64
 }
 
@@ -111,13 +114,17 @@ func gemmPacked[T Float](m, n, k int, alpha T, a []T, rsa, csa int, b []T, rsb, 
 	rows, cols := tileRows(), 3*lanes[T]()
 	inPlace := !packs(m, n, k)
 	depth := evenBlocks(k, gemmDepth)
-	for j0 := 0; j0 < n; j0 += gemmCols {
-		nj := min(gemmCols, n-j0)
+	block := gemmCols
+	if inPlace && m*depth <= cachedA {
+		block = cols
+	}
+	for j0 := 0; j0 < n; j0 += block {
+		nj := min(block, n-j0)
 		for l := 0; l < k; l += depth {
 			kb := min(depth, k-l)
 			pack(pb, b[l*rsb+j0*csb:], nj, cols, kb, csb, rsb)
-			for i0 := 0; i0 < m; i0 += packedRows {
-				mi := min(packedRows, m-i0)
+			for i0 := 0; i0 < m; i0 += gemmRows {
+				mi := min(gemmRows, m-i0)
 				if inPlace {
 					for j := 0; j < nj; j += cols {
 						nb := min(cols, nj-j)
