@@ -10,36 +10,39 @@ import (
 	"revnum/rev"
 )
 
-// A window holds elements lo, ..., hi-1 of a column that a block adds into; the
-// others of all are undefined. If pairs is set it holds all of them, each behind the
-// element of u that the same entries meet, so that both come from memory together.
+// A window is where a block adds to what other blocks may add to as well. Of a column
+// it holds the chunks that entries met, whose other elements are 0; the others are
+// undefined. The columns from own0 to own1-1 are those of the block, which adds to them
+// in place as long as a piece meets no others. If whole is set the window holds all
+// chunks. If pairs is set it holds each element behind the one of u that the same
+// entries meet, so that both come from memory together.
 type window[T any] struct {
-	all    []T
-	lo, hi int
-	pairs  bool
+	all          []T
+	met          []bool // of each chunk
+	own0, own1   int
+	whole, pairs bool
 }
 
-// reach widens the window to the elements from lo to hi, and returns what it holds
-// and where that begins.
-func (w *window[T]) reach(lo, hi int) ([]T, int) {
-	if w.hi == w.lo {
-		w.lo, w.hi = lo, lo
+// open makes w the window of n elements, of which none was met.
+func (w *window[T]) open(n int) {
+	*w = window[T]{all: workspace.Grow(w.all, n), met: workspace.Zeros(w.met, (n+chunk-1)/chunk)}
+}
+
+// reach returns where the elements from lo to hi are, place or the window.
+func (w *window[T]) reach(lo, hi int, place []T) []T {
+	switch {
+	case w.whole:
+		return w.all
+	case w.own0 <= lo && hi < w.own1:
+		return place
 	}
-	if lo < w.lo || hi >= w.hi {
-		// By as much again, so that the number of calls is small.
-		more := max(512, w.hi-w.lo)
-		if lo < w.lo {
-			from := max(0, min(lo, w.lo-more))
-			clear(w.all[from:w.lo])
-			w.lo = from
-		}
-		if hi >= w.hi {
-			to := min(len(w.all), max(hi+1, w.hi+more))
-			clear(w.all[w.hi:to])
-			w.hi = to
+	for n := lo / chunk; n <= hi/chunk; n++ {
+		if !w.met[n] {
+			w.met[n] = true
+			clear(w.all[n*chunk : min((n+1)*chunk, len(w.all))])
 		}
 	}
-	return w.all[w.lo:w.hi], w.lo
+	return w.all
 }
 
 // column does a pass over matrices of one column.
@@ -63,12 +66,11 @@ func (j *job[T, I]) column() {
 		for len(j.windows) < j.blocks {
 			j.windows = append(j.windows, window[T]{})
 		}
-		for b := range j.windows[:j.blocks] {
+		for b := 0; j.blocks > 1 && b < j.blocks; b++ {
 			w := &j.windows[b]
-			*w = window[T]{all: w.all, pairs: pairs}
-			if j.blocks > 1 {
-				w.all = workspace.Grow(w.all, size)
-			}
+			w.open(size)
+			w.whole, w.pairs = wide, pairs
+			w.own0, w.own1 = j.columnOf(j.cut(b)), j.columnOf(j.cut(b+1))
 		}
 	}
 	workers := parallel.Workers(p.workers)
@@ -82,6 +84,13 @@ func (j *job[T, I]) column() {
 	}
 	j.addSums()
 	j.unpack()
+}
+
+// columnOf returns where a row meets the diagonal, so that the entries of a banded
+// matrix in most rows of a block meet columns of the block alone.
+func (j *job[T, I]) columnOf(row int) int {
+	a := &j.p.a
+	return int(uint64(row) * uint64(a.Cols) / uint64(a.Rows))
 }
 
 // spread reports whether entries that follow each other are so far apart that the
@@ -133,18 +142,21 @@ func (j *job[T, I]) combine(block int) {
 	combineWindows(j.windows[:j.blocks], j.p.w.Data, lo, min(lo+combined, j.p.a.Cols))
 }
 
-// combineWindows adds the windows to elements lo to hi-1 of w, in their order.
+// combineWindows adds the windows to elements lo to hi-1 of w, in their order, where lo
+// is the first of a chunk.
 func combineWindows[T Scalar](windows []window[T], w []T, lo, hi int) {
 	for b := range windows {
 		win := &windows[b]
-		from, to := max(lo, win.lo), min(hi, win.hi)
-		switch {
-		case win.pairs:
+		if win.pairs {
 			for n := range w[lo:hi] {
 				w[lo+n] += win.all[2*(lo+n)+1]
 			}
-		case from < to:
-			axpy(one[T](), win.all[from:to], w[from:to])
+			continue
+		}
+		for n := lo; n < hi; n += chunk {
+			if to := min(n+chunk, hi); win.whole || win.met[n/chunk] {
+				axpy(one[T](), win.all[n:to], w[n:to])
+			}
 		}
 	}
 }
@@ -157,8 +169,13 @@ func (j *job[T, I]) rowsOfColumn(s *scratch[T], block int) {
 		if j.blocks > 1 {
 			c.window = &j.windows[block]
 		}
-		if c.window != nil && c.window.pairs {
+		switch {
+		case c.window == nil:
+		case c.window.pairs:
 			c.pairs()
+		case c.window.whole:
+			c.w = c.window.all
+			clear(c.w)
 		}
 	}
 	if c.mirror {
@@ -184,9 +201,8 @@ type columnBlock[T Scalar, I Index] struct {
 	r0, r1  int
 	scratch *scratch[T]
 	scatter bool
-	w       []T        // element lo and so on of it
-	lo      int        // where w begins
-	window  *window[T] // nil if w is all
+	w       []T        // what the entries in hand add to
+	window  *window[T] // nil if that is always in place
 	sum     T
 }
 
@@ -207,8 +223,8 @@ func (c *columnBlock[T, I]) reach(ind []I) {
 	if lo < 0 || int(hi) >= c.a.Cols {
 		panic("revsparse: column index out of range")
 	}
-	if c.window != nil && !c.window.pairs {
-		c.w, c.lo = c.window.reach(int(lo), int(hi))
+	if c.window != nil {
+		c.w = c.window.reach(int(lo), int(hi), c.pass.w.Data)
 	}
 }
 
@@ -283,11 +299,11 @@ func vectorEntries[T rev.Float, I Index](c *columnBlock[T, I], i int, end []I, b
 	case c.window != nil && c.window.pairs:
 		simd.SparsePairs(end, begin, a, ind, out, alpha, c.window.all, v, beta)
 	case ga != nil:
-		simd.SparseGatherScatterGrad(end, begin, a, ind, out, alpha, u, v, beta, c.w, c.lo, ga, c.gamma)
+		simd.SparseGatherScatterGrad(end, begin, a, ind, out, alpha, u, v, beta, c.w, ga, c.gamma)
 	case c.out.Data != nil || c.pass.sum != nil:
-		simd.SparseGatherScatter(end, begin, a, ind, out, alpha, u, v, beta, c.w, c.lo)
+		simd.SparseGatherScatter(end, begin, a, ind, out, alpha, u, v, beta, c.w)
 	default:
-		simd.SparseScatter(end, begin, a, ind, v, beta, c.w, c.lo)
+		simd.SparseScatter(end, begin, a, ind, v, beta, c.w)
 	}
 }
 
@@ -335,7 +351,7 @@ func (c *columnBlock[T, I]) rows() {
 				if !c.flip {
 					x = conj(x)
 				}
-				k := int(ind[q]) - c.lo
+				k := ind[q]
 				if c.subW {
 					c.w[k] -= mul(x, f)
 				} else {
@@ -389,7 +405,7 @@ func (c *columnBlock[T, I]) mirrored() {
 			c.reach(c.a.Ind[from:ptr[checked]])
 		}
 		a, ind := c.a.Data[from:to], c.a.Ind[from:to]
-		w, lo := c.w, c.lo
+		w := c.w
 		f := mul(c.alpha, u[i])
 		if c.subOut && !isFixed[T]() {
 			f = -f
@@ -404,9 +420,9 @@ func (c *columnBlock[T, I]) mirrored() {
 				continue
 			}
 			if y := mul(x, f); isFixed[T]() && c.subOut {
-				w[int(j)-lo] -= y
+				w[j] -= y
 			} else {
-				w[int(j)-lo] += y
+				w[j] += y
 			}
 		}
 		if isFixed[T]() {

@@ -231,9 +231,14 @@ func BenchmarkMulDense(b *testing.B) {
 func TestMulBlocks(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 4))
 	near := perRow(rnd, 30000, 9, 9)
+	slanted := perRow(rnd, 30000, 9, 9)
+	slanted.Cols = 3 * slanted.Cols
+	for q := range slanted.Ind {
+		slanted.Ind[q] *= 3
+	}
 	far := random[float64, int32](rnd, 40000, 50000, 6)
 	wide := random[float64, int32](rnd, 40000, 2*wideRange, 6)
-	for _, a := range []CSR[float64, int32]{near, far, wide} {
+	for _, a := range []CSR[float64, int32]{near, slanted, far, wide} {
 		for _, trans := range []bool{false, true} {
 			m, n := a.Rows, a.Cols
 			if trans {

@@ -28,9 +28,9 @@ import (
 //
 // The work is cut into blocks of whole rows of about the same number of entries,
 // which depend on the structure of a alone, and so do the bits of the results.
-// Where w is one column, each block adds into columns of its own, of which it
-// keeps those between the first and the last one that it meets, and these are
-// added to w in the order of the blocks. Where w has more columns, the transpose
+// Where w is one column, each block adds to elements that no other block meets in
+// their place, and to others in a window of its own; the windows are added to w in
+// the order of the blocks. Where w has more columns, the transpose
 // of a is made first, at a cost that they are worth, and w is its out.
 type pass[T Scalar, I Index] struct {
 	a                  CSR[T, I]
@@ -104,11 +104,12 @@ const (
 	blockWork   = 1 << 14 // entries and rows of a block
 	mostBlocks  = 64
 	mostWindows = 8
-	wideRange   = 1 << 17 // columns that a piece of a block ranges over where a window is as large as w
-	wideReads   = 4       // entries of such a block for each element of its window, at least
-	combined    = 1 << 13 // columns of a block of stepCombine
-	packedReads = 4       // of a row, on average, that a copy pays for
-	packedRows  = 1 << 8  // rows of a block of stepPack
+	wideRange   = 1 << 17   // columns that a piece of a block ranges over where a window is as large as w
+	wideReads   = 4         // entries of such a block for each element of its window, at least
+	chunk       = 1 << 10   // columns of a part of a window
+	combined    = 8 * chunk // columns of a block of stepCombine
+	packedReads = 4         // of a row, on average, that a copy pays for
+	packedRows  = 1 << 8    // rows of a block of stepPack
 )
 
 // Block does the step for a block.

@@ -172,8 +172,7 @@ func (k *SpGEMM[T, I]) run(call spgemm[T, I]) {
 			w.windows = append(w.windows, window[T]{})
 		}
 		for b := range w.windows[:w.blocks] {
-			win := &w.windows[b]
-			*win = window[T]{all: workspace.Grow(win.all, len(k.B.Ind))}
+			w.windows[b].open(len(k.B.Ind))
 		}
 	}
 	workers := min(parallel.Workers(k.Workers), w.blocks)
@@ -271,8 +270,7 @@ func (w *spgemm[T, I]) gradientRow(s *spgemmScratch[T, I], block, i int) {
 		}
 		var gb []T // of row l of B
 		if w.gb != nil {
-			all, begin := w.windows[block].reach(int(from), int(to)-1)
-			gb = all[int(from)-begin : int(to)-begin]
+			gb = w.windows[block].reach(int(from), int(to)-1, nil)[from:to]
 		}
 		var sum T
 		for q, j := range b.Ind[from:to] {

@@ -2,7 +2,9 @@ package revsparse
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -76,6 +78,35 @@ func TestSymmetricMulValue(t *testing.T) {
 			if !mat.EqualApprox(c, &want, 1e-12) {
 				t.Errorf("n=%d, %d columns: the product differs", n, cols)
 			}
+		}
+	}
+}
+
+// Several blocks, most of whose rows and columns are theirs alone.
+func TestSymmetricMulBlocks(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(7, 2))
+	full := laplacian(250)
+	n := full.Rows
+	for i := range n {
+		for p := full.Ptr[i]; p < full.Ptr[i+1]; p++ {
+			full.Data[p] = float64((i + 1) * int(full.Ind[p]+1) % 1000)
+		}
+	}
+	b, want := matrixOf[float64](rnd, n, 1), rev.NewGeneral[float64](n, 1, nil)
+	Mul[float64, int32]{C: want, A: full, B: b}.Forward()
+	var first []float64
+	for _, workers := range []int{1, 2, 7} {
+		c := rev.NewGeneral[float64](n, 1, nil)
+		SymmetricMul[float64, int32]{C: c, A: triangle(full), B: b, Workers: workers}.Forward()
+		for i, x := range c.Data {
+			if d := math.Abs(x - want.Data[i]); d > 1e-9 {
+				t.Fatalf("%d workers: element %d is %v, want %v", workers, i, x, want.Data[i])
+			}
+		}
+		if first == nil {
+			first = c.Data
+		} else if !slices.Equal(c.Data, first) {
+			t.Errorf("%d workers give other bits than one", workers)
 		}
 	}
 }

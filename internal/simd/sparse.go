@@ -104,17 +104,17 @@ func SparseGather[T Float, I Index](end []I, base int, a []T, ind []I, out []T, 
 	}
 }
 
-// SparseScatter computes w[ind_q-lo] += a_q·(beta·v_i).
-func SparseScatter[T Float, I Index](end []I, base int, a []T, ind []I, v []T, beta T, w []T, lo int) {
+// SparseScatter computes w[ind_q] += a_q·(beta·v_i).
+func SparseScatter[T Float, I Index](end []I, base int, a []T, ind []I, v []T, beta T, w []T) {
 	if checkColumn(end, base, len(a), len(ind), len(v)) {
-		sparseScatter(end, base, a, ind, v, beta, w, lo)
+		sparseScatter(end, base, a, ind, v, beta, w)
 	}
 }
 
 // SparseGatherScatter computes what SparseGather and SparseScatter do.
-func SparseGatherScatter[T Float, I Index](end []I, base int, a []T, ind []I, out []T, alpha T, u, v []T, beta T, w []T, lo int) {
+func SparseGatherScatter[T Float, I Index](end []I, base int, a []T, ind []I, out []T, alpha T, u, v []T, beta T, w []T) {
 	if checkColumn(end, base, len(a), len(ind), min(len(out), len(v))) {
-		sparseGatherScatter(end, base, a, ind, out, alpha, u, v, beta, w, lo)
+		sparseGatherScatter(end, base, a, ind, out, alpha, u, v, beta, w)
 	}
 }
 
@@ -126,9 +126,9 @@ func SparseGatherGrad[T Float, I Index](end []I, base int, a []T, ind []I, out [
 }
 
 // SparseGatherScatterGrad does all of that.
-func SparseGatherScatterGrad[T Float, I Index](end []I, base int, a []T, ind []I, out []T, alpha T, u, v []T, beta T, w []T, lo int, ga []T, gamma T) {
+func SparseGatherScatterGrad[T Float, I Index](end []I, base int, a []T, ind []I, out []T, alpha T, u, v []T, beta T, w []T, ga []T, gamma T) {
 	if checkColumn(end, base, min(len(a), len(ga)), len(ind), min(len(out), len(v))) {
-		sparseGatherScatterGrad(end, base, a, ind, out, alpha, u, v, beta, w, lo, ga, gamma)
+		sparseGatherScatterGrad(end, base, a, ind, out, alpha, u, v, beta, w, ga, gamma)
 	}
 }
 
@@ -186,12 +186,12 @@ func genericSparseGather[T Float, I Index](end []I, base int, a []T, ind []I, ou
 	}
 }
 
-func genericSparseScatter[T Float, I Index](end []I, base int, a []T, ind []I, v []T, beta T, w []T, lo int) {
+func genericSparseScatter[T Float, I Index](end []I, base int, a []T, ind []I, v []T, beta T, w []T) {
 	q := 0
 	for i, e := range end {
 		f := T(beta * v[i])
 		for ; q < int(e)-base; q++ {
-			w[int(ind[q])-lo] += T(a[q] * f)
+			w[ind[q]] += T(a[q] * f)
 		}
 	}
 }

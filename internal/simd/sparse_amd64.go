@@ -24,25 +24,25 @@ func sparseRowsDotsAVX2F64I64(n int, rows int, end *int, base int, ind *int, u *
 //go:noescape
 func sparseGatherF64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, u *float64)
 
-// sparseScatterF64I64 computes w[ind_q-lo] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
+// sparseScatterF64I64 computes w[ind_q] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
 //
 //go:noescape
-func sparseScatterF64I64(rows int, end *int, base int, a *float64, ind *int, v *float64, beta float64, w *float64, lo int)
+func sparseScatterF64I64(rows int, end *int, base int, a *float64, ind *int, v *float64, beta float64, w *float64)
 
-// sparseGatherScatterF64I64 computes out_i += alpha·Σ_q a_q·u[ind_q], w[ind_q-lo] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
+// sparseGatherScatterF64I64 computes out_i += alpha·Σ_q a_q·u[ind_q], w[ind_q] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
 //
 //go:noescape
-func sparseGatherScatterF64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, u *float64, v *float64, beta float64, w *float64, lo int)
+func sparseGatherScatterF64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, u *float64, v *float64, beta float64, w *float64)
 
 // sparseGatherGradF64I64 computes out_i += alpha·Σ_q a_q·u[ind_q], ga_q += (gamma·v_i)·u[ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
 //
 //go:noescape
 func sparseGatherGradF64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, u *float64, v *float64, ga *float64, gamma float64)
 
-// sparseGatherScatterGradF64I64 computes out_i += alpha·Σ_q a_q·u[ind_q], w[ind_q-lo] += a_q·(beta·v_i), ga_q += (gamma·v_i)·u[ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
+// sparseGatherScatterGradF64I64 computes out_i += alpha·Σ_q a_q·u[ind_q], w[ind_q] += a_q·(beta·v_i), ga_q += (gamma·v_i)·u[ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
 //
 //go:noescape
-func sparseGatherScatterGradF64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, u *float64, v *float64, beta float64, w *float64, lo int, ga *float64, gamma float64)
+func sparseGatherScatterGradF64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, u *float64, v *float64, beta float64, w *float64, ga *float64, gamma float64)
 
 // sparsePairsF64I64 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
 //
@@ -74,25 +74,25 @@ func sparseRowsDotsAVX2F64I32(n int, rows int, end *int32, base int, ind *int32,
 //go:noescape
 func sparseGatherF64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, u *float64)
 
-// sparseScatterF64I32 computes w[ind_q-lo] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
+// sparseScatterF64I32 computes w[ind_q] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
 //
 //go:noescape
-func sparseScatterF64I32(rows int, end *int32, base int, a *float64, ind *int32, v *float64, beta float64, w *float64, lo int)
+func sparseScatterF64I32(rows int, end *int32, base int, a *float64, ind *int32, v *float64, beta float64, w *float64)
 
-// sparseGatherScatterF64I32 computes out_i += alpha·Σ_q a_q·u[ind_q], w[ind_q-lo] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
+// sparseGatherScatterF64I32 computes out_i += alpha·Σ_q a_q·u[ind_q], w[ind_q] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
 //
 //go:noescape
-func sparseGatherScatterF64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, u *float64, v *float64, beta float64, w *float64, lo int)
+func sparseGatherScatterF64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, u *float64, v *float64, beta float64, w *float64)
 
 // sparseGatherGradF64I32 computes out_i += alpha·Σ_q a_q·u[ind_q], ga_q += (gamma·v_i)·u[ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
 //
 //go:noescape
 func sparseGatherGradF64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, u *float64, v *float64, ga *float64, gamma float64)
 
-// sparseGatherScatterGradF64I32 computes out_i += alpha·Σ_q a_q·u[ind_q], w[ind_q-lo] += a_q·(beta·v_i), ga_q += (gamma·v_i)·u[ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
+// sparseGatherScatterGradF64I32 computes out_i += alpha·Σ_q a_q·u[ind_q], w[ind_q] += a_q·(beta·v_i), ga_q += (gamma·v_i)·u[ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
 //
 //go:noescape
-func sparseGatherScatterGradF64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, u *float64, v *float64, beta float64, w *float64, lo int, ga *float64, gamma float64)
+func sparseGatherScatterGradF64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, u *float64, v *float64, beta float64, w *float64, ga *float64, gamma float64)
 
 // sparsePairsF64I32 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
 //
@@ -124,25 +124,25 @@ func sparseRowsDotsAVX2F32I64(n int, rows int, end *int, base int, ind *int, u *
 //go:noescape
 func sparseGatherF32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, u *float32)
 
-// sparseScatterF32I64 computes w[ind_q-lo] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
+// sparseScatterF32I64 computes w[ind_q] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
 //
 //go:noescape
-func sparseScatterF32I64(rows int, end *int, base int, a *float32, ind *int, v *float32, beta float32, w *float32, lo int)
+func sparseScatterF32I64(rows int, end *int, base int, a *float32, ind *int, v *float32, beta float32, w *float32)
 
-// sparseGatherScatterF32I64 computes out_i += alpha·Σ_q a_q·u[ind_q], w[ind_q-lo] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
+// sparseGatherScatterF32I64 computes out_i += alpha·Σ_q a_q·u[ind_q], w[ind_q] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
 //
 //go:noescape
-func sparseGatherScatterF32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, u *float32, v *float32, beta float32, w *float32, lo int)
+func sparseGatherScatterF32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, u *float32, v *float32, beta float32, w *float32)
 
 // sparseGatherGradF32I64 computes out_i += alpha·Σ_q a_q·u[ind_q], ga_q += (gamma·v_i)·u[ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
 //
 //go:noescape
 func sparseGatherGradF32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, u *float32, v *float32, ga *float32, gamma float32)
 
-// sparseGatherScatterGradF32I64 computes out_i += alpha·Σ_q a_q·u[ind_q], w[ind_q-lo] += a_q·(beta·v_i), ga_q += (gamma·v_i)·u[ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
+// sparseGatherScatterGradF32I64 computes out_i += alpha·Σ_q a_q·u[ind_q], w[ind_q] += a_q·(beta·v_i), ga_q += (gamma·v_i)·u[ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
 //
 //go:noescape
-func sparseGatherScatterGradF32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, u *float32, v *float32, beta float32, w *float32, lo int, ga *float32, gamma float32)
+func sparseGatherScatterGradF32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, u *float32, v *float32, beta float32, w *float32, ga *float32, gamma float32)
 
 // sparsePairsF32I64 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
 //
@@ -174,25 +174,25 @@ func sparseRowsDotsAVX2F32I32(n int, rows int, end *int32, base int, ind *int32,
 //go:noescape
 func sparseGatherF32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, u *float32)
 
-// sparseScatterF32I32 computes w[ind_q-lo] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
+// sparseScatterF32I32 computes w[ind_q] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
 //
 //go:noescape
-func sparseScatterF32I32(rows int, end *int32, base int, a *float32, ind *int32, v *float32, beta float32, w *float32, lo int)
+func sparseScatterF32I32(rows int, end *int32, base int, a *float32, ind *int32, v *float32, beta float32, w *float32)
 
-// sparseGatherScatterF32I32 computes out_i += alpha·Σ_q a_q·u[ind_q], w[ind_q-lo] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
+// sparseGatherScatterF32I32 computes out_i += alpha·Σ_q a_q·u[ind_q], w[ind_q] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
 //
 //go:noescape
-func sparseGatherScatterF32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, u *float32, v *float32, beta float32, w *float32, lo int)
+func sparseGatherScatterF32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, u *float32, v *float32, beta float32, w *float32)
 
 // sparseGatherGradF32I32 computes out_i += alpha·Σ_q a_q·u[ind_q], ga_q += (gamma·v_i)·u[ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
 //
 //go:noescape
 func sparseGatherGradF32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, u *float32, v *float32, ga *float32, gamma float32)
 
-// sparseGatherScatterGradF32I32 computes out_i += alpha·Σ_q a_q·u[ind_q], w[ind_q-lo] += a_q·(beta·v_i), ga_q += (gamma·v_i)·u[ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
+// sparseGatherScatterGradF32I32 computes out_i += alpha·Σ_q a_q·u[ind_q], w[ind_q] += a_q·(beta·v_i), ga_q += (gamma·v_i)·u[ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
 //
 //go:noescape
-func sparseGatherScatterGradF32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, u *float32, v *float32, beta float32, w *float32, lo int, ga *float32, gamma float32)
+func sparseGatherScatterGradF32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, u *float32, v *float32, beta float32, w *float32, ga *float32, gamma float32)
 
 // sparsePairsF32I32 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
 //

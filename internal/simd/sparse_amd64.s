@@ -1864,17 +1864,14 @@ rowend:
 	VZEROUPPER
 	RET
 
-// func sparseScatterF64I64(rows int, end *int, base int, a *float64, ind *int, v *float64, beta float64, w *float64, lo int)
+// func sparseScatterF64I64(rows int, end *int, base int, a *float64, ind *int, v *float64, beta float64, w *float64)
 // Requires: AVX, FMA3, MMX+
-TEXT ·sparseScatterF64I64(SB), NOSPLIT, $0-72
+TEXT ·sparseScatterF64I64(SB), NOSPLIT, $0-64
 	MOVQ end+8(FP), AX
 	MOVQ a+24(FP), CX
 	MOVQ ind+32(FP), DX
 	MOVQ v+40(FP), BX
 	MOVQ w+56(FP), SI
-	MOVQ lo+64(FP), DI
-	SHLQ $0x03, DI
-	SUBQ DI, SI
 	XORQ DI, DI
 
 row:
@@ -1929,18 +1926,15 @@ rowend:
 	VZEROUPPER
 	RET
 
-// func sparseGatherScatterF64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, u *float64, v *float64, beta float64, w *float64, lo int)
+// func sparseGatherScatterF64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, u *float64, v *float64, beta float64, w *float64)
 // Requires: AVX, FMA3, MMX+
-TEXT ·sparseGatherScatterF64I64(SB), NOSPLIT, $0-96
+TEXT ·sparseGatherScatterF64I64(SB), NOSPLIT, $0-88
 	MOVQ end+8(FP), AX
 	MOVQ a+24(FP), CX
 	MOVQ ind+32(FP), DX
 	MOVQ u+56(FP), BX
 	MOVQ v+64(FP), SI
 	MOVQ w+80(FP), DI
-	MOVQ lo+88(FP), R8
-	SHLQ $0x03, R8
-	SUBQ R8, DI
 	XORQ R8, R8
 
 row:
@@ -2091,19 +2085,16 @@ rowend:
 	VZEROUPPER
 	RET
 
-// func sparseGatherScatterGradF64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, u *float64, v *float64, beta float64, w *float64, lo int, ga *float64, gamma float64)
+// func sparseGatherScatterGradF64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, u *float64, v *float64, beta float64, w *float64, ga *float64, gamma float64)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·sparseGatherScatterGradF64I64(SB), NOSPLIT, $0-112
+TEXT ·sparseGatherScatterGradF64I64(SB), NOSPLIT, $0-104
 	MOVQ end+8(FP), AX
 	MOVQ a+24(FP), CX
 	MOVQ ind+32(FP), DX
 	MOVQ u+56(FP), BX
 	MOVQ v+64(FP), SI
 	MOVQ w+80(FP), DI
-	MOVQ lo+88(FP), R8
-	SHLQ $0x03, R8
-	SUBQ R8, DI
-	MOVQ ga+96(FP), R8
+	MOVQ ga+88(FP), R8
 	XORQ R9, R9
 
 row:
@@ -2114,7 +2105,7 @@ row:
 	VMOVSD       (SI), X1
 	VMULSD       beta+72(FP), X1, X1
 	VMOVSD       (SI), X2
-	VMULSD       gamma+104(FP), X2, X2
+	VMULSD       gamma+96(FP), X2, X2
 	VBROADCASTSD X2, Y2
 	ADDQ         $0x00000008, SI
 	SUBQ         $0x00000003, R10
@@ -4224,17 +4215,14 @@ rowend:
 	VZEROUPPER
 	RET
 
-// func sparseScatterF64I32(rows int, end *int32, base int, a *float64, ind *int32, v *float64, beta float64, w *float64, lo int)
+// func sparseScatterF64I32(rows int, end *int32, base int, a *float64, ind *int32, v *float64, beta float64, w *float64)
 // Requires: AVX, FMA3, MMX+
-TEXT ·sparseScatterF64I32(SB), NOSPLIT, $0-72
+TEXT ·sparseScatterF64I32(SB), NOSPLIT, $0-64
 	MOVQ end+8(FP), AX
 	MOVQ a+24(FP), CX
 	MOVQ ind+32(FP), DX
 	MOVQ v+40(FP), BX
 	MOVQ w+56(FP), SI
-	MOVQ lo+64(FP), DI
-	SHLQ $0x03, DI
-	SUBQ DI, SI
 	XORQ DI, DI
 
 row:
@@ -4289,18 +4277,15 @@ rowend:
 	VZEROUPPER
 	RET
 
-// func sparseGatherScatterF64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, u *float64, v *float64, beta float64, w *float64, lo int)
+// func sparseGatherScatterF64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, u *float64, v *float64, beta float64, w *float64)
 // Requires: AVX, FMA3, MMX+
-TEXT ·sparseGatherScatterF64I32(SB), NOSPLIT, $0-96
+TEXT ·sparseGatherScatterF64I32(SB), NOSPLIT, $0-88
 	MOVQ end+8(FP), AX
 	MOVQ a+24(FP), CX
 	MOVQ ind+32(FP), DX
 	MOVQ u+56(FP), BX
 	MOVQ v+64(FP), SI
 	MOVQ w+80(FP), DI
-	MOVQ lo+88(FP), R8
-	SHLQ $0x03, R8
-	SUBQ R8, DI
 	XORQ R8, R8
 
 row:
@@ -4451,19 +4436,16 @@ rowend:
 	VZEROUPPER
 	RET
 
-// func sparseGatherScatterGradF64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, u *float64, v *float64, beta float64, w *float64, lo int, ga *float64, gamma float64)
+// func sparseGatherScatterGradF64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, u *float64, v *float64, beta float64, w *float64, ga *float64, gamma float64)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·sparseGatherScatterGradF64I32(SB), NOSPLIT, $0-112
+TEXT ·sparseGatherScatterGradF64I32(SB), NOSPLIT, $0-104
 	MOVQ end+8(FP), AX
 	MOVQ a+24(FP), CX
 	MOVQ ind+32(FP), DX
 	MOVQ u+56(FP), BX
 	MOVQ v+64(FP), SI
 	MOVQ w+80(FP), DI
-	MOVQ lo+88(FP), R8
-	SHLQ $0x03, R8
-	SUBQ R8, DI
-	MOVQ ga+96(FP), R8
+	MOVQ ga+88(FP), R8
 	XORQ R9, R9
 
 row:
@@ -4474,7 +4456,7 @@ row:
 	VMOVSD       (SI), X1
 	VMULSD       beta+72(FP), X1, X1
 	VMOVSD       (SI), X2
-	VMULSD       gamma+104(FP), X2, X2
+	VMULSD       gamma+96(FP), X2, X2
 	VBROADCASTSD X2, Y2
 	ADDQ         $0x00000008, SI
 	SUBQ         $0x00000003, R10
@@ -6621,17 +6603,14 @@ rowend:
 	VZEROUPPER
 	RET
 
-// func sparseScatterF32I64(rows int, end *int, base int, a *float32, ind *int, v *float32, beta float32, w *float32, lo int)
+// func sparseScatterF32I64(rows int, end *int, base int, a *float32, ind *int, v *float32, beta float32, w *float32)
 // Requires: AVX, FMA3, MMX+
-TEXT ·sparseScatterF32I64(SB), NOSPLIT, $0-72
+TEXT ·sparseScatterF32I64(SB), NOSPLIT, $0-64
 	MOVQ end+8(FP), AX
 	MOVQ a+24(FP), CX
 	MOVQ ind+32(FP), DX
 	MOVQ v+40(FP), BX
 	MOVQ w+56(FP), SI
-	MOVQ lo+64(FP), DI
-	SHLQ $0x02, DI
-	SUBQ DI, SI
 	XORQ DI, DI
 
 row:
@@ -6686,18 +6665,15 @@ rowend:
 	VZEROUPPER
 	RET
 
-// func sparseGatherScatterF32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, u *float32, v *float32, beta float32, w *float32, lo int)
+// func sparseGatherScatterF32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, u *float32, v *float32, beta float32, w *float32)
 // Requires: AVX, FMA3, MMX+
-TEXT ·sparseGatherScatterF32I64(SB), NOSPLIT, $0-96
+TEXT ·sparseGatherScatterF32I64(SB), NOSPLIT, $0-88
 	MOVQ end+8(FP), AX
 	MOVQ a+24(FP), CX
 	MOVQ ind+32(FP), DX
 	MOVQ u+56(FP), BX
 	MOVQ v+64(FP), SI
 	MOVQ w+80(FP), DI
-	MOVQ lo+88(FP), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
 	XORQ R8, R8
 
 row:
@@ -6842,19 +6818,16 @@ rowend:
 	VZEROUPPER
 	RET
 
-// func sparseGatherScatterGradF32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, u *float32, v *float32, beta float32, w *float32, lo int, ga *float32, gamma float32)
+// func sparseGatherScatterGradF32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, u *float32, v *float32, beta float32, w *float32, ga *float32, gamma float32)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·sparseGatherScatterGradF32I64(SB), NOSPLIT, $0-108
+TEXT ·sparseGatherScatterGradF32I64(SB), NOSPLIT, $0-100
 	MOVQ end+8(FP), AX
 	MOVQ a+24(FP), CX
 	MOVQ ind+32(FP), DX
 	MOVQ u+56(FP), BX
 	MOVQ v+64(FP), SI
 	MOVQ w+80(FP), DI
-	MOVQ lo+88(FP), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ ga+96(FP), R8
+	MOVQ ga+88(FP), R8
 	XORQ R9, R9
 
 row:
@@ -6865,7 +6838,7 @@ row:
 	VMOVSS       (SI), X1
 	VMULSS       beta+72(FP), X1, X1
 	VMOVSS       (SI), X2
-	VMULSS       gamma+104(FP), X2, X2
+	VMULSS       gamma+96(FP), X2, X2
 	VBROADCASTSS X2, X2
 	ADDQ         $0x00000004, SI
 	SUBQ         $0x00000003, R10
@@ -8993,17 +8966,14 @@ rowend:
 	VZEROUPPER
 	RET
 
-// func sparseScatterF32I32(rows int, end *int32, base int, a *float32, ind *int32, v *float32, beta float32, w *float32, lo int)
+// func sparseScatterF32I32(rows int, end *int32, base int, a *float32, ind *int32, v *float32, beta float32, w *float32)
 // Requires: AVX, FMA3, MMX+
-TEXT ·sparseScatterF32I32(SB), NOSPLIT, $0-72
+TEXT ·sparseScatterF32I32(SB), NOSPLIT, $0-64
 	MOVQ end+8(FP), AX
 	MOVQ a+24(FP), CX
 	MOVQ ind+32(FP), DX
 	MOVQ v+40(FP), BX
 	MOVQ w+56(FP), SI
-	MOVQ lo+64(FP), DI
-	SHLQ $0x02, DI
-	SUBQ DI, SI
 	XORQ DI, DI
 
 row:
@@ -9058,18 +9028,15 @@ rowend:
 	VZEROUPPER
 	RET
 
-// func sparseGatherScatterF32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, u *float32, v *float32, beta float32, w *float32, lo int)
+// func sparseGatherScatterF32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, u *float32, v *float32, beta float32, w *float32)
 // Requires: AVX, FMA3, MMX+
-TEXT ·sparseGatherScatterF32I32(SB), NOSPLIT, $0-96
+TEXT ·sparseGatherScatterF32I32(SB), NOSPLIT, $0-88
 	MOVQ end+8(FP), AX
 	MOVQ a+24(FP), CX
 	MOVQ ind+32(FP), DX
 	MOVQ u+56(FP), BX
 	MOVQ v+64(FP), SI
 	MOVQ w+80(FP), DI
-	MOVQ lo+88(FP), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
 	XORQ R8, R8
 
 row:
@@ -9214,19 +9181,16 @@ rowend:
 	VZEROUPPER
 	RET
 
-// func sparseGatherScatterGradF32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, u *float32, v *float32, beta float32, w *float32, lo int, ga *float32, gamma float32)
+// func sparseGatherScatterGradF32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, u *float32, v *float32, beta float32, w *float32, ga *float32, gamma float32)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·sparseGatherScatterGradF32I32(SB), NOSPLIT, $0-108
+TEXT ·sparseGatherScatterGradF32I32(SB), NOSPLIT, $0-100
 	MOVQ end+8(FP), AX
 	MOVQ a+24(FP), CX
 	MOVQ ind+32(FP), DX
 	MOVQ u+56(FP), BX
 	MOVQ v+64(FP), SI
 	MOVQ w+80(FP), DI
-	MOVQ lo+88(FP), R8
-	SHLQ $0x02, R8
-	SUBQ R8, DI
-	MOVQ ga+96(FP), R8
+	MOVQ ga+88(FP), R8
 	XORQ R9, R9
 
 row:
@@ -9237,7 +9201,7 @@ row:
 	VMOVSS       (SI), X1
 	VMULSS       beta+72(FP), X1, X1
 	VMOVSS       (SI), X2
-	VMULSS       gamma+104(FP), X2, X2
+	VMULSS       gamma+96(FP), X2, X2
 	VBROADCASTSS X2, X2
 	ADDQ         $0x00000004, SI
 	SUBQ         $0x00000003, R10

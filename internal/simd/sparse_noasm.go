@@ -21,13 +21,13 @@ func sparseGather[T Float, I Index](end []I, base int, a []T, ind []I, out []T, 
 	genericSparseGather(end, base, a, ind, out, alpha, u)
 }
 
-func sparseScatter[T Float, I Index](end []I, base int, a []T, ind []I, v []T, beta T, w []T, lo int) {
-	genericSparseScatter(end, base, a, ind, v, beta, w, lo)
+func sparseScatter[T Float, I Index](end []I, base int, a []T, ind []I, v []T, beta T, w []T) {
+	genericSparseScatter(end, base, a, ind, v, beta, w)
 }
 
-func sparseGatherScatter[T Float, I Index](end []I, base int, a []T, ind []I, out []T, alpha T, u, v []T, beta T, w []T, lo int) {
+func sparseGatherScatter[T Float, I Index](end []I, base int, a []T, ind []I, out []T, alpha T, u, v []T, beta T, w []T) {
 	genericSparseGather(end, base, a, ind, out, alpha, u)
-	genericSparseScatter(end, base, a, ind, v, beta, w, lo)
+	genericSparseScatter(end, base, a, ind, v, beta, w)
 }
 
 func sparseGatherGrad[T Float, I Index](end []I, base int, a []T, ind []I, out []T, alpha T, u, v, ga []T, gamma T) {
@@ -35,9 +35,9 @@ func sparseGatherGrad[T Float, I Index](end []I, base int, a []T, ind []I, out [
 	genericSparseGrad(end, base, ind, u, v, ga, gamma)
 }
 
-func sparseGatherScatterGrad[T Float, I Index](end []I, base int, a []T, ind []I, out []T, alpha T, u, v []T, beta T, w []T, lo int, ga []T, gamma T) {
+func sparseGatherScatterGrad[T Float, I Index](end []I, base int, a []T, ind []I, out []T, alpha T, u, v []T, beta T, w []T, ga []T, gamma T) {
 	genericSparseGather(end, base, a, ind, out, alpha, u)
-	genericSparseScatter(end, base, a, ind, v, beta, w, lo)
+	genericSparseScatter(end, base, a, ind, v, beta, w)
 	genericSparseGrad(end, base, ind, u, v, ga, gamma)
 }
 

@@ -120,34 +120,34 @@ func sparseGather[T Float, I Index](end []I, base int, a []T, ind []I, out []T, 
 	}
 }
 
-func sparseScatter[T Float, I Index](end []I, base int, a []T, ind []I, v []T, beta T, w []T, lo int) {
+func sparseScatter[T Float, I Index](end []I, base int, a []T, ind []I, v []T, beta T, w []T) {
 	switch {
 	case tier == Generic:
-		genericSparseScatter(end, base, a, ind, v, beta, w, lo)
+		genericSparseScatter(end, base, a, ind, v, beta, w)
 	case is64[T]() && isInt[I]():
-		sparseScatterF64I64(len(end), i64(&end[0]), base, f64(&a[0]), i64(&ind[0]), f64(&v[0]), float64(beta), f64(&w[0]), lo)
+		sparseScatterF64I64(len(end), i64(&end[0]), base, f64(&a[0]), i64(&ind[0]), f64(&v[0]), float64(beta), f64(&w[0]))
 	case is64[T]():
-		sparseScatterF64I32(len(end), i32(&end[0]), base, f64(&a[0]), i32(&ind[0]), f64(&v[0]), float64(beta), f64(&w[0]), lo)
+		sparseScatterF64I32(len(end), i32(&end[0]), base, f64(&a[0]), i32(&ind[0]), f64(&v[0]), float64(beta), f64(&w[0]))
 	case isInt[I]():
-		sparseScatterF32I64(len(end), i64(&end[0]), base, f32(&a[0]), i64(&ind[0]), f32(&v[0]), float32(beta), f32(&w[0]), lo)
+		sparseScatterF32I64(len(end), i64(&end[0]), base, f32(&a[0]), i64(&ind[0]), f32(&v[0]), float32(beta), f32(&w[0]))
 	default:
-		sparseScatterF32I32(len(end), i32(&end[0]), base, f32(&a[0]), i32(&ind[0]), f32(&v[0]), float32(beta), f32(&w[0]), lo)
+		sparseScatterF32I32(len(end), i32(&end[0]), base, f32(&a[0]), i32(&ind[0]), f32(&v[0]), float32(beta), f32(&w[0]))
 	}
 }
 
-func sparseGatherScatter[T Float, I Index](end []I, base int, a []T, ind []I, out []T, alpha T, u, v []T, beta T, w []T, lo int) {
+func sparseGatherScatter[T Float, I Index](end []I, base int, a []T, ind []I, out []T, alpha T, u, v []T, beta T, w []T) {
 	switch {
 	case tier == Generic:
 		genericSparseGather(end, base, a, ind, out, alpha, u)
-		genericSparseScatter(end, base, a, ind, v, beta, w, lo)
+		genericSparseScatter(end, base, a, ind, v, beta, w)
 	case is64[T]() && isInt[I]():
-		sparseGatherScatterF64I64(len(end), i64(&end[0]), base, f64(&a[0]), i64(&ind[0]), f64(&out[0]), float64(alpha), f64(&u[0]), f64(&v[0]), float64(beta), f64(&w[0]), lo)
+		sparseGatherScatterF64I64(len(end), i64(&end[0]), base, f64(&a[0]), i64(&ind[0]), f64(&out[0]), float64(alpha), f64(&u[0]), f64(&v[0]), float64(beta), f64(&w[0]))
 	case is64[T]():
-		sparseGatherScatterF64I32(len(end), i32(&end[0]), base, f64(&a[0]), i32(&ind[0]), f64(&out[0]), float64(alpha), f64(&u[0]), f64(&v[0]), float64(beta), f64(&w[0]), lo)
+		sparseGatherScatterF64I32(len(end), i32(&end[0]), base, f64(&a[0]), i32(&ind[0]), f64(&out[0]), float64(alpha), f64(&u[0]), f64(&v[0]), float64(beta), f64(&w[0]))
 	case isInt[I]():
-		sparseGatherScatterF32I64(len(end), i64(&end[0]), base, f32(&a[0]), i64(&ind[0]), f32(&out[0]), float32(alpha), f32(&u[0]), f32(&v[0]), float32(beta), f32(&w[0]), lo)
+		sparseGatherScatterF32I64(len(end), i64(&end[0]), base, f32(&a[0]), i64(&ind[0]), f32(&out[0]), float32(alpha), f32(&u[0]), f32(&v[0]), float32(beta), f32(&w[0]))
 	default:
-		sparseGatherScatterF32I32(len(end), i32(&end[0]), base, f32(&a[0]), i32(&ind[0]), f32(&out[0]), float32(alpha), f32(&u[0]), f32(&v[0]), float32(beta), f32(&w[0]), lo)
+		sparseGatherScatterF32I32(len(end), i32(&end[0]), base, f32(&a[0]), i32(&ind[0]), f32(&out[0]), float32(alpha), f32(&u[0]), f32(&v[0]), float32(beta), f32(&w[0]))
 	}
 }
 
@@ -167,20 +167,20 @@ func sparseGatherGrad[T Float, I Index](end []I, base int, a []T, ind []I, out [
 	}
 }
 
-func sparseGatherScatterGrad[T Float, I Index](end []I, base int, a []T, ind []I, out []T, alpha T, u, v []T, beta T, w []T, lo int, ga []T, gamma T) {
+func sparseGatherScatterGrad[T Float, I Index](end []I, base int, a []T, ind []I, out []T, alpha T, u, v []T, beta T, w []T, ga []T, gamma T) {
 	switch {
 	case tier == Generic:
 		genericSparseGather(end, base, a, ind, out, alpha, u)
-		genericSparseScatter(end, base, a, ind, v, beta, w, lo)
+		genericSparseScatter(end, base, a, ind, v, beta, w)
 		genericSparseGrad(end, base, ind, u, v, ga, gamma)
 	case is64[T]() && isInt[I]():
-		sparseGatherScatterGradF64I64(len(end), i64(&end[0]), base, f64(&a[0]), i64(&ind[0]), f64(&out[0]), float64(alpha), f64(&u[0]), f64(&v[0]), float64(beta), f64(&w[0]), lo, f64(&ga[0]), float64(gamma))
+		sparseGatherScatterGradF64I64(len(end), i64(&end[0]), base, f64(&a[0]), i64(&ind[0]), f64(&out[0]), float64(alpha), f64(&u[0]), f64(&v[0]), float64(beta), f64(&w[0]), f64(&ga[0]), float64(gamma))
 	case is64[T]():
-		sparseGatherScatterGradF64I32(len(end), i32(&end[0]), base, f64(&a[0]), i32(&ind[0]), f64(&out[0]), float64(alpha), f64(&u[0]), f64(&v[0]), float64(beta), f64(&w[0]), lo, f64(&ga[0]), float64(gamma))
+		sparseGatherScatterGradF64I32(len(end), i32(&end[0]), base, f64(&a[0]), i32(&ind[0]), f64(&out[0]), float64(alpha), f64(&u[0]), f64(&v[0]), float64(beta), f64(&w[0]), f64(&ga[0]), float64(gamma))
 	case isInt[I]():
-		sparseGatherScatterGradF32I64(len(end), i64(&end[0]), base, f32(&a[0]), i64(&ind[0]), f32(&out[0]), float32(alpha), f32(&u[0]), f32(&v[0]), float32(beta), f32(&w[0]), lo, f32(&ga[0]), float32(gamma))
+		sparseGatherScatterGradF32I64(len(end), i64(&end[0]), base, f32(&a[0]), i64(&ind[0]), f32(&out[0]), float32(alpha), f32(&u[0]), f32(&v[0]), float32(beta), f32(&w[0]), f32(&ga[0]), float32(gamma))
 	default:
-		sparseGatherScatterGradF32I32(len(end), i32(&end[0]), base, f32(&a[0]), i32(&ind[0]), f32(&out[0]), float32(alpha), f32(&u[0]), f32(&v[0]), float32(beta), f32(&w[0]), lo, f32(&ga[0]), float32(gamma))
+		sparseGatherScatterGradF32I32(len(end), i32(&end[0]), base, f32(&a[0]), i32(&ind[0]), f32(&out[0]), float32(alpha), f32(&u[0]), f32(&v[0]), float32(beta), f32(&w[0]), f32(&ga[0]), float32(gamma))
 	}
 }
 

@@ -517,7 +517,7 @@ func (g isa) column(name string, gather, scatter, grad, pairs bool) {
 	tier := g.name()[len("AVX2"):]
 	elem := byType(g, "float64", "float32")
 	sig, does := "rows int, end *I, base int, a *T, ind *I", []string{}
-	atU, atW := "u[ind_q]", "w[ind_q-lo]"
+	atU, atW := "u[ind_q]", "w[ind_q]"
 	if pairs {
 		atU, atW = "uw[2ind_q]", "uw[2ind_q+1]"
 	}
@@ -537,7 +537,7 @@ func (g isa) column(name string, gather, scatter, grad, pairs bool) {
 	if scatter {
 		sig += ", beta T"
 		if !pairs {
-			sig += ", w *T, lo int"
+			sig += ", w *T"
 		}
 		does = append(does, atW+" += a_q·(beta·v_i)")
 	}
@@ -565,9 +565,6 @@ func (g isa) column(name string, gather, scatter, grad, pairs bool) {
 	}
 	if scatter && !pairs {
 		w = param("w")
-		lo := param("lo")
-		SHLQ(byType(g, U8(3), U8(2)), lo)
-		SUBQ(lo, w)
 	}
 	if grad {
 		ga = param("ga")
