@@ -5,6 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/parallel"
+	"revnum/internal/simd"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -166,9 +168,14 @@ type qrWork[T rev.Float] struct {
 	coeffs rev.General[T]
 
 	k, dk, gr rev.General[T] // K, its tangent, triu(R̄)
-	x, xt     rev.General[T] // scratch, m×n and n×m
+	x, dx     rev.General[T] // (Q̄ + Q·K)·R⁻ᵀ, what AdjointTangent adds to Ǡ
+	xt        rev.General[T] // scratch, n×m
 	s         rev.General[T]
 	dq, dr    rev.General[T]
+	solving   qrSolve[T]
+
+	sum  qrOperands[T] // what is being added to
+	sign T
 }
 
 // condition returns κ.
@@ -202,21 +209,38 @@ func (w *qrWork[T]) check() error {
 	return nil
 }
 
+// qrRows is of how many rows a block of what has the shape of Q is.
+const qrRows = 48
+
+// Block adds some rows of the results.
+func (w *qrWork[T]) Block(_, b int) {
+	lo := b * qrRows
+	rows := min(qrRows, w.q.Rows-lo)
+	if w.sum.q.Data != nil {
+		addMatrix(block(w.sum.q, lo, 0, rows, w.q.Cols), w.sign, block(w.q, lo, 0, rows, w.q.Cols))
+	}
+	if w.sum.r.Data != nil {
+		for i := lo; i < min(lo+rows, w.r.Rows); i++ {
+			simd.Axpy(w.sign, w.r.Row(i)[i:], w.sum.r.Row(i)[i:])
+		}
+	}
+}
+
 // add adds the results.
 func (w *qrWork[T]) add(o qrOperands[T], sign T) {
-	addMatrix(o.q, sign, w.q)
-	addUpper(o.r, sign, w.r)
+	w.sum, w.sign = o, sign
+	parallel.Run(parallel.Workers(w.workers), (w.q.Rows+qrRows-1)/qrRows, w)
+	w.sum = qrOperands[T]{}
 }
 
 func (w *qrWork[T]) adjoint(o, g qrOperands[T]) {
 	if g.a.Data != nil && (g.q.Data != nil || g.r.Data != nil) {
 		w.gradient(g)
-		addTransposed(w.workers, g.a, 1, w.xt)
 	}
 	w.add(o, -1)
 }
 
-// gradient sets k to K and xt to the transpose of (Q̄ + Q·K)·R⁻ᵀ.
+// gradient sets k to K and x to (Q̄ + Q·K)·R⁻ᵀ, and adds that to Ā.
 func (w *qrWork[T]) gradient(g qrOperands[T]) {
 	m, n := w.q.Rows, w.q.Cols
 	// sym takes the lower triangle of M, so the upper one of Mᵀ is enough.
@@ -226,18 +250,64 @@ func (w *qrWork[T]) gradient(g qrOperands[T]) {
 		copyUpper(w.gr, g.r)
 		updateUpper(w.workers, 1, w.k, view(w.gr, false), view(w.r, true))
 	}
-	w.x = scratch(w.x, m, n)
 	if g.q.Data != nil {
 		updateUpper(w.workers, -1, w.k, view(w.q, true), view(g.q, false))
-		copyMatrix(w.x, g.q)
-	} else {
-		clear(w.x.Data)
 	}
 	mirror(w.k)
-	multiply(w.workers, w.x, 1, view(w.q, false), view(w.k, false))
-	w.xt = scratch(w.xt, n, m)
-	copyTransposed(w.xt, w.x)
-	solveTriangular(w.workers, view(w.r, false), false, false, w.xt)
+	w.x = scratch(w.x, m, n)
+	w.solve(w.x, g.q, g.a, qrTerm[T]{1, w.q, view(w.k, false)})
+}
+
+// qrTerm is the product sign·A·B.
+type qrTerm[T rev.Float] struct {
+	sign T
+	a    rev.General[T]
+	b    strided[T]
+}
+
+// qrSolve is X = (C + Σ A_i·B_i)·R⁻ᵀ and Y += X in progress. C and Y may be nil.
+type qrSolve[T rev.Float] struct {
+	x, c, y rev.General[T]
+	r       strided[T]
+	terms   []qrTerm[T]
+	xt      []rev.General[T] // of each worker: some rows of X transposed
+}
+
+func (w *qrWork[T]) solve(x, c, y rev.General[T], terms ...qrTerm[T]) {
+	s := &w.solving
+	s.x, s.c, s.y, s.r = x, c, y, view(w.r, false)
+	s.terms = append(s.terms[:0], terms...)
+	workers := parallel.Workers(w.workers)
+	for len(s.xt) < workers {
+		s.xt = append(s.xt, rev.General[T]{})
+	}
+	parallel.Run(workers, (x.Rows+qrRows-1)/qrRows, s)
+	s.c, s.y = rev.General[T]{}, rev.General[T]{}
+}
+
+// Block computes some rows.
+func (s *qrSolve[T]) Block(worker, b int) {
+	lo, n := b*qrRows, s.x.Cols
+	rows := min(qrRows, s.x.Rows-lo)
+	x := block(s.x, lo, 0, rows, n)
+	if s.c.Data != nil {
+		copyMatrix(x, block(s.c, lo, 0, rows, n))
+	} else {
+		clear(x.Data)
+	}
+	for _, t := range s.terms {
+		a := block(t.a, lo, 0, rows, n)
+		simd.Gemm(rows, n, n, t.sign, a.Data, a.Stride, 1, t.b.data, t.b.rs, t.b.cs, x.Data, x.Stride)
+	}
+	xt := scratch(s.xt[worker], n, rows)
+	s.xt[worker] = xt
+	copyTransposed(xt, x)
+	solve := triangularSolve[T]{}
+	solve.solve(s.r, xt)
+	copyTransposed(x, xt)
+	if s.y.Data != nil {
+		addMatrix(block(s.y, lo, 0, rows, n), 1, x)
+	}
 }
 
 func (w *qrWork[T]) tangent(o, t qrOperands[T]) {
@@ -282,7 +352,6 @@ func (w *qrWork[T]) adjointTangent(o, g, t, gt qrOperands[T]) {
 	}
 	if g.a.Data != nil || gt.a.Data != nil {
 		w.gradient(g)
-		addTransposed(w.workers, g.a, 1, w.xt)
 	}
 	if gt.a.Data != nil {
 		w.dk = zeros(w.dk, n, n)
@@ -299,17 +368,13 @@ func (w *qrWork[T]) adjointTangent(o, g, t, gt qrOperands[T]) {
 		}
 		if gt.q.Data != nil {
 			updateUpper(w.workers, -1, w.dk, view(w.q, true), view(gt.q, false))
-			copyMatrix(w.x, gt.q)
-		} else {
-			clear(w.x.Data)
 		}
 		mirror(w.dk)
-		multiply(w.workers, w.x, 1, view(w.dq, false), view(w.k, false))
-		multiply(w.workers, w.x, 1, view(w.q, false), view(w.dk, false))
-		multiply(w.workers, w.x, -1, view(w.xt, true), view(w.dr, true))
-		copyTransposed(w.xt, w.x)
-		solveTriangular(w.workers, view(w.r, false), false, false, w.xt)
-		addTransposed(w.workers, gt.a, 1, w.xt)
+		w.dx = scratch(w.dx, m, n)
+		w.solve(w.dx, gt.q, gt.a,
+			qrTerm[T]{1, w.dq, view(w.k, false)},
+			qrTerm[T]{1, w.q, view(w.dk, false)},
+			qrTerm[T]{-1, w.x, view(w.dr, true)})
 	}
 	w.add(o, -1)
 }

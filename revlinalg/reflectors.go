@@ -165,7 +165,7 @@ func (w *reflectors[T]) advance(s *qrScratch[T], j int) {
 		w.mu.Unlock()
 		for ; state.applied < reduced; state.applied++ {
 			k := state.applied * qrPanel
-			w.apply(s, state.applied, block(x, k, 0, x.Rows-k, x.Cols), true)
+			w.apply(s, state.applied, x.Rows-k, block(x, k, 0, x.Rows-k, x.Cols), true)
 		}
 		if state.applied == j {
 			w.reduce(s, j)
@@ -188,20 +188,24 @@ func (w *reflectors[T]) form(s *qrScratch[T], j int) {
 	}
 	for i := j; i >= 0; i-- {
 		k := i * qrPanel
-		w.apply(s, i, block(x, k, 0, m-k, x.Cols), false)
+		rows := m - k
+		if i == j {
+			rows = x.Cols // of the identity that are not zero
+		}
+		w.apply(s, i, rows, block(x, k, 0, m-k, x.Cols), false)
 	}
 	copyMatrix(block(w.q, 0, lo, m, x.Cols), x)
 }
 
 // apply computes X <- (I - V·T·Vᵀ)·X, or with Tᵀ, for a panel and a block X of
-// the rows of that panel.
-func (w *reflectors[T]) apply(s *qrScratch[T], panel int, x rev.General[T], trans bool) {
+// the rows of that panel, which is zero from some row on.
+func (w *reflectors[T]) apply(s *qrScratch[T], panel, rows int, x rev.General[T], trans bool) {
 	k := panel * qrPanel
 	v := w.strip(panel)
 	p := v.Cols
 	v = block(v, k, 0, v.Rows-k, p)
 	vx, tvx := s.products(p, x.Cols)
-	gemm(1, view(v, true), x, vx)
+	gemm(1, view(block(v, 0, 0, rows, p), true), block(x, 0, 0, rows, x.Cols), vx)
 	gemm(1, view(block(w.t, k, 0, p, p), trans), vx, tvx)
 	gemm(-1, view(v, false), tvx, x)
 }
