@@ -167,12 +167,13 @@ type qrWork[T rev.Float] struct {
 	qt     rev.General[T] // of GramSchmidt: Qᵀ
 	coeffs rev.General[T]
 
-	k, dk, gr rev.General[T] // K, its tangent, triu(R̄)
-	x, dx     rev.General[T] // (Q̄ + Q·K)·R⁻ᵀ, what AdjointTangent adds to Ǡ
-	xt        rev.General[T] // scratch, n×m
-	s         rev.General[T]
-	dq, dr    rev.General[T]
-	solving   qrSolve[T]
+	k, dk   rev.General[T] // K and its tangent
+	x, dx   rev.General[T] // (Q̄ + Q·K)·R⁻ᵀ, what AdjointTangent adds to Ǡ
+	xt      rev.General[T] // scratch, n×m
+	s       rev.General[T]
+	dq, dr  rev.General[T]
+	sym     qrSym[T]
+	solving qrSolve[T]
 
 	sum  qrOperands[T] // what is being added to
 	sign T
@@ -209,13 +210,15 @@ func (w *qrWork[T]) check() error {
 	return nil
 }
 
-// qrRows is of how many rows a block of what has the shape of Q is.
-const qrRows = 48
+// qrRows is of how many rows a block of what has the shape of Q is: of more if
+// each reads more of K and R.
+func qrRows(n int) int { return 64 * (1 + n/512) }
 
 // Block adds some rows of the results.
 func (w *qrWork[T]) Block(_, b int) {
-	lo := b * qrRows
-	rows := min(qrRows, w.q.Rows-lo)
+	rows := qrRows(w.q.Cols)
+	lo := b * rows
+	rows = min(rows, w.q.Rows-lo)
 	if w.sum.q.Data != nil {
 		addMatrix(block(w.sum.q, lo, 0, rows, w.q.Cols), w.sign, block(w.q, lo, 0, rows, w.q.Cols))
 	}
@@ -229,7 +232,8 @@ func (w *qrWork[T]) Block(_, b int) {
 // add adds the results.
 func (w *qrWork[T]) add(o qrOperands[T], sign T) {
 	w.sum, w.sign = o, sign
-	parallel.Run(parallel.Workers(w.workers), (w.q.Rows+qrRows-1)/qrRows, w)
+	rows := qrRows(w.q.Cols)
+	parallel.Run(parallel.Workers(w.workers), (w.q.Rows+rows-1)/rows, w)
 	w.sum = qrOperands[T]{}
 }
 
@@ -243,19 +247,78 @@ func (w *qrWork[T]) adjoint(o, g qrOperands[T]) {
 // gradient sets k to K and x to (Q̄ + Q·K)·R⁻ᵀ, and adds that to Ā.
 func (w *qrWork[T]) gradient(g qrOperands[T]) {
 	m, n := w.q.Rows, w.q.Cols
-	// sym takes the lower triangle of M, so the upper one of Mᵀ is enough.
-	w.k = zeros(w.k, n, n)
-	if g.r.Data != nil {
-		w.gr = zeros(w.gr, n, n)
-		copyUpper(w.gr, g.r)
-		updateUpper(w.workers, 1, w.k, view(w.gr, false), view(w.r, true))
-	}
-	if g.q.Data != nil {
-		updateUpper(w.workers, -1, w.k, view(w.q, true), view(g.q, false))
-	}
-	mirror(w.k)
+	w.k = scratch(w.k, n, n)
+	w.symmetrise(w.k, []qrPair[T]{{g.r, w.r}}, []qrPair[T]{{w.q, g.q}})
 	w.x = scratch(w.x, m, n)
 	w.solve(w.x, g.q, g.a, qrTerm[T]{1, w.q, view(w.k, false)})
+}
+
+// symRows is the number of rows of a block of K.
+const symRows = 32
+
+// qrPair are the factors of a product.
+type qrPair[T rev.Float] struct{ a, b rev.General[T] }
+
+// qrSym is K = sym(Σ B_i·triu(A_i)ᵀ - Σ D_jᵀ·C_j) in progress, with upper
+// triangular B_i. As sym takes the lower triangle, the upper one of the transpose
+// is enough.
+type qrSym[T rev.Float] struct {
+	k      rev.General[T]
+	ab, cd []qrPair[T]
+	triu   []rev.General[T] // of each worker: some rows of triu(A_i)
+}
+
+// symmetrise computes K. Products of nil are left out.
+func (w *qrWork[T]) symmetrise(k rev.General[T], ab, cd []qrPair[T]) {
+	s := &w.sym
+	s.k, s.ab, s.cd = k, append(s.ab[:0], ab...), append(s.cd[:0], cd...)
+	workers := parallel.Workers(w.workers)
+	for len(s.triu) < workers {
+		s.triu = append(s.triu, rev.General[T]{})
+	}
+	parallel.Run(workers, (s.blocks()+1)/2, s)
+	clear(s.ab)
+	clear(s.cd)
+}
+
+func (s *qrSym[T]) blocks() int { return (s.k.Rows + symRows - 1) / symRows }
+
+// Block computes two blocks of rows, which together have as much work as any other
+// two.
+func (s *qrSym[T]) Block(worker, b int) {
+	s.rows(worker, b*symRows)
+	if c := s.blocks() - 1 - b; c != b {
+		s.rows(worker, c*symRows)
+	}
+}
+
+func (s *qrSym[T]) rows(worker, lo int) {
+	n := s.k.Rows - lo
+	rows := min(symRows, n)
+	k := block(s.k, lo, lo, rows, n)
+	for i := range rows {
+		clear(k.Row(i))
+	}
+	for _, p := range s.ab {
+		if p.a.Data == nil {
+			continue
+		}
+		a := zeros(s.triu[worker], rows, n)
+		s.triu[worker] = a
+		copyUpper(a, block(p.a, lo, lo, rows, n))
+		gemmTransposed(a, block(p.b, lo, lo, n, n), k)
+	}
+	for _, p := range s.cd {
+		if p.b.Data != nil {
+			gemm(-1, view(block(p.a, 0, lo, p.a.Rows, rows), true), block(p.b, 0, lo, p.b.Rows, n), k)
+		}
+	}
+	for i := range rows {
+		for j := range i {
+			k.Row(i)[j] = k.Row(j)[i]
+		}
+	}
+	copyTransposed(block(s.k, lo+rows, lo, n-rows, rows), block(k, 0, rows, rows, n-rows))
 }
 
 // qrTerm is the product sign·A·B.
@@ -281,14 +344,17 @@ func (w *qrWork[T]) solve(x, c, y rev.General[T], terms ...qrTerm[T]) {
 	for len(s.xt) < workers {
 		s.xt = append(s.xt, rev.General[T]{})
 	}
-	parallel.Run(workers, (x.Rows+qrRows-1)/qrRows, s)
+	rows := qrRows(x.Cols)
+	parallel.Run(workers, (x.Rows+rows-1)/rows, s)
 	s.c, s.y = rev.General[T]{}, rev.General[T]{}
 }
 
 // Block computes some rows.
 func (s *qrSolve[T]) Block(worker, b int) {
-	lo, n := b*qrRows, s.x.Cols
-	rows := min(qrRows, s.x.Rows-lo)
+	n := s.x.Cols
+	rows := qrRows(n)
+	lo := b * rows
+	rows = min(rows, s.x.Rows-lo)
 	x := block(s.x, lo, 0, rows, n)
 	if s.c.Data != nil {
 		copyMatrix(x, block(s.c, lo, 0, rows, n))
@@ -354,22 +420,10 @@ func (w *qrWork[T]) adjointTangent(o, g, t, gt qrOperands[T]) {
 		w.gradient(g)
 	}
 	if gt.a.Data != nil {
-		w.dk = zeros(w.dk, n, n)
-		if g.r.Data != nil {
-			updateUpper(w.workers, 1, w.dk, view(w.gr, false), view(w.dr, true))
-		}
-		if gt.r.Data != nil {
-			w.gr = zeros(w.gr, n, n)
-			copyUpper(w.gr, gt.r)
-			updateUpper(w.workers, 1, w.dk, view(w.gr, false), view(w.r, true))
-		}
-		if g.q.Data != nil {
-			updateUpper(w.workers, -1, w.dk, view(w.dq, true), view(g.q, false))
-		}
-		if gt.q.Data != nil {
-			updateUpper(w.workers, -1, w.dk, view(w.q, true), view(gt.q, false))
-		}
-		mirror(w.dk)
+		w.dk = scratch(w.dk, n, n)
+		w.symmetrise(w.dk,
+			[]qrPair[T]{{g.r, w.dr}, {gt.r, w.r}},
+			[]qrPair[T]{{w.dq, g.q}, {w.q, gt.q}})
 		w.dx = scratch(w.dx, m, n)
 		w.solve(w.dx, gt.q, gt.a,
 			qrTerm[T]{1, w.dq, view(w.k, false)},

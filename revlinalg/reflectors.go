@@ -44,6 +44,7 @@ type reflectors[T rev.Float] struct {
 	state    []qrState // of each strip
 	reduced  int       // so many panels are there
 	unformed int       // so many strips of Q are not taken
+	broken   bool      // a worker has panicked
 	progress atomic.Int64
 }
 
@@ -71,7 +72,7 @@ func (w *qrWork[T]) householder(workers int, a rev.General[T]) error {
 	w.strips = workspace.Grow(w.strips, strips*qrPanel*m)
 	w.t = zeros(w.t, strips*qrPanel, qrPanel)
 	w.state = workspace.Zeros(w.state, strips)
-	w.reduced, w.unformed = 0, strips
+	w.reduced, w.unformed, w.broken = 0, strips, false
 	workers = min(parallel.Workers(workers), strips)
 	for len(w.scratch) < workers {
 		w.scratch = append(w.scratch, qrScratch[T]{})
@@ -97,9 +98,19 @@ func (w *reflectors[T]) strip(j int) rev.General[T] {
 // Block works on strips until all are taken.
 func (w *reflectors[T]) Block(worker, _ int) {
 	s := &w.scratch[worker]
+	ended := false
+	defer func() {
+		if !ended { // by a panic, and nobody shall wait for this worker
+			w.mu.Lock()
+			w.broken = true
+			w.progress.Add(1)
+			w.mu.Unlock()
+		}
+	}()
 	for {
 		switch j, q := w.take(); {
 		case j < 0:
+			ended = true
 			return
 		case q:
 			w.form(s, j)
@@ -131,7 +142,7 @@ func (w *reflectors[T]) take() (j int, q bool) {
 				return j, true
 			}
 		}
-		done := w.unformed == 0
+		done := w.unformed == 0 || w.broken
 		w.mu.Unlock()
 		if done {
 			return -1, false
