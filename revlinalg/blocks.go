@@ -2,6 +2,8 @@ package revlinalg
 
 import (
 	"math"
+	"runtime"
+	"sync/atomic"
 
 	"revnum/internal/parallel"
 	"revnum/internal/simd"
@@ -10,14 +12,10 @@ import (
 )
 
 // What the factorisations have in common: they copy their operands to scratch
-// matrices by rows, halve these down to blocks of base rows, and leave nearly
-// all work to products of matrices. Blocks depend on the shape alone.
+// matrices by rows, cut these into blocks, and leave nearly all work to products of
+// matrices. Blocks depend on the shape alone, or no bit of the results on them.
 
-const (
-	base       = 16 // rows of a triangle that is solved row by row
-	columnTile = 48 // columns that a worker takes at least
-	rowTile    = 64 // rows of a block of a symmetric update
-)
+const rowTile = 64 // rows of a block of a symmetric update
 
 // scratch returns an r×c matrix with undefined elements, in the storage of m if
 // that is large enough. The stride of wide ones is an odd number of half cache
@@ -46,9 +44,6 @@ func block[T any](m rev.General[T], i, j, r, c int) rev.General[T] {
 	}
 	return b
 }
-
-// half returns where n is cut into two, at a multiple of base.
-func half(n int) int { return max(base, (n/2+base-1)/base*base) }
 
 // copyMatrix copies src, of the same shape, to dst.
 func copyMatrix[T any](dst, src rev.General[T]) {
@@ -195,63 +190,212 @@ func divideRow[T rev.Float](x []T, d T) {
 	}
 }
 
-// A triangularSolve is X <- T⁻¹·X in progress, where T is triangular and the
-// elements on its other side are not read.
-type triangularSolve[T rev.Float] struct {
-	t           strided[T]
+// A triangle is a triangular matrix. The elements on its other side are not read.
+type triangle[T rev.Float] struct {
+	strided[T]
 	lower, unit bool // unit: the diagonal is 1 and not read
-	x           rev.General[T]
-	cols        int // of a block
 }
+
+// A triangularSolve is Y = T⁻¹·B, or T₂⁻¹·T₁⁻¹·B, and X += alpha·Y in progress, by
+// blocks of columns. Y and X may be nil, and Y may be B. A column of Y is the same
+// bits whatever others it is solved with, so that the blocks may depend on the
+// number of workers.
+type triangularSolve[T rev.Float] struct {
+	t       []triangle[T]
+	before  []int // exchanges of rows of B, as an luFactor has them,
+	after   []int // and of rows of Y, the last first
+	b, y, x rev.General[T]
+	alpha   T
+	to      []int // if set, B is the identity, T₁ lower, and column j of Y is number to[j]
+
+	cols   int         // of a block
+	blocks []panels[T] // of each worker
+}
+
+const (
+	panelCols  = 48      // of a panel, which products read row by row
+	solveRows  = 128     // of X that are solved for before products go on
+	solveCols  = 192     // of a block at most,
+	solveGrain = 16      // and of all but the last a multiple of this
+	solveWork  = 1 << 18 // multiply-adds of a block at least
+)
 
 // solveTriangular computes X <- T⁻¹·X.
 func solveTriangular[T rev.Float](workers int, t strided[T], lower, unit bool, x rev.General[T]) {
-	if x.Rows == 0 || x.Cols == 0 {
-		return
-	}
 	w := workspace.Get[triangularSolve[T]]()
-	cols := max(columnTile, 1<<18/(x.Rows*x.Rows))
-	cols = (cols + columnTile - 1) / columnTile * columnTile
-	*w = triangularSolve[T]{t, lower, unit, x, cols}
-	parallel.Run(parallel.Workers(workers), (x.Cols+cols-1)/cols, w)
-	*w = triangularSolve[T]{}
+	w.t = append(w.t, triangle[T]{t, lower, unit})
+	w.b, w.y = x, x
+	w.run(workers, x.Cols)
+}
+
+// run solves for so many columns, and makes w idle.
+func (w *triangularSolve[T]) run(workers, cols int) {
+	if n := w.t[0].rows; n > 0 && cols > 0 {
+		workers = parallel.Workers(workers)
+		parts := (cols-1)/solveCols + 1
+		if workers > 1 {
+			parts = ((parts-1)/(2*workers) + 1) * 2 * workers
+		}
+		w.cols = max((cols-1)/parts, solveWork/(n*n)) + 1
+		w.cols = (w.cols + solveGrain - 1) / solveGrain * solveGrain
+		w.blocks = workspace.Grow(w.blocks, max(len(w.blocks), workers))
+		w.b.Cols = cols
+		parallel.Run(workers, (cols-1)/w.cols+1, w)
+	}
+	clear(w.t)
+	*w = triangularSolve[T]{t: w.t[:0], blocks: w.blocks}
 	workspace.Put(w)
 }
 
 // Block solves for a block of columns.
-func (w *triangularSolve[T]) Block(_, b int) {
-	lo := b * w.cols
-	w.solve(w.t, block(w.x, 0, lo, w.x.Rows, min(w.cols, w.x.Cols-lo)))
-}
-
-func (w *triangularSolve[T]) solve(t strided[T], x rev.General[T]) {
-	n := x.Rows
-	if n <= base {
-		for r := range n {
-			i, first := r, 0
-			if !w.lower {
-				i, first = n-1-r, n-r
+func (w *triangularSolve[T]) Block(worker, b int) {
+	n, lo := w.t[0].rows, b*w.cols
+	p := w.blocks[worker].resize(n, min(w.cols, w.b.Cols-lo), min(panelCols, w.b.Cols))
+	w.blocks[worker] = p
+	first := 0
+	for q := range p.count() {
+		x, j := p.panel(q), lo+q*p.width
+		if w.to != nil {
+			clear(x.Data)
+			for c := range x.Cols {
+				x.Row(j + c)[c] = 1
 			}
-			if r > 0 {
-				gemm(-1, t.sub(i, first, 1, r), block(x, first, 0, r, x.Cols), block(x, i, 0, 1, x.Cols))
+			first = lo
+			continue
+		}
+		copyMatrix(x, block(w.b, 0, j, n, x.Cols))
+		for i, at := range w.before {
+			swapRows(x, i, at)
+		}
+	}
+	for _, t := range w.t {
+		p.solve(t, first)
+		first = 0
+	}
+	for q := range p.count() {
+		x, j := p.panel(q), lo+q*p.width
+		for i := len(w.after) - 1; i >= 0; i-- {
+			swapRows(x, i, w.after[i])
+		}
+		if w.to == nil {
+			if w.y.Data != nil {
+				copyMatrix(block(w.y, 0, j, n, x.Cols), x)
 			}
-			if !w.unit {
-				divideRow(x.Row(i), t.data[i*(t.rs+t.cs)])
+			if w.x.Data != nil {
+				addMatrix(block(w.x, 0, j, n, x.Cols), w.alpha, x)
+			}
+			continue
+		}
+		to := w.to[j : j+x.Cols]
+		for i := range n {
+			row := w.y.Row(i)
+			for c, v := range x.Row(i) {
+				row[to[c]] = v
 			}
 		}
+	}
+}
+
+// panels are some columns of a matrix as matrices of a few columns, each of which
+// lies together.
+type panels[T rev.Float] struct {
+	rows, cols, width int
+	data              []T
+}
+
+// resize returns panels with undefined elements in the storage of p.
+func (p panels[T]) resize(rows, cols, width int) panels[T] {
+	p.rows, p.cols, p.width = rows, cols, width
+	p.data = workspace.Grow(p.data, p.count()*rows*width)
+	return p
+}
+
+func (p panels[T]) count() int { return (p.cols-1)/p.width + 1 }
+
+func (p panels[T]) panel(q int) rev.General[T] {
+	return rev.General[T]{
+		Rows: p.rows, Cols: min(p.width, p.cols-q*p.width), Stride: p.width,
+		Data: p.data[q*p.rows*p.width : (q+1)*p.rows*p.width],
+	}
+}
+
+// solve computes X <- T⁻¹·X, where the rows before the given one are zero if T is
+// lower. All panels take part in a product with a block of T before the next does.
+func (p panels[T]) solve(t triangle[T], first int) {
+	n := t.rows
+	first -= first % solveRows
+	for done := first; done < n; done += solveRows {
+		rows := min(solveRows, n-done)
+		at := done
+		if !t.lower {
+			at = n - done - rows
+		}
+		for l := first; l < done; l += solveRows {
+			from := l
+			if !t.lower {
+				from = n - l - solveRows
+			}
+			for q := range p.count() {
+				x := p.panel(q)
+				gemm(-1, t.sub(at, from, rows, solveRows), block(x, from, 0, solveRows, x.Cols), block(x, at, 0, rows, x.Cols))
+			}
+		}
+		for q := range p.count() {
+			x := p.panel(q)
+			solveBlock(triangle[T]{t.sub(at, at, rows, rows), t.lower, t.unit}, block(x, at, 0, rows, x.Cols))
+		}
+	}
+}
+
+// solveBlock computes X <- T⁻¹·X for a small T.
+func solveBlock[T rev.Float](t triangle[T], x rev.General[T]) {
+	simd.TriSolve(t.rows, x.Cols, t.data, t.rs, t.cs, !t.lower, t.unit, x.Data, x.Stride)
+}
+
+// swapRows exchanges two rows of x.
+func swapRows[T any](x rev.General[T], i, j int) {
+	if i == j {
 		return
 	}
-	m := half(n)
-	top, bottom := block(x, 0, 0, m, x.Cols), block(x, m, 0, n-m, x.Cols)
-	if w.lower {
-		w.solve(t.sub(0, 0, m, m), top)
-		gemm(-1, t.sub(m, 0, n-m, m), top, bottom)
-		w.solve(t.sub(m, m, n-m, n-m), bottom)
-		return
+	var t [64]T
+	a, b := x.Row(i), x.Row(j)
+	for len(a) > 0 {
+		n := copy(t[:], a)
+		copy(a[:n], b)
+		copy(b, t[:n])
+		a, b = a[n:], b[n:]
 	}
-	w.solve(t.sub(m, m, n-m, n-m), bottom)
-	gemm(-1, t.sub(0, m, m, n-m), bottom, top)
-	w.solve(t.sub(0, 0, m, m), top)
+}
+
+// A sequence hands out the blocks of a parallel.Task in their order, whatever
+// worker asks, so that a block may wait for what one before it does: some worker
+// has begun with that.
+type sequence struct {
+	next    atomic.Int64
+	stopped atomic.Bool
+}
+
+// begin makes all blocks be handed out anew.
+func (s *sequence) begin() {
+	s.next.Store(0)
+	s.stopped.Store(false)
+}
+
+// take returns the next block.
+func (s *sequence) take() int { return int(s.next.Add(1) - 1) }
+
+// await waits until done is n or more, and returns whether it is: not if the
+// sequence was stopped.
+func (s *sequence) await(done *atomic.Int64, n int) bool {
+	for i := 1; done.Load() < int64(n); i++ {
+		if s.stopped.Load() {
+			return false
+		}
+		if i%1024 == 0 {
+			runtime.Gosched()
+		}
+	}
+	return true
 }
 
 // An upperUpdate is C += alpha·A·B in the upper triangle of C in progress.

@@ -199,12 +199,14 @@ func (w *choleskyWork[T]) factor(workers int, a rev.General[T]) error {
 	return factorUpper(workers, w.u, 0)
 }
 
+const choleskyBase = 16
+
 // factorUpper overwrites the upper triangle of u, which is rows first and on of
 // the whole, by its factor.
 func factorUpper[T rev.Float](workers int, u rev.General[T], first int) error {
 	n := u.Rows
-	if n > base {
-		m := half(n)
+	if n > choleskyBase {
+		m := max(choleskyBase, n/2/choleskyBase*choleskyBase)
 		u11, u12, u22 := block(u, 0, 0, m, m), block(u, 0, m, m, n-m), block(u, m, m, n-m, n-m)
 		if err := factorUpper(workers, u11, first); err != nil {
 			return err
@@ -243,8 +245,8 @@ func (w *choleskyWork[T]) addGradient(workers int, g Cholesky[T]) {
 // triangle of g is scratch.
 func choleskyAdjoint[T rev.Float](workers int, u, g rev.General[T]) {
 	n := u.Rows
-	if n > base {
-		m := half(n)
+	if n > choleskyBase {
+		m := max(choleskyBase, n/2/choleskyBase*choleskyBase)
 		u11, u12 := block(u, 0, 0, m, m), block(u, 0, m, m, n-m)
 		g11, g12, g22 := block(g, 0, 0, m, m), block(g, 0, m, m, n-m), block(g, m, m, n-m, n-m)
 		choleskyAdjoint(workers, block(u, m, m, n-m, n-m), g22)

@@ -83,7 +83,7 @@ func (k LogDet[T]) accumulate(alpha T) error {
 func (k *LogDet[T]) add(alpha T, w *invWork[T]) {
 	sum, sign := 0.0, T(1)
 	for i, p := range w.pivots {
-		u := float64(w.lu.Row(i)[i])
+		u := float64(w.diag[i])
 		sum += math.Log(math.Abs(u))
 		if (p != i) != (u < 0) {
 			sign = -sign

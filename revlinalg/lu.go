@@ -2,129 +2,244 @@ package revlinalg
 
 import (
 	"math"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/internal/parallel"
+	"revnum/internal/simd"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
-
-// luPanel is the number of columns that are eliminated at a time.
-const luPanel = 32
 
 // singular is the error for a matrix without an inverse.
 var singular error = mat.Condition(math.Inf(1)) //nolint:errname // a value of gonum's type, not a new error
 
 // An luFactor is P·A = L·U in progress and then the result, where P exchanges
 // rows, L is unit lower triangular with elements of at most 1, and U is upper
-// triangular. A panel of columns is eliminated as a transposed copy, so that
-// columns are contiguous; the rest of the matrix takes part in it as a
-// triangular solve and a product of matrices.
+// triangular.
+//
+// The columns are cut into blocks, each of which lies together. Those of block k
+// are eliminated as a transposed copy, so that columns are contiguous; to the
+// blocks on the right of it that is applied as a triangular solve and a product of
+// matrices. A worker that applies it to block k+1 goes on to eliminate that, while
+// others have the rest.
 type luFactor[T rev.Float] struct {
-	lu      rev.General[T] // L below the diagonal, U on it and above
+	lu      rev.General[T] // L below the diagonal, U on it and above, after join
+	diag    []T            // of U
 	pivots  []int          // row i was exchanged with row pivots[i], in this order
 	norms   []T            // largest magnitudes of the columns of A
 	workers int
 
-	panel rev.General[T]
-	k     int // first row and column of the panel
-	cols  int // of a block of columns to its right
+	a       rev.General[T]
+	tops    rev.General[T] // the largest magnitudes in some rows of A
+	n       int
+	joined  bool
+	blocks  []T
+	panel   rev.General[T] // the block being eliminated, transposed
+	corner  rev.General[T] // scratch of factorPanel
+	steps   sequence
+	applied []atomic.Int64 // to each block, how many blocks, itself included
+
+	from, to []int // of inverse: columns of U⁻¹·L⁻¹ and of A⁻¹
 }
 
-// factor computes the factors of A.
+// luCols is the number of columns of a block.
+const (
+	luCols   = 48
+	luStride = luCols + 8 // rows do not meet in a few sets of the cache
+)
+
+// luLeaf is the number of columns that are eliminated one by one.
+const luLeaf = 8
+
+// factor computes the factors of A, in blocks.
 func (f *luFactor[T]) factor(workers int, a rev.General[T]) {
 	n := a.Rows
-	f.workers = workers
-	f.lu = scratch(f.lu, n, n)
-	copyMatrix(f.lu, a)
-	f.norms = workspace.Zeros(f.norms, n)
-	for i := range n {
-		for j, v := range f.lu.Row(i) {
-			if v = abs(v); v > f.norms[j] {
-				f.norms[j] = v
-			}
-		}
+	f.workers = parallel.Workers(workers)
+	f.n, f.joined = n, false
+	blocks := (n + luCols - 1) / luCols
+	f.norms, f.pivots, f.diag = workspace.Zeros(f.norms, n), workspace.Grow(f.pivots, n), workspace.Grow(f.diag, n)
+	f.blocks = workspace.Grow(f.blocks, blocks*n*luStride)
+	if cap(f.applied) < blocks {
+		f.applied = make([]atomic.Int64, blocks)
 	}
-	f.pivots = workspace.Grow(f.pivots, n)
-	for f.k = 0; f.k < n; f.k += luPanel {
-		p := min(luPanel, n-f.k)
-		f.panel = scratch(f.panel, p, n-f.k)
-		copyTransposed(f.panel, block(f.lu, f.k, f.k, n-f.k, p))
-		f.eliminate()
-		copyTransposed(block(f.lu, f.k, f.k, n-f.k, p), f.panel)
-		f.exchange(block(f.lu, 0, 0, n, f.k), f.k, f.k+p)
-		right := n - f.k - p
-		f.cols = max(columnTile, 1<<18/((n-f.k)*p))
-		f.cols = (f.cols + columnTile - 1) / columnTile * columnTile
-		parallel.Run(parallel.Workers(workers), (right+f.cols-1)/f.cols, f)
+	f.applied = f.applied[:blocks]
+	for j := range f.applied {
+		f.applied[j].Store(0)
+	}
+	f.a = a
+	parts := (n + luRows - 1) / luRows
+	f.tops = scratch(f.tops, 2*parts, n)
+	parallel.Run(f.workers, parts, (*luStart[T])(f))
+	for b := range parts {
+		simd.MaxTo(f.norms, f.norms, f.tops.Row(2*b))
+	}
+	f.a = rev.General[T]{}
+	if n > 0 {
+		f.eliminate(0)
+		f.steps.begin()
+		parallel.Run(f.workers, blocks*(blocks-1)/2, f)
 	}
 }
 
-// eliminate factors the panel, whose rows are columns of the matrix.
-func (f *luFactor[T]) eliminate() {
+// block returns block k.
+func (f *luFactor[T]) block(k int) rev.General[T] {
+	return rev.General[T]{
+		Rows: f.n, Cols: min(luCols, f.n-k*luCols), Stride: luStride,
+		Data: f.blocks[k*f.n*luStride : (k+1)*f.n*luStride],
+	}
+}
+
+// luRows is the number of rows of A that are copied at a time.
+const luRows = 64
+
+// luStart is the copying of A to blocks.
+type luStart[T rev.Float] luFactor[T]
+
+// Block copies some rows, and finds the largest magnitudes of their columns.
+func (f *luStart[T]) Block(_, b int) {
+	norms, minus := f.tops.Row(2*b), f.tops.Row(2*b+1)
+	clear(norms)
+	for i := b * luRows; i < min((b+1)*luRows, f.n); i++ {
+		row := f.a.Row(i)
+		for j, at := 0, i*luStride; j < f.n; j, at = j+luCols, at+f.n*luStride {
+			copy(f.blocks[at:at+luCols], row[j:])
+		}
+		simd.MaxTo(norms, norms, row)
+		simd.ScaleTo(minus, -1, row)
+		simd.MaxTo(norms, norms, minus)
+	}
+}
+
+// join makes of the blocks a matrix.
+func (f *luFactor[T]) join() {
+	f.lu = scratch(f.lu, f.n, f.n)
+	parallel.Run(f.workers, len(f.applied), (*luEnd[T])(f))
+	f.joined = true
+}
+
+// luEnd is the copying of blocks to the result.
+type luEnd[T rev.Float] luFactor[T]
+
+// Block copies a block, with rows exchanged as the blocks behind it did.
+func (f *luEnd[T]) Block(_, k int) {
+	to := block(f.lu, 0, k*luCols, f.n, min(luCols, f.n-k*luCols))
+	copyMatrix(to, (*luFactor[T])(f).block(k))
+	for i := k*luCols + to.Cols; i < f.n; i++ {
+		swapRows(to, i, f.pivots[i])
+	}
+}
+
+// Block applies a block to one on the right of it.
+func (f *luFactor[T]) Block(_, _ int) {
+	// Block 0 to 1, 2, ..., then 1 to 2, 3, ...
+	k, j := 0, f.steps.take()+1
+	for j >= len(f.applied) {
+		k++
+		j += k + 1 - len(f.applied)
+	}
+	done := false
+	defer func() {
+		if !done {
+			f.steps.stopped.Store(true)
+		}
+	}()
+	if f.steps.await(&f.applied[k], k+1) && f.steps.await(&f.applied[j], k) {
+		f.apply(k, j)
+		if j == k+1 {
+			f.eliminate(j)
+		}
+		done = true
+	}
+}
+
+// apply applies block k to block j.
+func (f *luFactor[T]) apply(k, j int) {
+	x, lo, p := f.block(j), k*luCols, luCols
+	for i := lo; i < lo+p; i++ {
+		swapRows(x, i, f.pivots[i])
+	}
+	l := view(f.block(k), false)
+	top, below := block(x, lo, 0, p, x.Cols), f.n-lo-p
+	solveBlock(triangle[T]{l.sub(lo, 0, p, p), true, true}, top)
+	gemm(-1, l.sub(lo+p, 0, below, p), top, block(x, lo+p, 0, below, x.Cols))
+	f.applied[j].Store(int64(k + 1))
+}
+
+// eliminate factors block k, to which those before were applied.
+func (f *luFactor[T]) eliminate(k int) {
+	x, lo := f.block(k), k*luCols
+	p := x.Cols
+	x = block(x, lo, 0, f.n-lo, p)
+	f.panel = scratch(f.panel, p, x.Rows)
+	copyTransposed(f.panel, x)
+	f.factorPanel(lo, 0, p)
+	copyTransposed(x, f.panel)
+	for i := range p {
+		f.diag[lo+i] = x.Row(i)[i]
+	}
+	f.applied[k].Store(int64(k + 1))
+}
+
+// factorPanel factors columns lo to hi-1 of the panel, which are its rows, by
+// halves; at is where the panel begins in the matrix.
+func (f *luFactor[T]) factorPanel(at, lo, hi int) {
+	if hi-lo <= luLeaf {
+		for j := lo; j < hi; j++ {
+			f.factorColumn(at, lo, j)
+		}
+		return
+	}
 	p := f.panel
-	for j := range p.Rows {
-		x := p.Row(j)
-		for i := 1; i < j; i++ {
-			s := x[i]
-			for l := range i {
-				s -= T(p.Data[l*p.Stride+i] * x[l])
-			}
-			x[i] = s
-		}
-		rest := block(p, j, j, 1, p.Cols-j)
-		if j > 0 {
-			gemm(-1, strided[T]{1, j, x, 0, 1}, block(p, 0, j, j, p.Cols-j), rest)
-		}
-		y := rest.Data
-		at := 0
-		for i, v := range y {
-			if abs(v) > abs(y[at]) || math.IsNaN(float64(v)) { // or a 0 above it would stand for a singular matrix
-				at = i
-			}
-		}
-		f.pivots[f.k+j] = f.k + j + at
-		if at > 0 {
-			for l := range p.Rows {
-				row := p.Data[l*p.Stride+j:]
-				row[0], row[at] = row[at], row[0]
-			}
-		}
-		if y[0] != 0 {
-			divideRow(y[1:], y[0])
-		}
+	mid := lo + ((hi-lo)/2+luLeaf-1)/luLeaf*luLeaf
+	f.factorPanel(at, lo, mid)
+	c, r := mid-lo, hi-mid
+	f.corner = scratch(f.corner, c, r)
+	corner := block(p, mid, lo, r, c)
+	copyTransposed(f.corner, corner)
+	solveBlock(triangle[T]{view(block(p, lo, lo, c, c), true), true, true}, f.corner)
+	copyTransposed(corner, f.corner)
+	if below := p.Cols - mid; below > 0 {
+		gemm(-1, view(corner, false), block(p, lo, mid, c, below), block(p, mid, mid, r, below))
 	}
+	f.factorPanel(at, mid, hi)
 }
 
-// exchange exchanges the rows of x as elimination of columns lo to hi-1 did.
-func (f *luFactor[T]) exchange(x rev.General[T], lo, hi int) {
-	for i := lo; i < hi; i++ {
-		f.swap(x, i)
+// factorColumn eliminates column j of the panel, to which the columns before lo
+// were applied.
+func (f *luFactor[T]) factorColumn(at, lo, j int) {
+	p := f.panel
+	x := p.Row(j)
+	for i := lo + 1; i < j; i++ {
+		s := x[i]
+		for l := lo; l < i; l++ {
+			s -= T(p.Data[l*p.Stride+i] * x[l])
+		}
+		x[i] = s
 	}
-}
-
-func (f *luFactor[T]) swap(x rev.General[T], i int) {
-	if j := f.pivots[i]; j != i {
-		a, b := x.Row(i), x.Row(j)
-		for l, v := range a {
-			a[l], b[l] = b[l], v
+	rest := block(p, j, j, 1, p.Cols-j)
+	if j > lo {
+		gemm(-1, strided[T]{1, j - lo, x[lo:], 0, 1}, block(p, lo, j, j-lo, p.Cols-j), rest)
+	}
+	y := rest.Data
+	pivot, largest := 0, uint64(0)
+	for i, v := range y {
+		// Magnitudes are ordered as their bits are, which NaN exceeds: or a 0
+		// above it would stand for a singular matrix.
+		if b := math.Float64bits(float64(v)) << 1; b > largest {
+			pivot, largest = i, b
 		}
 	}
-}
-
-// Block updates a block of columns to the right of the panel.
-func (f *luFactor[T]) Block(_, b int) {
-	n, p := f.lu.Rows, f.panel.Rows
-	lo := f.k + p + b*f.cols
-	cols := min(f.cols, n-lo)
-	f.exchange(block(f.lu, 0, lo, n, cols), f.k, f.k+p)
-	top := block(f.lu, f.k, lo, p, cols)
-	l := view(f.panel, true)
-	s := triangularSolve[T]{lower: true, unit: true}
-	s.solve(l.sub(0, 0, p, p), top)
-	if below := n - f.k - p; below > 0 {
-		gemm(-1, l.sub(p, 0, below, p), top, block(f.lu, f.k+p, lo, below, cols))
+	f.pivots[at+j] = at + j + pivot
+	if pivot > 0 {
+		for l := range p.Rows {
+			row := p.Data[l*p.Stride+j:]
+			row[0], row[pivot] = row[pivot], row[0]
+		}
+	}
+	if y[0] != 0 {
+		divideRow(y[1:], y[0])
 	}
 }
 
@@ -134,7 +249,7 @@ func (f *luFactor[T]) Block(_, b int) {
 func (f *luFactor[T]) condition() T {
 	c := T(1)
 	for j, norm := range f.norms {
-		if u := abs(f.lu.Row(j)[j]); u == 0 {
+		if u := abs(f.diag[j]); u == 0 {
 			return T(math.Inf(1))
 		} else if norm/u > c && isFinite(float64(norm)) {
 			c = norm / u
@@ -145,7 +260,7 @@ func (f *luFactor[T]) condition() T {
 
 // check returns an error if A is singular to working precision.
 func (f *luFactor[T]) check() error {
-	if c := f.condition(); c >= 1/(T(f.lu.Rows)*epsilon[T]()) {
+	if c := f.condition(); c >= 1/(T(f.n)*epsilon[T]()) {
 		return mat.Condition(c)
 	}
 	return nil
@@ -158,34 +273,54 @@ func (f *luFactor[T]) determinant() extended {
 		if p != i {
 			d.m = -d.m
 		}
-		d = d.times(float64(f.lu.Row(i)[i]))
+		d = d.times(float64(f.diag[i]))
 	}
 	return d
 }
 
-// solve computes X <- A⁻¹·X, or X <- A⁻ᵀ·X if trans is set.
-func (f *luFactor[T]) solve(x rev.General[T], trans bool) {
-	lu := view(f.lu, trans)
-	if !trans {
-		f.exchange(x, 0, f.lu.Rows)
-	}
-	solveTriangular(f.workers, lu, true, !trans, x)
-	solveTriangular(f.workers, lu, false, trans, x)
+// solve computes Y = A⁻¹·B, or A⁻ᵀ·B if trans is set, and X += alpha·Y. Y and X may
+// be nil, and Y may be B.
+func (f *luFactor[T]) solve(b rev.General[T], trans bool, y rev.General[T], alpha T, x rev.General[T]) {
+	w := f.system(trans)
 	if trans {
-		for i := f.lu.Rows - 1; i >= 0; i-- {
-			f.swap(x, i)
-		}
+		w.after = f.pivots
+	} else {
+		w.before = f.pivots
 	}
+	w.b, w.y, w.alpha, w.x = b, y, alpha, x
+	w.run(f.workers, b.Cols)
 }
 
-// inverse sets dst to A⁻¹.
-func (f *luFactor[T]) inverse(dst rev.General[T]) rev.General[T] {
-	n := f.lu.Rows
-	dst = zeros(dst, n, n)
-	for i := range n {
-		dst.Row(i)[i] = 1
+// system returns a workspace with the factors of A or Aᵀ.
+func (f *luFactor[T]) system(trans bool) *triangularSolve[T] {
+	w := workspace.Get[triangularSolve[T]]()
+	if !f.joined {
+		f.join()
 	}
-	f.solve(dst, false)
+	lu := view(f.lu, trans)
+	w.t = append(w.t, triangle[T]{lu, true, !trans}, triangle[T]{lu, false, trans})
+	return w
+}
+
+// inverse sets dst to A⁻¹ = U⁻¹·L⁻¹·P.
+func (f *luFactor[T]) inverse(dst rev.General[T]) rev.General[T] {
+	n := f.n
+	dst = scratch(dst, n, n)
+	f.to = workspace.Grow(f.to, n)
+	from := workspace.Grow(f.from, n)
+	f.from = from
+	for j := range from {
+		from[j] = j
+	}
+	for i := n - 1; i >= 0; i-- {
+		from[i], from[f.pivots[i]] = from[f.pivots[i]], from[i]
+	}
+	for j, i := range from {
+		f.to[i] = j
+	}
+	w := f.system(false)
+	w.y, w.to = dst, f.to
+	w.run(f.workers, n)
 	return dst
 }
 

@@ -368,8 +368,8 @@ func (s *qrSolve[T]) Block(worker, b int) {
 	xt := scratch(s.xt[worker], n, rows)
 	s.xt[worker] = xt
 	copyTransposed(xt, x)
-	solve := triangularSolve[T]{}
-	solve.solve(s.r, xt)
+	// The columns are a single panel, which lies in rows of the scratch matrix.
+	panels[T]{n, rows, xt.Stride, xt.Data}.solve(triangle[T]{s.r, false, false}, 0)
 	copyTransposed(x, xt)
 	if s.y.Data != nil {
 		addMatrix(block(s.y, lo, 0, rows, n), 1, x)

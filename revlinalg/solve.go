@@ -136,7 +136,9 @@ type luSystem[T rev.Float] struct {
 	trans bool
 }
 
-func (s *luSystem[T]) apply(x rev.General[T], trans bool) { s.solve(x, trans != s.trans) }
+func (s *luSystem[T]) apply(b rev.General[T], trans bool, y rev.General[T], alpha T, x rev.General[T]) {
+	s.solve(b, trans != s.trans, y, alpha, x)
+}
 
 func (s *luSystem[T]) subtractProduct(dst, ta rev.General[T], trans bool, x rev.General[T]) {
 	multiply(s.workers, dst, -1, view(ta, trans != s.trans), view(x, false))
@@ -152,8 +154,9 @@ func (s *luSystem[T]) subtractOuter(ga, z, y rev.General[T]) {
 // A system is a matrix A, or its transpose, of which the equations A·Y = B can
 // be solved.
 type system[T rev.Float] interface {
-	// apply computes X <- A⁻¹·X or X <- A⁻ᵀ·X.
-	apply(x rev.General[T], trans bool)
+	// apply computes Y = A⁻¹·B or Y = A⁻ᵀ·B, and X += alpha·Y. Y and X may be
+	// nil, and Y may be B.
+	apply(b rev.General[T], trans bool, y rev.General[T], alpha T, x rev.General[T])
 	// subtractProduct computes dst -= Ȧ·X or dst -= Ȧᵀ·X, and nothing if Ȧ
 	// is nil.
 	subtractProduct(dst, ta rev.General[T], trans bool, x rev.General[T])
@@ -177,50 +180,42 @@ func scratchCopy[T rev.Float](m, src rev.General[T]) rev.General[T] {
 }
 
 func (w *solving[T]) accumulate(s system[T], k equation[T], sign T) {
-	if k.x.Data == nil {
-		return
+	if k.x.Data != nil {
+		s.apply(k.b, false, rev.General[T]{}, sign, k.x)
 	}
-	w.y = scratchCopy(w.y, k.b)
-	s.apply(w.y, false)
-	addMatrix(k.x, sign, w.y)
 }
 
 func (w *solving[T]) adjoint(s system[T], k, g equation[T]) {
-	w.y = scratchCopy(w.y, k.b)
-	s.apply(w.y, false)
+	w.y = scratch(w.y, k.b.Rows, k.b.Cols)
+	s.apply(k.b, false, w.y, -1, k.x)
 	if g.x.Data != nil {
-		w.z = scratchCopy(w.z, g.x)
-		s.apply(w.z, true)
-		addMatrix(g.b, 1, w.z)
+		w.z = scratch(w.z, k.b.Rows, k.b.Cols)
+		s.apply(g.x, true, w.z, 1, g.b)
 		s.subtractOuter(g.a, w.z, w.y)
 	}
-	addMatrix(k.x, -1, w.y)
 }
 
 func (w *solving[T]) tangent(s system[T], k, t equation[T]) {
-	w.y = scratchCopy(w.y, k.b)
-	s.apply(w.y, false)
-	w.setTangent(s, t)
-	addMatrix(t.x, 1, w.dy)
-	addMatrix(k.x, 1, w.y)
+	w.y = scratch(w.y, k.b.Rows, k.b.Cols)
+	s.apply(k.b, false, w.y, 1, k.x)
+	w.setTangent(s, t, 1)
 }
 
-// setTangent sets dy.
-func (w *solving[T]) setTangent(s system[T], t equation[T]) {
+// setTangent sets dy, and computes Ẋ += alpha·Ẏ.
+func (w *solving[T]) setTangent(s system[T], t equation[T], alpha T) {
 	if t.b.Data != nil {
 		w.dy = scratchCopy(w.dy, t.b)
 	} else {
 		w.dy = zeros(w.dy, w.y.Rows, w.y.Cols)
 	}
 	s.subtractProduct(w.dy, t.a, false, w.y)
-	s.apply(w.dy, false)
+	s.apply(w.dy, false, w.dy, alpha, t.x)
 }
 
 func (w *solving[T]) adjointTangent(s system[T], k, g, t, gt equation[T]) {
-	w.y = scratchCopy(w.y, k.b)
-	s.apply(w.y, false)
-	w.setTangent(s, t)
-	addMatrix(t.x, -1, w.dy)
+	w.y = scratch(w.y, k.b.Rows, k.b.Cols)
+	s.apply(k.b, false, w.y, -1, k.x)
+	w.setTangent(s, t, -1)
 
 	if gt.x.Data != nil {
 		w.dz = scratchCopy(w.dz, gt.x)
@@ -228,15 +223,12 @@ func (w *solving[T]) adjointTangent(s system[T], k, g, t, gt equation[T]) {
 		w.dz = zeros(w.dz, w.y.Rows, w.y.Cols)
 	}
 	if g.x.Data != nil {
-		w.z = scratchCopy(w.z, g.x)
-		s.apply(w.z, true)
+		w.z = scratch(w.z, w.y.Rows, w.y.Cols)
+		s.apply(g.x, true, w.z, 1, g.b)
 		s.subtractProduct(w.dz, t.a, true, w.z)
 		s.subtractOuter(gt.a, w.z, w.dy)
-		addMatrix(g.b, 1, w.z)
 		s.subtractOuter(g.a, w.z, w.y)
 	}
-	s.apply(w.dz, true)
-	addMatrix(gt.b, 1, w.dz)
+	s.apply(w.dz, true, w.dz, 1, gt.b)
 	s.subtractOuter(gt.a, w.dz, w.y)
-	addMatrix(k.x, -1, w.y)
 }

@@ -64,7 +64,7 @@ func TestSolve(t *testing.T) {
 	t.Run("float32", func(t *testing.T) { revtest.Fallible(t, solveSpec[float32](false)) })
 	t.Run("blocks", func(t *testing.T) {
 		spec := solveSpec[float64](true)
-		spec.Sizes = []int{base + 1, luPanel, luPanel + 1, 71}
+		spec.Sizes = []int{luLeaf + 1, luCols, luCols + 1, 71}
 		revtest.Fallible(t, spec)
 	})
 }

@@ -132,9 +132,12 @@ type triangularSystem[T rev.Float] struct {
 	full rev.General[T] // with zeros outside the triangle
 }
 
-func (s *triangularSystem[T]) apply(x rev.General[T], trans bool) {
+func (s *triangularSystem[T]) apply(b rev.General[T], trans bool, y rev.General[T], alpha T, x rev.General[T]) {
 	trans = trans != s.k.TransA
-	solveTriangular(s.k.Workers, view(s.k.A, trans), trans == s.k.Upper, s.k.Unit, x)
+	w := workspace.Get[triangularSolve[T]]()
+	w.t = append(w.t, triangle[T]{view(s.k.A, trans), trans == s.k.Upper, s.k.Unit})
+	w.b, w.y, w.alpha, w.x = b, y, alpha, x
+	w.run(s.k.Workers, b.Cols)
 }
 
 // triangle returns row i of m, as far as it is in the triangle, and its first

@@ -117,7 +117,7 @@ var twoWorkersKernels = func() (list []twoWorkersKernel) {
 			return func(workers int) { k.Workers = workers; _ = k.Adjoint(g) }
 		})
 	}
-	for _, n := range []int{512, 1024} {
+	for _, n := range []int{256, 512, 1024} {
 		definite := func(rnd *rand.Rand) rev.General[float64] {
 			a := matrixOf[float64](rnd, n, n)
 			for i := range n {
@@ -151,6 +151,30 @@ var twoWorkersKernels = func() (list []twoWorkersKernel) {
 			k := TriSolve[float64]{X: square(rnd), A: triangular[float64](rnd, n), B: square(rnd)}
 			g := TriSolve[float64]{X: square(rnd), A: square(rnd), B: square(rnd)}
 			return func(workers int) { k.Workers = workers; _ = k.Adjoint(g) }
+		})
+		add(fmt.Sprintf("Inv/Forward/%d", n), func(rnd *rand.Rand) func(int) {
+			k := Inv[float64]{B: square(rnd), A: regular[float64](rnd, n)}
+			return func(workers int) { k.Workers = workers; _ = k.Forward() }
+		})
+		add(fmt.Sprintf("Inv/Adjoint/%d", n), func(rnd *rand.Rand) func(int) {
+			k, g := Inv[float64]{B: square(rnd), A: regular[float64](rnd, n)}, Inv[float64]{B: square(rnd), A: square(rnd)}
+			return func(workers int) { k.Workers = workers; _ = k.Adjoint(g) }
+		})
+		add(fmt.Sprintf("LogDet/Forward/%d", n), func(rnd *rand.Rand) func(int) {
+			k := LogDet[float64]{Out: new(float64), A: regular[float64](rnd, n)}
+			return func(workers int) { k.Workers = workers; _ = k.Forward() }
+		})
+		add(fmt.Sprintf("LogDet/Adjoint/%d", n), func(rnd *rand.Rand) func(int) {
+			k, g := LogDet[float64]{Out: new(float64), A: regular[float64](rnd, n)}, LogDet[float64]{Out: new(float64), A: square(rnd)}
+			return func(workers int) { k.Workers = workers; _ = k.Adjoint(g) }
+		})
+		add(fmt.Sprintf("Det/Forward/%d", n), func(rnd *rand.Rand) func(int) {
+			k := Det[float64]{Out: new(float64), A: regular[float64](rnd, n)}
+			return func(workers int) { k.Workers = workers; k.Forward() }
+		})
+		add(fmt.Sprintf("Det/Adjoint/%d", n), func(rnd *rand.Rand) func(int) {
+			k, g := Det[float64]{Out: new(float64), A: regular[float64](rnd, n)}, Det[float64]{Out: new(float64), A: square(rnd)}
+			return func(workers int) { k.Workers = workers; k.Adjoint(g) }
 		})
 	}
 	return list
