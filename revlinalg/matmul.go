@@ -124,31 +124,32 @@ func (k MatMul[T]) Inverse() {
 func (k MatMul[T]) Adjoint(g MatMul[T]) {
 	k.check()
 	rev.CheckLike(&k, &g)
-	k.multiply(k.C, -1, k.a(), k.b())
-	k.addGradient(&g, g.C, k.a(), k.b())
+	c := product[T]{c: k.C, sign: -1, a: k.a(), b: k.b()}
+	ga, gb := k.gradients(&g, g.C, k.a(), k.b())
+	k.run(c, ga, gb)
 }
 
-// addGradient adds gc·bᵀ and aᵀ·gc to the cotangents of A and B in g.
-func (k *MatMul[T]) addGradient(g *MatMul[T], gc rev.General[T], a, b strided[T]) {
+// gradients returns gc·bᵀ and aᵀ·gc, which are added to the cotangents of A and B
+// in g.
+func (k *MatMul[T]) gradients(g *MatMul[T], gc rev.General[T], a, b strided[T]) (ga, gb product[T]) {
 	c := view(gc, false)
+	ga, gb = product[T]{c: g.A, sign: 1, a: c, b: b.t()}, product[T]{c: g.B, sign: 1, a: a.t(), b: c}
 	if k.TransA {
-		k.multiply(g.A, 1, b, c.t())
-	} else {
-		k.multiply(g.A, 1, c, b.t())
+		ga.a, ga.b = b, c.t()
 	}
 	if k.TransB {
-		k.multiply(g.B, 1, c.t(), a)
-	} else {
-		k.multiply(g.B, 1, a.t(), c)
+		gb.a, gb.b = c.t(), a
 	}
+	return ga, gb
 }
 
 // Tangent computes C += A·B and Ċ += Ȧ·B + A·Ḃ.
 func (k MatMul[T]) Tangent(t MatMul[T]) {
 	k.check()
 	rev.CheckLike(&k, &t)
-	k.multiply(k.C, 1, k.a(), k.b())
-	k.multiply(t.C, 1, view(t.A, k.TransA), k.b())
+	k.run(
+		product[T]{c: k.C, sign: 1, a: k.a(), b: k.b()},
+		product[T]{c: t.C, sign: 1, a: view(t.A, k.TransA), b: k.b()})
 	k.multiply(t.C, 1, k.a(), view(t.B, k.TransB))
 }
 
@@ -158,98 +159,161 @@ func (k MatMul[T]) AdjointTangent(g, t, gt MatMul[T]) {
 	k.check()
 	rev.CheckLike(&k, &g, &t, &gt)
 	ta, tb := view(t.A, k.TransA), view(t.B, k.TransB)
-	k.multiply(t.C, -1, k.a(), tb)
-	k.multiply(t.C, -1, ta, k.b())
-	k.addGradient(&gt, gt.C, k.a(), k.b())
-	k.addGradient(&gt, g.C, ta, tb)
-	k.multiply(k.C, -1, k.a(), k.b())
-	k.addGradient(&g, g.C, k.a(), k.b())
+	c := product[T]{c: k.C, sign: -1, a: k.a(), b: k.b()}
+	ga, gb := k.gradients(&g, g.C, k.a(), k.b())
+	// Each result of the second run but those of ga and gb is one of the first.
+	gta, gtb := k.gradients(&gt, gt.C, k.a(), k.b())
+	k.run(product[T]{c: t.C, sign: -1, a: k.a(), b: tb}, gta, gtb, c)
+	gta, gtb = k.gradients(&gt, g.C, ta, tb)
+	k.run(product[T]{c: t.C, sign: -1, a: ta, b: k.b()}, gta, gtb, ga, gb)
 }
 
 // multiply computes C += sign·A·B, or nothing if one of them is nil.
 func (k *MatMul[T]) multiply(c rev.General[T], sign int, a, b strided[T]) {
-	if c.Data == nil || a.data == nil || b.data == nil || c.Rows == 0 || c.Cols == 0 || a.cols == 0 {
+	k.run(product[T]{c: c, sign: sign, a: a, b: b})
+}
+
+// run computes products, all of them at once unless they have a result in common.
+func (k *MatMul[T]) run(list ...product[T]) {
+	w := workspace.Get[products[T]]()
+	for _, p := range list {
+		if p.c.Data == nil || p.a.data == nil || p.b.data == nil || p.c.Rows == 0 || p.c.Cols == 0 || p.a.cols == 0 {
+			continue
+		}
+		for i := range w.list {
+			if &w.list[i].c.Data[0] == &p.c.Data[0] { // the gradient of C += A·A
+				w.run(k.Workers)
+				break
+			}
+		}
+		w.list = append(w.list, p)
+	}
+	w.run(k.Workers)
+	workspace.Put(w)
+}
+
+// products are products in progress.
+type products[T rev.Real] struct {
+	list    []product[T]
+	scratch []fixedTiles
+}
+
+// A product is C += sign·A·B, in blocks.
+type product[T rev.Real] struct {
+	c          rev.General[T]
+	sign       int
+	a, b       strided[T]
+	rows, cols int // of a block
+	down       int // blocks in a column of them
+	blocks     int
+}
+
+// run computes the products and leaves none.
+func (w *products[T]) run(workers int) {
+	if len(w.list) == 0 {
 		return
 	}
-	w := workspace.Get[product[T]]()
-	w.c, w.a, w.b, w.sign = c, a, b, sign
-	// An element of C is the same bits whatever block it is in, so the blocks may
-	// depend on the number of workers. Each makes its own copies of its rows of A
-	// and columns of B, and those of B cost more.
-	workers := parallel.Workers(k.Workers)
-	w.rows, w.cols = c.Rows, c.Cols
-	switch {
-	case workers == 1:
-	case c.Cols >= max(c.Rows, 2*stripe*workers):
-		w.cols = blockSize(c.Cols, 2*workers, c.Rows*a.cols)
-	case c.Cols >= max(c.Rows, stripe*workers):
-		w.cols = blockSize(c.Cols, workers, c.Rows*a.cols)
-	default:
-		w.rows = blockSize(c.Rows, 2*workers, c.Cols*a.cols)
+	workers = parallel.Workers(workers)
+	blocks := 0
+	for i := range w.list {
+		parts := 1
+		if workers > 1 {
+			parts = (2*workers-1)/len(w.list) + 1
+		}
+		w.list[i].cut(workers, parts)
+		blocks += w.list[i].blocks
 	}
-	// There are no blocks of so few rows or columns that Gemm would take them
-	// another way.
-	w.down = max(1, (c.Rows+w.rows-simd.GemmRows)/w.rows)
-	blocks := w.down * max(1, (c.Cols+w.cols-simd.GemmCols)/w.cols)
 	workers = min(workers, blocks)
 	if isFixed[T]() {
 		w.scratch = workspace.Grow(w.scratch, workers)
 	}
 	parallel.Run(workers, blocks, w)
-	w.c, w.a, w.b = rev.General[T]{}, strided[T]{}, strided[T]{}
-	workspace.Put(w)
+	clear(w.list)
+	w.list = w.list[:0]
 }
 
-// stripe is how many columns of C a block has at least if the columns are cut.
-const stripe = 256
+// stripe is how many columns a block of a wide product has at least, and
+// minColumns one whose columns of B are copied.
+const (
+	stripe     = 256
+	minColumns = 48
+)
+
+// cut sets the blocks, some parts or fewer. An element of C is the same bits
+// whatever block it is in, so they may depend on the number of workers.
+//
+// A block copies its columns of B if they are not rows of vectors, so that these
+// are what is shared out; of large factors it copies both, and those of B cost
+// more.
+func (p *product[T]) cut(workers, parts int) {
+	m, n, k := p.c.Rows, p.c.Cols, p.a.cols
+	p.rows, p.cols = m, n
+	switch {
+	case parts == 1:
+	case p.b.cs != 1 && n >= minColumns*parts:
+		p.cols = blockSize(n, parts, m*k)
+	case n >= max(m, stripe*parts):
+		p.cols = blockSize(n, parts, m*k)
+	case n >= max(m, stripe*workers):
+		p.cols = blockSize(n, workers, m*k)
+	default:
+		p.rows = blockSize(m, parts, n*k)
+	}
+	// There are no blocks of so few rows or columns that Gemm would take them
+	// another way.
+	p.down = max(1, (m+p.rows-simd.GemmRows)/p.rows)
+	p.blocks = p.down * max(1, (n+p.cols-simd.GemmCols)/p.cols)
+}
 
 // blockSize returns the size of the blocks that cut n rows or columns, each of
 // so much work, into the given number of parts, or into fewer if they were small.
 func blockSize(n, parts, work int) int {
-	size := max((n-1)/parts, 1<<18/work) + 1
-	return (size + tile - 1) / tile * tile
+	parts = min(parts, max(1, n/(1<<18/work+1)))
+	return ((n-1)/parts + simd.GemmRows) / simd.GemmRows * simd.GemmRows
 }
 
-// A product is a multiplication in progress.
-type product[T rev.Real] struct {
-	c       rev.General[T]
-	a, b    strided[T]
-	sign    int
-	rows    int // of a block
-	cols    int
-	down    int // blocks in a column of them
-	scratch []fixedTiles
+// Block computes a block of one of the products.
+func (w *products[T]) Block(worker, block int) {
+	i := 0
+	for block >= w.list[i].blocks {
+		block -= w.list[i].blocks
+		i++
+	}
+	var tiles *fixedTiles
+	if isFixed[T]() {
+		tiles = &w.scratch[worker]
+	}
+	w.list[i].block(block, tiles)
 }
 
-// Block computes a block of C.
-func (w *product[T]) Block(worker, block int) {
-	i, j := block%w.down*w.rows, block/w.down*w.cols
-	m, n, k := w.rows, w.cols, w.a.cols
-	if w.c.Rows-i < m+simd.GemmRows {
-		m = w.c.Rows - i
+// block computes a block of C.
+func (p *product[T]) block(block int, tiles *fixedTiles) {
+	i, j := block%p.down*p.rows, block/p.down*p.cols
+	m, n, k := p.rows, p.cols, p.a.cols
+	if p.c.Rows-i < m+simd.GemmRows {
+		m = p.c.Rows - i
 	}
-	if w.c.Cols-j < n+simd.GemmCols {
-		n = w.c.Cols - j
+	if p.c.Cols-j < n+simd.GemmCols {
+		n = p.c.Cols - j
 	}
-	c, a, b := w.c.Data[i*w.c.Stride+j:], w.a.data[i*w.a.rs:], w.b.data[j*w.b.cs:]
+	c, a, b := p.c.Data[i*p.c.Stride+j:], p.a.data[i*p.a.rs:], p.b.data[j*p.b.cs:]
 	switch c := any(c).(type) {
 	case []float64:
-		simd.Gemm(m, n, k, float64(w.sign), any(a).([]float64), w.a.rs, w.a.cs, any(b).([]float64), w.b.rs, w.b.cs, c, w.c.Stride)
+		simd.Gemm(m, n, k, float64(p.sign), any(a).([]float64), p.a.rs, p.a.cs, any(b).([]float64), p.b.rs, p.b.cs, c, p.c.Stride)
 	case []float32:
-		simd.Gemm(m, n, k, float32(w.sign), any(a).([]float32), w.a.rs, w.a.cs, any(b).([]float32), w.b.rs, w.b.cs, c, w.c.Stride)
+		simd.Gemm(m, n, k, float32(p.sign), any(a).([]float32), p.a.rs, p.a.cs, any(b).([]float32), p.b.rs, p.b.cs, c, p.c.Stride)
 	case []fixed.Q43:
-		tiles := &w.scratch[worker]
 		a, b := any(a).([]fixed.Q43), any(b).([]fixed.Q43)
 		for i := 0; i < m; i += tile {
 			for j := 0; j < n; j += tile {
 				tiles.clear()
 				for l := 0; l < k; l += tileDepth {
 					depth := min(tileDepth, k-l)
-					tiles.a.load(a[i*w.a.rs+l*w.a.cs:], min(tile, m-i), depth, w.a.rs, w.a.cs)
-					tiles.b.load(b[j*w.b.cs+l*w.b.rs:], min(tile, n-j), depth, w.b.cs, w.b.rs)
+					tiles.a.load(a[i*p.a.rs+l*p.a.cs:], min(tile, m-i), depth, p.a.rs, p.a.cs)
+					tiles.b.load(b[j*p.b.cs+l*p.b.rs:], min(tile, n-j), depth, p.b.cs, p.b.rs)
 					tiles.multiply(depth)
 				}
-				tiles.store(c[i*w.c.Stride+j:], w.c.Stride, k, w.sign)
+				tiles.store(c[i*p.c.Stride+j:], p.c.Stride, k, p.sign)
 			}
 		}
 	}

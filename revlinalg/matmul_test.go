@@ -69,21 +69,48 @@ func TestMatMulValue(t *testing.T) {
 }
 
 // Workers cut the rows of a tall C and the columns of a wide one, where the last
-// columns may be too few for a block: the bits are those of one worker.
+// columns may be too few for a block, and share the products of the adjoint: the
+// bits are those of one worker.
 func TestMatMulBlocks(t *testing.T) {
-	for _, dim := range [][3]int{{300, 40, 100}, {40, 100, 800}, {20, 20, 1354}, {40, 300, 1100}} {
+	for _, dim := range [][3]int{{300, 40, 100}, {40, 100, 800}, {20, 20, 1354}, {40, 300, 1100}, {192, 192, 192}} {
 		for trans := range 4 {
-			var want []float64
+			var want [][]float64
 			for _, workers := range []int{1, 2, 3} {
-				k := randomMatMul[float64](rand.New(rand.NewPCG(9, 4)), dim[0], dim[1], dim[2], trans&1 != 0, trans&2 != 0)
+				rnd := rand.New(rand.NewPCG(9, 4))
+				random := func() MatMul[float64] {
+					return randomMatMul[float64](rnd, dim[0], dim[1], dim[2], trans&1 != 0, trans&2 != 0)
+				}
+				k, g, h, dk, dg := random(), random(), random(), random(), random()
 				k.Workers = workers
 				k.Forward()
+				k.Tangent(dk)
+				k.Adjoint(g)
+				k.AdjointTangent(h, dk, dg)
+				got := [][]float64{k.C.Data, dk.C.Data, g.A.Data, g.B.Data, h.A.Data, h.B.Data, dg.A.Data, dg.B.Data}
 				if workers == 1 {
-					want = k.C.Data
-				} else if !slices.Equal(k.C.Data, want) {
+					want = got
+				} else if !slices.EqualFunc(got, want, slices.Equal) {
 					t.Errorf("%v, transposed %v, %v: %d workers make other bits", dim, k.TransA, k.TransB, workers)
 				}
 			}
+		}
+	}
+}
+
+// The cotangents of C += A·A are one matrix, to which both products are added.
+func TestMatMulSquare(t *testing.T) {
+	const n = 100
+	var want []float64
+	for _, workers := range []int{1, 3} {
+		rnd := rand.New(rand.NewPCG(9, 6))
+		k := randomMatMul[float64](rnd, n, n, n, false, false)
+		g := randomMatMul[float64](rnd, n, n, n, false, false)
+		k.B, g.B, k.Workers = k.A, g.A, workers
+		k.Adjoint(g)
+		if workers == 1 {
+			want = g.A.Data
+		} else if !slices.Equal(g.A.Data, want) {
+			t.Errorf("%d workers make other bits", workers)
 		}
 	}
 }
