@@ -130,16 +130,20 @@ func (a CSR[T, I]) Transpose() CSR[T, I] {
 		Rows: a.Cols, Cols: a.Rows,
 		Ptr: make([]I, a.Cols+1), Ind: make([]I, len(a.Ind)),
 	}
+	from := make([]I, len(a.Ind))
+	transpose(&t, a, from)
 	if a.Data != nil {
 		t.Data = make([]T, len(a.Data))
+		for q, p := range from {
+			t.Data[q] = a.Data[p]
+		}
 	}
-	transpose(&t, a)
 	return t
 }
 
-// transpose fills t, which has room, with the transpose of a, of which Data may
-// be nil.
-func transpose[T any, I Index](t *CSR[T, I], a CSR[T, I]) {
+// transpose fills Ptr and Ind of t, which have room, with the structure of the
+// transpose of a, and from with where the entries are in a.
+func transpose[T any, I Index](t *CSR[T, I], a CSR[T, I], from []I) {
 	clear(t.Ptr)
 	for _, j := range a.Ind {
 		t.Ptr[j]++
@@ -155,10 +159,7 @@ func transpose[T any, I Index](t *CSR[T, I], a CSR[T, I]) {
 			j := a.Ind[p]
 			t.Ptr[j]--
 			q := t.Ptr[j]
-			t.Ind[q] = I(i)
-			if a.Data != nil {
-				t.Data[q] = a.Data[p]
-			}
+			t.Ind[q], from[q] = I(i), p
 		}
 	}
 }

@@ -22,7 +22,8 @@ import (
 //
 // With one column, the matrix-vector product, Adjoint goes over A once, whatever
 // it is asked for. With more, it goes over A and B for C, Ā and ᾱ, and over a
-// transposed copy of A, which is made anew each time, for B̄.
+// transposed copy of A for B̄. The structure of that is kept from call to call, as
+// long as it is that of A.
 //
 // In floating point an element of op(A)·B, the sum of k entries, is within
 // k·ε·Σ|a_ij·b_jl|, its product with α rounded once more. In fixed point it is

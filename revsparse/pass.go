@@ -1,7 +1,9 @@
 package revsparse
 
 import (
+	"slices"
 	"sort"
+	"unsafe"
 
 	"revnum/fixed"
 	"revnum/internal/parallel"
@@ -73,6 +75,8 @@ type job[T Scalar, I Index] struct {
 	given  pass[T, I] // with the gaps
 	t      CSR[T, I]  // the transpose of a
 
+	ptr, ind, perm []I // of the matrix that t has the structure of, and where its entries are there
+
 	from, to rev.General[T] // of stepPack
 }
 
@@ -88,7 +92,7 @@ const (
 // A scratch is what a worker needs for its own.
 type scratch[T Scalar] struct {
 	s     [pieceRows]T // sums of rows, or of the columns of one
-	exact [panel]fixed.Accumulator
+	exact [panelBytes / 8]fixed.Accumulator
 }
 
 // open makes scratch for workers.
@@ -99,7 +103,7 @@ func (j *job[T, I]) open(workers int) {
 }
 
 const (
-	panel       = 128     // columns that are worked on at a time at most
+	panelBytes  = 512     // of a row of the columns that are worked on at a time, at most
 	pieceRows   = 1024    // rows of a piece of a block, of single columns
 	blockWork   = 1 << 14 // entries and rows of a block
 	mostBlocks  = 64
@@ -141,17 +145,12 @@ func (j *job[T, I]) cut(block int) int {
 func (j *job[T, I]) columns(cols int) {
 	whole := j.p
 	if whole.w.Data != nil {
-		a := whole.a
-		j.t = CSR[T, I]{
-			Rows: a.Cols, Cols: a.Rows,
-			Ptr: workspace.Grow(j.t.Ptr, a.Cols+1), Ind: workspace.Grow(j.t.Ind, len(a.Ind)), Data: workspace.Grow(j.t.Data, len(a.Ind)),
-		}
-		transpose(&j.t, a)
+		j.transpose(whole.a)
 	}
 	j.sums = workspace.Zeros(j.sums, mostBlocks)
 	var n int
 	for lo := 0; lo < cols; lo += n {
-		n = min(cols-lo, panel)
+		n = min(cols-lo, panelBytes/int(unsafe.Sizeof(T(0))))
 		p := whole
 		for _, m := range p.dense() {
 			if m.Data != nil {
@@ -171,6 +170,22 @@ func (j *job[T, I]) columns(cols int) {
 	j.addSums()
 }
 
+// transpose makes t the transpose of a. Most often a has the structure that it had in
+// the call before, of which what takes the time is kept.
+func (j *job[T, I]) transpose(a CSR[T, I]) {
+	t := &j.t
+	if t.Rows != a.Cols || !slices.Equal(j.ptr, a.Ptr) || !slices.Equal(j.ind, a.Ind) {
+		t.Rows, t.Cols = a.Cols, a.Rows
+		t.Ptr, t.Ind, t.Data = workspace.Grow(t.Ptr, a.Cols+1), workspace.Grow(t.Ind, len(a.Ind)), workspace.Grow(t.Data, len(a.Ind))
+		j.perm = workspace.Grow(j.perm, len(a.Ind))
+		j.ptr, j.ind = append(j.ptr[:0], a.Ptr...), append(j.ind[:0], a.Ind...)
+		transpose(t, a, j.perm)
+	}
+	for q, p := range j.perm {
+		t.Data[q] = a.Data[p]
+	}
+}
+
 // pack returns columns of a dense matrix side by side, in storage number n, if they
 // are read so often that a copy pays: far apart they do not stay in a cache, least
 // where the stride is a power of 2.
@@ -187,8 +202,22 @@ func (j *job[T, I]) pack(n int, m rev.General[T]) rev.General[T] {
 
 // packRows does a block of rows of stepPack.
 func (j *job[T, I]) packRows(block int) {
-	for i := block * packedRows; i < min(j.to.Rows, (block+1)*packedRows); i++ {
+	last := min(j.to.Rows, (block+1)*packedRows)
+	for i := block * packedRows; i < last; i++ {
+		if soon := i + 8; soon < last {
+			prefetch(j.from.Row(soon))
+		}
 		copy(j.to.Row(i), j.from.Row(i))
+	}
+}
+
+// prefetch asks for x, which is read soon.
+func prefetch[T Scalar](x []T) {
+	switch x := any(x).(type) {
+	case []float64:
+		simd.PrefetchRow(x)
+	case []float32:
+		simd.PrefetchRow(x)
 	}
 }
 

@@ -51,6 +51,13 @@ func SparseRowsDots[T Float, I Index](n int, end []I, base int, ind []I, u []T, 
 	}
 }
 
+// PrefetchRow asks for x, so that it is in the cache when it is read soon.
+func PrefetchRow[T Float](x []T) {
+	if len(x) > 0 {
+		prefetchRow(x)
+	}
+}
+
 // checkEntries panics unless the entries are those of the rows and there are values
 // for them, and reports whether there is work.
 func checkEntries[I Index](n int, end []I, base, entries, values int) bool {

@@ -278,3 +278,8 @@ func indexRangeAVX512I32(ind *int32, n int, lo *int32, hi *int32)
 //
 //go:noescape
 func indexRangeAVX512I64(ind *int, n int, lo *int, hi *int)
+
+// prefetchLines asks for the lines that n > 0 bytes at p are in.
+//
+//go:noescape
+func prefetchLines(p *byte, n int)

@@ -232,3 +232,9 @@ func indexRange[I Index](ind []I) (lo, hi I) {
 	}
 	return genericIndexRange(ind)
 }
+
+func prefetchRow[T Float](x []T) {
+	if tier != Generic {
+		prefetchLines((*byte)(unsafe.Pointer(&x[0])), len(x)*int(unsafe.Sizeof(T(0))))
+	}
+}

@@ -40,6 +40,7 @@ func main() {
 	isa{width: 32, index: "int32"}.indexRange()
 	isa{width: 64, index: "int32"}.indexRange()
 	isa{width: 64, index: "int"}.indexRange()
+	prefetchLines()
 	Generate()
 }
 
@@ -326,21 +327,11 @@ func (r *rowLoop) emit(nv int) {
 		ADDQ(r.memory("ldv"), next)
 		r.prefetch(next, nv)
 
-		SUBQ(U32(2*group-1), r.last)
-		if nv >= 4 { // with fewer there is no gain
-			Label(label + "groups")
-			CMPQ(r.q, r.last)
-			JGE(LabelRef(label + "lastgroup"))
-			r.addDots(r.entries(group, true))
-			ADDQ(U32(group), r.q)
-			JMP(LabelRef(label + "groups"))
-		}
-		Label(label + "lastgroup")
-		ADDQ(U32(group), r.last)
+		SUBQ(U32(group-1), r.last)
 		Label(label + "group")
 		CMPQ(r.q, r.last)
 		JGE(LabelRef(label + "rest"))
-		r.addDots(r.entries(group, false))
+		r.addDots(r.entries(group))
 		ADDQ(U32(group), r.q)
 		JMP(LabelRef(label + "group"))
 		Label(label + "rest")
@@ -351,7 +342,7 @@ func (r *rowLoop) emit(nv int) {
 	} else {
 		Label(label + "loop")
 	}
-	d := r.entries(1, false)
+	d := r.entries(1)
 	if r.dots {
 		t := r.total(d[0])
 		byType(r.isa, VMULSD, VMULSS)(r.memory("gamma"), t, t)
@@ -390,27 +381,38 @@ func (r *rowLoop) emit(nv int) {
 }
 
 // entries emits what is done for that many entries from q on, and returns the
-// products with v_i of each, which are to be added up. If prefetch is set, it fetches
-// what as many entries after them meet.
-func (r *rowLoop) entries(count int, prefetch bool) []VecVirtual {
+// products with v_i of each, which are to be added up.
+func (r *rowLoop) entries(count int) []VecVirtual {
 	d := make([]VecVirtual, count)
-	for e := range d {
-		if prefetch {
-			soon := r.row(e + count)
-			for at := 0; at < r.nv*r.width; at += 64 {
-				soon.Disp = at
-				PREFETCHT0(soon)
-			}
-		}
-		u := r.row(e)
-		var x VecVirtual
+	us, as := make([]Mem, count), make([]VecVirtual, count)
+	begin := func(e int) {
+		us[e] = r.row(e)
 		if r.sum {
-			x = r.vec()
-			byType(r.isa, VBROADCASTSD, VBROADCASTSS)(Mem{Base: r.a, Index: r.q, Scale: uint8(r.size), Disp: e * r.size}, x)
+			as[e] = r.vec()
+			byType(r.isa, VBROADCASTSD, VBROADCASTSS)(Mem{Base: r.a, Index: r.q, Scale: uint8(r.size), Disp: e * r.size}, as[e])
+		}
+	}
+	one := func(e, j int) {
+		u := us[e]
+		u.Disp = j * r.width
+		r.element(j, u, as[e], &d[e])
+	}
+	if r.avx512() {
+		// The entries in turns: a product is not kept waiting by the one before.
+		for e := range count {
+			begin(e)
 		}
 		for j := range r.nv {
-			u.Disp = j * r.width
-			r.element(j, u, x, &d[e])
+			for e := range count {
+				one(e, j)
+			}
+		}
+		return d
+	}
+	for e := range count {
+		begin(e)
+		for j := range r.nv {
+			one(e, j)
 		}
 	}
 	return d
@@ -770,5 +772,21 @@ func (g isa) indexRange() {
 	move(least, Mem{Base: lo})
 	move(most, Mem{Base: hi})
 	VZEROUPPER()
+	RET()
+}
+
+// prefetchLines emits the prefetch of n > 0 bytes at p.
+func prefetchLines() {
+	TEXT("prefetchLines", 4 /* NOSPLIT */, "func(p *byte, n int)")
+	Pragma("noescape")
+	Doc("prefetchLines asks for the lines that n > 0 bytes at p are in.")
+	p, end := param("p"), param("n")
+	ADDQ(p, end)
+	ANDQ(I8(-64), p)
+	Label("loop")
+	PREFETCHT0(Mem{Base: p})
+	ADDQ(U32(64), p)
+	CMPQ(p, end)
+	JLT(LabelRef("loop"))
 	RET()
 }
