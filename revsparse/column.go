@@ -50,40 +50,57 @@ func (j *job[T, I]) column() {
 	p := &j.p
 	j.packColumns()
 	work := len(p.a.Ind) + p.a.Rows
-	scatter := p.w.Data != nil
-	j.blocks = max(1, min(work/blockWork, mostBlocks))
-	if scatter {
-		most, size := mostWindows, p.a.Cols
-		wide := spread(p.a.Ind)
-		if wide { // a window is as large as w
-			most = max(2, min(most, len(p.a.Ind)/(wideReads*p.a.Cols)))
-		}
-		pairs := wide && !p.mirror && !isFixed[T]() && !isComplex[T]() && (p.out.Data != nil || p.ga != nil || p.sum != nil)
-		if pairs {
-			size *= 2
-		}
-		j.blocks = max(1, min(work/(4*blockWork), most))
-		for len(j.windows) < j.blocks {
-			j.windows = append(j.windows, window[T]{})
-		}
-		for b := 0; j.blocks > 1 && b < j.blocks; b++ {
-			w := &j.windows[b]
-			w.open(size)
-			w.whole, w.pairs = wide, pairs
-			w.own0, w.own1 = j.columnOf(j.cut(b)), j.columnOf(j.cut(b+1))
-		}
+	j.blocks, j.used = max(1, min(work/blockWork, mostBlocks)), 0
+	if p.w.Data != nil {
+		j.openWindows(work)
 	}
 	workers := parallel.Workers(p.workers)
 	j.open(min(workers, j.blocks))
 	j.sums = workspace.Zeros(j.sums, j.blocks)
 	j.step = stepColumn
 	parallel.Run(workers, j.blocks, j)
-	if scatter && j.blocks > 1 {
+	if j.used > 0 {
 		j.step = stepCombine
 		parallel.Run(workers, (p.a.Cols+combined-1)/combined, j)
 	}
 	j.addSums()
 	j.unpack()
+}
+
+// openWindows chooses the number of blocks, and opens their windows unless w can do
+// without.
+func (j *job[T, I]) openWindows(work int) {
+	p := &j.p
+	entries, cols, reached := len(p.a.Ind), p.a.Cols, reached(p.a.Ind)
+	wide, most := reached >= wideRange, mostWindows
+	if wide || reached > cols/2 { // a window is about as large as w
+		most = min(most, entries/(windowReads*cols))
+	}
+	if wide {
+		most = max(most, 2)
+	}
+	j.blocks = max(1, min(work/windowWork, most))
+	pairs := wide && j.blocks > 1 || reached > cols/2 && entries >= pairReads*j.blocks*cols
+	if p.mirror || isFixed[T]() || isComplex[T]() || p.out.Data == nil && p.ga == nil && p.sum == nil {
+		pairs = false
+	}
+	if j.blocks == 1 && !pairs {
+		return
+	}
+	size := cols
+	if pairs {
+		size *= 2
+	}
+	j.used = j.blocks
+	for len(j.windows) < j.used {
+		j.windows = append(j.windows, window[T]{})
+	}
+	for b := range j.windows[:j.used] {
+		w := &j.windows[b]
+		w.open(size)
+		w.whole, w.pairs = wide || pairs, pairs
+		w.own0, w.own1 = j.columnOf(j.cut(b)), j.columnOf(j.cut(b+1))
+	}
 }
 
 // columnOf returns where a row meets the diagonal, so that the entries of a banded
@@ -93,12 +110,11 @@ func (j *job[T, I]) columnOf(row int) int {
 	return int(uint64(row) * uint64(a.Cols) / uint64(a.Rows))
 }
 
-// spread reports whether entries that follow each other are so far apart that the
-// elements of a column that they meet do not stay in a cache.
-func spread[I Index](ind []I) bool {
+// reached returns how many columns some entries that follow each other range over.
+func reached[I Index](ind []I) int {
 	mid := len(ind) / 2
 	lo, hi := simd.IndexRange(ind[mid:min(mid+simd.SparseEntries, len(ind))])
-	return int(hi)-int(lo) >= wideRange
+	return int(hi) - int(lo) + 1
 }
 
 // packColumns has the columns without gaps between their elements.
@@ -139,7 +155,7 @@ func (j *job[T, I]) unpack() {
 // combine adds the windows to a block of columns of w.
 func (j *job[T, I]) combine(block int) {
 	lo := block * combined
-	combineWindows(j.windows[:j.blocks], j.p.w.Data, lo, min(lo+combined, j.p.a.Cols))
+	combineWindows(j.windows[:j.used], j.p.w.Data, lo, min(lo+combined, j.p.a.Cols))
 }
 
 // combineWindows adds the windows to elements lo to hi-1 of w, in their order, where lo
@@ -166,7 +182,7 @@ func (j *job[T, I]) rowsOfColumn(s *scratch[T], block int) {
 	c := columnBlock[T, I]{pass: &j.p, r0: j.cut(block), r1: j.cut(block + 1), scratch: s}
 	if j.p.w.Data != nil {
 		c.scatter, c.w = true, j.p.w.Data[:j.p.a.Cols]
-		if j.blocks > 1 {
+		if j.used > 0 {
 			c.window = &j.windows[block]
 		}
 		switch {
@@ -214,6 +230,8 @@ func (c *columnBlock[T, I]) pairs() {
 	}
 }
 
+const outOfRange = "revsparse: column index out of range"
+
 // reach has w hold what the entries of ind meet, which it checks.
 func (c *columnBlock[T, I]) reach(ind []I) {
 	if len(ind) == 0 {
@@ -221,7 +239,7 @@ func (c *columnBlock[T, I]) reach(ind []I) {
 	}
 	lo, hi := simd.IndexRange(ind)
 	if lo < 0 || int(hi) >= c.a.Cols {
-		panic("revsparse: column index out of range")
+		panic(outOfRange)
 	}
 	if c.window != nil {
 		c.w = c.window.reach(int(lo), int(hi), c.pass.w.Data)
@@ -288,16 +306,24 @@ func vectorEntries[T rev.Float, I Index](c *columnBlock[T, I], i int, end []I, b
 		}
 		return
 	}
-	c.reach(ind)
 	beta := c.beta
 	if c.subW {
 		beta = -beta
 	}
+	if c.window != nil && c.window.pairs {
+		var ok bool
+		if ga != nil {
+			ok = simd.SparsePairsGrad(end, begin, a, ind, out, alpha, c.window.all, v, beta, ga, c.gamma)
+		} else {
+			ok = simd.SparsePairs(end, begin, a, ind, out, alpha, c.window.all, v, beta)
+		}
+		if !ok {
+			panic(outOfRange)
+		}
+		return
+	}
+	c.reach(ind)
 	switch {
-	case c.window != nil && c.window.pairs && ga != nil:
-		simd.SparsePairsGrad(end, begin, a, ind, out, alpha, c.window.all, v, beta, ga, c.gamma)
-	case c.window != nil && c.window.pairs:
-		simd.SparsePairs(end, begin, a, ind, out, alpha, c.window.all, v, beta)
 	case ga != nil:
 		simd.SparseGatherScatterGrad(end, begin, a, ind, out, alpha, u, v, beta, c.w, ga, c.gamma)
 	case c.out.Data != nil || c.pass.sum != nil:

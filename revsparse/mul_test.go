@@ -238,7 +238,8 @@ func TestMulBlocks(t *testing.T) {
 	}
 	far := random[float64, int32](rnd, 40000, 50000, 6)
 	wide := random[float64, int32](rnd, 40000, 2*wideRange, 6)
-	for _, a := range []CSR[float64, int32]{near, slanted, far, wide} {
+	dense := perRow(rnd, 1000, 50, 0) // with repeated columns
+	for _, a := range []CSR[float64, int32]{near, slanted, far, wide, dense} {
 		for _, trans := range []bool{false, true} {
 			m, n := a.Rows, a.Cols
 			if trans {
@@ -289,16 +290,25 @@ func TestMulBlocks(t *testing.T) {
 	}
 }
 
-// An index out of range panics before anything is written where it points.
+// An index out of range panics before anything is written where it points, with one
+// entry or many for each column.
 func TestMulIndexOutOfRange(t *testing.T) {
-	a := CSR[float64, int]{Rows: 1, Cols: 2, Ptr: []int{0, 1}, Ind: []int{2}, Data: []float64{1}}
-	k := NewMulTrans(mat.NewVecDense(2, nil), a, mat.NewVecDense(1, []float64{1}))
-	defer func() {
-		if recover() == nil {
-			t.Error("no panic")
+	for _, entries := range []int{1, 100} {
+		for _, bad := range []int{2, -1} {
+			a := CSR[float64, int]{Rows: 1, Cols: 2, Ptr: []int{0, entries}, Ind: make([]int, entries), Data: make([]float64, entries)}
+			a.Ind[0], a.Ind[entries-1] = 1, bad
+			k := NewMul(mat.NewVecDense(1, nil), a, mat.NewVecDense(2, nil))
+			gb := mat.NewVecDense(2, nil)
+			func() {
+				defer func() {
+					if v := recover(); v != outOfRange {
+						t.Errorf("%d entries, column %d: panic %v, want %v", entries, bad, v, outOfRange)
+					}
+				}()
+				k.Adjoint(NewMul(mat.NewVecDense(1, []float64{1}), a.With(nil), gb))
+			}()
 		}
-	}()
-	k.Forward()
+	}
 }
 
 // Windows are kept from one call to the next.

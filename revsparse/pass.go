@@ -69,6 +69,7 @@ type job[T Scalar, I Index] struct {
 	blocks  int
 	sums    []T         // of each block
 	windows []window[T] // of w, one for each block
+	used    int         // of the windows, none if the blocks add to w itself
 	scratch []*scratch[T]
 
 	packed [4][]T     // u, v, out and w without gaps, of a single column, and u and v of several
@@ -107,9 +108,11 @@ const (
 	pieceRows   = 1024    // rows of a piece of a block, of single columns
 	blockWork   = 1 << 14 // entries and rows of a block
 	mostBlocks  = 64
+	windowWork  = 3 * blockWork / 2 // entries and rows of a block with a window
 	mostWindows = 8
-	wideRange   = 1 << 17   // columns that a piece of a block ranges over where a window is as large as w
-	wideReads   = 4         // entries of such a block for each element of its window, at least
+	windowReads = 4         // entries for each element of the windows, at least
+	wideRange   = 1 << 17   // columns that a piece of a block ranges over where they are not in a cache
+	pairReads   = 16        // entries for each pair of the windows, at least, where they are in a cache
 	chunk       = 1 << 10   // columns of a part of a window
 	combined    = 8 * chunk // columns of a block of stepCombine
 	packedReads = 4         // of a row, on average, that a copy pays for

@@ -140,18 +140,15 @@ func SparseGatherScatterGrad[T Float, I Index](end []I, base int, a []T, ind []I
 }
 
 // SparsePairs computes what SparseGatherScatter does with u_j = uw[2j] and
-// w_j = uw[2j+1], which come from memory together.
-func SparsePairs[T Float, I Index](end []I, base int, a []T, ind []I, out []T, alpha T, uw, v []T, beta T) {
-	if checkColumn(end, base, len(a), len(ind), min(len(out), len(v))) {
-		sparsePairs(end, base, a, ind, out, alpha, uw, v, beta)
-	}
+// w_j = uw[2j+1], which come from memory together. It checks the indices: it stops at
+// one that uw has not, and reports whether there was none.
+func SparsePairs[T Float, I Index](end []I, base int, a []T, ind []I, out []T, alpha T, uw, v []T, beta T) bool {
+	return !checkColumn(end, base, len(a), len(ind), min(len(out), len(v))) || len(uw) > 1 && sparsePairs(end, base, a, ind, out, alpha, uw, v, beta)
 }
 
 // SparsePairsGrad computes what SparseGatherScatterGrad does with such u and w.
-func SparsePairsGrad[T Float, I Index](end []I, base int, a []T, ind []I, out []T, alpha T, uw, v []T, beta T, ga []T, gamma T) {
-	if checkColumn(end, base, min(len(a), len(ga)), len(ind), min(len(out), len(v))) {
-		sparsePairsGrad(end, base, a, ind, out, alpha, uw, v, beta, ga, gamma)
-	}
+func SparsePairsGrad[T Float, I Index](end []I, base int, a []T, ind []I, out []T, alpha T, uw, v []T, beta T, ga []T, gamma T) bool {
+	return !checkColumn(end, base, min(len(a), len(ga)), len(ind), min(len(out), len(v))) || len(uw) > 1 && sparsePairsGrad(end, base, a, ind, out, alpha, uw, v, beta, ga, gamma)
 }
 
 // checkColumn panics unless the entries are those of the rows and there are values
@@ -203,12 +200,15 @@ func genericSparseScatter[T Float, I Index](end []I, base int, a []T, ind []I, v
 	}
 }
 
-func genericSparsePairs[T Float, I Index](end []I, base int, a []T, ind []I, out []T, alpha T, uw, v []T, beta T, ga []T, gamma T) {
+func genericSparsePairs[T Float, I Index](end []I, base int, a []T, ind []I, out []T, alpha T, uw, v []T, beta T, ga []T, gamma T) bool {
 	q := 0
 	for i, e := range end {
 		f, g := T(beta*v[i]), T(gamma*v[i])
 		var sum T
 		for ; q < int(e)-base; q++ {
+			if uint(ind[q]) >= uint(len(uw)/2) {
+				return false
+			}
 			j := 2 * int(ind[q])
 			sum += T(a[q] * uw[j])
 			uw[j+1] += T(a[q] * f)
@@ -218,6 +218,7 @@ func genericSparsePairs[T Float, I Index](end []I, base int, a []T, ind []I, out
 		}
 		out[i] += T(alpha * sum)
 	}
+	return true
 }
 
 func genericSparseGrad[T Float, I Index](end []I, base int, ind []I, u, v, ga []T, gamma T) {

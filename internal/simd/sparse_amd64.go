@@ -19,6 +19,16 @@ func sparseDotsAVX2F64I64(n int, rows int, end *int, base int, ind *int, u *floa
 //go:noescape
 func sparseRowsDotsAVX2F64I64(n int, rows int, end *int, base int, ind *int, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, ga *float64, v *float64, ldv int, gamma float64)
 
+// sparsePairsAVX2F64I64 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none.
+//
+//go:noescape
+func sparsePairsAVX2F64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, uw *float64, cols int, v *float64, beta float64) bool
+
+// sparsePairsGradAVX2F64I64 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i), ga_q += (gamma·v_i)·uw[2ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none.
+//
+//go:noescape
+func sparsePairsGradAVX2F64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, uw *float64, cols int, v *float64, beta float64, ga *float64, gamma float64) bool
+
 // sparseGatherF64I64 computes out_i += alpha·Σ_q a_q·u[ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
 //
 //go:noescape
@@ -44,16 +54,6 @@ func sparseGatherGradF64I64(rows int, end *int, base int, a *float64, ind *int, 
 //go:noescape
 func sparseGatherScatterGradF64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, u *float64, v *float64, beta float64, w *float64, ga *float64, gamma float64)
 
-// sparsePairsF64I64 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
-//
-//go:noescape
-func sparsePairsF64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, uw *float64, v *float64, beta float64)
-
-// sparsePairsGradF64I64 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i), ga_q += (gamma·v_i)·uw[2ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
-//
-//go:noescape
-func sparsePairsGradF64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, uw *float64, v *float64, beta float64, ga *float64, gamma float64)
-
 // sparseRowsAVX2F64I32 computes dst_i += alpha·Σ_q a_q·u_q for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
@@ -68,6 +68,16 @@ func sparseDotsAVX2F64I32(n int, rows int, end *int32, base int, ind *int32, u *
 //
 //go:noescape
 func sparseRowsDotsAVX2F64I32(n int, rows int, end *int32, base int, ind *int32, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, ga *float64, v *float64, ldv int, gamma float64)
+
+// sparsePairsAVX2F64I32 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none.
+//
+//go:noescape
+func sparsePairsAVX2F64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, uw *float64, cols int, v *float64, beta float64) bool
+
+// sparsePairsGradAVX2F64I32 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i), ga_q += (gamma·v_i)·uw[2ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none.
+//
+//go:noescape
+func sparsePairsGradAVX2F64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, uw *float64, cols int, v *float64, beta float64, ga *float64, gamma float64) bool
 
 // sparseGatherF64I32 computes out_i += alpha·Σ_q a_q·u[ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
 //
@@ -94,16 +104,6 @@ func sparseGatherGradF64I32(rows int, end *int32, base int, a *float64, ind *int
 //go:noescape
 func sparseGatherScatterGradF64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, u *float64, v *float64, beta float64, w *float64, ga *float64, gamma float64)
 
-// sparsePairsF64I32 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
-//
-//go:noescape
-func sparsePairsF64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, uw *float64, v *float64, beta float64)
-
-// sparsePairsGradF64I32 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i), ga_q += (gamma·v_i)·uw[2ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
-//
-//go:noescape
-func sparsePairsGradF64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, uw *float64, v *float64, beta float64, ga *float64, gamma float64)
-
 // sparseRowsAVX2F32I64 computes dst_i += alpha·Σ_q a_q·u_q for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
@@ -118,6 +118,16 @@ func sparseDotsAVX2F32I64(n int, rows int, end *int, base int, ind *int, u *floa
 //
 //go:noescape
 func sparseRowsDotsAVX2F32I64(n int, rows int, end *int, base int, ind *int, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, ga *float32, v *float32, ldv int, gamma float32)
+
+// sparsePairsAVX2F32I64 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none.
+//
+//go:noescape
+func sparsePairsAVX2F32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, uw *float32, cols int, v *float32, beta float32) bool
+
+// sparsePairsGradAVX2F32I64 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i), ga_q += (gamma·v_i)·uw[2ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none.
+//
+//go:noescape
+func sparsePairsGradAVX2F32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, uw *float32, cols int, v *float32, beta float32, ga *float32, gamma float32) bool
 
 // sparseGatherF32I64 computes out_i += alpha·Σ_q a_q·u[ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
 //
@@ -144,16 +154,6 @@ func sparseGatherGradF32I64(rows int, end *int, base int, a *float32, ind *int, 
 //go:noescape
 func sparseGatherScatterGradF32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, u *float32, v *float32, beta float32, w *float32, ga *float32, gamma float32)
 
-// sparsePairsF32I64 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
-//
-//go:noescape
-func sparsePairsF32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, uw *float32, v *float32, beta float32)
-
-// sparsePairsGradF32I64 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i), ga_q += (gamma·v_i)·uw[2ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
-//
-//go:noescape
-func sparsePairsGradF32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, uw *float32, v *float32, beta float32, ga *float32, gamma float32)
-
 // sparseRowsAVX2F32I32 computes dst_i += alpha·Σ_q a_q·u_q for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
@@ -168,6 +168,16 @@ func sparseDotsAVX2F32I32(n int, rows int, end *int32, base int, ind *int32, u *
 //
 //go:noescape
 func sparseRowsDotsAVX2F32I32(n int, rows int, end *int32, base int, ind *int32, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, ga *float32, v *float32, ldv int, gamma float32)
+
+// sparsePairsAVX2F32I32 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none.
+//
+//go:noescape
+func sparsePairsAVX2F32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, uw *float32, cols int, v *float32, beta float32) bool
+
+// sparsePairsGradAVX2F32I32 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i), ga_q += (gamma·v_i)·uw[2ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none.
+//
+//go:noescape
+func sparsePairsGradAVX2F32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, uw *float32, cols int, v *float32, beta float32, ga *float32, gamma float32) bool
 
 // sparseGatherF32I32 computes out_i += alpha·Σ_q a_q·u[ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
 //
@@ -194,16 +204,6 @@ func sparseGatherGradF32I32(rows int, end *int32, base int, a *float32, ind *int
 //go:noescape
 func sparseGatherScatterGradF32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, u *float32, v *float32, beta float32, w *float32, ga *float32, gamma float32)
 
-// sparsePairsF32I32 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
-//
-//go:noescape
-func sparsePairsF32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, uw *float32, v *float32, beta float32)
-
-// sparsePairsGradF32I32 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i), ga_q += (gamma·v_i)·uw[2ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
-//
-//go:noescape
-func sparsePairsGradF32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, uw *float32, v *float32, beta float32, ga *float32, gamma float32)
-
 // sparseRowsAVX512F64I64 computes dst_i += alpha·Σ_q a_q·u_q for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
@@ -218,6 +218,16 @@ func sparseDotsAVX512F64I64(n int, rows int, end *int, base int, ind *int, u *fl
 //
 //go:noescape
 func sparseRowsDotsAVX512F64I64(n int, rows int, end *int, base int, ind *int, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, ga *float64, v *float64, ldv int, gamma float64)
+
+// sparsePairsAVX512F64I64 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none.
+//
+//go:noescape
+func sparsePairsAVX512F64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, uw *float64, cols int, v *float64, beta float64) bool
+
+// sparsePairsGradAVX512F64I64 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i), ga_q += (gamma·v_i)·uw[2ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none.
+//
+//go:noescape
+func sparsePairsGradAVX512F64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, uw *float64, cols int, v *float64, beta float64, ga *float64, gamma float64) bool
 
 // sparseRowsAVX512F64I32 computes dst_i += alpha·Σ_q a_q·u_q for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
@@ -234,6 +244,16 @@ func sparseDotsAVX512F64I32(n int, rows int, end *int32, base int, ind *int32, u
 //go:noescape
 func sparseRowsDotsAVX512F64I32(n int, rows int, end *int32, base int, ind *int32, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, ga *float64, v *float64, ldv int, gamma float64)
 
+// sparsePairsAVX512F64I32 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none.
+//
+//go:noescape
+func sparsePairsAVX512F64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, uw *float64, cols int, v *float64, beta float64) bool
+
+// sparsePairsGradAVX512F64I32 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i), ga_q += (gamma·v_i)·uw[2ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none.
+//
+//go:noescape
+func sparsePairsGradAVX512F64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, uw *float64, cols int, v *float64, beta float64, ga *float64, gamma float64) bool
+
 // sparseRowsAVX512F32I64 computes dst_i += alpha·Σ_q a_q·u_q for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
@@ -249,6 +269,16 @@ func sparseDotsAVX512F32I64(n int, rows int, end *int, base int, ind *int, u *fl
 //go:noescape
 func sparseRowsDotsAVX512F32I64(n int, rows int, end *int, base int, ind *int, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, ga *float32, v *float32, ldv int, gamma float32)
 
+// sparsePairsAVX512F32I64 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none.
+//
+//go:noescape
+func sparsePairsAVX512F32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, uw *float32, cols int, v *float32, beta float32) bool
+
+// sparsePairsGradAVX512F32I64 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i), ga_q += (gamma·v_i)·uw[2ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none.
+//
+//go:noescape
+func sparsePairsGradAVX512F32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, uw *float32, cols int, v *float32, beta float32, ga *float32, gamma float32) bool
+
 // sparseRowsAVX512F32I32 computes dst_i += alpha·Σ_q a_q·u_q for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
@@ -263,6 +293,16 @@ func sparseDotsAVX512F32I32(n int, rows int, end *int32, base int, ind *int32, u
 //
 //go:noescape
 func sparseRowsDotsAVX512F32I32(n int, rows int, end *int32, base int, ind *int32, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, ga *float32, v *float32, ldv int, gamma float32)
+
+// sparsePairsAVX512F32I32 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none.
+//
+//go:noescape
+func sparsePairsAVX512F32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, uw *float32, cols int, v *float32, beta float32) bool
+
+// sparsePairsGradAVX512F32I32 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i), ga_q += (gamma·v_i)·uw[2ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none.
+//
+//go:noescape
+func sparsePairsGradAVX512F32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, uw *float32, cols int, v *float32, beta float32, ga *float32, gamma float32) bool
 
 // indexRangeAVX2I32 stores the least and the largest of each 8th of n indices, n at least as many.
 //

@@ -1349,6 +1349,427 @@ vectors1next:
 	VZEROUPPER
 	RET
 
+// func sparsePairsAVX2F64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, uw *float64, cols int, v *float64, beta float64) bool
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·sparsePairsAVX2F64I64(SB), NOSPLIT, $0-89
+	MOVQ         rows+0(FP), AX
+	MOVQ         end+8(FP), CX
+	MOVQ         v+72(FP), DX
+	MOVQ         out+40(FP), BX
+	MOVQ         a+24(FP), SI
+	MOVQ         ind+32(FP), DI
+	MOVQ         uw+56(FP), R8
+	MOVQ         cols+64(FP), R9
+	DECQ         R9
+	VMOVQ        R9, X0
+	VPBROADCASTQ X0, Y0
+	MOVQ         base+16(FP), R9
+
+row:
+	MOVQ         (CX), R10
+	ADDQ         $0x00000008, CX
+	SUBQ         R9, R10
+	ADDQ         R10, R9
+	VXORPD       Y1, Y1, Y1
+	VMOVSD       (DX), X2
+	VMULSD       beta+80(FP), X2, X2
+	VBROADCASTSD X2, Y2
+	ADDQ         $0x00000008, DX
+	SUBQ         $0x00000008, R10
+	JL           after8
+
+entries8:
+	VPSUBQ       (DI), Y0, Y3
+	VPOR         (DI), Y3, Y3
+	VPSUBQ       32(DI), Y0, Y4
+	VPOR         32(DI), Y4, Y4
+	VPOR         Y3, Y4, Y4
+	VMOVMSKPD    Y4, R11
+	TESTL        R11, R11
+	JNE          outside
+	PREFETCHT0   512(DI)
+	PREFETCHT0   512(SI)
+	VMOVUPD      (SI), Y3
+	VEXTRACTF128 $0x01, Y3, X4
+	MOVQ         (DI), R11
+	ADDQ         R11, R11
+	VMOVUPD      (R8)(R11*8), X5
+	VMOVDDUP     (SI), X4
+	VFMADD213PD  X5, X2, X4
+	VBLENDPD     $0x02, X4, X5, X5
+	VMOVUPD      X5, (R8)(R11*8)
+	MOVQ         8(DI), R11
+	ADDQ         R11, R11
+	VMOVUPD      (R8)(R11*8), X7
+	VMOVDDUP     8(SI), X4
+	VFMADD213PD  X7, X2, X4
+	VBLENDPD     $0x02, X4, X7, X7
+	VMOVUPD      X7, (R8)(R11*8)
+	MOVQ         16(DI), R11
+	ADDQ         R11, R11
+	VMOVUPD      (R8)(R11*8), X4
+	VMOVDDUP     16(SI), X6
+	VFMADD213PD  X4, X2, X6
+	VBLENDPD     $0x02, X6, X4, X4
+	VMOVUPD      X4, (R8)(R11*8)
+	MOVQ         24(DI), R11
+	ADDQ         R11, R11
+	VMOVUPD      (R8)(R11*8), X6
+	VMOVDDUP     24(SI), X8
+	VFMADD213PD  X6, X2, X8
+	VBLENDPD     $0x02, X8, X6, X6
+	VMOVUPD      X6, (R8)(R11*8)
+	VUNPCKLPD    X7, X5, X5
+	VUNPCKLPD    X6, X4, X4
+	VINSERTF128  $0x01, X4, Y5, Y5
+	VFMADD231PD  Y3, Y5, Y1
+	VMOVUPD      32(SI), Y3
+	VEXTRACTF128 $0x01, Y3, X4
+	MOVQ         32(DI), R11
+	ADDQ         R11, R11
+	VMOVUPD      (R8)(R11*8), X6
+	VMOVDDUP     32(SI), X4
+	VFMADD213PD  X6, X2, X4
+	VBLENDPD     $0x02, X4, X6, X6
+	VMOVUPD      X6, (R8)(R11*8)
+	MOVQ         40(DI), R11
+	ADDQ         R11, R11
+	VMOVUPD      (R8)(R11*8), X7
+	VMOVDDUP     40(SI), X4
+	VFMADD213PD  X7, X2, X4
+	VBLENDPD     $0x02, X4, X7, X7
+	VMOVUPD      X7, (R8)(R11*8)
+	MOVQ         48(DI), R11
+	ADDQ         R11, R11
+	VMOVUPD      (R8)(R11*8), X4
+	VMOVDDUP     48(SI), X5
+	VFMADD213PD  X4, X2, X5
+	VBLENDPD     $0x02, X5, X4, X4
+	VMOVUPD      X4, (R8)(R11*8)
+	MOVQ         56(DI), R11
+	ADDQ         R11, R11
+	VMOVUPD      (R8)(R11*8), X5
+	VMOVDDUP     56(SI), X8
+	VFMADD213PD  X5, X2, X8
+	VBLENDPD     $0x02, X8, X5, X5
+	VMOVUPD      X5, (R8)(R11*8)
+	VUNPCKLPD    X7, X6, X6
+	VUNPCKLPD    X5, X4, X4
+	VINSERTF128  $0x01, X4, Y6, Y6
+	VFMADD231PD  Y3, Y6, Y1
+	ADDQ         $0x00000040, SI
+	ADDQ         $0x00000040, DI
+	SUBQ         $0x00000008, R10
+	JGE          entries8
+
+after8:
+	ADDQ         $0x00000004, R10
+	JL           after4
+	VPSUBQ       (DI), Y0, Y3
+	VPOR         (DI), Y3, Y3
+	VMOVMSKPD    Y3, R11
+	TESTL        R11, R11
+	JNE          outside
+	VMOVUPD      (SI), Y3
+	VEXTRACTF128 $0x01, Y3, X4
+	MOVQ         (DI), R11
+	ADDQ         R11, R11
+	VMOVUPD      (R8)(R11*8), X6
+	VMOVDDUP     (SI), X4
+	VFMADD213PD  X6, X2, X4
+	VBLENDPD     $0x02, X4, X6, X6
+	VMOVUPD      X6, (R8)(R11*8)
+	MOVQ         8(DI), R11
+	ADDQ         R11, R11
+	VMOVUPD      (R8)(R11*8), X7
+	VMOVDDUP     8(SI), X4
+	VFMADD213PD  X7, X2, X4
+	VBLENDPD     $0x02, X4, X7, X7
+	VMOVUPD      X7, (R8)(R11*8)
+	MOVQ         16(DI), R11
+	ADDQ         R11, R11
+	VMOVUPD      (R8)(R11*8), X4
+	VMOVDDUP     16(SI), X5
+	VFMADD213PD  X4, X2, X5
+	VBLENDPD     $0x02, X5, X4, X4
+	VMOVUPD      X4, (R8)(R11*8)
+	MOVQ         24(DI), R11
+	ADDQ         R11, R11
+	VMOVUPD      (R8)(R11*8), X5
+	VMOVDDUP     24(SI), X8
+	VFMADD213PD  X5, X2, X8
+	VBLENDPD     $0x02, X8, X5, X5
+	VMOVUPD      X5, (R8)(R11*8)
+	VUNPCKLPD    X7, X6, X7
+	VUNPCKLPD    X5, X4, X4
+	VINSERTF128  $0x01, X4, Y7, Y7
+	VFMADD231PD  Y3, Y7, Y1
+	ADDQ         $0x00000020, SI
+	ADDQ         $0x00000020, DI
+	SUBQ         $0x00000004, R10
+
+after4:
+	VEXTRACTF128 $0x01, Y1, X3
+	ADDQ         $0x00000004, R10
+	JEQ          rowend
+
+entries1:
+	MOVQ        (DI), R11
+	CMPQ        R11, cols+64(FP)
+	JAE         outside
+	ADDQ        R11, R11
+	VMOVUPD     (R8)(R11*8), X4
+	VMOVDDUP    (SI), X5
+	VFMADD213PD X4, X2, X5
+	VBLENDPD    $0x02, X5, X4, X4
+	VMOVUPD     X4, (R8)(R11*8)
+	VMOVSD      (SI), X5
+	VFMADD231SD X4, X5, X1
+	ADDQ        $0x00000008, SI
+	ADDQ        $0x00000008, DI
+	DECQ        R10
+	JNE         entries1
+
+rowend:
+	VPERMILPD $0x01, X1, X2
+	VADDSD    X2, X1, X1
+	VPERMILPD $0x01, X3, X2
+	VADDSD    X2, X3, X3
+	VADDSD    X3, X1, X1
+	VMULSD    alpha+48(FP), X1, X1
+	VADDSD    (BX), X1, X1
+	VMOVSD    X1, (BX)
+	ADDQ      $0x00000008, BX
+	DECQ      AX
+	JNE       row
+	MOVB      $0x01, ret+88(FP)
+	VZEROUPPER
+	RET
+
+outside:
+	MOVB $0x00, ret+88(FP)
+	VZEROUPPER
+	RET
+
+// func sparsePairsGradAVX2F64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, uw *float64, cols int, v *float64, beta float64, ga *float64, gamma float64) bool
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·sparsePairsGradAVX2F64I64(SB), NOSPLIT, $0-105
+	MOVQ         rows+0(FP), AX
+	MOVQ         end+8(FP), CX
+	MOVQ         v+72(FP), DX
+	MOVQ         out+40(FP), BX
+	MOVQ         a+24(FP), SI
+	MOVQ         ind+32(FP), DI
+	MOVQ         uw+56(FP), R8
+	MOVQ         ga+88(FP), R9
+	MOVQ         cols+64(FP), R10
+	DECQ         R10
+	VMOVQ        R10, X0
+	VPBROADCASTQ X0, Y0
+	MOVQ         base+16(FP), R10
+
+row:
+	MOVQ         (CX), R11
+	ADDQ         $0x00000008, CX
+	SUBQ         R10, R11
+	ADDQ         R11, R10
+	VXORPD       Y1, Y1, Y1
+	VMOVSD       (DX), X2
+	VMULSD       beta+80(FP), X2, X2
+	VBROADCASTSD X2, Y2
+	VMOVSD       (DX), X3
+	VMULSD       gamma+96(FP), X3, X3
+	VBROADCASTSD X3, Y3
+	ADDQ         $0x00000008, DX
+	SUBQ         $0x00000008, R11
+	JL           after8
+
+entries8:
+	VPSUBQ       (DI), Y0, Y4
+	VPOR         (DI), Y4, Y4
+	VPSUBQ       32(DI), Y0, Y5
+	VPOR         32(DI), Y5, Y5
+	VPOR         Y4, Y5, Y5
+	VMOVMSKPD    Y5, R12
+	TESTL        R12, R12
+	JNE          outside
+	PREFETCHT0   512(DI)
+	PREFETCHT0   512(SI)
+	PREFETCHT0   512(R9)
+	VMOVUPD      (SI), Y4
+	VEXTRACTF128 $0x01, Y4, X5
+	MOVQ         (DI), R12
+	ADDQ         R12, R12
+	VMOVUPD      (R8)(R12*8), X6
+	VMOVDDUP     (SI), X5
+	VFMADD213PD  X6, X2, X5
+	VBLENDPD     $0x02, X5, X6, X6
+	VMOVUPD      X6, (R8)(R12*8)
+	MOVQ         8(DI), R12
+	ADDQ         R12, R12
+	VMOVUPD      (R8)(R12*8), X8
+	VMOVDDUP     8(SI), X5
+	VFMADD213PD  X8, X2, X5
+	VBLENDPD     $0x02, X5, X8, X8
+	VMOVUPD      X8, (R8)(R12*8)
+	MOVQ         16(DI), R12
+	ADDQ         R12, R12
+	VMOVUPD      (R8)(R12*8), X5
+	VMOVDDUP     16(SI), X7
+	VFMADD213PD  X5, X2, X7
+	VBLENDPD     $0x02, X7, X5, X5
+	VMOVUPD      X5, (R8)(R12*8)
+	MOVQ         24(DI), R12
+	ADDQ         R12, R12
+	VMOVUPD      (R8)(R12*8), X7
+	VMOVDDUP     24(SI), X9
+	VFMADD213PD  X7, X2, X9
+	VBLENDPD     $0x02, X9, X7, X7
+	VMOVUPD      X7, (R8)(R12*8)
+	VUNPCKLPD    X8, X6, X6
+	VUNPCKLPD    X7, X5, X5
+	VINSERTF128  $0x01, X5, Y6, Y6
+	VFMADD231PD  Y4, Y6, Y1
+	VFMADD213PD  (R9), Y3, Y6
+	VMOVUPD      32(SI), Y4
+	VEXTRACTF128 $0x01, Y4, X5
+	MOVQ         32(DI), R12
+	ADDQ         R12, R12
+	VMOVUPD      (R8)(R12*8), X7
+	VMOVDDUP     32(SI), X5
+	VFMADD213PD  X7, X2, X5
+	VBLENDPD     $0x02, X5, X7, X7
+	VMOVUPD      X7, (R8)(R12*8)
+	MOVQ         40(DI), R12
+	ADDQ         R12, R12
+	VMOVUPD      (R8)(R12*8), X9
+	VMOVDDUP     40(SI), X5
+	VFMADD213PD  X9, X2, X5
+	VBLENDPD     $0x02, X5, X9, X9
+	VMOVUPD      X9, (R8)(R12*8)
+	MOVQ         48(DI), R12
+	ADDQ         R12, R12
+	VMOVUPD      (R8)(R12*8), X5
+	VMOVDDUP     48(SI), X8
+	VFMADD213PD  X5, X2, X8
+	VBLENDPD     $0x02, X8, X5, X5
+	VMOVUPD      X5, (R8)(R12*8)
+	MOVQ         56(DI), R12
+	ADDQ         R12, R12
+	VMOVUPD      (R8)(R12*8), X8
+	VMOVDDUP     56(SI), X10
+	VFMADD213PD  X8, X2, X10
+	VBLENDPD     $0x02, X10, X8, X8
+	VMOVUPD      X8, (R8)(R12*8)
+	VUNPCKLPD    X9, X7, X7
+	VUNPCKLPD    X8, X5, X5
+	VINSERTF128  $0x01, X5, Y7, Y7
+	VFMADD231PD  Y4, Y7, Y1
+	VFMADD213PD  32(R9), Y3, Y7
+	VMOVUPD      Y6, (R9)
+	VMOVUPD      Y7, 32(R9)
+	ADDQ         $0x00000040, SI
+	ADDQ         $0x00000040, DI
+	ADDQ         $0x00000040, R9
+	SUBQ         $0x00000008, R11
+	JGE          entries8
+
+after8:
+	ADDQ         $0x00000004, R11
+	JL           after4
+	VPSUBQ       (DI), Y0, Y4
+	VPOR         (DI), Y4, Y4
+	VMOVMSKPD    Y4, R12
+	TESTL        R12, R12
+	JNE          outside
+	VMOVUPD      (SI), Y4
+	VEXTRACTF128 $0x01, Y4, X5
+	MOVQ         (DI), R12
+	ADDQ         R12, R12
+	VMOVUPD      (R8)(R12*8), X7
+	VMOVDDUP     (SI), X5
+	VFMADD213PD  X7, X2, X5
+	VBLENDPD     $0x02, X5, X7, X7
+	VMOVUPD      X7, (R8)(R12*8)
+	MOVQ         8(DI), R12
+	ADDQ         R12, R12
+	VMOVUPD      (R8)(R12*8), X8
+	VMOVDDUP     8(SI), X5
+	VFMADD213PD  X8, X2, X5
+	VBLENDPD     $0x02, X5, X8, X8
+	VMOVUPD      X8, (R8)(R12*8)
+	MOVQ         16(DI), R12
+	ADDQ         R12, R12
+	VMOVUPD      (R8)(R12*8), X5
+	VMOVDDUP     16(SI), X6
+	VFMADD213PD  X5, X2, X6
+	VBLENDPD     $0x02, X6, X5, X5
+	VMOVUPD      X5, (R8)(R12*8)
+	MOVQ         24(DI), R12
+	ADDQ         R12, R12
+	VMOVUPD      (R8)(R12*8), X6
+	VMOVDDUP     24(SI), X9
+	VFMADD213PD  X6, X2, X9
+	VBLENDPD     $0x02, X9, X6, X6
+	VMOVUPD      X6, (R8)(R12*8)
+	VUNPCKLPD    X8, X7, X8
+	VUNPCKLPD    X6, X5, X5
+	VINSERTF128  $0x01, X5, Y8, Y8
+	VFMADD231PD  Y4, Y8, Y1
+	VFMADD213PD  (R9), Y3, Y8
+	VMOVUPD      Y8, (R9)
+	ADDQ         $0x00000020, SI
+	ADDQ         $0x00000020, DI
+	ADDQ         $0x00000020, R9
+	SUBQ         $0x00000004, R11
+
+after4:
+	VEXTRACTF128 $0x01, Y1, X4
+	ADDQ         $0x00000004, R11
+	JEQ          rowend
+
+entries1:
+	MOVQ        (DI), R12
+	CMPQ        R12, cols+64(FP)
+	JAE         outside
+	ADDQ        R12, R12
+	VMOVUPD     (R8)(R12*8), X5
+	VMOVDDUP    (SI), X6
+	VFMADD213PD X5, X2, X6
+	VBLENDPD    $0x02, X6, X5, X5
+	VMOVUPD     X5, (R8)(R12*8)
+	VMOVSD      (SI), X6
+	VFMADD231SD X5, X6, X1
+	VMOVSD      (R9), X6
+	VFMADD231SD X5, X3, X6
+	VMOVSD      X6, (R9)
+	ADDQ        $0x00000008, SI
+	ADDQ        $0x00000008, DI
+	ADDQ        $0x00000008, R9
+	DECQ        R11
+	JNE         entries1
+
+rowend:
+	VPERMILPD $0x01, X1, X2
+	VADDSD    X2, X1, X1
+	VPERMILPD $0x01, X4, X2
+	VADDSD    X2, X4, X4
+	VADDSD    X4, X1, X1
+	VMULSD    alpha+48(FP), X1, X1
+	VADDSD    (BX), X1, X1
+	VMOVSD    X1, (BX)
+	ADDQ      $0x00000008, BX
+	DECQ      AX
+	JNE       row
+	MOVB      $0x01, ret+104(FP)
+	VZEROUPPER
+	RET
+
+outside:
+	MOVB $0x00, ret+104(FP)
+	VZEROUPPER
+	RET
+
 // func sparseGatherF64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, u *float64)
 // Requires: AVX, FMA3
 TEXT ·sparseGatherF64I64(SB), NOSPLIT, $0-64
@@ -1397,13 +1818,13 @@ entries1:
 	JMP         entries1
 
 rowend:
+	MOVQ      out+40(FP), DI
 	VPERMILPD $0x01, X0, X2
 	VADDSD    X2, X0, X0
 	VPERMILPD $0x01, X1, X2
 	VADDSD    X2, X1, X1
 	VADDSD    X1, X0, X0
 	VMULSD    alpha+48(FP), X0, X0
-	MOVQ      out+40(FP), DI
 	VADDSD    (DI), X0, X0
 	VMOVSD    X0, (DI)
 	ADDQ      $0x00000008, out+40(FP)
@@ -1543,13 +1964,13 @@ entries1:
 	JMP         entries1
 
 rowend:
+	MOVQ      out+40(FP), R9
 	VPERMILPD $0x01, X0, X1
 	VADDSD    X1, X0, X0
 	VPERMILPD $0x01, X2, X1
 	VADDSD    X1, X2, X2
 	VADDSD    X2, X0, X0
 	VMULSD    alpha+48(FP), X0, X0
-	MOVQ      out+40(FP), R9
 	VADDSD    (R9), X0, X0
 	VMOVSD    X0, (R9)
 	ADDQ      $0x00000008, out+40(FP)
@@ -1618,13 +2039,13 @@ entries1:
 	JMP         entries1
 
 rowend:
+	MOVQ      out+40(FP), R9
 	VPERMILPD $0x01, X0, X1
 	VADDSD    X1, X0, X0
 	VPERMILPD $0x01, X2, X1
 	VADDSD    X1, X2, X2
 	VADDSD    X2, X0, X0
 	VMULSD    alpha+48(FP), X0, X0
-	MOVQ      out+40(FP), R9
 	VADDSD    (R9), X0, X0
 	VMOVSD    X0, (R9)
 	ADDQ      $0x00000008, out+40(FP)
@@ -1712,201 +2133,15 @@ entries1:
 	JMP         entries1
 
 rowend:
+	MOVQ      out+40(FP), R10
 	VPERMILPD $0x01, X0, X1
 	VADDSD    X1, X0, X0
 	VPERMILPD $0x01, X3, X1
 	VADDSD    X1, X3, X3
 	VADDSD    X3, X0, X0
 	VMULSD    alpha+48(FP), X0, X0
-	MOVQ      out+40(FP), R10
 	VADDSD    (R10), X0, X0
 	VMOVSD    X0, (R10)
-	ADDQ      $0x00000008, out+40(FP)
-	DECQ      rows+0(FP)
-	JNE       row
-	VZEROUPPER
-	RET
-
-// func sparsePairsF64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, uw *float64, v *float64, beta float64)
-// Requires: AVX, FMA3, MMX+
-TEXT ·sparsePairsF64I64(SB), NOSPLIT, $0-80
-	MOVQ end+8(FP), AX
-	MOVQ a+24(FP), CX
-	MOVQ ind+32(FP), DX
-	MOVQ uw+56(FP), BX
-	MOVQ v+64(FP), SI
-	XORQ DI, DI
-
-row:
-	MOVQ   (AX), R8
-	ADDQ   $0x00000008, AX
-	SUBQ   base+16(FP), R8
-	VXORPD Y0, Y0, Y0
-	VMOVSD (SI), X1
-	VMULSD beta+72(FP), X1, X1
-	ADDQ   $0x00000008, SI
-	SUBQ   $0x00000003, R8
-	CMPQ   DI, R8
-	JGE    after4
-
-entries4:
-	PREFETCHT0  32768(DX)(DI*8)
-	MOVQ        (DX)(DI*8), R9
-	ADDQ        R9, R9
-	MOVQ        8(DX)(DI*8), R10
-	ADDQ        R10, R10
-	MOVQ        16(DX)(DI*8), R11
-	ADDQ        R11, R11
-	MOVQ        24(DX)(DI*8), R12
-	ADDQ        R12, R12
-	VMOVSD      (BX)(R9*8), X2
-	VMOVHPD     (BX)(R10*8), X2, X2
-	VMOVSD      (BX)(R11*8), X3
-	VMOVHPD     (BX)(R12*8), X3, X3
-	VINSERTF128 $0x01, X3, Y2, Y2
-	VFMADD231PD (CX)(DI*8), Y2, Y0
-	VMOVSD      8(BX)(R9*8), X2
-	VFMADD231SD (CX)(DI*8), X1, X2
-	VMOVSD      X2, 8(BX)(R9*8)
-	VMOVSD      8(BX)(R10*8), X2
-	VFMADD231SD 8(CX)(DI*8), X1, X2
-	VMOVSD      X2, 8(BX)(R10*8)
-	VMOVSD      8(BX)(R11*8), X2
-	VFMADD231SD 16(CX)(DI*8), X1, X2
-	VMOVSD      X2, 8(BX)(R11*8)
-	VMOVSD      8(BX)(R12*8), X2
-	VFMADD231SD 24(CX)(DI*8), X1, X2
-	VMOVSD      X2, 8(BX)(R12*8)
-	ADDQ        $0x00000004, DI
-	CMPQ        DI, R8
-	JL          entries4
-
-after4:
-	ADDQ         $0x00000003, R8
-	VEXTRACTF128 $0x01, Y0, X2
-
-entries1:
-	CMPQ        DI, R8
-	JGE         rowend
-	MOVQ        (DX)(DI*8), R9
-	ADDQ        R9, R9
-	VMOVSD      (CX)(DI*8), X3
-	VMOVSD      (BX)(R9*8), X4
-	VFMADD231SD X4, X3, X0
-	VMOVSD      8(BX)(R9*8), X3
-	VFMADD231SD (CX)(DI*8), X1, X3
-	VMOVSD      X3, 8(BX)(R9*8)
-	INCQ        DI
-	JMP         entries1
-
-rowend:
-	VPERMILPD $0x01, X0, X1
-	VADDSD    X1, X0, X0
-	VPERMILPD $0x01, X2, X1
-	VADDSD    X1, X2, X2
-	VADDSD    X2, X0, X0
-	VMULSD    alpha+48(FP), X0, X0
-	MOVQ      out+40(FP), R8
-	VADDSD    (R8), X0, X0
-	VMOVSD    X0, (R8)
-	ADDQ      $0x00000008, out+40(FP)
-	DECQ      rows+0(FP)
-	JNE       row
-	VZEROUPPER
-	RET
-
-// func sparsePairsGradF64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, uw *float64, v *float64, beta float64, ga *float64, gamma float64)
-// Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·sparsePairsGradF64I64(SB), NOSPLIT, $0-96
-	MOVQ end+8(FP), AX
-	MOVQ a+24(FP), CX
-	MOVQ ind+32(FP), DX
-	MOVQ uw+56(FP), BX
-	MOVQ v+64(FP), SI
-	MOVQ ga+80(FP), DI
-	XORQ R8, R8
-
-row:
-	MOVQ         (AX), R9
-	ADDQ         $0x00000008, AX
-	SUBQ         base+16(FP), R9
-	VXORPD       Y0, Y0, Y0
-	VMOVSD       (SI), X1
-	VMULSD       beta+72(FP), X1, X1
-	VMOVSD       (SI), X2
-	VMULSD       gamma+88(FP), X2, X2
-	VBROADCASTSD X2, Y2
-	ADDQ         $0x00000008, SI
-	SUBQ         $0x00000003, R9
-	CMPQ         R8, R9
-	JGE          after4
-
-entries4:
-	PREFETCHT0  32768(DX)(R8*8)
-	MOVQ        (DX)(R8*8), R10
-	ADDQ        R10, R10
-	MOVQ        8(DX)(R8*8), R11
-	ADDQ        R11, R11
-	MOVQ        16(DX)(R8*8), R12
-	ADDQ        R12, R12
-	MOVQ        24(DX)(R8*8), R13
-	ADDQ        R13, R13
-	VMOVSD      (BX)(R10*8), X3
-	VMOVHPD     (BX)(R11*8), X3, X3
-	VMOVSD      (BX)(R12*8), X4
-	VMOVHPD     (BX)(R13*8), X4, X4
-	VINSERTF128 $0x01, X4, Y3, Y3
-	VFMADD231PD (CX)(R8*8), Y3, Y0
-	VMOVUPD     (DI)(R8*8), Y4
-	VFMADD231PD Y3, Y2, Y4
-	VMOVUPD     Y4, (DI)(R8*8)
-	VMOVSD      8(BX)(R10*8), X3
-	VFMADD231SD (CX)(R8*8), X1, X3
-	VMOVSD      X3, 8(BX)(R10*8)
-	VMOVSD      8(BX)(R11*8), X3
-	VFMADD231SD 8(CX)(R8*8), X1, X3
-	VMOVSD      X3, 8(BX)(R11*8)
-	VMOVSD      8(BX)(R12*8), X3
-	VFMADD231SD 16(CX)(R8*8), X1, X3
-	VMOVSD      X3, 8(BX)(R12*8)
-	VMOVSD      8(BX)(R13*8), X3
-	VFMADD231SD 24(CX)(R8*8), X1, X3
-	VMOVSD      X3, 8(BX)(R13*8)
-	ADDQ        $0x00000004, R8
-	CMPQ        R8, R9
-	JL          entries4
-
-after4:
-	ADDQ         $0x00000003, R9
-	VEXTRACTF128 $0x01, Y0, X3
-
-entries1:
-	CMPQ        R8, R9
-	JGE         rowend
-	MOVQ        (DX)(R8*8), R10
-	ADDQ        R10, R10
-	VMOVSD      (CX)(R8*8), X4
-	VMOVSD      (BX)(R10*8), X5
-	VFMADD231SD X5, X4, X0
-	VMOVSD      (DI)(R8*8), X4
-	VFMADD231SD X5, X2, X4
-	VMOVSD      X4, (DI)(R8*8)
-	VMOVSD      8(BX)(R10*8), X4
-	VFMADD231SD (CX)(R8*8), X1, X4
-	VMOVSD      X4, 8(BX)(R10*8)
-	INCQ        R8
-	JMP         entries1
-
-rowend:
-	VPERMILPD $0x01, X0, X1
-	VADDSD    X1, X0, X0
-	VPERMILPD $0x01, X3, X1
-	VADDSD    X1, X3, X3
-	VADDSD    X3, X0, X0
-	VMULSD    alpha+48(FP), X0, X0
-	MOVQ      out+40(FP), R9
-	VADDSD    (R9), X0, X0
-	VMOVSD    X0, (R9)
 	ADDQ      $0x00000008, out+40(FP)
 	DECQ      rows+0(FP)
 	JNE       row
@@ -3248,6 +3483,421 @@ vectors1next:
 	VZEROUPPER
 	RET
 
+// func sparsePairsAVX2F64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, uw *float64, cols int, v *float64, beta float64) bool
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·sparsePairsAVX2F64I32(SB), NOSPLIT, $0-89
+	MOVQ         rows+0(FP), AX
+	MOVQ         end+8(FP), CX
+	MOVQ         v+72(FP), DX
+	MOVQ         out+40(FP), BX
+	MOVQ         a+24(FP), SI
+	MOVQ         ind+32(FP), DI
+	MOVQ         uw+56(FP), R8
+	MOVQ         cols+64(FP), R9
+	DECQ         R9
+	VMOVQ        R9, X0
+	VPBROADCASTD X0, Y0
+	MOVQ         base+16(FP), R9
+
+row:
+	MOVLQSX      (CX), R10
+	ADDQ         $0x00000004, CX
+	SUBQ         R9, R10
+	ADDQ         R10, R9
+	VXORPD       Y1, Y1, Y1
+	VMOVSD       (DX), X2
+	VMULSD       beta+80(FP), X2, X2
+	VBROADCASTSD X2, Y2
+	ADDQ         $0x00000008, DX
+	SUBQ         $0x00000008, R10
+	JL           after8
+
+entries8:
+	VPSUBD       (DI), Y0, Y3
+	VPOR         (DI), Y3, Y3
+	VMOVMSKPS    Y3, R11
+	TESTL        R11, R11
+	JNE          outside
+	PREFETCHT0   512(DI)
+	PREFETCHT0   512(SI)
+	VMOVUPD      (SI), Y3
+	VEXTRACTF128 $0x01, Y3, X4
+	MOVLQSX      (DI), R11
+	ADDQ         R11, R11
+	VMOVUPD      (R8)(R11*8), X4
+	VMOVDDUP     (SI), X5
+	VFMADD213PD  X4, X2, X5
+	VBLENDPD     $0x02, X5, X4, X4
+	VMOVUPD      X4, (R8)(R11*8)
+	MOVLQSX      4(DI), R11
+	ADDQ         R11, R11
+	VMOVUPD      (R8)(R11*8), X7
+	VMOVDDUP     8(SI), X5
+	VFMADD213PD  X7, X2, X5
+	VBLENDPD     $0x02, X5, X7, X7
+	VMOVUPD      X7, (R8)(R11*8)
+	MOVLQSX      8(DI), R11
+	ADDQ         R11, R11
+	VMOVUPD      (R8)(R11*8), X5
+	VMOVDDUP     16(SI), X6
+	VFMADD213PD  X5, X2, X6
+	VBLENDPD     $0x02, X6, X5, X5
+	VMOVUPD      X5, (R8)(R11*8)
+	MOVLQSX      12(DI), R11
+	ADDQ         R11, R11
+	VMOVUPD      (R8)(R11*8), X6
+	VMOVDDUP     24(SI), X8
+	VFMADD213PD  X6, X2, X8
+	VBLENDPD     $0x02, X8, X6, X6
+	VMOVUPD      X6, (R8)(R11*8)
+	VUNPCKLPD    X7, X4, X4
+	VUNPCKLPD    X6, X5, X5
+	VINSERTF128  $0x01, X5, Y4, Y4
+	VFMADD231PD  Y3, Y4, Y1
+	VMOVUPD      32(SI), Y3
+	VEXTRACTF128 $0x01, Y3, X4
+	MOVLQSX      16(DI), R11
+	ADDQ         R11, R11
+	VMOVUPD      (R8)(R11*8), X5
+	VMOVDDUP     32(SI), X4
+	VFMADD213PD  X5, X2, X4
+	VBLENDPD     $0x02, X4, X5, X5
+	VMOVUPD      X5, (R8)(R11*8)
+	MOVLQSX      20(DI), R11
+	ADDQ         R11, R11
+	VMOVUPD      (R8)(R11*8), X7
+	VMOVDDUP     40(SI), X4
+	VFMADD213PD  X7, X2, X4
+	VBLENDPD     $0x02, X4, X7, X7
+	VMOVUPD      X7, (R8)(R11*8)
+	MOVLQSX      24(DI), R11
+	ADDQ         R11, R11
+	VMOVUPD      (R8)(R11*8), X4
+	VMOVDDUP     48(SI), X6
+	VFMADD213PD  X4, X2, X6
+	VBLENDPD     $0x02, X6, X4, X4
+	VMOVUPD      X4, (R8)(R11*8)
+	MOVLQSX      28(DI), R11
+	ADDQ         R11, R11
+	VMOVUPD      (R8)(R11*8), X6
+	VMOVDDUP     56(SI), X8
+	VFMADD213PD  X6, X2, X8
+	VBLENDPD     $0x02, X8, X6, X6
+	VMOVUPD      X6, (R8)(R11*8)
+	VUNPCKLPD    X7, X5, X5
+	VUNPCKLPD    X6, X4, X4
+	VINSERTF128  $0x01, X4, Y5, Y5
+	VFMADD231PD  Y3, Y5, Y1
+	ADDQ         $0x00000040, SI
+	ADDQ         $0x00000020, DI
+	SUBQ         $0x00000008, R10
+	JGE          entries8
+
+after8:
+	ADDQ         $0x00000004, R10
+	JL           after4
+	VPSUBD       (DI), X0, X3
+	VPOR         (DI), X3, X3
+	VMOVMSKPS    X3, R11
+	TESTL        R11, R11
+	JNE          outside
+	VMOVUPD      (SI), Y3
+	VEXTRACTF128 $0x01, Y3, X4
+	MOVLQSX      (DI), R11
+	ADDQ         R11, R11
+	VMOVUPD      (R8)(R11*8), X6
+	VMOVDDUP     (SI), X4
+	VFMADD213PD  X6, X2, X4
+	VBLENDPD     $0x02, X4, X6, X6
+	VMOVUPD      X6, (R8)(R11*8)
+	MOVLQSX      4(DI), R11
+	ADDQ         R11, R11
+	VMOVUPD      (R8)(R11*8), X7
+	VMOVDDUP     8(SI), X4
+	VFMADD213PD  X7, X2, X4
+	VBLENDPD     $0x02, X4, X7, X7
+	VMOVUPD      X7, (R8)(R11*8)
+	MOVLQSX      8(DI), R11
+	ADDQ         R11, R11
+	VMOVUPD      (R8)(R11*8), X4
+	VMOVDDUP     16(SI), X5
+	VFMADD213PD  X4, X2, X5
+	VBLENDPD     $0x02, X5, X4, X4
+	VMOVUPD      X4, (R8)(R11*8)
+	MOVLQSX      12(DI), R11
+	ADDQ         R11, R11
+	VMOVUPD      (R8)(R11*8), X5
+	VMOVDDUP     24(SI), X8
+	VFMADD213PD  X5, X2, X8
+	VBLENDPD     $0x02, X8, X5, X5
+	VMOVUPD      X5, (R8)(R11*8)
+	VUNPCKLPD    X7, X6, X6
+	VUNPCKLPD    X5, X4, X4
+	VINSERTF128  $0x01, X4, Y6, Y6
+	VFMADD231PD  Y3, Y6, Y1
+	ADDQ         $0x00000020, SI
+	ADDQ         $0x00000010, DI
+	SUBQ         $0x00000004, R10
+
+after4:
+	VEXTRACTF128 $0x01, Y1, X3
+	ADDQ         $0x00000004, R10
+	JEQ          rowend
+
+entries1:
+	MOVLQSX     (DI), R11
+	CMPQ        R11, cols+64(FP)
+	JAE         outside
+	ADDQ        R11, R11
+	VMOVUPD     (R8)(R11*8), X4
+	VMOVDDUP    (SI), X5
+	VFMADD213PD X4, X2, X5
+	VBLENDPD    $0x02, X5, X4, X4
+	VMOVUPD     X4, (R8)(R11*8)
+	VMOVSD      (SI), X5
+	VFMADD231SD X4, X5, X1
+	ADDQ        $0x00000008, SI
+	ADDQ        $0x00000004, DI
+	DECQ        R10
+	JNE         entries1
+
+rowend:
+	VPERMILPD $0x01, X1, X2
+	VADDSD    X2, X1, X1
+	VPERMILPD $0x01, X3, X2
+	VADDSD    X2, X3, X3
+	VADDSD    X3, X1, X1
+	VMULSD    alpha+48(FP), X1, X1
+	VADDSD    (BX), X1, X1
+	VMOVSD    X1, (BX)
+	ADDQ      $0x00000008, BX
+	DECQ      AX
+	JNE       row
+	MOVB      $0x01, ret+88(FP)
+	VZEROUPPER
+	RET
+
+outside:
+	MOVB $0x00, ret+88(FP)
+	VZEROUPPER
+	RET
+
+// func sparsePairsGradAVX2F64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, uw *float64, cols int, v *float64, beta float64, ga *float64, gamma float64) bool
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·sparsePairsGradAVX2F64I32(SB), NOSPLIT, $0-105
+	MOVQ         rows+0(FP), AX
+	MOVQ         end+8(FP), CX
+	MOVQ         v+72(FP), DX
+	MOVQ         out+40(FP), BX
+	MOVQ         a+24(FP), SI
+	MOVQ         ind+32(FP), DI
+	MOVQ         uw+56(FP), R8
+	MOVQ         ga+88(FP), R9
+	MOVQ         cols+64(FP), R10
+	DECQ         R10
+	VMOVQ        R10, X0
+	VPBROADCASTD X0, Y0
+	MOVQ         base+16(FP), R10
+
+row:
+	MOVLQSX      (CX), R11
+	ADDQ         $0x00000004, CX
+	SUBQ         R10, R11
+	ADDQ         R11, R10
+	VXORPD       Y1, Y1, Y1
+	VMOVSD       (DX), X2
+	VMULSD       beta+80(FP), X2, X2
+	VBROADCASTSD X2, Y2
+	VMOVSD       (DX), X3
+	VMULSD       gamma+96(FP), X3, X3
+	VBROADCASTSD X3, Y3
+	ADDQ         $0x00000008, DX
+	SUBQ         $0x00000008, R11
+	JL           after8
+
+entries8:
+	VPSUBD       (DI), Y0, Y4
+	VPOR         (DI), Y4, Y4
+	VMOVMSKPS    Y4, R12
+	TESTL        R12, R12
+	JNE          outside
+	PREFETCHT0   512(DI)
+	PREFETCHT0   512(SI)
+	PREFETCHT0   512(R9)
+	VMOVUPD      (SI), Y4
+	VEXTRACTF128 $0x01, Y4, X5
+	MOVLQSX      (DI), R12
+	ADDQ         R12, R12
+	VMOVUPD      (R8)(R12*8), X5
+	VMOVDDUP     (SI), X6
+	VFMADD213PD  X5, X2, X6
+	VBLENDPD     $0x02, X6, X5, X5
+	VMOVUPD      X5, (R8)(R12*8)
+	MOVLQSX      4(DI), R12
+	ADDQ         R12, R12
+	VMOVUPD      (R8)(R12*8), X8
+	VMOVDDUP     8(SI), X6
+	VFMADD213PD  X8, X2, X6
+	VBLENDPD     $0x02, X6, X8, X8
+	VMOVUPD      X8, (R8)(R12*8)
+	MOVLQSX      8(DI), R12
+	ADDQ         R12, R12
+	VMOVUPD      (R8)(R12*8), X6
+	VMOVDDUP     16(SI), X7
+	VFMADD213PD  X6, X2, X7
+	VBLENDPD     $0x02, X7, X6, X6
+	VMOVUPD      X6, (R8)(R12*8)
+	MOVLQSX      12(DI), R12
+	ADDQ         R12, R12
+	VMOVUPD      (R8)(R12*8), X7
+	VMOVDDUP     24(SI), X9
+	VFMADD213PD  X7, X2, X9
+	VBLENDPD     $0x02, X9, X7, X7
+	VMOVUPD      X7, (R8)(R12*8)
+	VUNPCKLPD    X8, X5, X5
+	VUNPCKLPD    X7, X6, X6
+	VINSERTF128  $0x01, X6, Y5, Y5
+	VFMADD231PD  Y4, Y5, Y1
+	VFMADD213PD  (R9), Y3, Y5
+	VMOVUPD      32(SI), Y4
+	VEXTRACTF128 $0x01, Y4, X6
+	MOVLQSX      16(DI), R12
+	ADDQ         R12, R12
+	VMOVUPD      (R8)(R12*8), X6
+	VMOVDDUP     32(SI), X7
+	VFMADD213PD  X6, X2, X7
+	VBLENDPD     $0x02, X7, X6, X6
+	VMOVUPD      X6, (R8)(R12*8)
+	MOVLQSX      20(DI), R12
+	ADDQ         R12, R12
+	VMOVUPD      (R8)(R12*8), X9
+	VMOVDDUP     40(SI), X7
+	VFMADD213PD  X9, X2, X7
+	VBLENDPD     $0x02, X7, X9, X9
+	VMOVUPD      X9, (R8)(R12*8)
+	MOVLQSX      24(DI), R12
+	ADDQ         R12, R12
+	VMOVUPD      (R8)(R12*8), X7
+	VMOVDDUP     48(SI), X8
+	VFMADD213PD  X7, X2, X8
+	VBLENDPD     $0x02, X8, X7, X7
+	VMOVUPD      X7, (R8)(R12*8)
+	MOVLQSX      28(DI), R12
+	ADDQ         R12, R12
+	VMOVUPD      (R8)(R12*8), X8
+	VMOVDDUP     56(SI), X10
+	VFMADD213PD  X8, X2, X10
+	VBLENDPD     $0x02, X10, X8, X8
+	VMOVUPD      X8, (R8)(R12*8)
+	VUNPCKLPD    X9, X6, X6
+	VUNPCKLPD    X8, X7, X7
+	VINSERTF128  $0x01, X7, Y6, Y6
+	VFMADD231PD  Y4, Y6, Y1
+	VFMADD213PD  32(R9), Y3, Y6
+	VMOVUPD      Y5, (R9)
+	VMOVUPD      Y6, 32(R9)
+	ADDQ         $0x00000040, SI
+	ADDQ         $0x00000020, DI
+	ADDQ         $0x00000040, R9
+	SUBQ         $0x00000008, R11
+	JGE          entries8
+
+after8:
+	ADDQ         $0x00000004, R11
+	JL           after4
+	VPSUBD       (DI), X0, X4
+	VPOR         (DI), X4, X4
+	VMOVMSKPS    X4, R12
+	TESTL        R12, R12
+	JNE          outside
+	VMOVUPD      (SI), Y4
+	VEXTRACTF128 $0x01, Y4, X5
+	MOVLQSX      (DI), R12
+	ADDQ         R12, R12
+	VMOVUPD      (R8)(R12*8), X7
+	VMOVDDUP     (SI), X5
+	VFMADD213PD  X7, X2, X5
+	VBLENDPD     $0x02, X5, X7, X7
+	VMOVUPD      X7, (R8)(R12*8)
+	MOVLQSX      4(DI), R12
+	ADDQ         R12, R12
+	VMOVUPD      (R8)(R12*8), X8
+	VMOVDDUP     8(SI), X5
+	VFMADD213PD  X8, X2, X5
+	VBLENDPD     $0x02, X5, X8, X8
+	VMOVUPD      X8, (R8)(R12*8)
+	MOVLQSX      8(DI), R12
+	ADDQ         R12, R12
+	VMOVUPD      (R8)(R12*8), X5
+	VMOVDDUP     16(SI), X6
+	VFMADD213PD  X5, X2, X6
+	VBLENDPD     $0x02, X6, X5, X5
+	VMOVUPD      X5, (R8)(R12*8)
+	MOVLQSX      12(DI), R12
+	ADDQ         R12, R12
+	VMOVUPD      (R8)(R12*8), X6
+	VMOVDDUP     24(SI), X9
+	VFMADD213PD  X6, X2, X9
+	VBLENDPD     $0x02, X9, X6, X6
+	VMOVUPD      X6, (R8)(R12*8)
+	VUNPCKLPD    X8, X7, X7
+	VUNPCKLPD    X6, X5, X5
+	VINSERTF128  $0x01, X5, Y7, Y7
+	VFMADD231PD  Y4, Y7, Y1
+	VFMADD213PD  (R9), Y3, Y7
+	VMOVUPD      Y7, (R9)
+	ADDQ         $0x00000020, SI
+	ADDQ         $0x00000010, DI
+	ADDQ         $0x00000020, R9
+	SUBQ         $0x00000004, R11
+
+after4:
+	VEXTRACTF128 $0x01, Y1, X4
+	ADDQ         $0x00000004, R11
+	JEQ          rowend
+
+entries1:
+	MOVLQSX     (DI), R12
+	CMPQ        R12, cols+64(FP)
+	JAE         outside
+	ADDQ        R12, R12
+	VMOVUPD     (R8)(R12*8), X5
+	VMOVDDUP    (SI), X6
+	VFMADD213PD X5, X2, X6
+	VBLENDPD    $0x02, X6, X5, X5
+	VMOVUPD     X5, (R8)(R12*8)
+	VMOVSD      (SI), X6
+	VFMADD231SD X5, X6, X1
+	VMOVSD      (R9), X6
+	VFMADD231SD X5, X3, X6
+	VMOVSD      X6, (R9)
+	ADDQ        $0x00000008, SI
+	ADDQ        $0x00000004, DI
+	ADDQ        $0x00000008, R9
+	DECQ        R11
+	JNE         entries1
+
+rowend:
+	VPERMILPD $0x01, X1, X2
+	VADDSD    X2, X1, X1
+	VPERMILPD $0x01, X4, X2
+	VADDSD    X2, X4, X4
+	VADDSD    X4, X1, X1
+	VMULSD    alpha+48(FP), X1, X1
+	VADDSD    (BX), X1, X1
+	VMOVSD    X1, (BX)
+	ADDQ      $0x00000008, BX
+	DECQ      AX
+	JNE       row
+	MOVB      $0x01, ret+104(FP)
+	VZEROUPPER
+	RET
+
+outside:
+	MOVB $0x00, ret+104(FP)
+	VZEROUPPER
+	RET
+
 // func sparseGatherF64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, u *float64)
 // Requires: AVX, FMA3
 TEXT ·sparseGatherF64I32(SB), NOSPLIT, $0-64
@@ -3296,13 +3946,13 @@ entries1:
 	JMP         entries1
 
 rowend:
+	MOVQ      out+40(FP), DI
 	VPERMILPD $0x01, X0, X2
 	VADDSD    X2, X0, X0
 	VPERMILPD $0x01, X1, X2
 	VADDSD    X2, X1, X1
 	VADDSD    X1, X0, X0
 	VMULSD    alpha+48(FP), X0, X0
-	MOVQ      out+40(FP), DI
 	VADDSD    (DI), X0, X0
 	VMOVSD    X0, (DI)
 	ADDQ      $0x00000008, out+40(FP)
@@ -3442,13 +4092,13 @@ entries1:
 	JMP         entries1
 
 rowend:
+	MOVQ      out+40(FP), R9
 	VPERMILPD $0x01, X0, X1
 	VADDSD    X1, X0, X0
 	VPERMILPD $0x01, X2, X1
 	VADDSD    X1, X2, X2
 	VADDSD    X2, X0, X0
 	VMULSD    alpha+48(FP), X0, X0
-	MOVQ      out+40(FP), R9
 	VADDSD    (R9), X0, X0
 	VMOVSD    X0, (R9)
 	ADDQ      $0x00000008, out+40(FP)
@@ -3517,13 +4167,13 @@ entries1:
 	JMP         entries1
 
 rowend:
+	MOVQ      out+40(FP), R9
 	VPERMILPD $0x01, X0, X1
 	VADDSD    X1, X0, X0
 	VPERMILPD $0x01, X2, X1
 	VADDSD    X1, X2, X2
 	VADDSD    X2, X0, X0
 	VMULSD    alpha+48(FP), X0, X0
-	MOVQ      out+40(FP), R9
 	VADDSD    (R9), X0, X0
 	VMOVSD    X0, (R9)
 	ADDQ      $0x00000008, out+40(FP)
@@ -3611,201 +4261,15 @@ entries1:
 	JMP         entries1
 
 rowend:
+	MOVQ      out+40(FP), R10
 	VPERMILPD $0x01, X0, X1
 	VADDSD    X1, X0, X0
 	VPERMILPD $0x01, X3, X1
 	VADDSD    X1, X3, X3
 	VADDSD    X3, X0, X0
 	VMULSD    alpha+48(FP), X0, X0
-	MOVQ      out+40(FP), R10
 	VADDSD    (R10), X0, X0
 	VMOVSD    X0, (R10)
-	ADDQ      $0x00000008, out+40(FP)
-	DECQ      rows+0(FP)
-	JNE       row
-	VZEROUPPER
-	RET
-
-// func sparsePairsF64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, uw *float64, v *float64, beta float64)
-// Requires: AVX, FMA3, MMX+
-TEXT ·sparsePairsF64I32(SB), NOSPLIT, $0-80
-	MOVQ end+8(FP), AX
-	MOVQ a+24(FP), CX
-	MOVQ ind+32(FP), DX
-	MOVQ uw+56(FP), BX
-	MOVQ v+64(FP), SI
-	XORQ DI, DI
-
-row:
-	MOVLQSX (AX), R8
-	ADDQ    $0x00000004, AX
-	SUBQ    base+16(FP), R8
-	VXORPD  Y0, Y0, Y0
-	VMOVSD  (SI), X1
-	VMULSD  beta+72(FP), X1, X1
-	ADDQ    $0x00000008, SI
-	SUBQ    $0x00000003, R8
-	CMPQ    DI, R8
-	JGE     after4
-
-entries4:
-	PREFETCHT0  16384(DX)(DI*4)
-	MOVLQSX     (DX)(DI*4), R9
-	ADDQ        R9, R9
-	MOVLQSX     4(DX)(DI*4), R10
-	ADDQ        R10, R10
-	MOVLQSX     8(DX)(DI*4), R11
-	ADDQ        R11, R11
-	MOVLQSX     12(DX)(DI*4), R12
-	ADDQ        R12, R12
-	VMOVSD      (BX)(R9*8), X2
-	VMOVHPD     (BX)(R10*8), X2, X2
-	VMOVSD      (BX)(R11*8), X3
-	VMOVHPD     (BX)(R12*8), X3, X3
-	VINSERTF128 $0x01, X3, Y2, Y2
-	VFMADD231PD (CX)(DI*8), Y2, Y0
-	VMOVSD      8(BX)(R9*8), X2
-	VFMADD231SD (CX)(DI*8), X1, X2
-	VMOVSD      X2, 8(BX)(R9*8)
-	VMOVSD      8(BX)(R10*8), X2
-	VFMADD231SD 8(CX)(DI*8), X1, X2
-	VMOVSD      X2, 8(BX)(R10*8)
-	VMOVSD      8(BX)(R11*8), X2
-	VFMADD231SD 16(CX)(DI*8), X1, X2
-	VMOVSD      X2, 8(BX)(R11*8)
-	VMOVSD      8(BX)(R12*8), X2
-	VFMADD231SD 24(CX)(DI*8), X1, X2
-	VMOVSD      X2, 8(BX)(R12*8)
-	ADDQ        $0x00000004, DI
-	CMPQ        DI, R8
-	JL          entries4
-
-after4:
-	ADDQ         $0x00000003, R8
-	VEXTRACTF128 $0x01, Y0, X2
-
-entries1:
-	CMPQ        DI, R8
-	JGE         rowend
-	MOVLQSX     (DX)(DI*4), R9
-	ADDQ        R9, R9
-	VMOVSD      (CX)(DI*8), X3
-	VMOVSD      (BX)(R9*8), X4
-	VFMADD231SD X4, X3, X0
-	VMOVSD      8(BX)(R9*8), X3
-	VFMADD231SD (CX)(DI*8), X1, X3
-	VMOVSD      X3, 8(BX)(R9*8)
-	INCQ        DI
-	JMP         entries1
-
-rowend:
-	VPERMILPD $0x01, X0, X1
-	VADDSD    X1, X0, X0
-	VPERMILPD $0x01, X2, X1
-	VADDSD    X1, X2, X2
-	VADDSD    X2, X0, X0
-	VMULSD    alpha+48(FP), X0, X0
-	MOVQ      out+40(FP), R8
-	VADDSD    (R8), X0, X0
-	VMOVSD    X0, (R8)
-	ADDQ      $0x00000008, out+40(FP)
-	DECQ      rows+0(FP)
-	JNE       row
-	VZEROUPPER
-	RET
-
-// func sparsePairsGradF64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, uw *float64, v *float64, beta float64, ga *float64, gamma float64)
-// Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·sparsePairsGradF64I32(SB), NOSPLIT, $0-96
-	MOVQ end+8(FP), AX
-	MOVQ a+24(FP), CX
-	MOVQ ind+32(FP), DX
-	MOVQ uw+56(FP), BX
-	MOVQ v+64(FP), SI
-	MOVQ ga+80(FP), DI
-	XORQ R8, R8
-
-row:
-	MOVLQSX      (AX), R9
-	ADDQ         $0x00000004, AX
-	SUBQ         base+16(FP), R9
-	VXORPD       Y0, Y0, Y0
-	VMOVSD       (SI), X1
-	VMULSD       beta+72(FP), X1, X1
-	VMOVSD       (SI), X2
-	VMULSD       gamma+88(FP), X2, X2
-	VBROADCASTSD X2, Y2
-	ADDQ         $0x00000008, SI
-	SUBQ         $0x00000003, R9
-	CMPQ         R8, R9
-	JGE          after4
-
-entries4:
-	PREFETCHT0  16384(DX)(R8*4)
-	MOVLQSX     (DX)(R8*4), R10
-	ADDQ        R10, R10
-	MOVLQSX     4(DX)(R8*4), R11
-	ADDQ        R11, R11
-	MOVLQSX     8(DX)(R8*4), R12
-	ADDQ        R12, R12
-	MOVLQSX     12(DX)(R8*4), R13
-	ADDQ        R13, R13
-	VMOVSD      (BX)(R10*8), X3
-	VMOVHPD     (BX)(R11*8), X3, X3
-	VMOVSD      (BX)(R12*8), X4
-	VMOVHPD     (BX)(R13*8), X4, X4
-	VINSERTF128 $0x01, X4, Y3, Y3
-	VFMADD231PD (CX)(R8*8), Y3, Y0
-	VMOVUPD     (DI)(R8*8), Y4
-	VFMADD231PD Y3, Y2, Y4
-	VMOVUPD     Y4, (DI)(R8*8)
-	VMOVSD      8(BX)(R10*8), X3
-	VFMADD231SD (CX)(R8*8), X1, X3
-	VMOVSD      X3, 8(BX)(R10*8)
-	VMOVSD      8(BX)(R11*8), X3
-	VFMADD231SD 8(CX)(R8*8), X1, X3
-	VMOVSD      X3, 8(BX)(R11*8)
-	VMOVSD      8(BX)(R12*8), X3
-	VFMADD231SD 16(CX)(R8*8), X1, X3
-	VMOVSD      X3, 8(BX)(R12*8)
-	VMOVSD      8(BX)(R13*8), X3
-	VFMADD231SD 24(CX)(R8*8), X1, X3
-	VMOVSD      X3, 8(BX)(R13*8)
-	ADDQ        $0x00000004, R8
-	CMPQ        R8, R9
-	JL          entries4
-
-after4:
-	ADDQ         $0x00000003, R9
-	VEXTRACTF128 $0x01, Y0, X3
-
-entries1:
-	CMPQ        R8, R9
-	JGE         rowend
-	MOVLQSX     (DX)(R8*4), R10
-	ADDQ        R10, R10
-	VMOVSD      (CX)(R8*8), X4
-	VMOVSD      (BX)(R10*8), X5
-	VFMADD231SD X5, X4, X0
-	VMOVSD      (DI)(R8*8), X4
-	VFMADD231SD X5, X2, X4
-	VMOVSD      X4, (DI)(R8*8)
-	VMOVSD      8(BX)(R10*8), X4
-	VFMADD231SD (CX)(R8*8), X1, X4
-	VMOVSD      X4, 8(BX)(R10*8)
-	INCQ        R8
-	JMP         entries1
-
-rowend:
-	VPERMILPD $0x01, X0, X1
-	VADDSD    X1, X0, X0
-	VPERMILPD $0x01, X3, X1
-	VADDSD    X1, X3, X3
-	VADDSD    X3, X0, X0
-	VMULSD    alpha+48(FP), X0, X0
-	MOVQ      out+40(FP), R9
-	VADDSD    (R9), X0, X0
-	VMOVSD    X0, (R9)
 	ADDQ      $0x00000008, out+40(FP)
 	DECQ      rows+0(FP)
 	JNE       row
@@ -5179,6 +5643,391 @@ vectors1next:
 	VZEROUPPER
 	RET
 
+// func sparsePairsAVX2F32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, uw *float32, cols int, v *float32, beta float32) bool
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·sparsePairsAVX2F32I64(SB), NOSPLIT, $0-89
+	MOVQ         rows+0(FP), AX
+	MOVQ         end+8(FP), CX
+	MOVQ         v+72(FP), DX
+	MOVQ         out+40(FP), BX
+	MOVQ         a+24(FP), SI
+	MOVQ         ind+32(FP), DI
+	MOVQ         uw+56(FP), R8
+	MOVQ         cols+64(FP), R9
+	DECQ         R9
+	VMOVQ        R9, X0
+	VPBROADCASTQ X0, Y0
+	MOVQ         base+16(FP), R9
+
+row:
+	MOVQ         (CX), R10
+	ADDQ         $0x00000008, CX
+	SUBQ         R9, R10
+	ADDQ         R10, R9
+	VXORPD       X1, X1, X1
+	VMOVSS       (DX), X2
+	VMULSS       beta+80(FP), X2, X2
+	VBROADCASTSS X2, X2
+	ADDQ         $0x00000004, DX
+	SUBQ         $0x00000008, R10
+	JL           after8
+
+entries8:
+	VPSUBQ       (DI), Y0, Y3
+	VPOR         (DI), Y3, Y3
+	VPSUBQ       32(DI), Y0, Y4
+	VPOR         32(DI), Y4, Y4
+	VPOR         Y3, Y4, Y4
+	VMOVMSKPD    Y4, R11
+	TESTL        R11, R11
+	JNE          outside
+	PREFETCHT0   512(DI)
+	PREFETCHT0   512(SI)
+	VMOVUPS      (SI), X3
+	MOVQ         (DI), R11
+	VMOVSD       (R8)(R11*8), X4
+	VBROADCASTSS (SI), X5
+	VFMADD213PS  X4, X2, X5
+	VBLENDPS     $0x02, X5, X4, X4
+	VMOVSD       X4, (R8)(R11*8)
+	MOVQ         8(DI), R11
+	VMOVSD       (R8)(R11*8), X5
+	VBROADCASTSS 4(SI), X6
+	VFMADD213PS  X5, X2, X6
+	VBLENDPS     $0x02, X6, X5, X5
+	VMOVSD       X5, (R8)(R11*8)
+	MOVQ         16(DI), R11
+	VMOVSD       (R8)(R11*8), X6
+	VBROADCASTSS 8(SI), X7
+	VFMADD213PS  X6, X2, X7
+	VBLENDPS     $0x02, X7, X6, X6
+	VMOVSD       X6, (R8)(R11*8)
+	MOVQ         24(DI), R11
+	VMOVSD       (R8)(R11*8), X7
+	VBROADCASTSS 12(SI), X8
+	VFMADD213PS  X7, X2, X8
+	VBLENDPS     $0x02, X8, X7, X7
+	VMOVSD       X7, (R8)(R11*8)
+	VUNPCKLPS    X5, X4, X4
+	VUNPCKLPS    X7, X6, X5
+	VUNPCKLPD    X5, X4, X4
+	VFMADD231PS  X3, X4, X1
+	VMOVUPS      16(SI), X3
+	MOVQ         32(DI), R11
+	VMOVSD       (R8)(R11*8), X4
+	VBROADCASTSS 16(SI), X5
+	VFMADD213PS  X4, X2, X5
+	VBLENDPS     $0x02, X5, X4, X4
+	VMOVSD       X4, (R8)(R11*8)
+	MOVQ         40(DI), R11
+	VMOVSD       (R8)(R11*8), X5
+	VBROADCASTSS 20(SI), X6
+	VFMADD213PS  X5, X2, X6
+	VBLENDPS     $0x02, X6, X5, X5
+	VMOVSD       X5, (R8)(R11*8)
+	MOVQ         48(DI), R11
+	VMOVSD       (R8)(R11*8), X6
+	VBROADCASTSS 24(SI), X7
+	VFMADD213PS  X6, X2, X7
+	VBLENDPS     $0x02, X7, X6, X6
+	VMOVSD       X6, (R8)(R11*8)
+	MOVQ         56(DI), R11
+	VMOVSD       (R8)(R11*8), X7
+	VBROADCASTSS 28(SI), X8
+	VFMADD213PS  X7, X2, X8
+	VBLENDPS     $0x02, X8, X7, X7
+	VMOVSD       X7, (R8)(R11*8)
+	VUNPCKLPS    X5, X4, X4
+	VUNPCKLPS    X7, X6, X5
+	VUNPCKLPD    X5, X4, X4
+	VFMADD231PS  X3, X4, X1
+	ADDQ         $0x00000020, SI
+	ADDQ         $0x00000040, DI
+	SUBQ         $0x00000008, R10
+	JGE          entries8
+
+after8:
+	ADDQ         $0x00000004, R10
+	JL           after4
+	VPSUBQ       (DI), Y0, Y3
+	VPOR         (DI), Y3, Y3
+	VMOVMSKPD    Y3, R11
+	TESTL        R11, R11
+	JNE          outside
+	VMOVUPS      (SI), X3
+	MOVQ         (DI), R11
+	VMOVSD       (R8)(R11*8), X4
+	VBROADCASTSS (SI), X5
+	VFMADD213PS  X4, X2, X5
+	VBLENDPS     $0x02, X5, X4, X4
+	VMOVSD       X4, (R8)(R11*8)
+	MOVQ         8(DI), R11
+	VMOVSD       (R8)(R11*8), X5
+	VBROADCASTSS 4(SI), X6
+	VFMADD213PS  X5, X2, X6
+	VBLENDPS     $0x02, X6, X5, X5
+	VMOVSD       X5, (R8)(R11*8)
+	MOVQ         16(DI), R11
+	VMOVSD       (R8)(R11*8), X6
+	VBROADCASTSS 8(SI), X7
+	VFMADD213PS  X6, X2, X7
+	VBLENDPS     $0x02, X7, X6, X6
+	VMOVSD       X6, (R8)(R11*8)
+	MOVQ         24(DI), R11
+	VMOVSD       (R8)(R11*8), X7
+	VBROADCASTSS 12(SI), X8
+	VFMADD213PS  X7, X2, X8
+	VBLENDPS     $0x02, X8, X7, X7
+	VMOVSD       X7, (R8)(R11*8)
+	VUNPCKLPS    X5, X4, X4
+	VUNPCKLPS    X7, X6, X5
+	VUNPCKLPD    X5, X4, X4
+	VFMADD231PS  X3, X4, X1
+	ADDQ         $0x00000010, SI
+	ADDQ         $0x00000020, DI
+	SUBQ         $0x00000004, R10
+
+after4:
+	ADDQ $0x00000004, R10
+	JEQ  rowend
+
+entries1:
+	MOVQ         (DI), R11
+	CMPQ         R11, cols+64(FP)
+	JAE          outside
+	VMOVSD       (R8)(R11*8), X3
+	VBROADCASTSS (SI), X4
+	VFMADD213PS  X3, X2, X4
+	VBLENDPS     $0x02, X4, X3, X3
+	VMOVSD       X3, (R8)(R11*8)
+	VMOVSS       (SI), X4
+	VFMADD231SS  X3, X4, X1
+	ADDQ         $0x00000004, SI
+	ADDQ         $0x00000008, DI
+	DECQ         R10
+	JNE          entries1
+
+rowend:
+	VMOVSHDUP X1, X2
+	VADDPS    X2, X1, X1
+	VPERMILPD $0x01, X1, X2
+	VADDSS    X2, X1, X1
+	VMULSS    alpha+48(FP), X1, X1
+	VADDSS    (BX), X1, X1
+	VMOVSS    X1, (BX)
+	ADDQ      $0x00000004, BX
+	DECQ      AX
+	JNE       row
+	MOVB      $0x01, ret+88(FP)
+	VZEROUPPER
+	RET
+
+outside:
+	MOVB $0x00, ret+88(FP)
+	VZEROUPPER
+	RET
+
+// func sparsePairsGradAVX2F32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, uw *float32, cols int, v *float32, beta float32, ga *float32, gamma float32) bool
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·sparsePairsGradAVX2F32I64(SB), NOSPLIT, $0-105
+	MOVQ         rows+0(FP), AX
+	MOVQ         end+8(FP), CX
+	MOVQ         v+72(FP), DX
+	MOVQ         out+40(FP), BX
+	MOVQ         a+24(FP), SI
+	MOVQ         ind+32(FP), DI
+	MOVQ         uw+56(FP), R8
+	MOVQ         ga+88(FP), R9
+	MOVQ         cols+64(FP), R10
+	DECQ         R10
+	VMOVQ        R10, X0
+	VPBROADCASTQ X0, Y0
+	MOVQ         base+16(FP), R10
+
+row:
+	MOVQ         (CX), R11
+	ADDQ         $0x00000008, CX
+	SUBQ         R10, R11
+	ADDQ         R11, R10
+	VXORPD       X1, X1, X1
+	VMOVSS       (DX), X2
+	VMULSS       beta+80(FP), X2, X2
+	VBROADCASTSS X2, X2
+	VMOVSS       (DX), X3
+	VMULSS       gamma+96(FP), X3, X3
+	VBROADCASTSS X3, X3
+	ADDQ         $0x00000004, DX
+	SUBQ         $0x00000008, R11
+	JL           after8
+
+entries8:
+	VPSUBQ       (DI), Y0, Y4
+	VPOR         (DI), Y4, Y4
+	VPSUBQ       32(DI), Y0, Y5
+	VPOR         32(DI), Y5, Y5
+	VPOR         Y4, Y5, Y5
+	VMOVMSKPD    Y5, R12
+	TESTL        R12, R12
+	JNE          outside
+	PREFETCHT0   512(DI)
+	PREFETCHT0   512(SI)
+	PREFETCHT0   512(R9)
+	VMOVUPS      (SI), X4
+	MOVQ         (DI), R12
+	VMOVSD       (R8)(R12*8), X5
+	VBROADCASTSS (SI), X6
+	VFMADD213PS  X5, X2, X6
+	VBLENDPS     $0x02, X6, X5, X5
+	VMOVSD       X5, (R8)(R12*8)
+	MOVQ         8(DI), R12
+	VMOVSD       (R8)(R12*8), X6
+	VBROADCASTSS 4(SI), X7
+	VFMADD213PS  X6, X2, X7
+	VBLENDPS     $0x02, X7, X6, X6
+	VMOVSD       X6, (R8)(R12*8)
+	MOVQ         16(DI), R12
+	VMOVSD       (R8)(R12*8), X7
+	VBROADCASTSS 8(SI), X8
+	VFMADD213PS  X7, X2, X8
+	VBLENDPS     $0x02, X8, X7, X7
+	VMOVSD       X7, (R8)(R12*8)
+	MOVQ         24(DI), R12
+	VMOVSD       (R8)(R12*8), X8
+	VBROADCASTSS 12(SI), X9
+	VFMADD213PS  X8, X2, X9
+	VBLENDPS     $0x02, X9, X8, X8
+	VMOVSD       X8, (R8)(R12*8)
+	VUNPCKLPS    X6, X5, X5
+	VUNPCKLPS    X8, X7, X6
+	VUNPCKLPD    X6, X5, X5
+	VFMADD231PS  X4, X5, X1
+	VFMADD213PS  (R9), X3, X5
+	VMOVUPS      16(SI), X4
+	MOVQ         32(DI), R12
+	VMOVSD       (R8)(R12*8), X6
+	VBROADCASTSS 16(SI), X7
+	VFMADD213PS  X6, X2, X7
+	VBLENDPS     $0x02, X7, X6, X6
+	VMOVSD       X6, (R8)(R12*8)
+	MOVQ         40(DI), R12
+	VMOVSD       (R8)(R12*8), X7
+	VBROADCASTSS 20(SI), X8
+	VFMADD213PS  X7, X2, X8
+	VBLENDPS     $0x02, X8, X7, X7
+	VMOVSD       X7, (R8)(R12*8)
+	MOVQ         48(DI), R12
+	VMOVSD       (R8)(R12*8), X8
+	VBROADCASTSS 24(SI), X9
+	VFMADD213PS  X8, X2, X9
+	VBLENDPS     $0x02, X9, X8, X8
+	VMOVSD       X8, (R8)(R12*8)
+	MOVQ         56(DI), R12
+	VMOVSD       (R8)(R12*8), X9
+	VBROADCASTSS 28(SI), X10
+	VFMADD213PS  X9, X2, X10
+	VBLENDPS     $0x02, X10, X9, X9
+	VMOVSD       X9, (R8)(R12*8)
+	VUNPCKLPS    X7, X6, X6
+	VUNPCKLPS    X9, X8, X7
+	VUNPCKLPD    X7, X6, X6
+	VFMADD231PS  X4, X6, X1
+	VFMADD213PS  16(R9), X3, X6
+	VMOVUPS      X5, (R9)
+	VMOVUPS      X6, 16(R9)
+	ADDQ         $0x00000020, SI
+	ADDQ         $0x00000040, DI
+	ADDQ         $0x00000020, R9
+	SUBQ         $0x00000008, R11
+	JGE          entries8
+
+after8:
+	ADDQ         $0x00000004, R11
+	JL           after4
+	VPSUBQ       (DI), Y0, Y4
+	VPOR         (DI), Y4, Y4
+	VMOVMSKPD    Y4, R12
+	TESTL        R12, R12
+	JNE          outside
+	VMOVUPS      (SI), X4
+	MOVQ         (DI), R12
+	VMOVSD       (R8)(R12*8), X5
+	VBROADCASTSS (SI), X6
+	VFMADD213PS  X5, X2, X6
+	VBLENDPS     $0x02, X6, X5, X5
+	VMOVSD       X5, (R8)(R12*8)
+	MOVQ         8(DI), R12
+	VMOVSD       (R8)(R12*8), X6
+	VBROADCASTSS 4(SI), X7
+	VFMADD213PS  X6, X2, X7
+	VBLENDPS     $0x02, X7, X6, X6
+	VMOVSD       X6, (R8)(R12*8)
+	MOVQ         16(DI), R12
+	VMOVSD       (R8)(R12*8), X7
+	VBROADCASTSS 8(SI), X8
+	VFMADD213PS  X7, X2, X8
+	VBLENDPS     $0x02, X8, X7, X7
+	VMOVSD       X7, (R8)(R12*8)
+	MOVQ         24(DI), R12
+	VMOVSD       (R8)(R12*8), X8
+	VBROADCASTSS 12(SI), X9
+	VFMADD213PS  X8, X2, X9
+	VBLENDPS     $0x02, X9, X8, X8
+	VMOVSD       X8, (R8)(R12*8)
+	VUNPCKLPS    X6, X5, X5
+	VUNPCKLPS    X8, X7, X6
+	VUNPCKLPD    X6, X5, X5
+	VFMADD231PS  X4, X5, X1
+	VFMADD213PS  (R9), X3, X5
+	VMOVUPS      X5, (R9)
+	ADDQ         $0x00000010, SI
+	ADDQ         $0x00000020, DI
+	ADDQ         $0x00000010, R9
+	SUBQ         $0x00000004, R11
+
+after4:
+	ADDQ $0x00000004, R11
+	JEQ  rowend
+
+entries1:
+	MOVQ         (DI), R12
+	CMPQ         R12, cols+64(FP)
+	JAE          outside
+	VMOVSD       (R8)(R12*8), X4
+	VBROADCASTSS (SI), X5
+	VFMADD213PS  X4, X2, X5
+	VBLENDPS     $0x02, X5, X4, X4
+	VMOVSD       X4, (R8)(R12*8)
+	VMOVSS       (SI), X5
+	VFMADD231SS  X4, X5, X1
+	VMOVSS       (R9), X5
+	VFMADD231SS  X4, X3, X5
+	VMOVSS       X5, (R9)
+	ADDQ         $0x00000004, SI
+	ADDQ         $0x00000008, DI
+	ADDQ         $0x00000004, R9
+	DECQ         R11
+	JNE          entries1
+
+rowend:
+	VMOVSHDUP X1, X2
+	VADDPS    X2, X1, X1
+	VPERMILPD $0x01, X1, X2
+	VADDSS    X2, X1, X1
+	VMULSS    alpha+48(FP), X1, X1
+	VADDSS    (BX), X1, X1
+	VMOVSS    X1, (BX)
+	ADDQ      $0x00000004, BX
+	DECQ      AX
+	JNE       row
+	MOVB      $0x01, ret+104(FP)
+	VZEROUPPER
+	RET
+
+outside:
+	MOVB $0x00, ret+104(FP)
+	VZEROUPPER
+	RET
+
 // func sparseGatherF32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, u *float32)
 // Requires: AVX, FMA3
 TEXT ·sparseGatherF32I64(SB), NOSPLIT, $0-64
@@ -5225,12 +6074,12 @@ entries1:
 	JMP         entries1
 
 rowend:
+	MOVQ      out+40(FP), DI
 	VMOVSHDUP X0, X1
 	VADDPS    X1, X0, X0
 	VPERMILPD $0x01, X0, X1
 	VADDSS    X1, X0, X0
 	VMULSS    alpha+48(FP), X0, X0
-	MOVQ      out+40(FP), DI
 	VADDSS    (DI), X0, X0
 	VMOVSS    X0, (DI)
 	ADDQ      $0x00000004, out+40(FP)
@@ -5368,12 +6217,12 @@ entries1:
 	JMP         entries1
 
 rowend:
+	MOVQ      out+40(FP), R9
 	VMOVSHDUP X0, X1
 	VADDPS    X1, X0, X0
 	VPERMILPD $0x01, X0, X1
 	VADDSS    X1, X0, X0
 	VMULSS    alpha+48(FP), X0, X0
-	MOVQ      out+40(FP), R9
 	VADDSS    (R9), X0, X0
 	VMOVSS    X0, (R9)
 	ADDQ      $0x00000004, out+40(FP)
@@ -5440,12 +6289,12 @@ entries1:
 	JMP         entries1
 
 rowend:
+	MOVQ      out+40(FP), R9
 	VMOVSHDUP X0, X1
 	VADDPS    X1, X0, X0
 	VPERMILPD $0x01, X0, X1
 	VADDSS    X1, X0, X0
 	VMULSS    alpha+48(FP), X0, X0
-	MOVQ      out+40(FP), R9
 	VADDSS    (R9), X0, X0
 	VMOVSS    X0, (R9)
 	ADDQ      $0x00000004, out+40(FP)
@@ -5531,184 +6380,14 @@ entries1:
 	JMP         entries1
 
 rowend:
+	MOVQ      out+40(FP), R10
 	VMOVSHDUP X0, X1
 	VADDPS    X1, X0, X0
 	VPERMILPD $0x01, X0, X1
 	VADDSS    X1, X0, X0
 	VMULSS    alpha+48(FP), X0, X0
-	MOVQ      out+40(FP), R10
 	VADDSS    (R10), X0, X0
 	VMOVSS    X0, (R10)
-	ADDQ      $0x00000004, out+40(FP)
-	DECQ      rows+0(FP)
-	JNE       row
-	VZEROUPPER
-	RET
-
-// func sparsePairsF32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, uw *float32, v *float32, beta float32)
-// Requires: AVX, FMA3, MMX+
-TEXT ·sparsePairsF32I64(SB), NOSPLIT, $0-76
-	MOVQ end+8(FP), AX
-	MOVQ a+24(FP), CX
-	MOVQ ind+32(FP), DX
-	MOVQ uw+56(FP), BX
-	MOVQ v+64(FP), SI
-	XORQ DI, DI
-
-row:
-	MOVQ   (AX), R8
-	ADDQ   $0x00000008, AX
-	SUBQ   base+16(FP), R8
-	VXORPD X0, X0, X0
-	VMOVSS (SI), X1
-	VMULSS beta+72(FP), X1, X1
-	ADDQ   $0x00000004, SI
-	SUBQ   $0x00000003, R8
-	CMPQ   DI, R8
-	JGE    after4
-
-entries4:
-	PREFETCHT0  32768(DX)(DI*8)
-	MOVQ        (DX)(DI*8), R9
-	MOVQ        8(DX)(DI*8), R10
-	MOVQ        16(DX)(DI*8), R11
-	MOVQ        24(DX)(DI*8), R12
-	VMOVSS      (BX)(R9*8), X2
-	VINSERTPS   $0x10, (BX)(R10*8), X2, X2
-	VINSERTPS   $0x20, (BX)(R11*8), X2, X2
-	VINSERTPS   $0x30, (BX)(R12*8), X2, X2
-	VFMADD231PS (CX)(DI*4), X2, X0
-	VMOVSS      4(BX)(R9*8), X2
-	VFMADD231SS (CX)(DI*4), X1, X2
-	VMOVSS      X2, 4(BX)(R9*8)
-	VMOVSS      4(BX)(R10*8), X2
-	VFMADD231SS 4(CX)(DI*4), X1, X2
-	VMOVSS      X2, 4(BX)(R10*8)
-	VMOVSS      4(BX)(R11*8), X2
-	VFMADD231SS 8(CX)(DI*4), X1, X2
-	VMOVSS      X2, 4(BX)(R11*8)
-	VMOVSS      4(BX)(R12*8), X2
-	VFMADD231SS 12(CX)(DI*4), X1, X2
-	VMOVSS      X2, 4(BX)(R12*8)
-	ADDQ        $0x00000004, DI
-	CMPQ        DI, R8
-	JL          entries4
-
-after4:
-	ADDQ $0x00000003, R8
-
-entries1:
-	CMPQ        DI, R8
-	JGE         rowend
-	MOVQ        (DX)(DI*8), R9
-	VMOVSS      (CX)(DI*4), X2
-	VMOVSS      (BX)(R9*8), X3
-	VFMADD231SS X3, X2, X0
-	VMOVSS      4(BX)(R9*8), X2
-	VFMADD231SS (CX)(DI*4), X1, X2
-	VMOVSS      X2, 4(BX)(R9*8)
-	INCQ        DI
-	JMP         entries1
-
-rowend:
-	VMOVSHDUP X0, X1
-	VADDPS    X1, X0, X0
-	VPERMILPD $0x01, X0, X1
-	VADDSS    X1, X0, X0
-	VMULSS    alpha+48(FP), X0, X0
-	MOVQ      out+40(FP), R8
-	VADDSS    (R8), X0, X0
-	VMOVSS    X0, (R8)
-	ADDQ      $0x00000004, out+40(FP)
-	DECQ      rows+0(FP)
-	JNE       row
-	VZEROUPPER
-	RET
-
-// func sparsePairsGradF32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, uw *float32, v *float32, beta float32, ga *float32, gamma float32)
-// Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·sparsePairsGradF32I64(SB), NOSPLIT, $0-92
-	MOVQ end+8(FP), AX
-	MOVQ a+24(FP), CX
-	MOVQ ind+32(FP), DX
-	MOVQ uw+56(FP), BX
-	MOVQ v+64(FP), SI
-	MOVQ ga+80(FP), DI
-	XORQ R8, R8
-
-row:
-	MOVQ         (AX), R9
-	ADDQ         $0x00000008, AX
-	SUBQ         base+16(FP), R9
-	VXORPD       X0, X0, X0
-	VMOVSS       (SI), X1
-	VMULSS       beta+72(FP), X1, X1
-	VMOVSS       (SI), X2
-	VMULSS       gamma+88(FP), X2, X2
-	VBROADCASTSS X2, X2
-	ADDQ         $0x00000004, SI
-	SUBQ         $0x00000003, R9
-	CMPQ         R8, R9
-	JGE          after4
-
-entries4:
-	PREFETCHT0  32768(DX)(R8*8)
-	MOVQ        (DX)(R8*8), R10
-	MOVQ        8(DX)(R8*8), R11
-	MOVQ        16(DX)(R8*8), R12
-	MOVQ        24(DX)(R8*8), R13
-	VMOVSS      (BX)(R10*8), X3
-	VINSERTPS   $0x10, (BX)(R11*8), X3, X3
-	VINSERTPS   $0x20, (BX)(R12*8), X3, X3
-	VINSERTPS   $0x30, (BX)(R13*8), X3, X3
-	VFMADD231PS (CX)(R8*4), X3, X0
-	VMOVUPS     (DI)(R8*4), X4
-	VFMADD231PS X3, X2, X4
-	VMOVUPS     X4, (DI)(R8*4)
-	VMOVSS      4(BX)(R10*8), X3
-	VFMADD231SS (CX)(R8*4), X1, X3
-	VMOVSS      X3, 4(BX)(R10*8)
-	VMOVSS      4(BX)(R11*8), X3
-	VFMADD231SS 4(CX)(R8*4), X1, X3
-	VMOVSS      X3, 4(BX)(R11*8)
-	VMOVSS      4(BX)(R12*8), X3
-	VFMADD231SS 8(CX)(R8*4), X1, X3
-	VMOVSS      X3, 4(BX)(R12*8)
-	VMOVSS      4(BX)(R13*8), X3
-	VFMADD231SS 12(CX)(R8*4), X1, X3
-	VMOVSS      X3, 4(BX)(R13*8)
-	ADDQ        $0x00000004, R8
-	CMPQ        R8, R9
-	JL          entries4
-
-after4:
-	ADDQ $0x00000003, R9
-
-entries1:
-	CMPQ        R8, R9
-	JGE         rowend
-	MOVQ        (DX)(R8*8), R10
-	VMOVSS      (CX)(R8*4), X3
-	VMOVSS      (BX)(R10*8), X4
-	VFMADD231SS X4, X3, X0
-	VMOVSS      (DI)(R8*4), X3
-	VFMADD231SS X4, X2, X3
-	VMOVSS      X3, (DI)(R8*4)
-	VMOVSS      4(BX)(R10*8), X3
-	VFMADD231SS (CX)(R8*4), X1, X3
-	VMOVSS      X3, 4(BX)(R10*8)
-	INCQ        R8
-	JMP         entries1
-
-rowend:
-	VMOVSHDUP X0, X1
-	VADDPS    X1, X0, X0
-	VPERMILPD $0x01, X0, X1
-	VADDSS    X1, X0, X0
-	VMULSS    alpha+48(FP), X0, X0
-	MOVQ      out+40(FP), R9
-	VADDSS    (R9), X0, X0
-	VMOVSS    X0, (R9)
 	ADDQ      $0x00000004, out+40(FP)
 	DECQ      rows+0(FP)
 	JNE       row
@@ -7082,6 +7761,385 @@ vectors1next:
 	VZEROUPPER
 	RET
 
+// func sparsePairsAVX2F32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, uw *float32, cols int, v *float32, beta float32) bool
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·sparsePairsAVX2F32I32(SB), NOSPLIT, $0-89
+	MOVQ         rows+0(FP), AX
+	MOVQ         end+8(FP), CX
+	MOVQ         v+72(FP), DX
+	MOVQ         out+40(FP), BX
+	MOVQ         a+24(FP), SI
+	MOVQ         ind+32(FP), DI
+	MOVQ         uw+56(FP), R8
+	MOVQ         cols+64(FP), R9
+	DECQ         R9
+	VMOVQ        R9, X0
+	VPBROADCASTD X0, Y0
+	MOVQ         base+16(FP), R9
+
+row:
+	MOVLQSX      (CX), R10
+	ADDQ         $0x00000004, CX
+	SUBQ         R9, R10
+	ADDQ         R10, R9
+	VXORPD       X1, X1, X1
+	VMOVSS       (DX), X2
+	VMULSS       beta+80(FP), X2, X2
+	VBROADCASTSS X2, X2
+	ADDQ         $0x00000004, DX
+	SUBQ         $0x00000008, R10
+	JL           after8
+
+entries8:
+	VPSUBD       (DI), Y0, Y3
+	VPOR         (DI), Y3, Y3
+	VMOVMSKPS    Y3, R11
+	TESTL        R11, R11
+	JNE          outside
+	PREFETCHT0   512(DI)
+	PREFETCHT0   512(SI)
+	VMOVUPS      (SI), X3
+	MOVLQSX      (DI), R11
+	VMOVSD       (R8)(R11*8), X4
+	VBROADCASTSS (SI), X5
+	VFMADD213PS  X4, X2, X5
+	VBLENDPS     $0x02, X5, X4, X4
+	VMOVSD       X4, (R8)(R11*8)
+	MOVLQSX      4(DI), R11
+	VMOVSD       (R8)(R11*8), X5
+	VBROADCASTSS 4(SI), X6
+	VFMADD213PS  X5, X2, X6
+	VBLENDPS     $0x02, X6, X5, X5
+	VMOVSD       X5, (R8)(R11*8)
+	MOVLQSX      8(DI), R11
+	VMOVSD       (R8)(R11*8), X6
+	VBROADCASTSS 8(SI), X7
+	VFMADD213PS  X6, X2, X7
+	VBLENDPS     $0x02, X7, X6, X6
+	VMOVSD       X6, (R8)(R11*8)
+	MOVLQSX      12(DI), R11
+	VMOVSD       (R8)(R11*8), X7
+	VBROADCASTSS 12(SI), X8
+	VFMADD213PS  X7, X2, X8
+	VBLENDPS     $0x02, X8, X7, X7
+	VMOVSD       X7, (R8)(R11*8)
+	VUNPCKLPS    X5, X4, X4
+	VUNPCKLPS    X7, X6, X5
+	VUNPCKLPD    X5, X4, X4
+	VFMADD231PS  X3, X4, X1
+	VMOVUPS      16(SI), X3
+	MOVLQSX      16(DI), R11
+	VMOVSD       (R8)(R11*8), X4
+	VBROADCASTSS 16(SI), X5
+	VFMADD213PS  X4, X2, X5
+	VBLENDPS     $0x02, X5, X4, X4
+	VMOVSD       X4, (R8)(R11*8)
+	MOVLQSX      20(DI), R11
+	VMOVSD       (R8)(R11*8), X5
+	VBROADCASTSS 20(SI), X6
+	VFMADD213PS  X5, X2, X6
+	VBLENDPS     $0x02, X6, X5, X5
+	VMOVSD       X5, (R8)(R11*8)
+	MOVLQSX      24(DI), R11
+	VMOVSD       (R8)(R11*8), X6
+	VBROADCASTSS 24(SI), X7
+	VFMADD213PS  X6, X2, X7
+	VBLENDPS     $0x02, X7, X6, X6
+	VMOVSD       X6, (R8)(R11*8)
+	MOVLQSX      28(DI), R11
+	VMOVSD       (R8)(R11*8), X7
+	VBROADCASTSS 28(SI), X8
+	VFMADD213PS  X7, X2, X8
+	VBLENDPS     $0x02, X8, X7, X7
+	VMOVSD       X7, (R8)(R11*8)
+	VUNPCKLPS    X5, X4, X4
+	VUNPCKLPS    X7, X6, X5
+	VUNPCKLPD    X5, X4, X4
+	VFMADD231PS  X3, X4, X1
+	ADDQ         $0x00000020, SI
+	ADDQ         $0x00000020, DI
+	SUBQ         $0x00000008, R10
+	JGE          entries8
+
+after8:
+	ADDQ         $0x00000004, R10
+	JL           after4
+	VPSUBD       (DI), X0, X3
+	VPOR         (DI), X3, X3
+	VMOVMSKPS    X3, R11
+	TESTL        R11, R11
+	JNE          outside
+	VMOVUPS      (SI), X3
+	MOVLQSX      (DI), R11
+	VMOVSD       (R8)(R11*8), X4
+	VBROADCASTSS (SI), X5
+	VFMADD213PS  X4, X2, X5
+	VBLENDPS     $0x02, X5, X4, X4
+	VMOVSD       X4, (R8)(R11*8)
+	MOVLQSX      4(DI), R11
+	VMOVSD       (R8)(R11*8), X5
+	VBROADCASTSS 4(SI), X6
+	VFMADD213PS  X5, X2, X6
+	VBLENDPS     $0x02, X6, X5, X5
+	VMOVSD       X5, (R8)(R11*8)
+	MOVLQSX      8(DI), R11
+	VMOVSD       (R8)(R11*8), X6
+	VBROADCASTSS 8(SI), X7
+	VFMADD213PS  X6, X2, X7
+	VBLENDPS     $0x02, X7, X6, X6
+	VMOVSD       X6, (R8)(R11*8)
+	MOVLQSX      12(DI), R11
+	VMOVSD       (R8)(R11*8), X7
+	VBROADCASTSS 12(SI), X8
+	VFMADD213PS  X7, X2, X8
+	VBLENDPS     $0x02, X8, X7, X7
+	VMOVSD       X7, (R8)(R11*8)
+	VUNPCKLPS    X5, X4, X4
+	VUNPCKLPS    X7, X6, X5
+	VUNPCKLPD    X5, X4, X4
+	VFMADD231PS  X3, X4, X1
+	ADDQ         $0x00000010, SI
+	ADDQ         $0x00000010, DI
+	SUBQ         $0x00000004, R10
+
+after4:
+	ADDQ $0x00000004, R10
+	JEQ  rowend
+
+entries1:
+	MOVLQSX      (DI), R11
+	CMPQ         R11, cols+64(FP)
+	JAE          outside
+	VMOVSD       (R8)(R11*8), X3
+	VBROADCASTSS (SI), X4
+	VFMADD213PS  X3, X2, X4
+	VBLENDPS     $0x02, X4, X3, X3
+	VMOVSD       X3, (R8)(R11*8)
+	VMOVSS       (SI), X4
+	VFMADD231SS  X3, X4, X1
+	ADDQ         $0x00000004, SI
+	ADDQ         $0x00000004, DI
+	DECQ         R10
+	JNE          entries1
+
+rowend:
+	VMOVSHDUP X1, X2
+	VADDPS    X2, X1, X1
+	VPERMILPD $0x01, X1, X2
+	VADDSS    X2, X1, X1
+	VMULSS    alpha+48(FP), X1, X1
+	VADDSS    (BX), X1, X1
+	VMOVSS    X1, (BX)
+	ADDQ      $0x00000004, BX
+	DECQ      AX
+	JNE       row
+	MOVB      $0x01, ret+88(FP)
+	VZEROUPPER
+	RET
+
+outside:
+	MOVB $0x00, ret+88(FP)
+	VZEROUPPER
+	RET
+
+// func sparsePairsGradAVX2F32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, uw *float32, cols int, v *float32, beta float32, ga *float32, gamma float32) bool
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·sparsePairsGradAVX2F32I32(SB), NOSPLIT, $0-105
+	MOVQ         rows+0(FP), AX
+	MOVQ         end+8(FP), CX
+	MOVQ         v+72(FP), DX
+	MOVQ         out+40(FP), BX
+	MOVQ         a+24(FP), SI
+	MOVQ         ind+32(FP), DI
+	MOVQ         uw+56(FP), R8
+	MOVQ         ga+88(FP), R9
+	MOVQ         cols+64(FP), R10
+	DECQ         R10
+	VMOVQ        R10, X0
+	VPBROADCASTD X0, Y0
+	MOVQ         base+16(FP), R10
+
+row:
+	MOVLQSX      (CX), R11
+	ADDQ         $0x00000004, CX
+	SUBQ         R10, R11
+	ADDQ         R11, R10
+	VXORPD       X1, X1, X1
+	VMOVSS       (DX), X2
+	VMULSS       beta+80(FP), X2, X2
+	VBROADCASTSS X2, X2
+	VMOVSS       (DX), X3
+	VMULSS       gamma+96(FP), X3, X3
+	VBROADCASTSS X3, X3
+	ADDQ         $0x00000004, DX
+	SUBQ         $0x00000008, R11
+	JL           after8
+
+entries8:
+	VPSUBD       (DI), Y0, Y4
+	VPOR         (DI), Y4, Y4
+	VMOVMSKPS    Y4, R12
+	TESTL        R12, R12
+	JNE          outside
+	PREFETCHT0   512(DI)
+	PREFETCHT0   512(SI)
+	PREFETCHT0   512(R9)
+	VMOVUPS      (SI), X4
+	MOVLQSX      (DI), R12
+	VMOVSD       (R8)(R12*8), X5
+	VBROADCASTSS (SI), X6
+	VFMADD213PS  X5, X2, X6
+	VBLENDPS     $0x02, X6, X5, X5
+	VMOVSD       X5, (R8)(R12*8)
+	MOVLQSX      4(DI), R12
+	VMOVSD       (R8)(R12*8), X6
+	VBROADCASTSS 4(SI), X7
+	VFMADD213PS  X6, X2, X7
+	VBLENDPS     $0x02, X7, X6, X6
+	VMOVSD       X6, (R8)(R12*8)
+	MOVLQSX      8(DI), R12
+	VMOVSD       (R8)(R12*8), X7
+	VBROADCASTSS 8(SI), X8
+	VFMADD213PS  X7, X2, X8
+	VBLENDPS     $0x02, X8, X7, X7
+	VMOVSD       X7, (R8)(R12*8)
+	MOVLQSX      12(DI), R12
+	VMOVSD       (R8)(R12*8), X8
+	VBROADCASTSS 12(SI), X9
+	VFMADD213PS  X8, X2, X9
+	VBLENDPS     $0x02, X9, X8, X8
+	VMOVSD       X8, (R8)(R12*8)
+	VUNPCKLPS    X6, X5, X5
+	VUNPCKLPS    X8, X7, X6
+	VUNPCKLPD    X6, X5, X5
+	VFMADD231PS  X4, X5, X1
+	VFMADD213PS  (R9), X3, X5
+	VMOVUPS      16(SI), X4
+	MOVLQSX      16(DI), R12
+	VMOVSD       (R8)(R12*8), X6
+	VBROADCASTSS 16(SI), X7
+	VFMADD213PS  X6, X2, X7
+	VBLENDPS     $0x02, X7, X6, X6
+	VMOVSD       X6, (R8)(R12*8)
+	MOVLQSX      20(DI), R12
+	VMOVSD       (R8)(R12*8), X7
+	VBROADCASTSS 20(SI), X8
+	VFMADD213PS  X7, X2, X8
+	VBLENDPS     $0x02, X8, X7, X7
+	VMOVSD       X7, (R8)(R12*8)
+	MOVLQSX      24(DI), R12
+	VMOVSD       (R8)(R12*8), X8
+	VBROADCASTSS 24(SI), X9
+	VFMADD213PS  X8, X2, X9
+	VBLENDPS     $0x02, X9, X8, X8
+	VMOVSD       X8, (R8)(R12*8)
+	MOVLQSX      28(DI), R12
+	VMOVSD       (R8)(R12*8), X9
+	VBROADCASTSS 28(SI), X10
+	VFMADD213PS  X9, X2, X10
+	VBLENDPS     $0x02, X10, X9, X9
+	VMOVSD       X9, (R8)(R12*8)
+	VUNPCKLPS    X7, X6, X6
+	VUNPCKLPS    X9, X8, X7
+	VUNPCKLPD    X7, X6, X6
+	VFMADD231PS  X4, X6, X1
+	VFMADD213PS  16(R9), X3, X6
+	VMOVUPS      X5, (R9)
+	VMOVUPS      X6, 16(R9)
+	ADDQ         $0x00000020, SI
+	ADDQ         $0x00000020, DI
+	ADDQ         $0x00000020, R9
+	SUBQ         $0x00000008, R11
+	JGE          entries8
+
+after8:
+	ADDQ         $0x00000004, R11
+	JL           after4
+	VPSUBD       (DI), X0, X4
+	VPOR         (DI), X4, X4
+	VMOVMSKPS    X4, R12
+	TESTL        R12, R12
+	JNE          outside
+	VMOVUPS      (SI), X4
+	MOVLQSX      (DI), R12
+	VMOVSD       (R8)(R12*8), X5
+	VBROADCASTSS (SI), X6
+	VFMADD213PS  X5, X2, X6
+	VBLENDPS     $0x02, X6, X5, X5
+	VMOVSD       X5, (R8)(R12*8)
+	MOVLQSX      4(DI), R12
+	VMOVSD       (R8)(R12*8), X6
+	VBROADCASTSS 4(SI), X7
+	VFMADD213PS  X6, X2, X7
+	VBLENDPS     $0x02, X7, X6, X6
+	VMOVSD       X6, (R8)(R12*8)
+	MOVLQSX      8(DI), R12
+	VMOVSD       (R8)(R12*8), X7
+	VBROADCASTSS 8(SI), X8
+	VFMADD213PS  X7, X2, X8
+	VBLENDPS     $0x02, X8, X7, X7
+	VMOVSD       X7, (R8)(R12*8)
+	MOVLQSX      12(DI), R12
+	VMOVSD       (R8)(R12*8), X8
+	VBROADCASTSS 12(SI), X9
+	VFMADD213PS  X8, X2, X9
+	VBLENDPS     $0x02, X9, X8, X8
+	VMOVSD       X8, (R8)(R12*8)
+	VUNPCKLPS    X6, X5, X5
+	VUNPCKLPS    X8, X7, X6
+	VUNPCKLPD    X6, X5, X5
+	VFMADD231PS  X4, X5, X1
+	VFMADD213PS  (R9), X3, X5
+	VMOVUPS      X5, (R9)
+	ADDQ         $0x00000010, SI
+	ADDQ         $0x00000010, DI
+	ADDQ         $0x00000010, R9
+	SUBQ         $0x00000004, R11
+
+after4:
+	ADDQ $0x00000004, R11
+	JEQ  rowend
+
+entries1:
+	MOVLQSX      (DI), R12
+	CMPQ         R12, cols+64(FP)
+	JAE          outside
+	VMOVSD       (R8)(R12*8), X4
+	VBROADCASTSS (SI), X5
+	VFMADD213PS  X4, X2, X5
+	VBLENDPS     $0x02, X5, X4, X4
+	VMOVSD       X4, (R8)(R12*8)
+	VMOVSS       (SI), X5
+	VFMADD231SS  X4, X5, X1
+	VMOVSS       (R9), X5
+	VFMADD231SS  X4, X3, X5
+	VMOVSS       X5, (R9)
+	ADDQ         $0x00000004, SI
+	ADDQ         $0x00000004, DI
+	ADDQ         $0x00000004, R9
+	DECQ         R11
+	JNE          entries1
+
+rowend:
+	VMOVSHDUP X1, X2
+	VADDPS    X2, X1, X1
+	VPERMILPD $0x01, X1, X2
+	VADDSS    X2, X1, X1
+	VMULSS    alpha+48(FP), X1, X1
+	VADDSS    (BX), X1, X1
+	VMOVSS    X1, (BX)
+	ADDQ      $0x00000004, BX
+	DECQ      AX
+	JNE       row
+	MOVB      $0x01, ret+104(FP)
+	VZEROUPPER
+	RET
+
+outside:
+	MOVB $0x00, ret+104(FP)
+	VZEROUPPER
+	RET
+
 // func sparseGatherF32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, u *float32)
 // Requires: AVX, FMA3
 TEXT ·sparseGatherF32I32(SB), NOSPLIT, $0-64
@@ -7128,12 +8186,12 @@ entries1:
 	JMP         entries1
 
 rowend:
+	MOVQ      out+40(FP), DI
 	VMOVSHDUP X0, X1
 	VADDPS    X1, X0, X0
 	VPERMILPD $0x01, X0, X1
 	VADDSS    X1, X0, X0
 	VMULSS    alpha+48(FP), X0, X0
-	MOVQ      out+40(FP), DI
 	VADDSS    (DI), X0, X0
 	VMOVSS    X0, (DI)
 	ADDQ      $0x00000004, out+40(FP)
@@ -7271,12 +8329,12 @@ entries1:
 	JMP         entries1
 
 rowend:
+	MOVQ      out+40(FP), R9
 	VMOVSHDUP X0, X1
 	VADDPS    X1, X0, X0
 	VPERMILPD $0x01, X0, X1
 	VADDSS    X1, X0, X0
 	VMULSS    alpha+48(FP), X0, X0
-	MOVQ      out+40(FP), R9
 	VADDSS    (R9), X0, X0
 	VMOVSS    X0, (R9)
 	ADDQ      $0x00000004, out+40(FP)
@@ -7343,12 +8401,12 @@ entries1:
 	JMP         entries1
 
 rowend:
+	MOVQ      out+40(FP), R9
 	VMOVSHDUP X0, X1
 	VADDPS    X1, X0, X0
 	VPERMILPD $0x01, X0, X1
 	VADDSS    X1, X0, X0
 	VMULSS    alpha+48(FP), X0, X0
-	MOVQ      out+40(FP), R9
 	VADDSS    (R9), X0, X0
 	VMOVSS    X0, (R9)
 	ADDQ      $0x00000004, out+40(FP)
@@ -7434,184 +8492,14 @@ entries1:
 	JMP         entries1
 
 rowend:
+	MOVQ      out+40(FP), R10
 	VMOVSHDUP X0, X1
 	VADDPS    X1, X0, X0
 	VPERMILPD $0x01, X0, X1
 	VADDSS    X1, X0, X0
 	VMULSS    alpha+48(FP), X0, X0
-	MOVQ      out+40(FP), R10
 	VADDSS    (R10), X0, X0
 	VMOVSS    X0, (R10)
-	ADDQ      $0x00000004, out+40(FP)
-	DECQ      rows+0(FP)
-	JNE       row
-	VZEROUPPER
-	RET
-
-// func sparsePairsF32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, uw *float32, v *float32, beta float32)
-// Requires: AVX, FMA3, MMX+
-TEXT ·sparsePairsF32I32(SB), NOSPLIT, $0-76
-	MOVQ end+8(FP), AX
-	MOVQ a+24(FP), CX
-	MOVQ ind+32(FP), DX
-	MOVQ uw+56(FP), BX
-	MOVQ v+64(FP), SI
-	XORQ DI, DI
-
-row:
-	MOVLQSX (AX), R8
-	ADDQ    $0x00000004, AX
-	SUBQ    base+16(FP), R8
-	VXORPD  X0, X0, X0
-	VMOVSS  (SI), X1
-	VMULSS  beta+72(FP), X1, X1
-	ADDQ    $0x00000004, SI
-	SUBQ    $0x00000003, R8
-	CMPQ    DI, R8
-	JGE     after4
-
-entries4:
-	PREFETCHT0  16384(DX)(DI*4)
-	MOVLQSX     (DX)(DI*4), R9
-	MOVLQSX     4(DX)(DI*4), R10
-	MOVLQSX     8(DX)(DI*4), R11
-	MOVLQSX     12(DX)(DI*4), R12
-	VMOVSS      (BX)(R9*8), X2
-	VINSERTPS   $0x10, (BX)(R10*8), X2, X2
-	VINSERTPS   $0x20, (BX)(R11*8), X2, X2
-	VINSERTPS   $0x30, (BX)(R12*8), X2, X2
-	VFMADD231PS (CX)(DI*4), X2, X0
-	VMOVSS      4(BX)(R9*8), X2
-	VFMADD231SS (CX)(DI*4), X1, X2
-	VMOVSS      X2, 4(BX)(R9*8)
-	VMOVSS      4(BX)(R10*8), X2
-	VFMADD231SS 4(CX)(DI*4), X1, X2
-	VMOVSS      X2, 4(BX)(R10*8)
-	VMOVSS      4(BX)(R11*8), X2
-	VFMADD231SS 8(CX)(DI*4), X1, X2
-	VMOVSS      X2, 4(BX)(R11*8)
-	VMOVSS      4(BX)(R12*8), X2
-	VFMADD231SS 12(CX)(DI*4), X1, X2
-	VMOVSS      X2, 4(BX)(R12*8)
-	ADDQ        $0x00000004, DI
-	CMPQ        DI, R8
-	JL          entries4
-
-after4:
-	ADDQ $0x00000003, R8
-
-entries1:
-	CMPQ        DI, R8
-	JGE         rowend
-	MOVLQSX     (DX)(DI*4), R9
-	VMOVSS      (CX)(DI*4), X2
-	VMOVSS      (BX)(R9*8), X3
-	VFMADD231SS X3, X2, X0
-	VMOVSS      4(BX)(R9*8), X2
-	VFMADD231SS (CX)(DI*4), X1, X2
-	VMOVSS      X2, 4(BX)(R9*8)
-	INCQ        DI
-	JMP         entries1
-
-rowend:
-	VMOVSHDUP X0, X1
-	VADDPS    X1, X0, X0
-	VPERMILPD $0x01, X0, X1
-	VADDSS    X1, X0, X0
-	VMULSS    alpha+48(FP), X0, X0
-	MOVQ      out+40(FP), R8
-	VADDSS    (R8), X0, X0
-	VMOVSS    X0, (R8)
-	ADDQ      $0x00000004, out+40(FP)
-	DECQ      rows+0(FP)
-	JNE       row
-	VZEROUPPER
-	RET
-
-// func sparsePairsGradF32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, uw *float32, v *float32, beta float32, ga *float32, gamma float32)
-// Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·sparsePairsGradF32I32(SB), NOSPLIT, $0-92
-	MOVQ end+8(FP), AX
-	MOVQ a+24(FP), CX
-	MOVQ ind+32(FP), DX
-	MOVQ uw+56(FP), BX
-	MOVQ v+64(FP), SI
-	MOVQ ga+80(FP), DI
-	XORQ R8, R8
-
-row:
-	MOVLQSX      (AX), R9
-	ADDQ         $0x00000004, AX
-	SUBQ         base+16(FP), R9
-	VXORPD       X0, X0, X0
-	VMOVSS       (SI), X1
-	VMULSS       beta+72(FP), X1, X1
-	VMOVSS       (SI), X2
-	VMULSS       gamma+88(FP), X2, X2
-	VBROADCASTSS X2, X2
-	ADDQ         $0x00000004, SI
-	SUBQ         $0x00000003, R9
-	CMPQ         R8, R9
-	JGE          after4
-
-entries4:
-	PREFETCHT0  16384(DX)(R8*4)
-	MOVLQSX     (DX)(R8*4), R10
-	MOVLQSX     4(DX)(R8*4), R11
-	MOVLQSX     8(DX)(R8*4), R12
-	MOVLQSX     12(DX)(R8*4), R13
-	VMOVSS      (BX)(R10*8), X3
-	VINSERTPS   $0x10, (BX)(R11*8), X3, X3
-	VINSERTPS   $0x20, (BX)(R12*8), X3, X3
-	VINSERTPS   $0x30, (BX)(R13*8), X3, X3
-	VFMADD231PS (CX)(R8*4), X3, X0
-	VMOVUPS     (DI)(R8*4), X4
-	VFMADD231PS X3, X2, X4
-	VMOVUPS     X4, (DI)(R8*4)
-	VMOVSS      4(BX)(R10*8), X3
-	VFMADD231SS (CX)(R8*4), X1, X3
-	VMOVSS      X3, 4(BX)(R10*8)
-	VMOVSS      4(BX)(R11*8), X3
-	VFMADD231SS 4(CX)(R8*4), X1, X3
-	VMOVSS      X3, 4(BX)(R11*8)
-	VMOVSS      4(BX)(R12*8), X3
-	VFMADD231SS 8(CX)(R8*4), X1, X3
-	VMOVSS      X3, 4(BX)(R12*8)
-	VMOVSS      4(BX)(R13*8), X3
-	VFMADD231SS 12(CX)(R8*4), X1, X3
-	VMOVSS      X3, 4(BX)(R13*8)
-	ADDQ        $0x00000004, R8
-	CMPQ        R8, R9
-	JL          entries4
-
-after4:
-	ADDQ $0x00000003, R9
-
-entries1:
-	CMPQ        R8, R9
-	JGE         rowend
-	MOVLQSX     (DX)(R8*4), R10
-	VMOVSS      (CX)(R8*4), X3
-	VMOVSS      (BX)(R10*8), X4
-	VFMADD231SS X4, X3, X0
-	VMOVSS      (DI)(R8*4), X3
-	VFMADD231SS X4, X2, X3
-	VMOVSS      X3, (DI)(R8*4)
-	VMOVSS      4(BX)(R10*8), X3
-	VFMADD231SS (CX)(R8*4), X1, X3
-	VMOVSS      X3, 4(BX)(R10*8)
-	INCQ        R8
-	JMP         entries1
-
-rowend:
-	VMOVSHDUP X0, X1
-	VADDPS    X1, X0, X0
-	VPERMILPD $0x01, X0, X1
-	VADDSS    X1, X0, X0
-	VMULSS    alpha+48(FP), X0, X0
-	MOVQ      out+40(FP), R9
-	VADDSS    (R9), X0, X0
-	VMOVSS    X0, (R9)
 	ADDQ      $0x00000004, out+40(FP)
 	DECQ      rows+0(FP)
 	JNE       row
@@ -9058,6 +9946,379 @@ vectors1next:
 	VZEROUPPER
 	RET
 
+// func sparsePairsAVX512F64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, uw *float64, cols int, v *float64, beta float64) bool
+// Requires: AVX, AVX2, AVX512F, AVX512VL, FMA3, MMX+
+TEXT ·sparsePairsAVX512F64I64(SB), NOSPLIT, $0-89
+	MOVQ         rows+0(FP), AX
+	MOVQ         end+8(FP), CX
+	MOVQ         v+72(FP), DX
+	MOVQ         out+40(FP), BX
+	MOVQ         a+24(FP), SI
+	MOVQ         ind+32(FP), DI
+	MOVQ         uw+56(FP), R8
+	MOVL         $0x00000002, R9
+	KMOVW        R9, K1
+	MOVQ         cols+64(FP), R9
+	DECQ         R9
+	VMOVQ        R9, X0
+	VPBROADCASTQ X0, Y0
+	MOVQ         base+16(FP), R9
+
+row:
+	MOVQ         (CX), R10
+	ADDQ         $0x00000008, CX
+	SUBQ         R9, R10
+	ADDQ         R10, R9
+	VXORPD       Y1, Y1, Y1
+	VMOVSD       (DX), X2
+	VMULSD       beta+80(FP), X2, X2
+	VBROADCASTSD X2, Y2
+	ADDQ         $0x00000008, DX
+	SUBQ         $0x00000008, R10
+	JL           after8
+
+entries8:
+	VPSUBQ           (DI), Y0, Y3
+	VPOR             (DI), Y3, Y3
+	VPSUBQ           32(DI), Y0, Y4
+	VPOR             32(DI), Y4, Y4
+	VPOR             Y3, Y4, Y4
+	VMOVMSKPD        Y4, R11
+	TESTL            R11, R11
+	JNE              outside
+	PREFETCHT0       512(DI)
+	PREFETCHT0       512(SI)
+	VMOVUPD          (SI), Y3
+	VEXTRACTF128     $0x01, Y3, X5
+	MOVQ             (DI), R11
+	ADDQ             R11, R11
+	VMOVUPD          (R8)(R11*8), X7
+	VFMADD231PD.BCST (SI), X2, K1, X7
+	VMOVUPD          X7, (R8)(R11*8)
+	MOVQ             8(DI), R11
+	ADDQ             R11, R11
+	VMOVUPD          (R8)(R11*8), X8
+	VFMADD231PD      X3, X2, K1, X8
+	VMOVUPD          X8, (R8)(R11*8)
+	MOVQ             16(DI), R11
+	ADDQ             R11, R11
+	VMOVUPD          (R8)(R11*8), X4
+	VFMADD231PD.BCST 16(SI), X2, K1, X4
+	VMOVUPD          X4, (R8)(R11*8)
+	MOVQ             24(DI), R11
+	ADDQ             R11, R11
+	VMOVUPD          (R8)(R11*8), X6
+	VFMADD231PD      X5, X2, K1, X6
+	VMOVUPD          X6, (R8)(R11*8)
+	VUNPCKLPD        X8, X7, X5
+	VUNPCKLPD        X6, X4, X4
+	VINSERTF128      $0x01, X4, Y5, Y5
+	VFMADD231PD      Y3, Y5, Y1
+	VMOVUPD          32(SI), Y3
+	VEXTRACTF128     $0x01, Y3, X6
+	MOVQ             32(DI), R11
+	ADDQ             R11, R11
+	VMOVUPD          (R8)(R11*8), X7
+	VFMADD231PD.BCST 32(SI), X2, K1, X7
+	VMOVUPD          X7, (R8)(R11*8)
+	MOVQ             40(DI), R11
+	ADDQ             R11, R11
+	VMOVUPD          (R8)(R11*8), X8
+	VFMADD231PD      X3, X2, K1, X8
+	VMOVUPD          X8, (R8)(R11*8)
+	MOVQ             48(DI), R11
+	ADDQ             R11, R11
+	VMOVUPD          (R8)(R11*8), X4
+	VFMADD231PD.BCST 48(SI), X2, K1, X4
+	VMOVUPD          X4, (R8)(R11*8)
+	MOVQ             56(DI), R11
+	ADDQ             R11, R11
+	VMOVUPD          (R8)(R11*8), X5
+	VFMADD231PD      X6, X2, K1, X5
+	VMOVUPD          X5, (R8)(R11*8)
+	VUNPCKLPD        X8, X7, X6
+	VUNPCKLPD        X5, X4, X4
+	VINSERTF128      $0x01, X4, Y6, Y6
+	VFMADD231PD      Y3, Y6, Y1
+	ADDQ             $0x00000040, SI
+	ADDQ             $0x00000040, DI
+	SUBQ             $0x00000008, R10
+	JGE              entries8
+
+after8:
+	ADDQ             $0x00000004, R10
+	JL               after4
+	VPSUBQ           (DI), Y0, Y3
+	VPOR             (DI), Y3, Y3
+	VMOVMSKPD        Y3, R11
+	TESTL            R11, R11
+	JNE              outside
+	VMOVUPD          (SI), Y3
+	VEXTRACTF128     $0x01, Y3, X6
+	MOVQ             (DI), R11
+	ADDQ             R11, R11
+	VMOVUPD          (R8)(R11*8), X7
+	VFMADD231PD.BCST (SI), X2, K1, X7
+	VMOVUPD          X7, (R8)(R11*8)
+	MOVQ             8(DI), R11
+	ADDQ             R11, R11
+	VMOVUPD          (R8)(R11*8), X8
+	VFMADD231PD      X3, X2, K1, X8
+	VMOVUPD          X8, (R8)(R11*8)
+	MOVQ             16(DI), R11
+	ADDQ             R11, R11
+	VMOVUPD          (R8)(R11*8), X4
+	VFMADD231PD.BCST 16(SI), X2, K1, X4
+	VMOVUPD          X4, (R8)(R11*8)
+	MOVQ             24(DI), R11
+	ADDQ             R11, R11
+	VMOVUPD          (R8)(R11*8), X5
+	VFMADD231PD      X6, X2, K1, X5
+	VMOVUPD          X5, (R8)(R11*8)
+	VUNPCKLPD        X8, X7, X7
+	VUNPCKLPD        X5, X4, X4
+	VINSERTF128      $0x01, X4, Y7, Y7
+	VFMADD231PD      Y3, Y7, Y1
+	ADDQ             $0x00000020, SI
+	ADDQ             $0x00000020, DI
+	SUBQ             $0x00000004, R10
+
+after4:
+	VEXTRACTF128 $0x01, Y1, X3
+	ADDQ         $0x00000004, R10
+	JEQ          rowend
+
+entries1:
+	MOVQ             (DI), R11
+	CMPQ             R11, cols+64(FP)
+	JAE              outside
+	ADDQ             R11, R11
+	VMOVUPD          (R8)(R11*8), X4
+	VFMADD231PD.BCST (SI), X2, K1, X4
+	VMOVUPD          X4, (R8)(R11*8)
+	VMOVSD           (SI), X5
+	VFMADD231SD      X4, X5, X1
+	ADDQ             $0x00000008, SI
+	ADDQ             $0x00000008, DI
+	DECQ             R10
+	JNE              entries1
+
+rowend:
+	VPERMILPD $0x01, X1, X2
+	VADDSD    X2, X1, X1
+	VPERMILPD $0x01, X3, X2
+	VADDSD    X2, X3, X3
+	VADDSD    X3, X1, X1
+	VMULSD    alpha+48(FP), X1, X1
+	VADDSD    (BX), X1, X1
+	VMOVSD    X1, (BX)
+	ADDQ      $0x00000008, BX
+	DECQ      AX
+	JNE       row
+	MOVB      $0x01, ret+88(FP)
+	VZEROUPPER
+	RET
+
+outside:
+	MOVB $0x00, ret+88(FP)
+	VZEROUPPER
+	RET
+
+// func sparsePairsGradAVX512F64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, uw *float64, cols int, v *float64, beta float64, ga *float64, gamma float64) bool
+// Requires: AVX, AVX2, AVX512F, AVX512VL, FMA3, MMX+
+TEXT ·sparsePairsGradAVX512F64I64(SB), NOSPLIT, $0-105
+	MOVQ         rows+0(FP), AX
+	MOVQ         end+8(FP), CX
+	MOVQ         v+72(FP), DX
+	MOVQ         out+40(FP), BX
+	MOVQ         a+24(FP), SI
+	MOVQ         ind+32(FP), DI
+	MOVQ         uw+56(FP), R8
+	MOVQ         ga+88(FP), R9
+	MOVL         $0x00000002, R10
+	KMOVW        R10, K1
+	MOVQ         cols+64(FP), R10
+	DECQ         R10
+	VMOVQ        R10, X0
+	VPBROADCASTQ X0, Y0
+	MOVQ         base+16(FP), R10
+
+row:
+	MOVQ         (CX), R11
+	ADDQ         $0x00000008, CX
+	SUBQ         R10, R11
+	ADDQ         R11, R10
+	VXORPD       Y1, Y1, Y1
+	VMOVSD       (DX), X2
+	VMULSD       beta+80(FP), X2, X2
+	VBROADCASTSD X2, Y2
+	VMOVSD       (DX), X3
+	VMULSD       gamma+96(FP), X3, X3
+	VBROADCASTSD X3, Y3
+	ADDQ         $0x00000008, DX
+	SUBQ         $0x00000008, R11
+	JL           after8
+
+entries8:
+	VPSUBQ           (DI), Y0, Y4
+	VPOR             (DI), Y4, Y4
+	VPSUBQ           32(DI), Y0, Y5
+	VPOR             32(DI), Y5, Y5
+	VPOR             Y4, Y5, Y5
+	VMOVMSKPD        Y5, R12
+	TESTL            R12, R12
+	JNE              outside
+	PREFETCHT0       512(DI)
+	PREFETCHT0       512(SI)
+	PREFETCHT0       512(R9)
+	VMOVUPD          (SI), Y4
+	VEXTRACTF128     $0x01, Y4, X6
+	MOVQ             (DI), R12
+	ADDQ             R12, R12
+	VMOVUPD          (R8)(R12*8), X8
+	VFMADD231PD.BCST (SI), X2, K1, X8
+	VMOVUPD          X8, (R8)(R12*8)
+	MOVQ             8(DI), R12
+	ADDQ             R12, R12
+	VMOVUPD          (R8)(R12*8), X9
+	VFMADD231PD      X4, X2, K1, X9
+	VMOVUPD          X9, (R8)(R12*8)
+	MOVQ             16(DI), R12
+	ADDQ             R12, R12
+	VMOVUPD          (R8)(R12*8), X5
+	VFMADD231PD.BCST 16(SI), X2, K1, X5
+	VMOVUPD          X5, (R8)(R12*8)
+	MOVQ             24(DI), R12
+	ADDQ             R12, R12
+	VMOVUPD          (R8)(R12*8), X7
+	VFMADD231PD      X6, X2, K1, X7
+	VMOVUPD          X7, (R8)(R12*8)
+	VUNPCKLPD        X9, X8, X6
+	VUNPCKLPD        X7, X5, X5
+	VINSERTF128      $0x01, X5, Y6, Y6
+	VFMADD231PD      Y4, Y6, Y1
+	VFMADD213PD      (R9), Y3, Y6
+	VMOVUPD          32(SI), Y4
+	VEXTRACTF128     $0x01, Y4, X7
+	MOVQ             32(DI), R12
+	ADDQ             R12, R12
+	VMOVUPD          (R8)(R12*8), X9
+	VFMADD231PD.BCST 32(SI), X2, K1, X9
+	VMOVUPD          X9, (R8)(R12*8)
+	MOVQ             40(DI), R12
+	ADDQ             R12, R12
+	VMOVUPD          (R8)(R12*8), X10
+	VFMADD231PD      X4, X2, K1, X10
+	VMOVUPD          X10, (R8)(R12*8)
+	MOVQ             48(DI), R12
+	ADDQ             R12, R12
+	VMOVUPD          (R8)(R12*8), X5
+	VFMADD231PD.BCST 48(SI), X2, K1, X5
+	VMOVUPD          X5, (R8)(R12*8)
+	MOVQ             56(DI), R12
+	ADDQ             R12, R12
+	VMOVUPD          (R8)(R12*8), X8
+	VFMADD231PD      X7, X2, K1, X8
+	VMOVUPD          X8, (R8)(R12*8)
+	VUNPCKLPD        X10, X9, X7
+	VUNPCKLPD        X8, X5, X5
+	VINSERTF128      $0x01, X5, Y7, Y7
+	VFMADD231PD      Y4, Y7, Y1
+	VFMADD213PD      32(R9), Y3, Y7
+	VMOVUPD          Y6, (R9)
+	VMOVUPD          Y7, 32(R9)
+	ADDQ             $0x00000040, SI
+	ADDQ             $0x00000040, DI
+	ADDQ             $0x00000040, R9
+	SUBQ             $0x00000008, R11
+	JGE              entries8
+
+after8:
+	ADDQ             $0x00000004, R11
+	JL               after4
+	VPSUBQ           (DI), Y0, Y4
+	VPOR             (DI), Y4, Y4
+	VMOVMSKPD        Y4, R12
+	TESTL            R12, R12
+	JNE              outside
+	VMOVUPD          (SI), Y4
+	VEXTRACTF128     $0x01, Y4, X7
+	MOVQ             (DI), R12
+	ADDQ             R12, R12
+	VMOVUPD          (R8)(R12*8), X8
+	VFMADD231PD.BCST (SI), X2, K1, X8
+	VMOVUPD          X8, (R8)(R12*8)
+	MOVQ             8(DI), R12
+	ADDQ             R12, R12
+	VMOVUPD          (R8)(R12*8), X9
+	VFMADD231PD      X4, X2, K1, X9
+	VMOVUPD          X9, (R8)(R12*8)
+	MOVQ             16(DI), R12
+	ADDQ             R12, R12
+	VMOVUPD          (R8)(R12*8), X5
+	VFMADD231PD.BCST 16(SI), X2, K1, X5
+	VMOVUPD          X5, (R8)(R12*8)
+	MOVQ             24(DI), R12
+	ADDQ             R12, R12
+	VMOVUPD          (R8)(R12*8), X6
+	VFMADD231PD      X7, X2, K1, X6
+	VMOVUPD          X6, (R8)(R12*8)
+	VUNPCKLPD        X9, X8, X8
+	VUNPCKLPD        X6, X5, X5
+	VINSERTF128      $0x01, X5, Y8, Y8
+	VFMADD231PD      Y4, Y8, Y1
+	VFMADD213PD      (R9), Y3, Y8
+	VMOVUPD          Y8, (R9)
+	ADDQ             $0x00000020, SI
+	ADDQ             $0x00000020, DI
+	ADDQ             $0x00000020, R9
+	SUBQ             $0x00000004, R11
+
+after4:
+	VEXTRACTF128 $0x01, Y1, X4
+	ADDQ         $0x00000004, R11
+	JEQ          rowend
+
+entries1:
+	MOVQ             (DI), R12
+	CMPQ             R12, cols+64(FP)
+	JAE              outside
+	ADDQ             R12, R12
+	VMOVUPD          (R8)(R12*8), X5
+	VFMADD231PD.BCST (SI), X2, K1, X5
+	VMOVUPD          X5, (R8)(R12*8)
+	VMOVSD           (SI), X6
+	VFMADD231SD      X5, X6, X1
+	VMOVSD           (R9), X6
+	VFMADD231SD      X5, X3, X6
+	VMOVSD           X6, (R9)
+	ADDQ             $0x00000008, SI
+	ADDQ             $0x00000008, DI
+	ADDQ             $0x00000008, R9
+	DECQ             R11
+	JNE              entries1
+
+rowend:
+	VPERMILPD $0x01, X1, X2
+	VADDSD    X2, X1, X1
+	VPERMILPD $0x01, X4, X2
+	VADDSD    X2, X4, X4
+	VADDSD    X4, X1, X1
+	VMULSD    alpha+48(FP), X1, X1
+	VADDSD    (BX), X1, X1
+	VMOVSD    X1, (BX)
+	ADDQ      $0x00000008, BX
+	DECQ      AX
+	JNE       row
+	MOVB      $0x01, ret+104(FP)
+	VZEROUPPER
+	RET
+
+outside:
+	MOVB $0x00, ret+104(FP)
+	VZEROUPPER
+	RET
+
 // func sparseRowsAVX512F64I32(n int, rows int, end *int32, base int, ind *int32, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·sparseRowsAVX512F64I32(SB), NOSPLIT, $0-88
@@ -10476,6 +11737,373 @@ vectors1next:
 	ADDQ ldv+104(FP), R9
 	DECQ rows+8(FP)
 	JNE  vectors1row
+	VZEROUPPER
+	RET
+
+// func sparsePairsAVX512F64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, uw *float64, cols int, v *float64, beta float64) bool
+// Requires: AVX, AVX2, AVX512F, AVX512VL, FMA3, MMX+
+TEXT ·sparsePairsAVX512F64I32(SB), NOSPLIT, $0-89
+	MOVQ         rows+0(FP), AX
+	MOVQ         end+8(FP), CX
+	MOVQ         v+72(FP), DX
+	MOVQ         out+40(FP), BX
+	MOVQ         a+24(FP), SI
+	MOVQ         ind+32(FP), DI
+	MOVQ         uw+56(FP), R8
+	MOVL         $0x00000002, R9
+	KMOVW        R9, K1
+	MOVQ         cols+64(FP), R9
+	DECQ         R9
+	VMOVQ        R9, X0
+	VPBROADCASTD X0, Y0
+	MOVQ         base+16(FP), R9
+
+row:
+	MOVLQSX      (CX), R10
+	ADDQ         $0x00000004, CX
+	SUBQ         R9, R10
+	ADDQ         R10, R9
+	VXORPD       Y1, Y1, Y1
+	VMOVSD       (DX), X2
+	VMULSD       beta+80(FP), X2, X2
+	VBROADCASTSD X2, Y2
+	ADDQ         $0x00000008, DX
+	SUBQ         $0x00000008, R10
+	JL           after8
+
+entries8:
+	VPSUBD           (DI), Y0, Y3
+	VPOR             (DI), Y3, Y3
+	VMOVMSKPS        Y3, R11
+	TESTL            R11, R11
+	JNE              outside
+	PREFETCHT0       512(DI)
+	PREFETCHT0       512(SI)
+	VMOVUPD          (SI), Y3
+	VEXTRACTF128     $0x01, Y3, X4
+	MOVLQSX          (DI), R11
+	ADDQ             R11, R11
+	VMOVUPD          (R8)(R11*8), X7
+	VFMADD231PD.BCST (SI), X2, K1, X7
+	VMOVUPD          X7, (R8)(R11*8)
+	MOVLQSX          4(DI), R11
+	ADDQ             R11, R11
+	VMOVUPD          (R8)(R11*8), X8
+	VFMADD231PD      X3, X2, K1, X8
+	VMOVUPD          X8, (R8)(R11*8)
+	MOVLQSX          8(DI), R11
+	ADDQ             R11, R11
+	VMOVUPD          (R8)(R11*8), X5
+	VFMADD231PD.BCST 16(SI), X2, K1, X5
+	VMOVUPD          X5, (R8)(R11*8)
+	MOVLQSX          12(DI), R11
+	ADDQ             R11, R11
+	VMOVUPD          (R8)(R11*8), X6
+	VFMADD231PD      X4, X2, K1, X6
+	VMOVUPD          X6, (R8)(R11*8)
+	VUNPCKLPD        X8, X7, X4
+	VUNPCKLPD        X6, X5, X5
+	VINSERTF128      $0x01, X5, Y4, Y4
+	VFMADD231PD      Y3, Y4, Y1
+	VMOVUPD          32(SI), Y3
+	VEXTRACTF128     $0x01, Y3, X5
+	MOVLQSX          16(DI), R11
+	ADDQ             R11, R11
+	VMOVUPD          (R8)(R11*8), X7
+	VFMADD231PD.BCST 32(SI), X2, K1, X7
+	VMOVUPD          X7, (R8)(R11*8)
+	MOVLQSX          20(DI), R11
+	ADDQ             R11, R11
+	VMOVUPD          (R8)(R11*8), X8
+	VFMADD231PD      X3, X2, K1, X8
+	VMOVUPD          X8, (R8)(R11*8)
+	MOVLQSX          24(DI), R11
+	ADDQ             R11, R11
+	VMOVUPD          (R8)(R11*8), X4
+	VFMADD231PD.BCST 48(SI), X2, K1, X4
+	VMOVUPD          X4, (R8)(R11*8)
+	MOVLQSX          28(DI), R11
+	ADDQ             R11, R11
+	VMOVUPD          (R8)(R11*8), X6
+	VFMADD231PD      X5, X2, K1, X6
+	VMOVUPD          X6, (R8)(R11*8)
+	VUNPCKLPD        X8, X7, X5
+	VUNPCKLPD        X6, X4, X4
+	VINSERTF128      $0x01, X4, Y5, Y5
+	VFMADD231PD      Y3, Y5, Y1
+	ADDQ             $0x00000040, SI
+	ADDQ             $0x00000020, DI
+	SUBQ             $0x00000008, R10
+	JGE              entries8
+
+after8:
+	ADDQ             $0x00000004, R10
+	JL               after4
+	VPSUBD           (DI), X0, X3
+	VPOR             (DI), X3, X3
+	VMOVMSKPS        X3, R11
+	TESTL            R11, R11
+	JNE              outside
+	VMOVUPD          (SI), Y3
+	VEXTRACTF128     $0x01, Y3, X6
+	MOVLQSX          (DI), R11
+	ADDQ             R11, R11
+	VMOVUPD          (R8)(R11*8), X7
+	VFMADD231PD.BCST (SI), X2, K1, X7
+	VMOVUPD          X7, (R8)(R11*8)
+	MOVLQSX          4(DI), R11
+	ADDQ             R11, R11
+	VMOVUPD          (R8)(R11*8), X8
+	VFMADD231PD      X3, X2, K1, X8
+	VMOVUPD          X8, (R8)(R11*8)
+	MOVLQSX          8(DI), R11
+	ADDQ             R11, R11
+	VMOVUPD          (R8)(R11*8), X4
+	VFMADD231PD.BCST 16(SI), X2, K1, X4
+	VMOVUPD          X4, (R8)(R11*8)
+	MOVLQSX          12(DI), R11
+	ADDQ             R11, R11
+	VMOVUPD          (R8)(R11*8), X5
+	VFMADD231PD      X6, X2, K1, X5
+	VMOVUPD          X5, (R8)(R11*8)
+	VUNPCKLPD        X8, X7, X6
+	VUNPCKLPD        X5, X4, X4
+	VINSERTF128      $0x01, X4, Y6, Y6
+	VFMADD231PD      Y3, Y6, Y1
+	ADDQ             $0x00000020, SI
+	ADDQ             $0x00000010, DI
+	SUBQ             $0x00000004, R10
+
+after4:
+	VEXTRACTF128 $0x01, Y1, X3
+	ADDQ         $0x00000004, R10
+	JEQ          rowend
+
+entries1:
+	MOVLQSX          (DI), R11
+	CMPQ             R11, cols+64(FP)
+	JAE              outside
+	ADDQ             R11, R11
+	VMOVUPD          (R8)(R11*8), X4
+	VFMADD231PD.BCST (SI), X2, K1, X4
+	VMOVUPD          X4, (R8)(R11*8)
+	VMOVSD           (SI), X5
+	VFMADD231SD      X4, X5, X1
+	ADDQ             $0x00000008, SI
+	ADDQ             $0x00000004, DI
+	DECQ             R10
+	JNE              entries1
+
+rowend:
+	VPERMILPD $0x01, X1, X2
+	VADDSD    X2, X1, X1
+	VPERMILPD $0x01, X3, X2
+	VADDSD    X2, X3, X3
+	VADDSD    X3, X1, X1
+	VMULSD    alpha+48(FP), X1, X1
+	VADDSD    (BX), X1, X1
+	VMOVSD    X1, (BX)
+	ADDQ      $0x00000008, BX
+	DECQ      AX
+	JNE       row
+	MOVB      $0x01, ret+88(FP)
+	VZEROUPPER
+	RET
+
+outside:
+	MOVB $0x00, ret+88(FP)
+	VZEROUPPER
+	RET
+
+// func sparsePairsGradAVX512F64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, uw *float64, cols int, v *float64, beta float64, ga *float64, gamma float64) bool
+// Requires: AVX, AVX2, AVX512F, AVX512VL, FMA3, MMX+
+TEXT ·sparsePairsGradAVX512F64I32(SB), NOSPLIT, $0-105
+	MOVQ         rows+0(FP), AX
+	MOVQ         end+8(FP), CX
+	MOVQ         v+72(FP), DX
+	MOVQ         out+40(FP), BX
+	MOVQ         a+24(FP), SI
+	MOVQ         ind+32(FP), DI
+	MOVQ         uw+56(FP), R8
+	MOVQ         ga+88(FP), R9
+	MOVL         $0x00000002, R10
+	KMOVW        R10, K1
+	MOVQ         cols+64(FP), R10
+	DECQ         R10
+	VMOVQ        R10, X0
+	VPBROADCASTD X0, Y0
+	MOVQ         base+16(FP), R10
+
+row:
+	MOVLQSX      (CX), R11
+	ADDQ         $0x00000004, CX
+	SUBQ         R10, R11
+	ADDQ         R11, R10
+	VXORPD       Y1, Y1, Y1
+	VMOVSD       (DX), X2
+	VMULSD       beta+80(FP), X2, X2
+	VBROADCASTSD X2, Y2
+	VMOVSD       (DX), X3
+	VMULSD       gamma+96(FP), X3, X3
+	VBROADCASTSD X3, Y3
+	ADDQ         $0x00000008, DX
+	SUBQ         $0x00000008, R11
+	JL           after8
+
+entries8:
+	VPSUBD           (DI), Y0, Y4
+	VPOR             (DI), Y4, Y4
+	VMOVMSKPS        Y4, R12
+	TESTL            R12, R12
+	JNE              outside
+	PREFETCHT0       512(DI)
+	PREFETCHT0       512(SI)
+	PREFETCHT0       512(R9)
+	VMOVUPD          (SI), Y4
+	VEXTRACTF128     $0x01, Y4, X5
+	MOVLQSX          (DI), R12
+	ADDQ             R12, R12
+	VMOVUPD          (R8)(R12*8), X8
+	VFMADD231PD.BCST (SI), X2, K1, X8
+	VMOVUPD          X8, (R8)(R12*8)
+	MOVLQSX          4(DI), R12
+	ADDQ             R12, R12
+	VMOVUPD          (R8)(R12*8), X9
+	VFMADD231PD      X4, X2, K1, X9
+	VMOVUPD          X9, (R8)(R12*8)
+	MOVLQSX          8(DI), R12
+	ADDQ             R12, R12
+	VMOVUPD          (R8)(R12*8), X6
+	VFMADD231PD.BCST 16(SI), X2, K1, X6
+	VMOVUPD          X6, (R8)(R12*8)
+	MOVLQSX          12(DI), R12
+	ADDQ             R12, R12
+	VMOVUPD          (R8)(R12*8), X7
+	VFMADD231PD      X5, X2, K1, X7
+	VMOVUPD          X7, (R8)(R12*8)
+	VUNPCKLPD        X9, X8, X5
+	VUNPCKLPD        X7, X6, X6
+	VINSERTF128      $0x01, X6, Y5, Y5
+	VFMADD231PD      Y4, Y5, Y1
+	VFMADD213PD      (R9), Y3, Y5
+	VMOVUPD          32(SI), Y4
+	VEXTRACTF128     $0x01, Y4, X6
+	MOVLQSX          16(DI), R12
+	ADDQ             R12, R12
+	VMOVUPD          (R8)(R12*8), X9
+	VFMADD231PD.BCST 32(SI), X2, K1, X9
+	VMOVUPD          X9, (R8)(R12*8)
+	MOVLQSX          20(DI), R12
+	ADDQ             R12, R12
+	VMOVUPD          (R8)(R12*8), X10
+	VFMADD231PD      X4, X2, K1, X10
+	VMOVUPD          X10, (R8)(R12*8)
+	MOVLQSX          24(DI), R12
+	ADDQ             R12, R12
+	VMOVUPD          (R8)(R12*8), X7
+	VFMADD231PD.BCST 48(SI), X2, K1, X7
+	VMOVUPD          X7, (R8)(R12*8)
+	MOVLQSX          28(DI), R12
+	ADDQ             R12, R12
+	VMOVUPD          (R8)(R12*8), X8
+	VFMADD231PD      X6, X2, K1, X8
+	VMOVUPD          X8, (R8)(R12*8)
+	VUNPCKLPD        X10, X9, X6
+	VUNPCKLPD        X8, X7, X7
+	VINSERTF128      $0x01, X7, Y6, Y6
+	VFMADD231PD      Y4, Y6, Y1
+	VFMADD213PD      32(R9), Y3, Y6
+	VMOVUPD          Y5, (R9)
+	VMOVUPD          Y6, 32(R9)
+	ADDQ             $0x00000040, SI
+	ADDQ             $0x00000020, DI
+	ADDQ             $0x00000040, R9
+	SUBQ             $0x00000008, R11
+	JGE              entries8
+
+after8:
+	ADDQ             $0x00000004, R11
+	JL               after4
+	VPSUBD           (DI), X0, X4
+	VPOR             (DI), X4, X4
+	VMOVMSKPS        X4, R12
+	TESTL            R12, R12
+	JNE              outside
+	VMOVUPD          (SI), Y4
+	VEXTRACTF128     $0x01, Y4, X7
+	MOVLQSX          (DI), R12
+	ADDQ             R12, R12
+	VMOVUPD          (R8)(R12*8), X8
+	VFMADD231PD.BCST (SI), X2, K1, X8
+	VMOVUPD          X8, (R8)(R12*8)
+	MOVLQSX          4(DI), R12
+	ADDQ             R12, R12
+	VMOVUPD          (R8)(R12*8), X9
+	VFMADD231PD      X4, X2, K1, X9
+	VMOVUPD          X9, (R8)(R12*8)
+	MOVLQSX          8(DI), R12
+	ADDQ             R12, R12
+	VMOVUPD          (R8)(R12*8), X5
+	VFMADD231PD.BCST 16(SI), X2, K1, X5
+	VMOVUPD          X5, (R8)(R12*8)
+	MOVLQSX          12(DI), R12
+	ADDQ             R12, R12
+	VMOVUPD          (R8)(R12*8), X6
+	VFMADD231PD      X7, X2, K1, X6
+	VMOVUPD          X6, (R8)(R12*8)
+	VUNPCKLPD        X9, X8, X7
+	VUNPCKLPD        X6, X5, X5
+	VINSERTF128      $0x01, X5, Y7, Y7
+	VFMADD231PD      Y4, Y7, Y1
+	VFMADD213PD      (R9), Y3, Y7
+	VMOVUPD          Y7, (R9)
+	ADDQ             $0x00000020, SI
+	ADDQ             $0x00000010, DI
+	ADDQ             $0x00000020, R9
+	SUBQ             $0x00000004, R11
+
+after4:
+	VEXTRACTF128 $0x01, Y1, X4
+	ADDQ         $0x00000004, R11
+	JEQ          rowend
+
+entries1:
+	MOVLQSX          (DI), R12
+	CMPQ             R12, cols+64(FP)
+	JAE              outside
+	ADDQ             R12, R12
+	VMOVUPD          (R8)(R12*8), X5
+	VFMADD231PD.BCST (SI), X2, K1, X5
+	VMOVUPD          X5, (R8)(R12*8)
+	VMOVSD           (SI), X6
+	VFMADD231SD      X5, X6, X1
+	VMOVSD           (R9), X6
+	VFMADD231SD      X5, X3, X6
+	VMOVSD           X6, (R9)
+	ADDQ             $0x00000008, SI
+	ADDQ             $0x00000004, DI
+	ADDQ             $0x00000008, R9
+	DECQ             R11
+	JNE              entries1
+
+rowend:
+	VPERMILPD $0x01, X1, X2
+	VADDSD    X2, X1, X1
+	VPERMILPD $0x01, X4, X2
+	VADDSD    X2, X4, X4
+	VADDSD    X4, X1, X1
+	VMULSD    alpha+48(FP), X1, X1
+	VADDSD    (BX), X1, X1
+	VMOVSD    X1, (BX)
+	ADDQ      $0x00000008, BX
+	DECQ      AX
+	JNE       row
+	MOVB      $0x01, ret+104(FP)
+	VZEROUPPER
+	RET
+
+outside:
+	MOVB $0x00, ret+104(FP)
 	VZEROUPPER
 	RET
 
@@ -11916,6 +13544,343 @@ vectors1next:
 	VZEROUPPER
 	RET
 
+// func sparsePairsAVX512F32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, uw *float32, cols int, v *float32, beta float32) bool
+// Requires: AVX, AVX2, AVX512F, AVX512VL, FMA3, MMX+
+TEXT ·sparsePairsAVX512F32I64(SB), NOSPLIT, $0-89
+	MOVQ         rows+0(FP), AX
+	MOVQ         end+8(FP), CX
+	MOVQ         v+72(FP), DX
+	MOVQ         out+40(FP), BX
+	MOVQ         a+24(FP), SI
+	MOVQ         ind+32(FP), DI
+	MOVQ         uw+56(FP), R8
+	MOVL         $0x00000002, R9
+	KMOVW        R9, K1
+	MOVQ         cols+64(FP), R9
+	DECQ         R9
+	VMOVQ        R9, X0
+	VPBROADCASTQ X0, Y0
+	MOVQ         base+16(FP), R9
+
+row:
+	MOVQ         (CX), R10
+	ADDQ         $0x00000008, CX
+	SUBQ         R9, R10
+	ADDQ         R10, R9
+	VXORPD       X1, X1, X1
+	VMOVSS       (DX), X2
+	VMULSS       beta+80(FP), X2, X2
+	VBROADCASTSS X2, X2
+	ADDQ         $0x00000004, DX
+	SUBQ         $0x00000008, R10
+	JL           after8
+
+entries8:
+	VPSUBQ           (DI), Y0, Y3
+	VPOR             (DI), Y3, Y3
+	VPSUBQ           32(DI), Y0, Y4
+	VPOR             32(DI), Y4, Y4
+	VPOR             Y3, Y4, Y4
+	VMOVMSKPD        Y4, R11
+	TESTL            R11, R11
+	JNE              outside
+	PREFETCHT0       512(DI)
+	PREFETCHT0       512(SI)
+	VMOVUPS          (SI), X3
+	MOVQ             (DI), R11
+	VMOVSD           (R8)(R11*8), X4
+	VFMADD231PS.BCST (SI), X2, K1, X4
+	VMOVSD           X4, (R8)(R11*8)
+	MOVQ             8(DI), R11
+	VMOVSD           (R8)(R11*8), X5
+	VFMADD231PS.BCST 4(SI), X2, K1, X5
+	VMOVSD           X5, (R8)(R11*8)
+	MOVQ             16(DI), R11
+	VMOVSD           (R8)(R11*8), X6
+	VFMADD231PS.BCST 8(SI), X2, K1, X6
+	VMOVSD           X6, (R8)(R11*8)
+	MOVQ             24(DI), R11
+	VMOVSD           (R8)(R11*8), X7
+	VFMADD231PS.BCST 12(SI), X2, K1, X7
+	VMOVSD           X7, (R8)(R11*8)
+	VUNPCKLPS        X5, X4, X4
+	VUNPCKLPS        X7, X6, X5
+	VUNPCKLPD        X5, X4, X4
+	VFMADD231PS      X3, X4, X1
+	VMOVUPS          16(SI), X3
+	MOVQ             32(DI), R11
+	VMOVSD           (R8)(R11*8), X4
+	VFMADD231PS.BCST 16(SI), X2, K1, X4
+	VMOVSD           X4, (R8)(R11*8)
+	MOVQ             40(DI), R11
+	VMOVSD           (R8)(R11*8), X5
+	VFMADD231PS.BCST 20(SI), X2, K1, X5
+	VMOVSD           X5, (R8)(R11*8)
+	MOVQ             48(DI), R11
+	VMOVSD           (R8)(R11*8), X6
+	VFMADD231PS.BCST 24(SI), X2, K1, X6
+	VMOVSD           X6, (R8)(R11*8)
+	MOVQ             56(DI), R11
+	VMOVSD           (R8)(R11*8), X7
+	VFMADD231PS.BCST 28(SI), X2, K1, X7
+	VMOVSD           X7, (R8)(R11*8)
+	VUNPCKLPS        X5, X4, X4
+	VUNPCKLPS        X7, X6, X5
+	VUNPCKLPD        X5, X4, X4
+	VFMADD231PS      X3, X4, X1
+	ADDQ             $0x00000020, SI
+	ADDQ             $0x00000040, DI
+	SUBQ             $0x00000008, R10
+	JGE              entries8
+
+after8:
+	ADDQ             $0x00000004, R10
+	JL               after4
+	VPSUBQ           (DI), Y0, Y3
+	VPOR             (DI), Y3, Y3
+	VMOVMSKPD        Y3, R11
+	TESTL            R11, R11
+	JNE              outside
+	VMOVUPS          (SI), X3
+	MOVQ             (DI), R11
+	VMOVSD           (R8)(R11*8), X4
+	VFMADD231PS.BCST (SI), X2, K1, X4
+	VMOVSD           X4, (R8)(R11*8)
+	MOVQ             8(DI), R11
+	VMOVSD           (R8)(R11*8), X5
+	VFMADD231PS.BCST 4(SI), X2, K1, X5
+	VMOVSD           X5, (R8)(R11*8)
+	MOVQ             16(DI), R11
+	VMOVSD           (R8)(R11*8), X6
+	VFMADD231PS.BCST 8(SI), X2, K1, X6
+	VMOVSD           X6, (R8)(R11*8)
+	MOVQ             24(DI), R11
+	VMOVSD           (R8)(R11*8), X7
+	VFMADD231PS.BCST 12(SI), X2, K1, X7
+	VMOVSD           X7, (R8)(R11*8)
+	VUNPCKLPS        X5, X4, X4
+	VUNPCKLPS        X7, X6, X5
+	VUNPCKLPD        X5, X4, X4
+	VFMADD231PS      X3, X4, X1
+	ADDQ             $0x00000010, SI
+	ADDQ             $0x00000020, DI
+	SUBQ             $0x00000004, R10
+
+after4:
+	ADDQ $0x00000004, R10
+	JEQ  rowend
+
+entries1:
+	MOVQ             (DI), R11
+	CMPQ             R11, cols+64(FP)
+	JAE              outside
+	VMOVSD           (R8)(R11*8), X3
+	VFMADD231PS.BCST (SI), X2, K1, X3
+	VMOVSD           X3, (R8)(R11*8)
+	VMOVSS           (SI), X4
+	VFMADD231SS      X3, X4, X1
+	ADDQ             $0x00000004, SI
+	ADDQ             $0x00000008, DI
+	DECQ             R10
+	JNE              entries1
+
+rowend:
+	VMOVSHDUP X1, X2
+	VADDPS    X2, X1, X1
+	VPERMILPD $0x01, X1, X2
+	VADDSS    X2, X1, X1
+	VMULSS    alpha+48(FP), X1, X1
+	VADDSS    (BX), X1, X1
+	VMOVSS    X1, (BX)
+	ADDQ      $0x00000004, BX
+	DECQ      AX
+	JNE       row
+	MOVB      $0x01, ret+88(FP)
+	VZEROUPPER
+	RET
+
+outside:
+	MOVB $0x00, ret+88(FP)
+	VZEROUPPER
+	RET
+
+// func sparsePairsGradAVX512F32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, uw *float32, cols int, v *float32, beta float32, ga *float32, gamma float32) bool
+// Requires: AVX, AVX2, AVX512F, AVX512VL, FMA3, MMX+
+TEXT ·sparsePairsGradAVX512F32I64(SB), NOSPLIT, $0-105
+	MOVQ         rows+0(FP), AX
+	MOVQ         end+8(FP), CX
+	MOVQ         v+72(FP), DX
+	MOVQ         out+40(FP), BX
+	MOVQ         a+24(FP), SI
+	MOVQ         ind+32(FP), DI
+	MOVQ         uw+56(FP), R8
+	MOVQ         ga+88(FP), R9
+	MOVL         $0x00000002, R10
+	KMOVW        R10, K1
+	MOVQ         cols+64(FP), R10
+	DECQ         R10
+	VMOVQ        R10, X0
+	VPBROADCASTQ X0, Y0
+	MOVQ         base+16(FP), R10
+
+row:
+	MOVQ         (CX), R11
+	ADDQ         $0x00000008, CX
+	SUBQ         R10, R11
+	ADDQ         R11, R10
+	VXORPD       X1, X1, X1
+	VMOVSS       (DX), X2
+	VMULSS       beta+80(FP), X2, X2
+	VBROADCASTSS X2, X2
+	VMOVSS       (DX), X3
+	VMULSS       gamma+96(FP), X3, X3
+	VBROADCASTSS X3, X3
+	ADDQ         $0x00000004, DX
+	SUBQ         $0x00000008, R11
+	JL           after8
+
+entries8:
+	VPSUBQ           (DI), Y0, Y4
+	VPOR             (DI), Y4, Y4
+	VPSUBQ           32(DI), Y0, Y5
+	VPOR             32(DI), Y5, Y5
+	VPOR             Y4, Y5, Y5
+	VMOVMSKPD        Y5, R12
+	TESTL            R12, R12
+	JNE              outside
+	PREFETCHT0       512(DI)
+	PREFETCHT0       512(SI)
+	PREFETCHT0       512(R9)
+	VMOVUPS          (SI), X4
+	MOVQ             (DI), R12
+	VMOVSD           (R8)(R12*8), X5
+	VFMADD231PS.BCST (SI), X2, K1, X5
+	VMOVSD           X5, (R8)(R12*8)
+	MOVQ             8(DI), R12
+	VMOVSD           (R8)(R12*8), X6
+	VFMADD231PS.BCST 4(SI), X2, K1, X6
+	VMOVSD           X6, (R8)(R12*8)
+	MOVQ             16(DI), R12
+	VMOVSD           (R8)(R12*8), X7
+	VFMADD231PS.BCST 8(SI), X2, K1, X7
+	VMOVSD           X7, (R8)(R12*8)
+	MOVQ             24(DI), R12
+	VMOVSD           (R8)(R12*8), X8
+	VFMADD231PS.BCST 12(SI), X2, K1, X8
+	VMOVSD           X8, (R8)(R12*8)
+	VUNPCKLPS        X6, X5, X5
+	VUNPCKLPS        X8, X7, X6
+	VUNPCKLPD        X6, X5, X5
+	VFMADD231PS      X4, X5, X1
+	VFMADD213PS      (R9), X3, X5
+	VMOVUPS          16(SI), X4
+	MOVQ             32(DI), R12
+	VMOVSD           (R8)(R12*8), X6
+	VFMADD231PS.BCST 16(SI), X2, K1, X6
+	VMOVSD           X6, (R8)(R12*8)
+	MOVQ             40(DI), R12
+	VMOVSD           (R8)(R12*8), X7
+	VFMADD231PS.BCST 20(SI), X2, K1, X7
+	VMOVSD           X7, (R8)(R12*8)
+	MOVQ             48(DI), R12
+	VMOVSD           (R8)(R12*8), X8
+	VFMADD231PS.BCST 24(SI), X2, K1, X8
+	VMOVSD           X8, (R8)(R12*8)
+	MOVQ             56(DI), R12
+	VMOVSD           (R8)(R12*8), X9
+	VFMADD231PS.BCST 28(SI), X2, K1, X9
+	VMOVSD           X9, (R8)(R12*8)
+	VUNPCKLPS        X7, X6, X6
+	VUNPCKLPS        X9, X8, X7
+	VUNPCKLPD        X7, X6, X6
+	VFMADD231PS      X4, X6, X1
+	VFMADD213PS      16(R9), X3, X6
+	VMOVUPS          X5, (R9)
+	VMOVUPS          X6, 16(R9)
+	ADDQ             $0x00000020, SI
+	ADDQ             $0x00000040, DI
+	ADDQ             $0x00000020, R9
+	SUBQ             $0x00000008, R11
+	JGE              entries8
+
+after8:
+	ADDQ             $0x00000004, R11
+	JL               after4
+	VPSUBQ           (DI), Y0, Y4
+	VPOR             (DI), Y4, Y4
+	VMOVMSKPD        Y4, R12
+	TESTL            R12, R12
+	JNE              outside
+	VMOVUPS          (SI), X4
+	MOVQ             (DI), R12
+	VMOVSD           (R8)(R12*8), X5
+	VFMADD231PS.BCST (SI), X2, K1, X5
+	VMOVSD           X5, (R8)(R12*8)
+	MOVQ             8(DI), R12
+	VMOVSD           (R8)(R12*8), X6
+	VFMADD231PS.BCST 4(SI), X2, K1, X6
+	VMOVSD           X6, (R8)(R12*8)
+	MOVQ             16(DI), R12
+	VMOVSD           (R8)(R12*8), X7
+	VFMADD231PS.BCST 8(SI), X2, K1, X7
+	VMOVSD           X7, (R8)(R12*8)
+	MOVQ             24(DI), R12
+	VMOVSD           (R8)(R12*8), X8
+	VFMADD231PS.BCST 12(SI), X2, K1, X8
+	VMOVSD           X8, (R8)(R12*8)
+	VUNPCKLPS        X6, X5, X5
+	VUNPCKLPS        X8, X7, X6
+	VUNPCKLPD        X6, X5, X5
+	VFMADD231PS      X4, X5, X1
+	VFMADD213PS      (R9), X3, X5
+	VMOVUPS          X5, (R9)
+	ADDQ             $0x00000010, SI
+	ADDQ             $0x00000020, DI
+	ADDQ             $0x00000010, R9
+	SUBQ             $0x00000004, R11
+
+after4:
+	ADDQ $0x00000004, R11
+	JEQ  rowend
+
+entries1:
+	MOVQ             (DI), R12
+	CMPQ             R12, cols+64(FP)
+	JAE              outside
+	VMOVSD           (R8)(R12*8), X4
+	VFMADD231PS.BCST (SI), X2, K1, X4
+	VMOVSD           X4, (R8)(R12*8)
+	VMOVSS           (SI), X5
+	VFMADD231SS      X4, X5, X1
+	VMOVSS           (R9), X5
+	VFMADD231SS      X4, X3, X5
+	VMOVSS           X5, (R9)
+	ADDQ             $0x00000004, SI
+	ADDQ             $0x00000008, DI
+	ADDQ             $0x00000004, R9
+	DECQ             R11
+	JNE              entries1
+
+rowend:
+	VMOVSHDUP X1, X2
+	VADDPS    X2, X1, X1
+	VPERMILPD $0x01, X1, X2
+	VADDSS    X2, X1, X1
+	VMULSS    alpha+48(FP), X1, X1
+	VADDSS    (BX), X1, X1
+	VMOVSS    X1, (BX)
+	ADDQ      $0x00000004, BX
+	DECQ      AX
+	JNE       row
+	MOVB      $0x01, ret+104(FP)
+	VZEROUPPER
+	RET
+
+outside:
+	MOVB $0x00, ret+104(FP)
+	VZEROUPPER
+	RET
+
 // func sparseRowsAVX512F32I32(n int, rows int, end *int32, base int, ind *int32, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·sparseRowsAVX512F32I32(SB), NOSPLIT, $0-84
@@ -13350,6 +15315,337 @@ vectors1next:
 	ADDQ ldv+104(FP), R9
 	DECQ rows+8(FP)
 	JNE  vectors1row
+	VZEROUPPER
+	RET
+
+// func sparsePairsAVX512F32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, uw *float32, cols int, v *float32, beta float32) bool
+// Requires: AVX, AVX2, AVX512F, AVX512VL, FMA3, MMX+
+TEXT ·sparsePairsAVX512F32I32(SB), NOSPLIT, $0-89
+	MOVQ         rows+0(FP), AX
+	MOVQ         end+8(FP), CX
+	MOVQ         v+72(FP), DX
+	MOVQ         out+40(FP), BX
+	MOVQ         a+24(FP), SI
+	MOVQ         ind+32(FP), DI
+	MOVQ         uw+56(FP), R8
+	MOVL         $0x00000002, R9
+	KMOVW        R9, K1
+	MOVQ         cols+64(FP), R9
+	DECQ         R9
+	VMOVQ        R9, X0
+	VPBROADCASTD X0, Y0
+	MOVQ         base+16(FP), R9
+
+row:
+	MOVLQSX      (CX), R10
+	ADDQ         $0x00000004, CX
+	SUBQ         R9, R10
+	ADDQ         R10, R9
+	VXORPD       X1, X1, X1
+	VMOVSS       (DX), X2
+	VMULSS       beta+80(FP), X2, X2
+	VBROADCASTSS X2, X2
+	ADDQ         $0x00000004, DX
+	SUBQ         $0x00000008, R10
+	JL           after8
+
+entries8:
+	VPSUBD           (DI), Y0, Y3
+	VPOR             (DI), Y3, Y3
+	VMOVMSKPS        Y3, R11
+	TESTL            R11, R11
+	JNE              outside
+	PREFETCHT0       512(DI)
+	PREFETCHT0       512(SI)
+	VMOVUPS          (SI), X3
+	MOVLQSX          (DI), R11
+	VMOVSD           (R8)(R11*8), X4
+	VFMADD231PS.BCST (SI), X2, K1, X4
+	VMOVSD           X4, (R8)(R11*8)
+	MOVLQSX          4(DI), R11
+	VMOVSD           (R8)(R11*8), X5
+	VFMADD231PS.BCST 4(SI), X2, K1, X5
+	VMOVSD           X5, (R8)(R11*8)
+	MOVLQSX          8(DI), R11
+	VMOVSD           (R8)(R11*8), X6
+	VFMADD231PS.BCST 8(SI), X2, K1, X6
+	VMOVSD           X6, (R8)(R11*8)
+	MOVLQSX          12(DI), R11
+	VMOVSD           (R8)(R11*8), X7
+	VFMADD231PS.BCST 12(SI), X2, K1, X7
+	VMOVSD           X7, (R8)(R11*8)
+	VUNPCKLPS        X5, X4, X4
+	VUNPCKLPS        X7, X6, X5
+	VUNPCKLPD        X5, X4, X4
+	VFMADD231PS      X3, X4, X1
+	VMOVUPS          16(SI), X3
+	MOVLQSX          16(DI), R11
+	VMOVSD           (R8)(R11*8), X4
+	VFMADD231PS.BCST 16(SI), X2, K1, X4
+	VMOVSD           X4, (R8)(R11*8)
+	MOVLQSX          20(DI), R11
+	VMOVSD           (R8)(R11*8), X5
+	VFMADD231PS.BCST 20(SI), X2, K1, X5
+	VMOVSD           X5, (R8)(R11*8)
+	MOVLQSX          24(DI), R11
+	VMOVSD           (R8)(R11*8), X6
+	VFMADD231PS.BCST 24(SI), X2, K1, X6
+	VMOVSD           X6, (R8)(R11*8)
+	MOVLQSX          28(DI), R11
+	VMOVSD           (R8)(R11*8), X7
+	VFMADD231PS.BCST 28(SI), X2, K1, X7
+	VMOVSD           X7, (R8)(R11*8)
+	VUNPCKLPS        X5, X4, X4
+	VUNPCKLPS        X7, X6, X5
+	VUNPCKLPD        X5, X4, X4
+	VFMADD231PS      X3, X4, X1
+	ADDQ             $0x00000020, SI
+	ADDQ             $0x00000020, DI
+	SUBQ             $0x00000008, R10
+	JGE              entries8
+
+after8:
+	ADDQ             $0x00000004, R10
+	JL               after4
+	VPSUBD           (DI), X0, X3
+	VPOR             (DI), X3, X3
+	VMOVMSKPS        X3, R11
+	TESTL            R11, R11
+	JNE              outside
+	VMOVUPS          (SI), X3
+	MOVLQSX          (DI), R11
+	VMOVSD           (R8)(R11*8), X4
+	VFMADD231PS.BCST (SI), X2, K1, X4
+	VMOVSD           X4, (R8)(R11*8)
+	MOVLQSX          4(DI), R11
+	VMOVSD           (R8)(R11*8), X5
+	VFMADD231PS.BCST 4(SI), X2, K1, X5
+	VMOVSD           X5, (R8)(R11*8)
+	MOVLQSX          8(DI), R11
+	VMOVSD           (R8)(R11*8), X6
+	VFMADD231PS.BCST 8(SI), X2, K1, X6
+	VMOVSD           X6, (R8)(R11*8)
+	MOVLQSX          12(DI), R11
+	VMOVSD           (R8)(R11*8), X7
+	VFMADD231PS.BCST 12(SI), X2, K1, X7
+	VMOVSD           X7, (R8)(R11*8)
+	VUNPCKLPS        X5, X4, X4
+	VUNPCKLPS        X7, X6, X5
+	VUNPCKLPD        X5, X4, X4
+	VFMADD231PS      X3, X4, X1
+	ADDQ             $0x00000010, SI
+	ADDQ             $0x00000010, DI
+	SUBQ             $0x00000004, R10
+
+after4:
+	ADDQ $0x00000004, R10
+	JEQ  rowend
+
+entries1:
+	MOVLQSX          (DI), R11
+	CMPQ             R11, cols+64(FP)
+	JAE              outside
+	VMOVSD           (R8)(R11*8), X3
+	VFMADD231PS.BCST (SI), X2, K1, X3
+	VMOVSD           X3, (R8)(R11*8)
+	VMOVSS           (SI), X4
+	VFMADD231SS      X3, X4, X1
+	ADDQ             $0x00000004, SI
+	ADDQ             $0x00000004, DI
+	DECQ             R10
+	JNE              entries1
+
+rowend:
+	VMOVSHDUP X1, X2
+	VADDPS    X2, X1, X1
+	VPERMILPD $0x01, X1, X2
+	VADDSS    X2, X1, X1
+	VMULSS    alpha+48(FP), X1, X1
+	VADDSS    (BX), X1, X1
+	VMOVSS    X1, (BX)
+	ADDQ      $0x00000004, BX
+	DECQ      AX
+	JNE       row
+	MOVB      $0x01, ret+88(FP)
+	VZEROUPPER
+	RET
+
+outside:
+	MOVB $0x00, ret+88(FP)
+	VZEROUPPER
+	RET
+
+// func sparsePairsGradAVX512F32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, uw *float32, cols int, v *float32, beta float32, ga *float32, gamma float32) bool
+// Requires: AVX, AVX2, AVX512F, AVX512VL, FMA3, MMX+
+TEXT ·sparsePairsGradAVX512F32I32(SB), NOSPLIT, $0-105
+	MOVQ         rows+0(FP), AX
+	MOVQ         end+8(FP), CX
+	MOVQ         v+72(FP), DX
+	MOVQ         out+40(FP), BX
+	MOVQ         a+24(FP), SI
+	MOVQ         ind+32(FP), DI
+	MOVQ         uw+56(FP), R8
+	MOVQ         ga+88(FP), R9
+	MOVL         $0x00000002, R10
+	KMOVW        R10, K1
+	MOVQ         cols+64(FP), R10
+	DECQ         R10
+	VMOVQ        R10, X0
+	VPBROADCASTD X0, Y0
+	MOVQ         base+16(FP), R10
+
+row:
+	MOVLQSX      (CX), R11
+	ADDQ         $0x00000004, CX
+	SUBQ         R10, R11
+	ADDQ         R11, R10
+	VXORPD       X1, X1, X1
+	VMOVSS       (DX), X2
+	VMULSS       beta+80(FP), X2, X2
+	VBROADCASTSS X2, X2
+	VMOVSS       (DX), X3
+	VMULSS       gamma+96(FP), X3, X3
+	VBROADCASTSS X3, X3
+	ADDQ         $0x00000004, DX
+	SUBQ         $0x00000008, R11
+	JL           after8
+
+entries8:
+	VPSUBD           (DI), Y0, Y4
+	VPOR             (DI), Y4, Y4
+	VMOVMSKPS        Y4, R12
+	TESTL            R12, R12
+	JNE              outside
+	PREFETCHT0       512(DI)
+	PREFETCHT0       512(SI)
+	PREFETCHT0       512(R9)
+	VMOVUPS          (SI), X4
+	MOVLQSX          (DI), R12
+	VMOVSD           (R8)(R12*8), X5
+	VFMADD231PS.BCST (SI), X2, K1, X5
+	VMOVSD           X5, (R8)(R12*8)
+	MOVLQSX          4(DI), R12
+	VMOVSD           (R8)(R12*8), X6
+	VFMADD231PS.BCST 4(SI), X2, K1, X6
+	VMOVSD           X6, (R8)(R12*8)
+	MOVLQSX          8(DI), R12
+	VMOVSD           (R8)(R12*8), X7
+	VFMADD231PS.BCST 8(SI), X2, K1, X7
+	VMOVSD           X7, (R8)(R12*8)
+	MOVLQSX          12(DI), R12
+	VMOVSD           (R8)(R12*8), X8
+	VFMADD231PS.BCST 12(SI), X2, K1, X8
+	VMOVSD           X8, (R8)(R12*8)
+	VUNPCKLPS        X6, X5, X5
+	VUNPCKLPS        X8, X7, X6
+	VUNPCKLPD        X6, X5, X5
+	VFMADD231PS      X4, X5, X1
+	VFMADD213PS      (R9), X3, X5
+	VMOVUPS          16(SI), X4
+	MOVLQSX          16(DI), R12
+	VMOVSD           (R8)(R12*8), X6
+	VFMADD231PS.BCST 16(SI), X2, K1, X6
+	VMOVSD           X6, (R8)(R12*8)
+	MOVLQSX          20(DI), R12
+	VMOVSD           (R8)(R12*8), X7
+	VFMADD231PS.BCST 20(SI), X2, K1, X7
+	VMOVSD           X7, (R8)(R12*8)
+	MOVLQSX          24(DI), R12
+	VMOVSD           (R8)(R12*8), X8
+	VFMADD231PS.BCST 24(SI), X2, K1, X8
+	VMOVSD           X8, (R8)(R12*8)
+	MOVLQSX          28(DI), R12
+	VMOVSD           (R8)(R12*8), X9
+	VFMADD231PS.BCST 28(SI), X2, K1, X9
+	VMOVSD           X9, (R8)(R12*8)
+	VUNPCKLPS        X7, X6, X6
+	VUNPCKLPS        X9, X8, X7
+	VUNPCKLPD        X7, X6, X6
+	VFMADD231PS      X4, X6, X1
+	VFMADD213PS      16(R9), X3, X6
+	VMOVUPS          X5, (R9)
+	VMOVUPS          X6, 16(R9)
+	ADDQ             $0x00000020, SI
+	ADDQ             $0x00000020, DI
+	ADDQ             $0x00000020, R9
+	SUBQ             $0x00000008, R11
+	JGE              entries8
+
+after8:
+	ADDQ             $0x00000004, R11
+	JL               after4
+	VPSUBD           (DI), X0, X4
+	VPOR             (DI), X4, X4
+	VMOVMSKPS        X4, R12
+	TESTL            R12, R12
+	JNE              outside
+	VMOVUPS          (SI), X4
+	MOVLQSX          (DI), R12
+	VMOVSD           (R8)(R12*8), X5
+	VFMADD231PS.BCST (SI), X2, K1, X5
+	VMOVSD           X5, (R8)(R12*8)
+	MOVLQSX          4(DI), R12
+	VMOVSD           (R8)(R12*8), X6
+	VFMADD231PS.BCST 4(SI), X2, K1, X6
+	VMOVSD           X6, (R8)(R12*8)
+	MOVLQSX          8(DI), R12
+	VMOVSD           (R8)(R12*8), X7
+	VFMADD231PS.BCST 8(SI), X2, K1, X7
+	VMOVSD           X7, (R8)(R12*8)
+	MOVLQSX          12(DI), R12
+	VMOVSD           (R8)(R12*8), X8
+	VFMADD231PS.BCST 12(SI), X2, K1, X8
+	VMOVSD           X8, (R8)(R12*8)
+	VUNPCKLPS        X6, X5, X5
+	VUNPCKLPS        X8, X7, X6
+	VUNPCKLPD        X6, X5, X5
+	VFMADD231PS      X4, X5, X1
+	VFMADD213PS      (R9), X3, X5
+	VMOVUPS          X5, (R9)
+	ADDQ             $0x00000010, SI
+	ADDQ             $0x00000010, DI
+	ADDQ             $0x00000010, R9
+	SUBQ             $0x00000004, R11
+
+after4:
+	ADDQ $0x00000004, R11
+	JEQ  rowend
+
+entries1:
+	MOVLQSX          (DI), R12
+	CMPQ             R12, cols+64(FP)
+	JAE              outside
+	VMOVSD           (R8)(R12*8), X4
+	VFMADD231PS.BCST (SI), X2, K1, X4
+	VMOVSD           X4, (R8)(R12*8)
+	VMOVSS           (SI), X5
+	VFMADD231SS      X4, X5, X1
+	VMOVSS           (R9), X5
+	VFMADD231SS      X4, X3, X5
+	VMOVSS           X5, (R9)
+	ADDQ             $0x00000004, SI
+	ADDQ             $0x00000004, DI
+	ADDQ             $0x00000004, R9
+	DECQ             R11
+	JNE              entries1
+
+rowend:
+	VMOVSHDUP X1, X2
+	VADDPS    X2, X1, X1
+	VPERMILPD $0x01, X1, X2
+	VADDSS    X2, X1, X1
+	VMULSS    alpha+48(FP), X1, X1
+	VADDSS    (BX), X1, X1
+	VMOVSS    X1, (BX)
+	ADDQ      $0x00000004, BX
+	DECQ      AX
+	JNE       row
+	MOVB      $0x01, ret+104(FP)
+	VZEROUPPER
+	RET
+
+outside:
+	MOVB $0x00, ret+104(FP)
 	VZEROUPPER
 	RET
 

@@ -33,6 +33,34 @@ func testSparseGuardPages[T Float](t *testing.T) {
 	}
 }
 
+func TestSparsePairsGuardPages(t *testing.T) {
+	forEachType(t, testSparsePairsGuardPages[float64], testSparsePairsGuardPages[float32])
+}
+
+func testSparsePairsGuardPages[T Float](t *testing.T) {
+	out, v, a, ga, uw := guarded[T](t), guarded[T](t), guarded[T](t), guarded[T](t), guarded[T](t)
+	page := guarded[float64](t)
+	indices := unsafe.Slice((*int)(unsafe.Pointer(&page[0])), len(page)*8/int(unsafe.Sizeof(int(0))))
+	narrow := unsafe.Slice((*int32)(unsafe.Pointer(&page[0])), 2*len(page))
+	const met = 3
+	for entries := 1; entries < 30; entries++ {
+		for _, last := range []bool{false, true} {
+			ind := at(indices, entries, last)
+			for q := range ind {
+				ind[q] = q % met
+			}
+			ok := SparsePairsGrad([]int{entries}, 0, at(a, entries, last), ind, at(out, 1, last), 1, at(uw, 2*met, last), at(v, 1, last), 1, at(ga, entries, last), 1)
+			ind32 := at(narrow, entries, last)
+			for q := range ind32 {
+				ind32[q] = int32(q % met)
+			}
+			if !SparsePairsGrad([]int32{int32(entries)}, 0, at(a, entries, last), ind32, at(out, 1, last), 1, at(uw, 2*met, last), at(v, 1, last), 1, at(ga, entries, last), 1) || !ok {
+				t.Fatalf("%d entries: an index is outside", entries)
+			}
+		}
+	}
+}
+
 // at returns the first n elements of x, or the last.
 func at[E any](x []E, n int, last bool) []E {
 	if last {

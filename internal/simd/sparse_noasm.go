@@ -41,12 +41,12 @@ func sparseGatherScatterGrad[T Float, I Index](end []I, base int, a []T, ind []I
 	genericSparseGrad(end, base, ind, u, v, ga, gamma)
 }
 
-func sparsePairs[T Float, I Index](end []I, base int, a []T, ind []I, out []T, alpha T, uw, v []T, beta T) {
-	genericSparsePairs(end, base, a, ind, out, alpha, uw, v, beta, nil, 0)
+func sparsePairs[T Float, I Index](end []I, base int, a []T, ind []I, out []T, alpha T, uw, v []T, beta T) bool {
+	return genericSparsePairs(end, base, a, ind, out, alpha, uw, v, beta, nil, 0)
 }
 
-func sparsePairsGrad[T Float, I Index](end []I, base int, a []T, ind []I, out []T, alpha T, uw, v []T, beta T, ga []T, gamma T) {
-	genericSparsePairs(end, base, a, ind, out, alpha, uw, v, beta, ga, gamma)
+func sparsePairsGrad[T Float, I Index](end []I, base int, a []T, ind []I, out []T, alpha T, uw, v []T, beta T, ga []T, gamma T) bool {
+	return genericSparsePairs(end, base, a, ind, out, alpha, uw, v, beta, ga, gamma)
 }
 
 func indexRange[I Index](ind []I) (lo, hi I) { return genericIndexRange(ind) }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+	"unsafe"
 )
 
 // A sparseCase is operands of the loops over rows, in the middle of poison.
@@ -234,11 +235,15 @@ func testSparseColumn[T Float, I Index](t *testing.T) {
 					uw[2*j], uw[2*j+1] = u[j], w[j]
 				}
 				outAll, gaAll = clone(c.dstAll), clone(c.gaAll)
+				var ok bool
 				if grad {
-					SparsePairsGrad(end, base, c.a, c.ind, part(outAll), alpha, uw, c.v, beta, part(gaAll), gamma)
+					ok = SparsePairsGrad(end, base, c.a, c.ind, part(outAll), alpha, uw, c.v, beta, part(gaAll), gamma)
 					sameSlice(t, "ga of SparsePairsGrad", gaAll, ga)
 				} else {
-					SparsePairs(end, base, c.a, c.ind, part(outAll), alpha, uw, c.v, beta)
+					ok = SparsePairs(end, base, c.a, c.ind, part(outAll), alpha, uw, c.v, beta)
+				}
+				if !ok {
+					t.Fatalf("an index of %v is outside of %d", c.ind, cols)
 				}
 				sameSlice(t, "out of pairs", outAll, out)
 				for j := range cols {
@@ -248,6 +253,40 @@ func testSparseColumn[T Float, I Index](t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// The loops over pairs stop at an index that is outside, wherever it is.
+func TestSparsePairsOutside(t *testing.T) {
+	forEachTier(t, func(t *testing.T) {
+		t.Run("float64 int", testSparsePairsOutside[float64, int])
+		t.Run("float64 int32", testSparsePairsOutside[float64, int32])
+		t.Run("float32 int", testSparsePairsOutside[float32, int])
+		t.Run("float32 int32", testSparsePairsOutside[float32, int32])
+	})
+}
+
+func testSparsePairsOutside[T Float, I Index](t *testing.T) {
+	const cols, entries = 3, 23 // two groups of eight, one of four, and some
+	a, v, out, ga := normalSlice[T](entries, 1), normalSlice[T](1, 2), make([]T, 1), make([]T, entries)
+	for q := range entries {
+		for _, bad := range []I{cols, -1, math.MaxInt32, math.MinInt32, 1 << (8*unsafe.Sizeof(I(0)) - 2)} {
+			uw, ind := normalSlice[T](2*cols+2*guard, 3), make([]I, entries)
+			before := clone(uw)
+			for k := range q {
+				ind[k] = 1
+			}
+			ind[q] = bad
+			part := uw[guard : guard+2*cols]
+			if SparsePairs([]I{entries}, 0, a, ind, out, 1, part, v, 1) || SparsePairsGrad([]I{entries}, 0, a, ind, out, 1, part, v, 1, ga, 1) {
+				t.Fatalf("no stop at index %d of entry %d", bad, q)
+			}
+			before[guard+3] = uw[guard+3] // of the entries before
+			sameSlice(t, "but for the entries before", uw, before)
+		}
+	}
+	if SparsePairs([]I{entries}, 0, a, make([]I, entries), out, 1, []T{}, v, 1) {
+		t.Error("no stop where there are no pairs")
 	}
 }
 

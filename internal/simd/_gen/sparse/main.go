@@ -25,14 +25,14 @@ func main() {
 				g.rows("sparseRows", true, false)
 				g.rows("sparseDots", false, true)
 				g.rows("sparseRowsDots", true, true)
+				g.pairs("sparsePairs", false)
+				g.pairs("sparsePairsGrad", true)
 				if width == 32 {
-					g.column("sparseGather", true, false, false, false)
-					g.column("sparseScatter", false, true, false, false)
-					g.column("sparseGatherScatter", true, true, false, false)
-					g.column("sparseGatherGrad", true, false, true, false)
-					g.column("sparseGatherScatterGrad", true, true, true, false)
-					g.column("sparsePairs", true, true, false, true)
-					g.column("sparsePairsGrad", true, true, true, true)
+					g.column("sparseGather", true, false, false)
+					g.column("sparseScatter", false, true, false)
+					g.column("sparseGatherScatter", true, true, false)
+					g.column("sparseGatherGrad", true, false, true)
+					g.column("sparseGatherScatterGrad", true, true, true)
 				}
 			}
 		}
@@ -513,39 +513,24 @@ func (r *rowLoop) addDots(d []VecVirtual) {
 //	out_i += alpha·Σ_q a_q·u[ind_q]     if gather,
 //	w[ind_q] += a_q·(beta·v_i)          if scatter,
 //	ga_q += (gamma·v_i)·u[ind_q]        if grad.
-//
-// If pairs is set, u and w are the elements of uw in turns.
-func (g isa) column(name string, gather, scatter, grad, pairs bool) {
+func (g isa) column(name string, gather, scatter, grad bool) {
 	tier := g.name()[len("AVX2"):]
 	elem := byType(g, "float64", "float32")
 	sig, does := "rows int, end *I, base int, a *T, ind *I", []string{}
-	atU, atW := "u[ind_q]", "w[ind_q]"
-	if pairs {
-		atU, atW = "uw[2ind_q]", "uw[2ind_q+1]"
-	}
 	if gather {
-		sig += ", out *T, alpha T"
-		does = append(does, "out_i += alpha·Σ_q a_q·"+atU)
-	}
-	switch {
-	case pairs:
-		sig += ", uw *T"
-	case gather:
-		sig += ", u *T"
+		sig += ", out *T, alpha T, u *T"
+		does = append(does, "out_i += alpha·Σ_q a_q·u[ind_q]")
 	}
 	if scatter || grad {
 		sig += ", v *T"
 	}
 	if scatter {
-		sig += ", beta T"
-		if !pairs {
-			sig += ", w *T"
-		}
-		does = append(does, atW+" += a_q·(beta·v_i)")
+		sig += ", beta T, w *T"
+		does = append(does, "w[ind_q] += a_q·(beta·v_i)")
 	}
 	if grad {
 		sig += ", ga *T, gamma T"
-		does = append(does, "ga_q += (gamma·v_i)·"+atU)
+		does = append(does, "ga_q += (gamma·v_i)·u[ind_q]")
 	}
 	sig = strings.ReplaceAll(strings.ReplaceAll(sig, "T", elem), "*I", "*"+g.index)
 	TEXT(name+tier, 4 /* NOSPLIT */, "func("+sig+")")
@@ -555,17 +540,13 @@ func (g isa) column(name string, gather, scatter, grad, pairs bool) {
 	// What a row needs once stays in memory.
 	end, a, ind := param("end"), param("a"), param("ind")
 	var u, v, w, ga GPVirtual
-	switch {
-	case pairs:
-		u = param("uw")
-		w = u
-	case gather:
+	if gather {
 		u = param("u")
 	}
 	if scatter || grad {
 		v = param("v")
 	}
-	if scatter && !pairs {
+	if scatter {
 		w = param("w")
 	}
 	if grad {
@@ -574,13 +555,6 @@ func (g isa) column(name string, gather, scatter, grad, pairs bool) {
 	mul := byType(g, VMULSD, VMULSS)
 	mov := byType(g, VMOVSD, VMOVSS)
 	fma := byType(g, VFMADD231SD, VFMADD231SS)
-	add := byType(g, VADDSD, VADDSS)
-	four := func() VecVirtual { // a vector of four elements
-		if g.size == 4 {
-			return XMM()
-		}
-		return YMM()
-	}
 
 	q := GP64() // the next entry
 	XORQ(q, q)
@@ -591,7 +565,7 @@ func (g isa) column(name string, gather, scatter, grad, pairs bool) {
 	SUBQ(g.memory("base"), last)
 	var sums VecVirtual
 	if gather {
-		sums = four()
+		sums = g.four()
 		VXORPD(sums, sums, sums)
 	}
 	var fi, gi VecVirtual
@@ -606,7 +580,7 @@ func (g isa) column(name string, gather, scatter, grad, pairs bool) {
 	}
 	if grad {
 		x := scaled("gamma")
-		gi = four()
+		gi = g.four()
 		byType(g, VBROADCASTSD, VBROADCASTSS)(x, gi)
 	}
 	if scatter || grad {
@@ -619,13 +593,7 @@ func (g isa) column(name string, gather, scatter, grad, pairs bool) {
 	index := func(k int) (atU, atW Mem) {
 		i := GP64()
 		g.loadIndex(Mem{Base: ind, Index: q, Scale: uint8(g.indexSize()), Disp: k * g.indexSize()}, i)
-		if !pairs {
-			return Mem{Base: u, Index: i, Scale: uint8(g.size)}, Mem{Base: w, Index: i, Scale: uint8(g.size)}
-		}
-		if g.size == 8 {
-			ADDQ(i, i)
-		}
-		return Mem{Base: u, Index: i, Scale: 8}, Mem{Base: u, Index: i, Scale: 8, Disp: g.size}
+		return Mem{Base: u, Index: i, Scale: uint8(g.size)}, Mem{Base: w, Index: i, Scale: uint8(g.size)}
 	}
 	put := func(at Mem, k int) {
 		z := XMM()
@@ -646,7 +614,7 @@ func (g isa) column(name string, gather, scatter, grad, pairs bool) {
 		us[k], ws[k] = index(k)
 	}
 	if gather {
-		y := four()
+		y := g.four()
 		if g.size == 4 {
 			VMOVSS(us[0], y)
 			for k := 1; k < 4; k++ {
@@ -662,7 +630,7 @@ func (g isa) column(name string, gather, scatter, grad, pairs bool) {
 		}
 		g.fma(of(a, 0), y, sums)
 		if grad {
-			z := four()
+			z := g.four()
 			g.mov(of(ga, 0), z)
 			g.fma(y, gi, z)
 			g.mov(z, of(ga, 0))
@@ -679,9 +647,8 @@ func (g isa) column(name string, gather, scatter, grad, pairs bool) {
 	Label("after4")
 	ADDQ(U32(3), last)
 	var upper VecVirtual
-	if gather && g.size == 8 {
-		upper = XMM()
-		VEXTRACTF128(U8(1), sums, upper) // before the rest clears it
+	if gather {
+		upper = g.upper(sums)
 	}
 	Label("entries1")
 	CMPQ(q, last)
@@ -706,29 +673,302 @@ func (g isa) column(name string, gather, scatter, grad, pairs bool) {
 	JMP(LabelRef("entries1"))
 	Label("rowend")
 	if gather {
-		s, h := sums.AsX(), XMM()
-		if g.size == 8 {
-			VPERMILPD(U8(1), s, h)
-			add(h, s, s)
-			VPERMILPD(U8(1), upper, h)
-			add(h, upper, upper)
-			add(upper, s, s)
-		} else {
-			VMOVSHDUP(s, h)
-			VADDPS(h, s, s)
-			VPERMILPD(U8(1), s, h)
-			add(h, s, s)
-		}
-		mul(g.memory("alpha"), s, s)
 		out := param("out")
-		add(Mem{Base: out}, s, s)
-		mov(s, Mem{Base: out})
+		g.addRow(sums.AsX(), upper, out)
 		ADDQ(U32(g.size), g.memory("out"))
 	}
 	DECQ(g.memory("rows"))
 	JNE(LabelRef("row"))
 	VZEROUPPER()
 	RET()
+}
+
+// four returns a vector of four elements.
+func (g isa) four() VecVirtual {
+	if g.size == 4 {
+		return XMM()
+	}
+	return YMM()
+}
+
+// upper returns what sums has behind an XMM register, before an instruction of
+// single elements clears it.
+func (g isa) upper(sums VecVirtual) VecVirtual {
+	if g.size == 4 {
+		return nil
+	}
+	upper := XMM()
+	VEXTRACTF128(U8(1), sums, upper)
+	return upper
+}
+
+// addRow adds alpha times the four sums s and upper of a row to out.
+func (g isa) addRow(s Register, upper VecVirtual, out Register) {
+	add, h := byType(g, VADDSD, VADDSS), XMM()
+	if g.size == 8 {
+		VPERMILPD(U8(1), s, h)
+		add(h, s, s)
+		VPERMILPD(U8(1), upper, h)
+		add(h, upper, upper)
+		add(upper, s, s)
+	} else {
+		VMOVSHDUP(s, h)
+		VADDPS(h, s, s)
+		VPERMILPD(U8(1), s, h)
+		add(h, s, s)
+	}
+	byType(g, VMULSD, VMULSS)(g.memory("alpha"), s, s)
+	add(Mem{Base: out}, s, s)
+	byType(g, VMOVSD, VMOVSS)(s, Mem{Base: out})
+}
+
+// A pairLoop is what pairs emits.
+type pairLoop struct {
+	isa
+	grad           bool
+	a, ind, uw, ga GPVirtual // of the next entry
+	sums           VecVirtual
+	fi, gi         VecVirtual // beta·v_i and gamma·v_i in all elements
+	second         OpmaskVirtual
+	top            VecVirtual // the largest index in all elements
+}
+
+// fetched is how many bytes ahead the loop of pairs fetches what it reads once.
+const fetched = 512
+
+// pairs emits a loop over the entries q of some rows i of a sparse matrix, which
+// meet pairs of elements u and w:
+//
+//	out_i += alpha·Σ_q a_q·uw[2ind_q]
+//	uw[2ind_q+1] += a_q·(beta·v_i)
+//	ga_q += (gamma·v_i)·uw[2ind_q]      if grad.
+//
+// The sums are those of column. An entry takes one load and one store of a pair, as
+// loads and stores are what the loop is limited by; the store has all of the pair, so
+// that the next load of it need not wait until the store has left for the cache.
+func (g isa) pairs(name string, grad bool) {
+	elem := byType(g, "float64", "float32")
+	sig := "rows int, end *I, base int, a *T, ind *I, out *T, alpha T, uw *T, cols int, v *T, beta T"
+	does := "out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i)"
+	if grad {
+		sig += ", ga *T, gamma T"
+		does += ", ga_q += (gamma·v_i)·uw[2ind_q]"
+	}
+	sig = strings.ReplaceAll(strings.ReplaceAll(sig, "T", elem), "*I", "*"+g.index)
+	TEXT(name+g.name(), 4 /* NOSPLIT */, "func("+sig+") bool")
+	Pragma("noescape")
+	Doc(name + g.name() + " computes " + does + " for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none.")
+
+	rows, end, v, out := param("rows"), param("end"), param("v"), param("out")
+	l := pairLoop{isa: g, grad: grad, a: param("a"), ind: param("ind"), uw: param("uw")}
+	if grad {
+		l.ga = param("ga")
+	}
+	if g.avx512() {
+		l.second = K()
+		two := GP32()
+		MOVL(U32(2), two)
+		KMOVW(two, l.second)
+	}
+	{
+		top := param("cols")
+		DECQ(top)
+		x := XMM()
+		VMOVQ(top, x)
+		l.top = YMM()
+		if g.index == "int32" {
+			VPBROADCASTD(x, l.top)
+		} else {
+			VPBROADCASTQ(x, l.top)
+		}
+	}
+	before := param("base") // the end of the row before
+	Label("row")
+	left := GP64()
+	g.loadIndex(Mem{Base: end}, left)
+	ADDQ(U32(g.indexSize()), end)
+	SUBQ(before, left)
+	ADDQ(left, before)
+	l.sums = g.four()
+	VXORPD(l.sums, l.sums, l.sums)
+	scaled := func(by string, to VecVirtual) VecVirtual {
+		x := XMM()
+		byType(g, VMOVSD, VMOVSS)(Mem{Base: v}, x)
+		byType(g, VMULSD, VMULSS)(g.memory(by), x, x)
+		byType(g, VBROADCASTSD, VBROADCASTSS)(x, to)
+		return to
+	}
+	l.fi = scaled("beta", g.four())
+	if grad {
+		l.gi = scaled("gamma", g.four())
+	}
+	ADDQ(U32(g.size), v)
+	SUBQ(U32(8), left)
+	JL(LabelRef("after8"))
+	Label("entries8")
+	l.check(8)
+	PREFETCHT0(Mem{Base: l.ind, Disp: fetched})
+	PREFETCHT0(Mem{Base: l.a, Disp: fetched})
+	if grad {
+		PREFETCHT0(Mem{Base: l.ga, Disp: fetched})
+	}
+	x, y := l.entries(0), l.entries(4)
+	if grad { // side by side, as stores to the same line go together
+		g.mov(x, l.at(l.ga, 0))
+		g.mov(y, l.at(l.ga, 4))
+	}
+	l.advance(8)
+	SUBQ(U32(8), left)
+	JGE(LabelRef("entries8"))
+	Label("after8")
+	ADDQ(U32(4), left)
+	JL(LabelRef("after4"))
+	l.check(4)
+	x = l.entries(0)
+	if grad {
+		g.mov(x, l.at(l.ga, 0))
+	}
+	l.advance(4)
+	SUBQ(U32(4), left)
+	Label("after4")
+	upper := g.upper(l.sums)
+	ADDQ(U32(4), left)
+	JEQ(LabelRef("rowend"))
+	Label("entries1")
+	l.entry()
+	l.advance(1)
+	DECQ(left)
+	JNE(LabelRef("entries1"))
+	Label("rowend")
+	g.addRow(l.sums.AsX(), upper, out)
+	ADDQ(U32(g.size), out)
+	DECQ(rows)
+	JNE(LabelRef("row"))
+	ok, err := ReturnIndex(0).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	MOVB(U8(1), ok.Addr)
+	VZEROUPPER()
+	RET()
+	Label("outside")
+	MOVB(U8(0), ok.Addr)
+	VZEROUPPER()
+	RET()
+}
+
+// check leaves the loop if one of the next n indices is outside.
+func (l *pairLoop) check(n int) {
+	var bad Register // negative where an index, or the last one less that, is
+	for at := 0; at < n*l.indexSize(); at += 32 {
+		m := Mem{Base: l.ind, Disp: at}
+		var y, top Register = YMM(), l.top
+		if n*l.indexSize() == 16 {
+			y, top = XMM(), l.top.AsX()
+		}
+		if l.index == "int32" {
+			VPSUBD(m, top, y)
+		} else {
+			VPSUBQ(m, top, y)
+		}
+		VPOR(m, y, y)
+		if bad != nil {
+			VPOR(bad, y, y)
+		}
+		bad = y
+	}
+	signs := GP32()
+	if l.index == "int32" {
+		VMOVMSKPS(bad, signs)
+	} else {
+		VMOVMSKPD(bad, signs)
+	}
+	TESTL(signs, signs)
+	JNE(LabelRef("outside"))
+}
+
+func (l *pairLoop) at(base Register, k int) Mem { return Mem{Base: base, Disp: l.size * k} }
+
+func (l *pairLoop) advance(n int) {
+	ADDQ(U32(n*l.size), l.a)
+	ADDQ(U32(n*l.indexSize()), l.ind)
+	if l.grad {
+		ADDQ(U32(n*l.size), l.ga)
+	}
+}
+
+// pair adds to the pair of entry k, whose value is the second of x unless that is nil,
+// and returns it. If alone is set it checks the index.
+func (l *pairLoop) pair(k int, x Register, alone bool) VecVirtual {
+	mov := byType(l.isa, VMOVUPD, VMOVSD) // of a pair
+	i := GP64()
+	l.loadIndex(Mem{Base: l.ind, Disp: k * l.indexSize()}, i)
+	if alone {
+		CMPQ(i, l.memory("cols"))
+		JAE(LabelRef("outside"))
+	}
+	if l.size == 8 {
+		ADDQ(i, i)
+	}
+	at := Mem{Base: l.uw, Index: i, Scale: 8}
+	uw, fi := XMM(), l.fi.AsX()
+	mov(at, uw)
+	switch {
+	case l.avx512() && x != nil:
+		VFMADD231PD(x, fi, l.second, uw)
+	case l.avx512():
+		byType(l.isa, VFMADD231PD_BCST, VFMADD231PS_BCST)(l.at(l.a, k), fi, l.second, uw)
+	default:
+		y := XMM()
+		byType(l.isa, VMOVDDUP, VBROADCASTSS)(l.at(l.a, k), y)
+		byType(l.isa, VFMADD213PD, VFMADD213PS)(uw, fi, y)
+		byType(l.isa, VBLENDPD, VBLENDPS)(U8(2), y, uw, uw)
+	}
+	mov(uw, at)
+	return uw
+}
+
+// entries does four entries from k on, and returns what is to be stored in ga. A pair
+// is stored before the next is loaded, which may be the same.
+func (l *pairLoop) entries(k int) VecVirtual {
+	a := l.four()
+	l.mov(l.at(l.a, k), a)
+	var odd [4]Register // where the second is the value
+	if l.size == 8 {
+		odd[1], odd[3] = a.AsX(), l.upper(a)
+	}
+	var p [4]VecVirtual
+	for n := range p {
+		p[n] = l.pair(k+n, odd[n], false)
+	}
+	u, h := l.four(), XMM()
+	if l.size == 8 {
+		VUNPCKLPD(p[1], p[0], u.AsX())
+		VUNPCKLPD(p[3], p[2], h)
+		VINSERTF128(U8(1), h, u, u)
+	} else {
+		VUNPCKLPS(p[1], p[0], u)
+		VUNPCKLPS(p[3], p[2], h)
+		VUNPCKLPD(h, u, u)
+	}
+	l.fma(a, u, l.sums)
+	if l.grad {
+		byType(l.isa, VFMADD213PD, VFMADD213PS)(l.at(l.ga, k), l.gi, u)
+	}
+	return u
+}
+
+// entry does one entry.
+func (l *pairLoop) entry() {
+	mov, fma := byType(l.isa, VMOVSD, VMOVSS), byType(l.isa, VFMADD231SD, VFMADD231SS)
+	uw, x := l.pair(0, nil, true), XMM()
+	mov(l.at(l.a, 0), x)
+	fma(uw, x, l.sums.AsX())
+	if l.grad {
+		mov(l.at(l.ga, 0), x)
+		fma(uw, l.gi.AsX(), x)
+		mov(x, l.at(l.ga, 0))
+	}
 }
 
 // indexRange emits the least and the largest of some indices, in each lane.
