@@ -94,20 +94,32 @@ func addRows64(dst *float64, ldd int, src *float64, lds int, cols int, index *in
 //go:noescape
 func gatherRows64(v *float64, src *float64, rows int, lds int, cols int, index *int, n int) bool
 
+// observeSnavelyResiduals64 gathers cameras and points of n observations, a multiple of 8, and adds sign times the residuals to r, until an index is out of range.
+//
+//go:noescape
+func observeSnavelyResiduals64(v *float64, cameras *float64, numCameras int, points *float64, numPoints int, ldp int, camera *int, point *int, x *float64, w *float64, r *float64, z *float64, j *float64, dz *float64, n int, sign float64, past bool) bool
+
+// observeSnavelyDerivative64 gathers cameras and points of n observations, a multiple of 8, and adds sign times the residuals to r, until an index is out of range; it stores the Jacobian, past the caches if j is aligned to 64 bytes and that is asked for.
+//
+//go:noescape
+func observeSnavelyDerivative64(v *float64, cameras *float64, numCameras int, points *float64, numPoints int, ldp int, camera *int, point *int, x *float64, w *float64, r *float64, z *float64, j *float64, dz *float64, n int, sign float64, past bool) bool
+
+// observeWeightedResiduals64 gathers cameras and points of n observations, a multiple of 8, and adds sign times the residuals to r, and those of the weights to z, until an index is out of range.
+//
+//go:noescape
+func observeWeightedResiduals64(v *float64, cameras *float64, numCameras int, points *float64, numPoints int, ldp int, camera *int, point *int, x *float64, w *float64, r *float64, z *float64, j *float64, dz *float64, n int, sign float64, past bool) bool
+
+// observeWeightedDerivative64 gathers cameras and points of n observations, a multiple of 8, and adds sign times the residuals to r, and those of the weights to z, until an index is out of range; it stores the Jacobian, past the caches if j is aligned to 64 bytes and that is asked for.
+//
+//go:noescape
+func observeWeightedDerivative64(v *float64, cameras *float64, numCameras int, points *float64, numPoints int, ldp int, camera *int, point *int, x *float64, w *float64, r *float64, z *float64, j *float64, dz *float64, n int, sign float64, past bool) bool
+
 // scatterRows64 copies cols elements of n columns of v, n a multiple of 8, to the rows of dst.
 //
 //go:noescape
 func scatterRows64(dst *float64, ldd int, v *float64, cols int, n int)
 
-// streamRows64 is scatterRows to rows without gaps, past the caches; dst is aligned to 64 bytes, and tile has room for 8 rows.
-//
-//go:noescape
-func streamRows64(dst *float64, v *float64, cols int, n int, tile *float64)
-
 // prefetchRows64 asks for the lines that n rows of src begin in and those 16 bytes on, n a multiple of 8.
 //
 //go:noescape
 func prefetchRows64(src *float64, lds int, index *int, n int)
-
-// streamFence orders the stores of streamLines before later ones.
-func streamFence()

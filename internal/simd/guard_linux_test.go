@@ -50,7 +50,25 @@ func testGuardPages[T Float](t *testing.T) {
 			AddRows(dst[len(dst)-2*cols:], cols, x[len(x)-min(n, 8)*cols:], cols, cols, index[n-min(n, 8):])
 			if size := n * cols; size <= len(dst) {
 				v.Scatter(dst[len(dst)-size:], cols, ViewJacobian, cols, n)
-				v.Stream(dst[:size], ViewJacobian, cols, n)
+			}
+		}
+	}
+	j, zeros := guarded[T](t), guarded[int](t)
+	clear(zeros)
+	for n := 1; n <= 12; n++ {
+		for _, past := range []bool{false, true} {
+			var v Views[T]
+			o := Operands[T]{
+				Cameras: x[len(x)-ViewPoint:], Points: x[len(x)-3:], NumPoints: 1, PointStride: 3,
+				Camera: zeros[len(zeros)-n:], Point: zeros[:n],
+				X: x[len(x)-2*n:], W: y[len(y)-n:], R: dst[len(dst)-2*n:], Z: dst[len(dst)-n:],
+				J: j[len(j)-30*n:], DZ: y[:n],
+			}
+			if past {
+				o.J = j[:30*n]
+			}
+			for do := ViewResiduals; do <= ViewDerivative; do++ {
+				v.Observe(Weighted, do, &o, 1, past)
 			}
 		}
 	}
@@ -63,7 +81,7 @@ func testGuardPages[T Float](t *testing.T) {
 }
 
 // guarded returns a page of ones between two pages that must not be touched.
-func guarded[T Float | byte](t *testing.T) []T {
+func guarded[T Float | byte | int](t *testing.T) []T {
 	t.Helper()
 	page := os.Getpagesize()
 	mem, err := syscall.Mmap(-1, 0, 3*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)

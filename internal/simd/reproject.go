@@ -125,6 +125,41 @@ func (v *Views[T]) Reproject(m CameraModel, do ViewTask, x, w, r, z, g []T, sign
 	}
 }
 
+// Operands are those of Observe, n observations with nothing between them.
+type Operands[T Float] struct {
+	Cameras       []T // ViewPoint elements each: the rows of Views
+	Points        []T // three coordinates each
+	NumPoints     int
+	PointStride   int
+	Camera, Point []int
+	X, W, R, Z    []T // as Reproject has them
+	J, DZ         []T // of ViewDerivative: J by rows, and for Weighted the derivative -2·w of z
+}
+
+// Observe is Gather and Reproject, and Scatter of the Jacobian, in one pass over the
+// first of the observations: as many as it returns, of which there may be none. ok is
+// false if an index is out of range; some may have been done then. It does
+// ViewResiduals and ViewDerivative. If past is true, it stores the Jacobian past the
+// caches where it can: for what is larger than these. v is its scratch.
+func (v *Views[T]) Observe(m CameraModel, do ViewTask, o *Operands[T], sign T, past bool) (done int, ok bool) {
+	n := len(o.Camera)
+	switch {
+	case len(o.Cameras)%ViewPoint != 0 || do > ViewDerivative,
+		len(o.Point) != n || len(o.X) != 2*n || len(o.R) != 2*n,
+		m == Weighted && (len(o.W) != n || len(o.Z) != n),
+		do == ViewDerivative && (len(o.J) != 2*n*m.Columns() || m == Weighted && len(o.DZ) != n):
+		panic(badLength)
+	case o.PointStride < 3:
+		panic(badLdX)
+	case o.NumPoints > 0 && (len(o.Points) < 3 || (len(o.Points)-3)/o.PointStride < o.NumPoints-1):
+		panic(shortX)
+	}
+	if n == 0 {
+		return 0, true
+	}
+	return observe(v, m, do, o, sign, past)
+}
+
 // AddRows adds len(index) rows of src to those of dst that index says: dst[index[i]*ldd+k] +=
 // src[i*lds+k] for k < cols, in the order of i. The indices must be in range: that is
 // not checked.
@@ -394,23 +429,6 @@ func cross[T Float](u, v [3]T) [3]T {
 	}
 }
 
-// Stream is Scatter to rows without gaps, past the caches where it can: for what is
-// larger than these.
-func (v *Views[T]) Stream(dst []T, row, cols, n int) {
-	switch {
-	case n < 0 || n > ViewLanes || row < 0 || cols < 0 || row+(cols+3)&^3 > viewRows:
-		panic(badLength)
-	case len(dst) < n*cols:
-		panic(shortDst)
-	}
-	if cols > 0 && n > 0 {
-		stream(v, dst, row, cols, n)
-	}
-}
-
 // Prefetch asks for the rows of up to 10 elements that Gather will copy, so that they
 // are in the cache by then. Nothing is required of the indices.
 func Prefetch[T Float](src []T, lds int, index []int) { prefetch(src, lds, index) }
-
-// StreamFence must follow calls of Stream before others may see what they wrote.
-func StreamFence() { fence() }

@@ -65,28 +65,28 @@ func addRows[T Float](dst []T, ldd int, src []T, lds, cols int, index []int) {
 	addRows64(f64(unsafe.SliceData(dst)), ldd, f64(&src[0]), lds, cols, &index[0], len(index))
 }
 
-func stream[T Float](v *Views[T], dst []T, row, cols, n int) {
+// observations64 has the assembly of Observe by model and task.
+var observations64 = [...][2]func(v, cameras *float64, numCameras int, points *float64, numPoints, ldp int, camera, point *int,
+	x, w, r, z, j, dz *float64, n int, sign float64, past bool) bool{
+	Snavely:  {observeSnavelyResiduals64, observeSnavelyDerivative64},
+	Weighted: {observeWeightedResiduals64, observeWeightedDerivative64},
+}
+
+func observe[T Float](v *Views[T], m CameraModel, do ViewTask, o *Operands[T], sign T, past bool) (done int, ok bool) {
 	const line = 64
-	var tile [viewTile * maxColumns]float64
-	if tier == Generic || !is64[T]() || uintptr(unsafe.Pointer(&dst[0]))%line != 0 || cols > maxColumns {
-		scatter(v, dst, cols, row, cols, n)
-		return
+	done = len(o.Camera) &^ (viewTile - 1)
+	if tier == Generic || !is64[T]() || done == 0 {
+		return 0, true
 	}
-	done := n &^ (viewTile - 1)
-	if done > 0 {
-		streamRows64(f64(&dst[0]), f64(&v[row][0]), cols, done, &tile[0])
-	}
-	genericScatter(v, dst, cols, row, cols, done, n)
+	at := func(x []T) *float64 { return f64(unsafe.SliceData(x)) }
+	past = past && uintptr(unsafe.Pointer(unsafe.SliceData(o.J)))%line == 0
+	ok = observations64[m][do](f64(&v[0][0]), at(o.Cameras), len(o.Cameras)/ViewPoint, at(o.Points), o.NumPoints, o.PointStride,
+		&o.Camera[0], &o.Point[0], at(o.X), at(o.W), at(o.R), at(o.Z), at(o.J), at(o.DZ), done, float64(sign), past)
+	return done, ok
 }
 
 func prefetch[T Float](src []T, lds int, index []int) {
 	if n := len(index) &^ (viewTile - 1); n > 0 && tier != Generic && is64[T]() {
 		prefetchRows64(f64(unsafe.SliceData(src)), lds, &index[0], n)
-	}
-}
-
-func fence() {
-	if tier != Generic {
-		streamFence()
 	}
 }

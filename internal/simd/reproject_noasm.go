@@ -18,10 +18,8 @@ func addRows[T Float](dst []T, ldd int, src []T, lds, cols int, index []int) {
 	genericAddRows(dst, ldd, src, lds, cols, index)
 }
 
-func stream[T Float](v *Views[T], dst []T, row, cols, n int) {
-	genericScatter(v, dst, cols, row, cols, 0, n)
+func observe[T Float](v *Views[T], m CameraModel, do ViewTask, o *Operands[T], sign T, past bool) (done int, ok bool) {
+	return 0, true
 }
 
 func prefetch[T Float](src []T, lds int, index []int) {}
-
-func fence() {}

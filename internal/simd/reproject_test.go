@@ -98,22 +98,6 @@ func testViews[T Float](t *testing.T) {
 			v.Scatter(dst, ld, row, cols, n)
 			sameSlice(t, fmt.Sprintf("Scatter %d×%d", n, cols), dst, wantDst)
 
-			// Rows past the caches, from the start of a line and from within one.
-			long := make([]T, n*cols+16)
-			for uintptr(unsafe.Pointer(&long[0]))%64 != 0 {
-				long = long[1:]
-			}
-			for offset := range 2 {
-				dst := long[offset:][:n*cols]
-				v.Stream(dst, row, cols, n)
-				StreamFence()
-				wantDst := make([]T, n*cols)
-				if cols > 0 {
-					genericScatter(&want, wantDst, cols, row, cols, 0, n)
-				}
-				sameSlice(t, fmt.Sprintf("Stream %d×%d", n, cols), dst, wantDst)
-			}
-
 			for _, bad := range []int{-1, rows, math.MinInt, math.MaxInt} {
 				at := rnd.IntN(n)
 				keep := index[at]
@@ -125,6 +109,104 @@ func testViews[T Float](t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestObserve(t *testing.T) {
+	forEachTier(t, func(t *testing.T) {
+		testObserve[float64](t)
+		testObserve[float32](t)
+	})
+}
+
+// testObserve compares with generic code, which Observe leaves the last observations to.
+func testObserve[T Float](t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 1))
+	const cameras, points = 5, 7
+	for _, m := range []CameraModel{Snavely, Weighted} {
+		for do := ViewResiduals; do <= ViewDerivative; do++ {
+			for _, n := range []int{0, 1, 7, 8, 9, 15, 16, 63, 64, 72, 137, 200} {
+				for _, past := range []bool{false, true} {
+					name := fmt.Sprintf("model %d, task %d, n = %d, past = %v", m, do, n, past)
+					stride := 3 + n%3
+					o := Operands[T]{
+						Cameras: normalSlice[T](cameras*ViewPoint, 1), Points: normalSlice[T]((points-1)*stride+3, 2),
+						NumPoints: points, PointStride: stride, Camera: make([]int, n), Point: make([]int, n),
+						X: normalSlice[T](2*n, 3), R: normalSlice[T](2*n, 4),
+					}
+					o.Points[stride], o.Points[2*stride] = T(math.NaN()), T(math.Inf(1))
+					if m == Weighted {
+						o.W, o.Z = normalSlice[T](n, 5), normalSlice[T](n, 6)
+					}
+					if do == ViewDerivative {
+						o.J = aligned(normalSlice[T](2*n*m.Columns()+16, 7))[n%2:][:2*n*m.Columns()]
+						if m == Weighted {
+							o.DZ = normalSlice[T](n, 8)
+						}
+					}
+					for i := range n {
+						o.Camera[i], o.Point[i] = rnd.IntN(cameras), rnd.IntN(points)
+					}
+					want := o
+					want.R, want.Z, want.J, want.DZ = clone(o.R), clone(o.Z), clone(o.J), clone(o.DZ)
+
+					var v Views[T]
+					done, ok := v.Observe(m, do, &o, -1, past)
+					if !ok || done > n || n-done > 7 && tier != Generic && is64[T]() {
+						t.Fatalf("%s: done = %d, ok = %v", name, done, ok)
+					}
+					genericObserve(m, do, &want, done, -1)
+					sameSlice(t, name+": r", o.R, want.R)
+					sameSlice(t, name+": z", o.Z, want.Z)
+					sameSlice(t, name+": J", o.J, want.J)
+					sameSlice(t, name+": derivative of z", o.DZ, want.DZ)
+
+					for _, bad := range []int{-1, math.MinInt, math.MaxInt} {
+						if done == 0 {
+							break
+						}
+						at := rnd.IntN(done)
+						for _, index := range [][]int{o.Camera, o.Point} {
+							keep := index[at]
+							index[at] = bad
+							if _, ok := v.Observe(m, do, &o, 1, past); ok {
+								t.Errorf("%s: takes index %d", name, bad)
+							}
+							index[at] = keep
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// genericObserve does what Observe does for the first n observations.
+func genericObserve[T Float](m CameraModel, do ViewTask, o *Operands[T], n int, sign T) {
+	var v Views[T]
+	for i := range n {
+		genericGather(&v, 0, 0, o.Cameras, len(o.Cameras)/ViewPoint, ViewPoint, ViewPoint, o.Camera[i:i+1])
+		genericGather(&v, ViewPoint, 0, o.Points, o.NumPoints, o.PointStride, 3, o.Point[i:i+1])
+		var w, z []T
+		if m == Weighted {
+			w, z = o.W[i:], o.Z[i:]
+		}
+		genericReproject(&v, m, do, o.X[2*i:], w, o.R[2*i:][:2], z, nil, sign)
+		if do == ViewDerivative {
+			cols := 2 * m.Columns()
+			genericScatter(&v, o.J[i*cols:], cols, ViewJacobian, cols, 0, 1)
+			if m == Weighted {
+				o.DZ[i] = -2 * w[0]
+			}
+		}
+	}
+}
+
+// aligned returns the part of x from the first line of the cache on.
+func aligned[T Float](x []T) []T {
+	for uintptr(unsafe.Pointer(&x[0]))%64 != 0 {
+		x = x[1:]
+	}
+	return x
 }
 
 func TestAddRows(t *testing.T) {
@@ -175,6 +257,15 @@ func TestViewPanics(t *testing.T) {
 			v.Reproject(Weighted, ViewDerivative, make([]float64, 32), nil, make([]float64, 32), nil, nil, 1)
 		}},
 		{"Reproject", badLength, func() { v.Reproject(Snavely, ViewAdjoint, make([]float64, 32), nil, make([]float64, 32), nil, ten, 1) }},
+		{"Observe", badLength, func() {
+			v.Observe(Snavely, ViewResiduals, &Operands[float64]{PointStride: 3, Camera: make([]int, 8)}, 1, false)
+		}},
+		{"Observe", badLength, func() { v.Observe(Snavely, ViewAdjoint, &Operands[float64]{PointStride: 3}, 1, false) }},
+		{"Observe", badLength, func() { v.Observe(Snavely, ViewResiduals, &Operands[float64]{PointStride: 3, Cameras: ten}, 1, false) }},
+		{"Observe", badLdX, func() { v.Observe(Snavely, ViewResiduals, &Operands[float64]{PointStride: 2}, 1, false) }},
+		{"Observe", shortX, func() {
+			v.Observe(Snavely, ViewResiduals, &Operands[float64]{PointStride: 4, Points: ten, NumPoints: 3}, 1, false)
+		}},
 		{"AddRows", badLdDst, func() { AddRows(ten, 3, ten, 4, 4, nil) }},
 		{"AddRows", badLdX, func() { AddRows(ten, 4, ten, 3, 4, nil) }},
 		{"AddRows", shortX, func() { AddRows(ten, 4, ten, 4, 4, make([]int, 3)) }},

@@ -14,7 +14,7 @@ import (
 const (
 	// recordLen is how far apart the records of cameras lie, which have what the
 	// rows of simd.Views need: three lines of the cache.
-	recordLen = 24
+	recordLen = simd.ViewPoint
 
 	// recordBlock is how many cameras a block has.
 	recordBlock = 128
@@ -53,7 +53,8 @@ type viewSweep[T rev.Float] struct {
 	block   int       // how many a block has
 	rows    []T       // of gradients by camera and point, an observation each
 	scratch []view[T] // of each worker
-	stream  bool      // whether the Jacobian goes past the caches
+	dense   bool      // whether all operands are contiguous
+	past    bool      // whether the Jacobian goes past the caches
 }
 
 type phase int
@@ -86,7 +87,8 @@ func sweepViews[T rev.Float](p *problem[T], t *task[T]) {
 		s.scratch = make([]view[T], workers)
 	}
 
-	s.stream = t.do == simd.ViewDerivative && t.j.Stride == t.j.Cols && len(t.j.Data)*int(unsafe.Sizeof(t.sign)) >= streamBytes
+	s.dense = s.contiguous()
+	s.past = len(t.j.Data)*int(unsafe.Sizeof(t.sign)) >= streamBytes
 	s.block = viewBlock
 	if t.do == simd.ViewResiduals {
 		s.block = residualBlock
@@ -130,6 +132,9 @@ func (s *viewSweep[T]) Block(worker, b int) {
 	case observe:
 		lo := s.first + b*s.block
 		hi := min(lo+s.block, len(s.camera))
+		if s.dense {
+			lo += s.observeDense(&s.scratch[worker], lo, hi)
+		}
 		lanes := simd.ViewLanes
 		if s.task.do != simd.ViewResiduals {
 			lanes = jacobianLanes
@@ -140,9 +145,6 @@ func (s *viewSweep[T]) Block(worker, b int) {
 				simd.Prefetch(s.points.Data, s.points.Stride, s.point[i+n:min(i+n+lanes, hi)])
 			}
 			s.observe(&s.scratch[worker], i, n)
-		}
-		if s.stream {
-			simd.StreamFence()
 		}
 	case collect:
 		s.collect(b)
@@ -172,6 +174,40 @@ func record[T rev.Float](m simd.CameraModel, to, from []T) {
 	for k, v := range left {
 		to[lens+k] = T(v)
 	}
+}
+
+// contiguous reports whether observeDense can do the task.
+func (s *viewSweep[T]) contiguous() bool {
+	t := &s.task
+	one := func(x rev.Vector[T]) bool { return x.Data != nil && x.Inc == 1 }
+	return t.do <= simd.ViewDerivative && one(s.r) && s.features.Stride == 2 &&
+		(s.model != simd.Weighted || one(s.weights) && one(s.z)) &&
+		(t.do != simd.ViewDerivative || t.j.Stride == t.j.Cols && (s.model != simd.Weighted || one(t.dz)))
+}
+
+// observeDense does the task for the first of the observations from lo to hi in one
+// pass over all operands, and returns for how many.
+func (s *viewSweep[T]) observeDense(v *view[T], lo, hi int) int {
+	t := &s.task
+	o := simd.Operands[T]{
+		Cameras: s.records, Points: s.points.Data, NumPoints: s.points.Rows, PointStride: s.points.Stride,
+		Camera: s.camera[lo:hi], Point: s.point[lo:hi], X: s.features.Data[2*lo : 2*hi], R: s.r.Data[2*lo : 2*hi],
+	}
+	if s.model == simd.Weighted {
+		o.W, o.Z = s.weights.Data[lo:hi], s.z.Data[lo:hi]
+	}
+	if t.do == simd.ViewDerivative {
+		row := 2 * t.j.Cols
+		o.J = t.j.Data[row*lo : row*hi]
+		if s.model == simd.Weighted {
+			o.DZ = t.dz.Data[lo:hi]
+		}
+	}
+	done, ok := v.views.Observe(s.model, t.do, &o, t.sign, s.past)
+	if !ok {
+		panic(mat.ErrRowAccess)
+	}
+	return done
 }
 
 // observe does the task for n observations from the first on.
@@ -273,8 +309,6 @@ func (s *viewSweep[T]) storeJacobian(v *view[T], first, n int, w []T) {
 	j, dz, cols := s.task.j, s.task.dz, s.model.Columns()
 	to := j.Data[2*first*j.Stride:]
 	switch {
-	case s.stream:
-		v.views.Stream(to, simd.ViewJacobian, 2*cols, n)
 	case j.Stride == cols:
 		v.views.Scatter(to, 2*cols, simd.ViewJacobian, 2*cols, n)
 	default:

@@ -27,6 +27,8 @@ const (
 	weighted  = true
 	spare     = jacobian + 16 // rows that the adjoint and the tangent do not use
 	columnsOf = 4             // columns that gather and scatter move at a time
+
+	prefetched = 64 // observations that observe asks for at a time
 )
 
 // A task is a simd.ViewTask.
@@ -67,16 +69,24 @@ func main() {
 		"adds n rows of src with cols elements to the rows of dst that index says", []int{8}, addRows)
 	function("gatherRows", "func(v, src *T, rows, lds, cols int, index *int, n int) bool",
 		"copies cols elements from each of n rows of src, n a multiple of 8, to the columns of v, until an index is not below rows", []int{8}, gatherRows)
+	for _, m := range []struct {
+		name     string
+		weighted bool
+	}{{"Snavely", snavely}, {"Weighted", weighted}} {
+		sig := "func(v, cameras *T, numCameras int, points *T, numPoints, ldp int, camera, point *int, x, w, r, z, j, dz *T, n int, sign T, past bool) bool"
+		doc := "gathers cameras and points of n observations, a multiple of 8, and adds sign times the residuals to r"
+		if m.weighted {
+			doc += ", and those of the weights to z"
+		}
+		function("observe"+m.name+"Residuals", sig, doc+", until an index is out of range", []int{8},
+			func(v vec) { observe(v, m.weighted, residuals) })
+		function("observe"+m.name+"Derivative", sig, doc+", until an index is out of range; it stores the Jacobian, past the caches if j is aligned to 64 bytes and that is asked for", []int{8},
+			func(v vec) { observe(v, m.weighted, derivative) })
+	}
 	function("scatterRows", "func(dst *T, ldd int, v *T, cols, n int)",
 		"copies cols elements of n columns of v, n a multiple of 8, to the rows of dst", []int{8}, scatterRows)
-	function("streamRows", "func(dst *T, v *T, cols, n int, tile *T)",
-		"is scatterRows to rows without gaps, past the caches; dst is aligned to 64 bytes, and tile has room for 8 rows", []int{8}, streamRows)
 	function("prefetchRows", "func(src *T, lds int, index *int, n int)",
 		"asks for the lines that n rows of src begin in and those 16 bytes on, n a multiple of 8", []int{8}, prefetchRows)
-	TEXT("streamFence", attr.NOSPLIT, "func()")
-	Doc("streamFence orders the stores of streamLines before later ones.")
-	SFENCE()
-	RET()
 	emitConstants()
 	Generate()
 }
@@ -166,7 +176,12 @@ func (v vec) binary(pd, ps func(...Op), a, b Op) reg.VecVirtual {
 	return r
 }
 
-func (v vec) load(m Mem) reg.VecVirtual {
+// load returns a register itself.
+func (v vec) load(a Op) reg.VecVirtual {
+	m, ok := a.(Mem)
+	if !ok {
+		return a.(reg.VecVirtual)
+	}
 	r := v.reg()
 	VMOVUPS(m, r)
 	return r
@@ -242,12 +257,15 @@ func (v vec) addPairs(m Mem, x, y reg.VecVirtual) {
 	VMOVUPS(v.add(b, m), m)
 }
 
-// A projector emits the loop along the columns of a block. What is needed again is
-// read again from the block, as AVX2 has no more than 16 registers.
+// A projector emits what is done with as many observations as a register has
+// elements. What is needed again is read again from the block, as AVX2 has no more
+// than 16 registers, but for the rows that are held.
 type projector struct {
 	vec
 	weighted bool
-	block, i reg.GPVirtual // i in bytes
+	row      func(row int) Mem // of the block
+	held     map[int]Op        // rows that are in registers instead
+	i        reg.GPVirtual     // where the observations are among those of the operands, in bytes
 	weight   Mem
 
 	t                              [3]Op
@@ -255,15 +273,27 @@ type projector struct {
 	s, square, bend, slope, radial reg.VecVirtual // as in genericReproject, but 2·(bend + slope) in place of bend
 }
 
-func (v *projector) at(row int) Mem {
-	return Mem{Base: v.block, Index: v.i, Scale: 1, Disp: row * stride * v.size}
+// operand returns where the observations have their first element of size.
+func (v *projector) operand(name string, size int) Mem {
+	return Mem{Base: param(name), Index: v.i, Scale: uint8(size)}
+}
+
+func (v *projector) at(row int) Op {
+	if r, ok := v.held[row]; ok {
+		return r
+	}
+	return v.row(row)
 }
 
 func (v *projector) store(a Op, row int) {
+	if _, ok := v.held[row]; ok {
+		v.held[row] = a
+		return
+	}
 	if m, ok := a.(Mem); ok {
 		a = v.load(m)
 	}
-	VMOVUPS(a, v.at(row))
+	VMOVUPS(a, v.row(row))
 }
 
 // turn returns element k of the rotation, by rows.
@@ -293,28 +323,33 @@ func (v *projector) column(c, k int) int {
 	return jacobian + 12*c + k
 }
 
+// reproject goes along the columns of a block of simd.Views.
 func reproject(vec vec, weighted bool, do task) {
-	v := &projector{vec: vec, weighted: weighted}
-	var x, w, r, z, u, n reg.GPVirtual
-	v.block, x, w, r, z = param("v"), param("x"), param("w"), param("r"), param("z")
-	if do >= adjoint {
-		u = param("u")
-	}
-	n = param("n")
+	v := &projector{vec: vec, weighted: weighted, i: GP64()}
+	block, n := param("v"), param("n")
+	v.row = func(row int) Mem { return Mem{Base: block, Index: v.i, Scale: 1, Disp: row * stride * v.size} }
 	sign := v.broadcastParam("sign")
-	v.i = GP64()
 	XORQ(v.i, v.i)
 	if v.size == 8 {
 		SHLQ(Imm(3), n)
 	} else {
 		SHLQ(Imm(2), n)
 	}
-	pairs := func(base reg.GPVirtual) Mem { return Mem{Base: base, Index: v.i, Scale: 2} }
-	v.weight = Mem{Base: w, Index: v.i, Scale: 1}
-	one := v.constant(1)
-
 	loop := label("loop")
 	Label(loop)
+	v.project(do, sign)
+	ADDQ(Imm(uint64(v.bytes())), v.i)
+	CMPQ(v.i, n)
+	JL(LabelRef(loop))
+}
+
+// project emits the residuals of the observations, and the task.
+func (v *projector) project(do task, sign reg.VecVirtual) {
+	weighted := v.weighted
+	if weighted {
+		v.weight = v.operand("w", 1)
+	}
+	one := v.constant(1)
 
 	// The third row of the rotation is the product of the others.
 	{
@@ -359,7 +394,7 @@ func reproject(vec vec, weighted bool, do task) {
 	v.radial = v.add(v.mul(v.slope, v.square), one)
 
 	// The columns that are at hand go to the block before the residuals change.
-	fx, fy := v.pairs(pairs(x))
+	fx, fy := v.pairs(v.operand("x", 2))
 	feature := [2]Op{fx, fy}
 	var e [2]reg.VecVirtual
 	for c := range e {
@@ -387,11 +422,11 @@ func reproject(vec vec, weighted bool, do task) {
 		}
 		e[c] = v.mul(e[c], sign)
 	}
-	v.addPairs(pairs(r), e[0], e[1])
+	v.addPairs(v.operand("r", 2), e[0], e[1])
 	if weighted {
 		square := v.load(v.weight)
 		square = v.mul(square, square)
-		zi := Mem{Base: z, Index: v.i, Scale: 1}
+		zi := v.operand("z", 1)
 		VMOVUPS(v.add(v.mul(v.sub(one, square), sign), zi), zi)
 	}
 	if do != residuals {
@@ -402,18 +437,15 @@ func reproject(vec vec, weighted bool, do task) {
 	case derivative:
 		v.differentiate()
 	case adjoint:
-		x, y := v.pairs(pairs(u))
+		x, y := v.pairs(v.operand("u", 2))
 		v.adjoint([2]reg.VecVirtual{x, y})
 	case tangent:
 		d := v.tangent()
 		for c := range d {
 			d[c] = v.mul(d[c], sign)
 		}
-		v.addPairs(pairs(u), d[0], d[1])
+		v.addPairs(v.operand("u", 2), d[0], d[1])
 	}
-	ADDQ(Imm(uint64(v.bytes())), v.i)
-	CMPQ(v.i, n)
-	JL(LabelRef(loop))
 }
 
 // differentiate stores the Jacobian.
@@ -508,7 +540,7 @@ func (v *projector) adjoint(g [2]reg.VecVirtual) {
 // tangent returns the tangents of the residuals.
 func (v *projector) tangent() (d [2]reg.VecVirtual) {
 	p := v.p
-	in := func(k int) Mem { return v.at(v.column(0, k)) }
+	in := func(k int) Op { return v.at(v.column(0, k)) }
 	var omega, x, y [3]Op
 	for k := range omega {
 		v.store(v.sum([3]Op{v.left(3 * k), v.left(3*k + 1), v.left(3*k + 2)}, [3]Op{v.load(in(0)), v.load(in(1)), v.load(in(2))}), spare+5+k)
@@ -638,7 +670,7 @@ func gatherRows(v vec) {
 	SUBQ(Imm(columnsOf), left)
 	JL(LabelRef(last))
 	Label(column)
-	v.tile(func(i int, dst reg.VecVirtual) { VMOVUPD(row(i), dst.AsY()) },
+	v.tile(func(i int, dst reg.VecVirtual) { v.loadFour(row(i), dst) },
 		func(i int, dst reg.VecVirtual) { VINSERTF64X4(Imm(1), row(i), dst, dst) },
 		func(k int, a reg.VecVirtual) { VMOVUPD(a, Mem{Base: dst, Disp: k * stride * 8}) })
 	ADDQ(Imm(columnsOf*8), from)
@@ -649,20 +681,9 @@ func gatherRows(v vec) {
 	ADDQ(Imm(columnsOf), left)
 	JZ(LabelRef(done))
 	mask := v.firstColumns(left)
-	part := func(i int, dst reg.VecVirtual) {
-		if v.wide {
-			VMOVUPD_Z(row(i), mask, dst.AsY())
-		} else {
-			VMASKMOVPD(row(i), mask, dst)
-		}
-	}
 	stored := label("stored")
-	v.tile(part,
-		func(i int, dst reg.VecVirtual) {
-			high := v.reg()
-			part(i, high)
-			VINSERTF64X4(Imm(1), high.AsY(), dst, dst)
-		},
+	v.tile(func(i int, dst reg.VecVirtual) { v.loadPart(row(i), mask, dst) },
+		func(i int, dst reg.VecVirtual) { v.insertPart(row(i), mask, dst) },
 		func(k int, a reg.VecVirtual) {
 			if k > 0 {
 				CMPQ(left, Imm(uint64(k)))
@@ -678,6 +699,34 @@ func gatherRows(v vec) {
 	JG(LabelRef(block))
 	MOVB(Imm(1), result.Addr)
 	Label(bad)
+}
+
+// loadFour loads four elements, to the low half of a wide dst. It writes all of dst,
+// as the allocator of registers would keep dst from the beginning of the function
+// on where only a half is written.
+func (v vec) loadFour(m Mem, dst reg.VecVirtual) {
+	if v.wide {
+		VBROADCASTF64X4(m, dst)
+	} else {
+		VMOVUPD(m, dst)
+	}
+}
+
+// loadPart loads the elements of the mask likewise.
+func (v vec) loadPart(m Mem, mask reg.Register, dst reg.VecVirtual) {
+	if v.wide {
+		VXORPS(dst, dst, dst)
+		VMOVUPD_Z(m, mask, dst.AsY())
+	} else {
+		VMASKMOVPD(m, mask, dst)
+	}
+}
+
+// insertPart loads them to the high half.
+func (v vec) insertPart(m Mem, mask reg.Register, dst reg.VecVirtual) {
+	high := v.reg()
+	v.loadPart(m, mask, high)
+	VINSERTF64X4(Imm(1), high.AsY(), dst, dst)
 }
 
 // tile transposes: load and insert fill the low and the high half of a register
@@ -822,30 +871,241 @@ func (v vec) rows(src reg.GPVirtual, store func(a reg.VecVirtual, last bool)) {
 	}
 }
 
-// streamRows leaves the order of its stores to streamFence. They go by whole lines:
-// as many as there are columns for 8 rows.
-func streamRows(v vec) {
-	to, from, cols, n, tile := param("dst"), param("v"), param("cols"), param("n"), param("tile")
+// observe goes from one group of observations to the next without a block of many,
+// so that little of one waits for memory while another is computed. A group has its
+// columns in a block with rows of one register, those of the residuals in registers
+// where there are 32.
+func observe(vec vec, weighted bool, do task) {
+	v := &projector{vec: vec, weighted: weighted, i: GP64()}
+	block := param("v")
+	v.row = func(row int) Mem { return Mem{Base: block, Disp: row * v.bytes()} }
+	cameraRows := lensRows
+	if weighted {
+		cameraRows += 2
+	}
+	if v.wide {
+		v.held = map[int]Op{rowPoint: nil, rowPoint + 1: nil, rowPoint + 2: nil, rowTurn: nil, rowTurn + 1: nil, rowTurn + 2: nil}
+		for k := range cameraRows {
+			v.held[k] = nil
+		}
+	}
+	if do == derivative {
+		cameraRows += 9
+	}
+	result, err := ReturnIndex(0).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	MOVB(Imm(0), result.Addr)
+	sign := v.broadcastParam("sign")
+	three := GP64()
+	MOVQ(U32(3), three)
+	coordinates := v.firstColumns(three)
+	XORQ(v.i, v.i)
+	some, group, bad := label("some"), label("group"), label("bad")
+
+	Label(some)
+	end, n := GP64(), param("n")
+	SHLQ(Imm(3), n)
+	LEAQ(Mem{Base: v.i, Disp: 8 * prefetched}, end)
+	CMPQ(end, n)
+	CMOVQGT(n, end)
+	v.prefetch(do, end)
+
+	Label(group)
+	cameras := v.rowsOf("camera", "cameras", "numCameras", bad)
+	for k := 0; k < cameraRows; k += columnsOf {
+		at := func(i int) Mem { return Mem{Base: cameras[i], Disp: 8 * k} }
+		v.tile(func(i int, dst reg.VecVirtual) { v.loadFour(at(i), dst) },
+			func(i int, dst reg.VecVirtual) { VINSERTF64X4(Imm(1), at(i), dst, dst) },
+			func(c int, a reg.VecVirtual) {
+				if k+c < cameraRows {
+					v.store(a, k+c)
+				}
+			})
+	}
+	points := v.rowsOf("point", "points", "numPoints", bad)
+	v.tile(func(i int, dst reg.VecVirtual) { v.loadPart(Mem{Base: points[i]}, coordinates, dst) },
+		func(i int, dst reg.VecVirtual) { v.insertPart(Mem{Base: points[i]}, coordinates, dst) },
+		func(c int, a reg.VecVirtual) {
+			if c < 3 {
+				v.store(a, rowPoint+c)
+			}
+		})
+	v.project(do, sign)
+	if do == derivative {
+		if weighted {
+			VMOVUPD(v.mul(v.load(v.weight), v.constant(-2)), v.operand("dz", 1))
+		}
+		v.storeRows()
+	}
+	ADDQ(Imm(uint64(v.bytes())), v.i)
+	CMPQ(v.i, end)
+	JL(LabelRef(group))
+	n = param("n")
+	SHLQ(Imm(3), n)
+	CMPQ(v.i, n)
+	JL(LabelRef(some))
+	MOVB(Imm(1), result.Addr)
+	Label(bad)
+	if do == derivative {
+		SFENCE()
+	}
+}
+
+// prefetch asks for what the observations up to end need: the points, and beside a
+// Jacobian, which keeps the buffers between the caches busy, all else.
+func (v *projector) prefetch(do task, end reg.GPVirtual) {
+	at := GP64()
+	MOVQ(v.i, at)
+	loop := label("ahead")
+	Label(loop)
+	line := func(name string, size, disp int) {
+		PREFETCHT0(Mem{Base: param(name), Index: at, Scale: uint8(size), Disp: disp})
+	}
+	if do == derivative {
+		line("camera", 1, 0)
+		for disp := range 2 {
+			line("x", 2, 64*disp)
+			line("r", 2, 64*disp)
+		}
+		if v.weighted {
+			line("w", 1, 0)
+			line("z", 1, 0)
+			line("dz", 1, 0)
+		}
+	}
+	index, points, ld := param("point"), param("points"), param("ldp")
+	for i := range 8 {
+		row := GP64()
+		MOVQ(Mem{Base: index, Index: at, Scale: 1, Disp: 8 * i}, row)
+		IMULQ(ld, row)
+		PREFETCHT0(Mem{Base: points, Index: row, Scale: 8})
+		PREFETCHT0(Mem{Base: points, Index: row, Scale: 8, Disp: 16})
+	}
+	ADDQ(Imm(64), at)
+	CMPQ(at, end)
+	JL(LabelRef(loop))
+}
+
+// rowsOf returns the addresses of the rows of src that the indices of the
+// observations say.
+func (v *projector) rowsOf(index, src, rows, bad string) []reg.GPVirtual {
+	limit, err := Param(rows).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	from, base := v.operand(index, 1), param(src)
+	at := make([]reg.GPVirtual, v.bytes()/8)
+	for i := range at {
+		at[i] = GP64()
+		MOVQ(from.Offset(8*i), at[i])
+		CMPQ(at[i], limit.Addr)
+		JCC(LabelRef(bad))
+		if src == "cameras" {
+			IMUL3Q(Imm(rowPoint), at[i], at[i])
+		} else {
+			ld, err := Param("ldp").Resolve()
+			if err != nil {
+				panic(err)
+			}
+			IMULQ(ld.Addr, at[i])
+		}
+		LEAQ(Mem{Base: base, Index: at[i], Scale: 8}, at[i])
+	}
+	return at
+}
+
+// storeRows stores the columns of the Jacobian as rows, those of an observation one
+// after the other. All are pairs of columns, which VUNPCK brings together for every
+// other observation; four or two pairs then make a store, from the first half of
+// the observations and in the same places from the second half.
+func (v *projector) storeRows() {
 	lanes := v.bytes() / 8
-	ldd := GP64()
-	MOVQ(cols, ldd)
-	SHLQ(Imm(3), ldd)
-	block, line := label("block"), label("line")
-	Label(block)
-	dst, left := GP64(), GP64()
-	MOVQ(tile, dst)
-	v.scatterTile(dst, ldd, from, cols)
-	MOVQ(tile, dst)
-	MOVQ(cols, left)
-	Label(line)
-	VMOVNTPD(v.load(Mem{Base: dst}), Mem{Base: to})
-	ADDQ(Imm(uint64(v.bytes())), dst)
-	ADDQ(Imm(uint64(v.bytes())), to)
-	DECQ(left)
-	JNZ(LabelRef(line))
-	ADDQ(Imm(uint64(8*lanes)), from)
-	SUBQ(Imm(uint64(lanes)), n)
-	JG(LabelRef(block))
+	perStore, perRow := lanes/2, 12
+	if v.weighted {
+		perRow = 15
+	}
+	to := param("j")
+	offset := GP64()
+	IMUL3Q(Imm(uint64(2*perRow)), v.i, offset)
+	ADDQ(offset, to)
+
+	store := func(past bool) {
+		pairs := map[[2]int]reg.VecVirtual{}
+		pair := func(odd, k int) reg.VecVirtual {
+			key := [2]int{odd, k}
+			if _, ok := pairs[key]; !ok {
+				a, b, u := v.load(v.at(v.column(0, 2*k))), v.at(v.column(0, 2*k+1)), v.reg()
+				if odd == 0 {
+					VUNPCKLPD(b, a, u)
+				} else {
+					VUNPCKHPD(b, a, u)
+				}
+				pairs[key] = u
+			}
+			return pairs[key]
+		}
+		put := func(k int, a reg.VecVirtual) {
+			m := Mem{Base: to, Disp: k * v.bytes()}
+			if past {
+				VMOVNTPD(a, m)
+			} else {
+				VMOVUPD(a, m)
+			}
+		}
+		// Rows of even observations first: then few registers are in use at a time.
+		odd := func(k int) bool {
+			for i := range perStore {
+				if (k*perStore+i)/perRow%2 == 1 {
+					return true
+				}
+			}
+			return false
+		}
+		for _, later := range []bool{false, true} {
+			for k := range perRow {
+				if odd(k) != later {
+					continue
+				}
+				var u [4]reg.VecVirtual
+				var quarter [4]uint64 // where the pair of the first half is; the other is two on
+				for i := range perStore {
+					row := (k*perStore + i) / perRow
+					u[i], quarter[i] = pair(row%2, (k*perStore+i)%perRow), uint64(row/2)
+				}
+				a, b := v.reg(), v.reg()
+				if v.wide {
+					halves := func(i int) reg.VecVirtual {
+						r := v.reg()
+						p, q := quarter[i], quarter[i+1]
+						VSHUFF64X2(Imm(p|(p+2)<<2|q<<4|(q+2)<<6), u[i+1], u[i], r)
+						return r
+					}
+					low, high := halves(0), halves(2)
+					VSHUFF64X2(Imm(0x88), high, low, a)
+					VSHUFF64X2(Imm(0xdd), high, low, b)
+				} else {
+					VPERM2F128(Imm(0x20), u[1], u[0], a)
+					VPERM2F128(Imm(0x31), u[1], u[0], b)
+				}
+				put(k, a)
+				put(k+perRow, b)
+			}
+		}
+	}
+	past, err := Param("past").Resolve()
+	if err != nil {
+		panic(err)
+	}
+	plain, done := label("plain"), label("done")
+	CMPB(past.Addr, Imm(0))
+	JEQ(LabelRef(plain))
+	store(true)
+	JMP(LabelRef(done))
+	Label(plain)
+	store(false)
+	Label(done)
 }
 
 func prefetchRows(v vec) {
