@@ -23,8 +23,6 @@ const (
 
 	// viewRows is a multiple of 4 rows of the Jacobian, as Scatter takes 4 at a time.
 	viewRows = ViewJacobian + 32
-
-	maxColumns = 2 * 15 // of the Jacobian
 )
 
 // Views is a block of observations, one a column. The rows of the camera are

@@ -308,10 +308,9 @@ func store[T any](x rev.Vector[T], first int, src []T) {
 func (s *viewSweep[T]) storeJacobian(v *view[T], first, n int, w []T) {
 	j, dz, cols := s.task.j, s.task.dz, s.model.Columns()
 	to := j.Data[2*first*j.Stride:]
-	switch {
-	case j.Stride == cols:
+	if j.Stride == cols {
 		v.views.Scatter(to, 2*cols, simd.ViewJacobian, 2*cols, n)
-	default:
+	} else {
 		v.views.Scatter(to, 2*j.Stride, simd.ViewJacobian, cols, n)
 		v.views.Scatter(to[j.Stride:], 2*j.Stride, simd.ViewJacobian+cols, cols, n)
 	}

@@ -215,19 +215,23 @@ func (v vec) broadcastParam(name string) reg.VecVirtual {
 	return r
 }
 
-// halves exchanges the quarters of a register so that what the two-operand
-// shuffles leave apart comes together, or back.
-func (v vec) halves(a reg.VecVirtual, back bool) reg.VecVirtual {
+// merge returns elements of a and of b, by their numbers: those of b follow those of a.
+func (v vec) merge(a, b reg.VecVirtual, order func(i int) int) reg.VecVirtual {
+	var e [8]uint64
+	for i := range 64 / v.size {
+		shift := 8 * v.size * i
+		e[shift/64] |= uint64(order(i)) << (shift % 64)
+	}
+	r := v.load(entry(e))
+	v.pick(VPERMI2PD, VPERMI2PS, b, a, r)
+	return r
+}
+
+// halves exchanges the middle quarters of a register, what the shuffles of AVX2
+// leave apart.
+func (v vec) halves(a reg.VecVirtual) reg.VecVirtual {
 	r := v.reg()
-	if !v.wide {
-		VPERMPD(Imm(0xd8), a, r) // its own inverse
-		return r
-	}
-	order := [8]uint64{0, 2, 4, 6, 1, 3, 5, 7}
-	if back {
-		order = [8]uint64{0, 4, 1, 5, 2, 6, 3, 7}
-	}
-	VPERMPD(a, v.load(entry(order)), r)
+	VPERMPD(Imm(0xd8), a, r)
 	return r
 }
 
@@ -235,6 +239,10 @@ func (v vec) halves(a reg.VecVirtual, back bool) reg.VecVirtual {
 func (v vec) pairs(m Mem) (x, y reg.VecVirtual) {
 	a := v.load(m)
 	b := m.Offset(v.bytes())
+	if v.wide {
+		c := v.load(b)
+		return v.merge(a, c, func(i int) int { return 2 * i }), v.merge(a, c, func(i int) int { return 2*i + 1 })
+	}
 	x, y = v.reg(), v.reg()
 	if v.size == 8 {
 		VUNPCKLPD(b, a, x)
@@ -243,15 +251,22 @@ func (v vec) pairs(m Mem) (x, y reg.VecVirtual) {
 		VSHUFPS(Imm(0x88), b, a, x)
 		VSHUFPS(Imm(0xdd), b, a, y)
 	}
-	return v.halves(x, false), v.halves(y, false)
+	return v.halves(x), v.halves(y)
 }
 
 // addPairs adds x and y to the first and the second elements of the pairs at m.
 func (v vec) addPairs(m Mem, x, y reg.VecVirtual) {
-	x, y = v.halves(x, true), v.halves(y, true)
-	a, b := v.reg(), v.reg()
-	v.pick(VUNPCKLPD, VUNPCKLPS, y, x, a)
-	v.pick(VUNPCKHPD, VUNPCKHPS, y, x, b)
+	var a, b reg.VecVirtual
+	if v.wide {
+		lanes := v.bytes() / v.size
+		a = v.merge(x, y, func(i int) int { return i%2*lanes + i/2 })
+		b = v.merge(x, y, func(i int) int { return i%2*lanes + i/2 + lanes/2 })
+	} else {
+		x, y = v.halves(x), v.halves(y)
+		a, b = v.reg(), v.reg()
+		v.pick(VUNPCKLPD, VUNPCKLPS, y, x, a)
+		v.pick(VUNPCKHPD, VUNPCKHPS, y, x, b)
+	}
 	VMOVUPS(v.add(a, m), m)
 	m = m.Offset(v.bytes())
 	VMOVUPS(v.add(b, m), m)
@@ -670,7 +685,7 @@ func gatherRows(v vec) {
 	SUBQ(Imm(columnsOf), left)
 	JL(LabelRef(last))
 	Label(column)
-	v.tile(func(i int, dst reg.VecVirtual) { v.loadFour(row(i), dst) },
+	v.tile(columnsOf, func(i int, dst reg.VecVirtual) { v.loadFour(row(i), dst) },
 		func(i int, dst reg.VecVirtual) { VINSERTF64X4(Imm(1), row(i), dst, dst) },
 		func(k int, a reg.VecVirtual) { VMOVUPD(a, Mem{Base: dst, Disp: k * stride * 8}) })
 	ADDQ(Imm(columnsOf*8), from)
@@ -682,7 +697,7 @@ func gatherRows(v vec) {
 	JZ(LabelRef(done))
 	mask := v.firstColumns(left)
 	stored := label("stored")
-	v.tile(func(i int, dst reg.VecVirtual) { v.loadPart(row(i), mask, dst) },
+	v.tile(columnsOf, func(i int, dst reg.VecVirtual) { v.loadPart(row(i), mask, dst) },
 		func(i int, dst reg.VecVirtual) { v.insertPart(row(i), mask, dst) },
 		func(k int, a reg.VecVirtual) {
 			if k > 0 {
@@ -730,10 +745,10 @@ func (v vec) insertPart(m Mem, mask reg.Register, dst reg.VecVirtual) {
 }
 
 // tile transposes: load and insert fill the low and the high half of a register
-// with four elements of row i, and store gets the elements of column k. The high
+// with four elements of row i, and store gets the elements of column k < cols. The high
 // half of each register is two rows on, so that the last shuffle brings the rows
 // in order.
-func (v vec) tile(load, insert func(i int, dst reg.VecVirtual), store func(k int, a reg.VecVirtual)) {
+func (v vec) tile(cols int, load, insert func(i int, dst reg.VecVirtual), store func(k int, a reg.VecVirtual)) {
 	var a [4]reg.VecVirtual
 	for i := range a {
 		a[i] = v.reg()
@@ -754,7 +769,7 @@ func (v vec) tile(load, insert func(i int, dst reg.VecVirtual), store func(k int
 			VUNPCKHPD(a[i], a[i-1], u[i])
 		}
 	}
-	for k := range 4 {
+	for k := range cols {
 		low, high, dst := u[k%2], u[2+k%2], v.reg()
 		switch {
 		case v.wide:
@@ -903,35 +918,29 @@ func observe(vec vec, weighted bool, do task) {
 	coordinates := v.firstColumns(three)
 	XORQ(v.i, v.i)
 	some, group, bad := label("some"), label("group"), label("bad")
-
+	end := param("n") // of those that something is done for at a time, in bytes
+	SHLQ(Imm(3), end)
 	Label(some)
-	end, n := GP64(), param("n")
-	SHLQ(Imm(3), n)
-	LEAQ(Mem{Base: v.i, Disp: 8 * prefetched}, end)
-	CMPQ(end, n)
-	CMOVQGT(n, end)
-	v.prefetch(do, end)
-
+	if do == derivative {
+		n := param("n")
+		SHLQ(Imm(3), n)
+		LEAQ(Mem{Base: v.i, Disp: 8 * prefetched}, end)
+		CMPQ(end, n)
+		CMOVQGT(n, end)
+		v.prefetch(end)
+	}
 	Label(group)
 	cameras := v.rowsOf("camera", "cameras", "numCameras", bad)
 	for k := 0; k < cameraRows; k += columnsOf {
 		at := func(i int) Mem { return Mem{Base: cameras[i], Disp: 8 * k} }
-		v.tile(func(i int, dst reg.VecVirtual) { v.loadFour(at(i), dst) },
+		v.tile(min(columnsOf, cameraRows-k), func(i int, dst reg.VecVirtual) { v.loadFour(at(i), dst) },
 			func(i int, dst reg.VecVirtual) { VINSERTF64X4(Imm(1), at(i), dst, dst) },
-			func(c int, a reg.VecVirtual) {
-				if k+c < cameraRows {
-					v.store(a, k+c)
-				}
-			})
+			func(c int, a reg.VecVirtual) { v.store(a, k+c) })
 	}
 	points := v.rowsOf("point", "points", "numPoints", bad)
-	v.tile(func(i int, dst reg.VecVirtual) { v.loadPart(Mem{Base: points[i]}, coordinates, dst) },
+	v.tile(3, func(i int, dst reg.VecVirtual) { v.loadPart(Mem{Base: points[i]}, coordinates, dst) },
 		func(i int, dst reg.VecVirtual) { v.insertPart(Mem{Base: points[i]}, coordinates, dst) },
-		func(c int, a reg.VecVirtual) {
-			if c < 3 {
-				v.store(a, rowPoint+c)
-			}
-		})
+		func(c int, a reg.VecVirtual) { v.store(a, rowPoint+c) })
 	v.project(do, sign)
 	if do == derivative {
 		if weighted {
@@ -942,10 +951,12 @@ func observe(vec vec, weighted bool, do task) {
 	ADDQ(Imm(uint64(v.bytes())), v.i)
 	CMPQ(v.i, end)
 	JL(LabelRef(group))
-	n = param("n")
-	SHLQ(Imm(3), n)
-	CMPQ(v.i, n)
-	JL(LabelRef(some))
+	if do == derivative {
+		n := param("n")
+		SHLQ(Imm(3), n)
+		CMPQ(v.i, n)
+		JL(LabelRef(some))
+	}
 	MOVB(Imm(1), result.Addr)
 	Label(bad)
 	if do == derivative {
@@ -953,9 +964,9 @@ func observe(vec vec, weighted bool, do task) {
 	}
 }
 
-// prefetch asks for what the observations up to end need: the points, and beside a
-// Jacobian, which keeps the buffers between the caches busy, all else.
-func (v *projector) prefetch(do task, end reg.GPVirtual) {
+// prefetch asks for what the observations up to end need, as the stores of a Jacobian
+// keep the buffers between the caches busy, which single loads would wait for.
+func (v *projector) prefetch(end reg.GPVirtual) {
 	at := GP64()
 	MOVQ(v.i, at)
 	loop := label("ahead")
@@ -963,17 +974,15 @@ func (v *projector) prefetch(do task, end reg.GPVirtual) {
 	line := func(name string, size, disp int) {
 		PREFETCHT0(Mem{Base: param(name), Index: at, Scale: uint8(size), Disp: disp})
 	}
-	if do == derivative {
-		line("camera", 1, 0)
-		for disp := range 2 {
-			line("x", 2, 64*disp)
-			line("r", 2, 64*disp)
-		}
-		if v.weighted {
-			line("w", 1, 0)
-			line("z", 1, 0)
-			line("dz", 1, 0)
-		}
+	line("camera", 1, 0)
+	for disp := range 2 {
+		line("x", 2, 64*disp)
+		line("r", 2, 64*disp)
+	}
+	if v.weighted {
+		line("w", 1, 0)
+		line("z", 1, 0)
+		line("dz", 1, 0)
 	}
 	index, points, ld := param("point"), param("points"), param("ldp")
 	for i := range 8 {
