@@ -34,7 +34,8 @@ dot product with another such matrix.
 Values take 8 bytes and indices 4. The bytes of a product are those of the matrix and
 of each vector once; "of peak" is the share of what the workers can read from memory,
 or of their multiply-add peak, measured in the same run; what is below 64 MiB may lie
-in a cache, and is not compared with the memory. Each ratio is the best time
+in a cache, and is not compared with the memory. A matrix drawn or read is held to bars
+only beyond that. Each ratio is the best time
 of one call over the best of the other, which take turns. What is computed is checked
 against loops written by hand, and on two workers to the bit against one.
 

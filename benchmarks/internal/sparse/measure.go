@@ -263,8 +263,12 @@ func (r *Report) measure(name string, p *product, d time.Duration, b bars, done 
 
 // Matrix measures the product of a matrix with a vector, each call for about the
 // time d, and calls done after each number of workers. The name of a kind has the
-// bars of that.
+// bars of that; a product that may lie in a cache has none.
 func (r *Report) Matrix(name string, a Matrix, d time.Duration, done func()) error {
+	p, title := newProduct(a, 1), fmt.Sprintf("%s, %d×%d, %d entries", name, a.Rows, a.Cols, a.NNZ())
+	if p.bytes() < beyondCaches {
+		return r.measure(title+", less than 64 MiB: no bars", p, d, bars{}, done)
+	}
 	b := bars{adjoint: 2.5, adjointB: 1.4}
 	switch name {
 	case "laplacian", "banded":
@@ -272,8 +276,7 @@ func (r *Report) Matrix(name string, a Matrix, d time.Duration, done func()) err
 	case "uniform":
 		b.byHand = 1
 	}
-	title := fmt.Sprintf("%s, %d×%d, %d entries", name, a.Rows, a.Cols, a.NNZ())
-	return r.measure(title, newProduct(a, 1), d, b, done)
+	return r.measure(title, p, d, b, done)
 }
 
 // PaperSteps is how often Paper calls done.
