@@ -25,7 +25,8 @@ import (
 //
 // The methods that are asked for a derivative return a *DomainError that says
 // which element is at the origin, and change nothing, if one is; the angle there
-// is that of math.Atan2, in fixed point 0. No r² overflows. In floating point the
+// is that of math.Atan2, in fixed point 0. No r² overflows, and at infinity derivatives
+// are zero, as in the limit. In floating point the
 // angle is that of package math, in fixed point within 0.51 units in the last
 // place; there, derivatives wrap where they are out of range.
 type Atan2[T rev.Real] struct {
@@ -43,10 +44,18 @@ var atan2Function = binaryFunction{
 	name:  "atan2",
 	value: math.Atan2,
 	gradient: func(x, y float64) (fx, fy float64) {
+		if math.IsInf(x, 0) || math.IsInf(y, 0) {
+			v := 0 * math.Atan2(x, y) // NaN beside NaN
+			return v, v
+		}
 		r := math.Hypot(x, y)
 		return y / r / r, -x / r / r
 	},
 	hessian: func(x, y float64) (fxx, fxy, fyy float64) {
+		if math.IsInf(x, 0) || math.IsInf(y, 0) {
+			v := 0 * math.Atan2(x, y)
+			return v, v, v
+		}
 		r := math.Hypot(x, y)
 		u, v := x/r, y/r
 		fxx = -2 * u * v / r / r

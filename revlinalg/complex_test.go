@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/cblas128"
 	"gonum.org/v1/gonum/cmplxs"
+	"gonum.org/v1/gonum/mat"
 
 	"revnum/rev"
 	"revnum/rev/revtest"
@@ -238,6 +239,115 @@ func TestComplexBounds(t *testing.T) {
 			t.Fatalf("log %v is %v, want the real part %v", x, z.Data[0], want)
 		}
 	}
+}
+
+// The logarithm of a number whose magnitude overflows or is subnormal is that of
+// the number over, or times, a power of two.
+func TestComplexLogRange(t *testing.T) {
+	for _, c := range []struct {
+		x    complex128
+		log2 float64 // of the magnitude
+	}{
+		{complex(0x1p1023, 0x1p1023), 1023.5},
+		{complex(-0x1p1023, 0), 1023},
+		{complex(5e-324, -5e-324), -1073.5},
+		{complex(0, 0x1p-1030), -1030},
+	} {
+		y := rev.ViewSlice([]complex128{0})
+		if err := (ComplexLog{Y: y, X: rev.ViewSlice([]complex128{c.x})}).Forward(); err != nil {
+			t.Fatal(err)
+		}
+		want := c.log2 * math.Ln2
+		if got := y.Data[0]; !(math.Abs(real(got)-want) <= 0x1p-52*math.Abs(want)) || imag(got) != cmplx.Phase(c.x) {
+			t.Errorf("log %v is %v, want %v + %vi", c.x, got, want, cmplx.Phase(c.x))
+		}
+	}
+	inf, nan := math.Inf(1), math.NaN()
+	for _, x := range []complex128{complex(inf, 1), complex(-inf, inf), complex(1, -inf), complex(nan, inf), complex(nan, 1), 1, -2i} {
+		y := rev.ViewSlice([]complex128{0})
+		if err := (ComplexLog{Y: y, X: rev.ViewSlice([]complex128{x})}).Forward(); err != nil {
+			t.Fatal(err)
+		}
+		same := func(x, y float64) bool { return x == y || x != x && y != y }
+		if got, want := y.Data[0], cmplx.Log(x); !same(real(got), real(want)) || !same(imag(got), imag(want)) {
+			t.Errorf("log %v is %v, want %v", x, got, want)
+		}
+	}
+}
+
+func ExampleComplexAbs() {
+	x, gx := cblas128.Vector{N: 2, Data: []complex128{3 + 4i, -2}, Inc: 1}, cblas128.Vector{N: 2, Data: make([]complex128, 2), Inc: 1}
+	y, gy := mat.NewVecDense(2, nil), mat.NewVecDense(2, []float64{1, 1})
+	NewComplexAbs(y, x).Forward()
+	fmt.Println(y.RawVector().Data)
+	NewComplexAbs(y, x).Adjoint(NewComplexAbs(gy, gx))
+	fmt.Printf("%.1f\n", gx.Data) // x/|x|
+	// Output:
+	// [5 2]
+	// [(0.6+0.8i) (-1.0+0.0i)]
+}
+
+func ExampleComplexNorm1() {
+	x := cblas128.Vector{N: 2, Data: []complex128{3 + 4i, -2}, Inc: 1}
+	out := 0.0
+	NewComplexNorm1(&out, x).Forward()
+	fmt.Println(out)
+	// Output:
+	// 7
+}
+
+func ExampleComplexNorm2() {
+	x := cblas128.Vector{N: 2, Data: []complex128{3, 4i}, Inc: 1}
+	gx := cblas128.Vector{N: 2, Data: make([]complex128, 2), Inc: 1}
+	out, gout := 0.0, 1.0
+	NewComplexNorm2(&out, x).Forward()
+	fmt.Println(out)
+	NewComplexNorm2(&out, x).Adjoint(NewComplexNorm2(&gout, gx))
+	fmt.Printf("%.1f\n", gx.Data) // x/‖x‖
+	// Output:
+	// 5
+	// [(0.6+0.0i) (0.0+0.8i)]
+}
+
+func ExampleComplexFrobenius() {
+	a := mat.NewCDense(2, 2, []complex128{1i, 1, -1, -1i})
+	out := 0.0
+	NewComplexFrobenius(&out, a).Forward()
+	fmt.Println(out)
+	// Output:
+	// 2
+}
+
+func ExampleComplexAxpy() {
+	x := cblas128.Vector{N: 2, Data: []complex128{1, 2i}, Inc: 1}
+	y := cblas128.Vector{N: 2, Data: []complex128{1, 1}, Inc: 1}
+	alpha := 1i
+	k := NewComplexAxpy(y, &alpha, x)
+	k.Forward()
+	fmt.Println(y.Data)
+	k.Inverse()
+	fmt.Println(y.Data)
+	// Output:
+	// [(1+1i) (-1+0i)]
+	// [(1+0i) (1+0i)]
+}
+
+func ExampleComplexSum() {
+	x := cblas128.Vector{N: 3, Data: []complex128{1, 2i, 3 - 1i}, Inc: 1}
+	var out complex128
+	NewComplexSum(&out, x).Forward()
+	fmt.Println(out)
+	// Output:
+	// (4+1i)
+}
+
+func ExampleComplexSumSquares() {
+	x := cblas128.Vector{N: 2, Data: []complex128{1 + 2i, 3i}, Inc: 1}
+	out := 0.0
+	NewComplexSumSquares(&out, x).Forward()
+	fmt.Println(out)
+	// Output:
+	// 14
 }
 
 func ExampleComplexDot() {

@@ -1,6 +1,7 @@
 package revlinalg
 
 import (
+	"math"
 	"math/cmplx"
 
 	"gonum.org/v1/gonum/blas/cblas128"
@@ -18,9 +19,9 @@ import (
 //
 //	x̄ += ȳ/conj(x),  ẏ += ẋ/x,  ẋ̄ += ġ/conj(x) - conj(ẋ/x)·ȳ/conj(x)
 //
-// of each element. The logarithm is that of cmplx.Log: its real part is within 2ε,
-// and ε times itself, and infinite where |x| overflows. If an element of X is zero, all methods
-// return a *DomainError that says which, and change nothing.
+// of each element. The logarithm is that of cmplx.Log, also where |x| overflows or
+// is subnormal: its real part is within 2ε, and 2ε times itself. If an element of X
+// is zero, all methods return a *DomainError that says which, and change nothing.
 type ComplexLog struct {
 	Y rev.Vector[complex128] `rev:"acc"`
 	X rev.Vector[complex128] `rev:"in"`
@@ -93,7 +94,7 @@ func (k *ComplexLog) run(sign float64, g, t, gt *ComplexLog) error {
 	for i := range k.X.N {
 		x := k.X.Data[i*k.X.Inc]
 		if k.Y.Data != nil {
-			k.Y.Data[i*k.Y.Inc] += scale(sign, cmplx.Log(x))
+			k.Y.Data[i*k.Y.Inc] += scale(sign, complexLog(x))
 		}
 		gy, dx := elementOf(g.Y, i), elementOf(t.X, i)/x
 		if t.Y.Data != nil && t.X.Data != nil {
@@ -108,4 +109,19 @@ func (k *ComplexLog) run(sign float64, g, t, gt *ComplexLog) error {
 		}
 	}
 	return nil
+}
+
+// complexLog returns log(x), with the magnitude of finite numbers brought to where it
+// neither overflows nor is subnormal.
+func complexLog(x complex128) complex128 {
+	s := 1.0
+	switch m := max(math.Abs(real(x)), math.Abs(imag(x))); {
+	case m > 0x1p1000 && m <= math.MaxFloat64:
+		s = 0x1p-100
+	case m < 0x1p-900:
+		s = 0x1p100
+	default:
+		return cmplx.Log(x)
+	}
+	return complex(math.Log(cmplx.Abs(scale(s, x)))-math.Log(s), cmplx.Phase(x))
 }

@@ -112,8 +112,12 @@ type elementwisePass[T rev.Real] struct {
 	buffers []elementwiseBuffers // of each worker
 }
 
-// elementwiseBlock is how many elements a worker takes at a time.
-const elementwiseBlock = 8 * len(elementwiseBuffers{}.x)
+// elementwisePiece is how many elements are computed at a time, and
+// elementwiseBlock how many a worker takes.
+const (
+	elementwisePiece = 512
+	elementwiseBlock = 8 * elementwisePiece
+)
 
 // What both ends of are there.
 func (p *elementwisePass[T]) tangent() bool  { return p.t.X.Data != nil && p.t.Y.Data != nil }
@@ -181,7 +185,7 @@ func (p *elementwisePass[T]) Block(worker, block int) {
 }
 
 // elementwiseBuffers hold what is computed of some elements.
-type elementwiseBuffers struct{ x, y, d, v [512]float64 }
+type elementwiseBuffers struct{ x, y, d, v [elementwisePiece]float64 }
 
 func applyFloat[T rev.Float](p *elementwisePass[T], w *elementwiseBuffers, lo, hi int) {
 	f, sign, order := p.f, float64(p.sign), p.order()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"unsafe"
 
@@ -423,6 +424,7 @@ func TestPowOverflow(t *testing.T) {
 	for _, c := range []struct{ x, y, z, gx, gy float64 }{
 		{10, 400, inf, inf, inf},
 		{0.1, -400, inf, -inf, -inf},
+		{0x1p-1074, 0, 1, 0, -744.4400719213812},
 		{-10, 401, -inf, inf, 0},
 		{0x1p600, 2, inf, 0x1p601, inf},
 		{10, -400, 0, math.Copysign(0, -1), 0},
@@ -436,6 +438,164 @@ func TestPowOverflow(t *testing.T) {
 			t.Errorf("derivatives of %v^%v are %v and %v, error %v, want %v and %v", c.x, c.y, gx.AtVec(0), gy.AtVec(0), err, c.gx, c.gy)
 		}
 	}
+}
+
+// Values at the edges of the range are those of package math, and derivatives at
+// infinity are limits.
+func TestElementwiseSpecialValues(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	special := []float64{0, math.Copysign(0, -1), 1, -1, 5e-324, -1e-310, 0x1p20, 1.5e6, -1e22, 1e300, math.MaxFloat64, inf, -inf, nan}
+	runs := runs[float64]()
+	check := func(name string, value func(x []float64) float64, x ...float64) {
+		z := 0.0
+		if err := runs[name].forward(&z, x); err != nil {
+			return // tested with the domains
+		}
+		want := value(x)
+		if name == "log" && x[0] < 0x1p-1022 { // where math.Log is wrong on amd64
+			want = math.Log(x[0]*0x1p100) - 100*math.Ln2
+		}
+		if !(math.Abs(z-want) <= 1e-15*math.Abs(want) || z == want || z != z && want != want) {
+			t.Errorf("%s%v is %v, want %v", name, x, z, want)
+		}
+	}
+	for _, in := range instructions[:8] {
+		for _, x := range special {
+			if len(in.args[0]) == 1 {
+				check(in.name, in.value, x)
+				continue
+			}
+			for _, y := range special {
+				check(in.name, in.value, x, y)
+			}
+		}
+	}
+	for _, c := range []struct {
+		name     string
+		x        []float64
+		gradient []float64
+		hessian  []float64 // by columns
+	}{
+		{"log", []float64{inf}, []float64{0}, []float64{0}},
+		{"sqrt", []float64{inf}, []float64{0}, []float64{0}},
+		{"exp", []float64{-inf}, []float64{0}, []float64{0}},
+		{"sin", []float64{inf}, []float64{nan}, []float64{nan}},
+		{"atan2", []float64{inf, 1}, []float64{0, 0}, []float64{0, 0, 0, 0}},
+		{"atan2", []float64{1, -inf}, []float64{0, 0}, []float64{0, 0, 0, 0}},
+		{"atan2", []float64{inf, inf}, []float64{0, 0}, []float64{0, 0, 0, 0}},
+		{"atan2", []float64{inf, nan}, []float64{nan, nan}, []float64{nan, nan, nan, nan}},
+		{"pow", []float64{inf, -2}, []float64{0, 0}, []float64{0, 0, 0, 0}},
+		{"pow", []float64{inf, 0.5}, []float64{0, inf}, []float64{0, 0, 0, inf}},
+		{"pow", []float64{inf, 0}, []float64{0, inf}, []float64{0, 0, 0, inf}},
+		{"pow", []float64{0.5, inf}, []float64{0, 0}, []float64{0, 0, 0, 0}},
+		{"pow", []float64{2, -inf}, []float64{0, 0}, []float64{0, 0, 0, 0}},
+		{"pow", []float64{nan, 2}, []float64{nan, nan}, []float64{2, nan, nan, nan}}, // 2·x⁰
+	} {
+		n := len(c.x)
+		for j := range n {
+			var z, dz, dgz float64
+			gz, dx, gx, dgx := 1.0, make([]float64, n), make([]float64, n), make([]float64, n)
+			dx[j] = 1
+			if err := runs[c.name].second(arguments[float64]{&z, c.x}, arguments[float64]{&gz, gx}, arguments[float64]{&dz, dx}, arguments[float64]{&dgz, dgx}); err != nil {
+				t.Fatal(err)
+			}
+			same := func(x, y float64) bool { return x == y || x != x && y != y }
+			if !slices.EqualFunc(gx, c.gradient, same) || n == 1 && !same(dgx[0], c.hessian[0]) {
+				t.Errorf("%s%v: gradient %v, second derivatives %v, want %v and %v", c.name, c.x, gx, dgx, c.gradient, c.hessian)
+			}
+		}
+		if n == 2 {
+			f := &powFunction
+			if c.name == "atan2" {
+				f = &atan2Function
+			}
+			xx, xy, yy := f.hessian(c.x[0], c.x[1])
+			same := func(x, y float64) bool { return x == y || x != x && y != y }
+			if !slices.EqualFunc([]float64{xx, xy, xy, yy}, c.hessian, same) {
+				t.Errorf("%s%v: Hessian %v, %v, %v, want %v", c.name, c.x, xx, xy, yy, c.hessian)
+			}
+		}
+	}
+}
+
+func ExampleAbs() {
+	x, gx := mat.NewVecDense(3, []float64{3, 0, -4}), mat.NewVecDense(3, nil)
+	y, gy := mat.NewVecDense(3, nil), mat.NewVecDense(3, []float64{1, 1, 1})
+	NewAbs(y, x).Forward()
+	fmt.Println(y.RawVector().Data)
+	NewAbs(y, x).Adjoint(NewAbs(gy, gx))
+	fmt.Println(y.RawVector().Data, gx.RawVector().Data)
+	// Output:
+	// [3 0 4]
+	// [0 0 0] [1 0 -1]
+}
+
+func ExampleSin() {
+	x, gx := mat.NewVecDense(2, []float64{0, math.Pi / 6}), mat.NewVecDense(2, nil)
+	y, gy := mat.NewVecDense(2, nil), mat.NewVecDense(2, []float64{1, 1})
+	NewSin(y, x).Forward()
+	fmt.Printf("%.4f\n", y.RawVector().Data)
+	NewSin(y, x).Adjoint(NewSin(gy, gx))
+	fmt.Printf("%.4f %.4f\n", y.RawVector().Data, gx.RawVector().Data)
+	// Output:
+	// [0.0000 0.5000]
+	// [0.0000 0.0000] [1.0000 0.8660]
+}
+
+func ExampleCos() {
+	x, gx := mat.NewVecDense(2, []float64{0, math.Pi / 3}), mat.NewVecDense(2, nil)
+	y, gy := mat.NewVecDense(2, nil), mat.NewVecDense(2, []float64{1, 1})
+	NewCos(y, x).Forward()
+	fmt.Printf("%.4f\n", y.RawVector().Data)
+	NewCos(y, x).Adjoint(NewCos(gy, gx))
+	fmt.Printf("%.4f %.4f\n", y.RawVector().Data, gx.AtVec(1))
+	// Output:
+	// [1.0000 0.5000]
+	// [0.0000 0.0000] -0.8660
+}
+
+func ExampleExp() {
+	x, gx := mat.NewVecDense(2, []float64{0, 1}), mat.NewVecDense(2, nil)
+	y, gy := mat.NewVecDense(2, nil), mat.NewVecDense(2, []float64{1, 2})
+	NewExp(y, x).Forward()
+	fmt.Printf("%.4f\n", y.RawVector().Data)
+	NewExp(y, x).Adjoint(NewExp(gy, gx))
+	fmt.Printf("%.4f %.4f\n", y.RawVector().Data, gx.RawVector().Data)
+	// Output:
+	// [1.0000 2.7183]
+	// [0.0000 0.0000] [1.0000 5.4366]
+}
+
+func ExampleSqrt() {
+	x, gx := mat.NewVecDense(2, []float64{4, 9}), mat.NewVecDense(2, nil)
+	y, gy := mat.NewVecDense(2, nil), mat.NewVecDense(2, []float64{1, 3})
+	if err := NewSqrt(y, x).Forward(); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(y.RawVector().Data)
+	if err := NewSqrt(y, x).Adjoint(NewSqrt(gy, gx)); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(y.RawVector().Data, gx.RawVector().Data)
+	// Output:
+	// [2 3]
+	// [0 0] [0.25 0.5]
+}
+
+func ExampleAtan2() {
+	z, x, y := mat.NewVecDense(1, nil), mat.NewVecDense(1, []float64{2}), mat.NewVecDense(1, []float64{2})
+	gz, gx, gy := mat.NewVecDense(1, []float64{1}), mat.NewVecDense(1, nil), mat.NewVecDense(1, nil)
+	if err := NewAtan2(z, x, y).Forward(); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Printf("%.4f\n", z.AtVec(0))
+	if err := NewAtan2(z, x, y).Adjoint(NewAtan2(gz, gx, gy)); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Printf("%.4f %.4f\n", gx.AtVec(0), gy.AtVec(0)) // y/(x² + y²), -x/(x² + y²)
+	// Output:
+	// 0.7854
+	// 0.2500 -0.2500
 }
 
 func ExampleLog() {

@@ -108,6 +108,19 @@ func TestMomentsSpecial(t *testing.T) {
 	}
 }
 
+func ExampleMean() {
+	x, gx := mat.NewVecDense(4, []float64{1, 2, 6, 7}), mat.NewVecDense(4, nil)
+	out, gout := 0.0, 1.0
+	k := NewMean(&out, x)
+	k.Forward()
+	fmt.Println(out)
+	k.Adjoint(NewMean(&gout, gx))
+	fmt.Println(out, gx.RawVector().Data)
+	// Output:
+	// 4
+	// 0 [0.25 0.25 0.25 0.25]
+}
+
 func ExampleVariance() {
 	x, gx := mat.NewVecDense(3, []float64{1, 2, 6}), mat.NewVecDense(3, nil)
 	out, gout := 0.0, 1.0

@@ -106,6 +106,19 @@ func TestNormInfLeast(t *testing.T) {
 	}
 }
 
+func ExampleNormInf() {
+	x, gx := mat.NewVecDense(3, []float64{3, 0, -4}), mat.NewVecDense(3, nil)
+	out, gout := 0.0, 1.0
+	k := NewNormInf(&out, x)
+	k.Forward()
+	fmt.Println(out)
+	k.Adjoint(NewNormInf(&gout, gx))
+	fmt.Println(out, gx.RawVector().Data)
+	// Output:
+	// 4
+	// 0 [0 0 -1]
+}
+
 func ExampleNorm1() {
 	x, gx := mat.NewVecDense(3, []float64{3, 0, -4}), mat.NewVecDense(3, nil)
 	out, gout := 0.0, 1.0

@@ -25,8 +25,10 @@ import (
 // is asked for, all methods that need it return a *DomainError that says where, and
 // change nothing; in fixed point, also if one of the powers of x is 2²⁰ or more.
 // NaN is passed on. In floating point the power is that of package math, infinite
-// without an error where it overflows, and so are the derivatives; in fixed point
-// it is within 0.51 units in the last place.
+// without an error where it overflows, and so are the derivatives; they are zero, as
+// in the limit, where an infinite x or y makes a power zero and the logarithm or
+// the factor beside it infinite. In fixed point the power is within 0.51 units in
+// the last place.
 type Pow[T rev.Real] struct {
 	Z       rev.Vector[T] `rev:"acc"`
 	X       rev.Vector[T] `rev:"in"`
@@ -43,21 +45,25 @@ var powFunction = binaryFunction{
 	value: math.Pow,
 	gradient: func(x, y float64) (fx, fy float64) {
 		if y != 0 {
-			fx = y * math.Pow(x, y-1)
+			fx = timesPower(y, x, y-1)
 		}
 		if !(x <= 0) {
-			fy = math.Log(x) * math.Pow(x, y)
+			fy = timesPower(logarithm(x), x, y)
 		}
 		return fx, fy
 	},
 	hessian: func(x, y float64) (fxx, fxy, fyy float64) {
 		if y != 0 && y != 1 {
-			fxx = y * (y - 1) * math.Pow(x, y-2)
+			fxx = timesPower(y*(y-1), x, y-2)
 		}
 		if !(x <= 0) {
-			l := math.Log(x)
-			fxy = (1 + float64(y*l)) * math.Pow(x, y-1)
-			fyy = l * l * math.Pow(x, y)
+			l := logarithm(x)
+			c := 1.0
+			if y != 0 {
+				c += float64(y * l)
+			}
+			fxy = timesPower(c, x, y-1)
+			fyy = timesPower(l*l, x, y)
 		}
 		return fxx, fxy, fyy
 	},
@@ -99,6 +105,24 @@ var powFunction = binaryFunction{
 		}
 		return true
 	},
+}
+
+// timesPower returns c·x^y, where zero powers prevail over infinite c: these are
+// y and logarithms of x, and powers vanish faster than they grow.
+func timesPower(c, x, y float64) float64 {
+	p := math.Pow(x, y)
+	if p == 0 && math.IsInf(c, 0) {
+		return 0
+	}
+	return c * p
+}
+
+// logarithm is math.Log, which is wrong for subnormal x on amd64, with these scaled.
+func logarithm(x float64) float64 {
+	if x < 0x1p-1022 {
+		return math.Log(x*0x1p100) - 100*math.Ln2
+	}
+	return math.Log(x)
 }
 
 // Forward computes Z += x^y, or returns a *DomainError.

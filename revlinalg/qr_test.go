@@ -211,6 +211,26 @@ func TestQRRank(t *testing.T) {
 	}
 }
 
+func ExampleGramSchmidt() {
+	a := mat.NewDense(2, 2, []float64{
+		3, 1,
+		4, 3,
+	})
+	q, r := mat.NewDense(2, 2, nil), mat.NewDense(2, 2, nil)
+	k := NewGramSchmidt(q, r, a)
+	if err := k.Forward(); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.1f\n", mat.Formatted(q))
+	fmt.Printf("%.1f\n", mat.Formatted(r))
+	// Output:
+	// ⎡ 0.6  -0.8⎤
+	// ⎣ 0.8   0.6⎦
+	// ⎡5.0  3.0⎤
+	// ⎣0.0  1.0⎦
+}
+
 func ExampleQR() {
 	a := mat.NewDense(3, 2, []float64{
 		3, 1,

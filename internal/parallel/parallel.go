@@ -34,7 +34,12 @@ func Workers(w int) int {
 //
 // If blocks panic, the blocks behind them that have not started are left out, and
 // when the others have finished Run panics with the value that the first of them
-// in order panicked with: the same value as with one worker.
+// in order panicked with: the same value as with one worker, where nothing is
+// recovered and the panic of the block goes on.
+//
+// A block must not call runtime.Goexit (as testing.T.FailNow does). If one does, it
+// ends the calling goroutine with one worker, and the blocks behind it are left
+// out; with more workers Run panics.
 func Run(workers, blocks int, t Task) {
 	workers = min(workers, blocks)
 	if workers <= 1 {

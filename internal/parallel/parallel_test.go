@@ -218,6 +218,32 @@ func TestGoexit(t *testing.T) {
 	}
 }
 
+// With one worker a block runs in the calling goroutine, with nothing between.
+func TestOneWorkerGoexit(t *testing.T) {
+	for _, panics := range []bool{true, false} {
+		done := make(chan any)
+		ran, returned := 0, false
+		go func() {
+			defer func() { done <- recover() }()
+			Run(1, 3, blockFunc(func(_, block int) {
+				ran++
+				switch {
+				case block == 0:
+				case panics:
+					panic("block 1")
+				default:
+					runtime.Goexit()
+				}
+			}))
+			returned = true
+		}()
+		v := <-done
+		if panics != (v == any("block 1")) || returned || ran != 2 {
+			t.Errorf("panics: %v: recovered %v, Run returned: %v, after %d blocks", panics, v, returned, ran)
+		}
+	}
+}
+
 func TestNoAllocation(t *testing.T) {
 	c := &counting{busy: make([]atomic.Int32, 3), times: make([]int, 12)}
 	if n := testing.AllocsPerRun(200, func() { Run(3, 12, c) }); n != 0 {

@@ -62,3 +62,36 @@ func TestConformance(t *testing.T) {
 		})
 	}
 }
+
+// BenchmarkLoss reports the time of each pair of vertices, whose distance is
+// computed again in every method.
+func BenchmarkLoss(b *testing.B) {
+	const n, dim = 2000, 5
+	rnd := rand.New(rand.NewPCG(7, 9))
+	graph := randomGraph(rnd, n)
+	random := func() Loss[float64] {
+		x := rev.NewGeneral[float64](n, dim, nil)
+		for i := range x.Data {
+			x.Data[i] = rnd.NormFloat64()
+		}
+		return Loss[float64]{Out: new(1.0), Free: x}
+	}
+	k, g, t, gt := random(), random(), random(), random()
+	k.Graph, k.Margin = graph, 1
+	for _, m := range []struct {
+		name string
+		call func()
+	}{
+		{"Forward", k.Forward},
+		{"Adjoint", func() { k.Adjoint(g) }},
+		{"Tangent", func() { k.Tangent(t) }},
+		{"AdjointTangent", func() { k.AdjointTangent(g, t, gt) }},
+	} {
+		b.Run(m.name, func(b *testing.B) {
+			for b.Loop() {
+				m.call()
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(n*(n-1)/2), "ns/pair")
+		})
+	}
+}
