@@ -114,7 +114,7 @@ func (k *ComplexLog) run(sign float64, g, t, gt *ComplexLog) error {
 // complexLog returns log(x), with the magnitude of finite numbers brought to where it
 // neither overflows nor is subnormal.
 func complexLog(x complex128) complex128 {
-	s := 1.0
+	var s float64
 	switch m := max(math.Abs(real(x)), math.Abs(imag(x))); {
 	case m > 0x1p1000 && m <= math.MaxFloat64:
 		s = 0x1p-100
