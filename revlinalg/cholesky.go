@@ -2,10 +2,12 @@ package revlinalg
 
 import (
 	"fmt"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/parallel"
 	"revnum/internal/simd"
 	"revnum/internal/workspace"
 	"revnum/rev"
@@ -186,46 +188,198 @@ func (k Cholesky[T]) AdjointTangent(g, t, gt Cholesky[T]) error {
 	return nil
 }
 
+// choleskyCols is the number of rows and columns of a block of U, and
+// choleskyStride that of elements between its rows.
+const (
+	choleskyCols   = 48
+	choleskyStride = choleskyCols + 8
+)
+
+// A tiled is a matrix of order n in blocks of columns, each of which lies together,
+// and how far the work on each has come.
+type tiled[T rev.Float] struct {
+	n     int
+	data  []T
+	steps sequence
+	done  []atomic.Int64
+}
+
+// begin makes c undefined and of order n.
+func (c *tiled[T]) begin(n int) {
+	blocks := (n + choleskyCols - 1) / choleskyCols
+	c.n, c.data = n, workspace.Grow(c.data, blocks*n*choleskyStride)
+	if cap(c.done) < blocks {
+		c.done = make([]atomic.Int64, blocks)
+	}
+	c.done = c.done[:blocks]
+	for j := range c.done {
+		c.done[j].Store(0)
+	}
+	c.steps.begin()
+}
+
+// size returns the number of rows of blocks k, or of columns.
+func (c *tiled[T]) size(k int) int { return min(choleskyCols, c.n-k*choleskyCols) }
+
+// tiles returns blocks i to j-1 of the column of blocks k.
+func (c *tiled[T]) tiles(i, j, k int) rev.General[T] {
+	lo, hi := i*choleskyCols, min(j*choleskyCols, c.n)
+	return rev.General[T]{
+		Rows: hi - lo, Cols: c.size(k), Stride: choleskyStride,
+		Data: c.data[(k*c.n+lo)*choleskyStride : (k*c.n+hi)*choleskyStride],
+	}
+}
+
+// tile returns block i, j.
+func (c *tiled[T]) tile(i, j int) rev.General[T] { return c.tiles(i, i+1, j) }
+
 // choleskyWork holds U, its tangent, and scratch.
 type choleskyWork[T rev.Float] struct {
 	u, du            rev.General[T]
 	phi, g, h, x1, e rev.General[T]
+
+	a       rev.General[T]
+	factors choleskyFactor[T]
+	back    choleskyBack[T]
 }
 
 // factor sets u to the factor of a.
 func (w *choleskyWork[T]) factor(workers int, a rev.General[T]) error {
-	w.u = scratch(w.u, a.Rows, a.Rows)
-	copyUpper(w.u, a)
-	return factorUpper(workers, w.u, 0)
+	n := a.Rows
+	w.u = scratch(w.u, n, n)
+	f := &w.factors
+	f.begin(n)
+	blocks := len(f.done)
+	f.err = nil
+	w.a = a
+	workers = parallel.Workers(workers)
+	parallel.Run(workers, blocks, (*choleskyStart[T])(w))
+	w.a = rev.General[T]{}
+	if n > 0 {
+		f.factor(0)
+		parallel.Run(workers, blocks*(blocks-1)/2, f)
+	}
+	if f.err != nil {
+		return f.err
+	}
+	parallel.Run(workers, blocks, (*choleskyEnd[T])(w))
+	return nil
 }
 
-const choleskyBase = 16
+// choleskyStart is the copying of the upper triangle of A to blocks.
+type choleskyStart[T rev.Float] choleskyWork[T]
+
+// Block copies a row of blocks.
+func (w *choleskyStart[T]) Block(_, k int) {
+	f := &w.factors
+	for j := k; j < len(f.done); j++ {
+		to, lo := f.tile(k, j), j*choleskyCols
+		for i := range to.Rows {
+			first := 0
+			if j == k {
+				first = i
+			}
+			copy(to.Row(i)[first:], w.a.Row(k*choleskyCols + i)[lo+first:])
+		}
+	}
+}
+
+// choleskyEnd is the copying of blocks to U.
+type choleskyEnd[T rev.Float] choleskyWork[T]
+
+// Block copies a row of blocks.
+func (w *choleskyEnd[T]) Block(_, k int) {
+	f := &w.factors
+	for j := k; j < len(f.done); j++ {
+		from := f.tile(k, j)
+		copyMatrix(block(w.u, k*choleskyCols, j*choleskyCols, from.Rows, from.Cols), from)
+	}
+}
+
+// A choleskyFactor is the factorisation U in progress. Row k of its blocks is
+// solved for and subtracted from the blocks below,
+//
+//	U_kj = U_kk⁻ᵀ·A_kj,  A_ij -= U_kiᵀ·U_kj for k < i <= j,
+//
+// by columns j, of which some workers have one each. The worker that has column
+// k+1 goes on to factor its last block. What done counts for column j is 2k+1 when
+// it has U_kj, and 2k+2 when that is subtracted.
+type choleskyFactor[T rev.Float] struct {
+	tiled[T]
+	err error
+}
+
+// Block does a column of a row of blocks.
+func (f *choleskyFactor[T]) Block(_, _ int) {
+	// Row 0 and columns 1, 2, ..., then row 1 and columns 2, 3, ...
+	k, j := 0, f.steps.take()+1
+	for j >= len(f.done) {
+		k++
+		j += k + 1 - len(f.done)
+	}
+	done := false
+	defer func() {
+		if !done {
+			f.steps.stopped.Store(true)
+		}
+	}()
+	done = f.column(k, j)
+}
+
+func (f *choleskyFactor[T]) column(k, j int) bool {
+	if !f.steps.await(&f.done[k], 2*k+1) || !f.steps.await(&f.done[j], 2*k) {
+		return false
+	}
+	u := f.tile(k, j)
+	solveBlock(triangle[T]{view(f.tile(k, k), true), true, false}, u)
+	f.done[j].Store(int64(2*k + 1))
+	for i := k + 1; i <= j; i++ {
+		if !f.steps.await(&f.done[i], 2*k+1) {
+			return false
+		}
+		gemm(-1, view(f.tile(k, i), true), u, f.tile(i, j))
+	}
+	f.done[j].Store(int64(2*k + 2))
+	return j > k+1 || f.factor(j)
+}
+
+// factor factors block k, k.
+func (f *choleskyFactor[T]) factor(k int) bool {
+	if f.err = factorUpper(f.tile(k, k), k*choleskyCols); f.err != nil {
+		f.steps.stopped.Store(true)
+		return false
+	}
+	f.done[k].Store(int64(2*k + 1))
+	return true
+}
+
+// choleskyLeaf is the number of rows of a block that are factored one by one.
+const choleskyLeaf = 8
 
 // factorUpper overwrites the upper triangle of u, which is rows first and on of
 // the whole, by its factor.
-func factorUpper[T rev.Float](workers int, u rev.General[T], first int) error {
+func factorUpper[T rev.Float](u rev.General[T], first int) error {
 	n := u.Rows
-	if n > choleskyBase {
-		m := max(choleskyBase, n/2/choleskyBase*choleskyBase)
-		u11, u12, u22 := block(u, 0, 0, m, m), block(u, 0, m, m, n-m), block(u, m, m, n-m, n-m)
-		if err := factorUpper(workers, u11, first); err != nil {
-			return err
+	for lo := 0; lo < n; lo += choleskyLeaf {
+		hi := min(lo+choleskyLeaf, n)
+		rows := block(u, lo, lo, hi-lo, n-lo)
+		gemm(-1, view(block(u, 0, lo, lo, hi-lo), true), block(u, 0, lo, lo, n-lo), rows)
+		for i := range rows.Rows {
+			row := rows.Row(i)[:rows.Rows]
+			if row[i] <= 0 {
+				return &NotPositiveDefinite{first + lo + i, float64(row[i])}
+			}
+			row[i] = sqrt(row[i])
+			divideRow(row[i+1:], row[i])
+			for l := i + 1; l < rows.Rows; l++ {
+				below := rows.Row(l)
+				for j := l; j < len(row); j++ {
+					below[j] -= T(row[l] * row[j])
+				}
+			}
 		}
-		solveTriangular(workers, view(u11, true), true, false, u12)
-		updateUpper(workers, -1, u22, view(u12, true), view(u12, false))
-		return factorUpper(workers, u22, first+m)
-	}
-	for i := range n {
-		row := u.Row(i)[i:]
-		if i > 0 {
-			above := u.Data[i:]
-			simd.Gemm(1, n-i, i, -1, above, 1, u.Stride, above, u.Stride, 1, row, n-i)
-		}
-		if row[0] <= 0 {
-			return &NotPositiveDefinite{first + i, float64(row[0])}
-		}
-		row[0] = sqrt(row[0])
-		divideRow(row[1:], row[0])
+		right := block(rows, 0, rows.Rows, rows.Rows, n-hi)
+		solveBlock(triangle[T]{view(block(rows, 0, 0, rows.Rows, rows.Rows), true), true, false}, right)
 	}
 	return nil
 }
@@ -235,31 +389,117 @@ func (w *choleskyWork[T]) addGradient(workers int, g Cholesky[T]) {
 	if g.L.Data == nil || g.A.Data == nil {
 		return
 	}
-	w.g = scratch(w.g, w.u.Rows, w.u.Rows)
-	copyTransposed(w.g, g.L)
-	choleskyAdjoint(workers, w.u, w.g)
-	addUpper(g.A, 1, w.g)
+	b := &w.back
+	b.begin(w.u.Rows)
+	b.u, b.gl, b.ga = w.u, g.L, g.A
+	blocks := len(b.done)
+	workers = parallel.Workers(workers)
+	parallel.Run(workers, blocks*(blocks+1)/2, b)
+	parallel.Run(workers, blocks, (*choleskySum[T])(b))
+	b.u, b.gl, b.ga = rev.General[T]{}, rev.General[T]{}, rev.General[T]{}
 }
 
-// choleskyAdjoint overwrites Ū in the upper triangle of g by Ā. The other
+// A choleskyBack is the adjoint of the factorisation in progress: the symmetric
+// matrix M = Ā + Āᵀ, by rows of blocks from the last one up,
+//
+//	Ū_kj -= Σ_{i>k} U_ki·M_ij for j >= k,  M_kj = U_kk⁻¹·Ū_kj for j > k,
+//
+// and M_kk as the loops of factorUpper go backward. As M_jk is stored for j > k too,
+// each block is one product of matrices. What done counts for column j are the
+// blocks M_jj, M_j-1,j and so on.
+type choleskyBack[T rev.Float] struct {
+	tiled[T]
+	u, gl, ga rev.General[T]
+}
+
+// Block computes a block of M. Those of row k are, from the last column on, these
+// that depend on no other of row k+1 than the one below them, then M_k,k+1 and M_kk.
+func (b *choleskyBack[T]) Block(_, _ int) {
+	k, q := len(b.done)-1, b.steps.take()
+	for q > len(b.done)-1-k {
+		q -= len(b.done) - k
+		k--
+	}
+	done := false
+	defer func() {
+		if !done {
+			b.steps.stopped.Store(true)
+		}
+	}()
+	done = b.tileOf(k, len(b.done)-1-q)
+}
+
+func (b *choleskyBack[T]) tileOf(k, j int) bool {
+	if j > k {
+		if !b.steps.await(&b.done[j], j-k) {
+			return false
+		}
+	} else {
+		for i := k + 1; i < len(b.done); i++ {
+			if !b.steps.await(&b.done[i], i-k+1) {
+				return false
+			}
+		}
+	}
+	const p = choleskyCols
+	m := b.tile(k, j)
+	copyTransposed(m, block(b.gl, j*p, k*p, m.Cols, m.Rows))
+	if right := b.n - (k+1)*p; right > 0 {
+		gemm(-1, view(block(b.u, k*p, (k+1)*p, p, right), false), b.tiles(k+1, len(b.done), j), m)
+	}
+	diagonal := block(b.u, k*p, k*p, m.Rows, m.Rows)
+	if j > k {
+		solveBlock(triangle[T]{view(diagonal, false), false, false}, m)
+		copyTransposed(b.tile(j, k), m)
+	} else {
+		choleskyAdjoint(diagonal, m)
+		mirror(m)
+		for i := range m.Rows {
+			m.Row(i)[i] *= 2
+		}
+	}
+	b.done[j].Store(int64(j - k + 1))
+	return true
+}
+
+// choleskySum is the sum of Ā.
+type choleskySum[T rev.Float] choleskyBack[T]
+
+// Block adds to some rows of Ā.
+func (b *choleskySum[T]) Block(_, k int) {
+	const p = choleskyCols
+	for j := k; j < len(b.done); j++ {
+		m := b.tile(k, j)
+		for i := range m.Rows {
+			from, to := m.Row(i), b.ga.Row(k*p + i)[j*p:j*p+m.Cols]
+			if j == k {
+				to[i] += from[i] / 2
+				from, to = from[i+1:], to[i+1:]
+			}
+			simd.Axpy(1, from, to)
+		}
+	}
+}
+
+// choleskyAdjoint overwrites Ū in the upper triangle of a block g by Ā. The other
 // triangle of g is scratch.
-func choleskyAdjoint[T rev.Float](workers int, u, g rev.General[T]) {
+func choleskyAdjoint[T rev.Float](u, g rev.General[T]) {
+	const m = 16
 	n := u.Rows
-	if n > choleskyBase {
-		m := max(choleskyBase, n/2/choleskyBase*choleskyBase)
+	if n > m {
 		u11, u12 := block(u, 0, 0, m, m), block(u, 0, m, m, n-m)
 		g11, g12, g22 := block(g, 0, 0, m, m), block(g, 0, m, m, n-m), block(g, m, m, n-m, n-m)
-		choleskyAdjoint(workers, block(u, m, m, n-m, n-m), g22)
+		choleskyAdjoint(block(u, m, m, n-m, n-m), g22)
 		mirror(g22)
-		multiply(workers, g12, -1, view(u12, false), view(g22, false))
+		gemm(-1, view(u12, false), g22, g12)
 		for i := range m {
 			for j, v := range u12.Row(i) {
 				g12.Row(i)[j] -= T(v * g22.Data[j*(g22.Stride+1)]) // the diagonal counts twice in S̄ + S̄ᵀ
 			}
 		}
-		solveTriangular(workers, view(u11, false), false, false, g12)
-		updateUpper(workers, -1, g11, view(u12, false), view(g12, true))
-		choleskyAdjoint(workers, u11, g11)
+		solveBlock(triangle[T]{view(u11, false), false, false}, g12)
+		simd.Gemm(m, m, n-m, -1, u12.Data, u12.Stride, 1, g12.Data, 1, g12.Stride, g11.Data, g11.Stride)
+		choleskyAdjoint(u11, g11)
 		return
 	}
 	// The loops of factorUpper, backward: of s_j = a_ij - Σ_{k<i} u_ki·u_kj, then
