@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,10 @@ import (
 // decimal expansion of a float64 that makes sense has some 770 digits.
 const maxToken = 4096
 
+// Mark is the byte-order mark that some editors put before a text in UTF-8. A Scanner
+// passes over it.
+var Mark = []byte("\xef\xbb\xbf")
+
 // A Scanner reads numbers and words separated by white space, and knows the
 // line that it is on. Its errors name the file and the line.
 type Scanner struct {
@@ -20,6 +25,7 @@ type Scanner struct {
 	buf      []byte
 	pos, end int
 	line     int // of the next byte
+	begun    bool
 	readErr  error
 }
 
@@ -70,6 +76,14 @@ func isSpace(c byte) bool {
 // token returns the next word, valid until the next call, io.EOF at the end of
 // the file.
 func (s *Scanner) token() ([]byte, error) {
+	if !s.begun {
+		s.begun = true
+		for s.end < len(Mark) && s.fill() {
+		}
+		if bytes.HasPrefix(s.buf[:s.end], Mark) {
+			s.pos = len(Mark)
+		}
+	}
 	for {
 		for s.pos < s.end && isSpace(s.buf[s.pos]) {
 			if s.buf[s.pos] == '\n' {

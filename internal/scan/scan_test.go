@@ -37,6 +37,23 @@ func TestScanner(t *testing.T) {
 	}
 }
 
+// TestMark checks that a byte-order mark is passed over, at the beginning alone.
+func TestMark(t *testing.T) {
+	for text, want := range map[string]string{
+		"\ufeff12": "", "\ufeff 12\n": "", "\ufeff": "a:1: expected 12, found the end of the file",
+		"\xef\xbb": "a:1: expected 12, found \"\\xef\\xbb\"", "\n\ufeff12": "a:2: expected 12, found \"\\ufeff12\"",
+	} {
+		for _, r := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text))} {
+			_, err := New(r, "a").Int("12", 12, 12)
+			if want != "" {
+				wantError(t, err, want)
+			} else if err != nil {
+				t.Errorf("%q: %v", text, err)
+			}
+		}
+	}
+}
+
 func TestIntRange(t *testing.T) {
 	for _, text := range []string{"2", "-1", "1.5", "99999999999999999999", "1_0", ""} {
 		_, err := New(strings.NewReader(text), "a").Int("0 or 1", 0, 1)

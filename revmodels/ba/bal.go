@@ -45,7 +45,7 @@ func ReadFile(path string) (*Problem, error) {
 //
 // Errors begin with name and the number of a line, and say what was expected
 // there: numbers that are not finite, indices out of range and files that end
-// early or late are errors. Memory grows with what is read, whatever the counts
+// early or late are errors; a byte-order mark is passed over. Memory grows with what is read, whatever the counts
 // at the beginning say.
 func Read(r io.Reader, name string) (*Problem, error) {
 	b := bufio.NewReader(r)
@@ -59,7 +59,7 @@ func Read(r io.Reader, name string) (*Problem, error) {
 	case bytes.HasPrefix(start, []byte("BZh")):
 		b = bufio.NewReader(bzip2.NewReader(b))
 	}
-	if start, _ := b.Peek(1); bytes.HasPrefix(start, []byte("#")) {
+	if start, _ := b.Peek(len(scan.Mark) + 1); bytes.HasPrefix(bytes.TrimPrefix(start, scan.Mark), []byte("#")) {
 		return readBundler(b, name)
 	}
 	return readBAL(b, name)

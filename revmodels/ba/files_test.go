@@ -206,6 +206,20 @@ func gzipped(t *testing.T, s string) string {
 	return b.String()
 }
 
+// TestMark reads files that begin with a byte-order mark.
+func TestMark(t *testing.T) {
+	for name, text := range map[string]string{"BAL": bal(t, twoViews()), "Bundler": bundler} {
+		want, err := Read(strings.NewReader(text), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Read(strings.NewReader("\ufeff"+text), name)
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: not the same problem: %v", name, err)
+		}
+	}
+}
+
 func TestReadErrors(t *testing.T) {
 	good := bal(t, twoViews()) // lines: 1 header, 2 to 6 observations, 7 to 24 cameras, 25 to 33 points
 	zipped := gzipped(t, good)
