@@ -225,8 +225,9 @@ func (w *detWork[T]) setCofactors(a rev.General[T]) {
 
 // scaleByDet sets dst to det A·xᵀ, for the x of A with columns scaled.
 func (w *detWork[T]) scaleByDet(dst, x rev.General[T]) {
+	det := w.determinant()
 	for i := range x.Rows {
-		d := w.determinant()
+		d := det
 		d.e += w.shifts[i]
 		for j, v := range x.Row(i) {
 			dst.Data[j*dst.Stride+i] = T(d.times(float64(v)).float())

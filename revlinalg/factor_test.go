@@ -1,6 +1,7 @@
 package revlinalg
 
 import (
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -58,7 +59,8 @@ func TestCholeskyFailsLate(t *testing.T) {
 		a.Row(at)[at] = -1
 		for _, workers := range []int{1, 2, 7} {
 			err := Cholesky[float64]{L: matrixOf[float64](rnd, n, n), A: a, Workers: workers}.Forward()
-			if e, ok := err.(*NotPositiveDefinite); !ok || e.Row != at || !(e.Pivot <= -1) {
+			var e *NotPositiveDefinite
+			if !errors.As(err, &e) || e.Row != at || !(e.Pivot <= -1) {
 				t.Errorf("row %d, %d workers: %v", at, workers, err)
 			}
 		}
