@@ -20,10 +20,10 @@ import (
 // with (B·C̄ᴴ)_ij conjugated if A is transposed. The second order is that of this
 // product of three.
 //
-// With one column, the matrix-vector product, Adjoint goes over A once, whatever
-// it is asked for. With more, it goes over A and B for C, Ā and ᾱ, and over a
-// transposed copy of A for B̄. The structure of that is kept from call to call, as
-// long as it is that of A.
+// With one column, the matrix-vector product, and with up to 16 of floats, Adjoint goes
+// over A once, whatever it is asked for. With more, it goes over A and B for C, Ā and
+// ᾱ, and over a transposed copy of A for B̄. The structure of that is kept from call to
+// call, as long as it is that of A.
 //
 // In floating point an element of op(A)·B, the sum of k entries, is within
 // k·ε·Σ|a_ij·b_jl|, its product with α rounded once more. In fixed point it is
@@ -31,8 +31,8 @@ import (
 // product of one column: there each α·b is rounded, and its product with each
 // entry. So are the products that go into gradients.
 //
-// With more than one column the bits of a column do not depend on which others
-// there are. They never depend on the number of workers, who share the rows in
+// With 2 to 16 columns, and with more, the bits of a column do not depend on which
+// others there are. They never depend on the number of workers, who share the rows in
 // blocks of about as many entries each; a row is not divided.
 type Mul[T Scalar, I Index] struct {
 	C       rev.General[T] `rev:"acc"`

@@ -56,6 +56,16 @@ func TestMul(t *testing.T) {
 	}
 }
 
+// With so many columns the adjoint goes over a transposed copy.
+func TestMulColumns(t *testing.T) {
+	for _, trans := range []bool{false, true} {
+		t.Run(fmt.Sprintf("trans=%v", trans), func(t *testing.T) {
+			t.Run("float64", func(t *testing.T) { revtest.Kernel(t, mulSpec[float64, int](fewColumns+4, trans, true)) })
+			t.Run("float32", func(t *testing.T) { revtest.Kernel(t, mulSpec[float32, int32](fewColumns+4, trans, true)) })
+		})
+	}
+}
+
 // The product is that of dense matrices.
 func TestMulValue(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1))
@@ -239,14 +249,18 @@ func TestMulBlocks(t *testing.T) {
 	far := random[float64, int32](rnd, 40000, 50000, 6)
 	wide := random[float64, int32](rnd, 40000, 2*wideRange, 6)
 	dense := perRow(rnd, 1000, 50, 0) // with repeated columns
-	for _, a := range []CSR[float64, int32]{near, slanted, far, wide, dense} {
+	for n, a := range []CSR[float64, int32]{near, slanted, far, wide, dense, near, far} {
+		cols := 1
+		if n > 4 {
+			cols = 3
+		}
 		for _, trans := range []bool{false, true} {
 			m, n := a.Rows, a.Cols
 			if trans {
 				m, n = n, m
 			}
-			k := Mul[float64, int32]{C: matrixOf[float64](rnd, m, 1), A: a, B: matrixOf[float64](rnd, n, 1), Trans: trans}
-			g := Mul[float64, int32]{C: matrixOf[float64](rnd, m, 1), A: a.With(numbers[float64](rnd, a.NNZ())), B: matrixOf[float64](rnd, n, 1)}
+			k := Mul[float64, int32]{C: matrixOf[float64](rnd, m, cols), A: a, B: matrixOf[float64](rnd, n, cols), Trans: trans}
+			g := Mul[float64, int32]{C: matrixOf[float64](rnd, m, cols), A: a.With(numbers[float64](rnd, a.NNZ())), B: matrixOf[float64](rnd, n, cols)}
 			wantC, wantA, wantB := slices.Clone(k.C.Data), slices.Clone(g.A.Data), slices.Clone(g.B.Data)
 			for i := range a.Rows {
 				for p := a.Ptr[i]; p < a.Ptr[i+1]; p++ {
@@ -254,9 +268,11 @@ func TestMulBlocks(t *testing.T) {
 					if trans {
 						r, c = c, r
 					}
-					wantC[r] -= a.Data[p] * k.B.Data[c]
-					wantB[c] += a.Data[p] * g.C.Data[r]
-					wantA[p] += g.C.Data[r] * k.B.Data[c]
+					for l := range cols {
+						wantC[r*cols+l] -= a.Data[p] * k.B.Data[c*cols+l]
+						wantB[c*cols+l] += a.Data[p] * g.C.Data[r*cols+l]
+						wantA[p] += g.C.Data[r*cols+l] * k.B.Data[c*cols+l]
+					}
 				}
 			}
 			c0, a0, b0 := slices.Clone(k.C.Data), slices.Clone(g.A.Data), slices.Clone(g.B.Data)

@@ -53,9 +53,12 @@ func (p pass[T, I]) run() {
 	}
 	j := workspace.Get[job[T, I]]()
 	j.p = p
-	if cols == 1 && p.a.Data != nil {
+	switch {
+	case cols == 1 && p.a.Data != nil:
 		j.column()
-	} else {
+	case cols <= fewColumns && p.w.Data != nil && !isFixed[T]() && !isComplex[T]():
+		j.fewColumns(cols)
+	default:
 		j.columns(cols)
 	}
 	j.p, j.given, j.from = pass[T, I]{}, pass[T, I]{}, rev.General[T]{}
@@ -88,6 +91,7 @@ const (
 	stepCombine             // blocks of the windows
 	stepPack                // blocks of rows of what is copied
 	stepColumns             // blocks of rows
+	stepRows                // blocks of rows of the windows
 )
 
 // A scratch is what a worker needs for its own.
@@ -104,6 +108,7 @@ func (j *job[T, I]) open(workers int) {
 }
 
 const (
+	fewColumns  = 16      // of w that a block adds into, at most
 	panelBytes  = 512     // of a row of the columns that are worked on at a time, at most
 	pieceRows   = 1024    // rows of a piece of a block, of single columns
 	blockWork   = 1 << 14 // entries and rows of a block
@@ -130,6 +135,8 @@ func (j *job[T, I]) Block(worker, block int) {
 		j.packRows(block)
 	case stepColumns:
 		j.rows(j.scratch[worker], block)
+	case stepRows:
+		j.combineRows(block)
 	}
 }
 
@@ -165,12 +172,54 @@ func (j *job[T, I]) columns(cols int) {
 			j.panel(pass[T, I]{a: j.t, u: p.v, out: p.w, alpha: p.beta, subOut: p.subW, flip: !p.flip, workers: p.workers})
 		}
 		if p.out.Data != nil || p.ga != nil || p.sum != nil {
+			p.w = rev.General[T]{}
 			p.u = j.pack(0, p.u)
 			j.panel(p)
 		}
 	}
 	j.p = whole
 	j.addSums()
+}
+
+// fewColumns does a pass over matrices of a few columns of floats, with w.
+func (j *job[T, I]) fewColumns(cols int) {
+	p := &j.p
+	most := max(2, min(mostWindows, len(p.a.Ind)/(4*p.a.Cols)))
+	// Not by the number of columns, so that the bits of one do not depend on it.
+	j.blocks = max(1, min((len(p.a.Ind)+p.a.Rows)/blockWork, most))
+	for len(j.windows) < j.blocks {
+		j.windows = append(j.windows, window[T]{})
+	}
+	for b := range j.windows[:j.blocks] {
+		j.windows[b].open(p.a.Cols * cols)
+	}
+	workers := parallel.Workers(p.workers)
+	j.open(min(workers, j.blocks))
+	j.sums = workspace.Zeros(j.sums, j.blocks)
+	j.step = stepColumns
+	parallel.Run(workers, j.blocks, j)
+	j.step = stepRows
+	parallel.Run(workers, (p.a.Cols+chunk-1)/chunk, j)
+	j.addSums()
+}
+
+// combineRows adds the windows to a block of rows of w, which begins with a chunk.
+func (j *job[T, I]) combineRows(block int) {
+	w := j.p.w
+	from, to := block*chunk, min(w.Rows, (block+1)*chunk)
+	if w.Stride == w.Cols && !j.p.subW {
+		combineWindows(j.windows[:j.blocks], w.Data, from*w.Cols, to*w.Cols)
+		return
+	}
+	for i := from; i < to; i++ {
+		for b := range j.windows[:j.blocks] {
+			win := &j.windows[b]
+			// A row that entries met is in chunks that were.
+			if lo, hi := i*w.Cols, (i+1)*w.Cols; win.met[lo/chunk] && win.met[(hi-1)/chunk] {
+				addTo(w.Row(i), one[T](), win.all[lo:hi], j.p.subW)
+			}
+		}
+	}
 }
 
 // transpose makes t the transpose of a. Most often a has the structure that it had in
@@ -266,6 +315,10 @@ func vectorRows[T rev.Float, I Index](j *job[T, I], s *scratch[T], block, r0, r1
 	if p.subOut {
 		alpha = -alpha
 	}
+	var win *window[T]
+	if p.w.Data != nil {
+		win = &j.windows[block]
+	}
 	for i := r0; i < r1; {
 		begin := int(ptr[i])
 		rows := sort.Search(r1-i, func(n int) bool { return int(ptr[i+n+1])-begin > simd.SparseEntries })
@@ -274,7 +327,7 @@ func vectorRows[T rev.Float, I Index](j *job[T, I], s *scratch[T], block, r0, r1
 			if p.out.Data != nil {
 				out = p.out.Data[i*p.out.Stride:]
 			}
-			vectorPiece(j, i, ptr[i+1:i+rows+1], begin, out, p.out.Stride, alpha)
+			vectorPiece(j, i, ptr[i+1:i+rows+1], begin, out, p.out.Stride, alpha, win)
 			i += rows
 			continue
 		}
@@ -287,11 +340,11 @@ func vectorRows[T rev.Float, I Index](j *job[T, I], s *scratch[T], block, r0, r1
 			clear(sums)
 		}
 		if last := int(ptr[i+rows]); last-begin <= simd.SparseEntries {
-			vectorPiece(j, i, ptr[i+1:i+rows+1], begin, sums, cols, 1)
+			vectorPiece(j, i, ptr[i+1:i+rows+1], begin, sums, cols, 1, win)
 		} else {
 			for begin < last {
 				to := min(begin+simd.SparseEntries, last)
-				vectorPiece(j, i, []I{I(to)}, begin, sums, cols, 1)
+				vectorPiece(j, i, []I{I(to)}, begin, sums, cols, 1, win)
 				begin = to
 			}
 		}
@@ -312,26 +365,61 @@ func vectorRows[T rev.Float, I Index](j *job[T, I], s *scratch[T], block, r0, r1
 }
 
 // vectorPiece does the entries from begin on of the rows from i on, and adds
-// alpha·s_i to the rows of out, unless that is nil. The entries stay in a cache from
-// some columns to the next.
-func vectorPiece[T rev.Float, I Index](j *job[T, I], i int, end []I, begin int, out []T, ldo int, alpha T) {
+// alpha·s_i to the rows of out, unless that is nil, and to w in win, if there is one. The
+// entries stay in a cache from some columns to the next.
+func vectorPiece[T rev.Float, I Index](j *job[T, I], i int, end []I, begin int, out []T, ldo int, alpha T, win *window[T]) {
 	p, to := &j.p, int(end[len(end)-1])
 	ind := p.a.Ind[begin:to]
+	if len(ind) == 0 {
+		return
+	}
 	cols := max(p.u.Cols, p.v.Cols)
+	var w []T
+	if win != nil {
+		lo, hi := simd.IndexRange(ind)
+		if lo < 0 || int(hi) >= p.a.Cols {
+			panic("revsparse: column index out of range")
+		}
+		w = win.reach(int(lo)*cols, (int(hi)+1)*cols-1, nil)
+	}
 	var n int
 	for lo := 0; lo < cols; lo += n {
+		var u, v, ga []T
+		ldu, ldv := p.u.Stride, p.v.Stride
+		if p.u.Data != nil {
+			u = p.u.Data[lo:]
+		}
+		if p.v.Data != nil {
+			v = p.v.Data[i*ldv+lo:]
+		}
+		if p.ga != nil {
+			ga = p.ga[begin:to]
+		}
+		if win != nil {
+			n = simd.SpreadCols[T](cols - lo)
+			a, w := p.a.Data[begin:to], w[lo:]
+			switch {
+			case out != nil && ga != nil:
+				simd.SparseRowsDotsSpread(n, end, begin, ind, u, ldu, a, out[lo:], ldo, alpha, ga, p.gamma, v, ldv, p.beta, w, cols)
+			case out != nil:
+				simd.SparseRowsSpread(n, end, begin, ind, u, ldu, a, out[lo:], ldo, alpha, v, ldv, p.beta, w, cols)
+			default:
+				simd.SparseSpread(n, end, begin, ind, a, v, ldv, p.beta, w, cols)
+				if ga != nil {
+					simd.SparseDots(n, end, begin, ind, u, ldu, ga, v, ldv, p.gamma)
+				}
+			}
+			continue
+		}
 		n = simd.SparseCols[T](cols - lo)
-		u, ldu := p.u.Data[lo:], p.u.Stride
-		if p.ga == nil {
+		switch {
+		case ga == nil:
 			simd.SparseRows(n, end, begin, ind, u, ldu, p.a.Data[begin:to], out[lo:], ldo, alpha)
-			continue
-		}
-		ga, v, ldv := p.ga[begin:to], p.v.Data[i*p.v.Stride+lo:], p.v.Stride
-		if out == nil {
+		case out == nil:
 			simd.SparseDots(n, end, begin, ind, u, ldu, ga, v, ldv, p.gamma)
-			continue
+		default:
+			simd.SparseRowsDots(n, end, begin, ind, u, ldu, p.a.Data[begin:to], out[lo:], ldo, alpha, ga, v, ldv, p.gamma)
 		}
-		simd.SparseRowsDots(n, end, begin, ind, u, ldu, p.a.Data[begin:to], out[lo:], ldo, alpha, ga, v, ldv, p.gamma)
 	}
 }
 

@@ -51,6 +51,32 @@ func SparseRowsDots[T Float, I Index](n int, end []I, base int, ind []I, u []T, 
 	}
 }
 
+// SpreadCols returns how many of n columns SparseSpread and what goes with it take at a
+// time at most.
+func SpreadCols[T Float](n int) int { return sparseCols[T](min(n, spreadMost[T]())) }
+
+// SparseSpread computes w_q += a_q·(beta·v_i) for rows w_q, element c of which is
+// w[ind[q]*ldw+c]. The number n is what SpreadCols returns for some number.
+func SparseSpread[T Float, I Index](n int, end []I, base int, ind []I, a, v []T, ldv int, beta T, w []T, ldw int) {
+	if checkEntries(n, end, base, len(ind), len(a)) && checkDense(n, len(end), len(v), ldv) {
+		sparseSpread(n, end, base, ind, a, v, ldv, beta, w, ldw)
+	}
+}
+
+// SparseRowsSpread computes what SparseRows and SparseSpread do.
+func SparseRowsSpread[T Float, I Index](n int, end []I, base int, ind []I, u []T, ldu int, a, dst []T, ldd int, alpha T, v []T, ldv int, beta T, w []T, ldw int) {
+	if checkEntries(n, end, base, len(ind), len(a)) && checkDense(n, len(end), len(dst), ldd) && checkDense(n, len(end), len(v), ldv) {
+		sparseRowsSpread(n, end, base, ind, u, ldu, a, dst, ldd, alpha, v, ldv, beta, w, ldw)
+	}
+}
+
+// SparseRowsDotsSpread computes what SparseRowsDots and SparseSpread do.
+func SparseRowsDotsSpread[T Float, I Index](n int, end []I, base int, ind []I, u []T, ldu int, a, dst []T, ldd int, alpha T, ga []T, gamma T, v []T, ldv int, beta T, w []T, ldw int) {
+	if checkEntries(n, end, base, len(ind), min(len(a), len(ga))) && checkDense(n, len(end), len(dst), ldd) && checkDense(n, len(end), len(v), ldv) {
+		sparseRowsDotsSpread(n, end, base, ind, u, ldu, a, dst, ldd, alpha, ga, gamma, v, ldv, beta, w, ldw)
+	}
+}
+
 // PrefetchRow asks for x, so that it is in the cache when it is read soon.
 func PrefetchRow[T Float](x []T) {
 	if len(x) > 0 {
@@ -97,6 +123,21 @@ func genericSparseDots[T Float, I Index](n int, end []I, base int, ind []I, u []
 		for ; q < int(e)-base; q++ {
 			at := int(ind[q]) * ldu
 			ga[q] += T(gamma * genericDot(v[i*ldv:i*ldv+n], u[at:at+n]))
+		}
+	}
+}
+
+func genericSparseSpread[T Float, I Index](n int, end []I, base int, ind []I, a, v []T, ldv int, beta T, w []T, ldw int) {
+	var buf [sparseMost]T
+	scaled := buf[:n]
+	q := 0
+	for i, e := range end {
+		for c, x := range v[i*ldv : i*ldv+n] {
+			scaled[c] = T(beta * x)
+		}
+		for ; q < int(e)-base; q++ {
+			at := int(ind[q]) * ldw
+			genericAxpyTo(w[at:at+n], a[q], scaled, w[at:at+n])
 		}
 	}
 }

@@ -12,12 +12,27 @@ func sparseRowsAVX2F64I64(n int, rows int, end *int, base int, ind *int, u *floa
 // sparseDotsAVX2F64I64 computes ga_q += gamma·(v_i·u_q) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
-func sparseDotsAVX2F64I64(n int, rows int, end *int, base int, ind *int, u *float64, ldu int, ga *float64, v *float64, ldv int, gamma float64)
+func sparseDotsAVX2F64I64(n int, rows int, end *int, base int, ind *int, u *float64, ldu int, ga *float64, gamma float64, v *float64, ldv int)
 
 // sparseRowsDotsAVX2F64I64 computes dst_i += alpha·Σ_q a_q·u_q and ga_q += gamma·(v_i·u_q) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
-func sparseRowsDotsAVX2F64I64(n int, rows int, end *int, base int, ind *int, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, ga *float64, v *float64, ldv int, gamma float64)
+func sparseRowsDotsAVX2F64I64(n int, rows int, end *int, base int, ind *int, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, ga *float64, gamma float64, v *float64, ldv int)
+
+// sparseSpreadAVX2F64I64 computes w_q += a_q·(beta·v_i) for rows w_q = w[ind_q·ldw:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
+//
+//go:noescape
+func sparseSpreadAVX2F64I64(n int, rows int, end *int, base int, ind *int, a *float64, v *float64, ldv int, beta float64, w *float64, ldw int)
+
+// sparseRowsSpreadAVX2F64I64 computes dst_i += alpha·Σ_q a_q·u_q and w_q += a_q·(beta·v_i) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
+//
+//go:noescape
+func sparseRowsSpreadAVX2F64I64(n int, rows int, end *int, base int, ind *int, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, v *float64, ldv int, beta float64, w *float64, ldw int)
+
+// sparseRowsDotsSpreadAVX2F64I64 computes dst_i += alpha·Σ_q a_q·u_q and ga_q += gamma·(v_i·u_q) and w_q += a_q·(beta·v_i) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
+//
+//go:noescape
+func sparseRowsDotsSpreadAVX2F64I64(n int, rows int, end *int, base int, ind *int, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, ga *float64, gamma float64, v *float64, ldv int, beta float64, w *float64, ldw int)
 
 // sparsePairsAVX2F64I64 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none.
 //
@@ -62,12 +77,27 @@ func sparseRowsAVX2F64I32(n int, rows int, end *int32, base int, ind *int32, u *
 // sparseDotsAVX2F64I32 computes ga_q += gamma·(v_i·u_q) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
-func sparseDotsAVX2F64I32(n int, rows int, end *int32, base int, ind *int32, u *float64, ldu int, ga *float64, v *float64, ldv int, gamma float64)
+func sparseDotsAVX2F64I32(n int, rows int, end *int32, base int, ind *int32, u *float64, ldu int, ga *float64, gamma float64, v *float64, ldv int)
 
 // sparseRowsDotsAVX2F64I32 computes dst_i += alpha·Σ_q a_q·u_q and ga_q += gamma·(v_i·u_q) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
-func sparseRowsDotsAVX2F64I32(n int, rows int, end *int32, base int, ind *int32, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, ga *float64, v *float64, ldv int, gamma float64)
+func sparseRowsDotsAVX2F64I32(n int, rows int, end *int32, base int, ind *int32, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, ga *float64, gamma float64, v *float64, ldv int)
+
+// sparseSpreadAVX2F64I32 computes w_q += a_q·(beta·v_i) for rows w_q = w[ind_q·ldw:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
+//
+//go:noescape
+func sparseSpreadAVX2F64I32(n int, rows int, end *int32, base int, ind *int32, a *float64, v *float64, ldv int, beta float64, w *float64, ldw int)
+
+// sparseRowsSpreadAVX2F64I32 computes dst_i += alpha·Σ_q a_q·u_q and w_q += a_q·(beta·v_i) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
+//
+//go:noescape
+func sparseRowsSpreadAVX2F64I32(n int, rows int, end *int32, base int, ind *int32, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, v *float64, ldv int, beta float64, w *float64, ldw int)
+
+// sparseRowsDotsSpreadAVX2F64I32 computes dst_i += alpha·Σ_q a_q·u_q and ga_q += gamma·(v_i·u_q) and w_q += a_q·(beta·v_i) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
+//
+//go:noescape
+func sparseRowsDotsSpreadAVX2F64I32(n int, rows int, end *int32, base int, ind *int32, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, ga *float64, gamma float64, v *float64, ldv int, beta float64, w *float64, ldw int)
 
 // sparsePairsAVX2F64I32 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none.
 //
@@ -112,12 +142,27 @@ func sparseRowsAVX2F32I64(n int, rows int, end *int, base int, ind *int, u *floa
 // sparseDotsAVX2F32I64 computes ga_q += gamma·(v_i·u_q) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
-func sparseDotsAVX2F32I64(n int, rows int, end *int, base int, ind *int, u *float32, ldu int, ga *float32, v *float32, ldv int, gamma float32)
+func sparseDotsAVX2F32I64(n int, rows int, end *int, base int, ind *int, u *float32, ldu int, ga *float32, gamma float32, v *float32, ldv int)
 
 // sparseRowsDotsAVX2F32I64 computes dst_i += alpha·Σ_q a_q·u_q and ga_q += gamma·(v_i·u_q) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
-func sparseRowsDotsAVX2F32I64(n int, rows int, end *int, base int, ind *int, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, ga *float32, v *float32, ldv int, gamma float32)
+func sparseRowsDotsAVX2F32I64(n int, rows int, end *int, base int, ind *int, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, ga *float32, gamma float32, v *float32, ldv int)
+
+// sparseSpreadAVX2F32I64 computes w_q += a_q·(beta·v_i) for rows w_q = w[ind_q·ldw:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
+//
+//go:noescape
+func sparseSpreadAVX2F32I64(n int, rows int, end *int, base int, ind *int, a *float32, v *float32, ldv int, beta float32, w *float32, ldw int)
+
+// sparseRowsSpreadAVX2F32I64 computes dst_i += alpha·Σ_q a_q·u_q and w_q += a_q·(beta·v_i) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
+//
+//go:noescape
+func sparseRowsSpreadAVX2F32I64(n int, rows int, end *int, base int, ind *int, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, v *float32, ldv int, beta float32, w *float32, ldw int)
+
+// sparseRowsDotsSpreadAVX2F32I64 computes dst_i += alpha·Σ_q a_q·u_q and ga_q += gamma·(v_i·u_q) and w_q += a_q·(beta·v_i) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
+//
+//go:noescape
+func sparseRowsDotsSpreadAVX2F32I64(n int, rows int, end *int, base int, ind *int, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, ga *float32, gamma float32, v *float32, ldv int, beta float32, w *float32, ldw int)
 
 // sparsePairsAVX2F32I64 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none.
 //
@@ -162,12 +207,27 @@ func sparseRowsAVX2F32I32(n int, rows int, end *int32, base int, ind *int32, u *
 // sparseDotsAVX2F32I32 computes ga_q += gamma·(v_i·u_q) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
-func sparseDotsAVX2F32I32(n int, rows int, end *int32, base int, ind *int32, u *float32, ldu int, ga *float32, v *float32, ldv int, gamma float32)
+func sparseDotsAVX2F32I32(n int, rows int, end *int32, base int, ind *int32, u *float32, ldu int, ga *float32, gamma float32, v *float32, ldv int)
 
 // sparseRowsDotsAVX2F32I32 computes dst_i += alpha·Σ_q a_q·u_q and ga_q += gamma·(v_i·u_q) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
-func sparseRowsDotsAVX2F32I32(n int, rows int, end *int32, base int, ind *int32, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, ga *float32, v *float32, ldv int, gamma float32)
+func sparseRowsDotsAVX2F32I32(n int, rows int, end *int32, base int, ind *int32, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, ga *float32, gamma float32, v *float32, ldv int)
+
+// sparseSpreadAVX2F32I32 computes w_q += a_q·(beta·v_i) for rows w_q = w[ind_q·ldw:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
+//
+//go:noescape
+func sparseSpreadAVX2F32I32(n int, rows int, end *int32, base int, ind *int32, a *float32, v *float32, ldv int, beta float32, w *float32, ldw int)
+
+// sparseRowsSpreadAVX2F32I32 computes dst_i += alpha·Σ_q a_q·u_q and w_q += a_q·(beta·v_i) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
+//
+//go:noescape
+func sparseRowsSpreadAVX2F32I32(n int, rows int, end *int32, base int, ind *int32, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, v *float32, ldv int, beta float32, w *float32, ldw int)
+
+// sparseRowsDotsSpreadAVX2F32I32 computes dst_i += alpha·Σ_q a_q·u_q and ga_q += gamma·(v_i·u_q) and w_q += a_q·(beta·v_i) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
+//
+//go:noescape
+func sparseRowsDotsSpreadAVX2F32I32(n int, rows int, end *int32, base int, ind *int32, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, ga *float32, gamma float32, v *float32, ldv int, beta float32, w *float32, ldw int)
 
 // sparsePairsAVX2F32I32 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none.
 //
@@ -212,12 +272,27 @@ func sparseRowsAVX512F64I64(n int, rows int, end *int, base int, ind *int, u *fl
 // sparseDotsAVX512F64I64 computes ga_q += gamma·(v_i·u_q) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
-func sparseDotsAVX512F64I64(n int, rows int, end *int, base int, ind *int, u *float64, ldu int, ga *float64, v *float64, ldv int, gamma float64)
+func sparseDotsAVX512F64I64(n int, rows int, end *int, base int, ind *int, u *float64, ldu int, ga *float64, gamma float64, v *float64, ldv int)
 
 // sparseRowsDotsAVX512F64I64 computes dst_i += alpha·Σ_q a_q·u_q and ga_q += gamma·(v_i·u_q) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
-func sparseRowsDotsAVX512F64I64(n int, rows int, end *int, base int, ind *int, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, ga *float64, v *float64, ldv int, gamma float64)
+func sparseRowsDotsAVX512F64I64(n int, rows int, end *int, base int, ind *int, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, ga *float64, gamma float64, v *float64, ldv int)
+
+// sparseSpreadAVX512F64I64 computes w_q += a_q·(beta·v_i) for rows w_q = w[ind_q·ldw:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
+//
+//go:noescape
+func sparseSpreadAVX512F64I64(n int, rows int, end *int, base int, ind *int, a *float64, v *float64, ldv int, beta float64, w *float64, ldw int)
+
+// sparseRowsSpreadAVX512F64I64 computes dst_i += alpha·Σ_q a_q·u_q and w_q += a_q·(beta·v_i) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
+//
+//go:noescape
+func sparseRowsSpreadAVX512F64I64(n int, rows int, end *int, base int, ind *int, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, v *float64, ldv int, beta float64, w *float64, ldw int)
+
+// sparseRowsDotsSpreadAVX512F64I64 computes dst_i += alpha·Σ_q a_q·u_q and ga_q += gamma·(v_i·u_q) and w_q += a_q·(beta·v_i) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
+//
+//go:noescape
+func sparseRowsDotsSpreadAVX512F64I64(n int, rows int, end *int, base int, ind *int, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, ga *float64, gamma float64, v *float64, ldv int, beta float64, w *float64, ldw int)
 
 // sparsePairsAVX512F64I64 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none.
 //
@@ -237,12 +312,27 @@ func sparseRowsAVX512F64I32(n int, rows int, end *int32, base int, ind *int32, u
 // sparseDotsAVX512F64I32 computes ga_q += gamma·(v_i·u_q) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
-func sparseDotsAVX512F64I32(n int, rows int, end *int32, base int, ind *int32, u *float64, ldu int, ga *float64, v *float64, ldv int, gamma float64)
+func sparseDotsAVX512F64I32(n int, rows int, end *int32, base int, ind *int32, u *float64, ldu int, ga *float64, gamma float64, v *float64, ldv int)
 
 // sparseRowsDotsAVX512F64I32 computes dst_i += alpha·Σ_q a_q·u_q and ga_q += gamma·(v_i·u_q) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
-func sparseRowsDotsAVX512F64I32(n int, rows int, end *int32, base int, ind *int32, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, ga *float64, v *float64, ldv int, gamma float64)
+func sparseRowsDotsAVX512F64I32(n int, rows int, end *int32, base int, ind *int32, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, ga *float64, gamma float64, v *float64, ldv int)
+
+// sparseSpreadAVX512F64I32 computes w_q += a_q·(beta·v_i) for rows w_q = w[ind_q·ldw:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
+//
+//go:noescape
+func sparseSpreadAVX512F64I32(n int, rows int, end *int32, base int, ind *int32, a *float64, v *float64, ldv int, beta float64, w *float64, ldw int)
+
+// sparseRowsSpreadAVX512F64I32 computes dst_i += alpha·Σ_q a_q·u_q and w_q += a_q·(beta·v_i) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
+//
+//go:noescape
+func sparseRowsSpreadAVX512F64I32(n int, rows int, end *int32, base int, ind *int32, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, v *float64, ldv int, beta float64, w *float64, ldw int)
+
+// sparseRowsDotsSpreadAVX512F64I32 computes dst_i += alpha·Σ_q a_q·u_q and ga_q += gamma·(v_i·u_q) and w_q += a_q·(beta·v_i) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
+//
+//go:noescape
+func sparseRowsDotsSpreadAVX512F64I32(n int, rows int, end *int32, base int, ind *int32, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, ga *float64, gamma float64, v *float64, ldv int, beta float64, w *float64, ldw int)
 
 // sparsePairsAVX512F64I32 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none.
 //
@@ -262,12 +352,27 @@ func sparseRowsAVX512F32I64(n int, rows int, end *int, base int, ind *int, u *fl
 // sparseDotsAVX512F32I64 computes ga_q += gamma·(v_i·u_q) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
-func sparseDotsAVX512F32I64(n int, rows int, end *int, base int, ind *int, u *float32, ldu int, ga *float32, v *float32, ldv int, gamma float32)
+func sparseDotsAVX512F32I64(n int, rows int, end *int, base int, ind *int, u *float32, ldu int, ga *float32, gamma float32, v *float32, ldv int)
 
 // sparseRowsDotsAVX512F32I64 computes dst_i += alpha·Σ_q a_q·u_q and ga_q += gamma·(v_i·u_q) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
-func sparseRowsDotsAVX512F32I64(n int, rows int, end *int, base int, ind *int, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, ga *float32, v *float32, ldv int, gamma float32)
+func sparseRowsDotsAVX512F32I64(n int, rows int, end *int, base int, ind *int, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, ga *float32, gamma float32, v *float32, ldv int)
+
+// sparseSpreadAVX512F32I64 computes w_q += a_q·(beta·v_i) for rows w_q = w[ind_q·ldw:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
+//
+//go:noescape
+func sparseSpreadAVX512F32I64(n int, rows int, end *int, base int, ind *int, a *float32, v *float32, ldv int, beta float32, w *float32, ldw int)
+
+// sparseRowsSpreadAVX512F32I64 computes dst_i += alpha·Σ_q a_q·u_q and w_q += a_q·(beta·v_i) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
+//
+//go:noescape
+func sparseRowsSpreadAVX512F32I64(n int, rows int, end *int, base int, ind *int, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, v *float32, ldv int, beta float32, w *float32, ldw int)
+
+// sparseRowsDotsSpreadAVX512F32I64 computes dst_i += alpha·Σ_q a_q·u_q and ga_q += gamma·(v_i·u_q) and w_q += a_q·(beta·v_i) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
+//
+//go:noescape
+func sparseRowsDotsSpreadAVX512F32I64(n int, rows int, end *int, base int, ind *int, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, ga *float32, gamma float32, v *float32, ldv int, beta float32, w *float32, ldw int)
 
 // sparsePairsAVX512F32I64 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none.
 //
@@ -287,12 +392,27 @@ func sparseRowsAVX512F32I32(n int, rows int, end *int32, base int, ind *int32, u
 // sparseDotsAVX512F32I32 computes ga_q += gamma·(v_i·u_q) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
-func sparseDotsAVX512F32I32(n int, rows int, end *int32, base int, ind *int32, u *float32, ldu int, ga *float32, v *float32, ldv int, gamma float32)
+func sparseDotsAVX512F32I32(n int, rows int, end *int32, base int, ind *int32, u *float32, ldu int, ga *float32, gamma float32, v *float32, ldv int)
 
 // sparseRowsDotsAVX512F32I32 computes dst_i += alpha·Σ_q a_q·u_q and ga_q += gamma·(v_i·u_q) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
 //go:noescape
-func sparseRowsDotsAVX512F32I32(n int, rows int, end *int32, base int, ind *int32, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, ga *float32, v *float32, ldv int, gamma float32)
+func sparseRowsDotsAVX512F32I32(n int, rows int, end *int32, base int, ind *int32, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, ga *float32, gamma float32, v *float32, ldv int)
+
+// sparseSpreadAVX512F32I32 computes w_q += a_q·(beta·v_i) for rows w_q = w[ind_q·ldw:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
+//
+//go:noescape
+func sparseSpreadAVX512F32I32(n int, rows int, end *int32, base int, ind *int32, a *float32, v *float32, ldv int, beta float32, w *float32, ldw int)
+
+// sparseRowsSpreadAVX512F32I32 computes dst_i += alpha·Σ_q a_q·u_q and w_q += a_q·(beta·v_i) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
+//
+//go:noescape
+func sparseRowsSpreadAVX512F32I32(n int, rows int, end *int32, base int, ind *int32, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, v *float32, ldv int, beta float32, w *float32, ldw int)
+
+// sparseRowsDotsSpreadAVX512F32I32 computes dst_i += alpha·Σ_q a_q·u_q and ga_q += gamma·(v_i·u_q) and w_q += a_q·(beta·v_i) for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
+//
+//go:noescape
+func sparseRowsDotsSpreadAVX512F32I32(n int, rows int, end *int32, base int, ind *int32, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, ga *float32, gamma float32, v *float32, ldv int, beta float32, w *float32, ldw int)
 
 // sparsePairsAVX512F32I32 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none.
 //

@@ -252,7 +252,7 @@ DATA sparseOnes<>+48(SB)/8, $0x0000000000000000
 DATA sparseOnes<>+56(SB)/8, $0x0000000000000000
 GLOBL sparseOnes<>(SB), RODATA|NOPTR, $64
 
-// func sparseDotsAVX2F64I64(n int, rows int, end *int, base int, ind *int, u *float64, ldu int, ga *float64, v *float64, ldv int, gamma float64)
+// func sparseDotsAVX2F64I64(n int, rows int, end *int, base int, ind *int, u *float64, ldu int, ga *float64, gamma float64, v *float64, ldv int)
 // Requires: AVX, FMA3, MMX+
 TEXT ·sparseDotsAVX2F64I64(SB), NOSPLIT, $0-88
 	MOVQ n+0(FP), AX
@@ -261,7 +261,7 @@ TEXT ·sparseDotsAVX2F64I64(SB), NOSPLIT, $0-88
 	MOVQ u+40(FP), BX
 	MOVQ ldu+48(FP), SI
 	MOVQ ga+56(FP), DI
-	MOVQ v+64(FP), R8
+	MOVQ v+72(FP), R8
 	XORQ R9, R9
 	CMPQ AX, $0x00000020
 	JE   vectors8
@@ -279,7 +279,7 @@ vectors8row:
 	CMPQ       R9, AX
 	JGE        vectors8next
 	MOVQ       R8, R10
-	ADDQ       ldv+72(FP), R10
+	ADDQ       ldv+80(FP), R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
 	PREFETCHT0 128(R10)
@@ -370,7 +370,7 @@ vectors8group:
 	VPERM2F128   $0x20, Y0, Y4, Y1
 	VPERM2F128   $0x31, Y0, Y4, Y0
 	VADDPD       Y0, Y1, Y1
-	VBROADCASTSD gamma+80(FP), Y0
+	VBROADCASTSD gamma+64(FP), Y0
 	VMULPD       Y0, Y1, Y1
 	VADDPD       (DI)(R9*8), Y1, Y1
 	VMOVUPD      Y1, (DI)(R9*8)
@@ -405,7 +405,7 @@ vectors8loop:
 	VADDPD       X1, X0, X0
 	VPERMILPD    $0x01, X0, X1
 	VADDPD       X1, X0, X0
-	VMULSD       gamma+80(FP), X0, X0
+	VMULSD       gamma+64(FP), X0, X0
 	VADDSD       (DI)(R9*8), X0, X0
 	VMOVSD       X0, (DI)(R9*8)
 	INCQ         R9
@@ -413,7 +413,7 @@ vectors8loop:
 
 vectors8end:
 vectors8next:
-	ADDQ ldv+72(FP), R8
+	ADDQ ldv+80(FP), R8
 	DECQ rows+8(FP)
 	JNE  vectors8row
 	VZEROUPPER
@@ -431,7 +431,7 @@ vectors4row:
 	VMOVUPD    64(R8), Y2
 	VMOVUPD    96(R8), Y3
 	MOVQ       R8, R10
-	ADDQ       ldv+72(FP), R10
+	ADDQ       ldv+80(FP), R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
 	SUBQ       $0x00000003, AX
@@ -488,7 +488,7 @@ vectors4group:
 	VPERM2F128   $0x20, Y4, Y8, Y5
 	VPERM2F128   $0x31, Y4, Y8, Y4
 	VADDPD       Y4, Y5, Y5
-	VBROADCASTSD gamma+80(FP), Y4
+	VBROADCASTSD gamma+64(FP), Y4
 	VMULPD       Y4, Y5, Y5
 	VADDPD       (DI)(R9*8), Y5, Y5
 	VMOVUPD      Y5, (DI)(R9*8)
@@ -515,7 +515,7 @@ vectors4loop:
 	VADDPD       X5, X4, X4
 	VPERMILPD    $0x01, X4, X5
 	VADDPD       X5, X4, X4
-	VMULSD       gamma+80(FP), X4, X4
+	VMULSD       gamma+64(FP), X4, X4
 	VADDSD       (DI)(R9*8), X4, X4
 	VMOVSD       X4, (DI)(R9*8)
 	INCQ         R9
@@ -523,7 +523,7 @@ vectors4loop:
 
 vectors4end:
 vectors4next:
-	ADDQ ldv+72(FP), R8
+	ADDQ ldv+80(FP), R8
 	DECQ rows+8(FP)
 	JNE  vectors4row
 	VZEROUPPER
@@ -539,7 +539,7 @@ vectors2row:
 	VMOVUPD    (R8), Y0
 	VMOVUPD    32(R8), Y1
 	MOVQ       R8, R10
-	ADDQ       ldv+72(FP), R10
+	ADDQ       ldv+80(FP), R10
 	PREFETCHT0 (R10)
 	SUBQ       $0x00000003, AX
 
@@ -579,7 +579,7 @@ vectors2group:
 	VPERM2F128   $0x20, Y2, Y6, Y3
 	VPERM2F128   $0x31, Y2, Y6, Y2
 	VADDPD       Y2, Y3, Y3
-	VBROADCASTSD gamma+80(FP), Y2
+	VBROADCASTSD gamma+64(FP), Y2
 	VMULPD       Y2, Y3, Y3
 	VADDPD       (DI)(R9*8), Y3, Y3
 	VMOVUPD      Y3, (DI)(R9*8)
@@ -602,7 +602,7 @@ vectors2loop:
 	VADDPD       X3, X2, X2
 	VPERMILPD    $0x01, X2, X3
 	VADDPD       X3, X2, X2
-	VMULSD       gamma+80(FP), X2, X2
+	VMULSD       gamma+64(FP), X2, X2
 	VADDSD       (DI)(R9*8), X2, X2
 	VMOVSD       X2, (DI)(R9*8)
 	INCQ         R9
@@ -610,7 +610,7 @@ vectors2loop:
 
 vectors2end:
 vectors2next:
-	ADDQ ldv+72(FP), R8
+	ADDQ ldv+80(FP), R8
 	DECQ rows+8(FP)
 	JNE  vectors2row
 	VZEROUPPER
@@ -630,7 +630,7 @@ vectors1row:
 	JGE        vectors1next
 	VMASKMOVPD (R8), Y0, Y1
 	MOVQ       R8, R10
-	ADDQ       ldv+72(FP), R10
+	ADDQ       ldv+80(FP), R10
 	PREFETCHT0 (R10)
 	SUBQ       $0x00000003, AX
 
@@ -662,7 +662,7 @@ vectors1group:
 	VPERM2F128   $0x20, Y2, Y6, Y3
 	VPERM2F128   $0x31, Y2, Y6, Y2
 	VADDPD       Y2, Y3, Y3
-	VBROADCASTSD gamma+80(FP), Y2
+	VBROADCASTSD gamma+64(FP), Y2
 	VMULPD       Y2, Y3, Y3
 	VADDPD       (DI)(R9*8), Y3, Y3
 	VMOVUPD      Y3, (DI)(R9*8)
@@ -683,7 +683,7 @@ vectors1loop:
 	VADDPD       X3, X2, X2
 	VPERMILPD    $0x01, X2, X3
 	VADDPD       X3, X2, X2
-	VMULSD       gamma+80(FP), X2, X2
+	VMULSD       gamma+64(FP), X2, X2
 	VADDSD       (DI)(R9*8), X2, X2
 	VMOVSD       X2, (DI)(R9*8)
 	INCQ         R9
@@ -691,13 +691,13 @@ vectors1loop:
 
 vectors1end:
 vectors1next:
-	ADDQ ldv+72(FP), R8
+	ADDQ ldv+80(FP), R8
 	DECQ rows+8(FP)
 	JNE  vectors1row
 	VZEROUPPER
 	RET
 
-// func sparseRowsDotsAVX2F64I64(n int, rows int, end *int, base int, ind *int, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, ga *float64, v *float64, ldv int, gamma float64)
+// func sparseRowsDotsAVX2F64I64(n int, rows int, end *int, base int, ind *int, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, ga *float64, gamma float64, v *float64, ldv int)
 // Requires: AVX, FMA3, MMX+
 TEXT ·sparseRowsDotsAVX2F64I64(SB), NOSPLIT, $0-120
 	MOVQ n+0(FP), AX
@@ -707,7 +707,7 @@ TEXT ·sparseRowsDotsAVX2F64I64(SB), NOSPLIT, $0-120
 	MOVQ ldu+48(FP), SI
 	MOVQ a+56(FP), DI
 	MOVQ ga+88(FP), R8
-	MOVQ v+96(FP), R9
+	MOVQ v+104(FP), R9
 	XORQ R10, R10
 	CMPQ AX, $0x00000020
 	JE   vectors8
@@ -739,7 +739,7 @@ vectors8row:
 	PREFETCHT0 128(R11)
 	PREFETCHT0 192(R11)
 	MOVQ       R9, R11
-	ADDQ       ldv+104(FP), R11
+	ADDQ       ldv+112(FP), R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
 	PREFETCHT0 128(R11)
@@ -866,7 +866,7 @@ vectors8group:
 	VPERM2F128   $0x20, Y9, Y8, Y10
 	VPERM2F128   $0x31, Y9, Y8, Y8
 	VADDPD       Y8, Y10, Y10
-	VBROADCASTSD gamma+112(FP), Y8
+	VBROADCASTSD gamma+96(FP), Y8
 	VMULPD       Y8, Y10, Y10
 	VADDPD       (R8)(R10*8), Y10, Y10
 	VMOVUPD      Y10, (R8)(R10*8)
@@ -910,7 +910,7 @@ vectors8loop:
 	VADDPD       X8, X9, X9
 	VPERMILPD    $0x01, X9, X8
 	VADDPD       X8, X9, X9
-	VMULSD       gamma+112(FP), X9, X9
+	VMULSD       gamma+96(FP), X9, X9
 	VADDSD       (R8)(R10*8), X9, X9
 	VMOVSD       X9, (R8)(R10*8)
 	INCQ         R10
@@ -955,7 +955,7 @@ vectors8end:
 vectors8next:
 	MOVQ ldd+72(FP), AX
 	ADDQ AX, dst+64(FP)
-	ADDQ ldv+104(FP), R9
+	ADDQ ldv+112(FP), R9
 	DECQ rows+8(FP)
 	JNE  vectors8row
 	VZEROUPPER
@@ -981,7 +981,7 @@ vectors4row:
 	VMOVUPD    64(R9), Y6
 	VMOVUPD    96(R9), Y7
 	MOVQ       R9, R11
-	ADDQ       ldv+104(FP), R11
+	ADDQ       ldv+112(FP), R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
 	SUBQ       $0x00000003, AX
@@ -1058,7 +1058,7 @@ vectors4group:
 	VPERM2F128   $0x20, Y9, Y8, Y10
 	VPERM2F128   $0x31, Y9, Y8, Y8
 	VADDPD       Y8, Y10, Y10
-	VBROADCASTSD gamma+112(FP), Y8
+	VBROADCASTSD gamma+96(FP), Y8
 	VMULPD       Y8, Y10, Y10
 	VADDPD       (R8)(R10*8), Y10, Y10
 	VMOVUPD      Y10, (R8)(R10*8)
@@ -1090,7 +1090,7 @@ vectors4loop:
 	VADDPD       X8, X9, X9
 	VPERMILPD    $0x01, X9, X8
 	VADDPD       X8, X9, X9
-	VMULSD       gamma+112(FP), X9, X9
+	VMULSD       gamma+96(FP), X9, X9
 	VADDSD       (R8)(R10*8), X9, X9
 	VMOVSD       X9, (R8)(R10*8)
 	INCQ         R10
@@ -1119,7 +1119,7 @@ vectors4end:
 vectors4next:
 	MOVQ ldd+72(FP), AX
 	ADDQ AX, dst+64(FP)
-	ADDQ ldv+104(FP), R9
+	ADDQ ldv+112(FP), R9
 	DECQ rows+8(FP)
 	JNE  vectors4row
 	VZEROUPPER
@@ -1140,7 +1140,7 @@ vectors2row:
 	VMOVUPD    (R9), Y2
 	VMOVUPD    32(R9), Y3
 	MOVQ       R9, R11
-	ADDQ       ldv+104(FP), R11
+	ADDQ       ldv+112(FP), R11
 	PREFETCHT0 (R11)
 	SUBQ       $0x00000003, AX
 
@@ -1192,7 +1192,7 @@ vectors2group:
 	VPERM2F128   $0x20, Y5, Y4, Y6
 	VPERM2F128   $0x31, Y5, Y4, Y4
 	VADDPD       Y4, Y6, Y6
-	VBROADCASTSD gamma+112(FP), Y4
+	VBROADCASTSD gamma+96(FP), Y4
 	VMULPD       Y4, Y6, Y6
 	VADDPD       (R8)(R10*8), Y6, Y6
 	VMOVUPD      Y6, (R8)(R10*8)
@@ -1218,7 +1218,7 @@ vectors2loop:
 	VADDPD       X4, X5, X5
 	VPERMILPD    $0x01, X5, X4
 	VADDPD       X4, X5, X5
-	VMULSD       gamma+112(FP), X5, X5
+	VMULSD       gamma+96(FP), X5, X5
 	VADDSD       (R8)(R10*8), X5, X5
 	VMOVSD       X5, (R8)(R10*8)
 	INCQ         R10
@@ -1239,7 +1239,7 @@ vectors2end:
 vectors2next:
 	MOVQ ldd+72(FP), AX
 	ADDQ AX, dst+64(FP)
-	ADDQ ldv+104(FP), R9
+	ADDQ ldv+112(FP), R9
 	DECQ rows+8(FP)
 	JNE  vectors2row
 	VZEROUPPER
@@ -1263,7 +1263,7 @@ vectors1row:
 	PREFETCHT0 (R11)
 	VMASKMOVPD (R9), Y0, Y2
 	MOVQ       R9, R11
-	ADDQ       ldv+104(FP), R11
+	ADDQ       ldv+112(FP), R11
 	PREFETCHT0 (R11)
 	SUBQ       $0x00000003, AX
 
@@ -1303,7 +1303,7 @@ vectors1group:
 	VPERM2F128   $0x20, Y4, Y3, Y5
 	VPERM2F128   $0x31, Y4, Y3, Y3
 	VADDPD       Y3, Y5, Y5
-	VBROADCASTSD gamma+112(FP), Y3
+	VBROADCASTSD gamma+96(FP), Y3
 	VMULPD       Y3, Y5, Y5
 	VADDPD       (R8)(R10*8), Y5, Y5
 	VMOVUPD      Y5, (R8)(R10*8)
@@ -1326,7 +1326,7 @@ vectors1loop:
 	VADDPD       X3, X4, X4
 	VPERMILPD    $0x01, X4, X3
 	VADDPD       X3, X4, X4
-	VMULSD       gamma+112(FP), X4, X4
+	VMULSD       gamma+96(FP), X4, X4
 	VADDSD       (R8)(R10*8), X4, X4
 	VMOVSD       X4, (R8)(R10*8)
 	INCQ         R10
@@ -1343,7 +1343,535 @@ vectors1end:
 vectors1next:
 	MOVQ ldd+72(FP), AX
 	ADDQ AX, dst+64(FP)
-	ADDQ ldv+104(FP), R9
+	ADDQ ldv+112(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors1row
+	VZEROUPPER
+	RET
+
+// func sparseSpreadAVX2F64I64(n int, rows int, end *int, base int, ind *int, a *float64, v *float64, ldv int, beta float64, w *float64, ldw int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·sparseSpreadAVX2F64I64(SB), NOSPLIT, $0-88
+	MOVQ n+0(FP), AX
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ a+40(FP), BX
+	MOVQ v+48(FP), SI
+	MOVQ w+72(FP), DI
+	XORQ R8, R8
+	CMPQ AX, $0x00000008
+	JE   vectors2
+	JMP  vectors1
+
+vectors2:
+vectors2row:
+	MOVQ         (CX), AX
+	ADDQ         $0x00000008, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R8, AX
+	JGE          vectors2next
+	VMOVUPD      (SI), Y0
+	VMOVUPD      32(SI), Y1
+	MOVQ         SI, R9
+	ADDQ         ldv+56(FP), R9
+	PREFETCHT0   (R9)
+	VBROADCASTSD beta+64(FP), Y2
+	VMULPD       Y2, Y0, Y0
+	VMULPD       Y2, Y1, Y1
+
+vectors2loop:
+	VBROADCASTSD (BX)(R8*8), Y2
+	MOVQ         (DX)(R8*8), R9
+	IMULQ        ldw+80(FP), R9
+	VMOVUPD      (DI)(R9*1), Y3
+	VFMADD231PD  Y0, Y2, Y3
+	VMOVUPD      Y3, (DI)(R9*1)
+	VMOVUPD      32(DI)(R9*1), Y3
+	VFMADD231PD  Y1, Y2, Y3
+	VMOVUPD      Y3, 32(DI)(R9*1)
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors2loop
+
+vectors2next:
+	ADDQ ldv+56(FP), SI
+	DECQ rows+8(FP)
+	JNE  vectors2row
+	VZEROUPPER
+	RET
+
+vectors1:
+	LEAQ    sparseOnes<>+32(SB), R9
+	SHLQ    $0x03, AX
+	SUBQ    AX, R9
+	VMOVUPD (R9), Y0
+
+vectors1row:
+	MOVQ         (CX), AX
+	ADDQ         $0x00000008, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R8, AX
+	JGE          vectors1next
+	VMASKMOVPD   (SI), Y0, Y1
+	MOVQ         SI, R9
+	ADDQ         ldv+56(FP), R9
+	PREFETCHT0   (R9)
+	VBROADCASTSD beta+64(FP), Y2
+	VMULPD       Y2, Y1, Y1
+
+vectors1loop:
+	VBROADCASTSD (BX)(R8*8), Y2
+	MOVQ         (DX)(R8*8), R9
+	IMULQ        ldw+80(FP), R9
+	VMASKMOVPD   (DI)(R9*1), Y0, Y3
+	VFMADD231PD  Y1, Y2, Y3
+	VMASKMOVPD   Y3, Y0, (DI)(R9*1)
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors1loop
+
+vectors1next:
+	ADDQ ldv+56(FP), SI
+	DECQ rows+8(FP)
+	JNE  vectors1row
+	VZEROUPPER
+	RET
+
+// func sparseRowsSpreadAVX2F64I64(n int, rows int, end *int, base int, ind *int, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, v *float64, ldv int, beta float64, w *float64, ldw int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·sparseRowsSpreadAVX2F64I64(SB), NOSPLIT, $0-128
+	MOVQ n+0(FP), AX
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+40(FP), BX
+	MOVQ ldu+48(FP), SI
+	MOVQ a+56(FP), DI
+	MOVQ v+88(FP), R8
+	MOVQ w+112(FP), R9
+	XORQ R10, R10
+	CMPQ AX, $0x00000008
+	JE   vectors2
+	JMP  vectors1
+
+vectors2:
+vectors2row:
+	MOVQ         (CX), AX
+	ADDQ         $0x00000008, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R10, AX
+	JGE          vectors2next
+	VXORPD       Y0, Y0, Y0
+	VXORPD       Y1, Y1, Y1
+	MOVQ         dst+64(FP), R11
+	ADDQ         ldd+72(FP), R11
+	PREFETCHT0   (R11)
+	VMOVUPD      (R8), Y2
+	VMOVUPD      32(R8), Y3
+	MOVQ         R8, R11
+	ADDQ         ldv+96(FP), R11
+	PREFETCHT0   (R11)
+	VBROADCASTSD beta+104(FP), Y4
+	VMULPD       Y4, Y2, Y2
+	VMULPD       Y4, Y3, Y3
+
+vectors2loop:
+	MOVQ         (DX)(R10*8), R11
+	IMULQ        SI, R11
+	ADDQ         BX, R11
+	VBROADCASTSD (DI)(R10*8), Y4
+	VFMADD231PD  (R11), Y4, Y0
+	VFMADD231PD  32(R11), Y4, Y1
+	MOVQ         (DX)(R10*8), R11
+	IMULQ        ldw+120(FP), R11
+	VMOVUPD      (R9)(R11*1), Y5
+	VFMADD231PD  Y2, Y4, Y5
+	VMOVUPD      Y5, (R9)(R11*1)
+	VMOVUPD      32(R9)(R11*1), Y5
+	VFMADD231PD  Y3, Y4, Y5
+	VMOVUPD      Y5, 32(R9)(R11*1)
+	INCQ         R10
+	CMPQ         R10, AX
+	JL           vectors2loop
+	VBROADCASTSD alpha+80(FP), Y2
+	MOVQ         dst+64(FP), AX
+	VMULPD       Y2, Y0, Y0
+	VMOVUPD      (AX), Y3
+	VADDPD       Y3, Y0, Y0
+	VMOVUPD      Y0, (AX)
+	VMULPD       Y2, Y1, Y1
+	VMOVUPD      32(AX), Y0
+	VADDPD       Y0, Y1, Y1
+	VMOVUPD      Y1, 32(AX)
+
+vectors2next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+96(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors2row
+	VZEROUPPER
+	RET
+
+vectors1:
+	LEAQ    sparseOnes<>+32(SB), R11
+	SHLQ    $0x03, AX
+	SUBQ    AX, R11
+	VMOVUPD (R11), Y0
+
+vectors1row:
+	MOVQ         (CX), AX
+	ADDQ         $0x00000008, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R10, AX
+	JGE          vectors1next
+	VXORPD       Y1, Y1, Y1
+	MOVQ         dst+64(FP), R11
+	ADDQ         ldd+72(FP), R11
+	PREFETCHT0   (R11)
+	VMASKMOVPD   (R8), Y0, Y2
+	MOVQ         R8, R11
+	ADDQ         ldv+96(FP), R11
+	PREFETCHT0   (R11)
+	VBROADCASTSD beta+104(FP), Y3
+	VMULPD       Y3, Y2, Y2
+
+vectors1loop:
+	MOVQ         (DX)(R10*8), R11
+	IMULQ        SI, R11
+	ADDQ         BX, R11
+	VBROADCASTSD (DI)(R10*8), Y3
+	VMASKMOVPD   (R11), Y0, Y4
+	VFMADD231PD  Y4, Y3, Y1
+	MOVQ         (DX)(R10*8), R11
+	IMULQ        ldw+120(FP), R11
+	VMASKMOVPD   (R9)(R11*1), Y0, Y4
+	VFMADD231PD  Y2, Y3, Y4
+	VMASKMOVPD   Y4, Y0, (R9)(R11*1)
+	INCQ         R10
+	CMPQ         R10, AX
+	JL           vectors1loop
+	VBROADCASTSD alpha+80(FP), Y2
+	MOVQ         dst+64(FP), AX
+	VMULPD       Y2, Y1, Y1
+	VMASKMOVPD   (AX), Y0, Y2
+	VADDPD       Y2, Y1, Y1
+	VMASKMOVPD   Y1, Y0, (AX)
+
+vectors1next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+96(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors1row
+	VZEROUPPER
+	RET
+
+// func sparseRowsDotsSpreadAVX2F64I64(n int, rows int, end *int, base int, ind *int, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, ga *float64, gamma float64, v *float64, ldv int, beta float64, w *float64, ldw int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·sparseRowsDotsSpreadAVX2F64I64(SB), NOSPLIT, $0-144
+	MOVQ n+0(FP), AX
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+40(FP), BX
+	MOVQ ldu+48(FP), SI
+	MOVQ a+56(FP), DI
+	MOVQ ga+88(FP), R8
+	MOVQ v+104(FP), R9
+	MOVQ w+128(FP), R10
+	XORQ R11, R11
+	CMPQ AX, $0x00000008
+	JE   vectors2
+	JMP  vectors1
+
+vectors2:
+vectors2row:
+	MOVQ         (CX), AX
+	ADDQ         $0x00000008, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R11, AX
+	JGE          vectors2next
+	VXORPD       Y0, Y0, Y0
+	VXORPD       Y1, Y1, Y1
+	MOVQ         dst+64(FP), R12
+	ADDQ         ldd+72(FP), R12
+	PREFETCHT0   (R12)
+	VMOVUPD      (R9), Y2
+	VMOVUPD      32(R9), Y3
+	MOVQ         R9, R12
+	ADDQ         ldv+112(FP), R12
+	PREFETCHT0   (R12)
+	VBROADCASTSD beta+120(FP), Y4
+	VMULPD       Y4, Y2, Y5
+	VMULPD       Y4, Y3, Y4
+	SUBQ         $0x00000003, AX
+
+vectors2group:
+	CMPQ         R11, AX
+	JGE          vectors2rest
+	MOVQ         (DX)(R11*8), R12
+	IMULQ        SI, R12
+	VBROADCASTSD (DI)(R11*8), Y6
+	VMOVUPD      (BX)(R12*1), Y7
+	VFMADD231PD  Y7, Y6, Y0
+	VMULPD       Y2, Y7, Y7
+	VMOVUPD      32(BX)(R12*1), Y8
+	VFMADD231PD  Y8, Y6, Y1
+	VFMADD231PD  Y3, Y8, Y7
+	MOVQ         (DX)(R11*8), R12
+	IMULQ        ldw+136(FP), R12
+	VMOVUPD      (R10)(R12*1), Y8
+	VFMADD231PD  Y5, Y6, Y8
+	VMOVUPD      Y8, (R10)(R12*1)
+	VMOVUPD      32(R10)(R12*1), Y8
+	VFMADD231PD  Y4, Y6, Y8
+	VMOVUPD      Y8, 32(R10)(R12*1)
+	MOVQ         8(DX)(R11*8), R12
+	IMULQ        SI, R12
+	VBROADCASTSD 8(DI)(R11*8), Y6
+	VMOVUPD      (BX)(R12*1), Y8
+	VFMADD231PD  Y8, Y6, Y0
+	VMULPD       Y2, Y8, Y8
+	VMOVUPD      32(BX)(R12*1), Y9
+	VFMADD231PD  Y9, Y6, Y1
+	VFMADD231PD  Y3, Y9, Y8
+	MOVQ         8(DX)(R11*8), R12
+	IMULQ        ldw+136(FP), R12
+	VMOVUPD      (R10)(R12*1), Y9
+	VFMADD231PD  Y5, Y6, Y9
+	VMOVUPD      Y9, (R10)(R12*1)
+	VMOVUPD      32(R10)(R12*1), Y9
+	VFMADD231PD  Y4, Y6, Y9
+	VMOVUPD      Y9, 32(R10)(R12*1)
+	MOVQ         16(DX)(R11*8), R12
+	IMULQ        SI, R12
+	VBROADCASTSD 16(DI)(R11*8), Y6
+	VMOVUPD      (BX)(R12*1), Y9
+	VFMADD231PD  Y9, Y6, Y0
+	VMULPD       Y2, Y9, Y9
+	VMOVUPD      32(BX)(R12*1), Y10
+	VFMADD231PD  Y10, Y6, Y1
+	VFMADD231PD  Y3, Y10, Y9
+	MOVQ         16(DX)(R11*8), R12
+	IMULQ        ldw+136(FP), R12
+	VMOVUPD      (R10)(R12*1), Y10
+	VFMADD231PD  Y5, Y6, Y10
+	VMOVUPD      Y10, (R10)(R12*1)
+	VMOVUPD      32(R10)(R12*1), Y10
+	VFMADD231PD  Y4, Y6, Y10
+	VMOVUPD      Y10, 32(R10)(R12*1)
+	MOVQ         24(DX)(R11*8), R12
+	IMULQ        SI, R12
+	VBROADCASTSD 24(DI)(R11*8), Y6
+	VMOVUPD      (BX)(R12*1), Y10
+	VFMADD231PD  Y10, Y6, Y0
+	VMULPD       Y2, Y10, Y10
+	VMOVUPD      32(BX)(R12*1), Y11
+	VFMADD231PD  Y11, Y6, Y1
+	VFMADD231PD  Y3, Y11, Y10
+	MOVQ         24(DX)(R11*8), R12
+	IMULQ        ldw+136(FP), R12
+	VMOVUPD      (R10)(R12*1), Y11
+	VFMADD231PD  Y5, Y6, Y11
+	VMOVUPD      Y11, (R10)(R12*1)
+	VMOVUPD      32(R10)(R12*1), Y11
+	VFMADD231PD  Y4, Y6, Y11
+	VMOVUPD      Y11, 32(R10)(R12*1)
+	VUNPCKLPD    Y8, Y7, Y6
+	VUNPCKHPD    Y8, Y7, Y7
+	VADDPD       Y7, Y6, Y6
+	VUNPCKLPD    Y10, Y9, Y7
+	VUNPCKHPD    Y10, Y9, Y8
+	VADDPD       Y8, Y7, Y7
+	VPERM2F128   $0x20, Y7, Y6, Y8
+	VPERM2F128   $0x31, Y7, Y6, Y6
+	VADDPD       Y6, Y8, Y8
+	VBROADCASTSD gamma+96(FP), Y6
+	VMULPD       Y6, Y8, Y8
+	VADDPD       (R8)(R11*8), Y8, Y8
+	VMOVUPD      Y8, (R8)(R11*8)
+	ADDQ         $0x00000004, R11
+	JMP          vectors2group
+
+vectors2rest:
+	ADDQ $0x00000003, AX
+
+vectors2loop:
+	CMPQ         R11, AX
+	JGE          vectors2end
+	MOVQ         (DX)(R11*8), R12
+	IMULQ        SI, R12
+	VBROADCASTSD (DI)(R11*8), Y6
+	VMOVUPD      (BX)(R12*1), Y7
+	VFMADD231PD  Y7, Y6, Y0
+	VMULPD       Y2, Y7, Y7
+	VMOVUPD      32(BX)(R12*1), Y8
+	VFMADD231PD  Y8, Y6, Y1
+	VFMADD231PD  Y3, Y8, Y7
+	MOVQ         (DX)(R11*8), R12
+	IMULQ        ldw+136(FP), R12
+	VMOVUPD      (R10)(R12*1), Y8
+	VFMADD231PD  Y5, Y6, Y8
+	VMOVUPD      Y8, (R10)(R12*1)
+	VMOVUPD      32(R10)(R12*1), Y8
+	VFMADD231PD  Y4, Y6, Y8
+	VMOVUPD      Y8, 32(R10)(R12*1)
+	VEXTRACTF128 $0x01, Y7, X6
+	VADDPD       X6, X7, X7
+	VPERMILPD    $0x01, X7, X6
+	VADDPD       X6, X7, X7
+	VMULSD       gamma+96(FP), X7, X7
+	VADDSD       (R8)(R11*8), X7, X7
+	VMOVSD       X7, (R8)(R11*8)
+	INCQ         R11
+	JMP          vectors2loop
+
+vectors2end:
+	VBROADCASTSD alpha+80(FP), Y2
+	MOVQ         dst+64(FP), AX
+	VMULPD       Y2, Y0, Y0
+	VMOVUPD      (AX), Y3
+	VADDPD       Y3, Y0, Y0
+	VMOVUPD      Y0, (AX)
+	VMULPD       Y2, Y1, Y1
+	VMOVUPD      32(AX), Y0
+	VADDPD       Y0, Y1, Y1
+	VMOVUPD      Y1, 32(AX)
+
+vectors2next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+112(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors2row
+	VZEROUPPER
+	RET
+
+vectors1:
+	LEAQ    sparseOnes<>+32(SB), R12
+	SHLQ    $0x03, AX
+	SUBQ    AX, R12
+	VMOVUPD (R12), Y0
+
+vectors1row:
+	MOVQ         (CX), AX
+	ADDQ         $0x00000008, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R11, AX
+	JGE          vectors1next
+	VXORPD       Y1, Y1, Y1
+	MOVQ         dst+64(FP), R12
+	ADDQ         ldd+72(FP), R12
+	PREFETCHT0   (R12)
+	VMASKMOVPD   (R9), Y0, Y2
+	MOVQ         R9, R12
+	ADDQ         ldv+112(FP), R12
+	PREFETCHT0   (R12)
+	VBROADCASTSD beta+120(FP), Y3
+	VMULPD       Y3, Y2, Y3
+	SUBQ         $0x00000003, AX
+
+vectors1group:
+	CMPQ         R11, AX
+	JGE          vectors1rest
+	MOVQ         (DX)(R11*8), R12
+	IMULQ        SI, R12
+	VBROADCASTSD (DI)(R11*8), Y4
+	VMASKMOVPD   (BX)(R12*1), Y0, Y5
+	VFMADD231PD  Y5, Y4, Y1
+	VMULPD       Y2, Y5, Y5
+	MOVQ         (DX)(R11*8), R12
+	IMULQ        ldw+136(FP), R12
+	VMASKMOVPD   (R10)(R12*1), Y0, Y6
+	VFMADD231PD  Y3, Y4, Y6
+	VMASKMOVPD   Y6, Y0, (R10)(R12*1)
+	MOVQ         8(DX)(R11*8), R12
+	IMULQ        SI, R12
+	VBROADCASTSD 8(DI)(R11*8), Y4
+	VMASKMOVPD   (BX)(R12*1), Y0, Y6
+	VFMADD231PD  Y6, Y4, Y1
+	VMULPD       Y2, Y6, Y6
+	MOVQ         8(DX)(R11*8), R12
+	IMULQ        ldw+136(FP), R12
+	VMASKMOVPD   (R10)(R12*1), Y0, Y7
+	VFMADD231PD  Y3, Y4, Y7
+	VMASKMOVPD   Y7, Y0, (R10)(R12*1)
+	MOVQ         16(DX)(R11*8), R12
+	IMULQ        SI, R12
+	VBROADCASTSD 16(DI)(R11*8), Y4
+	VMASKMOVPD   (BX)(R12*1), Y0, Y7
+	VFMADD231PD  Y7, Y4, Y1
+	VMULPD       Y2, Y7, Y7
+	MOVQ         16(DX)(R11*8), R12
+	IMULQ        ldw+136(FP), R12
+	VMASKMOVPD   (R10)(R12*1), Y0, Y8
+	VFMADD231PD  Y3, Y4, Y8
+	VMASKMOVPD   Y8, Y0, (R10)(R12*1)
+	MOVQ         24(DX)(R11*8), R12
+	IMULQ        SI, R12
+	VBROADCASTSD 24(DI)(R11*8), Y4
+	VMASKMOVPD   (BX)(R12*1), Y0, Y8
+	VFMADD231PD  Y8, Y4, Y1
+	VMULPD       Y2, Y8, Y8
+	MOVQ         24(DX)(R11*8), R12
+	IMULQ        ldw+136(FP), R12
+	VMASKMOVPD   (R10)(R12*1), Y0, Y9
+	VFMADD231PD  Y3, Y4, Y9
+	VMASKMOVPD   Y9, Y0, (R10)(R12*1)
+	VUNPCKLPD    Y6, Y5, Y4
+	VUNPCKHPD    Y6, Y5, Y5
+	VADDPD       Y5, Y4, Y4
+	VUNPCKLPD    Y8, Y7, Y5
+	VUNPCKHPD    Y8, Y7, Y6
+	VADDPD       Y6, Y5, Y5
+	VPERM2F128   $0x20, Y5, Y4, Y6
+	VPERM2F128   $0x31, Y5, Y4, Y4
+	VADDPD       Y4, Y6, Y6
+	VBROADCASTSD gamma+96(FP), Y4
+	VMULPD       Y4, Y6, Y6
+	VADDPD       (R8)(R11*8), Y6, Y6
+	VMOVUPD      Y6, (R8)(R11*8)
+	ADDQ         $0x00000004, R11
+	JMP          vectors1group
+
+vectors1rest:
+	ADDQ $0x00000003, AX
+
+vectors1loop:
+	CMPQ         R11, AX
+	JGE          vectors1end
+	MOVQ         (DX)(R11*8), R12
+	IMULQ        SI, R12
+	VBROADCASTSD (DI)(R11*8), Y4
+	VMASKMOVPD   (BX)(R12*1), Y0, Y5
+	VFMADD231PD  Y5, Y4, Y1
+	VMULPD       Y2, Y5, Y5
+	MOVQ         (DX)(R11*8), R12
+	IMULQ        ldw+136(FP), R12
+	VMASKMOVPD   (R10)(R12*1), Y0, Y6
+	VFMADD231PD  Y3, Y4, Y6
+	VMASKMOVPD   Y6, Y0, (R10)(R12*1)
+	VEXTRACTF128 $0x01, Y5, X4
+	VADDPD       X4, X5, X5
+	VPERMILPD    $0x01, X5, X4
+	VADDPD       X4, X5, X5
+	VMULSD       gamma+96(FP), X5, X5
+	VADDSD       (R8)(R11*8), X5, X5
+	VMOVSD       X5, (R8)(R11*8)
+	INCQ         R11
+	JMP          vectors1loop
+
+vectors1end:
+	VBROADCASTSD alpha+80(FP), Y2
+	MOVQ         dst+64(FP), AX
+	VMULPD       Y2, Y1, Y1
+	VMASKMOVPD   (AX), Y0, Y2
+	VADDPD       Y2, Y1, Y1
+	VMASKMOVPD   Y1, Y0, (AX)
+
+vectors1next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+112(FP), R9
 	DECQ rows+8(FP)
 	JNE  vectors1row
 	VZEROUPPER
@@ -2386,7 +2914,7 @@ vectors1next:
 	VZEROUPPER
 	RET
 
-// func sparseDotsAVX2F64I32(n int, rows int, end *int32, base int, ind *int32, u *float64, ldu int, ga *float64, v *float64, ldv int, gamma float64)
+// func sparseDotsAVX2F64I32(n int, rows int, end *int32, base int, ind *int32, u *float64, ldu int, ga *float64, gamma float64, v *float64, ldv int)
 // Requires: AVX, FMA3, MMX+
 TEXT ·sparseDotsAVX2F64I32(SB), NOSPLIT, $0-88
 	MOVQ n+0(FP), AX
@@ -2395,7 +2923,7 @@ TEXT ·sparseDotsAVX2F64I32(SB), NOSPLIT, $0-88
 	MOVQ u+40(FP), BX
 	MOVQ ldu+48(FP), SI
 	MOVQ ga+56(FP), DI
-	MOVQ v+64(FP), R8
+	MOVQ v+72(FP), R8
 	XORQ R9, R9
 	CMPQ AX, $0x00000020
 	JE   vectors8
@@ -2413,7 +2941,7 @@ vectors8row:
 	CMPQ       R9, AX
 	JGE        vectors8next
 	MOVQ       R8, R10
-	ADDQ       ldv+72(FP), R10
+	ADDQ       ldv+80(FP), R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
 	PREFETCHT0 128(R10)
@@ -2504,7 +3032,7 @@ vectors8group:
 	VPERM2F128   $0x20, Y0, Y4, Y1
 	VPERM2F128   $0x31, Y0, Y4, Y0
 	VADDPD       Y0, Y1, Y1
-	VBROADCASTSD gamma+80(FP), Y0
+	VBROADCASTSD gamma+64(FP), Y0
 	VMULPD       Y0, Y1, Y1
 	VADDPD       (DI)(R9*8), Y1, Y1
 	VMOVUPD      Y1, (DI)(R9*8)
@@ -2539,7 +3067,7 @@ vectors8loop:
 	VADDPD       X1, X0, X0
 	VPERMILPD    $0x01, X0, X1
 	VADDPD       X1, X0, X0
-	VMULSD       gamma+80(FP), X0, X0
+	VMULSD       gamma+64(FP), X0, X0
 	VADDSD       (DI)(R9*8), X0, X0
 	VMOVSD       X0, (DI)(R9*8)
 	INCQ         R9
@@ -2547,7 +3075,7 @@ vectors8loop:
 
 vectors8end:
 vectors8next:
-	ADDQ ldv+72(FP), R8
+	ADDQ ldv+80(FP), R8
 	DECQ rows+8(FP)
 	JNE  vectors8row
 	VZEROUPPER
@@ -2565,7 +3093,7 @@ vectors4row:
 	VMOVUPD    64(R8), Y2
 	VMOVUPD    96(R8), Y3
 	MOVQ       R8, R10
-	ADDQ       ldv+72(FP), R10
+	ADDQ       ldv+80(FP), R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
 	SUBQ       $0x00000003, AX
@@ -2622,7 +3150,7 @@ vectors4group:
 	VPERM2F128   $0x20, Y4, Y8, Y5
 	VPERM2F128   $0x31, Y4, Y8, Y4
 	VADDPD       Y4, Y5, Y5
-	VBROADCASTSD gamma+80(FP), Y4
+	VBROADCASTSD gamma+64(FP), Y4
 	VMULPD       Y4, Y5, Y5
 	VADDPD       (DI)(R9*8), Y5, Y5
 	VMOVUPD      Y5, (DI)(R9*8)
@@ -2649,7 +3177,7 @@ vectors4loop:
 	VADDPD       X5, X4, X4
 	VPERMILPD    $0x01, X4, X5
 	VADDPD       X5, X4, X4
-	VMULSD       gamma+80(FP), X4, X4
+	VMULSD       gamma+64(FP), X4, X4
 	VADDSD       (DI)(R9*8), X4, X4
 	VMOVSD       X4, (DI)(R9*8)
 	INCQ         R9
@@ -2657,7 +3185,7 @@ vectors4loop:
 
 vectors4end:
 vectors4next:
-	ADDQ ldv+72(FP), R8
+	ADDQ ldv+80(FP), R8
 	DECQ rows+8(FP)
 	JNE  vectors4row
 	VZEROUPPER
@@ -2673,7 +3201,7 @@ vectors2row:
 	VMOVUPD    (R8), Y0
 	VMOVUPD    32(R8), Y1
 	MOVQ       R8, R10
-	ADDQ       ldv+72(FP), R10
+	ADDQ       ldv+80(FP), R10
 	PREFETCHT0 (R10)
 	SUBQ       $0x00000003, AX
 
@@ -2713,7 +3241,7 @@ vectors2group:
 	VPERM2F128   $0x20, Y2, Y6, Y3
 	VPERM2F128   $0x31, Y2, Y6, Y2
 	VADDPD       Y2, Y3, Y3
-	VBROADCASTSD gamma+80(FP), Y2
+	VBROADCASTSD gamma+64(FP), Y2
 	VMULPD       Y2, Y3, Y3
 	VADDPD       (DI)(R9*8), Y3, Y3
 	VMOVUPD      Y3, (DI)(R9*8)
@@ -2736,7 +3264,7 @@ vectors2loop:
 	VADDPD       X3, X2, X2
 	VPERMILPD    $0x01, X2, X3
 	VADDPD       X3, X2, X2
-	VMULSD       gamma+80(FP), X2, X2
+	VMULSD       gamma+64(FP), X2, X2
 	VADDSD       (DI)(R9*8), X2, X2
 	VMOVSD       X2, (DI)(R9*8)
 	INCQ         R9
@@ -2744,7 +3272,7 @@ vectors2loop:
 
 vectors2end:
 vectors2next:
-	ADDQ ldv+72(FP), R8
+	ADDQ ldv+80(FP), R8
 	DECQ rows+8(FP)
 	JNE  vectors2row
 	VZEROUPPER
@@ -2764,7 +3292,7 @@ vectors1row:
 	JGE        vectors1next
 	VMASKMOVPD (R8), Y0, Y1
 	MOVQ       R8, R10
-	ADDQ       ldv+72(FP), R10
+	ADDQ       ldv+80(FP), R10
 	PREFETCHT0 (R10)
 	SUBQ       $0x00000003, AX
 
@@ -2796,7 +3324,7 @@ vectors1group:
 	VPERM2F128   $0x20, Y2, Y6, Y3
 	VPERM2F128   $0x31, Y2, Y6, Y2
 	VADDPD       Y2, Y3, Y3
-	VBROADCASTSD gamma+80(FP), Y2
+	VBROADCASTSD gamma+64(FP), Y2
 	VMULPD       Y2, Y3, Y3
 	VADDPD       (DI)(R9*8), Y3, Y3
 	VMOVUPD      Y3, (DI)(R9*8)
@@ -2817,7 +3345,7 @@ vectors1loop:
 	VADDPD       X3, X2, X2
 	VPERMILPD    $0x01, X2, X3
 	VADDPD       X3, X2, X2
-	VMULSD       gamma+80(FP), X2, X2
+	VMULSD       gamma+64(FP), X2, X2
 	VADDSD       (DI)(R9*8), X2, X2
 	VMOVSD       X2, (DI)(R9*8)
 	INCQ         R9
@@ -2825,13 +3353,13 @@ vectors1loop:
 
 vectors1end:
 vectors1next:
-	ADDQ ldv+72(FP), R8
+	ADDQ ldv+80(FP), R8
 	DECQ rows+8(FP)
 	JNE  vectors1row
 	VZEROUPPER
 	RET
 
-// func sparseRowsDotsAVX2F64I32(n int, rows int, end *int32, base int, ind *int32, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, ga *float64, v *float64, ldv int, gamma float64)
+// func sparseRowsDotsAVX2F64I32(n int, rows int, end *int32, base int, ind *int32, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, ga *float64, gamma float64, v *float64, ldv int)
 // Requires: AVX, FMA3, MMX+
 TEXT ·sparseRowsDotsAVX2F64I32(SB), NOSPLIT, $0-120
 	MOVQ n+0(FP), AX
@@ -2841,7 +3369,7 @@ TEXT ·sparseRowsDotsAVX2F64I32(SB), NOSPLIT, $0-120
 	MOVQ ldu+48(FP), SI
 	MOVQ a+56(FP), DI
 	MOVQ ga+88(FP), R8
-	MOVQ v+96(FP), R9
+	MOVQ v+104(FP), R9
 	XORQ R10, R10
 	CMPQ AX, $0x00000020
 	JE   vectors8
@@ -2873,7 +3401,7 @@ vectors8row:
 	PREFETCHT0 128(R11)
 	PREFETCHT0 192(R11)
 	MOVQ       R9, R11
-	ADDQ       ldv+104(FP), R11
+	ADDQ       ldv+112(FP), R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
 	PREFETCHT0 128(R11)
@@ -3000,7 +3528,7 @@ vectors8group:
 	VPERM2F128   $0x20, Y9, Y8, Y10
 	VPERM2F128   $0x31, Y9, Y8, Y8
 	VADDPD       Y8, Y10, Y10
-	VBROADCASTSD gamma+112(FP), Y8
+	VBROADCASTSD gamma+96(FP), Y8
 	VMULPD       Y8, Y10, Y10
 	VADDPD       (R8)(R10*8), Y10, Y10
 	VMOVUPD      Y10, (R8)(R10*8)
@@ -3044,7 +3572,7 @@ vectors8loop:
 	VADDPD       X8, X9, X9
 	VPERMILPD    $0x01, X9, X8
 	VADDPD       X8, X9, X9
-	VMULSD       gamma+112(FP), X9, X9
+	VMULSD       gamma+96(FP), X9, X9
 	VADDSD       (R8)(R10*8), X9, X9
 	VMOVSD       X9, (R8)(R10*8)
 	INCQ         R10
@@ -3089,7 +3617,7 @@ vectors8end:
 vectors8next:
 	MOVQ ldd+72(FP), AX
 	ADDQ AX, dst+64(FP)
-	ADDQ ldv+104(FP), R9
+	ADDQ ldv+112(FP), R9
 	DECQ rows+8(FP)
 	JNE  vectors8row
 	VZEROUPPER
@@ -3115,7 +3643,7 @@ vectors4row:
 	VMOVUPD    64(R9), Y6
 	VMOVUPD    96(R9), Y7
 	MOVQ       R9, R11
-	ADDQ       ldv+104(FP), R11
+	ADDQ       ldv+112(FP), R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
 	SUBQ       $0x00000003, AX
@@ -3192,7 +3720,7 @@ vectors4group:
 	VPERM2F128   $0x20, Y9, Y8, Y10
 	VPERM2F128   $0x31, Y9, Y8, Y8
 	VADDPD       Y8, Y10, Y10
-	VBROADCASTSD gamma+112(FP), Y8
+	VBROADCASTSD gamma+96(FP), Y8
 	VMULPD       Y8, Y10, Y10
 	VADDPD       (R8)(R10*8), Y10, Y10
 	VMOVUPD      Y10, (R8)(R10*8)
@@ -3224,7 +3752,7 @@ vectors4loop:
 	VADDPD       X8, X9, X9
 	VPERMILPD    $0x01, X9, X8
 	VADDPD       X8, X9, X9
-	VMULSD       gamma+112(FP), X9, X9
+	VMULSD       gamma+96(FP), X9, X9
 	VADDSD       (R8)(R10*8), X9, X9
 	VMOVSD       X9, (R8)(R10*8)
 	INCQ         R10
@@ -3253,7 +3781,7 @@ vectors4end:
 vectors4next:
 	MOVQ ldd+72(FP), AX
 	ADDQ AX, dst+64(FP)
-	ADDQ ldv+104(FP), R9
+	ADDQ ldv+112(FP), R9
 	DECQ rows+8(FP)
 	JNE  vectors4row
 	VZEROUPPER
@@ -3274,7 +3802,7 @@ vectors2row:
 	VMOVUPD    (R9), Y2
 	VMOVUPD    32(R9), Y3
 	MOVQ       R9, R11
-	ADDQ       ldv+104(FP), R11
+	ADDQ       ldv+112(FP), R11
 	PREFETCHT0 (R11)
 	SUBQ       $0x00000003, AX
 
@@ -3326,7 +3854,7 @@ vectors2group:
 	VPERM2F128   $0x20, Y5, Y4, Y6
 	VPERM2F128   $0x31, Y5, Y4, Y4
 	VADDPD       Y4, Y6, Y6
-	VBROADCASTSD gamma+112(FP), Y4
+	VBROADCASTSD gamma+96(FP), Y4
 	VMULPD       Y4, Y6, Y6
 	VADDPD       (R8)(R10*8), Y6, Y6
 	VMOVUPD      Y6, (R8)(R10*8)
@@ -3352,7 +3880,7 @@ vectors2loop:
 	VADDPD       X4, X5, X5
 	VPERMILPD    $0x01, X5, X4
 	VADDPD       X4, X5, X5
-	VMULSD       gamma+112(FP), X5, X5
+	VMULSD       gamma+96(FP), X5, X5
 	VADDSD       (R8)(R10*8), X5, X5
 	VMOVSD       X5, (R8)(R10*8)
 	INCQ         R10
@@ -3373,7 +3901,7 @@ vectors2end:
 vectors2next:
 	MOVQ ldd+72(FP), AX
 	ADDQ AX, dst+64(FP)
-	ADDQ ldv+104(FP), R9
+	ADDQ ldv+112(FP), R9
 	DECQ rows+8(FP)
 	JNE  vectors2row
 	VZEROUPPER
@@ -3397,7 +3925,7 @@ vectors1row:
 	PREFETCHT0 (R11)
 	VMASKMOVPD (R9), Y0, Y2
 	MOVQ       R9, R11
-	ADDQ       ldv+104(FP), R11
+	ADDQ       ldv+112(FP), R11
 	PREFETCHT0 (R11)
 	SUBQ       $0x00000003, AX
 
@@ -3437,7 +3965,7 @@ vectors1group:
 	VPERM2F128   $0x20, Y4, Y3, Y5
 	VPERM2F128   $0x31, Y4, Y3, Y3
 	VADDPD       Y3, Y5, Y5
-	VBROADCASTSD gamma+112(FP), Y3
+	VBROADCASTSD gamma+96(FP), Y3
 	VMULPD       Y3, Y5, Y5
 	VADDPD       (R8)(R10*8), Y5, Y5
 	VMOVUPD      Y5, (R8)(R10*8)
@@ -3460,7 +3988,7 @@ vectors1loop:
 	VADDPD       X3, X4, X4
 	VPERMILPD    $0x01, X4, X3
 	VADDPD       X3, X4, X4
-	VMULSD       gamma+112(FP), X4, X4
+	VMULSD       gamma+96(FP), X4, X4
 	VADDSD       (R8)(R10*8), X4, X4
 	VMOVSD       X4, (R8)(R10*8)
 	INCQ         R10
@@ -3477,7 +4005,535 @@ vectors1end:
 vectors1next:
 	MOVQ ldd+72(FP), AX
 	ADDQ AX, dst+64(FP)
-	ADDQ ldv+104(FP), R9
+	ADDQ ldv+112(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors1row
+	VZEROUPPER
+	RET
+
+// func sparseSpreadAVX2F64I32(n int, rows int, end *int32, base int, ind *int32, a *float64, v *float64, ldv int, beta float64, w *float64, ldw int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·sparseSpreadAVX2F64I32(SB), NOSPLIT, $0-88
+	MOVQ n+0(FP), AX
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ a+40(FP), BX
+	MOVQ v+48(FP), SI
+	MOVQ w+72(FP), DI
+	XORQ R8, R8
+	CMPQ AX, $0x00000008
+	JE   vectors2
+	JMP  vectors1
+
+vectors2:
+vectors2row:
+	MOVLQSX      (CX), AX
+	ADDQ         $0x00000004, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R8, AX
+	JGE          vectors2next
+	VMOVUPD      (SI), Y0
+	VMOVUPD      32(SI), Y1
+	MOVQ         SI, R9
+	ADDQ         ldv+56(FP), R9
+	PREFETCHT0   (R9)
+	VBROADCASTSD beta+64(FP), Y2
+	VMULPD       Y2, Y0, Y0
+	VMULPD       Y2, Y1, Y1
+
+vectors2loop:
+	VBROADCASTSD (BX)(R8*8), Y2
+	MOVLQSX      (DX)(R8*4), R9
+	IMULQ        ldw+80(FP), R9
+	VMOVUPD      (DI)(R9*1), Y3
+	VFMADD231PD  Y0, Y2, Y3
+	VMOVUPD      Y3, (DI)(R9*1)
+	VMOVUPD      32(DI)(R9*1), Y3
+	VFMADD231PD  Y1, Y2, Y3
+	VMOVUPD      Y3, 32(DI)(R9*1)
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors2loop
+
+vectors2next:
+	ADDQ ldv+56(FP), SI
+	DECQ rows+8(FP)
+	JNE  vectors2row
+	VZEROUPPER
+	RET
+
+vectors1:
+	LEAQ    sparseOnes<>+32(SB), R9
+	SHLQ    $0x03, AX
+	SUBQ    AX, R9
+	VMOVUPD (R9), Y0
+
+vectors1row:
+	MOVLQSX      (CX), AX
+	ADDQ         $0x00000004, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R8, AX
+	JGE          vectors1next
+	VMASKMOVPD   (SI), Y0, Y1
+	MOVQ         SI, R9
+	ADDQ         ldv+56(FP), R9
+	PREFETCHT0   (R9)
+	VBROADCASTSD beta+64(FP), Y2
+	VMULPD       Y2, Y1, Y1
+
+vectors1loop:
+	VBROADCASTSD (BX)(R8*8), Y2
+	MOVLQSX      (DX)(R8*4), R9
+	IMULQ        ldw+80(FP), R9
+	VMASKMOVPD   (DI)(R9*1), Y0, Y3
+	VFMADD231PD  Y1, Y2, Y3
+	VMASKMOVPD   Y3, Y0, (DI)(R9*1)
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors1loop
+
+vectors1next:
+	ADDQ ldv+56(FP), SI
+	DECQ rows+8(FP)
+	JNE  vectors1row
+	VZEROUPPER
+	RET
+
+// func sparseRowsSpreadAVX2F64I32(n int, rows int, end *int32, base int, ind *int32, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, v *float64, ldv int, beta float64, w *float64, ldw int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·sparseRowsSpreadAVX2F64I32(SB), NOSPLIT, $0-128
+	MOVQ n+0(FP), AX
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+40(FP), BX
+	MOVQ ldu+48(FP), SI
+	MOVQ a+56(FP), DI
+	MOVQ v+88(FP), R8
+	MOVQ w+112(FP), R9
+	XORQ R10, R10
+	CMPQ AX, $0x00000008
+	JE   vectors2
+	JMP  vectors1
+
+vectors2:
+vectors2row:
+	MOVLQSX      (CX), AX
+	ADDQ         $0x00000004, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R10, AX
+	JGE          vectors2next
+	VXORPD       Y0, Y0, Y0
+	VXORPD       Y1, Y1, Y1
+	MOVQ         dst+64(FP), R11
+	ADDQ         ldd+72(FP), R11
+	PREFETCHT0   (R11)
+	VMOVUPD      (R8), Y2
+	VMOVUPD      32(R8), Y3
+	MOVQ         R8, R11
+	ADDQ         ldv+96(FP), R11
+	PREFETCHT0   (R11)
+	VBROADCASTSD beta+104(FP), Y4
+	VMULPD       Y4, Y2, Y2
+	VMULPD       Y4, Y3, Y3
+
+vectors2loop:
+	MOVLQSX      (DX)(R10*4), R11
+	IMULQ        SI, R11
+	ADDQ         BX, R11
+	VBROADCASTSD (DI)(R10*8), Y4
+	VFMADD231PD  (R11), Y4, Y0
+	VFMADD231PD  32(R11), Y4, Y1
+	MOVLQSX      (DX)(R10*4), R11
+	IMULQ        ldw+120(FP), R11
+	VMOVUPD      (R9)(R11*1), Y5
+	VFMADD231PD  Y2, Y4, Y5
+	VMOVUPD      Y5, (R9)(R11*1)
+	VMOVUPD      32(R9)(R11*1), Y5
+	VFMADD231PD  Y3, Y4, Y5
+	VMOVUPD      Y5, 32(R9)(R11*1)
+	INCQ         R10
+	CMPQ         R10, AX
+	JL           vectors2loop
+	VBROADCASTSD alpha+80(FP), Y2
+	MOVQ         dst+64(FP), AX
+	VMULPD       Y2, Y0, Y0
+	VMOVUPD      (AX), Y3
+	VADDPD       Y3, Y0, Y0
+	VMOVUPD      Y0, (AX)
+	VMULPD       Y2, Y1, Y1
+	VMOVUPD      32(AX), Y0
+	VADDPD       Y0, Y1, Y1
+	VMOVUPD      Y1, 32(AX)
+
+vectors2next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+96(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors2row
+	VZEROUPPER
+	RET
+
+vectors1:
+	LEAQ    sparseOnes<>+32(SB), R11
+	SHLQ    $0x03, AX
+	SUBQ    AX, R11
+	VMOVUPD (R11), Y0
+
+vectors1row:
+	MOVLQSX      (CX), AX
+	ADDQ         $0x00000004, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R10, AX
+	JGE          vectors1next
+	VXORPD       Y1, Y1, Y1
+	MOVQ         dst+64(FP), R11
+	ADDQ         ldd+72(FP), R11
+	PREFETCHT0   (R11)
+	VMASKMOVPD   (R8), Y0, Y2
+	MOVQ         R8, R11
+	ADDQ         ldv+96(FP), R11
+	PREFETCHT0   (R11)
+	VBROADCASTSD beta+104(FP), Y3
+	VMULPD       Y3, Y2, Y2
+
+vectors1loop:
+	MOVLQSX      (DX)(R10*4), R11
+	IMULQ        SI, R11
+	ADDQ         BX, R11
+	VBROADCASTSD (DI)(R10*8), Y3
+	VMASKMOVPD   (R11), Y0, Y4
+	VFMADD231PD  Y4, Y3, Y1
+	MOVLQSX      (DX)(R10*4), R11
+	IMULQ        ldw+120(FP), R11
+	VMASKMOVPD   (R9)(R11*1), Y0, Y4
+	VFMADD231PD  Y2, Y3, Y4
+	VMASKMOVPD   Y4, Y0, (R9)(R11*1)
+	INCQ         R10
+	CMPQ         R10, AX
+	JL           vectors1loop
+	VBROADCASTSD alpha+80(FP), Y2
+	MOVQ         dst+64(FP), AX
+	VMULPD       Y2, Y1, Y1
+	VMASKMOVPD   (AX), Y0, Y2
+	VADDPD       Y2, Y1, Y1
+	VMASKMOVPD   Y1, Y0, (AX)
+
+vectors1next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+96(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors1row
+	VZEROUPPER
+	RET
+
+// func sparseRowsDotsSpreadAVX2F64I32(n int, rows int, end *int32, base int, ind *int32, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, ga *float64, gamma float64, v *float64, ldv int, beta float64, w *float64, ldw int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·sparseRowsDotsSpreadAVX2F64I32(SB), NOSPLIT, $0-144
+	MOVQ n+0(FP), AX
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+40(FP), BX
+	MOVQ ldu+48(FP), SI
+	MOVQ a+56(FP), DI
+	MOVQ ga+88(FP), R8
+	MOVQ v+104(FP), R9
+	MOVQ w+128(FP), R10
+	XORQ R11, R11
+	CMPQ AX, $0x00000008
+	JE   vectors2
+	JMP  vectors1
+
+vectors2:
+vectors2row:
+	MOVLQSX      (CX), AX
+	ADDQ         $0x00000004, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R11, AX
+	JGE          vectors2next
+	VXORPD       Y0, Y0, Y0
+	VXORPD       Y1, Y1, Y1
+	MOVQ         dst+64(FP), R12
+	ADDQ         ldd+72(FP), R12
+	PREFETCHT0   (R12)
+	VMOVUPD      (R9), Y2
+	VMOVUPD      32(R9), Y3
+	MOVQ         R9, R12
+	ADDQ         ldv+112(FP), R12
+	PREFETCHT0   (R12)
+	VBROADCASTSD beta+120(FP), Y4
+	VMULPD       Y4, Y2, Y5
+	VMULPD       Y4, Y3, Y4
+	SUBQ         $0x00000003, AX
+
+vectors2group:
+	CMPQ         R11, AX
+	JGE          vectors2rest
+	MOVLQSX      (DX)(R11*4), R12
+	IMULQ        SI, R12
+	VBROADCASTSD (DI)(R11*8), Y6
+	VMOVUPD      (BX)(R12*1), Y7
+	VFMADD231PD  Y7, Y6, Y0
+	VMULPD       Y2, Y7, Y7
+	VMOVUPD      32(BX)(R12*1), Y8
+	VFMADD231PD  Y8, Y6, Y1
+	VFMADD231PD  Y3, Y8, Y7
+	MOVLQSX      (DX)(R11*4), R12
+	IMULQ        ldw+136(FP), R12
+	VMOVUPD      (R10)(R12*1), Y8
+	VFMADD231PD  Y5, Y6, Y8
+	VMOVUPD      Y8, (R10)(R12*1)
+	VMOVUPD      32(R10)(R12*1), Y8
+	VFMADD231PD  Y4, Y6, Y8
+	VMOVUPD      Y8, 32(R10)(R12*1)
+	MOVLQSX      4(DX)(R11*4), R12
+	IMULQ        SI, R12
+	VBROADCASTSD 8(DI)(R11*8), Y6
+	VMOVUPD      (BX)(R12*1), Y8
+	VFMADD231PD  Y8, Y6, Y0
+	VMULPD       Y2, Y8, Y8
+	VMOVUPD      32(BX)(R12*1), Y9
+	VFMADD231PD  Y9, Y6, Y1
+	VFMADD231PD  Y3, Y9, Y8
+	MOVLQSX      4(DX)(R11*4), R12
+	IMULQ        ldw+136(FP), R12
+	VMOVUPD      (R10)(R12*1), Y9
+	VFMADD231PD  Y5, Y6, Y9
+	VMOVUPD      Y9, (R10)(R12*1)
+	VMOVUPD      32(R10)(R12*1), Y9
+	VFMADD231PD  Y4, Y6, Y9
+	VMOVUPD      Y9, 32(R10)(R12*1)
+	MOVLQSX      8(DX)(R11*4), R12
+	IMULQ        SI, R12
+	VBROADCASTSD 16(DI)(R11*8), Y6
+	VMOVUPD      (BX)(R12*1), Y9
+	VFMADD231PD  Y9, Y6, Y0
+	VMULPD       Y2, Y9, Y9
+	VMOVUPD      32(BX)(R12*1), Y10
+	VFMADD231PD  Y10, Y6, Y1
+	VFMADD231PD  Y3, Y10, Y9
+	MOVLQSX      8(DX)(R11*4), R12
+	IMULQ        ldw+136(FP), R12
+	VMOVUPD      (R10)(R12*1), Y10
+	VFMADD231PD  Y5, Y6, Y10
+	VMOVUPD      Y10, (R10)(R12*1)
+	VMOVUPD      32(R10)(R12*1), Y10
+	VFMADD231PD  Y4, Y6, Y10
+	VMOVUPD      Y10, 32(R10)(R12*1)
+	MOVLQSX      12(DX)(R11*4), R12
+	IMULQ        SI, R12
+	VBROADCASTSD 24(DI)(R11*8), Y6
+	VMOVUPD      (BX)(R12*1), Y10
+	VFMADD231PD  Y10, Y6, Y0
+	VMULPD       Y2, Y10, Y10
+	VMOVUPD      32(BX)(R12*1), Y11
+	VFMADD231PD  Y11, Y6, Y1
+	VFMADD231PD  Y3, Y11, Y10
+	MOVLQSX      12(DX)(R11*4), R12
+	IMULQ        ldw+136(FP), R12
+	VMOVUPD      (R10)(R12*1), Y11
+	VFMADD231PD  Y5, Y6, Y11
+	VMOVUPD      Y11, (R10)(R12*1)
+	VMOVUPD      32(R10)(R12*1), Y11
+	VFMADD231PD  Y4, Y6, Y11
+	VMOVUPD      Y11, 32(R10)(R12*1)
+	VUNPCKLPD    Y8, Y7, Y6
+	VUNPCKHPD    Y8, Y7, Y7
+	VADDPD       Y7, Y6, Y6
+	VUNPCKLPD    Y10, Y9, Y7
+	VUNPCKHPD    Y10, Y9, Y8
+	VADDPD       Y8, Y7, Y7
+	VPERM2F128   $0x20, Y7, Y6, Y8
+	VPERM2F128   $0x31, Y7, Y6, Y6
+	VADDPD       Y6, Y8, Y8
+	VBROADCASTSD gamma+96(FP), Y6
+	VMULPD       Y6, Y8, Y8
+	VADDPD       (R8)(R11*8), Y8, Y8
+	VMOVUPD      Y8, (R8)(R11*8)
+	ADDQ         $0x00000004, R11
+	JMP          vectors2group
+
+vectors2rest:
+	ADDQ $0x00000003, AX
+
+vectors2loop:
+	CMPQ         R11, AX
+	JGE          vectors2end
+	MOVLQSX      (DX)(R11*4), R12
+	IMULQ        SI, R12
+	VBROADCASTSD (DI)(R11*8), Y6
+	VMOVUPD      (BX)(R12*1), Y7
+	VFMADD231PD  Y7, Y6, Y0
+	VMULPD       Y2, Y7, Y7
+	VMOVUPD      32(BX)(R12*1), Y8
+	VFMADD231PD  Y8, Y6, Y1
+	VFMADD231PD  Y3, Y8, Y7
+	MOVLQSX      (DX)(R11*4), R12
+	IMULQ        ldw+136(FP), R12
+	VMOVUPD      (R10)(R12*1), Y8
+	VFMADD231PD  Y5, Y6, Y8
+	VMOVUPD      Y8, (R10)(R12*1)
+	VMOVUPD      32(R10)(R12*1), Y8
+	VFMADD231PD  Y4, Y6, Y8
+	VMOVUPD      Y8, 32(R10)(R12*1)
+	VEXTRACTF128 $0x01, Y7, X6
+	VADDPD       X6, X7, X7
+	VPERMILPD    $0x01, X7, X6
+	VADDPD       X6, X7, X7
+	VMULSD       gamma+96(FP), X7, X7
+	VADDSD       (R8)(R11*8), X7, X7
+	VMOVSD       X7, (R8)(R11*8)
+	INCQ         R11
+	JMP          vectors2loop
+
+vectors2end:
+	VBROADCASTSD alpha+80(FP), Y2
+	MOVQ         dst+64(FP), AX
+	VMULPD       Y2, Y0, Y0
+	VMOVUPD      (AX), Y3
+	VADDPD       Y3, Y0, Y0
+	VMOVUPD      Y0, (AX)
+	VMULPD       Y2, Y1, Y1
+	VMOVUPD      32(AX), Y0
+	VADDPD       Y0, Y1, Y1
+	VMOVUPD      Y1, 32(AX)
+
+vectors2next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+112(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors2row
+	VZEROUPPER
+	RET
+
+vectors1:
+	LEAQ    sparseOnes<>+32(SB), R12
+	SHLQ    $0x03, AX
+	SUBQ    AX, R12
+	VMOVUPD (R12), Y0
+
+vectors1row:
+	MOVLQSX      (CX), AX
+	ADDQ         $0x00000004, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R11, AX
+	JGE          vectors1next
+	VXORPD       Y1, Y1, Y1
+	MOVQ         dst+64(FP), R12
+	ADDQ         ldd+72(FP), R12
+	PREFETCHT0   (R12)
+	VMASKMOVPD   (R9), Y0, Y2
+	MOVQ         R9, R12
+	ADDQ         ldv+112(FP), R12
+	PREFETCHT0   (R12)
+	VBROADCASTSD beta+120(FP), Y3
+	VMULPD       Y3, Y2, Y3
+	SUBQ         $0x00000003, AX
+
+vectors1group:
+	CMPQ         R11, AX
+	JGE          vectors1rest
+	MOVLQSX      (DX)(R11*4), R12
+	IMULQ        SI, R12
+	VBROADCASTSD (DI)(R11*8), Y4
+	VMASKMOVPD   (BX)(R12*1), Y0, Y5
+	VFMADD231PD  Y5, Y4, Y1
+	VMULPD       Y2, Y5, Y5
+	MOVLQSX      (DX)(R11*4), R12
+	IMULQ        ldw+136(FP), R12
+	VMASKMOVPD   (R10)(R12*1), Y0, Y6
+	VFMADD231PD  Y3, Y4, Y6
+	VMASKMOVPD   Y6, Y0, (R10)(R12*1)
+	MOVLQSX      4(DX)(R11*4), R12
+	IMULQ        SI, R12
+	VBROADCASTSD 8(DI)(R11*8), Y4
+	VMASKMOVPD   (BX)(R12*1), Y0, Y6
+	VFMADD231PD  Y6, Y4, Y1
+	VMULPD       Y2, Y6, Y6
+	MOVLQSX      4(DX)(R11*4), R12
+	IMULQ        ldw+136(FP), R12
+	VMASKMOVPD   (R10)(R12*1), Y0, Y7
+	VFMADD231PD  Y3, Y4, Y7
+	VMASKMOVPD   Y7, Y0, (R10)(R12*1)
+	MOVLQSX      8(DX)(R11*4), R12
+	IMULQ        SI, R12
+	VBROADCASTSD 16(DI)(R11*8), Y4
+	VMASKMOVPD   (BX)(R12*1), Y0, Y7
+	VFMADD231PD  Y7, Y4, Y1
+	VMULPD       Y2, Y7, Y7
+	MOVLQSX      8(DX)(R11*4), R12
+	IMULQ        ldw+136(FP), R12
+	VMASKMOVPD   (R10)(R12*1), Y0, Y8
+	VFMADD231PD  Y3, Y4, Y8
+	VMASKMOVPD   Y8, Y0, (R10)(R12*1)
+	MOVLQSX      12(DX)(R11*4), R12
+	IMULQ        SI, R12
+	VBROADCASTSD 24(DI)(R11*8), Y4
+	VMASKMOVPD   (BX)(R12*1), Y0, Y8
+	VFMADD231PD  Y8, Y4, Y1
+	VMULPD       Y2, Y8, Y8
+	MOVLQSX      12(DX)(R11*4), R12
+	IMULQ        ldw+136(FP), R12
+	VMASKMOVPD   (R10)(R12*1), Y0, Y9
+	VFMADD231PD  Y3, Y4, Y9
+	VMASKMOVPD   Y9, Y0, (R10)(R12*1)
+	VUNPCKLPD    Y6, Y5, Y4
+	VUNPCKHPD    Y6, Y5, Y5
+	VADDPD       Y5, Y4, Y4
+	VUNPCKLPD    Y8, Y7, Y5
+	VUNPCKHPD    Y8, Y7, Y6
+	VADDPD       Y6, Y5, Y5
+	VPERM2F128   $0x20, Y5, Y4, Y6
+	VPERM2F128   $0x31, Y5, Y4, Y4
+	VADDPD       Y4, Y6, Y6
+	VBROADCASTSD gamma+96(FP), Y4
+	VMULPD       Y4, Y6, Y6
+	VADDPD       (R8)(R11*8), Y6, Y6
+	VMOVUPD      Y6, (R8)(R11*8)
+	ADDQ         $0x00000004, R11
+	JMP          vectors1group
+
+vectors1rest:
+	ADDQ $0x00000003, AX
+
+vectors1loop:
+	CMPQ         R11, AX
+	JGE          vectors1end
+	MOVLQSX      (DX)(R11*4), R12
+	IMULQ        SI, R12
+	VBROADCASTSD (DI)(R11*8), Y4
+	VMASKMOVPD   (BX)(R12*1), Y0, Y5
+	VFMADD231PD  Y5, Y4, Y1
+	VMULPD       Y2, Y5, Y5
+	MOVLQSX      (DX)(R11*4), R12
+	IMULQ        ldw+136(FP), R12
+	VMASKMOVPD   (R10)(R12*1), Y0, Y6
+	VFMADD231PD  Y3, Y4, Y6
+	VMASKMOVPD   Y6, Y0, (R10)(R12*1)
+	VEXTRACTF128 $0x01, Y5, X4
+	VADDPD       X4, X5, X5
+	VPERMILPD    $0x01, X5, X4
+	VADDPD       X4, X5, X5
+	VMULSD       gamma+96(FP), X5, X5
+	VADDSD       (R8)(R11*8), X5, X5
+	VMOVSD       X5, (R8)(R11*8)
+	INCQ         R11
+	JMP          vectors1loop
+
+vectors1end:
+	VBROADCASTSD alpha+80(FP), Y2
+	MOVQ         dst+64(FP), AX
+	VMULPD       Y2, Y1, Y1
+	VMASKMOVPD   (AX), Y0, Y2
+	VADDPD       Y2, Y1, Y1
+	VMASKMOVPD   Y1, Y0, (AX)
+
+vectors1next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+112(FP), R9
 	DECQ rows+8(FP)
 	JNE  vectors1row
 	VZEROUPPER
@@ -4514,16 +5570,16 @@ vectors1next:
 	VZEROUPPER
 	RET
 
-// func sparseDotsAVX2F32I64(n int, rows int, end *int, base int, ind *int, u *float32, ldu int, ga *float32, v *float32, ldv int, gamma float32)
+// func sparseDotsAVX2F32I64(n int, rows int, end *int, base int, ind *int, u *float32, ldu int, ga *float32, gamma float32, v *float32, ldv int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·sparseDotsAVX2F32I64(SB), NOSPLIT, $0-84
+TEXT ·sparseDotsAVX2F32I64(SB), NOSPLIT, $0-88
 	MOVQ n+0(FP), AX
 	MOVQ end+16(FP), CX
 	MOVQ ind+32(FP), DX
 	MOVQ u+40(FP), BX
 	MOVQ ldu+48(FP), SI
 	MOVQ ga+56(FP), DI
-	MOVQ v+64(FP), R8
+	MOVQ v+72(FP), R8
 	XORQ R9, R9
 	CMPQ AX, $0x00000040
 	JE   vectors8
@@ -4541,7 +5597,7 @@ vectors8row:
 	CMPQ       R9, AX
 	JGE        vectors8next
 	MOVQ       R8, R10
-	ADDQ       ldv+72(FP), R10
+	ADDQ       ldv+80(FP), R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
 	PREFETCHT0 128(R10)
@@ -4634,7 +5690,7 @@ vectors8group:
 	VADDPS       Y0, Y1, Y1
 	VEXTRACTF128 $0x01, Y1, X0
 	VADDPS       X0, X1, X1
-	VBROADCASTSS gamma+80(FP), X0
+	VBROADCASTSS gamma+64(FP), X0
 	VMULPS       X0, X1, X1
 	VADDPS       (DI)(R9*4), X1, X1
 	VMOVUPS      X1, (DI)(R9*4)
@@ -4671,7 +5727,7 @@ vectors8loop:
 	VADDPS       X1, X0, X0
 	VMOVSHDUP    X0, X1
 	VADDSS       X1, X0, X0
-	VMULSS       gamma+80(FP), X0, X0
+	VMULSS       gamma+64(FP), X0, X0
 	VADDSS       (DI)(R9*4), X0, X0
 	VMOVSS       X0, (DI)(R9*4)
 	INCQ         R9
@@ -4679,7 +5735,7 @@ vectors8loop:
 
 vectors8end:
 vectors8next:
-	ADDQ ldv+72(FP), R8
+	ADDQ ldv+80(FP), R8
 	DECQ rows+8(FP)
 	JNE  vectors8row
 	VZEROUPPER
@@ -4697,7 +5753,7 @@ vectors4row:
 	VMOVUPS    64(R8), Y2
 	VMOVUPS    96(R8), Y3
 	MOVQ       R8, R10
-	ADDQ       ldv+72(FP), R10
+	ADDQ       ldv+80(FP), R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
 	SUBQ       $0x00000003, AX
@@ -4756,7 +5812,7 @@ vectors4group:
 	VADDPS       Y4, Y5, Y5
 	VEXTRACTF128 $0x01, Y5, X4
 	VADDPS       X4, X5, X5
-	VBROADCASTSS gamma+80(FP), X4
+	VBROADCASTSS gamma+64(FP), X4
 	VMULPS       X4, X5, X5
 	VADDPS       (DI)(R9*4), X5, X5
 	VMOVUPS      X5, (DI)(R9*4)
@@ -4785,7 +5841,7 @@ vectors4loop:
 	VADDPS       X5, X4, X4
 	VMOVSHDUP    X4, X5
 	VADDSS       X5, X4, X4
-	VMULSS       gamma+80(FP), X4, X4
+	VMULSS       gamma+64(FP), X4, X4
 	VADDSS       (DI)(R9*4), X4, X4
 	VMOVSS       X4, (DI)(R9*4)
 	INCQ         R9
@@ -4793,7 +5849,7 @@ vectors4loop:
 
 vectors4end:
 vectors4next:
-	ADDQ ldv+72(FP), R8
+	ADDQ ldv+80(FP), R8
 	DECQ rows+8(FP)
 	JNE  vectors4row
 	VZEROUPPER
@@ -4809,7 +5865,7 @@ vectors2row:
 	VMOVUPS    (R8), Y0
 	VMOVUPS    32(R8), Y1
 	MOVQ       R8, R10
-	ADDQ       ldv+72(FP), R10
+	ADDQ       ldv+80(FP), R10
 	PREFETCHT0 (R10)
 	SUBQ       $0x00000003, AX
 
@@ -4851,7 +5907,7 @@ vectors2group:
 	VADDPS       Y2, Y3, Y3
 	VEXTRACTF128 $0x01, Y3, X2
 	VADDPS       X2, X3, X3
-	VBROADCASTSS gamma+80(FP), X2
+	VBROADCASTSS gamma+64(FP), X2
 	VMULPS       X2, X3, X3
 	VADDPS       (DI)(R9*4), X3, X3
 	VMOVUPS      X3, (DI)(R9*4)
@@ -4876,7 +5932,7 @@ vectors2loop:
 	VADDPS       X3, X2, X2
 	VMOVSHDUP    X2, X3
 	VADDSS       X3, X2, X2
-	VMULSS       gamma+80(FP), X2, X2
+	VMULSS       gamma+64(FP), X2, X2
 	VADDSS       (DI)(R9*4), X2, X2
 	VMOVSS       X2, (DI)(R9*4)
 	INCQ         R9
@@ -4884,7 +5940,7 @@ vectors2loop:
 
 vectors2end:
 vectors2next:
-	ADDQ ldv+72(FP), R8
+	ADDQ ldv+80(FP), R8
 	DECQ rows+8(FP)
 	JNE  vectors2row
 	VZEROUPPER
@@ -4904,7 +5960,7 @@ vectors1row:
 	JGE        vectors1next
 	VMASKMOVPS (R8), Y0, Y1
 	MOVQ       R8, R10
-	ADDQ       ldv+72(FP), R10
+	ADDQ       ldv+80(FP), R10
 	PREFETCHT0 (R10)
 	SUBQ       $0x00000003, AX
 
@@ -4938,7 +5994,7 @@ vectors1group:
 	VADDPS       Y2, Y3, Y3
 	VEXTRACTF128 $0x01, Y3, X2
 	VADDPS       X2, X3, X3
-	VBROADCASTSS gamma+80(FP), X2
+	VBROADCASTSS gamma+64(FP), X2
 	VMULPS       X2, X3, X3
 	VADDPS       (DI)(R9*4), X3, X3
 	VMOVUPS      X3, (DI)(R9*4)
@@ -4961,7 +6017,7 @@ vectors1loop:
 	VADDPS       X3, X2, X2
 	VMOVSHDUP    X2, X3
 	VADDSS       X3, X2, X2
-	VMULSS       gamma+80(FP), X2, X2
+	VMULSS       gamma+64(FP), X2, X2
 	VADDSS       (DI)(R9*4), X2, X2
 	VMOVSS       X2, (DI)(R9*4)
 	INCQ         R9
@@ -4969,15 +6025,15 @@ vectors1loop:
 
 vectors1end:
 vectors1next:
-	ADDQ ldv+72(FP), R8
+	ADDQ ldv+80(FP), R8
 	DECQ rows+8(FP)
 	JNE  vectors1row
 	VZEROUPPER
 	RET
 
-// func sparseRowsDotsAVX2F32I64(n int, rows int, end *int, base int, ind *int, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, ga *float32, v *float32, ldv int, gamma float32)
+// func sparseRowsDotsAVX2F32I64(n int, rows int, end *int, base int, ind *int, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, ga *float32, gamma float32, v *float32, ldv int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·sparseRowsDotsAVX2F32I64(SB), NOSPLIT, $0-116
+TEXT ·sparseRowsDotsAVX2F32I64(SB), NOSPLIT, $0-120
 	MOVQ n+0(FP), AX
 	MOVQ end+16(FP), CX
 	MOVQ ind+32(FP), DX
@@ -4985,7 +6041,7 @@ TEXT ·sparseRowsDotsAVX2F32I64(SB), NOSPLIT, $0-116
 	MOVQ ldu+48(FP), SI
 	MOVQ a+56(FP), DI
 	MOVQ ga+88(FP), R8
-	MOVQ v+96(FP), R9
+	MOVQ v+104(FP), R9
 	XORQ R10, R10
 	CMPQ AX, $0x00000040
 	JE   vectors8
@@ -5017,7 +6073,7 @@ vectors8row:
 	PREFETCHT0 128(R11)
 	PREFETCHT0 192(R11)
 	MOVQ       R9, R11
-	ADDQ       ldv+104(FP), R11
+	ADDQ       ldv+112(FP), R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
 	PREFETCHT0 128(R11)
@@ -5146,7 +6202,7 @@ vectors8group:
 	VADDPS       Y8, Y10, Y10
 	VEXTRACTF128 $0x01, Y10, X8
 	VADDPS       X8, X10, X10
-	VBROADCASTSS gamma+112(FP), X8
+	VBROADCASTSS gamma+96(FP), X8
 	VMULPS       X8, X10, X10
 	VADDPS       (R8)(R10*4), X10, X10
 	VMOVUPS      X10, (R8)(R10*4)
@@ -5192,7 +6248,7 @@ vectors8loop:
 	VADDPS       X8, X9, X9
 	VMOVSHDUP    X9, X8
 	VADDSS       X8, X9, X9
-	VMULSS       gamma+112(FP), X9, X9
+	VMULSS       gamma+96(FP), X9, X9
 	VADDSS       (R8)(R10*4), X9, X9
 	VMOVSS       X9, (R8)(R10*4)
 	INCQ         R10
@@ -5237,7 +6293,7 @@ vectors8end:
 vectors8next:
 	MOVQ ldd+72(FP), AX
 	ADDQ AX, dst+64(FP)
-	ADDQ ldv+104(FP), R9
+	ADDQ ldv+112(FP), R9
 	DECQ rows+8(FP)
 	JNE  vectors8row
 	VZEROUPPER
@@ -5263,7 +6319,7 @@ vectors4row:
 	VMOVUPS    64(R9), Y6
 	VMOVUPS    96(R9), Y7
 	MOVQ       R9, R11
-	ADDQ       ldv+104(FP), R11
+	ADDQ       ldv+112(FP), R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
 	SUBQ       $0x00000003, AX
@@ -5342,7 +6398,7 @@ vectors4group:
 	VADDPS       Y8, Y10, Y10
 	VEXTRACTF128 $0x01, Y10, X8
 	VADDPS       X8, X10, X10
-	VBROADCASTSS gamma+112(FP), X8
+	VBROADCASTSS gamma+96(FP), X8
 	VMULPS       X8, X10, X10
 	VADDPS       (R8)(R10*4), X10, X10
 	VMOVUPS      X10, (R8)(R10*4)
@@ -5376,7 +6432,7 @@ vectors4loop:
 	VADDPS       X8, X9, X9
 	VMOVSHDUP    X9, X8
 	VADDSS       X8, X9, X9
-	VMULSS       gamma+112(FP), X9, X9
+	VMULSS       gamma+96(FP), X9, X9
 	VADDSS       (R8)(R10*4), X9, X9
 	VMOVSS       X9, (R8)(R10*4)
 	INCQ         R10
@@ -5405,7 +6461,7 @@ vectors4end:
 vectors4next:
 	MOVQ ldd+72(FP), AX
 	ADDQ AX, dst+64(FP)
-	ADDQ ldv+104(FP), R9
+	ADDQ ldv+112(FP), R9
 	DECQ rows+8(FP)
 	JNE  vectors4row
 	VZEROUPPER
@@ -5426,7 +6482,7 @@ vectors2row:
 	VMOVUPS    (R9), Y2
 	VMOVUPS    32(R9), Y3
 	MOVQ       R9, R11
-	ADDQ       ldv+104(FP), R11
+	ADDQ       ldv+112(FP), R11
 	PREFETCHT0 (R11)
 	SUBQ       $0x00000003, AX
 
@@ -5480,7 +6536,7 @@ vectors2group:
 	VADDPS       Y4, Y6, Y6
 	VEXTRACTF128 $0x01, Y6, X4
 	VADDPS       X4, X6, X6
-	VBROADCASTSS gamma+112(FP), X4
+	VBROADCASTSS gamma+96(FP), X4
 	VMULPS       X4, X6, X6
 	VADDPS       (R8)(R10*4), X6, X6
 	VMOVUPS      X6, (R8)(R10*4)
@@ -5508,7 +6564,7 @@ vectors2loop:
 	VADDPS       X4, X5, X5
 	VMOVSHDUP    X5, X4
 	VADDSS       X4, X5, X5
-	VMULSS       gamma+112(FP), X5, X5
+	VMULSS       gamma+96(FP), X5, X5
 	VADDSS       (R8)(R10*4), X5, X5
 	VMOVSS       X5, (R8)(R10*4)
 	INCQ         R10
@@ -5529,7 +6585,7 @@ vectors2end:
 vectors2next:
 	MOVQ ldd+72(FP), AX
 	ADDQ AX, dst+64(FP)
-	ADDQ ldv+104(FP), R9
+	ADDQ ldv+112(FP), R9
 	DECQ rows+8(FP)
 	JNE  vectors2row
 	VZEROUPPER
@@ -5553,7 +6609,7 @@ vectors1row:
 	PREFETCHT0 (R11)
 	VMASKMOVPS (R9), Y0, Y2
 	MOVQ       R9, R11
-	ADDQ       ldv+104(FP), R11
+	ADDQ       ldv+112(FP), R11
 	PREFETCHT0 (R11)
 	SUBQ       $0x00000003, AX
 
@@ -5595,7 +6651,7 @@ vectors1group:
 	VADDPS       Y3, Y5, Y5
 	VEXTRACTF128 $0x01, Y5, X3
 	VADDPS       X3, X5, X5
-	VBROADCASTSS gamma+112(FP), X3
+	VBROADCASTSS gamma+96(FP), X3
 	VMULPS       X3, X5, X5
 	VADDPS       (R8)(R10*4), X5, X5
 	VMOVUPS      X5, (R8)(R10*4)
@@ -5620,7 +6676,7 @@ vectors1loop:
 	VADDPS       X3, X4, X4
 	VMOVSHDUP    X4, X3
 	VADDSS       X3, X4, X4
-	VMULSS       gamma+112(FP), X4, X4
+	VMULSS       gamma+96(FP), X4, X4
 	VADDSS       (R8)(R10*4), X4, X4
 	VMOVSS       X4, (R8)(R10*4)
 	INCQ         R10
@@ -5637,7 +6693,543 @@ vectors1end:
 vectors1next:
 	MOVQ ldd+72(FP), AX
 	ADDQ AX, dst+64(FP)
-	ADDQ ldv+104(FP), R9
+	ADDQ ldv+112(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors1row
+	VZEROUPPER
+	RET
+
+// func sparseSpreadAVX2F32I64(n int, rows int, end *int, base int, ind *int, a *float32, v *float32, ldv int, beta float32, w *float32, ldw int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·sparseSpreadAVX2F32I64(SB), NOSPLIT, $0-88
+	MOVQ n+0(FP), AX
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ a+40(FP), BX
+	MOVQ v+48(FP), SI
+	MOVQ w+72(FP), DI
+	XORQ R8, R8
+	CMPQ AX, $0x00000010
+	JE   vectors2
+	JMP  vectors1
+
+vectors2:
+vectors2row:
+	MOVQ         (CX), AX
+	ADDQ         $0x00000008, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R8, AX
+	JGE          vectors2next
+	VMOVUPS      (SI), Y0
+	VMOVUPS      32(SI), Y1
+	MOVQ         SI, R9
+	ADDQ         ldv+56(FP), R9
+	PREFETCHT0   (R9)
+	VBROADCASTSS beta+64(FP), Y2
+	VMULPS       Y2, Y0, Y0
+	VMULPS       Y2, Y1, Y1
+
+vectors2loop:
+	VBROADCASTSS (BX)(R8*4), Y2
+	MOVQ         (DX)(R8*8), R9
+	IMULQ        ldw+80(FP), R9
+	VMOVUPS      (DI)(R9*1), Y3
+	VFMADD231PS  Y0, Y2, Y3
+	VMOVUPS      Y3, (DI)(R9*1)
+	VMOVUPS      32(DI)(R9*1), Y3
+	VFMADD231PS  Y1, Y2, Y3
+	VMOVUPS      Y3, 32(DI)(R9*1)
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors2loop
+
+vectors2next:
+	ADDQ ldv+56(FP), SI
+	DECQ rows+8(FP)
+	JNE  vectors2row
+	VZEROUPPER
+	RET
+
+vectors1:
+	LEAQ    sparseOnes<>+32(SB), R9
+	SHLQ    $0x02, AX
+	SUBQ    AX, R9
+	VMOVUPD (R9), Y0
+
+vectors1row:
+	MOVQ         (CX), AX
+	ADDQ         $0x00000008, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R8, AX
+	JGE          vectors1next
+	VMASKMOVPS   (SI), Y0, Y1
+	MOVQ         SI, R9
+	ADDQ         ldv+56(FP), R9
+	PREFETCHT0   (R9)
+	VBROADCASTSS beta+64(FP), Y2
+	VMULPS       Y2, Y1, Y1
+
+vectors1loop:
+	VBROADCASTSS (BX)(R8*4), Y2
+	MOVQ         (DX)(R8*8), R9
+	IMULQ        ldw+80(FP), R9
+	VMASKMOVPS   (DI)(R9*1), Y0, Y3
+	VFMADD231PS  Y1, Y2, Y3
+	VMASKMOVPS   Y3, Y0, (DI)(R9*1)
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors1loop
+
+vectors1next:
+	ADDQ ldv+56(FP), SI
+	DECQ rows+8(FP)
+	JNE  vectors1row
+	VZEROUPPER
+	RET
+
+// func sparseRowsSpreadAVX2F32I64(n int, rows int, end *int, base int, ind *int, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, v *float32, ldv int, beta float32, w *float32, ldw int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·sparseRowsSpreadAVX2F32I64(SB), NOSPLIT, $0-128
+	MOVQ n+0(FP), AX
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+40(FP), BX
+	MOVQ ldu+48(FP), SI
+	MOVQ a+56(FP), DI
+	MOVQ v+88(FP), R8
+	MOVQ w+112(FP), R9
+	XORQ R10, R10
+	CMPQ AX, $0x00000010
+	JE   vectors2
+	JMP  vectors1
+
+vectors2:
+vectors2row:
+	MOVQ         (CX), AX
+	ADDQ         $0x00000008, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R10, AX
+	JGE          vectors2next
+	VXORPD       Y0, Y0, Y0
+	VXORPD       Y1, Y1, Y1
+	MOVQ         dst+64(FP), R11
+	ADDQ         ldd+72(FP), R11
+	PREFETCHT0   (R11)
+	VMOVUPS      (R8), Y2
+	VMOVUPS      32(R8), Y3
+	MOVQ         R8, R11
+	ADDQ         ldv+96(FP), R11
+	PREFETCHT0   (R11)
+	VBROADCASTSS beta+104(FP), Y4
+	VMULPS       Y4, Y2, Y2
+	VMULPS       Y4, Y3, Y3
+
+vectors2loop:
+	MOVQ         (DX)(R10*8), R11
+	IMULQ        SI, R11
+	ADDQ         BX, R11
+	VBROADCASTSS (DI)(R10*4), Y4
+	VFMADD231PS  (R11), Y4, Y0
+	VFMADD231PS  32(R11), Y4, Y1
+	MOVQ         (DX)(R10*8), R11
+	IMULQ        ldw+120(FP), R11
+	VMOVUPS      (R9)(R11*1), Y5
+	VFMADD231PS  Y2, Y4, Y5
+	VMOVUPS      Y5, (R9)(R11*1)
+	VMOVUPS      32(R9)(R11*1), Y5
+	VFMADD231PS  Y3, Y4, Y5
+	VMOVUPS      Y5, 32(R9)(R11*1)
+	INCQ         R10
+	CMPQ         R10, AX
+	JL           vectors2loop
+	VBROADCASTSS alpha+80(FP), Y2
+	MOVQ         dst+64(FP), AX
+	VMULPS       Y2, Y0, Y0
+	VMOVUPS      (AX), Y3
+	VADDPS       Y3, Y0, Y0
+	VMOVUPS      Y0, (AX)
+	VMULPS       Y2, Y1, Y1
+	VMOVUPS      32(AX), Y0
+	VADDPS       Y0, Y1, Y1
+	VMOVUPS      Y1, 32(AX)
+
+vectors2next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+96(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors2row
+	VZEROUPPER
+	RET
+
+vectors1:
+	LEAQ    sparseOnes<>+32(SB), R11
+	SHLQ    $0x02, AX
+	SUBQ    AX, R11
+	VMOVUPD (R11), Y0
+
+vectors1row:
+	MOVQ         (CX), AX
+	ADDQ         $0x00000008, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R10, AX
+	JGE          vectors1next
+	VXORPD       Y1, Y1, Y1
+	MOVQ         dst+64(FP), R11
+	ADDQ         ldd+72(FP), R11
+	PREFETCHT0   (R11)
+	VMASKMOVPS   (R8), Y0, Y2
+	MOVQ         R8, R11
+	ADDQ         ldv+96(FP), R11
+	PREFETCHT0   (R11)
+	VBROADCASTSS beta+104(FP), Y3
+	VMULPS       Y3, Y2, Y2
+
+vectors1loop:
+	MOVQ         (DX)(R10*8), R11
+	IMULQ        SI, R11
+	ADDQ         BX, R11
+	VBROADCASTSS (DI)(R10*4), Y3
+	VMASKMOVPS   (R11), Y0, Y4
+	VFMADD231PS  Y4, Y3, Y1
+	MOVQ         (DX)(R10*8), R11
+	IMULQ        ldw+120(FP), R11
+	VMASKMOVPS   (R9)(R11*1), Y0, Y4
+	VFMADD231PS  Y2, Y3, Y4
+	VMASKMOVPS   Y4, Y0, (R9)(R11*1)
+	INCQ         R10
+	CMPQ         R10, AX
+	JL           vectors1loop
+	VBROADCASTSS alpha+80(FP), Y2
+	MOVQ         dst+64(FP), AX
+	VMULPS       Y2, Y1, Y1
+	VMASKMOVPS   (AX), Y0, Y2
+	VADDPS       Y2, Y1, Y1
+	VMASKMOVPS   Y1, Y0, (AX)
+
+vectors1next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+96(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors1row
+	VZEROUPPER
+	RET
+
+// func sparseRowsDotsSpreadAVX2F32I64(n int, rows int, end *int, base int, ind *int, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, ga *float32, gamma float32, v *float32, ldv int, beta float32, w *float32, ldw int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·sparseRowsDotsSpreadAVX2F32I64(SB), NOSPLIT, $0-144
+	MOVQ n+0(FP), AX
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+40(FP), BX
+	MOVQ ldu+48(FP), SI
+	MOVQ a+56(FP), DI
+	MOVQ ga+88(FP), R8
+	MOVQ v+104(FP), R9
+	MOVQ w+128(FP), R10
+	XORQ R11, R11
+	CMPQ AX, $0x00000010
+	JE   vectors2
+	JMP  vectors1
+
+vectors2:
+vectors2row:
+	MOVQ         (CX), AX
+	ADDQ         $0x00000008, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R11, AX
+	JGE          vectors2next
+	VXORPD       Y0, Y0, Y0
+	VXORPD       Y1, Y1, Y1
+	MOVQ         dst+64(FP), R12
+	ADDQ         ldd+72(FP), R12
+	PREFETCHT0   (R12)
+	VMOVUPS      (R9), Y2
+	VMOVUPS      32(R9), Y3
+	MOVQ         R9, R12
+	ADDQ         ldv+112(FP), R12
+	PREFETCHT0   (R12)
+	VBROADCASTSS beta+120(FP), Y4
+	VMULPS       Y4, Y2, Y5
+	VMULPS       Y4, Y3, Y4
+	SUBQ         $0x00000003, AX
+
+vectors2group:
+	CMPQ         R11, AX
+	JGE          vectors2rest
+	MOVQ         (DX)(R11*8), R12
+	IMULQ        SI, R12
+	VBROADCASTSS (DI)(R11*4), Y6
+	VMOVUPS      (BX)(R12*1), Y7
+	VFMADD231PS  Y7, Y6, Y0
+	VMULPS       Y2, Y7, Y7
+	VMOVUPS      32(BX)(R12*1), Y8
+	VFMADD231PS  Y8, Y6, Y1
+	VFMADD231PS  Y3, Y8, Y7
+	MOVQ         (DX)(R11*8), R12
+	IMULQ        ldw+136(FP), R12
+	VMOVUPS      (R10)(R12*1), Y8
+	VFMADD231PS  Y5, Y6, Y8
+	VMOVUPS      Y8, (R10)(R12*1)
+	VMOVUPS      32(R10)(R12*1), Y8
+	VFMADD231PS  Y4, Y6, Y8
+	VMOVUPS      Y8, 32(R10)(R12*1)
+	MOVQ         8(DX)(R11*8), R12
+	IMULQ        SI, R12
+	VBROADCASTSS 4(DI)(R11*4), Y6
+	VMOVUPS      (BX)(R12*1), Y8
+	VFMADD231PS  Y8, Y6, Y0
+	VMULPS       Y2, Y8, Y8
+	VMOVUPS      32(BX)(R12*1), Y9
+	VFMADD231PS  Y9, Y6, Y1
+	VFMADD231PS  Y3, Y9, Y8
+	MOVQ         8(DX)(R11*8), R12
+	IMULQ        ldw+136(FP), R12
+	VMOVUPS      (R10)(R12*1), Y9
+	VFMADD231PS  Y5, Y6, Y9
+	VMOVUPS      Y9, (R10)(R12*1)
+	VMOVUPS      32(R10)(R12*1), Y9
+	VFMADD231PS  Y4, Y6, Y9
+	VMOVUPS      Y9, 32(R10)(R12*1)
+	MOVQ         16(DX)(R11*8), R12
+	IMULQ        SI, R12
+	VBROADCASTSS 8(DI)(R11*4), Y6
+	VMOVUPS      (BX)(R12*1), Y9
+	VFMADD231PS  Y9, Y6, Y0
+	VMULPS       Y2, Y9, Y9
+	VMOVUPS      32(BX)(R12*1), Y10
+	VFMADD231PS  Y10, Y6, Y1
+	VFMADD231PS  Y3, Y10, Y9
+	MOVQ         16(DX)(R11*8), R12
+	IMULQ        ldw+136(FP), R12
+	VMOVUPS      (R10)(R12*1), Y10
+	VFMADD231PS  Y5, Y6, Y10
+	VMOVUPS      Y10, (R10)(R12*1)
+	VMOVUPS      32(R10)(R12*1), Y10
+	VFMADD231PS  Y4, Y6, Y10
+	VMOVUPS      Y10, 32(R10)(R12*1)
+	MOVQ         24(DX)(R11*8), R12
+	IMULQ        SI, R12
+	VBROADCASTSS 12(DI)(R11*4), Y6
+	VMOVUPS      (BX)(R12*1), Y10
+	VFMADD231PS  Y10, Y6, Y0
+	VMULPS       Y2, Y10, Y10
+	VMOVUPS      32(BX)(R12*1), Y11
+	VFMADD231PS  Y11, Y6, Y1
+	VFMADD231PS  Y3, Y11, Y10
+	MOVQ         24(DX)(R11*8), R12
+	IMULQ        ldw+136(FP), R12
+	VMOVUPS      (R10)(R12*1), Y11
+	VFMADD231PS  Y5, Y6, Y11
+	VMOVUPS      Y11, (R10)(R12*1)
+	VMOVUPS      32(R10)(R12*1), Y11
+	VFMADD231PS  Y4, Y6, Y11
+	VMOVUPS      Y11, 32(R10)(R12*1)
+	VUNPCKLPS    Y8, Y7, Y6
+	VUNPCKHPS    Y8, Y7, Y7
+	VADDPS       Y7, Y6, Y6
+	VUNPCKLPS    Y10, Y9, Y7
+	VUNPCKHPS    Y10, Y9, Y8
+	VADDPS       Y8, Y7, Y7
+	VUNPCKLPD    Y7, Y6, Y8
+	VUNPCKHPD    Y7, Y6, Y6
+	VADDPS       Y6, Y8, Y8
+	VEXTRACTF128 $0x01, Y8, X6
+	VADDPS       X6, X8, X8
+	VBROADCASTSS gamma+96(FP), X6
+	VMULPS       X6, X8, X8
+	VADDPS       (R8)(R11*4), X8, X8
+	VMOVUPS      X8, (R8)(R11*4)
+	ADDQ         $0x00000004, R11
+	JMP          vectors2group
+
+vectors2rest:
+	ADDQ $0x00000003, AX
+
+vectors2loop:
+	CMPQ         R11, AX
+	JGE          vectors2end
+	MOVQ         (DX)(R11*8), R12
+	IMULQ        SI, R12
+	VBROADCASTSS (DI)(R11*4), Y6
+	VMOVUPS      (BX)(R12*1), Y7
+	VFMADD231PS  Y7, Y6, Y0
+	VMULPS       Y2, Y7, Y7
+	VMOVUPS      32(BX)(R12*1), Y8
+	VFMADD231PS  Y8, Y6, Y1
+	VFMADD231PS  Y3, Y8, Y7
+	MOVQ         (DX)(R11*8), R12
+	IMULQ        ldw+136(FP), R12
+	VMOVUPS      (R10)(R12*1), Y8
+	VFMADD231PS  Y5, Y6, Y8
+	VMOVUPS      Y8, (R10)(R12*1)
+	VMOVUPS      32(R10)(R12*1), Y8
+	VFMADD231PS  Y4, Y6, Y8
+	VMOVUPS      Y8, 32(R10)(R12*1)
+	VEXTRACTF128 $0x01, Y7, X6
+	VADDPS       X6, X7, X7
+	VPERMILPD    $0x01, X7, X6
+	VADDPS       X6, X7, X7
+	VMOVSHDUP    X7, X6
+	VADDSS       X6, X7, X7
+	VMULSS       gamma+96(FP), X7, X7
+	VADDSS       (R8)(R11*4), X7, X7
+	VMOVSS       X7, (R8)(R11*4)
+	INCQ         R11
+	JMP          vectors2loop
+
+vectors2end:
+	VBROADCASTSS alpha+80(FP), Y2
+	MOVQ         dst+64(FP), AX
+	VMULPS       Y2, Y0, Y0
+	VMOVUPS      (AX), Y3
+	VADDPS       Y3, Y0, Y0
+	VMOVUPS      Y0, (AX)
+	VMULPS       Y2, Y1, Y1
+	VMOVUPS      32(AX), Y0
+	VADDPS       Y0, Y1, Y1
+	VMOVUPS      Y1, 32(AX)
+
+vectors2next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+112(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors2row
+	VZEROUPPER
+	RET
+
+vectors1:
+	LEAQ    sparseOnes<>+32(SB), R12
+	SHLQ    $0x02, AX
+	SUBQ    AX, R12
+	VMOVUPD (R12), Y0
+
+vectors1row:
+	MOVQ         (CX), AX
+	ADDQ         $0x00000008, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R11, AX
+	JGE          vectors1next
+	VXORPD       Y1, Y1, Y1
+	MOVQ         dst+64(FP), R12
+	ADDQ         ldd+72(FP), R12
+	PREFETCHT0   (R12)
+	VMASKMOVPS   (R9), Y0, Y2
+	MOVQ         R9, R12
+	ADDQ         ldv+112(FP), R12
+	PREFETCHT0   (R12)
+	VBROADCASTSS beta+120(FP), Y3
+	VMULPS       Y3, Y2, Y3
+	SUBQ         $0x00000003, AX
+
+vectors1group:
+	CMPQ         R11, AX
+	JGE          vectors1rest
+	MOVQ         (DX)(R11*8), R12
+	IMULQ        SI, R12
+	VBROADCASTSS (DI)(R11*4), Y4
+	VMASKMOVPS   (BX)(R12*1), Y0, Y5
+	VFMADD231PS  Y5, Y4, Y1
+	VMULPS       Y2, Y5, Y5
+	MOVQ         (DX)(R11*8), R12
+	IMULQ        ldw+136(FP), R12
+	VMASKMOVPS   (R10)(R12*1), Y0, Y6
+	VFMADD231PS  Y3, Y4, Y6
+	VMASKMOVPS   Y6, Y0, (R10)(R12*1)
+	MOVQ         8(DX)(R11*8), R12
+	IMULQ        SI, R12
+	VBROADCASTSS 4(DI)(R11*4), Y4
+	VMASKMOVPS   (BX)(R12*1), Y0, Y6
+	VFMADD231PS  Y6, Y4, Y1
+	VMULPS       Y2, Y6, Y6
+	MOVQ         8(DX)(R11*8), R12
+	IMULQ        ldw+136(FP), R12
+	VMASKMOVPS   (R10)(R12*1), Y0, Y7
+	VFMADD231PS  Y3, Y4, Y7
+	VMASKMOVPS   Y7, Y0, (R10)(R12*1)
+	MOVQ         16(DX)(R11*8), R12
+	IMULQ        SI, R12
+	VBROADCASTSS 8(DI)(R11*4), Y4
+	VMASKMOVPS   (BX)(R12*1), Y0, Y7
+	VFMADD231PS  Y7, Y4, Y1
+	VMULPS       Y2, Y7, Y7
+	MOVQ         16(DX)(R11*8), R12
+	IMULQ        ldw+136(FP), R12
+	VMASKMOVPS   (R10)(R12*1), Y0, Y8
+	VFMADD231PS  Y3, Y4, Y8
+	VMASKMOVPS   Y8, Y0, (R10)(R12*1)
+	MOVQ         24(DX)(R11*8), R12
+	IMULQ        SI, R12
+	VBROADCASTSS 12(DI)(R11*4), Y4
+	VMASKMOVPS   (BX)(R12*1), Y0, Y8
+	VFMADD231PS  Y8, Y4, Y1
+	VMULPS       Y2, Y8, Y8
+	MOVQ         24(DX)(R11*8), R12
+	IMULQ        ldw+136(FP), R12
+	VMASKMOVPS   (R10)(R12*1), Y0, Y9
+	VFMADD231PS  Y3, Y4, Y9
+	VMASKMOVPS   Y9, Y0, (R10)(R12*1)
+	VUNPCKLPS    Y6, Y5, Y4
+	VUNPCKHPS    Y6, Y5, Y5
+	VADDPS       Y5, Y4, Y4
+	VUNPCKLPS    Y8, Y7, Y5
+	VUNPCKHPS    Y8, Y7, Y6
+	VADDPS       Y6, Y5, Y5
+	VUNPCKLPD    Y5, Y4, Y6
+	VUNPCKHPD    Y5, Y4, Y4
+	VADDPS       Y4, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X4
+	VADDPS       X4, X6, X6
+	VBROADCASTSS gamma+96(FP), X4
+	VMULPS       X4, X6, X6
+	VADDPS       (R8)(R11*4), X6, X6
+	VMOVUPS      X6, (R8)(R11*4)
+	ADDQ         $0x00000004, R11
+	JMP          vectors1group
+
+vectors1rest:
+	ADDQ $0x00000003, AX
+
+vectors1loop:
+	CMPQ         R11, AX
+	JGE          vectors1end
+	MOVQ         (DX)(R11*8), R12
+	IMULQ        SI, R12
+	VBROADCASTSS (DI)(R11*4), Y4
+	VMASKMOVPS   (BX)(R12*1), Y0, Y5
+	VFMADD231PS  Y5, Y4, Y1
+	VMULPS       Y2, Y5, Y5
+	MOVQ         (DX)(R11*8), R12
+	IMULQ        ldw+136(FP), R12
+	VMASKMOVPS   (R10)(R12*1), Y0, Y6
+	VFMADD231PS  Y3, Y4, Y6
+	VMASKMOVPS   Y6, Y0, (R10)(R12*1)
+	VEXTRACTF128 $0x01, Y5, X4
+	VADDPS       X4, X5, X5
+	VPERMILPD    $0x01, X5, X4
+	VADDPS       X4, X5, X5
+	VMOVSHDUP    X5, X4
+	VADDSS       X4, X5, X5
+	VMULSS       gamma+96(FP), X5, X5
+	VADDSS       (R8)(R11*4), X5, X5
+	VMOVSS       X5, (R8)(R11*4)
+	INCQ         R11
+	JMP          vectors1loop
+
+vectors1end:
+	VBROADCASTSS alpha+80(FP), Y2
+	MOVQ         dst+64(FP), AX
+	VMULPS       Y2, Y1, Y1
+	VMASKMOVPS   (AX), Y0, Y2
+	VADDPS       Y2, Y1, Y1
+	VMASKMOVPS   Y1, Y0, (AX)
+
+vectors1next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+112(FP), R9
 	DECQ rows+8(FP)
 	JNE  vectors1row
 	VZEROUPPER
@@ -6632,16 +8224,16 @@ vectors1next:
 	VZEROUPPER
 	RET
 
-// func sparseDotsAVX2F32I32(n int, rows int, end *int32, base int, ind *int32, u *float32, ldu int, ga *float32, v *float32, ldv int, gamma float32)
+// func sparseDotsAVX2F32I32(n int, rows int, end *int32, base int, ind *int32, u *float32, ldu int, ga *float32, gamma float32, v *float32, ldv int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·sparseDotsAVX2F32I32(SB), NOSPLIT, $0-84
+TEXT ·sparseDotsAVX2F32I32(SB), NOSPLIT, $0-88
 	MOVQ n+0(FP), AX
 	MOVQ end+16(FP), CX
 	MOVQ ind+32(FP), DX
 	MOVQ u+40(FP), BX
 	MOVQ ldu+48(FP), SI
 	MOVQ ga+56(FP), DI
-	MOVQ v+64(FP), R8
+	MOVQ v+72(FP), R8
 	XORQ R9, R9
 	CMPQ AX, $0x00000040
 	JE   vectors8
@@ -6659,7 +8251,7 @@ vectors8row:
 	CMPQ       R9, AX
 	JGE        vectors8next
 	MOVQ       R8, R10
-	ADDQ       ldv+72(FP), R10
+	ADDQ       ldv+80(FP), R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
 	PREFETCHT0 128(R10)
@@ -6752,7 +8344,7 @@ vectors8group:
 	VADDPS       Y0, Y1, Y1
 	VEXTRACTF128 $0x01, Y1, X0
 	VADDPS       X0, X1, X1
-	VBROADCASTSS gamma+80(FP), X0
+	VBROADCASTSS gamma+64(FP), X0
 	VMULPS       X0, X1, X1
 	VADDPS       (DI)(R9*4), X1, X1
 	VMOVUPS      X1, (DI)(R9*4)
@@ -6789,7 +8381,7 @@ vectors8loop:
 	VADDPS       X1, X0, X0
 	VMOVSHDUP    X0, X1
 	VADDSS       X1, X0, X0
-	VMULSS       gamma+80(FP), X0, X0
+	VMULSS       gamma+64(FP), X0, X0
 	VADDSS       (DI)(R9*4), X0, X0
 	VMOVSS       X0, (DI)(R9*4)
 	INCQ         R9
@@ -6797,7 +8389,7 @@ vectors8loop:
 
 vectors8end:
 vectors8next:
-	ADDQ ldv+72(FP), R8
+	ADDQ ldv+80(FP), R8
 	DECQ rows+8(FP)
 	JNE  vectors8row
 	VZEROUPPER
@@ -6815,7 +8407,7 @@ vectors4row:
 	VMOVUPS    64(R8), Y2
 	VMOVUPS    96(R8), Y3
 	MOVQ       R8, R10
-	ADDQ       ldv+72(FP), R10
+	ADDQ       ldv+80(FP), R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
 	SUBQ       $0x00000003, AX
@@ -6874,7 +8466,7 @@ vectors4group:
 	VADDPS       Y4, Y5, Y5
 	VEXTRACTF128 $0x01, Y5, X4
 	VADDPS       X4, X5, X5
-	VBROADCASTSS gamma+80(FP), X4
+	VBROADCASTSS gamma+64(FP), X4
 	VMULPS       X4, X5, X5
 	VADDPS       (DI)(R9*4), X5, X5
 	VMOVUPS      X5, (DI)(R9*4)
@@ -6903,7 +8495,7 @@ vectors4loop:
 	VADDPS       X5, X4, X4
 	VMOVSHDUP    X4, X5
 	VADDSS       X5, X4, X4
-	VMULSS       gamma+80(FP), X4, X4
+	VMULSS       gamma+64(FP), X4, X4
 	VADDSS       (DI)(R9*4), X4, X4
 	VMOVSS       X4, (DI)(R9*4)
 	INCQ         R9
@@ -6911,7 +8503,7 @@ vectors4loop:
 
 vectors4end:
 vectors4next:
-	ADDQ ldv+72(FP), R8
+	ADDQ ldv+80(FP), R8
 	DECQ rows+8(FP)
 	JNE  vectors4row
 	VZEROUPPER
@@ -6927,7 +8519,7 @@ vectors2row:
 	VMOVUPS    (R8), Y0
 	VMOVUPS    32(R8), Y1
 	MOVQ       R8, R10
-	ADDQ       ldv+72(FP), R10
+	ADDQ       ldv+80(FP), R10
 	PREFETCHT0 (R10)
 	SUBQ       $0x00000003, AX
 
@@ -6969,7 +8561,7 @@ vectors2group:
 	VADDPS       Y2, Y3, Y3
 	VEXTRACTF128 $0x01, Y3, X2
 	VADDPS       X2, X3, X3
-	VBROADCASTSS gamma+80(FP), X2
+	VBROADCASTSS gamma+64(FP), X2
 	VMULPS       X2, X3, X3
 	VADDPS       (DI)(R9*4), X3, X3
 	VMOVUPS      X3, (DI)(R9*4)
@@ -6994,7 +8586,7 @@ vectors2loop:
 	VADDPS       X3, X2, X2
 	VMOVSHDUP    X2, X3
 	VADDSS       X3, X2, X2
-	VMULSS       gamma+80(FP), X2, X2
+	VMULSS       gamma+64(FP), X2, X2
 	VADDSS       (DI)(R9*4), X2, X2
 	VMOVSS       X2, (DI)(R9*4)
 	INCQ         R9
@@ -7002,7 +8594,7 @@ vectors2loop:
 
 vectors2end:
 vectors2next:
-	ADDQ ldv+72(FP), R8
+	ADDQ ldv+80(FP), R8
 	DECQ rows+8(FP)
 	JNE  vectors2row
 	VZEROUPPER
@@ -7022,7 +8614,7 @@ vectors1row:
 	JGE        vectors1next
 	VMASKMOVPS (R8), Y0, Y1
 	MOVQ       R8, R10
-	ADDQ       ldv+72(FP), R10
+	ADDQ       ldv+80(FP), R10
 	PREFETCHT0 (R10)
 	SUBQ       $0x00000003, AX
 
@@ -7056,7 +8648,7 @@ vectors1group:
 	VADDPS       Y2, Y3, Y3
 	VEXTRACTF128 $0x01, Y3, X2
 	VADDPS       X2, X3, X3
-	VBROADCASTSS gamma+80(FP), X2
+	VBROADCASTSS gamma+64(FP), X2
 	VMULPS       X2, X3, X3
 	VADDPS       (DI)(R9*4), X3, X3
 	VMOVUPS      X3, (DI)(R9*4)
@@ -7079,7 +8671,7 @@ vectors1loop:
 	VADDPS       X3, X2, X2
 	VMOVSHDUP    X2, X3
 	VADDSS       X3, X2, X2
-	VMULSS       gamma+80(FP), X2, X2
+	VMULSS       gamma+64(FP), X2, X2
 	VADDSS       (DI)(R9*4), X2, X2
 	VMOVSS       X2, (DI)(R9*4)
 	INCQ         R9
@@ -7087,15 +8679,15 @@ vectors1loop:
 
 vectors1end:
 vectors1next:
-	ADDQ ldv+72(FP), R8
+	ADDQ ldv+80(FP), R8
 	DECQ rows+8(FP)
 	JNE  vectors1row
 	VZEROUPPER
 	RET
 
-// func sparseRowsDotsAVX2F32I32(n int, rows int, end *int32, base int, ind *int32, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, ga *float32, v *float32, ldv int, gamma float32)
+// func sparseRowsDotsAVX2F32I32(n int, rows int, end *int32, base int, ind *int32, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, ga *float32, gamma float32, v *float32, ldv int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·sparseRowsDotsAVX2F32I32(SB), NOSPLIT, $0-116
+TEXT ·sparseRowsDotsAVX2F32I32(SB), NOSPLIT, $0-120
 	MOVQ n+0(FP), AX
 	MOVQ end+16(FP), CX
 	MOVQ ind+32(FP), DX
@@ -7103,7 +8695,7 @@ TEXT ·sparseRowsDotsAVX2F32I32(SB), NOSPLIT, $0-116
 	MOVQ ldu+48(FP), SI
 	MOVQ a+56(FP), DI
 	MOVQ ga+88(FP), R8
-	MOVQ v+96(FP), R9
+	MOVQ v+104(FP), R9
 	XORQ R10, R10
 	CMPQ AX, $0x00000040
 	JE   vectors8
@@ -7135,7 +8727,7 @@ vectors8row:
 	PREFETCHT0 128(R11)
 	PREFETCHT0 192(R11)
 	MOVQ       R9, R11
-	ADDQ       ldv+104(FP), R11
+	ADDQ       ldv+112(FP), R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
 	PREFETCHT0 128(R11)
@@ -7264,7 +8856,7 @@ vectors8group:
 	VADDPS       Y8, Y10, Y10
 	VEXTRACTF128 $0x01, Y10, X8
 	VADDPS       X8, X10, X10
-	VBROADCASTSS gamma+112(FP), X8
+	VBROADCASTSS gamma+96(FP), X8
 	VMULPS       X8, X10, X10
 	VADDPS       (R8)(R10*4), X10, X10
 	VMOVUPS      X10, (R8)(R10*4)
@@ -7310,7 +8902,7 @@ vectors8loop:
 	VADDPS       X8, X9, X9
 	VMOVSHDUP    X9, X8
 	VADDSS       X8, X9, X9
-	VMULSS       gamma+112(FP), X9, X9
+	VMULSS       gamma+96(FP), X9, X9
 	VADDSS       (R8)(R10*4), X9, X9
 	VMOVSS       X9, (R8)(R10*4)
 	INCQ         R10
@@ -7355,7 +8947,7 @@ vectors8end:
 vectors8next:
 	MOVQ ldd+72(FP), AX
 	ADDQ AX, dst+64(FP)
-	ADDQ ldv+104(FP), R9
+	ADDQ ldv+112(FP), R9
 	DECQ rows+8(FP)
 	JNE  vectors8row
 	VZEROUPPER
@@ -7381,7 +8973,7 @@ vectors4row:
 	VMOVUPS    64(R9), Y6
 	VMOVUPS    96(R9), Y7
 	MOVQ       R9, R11
-	ADDQ       ldv+104(FP), R11
+	ADDQ       ldv+112(FP), R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
 	SUBQ       $0x00000003, AX
@@ -7460,7 +9052,7 @@ vectors4group:
 	VADDPS       Y8, Y10, Y10
 	VEXTRACTF128 $0x01, Y10, X8
 	VADDPS       X8, X10, X10
-	VBROADCASTSS gamma+112(FP), X8
+	VBROADCASTSS gamma+96(FP), X8
 	VMULPS       X8, X10, X10
 	VADDPS       (R8)(R10*4), X10, X10
 	VMOVUPS      X10, (R8)(R10*4)
@@ -7494,7 +9086,7 @@ vectors4loop:
 	VADDPS       X8, X9, X9
 	VMOVSHDUP    X9, X8
 	VADDSS       X8, X9, X9
-	VMULSS       gamma+112(FP), X9, X9
+	VMULSS       gamma+96(FP), X9, X9
 	VADDSS       (R8)(R10*4), X9, X9
 	VMOVSS       X9, (R8)(R10*4)
 	INCQ         R10
@@ -7523,7 +9115,7 @@ vectors4end:
 vectors4next:
 	MOVQ ldd+72(FP), AX
 	ADDQ AX, dst+64(FP)
-	ADDQ ldv+104(FP), R9
+	ADDQ ldv+112(FP), R9
 	DECQ rows+8(FP)
 	JNE  vectors4row
 	VZEROUPPER
@@ -7544,7 +9136,7 @@ vectors2row:
 	VMOVUPS    (R9), Y2
 	VMOVUPS    32(R9), Y3
 	MOVQ       R9, R11
-	ADDQ       ldv+104(FP), R11
+	ADDQ       ldv+112(FP), R11
 	PREFETCHT0 (R11)
 	SUBQ       $0x00000003, AX
 
@@ -7598,7 +9190,7 @@ vectors2group:
 	VADDPS       Y4, Y6, Y6
 	VEXTRACTF128 $0x01, Y6, X4
 	VADDPS       X4, X6, X6
-	VBROADCASTSS gamma+112(FP), X4
+	VBROADCASTSS gamma+96(FP), X4
 	VMULPS       X4, X6, X6
 	VADDPS       (R8)(R10*4), X6, X6
 	VMOVUPS      X6, (R8)(R10*4)
@@ -7626,7 +9218,7 @@ vectors2loop:
 	VADDPS       X4, X5, X5
 	VMOVSHDUP    X5, X4
 	VADDSS       X4, X5, X5
-	VMULSS       gamma+112(FP), X5, X5
+	VMULSS       gamma+96(FP), X5, X5
 	VADDSS       (R8)(R10*4), X5, X5
 	VMOVSS       X5, (R8)(R10*4)
 	INCQ         R10
@@ -7647,7 +9239,7 @@ vectors2end:
 vectors2next:
 	MOVQ ldd+72(FP), AX
 	ADDQ AX, dst+64(FP)
-	ADDQ ldv+104(FP), R9
+	ADDQ ldv+112(FP), R9
 	DECQ rows+8(FP)
 	JNE  vectors2row
 	VZEROUPPER
@@ -7671,7 +9263,7 @@ vectors1row:
 	PREFETCHT0 (R11)
 	VMASKMOVPS (R9), Y0, Y2
 	MOVQ       R9, R11
-	ADDQ       ldv+104(FP), R11
+	ADDQ       ldv+112(FP), R11
 	PREFETCHT0 (R11)
 	SUBQ       $0x00000003, AX
 
@@ -7713,7 +9305,7 @@ vectors1group:
 	VADDPS       Y3, Y5, Y5
 	VEXTRACTF128 $0x01, Y5, X3
 	VADDPS       X3, X5, X5
-	VBROADCASTSS gamma+112(FP), X3
+	VBROADCASTSS gamma+96(FP), X3
 	VMULPS       X3, X5, X5
 	VADDPS       (R8)(R10*4), X5, X5
 	VMOVUPS      X5, (R8)(R10*4)
@@ -7738,7 +9330,7 @@ vectors1loop:
 	VADDPS       X3, X4, X4
 	VMOVSHDUP    X4, X3
 	VADDSS       X3, X4, X4
-	VMULSS       gamma+112(FP), X4, X4
+	VMULSS       gamma+96(FP), X4, X4
 	VADDSS       (R8)(R10*4), X4, X4
 	VMOVSS       X4, (R8)(R10*4)
 	INCQ         R10
@@ -7755,7 +9347,543 @@ vectors1end:
 vectors1next:
 	MOVQ ldd+72(FP), AX
 	ADDQ AX, dst+64(FP)
-	ADDQ ldv+104(FP), R9
+	ADDQ ldv+112(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors1row
+	VZEROUPPER
+	RET
+
+// func sparseSpreadAVX2F32I32(n int, rows int, end *int32, base int, ind *int32, a *float32, v *float32, ldv int, beta float32, w *float32, ldw int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·sparseSpreadAVX2F32I32(SB), NOSPLIT, $0-88
+	MOVQ n+0(FP), AX
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ a+40(FP), BX
+	MOVQ v+48(FP), SI
+	MOVQ w+72(FP), DI
+	XORQ R8, R8
+	CMPQ AX, $0x00000010
+	JE   vectors2
+	JMP  vectors1
+
+vectors2:
+vectors2row:
+	MOVLQSX      (CX), AX
+	ADDQ         $0x00000004, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R8, AX
+	JGE          vectors2next
+	VMOVUPS      (SI), Y0
+	VMOVUPS      32(SI), Y1
+	MOVQ         SI, R9
+	ADDQ         ldv+56(FP), R9
+	PREFETCHT0   (R9)
+	VBROADCASTSS beta+64(FP), Y2
+	VMULPS       Y2, Y0, Y0
+	VMULPS       Y2, Y1, Y1
+
+vectors2loop:
+	VBROADCASTSS (BX)(R8*4), Y2
+	MOVLQSX      (DX)(R8*4), R9
+	IMULQ        ldw+80(FP), R9
+	VMOVUPS      (DI)(R9*1), Y3
+	VFMADD231PS  Y0, Y2, Y3
+	VMOVUPS      Y3, (DI)(R9*1)
+	VMOVUPS      32(DI)(R9*1), Y3
+	VFMADD231PS  Y1, Y2, Y3
+	VMOVUPS      Y3, 32(DI)(R9*1)
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors2loop
+
+vectors2next:
+	ADDQ ldv+56(FP), SI
+	DECQ rows+8(FP)
+	JNE  vectors2row
+	VZEROUPPER
+	RET
+
+vectors1:
+	LEAQ    sparseOnes<>+32(SB), R9
+	SHLQ    $0x02, AX
+	SUBQ    AX, R9
+	VMOVUPD (R9), Y0
+
+vectors1row:
+	MOVLQSX      (CX), AX
+	ADDQ         $0x00000004, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R8, AX
+	JGE          vectors1next
+	VMASKMOVPS   (SI), Y0, Y1
+	MOVQ         SI, R9
+	ADDQ         ldv+56(FP), R9
+	PREFETCHT0   (R9)
+	VBROADCASTSS beta+64(FP), Y2
+	VMULPS       Y2, Y1, Y1
+
+vectors1loop:
+	VBROADCASTSS (BX)(R8*4), Y2
+	MOVLQSX      (DX)(R8*4), R9
+	IMULQ        ldw+80(FP), R9
+	VMASKMOVPS   (DI)(R9*1), Y0, Y3
+	VFMADD231PS  Y1, Y2, Y3
+	VMASKMOVPS   Y3, Y0, (DI)(R9*1)
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors1loop
+
+vectors1next:
+	ADDQ ldv+56(FP), SI
+	DECQ rows+8(FP)
+	JNE  vectors1row
+	VZEROUPPER
+	RET
+
+// func sparseRowsSpreadAVX2F32I32(n int, rows int, end *int32, base int, ind *int32, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, v *float32, ldv int, beta float32, w *float32, ldw int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·sparseRowsSpreadAVX2F32I32(SB), NOSPLIT, $0-128
+	MOVQ n+0(FP), AX
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+40(FP), BX
+	MOVQ ldu+48(FP), SI
+	MOVQ a+56(FP), DI
+	MOVQ v+88(FP), R8
+	MOVQ w+112(FP), R9
+	XORQ R10, R10
+	CMPQ AX, $0x00000010
+	JE   vectors2
+	JMP  vectors1
+
+vectors2:
+vectors2row:
+	MOVLQSX      (CX), AX
+	ADDQ         $0x00000004, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R10, AX
+	JGE          vectors2next
+	VXORPD       Y0, Y0, Y0
+	VXORPD       Y1, Y1, Y1
+	MOVQ         dst+64(FP), R11
+	ADDQ         ldd+72(FP), R11
+	PREFETCHT0   (R11)
+	VMOVUPS      (R8), Y2
+	VMOVUPS      32(R8), Y3
+	MOVQ         R8, R11
+	ADDQ         ldv+96(FP), R11
+	PREFETCHT0   (R11)
+	VBROADCASTSS beta+104(FP), Y4
+	VMULPS       Y4, Y2, Y2
+	VMULPS       Y4, Y3, Y3
+
+vectors2loop:
+	MOVLQSX      (DX)(R10*4), R11
+	IMULQ        SI, R11
+	ADDQ         BX, R11
+	VBROADCASTSS (DI)(R10*4), Y4
+	VFMADD231PS  (R11), Y4, Y0
+	VFMADD231PS  32(R11), Y4, Y1
+	MOVLQSX      (DX)(R10*4), R11
+	IMULQ        ldw+120(FP), R11
+	VMOVUPS      (R9)(R11*1), Y5
+	VFMADD231PS  Y2, Y4, Y5
+	VMOVUPS      Y5, (R9)(R11*1)
+	VMOVUPS      32(R9)(R11*1), Y5
+	VFMADD231PS  Y3, Y4, Y5
+	VMOVUPS      Y5, 32(R9)(R11*1)
+	INCQ         R10
+	CMPQ         R10, AX
+	JL           vectors2loop
+	VBROADCASTSS alpha+80(FP), Y2
+	MOVQ         dst+64(FP), AX
+	VMULPS       Y2, Y0, Y0
+	VMOVUPS      (AX), Y3
+	VADDPS       Y3, Y0, Y0
+	VMOVUPS      Y0, (AX)
+	VMULPS       Y2, Y1, Y1
+	VMOVUPS      32(AX), Y0
+	VADDPS       Y0, Y1, Y1
+	VMOVUPS      Y1, 32(AX)
+
+vectors2next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+96(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors2row
+	VZEROUPPER
+	RET
+
+vectors1:
+	LEAQ    sparseOnes<>+32(SB), R11
+	SHLQ    $0x02, AX
+	SUBQ    AX, R11
+	VMOVUPD (R11), Y0
+
+vectors1row:
+	MOVLQSX      (CX), AX
+	ADDQ         $0x00000004, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R10, AX
+	JGE          vectors1next
+	VXORPD       Y1, Y1, Y1
+	MOVQ         dst+64(FP), R11
+	ADDQ         ldd+72(FP), R11
+	PREFETCHT0   (R11)
+	VMASKMOVPS   (R8), Y0, Y2
+	MOVQ         R8, R11
+	ADDQ         ldv+96(FP), R11
+	PREFETCHT0   (R11)
+	VBROADCASTSS beta+104(FP), Y3
+	VMULPS       Y3, Y2, Y2
+
+vectors1loop:
+	MOVLQSX      (DX)(R10*4), R11
+	IMULQ        SI, R11
+	ADDQ         BX, R11
+	VBROADCASTSS (DI)(R10*4), Y3
+	VMASKMOVPS   (R11), Y0, Y4
+	VFMADD231PS  Y4, Y3, Y1
+	MOVLQSX      (DX)(R10*4), R11
+	IMULQ        ldw+120(FP), R11
+	VMASKMOVPS   (R9)(R11*1), Y0, Y4
+	VFMADD231PS  Y2, Y3, Y4
+	VMASKMOVPS   Y4, Y0, (R9)(R11*1)
+	INCQ         R10
+	CMPQ         R10, AX
+	JL           vectors1loop
+	VBROADCASTSS alpha+80(FP), Y2
+	MOVQ         dst+64(FP), AX
+	VMULPS       Y2, Y1, Y1
+	VMASKMOVPS   (AX), Y0, Y2
+	VADDPS       Y2, Y1, Y1
+	VMASKMOVPS   Y1, Y0, (AX)
+
+vectors1next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+96(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors1row
+	VZEROUPPER
+	RET
+
+// func sparseRowsDotsSpreadAVX2F32I32(n int, rows int, end *int32, base int, ind *int32, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, ga *float32, gamma float32, v *float32, ldv int, beta float32, w *float32, ldw int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·sparseRowsDotsSpreadAVX2F32I32(SB), NOSPLIT, $0-144
+	MOVQ n+0(FP), AX
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+40(FP), BX
+	MOVQ ldu+48(FP), SI
+	MOVQ a+56(FP), DI
+	MOVQ ga+88(FP), R8
+	MOVQ v+104(FP), R9
+	MOVQ w+128(FP), R10
+	XORQ R11, R11
+	CMPQ AX, $0x00000010
+	JE   vectors2
+	JMP  vectors1
+
+vectors2:
+vectors2row:
+	MOVLQSX      (CX), AX
+	ADDQ         $0x00000004, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R11, AX
+	JGE          vectors2next
+	VXORPD       Y0, Y0, Y0
+	VXORPD       Y1, Y1, Y1
+	MOVQ         dst+64(FP), R12
+	ADDQ         ldd+72(FP), R12
+	PREFETCHT0   (R12)
+	VMOVUPS      (R9), Y2
+	VMOVUPS      32(R9), Y3
+	MOVQ         R9, R12
+	ADDQ         ldv+112(FP), R12
+	PREFETCHT0   (R12)
+	VBROADCASTSS beta+120(FP), Y4
+	VMULPS       Y4, Y2, Y5
+	VMULPS       Y4, Y3, Y4
+	SUBQ         $0x00000003, AX
+
+vectors2group:
+	CMPQ         R11, AX
+	JGE          vectors2rest
+	MOVLQSX      (DX)(R11*4), R12
+	IMULQ        SI, R12
+	VBROADCASTSS (DI)(R11*4), Y6
+	VMOVUPS      (BX)(R12*1), Y7
+	VFMADD231PS  Y7, Y6, Y0
+	VMULPS       Y2, Y7, Y7
+	VMOVUPS      32(BX)(R12*1), Y8
+	VFMADD231PS  Y8, Y6, Y1
+	VFMADD231PS  Y3, Y8, Y7
+	MOVLQSX      (DX)(R11*4), R12
+	IMULQ        ldw+136(FP), R12
+	VMOVUPS      (R10)(R12*1), Y8
+	VFMADD231PS  Y5, Y6, Y8
+	VMOVUPS      Y8, (R10)(R12*1)
+	VMOVUPS      32(R10)(R12*1), Y8
+	VFMADD231PS  Y4, Y6, Y8
+	VMOVUPS      Y8, 32(R10)(R12*1)
+	MOVLQSX      4(DX)(R11*4), R12
+	IMULQ        SI, R12
+	VBROADCASTSS 4(DI)(R11*4), Y6
+	VMOVUPS      (BX)(R12*1), Y8
+	VFMADD231PS  Y8, Y6, Y0
+	VMULPS       Y2, Y8, Y8
+	VMOVUPS      32(BX)(R12*1), Y9
+	VFMADD231PS  Y9, Y6, Y1
+	VFMADD231PS  Y3, Y9, Y8
+	MOVLQSX      4(DX)(R11*4), R12
+	IMULQ        ldw+136(FP), R12
+	VMOVUPS      (R10)(R12*1), Y9
+	VFMADD231PS  Y5, Y6, Y9
+	VMOVUPS      Y9, (R10)(R12*1)
+	VMOVUPS      32(R10)(R12*1), Y9
+	VFMADD231PS  Y4, Y6, Y9
+	VMOVUPS      Y9, 32(R10)(R12*1)
+	MOVLQSX      8(DX)(R11*4), R12
+	IMULQ        SI, R12
+	VBROADCASTSS 8(DI)(R11*4), Y6
+	VMOVUPS      (BX)(R12*1), Y9
+	VFMADD231PS  Y9, Y6, Y0
+	VMULPS       Y2, Y9, Y9
+	VMOVUPS      32(BX)(R12*1), Y10
+	VFMADD231PS  Y10, Y6, Y1
+	VFMADD231PS  Y3, Y10, Y9
+	MOVLQSX      8(DX)(R11*4), R12
+	IMULQ        ldw+136(FP), R12
+	VMOVUPS      (R10)(R12*1), Y10
+	VFMADD231PS  Y5, Y6, Y10
+	VMOVUPS      Y10, (R10)(R12*1)
+	VMOVUPS      32(R10)(R12*1), Y10
+	VFMADD231PS  Y4, Y6, Y10
+	VMOVUPS      Y10, 32(R10)(R12*1)
+	MOVLQSX      12(DX)(R11*4), R12
+	IMULQ        SI, R12
+	VBROADCASTSS 12(DI)(R11*4), Y6
+	VMOVUPS      (BX)(R12*1), Y10
+	VFMADD231PS  Y10, Y6, Y0
+	VMULPS       Y2, Y10, Y10
+	VMOVUPS      32(BX)(R12*1), Y11
+	VFMADD231PS  Y11, Y6, Y1
+	VFMADD231PS  Y3, Y11, Y10
+	MOVLQSX      12(DX)(R11*4), R12
+	IMULQ        ldw+136(FP), R12
+	VMOVUPS      (R10)(R12*1), Y11
+	VFMADD231PS  Y5, Y6, Y11
+	VMOVUPS      Y11, (R10)(R12*1)
+	VMOVUPS      32(R10)(R12*1), Y11
+	VFMADD231PS  Y4, Y6, Y11
+	VMOVUPS      Y11, 32(R10)(R12*1)
+	VUNPCKLPS    Y8, Y7, Y6
+	VUNPCKHPS    Y8, Y7, Y7
+	VADDPS       Y7, Y6, Y6
+	VUNPCKLPS    Y10, Y9, Y7
+	VUNPCKHPS    Y10, Y9, Y8
+	VADDPS       Y8, Y7, Y7
+	VUNPCKLPD    Y7, Y6, Y8
+	VUNPCKHPD    Y7, Y6, Y6
+	VADDPS       Y6, Y8, Y8
+	VEXTRACTF128 $0x01, Y8, X6
+	VADDPS       X6, X8, X8
+	VBROADCASTSS gamma+96(FP), X6
+	VMULPS       X6, X8, X8
+	VADDPS       (R8)(R11*4), X8, X8
+	VMOVUPS      X8, (R8)(R11*4)
+	ADDQ         $0x00000004, R11
+	JMP          vectors2group
+
+vectors2rest:
+	ADDQ $0x00000003, AX
+
+vectors2loop:
+	CMPQ         R11, AX
+	JGE          vectors2end
+	MOVLQSX      (DX)(R11*4), R12
+	IMULQ        SI, R12
+	VBROADCASTSS (DI)(R11*4), Y6
+	VMOVUPS      (BX)(R12*1), Y7
+	VFMADD231PS  Y7, Y6, Y0
+	VMULPS       Y2, Y7, Y7
+	VMOVUPS      32(BX)(R12*1), Y8
+	VFMADD231PS  Y8, Y6, Y1
+	VFMADD231PS  Y3, Y8, Y7
+	MOVLQSX      (DX)(R11*4), R12
+	IMULQ        ldw+136(FP), R12
+	VMOVUPS      (R10)(R12*1), Y8
+	VFMADD231PS  Y5, Y6, Y8
+	VMOVUPS      Y8, (R10)(R12*1)
+	VMOVUPS      32(R10)(R12*1), Y8
+	VFMADD231PS  Y4, Y6, Y8
+	VMOVUPS      Y8, 32(R10)(R12*1)
+	VEXTRACTF128 $0x01, Y7, X6
+	VADDPS       X6, X7, X7
+	VPERMILPD    $0x01, X7, X6
+	VADDPS       X6, X7, X7
+	VMOVSHDUP    X7, X6
+	VADDSS       X6, X7, X7
+	VMULSS       gamma+96(FP), X7, X7
+	VADDSS       (R8)(R11*4), X7, X7
+	VMOVSS       X7, (R8)(R11*4)
+	INCQ         R11
+	JMP          vectors2loop
+
+vectors2end:
+	VBROADCASTSS alpha+80(FP), Y2
+	MOVQ         dst+64(FP), AX
+	VMULPS       Y2, Y0, Y0
+	VMOVUPS      (AX), Y3
+	VADDPS       Y3, Y0, Y0
+	VMOVUPS      Y0, (AX)
+	VMULPS       Y2, Y1, Y1
+	VMOVUPS      32(AX), Y0
+	VADDPS       Y0, Y1, Y1
+	VMOVUPS      Y1, 32(AX)
+
+vectors2next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+112(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors2row
+	VZEROUPPER
+	RET
+
+vectors1:
+	LEAQ    sparseOnes<>+32(SB), R12
+	SHLQ    $0x02, AX
+	SUBQ    AX, R12
+	VMOVUPD (R12), Y0
+
+vectors1row:
+	MOVLQSX      (CX), AX
+	ADDQ         $0x00000004, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R11, AX
+	JGE          vectors1next
+	VXORPD       Y1, Y1, Y1
+	MOVQ         dst+64(FP), R12
+	ADDQ         ldd+72(FP), R12
+	PREFETCHT0   (R12)
+	VMASKMOVPS   (R9), Y0, Y2
+	MOVQ         R9, R12
+	ADDQ         ldv+112(FP), R12
+	PREFETCHT0   (R12)
+	VBROADCASTSS beta+120(FP), Y3
+	VMULPS       Y3, Y2, Y3
+	SUBQ         $0x00000003, AX
+
+vectors1group:
+	CMPQ         R11, AX
+	JGE          vectors1rest
+	MOVLQSX      (DX)(R11*4), R12
+	IMULQ        SI, R12
+	VBROADCASTSS (DI)(R11*4), Y4
+	VMASKMOVPS   (BX)(R12*1), Y0, Y5
+	VFMADD231PS  Y5, Y4, Y1
+	VMULPS       Y2, Y5, Y5
+	MOVLQSX      (DX)(R11*4), R12
+	IMULQ        ldw+136(FP), R12
+	VMASKMOVPS   (R10)(R12*1), Y0, Y6
+	VFMADD231PS  Y3, Y4, Y6
+	VMASKMOVPS   Y6, Y0, (R10)(R12*1)
+	MOVLQSX      4(DX)(R11*4), R12
+	IMULQ        SI, R12
+	VBROADCASTSS 4(DI)(R11*4), Y4
+	VMASKMOVPS   (BX)(R12*1), Y0, Y6
+	VFMADD231PS  Y6, Y4, Y1
+	VMULPS       Y2, Y6, Y6
+	MOVLQSX      4(DX)(R11*4), R12
+	IMULQ        ldw+136(FP), R12
+	VMASKMOVPS   (R10)(R12*1), Y0, Y7
+	VFMADD231PS  Y3, Y4, Y7
+	VMASKMOVPS   Y7, Y0, (R10)(R12*1)
+	MOVLQSX      8(DX)(R11*4), R12
+	IMULQ        SI, R12
+	VBROADCASTSS 8(DI)(R11*4), Y4
+	VMASKMOVPS   (BX)(R12*1), Y0, Y7
+	VFMADD231PS  Y7, Y4, Y1
+	VMULPS       Y2, Y7, Y7
+	MOVLQSX      8(DX)(R11*4), R12
+	IMULQ        ldw+136(FP), R12
+	VMASKMOVPS   (R10)(R12*1), Y0, Y8
+	VFMADD231PS  Y3, Y4, Y8
+	VMASKMOVPS   Y8, Y0, (R10)(R12*1)
+	MOVLQSX      12(DX)(R11*4), R12
+	IMULQ        SI, R12
+	VBROADCASTSS 12(DI)(R11*4), Y4
+	VMASKMOVPS   (BX)(R12*1), Y0, Y8
+	VFMADD231PS  Y8, Y4, Y1
+	VMULPS       Y2, Y8, Y8
+	MOVLQSX      12(DX)(R11*4), R12
+	IMULQ        ldw+136(FP), R12
+	VMASKMOVPS   (R10)(R12*1), Y0, Y9
+	VFMADD231PS  Y3, Y4, Y9
+	VMASKMOVPS   Y9, Y0, (R10)(R12*1)
+	VUNPCKLPS    Y6, Y5, Y4
+	VUNPCKHPS    Y6, Y5, Y5
+	VADDPS       Y5, Y4, Y4
+	VUNPCKLPS    Y8, Y7, Y5
+	VUNPCKHPS    Y8, Y7, Y6
+	VADDPS       Y6, Y5, Y5
+	VUNPCKLPD    Y5, Y4, Y6
+	VUNPCKHPD    Y5, Y4, Y4
+	VADDPS       Y4, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X4
+	VADDPS       X4, X6, X6
+	VBROADCASTSS gamma+96(FP), X4
+	VMULPS       X4, X6, X6
+	VADDPS       (R8)(R11*4), X6, X6
+	VMOVUPS      X6, (R8)(R11*4)
+	ADDQ         $0x00000004, R11
+	JMP          vectors1group
+
+vectors1rest:
+	ADDQ $0x00000003, AX
+
+vectors1loop:
+	CMPQ         R11, AX
+	JGE          vectors1end
+	MOVLQSX      (DX)(R11*4), R12
+	IMULQ        SI, R12
+	VBROADCASTSS (DI)(R11*4), Y4
+	VMASKMOVPS   (BX)(R12*1), Y0, Y5
+	VFMADD231PS  Y5, Y4, Y1
+	VMULPS       Y2, Y5, Y5
+	MOVLQSX      (DX)(R11*4), R12
+	IMULQ        ldw+136(FP), R12
+	VMASKMOVPS   (R10)(R12*1), Y0, Y6
+	VFMADD231PS  Y3, Y4, Y6
+	VMASKMOVPS   Y6, Y0, (R10)(R12*1)
+	VEXTRACTF128 $0x01, Y5, X4
+	VADDPS       X4, X5, X5
+	VPERMILPD    $0x01, X5, X4
+	VADDPS       X4, X5, X5
+	VMOVSHDUP    X5, X4
+	VADDSS       X4, X5, X5
+	VMULSS       gamma+96(FP), X5, X5
+	VADDSS       (R8)(R11*4), X5, X5
+	VMOVSS       X5, (R8)(R11*4)
+	INCQ         R11
+	JMP          vectors1loop
+
+vectors1end:
+	VBROADCASTSS alpha+80(FP), Y2
+	MOVQ         dst+64(FP), AX
+	VMULPS       Y2, Y1, Y1
+	VMASKMOVPS   (AX), Y0, Y2
+	VADDPS       Y2, Y1, Y1
+	VMASKMOVPS   Y1, Y0, (AX)
+
+vectors1next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+112(FP), R9
 	DECQ rows+8(FP)
 	JNE  vectors1row
 	VZEROUPPER
@@ -8768,7 +10896,7 @@ DATA sparseOpmasks<>+30(SB)/2, $0x7fff
 DATA sparseOpmasks<>+32(SB)/2, $0xffff
 GLOBL sparseOpmasks<>(SB), RODATA|NOPTR, $34
 
-// func sparseDotsAVX512F64I64(n int, rows int, end *int, base int, ind *int, u *float64, ldu int, ga *float64, v *float64, ldv int, gamma float64)
+// func sparseDotsAVX512F64I64(n int, rows int, end *int, base int, ind *int, u *float64, ldu int, ga *float64, gamma float64, v *float64, ldv int)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, MMX+
 TEXT ·sparseDotsAVX512F64I64(SB), NOSPLIT, $0-88
 	MOVQ n+0(FP), AX
@@ -8777,7 +10905,7 @@ TEXT ·sparseDotsAVX512F64I64(SB), NOSPLIT, $0-88
 	MOVQ u+40(FP), BX
 	MOVQ ldu+48(FP), SI
 	MOVQ ga+56(FP), DI
-	MOVQ v+64(FP), R8
+	MOVQ v+72(FP), R8
 	XORQ R9, R9
 	CMPQ AX, $0x00000040
 	JE   vectors8
@@ -8803,7 +10931,7 @@ vectors8row:
 	VMOVUPD    384(R8), Z6
 	VMOVUPD    448(R8), Z7
 	MOVQ       R8, R10
-	ADDQ       ldv+72(FP), R10
+	ADDQ       ldv+80(FP), R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
 	PREFETCHT0 128(R10)
@@ -8902,7 +11030,7 @@ vectors8group:
 	VSHUFF64X2    $0x00, Y8, Y12, Y9
 	VSHUFF64X2    $0x03, Y8, Y12, Y8
 	VADDPD        Y8, Y9, Y9
-	VBROADCASTSD  gamma+80(FP), Y8
+	VBROADCASTSD  gamma+64(FP), Y8
 	VMULPD        Y8, Y9, Y9
 	VADDPD        (DI)(R9*8), Y9, Y9
 	VMOVUPD       Y9, (DI)(R9*8)
@@ -8939,7 +11067,7 @@ vectors8loop:
 	VADDPD        X9, X8, X8
 	VPERMILPD     $0x01, X8, X9
 	VADDPD        X9, X8, X8
-	VMULSD        gamma+80(FP), X8, X8
+	VMULSD        gamma+64(FP), X8, X8
 	VADDSD        (DI)(R9*8), X8, X8
 	VMOVSD        X8, (DI)(R9*8)
 	INCQ          R9
@@ -8947,7 +11075,7 @@ vectors8loop:
 
 vectors8end:
 vectors8next:
-	ADDQ ldv+72(FP), R8
+	ADDQ ldv+80(FP), R8
 	DECQ rows+8(FP)
 	JNE  vectors8row
 	VZEROUPPER
@@ -8965,7 +11093,7 @@ vectors4row:
 	VMOVUPD    128(R8), Z2
 	VMOVUPD    192(R8), Z3
 	MOVQ       R8, R10
-	ADDQ       ldv+72(FP), R10
+	ADDQ       ldv+80(FP), R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
 	PREFETCHT0 128(R10)
@@ -9028,7 +11156,7 @@ vectors4group:
 	VSHUFF64X2    $0x00, Y4, Y8, Y5
 	VSHUFF64X2    $0x03, Y4, Y8, Y4
 	VADDPD        Y4, Y5, Y5
-	VBROADCASTSD  gamma+80(FP), Y4
+	VBROADCASTSD  gamma+64(FP), Y4
 	VMULPD        Y4, Y5, Y5
 	VADDPD        (DI)(R9*8), Y5, Y5
 	VMOVUPD       Y5, (DI)(R9*8)
@@ -9057,7 +11185,7 @@ vectors4loop:
 	VADDPD        X5, X4, X4
 	VPERMILPD     $0x01, X4, X5
 	VADDPD        X5, X4, X4
-	VMULSD        gamma+80(FP), X4, X4
+	VMULSD        gamma+64(FP), X4, X4
 	VADDSD        (DI)(R9*8), X4, X4
 	VMOVSD        X4, (DI)(R9*8)
 	INCQ          R9
@@ -9065,7 +11193,7 @@ vectors4loop:
 
 vectors4end:
 vectors4next:
-	ADDQ ldv+72(FP), R8
+	ADDQ ldv+80(FP), R8
 	DECQ rows+8(FP)
 	JNE  vectors4row
 	VZEROUPPER
@@ -9081,7 +11209,7 @@ vectors2row:
 	VMOVUPD    (R8), Z0
 	VMOVUPD    64(R8), Z1
 	MOVQ       R8, R10
-	ADDQ       ldv+72(FP), R10
+	ADDQ       ldv+80(FP), R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
 	SUBQ       $0x00000003, AX
@@ -9126,7 +11254,7 @@ vectors2group:
 	VSHUFF64X2    $0x00, Y2, Y6, Y3
 	VSHUFF64X2    $0x03, Y2, Y6, Y2
 	VADDPD        Y2, Y3, Y3
-	VBROADCASTSD  gamma+80(FP), Y2
+	VBROADCASTSD  gamma+64(FP), Y2
 	VMULPD        Y2, Y3, Y3
 	VADDPD        (DI)(R9*8), Y3, Y3
 	VMOVUPD       Y3, (DI)(R9*8)
@@ -9151,7 +11279,7 @@ vectors2loop:
 	VADDPD        X3, X2, X2
 	VPERMILPD     $0x01, X2, X3
 	VADDPD        X3, X2, X2
-	VMULSD        gamma+80(FP), X2, X2
+	VMULSD        gamma+64(FP), X2, X2
 	VADDSD        (DI)(R9*8), X2, X2
 	VMOVSD        X2, (DI)(R9*8)
 	INCQ          R9
@@ -9159,7 +11287,7 @@ vectors2loop:
 
 vectors2end:
 vectors2next:
-	ADDQ ldv+72(FP), R8
+	ADDQ ldv+80(FP), R8
 	DECQ rows+8(FP)
 	JNE  vectors2row
 	VZEROUPPER
@@ -9177,7 +11305,7 @@ vectors1row:
 	JGE        vectors1next
 	VMOVUPD.Z  (R8), K1, Z0
 	MOVQ       R8, R10
-	ADDQ       ldv+72(FP), R10
+	ADDQ       ldv+80(FP), R10
 	PREFETCHT0 (R10)
 	SUBQ       $0x00000003, AX
 
@@ -9213,7 +11341,7 @@ vectors1group:
 	VSHUFF64X2    $0x00, Y1, Y5, Y2
 	VSHUFF64X2    $0x03, Y1, Y5, Y1
 	VADDPD        Y1, Y2, Y2
-	VBROADCASTSD  gamma+80(FP), Y1
+	VBROADCASTSD  gamma+64(FP), Y1
 	VMULPD        Y1, Y2, Y2
 	VADDPD        (DI)(R9*8), Y2, Y2
 	VMOVUPD       Y2, (DI)(R9*8)
@@ -9236,7 +11364,7 @@ vectors1loop:
 	VADDPD        X2, X1, X1
 	VPERMILPD     $0x01, X1, X2
 	VADDPD        X2, X1, X1
-	VMULSD        gamma+80(FP), X1, X1
+	VMULSD        gamma+64(FP), X1, X1
 	VADDSD        (DI)(R9*8), X1, X1
 	VMOVSD        X1, (DI)(R9*8)
 	INCQ          R9
@@ -9244,13 +11372,13 @@ vectors1loop:
 
 vectors1end:
 vectors1next:
-	ADDQ ldv+72(FP), R8
+	ADDQ ldv+80(FP), R8
 	DECQ rows+8(FP)
 	JNE  vectors1row
 	VZEROUPPER
 	RET
 
-// func sparseRowsDotsAVX512F64I64(n int, rows int, end *int, base int, ind *int, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, ga *float64, v *float64, ldv int, gamma float64)
+// func sparseRowsDotsAVX512F64I64(n int, rows int, end *int, base int, ind *int, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, ga *float64, gamma float64, v *float64, ldv int)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, MMX+
 TEXT ·sparseRowsDotsAVX512F64I64(SB), NOSPLIT, $0-120
 	MOVQ n+0(FP), AX
@@ -9260,7 +11388,7 @@ TEXT ·sparseRowsDotsAVX512F64I64(SB), NOSPLIT, $0-120
 	MOVQ ldu+48(FP), SI
 	MOVQ a+56(FP), DI
 	MOVQ ga+88(FP), R8
-	MOVQ v+96(FP), R9
+	MOVQ v+104(FP), R9
 	XORQ R10, R10
 	CMPQ AX, $0x00000040
 	JE   vectors8
@@ -9304,7 +11432,7 @@ vectors8row:
 	VMOVUPD    384(R9), Z14
 	VMOVUPD    448(R9), Z15
 	MOVQ       R9, R11
-	ADDQ       ldv+104(FP), R11
+	ADDQ       ldv+112(FP), R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
 	PREFETCHT0 128(R11)
@@ -9439,7 +11567,7 @@ vectors8group:
 	VSHUFF64X2    $0x00, Y17, Y16, Y18
 	VSHUFF64X2    $0x03, Y17, Y16, Y16
 	VADDPD        Y16, Y18, Y18
-	VBROADCASTSD  gamma+112(FP), Y16
+	VBROADCASTSD  gamma+96(FP), Y16
 	VMULPD        Y16, Y18, Y18
 	VADDPD        (R8)(R10*8), Y18, Y18
 	VMOVUPD       Y18, (R8)(R10*8)
@@ -9485,7 +11613,7 @@ vectors8loop:
 	VADDPD        X16, X17, X17
 	VPERMILPD     $0x01, X17, X16
 	VADDPD        X16, X17, X17
-	VMULSD        gamma+112(FP), X17, X17
+	VMULSD        gamma+96(FP), X17, X17
 	VADDSD        (R8)(R10*8), X17, X17
 	VMOVSD        X17, (R8)(R10*8)
 	INCQ          R10
@@ -9530,7 +11658,7 @@ vectors8end:
 vectors8next:
 	MOVQ ldd+72(FP), AX
 	ADDQ AX, dst+64(FP)
-	ADDQ ldv+104(FP), R9
+	ADDQ ldv+112(FP), R9
 	DECQ rows+8(FP)
 	JNE  vectors8row
 	VZEROUPPER
@@ -9558,7 +11686,7 @@ vectors4row:
 	VMOVUPD    128(R9), Z6
 	VMOVUPD    192(R9), Z7
 	MOVQ       R9, R11
-	ADDQ       ldv+104(FP), R11
+	ADDQ       ldv+112(FP), R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
 	PREFETCHT0 128(R11)
@@ -9641,7 +11769,7 @@ vectors4group:
 	VSHUFF64X2    $0x00, Y9, Y8, Y10
 	VSHUFF64X2    $0x03, Y9, Y8, Y8
 	VADDPD        Y8, Y10, Y10
-	VBROADCASTSD  gamma+112(FP), Y8
+	VBROADCASTSD  gamma+96(FP), Y8
 	VMULPD        Y8, Y10, Y10
 	VADDPD        (R8)(R10*8), Y10, Y10
 	VMOVUPD       Y10, (R8)(R10*8)
@@ -9675,7 +11803,7 @@ vectors4loop:
 	VADDPD        X8, X9, X9
 	VPERMILPD     $0x01, X9, X8
 	VADDPD        X8, X9, X9
-	VMULSD        gamma+112(FP), X9, X9
+	VMULSD        gamma+96(FP), X9, X9
 	VADDSD        (R8)(R10*8), X9, X9
 	VMOVSD        X9, (R8)(R10*8)
 	INCQ          R10
@@ -9704,7 +11832,7 @@ vectors4end:
 vectors4next:
 	MOVQ ldd+72(FP), AX
 	ADDQ AX, dst+64(FP)
-	ADDQ ldv+104(FP), R9
+	ADDQ ldv+112(FP), R9
 	DECQ rows+8(FP)
 	JNE  vectors4row
 	VZEROUPPER
@@ -9726,7 +11854,7 @@ vectors2row:
 	VMOVUPD    (R9), Z2
 	VMOVUPD    64(R9), Z3
 	MOVQ       R9, R11
-	ADDQ       ldv+104(FP), R11
+	ADDQ       ldv+112(FP), R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
 	SUBQ       $0x00000003, AX
@@ -9783,7 +11911,7 @@ vectors2group:
 	VSHUFF64X2    $0x00, Y5, Y4, Y6
 	VSHUFF64X2    $0x03, Y5, Y4, Y4
 	VADDPD        Y4, Y6, Y6
-	VBROADCASTSD  gamma+112(FP), Y4
+	VBROADCASTSD  gamma+96(FP), Y4
 	VMULPD        Y4, Y6, Y6
 	VADDPD        (R8)(R10*8), Y6, Y6
 	VMOVUPD       Y6, (R8)(R10*8)
@@ -9811,7 +11939,7 @@ vectors2loop:
 	VADDPD        X4, X5, X5
 	VPERMILPD     $0x01, X5, X4
 	VADDPD        X4, X5, X5
-	VMULSD        gamma+112(FP), X5, X5
+	VMULSD        gamma+96(FP), X5, X5
 	VADDSD        (R8)(R10*8), X5, X5
 	VMOVSD        X5, (R8)(R10*8)
 	INCQ          R10
@@ -9832,7 +11960,7 @@ vectors2end:
 vectors2next:
 	MOVQ ldd+72(FP), AX
 	ADDQ AX, dst+64(FP)
-	ADDQ ldv+104(FP), R9
+	ADDQ ldv+112(FP), R9
 	DECQ rows+8(FP)
 	JNE  vectors2row
 	VZEROUPPER
@@ -9854,7 +11982,7 @@ vectors1row:
 	PREFETCHT0 (R11)
 	VMOVUPD.Z  (R9), K1, Z1
 	MOVQ       R9, R11
-	ADDQ       ldv+104(FP), R11
+	ADDQ       ldv+112(FP), R11
 	PREFETCHT0 (R11)
 	SUBQ       $0x00000003, AX
 
@@ -9898,7 +12026,7 @@ vectors1group:
 	VSHUFF64X2    $0x00, Y2, Y5, Y3
 	VSHUFF64X2    $0x03, Y2, Y5, Y2
 	VADDPD        Y2, Y3, Y3
-	VBROADCASTSD  gamma+112(FP), Y2
+	VBROADCASTSD  gamma+96(FP), Y2
 	VMULPD        Y2, Y3, Y3
 	VADDPD        (R8)(R10*8), Y3, Y3
 	VMOVUPD       Y3, (R8)(R10*8)
@@ -9923,7 +12051,7 @@ vectors1loop:
 	VADDPD        X2, X3, X3
 	VPERMILPD     $0x01, X3, X2
 	VADDPD        X2, X3, X3
-	VMULSD        gamma+112(FP), X3, X3
+	VMULSD        gamma+96(FP), X3, X3
 	VADDSD        (R8)(R10*8), X3, X3
 	VMOVSD        X3, (R8)(R10*8)
 	INCQ          R10
@@ -9940,7 +12068,546 @@ vectors1end:
 vectors1next:
 	MOVQ ldd+72(FP), AX
 	ADDQ AX, dst+64(FP)
-	ADDQ ldv+104(FP), R9
+	ADDQ ldv+112(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors1row
+	VZEROUPPER
+	RET
+
+// func sparseSpreadAVX512F64I64(n int, rows int, end *int, base int, ind *int, a *float64, v *float64, ldv int, beta float64, w *float64, ldw int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·sparseSpreadAVX512F64I64(SB), NOSPLIT, $0-88
+	MOVQ n+0(FP), AX
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ a+40(FP), BX
+	MOVQ v+48(FP), SI
+	MOVQ w+72(FP), DI
+	XORQ R8, R8
+	CMPQ AX, $0x00000010
+	JE   vectors2
+	JMP  vectors1
+
+vectors2:
+vectors2row:
+	MOVQ         (CX), AX
+	ADDQ         $0x00000008, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R8, AX
+	JGE          vectors2next
+	VMOVUPD      (SI), Z0
+	VMOVUPD      64(SI), Z1
+	MOVQ         SI, R9
+	ADDQ         ldv+56(FP), R9
+	PREFETCHT0   (R9)
+	PREFETCHT0   64(R9)
+	VBROADCASTSD beta+64(FP), Z2
+	VMULPD       Z2, Z0, Z0
+	VMULPD       Z2, Z1, Z1
+
+vectors2loop:
+	VBROADCASTSD (BX)(R8*8), Z2
+	MOVQ         (DX)(R8*8), R9
+	IMULQ        ldw+80(FP), R9
+	VMOVUPD      (DI)(R9*1), Z3
+	VFMADD231PD  Z0, Z2, Z3
+	VMOVUPD      Z3, (DI)(R9*1)
+	VMOVUPD      64(DI)(R9*1), Z3
+	VFMADD231PD  Z1, Z2, Z3
+	VMOVUPD      Z3, 64(DI)(R9*1)
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors2loop
+
+vectors2next:
+	ADDQ ldv+56(FP), SI
+	DECQ rows+8(FP)
+	JNE  vectors2row
+	VZEROUPPER
+	RET
+
+vectors1:
+	LEAQ  sparseOpmasks<>+0(SB), R9
+	KMOVW (R9)(AX*2), K1
+
+vectors1row:
+	MOVQ         (CX), AX
+	ADDQ         $0x00000008, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R8, AX
+	JGE          vectors1next
+	VMOVUPD.Z    (SI), K1, Z0
+	MOVQ         SI, R9
+	ADDQ         ldv+56(FP), R9
+	PREFETCHT0   (R9)
+	VBROADCASTSD beta+64(FP), Z1
+	VMULPD       Z1, Z0, Z0
+
+vectors1loop:
+	VBROADCASTSD (BX)(R8*8), Z1
+	MOVQ         (DX)(R8*8), R9
+	IMULQ        ldw+80(FP), R9
+	VMOVUPD.Z    (DI)(R9*1), K1, Z2
+	VFMADD231PD  Z0, Z1, Z2
+	VMOVUPD      Z2, K1, (DI)(R9*1)
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors1loop
+
+vectors1next:
+	ADDQ ldv+56(FP), SI
+	DECQ rows+8(FP)
+	JNE  vectors1row
+	VZEROUPPER
+	RET
+
+// func sparseRowsSpreadAVX512F64I64(n int, rows int, end *int, base int, ind *int, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, v *float64, ldv int, beta float64, w *float64, ldw int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·sparseRowsSpreadAVX512F64I64(SB), NOSPLIT, $0-128
+	MOVQ n+0(FP), AX
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+40(FP), BX
+	MOVQ ldu+48(FP), SI
+	MOVQ a+56(FP), DI
+	MOVQ v+88(FP), R8
+	MOVQ w+112(FP), R9
+	XORQ R10, R10
+	CMPQ AX, $0x00000010
+	JE   vectors2
+	JMP  vectors1
+
+vectors2:
+vectors2row:
+	MOVQ         (CX), AX
+	ADDQ         $0x00000008, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R10, AX
+	JGE          vectors2next
+	VPXORQ       Z0, Z0, Z0
+	VPXORQ       Z1, Z1, Z1
+	MOVQ         dst+64(FP), R11
+	ADDQ         ldd+72(FP), R11
+	PREFETCHT0   (R11)
+	PREFETCHT0   64(R11)
+	VMOVUPD      (R8), Z2
+	VMOVUPD      64(R8), Z3
+	MOVQ         R8, R11
+	ADDQ         ldv+96(FP), R11
+	PREFETCHT0   (R11)
+	PREFETCHT0   64(R11)
+	VBROADCASTSD beta+104(FP), Z4
+	VMULPD       Z4, Z2, Z2
+	VMULPD       Z4, Z3, Z3
+
+vectors2loop:
+	MOVQ         (DX)(R10*8), R11
+	IMULQ        SI, R11
+	ADDQ         BX, R11
+	VBROADCASTSD (DI)(R10*8), Z4
+	VFMADD231PD  (R11), Z4, Z0
+	VFMADD231PD  64(R11), Z4, Z1
+	MOVQ         (DX)(R10*8), R11
+	IMULQ        ldw+120(FP), R11
+	VMOVUPD      (R9)(R11*1), Z5
+	VFMADD231PD  Z2, Z4, Z5
+	VMOVUPD      Z5, (R9)(R11*1)
+	VMOVUPD      64(R9)(R11*1), Z5
+	VFMADD231PD  Z3, Z4, Z5
+	VMOVUPD      Z5, 64(R9)(R11*1)
+	INCQ         R10
+	CMPQ         R10, AX
+	JL           vectors2loop
+	VBROADCASTSD alpha+80(FP), Z2
+	MOVQ         dst+64(FP), AX
+	VMULPD       Z2, Z0, Z0
+	VMOVUPD      (AX), Z3
+	VADDPD       Z3, Z0, Z0
+	VMOVUPD      Z0, (AX)
+	VMULPD       Z2, Z1, Z1
+	VMOVUPD      64(AX), Z0
+	VADDPD       Z0, Z1, Z1
+	VMOVUPD      Z1, 64(AX)
+
+vectors2next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+96(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors2row
+	VZEROUPPER
+	RET
+
+vectors1:
+	LEAQ  sparseOpmasks<>+0(SB), R11
+	KMOVW (R11)(AX*2), K1
+
+vectors1row:
+	MOVQ         (CX), AX
+	ADDQ         $0x00000008, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R10, AX
+	JGE          vectors1next
+	VPXORQ       Z0, Z0, Z0
+	MOVQ         dst+64(FP), R11
+	ADDQ         ldd+72(FP), R11
+	PREFETCHT0   (R11)
+	VMOVUPD.Z    (R8), K1, Z1
+	MOVQ         R8, R11
+	ADDQ         ldv+96(FP), R11
+	PREFETCHT0   (R11)
+	VBROADCASTSD beta+104(FP), Z2
+	VMULPD       Z2, Z1, Z1
+
+vectors1loop:
+	MOVQ         (DX)(R10*8), R11
+	IMULQ        SI, R11
+	ADDQ         BX, R11
+	VBROADCASTSD (DI)(R10*8), Z2
+	VMOVUPD.Z    (R11), K1, Z3
+	VFMADD231PD  Z3, Z2, Z0
+	MOVQ         (DX)(R10*8), R11
+	IMULQ        ldw+120(FP), R11
+	VMOVUPD.Z    (R9)(R11*1), K1, Z3
+	VFMADD231PD  Z1, Z2, Z3
+	VMOVUPD      Z3, K1, (R9)(R11*1)
+	INCQ         R10
+	CMPQ         R10, AX
+	JL           vectors1loop
+	VBROADCASTSD alpha+80(FP), Z1
+	MOVQ         dst+64(FP), AX
+	VMULPD       Z1, Z0, Z0
+	VMOVUPD.Z    (AX), K1, Z1
+	VADDPD       Z1, Z0, Z0
+	VMOVUPD      Z0, K1, (AX)
+
+vectors1next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+96(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors1row
+	VZEROUPPER
+	RET
+
+// func sparseRowsDotsSpreadAVX512F64I64(n int, rows int, end *int, base int, ind *int, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, ga *float64, gamma float64, v *float64, ldv int, beta float64, w *float64, ldw int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, MMX+
+TEXT ·sparseRowsDotsSpreadAVX512F64I64(SB), NOSPLIT, $0-144
+	MOVQ n+0(FP), AX
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+40(FP), BX
+	MOVQ ldu+48(FP), SI
+	MOVQ a+56(FP), DI
+	MOVQ ga+88(FP), R8
+	MOVQ v+104(FP), R9
+	MOVQ w+128(FP), R10
+	XORQ R11, R11
+	CMPQ AX, $0x00000010
+	JE   vectors2
+	JMP  vectors1
+
+vectors2:
+vectors2row:
+	MOVQ         (CX), AX
+	ADDQ         $0x00000008, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R11, AX
+	JGE          vectors2next
+	VPXORQ       Z0, Z0, Z0
+	VPXORQ       Z1, Z1, Z1
+	MOVQ         dst+64(FP), R12
+	ADDQ         ldd+72(FP), R12
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	VMOVUPD      (R9), Z2
+	VMOVUPD      64(R9), Z3
+	MOVQ         R9, R12
+	ADDQ         ldv+112(FP), R12
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	VBROADCASTSD beta+120(FP), Z4
+	VMULPD       Z4, Z2, Z5
+	VMULPD       Z4, Z3, Z4
+	SUBQ         $0x00000003, AX
+
+vectors2group:
+	CMPQ          R11, AX
+	JGE           vectors2rest
+	MOVQ          (DX)(R11*8), R12
+	IMULQ         SI, R12
+	VBROADCASTSD  (DI)(R11*8), Z6
+	VMOVUPD       (BX)(R12*1), Z7
+	VFMADD231PD   Z7, Z6, Z0
+	VMULPD        Z2, Z7, Z7
+	VMOVUPD       64(BX)(R12*1), Z8
+	VFMADD231PD   Z8, Z6, Z1
+	VFMADD231PD   Z3, Z8, Z7
+	MOVQ          (DX)(R11*8), R12
+	IMULQ         ldw+136(FP), R12
+	VMOVUPD       (R10)(R12*1), Z8
+	VFMADD231PD   Z5, Z6, Z8
+	VMOVUPD       Z8, (R10)(R12*1)
+	VMOVUPD       64(R10)(R12*1), Z8
+	VFMADD231PD   Z4, Z6, Z8
+	VMOVUPD       Z8, 64(R10)(R12*1)
+	MOVQ          8(DX)(R11*8), R12
+	IMULQ         SI, R12
+	VBROADCASTSD  8(DI)(R11*8), Z6
+	VMOVUPD       (BX)(R12*1), Z8
+	VFMADD231PD   Z8, Z6, Z0
+	VMULPD        Z2, Z8, Z8
+	VMOVUPD       64(BX)(R12*1), Z9
+	VFMADD231PD   Z9, Z6, Z1
+	VFMADD231PD   Z3, Z9, Z8
+	MOVQ          8(DX)(R11*8), R12
+	IMULQ         ldw+136(FP), R12
+	VMOVUPD       (R10)(R12*1), Z9
+	VFMADD231PD   Z5, Z6, Z9
+	VMOVUPD       Z9, (R10)(R12*1)
+	VMOVUPD       64(R10)(R12*1), Z9
+	VFMADD231PD   Z4, Z6, Z9
+	VMOVUPD       Z9, 64(R10)(R12*1)
+	MOVQ          16(DX)(R11*8), R12
+	IMULQ         SI, R12
+	VBROADCASTSD  16(DI)(R11*8), Z6
+	VMOVUPD       (BX)(R12*1), Z9
+	VFMADD231PD   Z9, Z6, Z0
+	VMULPD        Z2, Z9, Z9
+	VMOVUPD       64(BX)(R12*1), Z10
+	VFMADD231PD   Z10, Z6, Z1
+	VFMADD231PD   Z3, Z10, Z9
+	MOVQ          16(DX)(R11*8), R12
+	IMULQ         ldw+136(FP), R12
+	VMOVUPD       (R10)(R12*1), Z10
+	VFMADD231PD   Z5, Z6, Z10
+	VMOVUPD       Z10, (R10)(R12*1)
+	VMOVUPD       64(R10)(R12*1), Z10
+	VFMADD231PD   Z4, Z6, Z10
+	VMOVUPD       Z10, 64(R10)(R12*1)
+	MOVQ          24(DX)(R11*8), R12
+	IMULQ         SI, R12
+	VBROADCASTSD  24(DI)(R11*8), Z6
+	VMOVUPD       (BX)(R12*1), Z10
+	VFMADD231PD   Z10, Z6, Z0
+	VMULPD        Z2, Z10, Z10
+	VMOVUPD       64(BX)(R12*1), Z11
+	VFMADD231PD   Z11, Z6, Z1
+	VFMADD231PD   Z3, Z11, Z10
+	MOVQ          24(DX)(R11*8), R12
+	IMULQ         ldw+136(FP), R12
+	VMOVUPD       (R10)(R12*1), Z11
+	VFMADD231PD   Z5, Z6, Z11
+	VMOVUPD       Z11, (R10)(R12*1)
+	VMOVUPD       64(R10)(R12*1), Z11
+	VFMADD231PD   Z4, Z6, Z11
+	VMOVUPD       Z11, 64(R10)(R12*1)
+	VUNPCKLPD     Z8, Z7, Z6
+	VUNPCKHPD     Z8, Z7, Z7
+	VADDPD        Z7, Z6, Z6
+	VEXTRACTF64X4 $0x01, Z6, Y7
+	VADDPD        Y7, Y6, Y6
+	VUNPCKLPD     Z10, Z9, Z7
+	VUNPCKHPD     Z10, Z9, Z8
+	VADDPD        Z8, Z7, Z7
+	VEXTRACTF64X4 $0x01, Z7, Y8
+	VADDPD        Y8, Y7, Y7
+	VSHUFF64X2    $0x00, Y7, Y6, Y8
+	VSHUFF64X2    $0x03, Y7, Y6, Y6
+	VADDPD        Y6, Y8, Y8
+	VBROADCASTSD  gamma+96(FP), Y6
+	VMULPD        Y6, Y8, Y8
+	VADDPD        (R8)(R11*8), Y8, Y8
+	VMOVUPD       Y8, (R8)(R11*8)
+	ADDQ          $0x00000004, R11
+	JMP           vectors2group
+
+vectors2rest:
+	ADDQ $0x00000003, AX
+
+vectors2loop:
+	CMPQ          R11, AX
+	JGE           vectors2end
+	MOVQ          (DX)(R11*8), R12
+	IMULQ         SI, R12
+	VBROADCASTSD  (DI)(R11*8), Z6
+	VMOVUPD       (BX)(R12*1), Z7
+	VFMADD231PD   Z7, Z6, Z0
+	VMULPD        Z2, Z7, Z7
+	VMOVUPD       64(BX)(R12*1), Z8
+	VFMADD231PD   Z8, Z6, Z1
+	VFMADD231PD   Z3, Z8, Z7
+	MOVQ          (DX)(R11*8), R12
+	IMULQ         ldw+136(FP), R12
+	VMOVUPD       (R10)(R12*1), Z8
+	VFMADD231PD   Z5, Z6, Z8
+	VMOVUPD       Z8, (R10)(R12*1)
+	VMOVUPD       64(R10)(R12*1), Z8
+	VFMADD231PD   Z4, Z6, Z8
+	VMOVUPD       Z8, 64(R10)(R12*1)
+	VEXTRACTF64X4 $0x01, Z7, Y6
+	VADDPD        Y6, Y7, Y7
+	VEXTRACTF64X2 $0x01, Y7, X6
+	VADDPD        X6, X7, X7
+	VPERMILPD     $0x01, X7, X6
+	VADDPD        X6, X7, X7
+	VMULSD        gamma+96(FP), X7, X7
+	VADDSD        (R8)(R11*8), X7, X7
+	VMOVSD        X7, (R8)(R11*8)
+	INCQ          R11
+	JMP           vectors2loop
+
+vectors2end:
+	VBROADCASTSD alpha+80(FP), Z2
+	MOVQ         dst+64(FP), AX
+	VMULPD       Z2, Z0, Z0
+	VMOVUPD      (AX), Z3
+	VADDPD       Z3, Z0, Z0
+	VMOVUPD      Z0, (AX)
+	VMULPD       Z2, Z1, Z1
+	VMOVUPD      64(AX), Z0
+	VADDPD       Z0, Z1, Z1
+	VMOVUPD      Z1, 64(AX)
+
+vectors2next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+112(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors2row
+	VZEROUPPER
+	RET
+
+vectors1:
+	LEAQ  sparseOpmasks<>+0(SB), R12
+	KMOVW (R12)(AX*2), K1
+
+vectors1row:
+	MOVQ         (CX), AX
+	ADDQ         $0x00000008, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R11, AX
+	JGE          vectors1next
+	VPXORQ       Z0, Z0, Z0
+	MOVQ         dst+64(FP), R12
+	ADDQ         ldd+72(FP), R12
+	PREFETCHT0   (R12)
+	VMOVUPD.Z    (R9), K1, Z1
+	MOVQ         R9, R12
+	ADDQ         ldv+112(FP), R12
+	PREFETCHT0   (R12)
+	VBROADCASTSD beta+120(FP), Z2
+	VMULPD       Z2, Z1, Z2
+	SUBQ         $0x00000003, AX
+
+vectors1group:
+	CMPQ          R11, AX
+	JGE           vectors1rest
+	MOVQ          (DX)(R11*8), R12
+	IMULQ         SI, R12
+	VBROADCASTSD  (DI)(R11*8), Z3
+	VMOVUPD.Z     (BX)(R12*1), K1, Z4
+	VFMADD231PD   Z4, Z3, Z0
+	VMULPD        Z1, Z4, Z4
+	MOVQ          (DX)(R11*8), R12
+	IMULQ         ldw+136(FP), R12
+	VMOVUPD.Z     (R10)(R12*1), K1, Z5
+	VFMADD231PD   Z2, Z3, Z5
+	VMOVUPD       Z5, K1, (R10)(R12*1)
+	MOVQ          8(DX)(R11*8), R12
+	IMULQ         SI, R12
+	VBROADCASTSD  8(DI)(R11*8), Z3
+	VMOVUPD.Z     (BX)(R12*1), K1, Z5
+	VFMADD231PD   Z5, Z3, Z0
+	VMULPD        Z1, Z5, Z5
+	MOVQ          8(DX)(R11*8), R12
+	IMULQ         ldw+136(FP), R12
+	VMOVUPD.Z     (R10)(R12*1), K1, Z6
+	VFMADD231PD   Z2, Z3, Z6
+	VMOVUPD       Z6, K1, (R10)(R12*1)
+	MOVQ          16(DX)(R11*8), R12
+	IMULQ         SI, R12
+	VBROADCASTSD  16(DI)(R11*8), Z3
+	VMOVUPD.Z     (BX)(R12*1), K1, Z6
+	VFMADD231PD   Z6, Z3, Z0
+	VMULPD        Z1, Z6, Z6
+	MOVQ          16(DX)(R11*8), R12
+	IMULQ         ldw+136(FP), R12
+	VMOVUPD.Z     (R10)(R12*1), K1, Z7
+	VFMADD231PD   Z2, Z3, Z7
+	VMOVUPD       Z7, K1, (R10)(R12*1)
+	MOVQ          24(DX)(R11*8), R12
+	IMULQ         SI, R12
+	VBROADCASTSD  24(DI)(R11*8), Z3
+	VMOVUPD.Z     (BX)(R12*1), K1, Z7
+	VFMADD231PD   Z7, Z3, Z0
+	VMULPD        Z1, Z7, Z7
+	MOVQ          24(DX)(R11*8), R12
+	IMULQ         ldw+136(FP), R12
+	VMOVUPD.Z     (R10)(R12*1), K1, Z8
+	VFMADD231PD   Z2, Z3, Z8
+	VMOVUPD       Z8, K1, (R10)(R12*1)
+	VUNPCKLPD     Z5, Z4, Z3
+	VUNPCKHPD     Z5, Z4, Z4
+	VADDPD        Z4, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z3, Y4
+	VADDPD        Y4, Y3, Y3
+	VUNPCKLPD     Z7, Z6, Z4
+	VUNPCKHPD     Z7, Z6, Z5
+	VADDPD        Z5, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y5
+	VADDPD        Y5, Y4, Y4
+	VSHUFF64X2    $0x00, Y4, Y3, Y5
+	VSHUFF64X2    $0x03, Y4, Y3, Y3
+	VADDPD        Y3, Y5, Y5
+	VBROADCASTSD  gamma+96(FP), Y3
+	VMULPD        Y3, Y5, Y5
+	VADDPD        (R8)(R11*8), Y5, Y5
+	VMOVUPD       Y5, (R8)(R11*8)
+	ADDQ          $0x00000004, R11
+	JMP           vectors1group
+
+vectors1rest:
+	ADDQ $0x00000003, AX
+
+vectors1loop:
+	CMPQ          R11, AX
+	JGE           vectors1end
+	MOVQ          (DX)(R11*8), R12
+	IMULQ         SI, R12
+	VBROADCASTSD  (DI)(R11*8), Z3
+	VMOVUPD.Z     (BX)(R12*1), K1, Z4
+	VFMADD231PD   Z4, Z3, Z0
+	VMULPD        Z1, Z4, Z4
+	MOVQ          (DX)(R11*8), R12
+	IMULQ         ldw+136(FP), R12
+	VMOVUPD.Z     (R10)(R12*1), K1, Z5
+	VFMADD231PD   Z2, Z3, Z5
+	VMOVUPD       Z5, K1, (R10)(R12*1)
+	VEXTRACTF64X4 $0x01, Z4, Y3
+	VADDPD        Y3, Y4, Y4
+	VEXTRACTF64X2 $0x01, Y4, X3
+	VADDPD        X3, X4, X4
+	VPERMILPD     $0x01, X4, X3
+	VADDPD        X3, X4, X4
+	VMULSD        gamma+96(FP), X4, X4
+	VADDSD        (R8)(R11*8), X4, X4
+	VMOVSD        X4, (R8)(R11*8)
+	INCQ          R11
+	JMP           vectors1loop
+
+vectors1end:
+	VBROADCASTSD alpha+80(FP), Z1
+	MOVQ         dst+64(FP), AX
+	VMULPD       Z1, Z0, Z0
+	VMOVUPD.Z    (AX), K1, Z1
+	VADDPD       Z1, Z0, Z0
+	VMOVUPD      Z0, K1, (AX)
+
+vectors1next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+112(FP), R9
 	DECQ rows+8(FP)
 	JNE  vectors1row
 	VZEROUPPER
@@ -10562,7 +13229,7 @@ vectors1next:
 	VZEROUPPER
 	RET
 
-// func sparseDotsAVX512F64I32(n int, rows int, end *int32, base int, ind *int32, u *float64, ldu int, ga *float64, v *float64, ldv int, gamma float64)
+// func sparseDotsAVX512F64I32(n int, rows int, end *int32, base int, ind *int32, u *float64, ldu int, ga *float64, gamma float64, v *float64, ldv int)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, MMX+
 TEXT ·sparseDotsAVX512F64I32(SB), NOSPLIT, $0-88
 	MOVQ n+0(FP), AX
@@ -10571,7 +13238,7 @@ TEXT ·sparseDotsAVX512F64I32(SB), NOSPLIT, $0-88
 	MOVQ u+40(FP), BX
 	MOVQ ldu+48(FP), SI
 	MOVQ ga+56(FP), DI
-	MOVQ v+64(FP), R8
+	MOVQ v+72(FP), R8
 	XORQ R9, R9
 	CMPQ AX, $0x00000040
 	JE   vectors8
@@ -10597,7 +13264,7 @@ vectors8row:
 	VMOVUPD    384(R8), Z6
 	VMOVUPD    448(R8), Z7
 	MOVQ       R8, R10
-	ADDQ       ldv+72(FP), R10
+	ADDQ       ldv+80(FP), R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
 	PREFETCHT0 128(R10)
@@ -10696,7 +13363,7 @@ vectors8group:
 	VSHUFF64X2    $0x00, Y8, Y12, Y9
 	VSHUFF64X2    $0x03, Y8, Y12, Y8
 	VADDPD        Y8, Y9, Y9
-	VBROADCASTSD  gamma+80(FP), Y8
+	VBROADCASTSD  gamma+64(FP), Y8
 	VMULPD        Y8, Y9, Y9
 	VADDPD        (DI)(R9*8), Y9, Y9
 	VMOVUPD       Y9, (DI)(R9*8)
@@ -10733,7 +13400,7 @@ vectors8loop:
 	VADDPD        X9, X8, X8
 	VPERMILPD     $0x01, X8, X9
 	VADDPD        X9, X8, X8
-	VMULSD        gamma+80(FP), X8, X8
+	VMULSD        gamma+64(FP), X8, X8
 	VADDSD        (DI)(R9*8), X8, X8
 	VMOVSD        X8, (DI)(R9*8)
 	INCQ          R9
@@ -10741,7 +13408,7 @@ vectors8loop:
 
 vectors8end:
 vectors8next:
-	ADDQ ldv+72(FP), R8
+	ADDQ ldv+80(FP), R8
 	DECQ rows+8(FP)
 	JNE  vectors8row
 	VZEROUPPER
@@ -10759,7 +13426,7 @@ vectors4row:
 	VMOVUPD    128(R8), Z2
 	VMOVUPD    192(R8), Z3
 	MOVQ       R8, R10
-	ADDQ       ldv+72(FP), R10
+	ADDQ       ldv+80(FP), R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
 	PREFETCHT0 128(R10)
@@ -10822,7 +13489,7 @@ vectors4group:
 	VSHUFF64X2    $0x00, Y4, Y8, Y5
 	VSHUFF64X2    $0x03, Y4, Y8, Y4
 	VADDPD        Y4, Y5, Y5
-	VBROADCASTSD  gamma+80(FP), Y4
+	VBROADCASTSD  gamma+64(FP), Y4
 	VMULPD        Y4, Y5, Y5
 	VADDPD        (DI)(R9*8), Y5, Y5
 	VMOVUPD       Y5, (DI)(R9*8)
@@ -10851,7 +13518,7 @@ vectors4loop:
 	VADDPD        X5, X4, X4
 	VPERMILPD     $0x01, X4, X5
 	VADDPD        X5, X4, X4
-	VMULSD        gamma+80(FP), X4, X4
+	VMULSD        gamma+64(FP), X4, X4
 	VADDSD        (DI)(R9*8), X4, X4
 	VMOVSD        X4, (DI)(R9*8)
 	INCQ          R9
@@ -10859,7 +13526,7 @@ vectors4loop:
 
 vectors4end:
 vectors4next:
-	ADDQ ldv+72(FP), R8
+	ADDQ ldv+80(FP), R8
 	DECQ rows+8(FP)
 	JNE  vectors4row
 	VZEROUPPER
@@ -10875,7 +13542,7 @@ vectors2row:
 	VMOVUPD    (R8), Z0
 	VMOVUPD    64(R8), Z1
 	MOVQ       R8, R10
-	ADDQ       ldv+72(FP), R10
+	ADDQ       ldv+80(FP), R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
 	SUBQ       $0x00000003, AX
@@ -10920,7 +13587,7 @@ vectors2group:
 	VSHUFF64X2    $0x00, Y2, Y6, Y3
 	VSHUFF64X2    $0x03, Y2, Y6, Y2
 	VADDPD        Y2, Y3, Y3
-	VBROADCASTSD  gamma+80(FP), Y2
+	VBROADCASTSD  gamma+64(FP), Y2
 	VMULPD        Y2, Y3, Y3
 	VADDPD        (DI)(R9*8), Y3, Y3
 	VMOVUPD       Y3, (DI)(R9*8)
@@ -10945,7 +13612,7 @@ vectors2loop:
 	VADDPD        X3, X2, X2
 	VPERMILPD     $0x01, X2, X3
 	VADDPD        X3, X2, X2
-	VMULSD        gamma+80(FP), X2, X2
+	VMULSD        gamma+64(FP), X2, X2
 	VADDSD        (DI)(R9*8), X2, X2
 	VMOVSD        X2, (DI)(R9*8)
 	INCQ          R9
@@ -10953,7 +13620,7 @@ vectors2loop:
 
 vectors2end:
 vectors2next:
-	ADDQ ldv+72(FP), R8
+	ADDQ ldv+80(FP), R8
 	DECQ rows+8(FP)
 	JNE  vectors2row
 	VZEROUPPER
@@ -10971,7 +13638,7 @@ vectors1row:
 	JGE        vectors1next
 	VMOVUPD.Z  (R8), K1, Z0
 	MOVQ       R8, R10
-	ADDQ       ldv+72(FP), R10
+	ADDQ       ldv+80(FP), R10
 	PREFETCHT0 (R10)
 	SUBQ       $0x00000003, AX
 
@@ -11007,7 +13674,7 @@ vectors1group:
 	VSHUFF64X2    $0x00, Y1, Y5, Y2
 	VSHUFF64X2    $0x03, Y1, Y5, Y1
 	VADDPD        Y1, Y2, Y2
-	VBROADCASTSD  gamma+80(FP), Y1
+	VBROADCASTSD  gamma+64(FP), Y1
 	VMULPD        Y1, Y2, Y2
 	VADDPD        (DI)(R9*8), Y2, Y2
 	VMOVUPD       Y2, (DI)(R9*8)
@@ -11030,7 +13697,7 @@ vectors1loop:
 	VADDPD        X2, X1, X1
 	VPERMILPD     $0x01, X1, X2
 	VADDPD        X2, X1, X1
-	VMULSD        gamma+80(FP), X1, X1
+	VMULSD        gamma+64(FP), X1, X1
 	VADDSD        (DI)(R9*8), X1, X1
 	VMOVSD        X1, (DI)(R9*8)
 	INCQ          R9
@@ -11038,13 +13705,13 @@ vectors1loop:
 
 vectors1end:
 vectors1next:
-	ADDQ ldv+72(FP), R8
+	ADDQ ldv+80(FP), R8
 	DECQ rows+8(FP)
 	JNE  vectors1row
 	VZEROUPPER
 	RET
 
-// func sparseRowsDotsAVX512F64I32(n int, rows int, end *int32, base int, ind *int32, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, ga *float64, v *float64, ldv int, gamma float64)
+// func sparseRowsDotsAVX512F64I32(n int, rows int, end *int32, base int, ind *int32, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, ga *float64, gamma float64, v *float64, ldv int)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, MMX+
 TEXT ·sparseRowsDotsAVX512F64I32(SB), NOSPLIT, $0-120
 	MOVQ n+0(FP), AX
@@ -11054,7 +13721,7 @@ TEXT ·sparseRowsDotsAVX512F64I32(SB), NOSPLIT, $0-120
 	MOVQ ldu+48(FP), SI
 	MOVQ a+56(FP), DI
 	MOVQ ga+88(FP), R8
-	MOVQ v+96(FP), R9
+	MOVQ v+104(FP), R9
 	XORQ R10, R10
 	CMPQ AX, $0x00000040
 	JE   vectors8
@@ -11098,7 +13765,7 @@ vectors8row:
 	VMOVUPD    384(R9), Z14
 	VMOVUPD    448(R9), Z15
 	MOVQ       R9, R11
-	ADDQ       ldv+104(FP), R11
+	ADDQ       ldv+112(FP), R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
 	PREFETCHT0 128(R11)
@@ -11233,7 +13900,7 @@ vectors8group:
 	VSHUFF64X2    $0x00, Y17, Y16, Y18
 	VSHUFF64X2    $0x03, Y17, Y16, Y16
 	VADDPD        Y16, Y18, Y18
-	VBROADCASTSD  gamma+112(FP), Y16
+	VBROADCASTSD  gamma+96(FP), Y16
 	VMULPD        Y16, Y18, Y18
 	VADDPD        (R8)(R10*8), Y18, Y18
 	VMOVUPD       Y18, (R8)(R10*8)
@@ -11279,7 +13946,7 @@ vectors8loop:
 	VADDPD        X16, X17, X17
 	VPERMILPD     $0x01, X17, X16
 	VADDPD        X16, X17, X17
-	VMULSD        gamma+112(FP), X17, X17
+	VMULSD        gamma+96(FP), X17, X17
 	VADDSD        (R8)(R10*8), X17, X17
 	VMOVSD        X17, (R8)(R10*8)
 	INCQ          R10
@@ -11324,7 +13991,7 @@ vectors8end:
 vectors8next:
 	MOVQ ldd+72(FP), AX
 	ADDQ AX, dst+64(FP)
-	ADDQ ldv+104(FP), R9
+	ADDQ ldv+112(FP), R9
 	DECQ rows+8(FP)
 	JNE  vectors8row
 	VZEROUPPER
@@ -11352,7 +14019,7 @@ vectors4row:
 	VMOVUPD    128(R9), Z6
 	VMOVUPD    192(R9), Z7
 	MOVQ       R9, R11
-	ADDQ       ldv+104(FP), R11
+	ADDQ       ldv+112(FP), R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
 	PREFETCHT0 128(R11)
@@ -11435,7 +14102,7 @@ vectors4group:
 	VSHUFF64X2    $0x00, Y9, Y8, Y10
 	VSHUFF64X2    $0x03, Y9, Y8, Y8
 	VADDPD        Y8, Y10, Y10
-	VBROADCASTSD  gamma+112(FP), Y8
+	VBROADCASTSD  gamma+96(FP), Y8
 	VMULPD        Y8, Y10, Y10
 	VADDPD        (R8)(R10*8), Y10, Y10
 	VMOVUPD       Y10, (R8)(R10*8)
@@ -11469,7 +14136,7 @@ vectors4loop:
 	VADDPD        X8, X9, X9
 	VPERMILPD     $0x01, X9, X8
 	VADDPD        X8, X9, X9
-	VMULSD        gamma+112(FP), X9, X9
+	VMULSD        gamma+96(FP), X9, X9
 	VADDSD        (R8)(R10*8), X9, X9
 	VMOVSD        X9, (R8)(R10*8)
 	INCQ          R10
@@ -11498,7 +14165,7 @@ vectors4end:
 vectors4next:
 	MOVQ ldd+72(FP), AX
 	ADDQ AX, dst+64(FP)
-	ADDQ ldv+104(FP), R9
+	ADDQ ldv+112(FP), R9
 	DECQ rows+8(FP)
 	JNE  vectors4row
 	VZEROUPPER
@@ -11520,7 +14187,7 @@ vectors2row:
 	VMOVUPD    (R9), Z2
 	VMOVUPD    64(R9), Z3
 	MOVQ       R9, R11
-	ADDQ       ldv+104(FP), R11
+	ADDQ       ldv+112(FP), R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
 	SUBQ       $0x00000003, AX
@@ -11577,7 +14244,7 @@ vectors2group:
 	VSHUFF64X2    $0x00, Y5, Y4, Y6
 	VSHUFF64X2    $0x03, Y5, Y4, Y4
 	VADDPD        Y4, Y6, Y6
-	VBROADCASTSD  gamma+112(FP), Y4
+	VBROADCASTSD  gamma+96(FP), Y4
 	VMULPD        Y4, Y6, Y6
 	VADDPD        (R8)(R10*8), Y6, Y6
 	VMOVUPD       Y6, (R8)(R10*8)
@@ -11605,7 +14272,7 @@ vectors2loop:
 	VADDPD        X4, X5, X5
 	VPERMILPD     $0x01, X5, X4
 	VADDPD        X4, X5, X5
-	VMULSD        gamma+112(FP), X5, X5
+	VMULSD        gamma+96(FP), X5, X5
 	VADDSD        (R8)(R10*8), X5, X5
 	VMOVSD        X5, (R8)(R10*8)
 	INCQ          R10
@@ -11626,7 +14293,7 @@ vectors2end:
 vectors2next:
 	MOVQ ldd+72(FP), AX
 	ADDQ AX, dst+64(FP)
-	ADDQ ldv+104(FP), R9
+	ADDQ ldv+112(FP), R9
 	DECQ rows+8(FP)
 	JNE  vectors2row
 	VZEROUPPER
@@ -11648,7 +14315,7 @@ vectors1row:
 	PREFETCHT0 (R11)
 	VMOVUPD.Z  (R9), K1, Z1
 	MOVQ       R9, R11
-	ADDQ       ldv+104(FP), R11
+	ADDQ       ldv+112(FP), R11
 	PREFETCHT0 (R11)
 	SUBQ       $0x00000003, AX
 
@@ -11692,7 +14359,7 @@ vectors1group:
 	VSHUFF64X2    $0x00, Y2, Y5, Y3
 	VSHUFF64X2    $0x03, Y2, Y5, Y2
 	VADDPD        Y2, Y3, Y3
-	VBROADCASTSD  gamma+112(FP), Y2
+	VBROADCASTSD  gamma+96(FP), Y2
 	VMULPD        Y2, Y3, Y3
 	VADDPD        (R8)(R10*8), Y3, Y3
 	VMOVUPD       Y3, (R8)(R10*8)
@@ -11717,7 +14384,7 @@ vectors1loop:
 	VADDPD        X2, X3, X3
 	VPERMILPD     $0x01, X3, X2
 	VADDPD        X2, X3, X3
-	VMULSD        gamma+112(FP), X3, X3
+	VMULSD        gamma+96(FP), X3, X3
 	VADDSD        (R8)(R10*8), X3, X3
 	VMOVSD        X3, (R8)(R10*8)
 	INCQ          R10
@@ -11734,7 +14401,546 @@ vectors1end:
 vectors1next:
 	MOVQ ldd+72(FP), AX
 	ADDQ AX, dst+64(FP)
-	ADDQ ldv+104(FP), R9
+	ADDQ ldv+112(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors1row
+	VZEROUPPER
+	RET
+
+// func sparseSpreadAVX512F64I32(n int, rows int, end *int32, base int, ind *int32, a *float64, v *float64, ldv int, beta float64, w *float64, ldw int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·sparseSpreadAVX512F64I32(SB), NOSPLIT, $0-88
+	MOVQ n+0(FP), AX
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ a+40(FP), BX
+	MOVQ v+48(FP), SI
+	MOVQ w+72(FP), DI
+	XORQ R8, R8
+	CMPQ AX, $0x00000010
+	JE   vectors2
+	JMP  vectors1
+
+vectors2:
+vectors2row:
+	MOVLQSX      (CX), AX
+	ADDQ         $0x00000004, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R8, AX
+	JGE          vectors2next
+	VMOVUPD      (SI), Z0
+	VMOVUPD      64(SI), Z1
+	MOVQ         SI, R9
+	ADDQ         ldv+56(FP), R9
+	PREFETCHT0   (R9)
+	PREFETCHT0   64(R9)
+	VBROADCASTSD beta+64(FP), Z2
+	VMULPD       Z2, Z0, Z0
+	VMULPD       Z2, Z1, Z1
+
+vectors2loop:
+	VBROADCASTSD (BX)(R8*8), Z2
+	MOVLQSX      (DX)(R8*4), R9
+	IMULQ        ldw+80(FP), R9
+	VMOVUPD      (DI)(R9*1), Z3
+	VFMADD231PD  Z0, Z2, Z3
+	VMOVUPD      Z3, (DI)(R9*1)
+	VMOVUPD      64(DI)(R9*1), Z3
+	VFMADD231PD  Z1, Z2, Z3
+	VMOVUPD      Z3, 64(DI)(R9*1)
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors2loop
+
+vectors2next:
+	ADDQ ldv+56(FP), SI
+	DECQ rows+8(FP)
+	JNE  vectors2row
+	VZEROUPPER
+	RET
+
+vectors1:
+	LEAQ  sparseOpmasks<>+0(SB), R9
+	KMOVW (R9)(AX*2), K1
+
+vectors1row:
+	MOVLQSX      (CX), AX
+	ADDQ         $0x00000004, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R8, AX
+	JGE          vectors1next
+	VMOVUPD.Z    (SI), K1, Z0
+	MOVQ         SI, R9
+	ADDQ         ldv+56(FP), R9
+	PREFETCHT0   (R9)
+	VBROADCASTSD beta+64(FP), Z1
+	VMULPD       Z1, Z0, Z0
+
+vectors1loop:
+	VBROADCASTSD (BX)(R8*8), Z1
+	MOVLQSX      (DX)(R8*4), R9
+	IMULQ        ldw+80(FP), R9
+	VMOVUPD.Z    (DI)(R9*1), K1, Z2
+	VFMADD231PD  Z0, Z1, Z2
+	VMOVUPD      Z2, K1, (DI)(R9*1)
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors1loop
+
+vectors1next:
+	ADDQ ldv+56(FP), SI
+	DECQ rows+8(FP)
+	JNE  vectors1row
+	VZEROUPPER
+	RET
+
+// func sparseRowsSpreadAVX512F64I32(n int, rows int, end *int32, base int, ind *int32, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, v *float64, ldv int, beta float64, w *float64, ldw int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·sparseRowsSpreadAVX512F64I32(SB), NOSPLIT, $0-128
+	MOVQ n+0(FP), AX
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+40(FP), BX
+	MOVQ ldu+48(FP), SI
+	MOVQ a+56(FP), DI
+	MOVQ v+88(FP), R8
+	MOVQ w+112(FP), R9
+	XORQ R10, R10
+	CMPQ AX, $0x00000010
+	JE   vectors2
+	JMP  vectors1
+
+vectors2:
+vectors2row:
+	MOVLQSX      (CX), AX
+	ADDQ         $0x00000004, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R10, AX
+	JGE          vectors2next
+	VPXORQ       Z0, Z0, Z0
+	VPXORQ       Z1, Z1, Z1
+	MOVQ         dst+64(FP), R11
+	ADDQ         ldd+72(FP), R11
+	PREFETCHT0   (R11)
+	PREFETCHT0   64(R11)
+	VMOVUPD      (R8), Z2
+	VMOVUPD      64(R8), Z3
+	MOVQ         R8, R11
+	ADDQ         ldv+96(FP), R11
+	PREFETCHT0   (R11)
+	PREFETCHT0   64(R11)
+	VBROADCASTSD beta+104(FP), Z4
+	VMULPD       Z4, Z2, Z2
+	VMULPD       Z4, Z3, Z3
+
+vectors2loop:
+	MOVLQSX      (DX)(R10*4), R11
+	IMULQ        SI, R11
+	ADDQ         BX, R11
+	VBROADCASTSD (DI)(R10*8), Z4
+	VFMADD231PD  (R11), Z4, Z0
+	VFMADD231PD  64(R11), Z4, Z1
+	MOVLQSX      (DX)(R10*4), R11
+	IMULQ        ldw+120(FP), R11
+	VMOVUPD      (R9)(R11*1), Z5
+	VFMADD231PD  Z2, Z4, Z5
+	VMOVUPD      Z5, (R9)(R11*1)
+	VMOVUPD      64(R9)(R11*1), Z5
+	VFMADD231PD  Z3, Z4, Z5
+	VMOVUPD      Z5, 64(R9)(R11*1)
+	INCQ         R10
+	CMPQ         R10, AX
+	JL           vectors2loop
+	VBROADCASTSD alpha+80(FP), Z2
+	MOVQ         dst+64(FP), AX
+	VMULPD       Z2, Z0, Z0
+	VMOVUPD      (AX), Z3
+	VADDPD       Z3, Z0, Z0
+	VMOVUPD      Z0, (AX)
+	VMULPD       Z2, Z1, Z1
+	VMOVUPD      64(AX), Z0
+	VADDPD       Z0, Z1, Z1
+	VMOVUPD      Z1, 64(AX)
+
+vectors2next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+96(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors2row
+	VZEROUPPER
+	RET
+
+vectors1:
+	LEAQ  sparseOpmasks<>+0(SB), R11
+	KMOVW (R11)(AX*2), K1
+
+vectors1row:
+	MOVLQSX      (CX), AX
+	ADDQ         $0x00000004, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R10, AX
+	JGE          vectors1next
+	VPXORQ       Z0, Z0, Z0
+	MOVQ         dst+64(FP), R11
+	ADDQ         ldd+72(FP), R11
+	PREFETCHT0   (R11)
+	VMOVUPD.Z    (R8), K1, Z1
+	MOVQ         R8, R11
+	ADDQ         ldv+96(FP), R11
+	PREFETCHT0   (R11)
+	VBROADCASTSD beta+104(FP), Z2
+	VMULPD       Z2, Z1, Z1
+
+vectors1loop:
+	MOVLQSX      (DX)(R10*4), R11
+	IMULQ        SI, R11
+	ADDQ         BX, R11
+	VBROADCASTSD (DI)(R10*8), Z2
+	VMOVUPD.Z    (R11), K1, Z3
+	VFMADD231PD  Z3, Z2, Z0
+	MOVLQSX      (DX)(R10*4), R11
+	IMULQ        ldw+120(FP), R11
+	VMOVUPD.Z    (R9)(R11*1), K1, Z3
+	VFMADD231PD  Z1, Z2, Z3
+	VMOVUPD      Z3, K1, (R9)(R11*1)
+	INCQ         R10
+	CMPQ         R10, AX
+	JL           vectors1loop
+	VBROADCASTSD alpha+80(FP), Z1
+	MOVQ         dst+64(FP), AX
+	VMULPD       Z1, Z0, Z0
+	VMOVUPD.Z    (AX), K1, Z1
+	VADDPD       Z1, Z0, Z0
+	VMOVUPD      Z0, K1, (AX)
+
+vectors1next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+96(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors1row
+	VZEROUPPER
+	RET
+
+// func sparseRowsDotsSpreadAVX512F64I32(n int, rows int, end *int32, base int, ind *int32, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, ga *float64, gamma float64, v *float64, ldv int, beta float64, w *float64, ldw int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, MMX+
+TEXT ·sparseRowsDotsSpreadAVX512F64I32(SB), NOSPLIT, $0-144
+	MOVQ n+0(FP), AX
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+40(FP), BX
+	MOVQ ldu+48(FP), SI
+	MOVQ a+56(FP), DI
+	MOVQ ga+88(FP), R8
+	MOVQ v+104(FP), R9
+	MOVQ w+128(FP), R10
+	XORQ R11, R11
+	CMPQ AX, $0x00000010
+	JE   vectors2
+	JMP  vectors1
+
+vectors2:
+vectors2row:
+	MOVLQSX      (CX), AX
+	ADDQ         $0x00000004, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R11, AX
+	JGE          vectors2next
+	VPXORQ       Z0, Z0, Z0
+	VPXORQ       Z1, Z1, Z1
+	MOVQ         dst+64(FP), R12
+	ADDQ         ldd+72(FP), R12
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	VMOVUPD      (R9), Z2
+	VMOVUPD      64(R9), Z3
+	MOVQ         R9, R12
+	ADDQ         ldv+112(FP), R12
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	VBROADCASTSD beta+120(FP), Z4
+	VMULPD       Z4, Z2, Z5
+	VMULPD       Z4, Z3, Z4
+	SUBQ         $0x00000003, AX
+
+vectors2group:
+	CMPQ          R11, AX
+	JGE           vectors2rest
+	MOVLQSX       (DX)(R11*4), R12
+	IMULQ         SI, R12
+	VBROADCASTSD  (DI)(R11*8), Z6
+	VMOVUPD       (BX)(R12*1), Z7
+	VFMADD231PD   Z7, Z6, Z0
+	VMULPD        Z2, Z7, Z7
+	VMOVUPD       64(BX)(R12*1), Z8
+	VFMADD231PD   Z8, Z6, Z1
+	VFMADD231PD   Z3, Z8, Z7
+	MOVLQSX       (DX)(R11*4), R12
+	IMULQ         ldw+136(FP), R12
+	VMOVUPD       (R10)(R12*1), Z8
+	VFMADD231PD   Z5, Z6, Z8
+	VMOVUPD       Z8, (R10)(R12*1)
+	VMOVUPD       64(R10)(R12*1), Z8
+	VFMADD231PD   Z4, Z6, Z8
+	VMOVUPD       Z8, 64(R10)(R12*1)
+	MOVLQSX       4(DX)(R11*4), R12
+	IMULQ         SI, R12
+	VBROADCASTSD  8(DI)(R11*8), Z6
+	VMOVUPD       (BX)(R12*1), Z8
+	VFMADD231PD   Z8, Z6, Z0
+	VMULPD        Z2, Z8, Z8
+	VMOVUPD       64(BX)(R12*1), Z9
+	VFMADD231PD   Z9, Z6, Z1
+	VFMADD231PD   Z3, Z9, Z8
+	MOVLQSX       4(DX)(R11*4), R12
+	IMULQ         ldw+136(FP), R12
+	VMOVUPD       (R10)(R12*1), Z9
+	VFMADD231PD   Z5, Z6, Z9
+	VMOVUPD       Z9, (R10)(R12*1)
+	VMOVUPD       64(R10)(R12*1), Z9
+	VFMADD231PD   Z4, Z6, Z9
+	VMOVUPD       Z9, 64(R10)(R12*1)
+	MOVLQSX       8(DX)(R11*4), R12
+	IMULQ         SI, R12
+	VBROADCASTSD  16(DI)(R11*8), Z6
+	VMOVUPD       (BX)(R12*1), Z9
+	VFMADD231PD   Z9, Z6, Z0
+	VMULPD        Z2, Z9, Z9
+	VMOVUPD       64(BX)(R12*1), Z10
+	VFMADD231PD   Z10, Z6, Z1
+	VFMADD231PD   Z3, Z10, Z9
+	MOVLQSX       8(DX)(R11*4), R12
+	IMULQ         ldw+136(FP), R12
+	VMOVUPD       (R10)(R12*1), Z10
+	VFMADD231PD   Z5, Z6, Z10
+	VMOVUPD       Z10, (R10)(R12*1)
+	VMOVUPD       64(R10)(R12*1), Z10
+	VFMADD231PD   Z4, Z6, Z10
+	VMOVUPD       Z10, 64(R10)(R12*1)
+	MOVLQSX       12(DX)(R11*4), R12
+	IMULQ         SI, R12
+	VBROADCASTSD  24(DI)(R11*8), Z6
+	VMOVUPD       (BX)(R12*1), Z10
+	VFMADD231PD   Z10, Z6, Z0
+	VMULPD        Z2, Z10, Z10
+	VMOVUPD       64(BX)(R12*1), Z11
+	VFMADD231PD   Z11, Z6, Z1
+	VFMADD231PD   Z3, Z11, Z10
+	MOVLQSX       12(DX)(R11*4), R12
+	IMULQ         ldw+136(FP), R12
+	VMOVUPD       (R10)(R12*1), Z11
+	VFMADD231PD   Z5, Z6, Z11
+	VMOVUPD       Z11, (R10)(R12*1)
+	VMOVUPD       64(R10)(R12*1), Z11
+	VFMADD231PD   Z4, Z6, Z11
+	VMOVUPD       Z11, 64(R10)(R12*1)
+	VUNPCKLPD     Z8, Z7, Z6
+	VUNPCKHPD     Z8, Z7, Z7
+	VADDPD        Z7, Z6, Z6
+	VEXTRACTF64X4 $0x01, Z6, Y7
+	VADDPD        Y7, Y6, Y6
+	VUNPCKLPD     Z10, Z9, Z7
+	VUNPCKHPD     Z10, Z9, Z8
+	VADDPD        Z8, Z7, Z7
+	VEXTRACTF64X4 $0x01, Z7, Y8
+	VADDPD        Y8, Y7, Y7
+	VSHUFF64X2    $0x00, Y7, Y6, Y8
+	VSHUFF64X2    $0x03, Y7, Y6, Y6
+	VADDPD        Y6, Y8, Y8
+	VBROADCASTSD  gamma+96(FP), Y6
+	VMULPD        Y6, Y8, Y8
+	VADDPD        (R8)(R11*8), Y8, Y8
+	VMOVUPD       Y8, (R8)(R11*8)
+	ADDQ          $0x00000004, R11
+	JMP           vectors2group
+
+vectors2rest:
+	ADDQ $0x00000003, AX
+
+vectors2loop:
+	CMPQ          R11, AX
+	JGE           vectors2end
+	MOVLQSX       (DX)(R11*4), R12
+	IMULQ         SI, R12
+	VBROADCASTSD  (DI)(R11*8), Z6
+	VMOVUPD       (BX)(R12*1), Z7
+	VFMADD231PD   Z7, Z6, Z0
+	VMULPD        Z2, Z7, Z7
+	VMOVUPD       64(BX)(R12*1), Z8
+	VFMADD231PD   Z8, Z6, Z1
+	VFMADD231PD   Z3, Z8, Z7
+	MOVLQSX       (DX)(R11*4), R12
+	IMULQ         ldw+136(FP), R12
+	VMOVUPD       (R10)(R12*1), Z8
+	VFMADD231PD   Z5, Z6, Z8
+	VMOVUPD       Z8, (R10)(R12*1)
+	VMOVUPD       64(R10)(R12*1), Z8
+	VFMADD231PD   Z4, Z6, Z8
+	VMOVUPD       Z8, 64(R10)(R12*1)
+	VEXTRACTF64X4 $0x01, Z7, Y6
+	VADDPD        Y6, Y7, Y7
+	VEXTRACTF64X2 $0x01, Y7, X6
+	VADDPD        X6, X7, X7
+	VPERMILPD     $0x01, X7, X6
+	VADDPD        X6, X7, X7
+	VMULSD        gamma+96(FP), X7, X7
+	VADDSD        (R8)(R11*8), X7, X7
+	VMOVSD        X7, (R8)(R11*8)
+	INCQ          R11
+	JMP           vectors2loop
+
+vectors2end:
+	VBROADCASTSD alpha+80(FP), Z2
+	MOVQ         dst+64(FP), AX
+	VMULPD       Z2, Z0, Z0
+	VMOVUPD      (AX), Z3
+	VADDPD       Z3, Z0, Z0
+	VMOVUPD      Z0, (AX)
+	VMULPD       Z2, Z1, Z1
+	VMOVUPD      64(AX), Z0
+	VADDPD       Z0, Z1, Z1
+	VMOVUPD      Z1, 64(AX)
+
+vectors2next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+112(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors2row
+	VZEROUPPER
+	RET
+
+vectors1:
+	LEAQ  sparseOpmasks<>+0(SB), R12
+	KMOVW (R12)(AX*2), K1
+
+vectors1row:
+	MOVLQSX      (CX), AX
+	ADDQ         $0x00000004, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R11, AX
+	JGE          vectors1next
+	VPXORQ       Z0, Z0, Z0
+	MOVQ         dst+64(FP), R12
+	ADDQ         ldd+72(FP), R12
+	PREFETCHT0   (R12)
+	VMOVUPD.Z    (R9), K1, Z1
+	MOVQ         R9, R12
+	ADDQ         ldv+112(FP), R12
+	PREFETCHT0   (R12)
+	VBROADCASTSD beta+120(FP), Z2
+	VMULPD       Z2, Z1, Z2
+	SUBQ         $0x00000003, AX
+
+vectors1group:
+	CMPQ          R11, AX
+	JGE           vectors1rest
+	MOVLQSX       (DX)(R11*4), R12
+	IMULQ         SI, R12
+	VBROADCASTSD  (DI)(R11*8), Z3
+	VMOVUPD.Z     (BX)(R12*1), K1, Z4
+	VFMADD231PD   Z4, Z3, Z0
+	VMULPD        Z1, Z4, Z4
+	MOVLQSX       (DX)(R11*4), R12
+	IMULQ         ldw+136(FP), R12
+	VMOVUPD.Z     (R10)(R12*1), K1, Z5
+	VFMADD231PD   Z2, Z3, Z5
+	VMOVUPD       Z5, K1, (R10)(R12*1)
+	MOVLQSX       4(DX)(R11*4), R12
+	IMULQ         SI, R12
+	VBROADCASTSD  8(DI)(R11*8), Z3
+	VMOVUPD.Z     (BX)(R12*1), K1, Z5
+	VFMADD231PD   Z5, Z3, Z0
+	VMULPD        Z1, Z5, Z5
+	MOVLQSX       4(DX)(R11*4), R12
+	IMULQ         ldw+136(FP), R12
+	VMOVUPD.Z     (R10)(R12*1), K1, Z6
+	VFMADD231PD   Z2, Z3, Z6
+	VMOVUPD       Z6, K1, (R10)(R12*1)
+	MOVLQSX       8(DX)(R11*4), R12
+	IMULQ         SI, R12
+	VBROADCASTSD  16(DI)(R11*8), Z3
+	VMOVUPD.Z     (BX)(R12*1), K1, Z6
+	VFMADD231PD   Z6, Z3, Z0
+	VMULPD        Z1, Z6, Z6
+	MOVLQSX       8(DX)(R11*4), R12
+	IMULQ         ldw+136(FP), R12
+	VMOVUPD.Z     (R10)(R12*1), K1, Z7
+	VFMADD231PD   Z2, Z3, Z7
+	VMOVUPD       Z7, K1, (R10)(R12*1)
+	MOVLQSX       12(DX)(R11*4), R12
+	IMULQ         SI, R12
+	VBROADCASTSD  24(DI)(R11*8), Z3
+	VMOVUPD.Z     (BX)(R12*1), K1, Z7
+	VFMADD231PD   Z7, Z3, Z0
+	VMULPD        Z1, Z7, Z7
+	MOVLQSX       12(DX)(R11*4), R12
+	IMULQ         ldw+136(FP), R12
+	VMOVUPD.Z     (R10)(R12*1), K1, Z8
+	VFMADD231PD   Z2, Z3, Z8
+	VMOVUPD       Z8, K1, (R10)(R12*1)
+	VUNPCKLPD     Z5, Z4, Z3
+	VUNPCKHPD     Z5, Z4, Z4
+	VADDPD        Z4, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z3, Y4
+	VADDPD        Y4, Y3, Y3
+	VUNPCKLPD     Z7, Z6, Z4
+	VUNPCKHPD     Z7, Z6, Z5
+	VADDPD        Z5, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y5
+	VADDPD        Y5, Y4, Y4
+	VSHUFF64X2    $0x00, Y4, Y3, Y5
+	VSHUFF64X2    $0x03, Y4, Y3, Y3
+	VADDPD        Y3, Y5, Y5
+	VBROADCASTSD  gamma+96(FP), Y3
+	VMULPD        Y3, Y5, Y5
+	VADDPD        (R8)(R11*8), Y5, Y5
+	VMOVUPD       Y5, (R8)(R11*8)
+	ADDQ          $0x00000004, R11
+	JMP           vectors1group
+
+vectors1rest:
+	ADDQ $0x00000003, AX
+
+vectors1loop:
+	CMPQ          R11, AX
+	JGE           vectors1end
+	MOVLQSX       (DX)(R11*4), R12
+	IMULQ         SI, R12
+	VBROADCASTSD  (DI)(R11*8), Z3
+	VMOVUPD.Z     (BX)(R12*1), K1, Z4
+	VFMADD231PD   Z4, Z3, Z0
+	VMULPD        Z1, Z4, Z4
+	MOVLQSX       (DX)(R11*4), R12
+	IMULQ         ldw+136(FP), R12
+	VMOVUPD.Z     (R10)(R12*1), K1, Z5
+	VFMADD231PD   Z2, Z3, Z5
+	VMOVUPD       Z5, K1, (R10)(R12*1)
+	VEXTRACTF64X4 $0x01, Z4, Y3
+	VADDPD        Y3, Y4, Y4
+	VEXTRACTF64X2 $0x01, Y4, X3
+	VADDPD        X3, X4, X4
+	VPERMILPD     $0x01, X4, X3
+	VADDPD        X3, X4, X4
+	VMULSD        gamma+96(FP), X4, X4
+	VADDSD        (R8)(R11*8), X4, X4
+	VMOVSD        X4, (R8)(R11*8)
+	INCQ          R11
+	JMP           vectors1loop
+
+vectors1end:
+	VBROADCASTSD alpha+80(FP), Z1
+	MOVQ         dst+64(FP), AX
+	VMULPD       Z1, Z0, Z0
+	VMOVUPD.Z    (AX), K1, Z1
+	VADDPD       Z1, Z0, Z0
+	VMOVUPD      Z0, K1, (AX)
+
+vectors1next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+112(FP), R9
 	DECQ rows+8(FP)
 	JNE  vectors1row
 	VZEROUPPER
@@ -12350,16 +15556,16 @@ vectors1next:
 	VZEROUPPER
 	RET
 
-// func sparseDotsAVX512F32I64(n int, rows int, end *int, base int, ind *int, u *float32, ldu int, ga *float32, v *float32, ldv int, gamma float32)
+// func sparseDotsAVX512F32I64(n int, rows int, end *int, base int, ind *int, u *float32, ldu int, ga *float32, gamma float32, v *float32, ldv int)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, MMX+
-TEXT ·sparseDotsAVX512F32I64(SB), NOSPLIT, $0-84
+TEXT ·sparseDotsAVX512F32I64(SB), NOSPLIT, $0-88
 	MOVQ n+0(FP), AX
 	MOVQ end+16(FP), CX
 	MOVQ ind+32(FP), DX
 	MOVQ u+40(FP), BX
 	MOVQ ldu+48(FP), SI
 	MOVQ ga+56(FP), DI
-	MOVQ v+64(FP), R8
+	MOVQ v+72(FP), R8
 	XORQ R9, R9
 	CMPQ AX, $0x00000080
 	JE   vectors8
@@ -12385,7 +15591,7 @@ vectors8row:
 	VMOVUPS    384(R8), Z6
 	VMOVUPS    448(R8), Z7
 	MOVQ       R8, R10
-	ADDQ       ldv+72(FP), R10
+	ADDQ       ldv+80(FP), R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
 	PREFETCHT0 128(R10)
@@ -12484,7 +15690,7 @@ vectors8group:
 	VADDPS        Y8, Y9, Y9
 	VEXTRACTF64X2 $0x01, Y9, X8
 	VADDPS        X8, X9, X9
-	VBROADCASTSS  gamma+80(FP), X8
+	VBROADCASTSS  gamma+64(FP), X8
 	VMULPS        X8, X9, X9
 	VADDPS        (DI)(R9*4), X9, X9
 	VMOVUPS       X9, (DI)(R9*4)
@@ -12523,7 +15729,7 @@ vectors8loop:
 	VADDPS        X9, X8, X8
 	VMOVSHDUP     X8, X9
 	VADDSS        X9, X8, X8
-	VMULSS        gamma+80(FP), X8, X8
+	VMULSS        gamma+64(FP), X8, X8
 	VADDSS        (DI)(R9*4), X8, X8
 	VMOVSS        X8, (DI)(R9*4)
 	INCQ          R9
@@ -12531,7 +15737,7 @@ vectors8loop:
 
 vectors8end:
 vectors8next:
-	ADDQ ldv+72(FP), R8
+	ADDQ ldv+80(FP), R8
 	DECQ rows+8(FP)
 	JNE  vectors8row
 	VZEROUPPER
@@ -12549,7 +15755,7 @@ vectors4row:
 	VMOVUPS    128(R8), Z2
 	VMOVUPS    192(R8), Z3
 	MOVQ       R8, R10
-	ADDQ       ldv+72(FP), R10
+	ADDQ       ldv+80(FP), R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
 	PREFETCHT0 128(R10)
@@ -12612,7 +15818,7 @@ vectors4group:
 	VADDPS        Y4, Y5, Y5
 	VEXTRACTF64X2 $0x01, Y5, X4
 	VADDPS        X4, X5, X5
-	VBROADCASTSS  gamma+80(FP), X4
+	VBROADCASTSS  gamma+64(FP), X4
 	VMULPS        X4, X5, X5
 	VADDPS        (DI)(R9*4), X5, X5
 	VMOVUPS       X5, (DI)(R9*4)
@@ -12643,7 +15849,7 @@ vectors4loop:
 	VADDPS        X5, X4, X4
 	VMOVSHDUP     X4, X5
 	VADDSS        X5, X4, X4
-	VMULSS        gamma+80(FP), X4, X4
+	VMULSS        gamma+64(FP), X4, X4
 	VADDSS        (DI)(R9*4), X4, X4
 	VMOVSS        X4, (DI)(R9*4)
 	INCQ          R9
@@ -12651,7 +15857,7 @@ vectors4loop:
 
 vectors4end:
 vectors4next:
-	ADDQ ldv+72(FP), R8
+	ADDQ ldv+80(FP), R8
 	DECQ rows+8(FP)
 	JNE  vectors4row
 	VZEROUPPER
@@ -12667,7 +15873,7 @@ vectors2row:
 	VMOVUPS    (R8), Z0
 	VMOVUPS    64(R8), Z1
 	MOVQ       R8, R10
-	ADDQ       ldv+72(FP), R10
+	ADDQ       ldv+80(FP), R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
 	SUBQ       $0x00000003, AX
@@ -12712,7 +15918,7 @@ vectors2group:
 	VADDPS        Y2, Y3, Y3
 	VEXTRACTF64X2 $0x01, Y3, X2
 	VADDPS        X2, X3, X3
-	VBROADCASTSS  gamma+80(FP), X2
+	VBROADCASTSS  gamma+64(FP), X2
 	VMULPS        X2, X3, X3
 	VADDPS        (DI)(R9*4), X3, X3
 	VMOVUPS       X3, (DI)(R9*4)
@@ -12739,7 +15945,7 @@ vectors2loop:
 	VADDPS        X3, X2, X2
 	VMOVSHDUP     X2, X3
 	VADDSS        X3, X2, X2
-	VMULSS        gamma+80(FP), X2, X2
+	VMULSS        gamma+64(FP), X2, X2
 	VADDSS        (DI)(R9*4), X2, X2
 	VMOVSS        X2, (DI)(R9*4)
 	INCQ          R9
@@ -12747,7 +15953,7 @@ vectors2loop:
 
 vectors2end:
 vectors2next:
-	ADDQ ldv+72(FP), R8
+	ADDQ ldv+80(FP), R8
 	DECQ rows+8(FP)
 	JNE  vectors2row
 	VZEROUPPER
@@ -12765,7 +15971,7 @@ vectors1row:
 	JGE        vectors1next
 	VMOVUPS.Z  (R8), K1, Z0
 	MOVQ       R8, R10
-	ADDQ       ldv+72(FP), R10
+	ADDQ       ldv+80(FP), R10
 	PREFETCHT0 (R10)
 	SUBQ       $0x00000003, AX
 
@@ -12801,7 +16007,7 @@ vectors1group:
 	VADDPS        Y1, Y2, Y2
 	VEXTRACTF64X2 $0x01, Y2, X1
 	VADDPS        X1, X2, X2
-	VBROADCASTSS  gamma+80(FP), X1
+	VBROADCASTSS  gamma+64(FP), X1
 	VMULPS        X1, X2, X2
 	VADDPS        (DI)(R9*4), X2, X2
 	VMOVUPS       X2, (DI)(R9*4)
@@ -12826,7 +16032,7 @@ vectors1loop:
 	VADDPS        X2, X1, X1
 	VMOVSHDUP     X1, X2
 	VADDSS        X2, X1, X1
-	VMULSS        gamma+80(FP), X1, X1
+	VMULSS        gamma+64(FP), X1, X1
 	VADDSS        (DI)(R9*4), X1, X1
 	VMOVSS        X1, (DI)(R9*4)
 	INCQ          R9
@@ -12834,15 +16040,15 @@ vectors1loop:
 
 vectors1end:
 vectors1next:
-	ADDQ ldv+72(FP), R8
+	ADDQ ldv+80(FP), R8
 	DECQ rows+8(FP)
 	JNE  vectors1row
 	VZEROUPPER
 	RET
 
-// func sparseRowsDotsAVX512F32I64(n int, rows int, end *int, base int, ind *int, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, ga *float32, v *float32, ldv int, gamma float32)
+// func sparseRowsDotsAVX512F32I64(n int, rows int, end *int, base int, ind *int, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, ga *float32, gamma float32, v *float32, ldv int)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, MMX+
-TEXT ·sparseRowsDotsAVX512F32I64(SB), NOSPLIT, $0-116
+TEXT ·sparseRowsDotsAVX512F32I64(SB), NOSPLIT, $0-120
 	MOVQ n+0(FP), AX
 	MOVQ end+16(FP), CX
 	MOVQ ind+32(FP), DX
@@ -12850,7 +16056,7 @@ TEXT ·sparseRowsDotsAVX512F32I64(SB), NOSPLIT, $0-116
 	MOVQ ldu+48(FP), SI
 	MOVQ a+56(FP), DI
 	MOVQ ga+88(FP), R8
-	MOVQ v+96(FP), R9
+	MOVQ v+104(FP), R9
 	XORQ R10, R10
 	CMPQ AX, $0x00000080
 	JE   vectors8
@@ -12894,7 +16100,7 @@ vectors8row:
 	VMOVUPS    384(R9), Z14
 	VMOVUPS    448(R9), Z15
 	MOVQ       R9, R11
-	ADDQ       ldv+104(FP), R11
+	ADDQ       ldv+112(FP), R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
 	PREFETCHT0 128(R11)
@@ -13029,7 +16235,7 @@ vectors8group:
 	VADDPS        Y16, Y18, Y18
 	VEXTRACTF64X2 $0x01, Y18, X16
 	VADDPS        X16, X18, X18
-	VBROADCASTSS  gamma+112(FP), X16
+	VBROADCASTSS  gamma+96(FP), X16
 	VMULPS        X16, X18, X18
 	VADDPS        (R8)(R10*4), X18, X18
 	VMOVUPS       X18, (R8)(R10*4)
@@ -13077,7 +16283,7 @@ vectors8loop:
 	VADDPS        X16, X17, X17
 	VMOVSHDUP     X17, X16
 	VADDSS        X16, X17, X17
-	VMULSS        gamma+112(FP), X17, X17
+	VMULSS        gamma+96(FP), X17, X17
 	VADDSS        (R8)(R10*4), X17, X17
 	VMOVSS        X17, (R8)(R10*4)
 	INCQ          R10
@@ -13122,7 +16328,7 @@ vectors8end:
 vectors8next:
 	MOVQ ldd+72(FP), AX
 	ADDQ AX, dst+64(FP)
-	ADDQ ldv+104(FP), R9
+	ADDQ ldv+112(FP), R9
 	DECQ rows+8(FP)
 	JNE  vectors8row
 	VZEROUPPER
@@ -13150,7 +16356,7 @@ vectors4row:
 	VMOVUPS    128(R9), Z6
 	VMOVUPS    192(R9), Z7
 	MOVQ       R9, R11
-	ADDQ       ldv+104(FP), R11
+	ADDQ       ldv+112(FP), R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
 	PREFETCHT0 128(R11)
@@ -13233,7 +16439,7 @@ vectors4group:
 	VADDPS        Y8, Y10, Y10
 	VEXTRACTF64X2 $0x01, Y10, X8
 	VADDPS        X8, X10, X10
-	VBROADCASTSS  gamma+112(FP), X8
+	VBROADCASTSS  gamma+96(FP), X8
 	VMULPS        X8, X10, X10
 	VADDPS        (R8)(R10*4), X10, X10
 	VMOVUPS       X10, (R8)(R10*4)
@@ -13269,7 +16475,7 @@ vectors4loop:
 	VADDPS        X8, X9, X9
 	VMOVSHDUP     X9, X8
 	VADDSS        X8, X9, X9
-	VMULSS        gamma+112(FP), X9, X9
+	VMULSS        gamma+96(FP), X9, X9
 	VADDSS        (R8)(R10*4), X9, X9
 	VMOVSS        X9, (R8)(R10*4)
 	INCQ          R10
@@ -13298,7 +16504,7 @@ vectors4end:
 vectors4next:
 	MOVQ ldd+72(FP), AX
 	ADDQ AX, dst+64(FP)
-	ADDQ ldv+104(FP), R9
+	ADDQ ldv+112(FP), R9
 	DECQ rows+8(FP)
 	JNE  vectors4row
 	VZEROUPPER
@@ -13320,7 +16526,7 @@ vectors2row:
 	VMOVUPS    (R9), Z2
 	VMOVUPS    64(R9), Z3
 	MOVQ       R9, R11
-	ADDQ       ldv+104(FP), R11
+	ADDQ       ldv+112(FP), R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
 	SUBQ       $0x00000003, AX
@@ -13377,7 +16583,7 @@ vectors2group:
 	VADDPS        Y4, Y6, Y6
 	VEXTRACTF64X2 $0x01, Y6, X4
 	VADDPS        X4, X6, X6
-	VBROADCASTSS  gamma+112(FP), X4
+	VBROADCASTSS  gamma+96(FP), X4
 	VMULPS        X4, X6, X6
 	VADDPS        (R8)(R10*4), X6, X6
 	VMOVUPS       X6, (R8)(R10*4)
@@ -13407,7 +16613,7 @@ vectors2loop:
 	VADDPS        X4, X5, X5
 	VMOVSHDUP     X5, X4
 	VADDSS        X4, X5, X5
-	VMULSS        gamma+112(FP), X5, X5
+	VMULSS        gamma+96(FP), X5, X5
 	VADDSS        (R8)(R10*4), X5, X5
 	VMOVSS        X5, (R8)(R10*4)
 	INCQ          R10
@@ -13428,7 +16634,7 @@ vectors2end:
 vectors2next:
 	MOVQ ldd+72(FP), AX
 	ADDQ AX, dst+64(FP)
-	ADDQ ldv+104(FP), R9
+	ADDQ ldv+112(FP), R9
 	DECQ rows+8(FP)
 	JNE  vectors2row
 	VZEROUPPER
@@ -13450,7 +16656,7 @@ vectors1row:
 	PREFETCHT0 (R11)
 	VMOVUPS.Z  (R9), K1, Z1
 	MOVQ       R9, R11
-	ADDQ       ldv+104(FP), R11
+	ADDQ       ldv+112(FP), R11
 	PREFETCHT0 (R11)
 	SUBQ       $0x00000003, AX
 
@@ -13494,7 +16700,7 @@ vectors1group:
 	VADDPS        Y2, Y3, Y3
 	VEXTRACTF64X2 $0x01, Y3, X2
 	VADDPS        X2, X3, X3
-	VBROADCASTSS  gamma+112(FP), X2
+	VBROADCASTSS  gamma+96(FP), X2
 	VMULPS        X2, X3, X3
 	VADDPS        (R8)(R10*4), X3, X3
 	VMOVUPS       X3, (R8)(R10*4)
@@ -13521,7 +16727,7 @@ vectors1loop:
 	VADDPS        X2, X3, X3
 	VMOVSHDUP     X3, X2
 	VADDSS        X2, X3, X3
-	VMULSS        gamma+112(FP), X3, X3
+	VMULSS        gamma+96(FP), X3, X3
 	VADDSS        (R8)(R10*4), X3, X3
 	VMOVSS        X3, (R8)(R10*4)
 	INCQ          R10
@@ -13538,7 +16744,550 @@ vectors1end:
 vectors1next:
 	MOVQ ldd+72(FP), AX
 	ADDQ AX, dst+64(FP)
-	ADDQ ldv+104(FP), R9
+	ADDQ ldv+112(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors1row
+	VZEROUPPER
+	RET
+
+// func sparseSpreadAVX512F32I64(n int, rows int, end *int, base int, ind *int, a *float32, v *float32, ldv int, beta float32, w *float32, ldw int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·sparseSpreadAVX512F32I64(SB), NOSPLIT, $0-88
+	MOVQ n+0(FP), AX
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ a+40(FP), BX
+	MOVQ v+48(FP), SI
+	MOVQ w+72(FP), DI
+	XORQ R8, R8
+	CMPQ AX, $0x00000020
+	JE   vectors2
+	JMP  vectors1
+
+vectors2:
+vectors2row:
+	MOVQ         (CX), AX
+	ADDQ         $0x00000008, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R8, AX
+	JGE          vectors2next
+	VMOVUPS      (SI), Z0
+	VMOVUPS      64(SI), Z1
+	MOVQ         SI, R9
+	ADDQ         ldv+56(FP), R9
+	PREFETCHT0   (R9)
+	PREFETCHT0   64(R9)
+	VBROADCASTSS beta+64(FP), Z2
+	VMULPS       Z2, Z0, Z0
+	VMULPS       Z2, Z1, Z1
+
+vectors2loop:
+	VBROADCASTSS (BX)(R8*4), Z2
+	MOVQ         (DX)(R8*8), R9
+	IMULQ        ldw+80(FP), R9
+	VMOVUPS      (DI)(R9*1), Z3
+	VFMADD231PS  Z0, Z2, Z3
+	VMOVUPS      Z3, (DI)(R9*1)
+	VMOVUPS      64(DI)(R9*1), Z3
+	VFMADD231PS  Z1, Z2, Z3
+	VMOVUPS      Z3, 64(DI)(R9*1)
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors2loop
+
+vectors2next:
+	ADDQ ldv+56(FP), SI
+	DECQ rows+8(FP)
+	JNE  vectors2row
+	VZEROUPPER
+	RET
+
+vectors1:
+	LEAQ  sparseOpmasks<>+0(SB), R9
+	KMOVW (R9)(AX*2), K1
+
+vectors1row:
+	MOVQ         (CX), AX
+	ADDQ         $0x00000008, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R8, AX
+	JGE          vectors1next
+	VMOVUPS.Z    (SI), K1, Z0
+	MOVQ         SI, R9
+	ADDQ         ldv+56(FP), R9
+	PREFETCHT0   (R9)
+	VBROADCASTSS beta+64(FP), Z1
+	VMULPS       Z1, Z0, Z0
+
+vectors1loop:
+	VBROADCASTSS (BX)(R8*4), Z1
+	MOVQ         (DX)(R8*8), R9
+	IMULQ        ldw+80(FP), R9
+	VMOVUPS.Z    (DI)(R9*1), K1, Z2
+	VFMADD231PS  Z0, Z1, Z2
+	VMOVUPS      Z2, K1, (DI)(R9*1)
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors1loop
+
+vectors1next:
+	ADDQ ldv+56(FP), SI
+	DECQ rows+8(FP)
+	JNE  vectors1row
+	VZEROUPPER
+	RET
+
+// func sparseRowsSpreadAVX512F32I64(n int, rows int, end *int, base int, ind *int, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, v *float32, ldv int, beta float32, w *float32, ldw int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·sparseRowsSpreadAVX512F32I64(SB), NOSPLIT, $0-128
+	MOVQ n+0(FP), AX
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+40(FP), BX
+	MOVQ ldu+48(FP), SI
+	MOVQ a+56(FP), DI
+	MOVQ v+88(FP), R8
+	MOVQ w+112(FP), R9
+	XORQ R10, R10
+	CMPQ AX, $0x00000020
+	JE   vectors2
+	JMP  vectors1
+
+vectors2:
+vectors2row:
+	MOVQ         (CX), AX
+	ADDQ         $0x00000008, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R10, AX
+	JGE          vectors2next
+	VPXORQ       Z0, Z0, Z0
+	VPXORQ       Z1, Z1, Z1
+	MOVQ         dst+64(FP), R11
+	ADDQ         ldd+72(FP), R11
+	PREFETCHT0   (R11)
+	PREFETCHT0   64(R11)
+	VMOVUPS      (R8), Z2
+	VMOVUPS      64(R8), Z3
+	MOVQ         R8, R11
+	ADDQ         ldv+96(FP), R11
+	PREFETCHT0   (R11)
+	PREFETCHT0   64(R11)
+	VBROADCASTSS beta+104(FP), Z4
+	VMULPS       Z4, Z2, Z2
+	VMULPS       Z4, Z3, Z3
+
+vectors2loop:
+	MOVQ         (DX)(R10*8), R11
+	IMULQ        SI, R11
+	ADDQ         BX, R11
+	VBROADCASTSS (DI)(R10*4), Z4
+	VFMADD231PS  (R11), Z4, Z0
+	VFMADD231PS  64(R11), Z4, Z1
+	MOVQ         (DX)(R10*8), R11
+	IMULQ        ldw+120(FP), R11
+	VMOVUPS      (R9)(R11*1), Z5
+	VFMADD231PS  Z2, Z4, Z5
+	VMOVUPS      Z5, (R9)(R11*1)
+	VMOVUPS      64(R9)(R11*1), Z5
+	VFMADD231PS  Z3, Z4, Z5
+	VMOVUPS      Z5, 64(R9)(R11*1)
+	INCQ         R10
+	CMPQ         R10, AX
+	JL           vectors2loop
+	VBROADCASTSS alpha+80(FP), Z2
+	MOVQ         dst+64(FP), AX
+	VMULPS       Z2, Z0, Z0
+	VMOVUPS      (AX), Z3
+	VADDPS       Z3, Z0, Z0
+	VMOVUPS      Z0, (AX)
+	VMULPS       Z2, Z1, Z1
+	VMOVUPS      64(AX), Z0
+	VADDPS       Z0, Z1, Z1
+	VMOVUPS      Z1, 64(AX)
+
+vectors2next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+96(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors2row
+	VZEROUPPER
+	RET
+
+vectors1:
+	LEAQ  sparseOpmasks<>+0(SB), R11
+	KMOVW (R11)(AX*2), K1
+
+vectors1row:
+	MOVQ         (CX), AX
+	ADDQ         $0x00000008, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R10, AX
+	JGE          vectors1next
+	VPXORQ       Z0, Z0, Z0
+	MOVQ         dst+64(FP), R11
+	ADDQ         ldd+72(FP), R11
+	PREFETCHT0   (R11)
+	VMOVUPS.Z    (R8), K1, Z1
+	MOVQ         R8, R11
+	ADDQ         ldv+96(FP), R11
+	PREFETCHT0   (R11)
+	VBROADCASTSS beta+104(FP), Z2
+	VMULPS       Z2, Z1, Z1
+
+vectors1loop:
+	MOVQ         (DX)(R10*8), R11
+	IMULQ        SI, R11
+	ADDQ         BX, R11
+	VBROADCASTSS (DI)(R10*4), Z2
+	VMOVUPS.Z    (R11), K1, Z3
+	VFMADD231PS  Z3, Z2, Z0
+	MOVQ         (DX)(R10*8), R11
+	IMULQ        ldw+120(FP), R11
+	VMOVUPS.Z    (R9)(R11*1), K1, Z3
+	VFMADD231PS  Z1, Z2, Z3
+	VMOVUPS      Z3, K1, (R9)(R11*1)
+	INCQ         R10
+	CMPQ         R10, AX
+	JL           vectors1loop
+	VBROADCASTSS alpha+80(FP), Z1
+	MOVQ         dst+64(FP), AX
+	VMULPS       Z1, Z0, Z0
+	VMOVUPS.Z    (AX), K1, Z1
+	VADDPS       Z1, Z0, Z0
+	VMOVUPS      Z0, K1, (AX)
+
+vectors1next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+96(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors1row
+	VZEROUPPER
+	RET
+
+// func sparseRowsDotsSpreadAVX512F32I64(n int, rows int, end *int, base int, ind *int, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, ga *float32, gamma float32, v *float32, ldv int, beta float32, w *float32, ldw int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, MMX+
+TEXT ·sparseRowsDotsSpreadAVX512F32I64(SB), NOSPLIT, $0-144
+	MOVQ n+0(FP), AX
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+40(FP), BX
+	MOVQ ldu+48(FP), SI
+	MOVQ a+56(FP), DI
+	MOVQ ga+88(FP), R8
+	MOVQ v+104(FP), R9
+	MOVQ w+128(FP), R10
+	XORQ R11, R11
+	CMPQ AX, $0x00000020
+	JE   vectors2
+	JMP  vectors1
+
+vectors2:
+vectors2row:
+	MOVQ         (CX), AX
+	ADDQ         $0x00000008, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R11, AX
+	JGE          vectors2next
+	VPXORQ       Z0, Z0, Z0
+	VPXORQ       Z1, Z1, Z1
+	MOVQ         dst+64(FP), R12
+	ADDQ         ldd+72(FP), R12
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	VMOVUPS      (R9), Z2
+	VMOVUPS      64(R9), Z3
+	MOVQ         R9, R12
+	ADDQ         ldv+112(FP), R12
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	VBROADCASTSS beta+120(FP), Z4
+	VMULPS       Z4, Z2, Z5
+	VMULPS       Z4, Z3, Z4
+	SUBQ         $0x00000003, AX
+
+vectors2group:
+	CMPQ          R11, AX
+	JGE           vectors2rest
+	MOVQ          (DX)(R11*8), R12
+	IMULQ         SI, R12
+	VBROADCASTSS  (DI)(R11*4), Z6
+	VMOVUPS       (BX)(R12*1), Z7
+	VFMADD231PS   Z7, Z6, Z0
+	VMULPS        Z2, Z7, Z7
+	VMOVUPS       64(BX)(R12*1), Z8
+	VFMADD231PS   Z8, Z6, Z1
+	VFMADD231PS   Z3, Z8, Z7
+	MOVQ          (DX)(R11*8), R12
+	IMULQ         ldw+136(FP), R12
+	VMOVUPS       (R10)(R12*1), Z8
+	VFMADD231PS   Z5, Z6, Z8
+	VMOVUPS       Z8, (R10)(R12*1)
+	VMOVUPS       64(R10)(R12*1), Z8
+	VFMADD231PS   Z4, Z6, Z8
+	VMOVUPS       Z8, 64(R10)(R12*1)
+	MOVQ          8(DX)(R11*8), R12
+	IMULQ         SI, R12
+	VBROADCASTSS  4(DI)(R11*4), Z6
+	VMOVUPS       (BX)(R12*1), Z8
+	VFMADD231PS   Z8, Z6, Z0
+	VMULPS        Z2, Z8, Z8
+	VMOVUPS       64(BX)(R12*1), Z9
+	VFMADD231PS   Z9, Z6, Z1
+	VFMADD231PS   Z3, Z9, Z8
+	MOVQ          8(DX)(R11*8), R12
+	IMULQ         ldw+136(FP), R12
+	VMOVUPS       (R10)(R12*1), Z9
+	VFMADD231PS   Z5, Z6, Z9
+	VMOVUPS       Z9, (R10)(R12*1)
+	VMOVUPS       64(R10)(R12*1), Z9
+	VFMADD231PS   Z4, Z6, Z9
+	VMOVUPS       Z9, 64(R10)(R12*1)
+	MOVQ          16(DX)(R11*8), R12
+	IMULQ         SI, R12
+	VBROADCASTSS  8(DI)(R11*4), Z6
+	VMOVUPS       (BX)(R12*1), Z9
+	VFMADD231PS   Z9, Z6, Z0
+	VMULPS        Z2, Z9, Z9
+	VMOVUPS       64(BX)(R12*1), Z10
+	VFMADD231PS   Z10, Z6, Z1
+	VFMADD231PS   Z3, Z10, Z9
+	MOVQ          16(DX)(R11*8), R12
+	IMULQ         ldw+136(FP), R12
+	VMOVUPS       (R10)(R12*1), Z10
+	VFMADD231PS   Z5, Z6, Z10
+	VMOVUPS       Z10, (R10)(R12*1)
+	VMOVUPS       64(R10)(R12*1), Z10
+	VFMADD231PS   Z4, Z6, Z10
+	VMOVUPS       Z10, 64(R10)(R12*1)
+	MOVQ          24(DX)(R11*8), R12
+	IMULQ         SI, R12
+	VBROADCASTSS  12(DI)(R11*4), Z6
+	VMOVUPS       (BX)(R12*1), Z10
+	VFMADD231PS   Z10, Z6, Z0
+	VMULPS        Z2, Z10, Z10
+	VMOVUPS       64(BX)(R12*1), Z11
+	VFMADD231PS   Z11, Z6, Z1
+	VFMADD231PS   Z3, Z11, Z10
+	MOVQ          24(DX)(R11*8), R12
+	IMULQ         ldw+136(FP), R12
+	VMOVUPS       (R10)(R12*1), Z11
+	VFMADD231PS   Z5, Z6, Z11
+	VMOVUPS       Z11, (R10)(R12*1)
+	VMOVUPS       64(R10)(R12*1), Z11
+	VFMADD231PS   Z4, Z6, Z11
+	VMOVUPS       Z11, 64(R10)(R12*1)
+	VUNPCKLPS     Z8, Z7, Z6
+	VUNPCKHPS     Z8, Z7, Z7
+	VADDPS        Z7, Z6, Z6
+	VUNPCKLPS     Z10, Z9, Z7
+	VUNPCKHPS     Z10, Z9, Z8
+	VADDPS        Z8, Z7, Z7
+	VUNPCKLPD     Z7, Z6, Z8
+	VUNPCKHPD     Z7, Z6, Z6
+	VADDPS        Z6, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y6
+	VADDPS        Y6, Y8, Y8
+	VEXTRACTF64X2 $0x01, Y8, X6
+	VADDPS        X6, X8, X8
+	VBROADCASTSS  gamma+96(FP), X6
+	VMULPS        X6, X8, X8
+	VADDPS        (R8)(R11*4), X8, X8
+	VMOVUPS       X8, (R8)(R11*4)
+	ADDQ          $0x00000004, R11
+	JMP           vectors2group
+
+vectors2rest:
+	ADDQ $0x00000003, AX
+
+vectors2loop:
+	CMPQ          R11, AX
+	JGE           vectors2end
+	MOVQ          (DX)(R11*8), R12
+	IMULQ         SI, R12
+	VBROADCASTSS  (DI)(R11*4), Z6
+	VMOVUPS       (BX)(R12*1), Z7
+	VFMADD231PS   Z7, Z6, Z0
+	VMULPS        Z2, Z7, Z7
+	VMOVUPS       64(BX)(R12*1), Z8
+	VFMADD231PS   Z8, Z6, Z1
+	VFMADD231PS   Z3, Z8, Z7
+	MOVQ          (DX)(R11*8), R12
+	IMULQ         ldw+136(FP), R12
+	VMOVUPS       (R10)(R12*1), Z8
+	VFMADD231PS   Z5, Z6, Z8
+	VMOVUPS       Z8, (R10)(R12*1)
+	VMOVUPS       64(R10)(R12*1), Z8
+	VFMADD231PS   Z4, Z6, Z8
+	VMOVUPS       Z8, 64(R10)(R12*1)
+	VEXTRACTF64X4 $0x01, Z7, Y6
+	VADDPS        Y6, Y7, Y7
+	VEXTRACTF64X2 $0x01, Y7, X6
+	VADDPS        X6, X7, X7
+	VPERMILPD     $0x01, X7, X6
+	VADDPS        X6, X7, X7
+	VMOVSHDUP     X7, X6
+	VADDSS        X6, X7, X7
+	VMULSS        gamma+96(FP), X7, X7
+	VADDSS        (R8)(R11*4), X7, X7
+	VMOVSS        X7, (R8)(R11*4)
+	INCQ          R11
+	JMP           vectors2loop
+
+vectors2end:
+	VBROADCASTSS alpha+80(FP), Z2
+	MOVQ         dst+64(FP), AX
+	VMULPS       Z2, Z0, Z0
+	VMOVUPS      (AX), Z3
+	VADDPS       Z3, Z0, Z0
+	VMOVUPS      Z0, (AX)
+	VMULPS       Z2, Z1, Z1
+	VMOVUPS      64(AX), Z0
+	VADDPS       Z0, Z1, Z1
+	VMOVUPS      Z1, 64(AX)
+
+vectors2next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+112(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors2row
+	VZEROUPPER
+	RET
+
+vectors1:
+	LEAQ  sparseOpmasks<>+0(SB), R12
+	KMOVW (R12)(AX*2), K1
+
+vectors1row:
+	MOVQ         (CX), AX
+	ADDQ         $0x00000008, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R11, AX
+	JGE          vectors1next
+	VPXORQ       Z0, Z0, Z0
+	MOVQ         dst+64(FP), R12
+	ADDQ         ldd+72(FP), R12
+	PREFETCHT0   (R12)
+	VMOVUPS.Z    (R9), K1, Z1
+	MOVQ         R9, R12
+	ADDQ         ldv+112(FP), R12
+	PREFETCHT0   (R12)
+	VBROADCASTSS beta+120(FP), Z2
+	VMULPS       Z2, Z1, Z2
+	SUBQ         $0x00000003, AX
+
+vectors1group:
+	CMPQ          R11, AX
+	JGE           vectors1rest
+	MOVQ          (DX)(R11*8), R12
+	IMULQ         SI, R12
+	VBROADCASTSS  (DI)(R11*4), Z3
+	VMOVUPS.Z     (BX)(R12*1), K1, Z4
+	VFMADD231PS   Z4, Z3, Z0
+	VMULPS        Z1, Z4, Z4
+	MOVQ          (DX)(R11*8), R12
+	IMULQ         ldw+136(FP), R12
+	VMOVUPS.Z     (R10)(R12*1), K1, Z5
+	VFMADD231PS   Z2, Z3, Z5
+	VMOVUPS       Z5, K1, (R10)(R12*1)
+	MOVQ          8(DX)(R11*8), R12
+	IMULQ         SI, R12
+	VBROADCASTSS  4(DI)(R11*4), Z3
+	VMOVUPS.Z     (BX)(R12*1), K1, Z5
+	VFMADD231PS   Z5, Z3, Z0
+	VMULPS        Z1, Z5, Z5
+	MOVQ          8(DX)(R11*8), R12
+	IMULQ         ldw+136(FP), R12
+	VMOVUPS.Z     (R10)(R12*1), K1, Z6
+	VFMADD231PS   Z2, Z3, Z6
+	VMOVUPS       Z6, K1, (R10)(R12*1)
+	MOVQ          16(DX)(R11*8), R12
+	IMULQ         SI, R12
+	VBROADCASTSS  8(DI)(R11*4), Z3
+	VMOVUPS.Z     (BX)(R12*1), K1, Z6
+	VFMADD231PS   Z6, Z3, Z0
+	VMULPS        Z1, Z6, Z6
+	MOVQ          16(DX)(R11*8), R12
+	IMULQ         ldw+136(FP), R12
+	VMOVUPS.Z     (R10)(R12*1), K1, Z7
+	VFMADD231PS   Z2, Z3, Z7
+	VMOVUPS       Z7, K1, (R10)(R12*1)
+	MOVQ          24(DX)(R11*8), R12
+	IMULQ         SI, R12
+	VBROADCASTSS  12(DI)(R11*4), Z3
+	VMOVUPS.Z     (BX)(R12*1), K1, Z7
+	VFMADD231PS   Z7, Z3, Z0
+	VMULPS        Z1, Z7, Z7
+	MOVQ          24(DX)(R11*8), R12
+	IMULQ         ldw+136(FP), R12
+	VMOVUPS.Z     (R10)(R12*1), K1, Z8
+	VFMADD231PS   Z2, Z3, Z8
+	VMOVUPS       Z8, K1, (R10)(R12*1)
+	VUNPCKLPS     Z5, Z4, Z3
+	VUNPCKHPS     Z5, Z4, Z4
+	VADDPS        Z4, Z3, Z3
+	VUNPCKLPS     Z7, Z6, Z4
+	VUNPCKHPS     Z7, Z6, Z5
+	VADDPS        Z5, Z4, Z4
+	VUNPCKLPD     Z4, Z3, Z5
+	VUNPCKHPD     Z4, Z3, Z3
+	VADDPS        Z3, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z5, Y3
+	VADDPS        Y3, Y5, Y5
+	VEXTRACTF64X2 $0x01, Y5, X3
+	VADDPS        X3, X5, X5
+	VBROADCASTSS  gamma+96(FP), X3
+	VMULPS        X3, X5, X5
+	VADDPS        (R8)(R11*4), X5, X5
+	VMOVUPS       X5, (R8)(R11*4)
+	ADDQ          $0x00000004, R11
+	JMP           vectors1group
+
+vectors1rest:
+	ADDQ $0x00000003, AX
+
+vectors1loop:
+	CMPQ          R11, AX
+	JGE           vectors1end
+	MOVQ          (DX)(R11*8), R12
+	IMULQ         SI, R12
+	VBROADCASTSS  (DI)(R11*4), Z3
+	VMOVUPS.Z     (BX)(R12*1), K1, Z4
+	VFMADD231PS   Z4, Z3, Z0
+	VMULPS        Z1, Z4, Z4
+	MOVQ          (DX)(R11*8), R12
+	IMULQ         ldw+136(FP), R12
+	VMOVUPS.Z     (R10)(R12*1), K1, Z5
+	VFMADD231PS   Z2, Z3, Z5
+	VMOVUPS       Z5, K1, (R10)(R12*1)
+	VEXTRACTF64X4 $0x01, Z4, Y3
+	VADDPS        Y3, Y4, Y4
+	VEXTRACTF64X2 $0x01, Y4, X3
+	VADDPS        X3, X4, X4
+	VPERMILPD     $0x01, X4, X3
+	VADDPS        X3, X4, X4
+	VMOVSHDUP     X4, X3
+	VADDSS        X3, X4, X4
+	VMULSS        gamma+96(FP), X4, X4
+	VADDSS        (R8)(R11*4), X4, X4
+	VMOVSS        X4, (R8)(R11*4)
+	INCQ          R11
+	JMP           vectors1loop
+
+vectors1end:
+	VBROADCASTSS alpha+80(FP), Z1
+	MOVQ         dst+64(FP), AX
+	VMULPS       Z1, Z0, Z0
+	VMOVUPS.Z    (AX), K1, Z1
+	VADDPS       Z1, Z0, Z0
+	VMOVUPS      Z0, K1, (AX)
+
+vectors1next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+112(FP), R9
 	DECQ rows+8(FP)
 	JNE  vectors1row
 	VZEROUPPER
@@ -14124,16 +17873,16 @@ vectors1next:
 	VZEROUPPER
 	RET
 
-// func sparseDotsAVX512F32I32(n int, rows int, end *int32, base int, ind *int32, u *float32, ldu int, ga *float32, v *float32, ldv int, gamma float32)
+// func sparseDotsAVX512F32I32(n int, rows int, end *int32, base int, ind *int32, u *float32, ldu int, ga *float32, gamma float32, v *float32, ldv int)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, MMX+
-TEXT ·sparseDotsAVX512F32I32(SB), NOSPLIT, $0-84
+TEXT ·sparseDotsAVX512F32I32(SB), NOSPLIT, $0-88
 	MOVQ n+0(FP), AX
 	MOVQ end+16(FP), CX
 	MOVQ ind+32(FP), DX
 	MOVQ u+40(FP), BX
 	MOVQ ldu+48(FP), SI
 	MOVQ ga+56(FP), DI
-	MOVQ v+64(FP), R8
+	MOVQ v+72(FP), R8
 	XORQ R9, R9
 	CMPQ AX, $0x00000080
 	JE   vectors8
@@ -14159,7 +17908,7 @@ vectors8row:
 	VMOVUPS    384(R8), Z6
 	VMOVUPS    448(R8), Z7
 	MOVQ       R8, R10
-	ADDQ       ldv+72(FP), R10
+	ADDQ       ldv+80(FP), R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
 	PREFETCHT0 128(R10)
@@ -14258,7 +18007,7 @@ vectors8group:
 	VADDPS        Y8, Y9, Y9
 	VEXTRACTF64X2 $0x01, Y9, X8
 	VADDPS        X8, X9, X9
-	VBROADCASTSS  gamma+80(FP), X8
+	VBROADCASTSS  gamma+64(FP), X8
 	VMULPS        X8, X9, X9
 	VADDPS        (DI)(R9*4), X9, X9
 	VMOVUPS       X9, (DI)(R9*4)
@@ -14297,7 +18046,7 @@ vectors8loop:
 	VADDPS        X9, X8, X8
 	VMOVSHDUP     X8, X9
 	VADDSS        X9, X8, X8
-	VMULSS        gamma+80(FP), X8, X8
+	VMULSS        gamma+64(FP), X8, X8
 	VADDSS        (DI)(R9*4), X8, X8
 	VMOVSS        X8, (DI)(R9*4)
 	INCQ          R9
@@ -14305,7 +18054,7 @@ vectors8loop:
 
 vectors8end:
 vectors8next:
-	ADDQ ldv+72(FP), R8
+	ADDQ ldv+80(FP), R8
 	DECQ rows+8(FP)
 	JNE  vectors8row
 	VZEROUPPER
@@ -14323,7 +18072,7 @@ vectors4row:
 	VMOVUPS    128(R8), Z2
 	VMOVUPS    192(R8), Z3
 	MOVQ       R8, R10
-	ADDQ       ldv+72(FP), R10
+	ADDQ       ldv+80(FP), R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
 	PREFETCHT0 128(R10)
@@ -14386,7 +18135,7 @@ vectors4group:
 	VADDPS        Y4, Y5, Y5
 	VEXTRACTF64X2 $0x01, Y5, X4
 	VADDPS        X4, X5, X5
-	VBROADCASTSS  gamma+80(FP), X4
+	VBROADCASTSS  gamma+64(FP), X4
 	VMULPS        X4, X5, X5
 	VADDPS        (DI)(R9*4), X5, X5
 	VMOVUPS       X5, (DI)(R9*4)
@@ -14417,7 +18166,7 @@ vectors4loop:
 	VADDPS        X5, X4, X4
 	VMOVSHDUP     X4, X5
 	VADDSS        X5, X4, X4
-	VMULSS        gamma+80(FP), X4, X4
+	VMULSS        gamma+64(FP), X4, X4
 	VADDSS        (DI)(R9*4), X4, X4
 	VMOVSS        X4, (DI)(R9*4)
 	INCQ          R9
@@ -14425,7 +18174,7 @@ vectors4loop:
 
 vectors4end:
 vectors4next:
-	ADDQ ldv+72(FP), R8
+	ADDQ ldv+80(FP), R8
 	DECQ rows+8(FP)
 	JNE  vectors4row
 	VZEROUPPER
@@ -14441,7 +18190,7 @@ vectors2row:
 	VMOVUPS    (R8), Z0
 	VMOVUPS    64(R8), Z1
 	MOVQ       R8, R10
-	ADDQ       ldv+72(FP), R10
+	ADDQ       ldv+80(FP), R10
 	PREFETCHT0 (R10)
 	PREFETCHT0 64(R10)
 	SUBQ       $0x00000003, AX
@@ -14486,7 +18235,7 @@ vectors2group:
 	VADDPS        Y2, Y3, Y3
 	VEXTRACTF64X2 $0x01, Y3, X2
 	VADDPS        X2, X3, X3
-	VBROADCASTSS  gamma+80(FP), X2
+	VBROADCASTSS  gamma+64(FP), X2
 	VMULPS        X2, X3, X3
 	VADDPS        (DI)(R9*4), X3, X3
 	VMOVUPS       X3, (DI)(R9*4)
@@ -14513,7 +18262,7 @@ vectors2loop:
 	VADDPS        X3, X2, X2
 	VMOVSHDUP     X2, X3
 	VADDSS        X3, X2, X2
-	VMULSS        gamma+80(FP), X2, X2
+	VMULSS        gamma+64(FP), X2, X2
 	VADDSS        (DI)(R9*4), X2, X2
 	VMOVSS        X2, (DI)(R9*4)
 	INCQ          R9
@@ -14521,7 +18270,7 @@ vectors2loop:
 
 vectors2end:
 vectors2next:
-	ADDQ ldv+72(FP), R8
+	ADDQ ldv+80(FP), R8
 	DECQ rows+8(FP)
 	JNE  vectors2row
 	VZEROUPPER
@@ -14539,7 +18288,7 @@ vectors1row:
 	JGE        vectors1next
 	VMOVUPS.Z  (R8), K1, Z0
 	MOVQ       R8, R10
-	ADDQ       ldv+72(FP), R10
+	ADDQ       ldv+80(FP), R10
 	PREFETCHT0 (R10)
 	SUBQ       $0x00000003, AX
 
@@ -14575,7 +18324,7 @@ vectors1group:
 	VADDPS        Y1, Y2, Y2
 	VEXTRACTF64X2 $0x01, Y2, X1
 	VADDPS        X1, X2, X2
-	VBROADCASTSS  gamma+80(FP), X1
+	VBROADCASTSS  gamma+64(FP), X1
 	VMULPS        X1, X2, X2
 	VADDPS        (DI)(R9*4), X2, X2
 	VMOVUPS       X2, (DI)(R9*4)
@@ -14600,7 +18349,7 @@ vectors1loop:
 	VADDPS        X2, X1, X1
 	VMOVSHDUP     X1, X2
 	VADDSS        X2, X1, X1
-	VMULSS        gamma+80(FP), X1, X1
+	VMULSS        gamma+64(FP), X1, X1
 	VADDSS        (DI)(R9*4), X1, X1
 	VMOVSS        X1, (DI)(R9*4)
 	INCQ          R9
@@ -14608,15 +18357,15 @@ vectors1loop:
 
 vectors1end:
 vectors1next:
-	ADDQ ldv+72(FP), R8
+	ADDQ ldv+80(FP), R8
 	DECQ rows+8(FP)
 	JNE  vectors1row
 	VZEROUPPER
 	RET
 
-// func sparseRowsDotsAVX512F32I32(n int, rows int, end *int32, base int, ind *int32, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, ga *float32, v *float32, ldv int, gamma float32)
+// func sparseRowsDotsAVX512F32I32(n int, rows int, end *int32, base int, ind *int32, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, ga *float32, gamma float32, v *float32, ldv int)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, MMX+
-TEXT ·sparseRowsDotsAVX512F32I32(SB), NOSPLIT, $0-116
+TEXT ·sparseRowsDotsAVX512F32I32(SB), NOSPLIT, $0-120
 	MOVQ n+0(FP), AX
 	MOVQ end+16(FP), CX
 	MOVQ ind+32(FP), DX
@@ -14624,7 +18373,7 @@ TEXT ·sparseRowsDotsAVX512F32I32(SB), NOSPLIT, $0-116
 	MOVQ ldu+48(FP), SI
 	MOVQ a+56(FP), DI
 	MOVQ ga+88(FP), R8
-	MOVQ v+96(FP), R9
+	MOVQ v+104(FP), R9
 	XORQ R10, R10
 	CMPQ AX, $0x00000080
 	JE   vectors8
@@ -14668,7 +18417,7 @@ vectors8row:
 	VMOVUPS    384(R9), Z14
 	VMOVUPS    448(R9), Z15
 	MOVQ       R9, R11
-	ADDQ       ldv+104(FP), R11
+	ADDQ       ldv+112(FP), R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
 	PREFETCHT0 128(R11)
@@ -14803,7 +18552,7 @@ vectors8group:
 	VADDPS        Y16, Y18, Y18
 	VEXTRACTF64X2 $0x01, Y18, X16
 	VADDPS        X16, X18, X18
-	VBROADCASTSS  gamma+112(FP), X16
+	VBROADCASTSS  gamma+96(FP), X16
 	VMULPS        X16, X18, X18
 	VADDPS        (R8)(R10*4), X18, X18
 	VMOVUPS       X18, (R8)(R10*4)
@@ -14851,7 +18600,7 @@ vectors8loop:
 	VADDPS        X16, X17, X17
 	VMOVSHDUP     X17, X16
 	VADDSS        X16, X17, X17
-	VMULSS        gamma+112(FP), X17, X17
+	VMULSS        gamma+96(FP), X17, X17
 	VADDSS        (R8)(R10*4), X17, X17
 	VMOVSS        X17, (R8)(R10*4)
 	INCQ          R10
@@ -14896,7 +18645,7 @@ vectors8end:
 vectors8next:
 	MOVQ ldd+72(FP), AX
 	ADDQ AX, dst+64(FP)
-	ADDQ ldv+104(FP), R9
+	ADDQ ldv+112(FP), R9
 	DECQ rows+8(FP)
 	JNE  vectors8row
 	VZEROUPPER
@@ -14924,7 +18673,7 @@ vectors4row:
 	VMOVUPS    128(R9), Z6
 	VMOVUPS    192(R9), Z7
 	MOVQ       R9, R11
-	ADDQ       ldv+104(FP), R11
+	ADDQ       ldv+112(FP), R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
 	PREFETCHT0 128(R11)
@@ -15007,7 +18756,7 @@ vectors4group:
 	VADDPS        Y8, Y10, Y10
 	VEXTRACTF64X2 $0x01, Y10, X8
 	VADDPS        X8, X10, X10
-	VBROADCASTSS  gamma+112(FP), X8
+	VBROADCASTSS  gamma+96(FP), X8
 	VMULPS        X8, X10, X10
 	VADDPS        (R8)(R10*4), X10, X10
 	VMOVUPS       X10, (R8)(R10*4)
@@ -15043,7 +18792,7 @@ vectors4loop:
 	VADDPS        X8, X9, X9
 	VMOVSHDUP     X9, X8
 	VADDSS        X8, X9, X9
-	VMULSS        gamma+112(FP), X9, X9
+	VMULSS        gamma+96(FP), X9, X9
 	VADDSS        (R8)(R10*4), X9, X9
 	VMOVSS        X9, (R8)(R10*4)
 	INCQ          R10
@@ -15072,7 +18821,7 @@ vectors4end:
 vectors4next:
 	MOVQ ldd+72(FP), AX
 	ADDQ AX, dst+64(FP)
-	ADDQ ldv+104(FP), R9
+	ADDQ ldv+112(FP), R9
 	DECQ rows+8(FP)
 	JNE  vectors4row
 	VZEROUPPER
@@ -15094,7 +18843,7 @@ vectors2row:
 	VMOVUPS    (R9), Z2
 	VMOVUPS    64(R9), Z3
 	MOVQ       R9, R11
-	ADDQ       ldv+104(FP), R11
+	ADDQ       ldv+112(FP), R11
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
 	SUBQ       $0x00000003, AX
@@ -15151,7 +18900,7 @@ vectors2group:
 	VADDPS        Y4, Y6, Y6
 	VEXTRACTF64X2 $0x01, Y6, X4
 	VADDPS        X4, X6, X6
-	VBROADCASTSS  gamma+112(FP), X4
+	VBROADCASTSS  gamma+96(FP), X4
 	VMULPS        X4, X6, X6
 	VADDPS        (R8)(R10*4), X6, X6
 	VMOVUPS       X6, (R8)(R10*4)
@@ -15181,7 +18930,7 @@ vectors2loop:
 	VADDPS        X4, X5, X5
 	VMOVSHDUP     X5, X4
 	VADDSS        X4, X5, X5
-	VMULSS        gamma+112(FP), X5, X5
+	VMULSS        gamma+96(FP), X5, X5
 	VADDSS        (R8)(R10*4), X5, X5
 	VMOVSS        X5, (R8)(R10*4)
 	INCQ          R10
@@ -15202,7 +18951,7 @@ vectors2end:
 vectors2next:
 	MOVQ ldd+72(FP), AX
 	ADDQ AX, dst+64(FP)
-	ADDQ ldv+104(FP), R9
+	ADDQ ldv+112(FP), R9
 	DECQ rows+8(FP)
 	JNE  vectors2row
 	VZEROUPPER
@@ -15224,7 +18973,7 @@ vectors1row:
 	PREFETCHT0 (R11)
 	VMOVUPS.Z  (R9), K1, Z1
 	MOVQ       R9, R11
-	ADDQ       ldv+104(FP), R11
+	ADDQ       ldv+112(FP), R11
 	PREFETCHT0 (R11)
 	SUBQ       $0x00000003, AX
 
@@ -15268,7 +19017,7 @@ vectors1group:
 	VADDPS        Y2, Y3, Y3
 	VEXTRACTF64X2 $0x01, Y3, X2
 	VADDPS        X2, X3, X3
-	VBROADCASTSS  gamma+112(FP), X2
+	VBROADCASTSS  gamma+96(FP), X2
 	VMULPS        X2, X3, X3
 	VADDPS        (R8)(R10*4), X3, X3
 	VMOVUPS       X3, (R8)(R10*4)
@@ -15295,7 +19044,7 @@ vectors1loop:
 	VADDPS        X2, X3, X3
 	VMOVSHDUP     X3, X2
 	VADDSS        X2, X3, X3
-	VMULSS        gamma+112(FP), X3, X3
+	VMULSS        gamma+96(FP), X3, X3
 	VADDSS        (R8)(R10*4), X3, X3
 	VMOVSS        X3, (R8)(R10*4)
 	INCQ          R10
@@ -15312,7 +19061,550 @@ vectors1end:
 vectors1next:
 	MOVQ ldd+72(FP), AX
 	ADDQ AX, dst+64(FP)
-	ADDQ ldv+104(FP), R9
+	ADDQ ldv+112(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors1row
+	VZEROUPPER
+	RET
+
+// func sparseSpreadAVX512F32I32(n int, rows int, end *int32, base int, ind *int32, a *float32, v *float32, ldv int, beta float32, w *float32, ldw int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·sparseSpreadAVX512F32I32(SB), NOSPLIT, $0-88
+	MOVQ n+0(FP), AX
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ a+40(FP), BX
+	MOVQ v+48(FP), SI
+	MOVQ w+72(FP), DI
+	XORQ R8, R8
+	CMPQ AX, $0x00000020
+	JE   vectors2
+	JMP  vectors1
+
+vectors2:
+vectors2row:
+	MOVLQSX      (CX), AX
+	ADDQ         $0x00000004, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R8, AX
+	JGE          vectors2next
+	VMOVUPS      (SI), Z0
+	VMOVUPS      64(SI), Z1
+	MOVQ         SI, R9
+	ADDQ         ldv+56(FP), R9
+	PREFETCHT0   (R9)
+	PREFETCHT0   64(R9)
+	VBROADCASTSS beta+64(FP), Z2
+	VMULPS       Z2, Z0, Z0
+	VMULPS       Z2, Z1, Z1
+
+vectors2loop:
+	VBROADCASTSS (BX)(R8*4), Z2
+	MOVLQSX      (DX)(R8*4), R9
+	IMULQ        ldw+80(FP), R9
+	VMOVUPS      (DI)(R9*1), Z3
+	VFMADD231PS  Z0, Z2, Z3
+	VMOVUPS      Z3, (DI)(R9*1)
+	VMOVUPS      64(DI)(R9*1), Z3
+	VFMADD231PS  Z1, Z2, Z3
+	VMOVUPS      Z3, 64(DI)(R9*1)
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors2loop
+
+vectors2next:
+	ADDQ ldv+56(FP), SI
+	DECQ rows+8(FP)
+	JNE  vectors2row
+	VZEROUPPER
+	RET
+
+vectors1:
+	LEAQ  sparseOpmasks<>+0(SB), R9
+	KMOVW (R9)(AX*2), K1
+
+vectors1row:
+	MOVLQSX      (CX), AX
+	ADDQ         $0x00000004, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R8, AX
+	JGE          vectors1next
+	VMOVUPS.Z    (SI), K1, Z0
+	MOVQ         SI, R9
+	ADDQ         ldv+56(FP), R9
+	PREFETCHT0   (R9)
+	VBROADCASTSS beta+64(FP), Z1
+	VMULPS       Z1, Z0, Z0
+
+vectors1loop:
+	VBROADCASTSS (BX)(R8*4), Z1
+	MOVLQSX      (DX)(R8*4), R9
+	IMULQ        ldw+80(FP), R9
+	VMOVUPS.Z    (DI)(R9*1), K1, Z2
+	VFMADD231PS  Z0, Z1, Z2
+	VMOVUPS      Z2, K1, (DI)(R9*1)
+	INCQ         R8
+	CMPQ         R8, AX
+	JL           vectors1loop
+
+vectors1next:
+	ADDQ ldv+56(FP), SI
+	DECQ rows+8(FP)
+	JNE  vectors1row
+	VZEROUPPER
+	RET
+
+// func sparseRowsSpreadAVX512F32I32(n int, rows int, end *int32, base int, ind *int32, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, v *float32, ldv int, beta float32, w *float32, ldw int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·sparseRowsSpreadAVX512F32I32(SB), NOSPLIT, $0-128
+	MOVQ n+0(FP), AX
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+40(FP), BX
+	MOVQ ldu+48(FP), SI
+	MOVQ a+56(FP), DI
+	MOVQ v+88(FP), R8
+	MOVQ w+112(FP), R9
+	XORQ R10, R10
+	CMPQ AX, $0x00000020
+	JE   vectors2
+	JMP  vectors1
+
+vectors2:
+vectors2row:
+	MOVLQSX      (CX), AX
+	ADDQ         $0x00000004, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R10, AX
+	JGE          vectors2next
+	VPXORQ       Z0, Z0, Z0
+	VPXORQ       Z1, Z1, Z1
+	MOVQ         dst+64(FP), R11
+	ADDQ         ldd+72(FP), R11
+	PREFETCHT0   (R11)
+	PREFETCHT0   64(R11)
+	VMOVUPS      (R8), Z2
+	VMOVUPS      64(R8), Z3
+	MOVQ         R8, R11
+	ADDQ         ldv+96(FP), R11
+	PREFETCHT0   (R11)
+	PREFETCHT0   64(R11)
+	VBROADCASTSS beta+104(FP), Z4
+	VMULPS       Z4, Z2, Z2
+	VMULPS       Z4, Z3, Z3
+
+vectors2loop:
+	MOVLQSX      (DX)(R10*4), R11
+	IMULQ        SI, R11
+	ADDQ         BX, R11
+	VBROADCASTSS (DI)(R10*4), Z4
+	VFMADD231PS  (R11), Z4, Z0
+	VFMADD231PS  64(R11), Z4, Z1
+	MOVLQSX      (DX)(R10*4), R11
+	IMULQ        ldw+120(FP), R11
+	VMOVUPS      (R9)(R11*1), Z5
+	VFMADD231PS  Z2, Z4, Z5
+	VMOVUPS      Z5, (R9)(R11*1)
+	VMOVUPS      64(R9)(R11*1), Z5
+	VFMADD231PS  Z3, Z4, Z5
+	VMOVUPS      Z5, 64(R9)(R11*1)
+	INCQ         R10
+	CMPQ         R10, AX
+	JL           vectors2loop
+	VBROADCASTSS alpha+80(FP), Z2
+	MOVQ         dst+64(FP), AX
+	VMULPS       Z2, Z0, Z0
+	VMOVUPS      (AX), Z3
+	VADDPS       Z3, Z0, Z0
+	VMOVUPS      Z0, (AX)
+	VMULPS       Z2, Z1, Z1
+	VMOVUPS      64(AX), Z0
+	VADDPS       Z0, Z1, Z1
+	VMOVUPS      Z1, 64(AX)
+
+vectors2next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+96(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors2row
+	VZEROUPPER
+	RET
+
+vectors1:
+	LEAQ  sparseOpmasks<>+0(SB), R11
+	KMOVW (R11)(AX*2), K1
+
+vectors1row:
+	MOVLQSX      (CX), AX
+	ADDQ         $0x00000004, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R10, AX
+	JGE          vectors1next
+	VPXORQ       Z0, Z0, Z0
+	MOVQ         dst+64(FP), R11
+	ADDQ         ldd+72(FP), R11
+	PREFETCHT0   (R11)
+	VMOVUPS.Z    (R8), K1, Z1
+	MOVQ         R8, R11
+	ADDQ         ldv+96(FP), R11
+	PREFETCHT0   (R11)
+	VBROADCASTSS beta+104(FP), Z2
+	VMULPS       Z2, Z1, Z1
+
+vectors1loop:
+	MOVLQSX      (DX)(R10*4), R11
+	IMULQ        SI, R11
+	ADDQ         BX, R11
+	VBROADCASTSS (DI)(R10*4), Z2
+	VMOVUPS.Z    (R11), K1, Z3
+	VFMADD231PS  Z3, Z2, Z0
+	MOVLQSX      (DX)(R10*4), R11
+	IMULQ        ldw+120(FP), R11
+	VMOVUPS.Z    (R9)(R11*1), K1, Z3
+	VFMADD231PS  Z1, Z2, Z3
+	VMOVUPS      Z3, K1, (R9)(R11*1)
+	INCQ         R10
+	CMPQ         R10, AX
+	JL           vectors1loop
+	VBROADCASTSS alpha+80(FP), Z1
+	MOVQ         dst+64(FP), AX
+	VMULPS       Z1, Z0, Z0
+	VMOVUPS.Z    (AX), K1, Z1
+	VADDPS       Z1, Z0, Z0
+	VMOVUPS      Z0, K1, (AX)
+
+vectors1next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+96(FP), R8
+	DECQ rows+8(FP)
+	JNE  vectors1row
+	VZEROUPPER
+	RET
+
+// func sparseRowsDotsSpreadAVX512F32I32(n int, rows int, end *int32, base int, ind *int32, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, ga *float32, gamma float32, v *float32, ldv int, beta float32, w *float32, ldw int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, MMX+
+TEXT ·sparseRowsDotsSpreadAVX512F32I32(SB), NOSPLIT, $0-144
+	MOVQ n+0(FP), AX
+	MOVQ end+16(FP), CX
+	MOVQ ind+32(FP), DX
+	MOVQ u+40(FP), BX
+	MOVQ ldu+48(FP), SI
+	MOVQ a+56(FP), DI
+	MOVQ ga+88(FP), R8
+	MOVQ v+104(FP), R9
+	MOVQ w+128(FP), R10
+	XORQ R11, R11
+	CMPQ AX, $0x00000020
+	JE   vectors2
+	JMP  vectors1
+
+vectors2:
+vectors2row:
+	MOVLQSX      (CX), AX
+	ADDQ         $0x00000004, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R11, AX
+	JGE          vectors2next
+	VPXORQ       Z0, Z0, Z0
+	VPXORQ       Z1, Z1, Z1
+	MOVQ         dst+64(FP), R12
+	ADDQ         ldd+72(FP), R12
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	VMOVUPS      (R9), Z2
+	VMOVUPS      64(R9), Z3
+	MOVQ         R9, R12
+	ADDQ         ldv+112(FP), R12
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	VBROADCASTSS beta+120(FP), Z4
+	VMULPS       Z4, Z2, Z5
+	VMULPS       Z4, Z3, Z4
+	SUBQ         $0x00000003, AX
+
+vectors2group:
+	CMPQ          R11, AX
+	JGE           vectors2rest
+	MOVLQSX       (DX)(R11*4), R12
+	IMULQ         SI, R12
+	VBROADCASTSS  (DI)(R11*4), Z6
+	VMOVUPS       (BX)(R12*1), Z7
+	VFMADD231PS   Z7, Z6, Z0
+	VMULPS        Z2, Z7, Z7
+	VMOVUPS       64(BX)(R12*1), Z8
+	VFMADD231PS   Z8, Z6, Z1
+	VFMADD231PS   Z3, Z8, Z7
+	MOVLQSX       (DX)(R11*4), R12
+	IMULQ         ldw+136(FP), R12
+	VMOVUPS       (R10)(R12*1), Z8
+	VFMADD231PS   Z5, Z6, Z8
+	VMOVUPS       Z8, (R10)(R12*1)
+	VMOVUPS       64(R10)(R12*1), Z8
+	VFMADD231PS   Z4, Z6, Z8
+	VMOVUPS       Z8, 64(R10)(R12*1)
+	MOVLQSX       4(DX)(R11*4), R12
+	IMULQ         SI, R12
+	VBROADCASTSS  4(DI)(R11*4), Z6
+	VMOVUPS       (BX)(R12*1), Z8
+	VFMADD231PS   Z8, Z6, Z0
+	VMULPS        Z2, Z8, Z8
+	VMOVUPS       64(BX)(R12*1), Z9
+	VFMADD231PS   Z9, Z6, Z1
+	VFMADD231PS   Z3, Z9, Z8
+	MOVLQSX       4(DX)(R11*4), R12
+	IMULQ         ldw+136(FP), R12
+	VMOVUPS       (R10)(R12*1), Z9
+	VFMADD231PS   Z5, Z6, Z9
+	VMOVUPS       Z9, (R10)(R12*1)
+	VMOVUPS       64(R10)(R12*1), Z9
+	VFMADD231PS   Z4, Z6, Z9
+	VMOVUPS       Z9, 64(R10)(R12*1)
+	MOVLQSX       8(DX)(R11*4), R12
+	IMULQ         SI, R12
+	VBROADCASTSS  8(DI)(R11*4), Z6
+	VMOVUPS       (BX)(R12*1), Z9
+	VFMADD231PS   Z9, Z6, Z0
+	VMULPS        Z2, Z9, Z9
+	VMOVUPS       64(BX)(R12*1), Z10
+	VFMADD231PS   Z10, Z6, Z1
+	VFMADD231PS   Z3, Z10, Z9
+	MOVLQSX       8(DX)(R11*4), R12
+	IMULQ         ldw+136(FP), R12
+	VMOVUPS       (R10)(R12*1), Z10
+	VFMADD231PS   Z5, Z6, Z10
+	VMOVUPS       Z10, (R10)(R12*1)
+	VMOVUPS       64(R10)(R12*1), Z10
+	VFMADD231PS   Z4, Z6, Z10
+	VMOVUPS       Z10, 64(R10)(R12*1)
+	MOVLQSX       12(DX)(R11*4), R12
+	IMULQ         SI, R12
+	VBROADCASTSS  12(DI)(R11*4), Z6
+	VMOVUPS       (BX)(R12*1), Z10
+	VFMADD231PS   Z10, Z6, Z0
+	VMULPS        Z2, Z10, Z10
+	VMOVUPS       64(BX)(R12*1), Z11
+	VFMADD231PS   Z11, Z6, Z1
+	VFMADD231PS   Z3, Z11, Z10
+	MOVLQSX       12(DX)(R11*4), R12
+	IMULQ         ldw+136(FP), R12
+	VMOVUPS       (R10)(R12*1), Z11
+	VFMADD231PS   Z5, Z6, Z11
+	VMOVUPS       Z11, (R10)(R12*1)
+	VMOVUPS       64(R10)(R12*1), Z11
+	VFMADD231PS   Z4, Z6, Z11
+	VMOVUPS       Z11, 64(R10)(R12*1)
+	VUNPCKLPS     Z8, Z7, Z6
+	VUNPCKHPS     Z8, Z7, Z7
+	VADDPS        Z7, Z6, Z6
+	VUNPCKLPS     Z10, Z9, Z7
+	VUNPCKHPS     Z10, Z9, Z8
+	VADDPS        Z8, Z7, Z7
+	VUNPCKLPD     Z7, Z6, Z8
+	VUNPCKHPD     Z7, Z6, Z6
+	VADDPS        Z6, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z8, Y6
+	VADDPS        Y6, Y8, Y8
+	VEXTRACTF64X2 $0x01, Y8, X6
+	VADDPS        X6, X8, X8
+	VBROADCASTSS  gamma+96(FP), X6
+	VMULPS        X6, X8, X8
+	VADDPS        (R8)(R11*4), X8, X8
+	VMOVUPS       X8, (R8)(R11*4)
+	ADDQ          $0x00000004, R11
+	JMP           vectors2group
+
+vectors2rest:
+	ADDQ $0x00000003, AX
+
+vectors2loop:
+	CMPQ          R11, AX
+	JGE           vectors2end
+	MOVLQSX       (DX)(R11*4), R12
+	IMULQ         SI, R12
+	VBROADCASTSS  (DI)(R11*4), Z6
+	VMOVUPS       (BX)(R12*1), Z7
+	VFMADD231PS   Z7, Z6, Z0
+	VMULPS        Z2, Z7, Z7
+	VMOVUPS       64(BX)(R12*1), Z8
+	VFMADD231PS   Z8, Z6, Z1
+	VFMADD231PS   Z3, Z8, Z7
+	MOVLQSX       (DX)(R11*4), R12
+	IMULQ         ldw+136(FP), R12
+	VMOVUPS       (R10)(R12*1), Z8
+	VFMADD231PS   Z5, Z6, Z8
+	VMOVUPS       Z8, (R10)(R12*1)
+	VMOVUPS       64(R10)(R12*1), Z8
+	VFMADD231PS   Z4, Z6, Z8
+	VMOVUPS       Z8, 64(R10)(R12*1)
+	VEXTRACTF64X4 $0x01, Z7, Y6
+	VADDPS        Y6, Y7, Y7
+	VEXTRACTF64X2 $0x01, Y7, X6
+	VADDPS        X6, X7, X7
+	VPERMILPD     $0x01, X7, X6
+	VADDPS        X6, X7, X7
+	VMOVSHDUP     X7, X6
+	VADDSS        X6, X7, X7
+	VMULSS        gamma+96(FP), X7, X7
+	VADDSS        (R8)(R11*4), X7, X7
+	VMOVSS        X7, (R8)(R11*4)
+	INCQ          R11
+	JMP           vectors2loop
+
+vectors2end:
+	VBROADCASTSS alpha+80(FP), Z2
+	MOVQ         dst+64(FP), AX
+	VMULPS       Z2, Z0, Z0
+	VMOVUPS      (AX), Z3
+	VADDPS       Z3, Z0, Z0
+	VMOVUPS      Z0, (AX)
+	VMULPS       Z2, Z1, Z1
+	VMOVUPS      64(AX), Z0
+	VADDPS       Z0, Z1, Z1
+	VMOVUPS      Z1, 64(AX)
+
+vectors2next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+112(FP), R9
+	DECQ rows+8(FP)
+	JNE  vectors2row
+	VZEROUPPER
+	RET
+
+vectors1:
+	LEAQ  sparseOpmasks<>+0(SB), R12
+	KMOVW (R12)(AX*2), K1
+
+vectors1row:
+	MOVLQSX      (CX), AX
+	ADDQ         $0x00000004, CX
+	SUBQ         base+24(FP), AX
+	CMPQ         R11, AX
+	JGE          vectors1next
+	VPXORQ       Z0, Z0, Z0
+	MOVQ         dst+64(FP), R12
+	ADDQ         ldd+72(FP), R12
+	PREFETCHT0   (R12)
+	VMOVUPS.Z    (R9), K1, Z1
+	MOVQ         R9, R12
+	ADDQ         ldv+112(FP), R12
+	PREFETCHT0   (R12)
+	VBROADCASTSS beta+120(FP), Z2
+	VMULPS       Z2, Z1, Z2
+	SUBQ         $0x00000003, AX
+
+vectors1group:
+	CMPQ          R11, AX
+	JGE           vectors1rest
+	MOVLQSX       (DX)(R11*4), R12
+	IMULQ         SI, R12
+	VBROADCASTSS  (DI)(R11*4), Z3
+	VMOVUPS.Z     (BX)(R12*1), K1, Z4
+	VFMADD231PS   Z4, Z3, Z0
+	VMULPS        Z1, Z4, Z4
+	MOVLQSX       (DX)(R11*4), R12
+	IMULQ         ldw+136(FP), R12
+	VMOVUPS.Z     (R10)(R12*1), K1, Z5
+	VFMADD231PS   Z2, Z3, Z5
+	VMOVUPS       Z5, K1, (R10)(R12*1)
+	MOVLQSX       4(DX)(R11*4), R12
+	IMULQ         SI, R12
+	VBROADCASTSS  4(DI)(R11*4), Z3
+	VMOVUPS.Z     (BX)(R12*1), K1, Z5
+	VFMADD231PS   Z5, Z3, Z0
+	VMULPS        Z1, Z5, Z5
+	MOVLQSX       4(DX)(R11*4), R12
+	IMULQ         ldw+136(FP), R12
+	VMOVUPS.Z     (R10)(R12*1), K1, Z6
+	VFMADD231PS   Z2, Z3, Z6
+	VMOVUPS       Z6, K1, (R10)(R12*1)
+	MOVLQSX       8(DX)(R11*4), R12
+	IMULQ         SI, R12
+	VBROADCASTSS  8(DI)(R11*4), Z3
+	VMOVUPS.Z     (BX)(R12*1), K1, Z6
+	VFMADD231PS   Z6, Z3, Z0
+	VMULPS        Z1, Z6, Z6
+	MOVLQSX       8(DX)(R11*4), R12
+	IMULQ         ldw+136(FP), R12
+	VMOVUPS.Z     (R10)(R12*1), K1, Z7
+	VFMADD231PS   Z2, Z3, Z7
+	VMOVUPS       Z7, K1, (R10)(R12*1)
+	MOVLQSX       12(DX)(R11*4), R12
+	IMULQ         SI, R12
+	VBROADCASTSS  12(DI)(R11*4), Z3
+	VMOVUPS.Z     (BX)(R12*1), K1, Z7
+	VFMADD231PS   Z7, Z3, Z0
+	VMULPS        Z1, Z7, Z7
+	MOVLQSX       12(DX)(R11*4), R12
+	IMULQ         ldw+136(FP), R12
+	VMOVUPS.Z     (R10)(R12*1), K1, Z8
+	VFMADD231PS   Z2, Z3, Z8
+	VMOVUPS       Z8, K1, (R10)(R12*1)
+	VUNPCKLPS     Z5, Z4, Z3
+	VUNPCKHPS     Z5, Z4, Z4
+	VADDPS        Z4, Z3, Z3
+	VUNPCKLPS     Z7, Z6, Z4
+	VUNPCKHPS     Z7, Z6, Z5
+	VADDPS        Z5, Z4, Z4
+	VUNPCKLPD     Z4, Z3, Z5
+	VUNPCKHPD     Z4, Z3, Z3
+	VADDPS        Z3, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z5, Y3
+	VADDPS        Y3, Y5, Y5
+	VEXTRACTF64X2 $0x01, Y5, X3
+	VADDPS        X3, X5, X5
+	VBROADCASTSS  gamma+96(FP), X3
+	VMULPS        X3, X5, X5
+	VADDPS        (R8)(R11*4), X5, X5
+	VMOVUPS       X5, (R8)(R11*4)
+	ADDQ          $0x00000004, R11
+	JMP           vectors1group
+
+vectors1rest:
+	ADDQ $0x00000003, AX
+
+vectors1loop:
+	CMPQ          R11, AX
+	JGE           vectors1end
+	MOVLQSX       (DX)(R11*4), R12
+	IMULQ         SI, R12
+	VBROADCASTSS  (DI)(R11*4), Z3
+	VMOVUPS.Z     (BX)(R12*1), K1, Z4
+	VFMADD231PS   Z4, Z3, Z0
+	VMULPS        Z1, Z4, Z4
+	MOVLQSX       (DX)(R11*4), R12
+	IMULQ         ldw+136(FP), R12
+	VMOVUPS.Z     (R10)(R12*1), K1, Z5
+	VFMADD231PS   Z2, Z3, Z5
+	VMOVUPS       Z5, K1, (R10)(R12*1)
+	VEXTRACTF64X4 $0x01, Z4, Y3
+	VADDPS        Y3, Y4, Y4
+	VEXTRACTF64X2 $0x01, Y4, X3
+	VADDPS        X3, X4, X4
+	VPERMILPD     $0x01, X4, X3
+	VADDPS        X3, X4, X4
+	VMOVSHDUP     X4, X3
+	VADDSS        X3, X4, X4
+	VMULSS        gamma+96(FP), X4, X4
+	VADDSS        (R8)(R11*4), X4, X4
+	VMOVSS        X4, (R8)(R11*4)
+	INCQ          R11
+	JMP           vectors1loop
+
+vectors1end:
+	VBROADCASTSS alpha+80(FP), Z1
+	MOVQ         dst+64(FP), AX
+	VMULPS       Z1, Z0, Z0
+	VMOVUPS.Z    (AX), K1, Z1
+	VADDPS       Z1, Z0, Z0
+	VMOVUPS      Z0, K1, (AX)
+
+vectors1next:
+	MOVQ ldd+72(FP), AX
+	ADDQ AX, dst+64(FP)
+	ADDQ ldv+112(FP), R9
 	DECQ rows+8(FP)
 	JNE  vectors1row
 	VZEROUPPER

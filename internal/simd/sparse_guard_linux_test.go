@@ -12,7 +12,7 @@ func TestSparseGuardPages(t *testing.T) {
 }
 
 func testSparseGuardPages[T Float](t *testing.T) {
-	dst, v, a, ga, u := guarded[T](t), guarded[T](t), guarded[T](t), guarded[T](t), guarded[T](t)
+	dst, v, a, ga, u, w := guarded[T](t), guarded[T](t), guarded[T](t), guarded[T](t), guarded[T](t), guarded[T](t)
 	page := guarded[float32](t)
 	indices := unsafe.Slice((*int32)(unsafe.Pointer(&page[0])), len(page))
 	for cols := 1; cols <= sparseMost; cols++ {
@@ -28,6 +28,11 @@ func testSparseGuardPages[T Float](t *testing.T) {
 				SparseRows(n, end, 0, ind, x, n, at(a, entries, last), at(dst, n, last), n, 1e-3)
 				SparseDots(n, end, 0, ind, x, n, at(ga, entries, last), at(v, n, last), n, 1e-3)
 				SparseRowsDots(n, end, 0, ind, x, n, at(a, entries, last), at(dst, n, last), n, 1e-3, at(ga, entries, last), at(v, n, last), n, 1e-3)
+				if n == SpreadCols[T](n) {
+					y := at(w, met*n, last)
+					SparseSpread(n, end, 0, ind, at(a, entries, last), at(v, n, last), n, 1e-3, y, n)
+					SparseRowsDotsSpread(n, end, 0, ind, x, n, at(a, entries, last), at(dst, n, last), n, 1e-3, at(ga, entries, last), 1e-3, at(v, n, last), n, 1e-3, y, n)
+				}
 			}
 		}
 	}

@@ -17,6 +17,21 @@ func sparseRowsDots[T Float, I Index](n int, end []I, base int, ind []I, u []T, 
 	genericSparseDots(n, end, base, ind, u, ldu, ga, v, ldv, gamma)
 }
 
+func sparseSpread[T Float, I Index](n int, end []I, base int, ind []I, a []T, v []T, ldv int, beta T, w []T, ldw int) {
+	genericSparseSpread(n, end, base, ind, a, v, ldv, beta, w, ldw)
+}
+
+func sparseRowsSpread[T Float, I Index](n int, end []I, base int, ind []I, u []T, ldu int, a, dst []T, ldd int, alpha T, v []T, ldv int, beta T, w []T, ldw int) {
+	genericSparseRows(n, end, base, ind, u, ldu, a, dst, ldd, alpha)
+	genericSparseSpread(n, end, base, ind, a, v, ldv, beta, w, ldw)
+}
+
+func sparseRowsDotsSpread[T Float, I Index](n int, end []I, base int, ind []I, u []T, ldu int, a, dst []T, ldd int, alpha T, ga []T, gamma T, v []T, ldv int, beta T, w []T, ldw int) {
+	genericSparseRows(n, end, base, ind, u, ldu, a, dst, ldd, alpha)
+	genericSparseDots(n, end, base, ind, u, ldu, ga, v, ldv, gamma)
+	genericSparseSpread(n, end, base, ind, a, v, ldv, beta, w, ldw)
+}
+
 func sparseGather[T Float, I Index](end []I, base int, a []T, ind []I, out []T, alpha T, u []T) {
 	genericSparseGather(end, base, a, ind, out, alpha, u)
 }
@@ -52,3 +67,5 @@ func sparsePairsGrad[T Float, I Index](end []I, base int, a []T, ind []I, out []
 func indexRange[I Index](ind []I) (lo, hi I) { return genericIndexRange(ind) }
 
 func prefetchRow[T Float](x []T) {}
+
+func spreadMost[T Float]() int { return sparseMost / 2 }

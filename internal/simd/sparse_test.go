@@ -127,6 +127,56 @@ func checkSparse[T Float, I Index](t *testing.T, name string, c *sparseCase[T, I
 	SparseRowsDots(c.n, c.end, c.base, c.ind, c.u, c.ldu, c.a, part(dst2), c.ldd, alpha, part(ga2), c.v, c.ldv, gamma)
 	sameSlice(t, name+": dst of both", dst2, dst)
 	sameSlice(t, name+": ga of both", ga2, ga)
+	if c.n == SpreadCols[T](c.n) {
+		checkSpread(t, name, c, dst, ga)
+	}
+}
+
+// checkSpread compares the loops that spread with a sum in float64, and with dst and ga
+// of the others.
+func checkSpread[T Float, I Index](t *testing.T, name string, c *sparseCase[T, I], dst, ga []T) {
+	t.Helper()
+	const alpha, beta, gamma, met = 0.75, 1.25, -1.5, 5
+	part := func(x []T) []T { return x[guard : len(x)-guard] }
+	ldw := c.n + 1
+	w, wAll := poisoned[T](rand.New(rand.NewPCG(4, 4)), met, c.n, ldw)
+	want, top := make([]float64, len(w)), make([]float64, len(w))
+	for i, x := range w {
+		want[i], top[i] = float64(x), math.Abs(float64(x))
+	}
+	q := 0
+	for i, e := range c.end {
+		for ; q < int(e)-c.base; q++ {
+			for j := range c.n {
+				p := beta * float64(c.a[q]) * float64(c.v[i*c.ldv+j])
+				want[int(c.ind[q])*ldw+j] += p
+				top[int(c.ind[q])*ldw+j] += math.Abs(p)
+			}
+		}
+	}
+	one := clone(wAll)
+	SparseSpread(c.n, c.end, c.base, c.ind, c.a, c.v, c.ldv, beta, part(one), ldw)
+	for i, x := range part(one) {
+		// Poison stays what it is.
+		if d := math.Abs(float64(x) - want[i]); d > 4*float64(len(c.ind)+2)*unit[T]()*top[i] || math.IsNaN(float64(x)) != math.IsNaN(want[i]) {
+			t.Fatalf("%s: element %d of w is %v, want %v", name, i, x, want[i])
+		}
+	}
+	for i := range guard {
+		if !math.IsNaN(float64(one[i])) || !math.IsNaN(float64(one[len(one)-1-i])) {
+			t.Fatalf("%s: the memory around w is written", name)
+		}
+	}
+	w2, dst2 := clone(wAll), clone(c.dstAll)
+	SparseRowsSpread(c.n, c.end, c.base, c.ind, c.u, c.ldu, c.a, part(dst2), c.ldd, alpha, c.v, c.ldv, beta, part(w2), ldw)
+	sameSlice(t, name+": w of rows", w2, one)
+	sameSlice(t, name+": dst of rows", dst2, dst)
+	w2, dst2 = clone(wAll), clone(c.dstAll)
+	ga2 := clone(c.gaAll)
+	SparseRowsDotsSpread(c.n, c.end, c.base, c.ind, c.u, c.ldu, c.a, part(dst2), c.ldd, alpha, part(ga2), gamma, c.v, c.ldv, beta, part(w2), ldw)
+	sameSlice(t, name+": w of all", w2, one)
+	sameSlice(t, name+": dst of all", dst2, dst)
+	sameSlice(t, name+": ga of all", ga2, ga)
 }
 
 func TestSparsePanics(t *testing.T) {
@@ -138,6 +188,8 @@ func TestSparsePanics(t *testing.T) {
 		"stride":     func() { SparseRows(1, end, 0, ind, x, 1, x, x, -1, 1) },
 		"ga":         func() { SparseDots(1, end, 0, ind, x, 1, x[:2], x, 1, 1) },
 		"v":          func() { SparseDots(1, end, 0, ind, x, 1, x, x[:1], 1, 1) },
+		"a of w":     func() { SparseSpread(1, end, 0, ind, x[:2], x, 1, 1, x, 1) },
+		"v of w":     func() { SparseSpread(1, end, 0, ind, x, x[:1], 1, 1, x, 1) },
 		"v of both":  func() { SparseRowsDots(1, end, 0, ind, x, 1, x, x, 1, 1, x, x[:1], 1, 1) },
 		"ga of both": func() { SparseRowsDots(1, end, 0, ind, x, 1, x, x, 1, 1, x[:2], x, 1, 1) },
 	} {

@@ -60,21 +60,21 @@ func sparseDots[T Float, I Index](n int, end []I, base int, ind []I, u []T, ldu 
 	size := int(unsafe.Sizeof(T(0)))
 	switch {
 	case tier == AVX512 && is64[T]() && isInt[I]():
-		sparseDotsAVX512F64I64(n, len(end), i64(&end[0]), base, i64(&ind[0]), f64(&u[0]), size*ldu, f64(&ga[0]), f64(&v[0]), size*ldv, float64(gamma))
+		sparseDotsAVX512F64I64(n, len(end), i64(&end[0]), base, i64(&ind[0]), f64(&u[0]), size*ldu, f64(&ga[0]), float64(gamma), f64(&v[0]), size*ldv)
 	case tier == AVX512 && is64[T]():
-		sparseDotsAVX512F64I32(n, len(end), i32(&end[0]), base, i32(&ind[0]), f64(&u[0]), size*ldu, f64(&ga[0]), f64(&v[0]), size*ldv, float64(gamma))
+		sparseDotsAVX512F64I32(n, len(end), i32(&end[0]), base, i32(&ind[0]), f64(&u[0]), size*ldu, f64(&ga[0]), float64(gamma), f64(&v[0]), size*ldv)
 	case tier == AVX512 && isInt[I]():
-		sparseDotsAVX512F32I64(n, len(end), i64(&end[0]), base, i64(&ind[0]), f32(&u[0]), size*ldu, f32(&ga[0]), f32(&v[0]), size*ldv, float32(gamma))
+		sparseDotsAVX512F32I64(n, len(end), i64(&end[0]), base, i64(&ind[0]), f32(&u[0]), size*ldu, f32(&ga[0]), float32(gamma), f32(&v[0]), size*ldv)
 	case tier == AVX512:
-		sparseDotsAVX512F32I32(n, len(end), i32(&end[0]), base, i32(&ind[0]), f32(&u[0]), size*ldu, f32(&ga[0]), f32(&v[0]), size*ldv, float32(gamma))
+		sparseDotsAVX512F32I32(n, len(end), i32(&end[0]), base, i32(&ind[0]), f32(&u[0]), size*ldu, f32(&ga[0]), float32(gamma), f32(&v[0]), size*ldv)
 	case is64[T]() && isInt[I]():
-		sparseDotsAVX2F64I64(n, len(end), i64(&end[0]), base, i64(&ind[0]), f64(&u[0]), size*ldu, f64(&ga[0]), f64(&v[0]), size*ldv, float64(gamma))
+		sparseDotsAVX2F64I64(n, len(end), i64(&end[0]), base, i64(&ind[0]), f64(&u[0]), size*ldu, f64(&ga[0]), float64(gamma), f64(&v[0]), size*ldv)
 	case is64[T]():
-		sparseDotsAVX2F64I32(n, len(end), i32(&end[0]), base, i32(&ind[0]), f64(&u[0]), size*ldu, f64(&ga[0]), f64(&v[0]), size*ldv, float64(gamma))
+		sparseDotsAVX2F64I32(n, len(end), i32(&end[0]), base, i32(&ind[0]), f64(&u[0]), size*ldu, f64(&ga[0]), float64(gamma), f64(&v[0]), size*ldv)
 	case isInt[I]():
-		sparseDotsAVX2F32I64(n, len(end), i64(&end[0]), base, i64(&ind[0]), f32(&u[0]), size*ldu, f32(&ga[0]), f32(&v[0]), size*ldv, float32(gamma))
+		sparseDotsAVX2F32I64(n, len(end), i64(&end[0]), base, i64(&ind[0]), f32(&u[0]), size*ldu, f32(&ga[0]), float32(gamma), f32(&v[0]), size*ldv)
 	default:
-		sparseDotsAVX2F32I32(n, len(end), i32(&end[0]), base, i32(&ind[0]), f32(&u[0]), size*ldu, f32(&ga[0]), f32(&v[0]), size*ldv, float32(gamma))
+		sparseDotsAVX2F32I32(n, len(end), i32(&end[0]), base, i32(&ind[0]), f32(&u[0]), size*ldu, f32(&ga[0]), float32(gamma), f32(&v[0]), size*ldv)
 	}
 }
 
@@ -87,21 +87,102 @@ func sparseRowsDots[T Float, I Index](n int, end []I, base int, ind []I, u []T, 
 	size := int(unsafe.Sizeof(T(0)))
 	switch {
 	case tier == AVX512 && is64[T]() && isInt[I]():
-		sparseRowsDotsAVX512F64I64(n, len(end), i64(&end[0]), base, i64(&ind[0]), f64(&u[0]), size*ldu, f64(&a[0]), f64(&dst[0]), size*ldd, float64(alpha), f64(&ga[0]), f64(&v[0]), size*ldv, float64(gamma))
+		sparseRowsDotsAVX512F64I64(n, len(end), i64(&end[0]), base, i64(&ind[0]), f64(&u[0]), size*ldu, f64(&a[0]), f64(&dst[0]), size*ldd, float64(alpha), f64(&ga[0]), float64(gamma), f64(&v[0]), size*ldv)
 	case tier == AVX512 && is64[T]():
-		sparseRowsDotsAVX512F64I32(n, len(end), i32(&end[0]), base, i32(&ind[0]), f64(&u[0]), size*ldu, f64(&a[0]), f64(&dst[0]), size*ldd, float64(alpha), f64(&ga[0]), f64(&v[0]), size*ldv, float64(gamma))
+		sparseRowsDotsAVX512F64I32(n, len(end), i32(&end[0]), base, i32(&ind[0]), f64(&u[0]), size*ldu, f64(&a[0]), f64(&dst[0]), size*ldd, float64(alpha), f64(&ga[0]), float64(gamma), f64(&v[0]), size*ldv)
 	case tier == AVX512 && isInt[I]():
-		sparseRowsDotsAVX512F32I64(n, len(end), i64(&end[0]), base, i64(&ind[0]), f32(&u[0]), size*ldu, f32(&a[0]), f32(&dst[0]), size*ldd, float32(alpha), f32(&ga[0]), f32(&v[0]), size*ldv, float32(gamma))
+		sparseRowsDotsAVX512F32I64(n, len(end), i64(&end[0]), base, i64(&ind[0]), f32(&u[0]), size*ldu, f32(&a[0]), f32(&dst[0]), size*ldd, float32(alpha), f32(&ga[0]), float32(gamma), f32(&v[0]), size*ldv)
 	case tier == AVX512:
-		sparseRowsDotsAVX512F32I32(n, len(end), i32(&end[0]), base, i32(&ind[0]), f32(&u[0]), size*ldu, f32(&a[0]), f32(&dst[0]), size*ldd, float32(alpha), f32(&ga[0]), f32(&v[0]), size*ldv, float32(gamma))
+		sparseRowsDotsAVX512F32I32(n, len(end), i32(&end[0]), base, i32(&ind[0]), f32(&u[0]), size*ldu, f32(&a[0]), f32(&dst[0]), size*ldd, float32(alpha), f32(&ga[0]), float32(gamma), f32(&v[0]), size*ldv)
 	case is64[T]() && isInt[I]():
-		sparseRowsDotsAVX2F64I64(n, len(end), i64(&end[0]), base, i64(&ind[0]), f64(&u[0]), size*ldu, f64(&a[0]), f64(&dst[0]), size*ldd, float64(alpha), f64(&ga[0]), f64(&v[0]), size*ldv, float64(gamma))
+		sparseRowsDotsAVX2F64I64(n, len(end), i64(&end[0]), base, i64(&ind[0]), f64(&u[0]), size*ldu, f64(&a[0]), f64(&dst[0]), size*ldd, float64(alpha), f64(&ga[0]), float64(gamma), f64(&v[0]), size*ldv)
 	case is64[T]():
-		sparseRowsDotsAVX2F64I32(n, len(end), i32(&end[0]), base, i32(&ind[0]), f64(&u[0]), size*ldu, f64(&a[0]), f64(&dst[0]), size*ldd, float64(alpha), f64(&ga[0]), f64(&v[0]), size*ldv, float64(gamma))
+		sparseRowsDotsAVX2F64I32(n, len(end), i32(&end[0]), base, i32(&ind[0]), f64(&u[0]), size*ldu, f64(&a[0]), f64(&dst[0]), size*ldd, float64(alpha), f64(&ga[0]), float64(gamma), f64(&v[0]), size*ldv)
 	case isInt[I]():
-		sparseRowsDotsAVX2F32I64(n, len(end), i64(&end[0]), base, i64(&ind[0]), f32(&u[0]), size*ldu, f32(&a[0]), f32(&dst[0]), size*ldd, float32(alpha), f32(&ga[0]), f32(&v[0]), size*ldv, float32(gamma))
+		sparseRowsDotsAVX2F32I64(n, len(end), i64(&end[0]), base, i64(&ind[0]), f32(&u[0]), size*ldu, f32(&a[0]), f32(&dst[0]), size*ldd, float32(alpha), f32(&ga[0]), float32(gamma), f32(&v[0]), size*ldv)
 	default:
-		sparseRowsDotsAVX2F32I32(n, len(end), i32(&end[0]), base, i32(&ind[0]), f32(&u[0]), size*ldu, f32(&a[0]), f32(&dst[0]), size*ldd, float32(alpha), f32(&ga[0]), f32(&v[0]), size*ldv, float32(gamma))
+		sparseRowsDotsAVX2F32I32(n, len(end), i32(&end[0]), base, i32(&ind[0]), f32(&u[0]), size*ldu, f32(&a[0]), f32(&dst[0]), size*ldd, float32(alpha), f32(&ga[0]), float32(gamma), f32(&v[0]), size*ldv)
+	}
+}
+
+func sparseSpread[T Float, I Index](n int, end []I, base int, ind []I, a []T, v []T, ldv int, beta T, w []T, ldw int) {
+	if tier == Generic {
+		genericSparseSpread(n, end, base, ind, a, v, ldv, beta, w, ldw)
+		return
+	}
+	size := int(unsafe.Sizeof(T(0)))
+	switch {
+	case tier == AVX512 && is64[T]() && isInt[I]():
+		sparseSpreadAVX512F64I64(n, len(end), i64(&end[0]), base, i64(&ind[0]), f64(&a[0]), f64(&v[0]), size*ldv, float64(beta), f64(&w[0]), size*ldw)
+	case tier == AVX512 && is64[T]():
+		sparseSpreadAVX512F64I32(n, len(end), i32(&end[0]), base, i32(&ind[0]), f64(&a[0]), f64(&v[0]), size*ldv, float64(beta), f64(&w[0]), size*ldw)
+	case tier == AVX512 && isInt[I]():
+		sparseSpreadAVX512F32I64(n, len(end), i64(&end[0]), base, i64(&ind[0]), f32(&a[0]), f32(&v[0]), size*ldv, float32(beta), f32(&w[0]), size*ldw)
+	case tier == AVX512:
+		sparseSpreadAVX512F32I32(n, len(end), i32(&end[0]), base, i32(&ind[0]), f32(&a[0]), f32(&v[0]), size*ldv, float32(beta), f32(&w[0]), size*ldw)
+	case is64[T]() && isInt[I]():
+		sparseSpreadAVX2F64I64(n, len(end), i64(&end[0]), base, i64(&ind[0]), f64(&a[0]), f64(&v[0]), size*ldv, float64(beta), f64(&w[0]), size*ldw)
+	case is64[T]():
+		sparseSpreadAVX2F64I32(n, len(end), i32(&end[0]), base, i32(&ind[0]), f64(&a[0]), f64(&v[0]), size*ldv, float64(beta), f64(&w[0]), size*ldw)
+	case isInt[I]():
+		sparseSpreadAVX2F32I64(n, len(end), i64(&end[0]), base, i64(&ind[0]), f32(&a[0]), f32(&v[0]), size*ldv, float32(beta), f32(&w[0]), size*ldw)
+	default:
+		sparseSpreadAVX2F32I32(n, len(end), i32(&end[0]), base, i32(&ind[0]), f32(&a[0]), f32(&v[0]), size*ldv, float32(beta), f32(&w[0]), size*ldw)
+	}
+}
+
+func sparseRowsSpread[T Float, I Index](n int, end []I, base int, ind []I, u []T, ldu int, a, dst []T, ldd int, alpha T, v []T, ldv int, beta T, w []T, ldw int) {
+	if tier == Generic {
+		genericSparseRows(n, end, base, ind, u, ldu, a, dst, ldd, alpha)
+		genericSparseSpread(n, end, base, ind, a, v, ldv, beta, w, ldw)
+		return
+	}
+	size := int(unsafe.Sizeof(T(0)))
+	switch {
+	case tier == AVX512 && is64[T]() && isInt[I]():
+		sparseRowsSpreadAVX512F64I64(n, len(end), i64(&end[0]), base, i64(&ind[0]), f64(&u[0]), size*ldu, f64(&a[0]), f64(&dst[0]), size*ldd, float64(alpha), f64(&v[0]), size*ldv, float64(beta), f64(&w[0]), size*ldw)
+	case tier == AVX512 && is64[T]():
+		sparseRowsSpreadAVX512F64I32(n, len(end), i32(&end[0]), base, i32(&ind[0]), f64(&u[0]), size*ldu, f64(&a[0]), f64(&dst[0]), size*ldd, float64(alpha), f64(&v[0]), size*ldv, float64(beta), f64(&w[0]), size*ldw)
+	case tier == AVX512 && isInt[I]():
+		sparseRowsSpreadAVX512F32I64(n, len(end), i64(&end[0]), base, i64(&ind[0]), f32(&u[0]), size*ldu, f32(&a[0]), f32(&dst[0]), size*ldd, float32(alpha), f32(&v[0]), size*ldv, float32(beta), f32(&w[0]), size*ldw)
+	case tier == AVX512:
+		sparseRowsSpreadAVX512F32I32(n, len(end), i32(&end[0]), base, i32(&ind[0]), f32(&u[0]), size*ldu, f32(&a[0]), f32(&dst[0]), size*ldd, float32(alpha), f32(&v[0]), size*ldv, float32(beta), f32(&w[0]), size*ldw)
+	case is64[T]() && isInt[I]():
+		sparseRowsSpreadAVX2F64I64(n, len(end), i64(&end[0]), base, i64(&ind[0]), f64(&u[0]), size*ldu, f64(&a[0]), f64(&dst[0]), size*ldd, float64(alpha), f64(&v[0]), size*ldv, float64(beta), f64(&w[0]), size*ldw)
+	case is64[T]():
+		sparseRowsSpreadAVX2F64I32(n, len(end), i32(&end[0]), base, i32(&ind[0]), f64(&u[0]), size*ldu, f64(&a[0]), f64(&dst[0]), size*ldd, float64(alpha), f64(&v[0]), size*ldv, float64(beta), f64(&w[0]), size*ldw)
+	case isInt[I]():
+		sparseRowsSpreadAVX2F32I64(n, len(end), i64(&end[0]), base, i64(&ind[0]), f32(&u[0]), size*ldu, f32(&a[0]), f32(&dst[0]), size*ldd, float32(alpha), f32(&v[0]), size*ldv, float32(beta), f32(&w[0]), size*ldw)
+	default:
+		sparseRowsSpreadAVX2F32I32(n, len(end), i32(&end[0]), base, i32(&ind[0]), f32(&u[0]), size*ldu, f32(&a[0]), f32(&dst[0]), size*ldd, float32(alpha), f32(&v[0]), size*ldv, float32(beta), f32(&w[0]), size*ldw)
+	}
+}
+
+func sparseRowsDotsSpread[T Float, I Index](n int, end []I, base int, ind []I, u []T, ldu int, a, dst []T, ldd int, alpha T, ga []T, gamma T, v []T, ldv int, beta T, w []T, ldw int) {
+	if tier == Generic {
+		genericSparseRows(n, end, base, ind, u, ldu, a, dst, ldd, alpha)
+		genericSparseDots(n, end, base, ind, u, ldu, ga, v, ldv, gamma)
+		genericSparseSpread(n, end, base, ind, a, v, ldv, beta, w, ldw)
+		return
+	}
+	size := int(unsafe.Sizeof(T(0)))
+	switch {
+	case tier == AVX512 && is64[T]() && isInt[I]():
+		sparseRowsDotsSpreadAVX512F64I64(n, len(end), i64(&end[0]), base, i64(&ind[0]), f64(&u[0]), size*ldu, f64(&a[0]), f64(&dst[0]), size*ldd, float64(alpha), f64(&ga[0]), float64(gamma), f64(&v[0]), size*ldv, float64(beta), f64(&w[0]), size*ldw)
+	case tier == AVX512 && is64[T]():
+		sparseRowsDotsSpreadAVX512F64I32(n, len(end), i32(&end[0]), base, i32(&ind[0]), f64(&u[0]), size*ldu, f64(&a[0]), f64(&dst[0]), size*ldd, float64(alpha), f64(&ga[0]), float64(gamma), f64(&v[0]), size*ldv, float64(beta), f64(&w[0]), size*ldw)
+	case tier == AVX512 && isInt[I]():
+		sparseRowsDotsSpreadAVX512F32I64(n, len(end), i64(&end[0]), base, i64(&ind[0]), f32(&u[0]), size*ldu, f32(&a[0]), f32(&dst[0]), size*ldd, float32(alpha), f32(&ga[0]), float32(gamma), f32(&v[0]), size*ldv, float32(beta), f32(&w[0]), size*ldw)
+	case tier == AVX512:
+		sparseRowsDotsSpreadAVX512F32I32(n, len(end), i32(&end[0]), base, i32(&ind[0]), f32(&u[0]), size*ldu, f32(&a[0]), f32(&dst[0]), size*ldd, float32(alpha), f32(&ga[0]), float32(gamma), f32(&v[0]), size*ldv, float32(beta), f32(&w[0]), size*ldw)
+	case is64[T]() && isInt[I]():
+		sparseRowsDotsSpreadAVX2F64I64(n, len(end), i64(&end[0]), base, i64(&ind[0]), f64(&u[0]), size*ldu, f64(&a[0]), f64(&dst[0]), size*ldd, float64(alpha), f64(&ga[0]), float64(gamma), f64(&v[0]), size*ldv, float64(beta), f64(&w[0]), size*ldw)
+	case is64[T]():
+		sparseRowsDotsSpreadAVX2F64I32(n, len(end), i32(&end[0]), base, i32(&ind[0]), f64(&u[0]), size*ldu, f64(&a[0]), f64(&dst[0]), size*ldd, float64(alpha), f64(&ga[0]), float64(gamma), f64(&v[0]), size*ldv, float64(beta), f64(&w[0]), size*ldw)
+	case isInt[I]():
+		sparseRowsDotsSpreadAVX2F32I64(n, len(end), i64(&end[0]), base, i64(&ind[0]), f32(&u[0]), size*ldu, f32(&a[0]), f32(&dst[0]), size*ldd, float32(alpha), f32(&ga[0]), float32(gamma), f32(&v[0]), size*ldv, float32(beta), f32(&w[0]), size*ldw)
+	default:
+		sparseRowsDotsSpreadAVX2F32I32(n, len(end), i32(&end[0]), base, i32(&ind[0]), f32(&u[0]), size*ldu, f32(&a[0]), f32(&dst[0]), size*ldd, float32(alpha), f32(&ga[0]), float32(gamma), f32(&v[0]), size*ldv, float32(beta), f32(&w[0]), size*ldw)
 	}
 }
 
@@ -253,4 +334,11 @@ func prefetchRow[T Float](x []T) {
 	if tier != Generic {
 		prefetchLines((*byte)(unsafe.Pointer(&x[0])), len(x)*int(unsafe.Sizeof(T(0))))
 	}
+}
+
+func spreadMost[T Float]() int {
+	if tier == Generic {
+		return sparseMost / 2
+	}
+	return 2 * lanes[T]()
 }

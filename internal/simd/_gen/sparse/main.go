@@ -22,9 +22,12 @@ func main() {
 		for _, size := range []int{8, 4} {
 			for _, index := range []string{"int", "int32"} {
 				g := isa{size: size, width: width, index: index}
-				g.rows("sparseRows", true, false)
-				g.rows("sparseDots", false, true)
-				g.rows("sparseRowsDots", true, true)
+				g.rows("sparseRows", true, false, false)
+				g.rows("sparseDots", false, true, false)
+				g.rows("sparseRowsDots", true, true, false)
+				g.rows("sparseSpread", false, false, true)
+				g.rows("sparseRowsSpread", true, false, true)
+				g.rows("sparseRowsDotsSpread", true, true, true)
 				g.pairs("sparsePairs", false)
 				g.pairs("sparsePairsGrad", true)
 				if width == 32 {
@@ -217,42 +220,73 @@ func (g isa) prefetch(p Register, nv int) {
 // elements of each, are read once for
 //
 //	dst_i += alpha·Σ_q a_q·u_q    if sum, kept in registers until the end of the row,
-//	ga_q += gamma·(v_i·u_q)       if dots.
+//	ga_q += gamma·(v_i·u_q)       if dots,
+//	w_q += a_q·(beta·v_i)         if spread, where w_q is a row too.
 //
-// n is 8, 4 or 2 vectors, or at most one. Strides are in bytes.
-func (g isa) rows(name string, sum, dots bool) {
+// n is 8, 4 or 2 vectors, or at most one, and no more than 2 if spread. Strides are in
+// bytes.
+func (g isa) rows(name string, sum, dots, spread bool) {
 	elem := byType(g, "float64", "float32")
-	sig, does := "n, rows int, end *I, base int, ind *I, u *T, ldu int", []string{}
+	sig, does := "n, rows int, end *I, base int, ind *I", []string{}
+	of := "u_q = u[ind_q·ldu:][:n]"
+	if sum || dots {
+		sig += ", u *T, ldu int"
+	} else {
+		of = "w_q = w[ind_q·ldw:][:n]"
+	}
+	if sum || spread {
+		sig += ", a *T"
+	}
 	if sum {
-		sig += ", a *T, dst *T, ldd int, alpha T"
+		sig += ", dst *T, ldd int, alpha T"
 		does = append(does, "dst_i += alpha·Σ_q a_q·u_q")
 	}
 	if dots {
-		sig += ", ga *T, v *T, ldv int, gamma T"
+		sig += ", ga *T, gamma T"
 		does = append(does, "ga_q += gamma·(v_i·u_q)")
+	}
+	if dots || spread {
+		sig += ", v *T, ldv int"
+	}
+	if spread {
+		sig += ", beta T, w *T, ldw int"
+		does = append(does, "w_q += a_q·(beta·v_i)")
 	}
 	sig = strings.ReplaceAll(strings.ReplaceAll(sig, "*T", "*"+elem), "*I", "*"+g.index)
 	sig = strings.ReplaceAll(sig, " T", " "+elem)
 	TEXT(name+g.name(), 4 /* NOSPLIT */, "func("+sig+")")
 	Pragma("noescape")
-	Doc(name + g.name() + " computes " + strings.Join(does, " and ") + " for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.")
+	Doc(name + g.name() + " computes " + strings.Join(does, " and ") + " for rows " + of + ", the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.")
 
 	// What a row needs once stays in memory.
-	r := rowLoop{isa: g, sum: sum, dots: dots, n: param("n"), end: param("end"), ind: param("ind"), u: param("u"), ldu: param("ldu")}
-	if sum {
+	r := rowLoop{isa: g, sum: sum, dots: dots, spread: spread, n: param("n"), end: param("end"), ind: param("ind")}
+	if sum || dots {
+		r.u, r.ldu = param("u"), param("ldu")
+	}
+	if sum || spread {
 		r.a = param("a")
 	}
 	if dots {
-		r.ga, r.v = param("ga"), param("v")
+		r.ga = param("ga")
+	}
+	if dots || spread {
+		r.v = param("v")
+	}
+	if spread {
+		r.w = param("w")
 	}
 	r.q = GP64()
 	XORQ(r.q, r.q)
-	for _, nv := range []int{8, 4, 2} {
+	vectors := []int{8, 4, 2, 1}
+	if spread {
+		vectors = []int{2, 1}
+	}
+	for _, nv := range vectors[:len(vectors)-1] {
 		CMPQ(r.n, U32(nv*g.lanes()))
 		JE(LabelRef(fmt.Sprintf("vectors%d", nv)))
 	}
 	JMP(LabelRef("vectors1"))
-	for _, nv := range []int{8, 4, 2, 1} {
+	for _, nv := range vectors {
 		r.emit(nv)
 	}
 }
@@ -279,12 +313,12 @@ func (g isa) loadIndex(m Mem, to GPVirtual) {
 // A rowLoop is what rows emits.
 type rowLoop struct {
 	isa
-	sum, dots                        bool
-	n, end, ind, u, ldu, a, ga, v, q GPVirtual
-	last                             GPVirtual // the entry behind the row
-	nv                               int
-	k                                *mask
-	acc, vs                          []VecVirtual
+	sum, dots, spread                   bool
+	n, end, ind, u, ldu, a, ga, v, w, q GPVirtual
+	last                                GPVirtual // the entry behind the row
+	nv                                  int
+	k                                   *mask
+	acc, vs, scaled                     []VecVirtual // scaled are beta·v_i
 }
 
 // group is how many entries have their dots added up together.
@@ -295,7 +329,7 @@ func (r *rowLoop) at(base Register, j int) Mem { return Mem{Base: base, Disp: j 
 func (r *rowLoop) emit(nv int) {
 	label := fmt.Sprintf("vectors%d", nv)
 	Label(label)
-	r.nv, r.k, r.acc, r.vs = nv, nil, nil, nil
+	r.nv, r.k, r.acc, r.vs, r.scaled = nv, nil, nil, nil, nil
 	if nv == 1 {
 		r.k = r.newMask(r.n)
 	}
@@ -316,7 +350,7 @@ func (r *rowLoop) emit(nv int) {
 		ADDQ(r.memory("ldd"), next)
 		r.prefetch(next, nv)
 	}
-	if r.dots {
+	if r.dots || r.spread {
 		// AVX2 has no registers for v where dst takes as many.
 		if r.avx512() || nv < 8 {
 			for j := range nv {
@@ -326,7 +360,16 @@ func (r *rowLoop) emit(nv int) {
 		MOVQ(r.v, next)
 		ADDQ(r.memory("ldv"), next)
 		r.prefetch(next, nv)
-
+	}
+	if r.spread {
+		beta := r.broadcast("beta")
+		for _, v := range r.vs {
+			x := r.vec()
+			r.mul(beta, v, x)
+			r.scaled = append(r.scaled, x)
+		}
+	}
+	if r.dots {
 		SUBQ(U32(group-1), r.last)
 		Label(label + "group")
 		CMPQ(r.q, r.last)
@@ -371,7 +414,7 @@ func (r *rowLoop) emit(nv int) {
 		ldd := param("ldd")
 		ADDQ(ldd, r.memory("dst"))
 	}
-	if r.dots {
+	if r.dots || r.spread {
 		ADDQ(r.memory("ldv"), r.v)
 	}
 	DECQ(r.memory("rows"))
@@ -386,8 +429,10 @@ func (r *rowLoop) entries(count int) []VecVirtual {
 	d := make([]VecVirtual, count)
 	us, as := make([]Mem, count), make([]VecVirtual, count)
 	begin := func(e int) {
-		us[e] = r.row(e)
-		if r.sum {
+		if r.sum || r.dots {
+			us[e] = r.row(e)
+		}
+		if r.sum || r.spread {
 			as[e] = r.vec()
 			byType(r.isa, VBROADCASTSD, VBROADCASTSS)(Mem{Base: r.a, Index: r.q, Scale: uint8(r.size), Disp: e * r.size}, as[e])
 		}
@@ -397,7 +442,7 @@ func (r *rowLoop) entries(count int) []VecVirtual {
 		u.Disp = j * r.width
 		r.element(j, u, as[e], &d[e])
 	}
-	if r.avx512() {
+	if r.avx512() && !r.spread {
 		// The entries in turns: a product is not kept waiting by the one before.
 		for e := range count {
 			begin(e)
@@ -411,11 +456,27 @@ func (r *rowLoop) entries(count int) []VecVirtual {
 	}
 	for e := range count {
 		begin(e)
-		for j := range r.nv {
+		for j := 0; j < r.nv && (r.sum || r.dots); j++ {
 			one(e, j)
+		}
+		if r.spread {
+			r.put(e, as[e])
 		}
 	}
 	return d
+}
+
+// put adds x·(beta·v_i) to the row w_q of entry q+e.
+func (r *rowLoop) put(e int, x VecVirtual) {
+	i := GP64()
+	r.loadIndex(Mem{Base: r.ind, Index: r.q, Scale: uint8(r.indexSize()), Disp: e * r.indexSize()}, i)
+	IMULQ(r.memory("ldw"), i)
+	for j, y := range r.scaled {
+		at := Mem{Base: r.w, Index: i, Scale: 1, Disp: j * r.width}
+		z := r.load(at, r.k)
+		r.fma(y, x, z)
+		r.store(z, at, r.k)
+	}
 }
 
 // row returns where the row u_q of entry q+e is.
