@@ -41,7 +41,7 @@ import (
 //
 // A is reduced by Householder's reflections, 24 columns at a time; those of a
 // panel are applied to the rest together, as I - V·T·Vᵀ (Schreiber and Van Loan
-// 1989), which are products of matrices. Q·R is the exact factorisation of a
+// 1989), which are products of matrices. Workers form Q while others reduce A. Q·R is the exact factorisation of a
 // matrix whose columns are within a small multiple of m·n·ε of those of A, in
 // norm (Higham 2002, theorem 19.4), and Q is orthonormal to m·n·ε. The bits do
 // not depend on the number of workers.
@@ -336,6 +336,7 @@ type qrSolve[T rev.Float] struct {
 	xt      []rev.General[T] // of each worker: some rows of X transposed
 }
 
+// solve computes X and adds it to Y.
 func (w *qrWork[T]) solve(x, c, y rev.General[T], terms ...qrTerm[T]) {
 	s := &w.solving
 	s.x, s.c, s.y, s.r = x, c, y, view(w.r, false)

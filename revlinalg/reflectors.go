@@ -252,7 +252,8 @@ func (w *reflectors[T]) reduce(s *qrScratch[T], j int) {
 //	T = | T1  -T1·V1ᵀ·V2·T2 |
 //	    | 0        T2       |
 //
-// (Elmroth and Gustavson 2000).
+// (Elmroth and Gustavson, Applying recursion to serial and parallel QR
+// factorization leads to better performance, IBM J. Res. Dev. 44 (2000)).
 func (w *reflectors[T]) factor(s *qrScratch[T], k, lo, n int) {
 	if n <= qrLeaf {
 		w.reflect(s, k, lo, n)
