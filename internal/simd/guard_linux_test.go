@@ -53,22 +53,22 @@ func testGuardPages[T Float](t *testing.T) {
 			}
 		}
 	}
-	j, zeros := guarded[T](t), guarded[int](t)
+	j, z, dz, zeros := guarded[T](t), guarded[T](t), guarded[T](t), guarded[int](t)
 	clear(zeros)
-	for n := 1; n <= 12; n++ {
-		for _, past := range []bool{false, true} {
-			var v Views[T]
-			o := Operands[T]{
-				Cameras: x[len(x)-ViewPoint:], Points: x[len(x)-3:], NumPoints: 1, PointStride: 3,
-				Camera: zeros[len(zeros)-n:], Point: zeros[:n],
-				X: x[len(x)-2*n:], W: y[len(y)-n:], R: dst[len(dst)-2*n:], Z: dst[len(dst)-n:],
-				J: j[len(j)-30*n:], DZ: y[:n],
-			}
-			if past {
-				o.J = j[:30*n]
-			}
-			for do := ViewResiduals; do <= ViewDerivative; do++ {
-				v.Observe(Weighted, do, &o, 1, past)
+	for n := 1; n <= 17; n++ {
+		for _, m := range []CameraModel{Snavely, Weighted} {
+			for _, past := range []bool{false, true} { // and with it the other ends of what is not in use twice
+				last := func(x []T, n int) []T { return at(x, n, !past) }
+				var v Views[T]
+				o := Operands[T]{
+					Cameras: x[len(x)-ViewPoint:], Points: x[len(x)-3:], NumPoints: 1, PointStride: 3,
+					Camera: at(zeros, n, past), Point: at(zeros, n, !past),
+					X: last(x, 2*n), W: at(y, n, past), R: last(dst, 2*n), Z: at(z, n, past),
+					J: last(j, 2*m.Columns()*n), DZ: last(dz, n),
+				}
+				for do := ViewResiduals; do <= ViewDerivative; do++ {
+					v.Observe(m, do, &o, 1, past)
+				}
 			}
 		}
 	}

@@ -1,5 +1,7 @@
 package simd
 
+import "slices"
+
 //go:generate go -C _gen run ./sparse -out ../sparse_amd64.s -stubs ../sparse_amd64.go -pkg simd
 
 // Index is the constraint of indices.
@@ -209,7 +211,12 @@ func IndexRange[I Index](ind []I) (lo, hi I) {
 	if len(ind) == 0 {
 		return 0, -1
 	}
-	return indexRange(ind)
+	lo, hi = ind[0], ind[0]
+	for part := range slices.Chunk(ind, SparseEntries) {
+		least, most := indexRange(part)
+		lo, hi = min(lo, least), max(hi, most)
+	}
+	return lo, hi
 }
 
 func genericIndexRange[I Index](ind []I) (lo, hi I) {

@@ -1,6 +1,8 @@
 package simd
 
 import (
+	"math"
+	"syscall"
 	"testing"
 	"unsafe"
 )
@@ -64,6 +66,32 @@ func testSparsePairsGuardPages[T Float](t *testing.T) {
 			}
 		}
 	}
+}
+
+// More pairs than indices count to are no reason to refuse one.
+func TestSparsePairsPastIndices(t *testing.T) {
+	if unsafe.Sizeof(0) < 8 {
+		t.Skip("no such slice here")
+	}
+	const pairs = 1<<31 + 1<<10
+	size := uint64(8 * pairs)
+	mem, err := syscall.Mmap(-1, 0, int(size), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE|syscall.MAP_NORESERVE)
+	if err != nil {
+		t.Skipf("no memory map: %v", err)
+	}
+	defer func() { _ = syscall.Munmap(mem) }()
+	uw := unsafe.Slice((*float32)(unsafe.Pointer(&mem[0])), size/4)
+	forEachTier(t, func(t *testing.T) {
+		ind := []int32{0, 1, 7, math.MaxInt32, 0, 1, 2, 3, math.MaxInt32}
+		a, ga, one := make([]float32, len(ind)), make([]float32, len(ind)), []float32{1}
+		if !SparsePairsGrad([]int32{int32(len(ind))}, 0, a, ind, one, 1, uw, one, 1, ga, 1) {
+			t.Error("an index is refused")
+		}
+		ind[3] = -1
+		if SparsePairsGrad([]int32{int32(len(ind))}, 0, a, ind, one, 1, uw, one, 1, ga, 1) {
+			t.Error("takes index -1")
+		}
+	})
 }
 
 // at returns the first n elements of x, or the last.

@@ -351,11 +351,15 @@ func TestIndexRange(t *testing.T) {
 
 func testIndexRange[I Index](t *testing.T) {
 	rnd := rand.New(rand.NewPCG(4, 3))
+	sizes := []int{SparseEntries - 1, SparseEntries + 3, 2*SparseEntries + 17}
 	for n := range 70 {
+		sizes = append(sizes, n)
+	}
+	for _, n := range sizes {
 		x := make([]I, n+2)
-		x[0], x[n+1] = -1000, 1000 // outside of the part that counts
+		x[0], x[n+1] = math.MinInt32, math.MaxInt32 // outside of the part that counts
 		for i := range n {
-			x[i+1] = I(rnd.IntN(200) - 100)
+			x[i+1] = I(rnd.IntN(4*n) - 2*n)
 		}
 		wantLo, wantHi := I(0), I(-1)
 		if n > 0 {
