@@ -327,18 +327,6 @@ func TestMulIndexOutOfRange(t *testing.T) {
 	}
 }
 
-// Windows are kept from one call to the next.
-func TestMulWindowsAllocations(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(1, 5))
-	a := perRow(rnd, 30000, 9, 9)
-	k := Mul[float64, int32]{C: matrixOf[float64](rnd, 30000, 1), A: a, B: matrixOf[float64](rnd, 30000, 1), Workers: 1}
-	g := Mul[float64, int32]{C: matrixOf[float64](rnd, 30000, 1), B: matrixOf[float64](rnd, 30000, 1)}
-	g.A = a.With(nil)
-	if n := testing.AllocsPerRun(20, func() { k.Adjoint(g) }); n > 0 {
-		t.Errorf("%v allocations in a call", n)
-	}
-}
-
 // A structure that is kept from a call does for no other matrix.
 func TestMulOtherStructure(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 6))

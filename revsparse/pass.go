@@ -30,10 +30,11 @@ import (
 //
 // The work is cut into blocks of whole rows of about the same number of entries,
 // which depend on the structure of a alone, and so do the bits of the results.
-// Where w is one column, each block adds to elements that no other block meets in
-// their place, and to others in a window of its own; the windows are added to w in
-// the order of the blocks. Where w has more columns, the transpose
-// of a is made first, at a cost that they are worth, and w is its out.
+// Where w is one column, each block adds to elements that are its own in their place,
+// and to others in a window; the windows are added to w in the order of the blocks.
+// Where w is a few columns of floats, each block has a window of all of them. Where w
+// has more, the transpose of a is made first, at a cost that they are worth, and w is
+// its out.
 type pass[T Scalar, I Index] struct {
 	a                  CSR[T, I]
 	u, v, out, w       rev.General[T]
@@ -110,7 +111,7 @@ func (j *job[T, I]) open(workers int) {
 const (
 	fewColumns  = 16      // of w that a block adds into, at most
 	panelBytes  = 512     // of a row of the columns that are worked on at a time, at most
-	pieceRows   = 1024    // rows of a piece of a block, of single columns
+	pieceRows   = 1024    // rows of a piece of a block
 	blockWork   = 1 << 14 // entries and rows of a block
 	mostBlocks  = 64
 	windowWork  = 3 * blockWork / 2 // entries and rows of a block with a window
@@ -321,7 +322,7 @@ func vectorRows[T rev.Float, I Index](j *job[T, I], s *scratch[T], block, r0, r1
 	}
 	for i := r0; i < r1; {
 		begin := int(ptr[i])
-		rows := sort.Search(r1-i, func(n int) bool { return int(ptr[i+n+1])-begin > simd.SparseEntries })
+		rows := sort.Search(min(r1-i, pieceRows), func(n int) bool { return int(ptr[i+n+1])-begin > simd.SparseEntries })
 		if rows > 0 && p.sum == nil {
 			var out []T
 			if p.out.Data != nil {
@@ -378,7 +379,7 @@ func vectorPiece[T rev.Float, I Index](j *job[T, I], i int, end []I, begin int, 
 	if win != nil {
 		lo, hi := simd.IndexRange(ind)
 		if lo < 0 || int(hi) >= p.a.Cols {
-			panic("revsparse: column index out of range")
+			panic(outOfRange)
 		}
 		w = win.reach(int(lo)*cols, (int(hi)+1)*cols-1, nil)
 	}

@@ -22,7 +22,8 @@ import (
 // of rows of B and C, Ā at the entries of A alone.
 //
 // A product of one column goes over A once: half the memory of a product with S.
-// With more columns it goes over A, and over a transposed copy.
+// With more columns it goes over A twice, the second time over a transposed copy if
+// there are more than 16, or in fixed point.
 //
 // An element of C takes two sums, or with one column one sum and one product at a
 // time: Inverse restores it within an ulp, of the largest value on the way, for each.

@@ -1,0 +1,25 @@
+//go:build !race
+
+package revsparse
+
+import (
+	"math/rand/v2"
+	"runtime/debug"
+	"testing"
+)
+
+// The race detector has sync.Pool drop objects at random, hence no allocation
+// tests with it.
+
+// Windows are kept from one call to the next.
+func TestMulWindowsAllocations(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 5))
+	a := perRow(rnd, 30000, 9, 9)
+	k := Mul[float64, int32]{C: matrixOf[float64](rnd, 30000, 1), A: a, B: matrixOf[float64](rnd, 30000, 1), Workers: 1}
+	g := Mul[float64, int32]{C: matrixOf[float64](rnd, 30000, 1), B: matrixOf[float64](rnd, 30000, 1)}
+	g.A = a.With(nil)
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties pools
+	if n := testing.AllocsPerRun(20, func() { k.Adjoint(g) }); n > 0 {
+		t.Errorf("%v allocations in a call", n)
+	}
+}
