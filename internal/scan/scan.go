@@ -13,8 +13,8 @@ import (
 // decimal expansion of a float64 that makes sense has some 770 digits.
 const maxToken = 4096
 
-// Mark is the byte-order mark that some editors put before a text in UTF-8. A Scanner
-// passes over it.
+// Mark is the byte-order mark that some editors put before a text in UTF-8, which
+// readers pass over, as a Scanner does.
 var Mark = []byte("\xef\xbb\xbf")
 
 // A Scanner reads numbers and words separated by white space, and knows the

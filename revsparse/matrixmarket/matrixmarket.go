@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"revnum/internal/outfile"
+	"revnum/internal/scan"
 	"revnum/revsparse"
 )
 
@@ -119,8 +120,8 @@ const (
 )
 
 // Read reads a matrix, of which the gzip-compressed form will do too. Numbers of a
-// complex file are complex128; those of other files may be. The error names the
-// line, and what was expected there.
+// complex file are complex128; those of other files may be. A byte-order mark is
+// passed over. The error names the line, and what was expected there.
 func Read[T Number](r io.Reader) (*Matrix[T], error) { return read[T](r, "matrixmarket: line ") }
 
 // ReadFile reads the file at path as Read does. The error names it.
@@ -181,6 +182,9 @@ func (p *parser[T]) next() bool {
 	}
 	p.line++
 	p.rest = p.lines.Bytes()
+	if p.line == 1 {
+		p.rest = bytes.TrimPrefix(p.rest, scan.Mark)
+	}
 	return true
 }
 

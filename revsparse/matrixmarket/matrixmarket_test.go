@@ -64,6 +64,8 @@ func TestReadReal(t *testing.T) {
 			matrixmarket.Real, matrixmarket.Skew, []float64{0, 0, 3, 0}, []float64{0, -3, 3, 0}},
 		{"pattern", "%%MatrixMarket matrix coordinate pattern symmetric\n2 2 2\n2 1\n2 2\n",
 			matrixmarket.Pattern, matrixmarket.Symmetric, []float64{0, 0, 1, 1}, []float64{0, 1, 1, 1}},
+		{"marked", "\ufeff%%MatrixMarket matrix coordinate real general\n1 2 1\n1 2 3\n",
+			matrixmarket.Real, matrixmarket.General, []float64{0, 3}, []float64{0, 3}},
 		{"infinite", "%%MatrixMarket matrix coordinate real general\n1 2 2\n1 1 -Inf\n1 2 inf\n",
 			matrixmarket.Real, matrixmarket.General, []float64{-inf, inf}, []float64{-inf, inf}},
 		{"empty", "%%MatrixMarket matrix coordinate real general\n0 4 0\n", matrixmarket.Real, matrixmarket.General, nil, nil},

@@ -12,14 +12,16 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
+
+	"revnum/internal/scan"
 )
 
 // readCSV reads numbers separated by commas, semicolons or tabs, whichever the
 // first line has. A first line in which nothing is a number holds the names of
 // the columns. A line that begins with # is a comment.
 func readCSV(b *bufio.Reader, name string) (*Table, error) {
-	if bom, _ := b.Peek(3); bytes.Equal(bom, []byte("\xef\xbb\xbf")) {
-		_, _ = b.Discard(3)
+	if mark, _ := b.Peek(len(scan.Mark)); bytes.Equal(mark, scan.Mark) {
+		_, _ = b.Discard(len(scan.Mark))
 	}
 	r := csv.NewReader(b)
 	r.Comma = separator(b)

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/graph/graphs/gen"
 	"gonum.org/v1/gonum/graph/simple"
 
+	"revnum/internal/scan"
 	"revnum/revmodels/graphembed"
 )
 
@@ -110,8 +111,8 @@ func numbersTo(n int) []string {
 // ReadEdges reads an edge list: on each line the names of two vertices, apart by
 // spaces, tabs or a comma, which are connected, or that of one vertex, which may
 // have no edge at all. Names are any words; vertices are in the order in which
-// they first appear. What follows a # or % is a comment. An edge that is given
-// twice, in either direction, counts once.
+// they first appear. What follows a # or % is a comment, and a byte-order mark is
+// passed over. An edge that is given twice, in either direction, counts once.
 //
 // The error names the file and line of what is not such a list, of an edge from
 // a vertex to itself, and of the vertex that is one too many.
@@ -127,6 +128,9 @@ func ReadEdges(r io.Reader, name string) (*Graph, error) {
 	for sc.Scan() {
 		line++
 		text := sc.Text()
+		if line == 1 {
+			text = strings.TrimPrefix(text, string(scan.Mark))
+		}
 		if c := strings.IndexAny(text, "#%"); c >= 0 {
 			text = text[:c]
 		}

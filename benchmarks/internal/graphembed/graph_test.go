@@ -57,7 +57,7 @@ func TestPetersen(t *testing.T) {
 
 func TestReadEdges(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "edges.txt")
-	const text = "# a comment\n\nann bob\nbob,ann\r\n\tbob \t cleo % another\ndora\n"
+	const text = "\ufeffann # a comment\n\nann bob\nbob,ann\r\n\tbob \t cleo % another\ndora\n"
 	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
