@@ -39,9 +39,10 @@ import (
 // last pair and the next, are closer than 2⁻²⁶·‖A‖: the pairs are not determined
 // then, or not their order. (Of λ and -λ, with LargestMagnitude, it is the order.)
 // They return a *ConvergenceError if MaxIter is not enough, or A has an element
-// that is infinite or NaN. Nothing has been written then. What is found is checked
-// by a second search in the complement; that both overlook an eigenvalue is
-// improbable, not impossible.
+// that is infinite or NaN. It is an error too if A with the mirror images has more
+// entries than indices of its type count. Nothing has been written then. What is found
+// is checked by a second search in the complement; that both overlook an eigenvalue
+// is improbable, not impossible.
 type DominantEig[T rev.Float, I Index] struct {
 	Values  rev.Vector[T]  `rev:"acc"` // k
 	Vectors rev.General[T] `rev:"acc"` // n×k, a vector a column
@@ -102,11 +103,13 @@ func (k *DominantEig[T, I]) search(like ...eigenpairs[T]) (*sparseEig[T, I], err
 	s.a = k.A
 	e := &s.eigen
 	e.start(s, "DominantEig", k.EigOptions, k.A.Rows, pairs, epsilon[T]())
-	var err error
-	if setMirrored(&s.m, k.A) {
+	finite, err := setMirrored(&s.m, k.A)
+	switch {
+	case err != nil:
+	case finite:
 		s.m.workers, e.exp = k.Workers, s.m.exp
 		err = e.find()
-	} else {
+	default:
 		err = e.failure(math.NaN())
 	}
 	if err != nil {

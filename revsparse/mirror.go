@@ -18,9 +18,10 @@ type mirrored[I Index] struct {
 	workers int
 }
 
-// setMirrored makes m the matrix with the lower triangle of a. It returns false if an
-// element of that is infinite or NaN.
-func setMirrored[T rev.Float, I Index](m *mirrored[I], a CSR[T, I]) (finite bool) {
+// setMirrored makes m the matrix with the lower triangle of a. It reports whether all
+// elements of that are finite; only then m is made. It is an error if indices of type I
+// do not count the entries.
+func setMirrored[T rev.Float, I Index](m *mirrored[I], a CSR[T, I]) (finite bool, err error) {
 	n := a.Rows
 	f := &m.full
 	f.Rows, f.Cols = n, n
@@ -44,10 +45,10 @@ func setMirrored[T rev.Float, I Index](m *mirrored[I], a CSR[T, I]) (finite bool
 		}
 	}
 	if !fits[I](entries) {
-		panic(fmt.Sprintf("revsparse: the %d entries of both triangles are more than %T counts", entries, I(0)))
+		return false, fmt.Errorf("revsparse: the %d entries of both triangles are more than %T counts", entries, I(0))
 	}
 	if !(top <= math.MaxFloat64) {
-		return false
+		return false, nil
 	}
 	_, m.exp = math.Frexp(top)
 
@@ -86,7 +87,7 @@ func setMirrored[T rev.Float, I Index](m *mirrored[I], a CSR[T, I]) (finite bool
 		}
 		m.norm = max(m.norm, s)
 	}
-	return true
+	return true, nil
 }
 
 // mulTo computes y = A·x.

@@ -41,8 +41,9 @@ import (
 //
 // The methods return a *NotPositiveDefiniteError if A is found to be not, and a
 // *ConvergenceError if it takes more than MaxIter products with A, or A or B have
-// elements that are infinite or NaN. Nothing has been written then. A semidefinite
-// matrix may be found out or not.
+// elements that are infinite or NaN. It is an error too if A with the mirror images has
+// more entries than indices of its type count. Nothing has been written then. A
+// semidefinite matrix may be found out or not.
 type Solve[T rev.Float, I Index] struct {
 	X rev.Vector[T] `rev:"acc"`
 	A CSR[T, I]     `rev:"in"`
@@ -121,7 +122,11 @@ func (k *Solve[T, I]) start() (*solver[I], error) {
 }
 
 func (k *Solve[T, I]) setMatrix(s *solver[I]) error {
-	if !setMirrored(&s.m, k.A) {
+	finite, err := setMirrored(&s.m, k.A)
+	if err != nil {
+		return err
+	}
+	if !finite {
 		return s.failure(0, math.NaN())
 	}
 	s.m.workers = k.Workers
