@@ -139,7 +139,7 @@ func (k *Dot[T, I]) pairs(a, b, ga, gb, x, y []T, r *T) T {
 		workers = 1 // an entry may belong to a row of each
 	}
 	for len(w.at) < workers {
-		w.at = append(w.at, nil)
+		w.at, w.places = append(w.at, nil), append(w.places, nil)
 	}
 	for i := range workers {
 		w.at[i] = workspace.Grow(w.at[i], k.A.Cols)
@@ -172,9 +172,17 @@ type dotJob[T Scalar, I Index] struct {
 	sum                  bool
 	r                    T
 	blocks               int
-	at                   [][]I // of each worker: where the entry of b is, by column
-	sums                 []T   // of each block
+	at                   [][]I           // of each worker: where the entry of b is, by column
+	places               [][]dotPlace[T] // of each worker: by entry of a row of b
+	sums                 []T             // of each block
 	exact                []fixed.Accumulator
+}
+
+// A dotPlace is the sums of the entries of a place, of av, bv, x and y, and whether there
+// are any of a.
+type dotPlace[T Scalar] struct {
+	a, b, x, y T
+	met        bool
 }
 
 // cut returns the first row of a block.
@@ -208,7 +216,7 @@ func (w *dotJob[T, I]) Block(worker, block int) {
 			at[j] = q
 		}
 		if twice {
-			w.allPairs(&s, from, to, lo, hi)
+			w.addUp(&s, worker, from, to, lo, hi)
 			continue
 		}
 		for p := from; p < to; p++ {
@@ -221,13 +229,54 @@ func (w *dotJob[T, I]) Block(worker, block int) {
 	w.sums[block], w.exact[block] = s.float, s.exact
 }
 
-// allPairs does a row where b has a column twice.
-func (w *dotJob[T, I]) allPairs(s *dotSum[T], from, to, lo, hi I) {
+// addUp does a row where b has a column twice. The sums of a place are kept with its last
+// entry of b, which at points to.
+func (w *dotJob[T, I]) addUp(s *dotSum[T], worker int, from, to, lo, hi I) {
+	at, aind, bind := w.at[worker], w.a.Ind, w.b.Ind
+	places := workspace.Zeros(w.places[worker], int(hi-lo))
+	w.places[worker] = places
+	// place returns the sums of column j, or nil if b has it not in this row.
+	place := func(j I) *dotPlace[T] {
+		if q := at[j]; q >= lo && q < hi && bind[q] == j {
+			return &places[q-lo]
+		}
+		return nil
+	}
+	for q := lo; q < hi; q++ {
+		e := place(bind[q])
+		if w.sum {
+			e.b += w.bv[q]
+		}
+		if w.ga != nil {
+			e.y += w.y[q]
+		}
+	}
 	for p := from; p < to; p++ {
-		for q := lo; q < hi; q++ {
-			if w.a.Ind[p] == w.b.Ind[q] {
-				w.pair(s, p, q)
-			}
+		e := place(aind[p])
+		if e == nil {
+			continue
+		}
+		e.met = true
+		if w.sum {
+			e.a += w.av[p]
+		}
+		if w.gb != nil {
+			e.x += w.x[p]
+		}
+		if w.ga != nil {
+			w.ga[p] += mul(conj(w.r), e.y)
+		}
+	}
+	for q := lo; q < hi; q++ {
+		e := place(bind[q])
+		if !e.met {
+			continue
+		}
+		if w.sum && at[bind[q]] == q {
+			s.add(e.a, e.b)
+		}
+		if w.gb != nil {
+			w.gb[q] += mul(w.r, e.x)
 		}
 	}
 }
