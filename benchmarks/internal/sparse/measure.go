@@ -231,7 +231,10 @@ func (r *Report) measure(name string, p *product, d time.Duration, b bars, done 
 		k.Workers = w
 		alone, gb := k, p.g
 		alone.C, gb.A.Data = rev.General[float64]{}, nil
-		calls := []func(){k.Forward, func() { k.Adjoint(p.g) }, func() { alone.Adjoint(gb) }}
+		calls := []func(){k.Forward, func() { k.Adjoint(p.g) }, func() { alone.Adjoint(gb) }, func() { alone.Adjoint(p.g) }}
+		if column {
+			calls = calls[:3]
+		}
 		if w == 1 {
 			calls = append(calls, func() { byHand(p.k.C.Data, p.a, p.k.B.Data, p.cols) })
 		}
@@ -249,13 +252,16 @@ func (r *Report) measure(name string, p *product, d time.Duration, b bars, done 
 		}
 		if w == 1 {
 			one = t[0]
-			forward.Against, forward.Ratio, forward.AtMost = "a loop by hand", t[0]/t[3], b.byHand
+			forward.Against, forward.Ratio, forward.AtMost = "a loop by hand", t[0]/t[len(t)-1], b.byHand
 		} else {
 			forward.Against, forward.Ratio = "one worker", t[0]/one
 		}
 		r.Rows = append(r.Rows, forward,
-			Row{Matrix: name, Call: "  all gradients, and C restored", Workers: w, Time: t[1], Against: call, Ratio: t[1] / t[0], AtMost: b.adjoint},
-			Row{Matrix: name, Call: "  gradient of B alone", Workers: w, Time: t[2], Against: call, Ratio: t[2] / t[0], AtMost: b.adjointB})
+			Row{Matrix: name, Call: "  all gradients, and C restored", Workers: w, Time: t[1], Against: call, Ratio: t[1] / t[0], AtMost: b.adjoint})
+		if !column {
+			r.Rows = append(r.Rows, Row{Matrix: name, Call: "  all gradients alone", Workers: w, Time: t[3], Against: call, Ratio: t[3] / t[0], AtMost: b.adjoint})
+		}
+		r.Rows = append(r.Rows, Row{Matrix: name, Call: "  gradient of B alone", Workers: w, Time: t[2], Against: call, Ratio: t[2] / t[0], AtMost: b.adjointB})
 		done()
 	}
 	return nil

@@ -157,6 +157,20 @@ func TestMatrixBars(t *testing.T) {
 			t.Errorf("%+v", x)
 		}
 	}
+	// A product of several columns has one row more, of the gradients alone.
+	r.Rows = nil
+	if err := r.measure("several", newProduct(generate(t, "banded", 100, 5, 1), 3), time.Microsecond, bars{adjoint: 1e9, byHand: 1e9}, func() {}); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Rows) != 8 {
+		t.Fatalf("%d rows of several columns, want 8", len(r.Rows))
+	}
+	for i, x := range r.Rows {
+		gradients := x.Call == "  all gradients alone"
+		if gradients != (i%4 == 2) || gradients && x.AtMost != 1e9 || !(x.Ratio > 0) {
+			t.Errorf("row %d: %+v", i, x)
+		}
+	}
 	for _, c := range []struct {
 		r    Row
 		want bool
