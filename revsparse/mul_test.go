@@ -302,6 +302,15 @@ func TestMulBlocks(t *testing.T) {
 			if !slices.Equal(k.C.Data, first[0]) || !slices.Equal(g.B.Data, first[2]) {
 				t.Errorf("transposed %v: other bits without the cotangent of A", trans)
 			}
+			if trans {
+				continue
+			}
+			copy(g.B.Data, b0)
+			g.A.Data, k.C.Data = slices.Clone(a0), nil
+			k.Adjoint(g)
+			if !slices.Equal(g.A.Data, first[1]) || !slices.Equal(g.B.Data, first[2]) {
+				t.Error("other bits without the uncomputation of C")
+			}
 		}
 	}
 }

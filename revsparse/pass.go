@@ -185,7 +185,7 @@ func (j *job[T, I]) columns(cols int) {
 // fewColumns does a pass over matrices of a few columns of floats, with w.
 func (j *job[T, I]) fewColumns(cols int) {
 	p := &j.p
-	most := max(2, min(mostWindows, len(p.a.Ind)/(4*p.a.Cols)))
+	most := max(2, min(mostWindows, len(p.a.Ind)/(windowReads*p.a.Cols)))
 	// Not by the number of columns, so that the bits of one do not depend on it.
 	j.blocks = max(1, min((len(p.a.Ind)+p.a.Rows)/blockWork, most))
 	for len(j.windows) < j.blocks {
@@ -320,10 +320,12 @@ func vectorRows[T rev.Float, I Index](j *job[T, I], s *scratch[T], block, r0, r1
 	if p.w.Data != nil {
 		win = &j.windows[block]
 	}
+	// Both gradients in one loop, with sums that nobody wants, are less work than in two.
+	both := win != nil && p.ga != nil && p.out.Data == nil
 	for i := r0; i < r1; {
 		begin := int(ptr[i])
 		rows := sort.Search(min(r1-i, pieceRows), func(n int) bool { return int(ptr[i+n+1])-begin > simd.SparseEntries })
-		if rows > 0 && p.sum == nil {
+		if rows > 0 && p.sum == nil && !both {
 			var out []T
 			if p.out.Data != nil {
 				out = p.out.Data[i*p.out.Stride:]
@@ -336,7 +338,7 @@ func vectorRows[T rev.Float, I Index](j *job[T, I], s *scratch[T], block, r0, r1
 		// than a loop takes is done in parts.
 		rows = max(1, min(rows, pieceRows/cols))
 		var sums []T
-		if p.out.Data != nil || p.sum != nil {
+		if p.out.Data != nil || p.sum != nil || both {
 			sums = s.s[:rows*cols]
 			clear(sums)
 		}
@@ -400,15 +402,12 @@ func vectorPiece[T rev.Float, I Index](j *job[T, I], i int, end []I, begin int, 
 			n = simd.SpreadCols[T](cols - lo)
 			a, w := p.a.Data[begin:to], w[lo:]
 			switch {
-			case out != nil && ga != nil:
+			case ga != nil:
 				simd.SparseRowsDotsSpread(n, end, begin, ind, u, ldu, a, out[lo:], ldo, alpha, ga, p.gamma, v, ldv, p.beta, w, cols)
 			case out != nil:
 				simd.SparseRowsSpread(n, end, begin, ind, u, ldu, a, out[lo:], ldo, alpha, v, ldv, p.beta, w, cols)
 			default:
 				simd.SparseSpread(n, end, begin, ind, a, v, ldv, p.beta, w, cols)
-				if ga != nil {
-					simd.SparseDots(n, end, begin, ind, u, ldu, ga, v, ldv, p.gamma)
-				}
 			}
 			continue
 		}
