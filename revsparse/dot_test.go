@@ -104,21 +104,29 @@ func ExampleDot() {
 	// 0 [0 10 20] [2 3 0]
 }
 
+// With columns that differ, and with some that come twice in most rows.
 func BenchmarkDot(b *testing.B) {
 	rnd := rand.New(rand.NewPCG(3, 2))
-	k := Dot[float64, int32]{R: new(float64), A: perRow(rnd, 1000, 50, 0), B: perRow(rnd, 1000, 50, 0), Workers: 1}
-	g := Dot[float64, int32]{R: new(float64), A: k.A.With(make([]float64, k.A.NNZ())), B: k.B.With(make([]float64, k.B.NNZ()))}
-	bytes := 12 * (k.A.NNZ() + k.B.NNZ())
-	b.Run("Forward", func(b *testing.B) {
-		for b.Loop() {
-			k.Forward()
+	for _, name := range []string{"different", "twice"} {
+		x, y := perRow(rnd, 1000, 50, 0), perRow(rnd, 1000, 50, 0)
+		if name == "different" {
+			x, y = unique(x), unique(y)
 		}
-		reportBytes(b, bytes)
-	})
-	b.Run("Adjoint", func(b *testing.B) {
-		for b.Loop() {
-			k.Adjoint(g)
-		}
-		reportBytes(b, bytes)
-	})
+		k := Dot[float64, int32]{R: new(float64), A: x, B: y, Workers: 1}
+		gr := 1.0
+		g := Dot[float64, int32]{R: &gr, A: x.With(make([]float64, x.NNZ())), B: y.With(make([]float64, y.NNZ()))}
+		bytes := 12 * (x.NNZ() + y.NNZ())
+		b.Run(name+"/Forward", func(b *testing.B) {
+			for b.Loop() {
+				k.Forward()
+			}
+			reportBytes(b, bytes)
+		})
+		b.Run(name+"/Adjoint", func(b *testing.B) {
+			for b.Loop() {
+				k.Adjoint(g)
+			}
+			reportBytes(b, bytes)
+		})
+	}
 }

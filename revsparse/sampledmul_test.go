@@ -64,3 +64,28 @@ func ExampleSampledMul() {
 	fmt.Println(s.Data)
 	// Output: [2 3]
 }
+
+func BenchmarkSampledMul(b *testing.B) {
+	rnd := rand.New(rand.NewPCG(6, 2))
+	const n = 1000
+	for _, inner := range []int{16, 64} {
+		k := SampledMul[float64, int32]{S: perRow(rnd, n, 50, 0), A: matrixOf[float64](rnd, n, inner), B: matrixOf[float64](rnd, n, inner), Workers: 1}
+		g := SampledMul[float64, int32]{
+			S: k.S.With(numbers[float64](rnd, k.S.NNZ())),
+			A: matrixOf[float64](rnd, n, inner), B: matrixOf[float64](rnd, n, inner),
+		}
+		flops := 2 * inner * k.S.NNZ()
+		b.Run(fmt.Sprintf("Forward/%d columns", inner), func(b *testing.B) {
+			for b.Loop() {
+				k.Forward()
+			}
+			reportFlops(b, flops)
+		})
+		b.Run(fmt.Sprintf("Adjoint/%d columns", inner), func(b *testing.B) {
+			for b.Loop() {
+				k.Adjoint(g)
+			}
+			reportFlops(b, 3*flops)
+		})
+	}
+}

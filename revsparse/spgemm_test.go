@@ -110,3 +110,41 @@ func ExampleSpGEMM() {
 	// [0 1 1] [1 8 9]
 	// [0 0 0] [2 4 2]
 }
+
+// The square of a Laplacian, and of a matrix whose columns are anywhere.
+func BenchmarkSpGEMM(b *testing.B) {
+	rnd := rand.New(rand.NewPCG(8, 2))
+	for _, m := range []struct {
+		name string
+		a    CSR[float64, int32]
+	}{
+		{"Laplacian", laplacian(300)},
+		{"random", perRow(rnd, 20_000, 10, 0)},
+	} {
+		c, err := SpGEMMPattern(m.a, m.a)
+		if err != nil {
+			b.Fatal(err)
+		}
+		flops := 0
+		for _, l := range m.a.Ind {
+			flops += 2 * int(m.a.Ptr[l+1]-m.a.Ptr[l])
+		}
+		k := SpGEMM[float64, int32]{C: c, A: m.a, B: m.a, Workers: 1}
+		g := SpGEMM[float64, int32]{
+			C: c.With(numbers[float64](rnd, c.NNZ())),
+			A: m.a.With(make([]float64, m.a.NNZ())), B: m.a.With(make([]float64, m.a.NNZ())),
+		}
+		b.Run(m.name+"/Forward", func(b *testing.B) {
+			for b.Loop() {
+				k.Forward()
+			}
+			reportFlops(b, flops)
+		})
+		b.Run(m.name+"/Adjoint", func(b *testing.B) {
+			for b.Loop() {
+				k.Adjoint(g)
+			}
+			reportFlops(b, 3*flops)
+		})
+	}
+}

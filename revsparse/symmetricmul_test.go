@@ -121,3 +121,35 @@ func ExampleSymmetricMul() {
 	fmt.Println(y.RawVector().Data)
 	// Output: [12 31]
 }
+
+// The bytes are those of the triangle once, though the adjoint reads it several times.
+func BenchmarkSymmetricMul(b *testing.B) {
+	rnd := rand.New(rand.NewPCG(7, 3))
+	for _, m := range []struct {
+		name string
+		a    CSR[float64, int32]
+	}{
+		{"Laplacian", triangle(laplacian(1000))},
+		{"banded", triangle(perRow(rnd, 1e6, 20, 20))},
+		{"random", triangle(perRow(rnd, 1e5, 20, 0))},
+	} {
+		n := m.a.Rows
+		bytes := m.a.NNZ()*12 + n*(4+3*8)
+		for _, workers := range []int{1, 2} {
+			k := SymmetricMul[float64, int32]{C: matrixOf[float64](rnd, n, 1), A: m.a, B: matrixOf[float64](rnd, n, 1), Workers: workers}
+			g := SymmetricMul[float64, int32]{C: matrixOf[float64](rnd, n, 1), A: m.a.With(make([]float64, m.a.NNZ())), B: matrixOf[float64](rnd, n, 1)}
+			b.Run(fmt.Sprintf("%s/Forward/workers=%d", m.name, workers), func(b *testing.B) {
+				for b.Loop() {
+					k.Forward()
+				}
+				reportBytes(b, bytes)
+			})
+			b.Run(fmt.Sprintf("%s/Adjoint/workers=%d", m.name, workers), func(b *testing.B) {
+				for b.Loop() {
+					k.Adjoint(g)
+				}
+				reportBytes(b, bytes)
+			})
+		}
+	}
+}
