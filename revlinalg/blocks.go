@@ -85,8 +85,13 @@ func copyTransposed[T rev.Float](dst, src rev.General[T]) {
 	simd.Transpose(dst.Data, dst.Stride, src.Data, src.Stride, src.Rows, src.Cols)
 }
 
-// transposeTile is the order of the squares that are transposed on the way.
-const transposeTile = 32
+const (
+	// transposeTile is the order of the squares that are transposed on the way.
+	transposeTile = 32
+	// transposeAlone is up to which order one worker does all, in whose cache the
+	// matrices often are.
+	transposeAlone = 256
+)
 
 // A transposedSum is dst += alpha·srcᵀ in progress, or that in the lower triangle.
 type transposedSum[T rev.Float] struct {
@@ -111,7 +116,7 @@ func (s transposedSum[T]) run(workers int) {
 	}
 	w := workspace.Get[transposedSum[T]]()
 	*w = s
-	parallel.Run(parallel.Workers(workers), (s.dst.Rows+transposeTile-1)/transposeTile, w)
+	parallel.Run(workersAbove(transposeAlone, max(s.dst.Rows, s.dst.Cols), workers), (s.dst.Rows+transposeTile-1)/transposeTile, w)
 	*w = transposedSum[T]{}
 	workspace.Put(w)
 }
@@ -396,6 +401,16 @@ func (s *sequence) await(done *atomic.Int64, n int) bool {
 		}
 	}
 	return true
+}
+
+// workersAbove returns the number of workers for a problem of order n that only the
+// caller works on up to some order, as others would cost more than they do.
+func workersAbove(alone, n, workers int) int {
+	workers = parallel.Workers(workers)
+	if n <= alone {
+		return 1
+	}
+	return workers
 }
 
 // An upperUpdate is C += alpha·A·B in the upper triangle of C in progress.

@@ -195,6 +195,10 @@ const (
 	choleskyStride = choleskyCols + 8
 )
 
+// choleskyAlone is up to which order one worker factors a matrix, and walks back:
+// others wait for it more than they help.
+const choleskyAlone = 256
+
 // A tiled is a matrix of order n in blocks of columns, each of which lies together,
 // and how far the work on each has come.
 type tiled[T rev.Float] struct {
@@ -252,7 +256,7 @@ func (w *choleskyWork[T]) factor(workers int, a rev.General[T]) error {
 	blocks := len(f.done)
 	f.err = nil
 	w.a = a
-	workers = parallel.Workers(workers)
+	workers = workersAbove(choleskyAlone, n, workers)
 	parallel.Run(workers, blocks, (*choleskyStart[T])(w))
 	w.a = rev.General[T]{}
 	if n > 0 {
@@ -393,7 +397,7 @@ func (w *choleskyWork[T]) addGradient(workers int, g Cholesky[T]) {
 	b.begin(w.u.Rows)
 	b.u, b.gl, b.ga = w.u, g.L, g.A
 	blocks := len(b.done)
-	workers = parallel.Workers(workers)
+	workers = workersAbove(choleskyAlone, b.n, workers)
 	parallel.Run(workers, blocks*(blocks+1)/2, b)
 	parallel.Run(workers, blocks, (*choleskySum[T])(b))
 	b.u, b.gl, b.ga = rev.General[T]{}, rev.General[T]{}, rev.General[T]{}

@@ -12,32 +12,36 @@ import (
 // The kernels of factorisations have the same bits for any number of workers, also
 // where many blocks wait for each other.
 func TestFactorWorkers(t *testing.T) {
-	const n = 530
+	t.Run("float64", func(t *testing.T) { testFactorWorkers[float64](t, 530) })
+	t.Run("float32", func(t *testing.T) { testFactorWorkers[float32](t, 290) })
+}
+
+func testFactorWorkers[T rev.Float](t *testing.T, n int) {
 	for _, workers := range []int{2, 3, 7} {
-		for name, run := range map[string]func(rnd *rand.Rand, workers int) []rev.General[float64]{
-			"Cholesky": func(rnd *rand.Rand, workers int) []rev.General[float64] {
-				k := Cholesky[float64]{L: matrixOf[float64](rnd, n, n), A: definite[float64](rnd, n), Workers: workers}
-				g := Cholesky[float64]{L: matrixOf[float64](rnd, n, n), A: matrixOf[float64](rnd, n, n)}
+		for name, run := range map[string]func(rnd *rand.Rand, workers int) []rev.General[T]{
+			"Cholesky": func(rnd *rand.Rand, workers int) []rev.General[T] {
+				k := Cholesky[T]{L: matrixOf[T](rnd, n, n), A: definite[T](rnd, n), Workers: workers}
+				g := Cholesky[T]{L: matrixOf[T](rnd, n, n), A: matrixOf[T](rnd, n, n)}
 				if err := k.Adjoint(g); err != nil {
 					t.Fatal(err)
 				}
-				return []rev.General[float64]{k.L, g.A}
+				return []rev.General[T]{k.L, g.A}
 			},
-			"Solve": func(rnd *rand.Rand, workers int) []rev.General[float64] {
-				random := func() rev.General[float64] { return matrixOf[float64](rnd, n, 201) }
-				k := Solve[float64]{X: random(), A: regular[float64](rnd, n), B: random(), Workers: workers}
-				g := Solve[float64]{X: random(), A: matrixOf[float64](rnd, n, n), B: random()}
+			"Solve": func(rnd *rand.Rand, workers int) []rev.General[T] {
+				random := func() rev.General[T] { return matrixOf[T](rnd, n, 201) }
+				k := Solve[T]{X: random(), A: regular[T](rnd, n), B: random(), Workers: workers}
+				g := Solve[T]{X: random(), A: matrixOf[T](rnd, n, n), B: random()}
 				if err := k.Adjoint(g); err != nil {
 					t.Fatal(err)
 				}
-				return []rev.General[float64]{k.X, g.A, g.B}
+				return []rev.General[T]{k.X, g.A, g.B}
 			},
-			"Inv": func(rnd *rand.Rand, workers int) []rev.General[float64] {
-				k := Inv[float64]{B: matrixOf[float64](rnd, n, n), A: regular[float64](rnd, n), Workers: workers}
+			"Inv": func(rnd *rand.Rand, workers int) []rev.General[T] {
+				k := Inv[T]{B: matrixOf[T](rnd, n, n), A: regular[T](rnd, n), Workers: workers}
 				if err := k.Forward(); err != nil {
 					t.Fatal(err)
 				}
-				return []rev.General[float64]{k.B}
+				return []rev.General[T]{k.B}
 			},
 		} {
 			one, more := run(rand.New(rand.NewPCG(32, 1)), 1), run(rand.New(rand.NewPCG(32, 1)), workers)

@@ -20,8 +20,10 @@ import (
 // says which, and change nothing. NaN is passed on.
 //
 // In floating point the logarithm is within a unit in the last place over the
-// whole range, in fixed point within 0.51 units. There, derivatives wrap where
-// they are out of range, as they are for small x.
+// whole range, and derivatives are infinite where they overflow, 1/x below 2⁻¹⁰²⁴ and
+// 1/x² below 2⁻⁵¹²: times a cotangent of zero they are NaN. In fixed point the
+// logarithm is within 0.51 units, and derivatives wrap where they are out of range,
+// as they are for small x.
 type Log[T rev.Real] struct {
 	Y       rev.Vector[T] `rev:"acc"`
 	X       rev.Vector[T] `rev:"in"`

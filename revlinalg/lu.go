@@ -53,6 +53,10 @@ const (
 // luLeaf is the number of columns that are eliminated one by one.
 const luLeaf = 8
 
+// luAlone is up to which order one worker does all: others would mostly wait for
+// blocks to be eliminated, and then for the factors from its cache.
+const luAlone = 160
+
 // factor computes the factors of A, in blocks.
 func (f *luFactor[T]) factor(workers int, a rev.General[T]) {
 	n := a.Rows
@@ -71,7 +75,8 @@ func (f *luFactor[T]) factor(workers int, a rev.General[T]) {
 	f.a = a
 	parts := (n + luRows - 1) / luRows
 	f.tops = scratch(f.tops, 2*parts, n)
-	parallel.Run(f.workers, parts, (*luStart[T])(f))
+	workers = workersAbove(luAlone, n, workers)
+	parallel.Run(workers, parts, (*luStart[T])(f))
 	for b := range parts {
 		simd.MaxTo(f.norms, f.norms, f.tops.Row(2*b))
 	}
@@ -79,7 +84,7 @@ func (f *luFactor[T]) factor(workers int, a rev.General[T]) {
 	if n > 0 {
 		f.eliminate(0)
 		f.steps.begin()
-		parallel.Run(f.workers, blocks*(blocks-1)/2, f)
+		parallel.Run(workers, blocks*(blocks-1)/2, f)
 	}
 }
 
@@ -115,7 +120,7 @@ func (f *luStart[T]) Block(_, b int) {
 // join makes of the blocks a matrix.
 func (f *luFactor[T]) join() {
 	f.lu = scratch(f.lu, f.n, f.n)
-	parallel.Run(f.workers, len(f.applied), (*luEnd[T])(f))
+	parallel.Run(workersAbove(luAlone, f.n, f.workers), len(f.applied), (*luEnd[T])(f))
 	f.joined = true
 }
 
@@ -288,7 +293,7 @@ func (f *luFactor[T]) solve(b rev.General[T], trans bool, y rev.General[T], alph
 		w.before = f.pivots
 	}
 	w.b, w.y, w.alpha, w.x = b, y, alpha, x
-	w.run(f.workers, b.Cols)
+	w.run(workersAbove(luAlone, max(f.n, b.Cols), f.workers), b.Cols)
 }
 
 // system returns a workspace with the factors of A or Aᵀ.
@@ -320,7 +325,7 @@ func (f *luFactor[T]) inverse(dst rev.General[T]) rev.General[T] {
 	}
 	w := f.system(false)
 	w.y, w.to = dst, f.to
-	w.run(f.workers, n)
+	w.run(workersAbove(luAlone, n, f.workers), n)
 	return dst
 }
 
