@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -48,13 +49,20 @@ func TestSparse(t *testing.T) {
 	if !(report.Reading[1] > 0 && report.Reading[2] > 0) {
 		t.Errorf("read %v B/s", report.Reading)
 	}
+	// The rows of one worker and of two: for each of four matrices, in the paper's
+	// case for one column, several and the dot product.
+	var workers []int
+	for _, rows := range []int{3, 3, 3, 3, 3, 4, 4, 2} {
+		for w := 1; w <= 2; w++ {
+			workers = append(workers, slices.Repeat([]int{w}, rows)...)
+		}
+	}
+	if len(report.Rows) != len(workers) {
+		t.Fatalf("%d rows, want %d", len(report.Rows), len(workers))
+	}
 	bars := 0
 	for i, r := range report.Rows {
-		workers := 1 + i/3%2
-		if last := len(report.Rows) - 4; i >= last {
-			workers = 1 + (i-last)/2 // the dot product has two rows
-		}
-		if !(r.Time > 0) || !(r.Ratio > 0) || r.Workers != workers {
+		if !(r.Time > 0) || !(r.Ratio > 0) || r.Workers != workers[i] {
 			t.Errorf("%+v", r)
 		}
 		if strings.HasSuffix(r.Call, "64 columns") {
@@ -66,8 +74,9 @@ func TestSparse(t *testing.T) {
 			bars++
 		}
 	}
-	// All gradients and the loop in three of the paper's cases; the matrices are small.
-	if want := 3 * (2 + 1); bars != want {
+	// All gradients and the loop in three of the paper's cases, and in one of several
+	// columns the gradients alone; the matrices are small.
+	if want := 3*(2+1) + 2; bars != want {
 		t.Errorf("%d ratios have bars, want %d", bars, want)
 	}
 

@@ -128,7 +128,13 @@ func (c *trial[K]) noAllocation() error {
 			{"Adjoint", func() { c.adjoint(s.k, g.k) }},
 			{"Tangent", func() { c.tangent(s.k, t.k) }},
 		} {
-			if n := testing.AllocsPerRun(5, m.call); n != 0 {
+			// A worker that is cut short keeps its workspace, and the next makes one
+			// more: not again, once there is one for each.
+			n := testing.AllocsPerRun(5, m.call)
+			for try := 1; n != 0 && try < w; try++ {
+				n = testing.AllocsPerRun(5, m.call)
+			}
+			if n != 0 {
 				return fmt.Errorf("%s allocates %v times per call with %d workers", m.name, n, max(w, 1))
 			}
 		}
