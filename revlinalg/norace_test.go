@@ -1,0 +1,35 @@
+//go:build !race
+
+package revlinalg
+
+import (
+	"math/rand/v2"
+	"runtime/debug"
+	"testing"
+
+	"revnum/rev"
+)
+
+// The race detector has sync.Pool drop objects at random, hence no allocation
+// tests with it.
+
+// The suite's sizes do not reach the blocks that workers share.
+func TestFactorAllocations(t *testing.T) {
+	const n = 300
+	rnd := rand.New(rand.NewPCG(32, 3))
+	random := func() rev.General[float64] { return matrixOf[float64](rnd, n, n) }
+	chol := Cholesky[float64]{L: random(), A: definite[float64](rnd, n), Workers: 2}
+	gchol := Cholesky[float64]{L: random(), A: random()}
+	solve := Solve[float64]{X: random(), A: regular[float64](rnd, n), B: random(), Workers: 2}
+	gsolve := Solve[float64]{X: random(), A: random(), B: random()}
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties pools
+	for name, call := range map[string]func() error{
+		"Cholesky": func() error { return chol.Adjoint(gchol) },
+		"Solve":    func() error { return solve.Adjoint(gsolve) },
+	} {
+		var err error
+		if a := testing.AllocsPerRun(5, func() { err = call() }); a != 0 || err != nil {
+			t.Errorf("%s: %v allocations in a call (%v)", name, a, err)
+		}
+	}
+}
