@@ -7,7 +7,7 @@ import (
 	"revnum/rev"
 )
 
-func (c *trial[K]) roundTrip() error {
+func (c *trial) roundTrip() error {
 	before := c.start()
 	s := c.clone(before)
 	c.forward(s.k)
@@ -16,7 +16,7 @@ func (c *trial[K]) roundTrip() error {
 	return in("Forward, Inverse", c.restored(s, before, after))
 }
 
-func (c *trial[K]) adjointRestores() error {
+func (c *trial) adjointRestores() error {
 	before := c.start()
 	s := c.clone(before)
 	c.forward(s.k)
@@ -38,7 +38,7 @@ func (c *trial[K]) adjointRestores() error {
 }
 
 // dot returns ⟨a, b⟩ and the sum of the magnitudes of its terms.
-func (c *trial[K]) dot(a, b *operands[K]) (sum, magnitude float64) {
+func (c *trial) dot(a, b *operands) (sum, magnitude float64) {
 	for n := range c.ops {
 		x, y := a.arrays[n], b.arrays[n]
 		if x == nil || y == nil {
@@ -53,7 +53,7 @@ func (c *trial[K]) dot(a, b *operands[K]) (sum, magnitude float64) {
 	return sum, magnitude
 }
 
-func (c *trial[K]) dotProduct() error {
+func (c *trial) dotProduct() error {
 	s := c.start()
 	t := c.random(s)
 	t0 := c.clone(t)
@@ -71,7 +71,7 @@ func (c *trial[K]) dotProduct() error {
 
 // derivative returns the derivative of f at 0, by central differences of steps
 // h and h/2, extrapolated to remove the error of order h².
-func (c *trial[K]) derivative(f func(e float64) *operands[K]) *operands[K] {
+func (c *trial) derivative(f func(e float64) *operands) *operands {
 	half := c.Step / 2
 	d := c.zeros(f(0))
 	a, b, p, q := f(2*half), f(-2*half), f(half), f(-half)
@@ -88,7 +88,7 @@ func (c *trial[K]) derivative(f func(e float64) *operands[K]) *operands[K] {
 	return d
 }
 
-func (c *trial[K]) tangents() error {
+func (c *trial) tangents() error {
 	s0 := c.start()
 	t0 := c.random(s0)
 	s, t := c.clone(s0), c.clone(t0)
@@ -98,7 +98,7 @@ func (c *trial[K]) tangents() error {
 	if err := c.restored(s, primal, s0); err != nil {
 		return in("Tangent against Forward", err)
 	}
-	d := c.derivative(func(e float64) *operands[K] {
+	d := c.derivative(func(e float64) *operands {
 		x := c.plus(s0, e, t0)
 		c.forward(x.k)
 		return x
@@ -114,7 +114,7 @@ func (c *trial[K]) tangents() error {
 	return nil
 }
 
-func (c *trial[K]) secondOrder() error {
+func (c *trial) secondOrder() error {
 	if c.adjointTangent == nil {
 		return nil
 	}
@@ -135,7 +135,7 @@ func (c *trial[K]) secondOrder() error {
 		}
 	}
 
-	adjoint := func(e float64) *operands[K] {
+	adjoint := func(e float64) *operands {
 		x := c.plus(s0, e, t0)
 		c.forward(x.k)
 		y := c.plus(g0, e, gt0)
@@ -158,14 +158,14 @@ func (c *trial[K]) secondOrder() error {
 	return nil
 }
 
-func (c *trial[K]) symmetricHessian() error {
+func (c *trial) symmetricHessian() error {
 	if c.adjointTangent == nil {
 		return nil
 	}
 	s0 := c.start()
 	g0 := c.random(s0)
 	// product returns H·t for the Hessian H of ⟨g0, Forward⟩.
-	product := func(t0 *operands[K]) *operands[K] {
+	product := func(t0 *operands) *operands {
 		s, t, g, gt := c.clone(s0), c.clone(t0), c.clone(g0), c.zeros(s0)
 		c.tangent(s.k, t.k)
 		c.adjointTangent(s.k, g.k, t.k, gt.k)
@@ -180,7 +180,7 @@ func (c *trial[K]) symmetricHessian() error {
 	return nil
 }
 
-func (c *trial[K]) accumulation() error {
+func (c *trial) accumulation() error {
 	s0 := c.start()
 	c.forward(s0.k)
 	fresh := c.random(s0)
@@ -211,7 +211,7 @@ func (c *trial[K]) accumulation() error {
 
 // undone returns an error unless got holds what before does, operand by operand
 // of a call, up to the rounding of passing through after.
-func (c *trial[K]) undone(what string, got, before, after []*operands[K]) error {
+func (c *trial) undone(what string, got, before, after []*operands) error {
 	if err := c.restored(got[0], before[0], after[0]); err != nil {
 		return in("operands after "+what, err)
 	}
@@ -225,10 +225,10 @@ func (c *trial[K]) undone(what string, got, before, after []*operands[K]) error 
 	return nil
 }
 
-func (c *trial[K]) uncall() error {
+func (c *trial) uncall() error {
 	s := c.start()
 	t, g, gt := c.random(s), c.random(s), c.random(s)
-	clones := func(o ...*operands[K]) []*operands[K] {
+	clones := func(o ...*operands) []*operands {
 		for i := range o {
 			o[i] = c.clone(o[i])
 		}
@@ -239,7 +239,7 @@ func (c *trial[K]) uncall() error {
 		c.tangent(o[0].k, o[1].k)
 		after := clones(o[0], o[1])
 		c.inverseTangent(o[0].k, o[1].k)
-		if err := c.undone("Tangent, InverseTangent", o, []*operands[K]{s, t}, after); err != nil {
+		if err := c.undone("Tangent, InverseTangent", o, []*operands{s, t}, after); err != nil {
 			return err
 		}
 	}
@@ -250,7 +250,7 @@ func (c *trial[K]) uncall() error {
 		c.adjoint(o[0].k, o[1].k)
 		after := clones(o[0], o[1])
 		c.inverseAdjoint(o[0].k, o[1].k)
-		if err := c.undone("Adjoint, InverseAdjoint", o, []*operands[K]{s, g}, after); err != nil {
+		if err := c.undone("Adjoint, InverseAdjoint", o, []*operands{s, g}, after); err != nil {
 			return err
 		}
 	}
@@ -259,7 +259,7 @@ func (c *trial[K]) uncall() error {
 		c.adjointTangent(o[0].k, o[1].k, o[2].k, o[3].k)
 		after := clones(o[0], o[1], o[2], o[3])
 		c.inverseAdjointTangent(o[0].k, o[1].k, o[2].k, o[3].k)
-		return c.undone("AdjointTangent, InverseAdjointTangent", o, []*operands[K]{s, g, t, gt}, after)
+		return c.undone("AdjointTangent, InverseAdjointTangent", o, []*operands{s, g, t, gt}, after)
 	}
 	return nil
 }

@@ -188,28 +188,20 @@ func (a *array) name(op rev.Operand, i int) string {
 
 // operands is a kernel value whose operands lie in arrays. An operand that is
 // nil has no array.
-type operands[K any] struct {
-	k      K
+type operands struct {
+	k      any // a pointer to its struct
 	arrays []*array
 }
 
-// fields returns the struct that k is or points to, for setting its fields.
-func fields[K any](k *K) reflect.Value {
-	v := reflect.ValueOf(k).Elem()
-	if v.Kind() == reflect.Pointer {
-		v = v.Elem()
-	}
-	return v
-}
+// fields returns the struct that k points to, for setting its fields.
+func fields(k any) reflect.Value { return reflect.ValueOf(k).Elem() }
 
-// copyOf returns a kernel value with the fields of k.
-func copyOf[K any](k K) K {
-	if v := reflect.ValueOf(k); v.Kind() == reflect.Pointer {
-		c := reflect.New(v.Type().Elem())
-		c.Elem().Set(v.Elem())
-		return c.Interface().(K)
-	}
-	return k
+// copyOf returns a pointer to a kernel with the fields of k.
+func copyOf(k any) any {
+	v := fields(k)
+	c := reflect.New(v.Type())
+	c.Elem().Set(v)
+	return c.Interface()
 }
 
 // shapeOf returns the view in a field, and whether there is an operand at all.
@@ -234,9 +226,9 @@ func shapeOf(op rev.Operand, f reflect.Value) (data reflect.Value, rows, cols, s
 }
 
 // layOut returns a copy of k whose operands lie in arrays of their own.
-func layOut[K any](ops []rev.Operand, k K, extra int) *operands[K] {
-	o := &operands[K]{k: copyOf(k), arrays: make([]*array, len(ops))}
-	v := fields(&o.k)
+func layOut(ops []rev.Operand, k any, extra int) *operands {
+	o := &operands{k: copyOf(k), arrays: make([]*array, len(ops))}
+	v := fields(o.k)
 	for n, op := range ops {
 		f := v.Field(op.Field)
 		data, rows, cols, stride, ok := shapeOf(op, f)
@@ -258,9 +250,9 @@ func layOut[K any](ops []rev.Operand, k K, extra int) *operands[K] {
 }
 
 // clone returns a copy of o, its poison included, in memory of its own.
-func (c *trial[K]) clone(o *operands[K]) *operands[K] {
-	d := &operands[K]{k: copyOf(o.k), arrays: make([]*array, len(o.arrays))}
-	v := fields(&d.k)
+func (c *trial) clone(o *operands) *operands {
+	d := &operands{k: copyOf(o.k), arrays: make([]*array, len(o.arrays))}
+	v := fields(d.k)
 	for n, a := range o.arrays {
 		if a == nil {
 			continue
@@ -275,7 +267,7 @@ func (c *trial[K]) clone(o *operands[K]) *operands[K] {
 }
 
 // like returns cotangents or tangents of the shape of o, all v().
-func (c *trial[K]) like(o *operands[K], v func() float64) *operands[K] {
+func (c *trial) like(o *operands, v func() float64) *operands {
 	d := c.clone(o)
 	for n, a := range d.arrays {
 		switch {
@@ -289,14 +281,14 @@ func (c *trial[K]) like(o *operands[K], v func() float64) *operands[K] {
 	return d
 }
 
-func (c *trial[K]) random(o *operands[K]) *operands[K] { return c.like(o, c.rnd.NormFloat64) }
+func (c *trial) random(o *operands) *operands { return c.like(o, c.rnd.NormFloat64) }
 
-func (c *trial[K]) zeros(o *operands[K]) *operands[K] {
+func (c *trial) zeros(o *operands) *operands {
 	return c.like(o, func() float64 { return 0 })
 }
 
 // plus returns o + h·d, without changing the index operands.
-func (c *trial[K]) plus(o *operands[K], h float64, d *operands[K]) *operands[K] {
+func (c *trial) plus(o *operands, h float64, d *operands) *operands {
 	s := c.clone(o)
 	for n, a := range s.arrays {
 		if a == nil || d.arrays[n] == nil {
@@ -310,8 +302,8 @@ func (c *trial[K]) plus(o *operands[K], h float64, d *operands[K]) *operands[K] 
 }
 
 // drop makes operand n of o nil. A sparse matrix keeps its structure.
-func (c *trial[K]) drop(o *operands[K], n int) {
-	f := fields(&o.k).Field(c.ops[n].Field)
+func (c *trial) drop(o *operands, n int) {
+	f := fields(o.k).Field(c.ops[n].Field)
 	if c.ops[n].Kind == rev.Sparse {
 		f = f.FieldByName("Data")
 	}
@@ -320,14 +312,14 @@ func (c *trial[K]) drop(o *operands[K], n int) {
 }
 
 // setArray makes a the operand n of o.
-func (c *trial[K]) setArray(o *operands[K], n int, a *array) {
-	a.attach(c.ops[n], fields(&o.k).Field(c.ops[n].Field))
+func (c *trial) setArray(o *operands, n int, a *array) {
+	a.attach(c.ops[n], fields(o.k).Field(c.ops[n].Field))
 	o.arrays[n] = a
 }
 
 // same returns an error if operand n of got has not the bits of that of want,
 // poison included.
-func (c *trial[K]) same(got, want *operands[K], n int) error {
+func (c *trial) same(got, want *operands, n int) error {
 	a, b := got.arrays[n], want.arrays[n]
 	if a == nil || b == nil || bytes.Equal(a.raw(), b.raw()) {
 		return nil
@@ -354,7 +346,7 @@ func (a *array) elements() []byte {
 }
 
 // gaps returns an error if got has not the poison of want in operand n.
-func (c *trial[K]) gaps(got, want *operands[K], n int) error {
+func (c *trial) gaps(got, want *operands, n int) error {
 	a, b := got.arrays[n], want.arrays[n]
 	if a == nil || b == nil {
 		return nil
@@ -372,7 +364,7 @@ func (c *trial[K]) gaps(got, want *operands[K], n int) error {
 
 // near returns an error unless operand n of got differs from that of want by
 // at most tol times the largest magnitude among scales.
-func (c *trial[K]) near(got, want *operands[K], n int, tol float64, scales ...*operands[K]) error {
+func (c *trial) near(got, want *operands, n int, tol float64, scales ...*operands) error {
 	a, b := got.arrays[n], want.arrays[n]
 	if a == nil || b == nil {
 		return nil

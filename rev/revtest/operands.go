@@ -13,11 +13,11 @@ import (
 )
 
 // zero makes the numbers of operand n of o zero.
-func (o *operands[K]) zero(n int) { o.arrays[n].fill(func() float64 { return 0 }) }
+func (o *operands) zero(n int) { o.arrays[n].fill(func() float64 { return 0 }) }
 
 // others returns an error unless got and want have the same bits in all
 // operands but n.
-func (c *trial[K]) others(got, want *operands[K], n int) error {
+func (c *trial) others(got, want *operands, n int) error {
 	for i := range c.ops {
 		if i == n {
 			continue
@@ -29,7 +29,7 @@ func (c *trial[K]) others(got, want *operands[K], n int) error {
 	return nil
 }
 
-func (c *trial[K]) nilGradients() error {
+func (c *trial) nilGradients() error {
 	s0 := c.start()
 	t0 := c.random(s0)
 	s1, t1 := c.clone(s0), c.clone(t0)
@@ -37,26 +37,26 @@ func (c *trial[K]) nilGradients() error {
 	g0, gt0 := c.random(s1), c.random(s1)
 
 	// adjoint runs Adjoint on fresh copies of s1 and g0, after edit.
-	adjoint := func(edit func(g *operands[K])) (s, g *operands[K]) {
+	adjoint := func(edit func(g *operands)) (s, g *operands) {
 		s, g = c.clone(s1), c.clone(g0)
 		edit(g)
 		c.adjoint(s.k, g.k)
 		return s, g
 	}
-	tangent := func(edit func(t *operands[K])) (s, t *operands[K]) {
+	tangent := func(edit func(t *operands)) (s, t *operands) {
 		s, t = c.clone(s0), c.clone(t0)
 		edit(t)
 		c.tangent(s.k, t.k)
 		return s, t
 	}
-	second := func(edit func(g *operands[K])) (s, g, gt *operands[K]) {
+	second := func(edit func(g *operands)) (s, g, gt *operands) {
 		s, g, gt = c.clone(s1), c.clone(g0), c.clone(gt0)
 		edit(g)
 		edit(gt)
 		c.adjointTangent(s.k, g.k, c.clone(t1).k, gt.k)
 		return s, g, gt
 	}
-	keep := func(*operands[K]) {}
+	keep := func(*operands) {}
 	sFull, gFull := adjoint(keep)
 	sTan, tFull := tangent(keep)
 
@@ -64,8 +64,8 @@ func (c *trial[K]) nilGradients() error {
 		if op.Role == rev.Index || s0.arrays[n] == nil {
 			continue
 		}
-		drop := func(g *operands[K]) { c.drop(g, n) }
-		zero := func(g *operands[K]) { g.zero(n) }
+		drop := func(g *operands) { c.drop(g, n) }
+		zero := func(g *operands) { g.zero(n) }
 		what := op.Name + " nil in g"
 		s, g := adjoint(drop)
 		if err := c.identical(s, sFull); err != nil {
@@ -112,7 +112,7 @@ func (c *trial[K]) nilGradients() error {
 		}
 	}
 
-	all := func(g *operands[K]) {
+	all := func(g *operands) {
 		for n := range c.ops {
 			c.drop(g, n)
 		}
@@ -125,7 +125,7 @@ func (c *trial[K]) nilGradients() error {
 	return in("all nil in t, operands after Tangent", c.identical(s, sTan))
 }
 
-func (c *trial[K]) nilOutputs() error {
+func (c *trial) nilOutputs() error {
 	s0 := c.start()
 	t1 := c.random(s0)
 	s1 := c.clone(s0)
@@ -180,7 +180,7 @@ func isShapeError(v any) bool {
 
 // allPanic returns an error unless all methods of s panic as wanted, without
 // writing anything.
-func (c *trial[K]) allPanic(s, like *operands[K], wanted func(v any) bool) error {
+func (c *trial) allPanic(s, like *operands, wanted func(v any) bool) error {
 	before := c.clone(like) // shapes of s may be such that it has no copy
 	raw := c.contents(s)
 	for _, m := range []struct {
@@ -203,7 +203,7 @@ func (c *trial[K]) allPanic(s, like *operands[K], wanted func(v any) bool) error
 }
 
 // contents returns all memory of o.
-func (c *trial[K]) contents(o *operands[K]) []byte {
+func (c *trial) contents(o *operands) []byte {
 	var all []byte
 	for _, a := range o.arrays {
 		if a != nil {
@@ -213,7 +213,7 @@ func (c *trial[K]) contents(o *operands[K]) []byte {
 	return all
 }
 
-func (c *trial[K]) overlap() error {
+func (c *trial) overlap() error {
 	s0 := c.start()
 	for i, a := range s0.arrays {
 		for j, b := range s0.arrays[:i] {
@@ -244,7 +244,7 @@ func (c *trial[K]) overlap() error {
 		}
 		for _, m := range []struct {
 			name string
-			call func(k, g K)
+			call func(k, g any)
 		}{{"Adjoint", c.adjoint}, {"Tangent", c.tangent}} {
 			s := c.clone(s0)
 			g := c.random(s)
@@ -259,7 +259,7 @@ func (c *trial[K]) overlap() error {
 
 func readOnly(r rev.Role) bool { return r == rev.In || r == rev.Index }
 
-func (c *trial[K]) sharedInputs() error {
+func (c *trial) sharedInputs() error {
 	s0 := c.start()
 	for i, a := range s0.arrays {
 		for j, b := range s0.arrays[:i] {
@@ -307,41 +307,41 @@ func (c *trial[K]) sharedInputs() error {
 
 // everyMethod calls each method on operands of its own and hands them to
 // check, with what they were before. Tangents and cotangents come too.
-func (c *trial[K]) everyMethod(check func(name string, got, before []*operands[K]) error) error {
+func (c *trial) everyMethod(check func(name string, got, before []*operands) error) error {
 	s0 := c.start()
 	type call struct {
 		name string
 		n    int // number of operands of the call
-		call func(o []*operands[K])
+		call func(o []*operands)
 	}
 	calls := []call{
-		{"Forward", 1, func(o []*operands[K]) { c.forward(o[0].k) }},
-		{"Inverse", 1, func(o []*operands[K]) { c.inverse(o[0].k) }},
-		{"Adjoint", 2, func(o []*operands[K]) { c.adjoint(o[0].k, o[1].k) }},
-		{"Tangent", 2, func(o []*operands[K]) { c.tangent(o[0].k, o[1].k) }},
+		{"Forward", 1, func(o []*operands) { c.forward(o[0].k) }},
+		{"Inverse", 1, func(o []*operands) { c.inverse(o[0].k) }},
+		{"Adjoint", 2, func(o []*operands) { c.adjoint(o[0].k, o[1].k) }},
+		{"Tangent", 2, func(o []*operands) { c.tangent(o[0].k, o[1].k) }},
 	}
 	if c.adjointTangent != nil {
-		calls = append(calls, call{"AdjointTangent", 4, func(o []*operands[K]) {
+		calls = append(calls, call{"AdjointTangent", 4, func(o []*operands) {
 			c.adjointTangent(o[0].k, o[1].k, o[2].k, o[3].k)
 		}})
 	}
 	if c.inverseAdjoint != nil {
-		calls = append(calls, call{"InverseAdjoint", 2, func(o []*operands[K]) { c.inverseAdjoint(o[0].k, o[1].k) }})
+		calls = append(calls, call{"InverseAdjoint", 2, func(o []*operands) { c.inverseAdjoint(o[0].k, o[1].k) }})
 	}
 	if c.inverseTangent != nil {
-		calls = append(calls, call{"InverseTangent", 2, func(o []*operands[K]) { c.inverseTangent(o[0].k, o[1].k) }})
+		calls = append(calls, call{"InverseTangent", 2, func(o []*operands) { c.inverseTangent(o[0].k, o[1].k) }})
 	}
 	if c.inverseAdjointTangent != nil {
-		calls = append(calls, call{"InverseAdjointTangent", 4, func(o []*operands[K]) {
+		calls = append(calls, call{"InverseAdjointTangent", 4, func(o []*operands) {
 			c.inverseAdjointTangent(o[0].k, o[1].k, o[2].k, o[3].k)
 		}})
 	}
 	for _, m := range calls {
-		got := []*operands[K]{c.clone(s0)}
+		got := []*operands{c.clone(s0)}
 		for len(got) < m.n {
 			got = append(got, c.random(s0))
 		}
-		var before []*operands[K]
+		var before []*operands
 		for _, o := range got {
 			before = append(before, c.clone(o))
 		}
@@ -353,8 +353,8 @@ func (c *trial[K]) everyMethod(check func(name string, got, before []*operands[K
 	return nil
 }
 
-func (c *trial[K]) readOnly() error {
-	return c.everyMethod(func(name string, got, before []*operands[K]) error {
+func (c *trial) readOnly() error {
+	return c.everyMethod(func(name string, got, before []*operands) error {
 		for n, op := range c.ops {
 			if !readOnly(op.Role) {
 				continue
@@ -374,8 +374,8 @@ func (c *trial[K]) readOnly() error {
 	})
 }
 
-func (c *trial[K]) untouchedGaps() error {
-	return c.everyMethod(func(_ string, got, before []*operands[K]) error {
+func (c *trial) untouchedGaps() error {
+	return c.everyMethod(func(_ string, got, before []*operands) error {
 		for i := range got {
 			for n := range c.ops {
 				if err := c.gaps(got[i], before[i], n); err != nil {
@@ -393,7 +393,7 @@ type reshaping struct {
 	rows, cols int
 }
 
-func (c *trial[K]) reshapings(n int, a *array) []reshaping {
+func (c *trial) reshapings(n int, a *array) []reshaping {
 	name := c.ops[n].Name
 	var r []reshaping
 	for _, d := range []int{1, -1} {
@@ -411,7 +411,7 @@ func (c *trial[K]) reshapings(n int, a *array) []reshaping {
 
 // reshaped returns an array of another shape with the elements of a,
 // repeated as need be.
-func (c *trial[K]) reshaped(n int, a *array, r reshaping) *array {
+func (c *trial) reshaped(n int, a *array, r reshaping) *array {
 	b := newArray(c.ops[n], r.rows, r.cols, c.extra)
 	for i, w := range b.where {
 		if len(a.where) > 0 {
@@ -423,7 +423,7 @@ func (c *trial[K]) reshaped(n int, a *array, r reshaping) *array {
 	return b
 }
 
-func (c *trial[K]) shapes() error {
+func (c *trial) shapes() error {
 	s0 := c.start()
 	for n, a := range s0.arrays {
 		if a == nil {
@@ -462,7 +462,7 @@ func (c *trial[K]) shapes() error {
 
 // malformed checks views that are none: a negative dimension, a stride that is
 // too small, data that is too short.
-func (c *trial[K]) malformed(s0 *operands[K], n int) error {
+func (c *trial) malformed(s0 *operands, n int) error {
 	kind := c.ops[n].Kind
 	a := s0.arrays[n]
 	if kind != rev.Vec && kind != rev.Gen {
@@ -486,7 +486,7 @@ func (c *trial[K]) malformed(s0 *operands[K], n int) error {
 			continue
 		}
 		s := c.clone(s0)
-		m.edit(fields(&s.k).Field(c.ops[n].Field))
+		m.edit(fields(s.k).Field(c.ops[n].Field))
 		if err := c.allPanic(s, s0, isShapeError); err != nil {
 			return fmt.Errorf("%s has %s: %w", c.ops[n].Name, m.what, err)
 		}

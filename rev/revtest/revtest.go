@@ -139,12 +139,56 @@ const (
 	Errors Property = "Errors"
 )
 
+// The suite itself knows nothing of K, so that it is compiled once and not for
+// each kernel: in it, kernel values are pointers to their structs.
+
+// pointerTo returns a pointer to a kernel's struct, which k may be already.
+func pointerTo[K any](k K) any {
+	if reflect.TypeFor[K]().Kind() == reflect.Pointer {
+		return k
+	}
+	return &k
+}
+
+// value returns the kernel that pointerTo has made p of.
+func value[K any](p any) K {
+	if k, ok := p.(*K); ok {
+		return *k
+	}
+	return p.(K)
+}
+
 // methods are the methods of a kernel, nil if it has not that one.
-type methods[K any] struct {
-	forward, inverse                      func(k K)
-	adjoint, tangent                      func(k, g K)
-	inverseAdjoint, inverseTangent        func(k, g K)
-	adjointTangent, inverseAdjointTangent func(k, g, t, gt K)
+type methods struct {
+	forward, inverse                      func(k any)
+	adjoint, tangent                      func(k, g any)
+	inverseAdjoint, inverseTangent        optional
+	adjointTangent, inverseAdjointTangent optional
+}
+
+// An optional method is one that not every kernel has.
+type optional func(k any, g ...any)
+
+func optionalMethod(kernel reflect.Type, name string) optional {
+	m, ok := kernel.MethodByName(name)
+	if !ok {
+		return nil
+	}
+	return func(k any, g ...any) {
+		var args []reflect.Value
+		for _, p := range append([]any{k}, g...) {
+			v := reflect.ValueOf(p)
+			if kernel.Kind() != reflect.Pointer {
+				v = v.Elem()
+			}
+			args = append(args, v)
+		}
+		for _, err := range m.Func.Call(args) {
+			if !err.IsNil() {
+				panic(failure{err.Interface().(error)})
+			}
+		}
+	}
 }
 
 // Kernel checks all properties of a kernel, each in a subtest.
@@ -161,9 +205,9 @@ func Fallible[K rev.FallibleKernel[K]](t *testing.T, spec Spec[K]) {
 }
 
 // A suite is a Spec that is ready to run.
-type suite[K any] struct {
-	Spec[K]
-	methods[K]
+type suite struct {
+	Spec[any] // New and Failing return pointers
+	methods
 	ops  []rev.Operand
 	eps  float64 // of the coarsest element type
 	seed uint64
@@ -171,64 +215,52 @@ type suite[K any] struct {
 	patience time.Duration // how long a method may take on a small problem
 }
 
-func newSuite[K rev.Kernel[K]](spec Spec[K]) *suite[K] {
-	m := methods[K]{
-		forward: K.Forward, inverse: K.Inverse, adjoint: K.Adjoint, tangent: K.Tangent,
+func newSuite[K rev.Kernel[K]](spec Spec[K]) *suite {
+	m := methods{
+		forward: func(k any) { value[K](k).Forward() },
+		inverse: func(k any) { value[K](k).Inverse() },
+		adjoint: func(k, g any) { value[K](k).Adjoint(value[K](g)) },
+		tangent: func(k, t any) { value[K](k).Tangent(value[K](t)) },
 	}
-	var k K
-	if _, ok := any(k).(rev.SecondOrder[K]); ok {
-		m.adjointTangent = func(k, g, t, gt K) { any(k).(rev.SecondOrder[K]).AdjointTangent(g, t, gt) }
-	}
-	if _, ok := any(k).(rev.InPlace[K]); ok {
-		m.inverseAdjoint = func(k, g K) { any(k).(rev.InPlace[K]).InverseAdjoint(g) }
-		m.inverseTangent = func(k, t K) { any(k).(rev.InPlace[K]).InverseTangent(t) }
-	}
-	if _, ok := any(k).(rev.SecondOrderInPlace[K]); ok {
-		m.inverseAdjointTangent = func(k, g, t, gt K) {
-			any(k).(rev.SecondOrderInPlace[K]).InverseAdjointTangent(g, t, gt)
-		}
-	}
-	return prepare(spec, m)
+	return prepare(erase(spec), m, reflect.TypeFor[K](), rev.Operands[K]())
 }
 
-func newFallibleSuite[K rev.FallibleKernel[K]](spec Spec[K]) *suite[K] {
-	type (
-		secondOrder        interface{ AdjointTangent(g, t, gt K) error }
-		inverseAdjoint     interface{ InverseAdjoint(g K) error }
-		inverseTangent     interface{ InverseTangent(t K) error }
-		inverseSecondOrder interface {
-			InverseAdjointTangent(g, t, gt K) error
-		}
-	)
+func newFallibleSuite[K rev.FallibleKernel[K]](spec Spec[K]) *suite {
 	must := func(err error) {
 		if err != nil {
 			panic(failure{err})
 		}
 	}
-	m := methods[K]{
-		forward: func(k K) { must(k.Forward()) },
-		inverse: func(k K) { must(k.Inverse()) },
-		adjoint: func(k, g K) { must(k.Adjoint(g)) },
-		tangent: func(k, t K) { must(k.Tangent(t)) },
+	m := methods{
+		forward: func(k any) { must(value[K](k).Forward()) },
+		inverse: func(k any) { must(value[K](k).Inverse()) },
+		adjoint: func(k, g any) { must(value[K](k).Adjoint(value[K](g))) },
+		tangent: func(k, t any) { must(value[K](k).Tangent(value[K](t))) },
 	}
-	var k K
-	if _, ok := any(k).(secondOrder); ok {
-		m.adjointTangent = func(k, g, t, gt K) { must(any(k).(secondOrder).AdjointTangent(g, t, gt)) }
-	}
-	if _, ok := any(k).(inverseAdjoint); ok {
-		m.inverseAdjoint = func(k, g K) { must(any(k).(inverseAdjoint).InverseAdjoint(g)) }
-	}
-	if _, ok := any(k).(inverseTangent); ok {
-		m.inverseTangent = func(k, t K) { must(any(k).(inverseTangent).InverseTangent(t)) }
-	}
-	if _, ok := any(k).(inverseSecondOrder); ok {
-		m.inverseAdjointTangent = func(k, g, t, gt K) { must(any(k).(inverseSecondOrder).InverseAdjointTangent(g, t, gt)) }
-	}
-	return prepare(spec, m)
+	return prepare(erase(spec), m, reflect.TypeFor[K](), rev.Operands[K]())
 }
 
-func prepare[K any](spec Spec[K], m methods[K]) *suite[K] {
-	s := &suite[K]{Spec: spec, methods: m, ops: rev.Operands[K](), seed: 1, patience: 20 * time.Second}
+// erase returns spec for kernels by pointers.
+func erase[K any](spec Spec[K]) Spec[any] {
+	pointers := func(problem func(rnd *rand.Rand, size int) K) func(rnd *rand.Rand, size int) any {
+		if problem == nil {
+			return nil
+		}
+		return func(rnd *rand.Rand, size int) any { return pointerTo(problem(rnd, size)) }
+	}
+	return Spec[any]{
+		New: pointers(spec.New), Failing: pointers(spec.Failing),
+		Sizes: spec.Sizes, Large: spec.Large,
+		RoundTrip: spec.RoundTrip, Exact: spec.Exact, Adjoint: spec.Adjoint,
+		Difference: spec.Difference, Step: spec.Step,
+		Free: spec.Free, Masked: spec.Masked, Skip: spec.Skip,
+	}
+}
+
+func prepare(spec Spec[any], m methods, kernel reflect.Type, ops []rev.Operand) *suite {
+	m.inverseAdjoint, m.inverseTangent = optionalMethod(kernel, "InverseAdjoint"), optionalMethod(kernel, "InverseTangent")
+	m.adjointTangent, m.inverseAdjointTangent = optionalMethod(kernel, "AdjointTangent"), optionalMethod(kernel, "InverseAdjointTangent")
+	s := &suite{Spec: spec, methods: m, ops: ops, seed: 1, patience: 20 * time.Second}
 	if v, err := strconv.ParseUint(os.Getenv("REVTEST_SEED"), 10, 64); err == nil {
 		s.seed = v
 	}
@@ -264,44 +296,44 @@ func prepare[K any](spec Spec[K], m methods[K]) *suite[K] {
 
 // A trial is one check of one property: a size, how far elements lie apart,
 // and a source of random numbers of its own.
-type trial[K any] struct {
-	*suite[K]
+type trial struct {
+	*suite
 	rnd   *rand.Rand
 	size  int
 	extra int
 }
 
-type property[K any] struct {
+type property struct {
 	name  Property
-	check func(c *trial[K]) error
+	check func(c *trial) error
 }
 
-func (s *suite[K]) properties() []property[K] {
-	return []property[K]{
-		{RoundTrip, (*trial[K]).roundTrip},
-		{AdjointRestores, (*trial[K]).adjointRestores},
-		{DotProduct, (*trial[K]).dotProduct},
-		{Tangents, (*trial[K]).tangents},
-		{SecondOrder, (*trial[K]).secondOrder},
-		{SymmetricHessian, (*trial[K]).symmetricHessian},
-		{Accumulation, (*trial[K]).accumulation},
-		{NilGradients, (*trial[K]).nilGradients},
-		{NilOutputs, (*trial[K]).nilOutputs},
-		{Overlap, (*trial[K]).overlap},
-		{SharedInputs, (*trial[K]).sharedInputs},
-		{ReadOnly, (*trial[K]).readOnly},
-		{Gaps, (*trial[K]).untouchedGaps},
-		{Shapes, (*trial[K]).shapes},
-		{NaN, (*trial[K]).nan},
-		{Extremes, (*trial[K]).extremes},
-		{NoAllocation, (*trial[K]).noAllocation},
-		{Workers, (*trial[K]).workers},
-		{Uncall, (*trial[K]).uncall},
-		{Errors, (*trial[K]).errors},
+func (s *suite) properties() []property {
+	return []property{
+		{RoundTrip, (*trial).roundTrip},
+		{AdjointRestores, (*trial).adjointRestores},
+		{DotProduct, (*trial).dotProduct},
+		{Tangents, (*trial).tangents},
+		{SecondOrder, (*trial).secondOrder},
+		{SymmetricHessian, (*trial).symmetricHessian},
+		{Accumulation, (*trial).accumulation},
+		{NilGradients, (*trial).nilGradients},
+		{NilOutputs, (*trial).nilOutputs},
+		{Overlap, (*trial).overlap},
+		{SharedInputs, (*trial).sharedInputs},
+		{ReadOnly, (*trial).readOnly},
+		{Gaps, (*trial).untouchedGaps},
+		{Shapes, (*trial).shapes},
+		{NaN, (*trial).nan},
+		{Extremes, (*trial).extremes},
+		{NoAllocation, (*trial).noAllocation},
+		{Workers, (*trial).workers},
+		{Uncall, (*trial).uncall},
+		{Errors, (*trial).errors},
 	}
 }
 
-func (s *suite[K]) run(t *testing.T) {
+func (s *suite) run(t *testing.T) {
 	t.Helper()
 	for _, p := range s.properties() {
 		t.Run(string(p.name), func(t *testing.T) {
@@ -319,7 +351,7 @@ func (s *suite[K]) run(t *testing.T) {
 }
 
 // check returns the first failure of p.
-func (s *suite[K]) check(p property[K]) error {
+func (s *suite) check(p property) error {
 	sizes := s.Sizes
 	if s.Large > 0 && (p.name == Workers || p.name == NoAllocation) {
 		sizes = append(append([]int(nil), sizes...), s.Large)
@@ -328,7 +360,7 @@ func (s *suite[K]) check(p property[K]) error {
 		for _, extra := range []int{0, 4} {
 			h := fnv.New64a()
 			fmt.Fprint(h, p.name, size, extra)
-			c := &trial[K]{suite: s, size: size, extra: extra, rnd: rand.New(rand.NewPCG(s.seed, h.Sum64()))}
+			c := &trial{suite: s, size: size, extra: extra, rnd: rand.New(rand.NewPCG(s.seed, h.Sum64()))}
 			err := c.guarded(func() error { return p.check(c) })
 			if err != nil {
 				return fmt.Errorf("size %d, gaps of %d: %w", size, extra, err)
@@ -339,7 +371,7 @@ func (s *suite[K]) check(p property[K]) error {
 }
 
 // guarded returns the error of f, or its panic as one.
-func (c *trial[K]) guarded(f func() error) (err error) {
+func (c *trial) guarded(f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
@@ -349,9 +381,9 @@ func (c *trial[K]) guarded(f func() error) (err error) {
 }
 
 // start returns new random operands.
-func (c *trial[K]) start() *operands[K] { return c.startFrom(c.New) }
+func (c *trial) start() *operands { return c.startFrom(c.New) }
 
-func (c *trial[K]) startFrom(problem func(rnd *rand.Rand, size int) K) *operands[K] {
+func (c *trial) startFrom(problem func(rnd *rand.Rand, size int) any) *operands {
 	o := layOut(c.ops, problem(c.rnd, c.size), c.extra)
 	for n, op := range c.ops {
 		if op.Role == rev.Acc && o.arrays[n] != nil {
@@ -363,7 +395,7 @@ func (c *trial[K]) startFrom(problem func(rnd *rand.Rand, size int) K) *operands
 
 // restored returns an error unless got has the operands of want, up to the
 // rounding of a round trip over the state changed.
-func (c *trial[K]) restored(got, want, changed *operands[K]) error {
+func (c *trial) restored(got, want, changed *operands) error {
 	for n, op := range c.ops {
 		a := want.arrays[n]
 		if a == nil {
@@ -383,7 +415,7 @@ func (c *trial[K]) restored(got, want, changed *operands[K]) error {
 }
 
 // identical returns an error unless got and want have the same bits.
-func (c *trial[K]) identical(got, want *operands[K]) error {
+func (c *trial) identical(got, want *operands) error {
 	for n := range c.ops {
 		if err := c.same(got, want, n); err != nil {
 			return err
@@ -400,8 +432,8 @@ func in(what string, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// field returns the settable field of k with the given name, if any.
-func field[K any](k *K, name string) (reflect.Value, bool) {
-	f := fields(k).FieldByName(name)
+// workersOf returns the field Workers of k, if it has one.
+func workersOf(k any) (reflect.Value, bool) {
+	f := fields(k).FieldByName("Workers")
 	return f, f.IsValid() && f.Kind() == reflect.Int
 }

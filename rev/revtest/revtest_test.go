@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -700,6 +701,20 @@ func TestCorrectKernels(t *testing.T) {
 	t.Run("reciprocal", func(t *testing.T) { Fallible(t, reciprocalSpec("")) })
 }
 
+// TestErase fails where erase, or this test, leaves out a field of Spec.
+func TestErase(t *testing.T) {
+	got := reflect.ValueOf(erase(Spec[lift]{
+		New: liftSpec("").New, Failing: liftSpec("").New, Sizes: []int{1}, Large: 1,
+		RoundTrip: 1, Exact: true, Adjoint: 1, Difference: 1, Step: 1,
+		Free: []string{"X.N"}, Masked: []string{"X"}, Skip: map[Property]string{NaN: "why"},
+	}))
+	for i := range got.NumField() {
+		if got.Field(i).IsZero() {
+			t.Errorf("%s is lost", got.Type().Field(i).Name)
+		}
+	}
+}
+
 // broken checks one property of a broken kernel.
 type broken struct {
 	property Property
@@ -708,9 +723,9 @@ type broken struct {
 	want     string // part of the failure's text
 }
 
-func only[K any](s *suite[K], p Property) error {
+func only(s *suite, p Property) error {
 	s.patience = 50 * time.Millisecond
-	i := slices.IndexFunc(s.properties(), func(q property[K]) bool { return q.name == p })
+	i := slices.IndexFunc(s.properties(), func(q property) bool { return q.name == p })
 	return s.check(s.properties()[i])
 }
 

@@ -12,7 +12,7 @@ import (
 	"revnum/rev"
 )
 
-func (c *trial[K]) nan() error {
+func (c *trial) nan() error {
 	if c.size == 0 {
 		return nil // nothing need depend on anything
 	}
@@ -48,7 +48,7 @@ func (c *trial[K]) nan() error {
 type failure struct{ error }
 
 // finishes returns an error if f panics or does not return.
-func (c *trial[K]) finishes(name string, f func()) error {
+func (c *trial) finishes(name string, f func()) error {
 	done := make(chan error, 1)
 	go func() {
 		var err error
@@ -74,11 +74,11 @@ func (c *trial[K]) finishes(name string, f func()) error {
 	}
 }
 
-func (c *trial[K]) extremes() error {
+func (c *trial) extremes() error {
 	for range 10 {
 		o := c.start()
 		o2, o3, o4 := c.random(o), c.random(o), c.random(o)
-		for _, x := range []*operands[K]{o, o2, o3, o4} {
+		for _, x := range []*operands{o, o2, o3, o4} {
 			for _, a := range x.arrays {
 				if a != nil && a.number != nil {
 					a.fill(func() float64 { return a.extreme(c.rnd) })
@@ -105,18 +105,18 @@ func (c *trial[K]) extremes() error {
 	return nil
 }
 
-func (c *trial[K]) noAllocation() error {
+func (c *trial) noAllocation() error {
 	// A collection would empty the pools of workspaces.
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	s := c.start()
 	g, t := c.random(s), c.random(s)
 	workers := []int{0}
-	if _, ok := field(&s.k, "Workers"); ok {
+	if _, ok := workersOf(s.k); ok {
 		// AllocsPerRun sets GOMAXPROCS to 1, and so 0 alone would not fork.
 		workers = []int{1, 3}
 	}
 	for _, w := range workers {
-		if f, ok := field(&s.k, "Workers"); ok {
+		if f, ok := workersOf(s.k); ok {
 			f.SetInt(int64(w))
 		}
 		for _, m := range []struct {
@@ -142,17 +142,17 @@ func (c *trial[K]) noAllocation() error {
 	return nil
 }
 
-func (c *trial[K]) workers() error {
+func (c *trial) workers() error {
 	s0 := c.start()
-	if _, ok := field(&s0.k, "Workers"); !ok {
+	if _, ok := workersOf(s0.k); !ok {
 		return nil
 	}
 	t0, g0, gt0 := c.random(s0), c.random(s0), c.random(s0)
-	var first []*operands[K]
+	var first []*operands
 	for _, w := range []int{1, 2, 7} {
-		with := func(o *operands[K]) *operands[K] {
+		with := func(o *operands) *operands {
 			o = c.clone(o)
-			f, _ := field(&o.k, "Workers")
+			f, _ := workersOf(o.k)
 			f.SetInt(int64(w))
 			return o
 		}
@@ -164,7 +164,7 @@ func (c *trial[K]) workers() error {
 		c.tangent(tan.k, t.k)
 		inv := c.clone(fwd)
 		c.inverse(inv.k)
-		results := []*operands[K]{fwd, inv, adj, g, tan, t}
+		results := []*operands{fwd, inv, adj, g, tan, t}
 		names := []string{"Forward", "Inverse", "operands after Adjoint", "cotangents after Adjoint",
 			"operands after Tangent", "tangents after Tangent", "cotangents after AdjointTangent", "tangents of cotangents"}
 		if c.adjointTangent != nil {
@@ -185,7 +185,7 @@ func (c *trial[K]) workers() error {
 	return nil
 }
 
-func (c *trial[K]) errors() error {
+func (c *trial) errors() error {
 	if c.Failing == nil {
 		return nil
 	}
@@ -197,10 +197,10 @@ func (c *trial[K]) errors() error {
 	}
 	for _, m := range []struct {
 		name string
-		call func(k, g K)
+		call func(k, g any)
 	}{
-		{"Forward", func(k, _ K) { c.forward(k) }},
-		{"Inverse", func(k, _ K) { c.inverse(k) }},
+		{"Forward", func(k, _ any) { c.forward(k) }},
+		{"Inverse", func(k, _ any) { c.inverse(k) }},
 		{"Adjoint", c.adjoint},
 		{"Tangent", c.tangent},
 	} {
