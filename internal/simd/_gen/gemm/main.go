@@ -7,28 +7,27 @@ package main
 
 import (
 	"fmt"
-	"strings"
-	"sync"
 
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
-	"github.com/mmcloughlin/avo/x86"
+
+	. "revnum/internal/simd/_gen/asm"
 )
 
 func main() {
 	ConstraintExpr("amd64,!noasm")
-	for _, g := range []isa{
-		{name: "AVX2F64", elem: "float64", size: 8, width: 32, rows: 4, dotRows: 3, dotCols: []int{4, 2, 1}, order: 6},
-		{name: "AVX2F32", elem: "float32", size: 4, width: 32, rows: 4, dotRows: 3, dotCols: []int{4, 2, 1}, order: 6},
-		{name: "AVX512F64", elem: "float64", size: 8, width: 64, rows: 8, dotRows: 4, dotCols: []int{6, 3, 2, 1}, order: 12},
-		{name: "AVX512F32", elem: "float32", size: 4, width: 64, rows: 8, dotRows: 4, dotCols: []int{6, 3, 2, 1}, order: 12},
-	} {
+	Prefix = "gemm"
+	for _, tier := range Tiers {
+		g := isa{ISA: tier, rows: 4, dotRows: 3, dotCols: []int{4, 2, 1}, order: 6}
+		if g.Wide {
+			g.rows, g.dotRows, g.dotCols, g.order = 8, 4, []int{6, 3, 2, 1}, 12
+		}
 		g.gemmNN()
 		g.gemmNT()
 		g.triNorms()
 		g.moments()
-		if !g.avx512() {
+		if !g.Wide {
 			g.transpose()
 		}
 	}
@@ -38,220 +37,20 @@ func main() {
 // maxCols is the width of the widest row-vector tile, in vectors.
 const maxCols = 3
 
-// isa is a tier with an element type.
+// isa is a tier with an element type, and the tiles that suit it.
 type isa struct {
-	name, elem  string
-	size, width int   // bytes of an element, bytes of a vector
-	rows        int   // rows of the tallest row-vector tile
-	dotRows     int   // rows of the tallest dot-product tile
-	dotCols     []int // columns of the dot-product tiles, the widest first
-	order       int   // of the diagonal blocks of weighted moments
-}
-
-func (g isa) avx512() bool { return g.width == 64 }
-func (g isa) f32() bool    { return g.size == 4 }
-func (g isa) lanes() int   { return g.width / g.size }
-
-// byType returns the instruction for the element type.
-func byType[F any](g isa, f64, f32 F) F {
-	if g.f32() {
-		return f32
-	}
-	return f64
-}
-
-// text begins a function. In its signature T stands for the element type.
-func (g isa) text(name, sig, doc string) {
-	TEXT(name+g.name, 4 /* NOSPLIT */, "func("+strings.ReplaceAll(sig, "T", g.elem)+")")
-	Pragma("noescape")
-	Doc(name + g.name + " " + doc)
-}
-
-// Scalars and addresses.
-
-func param(name string) GPVirtual { return Load(Param(name), GP64()).(GPVirtual) }
-
-// frame returns where in the frame a parameter lies.
-func frame(name string) Mem {
-	b, err := Param(name).Resolve()
-	if err != nil {
-		panic(err)
-	}
-	return b.Addr
-}
-
-// stride loads a number of elements and makes it bytes.
-func (g isa) stride(name string) GPVirtual {
-	r := param(name)
-	SHLQ(byType(g, U8(3), U8(2)), r)
-	return r
+	ISA
+	rows    int   // rows of the tallest row-vector tile
+	dotRows int   // rows of the tallest dot-product tile
+	dotCols []int // columns of the dot-product tiles, the widest first
+	order   int   // of the diagonal blocks of weighted moments
 }
 
 func (g isa) log2Lanes() (n uint8) {
-	for 1<<n < g.lanes() {
+	for 1<<n < g.Lanes() {
 		n++
 	}
 	return n
-}
-
-// A walk addresses rows that lie a stride apart: row i is at a power of two
-// times an odd multiple of the stride, and the odd multiples are registers.
-type walk struct{ odd [12]GPVirtual }
-
-func newWalk(stride GPVirtual, rows int) (w walk) {
-	w.odd[1] = stride
-	for i := 3; i < rows; i += 2 {
-		top := 2
-		for 2*top < i {
-			top *= 2
-		}
-		w.odd[i] = GP64()
-		LEAQ(Mem{Base: w.odd[i-top], Index: stride, Scale: uint8(top)}, w.odd[i])
-	}
-	return w
-}
-
-// row returns the address of row i < 13.
-func (w walk) row(base Register, i int) Mem {
-	m := Mem{Base: base}
-	if i > 0 {
-		pow := i & -i
-		m.Index, m.Scale = w.odd[i/pow], uint8(pow)
-	}
-	return m
-}
-
-// advance adds n = 1, 2, 4 or 8 strides to base.
-func (w walk) advance(base GPVirtual, n int) {
-	LEAQ(Mem{Base: base, Index: w.odd[1], Scale: uint8(n)}, base)
-}
-
-// Vectors.
-
-func (g isa) vec() VecVirtual {
-	if g.avx512() {
-		return ZMM()
-	}
-	return YMM()
-}
-
-func (g isa) zero() VecVirtual {
-	v := g.vec()
-	if !g.avx512() {
-		VXORPD(v, v, v)
-		return v
-	}
-	i, err := x86.VPXORQ(v, v, v)
-	if err != nil {
-		panic(err)
-	}
-	i.CancellingInputs = true // avo knows it of VEX only; without, v would be live before
-	Instruction(i)
-	return v
-}
-
-func (g isa) zeros(n int) []VecVirtual {
-	v := make([]VecVirtual, n)
-	for i := range v {
-		v[i] = g.zero()
-	}
-	return v
-}
-
-func (g isa) broadcast(m Op) VecVirtual {
-	v := g.vec()
-	byType(g, VBROADCASTSD, VBROADCASTSS)(m, v)
-	return v
-}
-
-// fma computes z += x·y.
-func (g isa) fma(x, y, z Op) { byType(g, VFMADD231PD, VFMADD231PS)(x, y, z) }
-
-func (g isa) add(x, y, z Op) { byType(g, VADDPD, VADDPS)(x, y, z) }
-
-func (g isa) mov(x, y Op) { byType(g, VMOVUPD, VMOVUPS)(x, y) }
-
-// A mask selects the first lanes of a vector: an opmask on AVX-512, the address
-// of a vector of ones and zeros on AVX2. A nil mask selects all.
-type mask struct {
-	k OpmaskVirtual
-	p GPVirtual
-}
-
-// newMask makes the mask of the first n lanes; n is destroyed.
-func (g isa) newMask(n GPVirtual) *mask {
-	p := GP64()
-	if g.avx512() {
-		LEAQ(opmasks(), p)
-		k := K()
-		KMOVW(Mem{Base: p, Index: n, Scale: 2}, k)
-		return &mask{k: k}
-	}
-	LEAQ(ones().Offset(32), p)
-	SHLQ(byType(g, U8(3), U8(2)), n)
-	SUBQ(n, p)
-	return &mask{p: p}
-}
-
-// ones is 32 bytes of ones and then 32 of zeros.
-var ones = sync.OnceValue(func() Mem {
-	m := GLOBL("gemmOnes", 8|16 /* RODATA|NOPTR */)
-	for i := range 8 {
-		DATA(8*i, U64(^uint64(0)*uint64(1-i/4)))
-	}
-	return m
-})
-
-// opmasks holds the opmasks of the first 0, 1, ..., 16 lanes.
-var opmasks = sync.OnceValue(func() Mem {
-	m := GLOBL("gemmOpmasks", 8|16 /* RODATA|NOPTR */)
-	for i := range 17 {
-		DATA(2*i, U16(1<<i-1))
-	}
-	return m
-})
-
-func (g isa) load(m Mem, k *mask) VecVirtual {
-	v := g.vec()
-	switch {
-	case k == nil:
-		g.mov(m, v)
-	case g.avx512():
-		byType(g, VMOVUPD_Z, VMOVUPS_Z)(m, k.k, v)
-	default:
-		g.mov(Mem{Base: k.p}, v)
-		byType(g, VMASKMOVPD, VMASKMOVPS)(m, v, v)
-	}
-	return v
-}
-
-func (g isa) store(v VecVirtual, m Mem, k *mask) {
-	switch {
-	case k == nil:
-		g.mov(v, m)
-	case g.avx512():
-		byType(g, VMOVUPD, VMOVUPS)(v, k.k, m)
-	default:
-		t := g.vec()
-		g.mov(Mem{Base: k.p}, t)
-		byType(g, VMASKMOVPD, VMASKMOVPS)(v, t, m)
-	}
-}
-
-// loadRow loads nv vectors, the last of them under the mask.
-func (g isa) loadRow(p Register, nv int, k *mask) []VecVirtual {
-	v := make([]VecVirtual, nv)
-	for j := range v {
-		v[j] = g.load(Mem{Base: p, Disp: j * g.width}, lastOnly(j, nv, k))
-	}
-	return v
-}
-
-func lastOnly(j, n int, k *mask) *mask {
-	if j == n-1 {
-		return k
-	}
-	return nil
 }
 
 // A cols is a width of row-vector tiles: nv vectors, the last one full or not.
@@ -271,7 +70,7 @@ func (c cols) label() string {
 // on AVX2 the widest tile also comes without.
 func (g isa) widths() []cols {
 	w := []cols{{nv: 1}, {nv: 2}, {nv: 3}}
-	if !g.avx512() {
+	if !g.Wide {
 		w = append(w, cols{nv: 3, full: true})
 	}
 	return w
@@ -283,16 +82,16 @@ func (g isa) overRows(label string, left GPVirtual, done string, tile func(rows 
 	for r := g.rows; r >= 4; r /= 2 {
 		here := fmt.Sprintf("%srows%d", label, r)
 		Label(here)
-		CMPQ(left, imm(r))
+		CMPQ(left, U32(r))
 		JL(LabelRef(here + "end"))
 		tile(r, here)
-		SUBQ(imm(r), left)
+		SUBQ(U32(r), left)
 		JMP(LabelRef(here))
 		Label(here + "end")
 	}
 	for r := 3; r >= 1; r-- {
 		here := fmt.Sprintf("%srows%d", label, r)
-		CMPQ(left, imm(r))
+		CMPQ(left, U32(r))
 		JNE(LabelRef(here + "end"))
 		tile(r, here)
 		JMP(LabelRef(done))
@@ -303,31 +102,31 @@ func (g isa) overRows(label string, left GPVirtual, done string, tile func(rows 
 
 // outer emits one step of a row-vector tile: acc[i][v] += a_i·b_v, where a_i is
 // broadcast from row i of w at pa and b is the row vector at pb.
-func (g isa) outer(acc [][]VecVirtual, w walk, pa, pb GPVirtual, nv int, k *mask) {
-	g.outerFrom(acc, w, pa, g.loadRow(pb, nv, k), 0)
+func (g isa) outer(acc [][]VecVirtual, w Walk, pa, pb GPVirtual, nv int, k *Mask) {
+	g.outerFrom(acc, w, pa, g.LoadRow(pb, nv, k), 0)
 }
 
 // outerFrom is outer for the rows from the given one on, with b in registers.
-func (g isa) outerFrom(acc [][]VecVirtual, w walk, pa GPVirtual, b []VecVirtual, from int) {
+func (g isa) outerFrom(acc [][]VecVirtual, w Walk, pa GPVirtual, b []VecVirtual, from int) {
 	nv := len(b)
 	for i := from; i < len(acc); i++ {
-		if g.avx512() && nv == 1 {
-			byType(g, VFMADD231PD_BCST, VFMADD231PS_BCST)(w.row(pa, i), b[0], acc[i][0])
+		if g.Wide && nv == 1 {
+			Pick(g, VFMADD231PD_BCST, VFMADD231PS_BCST)(w.Row(pa, i), b[0], acc[i][0])
 			continue
 		}
-		a := g.broadcast(w.row(pa, i))
+		a := g.Broadcast(w.Row(pa, i))
 		for v := range nv {
-			g.fma(a, b[v], acc[i][v])
+			g.Fmadd231(a, b[v], acc[i][v])
 		}
 	}
 }
 
 // centred loads the row vector at pb less the number at mu.
-func (g isa) centred(pb, mu GPVirtual, nv int, k *mask) []VecVirtual {
-	b := g.loadRow(pb, nv, k)
-	m := g.broadcast(Mem{Base: mu})
+func (g isa) centred(pb, mu GPVirtual, nv int, k *Mask) []VecVirtual {
+	b := g.LoadRow(pb, nv, k)
+	m := g.Broadcast(Mem{Base: mu})
 	for _, v := range b {
-		byType(g, VSUBPD, VSUBPS)(m, v, v)
+		g.Sub(m, v, v)
 	}
 	return b
 }
@@ -335,7 +134,7 @@ func (g isa) centred(pb, mu GPVirtual, nv int, k *mask) []VecVirtual {
 func (g isa) tileZeros(rows, cols int) [][]VecVirtual {
 	acc := make([][]VecVirtual, rows)
 	for i := range acc {
-		acc[i] = g.zeros(cols)
+		acc[i] = g.Zeros(cols)
 	}
 	return acc
 }
@@ -345,34 +144,34 @@ func (g isa) tileZeros(rows, cols int) [][]VecVirtual {
 // A tile of C stays in registers while l runs over k: row l of B is loaded as
 // vectors and multiplied by the broadcast elements l of the rows of A.
 func (g isa) gemmNN() {
-	g.text("gemmNN", "m, n, k int, alpha T, a *T, rsa, csa int, b *T, rsb int, c *T, ldc int",
-		fmt.Sprintf("computes C += alpha·A·B for 1 <= n <= %d and k >= 1, B and C stored by rows.", maxCols*g.lanes()))
-	m, a, c := param("m"), param("a"), param("c")
-	rsa, csa, rsb, ldc := g.stride("rsa"), g.stride("csa"), g.stride("rsb"), g.stride("ldc")
-	w := newWalk(rsa, g.rows)
-	n := param("n")
-	if !g.avx512() {
-		CMPQ(n, imm(3*g.lanes()))
+	g.Text("gemmNN"+g.Name(), "func(m, n, k int, alpha T, a *T, rsa, csa int, b *T, rsb int, c *T, ldc int)",
+		fmt.Sprintf("computes C += alpha·A·B for 1 <= n <= %d and k >= 1, B and C stored by rows.", maxCols*g.Lanes()))
+	m, a, c := Arg("m"), Arg("a"), Arg("c")
+	rsa, csa, rsb, ldc := g.Stride("rsa"), g.Stride("csa"), g.Stride("rsb"), g.Stride("ldc")
+	w := NewWalk(rsa, g.rows)
+	n := Arg("n")
+	if !g.Wide {
+		CMPQ(n, U32(3*g.Lanes()))
 		JE(LabelRef("cols3full"))
 	}
-	CMPQ(n, imm(2*g.lanes()))
+	CMPQ(n, U32(2*g.Lanes()))
 	JG(LabelRef("cols3"))
-	CMPQ(n, imm(g.lanes()))
+	CMPQ(n, U32(g.Lanes()))
 	JG(LabelRef("cols2"))
 	for _, cols := range g.widths() {
 		Label(cols.label())
-		var k *mask
+		var k *Mask
 		if !cols.full {
-			SUBQ(imm((cols.nv-1)*g.lanes()), n)
-			k = g.newMask(n)
+			SUBQ(U32((cols.nv-1)*g.Lanes()), n)
+			k = g.NewMask(n)
 		}
 		g.overRows(cols.label(), m, "done", func(rows int, label string) {
 			acc := g.tileZeros(rows, cols.nv)
-			pa, pb, l := GP64(), param("b"), param("k")
+			pa, pb, l := GP64(), Arg("b"), Arg("k")
 			MOVQ(c, pa)
 			for i := range rows { // C may come from afar
 				for v := range cols.nv {
-					PREFETCHT0(Mem{Base: pa, Disp: v * g.width})
+					PREFETCHT0(Mem{Base: pa, Disp: v * g.Width()})
 				}
 				if i < rows-1 {
 					ADDQ(ldc, pa)
@@ -388,12 +187,12 @@ func (g isa) gemmNN() {
 
 			// All loads before the stores: the footprint of a masked store
 			// reaches into the next row, and a load of that would wait for it.
-			alpha := g.broadcast(frame("alpha"))
+			alpha := g.Broadcast(ArgAddr("alpha"))
 			at := GP64()
 			MOVQ(c, at)
 			for i := range rows {
-				for v, t := range g.loadRow(at, cols.nv, k) {
-					g.fma(alpha, acc[i][v], t)
+				for v, t := range g.LoadRow(at, cols.nv, k) {
+					g.Fmadd231(alpha, acc[i][v], t)
 					acc[i][v] = t
 				}
 				if i < rows-1 {
@@ -402,12 +201,12 @@ func (g isa) gemmNN() {
 			}
 			for i := range rows {
 				for v := range cols.nv {
-					g.store(acc[i][v], Mem{Base: c, Disp: v * g.width}, lastOnly(v, cols.nv, k))
+					g.Store(acc[i][v], Mem{Base: c, Disp: v * g.Width()}, k.LastOf(v, cols.nv))
 				}
 				ADDQ(ldc, c)
 			}
 			if rows >= 4 {
-				w.advance(a, rows)
+				w.Advance(a, rows)
 			}
 		})
 	}
@@ -423,59 +222,59 @@ func (g isa) gemmNN() {
 // only its row and those below. Its squares are added to the sums, which wait in
 // registers, or in the frame where registers are scarce.
 func (g isa) triNorms() {
-	g.text("triNorms", "i0, rows, n int, q *T, l *T, ldl int, c *T, ldc int, mu *T",
+	g.Text("triNorms"+g.Name(), "func(i0, rows, n int, q *T, l *T, ldl int, c *T, ldc int, mu *T)",
 		"computes q[p] = Σ_i (Σ_{j<=i} L[i,j]·(C[j,p] - mu[j]))² for p < n, rows i0 <= i < i0+rows; l is row i0. It adds to q if i0 > 0. rows, n >= 1.")
 	var spilled Mem
-	if !g.avx512() {
-		spilled = AllocLocal(maxCols * g.width)
+	if !g.Wide {
+		spilled = AllocLocal(maxCols * g.Width())
 	}
-	n, q, c := param("n"), param("q"), param("c")
-	ldl, ldc := g.stride("ldl"), g.stride("ldc")
-	w := newWalk(ldl, g.rows)
+	n, q, c := Arg("n"), Arg("q"), Arg("c")
+	ldl, ldc := g.Stride("ldl"), g.Stride("ldc")
+	w := NewWalk(ldl, g.rows)
 
 	// Four vectors are two and two.
 	Label("panel")
 	widest := "cols3"
-	if !g.avx512() {
+	if !g.Wide {
 		widest = "cols3full"
-		CMPQ(n, imm(3*g.lanes()))
+		CMPQ(n, U32(3*g.Lanes()))
 		JE(LabelRef(widest))
 	}
 	for _, s := range []struct {
 		vectors int
 		to      string
 	}{{4, widest}, {3, "cols2"}, {2, "cols3"}, {1, "cols2"}} {
-		CMPQ(n, imm(s.vectors*g.lanes()))
+		CMPQ(n, U32(s.vectors*g.Lanes()))
 		JG(LabelRef(s.to))
 	}
 	for _, cols := range g.widths() {
 		Label(cols.label())
-		var k *mask
+		var k *Mask
 		if !cols.full {
 			last, all := GP64(), GP64()
-			LEAQ(Mem{Base: n, Disp: -(cols.nv - 1) * g.lanes()}, last)
-			MOVQ(imm(g.lanes()), all)
+			LEAQ(Mem{Base: n, Disp: -(cols.nv - 1) * g.Lanes()}, last)
+			MOVQ(U32(g.Lanes()), all)
 			CMPQ(last, all)
 			CMOVQGT(all, last)
-			k = g.newMask(last)
+			k = g.NewMask(last)
 		}
-		i, left, l := param("i0"), param("rows"), param("l")
-		sums := g.zeros(cols.nv)
+		i, left, l := Arg("i0"), Arg("rows"), Arg("l")
+		sums := g.Zeros(cols.nv)
 		TESTQ(i, i)
 		JZ(LabelRef(cols.label() + "begin"))
 		for v := range sums {
-			g.mov(g.load(Mem{Base: q, Disp: v * g.width}, lastOnly(v, cols.nv, k)), sums[v])
+			g.Mov(g.Load(Mem{Base: q, Disp: v * g.Width()}, k.LastOf(v, cols.nv)), sums[v])
 		}
 		Label(cols.label() + "begin")
 		for v := range sums {
-			if !g.avx512() {
-				g.mov(sums[v], spilled.Offset(v*g.width))
+			if !g.Wide {
+				g.Mov(sums[v], spilled.Offset(v*g.Width()))
 			}
 		}
 		done := cols.label() + "done"
 		g.overRows(cols.label(), left, done, func(rows int, label string) {
 			acc := g.tileZeros(rows, cols.nv)
-			pl, pc, j, mu := GP64(), GP64(), GP64(), param("mu")
+			pl, pc, j, mu := GP64(), GP64(), GP64(), Arg("mu")
 			MOVQ(l, pl)
 			MOVQ(c, pc)
 			MOVQ(i, j)
@@ -483,8 +282,8 @@ func (g isa) triNorms() {
 			JZ(LabelRef(label + "diagonal"))
 			Label(label + "loop")
 			g.outerFrom(acc, w, pl, g.centred(pc, mu, cols.nv, k), 0)
-			ADDQ(imm(g.size), pl)
-			ADDQ(imm(g.size), mu)
+			ADDQ(U32(g.Size), pl)
+			ADDQ(U32(g.Size), mu)
 			ADDQ(ldc, pc)
 			DECQ(j)
 			JNE(LabelRef(label + "loop"))
@@ -492,39 +291,39 @@ func (g isa) triNorms() {
 			for r := range rows {
 				g.outerFrom(acc, w, pl, g.centred(pc, mu, cols.nv, k), r)
 				if r < rows-1 {
-					ADDQ(imm(g.size), pl)
-					ADDQ(imm(g.size), mu)
+					ADDQ(U32(g.Size), pl)
+					ADDQ(U32(g.Size), mu)
 					ADDQ(ldc, pc)
 				}
 			}
 			for v := range cols.nv {
 				s := sums[v]
-				if !g.avx512() {
-					s = g.load(spilled.Offset(v*g.width), nil)
+				if !g.Wide {
+					s = g.Load(spilled.Offset(v*g.Width()), nil)
 				}
 				for r := range rows {
-					g.fma(acc[r][v], acc[r][v], s)
+					g.Fmadd231(acc[r][v], acc[r][v], s)
 				}
-				if !g.avx512() {
-					g.mov(s, spilled.Offset(v*g.width))
+				if !g.Wide {
+					g.Mov(s, spilled.Offset(v*g.Width()))
 				}
 			}
 			if rows >= 4 {
-				ADDQ(imm(rows), i)
-				w.advance(l, rows)
+				ADDQ(U32(rows), i)
+				w.Advance(l, rows)
 			}
 		})
 		Label(done)
 		for v := range cols.nv {
 			s := sums[v]
-			if !g.avx512() {
-				s = g.load(spilled.Offset(v*g.width), nil)
+			if !g.Wide {
+				s = g.Load(spilled.Offset(v*g.Width()), nil)
 			}
-			g.store(s, Mem{Base: q, Disp: v * g.width}, lastOnly(v, cols.nv, k))
+			g.Store(s, Mem{Base: q, Disp: v * g.Width()}, k.LastOf(v, cols.nv))
 		}
-		ADDQ(imm(cols.nv*g.width), q)
-		ADDQ(imm(cols.nv*g.width), c)
-		SUBQ(imm(cols.nv*g.lanes()), n)
+		ADDQ(U32(cols.nv*g.Width()), q)
+		ADDQ(U32(cols.nv*g.Width()), c)
+		SUBQ(U32(cols.nv*g.Lanes()), n)
 		JG(LabelRef("panel"))
 		VZEROUPPER()
 		RET()
@@ -540,32 +339,32 @@ type dots struct {
 	rows, cols int
 	triangular bool
 	weighted   bool // a_i are multiplied by weights, and in triangular tiles summed
-	wa, wb     walk
+	wa, wb     Walk
 }
 
 // has says whether the tile has the product i, j.
 func (t dots) has(i, j int) bool { return !t.triangular || j <= t.cols-t.rows+i }
 
 // dotStep adds the products of the vectors at pa and pb, with weights at pw.
-func (g isa) dotStep(t dots, acc [][]VecVirtual, sums []VecVirtual, pa, pb, pw GPVirtual, k *mask) {
+func (g isa) dotStep(t dots, acc [][]VecVirtual, sums []VecVirtual, pa, pb, pw GPVirtual, k *Mask) {
 	a := make([]VecVirtual, t.rows)
 	for i := range a {
-		a[i] = g.load(t.wa.row(pa, i), k)
+		a[i] = g.Load(t.wa.Row(pa, i), k)
 	}
 	if t.weighted {
-		w := g.load(Mem{Base: pw}, k)
+		w := g.Load(Mem{Base: pw}, k)
 		for i := range a {
-			byType(g, VMULPD, VMULPS)(w, a[i], a[i])
+			g.Mul(w, a[i], a[i])
 		}
 		for i := range sums {
-			g.add(a[i], sums[i], sums[i])
+			g.Add(a[i], sums[i], sums[i])
 		}
 	}
 	for j := range t.cols {
-		b := g.load(t.wb.row(pb, j), k)
+		b := g.Load(t.wb.Row(pb, j), k)
 		for i := range a {
 			if t.has(i, j) {
-				g.fma(a[i], b, acc[i][j])
+				g.Fmadd231(a[i], b, acc[i][j])
 			}
 		}
 	}
@@ -576,41 +375,41 @@ func (g isa) dotStep(t dots, acc [][]VecVirtual, sums []VecVirtual, pa, pb, pw G
 // of B and is destroyed, as is pw, that of the weights. The contraction has k
 // lanes in its last, partial step. It returns the vectors of the weighted sums
 // of the rows of a triangular tile.
-func (g isa) dotTile(t dots, label string, a, pb, pw, c, ldc GPVirtual, k *mask, alpha Op) (sums []VecVirtual) {
+func (g isa) dotTile(t dots, label string, a, pb, pw, c, ldc GPVirtual, k *Mask, alpha Op) (sums []VecVirtual) {
 	acc := make([][]VecVirtual, t.rows)
 	for i := range acc {
 		acc[i] = make([]VecVirtual, t.cols)
 		for j := range acc[i] {
 			if t.has(i, j) {
-				acc[i][j] = g.zero()
+				acc[i][j] = g.Zeros(1)[0]
 			}
 		}
 	}
 	if t.weighted && t.triangular {
-		sums = g.zeros(t.rows)
+		sums = g.Zeros(t.rows)
 	}
-	pa, l := GP64(), param("k")
+	pa, l := GP64(), Arg("k")
 	MOVQ(a, pa)
 	SHRQ(U8(g.log2Lanes()), l)
 	JZ(LabelRef(label + "tail"))
 	Label(label + "loop")
 	g.dotStep(t, acc, sums, pa, pb, pw, nil)
-	ADDQ(imm(g.width), pa)
-	ADDQ(imm(g.width), pb)
+	ADDQ(U32(g.Width()), pa)
+	ADDQ(U32(g.Width()), pb)
 	if t.weighted {
-		ADDQ(imm(g.width), pw)
+		ADDQ(U32(g.Width()), pw)
 	}
 	DECQ(l)
 	JNE(LabelRef(label + "loop"))
 	Label(label + "tail")
-	TESTQ(imm(g.lanes()-1), frame("k"))
+	TESTQ(U32(g.Lanes()-1), ArgAddr("k"))
 	JZ(LabelRef(label + "sum"))
 	g.dotStep(t, acc, sums, pa, pb, pw, k)
 	Label(label + "sum")
 	var s VecVirtual
 	if alpha != nil {
 		s = YMM()
-		byType(g, VBROADCASTSD, VBROADCASTSS)(alpha, s)
+		Pick(g, VBROADCASTSD, VBROADCASTSS)(alpha, s)
 	}
 	for i := range acc {
 		n := t.cols
@@ -618,7 +417,7 @@ func (g isa) dotTile(t dots, label string, a, pb, pw, c, ldc GPVirtual, k *mask,
 			n--
 		}
 		for j := 0; j < n; j += 4 {
-			g.addSums(acc[i][j:min(j+4, n)], Mem{Base: c, Disp: j * g.size}, s)
+			g.addSums(acc[i][j:min(j+4, n)], Mem{Base: c, Disp: j * g.Size}, s)
 		}
 		ADDQ(ldc, c)
 	}
@@ -632,7 +431,7 @@ func (g isa) upper(v VecVirtual) VecVirtual {
 		u := YMM()
 		VEXTRACTF64X4(Imm(1), v, u)
 		return u
-	case g.avx512():
+	case g.Wide:
 		u := XMM()
 		VEXTRACTF64X2(Imm(1), v, u)
 		return u
@@ -653,9 +452,9 @@ func (g isa) sums(acc []VecVirtual) VecVirtual {
 			continue
 		}
 		half[i] = acc[i]
-		if g.avx512() {
+		if g.Wide {
 			half[i] = YMM()
-			g.add(g.upper(acc[i]), acc[i].AsY(), half[i])
+			g.Add(g.upper(acc[i]), acc[i].AsY(), half[i])
 		}
 	}
 	// pair returns the sums of neighbours of x and y, those of x and y alternating.
@@ -663,34 +462,34 @@ func (g isa) sums(acc []VecVirtual) VecVirtual {
 		l, h := YMM(), YMM()
 		lo(y, x, l)
 		hi(y, x, h)
-		g.add(l, h, h)
+		g.Add(l, h, h)
 		return h
 	}
-	s := pair(byType(g, VUNPCKLPD, VUNPCKLPS), byType(g, VUNPCKHPD, VUNPCKHPS), half[0], half[1])
+	s := pair(Pick(g, VUNPCKLPD, VUNPCKLPS), Pick(g, VUNPCKHPD, VUNPCKHPS), half[0], half[1])
 	t := s
 	if len(acc) > 2 {
-		t = pair(byType(g, VUNPCKLPD, VUNPCKLPS), byType(g, VUNPCKHPD, VUNPCKHPS), half[2], half[3])
+		t = pair(Pick(g, VUNPCKLPD, VUNPCKLPS), Pick(g, VUNPCKHPD, VUNPCKHPS), half[2], half[3])
 	}
-	if g.f32() {
+	if !g.Double() {
 		s = pair(VUNPCKLPD, VUNPCKHPD, s, t)
 		x := XMM()
-		g.add(g.upper(s), s.AsX(), x)
+		g.Add(g.upper(s), s.AsX(), x)
 		return x
 	}
 	if len(acc) <= 2 {
 		x := XMM()
-		g.add(g.upper(s), s.AsX(), x)
+		g.Add(g.upper(s), s.AsX(), x)
 		return x
 	}
 	l, h := YMM(), YMM()
-	if g.avx512() {
+	if g.Wide {
 		VSHUFF64X2(Imm(0), t, s, l)
 		VSHUFF64X2(Imm(3), t, s, h)
 	} else {
 		VPERM2F128(Imm(0x20), t, s, l)
 		VPERM2F128(Imm(0x31), t, s, h)
 	}
-	g.add(l, h, h)
+	g.Add(l, h, h)
 	return h
 }
 
@@ -701,21 +500,21 @@ func (g isa) addSums(acc []VecVirtual, m Mem, alpha VecVirtual) {
 	into := func(m Mem, s VecVirtual, t VecVirtual, mov func(x, y Op)) {
 		mov(m, t)
 		if alpha == nil {
-			g.add(s, t, t)
+			g.Add(s, t, t)
 		} else {
-			g.fma(partOf(alpha, t), s, t)
+			g.Fmadd231(partOf(alpha, t), s, t)
 		}
 		mov(t, m)
 	}
 	move64 := func(x, y Op) { VMOVSD(x, y) }
 	move32 := func(x, y Op) { VMOVSS(x, y) }
-	one, two := move64, g.mov
-	if g.f32() {
+	one, two := move64, g.Mov
+	if !g.Double() {
 		one, two = move32, move64
 	}
 	switch n := len(acc); {
 	case n == 4:
-		into(m, s, like(s), g.mov)
+		into(m, s, like(s), g.Mov)
 	default:
 		if n >= 2 {
 			into(m, asX(s), XMM(), two)
@@ -724,13 +523,13 @@ func (g isa) addSums(acc []VecVirtual, m Mem, alpha VecVirtual) {
 		}
 		if n == 3 {
 			var third VecVirtual
-			if g.f32() {
+			if !g.Double() {
 				third = XMM()
 				VUNPCKHPD(s, s, third)
 			} else {
 				third = g.upper(s)
 			}
-			into(m.Offset(2*g.size), third, XMM(), one)
+			into(m.Offset(2*g.Size), third, XMM(), one)
 		}
 	}
 }
@@ -753,22 +552,22 @@ func partOf(v, t VecVirtual) Op {
 }
 
 // contractionMask returns the mask of the last, partial step over k.
-func (g isa) contractionMask() *mask {
-	r := param("k")
-	ANDQ(imm(g.lanes()-1), r)
-	return g.newMask(r)
+func (g isa) contractionMask() *Mask {
+	r := Arg("k")
+	ANDQ(U32(g.Lanes()-1), r)
+	return g.NewMask(r)
 }
 
 // gemmNT: C += alpha·A·Bᵀ over one panel of columns of C, A and B stored by rows.
 func (g isa) gemmNT() {
-	g.text("gemmNT", "m, n, k int, alpha T, a *T, lda int, b *T, ldb int, c *T, ldc int",
+	g.Text("gemmNT"+g.Name(), "func(m, n, k int, alpha T, a *T, lda int, b *T, ldb int, c *T, ldc int)",
 		fmt.Sprintf("computes C += alpha·A·Bᵀ for n one of %v; m, k >= 1.", g.dotCols))
-	m, a, c := param("m"), param("a"), param("c")
-	lda, ldb, ldc := g.stride("lda"), g.stride("ldb"), g.stride("ldc")
-	t := dots{wa: newWalk(lda, g.dotRows), wb: newWalk(ldb, g.dotCols[0])}
+	m, a, c := Arg("m"), Arg("a"), Arg("c")
+	lda, ldb, ldc := g.Stride("lda"), g.Stride("ldb"), g.Stride("ldc")
+	t := dots{wa: NewWalk(lda, g.dotRows), wb: NewWalk(ldb, g.dotCols[0])}
 	k := g.contractionMask()
 	for _, t.cols = range g.dotCols[1:] {
-		CMPQ(frame("n"), imm(t.cols))
+		CMPQ(ArgAddr("n"), U32(t.cols))
 		JE(LabelRef(fmt.Sprintf("cols%d", t.cols)))
 	}
 	for _, t.cols = range g.dotCols {
@@ -777,14 +576,14 @@ func (g isa) gemmNT() {
 		for t.rows = g.dotRows; t.rows >= 1; t.rows-- {
 			here := fmt.Sprintf("%srows%d", cols, t.rows)
 			Label(here)
-			CMPQ(m, imm(t.rows))
+			CMPQ(m, U32(t.rows))
 			JL(LabelRef(here + "end"))
-			g.dotTile(t, here, a, param("b"), nil, c, ldc, k, frame("alpha"))
+			g.dotTile(t, here, a, Arg("b"), nil, c, ldc, k, ArgAddr("alpha"))
 			if t.rows == g.dotRows {
 				for range t.rows {
 					ADDQ(lda, a)
 				}
-				SUBQ(imm(t.rows), m)
+				SUBQ(U32(t.rows), m)
 				JMP(LabelRef(here))
 			} else {
 				JMP(LabelRef("done"))
@@ -804,30 +603,30 @@ func (g isa) gemmNT() {
 // to a block stay in the first-level cache while the rows from the diagonal
 // downward go by, two at a time, and are weighted on the way.
 func (g isa) moments() {
-	g.text("momentsDiagonal", "n, k int, w *T, c *T, ldc int, s *T, m *T, ldm int",
+	g.Text("momentsDiagonal"+g.Name(), "func(n, k int, w *T, c *T, ldc int, s *T, m *T, ldm int)",
 		fmt.Sprintf("computes the lower triangle of M += C·diag(w)·Cᵀ, and s += C·w unless s is nil, for a diagonal block of order 1 <= n <= %d; k >= 1.", g.order))
-	a, s, m := param("c"), param("s"), param("m")
-	ldc, ldm := g.stride("ldc"), g.stride("ldm")
-	walk := newWalk(ldc, g.order)
+	a, s, m := Arg("c"), Arg("s"), Arg("m")
+	ldc, ldm := g.Stride("ldc"), g.Stride("ldm")
+	walk := NewWalk(ldc, g.order)
 	t := dots{triangular: true, weighted: true, wa: walk, wb: walk}
 	k := g.contractionMask()
 	tile := func(label string) {
 		Label(label)
-		sums := g.dotTile(t, label, a, param("c"), param("w"), m, ldm, k, nil)
+		sums := g.dotTile(t, label, a, Arg("c"), Arg("w"), m, ldm, k, nil)
 		TESTQ(s, s)
 		JZ(LabelRef(label + "next"))
 		g.addSums(sums, Mem{Base: s}, nil)
-		ADDQ(imm(t.rows*g.size), s)
+		ADDQ(U32(t.rows*g.Size), s)
 		Label(label + "next")
 	}
 	for i := 0; i < g.order; i += 2 {
 		last := fmt.Sprintf("last%d", i)
-		CMPQ(frame("n"), imm(i+1))
+		CMPQ(ArgAddr("n"), U32(i+1))
 		JL(LabelRef("done"))
 		JE(LabelRef(last))
 		t.rows, t.cols = 2, i+2
 		tile(fmt.Sprintf("pair%d", i))
-		walk.advance(a, 2)
+		walk.Advance(a, 2)
 		if i == g.order-2 {
 			JMP(LabelRef("done"))
 		}
@@ -841,25 +640,25 @@ func (g isa) moments() {
 	VZEROUPPER()
 	RET()
 
-	g.text("momentsBelow", "rows, k int, w *T, a *T, c *T, ldc int, m *T, ldm int",
+	g.Text("momentsBelow"+g.Name(), "func(rows, k int, w *T, a *T, c *T, ldc int, m *T, ldm int)",
 		fmt.Sprintf("computes %d columns of M += A·diag(w)·Cᵀ, where A and C have the same stride; rows, k >= 1.", g.order))
-	left, a, m := param("rows"), param("a"), param("m")
-	ldc, ldm = g.stride("ldc"), g.stride("ldm")
-	walk = newWalk(ldc, g.order)
+	left, a, m := Arg("rows"), Arg("a"), Arg("m")
+	ldc, ldm = g.Stride("ldc"), g.Stride("ldm")
+	walk = NewWalk(ldc, g.order)
 	t = dots{rows: 2, cols: g.order, weighted: true, wa: walk, wb: walk}
 	k = g.contractionMask()
 	Label("pairs")
-	CMPQ(left, imm(2))
+	CMPQ(left, U32(2))
 	JL(LabelRef("last"))
-	g.dotTile(t, "pairs", a, param("c"), param("w"), m, ldm, k, nil)
-	walk.advance(a, 2)
-	SUBQ(imm(2), left)
+	g.dotTile(t, "pairs", a, Arg("c"), Arg("w"), m, ldm, k, nil)
+	walk.Advance(a, 2)
+	SUBQ(U32(2), left)
 	JMP(LabelRef("pairs"))
 	Label("last")
 	TESTQ(left, left)
 	JZ(LabelRef("done"))
 	t.rows = 1
-	g.dotTile(t, "last", a, param("c"), param("w"), m, ldm, k, nil)
+	g.dotTile(t, "last", a, Arg("c"), Arg("w"), m, ldm, k, nil)
 	Label("done")
 	VZEROUPPER()
 	RET()
@@ -867,14 +666,13 @@ func (g isa) moments() {
 
 // transpose: four rows become columns of four elements, by squares of order four.
 func (g isa) transpose() {
-	TEXT("transpose"+map[bool]string{false: "64", true: "32"}[g.f32()], 4 /* NOSPLIT */, strings.ReplaceAll("func(dst *T, ldd int, x *T, ldx, n int)", "T", g.elem))
-	Pragma("noescape")
-	Doc("transpose" + map[bool]string{false: "64", true: "32"}[g.f32()] + " computes dst[j*ldd+i] = x[i*ldx+j] for i < 4 and j < n, where n >= 4 is a multiple of 4.")
-	dst, x, n := param("dst"), param("x"), param("n")
-	ldd, ldx := g.stride("ldd"), g.stride("ldx")
-	to, from := newWalk(ldd, 4), newWalk(ldx, 4)
+	g.Text(fmt.Sprint("transpose", 8*g.Size), "func(dst *T, ldd int, x *T, ldx, n int)",
+		"computes dst[j*ldd+i] = x[i*ldx+j] for i < 4 and j < n, where n >= 4 is a multiple of 4.")
+	dst, x, n := Arg("dst"), Arg("x"), Arg("n")
+	ldd, ldx := g.Stride("ldd"), g.Stride("ldx")
+	to, from := NewWalk(ldd, 4), NewWalk(ldx, 4)
 	reg := func() VecVirtual {
-		if g.f32() {
+		if !g.Double() {
 			return XMM()
 		}
 		return YMM()
@@ -883,13 +681,13 @@ func (g isa) transpose() {
 	r, t, c := make([]VecVirtual, 4), make([]VecVirtual, 4), make([]VecVirtual, 4)
 	for i := range r {
 		r[i], t[i], c[i] = reg(), reg(), reg()
-		g.mov(from.row(x, i), r[i])
+		g.Mov(from.Row(x, i), r[i])
 	}
 	for i := 0; i < 4; i += 2 { // what is next to each other in the columns
-		byType(g, VUNPCKLPD, VUNPCKLPS)(r[i+1], r[i], t[i])
-		byType(g, VUNPCKHPD, VUNPCKHPS)(r[i+1], r[i], t[i+1])
+		Pick(g, VUNPCKLPD, VUNPCKLPS)(r[i+1], r[i], t[i])
+		Pick(g, VUNPCKHPD, VUNPCKHPS)(r[i+1], r[i], t[i+1])
 	}
-	if g.f32() { // t is columns 0 and 1, and columns 2 and 3
+	if !g.Double() { // t is columns 0 and 1, and columns 2 and 3
 		for i := range 2 {
 			VUNPCKLPD(t[2+i], t[i], c[2*i])
 			VUNPCKHPD(t[2+i], t[i], c[2*i+1])
@@ -901,14 +699,12 @@ func (g isa) transpose() {
 		}
 	}
 	for i := range c {
-		g.mov(c[i], to.row(dst, i))
+		g.Mov(c[i], to.Row(dst, i))
 	}
-	ADDQ(imm(4*g.size), x)
-	to.advance(dst, 4)
-	SUBQ(imm(4), n)
+	ADDQ(U32(4*g.Size), x)
+	to.Advance(dst, 4)
+	SUBQ(U32(4), n)
 	JNE(LabelRef("loop"))
 	VZEROUPPER()
 	RET()
 }
-
-func imm(n int) Op { return U32(n) }
