@@ -18,7 +18,8 @@ const RotateChains = 4
 const (
 	badChains  = "simd: number of chains neither 1 nor RotateChains"
 	badSteps   = "simd: steps < 0"
-	shortC     = "simd: insufficient length of c or s"
+	oddCols    = "simd: odd number of columns"
+	shortC     = "simd: insufficient length of coefficients"
 	shortG     = "simd: insufficient length of g"
 	badLdG     = "simd: bad leading dimension of g"
 	shortT     = "simd: insufficient length of t"
@@ -36,7 +37,7 @@ const (
 // it rotates rows i = steps-1-p+q and i+1 by c[q*ldc+p] and s[q*ldc+p].
 func Rotate[T Float](x []T, ldx, cols, chains, steps int, c, s []T, ldc int) {
 	if checkRotate(len(x), ldx, cols, chains, steps, min(len(c), len(s)), ldc) {
-		rotate(x, ldx, cols, chains, steps, c, s, ldc, false)
+		rotate(x, ldx, cols, chains, steps, c, s, nil, nil, ldc, false)
 	}
 }
 
@@ -44,7 +45,7 @@ func Rotate[T Float](x []T, ldx, cols, chains, steps int, c, s []T, ldc int) {
 // s negated.
 func RotateBack[T Float](x []T, ldx, cols, chains, steps int, c, s []T, ldc int) {
 	if checkRotate(len(x), ldx, cols, chains, steps, min(len(c), len(s)), ldc) {
-		rotate(x, ldx, cols, chains, steps, c, s, ldc, true)
+		rotate(x, ldx, cols, chains, steps, c, s, nil, nil, ldc, true)
 	}
 }
 
@@ -53,18 +54,9 @@ func RotateBack[T Float](x []T, ldx, cols, chains, steps int, c, s []T, ldc int)
 //
 //	Σ_j x[i,j]·g[i+1,j] - x[i+1,j]·g[i,j].
 func RotateBackCross[T Float](x []T, ldx int, g []T, ldg, cols, chains, steps int, c, s []T, ldc int, sums []T) {
-	if !checkRotate(len(x), ldx, cols, chains, steps, min(len(c), len(s)), ldc) {
-		return
+	if checkCross(len(x), ldx, len(g), ldg, cols, chains, steps, min(len(c), len(s)), ldc, len(sums)/max(1, chains)) {
+		rotateBackCross(x, ldx, g, ldg, cols, chains, steps, c, s, nil, nil, ldc, sums)
 	}
-	switch {
-	case ldg < cols:
-		panic(badLdG)
-	case len(g) < cols || (len(g)-cols)/ldg < steps+chains-1:
-		panic(shortG)
-	case len(sums)/chains < steps:
-		panic(shortSums)
-	}
-	rotateBackCross(x, ldx, g, ldg, cols, chains, steps, c, s, ldc, sums)
 }
 
 // RotateTangent does what Rotate does to x and to its tangent t, with d the
@@ -74,15 +66,88 @@ func RotateBackCross[T Float](x []T, ldx int, g []T, ldg, cols, chains, steps in
 //	-d·x[i+1,j],  d·x[i,j].
 func RotateTangent[T Float](x []T, ldx int, t []T, ldt, cols, chains, steps int, c, s, d []T, ldc int) {
 	if checkTangent(len(x), ldx, len(t), ldt, cols, chains, steps, min(len(c), len(s), len(d)), ldc) {
-		rotateTangent(x, ldx, t, ldt, cols, chains, steps, c, s, d, ldc, false)
+		rotateTangent(x, ldx, t, ldt, cols, chains, steps, c, s, nil, nil, d, nil, ldc, false)
 	}
 }
 
 // RotateTangentBack undoes RotateTangent.
 func RotateTangentBack[T Float](x []T, ldx int, t []T, ldt, cols, chains, steps int, c, s, d []T, ldc int) {
 	if checkTangent(len(x), ldx, len(t), ldt, cols, chains, steps, min(len(c), len(s), len(d)), ldc) {
-		rotateTangent(x, ldx, t, ldt, cols, chains, steps, c, s, d, ldc, true)
+		rotateTangent(x, ldx, t, ldt, cols, chains, steps, c, s, nil, nil, d, nil, ldc, true)
 	}
+}
+
+// Rotations with phases are those of complex matrices. A row of cols elements,
+// which must be even, is the real and imaginary parts of cols/2 numbers in turn,
+// and before a rotation row i is multiplied by a phase e, of the real and
+// imaginary parts pc and ps, laid out as c and s.
+
+// RotatePhases does what Rotate does, with phases.
+func RotatePhases(x []float64, ldx, cols, chains, steps int, c, s, pc, ps []float64, ldc int) {
+	if checkRotate(len(x), ldx, pairs(cols), chains, steps, min(len(c), len(s), len(pc), len(ps)), ldc) {
+		rotate(x, ldx, cols, chains, steps, c, s, pc, ps, ldc, false)
+	}
+}
+
+// RotatePhasesBack undoes RotatePhases.
+func RotatePhasesBack(x []float64, ldx, cols, chains, steps int, c, s, pc, ps []float64, ldc int) {
+	if checkRotate(len(x), ldx, pairs(cols), chains, steps, min(len(c), len(s), len(pc), len(ps)), ldc) {
+		rotate(x, ldx, cols, chains, steps, c, s, pc, ps, ldc, true)
+	}
+}
+
+// RotatePhasesBackCross does what RotateBackCross does, with phases. It adds its
+// sums to sums[2*(p*chains+q)+1], and between a rotation and its phase adds to the
+// element before that
+//
+//	Σ Re(x[i,j])·Im(g[i,j]) - Im(x[i,j])·Re(g[i,j])
+//
+// over the complex numbers of row i.
+func RotatePhasesBackCross(x []float64, ldx int, g []float64, ldg, cols, chains, steps int, c, s, pc, ps []float64, ldc int, sums []float64) {
+	if checkCross(len(x), ldx, len(g), ldg, pairs(cols), chains, steps, min(len(c), len(s), len(pc), len(ps)), ldc, len(sums)/max(1, 2*chains)) {
+		rotateBackCross(x, ldx, g, ldg, cols, chains, steps, c, s, pc, ps, ldc, sums)
+	}
+}
+
+// RotatePhasesTangent does what RotateTangent does, with phases that have the
+// tangents pd: between a phase and its rotation it adds i·pd times row i of x to
+// that of t.
+func RotatePhasesTangent(x []float64, ldx int, t []float64, ldt, cols, chains, steps int, c, s, pc, ps, d, pd []float64, ldc int) {
+	if checkTangent(len(x), ldx, len(t), ldt, pairs(cols), chains, steps, min(len(c), len(s), len(pc), len(ps), len(d), len(pd)), ldc) {
+		rotateTangent(x, ldx, t, ldt, cols, chains, steps, c, s, pc, ps, d, pd, ldc, false)
+	}
+}
+
+// RotatePhasesTangentBack undoes RotatePhasesTangent.
+func RotatePhasesTangentBack(x []float64, ldx int, t []float64, ldt, cols, chains, steps int, c, s, pc, ps, d, pd []float64, ldc int) {
+	if checkTangent(len(x), ldx, len(t), ldt, pairs(cols), chains, steps, min(len(c), len(s), len(pc), len(ps), len(d), len(pd)), ldc) {
+		rotateTangent(x, ldx, t, ldt, cols, chains, steps, c, s, pc, ps, d, pd, ldc, true)
+	}
+}
+
+// pairs returns cols, which must be even.
+func pairs(cols int) int {
+	if cols%2 != 0 {
+		panic(oddCols)
+	}
+	return cols
+}
+
+// checkCross reports whether there is something to do. There are sums for so many
+// steps.
+func checkCross(lenX, ldx, lenG, ldg, cols, chains, steps, lenC, ldc, sums int) bool {
+	if !checkRotate(lenX, ldx, cols, chains, steps, lenC, ldc) {
+		return false
+	}
+	switch {
+	case ldg < cols:
+		panic(badLdG)
+	case lenG < cols || (lenG-cols)/ldg < steps+chains-1:
+		panic(shortG)
+	case sums < steps:
+		panic(shortSums)
+	}
+	return true
 }
 
 func checkTangent(lenX, ldx, lenT, ldt, cols, chains, steps, lenC, ldc int) bool {

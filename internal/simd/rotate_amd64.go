@@ -19,6 +19,21 @@ func rotateBackCross64(x *float64, ldx int, y *float64, ldy int, steps int, c *f
 //go:noescape
 func rotateTangent64(x *float64, ldx int, y *float64, ldy int, steps int, c *float64, s *float64, d *float64, ldc int, cols int, shape int)
 
+// rotatePhases64 is RotatePhases or RotatePhasesBack for chains and vectors as shape says.
+//
+//go:noescape
+func rotatePhases64(x *float64, ldx int, steps int, c *float64, s *float64, pc *float64, ps *float64, ldc int, cols int, shape int)
+
+// rotatePhasesBackCross64 is RotatePhasesBackCross for chains and vectors as shape says.
+//
+//go:noescape
+func rotatePhasesBackCross64(x *float64, ldx int, y *float64, ldy int, steps int, c *float64, s *float64, pc *float64, ps *float64, ldc int, sums *float64, cols int, shape int)
+
+// rotatePhasesTangent64 is RotatePhasesTangent or RotatePhasesTangentBack for chains and vectors as shape says.
+//
+//go:noescape
+func rotatePhasesTangent64(x *float64, ldx int, y *float64, ldy int, steps int, c *float64, s *float64, pc *float64, ps *float64, d *float64, pd *float64, ldc int, cols int, shape int)
+
 // sinCos64 computes sines and cosines, and clears ok if an element is too large for it, infinite or NaN.
 //
 //go:noescape

@@ -1237,7 +1237,7 @@ next31:
 	RET
 
 // func rotateBackCross64(x *float64, ldx int, y *float64, ldy int, steps int, c *float64, s *float64, ldc int, sums *float64, cols int, shape int)
-// Requires: AVX, AVX512F, BMI2, FMA3
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, FMA3
 TEXT ·rotateBackCross64(SB), NOSPLIT, $0-88
 	CMPQ      ·tier+0(SB), $0x02
 	JNE       avx2
@@ -1292,7 +1292,7 @@ step34:
 	ADDQ          DI, SI
 	VEXTRACTF64X4 $0x01, Z4, Y0
 	VADDPD        Y0, Y4, Y0
-	VEXTRACTF128  $0x01, Y0, X2
+	VEXTRACTF64X2 $0x01, Y0, X2
 	VADDPD        X2, X0, X2
 	VPERMILPD     $0x01, X2, X0
 	VADDPD        X0, X2, X2
@@ -1381,7 +1381,7 @@ step36:
 	ADDQ          DI, SI
 	VEXTRACTF64X4 $0x01, Z8, Y0
 	VADDPD        Y0, Y8, Y0
-	VEXTRACTF128  $0x01, Y0, X1
+	VEXTRACTF64X2 $0x01, Y0, X1
 	VADDPD        X1, X0, X1
 	VPERMILPD     $0x01, X1, X0
 	VADDPD        X0, X1, X1
@@ -3342,6 +3342,4552 @@ next67:
 	VZEROUPPER
 	RET
 
+// func rotatePhases64(x *float64, ldx int, steps int, c *float64, s *float64, pc *float64, ps *float64, ldc int, cols int, shape int)
+// Requires: AVX, AVX512F, BMI2, FMA3
+TEXT ·rotatePhases64(SB), NOSPLIT, $0-80
+	CMPQ      ·tier+0(SB), $0x02
+	JNE       avx2
+	MOVQ      shape+72(FP), AX
+	CMPQ      AX, $0x00
+	JNE       next69
+	MOVQ      steps+16(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      cols+64(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	MOVQ      x+0(FP), CX
+	MOVQ      ldx+8(FP), DX
+	SHLQ      $0x03, DX
+	MOVQ      DX, BX
+	IMULQ     AX, BX
+	ADDQ      BX, CX
+	MOVQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z1
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	SUBQ      DX, CX
+	MOVQ      c+24(FP), SI
+	MOVQ      s+32(FP), DI
+	MOVQ      pc+40(FP), R8
+	MOVQ      ps+48(FP), R9
+
+step70:
+	VMOVUPD.Z      (CX), K1, Z0
+	VBROADCASTSD   (R8), Z2
+	VBROADCASTSD   (R9), Z3
+	VPERMILPD      $0x55, Z0, Z4
+	VMULPD         Z3, Z4, Z4
+	VFMADDSUB132PD Z2, Z4, Z0
+	VBROADCASTSD   (SI), Z2
+	VBROADCASTSD   (DI), Z3
+	VMULPD         Z0, Z2, Z4
+	VMULPD         Z0, Z3, Z0
+	VFMADD231PD    Z1, Z2, Z0
+	VFNMADD213PD   Z4, Z3, Z1
+	VMOVUPD        Z0, K1, (CX)(BX*1)
+	SUBQ           DX, CX
+	ADDQ           $0x08, SI
+	ADDQ           $0x08, DI
+	ADDQ           $0x08, R8
+	ADDQ           $0x08, R9
+	DECQ           AX
+	JNZ            step70
+	ADDQ           DX, CX
+	VMOVUPD        Z1, K1, (CX)
+	ADDQ           DX, CX
+	VZEROUPPER
+	RET
+
+next69:
+	MOVQ      shape+72(FP), AX
+	CMPQ      AX, $0x02
+	JNE       next71
+	MOVQ      steps+16(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      cols+64(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	SHRQ      $0x08, CX
+	KMOVW     CX, K2
+	SHRQ      $0x08, CX
+	KMOVW     CX, K3
+	SHRQ      $0x08, CX
+	KMOVW     CX, K4
+	MOVQ      x+0(FP), CX
+	MOVQ      ldx+8(FP), DX
+	SHLQ      $0x03, DX
+	MOVQ      DX, BX
+	IMULQ     AX, BX
+	ADDQ      BX, CX
+	MOVQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z4
+	VMOVUPD.Z 64(BX), K2, Z5
+	VMOVUPD.Z 128(BX), K3, Z6
+	VMOVUPD.Z 192(BX), K4, Z7
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	SUBQ      DX, CX
+	MOVQ      c+24(FP), SI
+	MOVQ      s+32(FP), DI
+	MOVQ      pc+40(FP), R8
+	MOVQ      ps+48(FP), R9
+
+step72:
+	VMOVUPD.Z      (CX), K1, Z0
+	VMOVUPD.Z      64(CX), K2, Z1
+	VMOVUPD.Z      128(CX), K3, Z2
+	VMOVUPD.Z      192(CX), K4, Z3
+	VBROADCASTSD   (R8), Z8
+	VBROADCASTSD   (R9), Z9
+	VPERMILPD      $0x55, Z0, Z10
+	VPERMILPD      $0x55, Z1, Z11
+	VPERMILPD      $0x55, Z2, Z12
+	VPERMILPD      $0x55, Z3, Z13
+	VMULPD         Z9, Z10, Z10
+	VFMADDSUB132PD Z8, Z10, Z0
+	VMULPD         Z9, Z11, Z11
+	VFMADDSUB132PD Z8, Z11, Z1
+	VMULPD         Z9, Z12, Z12
+	VFMADDSUB132PD Z8, Z12, Z2
+	VMULPD         Z9, Z13, Z13
+	VFMADDSUB132PD Z8, Z13, Z3
+	VBROADCASTSD   (SI), Z8
+	VBROADCASTSD   (DI), Z9
+	VMULPD         Z0, Z8, Z10
+	VMULPD         Z0, Z9, Z0
+	VFMADD231PD    Z4, Z8, Z0
+	VFNMADD213PD   Z10, Z9, Z4
+	VMULPD         Z1, Z8, Z10
+	VMULPD         Z1, Z9, Z1
+	VFMADD231PD    Z5, Z8, Z1
+	VFNMADD213PD   Z10, Z9, Z5
+	VMULPD         Z2, Z8, Z10
+	VMULPD         Z2, Z9, Z2
+	VFMADD231PD    Z6, Z8, Z2
+	VFNMADD213PD   Z10, Z9, Z6
+	VMULPD         Z3, Z8, Z10
+	VMULPD         Z3, Z9, Z3
+	VFMADD231PD    Z7, Z8, Z3
+	VFNMADD213PD   Z10, Z9, Z7
+	VMOVUPD        Z0, K1, (CX)(BX*1)
+	VMOVUPD        Z1, K2, 64(CX)(BX*1)
+	VMOVUPD        Z2, K3, 128(CX)(BX*1)
+	VMOVUPD        Z3, K4, 192(CX)(BX*1)
+	SUBQ           DX, CX
+	ADDQ           $0x08, SI
+	ADDQ           $0x08, DI
+	ADDQ           $0x08, R8
+	ADDQ           $0x08, R9
+	DECQ           AX
+	JNZ            step72
+	ADDQ           DX, CX
+	VMOVUPD        Z4, K1, (CX)
+	VMOVUPD        Z5, K2, 64(CX)
+	VMOVUPD        Z6, K3, 128(CX)
+	VMOVUPD        Z7, K4, 192(CX)
+	ADDQ           DX, CX
+	VZEROUPPER
+	RET
+
+next71:
+	MOVQ      shape+72(FP), AX
+	CMPQ      AX, $0x01
+	JNE       next73
+	MOVQ      steps+16(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      cols+64(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	MOVQ      x+0(FP), CX
+	MOVQ      ldx+8(FP), DX
+	SHLQ      $0x03, DX
+	MOVQ      DX, BX
+	IMULQ     AX, BX
+	ADDQ      BX, CX
+	MOVQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z1
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z2
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z3
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z4
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	SHLQ      $0x02, BX
+	SUBQ      DX, CX
+	MOVQ      c+24(FP), SI
+	MOVQ      s+32(FP), DI
+	MOVQ      pc+40(FP), R8
+	MOVQ      ps+48(FP), R9
+	MOVQ      ldc+56(FP), R10
+	SHLQ      $0x03, R10
+	LEAQ      (R10)(R10*2), R11
+
+step74:
+	VMOVUPD.Z      (CX), K1, Z0
+	VBROADCASTSD   (R8), Z5
+	VBROADCASTSD   (R9), Z6
+	VPERMILPD      $0x55, Z0, Z7
+	VMULPD         Z6, Z7, Z7
+	VFMADDSUB132PD Z5, Z7, Z0
+	VBROADCASTSD   (SI), Z5
+	VBROADCASTSD   (DI), Z6
+	VMULPD         Z0, Z5, Z7
+	VMULPD         Z0, Z6, Z0
+	VFMADD231PD    Z1, Z5, Z0
+	VFNMADD213PD   Z7, Z6, Z1
+	VBROADCASTSD   (R8)(R10*1), Z5
+	VBROADCASTSD   (R9)(R10*1), Z6
+	VPERMILPD      $0x55, Z0, Z7
+	VMULPD         Z6, Z7, Z7
+	VFMADDSUB132PD Z5, Z7, Z0
+	VBROADCASTSD   (SI)(R10*1), Z5
+	VBROADCASTSD   (DI)(R10*1), Z6
+	VMULPD         Z0, Z5, Z7
+	VMULPD         Z0, Z6, Z0
+	VFMADD231PD    Z2, Z5, Z0
+	VFNMADD213PD   Z7, Z6, Z2
+	VBROADCASTSD   (R8)(R10*2), Z5
+	VBROADCASTSD   (R9)(R10*2), Z6
+	VPERMILPD      $0x55, Z0, Z7
+	VMULPD         Z6, Z7, Z7
+	VFMADDSUB132PD Z5, Z7, Z0
+	VBROADCASTSD   (SI)(R10*2), Z5
+	VBROADCASTSD   (DI)(R10*2), Z6
+	VMULPD         Z0, Z5, Z7
+	VMULPD         Z0, Z6, Z0
+	VFMADD231PD    Z3, Z5, Z0
+	VFNMADD213PD   Z7, Z6, Z3
+	VBROADCASTSD   (R8)(R11*1), Z5
+	VBROADCASTSD   (R9)(R11*1), Z6
+	VPERMILPD      $0x55, Z0, Z7
+	VMULPD         Z6, Z7, Z7
+	VFMADDSUB132PD Z5, Z7, Z0
+	VBROADCASTSD   (SI)(R11*1), Z5
+	VBROADCASTSD   (DI)(R11*1), Z6
+	VMULPD         Z0, Z5, Z7
+	VMULPD         Z0, Z6, Z0
+	VFMADD231PD    Z4, Z5, Z0
+	VFNMADD213PD   Z7, Z6, Z4
+	VMOVUPD        Z0, K1, (CX)(BX*1)
+	SUBQ           DX, CX
+	ADDQ           $0x08, SI
+	ADDQ           $0x08, DI
+	ADDQ           $0x08, R8
+	ADDQ           $0x08, R9
+	DECQ           AX
+	JNZ            step74
+	ADDQ           DX, CX
+	VMOVUPD        Z1, K1, (CX)
+	ADDQ           DX, CX
+	VMOVUPD        Z2, K1, (CX)
+	ADDQ           DX, CX
+	VMOVUPD        Z3, K1, (CX)
+	ADDQ           DX, CX
+	VMOVUPD        Z4, K1, (CX)
+	ADDQ           DX, CX
+	VZEROUPPER
+	RET
+
+next73:
+	MOVQ      shape+72(FP), AX
+	CMPQ      AX, $0x03
+	JNE       next75
+	MOVQ      steps+16(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      cols+64(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	SHRQ      $0x08, CX
+	KMOVW     CX, K2
+	SHRQ      $0x08, CX
+	KMOVW     CX, K3
+	SHRQ      $0x08, CX
+	KMOVW     CX, K4
+	MOVQ      x+0(FP), CX
+	MOVQ      ldx+8(FP), DX
+	SHLQ      $0x03, DX
+	MOVQ      DX, BX
+	IMULQ     AX, BX
+	ADDQ      BX, CX
+	MOVQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z4
+	VMOVUPD.Z 64(BX), K2, Z5
+	VMOVUPD.Z 128(BX), K3, Z6
+	VMOVUPD.Z 192(BX), K4, Z7
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z8
+	VMOVUPD.Z 64(BX), K2, Z9
+	VMOVUPD.Z 128(BX), K3, Z10
+	VMOVUPD.Z 192(BX), K4, Z11
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z12
+	VMOVUPD.Z 64(BX), K2, Z13
+	VMOVUPD.Z 128(BX), K3, Z14
+	VMOVUPD.Z 192(BX), K4, Z15
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z16
+	VMOVUPD.Z 64(BX), K2, Z17
+	VMOVUPD.Z 128(BX), K3, Z18
+	VMOVUPD.Z 192(BX), K4, Z19
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	SHLQ      $0x02, BX
+	SUBQ      DX, CX
+	MOVQ      c+24(FP), SI
+	MOVQ      s+32(FP), DI
+	MOVQ      pc+40(FP), R8
+	MOVQ      ps+48(FP), R9
+	MOVQ      ldc+56(FP), R10
+	SHLQ      $0x03, R10
+	LEAQ      (R10)(R10*2), R11
+
+step76:
+	VMOVUPD.Z      (CX), K1, Z0
+	VMOVUPD.Z      64(CX), K2, Z1
+	VMOVUPD.Z      128(CX), K3, Z2
+	VMOVUPD.Z      192(CX), K4, Z3
+	VBROADCASTSD   (R8), Z20
+	VBROADCASTSD   (R9), Z21
+	VPERMILPD      $0x55, Z0, Z22
+	VPERMILPD      $0x55, Z1, Z23
+	VPERMILPD      $0x55, Z2, Z24
+	VPERMILPD      $0x55, Z3, Z25
+	VMULPD         Z21, Z22, Z22
+	VFMADDSUB132PD Z20, Z22, Z0
+	VMULPD         Z21, Z23, Z23
+	VFMADDSUB132PD Z20, Z23, Z1
+	VMULPD         Z21, Z24, Z24
+	VFMADDSUB132PD Z20, Z24, Z2
+	VMULPD         Z21, Z25, Z25
+	VFMADDSUB132PD Z20, Z25, Z3
+	VBROADCASTSD   (SI), Z20
+	VBROADCASTSD   (DI), Z21
+	VMULPD         Z0, Z20, Z22
+	VMULPD         Z0, Z21, Z0
+	VFMADD231PD    Z4, Z20, Z0
+	VFNMADD213PD   Z22, Z21, Z4
+	VMULPD         Z1, Z20, Z22
+	VMULPD         Z1, Z21, Z1
+	VFMADD231PD    Z5, Z20, Z1
+	VFNMADD213PD   Z22, Z21, Z5
+	VMULPD         Z2, Z20, Z22
+	VMULPD         Z2, Z21, Z2
+	VFMADD231PD    Z6, Z20, Z2
+	VFNMADD213PD   Z22, Z21, Z6
+	VMULPD         Z3, Z20, Z22
+	VMULPD         Z3, Z21, Z3
+	VFMADD231PD    Z7, Z20, Z3
+	VFNMADD213PD   Z22, Z21, Z7
+	VBROADCASTSD   (R8)(R10*1), Z20
+	VBROADCASTSD   (R9)(R10*1), Z21
+	VPERMILPD      $0x55, Z0, Z22
+	VPERMILPD      $0x55, Z1, Z23
+	VPERMILPD      $0x55, Z2, Z24
+	VPERMILPD      $0x55, Z3, Z25
+	VMULPD         Z21, Z22, Z22
+	VFMADDSUB132PD Z20, Z22, Z0
+	VMULPD         Z21, Z23, Z23
+	VFMADDSUB132PD Z20, Z23, Z1
+	VMULPD         Z21, Z24, Z24
+	VFMADDSUB132PD Z20, Z24, Z2
+	VMULPD         Z21, Z25, Z25
+	VFMADDSUB132PD Z20, Z25, Z3
+	VBROADCASTSD   (SI)(R10*1), Z20
+	VBROADCASTSD   (DI)(R10*1), Z21
+	VMULPD         Z0, Z20, Z22
+	VMULPD         Z0, Z21, Z0
+	VFMADD231PD    Z8, Z20, Z0
+	VFNMADD213PD   Z22, Z21, Z8
+	VMULPD         Z1, Z20, Z22
+	VMULPD         Z1, Z21, Z1
+	VFMADD231PD    Z9, Z20, Z1
+	VFNMADD213PD   Z22, Z21, Z9
+	VMULPD         Z2, Z20, Z22
+	VMULPD         Z2, Z21, Z2
+	VFMADD231PD    Z10, Z20, Z2
+	VFNMADD213PD   Z22, Z21, Z10
+	VMULPD         Z3, Z20, Z22
+	VMULPD         Z3, Z21, Z3
+	VFMADD231PD    Z11, Z20, Z3
+	VFNMADD213PD   Z22, Z21, Z11
+	VBROADCASTSD   (R8)(R10*2), Z20
+	VBROADCASTSD   (R9)(R10*2), Z21
+	VPERMILPD      $0x55, Z0, Z22
+	VPERMILPD      $0x55, Z1, Z23
+	VPERMILPD      $0x55, Z2, Z24
+	VPERMILPD      $0x55, Z3, Z25
+	VMULPD         Z21, Z22, Z22
+	VFMADDSUB132PD Z20, Z22, Z0
+	VMULPD         Z21, Z23, Z23
+	VFMADDSUB132PD Z20, Z23, Z1
+	VMULPD         Z21, Z24, Z24
+	VFMADDSUB132PD Z20, Z24, Z2
+	VMULPD         Z21, Z25, Z25
+	VFMADDSUB132PD Z20, Z25, Z3
+	VBROADCASTSD   (SI)(R10*2), Z20
+	VBROADCASTSD   (DI)(R10*2), Z21
+	VMULPD         Z0, Z20, Z22
+	VMULPD         Z0, Z21, Z0
+	VFMADD231PD    Z12, Z20, Z0
+	VFNMADD213PD   Z22, Z21, Z12
+	VMULPD         Z1, Z20, Z22
+	VMULPD         Z1, Z21, Z1
+	VFMADD231PD    Z13, Z20, Z1
+	VFNMADD213PD   Z22, Z21, Z13
+	VMULPD         Z2, Z20, Z22
+	VMULPD         Z2, Z21, Z2
+	VFMADD231PD    Z14, Z20, Z2
+	VFNMADD213PD   Z22, Z21, Z14
+	VMULPD         Z3, Z20, Z22
+	VMULPD         Z3, Z21, Z3
+	VFMADD231PD    Z15, Z20, Z3
+	VFNMADD213PD   Z22, Z21, Z15
+	VBROADCASTSD   (R8)(R11*1), Z20
+	VBROADCASTSD   (R9)(R11*1), Z21
+	VPERMILPD      $0x55, Z0, Z22
+	VPERMILPD      $0x55, Z1, Z23
+	VPERMILPD      $0x55, Z2, Z24
+	VPERMILPD      $0x55, Z3, Z25
+	VMULPD         Z21, Z22, Z22
+	VFMADDSUB132PD Z20, Z22, Z0
+	VMULPD         Z21, Z23, Z23
+	VFMADDSUB132PD Z20, Z23, Z1
+	VMULPD         Z21, Z24, Z24
+	VFMADDSUB132PD Z20, Z24, Z2
+	VMULPD         Z21, Z25, Z25
+	VFMADDSUB132PD Z20, Z25, Z3
+	VBROADCASTSD   (SI)(R11*1), Z20
+	VBROADCASTSD   (DI)(R11*1), Z21
+	VMULPD         Z0, Z20, Z22
+	VMULPD         Z0, Z21, Z0
+	VFMADD231PD    Z16, Z20, Z0
+	VFNMADD213PD   Z22, Z21, Z16
+	VMULPD         Z1, Z20, Z22
+	VMULPD         Z1, Z21, Z1
+	VFMADD231PD    Z17, Z20, Z1
+	VFNMADD213PD   Z22, Z21, Z17
+	VMULPD         Z2, Z20, Z22
+	VMULPD         Z2, Z21, Z2
+	VFMADD231PD    Z18, Z20, Z2
+	VFNMADD213PD   Z22, Z21, Z18
+	VMULPD         Z3, Z20, Z22
+	VMULPD         Z3, Z21, Z3
+	VFMADD231PD    Z19, Z20, Z3
+	VFNMADD213PD   Z22, Z21, Z19
+	VMOVUPD        Z0, K1, (CX)(BX*1)
+	VMOVUPD        Z1, K2, 64(CX)(BX*1)
+	VMOVUPD        Z2, K3, 128(CX)(BX*1)
+	VMOVUPD        Z3, K4, 192(CX)(BX*1)
+	SUBQ           DX, CX
+	ADDQ           $0x08, SI
+	ADDQ           $0x08, DI
+	ADDQ           $0x08, R8
+	ADDQ           $0x08, R9
+	DECQ           AX
+	JNZ            step76
+	ADDQ           DX, CX
+	VMOVUPD        Z4, K1, (CX)
+	VMOVUPD        Z5, K2, 64(CX)
+	VMOVUPD        Z6, K3, 128(CX)
+	VMOVUPD        Z7, K4, 192(CX)
+	ADDQ           DX, CX
+	VMOVUPD        Z8, K1, (CX)
+	VMOVUPD        Z9, K2, 64(CX)
+	VMOVUPD        Z10, K3, 128(CX)
+	VMOVUPD        Z11, K4, 192(CX)
+	ADDQ           DX, CX
+	VMOVUPD        Z12, K1, (CX)
+	VMOVUPD        Z13, K2, 64(CX)
+	VMOVUPD        Z14, K3, 128(CX)
+	VMOVUPD        Z15, K4, 192(CX)
+	ADDQ           DX, CX
+	VMOVUPD        Z16, K1, (CX)
+	VMOVUPD        Z17, K2, 64(CX)
+	VMOVUPD        Z18, K3, 128(CX)
+	VMOVUPD        Z19, K4, 192(CX)
+	ADDQ           DX, CX
+	VZEROUPPER
+	RET
+
+next75:
+	MOVQ      shape+72(FP), AX
+	CMPQ      AX, $0x04
+	JNE       next77
+	MOVQ      steps+16(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      cols+64(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	MOVQ      x+0(FP), CX
+	MOVQ      ldx+8(FP), DX
+	SHLQ      $0x03, DX
+	MOVQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z1
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	MOVQ      c+24(FP), SI
+	MOVQ      s+32(FP), DI
+	MOVQ      pc+40(FP), R8
+	MOVQ      ps+48(FP), R9
+	LEAQ      -8(SI)(AX*8), SI
+	LEAQ      -8(DI)(AX*8), DI
+	LEAQ      -8(R8)(AX*8), R8
+	LEAQ      -8(R9)(AX*8), R9
+
+step78:
+	VMOVUPD.Z      (CX)(BX*1), K1, Z0
+	VBROADCASTSD   (SI), Z2
+	VBROADCASTSD   (DI), Z3
+	VMULPD         Z0, Z2, Z4
+	VMULPD         Z0, Z3, Z0
+	VFMADD231PD    Z1, Z2, Z0
+	VFNMADD213PD   Z4, Z3, Z1
+	VBROADCASTSD   (R8), Z2
+	VBROADCASTSD   (R9), Z3
+	VPERMILPD      $0x55, Z0, Z4
+	VMULPD         Z3, Z4, Z4
+	VFMSUBADD132PD Z2, Z4, Z0
+	VMOVUPD        Z0, K1, (CX)
+	ADDQ           DX, CX
+	SUBQ           $0x08, SI
+	SUBQ           $0x08, DI
+	SUBQ           $0x08, R8
+	SUBQ           $0x08, R9
+	DECQ           AX
+	JNZ            step78
+	VMOVUPD        Z1, K1, (CX)
+	ADDQ           DX, CX
+	VZEROUPPER
+	RET
+
+next77:
+	MOVQ      shape+72(FP), AX
+	CMPQ      AX, $0x06
+	JNE       next79
+	MOVQ      steps+16(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      cols+64(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	SHRQ      $0x08, CX
+	KMOVW     CX, K2
+	SHRQ      $0x08, CX
+	KMOVW     CX, K3
+	SHRQ      $0x08, CX
+	KMOVW     CX, K4
+	MOVQ      x+0(FP), CX
+	MOVQ      ldx+8(FP), DX
+	SHLQ      $0x03, DX
+	MOVQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z4
+	VMOVUPD.Z 64(BX), K2, Z5
+	VMOVUPD.Z 128(BX), K3, Z6
+	VMOVUPD.Z 192(BX), K4, Z7
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	MOVQ      c+24(FP), SI
+	MOVQ      s+32(FP), DI
+	MOVQ      pc+40(FP), R8
+	MOVQ      ps+48(FP), R9
+	LEAQ      -8(SI)(AX*8), SI
+	LEAQ      -8(DI)(AX*8), DI
+	LEAQ      -8(R8)(AX*8), R8
+	LEAQ      -8(R9)(AX*8), R9
+
+step80:
+	VMOVUPD.Z      (CX)(BX*1), K1, Z0
+	VMOVUPD.Z      64(CX)(BX*1), K2, Z1
+	VMOVUPD.Z      128(CX)(BX*1), K3, Z2
+	VMOVUPD.Z      192(CX)(BX*1), K4, Z3
+	VBROADCASTSD   (SI), Z8
+	VBROADCASTSD   (DI), Z9
+	VMULPD         Z0, Z8, Z10
+	VMULPD         Z0, Z9, Z0
+	VFMADD231PD    Z4, Z8, Z0
+	VFNMADD213PD   Z10, Z9, Z4
+	VMULPD         Z1, Z8, Z10
+	VMULPD         Z1, Z9, Z1
+	VFMADD231PD    Z5, Z8, Z1
+	VFNMADD213PD   Z10, Z9, Z5
+	VMULPD         Z2, Z8, Z10
+	VMULPD         Z2, Z9, Z2
+	VFMADD231PD    Z6, Z8, Z2
+	VFNMADD213PD   Z10, Z9, Z6
+	VMULPD         Z3, Z8, Z10
+	VMULPD         Z3, Z9, Z3
+	VFMADD231PD    Z7, Z8, Z3
+	VFNMADD213PD   Z10, Z9, Z7
+	VBROADCASTSD   (R8), Z8
+	VBROADCASTSD   (R9), Z9
+	VPERMILPD      $0x55, Z0, Z10
+	VPERMILPD      $0x55, Z1, Z11
+	VPERMILPD      $0x55, Z2, Z12
+	VPERMILPD      $0x55, Z3, Z13
+	VMULPD         Z9, Z10, Z10
+	VFMSUBADD132PD Z8, Z10, Z0
+	VMULPD         Z9, Z11, Z11
+	VFMSUBADD132PD Z8, Z11, Z1
+	VMULPD         Z9, Z12, Z12
+	VFMSUBADD132PD Z8, Z12, Z2
+	VMULPD         Z9, Z13, Z13
+	VFMSUBADD132PD Z8, Z13, Z3
+	VMOVUPD        Z0, K1, (CX)
+	VMOVUPD        Z1, K2, 64(CX)
+	VMOVUPD        Z2, K3, 128(CX)
+	VMOVUPD        Z3, K4, 192(CX)
+	ADDQ           DX, CX
+	SUBQ           $0x08, SI
+	SUBQ           $0x08, DI
+	SUBQ           $0x08, R8
+	SUBQ           $0x08, R9
+	DECQ           AX
+	JNZ            step80
+	VMOVUPD        Z4, K1, (CX)
+	VMOVUPD        Z5, K2, 64(CX)
+	VMOVUPD        Z6, K3, 128(CX)
+	VMOVUPD        Z7, K4, 192(CX)
+	ADDQ           DX, CX
+	VZEROUPPER
+	RET
+
+next79:
+	MOVQ      shape+72(FP), AX
+	CMPQ      AX, $0x05
+	JNE       next81
+	MOVQ      steps+16(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      cols+64(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	MOVQ      x+0(FP), CX
+	MOVQ      ldx+8(FP), DX
+	SHLQ      $0x03, DX
+	MOVQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z1
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z2
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z3
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z4
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	SHLQ      $0x02, BX
+	MOVQ      c+24(FP), SI
+	MOVQ      s+32(FP), DI
+	MOVQ      pc+40(FP), R8
+	MOVQ      ps+48(FP), R9
+	MOVQ      ldc+56(FP), R10
+	SHLQ      $0x03, R10
+	LEAQ      (R10)(R10*2), R11
+	LEAQ      -8(SI)(AX*8), SI
+	LEAQ      -8(DI)(AX*8), DI
+	LEAQ      -8(R8)(AX*8), R8
+	LEAQ      -8(R9)(AX*8), R9
+
+step82:
+	VMOVUPD.Z      (CX)(BX*1), K1, Z0
+	VBROADCASTSD   (SI)(R11*1), Z5
+	VBROADCASTSD   (DI)(R11*1), Z6
+	VMULPD         Z0, Z5, Z7
+	VMULPD         Z0, Z6, Z0
+	VFMADD231PD    Z4, Z5, Z0
+	VFNMADD213PD   Z7, Z6, Z4
+	VBROADCASTSD   (R8)(R11*1), Z5
+	VBROADCASTSD   (R9)(R11*1), Z6
+	VPERMILPD      $0x55, Z0, Z7
+	VMULPD         Z6, Z7, Z7
+	VFMSUBADD132PD Z5, Z7, Z0
+	VBROADCASTSD   (SI)(R10*2), Z5
+	VBROADCASTSD   (DI)(R10*2), Z6
+	VMULPD         Z0, Z5, Z7
+	VMULPD         Z0, Z6, Z0
+	VFMADD231PD    Z3, Z5, Z0
+	VFNMADD213PD   Z7, Z6, Z3
+	VBROADCASTSD   (R8)(R10*2), Z5
+	VBROADCASTSD   (R9)(R10*2), Z6
+	VPERMILPD      $0x55, Z0, Z7
+	VMULPD         Z6, Z7, Z7
+	VFMSUBADD132PD Z5, Z7, Z0
+	VBROADCASTSD   (SI)(R10*1), Z5
+	VBROADCASTSD   (DI)(R10*1), Z6
+	VMULPD         Z0, Z5, Z7
+	VMULPD         Z0, Z6, Z0
+	VFMADD231PD    Z2, Z5, Z0
+	VFNMADD213PD   Z7, Z6, Z2
+	VBROADCASTSD   (R8)(R10*1), Z5
+	VBROADCASTSD   (R9)(R10*1), Z6
+	VPERMILPD      $0x55, Z0, Z7
+	VMULPD         Z6, Z7, Z7
+	VFMSUBADD132PD Z5, Z7, Z0
+	VBROADCASTSD   (SI), Z5
+	VBROADCASTSD   (DI), Z6
+	VMULPD         Z0, Z5, Z7
+	VMULPD         Z0, Z6, Z0
+	VFMADD231PD    Z1, Z5, Z0
+	VFNMADD213PD   Z7, Z6, Z1
+	VBROADCASTSD   (R8), Z5
+	VBROADCASTSD   (R9), Z6
+	VPERMILPD      $0x55, Z0, Z7
+	VMULPD         Z6, Z7, Z7
+	VFMSUBADD132PD Z5, Z7, Z0
+	VMOVUPD        Z0, K1, (CX)
+	ADDQ           DX, CX
+	SUBQ           $0x08, SI
+	SUBQ           $0x08, DI
+	SUBQ           $0x08, R8
+	SUBQ           $0x08, R9
+	DECQ           AX
+	JNZ            step82
+	VMOVUPD        Z1, K1, (CX)
+	ADDQ           DX, CX
+	VMOVUPD        Z2, K1, (CX)
+	ADDQ           DX, CX
+	VMOVUPD        Z3, K1, (CX)
+	ADDQ           DX, CX
+	VMOVUPD        Z4, K1, (CX)
+	ADDQ           DX, CX
+	VZEROUPPER
+	RET
+
+next81:
+	MOVQ      shape+72(FP), AX
+	CMPQ      AX, $0x07
+	JNE       next83
+	MOVQ      steps+16(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      cols+64(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	SHRQ      $0x08, CX
+	KMOVW     CX, K2
+	SHRQ      $0x08, CX
+	KMOVW     CX, K3
+	SHRQ      $0x08, CX
+	KMOVW     CX, K4
+	MOVQ      x+0(FP), CX
+	MOVQ      ldx+8(FP), DX
+	SHLQ      $0x03, DX
+	MOVQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z4
+	VMOVUPD.Z 64(BX), K2, Z5
+	VMOVUPD.Z 128(BX), K3, Z6
+	VMOVUPD.Z 192(BX), K4, Z7
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z8
+	VMOVUPD.Z 64(BX), K2, Z9
+	VMOVUPD.Z 128(BX), K3, Z10
+	VMOVUPD.Z 192(BX), K4, Z11
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z12
+	VMOVUPD.Z 64(BX), K2, Z13
+	VMOVUPD.Z 128(BX), K3, Z14
+	VMOVUPD.Z 192(BX), K4, Z15
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z16
+	VMOVUPD.Z 64(BX), K2, Z17
+	VMOVUPD.Z 128(BX), K3, Z18
+	VMOVUPD.Z 192(BX), K4, Z19
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	SHLQ      $0x02, BX
+	MOVQ      c+24(FP), SI
+	MOVQ      s+32(FP), DI
+	MOVQ      pc+40(FP), R8
+	MOVQ      ps+48(FP), R9
+	MOVQ      ldc+56(FP), R10
+	SHLQ      $0x03, R10
+	LEAQ      (R10)(R10*2), R11
+	LEAQ      -8(SI)(AX*8), SI
+	LEAQ      -8(DI)(AX*8), DI
+	LEAQ      -8(R8)(AX*8), R8
+	LEAQ      -8(R9)(AX*8), R9
+
+step84:
+	VMOVUPD.Z      (CX)(BX*1), K1, Z0
+	VMOVUPD.Z      64(CX)(BX*1), K2, Z1
+	VMOVUPD.Z      128(CX)(BX*1), K3, Z2
+	VMOVUPD.Z      192(CX)(BX*1), K4, Z3
+	VBROADCASTSD   (SI)(R11*1), Z20
+	VBROADCASTSD   (DI)(R11*1), Z21
+	VMULPD         Z0, Z20, Z22
+	VMULPD         Z0, Z21, Z0
+	VFMADD231PD    Z16, Z20, Z0
+	VFNMADD213PD   Z22, Z21, Z16
+	VMULPD         Z1, Z20, Z22
+	VMULPD         Z1, Z21, Z1
+	VFMADD231PD    Z17, Z20, Z1
+	VFNMADD213PD   Z22, Z21, Z17
+	VMULPD         Z2, Z20, Z22
+	VMULPD         Z2, Z21, Z2
+	VFMADD231PD    Z18, Z20, Z2
+	VFNMADD213PD   Z22, Z21, Z18
+	VMULPD         Z3, Z20, Z22
+	VMULPD         Z3, Z21, Z3
+	VFMADD231PD    Z19, Z20, Z3
+	VFNMADD213PD   Z22, Z21, Z19
+	VBROADCASTSD   (R8)(R11*1), Z20
+	VBROADCASTSD   (R9)(R11*1), Z21
+	VPERMILPD      $0x55, Z0, Z22
+	VPERMILPD      $0x55, Z1, Z23
+	VPERMILPD      $0x55, Z2, Z24
+	VPERMILPD      $0x55, Z3, Z25
+	VMULPD         Z21, Z22, Z22
+	VFMSUBADD132PD Z20, Z22, Z0
+	VMULPD         Z21, Z23, Z23
+	VFMSUBADD132PD Z20, Z23, Z1
+	VMULPD         Z21, Z24, Z24
+	VFMSUBADD132PD Z20, Z24, Z2
+	VMULPD         Z21, Z25, Z25
+	VFMSUBADD132PD Z20, Z25, Z3
+	VBROADCASTSD   (SI)(R10*2), Z20
+	VBROADCASTSD   (DI)(R10*2), Z21
+	VMULPD         Z0, Z20, Z22
+	VMULPD         Z0, Z21, Z0
+	VFMADD231PD    Z12, Z20, Z0
+	VFNMADD213PD   Z22, Z21, Z12
+	VMULPD         Z1, Z20, Z22
+	VMULPD         Z1, Z21, Z1
+	VFMADD231PD    Z13, Z20, Z1
+	VFNMADD213PD   Z22, Z21, Z13
+	VMULPD         Z2, Z20, Z22
+	VMULPD         Z2, Z21, Z2
+	VFMADD231PD    Z14, Z20, Z2
+	VFNMADD213PD   Z22, Z21, Z14
+	VMULPD         Z3, Z20, Z22
+	VMULPD         Z3, Z21, Z3
+	VFMADD231PD    Z15, Z20, Z3
+	VFNMADD213PD   Z22, Z21, Z15
+	VBROADCASTSD   (R8)(R10*2), Z20
+	VBROADCASTSD   (R9)(R10*2), Z21
+	VPERMILPD      $0x55, Z0, Z22
+	VPERMILPD      $0x55, Z1, Z23
+	VPERMILPD      $0x55, Z2, Z24
+	VPERMILPD      $0x55, Z3, Z25
+	VMULPD         Z21, Z22, Z22
+	VFMSUBADD132PD Z20, Z22, Z0
+	VMULPD         Z21, Z23, Z23
+	VFMSUBADD132PD Z20, Z23, Z1
+	VMULPD         Z21, Z24, Z24
+	VFMSUBADD132PD Z20, Z24, Z2
+	VMULPD         Z21, Z25, Z25
+	VFMSUBADD132PD Z20, Z25, Z3
+	VBROADCASTSD   (SI)(R10*1), Z20
+	VBROADCASTSD   (DI)(R10*1), Z21
+	VMULPD         Z0, Z20, Z22
+	VMULPD         Z0, Z21, Z0
+	VFMADD231PD    Z8, Z20, Z0
+	VFNMADD213PD   Z22, Z21, Z8
+	VMULPD         Z1, Z20, Z22
+	VMULPD         Z1, Z21, Z1
+	VFMADD231PD    Z9, Z20, Z1
+	VFNMADD213PD   Z22, Z21, Z9
+	VMULPD         Z2, Z20, Z22
+	VMULPD         Z2, Z21, Z2
+	VFMADD231PD    Z10, Z20, Z2
+	VFNMADD213PD   Z22, Z21, Z10
+	VMULPD         Z3, Z20, Z22
+	VMULPD         Z3, Z21, Z3
+	VFMADD231PD    Z11, Z20, Z3
+	VFNMADD213PD   Z22, Z21, Z11
+	VBROADCASTSD   (R8)(R10*1), Z20
+	VBROADCASTSD   (R9)(R10*1), Z21
+	VPERMILPD      $0x55, Z0, Z22
+	VPERMILPD      $0x55, Z1, Z23
+	VPERMILPD      $0x55, Z2, Z24
+	VPERMILPD      $0x55, Z3, Z25
+	VMULPD         Z21, Z22, Z22
+	VFMSUBADD132PD Z20, Z22, Z0
+	VMULPD         Z21, Z23, Z23
+	VFMSUBADD132PD Z20, Z23, Z1
+	VMULPD         Z21, Z24, Z24
+	VFMSUBADD132PD Z20, Z24, Z2
+	VMULPD         Z21, Z25, Z25
+	VFMSUBADD132PD Z20, Z25, Z3
+	VBROADCASTSD   (SI), Z20
+	VBROADCASTSD   (DI), Z21
+	VMULPD         Z0, Z20, Z22
+	VMULPD         Z0, Z21, Z0
+	VFMADD231PD    Z4, Z20, Z0
+	VFNMADD213PD   Z22, Z21, Z4
+	VMULPD         Z1, Z20, Z22
+	VMULPD         Z1, Z21, Z1
+	VFMADD231PD    Z5, Z20, Z1
+	VFNMADD213PD   Z22, Z21, Z5
+	VMULPD         Z2, Z20, Z22
+	VMULPD         Z2, Z21, Z2
+	VFMADD231PD    Z6, Z20, Z2
+	VFNMADD213PD   Z22, Z21, Z6
+	VMULPD         Z3, Z20, Z22
+	VMULPD         Z3, Z21, Z3
+	VFMADD231PD    Z7, Z20, Z3
+	VFNMADD213PD   Z22, Z21, Z7
+	VBROADCASTSD   (R8), Z20
+	VBROADCASTSD   (R9), Z21
+	VPERMILPD      $0x55, Z0, Z22
+	VPERMILPD      $0x55, Z1, Z23
+	VPERMILPD      $0x55, Z2, Z24
+	VPERMILPD      $0x55, Z3, Z25
+	VMULPD         Z21, Z22, Z22
+	VFMSUBADD132PD Z20, Z22, Z0
+	VMULPD         Z21, Z23, Z23
+	VFMSUBADD132PD Z20, Z23, Z1
+	VMULPD         Z21, Z24, Z24
+	VFMSUBADD132PD Z20, Z24, Z2
+	VMULPD         Z21, Z25, Z25
+	VFMSUBADD132PD Z20, Z25, Z3
+	VMOVUPD        Z0, K1, (CX)
+	VMOVUPD        Z1, K2, 64(CX)
+	VMOVUPD        Z2, K3, 128(CX)
+	VMOVUPD        Z3, K4, 192(CX)
+	ADDQ           DX, CX
+	SUBQ           $0x08, SI
+	SUBQ           $0x08, DI
+	SUBQ           $0x08, R8
+	SUBQ           $0x08, R9
+	DECQ           AX
+	JNZ            step84
+	VMOVUPD        Z4, K1, (CX)
+	VMOVUPD        Z5, K2, 64(CX)
+	VMOVUPD        Z6, K3, 128(CX)
+	VMOVUPD        Z7, K4, 192(CX)
+	ADDQ           DX, CX
+	VMOVUPD        Z8, K1, (CX)
+	VMOVUPD        Z9, K2, 64(CX)
+	VMOVUPD        Z10, K3, 128(CX)
+	VMOVUPD        Z11, K4, 192(CX)
+	ADDQ           DX, CX
+	VMOVUPD        Z12, K1, (CX)
+	VMOVUPD        Z13, K2, 64(CX)
+	VMOVUPD        Z14, K3, 128(CX)
+	VMOVUPD        Z15, K4, 192(CX)
+	ADDQ           DX, CX
+	VMOVUPD        Z16, K1, (CX)
+	VMOVUPD        Z17, K2, 64(CX)
+	VMOVUPD        Z18, K3, 128(CX)
+	VMOVUPD        Z19, K4, 192(CX)
+	ADDQ           DX, CX
+	VZEROUPPER
+	RET
+
+next83:
+	VZEROUPPER
+	RET
+
+avx2:
+	MOVQ       shape+72(FP), AX
+	CMPQ       AX, $0x00
+	JNE        next85
+	MOVQ       steps+16(FP), AX
+	MOVQ       cols+64(FP), CX
+	SHLQ       $0x03, CX
+	NEGQ       CX
+	LEAQ       rotateOnes<>+32(SB), DX
+	VMOVDQU    (DX)(CX*1), Y0
+	MOVQ       x+0(FP), CX
+	MOVQ       ldx+8(FP), DX
+	SHLQ       $0x03, DX
+	MOVQ       DX, BX
+	IMULQ      AX, BX
+	ADDQ       BX, CX
+	MOVQ       CX, BX
+	VMASKMOVPD (BX), Y0, Y2
+	ADDQ       DX, BX
+	MOVQ       DX, BX
+	SUBQ       DX, CX
+	MOVQ       c+24(FP), SI
+	MOVQ       s+32(FP), DI
+	MOVQ       pc+40(FP), R8
+	MOVQ       ps+48(FP), R9
+
+step86:
+	VMASKMOVPD     (CX), Y0, Y1
+	VBROADCASTSD   (R8), Y3
+	VBROADCASTSD   (R9), Y4
+	VPERMILPD      $0x55, Y1, Y5
+	VMULPD         Y4, Y5, Y5
+	VFMADDSUB132PD Y3, Y5, Y1
+	VBROADCASTSD   (SI), Y3
+	VBROADCASTSD   (DI), Y4
+	VMULPD         Y1, Y3, Y5
+	VMULPD         Y1, Y4, Y1
+	VFMADD231PD    Y2, Y3, Y1
+	VFNMADD213PD   Y5, Y4, Y2
+	VMASKMOVPD     Y1, Y0, (CX)(BX*1)
+	SUBQ           DX, CX
+	ADDQ           $0x08, SI
+	ADDQ           $0x08, DI
+	ADDQ           $0x08, R8
+	ADDQ           $0x08, R9
+	DECQ           AX
+	JNZ            step86
+	ADDQ           DX, CX
+	VMASKMOVPD     Y2, Y0, (CX)
+	ADDQ           DX, CX
+	VZEROUPPER
+	RET
+
+next85:
+	MOVQ    shape+72(FP), AX
+	CMPQ    AX, $0x02
+	JNE     next87
+	MOVQ    steps+16(FP), AX
+	MOVQ    x+0(FP), CX
+	MOVQ    ldx+8(FP), DX
+	SHLQ    $0x03, DX
+	MOVQ    DX, BX
+	IMULQ   AX, BX
+	ADDQ    BX, CX
+	MOVQ    CX, BX
+	VMOVUPS (BX), Y2
+	VMOVUPS 32(BX), Y3
+	ADDQ    DX, BX
+	MOVQ    DX, BX
+	SUBQ    DX, CX
+	MOVQ    c+24(FP), SI
+	MOVQ    s+32(FP), DI
+	MOVQ    pc+40(FP), R8
+	MOVQ    ps+48(FP), R9
+
+step88:
+	VMOVUPS        (CX), Y0
+	VMOVUPS        32(CX), Y1
+	VBROADCASTSD   (R8), Y4
+	VBROADCASTSD   (R9), Y5
+	VPERMILPD      $0x55, Y0, Y6
+	VPERMILPD      $0x55, Y1, Y7
+	VMULPD         Y5, Y6, Y6
+	VFMADDSUB132PD Y4, Y6, Y0
+	VMULPD         Y5, Y7, Y7
+	VFMADDSUB132PD Y4, Y7, Y1
+	VBROADCASTSD   (SI), Y4
+	VBROADCASTSD   (DI), Y5
+	VMULPD         Y0, Y4, Y6
+	VMULPD         Y0, Y5, Y0
+	VFMADD231PD    Y2, Y4, Y0
+	VFNMADD213PD   Y6, Y5, Y2
+	VMULPD         Y1, Y4, Y6
+	VMULPD         Y1, Y5, Y1
+	VFMADD231PD    Y3, Y4, Y1
+	VFNMADD213PD   Y6, Y5, Y3
+	VMOVUPS        Y0, (CX)(BX*1)
+	VMOVUPS        Y1, 32(CX)(BX*1)
+	SUBQ           DX, CX
+	ADDQ           $0x08, SI
+	ADDQ           $0x08, DI
+	ADDQ           $0x08, R8
+	ADDQ           $0x08, R9
+	DECQ           AX
+	JNZ            step88
+	ADDQ           DX, CX
+	VMOVUPS        Y2, (CX)
+	VMOVUPS        Y3, 32(CX)
+	ADDQ           DX, CX
+	VZEROUPPER
+	RET
+
+next87:
+	MOVQ       shape+72(FP), AX
+	CMPQ       AX, $0x01
+	JNE        next89
+	MOVQ       steps+16(FP), AX
+	MOVQ       cols+64(FP), CX
+	SHLQ       $0x03, CX
+	NEGQ       CX
+	LEAQ       rotateOnes<>+32(SB), DX
+	VMOVDQU    (DX)(CX*1), Y0
+	MOVQ       x+0(FP), CX
+	MOVQ       ldx+8(FP), DX
+	SHLQ       $0x03, DX
+	MOVQ       DX, BX
+	IMULQ      AX, BX
+	ADDQ       BX, CX
+	MOVQ       CX, BX
+	VMASKMOVPD (BX), Y0, Y2
+	ADDQ       DX, BX
+	VMASKMOVPD (BX), Y0, Y3
+	ADDQ       DX, BX
+	VMASKMOVPD (BX), Y0, Y4
+	ADDQ       DX, BX
+	VMASKMOVPD (BX), Y0, Y5
+	ADDQ       DX, BX
+	MOVQ       DX, BX
+	SHLQ       $0x02, BX
+	SUBQ       DX, CX
+	MOVQ       c+24(FP), SI
+	MOVQ       s+32(FP), DI
+	MOVQ       pc+40(FP), R8
+	MOVQ       ps+48(FP), R9
+	MOVQ       ldc+56(FP), R10
+	SHLQ       $0x03, R10
+	LEAQ       (R10)(R10*2), R11
+
+step90:
+	VMASKMOVPD     (CX), Y0, Y1
+	VBROADCASTSD   (R8), Y6
+	VBROADCASTSD   (R9), Y7
+	VPERMILPD      $0x55, Y1, Y8
+	VMULPD         Y7, Y8, Y8
+	VFMADDSUB132PD Y6, Y8, Y1
+	VBROADCASTSD   (SI), Y6
+	VBROADCASTSD   (DI), Y7
+	VMULPD         Y1, Y6, Y8
+	VMULPD         Y1, Y7, Y1
+	VFMADD231PD    Y2, Y6, Y1
+	VFNMADD213PD   Y8, Y7, Y2
+	VBROADCASTSD   (R8)(R10*1), Y6
+	VBROADCASTSD   (R9)(R10*1), Y7
+	VPERMILPD      $0x55, Y1, Y8
+	VMULPD         Y7, Y8, Y8
+	VFMADDSUB132PD Y6, Y8, Y1
+	VBROADCASTSD   (SI)(R10*1), Y6
+	VBROADCASTSD   (DI)(R10*1), Y7
+	VMULPD         Y1, Y6, Y8
+	VMULPD         Y1, Y7, Y1
+	VFMADD231PD    Y3, Y6, Y1
+	VFNMADD213PD   Y8, Y7, Y3
+	VBROADCASTSD   (R8)(R10*2), Y6
+	VBROADCASTSD   (R9)(R10*2), Y7
+	VPERMILPD      $0x55, Y1, Y8
+	VMULPD         Y7, Y8, Y8
+	VFMADDSUB132PD Y6, Y8, Y1
+	VBROADCASTSD   (SI)(R10*2), Y6
+	VBROADCASTSD   (DI)(R10*2), Y7
+	VMULPD         Y1, Y6, Y8
+	VMULPD         Y1, Y7, Y1
+	VFMADD231PD    Y4, Y6, Y1
+	VFNMADD213PD   Y8, Y7, Y4
+	VBROADCASTSD   (R8)(R11*1), Y6
+	VBROADCASTSD   (R9)(R11*1), Y7
+	VPERMILPD      $0x55, Y1, Y8
+	VMULPD         Y7, Y8, Y8
+	VFMADDSUB132PD Y6, Y8, Y1
+	VBROADCASTSD   (SI)(R11*1), Y6
+	VBROADCASTSD   (DI)(R11*1), Y7
+	VMULPD         Y1, Y6, Y8
+	VMULPD         Y1, Y7, Y1
+	VFMADD231PD    Y5, Y6, Y1
+	VFNMADD213PD   Y8, Y7, Y5
+	VMASKMOVPD     Y1, Y0, (CX)(BX*1)
+	SUBQ           DX, CX
+	ADDQ           $0x08, SI
+	ADDQ           $0x08, DI
+	ADDQ           $0x08, R8
+	ADDQ           $0x08, R9
+	DECQ           AX
+	JNZ            step90
+	ADDQ           DX, CX
+	VMASKMOVPD     Y2, Y0, (CX)
+	ADDQ           DX, CX
+	VMASKMOVPD     Y3, Y0, (CX)
+	ADDQ           DX, CX
+	VMASKMOVPD     Y4, Y0, (CX)
+	ADDQ           DX, CX
+	VMASKMOVPD     Y5, Y0, (CX)
+	ADDQ           DX, CX
+	VZEROUPPER
+	RET
+
+next89:
+	MOVQ    shape+72(FP), AX
+	CMPQ    AX, $0x03
+	JNE     next91
+	MOVQ    steps+16(FP), AX
+	MOVQ    x+0(FP), CX
+	MOVQ    ldx+8(FP), DX
+	SHLQ    $0x03, DX
+	MOVQ    DX, BX
+	IMULQ   AX, BX
+	ADDQ    BX, CX
+	MOVQ    CX, BX
+	VMOVUPS (BX), Y2
+	VMOVUPS 32(BX), Y3
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y4
+	VMOVUPS 32(BX), Y5
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y6
+	VMOVUPS 32(BX), Y7
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y8
+	VMOVUPS 32(BX), Y9
+	ADDQ    DX, BX
+	MOVQ    DX, BX
+	SHLQ    $0x02, BX
+	SUBQ    DX, CX
+	MOVQ    c+24(FP), SI
+	MOVQ    s+32(FP), DI
+	MOVQ    pc+40(FP), R8
+	MOVQ    ps+48(FP), R9
+	MOVQ    ldc+56(FP), R10
+	SHLQ    $0x03, R10
+	LEAQ    (R10)(R10*2), R11
+
+step92:
+	VMOVUPS        (CX), Y0
+	VMOVUPS        32(CX), Y1
+	VBROADCASTSD   (R8), Y10
+	VBROADCASTSD   (R9), Y11
+	VPERMILPD      $0x55, Y0, Y12
+	VPERMILPD      $0x55, Y1, Y13
+	VMULPD         Y11, Y12, Y12
+	VFMADDSUB132PD Y10, Y12, Y0
+	VMULPD         Y11, Y13, Y13
+	VFMADDSUB132PD Y10, Y13, Y1
+	VBROADCASTSD   (SI), Y10
+	VBROADCASTSD   (DI), Y11
+	VMULPD         Y0, Y10, Y12
+	VMULPD         Y0, Y11, Y0
+	VFMADD231PD    Y2, Y10, Y0
+	VFNMADD213PD   Y12, Y11, Y2
+	VMULPD         Y1, Y10, Y12
+	VMULPD         Y1, Y11, Y1
+	VFMADD231PD    Y3, Y10, Y1
+	VFNMADD213PD   Y12, Y11, Y3
+	VBROADCASTSD   (R8)(R10*1), Y10
+	VBROADCASTSD   (R9)(R10*1), Y11
+	VPERMILPD      $0x55, Y0, Y12
+	VPERMILPD      $0x55, Y1, Y13
+	VMULPD         Y11, Y12, Y12
+	VFMADDSUB132PD Y10, Y12, Y0
+	VMULPD         Y11, Y13, Y13
+	VFMADDSUB132PD Y10, Y13, Y1
+	VBROADCASTSD   (SI)(R10*1), Y10
+	VBROADCASTSD   (DI)(R10*1), Y11
+	VMULPD         Y0, Y10, Y12
+	VMULPD         Y0, Y11, Y0
+	VFMADD231PD    Y4, Y10, Y0
+	VFNMADD213PD   Y12, Y11, Y4
+	VMULPD         Y1, Y10, Y12
+	VMULPD         Y1, Y11, Y1
+	VFMADD231PD    Y5, Y10, Y1
+	VFNMADD213PD   Y12, Y11, Y5
+	VBROADCASTSD   (R8)(R10*2), Y10
+	VBROADCASTSD   (R9)(R10*2), Y11
+	VPERMILPD      $0x55, Y0, Y12
+	VPERMILPD      $0x55, Y1, Y13
+	VMULPD         Y11, Y12, Y12
+	VFMADDSUB132PD Y10, Y12, Y0
+	VMULPD         Y11, Y13, Y13
+	VFMADDSUB132PD Y10, Y13, Y1
+	VBROADCASTSD   (SI)(R10*2), Y10
+	VBROADCASTSD   (DI)(R10*2), Y11
+	VMULPD         Y0, Y10, Y12
+	VMULPD         Y0, Y11, Y0
+	VFMADD231PD    Y6, Y10, Y0
+	VFNMADD213PD   Y12, Y11, Y6
+	VMULPD         Y1, Y10, Y12
+	VMULPD         Y1, Y11, Y1
+	VFMADD231PD    Y7, Y10, Y1
+	VFNMADD213PD   Y12, Y11, Y7
+	VBROADCASTSD   (R8)(R11*1), Y10
+	VBROADCASTSD   (R9)(R11*1), Y11
+	VPERMILPD      $0x55, Y0, Y12
+	VPERMILPD      $0x55, Y1, Y13
+	VMULPD         Y11, Y12, Y12
+	VFMADDSUB132PD Y10, Y12, Y0
+	VMULPD         Y11, Y13, Y13
+	VFMADDSUB132PD Y10, Y13, Y1
+	VBROADCASTSD   (SI)(R11*1), Y10
+	VBROADCASTSD   (DI)(R11*1), Y11
+	VMULPD         Y0, Y10, Y12
+	VMULPD         Y0, Y11, Y0
+	VFMADD231PD    Y8, Y10, Y0
+	VFNMADD213PD   Y12, Y11, Y8
+	VMULPD         Y1, Y10, Y12
+	VMULPD         Y1, Y11, Y1
+	VFMADD231PD    Y9, Y10, Y1
+	VFNMADD213PD   Y12, Y11, Y9
+	VMOVUPS        Y0, (CX)(BX*1)
+	VMOVUPS        Y1, 32(CX)(BX*1)
+	SUBQ           DX, CX
+	ADDQ           $0x08, SI
+	ADDQ           $0x08, DI
+	ADDQ           $0x08, R8
+	ADDQ           $0x08, R9
+	DECQ           AX
+	JNZ            step92
+	ADDQ           DX, CX
+	VMOVUPS        Y2, (CX)
+	VMOVUPS        Y3, 32(CX)
+	ADDQ           DX, CX
+	VMOVUPS        Y4, (CX)
+	VMOVUPS        Y5, 32(CX)
+	ADDQ           DX, CX
+	VMOVUPS        Y6, (CX)
+	VMOVUPS        Y7, 32(CX)
+	ADDQ           DX, CX
+	VMOVUPS        Y8, (CX)
+	VMOVUPS        Y9, 32(CX)
+	ADDQ           DX, CX
+	VZEROUPPER
+	RET
+
+next91:
+	MOVQ       shape+72(FP), AX
+	CMPQ       AX, $0x04
+	JNE        next93
+	MOVQ       steps+16(FP), AX
+	MOVQ       cols+64(FP), CX
+	SHLQ       $0x03, CX
+	NEGQ       CX
+	LEAQ       rotateOnes<>+32(SB), DX
+	VMOVDQU    (DX)(CX*1), Y0
+	MOVQ       x+0(FP), CX
+	MOVQ       ldx+8(FP), DX
+	SHLQ       $0x03, DX
+	MOVQ       CX, BX
+	VMASKMOVPD (BX), Y0, Y2
+	ADDQ       DX, BX
+	MOVQ       DX, BX
+	MOVQ       c+24(FP), SI
+	MOVQ       s+32(FP), DI
+	MOVQ       pc+40(FP), R8
+	MOVQ       ps+48(FP), R9
+	LEAQ       -8(SI)(AX*8), SI
+	LEAQ       -8(DI)(AX*8), DI
+	LEAQ       -8(R8)(AX*8), R8
+	LEAQ       -8(R9)(AX*8), R9
+
+step94:
+	VMASKMOVPD     (CX)(BX*1), Y0, Y1
+	VBROADCASTSD   (SI), Y3
+	VBROADCASTSD   (DI), Y4
+	VMULPD         Y1, Y3, Y5
+	VMULPD         Y1, Y4, Y1
+	VFMADD231PD    Y2, Y3, Y1
+	VFNMADD213PD   Y5, Y4, Y2
+	VBROADCASTSD   (R8), Y3
+	VBROADCASTSD   (R9), Y4
+	VPERMILPD      $0x55, Y1, Y5
+	VMULPD         Y4, Y5, Y5
+	VFMSUBADD132PD Y3, Y5, Y1
+	VMASKMOVPD     Y1, Y0, (CX)
+	ADDQ           DX, CX
+	SUBQ           $0x08, SI
+	SUBQ           $0x08, DI
+	SUBQ           $0x08, R8
+	SUBQ           $0x08, R9
+	DECQ           AX
+	JNZ            step94
+	VMASKMOVPD     Y2, Y0, (CX)
+	ADDQ           DX, CX
+	VZEROUPPER
+	RET
+
+next93:
+	MOVQ    shape+72(FP), AX
+	CMPQ    AX, $0x06
+	JNE     next95
+	MOVQ    steps+16(FP), AX
+	MOVQ    x+0(FP), CX
+	MOVQ    ldx+8(FP), DX
+	SHLQ    $0x03, DX
+	MOVQ    CX, BX
+	VMOVUPS (BX), Y2
+	VMOVUPS 32(BX), Y3
+	ADDQ    DX, BX
+	MOVQ    DX, BX
+	MOVQ    c+24(FP), SI
+	MOVQ    s+32(FP), DI
+	MOVQ    pc+40(FP), R8
+	MOVQ    ps+48(FP), R9
+	LEAQ    -8(SI)(AX*8), SI
+	LEAQ    -8(DI)(AX*8), DI
+	LEAQ    -8(R8)(AX*8), R8
+	LEAQ    -8(R9)(AX*8), R9
+
+step96:
+	VMOVUPS        (CX)(BX*1), Y0
+	VMOVUPS        32(CX)(BX*1), Y1
+	VBROADCASTSD   (SI), Y4
+	VBROADCASTSD   (DI), Y5
+	VMULPD         Y0, Y4, Y6
+	VMULPD         Y0, Y5, Y0
+	VFMADD231PD    Y2, Y4, Y0
+	VFNMADD213PD   Y6, Y5, Y2
+	VMULPD         Y1, Y4, Y6
+	VMULPD         Y1, Y5, Y1
+	VFMADD231PD    Y3, Y4, Y1
+	VFNMADD213PD   Y6, Y5, Y3
+	VBROADCASTSD   (R8), Y4
+	VBROADCASTSD   (R9), Y5
+	VPERMILPD      $0x55, Y0, Y6
+	VPERMILPD      $0x55, Y1, Y7
+	VMULPD         Y5, Y6, Y6
+	VFMSUBADD132PD Y4, Y6, Y0
+	VMULPD         Y5, Y7, Y7
+	VFMSUBADD132PD Y4, Y7, Y1
+	VMOVUPS        Y0, (CX)
+	VMOVUPS        Y1, 32(CX)
+	ADDQ           DX, CX
+	SUBQ           $0x08, SI
+	SUBQ           $0x08, DI
+	SUBQ           $0x08, R8
+	SUBQ           $0x08, R9
+	DECQ           AX
+	JNZ            step96
+	VMOVUPS        Y2, (CX)
+	VMOVUPS        Y3, 32(CX)
+	ADDQ           DX, CX
+	VZEROUPPER
+	RET
+
+next95:
+	MOVQ       shape+72(FP), AX
+	CMPQ       AX, $0x05
+	JNE        next97
+	MOVQ       steps+16(FP), AX
+	MOVQ       cols+64(FP), CX
+	SHLQ       $0x03, CX
+	NEGQ       CX
+	LEAQ       rotateOnes<>+32(SB), DX
+	VMOVDQU    (DX)(CX*1), Y0
+	MOVQ       x+0(FP), CX
+	MOVQ       ldx+8(FP), DX
+	SHLQ       $0x03, DX
+	MOVQ       CX, BX
+	VMASKMOVPD (BX), Y0, Y2
+	ADDQ       DX, BX
+	VMASKMOVPD (BX), Y0, Y3
+	ADDQ       DX, BX
+	VMASKMOVPD (BX), Y0, Y4
+	ADDQ       DX, BX
+	VMASKMOVPD (BX), Y0, Y5
+	ADDQ       DX, BX
+	MOVQ       DX, BX
+	SHLQ       $0x02, BX
+	MOVQ       c+24(FP), SI
+	MOVQ       s+32(FP), DI
+	MOVQ       pc+40(FP), R8
+	MOVQ       ps+48(FP), R9
+	MOVQ       ldc+56(FP), R10
+	SHLQ       $0x03, R10
+	LEAQ       (R10)(R10*2), R11
+	LEAQ       -8(SI)(AX*8), SI
+	LEAQ       -8(DI)(AX*8), DI
+	LEAQ       -8(R8)(AX*8), R8
+	LEAQ       -8(R9)(AX*8), R9
+
+step98:
+	VMASKMOVPD     (CX)(BX*1), Y0, Y1
+	VBROADCASTSD   (SI)(R11*1), Y6
+	VBROADCASTSD   (DI)(R11*1), Y7
+	VMULPD         Y1, Y6, Y8
+	VMULPD         Y1, Y7, Y1
+	VFMADD231PD    Y5, Y6, Y1
+	VFNMADD213PD   Y8, Y7, Y5
+	VBROADCASTSD   (R8)(R11*1), Y6
+	VBROADCASTSD   (R9)(R11*1), Y7
+	VPERMILPD      $0x55, Y1, Y8
+	VMULPD         Y7, Y8, Y8
+	VFMSUBADD132PD Y6, Y8, Y1
+	VBROADCASTSD   (SI)(R10*2), Y6
+	VBROADCASTSD   (DI)(R10*2), Y7
+	VMULPD         Y1, Y6, Y8
+	VMULPD         Y1, Y7, Y1
+	VFMADD231PD    Y4, Y6, Y1
+	VFNMADD213PD   Y8, Y7, Y4
+	VBROADCASTSD   (R8)(R10*2), Y6
+	VBROADCASTSD   (R9)(R10*2), Y7
+	VPERMILPD      $0x55, Y1, Y8
+	VMULPD         Y7, Y8, Y8
+	VFMSUBADD132PD Y6, Y8, Y1
+	VBROADCASTSD   (SI)(R10*1), Y6
+	VBROADCASTSD   (DI)(R10*1), Y7
+	VMULPD         Y1, Y6, Y8
+	VMULPD         Y1, Y7, Y1
+	VFMADD231PD    Y3, Y6, Y1
+	VFNMADD213PD   Y8, Y7, Y3
+	VBROADCASTSD   (R8)(R10*1), Y6
+	VBROADCASTSD   (R9)(R10*1), Y7
+	VPERMILPD      $0x55, Y1, Y8
+	VMULPD         Y7, Y8, Y8
+	VFMSUBADD132PD Y6, Y8, Y1
+	VBROADCASTSD   (SI), Y6
+	VBROADCASTSD   (DI), Y7
+	VMULPD         Y1, Y6, Y8
+	VMULPD         Y1, Y7, Y1
+	VFMADD231PD    Y2, Y6, Y1
+	VFNMADD213PD   Y8, Y7, Y2
+	VBROADCASTSD   (R8), Y6
+	VBROADCASTSD   (R9), Y7
+	VPERMILPD      $0x55, Y1, Y8
+	VMULPD         Y7, Y8, Y8
+	VFMSUBADD132PD Y6, Y8, Y1
+	VMASKMOVPD     Y1, Y0, (CX)
+	ADDQ           DX, CX
+	SUBQ           $0x08, SI
+	SUBQ           $0x08, DI
+	SUBQ           $0x08, R8
+	SUBQ           $0x08, R9
+	DECQ           AX
+	JNZ            step98
+	VMASKMOVPD     Y2, Y0, (CX)
+	ADDQ           DX, CX
+	VMASKMOVPD     Y3, Y0, (CX)
+	ADDQ           DX, CX
+	VMASKMOVPD     Y4, Y0, (CX)
+	ADDQ           DX, CX
+	VMASKMOVPD     Y5, Y0, (CX)
+	ADDQ           DX, CX
+	VZEROUPPER
+	RET
+
+next97:
+	MOVQ    shape+72(FP), AX
+	CMPQ    AX, $0x07
+	JNE     next99
+	MOVQ    steps+16(FP), AX
+	MOVQ    x+0(FP), CX
+	MOVQ    ldx+8(FP), DX
+	SHLQ    $0x03, DX
+	MOVQ    CX, BX
+	VMOVUPS (BX), Y2
+	VMOVUPS 32(BX), Y3
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y4
+	VMOVUPS 32(BX), Y5
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y6
+	VMOVUPS 32(BX), Y7
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y8
+	VMOVUPS 32(BX), Y9
+	ADDQ    DX, BX
+	MOVQ    DX, BX
+	SHLQ    $0x02, BX
+	MOVQ    c+24(FP), SI
+	MOVQ    s+32(FP), DI
+	MOVQ    pc+40(FP), R8
+	MOVQ    ps+48(FP), R9
+	MOVQ    ldc+56(FP), R10
+	SHLQ    $0x03, R10
+	LEAQ    (R10)(R10*2), R11
+	LEAQ    -8(SI)(AX*8), SI
+	LEAQ    -8(DI)(AX*8), DI
+	LEAQ    -8(R8)(AX*8), R8
+	LEAQ    -8(R9)(AX*8), R9
+
+step100:
+	VMOVUPS        (CX)(BX*1), Y0
+	VMOVUPS        32(CX)(BX*1), Y1
+	VBROADCASTSD   (SI)(R11*1), Y10
+	VBROADCASTSD   (DI)(R11*1), Y11
+	VMULPD         Y0, Y10, Y12
+	VMULPD         Y0, Y11, Y0
+	VFMADD231PD    Y8, Y10, Y0
+	VFNMADD213PD   Y12, Y11, Y8
+	VMULPD         Y1, Y10, Y12
+	VMULPD         Y1, Y11, Y1
+	VFMADD231PD    Y9, Y10, Y1
+	VFNMADD213PD   Y12, Y11, Y9
+	VBROADCASTSD   (R8)(R11*1), Y10
+	VBROADCASTSD   (R9)(R11*1), Y11
+	VPERMILPD      $0x55, Y0, Y12
+	VPERMILPD      $0x55, Y1, Y13
+	VMULPD         Y11, Y12, Y12
+	VFMSUBADD132PD Y10, Y12, Y0
+	VMULPD         Y11, Y13, Y13
+	VFMSUBADD132PD Y10, Y13, Y1
+	VBROADCASTSD   (SI)(R10*2), Y10
+	VBROADCASTSD   (DI)(R10*2), Y11
+	VMULPD         Y0, Y10, Y12
+	VMULPD         Y0, Y11, Y0
+	VFMADD231PD    Y6, Y10, Y0
+	VFNMADD213PD   Y12, Y11, Y6
+	VMULPD         Y1, Y10, Y12
+	VMULPD         Y1, Y11, Y1
+	VFMADD231PD    Y7, Y10, Y1
+	VFNMADD213PD   Y12, Y11, Y7
+	VBROADCASTSD   (R8)(R10*2), Y10
+	VBROADCASTSD   (R9)(R10*2), Y11
+	VPERMILPD      $0x55, Y0, Y12
+	VPERMILPD      $0x55, Y1, Y13
+	VMULPD         Y11, Y12, Y12
+	VFMSUBADD132PD Y10, Y12, Y0
+	VMULPD         Y11, Y13, Y13
+	VFMSUBADD132PD Y10, Y13, Y1
+	VBROADCASTSD   (SI)(R10*1), Y10
+	VBROADCASTSD   (DI)(R10*1), Y11
+	VMULPD         Y0, Y10, Y12
+	VMULPD         Y0, Y11, Y0
+	VFMADD231PD    Y4, Y10, Y0
+	VFNMADD213PD   Y12, Y11, Y4
+	VMULPD         Y1, Y10, Y12
+	VMULPD         Y1, Y11, Y1
+	VFMADD231PD    Y5, Y10, Y1
+	VFNMADD213PD   Y12, Y11, Y5
+	VBROADCASTSD   (R8)(R10*1), Y10
+	VBROADCASTSD   (R9)(R10*1), Y11
+	VPERMILPD      $0x55, Y0, Y12
+	VPERMILPD      $0x55, Y1, Y13
+	VMULPD         Y11, Y12, Y12
+	VFMSUBADD132PD Y10, Y12, Y0
+	VMULPD         Y11, Y13, Y13
+	VFMSUBADD132PD Y10, Y13, Y1
+	VBROADCASTSD   (SI), Y10
+	VBROADCASTSD   (DI), Y11
+	VMULPD         Y0, Y10, Y12
+	VMULPD         Y0, Y11, Y0
+	VFMADD231PD    Y2, Y10, Y0
+	VFNMADD213PD   Y12, Y11, Y2
+	VMULPD         Y1, Y10, Y12
+	VMULPD         Y1, Y11, Y1
+	VFMADD231PD    Y3, Y10, Y1
+	VFNMADD213PD   Y12, Y11, Y3
+	VBROADCASTSD   (R8), Y10
+	VBROADCASTSD   (R9), Y11
+	VPERMILPD      $0x55, Y0, Y12
+	VPERMILPD      $0x55, Y1, Y13
+	VMULPD         Y11, Y12, Y12
+	VFMSUBADD132PD Y10, Y12, Y0
+	VMULPD         Y11, Y13, Y13
+	VFMSUBADD132PD Y10, Y13, Y1
+	VMOVUPS        Y0, (CX)
+	VMOVUPS        Y1, 32(CX)
+	ADDQ           DX, CX
+	SUBQ           $0x08, SI
+	SUBQ           $0x08, DI
+	SUBQ           $0x08, R8
+	SUBQ           $0x08, R9
+	DECQ           AX
+	JNZ            step100
+	VMOVUPS        Y2, (CX)
+	VMOVUPS        Y3, 32(CX)
+	ADDQ           DX, CX
+	VMOVUPS        Y4, (CX)
+	VMOVUPS        Y5, 32(CX)
+	ADDQ           DX, CX
+	VMOVUPS        Y6, (CX)
+	VMOVUPS        Y7, 32(CX)
+	ADDQ           DX, CX
+	VMOVUPS        Y8, (CX)
+	VMOVUPS        Y9, 32(CX)
+	ADDQ           DX, CX
+	VZEROUPPER
+	RET
+
+next99:
+	VZEROUPPER
+	RET
+
+// func rotatePhasesBackCross64(x *float64, ldx int, y *float64, ldy int, steps int, c *float64, s *float64, pc *float64, ps *float64, ldc int, sums *float64, cols int, shape int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, FMA3
+TEXT ·rotatePhasesBackCross64(SB), NOSPLIT, $8-104
+	CMPQ      ·tier+0(SB), $0x02
+	JNE       avx2
+	MOVQ      shape+96(FP), AX
+	CMPQ      AX, $0x00
+	JNE       next101
+	MOVQ      steps+32(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      cols+88(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	MOVQ      x+0(FP), CX
+	MOVQ      ldx+8(FP), DX
+	SHLQ      $0x03, DX
+	MOVQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z1
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	MOVQ      y+16(FP), SI
+	MOVQ      ldy+24(FP), DI
+	SHLQ      $0x03, DI
+	MOVQ      SI, R8
+	VMOVUPD.Z (R8), K1, Z3
+	ADDQ      DI, R8
+	MOVQ      DI, R8
+	MOVQ      c+40(FP), R9
+	MOVQ      s+48(FP), R10
+	MOVQ      pc+56(FP), R11
+	MOVQ      ps+64(FP), R12
+	MOVQ      sums+80(FP), R13
+	MOVQ      AX, R14
+	SHLQ      $0x01, R14
+	LEAQ      -16(R13)(R14*8), R13
+	LEAQ      -8(R9)(AX*8), R9
+	LEAQ      -8(R10)(AX*8), R10
+	LEAQ      -8(R11)(AX*8), R11
+	LEAQ      -8(R12)(AX*8), R12
+
+step102:
+	VMOVUPD.Z      (CX)(BX*1), K1, Z0
+	VMOVUPD.Z      (SI)(R8*1), K1, Z2
+	VMULPD         Z2, Z1, Z4
+	VFNMADD231PD   Z3, Z0, Z4
+	VBROADCASTSD   (R9), Z5
+	VBROADCASTSD   (R10), Z6
+	VMULPD         Z0, Z5, Z7
+	VMULPD         Z0, Z6, Z0
+	VFMADD231PD    Z1, Z5, Z0
+	VFNMADD213PD   Z7, Z6, Z1
+	VMULPD         Z2, Z5, Z7
+	VMULPD         Z2, Z6, Z2
+	VFMADD231PD    Z3, Z5, Z2
+	VFNMADD213PD   Z7, Z6, Z3
+	VPERMILPD      $0x55, Z2, Z7
+	VMULPD         Z7, Z0, Z8
+	VBROADCASTSD   (R11), Z5
+	VBROADCASTSD   (R12), Z6
+	VMULPD         Z6, Z7, Z7
+	VFMSUBADD132PD Z5, Z7, Z2
+	VPERMILPD      $0x55, Z0, Z7
+	VMULPD         Z6, Z7, Z7
+	VFMSUBADD132PD Z5, Z7, Z0
+	VUNPCKLPD      Z4, Z8, Z5
+	VUNPCKHPD      Z4, Z8, Z8
+	VFMADDSUB132PD rotateConstants<>+0(SB), Z8, Z5
+	VEXTRACTF64X4  $0x01, Z5, Y4
+	VADDPD         Y4, Y5, Y4
+	VEXTRACTF64X2  $0x01, Y4, X5
+	VADDPD         X5, X4, X5
+	VADDPD         (R13), X5, X5
+	VMOVUPS        X5, (R13)
+	VMOVUPD        Z0, K1, (CX)
+	ADDQ           DX, CX
+	VMOVUPD        Z2, K1, (SI)
+	ADDQ           DI, SI
+	SUBQ           $0x10, R13
+	SUBQ           $0x08, R9
+	SUBQ           $0x08, R10
+	SUBQ           $0x08, R11
+	SUBQ           $0x08, R12
+	DECQ           AX
+	JNZ            step102
+	VMOVUPD        Z1, K1, (CX)
+	ADDQ           DX, CX
+	VMOVUPD        Z3, K1, (SI)
+	ADDQ           DI, SI
+	VZEROUPPER
+	RET
+
+next101:
+	MOVQ      shape+96(FP), AX
+	CMPQ      AX, $0x02
+	JNE       next103
+	MOVQ      steps+32(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      cols+88(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	SHRQ      $0x08, CX
+	KMOVW     CX, K2
+	MOVQ      x+0(FP), CX
+	MOVQ      ldx+8(FP), DX
+	SHLQ      $0x03, DX
+	MOVQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z2
+	VMOVUPD.Z 64(BX), K2, Z3
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	MOVQ      y+16(FP), SI
+	MOVQ      ldy+24(FP), DI
+	SHLQ      $0x03, DI
+	MOVQ      SI, R8
+	VMOVUPD.Z (R8), K1, Z6
+	VMOVUPD.Z 64(R8), K2, Z7
+	ADDQ      DI, R8
+	MOVQ      DI, R8
+	MOVQ      c+40(FP), R9
+	MOVQ      s+48(FP), R10
+	MOVQ      pc+56(FP), R11
+	MOVQ      ps+64(FP), R12
+	MOVQ      sums+80(FP), R13
+	MOVQ      AX, R14
+	SHLQ      $0x01, R14
+	LEAQ      -16(R13)(R14*8), R13
+	LEAQ      -8(R9)(AX*8), R9
+	LEAQ      -8(R10)(AX*8), R10
+	LEAQ      -8(R11)(AX*8), R11
+	LEAQ      -8(R12)(AX*8), R12
+
+step104:
+	VMOVUPD.Z      (CX)(BX*1), K1, Z0
+	VMOVUPD.Z      64(CX)(BX*1), K2, Z1
+	VMOVUPD.Z      (SI)(R8*1), K1, Z4
+	VMOVUPD.Z      64(SI)(R8*1), K2, Z5
+	VMULPD         Z4, Z2, Z8
+	VFMADD231PD    Z5, Z3, Z8
+	VFNMADD231PD   Z6, Z0, Z8
+	VFNMADD231PD   Z7, Z1, Z8
+	VBROADCASTSD   (R9), Z9
+	VBROADCASTSD   (R10), Z10
+	VMULPD         Z0, Z9, Z11
+	VMULPD         Z0, Z10, Z0
+	VFMADD231PD    Z2, Z9, Z0
+	VFNMADD213PD   Z11, Z10, Z2
+	VMULPD         Z1, Z9, Z11
+	VMULPD         Z1, Z10, Z1
+	VFMADD231PD    Z3, Z9, Z1
+	VFNMADD213PD   Z11, Z10, Z3
+	VMULPD         Z4, Z9, Z11
+	VMULPD         Z4, Z10, Z4
+	VFMADD231PD    Z6, Z9, Z4
+	VFNMADD213PD   Z11, Z10, Z6
+	VMULPD         Z5, Z9, Z11
+	VMULPD         Z5, Z10, Z5
+	VFMADD231PD    Z7, Z9, Z5
+	VFNMADD213PD   Z11, Z10, Z7
+	VPERMILPD      $0x55, Z4, Z11
+	VPERMILPD      $0x55, Z5, Z12
+	VMULPD         Z11, Z0, Z13
+	VFMADD231PD    Z12, Z1, Z13
+	VBROADCASTSD   (R11), Z9
+	VBROADCASTSD   (R12), Z10
+	VMULPD         Z10, Z11, Z11
+	VFMSUBADD132PD Z9, Z11, Z4
+	VMULPD         Z10, Z12, Z12
+	VFMSUBADD132PD Z9, Z12, Z5
+	VPERMILPD      $0x55, Z0, Z11
+	VPERMILPD      $0x55, Z1, Z12
+	VMULPD         Z10, Z11, Z11
+	VFMSUBADD132PD Z9, Z11, Z0
+	VMULPD         Z10, Z12, Z12
+	VFMSUBADD132PD Z9, Z12, Z1
+	VUNPCKLPD      Z8, Z13, Z9
+	VUNPCKHPD      Z8, Z13, Z13
+	VFMADDSUB132PD rotateConstants<>+0(SB), Z13, Z9
+	VEXTRACTF64X4  $0x01, Z9, Y8
+	VADDPD         Y8, Y9, Y8
+	VEXTRACTF64X2  $0x01, Y8, X9
+	VADDPD         X9, X8, X9
+	VADDPD         (R13), X9, X9
+	VMOVUPS        X9, (R13)
+	VMOVUPD        Z0, K1, (CX)
+	VMOVUPD        Z1, K2, 64(CX)
+	ADDQ           DX, CX
+	VMOVUPD        Z4, K1, (SI)
+	VMOVUPD        Z5, K2, 64(SI)
+	ADDQ           DI, SI
+	SUBQ           $0x10, R13
+	SUBQ           $0x08, R9
+	SUBQ           $0x08, R10
+	SUBQ           $0x08, R11
+	SUBQ           $0x08, R12
+	DECQ           AX
+	JNZ            step104
+	VMOVUPD        Z2, K1, (CX)
+	VMOVUPD        Z3, K2, 64(CX)
+	ADDQ           DX, CX
+	VMOVUPD        Z6, K1, (SI)
+	VMOVUPD        Z7, K2, 64(SI)
+	ADDQ           DI, SI
+	VZEROUPPER
+	RET
+
+next103:
+	MOVQ      shape+96(FP), AX
+	CMPQ      AX, $0x01
+	JNE       next105
+	MOVQ      steps+32(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      cols+88(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	MOVQ      x+0(FP), CX
+	MOVQ      ldx+8(FP), DX
+	SHLQ      $0x03, DX
+	MOVQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z1
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z2
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z3
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z4
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	SHLQ      $0x02, BX
+	MOVQ      y+16(FP), SI
+	MOVQ      ldy+24(FP), DI
+	SHLQ      $0x03, DI
+	MOVQ      SI, R8
+	VMOVUPD.Z (R8), K1, Z6
+	ADDQ      DI, R8
+	VMOVUPD.Z (R8), K1, Z7
+	ADDQ      DI, R8
+	VMOVUPD.Z (R8), K1, Z8
+	ADDQ      DI, R8
+	VMOVUPD.Z (R8), K1, Z9
+	ADDQ      DI, R8
+	MOVQ      DI, R8
+	SHLQ      $0x02, R8
+	MOVQ      c+40(FP), R9
+	MOVQ      s+48(FP), R10
+	MOVQ      pc+56(FP), R11
+	MOVQ      ps+64(FP), R12
+	MOVQ      ldc+72(FP), R13
+	SHLQ      $0x03, R13
+	LEAQ      (R13)(R13*2), R14
+	MOVQ      sums+80(FP), R15
+	MOVQ      AX, BP
+	SHLQ      $0x03, BP
+	LEAQ      -64(R15)(BP*8), R15
+	LEAQ      -8(R9)(AX*8), R9
+	LEAQ      -8(R10)(AX*8), R10
+	LEAQ      -8(R11)(AX*8), R11
+	LEAQ      -8(R12)(AX*8), R12
+
+step106:
+	VMOVUPD.Z      (CX)(BX*1), K1, Z0
+	VMOVUPD.Z      (SI)(R8*1), K1, Z5
+	VMULPD         Z5, Z4, Z10
+	VFNMADD231PD   Z9, Z0, Z10
+	VBROADCASTSD   (R9)(R14*1), Z11
+	VBROADCASTSD   (R10)(R14*1), Z12
+	VMULPD         Z0, Z11, Z13
+	VMULPD         Z0, Z12, Z0
+	VFMADD231PD    Z4, Z11, Z0
+	VFNMADD213PD   Z13, Z12, Z4
+	VMULPD         Z5, Z11, Z13
+	VMULPD         Z5, Z12, Z5
+	VFMADD231PD    Z9, Z11, Z5
+	VFNMADD213PD   Z13, Z12, Z9
+	VPERMILPD      $0x55, Z5, Z13
+	VMULPD         Z13, Z0, Z14
+	VBROADCASTSD   (R11)(R14*1), Z11
+	VBROADCASTSD   (R12)(R14*1), Z12
+	VMULPD         Z12, Z13, Z13
+	VFMSUBADD132PD Z11, Z13, Z5
+	VPERMILPD      $0x55, Z0, Z13
+	VMULPD         Z12, Z13, Z13
+	VFMSUBADD132PD Z11, Z13, Z0
+	VUNPCKLPD      Z10, Z14, Z11
+	VUNPCKHPD      Z10, Z14, Z14
+	VFMADDSUB132PD rotateConstants<>+0(SB), Z14, Z11
+	VEXTRACTF64X4  $0x01, Z11, Y10
+	VADDPD         Y10, Y11, Y10
+	VEXTRACTF64X2  $0x01, Y10, X11
+	VADDPD         X11, X10, X11
+	VADDPD         48(R15), X11, X11
+	VMOVUPS        X11, 48(R15)
+	VMULPD         Z5, Z3, Z10
+	VFNMADD231PD   Z8, Z0, Z10
+	VBROADCASTSD   (R9)(R13*2), Z11
+	VBROADCASTSD   (R10)(R13*2), Z12
+	VMULPD         Z0, Z11, Z13
+	VMULPD         Z0, Z12, Z0
+	VFMADD231PD    Z3, Z11, Z0
+	VFNMADD213PD   Z13, Z12, Z3
+	VMULPD         Z5, Z11, Z13
+	VMULPD         Z5, Z12, Z5
+	VFMADD231PD    Z8, Z11, Z5
+	VFNMADD213PD   Z13, Z12, Z8
+	VPERMILPD      $0x55, Z5, Z13
+	VMULPD         Z13, Z0, Z14
+	VBROADCASTSD   (R11)(R13*2), Z11
+	VBROADCASTSD   (R12)(R13*2), Z12
+	VMULPD         Z12, Z13, Z13
+	VFMSUBADD132PD Z11, Z13, Z5
+	VPERMILPD      $0x55, Z0, Z13
+	VMULPD         Z12, Z13, Z13
+	VFMSUBADD132PD Z11, Z13, Z0
+	VUNPCKLPD      Z10, Z14, Z11
+	VUNPCKHPD      Z10, Z14, Z14
+	VFMADDSUB132PD rotateConstants<>+0(SB), Z14, Z11
+	VEXTRACTF64X4  $0x01, Z11, Y10
+	VADDPD         Y10, Y11, Y10
+	VEXTRACTF64X2  $0x01, Y10, X11
+	VADDPD         X11, X10, X11
+	VADDPD         32(R15), X11, X11
+	VMOVUPS        X11, 32(R15)
+	VMULPD         Z5, Z2, Z10
+	VFNMADD231PD   Z7, Z0, Z10
+	VBROADCASTSD   (R9)(R13*1), Z11
+	VBROADCASTSD   (R10)(R13*1), Z12
+	VMULPD         Z0, Z11, Z13
+	VMULPD         Z0, Z12, Z0
+	VFMADD231PD    Z2, Z11, Z0
+	VFNMADD213PD   Z13, Z12, Z2
+	VMULPD         Z5, Z11, Z13
+	VMULPD         Z5, Z12, Z5
+	VFMADD231PD    Z7, Z11, Z5
+	VFNMADD213PD   Z13, Z12, Z7
+	VPERMILPD      $0x55, Z5, Z13
+	VMULPD         Z13, Z0, Z14
+	VBROADCASTSD   (R11)(R13*1), Z11
+	VBROADCASTSD   (R12)(R13*1), Z12
+	VMULPD         Z12, Z13, Z13
+	VFMSUBADD132PD Z11, Z13, Z5
+	VPERMILPD      $0x55, Z0, Z13
+	VMULPD         Z12, Z13, Z13
+	VFMSUBADD132PD Z11, Z13, Z0
+	VUNPCKLPD      Z10, Z14, Z11
+	VUNPCKHPD      Z10, Z14, Z14
+	VFMADDSUB132PD rotateConstants<>+0(SB), Z14, Z11
+	VEXTRACTF64X4  $0x01, Z11, Y10
+	VADDPD         Y10, Y11, Y10
+	VEXTRACTF64X2  $0x01, Y10, X11
+	VADDPD         X11, X10, X11
+	VADDPD         16(R15), X11, X11
+	VMOVUPS        X11, 16(R15)
+	VMULPD         Z5, Z1, Z10
+	VFNMADD231PD   Z6, Z0, Z10
+	VBROADCASTSD   (R9), Z11
+	VBROADCASTSD   (R10), Z12
+	VMULPD         Z0, Z11, Z13
+	VMULPD         Z0, Z12, Z0
+	VFMADD231PD    Z1, Z11, Z0
+	VFNMADD213PD   Z13, Z12, Z1
+	VMULPD         Z5, Z11, Z13
+	VMULPD         Z5, Z12, Z5
+	VFMADD231PD    Z6, Z11, Z5
+	VFNMADD213PD   Z13, Z12, Z6
+	VPERMILPD      $0x55, Z5, Z13
+	VMULPD         Z13, Z0, Z14
+	VBROADCASTSD   (R11), Z11
+	VBROADCASTSD   (R12), Z12
+	VMULPD         Z12, Z13, Z13
+	VFMSUBADD132PD Z11, Z13, Z5
+	VPERMILPD      $0x55, Z0, Z13
+	VMULPD         Z12, Z13, Z13
+	VFMSUBADD132PD Z11, Z13, Z0
+	VUNPCKLPD      Z10, Z14, Z11
+	VUNPCKHPD      Z10, Z14, Z14
+	VFMADDSUB132PD rotateConstants<>+0(SB), Z14, Z11
+	VEXTRACTF64X4  $0x01, Z11, Y10
+	VADDPD         Y10, Y11, Y10
+	VEXTRACTF64X2  $0x01, Y10, X11
+	VADDPD         X11, X10, X11
+	VADDPD         (R15), X11, X11
+	VMOVUPS        X11, (R15)
+	VMOVUPD        Z0, K1, (CX)
+	ADDQ           DX, CX
+	VMOVUPD        Z5, K1, (SI)
+	ADDQ           DI, SI
+	SUBQ           $0x40, R15
+	SUBQ           $0x08, R9
+	SUBQ           $0x08, R10
+	SUBQ           $0x08, R11
+	SUBQ           $0x08, R12
+	DECQ           AX
+	JNZ            step106
+	VMOVUPD        Z1, K1, (CX)
+	ADDQ           DX, CX
+	VMOVUPD        Z2, K1, (CX)
+	ADDQ           DX, CX
+	VMOVUPD        Z3, K1, (CX)
+	ADDQ           DX, CX
+	VMOVUPD        Z4, K1, (CX)
+	ADDQ           DX, CX
+	VMOVUPD        Z6, K1, (SI)
+	ADDQ           DI, SI
+	VMOVUPD        Z7, K1, (SI)
+	ADDQ           DI, SI
+	VMOVUPD        Z8, K1, (SI)
+	ADDQ           DI, SI
+	VMOVUPD        Z9, K1, (SI)
+	ADDQ           DI, SI
+	VZEROUPPER
+	RET
+
+next105:
+	MOVQ      shape+96(FP), AX
+	CMPQ      AX, $0x03
+	JNE       next107
+	MOVQ      steps+32(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      cols+88(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	SHRQ      $0x08, CX
+	KMOVW     CX, K2
+	MOVQ      x+0(FP), CX
+	MOVQ      ldx+8(FP), DX
+	SHLQ      $0x03, DX
+	MOVQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z2
+	VMOVUPD.Z 64(BX), K2, Z3
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z4
+	VMOVUPD.Z 64(BX), K2, Z5
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z6
+	VMOVUPD.Z 64(BX), K2, Z7
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z8
+	VMOVUPD.Z 64(BX), K2, Z9
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	SHLQ      $0x02, BX
+	MOVQ      y+16(FP), SI
+	MOVQ      ldy+24(FP), DI
+	SHLQ      $0x03, DI
+	MOVQ      SI, R8
+	VMOVUPD.Z (R8), K1, Z12
+	VMOVUPD.Z 64(R8), K2, Z13
+	ADDQ      DI, R8
+	VMOVUPD.Z (R8), K1, Z14
+	VMOVUPD.Z 64(R8), K2, Z15
+	ADDQ      DI, R8
+	VMOVUPD.Z (R8), K1, Z16
+	VMOVUPD.Z 64(R8), K2, Z17
+	ADDQ      DI, R8
+	VMOVUPD.Z (R8), K1, Z18
+	VMOVUPD.Z 64(R8), K2, Z19
+	ADDQ      DI, R8
+	MOVQ      DI, R8
+	SHLQ      $0x02, R8
+	MOVQ      c+40(FP), R9
+	MOVQ      s+48(FP), R10
+	MOVQ      pc+56(FP), R11
+	MOVQ      ps+64(FP), R12
+	MOVQ      ldc+72(FP), R13
+	SHLQ      $0x03, R13
+	LEAQ      (R13)(R13*2), R14
+	MOVQ      sums+80(FP), R15
+	MOVQ      AX, BP
+	SHLQ      $0x03, BP
+	LEAQ      -64(R15)(BP*8), R15
+	LEAQ      -8(R9)(AX*8), R9
+	LEAQ      -8(R10)(AX*8), R10
+	LEAQ      -8(R11)(AX*8), R11
+	LEAQ      -8(R12)(AX*8), R12
+
+step108:
+	VMOVUPD.Z      (CX)(BX*1), K1, Z0
+	VMOVUPD.Z      64(CX)(BX*1), K2, Z1
+	VMOVUPD.Z      (SI)(R8*1), K1, Z10
+	VMOVUPD.Z      64(SI)(R8*1), K2, Z11
+	VMULPD         Z10, Z8, Z20
+	VFMADD231PD    Z11, Z9, Z20
+	VFNMADD231PD   Z18, Z0, Z20
+	VFNMADD231PD   Z19, Z1, Z20
+	VBROADCASTSD   (R9)(R14*1), Z21
+	VBROADCASTSD   (R10)(R14*1), Z22
+	VMULPD         Z0, Z21, Z23
+	VMULPD         Z0, Z22, Z0
+	VFMADD231PD    Z8, Z21, Z0
+	VFNMADD213PD   Z23, Z22, Z8
+	VMULPD         Z1, Z21, Z23
+	VMULPD         Z1, Z22, Z1
+	VFMADD231PD    Z9, Z21, Z1
+	VFNMADD213PD   Z23, Z22, Z9
+	VMULPD         Z10, Z21, Z23
+	VMULPD         Z10, Z22, Z10
+	VFMADD231PD    Z18, Z21, Z10
+	VFNMADD213PD   Z23, Z22, Z18
+	VMULPD         Z11, Z21, Z23
+	VMULPD         Z11, Z22, Z11
+	VFMADD231PD    Z19, Z21, Z11
+	VFNMADD213PD   Z23, Z22, Z19
+	VPERMILPD      $0x55, Z10, Z23
+	VPERMILPD      $0x55, Z11, Z24
+	VMULPD         Z23, Z0, Z25
+	VFMADD231PD    Z24, Z1, Z25
+	VBROADCASTSD   (R11)(R14*1), Z21
+	VBROADCASTSD   (R12)(R14*1), Z22
+	VMULPD         Z22, Z23, Z23
+	VFMSUBADD132PD Z21, Z23, Z10
+	VMULPD         Z22, Z24, Z24
+	VFMSUBADD132PD Z21, Z24, Z11
+	VPERMILPD      $0x55, Z0, Z23
+	VPERMILPD      $0x55, Z1, Z24
+	VMULPD         Z22, Z23, Z23
+	VFMSUBADD132PD Z21, Z23, Z0
+	VMULPD         Z22, Z24, Z24
+	VFMSUBADD132PD Z21, Z24, Z1
+	VUNPCKLPD      Z20, Z25, Z21
+	VUNPCKHPD      Z20, Z25, Z25
+	VFMADDSUB132PD rotateConstants<>+0(SB), Z25, Z21
+	VEXTRACTF64X4  $0x01, Z21, Y20
+	VADDPD         Y20, Y21, Y20
+	VEXTRACTF64X2  $0x01, Y20, X21
+	VADDPD         X21, X20, X21
+	VADDPD         48(R15), X21, X21
+	VMOVUPS        X21, 48(R15)
+	VMULPD         Z10, Z6, Z20
+	VFMADD231PD    Z11, Z7, Z20
+	VFNMADD231PD   Z16, Z0, Z20
+	VFNMADD231PD   Z17, Z1, Z20
+	VBROADCASTSD   (R9)(R13*2), Z21
+	VBROADCASTSD   (R10)(R13*2), Z22
+	VMULPD         Z0, Z21, Z23
+	VMULPD         Z0, Z22, Z0
+	VFMADD231PD    Z6, Z21, Z0
+	VFNMADD213PD   Z23, Z22, Z6
+	VMULPD         Z1, Z21, Z23
+	VMULPD         Z1, Z22, Z1
+	VFMADD231PD    Z7, Z21, Z1
+	VFNMADD213PD   Z23, Z22, Z7
+	VMULPD         Z10, Z21, Z23
+	VMULPD         Z10, Z22, Z10
+	VFMADD231PD    Z16, Z21, Z10
+	VFNMADD213PD   Z23, Z22, Z16
+	VMULPD         Z11, Z21, Z23
+	VMULPD         Z11, Z22, Z11
+	VFMADD231PD    Z17, Z21, Z11
+	VFNMADD213PD   Z23, Z22, Z17
+	VPERMILPD      $0x55, Z10, Z23
+	VPERMILPD      $0x55, Z11, Z24
+	VMULPD         Z23, Z0, Z25
+	VFMADD231PD    Z24, Z1, Z25
+	VBROADCASTSD   (R11)(R13*2), Z21
+	VBROADCASTSD   (R12)(R13*2), Z22
+	VMULPD         Z22, Z23, Z23
+	VFMSUBADD132PD Z21, Z23, Z10
+	VMULPD         Z22, Z24, Z24
+	VFMSUBADD132PD Z21, Z24, Z11
+	VPERMILPD      $0x55, Z0, Z23
+	VPERMILPD      $0x55, Z1, Z24
+	VMULPD         Z22, Z23, Z23
+	VFMSUBADD132PD Z21, Z23, Z0
+	VMULPD         Z22, Z24, Z24
+	VFMSUBADD132PD Z21, Z24, Z1
+	VUNPCKLPD      Z20, Z25, Z21
+	VUNPCKHPD      Z20, Z25, Z25
+	VFMADDSUB132PD rotateConstants<>+0(SB), Z25, Z21
+	VEXTRACTF64X4  $0x01, Z21, Y20
+	VADDPD         Y20, Y21, Y20
+	VEXTRACTF64X2  $0x01, Y20, X21
+	VADDPD         X21, X20, X21
+	VADDPD         32(R15), X21, X21
+	VMOVUPS        X21, 32(R15)
+	VMULPD         Z10, Z4, Z20
+	VFMADD231PD    Z11, Z5, Z20
+	VFNMADD231PD   Z14, Z0, Z20
+	VFNMADD231PD   Z15, Z1, Z20
+	VBROADCASTSD   (R9)(R13*1), Z21
+	VBROADCASTSD   (R10)(R13*1), Z22
+	VMULPD         Z0, Z21, Z23
+	VMULPD         Z0, Z22, Z0
+	VFMADD231PD    Z4, Z21, Z0
+	VFNMADD213PD   Z23, Z22, Z4
+	VMULPD         Z1, Z21, Z23
+	VMULPD         Z1, Z22, Z1
+	VFMADD231PD    Z5, Z21, Z1
+	VFNMADD213PD   Z23, Z22, Z5
+	VMULPD         Z10, Z21, Z23
+	VMULPD         Z10, Z22, Z10
+	VFMADD231PD    Z14, Z21, Z10
+	VFNMADD213PD   Z23, Z22, Z14
+	VMULPD         Z11, Z21, Z23
+	VMULPD         Z11, Z22, Z11
+	VFMADD231PD    Z15, Z21, Z11
+	VFNMADD213PD   Z23, Z22, Z15
+	VPERMILPD      $0x55, Z10, Z23
+	VPERMILPD      $0x55, Z11, Z24
+	VMULPD         Z23, Z0, Z25
+	VFMADD231PD    Z24, Z1, Z25
+	VBROADCASTSD   (R11)(R13*1), Z21
+	VBROADCASTSD   (R12)(R13*1), Z22
+	VMULPD         Z22, Z23, Z23
+	VFMSUBADD132PD Z21, Z23, Z10
+	VMULPD         Z22, Z24, Z24
+	VFMSUBADD132PD Z21, Z24, Z11
+	VPERMILPD      $0x55, Z0, Z23
+	VPERMILPD      $0x55, Z1, Z24
+	VMULPD         Z22, Z23, Z23
+	VFMSUBADD132PD Z21, Z23, Z0
+	VMULPD         Z22, Z24, Z24
+	VFMSUBADD132PD Z21, Z24, Z1
+	VUNPCKLPD      Z20, Z25, Z21
+	VUNPCKHPD      Z20, Z25, Z25
+	VFMADDSUB132PD rotateConstants<>+0(SB), Z25, Z21
+	VEXTRACTF64X4  $0x01, Z21, Y20
+	VADDPD         Y20, Y21, Y20
+	VEXTRACTF64X2  $0x01, Y20, X21
+	VADDPD         X21, X20, X21
+	VADDPD         16(R15), X21, X21
+	VMOVUPS        X21, 16(R15)
+	VMULPD         Z10, Z2, Z20
+	VFMADD231PD    Z11, Z3, Z20
+	VFNMADD231PD   Z12, Z0, Z20
+	VFNMADD231PD   Z13, Z1, Z20
+	VBROADCASTSD   (R9), Z21
+	VBROADCASTSD   (R10), Z22
+	VMULPD         Z0, Z21, Z23
+	VMULPD         Z0, Z22, Z0
+	VFMADD231PD    Z2, Z21, Z0
+	VFNMADD213PD   Z23, Z22, Z2
+	VMULPD         Z1, Z21, Z23
+	VMULPD         Z1, Z22, Z1
+	VFMADD231PD    Z3, Z21, Z1
+	VFNMADD213PD   Z23, Z22, Z3
+	VMULPD         Z10, Z21, Z23
+	VMULPD         Z10, Z22, Z10
+	VFMADD231PD    Z12, Z21, Z10
+	VFNMADD213PD   Z23, Z22, Z12
+	VMULPD         Z11, Z21, Z23
+	VMULPD         Z11, Z22, Z11
+	VFMADD231PD    Z13, Z21, Z11
+	VFNMADD213PD   Z23, Z22, Z13
+	VPERMILPD      $0x55, Z10, Z23
+	VPERMILPD      $0x55, Z11, Z24
+	VMULPD         Z23, Z0, Z25
+	VFMADD231PD    Z24, Z1, Z25
+	VBROADCASTSD   (R11), Z21
+	VBROADCASTSD   (R12), Z22
+	VMULPD         Z22, Z23, Z23
+	VFMSUBADD132PD Z21, Z23, Z10
+	VMULPD         Z22, Z24, Z24
+	VFMSUBADD132PD Z21, Z24, Z11
+	VPERMILPD      $0x55, Z0, Z23
+	VPERMILPD      $0x55, Z1, Z24
+	VMULPD         Z22, Z23, Z23
+	VFMSUBADD132PD Z21, Z23, Z0
+	VMULPD         Z22, Z24, Z24
+	VFMSUBADD132PD Z21, Z24, Z1
+	VUNPCKLPD      Z20, Z25, Z21
+	VUNPCKHPD      Z20, Z25, Z25
+	VFMADDSUB132PD rotateConstants<>+0(SB), Z25, Z21
+	VEXTRACTF64X4  $0x01, Z21, Y20
+	VADDPD         Y20, Y21, Y20
+	VEXTRACTF64X2  $0x01, Y20, X21
+	VADDPD         X21, X20, X21
+	VADDPD         (R15), X21, X21
+	VMOVUPS        X21, (R15)
+	VMOVUPD        Z0, K1, (CX)
+	VMOVUPD        Z1, K2, 64(CX)
+	ADDQ           DX, CX
+	VMOVUPD        Z10, K1, (SI)
+	VMOVUPD        Z11, K2, 64(SI)
+	ADDQ           DI, SI
+	SUBQ           $0x40, R15
+	SUBQ           $0x08, R9
+	SUBQ           $0x08, R10
+	SUBQ           $0x08, R11
+	SUBQ           $0x08, R12
+	DECQ           AX
+	JNZ            step108
+	VMOVUPD        Z2, K1, (CX)
+	VMOVUPD        Z3, K2, 64(CX)
+	ADDQ           DX, CX
+	VMOVUPD        Z4, K1, (CX)
+	VMOVUPD        Z5, K2, 64(CX)
+	ADDQ           DX, CX
+	VMOVUPD        Z6, K1, (CX)
+	VMOVUPD        Z7, K2, 64(CX)
+	ADDQ           DX, CX
+	VMOVUPD        Z8, K1, (CX)
+	VMOVUPD        Z9, K2, 64(CX)
+	ADDQ           DX, CX
+	VMOVUPD        Z12, K1, (SI)
+	VMOVUPD        Z13, K2, 64(SI)
+	ADDQ           DI, SI
+	VMOVUPD        Z14, K1, (SI)
+	VMOVUPD        Z15, K2, 64(SI)
+	ADDQ           DI, SI
+	VMOVUPD        Z16, K1, (SI)
+	VMOVUPD        Z17, K2, 64(SI)
+	ADDQ           DI, SI
+	VMOVUPD        Z18, K1, (SI)
+	VMOVUPD        Z19, K2, 64(SI)
+	ADDQ           DI, SI
+	VZEROUPPER
+	RET
+
+next107:
+	VZEROUPPER
+	RET
+
+avx2:
+	MOVQ       shape+96(FP), AX
+	CMPQ       AX, $0x00
+	JNE        next109
+	MOVQ       steps+32(FP), AX
+	MOVQ       cols+88(FP), CX
+	SHLQ       $0x03, CX
+	NEGQ       CX
+	LEAQ       rotateOnes<>+32(SB), DX
+	VMOVDQU    (DX)(CX*1), Y0
+	MOVQ       x+0(FP), CX
+	MOVQ       ldx+8(FP), DX
+	SHLQ       $0x03, DX
+	MOVQ       CX, BX
+	VMASKMOVPD (BX), Y0, Y2
+	ADDQ       DX, BX
+	MOVQ       DX, BX
+	MOVQ       y+16(FP), SI
+	MOVQ       ldy+24(FP), DI
+	SHLQ       $0x03, DI
+	MOVQ       SI, R8
+	VMASKMOVPD (R8), Y0, Y4
+	ADDQ       DI, R8
+	MOVQ       DI, R8
+	MOVQ       c+40(FP), R9
+	MOVQ       s+48(FP), R10
+	MOVQ       pc+56(FP), R11
+	MOVQ       ps+64(FP), R12
+	MOVQ       sums+80(FP), R13
+	MOVQ       AX, R14
+	SHLQ       $0x01, R14
+	LEAQ       -16(R13)(R14*8), R13
+	LEAQ       -8(R9)(AX*8), R9
+	LEAQ       -8(R10)(AX*8), R10
+	LEAQ       -8(R11)(AX*8), R11
+	LEAQ       -8(R12)(AX*8), R12
+
+step110:
+	VMASKMOVPD     (CX)(BX*1), Y0, Y1
+	VMASKMOVPD     (SI)(R8*1), Y0, Y3
+	VMULPD         Y3, Y2, Y5
+	VFNMADD231PD   Y4, Y1, Y5
+	VBROADCASTSD   (R9), Y6
+	VBROADCASTSD   (R10), Y7
+	VMULPD         Y1, Y6, Y8
+	VMULPD         Y1, Y7, Y1
+	VFMADD231PD    Y2, Y6, Y1
+	VFNMADD213PD   Y8, Y7, Y2
+	VMULPD         Y3, Y6, Y8
+	VMULPD         Y3, Y7, Y3
+	VFMADD231PD    Y4, Y6, Y3
+	VFNMADD213PD   Y8, Y7, Y4
+	VPERMILPD      $0x55, Y3, Y8
+	VMULPD         Y8, Y1, Y9
+	VBROADCASTSD   (R11), Y6
+	VBROADCASTSD   (R12), Y7
+	VMULPD         Y7, Y8, Y8
+	VFMSUBADD132PD Y6, Y8, Y3
+	VPERMILPD      $0x55, Y1, Y8
+	VMULPD         Y7, Y8, Y8
+	VFMSUBADD132PD Y6, Y8, Y1
+	VUNPCKLPD      Y5, Y9, Y6
+	VUNPCKHPD      Y5, Y9, Y9
+	VFMADDSUB132PD rotateConstants<>+0(SB), Y9, Y6
+	VEXTRACTF128   $0x01, Y6, X5
+	VADDPD         X5, X6, X5
+	VADDPD         (R13), X5, X5
+	VMOVUPS        X5, (R13)
+	VMASKMOVPD     Y1, Y0, (CX)
+	ADDQ           DX, CX
+	VMASKMOVPD     Y3, Y0, (SI)
+	ADDQ           DI, SI
+	SUBQ           $0x10, R13
+	SUBQ           $0x08, R9
+	SUBQ           $0x08, R10
+	SUBQ           $0x08, R11
+	SUBQ           $0x08, R12
+	DECQ           AX
+	JNZ            step110
+	VMASKMOVPD     Y2, Y0, (CX)
+	ADDQ           DX, CX
+	VMASKMOVPD     Y4, Y0, (SI)
+	ADDQ           DI, SI
+	VZEROUPPER
+	RET
+
+next109:
+	MOVQ       shape+96(FP), AX
+	CMPQ       AX, $0x01
+	JNE        next111
+	MOVQ       steps+32(FP), AX
+	MOVQ       cols+88(FP), CX
+	SHLQ       $0x03, CX
+	NEGQ       CX
+	LEAQ       rotateOnes<>+32(SB), DX
+	VMOVDQU    (DX)(CX*1), Y0
+	MOVQ       x+0(FP), CX
+	MOVQ       ldx+8(FP), DX
+	SHLQ       $0x03, DX
+	MOVQ       CX, BX
+	VMASKMOVPD (BX), Y0, Y2
+	ADDQ       DX, BX
+	VMASKMOVPD (BX), Y0, Y3
+	ADDQ       DX, BX
+	VMASKMOVPD (BX), Y0, Y4
+	ADDQ       DX, BX
+	VMASKMOVPD (BX), Y0, Y5
+	ADDQ       DX, BX
+	MOVQ       DX, BX
+	SHLQ       $0x02, BX
+	MOVQ       y+16(FP), SI
+	MOVQ       ldy+24(FP), DI
+	SHLQ       $0x03, DI
+	MOVQ       SI, R8
+	VMASKMOVPD (R8), Y0, Y7
+	ADDQ       DI, R8
+	VMASKMOVPD (R8), Y0, Y8
+	ADDQ       DI, R8
+	VMASKMOVPD (R8), Y0, Y9
+	ADDQ       DI, R8
+	VMASKMOVPD (R8), Y0, Y10
+	ADDQ       DI, R8
+	MOVQ       DI, R8
+	SHLQ       $0x02, R8
+	MOVQ       c+40(FP), R9
+	MOVQ       s+48(FP), R10
+	MOVQ       pc+56(FP), R11
+	MOVQ       ps+64(FP), R12
+	MOVQ       ldc+72(FP), R13
+	SHLQ       $0x03, R13
+	LEAQ       (R13)(R13*2), R14
+	MOVQ       sums+80(FP), R15
+	MOVQ       AX, BP
+	SHLQ       $0x03, BP
+	LEAQ       -64(R15)(BP*8), R15
+	LEAQ       -8(R9)(AX*8), R9
+	LEAQ       -8(R10)(AX*8), R10
+	LEAQ       -8(R11)(AX*8), R11
+	LEAQ       -8(R12)(AX*8), R12
+
+step112:
+	VMASKMOVPD     (CX)(BX*1), Y0, Y1
+	VMASKMOVPD     (SI)(R8*1), Y0, Y6
+	VMULPD         Y6, Y5, Y11
+	VFNMADD231PD   Y10, Y1, Y11
+	VBROADCASTSD   (R9)(R14*1), Y12
+	VBROADCASTSD   (R10)(R14*1), Y13
+	VMULPD         Y1, Y12, Y14
+	VMULPD         Y1, Y13, Y1
+	VFMADD231PD    Y5, Y12, Y1
+	VFNMADD213PD   Y14, Y13, Y5
+	VMULPD         Y6, Y12, Y14
+	VMULPD         Y6, Y13, Y6
+	VFMADD231PD    Y10, Y12, Y6
+	VFNMADD213PD   Y14, Y13, Y10
+	VPERMILPD      $0x55, Y6, Y14
+	VMULPD         Y14, Y1, Y15
+	VBROADCASTSD   (R11)(R14*1), Y12
+	VBROADCASTSD   (R12)(R14*1), Y13
+	VMULPD         Y13, Y14, Y14
+	VFMSUBADD132PD Y12, Y14, Y6
+	VPERMILPD      $0x55, Y1, Y14
+	VMULPD         Y13, Y14, Y14
+	VFMSUBADD132PD Y12, Y14, Y1
+	VUNPCKLPD      Y11, Y15, Y12
+	VUNPCKHPD      Y11, Y15, Y15
+	VFMADDSUB132PD rotateConstants<>+0(SB), Y15, Y12
+	VEXTRACTF128   $0x01, Y12, X11
+	VADDPD         X11, X12, X11
+	VADDPD         48(R15), X11, X11
+	VMOVUPS        X11, 48(R15)
+	VMULPD         Y6, Y4, Y11
+	VFNMADD231PD   Y9, Y1, Y11
+	VBROADCASTSD   (R9)(R13*2), Y12
+	VBROADCASTSD   (R10)(R13*2), Y13
+	VMULPD         Y1, Y12, Y14
+	VMULPD         Y1, Y13, Y1
+	VFMADD231PD    Y4, Y12, Y1
+	VFNMADD213PD   Y14, Y13, Y4
+	VMULPD         Y6, Y12, Y14
+	VMULPD         Y6, Y13, Y6
+	VFMADD231PD    Y9, Y12, Y6
+	VFNMADD213PD   Y14, Y13, Y9
+	VPERMILPD      $0x55, Y6, Y14
+	VMULPD         Y14, Y1, Y15
+	VBROADCASTSD   (R11)(R13*2), Y12
+	VBROADCASTSD   (R12)(R13*2), Y13
+	VMULPD         Y13, Y14, Y14
+	VFMSUBADD132PD Y12, Y14, Y6
+	VPERMILPD      $0x55, Y1, Y14
+	VMULPD         Y13, Y14, Y14
+	VFMSUBADD132PD Y12, Y14, Y1
+	VUNPCKLPD      Y11, Y15, Y12
+	VUNPCKHPD      Y11, Y15, Y15
+	VFMADDSUB132PD rotateConstants<>+0(SB), Y15, Y12
+	VEXTRACTF128   $0x01, Y12, X11
+	VADDPD         X11, X12, X11
+	VADDPD         32(R15), X11, X11
+	VMOVUPS        X11, 32(R15)
+	VMULPD         Y6, Y3, Y11
+	VFNMADD231PD   Y8, Y1, Y11
+	VBROADCASTSD   (R9)(R13*1), Y12
+	VBROADCASTSD   (R10)(R13*1), Y13
+	VMULPD         Y1, Y12, Y14
+	VMULPD         Y1, Y13, Y1
+	VFMADD231PD    Y3, Y12, Y1
+	VFNMADD213PD   Y14, Y13, Y3
+	VMULPD         Y6, Y12, Y14
+	VMULPD         Y6, Y13, Y6
+	VFMADD231PD    Y8, Y12, Y6
+	VFNMADD213PD   Y14, Y13, Y8
+	VPERMILPD      $0x55, Y6, Y14
+	VMULPD         Y14, Y1, Y15
+	VBROADCASTSD   (R11)(R13*1), Y12
+	VBROADCASTSD   (R12)(R13*1), Y13
+	VMULPD         Y13, Y14, Y14
+	VFMSUBADD132PD Y12, Y14, Y6
+	VPERMILPD      $0x55, Y1, Y14
+	VMULPD         Y13, Y14, Y14
+	VFMSUBADD132PD Y12, Y14, Y1
+	VUNPCKLPD      Y11, Y15, Y12
+	VUNPCKHPD      Y11, Y15, Y15
+	VFMADDSUB132PD rotateConstants<>+0(SB), Y15, Y12
+	VEXTRACTF128   $0x01, Y12, X11
+	VADDPD         X11, X12, X11
+	VADDPD         16(R15), X11, X11
+	VMOVUPS        X11, 16(R15)
+	VMULPD         Y6, Y2, Y11
+	VFNMADD231PD   Y7, Y1, Y11
+	VBROADCASTSD   (R9), Y12
+	VBROADCASTSD   (R10), Y13
+	VMULPD         Y1, Y12, Y14
+	VMULPD         Y1, Y13, Y1
+	VFMADD231PD    Y2, Y12, Y1
+	VFNMADD213PD   Y14, Y13, Y2
+	VMULPD         Y6, Y12, Y14
+	VMULPD         Y6, Y13, Y6
+	VFMADD231PD    Y7, Y12, Y6
+	VFNMADD213PD   Y14, Y13, Y7
+	VPERMILPD      $0x55, Y6, Y14
+	VMULPD         Y14, Y1, Y15
+	VBROADCASTSD   (R11), Y12
+	VBROADCASTSD   (R12), Y13
+	VMULPD         Y13, Y14, Y14
+	VFMSUBADD132PD Y12, Y14, Y6
+	VPERMILPD      $0x55, Y1, Y14
+	VMULPD         Y13, Y14, Y14
+	VFMSUBADD132PD Y12, Y14, Y1
+	VUNPCKLPD      Y11, Y15, Y12
+	VUNPCKHPD      Y11, Y15, Y15
+	VFMADDSUB132PD rotateConstants<>+0(SB), Y15, Y12
+	VEXTRACTF128   $0x01, Y12, X11
+	VADDPD         X11, X12, X11
+	VADDPD         (R15), X11, X11
+	VMOVUPS        X11, (R15)
+	VMASKMOVPD     Y1, Y0, (CX)
+	ADDQ           DX, CX
+	VMASKMOVPD     Y6, Y0, (SI)
+	ADDQ           DI, SI
+	SUBQ           $0x40, R15
+	SUBQ           $0x08, R9
+	SUBQ           $0x08, R10
+	SUBQ           $0x08, R11
+	SUBQ           $0x08, R12
+	DECQ           AX
+	JNZ            step112
+	VMASKMOVPD     Y2, Y0, (CX)
+	ADDQ           DX, CX
+	VMASKMOVPD     Y3, Y0, (CX)
+	ADDQ           DX, CX
+	VMASKMOVPD     Y4, Y0, (CX)
+	ADDQ           DX, CX
+	VMASKMOVPD     Y5, Y0, (CX)
+	ADDQ           DX, CX
+	VMASKMOVPD     Y7, Y0, (SI)
+	ADDQ           DI, SI
+	VMASKMOVPD     Y8, Y0, (SI)
+	ADDQ           DI, SI
+	VMASKMOVPD     Y9, Y0, (SI)
+	ADDQ           DI, SI
+	VMASKMOVPD     Y10, Y0, (SI)
+	ADDQ           DI, SI
+	VZEROUPPER
+	RET
+
+next111:
+	VZEROUPPER
+	RET
+
+// func rotatePhasesTangent64(x *float64, ldx int, y *float64, ldy int, steps int, c *float64, s *float64, pc *float64, ps *float64, d *float64, pd *float64, ldc int, cols int, shape int)
+// Requires: AVX, AVX512F, BMI2, FMA3
+TEXT ·rotatePhasesTangent64(SB), NOSPLIT, $8-112
+	CMPQ      ·tier+0(SB), $0x02
+	JNE       avx2
+	MOVQ      shape+104(FP), AX
+	CMPQ      AX, $0x00
+	JNE       next113
+	MOVQ      steps+32(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      cols+96(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	MOVQ      x+0(FP), CX
+	MOVQ      ldx+8(FP), DX
+	SHLQ      $0x03, DX
+	MOVQ      DX, BX
+	IMULQ     AX, BX
+	ADDQ      BX, CX
+	MOVQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z1
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	SUBQ      DX, CX
+	MOVQ      y+16(FP), SI
+	MOVQ      ldy+24(FP), DI
+	SHLQ      $0x03, DI
+	MOVQ      DI, R8
+	IMULQ     AX, R8
+	ADDQ      R8, SI
+	MOVQ      SI, R8
+	VMOVUPD.Z (R8), K1, Z3
+	ADDQ      DI, R8
+	MOVQ      DI, R8
+	SUBQ      DI, SI
+	MOVQ      c+40(FP), R9
+	MOVQ      s+48(FP), R10
+	MOVQ      pc+56(FP), R11
+	MOVQ      ps+64(FP), R12
+	MOVQ      d+72(FP), R13
+	MOVQ      pd+80(FP), R14
+
+step114:
+	VMOVUPD.Z      (CX), K1, Z0
+	VMOVUPD.Z      (SI), K1, Z2
+	VBROADCASTSD   (R11), Z4
+	VBROADCASTSD   (R12), Z5
+	VBROADCASTSD   (R14), Z6
+	VPERMILPD      $0x55, Z0, Z7
+	VMULPD         Z5, Z7, Z7
+	VFMADDSUB132PD Z4, Z7, Z0
+	VPERMILPD      $0x55, Z2, Z7
+	VMULPD         Z5, Z7, Z7
+	VFMADDSUB132PD Z4, Z7, Z2
+	VPERMILPD      $0x55, Z0, Z4
+	VMULPD         Z6, Z4, Z4
+	VFMADDSUB132PD rotateConstants<>+0(SB), Z4, Z2
+	VBROADCASTSD   (R9), Z4
+	VBROADCASTSD   (R10), Z5
+	VBROADCASTSD   (R13), Z6
+	VMULPD         Z0, Z4, Z7
+	VMULPD         Z0, Z5, Z0
+	VFMADD231PD    Z1, Z4, Z0
+	VFNMADD213PD   Z7, Z5, Z1
+	VMULPD         Z2, Z4, Z7
+	VMULPD         Z2, Z5, Z2
+	VFMADD231PD    Z3, Z4, Z2
+	VFNMADD213PD   Z7, Z5, Z3
+	VFNMADD231PD   Z0, Z6, Z3
+	VFMADD231PD    Z1, Z6, Z2
+	VMOVUPD        Z0, K1, (CX)(BX*1)
+	SUBQ           DX, CX
+	VMOVUPD        Z2, K1, (SI)(R8*1)
+	SUBQ           DI, SI
+	ADDQ           $0x08, R9
+	ADDQ           $0x08, R10
+	ADDQ           $0x08, R11
+	ADDQ           $0x08, R12
+	ADDQ           $0x08, R13
+	ADDQ           $0x08, R14
+	DECQ           AX
+	JNZ            step114
+	ADDQ           DX, CX
+	VMOVUPD        Z1, K1, (CX)
+	ADDQ           DX, CX
+	ADDQ           DI, SI
+	VMOVUPD        Z3, K1, (SI)
+	ADDQ           DI, SI
+	VZEROUPPER
+	RET
+
+next113:
+	MOVQ      shape+104(FP), AX
+	CMPQ      AX, $0x02
+	JNE       next115
+	MOVQ      steps+32(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      cols+96(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	SHRQ      $0x08, CX
+	KMOVW     CX, K2
+	MOVQ      x+0(FP), CX
+	MOVQ      ldx+8(FP), DX
+	SHLQ      $0x03, DX
+	MOVQ      DX, BX
+	IMULQ     AX, BX
+	ADDQ      BX, CX
+	MOVQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z2
+	VMOVUPD.Z 64(BX), K2, Z3
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	SUBQ      DX, CX
+	MOVQ      y+16(FP), SI
+	MOVQ      ldy+24(FP), DI
+	SHLQ      $0x03, DI
+	MOVQ      DI, R8
+	IMULQ     AX, R8
+	ADDQ      R8, SI
+	MOVQ      SI, R8
+	VMOVUPD.Z (R8), K1, Z6
+	VMOVUPD.Z 64(R8), K2, Z7
+	ADDQ      DI, R8
+	MOVQ      DI, R8
+	SUBQ      DI, SI
+	MOVQ      c+40(FP), R9
+	MOVQ      s+48(FP), R10
+	MOVQ      pc+56(FP), R11
+	MOVQ      ps+64(FP), R12
+	MOVQ      d+72(FP), R13
+	MOVQ      pd+80(FP), R14
+
+step116:
+	VMOVUPD.Z      (CX), K1, Z0
+	VMOVUPD.Z      64(CX), K2, Z1
+	VMOVUPD.Z      (SI), K1, Z4
+	VMOVUPD.Z      64(SI), K2, Z5
+	VBROADCASTSD   (R11), Z8
+	VBROADCASTSD   (R12), Z9
+	VBROADCASTSD   (R14), Z10
+	VPERMILPD      $0x55, Z0, Z11
+	VPERMILPD      $0x55, Z1, Z12
+	VMULPD         Z9, Z11, Z11
+	VFMADDSUB132PD Z8, Z11, Z0
+	VMULPD         Z9, Z12, Z12
+	VFMADDSUB132PD Z8, Z12, Z1
+	VPERMILPD      $0x55, Z4, Z11
+	VPERMILPD      $0x55, Z5, Z12
+	VMULPD         Z9, Z11, Z11
+	VFMADDSUB132PD Z8, Z11, Z4
+	VMULPD         Z9, Z12, Z12
+	VFMADDSUB132PD Z8, Z12, Z5
+	VPERMILPD      $0x55, Z0, Z8
+	VPERMILPD      $0x55, Z1, Z9
+	VMULPD         Z10, Z8, Z8
+	VFMADDSUB132PD rotateConstants<>+0(SB), Z8, Z4
+	VMULPD         Z10, Z9, Z9
+	VFMADDSUB132PD rotateConstants<>+0(SB), Z9, Z5
+	VBROADCASTSD   (R9), Z8
+	VBROADCASTSD   (R10), Z9
+	VBROADCASTSD   (R13), Z10
+	VMULPD         Z0, Z8, Z11
+	VMULPD         Z0, Z9, Z0
+	VFMADD231PD    Z2, Z8, Z0
+	VFNMADD213PD   Z11, Z9, Z2
+	VMULPD         Z1, Z8, Z11
+	VMULPD         Z1, Z9, Z1
+	VFMADD231PD    Z3, Z8, Z1
+	VFNMADD213PD   Z11, Z9, Z3
+	VMULPD         Z4, Z8, Z11
+	VMULPD         Z4, Z9, Z4
+	VFMADD231PD    Z6, Z8, Z4
+	VFNMADD213PD   Z11, Z9, Z6
+	VMULPD         Z5, Z8, Z11
+	VMULPD         Z5, Z9, Z5
+	VFMADD231PD    Z7, Z8, Z5
+	VFNMADD213PD   Z11, Z9, Z7
+	VFNMADD231PD   Z0, Z10, Z6
+	VFMADD231PD    Z2, Z10, Z4
+	VFNMADD231PD   Z1, Z10, Z7
+	VFMADD231PD    Z3, Z10, Z5
+	VMOVUPD        Z0, K1, (CX)(BX*1)
+	VMOVUPD        Z1, K2, 64(CX)(BX*1)
+	SUBQ           DX, CX
+	VMOVUPD        Z4, K1, (SI)(R8*1)
+	VMOVUPD        Z5, K2, 64(SI)(R8*1)
+	SUBQ           DI, SI
+	ADDQ           $0x08, R9
+	ADDQ           $0x08, R10
+	ADDQ           $0x08, R11
+	ADDQ           $0x08, R12
+	ADDQ           $0x08, R13
+	ADDQ           $0x08, R14
+	DECQ           AX
+	JNZ            step116
+	ADDQ           DX, CX
+	VMOVUPD        Z2, K1, (CX)
+	VMOVUPD        Z3, K2, 64(CX)
+	ADDQ           DX, CX
+	ADDQ           DI, SI
+	VMOVUPD        Z6, K1, (SI)
+	VMOVUPD        Z7, K2, 64(SI)
+	ADDQ           DI, SI
+	VZEROUPPER
+	RET
+
+next115:
+	MOVQ      shape+104(FP), AX
+	CMPQ      AX, $0x01
+	JNE       next117
+	MOVQ      steps+32(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      cols+96(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	MOVQ      x+0(FP), CX
+	MOVQ      ldx+8(FP), DX
+	SHLQ      $0x03, DX
+	MOVQ      DX, BX
+	IMULQ     AX, BX
+	ADDQ      BX, CX
+	MOVQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z1
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z2
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z3
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z4
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	SHLQ      $0x02, BX
+	SUBQ      DX, CX
+	MOVQ      y+16(FP), SI
+	MOVQ      ldy+24(FP), DI
+	SHLQ      $0x03, DI
+	MOVQ      DI, R8
+	IMULQ     AX, R8
+	ADDQ      R8, SI
+	MOVQ      SI, R8
+	VMOVUPD.Z (R8), K1, Z6
+	ADDQ      DI, R8
+	VMOVUPD.Z (R8), K1, Z7
+	ADDQ      DI, R8
+	VMOVUPD.Z (R8), K1, Z8
+	ADDQ      DI, R8
+	VMOVUPD.Z (R8), K1, Z9
+	ADDQ      DI, R8
+	MOVQ      DI, R8
+	SHLQ      $0x02, R8
+	SUBQ      DI, SI
+	MOVQ      c+40(FP), R9
+	MOVQ      s+48(FP), R10
+	MOVQ      pc+56(FP), R11
+	MOVQ      ps+64(FP), R12
+	MOVQ      ldc+88(FP), R13
+	SHLQ      $0x03, R13
+	LEAQ      (R13)(R13*2), R14
+	MOVQ      d+72(FP), R15
+	MOVQ      pd+80(FP), BP
+
+step118:
+	VMOVUPD.Z      (CX), K1, Z0
+	VMOVUPD.Z      (SI), K1, Z5
+	VBROADCASTSD   (R11), Z10
+	VBROADCASTSD   (R12), Z11
+	VBROADCASTSD   (BP), Z12
+	VPERMILPD      $0x55, Z0, Z13
+	VMULPD         Z11, Z13, Z13
+	VFMADDSUB132PD Z10, Z13, Z0
+	VPERMILPD      $0x55, Z5, Z13
+	VMULPD         Z11, Z13, Z13
+	VFMADDSUB132PD Z10, Z13, Z5
+	VPERMILPD      $0x55, Z0, Z10
+	VMULPD         Z12, Z10, Z10
+	VFMADDSUB132PD rotateConstants<>+0(SB), Z10, Z5
+	VBROADCASTSD   (R9), Z10
+	VBROADCASTSD   (R10), Z11
+	VBROADCASTSD   (R15), Z12
+	VMULPD         Z0, Z10, Z13
+	VMULPD         Z0, Z11, Z0
+	VFMADD231PD    Z1, Z10, Z0
+	VFNMADD213PD   Z13, Z11, Z1
+	VMULPD         Z5, Z10, Z13
+	VMULPD         Z5, Z11, Z5
+	VFMADD231PD    Z6, Z10, Z5
+	VFNMADD213PD   Z13, Z11, Z6
+	VFNMADD231PD   Z0, Z12, Z6
+	VFMADD231PD    Z1, Z12, Z5
+	VBROADCASTSD   (R11)(R13*1), Z10
+	VBROADCASTSD   (R12)(R13*1), Z11
+	VBROADCASTSD   (BP)(R13*1), Z12
+	VPERMILPD      $0x55, Z0, Z13
+	VMULPD         Z11, Z13, Z13
+	VFMADDSUB132PD Z10, Z13, Z0
+	VPERMILPD      $0x55, Z5, Z13
+	VMULPD         Z11, Z13, Z13
+	VFMADDSUB132PD Z10, Z13, Z5
+	VPERMILPD      $0x55, Z0, Z10
+	VMULPD         Z12, Z10, Z10
+	VFMADDSUB132PD rotateConstants<>+0(SB), Z10, Z5
+	VBROADCASTSD   (R9)(R13*1), Z10
+	VBROADCASTSD   (R10)(R13*1), Z11
+	VBROADCASTSD   (R15)(R13*1), Z12
+	VMULPD         Z0, Z10, Z13
+	VMULPD         Z0, Z11, Z0
+	VFMADD231PD    Z2, Z10, Z0
+	VFNMADD213PD   Z13, Z11, Z2
+	VMULPD         Z5, Z10, Z13
+	VMULPD         Z5, Z11, Z5
+	VFMADD231PD    Z7, Z10, Z5
+	VFNMADD213PD   Z13, Z11, Z7
+	VFNMADD231PD   Z0, Z12, Z7
+	VFMADD231PD    Z2, Z12, Z5
+	VBROADCASTSD   (R11)(R13*2), Z10
+	VBROADCASTSD   (R12)(R13*2), Z11
+	VBROADCASTSD   (BP)(R13*2), Z12
+	VPERMILPD      $0x55, Z0, Z13
+	VMULPD         Z11, Z13, Z13
+	VFMADDSUB132PD Z10, Z13, Z0
+	VPERMILPD      $0x55, Z5, Z13
+	VMULPD         Z11, Z13, Z13
+	VFMADDSUB132PD Z10, Z13, Z5
+	VPERMILPD      $0x55, Z0, Z10
+	VMULPD         Z12, Z10, Z10
+	VFMADDSUB132PD rotateConstants<>+0(SB), Z10, Z5
+	VBROADCASTSD   (R9)(R13*2), Z10
+	VBROADCASTSD   (R10)(R13*2), Z11
+	VBROADCASTSD   (R15)(R13*2), Z12
+	VMULPD         Z0, Z10, Z13
+	VMULPD         Z0, Z11, Z0
+	VFMADD231PD    Z3, Z10, Z0
+	VFNMADD213PD   Z13, Z11, Z3
+	VMULPD         Z5, Z10, Z13
+	VMULPD         Z5, Z11, Z5
+	VFMADD231PD    Z8, Z10, Z5
+	VFNMADD213PD   Z13, Z11, Z8
+	VFNMADD231PD   Z0, Z12, Z8
+	VFMADD231PD    Z3, Z12, Z5
+	VBROADCASTSD   (R11)(R14*1), Z10
+	VBROADCASTSD   (R12)(R14*1), Z11
+	VBROADCASTSD   (BP)(R14*1), Z12
+	VPERMILPD      $0x55, Z0, Z13
+	VMULPD         Z11, Z13, Z13
+	VFMADDSUB132PD Z10, Z13, Z0
+	VPERMILPD      $0x55, Z5, Z13
+	VMULPD         Z11, Z13, Z13
+	VFMADDSUB132PD Z10, Z13, Z5
+	VPERMILPD      $0x55, Z0, Z10
+	VMULPD         Z12, Z10, Z10
+	VFMADDSUB132PD rotateConstants<>+0(SB), Z10, Z5
+	VBROADCASTSD   (R9)(R14*1), Z10
+	VBROADCASTSD   (R10)(R14*1), Z11
+	VBROADCASTSD   (R15)(R14*1), Z12
+	VMULPD         Z0, Z10, Z13
+	VMULPD         Z0, Z11, Z0
+	VFMADD231PD    Z4, Z10, Z0
+	VFNMADD213PD   Z13, Z11, Z4
+	VMULPD         Z5, Z10, Z13
+	VMULPD         Z5, Z11, Z5
+	VFMADD231PD    Z9, Z10, Z5
+	VFNMADD213PD   Z13, Z11, Z9
+	VFNMADD231PD   Z0, Z12, Z9
+	VFMADD231PD    Z4, Z12, Z5
+	VMOVUPD        Z0, K1, (CX)(BX*1)
+	SUBQ           DX, CX
+	VMOVUPD        Z5, K1, (SI)(R8*1)
+	SUBQ           DI, SI
+	ADDQ           $0x08, R9
+	ADDQ           $0x08, R10
+	ADDQ           $0x08, R11
+	ADDQ           $0x08, R12
+	ADDQ           $0x08, R15
+	ADDQ           $0x08, BP
+	DECQ           AX
+	JNZ            step118
+	ADDQ           DX, CX
+	VMOVUPD        Z1, K1, (CX)
+	ADDQ           DX, CX
+	VMOVUPD        Z2, K1, (CX)
+	ADDQ           DX, CX
+	VMOVUPD        Z3, K1, (CX)
+	ADDQ           DX, CX
+	VMOVUPD        Z4, K1, (CX)
+	ADDQ           DX, CX
+	ADDQ           DI, SI
+	VMOVUPD        Z6, K1, (SI)
+	ADDQ           DI, SI
+	VMOVUPD        Z7, K1, (SI)
+	ADDQ           DI, SI
+	VMOVUPD        Z8, K1, (SI)
+	ADDQ           DI, SI
+	VMOVUPD        Z9, K1, (SI)
+	ADDQ           DI, SI
+	VZEROUPPER
+	RET
+
+next117:
+	MOVQ      shape+104(FP), AX
+	CMPQ      AX, $0x03
+	JNE       next119
+	MOVQ      steps+32(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      cols+96(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	SHRQ      $0x08, CX
+	KMOVW     CX, K2
+	MOVQ      x+0(FP), CX
+	MOVQ      ldx+8(FP), DX
+	SHLQ      $0x03, DX
+	MOVQ      DX, BX
+	IMULQ     AX, BX
+	ADDQ      BX, CX
+	MOVQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z2
+	VMOVUPD.Z 64(BX), K2, Z3
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z4
+	VMOVUPD.Z 64(BX), K2, Z5
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z6
+	VMOVUPD.Z 64(BX), K2, Z7
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z8
+	VMOVUPD.Z 64(BX), K2, Z9
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	SHLQ      $0x02, BX
+	SUBQ      DX, CX
+	MOVQ      y+16(FP), SI
+	MOVQ      ldy+24(FP), DI
+	SHLQ      $0x03, DI
+	MOVQ      DI, R8
+	IMULQ     AX, R8
+	ADDQ      R8, SI
+	MOVQ      SI, R8
+	VMOVUPD.Z (R8), K1, Z12
+	VMOVUPD.Z 64(R8), K2, Z13
+	ADDQ      DI, R8
+	VMOVUPD.Z (R8), K1, Z14
+	VMOVUPD.Z 64(R8), K2, Z15
+	ADDQ      DI, R8
+	VMOVUPD.Z (R8), K1, Z16
+	VMOVUPD.Z 64(R8), K2, Z17
+	ADDQ      DI, R8
+	VMOVUPD.Z (R8), K1, Z18
+	VMOVUPD.Z 64(R8), K2, Z19
+	ADDQ      DI, R8
+	MOVQ      DI, R8
+	SHLQ      $0x02, R8
+	SUBQ      DI, SI
+	MOVQ      c+40(FP), R9
+	MOVQ      s+48(FP), R10
+	MOVQ      pc+56(FP), R11
+	MOVQ      ps+64(FP), R12
+	MOVQ      ldc+88(FP), R13
+	SHLQ      $0x03, R13
+	LEAQ      (R13)(R13*2), R14
+	MOVQ      d+72(FP), R15
+	MOVQ      pd+80(FP), BP
+
+step120:
+	VMOVUPD.Z      (CX), K1, Z0
+	VMOVUPD.Z      64(CX), K2, Z1
+	VMOVUPD.Z      (SI), K1, Z10
+	VMOVUPD.Z      64(SI), K2, Z11
+	VBROADCASTSD   (R11), Z20
+	VBROADCASTSD   (R12), Z21
+	VBROADCASTSD   (BP), Z22
+	VPERMILPD      $0x55, Z0, Z23
+	VPERMILPD      $0x55, Z1, Z24
+	VMULPD         Z21, Z23, Z23
+	VFMADDSUB132PD Z20, Z23, Z0
+	VMULPD         Z21, Z24, Z24
+	VFMADDSUB132PD Z20, Z24, Z1
+	VPERMILPD      $0x55, Z10, Z23
+	VPERMILPD      $0x55, Z11, Z24
+	VMULPD         Z21, Z23, Z23
+	VFMADDSUB132PD Z20, Z23, Z10
+	VMULPD         Z21, Z24, Z24
+	VFMADDSUB132PD Z20, Z24, Z11
+	VPERMILPD      $0x55, Z0, Z20
+	VPERMILPD      $0x55, Z1, Z21
+	VMULPD         Z22, Z20, Z20
+	VFMADDSUB132PD rotateConstants<>+0(SB), Z20, Z10
+	VMULPD         Z22, Z21, Z21
+	VFMADDSUB132PD rotateConstants<>+0(SB), Z21, Z11
+	VBROADCASTSD   (R9), Z20
+	VBROADCASTSD   (R10), Z21
+	VBROADCASTSD   (R15), Z22
+	VMULPD         Z0, Z20, Z23
+	VMULPD         Z0, Z21, Z0
+	VFMADD231PD    Z2, Z20, Z0
+	VFNMADD213PD   Z23, Z21, Z2
+	VMULPD         Z1, Z20, Z23
+	VMULPD         Z1, Z21, Z1
+	VFMADD231PD    Z3, Z20, Z1
+	VFNMADD213PD   Z23, Z21, Z3
+	VMULPD         Z10, Z20, Z23
+	VMULPD         Z10, Z21, Z10
+	VFMADD231PD    Z12, Z20, Z10
+	VFNMADD213PD   Z23, Z21, Z12
+	VMULPD         Z11, Z20, Z23
+	VMULPD         Z11, Z21, Z11
+	VFMADD231PD    Z13, Z20, Z11
+	VFNMADD213PD   Z23, Z21, Z13
+	VFNMADD231PD   Z0, Z22, Z12
+	VFMADD231PD    Z2, Z22, Z10
+	VFNMADD231PD   Z1, Z22, Z13
+	VFMADD231PD    Z3, Z22, Z11
+	VBROADCASTSD   (R11)(R13*1), Z20
+	VBROADCASTSD   (R12)(R13*1), Z21
+	VBROADCASTSD   (BP)(R13*1), Z22
+	VPERMILPD      $0x55, Z0, Z23
+	VPERMILPD      $0x55, Z1, Z24
+	VMULPD         Z21, Z23, Z23
+	VFMADDSUB132PD Z20, Z23, Z0
+	VMULPD         Z21, Z24, Z24
+	VFMADDSUB132PD Z20, Z24, Z1
+	VPERMILPD      $0x55, Z10, Z23
+	VPERMILPD      $0x55, Z11, Z24
+	VMULPD         Z21, Z23, Z23
+	VFMADDSUB132PD Z20, Z23, Z10
+	VMULPD         Z21, Z24, Z24
+	VFMADDSUB132PD Z20, Z24, Z11
+	VPERMILPD      $0x55, Z0, Z20
+	VPERMILPD      $0x55, Z1, Z21
+	VMULPD         Z22, Z20, Z20
+	VFMADDSUB132PD rotateConstants<>+0(SB), Z20, Z10
+	VMULPD         Z22, Z21, Z21
+	VFMADDSUB132PD rotateConstants<>+0(SB), Z21, Z11
+	VBROADCASTSD   (R9)(R13*1), Z20
+	VBROADCASTSD   (R10)(R13*1), Z21
+	VBROADCASTSD   (R15)(R13*1), Z22
+	VMULPD         Z0, Z20, Z23
+	VMULPD         Z0, Z21, Z0
+	VFMADD231PD    Z4, Z20, Z0
+	VFNMADD213PD   Z23, Z21, Z4
+	VMULPD         Z1, Z20, Z23
+	VMULPD         Z1, Z21, Z1
+	VFMADD231PD    Z5, Z20, Z1
+	VFNMADD213PD   Z23, Z21, Z5
+	VMULPD         Z10, Z20, Z23
+	VMULPD         Z10, Z21, Z10
+	VFMADD231PD    Z14, Z20, Z10
+	VFNMADD213PD   Z23, Z21, Z14
+	VMULPD         Z11, Z20, Z23
+	VMULPD         Z11, Z21, Z11
+	VFMADD231PD    Z15, Z20, Z11
+	VFNMADD213PD   Z23, Z21, Z15
+	VFNMADD231PD   Z0, Z22, Z14
+	VFMADD231PD    Z4, Z22, Z10
+	VFNMADD231PD   Z1, Z22, Z15
+	VFMADD231PD    Z5, Z22, Z11
+	VBROADCASTSD   (R11)(R13*2), Z20
+	VBROADCASTSD   (R12)(R13*2), Z21
+	VBROADCASTSD   (BP)(R13*2), Z22
+	VPERMILPD      $0x55, Z0, Z23
+	VPERMILPD      $0x55, Z1, Z24
+	VMULPD         Z21, Z23, Z23
+	VFMADDSUB132PD Z20, Z23, Z0
+	VMULPD         Z21, Z24, Z24
+	VFMADDSUB132PD Z20, Z24, Z1
+	VPERMILPD      $0x55, Z10, Z23
+	VPERMILPD      $0x55, Z11, Z24
+	VMULPD         Z21, Z23, Z23
+	VFMADDSUB132PD Z20, Z23, Z10
+	VMULPD         Z21, Z24, Z24
+	VFMADDSUB132PD Z20, Z24, Z11
+	VPERMILPD      $0x55, Z0, Z20
+	VPERMILPD      $0x55, Z1, Z21
+	VMULPD         Z22, Z20, Z20
+	VFMADDSUB132PD rotateConstants<>+0(SB), Z20, Z10
+	VMULPD         Z22, Z21, Z21
+	VFMADDSUB132PD rotateConstants<>+0(SB), Z21, Z11
+	VBROADCASTSD   (R9)(R13*2), Z20
+	VBROADCASTSD   (R10)(R13*2), Z21
+	VBROADCASTSD   (R15)(R13*2), Z22
+	VMULPD         Z0, Z20, Z23
+	VMULPD         Z0, Z21, Z0
+	VFMADD231PD    Z6, Z20, Z0
+	VFNMADD213PD   Z23, Z21, Z6
+	VMULPD         Z1, Z20, Z23
+	VMULPD         Z1, Z21, Z1
+	VFMADD231PD    Z7, Z20, Z1
+	VFNMADD213PD   Z23, Z21, Z7
+	VMULPD         Z10, Z20, Z23
+	VMULPD         Z10, Z21, Z10
+	VFMADD231PD    Z16, Z20, Z10
+	VFNMADD213PD   Z23, Z21, Z16
+	VMULPD         Z11, Z20, Z23
+	VMULPD         Z11, Z21, Z11
+	VFMADD231PD    Z17, Z20, Z11
+	VFNMADD213PD   Z23, Z21, Z17
+	VFNMADD231PD   Z0, Z22, Z16
+	VFMADD231PD    Z6, Z22, Z10
+	VFNMADD231PD   Z1, Z22, Z17
+	VFMADD231PD    Z7, Z22, Z11
+	VBROADCASTSD   (R11)(R14*1), Z20
+	VBROADCASTSD   (R12)(R14*1), Z21
+	VBROADCASTSD   (BP)(R14*1), Z22
+	VPERMILPD      $0x55, Z0, Z23
+	VPERMILPD      $0x55, Z1, Z24
+	VMULPD         Z21, Z23, Z23
+	VFMADDSUB132PD Z20, Z23, Z0
+	VMULPD         Z21, Z24, Z24
+	VFMADDSUB132PD Z20, Z24, Z1
+	VPERMILPD      $0x55, Z10, Z23
+	VPERMILPD      $0x55, Z11, Z24
+	VMULPD         Z21, Z23, Z23
+	VFMADDSUB132PD Z20, Z23, Z10
+	VMULPD         Z21, Z24, Z24
+	VFMADDSUB132PD Z20, Z24, Z11
+	VPERMILPD      $0x55, Z0, Z20
+	VPERMILPD      $0x55, Z1, Z21
+	VMULPD         Z22, Z20, Z20
+	VFMADDSUB132PD rotateConstants<>+0(SB), Z20, Z10
+	VMULPD         Z22, Z21, Z21
+	VFMADDSUB132PD rotateConstants<>+0(SB), Z21, Z11
+	VBROADCASTSD   (R9)(R14*1), Z20
+	VBROADCASTSD   (R10)(R14*1), Z21
+	VBROADCASTSD   (R15)(R14*1), Z22
+	VMULPD         Z0, Z20, Z23
+	VMULPD         Z0, Z21, Z0
+	VFMADD231PD    Z8, Z20, Z0
+	VFNMADD213PD   Z23, Z21, Z8
+	VMULPD         Z1, Z20, Z23
+	VMULPD         Z1, Z21, Z1
+	VFMADD231PD    Z9, Z20, Z1
+	VFNMADD213PD   Z23, Z21, Z9
+	VMULPD         Z10, Z20, Z23
+	VMULPD         Z10, Z21, Z10
+	VFMADD231PD    Z18, Z20, Z10
+	VFNMADD213PD   Z23, Z21, Z18
+	VMULPD         Z11, Z20, Z23
+	VMULPD         Z11, Z21, Z11
+	VFMADD231PD    Z19, Z20, Z11
+	VFNMADD213PD   Z23, Z21, Z19
+	VFNMADD231PD   Z0, Z22, Z18
+	VFMADD231PD    Z8, Z22, Z10
+	VFNMADD231PD   Z1, Z22, Z19
+	VFMADD231PD    Z9, Z22, Z11
+	VMOVUPD        Z0, K1, (CX)(BX*1)
+	VMOVUPD        Z1, K2, 64(CX)(BX*1)
+	SUBQ           DX, CX
+	VMOVUPD        Z10, K1, (SI)(R8*1)
+	VMOVUPD        Z11, K2, 64(SI)(R8*1)
+	SUBQ           DI, SI
+	ADDQ           $0x08, R9
+	ADDQ           $0x08, R10
+	ADDQ           $0x08, R11
+	ADDQ           $0x08, R12
+	ADDQ           $0x08, R15
+	ADDQ           $0x08, BP
+	DECQ           AX
+	JNZ            step120
+	ADDQ           DX, CX
+	VMOVUPD        Z2, K1, (CX)
+	VMOVUPD        Z3, K2, 64(CX)
+	ADDQ           DX, CX
+	VMOVUPD        Z4, K1, (CX)
+	VMOVUPD        Z5, K2, 64(CX)
+	ADDQ           DX, CX
+	VMOVUPD        Z6, K1, (CX)
+	VMOVUPD        Z7, K2, 64(CX)
+	ADDQ           DX, CX
+	VMOVUPD        Z8, K1, (CX)
+	VMOVUPD        Z9, K2, 64(CX)
+	ADDQ           DX, CX
+	ADDQ           DI, SI
+	VMOVUPD        Z12, K1, (SI)
+	VMOVUPD        Z13, K2, 64(SI)
+	ADDQ           DI, SI
+	VMOVUPD        Z14, K1, (SI)
+	VMOVUPD        Z15, K2, 64(SI)
+	ADDQ           DI, SI
+	VMOVUPD        Z16, K1, (SI)
+	VMOVUPD        Z17, K2, 64(SI)
+	ADDQ           DI, SI
+	VMOVUPD        Z18, K1, (SI)
+	VMOVUPD        Z19, K2, 64(SI)
+	ADDQ           DI, SI
+	VZEROUPPER
+	RET
+
+next119:
+	MOVQ      shape+104(FP), AX
+	CMPQ      AX, $0x04
+	JNE       next121
+	MOVQ      steps+32(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      cols+96(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	MOVQ      x+0(FP), CX
+	MOVQ      ldx+8(FP), DX
+	SHLQ      $0x03, DX
+	MOVQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z1
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	MOVQ      y+16(FP), SI
+	MOVQ      ldy+24(FP), DI
+	SHLQ      $0x03, DI
+	MOVQ      SI, R8
+	VMOVUPD.Z (R8), K1, Z3
+	ADDQ      DI, R8
+	MOVQ      DI, R8
+	MOVQ      c+40(FP), R9
+	MOVQ      s+48(FP), R10
+	MOVQ      pc+56(FP), R11
+	MOVQ      ps+64(FP), R12
+	MOVQ      d+72(FP), R13
+	MOVQ      pd+80(FP), R14
+	LEAQ      -8(R9)(AX*8), R9
+	LEAQ      -8(R10)(AX*8), R10
+	LEAQ      -8(R11)(AX*8), R11
+	LEAQ      -8(R12)(AX*8), R12
+	LEAQ      -8(R13)(AX*8), R13
+	LEAQ      -8(R14)(AX*8), R14
+
+step122:
+	VMOVUPD.Z      (CX)(BX*1), K1, Z0
+	VMOVUPD.Z      (SI)(R8*1), K1, Z2
+	VBROADCASTSD   (R9), Z4
+	VBROADCASTSD   (R10), Z5
+	VBROADCASTSD   (R13), Z6
+	VFMADD231PD    Z0, Z6, Z3
+	VFNMADD231PD   Z1, Z6, Z2
+	VMULPD         Z0, Z4, Z6
+	VMULPD         Z0, Z5, Z0
+	VFMADD231PD    Z1, Z4, Z0
+	VFNMADD213PD   Z6, Z5, Z1
+	VMULPD         Z2, Z4, Z6
+	VMULPD         Z2, Z5, Z2
+	VFMADD231PD    Z3, Z4, Z2
+	VFNMADD213PD   Z6, Z5, Z3
+	VBROADCASTSD   (R11), Z4
+	VBROADCASTSD   (R12), Z5
+	VBROADCASTSD   (R14), Z6
+	VPERMILPD      $0x55, Z0, Z7
+	VMULPD         Z6, Z7, Z7
+	VFMSUBADD132PD rotateConstants<>+0(SB), Z7, Z2
+	VPERMILPD      $0x55, Z0, Z6
+	VMULPD         Z5, Z6, Z6
+	VFMSUBADD132PD Z4, Z6, Z0
+	VPERMILPD      $0x55, Z2, Z6
+	VMULPD         Z5, Z6, Z6
+	VFMSUBADD132PD Z4, Z6, Z2
+	VMOVUPD        Z0, K1, (CX)
+	ADDQ           DX, CX
+	VMOVUPD        Z2, K1, (SI)
+	ADDQ           DI, SI
+	SUBQ           $0x08, R9
+	SUBQ           $0x08, R10
+	SUBQ           $0x08, R11
+	SUBQ           $0x08, R12
+	SUBQ           $0x08, R13
+	SUBQ           $0x08, R14
+	DECQ           AX
+	JNZ            step122
+	VMOVUPD        Z1, K1, (CX)
+	ADDQ           DX, CX
+	VMOVUPD        Z3, K1, (SI)
+	ADDQ           DI, SI
+	VZEROUPPER
+	RET
+
+next121:
+	MOVQ      shape+104(FP), AX
+	CMPQ      AX, $0x06
+	JNE       next123
+	MOVQ      steps+32(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      cols+96(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	SHRQ      $0x08, CX
+	KMOVW     CX, K2
+	MOVQ      x+0(FP), CX
+	MOVQ      ldx+8(FP), DX
+	SHLQ      $0x03, DX
+	MOVQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z2
+	VMOVUPD.Z 64(BX), K2, Z3
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	MOVQ      y+16(FP), SI
+	MOVQ      ldy+24(FP), DI
+	SHLQ      $0x03, DI
+	MOVQ      SI, R8
+	VMOVUPD.Z (R8), K1, Z6
+	VMOVUPD.Z 64(R8), K2, Z7
+	ADDQ      DI, R8
+	MOVQ      DI, R8
+	MOVQ      c+40(FP), R9
+	MOVQ      s+48(FP), R10
+	MOVQ      pc+56(FP), R11
+	MOVQ      ps+64(FP), R12
+	MOVQ      d+72(FP), R13
+	MOVQ      pd+80(FP), R14
+	LEAQ      -8(R9)(AX*8), R9
+	LEAQ      -8(R10)(AX*8), R10
+	LEAQ      -8(R11)(AX*8), R11
+	LEAQ      -8(R12)(AX*8), R12
+	LEAQ      -8(R13)(AX*8), R13
+	LEAQ      -8(R14)(AX*8), R14
+
+step124:
+	VMOVUPD.Z      (CX)(BX*1), K1, Z0
+	VMOVUPD.Z      64(CX)(BX*1), K2, Z1
+	VMOVUPD.Z      (SI)(R8*1), K1, Z4
+	VMOVUPD.Z      64(SI)(R8*1), K2, Z5
+	VBROADCASTSD   (R9), Z8
+	VBROADCASTSD   (R10), Z9
+	VBROADCASTSD   (R13), Z10
+	VFMADD231PD    Z0, Z10, Z6
+	VFNMADD231PD   Z2, Z10, Z4
+	VFMADD231PD    Z1, Z10, Z7
+	VFNMADD231PD   Z3, Z10, Z5
+	VMULPD         Z0, Z8, Z10
+	VMULPD         Z0, Z9, Z0
+	VFMADD231PD    Z2, Z8, Z0
+	VFNMADD213PD   Z10, Z9, Z2
+	VMULPD         Z1, Z8, Z10
+	VMULPD         Z1, Z9, Z1
+	VFMADD231PD    Z3, Z8, Z1
+	VFNMADD213PD   Z10, Z9, Z3
+	VMULPD         Z4, Z8, Z10
+	VMULPD         Z4, Z9, Z4
+	VFMADD231PD    Z6, Z8, Z4
+	VFNMADD213PD   Z10, Z9, Z6
+	VMULPD         Z5, Z8, Z10
+	VMULPD         Z5, Z9, Z5
+	VFMADD231PD    Z7, Z8, Z5
+	VFNMADD213PD   Z10, Z9, Z7
+	VBROADCASTSD   (R11), Z8
+	VBROADCASTSD   (R12), Z9
+	VBROADCASTSD   (R14), Z10
+	VPERMILPD      $0x55, Z0, Z11
+	VPERMILPD      $0x55, Z1, Z12
+	VMULPD         Z10, Z11, Z11
+	VFMSUBADD132PD rotateConstants<>+0(SB), Z11, Z4
+	VMULPD         Z10, Z12, Z12
+	VFMSUBADD132PD rotateConstants<>+0(SB), Z12, Z5
+	VPERMILPD      $0x55, Z0, Z10
+	VPERMILPD      $0x55, Z1, Z11
+	VMULPD         Z9, Z10, Z10
+	VFMSUBADD132PD Z8, Z10, Z0
+	VMULPD         Z9, Z11, Z11
+	VFMSUBADD132PD Z8, Z11, Z1
+	VPERMILPD      $0x55, Z4, Z10
+	VPERMILPD      $0x55, Z5, Z11
+	VMULPD         Z9, Z10, Z10
+	VFMSUBADD132PD Z8, Z10, Z4
+	VMULPD         Z9, Z11, Z11
+	VFMSUBADD132PD Z8, Z11, Z5
+	VMOVUPD        Z0, K1, (CX)
+	VMOVUPD        Z1, K2, 64(CX)
+	ADDQ           DX, CX
+	VMOVUPD        Z4, K1, (SI)
+	VMOVUPD        Z5, K2, 64(SI)
+	ADDQ           DI, SI
+	SUBQ           $0x08, R9
+	SUBQ           $0x08, R10
+	SUBQ           $0x08, R11
+	SUBQ           $0x08, R12
+	SUBQ           $0x08, R13
+	SUBQ           $0x08, R14
+	DECQ           AX
+	JNZ            step124
+	VMOVUPD        Z2, K1, (CX)
+	VMOVUPD        Z3, K2, 64(CX)
+	ADDQ           DX, CX
+	VMOVUPD        Z6, K1, (SI)
+	VMOVUPD        Z7, K2, 64(SI)
+	ADDQ           DI, SI
+	VZEROUPPER
+	RET
+
+next123:
+	MOVQ      shape+104(FP), AX
+	CMPQ      AX, $0x05
+	JNE       next125
+	MOVQ      steps+32(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      cols+96(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	MOVQ      x+0(FP), CX
+	MOVQ      ldx+8(FP), DX
+	SHLQ      $0x03, DX
+	MOVQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z1
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z2
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z3
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z4
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	SHLQ      $0x02, BX
+	MOVQ      y+16(FP), SI
+	MOVQ      ldy+24(FP), DI
+	SHLQ      $0x03, DI
+	MOVQ      SI, R8
+	VMOVUPD.Z (R8), K1, Z6
+	ADDQ      DI, R8
+	VMOVUPD.Z (R8), K1, Z7
+	ADDQ      DI, R8
+	VMOVUPD.Z (R8), K1, Z8
+	ADDQ      DI, R8
+	VMOVUPD.Z (R8), K1, Z9
+	ADDQ      DI, R8
+	MOVQ      DI, R8
+	SHLQ      $0x02, R8
+	MOVQ      c+40(FP), R9
+	MOVQ      s+48(FP), R10
+	MOVQ      pc+56(FP), R11
+	MOVQ      ps+64(FP), R12
+	MOVQ      ldc+88(FP), R13
+	SHLQ      $0x03, R13
+	LEAQ      (R13)(R13*2), R14
+	MOVQ      d+72(FP), R15
+	MOVQ      pd+80(FP), BP
+	LEAQ      -8(R9)(AX*8), R9
+	LEAQ      -8(R10)(AX*8), R10
+	LEAQ      -8(R11)(AX*8), R11
+	LEAQ      -8(R12)(AX*8), R12
+	LEAQ      -8(R15)(AX*8), R15
+	LEAQ      -8(BP)(AX*8), BP
+
+step126:
+	VMOVUPD.Z      (CX)(BX*1), K1, Z0
+	VMOVUPD.Z      (SI)(R8*1), K1, Z5
+	VBROADCASTSD   (R9)(R14*1), Z10
+	VBROADCASTSD   (R10)(R14*1), Z11
+	VBROADCASTSD   (R15)(R14*1), Z12
+	VFMADD231PD    Z0, Z12, Z9
+	VFNMADD231PD   Z4, Z12, Z5
+	VMULPD         Z0, Z10, Z12
+	VMULPD         Z0, Z11, Z0
+	VFMADD231PD    Z4, Z10, Z0
+	VFNMADD213PD   Z12, Z11, Z4
+	VMULPD         Z5, Z10, Z12
+	VMULPD         Z5, Z11, Z5
+	VFMADD231PD    Z9, Z10, Z5
+	VFNMADD213PD   Z12, Z11, Z9
+	VBROADCASTSD   (R11)(R14*1), Z10
+	VBROADCASTSD   (R12)(R14*1), Z11
+	VBROADCASTSD   (BP)(R14*1), Z12
+	VPERMILPD      $0x55, Z0, Z13
+	VMULPD         Z12, Z13, Z13
+	VFMSUBADD132PD rotateConstants<>+0(SB), Z13, Z5
+	VPERMILPD      $0x55, Z0, Z12
+	VMULPD         Z11, Z12, Z12
+	VFMSUBADD132PD Z10, Z12, Z0
+	VPERMILPD      $0x55, Z5, Z12
+	VMULPD         Z11, Z12, Z12
+	VFMSUBADD132PD Z10, Z12, Z5
+	VBROADCASTSD   (R9)(R13*2), Z10
+	VBROADCASTSD   (R10)(R13*2), Z11
+	VBROADCASTSD   (R15)(R13*2), Z12
+	VFMADD231PD    Z0, Z12, Z8
+	VFNMADD231PD   Z3, Z12, Z5
+	VMULPD         Z0, Z10, Z12
+	VMULPD         Z0, Z11, Z0
+	VFMADD231PD    Z3, Z10, Z0
+	VFNMADD213PD   Z12, Z11, Z3
+	VMULPD         Z5, Z10, Z12
+	VMULPD         Z5, Z11, Z5
+	VFMADD231PD    Z8, Z10, Z5
+	VFNMADD213PD   Z12, Z11, Z8
+	VBROADCASTSD   (R11)(R13*2), Z10
+	VBROADCASTSD   (R12)(R13*2), Z11
+	VBROADCASTSD   (BP)(R13*2), Z12
+	VPERMILPD      $0x55, Z0, Z13
+	VMULPD         Z12, Z13, Z13
+	VFMSUBADD132PD rotateConstants<>+0(SB), Z13, Z5
+	VPERMILPD      $0x55, Z0, Z12
+	VMULPD         Z11, Z12, Z12
+	VFMSUBADD132PD Z10, Z12, Z0
+	VPERMILPD      $0x55, Z5, Z12
+	VMULPD         Z11, Z12, Z12
+	VFMSUBADD132PD Z10, Z12, Z5
+	VBROADCASTSD   (R9)(R13*1), Z10
+	VBROADCASTSD   (R10)(R13*1), Z11
+	VBROADCASTSD   (R15)(R13*1), Z12
+	VFMADD231PD    Z0, Z12, Z7
+	VFNMADD231PD   Z2, Z12, Z5
+	VMULPD         Z0, Z10, Z12
+	VMULPD         Z0, Z11, Z0
+	VFMADD231PD    Z2, Z10, Z0
+	VFNMADD213PD   Z12, Z11, Z2
+	VMULPD         Z5, Z10, Z12
+	VMULPD         Z5, Z11, Z5
+	VFMADD231PD    Z7, Z10, Z5
+	VFNMADD213PD   Z12, Z11, Z7
+	VBROADCASTSD   (R11)(R13*1), Z10
+	VBROADCASTSD   (R12)(R13*1), Z11
+	VBROADCASTSD   (BP)(R13*1), Z12
+	VPERMILPD      $0x55, Z0, Z13
+	VMULPD         Z12, Z13, Z13
+	VFMSUBADD132PD rotateConstants<>+0(SB), Z13, Z5
+	VPERMILPD      $0x55, Z0, Z12
+	VMULPD         Z11, Z12, Z12
+	VFMSUBADD132PD Z10, Z12, Z0
+	VPERMILPD      $0x55, Z5, Z12
+	VMULPD         Z11, Z12, Z12
+	VFMSUBADD132PD Z10, Z12, Z5
+	VBROADCASTSD   (R9), Z10
+	VBROADCASTSD   (R10), Z11
+	VBROADCASTSD   (R15), Z12
+	VFMADD231PD    Z0, Z12, Z6
+	VFNMADD231PD   Z1, Z12, Z5
+	VMULPD         Z0, Z10, Z12
+	VMULPD         Z0, Z11, Z0
+	VFMADD231PD    Z1, Z10, Z0
+	VFNMADD213PD   Z12, Z11, Z1
+	VMULPD         Z5, Z10, Z12
+	VMULPD         Z5, Z11, Z5
+	VFMADD231PD    Z6, Z10, Z5
+	VFNMADD213PD   Z12, Z11, Z6
+	VBROADCASTSD   (R11), Z10
+	VBROADCASTSD   (R12), Z11
+	VBROADCASTSD   (BP), Z12
+	VPERMILPD      $0x55, Z0, Z13
+	VMULPD         Z12, Z13, Z13
+	VFMSUBADD132PD rotateConstants<>+0(SB), Z13, Z5
+	VPERMILPD      $0x55, Z0, Z12
+	VMULPD         Z11, Z12, Z12
+	VFMSUBADD132PD Z10, Z12, Z0
+	VPERMILPD      $0x55, Z5, Z12
+	VMULPD         Z11, Z12, Z12
+	VFMSUBADD132PD Z10, Z12, Z5
+	VMOVUPD        Z0, K1, (CX)
+	ADDQ           DX, CX
+	VMOVUPD        Z5, K1, (SI)
+	ADDQ           DI, SI
+	SUBQ           $0x08, R9
+	SUBQ           $0x08, R10
+	SUBQ           $0x08, R11
+	SUBQ           $0x08, R12
+	SUBQ           $0x08, R15
+	SUBQ           $0x08, BP
+	DECQ           AX
+	JNZ            step126
+	VMOVUPD        Z1, K1, (CX)
+	ADDQ           DX, CX
+	VMOVUPD        Z2, K1, (CX)
+	ADDQ           DX, CX
+	VMOVUPD        Z3, K1, (CX)
+	ADDQ           DX, CX
+	VMOVUPD        Z4, K1, (CX)
+	ADDQ           DX, CX
+	VMOVUPD        Z6, K1, (SI)
+	ADDQ           DI, SI
+	VMOVUPD        Z7, K1, (SI)
+	ADDQ           DI, SI
+	VMOVUPD        Z8, K1, (SI)
+	ADDQ           DI, SI
+	VMOVUPD        Z9, K1, (SI)
+	ADDQ           DI, SI
+	VZEROUPPER
+	RET
+
+next125:
+	MOVQ      shape+104(FP), AX
+	CMPQ      AX, $0x07
+	JNE       next127
+	MOVQ      steps+32(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      cols+96(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	SHRQ      $0x08, CX
+	KMOVW     CX, K2
+	MOVQ      x+0(FP), CX
+	MOVQ      ldx+8(FP), DX
+	SHLQ      $0x03, DX
+	MOVQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z2
+	VMOVUPD.Z 64(BX), K2, Z3
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z4
+	VMOVUPD.Z 64(BX), K2, Z5
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z6
+	VMOVUPD.Z 64(BX), K2, Z7
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z8
+	VMOVUPD.Z 64(BX), K2, Z9
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	SHLQ      $0x02, BX
+	MOVQ      y+16(FP), SI
+	MOVQ      ldy+24(FP), DI
+	SHLQ      $0x03, DI
+	MOVQ      SI, R8
+	VMOVUPD.Z (R8), K1, Z12
+	VMOVUPD.Z 64(R8), K2, Z13
+	ADDQ      DI, R8
+	VMOVUPD.Z (R8), K1, Z14
+	VMOVUPD.Z 64(R8), K2, Z15
+	ADDQ      DI, R8
+	VMOVUPD.Z (R8), K1, Z16
+	VMOVUPD.Z 64(R8), K2, Z17
+	ADDQ      DI, R8
+	VMOVUPD.Z (R8), K1, Z18
+	VMOVUPD.Z 64(R8), K2, Z19
+	ADDQ      DI, R8
+	MOVQ      DI, R8
+	SHLQ      $0x02, R8
+	MOVQ      c+40(FP), R9
+	MOVQ      s+48(FP), R10
+	MOVQ      pc+56(FP), R11
+	MOVQ      ps+64(FP), R12
+	MOVQ      ldc+88(FP), R13
+	SHLQ      $0x03, R13
+	LEAQ      (R13)(R13*2), R14
+	MOVQ      d+72(FP), R15
+	MOVQ      pd+80(FP), BP
+	LEAQ      -8(R9)(AX*8), R9
+	LEAQ      -8(R10)(AX*8), R10
+	LEAQ      -8(R11)(AX*8), R11
+	LEAQ      -8(R12)(AX*8), R12
+	LEAQ      -8(R15)(AX*8), R15
+	LEAQ      -8(BP)(AX*8), BP
+
+step128:
+	VMOVUPD.Z      (CX)(BX*1), K1, Z0
+	VMOVUPD.Z      64(CX)(BX*1), K2, Z1
+	VMOVUPD.Z      (SI)(R8*1), K1, Z10
+	VMOVUPD.Z      64(SI)(R8*1), K2, Z11
+	VBROADCASTSD   (R9)(R14*1), Z20
+	VBROADCASTSD   (R10)(R14*1), Z21
+	VBROADCASTSD   (R15)(R14*1), Z22
+	VFMADD231PD    Z0, Z22, Z18
+	VFNMADD231PD   Z8, Z22, Z10
+	VFMADD231PD    Z1, Z22, Z19
+	VFNMADD231PD   Z9, Z22, Z11
+	VMULPD         Z0, Z20, Z22
+	VMULPD         Z0, Z21, Z0
+	VFMADD231PD    Z8, Z20, Z0
+	VFNMADD213PD   Z22, Z21, Z8
+	VMULPD         Z1, Z20, Z22
+	VMULPD         Z1, Z21, Z1
+	VFMADD231PD    Z9, Z20, Z1
+	VFNMADD213PD   Z22, Z21, Z9
+	VMULPD         Z10, Z20, Z22
+	VMULPD         Z10, Z21, Z10
+	VFMADD231PD    Z18, Z20, Z10
+	VFNMADD213PD   Z22, Z21, Z18
+	VMULPD         Z11, Z20, Z22
+	VMULPD         Z11, Z21, Z11
+	VFMADD231PD    Z19, Z20, Z11
+	VFNMADD213PD   Z22, Z21, Z19
+	VBROADCASTSD   (R11)(R14*1), Z20
+	VBROADCASTSD   (R12)(R14*1), Z21
+	VBROADCASTSD   (BP)(R14*1), Z22
+	VPERMILPD      $0x55, Z0, Z23
+	VPERMILPD      $0x55, Z1, Z24
+	VMULPD         Z22, Z23, Z23
+	VFMSUBADD132PD rotateConstants<>+0(SB), Z23, Z10
+	VMULPD         Z22, Z24, Z24
+	VFMSUBADD132PD rotateConstants<>+0(SB), Z24, Z11
+	VPERMILPD      $0x55, Z0, Z22
+	VPERMILPD      $0x55, Z1, Z23
+	VMULPD         Z21, Z22, Z22
+	VFMSUBADD132PD Z20, Z22, Z0
+	VMULPD         Z21, Z23, Z23
+	VFMSUBADD132PD Z20, Z23, Z1
+	VPERMILPD      $0x55, Z10, Z22
+	VPERMILPD      $0x55, Z11, Z23
+	VMULPD         Z21, Z22, Z22
+	VFMSUBADD132PD Z20, Z22, Z10
+	VMULPD         Z21, Z23, Z23
+	VFMSUBADD132PD Z20, Z23, Z11
+	VBROADCASTSD   (R9)(R13*2), Z20
+	VBROADCASTSD   (R10)(R13*2), Z21
+	VBROADCASTSD   (R15)(R13*2), Z22
+	VFMADD231PD    Z0, Z22, Z16
+	VFNMADD231PD   Z6, Z22, Z10
+	VFMADD231PD    Z1, Z22, Z17
+	VFNMADD231PD   Z7, Z22, Z11
+	VMULPD         Z0, Z20, Z22
+	VMULPD         Z0, Z21, Z0
+	VFMADD231PD    Z6, Z20, Z0
+	VFNMADD213PD   Z22, Z21, Z6
+	VMULPD         Z1, Z20, Z22
+	VMULPD         Z1, Z21, Z1
+	VFMADD231PD    Z7, Z20, Z1
+	VFNMADD213PD   Z22, Z21, Z7
+	VMULPD         Z10, Z20, Z22
+	VMULPD         Z10, Z21, Z10
+	VFMADD231PD    Z16, Z20, Z10
+	VFNMADD213PD   Z22, Z21, Z16
+	VMULPD         Z11, Z20, Z22
+	VMULPD         Z11, Z21, Z11
+	VFMADD231PD    Z17, Z20, Z11
+	VFNMADD213PD   Z22, Z21, Z17
+	VBROADCASTSD   (R11)(R13*2), Z20
+	VBROADCASTSD   (R12)(R13*2), Z21
+	VBROADCASTSD   (BP)(R13*2), Z22
+	VPERMILPD      $0x55, Z0, Z23
+	VPERMILPD      $0x55, Z1, Z24
+	VMULPD         Z22, Z23, Z23
+	VFMSUBADD132PD rotateConstants<>+0(SB), Z23, Z10
+	VMULPD         Z22, Z24, Z24
+	VFMSUBADD132PD rotateConstants<>+0(SB), Z24, Z11
+	VPERMILPD      $0x55, Z0, Z22
+	VPERMILPD      $0x55, Z1, Z23
+	VMULPD         Z21, Z22, Z22
+	VFMSUBADD132PD Z20, Z22, Z0
+	VMULPD         Z21, Z23, Z23
+	VFMSUBADD132PD Z20, Z23, Z1
+	VPERMILPD      $0x55, Z10, Z22
+	VPERMILPD      $0x55, Z11, Z23
+	VMULPD         Z21, Z22, Z22
+	VFMSUBADD132PD Z20, Z22, Z10
+	VMULPD         Z21, Z23, Z23
+	VFMSUBADD132PD Z20, Z23, Z11
+	VBROADCASTSD   (R9)(R13*1), Z20
+	VBROADCASTSD   (R10)(R13*1), Z21
+	VBROADCASTSD   (R15)(R13*1), Z22
+	VFMADD231PD    Z0, Z22, Z14
+	VFNMADD231PD   Z4, Z22, Z10
+	VFMADD231PD    Z1, Z22, Z15
+	VFNMADD231PD   Z5, Z22, Z11
+	VMULPD         Z0, Z20, Z22
+	VMULPD         Z0, Z21, Z0
+	VFMADD231PD    Z4, Z20, Z0
+	VFNMADD213PD   Z22, Z21, Z4
+	VMULPD         Z1, Z20, Z22
+	VMULPD         Z1, Z21, Z1
+	VFMADD231PD    Z5, Z20, Z1
+	VFNMADD213PD   Z22, Z21, Z5
+	VMULPD         Z10, Z20, Z22
+	VMULPD         Z10, Z21, Z10
+	VFMADD231PD    Z14, Z20, Z10
+	VFNMADD213PD   Z22, Z21, Z14
+	VMULPD         Z11, Z20, Z22
+	VMULPD         Z11, Z21, Z11
+	VFMADD231PD    Z15, Z20, Z11
+	VFNMADD213PD   Z22, Z21, Z15
+	VBROADCASTSD   (R11)(R13*1), Z20
+	VBROADCASTSD   (R12)(R13*1), Z21
+	VBROADCASTSD   (BP)(R13*1), Z22
+	VPERMILPD      $0x55, Z0, Z23
+	VPERMILPD      $0x55, Z1, Z24
+	VMULPD         Z22, Z23, Z23
+	VFMSUBADD132PD rotateConstants<>+0(SB), Z23, Z10
+	VMULPD         Z22, Z24, Z24
+	VFMSUBADD132PD rotateConstants<>+0(SB), Z24, Z11
+	VPERMILPD      $0x55, Z0, Z22
+	VPERMILPD      $0x55, Z1, Z23
+	VMULPD         Z21, Z22, Z22
+	VFMSUBADD132PD Z20, Z22, Z0
+	VMULPD         Z21, Z23, Z23
+	VFMSUBADD132PD Z20, Z23, Z1
+	VPERMILPD      $0x55, Z10, Z22
+	VPERMILPD      $0x55, Z11, Z23
+	VMULPD         Z21, Z22, Z22
+	VFMSUBADD132PD Z20, Z22, Z10
+	VMULPD         Z21, Z23, Z23
+	VFMSUBADD132PD Z20, Z23, Z11
+	VBROADCASTSD   (R9), Z20
+	VBROADCASTSD   (R10), Z21
+	VBROADCASTSD   (R15), Z22
+	VFMADD231PD    Z0, Z22, Z12
+	VFNMADD231PD   Z2, Z22, Z10
+	VFMADD231PD    Z1, Z22, Z13
+	VFNMADD231PD   Z3, Z22, Z11
+	VMULPD         Z0, Z20, Z22
+	VMULPD         Z0, Z21, Z0
+	VFMADD231PD    Z2, Z20, Z0
+	VFNMADD213PD   Z22, Z21, Z2
+	VMULPD         Z1, Z20, Z22
+	VMULPD         Z1, Z21, Z1
+	VFMADD231PD    Z3, Z20, Z1
+	VFNMADD213PD   Z22, Z21, Z3
+	VMULPD         Z10, Z20, Z22
+	VMULPD         Z10, Z21, Z10
+	VFMADD231PD    Z12, Z20, Z10
+	VFNMADD213PD   Z22, Z21, Z12
+	VMULPD         Z11, Z20, Z22
+	VMULPD         Z11, Z21, Z11
+	VFMADD231PD    Z13, Z20, Z11
+	VFNMADD213PD   Z22, Z21, Z13
+	VBROADCASTSD   (R11), Z20
+	VBROADCASTSD   (R12), Z21
+	VBROADCASTSD   (BP), Z22
+	VPERMILPD      $0x55, Z0, Z23
+	VPERMILPD      $0x55, Z1, Z24
+	VMULPD         Z22, Z23, Z23
+	VFMSUBADD132PD rotateConstants<>+0(SB), Z23, Z10
+	VMULPD         Z22, Z24, Z24
+	VFMSUBADD132PD rotateConstants<>+0(SB), Z24, Z11
+	VPERMILPD      $0x55, Z0, Z22
+	VPERMILPD      $0x55, Z1, Z23
+	VMULPD         Z21, Z22, Z22
+	VFMSUBADD132PD Z20, Z22, Z0
+	VMULPD         Z21, Z23, Z23
+	VFMSUBADD132PD Z20, Z23, Z1
+	VPERMILPD      $0x55, Z10, Z22
+	VPERMILPD      $0x55, Z11, Z23
+	VMULPD         Z21, Z22, Z22
+	VFMSUBADD132PD Z20, Z22, Z10
+	VMULPD         Z21, Z23, Z23
+	VFMSUBADD132PD Z20, Z23, Z11
+	VMOVUPD        Z0, K1, (CX)
+	VMOVUPD        Z1, K2, 64(CX)
+	ADDQ           DX, CX
+	VMOVUPD        Z10, K1, (SI)
+	VMOVUPD        Z11, K2, 64(SI)
+	ADDQ           DI, SI
+	SUBQ           $0x08, R9
+	SUBQ           $0x08, R10
+	SUBQ           $0x08, R11
+	SUBQ           $0x08, R12
+	SUBQ           $0x08, R15
+	SUBQ           $0x08, BP
+	DECQ           AX
+	JNZ            step128
+	VMOVUPD        Z2, K1, (CX)
+	VMOVUPD        Z3, K2, 64(CX)
+	ADDQ           DX, CX
+	VMOVUPD        Z4, K1, (CX)
+	VMOVUPD        Z5, K2, 64(CX)
+	ADDQ           DX, CX
+	VMOVUPD        Z6, K1, (CX)
+	VMOVUPD        Z7, K2, 64(CX)
+	ADDQ           DX, CX
+	VMOVUPD        Z8, K1, (CX)
+	VMOVUPD        Z9, K2, 64(CX)
+	ADDQ           DX, CX
+	VMOVUPD        Z12, K1, (SI)
+	VMOVUPD        Z13, K2, 64(SI)
+	ADDQ           DI, SI
+	VMOVUPD        Z14, K1, (SI)
+	VMOVUPD        Z15, K2, 64(SI)
+	ADDQ           DI, SI
+	VMOVUPD        Z16, K1, (SI)
+	VMOVUPD        Z17, K2, 64(SI)
+	ADDQ           DI, SI
+	VMOVUPD        Z18, K1, (SI)
+	VMOVUPD        Z19, K2, 64(SI)
+	ADDQ           DI, SI
+	VZEROUPPER
+	RET
+
+next127:
+	VZEROUPPER
+	RET
+
+avx2:
+	MOVQ       shape+104(FP), AX
+	CMPQ       AX, $0x00
+	JNE        next129
+	MOVQ       steps+32(FP), AX
+	MOVQ       cols+96(FP), CX
+	SHLQ       $0x03, CX
+	NEGQ       CX
+	LEAQ       rotateOnes<>+32(SB), DX
+	VMOVDQU    (DX)(CX*1), Y0
+	MOVQ       x+0(FP), CX
+	MOVQ       ldx+8(FP), DX
+	SHLQ       $0x03, DX
+	MOVQ       DX, BX
+	IMULQ      AX, BX
+	ADDQ       BX, CX
+	MOVQ       CX, BX
+	VMASKMOVPD (BX), Y0, Y2
+	ADDQ       DX, BX
+	MOVQ       DX, BX
+	SUBQ       DX, CX
+	MOVQ       y+16(FP), SI
+	MOVQ       ldy+24(FP), DI
+	SHLQ       $0x03, DI
+	MOVQ       DI, R8
+	IMULQ      AX, R8
+	ADDQ       R8, SI
+	MOVQ       SI, R8
+	VMASKMOVPD (R8), Y0, Y4
+	ADDQ       DI, R8
+	MOVQ       DI, R8
+	SUBQ       DI, SI
+	MOVQ       c+40(FP), R9
+	MOVQ       s+48(FP), R10
+	MOVQ       pc+56(FP), R11
+	MOVQ       ps+64(FP), R12
+	MOVQ       d+72(FP), R13
+	MOVQ       pd+80(FP), R14
+
+step130:
+	VMASKMOVPD     (CX), Y0, Y1
+	VMASKMOVPD     (SI), Y0, Y3
+	VBROADCASTSD   (R11), Y5
+	VBROADCASTSD   (R12), Y6
+	VBROADCASTSD   (R14), Y7
+	VPERMILPD      $0x55, Y1, Y8
+	VMULPD         Y6, Y8, Y8
+	VFMADDSUB132PD Y5, Y8, Y1
+	VPERMILPD      $0x55, Y3, Y8
+	VMULPD         Y6, Y8, Y8
+	VFMADDSUB132PD Y5, Y8, Y3
+	VPERMILPD      $0x55, Y1, Y5
+	VMULPD         Y7, Y5, Y5
+	VFMADDSUB132PD rotateConstants<>+0(SB), Y5, Y3
+	VBROADCASTSD   (R9), Y5
+	VBROADCASTSD   (R10), Y6
+	VBROADCASTSD   (R13), Y7
+	VMULPD         Y1, Y5, Y8
+	VMULPD         Y1, Y6, Y1
+	VFMADD231PD    Y2, Y5, Y1
+	VFNMADD213PD   Y8, Y6, Y2
+	VMULPD         Y3, Y5, Y8
+	VMULPD         Y3, Y6, Y3
+	VFMADD231PD    Y4, Y5, Y3
+	VFNMADD213PD   Y8, Y6, Y4
+	VFNMADD231PD   Y1, Y7, Y4
+	VFMADD231PD    Y2, Y7, Y3
+	VMASKMOVPD     Y1, Y0, (CX)(BX*1)
+	SUBQ           DX, CX
+	VMASKMOVPD     Y3, Y0, (SI)(R8*1)
+	SUBQ           DI, SI
+	ADDQ           $0x08, R9
+	ADDQ           $0x08, R10
+	ADDQ           $0x08, R11
+	ADDQ           $0x08, R12
+	ADDQ           $0x08, R13
+	ADDQ           $0x08, R14
+	DECQ           AX
+	JNZ            step130
+	ADDQ           DX, CX
+	VMASKMOVPD     Y2, Y0, (CX)
+	ADDQ           DX, CX
+	ADDQ           DI, SI
+	VMASKMOVPD     Y4, Y0, (SI)
+	ADDQ           DI, SI
+	VZEROUPPER
+	RET
+
+next129:
+	MOVQ       shape+104(FP), AX
+	CMPQ       AX, $0x01
+	JNE        next131
+	MOVQ       steps+32(FP), AX
+	MOVQ       cols+96(FP), CX
+	SHLQ       $0x03, CX
+	NEGQ       CX
+	LEAQ       rotateOnes<>+32(SB), DX
+	VMOVDQU    (DX)(CX*1), Y0
+	MOVQ       x+0(FP), CX
+	MOVQ       ldx+8(FP), DX
+	SHLQ       $0x03, DX
+	MOVQ       DX, BX
+	IMULQ      AX, BX
+	ADDQ       BX, CX
+	MOVQ       CX, BX
+	VMASKMOVPD (BX), Y0, Y2
+	ADDQ       DX, BX
+	VMASKMOVPD (BX), Y0, Y3
+	ADDQ       DX, BX
+	VMASKMOVPD (BX), Y0, Y4
+	ADDQ       DX, BX
+	VMASKMOVPD (BX), Y0, Y5
+	ADDQ       DX, BX
+	MOVQ       DX, BX
+	SHLQ       $0x02, BX
+	SUBQ       DX, CX
+	MOVQ       y+16(FP), SI
+	MOVQ       ldy+24(FP), DI
+	SHLQ       $0x03, DI
+	MOVQ       DI, R8
+	IMULQ      AX, R8
+	ADDQ       R8, SI
+	MOVQ       SI, R8
+	VMASKMOVPD (R8), Y0, Y7
+	ADDQ       DI, R8
+	VMASKMOVPD (R8), Y0, Y8
+	ADDQ       DI, R8
+	VMASKMOVPD (R8), Y0, Y9
+	ADDQ       DI, R8
+	VMASKMOVPD (R8), Y0, Y10
+	ADDQ       DI, R8
+	MOVQ       DI, R8
+	SHLQ       $0x02, R8
+	SUBQ       DI, SI
+	MOVQ       c+40(FP), R9
+	MOVQ       s+48(FP), R10
+	MOVQ       pc+56(FP), R11
+	MOVQ       ps+64(FP), R12
+	MOVQ       ldc+88(FP), R13
+	SHLQ       $0x03, R13
+	LEAQ       (R13)(R13*2), R14
+	MOVQ       d+72(FP), R15
+	MOVQ       pd+80(FP), BP
+
+step132:
+	VMASKMOVPD     (CX), Y0, Y1
+	VMASKMOVPD     (SI), Y0, Y6
+	VBROADCASTSD   (R11), Y11
+	VBROADCASTSD   (R12), Y12
+	VBROADCASTSD   (BP), Y13
+	VPERMILPD      $0x55, Y1, Y14
+	VMULPD         Y12, Y14, Y14
+	VFMADDSUB132PD Y11, Y14, Y1
+	VPERMILPD      $0x55, Y6, Y14
+	VMULPD         Y12, Y14, Y14
+	VFMADDSUB132PD Y11, Y14, Y6
+	VPERMILPD      $0x55, Y1, Y11
+	VMULPD         Y13, Y11, Y11
+	VFMADDSUB132PD rotateConstants<>+0(SB), Y11, Y6
+	VBROADCASTSD   (R9), Y11
+	VBROADCASTSD   (R10), Y12
+	VBROADCASTSD   (R15), Y13
+	VMULPD         Y1, Y11, Y14
+	VMULPD         Y1, Y12, Y1
+	VFMADD231PD    Y2, Y11, Y1
+	VFNMADD213PD   Y14, Y12, Y2
+	VMULPD         Y6, Y11, Y14
+	VMULPD         Y6, Y12, Y6
+	VFMADD231PD    Y7, Y11, Y6
+	VFNMADD213PD   Y14, Y12, Y7
+	VFNMADD231PD   Y1, Y13, Y7
+	VFMADD231PD    Y2, Y13, Y6
+	VBROADCASTSD   (R11)(R13*1), Y11
+	VBROADCASTSD   (R12)(R13*1), Y12
+	VBROADCASTSD   (BP)(R13*1), Y13
+	VPERMILPD      $0x55, Y1, Y14
+	VMULPD         Y12, Y14, Y14
+	VFMADDSUB132PD Y11, Y14, Y1
+	VPERMILPD      $0x55, Y6, Y14
+	VMULPD         Y12, Y14, Y14
+	VFMADDSUB132PD Y11, Y14, Y6
+	VPERMILPD      $0x55, Y1, Y11
+	VMULPD         Y13, Y11, Y11
+	VFMADDSUB132PD rotateConstants<>+0(SB), Y11, Y6
+	VBROADCASTSD   (R9)(R13*1), Y11
+	VBROADCASTSD   (R10)(R13*1), Y12
+	VBROADCASTSD   (R15)(R13*1), Y13
+	VMULPD         Y1, Y11, Y14
+	VMULPD         Y1, Y12, Y1
+	VFMADD231PD    Y3, Y11, Y1
+	VFNMADD213PD   Y14, Y12, Y3
+	VMULPD         Y6, Y11, Y14
+	VMULPD         Y6, Y12, Y6
+	VFMADD231PD    Y8, Y11, Y6
+	VFNMADD213PD   Y14, Y12, Y8
+	VFNMADD231PD   Y1, Y13, Y8
+	VFMADD231PD    Y3, Y13, Y6
+	VBROADCASTSD   (R11)(R13*2), Y11
+	VBROADCASTSD   (R12)(R13*2), Y12
+	VBROADCASTSD   (BP)(R13*2), Y13
+	VPERMILPD      $0x55, Y1, Y14
+	VMULPD         Y12, Y14, Y14
+	VFMADDSUB132PD Y11, Y14, Y1
+	VPERMILPD      $0x55, Y6, Y14
+	VMULPD         Y12, Y14, Y14
+	VFMADDSUB132PD Y11, Y14, Y6
+	VPERMILPD      $0x55, Y1, Y11
+	VMULPD         Y13, Y11, Y11
+	VFMADDSUB132PD rotateConstants<>+0(SB), Y11, Y6
+	VBROADCASTSD   (R9)(R13*2), Y11
+	VBROADCASTSD   (R10)(R13*2), Y12
+	VBROADCASTSD   (R15)(R13*2), Y13
+	VMULPD         Y1, Y11, Y14
+	VMULPD         Y1, Y12, Y1
+	VFMADD231PD    Y4, Y11, Y1
+	VFNMADD213PD   Y14, Y12, Y4
+	VMULPD         Y6, Y11, Y14
+	VMULPD         Y6, Y12, Y6
+	VFMADD231PD    Y9, Y11, Y6
+	VFNMADD213PD   Y14, Y12, Y9
+	VFNMADD231PD   Y1, Y13, Y9
+	VFMADD231PD    Y4, Y13, Y6
+	VBROADCASTSD   (R11)(R14*1), Y11
+	VBROADCASTSD   (R12)(R14*1), Y12
+	VBROADCASTSD   (BP)(R14*1), Y13
+	VPERMILPD      $0x55, Y1, Y14
+	VMULPD         Y12, Y14, Y14
+	VFMADDSUB132PD Y11, Y14, Y1
+	VPERMILPD      $0x55, Y6, Y14
+	VMULPD         Y12, Y14, Y14
+	VFMADDSUB132PD Y11, Y14, Y6
+	VPERMILPD      $0x55, Y1, Y11
+	VMULPD         Y13, Y11, Y11
+	VFMADDSUB132PD rotateConstants<>+0(SB), Y11, Y6
+	VBROADCASTSD   (R9)(R14*1), Y11
+	VBROADCASTSD   (R10)(R14*1), Y12
+	VBROADCASTSD   (R15)(R14*1), Y13
+	VMULPD         Y1, Y11, Y14
+	VMULPD         Y1, Y12, Y1
+	VFMADD231PD    Y5, Y11, Y1
+	VFNMADD213PD   Y14, Y12, Y5
+	VMULPD         Y6, Y11, Y14
+	VMULPD         Y6, Y12, Y6
+	VFMADD231PD    Y10, Y11, Y6
+	VFNMADD213PD   Y14, Y12, Y10
+	VFNMADD231PD   Y1, Y13, Y10
+	VFMADD231PD    Y5, Y13, Y6
+	VMASKMOVPD     Y1, Y0, (CX)(BX*1)
+	SUBQ           DX, CX
+	VMASKMOVPD     Y6, Y0, (SI)(R8*1)
+	SUBQ           DI, SI
+	ADDQ           $0x08, R9
+	ADDQ           $0x08, R10
+	ADDQ           $0x08, R11
+	ADDQ           $0x08, R12
+	ADDQ           $0x08, R15
+	ADDQ           $0x08, BP
+	DECQ           AX
+	JNZ            step132
+	ADDQ           DX, CX
+	VMASKMOVPD     Y2, Y0, (CX)
+	ADDQ           DX, CX
+	VMASKMOVPD     Y3, Y0, (CX)
+	ADDQ           DX, CX
+	VMASKMOVPD     Y4, Y0, (CX)
+	ADDQ           DX, CX
+	VMASKMOVPD     Y5, Y0, (CX)
+	ADDQ           DX, CX
+	ADDQ           DI, SI
+	VMASKMOVPD     Y7, Y0, (SI)
+	ADDQ           DI, SI
+	VMASKMOVPD     Y8, Y0, (SI)
+	ADDQ           DI, SI
+	VMASKMOVPD     Y9, Y0, (SI)
+	ADDQ           DI, SI
+	VMASKMOVPD     Y10, Y0, (SI)
+	ADDQ           DI, SI
+	VZEROUPPER
+	RET
+
+next131:
+	MOVQ       shape+104(FP), AX
+	CMPQ       AX, $0x04
+	JNE        next133
+	MOVQ       steps+32(FP), AX
+	MOVQ       cols+96(FP), CX
+	SHLQ       $0x03, CX
+	NEGQ       CX
+	LEAQ       rotateOnes<>+32(SB), DX
+	VMOVDQU    (DX)(CX*1), Y0
+	MOVQ       x+0(FP), CX
+	MOVQ       ldx+8(FP), DX
+	SHLQ       $0x03, DX
+	MOVQ       CX, BX
+	VMASKMOVPD (BX), Y0, Y2
+	ADDQ       DX, BX
+	MOVQ       DX, BX
+	MOVQ       y+16(FP), SI
+	MOVQ       ldy+24(FP), DI
+	SHLQ       $0x03, DI
+	MOVQ       SI, R8
+	VMASKMOVPD (R8), Y0, Y4
+	ADDQ       DI, R8
+	MOVQ       DI, R8
+	MOVQ       c+40(FP), R9
+	MOVQ       s+48(FP), R10
+	MOVQ       pc+56(FP), R11
+	MOVQ       ps+64(FP), R12
+	MOVQ       d+72(FP), R13
+	MOVQ       pd+80(FP), R14
+	LEAQ       -8(R9)(AX*8), R9
+	LEAQ       -8(R10)(AX*8), R10
+	LEAQ       -8(R11)(AX*8), R11
+	LEAQ       -8(R12)(AX*8), R12
+	LEAQ       -8(R13)(AX*8), R13
+	LEAQ       -8(R14)(AX*8), R14
+
+step134:
+	VMASKMOVPD     (CX)(BX*1), Y0, Y1
+	VMASKMOVPD     (SI)(R8*1), Y0, Y3
+	VBROADCASTSD   (R9), Y5
+	VBROADCASTSD   (R10), Y6
+	VBROADCASTSD   (R13), Y7
+	VFMADD231PD    Y1, Y7, Y4
+	VFNMADD231PD   Y2, Y7, Y3
+	VMULPD         Y1, Y5, Y7
+	VMULPD         Y1, Y6, Y1
+	VFMADD231PD    Y2, Y5, Y1
+	VFNMADD213PD   Y7, Y6, Y2
+	VMULPD         Y3, Y5, Y7
+	VMULPD         Y3, Y6, Y3
+	VFMADD231PD    Y4, Y5, Y3
+	VFNMADD213PD   Y7, Y6, Y4
+	VBROADCASTSD   (R11), Y5
+	VBROADCASTSD   (R12), Y6
+	VBROADCASTSD   (R14), Y7
+	VPERMILPD      $0x55, Y1, Y8
+	VMULPD         Y7, Y8, Y8
+	VFMSUBADD132PD rotateConstants<>+0(SB), Y8, Y3
+	VPERMILPD      $0x55, Y1, Y7
+	VMULPD         Y6, Y7, Y7
+	VFMSUBADD132PD Y5, Y7, Y1
+	VPERMILPD      $0x55, Y3, Y7
+	VMULPD         Y6, Y7, Y7
+	VFMSUBADD132PD Y5, Y7, Y3
+	VMASKMOVPD     Y1, Y0, (CX)
+	ADDQ           DX, CX
+	VMASKMOVPD     Y3, Y0, (SI)
+	ADDQ           DI, SI
+	SUBQ           $0x08, R9
+	SUBQ           $0x08, R10
+	SUBQ           $0x08, R11
+	SUBQ           $0x08, R12
+	SUBQ           $0x08, R13
+	SUBQ           $0x08, R14
+	DECQ           AX
+	JNZ            step134
+	VMASKMOVPD     Y2, Y0, (CX)
+	ADDQ           DX, CX
+	VMASKMOVPD     Y4, Y0, (SI)
+	ADDQ           DI, SI
+	VZEROUPPER
+	RET
+
+next133:
+	MOVQ       shape+104(FP), AX
+	CMPQ       AX, $0x05
+	JNE        next135
+	MOVQ       steps+32(FP), AX
+	MOVQ       cols+96(FP), CX
+	SHLQ       $0x03, CX
+	NEGQ       CX
+	LEAQ       rotateOnes<>+32(SB), DX
+	VMOVDQU    (DX)(CX*1), Y0
+	MOVQ       x+0(FP), CX
+	MOVQ       ldx+8(FP), DX
+	SHLQ       $0x03, DX
+	MOVQ       CX, BX
+	VMASKMOVPD (BX), Y0, Y2
+	ADDQ       DX, BX
+	VMASKMOVPD (BX), Y0, Y3
+	ADDQ       DX, BX
+	VMASKMOVPD (BX), Y0, Y4
+	ADDQ       DX, BX
+	VMASKMOVPD (BX), Y0, Y5
+	ADDQ       DX, BX
+	MOVQ       DX, BX
+	SHLQ       $0x02, BX
+	MOVQ       y+16(FP), SI
+	MOVQ       ldy+24(FP), DI
+	SHLQ       $0x03, DI
+	MOVQ       SI, R8
+	VMASKMOVPD (R8), Y0, Y7
+	ADDQ       DI, R8
+	VMASKMOVPD (R8), Y0, Y8
+	ADDQ       DI, R8
+	VMASKMOVPD (R8), Y0, Y9
+	ADDQ       DI, R8
+	VMASKMOVPD (R8), Y0, Y10
+	ADDQ       DI, R8
+	MOVQ       DI, R8
+	SHLQ       $0x02, R8
+	MOVQ       c+40(FP), R9
+	MOVQ       s+48(FP), R10
+	MOVQ       pc+56(FP), R11
+	MOVQ       ps+64(FP), R12
+	MOVQ       ldc+88(FP), R13
+	SHLQ       $0x03, R13
+	LEAQ       (R13)(R13*2), R14
+	MOVQ       d+72(FP), R15
+	MOVQ       pd+80(FP), BP
+	LEAQ       -8(R9)(AX*8), R9
+	LEAQ       -8(R10)(AX*8), R10
+	LEAQ       -8(R11)(AX*8), R11
+	LEAQ       -8(R12)(AX*8), R12
+	LEAQ       -8(R15)(AX*8), R15
+	LEAQ       -8(BP)(AX*8), BP
+
+step136:
+	VMASKMOVPD     (CX)(BX*1), Y0, Y1
+	VMASKMOVPD     (SI)(R8*1), Y0, Y6
+	VBROADCASTSD   (R9)(R14*1), Y11
+	VBROADCASTSD   (R10)(R14*1), Y12
+	VBROADCASTSD   (R15)(R14*1), Y13
+	VFMADD231PD    Y1, Y13, Y10
+	VFNMADD231PD   Y5, Y13, Y6
+	VMULPD         Y1, Y11, Y13
+	VMULPD         Y1, Y12, Y1
+	VFMADD231PD    Y5, Y11, Y1
+	VFNMADD213PD   Y13, Y12, Y5
+	VMULPD         Y6, Y11, Y13
+	VMULPD         Y6, Y12, Y6
+	VFMADD231PD    Y10, Y11, Y6
+	VFNMADD213PD   Y13, Y12, Y10
+	VBROADCASTSD   (R11)(R14*1), Y11
+	VBROADCASTSD   (R12)(R14*1), Y12
+	VBROADCASTSD   (BP)(R14*1), Y13
+	VPERMILPD      $0x55, Y1, Y14
+	VMULPD         Y13, Y14, Y14
+	VFMSUBADD132PD rotateConstants<>+0(SB), Y14, Y6
+	VPERMILPD      $0x55, Y1, Y13
+	VMULPD         Y12, Y13, Y13
+	VFMSUBADD132PD Y11, Y13, Y1
+	VPERMILPD      $0x55, Y6, Y13
+	VMULPD         Y12, Y13, Y13
+	VFMSUBADD132PD Y11, Y13, Y6
+	VBROADCASTSD   (R9)(R13*2), Y11
+	VBROADCASTSD   (R10)(R13*2), Y12
+	VBROADCASTSD   (R15)(R13*2), Y13
+	VFMADD231PD    Y1, Y13, Y9
+	VFNMADD231PD   Y4, Y13, Y6
+	VMULPD         Y1, Y11, Y13
+	VMULPD         Y1, Y12, Y1
+	VFMADD231PD    Y4, Y11, Y1
+	VFNMADD213PD   Y13, Y12, Y4
+	VMULPD         Y6, Y11, Y13
+	VMULPD         Y6, Y12, Y6
+	VFMADD231PD    Y9, Y11, Y6
+	VFNMADD213PD   Y13, Y12, Y9
+	VBROADCASTSD   (R11)(R13*2), Y11
+	VBROADCASTSD   (R12)(R13*2), Y12
+	VBROADCASTSD   (BP)(R13*2), Y13
+	VPERMILPD      $0x55, Y1, Y14
+	VMULPD         Y13, Y14, Y14
+	VFMSUBADD132PD rotateConstants<>+0(SB), Y14, Y6
+	VPERMILPD      $0x55, Y1, Y13
+	VMULPD         Y12, Y13, Y13
+	VFMSUBADD132PD Y11, Y13, Y1
+	VPERMILPD      $0x55, Y6, Y13
+	VMULPD         Y12, Y13, Y13
+	VFMSUBADD132PD Y11, Y13, Y6
+	VBROADCASTSD   (R9)(R13*1), Y11
+	VBROADCASTSD   (R10)(R13*1), Y12
+	VBROADCASTSD   (R15)(R13*1), Y13
+	VFMADD231PD    Y1, Y13, Y8
+	VFNMADD231PD   Y3, Y13, Y6
+	VMULPD         Y1, Y11, Y13
+	VMULPD         Y1, Y12, Y1
+	VFMADD231PD    Y3, Y11, Y1
+	VFNMADD213PD   Y13, Y12, Y3
+	VMULPD         Y6, Y11, Y13
+	VMULPD         Y6, Y12, Y6
+	VFMADD231PD    Y8, Y11, Y6
+	VFNMADD213PD   Y13, Y12, Y8
+	VBROADCASTSD   (R11)(R13*1), Y11
+	VBROADCASTSD   (R12)(R13*1), Y12
+	VBROADCASTSD   (BP)(R13*1), Y13
+	VPERMILPD      $0x55, Y1, Y14
+	VMULPD         Y13, Y14, Y14
+	VFMSUBADD132PD rotateConstants<>+0(SB), Y14, Y6
+	VPERMILPD      $0x55, Y1, Y13
+	VMULPD         Y12, Y13, Y13
+	VFMSUBADD132PD Y11, Y13, Y1
+	VPERMILPD      $0x55, Y6, Y13
+	VMULPD         Y12, Y13, Y13
+	VFMSUBADD132PD Y11, Y13, Y6
+	VBROADCASTSD   (R9), Y11
+	VBROADCASTSD   (R10), Y12
+	VBROADCASTSD   (R15), Y13
+	VFMADD231PD    Y1, Y13, Y7
+	VFNMADD231PD   Y2, Y13, Y6
+	VMULPD         Y1, Y11, Y13
+	VMULPD         Y1, Y12, Y1
+	VFMADD231PD    Y2, Y11, Y1
+	VFNMADD213PD   Y13, Y12, Y2
+	VMULPD         Y6, Y11, Y13
+	VMULPD         Y6, Y12, Y6
+	VFMADD231PD    Y7, Y11, Y6
+	VFNMADD213PD   Y13, Y12, Y7
+	VBROADCASTSD   (R11), Y11
+	VBROADCASTSD   (R12), Y12
+	VBROADCASTSD   (BP), Y13
+	VPERMILPD      $0x55, Y1, Y14
+	VMULPD         Y13, Y14, Y14
+	VFMSUBADD132PD rotateConstants<>+0(SB), Y14, Y6
+	VPERMILPD      $0x55, Y1, Y13
+	VMULPD         Y12, Y13, Y13
+	VFMSUBADD132PD Y11, Y13, Y1
+	VPERMILPD      $0x55, Y6, Y13
+	VMULPD         Y12, Y13, Y13
+	VFMSUBADD132PD Y11, Y13, Y6
+	VMASKMOVPD     Y1, Y0, (CX)
+	ADDQ           DX, CX
+	VMASKMOVPD     Y6, Y0, (SI)
+	ADDQ           DI, SI
+	SUBQ           $0x08, R9
+	SUBQ           $0x08, R10
+	SUBQ           $0x08, R11
+	SUBQ           $0x08, R12
+	SUBQ           $0x08, R15
+	SUBQ           $0x08, BP
+	DECQ           AX
+	JNZ            step136
+	VMASKMOVPD     Y2, Y0, (CX)
+	ADDQ           DX, CX
+	VMASKMOVPD     Y3, Y0, (CX)
+	ADDQ           DX, CX
+	VMASKMOVPD     Y4, Y0, (CX)
+	ADDQ           DX, CX
+	VMASKMOVPD     Y5, Y0, (CX)
+	ADDQ           DX, CX
+	VMASKMOVPD     Y7, Y0, (SI)
+	ADDQ           DI, SI
+	VMASKMOVPD     Y8, Y0, (SI)
+	ADDQ           DI, SI
+	VMASKMOVPD     Y9, Y0, (SI)
+	ADDQ           DI, SI
+	VMASKMOVPD     Y10, Y0, (SI)
+	ADDQ           DI, SI
+	VZEROUPPER
+	RET
+
+next135:
+	VZEROUPPER
+	RET
+
 // func sinCos64(sin *float64, cos *float64, x *float64, n int, ok *int)
 // Requires: AVX, AVX2, AVX512DQ, AVX512F, BMI2
 TEXT ·sinCos64(SB), NOSPLIT, $0-40
@@ -3357,68 +7903,68 @@ TEXT ·sinCos64(SB), NOSPLIT, $0-40
 	MOVQ  $-1, R9
 	KMOVW R9, K1
 
-loop69:
+loop137:
 	MOVQ  BX, R9
 	SUBQ  R8, R9
-	JLE   done72
+	JLE   done140
 	CMPQ  R9, $0x08
-	JGE   whole70
+	JGE   whole138
 	MOVQ  $-1, R10
 	SHLXQ R9, R10, R10
 	NOTQ  R10
 	KMOVW R10, K1
-	JMP   body71
+	JMP   body139
 
-whole70:
-body71:
+whole138:
+body139:
 	VMOVUPD.Z (DX)(R8*8), K1, Z0
-	VANDPD    rotateConstants<>+0(SB), Z0, Z1
-	VCMPPD    $0x12, rotateConstants<>+64(SB), Z1, K2
+	VANDPD    rotateConstants<>+64(SB), Z0, Z1
+	VCMPPD    $0x12, rotateConstants<>+128(SB), Z1, K2
 	KMOVW     K2, R9
 	XORQ      $0xff, R9
 	ORQ       R9, DI
-	VMULPD    rotateConstants<>+128(SB), Z0, Z1
-	VADDPD    rotateConstants<>+192(SB), Z1, Z1
-	VSUBPD    rotateConstants<>+192(SB), Z1, Z4
-	VMULPD    rotateConstants<>+256(SB), Z4, Z5
-	VSUBPD    Z5, Z0, Z0
+	VMULPD    rotateConstants<>+192(SB), Z0, Z1
+	VADDPD    rotateConstants<>+256(SB), Z1, Z1
+	VSUBPD    rotateConstants<>+256(SB), Z1, Z4
 	VMULPD    rotateConstants<>+320(SB), Z4, Z5
+	VSUBPD    Z5, Z0, Z0
+	VMULPD    rotateConstants<>+384(SB), Z4, Z5
 	VSUBPD    Z5, Z0, Z6
 	VSUBPD    Z6, Z0, Z0
 	VSUBPD    Z5, Z0, Z0
-	VMULPD    rotateConstants<>+384(SB), Z4, Z5
+	VMULPD    rotateConstants<>+448(SB), Z4, Z5
 	VSUBPD    Z0, Z5, Z5
 	VSUBPD    Z5, Z6, Z6
 	VMULPD    Z6, Z6, Z0
-	VMOVUPD   rotateConstants<>+448(SB), Z4
-	VMOVUPD   rotateConstants<>+512(SB), Z7
+	VMOVUPD   rotateConstants<>+512(SB), Z4
+	VMOVUPD   rotateConstants<>+576(SB), Z7
 	VMULPD    Z0, Z4, Z4
-	VADDPD    rotateConstants<>+576(SB), Z4, Z4
+	VADDPD    rotateConstants<>+640(SB), Z4, Z4
 	VMULPD    Z0, Z7, Z7
-	VADDPD    rotateConstants<>+640(SB), Z7, Z7
+	VADDPD    rotateConstants<>+704(SB), Z7, Z7
 	VMULPD    Z0, Z4, Z4
-	VADDPD    rotateConstants<>+704(SB), Z4, Z4
+	VADDPD    rotateConstants<>+768(SB), Z4, Z4
 	VMULPD    Z0, Z7, Z7
-	VADDPD    rotateConstants<>+768(SB), Z7, Z7
+	VADDPD    rotateConstants<>+832(SB), Z7, Z7
 	VMULPD    Z0, Z4, Z4
-	VADDPD    rotateConstants<>+832(SB), Z4, Z4
+	VADDPD    rotateConstants<>+896(SB), Z4, Z4
 	VMULPD    Z0, Z7, Z7
-	VADDPD    rotateConstants<>+896(SB), Z7, Z7
+	VADDPD    rotateConstants<>+960(SB), Z7, Z7
 	VMULPD    Z0, Z4, Z4
-	VADDPD    rotateConstants<>+960(SB), Z4, Z4
+	VADDPD    rotateConstants<>+1024(SB), Z4, Z4
 	VMULPD    Z0, Z7, Z7
-	VADDPD    rotateConstants<>+1024(SB), Z7, Z7
+	VADDPD    rotateConstants<>+1088(SB), Z7, Z7
 	VMULPD    Z0, Z4, Z4
-	VADDPD    rotateConstants<>+1088(SB), Z4, Z4
+	VADDPD    rotateConstants<>+1152(SB), Z4, Z4
 	VMULPD    Z0, Z7, Z7
-	VADDPD    rotateConstants<>+1152(SB), Z7, Z7
+	VADDPD    rotateConstants<>+1216(SB), Z7, Z7
 	VMULPD    Z6, Z0, Z5
 	VMULPD    Z5, Z4, Z4
 	VADDPD    Z6, Z4, Z4
-	VMULPD    rotateConstants<>+1216(SB), Z0, Z6
-	VMOVUPD   rotateConstants<>+1280(SB), Z8
+	VMULPD    rotateConstants<>+1280(SB), Z0, Z6
+	VMOVUPD   rotateConstants<>+0(SB), Z8
 	VSUBPD    Z6, Z8, Z8
-	VMOVUPD   rotateConstants<>+1280(SB), Z5
+	VMOVUPD   rotateConstants<>+0(SB), Z5
 	VSUBPD    Z8, Z5, Z5
 	VSUBPD    Z6, Z5, Z5
 	VMULPD    Z0, Z0, Z6
@@ -3437,14 +7983,14 @@ body71:
 	VMOVUPD   Z2, K1, (AX)(R8*8)
 	VMOVUPD   Z3, K1, (CX)(R8*8)
 	ADDQ      $0x08, R8
-	JMP       loop69
+	JMP       loop137
 
-done72:
+done140:
 	TESTQ DI, DI
-	JZ    good73
+	JZ    good141
 	MOVQ  $+0, (SI)
 
-good73:
+good141:
 	VZEROUPPER
 	RET
 
@@ -3458,68 +8004,68 @@ avx2:
 	VPCMPEQQ Y0, Y0, Y0
 	XORQ     DI, DI
 
-loop74:
+loop142:
 	MOVQ    BX, R8
 	SUBQ    DI, R8
-	JLE     done77
+	JLE     done145
 	CMPQ    R8, $0x04
-	JGE     whole75
+	JGE     whole143
 	NEGQ    R8
 	LEAQ    rotateOnes<>+32(SB), R9
 	VMOVDQU (R9)(R8*8), Y1
-	JMP     body76
+	JMP     body144
 
-whole75:
+whole143:
 	LEAQ    rotateOnes<>+0(SB), R9
 	VMOVDQU (R9), Y1
 
-body76:
+body144:
 	VMASKMOVPD (DX)(DI*8), Y1, Y2
-	VANDPD     rotateConstants<>+0(SB), Y2, Y3
-	VCMPPD     $0x12, rotateConstants<>+64(SB), Y3, Y3
+	VANDPD     rotateConstants<>+64(SB), Y2, Y3
+	VCMPPD     $0x12, rotateConstants<>+128(SB), Y3, Y3
 	VANDPD     Y3, Y0, Y0
-	VMULPD     rotateConstants<>+128(SB), Y2, Y3
-	VADDPD     rotateConstants<>+192(SB), Y3, Y3
-	VSUBPD     rotateConstants<>+192(SB), Y3, Y4
-	VMULPD     rotateConstants<>+256(SB), Y4, Y5
-	VSUBPD     Y5, Y2, Y2
+	VMULPD     rotateConstants<>+192(SB), Y2, Y3
+	VADDPD     rotateConstants<>+256(SB), Y3, Y3
+	VSUBPD     rotateConstants<>+256(SB), Y3, Y4
 	VMULPD     rotateConstants<>+320(SB), Y4, Y5
+	VSUBPD     Y5, Y2, Y2
+	VMULPD     rotateConstants<>+384(SB), Y4, Y5
 	VSUBPD     Y5, Y2, Y6
 	VSUBPD     Y6, Y2, Y2
 	VSUBPD     Y5, Y2, Y2
-	VMULPD     rotateConstants<>+384(SB), Y4, Y5
+	VMULPD     rotateConstants<>+448(SB), Y4, Y5
 	VSUBPD     Y2, Y5, Y5
 	VSUBPD     Y5, Y6, Y6
 	VMULPD     Y6, Y6, Y2
-	VMOVUPD    rotateConstants<>+448(SB), Y4
-	VMOVUPD    rotateConstants<>+512(SB), Y7
+	VMOVUPD    rotateConstants<>+512(SB), Y4
+	VMOVUPD    rotateConstants<>+576(SB), Y7
 	VMULPD     Y2, Y4, Y4
-	VADDPD     rotateConstants<>+576(SB), Y4, Y4
+	VADDPD     rotateConstants<>+640(SB), Y4, Y4
 	VMULPD     Y2, Y7, Y7
-	VADDPD     rotateConstants<>+640(SB), Y7, Y7
+	VADDPD     rotateConstants<>+704(SB), Y7, Y7
 	VMULPD     Y2, Y4, Y4
-	VADDPD     rotateConstants<>+704(SB), Y4, Y4
+	VADDPD     rotateConstants<>+768(SB), Y4, Y4
 	VMULPD     Y2, Y7, Y7
-	VADDPD     rotateConstants<>+768(SB), Y7, Y7
+	VADDPD     rotateConstants<>+832(SB), Y7, Y7
 	VMULPD     Y2, Y4, Y4
-	VADDPD     rotateConstants<>+832(SB), Y4, Y4
+	VADDPD     rotateConstants<>+896(SB), Y4, Y4
 	VMULPD     Y2, Y7, Y7
-	VADDPD     rotateConstants<>+896(SB), Y7, Y7
+	VADDPD     rotateConstants<>+960(SB), Y7, Y7
 	VMULPD     Y2, Y4, Y4
-	VADDPD     rotateConstants<>+960(SB), Y4, Y4
+	VADDPD     rotateConstants<>+1024(SB), Y4, Y4
 	VMULPD     Y2, Y7, Y7
-	VADDPD     rotateConstants<>+1024(SB), Y7, Y7
+	VADDPD     rotateConstants<>+1088(SB), Y7, Y7
 	VMULPD     Y2, Y4, Y4
-	VADDPD     rotateConstants<>+1088(SB), Y4, Y4
+	VADDPD     rotateConstants<>+1152(SB), Y4, Y4
 	VMULPD     Y2, Y7, Y7
-	VADDPD     rotateConstants<>+1152(SB), Y7, Y7
+	VADDPD     rotateConstants<>+1216(SB), Y7, Y7
 	VMULPD     Y6, Y2, Y5
 	VMULPD     Y5, Y4, Y4
 	VADDPD     Y6, Y4, Y4
-	VMULPD     rotateConstants<>+1216(SB), Y2, Y6
-	VMOVUPD    rotateConstants<>+1280(SB), Y8
+	VMULPD     rotateConstants<>+1280(SB), Y2, Y6
+	VMOVUPD    rotateConstants<>+0(SB), Y8
 	VSUBPD     Y6, Y8, Y8
-	VMOVUPD    rotateConstants<>+1280(SB), Y5
+	VMOVUPD    rotateConstants<>+0(SB), Y5
 	VSUBPD     Y8, Y5, Y5
 	VSUBPD     Y6, Y5, Y5
 	VMULPD     Y2, Y2, Y6
@@ -3537,16 +8083,16 @@ body76:
 	VMASKMOVPD Y5, Y1, (AX)(DI*8)
 	VMASKMOVPD Y4, Y1, (CX)(DI*8)
 	ADDQ       $0x04, DI
-	JMP        loop74
+	JMP        loop142
 
-done77:
+done145:
 	VMOVMSKPD Y0, DI
 	XORQ      $0x0f, DI
 	TESTQ     DI, DI
-	JZ        good78
+	JZ        good146
 	MOVQ      $+0, (SI)
 
-good78:
+good146:
 	VZEROUPPER
 	RET
 
@@ -3557,7 +8103,7 @@ TEXT ·rotate32(SB), NOSPLIT, $0-64
 	JNE       avx2
 	MOVQ      shape+56(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next79
+	JNE       next147
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+48(FP), DX
@@ -3577,7 +8123,7 @@ TEXT ·rotate32(SB), NOSPLIT, $0-64
 	MOVQ      c+24(FP), SI
 	MOVQ      s+32(FP), DI
 
-step80:
+step148:
 	VMOVUPS.Z    (CX), K1, Z0
 	VBROADCASTSS (SI), Z2
 	VBROADCASTSS (DI), Z3
@@ -3590,17 +8136,17 @@ step80:
 	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
 	DECQ         AX
-	JNZ          step80
+	JNZ          step148
 	ADDQ         DX, CX
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
 	VZEROUPPER
 	RET
 
-next79:
+next147:
 	MOVQ      shape+56(FP), AX
 	CMPQ      AX, $0x02
-	JNE       next81
+	JNE       next149
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+48(FP), DX
@@ -3629,7 +8175,7 @@ next79:
 	MOVQ      c+24(FP), SI
 	MOVQ      s+32(FP), DI
 
-step82:
+step150:
 	VMOVUPS.Z    (CX), K1, Z0
 	VMOVUPS.Z    64(CX), K2, Z1
 	VMOVUPS.Z    128(CX), K3, Z2
@@ -3660,7 +8206,7 @@ step82:
 	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
 	DECQ         AX
-	JNZ          step82
+	JNZ          step150
 	ADDQ         DX, CX
 	VMOVUPS      Z4, K1, (CX)
 	VMOVUPS      Z5, K2, 64(CX)
@@ -3670,10 +8216,10 @@ step82:
 	VZEROUPPER
 	RET
 
-next81:
+next149:
 	MOVQ      shape+56(FP), AX
 	CMPQ      AX, $0x01
-	JNE       next83
+	JNE       next151
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+48(FP), DX
@@ -3703,7 +8249,7 @@ next81:
 	SHLQ      $0x02, R8
 	LEAQ      (R8)(R8*2), R9
 
-step84:
+step152:
 	VMOVUPS.Z    (CX), K1, Z0
 	VBROADCASTSS (SI), Z5
 	VBROADCASTSS (DI), Z6
@@ -3734,7 +8280,7 @@ step84:
 	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
 	DECQ         AX
-	JNZ          step84
+	JNZ          step152
 	ADDQ         DX, CX
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
@@ -3747,10 +8293,10 @@ step84:
 	VZEROUPPER
 	RET
 
-next83:
+next151:
 	MOVQ      shape+56(FP), AX
 	CMPQ      AX, $0x03
-	JNE       next85
+	JNE       next153
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+48(FP), DX
@@ -3798,7 +8344,7 @@ next83:
 	SHLQ      $0x02, R8
 	LEAQ      (R8)(R8*2), R9
 
-step86:
+step154:
 	VMOVUPS.Z    (CX), K1, Z0
 	VMOVUPS.Z    64(CX), K2, Z1
 	VMOVUPS.Z    128(CX), K3, Z2
@@ -3883,7 +8429,7 @@ step86:
 	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
 	DECQ         AX
-	JNZ          step86
+	JNZ          step154
 	ADDQ         DX, CX
 	VMOVUPS      Z4, K1, (CX)
 	VMOVUPS      Z5, K2, 64(CX)
@@ -3908,10 +8454,10 @@ step86:
 	VZEROUPPER
 	RET
 
-next85:
+next153:
 	MOVQ      shape+56(FP), AX
 	CMPQ      AX, $0x04
-	JNE       next87
+	JNE       next155
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+48(FP), DX
@@ -3929,7 +8475,7 @@ next85:
 	LEAQ      -4(SI)(AX*4), SI
 	LEAQ      -4(DI)(AX*4), DI
 
-step88:
+step156:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VBROADCASTSS (SI), Z2
 	VBROADCASTSS (DI), Z3
@@ -3942,16 +8488,16 @@ step88:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          step88
+	JNZ          step156
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
 	VZEROUPPER
 	RET
 
-next87:
+next155:
 	MOVQ      shape+56(FP), AX
 	CMPQ      AX, $0x06
-	JNE       next89
+	JNE       next157
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+48(FP), DX
@@ -3978,7 +8524,7 @@ next87:
 	LEAQ      -4(SI)(AX*4), SI
 	LEAQ      -4(DI)(AX*4), DI
 
-step90:
+step158:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VMOVUPS.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPS.Z    128(CX)(BX*1), K3, Z2
@@ -4009,7 +8555,7 @@ step90:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          step90
+	JNZ          step158
 	VMOVUPS      Z4, K1, (CX)
 	VMOVUPS      Z5, K2, 64(CX)
 	VMOVUPS      Z6, K3, 128(CX)
@@ -4018,10 +8564,10 @@ step90:
 	VZEROUPPER
 	RET
 
-next89:
+next157:
 	MOVQ      shape+56(FP), AX
 	CMPQ      AX, $0x05
-	JNE       next91
+	JNE       next159
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+48(FP), DX
@@ -4049,7 +8595,7 @@ next89:
 	LEAQ      -4(SI)(AX*4), SI
 	LEAQ      -4(DI)(AX*4), DI
 
-step92:
+step160:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VBROADCASTSS (SI)(R9*1), Z5
 	VBROADCASTSS (DI)(R9*1), Z6
@@ -4080,7 +8626,7 @@ step92:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          step92
+	JNZ          step160
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
 	VMOVUPS      Z2, K1, (CX)
@@ -4092,10 +8638,10 @@ step92:
 	VZEROUPPER
 	RET
 
-next91:
+next159:
 	MOVQ      shape+56(FP), AX
 	CMPQ      AX, $0x07
-	JNE       next93
+	JNE       next161
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+48(FP), DX
@@ -4141,7 +8687,7 @@ next91:
 	LEAQ      -4(SI)(AX*4), SI
 	LEAQ      -4(DI)(AX*4), DI
 
-step94:
+step162:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VMOVUPS.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPS.Z    128(CX)(BX*1), K3, Z2
@@ -4226,7 +8772,7 @@ step94:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          step94
+	JNZ          step162
 	VMOVUPS      Z4, K1, (CX)
 	VMOVUPS      Z5, K2, 64(CX)
 	VMOVUPS      Z6, K3, 128(CX)
@@ -4250,14 +8796,14 @@ step94:
 	VZEROUPPER
 	RET
 
-next93:
+next161:
 	VZEROUPPER
 	RET
 
 avx2:
 	MOVQ       shape+56(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next95
+	JNE        next163
 	MOVQ       steps+16(FP), AX
 	MOVQ       cols+48(FP), CX
 	SHLQ       $0x02, CX
@@ -4278,7 +8824,7 @@ avx2:
 	MOVQ       c+24(FP), SI
 	MOVQ       s+32(FP), DI
 
-step96:
+step164:
 	VMASKMOVPS   (CX), Y0, Y1
 	VBROADCASTSS (SI), Y3
 	VBROADCASTSS (DI), Y4
@@ -4291,17 +8837,17 @@ step96:
 	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
 	DECQ         AX
-	JNZ          step96
+	JNZ          step164
 	ADDQ         DX, CX
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VZEROUPPER
 	RET
 
-next95:
+next163:
 	MOVQ    shape+56(FP), AX
 	CMPQ    AX, $0x02
-	JNE     next97
+	JNE     next165
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+0(FP), CX
 	MOVQ    ldx+8(FP), DX
@@ -4318,7 +8864,7 @@ next95:
 	MOVQ    c+24(FP), SI
 	MOVQ    s+32(FP), DI
 
-step98:
+step166:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      32(CX), Y1
 	VBROADCASTSS (SI), Y4
@@ -4337,7 +8883,7 @@ step98:
 	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
 	DECQ         AX
-	JNZ          step98
+	JNZ          step166
 	ADDQ         DX, CX
 	VMOVUPS      Y2, (CX)
 	VMOVUPS      Y3, 32(CX)
@@ -4345,10 +8891,10 @@ step98:
 	VZEROUPPER
 	RET
 
-next97:
+next165:
 	MOVQ       shape+56(FP), AX
 	CMPQ       AX, $0x01
-	JNE        next99
+	JNE        next167
 	MOVQ       steps+16(FP), AX
 	MOVQ       cols+48(FP), CX
 	SHLQ       $0x02, CX
@@ -4379,7 +8925,7 @@ next97:
 	SHLQ       $0x02, R8
 	LEAQ       (R8)(R8*2), R9
 
-step100:
+step168:
 	VMASKMOVPS   (CX), Y0, Y1
 	VBROADCASTSS (SI), Y6
 	VBROADCASTSS (DI), Y7
@@ -4410,7 +8956,7 @@ step100:
 	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
 	DECQ         AX
-	JNZ          step100
+	JNZ          step168
 	ADDQ         DX, CX
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
@@ -4423,10 +8969,10 @@ step100:
 	VZEROUPPER
 	RET
 
-next99:
+next167:
 	MOVQ    shape+56(FP), AX
 	CMPQ    AX, $0x03
-	JNE     next101
+	JNE     next169
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+0(FP), CX
 	MOVQ    ldx+8(FP), DX
@@ -4456,7 +9002,7 @@ next99:
 	SHLQ    $0x02, R8
 	LEAQ    (R8)(R8*2), R9
 
-step102:
+step170:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      32(CX), Y1
 	VBROADCASTSS (SI), Y10
@@ -4505,7 +9051,7 @@ step102:
 	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
 	DECQ         AX
-	JNZ          step102
+	JNZ          step170
 	ADDQ         DX, CX
 	VMOVUPS      Y2, (CX)
 	VMOVUPS      Y3, 32(CX)
@@ -4522,10 +9068,10 @@ step102:
 	VZEROUPPER
 	RET
 
-next101:
+next169:
 	MOVQ       shape+56(FP), AX
 	CMPQ       AX, $0x04
-	JNE        next103
+	JNE        next171
 	MOVQ       steps+16(FP), AX
 	MOVQ       cols+48(FP), CX
 	SHLQ       $0x02, CX
@@ -4544,7 +9090,7 @@ next101:
 	LEAQ       -4(SI)(AX*4), SI
 	LEAQ       -4(DI)(AX*4), DI
 
-step104:
+step172:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VBROADCASTSS (SI), Y3
 	VBROADCASTSS (DI), Y4
@@ -4557,16 +9103,16 @@ step104:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          step104
+	JNZ          step172
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VZEROUPPER
 	RET
 
-next103:
+next171:
 	MOVQ    shape+56(FP), AX
 	CMPQ    AX, $0x06
-	JNE     next105
+	JNE     next173
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+0(FP), CX
 	MOVQ    ldx+8(FP), DX
@@ -4581,7 +9127,7 @@ next103:
 	LEAQ    -4(SI)(AX*4), SI
 	LEAQ    -4(DI)(AX*4), DI
 
-step106:
+step174:
 	VMOVUPS      (CX)(BX*1), Y0
 	VMOVUPS      32(CX)(BX*1), Y1
 	VBROADCASTSS (SI), Y4
@@ -4600,17 +9146,17 @@ step106:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          step106
+	JNZ          step174
 	VMOVUPS      Y2, (CX)
 	VMOVUPS      Y3, 32(CX)
 	ADDQ         DX, CX
 	VZEROUPPER
 	RET
 
-next105:
+next173:
 	MOVQ       shape+56(FP), AX
 	CMPQ       AX, $0x05
-	JNE        next107
+	JNE        next175
 	MOVQ       steps+16(FP), AX
 	MOVQ       cols+48(FP), CX
 	SHLQ       $0x02, CX
@@ -4639,7 +9185,7 @@ next105:
 	LEAQ       -4(SI)(AX*4), SI
 	LEAQ       -4(DI)(AX*4), DI
 
-step108:
+step176:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VBROADCASTSS (SI)(R9*1), Y6
 	VBROADCASTSS (DI)(R9*1), Y7
@@ -4670,7 +9216,7 @@ step108:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          step108
+	JNZ          step176
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPS   Y3, Y0, (CX)
@@ -4682,10 +9228,10 @@ step108:
 	VZEROUPPER
 	RET
 
-next107:
+next175:
 	MOVQ    shape+56(FP), AX
 	CMPQ    AX, $0x07
-	JNE     next109
+	JNE     next177
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+0(FP), CX
 	MOVQ    ldx+8(FP), DX
@@ -4713,7 +9259,7 @@ next107:
 	LEAQ    -4(SI)(AX*4), SI
 	LEAQ    -4(DI)(AX*4), DI
 
-step110:
+step178:
 	VMOVUPS      (CX)(BX*1), Y0
 	VMOVUPS      32(CX)(BX*1), Y1
 	VBROADCASTSS (SI)(R9*1), Y10
@@ -4762,7 +9308,7 @@ step110:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          step110
+	JNZ          step178
 	VMOVUPS      Y2, (CX)
 	VMOVUPS      Y3, 32(CX)
 	ADDQ         DX, CX
@@ -4778,18 +9324,18 @@ step110:
 	VZEROUPPER
 	RET
 
-next109:
+next177:
 	VZEROUPPER
 	RET
 
 // func rotateBackCross32(x *float32, ldx int, y *float32, ldy int, steps int, c *float32, s *float32, ldc int, sums *float32, cols int, shape int)
-// Requires: AVX, AVX512F, BMI2, FMA3
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, FMA3
 TEXT ·rotateBackCross32(SB), NOSPLIT, $0-88
 	CMPQ      ·tier+0(SB), $0x02
 	JNE       avx2
 	MOVQ      shape+80(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next111
+	JNE       next179
 	MOVQ      steps+32(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+72(FP), DX
@@ -4817,7 +9363,7 @@ TEXT ·rotateBackCross32(SB), NOSPLIT, $0-88
 	LEAQ      -4(R9)(AX*4), R9
 	LEAQ      -4(R10)(AX*4), R10
 
-step112:
+step180:
 	VMOVUPS.Z     (CX)(BX*1), K1, Z0
 	VMOVUPS.Z     (SI)(R8*1), K1, Z2
 	VMULPS        Z2, Z1, Z4
@@ -4838,7 +9384,7 @@ step112:
 	ADDQ          DI, SI
 	VEXTRACTF64X4 $0x01, Z4, Y0
 	VADDPS        Y0, Y4, Y0
-	VEXTRACTF128  $0x01, Y0, X2
+	VEXTRACTF64X2 $0x01, Y0, X2
 	VADDPS        X2, X0, X2
 	VPERMILPD     $0x01, X2, X0
 	VADDPS        X0, X2, X2
@@ -4851,7 +9397,7 @@ step112:
 	SUBQ          $0x04, R9
 	SUBQ          $0x04, R10
 	DECQ          AX
-	JNZ           step112
+	JNZ           step180
 	VMOVUPS       Z1, K1, (CX)
 	ADDQ          DX, CX
 	VMOVUPS       Z3, K1, (SI)
@@ -4859,10 +9405,10 @@ step112:
 	VZEROUPPER
 	RET
 
-next111:
+next179:
 	MOVQ      shape+80(FP), AX
 	CMPQ      AX, $0x02
-	JNE       next113
+	JNE       next181
 	MOVQ      steps+32(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+72(FP), DX
@@ -4894,7 +9440,7 @@ next111:
 	LEAQ      -4(R9)(AX*4), R9
 	LEAQ      -4(R10)(AX*4), R10
 
-step114:
+step182:
 	VMOVUPS.Z     (CX)(BX*1), K1, Z0
 	VMOVUPS.Z     64(CX)(BX*1), K2, Z1
 	VMOVUPS.Z     (SI)(R8*1), K1, Z4
@@ -4929,7 +9475,7 @@ step114:
 	ADDQ          DI, SI
 	VEXTRACTF64X4 $0x01, Z8, Y0
 	VADDPS        Y0, Y8, Y0
-	VEXTRACTF128  $0x01, Y0, X1
+	VEXTRACTF64X2 $0x01, Y0, X1
 	VADDPS        X1, X0, X1
 	VPERMILPD     $0x01, X1, X0
 	VADDPS        X0, X1, X1
@@ -4942,7 +9488,7 @@ step114:
 	SUBQ          $0x04, R9
 	SUBQ          $0x04, R10
 	DECQ          AX
-	JNZ           step114
+	JNZ           step182
 	VMOVUPS       Z2, K1, (CX)
 	VMOVUPS       Z3, K2, 64(CX)
 	ADDQ          DX, CX
@@ -4952,10 +9498,10 @@ step114:
 	VZEROUPPER
 	RET
 
-next113:
+next181:
 	MOVQ      shape+80(FP), AX
 	CMPQ      AX, $0x01
-	JNE       next115
+	JNE       next183
 	MOVQ      steps+32(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+72(FP), DX
@@ -5001,7 +9547,7 @@ next113:
 	LEAQ      -4(R9)(AX*4), R9
 	LEAQ      -4(R10)(AX*4), R10
 
-step116:
+step184:
 	VMOVUPS.Z     (CX)(BX*1), K1, Z0
 	VMOVUPS.Z     (SI)(R8*1), K1, Z5
 	VMULPS        Z5, Z4, Z10
@@ -5067,7 +9613,7 @@ step116:
 	VADDPS        Z0, Z12, Z12
 	VEXTRACTF64X4 $0x01, Z12, Y0
 	VADDPS        Y0, Y12, Y0
-	VEXTRACTF128  $0x01, Y0, X5
+	VEXTRACTF64X2 $0x01, Y0, X5
 	VADDPS        X5, X0, X5
 	VADDPS        (R13), X5, X5
 	VMOVUPS       X5, (R13)
@@ -5075,7 +9621,7 @@ step116:
 	SUBQ          $0x04, R9
 	SUBQ          $0x04, R10
 	DECQ          AX
-	JNZ           step116
+	JNZ           step184
 	VMOVUPS       Z1, K1, (CX)
 	ADDQ          DX, CX
 	VMOVUPS       Z2, K1, (CX)
@@ -5095,10 +9641,10 @@ step116:
 	VZEROUPPER
 	RET
 
-next115:
+next183:
 	MOVQ      shape+80(FP), AX
 	CMPQ      AX, $0x03
-	JNE       next117
+	JNE       next185
 	MOVQ      steps+32(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+72(FP), DX
@@ -5154,7 +9700,7 @@ next115:
 	LEAQ      -4(R9)(AX*4), R9
 	LEAQ      -4(R10)(AX*4), R10
 
-step118:
+step186:
 	VMOVUPS.Z     (CX)(BX*1), K1, Z0
 	VMOVUPS.Z     64(CX)(BX*1), K2, Z1
 	VMOVUPS.Z     (SI)(R8*1), K1, Z10
@@ -5264,7 +9810,7 @@ step118:
 	VADDPS        Z0, Z22, Z22
 	VEXTRACTF64X4 $0x01, Z22, Y0
 	VADDPS        Y0, Y22, Y0
-	VEXTRACTF128  $0x01, Y0, X1
+	VEXTRACTF64X2 $0x01, Y0, X1
 	VADDPS        X1, X0, X1
 	VADDPS        (R13), X1, X1
 	VMOVUPS       X1, (R13)
@@ -5272,7 +9818,7 @@ step118:
 	SUBQ          $0x04, R9
 	SUBQ          $0x04, R10
 	DECQ          AX
-	JNZ           step118
+	JNZ           step186
 	VMOVUPS       Z2, K1, (CX)
 	VMOVUPS       Z3, K2, 64(CX)
 	ADDQ          DX, CX
@@ -5300,14 +9846,14 @@ step118:
 	VZEROUPPER
 	RET
 
-next117:
+next185:
 	VZEROUPPER
 	RET
 
 avx2:
 	MOVQ       shape+80(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next119
+	JNE        next187
 	MOVQ       steps+32(FP), AX
 	MOVQ       cols+72(FP), CX
 	SHLQ       $0x02, CX
@@ -5336,7 +9882,7 @@ avx2:
 	LEAQ       -4(R9)(AX*4), R9
 	LEAQ       -4(R10)(AX*4), R10
 
-step120:
+step188:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VMASKMOVPS   (SI)(R8*1), Y0, Y3
 	VMULPS       Y3, Y2, Y5
@@ -5368,7 +9914,7 @@ step120:
 	SUBQ         $0x04, R9
 	SUBQ         $0x04, R10
 	DECQ         AX
-	JNZ          step120
+	JNZ          step188
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPS   Y4, Y0, (SI)
@@ -5376,10 +9922,10 @@ step120:
 	VZEROUPPER
 	RET
 
-next119:
+next187:
 	MOVQ       shape+80(FP), AX
 	CMPQ       AX, $0x01
-	JNE        next121
+	JNE        next189
 	MOVQ       steps+32(FP), AX
 	MOVQ       cols+72(FP), CX
 	SHLQ       $0x02, CX
@@ -5426,7 +9972,7 @@ next119:
 	LEAQ       -4(R9)(AX*4), R9
 	LEAQ       -4(R10)(AX*4), R10
 
-step122:
+step190:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VMASKMOVPS   (SI)(R8*1), Y0, Y6
 	VMULPS       Y6, Y5, Y11
@@ -5498,7 +10044,7 @@ step122:
 	SUBQ         $0x04, R9
 	SUBQ         $0x04, R10
 	DECQ         AX
-	JNZ          step122
+	JNZ          step190
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPS   Y3, Y0, (CX)
@@ -5518,7 +10064,7 @@ step122:
 	VZEROUPPER
 	RET
 
-next121:
+next189:
 	VZEROUPPER
 	RET
 
@@ -5529,7 +10075,7 @@ TEXT ·rotateTangent32(SB), NOSPLIT, $0-88
 	JNE       avx2
 	MOVQ      shape+80(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next123
+	JNE       next191
 	MOVQ      steps+32(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+72(FP), DX
@@ -5561,7 +10107,7 @@ TEXT ·rotateTangent32(SB), NOSPLIT, $0-88
 	MOVQ      s+48(FP), R10
 	MOVQ      d+56(FP), R11
 
-step124:
+step192:
 	VMOVUPS.Z    (CX), K1, Z0
 	VMOVUPS.Z    (SI), K1, Z2
 	VBROADCASTSS (R9), Z4
@@ -5585,7 +10131,7 @@ step124:
 	ADDQ         $0x04, R10
 	ADDQ         $0x04, R11
 	DECQ         AX
-	JNZ          step124
+	JNZ          step192
 	ADDQ         DX, CX
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
@@ -5595,10 +10141,10 @@ step124:
 	VZEROUPPER
 	RET
 
-next123:
+next191:
 	MOVQ      shape+80(FP), AX
 	CMPQ      AX, $0x02
-	JNE       next125
+	JNE       next193
 	MOVQ      steps+32(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+72(FP), DX
@@ -5634,7 +10180,7 @@ next123:
 	MOVQ      s+48(FP), R10
 	MOVQ      d+56(FP), R11
 
-step126:
+step194:
 	VMOVUPS.Z    (CX), K1, Z0
 	VMOVUPS.Z    64(CX), K2, Z1
 	VMOVUPS.Z    (SI), K1, Z4
@@ -5672,7 +10218,7 @@ step126:
 	ADDQ         $0x04, R10
 	ADDQ         $0x04, R11
 	DECQ         AX
-	JNZ          step126
+	JNZ          step194
 	ADDQ         DX, CX
 	VMOVUPS      Z2, K1, (CX)
 	VMOVUPS      Z3, K2, 64(CX)
@@ -5684,10 +10230,10 @@ step126:
 	VZEROUPPER
 	RET
 
-next125:
+next193:
 	MOVQ      shape+80(FP), AX
 	CMPQ      AX, $0x01
-	JNE       next127
+	JNE       next195
 	MOVQ      steps+32(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+72(FP), DX
@@ -5736,7 +10282,7 @@ next125:
 	LEAQ      (R11)(R11*2), R12
 	MOVQ      d+56(FP), R13
 
-step128:
+step196:
 	VMOVUPS.Z    (CX), K1, Z0
 	VMOVUPS.Z    (SI), K1, Z5
 	VBROADCASTSS (R9), Z10
@@ -5799,7 +10345,7 @@ step128:
 	ADDQ         $0x04, R10
 	ADDQ         $0x04, R13
 	DECQ         AX
-	JNZ          step128
+	JNZ          step196
 	ADDQ         DX, CX
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
@@ -5821,10 +10367,10 @@ step128:
 	VZEROUPPER
 	RET
 
-next127:
+next195:
 	MOVQ      shape+80(FP), AX
 	CMPQ      AX, $0x03
-	JNE       next129
+	JNE       next197
 	MOVQ      steps+32(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+72(FP), DX
@@ -5883,7 +10429,7 @@ next127:
 	LEAQ      (R11)(R11*2), R12
 	MOVQ      d+56(FP), R13
 
-step130:
+step198:
 	VMOVUPS.Z    (CX), K1, Z0
 	VMOVUPS.Z    64(CX), K2, Z1
 	VMOVUPS.Z    (SI), K1, Z10
@@ -5990,7 +10536,7 @@ step130:
 	ADDQ         $0x04, R10
 	ADDQ         $0x04, R13
 	DECQ         AX
-	JNZ          step130
+	JNZ          step198
 	ADDQ         DX, CX
 	VMOVUPS      Z2, K1, (CX)
 	VMOVUPS      Z3, K2, 64(CX)
@@ -6020,10 +10566,10 @@ step130:
 	VZEROUPPER
 	RET
 
-next129:
+next197:
 	MOVQ      shape+80(FP), AX
 	CMPQ      AX, $0x04
-	JNE       next131
+	JNE       next199
 	MOVQ      steps+32(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+72(FP), DX
@@ -6050,7 +10596,7 @@ next129:
 	LEAQ      -4(R10)(AX*4), R10
 	LEAQ      -4(R11)(AX*4), R11
 
-step132:
+step200:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VMOVUPS.Z    (SI)(R8*1), K1, Z2
 	VBROADCASTSS (R9), Z4
@@ -6074,7 +10620,7 @@ step132:
 	SUBQ         $0x04, R10
 	SUBQ         $0x04, R11
 	DECQ         AX
-	JNZ          step132
+	JNZ          step200
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
 	VMOVUPS      Z3, K1, (SI)
@@ -6082,10 +10628,10 @@ step132:
 	VZEROUPPER
 	RET
 
-next131:
+next199:
 	MOVQ      shape+80(FP), AX
 	CMPQ      AX, $0x06
-	JNE       next133
+	JNE       next201
 	MOVQ      steps+32(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+72(FP), DX
@@ -6116,7 +10662,7 @@ next131:
 	LEAQ      -4(R10)(AX*4), R10
 	LEAQ      -4(R11)(AX*4), R11
 
-step134:
+step202:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VMOVUPS.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPS.Z    (SI)(R8*1), K1, Z4
@@ -6154,7 +10700,7 @@ step134:
 	SUBQ         $0x04, R10
 	SUBQ         $0x04, R11
 	DECQ         AX
-	JNZ          step134
+	JNZ          step202
 	VMOVUPS      Z2, K1, (CX)
 	VMOVUPS      Z3, K2, 64(CX)
 	ADDQ         DX, CX
@@ -6164,10 +10710,10 @@ step134:
 	VZEROUPPER
 	RET
 
-next133:
+next201:
 	MOVQ      shape+80(FP), AX
 	CMPQ      AX, $0x05
-	JNE       next135
+	JNE       next203
 	MOVQ      steps+32(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+72(FP), DX
@@ -6211,7 +10757,7 @@ next133:
 	LEAQ      -4(R10)(AX*4), R10
 	LEAQ      -4(R13)(AX*4), R13
 
-step136:
+step204:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VMOVUPS.Z    (SI)(R8*1), K1, Z5
 	VBROADCASTSS (R9)(R12*1), Z10
@@ -6274,7 +10820,7 @@ step136:
 	SUBQ         $0x04, R10
 	SUBQ         $0x04, R13
 	DECQ         AX
-	JNZ          step136
+	JNZ          step204
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
 	VMOVUPS      Z2, K1, (CX)
@@ -6294,10 +10840,10 @@ step136:
 	VZEROUPPER
 	RET
 
-next135:
+next203:
 	MOVQ      shape+80(FP), AX
 	CMPQ      AX, $0x07
-	JNE       next137
+	JNE       next205
 	MOVQ      steps+32(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+72(FP), DX
@@ -6351,7 +10897,7 @@ next135:
 	LEAQ      -4(R10)(AX*4), R10
 	LEAQ      -4(R13)(AX*4), R13
 
-step138:
+step206:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VMOVUPS.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPS.Z    (SI)(R8*1), K1, Z10
@@ -6458,7 +11004,7 @@ step138:
 	SUBQ         $0x04, R10
 	SUBQ         $0x04, R13
 	DECQ         AX
-	JNZ          step138
+	JNZ          step206
 	VMOVUPS      Z2, K1, (CX)
 	VMOVUPS      Z3, K2, 64(CX)
 	ADDQ         DX, CX
@@ -6486,14 +11032,14 @@ step138:
 	VZEROUPPER
 	RET
 
-next137:
+next205:
 	VZEROUPPER
 	RET
 
 avx2:
 	MOVQ       shape+80(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next139
+	JNE        next207
 	MOVQ       steps+32(FP), AX
 	MOVQ       cols+72(FP), CX
 	SHLQ       $0x02, CX
@@ -6526,7 +11072,7 @@ avx2:
 	MOVQ       s+48(FP), R10
 	MOVQ       d+56(FP), R11
 
-step140:
+step208:
 	VMASKMOVPS   (CX), Y0, Y1
 	VMASKMOVPS   (SI), Y0, Y3
 	VBROADCASTSS (R9), Y5
@@ -6550,7 +11096,7 @@ step140:
 	ADDQ         $0x04, R10
 	ADDQ         $0x04, R11
 	DECQ         AX
-	JNZ          step140
+	JNZ          step208
 	ADDQ         DX, CX
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
@@ -6560,10 +11106,10 @@ step140:
 	VZEROUPPER
 	RET
 
-next139:
+next207:
 	MOVQ       shape+80(FP), AX
 	CMPQ       AX, $0x01
-	JNE        next141
+	JNE        next209
 	MOVQ       steps+32(FP), AX
 	MOVQ       cols+72(FP), CX
 	SHLQ       $0x02, CX
@@ -6613,7 +11159,7 @@ next139:
 	LEAQ       (R11)(R11*2), R12
 	MOVQ       d+56(FP), R13
 
-step142:
+step210:
 	VMASKMOVPS   (CX), Y0, Y1
 	VMASKMOVPS   (SI), Y0, Y6
 	VBROADCASTSS (R9), Y11
@@ -6676,7 +11222,7 @@ step142:
 	ADDQ         $0x04, R10
 	ADDQ         $0x04, R13
 	DECQ         AX
-	JNZ          step142
+	JNZ          step210
 	ADDQ         DX, CX
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
@@ -6698,10 +11244,10 @@ step142:
 	VZEROUPPER
 	RET
 
-next141:
+next209:
 	MOVQ       shape+80(FP), AX
 	CMPQ       AX, $0x04
-	JNE        next143
+	JNE        next211
 	MOVQ       steps+32(FP), AX
 	MOVQ       cols+72(FP), CX
 	SHLQ       $0x02, CX
@@ -6729,7 +11275,7 @@ next141:
 	LEAQ       -4(R10)(AX*4), R10
 	LEAQ       -4(R11)(AX*4), R11
 
-step144:
+step212:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VMASKMOVPS   (SI)(R8*1), Y0, Y3
 	VBROADCASTSS (R9), Y5
@@ -6753,7 +11299,7 @@ step144:
 	SUBQ         $0x04, R10
 	SUBQ         $0x04, R11
 	DECQ         AX
-	JNZ          step144
+	JNZ          step212
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPS   Y4, Y0, (SI)
@@ -6761,10 +11307,10 @@ step144:
 	VZEROUPPER
 	RET
 
-next143:
+next211:
 	MOVQ       shape+80(FP), AX
 	CMPQ       AX, $0x05
-	JNE        next145
+	JNE        next213
 	MOVQ       steps+32(FP), AX
 	MOVQ       cols+72(FP), CX
 	SHLQ       $0x02, CX
@@ -6809,7 +11355,7 @@ next143:
 	LEAQ       -4(R10)(AX*4), R10
 	LEAQ       -4(R13)(AX*4), R13
 
-step146:
+step214:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VMASKMOVPS   (SI)(R8*1), Y0, Y6
 	VBROADCASTSS (R9)(R12*1), Y11
@@ -6872,7 +11418,7 @@ step146:
 	SUBQ         $0x04, R10
 	SUBQ         $0x04, R13
 	DECQ         AX
-	JNZ          step146
+	JNZ          step214
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPS   Y3, Y0, (CX)
@@ -6892,7 +11438,7 @@ step146:
 	VZEROUPPER
 	RET
 
-next145:
+next213:
 	VZEROUPPER
 	RET
 
@@ -6911,68 +11457,68 @@ TEXT ·sinCos32(SB), NOSPLIT, $0-40
 	MOVQ  $-1, R9
 	KMOVW R9, K1
 
-loop147:
+loop215:
 	MOVQ  BX, R9
 	SUBQ  R8, R9
-	JLE   done150
+	JLE   done218
 	CMPQ  R9, $0x08
-	JGE   whole148
+	JGE   whole216
 	MOVQ  $-1, R10
 	SHLXQ R9, R10, R10
 	NOTQ  R10
 	KMOVW R10, K1
-	JMP   body149
+	JMP   body217
 
-whole148:
-body149:
+whole216:
+body217:
 	VCVTPS2PD.Z (DX)(R8*4), K1, Z0
-	VANDPD      rotateConstants<>+0(SB), Z0, Z1
-	VCMPPD      $0x12, rotateConstants<>+64(SB), Z1, K2
+	VANDPD      rotateConstants<>+64(SB), Z0, Z1
+	VCMPPD      $0x12, rotateConstants<>+128(SB), Z1, K2
 	KMOVW       K2, R9
 	XORQ        $0xff, R9
 	ORQ         R9, DI
-	VMULPD      rotateConstants<>+128(SB), Z0, Z1
-	VADDPD      rotateConstants<>+192(SB), Z1, Z1
-	VSUBPD      rotateConstants<>+192(SB), Z1, Z4
-	VMULPD      rotateConstants<>+256(SB), Z4, Z5
-	VSUBPD      Z5, Z0, Z0
+	VMULPD      rotateConstants<>+192(SB), Z0, Z1
+	VADDPD      rotateConstants<>+256(SB), Z1, Z1
+	VSUBPD      rotateConstants<>+256(SB), Z1, Z4
 	VMULPD      rotateConstants<>+320(SB), Z4, Z5
+	VSUBPD      Z5, Z0, Z0
+	VMULPD      rotateConstants<>+384(SB), Z4, Z5
 	VSUBPD      Z5, Z0, Z6
 	VSUBPD      Z6, Z0, Z0
 	VSUBPD      Z5, Z0, Z0
-	VMULPD      rotateConstants<>+384(SB), Z4, Z5
+	VMULPD      rotateConstants<>+448(SB), Z4, Z5
 	VSUBPD      Z0, Z5, Z5
 	VSUBPD      Z5, Z6, Z6
 	VMULPD      Z6, Z6, Z0
-	VMOVUPD     rotateConstants<>+448(SB), Z4
-	VMOVUPD     rotateConstants<>+512(SB), Z7
+	VMOVUPD     rotateConstants<>+512(SB), Z4
+	VMOVUPD     rotateConstants<>+576(SB), Z7
 	VMULPD      Z0, Z4, Z4
-	VADDPD      rotateConstants<>+576(SB), Z4, Z4
+	VADDPD      rotateConstants<>+640(SB), Z4, Z4
 	VMULPD      Z0, Z7, Z7
-	VADDPD      rotateConstants<>+640(SB), Z7, Z7
+	VADDPD      rotateConstants<>+704(SB), Z7, Z7
 	VMULPD      Z0, Z4, Z4
-	VADDPD      rotateConstants<>+704(SB), Z4, Z4
+	VADDPD      rotateConstants<>+768(SB), Z4, Z4
 	VMULPD      Z0, Z7, Z7
-	VADDPD      rotateConstants<>+768(SB), Z7, Z7
+	VADDPD      rotateConstants<>+832(SB), Z7, Z7
 	VMULPD      Z0, Z4, Z4
-	VADDPD      rotateConstants<>+832(SB), Z4, Z4
+	VADDPD      rotateConstants<>+896(SB), Z4, Z4
 	VMULPD      Z0, Z7, Z7
-	VADDPD      rotateConstants<>+896(SB), Z7, Z7
+	VADDPD      rotateConstants<>+960(SB), Z7, Z7
 	VMULPD      Z0, Z4, Z4
-	VADDPD      rotateConstants<>+960(SB), Z4, Z4
+	VADDPD      rotateConstants<>+1024(SB), Z4, Z4
 	VMULPD      Z0, Z7, Z7
-	VADDPD      rotateConstants<>+1024(SB), Z7, Z7
+	VADDPD      rotateConstants<>+1088(SB), Z7, Z7
 	VMULPD      Z0, Z4, Z4
-	VADDPD      rotateConstants<>+1088(SB), Z4, Z4
+	VADDPD      rotateConstants<>+1152(SB), Z4, Z4
 	VMULPD      Z0, Z7, Z7
-	VADDPD      rotateConstants<>+1152(SB), Z7, Z7
+	VADDPD      rotateConstants<>+1216(SB), Z7, Z7
 	VMULPD      Z6, Z0, Z5
 	VMULPD      Z5, Z4, Z4
 	VADDPD      Z6, Z4, Z4
-	VMULPD      rotateConstants<>+1216(SB), Z0, Z6
-	VMOVUPD     rotateConstants<>+1280(SB), Z8
+	VMULPD      rotateConstants<>+1280(SB), Z0, Z6
+	VMOVUPD     rotateConstants<>+0(SB), Z8
 	VSUBPD      Z6, Z8, Z8
-	VMOVUPD     rotateConstants<>+1280(SB), Z5
+	VMOVUPD     rotateConstants<>+0(SB), Z5
 	VSUBPD      Z8, Z5, Z5
 	VSUBPD      Z6, Z5, Z5
 	VMULPD      Z0, Z0, Z6
@@ -6993,14 +11539,14 @@ body149:
 	VCVTPD2PS   Z3, Y3
 	VMOVUPS     Y3, K1, (CX)(R8*4)
 	ADDQ        $0x08, R8
-	JMP         loop147
+	JMP         loop215
 
-done150:
+done218:
 	TESTQ DI, DI
-	JZ    good151
+	JZ    good219
 	MOVQ  $+0, (SI)
 
-good151:
+good219:
 	VZEROUPPER
 	RET
 
@@ -7014,69 +11560,69 @@ avx2:
 	VPCMPEQQ Y0, Y0, Y0
 	XORQ     DI, DI
 
-loop152:
+loop220:
 	MOVQ    BX, R8
 	SUBQ    DI, R8
-	JLE     done155
+	JLE     done223
 	CMPQ    R8, $0x04
-	JGE     whole153
+	JGE     whole221
 	NEGQ    R8
 	LEAQ    rotateOnes<>+32(SB), R9
 	VMOVDQU (R9)(R8*4), Y1
-	JMP     body154
+	JMP     body222
 
-whole153:
+whole221:
 	LEAQ    rotateOnes<>+0(SB), R9
 	VMOVDQU (R9), Y1
 
-body154:
+body222:
 	VMASKMOVPS (DX)(DI*4), X1, X2
 	VCVTPS2PD  X2, Y2
-	VANDPD     rotateConstants<>+0(SB), Y2, Y3
-	VCMPPD     $0x12, rotateConstants<>+64(SB), Y3, Y3
+	VANDPD     rotateConstants<>+64(SB), Y2, Y3
+	VCMPPD     $0x12, rotateConstants<>+128(SB), Y3, Y3
 	VANDPD     Y3, Y0, Y0
-	VMULPD     rotateConstants<>+128(SB), Y2, Y3
-	VADDPD     rotateConstants<>+192(SB), Y3, Y3
-	VSUBPD     rotateConstants<>+192(SB), Y3, Y4
-	VMULPD     rotateConstants<>+256(SB), Y4, Y5
-	VSUBPD     Y5, Y2, Y2
+	VMULPD     rotateConstants<>+192(SB), Y2, Y3
+	VADDPD     rotateConstants<>+256(SB), Y3, Y3
+	VSUBPD     rotateConstants<>+256(SB), Y3, Y4
 	VMULPD     rotateConstants<>+320(SB), Y4, Y5
+	VSUBPD     Y5, Y2, Y2
+	VMULPD     rotateConstants<>+384(SB), Y4, Y5
 	VSUBPD     Y5, Y2, Y6
 	VSUBPD     Y6, Y2, Y2
 	VSUBPD     Y5, Y2, Y2
-	VMULPD     rotateConstants<>+384(SB), Y4, Y5
+	VMULPD     rotateConstants<>+448(SB), Y4, Y5
 	VSUBPD     Y2, Y5, Y5
 	VSUBPD     Y5, Y6, Y6
 	VMULPD     Y6, Y6, Y2
-	VMOVUPD    rotateConstants<>+448(SB), Y4
-	VMOVUPD    rotateConstants<>+512(SB), Y7
+	VMOVUPD    rotateConstants<>+512(SB), Y4
+	VMOVUPD    rotateConstants<>+576(SB), Y7
 	VMULPD     Y2, Y4, Y4
-	VADDPD     rotateConstants<>+576(SB), Y4, Y4
+	VADDPD     rotateConstants<>+640(SB), Y4, Y4
 	VMULPD     Y2, Y7, Y7
-	VADDPD     rotateConstants<>+640(SB), Y7, Y7
+	VADDPD     rotateConstants<>+704(SB), Y7, Y7
 	VMULPD     Y2, Y4, Y4
-	VADDPD     rotateConstants<>+704(SB), Y4, Y4
+	VADDPD     rotateConstants<>+768(SB), Y4, Y4
 	VMULPD     Y2, Y7, Y7
-	VADDPD     rotateConstants<>+768(SB), Y7, Y7
+	VADDPD     rotateConstants<>+832(SB), Y7, Y7
 	VMULPD     Y2, Y4, Y4
-	VADDPD     rotateConstants<>+832(SB), Y4, Y4
+	VADDPD     rotateConstants<>+896(SB), Y4, Y4
 	VMULPD     Y2, Y7, Y7
-	VADDPD     rotateConstants<>+896(SB), Y7, Y7
+	VADDPD     rotateConstants<>+960(SB), Y7, Y7
 	VMULPD     Y2, Y4, Y4
-	VADDPD     rotateConstants<>+960(SB), Y4, Y4
+	VADDPD     rotateConstants<>+1024(SB), Y4, Y4
 	VMULPD     Y2, Y7, Y7
-	VADDPD     rotateConstants<>+1024(SB), Y7, Y7
+	VADDPD     rotateConstants<>+1088(SB), Y7, Y7
 	VMULPD     Y2, Y4, Y4
-	VADDPD     rotateConstants<>+1088(SB), Y4, Y4
+	VADDPD     rotateConstants<>+1152(SB), Y4, Y4
 	VMULPD     Y2, Y7, Y7
-	VADDPD     rotateConstants<>+1152(SB), Y7, Y7
+	VADDPD     rotateConstants<>+1216(SB), Y7, Y7
 	VMULPD     Y6, Y2, Y5
 	VMULPD     Y5, Y4, Y4
 	VADDPD     Y6, Y4, Y4
-	VMULPD     rotateConstants<>+1216(SB), Y2, Y6
-	VMOVUPD    rotateConstants<>+1280(SB), Y8
+	VMULPD     rotateConstants<>+1280(SB), Y2, Y6
+	VMOVUPD    rotateConstants<>+0(SB), Y8
 	VSUBPD     Y6, Y8, Y8
-	VMOVUPD    rotateConstants<>+1280(SB), Y5
+	VMOVUPD    rotateConstants<>+0(SB), Y5
 	VSUBPD     Y8, Y5, Y5
 	VSUBPD     Y6, Y5, Y5
 	VMULPD     Y2, Y2, Y6
@@ -7096,187 +11642,187 @@ body154:
 	VCVTPD2PSY Y4, X4
 	VMASKMOVPS X4, X1, (CX)(DI*4)
 	ADDQ       $0x04, DI
-	JMP        loop152
+	JMP        loop220
 
-done155:
+done223:
 	VMOVMSKPD Y0, DI
 	XORQ      $0x0f, DI
 	TESTQ     DI, DI
-	JZ        good156
+	JZ        good224
 	MOVQ      $+0, (SI)
 
-good156:
+good224:
 	VZEROUPPER
 	RET
 
-DATA rotateConstants<>+0(SB)/8, $0x7fffffffffffffff
-DATA rotateConstants<>+8(SB)/8, $0x7fffffffffffffff
-DATA rotateConstants<>+16(SB)/8, $0x7fffffffffffffff
-DATA rotateConstants<>+24(SB)/8, $0x7fffffffffffffff
-DATA rotateConstants<>+32(SB)/8, $0x7fffffffffffffff
-DATA rotateConstants<>+40(SB)/8, $0x7fffffffffffffff
-DATA rotateConstants<>+48(SB)/8, $0x7fffffffffffffff
-DATA rotateConstants<>+56(SB)/8, $0x7fffffffffffffff
-DATA rotateConstants<>+64(SB)/8, $0x4130000000000000
-DATA rotateConstants<>+72(SB)/8, $0x4130000000000000
-DATA rotateConstants<>+80(SB)/8, $0x4130000000000000
-DATA rotateConstants<>+88(SB)/8, $0x4130000000000000
-DATA rotateConstants<>+96(SB)/8, $0x4130000000000000
-DATA rotateConstants<>+104(SB)/8, $0x4130000000000000
-DATA rotateConstants<>+112(SB)/8, $0x4130000000000000
-DATA rotateConstants<>+120(SB)/8, $0x4130000000000000
-DATA rotateConstants<>+128(SB)/8, $0x3fe45f306dc9c883
-DATA rotateConstants<>+136(SB)/8, $0x3fe45f306dc9c883
-DATA rotateConstants<>+144(SB)/8, $0x3fe45f306dc9c883
-DATA rotateConstants<>+152(SB)/8, $0x3fe45f306dc9c883
-DATA rotateConstants<>+160(SB)/8, $0x3fe45f306dc9c883
-DATA rotateConstants<>+168(SB)/8, $0x3fe45f306dc9c883
-DATA rotateConstants<>+176(SB)/8, $0x3fe45f306dc9c883
-DATA rotateConstants<>+184(SB)/8, $0x3fe45f306dc9c883
-DATA rotateConstants<>+192(SB)/8, $0x4338000000000000
-DATA rotateConstants<>+200(SB)/8, $0x4338000000000000
-DATA rotateConstants<>+208(SB)/8, $0x4338000000000000
-DATA rotateConstants<>+216(SB)/8, $0x4338000000000000
-DATA rotateConstants<>+224(SB)/8, $0x4338000000000000
-DATA rotateConstants<>+232(SB)/8, $0x4338000000000000
-DATA rotateConstants<>+240(SB)/8, $0x4338000000000000
-DATA rotateConstants<>+248(SB)/8, $0x4338000000000000
-DATA rotateConstants<>+256(SB)/8, $0x3ff921fb54400000
-DATA rotateConstants<>+264(SB)/8, $0x3ff921fb54400000
-DATA rotateConstants<>+272(SB)/8, $0x3ff921fb54400000
-DATA rotateConstants<>+280(SB)/8, $0x3ff921fb54400000
-DATA rotateConstants<>+288(SB)/8, $0x3ff921fb54400000
-DATA rotateConstants<>+296(SB)/8, $0x3ff921fb54400000
-DATA rotateConstants<>+304(SB)/8, $0x3ff921fb54400000
-DATA rotateConstants<>+312(SB)/8, $0x3ff921fb54400000
-DATA rotateConstants<>+320(SB)/8, $0x3dd0b4611a600000
-DATA rotateConstants<>+328(SB)/8, $0x3dd0b4611a600000
-DATA rotateConstants<>+336(SB)/8, $0x3dd0b4611a600000
-DATA rotateConstants<>+344(SB)/8, $0x3dd0b4611a600000
-DATA rotateConstants<>+352(SB)/8, $0x3dd0b4611a600000
-DATA rotateConstants<>+360(SB)/8, $0x3dd0b4611a600000
-DATA rotateConstants<>+368(SB)/8, $0x3dd0b4611a600000
-DATA rotateConstants<>+376(SB)/8, $0x3dd0b4611a600000
-DATA rotateConstants<>+384(SB)/8, $0x3ba3198a2e037073
-DATA rotateConstants<>+392(SB)/8, $0x3ba3198a2e037073
-DATA rotateConstants<>+400(SB)/8, $0x3ba3198a2e037073
-DATA rotateConstants<>+408(SB)/8, $0x3ba3198a2e037073
-DATA rotateConstants<>+416(SB)/8, $0x3ba3198a2e037073
-DATA rotateConstants<>+424(SB)/8, $0x3ba3198a2e037073
-DATA rotateConstants<>+432(SB)/8, $0x3ba3198a2e037073
-DATA rotateConstants<>+440(SB)/8, $0x3ba3198a2e037073
-DATA rotateConstants<>+448(SB)/8, $0x3de5d93a5acfd57c
-DATA rotateConstants<>+456(SB)/8, $0x3de5d93a5acfd57c
-DATA rotateConstants<>+464(SB)/8, $0x3de5d93a5acfd57c
-DATA rotateConstants<>+472(SB)/8, $0x3de5d93a5acfd57c
-DATA rotateConstants<>+480(SB)/8, $0x3de5d93a5acfd57c
-DATA rotateConstants<>+488(SB)/8, $0x3de5d93a5acfd57c
-DATA rotateConstants<>+496(SB)/8, $0x3de5d93a5acfd57c
-DATA rotateConstants<>+504(SB)/8, $0x3de5d93a5acfd57c
-DATA rotateConstants<>+512(SB)/8, $0xbda8fae9be8838d4
-DATA rotateConstants<>+520(SB)/8, $0xbda8fae9be8838d4
-DATA rotateConstants<>+528(SB)/8, $0xbda8fae9be8838d4
-DATA rotateConstants<>+536(SB)/8, $0xbda8fae9be8838d4
-DATA rotateConstants<>+544(SB)/8, $0xbda8fae9be8838d4
-DATA rotateConstants<>+552(SB)/8, $0xbda8fae9be8838d4
-DATA rotateConstants<>+560(SB)/8, $0xbda8fae9be8838d4
-DATA rotateConstants<>+568(SB)/8, $0xbda8fae9be8838d4
-DATA rotateConstants<>+576(SB)/8, $0xbe5ae5e68a2b9ceb
-DATA rotateConstants<>+584(SB)/8, $0xbe5ae5e68a2b9ceb
-DATA rotateConstants<>+592(SB)/8, $0xbe5ae5e68a2b9ceb
-DATA rotateConstants<>+600(SB)/8, $0xbe5ae5e68a2b9ceb
-DATA rotateConstants<>+608(SB)/8, $0xbe5ae5e68a2b9ceb
-DATA rotateConstants<>+616(SB)/8, $0xbe5ae5e68a2b9ceb
-DATA rotateConstants<>+624(SB)/8, $0xbe5ae5e68a2b9ceb
-DATA rotateConstants<>+632(SB)/8, $0xbe5ae5e68a2b9ceb
-DATA rotateConstants<>+640(SB)/8, $0x3e21ee9ebdb4b1c4
-DATA rotateConstants<>+648(SB)/8, $0x3e21ee9ebdb4b1c4
-DATA rotateConstants<>+656(SB)/8, $0x3e21ee9ebdb4b1c4
-DATA rotateConstants<>+664(SB)/8, $0x3e21ee9ebdb4b1c4
-DATA rotateConstants<>+672(SB)/8, $0x3e21ee9ebdb4b1c4
-DATA rotateConstants<>+680(SB)/8, $0x3e21ee9ebdb4b1c4
-DATA rotateConstants<>+688(SB)/8, $0x3e21ee9ebdb4b1c4
-DATA rotateConstants<>+696(SB)/8, $0x3e21ee9ebdb4b1c4
-DATA rotateConstants<>+704(SB)/8, $0x3ec71de357b1fe7d
-DATA rotateConstants<>+712(SB)/8, $0x3ec71de357b1fe7d
-DATA rotateConstants<>+720(SB)/8, $0x3ec71de357b1fe7d
-DATA rotateConstants<>+728(SB)/8, $0x3ec71de357b1fe7d
-DATA rotateConstants<>+736(SB)/8, $0x3ec71de357b1fe7d
-DATA rotateConstants<>+744(SB)/8, $0x3ec71de357b1fe7d
-DATA rotateConstants<>+752(SB)/8, $0x3ec71de357b1fe7d
-DATA rotateConstants<>+760(SB)/8, $0x3ec71de357b1fe7d
-DATA rotateConstants<>+768(SB)/8, $0xbe927e4f809c52ad
-DATA rotateConstants<>+776(SB)/8, $0xbe927e4f809c52ad
-DATA rotateConstants<>+784(SB)/8, $0xbe927e4f809c52ad
-DATA rotateConstants<>+792(SB)/8, $0xbe927e4f809c52ad
-DATA rotateConstants<>+800(SB)/8, $0xbe927e4f809c52ad
-DATA rotateConstants<>+808(SB)/8, $0xbe927e4f809c52ad
-DATA rotateConstants<>+816(SB)/8, $0xbe927e4f809c52ad
-DATA rotateConstants<>+824(SB)/8, $0xbe927e4f809c52ad
-DATA rotateConstants<>+832(SB)/8, $0xbf2a01a019c161d5
-DATA rotateConstants<>+840(SB)/8, $0xbf2a01a019c161d5
-DATA rotateConstants<>+848(SB)/8, $0xbf2a01a019c161d5
-DATA rotateConstants<>+856(SB)/8, $0xbf2a01a019c161d5
-DATA rotateConstants<>+864(SB)/8, $0xbf2a01a019c161d5
-DATA rotateConstants<>+872(SB)/8, $0xbf2a01a019c161d5
-DATA rotateConstants<>+880(SB)/8, $0xbf2a01a019c161d5
-DATA rotateConstants<>+888(SB)/8, $0xbf2a01a019c161d5
-DATA rotateConstants<>+896(SB)/8, $0x3efa01a019cb1590
-DATA rotateConstants<>+904(SB)/8, $0x3efa01a019cb1590
-DATA rotateConstants<>+912(SB)/8, $0x3efa01a019cb1590
-DATA rotateConstants<>+920(SB)/8, $0x3efa01a019cb1590
-DATA rotateConstants<>+928(SB)/8, $0x3efa01a019cb1590
-DATA rotateConstants<>+936(SB)/8, $0x3efa01a019cb1590
-DATA rotateConstants<>+944(SB)/8, $0x3efa01a019cb1590
-DATA rotateConstants<>+952(SB)/8, $0x3efa01a019cb1590
-DATA rotateConstants<>+960(SB)/8, $0x3f8111111110f8a6
-DATA rotateConstants<>+968(SB)/8, $0x3f8111111110f8a6
-DATA rotateConstants<>+976(SB)/8, $0x3f8111111110f8a6
-DATA rotateConstants<>+984(SB)/8, $0x3f8111111110f8a6
-DATA rotateConstants<>+992(SB)/8, $0x3f8111111110f8a6
-DATA rotateConstants<>+1000(SB)/8, $0x3f8111111110f8a6
-DATA rotateConstants<>+1008(SB)/8, $0x3f8111111110f8a6
-DATA rotateConstants<>+1016(SB)/8, $0x3f8111111110f8a6
-DATA rotateConstants<>+1024(SB)/8, $0xbf56c16c16c15177
-DATA rotateConstants<>+1032(SB)/8, $0xbf56c16c16c15177
-DATA rotateConstants<>+1040(SB)/8, $0xbf56c16c16c15177
-DATA rotateConstants<>+1048(SB)/8, $0xbf56c16c16c15177
-DATA rotateConstants<>+1056(SB)/8, $0xbf56c16c16c15177
-DATA rotateConstants<>+1064(SB)/8, $0xbf56c16c16c15177
-DATA rotateConstants<>+1072(SB)/8, $0xbf56c16c16c15177
-DATA rotateConstants<>+1080(SB)/8, $0xbf56c16c16c15177
-DATA rotateConstants<>+1088(SB)/8, $0xbfc5555555555549
-DATA rotateConstants<>+1096(SB)/8, $0xbfc5555555555549
-DATA rotateConstants<>+1104(SB)/8, $0xbfc5555555555549
-DATA rotateConstants<>+1112(SB)/8, $0xbfc5555555555549
-DATA rotateConstants<>+1120(SB)/8, $0xbfc5555555555549
-DATA rotateConstants<>+1128(SB)/8, $0xbfc5555555555549
-DATA rotateConstants<>+1136(SB)/8, $0xbfc5555555555549
-DATA rotateConstants<>+1144(SB)/8, $0xbfc5555555555549
-DATA rotateConstants<>+1152(SB)/8, $0x3fa555555555554c
-DATA rotateConstants<>+1160(SB)/8, $0x3fa555555555554c
-DATA rotateConstants<>+1168(SB)/8, $0x3fa555555555554c
-DATA rotateConstants<>+1176(SB)/8, $0x3fa555555555554c
-DATA rotateConstants<>+1184(SB)/8, $0x3fa555555555554c
-DATA rotateConstants<>+1192(SB)/8, $0x3fa555555555554c
-DATA rotateConstants<>+1200(SB)/8, $0x3fa555555555554c
-DATA rotateConstants<>+1208(SB)/8, $0x3fa555555555554c
-DATA rotateConstants<>+1216(SB)/8, $0x3fe0000000000000
-DATA rotateConstants<>+1224(SB)/8, $0x3fe0000000000000
-DATA rotateConstants<>+1232(SB)/8, $0x3fe0000000000000
-DATA rotateConstants<>+1240(SB)/8, $0x3fe0000000000000
-DATA rotateConstants<>+1248(SB)/8, $0x3fe0000000000000
-DATA rotateConstants<>+1256(SB)/8, $0x3fe0000000000000
-DATA rotateConstants<>+1264(SB)/8, $0x3fe0000000000000
-DATA rotateConstants<>+1272(SB)/8, $0x3fe0000000000000
-DATA rotateConstants<>+1280(SB)/8, $0x3ff0000000000000
-DATA rotateConstants<>+1288(SB)/8, $0x3ff0000000000000
-DATA rotateConstants<>+1296(SB)/8, $0x3ff0000000000000
-DATA rotateConstants<>+1304(SB)/8, $0x3ff0000000000000
-DATA rotateConstants<>+1312(SB)/8, $0x3ff0000000000000
-DATA rotateConstants<>+1320(SB)/8, $0x3ff0000000000000
-DATA rotateConstants<>+1328(SB)/8, $0x3ff0000000000000
-DATA rotateConstants<>+1336(SB)/8, $0x3ff0000000000000
+DATA rotateConstants<>+0(SB)/8, $0x3ff0000000000000
+DATA rotateConstants<>+8(SB)/8, $0x3ff0000000000000
+DATA rotateConstants<>+16(SB)/8, $0x3ff0000000000000
+DATA rotateConstants<>+24(SB)/8, $0x3ff0000000000000
+DATA rotateConstants<>+32(SB)/8, $0x3ff0000000000000
+DATA rotateConstants<>+40(SB)/8, $0x3ff0000000000000
+DATA rotateConstants<>+48(SB)/8, $0x3ff0000000000000
+DATA rotateConstants<>+56(SB)/8, $0x3ff0000000000000
+DATA rotateConstants<>+64(SB)/8, $0x7fffffffffffffff
+DATA rotateConstants<>+72(SB)/8, $0x7fffffffffffffff
+DATA rotateConstants<>+80(SB)/8, $0x7fffffffffffffff
+DATA rotateConstants<>+88(SB)/8, $0x7fffffffffffffff
+DATA rotateConstants<>+96(SB)/8, $0x7fffffffffffffff
+DATA rotateConstants<>+104(SB)/8, $0x7fffffffffffffff
+DATA rotateConstants<>+112(SB)/8, $0x7fffffffffffffff
+DATA rotateConstants<>+120(SB)/8, $0x7fffffffffffffff
+DATA rotateConstants<>+128(SB)/8, $0x4130000000000000
+DATA rotateConstants<>+136(SB)/8, $0x4130000000000000
+DATA rotateConstants<>+144(SB)/8, $0x4130000000000000
+DATA rotateConstants<>+152(SB)/8, $0x4130000000000000
+DATA rotateConstants<>+160(SB)/8, $0x4130000000000000
+DATA rotateConstants<>+168(SB)/8, $0x4130000000000000
+DATA rotateConstants<>+176(SB)/8, $0x4130000000000000
+DATA rotateConstants<>+184(SB)/8, $0x4130000000000000
+DATA rotateConstants<>+192(SB)/8, $0x3fe45f306dc9c883
+DATA rotateConstants<>+200(SB)/8, $0x3fe45f306dc9c883
+DATA rotateConstants<>+208(SB)/8, $0x3fe45f306dc9c883
+DATA rotateConstants<>+216(SB)/8, $0x3fe45f306dc9c883
+DATA rotateConstants<>+224(SB)/8, $0x3fe45f306dc9c883
+DATA rotateConstants<>+232(SB)/8, $0x3fe45f306dc9c883
+DATA rotateConstants<>+240(SB)/8, $0x3fe45f306dc9c883
+DATA rotateConstants<>+248(SB)/8, $0x3fe45f306dc9c883
+DATA rotateConstants<>+256(SB)/8, $0x4338000000000000
+DATA rotateConstants<>+264(SB)/8, $0x4338000000000000
+DATA rotateConstants<>+272(SB)/8, $0x4338000000000000
+DATA rotateConstants<>+280(SB)/8, $0x4338000000000000
+DATA rotateConstants<>+288(SB)/8, $0x4338000000000000
+DATA rotateConstants<>+296(SB)/8, $0x4338000000000000
+DATA rotateConstants<>+304(SB)/8, $0x4338000000000000
+DATA rotateConstants<>+312(SB)/8, $0x4338000000000000
+DATA rotateConstants<>+320(SB)/8, $0x3ff921fb54400000
+DATA rotateConstants<>+328(SB)/8, $0x3ff921fb54400000
+DATA rotateConstants<>+336(SB)/8, $0x3ff921fb54400000
+DATA rotateConstants<>+344(SB)/8, $0x3ff921fb54400000
+DATA rotateConstants<>+352(SB)/8, $0x3ff921fb54400000
+DATA rotateConstants<>+360(SB)/8, $0x3ff921fb54400000
+DATA rotateConstants<>+368(SB)/8, $0x3ff921fb54400000
+DATA rotateConstants<>+376(SB)/8, $0x3ff921fb54400000
+DATA rotateConstants<>+384(SB)/8, $0x3dd0b4611a600000
+DATA rotateConstants<>+392(SB)/8, $0x3dd0b4611a600000
+DATA rotateConstants<>+400(SB)/8, $0x3dd0b4611a600000
+DATA rotateConstants<>+408(SB)/8, $0x3dd0b4611a600000
+DATA rotateConstants<>+416(SB)/8, $0x3dd0b4611a600000
+DATA rotateConstants<>+424(SB)/8, $0x3dd0b4611a600000
+DATA rotateConstants<>+432(SB)/8, $0x3dd0b4611a600000
+DATA rotateConstants<>+440(SB)/8, $0x3dd0b4611a600000
+DATA rotateConstants<>+448(SB)/8, $0x3ba3198a2e037073
+DATA rotateConstants<>+456(SB)/8, $0x3ba3198a2e037073
+DATA rotateConstants<>+464(SB)/8, $0x3ba3198a2e037073
+DATA rotateConstants<>+472(SB)/8, $0x3ba3198a2e037073
+DATA rotateConstants<>+480(SB)/8, $0x3ba3198a2e037073
+DATA rotateConstants<>+488(SB)/8, $0x3ba3198a2e037073
+DATA rotateConstants<>+496(SB)/8, $0x3ba3198a2e037073
+DATA rotateConstants<>+504(SB)/8, $0x3ba3198a2e037073
+DATA rotateConstants<>+512(SB)/8, $0x3de5d93a5acfd57c
+DATA rotateConstants<>+520(SB)/8, $0x3de5d93a5acfd57c
+DATA rotateConstants<>+528(SB)/8, $0x3de5d93a5acfd57c
+DATA rotateConstants<>+536(SB)/8, $0x3de5d93a5acfd57c
+DATA rotateConstants<>+544(SB)/8, $0x3de5d93a5acfd57c
+DATA rotateConstants<>+552(SB)/8, $0x3de5d93a5acfd57c
+DATA rotateConstants<>+560(SB)/8, $0x3de5d93a5acfd57c
+DATA rotateConstants<>+568(SB)/8, $0x3de5d93a5acfd57c
+DATA rotateConstants<>+576(SB)/8, $0xbda8fae9be8838d4
+DATA rotateConstants<>+584(SB)/8, $0xbda8fae9be8838d4
+DATA rotateConstants<>+592(SB)/8, $0xbda8fae9be8838d4
+DATA rotateConstants<>+600(SB)/8, $0xbda8fae9be8838d4
+DATA rotateConstants<>+608(SB)/8, $0xbda8fae9be8838d4
+DATA rotateConstants<>+616(SB)/8, $0xbda8fae9be8838d4
+DATA rotateConstants<>+624(SB)/8, $0xbda8fae9be8838d4
+DATA rotateConstants<>+632(SB)/8, $0xbda8fae9be8838d4
+DATA rotateConstants<>+640(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA rotateConstants<>+648(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA rotateConstants<>+656(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA rotateConstants<>+664(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA rotateConstants<>+672(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA rotateConstants<>+680(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA rotateConstants<>+688(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA rotateConstants<>+696(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA rotateConstants<>+704(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA rotateConstants<>+712(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA rotateConstants<>+720(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA rotateConstants<>+728(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA rotateConstants<>+736(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA rotateConstants<>+744(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA rotateConstants<>+752(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA rotateConstants<>+760(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA rotateConstants<>+768(SB)/8, $0x3ec71de357b1fe7d
+DATA rotateConstants<>+776(SB)/8, $0x3ec71de357b1fe7d
+DATA rotateConstants<>+784(SB)/8, $0x3ec71de357b1fe7d
+DATA rotateConstants<>+792(SB)/8, $0x3ec71de357b1fe7d
+DATA rotateConstants<>+800(SB)/8, $0x3ec71de357b1fe7d
+DATA rotateConstants<>+808(SB)/8, $0x3ec71de357b1fe7d
+DATA rotateConstants<>+816(SB)/8, $0x3ec71de357b1fe7d
+DATA rotateConstants<>+824(SB)/8, $0x3ec71de357b1fe7d
+DATA rotateConstants<>+832(SB)/8, $0xbe927e4f809c52ad
+DATA rotateConstants<>+840(SB)/8, $0xbe927e4f809c52ad
+DATA rotateConstants<>+848(SB)/8, $0xbe927e4f809c52ad
+DATA rotateConstants<>+856(SB)/8, $0xbe927e4f809c52ad
+DATA rotateConstants<>+864(SB)/8, $0xbe927e4f809c52ad
+DATA rotateConstants<>+872(SB)/8, $0xbe927e4f809c52ad
+DATA rotateConstants<>+880(SB)/8, $0xbe927e4f809c52ad
+DATA rotateConstants<>+888(SB)/8, $0xbe927e4f809c52ad
+DATA rotateConstants<>+896(SB)/8, $0xbf2a01a019c161d5
+DATA rotateConstants<>+904(SB)/8, $0xbf2a01a019c161d5
+DATA rotateConstants<>+912(SB)/8, $0xbf2a01a019c161d5
+DATA rotateConstants<>+920(SB)/8, $0xbf2a01a019c161d5
+DATA rotateConstants<>+928(SB)/8, $0xbf2a01a019c161d5
+DATA rotateConstants<>+936(SB)/8, $0xbf2a01a019c161d5
+DATA rotateConstants<>+944(SB)/8, $0xbf2a01a019c161d5
+DATA rotateConstants<>+952(SB)/8, $0xbf2a01a019c161d5
+DATA rotateConstants<>+960(SB)/8, $0x3efa01a019cb1590
+DATA rotateConstants<>+968(SB)/8, $0x3efa01a019cb1590
+DATA rotateConstants<>+976(SB)/8, $0x3efa01a019cb1590
+DATA rotateConstants<>+984(SB)/8, $0x3efa01a019cb1590
+DATA rotateConstants<>+992(SB)/8, $0x3efa01a019cb1590
+DATA rotateConstants<>+1000(SB)/8, $0x3efa01a019cb1590
+DATA rotateConstants<>+1008(SB)/8, $0x3efa01a019cb1590
+DATA rotateConstants<>+1016(SB)/8, $0x3efa01a019cb1590
+DATA rotateConstants<>+1024(SB)/8, $0x3f8111111110f8a6
+DATA rotateConstants<>+1032(SB)/8, $0x3f8111111110f8a6
+DATA rotateConstants<>+1040(SB)/8, $0x3f8111111110f8a6
+DATA rotateConstants<>+1048(SB)/8, $0x3f8111111110f8a6
+DATA rotateConstants<>+1056(SB)/8, $0x3f8111111110f8a6
+DATA rotateConstants<>+1064(SB)/8, $0x3f8111111110f8a6
+DATA rotateConstants<>+1072(SB)/8, $0x3f8111111110f8a6
+DATA rotateConstants<>+1080(SB)/8, $0x3f8111111110f8a6
+DATA rotateConstants<>+1088(SB)/8, $0xbf56c16c16c15177
+DATA rotateConstants<>+1096(SB)/8, $0xbf56c16c16c15177
+DATA rotateConstants<>+1104(SB)/8, $0xbf56c16c16c15177
+DATA rotateConstants<>+1112(SB)/8, $0xbf56c16c16c15177
+DATA rotateConstants<>+1120(SB)/8, $0xbf56c16c16c15177
+DATA rotateConstants<>+1128(SB)/8, $0xbf56c16c16c15177
+DATA rotateConstants<>+1136(SB)/8, $0xbf56c16c16c15177
+DATA rotateConstants<>+1144(SB)/8, $0xbf56c16c16c15177
+DATA rotateConstants<>+1152(SB)/8, $0xbfc5555555555549
+DATA rotateConstants<>+1160(SB)/8, $0xbfc5555555555549
+DATA rotateConstants<>+1168(SB)/8, $0xbfc5555555555549
+DATA rotateConstants<>+1176(SB)/8, $0xbfc5555555555549
+DATA rotateConstants<>+1184(SB)/8, $0xbfc5555555555549
+DATA rotateConstants<>+1192(SB)/8, $0xbfc5555555555549
+DATA rotateConstants<>+1200(SB)/8, $0xbfc5555555555549
+DATA rotateConstants<>+1208(SB)/8, $0xbfc5555555555549
+DATA rotateConstants<>+1216(SB)/8, $0x3fa555555555554c
+DATA rotateConstants<>+1224(SB)/8, $0x3fa555555555554c
+DATA rotateConstants<>+1232(SB)/8, $0x3fa555555555554c
+DATA rotateConstants<>+1240(SB)/8, $0x3fa555555555554c
+DATA rotateConstants<>+1248(SB)/8, $0x3fa555555555554c
+DATA rotateConstants<>+1256(SB)/8, $0x3fa555555555554c
+DATA rotateConstants<>+1264(SB)/8, $0x3fa555555555554c
+DATA rotateConstants<>+1272(SB)/8, $0x3fa555555555554c
+DATA rotateConstants<>+1280(SB)/8, $0x3fe0000000000000
+DATA rotateConstants<>+1288(SB)/8, $0x3fe0000000000000
+DATA rotateConstants<>+1296(SB)/8, $0x3fe0000000000000
+DATA rotateConstants<>+1304(SB)/8, $0x3fe0000000000000
+DATA rotateConstants<>+1312(SB)/8, $0x3fe0000000000000
+DATA rotateConstants<>+1320(SB)/8, $0x3fe0000000000000
+DATA rotateConstants<>+1328(SB)/8, $0x3fe0000000000000
+DATA rotateConstants<>+1336(SB)/8, $0x3fe0000000000000
 GLOBL rotateConstants<>(SB), RODATA|NOPTR, $1344
 
 DATA rotateOnes<>+0(SB)/8, $0xffffffffffffffff

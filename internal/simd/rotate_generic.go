@@ -2,47 +2,73 @@ package simd
 
 import "math"
 
-func genericRotate[T Float](x []T, ldx, cols, chains, steps int, c, s []T, ldc int) {
+// The phases pc and ps of these functions are nil without phases.
+
+func genericRotate[T Float](x []T, ldx, cols, chains, steps int, c, s, pc, ps []T, ldc int) {
 	for p := range steps {
 		for q := range chains {
-			i := steps - 1 - p + q
-			turnRows(x[i*ldx:][:cols], x[(i+1)*ldx:][:cols], c[q*ldc+p], s[q*ldc+p])
+			i, k := steps-1-p+q, q*ldc+p
+			a, b := x[i*ldx:][:cols], x[(i+1)*ldx:][:cols]
+			if pc != nil {
+				turnPhase(a, pc[k], ps[k])
+			}
+			turnRows(a, b, c[k], s[k])
 		}
 	}
 }
 
-func genericRotateBack[T Float](x []T, ldx, cols, chains, steps int, c, s []T, ldc int) {
+func genericRotateBack[T Float](x []T, ldx, cols, chains, steps int, c, s, pc, ps []T, ldc int) {
 	for p := steps - 1; p >= 0; p-- {
 		for q := chains - 1; q >= 0; q-- {
-			i := steps - 1 - p + q
-			turnRows(x[i*ldx:][:cols], x[(i+1)*ldx:][:cols], c[q*ldc+p], -s[q*ldc+p])
+			i, k := steps-1-p+q, q*ldc+p
+			a, b := x[i*ldx:][:cols], x[(i+1)*ldx:][:cols]
+			turnRows(a, b, c[k], -s[k])
+			if pc != nil {
+				turnPhase(a, pc[k], -ps[k])
+			}
 		}
 	}
 }
 
-func genericRotateBackCross[T Float](x []T, ldx int, g []T, ldg, cols, chains, steps int, c, s []T, ldc int, sums []T) {
+func genericRotateBackCross[T Float](x []T, ldx int, g []T, ldg, cols, chains, steps int, c, s, pc, ps []T, ldc int, sums []T) {
 	for p := steps - 1; p >= 0; p-- {
 		for q := chains - 1; q >= 0; q-- {
-			i := steps - 1 - p + q
+			i, k, at := steps-1-p+q, q*ldc+p, p*chains+q
 			a, b := x[i*ldx:][:cols], x[(i+1)*ldx:][:cols]
 			ga, gb := g[i*ldg:][:cols], g[(i+1)*ldg:][:cols]
 			var sum T
 			for j, v := range a {
 				sum += T(v*gb[j]) - T(b[j]*ga[j])
 			}
-			sums[p*chains+q] += sum
-			turnRows(a, b, c[q*ldc+p], -s[q*ldc+p])
-			turnRows(ga, gb, c[q*ldc+p], -s[q*ldc+p])
+			turnRows(a, b, c[k], -s[k])
+			turnRows(ga, gb, c[k], -s[k])
+			if pc == nil {
+				sums[at] += sum
+				continue
+			}
+			sums[2*at+1] += sum
+			sum = 0
+			for j := 0; j < cols; j += 2 {
+				sum += T(a[j]*ga[j+1]) - T(a[j+1]*ga[j])
+			}
+			sums[2*at] += sum
+			turnPhase(a, pc[k], -ps[k])
+			turnPhase(ga, pc[k], -ps[k])
 		}
 	}
 }
 
-func genericRotateTangent[T Float](x []T, ldx int, t []T, ldt, cols, chains, steps int, c, s, d []T, ldc int) {
+func genericRotateTangent[T Float](x []T, ldx int, t []T, ldt, cols, chains, steps int, c, s, pc, ps, d, pd []T, ldc int) {
 	for p := range steps {
 		for q := range chains {
 			i, k := steps-1-p+q, q*ldc+p
 			a, b := x[i*ldx:][:cols], x[(i+1)*ldx:][:cols]
 			ta, tb := t[i*ldt:][:cols], t[(i+1)*ldt:][:cols]
+			if pc != nil {
+				turnPhase(a, pc[k], ps[k])
+				turnPhase(ta, pc[k], ps[k])
+				addImaginary(ta, pd[k], a)
+			}
 			turnRows(a, b, c[k], s[k])
 			turnRows(ta, tb, c[k], s[k])
 			for j, v := range a {
@@ -53,7 +79,7 @@ func genericRotateTangent[T Float](x []T, ldx int, t []T, ldt, cols, chains, ste
 	}
 }
 
-func genericRotateTangentBack[T Float](x []T, ldx int, t []T, ldt, cols, chains, steps int, c, s, d []T, ldc int) {
+func genericRotateTangentBack[T Float](x []T, ldx int, t []T, ldt, cols, chains, steps int, c, s, pc, ps, d, pd []T, ldc int) {
 	for p := steps - 1; p >= 0; p-- {
 		for q := chains - 1; q >= 0; q-- {
 			i, k := steps-1-p+q, q*ldc+p
@@ -65,7 +91,28 @@ func genericRotateTangentBack[T Float](x []T, ldx int, t []T, ldt, cols, chains,
 			}
 			turnRows(a, b, c[k], -s[k])
 			turnRows(ta, tb, c[k], -s[k])
+			if pc != nil {
+				addImaginary(ta, -pd[k], a)
+				turnPhase(a, pc[k], -ps[k])
+				turnPhase(ta, pc[k], -ps[k])
+			}
 		}
+	}
+}
+
+// turnPhase multiplies complex numbers by c + i·s.
+func turnPhase[T Float](a []T, c, s T) {
+	for j := 0; j < len(a); j += 2 {
+		re, im := a[j], a[j+1]
+		a[j], a[j+1] = T(c*re)-T(s*im), T(s*re)+T(c*im)
+	}
+}
+
+// addImaginary adds i·alpha times the complex numbers x to y.
+func addImaginary[T Float](y []T, alpha T, x []T) {
+	for j := 0; j < len(x); j += 2 {
+		y[j] -= T(alpha * x[j+1])
+		y[j+1] += T(alpha * x[j])
 	}
 }
 

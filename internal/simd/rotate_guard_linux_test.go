@@ -31,6 +31,14 @@ func testRotateGuardPages[T Float](t *testing.T) {
 					RotateTangent(x, cols, g, cols, cols, chains, steps, c, s, s, steps)
 					RotateTangentBack(x, cols, g, cols, cols, chains, steps, c, s, s, steps)
 					RotateBackCross(x, cols, g, cols, cols, chains, steps, c, s, steps, sums)
+					if x, ok := any(x).([]float64); ok && cols%2 == 0 {
+						g, c, s, sums := any(g).([]float64), any(c).([]float64), any(s).([]float64), any(part(4, 2*chains*steps)).([]float64)
+						RotatePhases(x, cols, cols, chains, steps, c, s, c, s, steps)
+						RotatePhasesBack(x, cols, cols, chains, steps, c, s, c, s, steps)
+						RotatePhasesTangent(x, cols, g, cols, cols, chains, steps, c, s, c, s, s, s, steps)
+						RotatePhasesTangentBack(x, cols, g, cols, cols, chains, steps, c, s, c, s, s, s, steps)
+						RotatePhasesBackCross(x, cols, g, cols, cols, chains, steps, c, s, c, s, steps, sums)
+					}
 				}
 			}
 		}

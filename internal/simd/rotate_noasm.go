@@ -2,23 +2,23 @@
 
 package simd
 
-func rotate[T Float](x []T, ldx, cols, chains, steps int, c, s []T, ldc int, back bool) {
+func rotate[T Float](x []T, ldx, cols, chains, steps int, c, s, pc, ps []T, ldc int, back bool) {
 	if back {
-		genericRotateBack(x, ldx, cols, chains, steps, c, s, ldc)
+		genericRotateBack(x, ldx, cols, chains, steps, c, s, pc, ps, ldc)
 	} else {
-		genericRotate(x, ldx, cols, chains, steps, c, s, ldc)
+		genericRotate(x, ldx, cols, chains, steps, c, s, pc, ps, ldc)
 	}
 }
 
-func rotateBackCross[T Float](x []T, ldx int, g []T, ldg, cols, chains, steps int, c, s []T, ldc int, sums []T) {
-	genericRotateBackCross(x, ldx, g, ldg, cols, chains, steps, c, s, ldc, sums)
+func rotateBackCross[T Float](x []T, ldx int, g []T, ldg, cols, chains, steps int, c, s, pc, ps []T, ldc int, sums []T) {
+	genericRotateBackCross(x, ldx, g, ldg, cols, chains, steps, c, s, pc, ps, ldc, sums)
 }
 
-func rotateTangent[T Float](x []T, ldx int, t []T, ldt, cols, chains, steps int, c, s, d []T, ldc int, back bool) {
+func rotateTangent[T Float](x []T, ldx int, t []T, ldt, cols, chains, steps int, c, s, pc, ps, d, pd []T, ldc int, back bool) {
 	if back {
-		genericRotateTangentBack(x, ldx, t, ldt, cols, chains, steps, c, s, d, ldc)
+		genericRotateTangentBack(x, ldx, t, ldt, cols, chains, steps, c, s, pc, ps, d, pd, ldc)
 	} else {
-		genericRotateTangent(x, ldx, t, ldt, cols, chains, steps, c, s, d, ldc)
+		genericRotateTangent(x, ldx, t, ldt, cols, chains, steps, c, s, pc, ps, d, pd, ldc)
 	}
 }
 

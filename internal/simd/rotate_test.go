@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"math/cmplx"
 	"math/rand/v2"
 	"testing"
 )
@@ -55,7 +56,7 @@ func testRotate[T Float](t *testing.T) {
 				tol := 32 * unit[T]() * math.Sqrt(float64(rows)) * 8
 
 				want := clone(x)
-				genericRotate(want, ldx, cols, chains, steps, c, s, ldc)
+				genericRotate(want, ldx, cols, chains, steps, c, s, nil, nil, ldc)
 				Rotate(x, ldx, cols, chains, steps, c, s, ldc)
 				close("Rotate, "+name, x, want, tol)
 				for i := range rows {
@@ -65,7 +66,7 @@ func testRotate[T Float](t *testing.T) {
 				sums := normalSlice[T](steps*chains, 3)
 				wantG, wantSums, want2 := clone(g), clone(sums), clone(x)
 				gotG, got2 := clone(g), clone(x)
-				genericRotateBackCross(want2, ldx, wantG, ldg, cols, chains, steps, c, s, ldc, wantSums)
+				genericRotateBackCross(want2, ldx, wantG, ldg, cols, chains, steps, c, s, nil, nil, ldc, wantSums)
 				RotateBackCross(got2, ldx, gotG, ldg, cols, chains, steps, c, s, ldc, sums)
 				close("x of RotateBackCross, "+name, got2, want2, tol)
 				close("g of RotateBackCross, "+name, gotG, wantG, tol)
@@ -73,11 +74,11 @@ func testRotate[T Float](t *testing.T) {
 
 				d := normalSlice[T](len(c), 4)
 				wantX, wantT, gotX, gotT := clone(x0), clone(g), clone(x0), clone(g)
-				genericRotateTangent(wantX, ldx, wantT, ldg, cols, chains, steps, c, s, d, ldc)
+				genericRotateTangent(wantX, ldx, wantT, ldg, cols, chains, steps, c, s, nil, nil, d, nil, ldc)
 				RotateTangent(gotX, ldx, gotT, ldg, cols, chains, steps, c, s, d, ldc)
 				sameSlice(t, "Rotate and RotateTangent, "+name, gotX, x)
 				close("t of RotateTangent, "+name, gotT, wantT, tol*float64(rows))
-				genericRotateTangentBack(wantX, ldx, wantT, ldg, cols, chains, steps, c, s, d, ldc)
+				genericRotateTangentBack(wantX, ldx, wantT, ldg, cols, chains, steps, c, s, nil, nil, d, nil, ldc)
 				RotateTangentBack(gotX, ldx, gotT, ldg, cols, chains, steps, c, s, d, ldc)
 				sameSlice(t, "RotateBack and RotateTangentBack, "+name, gotX, got2)
 				close("t of RotateTangentBack, "+name, gotT, wantT, tol*float64(rows))
@@ -90,6 +91,138 @@ func testRotate[T Float](t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestRotatePhases(t *testing.T) {
+	forEachTier(t, testRotatePhases)
+}
+
+func testRotatePhases(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(5, 6))
+	sizes := []int{0, 2, 4, 6, 8, 10, 14, 16, 18, 24, 30, 32, 34, 46, 64, 66, 70}
+	for _, chains := range []int{1, RotateChains} {
+		for _, steps := range []int{0, 1, 2, 5, 17, rotateMost + 3} {
+			if steps > rotateMost {
+				sizes = []int{2, 70}
+			}
+			for _, cols := range sizes {
+				rows, ldx, ldg, ldc := steps+chains, max(1, cols)+3, max(1, cols)+1, steps+2
+				tol := 32 * unit[float64]() * math.Sqrt(float64(rows)) * 8
+				c, s := rotations[float64](rnd, chains, ldc, steps)
+				pc, ps := rotations[float64](rnd, chains, ldc, steps)
+				d, pd := normalSlice[float64](len(c), 4), normalSlice[float64](len(c), 5)
+				x0, g0, sums0 := normalSlice[float64](rows*ldx, 1), normalSlice[float64](rows*ldg, 2), normalSlice[float64](2*steps*chains, 3)
+				if cols%4 == 2 {
+					x0[1], g0[0] = math.NaN(), math.NaN()
+				}
+				// Each call and what it is of the generic tier, on operands of their own;
+				// the elements between columns belong to them.
+				check := func(what string, tol float64, got, want func(x, g, sums []float64)) (x []float64) {
+					x, g, sums := clone(x0), clone(g0), clone(sums0)
+					wantX, wantG, wantSums := clone(x0), clone(g0), clone(sums0)
+					got(x, g, sums)
+					want(wantX, wantG, wantSums)
+					for _, v := range []struct {
+						name      string
+						got, want []float64
+						tol       float64
+					}{{"x", x, wantX, tol}, {"g", g, wantG, tol}, {"sums", sums, wantSums, tol * float64(cols+8)}} {
+						for i, w := range v.want {
+							if g := v.got[i]; !(math.Abs(g-w) <= v.tol) && !(math.IsNaN(g) && math.IsNaN(w)) {
+								t.Fatalf("%s, %d chains, %d steps, %d columns: element %d of %s is %v, want %v",
+									what, chains, steps, cols, i, v.name, g, w)
+							}
+						}
+					}
+					return x
+				}
+				forward := check("RotatePhases", tol, func(x, _, _ []float64) {
+					RotatePhases(x, ldx, cols, chains, steps, c, s, pc, ps, ldc)
+				}, func(x, _, _ []float64) {
+					genericRotate(x, ldx, cols, chains, steps, c, s, pc, ps, ldc)
+				})
+				tangent := check("RotatePhasesTangent", tol*float64(rows), func(x, g, _ []float64) {
+					RotatePhasesTangent(x, ldx, g, ldg, cols, chains, steps, c, s, pc, ps, d, pd, ldc)
+				}, func(x, g, _ []float64) {
+					genericRotateTangent(x, ldx, g, ldg, cols, chains, steps, c, s, pc, ps, d, pd, ldc)
+				})
+				sameSlice(t, "RotatePhases and RotatePhasesTangent", tangent, forward)
+				back := check("RotatePhasesBack", tol, func(x, _, _ []float64) {
+					RotatePhasesBack(x, ldx, cols, chains, steps, c, s, pc, ps, ldc)
+				}, func(x, _, _ []float64) {
+					genericRotateBack(x, ldx, cols, chains, steps, c, s, pc, ps, ldc)
+				})
+				cross := check("RotatePhasesBackCross", tol, func(x, g, sums []float64) {
+					RotatePhasesBackCross(x, ldx, g, ldg, cols, chains, steps, c, s, pc, ps, ldc, sums)
+				}, func(x, g, sums []float64) {
+					genericRotateBackCross(x, ldx, g, ldg, cols, chains, steps, c, s, pc, ps, ldc, sums)
+				})
+				sameSlice(t, "RotatePhasesBack and RotatePhasesBackCross", cross, back)
+				tangent = check("RotatePhasesTangentBack", tol*float64(rows), func(x, g, _ []float64) {
+					RotatePhasesTangentBack(x, ldx, g, ldg, cols, chains, steps, c, s, pc, ps, d, pd, ldc)
+				}, func(x, g, _ []float64) {
+					genericRotateTangentBack(x, ldx, g, ldg, cols, chains, steps, c, s, pc, ps, d, pd, ldc)
+				})
+				sameSlice(t, "RotatePhasesBack and RotatePhasesTangentBack", tangent, back)
+			}
+		}
+	}
+}
+
+// The generic tier with phases is the equations over complex numbers, and the ways
+// back undo the ways forward.
+func TestRotatePhasesGeneric(t *testing.T) {
+	const steps, cols, rows = 3, 2, 4
+	rnd := rand.New(rand.NewPCG(5, 7))
+	c, s := rotations[float64](rnd, 1, 0, steps)
+	pc, ps := rotations[float64](rnd, 1, 0, steps)
+	d, pd := normalSlice[float64](steps, 4), normalSlice[float64](steps, 5)
+	x0, t0 := normalSlice[float64](rows*cols, 1), normalSlice[float64](rows*cols, 2)
+	x, dx := make([]complex128, rows), make([]complex128, rows)
+	for i := range rows {
+		x[i], dx[i] = complex(x0[2*i], x0[2*i+1]), complex(t0[2*i], t0[2*i+1])
+	}
+	for p := range steps {
+		i := steps - 1 - p
+		e, cos, sin := complex(pc[p], ps[p]), complex(c[p], 0), complex(s[p], 0)
+		a, da := e*x[i], e*dx[i]+complex(0, pd[p])*e*x[i]
+		b, db := x[i+1], dx[i+1]
+		x[i], x[i+1] = cos*a-sin*b, sin*a+cos*b
+		dx[i], dx[i+1] = cos*da-sin*db-complex(d[p], 0)*x[i+1], sin*da+cos*db+complex(d[p], 0)*x[i]
+	}
+	gotX, gotT := clone(x0), clone(t0)
+	genericRotateTangent(gotX, cols, gotT, cols, cols, 1, steps, c, s, pc, ps, d, pd, 0)
+	for i := range rows {
+		if cmplx.Abs(complex(gotX[2*i], gotX[2*i+1])-x[i]) > 1e-14 || cmplx.Abs(complex(gotT[2*i], gotT[2*i+1])-dx[i]) > 1e-14 {
+			t.Errorf("row %d: %v and %v, want %v and %v", i, gotX[2*i:2*i+2], gotT[2*i:2*i+2], x[i], dx[i])
+		}
+	}
+	genericRotateTangentBack(gotX, cols, gotT, cols, cols, 1, steps, c, s, pc, ps, d, pd, 0)
+	for i := range x0 {
+		if !(math.Abs(gotX[i]-x0[i]) <= 1e-14) || !(math.Abs(gotT[i]-t0[i]) <= 1e-14) {
+			t.Errorf("element %d comes back as %v and %v, want %v and %v", i, gotX[i], gotT[i], x0[i], t0[i])
+		}
+	}
+	// ⟨ḡ, ẋ⟩ is the same before and after, but for what the angles and phases add.
+	g, sums := normalSlice[float64](rows*cols, 6), make([]float64, 2*steps)
+	before := genericDot(g, flat(dx))
+	genericRotateBackCross(flat(x), cols, g, cols, cols, 1, steps, c, s, pc, ps, 0, sums)
+	after := genericDot(g, t0)
+	for p := range steps {
+		after += pd[p]*sums[2*p] + d[p]*sums[2*p+1]
+	}
+	if !(math.Abs(before-after) <= 1e-13) {
+		t.Errorf("⟨ḡ, ẋ⟩ is %v after, and %v before", before, after)
+	}
+}
+
+// flat returns real and imaginary parts in turn.
+func flat(x []complex128) []float64 {
+	var y []float64
+	for _, z := range x {
+		y = append(y, real(z), imag(z))
+	}
+	return y
 }
 
 // Several chains together have the same bits as one after the other, and so do
@@ -138,6 +271,10 @@ func TestRotatePanics(t *testing.T) {
 			{shortSums, func() { RotateBackCross(x, 3, x, 3, 3, 1, 3, x, x, 0, x[:2]) }},
 			{badLdT, func() { RotateTangent(x, 3, x, 2, 3, 1, 1, x, x, x, 0) }},
 			{shortT, func() { RotateTangentBack(x, 3, x[:11], 3, 3, 1, 3, x, x, x, 0) }},
+			{oddCols, func() { RotatePhases(x, 3, 3, 1, 1, x, x, x, x, 0) }},
+			{shortC, func() { RotatePhasesBack(x, 3, 2, 1, 3, x, x, x, x[:2], 0) }},
+			{shortSums, func() { RotatePhasesBackCross(x, 3, x, 3, 2, 1, 3, x, x, x, x, 0, x[:5]) }},
+			{shortC, func() { RotatePhasesTangent(x, 3, x, 3, 2, 1, 3, x, x, x, x, x, x[:2], 0) }},
 			{shortC, func() { RotateTangent(x, 3, x, 3, 3, 1, 3, x, x, x[:2], 0) }},
 			{badLength, func() { SinCos(x, x[:2], x) }},
 		} {
@@ -264,6 +401,21 @@ func BenchmarkRotate(b *testing.B) {
 			b.Run(fmt.Sprintf("cross/cols=%d/chains=%d", cols, chains), func(b *testing.B) {
 				benchmarkVectorTiers(b, func(b *testing.B) {
 					reportRate[float64](b, 16*work/6, func() { RotateBackCross(x, ldx, g, ldx, cols, chains, steps, c, s, steps, sums) })
+				})
+			})
+			// With phases, three operations more for each element, and one for a sum.
+			pc, ps := rotations[float64](rnd, chains, steps, steps)
+			sums = make([]float64, 2*steps*chains)
+			b.Run(fmt.Sprintf("phases/cols=%d/chains=%d", cols, chains), func(b *testing.B) {
+				benchmarkVectorTiers(b, func(b *testing.B) {
+					reportRate[float64](b, 9*work/6, func() { RotatePhases(x, ldx, cols, chains, steps, c, s, pc, ps, steps) })
+				})
+			})
+			b.Run(fmt.Sprintf("phases-cross/cols=%d/chains=%d", cols, chains), func(b *testing.B) {
+				benchmarkVectorTiers(b, func(b *testing.B) {
+					reportRate[float64](b, 24*work/6, func() {
+						RotatePhasesBackCross(x, ldx, g, ldx, cols, chains, steps, c, s, pc, ps, steps, sums)
+					})
 				})
 			})
 		}

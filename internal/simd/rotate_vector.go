@@ -27,12 +27,12 @@ func tileOf[T Float](cols, chains, vectors int) (n, shape int) {
 	return min(cols, vl), shape
 }
 
-func rotate[T Float](x []T, ldx, cols, chains, steps int, c, s []T, ldc int, back bool) {
+func rotate[T Float](x []T, ldx, cols, chains, steps int, c, s, pc, ps []T, ldc int, back bool) {
 	if tier == Generic {
 		if back {
-			genericRotateBack(x, ldx, cols, chains, steps, c, s, ldc)
+			genericRotateBack(x, ldx, cols, chains, steps, c, s, pc, ps, ldc)
 		} else {
-			genericRotate(x, ldx, cols, chains, steps, c, s, ldc)
+			genericRotate(x, ldx, cols, chains, steps, c, s, pc, ps, ldc)
 		}
 		return
 	}
@@ -48,14 +48,19 @@ func rotate[T Float](x []T, ldx, cols, chains, steps int, c, s []T, ldc int, bac
 		}
 		for done := 0; done < steps; done += rotateMost {
 			p, m := part(steps, done, back)
-			rotateTile(&x[(steps-p-m)*ldx+j], ldx, m, &c[p], &s[p], ldc, n, shape)
+			row := &x[(steps-p-m)*ldx+j]
+			if pc != nil {
+				rotatePhases64(f64(row), ldx, m, f64(&c[p]), f64(&s[p]), f64(&pc[p]), f64(&ps[p]), ldc, n, shape)
+			} else {
+				rotateTile(row, ldx, m, &c[p], &s[p], ldc, n, shape)
+			}
 		}
 	}
 }
 
-func rotateBackCross[T Float](x []T, ldx int, g []T, ldg, cols, chains, steps int, c, s []T, ldc int, sums []T) {
+func rotateBackCross[T Float](x []T, ldx int, g []T, ldg, cols, chains, steps int, c, s, pc, ps []T, ldc int, sums []T) {
 	if tier == Generic {
-		genericRotateBackCross(x, ldx, g, ldg, cols, chains, steps, c, s, ldc, sums)
+		genericRotateBackCross(x, ldx, g, ldg, cols, chains, steps, c, s, pc, ps, ldc, sums)
 		return
 	}
 	vectors := 1
@@ -67,18 +72,23 @@ func rotateBackCross[T Float](x []T, ldx int, g []T, ldg, cols, chains, steps in
 		n, shape = tileOf[T](cols-j, chains, vectors)
 		for done := 0; done < steps; done += rotateMost {
 			p, m := part(steps, done, true)
-			row := steps - p - m
-			rotateBackCrossTile(&x[row*ldx+j], ldx, &g[row*ldg+j], ldg, m, &c[p], &s[p], ldc, &sums[p*chains], n, shape)
+			x, g := &x[(steps-p-m)*ldx+j], &g[(steps-p-m)*ldg+j]
+			if pc != nil {
+				rotatePhasesBackCross64(f64(x), ldx, f64(g), ldg, m, f64(&c[p]), f64(&s[p]), f64(&pc[p]), f64(&ps[p]), ldc,
+					f64(&sums[2*p*chains]), n, shape)
+			} else {
+				rotateBackCrossTile(x, ldx, g, ldg, m, &c[p], &s[p], ldc, &sums[p*chains], n, shape)
+			}
 		}
 	}
 }
 
-func rotateTangent[T Float](x []T, ldx int, t []T, ldt, cols, chains, steps int, c, s, d []T, ldc int, back bool) {
+func rotateTangent[T Float](x []T, ldx int, t []T, ldt, cols, chains, steps int, c, s, pc, ps, d, pd []T, ldc int, back bool) {
 	if tier == Generic {
 		if back {
-			genericRotateTangentBack(x, ldx, t, ldt, cols, chains, steps, c, s, d, ldc)
+			genericRotateTangentBack(x, ldx, t, ldt, cols, chains, steps, c, s, pc, ps, d, pd, ldc)
 		} else {
-			genericRotateTangent(x, ldx, t, ldt, cols, chains, steps, c, s, d, ldc)
+			genericRotateTangent(x, ldx, t, ldt, cols, chains, steps, c, s, pc, ps, d, pd, ldc)
 		}
 		return
 	}
@@ -94,8 +104,13 @@ func rotateTangent[T Float](x []T, ldx int, t []T, ldt, cols, chains, steps int,
 		}
 		for done := 0; done < steps; done += rotateMost {
 			p, m := part(steps, done, back)
-			row := steps - p - m
-			rotateTangentTile(&x[row*ldx+j], ldx, &t[row*ldt+j], ldt, m, &c[p], &s[p], &d[p], ldc, n, shape)
+			x, t := &x[(steps-p-m)*ldx+j], &t[(steps-p-m)*ldt+j]
+			if pc != nil {
+				rotatePhasesTangent64(f64(x), ldx, f64(t), ldt, m, f64(&c[p]), f64(&s[p]), f64(&pc[p]), f64(&ps[p]),
+					f64(&d[p]), f64(&pd[p]), ldc, n, shape)
+			} else {
+				rotateTangentTile(x, ldx, t, ldt, m, &c[p], &s[p], &d[p], ldc, n, shape)
+			}
 		}
 	}
 }

@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"strings"
 
 	. "github.com/mmcloughlin/avo/build"
@@ -16,19 +17,30 @@ func main() {
 	ConstraintExpr("amd64,!noasm")
 	for _, size := range []int{8, 4} {
 		shapes := "for chains and vectors as shape says."
-		function(size, "rotate", "x *T, ldx, steps int, c, s *T, ldc, cols, shape int", "is Rotate or RotateBack "+shapes, func(v vec) {
-			for _, back := range []bool{false, true} {
-				v.shapes(v.mostVectors(false), back, func(chains, n int) { v.rotate(chains, n, back) })
+		for _, phases := range []bool{false, true} {
+			if phases && size == 4 {
+				continue
 			}
-		})
-		function(size, "rotateBackCross", "x *T, ldx int, y *T, ldy, steps int, c, s *T, ldc int, sums *T, cols, shape int",
-			"is RotateBackCross "+shapes, func(v vec) { v.shapes(v.mostVectors(true), false, v.rotateCross) })
-		function(size, "rotateTangent", "x *T, ldx int, y *T, ldy, steps int, c, s, d *T, ldc, cols, shape int",
-			"is RotateTangent or RotateTangentBack "+shapes, func(v vec) {
+			lower, upper, c, d := "rotate", "Rotate", "c, s", "d"
+			if phases {
+				lower, upper, c, d = "rotatePhases", "RotatePhases", "c, s, pc, ps", "d, pd"
+			}
+			function(size, lower, "x *T, ldx, steps int, "+c+" *T, ldc, cols, shape int", "is "+upper+" or "+upper+"Back "+shapes, func(v vec) {
 				for _, back := range []bool{false, true} {
-					v.shapes(v.mostVectors(true), back, func(chains, n int) { v.rotateTangent(chains, n, back) })
+					v.shapes(v.mostVectors(false), back, func(chains, n int) { v.rotate(chains, n, back, phases) })
 				}
 			})
+			function(size, lower+"BackCross", "x *T, ldx int, y *T, ldy, steps int, "+c+" *T, ldc int, sums *T, cols, shape int",
+				"is "+upper+"BackCross "+shapes, func(v vec) {
+					v.shapes(v.mostVectors(true), false, func(chains, n int) { v.rotateCross(chains, n, phases) })
+				})
+			function(size, lower+"Tangent", "x *T, ldx int, y *T, ldy, steps int, "+c+", "+d+" *T, ldc, cols, shape int",
+				"is "+upper+"Tangent or "+upper+"TangentBack "+shapes, func(v vec) {
+					for _, back := range []bool{false, true} {
+						v.shapes(v.mostVectors(true), back, func(chains, n int) { v.rotateTangent(chains, n, back, phases) })
+					}
+				})
+		}
 		function(size, "sinCos", "sin, cos, x *T, n int, ok *int",
 			"computes sines and cosines, and clears ok if an element is too large for it, infinite or NaN.", vec.sinCos)
 	}
@@ -262,19 +274,70 @@ func (v vec) turn(kept, moving row, c, s VecVirtual) {
 	}
 }
 
+// swap returns rows of complex numbers with real and imaginary parts exchanged.
+func (v vec) swap(z row) row {
+	w := row(v.regs(len(z)))
+	for i := range z {
+		VPERMILPD(Imm(0x55), z[i], w[i])
+	}
+	return w
+}
+
+// phase multiplies complex numbers z by c + i·s, or by c - i·s on the way back,
+// where w is swap(z), which it destroys.
+func (v vec) phase(z, w row, c, s VecVirtual, back bool) {
+	for i := range z {
+		VMULPD(s, w[i], w[i])
+		if back {
+			VFMSUBADD132PD(c, w[i], z[i])
+		} else {
+			VFMADDSUB132PD(c, w[i], z[i])
+		}
+	}
+}
+
+// addImaginary adds i·d times z to y, or subtracts it on the way back.
+func (v vec) addImaginary(y, z row, d VecVirtual, back bool) {
+	w := v.swap(z)
+	for i := range z {
+		VMULPD(d, w[i], w[i])
+		if back {
+			VFMSUBADD132PD(v.constant(1), w[i], y[i])
+		} else {
+			VFMADDSUB132PD(v.constant(1), w[i], y[i])
+		}
+	}
+}
+
 // coefficients are where the sines and cosines of the chains are: those of
 // chain q lie q strides behind those of the first.
 type coefficients struct {
 	c, s, stride, triple GPVirtual
-	more                 *GPVirtual // where the tangents of the angles are, if need be
+	pc, ps               GPVirtual // those of phases, if there are any
+	d, pd                GPVirtual // tangents of angles and phases, if they are loaded
+	bases                []GPVirtual
 }
 
-func (v vec) coefficients(chains int) (w coefficients) {
-	w.c, w.s = param("c"), param("s")
+func (v vec) coefficients(chains int, phases, tangents bool) (w coefficients) {
+	load := func(name string) GPVirtual {
+		r := param(name)
+		w.bases = append(w.bases, r)
+		return r
+	}
+	w.c, w.s = load("c"), load("s")
+	if phases {
+		w.pc, w.ps = load("pc"), load("ps")
+	}
 	if chains > 1 {
 		w.stride = v.stride("ldc")
 		w.triple = GP64()
 		LEAQ(Mem{Base: w.stride, Index: w.stride, Scale: 2}, w.triple)
+	}
+	if tangents {
+		w.d = load("d")
+		if phases {
+			w.pd = load("pd")
+		}
 	}
 	return w
 }
@@ -292,11 +355,7 @@ func (w coefficients) at(base GPVirtual, q int) Mem {
 // skip moves on by a number of steps that is in a register, or by one if it is
 // nil.
 func (v vec) skip(w coefficients, steps Register, back bool) {
-	bases := []GPVirtual{w.c, w.s}
-	if w.more != nil {
-		bases = append(bases, *w.more)
-	}
-	for _, p := range bases {
+	for _, p := range w.bases {
 		switch {
 		case steps != nil:
 			LEAQ(Mem{Base: p, Index: steps, Scale: uint8(v.size), Disp: -v.size}, p)
@@ -387,15 +446,20 @@ func (s *strip) finish() {
 	}
 }
 
-func (v vec) rotate(chains, n int, back bool) {
+func (v vec) rotate(chains, n int, back, phases bool) {
 	steps := param("steps")
 	m := v.newMask(n)
 	x := v.newStrip("x", "ldx", chains, n, m, steps, back)
-	w := v.coefficients(chains)
+	w := v.coefficients(chains, phases, false)
 	if back {
 		v.skip(w, steps, false)
 	}
 	c, s := v.reg(), v.reg()
+	phase := func(q int) {
+		v.broadcast(w.at(w.pc, q), c)
+		v.broadcast(w.at(w.ps, q), s)
+		v.phase(x.moving, v.swap(x.moving), c, s, back)
+	}
 	step := v.label("step")
 	Label(step)
 	x.begin()
@@ -404,9 +468,15 @@ func (v vec) rotate(chains, n int, back bool) {
 		if back {
 			q = chains - 1 - i
 		}
+		if phases && !back {
+			phase(q)
+		}
 		v.broadcast(w.at(w.c, q), c)
 		v.broadcast(w.at(w.s, q), s)
 		v.turn(x.kept[q], x.moving, c, s)
+		if phases && back {
+			phase(q)
+		}
 	}
 	x.end()
 	v.skip(w, nil, back)
@@ -415,21 +485,25 @@ func (v vec) rotate(chains, n int, back bool) {
 	x.finish()
 }
 
-// rotateCross walks back two matrices, and adds up what the angles have to do
-// with their product.
-func (v vec) rotateCross(chains, n int) {
+// rotateCross walks back two matrices, and adds up what the angles and phases
+// have to do with their product.
+func (v vec) rotateCross(chains, n int, phases bool) {
 	steps := param("steps")
 	m := v.newMask(n)
 	x := v.newStrip("x", "ldx", chains, n, m, steps, true)
 	g := v.newStrip("y", "ldy", chains, n, m, steps, true)
-	w := v.coefficients(chains)
+	w := v.coefficients(chains, phases, false)
 	sums := param("sums")
 	t := GP64()
 	MOVQ(steps, t)
-	if chains == 4 {
-		SHLQ(U8(2), t)
+	ofStep := chains // sums
+	if phases {
+		ofStep *= 2
 	}
-	LEAQ(Mem{Base: sums, Index: t, Scale: uint8(v.size), Disp: -chains * v.size}, sums)
+	if ofStep > 1 {
+		SHLQ(U8(bits.TrailingZeros(uint(ofStep))), t)
+	}
+	LEAQ(Mem{Base: sums, Index: t, Scale: uint8(v.size), Disp: -ofStep * v.size}, sums)
 	v.skip(w, steps, false)
 	step := v.label("step")
 	Label(step)
@@ -446,12 +520,26 @@ func (v vec) rotateCross(chains, n int) {
 		for i := range n {
 			v.fnmadd231(ga[i], b[i], acc)
 		}
-		terms = append(terms, acc)
 		c, s := v.reg(), v.reg()
 		v.broadcast(w.at(w.c, q), c)
 		v.broadcast(w.at(w.s, q), s)
 		v.turn(a, b, c, s)
 		v.turn(ga, gb, c, s)
+		if phases {
+			// Of ⟨i·x, g⟩ even elements have the real part of x.
+			swapped, ofPhase := v.swap(gb), v.reg()
+			v.mul(swapped[0], b[0], ofPhase)
+			for i := 1; i < n; i++ {
+				v.fmadd231(swapped[i], b[i], ofPhase)
+			}
+			v.broadcast(w.at(w.pc, q), c)
+			v.broadcast(w.at(w.ps, q), s)
+			v.phase(gb, swapped, c, s, true)
+			v.phase(b, v.swap(b), c, s, true)
+			v.addPair(ofPhase, acc, Mem{Base: sums, Disp: 2 * q * v.size})
+			continue
+		}
+		terms = append(terms, acc)
 		if len(terms) == 2 && chains == 4 && q == 2 {
 			// Sums of chains 2 and 3 alternate from here on.
 			terms = []VecVirtual{v.zip(terms[1], terms[0])}
@@ -459,12 +547,14 @@ func (v vec) rotateCross(chains, n int) {
 	}
 	x.end()
 	g.end()
-	if chains == 4 {
+	switch {
+	case phases:
+	case chains == 4:
 		v.addFour(v.zip(terms[2], terms[1]), terms[0], Mem{Base: sums})
-	} else {
+	default:
 		v.addOne(terms[0], Mem{Base: sums})
 	}
-	SUBQ(Imm(uint64(chains*v.size)), sums)
+	SUBQ(Imm(uint64(ofStep*v.size)), sums)
 	v.skip(w, nil, true)
 	DECQ(steps)
 	JNZ(LabelRef(step))
@@ -474,16 +564,28 @@ func (v vec) rotateCross(chains, n int) {
 
 // rotateTangent takes two matrices forward or back, the second of which is the
 // tangent of the first.
-func (v vec) rotateTangent(chains, n int, back bool) {
+func (v vec) rotateTangent(chains, n int, back, phases bool) {
 	steps := param("steps")
 	m := v.newMask(n)
 	x := v.newStrip("x", "ldx", chains, n, m, steps, back)
 	y := v.newStrip("y", "ldy", chains, n, m, steps, back)
-	w := v.coefficients(chains)
-	d := param("d")
-	w.more = &d
+	w := v.coefficients(chains, phases, true)
 	if back {
 		v.skip(w, steps, false)
+	}
+	phase := func(q int) {
+		c, s, d := v.reg(), v.reg(), v.reg()
+		v.broadcast(w.at(w.pc, q), c)
+		v.broadcast(w.at(w.ps, q), s)
+		v.broadcast(w.at(w.pd, q), d)
+		if back {
+			v.addImaginary(y.moving, x.moving, d, true)
+		}
+		v.phase(x.moving, v.swap(x.moving), c, s, back)
+		v.phase(y.moving, v.swap(y.moving), c, s, back)
+		if !back {
+			v.addImaginary(y.moving, x.moving, d, false)
+		}
 	}
 	step := v.label("step")
 	Label(step)
@@ -494,10 +596,13 @@ func (v vec) rotateTangent(chains, n int, back bool) {
 		if back {
 			q = chains - 1 - i
 		}
+		if phases && !back {
+			phase(q)
+		}
 		c, s, dtheta := v.reg(), v.reg(), v.reg()
 		v.broadcast(w.at(w.c, q), c)
 		v.broadcast(w.at(w.s, q), s)
-		v.broadcast(w.at(d, q), dtheta)
+		v.broadcast(w.at(w.d, q), dtheta)
 		// The upper row of a pair is kept on the way back, and after a rotation on
 		// the way forward.
 		if back {
@@ -513,6 +618,9 @@ func (v vec) rotateTangent(chains, n int, back bool) {
 				v.fnmadd231(x.moving[i], dtheta, y.kept[q][i])
 				v.fmadd231(x.kept[q][i], dtheta, y.moving[i])
 			}
+		}
+		if phases && back {
+			phase(q)
 		}
 	}
 	x.end()
@@ -544,7 +652,11 @@ func (v vec) half(a VecVirtual, bytes int) VecVirtual {
 		return t
 	}
 	t := XMM()
-	VEXTRACTF128(Imm(1), a.AsY(), t)
+	if v.wide {
+		VEXTRACTF64X2(Imm(1), a.AsY(), t) // has registers from 16 on, too
+	} else {
+		VEXTRACTF128(Imm(1), a.AsY(), t)
+	}
 	v.add(t, a.AsX(), t)
 	return t
 }
@@ -592,6 +704,21 @@ func (v vec) addOne(a VecVirtual, m Mem) {
 	v.loadScalar(m, t)
 	v.addScalar(t, a.AsX(), a.AsX())
 	v.storeScalar(a.AsX(), m)
+}
+
+// addPair adds to two elements of memory the sum over a with odd elements
+// negated, and the sum over b.
+func (v vec) addPair(a, b VecVirtual, m Mem) {
+	t := v.reg()
+	v.unpackLow(b, a, t)
+	v.unpackHigh(b, a, a)
+	VFMADDSUB132PD(v.constant(1), a, t) // t minus and plus a in turn
+	if v.wide {
+		t = v.half(t, 64)
+	}
+	t = v.half(t, 32)
+	v.add(m, t.AsX(), t.AsX())
+	VMOVUPS(t.AsX(), m)
 }
 
 // --- Sines and cosines -----------------------------------------------------
