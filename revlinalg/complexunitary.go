@@ -157,10 +157,11 @@ func (k *ComplexUnitary) asReal() Unitary[float64] {
 }
 
 // A complexPass is a method at work: that of the real rotations, with the phases
-// in between.
+// in between, and those of the result's rows. The latter are done row by row, and so
+// are the former where rotations are not done in runs.
 type complexPass struct {
 	unitaryPass[float64]
-	phi, delta phases
+	between, delta phases
 }
 
 // pass runs a method.
@@ -170,9 +171,11 @@ func (k *ComplexUnitary) pass(method unitaryMethod, g, t, gt ComplexUnitary) {
 		return
 	}
 	w := workspace.Get[complexPass]()
-	w.single = true
 	w.method, w.k, w.g, w.t, w.gt = method, k.asReal(), g.asReal(), t.asReal(), gt.asReal()
-	w.phi.k, w.phi.g, w.phi.t, w.phi.gt = k.Phi, g.Phi, t.Phi, gt.Phi
+	if w.inRuns() {
+		w.phi, w.gphi, w.tphi = k.Phi, g.Phi, t.Phi
+	}
+	w.between.k, w.between.g, w.between.t, w.between.gt = k.Phi, g.Phi, t.Phi, gt.Phi
 	w.delta.k, w.delta.g, w.delta.t, w.delta.gt = k.Delta, g.Delta, t.Delta, gt.Delta
 	chains := w.cut()
 	panels := max(1, (w.chains()+chains-1)/chains) // one row has a phase, too
@@ -182,11 +185,13 @@ func (k *ComplexUnitary) pass(method unitaryMethod, g, t, gt ComplexUnitary) {
 		}
 		w.first, w.end = i*chains, min((i+1)*chains, w.chains())
 		w.load(workers)
-		w.phi.begin(w.size(), w.parts, w.wantsCross(), w.wantsCrossTangent())
-		for p := w.before(w.first); p.next(w.end); {
-			w.phi.set(w.index(p.chain, p.row), w.angle(p.chain, p.row))
+		if !w.inRuns() {
+			w.between.begin(w.size(), w.parts, w.wantsCross(), w.wantsCrossTangent())
+			for p := w.before(w.first); p.next(w.end); {
+				w.between.set(w.index(p.chain, p.row), w.angle(p.chain, p.row))
+			}
+			w.between.load()
 		}
-		w.phi.load()
 		if w.end == w.chains() {
 			w.delta.begin(w.n, w.parts, w.wantsCross(), w.wantsCrossTangent())
 			for i := range w.n {
@@ -195,10 +200,11 @@ func (k *ComplexUnitary) pass(method unitaryMethod, g, t, gt ComplexUnitary) {
 			w.delta.load()
 		}
 		parallel.Run(workers, w.parts, w)
-		w.join()
+		w.join(workers)
 	}
 	w.k, w.g, w.t, w.gt = Unitary[float64]{}, Unitary[float64]{}, Unitary[float64]{}, Unitary[float64]{}
-	w.phi.drop()
+	w.phi, w.gphi, w.tphi = rev.Vector[float64]{}, rev.Vector[float64]{}, rev.Vector[float64]{}
+	w.between.drop()
 	w.delta.drop()
 	workspace.Put(w)
 }
@@ -207,31 +213,36 @@ func (k *ComplexUnitary) pass(method unitaryMethod, g, t, gt ComplexUnitary) {
 func (w *complexPass) Block(_, part int) {
 	c := w.columns(part)
 	last := w.end == w.chains()
-	if w.method.back() {
-		for i := 0; last && i < w.n; i++ {
-			w.delta.back(&c, part, i, i, i)
-		}
+	for i := 0; last && w.method.back() && i < w.n; i++ {
+		w.delta.back(&c, part, i, i, i)
+	}
+	switch {
+	case w.inRuns():
+		c.runStrips()
+	case w.method.back():
 		for p := w.before(w.end); p.previous(w.first); {
 			c.back(p)
-			w.phi.back(&c, part, p.row, w.index(p.chain, p.row), w.angle(p.chain, p.row))
+			w.between.back(&c, part, p.row, w.index(p.chain, p.row), w.angle(p.chain, p.row))
 		}
-		return
+	default:
+		for p := w.before(w.first); p.next(w.end); {
+			w.between.forward(&c, part, p.row, w.index(p.chain, p.row), w.angle(p.chain, p.row))
+			c.forward(p)
+		}
 	}
-	for p := w.before(w.first); p.next(w.end); {
-		w.phi.forward(&c, part, p.row, w.index(p.chain, p.row), w.angle(p.chain, p.row))
-		c.forward(p)
-	}
-	for i := 0; last && i < w.n; i++ {
+	for i := 0; last && !w.method.back() && i < w.n; i++ {
 		w.delta.forward(&c, part, i, i, i)
 	}
 }
 
 // join adds the sums of the parts to the cotangents of angles and phases.
-func (w *complexPass) join() {
-	w.unitaryPass.join()
+func (w *complexPass) join(workers int) {
+	w.unitaryPass.join(workers)
 	back := w.method.back()
-	for p := w.before(w.first); p.next(w.end); {
-		w.phi.join(w.index(p.chain, p.row), w.angle(p.chain, p.row), w.parts, back)
+	if !w.inRuns() {
+		for p := w.before(w.first); p.next(w.end); {
+			w.between.join(w.index(p.chain, p.row), w.angle(p.chain, p.row), w.parts, back)
+		}
 	}
 	for i := 0; w.end == w.chains() && i < w.n; i++ {
 		w.delta.join(i, i, w.parts, back)

@@ -142,21 +142,33 @@ func ExampleComplexUnitary() {
 	// 1.000
 }
 
+// BenchmarkComplexUnitary counts six operations for each real number and rotation and
+// three for its phase, and in Adjoint five more for θ̄ and φ̄.
 func BenchmarkComplexUnitary(b *testing.B) {
 	rnd := rand.New(rand.NewPCG(7, 2))
-	k, g := randomComplexUnitary(rnd, 64, 64, false), randomComplexUnitary(rnd, 64, 64, false)
-	k.Workers = 1
-	flops := (2*6 + 6) * k.Theta.N * k.X.Cols // of a rotation and a phase
-	b.Run("Forward", func(b *testing.B) {
-		for b.Loop() {
-			k.Forward()
+	for _, n := range []int{64, 256} {
+		k, g, dt, dg := randomComplexUnitary(rnd, n, n, false), randomComplexUnitary(rnd, n, n, false),
+			randomComplexUnitary(rnd, n, n, false), randomComplexUnitary(rnd, n, n, false)
+		numbers := 2 * k.Theta.N * k.X.Cols
+		for _, workers := range []int{1, 2} {
+			k.Workers = workers
+			for _, m := range []struct {
+				name  string
+				flops int
+				call  func()
+			}{
+				{"Forward", 9, k.Forward},
+				{"Adjoint", 23, func() { k.Adjoint(g) }},
+				{"Tangent", 24, func() { k.Tangent(g) }},
+				{"AdjointTangent", 60, func() { k.AdjointTangent(g, dt, dg) }},
+			} {
+				b.Run(fmt.Sprintf("n=%d/%s/workers=%d", n, m.name, workers), func(b *testing.B) {
+					for b.Loop() {
+						m.call()
+					}
+					reportFlops(b, m.flops*numbers)
+				})
+			}
 		}
-		reportFlops(b, flops)
-	})
-	b.Run("Adjoint", func(b *testing.B) {
-		for b.Loop() {
-			k.Adjoint(g)
-		}
-		reportFlops(b, 2*flops+12*k.Theta.N*k.X.Cols)
-	})
+	}
 }

@@ -88,6 +88,7 @@ type panel[T rev.Real] struct {
 	mesh
 	first, end int
 	c, s       []T // cosines and sines; in fixed point tangents of half the angles, and sines
+	pc, ps     []T // those of the phases before rotations, or empty
 	runs       []run
 }
 
@@ -154,9 +155,14 @@ func (p *panel[T]) rotate(x rev.General[T], lo, hi int, r run) {
 	i, ldc := p.table(r)
 	switch data := any(x.Data[r.row*x.Stride+lo:]).(type) {
 	case []float64:
-		simd.Rotate(data, x.Stride, hi-lo, r.chains, r.steps, any(p.c[i:]).([]float64), any(p.s[i:]).([]float64), ldc)
+		c, s := float64s(p.c, i), float64s(p.s, i)
+		if len(p.pc) > 0 {
+			simd.RotatePhases(data, x.Stride, hi-lo, r.chains, r.steps, c, s, float64s(p.pc, i), float64s(p.ps, i), ldc)
+		} else {
+			simd.Rotate(data, x.Stride, hi-lo, r.chains, r.steps, c, s, ldc)
+		}
 	case []float32:
-		simd.Rotate(data, x.Stride, hi-lo, r.chains, r.steps, any(p.c[i:]).([]float32), any(p.s[i:]).([]float32), ldc)
+		simd.Rotate(data, x.Stride, hi-lo, r.chains, r.steps, float32s(p.c, i), float32s(p.s, i), ldc)
 	}
 }
 
@@ -164,48 +170,73 @@ func (p *panel[T]) rotateBack(x rev.General[T], lo, hi int, r run) {
 	i, ldc := p.table(r)
 	switch data := any(x.Data[r.row*x.Stride+lo:]).(type) {
 	case []float64:
-		simd.RotateBack(data, x.Stride, hi-lo, r.chains, r.steps, any(p.c[i:]).([]float64), any(p.s[i:]).([]float64), ldc)
+		c, s := float64s(p.c, i), float64s(p.s, i)
+		if len(p.pc) > 0 {
+			simd.RotatePhasesBack(data, x.Stride, hi-lo, r.chains, r.steps, c, s, float64s(p.pc, i), float64s(p.ps, i), ldc)
+		} else {
+			simd.RotateBack(data, x.Stride, hi-lo, r.chains, r.steps, c, s, ldc)
+		}
 	case []float32:
-		simd.RotateBack(data, x.Stride, hi-lo, r.chains, r.steps, any(p.c[i:]).([]float32), any(p.s[i:]).([]float32), ldc)
+		simd.RotateBack(data, x.Stride, hi-lo, r.chains, r.steps, float32s(p.c, i), float32s(p.s, i), ldc)
 	}
 }
 
 // rotateBackCross also rotates y back, and adds to sums what cross returns of
-// each rotation.
+// each rotation; with phases, that comes behind what imaginaryDot returns.
 func (p *panel[T]) rotateBackCross(x, y rev.General[T], lo, hi int, r run, sums []T) {
 	i, ldc := p.table(r)
-	sums = sums[r.at:]
 	switch data := any(x.Data[r.row*x.Stride+lo:]).(type) {
 	case []float64:
-		simd.RotateBackCross(data, x.Stride, any(y.Data[r.row*y.Stride+lo:]).([]float64), y.Stride, hi-lo,
-			r.chains, r.steps, any(p.c[i:]).([]float64), any(p.s[i:]).([]float64), ldc, any(sums).([]float64))
+		y, ldy := float64s(y.Data, r.row*y.Stride+lo), y.Stride
+		c, s := float64s(p.c, i), float64s(p.s, i)
+		if len(p.pc) > 0 {
+			simd.RotatePhasesBackCross(data, x.Stride, y, ldy, hi-lo, r.chains, r.steps,
+				c, s, float64s(p.pc, i), float64s(p.ps, i), ldc, float64s(sums, 2*r.at))
+		} else {
+			simd.RotateBackCross(data, x.Stride, y, ldy, hi-lo, r.chains, r.steps, c, s, ldc, float64s(sums, r.at))
+		}
 	case []float32:
-		simd.RotateBackCross(data, x.Stride, any(y.Data[r.row*y.Stride+lo:]).([]float32), y.Stride, hi-lo,
-			r.chains, r.steps, any(p.c[i:]).([]float32), any(p.s[i:]).([]float32), ldc, any(sums).([]float32))
+		simd.RotateBackCross(data, x.Stride, float32s(y.Data, r.row*y.Stride+lo), y.Stride, hi-lo,
+			r.chains, r.steps, float32s(p.c, i), float32s(p.s, i), ldc, float32s(sums, r.at))
 	}
 }
 
-// rotateTangent rotates x forward or back, and its tangent y, where d are the
-// tangents of the angles, laid out as the table.
-func (p *panel[T]) rotateTangent(x, y rev.General[T], lo, hi int, r run, d []T, back bool) {
+// rotateTangent rotates x forward or back, and its tangent y, where d and pd are the
+// tangents of the angles and phases, laid out as the table.
+func (p *panel[T]) rotateTangent(x, y rev.General[T], lo, hi int, r run, d, pd []T, back bool) {
 	i, ldc := p.table(r)
 	switch data := any(x.Data[r.row*x.Stride+lo:]).(type) {
 	case []float64:
+		y, ldy := float64s(y.Data, r.row*y.Stride+lo), y.Stride
+		c, s, d := float64s(p.c, i), float64s(p.s, i), float64s(d, i)
+		if len(p.pc) > 0 {
+			f := simd.RotatePhasesTangent
+			if back {
+				f = simd.RotatePhasesTangentBack
+			}
+			f(data, x.Stride, y, ldy, hi-lo, r.chains, r.steps, c, s, float64s(p.pc, i), float64s(p.ps, i), d, float64s(pd, i), ldc)
+			return
+		}
 		f := simd.RotateTangent[float64]
 		if back {
 			f = simd.RotateTangentBack[float64]
 		}
-		f(data, x.Stride, any(y.Data[r.row*y.Stride+lo:]).([]float64), y.Stride, hi-lo, r.chains, r.steps,
-			any(p.c[i:]).([]float64), any(p.s[i:]).([]float64), any(d[i:]).([]float64), ldc)
+		f(data, x.Stride, y, ldy, hi-lo, r.chains, r.steps, c, s, d, ldc)
 	case []float32:
 		f := simd.RotateTangent[float32]
 		if back {
 			f = simd.RotateTangentBack[float32]
 		}
-		f(data, x.Stride, any(y.Data[r.row*y.Stride+lo:]).([]float32), y.Stride, hi-lo, r.chains, r.steps,
-			any(p.c[i:]).([]float32), any(p.s[i:]).([]float32), any(d[i:]).([]float32), ldc)
+		f(data, x.Stride, float32s(y.Data, r.row*y.Stride+lo), y.Stride, hi-lo, r.chains, r.steps,
+			float32s(p.c, i), float32s(p.s, i), float32s(d, i), ldc)
 	}
 }
+
+// float64s and float32s return x[i:] of that type.
+
+func float64s[T rev.Real](x []T, i int) []float64 { return any(x[i:]).([]float64) }
+
+func float32s[T rev.Real](x []T, i int) []float32 { return any(x[i:]).([]float32) }
 
 // cross returns Σ_j x_ij·y_(i+1)j - x_(i+1)j·y_ij.
 func cross[T rev.Real](x, y rev.General[T], i int) T {

@@ -227,18 +227,31 @@ func (m unitaryMethod) back() bool {
 	return false
 }
 
+// inRuns reports whether vector code has runs of rotations for the method.
+func (m unitaryMethod) inRuns() bool {
+	switch m {
+	case unitaryForward, unitaryInverse, unitaryAdjoint, unitaryTangent, unitaryInverseTangent:
+		return true
+	}
+	return false
+}
+
 // A unitaryPass is a method at work. It goes from panel to panel, and in each the
 // workers share parts of the columns.
 type unitaryPass[T rev.Real] struct {
 	panel[T]
 	method      unitaryMethod
-	single      bool // rotations are done one by one, as something comes in between
 	k, g, t, gt Unitary[T]
-	half        []bool // of the panel's fixed-point rotations
-	dtheta      []T    // the tangents of the panel's angles
-	cols, parts int    // columns of a part, and number of parts
-	sums        []T    // of each part, what its columns add to θ̄
-	tangents    []T    // the same for the tangent of θ̄
+
+	// The phases that come before rotations in runs, or nil, and their cotangents and
+	// tangents.
+	phi, gphi, tphi rev.Vector[T]
+
+	half         []bool // of the panel's fixed-point rotations
+	dtheta, dphi []T    // the tangents of the panel's angles and phases, if they go with those of X
+	cols, parts  int    // columns of a part, and number of parts
+	sums         []T    // of each part, what its columns add to θ̄, or to φ̄ and θ̄ in turn
+	tangents     []T    // the same for the tangent of θ̄
 }
 
 const (
@@ -277,7 +290,7 @@ func (k *Unitary[T]) pass(method unitaryMethod, g, t, gt Unitary[T]) {
 		w.first, w.end = i*chains, min((i+1)*chains, w.chains())
 		w.load(workers)
 		parallel.Run(workers, w.parts, w)
-		w.join()
+		w.join(workers)
 	}
 	w.k, w.g, w.t, w.gt = Unitary[T]{}, Unitary[T]{}, Unitary[T]{}, Unitary[T]{}
 	workspace.Put(w)
@@ -301,11 +314,16 @@ func (w *unitaryPass[T]) load(workers int) {
 	if isFixed[T]() {
 		w.half = workspace.Grow(w.half, size)
 	}
-	if w.inRuns() && w.t.Theta.Data != nil {
-		w.dtheta = workspace.Grow(w.dtheta, size)
+	w.pc, w.ps = w.pc[:0], w.ps[:0]
+	if w.phi.Data != nil {
+		w.pc, w.ps = workspace.Grow(w.pc, size), workspace.Grow(w.ps, size)
 	}
-	if w.wantsCross() && w.g.Theta.Data != nil {
-		w.sums = workspace.Grow(w.sums, w.parts*size)
+	w.dtheta, w.dphi = w.dtheta[:0], w.dphi[:0]
+	if w.inRuns() && (w.t.Theta.Data != nil || w.tphi.Data != nil) {
+		w.dtheta, w.dphi = workspace.Grow(w.dtheta, size), workspace.Grow(w.dphi, len(w.pc))
+	}
+	if w.wantsSums() {
+		w.sums = workspace.Grow(w.sums, w.parts*w.sumsSize())
 	}
 	if w.wantsCrossTangent() && w.gt.Theta.Data != nil {
 		w.tangents = workspace.Grow(w.tangents, w.parts*size)
@@ -319,30 +337,43 @@ type unitaryLoad[T rev.Real] unitaryPass[T]
 
 // Block sets the rotations of some chains.
 func (w *unitaryLoad[T]) Block(_, block int) {
-	theta := w.k.Theta
 	for j := w.first + block*loadChains; j < min(w.first+(block+1)*loadChains, w.end); j++ {
-		bottom, n := w.bottom(j), w.bottom(j)-w.top(j)+1
-		i := w.index(j, bottom)
-		angles := w.c[i : i+n]
-		if !w.rectangular && theta.Inc == 1 {
-			copy(angles, theta.Data[w.angle(j, bottom):])
-		} else {
-			for p := range angles {
-				angles[p] = theta.Data[w.angle(j, bottom-p)*theta.Inc]
-			}
+		lo := w.index(j, w.bottom(j))
+		hi := lo + w.bottom(j) - w.top(j) + 1
+		w.fill(w.c[lo:hi], w.k.Theta, j)
+		if len(w.dtheta) > 0 {
+			w.fill(w.dtheta[lo:hi], w.t.Theta, j)
 		}
-		if dtheta := w.t.Theta; dtheta.Data != nil && (*unitaryPass[T])(w).inRuns() {
-			for p := range angles {
-				w.dtheta[i+p] = dtheta.Data[w.angle(j, bottom-p)*dtheta.Inc]
-			}
-		}
-		switch angles := any(angles).(type) {
+		switch c := any(w.c[lo:hi]).(type) {
 		case []float64:
-			simd.SinCos(any(w.s[i:i+n]).([]float64), angles, angles)
+			simd.SinCos(float64s(w.s, lo)[:hi-lo], c, c)
 		case []float32:
-			simd.SinCos(any(w.s[i:i+n]).([]float32), angles, angles)
+			simd.SinCos(float32s(w.s, lo)[:hi-lo], c, c)
 		case []fixed.Q43:
-			lift(angles, any(w.s[i:i+n]).([]fixed.Q43), w.half[i:i+n])
+			lift(c, any(w.s[lo:hi]).([]fixed.Q43), w.half[lo:hi])
+		}
+		if len(w.pc) > 0 {
+			c := float64s(w.pc, lo)[:hi-lo]
+			w.fill(w.pc[lo:hi], w.phi, j)
+			simd.SinCos(float64s(w.ps, lo)[:hi-lo], c, c)
+		}
+		if len(w.dphi) > 0 {
+			w.fill(w.dphi[lo:hi], w.tphi, j)
+		}
+	}
+}
+
+// fill copies the elements of x for the rotations of a chain, zeros for nil.
+func (w *unitaryLoad[T]) fill(to []T, x rev.Vector[T], chain int) {
+	bottom := w.bottom(chain)
+	switch {
+	case x.Data == nil:
+		clear(to)
+	case !w.rectangular && x.Inc == 1:
+		copy(to, x.Data[w.angle(chain, bottom):])
+	default:
+		for p := range to {
+			to[p] = x.Data[w.angle(chain, bottom-p)*x.Inc]
 		}
 	}
 }
@@ -354,10 +385,19 @@ func (w *unitaryPass[T]) wantsCross() bool { return w.g.X.Data != nil }
 
 func (w *unitaryPass[T]) wantsCrossTangent() bool { return w.g.X.Data != nil || w.gt.X.Data != nil }
 
+// wantsSums reports whether there is something to add them to.
+func (w *unitaryPass[T]) wantsSums() bool {
+	return w.wantsCross() && (w.g.Theta.Data != nil || w.gphi.Data != nil)
+}
+
+// sumsSize returns how many sums of a part there are.
+func (w *unitaryPass[T]) sumsSize() int {
+	return w.size() + len(w.pc)
+}
+
 // join adds the sums of the parts to θ̄ and its tangent.
-func (w *unitaryPass[T]) join() {
-	workers := parallel.Workers(w.k.Workers)
-	if w.wantsCross() && w.g.Theta.Data != nil {
+func (w *unitaryPass[T]) join(workers int) {
+	if w.wantsSums() {
 		if w.inRuns() {
 			parallel.Run(workers, (len(w.runs)+joinRuns-1)/joinRuns, (*unitaryJoin[T])(w))
 		} else {
@@ -369,27 +409,38 @@ func (w *unitaryPass[T]) join() {
 	}
 }
 
-// total adds up the sums of the parts for n rotations from number at on, in the
-// place of those of the first part.
-func (w *unitaryPass[T]) total(sums []T, at, n int) []T {
-	total, size := sums[at:at+n], w.size()
+// total adds up the n sums of the parts from number at on, of size for each part,
+// in the place of those of the first part.
+func (w *unitaryPass[T]) total(sums []T, size, at, n int) []T {
+	total := sums[at : at+n]
 	for part := 1; part < w.parts; part++ {
 		axpy(fixed.Of[T](1), rev.ViewSlice(sums[part*size+at:][:n]), rev.ViewSlice(total))
 	}
 	return total
 }
 
-// unitaryJoin adds the sums of the parts to θ̄, where they are in the order of runs.
+// unitaryJoin adds the sums of the parts to θ̄ and φ̄, where they are in the order of
+// runs.
 type unitaryJoin[T rev.Real] unitaryPass[T]
 
 // Block adds those of some runs.
 func (w *unitaryJoin[T]) Block(_, block int) {
-	theta := w.g.Theta
+	pass := (*unitaryPass[T])(w)
+	of := 1 // sums of a rotation
+	if len(w.pc) > 0 {
+		of = 2
+	}
 	for _, r := range w.runs[block*joinRuns : min((block+1)*joinRuns, len(w.runs))] {
-		total := (*unitaryPass[T])(w).total(w.sums, r.at, r.steps*r.chains)
+		total := pass.total(w.sums, pass.sumsSize(), of*r.at, of*r.steps*r.chains)
 		for p := range r.steps {
 			for q := range r.chains {
-				theta.Data[w.angle(r.chain+q, r.row+r.steps-1-p+q)*theta.Inc] += total[p*r.chains+q]
+				i, sums := w.angle(r.chain+q, r.row+r.steps-1-p+q), total[of*(p*r.chains+q):][:of]
+				if w.g.Theta.Data != nil {
+					w.g.Theta.Data[i*w.g.Theta.Inc] += sums[of-1]
+				}
+				if w.gphi.Data != nil {
+					w.gphi.Data[i*w.gphi.Inc] += sums[0]
+				}
 			}
 		}
 	}
@@ -397,7 +448,7 @@ func (w *unitaryJoin[T]) Block(_, block int) {
 
 // addSums adds them where they are in the order of the table.
 func (w *unitaryPass[T]) addSums(theta rev.Vector[T], sums []T) {
-	total := w.total(sums, 0, w.size())
+	total := w.total(sums, w.size(), 0, w.size())
 	for p := w.before(w.first); p.next(w.end); {
 		i, v := w.angle(p.chain, p.row)*theta.Inc, total[w.index(p.chain, p.row)]
 		if w.method.back() {
@@ -411,14 +462,7 @@ func (w *unitaryPass[T]) addSums(theta rev.Vector[T], sums []T) {
 // inRuns reports whether the method takes whole runs of rotations through vector
 // code.
 func (w *unitaryPass[T]) inRuns() bool {
-	if isFixed[T]() || w.single {
-		return false
-	}
-	switch w.method {
-	case unitaryForward, unitaryInverse, unitaryAdjoint, unitaryTangent, unitaryInverseTangent:
-		return true
-	}
-	return false
+	return !isFixed[T]() && w.method.inRuns()
 }
 
 // Block does the work on a part of the columns.
@@ -426,9 +470,7 @@ func (w *unitaryPass[T]) Block(_, part int) {
 	c := w.columns(part)
 	switch {
 	case w.inRuns():
-		for j := 0; j < c.x.Cols; j += strip[T]() {
-			c.runStrip(j, min(j+strip[T](), c.x.Cols))
-		}
+		c.runStrips()
 	case w.method.back():
 		for p := w.before(w.end); p.previous(w.first); {
 			c.back(p)
@@ -450,17 +492,19 @@ type unitaryColumns[T rev.Real] struct {
 
 // columns returns those of a part, with sums that are zero.
 func (w *unitaryPass[T]) columns(part int) unitaryColumns[T] {
-	lo, hi, size := part*w.cols, min((part+1)*w.cols, w.k.X.Cols), w.size()
+	lo, hi := part*w.cols, min((part+1)*w.cols, w.k.X.Cols)
 	c := unitaryColumns[T]{
 		unitaryPass: w,
 		x:           columns(w.k.X, lo, hi), gx: columns(w.g.X, lo, hi),
 		tx: columns(w.t.X, lo, hi), gtx: columns(w.gt.X, lo, hi),
 	}
-	if w.wantsCross() && w.g.Theta.Data != nil {
+	if w.wantsSums() {
+		size := w.sumsSize()
 		c.sums = w.sums[part*size : (part+1)*size]
 		clear(c.sums)
 	}
 	if w.wantsCrossTangent() && w.gt.Theta.Data != nil {
+		size := w.size()
 		c.tangents = w.tangents[part*size : (part+1)*size]
 		clear(c.tangents)
 	}
@@ -475,13 +519,20 @@ func columns[T any](x rev.General[T], lo, hi int) rev.General[T] {
 	return x
 }
 
+// runStrips takes the part through the panel.
+func (c *unitaryColumns[T]) runStrips() {
+	for j := 0; j < c.x.Cols; j += strip[T]() {
+		c.runStrip(j, min(j+strip[T](), c.x.Cols))
+	}
+}
+
 // runStrip takes columns lo, ..., hi-1 of a part through the panel.
 func (c *unitaryColumns[T]) runStrip(lo, hi int) {
 	if !c.method.back() {
 		for _, r := range c.runs {
 			switch {
-			case c.tx.Data != nil && c.t.Theta.Data != nil:
-				c.rotateTangent(c.x, c.tx, lo, hi, r, c.dtheta, false)
+			case c.tx.Data != nil && len(c.dtheta) > 0:
+				c.rotateTangent(c.x, c.tx, lo, hi, r, c.dtheta, c.dphi, false)
 			case c.tx.Data != nil:
 				c.rotate(c.tx, lo, hi, r)
 				fallthrough
@@ -498,8 +549,8 @@ func (c *unitaryColumns[T]) runStrip(lo, hi int) {
 		case c.gx.Data != nil:
 			c.rotateBack(c.gx, lo, hi, r)
 			c.rotateBack(c.x, lo, hi, r)
-		case c.tx.Data != nil && c.t.Theta.Data != nil:
-			c.rotateTangent(c.x, c.tx, lo, hi, r, c.dtheta, true)
+		case c.tx.Data != nil && len(c.dtheta) > 0:
+			c.rotateTangent(c.x, c.tx, lo, hi, r, c.dtheta, c.dphi, true)
 		case c.tx.Data != nil:
 			c.rotateBack(c.tx, lo, hi, r)
 			fallthrough
