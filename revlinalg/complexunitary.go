@@ -25,7 +25,8 @@ import (
 // with θ and φ the elements of Theta and Phi, in radians, in the order of
 // Unitary or, if Rectangular is set, in the rectangular order there. At last row i
 // is multiplied by e^iδ_i. These are N² real numbers, and any unitary matrix is a
-// U(θ, φ, δ): UnitaryAngles returns them.
+// U(θ, φ, δ): UnitaryAngles returns them. The methods of Unitary that take several
+// rotations together do so here.
 //
 // # Derivatives
 //

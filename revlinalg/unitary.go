@@ -39,6 +39,10 @@ import (
 // of some ten thousand rotations at a time, and Adjoint for as many sums in each of
 // at most 16 blocks of columns.
 //
+// Forward, Inverse, Adjoint, Tangent and InverseTangent take several rotations of a
+// strip of columns together in floating point. The other methods, and all in fixed
+// point, take one after the other, which is slower by an order of magnitude.
+//
 // # One rotation
 //
 // A rotation by θ of the rows a and b, and its derivatives, are
@@ -258,7 +262,7 @@ const (
 	// panelRotations is how many rotations a panel has at most, if it has more
 	// than a few chains. Their table fits the second-level cache, and is passed
 	// through once for each strip of columns.
-	panelRotations = 1 << 16
+	panelRotations = 1 << 13
 	// loadChains is how many chains of the table a worker sets at a time.
 	loadChains = 8
 	// joinRuns is of how many runs a worker adds up sums at a time.
