@@ -34,15 +34,15 @@ func sparseRowsSpreadAVX2F64I64(n int, rows int, end *int, base int, ind *int, u
 //go:noescape
 func sparseRowsDotsSpreadAVX2F64I64(n int, rows int, end *int, base int, ind *int, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, ga *float64, gamma float64, v *float64, ldv int, beta float64, w *float64, ldw int)
 
-// sparsePairsAVX2F64I64 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none.
+// sparsePairsAVX2F64I64 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none. There are 39 more entries behind each of the first fetch ones.
 //
 //go:noescape
-func sparsePairsAVX2F64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, uw *float64, cols int, v *float64, beta float64) bool
+func sparsePairsAVX2F64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, uw *float64, cols int, fetch int, v *float64, beta float64) bool
 
-// sparsePairsGradAVX2F64I64 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i), ga_q += (gamma·v_i)·uw[2ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none.
+// sparsePairsGradAVX2F64I64 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i), ga_q += (gamma·v_i)·uw[2ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none. There are 39 more entries behind each of the first fetch ones.
 //
 //go:noescape
-func sparsePairsGradAVX2F64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, uw *float64, cols int, v *float64, beta float64, ga *float64, gamma float64) bool
+func sparsePairsGradAVX2F64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, uw *float64, cols int, fetch int, v *float64, beta float64, ga *float64, gamma float64) bool
 
 // sparseGatherF64I64 computes out_i += alpha·Σ_q a_q·u[ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
 //
@@ -99,15 +99,15 @@ func sparseRowsSpreadAVX2F64I32(n int, rows int, end *int32, base int, ind *int3
 //go:noescape
 func sparseRowsDotsSpreadAVX2F64I32(n int, rows int, end *int32, base int, ind *int32, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, ga *float64, gamma float64, v *float64, ldv int, beta float64, w *float64, ldw int)
 
-// sparsePairsAVX2F64I32 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none.
+// sparsePairsAVX2F64I32 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none. There are 39 more entries behind each of the first fetch ones.
 //
 //go:noescape
-func sparsePairsAVX2F64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, uw *float64, cols int, v *float64, beta float64) bool
+func sparsePairsAVX2F64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, uw *float64, cols int, fetch int, v *float64, beta float64) bool
 
-// sparsePairsGradAVX2F64I32 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i), ga_q += (gamma·v_i)·uw[2ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none.
+// sparsePairsGradAVX2F64I32 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i), ga_q += (gamma·v_i)·uw[2ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none. There are 39 more entries behind each of the first fetch ones.
 //
 //go:noescape
-func sparsePairsGradAVX2F64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, uw *float64, cols int, v *float64, beta float64, ga *float64, gamma float64) bool
+func sparsePairsGradAVX2F64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, uw *float64, cols int, fetch int, v *float64, beta float64, ga *float64, gamma float64) bool
 
 // sparseGatherF64I32 computes out_i += alpha·Σ_q a_q·u[ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
 //
@@ -164,15 +164,15 @@ func sparseRowsSpreadAVX2F32I64(n int, rows int, end *int, base int, ind *int, u
 //go:noescape
 func sparseRowsDotsSpreadAVX2F32I64(n int, rows int, end *int, base int, ind *int, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, ga *float32, gamma float32, v *float32, ldv int, beta float32, w *float32, ldw int)
 
-// sparsePairsAVX2F32I64 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none.
+// sparsePairsAVX2F32I64 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none. There are 39 more entries behind each of the first fetch ones.
 //
 //go:noescape
-func sparsePairsAVX2F32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, uw *float32, cols int, v *float32, beta float32) bool
+func sparsePairsAVX2F32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, uw *float32, cols int, fetch int, v *float32, beta float32) bool
 
-// sparsePairsGradAVX2F32I64 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i), ga_q += (gamma·v_i)·uw[2ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none.
+// sparsePairsGradAVX2F32I64 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i), ga_q += (gamma·v_i)·uw[2ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none. There are 39 more entries behind each of the first fetch ones.
 //
 //go:noescape
-func sparsePairsGradAVX2F32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, uw *float32, cols int, v *float32, beta float32, ga *float32, gamma float32) bool
+func sparsePairsGradAVX2F32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, uw *float32, cols int, fetch int, v *float32, beta float32, ga *float32, gamma float32) bool
 
 // sparseGatherF32I64 computes out_i += alpha·Σ_q a_q·u[ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
 //
@@ -229,15 +229,15 @@ func sparseRowsSpreadAVX2F32I32(n int, rows int, end *int32, base int, ind *int3
 //go:noescape
 func sparseRowsDotsSpreadAVX2F32I32(n int, rows int, end *int32, base int, ind *int32, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, ga *float32, gamma float32, v *float32, ldv int, beta float32, w *float32, ldw int)
 
-// sparsePairsAVX2F32I32 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none.
+// sparsePairsAVX2F32I32 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none. There are 39 more entries behind each of the first fetch ones.
 //
 //go:noescape
-func sparsePairsAVX2F32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, uw *float32, cols int, v *float32, beta float32) bool
+func sparsePairsAVX2F32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, uw *float32, cols int, fetch int, v *float32, beta float32) bool
 
-// sparsePairsGradAVX2F32I32 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i), ga_q += (gamma·v_i)·uw[2ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none.
+// sparsePairsGradAVX2F32I32 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i), ga_q += (gamma·v_i)·uw[2ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none. There are 39 more entries behind each of the first fetch ones.
 //
 //go:noescape
-func sparsePairsGradAVX2F32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, uw *float32, cols int, v *float32, beta float32, ga *float32, gamma float32) bool
+func sparsePairsGradAVX2F32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, uw *float32, cols int, fetch int, v *float32, beta float32, ga *float32, gamma float32) bool
 
 // sparseGatherF32I32 computes out_i += alpha·Σ_q a_q·u[ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.
 //
@@ -294,15 +294,15 @@ func sparseRowsSpreadAVX512F64I64(n int, rows int, end *int, base int, ind *int,
 //go:noescape
 func sparseRowsDotsSpreadAVX512F64I64(n int, rows int, end *int, base int, ind *int, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, ga *float64, gamma float64, v *float64, ldv int, beta float64, w *float64, ldw int)
 
-// sparsePairsAVX512F64I64 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none.
+// sparsePairsAVX512F64I64 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none. There are 39 more entries behind each of the first fetch ones.
 //
 //go:noescape
-func sparsePairsAVX512F64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, uw *float64, cols int, v *float64, beta float64) bool
+func sparsePairsAVX512F64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, uw *float64, cols int, fetch int, v *float64, beta float64) bool
 
-// sparsePairsGradAVX512F64I64 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i), ga_q += (gamma·v_i)·uw[2ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none.
+// sparsePairsGradAVX512F64I64 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i), ga_q += (gamma·v_i)·uw[2ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none. There are 39 more entries behind each of the first fetch ones.
 //
 //go:noescape
-func sparsePairsGradAVX512F64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, uw *float64, cols int, v *float64, beta float64, ga *float64, gamma float64) bool
+func sparsePairsGradAVX512F64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, uw *float64, cols int, fetch int, v *float64, beta float64, ga *float64, gamma float64) bool
 
 // sparseRowsAVX512F64I32 computes dst_i += alpha·Σ_q a_q·u_q for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
@@ -334,15 +334,15 @@ func sparseRowsSpreadAVX512F64I32(n int, rows int, end *int32, base int, ind *in
 //go:noescape
 func sparseRowsDotsSpreadAVX512F64I32(n int, rows int, end *int32, base int, ind *int32, u *float64, ldu int, a *float64, dst *float64, ldd int, alpha float64, ga *float64, gamma float64, v *float64, ldv int, beta float64, w *float64, ldw int)
 
-// sparsePairsAVX512F64I32 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none.
+// sparsePairsAVX512F64I32 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none. There are 39 more entries behind each of the first fetch ones.
 //
 //go:noescape
-func sparsePairsAVX512F64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, uw *float64, cols int, v *float64, beta float64) bool
+func sparsePairsAVX512F64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, uw *float64, cols int, fetch int, v *float64, beta float64) bool
 
-// sparsePairsGradAVX512F64I32 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i), ga_q += (gamma·v_i)·uw[2ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none.
+// sparsePairsGradAVX512F64I32 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i), ga_q += (gamma·v_i)·uw[2ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none. There are 39 more entries behind each of the first fetch ones.
 //
 //go:noescape
-func sparsePairsGradAVX512F64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, uw *float64, cols int, v *float64, beta float64, ga *float64, gamma float64) bool
+func sparsePairsGradAVX512F64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, uw *float64, cols int, fetch int, v *float64, beta float64, ga *float64, gamma float64) bool
 
 // sparseRowsAVX512F32I64 computes dst_i += alpha·Σ_q a_q·u_q for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
@@ -374,15 +374,15 @@ func sparseRowsSpreadAVX512F32I64(n int, rows int, end *int, base int, ind *int,
 //go:noescape
 func sparseRowsDotsSpreadAVX512F32I64(n int, rows int, end *int, base int, ind *int, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, ga *float32, gamma float32, v *float32, ldv int, beta float32, w *float32, ldw int)
 
-// sparsePairsAVX512F32I64 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none.
+// sparsePairsAVX512F32I64 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none. There are 39 more entries behind each of the first fetch ones.
 //
 //go:noescape
-func sparsePairsAVX512F32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, uw *float32, cols int, v *float32, beta float32) bool
+func sparsePairsAVX512F32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, uw *float32, cols int, fetch int, v *float32, beta float32) bool
 
-// sparsePairsGradAVX512F32I64 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i), ga_q += (gamma·v_i)·uw[2ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none.
+// sparsePairsGradAVX512F32I64 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i), ga_q += (gamma·v_i)·uw[2ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none. There are 39 more entries behind each of the first fetch ones.
 //
 //go:noescape
-func sparsePairsGradAVX512F32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, uw *float32, cols int, v *float32, beta float32, ga *float32, gamma float32) bool
+func sparsePairsGradAVX512F32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, uw *float32, cols int, fetch int, v *float32, beta float32, ga *float32, gamma float32) bool
 
 // sparseRowsAVX512F32I32 computes dst_i += alpha·Σ_q a_q·u_q for rows u_q = u[ind_q·ldu:][:n], the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.
 //
@@ -414,15 +414,15 @@ func sparseRowsSpreadAVX512F32I32(n int, rows int, end *int32, base int, ind *in
 //go:noescape
 func sparseRowsDotsSpreadAVX512F32I32(n int, rows int, end *int32, base int, ind *int32, u *float32, ldu int, a *float32, dst *float32, ldd int, alpha float32, ga *float32, gamma float32, v *float32, ldv int, beta float32, w *float32, ldw int)
 
-// sparsePairsAVX512F32I32 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none.
+// sparsePairsAVX512F32I32 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i) for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none. There are 39 more entries behind each of the first fetch ones.
 //
 //go:noescape
-func sparsePairsAVX512F32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, uw *float32, cols int, v *float32, beta float32) bool
+func sparsePairsAVX512F32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, uw *float32, cols int, fetch int, v *float32, beta float32) bool
 
-// sparsePairsGradAVX512F32I32 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i), ga_q += (gamma·v_i)·uw[2ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none.
+// sparsePairsGradAVX512F32I32 computes out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i), ga_q += (gamma·v_i)·uw[2ind_q] for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none. There are 39 more entries behind each of the first fetch ones.
 //
 //go:noescape
-func sparsePairsGradAVX512F32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, uw *float32, cols int, v *float32, beta float32, ga *float32, gamma float32) bool
+func sparsePairsGradAVX512F32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, uw *float32, cols int, fetch int, v *float32, beta float32, ga *float32, gamma float32) bool
 
 // indexRangeAVX2I32 stores the least and the largest of each 8th of n indices, n at least as many.
 //

@@ -1877,12 +1877,12 @@ vectors1next:
 	VZEROUPPER
 	RET
 
-// func sparsePairsAVX2F64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, uw *float64, cols int, v *float64, beta float64) bool
+// func sparsePairsAVX2F64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, uw *float64, cols int, fetch int, v *float64, beta float64) bool
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·sparsePairsAVX2F64I64(SB), NOSPLIT, $0-89
+TEXT ·sparsePairsAVX2F64I64(SB), NOSPLIT, $0-97
 	MOVQ         rows+0(FP), AX
 	MOVQ         end+8(FP), CX
-	MOVQ         v+72(FP), DX
+	MOVQ         v+80(FP), DX
 	MOVQ         out+40(FP), BX
 	MOVQ         a+24(FP), SI
 	MOVQ         ind+32(FP), DI
@@ -1891,6 +1891,9 @@ TEXT ·sparsePairsAVX2F64I64(SB), NOSPLIT, $0-89
 	DECQ         R9
 	VMOVQ        R9, X0
 	VPBROADCASTQ X0, Y0
+	MOVQ         fetch+72(FP), R9
+	LEAQ         (DI)(R9*8), R9
+	MOVQ         R9, fetch+72(FP)
 	MOVQ         base+16(FP), R9
 
 row:
@@ -1900,23 +1903,51 @@ row:
 	ADDQ         R10, R9
 	VXORPD       Y1, Y1, Y1
 	VMOVSD       (DX), X2
-	VMULSD       beta+80(FP), X2, X2
+	VMULSD       beta+88(FP), X2, X2
 	VBROADCASTSD X2, Y2
 	ADDQ         $0x00000008, DX
 	SUBQ         $0x00000008, R10
 	JL           after8
 
 entries8:
-	VPSUBQ       (DI), Y0, Y3
-	VPOR         (DI), Y3, Y3
-	VPSUBQ       32(DI), Y0, Y4
-	VPOR         32(DI), Y4, Y4
-	VPOR         Y3, Y4, Y4
-	VMOVMSKPD    Y4, R11
-	TESTL        R11, R11
-	JNE          outside
-	PREFETCHT0   512(DI)
-	PREFETCHT0   512(SI)
+	VPSUBQ     (DI), Y0, Y3
+	VPOR       (DI), Y3, Y3
+	VPSUBQ     32(DI), Y0, Y4
+	VPOR       32(DI), Y4, Y4
+	VPOR       Y3, Y4, Y4
+	VMOVMSKPD  Y4, R11
+	TESTL      R11, R11
+	JNE        outside
+	PREFETCHT0 512(DI)
+	PREFETCHT0 512(SI)
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched8
+	MOVQ       256(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVQ       264(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVQ       272(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVQ       280(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVQ       288(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVQ       296(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVQ       304(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVQ       312(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+
+fetched8:
 	VMOVUPD      (SI), Y3
 	VEXTRACTF128 $0x01, Y3, X4
 	MOVQ         (DI), R11
@@ -1991,13 +2022,29 @@ entries8:
 	JGE          entries8
 
 after8:
-	ADDQ         $0x00000004, R10
-	JL           after4
-	VPSUBQ       (DI), Y0, Y3
-	VPOR         (DI), Y3, Y3
-	VMOVMSKPD    Y3, R11
-	TESTL        R11, R11
-	JNE          outside
+	ADDQ       $0x00000004, R10
+	JL         after4
+	VPSUBQ     (DI), Y0, Y3
+	VPOR       (DI), Y3, Y3
+	VMOVMSKPD  Y3, R11
+	TESTL      R11, R11
+	JNE        outside
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched4
+	MOVQ       256(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVQ       264(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVQ       272(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVQ       280(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+
+fetched4:
 	VMOVUPD      (SI), Y3
 	VEXTRACTF128 $0x01, Y3, X4
 	MOVQ         (DI), R11
@@ -2042,6 +2089,13 @@ after4:
 	JEQ          rowend
 
 entries1:
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched1
+	MOVQ       256(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+
+fetched1:
 	MOVQ        (DI), R11
 	CMPQ        R11, cols+64(FP)
 	JAE         outside
@@ -2070,30 +2124,33 @@ rowend:
 	ADDQ      $0x00000008, BX
 	DECQ      AX
 	JNE       row
-	MOVB      $0x01, ret+88(FP)
+	MOVB      $0x01, ret+96(FP)
 	VZEROUPPER
 	RET
 
 outside:
-	MOVB $0x00, ret+88(FP)
+	MOVB $0x00, ret+96(FP)
 	VZEROUPPER
 	RET
 
-// func sparsePairsGradAVX2F64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, uw *float64, cols int, v *float64, beta float64, ga *float64, gamma float64) bool
+// func sparsePairsGradAVX2F64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, uw *float64, cols int, fetch int, v *float64, beta float64, ga *float64, gamma float64) bool
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·sparsePairsGradAVX2F64I64(SB), NOSPLIT, $0-105
+TEXT ·sparsePairsGradAVX2F64I64(SB), NOSPLIT, $0-113
 	MOVQ         rows+0(FP), AX
 	MOVQ         end+8(FP), CX
-	MOVQ         v+72(FP), DX
+	MOVQ         v+80(FP), DX
 	MOVQ         out+40(FP), BX
 	MOVQ         a+24(FP), SI
 	MOVQ         ind+32(FP), DI
 	MOVQ         uw+56(FP), R8
-	MOVQ         ga+88(FP), R9
+	MOVQ         ga+96(FP), R9
 	MOVQ         cols+64(FP), R10
 	DECQ         R10
 	VMOVQ        R10, X0
 	VPBROADCASTQ X0, Y0
+	MOVQ         fetch+72(FP), R10
+	LEAQ         (DI)(R10*8), R10
+	MOVQ         R10, fetch+72(FP)
 	MOVQ         base+16(FP), R10
 
 row:
@@ -2103,27 +2160,55 @@ row:
 	ADDQ         R11, R10
 	VXORPD       Y1, Y1, Y1
 	VMOVSD       (DX), X2
-	VMULSD       beta+80(FP), X2, X2
+	VMULSD       beta+88(FP), X2, X2
 	VBROADCASTSD X2, Y2
 	VMOVSD       (DX), X3
-	VMULSD       gamma+96(FP), X3, X3
+	VMULSD       gamma+104(FP), X3, X3
 	VBROADCASTSD X3, Y3
 	ADDQ         $0x00000008, DX
 	SUBQ         $0x00000008, R11
 	JL           after8
 
 entries8:
-	VPSUBQ       (DI), Y0, Y4
-	VPOR         (DI), Y4, Y4
-	VPSUBQ       32(DI), Y0, Y5
-	VPOR         32(DI), Y5, Y5
-	VPOR         Y4, Y5, Y5
-	VMOVMSKPD    Y5, R12
-	TESTL        R12, R12
-	JNE          outside
-	PREFETCHT0   512(DI)
-	PREFETCHT0   512(SI)
-	PREFETCHT0   512(R9)
+	VPSUBQ     (DI), Y0, Y4
+	VPOR       (DI), Y4, Y4
+	VPSUBQ     32(DI), Y0, Y5
+	VPOR       32(DI), Y5, Y5
+	VPOR       Y4, Y5, Y5
+	VMOVMSKPD  Y5, R12
+	TESTL      R12, R12
+	JNE        outside
+	PREFETCHT0 512(DI)
+	PREFETCHT0 512(SI)
+	PREFETCHT0 512(R9)
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched8
+	MOVQ       256(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVQ       264(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVQ       272(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVQ       280(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVQ       288(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVQ       296(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVQ       304(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVQ       312(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+
+fetched8:
 	VMOVUPD      (SI), Y4
 	VEXTRACTF128 $0x01, Y4, X5
 	MOVQ         (DI), R12
@@ -2203,13 +2288,29 @@ entries8:
 	JGE          entries8
 
 after8:
-	ADDQ         $0x00000004, R11
-	JL           after4
-	VPSUBQ       (DI), Y0, Y4
-	VPOR         (DI), Y4, Y4
-	VMOVMSKPD    Y4, R12
-	TESTL        R12, R12
-	JNE          outside
+	ADDQ       $0x00000004, R11
+	JL         after4
+	VPSUBQ     (DI), Y0, Y4
+	VPOR       (DI), Y4, Y4
+	VMOVMSKPD  Y4, R12
+	TESTL      R12, R12
+	JNE        outside
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched4
+	MOVQ       256(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVQ       264(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVQ       272(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVQ       280(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+
+fetched4:
 	VMOVUPD      (SI), Y4
 	VEXTRACTF128 $0x01, Y4, X5
 	MOVQ         (DI), R12
@@ -2257,6 +2358,13 @@ after4:
 	JEQ          rowend
 
 entries1:
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched1
+	MOVQ       256(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+
+fetched1:
 	MOVQ        (DI), R12
 	CMPQ        R12, cols+64(FP)
 	JAE         outside
@@ -2289,12 +2397,12 @@ rowend:
 	ADDQ      $0x00000008, BX
 	DECQ      AX
 	JNE       row
-	MOVB      $0x01, ret+104(FP)
+	MOVB      $0x01, ret+112(FP)
 	VZEROUPPER
 	RET
 
 outside:
-	MOVB $0x00, ret+104(FP)
+	MOVB $0x00, ret+112(FP)
 	VZEROUPPER
 	RET
 
@@ -4539,12 +4647,12 @@ vectors1next:
 	VZEROUPPER
 	RET
 
-// func sparsePairsAVX2F64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, uw *float64, cols int, v *float64, beta float64) bool
+// func sparsePairsAVX2F64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, uw *float64, cols int, fetch int, v *float64, beta float64) bool
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·sparsePairsAVX2F64I32(SB), NOSPLIT, $0-89
+TEXT ·sparsePairsAVX2F64I32(SB), NOSPLIT, $0-97
 	MOVQ         rows+0(FP), AX
 	MOVQ         end+8(FP), CX
-	MOVQ         v+72(FP), DX
+	MOVQ         v+80(FP), DX
 	MOVQ         out+40(FP), BX
 	MOVQ         a+24(FP), SI
 	MOVQ         ind+32(FP), DI
@@ -4553,6 +4661,9 @@ TEXT ·sparsePairsAVX2F64I32(SB), NOSPLIT, $0-89
 	DECQ         R9
 	VMOVQ        R9, X0
 	VPBROADCASTD X0, Y0
+	MOVQ         fetch+72(FP), R9
+	LEAQ         (DI)(R9*4), R9
+	MOVQ         R9, fetch+72(FP)
 	MOVQ         base+16(FP), R9
 
 row:
@@ -4562,20 +4673,48 @@ row:
 	ADDQ         R10, R9
 	VXORPD       Y1, Y1, Y1
 	VMOVSD       (DX), X2
-	VMULSD       beta+80(FP), X2, X2
+	VMULSD       beta+88(FP), X2, X2
 	VBROADCASTSD X2, Y2
 	ADDQ         $0x00000008, DX
 	SUBQ         $0x00000008, R10
 	JL           after8
 
 entries8:
-	VPSUBD       (DI), Y0, Y3
-	VPOR         (DI), Y3, Y3
-	VMOVMSKPS    Y3, R11
-	TESTL        R11, R11
-	JNE          outside
-	PREFETCHT0   512(DI)
-	PREFETCHT0   512(SI)
+	VPSUBD     (DI), Y0, Y3
+	VPOR       (DI), Y3, Y3
+	VMOVMSKPS  Y3, R11
+	TESTL      R11, R11
+	JNE        outside
+	PREFETCHT0 512(DI)
+	PREFETCHT0 512(SI)
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched8
+	MOVLQSX    128(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVLQSX    132(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVLQSX    136(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVLQSX    140(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVLQSX    144(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVLQSX    148(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVLQSX    152(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVLQSX    156(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+
+fetched8:
 	VMOVUPD      (SI), Y3
 	VEXTRACTF128 $0x01, Y3, X4
 	MOVLQSX      (DI), R11
@@ -4650,13 +4789,29 @@ entries8:
 	JGE          entries8
 
 after8:
-	ADDQ         $0x00000004, R10
-	JL           after4
-	VPSUBD       (DI), X0, X3
-	VPOR         (DI), X3, X3
-	VMOVMSKPS    X3, R11
-	TESTL        R11, R11
-	JNE          outside
+	ADDQ       $0x00000004, R10
+	JL         after4
+	VPSUBD     (DI), X0, X3
+	VPOR       (DI), X3, X3
+	VMOVMSKPS  X3, R11
+	TESTL      R11, R11
+	JNE        outside
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched4
+	MOVLQSX    128(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVLQSX    132(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVLQSX    136(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVLQSX    140(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+
+fetched4:
 	VMOVUPD      (SI), Y3
 	VEXTRACTF128 $0x01, Y3, X4
 	MOVLQSX      (DI), R11
@@ -4701,6 +4856,13 @@ after4:
 	JEQ          rowend
 
 entries1:
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched1
+	MOVLQSX    128(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+
+fetched1:
 	MOVLQSX     (DI), R11
 	CMPQ        R11, cols+64(FP)
 	JAE         outside
@@ -4729,30 +4891,33 @@ rowend:
 	ADDQ      $0x00000008, BX
 	DECQ      AX
 	JNE       row
-	MOVB      $0x01, ret+88(FP)
+	MOVB      $0x01, ret+96(FP)
 	VZEROUPPER
 	RET
 
 outside:
-	MOVB $0x00, ret+88(FP)
+	MOVB $0x00, ret+96(FP)
 	VZEROUPPER
 	RET
 
-// func sparsePairsGradAVX2F64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, uw *float64, cols int, v *float64, beta float64, ga *float64, gamma float64) bool
+// func sparsePairsGradAVX2F64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, uw *float64, cols int, fetch int, v *float64, beta float64, ga *float64, gamma float64) bool
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·sparsePairsGradAVX2F64I32(SB), NOSPLIT, $0-105
+TEXT ·sparsePairsGradAVX2F64I32(SB), NOSPLIT, $0-113
 	MOVQ         rows+0(FP), AX
 	MOVQ         end+8(FP), CX
-	MOVQ         v+72(FP), DX
+	MOVQ         v+80(FP), DX
 	MOVQ         out+40(FP), BX
 	MOVQ         a+24(FP), SI
 	MOVQ         ind+32(FP), DI
 	MOVQ         uw+56(FP), R8
-	MOVQ         ga+88(FP), R9
+	MOVQ         ga+96(FP), R9
 	MOVQ         cols+64(FP), R10
 	DECQ         R10
 	VMOVQ        R10, X0
 	VPBROADCASTD X0, Y0
+	MOVQ         fetch+72(FP), R10
+	LEAQ         (DI)(R10*4), R10
+	MOVQ         R10, fetch+72(FP)
 	MOVQ         base+16(FP), R10
 
 row:
@@ -4762,24 +4927,52 @@ row:
 	ADDQ         R11, R10
 	VXORPD       Y1, Y1, Y1
 	VMOVSD       (DX), X2
-	VMULSD       beta+80(FP), X2, X2
+	VMULSD       beta+88(FP), X2, X2
 	VBROADCASTSD X2, Y2
 	VMOVSD       (DX), X3
-	VMULSD       gamma+96(FP), X3, X3
+	VMULSD       gamma+104(FP), X3, X3
 	VBROADCASTSD X3, Y3
 	ADDQ         $0x00000008, DX
 	SUBQ         $0x00000008, R11
 	JL           after8
 
 entries8:
-	VPSUBD       (DI), Y0, Y4
-	VPOR         (DI), Y4, Y4
-	VMOVMSKPS    Y4, R12
-	TESTL        R12, R12
-	JNE          outside
-	PREFETCHT0   512(DI)
-	PREFETCHT0   512(SI)
-	PREFETCHT0   512(R9)
+	VPSUBD     (DI), Y0, Y4
+	VPOR       (DI), Y4, Y4
+	VMOVMSKPS  Y4, R12
+	TESTL      R12, R12
+	JNE        outside
+	PREFETCHT0 512(DI)
+	PREFETCHT0 512(SI)
+	PREFETCHT0 512(R9)
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched8
+	MOVLQSX    128(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVLQSX    132(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVLQSX    136(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVLQSX    140(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVLQSX    144(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVLQSX    148(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVLQSX    152(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVLQSX    156(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+
+fetched8:
 	VMOVUPD      (SI), Y4
 	VEXTRACTF128 $0x01, Y4, X5
 	MOVLQSX      (DI), R12
@@ -4859,13 +5052,29 @@ entries8:
 	JGE          entries8
 
 after8:
-	ADDQ         $0x00000004, R11
-	JL           after4
-	VPSUBD       (DI), X0, X4
-	VPOR         (DI), X4, X4
-	VMOVMSKPS    X4, R12
-	TESTL        R12, R12
-	JNE          outside
+	ADDQ       $0x00000004, R11
+	JL         after4
+	VPSUBD     (DI), X0, X4
+	VPOR       (DI), X4, X4
+	VMOVMSKPS  X4, R12
+	TESTL      R12, R12
+	JNE        outside
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched4
+	MOVLQSX    128(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVLQSX    132(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVLQSX    136(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVLQSX    140(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+
+fetched4:
 	VMOVUPD      (SI), Y4
 	VEXTRACTF128 $0x01, Y4, X5
 	MOVLQSX      (DI), R12
@@ -4913,6 +5122,13 @@ after4:
 	JEQ          rowend
 
 entries1:
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched1
+	MOVLQSX    128(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+
+fetched1:
 	MOVLQSX     (DI), R12
 	CMPQ        R12, cols+64(FP)
 	JAE         outside
@@ -4945,12 +5161,12 @@ rowend:
 	ADDQ      $0x00000008, BX
 	DECQ      AX
 	JNE       row
-	MOVB      $0x01, ret+104(FP)
+	MOVB      $0x01, ret+112(FP)
 	VZEROUPPER
 	RET
 
 outside:
-	MOVB $0x00, ret+104(FP)
+	MOVB $0x00, ret+112(FP)
 	VZEROUPPER
 	RET
 
@@ -7235,12 +7451,12 @@ vectors1next:
 	VZEROUPPER
 	RET
 
-// func sparsePairsAVX2F32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, uw *float32, cols int, v *float32, beta float32) bool
+// func sparsePairsAVX2F32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, uw *float32, cols int, fetch int, v *float32, beta float32) bool
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·sparsePairsAVX2F32I64(SB), NOSPLIT, $0-89
+TEXT ·sparsePairsAVX2F32I64(SB), NOSPLIT, $0-97
 	MOVQ         rows+0(FP), AX
 	MOVQ         end+8(FP), CX
-	MOVQ         v+72(FP), DX
+	MOVQ         v+80(FP), DX
 	MOVQ         out+40(FP), BX
 	MOVQ         a+24(FP), SI
 	MOVQ         ind+32(FP), DI
@@ -7249,6 +7465,9 @@ TEXT ·sparsePairsAVX2F32I64(SB), NOSPLIT, $0-89
 	DECQ         R9
 	VMOVQ        R9, X0
 	VPBROADCASTQ X0, Y0
+	MOVQ         fetch+72(FP), R9
+	LEAQ         (DI)(R9*8), R9
+	MOVQ         R9, fetch+72(FP)
 	MOVQ         base+16(FP), R9
 
 row:
@@ -7258,23 +7477,43 @@ row:
 	ADDQ         R10, R9
 	VXORPD       X1, X1, X1
 	VMOVSS       (DX), X2
-	VMULSS       beta+80(FP), X2, X2
+	VMULSS       beta+88(FP), X2, X2
 	VBROADCASTSS X2, X2
 	ADDQ         $0x00000004, DX
 	SUBQ         $0x00000008, R10
 	JL           after8
 
 entries8:
-	VPSUBQ       (DI), Y0, Y3
-	VPOR         (DI), Y3, Y3
-	VPSUBQ       32(DI), Y0, Y4
-	VPOR         32(DI), Y4, Y4
-	VPOR         Y3, Y4, Y4
-	VMOVMSKPD    Y4, R11
-	TESTL        R11, R11
-	JNE          outside
-	PREFETCHT0   512(DI)
-	PREFETCHT0   512(SI)
+	VPSUBQ     (DI), Y0, Y3
+	VPOR       (DI), Y3, Y3
+	VPSUBQ     32(DI), Y0, Y4
+	VPOR       32(DI), Y4, Y4
+	VPOR       Y3, Y4, Y4
+	VMOVMSKPD  Y4, R11
+	TESTL      R11, R11
+	JNE        outside
+	PREFETCHT0 512(DI)
+	PREFETCHT0 512(SI)
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched8
+	MOVQ       256(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVQ       264(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVQ       272(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVQ       280(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVQ       288(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVQ       296(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVQ       304(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVQ       312(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+
+fetched8:
 	VMOVUPS      (SI), X3
 	MOVQ         (DI), R11
 	VMOVSD       (R8)(R11*8), X4
@@ -7339,13 +7578,25 @@ entries8:
 	JGE          entries8
 
 after8:
-	ADDQ         $0x00000004, R10
-	JL           after4
-	VPSUBQ       (DI), Y0, Y3
-	VPOR         (DI), Y3, Y3
-	VMOVMSKPD    Y3, R11
-	TESTL        R11, R11
-	JNE          outside
+	ADDQ       $0x00000004, R10
+	JL         after4
+	VPSUBQ     (DI), Y0, Y3
+	VPOR       (DI), Y3, Y3
+	VMOVMSKPD  Y3, R11
+	TESTL      R11, R11
+	JNE        outside
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched4
+	MOVQ       256(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVQ       264(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVQ       272(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVQ       280(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+
+fetched4:
 	VMOVUPS      (SI), X3
 	MOVQ         (DI), R11
 	VMOVSD       (R8)(R11*8), X4
@@ -7384,6 +7635,12 @@ after4:
 	JEQ  rowend
 
 entries1:
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched1
+	MOVQ       256(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+
+fetched1:
 	MOVQ         (DI), R11
 	CMPQ         R11, cols+64(FP)
 	JAE          outside
@@ -7410,30 +7667,33 @@ rowend:
 	ADDQ      $0x00000004, BX
 	DECQ      AX
 	JNE       row
-	MOVB      $0x01, ret+88(FP)
+	MOVB      $0x01, ret+96(FP)
 	VZEROUPPER
 	RET
 
 outside:
-	MOVB $0x00, ret+88(FP)
+	MOVB $0x00, ret+96(FP)
 	VZEROUPPER
 	RET
 
-// func sparsePairsGradAVX2F32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, uw *float32, cols int, v *float32, beta float32, ga *float32, gamma float32) bool
+// func sparsePairsGradAVX2F32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, uw *float32, cols int, fetch int, v *float32, beta float32, ga *float32, gamma float32) bool
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·sparsePairsGradAVX2F32I64(SB), NOSPLIT, $0-105
+TEXT ·sparsePairsGradAVX2F32I64(SB), NOSPLIT, $0-113
 	MOVQ         rows+0(FP), AX
 	MOVQ         end+8(FP), CX
-	MOVQ         v+72(FP), DX
+	MOVQ         v+80(FP), DX
 	MOVQ         out+40(FP), BX
 	MOVQ         a+24(FP), SI
 	MOVQ         ind+32(FP), DI
 	MOVQ         uw+56(FP), R8
-	MOVQ         ga+88(FP), R9
+	MOVQ         ga+96(FP), R9
 	MOVQ         cols+64(FP), R10
 	DECQ         R10
 	VMOVQ        R10, X0
 	VPBROADCASTQ X0, Y0
+	MOVQ         fetch+72(FP), R10
+	LEAQ         (DI)(R10*8), R10
+	MOVQ         R10, fetch+72(FP)
 	MOVQ         base+16(FP), R10
 
 row:
@@ -7443,27 +7703,47 @@ row:
 	ADDQ         R11, R10
 	VXORPD       X1, X1, X1
 	VMOVSS       (DX), X2
-	VMULSS       beta+80(FP), X2, X2
+	VMULSS       beta+88(FP), X2, X2
 	VBROADCASTSS X2, X2
 	VMOVSS       (DX), X3
-	VMULSS       gamma+96(FP), X3, X3
+	VMULSS       gamma+104(FP), X3, X3
 	VBROADCASTSS X3, X3
 	ADDQ         $0x00000004, DX
 	SUBQ         $0x00000008, R11
 	JL           after8
 
 entries8:
-	VPSUBQ       (DI), Y0, Y4
-	VPOR         (DI), Y4, Y4
-	VPSUBQ       32(DI), Y0, Y5
-	VPOR         32(DI), Y5, Y5
-	VPOR         Y4, Y5, Y5
-	VMOVMSKPD    Y5, R12
-	TESTL        R12, R12
-	JNE          outside
-	PREFETCHT0   512(DI)
-	PREFETCHT0   512(SI)
-	PREFETCHT0   512(R9)
+	VPSUBQ     (DI), Y0, Y4
+	VPOR       (DI), Y4, Y4
+	VPSUBQ     32(DI), Y0, Y5
+	VPOR       32(DI), Y5, Y5
+	VPOR       Y4, Y5, Y5
+	VMOVMSKPD  Y5, R12
+	TESTL      R12, R12
+	JNE        outside
+	PREFETCHT0 512(DI)
+	PREFETCHT0 512(SI)
+	PREFETCHT0 512(R9)
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched8
+	MOVQ       256(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVQ       264(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVQ       272(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVQ       280(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVQ       288(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVQ       296(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVQ       304(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVQ       312(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+
+fetched8:
 	VMOVUPS      (SI), X4
 	MOVQ         (DI), R12
 	VMOVSD       (R8)(R12*8), X5
@@ -7533,13 +7813,25 @@ entries8:
 	JGE          entries8
 
 after8:
-	ADDQ         $0x00000004, R11
-	JL           after4
-	VPSUBQ       (DI), Y0, Y4
-	VPOR         (DI), Y4, Y4
-	VMOVMSKPD    Y4, R12
-	TESTL        R12, R12
-	JNE          outside
+	ADDQ       $0x00000004, R11
+	JL         after4
+	VPSUBQ     (DI), Y0, Y4
+	VPOR       (DI), Y4, Y4
+	VMOVMSKPD  Y4, R12
+	TESTL      R12, R12
+	JNE        outside
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched4
+	MOVQ       256(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVQ       264(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVQ       272(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVQ       280(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+
+fetched4:
 	VMOVUPS      (SI), X4
 	MOVQ         (DI), R12
 	VMOVSD       (R8)(R12*8), X5
@@ -7581,6 +7873,12 @@ after4:
 	JEQ  rowend
 
 entries1:
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched1
+	MOVQ       256(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+
+fetched1:
 	MOVQ         (DI), R12
 	CMPQ         R12, cols+64(FP)
 	JAE          outside
@@ -7611,12 +7909,12 @@ rowend:
 	ADDQ      $0x00000004, BX
 	DECQ      AX
 	JNE       row
-	MOVB      $0x01, ret+104(FP)
+	MOVB      $0x01, ret+112(FP)
 	VZEROUPPER
 	RET
 
 outside:
-	MOVB $0x00, ret+104(FP)
+	MOVB $0x00, ret+112(FP)
 	VZEROUPPER
 	RET
 
@@ -9889,12 +10187,12 @@ vectors1next:
 	VZEROUPPER
 	RET
 
-// func sparsePairsAVX2F32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, uw *float32, cols int, v *float32, beta float32) bool
+// func sparsePairsAVX2F32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, uw *float32, cols int, fetch int, v *float32, beta float32) bool
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·sparsePairsAVX2F32I32(SB), NOSPLIT, $0-89
+TEXT ·sparsePairsAVX2F32I32(SB), NOSPLIT, $0-97
 	MOVQ         rows+0(FP), AX
 	MOVQ         end+8(FP), CX
-	MOVQ         v+72(FP), DX
+	MOVQ         v+80(FP), DX
 	MOVQ         out+40(FP), BX
 	MOVQ         a+24(FP), SI
 	MOVQ         ind+32(FP), DI
@@ -9903,6 +10201,9 @@ TEXT ·sparsePairsAVX2F32I32(SB), NOSPLIT, $0-89
 	DECQ         R9
 	VMOVQ        R9, X0
 	VPBROADCASTD X0, Y0
+	MOVQ         fetch+72(FP), R9
+	LEAQ         (DI)(R9*4), R9
+	MOVQ         R9, fetch+72(FP)
 	MOVQ         base+16(FP), R9
 
 row:
@@ -9912,20 +10213,40 @@ row:
 	ADDQ         R10, R9
 	VXORPD       X1, X1, X1
 	VMOVSS       (DX), X2
-	VMULSS       beta+80(FP), X2, X2
+	VMULSS       beta+88(FP), X2, X2
 	VBROADCASTSS X2, X2
 	ADDQ         $0x00000004, DX
 	SUBQ         $0x00000008, R10
 	JL           after8
 
 entries8:
-	VPSUBD       (DI), Y0, Y3
-	VPOR         (DI), Y3, Y3
-	VMOVMSKPS    Y3, R11
-	TESTL        R11, R11
-	JNE          outside
-	PREFETCHT0   512(DI)
-	PREFETCHT0   512(SI)
+	VPSUBD     (DI), Y0, Y3
+	VPOR       (DI), Y3, Y3
+	VMOVMSKPS  Y3, R11
+	TESTL      R11, R11
+	JNE        outside
+	PREFETCHT0 512(DI)
+	PREFETCHT0 512(SI)
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched8
+	MOVLQSX    128(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVLQSX    132(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVLQSX    136(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVLQSX    140(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVLQSX    144(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVLQSX    148(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVLQSX    152(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVLQSX    156(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+
+fetched8:
 	VMOVUPS      (SI), X3
 	MOVLQSX      (DI), R11
 	VMOVSD       (R8)(R11*8), X4
@@ -9990,13 +10311,25 @@ entries8:
 	JGE          entries8
 
 after8:
-	ADDQ         $0x00000004, R10
-	JL           after4
-	VPSUBD       (DI), X0, X3
-	VPOR         (DI), X3, X3
-	VMOVMSKPS    X3, R11
-	TESTL        R11, R11
-	JNE          outside
+	ADDQ       $0x00000004, R10
+	JL         after4
+	VPSUBD     (DI), X0, X3
+	VPOR       (DI), X3, X3
+	VMOVMSKPS  X3, R11
+	TESTL      R11, R11
+	JNE        outside
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched4
+	MOVLQSX    128(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVLQSX    132(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVLQSX    136(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVLQSX    140(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+
+fetched4:
 	VMOVUPS      (SI), X3
 	MOVLQSX      (DI), R11
 	VMOVSD       (R8)(R11*8), X4
@@ -10035,6 +10368,12 @@ after4:
 	JEQ  rowend
 
 entries1:
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched1
+	MOVLQSX    128(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+
+fetched1:
 	MOVLQSX      (DI), R11
 	CMPQ         R11, cols+64(FP)
 	JAE          outside
@@ -10061,30 +10400,33 @@ rowend:
 	ADDQ      $0x00000004, BX
 	DECQ      AX
 	JNE       row
-	MOVB      $0x01, ret+88(FP)
+	MOVB      $0x01, ret+96(FP)
 	VZEROUPPER
 	RET
 
 outside:
-	MOVB $0x00, ret+88(FP)
+	MOVB $0x00, ret+96(FP)
 	VZEROUPPER
 	RET
 
-// func sparsePairsGradAVX2F32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, uw *float32, cols int, v *float32, beta float32, ga *float32, gamma float32) bool
+// func sparsePairsGradAVX2F32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, uw *float32, cols int, fetch int, v *float32, beta float32, ga *float32, gamma float32) bool
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·sparsePairsGradAVX2F32I32(SB), NOSPLIT, $0-105
+TEXT ·sparsePairsGradAVX2F32I32(SB), NOSPLIT, $0-113
 	MOVQ         rows+0(FP), AX
 	MOVQ         end+8(FP), CX
-	MOVQ         v+72(FP), DX
+	MOVQ         v+80(FP), DX
 	MOVQ         out+40(FP), BX
 	MOVQ         a+24(FP), SI
 	MOVQ         ind+32(FP), DI
 	MOVQ         uw+56(FP), R8
-	MOVQ         ga+88(FP), R9
+	MOVQ         ga+96(FP), R9
 	MOVQ         cols+64(FP), R10
 	DECQ         R10
 	VMOVQ        R10, X0
 	VPBROADCASTD X0, Y0
+	MOVQ         fetch+72(FP), R10
+	LEAQ         (DI)(R10*4), R10
+	MOVQ         R10, fetch+72(FP)
 	MOVQ         base+16(FP), R10
 
 row:
@@ -10094,24 +10436,44 @@ row:
 	ADDQ         R11, R10
 	VXORPD       X1, X1, X1
 	VMOVSS       (DX), X2
-	VMULSS       beta+80(FP), X2, X2
+	VMULSS       beta+88(FP), X2, X2
 	VBROADCASTSS X2, X2
 	VMOVSS       (DX), X3
-	VMULSS       gamma+96(FP), X3, X3
+	VMULSS       gamma+104(FP), X3, X3
 	VBROADCASTSS X3, X3
 	ADDQ         $0x00000004, DX
 	SUBQ         $0x00000008, R11
 	JL           after8
 
 entries8:
-	VPSUBD       (DI), Y0, Y4
-	VPOR         (DI), Y4, Y4
-	VMOVMSKPS    Y4, R12
-	TESTL        R12, R12
-	JNE          outside
-	PREFETCHT0   512(DI)
-	PREFETCHT0   512(SI)
-	PREFETCHT0   512(R9)
+	VPSUBD     (DI), Y0, Y4
+	VPOR       (DI), Y4, Y4
+	VMOVMSKPS  Y4, R12
+	TESTL      R12, R12
+	JNE        outside
+	PREFETCHT0 512(DI)
+	PREFETCHT0 512(SI)
+	PREFETCHT0 512(R9)
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched8
+	MOVLQSX    128(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVLQSX    132(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVLQSX    136(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVLQSX    140(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVLQSX    144(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVLQSX    148(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVLQSX    152(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVLQSX    156(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+
+fetched8:
 	VMOVUPS      (SI), X4
 	MOVLQSX      (DI), R12
 	VMOVSD       (R8)(R12*8), X5
@@ -10181,13 +10543,25 @@ entries8:
 	JGE          entries8
 
 after8:
-	ADDQ         $0x00000004, R11
-	JL           after4
-	VPSUBD       (DI), X0, X4
-	VPOR         (DI), X4, X4
-	VMOVMSKPS    X4, R12
-	TESTL        R12, R12
-	JNE          outside
+	ADDQ       $0x00000004, R11
+	JL         after4
+	VPSUBD     (DI), X0, X4
+	VPOR       (DI), X4, X4
+	VMOVMSKPS  X4, R12
+	TESTL      R12, R12
+	JNE        outside
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched4
+	MOVLQSX    128(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVLQSX    132(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVLQSX    136(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVLQSX    140(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+
+fetched4:
 	VMOVUPS      (SI), X4
 	MOVLQSX      (DI), R12
 	VMOVSD       (R8)(R12*8), X5
@@ -10229,6 +10603,12 @@ after4:
 	JEQ  rowend
 
 entries1:
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched1
+	MOVLQSX    128(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+
+fetched1:
 	MOVLQSX      (DI), R12
 	CMPQ         R12, cols+64(FP)
 	JAE          outside
@@ -10259,12 +10639,12 @@ rowend:
 	ADDQ      $0x00000004, BX
 	DECQ      AX
 	JNE       row
-	MOVB      $0x01, ret+104(FP)
+	MOVB      $0x01, ret+112(FP)
 	VZEROUPPER
 	RET
 
 outside:
-	MOVB $0x00, ret+104(FP)
+	MOVB $0x00, ret+112(FP)
 	VZEROUPPER
 	RET
 
@@ -12613,12 +12993,12 @@ vectors1next:
 	VZEROUPPER
 	RET
 
-// func sparsePairsAVX512F64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, uw *float64, cols int, v *float64, beta float64) bool
+// func sparsePairsAVX512F64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, uw *float64, cols int, fetch int, v *float64, beta float64) bool
 // Requires: AVX, AVX2, AVX512F, AVX512VL, FMA3, MMX+
-TEXT ·sparsePairsAVX512F64I64(SB), NOSPLIT, $0-89
+TEXT ·sparsePairsAVX512F64I64(SB), NOSPLIT, $0-97
 	MOVQ         rows+0(FP), AX
 	MOVQ         end+8(FP), CX
-	MOVQ         v+72(FP), DX
+	MOVQ         v+80(FP), DX
 	MOVQ         out+40(FP), BX
 	MOVQ         a+24(FP), SI
 	MOVQ         ind+32(FP), DI
@@ -12629,6 +13009,9 @@ TEXT ·sparsePairsAVX512F64I64(SB), NOSPLIT, $0-89
 	DECQ         R9
 	VMOVQ        R9, X0
 	VPBROADCASTQ X0, Y0
+	MOVQ         fetch+72(FP), R9
+	LEAQ         (DI)(R9*8), R9
+	MOVQ         R9, fetch+72(FP)
 	MOVQ         base+16(FP), R9
 
 row:
@@ -12638,23 +13021,51 @@ row:
 	ADDQ         R10, R9
 	VXORPD       Y1, Y1, Y1
 	VMOVSD       (DX), X2
-	VMULSD       beta+80(FP), X2, X2
+	VMULSD       beta+88(FP), X2, X2
 	VBROADCASTSD X2, Y2
 	ADDQ         $0x00000008, DX
 	SUBQ         $0x00000008, R10
 	JL           after8
 
 entries8:
-	VPSUBQ           (DI), Y0, Y3
-	VPOR             (DI), Y3, Y3
-	VPSUBQ           32(DI), Y0, Y4
-	VPOR             32(DI), Y4, Y4
-	VPOR             Y3, Y4, Y4
-	VMOVMSKPD        Y4, R11
-	TESTL            R11, R11
-	JNE              outside
-	PREFETCHT0       512(DI)
-	PREFETCHT0       512(SI)
+	VPSUBQ     (DI), Y0, Y3
+	VPOR       (DI), Y3, Y3
+	VPSUBQ     32(DI), Y0, Y4
+	VPOR       32(DI), Y4, Y4
+	VPOR       Y3, Y4, Y4
+	VMOVMSKPD  Y4, R11
+	TESTL      R11, R11
+	JNE        outside
+	PREFETCHT0 512(DI)
+	PREFETCHT0 512(SI)
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched8
+	MOVQ       256(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVQ       264(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVQ       272(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVQ       280(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVQ       288(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVQ       296(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVQ       304(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVQ       312(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+
+fetched8:
 	VMOVUPD          (SI), Y3
 	VEXTRACTF128     $0x01, Y3, X5
 	MOVQ             (DI), R11
@@ -12713,13 +13124,29 @@ entries8:
 	JGE              entries8
 
 after8:
-	ADDQ             $0x00000004, R10
-	JL               after4
-	VPSUBQ           (DI), Y0, Y3
-	VPOR             (DI), Y3, Y3
-	VMOVMSKPD        Y3, R11
-	TESTL            R11, R11
-	JNE              outside
+	ADDQ       $0x00000004, R10
+	JL         after4
+	VPSUBQ     (DI), Y0, Y3
+	VPOR       (DI), Y3, Y3
+	VMOVMSKPD  Y3, R11
+	TESTL      R11, R11
+	JNE        outside
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched4
+	MOVQ       256(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVQ       264(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVQ       272(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVQ       280(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+
+fetched4:
 	VMOVUPD          (SI), Y3
 	VEXTRACTF128     $0x01, Y3, X6
 	MOVQ             (DI), R11
@@ -12756,6 +13183,13 @@ after4:
 	JEQ          rowend
 
 entries1:
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched1
+	MOVQ       256(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+
+fetched1:
 	MOVQ             (DI), R11
 	CMPQ             R11, cols+64(FP)
 	JAE              outside
@@ -12782,32 +13216,35 @@ rowend:
 	ADDQ      $0x00000008, BX
 	DECQ      AX
 	JNE       row
-	MOVB      $0x01, ret+88(FP)
+	MOVB      $0x01, ret+96(FP)
 	VZEROUPPER
 	RET
 
 outside:
-	MOVB $0x00, ret+88(FP)
+	MOVB $0x00, ret+96(FP)
 	VZEROUPPER
 	RET
 
-// func sparsePairsGradAVX512F64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, uw *float64, cols int, v *float64, beta float64, ga *float64, gamma float64) bool
+// func sparsePairsGradAVX512F64I64(rows int, end *int, base int, a *float64, ind *int, out *float64, alpha float64, uw *float64, cols int, fetch int, v *float64, beta float64, ga *float64, gamma float64) bool
 // Requires: AVX, AVX2, AVX512F, AVX512VL, FMA3, MMX+
-TEXT ·sparsePairsGradAVX512F64I64(SB), NOSPLIT, $0-105
+TEXT ·sparsePairsGradAVX512F64I64(SB), NOSPLIT, $0-113
 	MOVQ         rows+0(FP), AX
 	MOVQ         end+8(FP), CX
-	MOVQ         v+72(FP), DX
+	MOVQ         v+80(FP), DX
 	MOVQ         out+40(FP), BX
 	MOVQ         a+24(FP), SI
 	MOVQ         ind+32(FP), DI
 	MOVQ         uw+56(FP), R8
-	MOVQ         ga+88(FP), R9
+	MOVQ         ga+96(FP), R9
 	MOVL         $0x00000002, R10
 	KMOVW        R10, K1
 	MOVQ         cols+64(FP), R10
 	DECQ         R10
 	VMOVQ        R10, X0
 	VPBROADCASTQ X0, Y0
+	MOVQ         fetch+72(FP), R10
+	LEAQ         (DI)(R10*8), R10
+	MOVQ         R10, fetch+72(FP)
 	MOVQ         base+16(FP), R10
 
 row:
@@ -12817,27 +13254,55 @@ row:
 	ADDQ         R11, R10
 	VXORPD       Y1, Y1, Y1
 	VMOVSD       (DX), X2
-	VMULSD       beta+80(FP), X2, X2
+	VMULSD       beta+88(FP), X2, X2
 	VBROADCASTSD X2, Y2
 	VMOVSD       (DX), X3
-	VMULSD       gamma+96(FP), X3, X3
+	VMULSD       gamma+104(FP), X3, X3
 	VBROADCASTSD X3, Y3
 	ADDQ         $0x00000008, DX
 	SUBQ         $0x00000008, R11
 	JL           after8
 
 entries8:
-	VPSUBQ           (DI), Y0, Y4
-	VPOR             (DI), Y4, Y4
-	VPSUBQ           32(DI), Y0, Y5
-	VPOR             32(DI), Y5, Y5
-	VPOR             Y4, Y5, Y5
-	VMOVMSKPD        Y5, R12
-	TESTL            R12, R12
-	JNE              outside
-	PREFETCHT0       512(DI)
-	PREFETCHT0       512(SI)
-	PREFETCHT0       512(R9)
+	VPSUBQ     (DI), Y0, Y4
+	VPOR       (DI), Y4, Y4
+	VPSUBQ     32(DI), Y0, Y5
+	VPOR       32(DI), Y5, Y5
+	VPOR       Y4, Y5, Y5
+	VMOVMSKPD  Y5, R12
+	TESTL      R12, R12
+	JNE        outside
+	PREFETCHT0 512(DI)
+	PREFETCHT0 512(SI)
+	PREFETCHT0 512(R9)
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched8
+	MOVQ       256(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVQ       264(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVQ       272(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVQ       280(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVQ       288(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVQ       296(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVQ       304(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVQ       312(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+
+fetched8:
 	VMOVUPD          (SI), Y4
 	VEXTRACTF128     $0x01, Y4, X6
 	MOVQ             (DI), R12
@@ -12901,13 +13366,29 @@ entries8:
 	JGE              entries8
 
 after8:
-	ADDQ             $0x00000004, R11
-	JL               after4
-	VPSUBQ           (DI), Y0, Y4
-	VPOR             (DI), Y4, Y4
-	VMOVMSKPD        Y4, R12
-	TESTL            R12, R12
-	JNE              outside
+	ADDQ       $0x00000004, R11
+	JL         after4
+	VPSUBQ     (DI), Y0, Y4
+	VPOR       (DI), Y4, Y4
+	VMOVMSKPD  Y4, R12
+	TESTL      R12, R12
+	JNE        outside
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched4
+	MOVQ       256(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVQ       264(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVQ       272(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVQ       280(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+
+fetched4:
 	VMOVUPD          (SI), Y4
 	VEXTRACTF128     $0x01, Y4, X7
 	MOVQ             (DI), R12
@@ -12947,6 +13428,13 @@ after4:
 	JEQ          rowend
 
 entries1:
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched1
+	MOVQ       256(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+
+fetched1:
 	MOVQ             (DI), R12
 	CMPQ             R12, cols+64(FP)
 	JAE              outside
@@ -12977,12 +13465,12 @@ rowend:
 	ADDQ      $0x00000008, BX
 	DECQ      AX
 	JNE       row
-	MOVB      $0x01, ret+104(FP)
+	MOVB      $0x01, ret+112(FP)
 	VZEROUPPER
 	RET
 
 outside:
-	MOVB $0x00, ret+104(FP)
+	MOVB $0x00, ret+112(FP)
 	VZEROUPPER
 	RET
 
@@ -14946,12 +15434,12 @@ vectors1next:
 	VZEROUPPER
 	RET
 
-// func sparsePairsAVX512F64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, uw *float64, cols int, v *float64, beta float64) bool
+// func sparsePairsAVX512F64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, uw *float64, cols int, fetch int, v *float64, beta float64) bool
 // Requires: AVX, AVX2, AVX512F, AVX512VL, FMA3, MMX+
-TEXT ·sparsePairsAVX512F64I32(SB), NOSPLIT, $0-89
+TEXT ·sparsePairsAVX512F64I32(SB), NOSPLIT, $0-97
 	MOVQ         rows+0(FP), AX
 	MOVQ         end+8(FP), CX
-	MOVQ         v+72(FP), DX
+	MOVQ         v+80(FP), DX
 	MOVQ         out+40(FP), BX
 	MOVQ         a+24(FP), SI
 	MOVQ         ind+32(FP), DI
@@ -14962,6 +15450,9 @@ TEXT ·sparsePairsAVX512F64I32(SB), NOSPLIT, $0-89
 	DECQ         R9
 	VMOVQ        R9, X0
 	VPBROADCASTD X0, Y0
+	MOVQ         fetch+72(FP), R9
+	LEAQ         (DI)(R9*4), R9
+	MOVQ         R9, fetch+72(FP)
 	MOVQ         base+16(FP), R9
 
 row:
@@ -14971,20 +15462,48 @@ row:
 	ADDQ         R10, R9
 	VXORPD       Y1, Y1, Y1
 	VMOVSD       (DX), X2
-	VMULSD       beta+80(FP), X2, X2
+	VMULSD       beta+88(FP), X2, X2
 	VBROADCASTSD X2, Y2
 	ADDQ         $0x00000008, DX
 	SUBQ         $0x00000008, R10
 	JL           after8
 
 entries8:
-	VPSUBD           (DI), Y0, Y3
-	VPOR             (DI), Y3, Y3
-	VMOVMSKPS        Y3, R11
-	TESTL            R11, R11
-	JNE              outside
-	PREFETCHT0       512(DI)
-	PREFETCHT0       512(SI)
+	VPSUBD     (DI), Y0, Y3
+	VPOR       (DI), Y3, Y3
+	VMOVMSKPS  Y3, R11
+	TESTL      R11, R11
+	JNE        outside
+	PREFETCHT0 512(DI)
+	PREFETCHT0 512(SI)
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched8
+	MOVLQSX    128(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVLQSX    132(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVLQSX    136(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVLQSX    140(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVLQSX    144(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVLQSX    148(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVLQSX    152(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVLQSX    156(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+
+fetched8:
 	VMOVUPD          (SI), Y3
 	VEXTRACTF128     $0x01, Y3, X4
 	MOVLQSX          (DI), R11
@@ -15043,13 +15562,29 @@ entries8:
 	JGE              entries8
 
 after8:
-	ADDQ             $0x00000004, R10
-	JL               after4
-	VPSUBD           (DI), X0, X3
-	VPOR             (DI), X3, X3
-	VMOVMSKPS        X3, R11
-	TESTL            R11, R11
-	JNE              outside
+	ADDQ       $0x00000004, R10
+	JL         after4
+	VPSUBD     (DI), X0, X3
+	VPOR       (DI), X3, X3
+	VMOVMSKPS  X3, R11
+	TESTL      R11, R11
+	JNE        outside
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched4
+	MOVLQSX    128(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVLQSX    132(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVLQSX    136(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVLQSX    140(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+
+fetched4:
 	VMOVUPD          (SI), Y3
 	VEXTRACTF128     $0x01, Y3, X6
 	MOVLQSX          (DI), R11
@@ -15086,6 +15621,13 @@ after4:
 	JEQ          rowend
 
 entries1:
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched1
+	MOVLQSX    128(DI), R11
+	ADDQ       R11, R11
+	PREFETCHT0 (R8)(R11*8)
+
+fetched1:
 	MOVLQSX          (DI), R11
 	CMPQ             R11, cols+64(FP)
 	JAE              outside
@@ -15112,32 +15654,35 @@ rowend:
 	ADDQ      $0x00000008, BX
 	DECQ      AX
 	JNE       row
-	MOVB      $0x01, ret+88(FP)
+	MOVB      $0x01, ret+96(FP)
 	VZEROUPPER
 	RET
 
 outside:
-	MOVB $0x00, ret+88(FP)
+	MOVB $0x00, ret+96(FP)
 	VZEROUPPER
 	RET
 
-// func sparsePairsGradAVX512F64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, uw *float64, cols int, v *float64, beta float64, ga *float64, gamma float64) bool
+// func sparsePairsGradAVX512F64I32(rows int, end *int32, base int, a *float64, ind *int32, out *float64, alpha float64, uw *float64, cols int, fetch int, v *float64, beta float64, ga *float64, gamma float64) bool
 // Requires: AVX, AVX2, AVX512F, AVX512VL, FMA3, MMX+
-TEXT ·sparsePairsGradAVX512F64I32(SB), NOSPLIT, $0-105
+TEXT ·sparsePairsGradAVX512F64I32(SB), NOSPLIT, $0-113
 	MOVQ         rows+0(FP), AX
 	MOVQ         end+8(FP), CX
-	MOVQ         v+72(FP), DX
+	MOVQ         v+80(FP), DX
 	MOVQ         out+40(FP), BX
 	MOVQ         a+24(FP), SI
 	MOVQ         ind+32(FP), DI
 	MOVQ         uw+56(FP), R8
-	MOVQ         ga+88(FP), R9
+	MOVQ         ga+96(FP), R9
 	MOVL         $0x00000002, R10
 	KMOVW        R10, K1
 	MOVQ         cols+64(FP), R10
 	DECQ         R10
 	VMOVQ        R10, X0
 	VPBROADCASTD X0, Y0
+	MOVQ         fetch+72(FP), R10
+	LEAQ         (DI)(R10*4), R10
+	MOVQ         R10, fetch+72(FP)
 	MOVQ         base+16(FP), R10
 
 row:
@@ -15147,24 +15692,52 @@ row:
 	ADDQ         R11, R10
 	VXORPD       Y1, Y1, Y1
 	VMOVSD       (DX), X2
-	VMULSD       beta+80(FP), X2, X2
+	VMULSD       beta+88(FP), X2, X2
 	VBROADCASTSD X2, Y2
 	VMOVSD       (DX), X3
-	VMULSD       gamma+96(FP), X3, X3
+	VMULSD       gamma+104(FP), X3, X3
 	VBROADCASTSD X3, Y3
 	ADDQ         $0x00000008, DX
 	SUBQ         $0x00000008, R11
 	JL           after8
 
 entries8:
-	VPSUBD           (DI), Y0, Y4
-	VPOR             (DI), Y4, Y4
-	VMOVMSKPS        Y4, R12
-	TESTL            R12, R12
-	JNE              outside
-	PREFETCHT0       512(DI)
-	PREFETCHT0       512(SI)
-	PREFETCHT0       512(R9)
+	VPSUBD     (DI), Y0, Y4
+	VPOR       (DI), Y4, Y4
+	VMOVMSKPS  Y4, R12
+	TESTL      R12, R12
+	JNE        outside
+	PREFETCHT0 512(DI)
+	PREFETCHT0 512(SI)
+	PREFETCHT0 512(R9)
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched8
+	MOVLQSX    128(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVLQSX    132(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVLQSX    136(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVLQSX    140(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVLQSX    144(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVLQSX    148(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVLQSX    152(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVLQSX    156(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+
+fetched8:
 	VMOVUPD          (SI), Y4
 	VEXTRACTF128     $0x01, Y4, X5
 	MOVLQSX          (DI), R12
@@ -15228,13 +15801,29 @@ entries8:
 	JGE              entries8
 
 after8:
-	ADDQ             $0x00000004, R11
-	JL               after4
-	VPSUBD           (DI), X0, X4
-	VPOR             (DI), X4, X4
-	VMOVMSKPS        X4, R12
-	TESTL            R12, R12
-	JNE              outside
+	ADDQ       $0x00000004, R11
+	JL         after4
+	VPSUBD     (DI), X0, X4
+	VPOR       (DI), X4, X4
+	VMOVMSKPS  X4, R12
+	TESTL      R12, R12
+	JNE        outside
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched4
+	MOVLQSX    128(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVLQSX    132(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVLQSX    136(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVLQSX    140(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+
+fetched4:
 	VMOVUPD          (SI), Y4
 	VEXTRACTF128     $0x01, Y4, X7
 	MOVLQSX          (DI), R12
@@ -15274,6 +15863,13 @@ after4:
 	JEQ          rowend
 
 entries1:
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched1
+	MOVLQSX    128(DI), R12
+	ADDQ       R12, R12
+	PREFETCHT0 (R8)(R12*8)
+
+fetched1:
 	MOVLQSX          (DI), R12
 	CMPQ             R12, cols+64(FP)
 	JAE              outside
@@ -15304,12 +15900,12 @@ rowend:
 	ADDQ      $0x00000008, BX
 	DECQ      AX
 	JNE       row
-	MOVB      $0x01, ret+104(FP)
+	MOVB      $0x01, ret+112(FP)
 	VZEROUPPER
 	RET
 
 outside:
-	MOVB $0x00, ret+104(FP)
+	MOVB $0x00, ret+112(FP)
 	VZEROUPPER
 	RET
 
@@ -17293,12 +17889,12 @@ vectors1next:
 	VZEROUPPER
 	RET
 
-// func sparsePairsAVX512F32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, uw *float32, cols int, v *float32, beta float32) bool
+// func sparsePairsAVX512F32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, uw *float32, cols int, fetch int, v *float32, beta float32) bool
 // Requires: AVX, AVX2, AVX512F, AVX512VL, FMA3, MMX+
-TEXT ·sparsePairsAVX512F32I64(SB), NOSPLIT, $0-89
+TEXT ·sparsePairsAVX512F32I64(SB), NOSPLIT, $0-97
 	MOVQ         rows+0(FP), AX
 	MOVQ         end+8(FP), CX
-	MOVQ         v+72(FP), DX
+	MOVQ         v+80(FP), DX
 	MOVQ         out+40(FP), BX
 	MOVQ         a+24(FP), SI
 	MOVQ         ind+32(FP), DI
@@ -17309,6 +17905,9 @@ TEXT ·sparsePairsAVX512F32I64(SB), NOSPLIT, $0-89
 	DECQ         R9
 	VMOVQ        R9, X0
 	VPBROADCASTQ X0, Y0
+	MOVQ         fetch+72(FP), R9
+	LEAQ         (DI)(R9*8), R9
+	MOVQ         R9, fetch+72(FP)
 	MOVQ         base+16(FP), R9
 
 row:
@@ -17318,23 +17917,43 @@ row:
 	ADDQ         R10, R9
 	VXORPD       X1, X1, X1
 	VMOVSS       (DX), X2
-	VMULSS       beta+80(FP), X2, X2
+	VMULSS       beta+88(FP), X2, X2
 	VBROADCASTSS X2, X2
 	ADDQ         $0x00000004, DX
 	SUBQ         $0x00000008, R10
 	JL           after8
 
 entries8:
-	VPSUBQ           (DI), Y0, Y3
-	VPOR             (DI), Y3, Y3
-	VPSUBQ           32(DI), Y0, Y4
-	VPOR             32(DI), Y4, Y4
-	VPOR             Y3, Y4, Y4
-	VMOVMSKPD        Y4, R11
-	TESTL            R11, R11
-	JNE              outside
-	PREFETCHT0       512(DI)
-	PREFETCHT0       512(SI)
+	VPSUBQ     (DI), Y0, Y3
+	VPOR       (DI), Y3, Y3
+	VPSUBQ     32(DI), Y0, Y4
+	VPOR       32(DI), Y4, Y4
+	VPOR       Y3, Y4, Y4
+	VMOVMSKPD  Y4, R11
+	TESTL      R11, R11
+	JNE        outside
+	PREFETCHT0 512(DI)
+	PREFETCHT0 512(SI)
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched8
+	MOVQ       256(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVQ       264(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVQ       272(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVQ       280(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVQ       288(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVQ       296(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVQ       304(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVQ       312(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+
+fetched8:
 	VMOVUPS          (SI), X3
 	MOVQ             (DI), R11
 	VMOVSD           (R8)(R11*8), X4
@@ -17383,13 +18002,25 @@ entries8:
 	JGE              entries8
 
 after8:
-	ADDQ             $0x00000004, R10
-	JL               after4
-	VPSUBQ           (DI), Y0, Y3
-	VPOR             (DI), Y3, Y3
-	VMOVMSKPD        Y3, R11
-	TESTL            R11, R11
-	JNE              outside
+	ADDQ       $0x00000004, R10
+	JL         after4
+	VPSUBQ     (DI), Y0, Y3
+	VPOR       (DI), Y3, Y3
+	VMOVMSKPD  Y3, R11
+	TESTL      R11, R11
+	JNE        outside
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched4
+	MOVQ       256(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVQ       264(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVQ       272(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVQ       280(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+
+fetched4:
 	VMOVUPS          (SI), X3
 	MOVQ             (DI), R11
 	VMOVSD           (R8)(R11*8), X4
@@ -17420,6 +18051,12 @@ after4:
 	JEQ  rowend
 
 entries1:
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched1
+	MOVQ       256(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+
+fetched1:
 	MOVQ             (DI), R11
 	CMPQ             R11, cols+64(FP)
 	JAE              outside
@@ -17444,32 +18081,35 @@ rowend:
 	ADDQ      $0x00000004, BX
 	DECQ      AX
 	JNE       row
-	MOVB      $0x01, ret+88(FP)
+	MOVB      $0x01, ret+96(FP)
 	VZEROUPPER
 	RET
 
 outside:
-	MOVB $0x00, ret+88(FP)
+	MOVB $0x00, ret+96(FP)
 	VZEROUPPER
 	RET
 
-// func sparsePairsGradAVX512F32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, uw *float32, cols int, v *float32, beta float32, ga *float32, gamma float32) bool
+// func sparsePairsGradAVX512F32I64(rows int, end *int, base int, a *float32, ind *int, out *float32, alpha float32, uw *float32, cols int, fetch int, v *float32, beta float32, ga *float32, gamma float32) bool
 // Requires: AVX, AVX2, AVX512F, AVX512VL, FMA3, MMX+
-TEXT ·sparsePairsGradAVX512F32I64(SB), NOSPLIT, $0-105
+TEXT ·sparsePairsGradAVX512F32I64(SB), NOSPLIT, $0-113
 	MOVQ         rows+0(FP), AX
 	MOVQ         end+8(FP), CX
-	MOVQ         v+72(FP), DX
+	MOVQ         v+80(FP), DX
 	MOVQ         out+40(FP), BX
 	MOVQ         a+24(FP), SI
 	MOVQ         ind+32(FP), DI
 	MOVQ         uw+56(FP), R8
-	MOVQ         ga+88(FP), R9
+	MOVQ         ga+96(FP), R9
 	MOVL         $0x00000002, R10
 	KMOVW        R10, K1
 	MOVQ         cols+64(FP), R10
 	DECQ         R10
 	VMOVQ        R10, X0
 	VPBROADCASTQ X0, Y0
+	MOVQ         fetch+72(FP), R10
+	LEAQ         (DI)(R10*8), R10
+	MOVQ         R10, fetch+72(FP)
 	MOVQ         base+16(FP), R10
 
 row:
@@ -17479,27 +18119,47 @@ row:
 	ADDQ         R11, R10
 	VXORPD       X1, X1, X1
 	VMOVSS       (DX), X2
-	VMULSS       beta+80(FP), X2, X2
+	VMULSS       beta+88(FP), X2, X2
 	VBROADCASTSS X2, X2
 	VMOVSS       (DX), X3
-	VMULSS       gamma+96(FP), X3, X3
+	VMULSS       gamma+104(FP), X3, X3
 	VBROADCASTSS X3, X3
 	ADDQ         $0x00000004, DX
 	SUBQ         $0x00000008, R11
 	JL           after8
 
 entries8:
-	VPSUBQ           (DI), Y0, Y4
-	VPOR             (DI), Y4, Y4
-	VPSUBQ           32(DI), Y0, Y5
-	VPOR             32(DI), Y5, Y5
-	VPOR             Y4, Y5, Y5
-	VMOVMSKPD        Y5, R12
-	TESTL            R12, R12
-	JNE              outside
-	PREFETCHT0       512(DI)
-	PREFETCHT0       512(SI)
-	PREFETCHT0       512(R9)
+	VPSUBQ     (DI), Y0, Y4
+	VPOR       (DI), Y4, Y4
+	VPSUBQ     32(DI), Y0, Y5
+	VPOR       32(DI), Y5, Y5
+	VPOR       Y4, Y5, Y5
+	VMOVMSKPD  Y5, R12
+	TESTL      R12, R12
+	JNE        outside
+	PREFETCHT0 512(DI)
+	PREFETCHT0 512(SI)
+	PREFETCHT0 512(R9)
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched8
+	MOVQ       256(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVQ       264(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVQ       272(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVQ       280(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVQ       288(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVQ       296(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVQ       304(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVQ       312(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+
+fetched8:
 	VMOVUPS          (SI), X4
 	MOVQ             (DI), R12
 	VMOVSD           (R8)(R12*8), X5
@@ -17553,13 +18213,25 @@ entries8:
 	JGE              entries8
 
 after8:
-	ADDQ             $0x00000004, R11
-	JL               after4
-	VPSUBQ           (DI), Y0, Y4
-	VPOR             (DI), Y4, Y4
-	VMOVMSKPD        Y4, R12
-	TESTL            R12, R12
-	JNE              outside
+	ADDQ       $0x00000004, R11
+	JL         after4
+	VPSUBQ     (DI), Y0, Y4
+	VPOR       (DI), Y4, Y4
+	VMOVMSKPD  Y4, R12
+	TESTL      R12, R12
+	JNE        outside
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched4
+	MOVQ       256(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVQ       264(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVQ       272(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVQ       280(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+
+fetched4:
 	VMOVUPS          (SI), X4
 	MOVQ             (DI), R12
 	VMOVSD           (R8)(R12*8), X5
@@ -17593,6 +18265,12 @@ after4:
 	JEQ  rowend
 
 entries1:
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched1
+	MOVQ       256(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+
+fetched1:
 	MOVQ             (DI), R12
 	CMPQ             R12, cols+64(FP)
 	JAE              outside
@@ -17621,12 +18299,12 @@ rowend:
 	ADDQ      $0x00000004, BX
 	DECQ      AX
 	JNE       row
-	MOVB      $0x01, ret+104(FP)
+	MOVB      $0x01, ret+112(FP)
 	VZEROUPPER
 	RET
 
 outside:
-	MOVB $0x00, ret+104(FP)
+	MOVB $0x00, ret+112(FP)
 	VZEROUPPER
 	RET
 
@@ -19610,12 +20288,12 @@ vectors1next:
 	VZEROUPPER
 	RET
 
-// func sparsePairsAVX512F32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, uw *float32, cols int, v *float32, beta float32) bool
+// func sparsePairsAVX512F32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, uw *float32, cols int, fetch int, v *float32, beta float32) bool
 // Requires: AVX, AVX2, AVX512F, AVX512VL, FMA3, MMX+
-TEXT ·sparsePairsAVX512F32I32(SB), NOSPLIT, $0-89
+TEXT ·sparsePairsAVX512F32I32(SB), NOSPLIT, $0-97
 	MOVQ         rows+0(FP), AX
 	MOVQ         end+8(FP), CX
-	MOVQ         v+72(FP), DX
+	MOVQ         v+80(FP), DX
 	MOVQ         out+40(FP), BX
 	MOVQ         a+24(FP), SI
 	MOVQ         ind+32(FP), DI
@@ -19626,6 +20304,9 @@ TEXT ·sparsePairsAVX512F32I32(SB), NOSPLIT, $0-89
 	DECQ         R9
 	VMOVQ        R9, X0
 	VPBROADCASTD X0, Y0
+	MOVQ         fetch+72(FP), R9
+	LEAQ         (DI)(R9*4), R9
+	MOVQ         R9, fetch+72(FP)
 	MOVQ         base+16(FP), R9
 
 row:
@@ -19635,20 +20316,40 @@ row:
 	ADDQ         R10, R9
 	VXORPD       X1, X1, X1
 	VMOVSS       (DX), X2
-	VMULSS       beta+80(FP), X2, X2
+	VMULSS       beta+88(FP), X2, X2
 	VBROADCASTSS X2, X2
 	ADDQ         $0x00000004, DX
 	SUBQ         $0x00000008, R10
 	JL           after8
 
 entries8:
-	VPSUBD           (DI), Y0, Y3
-	VPOR             (DI), Y3, Y3
-	VMOVMSKPS        Y3, R11
-	TESTL            R11, R11
-	JNE              outside
-	PREFETCHT0       512(DI)
-	PREFETCHT0       512(SI)
+	VPSUBD     (DI), Y0, Y3
+	VPOR       (DI), Y3, Y3
+	VMOVMSKPS  Y3, R11
+	TESTL      R11, R11
+	JNE        outside
+	PREFETCHT0 512(DI)
+	PREFETCHT0 512(SI)
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched8
+	MOVLQSX    128(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVLQSX    132(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVLQSX    136(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVLQSX    140(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVLQSX    144(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVLQSX    148(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVLQSX    152(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVLQSX    156(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+
+fetched8:
 	VMOVUPS          (SI), X3
 	MOVLQSX          (DI), R11
 	VMOVSD           (R8)(R11*8), X4
@@ -19697,13 +20398,25 @@ entries8:
 	JGE              entries8
 
 after8:
-	ADDQ             $0x00000004, R10
-	JL               after4
-	VPSUBD           (DI), X0, X3
-	VPOR             (DI), X3, X3
-	VMOVMSKPS        X3, R11
-	TESTL            R11, R11
-	JNE              outside
+	ADDQ       $0x00000004, R10
+	JL         after4
+	VPSUBD     (DI), X0, X3
+	VPOR       (DI), X3, X3
+	VMOVMSKPS  X3, R11
+	TESTL      R11, R11
+	JNE        outside
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched4
+	MOVLQSX    128(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVLQSX    132(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVLQSX    136(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+	MOVLQSX    140(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+
+fetched4:
 	VMOVUPS          (SI), X3
 	MOVLQSX          (DI), R11
 	VMOVSD           (R8)(R11*8), X4
@@ -19734,6 +20447,12 @@ after4:
 	JEQ  rowend
 
 entries1:
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched1
+	MOVLQSX    128(DI), R11
+	PREFETCHT0 (R8)(R11*8)
+
+fetched1:
 	MOVLQSX          (DI), R11
 	CMPQ             R11, cols+64(FP)
 	JAE              outside
@@ -19758,32 +20477,35 @@ rowend:
 	ADDQ      $0x00000004, BX
 	DECQ      AX
 	JNE       row
-	MOVB      $0x01, ret+88(FP)
+	MOVB      $0x01, ret+96(FP)
 	VZEROUPPER
 	RET
 
 outside:
-	MOVB $0x00, ret+88(FP)
+	MOVB $0x00, ret+96(FP)
 	VZEROUPPER
 	RET
 
-// func sparsePairsGradAVX512F32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, uw *float32, cols int, v *float32, beta float32, ga *float32, gamma float32) bool
+// func sparsePairsGradAVX512F32I32(rows int, end *int32, base int, a *float32, ind *int32, out *float32, alpha float32, uw *float32, cols int, fetch int, v *float32, beta float32, ga *float32, gamma float32) bool
 // Requires: AVX, AVX2, AVX512F, AVX512VL, FMA3, MMX+
-TEXT ·sparsePairsGradAVX512F32I32(SB), NOSPLIT, $0-105
+TEXT ·sparsePairsGradAVX512F32I32(SB), NOSPLIT, $0-113
 	MOVQ         rows+0(FP), AX
 	MOVQ         end+8(FP), CX
-	MOVQ         v+72(FP), DX
+	MOVQ         v+80(FP), DX
 	MOVQ         out+40(FP), BX
 	MOVQ         a+24(FP), SI
 	MOVQ         ind+32(FP), DI
 	MOVQ         uw+56(FP), R8
-	MOVQ         ga+88(FP), R9
+	MOVQ         ga+96(FP), R9
 	MOVL         $0x00000002, R10
 	KMOVW        R10, K1
 	MOVQ         cols+64(FP), R10
 	DECQ         R10
 	VMOVQ        R10, X0
 	VPBROADCASTD X0, Y0
+	MOVQ         fetch+72(FP), R10
+	LEAQ         (DI)(R10*4), R10
+	MOVQ         R10, fetch+72(FP)
 	MOVQ         base+16(FP), R10
 
 row:
@@ -19793,24 +20515,44 @@ row:
 	ADDQ         R11, R10
 	VXORPD       X1, X1, X1
 	VMOVSS       (DX), X2
-	VMULSS       beta+80(FP), X2, X2
+	VMULSS       beta+88(FP), X2, X2
 	VBROADCASTSS X2, X2
 	VMOVSS       (DX), X3
-	VMULSS       gamma+96(FP), X3, X3
+	VMULSS       gamma+104(FP), X3, X3
 	VBROADCASTSS X3, X3
 	ADDQ         $0x00000004, DX
 	SUBQ         $0x00000008, R11
 	JL           after8
 
 entries8:
-	VPSUBD           (DI), Y0, Y4
-	VPOR             (DI), Y4, Y4
-	VMOVMSKPS        Y4, R12
-	TESTL            R12, R12
-	JNE              outside
-	PREFETCHT0       512(DI)
-	PREFETCHT0       512(SI)
-	PREFETCHT0       512(R9)
+	VPSUBD     (DI), Y0, Y4
+	VPOR       (DI), Y4, Y4
+	VMOVMSKPS  Y4, R12
+	TESTL      R12, R12
+	JNE        outside
+	PREFETCHT0 512(DI)
+	PREFETCHT0 512(SI)
+	PREFETCHT0 512(R9)
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched8
+	MOVLQSX    128(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVLQSX    132(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVLQSX    136(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVLQSX    140(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVLQSX    144(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVLQSX    148(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVLQSX    152(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVLQSX    156(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+
+fetched8:
 	VMOVUPS          (SI), X4
 	MOVLQSX          (DI), R12
 	VMOVSD           (R8)(R12*8), X5
@@ -19864,13 +20606,25 @@ entries8:
 	JGE              entries8
 
 after8:
-	ADDQ             $0x00000004, R11
-	JL               after4
-	VPSUBD           (DI), X0, X4
-	VPOR             (DI), X4, X4
-	VMOVMSKPS        X4, R12
-	TESTL            R12, R12
-	JNE              outside
+	ADDQ       $0x00000004, R11
+	JL         after4
+	VPSUBD     (DI), X0, X4
+	VPOR       (DI), X4, X4
+	VMOVMSKPS  X4, R12
+	TESTL      R12, R12
+	JNE        outside
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched4
+	MOVLQSX    128(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVLQSX    132(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVLQSX    136(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+	MOVLQSX    140(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+
+fetched4:
 	VMOVUPS          (SI), X4
 	MOVLQSX          (DI), R12
 	VMOVSD           (R8)(R12*8), X5
@@ -19904,6 +20658,12 @@ after4:
 	JEQ  rowend
 
 entries1:
+	CMPQ       DI, fetch+72(FP)
+	JAE        fetched1
+	MOVLQSX    128(DI), R12
+	PREFETCHT0 (R8)(R12*8)
+
+fetched1:
 	MOVLQSX          (DI), R12
 	CMPQ             R12, cols+64(FP)
 	JAE              outside
@@ -19932,12 +20692,12 @@ rowend:
 	ADDQ      $0x00000004, BX
 	DECQ      AX
 	JNE       row
-	MOVB      $0x01, ret+104(FP)
+	MOVB      $0x01, ret+112(FP)
 	VZEROUPPER
 	RET
 
 outside:
-	MOVB $0x00, ret+104(FP)
+	MOVB $0x00, ret+112(FP)
 	VZEROUPPER
 	RET
 

@@ -50,18 +50,23 @@ func testSparsePairsGuardPages[T Float](t *testing.T) {
 	indices := unsafe.Slice((*int)(unsafe.Pointer(&page[0])), len(page)*8/int(unsafe.Sizeof(int(0))))
 	narrow := unsafe.Slice((*int32)(unsafe.Pointer(&page[0])), 2*len(page))
 	const met = 3
-	for entries := 1; entries < 30; entries++ {
+	far := make([]T, 1<<18) // so large that pairs are fetched before
+	for entries := 1; entries < 100; entries++ {
 		for _, last := range []bool{false, true} {
+			pairs := at(uw, 2*met, last)
+			if entries >= 30 {
+				pairs = far
+			}
 			ind := at(indices, entries, last)
 			for q := range ind {
 				ind[q] = q % met
 			}
-			ok := SparsePairsGrad([]int{entries}, 0, at(a, entries, last), ind, at(out, 1, last), 1, at(uw, 2*met, last), at(v, 1, last), 1, at(ga, entries, last), 1)
+			ok := SparsePairsGrad([]int{entries}, 0, at(a, entries, last), ind, at(out, 1, last), 1, pairs, at(v, 1, last), 1, at(ga, entries, last), 1)
 			ind32 := at(narrow, entries, last)
 			for q := range ind32 {
 				ind32[q] = int32(q % met)
 			}
-			if !SparsePairsGrad([]int32{int32(entries)}, 0, at(a, entries, last), ind32, at(out, 1, last), 1, at(uw, 2*met, last), at(v, 1, last), 1, at(ga, entries, last), 1) || !ok {
+			if !SparsePairsGrad([]int32{int32(entries)}, 0, at(a, entries, last), ind32, at(out, 1, last), 1, pairs, at(v, 1, last), 1, at(ga, entries, last), 1) || !ok {
 				t.Fatalf("%d entries: an index is outside", entries)
 			}
 		}

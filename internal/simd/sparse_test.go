@@ -215,6 +215,7 @@ func TestSparseColumn(t *testing.T) {
 
 func testSparseColumn[T Float, I Index](t *testing.T) {
 	rnd := rand.New(rand.NewPCG(4, 2))
+	far := make([]T, 1<<18) // so large that pairs are fetched before
 	for _, rows := range []int{0, 1, 2, 3, 20} {
 		for _, perRow := range []int{0, 1, 3, 4, 5, 9, 30} {
 			const cols, base = 12, 7
@@ -281,8 +282,11 @@ func testSparseColumn[T Float, I Index](t *testing.T) {
 			sameSlice(t, "w of SparseGatherScatterGrad", wAll, wOne)
 			sameSlice(t, "ga of SparseGatherScatterGrad", gaAll, ga)
 
-			for _, grad := range []bool{false, true} {
-				uw := make([]T, 2*cols)
+			for n := range 4 {
+				grad, uw := n%2 == 1, make([]T, 2*cols)
+				if n > 1 {
+					uw = far
+				}
 				for j := range cols {
 					uw[2*j], uw[2*j+1] = u[j], w[j]
 				}

@@ -274,49 +274,64 @@ func pairsIn[I Index, T Float](uw []T) int {
 	return min(len(uw)/2, 1<<31)
 }
 
+// pairsAhead is how many entries ahead the loops over pairs fetch them.
+const pairsAhead = 32
+
+// pairsFetched returns how many entries have the pairs of others fetched: none where
+// uw is small enough for the second-level cache, and not the last ones, behind which
+// there would be no indices.
+func pairsFetched[T Float](entries int, uw []T) int {
+	if len(uw)*int(unsafe.Sizeof(T(0))) < 1<<20 {
+		return 0
+	}
+	return max(0, entries-pairsAhead-7)
+}
+
 func sparsePairs[T Float, I Index](end []I, base int, a []T, ind []I, out []T, alpha T, uw, v []T, beta T) bool {
+	fetch := pairsFetched(len(ind), uw)
 	switch {
 	case tier == Generic:
 		return genericSparsePairs(end, base, a, ind, out, alpha, uw, v, beta, nil, 0)
 	case tier == AVX512 && is64[T]() && isInt[I]():
-		return sparsePairsAVX512F64I64(len(end), i64(&end[0]), base, f64(&a[0]), i64(&ind[0]), f64(&out[0]), float64(alpha), f64(&uw[0]), pairsIn[I](uw), f64(&v[0]), float64(beta))
+		return sparsePairsAVX512F64I64(len(end), i64(&end[0]), base, f64(&a[0]), i64(&ind[0]), f64(&out[0]), float64(alpha), f64(&uw[0]), pairsIn[I](uw), fetch, f64(&v[0]), float64(beta))
 	case tier == AVX512 && is64[T]():
-		return sparsePairsAVX512F64I32(len(end), i32(&end[0]), base, f64(&a[0]), i32(&ind[0]), f64(&out[0]), float64(alpha), f64(&uw[0]), pairsIn[I](uw), f64(&v[0]), float64(beta))
+		return sparsePairsAVX512F64I32(len(end), i32(&end[0]), base, f64(&a[0]), i32(&ind[0]), f64(&out[0]), float64(alpha), f64(&uw[0]), pairsIn[I](uw), fetch, f64(&v[0]), float64(beta))
 	case tier == AVX512 && isInt[I]():
-		return sparsePairsAVX512F32I64(len(end), i64(&end[0]), base, f32(&a[0]), i64(&ind[0]), f32(&out[0]), float32(alpha), f32(&uw[0]), pairsIn[I](uw), f32(&v[0]), float32(beta))
+		return sparsePairsAVX512F32I64(len(end), i64(&end[0]), base, f32(&a[0]), i64(&ind[0]), f32(&out[0]), float32(alpha), f32(&uw[0]), pairsIn[I](uw), fetch, f32(&v[0]), float32(beta))
 	case tier == AVX512:
-		return sparsePairsAVX512F32I32(len(end), i32(&end[0]), base, f32(&a[0]), i32(&ind[0]), f32(&out[0]), float32(alpha), f32(&uw[0]), pairsIn[I](uw), f32(&v[0]), float32(beta))
+		return sparsePairsAVX512F32I32(len(end), i32(&end[0]), base, f32(&a[0]), i32(&ind[0]), f32(&out[0]), float32(alpha), f32(&uw[0]), pairsIn[I](uw), fetch, f32(&v[0]), float32(beta))
 	case is64[T]() && isInt[I]():
-		return sparsePairsAVX2F64I64(len(end), i64(&end[0]), base, f64(&a[0]), i64(&ind[0]), f64(&out[0]), float64(alpha), f64(&uw[0]), pairsIn[I](uw), f64(&v[0]), float64(beta))
+		return sparsePairsAVX2F64I64(len(end), i64(&end[0]), base, f64(&a[0]), i64(&ind[0]), f64(&out[0]), float64(alpha), f64(&uw[0]), pairsIn[I](uw), fetch, f64(&v[0]), float64(beta))
 	case is64[T]():
-		return sparsePairsAVX2F64I32(len(end), i32(&end[0]), base, f64(&a[0]), i32(&ind[0]), f64(&out[0]), float64(alpha), f64(&uw[0]), pairsIn[I](uw), f64(&v[0]), float64(beta))
+		return sparsePairsAVX2F64I32(len(end), i32(&end[0]), base, f64(&a[0]), i32(&ind[0]), f64(&out[0]), float64(alpha), f64(&uw[0]), pairsIn[I](uw), fetch, f64(&v[0]), float64(beta))
 	case isInt[I]():
-		return sparsePairsAVX2F32I64(len(end), i64(&end[0]), base, f32(&a[0]), i64(&ind[0]), f32(&out[0]), float32(alpha), f32(&uw[0]), pairsIn[I](uw), f32(&v[0]), float32(beta))
+		return sparsePairsAVX2F32I64(len(end), i64(&end[0]), base, f32(&a[0]), i64(&ind[0]), f32(&out[0]), float32(alpha), f32(&uw[0]), pairsIn[I](uw), fetch, f32(&v[0]), float32(beta))
 	default:
-		return sparsePairsAVX2F32I32(len(end), i32(&end[0]), base, f32(&a[0]), i32(&ind[0]), f32(&out[0]), float32(alpha), f32(&uw[0]), pairsIn[I](uw), f32(&v[0]), float32(beta))
+		return sparsePairsAVX2F32I32(len(end), i32(&end[0]), base, f32(&a[0]), i32(&ind[0]), f32(&out[0]), float32(alpha), f32(&uw[0]), pairsIn[I](uw), fetch, f32(&v[0]), float32(beta))
 	}
 }
 
 func sparsePairsGrad[T Float, I Index](end []I, base int, a []T, ind []I, out []T, alpha T, uw, v []T, beta T, ga []T, gamma T) bool {
+	fetch := pairsFetched(len(ind), uw)
 	switch {
 	case tier == Generic:
 		return genericSparsePairs(end, base, a, ind, out, alpha, uw, v, beta, ga, gamma)
 	case tier == AVX512 && is64[T]() && isInt[I]():
-		return sparsePairsGradAVX512F64I64(len(end), i64(&end[0]), base, f64(&a[0]), i64(&ind[0]), f64(&out[0]), float64(alpha), f64(&uw[0]), pairsIn[I](uw), f64(&v[0]), float64(beta), f64(&ga[0]), float64(gamma))
+		return sparsePairsGradAVX512F64I64(len(end), i64(&end[0]), base, f64(&a[0]), i64(&ind[0]), f64(&out[0]), float64(alpha), f64(&uw[0]), pairsIn[I](uw), fetch, f64(&v[0]), float64(beta), f64(&ga[0]), float64(gamma))
 	case tier == AVX512 && is64[T]():
-		return sparsePairsGradAVX512F64I32(len(end), i32(&end[0]), base, f64(&a[0]), i32(&ind[0]), f64(&out[0]), float64(alpha), f64(&uw[0]), pairsIn[I](uw), f64(&v[0]), float64(beta), f64(&ga[0]), float64(gamma))
+		return sparsePairsGradAVX512F64I32(len(end), i32(&end[0]), base, f64(&a[0]), i32(&ind[0]), f64(&out[0]), float64(alpha), f64(&uw[0]), pairsIn[I](uw), fetch, f64(&v[0]), float64(beta), f64(&ga[0]), float64(gamma))
 	case tier == AVX512 && isInt[I]():
-		return sparsePairsGradAVX512F32I64(len(end), i64(&end[0]), base, f32(&a[0]), i64(&ind[0]), f32(&out[0]), float32(alpha), f32(&uw[0]), pairsIn[I](uw), f32(&v[0]), float32(beta), f32(&ga[0]), float32(gamma))
+		return sparsePairsGradAVX512F32I64(len(end), i64(&end[0]), base, f32(&a[0]), i64(&ind[0]), f32(&out[0]), float32(alpha), f32(&uw[0]), pairsIn[I](uw), fetch, f32(&v[0]), float32(beta), f32(&ga[0]), float32(gamma))
 	case tier == AVX512:
-		return sparsePairsGradAVX512F32I32(len(end), i32(&end[0]), base, f32(&a[0]), i32(&ind[0]), f32(&out[0]), float32(alpha), f32(&uw[0]), pairsIn[I](uw), f32(&v[0]), float32(beta), f32(&ga[0]), float32(gamma))
+		return sparsePairsGradAVX512F32I32(len(end), i32(&end[0]), base, f32(&a[0]), i32(&ind[0]), f32(&out[0]), float32(alpha), f32(&uw[0]), pairsIn[I](uw), fetch, f32(&v[0]), float32(beta), f32(&ga[0]), float32(gamma))
 	case is64[T]() && isInt[I]():
-		return sparsePairsGradAVX2F64I64(len(end), i64(&end[0]), base, f64(&a[0]), i64(&ind[0]), f64(&out[0]), float64(alpha), f64(&uw[0]), pairsIn[I](uw), f64(&v[0]), float64(beta), f64(&ga[0]), float64(gamma))
+		return sparsePairsGradAVX2F64I64(len(end), i64(&end[0]), base, f64(&a[0]), i64(&ind[0]), f64(&out[0]), float64(alpha), f64(&uw[0]), pairsIn[I](uw), fetch, f64(&v[0]), float64(beta), f64(&ga[0]), float64(gamma))
 	case is64[T]():
-		return sparsePairsGradAVX2F64I32(len(end), i32(&end[0]), base, f64(&a[0]), i32(&ind[0]), f64(&out[0]), float64(alpha), f64(&uw[0]), pairsIn[I](uw), f64(&v[0]), float64(beta), f64(&ga[0]), float64(gamma))
+		return sparsePairsGradAVX2F64I32(len(end), i32(&end[0]), base, f64(&a[0]), i32(&ind[0]), f64(&out[0]), float64(alpha), f64(&uw[0]), pairsIn[I](uw), fetch, f64(&v[0]), float64(beta), f64(&ga[0]), float64(gamma))
 	case isInt[I]():
-		return sparsePairsGradAVX2F32I64(len(end), i64(&end[0]), base, f32(&a[0]), i64(&ind[0]), f32(&out[0]), float32(alpha), f32(&uw[0]), pairsIn[I](uw), f32(&v[0]), float32(beta), f32(&ga[0]), float32(gamma))
+		return sparsePairsGradAVX2F32I64(len(end), i64(&end[0]), base, f32(&a[0]), i64(&ind[0]), f32(&out[0]), float32(alpha), f32(&uw[0]), pairsIn[I](uw), fetch, f32(&v[0]), float32(beta), f32(&ga[0]), float32(gamma))
 	default:
-		return sparsePairsGradAVX2F32I32(len(end), i32(&end[0]), base, f32(&a[0]), i32(&ind[0]), f32(&out[0]), float32(alpha), f32(&uw[0]), pairsIn[I](uw), f32(&v[0]), float32(beta), f32(&ga[0]), float32(gamma))
+		return sparsePairsGradAVX2F32I32(len(end), i32(&end[0]), base, f32(&a[0]), i32(&ind[0]), f32(&out[0]), float32(alpha), f32(&uw[0]), pairsIn[I](uw), fetch, f32(&v[0]), float32(beta), f32(&ga[0]), float32(gamma))
 	}
 }
 

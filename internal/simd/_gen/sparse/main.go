@@ -794,8 +794,12 @@ type pairLoop struct {
 	top            VecVirtual // the largest index in all elements
 }
 
-// fetched is how many bytes ahead the loop of pairs fetches what it reads once.
-const fetched = 512
+// fetched is how many bytes ahead the loop of pairs fetches what it reads once, and
+// pairsAhead how many entries ahead it fetches pairs.
+const (
+	fetched    = 512
+	pairsAhead = 32
+)
 
 // pairs emits a loop over the entries q of some rows i of a sparse matrix, which
 // meet pairs of elements u and w:
@@ -806,10 +810,12 @@ const fetched = 512
 //
 // The sums are those of column. An entry takes one load and one store of a pair, as
 // loads and stores are what the loop is limited by; the store has all of the pair, so
-// that the next load of it need not wait until the store has left for the cache.
+// that the next load of it need not wait until the store has left for the cache. The
+// first entries, fetch of them, have the pairs of later ones fetched, which the processor
+// would not come to in time where they are in no cache of its own.
 func (g isa) pairs(name string, grad bool) {
 	elem := byType(g, "float64", "float32")
-	sig := "rows int, end *I, base int, a *T, ind *I, out *T, alpha T, uw *T, cols int, v *T, beta T"
+	sig := "rows int, end *I, base int, a *T, ind *I, out *T, alpha T, uw *T, cols, fetch int, v *T, beta T"
 	does := "out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i)"
 	if grad {
 		sig += ", ga *T, gamma T"
@@ -818,7 +824,7 @@ func (g isa) pairs(name string, grad bool) {
 	sig = strings.ReplaceAll(strings.ReplaceAll(sig, "T", elem), "*I", "*"+g.index)
 	TEXT(name+g.name(), 4 /* NOSPLIT */, "func("+sig+") bool")
 	Pragma("noescape")
-	Doc(name + g.name() + " computes " + does + " for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none.")
+	Doc(name + g.name() + " computes " + does + fmt.Sprintf(" for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none. There are %d more entries behind each of the first fetch ones.", pairsAhead+7))
 
 	rows, end, v, out := param("rows"), param("end"), param("v"), param("out")
 	l := pairLoop{isa: g, grad: grad, a: param("a"), ind: param("ind"), uw: param("uw")}
@@ -842,6 +848,11 @@ func (g isa) pairs(name string, grad bool) {
 		} else {
 			VPBROADCASTQ(x, l.top)
 		}
+	}
+	{
+		fetch := param("fetch")
+		LEAQ(Mem{Base: l.ind, Index: fetch, Scale: uint8(l.indexSize())}, fetch)
+		MOVQ(fetch, g.memory("fetch")) // where they end
 	}
 	before := param("base") // the end of the row before
 	Label("row")
@@ -873,6 +884,7 @@ func (g isa) pairs(name string, grad bool) {
 	if grad {
 		PREFETCHT0(Mem{Base: l.ga, Disp: fetched})
 	}
+	l.fetch(8)
 	x, y := l.entries(0), l.entries(4)
 	if grad { // side by side, as stores to the same line go together
 		g.mov(x, l.at(l.ga, 0))
@@ -885,6 +897,7 @@ func (g isa) pairs(name string, grad bool) {
 	ADDQ(U32(4), left)
 	JL(LabelRef("after4"))
 	l.check(4)
+	l.fetch(4)
 	x = l.entries(0)
 	if grad {
 		g.mov(x, l.at(l.ga, 0))
@@ -896,6 +909,7 @@ func (g isa) pairs(name string, grad bool) {
 	ADDQ(U32(4), left)
 	JEQ(LabelRef("rowend"))
 	Label("entries1")
+	l.fetch(1)
 	l.entry()
 	l.advance(1)
 	DECQ(left)
@@ -948,6 +962,32 @@ func (l *pairLoop) check(n int) {
 	JNE(LabelRef("outside"))
 }
 
+// fetch has the pairs fetched of n entries that come later, where there are such.
+func (l *pairLoop) fetch(n int) {
+	skip := fmt.Sprintf("fetched%d", n)
+	CMPQ(l.ind, l.memory("fetch"))
+	JAE(LabelRef(skip))
+	for k := range n {
+		PREFETCHT0(l.pairOf(pairsAhead+k, false))
+	}
+	Label(skip)
+}
+
+// pairOf returns where the pair of entry k is, the index of which it checks if check is
+// set.
+func (l *pairLoop) pairOf(k int, check bool) Mem {
+	i := GP64()
+	l.loadIndex(Mem{Base: l.ind, Disp: k * l.indexSize()}, i)
+	if check {
+		CMPQ(i, l.memory("cols"))
+		JAE(LabelRef("outside"))
+	}
+	if l.size == 8 {
+		ADDQ(i, i)
+	}
+	return Mem{Base: l.uw, Index: i, Scale: 8}
+}
+
 func (l *pairLoop) at(base Register, k int) Mem { return Mem{Base: base, Disp: l.size * k} }
 
 func (l *pairLoop) advance(n int) {
@@ -962,16 +1002,7 @@ func (l *pairLoop) advance(n int) {
 // and returns it. If alone is set it checks the index.
 func (l *pairLoop) pair(k int, x Register, alone bool) VecVirtual {
 	mov := byType(l.isa, VMOVUPD, VMOVSD) // of a pair
-	i := GP64()
-	l.loadIndex(Mem{Base: l.ind, Disp: k * l.indexSize()}, i)
-	if alone {
-		CMPQ(i, l.memory("cols"))
-		JAE(LabelRef("outside"))
-	}
-	if l.size == 8 {
-		ADDQ(i, i)
-	}
-	at := Mem{Base: l.uw, Index: i, Scale: 8}
+	at := l.pairOf(k, alone)
 	uw, fi := XMM(), l.fi.AsX()
 	mov(at, uw)
 	switch {
