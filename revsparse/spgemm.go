@@ -2,12 +2,16 @@ package revsparse
 
 import (
 	"fmt"
+	"math"
+	"math/bits"
 	"slices"
 	"sort"
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/fixed"
 	"revnum/internal/parallel"
+	"revnum/internal/simd"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -26,9 +30,8 @@ import (
 //
 // In floating point a sum of n products is within n·ε·Σ|a_il·b_lj|. In fixed point
 // each product is rounded. The bits do not depend on the number of workers, who share
-// the rows of A in blocks of about as many entries each. They need a number and an
-// index for each column of C, and, for B̄, numbers for the entries of B that a
-// block meets.
+// the rows of A in blocks of about as many entries each. They need two numbers for
+// each column of C, and, for B̄, numbers for the entries of B that a block meets.
 type SpGEMM[T rev.Real, I Index] struct {
 	C       CSR[T, I] `rev:"acc"`
 	A       CSR[T, I] `rev:"in"`
@@ -45,22 +48,38 @@ func SpGEMMPattern[T any, I Index](a, b CSR[T, I]) (CSR[T, I], error) {
 		panic(mat.ErrShape)
 	}
 	c := CSR[T, I]{Rows: a.Rows, Cols: b.Cols, Ptr: make([]I, 1, a.Rows+1)}
-	seen := make([]int, b.Cols) // the last row that had the column, counted from 1
+	// Bit j%64 of word j/64 of has is set if the row has column j, and bit w%64 of word
+	// w/64 of words if word w of has is not zero, so that the columns come out in order
+	// and the most of words without any are not looked at.
+	has := make([]uint64, (b.Cols+63)/64)
+	words := make([]uint64, (len(has)+63)/64)
 	for i := range a.Rows {
-		from := len(c.Ind)
+		lo, hi := len(words), -1
 		for _, l := range a.Ind[a.Ptr[i]:a.Ptr[i+1]] {
 			for _, j := range b.Ind[b.Ptr[l]:b.Ptr[l+1]] {
-				if seen[j] <= i {
-					seen[j] = i + 1
-					c.Ind = append(c.Ind, j)
-				}
+				w := uint(j) / 64
+				has[w] |= 1 << (uint(j) % 64)
+				words[w/64] |= 1 << (w % 64)
+				lo, hi = min(lo, int(w/64)), max(hi, int(w/64))
 			}
+		}
+		for n := lo; n <= hi; n++ {
+			for set := words[n]; set != 0; set &= set - 1 {
+				w := 64*n + bits.TrailingZeros64(set)
+				for columns := has[w]; columns != 0; columns &= columns - 1 {
+					c.Ind = append(c.Ind, I(64*w+bits.TrailingZeros64(columns)))
+				}
+				has[w] = 0
+			}
+			words[n] = 0
 		}
 		if !fits[I](len(c.Ind)) {
 			return CSR[T, I]{}, fmt.Errorf("revsparse: the product has more entries than %T counts, %d in the first %d rows", I(0), len(c.Ind), i+1)
 		}
-		slices.Sort(c.Ind[from:])
 		c.Ptr = append(c.Ptr, I(len(c.Ind)))
+		if n := i + 1; n&(n-1) == 0 { // the next n rows may have as many
+			c.Ind = slices.Grow(c.Ind, (len(c.Ind)/n+1)*(min(2*n, a.Rows)-n))
+		}
 	}
 	c.Data = make([]T, len(c.Ind))
 	return c, nil
@@ -76,55 +95,32 @@ func (k *SpGEMM[T, I]) check() {
 	}
 }
 
-// product computes c += a·b, or -= if sub, for the values of C, A and B, unless one
-// is nil.
-func (k *SpGEMM[T, I]) product(c, a, b []T, sub bool) {
-	if c != nil && a != nil && b != nil {
-		k.run(spgemm[T, I]{cv: c, av: a, bv: b, sub: sub})
-	}
-}
-
-// addGradient adds to ga and gb the cotangents of a and b, gc being that of C. It
-// leaves out what is nil.
-func (k *SpGEMM[T, I]) addGradient(gc, a, b, ga, gb []T) {
-	if b == nil {
-		ga = nil
-	}
-	if a == nil {
-		gb = nil
-	}
-	if gc != nil && (ga != nil || gb != nil) {
-		k.run(spgemm[T, I]{gc: gc, av: a, bv: b, ga: ga, gb: gb})
-	}
-}
-
 // Forward computes C += A·B.
 func (k SpGEMM[T, I]) Forward() {
 	k.check()
-	k.product(k.C.Data, k.A.Data, k.B.Data, false)
+	k.run(spgemm[T, I]{c: k.C.Data, a: k.A.Data, b: k.B.Data})
 }
 
 // Inverse computes C -= A·B.
 func (k SpGEMM[T, I]) Inverse() {
 	k.check()
-	k.product(k.C.Data, k.A.Data, k.B.Data, true)
+	k.run(spgemm[T, I]{c: k.C.Data, a: k.A.Data, b: k.B.Data, sub: true})
 }
 
 // Adjoint computes C -= A·B and the cotangents of A and B.
 func (k SpGEMM[T, I]) Adjoint(g SpGEMM[T, I]) {
 	k.check()
 	rev.CheckLike(&k, &g)
-	k.product(k.C.Data, k.A.Data, k.B.Data, true)
-	k.addGradient(g.C.Data, k.A.Data, k.B.Data, g.A.Data, g.B.Data)
+	k.run(spgemm[T, I]{c: k.C.Data, a: k.A.Data, b: k.B.Data, sub: true, gc: g.C.Data, ga: g.A.Data, gb: g.B.Data})
 }
 
 // Tangent computes C += A·B and Ċ += Ȧ·B + A·Ḃ.
 func (k SpGEMM[T, I]) Tangent(t SpGEMM[T, I]) {
 	k.check()
 	rev.CheckLike(&k, &t)
-	k.product(k.C.Data, k.A.Data, k.B.Data, false)
-	k.product(t.C.Data, t.A.Data, k.B.Data, false)
-	k.product(t.C.Data, k.A.Data, t.B.Data, false)
+	k.run(spgemm[T, I]{c: k.C.Data, a: k.A.Data, b: k.B.Data})
+	k.run(spgemm[T, I]{c: t.C.Data, a: t.A.Data, b: k.B.Data})
+	k.run(spgemm[T, I]{c: t.C.Data, a: k.A.Data, b: t.B.Data})
 }
 
 // AdjointTangent computes what Adjoint does, takes back the tangent of C, and adds
@@ -132,34 +128,46 @@ func (k SpGEMM[T, I]) Tangent(t SpGEMM[T, I]) {
 func (k SpGEMM[T, I]) AdjointTangent(g, t, gt SpGEMM[T, I]) {
 	k.check()
 	rev.CheckLike(&k, &g, &t, &gt)
-	k.product(t.C.Data, t.A.Data, k.B.Data, true)
-	k.product(t.C.Data, k.A.Data, t.B.Data, true)
-	k.addGradient(gt.C.Data, k.A.Data, k.B.Data, gt.A.Data, gt.B.Data)
-	k.addGradient(g.C.Data, t.A.Data, t.B.Data, gt.A.Data, gt.B.Data)
-	k.product(k.C.Data, k.A.Data, k.B.Data, true)
-	k.addGradient(g.C.Data, k.A.Data, k.B.Data, g.A.Data, g.B.Data)
+	k.run(spgemm[T, I]{c: t.C.Data, a: t.A.Data, b: k.B.Data, sub: true})
+	k.run(spgemm[T, I]{c: t.C.Data, a: k.A.Data, b: t.B.Data, sub: true})
+	k.run(spgemm[T, I]{gc: gt.C.Data, a: k.A.Data, b: k.B.Data, ga: gt.A.Data, gb: gt.B.Data})
+	k.run(spgemm[T, I]{gc: g.C.Data, a: t.A.Data, b: t.B.Data, ga: gt.A.Data, gb: gt.B.Data})
+	k.run(spgemm[T, I]{c: k.C.Data, a: k.A.Data, b: k.B.Data, sub: true, gc: g.C.Data, ga: g.A.Data, gb: g.B.Data})
 }
 
-// spgemm is a product or a gradient in progress.
+// A spgemm is a pass over the rows of A, in progress, that computes
+//
+//	c_ij += Σ_l a_il·b_lj,  ga_il += Σ_j gc_ij·b_lj,  gb_lj += Σ_i a_il·gc_ij
+//
+// for values at the entries of C, A and B, or of these what is not nil and of which
+// all is given; the first with -= for += if sub is set.
 type spgemm[T rev.Real, I Index] struct {
 	k          SpGEMM[T, I]
-	cv, av, bv []T
+	c, a, b    []T
 	gc, ga, gb []T
 	sub        bool
 	blocks     int
 	combine    bool
 	windows    []window[T] // of gb, one for each block
-	scratch    []spgemmScratch[T, I]
+	scratch    []spgemmScratch[T]
 }
 
-// spgemmScratch is what a worker needs for its own, by columns of C.
-type spgemmScratch[T rev.Real, I Index] struct {
-	at  []I // where the entry of C is
-	sum []T
-}
+// spgemmScratch is what a worker needs for its own, by columns of C: sums of a row, and
+// the elements of a row of gc, absent where C has no entry. Between rows all are.
+type spgemmScratch[T rev.Real] struct{ sum, g []T }
 
 func (k *SpGEMM[T, I]) run(call spgemm[T, I]) {
-	if len(k.A.Ind) == 0 || len(k.B.Ind) == 0 || len(k.C.Ind) == 0 {
+	if call.a == nil || call.b == nil {
+		call.c = nil
+	}
+	if call.gc == nil || call.b == nil {
+		call.ga = nil
+	}
+	if call.gc == nil || call.a == nil {
+		call.gb = nil
+	}
+	gradient := call.ga != nil || call.gb != nil
+	if call.c == nil && !gradient || len(k.A.Ind) == 0 || len(k.B.Ind) == 0 || len(k.C.Ind) == 0 {
 		return
 	}
 	w := workspace.Get[spgemm[T, I]]()
@@ -167,24 +175,23 @@ func (k *SpGEMM[T, I]) run(call spgemm[T, I]) {
 	*w = call
 	w.blocks = max(1, min((len(k.A.Ind)+len(k.C.Ind))/blockWork, mostBlocks))
 	if w.gb != nil {
-		w.blocks = min(w.blocks, mostWindows)
-		for len(w.windows) < w.blocks {
-			w.windows = append(w.windows, window[T]{})
-		}
-		for b := range w.windows[:w.blocks] {
-			w.windows[b].open(len(k.B.Ind))
-		}
+		w.openWindows()
 	}
 	workers := min(parallel.Workers(k.Workers), w.blocks)
 	if w.ga != nil && w.gb != nil && &w.ga[0] == &w.gb[0] {
-		workers = 1 // the gradient of B is not apart before it is combined
+		workers = 1 // the gradients are not apart
 	}
 	for len(w.scratch) < workers {
-		w.scratch = append(w.scratch, spgemmScratch[T, I]{})
+		w.scratch = append(w.scratch, spgemmScratch[T]{})
 	}
 	for i := range w.scratch[:workers] {
 		s := &w.scratch[i]
-		s.at, s.sum = workspace.Grow(s.at, k.C.Cols), workspace.Grow(s.sum, k.C.Cols)
+		if w.c != nil {
+			s.sum = workspace.Grow(s.sum, k.C.Cols)
+		}
+		if n := len(s.g); gradient && n < k.C.Cols {
+			s.g = append(s.g, slices.Repeat([]T{absent[T]()}, k.C.Cols-n)...)
+		}
 	}
 	parallel.Run(workers, w.blocks, w)
 	if w.gb != nil {
@@ -193,6 +200,44 @@ func (k *SpGEMM[T, I]) run(call spgemm[T, I]) {
 	}
 	*w = spgemm[T, I]{windows: w.windows, scratch: w.scratch}
 	workspace.Put(w)
+}
+
+// openWindows opens a window of gb for each block.
+func (w *spgemm[T, I]) openWindows() {
+	a, b := &w.k.A, &w.k.B
+	most := mostWindows
+	if reached(a.Ind) > b.Rows/mostWindows { // a window is about as large as gb
+		most = max(2, min(most, len(a.Ind)/(windowReads*b.Rows)))
+	}
+	w.blocks = min(w.blocks, most)
+	for len(w.windows) < w.blocks {
+		w.windows = append(w.windows, window[T]{})
+	}
+	for n := range w.windows[:w.blocks] {
+		w.windows[n].open(len(w.gb))
+	}
+}
+
+// reach returns what a block adds to for the rows of A from i to to-1: gb itself if they
+// meet rows of B which are its own, as is most often so in a banded matrix, and otherwise
+// its window.
+func (w *spgemm[T, I]) reach(block, i, to int) []T {
+	a, b := &w.k.A, &w.k.B
+	ind := a.Ind[a.Ptr[i]:a.Ptr[to]]
+	if w.gb == nil || len(ind) == 0 {
+		return w.gb
+	}
+	own := func(block int) int { return int(uint64(w.cut(block)) * uint64(b.Rows) / uint64(a.Rows)) }
+	if lo, hi := simd.IndexRange(ind); own(block) <= int(lo) && int(hi) < own(block+1) {
+		return w.gb
+	}
+	win := &w.windows[block]
+	for _, l := range ind {
+		if from, to := b.Ptr[l], b.Ptr[l+1]; from < to {
+			win.reach(int(from), int(to)-1, nil)
+		}
+	}
+	return win.all
 }
 
 // cut returns the first row of a block.
@@ -205,6 +250,10 @@ func (w *spgemm[T, I]) cut(block int) int {
 	return sort.Search(a.Rows, func(i int) bool { return int(a.Ptr[i])+int(c.Ptr[i]) >= at })
 }
 
+// spgemmRows is how many rows a block does at a time: their entries stay in a cache from
+// the product to the gradients.
+const spgemmRows = 256
+
 // Block does a block of rows of A and C, or of the entries of B.
 func (w *spgemm[T, I]) Block(worker, block int) {
 	if w.combine {
@@ -212,81 +261,130 @@ func (w *spgemm[T, I]) Block(worker, block int) {
 		combineWindows(w.windows[:w.blocks], w.gb, lo, min(lo+combined, len(w.gb)))
 		return
 	}
-	for i := w.cut(block); i < w.cut(block+1); i++ {
-		if w.gc == nil {
-			w.productRow(&w.scratch[worker], i)
-		} else {
-			w.gradientRow(&w.scratch[worker], block, i)
+	s, last := &w.scratch[worker], w.cut(block+1)
+	for i := w.cut(block); i < last; i += spgemmRows {
+		to := min(i+spgemmRows, last)
+		w.rows(s, i, to, w.reach(block, i, to))
+	}
+}
+
+// rows does rows i to to-1, with the cotangent of B in gb.
+func (w *spgemm[T, I]) rows(s *spgemmScratch[T], i, to int, gb []T) {
+	for i < to {
+		n := 0
+		switch w := any(w).(type) {
+		case *spgemm[float64, I]:
+			n = vectorSpGEMM(w, any(s).(*spgemmScratch[float64]), i, to, any(gb).([]float64))
+		case *spgemm[float32, I]:
+			n = vectorSpGEMM(w, any(s).(*spgemmScratch[float32]), i, to, any(gb).([]float32))
 		}
+		if n == 0 {
+			n = 1
+			if w.c != nil {
+				w.productRow(s.sum, i)
+			}
+			if w.ga != nil || gb != nil {
+				w.gradientRow(s.g, i, gb)
+			}
+		}
+		i += n
 	}
 }
 
-// note has s.at tell where the entries of row i of C are, and returns the first and
-// the one behind the last. An entry of s.at is of another row, or what a call before
-// has left, unless it is between these and of its column.
-func (w *spgemm[T, I]) note(s *spgemmScratch[T, I], i int) (lo, hi I) {
-	c := &w.k.C
-	lo, hi = c.Ptr[i], c.Ptr[i+1]
-	for p := lo; p < hi; p++ {
-		s.at[c.Ind[p]] = p
-		s.sum[c.Ind[p]] = 0
-	}
-	return lo, hi
-}
-
-func (w *spgemm[T, I]) productRow(s *spgemmScratch[T, I], i int) {
+// vectorSpGEMM does some of the rows that rows does, and returns how many.
+func vectorSpGEMM[T rev.Float, I Index](w *spgemm[T, I], s *spgemmScratch[T], i, to int, gb []T) int {
 	a, b, c := &w.k.A, &w.k.B, &w.k.C
-	lo, hi := w.note(s, i)
+	v := simd.SpGEMM[T, I]{
+		CPtr: c.Ptr, CInd: c.Ind, APtr: a.Ptr, AInd: a.Ind, BPtr: b.Ptr, BInd: b.Ind, Cols: c.Cols,
+		C: w.c, A: w.a, B: w.b, Sign: 1, GC: w.gc, GA: w.ga, GB: gb, Sums: s.sum, W: s.g,
+	}
+	if w.sub {
+		v.Sign = -1
+	}
+	return v.Rows(i, to)
+}
+
+func (w *spgemm[T, I]) productRow(sum []T, i int) {
+	a, b, c := &w.k.A, &w.k.B, &w.k.C
+	cols, row := c.Ind[c.Ptr[i]:c.Ptr[i+1]], w.c[c.Ptr[i]:c.Ptr[i+1]]
+	for _, j := range cols {
+		sum[j] = 0
+	}
+	// The sums of columns that the row of C has not are not looked at.
 	for p := a.Ptr[i]; p < a.Ptr[i+1]; p++ {
-		x, l := w.av[p], a.Ind[p]
-		from, to := b.Ptr[l], b.Ptr[l+1]
-		bv := w.bv[from:to]
-		for q, j := range b.Ind[from:to] {
-			// The sums of columns that the row of C has not are not looked at.
-			s.sum[j] += mul(x, bv[q])
+		x, l := w.a[p], a.Ind[p]
+		ind, v := b.Ind[b.Ptr[l]:b.Ptr[l+1]], w.b[b.Ptr[l]:b.Ptr[l+1]]
+		v = v[:len(ind)]
+		for q, j := range ind {
+			sum[j] += fixed.Product(x, v[q])
 		}
 	}
-	for p := lo; p < hi; p++ {
-		j := c.Ind[p]
-		if s.at[j] != p {
-			continue // the same place comes again
-		}
+	// Backward, so that the last entry of a place gets all.
+	for p := len(cols) - 1; p >= 0; p-- {
+		j := cols[p]
 		if w.sub {
-			w.cv[p] -= s.sum[j]
+			row[p] -= sum[j]
 		} else {
-			w.cv[p] += s.sum[j]
+			row[p] += sum[j]
 		}
+		sum[j] = 0
 	}
 }
 
-func (w *spgemm[T, I]) gradientRow(s *spgemmScratch[T, I], block, i int) {
+func (w *spgemm[T, I]) gradientRow(g []T, i int, gb []T) {
 	a, b, c := &w.k.A, &w.k.B, &w.k.C
-	lo, hi := w.note(s, i)
+	cols, row := c.Ind[c.Ptr[i]:c.Ptr[i+1]], w.gc[c.Ptr[i]:c.Ptr[i+1]]
+	for p, j := range cols {
+		g[j] = row[p]
+	}
 	for p := a.Ptr[i]; p < a.Ptr[i+1]; p++ {
-		l := a.Ind[p]
-		from, to := b.Ptr[l], b.Ptr[l+1]
-		if from == to {
-			continue
-		}
-		var gb []T // of row l of B
-		if w.gb != nil {
-			gb = w.windows[block].reach(int(from), int(to)-1, nil)[from:to]
-		}
-		var sum T
-		for q, j := range b.Ind[from:to] {
-			r := s.at[j]
-			if r < lo || r >= hi || c.Ind[r] != j {
-				continue
-			}
-			if w.ga != nil {
-				sum += mul(w.gc[r], w.bv[int(from)+q])
-			}
-			if gb != nil {
-				gb[q] += mul(w.av[p], w.gc[r])
+		from, to := b.Ptr[a.Ind[p]], b.Ptr[a.Ind[p]+1]
+		ind := b.Ind[from:to]
+		if gb != nil {
+			x, gb := w.a[p], gb[from:to]
+			for q, j := range ind {
+				if y := g[j]; !isAbsent(y) {
+					gb[q] += fixed.Product(x, y)
+				}
 			}
 		}
 		if w.ga != nil {
+			var sum T
+			v := w.b[from:to]
+			for q, j := range ind {
+				if y := g[j]; !isAbsent(y) {
+					sum += fixed.Product(y, v[q])
+				}
+			}
 			w.ga[p] += sum
 		}
 	}
+	for _, j := range cols {
+		g[j] = absent[T]()
+	}
+}
+
+// absent returns what stands for no number: a NaN that no operation returns, and 0 in
+// fixed point, where it makes no difference.
+func absent[T rev.Real]() T {
+	var x T
+	switch x := any(&x).(type) {
+	case *float64:
+		*x = math.Float64frombits(simd.SpGEMMAbsent64)
+	case *float32:
+		*x = math.Float32frombits(simd.SpGEMMAbsent32)
+	}
+	return x
+}
+
+func isAbsent[T rev.Real](x T) bool { return math.IsNaN(float64(x)) && isAbsentNaN(x) }
+
+func isAbsentNaN[T rev.Real](x T) bool {
+	switch x := any(x).(type) {
+	case float64:
+		return math.Float64bits(x) == simd.SpGEMMAbsent64
+	case float32:
+		return math.Float32bits(x) == simd.SpGEMMAbsent32
+	}
+	return false
 }

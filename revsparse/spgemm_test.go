@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -92,6 +93,77 @@ func TestSpGEMMValue(t *testing.T) {
 	}
 }
 
+// What C has no entry for takes no part, even where it is infinite, and the last of two
+// entries of a place has the product and the cotangent.
+func TestSpGEMMLeftOut(t *testing.T) {
+	inf := math.Inf(1)
+	a, _ := NewCSR(2, 2, []int32{0, 2, 3}, []int32{0, 1, 1}, []float64{1, inf, 2})
+	b, _ := NewCSR(2, 3, []int32{0, 2, 4}, []int32{0, 1, 1, 2}, []float64{3, inf, 5, 7})
+	c, _ := NewCSR(2, 3, []int32{0, 2, 3}, []int32{0, 0, 2}, []float64{0, 0, 0})
+	k := SpGEMM[float64, int32]{C: c, A: a, B: b}
+	k.Forward()
+	if want := []float64{0, 3, 14}; !slices.Equal(c.Data, want) {
+		t.Errorf("product %v, want %v", c.Data, want)
+	}
+	g := SpGEMM[float64, int32]{C: c.With([]float64{10, 1, 100}), A: a.With(make([]float64, 3)), B: b.With(make([]float64, 4))}
+	k.Adjoint(g)
+	if want := []float64{3, 0, 700}; !slices.Equal(g.A.Data, want) {
+		t.Errorf("gradient of A %v, want %v", g.A.Data, want)
+	}
+	if want := []float64{1, 0, 0, 200}; !slices.Equal(g.B.Data, want) {
+		t.Errorf("gradient of B %v, want %v", g.B.Data, want)
+	}
+}
+
+// A row of more products than vector code takes at once is like others.
+func TestSpGEMMLongRow(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(8, 3))
+	full := perRow(rnd, 200, 200, 200)
+	first := full
+	first.Rows, first.Ptr, first.Ind, first.Data = 2, []int32{0, 200, 400}, full.Ind[:400], full.Data[:400]
+	c, err := SpGEMMPattern(first, full)
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := SpGEMM[float64, int32]{C: c, A: first, B: full}
+	long.Forward()
+	var want mat.Dense
+	want.Mul(toMat(first), toMat(full))
+	if got := toMat(c); !mat.EqualApprox(got, &want, 1e-11) {
+		t.Error("the product differs")
+	}
+}
+
+// Several blocks, which in a banded matrix add to the most of B̄ in place.
+func TestSpGEMMBanded(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(8, 4))
+	a := perRow(rnd, 10_000, 5, 5)
+	c, err := SpGEMMPattern(a, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gc := c.With(numbers[float64](rnd, c.NNZ()))
+	want := a.With(make([]float64, a.NNZ()))
+	SpGEMM[float64, int32]{C: want, A: a.Transpose(), B: gc}.Forward()
+	// Of entries of the same place, all have what the last has.
+	for i := range a.Rows {
+		for p := a.Ptr[i+1] - 2; p >= a.Ptr[i]; p-- {
+			if a.Ind[p] == a.Ind[p+1] {
+				want.Data[p] = want.Data[p+1]
+			}
+		}
+	}
+	for _, workers := range []int{1, 7} {
+		gb := a.With(make([]float64, a.NNZ()))
+		SpGEMM[float64, int32]{C: c, A: a, B: a, Workers: workers}.Adjoint(SpGEMM[float64, int32]{C: gc, B: gb})
+		for p, x := range gb.Data {
+			if math.Abs(x-want.Data[p]) > 1e-12 {
+				t.Fatalf("%d workers: the gradient of entry %d is %v, want %v", workers, p, x, want.Data[p])
+			}
+		}
+	}
+}
+
 func ExampleSpGEMM() {
 	a, _ := NewCSR(2, 2, []int{0, 2, 3}, []int{0, 1, 1}, []float64{1, 2, 3})
 	c, err := SpGEMMPattern(a, a)
@@ -111,7 +183,7 @@ func ExampleSpGEMM() {
 	// [0 0 0] [2 4 2]
 }
 
-// The square of a Laplacian, and of a matrix whose columns are anywhere.
+// The squares of a Laplacian and of matrices whose columns are anywhere.
 func BenchmarkSpGEMM(b *testing.B) {
 	rnd := rand.New(rand.NewPCG(8, 2))
 	for _, m := range []struct {
@@ -120,6 +192,7 @@ func BenchmarkSpGEMM(b *testing.B) {
 	}{
 		{"Laplacian", laplacian(300)},
 		{"random", perRow(rnd, 20_000, 10, 0)},
+		{"density 0.05", perRow(rnd, 1000, 50, 0)},
 	} {
 		c, err := SpGEMMPattern(m.a, m.a)
 		if err != nil {

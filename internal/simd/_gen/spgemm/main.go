@@ -1,0 +1,382 @@
+// Command spgemm generates the assembly of the loops of package simd over products
+// of sparse matrices.
+//
+// What they do one number after the other is bound by the accesses to memory, so
+// that there is one version for both vector tiers. Products are rounded before they
+// are added, as in Go, so that the results are the same bits.
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+func main() {
+	ConstraintExpr("amd64,!noasm")
+	for _, size := range []int{8, 4} {
+		for _, index := range []string{"int", "int32"} {
+			l := loop{size: size, index: index}
+			l.rowsOfC("spgemmProduct", true, false, false)
+			l.rowsOfC("spgemmLeft", false, true, false)
+			l.rowsOfC("spgemmRight", false, false, true)
+			l.rowsOfC("spgemmGradient", false, true, true)
+			l.rowsOfC("spgemmAdjoint", true, true, true)
+		}
+	}
+	Generate()
+}
+
+// A loop is over rows of A and C, with the element type and the type of indices of
+// which it is.
+type loop struct {
+	size  int // bytes of an element
+	index string
+
+	rows, row Mem // of the call, and how many are done
+	budget    Mem
+	p, end    Mem // entries of the row of C
+	bInd, col GPVirtual
+}
+
+const unroll = 4
+
+func (l loop) float() string { return map[int]string{8: "float64", 4: "float32"}[l.size] }
+
+func (l loop) name(base string) string {
+	return fmt.Sprintf("%sF%d%s", base, 8*l.size, map[string]string{"int": "I64", "int32": "I32"}[l.index])
+}
+
+func (l loop) indexSize() int {
+	if l.index == "int32" {
+		return 4
+	}
+	return 8
+}
+
+// byType returns the instruction for the element type.
+func byType[F any](l loop, f64, f32 F) F {
+	if l.size == 4 {
+		return f32
+	}
+	return f64
+}
+
+func (l loop) mov(x, y Op)    { byType(l, VMOVSD, VMOVSS)(x, y) }
+func (l loop) mul(x, y, z Op) { byType(l, VMULSD, VMULSS)(x, y, z) }
+func (l loop) add(x, y, z Op) { byType(l, VADDSD, VADDSS)(x, y, z) }
+
+func param(name string) GPVirtual { return Load(Param(name), GP64()).(GPVirtual) }
+
+// memory returns where an argument is.
+func memory(name string) Mem {
+	p, err := Param(name).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	return p.Addr
+}
+
+// at returns element i of x.
+func (l loop) at(x, i Register) Mem { return Mem{Base: x, Index: i, Scale: uint8(l.size)} }
+
+// loadIndex returns element i+n of the indices x.
+func (l loop) loadIndex(x, i Register, n int) GPVirtual {
+	r := GP64()
+	m := Mem{Base: x, Index: i, Scale: uint8(l.indexSize()), Disp: n * l.indexSize()}
+	if l.index == "int32" {
+		MOVLQSX(m, r)
+	} else {
+		MOVQ(m, r)
+	}
+	return r
+}
+
+// text begins the function of the given name over the rows of A and C, which computes
+// what the operands in extra are for.
+func (l *loop) text(name, extra, does string) {
+	sig := "rows int, aPtr *I, aInd *I, aLen int, bRows int, bPtr *I, bInd *I, bLen int, cPtr *I, cInd *I, cLen int, cols int, budget int, " + extra
+	sig = strings.ReplaceAll(strings.ReplaceAll(strings.ReplaceAll(sig, "*T", "*"+l.float()), "sign T", "sign "+l.float()), "*I", "*"+l.index)
+	TEXT(l.name(name), 4 /* NOSPLIT */, "func("+sig+") int")
+	Pragma("noescape")
+	Doc(l.name(name) + " computes " + does + " for so many rows of A and C as have no more products and entries than budget and are of no indices outside, and returns their number.")
+	l.row, l.p, l.end = AllocLocal(8), AllocLocal(8), AllocLocal(8)
+	MOVQ(U32(0), l.row)
+	l.budget = memory("budget")
+	l.col = param("cols")
+}
+
+// rowRange loads where row i of a matrix begins and ends, and leaves if that is not
+// within length.
+func (l loop) rowRange(ptr, length string, i Register) (from, to GPVirtual) {
+	p := param(ptr)
+	from, to = l.loadIndex(p, i, 0), l.loadIndex(p, i, 1)
+	CMPQ(to, memory(length))
+	JA(LabelRef("leave"))
+	CMPQ(from, to)
+	JA(LabelRef("leave"))
+	return from, to
+}
+
+// open begins a row, of which it keeps where the entries of C are. It returns those of
+// A.
+func (l *loop) open() (p, end GPVirtual) {
+	Label("row")
+	i := GP64()
+	MOVQ(l.row, i)
+	CMPQ(i, memory("rows"))
+	JGE(LabelRef("leave"))
+	left := GP64()
+	MOVQ(l.budget, left)
+	from, to := l.rowRange("cPtr", "cLen", i)
+	MOVQ(from, l.p)
+	MOVQ(to, l.end)
+	SUBQ(to, left)
+	ADDQ(from, left)
+	p, end = l.rowRange("aPtr", "aLen", i)
+	aInd, bPtr := param("aInd"), param("bPtr")
+	l.bInd = param("bInd")
+	n := GP64()
+	MOVQ(p, n)
+	Label("look")
+	CMPQ(n, end)
+	JGE(LabelRef("looked"))
+	r := l.loadIndex(aInd, n, 0)
+	CMPQ(r, memory("bRows"))
+	JAE(LabelRef("leave"))
+	first, last := l.loadIndex(bPtr, r, 0), l.loadIndex(bPtr, r, 1)
+	CMPQ(last, memory("bLen"))
+	JA(LabelRef("leave"))
+	CMPQ(first, last)
+	JA(LabelRef("leave"))
+	SUBQ(last, left)
+	ADDQ(first, left)
+	INCQ(n)
+	JMP(LabelRef("look"))
+	Label("looked")
+	TESTQ(left, left)
+	JS(LabelRef("leave"))
+	MOVQ(left, l.budget)
+	return p, end
+}
+
+// entries does f for the entries of the row of C, forward, and checks their columns.
+func (l *loop) entries(name string, f func(p, j Register)) {
+	cols := param("cInd")
+	p := GP64()
+	MOVQ(l.p, p)
+	CMPQ(p, l.end)
+	JGE(LabelRef(name + "done"))
+	Label(name)
+	j := l.loadIndex(cols, p, 0)
+	CMPQ(j, l.col)
+	JAE(LabelRef("leave"))
+	f(p, j)
+	INCQ(p)
+	CMPQ(p, l.end)
+	JLT(LabelRef(name))
+	Label(name + "done")
+}
+
+// rowsOfB does f for the entries p of the row of A, and inner for the entries of the rows
+// of B that they meet, of which it checks the columns.
+func (l *loop) rowsOfB(p, end Register, begin func(), inner func(q, j Register, n int), finish func()) {
+	CMPQ(p, end)
+	JGE(LabelRef("products"))
+	Label("entry")
+	// What is of no use within the rows is loaded again for each, as there are not
+	// registers enough.
+	r, bPtr := l.loadIndex(param("aInd"), p, 0), param("bPtr")
+	q, to := l.loadIndex(bPtr, r, 0), l.loadIndex(bPtr, r, 1)
+	begin()
+	SUBQ(U32(unroll), to)
+	CMPQ(q, to)
+	JGT(LabelRef("rest"))
+	Label("some")
+	for n := range unroll {
+		j := l.loadIndex(l.bInd, q, n)
+		CMPQ(j, l.col)
+		JAE(LabelRef("leave"))
+		inner(q, j, n)
+	}
+	ADDQ(U32(unroll), q)
+	CMPQ(q, to)
+	JLE(LabelRef("some"))
+	Label("rest")
+	ADDQ(U32(unroll), to)
+	CMPQ(q, to)
+	JGE(LabelRef("finish"))
+	Label("one")
+	j := l.loadIndex(l.bInd, q, 0)
+	CMPQ(j, l.col)
+	JAE(LabelRef("leave"))
+	inner(q, j, 0)
+	INCQ(q)
+	CMPQ(q, to)
+	JLT(LabelRef("one"))
+	Label("finish")
+	finish()
+	INCQ(p)
+	CMPQ(p, end)
+	JLT(LabelRef("entry"))
+	Label("products")
+}
+
+// rowsOfC generates the loop that computes C, the gradient of A and that of B, or of these
+// what is asked for.
+func (l loop) rowsOfC(name string, product, left, right bool) {
+	extra, does := "", []string{}
+	if product {
+		extra, does = extra+", c *T, sums *T, sign T", append(does, "c_ij += sign·Σ_l a_il·b_lj")
+	}
+	if left || right {
+		extra += ", gc *T, w *T, absent uint64"
+	}
+	if product || left {
+		extra += ", b *T"
+	}
+	if product || right {
+		extra += ", a *T"
+	}
+	if left {
+		extra, does = extra+", ga *T", append(does, "ga_il += Σ_j gc_ij·b_lj")
+	}
+	if right {
+		extra, does = extra+", gb *T", append(does, "gb_lj += Σ_i a_il·gc_ij")
+	}
+	l.text(name, extra[2:], strings.Join(does, ", "))
+	p, end := l.open()
+	var sums, w Register
+	if product {
+		sums = param("sums")
+	}
+	var gc GPVirtual
+	if left || right {
+		w, gc = param("w"), param("gc")
+	}
+	zero := XMM()
+	VXORPD(zero, zero, zero)
+	l.entries("open", func(q, j Register) {
+		if product {
+			l.mov(zero, l.at(sums, j))
+		}
+		if left || right {
+			y := XMM()
+			l.mov(l.at(gc, q), y)
+			l.mov(y, l.at(w, j))
+		}
+	})
+	var a, b, gb, absent GPVirtual
+	if product || right {
+		a = param("a")
+	}
+	if product || left {
+		b = param("b")
+	}
+	if right {
+		gb = param("gb")
+	}
+	if left || right {
+		absent = param("absent")
+	}
+	x, dot := XMM(), XMM()
+	inner := 0
+	l.rowsOfB(p, end, func() {
+		if left {
+			VXORPD(dot, dot, dot)
+		}
+		if product || right {
+			l.mov(l.at(a, p), x)
+		}
+	}, func(q, j Register, n int) {
+		part := func(x Register) Mem {
+			m := l.at(x, q)
+			m.Disp = n * l.size
+			return m
+		}
+		y, z := XMM(), XMM()
+		if product {
+			l.mul(part(b), x, z)
+			l.add(l.at(sums, j), z, z)
+			l.mov(z, l.at(sums, j))
+		}
+		if !left && !right {
+			return
+		}
+		inner++
+		skip := fmt.Sprintf("skip%d", inner)
+		byType(l, CMPQ, cmpl)(l.at(w, j), absent)
+		JEQ(LabelRef(skip))
+		l.mov(l.at(w, j), y)
+		if right {
+			l.mul(x, y, z)
+			l.add(part(gb), z, z)
+			l.mov(z, part(gb))
+		}
+		if left {
+			l.mul(part(b), y, z)
+			l.add(z, dot, dot)
+		}
+		Label(skip)
+	}, func() {
+		if left {
+			ga := param("ga")
+			l.add(l.at(ga, p), dot, dot)
+			l.mov(dot, l.at(ga, p))
+		}
+	})
+	l.close(product, left || right)
+}
+
+// close ends the row and the function. It goes backward over the row of C, so that the
+// last entry of a place gets all.
+func (l *loop) close(product, gradient bool) {
+	cols, q, first := param("cInd"), GP64(), GP64()
+	MOVQ(l.end, q)
+	MOVQ(l.p, first)
+	DECQ(q)
+	CMPQ(q, first)
+	JLT(LabelRef("closed"))
+	var c, sums, w, absent GPVirtual
+	sign, zero := XMM(), XMM()
+	if product {
+		c, sums = param("c"), param("sums")
+		l.mov(memory("sign"), sign)
+		VXORPD(zero, zero, zero)
+	}
+	if gradient {
+		w, absent = param("w"), param("absent")
+	}
+	Label("close")
+	j := l.loadIndex(cols, q, 0)
+	if product {
+		y := XMM()
+		l.mul(l.at(sums, j), sign, y)
+		l.add(l.at(c, q), y, y)
+		l.mov(y, l.at(c, q))
+		l.mov(zero, l.at(sums, j))
+	}
+	if gradient {
+		if l.size == 8 {
+			MOVQ(absent, l.at(w, j))
+		} else {
+			MOVL(absent.As32(), l.at(w, j))
+		}
+	}
+	DECQ(q)
+	CMPQ(q, first)
+	JGE(LabelRef("close"))
+	Label("closed")
+	INCQ(l.row)
+	JMP(LabelRef("row"))
+	Label("leave")
+	done := GP64()
+	MOVQ(l.row, done)
+	Store(done, ReturnIndex(0))
+	RET()
+}
+
+func cmpl(m, r Op) { CMPL(m, r.(GPVirtual).As32()) }
