@@ -4,13 +4,12 @@ package main
 
 import (
 	"fmt"
-	"math"
-	"strings"
 
-	"github.com/mmcloughlin/avo/attr"
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	. "revnum/internal/simd/_gen/asm"
 )
 
 // maxDim is the most coordinates that there is code for.
@@ -21,21 +20,21 @@ func main() {
 	const pairs = "dim, n, rows, from int, x *T, ld int, c *T, near *byte, ldn int, "
 	function("pairMoments", "func("+pairs+"origin, sums *T)", loop.moments)
 	function("addPairForces", "func("+pairs+"add, mul, dst, own *T)", loop.forces)
-	emitConstants()
+	table.Emit()
 	Generate()
 }
 
 // function emits a function for each type, T in sig, which branches by dim.
 func function(name, sig string, body func(loop)) {
-	for _, v := range []vec{{8, "float64"}, {4, "float32"}} {
-		TEXT(fmt.Sprint(name, 8*v.size), attr.NOSPLIT, strings.ReplaceAll(sig, "T", v.elem))
-		Pragma("noescape")
+	for _, size := range []int{8, 4} {
+		g := ISA{Wide: true, Size: size}
+		g.Text(fmt.Sprint(name, 8*size), sig, "")
 		for dim := 1; dim <= maxDim; dim++ {
 			if dim < maxDim {
-				CMPQ(mustAddr("dim"), Imm(uint64(dim)))
+				CMPQ(ArgAddr("dim"), Imm(uint64(dim)))
 				JNE(LabelRef(fmt.Sprint("not", dim)))
 			}
-			body(loop{v, dim})
+			body(loop{g, dim})
 			VZEROUPPER()
 			RET()
 			if dim < maxDim {
@@ -45,61 +44,14 @@ func function(name, sig string, body func(loop)) {
 	}
 }
 
-func mustAddr(name string) Mem {
-	p, err := Param(name).Resolve()
-	if err != nil {
-		panic(err)
-	}
-	return p.Addr
-}
-
-func pointer(name string) reg.GPVirtual { return Load(Param(name), GP64()).(reg.GPVirtual) }
-
 // A loop is one over the pairs of points of dim coordinates.
 type loop struct {
-	vec
+	ISA
 	dim int
 }
 
 // label makes the name of a label one of this loop.
 func (l loop) label(name string) string { return fmt.Sprint(name, "Of", l.dim) }
-
-// rows are pointers that move along the rows of a matrix, which share ld.
-type rows struct {
-	ld [4]reg.Register // 1, 3, 5 and 7 times the distance of two rows
-}
-
-func (l loop) rows() rows {
-	ld := pointer("ld")
-	SHLQ(Imm(uint64(l.shift())), ld)
-	r := rows{}
-	r.ld[0] = ld
-	if l.dim > 3 {
-		r.ld[1] = GP64()
-		LEAQ(Mem{Base: ld, Index: ld, Scale: 2}, r.ld[1].(reg.GPVirtual))
-	}
-	if l.dim > 5 {
-		r.ld[2] = GP64()
-		LEAQ(Mem{Base: ld, Index: ld, Scale: 4}, r.ld[2].(reg.GPVirtual))
-	}
-	if l.dim > 7 {
-		r.ld[3] = GP64()
-		LEAQ(Mem{Base: r.ld[1], Index: ld, Scale: 4}, r.ld[3].(reg.GPVirtual))
-	}
-	return r
-}
-
-// at returns where coordinate i is, for i < 8.
-func (r rows) at(p reg.Register, i int) Mem {
-	if i == 0 {
-		return Mem{Base: p}
-	}
-	scale := uint8(1)
-	for i%2 == 0 {
-		i, scale = i/2, 2*scale
-	}
-	return Mem{Base: p, Index: r.ld[i/2], Scale: scale}
-}
 
 // A place is where the vectors at hand begin, of two rows.
 type place struct {
@@ -113,18 +65,18 @@ type place struct {
 // mask.
 func (l loop) eachTwo(some int, withDst bool, begin func(), body func(at place, vectors int), end func()) {
 	row, masked, many, one, single, tail, rowEnd, done := l.label("row"), l.label("masked"), l.label("many"), l.label("one"), l.label("single"), l.label("tail"), l.label("rowEnd"), l.label("done")
-	at := place{x: GP64(), near: GP64(), ldn: pointer("ldn")}
+	at := place{x: GP64(), near: GP64(), ldn: Arg("ldn")}
 	if withDst {
 		at.dst = GP64()
 	}
 	valid := []reg.Register{K(), K()}
 	left := GP64()
-	lanes := l.lanes()
+	lanes := l.Lanes()
 
 	Label(row)
 	start, zero, bits := GP64(), GP64(), GP64()
 	first := [2]reg.GPVirtual{GP64(), GP64()} // pair of each row
-	MOVQ(mustAddr("from"), first[0])
+	MOVQ(ArgAddr("from"), first[0])
 	LEAQ(Mem{Base: first[0], Disp: 1}, first[1])
 	XORQ(zero, zero)
 	for _, f := range first {
@@ -133,7 +85,7 @@ func (l loop) eachTwo(some int, withDst bool, begin func(), body func(at place, 
 	}
 	MOVQ(first[0], start)
 	ANDQ(I32(-lanes), start)
-	MOVQ(mustAddr("n"), left)
+	MOVQ(ArgAddr("n"), left)
 	SUBQ(start, left)
 	JLE(LabelRef(done)) // later rows have no pairs either
 	for q, f := range first {
@@ -142,33 +94,30 @@ func (l loop) eachTwo(some int, withDst bool, begin func(), body func(at place, 
 		SHLXQ(f, bits, bits)
 		KMOVW(bits.As32(), valid[q])
 	}
-	MOVQ(mustAddr("x"), at.x)
-	LEAQ(Mem{Base: at.x, Index: start, Scale: uint8(l.size)}, at.x)
+	MOVQ(ArgAddr("x"), at.x)
+	LEAQ(Mem{Base: at.x, Index: start, Scale: uint8(l.Size)}, at.x)
 	if withDst {
-		MOVQ(mustAddr("dst"), at.dst)
-		LEAQ(Mem{Base: at.dst, Index: start, Scale: uint8(l.size)}, at.dst)
+		MOVQ(ArgAddr("dst"), at.dst)
+		LEAQ(Mem{Base: at.dst, Index: start, Scale: uint8(l.Size)}, at.dst)
 	}
 	SHRQ(Imm(3), start)
-	MOVQ(mustAddr("near"), at.near)
+	MOVQ(ArgAddr("near"), at.near)
 	ADDQ(start, at.near)
 	begin()
 	CMPQ(left, Imm(uint64(lanes)))
 	JGE(LabelRef(masked))
 	Label(tail)
-	mask, k := GP64(), K()
-	MOVQ(I32(-1), mask)
-	SHLXQ(left, mask, mask)
-	NOTQ(mask)
-	KMOVW(mask.As32(), k)
+	k := K()
+	FirstLanes(left, k)
 	for _, v := range valid {
 		KANDW(k, v, v)
 	}
 
 	next := func(vectors int) {
-		ADDQ(I32(vectors*lanes*l.size), at.x)
+		ADDQ(I32(vectors*lanes*l.Size), at.x)
 		ADDQ(I32(vectors*lanes/8), at.near)
 		if withDst {
-			ADDQ(I32(vectors*lanes*l.size), at.dst)
+			ADDQ(I32(vectors*lanes*l.Size), at.dst)
 		}
 		SUBQ(I32(vectors*lanes), left)
 	}
@@ -202,10 +151,10 @@ func (l loop) eachTwo(some int, withDst bool, begin func(), body func(at place, 
 	Label(rowEnd)
 	end()
 	LEAQ(Mem{Base: at.ldn, Index: at.ldn, Scale: 1}, start)
-	ADDQ(start, mustAddr("near"))
-	ADDQ(I32(2*l.dim*l.size), mustAddr("c"))
-	ADDQ(Imm(2), mustAddr("from"))
-	SUBQ(Imm(2), mustAddr("rows"))
+	ADDQ(start, ArgAddr("near"))
+	ADDQ(I32(2*l.dim*l.Size), ArgAddr("c"))
+	ADDQ(Imm(2), ArgAddr("from"))
+	SUBQ(Imm(2), ArgAddr("rows"))
 	JNZ(LabelRef(row))
 	Label(done)
 }
@@ -220,18 +169,18 @@ type centers struct {
 func (l loop) centers(inRegisters bool) *centers {
 	c := &centers{l: l, p: GP64()}
 	if inRegisters {
-		c.regs = [2][]reg.VecVirtual{l.regs(l.dim), l.regs(l.dim)}
+		c.regs = [2][]reg.VecVirtual{l.Regs(l.dim), l.Regs(l.dim)}
 	}
 	return c
 }
 
-func (c *centers) at(q, i int) Mem { return Mem{Base: c.p, Disp: (q*c.l.dim + i) * c.l.size} }
+func (c *centers) at(q, i int) Mem { return Mem{Base: c.p, Disp: (q*c.l.dim + i) * c.l.Size} }
 
 func (c *centers) load() {
-	MOVQ(mustAddr("c"), c.p)
+	MOVQ(ArgAddr("c"), c.p)
 	for q := range c.regs {
 		for i, r := range c.regs[q] {
-			c.l.broadcast(c.at(q, i), r)
+			c.l.BroadcastTo(c.at(q, i), r)
 		}
 	}
 }
@@ -239,9 +188,9 @@ func (c *centers) load() {
 // subtract emits d = x - coordinate i of row q.
 func (c *centers) subtract(q, i int, x, d reg.VecVirtual) {
 	if c.regs[q] != nil {
-		c.l.pick(VSUBPD, VSUBPS, c.regs[q][i], x, d)
+		Pick(c.l, VSUBPD, VSUBPS)(c.regs[q][i], x, d)
 	} else {
-		c.l.pick(VSUBPD_BCST, VSUBPS_BCST, c.at(q, i), x, d)
+		Pick(c.l, VSUBPD_BCST, VSUBPS_BCST)(c.at(q, i), x, d)
 	}
 }
 
@@ -255,8 +204,8 @@ func (at place) mask() reg.Register {
 
 // squares returns the squared distances of each row in each vector, and leaves
 // differences to body.
-func (l loop) squares(at place, vectors int, r rows, c *centers, body func(q, u, i int, d reg.VecVirtual)) [2][]reg.VecVirtual {
-	s := [2][]reg.VecVirtual{l.regs(vectors), l.regs(vectors)}
+func (l loop) squares(at place, vectors int, r Walk, c *centers, body func(q, u, i int, d reg.VecVirtual)) [2][]reg.VecVirtual {
+	s := [2][]reg.VecVirtual{l.Regs(vectors), l.Regs(vectors)}
 	for q := range s {
 		for _, s := range s[q] {
 			VPXORQ(s, s, s)
@@ -265,11 +214,11 @@ func (l loop) squares(at place, vectors int, r rows, c *centers, body func(q, u,
 	for i := range l.dim {
 		for u := range vectors {
 			x := ZMM()
-			l.load(r.at(at.x, i).Offset(64*u), at.mask(), x)
+			l.load(r.Row(at.x, i).Offset(64*u), at.mask(), x)
 			for q := range s {
 				d := ZMM()
 				c.subtract(q, i, x, d)
-				l.pick(VFMADD231PD, VFMADD231PS, d, d, s[q][u])
+				l.Fmadd231(d, d, s[q][u])
 				body(q, u, i, d)
 			}
 		}
@@ -288,18 +237,18 @@ type series struct{ y, t, e, p reg.VecVirtual }
 func (l loop) series(s reg.VecVirtual) series {
 	r := series{ZMM(), ZMM(), ZMM(), ZMM()}
 	VMOVUPS(l.constant(l.tiny()), r.t)
-	l.pick(VMAXPD, VMAXPS, s, r.t, s) // NaN if s is
-	l.pick(VRSQRT14PD, VRSQRT14PS, s, r.y)
-	l.pick(VMULPD, VMULPS, s, r.y, r.t)
+	Pick(l, VMAXPD, VMAXPS)(s, r.t, s) // NaN if s is
+	Pick(l, VRSQRT14PD, VRSQRT14PS)(s, r.y)
+	l.Mul(s, r.y, r.t)
 	VMOVUPS(l.constant(1), r.e)
-	l.pick(VFNMADD231PD, VFNMADD231PS, r.y, r.t, r.e)
-	if l.size == 8 {
+	l.Fnmadd231(r.y, r.t, r.e)
+	if l.Double() {
 		VMOVUPS(l.constant(0.3125), r.p)
 		VFMADD213PD(l.constant(0.375), r.e, r.p)
 	} else {
 		VMOVUPS(l.constant(0.375), r.p)
 	}
-	l.pick(VFMADD213PD, VFMADD213PS, l.constant(0.5), r.e, r.p)
+	l.Fmadd213(l.constant(0.5), r.e, r.p)
 	return r
 }
 
@@ -307,11 +256,11 @@ func (l loop) series(s reg.VecVirtual) series {
 // of those that are.
 func (l loop) kinds(at place, q, u int) [2]reg.Register {
 	far, near := K(), K()
-	from := Mem{Base: at.near, Disp: u * l.lanes() / 8}
+	from := Mem{Base: at.near, Disp: u * l.Lanes() / 8}
 	if q > 0 {
 		from.Index, from.Scale = at.ldn, 1
 	}
-	if l.size == 8 {
+	if l.Double() {
 		KMOVB(from, near)
 	} else {
 		KMOVW(from, near)
@@ -327,17 +276,14 @@ func (l loop) kinds(at place, q, u int) [2]reg.Register {
 
 // pair returns what a parameter points at: an element for each kind.
 func (l loop) pair(name string) [2]reg.VecVirtual {
-	p, r := pointer(name), [2]reg.VecVirtual{ZMM(), ZMM()}
-	for i := range r {
-		l.broadcast(Mem{Base: p, Disp: i * l.size}, r[i])
-	}
-	return r
+	p := Arg(name)
+	return [2]reg.VecVirtual{l.Broadcast(Mem{Base: p}), l.Broadcast(Mem{Base: p, Disp: l.Size})}
 }
 
 // moments adds the distances less their origin, and the squares of that.
 func (l loop) moments() {
-	r, c := l.rows(), l.centers(l.dim <= 6)
-	origin, sums := l.pair("origin"), l.regs(4)
+	r, c := NewWalk(l.Stride("ld"), l.dim), l.centers(l.dim <= 6)
+	origin, sums := l.pair("origin"), l.Regs(4)
 	for _, s := range sums {
 		VPXORQ(s, s, s)
 	}
@@ -346,30 +292,30 @@ func (l loop) moments() {
 		for u := range vectors {
 			for q := range squares {
 				v := l.series(squares[q][u])
-				l.pick(VMULPD, VMULPS, v.t, v.e, v.e)
-				l.pick(VFMADD213PD, VFMADD213PS, v.t, v.e, v.p)
+				l.Mul(v.t, v.e, v.e)
+				l.Fmadd213(v.t, v.e, v.p)
 				for k, mask := range l.kinds(at, q, u) {
 					e := ZMM()
-					l.pick(VSUBPD, VSUBPS, origin[k], v.p, e)
-					l.pick(VADDPD, VADDPS, e, sums[k], mask, sums[k])
-					l.pick(VFMADD231PD, VFMADD231PS, e, e, mask, sums[2+k])
+					l.Sub(origin[k], v.p, e)
+					Pick(l, VADDPD, VADDPS)(e, sums[k], mask, sums[k])
+					Pick(l, VFMADD231PD, VFMADD231PS)(e, e, mask, sums[2+k])
 				}
 			}
 		}
 	}, func() {})
-	to := pointer("sums")
+	to := Arg("sums")
 	for i, s := range sums {
-		l.reduce(s)
-		l.pick(VMOVSD, VMOVSS, s.AsX(), Mem{Base: to, Disp: i * l.size})
+		l.Reduce(s, l.Add)
+		Pick(l, VMOVSD, VMOVSS)(s.AsX(), Mem{Base: to, Disp: i * l.Size})
 	}
 }
 
 // forces adds the differences times add + mul/d of their kind.
 func (l loop) forces() {
 	keep := l.dim <= 5 // the differences in registers; else they are made again
-	r, c := l.rows(), l.centers(l.dim <= 3)
-	add, mul := pointer("add"), l.pair("mul")
-	own := [2][]reg.VecVirtual{l.regs(l.dim), l.regs(l.dim)}
+	r, c := NewWalk(l.Stride("ld"), l.dim), l.centers(l.dim <= 3)
+	add, mul := Arg("add"), l.pair("mul")
+	own := [2][]reg.VecVirtual{l.Regs(l.dim), l.Regs(l.dim)}
 	l.eachTwo(1, true, func() {
 		c.load()
 		for q := range own {
@@ -384,26 +330,26 @@ func (l loop) forces() {
 		for q := range w {
 			v := l.series(squares[q][0])
 			w[q] = v.p
-			l.pick(VMULPD, VMULPS, v.y, v.e, v.e)
+			l.Mul(v.y, v.e, v.e)
 			switch {
 			case at.valid == nil:
-				l.pick(VFMADD213PD, VFMADD213PS, v.y, v.e, w[q])
-			case l.size == 8:
+				l.Fmadd213(v.y, v.e, w[q])
+			case l.Double():
 				VFMADD213PD_Z(v.y, v.e, at.valid[q], w[q])
 			default:
 				VFMADD213PS_Z(v.y, v.e, at.valid[q], w[q])
 			}
 			for k, mask := range l.kinds(at, q, 0) {
-				l.pick(VFMADD213PD_BCST, VFMADD213PS_BCST, Mem{Base: add, Disp: k * l.size}, mul[k], mask, w[q])
+				Pick(l, VFMADD213PD_BCST, VFMADD213PS_BCST)(Mem{Base: add, Disp: k * l.Size}, mul[k], mask, w[q])
 			}
 		}
 		for i := range l.dim {
-			sum, m := ZMM(), r.at(at.dst, i)
+			sum, m := ZMM(), r.Row(at.dst, i)
 			l.load(m, at.mask(), sum)
 			var x reg.VecVirtual
 			if !keep {
 				x = ZMM()
-				l.load(r.at(at.x, i), at.mask(), x)
+				l.load(r.Row(at.x, i), at.mask(), x)
 			}
 			for q := range w {
 				d := diffs[q][i]
@@ -412,126 +358,54 @@ func (l loop) forces() {
 					c.subtract(q, i, x, d)
 				}
 				if at.valid == nil {
-					l.pick(VFMADD231PD, VFMADD231PS, w[q], d, own[q][i])
-					l.pick(VFMADD231PD, VFMADD231PS, w[q], d, sum)
+					l.Fmadd231(w[q], d, own[q][i])
+					l.Fmadd231(w[q], d, sum)
 				} else { // other lanes may hold infinities
-					l.pick(VFMADD231PD, VFMADD231PS, w[q], d, at.valid[q], own[q][i])
-					l.pick(VFMADD231PD, VFMADD231PS, w[q], d, at.valid[q], sum)
+					Pick(l, VFMADD231PD, VFMADD231PS)(w[q], d, at.valid[q], own[q][i])
+					Pick(l, VFMADD231PD, VFMADD231PS)(w[q], d, at.valid[q], sum)
 				}
 			}
 			if at.valid == nil {
 				VMOVUPS(sum, m)
 			} else {
-				l.pick(VMOVUPD, VMOVUPS, sum, at.mask(), m)
+				Pick(l, VMOVUPD, VMOVUPS)(sum, at.mask(), m)
 			}
 		}
 	}, func() {
-		to := pointer("own")
+		to := Arg("own")
 		for q := range own {
 			for i, s := range own[q] {
-				l.reduce(s)
-				m := Mem{Base: to, Disp: (q*l.dim + i) * l.size}
-				l.pick(VADDSD, VADDSS, m, s.AsX(), s.AsX())
-				l.pick(VMOVSD, VMOVSS, s.AsX(), m)
+				l.Reduce(s, l.Add)
+				m := Mem{Base: to, Disp: (q*l.dim + i) * l.Size}
+				Pick(l, VADDSD, VADDSS)(m, s.AsX(), s.AsX())
+				Pick(l, VMOVSD, VMOVSS)(s.AsX(), m)
 			}
 		}
-		ADDQ(I32(2*l.dim*l.size), mustAddr("own"))
+		ADDQ(I32(2*l.dim*l.Size), ArgAddr("own"))
 	})
 }
 
-// A vec emits instructions on vectors of 64 bytes.
-type vec struct {
-	size int // of an element
-	elem string
-}
-
-func (v vec) lanes() int { return 64 / v.size }
-
-func (v vec) shift() int {
-	if v.size == 8 {
-		return 3
-	}
-	return 2
-}
-
 // tiny is what squared distances count as if they are less: 1/√s is finite.
-func (v vec) tiny() float64 {
-	if v.size == 8 {
+func (l loop) tiny() float64 {
+	if l.Double() {
 		return 0x1p-1020
 	}
 	return 0x1p-124
 }
 
-func (v vec) regs(n int) []reg.VecVirtual {
-	r := make([]reg.VecVirtual, n)
-	for i := range r {
-		r[i] = ZMM()
-	}
-	return r
-}
-
-func (v vec) pick(pd, ps func(...Op), ops ...Op) {
-	if v.size == 8 {
-		pd(ops...)
-	} else {
-		ps(ops...)
-	}
-}
-
-func (v vec) broadcast(m Op, r reg.VecVirtual) { v.pick(VBROADCASTSD, VBROADCASTSS, m, r) }
-
 // load loads what mask takes, all if it is nil, and 0 elsewhere.
-func (v vec) load(m Mem, mask reg.Register, r reg.VecVirtual) {
+func (l loop) load(m Mem, mask reg.Register, r reg.VecVirtual) {
 	switch {
 	case mask == nil:
 		VMOVUPS(m, r)
-	case v.size == 8:
+	case l.Double():
 		VMOVUPD_Z(m, mask, r)
 	default:
 		VMOVUPS_Z(m, mask, r)
 	}
 }
 
-// reduce leaves the sum of all lanes in lane 0.
-func (v vec) reduce(r reg.VecVirtual) {
-	half := ZMM()
-	add := func() { v.pick(VADDPD, VADDPS, half, r, r) }
-	VEXTRACTF64X4(Imm(1), r, half.AsY())
-	add()
-	VEXTRACTF64X2(Imm(1), r.AsY(), half.AsX())
-	add()
-	VPERMILPD(Imm(1), r.AsX(), half.AsX())
-	add()
-	if v.size == 4 {
-		VMOVSHDUP(r.AsX(), half.AsX())
-		add()
-	}
-}
+// table holds the constants in use.
+var table = Table{Name: "pairConstants"}
 
-// table holds the constants in use, each as often as fills 64 bytes.
-var table []Constant
-
-func (v vec) constant(x float64) Mem {
-	var c Constant = U64(math.Float64bits(x))
-	if v.size == 4 {
-		c = U32(math.Float32bits(float32(x)))
-	}
-	for i, t := range table {
-		if t == c {
-			return NewDataAddr(NewStaticSymbol("pairConstants"), 64*i)
-		}
-	}
-	table = append(table, c)
-	return NewDataAddr(NewStaticSymbol("pairConstants"), 64*(len(table)-1))
-}
-
-func emitConstants() {
-	GLOBL("pairConstants", attr.RODATA|attr.NOPTR)
-	off := 0
-	for _, c := range table {
-		for range 64 / c.Bytes() {
-			DATA(off, c)
-			off += c.Bytes()
-		}
-	}
-}
+func (l loop) constant(x float64) Mem { return table.Float(l.ISA, x) }

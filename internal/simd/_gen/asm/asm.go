@@ -70,16 +70,19 @@ func (g ISA) Text(name, sig, doc string) {
 	}
 }
 
-// BothTiers emits the code of AVX-512 and that of AVX2, and takes that which the
-// package variable tier asks for. The one of AVX-512 may go on at the label avx2.
-func BothTiers(code func(wide bool)) {
+// BothTiers emits name64 or name32, which holds the code of both tiers and takes
+// that which the package variable tier asks for. The one of AVX-512 may go on at
+// the label avx2.
+func BothTiers(size int, name, sig, doc string, body func(g ISA)) {
+	wide, narrow := ISA{true, size}, ISA{false, size}
+	wide.Text(fmt.Sprint(name, 8*size), sig, doc)
 	CMPQ(NewDataAddr(Symbol{Name: "·tier"}, 0), Imm(2)) // AVX512
 	JNE(LabelRef("avx2"))
-	code(true)
+	body(wide)
 	VZEROUPPER()
 	RET()
 	Label("avx2")
-	code(false)
+	body(narrow)
 	VZEROUPPER()
 	RET()
 }
@@ -161,9 +164,11 @@ func (g ISA) Zeros(n int) []VecVirtual {
 // Broadcast returns a register with the element at m in all lanes.
 func (g ISA) Broadcast(m Op) VecVirtual {
 	r := g.Reg()
-	Pick(g, VBROADCASTSD, VBROADCASTSS)(m, r)
+	g.BroadcastTo(m, r)
 	return r
 }
+
+func (g ISA) BroadcastTo(m, r Op) { Pick(g, VBROADCASTSD, VBROADCASTSS)(m, r) }
 
 func (g ISA) Mov(a, dst Op)          { Pick(g, VMOVUPD, VMOVUPS)(a, dst) }
 func (g ISA) Add(b, a, dst Op)       { Pick(g, VADDPD, VADDPS)(b, a, dst) }             // dst = a + b
@@ -172,3 +177,22 @@ func (g ISA) Mul(b, a, dst Op)       { Pick(g, VMULPD, VMULPS)(b, a, dst) }     
 func (g ISA) Fmadd231(b, a, dst Op)  { Pick(g, VFMADD231PD, VFMADD231PS)(b, a, dst) }   // dst += a·b
 func (g ISA) Fnmadd231(b, a, dst Op) { Pick(g, VFNMADD231PD, VFNMADD231PS)(b, a, dst) } // dst -= a·b
 func (g ISA) Fmadd213(b, a, dst Op)  { Pick(g, VFMADD213PD, VFMADD213PS)(b, a, dst) }   // dst = dst·a + b
+
+// Reduce leaves in lane 0 of r what op makes of all lanes.
+func (g ISA) Reduce(r VecVirtual, op func(b, a, dst Op)) {
+	half := g.Reg()
+	if g.Wide {
+		VEXTRACTF64X4(Imm(1), r, half.AsY())
+		op(half, r, r)
+		VEXTRACTF64X2(Imm(1), r.AsY(), half.AsX())
+	} else {
+		VEXTRACTF128(Imm(1), r, half.AsX())
+	}
+	op(half, r, r)
+	VPERMILPD(Imm(1), r.AsX(), half.AsX())
+	op(half, r, r)
+	if !g.Double() {
+		VMOVSHDUP(r.AsX(), half.AsX())
+		op(half, r, r)
+	}
+}

@@ -1,6 +1,7 @@
 package asm
 
 import (
+	"math"
 	"slices"
 
 	"github.com/mmcloughlin/avo/attr"
@@ -26,6 +27,14 @@ func (t *Table) Entry(c ...Constant) Mem {
 		t.rows = append(t.rows, row)
 	}
 	return NewDataAddr(NewStaticSymbol(t.Name), 64*i)
+}
+
+// Float returns where x is in all lanes.
+func (t *Table) Float(g ISA, x float64) Mem {
+	if g.Double() {
+		return t.Entry(U64(math.Float64bits(x)))
+	}
+	return t.Entry(U32(math.Float32bits(float32(x))))
 }
 
 // Emit emits the table.

@@ -3,14 +3,14 @@
 package main
 
 import (
-	"fmt"
 	"math"
 	"math/bits"
-	"strings"
 
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
+
+	. "revnum/internal/simd/_gen/asm"
 )
 
 func main() {
@@ -44,26 +44,13 @@ func main() {
 		function(size, "sinCos", "sin, cos, x *T, n int, ok *int",
 			"computes sines and cosines, and clears ok if an element is too large for it, infinite or NaN.", vec.sinCos)
 	}
-	emitConstants()
+	table.Emit()
+	Ones("rotateOnes")
 	Generate()
 }
 
-// function emits name64 or name32, which holds the code of both tiers. In sig, T
-// stands for the type of elements.
 func function(size int, name, sig, doc string, body func(vec)) {
-	name = fmt.Sprint(name, 8*size)
-	TEXT(name, 4 /* NOSPLIT */, "func("+strings.ReplaceAll(sig, "T", fmt.Sprint("float", 8*size))+")")
-	Pragma("noescape")
-	Doc(name + " " + doc)
-	CMPQ(NewDataAddr(Symbol{Name: "·tier"}, 0), Imm(2)) // AVX512
-	JNE(LabelRef("avx2"))
-	body(vec{wide: true, size: size})
-	VZEROUPPER()
-	RET()
-	Label("avx2")
-	body(vec{wide: false, size: size})
-	VZEROUPPER()
-	RET()
+	BothTiers(size, name, "func("+sig+")", doc, func(g ISA) { body(vec{g}) })
 }
 
 // The bits of the parameter shape.
@@ -77,9 +64,9 @@ const (
 // matrices, leave registers for the rest.
 func (v vec) mostVectors(two bool) int {
 	switch {
-	case v.wide && two:
+	case v.Wide && two:
 		return 2
-	case v.wide:
+	case v.Wide:
 		return 4
 	case two:
 		return 1
@@ -102,8 +89,8 @@ func (v vec) shapes(most int, back bool, body func(chains, n int)) {
 			if back {
 				shape |= backward
 			}
-			next := v.label("next")
-			CMPQ(param("shape"), Imm(uint64(shape)))
+			next := Unique("next")
+			CMPQ(Arg("shape"), Imm(uint64(shape)))
 			JNE(LabelRef(next))
 			body(chains, n)
 			VZEROUPPER()
@@ -113,75 +100,15 @@ func (v vec) shapes(most int, back bool, body func(chains, n int)) {
 	}
 }
 
-// labels counts the labels given out, which makes them unique.
-var labels int
+// A vec emits the chains for one tier and type of elements.
+type vec struct{ ISA }
 
-func (v vec) label(name string) string {
-	labels++
-	return fmt.Sprint(name, labels)
-}
-
-// A vec emits vector instructions for one tier and type of elements. Operands
-// are in Go's order: sources from last to first, then the destination.
-type vec struct {
-	wide bool // AVX-512, else AVX2
-	size int  // bytes of an element
-}
-
-func param(name string) GPVirtual { return Load(Param(name), GP64()).(GPVirtual) }
-
-// stride loads a number of elements and makes it bytes.
-func (v vec) stride(name string) GPVirtual {
-	r := param(name)
-	if v.size == 8 {
-		SHLQ(U8(3), r)
-	} else {
-		SHLQ(U8(2), r)
-	}
-	return r
-}
-
-func (v vec) reg() VecVirtual {
-	if v.wide {
-		return ZMM()
-	}
-	return YMM()
-}
-
-func (v vec) regs(n int) []VecVirtual {
-	r := make([]VecVirtual, n)
-	for i := range r {
-		r[i] = v.reg()
-	}
-	return r
-}
-
-func (v vec) width() int {
-	if v.wide {
-		return 64
-	}
-	return 32
-}
-
-// pick returns the instruction for the elements.
-func pick[F any](v vec, f64, f32 F) F {
-	if v.size == 8 {
-		return f64
-	}
-	return f32
-}
-
-func (v vec) add(b, a Op, dst Op)       { pick(v, VADDPD, VADDPS)(b, a, dst) }
-func (v vec) mul(b, a Op, dst Op)       { pick(v, VMULPD, VMULPS)(b, a, dst) }
-func (v vec) fmadd231(b, a, dst Op)     { pick(v, VFMADD231PD, VFMADD231PS)(b, a, dst) }   // dst += a·b
-func (v vec) fnmadd231(b, a, dst Op)    { pick(v, VFNMADD231PD, VFNMADD231PS)(b, a, dst) } // dst -= a·b
-func (v vec) fnmadd213(b, a, dst Op)    { pick(v, VFNMADD213PD, VFNMADD213PS)(b, a, dst) } // dst = b - a·dst
-func (v vec) broadcast(m Mem, r Op)     { pick(v, VBROADCASTSD, VBROADCASTSS)(m, r) }
-func (v vec) unpackLow(b, a, dst Op)    { pick(v, VUNPCKLPD, VUNPCKLPS)(b, a, dst) }
-func (v vec) unpackHigh(b, a, dst Op)   { pick(v, VUNPCKHPD, VUNPCKHPS)(b, a, dst) }
-func (v vec) loadScalar(m Mem, r Op)    { pick(v, VMOVSD, VMOVSS)(m, r) }
-func (v vec) storeScalar(r Op, m Mem)   { pick(v, VMOVSD, VMOVSS)(r, m) }
-func (v vec) addScalar(b, a Op, dst Op) { pick(v, VADDSD, VADDSS)(b, a, dst) }
+func (v vec) fnmadd213(b, a, dst Op)    { Pick(v, VFNMADD213PD, VFNMADD213PS)(b, a, dst) } // dst = b - a·dst
+func (v vec) unpackLow(b, a, dst Op)    { Pick(v, VUNPCKLPD, VUNPCKLPS)(b, a, dst) }
+func (v vec) unpackHigh(b, a, dst Op)   { Pick(v, VUNPCKHPD, VUNPCKHPS)(b, a, dst) }
+func (v vec) loadScalar(m Mem, r Op)    { Pick(v, VMOVSD, VMOVSS)(m, r) }
+func (v vec) storeScalar(r Op, m Mem)   { Pick(v, VMOVSD, VMOVSS)(r, m) }
+func (v vec) addScalar(b, a Op, dst Op) { Pick(v, VADDSD, VADDSS)(b, a, dst) }
 
 // A mask says which lanes of a row are columns.
 type mask struct {
@@ -193,20 +120,20 @@ type mask struct {
 // are full.
 func (v vec) newMask(n int) (m mask) {
 	switch {
-	case v.wide:
+	case v.Wide:
 		bits := GP64()
 		MOVQ(I32(-1), bits)
-		BZHIQ(param("cols"), bits, bits)
+		BZHIQ(Arg("cols"), bits, bits)
 		for i := range n {
 			k := K()
 			if i > 0 {
-				SHRQ(U8(64/v.size), bits)
+				SHRQ(U8(64/v.Size), bits)
 			}
 			KMOVW(bits.As32(), k)
 			m.k = append(m.k, k)
 		}
 	case n == 1:
-		cols := v.stride("cols")
+		cols := v.Stride("cols")
 		NEGQ(cols)
 		base := GP64()
 		LEAQ(NewDataAddr(NewStaticSymbol("rotateOnes"), 32), base)
@@ -217,24 +144,24 @@ func (v vec) newMask(n int) (m mask) {
 }
 
 func (v vec) load(p Mem, i int, m mask, r VecVirtual) {
-	p.Disp += i * v.width()
+	p.Disp += i * v.Width()
 	switch {
-	case v.wide:
-		pick(v, VMOVUPD_Z, VMOVUPS_Z)(p, m.k[i], r)
+	case v.Wide:
+		Pick(v, VMOVUPD_Z, VMOVUPS_Z)(p, m.k[i], r)
 	case m.y != nil:
-		pick(v, VMASKMOVPD, VMASKMOVPS)(p, m.y, r)
+		Pick(v, VMASKMOVPD, VMASKMOVPS)(p, m.y, r)
 	default:
 		VMOVUPS(p, r)
 	}
 }
 
 func (v vec) store(r VecVirtual, p Mem, i int, m mask) {
-	p.Disp += i * v.width()
+	p.Disp += i * v.Width()
 	switch {
-	case v.wide:
-		pick(v, VMOVUPD, VMOVUPS)(r, m.k[i], p)
+	case v.Wide:
+		Pick(v, VMOVUPD, VMOVUPS)(r, m.k[i], p)
 	case m.y != nil:
-		pick(v, VMASKMOVPD, VMASKMOVPS)(r, m.y, p)
+		Pick(v, VMASKMOVPD, VMASKMOVPS)(r, m.y, p)
 	default:
 		VMOVUPS(r, p)
 	}
@@ -266,17 +193,17 @@ func (v vec) storeRow(r row, p Mem, m mask) {
 //	a' = c·a - s·b   b = c·b' - s·a'   kept   <- c·moving - s·kept
 func (v vec) turn(kept, moving row, c, s VecVirtual) {
 	for i := range kept {
-		t := v.reg()
-		v.mul(moving[i], c, t)
-		v.mul(moving[i], s, moving[i])
-		v.fmadd231(kept[i], c, moving[i])
+		t := v.Reg()
+		v.Mul(moving[i], c, t)
+		v.Mul(moving[i], s, moving[i])
+		v.Fmadd231(kept[i], c, moving[i])
 		v.fnmadd213(t, s, kept[i])
 	}
 }
 
 // swap returns rows of complex numbers with real and imaginary parts exchanged.
 func (v vec) swap(z row) row {
-	w := row(v.regs(len(z)))
+	w := row(v.Regs(len(z)))
 	for i := range z {
 		VPERMILPD(Imm(0x55), z[i], w[i])
 	}
@@ -320,7 +247,7 @@ type coefficients struct {
 
 func (v vec) coefficients(chains int, phases, tangents bool) (w coefficients) {
 	load := func(name string) GPVirtual {
-		r := param(name)
+		r := Arg(name)
 		w.bases = append(w.bases, r)
 		return r
 	}
@@ -329,7 +256,7 @@ func (v vec) coefficients(chains int, phases, tangents bool) (w coefficients) {
 		w.pc, w.ps = load("pc"), load("ps")
 	}
 	if chains > 1 {
-		w.stride = v.stride("ldc")
+		w.stride = v.Stride("ldc")
 		w.triple = GP64()
 		LEAQ(Mem{Base: w.stride, Index: w.stride, Scale: 2}, w.triple)
 	}
@@ -358,11 +285,11 @@ func (v vec) skip(w coefficients, steps Register, back bool) {
 	for _, p := range w.bases {
 		switch {
 		case steps != nil:
-			LEAQ(Mem{Base: p, Index: steps, Scale: uint8(v.size), Disp: -v.size}, p)
+			LEAQ(Mem{Base: p, Index: steps, Scale: uint8(v.Size), Disp: -v.Size}, p)
 		case back:
-			SUBQ(Imm(uint64(v.size)), p)
+			SUBQ(Imm(uint64(v.Size)), p)
 		default:
-			ADDQ(Imm(uint64(v.size)), p)
+			ADDQ(Imm(uint64(v.Size)), p)
 		}
 	}
 }
@@ -384,8 +311,8 @@ type strip struct {
 // those at the bottom, on the way back those at the top.
 func (v vec) newStrip(name, ld string, chains, n int, m mask, steps GPVirtual, back bool) *strip {
 	s := &strip{vec: v, n: n, mask: m, chains: chains, back: back}
-	s.p, s.ld = param(name), v.stride(ld)
-	s.moving = v.regs(n)
+	s.p, s.ld = Arg(name), v.Stride(ld)
+	s.moving = v.Regs(n)
 	if !back {
 		// From row 0 to row steps.
 		t := GP64()
@@ -396,7 +323,7 @@ func (v vec) newStrip(name, ld string, chains, n int, m mask, steps GPVirtual, b
 	at := GP64()
 	MOVQ(s.p, at)
 	for range chains {
-		r := row(v.regs(n))
+		r := row(v.Regs(n))
 		v.loadRow(r, Mem{Base: at}, m)
 		s.kept = append(s.kept, r)
 		ADDQ(s.ld, at)
@@ -447,20 +374,20 @@ func (s *strip) finish() {
 }
 
 func (v vec) rotate(chains, n int, back, phases bool) {
-	steps := param("steps")
+	steps := Arg("steps")
 	m := v.newMask(n)
 	x := v.newStrip("x", "ldx", chains, n, m, steps, back)
 	w := v.coefficients(chains, phases, false)
 	if back {
 		v.skip(w, steps, false)
 	}
-	c, s := v.reg(), v.reg()
+	c, s := v.Reg(), v.Reg()
 	phase := func(q int) {
-		v.broadcast(w.at(w.pc, q), c)
-		v.broadcast(w.at(w.ps, q), s)
+		v.BroadcastTo(w.at(w.pc, q), c)
+		v.BroadcastTo(w.at(w.ps, q), s)
 		v.phase(x.moving, v.swap(x.moving), c, s, back)
 	}
-	step := v.label("step")
+	step := Unique("step")
 	Label(step)
 	x.begin()
 	for i := range chains {
@@ -471,8 +398,8 @@ func (v vec) rotate(chains, n int, back, phases bool) {
 		if phases && !back {
 			phase(q)
 		}
-		v.broadcast(w.at(w.c, q), c)
-		v.broadcast(w.at(w.s, q), s)
+		v.BroadcastTo(w.at(w.c, q), c)
+		v.BroadcastTo(w.at(w.s, q), s)
 		v.turn(x.kept[q], x.moving, c, s)
 		if phases && back {
 			phase(q)
@@ -488,12 +415,12 @@ func (v vec) rotate(chains, n int, back, phases bool) {
 // rotateCross walks back two matrices, and adds up what the angles and phases
 // have to do with their product.
 func (v vec) rotateCross(chains, n int, phases bool) {
-	steps := param("steps")
+	steps := Arg("steps")
 	m := v.newMask(n)
 	x := v.newStrip("x", "ldx", chains, n, m, steps, true)
 	g := v.newStrip("y", "ldy", chains, n, m, steps, true)
 	w := v.coefficients(chains, phases, false)
-	sums := param("sums")
+	sums := Arg("sums")
 	t := GP64()
 	MOVQ(steps, t)
 	ofStep := chains // sums
@@ -503,40 +430,40 @@ func (v vec) rotateCross(chains, n int, phases bool) {
 	if ofStep > 1 {
 		SHLQ(U8(bits.TrailingZeros(uint(ofStep))), t)
 	}
-	LEAQ(Mem{Base: sums, Index: t, Scale: uint8(v.size), Disp: -ofStep * v.size}, sums)
+	LEAQ(Mem{Base: sums, Index: t, Scale: uint8(v.Size), Disp: -ofStep * v.Size}, sums)
 	v.skip(w, steps, false)
-	step := v.label("step")
+	step := Unique("step")
 	Label(step)
 	x.begin()
 	g.begin()
 	var terms []VecVirtual
 	for q := chains - 1; q >= 0; q-- {
 		a, b, ga, gb := x.kept[q], x.moving, g.kept[q], g.moving
-		acc := v.reg()
-		v.mul(gb[0], a[0], acc)
+		acc := v.Reg()
+		v.Mul(gb[0], a[0], acc)
 		for i := 1; i < n; i++ {
-			v.fmadd231(gb[i], a[i], acc)
+			v.Fmadd231(gb[i], a[i], acc)
 		}
 		for i := range n {
-			v.fnmadd231(ga[i], b[i], acc)
+			v.Fnmadd231(ga[i], b[i], acc)
 		}
-		c, s := v.reg(), v.reg()
-		v.broadcast(w.at(w.c, q), c)
-		v.broadcast(w.at(w.s, q), s)
+		c, s := v.Reg(), v.Reg()
+		v.BroadcastTo(w.at(w.c, q), c)
+		v.BroadcastTo(w.at(w.s, q), s)
 		v.turn(a, b, c, s)
 		v.turn(ga, gb, c, s)
 		if phases {
 			// Of ⟨i·x, g⟩ even elements have the real part of x.
-			swapped, ofPhase := v.swap(gb), v.reg()
-			v.mul(swapped[0], b[0], ofPhase)
+			swapped, ofPhase := v.swap(gb), v.Reg()
+			v.Mul(swapped[0], b[0], ofPhase)
 			for i := 1; i < n; i++ {
-				v.fmadd231(swapped[i], b[i], ofPhase)
+				v.Fmadd231(swapped[i], b[i], ofPhase)
 			}
-			v.broadcast(w.at(w.pc, q), c)
-			v.broadcast(w.at(w.ps, q), s)
+			v.BroadcastTo(w.at(w.pc, q), c)
+			v.BroadcastTo(w.at(w.ps, q), s)
 			v.phase(gb, swapped, c, s, true)
 			v.phase(b, v.swap(b), c, s, true)
-			v.addPair(ofPhase, acc, Mem{Base: sums, Disp: 2 * q * v.size})
+			v.addPair(ofPhase, acc, Mem{Base: sums, Disp: 2 * q * v.Size})
 			continue
 		}
 		terms = append(terms, acc)
@@ -554,7 +481,7 @@ func (v vec) rotateCross(chains, n int, phases bool) {
 	default:
 		v.addOne(terms[0], Mem{Base: sums})
 	}
-	SUBQ(Imm(uint64(ofStep*v.size)), sums)
+	SUBQ(Imm(uint64(ofStep*v.Size)), sums)
 	v.skip(w, nil, true)
 	DECQ(steps)
 	JNZ(LabelRef(step))
@@ -565,7 +492,7 @@ func (v vec) rotateCross(chains, n int, phases bool) {
 // rotateTangent takes two matrices forward or back, the second of which is the
 // tangent of the first.
 func (v vec) rotateTangent(chains, n int, back, phases bool) {
-	steps := param("steps")
+	steps := Arg("steps")
 	m := v.newMask(n)
 	x := v.newStrip("x", "ldx", chains, n, m, steps, back)
 	y := v.newStrip("y", "ldy", chains, n, m, steps, back)
@@ -574,10 +501,10 @@ func (v vec) rotateTangent(chains, n int, back, phases bool) {
 		v.skip(w, steps, false)
 	}
 	phase := func(q int) {
-		c, s, d := v.reg(), v.reg(), v.reg()
-		v.broadcast(w.at(w.pc, q), c)
-		v.broadcast(w.at(w.ps, q), s)
-		v.broadcast(w.at(w.pd, q), d)
+		c, s, d := v.Reg(), v.Reg(), v.Reg()
+		v.BroadcastTo(w.at(w.pc, q), c)
+		v.BroadcastTo(w.at(w.ps, q), s)
+		v.BroadcastTo(w.at(w.pd, q), d)
 		if back {
 			v.addImaginary(y.moving, x.moving, d, true)
 		}
@@ -587,7 +514,7 @@ func (v vec) rotateTangent(chains, n int, back, phases bool) {
 			v.addImaginary(y.moving, x.moving, d, false)
 		}
 	}
-	step := v.label("step")
+	step := Unique("step")
 	Label(step)
 	x.begin()
 	y.begin()
@@ -599,24 +526,24 @@ func (v vec) rotateTangent(chains, n int, back, phases bool) {
 		if phases && !back {
 			phase(q)
 		}
-		c, s, dtheta := v.reg(), v.reg(), v.reg()
-		v.broadcast(w.at(w.c, q), c)
-		v.broadcast(w.at(w.s, q), s)
-		v.broadcast(w.at(w.d, q), dtheta)
+		c, s, dtheta := v.Reg(), v.Reg(), v.Reg()
+		v.BroadcastTo(w.at(w.c, q), c)
+		v.BroadcastTo(w.at(w.s, q), s)
+		v.BroadcastTo(w.at(w.d, q), dtheta)
 		// The upper row of a pair is kept on the way back, and after a rotation on
 		// the way forward.
 		if back {
 			for i := range n {
-				v.fmadd231(x.moving[i], dtheta, y.kept[q][i])
-				v.fnmadd231(x.kept[q][i], dtheta, y.moving[i])
+				v.Fmadd231(x.moving[i], dtheta, y.kept[q][i])
+				v.Fnmadd231(x.kept[q][i], dtheta, y.moving[i])
 			}
 		}
 		v.turn(x.kept[q], x.moving, c, s)
 		v.turn(y.kept[q], y.moving, c, s)
 		if !back {
 			for i := range n {
-				v.fnmadd231(x.moving[i], dtheta, y.kept[q][i])
-				v.fmadd231(x.kept[q][i], dtheta, y.moving[i])
+				v.Fnmadd231(x.moving[i], dtheta, y.kept[q][i])
+				v.Fmadd231(x.kept[q][i], dtheta, y.moving[i])
 			}
 		}
 		if phases && back {
@@ -635,10 +562,10 @@ func (v vec) rotateTangent(chains, n int, back, phases bool) {
 // zip returns a vector where sums of pairs of elements of a and of b alternate.
 // It destroys a.
 func (v vec) zip(a, b VecVirtual) VecVirtual {
-	t := v.reg()
+	t := v.Reg()
 	v.unpackLow(b, a, t)
 	v.unpackHigh(b, a, a)
-	v.add(t, a, a)
+	v.Add(t, a, a)
 	return a
 }
 
@@ -648,56 +575,56 @@ func (v vec) half(a VecVirtual, bytes int) VecVirtual {
 	if bytes == 64 {
 		t := YMM()
 		VEXTRACTF64X4(Imm(1), a, t)
-		v.add(t, a.AsY(), t)
+		v.Add(t, a.AsY(), t)
 		return t
 	}
 	t := XMM()
-	if v.wide {
+	if v.Wide {
 		VEXTRACTF64X2(Imm(1), a.AsY(), t) // has registers from 16 on, too
 	} else {
 		VEXTRACTF128(Imm(1), a.AsY(), t)
 	}
-	v.add(t, a.AsX(), t)
+	v.Add(t, a.AsX(), t)
 	return t
 }
 
 // addFour adds to four elements of memory the sums over what zip made of the
 // terms of two chains, and of the next two.
 func (v vec) addFour(a, b VecVirtual, m Mem) {
-	if v.size == 4 {
-		t := v.reg()
+	if v.Size == 4 {
+		t := v.Reg()
 		VUNPCKLPD(b, a, t)
 		VUNPCKHPD(b, a, a)
-		v.add(t, a, a)
-		if v.wide {
+		v.Add(t, a, a)
+		if v.Wide {
 			a = v.half(a, 64)
 		}
 		a = v.half(a, 32)
-		v.add(m, a.AsX(), a.AsX())
+		v.Add(m, a.AsX(), a.AsX())
 		VMOVUPS(a.AsX(), m)
 		return
 	}
-	if v.wide {
+	if v.Wide {
 		a, b = v.half(a, 64), v.half(b, 64)
 	}
 	t := YMM()
 	VPERM2F128(Imm(0x20), b.AsY(), a.AsY(), t)
 	VPERM2F128(Imm(0x31), b.AsY(), a.AsY(), a.AsY())
-	v.add(t, a.AsY(), t)
-	v.add(m, t, t)
+	v.Add(t, a.AsY(), t)
+	v.Add(m, t, t)
 	VMOVUPS(t, m)
 }
 
 // addOne adds the sum over a to an element of memory.
 func (v vec) addOne(a VecVirtual, m Mem) {
-	if v.wide {
+	if v.Wide {
 		a = v.half(a, 64)
 	}
 	a = v.half(a, 32)
 	t := XMM()
 	VPERMILPD(Imm(1), a.AsX(), t)
-	v.add(t, a.AsX(), a.AsX())
-	if v.size == 4 {
+	v.Add(t, a.AsX(), a.AsX())
+	if v.Size == 4 {
 		VMOVSHDUP(a.AsX(), t)
 		v.addScalar(t, a.AsX(), a.AsX())
 	}
@@ -709,15 +636,15 @@ func (v vec) addOne(a VecVirtual, m Mem) {
 // addPair adds to two elements of memory the sum over a with odd elements
 // negated, and the sum over b.
 func (v vec) addPair(a, b VecVirtual, m Mem) {
-	t := v.reg()
+	t := v.Reg()
 	v.unpackLow(b, a, t)
 	v.unpackHigh(b, a, a)
 	VFMADDSUB132PD(v.constant(1), a, t) // t minus and plus a in turn
-	if v.wide {
+	if v.Wide {
 		t = v.half(t, 64)
 	}
 	t = v.half(t, 32)
-	v.add(m, t.AsX(), t.AsX())
+	v.Add(m, t.AsX(), t.AsX())
 	VMOVUPS(t.AsX(), m)
 }
 
@@ -746,20 +673,20 @@ var (
 
 // sinCos computes in float64 whatever the type of the elements.
 func (v vec) sinCos() {
-	loop, whole, begin, done, good := v.label("loop"), v.label("whole"), v.label("body"), v.label("done"), v.label("good")
-	d := vec{wide: v.wide, size: 8}
-	lanes := d.width() / 8
-	sin, cos, x, n, okAt := param("sin"), param("cos"), param("x"), param("n"), param("ok")
-	all := d.reg() // AVX2: ones where all elements so far are in range
+	loop, whole, begin, done, good := Unique("loop"), Unique("whole"), Unique("body"), Unique("done"), Unique("good")
+	d := vec{ISA{Wide: v.Wide, Size: 8}}
+	lanes := d.Width() / 8
+	sin, cos, x, n, okAt := Arg("sin"), Arg("cos"), Arg("x"), Arg("n"), Arg("ok")
+	all := d.Reg() // AVX2: ones where all elements so far are in range
 	bad := GP64()
 	XORQ(bad, bad)
-	if !v.wide {
+	if !v.Wide {
 		VPCMPEQQ(all, all, all)
 	}
 	i, rest := GP64(), GP64()
 	XORQ(i, i)
 	var k, y Register
-	if v.wide {
+	if v.Wide {
 		k = K()
 		t := GP64()
 		MOVQ(I32(-1), t)
@@ -773,12 +700,8 @@ func (v vec) sinCos() {
 	JLE(LabelRef(done))
 	CMPQ(rest, Imm(uint64(lanes)))
 	JGE(LabelRef(whole))
-	if v.wide {
-		t := GP64()
-		MOVQ(I32(-1), t)
-		SHLXQ(rest, t, t)
-		NOTQ(t)
-		KMOVW(t.As32(), k)
+	if v.Wide {
+		FirstLanes(rest, k)
 		JMP(LabelRef(begin))
 		Label(whole)
 		Label(begin)
@@ -786,22 +709,22 @@ func (v vec) sinCos() {
 		t := GP64()
 		NEGQ(rest)
 		LEAQ(NewDataAddr(NewStaticSymbol("rotateOnes"), 32), t)
-		VMOVDQU(Mem{Base: t, Index: rest, Scale: uint8(v.size)}, y)
+		VMOVDQU(Mem{Base: t, Index: rest, Scale: uint8(v.Size)}, y)
 		JMP(LabelRef(begin))
 		Label(whole)
 		LEAQ(NewDataAddr(NewStaticSymbol("rotateOnes"), 0), t)
 		VMOVDQU(Mem{Base: t}, y)
 		Label(begin)
 	}
-	at := func(p Register) Mem { return Mem{Base: p, Index: i, Scale: uint8(v.size)} }
+	at := func(p Register) Mem { return Mem{Base: p, Index: i, Scale: uint8(v.Size)} }
 	load := func() VecVirtual {
-		r := d.reg()
+		r := d.Reg()
 		switch {
-		case v.wide && v.size == 8:
+		case v.Wide && v.Size == 8:
 			VMOVUPD_Z(at(x), k, r)
-		case v.wide:
+		case v.Wide:
 			VCVTPS2PD_Z(at(x), k, r)
-		case v.size == 8:
+		case v.Size == 8:
 			VMASKMOVPD(at(x), y, r)
 		default:
 			VMASKMOVPS(at(x), y.(VecVirtual).AsX(), r.AsX())
@@ -811,12 +734,12 @@ func (v vec) sinCos() {
 	}
 	store := func(r VecVirtual, p Register) {
 		switch {
-		case v.wide && v.size == 8:
+		case v.Wide && v.Size == 8:
 			VMOVUPD(r, k, at(p))
-		case v.wide:
+		case v.Wide:
 			VCVTPD2PS(r, r.AsY())
 			VMOVUPS(r.AsY(), k, at(p))
-		case v.size == 8:
+		case v.Size == 8:
 			VMASKMOVPD(r, y, at(p))
 		default:
 			VCVTPD2PSY(r, r.AsX())
@@ -825,10 +748,10 @@ func (v vec) sinCos() {
 	}
 
 	a := load()
-	abs := d.reg()
+	abs := d.Reg()
 	VANDPD(d.bits(1<<63-1), a, abs)
 	const lessOrEqual = 0x12 // and not NaN
-	if v.wide {
+	if v.Wide {
 		in, t := K(), GP64()
 		VCMPPD(Imm(lessOrEqual), d.constant(most), abs, in)
 		KMOVW(in, t.As32())
@@ -839,12 +762,12 @@ func (v vec) sinCos() {
 		VANDPD(abs, all, all)
 	}
 
-	quadrant, kd := d.reg(), d.reg()
+	quadrant, kd := d.Reg(), d.Reg()
 	VMULPD(d.constant(twoOverPi), a, quadrant)
 	VADDPD(d.constant(magic), quadrant, quadrant)
 	VSUBPD(d.constant(magic), quadrant, kd)
 
-	t, r, e := d.reg(), d.reg(), d.reg()
+	t, r, e := d.Reg(), d.Reg(), d.Reg()
 	VMULPD(d.constant(halfPi[0]), kd, t)
 	VSUBPD(t, a, a)
 	VMULPD(d.constant(halfPi[1]), kd, t)
@@ -855,9 +778,9 @@ func (v vec) sinCos() {
 	VSUBPD(e, t, t)
 	VSUBPD(t, r, r)
 
-	z := d.reg()
+	z := d.Reg()
 	VMULPD(r, r, z)
-	sp, cp := d.reg(), d.reg()
+	sp, cp := d.Reg(), d.Reg()
 	VMOVUPD(d.constant(sinC[5]), sp)
 	VMOVUPD(d.constant(cosC[5]), cp)
 	for j := 4; j >= 0; j-- {
@@ -870,7 +793,7 @@ func (v vec) sinCos() {
 	VMULPD(t, sp, sp)
 	VADDPD(r, sp, sp) // sin r
 
-	h, w := d.reg(), d.reg()
+	h, w := d.Reg(), d.Reg()
 	VMULPD(d.constant(0.5), z, h)
 	VMOVUPD(d.constant(1), w)
 	VSUBPD(h, w, w)
@@ -884,9 +807,9 @@ func (v vec) sinCos() {
 
 	// Bit 0 of the quadrant exchanges the two; bit 1 is the sign of the sine,
 	// bit 1 of the next quadrant that of the cosine.
-	odd, s, c := d.reg(), d.reg(), d.reg()
+	odd, s, c := d.Reg(), d.Reg(), d.Reg()
 	VPSLLQ(Imm(63), quadrant, odd)
-	if v.wide {
+	if v.Wide {
 		swap := K()
 		VPMOVQ2M(odd, swap)
 		VBLENDMPD(cp, sp, swap, s)
@@ -895,7 +818,7 @@ func (v vec) sinCos() {
 		VBLENDVPD(odd, cp, sp, s)
 		VBLENDVPD(odd, sp, cp, c)
 	}
-	sign := d.reg()
+	sign := d.Reg()
 	VPSRLQ(Imm(1), quadrant, sign)
 	VPSLLQ(Imm(63), sign, sign)
 	VXORPD(sign, s, s)
@@ -906,7 +829,7 @@ func (v vec) sinCos() {
 	ADDQ(Imm(uint64(lanes)), i)
 	JMP(LabelRef(loop))
 	Label(done)
-	if !v.wide {
+	if !v.Wide {
 		VMOVMSKPD(all, bad.As32())
 		XORQ(Imm(0xf), bad)
 	}
@@ -918,38 +841,10 @@ func (v vec) sinCos() {
 
 // --- Constants -------------------------------------------------------------
 
-// table holds the constants in use, each as often as fills 64 bytes.
-var table struct {
-	offset map[uint64]int
-	values []uint64
-}
+// table holds the constants in use.
+var table = Table{Name: "rotateConstants"}
 
 // bits returns the float64 constant of the given bits in all lanes, in memory.
-func (v vec) bits(x uint64) Mem {
-	off, ok := table.offset[x]
-	if !ok {
-		if table.offset == nil {
-			table.offset = make(map[uint64]int)
-		}
-		off = 64 * len(table.values)
-		table.offset[x] = off
-		table.values = append(table.values, x)
-	}
-	return NewDataAddr(NewStaticSymbol("rotateConstants"), off)
-}
+func (v vec) bits(x uint64) Mem { return table.Entry(U64(x)) }
 
 func (v vec) constant(x float64) Mem { return v.bits(math.Float64bits(x)) }
-
-func emitConstants() {
-	GLOBL("rotateConstants", 8|16 /* RODATA|NOPTR */)
-	for i, x := range table.values {
-		for j := range 8 {
-			DATA(64*i+8*j, U64(x))
-		}
-	}
-	// 32 bytes of ones and then 32 of zeros.
-	GLOBL("rotateOnes", 8|16)
-	for i := range 8 {
-		DATA(8*i, U64(^uint64(0)*uint64(1-i/4)))
-	}
-}

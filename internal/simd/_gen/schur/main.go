@@ -5,6 +5,8 @@ import (
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
+
+	. "revnum/internal/simd/_gen/asm"
 )
 
 const (
@@ -17,62 +19,37 @@ const (
 func main() {
 	ConstraintExpr("amd64,!noasm")
 	for _, wide := range []bool{true, false} {
-		v := vec{wide}
+		v := vec{ISA{Wide: wide, Size: 8}}
 		v.subProducts()
 		v.addNormal()
 	}
 	Generate()
 }
 
-// A vec emits vector instructions for one tier. Operands are in Go's order:
-// sources from last to first, then the destination.
-type vec struct {
-	wide bool // AVX-512, else AVX2
-}
-
-func (v vec) name(base string) string {
-	if v.wide {
-		return base + "AVX512"
-	}
-	return base + "AVX2"
-}
-
-func (v vec) reg() VecVirtual {
-	if v.wide {
-		return ZMM()
-	}
-	return YMM()
-}
+// A vec emits instructions on rows of eight float64 for one tier.
+type vec struct{ ISA }
 
 // vectors is how many hold eight elements.
-func (v vec) vectors() int {
-	if v.wide {
-		return 1
-	}
-	return 2
-}
-
-func (v vec) width() int { return 64 / v.vectors() }
+func (v vec) vectors() int { return 64 / v.Width() }
 
 // load loads eight elements.
 func (v vec) load(p Mem) []VecVirtual {
-	r := make([]VecVirtual, v.vectors())
+	r := v.Regs(v.vectors())
 	for i := range r {
-		r[i] = v.reg()
-		VMOVUPD(p.Offset(i*v.width()), r[i])
+		VMOVUPD(p.Offset(i*v.Width()), r[i])
 	}
 	return r
 }
 
 func (v vec) store(r []VecVirtual, p Mem) {
 	for i := range r {
-		VMOVUPD(r[i], p.Offset(i*v.width()))
+		VMOVUPD(r[i], p.Offset(i*v.Width()))
 	}
 }
 
 // fma adds the element at m, times x, to acc, or subtracts it.
 func (v vec) fma(minus bool, m Mem, x, acc []VecVirtual) {
-	if v.wide {
+	if v.Wide {
 		if minus {
 			VFNMADD231PD_BCST(m, x[0], acc[0])
 		} else {
@@ -80,8 +57,7 @@ func (v vec) fma(minus bool, m Mem, x, acc []VecVirtual) {
 		}
 		return
 	}
-	b := YMM()
-	VBROADCASTSD(m, b)
+	b := v.Broadcast(m)
 	for i := range x {
 		if minus {
 			VFNMADD231PD(b, x[i], acc[i])
@@ -97,12 +73,10 @@ func at(p Register, element int) Mem { return Mem{Base: p, Disp: 8 * element} }
 // b. A row of a block, and its last column, are loaded and stored once for three.
 func (v vec) subProducts() {
 	const depth = 3
-	TEXT(v.name("subProducts9"), NOSPLIT, "func(blocks *float64, which *int32, n int, a, b *float64)")
-	Pragma("noescape")
-	Doc(v.name("subProducts9") + " is SubProducts9 for n blocks.")
-	blocks, which := Load(Param("blocks"), GP64()), Load(Param("which"), GP64())
-	n := Load(Param("n"), GP64())
-	a, b := Load(Param("a"), GP64()), Load(Param("b"), GP64())
+	v.Text("subProducts9"+v.Tier(), "func(blocks *T, which *int32, n int, a, b *T)", "is SubProducts9 for n blocks.")
+	blocks, which := Arg("blocks"), Arg("which")
+	n := Arg("n")
+	a, b := Arg("a"), Arg("b")
 	var last [depth][]VecVirtual // the first eight elements of rows of a
 	for q := range last {
 		last[q] = v.load(at(a, order*q))
@@ -151,11 +125,9 @@ const (
 // addNormal adds the squares of the Jacobians in which, and their products with
 // the residuals. What is summed stays in registers: with AVX2 in three passes.
 func (v vec) addNormal() {
-	TEXT(v.name("addNormal9"), NOSPLIT, "func(block, grad, j, r *float64, which *int, n int)")
-	Pragma("noescape")
-	Doc(v.name("addNormal9") + " is AddNormal9 for n Jacobians.")
-	block, g := Load(Param("block"), GP64()), Load(Param("grad"), GP64())
-	if v.wide {
+	v.Text("addNormal9"+v.Tier(), "func(block, grad, j, r *T, which *int, n int)", "is AddNormal9 for n Jacobians.")
+	block, g := Arg("block"), Arg("grad")
+	if v.Wide {
 		v.pass("all", func(j, r Register) (begin, step, end func()) {
 			b1, s1, e1 := v.rows(block, j, 0)
 			b2, s2, e2 := v.borders(block, g, j, r)
@@ -174,8 +146,8 @@ func (v vec) addNormal() {
 // pass emits a loop over the Jacobians. body gets pointers to one and to its
 // residuals.
 func (v vec) pass(label string, body func(j, r Register) (begin, step, end func())) {
-	which, n := Load(Param("which"), GP64()), Load(Param("n"), GP64())
-	j0, r0 := Load(Param("j"), GP64()), Load(Param("r"), GP64())
+	which, n := Arg("which"), Arg("n")
+	j0, r0 := Arg("j"), Arg("r")
 	j, r := GP64(), GP64()
 	begin, step, end := body(j, r)
 	begin()
@@ -197,14 +169,12 @@ func (v vec) rows(block, j Register, c int) (begin, step, end func()) {
 	acc := make([]VecVirtual, order)
 	begin = func() {
 		for i := range acc {
-			acc[i] = v.reg()
-			VMOVUPD(at(block, 8*i+c), acc[i])
+			acc[i] = v.Load(at(block, 8*i+c), nil)
 		}
 	}
 	step = func() {
 		for q := range 2 {
-			x := v.reg()
-			VMOVUPD(at(j, rowStride*q+c), x)
+			x := v.Load(at(j, rowStride*q+c), nil)
 			for i := range acc {
 				v.fma(false, at(j, rowStride*q+i), []VecVirtual{x}, acc[i:i+1])
 			}
