@@ -4,14 +4,13 @@
 package main
 
 import (
-	"fmt"
 	"math"
-	"strings"
 
-	"github.com/mmcloughlin/avo/attr"
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	. "revnum/internal/simd/_gen/asm"
 )
 
 // The rows of a block, as package simd has them.
@@ -87,68 +86,17 @@ func main() {
 		"copies cols elements of n columns of v, n a multiple of 8, to the rows of dst", []int{8}, scatterRows)
 	function("prefetchRows", "func(src *T, lds int, index *int, n int)",
 		"asks for the lines that n rows of src begin in and those 16 bytes on, n a multiple of 8", []int{8}, prefetchRows)
-	emitConstants()
+	table.Emit()
+	Ones("viewMask")
 	Generate()
 }
 
-// A vec emits vector instructions for one tier and type of elements. Operands are
-// in Go's order: sources from last to first, then the destination.
-type vec struct {
-	wide bool // AVX-512, else AVX2
-	size int  // bytes of an element
-}
+// A vec emits vector instructions for one tier and type of elements.
+type vec struct{ ISA }
 
-// function emits name64 and name32, those of sizes. In sig, T stands for the type
-// of elements.
 func function(name, sig, doc string, sizes []int, body func(vec)) {
 	for _, size := range sizes {
-		typ := map[int]string{8: "float64", 4: "float32"}[size]
-		name := fmt.Sprint(name, 8*size)
-		TEXT(name, attr.NOSPLIT, strings.ReplaceAll(sig, "T", typ))
-		Doc(name + " " + doc + ".")
-		Pragma("noescape")
-		CMPQ(NewDataAddr(Symbol{Name: "·tier"}, 0), Imm(2)) // AVX512
-		JNE(LabelRef("avx2"))
-		body(vec{wide: true, size: size})
-		VZEROUPPER()
-		RET()
-		Label("avx2")
-		body(vec{wide: false, size: size})
-		VZEROUPPER()
-		RET()
-	}
-}
-
-// labels counts the labels given out, which makes them unique.
-var labels int
-
-func label(name string) string {
-	labels++
-	return fmt.Sprint(name, labels)
-}
-
-func param(name string) reg.GPVirtual { return Load(Param(name), GP64()).(reg.GPVirtual) }
-
-func (v vec) reg() reg.VecVirtual {
-	if v.wide {
-		return ZMM()
-	}
-	return YMM()
-}
-
-// bytes returns the length of a register.
-func (v vec) bytes() int {
-	if v.wide {
-		return 64
-	}
-	return 32
-}
-
-func (v vec) pick(pd, ps func(...Op), ops ...Op) {
-	if v.size == 8 {
-		pd(ops...)
-	} else {
-		ps(ops...)
+		BothTiers(size, name, sig, doc+".", func(g ISA) { body(vec{g}) })
 	}
 }
 
@@ -171,8 +119,8 @@ func (v vec) binary(pd, ps func(...Op), a, b Op) reg.VecVirtual {
 	if m, ok := a.(Mem); ok {
 		a = v.load(m)
 	}
-	r := v.reg()
-	v.pick(pd, ps, b, a, r)
+	r := v.Reg()
+	Pick(v, pd, ps)(b, a, r)
 	return r
 }
 
@@ -182,7 +130,7 @@ func (v vec) load(a Op) reg.VecVirtual {
 	if !ok {
 		return a.(reg.VecVirtual)
 	}
-	r := v.reg()
+	r := v.Reg()
 	VMOVUPS(m, r)
 	return r
 }
@@ -200,37 +148,27 @@ func (v vec) cross(a, b, c, d Op) reg.VecVirtual {
 
 // negate returns -a.
 func (v vec) negate(a Op) reg.VecVirtual {
-	r := v.reg()
+	r := v.Reg()
 	VXORPS(v.constant(math.Copysign(0, -1)), a, r)
-	return r
-}
-
-func (v vec) broadcastParam(name string) reg.VecVirtual {
-	r := v.reg()
-	p, err := Param(name).Resolve()
-	if err != nil {
-		panic(err)
-	}
-	v.pick(VBROADCASTSD, VBROADCASTSS, p.Addr, r)
 	return r
 }
 
 // merge returns elements of a and of b, by their numbers: those of b follow those of a.
 func (v vec) merge(a, b reg.VecVirtual, order func(i int) int) reg.VecVirtual {
 	var e [8]uint64
-	for i := range 64 / v.size {
-		shift := 8 * v.size * i
+	for i := range 64 / v.Size {
+		shift := 8 * v.Size * i
 		e[shift/64] |= uint64(order(i)) << (shift % 64)
 	}
 	r := v.load(entry(e))
-	v.pick(VPERMI2PD, VPERMI2PS, b, a, r)
+	Pick(v, VPERMI2PD, VPERMI2PS)(b, a, r)
 	return r
 }
 
 // halves exchanges the middle quarters of a register, what the shuffles of AVX2
 // leave apart.
 func (v vec) halves(a reg.VecVirtual) reg.VecVirtual {
-	r := v.reg()
+	r := v.Reg()
 	VPERMPD(Imm(0xd8), a, r)
 	return r
 }
@@ -238,13 +176,13 @@ func (v vec) halves(a reg.VecVirtual) reg.VecVirtual {
 // pairs returns the first and the second elements of the pairs at m.
 func (v vec) pairs(m Mem) (x, y reg.VecVirtual) {
 	a := v.load(m)
-	b := m.Offset(v.bytes())
-	if v.wide {
+	b := m.Offset(v.Width())
+	if v.Wide {
 		c := v.load(b)
 		return v.merge(a, c, func(i int) int { return 2 * i }), v.merge(a, c, func(i int) int { return 2*i + 1 })
 	}
-	x, y = v.reg(), v.reg()
-	if v.size == 8 {
+	x, y = v.Reg(), v.Reg()
+	if v.Size == 8 {
 		VUNPCKLPD(b, a, x)
 		VUNPCKHPD(b, a, y)
 	} else {
@@ -257,18 +195,18 @@ func (v vec) pairs(m Mem) (x, y reg.VecVirtual) {
 // addPairs adds x and y to the first and the second elements of the pairs at m.
 func (v vec) addPairs(m Mem, x, y reg.VecVirtual) {
 	var a, b reg.VecVirtual
-	if v.wide {
-		lanes := v.bytes() / v.size
+	if v.Wide {
+		lanes := v.Width() / v.Size
 		a = v.merge(x, y, func(i int) int { return i%2*lanes + i/2 })
 		b = v.merge(x, y, func(i int) int { return i%2*lanes + i/2 + lanes/2 })
 	} else {
 		x, y = v.halves(x), v.halves(y)
-		a, b = v.reg(), v.reg()
-		v.pick(VUNPCKLPD, VUNPCKLPS, y, x, a)
-		v.pick(VUNPCKHPD, VUNPCKHPS, y, x, b)
+		a, b = v.Reg(), v.Reg()
+		Pick(v, VUNPCKLPD, VUNPCKLPS)(y, x, a)
+		Pick(v, VUNPCKHPD, VUNPCKHPS)(y, x, b)
 	}
 	VMOVUPS(v.add(a, m), m)
-	m = m.Offset(v.bytes())
+	m = m.Offset(v.Width())
 	VMOVUPS(v.add(b, m), m)
 }
 
@@ -290,7 +228,7 @@ type projector struct {
 
 // operand returns where the observations have their first element of size.
 func (v *projector) operand(name string, size int) Mem {
-	return Mem{Base: param(name), Index: v.i, Scale: uint8(size)}
+	return Mem{Base: Arg(name), Index: v.i, Scale: uint8(size)}
 }
 
 func (v *projector) at(row int) Op {
@@ -341,19 +279,15 @@ func (v *projector) column(c, k int) int {
 // reproject goes along the columns of a block of simd.Views.
 func reproject(vec vec, weighted bool, do task) {
 	v := &projector{vec: vec, weighted: weighted, i: GP64()}
-	block, n := param("v"), param("n")
-	v.row = func(row int) Mem { return Mem{Base: block, Index: v.i, Scale: 1, Disp: row * stride * v.size} }
-	sign := v.broadcastParam("sign")
+	block, n := Arg("v"), Arg("n")
+	v.row = func(row int) Mem { return Mem{Base: block, Index: v.i, Scale: 1, Disp: row * stride * v.Size} }
+	sign := v.Broadcast(ArgAddr("sign"))
 	XORQ(v.i, v.i)
-	if v.size == 8 {
-		SHLQ(Imm(3), n)
-	} else {
-		SHLQ(Imm(2), n)
-	}
-	loop := label("loop")
+	v.ToBytes(n)
+	loop := Unique("loop")
 	Label(loop)
 	v.project(do, sign)
-	ADDQ(Imm(uint64(v.bytes())), v.i)
+	ADDQ(Imm(uint64(v.Width())), v.i)
 	CMPQ(v.i, n)
 	JL(LabelRef(loop))
 }
@@ -602,16 +536,16 @@ func (v *projector) tangent() (d [2]reg.VecVirtual) {
 // addRows adds whole registers, and then halves of what is left of a row: stores
 // with a mask would hold up the loads of the next row.
 func addRows(v vec) {
-	to, ldd, from, lds := param("dst"), param("ldd"), param("src"), param("lds")
-	cols, index, n := param("cols"), param("index"), param("n")
+	to, ldd, from, lds := Arg("dst"), Arg("ldd"), Arg("src"), Arg("lds")
+	cols, index, n := Arg("cols"), Arg("index"), Arg("n")
 	SHLQ(Imm(3), ldd)
 	SHLQ(Imm(3), lds)
-	lanes := v.bytes() / 8
+	lanes := v.Width() / 8
 	whole := GP64() // bytes of whole registers
 	MOVQ(cols, whole)
 	ANDQ(I32(-lanes), whole)
 	SHLQ(Imm(3), whole)
-	row, column, last := label("row"), label("column"), label("last")
+	row, column, last := Unique("row"), Unique("column"), Unique("last")
 	Label(row)
 	dst, k := GP64(), GP64()
 	MOVQ(Mem{Base: index}, dst)
@@ -623,11 +557,11 @@ func addRows(v vec) {
 	CMPQ(k, whole)
 	JE(LabelRef(last))
 	VMOVUPD(v.add(v.load(d), s), d)
-	ADDQ(Imm(uint64(v.bytes())), k)
+	ADDQ(Imm(uint64(v.Width())), k)
 	JMP(LabelRef(column))
 	Label(last)
 	for part := lanes / 2; part > 0; part /= 2 {
-		next := label("next")
+		next := Unique("next")
 		TESTQ(U32(uint32(part)), cols)
 		JZ(LabelRef(next))
 		if part == 1 {
@@ -656,17 +590,14 @@ func addRows(v vec) {
 // gatherRows transposes tiles of 4 columns by as many rows as a register has
 // elements.
 func gatherRows(v vec) {
-	to, src, rows, lds := param("v"), param("src"), param("rows"), param("lds")
-	cols, index, n := param("cols"), param("index"), param("n")
+	to, src, rows, lds := Arg("v"), Arg("src"), Arg("rows"), Arg("lds")
+	cols, index, n := Arg("cols"), Arg("index"), Arg("n")
 	SHLQ(Imm(3), lds)
-	result, err := ReturnIndex(0).Resolve()
-	if err != nil {
-		panic(err)
-	}
-	MOVB(Imm(0), result.Addr)
-	lanes := v.bytes() / 8
-	block, column, last := label("block"), label("column"), label("last")
-	done, bad := label("done"), label("bad")
+	result := Result()
+	MOVB(Imm(0), result)
+	lanes := v.Width() / 8
+	block, column, last := Unique("block"), Unique("column"), Unique("last")
+	done, bad := Unique("done"), Unique("bad")
 	Label(block)
 	for i := range lanes {
 		CMPQ(Mem{Base: index, Disp: 8 * i}, rows)
@@ -696,7 +627,7 @@ func gatherRows(v vec) {
 	ADDQ(Imm(columnsOf), left)
 	JZ(LabelRef(done))
 	mask := v.firstColumns(left)
-	stored := label("stored")
+	stored := Unique("stored")
 	v.tile(columnsOf, func(i int, dst reg.VecVirtual) { v.loadPart(row(i), mask, dst) },
 		func(i int, dst reg.VecVirtual) { v.insertPart(row(i), mask, dst) },
 		func(k int, a reg.VecVirtual) {
@@ -712,7 +643,7 @@ func gatherRows(v vec) {
 	ADDQ(Imm(uint64(8*lanes)), to)
 	SUBQ(Imm(uint64(lanes)), n)
 	JG(LabelRef(block))
-	MOVB(Imm(1), result.Addr)
+	MOVB(Imm(1), result)
 	Label(bad)
 }
 
@@ -720,7 +651,7 @@ func gatherRows(v vec) {
 // as the allocator of registers would keep dst from the beginning of the function
 // on where only a half is written.
 func (v vec) loadFour(m Mem, dst reg.VecVirtual) {
-	if v.wide {
+	if v.Wide {
 		VBROADCASTF64X4(m, dst)
 	} else {
 		VMOVUPD(m, dst)
@@ -729,7 +660,7 @@ func (v vec) loadFour(m Mem, dst reg.VecVirtual) {
 
 // loadPart loads the elements of the mask likewise.
 func (v vec) loadPart(m Mem, mask reg.Register, dst reg.VecVirtual) {
-	if v.wide {
+	if v.Wide {
 		VXORPS(dst, dst, dst)
 		VMOVUPD_Z(m, mask, dst.AsY())
 	} else {
@@ -739,7 +670,7 @@ func (v vec) loadPart(m Mem, mask reg.Register, dst reg.VecVirtual) {
 
 // insertPart loads them to the high half.
 func (v vec) insertPart(m Mem, mask reg.Register, dst reg.VecVirtual) {
-	high := v.reg()
+	high := v.Reg()
 	v.loadPart(m, mask, high)
 	VINSERTF64X4(Imm(1), high.AsY(), dst, dst)
 }
@@ -751,8 +682,8 @@ func (v vec) insertPart(m Mem, mask reg.Register, dst reg.VecVirtual) {
 func (v vec) tile(cols int, load, insert func(i int, dst reg.VecVirtual), store func(k int, a reg.VecVirtual)) {
 	var a [4]reg.VecVirtual
 	for i := range a {
-		a[i] = v.reg()
-		if !v.wide {
+		a[i] = v.Reg()
+		if !v.Wide {
 			load(i, a[i])
 			continue
 		}
@@ -762,7 +693,7 @@ func (v vec) tile(cols int, load, insert func(i int, dst reg.VecVirtual), store 
 	}
 	var u [4]reg.VecVirtual // even and odd columns of the first rows, then of the others
 	for i := range u {
-		u[i] = v.reg()
+		u[i] = v.Reg()
 		if i%2 == 0 {
 			VUNPCKLPD(a[i+1], a[i], u[i])
 		} else {
@@ -770,9 +701,9 @@ func (v vec) tile(cols int, load, insert func(i int, dst reg.VecVirtual), store 
 		}
 	}
 	for k := range cols {
-		low, high, dst := u[k%2], u[2+k%2], v.reg()
+		low, high, dst := u[k%2], u[2+k%2], v.Reg()
 		switch {
-		case v.wide:
+		case v.Wide:
 			VSHUFF64X2(Imm([]uint64{0x88, 0xdd}[k/2]), high, low, dst)
 		default:
 			VPERM2F128(Imm([]uint64{0x20, 0x31}[k/2]), high, low, dst)
@@ -783,10 +714,10 @@ func (v vec) tile(cols int, load, insert func(i int, dst reg.VecVirtual), store 
 
 // scatterRows transposes tiles of 4 rows of the block.
 func scatterRows(v vec) {
-	to, ldd, from, cols, n := param("dst"), param("ldd"), param("v"), param("cols"), param("n")
+	to, ldd, from, cols, n := Arg("dst"), Arg("ldd"), Arg("v"), Arg("cols"), Arg("n")
 	SHLQ(Imm(3), ldd)
-	lanes := v.bytes() / 8
-	block := label("block")
+	lanes := v.Width() / 8
+	block := Unique("block")
 	Label(block)
 	dst := GP64()
 	MOVQ(to, dst)
@@ -802,7 +733,7 @@ func scatterRows(v vec) {
 // scatterTile transposes as many columns as a register has elements to rows from
 // dst on, which it changes.
 func (v vec) scatterTile(dst, ldd, from, cols reg.GPVirtual) {
-	column, last, done := label("column"), label("last"), label("done")
+	column, last, done := Unique("column"), Unique("last"), Unique("done")
 	src, left := GP64(), GP64()
 	MOVQ(from, src)
 	MOVQ(cols, left)
@@ -829,7 +760,7 @@ func (v vec) scatterTile(dst, ldd, from, cols reg.GPVirtual) {
 	JZ(LabelRef(done))
 	mask := v.firstColumns(left)
 	rows(func(a reg.VecVirtual, m Mem) {
-		if v.wide {
+		if v.Wide {
 			VMOVUPD(a.AsY(), mask, m)
 		} else {
 			VMASKMOVPD(a, mask, m)
@@ -847,16 +778,16 @@ func (v vec) rows(src reg.GPVirtual, store func(a reg.VecVirtual, last bool)) {
 	}
 	var u [4]reg.VecVirtual // even and odd columns of rows 0 and 1, then of rows 2 and 3
 	for i := range u {
-		u[i] = v.reg()
+		u[i] = v.Reg()
 		if i%2 == 0 {
 			VUNPCKLPD(a[i+1], a[i], u[i])
 		} else {
 			VUNPCKHPD(a[i], a[i-1], u[i])
 		}
 	}
-	if !v.wide {
+	if !v.Wide {
 		for i := range 4 {
-			r := v.reg()
+			r := v.Reg()
 			VPERM2F128(Imm([]uint64{0x20, 0x31}[i/2]), u[2+i%2], u[i%2], r)
 			store(r, i == 3)
 		}
@@ -870,14 +801,14 @@ func (v vec) rows(src reg.GPVirtual, store func(a reg.VecVirtual, last bool)) {
 		}
 		var r [2]reg.VecVirtual
 		for i := range r {
-			r[i] = v.reg()
+			r[i] = v.Reg()
 			VMOVUPD(u[i], r[i])
 			VPERMT2PD(u[2+i], v.load(entry(order)), r[i])
 		}
 		for i := range 4 {
 			a := r[i%2]
 			if i >= 2 {
-				high := v.reg()
+				high := v.Reg()
 				VEXTRACTF64X4(Imm(1), a, high.AsY())
 				a = high
 			}
@@ -892,13 +823,13 @@ func (v vec) rows(src reg.GPVirtual, store func(a reg.VecVirtual, last bool)) {
 // where there are 32.
 func observe(vec vec, weighted bool, do task) {
 	v := &projector{vec: vec, weighted: weighted, i: GP64()}
-	block := param("v")
-	v.row = func(row int) Mem { return Mem{Base: block, Disp: row * v.bytes()} }
+	block := Arg("v")
+	v.row = func(row int) Mem { return Mem{Base: block, Disp: row * v.Width()} }
 	cameraRows := lensRows
 	if weighted {
 		cameraRows += 2
 	}
-	if v.wide {
+	if v.Wide {
 		v.held = map[int]Op{rowPoint: nil, rowPoint + 1: nil, rowPoint + 2: nil, rowTurn: nil, rowTurn + 1: nil, rowTurn + 2: nil}
 		for k := range cameraRows {
 			v.held[k] = nil
@@ -907,22 +838,19 @@ func observe(vec vec, weighted bool, do task) {
 	if do == derivative {
 		cameraRows += 9
 	}
-	result, err := ReturnIndex(0).Resolve()
-	if err != nil {
-		panic(err)
-	}
-	MOVB(Imm(0), result.Addr)
-	sign := v.broadcastParam("sign")
+	result := Result()
+	MOVB(Imm(0), result)
+	sign := v.Broadcast(ArgAddr("sign"))
 	three := GP64()
 	MOVQ(U32(3), three)
 	coordinates := v.firstColumns(three)
 	XORQ(v.i, v.i)
-	some, group, bad := label("some"), label("group"), label("bad")
-	end := param("n") // of those that something is done for at a time, in bytes
+	some, group, bad := Unique("some"), Unique("group"), Unique("bad")
+	end := Arg("n") // of those that something is done for at a time, in bytes
 	SHLQ(Imm(3), end)
 	Label(some)
 	if do == derivative {
-		n := param("n")
+		n := Arg("n")
 		SHLQ(Imm(3), n)
 		LEAQ(Mem{Base: v.i, Disp: 8 * prefetched}, end)
 		CMPQ(end, n)
@@ -948,16 +876,16 @@ func observe(vec vec, weighted bool, do task) {
 		}
 		v.storeRows()
 	}
-	ADDQ(Imm(uint64(v.bytes())), v.i)
+	ADDQ(Imm(uint64(v.Width())), v.i)
 	CMPQ(v.i, end)
 	JL(LabelRef(group))
 	if do == derivative {
-		n := param("n")
+		n := Arg("n")
 		SHLQ(Imm(3), n)
 		CMPQ(v.i, n)
 		JL(LabelRef(some))
 	}
-	MOVB(Imm(1), result.Addr)
+	MOVB(Imm(1), result)
 	Label(bad)
 	if do == derivative {
 		SFENCE()
@@ -969,10 +897,10 @@ func observe(vec vec, weighted bool, do task) {
 func (v *projector) prefetch(end reg.GPVirtual) {
 	at := GP64()
 	MOVQ(v.i, at)
-	loop := label("ahead")
+	loop := Unique("ahead")
 	Label(loop)
 	line := func(name string, size, disp int) {
-		PREFETCHT0(Mem{Base: param(name), Index: at, Scale: uint8(size), Disp: disp})
+		PREFETCHT0(Mem{Base: Arg(name), Index: at, Scale: uint8(size), Disp: disp})
 	}
 	line("camera", 1, 0)
 	for disp := range 2 {
@@ -984,7 +912,7 @@ func (v *projector) prefetch(end reg.GPVirtual) {
 		line("z", 1, 0)
 		line("dz", 1, 0)
 	}
-	index, points, ld := param("point"), param("points"), param("ldp")
+	index, points, ld := Arg("point"), Arg("points"), Arg("ldp")
 	for i := range 8 {
 		row := GP64()
 		MOVQ(Mem{Base: index, Index: at, Scale: 1, Disp: 8 * i}, row)
@@ -1000,25 +928,18 @@ func (v *projector) prefetch(end reg.GPVirtual) {
 // rowsOf returns the addresses of the rows of src that the indices of the
 // observations say.
 func (v *projector) rowsOf(index, src, rows, bad string) []reg.GPVirtual {
-	limit, err := Param(rows).Resolve()
-	if err != nil {
-		panic(err)
-	}
-	from, base := v.operand(index, 1), param(src)
-	at := make([]reg.GPVirtual, v.bytes()/8)
+	limit := ArgAddr(rows)
+	from, base := v.operand(index, 1), Arg(src)
+	at := make([]reg.GPVirtual, v.Width()/8)
 	for i := range at {
 		at[i] = GP64()
 		MOVQ(from.Offset(8*i), at[i])
-		CMPQ(at[i], limit.Addr)
+		CMPQ(at[i], limit)
 		JCC(LabelRef(bad))
 		if src == "cameras" {
 			IMUL3Q(Imm(rowPoint), at[i], at[i])
 		} else {
-			ld, err := Param("ldp").Resolve()
-			if err != nil {
-				panic(err)
-			}
-			IMULQ(ld.Addr, at[i])
+			IMULQ(ArgAddr("ldp"), at[i])
 		}
 		LEAQ(Mem{Base: base, Index: at[i], Scale: 8}, at[i])
 	}
@@ -1030,12 +951,12 @@ func (v *projector) rowsOf(index, src, rows, bad string) []reg.GPVirtual {
 // other observation; four or two pairs then make a store, from the first half of
 // the observations and in the same places from the second half.
 func (v *projector) storeRows() {
-	lanes := v.bytes() / 8
+	lanes := v.Width() / 8
 	perStore, perRow := lanes/2, 12
 	if v.weighted {
 		perRow = 15
 	}
-	to := param("j")
+	to := Arg("j")
 	offset := GP64()
 	IMUL3Q(Imm(uint64(2*perRow)), v.i, offset)
 	ADDQ(offset, to)
@@ -1045,7 +966,7 @@ func (v *projector) storeRows() {
 		pair := func(odd, k int) reg.VecVirtual {
 			key := [2]int{odd, k}
 			if _, ok := pairs[key]; !ok {
-				a, b, u := v.load(v.at(v.column(0, 2*k))), v.at(v.column(0, 2*k+1)), v.reg()
+				a, b, u := v.load(v.at(v.column(0, 2*k))), v.at(v.column(0, 2*k+1)), v.Reg()
 				if odd == 0 {
 					VUNPCKLPD(b, a, u)
 				} else {
@@ -1056,7 +977,7 @@ func (v *projector) storeRows() {
 			return pairs[key]
 		}
 		put := func(k int, a reg.VecVirtual) {
-			m := Mem{Base: to, Disp: k * v.bytes()}
+			m := Mem{Base: to, Disp: k * v.Width()}
 			if past {
 				VMOVNTPD(a, m)
 			} else {
@@ -1083,10 +1004,10 @@ func (v *projector) storeRows() {
 					row := (k*perStore + i) / perRow
 					u[i], quarter[i] = pair(row%2, (k*perStore+i)%perRow), uint64(row/2)
 				}
-				a, b := v.reg(), v.reg()
-				if v.wide {
+				a, b := v.Reg(), v.Reg()
+				if v.Wide {
 					halves := func(i int) reg.VecVirtual {
-						r := v.reg()
+						r := v.Reg()
 						p, q := quarter[i], quarter[i+1]
 						VSHUFF64X2(Imm(p|(p+2)<<2|q<<4|(q+2)<<6), u[i+1], u[i], r)
 						return r
@@ -1103,12 +1024,9 @@ func (v *projector) storeRows() {
 			}
 		}
 	}
-	past, err := Param("past").Resolve()
-	if err != nil {
-		panic(err)
-	}
-	plain, done := label("plain"), label("done")
-	CMPB(past.Addr, Imm(0))
+	past := ArgAddr("past")
+	plain, done := Unique("plain"), Unique("done")
+	CMPB(past, Imm(0))
 	JEQ(LabelRef(plain))
 	store(true)
 	JMP(LabelRef(done))
@@ -1118,9 +1036,9 @@ func (v *projector) storeRows() {
 }
 
 func prefetchRows(v vec) {
-	src, lds, index, n := param("src"), param("lds"), param("index"), param("n")
+	src, lds, index, n := Arg("src"), Arg("lds"), Arg("index"), Arg("n")
 	SHLQ(Imm(3), lds)
-	loop := label("loop")
+	loop := Unique("loop")
 	Label(loop)
 	for i := range 8 {
 		at := GP64()
@@ -1136,12 +1054,9 @@ func prefetchRows(v vec) {
 
 // firstColumns returns the mask of the first n < 4 elements.
 func (v vec) firstColumns(n reg.GPVirtual) reg.Register {
-	if v.wide {
-		bits, mask := GP64(), K()
-		MOVQ(I32(-1), bits)
-		SHLXQ(n, bits, bits)
-		NOTQ(bits)
-		KMOVW(bits.As32(), mask)
+	if v.Wide {
+		mask := K()
+		FirstLanes(n, mask)
 		return mask
 	}
 	// The table is 32 bytes of ones, then 32 bytes of zeros.
@@ -1155,59 +1070,30 @@ func (v vec) firstColumns(n reg.GPVirtual) reg.Register {
 
 // zero returns a register of zeros.
 func (v vec) zero() reg.VecVirtual {
-	r := v.reg()
+	r := v.Reg()
 	VMOVUPS(v.constant(0), r)
 	return r
 }
 
 // --- Constants -------------------------------------------------------------
 
-// table holds the constants in use, each of 64 bytes.
-var table struct {
-	offset map[[8]uint64]int
-	values [][8]uint64
-}
+// table holds the constants in use.
+var table = Table{Name: "viewConstants"}
 
 func entry(x [8]uint64) Mem {
-	off, ok := table.offset[x]
-	if !ok {
-		if table.offset == nil {
-			table.offset = make(map[[8]uint64]int)
-		}
-		off = 64 * len(table.values)
-		table.offset[x] = off
-		table.values = append(table.values, x)
+	c := make([]Constant, len(x))
+	for i, x := range x {
+		c[i] = U64(x)
 	}
-	return NewDataAddr(NewStaticSymbol("viewConstants"), off)
+	return table.Entry(c...)
 }
 
 // constant returns x in all lanes, in memory.
 func (v vec) constant(x float64) Mem {
 	bits := math.Float64bits(x)
-	if v.size == 4 {
+	if v.Size == 4 {
 		b := uint64(math.Float32bits(float32(x)))
 		bits = b<<32 | b
 	}
-	var e [8]uint64
-	for i := range e {
-		e[i] = bits
-	}
-	return entry(e)
-}
-
-func emitConstants() {
-	GLOBL("viewConstants", attr.RODATA|attr.NOPTR)
-	for i, x := range table.values {
-		for k, bits := range x {
-			DATA(64*i+8*k, U64(bits))
-		}
-	}
-	GLOBL("viewMask", attr.RODATA|attr.NOPTR)
-	for i := range 8 {
-		ones := uint64(math.MaxUint64)
-		if i >= 4 {
-			ones = 0
-		}
-		DATA(8*i, U64(ones))
-	}
+	return table.Entry(U64(bits))
 }
