@@ -6,6 +6,8 @@ import (
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	. "revnum/internal/simd/_gen/asm"
 )
 
 // The functions below are exp64, exp32, log64 and log32 of generic.go, step by
@@ -84,8 +86,8 @@ func (v vec) constants(bits ...uint64) constants {
 			continue
 		}
 		c[b] = entry(b)
-		if v.wide {
-			r := v.reg()
+		if v.Wide {
+			r := v.Reg()
 			VBROADCASTSD(c[b], r)
 			c[b] = r
 		}
@@ -105,7 +107,7 @@ func bits(x ...float64) []uint64 {
 
 // copyOf returns a register that holds x.
 func (v vec) copyOf(x Op) reg.VecVirtual {
-	r := v.reg()
+	r := v.Reg()
 	VMOVUPD(x, r)
 	return r
 }
@@ -114,7 +116,7 @@ func (v vec) copyOf(x Op) reg.VecVirtual {
 func (v vec) horner(c constants, a []float64, x reg.VecVirtual) reg.VecVirtual {
 	p := v.copyOf(c.f(a[len(a)-1]))
 	for i := len(a) - 2; i >= 0; i-- {
-		v.fmadd213(c.f(a[i]), x, p)
+		v.Fmadd213(c.f(a[i]), x, p)
 	}
 	return p
 }
@@ -130,7 +132,7 @@ func (v vec) evenOdd(c constants, a []float64, x, x2 reg.VecVirtual) reg.VecVirt
 		}
 	}
 	p, q := v.horner(c, even, x2), v.horner(c, odd, x2)
-	v.fmadd231(q, x, p)
+	v.Fmadd231(q, x, p)
 	return p
 }
 
@@ -141,7 +143,7 @@ func (v vec) exponential() func(x []reg.VecVirtual) []reg.VecVirtual {
 	switch {
 	case v.size == 4:
 		return v.exponential32()
-	case v.wide:
+	case v.Wide:
 		return v.exponential64Wide()
 	}
 	return v.exponential64()
@@ -157,11 +159,11 @@ func (v vec) exponential64Wide() func(x []reg.VecVirtual) []reg.VecVirtual {
 		v.boundReduced(x)
 		p := v.exp64Polynomial(x)
 		for u, p := range p {
-			h, l := v.reg(), t[u]
+			h, l := v.Reg(), t[u]
 			VPERMPD(hi, t[u], h)
 			VPERMPD(lo, t[u], l)
-			v.fmadd213(l, h, p)
-			v.add(h, p, p)
+			v.Fmadd213(l, h, p)
+			v.Add(h, p, p)
 			VSCALEFPD(n[u], p, p)
 		}
 		return p
@@ -179,21 +181,21 @@ func (v vec) exponential64() func(x []reg.VecVirtual) []reg.VecVirtual {
 		p := v.exp64Polynomial(x)
 		for u, p := range p {
 			// The tables are looked up by words, with the index in both of each element.
-			i, h, l, t := v.reg(), v.reg(), v.reg(), t[u]
+			i, h, l, t := v.Reg(), v.Reg(), v.Reg(), t[u]
 			VMOVSLDUP(t, i)
 			VPERMD(NewDataAddr(exp64Words, 0), i, l)
 			VPERMD(NewDataAddr(exp64Words, 32), i, h)
 			VPBLENDD(Imm(0xaa), h, l, h)
 			VPERMD(NewDataAddr(exp64Words, 64), i, l)
-			v.fmadd213(l, h, p)
-			v.add(h, p, p)
+			v.Fmadd213(l, h, p)
+			v.Add(h, p, p)
 			VPSRLQ(Imm(3), t, t)
 			VPSRLQ(Imm(1), t, l)
 			VPSUBQ(l, t, t)
 			VPSLLQ(Imm(52), l, l)
 			VPSLLQ(Imm(52), t, t)
-			v.mul(l, p, p)
-			v.mul(t, p, p)
+			v.Mul(l, p, p)
+			v.Mul(t, p, p)
 		}
 		return p
 	}
@@ -201,35 +203,35 @@ func (v vec) exponential64() func(x []reg.VecVirtual) []reg.VecVirtual {
 
 func (v vec) exponential32() func(x []reg.VecVirtual) []reg.VecVirtual {
 	clamp := func([]reg.VecVirtual) {}
-	if !v.wide {
+	if !v.Wide {
 		clamp = v.clamp(-105, 90)
 	}
 	return func(x []reg.VecVirtual) []reg.VecVirtual {
 		clamp(x)
 		t, n := v.expReduce(x, expMagic32)
-		if v.wide {
+		if v.Wide {
 			v.boundReduced(x)
 		}
-		r2, even, odd := v.regs(len(x)), v.regs(len(x)), v.regs(len(x))
+		r2, even, odd := v.Regs(len(x)), v.Regs(len(x)), v.Regs(len(x))
 		for u := range x {
-			v.mul(x[u], x[u], r2[u])
+			v.Mul(x[u], x[u], r2[u])
 		}
 		v.hornerConst(exp32Q[0], exp32Q[2], exp32Q[4], r2, even)
 		v.hornerConst(exp32Q[1], exp32Q[3], exp32Q[5], r2, odd)
 		for u := range x {
-			v.fmadd231(odd[u], x[u], even[u])
+			v.Fmadd231(odd[u], x[u], even[u])
 		}
 		for u := range x {
-			v.fmadd213(x[u], r2[u], even[u])
+			v.Fmadd213(x[u], r2[u], even[u])
 		}
 		for u, e := range even {
 			v.addConst(1, e, e)
-			if v.wide {
+			if v.Wide {
 				VSCALEFPD(n[u], e, e)
 				continue
 			}
 			VPSLLQ(Imm(52), t[u], t[u])
-			v.mul(t[u], e, e)
+			v.Mul(t[u], e, e)
 		}
 		return even
 	}
@@ -262,7 +264,7 @@ func (v vec) boundReduced(r []reg.VecVirtual) {
 
 // expReduce returns t and n, and leaves r₁ in x.
 func (v vec) expReduce(x []reg.VecVirtual, magic float64) (t, n []reg.VecVirtual) {
-	t, n = v.regs(len(x)), v.regs(len(x))
+	t, n = v.Regs(len(x)), v.Regs(len(x))
 	for u := range x {
 		VBROADCASTSD(entry(math.Float64bits(log2e)), t[u])
 		v.fmaddConst(magic, x[u], t[u])
@@ -278,17 +280,17 @@ func (v vec) expReduce(x []reg.VecVirtual, magic float64) (t, n []reg.VecVirtual
 
 // exp64Polynomial returns r + r²·q(r).
 func (v vec) exp64Polynomial(r []reg.VecVirtual) []reg.VecVirtual {
-	r2, even, odd := v.regs(len(r)), v.regs(len(r)), v.regs(len(r))
+	r2, even, odd := v.Regs(len(r)), v.Regs(len(r)), v.Regs(len(r))
 	for u := range r {
-		v.mul(r[u], r[u], r2[u])
+		v.Mul(r[u], r[u], r2[u])
 	}
 	v.hornerConst(exp64Q[0], exp64Q[2], exp64Q[4], r2, even)
 	v.hornerConst(exp64Q[1], exp64Q[3], exp64Q[5], r2, odd)
 	for u := range r {
-		v.fmadd231(odd[u], r[u], even[u])
+		v.Fmadd231(odd[u], r[u], even[u])
 	}
 	for u := range r {
-		v.fmadd213(r[u], r2[u], even[u])
+		v.Fmadd213(r[u], r2[u], even[u])
 	}
 	return even
 }
@@ -307,7 +309,7 @@ func (v vec) hornerConst(a, b, c float64, x, p []reg.VecVirtual) {
 // expLoop runs body over n elements, several vectors at a time.
 func (v vec) expLoop(n reg.Register, body func(ls []step)) {
 	unroll := 2
-	if v.wide {
+	if v.Wide {
 		unroll = 4
 	}
 	v.groups(n, unroll, body, nil)
@@ -318,13 +320,13 @@ func differences(ls []step, x reg.Register, y func(l step) Op) []reg.VecVirtual 
 	d := make([]reg.VecVirtual, len(ls))
 	for u, l := range ls {
 		d[u] = l.load(x)
-		l.sub(y(l), d[u], d[u])
+		l.Sub(y(l), d[u], d[u])
 	}
 	return d
 }
 
 func expTo(v vec) {
-	dst, x, n := pointer("dst"), pointer("x"), pointer("n")
+	dst, x, n := Arg("dst"), Arg("x"), Arg("n")
 	exp := v.exponential()
 	v.expLoop(n, func(ls []step) {
 		d := make([]reg.VecVirtual, len(ls))
@@ -338,7 +340,7 @@ func expTo(v vec) {
 }
 
 func expSubTo(v vec) {
-	dst, x, y, n := pointer("dst"), pointer("x"), pointer("y"), pointer("n")
+	dst, x, y, n := Arg("dst"), Arg("x"), Arg("y"), Arg("n")
 	exp := v.exponential()
 	v.expLoop(n, func(ls []step) {
 		for u, e := range exp(differences(ls, x, func(l step) Op { return l.load(y) })) {
@@ -348,12 +350,12 @@ func expSubTo(v vec) {
 }
 
 func expSubAdd(v vec) {
-	x, y, sum, n := pointer("x"), pointer("y"), pointer("sum"), pointer("n")
+	x, y, sum, n := Arg("x"), Arg("y"), Arg("sum"), Arg("n")
 	exp := v.exponential()
 	v.expLoop(n, func(ls []step) {
 		for u, e := range exp(differences(ls, x, func(l step) Op { return l.load(y) })) {
 			t := ls[u].load(sum)
-			v.add(e, t, t)
+			v.Add(e, t, t)
 			ls[u].store(e, x) // may narrow e where it is
 			ls[u].store(t, sum)
 		}
@@ -377,14 +379,14 @@ const sumExpAhead = 1024
 // expShiftSum returns the sum, and stores what it sums if there is a dst.
 func expShiftSum(store bool) func(vec) {
 	return func(v vec) {
-		x, n := pointer("x"), pointer("n")
+		x, n := Arg("x"), Arg("n")
 		var dst reg.Register
 		if store {
-			dst = pointer("dst")
+			dst = Arg("dst")
 		}
 		shift := v.broadcastParam("shift")
 		exp := v.exponential()
-		sum := v.reg()
+		sum := v.Reg()
 		v.zero(sum)
 		v.expLoop(n, func(ls []step) {
 			if !store {
@@ -406,15 +408,15 @@ func (l step) addTo(sum, x reg.VecVirtual) {
 	switch {
 	case l.mask == nil:
 		VADDPD(x, sum, sum)
-	case l.wide:
+	case l.Wide:
 		VADDPD(x, sum, l.mask, sum)
 	default:
 		m := l.mask
-		if l.widen {
+		if l.widens() {
 			m = YMM()
 			VPMOVSXDQ(l.mask, m)
 		}
-		t := l.reg()
+		t := l.Reg()
 		VANDPD(m, x, t)
 		VADDPD(t, sum, sum)
 	}
@@ -423,7 +425,7 @@ func (l step) addTo(sum, x reg.VecVirtual) {
 // logTo takes a shorter way where no lane of a vector needs care: the branch is
 // nearly always predicted.
 func logTo(v vec) {
-	dst, x, n := pointer("dst"), pointer("x"), pointer("n")
+	dst, x, n := Arg("dst"), Arg("x"), Arg("n")
 	reduce := append(bits(1, 0x1p52+2048), logOffset, sqrtHalf, mantissa, two52, minNormal, maxFinite-minNormal)
 	own := append(bits(log64P...), bits(0.5, ln2Hi42, ln2Lo42)...)
 	if v.size == 4 {
@@ -436,7 +438,7 @@ func logTo(v vec) {
 			l.store(v.logAny(c, x), dst)
 			return
 		}
-		normal, done := v.label("normal"), v.label("stored")
+		normal, done := Unique("normal"), Unique("stored")
 		v.jumpIfNormal(c, x, normal)
 		l.store(v.logAny(c, x), dst)
 		JMP(LabelRef(done))
@@ -452,9 +454,9 @@ func logTo(v vec) {
 
 // jumpIfNormal jumps if all lanes are positive, finite and not subnormal.
 func (v vec) jumpIfNormal(c constants, x reg.VecVirtual, label string) {
-	t := v.reg()
+	t := v.Reg()
 	VPSUBQ(c[minNormal], x, t)
-	if v.wide {
+	if v.Wide {
 		const above = 6 // unsigned
 		k := K()
 		VPCMPUQ(Imm(above), c[maxFinite-minNormal], t, k)
@@ -463,7 +465,7 @@ func (v vec) jumpIfNormal(c constants, x reg.VecVirtual, label string) {
 		return
 	}
 	// Of a negative x, the sign bit of x tells, of a smaller x, that of t.
-	m, signs := v.reg(), GP32()
+	m, signs := v.Reg(), GP32()
 	VPCMPGTQ(c[maxFinite-minNormal], t, m)
 	VORPD(t, m, m)
 	VORPD(x, m, m)
@@ -478,14 +480,14 @@ func (v vec) logAny(c constants, x reg.VecVirtual) reg.VecVirtual {
 	if v.size == 4 {
 		y = v.log32(c, x)
 	} else {
-		scaled, adjust := v.copyOf(x), v.reg()
-		if v.wide {
+		scaled, adjust := v.copyOf(x), v.Reg()
+		if v.Wide {
 			sub := K()
 			VCMPPD(Imm(less), entry(uint64(minNormal)), x, sub)
 			VMULPD(v.constant(0x1p54), x, sub, scaled)
 			VMOVUPD_Z(v.constant(54), sub, adjust)
 		} else {
-			sub, t := v.reg(), v.reg()
+			sub, t := v.Reg(), v.Reg()
 			VCMPPD(Imm(less), entry(uint64(minNormal)), x, sub)
 			VMULPD(v.constant(0x1p54), x, t)
 			VBLENDVPD(sub, t, scaled, scaled)
@@ -501,11 +503,11 @@ func (v vec) logAny(c constants, x reg.VecVirtual) reg.VecVirtual {
 
 // logReduce returns k and m with x = 2ᵏ·m and m in [√½, √2).
 func (v vec) logReduce(c constants, x reg.VecVirtual) (k, m reg.VecVirtual) {
-	k, m = v.reg(), v.reg()
+	k, m = v.Reg(), v.Reg()
 	VPSUBQ(c[logOffset], x, m)
 	VPSRLQ(Imm(52), m, k)
 	VORPD(c[two52], k, k)
-	v.sub(c.f(0x1p52+2048), k, k)
+	v.Sub(c.f(0x1p52+2048), k, k)
 	VANDPD(c[mantissa], m, m)
 	VPADDQ(c[sqrtHalf], m, m)
 	return k, m
@@ -515,46 +517,46 @@ func (v vec) logReduce(c constants, x reg.VecVirtual) (k, m reg.VecVirtual) {
 func (v vec) log64(c constants, x, adjust reg.VecVirtual) reg.VecVirtual {
 	k, m := v.logReduce(c, x)
 	if adjust != nil {
-		v.sub(adjust, k, k)
+		v.Sub(adjust, k, k)
 	}
-	f, s, z, w := v.reg(), v.reg(), v.reg(), v.reg()
-	v.sub(c.f(1), m, f)
-	v.add(c.f(1), m, s)
+	f, s, z, w := v.Reg(), v.Reg(), v.Reg(), v.Reg()
+	v.Sub(c.f(1), m, f)
+	v.Add(c.f(1), m, s)
 	VDIVPD(s, f, s)
-	v.mul(s, s, z)
-	v.mul(z, z, w)
+	v.Mul(s, s, z)
+	v.Mul(z, z, w)
 	p := v.evenOdd(c, log64P, z, w)
-	half, h := v.reg(), v.reg()
-	v.mul(c.f(0.5), f, half)
-	v.mul(half, f, h)
+	half, h := v.Reg(), v.Reg()
+	v.Mul(c.f(0.5), f, half)
+	v.Mul(half, f, h)
 	VFMSUB213PD(h, f, half) // what the rounding of h lost
-	v.fmadd213(h, z, p)
+	v.Fmadd213(h, z, p)
 
-	kh, hi, lo := v.reg(), v.reg(), v.reg()
-	v.mul(c.f(ln2Hi42), k, kh)
-	v.add(f, kh, hi)
-	v.sub(kh, hi, lo)
-	v.sub(lo, f, lo)
-	v.fmadd231(c.f(ln2Lo42), k, lo)
-	v.sub(half, lo, lo)
-	v.fmadd231(s, p, lo)
-	v.sub(h, lo, lo)
-	v.add(lo, hi, hi)
+	kh, hi, lo := v.Reg(), v.Reg(), v.Reg()
+	v.Mul(c.f(ln2Hi42), k, kh)
+	v.Add(f, kh, hi)
+	v.Sub(kh, hi, lo)
+	v.Sub(lo, f, lo)
+	v.Fmadd231(c.f(ln2Lo42), k, lo)
+	v.Sub(half, lo, lo)
+	v.Fmadd231(s, p, lo)
+	v.Sub(h, lo, lo)
+	v.Add(lo, hi, hi)
 	return hi
 }
 
 func (v vec) log32(c constants, x reg.VecVirtual) reg.VecVirtual {
 	k, m := v.logReduce(c, x)
-	f, s, z, w := v.reg(), v.reg(), v.reg(), v.reg()
-	v.sub(c.f(1), m, f)
-	v.add(c.f(1), m, s)
+	f, s, z, w := v.Reg(), v.Reg(), v.Reg(), v.Reg()
+	v.Sub(c.f(1), m, f)
+	v.Add(c.f(1), m, s)
 	VDIVPD(s, f, s)
-	v.mul(s, s, z)
-	v.mul(z, z, w)
+	v.Mul(s, s, z)
+	v.Mul(z, z, w)
 	p := v.evenOdd(c, log32P, z, w)
-	v.mul(s, z, z)
-	v.add(s, s, s)
-	v.fmadd231(z, p, s)
-	v.fmadd231(c.f(ln2), k, s)
+	v.Mul(s, z, z)
+	v.Add(s, s, s)
+	v.Fmadd231(z, p, s)
+	v.Fmadd231(c.f(ln2), k, s)
 	return s
 }

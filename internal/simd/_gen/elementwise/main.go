@@ -8,14 +8,16 @@ import (
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	. "revnum/internal/simd/_gen/asm"
 )
 
 func main() {
 	ConstraintExpr("!noasm")
 
 	function("axpyTo", "func(dst *T, alpha T, x, y *T, n int)", axpyTo)
-	function("addTo", "func(dst, x, y *T, n int)", func(v vec) { binaryTo(v, v.add) })
-	function("mulTo", "func(dst, x, y *T, n int)", func(v vec) { binaryTo(v, v.mul) })
+	function("addTo", "func(dst, x, y *T, n int)", func(v vec) { binaryTo(v, v.Add) })
+	function("mulTo", "func(dst, x, y *T, n int)", func(v vec) { binaryTo(v, v.Mul) })
 	function("maxTo", "func(dst, x, y *T, n int)", func(v vec) { binaryTo(v, v.maximum) })
 	function("scaleTo", "func(dst *T, alpha T, x *T, n int)", scaleTo)
 	function("affineMax", "func(x, top *T, scale, shift T, n int)", affineMax)
@@ -52,30 +54,28 @@ func main() {
 // inFloat64 makes a body compute in float64 whatever the type of the elements.
 func inFloat64(body func(vec)) func(vec) {
 	return func(v vec) {
-		v.widen = v.size == 4
+		v.Size = 8
 		body(v)
 	}
 }
-
-func pointer(name string) reg.Register { return Load(Param(name), GP64()) }
 
 // --- Elementwise -----------------------------------------------------------
 
 // axpyTo rounds the product before the sum: all tiers give the same bits, and
 // y -= alpha·x undoes what y += alpha·x did to within one rounding.
 func axpyTo(v vec) {
-	dst, x, y, n := pointer("dst"), pointer("x"), pointer("y"), pointer("n")
+	dst, x, y, n := Arg("dst"), Arg("x"), Arg("y"), Arg("n")
 	alpha := v.broadcastParam("alpha")
 	v.loop(n, 4, func(l step, _ int) {
 		t := l.load(x)
-		v.mul(alpha, t, t)
-		v.add(l.load(y), t, t)
+		v.Mul(alpha, t, t)
+		v.Add(l.load(y), t, t)
 		l.store(t, dst)
 	}, nil)
 }
 
-func binaryTo(v vec, op func(b, a Op, dst reg.VecVirtual)) {
-	dst, x, y, n := pointer("dst"), pointer("x"), pointer("y"), pointer("n")
+func binaryTo(v vec, op func(b, a, dst Op)) {
+	dst, x, y, n := Arg("dst"), Arg("x"), Arg("y"), Arg("n")
 	v.loop(n, 4, func(l step, _ int) {
 		t := l.load(x)
 		op(l.load(y), t, t)
@@ -84,22 +84,22 @@ func binaryTo(v vec, op func(b, a Op, dst reg.VecVirtual)) {
 }
 
 func scaleTo(v vec) {
-	dst, x, n := pointer("dst"), pointer("x"), pointer("n")
+	dst, x, n := Arg("dst"), Arg("x"), Arg("n")
 	alpha := v.broadcastParam("alpha")
 	v.loop(n, 4, func(l step, _ int) {
 		t := l.load(x)
-		v.mul(alpha, t, t)
+		v.Mul(alpha, t, t)
 		l.store(t, dst)
 	}, nil)
 }
 
 func affineMax(v vec) {
-	x, top, n := pointer("x"), pointer("top"), pointer("n")
+	x, top, n := Arg("x"), Arg("top"), Arg("n")
 	scale, shift := v.broadcastParam("scale"), v.broadcastParam("shift")
 	v.loop(n, 2, func(l step, _ int) {
 		t := l.load(x)
-		v.mul(scale, t, t)
-		v.add(shift, t, t)
+		v.Mul(scale, t, t)
+		v.Add(shift, t, t)
 		l.store(t, x)
 		v.maximum(t, l.load(top), t)
 		l.store(t, top)
@@ -109,27 +109,23 @@ func affineMax(v vec) {
 // subColumn subtracts an element of c from each row, and then multiplies the
 // row by the elements of s if scale says so.
 func subColumn(v vec, scale bool) {
-	n, dst, ldd, x, ldx := pointer("n"), pointer("dst"), pointer("ldd"), pointer("x"), pointer("ldx")
-	c, rows := pointer("c"), pointer("rows")
+	n, dst, ldd, x, ldx := Arg("n"), Arg("dst"), Arg("ldd"), Arg("x"), Arg("ldx")
+	c, rows := Arg("c"), Arg("rows")
 	var s reg.Register
 	if scale {
-		s = pointer("s")
+		s = Arg("s")
 	}
-	shift := Imm(3)
-	if v.size == 4 {
-		shift = Imm(2)
-	}
-	SHLQ(shift, ldd)
-	SHLQ(shift, ldx)
-	row := v.label("row")
+	v.ToBytes(ldd)
+	v.ToBytes(ldx)
+	row := Unique("row")
 	Label(row)
-	ci := v.reg()
-	v.broadcast(Mem{Base: c}, ci)
+	ci := v.Reg()
+	v.BroadcastTo(Mem{Base: c}, ci)
 	v.loop(n, 4, func(l step, _ int) {
 		t := l.load(x)
-		v.sub(ci, t, t)
+		v.Sub(ci, t, t)
 		if scale {
-			v.mul(l.load(s), t, t)
+			v.Mul(l.load(s), t, t)
 		}
 		l.store(t, dst)
 	}, nil)
@@ -145,38 +141,38 @@ func subColumn(v vec, scale bool) {
 // accumulate runs body over the elements with as many accumulators as hide the
 // latency of an FMA or an addition, and leaves their sum in the one it returns.
 func accumulate(v vec, n reg.Register, body func(l step, acc reg.VecVirtual)) reg.VecVirtual {
-	acc := v.regs(4)
+	acc := v.Regs(4)
 	for _, a := range acc {
 		v.zero(a)
 	}
 	v.loop(n, len(acc), func(l step, u int) { body(l, acc[u]) }, func() {
-		v.add(acc[1], acc[0], acc[0])
-		v.add(acc[3], acc[2], acc[2])
-		v.add(acc[2], acc[0], acc[0])
+		v.Add(acc[1], acc[0], acc[0])
+		v.Add(acc[3], acc[2], acc[2])
+		v.Add(acc[2], acc[0], acc[0])
 	})
 	return acc[0]
 }
 
 func dot(v vec) {
-	x, y, n := pointer("x"), pointer("y"), pointer("n")
+	x, y, n := Arg("x"), Arg("y"), Arg("n")
 	acc := accumulate(v, n, func(l step, acc reg.VecVirtual) {
 		t := l.load(x)
-		v.fmadd231(l.load(y), t, acc)
+		v.Fmadd231(l.load(y), t, acc)
 	})
 	v.returnSum(acc)
 }
 
 func sum(v vec) {
-	x, n := pointer("x"), pointer("n")
-	acc := accumulate(v, n, func(l step, acc reg.VecVirtual) { v.add(l.load(x), acc, acc) })
+	x, n := Arg("x"), Arg("n")
+	acc := accumulate(v, n, func(l step, acc reg.VecVirtual) { v.Add(l.load(x), acc, acc) })
 	v.returnSum(acc)
 }
 
 func sumSquares(v vec) {
-	x, n := pointer("x"), pointer("n")
+	x, n := Arg("x"), Arg("n")
 	acc := accumulate(v, n, func(l step, acc reg.VecVirtual) {
 		t := l.load(x)
-		v.fmadd231(t, t, acc)
+		v.Fmadd231(t, t, acc)
 	})
 	v.returnSum(acc)
 }
@@ -184,7 +180,7 @@ func sumSquares(v vec) {
 // maxOf keeps maxima in four accumulators, without NaN, and apart from them
 // whether all elements so far were ordered, which one comparison tells of two.
 func maxOf(v vec) {
-	x, n := pointer("x"), pointer("n")
+	x, n := Arg("x"), Arg("n")
 	m := v.maxima(4)
 	v.groups(n, len(m.acc), func(ls []step) {
 		e := make([]reg.VecVirtual, len(ls))
@@ -204,23 +200,23 @@ func maxOf(v vec) {
 // peakFMA does rounds of twelve independent chains a = a·mul + add: more than
 // the four cycles of latency times two units of any core so far.
 func peakFMA(v vec) {
-	rounds := pointer("rounds")
-	m, c := v.reg(), v.reg()
-	v.broadcast(Mem{Base: pointer("mul")}, m)
-	v.broadcast(Mem{Base: pointer("add")}, c)
-	acc := v.regs(12)
+	rounds := Arg("rounds")
+	m, c := v.Reg(), v.Reg()
+	v.BroadcastTo(Mem{Base: Arg("mul")}, m)
+	v.BroadcastTo(Mem{Base: Arg("add")}, c)
+	acc := v.Regs(12)
 	for _, a := range acc {
 		VMOVUPS(c, a)
 	}
-	round := v.label("round")
+	round := Unique("round")
 	Label(round)
 	for _, a := range acc {
-		v.fmadd213(c, m, a)
+		v.Fmadd213(c, m, a)
 	}
 	DECQ(rounds)
 	JNZ(LabelRef(round))
 	for _, a := range acc[1:] {
-		v.add(a, acc[0], acc[0])
+		v.Add(a, acc[0], acc[0])
 	}
 	v.returnSum(acc[0])
 }

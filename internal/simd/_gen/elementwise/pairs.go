@@ -4,25 +4,14 @@ import (
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
-)
 
-// scaleBy emits x *= size of an element.
-func (v vec) scaleBy(x reg.Register) {
-	shift := Imm(3)
-	if v.size == 4 {
-		shift = Imm(2)
-	}
-	SHLQ(shift, x)
-}
+	. "revnum/internal/simd/_gen/asm"
+)
 
 // overRows runs body for each row of a column of differences; body gets the
 // addresses of the row of x and of c, and of the row of y and of e if there
 // are such.
 func overRows(v vec, ld reg.Register, x, c, y, e reg.Register, body func(x reg.Register, c Mem, y reg.Register, e Mem)) {
-	rows, err := Param("rows").Resolve()
-	if err != nil {
-		panic(err)
-	}
 	k, xRow := GP64(), GP64()
 	XORQ(k, k)
 	MOVQ(x, xRow)
@@ -33,7 +22,7 @@ func overRows(v vec, ld reg.Register, x, c, y, e reg.Register, body func(x reg.R
 		MOVQ(y, r)
 		yRow, eAt = r, Mem{Base: e, Index: k, Scale: uint8(v.size)}
 	}
-	row := v.label("row")
+	row := Unique("row")
 	Label(row)
 	body(xRow, Mem{Base: c, Index: k, Scale: uint8(v.size)}, yRow, eAt)
 	ADDQ(ld, xRow)
@@ -41,26 +30,26 @@ func overRows(v vec, ld reg.Register, x, c, y, e reg.Register, body func(x reg.R
 		ADDQ(ld, yRow)
 	}
 	INCQ(k)
-	CMPQ(k, rows.Addr)
+	CMPQ(k, ArgAddr("rows"))
 	JL(LabelRef(row))
 }
 
 // overSquares runs body for each vector of squared distances.
 func overSquares(v vec, body func(l step, squares reg.VecVirtual)) {
-	n, x, ldx, c := pointer("n"), pointer("x"), pointer("ldx"), pointer("c")
-	v.scaleBy(ldx)
+	n, x, ldx, c := Arg("n"), Arg("x"), Arg("ldx"), Arg("c")
+	v.ToBytes(ldx)
 	v.groups(n, 4, func(ls []step) {
-		sums := v.regs(len(ls))
+		sums := v.Regs(len(ls))
 		for _, s := range sums {
 			v.zero(s)
 		}
 		overRows(v, ldx, x, c, nil, nil, func(x reg.Register, c Mem, _ reg.Register, _ Mem) {
-			ci := v.reg()
-			v.broadcast(c, ci)
+			ci := v.Reg()
+			v.BroadcastTo(c, ci)
 			for u, l := range ls {
 				t := l.load(x)
-				v.sub(ci, t, t)
-				v.fmadd231(t, t, sums[u])
+				v.Sub(ci, t, t)
+				v.Fmadd231(t, t, sums[u])
 			}
 		})
 		for u, l := range ls {
@@ -70,12 +59,12 @@ func overSquares(v vec, body func(l step, squares reg.VecVirtual)) {
 }
 
 func distances(v vec) {
-	dst := pointer("dst")
+	dst := Arg("dst")
 	overSquares(v, func(l step, s reg.VecVirtual) { l.store(v.root(s, false), dst) })
 }
 
 func invDistances(v vec) {
-	dst := pointer("dst")
+	dst := Arg("dst")
 	overSquares(v, func(l step, s reg.VecVirtual) { l.store(v.root(s, true), dst) })
 }
 
@@ -87,71 +76,71 @@ func invDistances(v vec) {
 // needs three of its terms, or two for float32. That takes less time than the
 // instruction for √s.
 func (v vec) root(s reg.VecVirtual, inverse bool) reg.VecVirtual {
-	if !v.wide {
-		r := v.reg()
-		v.pick(VSQRTPD, VSQRTPS, s, r)
+	if !v.Wide {
+		r := v.Reg()
+		Pick(v, VSQRTPD, VSQRTPS)(s, r)
 		if inverse {
-			one, zero := v.reg(), v.reg()
+			one, zero := v.Reg(), v.Reg()
 			VMOVUPS(v.constant(1), one)
 			v.zero(zero)
-			v.pick(VDIVPD, VDIVPS, r, one, r)
+			Pick(v, VDIVPD, VDIVPS)(r, one, r)
 			v.choose(equal, zero, s, zero, r)
 		}
 		return r
 	}
-	y, t, e, p := v.reg(), v.reg(), v.reg(), v.reg()
-	v.pick(VRSQRT14PD, VRSQRT14PS, s, y)
-	v.mul(s, y, t)
+	y, t, e, p := v.Reg(), v.Reg(), v.Reg(), v.Reg()
+	Pick(v, VRSQRT14PD, VRSQRT14PS)(s, y)
+	v.Mul(s, y, t)
 	VMOVUPS(v.constant(1), e)
-	v.fnmadd231(y, t, e)
-	if v.double() {
+	v.Fnmadd231(y, t, e)
+	if v.Double() {
 		VMOVUPS(v.constant(0.3125), p)
-		v.fmadd213(v.constant(0.375), e, p)
+		v.Fmadd213(v.constant(0.375), e, p)
 	} else {
 		VMOVUPS(v.constant(0.375), p)
 	}
-	v.fmadd213(v.constant(0.5), e, p)
-	v.mul(e, p, p)
+	v.Fmadd213(v.constant(0.5), e, p)
+	v.Mul(e, p, p)
 	// For the classes of s by bits of four, from NaN on: what stands there (0), s
 	// (1) or zero (8). Zero has the third, infinity the sixth.
 	if inverse {
-		v.fmadd231(y, p, y)
+		v.Fmadd231(y, p, y)
 		v.fixUp(0x800800, s, y)
 		return y
 	}
-	v.fmadd231(t, p, t)
+	v.Fmadd231(t, p, t)
 	v.fixUp(0x100100, s, t)
 	return t
 }
 
-// fixUp replaces the elements of dst where s has a special value by what table
+// fixUp replaces the elements of dst where s has a special value by what classes
 // says.
-func (v vec) fixUp(table uint32, s, dst reg.VecVirtual) {
-	if v.double() {
-		VFIXUPIMMPD(Imm(0), entry(uint64(table)), s, dst)
+func (v vec) fixUp(classes uint32, s, dst reg.VecVirtual) {
+	if v.Double() {
+		VFIXUPIMMPD(Imm(0), table.Entry(U64(classes)), s, dst)
 	} else {
-		VFIXUPIMMPS(Imm(0), entry(table), s, dst)
+		VFIXUPIMMPS(Imm(0), table.Entry(U32(classes)), s, dst)
 	}
 }
 
 func diffDots(v vec) {
-	n, dst, x, ld, c := pointer("n"), pointer("dst"), pointer("x"), pointer("ld"), pointer("c")
-	y, e := pointer("y"), pointer("e")
-	v.scaleBy(ld)
+	n, dst, x, ld, c := Arg("n"), Arg("dst"), Arg("x"), Arg("ld"), Arg("c")
+	y, e := Arg("y"), Arg("e")
+	v.ToBytes(ld)
 	v.groups(n, 2, func(ls []step) {
-		sums := v.regs(len(ls))
+		sums := v.Regs(len(ls))
 		for _, s := range sums {
 			v.zero(s)
 		}
 		overRows(v, ld, x, c, y, e, func(x reg.Register, c Mem, y reg.Register, e Mem) {
-			ci, ei := v.reg(), v.reg()
-			v.broadcast(c, ci)
-			v.broadcast(e, ei)
+			ci, ei := v.Reg(), v.Reg()
+			v.BroadcastTo(c, ci)
+			v.BroadcastTo(e, ei)
 			for k, l := range ls {
 				t, u := l.load(x), l.load(y)
-				v.sub(ci, t, t)
-				v.sub(ei, u, u)
-				v.fmadd231(u, t, sums[k])
+				v.Sub(ci, t, t)
+				v.Sub(ei, u, u)
+				v.Fmadd231(u, t, sums[k])
 			}
 		})
 		for u, l := range ls {
@@ -162,19 +151,19 @@ func diffDots(v vec) {
 
 // addDiffs keeps what a row of x takes of the four points in registers.
 func addDiffs(v vec) {
-	n, dst, x, ld, c := pointer("n"), pointer("dst"), pointer("x"), pointer("ld"), pointer("c")
-	ldw, sums, rows := pointer("ldw"), pointer("sums"), pointer("rows")
-	w := [4]reg.Register{pointer("w"), GP64(), GP64(), GP64()}
-	v.scaleBy(ld)
-	v.scaleBy(ldw)
+	n, dst, x, ld, c := Arg("n"), Arg("dst"), Arg("x"), Arg("ld"), Arg("c")
+	ldw, sums, rows := Arg("ldw"), Arg("sums"), Arg("rows")
+	w := [4]reg.Register{Arg("w"), GP64(), GP64(), GP64()}
+	v.ToBytes(ld)
+	v.ToBytes(ldw)
 	for q := range w[1:] {
 		LEAQ(Mem{Base: w[q], Index: ldw, Scale: 1}, w[q+1].(reg.GPVirtual))
 	}
 	// Points follow each other in c and sums, each with its coordinates.
 	next := ldw
 	MOVQ(rows, next)
-	v.scaleBy(next)
-	row := v.label("row")
+	v.ToBytes(next)
+	row := Unique("row")
 	Label(row)
 	at := GP64()
 	overPoints := func(base reg.Register, body func(q int, m Mem)) {
@@ -186,32 +175,32 @@ func addDiffs(v vec) {
 			body(q, Mem{Base: at})
 		}
 	}
-	ci, acc := v.regs(4), v.regs(4)
+	ci, acc := v.Regs(4), v.Regs(4)
 	overPoints(c, func(q int, m Mem) {
-		v.broadcast(m, ci[q])
+		v.BroadcastTo(m, ci[q])
 		v.zero(acc[q])
 	})
 	v.loop(n, 1, func(l step, _ int) {
 		xs, d := l.load(x), l.load(dst)
 		for q := range w {
-			t, wq := v.reg(), l.load(w[q])
-			v.sub(ci[q], xs, t)
+			t, wq := v.Reg(), l.load(w[q])
+			v.Sub(ci[q], xs, t)
 			// Masked lanes hold ci·0, which is not zero if ci is infinite.
 			if l.mask != nil {
 				t = l.keep(t)
 			}
-			v.fmadd231(wq, t, acc[q])
-			v.fmadd231(wq, t, d)
+			v.Fmadd231(wq, t, acc[q])
+			v.Fmadd231(wq, t, d)
 		}
 		l.store(d, dst)
 	}, nil)
 	overPoints(sums, func(q int, m Mem) {
-		v.reduce(acc[q], v.add)
-		s := reg.VecVirtual(v.reg())
+		v.Reduce(acc[q], v.Add)
+		s := reg.VecVirtual(v.Reg())
 		v.zero(s)
-		v.pick(VMOVSD, VMOVSS, m, s.AsX())
-		v.add(acc[q], s, s)
-		v.pick(VMOVSD, VMOVSS, s.AsX(), m)
+		Pick(v, VMOVSD, VMOVSS)(m, s.AsX())
+		v.Add(acc[q], s, s)
+		Pick(v, VMOVSD, VMOVSS)(s.AsX(), m)
 	})
 	ADDQ(ld, dst)
 	ADDQ(ld, x)
@@ -223,11 +212,11 @@ func addDiffs(v vec) {
 
 // keep returns r with zeros in the lanes that are masked out.
 func (l step) keep(r reg.VecVirtual) reg.VecVirtual {
-	t := l.reg()
+	t := l.Reg()
 	switch {
-	case l.wide && l.double():
+	case l.Wide && l.Double():
 		VMOVAPD_Z(r, l.mask, t)
-	case l.wide:
+	case l.Wide:
 		VMOVAPS_Z(r, l.mask, t)
 	default:
 		VANDPS(r, l.mask, t)
@@ -242,22 +231,19 @@ type kinds struct {
 	bits [2]reg.Register
 }
 
-func (v vec) kinds() kinds { return kinds{v, [2]reg.Register{pointer("bits0"), pointer("bits1")}} }
+func (v vec) kinds() kinds { return kinds{v, [2]reg.Register{Arg("bits0"), Arg("bits1")}} }
 
 // pair returns what a parameter points at: an element for each kind.
 func (k kinds) pair(name string) [2]reg.VecVirtual {
-	p, r := pointer(name), [2]reg.VecVirtual{k.reg(), k.reg()}
-	for i := range r {
-		k.broadcast(Mem{Base: p, Disp: i * k.size}, r[i])
-	}
-	return r
+	p := Arg(name)
+	return [2]reg.VecVirtual{k.Broadcast(Mem{Base: p}), k.Broadcast(Mem{Base: p, Disp: k.size})}
 }
 
 // masks returns the masks of the lanes of both kinds, within that of l.
 func (k kinds) masks(l step) (m [2]reg.Register) {
 	at := GP64()
 	LEAQ(Mem{Base: l.i, Disp: l.off}, at)
-	half := l.double() && !l.wide // a vector has half a byte
+	half := l.Double() && !l.Wide // a vector has half a byte
 	shift := GP64()
 	if half {
 		MOVQ(at, shift)
@@ -266,9 +252,9 @@ func (k kinds) masks(l step) (m [2]reg.Register) {
 	SHRQ(Imm(3), at)
 	for i, p := range k.bits {
 		from := Mem{Base: p, Index: at, Scale: 1}
-		if l.wide {
+		if l.Wide {
 			m[i] = K()
-			if l.double() {
+			if l.Double() {
 				KMOVB(from, m[i])
 			} else {
 				KMOVW(from, m[i])
@@ -312,7 +298,7 @@ type splitter struct {
 
 func (v vec) splitter() splitter {
 	k := v.kinds()
-	s := splitter{k, k.pair("origin"), v.regs(2), v.regs(2)}
+	s := splitter{k, k.pair("origin"), v.Regs(2), v.Regs(2)}
 	for i := range s.sum {
 		v.zero(s.sum[i])
 		v.zero(s.squares[i])
@@ -322,32 +308,32 @@ func (v vec) splitter() splitter {
 
 func (s splitter) add(l step, x reg.VecVirtual) {
 	for i, mask := range s.masks(l) {
-		e := s.reg()
-		s.sub(s.origin[i], x, e)
-		if s.wide {
-			s.pick(VADDPD, VADDPS, e, s.sum[i], mask, s.sum[i])
-			s.pick(VFMADD231PD, VFMADD231PS, e, e, mask, s.squares[i])
+		e := s.Reg()
+		s.Sub(s.origin[i], x, e)
+		if s.Wide {
+			Pick(s, VADDPD, VADDPS)(e, s.sum[i], mask, s.sum[i])
+			Pick(s, VFMADD231PD, VFMADD231PS)(e, e, mask, s.squares[i])
 			continue
 		}
 		VANDPS(e, mask, e)
-		s.vec.add(e, s.sum[i], s.sum[i])
-		s.fmadd231(e, e, s.squares[i])
+		s.Add(e, s.sum[i], s.sum[i])
+		s.Fmadd231(e, e, s.squares[i])
 	}
 }
 
 // store stores the two sums and then those of squares.
 func (s splitter) store() {
-	sums := pointer("sums")
+	sums := Arg("sums")
 	for i, r := range append(s.sum, s.squares...) {
-		s.reduce(r, s.vec.add)
-		s.pick(VMOVSD, VMOVSS, r.AsX(), Mem{Base: sums, Disp: i * s.size})
+		s.Reduce(r, s.Add)
+		Pick(s, VMOVSD, VMOVSS)(r.AsX(), Mem{Base: sums, Disp: i * s.size})
 	}
 }
 
 func kindSums(v vec) {
 	s := v.splitter()
-	x := pointer("x")
-	v.loop(pointer("n"), 2, func(l step, _ int) { s.add(l, l.load(x)) }, nil)
+	x := Arg("x")
+	v.loop(Arg("n"), 2, func(l step, _ int) { s.add(l, l.load(x)) }, nil)
 	s.store()
 }
 
@@ -360,23 +346,23 @@ func kindDistances(v vec) {
 // affine returns add + mul·x, by the kind, and 0 for elements of no kind.
 func (k kinds) affine(l step, add, mul [2]reg.VecVirtual, x reg.VecVirtual) reg.VecVirtual {
 	m := k.masks(l)
-	if k.wide {
-		r := k.reg()
-		if k.double() {
+	if k.Wide {
+		r := k.Reg()
+		if k.Double() {
 			VMOVAPD_Z(add[0], m[0], r)
 		} else {
 			VMOVAPS_Z(add[0], m[0], r)
 		}
-		k.pick(VMOVAPD, VMOVAPS, add[1], m[1], r)
-		k.pick(VFMADD231PD, VFMADD231PS, x, mul[0], m[0], r)
-		k.pick(VFMADD231PD, VFMADD231PS, x, mul[1], m[1], r)
+		Pick(k, VMOVAPD, VMOVAPS)(add[1], m[1], r)
+		Pick(k, VFMADD231PD, VFMADD231PS)(x, mul[0], m[0], r)
+		Pick(k, VFMADD231PD, VFMADD231PS)(x, mul[1], m[1], r)
 		return r
 	}
 	var r [2]reg.VecVirtual
 	for i := range r {
-		r[i] = k.reg()
+		r[i] = k.Reg()
 		VMOVAPS(add[i], r[i])
-		k.fmadd231(mul[i], x, r[i])
+		k.Fmadd231(mul[i], x, r[i])
 		VANDPS(r[i], m[i], r[i])
 	}
 	VORPS(r[1], r[0], r[0])
@@ -385,12 +371,12 @@ func (k kinds) affine(l step, add, mul [2]reg.VecVirtual, x reg.VecVirtual) reg.
 
 func kindAffine(v vec) {
 	k := v.kinds()
-	dst, x, add, mul := pointer("dst"), pointer("x"), k.pair("add"), k.pair("mul")
-	v.loop(pointer("n"), 2, func(l step, _ int) { l.store(k.affine(l, add, mul, l.load(x)), dst) }, nil)
+	dst, x, add, mul := Arg("dst"), Arg("x"), k.pair("add"), k.pair("mul")
+	v.loop(Arg("n"), 2, func(l step, _ int) { l.store(k.affine(l, add, mul, l.load(x)), dst) }, nil)
 }
 
 func kindInvDistances(v vec) {
 	k := v.kinds()
-	dst, add, mul := pointer("dst"), k.pair("add"), k.pair("mul")
+	dst, add, mul := Arg("dst"), k.pair("add"), k.pair("mul")
 	overSquares(v, func(l step, s reg.VecVirtual) { l.store(k.affine(l, add, mul, v.root(s, true)), dst) })
 }

@@ -1,86 +1,38 @@
 package main
 
 import (
-	"fmt"
 	"math"
-	"strings"
 
 	"github.com/mmcloughlin/avo/attr"
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	. "revnum/internal/simd/_gen/asm"
 )
 
-// A vec emits vector instructions for one tier and type of elements. Operands
-// are in Go's order: sources from last to first, then the destination.
+// A vec emits vector instructions for one tier and type of elements.
 type vec struct {
-	wide  bool // AVX-512, else AVX2
-	size  int  // bytes of an element in memory
-	widen bool // registers hold float64 though memory holds float32
+	ISA      // of registers
+	size int // bytes of an element in memory
 }
 
-// function emits name64 and name32. In sig, T stands for the type of elements.
+// widens reports whether registers hold float64 though memory holds float32.
+func (v vec) widens() bool { return v.size < v.Size }
+
+// function emits name64 and name32.
 func function(name, sig string, body func(vec)) {
-	for _, e := range []struct {
-		size int
-		typ  string
-	}{{8, "float64"}, {4, "float32"}} {
-		TEXT(fmt.Sprint(name, 8*e.size), attr.NOSPLIT, strings.ReplaceAll(sig, "T", e.typ))
-		Pragma("noescape")
-		CMPQ(NewDataAddr(Symbol{Name: "·tier"}, 0), Imm(2)) // AVX512
-		JNE(LabelRef("avx2"))
-		if n, err := Param("n").Resolve(); err == nil {
-			// What fits in a register of AVX2 is faster there, and a masked store
-			// of AVX-512 would delay loads from what lies behind it.
-			CMPQ(n.Addr, Imm(4))
-			JLE(LabelRef("avx2"))
-		}
-		body(vec{wide: true, size: e.size})
-		VZEROUPPER()
-		RET()
-		Label("avx2")
-		body(vec{wide: false, size: e.size})
-		VZEROUPPER()
-		RET()
+	for _, size := range []int{8, 4} {
+		BothTiers(size, name, sig, "", func(g ISA) {
+			if _, err := Param("n").Resolve(); g.Wide && err == nil {
+				// What fits in a register of AVX2 is faster there, and a masked store
+				// of AVX-512 would delay loads from what lies behind it.
+				CMPQ(ArgAddr("n"), Imm(4))
+				JLE(LabelRef("avx2"))
+			}
+			body(vec{g, size})
+		})
 	}
-}
-
-// labels counts the labels given out, which makes them unique.
-var labels int
-
-func (v vec) label(name string) string {
-	labels++
-	return fmt.Sprint(name, labels)
-}
-
-func (v vec) reg() reg.VecVirtual {
-	if v.wide {
-		return ZMM()
-	}
-	return YMM()
-}
-
-func (v vec) regs(n int) []reg.VecVirtual {
-	r := make([]reg.VecVirtual, n)
-	for i := range r {
-		r[i] = v.reg()
-	}
-	return r
-}
-
-// double reports whether registers hold float64.
-func (v vec) double() bool { return v.size == 8 || v.widen }
-
-// lanes returns the number of elements in a register.
-func (v vec) lanes() int {
-	n := 4
-	if v.wide {
-		n = 8
-	}
-	if !v.double() {
-		n *= 2
-	}
-	return n
 }
 
 // --- Loops -----------------------------------------------------------------
@@ -108,8 +60,8 @@ func (v vec) loop(n reg.Register, unroll int, body func(l step, u int), combine 
 
 // groups is loop with a body that gets all the vectors of a turn at once.
 func (v vec) groups(n reg.Register, unroll int, body func(ls []step), combine func()) {
-	w := v.lanes()
-	many, one, oneTest, tail, done := v.label("many"), v.label("one"), v.label("oneTest"), v.label("tail"), v.label("done")
+	w := v.Lanes()
+	many, one, oneTest, tail, done := Unique("many"), Unique("one"), Unique("oneTest"), Unique("tail"), Unique("done")
 	i, last := GP64(), GP64()
 	XORQ(i, i)
 	if unroll > 1 {
@@ -149,12 +101,9 @@ func (v vec) groups(n reg.Register, unroll int, body func(ls []step), combine fu
 
 // firstLanes returns the mask of the first n lanes.
 func (v vec) firstLanes(n reg.Register) reg.Register {
-	if v.wide {
-		bits, mask := GP64(), K()
-		MOVQ(I32(-1), bits)
-		SHLXQ(n, bits, bits)
-		NOTQ(bits)
-		KMOVW(bits.As32(), mask)
+	if v.Wide {
+		mask := K()
+		FirstLanes(n, mask)
 		return mask
 	}
 	// The table is 32 bytes of ones, then 32 bytes of zeros.
@@ -162,7 +111,7 @@ func (v vec) firstLanes(n reg.Register) reg.Register {
 	LEAQ(NewDataAddr(NewStaticSymbol("mask"), 32), base)
 	NEGQ(n)
 	from := Mem{Base: base, Index: n, Scale: uint8(v.size)}
-	if v.widen {
+	if v.widens() {
 		mask := XMM()
 		VMOVDQU(from, mask)
 		return mask
@@ -178,22 +127,22 @@ func (l step) at(p reg.Register) Mem {
 
 // load returns the elements at p, and 0 in lanes that are masked out.
 func (l step) load(p reg.Register) reg.VecVirtual {
-	r := l.reg()
+	r := l.Reg()
 	switch m := l.at(p); {
-	case l.widen && l.mask == nil:
+	case l.widens() && l.mask == nil:
 		VCVTPS2PD(m, r)
-	case l.widen && l.wide:
+	case l.widens() && l.Wide:
 		VCVTPS2PD_Z(m, l.mask, r)
-	case l.widen:
+	case l.widens():
 		VMASKMOVPS(m, l.mask, r.AsX())
 		VCVTPS2PD(r.AsX(), r)
 	case l.mask == nil:
 		VMOVUPS(m, r)
-	case l.wide && l.double():
+	case l.Wide && l.Double():
 		VMOVUPD_Z(m, l.mask, r)
-	case l.wide:
+	case l.Wide:
 		VMOVUPS_Z(m, l.mask, r)
-	case l.double():
+	case l.Double():
 		VMASKMOVPD(m, l.mask, r)
 	default:
 		VMASKMOVPS(m, l.mask, r)
@@ -206,16 +155,16 @@ func (l step) loadOr(p reg.Register, fill float64) reg.VecVirtual {
 	r := l.load(p)
 	switch {
 	case l.mask == nil:
-	case l.wide:
+	case l.Wide:
 		k := K()
 		KNOTW(l.mask, k)
-		if l.double() {
+		if l.Double() {
 			VBROADCASTSD(l.constant(fill), k, r)
 		} else {
 			VBROADCASTSS(l.constant(fill), k, r)
 		}
 	default:
-		f := l.reg()
+		f := l.Reg()
 		VMOVUPS(l.constant(fill), f)
 		VBLENDVPS(l.mask, r, f, r)
 	}
@@ -225,8 +174,8 @@ func (l step) loadOr(p reg.Register, fill float64) reg.VecVirtual {
 // store writes r to p.
 func (l step) store(r reg.VecVirtual, p reg.Register) {
 	m := l.at(p)
-	if l.widen {
-		if l.wide {
+	if l.widens() {
+		if l.Wide {
 			VCVTPD2PS(r, r.AsY())
 			r = r.AsY().(reg.VecVirtual)
 		} else {
@@ -237,9 +186,9 @@ func (l step) store(r reg.VecVirtual, p reg.Register) {
 	switch {
 	case l.mask == nil:
 		VMOVUPS(r, m)
-	case l.wide && l.size == 8:
+	case l.Wide && l.size == 8:
 		VMOVUPD(r, l.mask, m)
-	case l.wide:
+	case l.Wide:
 		VMOVUPS(r, l.mask, m)
 	case l.size == 8:
 		VMASKMOVPD(r, l.mask, m)
@@ -250,31 +199,10 @@ func (l step) store(r reg.VecVirtual, p reg.Register) {
 
 // --- Arithmetic ------------------------------------------------------------
 
-func (v vec) pick(pd, ps func(...Op), ops ...Op) {
-	if v.double() {
-		pd(ops...)
-	} else {
-		ps(ops...)
-	}
-}
-
-func (v vec) add(b, a Op, dst reg.VecVirtual) { v.pick(VADDPD, VADDPS, b, a, dst) } // dst = a + b
-func (v vec) sub(b, a Op, dst reg.VecVirtual) { v.pick(VSUBPD, VSUBPS, b, a, dst) } // dst = a - b
-func (v vec) mul(b, a Op, dst reg.VecVirtual) { v.pick(VMULPD, VMULPS, b, a, dst) } // dst = a·b
-
-// dst += a·b
-func (v vec) fmadd231(b, a Op, dst reg.VecVirtual) { v.pick(VFMADD231PD, VFMADD231PS, b, a, dst) }
-
-// dst -= a·b
-func (v vec) fnmadd231(b, a Op, dst reg.VecVirtual) { v.pick(VFNMADD231PD, VFNMADD231PS, b, a, dst) }
-
-// dst = dst·a + b
-func (v vec) fmadd213(b, a Op, dst reg.VecVirtual) { v.pick(VFMADD213PD, VFMADD213PS, b, a, dst) }
-
 // Arithmetic on float64 with a constant, which AVX-512 takes from memory as one element.
 
 func (v vec) withConst(memory, broadcast func(...Op), c float64, ops ...Op) {
-	if v.wide {
+	if v.Wide {
 		memory = broadcast
 	}
 	memory(append([]Op{entry(math.Float64bits(c))}, ops...)...)
@@ -304,19 +232,19 @@ func (v vec) fnmaddConst(c float64, a, dst reg.VecVirtual) {
 // above -0. AVX-512 has an instruction for the latter. That of AVX2 returns b in
 // both cases, so that the two orders of operands agree but there; their
 // conjunction is right for zeros. A NaN in either operand is put back as a + b.
-func (v vec) maximum(b, a Op, dst reg.VecVirtual) {
-	t := v.reg()
-	if v.wide {
+func (v vec) maximum(b, a, dst Op) {
+	t := v.Reg()
+	if v.Wide {
 		nan := K()
 		v.rangeMax(b, a, t)
-		v.pick(VCMPPD, VCMPPS, Imm(unordered), b, a, nan)
-		v.pick(VADDPD, VADDPS, b, a, nan, t)
+		Pick(v, VCMPPD, VCMPPS)(Imm(unordered), b, a, nan)
+		Pick(v, VADDPD, VADDPS)(b, a, nan, t)
 	} else {
-		u, nan := v.reg(), v.reg()
-		v.pick(VMAXPD, VMAXPS, b, a, t)
-		v.pick(VMAXPD, VMAXPS, a, b, u)
-		v.pick(VANDPD, VANDPS, t, u, t)
-		v.add(b, a, nan)
+		u, nan := v.Reg(), v.Reg()
+		Pick(v, VMAXPD, VMAXPS)(b, a, t)
+		Pick(v, VMAXPD, VMAXPS)(a, b, u)
+		Pick(v, VANDPD, VANDPS)(t, u, t)
+		v.Add(b, a, nan)
 		v.choose(unordered, b, a, nan, t)
 	}
 	VMOVAPS(t, dst)
@@ -324,9 +252,9 @@ func (v vec) maximum(b, a Op, dst reg.VecVirtual) {
 
 // rangeMax emits dst = max(a, b) with +0 above -0, and a number instead of NaN,
 // for AVX-512.
-func (v vec) rangeMax(b, a Op, dst reg.VecVirtual) {
+func (v vec) rangeMax(b, a, dst Op) {
 	const signedMax = 5
-	v.pick(VRANGEPD, VRANGEPS, Imm(signedMax), b, a, dst)
+	Pick(v, VRANGEPD, VRANGEPS)(Imm(signedMax), b, a, dst)
 }
 
 // maxima are maxima so far. Those of AVX2 do not tell zeros apart: +0 is among
@@ -338,18 +266,18 @@ type maxima struct {
 }
 
 func (v vec) maxima(n int) maxima {
-	m := maxima{vec: v, acc: v.regs(n)}
+	m := maxima{vec: v, acc: v.Regs(n)}
 	for _, a := range m.acc {
 		VMOVUPS(v.constant(negInf), a)
 	}
-	if v.wide {
+	if v.Wide {
 		m.ordered = []reg.Register{K(), K()}
 		for _, k := range m.ordered {
 			KXNORW(k, k, k)
 		}
 		return m
 	}
-	m.signs, m.nan = v.regs(2), v.regs(2)
+	m.signs, m.nan = v.Regs(2), v.Regs(2)
 	for i := range m.nan {
 		VMOVUPS(v.constant(negInf), m.signs[i])
 		v.zero(m.nan[i])
@@ -358,40 +286,40 @@ func (v vec) maxima(n int) maxima {
 }
 
 func (m maxima) add(u int, x reg.VecVirtual) {
-	if m.wide {
+	if m.Wide {
 		m.rangeMax(x, m.acc[u], m.acc[u])
 		return
 	}
-	m.pick(VMAXPD, VMAXPS, m.acc[u], x, m.acc[u])
+	Pick(m, VMAXPD, VMAXPS)(m.acc[u], x, m.acc[u])
 	VANDPS(x, m.signs[u%2], m.signs[u%2])
 }
 
 // compare takes note of whether x and y are NaN.
 func (m maxima) compare(u int, x, y reg.VecVirtual) {
-	if m.wide {
+	if m.Wide {
 		k := m.ordered[u]
-		m.pick(VCMPPD, VCMPPS, Imm(ordered), x, y, k, k)
+		Pick(m, VCMPPD, VCMPPS)(Imm(ordered), x, y, k, k)
 		return
 	}
-	t := m.reg()
-	m.pick(VCMPPD, VCMPPS, Imm(unordered), x, y, t)
+	t := m.Reg()
+	Pick(m, VCMPPD, VCMPPS)(Imm(unordered), x, y, t)
 	VORPS(t, m.nan[u], m.nan[u])
 }
 
 func (m maxima) storeReturn() {
-	numbers := m.label("numbers")
+	numbers := Unique("numbers")
 	larger := m.rangeMax
-	if !m.wide {
-		larger = func(b, a Op, dst reg.VecVirtual) { m.pick(VMAXPD, VMAXPS, b, a, dst) }
+	if !m.Wide {
+		larger = func(b, a, dst Op) { Pick(m, VMAXPD, VMAXPS)(b, a, dst) }
 	}
 	top := m.acc[0]
 	for _, a := range m.acc[1:] {
 		larger(a, top, top)
 	}
-	m.reduce(top, larger)
-	if m.wide {
+	m.Reduce(top, larger)
+	if m.Wide {
 		KANDW(m.ordered[0], m.ordered[1], m.ordered[0])
-		if m.double() {
+		if m.Double() {
 			KORTESTB(m.ordered[0], m.ordered[0])
 		} else {
 			KORTESTW(m.ordered[0], m.ordered[0])
@@ -399,8 +327,8 @@ func (m maxima) storeReturn() {
 		JCS(LabelRef(numbers))
 	} else {
 		VANDPS(m.signs[1], m.signs[0], m.signs[0])
-		m.reduce(m.signs[0], func(b, a Op, dst reg.VecVirtual) { VANDPS(b, a, dst) })
-		zero := m.reg()
+		m.Reduce(m.signs[0], func(b, a, dst Op) { VANDPS(b, a, dst) })
+		zero := m.Reg()
 		m.zero(zero)
 		VANDPS(m.constant(math.Copysign(0, -1)), m.signs[0], m.signs[0])
 		m.choose(equal, zero, top, m.signs[0], top)
@@ -417,15 +345,15 @@ func (m maxima) storeReturn() {
 
 // choose emits dst = x where a compares to b as pred says; dst stays elsewhere.
 func (v vec) choose(pred uint8, b, a Op, x Op, dst reg.VecVirtual) {
-	if v.wide {
+	if v.Wide {
 		k := K()
-		v.pick(VCMPPD, VCMPPS, Imm(uint64(pred)), b, a, k)
-		v.pick(VMOVUPD, VMOVUPS, x, k, dst)
+		Pick(v, VCMPPD, VCMPPS)(Imm(uint64(pred)), b, a, k)
+		Pick(v, VMOVUPD, VMOVUPS)(x, k, dst)
 		return
 	}
-	m := v.reg()
-	v.pick(VCMPPD, VCMPPS, Imm(uint64(pred)), b, a, m)
-	if v.double() {
+	m := v.Reg()
+	Pick(v, VCMPPD, VCMPPS)(Imm(uint64(pred)), b, a, m)
+	if v.Double() {
 		VBLENDVPD(m, x, dst, dst)
 	} else {
 		VBLENDVPS(m, x, dst, dst)
@@ -433,72 +361,38 @@ func (v vec) choose(pred uint8, b, a Op, x Op, dst reg.VecVirtual) {
 }
 
 func (v vec) zero(r reg.VecVirtual) {
-	if v.wide {
+	if v.Wide {
 		VPXORQ(r, r, r)
 	} else {
 		VXORPS(r, r, r)
 	}
 }
 
-func (v vec) broadcast(m Op, r reg.VecVirtual) {
-	if v.double() {
-		VBROADCASTSD(m, r)
-	} else {
-		VBROADCASTSS(m, r)
-	}
-}
-
 // broadcastParam returns a register with a scalar argument in all lanes.
 func (v vec) broadcastParam(name string) reg.VecVirtual {
-	r := v.reg()
-	p, err := Param(name).Resolve()
-	if err != nil {
-		panic(err)
-	}
-	if v.widen {
-		VBROADCASTSS(p.Addr, r)
-		if v.wide {
+	r := v.Reg()
+	p := ArgAddr(name)
+	if v.widens() {
+		VBROADCASTSS(p, r)
+		if v.Wide {
 			VCVTPS2PD(r.AsY(), r)
 		} else {
 			VCVTPS2PD(r.AsX(), r)
 		}
 		return r
 	}
-	v.broadcast(p.Addr, r)
+	v.BroadcastTo(p, r)
 	return r
-}
-
-// reduce leaves in lane 0 of r what op makes of all lanes.
-func (v vec) reduce(r reg.VecVirtual, op func(b, a Op, dst reg.VecVirtual)) {
-	half := v.reg()
-	if v.wide {
-		VEXTRACTF64X4(Imm(1), r, half.AsY())
-		op(half, r, r)
-		VEXTRACTF64X2(Imm(1), r.AsY(), half.AsX())
-	} else {
-		VEXTRACTF128(Imm(1), r, half.AsX())
-	}
-	op(half, r, r)
-	VPERMILPD(Imm(1), r.AsX(), half.AsX())
-	op(half, r, r)
-	if !v.double() {
-		VMOVSHDUP(r.AsX(), half.AsX())
-		op(half, r, r)
-	}
 }
 
 // storeReturn returns lane 0 of r. (avo's Store would take MOVSD, which does not
 // reach the upper half of the registers.)
 func (v vec) storeReturn(r reg.VecVirtual) {
-	result, err := ReturnIndex(0).Resolve()
-	if err != nil {
-		panic(err)
-	}
-	v.pick(VMOVSD, VMOVSS, r.AsX(), result.Addr)
+	Pick(v, VMOVSD, VMOVSS)(r.AsX(), Result())
 }
 
 func (v vec) returnSum(r reg.VecVirtual) {
-	v.reduce(r, v.add)
+	v.Reduce(r, v.Add)
 	v.storeReturn(r)
 }
 
@@ -506,48 +400,16 @@ func (v vec) returnSum(r reg.VecVirtual) {
 
 var negInf = math.Inf(-1)
 
-// table holds the constants in use, each as often as fills 64 bytes.
-var table struct {
-	offset map[any]int
-	values []any
-}
+// table holds the constants in use.
+var table = Table{Name: "constants"}
 
-func entry(x any) Mem {
-	off, ok := table.offset[x]
-	if !ok {
-		if table.offset == nil {
-			table.offset = make(map[any]int)
-		}
-		off = 64 * len(table.values)
-		table.offset[x] = off
-		table.values = append(table.values, x)
-	}
-	return NewDataAddr(NewStaticSymbol("constants"), off)
-}
+func entry(bits uint64) Mem { return table.Entry(U64(bits)) }
 
 // constant returns the constant x in all lanes, in memory.
-func (v vec) constant(x float64) Mem {
-	if v.double() {
-		return entry(math.Float64bits(x))
-	}
-	return entry(math.Float32bits(float32(x)))
-}
+func (v vec) constant(x float64) Mem { return table.Float(v.ISA, x) }
 
 func emitConstants() {
-	GLOBL("constants", attr.RODATA|attr.NOPTR)
-	off := 0
-	for _, x := range table.values {
-		for range 8 {
-			switch x := x.(type) {
-			case uint64:
-				DATA(off, U64(x))
-			case uint32:
-				DATA(off, U32(x))
-				DATA(off+4, U32(x))
-			}
-			off += 8
-		}
-	}
+	table.Emit()
 	GLOBL(exp64Table.Name, attr.RODATA|attr.NOPTR)
 	for j, x := range append(exp64Hi[:8:8], exp64Lo[:]...) {
 		DATA(8*j, U64(x))
@@ -569,12 +431,5 @@ func emitConstants() {
 	for i := range 4 {
 		DATA(32+8*i, U64(1<<i))
 	}
-	GLOBL("mask", attr.RODATA|attr.NOPTR)
-	for i := range 8 {
-		ones := uint64(math.MaxUint64)
-		if i >= 4 {
-			ones = 0
-		}
-		DATA(8*i, U64(ones))
-	}
+	Ones("mask")
 }
