@@ -8,41 +8,41 @@ package main
 import (
 	"fmt"
 	"strings"
-	"sync"
 
+	"github.com/mmcloughlin/avo/attr"
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
-	"github.com/mmcloughlin/avo/x86"
+
+	. "revnum/internal/simd/_gen/asm"
 )
 
 func main() {
 	ConstraintExpr("amd64,!noasm")
-	for _, width := range []int{32, 64} {
-		for _, size := range []int{8, 4} {
-			for _, index := range []string{"int", "int32"} {
-				g := isa{size: size, width: width, index: index}
-				g.rows("sparseRows", true, false, false)
-				g.rows("sparseDots", false, true, false)
-				g.rows("sparseRowsDots", true, true, false)
-				g.rows("sparseSpread", false, false, true)
-				g.rows("sparseRowsSpread", true, false, true)
-				g.rows("sparseRowsDotsSpread", true, true, true)
-				g.pairs("sparsePairs", false)
-				g.pairs("sparsePairsGrad", true)
-				if width == 32 {
-					g.column("sparseGather", true, false, false)
-					g.column("sparseScatter", false, true, false)
-					g.column("sparseGatherScatter", true, true, false)
-					g.column("sparseGatherGrad", true, false, true)
-					g.column("sparseGatherScatterGrad", true, true, true)
-				}
+	Prefix = "sparse"
+	for _, tier := range Tiers {
+		for _, index := range Indices {
+			g := isa{tier, index}
+			g.rows("sparseRows", true, false, false)
+			g.rows("sparseDots", false, true, false)
+			g.rows("sparseRowsDots", true, true, false)
+			g.rows("sparseSpread", false, false, true)
+			g.rows("sparseRowsSpread", true, false, true)
+			g.rows("sparseRowsDotsSpread", true, true, true)
+			g.pairs("sparsePairs", false)
+			g.pairs("sparsePairsGrad", true)
+			if !g.Wide {
+				g.column("sparseGather", true, false, false)
+				g.column("sparseScatter", false, true, false)
+				g.column("sparseGatherScatter", true, true, false)
+				g.column("sparseGatherGrad", true, false, true)
+				g.column("sparseGatherScatterGrad", true, true, true)
 			}
 		}
 	}
-	isa{width: 32, index: "int32"}.indexRange()
-	isa{width: 64, index: "int32"}.indexRange()
-	isa{width: 64, index: "int"}.indexRange()
+	indexRange(false, "int32")
+	indexRange(true, "int32")
+	indexRange(true, "int")
 	prefetchLines()
 	Generate()
 }
@@ -52,156 +52,30 @@ const ahead = 1 << 12
 
 // isa is a tier with an element type and a type of indices.
 type isa struct {
-	size, width int // bytes of an element, bytes of a vector
-	index       string
+	ISA
+	IndexType
 }
 
-func (g isa) avx512() bool { return g.width == 64 }
-func (g isa) lanes() int   { return g.width / g.size }
-
-func (g isa) name() string {
-	tier := "AVX2"
-	if g.avx512() {
-		tier = "AVX512"
-	}
-	return fmt.Sprintf("%sF%d%s", tier, 8*g.size, map[string]string{"int": "I64", "int32": "I32"}[g.index])
-}
-
-// byType returns the instruction for the element type.
-func byType[F any](g isa, f64, f32 F) F {
-	if g.size == 4 {
-		return f32
-	}
-	return f64
-}
-
-func param(name string) GPVirtual { return Load(Param(name), GP64()).(GPVirtual) }
-
-func (g isa) vec() VecVirtual {
-	if g.avx512() {
-		return ZMM()
-	}
-	return YMM()
-}
-
-func (g isa) zeros(n int) []VecVirtual {
-	all := make([]VecVirtual, n)
-	for i := range all {
-		v := g.vec()
-		all[i] = v
-		if !g.avx512() {
-			VXORPD(v, v, v)
-			continue
-		}
-		x, err := x86.VPXORQ(v, v, v)
-		if err != nil {
-			panic(err)
-		}
-		x.CancellingInputs = true // avo knows it of VEX only; without, v would be live before
-		Instruction(x)
-	}
-	return all
-}
-
-func (g isa) broadcast(name string) VecVirtual {
-	b, err := Param(name).Resolve()
-	if err != nil {
-		panic(err)
-	}
-	v := g.vec()
-	byType(g, VBROADCASTSD, VBROADCASTSS)(b.Addr, v)
-	return v
-}
-
-func (g isa) mov(x, y Op)    { byType(g, VMOVUPD, VMOVUPS)(x, y) }
-func (g isa) add(x, y, z Op) { byType(g, VADDPD, VADDPS)(x, y, z) }
-func (g isa) mul(x, y, z Op) { byType(g, VMULPD, VMULPS)(x, y, z) }
-func (g isa) fma(x, y, z Op) { byType(g, VFMADD231PD, VFMADD231PS)(x, y, z) }
-
-// A mask selects the first lanes of a vector: an opmask on AVX-512, a vector of
-// ones and zeros on AVX2. A nil mask selects all.
-type mask struct {
-	k OpmaskVirtual
-	v VecVirtual
-}
-
-// newMask makes the mask of the first n lanes; n is destroyed.
-func (g isa) newMask(n GPVirtual) *mask {
-	p := GP64()
-	if g.avx512() {
-		LEAQ(opmasks(), p)
-		k := K()
-		KMOVW(Mem{Base: p, Index: n, Scale: 2}, k)
-		return &mask{k: k}
-	}
-	LEAQ(ones().Offset(32), p)
-	SHLQ(byType(g, U8(3), U8(2)), n)
-	SUBQ(n, p)
-	v := g.vec()
-	VMOVUPD(Mem{Base: p}, v)
-	return &mask{v: v}
-}
-
-// ones is 32 bytes of ones and then 32 of zeros.
-var ones = sync.OnceValue(func() Mem {
-	m := GLOBL("sparseOnes", 8|16 /* RODATA|NOPTR */)
-	for i := range 8 {
-		DATA(8*i, U64(^uint64(0)*uint64(1-i/4)))
-	}
-	return m
-})
-
-// opmasks holds the opmasks of the first 0, 1, ..., 16 lanes.
-var opmasks = sync.OnceValue(func() Mem {
-	m := GLOBL("sparseOpmasks", 8|16 /* RODATA|NOPTR */)
-	for i := range 17 {
-		DATA(2*i, U16(1<<i-1))
-	}
-	return m
-})
-
-func (g isa) load(m Mem, k *mask) VecVirtual {
-	v := g.vec()
-	switch {
-	case k == nil:
-		g.mov(m, v)
-	case g.avx512():
-		byType(g, VMOVUPD_Z, VMOVUPS_Z)(m, k.k, v)
-	default:
-		byType(g, VMASKMOVPD, VMASKMOVPS)(m, k.v, v)
-	}
-	return v
-}
-
-func (g isa) store(v VecVirtual, m Mem, k *mask) {
-	switch {
-	case k == nil:
-		g.mov(v, m)
-	case g.avx512():
-		byType(g, VMOVUPD, VMOVUPS)(v, k.k, m)
-	default:
-		byType(g, VMASKMOVPD, VMASKMOVPS)(v, k.v, m)
-	}
-}
+func (g isa) name() string { return g.Name() + g.Suffix() }
 
 // total adds the lanes of v, in its first one, which it returns.
 func (g isa) total(v VecVirtual) Register {
 	y := v.AsY()
-	if g.avx512() {
+	if g.Wide {
 		h := YMM()
 		VEXTRACTF64X4(U8(1), v, h)
-		g.add(h, y, y)
+		g.Add(h, y, y)
 	}
 	x, h := v.AsX(), XMM()
-	if g.avx512() {
+	if g.Wide {
 		VEXTRACTF64X2(U8(1), y, h) // of any registers
 	} else {
 		VEXTRACTF128(U8(1), y, h)
 	}
-	g.add(h, x, x)
+	g.Add(h, x, x)
 	VPERMILPD(U8(1), x, h)
-	g.add(h, x, x)
-	if g.size == 4 {
+	g.Add(h, x, x)
+	if g.Size == 4 {
 		VMOVSHDUP(x, h)
 		VADDSS(h, x, x)
 	}
@@ -210,7 +84,7 @@ func (g isa) total(v VecVirtual) Register {
 
 // prefetch fetches nv vectors at p.
 func (g isa) prefetch(p Register, nv int) {
-	for at := 0; at < nv*g.width; at += 64 {
+	for at := 0; at < nv*g.Width(); at += 64 {
 		PREFETCHT0(Mem{Base: p, Disp: at})
 	}
 }
@@ -226,7 +100,6 @@ func (g isa) prefetch(p Register, nv int) {
 // n is 8, 4 or 2 vectors, or at most one, and no more than 2 if spread. Strides are in
 // bytes.
 func (g isa) rows(name string, sum, dots, spread bool) {
-	elem := byType(g, "float64", "float32")
 	sig, does := "n, rows int, end *I, base int, ind *I", []string{}
 	of := "u_q = u[ind_q·ldu:][:n]"
 	if sum || dots {
@@ -252,28 +125,24 @@ func (g isa) rows(name string, sum, dots, spread bool) {
 		sig += ", beta T, w *T, ldw int"
 		does = append(does, "w_q += a_q·(beta·v_i)")
 	}
-	sig = strings.ReplaceAll(strings.ReplaceAll(sig, "*T", "*"+elem), "*I", "*"+g.index)
-	sig = strings.ReplaceAll(sig, " T", " "+elem)
-	TEXT(name+g.name(), 4 /* NOSPLIT */, "func("+sig+")")
-	Pragma("noescape")
-	Doc(name + g.name() + " computes " + strings.Join(does, " and ") + " for rows " + of + ", the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.")
+	g.Text(name+g.name(), g.In("func("+sig+")"), "computes "+strings.Join(does, " and ")+" for rows "+of+", the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.")
 
 	// What a row needs once stays in memory.
-	r := rowLoop{isa: g, sum: sum, dots: dots, spread: spread, n: param("n"), end: param("end"), ind: param("ind")}
+	r := rowLoop{isa: g, sum: sum, dots: dots, spread: spread, n: Arg("n"), end: Arg("end"), ind: Arg("ind")}
 	if sum || dots {
-		r.u, r.ldu = param("u"), param("ldu")
+		r.u, r.ldu = Arg("u"), Arg("ldu")
 	}
 	if sum || spread {
-		r.a = param("a")
+		r.a = Arg("a")
 	}
 	if dots {
-		r.ga = param("ga")
+		r.ga = Arg("ga")
 	}
 	if dots || spread {
-		r.v = param("v")
+		r.v = Arg("v")
 	}
 	if spread {
-		r.w = param("w")
+		r.w = Arg("w")
 	}
 	r.q = GP64()
 	XORQ(r.q, r.q)
@@ -282,31 +151,12 @@ func (g isa) rows(name string, sum, dots, spread bool) {
 		vectors = []int{2, 1}
 	}
 	for _, nv := range vectors[:len(vectors)-1] {
-		CMPQ(r.n, U32(nv*g.lanes()))
+		CMPQ(r.n, U32(nv*g.Lanes()))
 		JE(LabelRef(fmt.Sprintf("vectors%d", nv)))
 	}
 	JMP(LabelRef("vectors1"))
 	for _, nv := range vectors {
 		r.emit(nv)
-	}
-}
-
-// memory returns where a parameter is.
-func (g isa) memory(name string) Mem {
-	b, err := Param(name).Resolve()
-	if err != nil {
-		panic(err)
-	}
-	return b.Addr
-}
-
-func (g isa) indexSize() int { return map[string]int{"int32": 4, "int": 8}[g.index] }
-
-func (g isa) loadIndex(m Mem, to GPVirtual) {
-	if g.index == "int32" {
-		MOVLQSX(m, to)
-	} else {
-		MOVQ(m, to)
 	}
 }
 
@@ -317,55 +167,56 @@ type rowLoop struct {
 	n, end, ind, u, ldu, a, ga, v, w, q GPVirtual
 	last                                GPVirtual // the entry behind the row
 	nv                                  int
-	k                                   *mask
+	k                                   *Mask
 	acc, vs, scaled                     []VecVirtual // scaled are beta·v_i
 }
 
 // group is how many entries have their dots added up together.
 const group = 4
 
-func (r *rowLoop) at(base Register, j int) Mem { return Mem{Base: base, Disp: j * r.width} }
+func (r *rowLoop) at(base Register, j int) Mem { return Mem{Base: base, Disp: j * r.Width()} }
 
 func (r *rowLoop) emit(nv int) {
 	label := fmt.Sprintf("vectors%d", nv)
 	Label(label)
 	r.nv, r.k, r.acc, r.vs, r.scaled = nv, nil, nil, nil, nil
 	if nv == 1 {
-		r.k = r.newMask(r.n)
+		r.k = r.NewMask(r.n)
+		r.k.Hold()
 	}
 	Label(label + "row")
 	r.last = GP64()
-	r.loadIndex(Mem{Base: r.end}, r.last)
-	ADDQ(U32(r.indexSize()), r.end)
-	SUBQ(r.memory("base"), r.last)
+	r.LoadIndex(Mem{Base: r.end}, r.last)
+	ADDQ(U32(r.Bytes()), r.end)
+	SUBQ(ArgAddr("base"), r.last)
 	CMPQ(r.q, r.last)
 	JGE(LabelRef(label + "next"))
 	if r.sum {
-		r.acc = r.zeros(nv)
+		r.acc = r.Zeros(nv)
 	}
 	// What comes next comes from far.
 	next := GP64()
 	if r.sum {
-		MOVQ(r.memory("dst"), next)
-		ADDQ(r.memory("ldd"), next)
+		MOVQ(ArgAddr("dst"), next)
+		ADDQ(ArgAddr("ldd"), next)
 		r.prefetch(next, nv)
 	}
 	if r.dots || r.spread {
 		// AVX2 has no registers for v where dst takes as many.
-		if r.avx512() || nv < 8 {
+		if r.Wide || nv < 8 {
 			for j := range nv {
-				r.vs = append(r.vs, r.load(r.at(r.v, j), r.k))
+				r.vs = append(r.vs, r.Load(r.at(r.v, j), r.k))
 			}
 		}
 		MOVQ(r.v, next)
-		ADDQ(r.memory("ldv"), next)
+		ADDQ(ArgAddr("ldv"), next)
 		r.prefetch(next, nv)
 	}
 	if r.spread {
-		beta := r.broadcast("beta")
+		beta := r.Broadcast(ArgAddr("beta"))
 		for _, v := range r.vs {
-			x := r.vec()
-			r.mul(beta, v, x)
+			x := r.Reg()
+			r.Mul(beta, v, x)
 			r.scaled = append(r.scaled, x)
 		}
 	}
@@ -388,10 +239,10 @@ func (r *rowLoop) emit(nv int) {
 	d := r.entries(1)
 	if r.dots {
 		t := r.total(d[0])
-		byType(r.isa, VMULSD, VMULSS)(r.memory("gamma"), t, t)
-		m := Mem{Base: r.ga, Index: r.q, Scale: uint8(r.size)}
-		byType(r.isa, VADDSD, VADDSS)(m, t, t)
-		byType(r.isa, VMOVSD, VMOVSS)(t, m)
+		Pick(r, VMULSD, VMULSS)(ArgAddr("gamma"), t, t)
+		m := Mem{Base: r.ga, Index: r.q, Scale: uint8(r.Size)}
+		Pick(r, VADDSD, VADDSS)(m, t, t)
+		Pick(r, VMOVSD, VMOVSS)(t, m)
 	}
 	INCQ(r.q)
 	if r.dots {
@@ -402,22 +253,22 @@ func (r *rowLoop) emit(nv int) {
 		JL(LabelRef(label + "loop"))
 	}
 	if r.sum {
-		alpha, dst := r.broadcast("alpha"), param("dst")
+		alpha, dst := r.Broadcast(ArgAddr("alpha")), Arg("dst")
 		for j := range nv {
-			r.mul(alpha, r.acc[j], r.acc[j])
-			r.add(r.load(r.at(dst, j), r.k), r.acc[j], r.acc[j])
-			r.store(r.acc[j], r.at(dst, j), r.k)
+			r.Mul(alpha, r.acc[j], r.acc[j])
+			r.Add(r.Load(r.at(dst, j), r.k), r.acc[j], r.acc[j])
+			r.Store(r.acc[j], r.at(dst, j), r.k)
 		}
 	}
 	Label(label + "next")
 	if r.sum {
-		ldd := param("ldd")
-		ADDQ(ldd, r.memory("dst"))
+		ldd := Arg("ldd")
+		ADDQ(ldd, ArgAddr("dst"))
 	}
 	if r.dots || r.spread {
-		ADDQ(r.memory("ldv"), r.v)
+		ADDQ(ArgAddr("ldv"), r.v)
 	}
-	DECQ(r.memory("rows"))
+	DECQ(ArgAddr("rows"))
 	JNE(LabelRef(label + "row"))
 	VZEROUPPER()
 	RET()
@@ -433,16 +284,16 @@ func (r *rowLoop) entries(count int) []VecVirtual {
 			us[e] = r.row(e)
 		}
 		if r.sum || r.spread {
-			as[e] = r.vec()
-			byType(r.isa, VBROADCASTSD, VBROADCASTSS)(Mem{Base: r.a, Index: r.q, Scale: uint8(r.size), Disp: e * r.size}, as[e])
+			as[e] = r.Reg()
+			Pick(r, VBROADCASTSD, VBROADCASTSS)(Mem{Base: r.a, Index: r.q, Scale: uint8(r.Size), Disp: e * r.Size}, as[e])
 		}
 	}
 	one := func(e, j int) {
 		u := us[e]
-		u.Disp = j * r.width
+		u.Disp = j * r.Width()
 		r.element(j, u, as[e], &d[e])
 	}
-	if r.avx512() && !r.spread {
+	if r.Wide && !r.spread {
 		// The entries in turns: a product is not kept waiting by the one before.
 		for e := range count {
 			begin(e)
@@ -469,20 +320,20 @@ func (r *rowLoop) entries(count int) []VecVirtual {
 // put adds x·(beta·v_i) to the row w_q of entry q+e.
 func (r *rowLoop) put(e int, x VecVirtual) {
 	i := GP64()
-	r.loadIndex(Mem{Base: r.ind, Index: r.q, Scale: uint8(r.indexSize()), Disp: e * r.indexSize()}, i)
-	IMULQ(r.memory("ldw"), i)
+	r.LoadIndex(Mem{Base: r.ind, Index: r.q, Scale: uint8(r.Bytes()), Disp: e * r.Bytes()}, i)
+	IMULQ(ArgAddr("ldw"), i)
 	for j, y := range r.scaled {
-		at := Mem{Base: r.w, Index: i, Scale: 1, Disp: j * r.width}
-		z := r.load(at, r.k)
-		r.fma(y, x, z)
-		r.store(z, at, r.k)
+		at := Mem{Base: r.w, Index: i, Scale: 1, Disp: j * r.Width()}
+		z := r.Load(at, r.k)
+		r.Fmadd231(y, x, z)
+		r.Store(z, at, r.k)
 	}
 }
 
 // row returns where the row u_q of entry q+e is.
 func (r *rowLoop) row(e int) Mem {
 	i := GP64()
-	r.loadIndex(Mem{Base: r.ind, Index: r.q, Scale: uint8(r.indexSize()), Disp: e * r.indexSize()}, i)
+	r.LoadIndex(Mem{Base: r.ind, Index: r.q, Scale: uint8(r.Bytes()), Disp: e * r.Bytes()}, i)
 	IMULQ(r.ldu, i)
 	if r.dots {
 		return Mem{Base: r.u, Index: i, Scale: 1}
@@ -494,12 +345,12 @@ func (r *rowLoop) row(e int) Mem {
 // element does vector j of u_q, at u, for x = a_q, and adds to d what goes with v_i.
 func (r *rowLoop) element(j int, u Mem, x VecVirtual, d *VecVirtual) {
 	if !r.dots && r.k == nil {
-		r.fma(u, x, r.acc[j])
+		r.Fmadd231(u, x, r.acc[j])
 		return
 	}
-	w := r.load(u, r.k)
+	w := r.Load(u, r.k)
 	if r.sum {
-		r.fma(w, x, r.acc[j])
+		r.Fmadd231(w, x, r.acc[j])
 	}
 	if !r.dots {
 		return
@@ -510,9 +361,9 @@ func (r *rowLoop) element(j int, u Mem, x VecVirtual, d *VecVirtual) {
 	}
 	if j == 0 {
 		*d = w
-		r.mul(y, w, w)
+		r.Mul(y, w, w)
 	} else {
-		r.fma(y, w, *d)
+		r.Fmadd231(y, w, *d)
 	}
 }
 
@@ -520,52 +371,52 @@ func (r *rowLoop) element(j int, u Mem, x VecVirtual, d *VecVirtual) {
 func (r *rowLoop) addDots(d []VecVirtual) {
 	// pairs returns sums of neighbours, those of x and of y in turns.
 	pairs := func(lo, hi func(...Op), x, y VecVirtual) VecVirtual {
-		l, h := r.vec(), r.vec()
+		l, h := r.Reg(), r.Reg()
 		lo(y, x, l)
 		hi(y, x, h)
-		r.add(h, l, l)
+		r.Add(h, l, l)
 		return l
 	}
 	half := func(v VecVirtual) VecVirtual {
 		y := v.AsY().(VecVirtual)
-		if r.avx512() {
+		if r.Wide {
 			h := YMM()
 			VEXTRACTF64X4(U8(1), v, h)
-			r.add(h, y, y)
+			r.Add(h, y, y)
 		}
 		return y
 	}
-	gamma, m := r.memory("gamma"), Mem{Base: r.ga, Index: r.q, Scale: uint8(r.size)}
-	if r.size == 8 {
+	gamma, m := ArgAddr("gamma"), Mem{Base: r.ga, Index: r.q, Scale: uint8(r.Size)}
+	if r.Size == 8 {
 		x, y := half(pairs(VUNPCKLPD, VUNPCKHPD, d[0], d[1])), half(pairs(VUNPCKLPD, VUNPCKHPD, d[2], d[3]))
 		l, h := YMM(), YMM()
-		if r.avx512() {
+		if r.Wide {
 			VSHUFF64X2(U8(0), y, x, l) // of any registers
 			VSHUFF64X2(U8(3), y, x, h)
 		} else {
 			VPERM2F128(U8(0x20), y, x, l)
 			VPERM2F128(U8(0x31), y, x, h)
 		}
-		r.add(h, l, l)
+		r.Add(h, l, l)
 		VBROADCASTSD(gamma, h)
-		r.mul(h, l, l)
-		r.add(m, l, l)
-		r.mov(l, m)
+		r.Mul(h, l, l)
+		r.Add(m, l, l)
+		r.Mov(l, m)
 		return
 	}
 	x, y := pairs(VUNPCKLPS, VUNPCKHPS, d[0], d[1]), pairs(VUNPCKLPS, VUNPCKHPS, d[2], d[3])
 	s := half(pairs(VUNPCKLPD, VUNPCKHPD, x, y))
 	l, h := s.AsX(), XMM()
-	if r.avx512() {
+	if r.Wide {
 		VEXTRACTF64X2(U8(1), s, h)
 	} else {
 		VEXTRACTF128(U8(1), s, h)
 	}
-	r.add(h, l, l)
+	r.Add(h, l, l)
 	VBROADCASTSS(gamma, h)
-	r.mul(h, l, l)
-	r.add(m, l, l)
-	r.mov(l, m)
+	r.Mul(h, l, l)
+	r.Add(m, l, l)
+	r.Mov(l, m)
 }
 
 // column emits a loop over the entries q of some rows i of a sparse matrix, four
@@ -576,7 +427,6 @@ func (r *rowLoop) addDots(d []VecVirtual) {
 //	ga_q += (gamma·v_i)·u[ind_q]        if grad.
 func (g isa) column(name string, gather, scatter, grad bool) {
 	tier := g.name()[len("AVX2"):]
-	elem := byType(g, "float64", "float32")
 	sig, does := "rows int, end *I, base int, a *T, ind *I", []string{}
 	if gather {
 		sig += ", out *T, alpha T, u *T"
@@ -593,37 +443,34 @@ func (g isa) column(name string, gather, scatter, grad bool) {
 		sig += ", ga *T, gamma T"
 		does = append(does, "ga_q += (gamma·v_i)·u[ind_q]")
 	}
-	sig = strings.ReplaceAll(strings.ReplaceAll(sig, "T", elem), "*I", "*"+g.index)
-	TEXT(name+tier, 4 /* NOSPLIT */, "func("+sig+")")
-	Pragma("noescape")
-	Doc(name + tier + " computes " + strings.Join(does, ", ") + " for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.")
+	g.Text(name+tier, g.In("func("+sig+")"), "computes "+strings.Join(does, ", ")+" for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.")
 
 	// What a row needs once stays in memory.
-	end, a, ind := param("end"), param("a"), param("ind")
+	end, a, ind := Arg("end"), Arg("a"), Arg("ind")
 	var u, v, w, ga GPVirtual
 	if gather {
-		u = param("u")
+		u = Arg("u")
 	}
 	if scatter || grad {
-		v = param("v")
+		v = Arg("v")
 	}
 	if scatter {
-		w = param("w")
+		w = Arg("w")
 	}
 	if grad {
-		ga = param("ga")
+		ga = Arg("ga")
 	}
-	mul := byType(g, VMULSD, VMULSS)
-	mov := byType(g, VMOVSD, VMOVSS)
-	fma := byType(g, VFMADD231SD, VFMADD231SS)
+	mul := Pick(g, VMULSD, VMULSS)
+	mov := Pick(g, VMOVSD, VMOVSS)
+	fma := Pick(g, VFMADD231SD, VFMADD231SS)
 
 	q := GP64() // the next entry
 	XORQ(q, q)
 	Label("row")
 	last := GP64()
-	g.loadIndex(Mem{Base: end}, last)
-	ADDQ(U32(g.indexSize()), end)
-	SUBQ(g.memory("base"), last)
+	g.LoadIndex(Mem{Base: end}, last)
+	ADDQ(U32(g.Bytes()), end)
+	SUBQ(ArgAddr("base"), last)
 	var sums VecVirtual
 	if gather {
 		sums = g.four()
@@ -633,7 +480,7 @@ func (g isa) column(name string, gather, scatter, grad bool) {
 	scaled := func(by string) VecVirtual {
 		x := XMM()
 		mov(Mem{Base: v}, x)
-		mul(g.memory(by), x, x)
+		mul(ArgAddr(by), x, x)
 		return x
 	}
 	if scatter {
@@ -642,19 +489,19 @@ func (g isa) column(name string, gather, scatter, grad bool) {
 	if grad {
 		x := scaled("gamma")
 		gi = g.four()
-		byType(g, VBROADCASTSD, VBROADCASTSS)(x, gi)
+		Pick(g, VBROADCASTSD, VBROADCASTSS)(x, gi)
 	}
 	if scatter || grad {
-		ADDQ(U32(g.size), v)
+		ADDQ(U32(g.Size), v)
 	}
 	of := func(base Register, k int) Mem {
-		return Mem{Base: base, Index: q, Scale: uint8(g.size), Disp: g.size * k}
+		return Mem{Base: base, Index: q, Scale: uint8(g.Size), Disp: g.Size * k}
 	}
 	// index returns where entry q+k meets u and w.
 	index := func(k int) (atU, atW Mem) {
 		i := GP64()
-		g.loadIndex(Mem{Base: ind, Index: q, Scale: uint8(g.indexSize()), Disp: k * g.indexSize()}, i)
-		return Mem{Base: u, Index: i, Scale: uint8(g.size)}, Mem{Base: w, Index: i, Scale: uint8(g.size)}
+		g.LoadIndex(Mem{Base: ind, Index: q, Scale: uint8(g.Bytes()), Disp: k * g.Bytes()}, i)
+		return Mem{Base: u, Index: i, Scale: uint8(g.Size)}, Mem{Base: w, Index: i, Scale: uint8(g.Size)}
 	}
 	put := func(at Mem, k int) {
 		z := XMM()
@@ -668,7 +515,7 @@ func (g isa) column(name string, gather, scatter, grad bool) {
 	Label("entries4")
 	if scatter {
 		// The next indices are looked through before they come here.
-		PREFETCHT0(Mem{Base: ind, Index: q, Scale: uint8(g.indexSize()), Disp: ahead * g.indexSize()})
+		PREFETCHT0(Mem{Base: ind, Index: q, Scale: uint8(g.Bytes()), Disp: ahead * g.Bytes()})
 	}
 	var us, ws [4]Mem
 	for k := range 4 {
@@ -676,7 +523,7 @@ func (g isa) column(name string, gather, scatter, grad bool) {
 	}
 	if gather {
 		y := g.four()
-		if g.size == 4 {
+		if g.Size == 4 {
 			VMOVSS(us[0], y)
 			for k := 1; k < 4; k++ {
 				VINSERTPS(U8(k<<4), us[k], y, y)
@@ -689,12 +536,12 @@ func (g isa) column(name string, gather, scatter, grad bool) {
 			VMOVHPD(us[3], h, h)
 			VINSERTF128(U8(1), h, y, y)
 		}
-		g.fma(of(a, 0), y, sums)
+		g.Fmadd231(of(a, 0), y, sums)
 		if grad {
 			z := g.four()
-			g.mov(of(ga, 0), z)
-			g.fma(y, gi, z)
-			g.mov(z, of(ga, 0))
+			g.Mov(of(ga, 0), z)
+			g.Fmadd231(y, gi, z)
+			g.Mov(z, of(ga, 0))
 		}
 	}
 	if scatter {
@@ -734,11 +581,11 @@ func (g isa) column(name string, gather, scatter, grad bool) {
 	JMP(LabelRef("entries1"))
 	Label("rowend")
 	if gather {
-		out := param("out")
+		out := Arg("out")
 		g.addRow(sums.AsX(), upper, out)
-		ADDQ(U32(g.size), g.memory("out"))
+		ADDQ(U32(g.Size), ArgAddr("out"))
 	}
-	DECQ(g.memory("rows"))
+	DECQ(ArgAddr("rows"))
 	JNE(LabelRef("row"))
 	VZEROUPPER()
 	RET()
@@ -746,7 +593,7 @@ func (g isa) column(name string, gather, scatter, grad bool) {
 
 // four returns a vector of four elements.
 func (g isa) four() VecVirtual {
-	if g.size == 4 {
+	if g.Size == 4 {
 		return XMM()
 	}
 	return YMM()
@@ -755,7 +602,7 @@ func (g isa) four() VecVirtual {
 // upper returns what sums has behind an XMM register, before an instruction of
 // single elements clears it.
 func (g isa) upper(sums VecVirtual) VecVirtual {
-	if g.size == 4 {
+	if g.Size == 4 {
 		return nil
 	}
 	upper := XMM()
@@ -765,8 +612,8 @@ func (g isa) upper(sums VecVirtual) VecVirtual {
 
 // addRow adds alpha times the four sums s and upper of a row to out.
 func (g isa) addRow(s Register, upper VecVirtual, out Register) {
-	add, h := byType(g, VADDSD, VADDSS), XMM()
-	if g.size == 8 {
+	add, h := Pick(g, VADDSD, VADDSS), XMM()
+	if g.Size == 8 {
 		VPERMILPD(U8(1), s, h)
 		add(h, s, s)
 		VPERMILPD(U8(1), upper, h)
@@ -778,9 +625,9 @@ func (g isa) addRow(s Register, upper VecVirtual, out Register) {
 		VPERMILPD(U8(1), s, h)
 		add(h, s, s)
 	}
-	byType(g, VMULSD, VMULSS)(g.memory("alpha"), s, s)
+	Pick(g, VMULSD, VMULSS)(ArgAddr("alpha"), s, s)
 	add(Mem{Base: out}, s, s)
-	byType(g, VMOVSD, VMOVSS)(s, Mem{Base: out})
+	Pick(g, VMOVSD, VMOVSS)(s, Mem{Base: out})
 }
 
 // A pairLoop is what pairs emits.
@@ -814,67 +661,63 @@ const (
 // first entries, fetch of them, have the pairs of later ones fetched, which the processor
 // would not come to in time where they are in no cache of its own.
 func (g isa) pairs(name string, grad bool) {
-	elem := byType(g, "float64", "float32")
 	sig := "rows int, end *I, base int, a *T, ind *I, out *T, alpha T, uw *T, cols, fetch int, v *T, beta T"
 	does := "out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i)"
 	if grad {
 		sig += ", ga *T, gamma T"
 		does += ", ga_q += (gamma·v_i)·uw[2ind_q]"
 	}
-	sig = strings.ReplaceAll(strings.ReplaceAll(sig, "T", elem), "*I", "*"+g.index)
-	TEXT(name+g.name(), 4 /* NOSPLIT */, "func("+sig+") bool")
-	Pragma("noescape")
-	Doc(name + g.name() + " computes " + does + fmt.Sprintf(" for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none. There are %d more entries behind each of the first fetch ones.", pairsAhead+7))
+	g.Text(name+g.name(), g.In("func("+sig+") bool"), "computes "+does+fmt.Sprintf(" for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none. There are %d more entries behind each of the first fetch ones.", pairsAhead+7))
 
-	rows, end, v, out := param("rows"), param("end"), param("v"), param("out")
-	l := pairLoop{isa: g, grad: grad, a: param("a"), ind: param("ind"), uw: param("uw")}
+	rows, end, v, out := Arg("rows"), Arg("end"), Arg("v"), Arg("out")
+	l := pairLoop{isa: g, grad: grad, a: Arg("a"), ind: Arg("ind"), uw: Arg("uw")}
 	if grad {
-		l.ga = param("ga")
+		l.ga = Arg("ga")
 	}
-	if g.avx512() {
+	if g.Wide {
 		l.second = K()
 		two := GP32()
 		MOVL(U32(2), two)
 		KMOVW(two, l.second)
 	}
 	{
-		top := param("cols")
+		top := Arg("cols")
 		DECQ(top)
 		x := XMM()
 		VMOVQ(top, x)
 		l.top = YMM()
-		if g.index == "int32" {
+		if g.IndexType == "int32" {
 			VPBROADCASTD(x, l.top)
 		} else {
 			VPBROADCASTQ(x, l.top)
 		}
 	}
 	{
-		fetch := param("fetch")
-		LEAQ(Mem{Base: l.ind, Index: fetch, Scale: uint8(l.indexSize())}, fetch)
-		MOVQ(fetch, g.memory("fetch")) // where they end
+		fetch := Arg("fetch")
+		LEAQ(Mem{Base: l.ind, Index: fetch, Scale: uint8(l.Bytes())}, fetch)
+		MOVQ(fetch, ArgAddr("fetch")) // where they end
 	}
-	before := param("base") // the end of the row before
+	before := Arg("base") // the end of the row before
 	Label("row")
 	left := GP64()
-	g.loadIndex(Mem{Base: end}, left)
-	ADDQ(U32(g.indexSize()), end)
+	g.LoadIndex(Mem{Base: end}, left)
+	ADDQ(U32(g.Bytes()), end)
 	SUBQ(before, left)
 	ADDQ(left, before)
 	l.sums = g.four()
 	VXORPD(l.sums, l.sums, l.sums)
 	scaled := func(by string, to VecVirtual) VecVirtual {
 		x := XMM()
-		byType(g, VMOVSD, VMOVSS)(Mem{Base: v}, x)
-		byType(g, VMULSD, VMULSS)(g.memory(by), x, x)
-		byType(g, VBROADCASTSD, VBROADCASTSS)(x, to)
+		Pick(g, VMOVSD, VMOVSS)(Mem{Base: v}, x)
+		Pick(g, VMULSD, VMULSS)(ArgAddr(by), x, x)
+		Pick(g, VBROADCASTSD, VBROADCASTSS)(x, to)
 		return to
 	}
 	l.fi = scaled("beta", g.four())
 	if grad {
 		l.gi = scaled("gamma", g.four())
 	}
-	ADDQ(U32(g.size), v)
+	ADDQ(U32(g.Size), v)
 	SUBQ(U32(8), left)
 	JL(LabelRef("after8"))
 	Label("entries8")
@@ -887,8 +730,8 @@ func (g isa) pairs(name string, grad bool) {
 	l.fetch(8)
 	x, y := l.entries(0), l.entries(4)
 	if grad { // side by side, as stores to the same line go together
-		g.mov(x, l.at(l.ga, 0))
-		g.mov(y, l.at(l.ga, 4))
+		g.Mov(x, l.at(l.ga, 0))
+		g.Mov(y, l.at(l.ga, 4))
 	}
 	l.advance(8)
 	SUBQ(U32(8), left)
@@ -900,7 +743,7 @@ func (g isa) pairs(name string, grad bool) {
 	l.fetch(4)
 	x = l.entries(0)
 	if grad {
-		g.mov(x, l.at(l.ga, 0))
+		g.Mov(x, l.at(l.ga, 0))
 	}
 	l.advance(4)
 	SUBQ(U32(4), left)
@@ -916,18 +759,15 @@ func (g isa) pairs(name string, grad bool) {
 	JNE(LabelRef("entries1"))
 	Label("rowend")
 	g.addRow(l.sums.AsX(), upper, out)
-	ADDQ(U32(g.size), out)
+	ADDQ(U32(g.Size), out)
 	DECQ(rows)
 	JNE(LabelRef("row"))
-	ok, err := ReturnIndex(0).Resolve()
-	if err != nil {
-		panic(err)
-	}
-	MOVB(U8(1), ok.Addr)
+	ok := Result()
+	MOVB(U8(1), ok)
 	VZEROUPPER()
 	RET()
 	Label("outside")
-	MOVB(U8(0), ok.Addr)
+	MOVB(U8(0), ok)
 	VZEROUPPER()
 	RET()
 }
@@ -935,13 +775,13 @@ func (g isa) pairs(name string, grad bool) {
 // check leaves the loop if one of the next n indices is outside.
 func (l *pairLoop) check(n int) {
 	var bad Register // negative where an index, or the last one less that, is
-	for at := 0; at < n*l.indexSize(); at += 32 {
+	for at := 0; at < n*l.Bytes(); at += 32 {
 		m := Mem{Base: l.ind, Disp: at}
 		var y, top Register = YMM(), l.top
-		if n*l.indexSize() == 16 {
+		if n*l.Bytes() == 16 {
 			y, top = XMM(), l.top.AsX()
 		}
-		if l.index == "int32" {
+		if l.IndexType == "int32" {
 			VPSUBD(m, top, y)
 		} else {
 			VPSUBQ(m, top, y)
@@ -953,7 +793,7 @@ func (l *pairLoop) check(n int) {
 		bad = y
 	}
 	signs := GP32()
-	if l.index == "int32" {
+	if l.IndexType == "int32" {
 		VMOVMSKPS(bad, signs)
 	} else {
 		VMOVMSKPD(bad, signs)
@@ -965,7 +805,7 @@ func (l *pairLoop) check(n int) {
 // fetch has the pairs fetched of n entries that come later, where there are such.
 func (l *pairLoop) fetch(n int) {
 	skip := fmt.Sprintf("fetched%d", n)
-	CMPQ(l.ind, l.memory("fetch"))
+	CMPQ(l.ind, ArgAddr("fetch"))
 	JAE(LabelRef(skip))
 	for k := range n {
 		PREFETCHT0(l.pairOf(pairsAhead+k, false))
@@ -977,44 +817,44 @@ func (l *pairLoop) fetch(n int) {
 // set.
 func (l *pairLoop) pairOf(k int, check bool) Mem {
 	i := GP64()
-	l.loadIndex(Mem{Base: l.ind, Disp: k * l.indexSize()}, i)
+	l.LoadIndex(Mem{Base: l.ind, Disp: k * l.Bytes()}, i)
 	if check {
-		CMPQ(i, l.memory("cols"))
+		CMPQ(i, ArgAddr("cols"))
 		JAE(LabelRef("outside"))
 	}
-	if l.size == 8 {
+	if l.Size == 8 {
 		ADDQ(i, i)
 	}
 	return Mem{Base: l.uw, Index: i, Scale: 8}
 }
 
-func (l *pairLoop) at(base Register, k int) Mem { return Mem{Base: base, Disp: l.size * k} }
+func (l *pairLoop) at(base Register, k int) Mem { return Mem{Base: base, Disp: l.Size * k} }
 
 func (l *pairLoop) advance(n int) {
-	ADDQ(U32(n*l.size), l.a)
-	ADDQ(U32(n*l.indexSize()), l.ind)
+	ADDQ(U32(n*l.Size), l.a)
+	ADDQ(U32(n*l.Bytes()), l.ind)
 	if l.grad {
-		ADDQ(U32(n*l.size), l.ga)
+		ADDQ(U32(n*l.Size), l.ga)
 	}
 }
 
 // pair adds to the pair of entry k, whose value is the second of x unless that is nil,
 // and returns it. If alone is set it checks the index.
 func (l *pairLoop) pair(k int, x Register, alone bool) VecVirtual {
-	mov := byType(l.isa, VMOVUPD, VMOVSD) // of a pair
+	mov := Pick(l, VMOVUPD, VMOVSD) // of a pair
 	at := l.pairOf(k, alone)
 	uw, fi := XMM(), l.fi.AsX()
 	mov(at, uw)
 	switch {
-	case l.avx512() && x != nil:
+	case l.Wide && x != nil:
 		VFMADD231PD(x, fi, l.second, uw)
-	case l.avx512():
-		byType(l.isa, VFMADD231PD_BCST, VFMADD231PS_BCST)(l.at(l.a, k), fi, l.second, uw)
+	case l.Wide:
+		Pick(l, VFMADD231PD_BCST, VFMADD231PS_BCST)(l.at(l.a, k), fi, l.second, uw)
 	default:
 		y := XMM()
-		byType(l.isa, VMOVDDUP, VBROADCASTSS)(l.at(l.a, k), y)
-		byType(l.isa, VFMADD213PD, VFMADD213PS)(uw, fi, y)
-		byType(l.isa, VBLENDPD, VBLENDPS)(U8(2), y, uw, uw)
+		Pick(l, VMOVDDUP, VBROADCASTSS)(l.at(l.a, k), y)
+		Pick(l, VFMADD213PD, VFMADD213PS)(uw, fi, y)
+		Pick(l, VBLENDPD, VBLENDPS)(U8(2), y, uw, uw)
 	}
 	mov(uw, at)
 	return uw
@@ -1024,9 +864,9 @@ func (l *pairLoop) pair(k int, x Register, alone bool) VecVirtual {
 // is stored before the next is loaded, which may be the same.
 func (l *pairLoop) entries(k int) VecVirtual {
 	a := l.four()
-	l.mov(l.at(l.a, k), a)
+	l.Mov(l.at(l.a, k), a)
 	var odd [4]Register // where the second is the value
-	if l.size == 8 {
+	if l.Size == 8 {
 		odd[1], odd[3] = a.AsX(), l.upper(a)
 	}
 	var p [4]VecVirtual
@@ -1034,7 +874,7 @@ func (l *pairLoop) entries(k int) VecVirtual {
 		p[n] = l.pair(k+n, odd[n], false)
 	}
 	u, h := l.four(), XMM()
-	if l.size == 8 {
+	if l.Size == 8 {
 		VUNPCKLPD(p[1], p[0], u.AsX())
 		VUNPCKLPD(p[3], p[2], h)
 		VINSERTF128(U8(1), h, u, u)
@@ -1043,16 +883,16 @@ func (l *pairLoop) entries(k int) VecVirtual {
 		VUNPCKLPS(p[3], p[2], h)
 		VUNPCKLPD(h, u, u)
 	}
-	l.fma(a, u, l.sums)
+	l.Fmadd231(a, u, l.sums)
 	if l.grad {
-		byType(l.isa, VFMADD213PD, VFMADD213PS)(l.at(l.ga, k), l.gi, u)
+		Pick(l, VFMADD213PD, VFMADD213PS)(l.at(l.ga, k), l.gi, u)
 	}
 	return u
 }
 
 // entry does one entry.
 func (l *pairLoop) entry() {
-	mov, fma := byType(l.isa, VMOVSD, VMOVSS), byType(l.isa, VFMADD231SD, VFMADD231SS)
+	mov, fma := Pick(l, VMOVSD, VMOVSS), Pick(l, VFMADD231SD, VFMADD231SS)
 	uw, x := l.pair(0, nil, true), XMM()
 	mov(l.at(l.a, 0), x)
 	fma(uw, x, l.sums.AsX())
@@ -1064,21 +904,16 @@ func (l *pairLoop) entry() {
 }
 
 // indexRange emits the least and the largest of some indices, in each lane.
-func (g isa) indexRange() {
-	name := "indexRange" + map[int]string{32: "AVX2", 64: "AVX512"}[g.width] + map[string]string{"int": "I64", "int32": "I32"}[g.index]
-	size := 4
-	if g.index == "int" {
-		size = 8
-	}
-	TEXT(name, 4 /* NOSPLIT */, "func(ind *"+g.index+", n int, lo, hi *"+g.index+")")
-	Pragma("noescape")
-	Doc(name + fmt.Sprintf(" stores the least and the largest of each %dth of n indices, n at least as many.", g.width/size))
-	ind, n, lo, hi := param("ind"), param("n"), param("lo"), param("hi")
+func indexRange(wide bool, index IndexType) {
+	g := ISA{Wide: wide, Size: index.Bytes()}
+	g.Text("indexRange"+g.Tier()+index.Suffix(), index.In("func(ind *I, n int, lo, hi *I)"),
+		fmt.Sprintf("stores the least and the largest of each %dth of n indices, n at least as many.", g.Lanes()))
+	ind, n, lo, hi := Arg("ind"), Arg("n"), Arg("lo"), Arg("hi")
 	last := GP64()
-	LEAQ(Mem{Base: ind, Index: n, Scale: uint8(size), Disp: -g.width}, last)
-	least, most := g.vec(), g.vec()
+	LEAQ(Mem{Base: ind, Index: n, Scale: uint8(g.Size), Disp: -g.Width()}, last)
+	least, most := g.Reg(), g.Reg()
 	move := func(x, y Op) {
-		if g.avx512() {
+		if g.Wide {
 			VMOVDQU64(x, y)
 		} else {
 			VMOVDQU(x, y)
@@ -1089,16 +924,16 @@ func (g isa) indexRange() {
 	Label("loop")
 	CMPQ(ind, last)
 	JGE(LabelRef("end"))
-	v := g.vec()
+	v := g.Reg()
 	move(Mem{Base: ind}, v)
-	if g.index == "int" {
+	if index == "int" {
 		VPMINSQ(v, least, least)
 		VPMAXSQ(v, most, most)
 	} else {
 		VPMINSD(v, least, least)
 		VPMAXSD(v, most, most)
 	}
-	ADDQ(U32(g.width), ind)
+	ADDQ(U32(g.Width()), ind)
 	JMP(LabelRef("loop"))
 	Label("end")
 	move(least, Mem{Base: lo})
@@ -1109,10 +944,10 @@ func (g isa) indexRange() {
 
 // prefetchLines emits the prefetch of n > 0 bytes at p.
 func prefetchLines() {
-	TEXT("prefetchLines", 4 /* NOSPLIT */, "func(p *byte, n int)")
+	TEXT("prefetchLines", attr.NOSPLIT, "func(p *byte, n int)")
 	Pragma("noescape")
 	Doc("prefetchLines asks for the lines that n > 0 bytes at p are in.")
-	p, end := param("p"), param("n")
+	p, end := Arg("p"), Arg("n")
 	ADDQ(p, end)
 	ANDQ(I8(-64), p)
 	Label("loop")

@@ -13,13 +13,15 @@ import (
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
+
+	. "revnum/internal/simd/_gen/asm"
 )
 
 func main() {
 	ConstraintExpr("amd64,!noasm")
 	for _, size := range []int{8, 4} {
-		for _, index := range []string{"int", "int32"} {
-			l := loop{size: size, index: index}
+		for _, index := range Indices {
+			l := loop{ISA: ISA{Size: size}, IndexType: index}
 			l.rowsOfC("spgemmProduct", true, false, false)
 			l.rowsOfC("spgemmLeft", false, true, false)
 			l.rowsOfC("spgemmRight", false, false, true)
@@ -33,8 +35,8 @@ func main() {
 // A loop is over rows of A and C, with the element type and the type of indices of
 // which it is.
 type loop struct {
-	size  int // bytes of an element
-	index string
+	ISA // of any tier
+	IndexType
 
 	rows, row Mem // of the call, and how many are done
 	budget    Mem
@@ -44,54 +46,19 @@ type loop struct {
 
 const unroll = 4
 
-func (l loop) float() string { return map[int]string{8: "float64", 4: "float32"}[l.size] }
+func (l loop) name(base string) string { return fmt.Sprint(base, "F", 8*l.Size, l.Suffix()) }
 
-func (l loop) name(base string) string {
-	return fmt.Sprintf("%sF%d%s", base, 8*l.size, map[string]string{"int": "I64", "int32": "I32"}[l.index])
-}
-
-func (l loop) indexSize() int {
-	if l.index == "int32" {
-		return 4
-	}
-	return 8
-}
-
-// byType returns the instruction for the element type.
-func byType[F any](l loop, f64, f32 F) F {
-	if l.size == 4 {
-		return f32
-	}
-	return f64
-}
-
-func (l loop) mov(x, y Op)    { byType(l, VMOVSD, VMOVSS)(x, y) }
-func (l loop) mul(x, y, z Op) { byType(l, VMULSD, VMULSS)(x, y, z) }
-func (l loop) add(x, y, z Op) { byType(l, VADDSD, VADDSS)(x, y, z) }
-
-func param(name string) GPVirtual { return Load(Param(name), GP64()).(GPVirtual) }
-
-// memory returns where an argument is.
-func memory(name string) Mem {
-	p, err := Param(name).Resolve()
-	if err != nil {
-		panic(err)
-	}
-	return p.Addr
-}
+func (l loop) mov(x, y Op)    { Pick(l, VMOVSD, VMOVSS)(x, y) }
+func (l loop) mul(x, y, z Op) { Pick(l, VMULSD, VMULSS)(x, y, z) }
+func (l loop) add(x, y, z Op) { Pick(l, VADDSD, VADDSS)(x, y, z) }
 
 // at returns element i of x.
-func (l loop) at(x, i Register) Mem { return Mem{Base: x, Index: i, Scale: uint8(l.size)} }
+func (l loop) at(x, i Register) Mem { return Mem{Base: x, Index: i, Scale: uint8(l.Size)} }
 
 // loadIndex returns element i+n of the indices x.
 func (l loop) loadIndex(x, i Register, n int) GPVirtual {
 	r := GP64()
-	m := Mem{Base: x, Index: i, Scale: uint8(l.indexSize()), Disp: n * l.indexSize()}
-	if l.index == "int32" {
-		MOVLQSX(m, r)
-	} else {
-		MOVQ(m, r)
-	}
+	l.LoadIndex(Mem{Base: x, Index: i, Scale: uint8(l.Bytes()), Disp: n * l.Bytes()}, r)
 	return r
 }
 
@@ -99,22 +66,19 @@ func (l loop) loadIndex(x, i Register, n int) GPVirtual {
 // what the operands in extra are for.
 func (l *loop) text(name, extra, does string) {
 	sig := "rows int, aPtr *I, aInd *I, aLen int, bRows int, bPtr *I, bInd *I, bLen int, cPtr *I, cInd *I, cLen int, cols int, budget int, " + extra
-	sig = strings.ReplaceAll(strings.ReplaceAll(strings.ReplaceAll(sig, "*T", "*"+l.float()), "sign T", "sign "+l.float()), "*I", "*"+l.index)
-	TEXT(l.name(name), 4 /* NOSPLIT */, "func("+sig+") int")
-	Pragma("noescape")
-	Doc(l.name(name) + " computes " + does + " for so many rows of A and C as have no more products and entries than budget and are of no indices outside, and returns their number.")
+	l.Text(l.name(name), l.In("func("+sig+") int"), "computes "+does+" for so many rows of A and C as have no more products and entries than budget and are of no indices outside, and returns their number.")
 	l.row, l.p, l.end = AllocLocal(8), AllocLocal(8), AllocLocal(8)
 	MOVQ(U32(0), l.row)
-	l.budget = memory("budget")
-	l.col = param("cols")
+	l.budget = ArgAddr("budget")
+	l.col = Arg("cols")
 }
 
 // rowRange loads where row i of a matrix begins and ends, and leaves if that is not
 // within length.
 func (l loop) rowRange(ptr, length string, i Register) (from, to GPVirtual) {
-	p := param(ptr)
+	p := Arg(ptr)
 	from, to = l.loadIndex(p, i, 0), l.loadIndex(p, i, 1)
-	CMPQ(to, memory(length))
+	CMPQ(to, ArgAddr(length))
 	JA(LabelRef("leave"))
 	CMPQ(from, to)
 	JA(LabelRef("leave"))
@@ -127,7 +91,7 @@ func (l *loop) open() (p, end GPVirtual) {
 	Label("row")
 	i := GP64()
 	MOVQ(l.row, i)
-	CMPQ(i, memory("rows"))
+	CMPQ(i, ArgAddr("rows"))
 	JGE(LabelRef("leave"))
 	left := GP64()
 	MOVQ(l.budget, left)
@@ -137,18 +101,18 @@ func (l *loop) open() (p, end GPVirtual) {
 	SUBQ(to, left)
 	ADDQ(from, left)
 	p, end = l.rowRange("aPtr", "aLen", i)
-	aInd, bPtr := param("aInd"), param("bPtr")
-	l.bInd = param("bInd")
+	aInd, bPtr := Arg("aInd"), Arg("bPtr")
+	l.bInd = Arg("bInd")
 	n := GP64()
 	MOVQ(p, n)
 	Label("look")
 	CMPQ(n, end)
 	JGE(LabelRef("looked"))
 	r := l.loadIndex(aInd, n, 0)
-	CMPQ(r, memory("bRows"))
+	CMPQ(r, ArgAddr("bRows"))
 	JAE(LabelRef("leave"))
 	first, last := l.loadIndex(bPtr, r, 0), l.loadIndex(bPtr, r, 1)
-	CMPQ(last, memory("bLen"))
+	CMPQ(last, ArgAddr("bLen"))
 	JA(LabelRef("leave"))
 	CMPQ(first, last)
 	JA(LabelRef("leave"))
@@ -165,7 +129,7 @@ func (l *loop) open() (p, end GPVirtual) {
 
 // entries does f for the entries of the row of C, forward, and checks their columns.
 func (l *loop) entries(name string, f func(p, j Register)) {
-	cols := param("cInd")
+	cols := Arg("cInd")
 	p := GP64()
 	MOVQ(l.p, p)
 	CMPQ(p, l.end)
@@ -189,7 +153,7 @@ func (l *loop) rowsOfB(p, end Register, begin func(), inner func(q, j Register, 
 	Label("entry")
 	// What is of no use within the rows is loaded again for each, as there are not
 	// registers enough.
-	r, bPtr := l.loadIndex(param("aInd"), p, 0), param("bPtr")
+	r, bPtr := l.loadIndex(Arg("aInd"), p, 0), Arg("bPtr")
 	q, to := l.loadIndex(bPtr, r, 0), l.loadIndex(bPtr, r, 1)
 	begin()
 	SUBQ(U32(unroll), to)
@@ -251,11 +215,11 @@ func (l loop) rowsOfC(name string, product, left, right bool) {
 	p, end := l.open()
 	var sums, w Register
 	if product {
-		sums = param("sums")
+		sums = Arg("sums")
 	}
 	var gc GPVirtual
 	if left || right {
-		w, gc = param("w"), param("gc")
+		w, gc = Arg("w"), Arg("gc")
 	}
 	zero := XMM()
 	VXORPD(zero, zero, zero)
@@ -271,16 +235,16 @@ func (l loop) rowsOfC(name string, product, left, right bool) {
 	})
 	var a, b, gb, absent GPVirtual
 	if product || right {
-		a = param("a")
+		a = Arg("a")
 	}
 	if product || left {
-		b = param("b")
+		b = Arg("b")
 	}
 	if right {
-		gb = param("gb")
+		gb = Arg("gb")
 	}
 	if left || right {
-		absent = param("absent")
+		absent = Arg("absent")
 	}
 	x, dot := XMM(), XMM()
 	inner := 0
@@ -294,7 +258,7 @@ func (l loop) rowsOfC(name string, product, left, right bool) {
 	}, func(q, j Register, n int) {
 		part := func(x Register) Mem {
 			m := l.at(x, q)
-			m.Disp = n * l.size
+			m.Disp = n * l.Size
 			return m
 		}
 		y, z := XMM(), XMM()
@@ -308,7 +272,7 @@ func (l loop) rowsOfC(name string, product, left, right bool) {
 		}
 		inner++
 		skip := fmt.Sprintf("skip%d", inner)
-		byType(l, CMPQ, cmpl)(l.at(w, j), absent)
+		Pick(l, CMPQ, cmpl)(l.at(w, j), absent)
 		JEQ(LabelRef(skip))
 		l.mov(l.at(w, j), y)
 		if right {
@@ -323,7 +287,7 @@ func (l loop) rowsOfC(name string, product, left, right bool) {
 		Label(skip)
 	}, func() {
 		if left {
-			ga := param("ga")
+			ga := Arg("ga")
 			l.add(l.at(ga, p), dot, dot)
 			l.mov(dot, l.at(ga, p))
 		}
@@ -334,7 +298,7 @@ func (l loop) rowsOfC(name string, product, left, right bool) {
 // close ends the row and the function. It goes backward over the row of C, so that the
 // last entry of a place gets all.
 func (l *loop) close(product, gradient bool) {
-	cols, q, first := param("cInd"), GP64(), GP64()
+	cols, q, first := Arg("cInd"), GP64(), GP64()
 	MOVQ(l.end, q)
 	MOVQ(l.p, first)
 	DECQ(q)
@@ -343,12 +307,12 @@ func (l *loop) close(product, gradient bool) {
 	var c, sums, w, absent GPVirtual
 	sign, zero := XMM(), XMM()
 	if product {
-		c, sums = param("c"), param("sums")
-		l.mov(memory("sign"), sign)
+		c, sums = Arg("c"), Arg("sums")
+		l.mov(ArgAddr("sign"), sign)
 		VXORPD(zero, zero, zero)
 	}
 	if gradient {
-		w, absent = param("w"), param("absent")
+		w, absent = Arg("w"), Arg("absent")
 	}
 	Label("close")
 	j := l.loadIndex(cols, q, 0)
@@ -360,7 +324,7 @@ func (l *loop) close(product, gradient bool) {
 		l.mov(zero, l.at(sums, j))
 	}
 	if gradient {
-		if l.size == 8 {
+		if l.Size == 8 {
 			MOVQ(absent, l.at(w, j))
 		} else {
 			MOVL(absent.As32(), l.at(w, j))
