@@ -25,6 +25,9 @@ import (
 // it is exact and rounded once, to nearest, and wraps at ±2²⁰ (what wraps on
 // the way does no harm); each product that goes into a gradient is rounded by
 // itself.
+//
+// Of a large W, Forward reads each element, and Adjoint also reads and writes each
+// of W̄: three times the memory traffic, which is what its time is near to.
 type Affine[T rev.Real] struct {
 	Y rev.Vector[T]  `rev:"acc"`
 	W rev.General[T] `rev:"in"`
@@ -60,90 +63,101 @@ func (k *Affine[T]) check() {
 	k.checkShape()
 }
 
-// value returns element i of W·X + B.
-func (k *Affine[T]) value(i int) T {
-	v := dot(row(k.W, i), k.X)
-	if k.B.N != 0 {
-		v += k.B.Data[i*k.B.Inc]
+// affinePart is how many elements of W go through a method at a time in floating
+// point, in whole rows, so that Adjoint reads them from memory once.
+const affinePart = 1 << 14
+
+// parts are the rows of k that go through a method at a time: f gets the first of
+// them and their number.
+func (k *Affine[T]) parts(yield func(lo, n int) bool) {
+	rows := max(1, affinePart/max(1, k.W.Cols))
+	for lo := 0; lo < k.W.Rows && yield(lo, min(rows, k.W.Rows-lo)); lo += rows {
 	}
-	return v
+}
+
+// part returns rows lo, ..., lo+n-1 of k.
+func (k *Affine[T]) part(lo, n int) Affine[T] {
+	p := Affine[T]{Y: between(k.Y, lo, n), W: k.W, X: k.X, B: k.B}
+	if k.W.Data != nil {
+		p.W = block(k.W, lo, 0, n, k.W.Cols)
+	}
+	if k.B.N != 0 {
+		p.B = between(k.B, lo, n)
+	}
+	return p
+}
+
+// addValue computes Y += sign·(W·X + B), if there is a Y.
+func (k *Affine[T]) addValue(sign int) {
+	if k.Y.Data != nil {
+		addProduct(sign, k.W, k.X, k.Y)
+		addSigned(sign, k.B, k.Y)
+	}
+}
+
+// addDerivative computes ẏ += sign·(Ẇ·x + W·ẋ + ḃ), if there is a ẏ.
+func (k *Affine[T]) addDerivative(sign int, t *Affine[T]) {
+	if t.Y.Data == nil {
+		return
+	}
+	if t.W.Data != nil {
+		addProduct(sign, t.W, k.X, t.Y)
+	}
+	if t.X.Data != nil {
+		addProduct(sign, k.W, t.X, t.Y)
+	}
+	if t.B.Data != nil {
+		addSigned(sign, t.B, t.Y)
+	}
+}
+
+// addGradient adds to g the gradient for the cotangent gy of Y, if there is one.
+func (k *Affine[T]) addGradient(g *Affine[T], gy rev.Vector[T]) {
+	if gy.Data == nil {
+		return
+	}
+	if g.W.Data != nil {
+		addOuter(gy, k.X, g.W)
+	}
+	if g.X.Data != nil {
+		addTransposedProduct(k.W, gy, g.X)
+	}
+	if g.B.Data != nil && g.B.N != 0 {
+		addSigned(1, gy, g.B)
+	}
 }
 
 // Forward computes Y += W·X + B.
 func (k Affine[T]) Forward() {
 	k.check()
-	if k.Y.Data == nil {
-		return
-	}
-	for i := range k.W.Rows {
-		k.Y.Data[i*k.Y.Inc] += k.value(i)
-	}
+	k.addValue(1)
 }
 
 // Inverse computes Y -= W·X + B.
 func (k Affine[T]) Inverse() {
 	k.check()
-	if k.Y.Data == nil {
-		return
-	}
-	for i := range k.W.Rows {
-		k.Y.Data[i*k.Y.Inc] -= k.value(i)
-	}
+	k.addValue(-1)
 }
 
 // Adjoint computes Y -= W·X + B and W̄ += ȳ·xᵀ, x̄ += Wᵀ·ȳ, b̄ += ȳ.
 func (k Affine[T]) Adjoint(g Affine[T]) {
 	k.check()
 	rev.CheckLike(&k, &g)
-	for i := range k.W.Rows {
-		if k.Y.Data != nil {
-			k.Y.Data[i*k.Y.Inc] -= k.value(i)
-		}
-		if g.Y.Data != nil {
-			k.addGradient(&g, i, g.Y.Data[i*g.Y.Inc])
-		}
+	for lo, n := range k.parts {
+		p, gp := k.part(lo, n), g.part(lo, n)
+		p.addValue(-1)
+		p.addGradient(&gp, gp.Y)
 	}
-}
-
-// addGradient adds gy times the gradient of element i of Y to g.
-func (k *Affine[T]) addGradient(g *Affine[T], i int, gy T) {
-	if g.W.Data != nil {
-		axpy(gy, k.X, row(g.W, i))
-	}
-	if g.X.Data != nil {
-		axpy(gy, row(k.W, i), g.X)
-	}
-	if g.B.Data != nil && g.B.N != 0 {
-		g.B.Data[i*g.B.Inc] += gy
-	}
-}
-
-// derivative returns element i of Ẇ·x + W·ẋ + ḃ.
-func (k *Affine[T]) derivative(t *Affine[T], i int) T {
-	var d T
-	if t.W.Data != nil {
-		d += dot(row(t.W, i), k.X)
-	}
-	if t.X.Data != nil {
-		d += dot(row(k.W, i), t.X)
-	}
-	if t.B.Data != nil && t.B.N != 0 {
-		d += t.B.Data[i*t.B.Inc]
-	}
-	return d
 }
 
 // Tangent computes Y += W·X + B and ẏ += Ẇ·x + W·ẋ + ḃ.
 func (k Affine[T]) Tangent(t Affine[T]) {
 	k.check()
 	rev.CheckLike(&k, &t)
-	for i := range k.W.Rows {
-		if k.Y.Data != nil {
-			k.Y.Data[i*k.Y.Inc] += k.value(i)
-		}
-		if t.Y.Data != nil {
-			t.Y.Data[i*t.Y.Inc] += k.derivative(&t, i)
-		}
+	for lo, n := range k.parts {
+		p, tp := k.part(lo, n), t.part(lo, n)
+		p.addValue(1)
+		p.addDerivative(1, &tp)
 	}
 }
 
@@ -152,26 +166,20 @@ func (k Affine[T]) Tangent(t Affine[T]) {
 func (k Affine[T]) AdjointTangent(g, t, gt Affine[T]) {
 	k.check()
 	rev.CheckLike(&k, &g, &t, &gt)
-	for i := range k.W.Rows {
-		if k.Y.Data != nil {
-			k.Y.Data[i*k.Y.Inc] -= k.value(i)
-		}
-		if t.Y.Data != nil {
-			t.Y.Data[i*t.Y.Inc] -= k.derivative(&t, i)
-		}
-		if gt.Y.Data != nil {
-			k.addGradient(&gt, i, gt.Y.Data[i*gt.Y.Inc])
-		}
-		if g.Y.Data == nil {
+	for lo, n := range k.parts {
+		p, gp, tp, gtp := k.part(lo, n), g.part(lo, n), t.part(lo, n), gt.part(lo, n)
+		p.addValue(-1)
+		p.addDerivative(-1, &tp)
+		p.addGradient(&gp, gp.Y)
+		p.addGradient(&gtp, gtp.Y)
+		if gp.Y.Data == nil {
 			continue
 		}
-		gy := g.Y.Data[i*g.Y.Inc]
-		k.addGradient(&g, i, gy)
-		if gt.W.Data != nil && t.X.Data != nil {
-			axpy(gy, t.X, row(gt.W, i))
+		if gtp.W.Data != nil && tp.X.Data != nil {
+			addOuter(gp.Y, tp.X, gtp.W)
 		}
-		if gt.X.Data != nil && t.W.Data != nil {
-			axpy(gy, row(t.W, i), gt.X)
+		if gtp.X.Data != nil && tp.W.Data != nil {
+			addTransposedProduct(tp.W, gp.Y, gtp.X)
 		}
 	}
 }

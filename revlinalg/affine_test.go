@@ -113,7 +113,7 @@ func ExampleAffine_fixed() {
 }
 
 func BenchmarkAffine(b *testing.B) {
-	for _, n := range []int{64, 512} {
+	for _, n := range []int{64, 256, 1024} {
 		rnd := rand.New(rand.NewPCG(2, 2))
 		s := affineSpec[float64](true).New(rnd, n)
 		g := affineSpec[float64](true).New(rnd, n)

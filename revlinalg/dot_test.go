@@ -81,9 +81,10 @@ func ExampleDot() {
 }
 
 func BenchmarkDot(b *testing.B) {
-	for _, n := range []int{100, 10_000, 1_000_000} {
-		x, y := make([]float64, n), make([]float64, n)
-		gx, gy := make([]float64, n), make([]float64, n)
+	rnd := rand.New(rand.NewPCG(1, 1))
+	for _, n := range []int{100, 1000, 10_000, 1_000_000} {
+		x, y := normals[float64](rnd, n, 1), normals[float64](rnd, n, 1)
+		gx, gy := normals[float64](rnd, n, 1), normals[float64](rnd, n, 1)
 		r, gr := 0.0, 1.0
 		k := Dot[float64]{R: &r, X: rev.ViewSlice(x), Y: rev.ViewSlice(y)}
 		g := Dot[float64]{R: &gr, X: rev.ViewSlice(gx), Y: rev.ViewSlice(gy)}

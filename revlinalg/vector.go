@@ -78,3 +78,57 @@ func axpy[T rev.Real](alpha T, x, y rev.Vector[T]) {
 		y.Data[i*y.Inc] += fixed.Product(alpha, x.Data[i*x.Inc])
 	}
 }
+
+// addSigned computes y += sign·x.
+func addSigned[T rev.Real](sign int, x, y rev.Vector[T]) {
+	if sign < 0 {
+		axmy(fixed.Of[T](1), x, y)
+	} else {
+		axpy(fixed.Of[T](1), x, y)
+	}
+}
+
+// addProduct computes y += sign·A·x. In fixed point an element of A·x is rounded
+// once.
+func addProduct[T rev.Real](sign int, a rev.General[T], x, y rev.Vector[T]) {
+	if floatGemm(sign, view(a, false), view(asColumn(x), false), asColumn(y)) {
+		return
+	}
+	for i := range y.N {
+		y.Data[i*y.Inc] += T(sign) * dot(row(a, i), x)
+	}
+}
+
+// addTransposedProduct computes x += Aᵀ·y. In fixed point each product is rounded.
+func addTransposedProduct[T rev.Real](a rev.General[T], y, x rev.Vector[T]) {
+	if floatGemm(1, view(a, true), view(asColumn(y), false), asColumn(x)) {
+		return
+	}
+	for i := range y.N {
+		axpy(y.Data[i*y.Inc], row(a, i), x)
+	}
+}
+
+// addOuter computes A += x·yᵀ. Short rows are done several at a time, as calls for
+// each would take longer than the work.
+func addOuter[T rev.Real](x, y rev.Vector[T], a rev.General[T]) {
+	if y.N < 128 && floatGemm(1, view(asColumn(x), false), view(asColumn(y), true), a) {
+		return
+	}
+	for i := range x.N {
+		axpy(x.Data[i*x.Inc], y, row(a, i))
+	}
+}
+
+// floatGemm computes C += sign·A·B in floating point, and otherwise reports false.
+func floatGemm[T rev.Real](sign int, a, b strided[T], c rev.General[T]) bool {
+	switch data := any(c.Data).(type) {
+	case []float64:
+		simd.Gemm(a.rows, b.cols, a.cols, float64(sign), float64s(a.data, 0), a.rs, a.cs, float64s(b.data, 0), b.rs, b.cs, data, c.Stride)
+	case []float32:
+		simd.Gemm(a.rows, b.cols, a.cols, float32(sign), float32s(a.data, 0), a.rs, a.cs, float32s(b.data, 0), b.rs, b.cs, data, c.Stride)
+	default:
+		return false
+	}
+	return true
+}
