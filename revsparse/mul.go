@@ -21,9 +21,9 @@ import (
 // product of three.
 //
 // With one column, the matrix-vector product, and with up to 16 of floats, Adjoint goes
-// over A once, whatever it is asked for. With more, it goes over A and B for C, Ā and
-// ᾱ, and over a transposed copy of A for B̄. The structure of that is kept from call to
-// call, as long as it is that of A.
+// over A once, whatever it is asked for. With more, it goes over A and B for C and ᾱ, and
+// over a transposed copy of A and C̄ for B̄, and has Ā from one of these on the way.
+// The structure of the copy is kept from call to call, as long as it is that of A.
 //
 // In floating point an element of op(A)·B, the sum of k entries, is within
 // k·ε·Σ|a_ij·b_jl|, its product with α rounded once more. In fixed point it is

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"unsafe"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -62,8 +63,24 @@ func TestMulColumns(t *testing.T) {
 		t.Run(fmt.Sprintf("trans=%v", trans), func(t *testing.T) {
 			t.Run("float64", func(t *testing.T) { revtest.Kernel(t, mulSpec[float64, int](fewColumns+4, trans, true)) })
 			t.Run("float32", func(t *testing.T) { revtest.Kernel(t, mulSpec[float32, int32](fewColumns+4, trans, true)) })
+			// In several panels and without alpha, the rows of the copy may have the gradient of A.
+			t.Run("float64 panels", func(t *testing.T) { revtest.Kernel(t, panelsSpec[float64, int32](trans)) })
+			t.Run("complex128 panels", func(t *testing.T) { revtest.Kernel(t, panelsSpec[complex128, int](trans)) })
 		})
 	}
+}
+
+// panelsSpec has two panels of columns where there are three rows.
+func panelsSpec[T Scalar, I Index](trans bool) revtest.Spec[Mul[T, I]] {
+	spec := mulSpec[T, I](0, trans, false)
+	spec.New = func(rnd *rand.Rand, size int) Mul[T, I] {
+		cols := min(size, 2)
+		if size == 3 {
+			cols += panelBytes / int(unsafe.Sizeof(T(0)))
+		}
+		return randomMul[T, I](rnd, size, cols, trans, false)
+	}
+	return spec
 }
 
 // The product is that of dense matrices.

@@ -62,7 +62,7 @@ func (p pass[T, I]) run() {
 	default:
 		j.columns(cols)
 	}
-	j.p, j.given, j.from = pass[T, I]{}, pass[T, I]{}, rev.General[T]{}
+	j.p, j.given, j.of, j.from = pass[T, I]{}, pass[T, I]{}, pass[T, I]{}, rev.General[T]{}
 	workspace.Put(j)
 }
 
@@ -78,9 +78,12 @@ type job[T Scalar, I Index] struct {
 
 	packed [4][]T     // u, v, out and w without gaps, of a single column, and u and v of several
 	given  pass[T, I] // with the gaps
-	t      CSR[T, I]  // the transpose of a
 
-	ptr, ind, perm []I // of the matrix that t has the structure of, and where its entries are there
+	t              CSR[T, I]  // the transpose of a
+	ptr, ind, perm []I        // of the matrix that t has the structure of, and where its entries are there
+	tga            []T        // ga in the order of t
+	of             pass[T, I] // whose rows of t are worked on
+	first, last    bool       // panel of columns of it
 
 	from, to rev.General[T] // of stepPack
 }
@@ -88,11 +91,12 @@ type job[T Scalar, I Index] struct {
 type step int
 
 const (
-	stepColumn  step = iota // blocks of rows, the dense matrices being one column
-	stepCombine             // blocks of the windows
-	stepPack                // blocks of rows of what is copied
-	stepColumns             // blocks of rows
-	stepRows                // blocks of rows of the windows
+	stepColumn     step = iota // blocks of rows, the dense matrices being one column
+	stepCombine                // blocks of the windows
+	stepPack                   // blocks of rows of what is copied
+	stepColumns                // blocks of rows
+	stepTransposed             // blocks of rows of t
+	stepRows                   // blocks of rows of the windows
 )
 
 // A scratch is what a worker needs for its own.
@@ -136,6 +140,8 @@ func (j *job[T, I]) Block(worker, block int) {
 		j.packRows(block)
 	case stepColumns:
 		j.rows(j.scratch[worker], block)
+	case stepTransposed:
+		j.transposedRows(j.scratch[worker], block)
 	case stepRows:
 		j.combineRows(block)
 	}
@@ -152,7 +158,8 @@ func (j *job[T, I]) cut(block int) int {
 }
 
 // columns does a pass over matrices of several columns, a panel of them after the
-// other.
+// other: the rows of a for out and sum, and those of its transpose for w. One of these
+// passes has ga on the way, with the same bits.
 func (j *job[T, I]) columns(cols int) {
 	whole := j.p
 	if whole.w.Data != nil {
@@ -168,14 +175,22 @@ func (j *job[T, I]) columns(cols int) {
 				m.Cols, m.Data = n, m.Data[lo:]
 			}
 		}
-		if p.w.Data != nil {
-			p.v = j.pack(1, p.v)
-			j.panel(pass[T, I]{a: j.t, u: p.v, out: p.w, alpha: p.beta, subOut: p.subW, flip: !p.flip, workers: p.workers})
+		t := pass[T, I]{a: j.t, out: p.w, alpha: p.beta, subOut: p.subW, flip: !p.flip, workers: p.workers}
+		p.w = rev.General[T]{}
+		if t.out.Data != nil && p.ga != nil && p.out.Data == nil && p.sum == nil && n < cols {
+			j.tga = workspace.Grow(j.tga, len(p.ga))
+			t.v, t.ga, t.gamma = p.u, j.tga, p.gamma
+			p.ga = nil
 		}
 		if p.out.Data != nil || p.ga != nil || p.sum != nil {
-			p.w = rev.General[T]{}
 			p.u = j.pack(0, p.u)
-			j.panel(p)
+			j.panel(p, stepColumns)
+		}
+		if t.out.Data != nil {
+			// Where the rows have met v, it comes from a cache.
+			t.u = j.pack(1, p.v)
+			j.of, j.first, j.last = whole, lo == 0, lo+n == cols
+			j.panel(t, stepTransposed)
 		}
 	}
 	j.p = whole
@@ -223,8 +238,8 @@ func (j *job[T, I]) combineRows(block int) {
 	}
 }
 
-// transpose makes t the transpose of a. Most often a has the structure that it had in
-// the call before, of which what takes the time is kept.
+// transpose makes t the transpose of a, without its values. Most often a has the
+// structure that it had in the call before, and t is that already.
 func (j *job[T, I]) transpose(a CSR[T, I]) {
 	t := &j.t
 	if t.Rows != a.Cols || !slices.Equal(j.ptr, a.Ptr) || !slices.Equal(j.ind, a.Ind) {
@@ -234,8 +249,31 @@ func (j *job[T, I]) transpose(a CSR[T, I]) {
 		j.ptr, j.ind = append(j.ptr[:0], a.Ptr...), append(j.ind[:0], a.Ind...)
 		transpose(t, a, j.perm)
 	}
-	for q, p := range j.perm {
-		t.Data[q] = a.Data[p]
+}
+
+// transposedRows does a block of rows of t. Values of t are taken, and ga is brought
+// back, by blocks too.
+func (j *job[T, I]) transposedRows(s *scratch[T], block int) {
+	from, to := j.t.Ptr[j.cut(block)], j.t.Ptr[j.cut(block+1)]
+	perm, ga := j.perm[from:to], j.p.ga
+	if j.first {
+		values, of := j.t.Data[from:to], j.of.a.Data
+		for q, p := range perm {
+			values[q] = of[p]
+		}
+		if ga != nil {
+			values, of = ga[from:to], j.of.ga
+			for q, p := range perm {
+				values[q] = of[p]
+			}
+		}
+	}
+	j.rows(s, block)
+	if j.last && ga != nil {
+		values, of := ga[from:to], j.of.ga
+		for q, p := range perm {
+			of[p] = values[q]
+		}
 	}
 }
 
@@ -275,13 +313,12 @@ func prefetch[T Scalar](x []T) {
 }
 
 // panel does a pass without w over so many columns as are worked on at a time.
-func (j *job[T, I]) panel(p pass[T, I]) {
-	j.p = p
+func (j *job[T, I]) panel(p pass[T, I], of step) {
+	j.p, j.step = p, of
 	work := (len(p.a.Ind) + p.a.Rows) * max(p.u.Cols, p.v.Cols)
 	j.blocks = max(1, min(work/(4*blockWork), mostBlocks))
 	workers := min(parallel.Workers(p.workers), j.blocks)
 	j.open(workers)
-	j.step = stepColumns
 	parallel.Run(workers, j.blocks, j)
 }
 

@@ -401,9 +401,9 @@ vectors8loop:
 	VFMADD231PD  192(R8), Y1, Y0
 	VMOVUPD      224(BX)(R10*1), Y1
 	VFMADD231PD  224(R8), Y1, Y0
+	VPERMILPD    $0x55, Y0, Y1
+	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
-	VADDPD       X1, X0, X0
-	VPERMILPD    $0x01, X0, X1
 	VADDPD       X1, X0, X0
 	VMULSD       gamma+64(FP), X0, X0
 	VADDSD       (DI)(R9*8), X0, X0
@@ -511,9 +511,9 @@ vectors4loop:
 	VFMADD231PD  Y2, Y5, Y4
 	VMOVUPD      96(BX)(R10*1), Y5
 	VFMADD231PD  Y3, Y5, Y4
+	VPERMILPD    $0x55, Y4, Y5
+	VADDPD       Y5, Y4, Y4
 	VEXTRACTF128 $0x01, Y4, X5
-	VADDPD       X5, X4, X4
-	VPERMILPD    $0x01, X4, X5
 	VADDPD       X5, X4, X4
 	VMULSD       gamma+64(FP), X4, X4
 	VADDSD       (DI)(R9*8), X4, X4
@@ -598,9 +598,9 @@ vectors2loop:
 	VMULPD       Y0, Y2, Y2
 	VMOVUPD      32(BX)(R10*1), Y3
 	VFMADD231PD  Y1, Y3, Y2
+	VPERMILPD    $0x55, Y2, Y3
+	VADDPD       Y3, Y2, Y2
 	VEXTRACTF128 $0x01, Y2, X3
-	VADDPD       X3, X2, X2
-	VPERMILPD    $0x01, X2, X3
 	VADDPD       X3, X2, X2
 	VMULSD       gamma+64(FP), X2, X2
 	VADDSD       (DI)(R9*8), X2, X2
@@ -679,9 +679,9 @@ vectors1loop:
 	IMULQ        SI, R10
 	VMASKMOVPD   (BX)(R10*1), Y0, Y2
 	VMULPD       Y1, Y2, Y2
+	VPERMILPD    $0x55, Y2, Y3
+	VADDPD       Y3, Y2, Y2
 	VEXTRACTF128 $0x01, Y2, X3
-	VADDPD       X3, X2, X2
-	VPERMILPD    $0x01, X2, X3
 	VADDPD       X3, X2, X2
 	VMULSD       gamma+64(FP), X2, X2
 	VADDSD       (DI)(R9*8), X2, X2
@@ -906,9 +906,9 @@ vectors8loop:
 	VMOVUPD      224(BX)(R11*1), Y10
 	VFMADD231PD  Y10, Y8, Y7
 	VFMADD231PD  224(R9), Y10, Y9
+	VPERMILPD    $0x55, Y9, Y8
+	VADDPD       Y8, Y9, Y9
 	VEXTRACTF128 $0x01, Y9, X8
-	VADDPD       X8, X9, X9
-	VPERMILPD    $0x01, X9, X8
 	VADDPD       X8, X9, X9
 	VMULSD       gamma+96(FP), X9, X9
 	VADDSD       (R8)(R10*8), X9, X9
@@ -1086,9 +1086,9 @@ vectors4loop:
 	VMOVUPD      96(BX)(R11*1), Y10
 	VFMADD231PD  Y10, Y8, Y3
 	VFMADD231PD  Y7, Y10, Y9
+	VPERMILPD    $0x55, Y9, Y8
+	VADDPD       Y8, Y9, Y9
 	VEXTRACTF128 $0x01, Y9, X8
-	VADDPD       X8, X9, X9
-	VPERMILPD    $0x01, X9, X8
 	VADDPD       X8, X9, X9
 	VMULSD       gamma+96(FP), X9, X9
 	VADDSD       (R8)(R10*8), X9, X9
@@ -1214,9 +1214,9 @@ vectors2loop:
 	VMOVUPD      32(BX)(R11*1), Y6
 	VFMADD231PD  Y6, Y4, Y1
 	VFMADD231PD  Y3, Y6, Y5
+	VPERMILPD    $0x55, Y5, Y4
+	VADDPD       Y4, Y5, Y5
 	VEXTRACTF128 $0x01, Y5, X4
-	VADDPD       X4, X5, X5
-	VPERMILPD    $0x01, X5, X4
 	VADDPD       X4, X5, X5
 	VMULSD       gamma+96(FP), X5, X5
 	VADDSD       (R8)(R10*8), X5, X5
@@ -1322,9 +1322,9 @@ vectors1loop:
 	VMASKMOVPD   (BX)(R11*1), Y0, Y4
 	VFMADD231PD  Y4, Y3, Y1
 	VMULPD       Y2, Y4, Y4
+	VPERMILPD    $0x55, Y4, Y3
+	VADDPD       Y3, Y4, Y4
 	VEXTRACTF128 $0x01, Y4, X3
-	VADDPD       X3, X4, X4
-	VPERMILPD    $0x01, X4, X3
 	VADDPD       X3, X4, X4
 	VMULSD       gamma+96(FP), X4, X4
 	VADDSD       (R8)(R10*8), X4, X4
@@ -1715,9 +1715,9 @@ vectors2loop:
 	VMOVUPD      32(R10)(R12*1), Y8
 	VFMADD231PD  Y4, Y6, Y8
 	VMOVUPD      Y8, 32(R10)(R12*1)
+	VPERMILPD    $0x55, Y7, Y6
+	VADDPD       Y6, Y7, Y7
 	VEXTRACTF128 $0x01, Y7, X6
-	VADDPD       X6, X7, X7
-	VPERMILPD    $0x01, X7, X6
 	VADDPD       X6, X7, X7
 	VMULSD       gamma+96(FP), X7, X7
 	VADDSD       (R8)(R11*8), X7, X7
@@ -1850,9 +1850,9 @@ vectors1loop:
 	VMASKMOVPD   (R10)(R12*1), Y0, Y6
 	VFMADD231PD  Y3, Y4, Y6
 	VMASKMOVPD   Y6, Y0, (R10)(R12*1)
+	VPERMILPD    $0x55, Y5, Y4
+	VADDPD       Y4, Y5, Y5
 	VEXTRACTF128 $0x01, Y5, X4
-	VADDPD       X4, X5, X5
-	VPERMILPD    $0x01, X5, X4
 	VADDPD       X4, X5, X5
 	VMULSD       gamma+96(FP), X5, X5
 	VADDSD       (R8)(R11*8), X5, X5
@@ -3171,9 +3171,9 @@ vectors8loop:
 	VFMADD231PD  192(R8), Y1, Y0
 	VMOVUPD      224(BX)(R10*1), Y1
 	VFMADD231PD  224(R8), Y1, Y0
+	VPERMILPD    $0x55, Y0, Y1
+	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
-	VADDPD       X1, X0, X0
-	VPERMILPD    $0x01, X0, X1
 	VADDPD       X1, X0, X0
 	VMULSD       gamma+64(FP), X0, X0
 	VADDSD       (DI)(R9*8), X0, X0
@@ -3281,9 +3281,9 @@ vectors4loop:
 	VFMADD231PD  Y2, Y5, Y4
 	VMOVUPD      96(BX)(R10*1), Y5
 	VFMADD231PD  Y3, Y5, Y4
+	VPERMILPD    $0x55, Y4, Y5
+	VADDPD       Y5, Y4, Y4
 	VEXTRACTF128 $0x01, Y4, X5
-	VADDPD       X5, X4, X4
-	VPERMILPD    $0x01, X4, X5
 	VADDPD       X5, X4, X4
 	VMULSD       gamma+64(FP), X4, X4
 	VADDSD       (DI)(R9*8), X4, X4
@@ -3368,9 +3368,9 @@ vectors2loop:
 	VMULPD       Y0, Y2, Y2
 	VMOVUPD      32(BX)(R10*1), Y3
 	VFMADD231PD  Y1, Y3, Y2
+	VPERMILPD    $0x55, Y2, Y3
+	VADDPD       Y3, Y2, Y2
 	VEXTRACTF128 $0x01, Y2, X3
-	VADDPD       X3, X2, X2
-	VPERMILPD    $0x01, X2, X3
 	VADDPD       X3, X2, X2
 	VMULSD       gamma+64(FP), X2, X2
 	VADDSD       (DI)(R9*8), X2, X2
@@ -3449,9 +3449,9 @@ vectors1loop:
 	IMULQ        SI, R10
 	VMASKMOVPD   (BX)(R10*1), Y0, Y2
 	VMULPD       Y1, Y2, Y2
+	VPERMILPD    $0x55, Y2, Y3
+	VADDPD       Y3, Y2, Y2
 	VEXTRACTF128 $0x01, Y2, X3
-	VADDPD       X3, X2, X2
-	VPERMILPD    $0x01, X2, X3
 	VADDPD       X3, X2, X2
 	VMULSD       gamma+64(FP), X2, X2
 	VADDSD       (DI)(R9*8), X2, X2
@@ -3676,9 +3676,9 @@ vectors8loop:
 	VMOVUPD      224(BX)(R11*1), Y10
 	VFMADD231PD  Y10, Y8, Y7
 	VFMADD231PD  224(R9), Y10, Y9
+	VPERMILPD    $0x55, Y9, Y8
+	VADDPD       Y8, Y9, Y9
 	VEXTRACTF128 $0x01, Y9, X8
-	VADDPD       X8, X9, X9
-	VPERMILPD    $0x01, X9, X8
 	VADDPD       X8, X9, X9
 	VMULSD       gamma+96(FP), X9, X9
 	VADDSD       (R8)(R10*8), X9, X9
@@ -3856,9 +3856,9 @@ vectors4loop:
 	VMOVUPD      96(BX)(R11*1), Y10
 	VFMADD231PD  Y10, Y8, Y3
 	VFMADD231PD  Y7, Y10, Y9
+	VPERMILPD    $0x55, Y9, Y8
+	VADDPD       Y8, Y9, Y9
 	VEXTRACTF128 $0x01, Y9, X8
-	VADDPD       X8, X9, X9
-	VPERMILPD    $0x01, X9, X8
 	VADDPD       X8, X9, X9
 	VMULSD       gamma+96(FP), X9, X9
 	VADDSD       (R8)(R10*8), X9, X9
@@ -3984,9 +3984,9 @@ vectors2loop:
 	VMOVUPD      32(BX)(R11*1), Y6
 	VFMADD231PD  Y6, Y4, Y1
 	VFMADD231PD  Y3, Y6, Y5
+	VPERMILPD    $0x55, Y5, Y4
+	VADDPD       Y4, Y5, Y5
 	VEXTRACTF128 $0x01, Y5, X4
-	VADDPD       X4, X5, X5
-	VPERMILPD    $0x01, X5, X4
 	VADDPD       X4, X5, X5
 	VMULSD       gamma+96(FP), X5, X5
 	VADDSD       (R8)(R10*8), X5, X5
@@ -4092,9 +4092,9 @@ vectors1loop:
 	VMASKMOVPD   (BX)(R11*1), Y0, Y4
 	VFMADD231PD  Y4, Y3, Y1
 	VMULPD       Y2, Y4, Y4
+	VPERMILPD    $0x55, Y4, Y3
+	VADDPD       Y3, Y4, Y4
 	VEXTRACTF128 $0x01, Y4, X3
-	VADDPD       X3, X4, X4
-	VPERMILPD    $0x01, X4, X3
 	VADDPD       X3, X4, X4
 	VMULSD       gamma+96(FP), X4, X4
 	VADDSD       (R8)(R10*8), X4, X4
@@ -4485,9 +4485,9 @@ vectors2loop:
 	VMOVUPD      32(R10)(R12*1), Y8
 	VFMADD231PD  Y4, Y6, Y8
 	VMOVUPD      Y8, 32(R10)(R12*1)
+	VPERMILPD    $0x55, Y7, Y6
+	VADDPD       Y6, Y7, Y7
 	VEXTRACTF128 $0x01, Y7, X6
-	VADDPD       X6, X7, X7
-	VPERMILPD    $0x01, X7, X6
 	VADDPD       X6, X7, X7
 	VMULSD       gamma+96(FP), X7, X7
 	VADDSD       (R8)(R11*8), X7, X7
@@ -4620,9 +4620,9 @@ vectors1loop:
 	VMASKMOVPD   (R10)(R12*1), Y0, Y6
 	VFMADD231PD  Y3, Y4, Y6
 	VMASKMOVPD   Y6, Y0, (R10)(R12*1)
+	VPERMILPD    $0x55, Y5, Y4
+	VADDPD       Y4, Y5, Y5
 	VEXTRACTF128 $0x01, Y5, X4
-	VADDPD       X4, X5, X5
-	VPERMILPD    $0x01, X5, X4
 	VADDPD       X4, X5, X5
 	VMULSD       gamma+96(FP), X5, X5
 	VADDSD       (R8)(R11*8), X5, X5
@@ -5937,12 +5937,12 @@ vectors8loop:
 	VFMADD231PS  192(R8), Y1, Y0
 	VMOVUPS      224(BX)(R10*1), Y1
 	VFMADD231PS  224(R8), Y1, Y0
+	VPERMILPS    $0x4e, Y0, Y1
+	VADDPS       Y1, Y0, Y0
+	VPERMILPS    $0xb1, Y0, Y1
+	VADDPS       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPS       X1, X0, X0
-	VPERMILPD    $0x01, X0, X1
-	VADDPS       X1, X0, X0
-	VMOVSHDUP    X0, X1
-	VADDSS       X1, X0, X0
 	VMULSS       gamma+64(FP), X0, X0
 	VADDSS       (DI)(R9*4), X0, X0
 	VMOVSS       X0, (DI)(R9*4)
@@ -6051,12 +6051,12 @@ vectors4loop:
 	VFMADD231PS  Y2, Y5, Y4
 	VMOVUPS      96(BX)(R10*1), Y5
 	VFMADD231PS  Y3, Y5, Y4
+	VPERMILPS    $0x4e, Y4, Y5
+	VADDPS       Y5, Y4, Y4
+	VPERMILPS    $0xb1, Y4, Y5
+	VADDPS       Y5, Y4, Y4
 	VEXTRACTF128 $0x01, Y4, X5
 	VADDPS       X5, X4, X4
-	VPERMILPD    $0x01, X4, X5
-	VADDPS       X5, X4, X4
-	VMOVSHDUP    X4, X5
-	VADDSS       X5, X4, X4
 	VMULSS       gamma+64(FP), X4, X4
 	VADDSS       (DI)(R9*4), X4, X4
 	VMOVSS       X4, (DI)(R9*4)
@@ -6142,12 +6142,12 @@ vectors2loop:
 	VMULPS       Y0, Y2, Y2
 	VMOVUPS      32(BX)(R10*1), Y3
 	VFMADD231PS  Y1, Y3, Y2
+	VPERMILPS    $0x4e, Y2, Y3
+	VADDPS       Y3, Y2, Y2
+	VPERMILPS    $0xb1, Y2, Y3
+	VADDPS       Y3, Y2, Y2
 	VEXTRACTF128 $0x01, Y2, X3
 	VADDPS       X3, X2, X2
-	VPERMILPD    $0x01, X2, X3
-	VADDPS       X3, X2, X2
-	VMOVSHDUP    X2, X3
-	VADDSS       X3, X2, X2
 	VMULSS       gamma+64(FP), X2, X2
 	VADDSS       (DI)(R9*4), X2, X2
 	VMOVSS       X2, (DI)(R9*4)
@@ -6227,12 +6227,12 @@ vectors1loop:
 	IMULQ        SI, R10
 	VMASKMOVPS   (BX)(R10*1), Y0, Y2
 	VMULPS       Y1, Y2, Y2
+	VPERMILPS    $0x4e, Y2, Y3
+	VADDPS       Y3, Y2, Y2
+	VPERMILPS    $0xb1, Y2, Y3
+	VADDPS       Y3, Y2, Y2
 	VEXTRACTF128 $0x01, Y2, X3
 	VADDPS       X3, X2, X2
-	VPERMILPD    $0x01, X2, X3
-	VADDPS       X3, X2, X2
-	VMOVSHDUP    X2, X3
-	VADDSS       X3, X2, X2
 	VMULSS       gamma+64(FP), X2, X2
 	VADDSS       (DI)(R9*4), X2, X2
 	VMOVSS       X2, (DI)(R9*4)
@@ -6458,12 +6458,12 @@ vectors8loop:
 	VMOVUPS      224(BX)(R11*1), Y10
 	VFMADD231PS  Y10, Y8, Y7
 	VFMADD231PS  224(R9), Y10, Y9
+	VPERMILPS    $0x4e, Y9, Y8
+	VADDPS       Y8, Y9, Y9
+	VPERMILPS    $0xb1, Y9, Y8
+	VADDPS       Y8, Y9, Y9
 	VEXTRACTF128 $0x01, Y9, X8
 	VADDPS       X8, X9, X9
-	VPERMILPD    $0x01, X9, X8
-	VADDPS       X8, X9, X9
-	VMOVSHDUP    X9, X8
-	VADDSS       X8, X9, X9
 	VMULSS       gamma+96(FP), X9, X9
 	VADDSS       (R8)(R10*4), X9, X9
 	VMOVSS       X9, (R8)(R10*4)
@@ -6642,12 +6642,12 @@ vectors4loop:
 	VMOVUPS      96(BX)(R11*1), Y10
 	VFMADD231PS  Y10, Y8, Y3
 	VFMADD231PS  Y7, Y10, Y9
+	VPERMILPS    $0x4e, Y9, Y8
+	VADDPS       Y8, Y9, Y9
+	VPERMILPS    $0xb1, Y9, Y8
+	VADDPS       Y8, Y9, Y9
 	VEXTRACTF128 $0x01, Y9, X8
 	VADDPS       X8, X9, X9
-	VPERMILPD    $0x01, X9, X8
-	VADDPS       X8, X9, X9
-	VMOVSHDUP    X9, X8
-	VADDSS       X8, X9, X9
 	VMULSS       gamma+96(FP), X9, X9
 	VADDSS       (R8)(R10*4), X9, X9
 	VMOVSS       X9, (R8)(R10*4)
@@ -6774,12 +6774,12 @@ vectors2loop:
 	VMOVUPS      32(BX)(R11*1), Y6
 	VFMADD231PS  Y6, Y4, Y1
 	VFMADD231PS  Y3, Y6, Y5
+	VPERMILPS    $0x4e, Y5, Y4
+	VADDPS       Y4, Y5, Y5
+	VPERMILPS    $0xb1, Y5, Y4
+	VADDPS       Y4, Y5, Y5
 	VEXTRACTF128 $0x01, Y5, X4
 	VADDPS       X4, X5, X5
-	VPERMILPD    $0x01, X5, X4
-	VADDPS       X4, X5, X5
-	VMOVSHDUP    X5, X4
-	VADDSS       X4, X5, X5
 	VMULSS       gamma+96(FP), X5, X5
 	VADDSS       (R8)(R10*4), X5, X5
 	VMOVSS       X5, (R8)(R10*4)
@@ -6886,12 +6886,12 @@ vectors1loop:
 	VMASKMOVPS   (BX)(R11*1), Y0, Y4
 	VFMADD231PS  Y4, Y3, Y1
 	VMULPS       Y2, Y4, Y4
+	VPERMILPS    $0x4e, Y4, Y3
+	VADDPS       Y3, Y4, Y4
+	VPERMILPS    $0xb1, Y4, Y3
+	VADDPS       Y3, Y4, Y4
 	VEXTRACTF128 $0x01, Y4, X3
 	VADDPS       X3, X4, X4
-	VPERMILPD    $0x01, X4, X3
-	VADDPS       X3, X4, X4
-	VMOVSHDUP    X4, X3
-	VADDSS       X3, X4, X4
 	VMULSS       gamma+96(FP), X4, X4
 	VADDSS       (R8)(R10*4), X4, X4
 	VMOVSS       X4, (R8)(R10*4)
@@ -7283,12 +7283,12 @@ vectors2loop:
 	VMOVUPS      32(R10)(R12*1), Y8
 	VFMADD231PS  Y4, Y6, Y8
 	VMOVUPS      Y8, 32(R10)(R12*1)
+	VPERMILPS    $0x4e, Y7, Y6
+	VADDPS       Y6, Y7, Y7
+	VPERMILPS    $0xb1, Y7, Y6
+	VADDPS       Y6, Y7, Y7
 	VEXTRACTF128 $0x01, Y7, X6
 	VADDPS       X6, X7, X7
-	VPERMILPD    $0x01, X7, X6
-	VADDPS       X6, X7, X7
-	VMOVSHDUP    X7, X6
-	VADDSS       X6, X7, X7
 	VMULSS       gamma+96(FP), X7, X7
 	VADDSS       (R8)(R11*4), X7, X7
 	VMOVSS       X7, (R8)(R11*4)
@@ -7422,12 +7422,12 @@ vectors1loop:
 	VMASKMOVPS   (R10)(R12*1), Y0, Y6
 	VFMADD231PS  Y3, Y4, Y6
 	VMASKMOVPS   Y6, Y0, (R10)(R12*1)
+	VPERMILPS    $0x4e, Y5, Y4
+	VADDPS       Y4, Y5, Y5
+	VPERMILPS    $0xb1, Y5, Y4
+	VADDPS       Y4, Y5, Y5
 	VEXTRACTF128 $0x01, Y5, X4
 	VADDPS       X4, X5, X5
-	VPERMILPD    $0x01, X5, X4
-	VADDPS       X4, X5, X5
-	VMOVSHDUP    X5, X4
-	VADDSS       X4, X5, X5
 	VMULSS       gamma+96(FP), X5, X5
 	VADDSS       (R8)(R11*4), X5, X5
 	VMOVSS       X5, (R8)(R11*4)
@@ -8673,12 +8673,12 @@ vectors8loop:
 	VFMADD231PS  192(R8), Y1, Y0
 	VMOVUPS      224(BX)(R10*1), Y1
 	VFMADD231PS  224(R8), Y1, Y0
+	VPERMILPS    $0x4e, Y0, Y1
+	VADDPS       Y1, Y0, Y0
+	VPERMILPS    $0xb1, Y0, Y1
+	VADDPS       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPS       X1, X0, X0
-	VPERMILPD    $0x01, X0, X1
-	VADDPS       X1, X0, X0
-	VMOVSHDUP    X0, X1
-	VADDSS       X1, X0, X0
 	VMULSS       gamma+64(FP), X0, X0
 	VADDSS       (DI)(R9*4), X0, X0
 	VMOVSS       X0, (DI)(R9*4)
@@ -8787,12 +8787,12 @@ vectors4loop:
 	VFMADD231PS  Y2, Y5, Y4
 	VMOVUPS      96(BX)(R10*1), Y5
 	VFMADD231PS  Y3, Y5, Y4
+	VPERMILPS    $0x4e, Y4, Y5
+	VADDPS       Y5, Y4, Y4
+	VPERMILPS    $0xb1, Y4, Y5
+	VADDPS       Y5, Y4, Y4
 	VEXTRACTF128 $0x01, Y4, X5
 	VADDPS       X5, X4, X4
-	VPERMILPD    $0x01, X4, X5
-	VADDPS       X5, X4, X4
-	VMOVSHDUP    X4, X5
-	VADDSS       X5, X4, X4
 	VMULSS       gamma+64(FP), X4, X4
 	VADDSS       (DI)(R9*4), X4, X4
 	VMOVSS       X4, (DI)(R9*4)
@@ -8878,12 +8878,12 @@ vectors2loop:
 	VMULPS       Y0, Y2, Y2
 	VMOVUPS      32(BX)(R10*1), Y3
 	VFMADD231PS  Y1, Y3, Y2
+	VPERMILPS    $0x4e, Y2, Y3
+	VADDPS       Y3, Y2, Y2
+	VPERMILPS    $0xb1, Y2, Y3
+	VADDPS       Y3, Y2, Y2
 	VEXTRACTF128 $0x01, Y2, X3
 	VADDPS       X3, X2, X2
-	VPERMILPD    $0x01, X2, X3
-	VADDPS       X3, X2, X2
-	VMOVSHDUP    X2, X3
-	VADDSS       X3, X2, X2
 	VMULSS       gamma+64(FP), X2, X2
 	VADDSS       (DI)(R9*4), X2, X2
 	VMOVSS       X2, (DI)(R9*4)
@@ -8963,12 +8963,12 @@ vectors1loop:
 	IMULQ        SI, R10
 	VMASKMOVPS   (BX)(R10*1), Y0, Y2
 	VMULPS       Y1, Y2, Y2
+	VPERMILPS    $0x4e, Y2, Y3
+	VADDPS       Y3, Y2, Y2
+	VPERMILPS    $0xb1, Y2, Y3
+	VADDPS       Y3, Y2, Y2
 	VEXTRACTF128 $0x01, Y2, X3
 	VADDPS       X3, X2, X2
-	VPERMILPD    $0x01, X2, X3
-	VADDPS       X3, X2, X2
-	VMOVSHDUP    X2, X3
-	VADDSS       X3, X2, X2
 	VMULSS       gamma+64(FP), X2, X2
 	VADDSS       (DI)(R9*4), X2, X2
 	VMOVSS       X2, (DI)(R9*4)
@@ -9194,12 +9194,12 @@ vectors8loop:
 	VMOVUPS      224(BX)(R11*1), Y10
 	VFMADD231PS  Y10, Y8, Y7
 	VFMADD231PS  224(R9), Y10, Y9
+	VPERMILPS    $0x4e, Y9, Y8
+	VADDPS       Y8, Y9, Y9
+	VPERMILPS    $0xb1, Y9, Y8
+	VADDPS       Y8, Y9, Y9
 	VEXTRACTF128 $0x01, Y9, X8
 	VADDPS       X8, X9, X9
-	VPERMILPD    $0x01, X9, X8
-	VADDPS       X8, X9, X9
-	VMOVSHDUP    X9, X8
-	VADDSS       X8, X9, X9
 	VMULSS       gamma+96(FP), X9, X9
 	VADDSS       (R8)(R10*4), X9, X9
 	VMOVSS       X9, (R8)(R10*4)
@@ -9378,12 +9378,12 @@ vectors4loop:
 	VMOVUPS      96(BX)(R11*1), Y10
 	VFMADD231PS  Y10, Y8, Y3
 	VFMADD231PS  Y7, Y10, Y9
+	VPERMILPS    $0x4e, Y9, Y8
+	VADDPS       Y8, Y9, Y9
+	VPERMILPS    $0xb1, Y9, Y8
+	VADDPS       Y8, Y9, Y9
 	VEXTRACTF128 $0x01, Y9, X8
 	VADDPS       X8, X9, X9
-	VPERMILPD    $0x01, X9, X8
-	VADDPS       X8, X9, X9
-	VMOVSHDUP    X9, X8
-	VADDSS       X8, X9, X9
 	VMULSS       gamma+96(FP), X9, X9
 	VADDSS       (R8)(R10*4), X9, X9
 	VMOVSS       X9, (R8)(R10*4)
@@ -9510,12 +9510,12 @@ vectors2loop:
 	VMOVUPS      32(BX)(R11*1), Y6
 	VFMADD231PS  Y6, Y4, Y1
 	VFMADD231PS  Y3, Y6, Y5
+	VPERMILPS    $0x4e, Y5, Y4
+	VADDPS       Y4, Y5, Y5
+	VPERMILPS    $0xb1, Y5, Y4
+	VADDPS       Y4, Y5, Y5
 	VEXTRACTF128 $0x01, Y5, X4
 	VADDPS       X4, X5, X5
-	VPERMILPD    $0x01, X5, X4
-	VADDPS       X4, X5, X5
-	VMOVSHDUP    X5, X4
-	VADDSS       X4, X5, X5
 	VMULSS       gamma+96(FP), X5, X5
 	VADDSS       (R8)(R10*4), X5, X5
 	VMOVSS       X5, (R8)(R10*4)
@@ -9622,12 +9622,12 @@ vectors1loop:
 	VMASKMOVPS   (BX)(R11*1), Y0, Y4
 	VFMADD231PS  Y4, Y3, Y1
 	VMULPS       Y2, Y4, Y4
+	VPERMILPS    $0x4e, Y4, Y3
+	VADDPS       Y3, Y4, Y4
+	VPERMILPS    $0xb1, Y4, Y3
+	VADDPS       Y3, Y4, Y4
 	VEXTRACTF128 $0x01, Y4, X3
 	VADDPS       X3, X4, X4
-	VPERMILPD    $0x01, X4, X3
-	VADDPS       X3, X4, X4
-	VMOVSHDUP    X4, X3
-	VADDSS       X3, X4, X4
 	VMULSS       gamma+96(FP), X4, X4
 	VADDSS       (R8)(R10*4), X4, X4
 	VMOVSS       X4, (R8)(R10*4)
@@ -10019,12 +10019,12 @@ vectors2loop:
 	VMOVUPS      32(R10)(R12*1), Y8
 	VFMADD231PS  Y4, Y6, Y8
 	VMOVUPS      Y8, 32(R10)(R12*1)
+	VPERMILPS    $0x4e, Y7, Y6
+	VADDPS       Y6, Y7, Y7
+	VPERMILPS    $0xb1, Y7, Y6
+	VADDPS       Y6, Y7, Y7
 	VEXTRACTF128 $0x01, Y7, X6
 	VADDPS       X6, X7, X7
-	VPERMILPD    $0x01, X7, X6
-	VADDPS       X6, X7, X7
-	VMOVSHDUP    X7, X6
-	VADDSS       X6, X7, X7
 	VMULSS       gamma+96(FP), X7, X7
 	VADDSS       (R8)(R11*4), X7, X7
 	VMOVSS       X7, (R8)(R11*4)
@@ -10158,12 +10158,12 @@ vectors1loop:
 	VMASKMOVPS   (R10)(R12*1), Y0, Y6
 	VFMADD231PS  Y3, Y4, Y6
 	VMASKMOVPS   Y6, Y0, (R10)(R12*1)
+	VPERMILPS    $0x4e, Y5, Y4
+	VADDPS       Y4, Y5, Y5
+	VPERMILPS    $0xb1, Y5, Y4
+	VADDPS       Y4, Y5, Y5
 	VEXTRACTF128 $0x01, Y5, X4
 	VADDPS       X4, X5, X5
-	VPERMILPD    $0x01, X5, X4
-	VADDPS       X4, X5, X5
-	VMOVSHDUP    X5, X4
-	VADDSS       X4, X5, X5
 	VMULSS       gamma+96(FP), X5, X5
 	VADDSS       (R8)(R11*4), X5, X5
 	VMOVSS       X5, (R8)(R11*4)
@@ -11441,11 +11441,11 @@ vectors8loop:
 	VFMADD231PD   Z6, Z9, Z8
 	VMOVUPD       448(BX)(R10*1), Z9
 	VFMADD231PD   Z7, Z9, Z8
+	VPERMILPD     $0x55, Z8, Z9
+	VADDPD        Z9, Z8, Z8
 	VEXTRACTF64X4 $0x01, Z8, Y9
 	VADDPD        Y9, Y8, Y8
 	VEXTRACTF64X2 $0x01, Y8, X9
-	VADDPD        X9, X8, X8
-	VPERMILPD     $0x01, X8, X9
 	VADDPD        X9, X8, X8
 	VMULSD        gamma+64(FP), X8, X8
 	VADDSD        (DI)(R9*8), X8, X8
@@ -11559,11 +11559,11 @@ vectors4loop:
 	VFMADD231PD   Z2, Z5, Z4
 	VMOVUPD       192(BX)(R10*1), Z5
 	VFMADD231PD   Z3, Z5, Z4
+	VPERMILPD     $0x55, Z4, Z5
+	VADDPD        Z5, Z4, Z4
 	VEXTRACTF64X4 $0x01, Z4, Y5
 	VADDPD        Y5, Y4, Y4
 	VEXTRACTF64X2 $0x01, Y4, X5
-	VADDPD        X5, X4, X4
-	VPERMILPD     $0x01, X4, X5
 	VADDPD        X5, X4, X4
 	VMULSD        gamma+64(FP), X4, X4
 	VADDSD        (DI)(R9*8), X4, X4
@@ -11653,11 +11653,11 @@ vectors2loop:
 	VMULPD        Z0, Z2, Z2
 	VMOVUPD       64(BX)(R10*1), Z3
 	VFMADD231PD   Z1, Z3, Z2
+	VPERMILPD     $0x55, Z2, Z3
+	VADDPD        Z3, Z2, Z2
 	VEXTRACTF64X4 $0x01, Z2, Y3
 	VADDPD        Y3, Y2, Y2
 	VEXTRACTF64X2 $0x01, Y2, X3
-	VADDPD        X3, X2, X2
-	VPERMILPD     $0x01, X2, X3
 	VADDPD        X3, X2, X2
 	VMULSD        gamma+64(FP), X2, X2
 	VADDSD        (DI)(R9*8), X2, X2
@@ -11738,11 +11738,11 @@ vectors1loop:
 	IMULQ         SI, R10
 	VMOVUPD.Z     (BX)(R10*1), K1, Z1
 	VMULPD        Z0, Z1, Z1
+	VPERMILPD     $0x55, Z1, Z2
+	VADDPD        Z2, Z1, Z1
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPD        Y2, Y1, Y1
 	VEXTRACTF64X2 $0x01, Y1, X2
-	VADDPD        X2, X1, X1
-	VPERMILPD     $0x01, X1, X2
 	VADDPD        X2, X1, X1
 	VMULSD        gamma+64(FP), X1, X1
 	VADDSD        (DI)(R9*8), X1, X1
@@ -11987,11 +11987,11 @@ vectors8loop:
 	VMOVUPD       448(BX)(R11*1), Z18
 	VFMADD231PD   Z18, Z16, Z7
 	VFMADD231PD   Z15, Z18, Z17
+	VPERMILPD     $0x55, Z17, Z16
+	VADDPD        Z16, Z17, Z17
 	VEXTRACTF64X4 $0x01, Z17, Y16
 	VADDPD        Y16, Y17, Y17
 	VEXTRACTF64X2 $0x01, Y17, X16
-	VADDPD        X16, X17, X17
-	VPERMILPD     $0x01, X17, X16
 	VADDPD        X16, X17, X17
 	VMULSD        gamma+96(FP), X17, X17
 	VADDSD        (R8)(R10*8), X17, X17
@@ -12177,11 +12177,11 @@ vectors4loop:
 	VMOVUPD       192(BX)(R11*1), Z10
 	VFMADD231PD   Z10, Z8, Z3
 	VFMADD231PD   Z7, Z10, Z9
+	VPERMILPD     $0x55, Z9, Z8
+	VADDPD        Z8, Z9, Z9
 	VEXTRACTF64X4 $0x01, Z9, Y8
 	VADDPD        Y8, Y9, Y9
 	VEXTRACTF64X2 $0x01, Y9, X8
-	VADDPD        X8, X9, X9
-	VPERMILPD     $0x01, X9, X8
 	VADDPD        X8, X9, X9
 	VMULSD        gamma+96(FP), X9, X9
 	VADDSD        (R8)(R10*8), X9, X9
@@ -12313,11 +12313,11 @@ vectors2loop:
 	VMOVUPD       64(BX)(R11*1), Z6
 	VFMADD231PD   Z6, Z4, Z1
 	VFMADD231PD   Z3, Z6, Z5
+	VPERMILPD     $0x55, Z5, Z4
+	VADDPD        Z4, Z5, Z5
 	VEXTRACTF64X4 $0x01, Z5, Y4
 	VADDPD        Y4, Y5, Y5
 	VEXTRACTF64X2 $0x01, Y5, X4
-	VADDPD        X4, X5, X5
-	VPERMILPD     $0x01, X5, X4
 	VADDPD        X4, X5, X5
 	VMULSD        gamma+96(FP), X5, X5
 	VADDSD        (R8)(R10*8), X5, X5
@@ -12425,11 +12425,11 @@ vectors1loop:
 	VMOVUPD.Z     (BX)(R11*1), K1, Z3
 	VFMADD231PD   Z3, Z2, Z0
 	VMULPD        Z1, Z3, Z3
+	VPERMILPD     $0x55, Z3, Z2
+	VADDPD        Z2, Z3, Z3
 	VEXTRACTF64X4 $0x01, Z3, Y2
 	VADDPD        Y2, Y3, Y3
 	VEXTRACTF64X2 $0x01, Y3, X2
-	VADDPD        X2, X3, X3
-	VPERMILPD     $0x01, X3, X2
 	VADDPD        X2, X3, X3
 	VMULSD        gamma+96(FP), X3, X3
 	VADDSD        (R8)(R10*8), X3, X3
@@ -12825,11 +12825,11 @@ vectors2loop:
 	VMOVUPD       64(R10)(R12*1), Z8
 	VFMADD231PD   Z4, Z6, Z8
 	VMOVUPD       Z8, 64(R10)(R12*1)
+	VPERMILPD     $0x55, Z7, Z6
+	VADDPD        Z6, Z7, Z7
 	VEXTRACTF64X4 $0x01, Z7, Y6
 	VADDPD        Y6, Y7, Y7
 	VEXTRACTF64X2 $0x01, Y7, X6
-	VADDPD        X6, X7, X7
-	VPERMILPD     $0x01, X7, X6
 	VADDPD        X6, X7, X7
 	VMULSD        gamma+96(FP), X7, X7
 	VADDSD        (R8)(R11*8), X7, X7
@@ -12964,11 +12964,11 @@ vectors1loop:
 	VMOVUPD.Z     (R10)(R12*1), K1, Z5
 	VFMADD231PD   Z2, Z3, Z5
 	VMOVUPD       Z5, K1, (R10)(R12*1)
+	VPERMILPD     $0x55, Z4, Z3
+	VADDPD        Z3, Z4, Z4
 	VEXTRACTF64X4 $0x01, Z4, Y3
 	VADDPD        Y3, Y4, Y4
 	VEXTRACTF64X2 $0x01, Y4, X3
-	VADDPD        X3, X4, X4
-	VPERMILPD     $0x01, X4, X3
 	VADDPD        X3, X4, X4
 	VMULSD        gamma+96(FP), X4, X4
 	VADDSD        (R8)(R11*8), X4, X4
@@ -13882,11 +13882,11 @@ vectors8loop:
 	VFMADD231PD   Z6, Z9, Z8
 	VMOVUPD       448(BX)(R10*1), Z9
 	VFMADD231PD   Z7, Z9, Z8
+	VPERMILPD     $0x55, Z8, Z9
+	VADDPD        Z9, Z8, Z8
 	VEXTRACTF64X4 $0x01, Z8, Y9
 	VADDPD        Y9, Y8, Y8
 	VEXTRACTF64X2 $0x01, Y8, X9
-	VADDPD        X9, X8, X8
-	VPERMILPD     $0x01, X8, X9
 	VADDPD        X9, X8, X8
 	VMULSD        gamma+64(FP), X8, X8
 	VADDSD        (DI)(R9*8), X8, X8
@@ -14000,11 +14000,11 @@ vectors4loop:
 	VFMADD231PD   Z2, Z5, Z4
 	VMOVUPD       192(BX)(R10*1), Z5
 	VFMADD231PD   Z3, Z5, Z4
+	VPERMILPD     $0x55, Z4, Z5
+	VADDPD        Z5, Z4, Z4
 	VEXTRACTF64X4 $0x01, Z4, Y5
 	VADDPD        Y5, Y4, Y4
 	VEXTRACTF64X2 $0x01, Y4, X5
-	VADDPD        X5, X4, X4
-	VPERMILPD     $0x01, X4, X5
 	VADDPD        X5, X4, X4
 	VMULSD        gamma+64(FP), X4, X4
 	VADDSD        (DI)(R9*8), X4, X4
@@ -14094,11 +14094,11 @@ vectors2loop:
 	VMULPD        Z0, Z2, Z2
 	VMOVUPD       64(BX)(R10*1), Z3
 	VFMADD231PD   Z1, Z3, Z2
+	VPERMILPD     $0x55, Z2, Z3
+	VADDPD        Z3, Z2, Z2
 	VEXTRACTF64X4 $0x01, Z2, Y3
 	VADDPD        Y3, Y2, Y2
 	VEXTRACTF64X2 $0x01, Y2, X3
-	VADDPD        X3, X2, X2
-	VPERMILPD     $0x01, X2, X3
 	VADDPD        X3, X2, X2
 	VMULSD        gamma+64(FP), X2, X2
 	VADDSD        (DI)(R9*8), X2, X2
@@ -14179,11 +14179,11 @@ vectors1loop:
 	IMULQ         SI, R10
 	VMOVUPD.Z     (BX)(R10*1), K1, Z1
 	VMULPD        Z0, Z1, Z1
+	VPERMILPD     $0x55, Z1, Z2
+	VADDPD        Z2, Z1, Z1
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPD        Y2, Y1, Y1
 	VEXTRACTF64X2 $0x01, Y1, X2
-	VADDPD        X2, X1, X1
-	VPERMILPD     $0x01, X1, X2
 	VADDPD        X2, X1, X1
 	VMULSD        gamma+64(FP), X1, X1
 	VADDSD        (DI)(R9*8), X1, X1
@@ -14428,11 +14428,11 @@ vectors8loop:
 	VMOVUPD       448(BX)(R11*1), Z18
 	VFMADD231PD   Z18, Z16, Z7
 	VFMADD231PD   Z15, Z18, Z17
+	VPERMILPD     $0x55, Z17, Z16
+	VADDPD        Z16, Z17, Z17
 	VEXTRACTF64X4 $0x01, Z17, Y16
 	VADDPD        Y16, Y17, Y17
 	VEXTRACTF64X2 $0x01, Y17, X16
-	VADDPD        X16, X17, X17
-	VPERMILPD     $0x01, X17, X16
 	VADDPD        X16, X17, X17
 	VMULSD        gamma+96(FP), X17, X17
 	VADDSD        (R8)(R10*8), X17, X17
@@ -14618,11 +14618,11 @@ vectors4loop:
 	VMOVUPD       192(BX)(R11*1), Z10
 	VFMADD231PD   Z10, Z8, Z3
 	VFMADD231PD   Z7, Z10, Z9
+	VPERMILPD     $0x55, Z9, Z8
+	VADDPD        Z8, Z9, Z9
 	VEXTRACTF64X4 $0x01, Z9, Y8
 	VADDPD        Y8, Y9, Y9
 	VEXTRACTF64X2 $0x01, Y9, X8
-	VADDPD        X8, X9, X9
-	VPERMILPD     $0x01, X9, X8
 	VADDPD        X8, X9, X9
 	VMULSD        gamma+96(FP), X9, X9
 	VADDSD        (R8)(R10*8), X9, X9
@@ -14754,11 +14754,11 @@ vectors2loop:
 	VMOVUPD       64(BX)(R11*1), Z6
 	VFMADD231PD   Z6, Z4, Z1
 	VFMADD231PD   Z3, Z6, Z5
+	VPERMILPD     $0x55, Z5, Z4
+	VADDPD        Z4, Z5, Z5
 	VEXTRACTF64X4 $0x01, Z5, Y4
 	VADDPD        Y4, Y5, Y5
 	VEXTRACTF64X2 $0x01, Y5, X4
-	VADDPD        X4, X5, X5
-	VPERMILPD     $0x01, X5, X4
 	VADDPD        X4, X5, X5
 	VMULSD        gamma+96(FP), X5, X5
 	VADDSD        (R8)(R10*8), X5, X5
@@ -14866,11 +14866,11 @@ vectors1loop:
 	VMOVUPD.Z     (BX)(R11*1), K1, Z3
 	VFMADD231PD   Z3, Z2, Z0
 	VMULPD        Z1, Z3, Z3
+	VPERMILPD     $0x55, Z3, Z2
+	VADDPD        Z2, Z3, Z3
 	VEXTRACTF64X4 $0x01, Z3, Y2
 	VADDPD        Y2, Y3, Y3
 	VEXTRACTF64X2 $0x01, Y3, X2
-	VADDPD        X2, X3, X3
-	VPERMILPD     $0x01, X3, X2
 	VADDPD        X2, X3, X3
 	VMULSD        gamma+96(FP), X3, X3
 	VADDSD        (R8)(R10*8), X3, X3
@@ -15266,11 +15266,11 @@ vectors2loop:
 	VMOVUPD       64(R10)(R12*1), Z8
 	VFMADD231PD   Z4, Z6, Z8
 	VMOVUPD       Z8, 64(R10)(R12*1)
+	VPERMILPD     $0x55, Z7, Z6
+	VADDPD        Z6, Z7, Z7
 	VEXTRACTF64X4 $0x01, Z7, Y6
 	VADDPD        Y6, Y7, Y7
 	VEXTRACTF64X2 $0x01, Y7, X6
-	VADDPD        X6, X7, X7
-	VPERMILPD     $0x01, X7, X6
 	VADDPD        X6, X7, X7
 	VMULSD        gamma+96(FP), X7, X7
 	VADDSD        (R8)(R11*8), X7, X7
@@ -15405,11 +15405,11 @@ vectors1loop:
 	VMOVUPD.Z     (R10)(R12*1), K1, Z5
 	VFMADD231PD   Z2, Z3, Z5
 	VMOVUPD       Z5, K1, (R10)(R12*1)
+	VPERMILPD     $0x55, Z4, Z3
+	VADDPD        Z3, Z4, Z4
 	VEXTRACTF64X4 $0x01, Z4, Y3
 	VADDPD        Y3, Y4, Y4
 	VEXTRACTF64X2 $0x01, Y4, X3
-	VADDPD        X3, X4, X4
-	VPERMILPD     $0x01, X4, X3
 	VADDPD        X3, X4, X4
 	VMULSD        gamma+96(FP), X4, X4
 	VADDSD        (R8)(R11*8), X4, X4
@@ -16317,14 +16317,14 @@ vectors8loop:
 	VFMADD231PS   Z6, Z9, Z8
 	VMOVUPS       448(BX)(R10*1), Z9
 	VFMADD231PS   Z7, Z9, Z8
+	VPERMILPS     $0x4e, Z8, Z9
+	VADDPS        Z9, Z8, Z8
+	VPERMILPS     $0xb1, Z8, Z9
+	VADDPS        Z9, Z8, Z8
 	VEXTRACTF64X4 $0x01, Z8, Y9
 	VADDPS        Y9, Y8, Y8
 	VEXTRACTF64X2 $0x01, Y8, X9
 	VADDPS        X9, X8, X8
-	VPERMILPD     $0x01, X8, X9
-	VADDPS        X9, X8, X8
-	VMOVSHDUP     X8, X9
-	VADDSS        X9, X8, X8
 	VMULSS        gamma+64(FP), X8, X8
 	VADDSS        (DI)(R9*4), X8, X8
 	VMOVSS        X8, (DI)(R9*4)
@@ -16437,14 +16437,14 @@ vectors4loop:
 	VFMADD231PS   Z2, Z5, Z4
 	VMOVUPS       192(BX)(R10*1), Z5
 	VFMADD231PS   Z3, Z5, Z4
+	VPERMILPS     $0x4e, Z4, Z5
+	VADDPS        Z5, Z4, Z4
+	VPERMILPS     $0xb1, Z4, Z5
+	VADDPS        Z5, Z4, Z4
 	VEXTRACTF64X4 $0x01, Z4, Y5
 	VADDPS        Y5, Y4, Y4
 	VEXTRACTF64X2 $0x01, Y4, X5
 	VADDPS        X5, X4, X4
-	VPERMILPD     $0x01, X4, X5
-	VADDPS        X5, X4, X4
-	VMOVSHDUP     X4, X5
-	VADDSS        X5, X4, X4
 	VMULSS        gamma+64(FP), X4, X4
 	VADDSS        (DI)(R9*4), X4, X4
 	VMOVSS        X4, (DI)(R9*4)
@@ -16533,14 +16533,14 @@ vectors2loop:
 	VMULPS        Z0, Z2, Z2
 	VMOVUPS       64(BX)(R10*1), Z3
 	VFMADD231PS   Z1, Z3, Z2
+	VPERMILPS     $0x4e, Z2, Z3
+	VADDPS        Z3, Z2, Z2
+	VPERMILPS     $0xb1, Z2, Z3
+	VADDPS        Z3, Z2, Z2
 	VEXTRACTF64X4 $0x01, Z2, Y3
 	VADDPS        Y3, Y2, Y2
 	VEXTRACTF64X2 $0x01, Y2, X3
 	VADDPS        X3, X2, X2
-	VPERMILPD     $0x01, X2, X3
-	VADDPS        X3, X2, X2
-	VMOVSHDUP     X2, X3
-	VADDSS        X3, X2, X2
 	VMULSS        gamma+64(FP), X2, X2
 	VADDSS        (DI)(R9*4), X2, X2
 	VMOVSS        X2, (DI)(R9*4)
@@ -16620,14 +16620,14 @@ vectors1loop:
 	IMULQ         SI, R10
 	VMOVUPS.Z     (BX)(R10*1), K1, Z1
 	VMULPS        Z0, Z1, Z1
+	VPERMILPS     $0x4e, Z1, Z2
+	VADDPS        Z2, Z1, Z1
+	VPERMILPS     $0xb1, Z1, Z2
+	VADDPS        Z2, Z1, Z1
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF64X2 $0x01, Y1, X2
 	VADDPS        X2, X1, X1
-	VPERMILPD     $0x01, X1, X2
-	VADDPS        X2, X1, X1
-	VMOVSHDUP     X1, X2
-	VADDSS        X2, X1, X1
 	VMULSS        gamma+64(FP), X1, X1
 	VADDSS        (DI)(R9*4), X1, X1
 	VMOVSS        X1, (DI)(R9*4)
@@ -16871,14 +16871,14 @@ vectors8loop:
 	VMOVUPS       448(BX)(R11*1), Z18
 	VFMADD231PS   Z18, Z16, Z7
 	VFMADD231PS   Z15, Z18, Z17
+	VPERMILPS     $0x4e, Z17, Z16
+	VADDPS        Z16, Z17, Z17
+	VPERMILPS     $0xb1, Z17, Z16
+	VADDPS        Z16, Z17, Z17
 	VEXTRACTF64X4 $0x01, Z17, Y16
 	VADDPS        Y16, Y17, Y17
 	VEXTRACTF64X2 $0x01, Y17, X16
 	VADDPS        X16, X17, X17
-	VPERMILPD     $0x01, X17, X16
-	VADDPS        X16, X17, X17
-	VMOVSHDUP     X17, X16
-	VADDSS        X16, X17, X17
 	VMULSS        gamma+96(FP), X17, X17
 	VADDSS        (R8)(R10*4), X17, X17
 	VMOVSS        X17, (R8)(R10*4)
@@ -17063,14 +17063,14 @@ vectors4loop:
 	VMOVUPS       192(BX)(R11*1), Z10
 	VFMADD231PS   Z10, Z8, Z3
 	VFMADD231PS   Z7, Z10, Z9
+	VPERMILPS     $0x4e, Z9, Z8
+	VADDPS        Z8, Z9, Z9
+	VPERMILPS     $0xb1, Z9, Z8
+	VADDPS        Z8, Z9, Z9
 	VEXTRACTF64X4 $0x01, Z9, Y8
 	VADDPS        Y8, Y9, Y9
 	VEXTRACTF64X2 $0x01, Y9, X8
 	VADDPS        X8, X9, X9
-	VPERMILPD     $0x01, X9, X8
-	VADDPS        X8, X9, X9
-	VMOVSHDUP     X9, X8
-	VADDSS        X8, X9, X9
 	VMULSS        gamma+96(FP), X9, X9
 	VADDSS        (R8)(R10*4), X9, X9
 	VMOVSS        X9, (R8)(R10*4)
@@ -17201,14 +17201,14 @@ vectors2loop:
 	VMOVUPS       64(BX)(R11*1), Z6
 	VFMADD231PS   Z6, Z4, Z1
 	VFMADD231PS   Z3, Z6, Z5
+	VPERMILPS     $0x4e, Z5, Z4
+	VADDPS        Z4, Z5, Z5
+	VPERMILPS     $0xb1, Z5, Z4
+	VADDPS        Z4, Z5, Z5
 	VEXTRACTF64X4 $0x01, Z5, Y4
 	VADDPS        Y4, Y5, Y5
 	VEXTRACTF64X2 $0x01, Y5, X4
 	VADDPS        X4, X5, X5
-	VPERMILPD     $0x01, X5, X4
-	VADDPS        X4, X5, X5
-	VMOVSHDUP     X5, X4
-	VADDSS        X4, X5, X5
 	VMULSS        gamma+96(FP), X5, X5
 	VADDSS        (R8)(R10*4), X5, X5
 	VMOVSS        X5, (R8)(R10*4)
@@ -17315,14 +17315,14 @@ vectors1loop:
 	VMOVUPS.Z     (BX)(R11*1), K1, Z3
 	VFMADD231PS   Z3, Z2, Z0
 	VMULPS        Z1, Z3, Z3
+	VPERMILPS     $0x4e, Z3, Z2
+	VADDPS        Z2, Z3, Z3
+	VPERMILPS     $0xb1, Z3, Z2
+	VADDPS        Z2, Z3, Z3
 	VEXTRACTF64X4 $0x01, Z3, Y2
 	VADDPS        Y2, Y3, Y3
 	VEXTRACTF64X2 $0x01, Y3, X2
 	VADDPS        X2, X3, X3
-	VPERMILPD     $0x01, X3, X2
-	VADDPS        X2, X3, X3
-	VMOVSHDUP     X3, X2
-	VADDSS        X2, X3, X3
 	VMULSS        gamma+96(FP), X3, X3
 	VADDSS        (R8)(R10*4), X3, X3
 	VMOVSS        X3, (R8)(R10*4)
@@ -17717,14 +17717,14 @@ vectors2loop:
 	VMOVUPS       64(R10)(R12*1), Z8
 	VFMADD231PS   Z4, Z6, Z8
 	VMOVUPS       Z8, 64(R10)(R12*1)
+	VPERMILPS     $0x4e, Z7, Z6
+	VADDPS        Z6, Z7, Z7
+	VPERMILPS     $0xb1, Z7, Z6
+	VADDPS        Z6, Z7, Z7
 	VEXTRACTF64X4 $0x01, Z7, Y6
 	VADDPS        Y6, Y7, Y7
 	VEXTRACTF64X2 $0x01, Y7, X6
 	VADDPS        X6, X7, X7
-	VPERMILPD     $0x01, X7, X6
-	VADDPS        X6, X7, X7
-	VMOVSHDUP     X7, X6
-	VADDSS        X6, X7, X7
 	VMULSS        gamma+96(FP), X7, X7
 	VADDSS        (R8)(R11*4), X7, X7
 	VMOVSS        X7, (R8)(R11*4)
@@ -17858,14 +17858,14 @@ vectors1loop:
 	VMOVUPS.Z     (R10)(R12*1), K1, Z5
 	VFMADD231PS   Z2, Z3, Z5
 	VMOVUPS       Z5, K1, (R10)(R12*1)
+	VPERMILPS     $0x4e, Z4, Z3
+	VADDPS        Z3, Z4, Z4
+	VPERMILPS     $0xb1, Z4, Z3
+	VADDPS        Z3, Z4, Z4
 	VEXTRACTF64X4 $0x01, Z4, Y3
 	VADDPS        Y3, Y4, Y4
 	VEXTRACTF64X2 $0x01, Y4, X3
 	VADDPS        X3, X4, X4
-	VPERMILPD     $0x01, X4, X3
-	VADDPS        X3, X4, X4
-	VMOVSHDUP     X4, X3
-	VADDSS        X3, X4, X4
 	VMULSS        gamma+96(FP), X4, X4
 	VADDSS        (R8)(R11*4), X4, X4
 	VMOVSS        X4, (R8)(R11*4)
@@ -18716,14 +18716,14 @@ vectors8loop:
 	VFMADD231PS   Z6, Z9, Z8
 	VMOVUPS       448(BX)(R10*1), Z9
 	VFMADD231PS   Z7, Z9, Z8
+	VPERMILPS     $0x4e, Z8, Z9
+	VADDPS        Z9, Z8, Z8
+	VPERMILPS     $0xb1, Z8, Z9
+	VADDPS        Z9, Z8, Z8
 	VEXTRACTF64X4 $0x01, Z8, Y9
 	VADDPS        Y9, Y8, Y8
 	VEXTRACTF64X2 $0x01, Y8, X9
 	VADDPS        X9, X8, X8
-	VPERMILPD     $0x01, X8, X9
-	VADDPS        X9, X8, X8
-	VMOVSHDUP     X8, X9
-	VADDSS        X9, X8, X8
 	VMULSS        gamma+64(FP), X8, X8
 	VADDSS        (DI)(R9*4), X8, X8
 	VMOVSS        X8, (DI)(R9*4)
@@ -18836,14 +18836,14 @@ vectors4loop:
 	VFMADD231PS   Z2, Z5, Z4
 	VMOVUPS       192(BX)(R10*1), Z5
 	VFMADD231PS   Z3, Z5, Z4
+	VPERMILPS     $0x4e, Z4, Z5
+	VADDPS        Z5, Z4, Z4
+	VPERMILPS     $0xb1, Z4, Z5
+	VADDPS        Z5, Z4, Z4
 	VEXTRACTF64X4 $0x01, Z4, Y5
 	VADDPS        Y5, Y4, Y4
 	VEXTRACTF64X2 $0x01, Y4, X5
 	VADDPS        X5, X4, X4
-	VPERMILPD     $0x01, X4, X5
-	VADDPS        X5, X4, X4
-	VMOVSHDUP     X4, X5
-	VADDSS        X5, X4, X4
 	VMULSS        gamma+64(FP), X4, X4
 	VADDSS        (DI)(R9*4), X4, X4
 	VMOVSS        X4, (DI)(R9*4)
@@ -18932,14 +18932,14 @@ vectors2loop:
 	VMULPS        Z0, Z2, Z2
 	VMOVUPS       64(BX)(R10*1), Z3
 	VFMADD231PS   Z1, Z3, Z2
+	VPERMILPS     $0x4e, Z2, Z3
+	VADDPS        Z3, Z2, Z2
+	VPERMILPS     $0xb1, Z2, Z3
+	VADDPS        Z3, Z2, Z2
 	VEXTRACTF64X4 $0x01, Z2, Y3
 	VADDPS        Y3, Y2, Y2
 	VEXTRACTF64X2 $0x01, Y2, X3
 	VADDPS        X3, X2, X2
-	VPERMILPD     $0x01, X2, X3
-	VADDPS        X3, X2, X2
-	VMOVSHDUP     X2, X3
-	VADDSS        X3, X2, X2
 	VMULSS        gamma+64(FP), X2, X2
 	VADDSS        (DI)(R9*4), X2, X2
 	VMOVSS        X2, (DI)(R9*4)
@@ -19019,14 +19019,14 @@ vectors1loop:
 	IMULQ         SI, R10
 	VMOVUPS.Z     (BX)(R10*1), K1, Z1
 	VMULPS        Z0, Z1, Z1
+	VPERMILPS     $0x4e, Z1, Z2
+	VADDPS        Z2, Z1, Z1
+	VPERMILPS     $0xb1, Z1, Z2
+	VADDPS        Z2, Z1, Z1
 	VEXTRACTF64X4 $0x01, Z1, Y2
 	VADDPS        Y2, Y1, Y1
 	VEXTRACTF64X2 $0x01, Y1, X2
 	VADDPS        X2, X1, X1
-	VPERMILPD     $0x01, X1, X2
-	VADDPS        X2, X1, X1
-	VMOVSHDUP     X1, X2
-	VADDSS        X2, X1, X1
 	VMULSS        gamma+64(FP), X1, X1
 	VADDSS        (DI)(R9*4), X1, X1
 	VMOVSS        X1, (DI)(R9*4)
@@ -19270,14 +19270,14 @@ vectors8loop:
 	VMOVUPS       448(BX)(R11*1), Z18
 	VFMADD231PS   Z18, Z16, Z7
 	VFMADD231PS   Z15, Z18, Z17
+	VPERMILPS     $0x4e, Z17, Z16
+	VADDPS        Z16, Z17, Z17
+	VPERMILPS     $0xb1, Z17, Z16
+	VADDPS        Z16, Z17, Z17
 	VEXTRACTF64X4 $0x01, Z17, Y16
 	VADDPS        Y16, Y17, Y17
 	VEXTRACTF64X2 $0x01, Y17, X16
 	VADDPS        X16, X17, X17
-	VPERMILPD     $0x01, X17, X16
-	VADDPS        X16, X17, X17
-	VMOVSHDUP     X17, X16
-	VADDSS        X16, X17, X17
 	VMULSS        gamma+96(FP), X17, X17
 	VADDSS        (R8)(R10*4), X17, X17
 	VMOVSS        X17, (R8)(R10*4)
@@ -19462,14 +19462,14 @@ vectors4loop:
 	VMOVUPS       192(BX)(R11*1), Z10
 	VFMADD231PS   Z10, Z8, Z3
 	VFMADD231PS   Z7, Z10, Z9
+	VPERMILPS     $0x4e, Z9, Z8
+	VADDPS        Z8, Z9, Z9
+	VPERMILPS     $0xb1, Z9, Z8
+	VADDPS        Z8, Z9, Z9
 	VEXTRACTF64X4 $0x01, Z9, Y8
 	VADDPS        Y8, Y9, Y9
 	VEXTRACTF64X2 $0x01, Y9, X8
 	VADDPS        X8, X9, X9
-	VPERMILPD     $0x01, X9, X8
-	VADDPS        X8, X9, X9
-	VMOVSHDUP     X9, X8
-	VADDSS        X8, X9, X9
 	VMULSS        gamma+96(FP), X9, X9
 	VADDSS        (R8)(R10*4), X9, X9
 	VMOVSS        X9, (R8)(R10*4)
@@ -19600,14 +19600,14 @@ vectors2loop:
 	VMOVUPS       64(BX)(R11*1), Z6
 	VFMADD231PS   Z6, Z4, Z1
 	VFMADD231PS   Z3, Z6, Z5
+	VPERMILPS     $0x4e, Z5, Z4
+	VADDPS        Z4, Z5, Z5
+	VPERMILPS     $0xb1, Z5, Z4
+	VADDPS        Z4, Z5, Z5
 	VEXTRACTF64X4 $0x01, Z5, Y4
 	VADDPS        Y4, Y5, Y5
 	VEXTRACTF64X2 $0x01, Y5, X4
 	VADDPS        X4, X5, X5
-	VPERMILPD     $0x01, X5, X4
-	VADDPS        X4, X5, X5
-	VMOVSHDUP     X5, X4
-	VADDSS        X4, X5, X5
 	VMULSS        gamma+96(FP), X5, X5
 	VADDSS        (R8)(R10*4), X5, X5
 	VMOVSS        X5, (R8)(R10*4)
@@ -19714,14 +19714,14 @@ vectors1loop:
 	VMOVUPS.Z     (BX)(R11*1), K1, Z3
 	VFMADD231PS   Z3, Z2, Z0
 	VMULPS        Z1, Z3, Z3
+	VPERMILPS     $0x4e, Z3, Z2
+	VADDPS        Z2, Z3, Z3
+	VPERMILPS     $0xb1, Z3, Z2
+	VADDPS        Z2, Z3, Z3
 	VEXTRACTF64X4 $0x01, Z3, Y2
 	VADDPS        Y2, Y3, Y3
 	VEXTRACTF64X2 $0x01, Y3, X2
 	VADDPS        X2, X3, X3
-	VPERMILPD     $0x01, X3, X2
-	VADDPS        X2, X3, X3
-	VMOVSHDUP     X3, X2
-	VADDSS        X2, X3, X3
 	VMULSS        gamma+96(FP), X3, X3
 	VADDSS        (R8)(R10*4), X3, X3
 	VMOVSS        X3, (R8)(R10*4)
@@ -20116,14 +20116,14 @@ vectors2loop:
 	VMOVUPS       64(R10)(R12*1), Z8
 	VFMADD231PS   Z4, Z6, Z8
 	VMOVUPS       Z8, 64(R10)(R12*1)
+	VPERMILPS     $0x4e, Z7, Z6
+	VADDPS        Z6, Z7, Z7
+	VPERMILPS     $0xb1, Z7, Z6
+	VADDPS        Z6, Z7, Z7
 	VEXTRACTF64X4 $0x01, Z7, Y6
 	VADDPS        Y6, Y7, Y7
 	VEXTRACTF64X2 $0x01, Y7, X6
 	VADDPS        X6, X7, X7
-	VPERMILPD     $0x01, X7, X6
-	VADDPS        X6, X7, X7
-	VMOVSHDUP     X7, X6
-	VADDSS        X6, X7, X7
 	VMULSS        gamma+96(FP), X7, X7
 	VADDSS        (R8)(R11*4), X7, X7
 	VMOVSS        X7, (R8)(R11*4)
@@ -20257,14 +20257,14 @@ vectors1loop:
 	VMOVUPS.Z     (R10)(R12*1), K1, Z5
 	VFMADD231PS   Z2, Z3, Z5
 	VMOVUPS       Z5, K1, (R10)(R12*1)
+	VPERMILPS     $0x4e, Z4, Z3
+	VADDPS        Z3, Z4, Z4
+	VPERMILPS     $0xb1, Z4, Z3
+	VADDPS        Z3, Z4, Z4
 	VEXTRACTF64X4 $0x01, Z4, Y3
 	VADDPS        Y3, Y4, Y4
 	VEXTRACTF64X2 $0x01, Y4, X3
 	VADDPS        X3, X4, X4
-	VPERMILPD     $0x01, X4, X3
-	VADDPS        X3, X4, X4
-	VMOVSHDUP     X4, X3
-	VADDSS        X3, X4, X4
 	VMULSS        gamma+96(FP), X4, X4
 	VADDSS        (R8)(R11*4), X4, X4
 	VMOVSS        X4, (R8)(R11*4)

@@ -58,27 +58,27 @@ type isa struct {
 
 func (g isa) name() string { return g.Name() + g.Suffix() }
 
-// total adds the lanes of v, in its first one, which it returns.
+// total adds the lanes of v, in its first one, which it returns, in the order of
+// addDots: neighbours, then halves.
 func (g isa) total(v VecVirtual) Register {
-	y := v.AsY()
-	if g.Wide {
-		h := YMM()
-		VEXTRACTF64X4(U8(1), v, h)
-		g.Add(h, y, y)
-	}
-	x, h := v.AsX(), XMM()
-	if g.Wide {
-		VEXTRACTF64X2(U8(1), y, h) // of any registers
-	} else {
-		VEXTRACTF128(U8(1), y, h)
-	}
-	g.Add(h, x, x)
-	VPERMILPD(U8(1), x, h)
-	g.Add(h, x, x)
+	h := g.Reg()
 	if g.Size == 4 {
-		VMOVSHDUP(x, h)
-		VADDSS(h, x, x)
+		VPERMILPS(U8(0b01_00_11_10), v, h)
+		g.Add(h, v, v)
+		VPERMILPS(U8(0b10_11_00_01), v, h)
+	} else {
+		VPERMILPD(U8(0b01010101), v, h)
 	}
+	g.Add(h, v, v)
+	y, x := v.AsY(), v.AsX()
+	if g.Wide {
+		VEXTRACTF64X4(U8(1), v, h.AsY())
+		g.Add(h.AsY(), y, y)
+		VEXTRACTF64X2(U8(1), y, h.AsX()) // of any registers
+	} else {
+		VEXTRACTF128(U8(1), y, h.AsX())
+	}
+	g.Add(h.AsX(), x, x)
 	return x
 }
 
