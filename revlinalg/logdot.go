@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/logstep"
 	"revnum/internal/simd"
 	"revnum/internal/workspace"
 	"revnum/rev"
@@ -99,14 +100,14 @@ func (r logReduction[T]) run(back bool, g, t, gt logReduction[T]) {
 	if !math.IsInf(float64(top), 0) {
 		s = T(float64(top) + math.Log(sum))
 	}
-	before, after := logStep(r.Out, s, back)
+	before, after := logstep.Step(r.Out, s, back)
 	cotangents := g.Out != nil || gt.Out != nil
 	if t.Out == nil && !cotangents {
 		return
 	}
-	kept, v := logKept(before, after, s), 1/sum
+	kept, v := logstep.Kept(before, after, s), 1/sum
 	if s != after { // else also of infinity
-		v *= logShare(s, after)
+		v *= logstep.Share(s, after)
 	}
 	var sigma, dBefore, dAfter float64
 	if t.given() || t.Out != nil {
@@ -116,12 +117,12 @@ func (r logReduction[T]) run(back bool, g, t, gt logReduction[T]) {
 			})
 			sigma *= v
 		}
-		dBefore, dAfter = logTangent(t.Out, kept, sigma, back)
+		dBefore, dAfter = logstep.Tangent(t.Out, kept, sigma, back)
 	}
 	if !cotangents {
 		return
 	}
-	seed, dseed := logCotangent(g.Out, gt.Out, kept, dBefore, dAfter, back)
+	seed, dseed := logstep.Cotangent(g.Out, gt.Out, kept, dBefore, dAfter, back)
 	if !g.given() && !gt.given() {
 		return
 	}
@@ -186,7 +187,7 @@ func (r logReduction[T]) log(b *logScratch[T]) (top T, sum float64) {
 // eachChunk calls f with e^(t_i-m) for all terms, in b.shares, unless m is the
 // log of zero.
 func (r logReduction[T]) eachChunk(b *logScratch[T], top T, f func(lo int, e []T)) {
-	if isLogZero(top) {
+	if logstep.IsZero(top) {
 		return
 	}
 	for lo := 0; lo < r.X.N; lo += chunk {

@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/logstep"
 	"revnum/internal/parallel"
 	"revnum/internal/simd"
 	"revnum/internal/workspace"
@@ -138,7 +139,7 @@ type logMul[T rev.Float] struct {
 type logMulEntry struct {
 	i, j        int
 	top         float64 // m, the largest term
-	seed, dseed float64 // v times those of logCotangent
+	seed, dseed float64 // v times those of logstep.Cotangent
 }
 
 // logMulScratch is what a worker needs for its own.
@@ -364,9 +365,9 @@ func (w *logMul[T]) cells(s *logMulScratch, block int) {
 		for j := range z {
 			c := i*cols + j
 			v := T(s.s[c])
-			before, after := logStep(&z[j], v, w.back)
+			before, after := logstep.Step(&z[j], v, w.back)
 			if derivatives {
-				s.s[c], s.after[c], s.kept[c] = float64(v), float64(after), logKept(before, after, v)
+				s.s[c], s.after[c], s.kept[c] = float64(v), float64(after), logstep.Kept(before, after, v)
 			}
 		}
 	}
@@ -473,11 +474,11 @@ func (w *logMul[T]) cellDerivatives(s *logMulScratch, block int) {
 				v[j] = 1 // of infinity too
 			}
 			v[j] /= s.p[c]
-			dBefore, dAfter := logTangent(cellAt(w.t.C, i0+i, j0+j), s.kept[c], float64(v[j]*s.sigma[c]), w.back)
+			dBefore, dAfter := logstep.Tangent(cellAt(w.t.C, i0+i, j0+j), s.kept[c], float64(v[j]*s.sigma[c]), w.back)
 			if len(w.gc) == 0 {
 				continue
 			}
-			seed, dseed := logCotangent(cellAt(w.g.C, i0+i, j0+j), cellAt(w.gt.C, i0+i, j0+j), s.kept[c], dBefore, dAfter, w.back)
+			seed, dseed := logstep.Cotangent(cellAt(w.g.C, i0+i, j0+j), cellAt(w.gt.C, i0+i, j0+j), s.kept[c], dBefore, dAfter, w.back)
 			seed, dseed = seed*v[j], dseed*v[j]
 			if s.direct[c] {
 				s.after[c], s.sigma[c] = seed, dseed // for the entry

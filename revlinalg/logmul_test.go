@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/logstep"
 	"revnum/rev"
 	"revnum/rev/revtest"
 	"revnum/ulog"
@@ -178,7 +179,7 @@ func testLogMulBound[T rev.Float](t *testing.T, half float64) {
 				}
 				got := float64(c[i*n+j])
 				if terms == nil {
-					if !isLogZero(got) {
+					if !logstep.IsZero(got) {
 						t.Fatalf("case %d: c[%d,%d] = %v, want -Inf", trial%logMulCases, i, j, got)
 					}
 					continue
@@ -221,7 +222,7 @@ func testLogMulShares[T rev.Float](t *testing.T, eps float64) {
 		k := LogMul[T]{C: rev.NewGeneral(1, 1, c), A: rev.NewGeneral(1, l, rounded[T](a)), B: rev.NewGeneral(l, 1, rounded[T](b))}
 		k.Forward()
 		want := 1.0
-		if isLogZero(c[0]) {
+		if logstep.IsZero(c[0]) {
 			want = 0
 		}
 		k.Adjoint(LogMul[T]{C: rev.NewGeneral(1, 1, gc), A: rev.NewGeneral(1, l, ga)})
@@ -232,7 +233,7 @@ func testLogMulShares[T rev.Float](t *testing.T, eps float64) {
 		if !(math.Abs(sum-want) <= (float64(l)+4)*eps) {
 			t.Errorf("case %d: %d shares sum to %v", trial%logMulCases, l, sum)
 		}
-		if !isLogZero(c[0]) || (gc[0] != 0 && want != 0) {
+		if !logstep.IsZero(c[0]) || (gc[0] != 0 && want != 0) {
 			t.Errorf("case %d: Adjoint leaves %v with cotangent %v", trial%logMulCases, c[0], gc[0])
 		}
 	}
@@ -251,14 +252,14 @@ func plainLogMul(m, l, n int, c, a, b, gc, ga, gb []float64) {
 			after := ulog.Float64{Log: before}.Add(s).Log
 			c[i*n+j] = after
 			for r := range l {
-				w := logShare(a[i*l+r]+b[r*n+j], after)
-				if after != after && !isLogZero(s.Log) {
+				w := logstep.Share(a[i*l+r]+b[r*n+j], after)
+				if after != after && !logstep.IsZero(s.Log) {
 					w = after
 				}
 				ga[i*l+r] += gc[i*n+j] * w
 				gb[r*n+j] += gc[i*n+j] * w
 			}
-			gc[i*n+j] *= logKept(before, after, s.Log)
+			gc[i*n+j] *= logstep.Kept(before, after, s.Log)
 		}
 	}
 }
@@ -311,7 +312,7 @@ func TestLogMulAgainstPlain(t *testing.T) {
 		check("gradient of A", ga, wantGA)
 		check("gradient of B", gb, wantGB)
 		for i := range c {
-			if isLogZero(before[i]) && !isLogZero(c[i]) && isFinite(wantC[i]) {
+			if logstep.IsZero(before[i]) && !logstep.IsZero(c[i]) && isFinite(wantC[i]) {
 				t.Fatalf("trial %d: zero restored as %v", trial, c[i])
 			}
 		}

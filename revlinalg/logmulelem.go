@@ -3,6 +3,7 @@ package revlinalg
 import (
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/logstep"
 	"revnum/rev"
 )
 
@@ -77,17 +78,17 @@ func (k LogMulElem[T]) run(back bool, g, t, gt LogMulElem[T]) {
 	cotangents := g.Z.Data != nil || gt.Z.Data != nil
 	for i := range k.Z.N {
 		s := k.X.Data[i*k.X.Inc] + k.Y.Data[i*k.Y.Inc]
-		before, after := logStep(element(k.Z, i), s, back)
+		before, after := logstep.Step(element(k.Z, i), s, back)
 		if t.Z.Data == nil && !cotangents {
 			continue
 		}
-		kept, w := logKept(before, after, s), logShare(s, after)
+		kept, w := logstep.Kept(before, after, s), logstep.Share(s, after)
 		dt := valueAt(t.X, i) + valueAt(t.Y, i)
-		dBefore, dAfter := logTangent(element(t.Z, i), kept, float64(w*dt), back)
+		dBefore, dAfter := logstep.Tangent(element(t.Z, i), kept, float64(w*dt), back)
 		if !cotangents {
 			continue
 		}
-		seed, dseed := logCotangent(element(g.Z, i), element(gt.Z, i), kept, dBefore, dAfter, back)
+		seed, dseed := logstep.Cotangent(element(g.Z, i), element(gt.Z, i), kept, dBefore, dAfter, back)
 		seed *= w
 		dseed = float64(w*dseed) + float64(seed*dt)
 		for _, v := range [...]rev.Vector[T]{g.X, g.Y} {

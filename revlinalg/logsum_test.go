@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/logstep"
 	"revnum/rev"
 	"revnum/rev/revtest"
 	"revnum/ulog"
@@ -141,7 +142,7 @@ func TestLogSumIntoZero(t *testing.T) {
 		k := LogSum[float32]{Out: &out, X: rev.ViewSlice(x)}
 		k.Forward()
 		k.Adjoint(LogSum[float32]{Out: &gout, X: rev.ViewSlice(gx)})
-		if !isLogZero(out) {
+		if !logstep.IsZero(out) {
 			t.Fatalf("Adjoint leaves %v", out)
 		}
 		if gout != 0 {
@@ -156,7 +157,7 @@ func TestLogSumIntoZero(t *testing.T) {
 		sum := 0.0
 		for i, g := range gx {
 			sum += float64(g)
-			if isLogZero(x[i]) && g != 0 {
+			if logstep.IsZero(x[i]) && g != 0 {
 				t.Errorf("share of a zero is %v", g)
 			}
 		}
@@ -187,7 +188,7 @@ func testLogSumRestores[T rev.Float](t *testing.T) {
 		after := float64(out)
 		k.Inverse()
 		bound := eps * (math.Abs(after) + 2) * math.Exp(after-float64(z))
-		if isLogZero(out) {
+		if logstep.IsZero(out) {
 			if bound < 0.25 {
 				t.Fatalf("%v ⊕ %v ⊖ %v is zero", z, x[0], x[0])
 			}

@@ -1,14 +1,16 @@
 package revsparse
 
 import (
+	"math"
 	"sort"
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/logstep"
 	"revnum/internal/parallel"
+	"revnum/internal/simd"
 	"revnum/internal/workspace"
 	"revnum/rev"
-	"revnum/revlinalg"
 )
 
 // LogMul is the kernel
@@ -56,104 +58,78 @@ func (k *LogMul[T, I]) checkShape() {
 }
 
 // Forward computes C ⊕= A·B.
-func (k LogMul[T, I]) Forward() {
-	var none LogMul[T, I]
-	k.each(&none, &none, &none, logForward)
-}
+func (k LogMul[T, I]) Forward() { k.run(false, LogMul[T, I]{}, LogMul[T, I]{}, LogMul[T, I]{}) }
 
 // Inverse computes C ⊖= A·B.
-func (k LogMul[T, I]) Inverse() {
-	var none LogMul[T, I]
-	k.each(&none, &none, &none, logInverse)
-}
+func (k LogMul[T, I]) Inverse() { k.run(true, LogMul[T, I]{}, LogMul[T, I]{}, LogMul[T, I]{}) }
 
 // Adjoint computes C ⊖= A·B and the cotangents of A, B and C.
-func (k LogMul[T, I]) Adjoint(g LogMul[T, I]) {
-	var none LogMul[T, I]
-	k.each(&g, &none, &none, logAdjoint)
-}
+func (k LogMul[T, I]) Adjoint(g LogMul[T, I]) { k.run(true, g, LogMul[T, I]{}, LogMul[T, I]{}) }
 
 // Tangent computes C ⊕= A·B and the tangent of C.
-func (k LogMul[T, I]) Tangent(t LogMul[T, I]) {
-	var none LogMul[T, I]
-	k.each(&none, &t, &none, logTangent)
-}
+func (k LogMul[T, I]) Tangent(t LogMul[T, I]) { k.run(false, LogMul[T, I]{}, t, LogMul[T, I]{}) }
 
-// AdjointTangent undoes Tangent and computes the cotangents and their tangents.
-func (k LogMul[T, I]) AdjointTangent(g, t, gt LogMul[T, I]) {
-	k.each(&g, &t, &gt, logAdjointTangent)
-}
+// AdjointTangent undoes Tangent and computes the cotangents and their tangents,
+//
+//	ġA_il += Σ_j w_ilj·(ġC_ij' + C̄_ij'·(ȧ_il + ḃ_lj - ċ_ij')),
+//
+// and likewise ġB_lj, summed over i.
+func (k LogMul[T, I]) AdjointTangent(g, t, gt LogMul[T, I]) { k.run(true, g, t, gt) }
 
 // InverseAdjoint undoes Adjoint.
-func (k LogMul[T, I]) InverseAdjoint(g LogMul[T, I]) {
-	var none LogMul[T, I]
-	k.each(&g, &none, &none, logInverseAdjoint)
-}
+func (k LogMul[T, I]) InverseAdjoint(g LogMul[T, I]) { k.run(false, g, LogMul[T, I]{}, LogMul[T, I]{}) }
 
 // InverseTangent undoes Tangent.
-func (k LogMul[T, I]) InverseTangent(t LogMul[T, I]) {
-	var none LogMul[T, I]
-	k.each(&none, &t, &none, logInverseTangent)
-}
+func (k LogMul[T, I]) InverseTangent(t LogMul[T, I]) { k.run(true, LogMul[T, I]{}, t, LogMul[T, I]{}) }
 
 // InverseAdjointTangent undoes AdjointTangent.
-func (k LogMul[T, I]) InverseAdjointTangent(g, t, gt LogMul[T, I]) {
-	k.each(&g, &t, &gt, logInverseAdjointTangent)
-}
+func (k LogMul[T, I]) InverseAdjointTangent(g, t, gt LogMul[T, I]) { k.run(false, g, t, gt) }
 
 const (
 	logWork    = 1 << 11 // entries and rows of a block, times columns
 	logColumns = 4       // that are worked on at a time where B has a cotangent
+	logTerms   = 1 << 10 // that are worked on at a time, unless a row has more
 )
 
-// A logMethod says which method of the products of elements a pass calls.
-type logMethod int
-
-const (
-	logForward logMethod = iota
-	logInverse
-	logAdjoint
-	logTangent
-	logAdjointTangent
-	logInverseAdjoint
-	logInverseTangent
-	logInverseAdjointTangent
-)
-
-// A logMulJob is a pass over rows of A and columns of B in progress.
-type logMulJob[T rev.Float, I Index] struct {
+// A logMul is a pass over rows of A and columns of B in progress.
+type logMul[T rev.Float, I Index] struct {
 	k, g, t, gt LogMul[T, I]
-	do          logMethod
+	back        bool
 	blocks      int
-	j0, j1      int                // the columns
-	gb, gtb     []T                // of each entry of A and column, the cotangent of what it meets
-	scratch     []logMulScratch[T] // of each worker
+	j0, j1      int          // the columns
+	gb, gtb     []T          // of each entry of A and column, the cotangent of what it meets
+	tiles       []logTile[T] // of each worker
 }
 
-// logMulScratch holds what a row of A meets of a column of B, and of its tangent.
-type logMulScratch[T rev.Float] struct{ b, t []T }
+// A logTile is some elements of C and their terms, one after the other. With the shares
+// of package logstep, an element has
+//
+//	m = max a_il+b_lj,  s = m + log Σ e^(a_il+b_lj-m).
+type logTile[T rev.Float] struct {
+	elements       []logElement[T]
+	terms          []float64 // a_il+b_lj-m, and then the exponentials
+	sums, logs     []float64 // Σ e^(a_il+b_lj-m), 1 where m is not finite, and its log
+	z              []float64 // of C
+	keeps, partial []float64 // ω and e^(s-c')
+}
 
-// each does the products of rows of A with columns of B, and what goes with them.
-func (k *LogMul[T, I]) each(g, t, gt *LogMul[T, I], do logMethod) {
-	rev.Check(k)
+type logElement[T rev.Float] struct {
+	i, j, from, to   int // where it is, and the row of A
+	at               int // where its terms begin
+	top              float64
+	s, before, after T
+}
+
+func (k LogMul[T, I]) run(back bool, g, t, gt LogMul[T, I]) {
+	rev.Check(&k)
 	k.checkShape()
-	rev.CheckLike(k, g, t, gt)
-	w := workspace.Get[logMulJob[T, I]]()
-	w.k, w.g, w.t, w.gt, w.do = *k, *g, *t, *gt, do
+	rev.CheckLike(&k, &g, &t, &gt)
+	w := workspace.Get[logMul[T, I]]()
+	w.k, w.g, w.t, w.gt, w.back = k, g, t, gt, back
 	cols, entries := k.C.Cols, len(k.A.Ind)
 	w.blocks = max(1, min((entries+k.A.Rows)*cols/logWork, mostBlocks))
 	workers := min(parallel.Workers(k.Workers), w.blocks)
-	for len(w.scratch) < workers {
-		w.scratch = append(w.scratch, logMulScratch[T]{})
-	}
-	longest := 0
-	for i := range k.A.Rows {
-		longest = max(longest, int(k.A.Ptr[i+1]-k.A.Ptr[i]))
-	}
-	for i := range w.scratch[:workers] {
-		s := &w.scratch[i]
-		s.b, s.t = workspace.Grow(s.b, longest), workspace.Grow(s.t, longest)
-	}
+	w.open(workers)
 	step := max(1, cols)
 	if g.B.Data != nil || gt.B.Data != nil {
 		step = max(1, min(cols, logColumns))
@@ -175,8 +151,27 @@ func (k *LogMul[T, I]) each(g, t, gt *LogMul[T, I], do logMethod) {
 	workspace.Put(w)
 }
 
+// open makes a tile for each worker.
+func (w *logMul[T, I]) open(workers int) {
+	for len(w.tiles) < workers {
+		w.tiles = append(w.tiles, logTile[T]{})
+	}
+	most := logTerms
+	for i := range w.k.A.Rows {
+		most = max(most, int(w.k.A.Ptr[i+1]-w.k.A.Ptr[i]))
+	}
+	for n := range w.tiles[:workers] {
+		s := &w.tiles[n]
+		s.terms = workspace.Grow(s.terms, most)
+		s.elements = workspace.Grow(s.elements, logTerms)
+		for _, b := range [...]*[]float64{&s.sums, &s.logs, &s.z, &s.keeps, &s.partial} {
+			*b = workspace.Grow(*b, logTerms)
+		}
+	}
+}
+
 // cut returns the first row of a block.
-func (w *logMulJob[T, I]) cut(block int) int {
+func (w *logMul[T, I]) cut(block int) int {
 	a := &w.k.A
 	if block == w.blocks {
 		return a.Rows
@@ -186,62 +181,206 @@ func (w *logMulJob[T, I]) cut(block int) int {
 }
 
 // Block does a block of rows.
-func (w *logMulJob[T, I]) Block(worker, block int) {
-	s := &w.scratch[worker]
+func (w *logMul[T, I]) Block(worker, block int) {
+	s, a, b := &w.tiles[worker], &w.k.A, w.k.B
+	s.elements = s.elements[:0]
+	at := 0
 	for i := w.cut(block); i < w.cut(block+1); i++ {
-		from, to := int(w.k.A.Ptr[i]), int(w.k.A.Ptr[i+1])
+		from, to := int(a.Ptr[i]), int(a.Ptr[i+1])
 		if from == to {
 			continue // the product is zero, and C what it was
 		}
-		ind := w.k.A.Ind[from:to]
-		b, t := s.b[:len(ind)], s.t[:len(ind)]
+		n := to - from
 		for j := w.j0; j < w.j1; j++ {
-			gather(b, ind, w.k.B, j)
-			gather(t, ind, w.t.B, j)
-			var gb, gtb []T
-			if w.g.B.Data != nil {
-				gb = w.row(w.gb, from, to, j)
-				clear(gb)
+			if at+n > len(s.terms) || len(s.elements) == logTerms {
+				w.flush(s)
+				at = 0
 			}
-			if w.gt.B.Data != nil {
-				gtb = w.row(w.gtb, from, to, j)
-				clear(gtb)
-			}
-			w.dot(w.k.dot(i, j, from, to, b), w.g.dot(i, j, from, to, gb), w.t.dot(i, j, from, to, t), w.gt.dot(i, j, from, to, gtb))
+			top := logTermsOf(s.terms[at:at+n], a.Data[from:to], a.Ind[from:to], b.Data[j:], b.Stride)
+			s.elements = append(s.elements, logElement[T]{i: i, j: j, from: from, to: to, at: at, top: top})
+			at += n
 		}
+	}
+	w.flush(s)
+}
+
+// logTermsOf stores in terms the sums of a and the elements of b that are ind times ld
+// on, less the largest of them, which it returns.
+func logTermsOf[T rev.Float, I Index](terms []float64, a []T, ind []I, b []T, ld int) float64 {
+	// The bits of floats as integers that are ordered as they are, but for NaN, which do
+	// not wait for a branch.
+	order := func(x int64) int64 { return x ^ int64(uint64(x>>63)>>1) }
+	most := int64(math.MinInt64)
+	terms, a = terms[:len(ind)], a[:len(ind)]
+	for q, l := range ind {
+		x := float64(a[q]) + float64(b[int(l)*ld])
+		terms[q] = x
+		most = max(most, order(int64(math.Float64bits(x))))
+	}
+	top := math.Float64frombits(uint64(order(most)))
+	if top-top != 0 {
+		top = simd.Max(terms)
+	}
+	for q := range terms {
+		terms[q] -= top
+	}
+	return top
+}
+
+// flush does the elements of a tile.
+func (w *logMul[T, I]) flush(s *logTile[T]) {
+	count := len(s.elements)
+	if count == 0 {
+		return
+	}
+	last := &s.elements[count-1]
+	terms := s.terms[:last.at+last.to-last.from]
+	simd.Exp(terms, terms)
+	sums, logs := s.sums[:count], s.logs[:count]
+	for n := range s.elements {
+		x := &s.elements[n]
+		sum := 1.0
+		if x.top-x.top == 0 {
+			sum = 0
+			for _, e := range terms[x.at : x.at+x.to-x.from] {
+				sum += e
+			}
+		}
+		sums[n] = sum
+	}
+	simd.Log(logs, sums)
+	z := s.z[:count]
+	for n := range s.elements {
+		x := &s.elements[n]
+		x.s = T(x.top + logs[n])
+		logs[n], z[n] = float64(x.s), float64(*w.k.cell(x))
+	}
+	keeps, partial := s.keeps[:count], s.partial[:count]
+	logstep.Steps(z, logs, keeps, partial, w.back)
+	for n := range s.elements {
+		x := &s.elements[n]
+		c := w.k.cell(x)
+		x.before, x.after = *c, T(z[n])
+		*c = x.after
+		if w.back {
+			x.before, x.after = x.after, x.before
+		}
+		keeps[n] = float64(x.before) - float64(x.after)
+		partial[n] = float64(x.s) - float64(x.after)
+	}
+	if w.t.C.Data != nil || w.g.C.Data != nil || w.gt.C.Data != nil {
+		simd.Exp(keeps, keeps)
+		simd.Exp(partial, partial)
+		for n := range s.elements {
+			w.derivatives(s, n)
+		}
+	}
+	s.elements = s.elements[:0]
+}
+
+// derivatives does what is to be done for an element of a tile after C has changed.
+func (w *logMul[T, I]) derivatives(s *logTile[T], n int) {
+	x := &s.elements[n]
+	e := s.terms[x.at : x.at+x.to-x.from]
+	kept, v := s.keeps[n], s.partial[n]/s.sums[n]
+	switch {
+	case logstep.IsZero(x.s):
+		kept = 1
+	case logstep.IsZero(x.before):
+		kept = 0
+	}
+	if x.s == x.after { // infinity too
+		v = 1 / s.sums[n]
+	}
+	zero := math.IsInf(x.top, -1) // the terms are, and have no share
+	tangent := w.t.A.Data != nil || w.t.B.Data != nil
+	sigma := 0.0
+	if tangent && !zero {
+		for q, y := range e {
+			sigma += y * w.t.term(x, q, w.k.A.Ind)
+		}
+		sigma *= v
+	}
+	before, after := logstep.Tangent(w.t.cell(x), kept, sigma, w.back)
+	if w.g.C.Data == nil && w.gt.C.Data == nil {
+		return
+	}
+	seed, dseed := logstep.Cotangent(w.g.cell(x), w.gt.cell(x), kept, before, after, w.back)
+	var gb, gtb []T
+	if w.g.B.Data != nil {
+		gb = w.row(w.gb, x.from, x.to, x.j)
+	}
+	if w.gt.B.Data != nil {
+		gtb = w.row(w.gtb, x.from, x.to, x.j)
+	}
+	if zero {
+		clear(gb)
+		clear(gtb)
+		return
+	}
+	seed, dseed = seed*v, dseed*v
+	if w.g.A.Data != nil {
+		addShares(w.g.A.Data[x.from:x.to], seed, e)
+	}
+	if gb != nil {
+		clear(gb)
+		addShares(gb, seed, e)
+	}
+	if w.gt.A.Data == nil && w.gt.B.Data == nil {
+		return
+	}
+	for q := range e {
+		d := dseed
+		if tangent {
+			d += float64(seed * w.t.term(x, q, w.k.A.Ind))
+		}
+		e[q] *= d
+	}
+	if w.gt.A.Data != nil {
+		addShares(w.gt.A.Data[x.from:x.to], 1, e)
+	}
+	if gtb != nil {
+		clear(gtb)
+		addShares(gtb, 1, e)
 	}
 }
 
-// dot does the product for an element of C.
-func (w *logMulJob[T, I]) dot(k, g, t, gt revlinalg.LogDot[T]) {
-	switch w.do {
-	case logForward:
-		k.Forward()
-	case logInverse:
-		k.Inverse()
-	case logAdjoint:
-		k.Adjoint(g)
-	case logTangent:
-		k.Tangent(t)
-	case logAdjointTangent:
-		k.AdjointTangent(g, t, gt)
-	case logInverseAdjoint:
-		k.InverseAdjoint(g)
-	case logInverseTangent:
-		k.InverseTangent(t)
-	case logInverseAdjointTangent:
-		k.InverseAdjointTangent(g, t, gt)
+// addShares computes dst += seed·e.
+func addShares[T rev.Float](dst []T, seed float64, e []float64) {
+	dst = dst[:len(e)]
+	for q, y := range e {
+		dst[q] += T(seed * y)
 	}
+}
+
+// term returns ȧ_il + ḃ_lj of entry q of the row of an element.
+func (k *LogMul[T, I]) term(x *logElement[T], q int, ind []I) float64 {
+	var y float64
+	if k.A.Data != nil {
+		y = float64(k.A.Data[x.from+q])
+	}
+	if k.B.Data != nil {
+		y += float64(k.B.Data[int(ind[x.from+q])*k.B.Stride+x.j])
+	}
+	return y
+}
+
+// cell returns where an element of C is, nil if k has none.
+func (k *LogMul[T, I]) cell(x *logElement[T]) *T {
+	if k.C.Data == nil {
+		return nil
+	}
+	return &k.C.Data[x.i*k.C.Stride+x.j]
 }
 
 // row returns what x has for column j and the row of A from entry from to to.
-func (w *logMulJob[T, I]) row(x []T, from, to, j int) []T {
+func (w *logMul[T, I]) row(x []T, from, to, j int) []T {
 	m := w.j1 - w.j0
 	return x[from*m+(j-w.j0)*(to-from):][:to-from]
 }
 
 // scatter adds x to what the entries of A meet of m, if there is m.
-func (w *logMulJob[T, I]) scatter(m rev.General[T], x []T) {
+func (w *logMul[T, I]) scatter(m rev.General[T], x []T) {
 	if m.Data == nil {
 		return
 	}
@@ -252,31 +391,6 @@ func (w *logMulJob[T, I]) scatter(m rev.General[T], x []T) {
 			for q, l := range w.k.A.Ind[from:to] {
 				m.Data[int(l)*m.Stride+j] += v[q]
 			}
-		}
-	}
-}
-
-// dot returns the product for element (i, j) of C, without the operands that k has
-// not. The row of A is from entry from to to, and what it meets of B is in b.
-func (k *LogMul[T, I]) dot(i, j, from, to int, b []T) revlinalg.LogDot[T] {
-	var d revlinalg.LogDot[T]
-	if k.C.Data != nil {
-		d.Out = &k.C.Data[i*k.C.Stride+j]
-	}
-	if k.A.Data != nil {
-		d.X = rev.ViewSlice(k.A.Data[from:to])
-	}
-	if k.B.Data != nil {
-		d.Y = rev.ViewSlice(b)
-	}
-	return d
-}
-
-// gather sets dst to the elements of column j of m in the given rows, if there is m.
-func gather[T rev.Float, I Index](dst []T, ind []I, m rev.General[T], j int) {
-	if m.Data != nil {
-		for q, l := range ind {
-			dst[q] = m.Data[int(l)*m.Stride+j]
 		}
 	}
 }

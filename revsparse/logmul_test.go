@@ -61,6 +61,49 @@ func TestLogMulValue(t *testing.T) {
 	}
 }
 
+// Elements are revlinalg.LogDot's, infinite and missing ones too.
+func TestLogMulSpecial(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	values := []float64{-inf, -1e308, -3, 0, 2, 1e308, inf, nan}
+	rnd := rand.New(rand.NewPCG(9, 3))
+	pick := func() float64 { return values[rnd.IntN(len(values))] }
+	for range 3000 {
+		n := 1 + rnd.IntN(3)
+		x, y := make([]float64, n), make([]float64, n)
+		ind := make([]int, n)
+		for q := range n {
+			x[q], y[q], ind[q] = pick(), pick(), q
+		}
+		z := pick()
+		a, _ := NewCSR(1, n, []int{0, n}, ind, x)
+		k := NewLogMul(mat.NewVecDense(1, []float64{z}), a, mat.NewVecDense(n, y))
+		g := NewLogMul(mat.NewVecDense(1, []float64{2}), a.With(make([]float64, n)), mat.NewVecDense(n, nil))
+		want, gwant := z, 2.0
+		d := revlinalg.LogDot[float64]{Out: &want, X: rev.ViewSlice(x), Y: rev.ViewSlice(y)}
+		gd := revlinalg.LogDot[float64]{Out: &gwant, X: rev.ViewSlice(make([]float64, n)), Y: rev.ViewSlice(make([]float64, n))}
+		lost := 1.0 // how much a sum loses of what it was added to
+		same := func(what string, got, want float64) {
+			t.Helper()
+			if !(math.Abs(got-want) <= 1e-14*max(lost, math.Abs(want)) || got == want || math.IsNaN(got) && math.IsNaN(want)) {
+				t.Errorf("%v ⊕ %v·%v: %s is %v, want %v", z, x, y, what, got, want)
+			}
+		}
+		k.Forward()
+		d.Forward()
+		same("the sum", k.C.Data[0], want)
+		lost = max(1, math.Exp(want-z))
+		k.Adjoint(g)
+		d.Adjoint(gd)
+		same("the number before", k.C.Data[0], want)
+		lost = 1
+		same("its cotangent", g.C.Data[0], gwant)
+		for q := range n {
+			same("a cotangent in A", g.A.Data[q], gd.X.Data[q])
+			same("a cotangent in B", g.B.Data[q], gd.Y.Data[q])
+		}
+	}
+}
+
 func ExampleLogMul() {
 	// A step of a chain that stays where it is or goes on, from its first state.
 	half := math.Log(0.5)
@@ -72,33 +115,38 @@ func ExampleLogMul() {
 	// Output: 0.500 0.500
 }
 
-// The most work is that of an exponential, and in the adjoint another, for each entry.
+// The most work is that of a term: an exponential, and what it is read and added for.
 func BenchmarkLogMul(b *testing.B) {
-	const n, entries = 100_000, 10
+	const entries = 10
 	rnd := rand.New(rand.NewPCG(9, 2))
-	for _, workers := range []int{1, 2} {
-		k := LogMul[float64, int32]{C: matrixOf[float64](rnd, n, 1), A: perRow(rnd, n, entries, 0), B: matrixOf[float64](rnd, n, 1), Workers: workers}
-		c := slices.Clone(k.C.Data)
-		g := LogMul[float64, int32]{C: matrixOf[float64](rnd, n, 1), A: k.A.With(make([]float64, k.A.NNZ())), B: matrixOf[float64](rnd, n, 1)}
-		gc := slices.Clone(g.C.Data)
-		bytes := k.A.NNZ()*12 + n*(4+3*8)
-		b.Run(fmt.Sprintf("Forward/workers=%d", workers), func(b *testing.B) {
-			for b.Loop() {
-				copy(k.C.Data, c)
-				k.Forward()
+	for _, cols := range []int{1, 16} {
+		for _, workers := range []int{1, 2} {
+			n := 100_000 / cols
+			k := LogMul[float64, int32]{C: matrixOf[float64](rnd, n, cols), A: perRow(rnd, n, entries, 0), B: matrixOf[float64](rnd, n, cols), Workers: workers}
+			c := slices.Clone(k.C.Data)
+			g := LogMul[float64, int32]{C: matrixOf[float64](rnd, n, cols), A: k.A.With(make([]float64, k.A.NNZ())), B: matrixOf[float64](rnd, n, cols)}
+			gc := slices.Clone(g.C.Data)
+			report := func(b *testing.B) {
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n*entries*cols), "ns/term")
 			}
-			reportBytes(b, bytes)
-		})
-		copy(k.C.Data, c)
-		k.Forward()
-		after := slices.Clone(k.C.Data)
-		b.Run(fmt.Sprintf("Adjoint/workers=%d", workers), func(b *testing.B) {
-			for b.Loop() {
-				copy(k.C.Data, after)
-				copy(g.C.Data, gc)
-				k.Adjoint(g)
-			}
-			reportBytes(b, bytes+k.A.NNZ()*16+n*(3*8))
-		})
+			b.Run(fmt.Sprintf("Forward/%d columns/workers=%d", cols, workers), func(b *testing.B) {
+				for b.Loop() {
+					copy(k.C.Data, c)
+					k.Forward()
+				}
+				report(b)
+			})
+			copy(k.C.Data, c)
+			k.Forward()
+			after := slices.Clone(k.C.Data)
+			b.Run(fmt.Sprintf("Adjoint/%d columns/workers=%d", cols, workers), func(b *testing.B) {
+				for b.Loop() {
+					copy(k.C.Data, after)
+					copy(g.C.Data, gc)
+					k.Adjoint(g)
+				}
+				report(b)
+			})
+		}
 	}
 }

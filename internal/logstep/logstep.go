@@ -1,16 +1,11 @@
-package revlinalg
-
-import (
-	"math"
-
-	"revnum/rev"
-	"revnum/ulog"
-)
-
-// The kernels LogSum, LogDot, LogMul and LogMulElem compute in the semiring of
-// logarithmic numbers: their operands are logs, x ⊗ y = x + y is the product of
-// the numbers and x ⊕ y = log(eˣ + eʸ) the sum. What they add into an output z
-// is a sum of products, s = t_1 ⊕ t_2 ⊕ ..., each t a sum of inputs:
+// Package logstep has what the kernels over logs share: how an output changes, and its
+// derivatives.
+//
+// The kernels LogSum, LogDot, LogMul and LogMulElem of package revlinalg, and LogMul of
+// package revsparse, compute in the semiring of logarithmic numbers: their operands are
+// logs, x ⊗ y = x + y is the product of the numbers and x ⊕ y = log(eˣ + eʸ) the sum. What
+// they add into an output z is a sum of products, s = t_1 ⊕ t_2 ⊕ ..., each t a sum of
+// inputs:
 //
 //	Forward   z' = z ⊕ s
 //	Inverse   z  = z' ⊖ s = log(e^z' - e^s)
@@ -34,16 +29,24 @@ import (
 //
 // since ω̇ = ω·(ż - ż') and ẇ_i = w_i·(ṫ_i - ż').
 //
-// A kernel works out s, calls logStep for z, works out σ from what z' is, and
-// calls logTangent and logCotangent for the rest. In all of them back says that
+// A kernel works out s, calls Step for z, works out σ from what z' is, and
+// calls Tangent and Cotangent for the rest. In all of them back says that
 // the state is z' and becomes z, as in Inverse, Adjoint and AdjointTangent.
 //
 // Where there is nothing to take a derivative of, at numbers that are zero,
 // the shares settle it: a term that is zero has the share 0, and so has z if it
 // is zero and s is not. If s is zero, z' is z and ω is 1.
+package logstep
 
-// logStep changes z by s and returns what it is without and with s.
-func logStep[T rev.Float](z *T, s T, back bool) (before, after T) {
+import (
+	"math"
+
+	"revnum/internal/simd"
+	"revnum/ulog"
+)
+
+// Step changes z by s and returns what it is without and with s.
+func Step[T simd.Float](z *T, s T, back bool) (before, after T) {
 	number := func(x T) ulog.Float64 { return ulog.Float64{Log: float64(x)} }
 	if back {
 		after = *z
@@ -57,27 +60,66 @@ func logStep[T rev.Float](z *T, s T, back bool) (before, after T) {
 	return before, after
 }
 
-// logShare returns w = e^(t-z') for a term t of z'.
-func logShare[T rev.Float](t, after T) float64 {
-	if isLogZero(t) {
+// Steps is Step of several numbers: it stores z_i ⊕ s_i in z_i, or z_i ⊖ s_i. It uses d
+// and rest, which are as long.
+//
+// It is within 2⁻⁵³·(|z'| + 3) forward, and 2⁻⁵³·(|z| + 3·e^(z'-z)) backward.
+func Steps(z, s, d, rest []float64, back bool) {
+	for i, x := range z {
+		d[i] = s[i] - x
+		if !back {
+			d[i] = -math.Abs(d[i])
+		}
+	}
+	simd.Exp(d, d)
+	// For the u that 1+x is rounded to, log(1+x) is log u + (x-(u-1))/u but for what is
+	// far smaller.
+	for i, x := range d {
+		if back {
+			x = -x
+		}
+		u := 1 + x
+		d[i], rest[i] = u, 0
+		if u != 0 {
+			rest[i] = (x - (u - 1)) / u
+		}
+	}
+	simd.Log(d, d)
+	for i, x := range z {
+		y := x
+		if !back {
+			y = max(x, s[i])
+		}
+		if y += d[i] + rest[i]; y-y != 0 { // an infinity, or none of these
+			y = x
+			Step(&y, s[i], back)
+		}
+		z[i] = y
+	}
+}
+
+// Share returns w = e^(t-z') for a term t of z'.
+func Share[T simd.Float](t, after T) float64 {
+	if IsZero(t) {
 		return 0
 	}
 	return math.Exp(float64(t) - float64(after))
 }
 
-// logKept returns ω.
-func logKept[T rev.Float](before, after, s T) float64 {
-	if isLogZero(s) {
+// Kept returns ω.
+func Kept[T simd.Float](before, after, s T) float64 {
+	if IsZero(s) {
 		return 1
 	}
-	return logShare(before, after)
+	return Share(before, after)
 }
 
-func isLogZero[T rev.Float](x T) bool { return math.IsInf(float64(x), -1) }
+// IsZero reports whether x is the log of zero.
+func IsZero[T simd.Float](x T) bool { return math.IsInf(float64(x), -1) }
 
-// logTangent changes ż, nil if it is not asked for, and returns what it is
+// Tangent changes ż, nil if it is not asked for, and returns what it is
 // without and with σ.
-func logTangent[T rev.Float](t *T, kept, sigma float64, back bool) (before, after float64) {
+func Tangent[T simd.Float](t *T, kept, sigma float64, back bool) (before, after float64) {
 	switch {
 	case t == nil:
 		return 0, sigma
@@ -98,10 +140,10 @@ func logTangent[T rev.Float](t *T, kept, sigma float64, back bool) (before, afte
 	return before, after
 }
 
-// logCotangent changes z̄ and ġz, nil for zero, and returns what times the share
+// Cotangent changes z̄ and ġz, nil for zero, and returns what times the share
 // of a term is to be added to its cotangent, and, beside the tangent of the
 // term, to the tangent of that.
-func logCotangent[T rev.Float](g, gt *T, kept, before, after float64, back bool) (seed, dseed float64) {
+func Cotangent[T simd.Float](g, gt *T, kept, before, after float64, back bool) (seed, dseed float64) {
 	var out, dout float64 // z̄' and ġz'
 	if g != nil {
 		out = float64(*g)
