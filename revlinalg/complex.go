@@ -79,19 +79,29 @@ func partsOf(a rev.General[complex128]) rev.General[float64] {
 	return rev.General[float64]{Rows: a.Rows, Cols: 2 * a.Cols, Data: data, Stride: 2 * a.Stride}
 }
 
-// unit returns |z| and z/|z|, 0 for 0.
+// unit returns |z| and z/|z|, 0 for 0, and for an infinity the limit on a ray, which
+// is the direction that cmplx.Phase gives it.
 func unit(z complex128) (r float64, u complex128) {
 	r = cmplx.Abs(z)
 	if r == 0 {
 		return 0, 0
 	}
-	if math.IsInf(r, 0) {
-		return r, complex(real(z)/r, imag(z)/r)
+	if cmplx.IsInf(z) {
+		z = complex(infinite(real(z)), infinite(imag(z)))
+	} else {
+		// Scaled, so that neither a subnormal nor an overflowing |z| loses anything.
+		_, e := math.Frexp(max(math.Abs(real(z)), math.Abs(imag(z))))
+		z = complex(math.Ldexp(real(z), -e), math.Ldexp(imag(z), -e))
 	}
-	// Scaled, so that a subnormal |z| loses nothing.
-	_, e := math.Frexp(r)
-	z = complex(math.Ldexp(real(z), -e), math.Ldexp(imag(z), -e))
 	return r, scale(1/cmplx.Abs(z), z)
+}
+
+// infinite returns ±1 for ±Inf, ±0 for other numbers, and NaN for NaN.
+func infinite(x float64) float64 {
+	if math.IsInf(x, 0) {
+		return math.Copysign(1, x)
+	}
+	return 0 * x
 }
 
 // turn returns the derivative of z/|z| = u along dz, 0 at z = 0.

@@ -1,6 +1,7 @@
 package revlinalg
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -271,6 +272,88 @@ func TestComplexLogRange(t *testing.T) {
 		same := func(x, y float64) bool { return x == y || x != x && y != y }
 		if got, want := y.Data[0], cmplx.Log(x); !same(real(got), real(want)) || !same(imag(got), imag(want)) {
 			t.Errorf("log %v is %v, want %v", x, got, want)
+		}
+	}
+}
+
+// The kernels over complex numbers and math/cmplx agree on zeros, infinities, NaN,
+// and the ends of the range, in all combinations of parts.
+func TestComplexSpecial(t *testing.T) {
+	inf := math.Inf(1)
+	parts := []float64{math.NaN()}
+	for _, v := range []float64{0, 5e-324, 1e-310, 0x1p-1022, 1e-200, 0.75, 1, 1e200, 0x1p1023, math.MaxFloat64, inf} {
+		parts = append(parts, v, -v)
+	}
+	near := func(got, want, tol float64) bool {
+		return got == want || got != got && want != want || math.Abs(got-want) <= tol*math.Abs(want)
+	}
+	nearComplex := func(got, want complex128, tol float64) bool {
+		return near(real(got), real(want), tol) && near(imag(got), imag(want), tol)
+	}
+	const eps = 0x1p-52
+	for _, re := range parts {
+		for _, im := range parts {
+			z := complex(re, im)
+			x := rev.ViewSlice([]complex128{z})
+			abs := cmplx.Abs(z)
+
+			y, gx := rev.ViewSlice([]float64{0}), rev.ViewSlice([]complex128{0})
+			ComplexAbs{Y: y, X: x}.Forward()
+			var norm1, norm2, squares float64
+			ComplexNorm1{Out: &norm1, X: x}.Forward()
+			ComplexNorm2{Out: &norm2, X: x}.Forward()
+			ComplexSumSquares{Out: &squares, X: x}.Forward()
+			if !near(y.Data[0], abs, 0) || !near(norm1, abs, 0) {
+				t.Errorf("|%v| is %v, %v, want %v", z, y.Data[0], norm1, abs)
+			}
+			want := abs
+			if re != re || im != im {
+				want = math.NaN() // as of NaN and Inf in a vector
+			}
+			if !near(norm2, want, 2*eps) {
+				t.Errorf("norm of %v is %v, want %v", z, norm2, want)
+			}
+			if want := float64(re*re) + float64(im*im); !near(squares, want, 2*eps) {
+				t.Errorf("sum of squares of %v is %v, want %v", z, squares, want)
+			}
+
+			ComplexAbs{X: x}.Adjoint(ComplexAbs{Y: rev.ViewSlice([]float64{1}), X: gx})
+			u := cmplx.Rect(1, cmplx.Phase(z))
+			if z == 0 {
+				u = 0
+			}
+			if got := gx.Data[0]; !(cmplx.Abs(got-u) <= 4*eps) && !(cmplx.IsNaN(got) && (re != re || im != im)) {
+				t.Errorf("gradient of |x| at %v is %v, want %v", z, got, u)
+			}
+
+			l := rev.ViewSlice([]complex128{0})
+			err := ComplexLog{Y: l, X: x}.Forward()
+			if z == 0 {
+				var domain *DomainError
+				if !errors.As(err, &domain) || l.Data[0] != 0 {
+					t.Errorf("log %v: %v, %v", z, l.Data[0], err)
+				}
+			} else if want := cmplx.Log(z); err != nil {
+				t.Errorf("log %v: %v", z, err)
+			} else {
+				if !cmplx.IsInf(z) && math.IsInf(abs, 1) {
+					want = complex(math.Log(math.Hypot(0x1p-10*re, 0x1p-10*im))+10*math.Ln2, imag(want))
+				}
+				if abs < 0x1p-1000 {
+					want = complex(math.Log(math.Hypot(0x1p100*re, 0x1p100*im))-100*math.Ln2, imag(want))
+				}
+				if !nearComplex(l.Data[0], want, 2*eps) {
+					t.Errorf("log %v is %v, want %v", z, l.Data[0], want)
+				}
+			}
+
+			for _, w := range []complex128{1, 2 - 3i, complex(0, inf), z} {
+				var r complex128
+				ComplexDot{R: &r, X: x, Y: rev.ViewSlice([]complex128{w})}.Forward()
+				if want := complex(float64(re*real(w))+float64(im*imag(w)), float64(re*imag(w))-float64(im*real(w))); !nearComplex(r, want, 2*eps) {
+					t.Errorf("dot of %v and %v is %v, want %v", z, w, r, want)
+				}
+			}
 		}
 	}
 }

@@ -19,7 +19,8 @@ import (
 //	x̄ += ȳ·u,  ẏ += ρ,  ẋ̄ += ġ·u + ȳ·(ẋ - ρ·u)/|x|
 //
 // of each element. No square overflows or underflows, and a magnitude, that of
-// cmplx.Abs, is within 2ε times itself.
+// cmplx.Abs, is within 2ε times itself; so |x| = +Inf if a part of x is infinite, even
+// if the other is NaN. Then u is the direction of cmplx.Phase(x), so NaN in that case.
 type ComplexAbs struct {
 	Y rev.Vector[float64]    `rev:"acc"`
 	X rev.Vector[complex128] `rev:"in"`

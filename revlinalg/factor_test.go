@@ -3,9 +3,12 @@ package revlinalg
 import (
 	"errors"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
+	"time"
 
+	"revnum/internal/parallel"
 	"revnum/rev"
 )
 
@@ -66,6 +69,119 @@ func TestCholeskyFailsLate(t *testing.T) {
 			var e *NotPositiveDefinite
 			if !errors.As(err, &e) || e.Row != at || !(e.Pivot <= -1) {
 				t.Errorf("row %d, %d workers: %v", at, workers, err)
+			}
+		}
+	}
+}
+
+// A block that panics while others wait for it, or for what it would have let them
+// begin with, ends the wait, and the panic comes out at the caller. The workspace is
+// as good as new afterwards.
+func TestFactorPanics(t *testing.T) {
+	const n = 400
+	rnd := rand.New(rand.NewPCG(32, 4))
+	a, general := definite[float64](rnd, n), tall[float64](rnd, n+5, n)
+	var lu luFactor[float64]
+	var cholesky choleskyWork[float64]
+	var qr qrWork[float64]
+	for _, workers := range []int{1, 2, 7} {
+		// Of each: the factors, and blocks of the elimination when what they need at
+		// last has been cut off.
+		for name, f := range map[string]struct {
+			factor func() [][]float64
+			broken func()
+		}{
+			"LU": {
+				func() [][]float64 {
+					lu.factor(workers, a)
+					lu.join()
+					return [][]float64{slices.Clone(lu.lu.Data), slices.Clone(lu.diag)}
+				},
+				func() {
+					lu.factor(workers, a)
+					for j := range lu.applied {
+						lu.applied[j].Store(0)
+					}
+					lu.eliminate(0)
+					lu.steps.begin()
+					lu.pivots = lu.pivots[:3*luCols]
+					parallel.Run(workers, len(lu.applied)*(len(lu.applied)-1)/2, &lu)
+				},
+			},
+			"Cholesky": {
+				func() [][]float64 {
+					if err := cholesky.factor(workers, a); err != nil {
+						t.Fatal(err)
+					}
+					u := scratchCopy(rev.General[float64]{}, cholesky.u)
+					clearLower(u)
+					return [][]float64{u.Data}
+				},
+				func() {
+					f := &cholesky.factors
+					f.begin(n)
+					cholesky.a = a
+					parallel.Run(workers, len(f.done), (*choleskyStart[float64])(&cholesky))
+					f.factor(0)
+					last := 3 * n * choleskyStride
+					f.data = f.data[:last:last]
+					parallel.Run(workers, len(f.done)*(len(f.done)-1)/2, f)
+				},
+			},
+			"adjoint of Cholesky": {
+				func() [][]float64 {
+					g := Cholesky[float64]{L: a, A: rev.NewGeneral[float64](n, n, nil)}
+					if err := cholesky.factor(workers, a); err != nil {
+						t.Fatal(err)
+					}
+					cholesky.addGradient(workers, g)
+					return [][]float64{g.A.Data}
+				},
+				func() {
+					b := &cholesky.back
+					b.begin(n)
+					b.u, b.gl, b.ga = cholesky.u, a, a
+					last := 3 * n * choleskyStride
+					b.data = slices.Clone(b.data[:last:last])
+					parallel.Run(workers, len(b.done)*(len(b.done)+1)/2, b)
+				},
+			},
+			"QR": {
+				func() [][]float64 {
+					if err := qr.householder(workers, general); err != nil {
+						t.Fatal(err)
+					}
+					return [][]float64{slices.Clone(qr.q.Data), slices.Clone(qr.r.Data)}
+				},
+				func() {
+					strips := len(qr.state)
+					clear(qr.state)
+					qr.reduced, qr.unformed, qr.broken = 0, strips, false
+					qr.a = general
+					last := 3 * qrPanel * qrPanel
+					qr.t.Data = qr.t.Data[:last:last]
+					parallel.Run(workers, workers, &qr.reflectors)
+				},
+			},
+		} {
+			want := f.factor()
+			done := make(chan any)
+			go func() {
+				defer func() { done <- recover() }()
+				f.broken()
+			}()
+			select {
+			case v := <-done:
+				if _, ok := v.(runtime.Error); !ok {
+					t.Errorf("%s, %d workers: panic %v, want that of an index", name, workers, v)
+				}
+			case <-time.After(time.Minute):
+				t.Fatalf("%s, %d workers: hangs", name, workers)
+			}
+			for i, x := range f.factor() {
+				if !slices.Equal(x, want[i]) {
+					t.Errorf("%s, %d workers: result %d differs after a panic", name, workers, i)
+				}
 			}
 		}
 	}

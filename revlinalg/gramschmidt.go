@@ -114,8 +114,17 @@ func (k GramSchmidt[T]) AdjointTangent(g, t, gt GramSchmidt[T]) error {
 
 // gramSchmidt computes Q and R.
 func (w *qrWork[T]) gramSchmidt(workers int, a rev.General[T]) error {
-	m, n := a.Rows, a.Cols
 	w.workers = workers
+	w.orthogonalise(a)
+	if w.rescale(a) {
+		w.orthogonalise(w.x)
+	}
+	return w.finish()
+}
+
+// orthogonalise is gramSchmidt for columns that are far from overflow and underflow.
+func (w *qrWork[T]) orthogonalise(a rev.General[T]) {
+	m, n := a.Rows, a.Cols
 	w.q, w.r = scratch(w.q, m, n), zeros(w.r, n, n)
 	w.qt, w.coeffs = scratch(w.qt, n, m), scratch(w.coeffs, 1, n)
 	copyTransposed(w.qt, a)
@@ -137,9 +146,5 @@ func (w *qrWork[T]) gramSchmidt(workers int, a rev.General[T]) error {
 		w.r.Row(j)[j] = norm
 		divideRow(x, norm)
 	}
-	if err := w.check(); err != nil {
-		return err
-	}
 	copyTransposed(w.q, w.qt)
-	return nil
 }

@@ -43,8 +43,11 @@ import (
 // panel are applied to the rest together, as I - V·T·Vᵀ (Schreiber and Van Loan
 // 1989), which are products of matrices. Workers form Q while others reduce A. Q·R is the exact factorisation of a
 // matrix whose columns are within a small multiple of m·n·ε of those of A, in
-// norm (Higham 2002, theorem 19.4), and Q is orthonormal to m·n·ε. The bits do
-// not depend on the number of workers.
+// norm (Higham 2002, theorem 19.4), and Q is orthonormal to m·n·ε. Elements may have
+// any magnitude: columns near the ends of the range are multiplied by powers of two
+// on the way, and what overflows is an element of R, or a derivative, that is out of
+// range itself or as one of the products above. The bits do not depend on the number
+// of workers.
 //
 // With r_jj the diagonal of R and d_j the largest magnitude in column j of R,
 //
@@ -163,6 +166,7 @@ func (o *qrOperands[T]) checkShape() {
 type qrWork[T rev.Float] struct {
 	reflectors[T] // and Q and R, with zeros below its diagonal
 	workers       int
+	shifts        []int // if not empty, columns of A were multiplied by 2^shifts[j]
 
 	qt     rev.General[T] // of GramSchmidt: Qᵀ
 	coeffs rev.General[T]
@@ -200,6 +204,61 @@ func (w *qrWork[T]) condition() T {
 		}
 	}
 	return c
+}
+
+// rescale looks whether R, as computed, has columns near the ends of the range of
+// T. If so, it puts A with columns multiplied by powers of two into x, which changes
+// nothing in Q, and has finish take them out of R again.
+func (w *qrWork[T]) rescale(a rev.General[T]) bool {
+	low, high := 0x1p-900, 0x1p1000
+	if epsilon[T]() == 0x1p-23 {
+		low, high = 0x1p-90, 0x1p110
+	}
+	w.condition()
+	near := false
+	for _, d := range w.s.Row(0) {
+		near = near || !(float64(d) > low && float64(d) < high)
+	}
+	w.shifts = w.shifts[:0]
+	if !near {
+		return false
+	}
+	clear(w.s.Row(0))
+	tops := w.s.Row(0)
+	for i := range a.Rows {
+		for j, v := range a.Row(i) {
+			tops[j] = max(tops[j], abs(v))
+		}
+	}
+	w.x = scratchCopy(w.x, a)
+	for _, top := range tops {
+		shift := 0
+		if isFinite(float64(top)) {
+			_, shift = math.Frexp(float64(top))
+		}
+		w.shifts = append(w.shifts, -shift)
+	}
+	for i := range w.x.Rows {
+		shiftRow(w.x.Row(i), w.shifts, 1)
+	}
+	return true
+}
+
+// shiftRow computes x_j *= 2^(sign·shifts_j).
+func shiftRow[T rev.Float](x []T, shifts []int, sign int) {
+	for j, v := range x {
+		x[j] = T(math.Ldexp(float64(v), sign*shifts[j]))
+	}
+}
+
+// finish returns an error if A has not full rank to working precision, and takes
+// out of R what rescale has put in.
+func (w *qrWork[T]) finish() error {
+	err := w.check()
+	for i := 0; i < w.r.Rows && len(w.shifts) > 0; i++ {
+		shiftRow(w.r.Row(i), w.shifts, -1)
+	}
+	return err
 }
 
 // check returns an error if A has not full rank to working precision.

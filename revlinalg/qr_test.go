@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -260,6 +261,53 @@ func ExampleQR() {
 	// ⎡-5.000  -3.000⎤
 	// ⎣ 0.000  -2.236⎦
 	// [-0.6 0.0 -0.8]
+}
+
+// Columns near overflow and underflow have the Q of the same columns of magnitude 1,
+// and that R times the factors.
+func TestQRRange(t *testing.T) {
+	t.Run("float64", func(t *testing.T) { testQRRange[float64](t, []int{1021, -1000, -1060, 0}) })
+	t.Run("float32", func(t *testing.T) { testQRRange[float32](t, []int{125, -120, -138, 0}) })
+}
+
+func testQRRange[T rev.Float](t *testing.T, shifts []int) {
+	rnd := rand.New(rand.NewPCG(33, 3))
+	for _, n := range []int{1, 4, 30} {
+		for range 10 {
+			a := tall[T](rnd, n+7, n)
+			base := rev.NewGeneral[T](n+7, n, nil)
+			for i := range a.Rows {
+				for j := range n {
+					shift := shifts[(j+n)%len(shifts)]
+					a.Row(i)[j] = T(math.Ldexp(float64(a.Row(i)[j]), shift))
+					base.Row(i)[j] = T(math.Ldexp(float64(a.Row(i)[j]), -shift))
+				}
+			}
+			zero := func(r, c int) rev.General[T] { return rev.NewGeneral[T](r, c, nil) }
+			for _, gramSchmidt := range []bool{false, true} {
+				far := QR[T]{Q: zero(n+7, n), R: zero(n, n), A: a}
+				near := QR[T]{Q: zero(n+7, n), R: zero(n, n), A: base}
+				var err error
+				if gramSchmidt {
+					err = errors.Join(GramSchmidt[T](far).Forward(), GramSchmidt[T](near).Forward())
+				} else {
+					err = errors.Join(far.Forward(), near.Forward())
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i := range n {
+					for j := range n {
+						near.R.Row(i)[j] = T(math.Ldexp(float64(near.R.Row(i)[j]), shifts[(j+n)%len(shifts)]))
+					}
+				}
+				if !slices.Equal(far.Q.Data, near.Q.Data) || !slices.Equal(far.R.Data, near.R.Data) {
+					t.Fatalf("n=%d, gramSchmidt=%v: %v and %v, want %v and %v",
+						n, gramSchmidt, far.Q.Data, far.R.Data, near.Q.Data, near.R.Data)
+				}
+			}
+		}
+	}
 }
 
 func BenchmarkQR(b *testing.B) {

@@ -64,8 +64,17 @@ type qrScratch[T rev.Float] struct {
 
 // householder computes Q and R.
 func (w *qrWork[T]) householder(workers int, a rev.General[T]) error {
-	m, n := a.Rows, a.Cols
 	w.workers = workers
+	w.reflectAll(a)
+	if w.rescale(a) {
+		w.reflectAll(w.x)
+	}
+	return w.finish()
+}
+
+// reflectAll is householder for columns that are far from overflow and underflow.
+func (w *qrWork[T]) reflectAll(a rev.General[T]) {
+	m, n := a.Rows, a.Cols
 	w.a = a
 	w.q, w.r = scratch(w.q, m, n), zeros(w.r, n, n)
 	strips := (n + qrPanel - 1) / qrPanel
@@ -73,7 +82,7 @@ func (w *qrWork[T]) householder(workers int, a rev.General[T]) error {
 	w.t = zeros(w.t, strips*qrPanel, qrPanel)
 	w.state = workspace.Zeros(w.state, strips)
 	w.reduced, w.unformed, w.broken = 0, strips, false
-	workers = min(parallel.Workers(workers), strips)
+	workers := min(parallel.Workers(w.workers), strips)
 	for len(w.scratch) < workers {
 		w.scratch = append(w.scratch, qrScratch[T]{})
 	}
@@ -83,7 +92,6 @@ func (w *qrWork[T]) householder(workers int, a rev.General[T]) error {
 	}
 	parallel.Run(workers, workers, &w.reflectors)
 	w.a = rev.General[T]{}
-	return w.check()
 }
 
 // strip returns strip j.
