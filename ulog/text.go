@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 )
 
 // The methods by which fmt and the encoding packages write and read the number
@@ -78,6 +79,54 @@ func unmarshalText[T Number](x *T, text []byte) error {
 		*x = v
 	}
 	return err
+}
+
+// Scan implements fmt.Scanner by Parse, for the verbs %v, %s, %e, %f and %g. On an
+// error x is as it was.
+func (x *Float64) Scan(state fmt.ScanState, verb rune) error { return scanText(x, state, verb) }
+
+// Scan implements fmt.Scanner by Parse, for the verbs %v, %s, %e, %f and %g. On an
+// error x is as it was.
+func (x *Float32) Scan(state fmt.ScanState, verb rune) error { return scanText(x, state, verb) }
+
+// Scan implements fmt.Scanner by Parse, for the verbs %v, %s, %e, %f and %g. On an
+// error x is as it was.
+func (x *Fixed) Scan(state fmt.ScanState, verb rune) error { return scanText(x, state, verb) }
+
+// Scan implements fmt.Scanner by Parse, for the verbs %v, %s, %e, %f and %g. On an
+// error x is as it was.
+func (x *Signed) Scan(state fmt.ScanState, verb rune) error { return scanText(x, state, verb) }
+
+func scanText[T Number](x *T, state fmt.ScanState, verb rune) error {
+	if !strings.ContainsRune("vseEfFgG", verb) {
+		return fmt.Errorf("ulog: bad verb %%%c to scan a number", verb)
+	}
+	const decimal = "+-.0123456789eE"
+	taken, begun := decimal+"iInN", false
+	text, err := state.Token(true, func(r rune) bool {
+		if !strings.ContainsRune(taken, r) {
+			return false
+		}
+		// The first letter or digit tells what the others may be.
+		switch {
+		case r == ')':
+			taken = ""
+		case begun || r == '+' || r == '-':
+		case r == 'e' || r == 'E':
+			taken, begun = decimal+"xXpP()", true
+		case r == 'i' || r == 'I':
+			taken, begun = "iInNfFtTyY", true
+		case r == 'n' || r == 'N':
+			taken, begun = "nNaA", true
+		default:
+			taken, begun = decimal, true
+		}
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	return unmarshalText(x, text)
 }
 
 // MarshalJSON implements json.Marshaler: a number if String is decimal, else a

@@ -9,17 +9,22 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"revnum/fixed"
 )
 
-// roundTrip checks Parse(x.String()) == x, and JSON and text likewise.
+// roundTrip checks Parse(x.String()) == x, and Scan, JSON and text likewise.
 func roundTrip[T Number](t *testing.T, x T) {
 	t.Helper()
 	s := fmt.Sprint(x)
 	y, err := Parse[T](s)
 	if err != nil || y != x {
 		t.Errorf("%T %+v reads as %q and that as %+v (%v)", x, x, s, y, err)
+	}
+	var w T
+	if n, err := fmt.Sscan(s, &w); n != 1 || err != nil || w != x {
+		t.Errorf("%q is scanned as %+v (%v)", s, w, err)
 	}
 	data, err := json.Marshal(x)
 	if err != nil {
@@ -384,4 +389,40 @@ func FuzzFixed(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestScan(t *testing.T) {
+	for _, c := range []struct{ text, number, rest string }{
+		{"1.5e2 kg", "1.5e2", " kg"},
+		{"-0.25kg", "-0.25", "kg"},
+		{"+.5i", "+.5", "i"},
+		{"exp(-2.5)(a", "exp(-2.5)", "(a"},
+		{" EXP(+1E3)exp", "exp(1000)", "exp"},
+		{"-Infinity,", "-Inf", ","},
+		{"\nNaN\n", "NaN", "\n"},
+	} {
+		var x Signed
+		r := strings.NewReader(c.text)
+		n, err := fmt.Fscan(r, &x)
+		want, _ := Parse[Signed](c.number)
+		rest := c.text[len(c.text)-r.Len():]
+		if n != 1 || err != nil || x.String() != want.String() || rest != c.rest {
+			t.Errorf("Fscan(%q): %d, %v: %v before %q, want %v before %q", c.text, n, err, x, rest, want, c.rest)
+		}
+	}
+	var x, y Fixed
+	seven, _ := Parse[Fixed]("7")
+	if n, err := fmt.Sscanf("12345", "%2e%3G", &x, &y); n != 2 || err != nil || x.String() != "12" || y.String() != "345" {
+		t.Errorf("Sscanf with widths: %d, %v: %v %v", n, err, x, y)
+	}
+	for _, c := range []struct{ text, format string }{{"x", "%v"}, {"", "%v"}, {"1e", "%g"}, {"exp(1", "%s"}, {"-1", "%f"}, {"inn", "%v"}, {"5", "%d"}} {
+		x = seven
+		if n, err := fmt.Sscanf(c.text, c.format, &x); n != 0 || err == nil || x != seven {
+			t.Errorf("Sscanf(%q, %q): %d, %v, %v", c.text, c.format, n, err, x)
+		}
+	}
+	broken := errors.New("broken")
+	if _, err := fmt.Fscan(iotest.ErrReader(broken), &x); !errors.Is(err, broken) || x != seven {
+		t.Errorf("Fscan of a broken reader: %v, %v", err, x)
+	}
 }
