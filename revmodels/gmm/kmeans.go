@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"revnum/internal/parallel"
+	"revnum/internal/plusplus"
 	"revnum/rev"
 )
 
@@ -34,48 +35,18 @@ func newClustering(x rev.General[float64], k int, scale []float64, workers int) 
 	}
 }
 
-// seed chooses the centres from the points by k-means++ (Arthur and
-// Vassilvitskii, 2007): the first uniformly, each of the others with a
-// probability in proportion to the distance from the centres so far.
+// seed chooses the centres from the points by k-means++.
 func (c *clustering) seed(ctx context.Context, rnd *rand.Rand) {
 	k := c.centres.Rows
 	c.centres.Rows = 0
 	c.reassign() // all at an infinite distance
-	for n := 0; n < k && ctx.Err() == nil; n++ {
-		at := rnd.IntN(c.x.Rows)
-		if n > 0 {
-			at = weighted(rnd, c.dist, at)
-		}
+	plusplus.Seed(ctx, rnd, k, c.dist, func(n, point int) {
 		c.centres.Rows = n + 1
-		copy(c.centres.Row(n), c.x.Row(at))
+		copy(c.centres.Row(n), c.x.Row(point))
 		c.from = n
 		c.assign()
-	}
+	})
 	c.centres.Rows = k
-}
-
-// weighted returns i with a probability in proportion to w_i, or otherwise if
-// all w are 0.
-func weighted(rnd *rand.Rand, w []float64, otherwise int) int {
-	var sum float64
-	for _, v := range w {
-		sum += v
-	}
-	if sum == 0 {
-		return otherwise
-	}
-	u := rnd.Float64() * sum
-	last := otherwise
-	for i, v := range w {
-		if v == 0 {
-			continue
-		}
-		if last = i; u < v {
-			break
-		}
-		u -= v
-	}
-	return last
 }
 
 // lloyd moves each centre to the mean of its points and assigns the points

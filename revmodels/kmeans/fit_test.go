@@ -264,22 +264,6 @@ func TestPredictShape(t *testing.T) {
 	c.Predict(mat.NewDense(1, 2, nil))
 }
 
-func TestWeighted(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(2, 6))
-	w := []float64{0, 1, 0, 3, 0}
-	var counts [5]int
-	for range 4000 {
-		counts[weighted(rnd, w, 0)]++
-	}
-	// Four standard deviations around 3000.
-	if counts[1]+counts[3] != 4000 || !(math.Abs(float64(counts[3]-3000)) <= 4*math.Sqrt(750)) {
-		t.Errorf("counts %v for weights %v", counts, w)
-	}
-	if got := weighted(rnd, make([]float64, 3), 2); got != 2 {
-		t.Errorf("all weights 0: %d, want 2", got)
-	}
-}
-
 func ExampleFit() {
 	x := mat.NewDense(6, 2, []float64{
 		1, 1,
