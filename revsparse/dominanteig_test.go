@@ -126,7 +126,7 @@ func TestDominantEigDense(t *testing.T) {
 // The lowest eigenvalues of a grid with sides that differ are known and close.
 func TestDominantEigGrid(t *testing.T) {
 	const rows, cols = 40, 31
-	a := gridLaplacian(rows, cols)
+	a := gridLaplacian[int](rows, cols)
 	values := mat.NewVecDense(4, nil)
 	k := NewDominantEig(values, nil, a)
 	k.Which = Smallest
@@ -167,7 +167,7 @@ func TestDominantEigErrors(t *testing.T) {
 		{"the identity", diagonal(1, 1, 1, 1), Smallest, 1, 0, [2]float64{1, 1}, 0},
 		{"zero", diagonal(0, 0), LargestMagnitude, 1, 0, [2]float64{}, 0},
 		// Square grids have pairs of levels.
-		{"a square", gridLaplacian(30, 30), Smallest, 2, 1, [2]float64{6 - 2*math.Cos(math.Pi/31) - 2*math.Cos(2*math.Pi/31) - 2, 0}, 0},
+		{"a square", gridLaplacian[int](30, 30), Smallest, 2, 1, [2]float64{6 - 2*math.Cos(math.Pi/31) - 2*math.Cos(2*math.Pi/31) - 2, 0}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			k := NewDominantEig(mat.NewVecDense(c.k, nil), nil, c.a)
@@ -188,7 +188,7 @@ func TestDominantEigErrors(t *testing.T) {
 	}
 
 	var late *ConvergenceError
-	k = NewDominantEig(mat.NewVecDense(1, nil), nil, gridLaplacian(50, 49))
+	k = NewDominantEig(mat.NewVecDense(1, nil), nil, gridLaplacian[int](50, 49))
 	k.Which, k.MaxIter = Smallest, 50
 	if err := k.Forward(); !errors.As(err, &late) || late.Iterations < 50 || !(late.Residual > late.Tol) {
 		t.Errorf("error %v (%+v)", err, late)
@@ -202,7 +202,7 @@ func TestDominantEigErrors(t *testing.T) {
 }
 
 func BenchmarkDominantEig(b *testing.B) {
-	a := gridLaplacian(300, 299)
+	a := gridLaplacian[int](300, 299)
 	k := DominantEig[float64, int]{
 		Values: rev.ViewSlice(make([]float64, 1)), Vectors: rev.NewGeneral[float64](a.Rows, 1, nil), A: a,
 		EigOptions: EigOptions{Which: Smallest}, Workers: 1,

@@ -138,28 +138,6 @@ func ExampleMul() {
 	// [0 0] [1 100 -10] [1 -3 2]
 }
 
-// Matrices of a benchmark, with n rows and int32 indices.
-func laplacian(side int) CSR[float64, int32] {
-	n := side * side
-	a := CSR[float64, int32]{Rows: n, Cols: n, Ptr: make([]int32, 1, n+1)}
-	for i := range side {
-		for j := range side {
-			at := i*side + j
-			for _, d := range []struct {
-				ok  bool
-				to  int
-				val float64
-			}{{i > 0, at - side, -1}, {j > 0, at - 1, -1}, {true, at, 4}, {j < side-1, at + 1, -1}, {i < side-1, at + side, -1}} {
-				if d.ok {
-					a.Ind, a.Data = append(a.Ind, int32(d.to)), append(a.Data, d.val)
-				}
-			}
-			a.Ptr = append(a.Ptr, int32(len(a.Ind)))
-		}
-	}
-	return a
-}
-
 // perRow returns a matrix with the given number of entries in each row, the
 // columns being within width of the diagonal, or anywhere if it is 0.
 func perRow(rnd *rand.Rand, n, entries, width int) CSR[float64, int32] {
@@ -185,7 +163,7 @@ func BenchmarkMulVec(b *testing.B) {
 		name string
 		a    CSR[float64, int32]
 	}{
-		{"Laplacian", laplacian(1000)},
+		{"Laplacian", gridLaplacian[int32](1000, 1000)},
 		{"banded", perRow(rnd, 1e6, 10, 10)},
 		{"random", perRow(rnd, 1e6, 10, 0)},
 		{"small", perRow(rnd, 1000, 50, 0)},

@@ -321,7 +321,7 @@ func ExampleOperatorEig() {
 // respect to the depth of each site are the probabilities to find it there.
 func ExampleDominantEig() {
 	const side = 5
-	h := gridLaplacian(side, side)
+	h := gridLaplacian[int](side, side)
 	for p, v := range h.Data {
 		if v == 4 {
 			h.Data[p] = 0

@@ -63,13 +63,13 @@ func TestSolve(t *testing.T) {
 
 // gridLaplacian returns the matrix of the five-point stencil on a grid, 4 on the
 // diagonal.
-func gridLaplacian(rows, cols int) CSR[float64, int] {
-	a := CSR[float64, int]{Rows: rows * cols, Cols: rows * cols, Ptr: []int{0}}
+func gridLaplacian[I Index](rows, cols int) CSR[float64, I] {
+	a := CSR[float64, I]{Rows: rows * cols, Cols: rows * cols, Ptr: []I{0}}
 	for i := range rows {
 		for j := range cols {
 			at := func(i, j int, v float64) {
 				if i >= 0 && i < rows && j >= 0 && j < cols {
-					a.Ind, a.Data = append(a.Ind, i*cols+j), append(a.Data, v)
+					a.Ind, a.Data = append(a.Ind, I(i*cols+j)), append(a.Data, v)
 				}
 			}
 			at(i-1, j, -1)
@@ -77,7 +77,7 @@ func gridLaplacian(rows, cols int) CSR[float64, int] {
 			at(i, j, 4)
 			at(i, j+1, -1)
 			at(i+1, j, -1)
-			a.Ptr = append(a.Ptr, len(a.Ind))
+			a.Ptr = append(a.Ptr, I(len(a.Ind)))
 		}
 	}
 	return a
@@ -88,7 +88,7 @@ func gridLaplacian(rows, cols int) CSR[float64, int] {
 func TestSolveDense(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 2))
 	for _, scale := range []float64{1, 1e-300, 1e300, 1e-10} {
-		for _, a := range []CSR[float64, int]{definite[float64, int](rnd, 50), gridLaplacian(7, 9), gridLaplacian(1, 60)} {
+		for _, a := range []CSR[float64, int]{definite[float64, int](rnd, 50), gridLaplacian[int](7, 9), gridLaplacian[int](1, 60)} {
 			n := a.Rows
 			a.Data = append([]float64(nil), a.Data...)
 			for p := range a.Data {
@@ -130,7 +130,7 @@ func TestSolveErrors(t *testing.T) {
 	}
 
 	var late *ConvergenceError
-	k = Solve[float64, int]{X: rev.ViewSlice(make([]float64, 900)), A: gridLaplacian(30, 30), B: randomVector[float64](rand.New(rand.NewPCG(5, 3)), 900), MaxIter: 10}
+	k = Solve[float64, int]{X: rev.ViewSlice(make([]float64, 900)), A: gridLaplacian[int](30, 30), B: randomVector[float64](rand.New(rand.NewPCG(5, 3)), 900), MaxIter: 10}
 	if err := k.Forward(); !errors.As(err, &late) || late.Iterations != 10 || !(late.Residual > 1e-6) || late.Tol != 0x1p-48 {
 		t.Errorf("error %v (%+v), want that of ten iterations", err, late)
 	}
@@ -250,7 +250,7 @@ func ExampleSolve() {
 // Each iteration reads the matrix once and passes over some 14 vectors.
 func BenchmarkSolve(b *testing.B) {
 	const side = 300
-	a := gridLaplacian(side, side)
+	a := gridLaplacian[int](side, side)
 	n := a.Rows
 	rnd := rand.New(rand.NewPCG(5, 5))
 	k := Solve[float64, int]{X: randomVector[float64](rnd, n), A: a, B: randomVector[float64](rnd, n), Workers: 1}

@@ -190,7 +190,7 @@ func BenchmarkSpGEMM(b *testing.B) {
 		name string
 		a    CSR[float64, int32]
 	}{
-		{"Laplacian", laplacian(300)},
+		{"Laplacian", gridLaplacian[int32](300, 300)},
 		{"random", perRow(rnd, 20_000, 10, 0)},
 		{"density 0.05", perRow(rnd, 1000, 50, 0)},
 	} {

@@ -85,7 +85,7 @@ func TestSymmetricMulValue(t *testing.T) {
 // Several blocks, most of whose rows and columns are theirs alone.
 func TestSymmetricMulBlocks(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(7, 2))
-	full := laplacian(250)
+	full := gridLaplacian[int32](250, 250)
 	n := full.Rows
 	for i := range n {
 		for p := full.Ptr[i]; p < full.Ptr[i+1]; p++ {
@@ -129,7 +129,7 @@ func BenchmarkSymmetricMul(b *testing.B) {
 		name string
 		a    CSR[float64, int32]
 	}{
-		{"Laplacian", triangle(laplacian(1000))},
+		{"Laplacian", triangle(gridLaplacian[int32](1000, 1000))},
 		{"banded", triangle(perRow(rnd, 1e6, 20, 20))},
 		{"random", triangle(perRow(rnd, 1e5, 20, 0))},
 	} {
