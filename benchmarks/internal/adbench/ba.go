@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
-	"os"
 	"strconv"
 
 	"revnum/internal/scan"
@@ -29,14 +28,11 @@ type BA struct {
 
 // LoadBA reads the problem in the file at path.
 func LoadBA(path string) (*BA, error) {
-	f, err := os.Open(path)
+	f, _, err := scan.Open(path, "a BA problem")
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return nil, fmt.Errorf("%s: is a folder, expected a BA problem", path)
-	}
 	return ReadBA(f, path)
 }
 

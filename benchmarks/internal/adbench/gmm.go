@@ -8,7 +8,6 @@ import (
 	"math"
 	"math/bits"
 	"math/rand/v2"
-	"os"
 	"strconv"
 
 	"revnum/internal/scan"
@@ -53,20 +52,11 @@ func add(a, b int) (int, bool) {
 // LoadGMM reads the problem in the file at path. With replicate set, the file
 // holds one point that stands for all N.
 func LoadGMM(path string, replicate bool) (*GMM, error) {
-	f, err := os.Open(path)
+	f, size, err := scan.Open(path, "a GMM problem")
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	size := int64(-1)
-	if info, err := f.Stat(); err == nil {
-		if info.IsDir() {
-			return nil, fmt.Errorf("%s: is a folder, expected a GMM problem", path)
-		}
-		if info.Mode().IsRegular() {
-			size = info.Size()
-		}
-	}
 	return ReadGMM(f, path, size, replicate)
 }
 

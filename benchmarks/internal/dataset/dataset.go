@@ -5,9 +5,10 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 
 	"gonum.org/v1/gonum/mat"
+
+	"revnum/internal/scan"
 )
 
 // Table is a matrix of finite numbers, a point a row.
@@ -28,20 +29,11 @@ func (t *Table) ColumnName(j int) string {
 // begins as such a file does, as CSV otherwise. Errors name the file, and the
 // line or the entry.
 func Load(path string) (*Table, error) {
-	f, err := os.Open(path)
+	f, size, err := scan.Open(path, "a CSV or .npy file")
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	size := int64(-1)
-	if info, err := f.Stat(); err == nil {
-		if info.IsDir() {
-			return nil, fmt.Errorf("%s: is a folder, expected a CSV or .npy file", path)
-		}
-		if info.Mode().IsRegular() {
-			size = info.Size()
-		}
-	}
 	return read(f, path, size)
 }
 
