@@ -93,39 +93,49 @@ const (
 	transposeAlone = 256
 )
 
-// A transposedSum is dst += alpha·srcᵀ in progress, or that in the lower triangle.
-type transposedSum[T rev.Float] struct {
-	alpha    T
-	dst, src rev.General[T]
-	lower    bool
+// A matrixSum is dst += alpha·src in progress, or of srcᵀ, or that in the lower
+// triangle.
+type matrixSum[T rev.Float] struct {
+	alpha             T
+	dst, src          rev.General[T]
+	transposed, lower bool
+}
+
+// addShared computes dst += alpha·src, or nothing if dst is nil.
+func addShared[T rev.Float](workers int, dst rev.General[T], alpha T, src rev.General[T]) {
+	matrixSum[T]{alpha, dst, src, false, false}.run(workers)
 }
 
 // addTransposed computes dst += alpha·srcᵀ, or nothing if dst is nil.
 func addTransposed[T rev.Float](workers int, dst rev.General[T], alpha T, src rev.General[T]) {
-	transposedSum[T]{alpha, dst, src, false}.run(workers)
+	matrixSum[T]{alpha, dst, src, true, false}.run(workers)
 }
 
 // addLower computes l += alpha·uᵀ in the lower triangle, or nothing if l is nil.
 func addLower[T rev.Float](workers int, l rev.General[T], alpha T, u rev.General[T]) {
-	transposedSum[T]{alpha, l, u, true}.run(workers)
+	matrixSum[T]{alpha, l, u, true, true}.run(workers)
 }
 
-func (s transposedSum[T]) run(workers int) {
+func (s matrixSum[T]) run(workers int) {
 	if s.dst.Data == nil {
 		return
 	}
-	w := workspace.Get[transposedSum[T]]()
+	w := workspace.Get[matrixSum[T]]()
 	*w = s
 	parallel.Run(workersAbove(transposeAlone, max(s.dst.Rows, s.dst.Cols), workers), (s.dst.Rows+transposeTile-1)/transposeTile, w)
-	*w = transposedSum[T]{}
+	*w = matrixSum[T]{}
 	workspace.Put(w)
 }
 
 // Block adds some rows.
-func (s *transposedSum[T]) Block(_, b int) {
+func (s *matrixSum[T]) Block(_, b int) {
 	var tile [transposeTile * transposeTile]T
 	first := b * transposeTile
 	rows, end := min(transposeTile, s.dst.Rows-first), s.dst.Cols
+	if !s.transposed {
+		addMatrix(block(s.dst, first, 0, rows, end), s.alpha, block(s.src, first, 0, rows, end))
+		return
+	}
 	if s.lower {
 		end = first + rows
 	}

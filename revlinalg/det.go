@@ -92,7 +92,7 @@ func (k Det[T]) Adjoint(g Det[T]) {
 	w.factor(k.Workers, k.A)
 	if g.Out != nil && g.A.Data != nil {
 		w.setCofactors(k.A)
-		addMatrix(g.A, *g.Out, w.c)
+		addShared(k.Workers, g.A, *g.Out, w.c)
 	}
 	if k.Out != nil {
 		*k.Out -= T(w.determinant().float())
@@ -128,14 +128,14 @@ func (k Det[T]) AdjointTangent(g, t, gt Det[T]) {
 		*t.Out -= inner(w.c, t.A)
 	}
 	if gt.Out != nil {
-		addMatrix(gt.A, *gt.Out, w.c)
+		addShared(k.Workers, gt.A, *gt.Out, w.c)
 	}
 	if g.Out != nil {
 		if gt.A.Data != nil && t.A.Data != nil {
 			w.setCofactorTangents(k.A, t.A)
-			addMatrix(gt.A, *g.Out, w.dc)
+			addShared(k.Workers, gt.A, *g.Out, w.dc)
 		}
-		addMatrix(g.A, *g.Out, w.c)
+		addShared(k.Workers, g.A, *g.Out, w.c)
 	}
 	if k.Out != nil {
 		*k.Out -= T(w.determinant().float())
@@ -223,9 +223,14 @@ func (w *detWork[T]) setCofactors(a rev.General[T]) {
 	w.between(w.c)
 }
 
-// scaleByDet sets dst to det A·xᵀ, for the x of A with columns scaled.
+// scaleByDet sets dst, which is zero, to det A·xᵀ, for the x of A with columns
+// scaled.
 func (w *detWork[T]) scaleByDet(dst, x rev.General[T]) {
 	det := w.determinant()
+	if f := det.float(); !w.shifted && math.Abs(f) > 0x1p-100 && math.Abs(f) < 0x1p100 {
+		addTransposed(w.workers, dst, T(f), x)
+		return
+	}
 	for i := range x.Rows {
 		d := det
 		d.e += w.shifts[i]
@@ -271,7 +276,7 @@ func (w *detWork[T]) setCofactorTangents(a, ta rev.General[T]) {
 		w.x = zeros(w.x, n, n)
 		multiply(w.workers, w.x, 1, view(ta, true), view(w.c, false))
 		multiply(w.workers, w.dc, -1, view(w.y, true), view(w.x, false))
-		addMatrix(w.dc, traceOfProduct(w.y, ta), w.c)
+		addShared(w.workers, w.dc, traceOfProduct(w.y, ta), w.c)
 		return
 	}
 	w.dy = zeros(w.dy, n, n) // W

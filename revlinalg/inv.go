@@ -75,7 +75,7 @@ func (k Inv[T]) accumulate(sign T) error {
 	if err := k.inverse(w); err != nil {
 		return err
 	}
-	addMatrix(k.B, sign, w.y)
+	addShared(k.Workers, k.B, sign, w.y)
 	return nil
 }
 
@@ -90,7 +90,7 @@ func (k Inv[T]) Adjoint(g Inv[T]) error {
 		return err
 	}
 	w.subtractSandwich(g.A, view(w.y, true), view(g.B, false), view(w.y, true))
-	addMatrix(k.B, -1, w.y)
+	addShared(k.Workers, k.B, -1, w.y)
 	return nil
 }
 
@@ -105,7 +105,7 @@ func (k Inv[T]) Tangent(t Inv[T]) error {
 		return err
 	}
 	w.subtractSandwich(t.B, view(w.y, false), view(t.A, false), view(w.y, false))
-	addMatrix(k.B, 1, w.y)
+	addShared(k.Workers, k.B, 1, w.y)
 	return nil
 }
 
@@ -124,13 +124,13 @@ func (k Inv[T]) AdjointTangent(g, t, gt Inv[T]) error {
 	y := view(w.y, false)
 	w.dy = zeros(w.dy, n, n)
 	w.subtractSandwich(w.dy, y, view(t.A, false), y)
-	addMatrix(t.B, -1, w.dy)
+	addShared(k.Workers, t.B, -1, w.dy)
 	dy := view(w.dy, false)
 	w.subtractSandwich(gt.A, dy.t(), view(g.B, false), y.t())
 	w.subtractSandwich(gt.A, y.t(), view(gt.B, false), y.t())
 	w.subtractSandwich(gt.A, y.t(), view(g.B, false), dy.t())
 	w.subtractSandwich(g.A, y.t(), view(g.B, false), y.t())
-	addMatrix(k.B, -1, w.y)
+	addShared(k.Workers, k.B, -1, w.y)
 	return nil
 }
 

@@ -157,7 +157,7 @@ func (k LogDet[T]) AdjointTangent(g, t, gt LogDet[T]) error {
 			n := k.A.Rows
 			w.dy = zeros(w.dy, n, n)
 			w.subtractSandwich(w.dy, view(w.y, true), view(t.A, true), view(w.y, true))
-			addMatrix(gt.A, *g.Out, w.dy)
+			addShared(k.Workers, gt.A, *g.Out, w.dy)
 		}
 		addTransposed(k.Workers, g.A, *g.Out, w.y)
 	}
