@@ -102,8 +102,7 @@ func (k LogSumExp[T]) Adjoint(g LogSumExp[T]) {
 		*k.Out -= w.value()
 	}
 	if gradient {
-		w.g = g
-		w.run(addSoftmax)
+		w.addSoftmax(g.X, float64(*g.Out))
 	}
 	w.close()
 }
@@ -161,7 +160,7 @@ func (k LogSumExp[T]) AdjointTangent(g, t, gt LogSumExp[T]) {
 		}
 	}
 	if g.X.Data != nil && g.Out != nil {
-		w.run(addSoftmax)
+		w.addSoftmax(g.X, float64(*g.Out))
 	}
 	if gt.X.Data != nil && (g.Out != nil || gt.Out != nil) {
 		w.run(addSoftmaxTangent)
@@ -190,6 +189,9 @@ type logSumExp[T rev.Real] struct {
 	workers     int
 	task        lseTask
 
+	to     rev.Vector[T] // what addSoftmax and addCentered add to, this times what they are named for
+	factor float64
+
 	max, sum float64              // m and s
 	tau      float64              // τ
 	part     [vectorParts]lsePart // what the parts of X contribute to them
@@ -204,6 +206,7 @@ const (
 	shiftedSums lseTask = iota // of exp(x_i - max) in each part
 	weightedSums
 	addSoftmax
+	addCenteredSoftmax
 	addSoftmaxTangent
 )
 
@@ -227,6 +230,7 @@ func (k LogSumExp[T]) open() *logSumExp[T] {
 // close gives the workspace back, without the caller's storage.
 func (w *logSumExp[T]) close() {
 	w.k, w.g, w.t, w.gt, w.tau = LogSumExp[T]{}, LogSumExp[T]{}, LogSumExp[T]{}, LogSumExp[T]{}, 0
+	w.to = rev.Vector[T]{}
 	workspace.Put(w)
 }
 
@@ -238,6 +242,19 @@ func (w *logSumExp[T]) parts() int {
 func (w *logSumExp[T]) run(task lseTask) {
 	w.task = task
 	parallel.Run(w.workers, w.parts(), w)
+}
+
+// addSoftmax adds factor·p_i to elements of x.
+func (w *logSumExp[T]) addSoftmax(x rev.Vector[T], factor float64) {
+	w.to, w.factor = x, factor
+	w.run(addSoftmax)
+}
+
+// addCentered adds factor·p_i·(y_i - Σ p_j·y_j) to elements of x.
+func (w *logSumExp[T]) addCentered(x rev.Vector[T], factor float64, y rev.Vector[T]) {
+	w.to, w.factor, w.t.X = x, factor, y
+	w.tau = w.derivative()
+	w.run(addCenteredSoftmax)
 }
 
 // value returns m + log s.
@@ -301,8 +318,14 @@ func lseBlock[T rev.Float](w *logSumExp[T], worker, part int) {
 			continue
 		}
 		simd.ExpShiftSum(e, x, T(w.max))
-		if w.task == addSoftmax {
-			addElements(w.g.X, lo, T(float64(*w.g.Out)/w.sum), e)
+		if w.task == addCenteredSoftmax {
+			tau := T(w.tau)
+			for i, v := range elements(bufT, w.t.X, lo, n) {
+				e[i] *= v - tau
+			}
+		}
+		if w.task != addSoftmaxTangent {
+			addElements(w.to, lo, T(w.factor/w.sum), e)
 			continue
 		}
 		var gout, dgout float64

@@ -31,9 +31,13 @@ import (
 // for n < 2²⁰ elements of any magnitude; those that are more than 31 below the
 // maximum get zero. The derivatives are meaningful as long as the differences
 // ȳ_i - d and so on are below 2²⁰.
+//
+// Workers share parts of long vectors in floating point, but for what AdjointTangent
+// adds to gradients and their tangents. The bits do not depend on their number.
 type Softmax[T rev.Real] struct {
-	Y rev.Vector[T] `rev:"acc"`
-	X rev.Vector[T] `rev:"in"`
+	Y       rev.Vector[T] `rev:"acc"`
+	X       rev.Vector[T] `rev:"in"`
+	Workers int           // 0 means GOMAXPROCS
 }
 
 // NewSoftmax returns the kernel over gonum vectors, sharing their storage. It
@@ -61,57 +65,68 @@ func (k *Softmax[T]) check() {
 // Forward computes Y += p.
 func (k Softmax[T]) Forward() {
 	k.check()
-	var buffer [softmaxPiece]T
-	w := newSoftmax(k.X, buffer[:])
-	for w.next() {
-		w.add(k.Y)
-	}
+	k.add(1, centered[T]{})
 }
 
 // Inverse computes Y -= p.
 func (k Softmax[T]) Inverse() {
 	k.check()
-	var buffer [softmaxPiece]T
-	w := newSoftmax(k.X, buffer[:])
-	for w.next() {
-		w.sub(k.Y)
-	}
+	k.add(-1, centered[T]{})
 }
 
 // Adjoint computes Y -= p and x̄_i += p_i·(ȳ_i - d).
 func (k Softmax[T]) Adjoint(g Softmax[T]) {
 	k.check()
 	rev.CheckLike(&k, &g)
-	var buffer [softmaxPiece]T
-	w := newSoftmax(k.X, buffer[:])
-	gradient := g.Y.Data != nil && g.X.Data != nil
-	var d T
-	if gradient {
-		d = w.mean(g.Y)
-	}
-	for w.next() {
-		w.sub(k.Y)
-		if gradient {
-			w.addCentered(g.X, 1, g.Y, d)
-		}
-	}
+	k.add(-1, centered[T]{g.X, g.Y, 1})
 }
 
 // Tangent computes Y += p and ẏ_i += p_i·(ẋ_i - r).
 func (k Softmax[T]) Tangent(t Softmax[T]) {
 	k.check()
 	rev.CheckLike(&k, &t)
+	k.add(1, centered[T]{t.Y, t.X, 1})
+}
+
+// A centered is sign·p_i·(from_i - Σ p_j·from_j), which is added to elements of to, or
+// not if one of them is nil. Signs are 1 or -1, also as integers of fixed-point
+// numbers.
+type centered[T rev.Real] struct {
+	to, from rev.Vector[T]
+	sign     T
+}
+
+// add adds sign·p to Y, if there is one, and c.
+func (k *Softmax[T]) add(sign T, c centered[T]) {
+	wanted := c.to.Data != nil && c.from.Data != nil
+	if !isFixed[T]() {
+		w := LogSumExp[T]{X: k.X, Workers: k.Workers}.open()
+		if math.IsInf(w.max, 1) {
+			w.sum = math.NaN() // what all of p is
+		}
+		if k.Y.Data != nil {
+			w.addSoftmax(k.Y, float64(sign))
+		}
+		if wanted {
+			w.addCentered(c.to, float64(c.sign), c.from)
+		}
+		w.close()
+		return
+	}
 	var buffer [softmaxPiece]T
 	w := newSoftmax(k.X, buffer[:])
-	derivative := t.Y.Data != nil && t.X.Data != nil
-	var r T
-	if derivative {
-		r = w.mean(t.X)
+	var mean T
+	if wanted {
+		mean = w.mean(c.from)
 	}
 	for w.next() {
-		w.add(k.Y)
-		if derivative {
-			w.addCentered(t.Y, 1, t.X, r)
+		if sign > 0 {
+			w.add(k.Y)
+		} else {
+			w.sub(k.Y)
+		}
+		if wanted {
+			w.addCentered(c.to, c.sign, c.from, mean)
 		}
 	}
 }
@@ -121,6 +136,7 @@ func (k Softmax[T]) Tangent(t Softmax[T]) {
 func (k Softmax[T]) AdjointTangent(g, t, gt Softmax[T]) {
 	k.check()
 	rev.CheckLike(&k, &g, &t, &gt)
+	k.add(-1, centered[T]{t.Y, t.X, -1})
 	var buffer [softmaxPiece]T
 	w := newSoftmax(k.X, buffer[:])
 	var d, r, e T
@@ -139,10 +155,6 @@ func (k Softmax[T]) AdjointTangent(g, t, gt Softmax[T]) {
 		e += w.covariance(t.X, r, g.Y, d)
 	}
 	for w.next() {
-		w.sub(k.Y)
-		if t.X.Data != nil && t.Y.Data != nil {
-			w.addCentered(t.Y, -1, t.X, r)
-		}
 		if g.Y.Data != nil && g.X.Data != nil {
 			w.addCentered(g.X, 1, g.Y, d)
 		}

@@ -19,7 +19,7 @@ func softmaxSpec[T rev.Real]() revtest.Spec[Softmax[T]] {
 		New: func(rnd *rand.Rand, size int) Softmax[T] {
 			return Softmax[T]{Y: vectorOf[T](rnd, size), X: vectorOf[T](rnd, size)}
 		},
-		Large: 700, // several pieces
+		Large: 20_000, // several pieces, and parts for workers
 	}
 }
 
@@ -86,16 +86,24 @@ func ExampleSoftmax() {
 
 func BenchmarkSoftmax(b *testing.B) {
 	rnd := rand.New(rand.NewPCG(8, 2))
-	const n = 4096
-	benchSoftmax(b, "float64", softmaxSpec[float64]().New(rnd, n))
-	benchSoftmax(b, "Q43", softmaxSpec[fixed.Q43]().New(rnd, n))
+	for _, n := range []int{4096, 1_000_000} {
+		benchSoftmax(b, fmt.Sprintf("float64/n=%d", n), softmaxSpec[float64]().New(rnd, n), softmaxSpec[float64]().New(rnd, n))
+	}
+	benchSoftmax(b, "Q43/n=4096", softmaxSpec[fixed.Q43]().New(rnd, 4096), softmaxSpec[fixed.Q43]().New(rnd, 4096))
 }
 
-func benchSoftmax[T rev.Real](b *testing.B, name string, k Softmax[T]) {
-	b.Run(name, func(b *testing.B) {
-		for b.Loop() {
-			k.Forward()
+func benchSoftmax[T rev.Real](b *testing.B, name string, k, g Softmax[T]) {
+	for _, k.Workers = range []int{1, 2} {
+		for _, m := range []struct {
+			name string
+			call func()
+		}{{"Forward", k.Forward}, {"Adjoint", func() { k.Adjoint(g) }}} {
+			b.Run(fmt.Sprintf("%s/%s/workers=%d", name, m.name, k.Workers), func(b *testing.B) {
+				for b.Loop() {
+					m.call()
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*k.X.N), "ns/element")
+			})
 		}
-		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*k.X.N), "ns/element")
-	})
+	}
 }
