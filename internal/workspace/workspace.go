@@ -6,6 +6,7 @@ package workspace
 import (
 	"reflect"
 	"sync"
+	"unsafe"
 )
 
 var pools sync.Map // from reflect.Type to *sync.Pool
@@ -27,10 +28,11 @@ func Get[W any]() *W { return poolOf[W]().Get().(*W) }
 func Put[W any](w *W) { poolOf[W]().Put(w) }
 
 // Grow returns a slice of length n with undefined elements, in the storage of b
-// if that is large enough.
+// if that is large enough. Large ones lie in huge pages where the system has them.
 func Grow[E any](b []E, n int) []E {
 	if cap(b) < n {
-		return make([]E, n)
+		b = make([]E, n)
+		adviseHuge(unsafe.Pointer(unsafe.SliceData(b)), uintptr(n)*unsafe.Sizeof(b[0]))
 	}
 	return b[:n]
 }

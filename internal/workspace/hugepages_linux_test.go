@@ -1,0 +1,57 @@
+package workspace
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"unsafe"
+)
+
+// The kernel notes what was asked for, whether or not it has huge pages to give.
+func TestHugePages(t *testing.T) {
+	if _, err := os.Stat("/sys/kernel/mm/transparent_hugepage"); err != nil {
+		t.Skip("no transparent huge pages: ", err)
+	}
+	for _, n := range []int{1, hugePage, 2*hugePage - 1, 2 * hugePage, 5*hugePage + 3} {
+		b := Grow[byte](nil, n)
+		for i, x := range b {
+			if x != 0 {
+				t.Fatalf("%d bytes: byte %d is %d", n, i, x)
+			}
+			b[i] = 1
+		}
+		first := uintptr(unsafe.Pointer(&b[0]))
+		page := (first + hugePage - 1) / hugePage * hugePage
+		if page+hugePage > first+uintptr(n) {
+			continue // no whole one
+		}
+		if flags := vmFlags(t, page); !slices.Contains(flags, "hg") {
+			t.Errorf("%d bytes: the flags of the memory are %v", n, flags)
+		}
+	}
+}
+
+// vmFlags returns the flags of the mapping at address p.
+func vmFlags(t *testing.T, p uintptr) []string {
+	t.Helper()
+	f, err := os.Open("/proc/self/smaps")
+	if err != nil {
+		t.Skip(err)
+	}
+	defer func() { _ = f.Close() }()
+	in := false
+	for s := bufio.NewScanner(f); s.Scan(); {
+		var lo, hi uintptr
+		if n, _ := fmt.Sscanf(s.Text(), "%x-%x ", &lo, &hi); n == 2 {
+			in = lo <= p && p < hi
+		}
+		if flags, ok := strings.CutPrefix(s.Text(), "VmFlags:"); ok && in {
+			return strings.Fields(flags)
+		}
+	}
+	t.Skip("no flags of mappings")
+	return nil
+}

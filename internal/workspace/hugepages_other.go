@@ -1,0 +1,8 @@
+//go:build !linux
+
+package workspace
+
+import "unsafe"
+
+// adviseHuge does nothing here.
+func adviseHuge(unsafe.Pointer, uintptr) {}
