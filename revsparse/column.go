@@ -164,8 +164,9 @@ func combineWindows[T Scalar](windows []window[T], w []T, lo, hi int) {
 	for b := range windows {
 		win := &windows[b]
 		if win.pairs {
-			for n := range w[lo:hi] {
-				w[lo+n] += win.all[2*(lo+n)+1]
+			uw, w := win.all[2*lo:2*hi], w[lo:hi]
+			for n := range w {
+				w[n] += uw[2*n+1]
 			}
 			continue
 		}
@@ -225,8 +226,9 @@ type columnBlock[T Scalar, I Index] struct {
 // pairs fills the window.
 func (c *columnBlock[T, I]) pairs() {
 	uw := c.window.all
-	for n, x := range c.u.Data[:c.a.Cols] {
-		uw[2*n], uw[2*n+1] = x, 0
+	for _, x := range c.u.Data[:c.a.Cols] {
+		uw[0], uw[1] = x, 0
+		uw = uw[2:]
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/rev"
 	"revnum/rev/revtest"
 )
 
@@ -326,6 +327,29 @@ func TestMulIndexOutOfRange(t *testing.T) {
 					}
 				}()
 				k.Adjoint(NewMul(mat.NewVecDense(1, []float64{1}), a.With(nil), gb))
+			}()
+		}
+	}
+}
+
+// There is no index in range of no columns.
+func TestMulNoColumns(t *testing.T) {
+	for _, cols := range []int{1, 3, fewColumns + 4} {
+		for _, trans := range []bool{false, true} {
+			k := Mul[float64, int]{A: CSR[float64, int]{Rows: 1, Ptr: []int{0, 1}, Ind: []int{0}, Data: []float64{1}}, Trans: trans}
+			k.C, k.B = rev.NewGeneral[float64](1, cols, nil), rev.NewGeneral[float64](0, cols, nil)
+			if trans {
+				k.C, k.B = k.B, k.C
+			}
+			k.B.Data = append(k.B.Data, 0)[:len(k.B.Data)] // not nil, which would ask for nothing
+			k.C.Data = append(k.C.Data, 0)[:len(k.C.Data)]
+			func() {
+				defer func() {
+					if v := recover(); v != outOfRange {
+						t.Errorf("%d columns, transposed %v: panic %v, want %v", cols, trans, v, outOfRange)
+					}
+				}()
+				k.Forward()
 			}()
 		}
 	}

@@ -52,6 +52,9 @@ func (p pass[T, I]) run() {
 	if len(p.a.Ind) == 0 || cols == 0 {
 		return
 	}
+	if p.a.Cols == 0 {
+		panic(outOfRange)
+	}
 	j := workspace.Get[job[T, I]]()
 	j.p = p
 	switch {

@@ -1948,78 +1948,76 @@ entries8:
 	PREFETCHT0 (R8)(R11*8)
 
 fetched8:
-	VMOVUPD      (SI), Y3
-	VEXTRACTF128 $0x01, Y3, X4
-	MOVQ         (DI), R11
-	ADDQ         R11, R11
-	VMOVUPD      (R8)(R11*8), X5
-	VMOVDDUP     (SI), X4
-	VFMADD213PD  X5, X2, X4
-	VBLENDPD     $0x02, X4, X5, X5
-	VMOVUPD      X5, (R8)(R11*8)
-	MOVQ         8(DI), R11
-	ADDQ         R11, R11
-	VMOVUPD      (R8)(R11*8), X7
-	VMOVDDUP     8(SI), X4
-	VFMADD213PD  X7, X2, X4
-	VBLENDPD     $0x02, X4, X7, X7
-	VMOVUPD      X7, (R8)(R11*8)
-	MOVQ         16(DI), R11
-	ADDQ         R11, R11
-	VMOVUPD      (R8)(R11*8), X4
-	VMOVDDUP     16(SI), X6
-	VFMADD213PD  X4, X2, X6
-	VBLENDPD     $0x02, X6, X4, X4
-	VMOVUPD      X4, (R8)(R11*8)
-	MOVQ         24(DI), R11
-	ADDQ         R11, R11
-	VMOVUPD      (R8)(R11*8), X6
-	VMOVDDUP     24(SI), X8
-	VFMADD213PD  X6, X2, X8
-	VBLENDPD     $0x02, X8, X6, X6
-	VMOVUPD      X6, (R8)(R11*8)
-	VUNPCKLPD    X7, X5, X5
-	VUNPCKLPD    X6, X4, X4
-	VINSERTF128  $0x01, X4, Y5, Y5
-	VFMADD231PD  Y3, Y5, Y1
-	VMOVUPD      32(SI), Y3
-	VEXTRACTF128 $0x01, Y3, X4
-	MOVQ         32(DI), R11
-	ADDQ         R11, R11
-	VMOVUPD      (R8)(R11*8), X6
-	VMOVDDUP     32(SI), X4
-	VFMADD213PD  X6, X2, X4
-	VBLENDPD     $0x02, X4, X6, X6
-	VMOVUPD      X6, (R8)(R11*8)
-	MOVQ         40(DI), R11
-	ADDQ         R11, R11
-	VMOVUPD      (R8)(R11*8), X7
-	VMOVDDUP     40(SI), X4
-	VFMADD213PD  X7, X2, X4
-	VBLENDPD     $0x02, X4, X7, X7
-	VMOVUPD      X7, (R8)(R11*8)
-	MOVQ         48(DI), R11
-	ADDQ         R11, R11
-	VMOVUPD      (R8)(R11*8), X4
-	VMOVDDUP     48(SI), X5
-	VFMADD213PD  X4, X2, X5
-	VBLENDPD     $0x02, X5, X4, X4
-	VMOVUPD      X4, (R8)(R11*8)
-	MOVQ         56(DI), R11
-	ADDQ         R11, R11
-	VMOVUPD      (R8)(R11*8), X5
-	VMOVDDUP     56(SI), X8
-	VFMADD213PD  X5, X2, X8
-	VBLENDPD     $0x02, X8, X5, X5
-	VMOVUPD      X5, (R8)(R11*8)
-	VUNPCKLPD    X7, X6, X6
-	VUNPCKLPD    X5, X4, X4
-	VINSERTF128  $0x01, X4, Y6, Y6
-	VFMADD231PD  Y3, Y6, Y1
-	ADDQ         $0x00000040, SI
-	ADDQ         $0x00000040, DI
-	SUBQ         $0x00000008, R10
-	JGE          entries8
+	VMOVUPD     (SI), Y3
+	MOVQ        (DI), R11
+	ADDQ        R11, R11
+	VMOVUPD     (R8)(R11*8), X5
+	VMOVDDUP    (SI), X4
+	VFMADD213PD X5, X2, X4
+	VBLENDPD    $0x02, X4, X5, X5
+	VMOVUPD     X5, (R8)(R11*8)
+	MOVQ        8(DI), R11
+	ADDQ        R11, R11
+	VMOVUPD     (R8)(R11*8), X7
+	VMOVDDUP    8(SI), X4
+	VFMADD213PD X7, X2, X4
+	VBLENDPD    $0x02, X4, X7, X7
+	VMOVUPD     X7, (R8)(R11*8)
+	MOVQ        16(DI), R11
+	ADDQ        R11, R11
+	VMOVUPD     (R8)(R11*8), X4
+	VMOVDDUP    16(SI), X6
+	VFMADD213PD X4, X2, X6
+	VBLENDPD    $0x02, X6, X4, X4
+	VMOVUPD     X4, (R8)(R11*8)
+	MOVQ        24(DI), R11
+	ADDQ        R11, R11
+	VMOVUPD     (R8)(R11*8), X6
+	VMOVDDUP    24(SI), X8
+	VFMADD213PD X6, X2, X8
+	VBLENDPD    $0x02, X8, X6, X6
+	VMOVUPD     X6, (R8)(R11*8)
+	VUNPCKLPD   X7, X5, X5
+	VUNPCKLPD   X6, X4, X4
+	VINSERTF128 $0x01, X4, Y5, Y5
+	VFMADD231PD Y3, Y5, Y1
+	VMOVUPD     32(SI), Y3
+	MOVQ        32(DI), R11
+	ADDQ        R11, R11
+	VMOVUPD     (R8)(R11*8), X6
+	VMOVDDUP    32(SI), X4
+	VFMADD213PD X6, X2, X4
+	VBLENDPD    $0x02, X4, X6, X6
+	VMOVUPD     X6, (R8)(R11*8)
+	MOVQ        40(DI), R11
+	ADDQ        R11, R11
+	VMOVUPD     (R8)(R11*8), X7
+	VMOVDDUP    40(SI), X4
+	VFMADD213PD X7, X2, X4
+	VBLENDPD    $0x02, X4, X7, X7
+	VMOVUPD     X7, (R8)(R11*8)
+	MOVQ        48(DI), R11
+	ADDQ        R11, R11
+	VMOVUPD     (R8)(R11*8), X4
+	VMOVDDUP    48(SI), X5
+	VFMADD213PD X4, X2, X5
+	VBLENDPD    $0x02, X5, X4, X4
+	VMOVUPD     X4, (R8)(R11*8)
+	MOVQ        56(DI), R11
+	ADDQ        R11, R11
+	VMOVUPD     (R8)(R11*8), X5
+	VMOVDDUP    56(SI), X8
+	VFMADD213PD X5, X2, X8
+	VBLENDPD    $0x02, X8, X5, X5
+	VMOVUPD     X5, (R8)(R11*8)
+	VUNPCKLPD   X7, X6, X6
+	VUNPCKLPD   X5, X4, X4
+	VINSERTF128 $0x01, X4, Y6, Y6
+	VFMADD231PD Y3, Y6, Y1
+	ADDQ        $0x00000040, SI
+	ADDQ        $0x00000040, DI
+	SUBQ        $0x00000008, R10
+	JGE         entries8
 
 after8:
 	ADDQ       $0x00000004, R10
@@ -2045,43 +2043,42 @@ after8:
 	PREFETCHT0 (R8)(R11*8)
 
 fetched4:
-	VMOVUPD      (SI), Y3
-	VEXTRACTF128 $0x01, Y3, X4
-	MOVQ         (DI), R11
-	ADDQ         R11, R11
-	VMOVUPD      (R8)(R11*8), X6
-	VMOVDDUP     (SI), X4
-	VFMADD213PD  X6, X2, X4
-	VBLENDPD     $0x02, X4, X6, X6
-	VMOVUPD      X6, (R8)(R11*8)
-	MOVQ         8(DI), R11
-	ADDQ         R11, R11
-	VMOVUPD      (R8)(R11*8), X7
-	VMOVDDUP     8(SI), X4
-	VFMADD213PD  X7, X2, X4
-	VBLENDPD     $0x02, X4, X7, X7
-	VMOVUPD      X7, (R8)(R11*8)
-	MOVQ         16(DI), R11
-	ADDQ         R11, R11
-	VMOVUPD      (R8)(R11*8), X4
-	VMOVDDUP     16(SI), X5
-	VFMADD213PD  X4, X2, X5
-	VBLENDPD     $0x02, X5, X4, X4
-	VMOVUPD      X4, (R8)(R11*8)
-	MOVQ         24(DI), R11
-	ADDQ         R11, R11
-	VMOVUPD      (R8)(R11*8), X5
-	VMOVDDUP     24(SI), X8
-	VFMADD213PD  X5, X2, X8
-	VBLENDPD     $0x02, X8, X5, X5
-	VMOVUPD      X5, (R8)(R11*8)
-	VUNPCKLPD    X7, X6, X7
-	VUNPCKLPD    X5, X4, X4
-	VINSERTF128  $0x01, X4, Y7, Y7
-	VFMADD231PD  Y3, Y7, Y1
-	ADDQ         $0x00000020, SI
-	ADDQ         $0x00000020, DI
-	SUBQ         $0x00000004, R10
+	VMOVUPD     (SI), Y3
+	MOVQ        (DI), R11
+	ADDQ        R11, R11
+	VMOVUPD     (R8)(R11*8), X6
+	VMOVDDUP    (SI), X4
+	VFMADD213PD X6, X2, X4
+	VBLENDPD    $0x02, X4, X6, X6
+	VMOVUPD     X6, (R8)(R11*8)
+	MOVQ        8(DI), R11
+	ADDQ        R11, R11
+	VMOVUPD     (R8)(R11*8), X7
+	VMOVDDUP    8(SI), X4
+	VFMADD213PD X7, X2, X4
+	VBLENDPD    $0x02, X4, X7, X7
+	VMOVUPD     X7, (R8)(R11*8)
+	MOVQ        16(DI), R11
+	ADDQ        R11, R11
+	VMOVUPD     (R8)(R11*8), X4
+	VMOVDDUP    16(SI), X5
+	VFMADD213PD X4, X2, X5
+	VBLENDPD    $0x02, X5, X4, X4
+	VMOVUPD     X4, (R8)(R11*8)
+	MOVQ        24(DI), R11
+	ADDQ        R11, R11
+	VMOVUPD     (R8)(R11*8), X5
+	VMOVDDUP    24(SI), X8
+	VFMADD213PD X5, X2, X8
+	VBLENDPD    $0x02, X8, X5, X5
+	VMOVUPD     X5, (R8)(R11*8)
+	VUNPCKLPD   X7, X6, X7
+	VUNPCKLPD   X5, X4, X4
+	VINSERTF128 $0x01, X4, Y7, Y7
+	VFMADD231PD Y3, Y7, Y1
+	ADDQ        $0x00000020, SI
+	ADDQ        $0x00000020, DI
+	SUBQ        $0x00000004, R10
 
 after4:
 	VEXTRACTF128 $0x01, Y1, X3
@@ -2209,83 +2206,81 @@ entries8:
 	PREFETCHT0 (R8)(R12*8)
 
 fetched8:
-	VMOVUPD      (SI), Y4
-	VEXTRACTF128 $0x01, Y4, X5
-	MOVQ         (DI), R12
-	ADDQ         R12, R12
-	VMOVUPD      (R8)(R12*8), X6
-	VMOVDDUP     (SI), X5
-	VFMADD213PD  X6, X2, X5
-	VBLENDPD     $0x02, X5, X6, X6
-	VMOVUPD      X6, (R8)(R12*8)
-	MOVQ         8(DI), R12
-	ADDQ         R12, R12
-	VMOVUPD      (R8)(R12*8), X8
-	VMOVDDUP     8(SI), X5
-	VFMADD213PD  X8, X2, X5
-	VBLENDPD     $0x02, X5, X8, X8
-	VMOVUPD      X8, (R8)(R12*8)
-	MOVQ         16(DI), R12
-	ADDQ         R12, R12
-	VMOVUPD      (R8)(R12*8), X5
-	VMOVDDUP     16(SI), X7
-	VFMADD213PD  X5, X2, X7
-	VBLENDPD     $0x02, X7, X5, X5
-	VMOVUPD      X5, (R8)(R12*8)
-	MOVQ         24(DI), R12
-	ADDQ         R12, R12
-	VMOVUPD      (R8)(R12*8), X7
-	VMOVDDUP     24(SI), X9
-	VFMADD213PD  X7, X2, X9
-	VBLENDPD     $0x02, X9, X7, X7
-	VMOVUPD      X7, (R8)(R12*8)
-	VUNPCKLPD    X8, X6, X6
-	VUNPCKLPD    X7, X5, X5
-	VINSERTF128  $0x01, X5, Y6, Y6
-	VFMADD231PD  Y4, Y6, Y1
-	VFMADD213PD  (R9), Y3, Y6
-	VMOVUPD      32(SI), Y4
-	VEXTRACTF128 $0x01, Y4, X5
-	MOVQ         32(DI), R12
-	ADDQ         R12, R12
-	VMOVUPD      (R8)(R12*8), X7
-	VMOVDDUP     32(SI), X5
-	VFMADD213PD  X7, X2, X5
-	VBLENDPD     $0x02, X5, X7, X7
-	VMOVUPD      X7, (R8)(R12*8)
-	MOVQ         40(DI), R12
-	ADDQ         R12, R12
-	VMOVUPD      (R8)(R12*8), X9
-	VMOVDDUP     40(SI), X5
-	VFMADD213PD  X9, X2, X5
-	VBLENDPD     $0x02, X5, X9, X9
-	VMOVUPD      X9, (R8)(R12*8)
-	MOVQ         48(DI), R12
-	ADDQ         R12, R12
-	VMOVUPD      (R8)(R12*8), X5
-	VMOVDDUP     48(SI), X8
-	VFMADD213PD  X5, X2, X8
-	VBLENDPD     $0x02, X8, X5, X5
-	VMOVUPD      X5, (R8)(R12*8)
-	MOVQ         56(DI), R12
-	ADDQ         R12, R12
-	VMOVUPD      (R8)(R12*8), X8
-	VMOVDDUP     56(SI), X10
-	VFMADD213PD  X8, X2, X10
-	VBLENDPD     $0x02, X10, X8, X8
-	VMOVUPD      X8, (R8)(R12*8)
-	VUNPCKLPD    X9, X7, X7
-	VUNPCKLPD    X8, X5, X5
-	VINSERTF128  $0x01, X5, Y7, Y7
-	VFMADD231PD  Y4, Y7, Y1
-	VFMADD213PD  32(R9), Y3, Y7
-	VMOVUPD      Y6, (R9)
-	VMOVUPD      Y7, 32(R9)
-	ADDQ         $0x00000040, SI
-	ADDQ         $0x00000040, DI
-	ADDQ         $0x00000040, R9
-	SUBQ         $0x00000008, R11
-	JGE          entries8
+	VMOVUPD     (SI), Y4
+	MOVQ        (DI), R12
+	ADDQ        R12, R12
+	VMOVUPD     (R8)(R12*8), X6
+	VMOVDDUP    (SI), X5
+	VFMADD213PD X6, X2, X5
+	VBLENDPD    $0x02, X5, X6, X6
+	VMOVUPD     X6, (R8)(R12*8)
+	MOVQ        8(DI), R12
+	ADDQ        R12, R12
+	VMOVUPD     (R8)(R12*8), X8
+	VMOVDDUP    8(SI), X5
+	VFMADD213PD X8, X2, X5
+	VBLENDPD    $0x02, X5, X8, X8
+	VMOVUPD     X8, (R8)(R12*8)
+	MOVQ        16(DI), R12
+	ADDQ        R12, R12
+	VMOVUPD     (R8)(R12*8), X5
+	VMOVDDUP    16(SI), X7
+	VFMADD213PD X5, X2, X7
+	VBLENDPD    $0x02, X7, X5, X5
+	VMOVUPD     X5, (R8)(R12*8)
+	MOVQ        24(DI), R12
+	ADDQ        R12, R12
+	VMOVUPD     (R8)(R12*8), X7
+	VMOVDDUP    24(SI), X9
+	VFMADD213PD X7, X2, X9
+	VBLENDPD    $0x02, X9, X7, X7
+	VMOVUPD     X7, (R8)(R12*8)
+	VUNPCKLPD   X8, X6, X6
+	VUNPCKLPD   X7, X5, X5
+	VINSERTF128 $0x01, X5, Y6, Y6
+	VFMADD231PD Y4, Y6, Y1
+	VFMADD213PD (R9), Y3, Y6
+	VMOVUPD     32(SI), Y4
+	MOVQ        32(DI), R12
+	ADDQ        R12, R12
+	VMOVUPD     (R8)(R12*8), X7
+	VMOVDDUP    32(SI), X5
+	VFMADD213PD X7, X2, X5
+	VBLENDPD    $0x02, X5, X7, X7
+	VMOVUPD     X7, (R8)(R12*8)
+	MOVQ        40(DI), R12
+	ADDQ        R12, R12
+	VMOVUPD     (R8)(R12*8), X9
+	VMOVDDUP    40(SI), X5
+	VFMADD213PD X9, X2, X5
+	VBLENDPD    $0x02, X5, X9, X9
+	VMOVUPD     X9, (R8)(R12*8)
+	MOVQ        48(DI), R12
+	ADDQ        R12, R12
+	VMOVUPD     (R8)(R12*8), X5
+	VMOVDDUP    48(SI), X8
+	VFMADD213PD X5, X2, X8
+	VBLENDPD    $0x02, X8, X5, X5
+	VMOVUPD     X5, (R8)(R12*8)
+	MOVQ        56(DI), R12
+	ADDQ        R12, R12
+	VMOVUPD     (R8)(R12*8), X8
+	VMOVDDUP    56(SI), X10
+	VFMADD213PD X8, X2, X10
+	VBLENDPD    $0x02, X10, X8, X8
+	VMOVUPD     X8, (R8)(R12*8)
+	VUNPCKLPD   X9, X7, X7
+	VUNPCKLPD   X8, X5, X5
+	VINSERTF128 $0x01, X5, Y7, Y7
+	VFMADD231PD Y4, Y7, Y1
+	VFMADD213PD 32(R9), Y3, Y7
+	VMOVUPD     Y6, (R9)
+	VMOVUPD     Y7, 32(R9)
+	ADDQ        $0x00000040, SI
+	ADDQ        $0x00000040, DI
+	ADDQ        $0x00000040, R9
+	SUBQ        $0x00000008, R11
+	JGE         entries8
 
 after8:
 	ADDQ       $0x00000004, R11
@@ -2311,46 +2306,45 @@ after8:
 	PREFETCHT0 (R8)(R12*8)
 
 fetched4:
-	VMOVUPD      (SI), Y4
-	VEXTRACTF128 $0x01, Y4, X5
-	MOVQ         (DI), R12
-	ADDQ         R12, R12
-	VMOVUPD      (R8)(R12*8), X7
-	VMOVDDUP     (SI), X5
-	VFMADD213PD  X7, X2, X5
-	VBLENDPD     $0x02, X5, X7, X7
-	VMOVUPD      X7, (R8)(R12*8)
-	MOVQ         8(DI), R12
-	ADDQ         R12, R12
-	VMOVUPD      (R8)(R12*8), X8
-	VMOVDDUP     8(SI), X5
-	VFMADD213PD  X8, X2, X5
-	VBLENDPD     $0x02, X5, X8, X8
-	VMOVUPD      X8, (R8)(R12*8)
-	MOVQ         16(DI), R12
-	ADDQ         R12, R12
-	VMOVUPD      (R8)(R12*8), X5
-	VMOVDDUP     16(SI), X6
-	VFMADD213PD  X5, X2, X6
-	VBLENDPD     $0x02, X6, X5, X5
-	VMOVUPD      X5, (R8)(R12*8)
-	MOVQ         24(DI), R12
-	ADDQ         R12, R12
-	VMOVUPD      (R8)(R12*8), X6
-	VMOVDDUP     24(SI), X9
-	VFMADD213PD  X6, X2, X9
-	VBLENDPD     $0x02, X9, X6, X6
-	VMOVUPD      X6, (R8)(R12*8)
-	VUNPCKLPD    X8, X7, X8
-	VUNPCKLPD    X6, X5, X5
-	VINSERTF128  $0x01, X5, Y8, Y8
-	VFMADD231PD  Y4, Y8, Y1
-	VFMADD213PD  (R9), Y3, Y8
-	VMOVUPD      Y8, (R9)
-	ADDQ         $0x00000020, SI
-	ADDQ         $0x00000020, DI
-	ADDQ         $0x00000020, R9
-	SUBQ         $0x00000004, R11
+	VMOVUPD     (SI), Y4
+	MOVQ        (DI), R12
+	ADDQ        R12, R12
+	VMOVUPD     (R8)(R12*8), X7
+	VMOVDDUP    (SI), X5
+	VFMADD213PD X7, X2, X5
+	VBLENDPD    $0x02, X5, X7, X7
+	VMOVUPD     X7, (R8)(R12*8)
+	MOVQ        8(DI), R12
+	ADDQ        R12, R12
+	VMOVUPD     (R8)(R12*8), X8
+	VMOVDDUP    8(SI), X5
+	VFMADD213PD X8, X2, X5
+	VBLENDPD    $0x02, X5, X8, X8
+	VMOVUPD     X8, (R8)(R12*8)
+	MOVQ        16(DI), R12
+	ADDQ        R12, R12
+	VMOVUPD     (R8)(R12*8), X5
+	VMOVDDUP    16(SI), X6
+	VFMADD213PD X5, X2, X6
+	VBLENDPD    $0x02, X6, X5, X5
+	VMOVUPD     X5, (R8)(R12*8)
+	MOVQ        24(DI), R12
+	ADDQ        R12, R12
+	VMOVUPD     (R8)(R12*8), X6
+	VMOVDDUP    24(SI), X9
+	VFMADD213PD X6, X2, X9
+	VBLENDPD    $0x02, X9, X6, X6
+	VMOVUPD     X6, (R8)(R12*8)
+	VUNPCKLPD   X8, X7, X8
+	VUNPCKLPD   X6, X5, X5
+	VINSERTF128 $0x01, X5, Y8, Y8
+	VFMADD231PD Y4, Y8, Y1
+	VFMADD213PD (R9), Y3, Y8
+	VMOVUPD     Y8, (R9)
+	ADDQ        $0x00000020, SI
+	ADDQ        $0x00000020, DI
+	ADDQ        $0x00000020, R9
+	SUBQ        $0x00000004, R11
 
 after4:
 	VEXTRACTF128 $0x01, Y1, X4
@@ -4715,78 +4709,76 @@ entries8:
 	PREFETCHT0 (R8)(R11*8)
 
 fetched8:
-	VMOVUPD      (SI), Y3
-	VEXTRACTF128 $0x01, Y3, X4
-	MOVLQSX      (DI), R11
-	ADDQ         R11, R11
-	VMOVUPD      (R8)(R11*8), X4
-	VMOVDDUP     (SI), X5
-	VFMADD213PD  X4, X2, X5
-	VBLENDPD     $0x02, X5, X4, X4
-	VMOVUPD      X4, (R8)(R11*8)
-	MOVLQSX      4(DI), R11
-	ADDQ         R11, R11
-	VMOVUPD      (R8)(R11*8), X7
-	VMOVDDUP     8(SI), X5
-	VFMADD213PD  X7, X2, X5
-	VBLENDPD     $0x02, X5, X7, X7
-	VMOVUPD      X7, (R8)(R11*8)
-	MOVLQSX      8(DI), R11
-	ADDQ         R11, R11
-	VMOVUPD      (R8)(R11*8), X5
-	VMOVDDUP     16(SI), X6
-	VFMADD213PD  X5, X2, X6
-	VBLENDPD     $0x02, X6, X5, X5
-	VMOVUPD      X5, (R8)(R11*8)
-	MOVLQSX      12(DI), R11
-	ADDQ         R11, R11
-	VMOVUPD      (R8)(R11*8), X6
-	VMOVDDUP     24(SI), X8
-	VFMADD213PD  X6, X2, X8
-	VBLENDPD     $0x02, X8, X6, X6
-	VMOVUPD      X6, (R8)(R11*8)
-	VUNPCKLPD    X7, X4, X4
-	VUNPCKLPD    X6, X5, X5
-	VINSERTF128  $0x01, X5, Y4, Y4
-	VFMADD231PD  Y3, Y4, Y1
-	VMOVUPD      32(SI), Y3
-	VEXTRACTF128 $0x01, Y3, X4
-	MOVLQSX      16(DI), R11
-	ADDQ         R11, R11
-	VMOVUPD      (R8)(R11*8), X5
-	VMOVDDUP     32(SI), X4
-	VFMADD213PD  X5, X2, X4
-	VBLENDPD     $0x02, X4, X5, X5
-	VMOVUPD      X5, (R8)(R11*8)
-	MOVLQSX      20(DI), R11
-	ADDQ         R11, R11
-	VMOVUPD      (R8)(R11*8), X7
-	VMOVDDUP     40(SI), X4
-	VFMADD213PD  X7, X2, X4
-	VBLENDPD     $0x02, X4, X7, X7
-	VMOVUPD      X7, (R8)(R11*8)
-	MOVLQSX      24(DI), R11
-	ADDQ         R11, R11
-	VMOVUPD      (R8)(R11*8), X4
-	VMOVDDUP     48(SI), X6
-	VFMADD213PD  X4, X2, X6
-	VBLENDPD     $0x02, X6, X4, X4
-	VMOVUPD      X4, (R8)(R11*8)
-	MOVLQSX      28(DI), R11
-	ADDQ         R11, R11
-	VMOVUPD      (R8)(R11*8), X6
-	VMOVDDUP     56(SI), X8
-	VFMADD213PD  X6, X2, X8
-	VBLENDPD     $0x02, X8, X6, X6
-	VMOVUPD      X6, (R8)(R11*8)
-	VUNPCKLPD    X7, X5, X5
-	VUNPCKLPD    X6, X4, X4
-	VINSERTF128  $0x01, X4, Y5, Y5
-	VFMADD231PD  Y3, Y5, Y1
-	ADDQ         $0x00000040, SI
-	ADDQ         $0x00000020, DI
-	SUBQ         $0x00000008, R10
-	JGE          entries8
+	VMOVUPD     (SI), Y3
+	MOVLQSX     (DI), R11
+	ADDQ        R11, R11
+	VMOVUPD     (R8)(R11*8), X4
+	VMOVDDUP    (SI), X5
+	VFMADD213PD X4, X2, X5
+	VBLENDPD    $0x02, X5, X4, X4
+	VMOVUPD     X4, (R8)(R11*8)
+	MOVLQSX     4(DI), R11
+	ADDQ        R11, R11
+	VMOVUPD     (R8)(R11*8), X7
+	VMOVDDUP    8(SI), X5
+	VFMADD213PD X7, X2, X5
+	VBLENDPD    $0x02, X5, X7, X7
+	VMOVUPD     X7, (R8)(R11*8)
+	MOVLQSX     8(DI), R11
+	ADDQ        R11, R11
+	VMOVUPD     (R8)(R11*8), X5
+	VMOVDDUP    16(SI), X6
+	VFMADD213PD X5, X2, X6
+	VBLENDPD    $0x02, X6, X5, X5
+	VMOVUPD     X5, (R8)(R11*8)
+	MOVLQSX     12(DI), R11
+	ADDQ        R11, R11
+	VMOVUPD     (R8)(R11*8), X6
+	VMOVDDUP    24(SI), X8
+	VFMADD213PD X6, X2, X8
+	VBLENDPD    $0x02, X8, X6, X6
+	VMOVUPD     X6, (R8)(R11*8)
+	VUNPCKLPD   X7, X4, X4
+	VUNPCKLPD   X6, X5, X5
+	VINSERTF128 $0x01, X5, Y4, Y4
+	VFMADD231PD Y3, Y4, Y1
+	VMOVUPD     32(SI), Y3
+	MOVLQSX     16(DI), R11
+	ADDQ        R11, R11
+	VMOVUPD     (R8)(R11*8), X5
+	VMOVDDUP    32(SI), X4
+	VFMADD213PD X5, X2, X4
+	VBLENDPD    $0x02, X4, X5, X5
+	VMOVUPD     X5, (R8)(R11*8)
+	MOVLQSX     20(DI), R11
+	ADDQ        R11, R11
+	VMOVUPD     (R8)(R11*8), X7
+	VMOVDDUP    40(SI), X4
+	VFMADD213PD X7, X2, X4
+	VBLENDPD    $0x02, X4, X7, X7
+	VMOVUPD     X7, (R8)(R11*8)
+	MOVLQSX     24(DI), R11
+	ADDQ        R11, R11
+	VMOVUPD     (R8)(R11*8), X4
+	VMOVDDUP    48(SI), X6
+	VFMADD213PD X4, X2, X6
+	VBLENDPD    $0x02, X6, X4, X4
+	VMOVUPD     X4, (R8)(R11*8)
+	MOVLQSX     28(DI), R11
+	ADDQ        R11, R11
+	VMOVUPD     (R8)(R11*8), X6
+	VMOVDDUP    56(SI), X8
+	VFMADD213PD X6, X2, X8
+	VBLENDPD    $0x02, X8, X6, X6
+	VMOVUPD     X6, (R8)(R11*8)
+	VUNPCKLPD   X7, X5, X5
+	VUNPCKLPD   X6, X4, X4
+	VINSERTF128 $0x01, X4, Y5, Y5
+	VFMADD231PD Y3, Y5, Y1
+	ADDQ        $0x00000040, SI
+	ADDQ        $0x00000020, DI
+	SUBQ        $0x00000008, R10
+	JGE         entries8
 
 after8:
 	ADDQ       $0x00000004, R10
@@ -4812,43 +4804,42 @@ after8:
 	PREFETCHT0 (R8)(R11*8)
 
 fetched4:
-	VMOVUPD      (SI), Y3
-	VEXTRACTF128 $0x01, Y3, X4
-	MOVLQSX      (DI), R11
-	ADDQ         R11, R11
-	VMOVUPD      (R8)(R11*8), X6
-	VMOVDDUP     (SI), X4
-	VFMADD213PD  X6, X2, X4
-	VBLENDPD     $0x02, X4, X6, X6
-	VMOVUPD      X6, (R8)(R11*8)
-	MOVLQSX      4(DI), R11
-	ADDQ         R11, R11
-	VMOVUPD      (R8)(R11*8), X7
-	VMOVDDUP     8(SI), X4
-	VFMADD213PD  X7, X2, X4
-	VBLENDPD     $0x02, X4, X7, X7
-	VMOVUPD      X7, (R8)(R11*8)
-	MOVLQSX      8(DI), R11
-	ADDQ         R11, R11
-	VMOVUPD      (R8)(R11*8), X4
-	VMOVDDUP     16(SI), X5
-	VFMADD213PD  X4, X2, X5
-	VBLENDPD     $0x02, X5, X4, X4
-	VMOVUPD      X4, (R8)(R11*8)
-	MOVLQSX      12(DI), R11
-	ADDQ         R11, R11
-	VMOVUPD      (R8)(R11*8), X5
-	VMOVDDUP     24(SI), X8
-	VFMADD213PD  X5, X2, X8
-	VBLENDPD     $0x02, X8, X5, X5
-	VMOVUPD      X5, (R8)(R11*8)
-	VUNPCKLPD    X7, X6, X6
-	VUNPCKLPD    X5, X4, X4
-	VINSERTF128  $0x01, X4, Y6, Y6
-	VFMADD231PD  Y3, Y6, Y1
-	ADDQ         $0x00000020, SI
-	ADDQ         $0x00000010, DI
-	SUBQ         $0x00000004, R10
+	VMOVUPD     (SI), Y3
+	MOVLQSX     (DI), R11
+	ADDQ        R11, R11
+	VMOVUPD     (R8)(R11*8), X6
+	VMOVDDUP    (SI), X4
+	VFMADD213PD X6, X2, X4
+	VBLENDPD    $0x02, X4, X6, X6
+	VMOVUPD     X6, (R8)(R11*8)
+	MOVLQSX     4(DI), R11
+	ADDQ        R11, R11
+	VMOVUPD     (R8)(R11*8), X7
+	VMOVDDUP    8(SI), X4
+	VFMADD213PD X7, X2, X4
+	VBLENDPD    $0x02, X4, X7, X7
+	VMOVUPD     X7, (R8)(R11*8)
+	MOVLQSX     8(DI), R11
+	ADDQ        R11, R11
+	VMOVUPD     (R8)(R11*8), X4
+	VMOVDDUP    16(SI), X5
+	VFMADD213PD X4, X2, X5
+	VBLENDPD    $0x02, X5, X4, X4
+	VMOVUPD     X4, (R8)(R11*8)
+	MOVLQSX     12(DI), R11
+	ADDQ        R11, R11
+	VMOVUPD     (R8)(R11*8), X5
+	VMOVDDUP    24(SI), X8
+	VFMADD213PD X5, X2, X8
+	VBLENDPD    $0x02, X8, X5, X5
+	VMOVUPD     X5, (R8)(R11*8)
+	VUNPCKLPD   X7, X6, X6
+	VUNPCKLPD   X5, X4, X4
+	VINSERTF128 $0x01, X4, Y6, Y6
+	VFMADD231PD Y3, Y6, Y1
+	ADDQ        $0x00000020, SI
+	ADDQ        $0x00000010, DI
+	SUBQ        $0x00000004, R10
 
 after4:
 	VEXTRACTF128 $0x01, Y1, X3
@@ -4973,83 +4964,81 @@ entries8:
 	PREFETCHT0 (R8)(R12*8)
 
 fetched8:
-	VMOVUPD      (SI), Y4
-	VEXTRACTF128 $0x01, Y4, X5
-	MOVLQSX      (DI), R12
-	ADDQ         R12, R12
-	VMOVUPD      (R8)(R12*8), X5
-	VMOVDDUP     (SI), X6
-	VFMADD213PD  X5, X2, X6
-	VBLENDPD     $0x02, X6, X5, X5
-	VMOVUPD      X5, (R8)(R12*8)
-	MOVLQSX      4(DI), R12
-	ADDQ         R12, R12
-	VMOVUPD      (R8)(R12*8), X8
-	VMOVDDUP     8(SI), X6
-	VFMADD213PD  X8, X2, X6
-	VBLENDPD     $0x02, X6, X8, X8
-	VMOVUPD      X8, (R8)(R12*8)
-	MOVLQSX      8(DI), R12
-	ADDQ         R12, R12
-	VMOVUPD      (R8)(R12*8), X6
-	VMOVDDUP     16(SI), X7
-	VFMADD213PD  X6, X2, X7
-	VBLENDPD     $0x02, X7, X6, X6
-	VMOVUPD      X6, (R8)(R12*8)
-	MOVLQSX      12(DI), R12
-	ADDQ         R12, R12
-	VMOVUPD      (R8)(R12*8), X7
-	VMOVDDUP     24(SI), X9
-	VFMADD213PD  X7, X2, X9
-	VBLENDPD     $0x02, X9, X7, X7
-	VMOVUPD      X7, (R8)(R12*8)
-	VUNPCKLPD    X8, X5, X5
-	VUNPCKLPD    X7, X6, X6
-	VINSERTF128  $0x01, X6, Y5, Y5
-	VFMADD231PD  Y4, Y5, Y1
-	VFMADD213PD  (R9), Y3, Y5
-	VMOVUPD      32(SI), Y4
-	VEXTRACTF128 $0x01, Y4, X6
-	MOVLQSX      16(DI), R12
-	ADDQ         R12, R12
-	VMOVUPD      (R8)(R12*8), X6
-	VMOVDDUP     32(SI), X7
-	VFMADD213PD  X6, X2, X7
-	VBLENDPD     $0x02, X7, X6, X6
-	VMOVUPD      X6, (R8)(R12*8)
-	MOVLQSX      20(DI), R12
-	ADDQ         R12, R12
-	VMOVUPD      (R8)(R12*8), X9
-	VMOVDDUP     40(SI), X7
-	VFMADD213PD  X9, X2, X7
-	VBLENDPD     $0x02, X7, X9, X9
-	VMOVUPD      X9, (R8)(R12*8)
-	MOVLQSX      24(DI), R12
-	ADDQ         R12, R12
-	VMOVUPD      (R8)(R12*8), X7
-	VMOVDDUP     48(SI), X8
-	VFMADD213PD  X7, X2, X8
-	VBLENDPD     $0x02, X8, X7, X7
-	VMOVUPD      X7, (R8)(R12*8)
-	MOVLQSX      28(DI), R12
-	ADDQ         R12, R12
-	VMOVUPD      (R8)(R12*8), X8
-	VMOVDDUP     56(SI), X10
-	VFMADD213PD  X8, X2, X10
-	VBLENDPD     $0x02, X10, X8, X8
-	VMOVUPD      X8, (R8)(R12*8)
-	VUNPCKLPD    X9, X6, X6
-	VUNPCKLPD    X8, X7, X7
-	VINSERTF128  $0x01, X7, Y6, Y6
-	VFMADD231PD  Y4, Y6, Y1
-	VFMADD213PD  32(R9), Y3, Y6
-	VMOVUPD      Y5, (R9)
-	VMOVUPD      Y6, 32(R9)
-	ADDQ         $0x00000040, SI
-	ADDQ         $0x00000020, DI
-	ADDQ         $0x00000040, R9
-	SUBQ         $0x00000008, R11
-	JGE          entries8
+	VMOVUPD     (SI), Y4
+	MOVLQSX     (DI), R12
+	ADDQ        R12, R12
+	VMOVUPD     (R8)(R12*8), X5
+	VMOVDDUP    (SI), X6
+	VFMADD213PD X5, X2, X6
+	VBLENDPD    $0x02, X6, X5, X5
+	VMOVUPD     X5, (R8)(R12*8)
+	MOVLQSX     4(DI), R12
+	ADDQ        R12, R12
+	VMOVUPD     (R8)(R12*8), X8
+	VMOVDDUP    8(SI), X6
+	VFMADD213PD X8, X2, X6
+	VBLENDPD    $0x02, X6, X8, X8
+	VMOVUPD     X8, (R8)(R12*8)
+	MOVLQSX     8(DI), R12
+	ADDQ        R12, R12
+	VMOVUPD     (R8)(R12*8), X6
+	VMOVDDUP    16(SI), X7
+	VFMADD213PD X6, X2, X7
+	VBLENDPD    $0x02, X7, X6, X6
+	VMOVUPD     X6, (R8)(R12*8)
+	MOVLQSX     12(DI), R12
+	ADDQ        R12, R12
+	VMOVUPD     (R8)(R12*8), X7
+	VMOVDDUP    24(SI), X9
+	VFMADD213PD X7, X2, X9
+	VBLENDPD    $0x02, X9, X7, X7
+	VMOVUPD     X7, (R8)(R12*8)
+	VUNPCKLPD   X8, X5, X5
+	VUNPCKLPD   X7, X6, X6
+	VINSERTF128 $0x01, X6, Y5, Y5
+	VFMADD231PD Y4, Y5, Y1
+	VFMADD213PD (R9), Y3, Y5
+	VMOVUPD     32(SI), Y4
+	MOVLQSX     16(DI), R12
+	ADDQ        R12, R12
+	VMOVUPD     (R8)(R12*8), X6
+	VMOVDDUP    32(SI), X7
+	VFMADD213PD X6, X2, X7
+	VBLENDPD    $0x02, X7, X6, X6
+	VMOVUPD     X6, (R8)(R12*8)
+	MOVLQSX     20(DI), R12
+	ADDQ        R12, R12
+	VMOVUPD     (R8)(R12*8), X9
+	VMOVDDUP    40(SI), X7
+	VFMADD213PD X9, X2, X7
+	VBLENDPD    $0x02, X7, X9, X9
+	VMOVUPD     X9, (R8)(R12*8)
+	MOVLQSX     24(DI), R12
+	ADDQ        R12, R12
+	VMOVUPD     (R8)(R12*8), X7
+	VMOVDDUP    48(SI), X8
+	VFMADD213PD X7, X2, X8
+	VBLENDPD    $0x02, X8, X7, X7
+	VMOVUPD     X7, (R8)(R12*8)
+	MOVLQSX     28(DI), R12
+	ADDQ        R12, R12
+	VMOVUPD     (R8)(R12*8), X8
+	VMOVDDUP    56(SI), X10
+	VFMADD213PD X8, X2, X10
+	VBLENDPD    $0x02, X10, X8, X8
+	VMOVUPD     X8, (R8)(R12*8)
+	VUNPCKLPD   X9, X6, X6
+	VUNPCKLPD   X8, X7, X7
+	VINSERTF128 $0x01, X7, Y6, Y6
+	VFMADD231PD Y4, Y6, Y1
+	VFMADD213PD 32(R9), Y3, Y6
+	VMOVUPD     Y5, (R9)
+	VMOVUPD     Y6, 32(R9)
+	ADDQ        $0x00000040, SI
+	ADDQ        $0x00000020, DI
+	ADDQ        $0x00000040, R9
+	SUBQ        $0x00000008, R11
+	JGE         entries8
 
 after8:
 	ADDQ       $0x00000004, R11
@@ -5075,46 +5064,45 @@ after8:
 	PREFETCHT0 (R8)(R12*8)
 
 fetched4:
-	VMOVUPD      (SI), Y4
-	VEXTRACTF128 $0x01, Y4, X5
-	MOVLQSX      (DI), R12
-	ADDQ         R12, R12
-	VMOVUPD      (R8)(R12*8), X7
-	VMOVDDUP     (SI), X5
-	VFMADD213PD  X7, X2, X5
-	VBLENDPD     $0x02, X5, X7, X7
-	VMOVUPD      X7, (R8)(R12*8)
-	MOVLQSX      4(DI), R12
-	ADDQ         R12, R12
-	VMOVUPD      (R8)(R12*8), X8
-	VMOVDDUP     8(SI), X5
-	VFMADD213PD  X8, X2, X5
-	VBLENDPD     $0x02, X5, X8, X8
-	VMOVUPD      X8, (R8)(R12*8)
-	MOVLQSX      8(DI), R12
-	ADDQ         R12, R12
-	VMOVUPD      (R8)(R12*8), X5
-	VMOVDDUP     16(SI), X6
-	VFMADD213PD  X5, X2, X6
-	VBLENDPD     $0x02, X6, X5, X5
-	VMOVUPD      X5, (R8)(R12*8)
-	MOVLQSX      12(DI), R12
-	ADDQ         R12, R12
-	VMOVUPD      (R8)(R12*8), X6
-	VMOVDDUP     24(SI), X9
-	VFMADD213PD  X6, X2, X9
-	VBLENDPD     $0x02, X9, X6, X6
-	VMOVUPD      X6, (R8)(R12*8)
-	VUNPCKLPD    X8, X7, X7
-	VUNPCKLPD    X6, X5, X5
-	VINSERTF128  $0x01, X5, Y7, Y7
-	VFMADD231PD  Y4, Y7, Y1
-	VFMADD213PD  (R9), Y3, Y7
-	VMOVUPD      Y7, (R9)
-	ADDQ         $0x00000020, SI
-	ADDQ         $0x00000010, DI
-	ADDQ         $0x00000020, R9
-	SUBQ         $0x00000004, R11
+	VMOVUPD     (SI), Y4
+	MOVLQSX     (DI), R12
+	ADDQ        R12, R12
+	VMOVUPD     (R8)(R12*8), X7
+	VMOVDDUP    (SI), X5
+	VFMADD213PD X7, X2, X5
+	VBLENDPD    $0x02, X5, X7, X7
+	VMOVUPD     X7, (R8)(R12*8)
+	MOVLQSX     4(DI), R12
+	ADDQ        R12, R12
+	VMOVUPD     (R8)(R12*8), X8
+	VMOVDDUP    8(SI), X5
+	VFMADD213PD X8, X2, X5
+	VBLENDPD    $0x02, X5, X8, X8
+	VMOVUPD     X8, (R8)(R12*8)
+	MOVLQSX     8(DI), R12
+	ADDQ        R12, R12
+	VMOVUPD     (R8)(R12*8), X5
+	VMOVDDUP    16(SI), X6
+	VFMADD213PD X5, X2, X6
+	VBLENDPD    $0x02, X6, X5, X5
+	VMOVUPD     X5, (R8)(R12*8)
+	MOVLQSX     12(DI), R12
+	ADDQ        R12, R12
+	VMOVUPD     (R8)(R12*8), X6
+	VMOVDDUP    24(SI), X9
+	VFMADD213PD X6, X2, X9
+	VBLENDPD    $0x02, X9, X6, X6
+	VMOVUPD     X6, (R8)(R12*8)
+	VUNPCKLPD   X8, X7, X7
+	VUNPCKLPD   X6, X5, X5
+	VINSERTF128 $0x01, X5, Y7, Y7
+	VFMADD231PD Y4, Y7, Y1
+	VFMADD213PD (R9), Y3, Y7
+	VMOVUPD     Y7, (R9)
+	ADDQ        $0x00000020, SI
+	ADDQ        $0x00000010, DI
+	ADDQ        $0x00000020, R9
+	SUBQ        $0x00000004, R11
 
 after4:
 	VEXTRACTF128 $0x01, Y1, X4
@@ -13008,7 +12996,7 @@ TEXT ·sparsePairsAVX512F64I64(SB), NOSPLIT, $0-97
 	MOVQ         cols+64(FP), R9
 	DECQ         R9
 	VMOVQ        R9, X0
-	VPBROADCASTQ X0, Y0
+	VPBROADCASTQ X0, Z0
 	MOVQ         fetch+72(FP), R9
 	LEAQ         (DI)(R9*8), R9
 	MOVQ         R9, fetch+72(FP)
@@ -13028,13 +13016,8 @@ row:
 	JL           after8
 
 entries8:
-	VPSUBQ     (DI), Y0, Y3
-	VPOR       (DI), Y3, Y3
-	VPSUBQ     32(DI), Y0, Y4
-	VPOR       32(DI), Y4, Y4
-	VPOR       Y3, Y4, Y4
-	VMOVMSKPD  Y4, R11
-	TESTL      R11, R11
+	VPCMPUQ    $0x01, (DI), Z0, K2
+	KORTESTW   K2, K2
 	JNE        outside
 	PREFETCHT0 512(DI)
 	PREFETCHT0 512(SI)
@@ -13067,33 +13050,33 @@ entries8:
 
 fetched8:
 	VMOVUPD          (SI), Y3
-	VEXTRACTF128     $0x01, Y3, X5
+	VEXTRACTF128     $0x01, Y3, X4
 	MOVQ             (DI), R11
 	ADDQ             R11, R11
-	VMOVUPD          (R8)(R11*8), X7
-	VFMADD231PD.BCST (SI), X2, K1, X7
-	VMOVUPD          X7, (R8)(R11*8)
+	VMOVUPD          (R8)(R11*8), X5
+	VFMADD231PD.BCST (SI), X2, K1, X5
+	VMOVUPD          X5, (R8)(R11*8)
 	MOVQ             8(DI), R11
 	ADDQ             R11, R11
-	VMOVUPD          (R8)(R11*8), X8
-	VFMADD231PD      X3, X2, K1, X8
-	VMOVUPD          X8, (R8)(R11*8)
+	VMOVUPD          (R8)(R11*8), X6
+	VFMADD231PD      X3, X2, K1, X6
+	VMOVUPD          X6, (R8)(R11*8)
 	MOVQ             16(DI), R11
 	ADDQ             R11, R11
-	VMOVUPD          (R8)(R11*8), X4
-	VFMADD231PD.BCST 16(SI), X2, K1, X4
-	VMOVUPD          X4, (R8)(R11*8)
+	VMOVUPD          (R8)(R11*8), X7
+	VFMADD231PD.BCST 16(SI), X2, K1, X7
+	VMOVUPD          X7, (R8)(R11*8)
 	MOVQ             24(DI), R11
 	ADDQ             R11, R11
-	VMOVUPD          (R8)(R11*8), X6
-	VFMADD231PD      X5, X2, K1, X6
-	VMOVUPD          X6, (R8)(R11*8)
+	VMOVUPD          (R8)(R11*8), X8
+	VFMADD231PD      X4, X2, K1, X8
+	VMOVUPD          X8, (R8)(R11*8)
+	VUNPCKLPD        X6, X5, X4
 	VUNPCKLPD        X8, X7, X5
-	VUNPCKLPD        X6, X4, X4
-	VINSERTF128      $0x01, X4, Y5, Y5
-	VFMADD231PD      Y3, Y5, Y1
+	VINSERTF128      $0x01, X5, Y4, Y4
+	VFMADD231PD      Y3, Y4, Y1
 	VMOVUPD          32(SI), Y3
-	VEXTRACTF128     $0x01, Y3, X6
+	VEXTRACTF128     $0x01, Y3, X5
 	MOVQ             32(DI), R11
 	ADDQ             R11, R11
 	VMOVUPD          (R8)(R11*8), X7
@@ -13111,13 +13094,13 @@ fetched8:
 	VMOVUPD          X4, (R8)(R11*8)
 	MOVQ             56(DI), R11
 	ADDQ             R11, R11
-	VMOVUPD          (R8)(R11*8), X5
-	VFMADD231PD      X6, X2, K1, X5
-	VMOVUPD          X5, (R8)(R11*8)
-	VUNPCKLPD        X8, X7, X6
-	VUNPCKLPD        X5, X4, X4
-	VINSERTF128      $0x01, X4, Y6, Y6
-	VFMADD231PD      Y3, Y6, Y1
+	VMOVUPD          (R8)(R11*8), X6
+	VFMADD231PD      X5, X2, K1, X6
+	VMOVUPD          X6, (R8)(R11*8)
+	VUNPCKLPD        X8, X7, X5
+	VUNPCKLPD        X6, X4, X4
+	VINSERTF128      $0x01, X4, Y5, Y5
+	VFMADD231PD      Y3, Y5, Y1
 	ADDQ             $0x00000040, SI
 	ADDQ             $0x00000040, DI
 	SUBQ             $0x00000008, R10
@@ -13126,10 +13109,8 @@ fetched8:
 after8:
 	ADDQ       $0x00000004, R10
 	JL         after4
-	VPSUBQ     (DI), Y0, Y3
-	VPOR       (DI), Y3, Y3
-	VMOVMSKPD  Y3, R11
-	TESTL      R11, R11
+	VPCMPUQ    $0x01, (DI), Y0, K2
+	KORTESTW   K2, K2
 	JNE        outside
 	CMPQ       DI, fetch+72(FP)
 	JAE        fetched4
@@ -13169,10 +13150,10 @@ fetched4:
 	VMOVUPD          (R8)(R11*8), X5
 	VFMADD231PD      X6, X2, K1, X5
 	VMOVUPD          X5, (R8)(R11*8)
-	VUNPCKLPD        X8, X7, X7
+	VUNPCKLPD        X8, X7, X6
 	VUNPCKLPD        X5, X4, X4
-	VINSERTF128      $0x01, X4, Y7, Y7
-	VFMADD231PD      Y3, Y7, Y1
+	VINSERTF128      $0x01, X4, Y6, Y6
+	VFMADD231PD      Y3, Y6, Y1
 	ADDQ             $0x00000020, SI
 	ADDQ             $0x00000020, DI
 	SUBQ             $0x00000004, R10
@@ -13241,7 +13222,7 @@ TEXT ·sparsePairsGradAVX512F64I64(SB), NOSPLIT, $0-113
 	MOVQ         cols+64(FP), R10
 	DECQ         R10
 	VMOVQ        R10, X0
-	VPBROADCASTQ X0, Y0
+	VPBROADCASTQ X0, Z0
 	MOVQ         fetch+72(FP), R10
 	LEAQ         (DI)(R10*8), R10
 	MOVQ         R10, fetch+72(FP)
@@ -13264,13 +13245,8 @@ row:
 	JL           after8
 
 entries8:
-	VPSUBQ     (DI), Y0, Y4
-	VPOR       (DI), Y4, Y4
-	VPSUBQ     32(DI), Y0, Y5
-	VPOR       32(DI), Y5, Y5
-	VPOR       Y4, Y5, Y5
-	VMOVMSKPD  Y5, R12
-	TESTL      R12, R12
+	VPCMPUQ    $0x01, (DI), Z0, K2
+	KORTESTW   K2, K2
 	JNE        outside
 	PREFETCHT0 512(DI)
 	PREFETCHT0 512(SI)
@@ -13304,34 +13280,34 @@ entries8:
 
 fetched8:
 	VMOVUPD          (SI), Y4
-	VEXTRACTF128     $0x01, Y4, X6
+	VEXTRACTF128     $0x01, Y4, X5
 	MOVQ             (DI), R12
 	ADDQ             R12, R12
-	VMOVUPD          (R8)(R12*8), X8
-	VFMADD231PD.BCST (SI), X2, K1, X8
-	VMOVUPD          X8, (R8)(R12*8)
+	VMOVUPD          (R8)(R12*8), X6
+	VFMADD231PD.BCST (SI), X2, K1, X6
+	VMOVUPD          X6, (R8)(R12*8)
 	MOVQ             8(DI), R12
 	ADDQ             R12, R12
-	VMOVUPD          (R8)(R12*8), X9
-	VFMADD231PD      X4, X2, K1, X9
-	VMOVUPD          X9, (R8)(R12*8)
+	VMOVUPD          (R8)(R12*8), X7
+	VFMADD231PD      X4, X2, K1, X7
+	VMOVUPD          X7, (R8)(R12*8)
 	MOVQ             16(DI), R12
 	ADDQ             R12, R12
-	VMOVUPD          (R8)(R12*8), X5
-	VFMADD231PD.BCST 16(SI), X2, K1, X5
-	VMOVUPD          X5, (R8)(R12*8)
+	VMOVUPD          (R8)(R12*8), X8
+	VFMADD231PD.BCST 16(SI), X2, K1, X8
+	VMOVUPD          X8, (R8)(R12*8)
 	MOVQ             24(DI), R12
 	ADDQ             R12, R12
-	VMOVUPD          (R8)(R12*8), X7
-	VFMADD231PD      X6, X2, K1, X7
-	VMOVUPD          X7, (R8)(R12*8)
+	VMOVUPD          (R8)(R12*8), X9
+	VFMADD231PD      X5, X2, K1, X9
+	VMOVUPD          X9, (R8)(R12*8)
+	VUNPCKLPD        X7, X6, X5
 	VUNPCKLPD        X9, X8, X6
-	VUNPCKLPD        X7, X5, X5
-	VINSERTF128      $0x01, X5, Y6, Y6
-	VFMADD231PD      Y4, Y6, Y1
-	VFMADD213PD      (R9), Y3, Y6
+	VINSERTF128      $0x01, X6, Y5, Y5
+	VFMADD231PD      Y4, Y5, Y1
+	VFMADD213PD      (R9), Y3, Y5
 	VMOVUPD          32(SI), Y4
-	VEXTRACTF128     $0x01, Y4, X7
+	VEXTRACTF128     $0x01, Y4, X6
 	MOVQ             32(DI), R12
 	ADDQ             R12, R12
 	VMOVUPD          (R8)(R12*8), X9
@@ -13344,21 +13320,21 @@ fetched8:
 	VMOVUPD          X10, (R8)(R12*8)
 	MOVQ             48(DI), R12
 	ADDQ             R12, R12
-	VMOVUPD          (R8)(R12*8), X5
-	VFMADD231PD.BCST 48(SI), X2, K1, X5
-	VMOVUPD          X5, (R8)(R12*8)
+	VMOVUPD          (R8)(R12*8), X7
+	VFMADD231PD.BCST 48(SI), X2, K1, X7
+	VMOVUPD          X7, (R8)(R12*8)
 	MOVQ             56(DI), R12
 	ADDQ             R12, R12
 	VMOVUPD          (R8)(R12*8), X8
-	VFMADD231PD      X7, X2, K1, X8
+	VFMADD231PD      X6, X2, K1, X8
 	VMOVUPD          X8, (R8)(R12*8)
-	VUNPCKLPD        X10, X9, X7
-	VUNPCKLPD        X8, X5, X5
-	VINSERTF128      $0x01, X5, Y7, Y7
-	VFMADD231PD      Y4, Y7, Y1
-	VFMADD213PD      32(R9), Y3, Y7
-	VMOVUPD          Y6, (R9)
-	VMOVUPD          Y7, 32(R9)
+	VUNPCKLPD        X10, X9, X6
+	VUNPCKLPD        X8, X7, X7
+	VINSERTF128      $0x01, X7, Y6, Y6
+	VFMADD231PD      Y4, Y6, Y1
+	VFMADD213PD      32(R9), Y3, Y6
+	VMOVUPD          Y5, (R9)
+	VMOVUPD          Y6, 32(R9)
 	ADDQ             $0x00000040, SI
 	ADDQ             $0x00000040, DI
 	ADDQ             $0x00000040, R9
@@ -13368,10 +13344,8 @@ fetched8:
 after8:
 	ADDQ       $0x00000004, R11
 	JL         after4
-	VPSUBQ     (DI), Y0, Y4
-	VPOR       (DI), Y4, Y4
-	VMOVMSKPD  Y4, R12
-	TESTL      R12, R12
+	VPCMPUQ    $0x01, (DI), Y0, K2
+	KORTESTW   K2, K2
 	JNE        outside
 	CMPQ       DI, fetch+72(FP)
 	JAE        fetched4
@@ -13411,12 +13385,12 @@ fetched4:
 	VMOVUPD          (R8)(R12*8), X6
 	VFMADD231PD      X7, X2, K1, X6
 	VMOVUPD          X6, (R8)(R12*8)
-	VUNPCKLPD        X9, X8, X8
+	VUNPCKLPD        X9, X8, X7
 	VUNPCKLPD        X6, X5, X5
-	VINSERTF128      $0x01, X5, Y8, Y8
-	VFMADD231PD      Y4, Y8, Y1
-	VFMADD213PD      (R9), Y3, Y8
-	VMOVUPD          Y8, (R9)
+	VINSERTF128      $0x01, X5, Y7, Y7
+	VFMADD231PD      Y4, Y7, Y1
+	VFMADD213PD      (R9), Y3, Y7
+	VMOVUPD          Y7, (R9)
 	ADDQ             $0x00000020, SI
 	ADDQ             $0x00000020, DI
 	ADDQ             $0x00000020, R9
@@ -15449,7 +15423,7 @@ TEXT ·sparsePairsAVX512F64I32(SB), NOSPLIT, $0-97
 	MOVQ         cols+64(FP), R9
 	DECQ         R9
 	VMOVQ        R9, X0
-	VPBROADCASTD X0, Y0
+	VPBROADCASTD X0, Z0
 	MOVQ         fetch+72(FP), R9
 	LEAQ         (DI)(R9*4), R9
 	MOVQ         R9, fetch+72(FP)
@@ -15469,10 +15443,8 @@ row:
 	JL           after8
 
 entries8:
-	VPSUBD     (DI), Y0, Y3
-	VPOR       (DI), Y3, Y3
-	VMOVMSKPS  Y3, R11
-	TESTL      R11, R11
+	VPCMPUD    $0x01, (DI), Y0, K2
+	KORTESTW   K2, K2
 	JNE        outside
 	PREFETCHT0 512(DI)
 	PREFETCHT0 512(SI)
@@ -15508,26 +15480,26 @@ fetched8:
 	VEXTRACTF128     $0x01, Y3, X4
 	MOVLQSX          (DI), R11
 	ADDQ             R11, R11
-	VMOVUPD          (R8)(R11*8), X7
-	VFMADD231PD.BCST (SI), X2, K1, X7
-	VMOVUPD          X7, (R8)(R11*8)
+	VMOVUPD          (R8)(R11*8), X5
+	VFMADD231PD.BCST (SI), X2, K1, X5
+	VMOVUPD          X5, (R8)(R11*8)
 	MOVLQSX          4(DI), R11
 	ADDQ             R11, R11
-	VMOVUPD          (R8)(R11*8), X8
-	VFMADD231PD      X3, X2, K1, X8
-	VMOVUPD          X8, (R8)(R11*8)
+	VMOVUPD          (R8)(R11*8), X6
+	VFMADD231PD      X3, X2, K1, X6
+	VMOVUPD          X6, (R8)(R11*8)
 	MOVLQSX          8(DI), R11
 	ADDQ             R11, R11
-	VMOVUPD          (R8)(R11*8), X5
-	VFMADD231PD.BCST 16(SI), X2, K1, X5
-	VMOVUPD          X5, (R8)(R11*8)
+	VMOVUPD          (R8)(R11*8), X7
+	VFMADD231PD.BCST 16(SI), X2, K1, X7
+	VMOVUPD          X7, (R8)(R11*8)
 	MOVLQSX          12(DI), R11
 	ADDQ             R11, R11
-	VMOVUPD          (R8)(R11*8), X6
-	VFMADD231PD      X4, X2, K1, X6
-	VMOVUPD          X6, (R8)(R11*8)
-	VUNPCKLPD        X8, X7, X4
-	VUNPCKLPD        X6, X5, X5
+	VMOVUPD          (R8)(R11*8), X8
+	VFMADD231PD      X4, X2, K1, X8
+	VMOVUPD          X8, (R8)(R11*8)
+	VUNPCKLPD        X6, X5, X4
+	VUNPCKLPD        X8, X7, X5
 	VINSERTF128      $0x01, X5, Y4, Y4
 	VFMADD231PD      Y3, Y4, Y1
 	VMOVUPD          32(SI), Y3
@@ -15564,10 +15536,8 @@ fetched8:
 after8:
 	ADDQ       $0x00000004, R10
 	JL         after4
-	VPSUBD     (DI), X0, X3
-	VPOR       (DI), X3, X3
-	VMOVMSKPS  X3, R11
-	TESTL      R11, R11
+	VPCMPUD    $0x01, (DI), X0, K2
+	KORTESTW   K2, K2
 	JNE        outside
 	CMPQ       DI, fetch+72(FP)
 	JAE        fetched4
@@ -15679,7 +15649,7 @@ TEXT ·sparsePairsGradAVX512F64I32(SB), NOSPLIT, $0-113
 	MOVQ         cols+64(FP), R10
 	DECQ         R10
 	VMOVQ        R10, X0
-	VPBROADCASTD X0, Y0
+	VPBROADCASTD X0, Z0
 	MOVQ         fetch+72(FP), R10
 	LEAQ         (DI)(R10*4), R10
 	MOVQ         R10, fetch+72(FP)
@@ -15702,10 +15672,8 @@ row:
 	JL           after8
 
 entries8:
-	VPSUBD     (DI), Y0, Y4
-	VPOR       (DI), Y4, Y4
-	VMOVMSKPS  Y4, R12
-	TESTL      R12, R12
+	VPCMPUD    $0x01, (DI), Y0, K2
+	KORTESTW   K2, K2
 	JNE        outside
 	PREFETCHT0 512(DI)
 	PREFETCHT0 512(SI)
@@ -15742,26 +15710,26 @@ fetched8:
 	VEXTRACTF128     $0x01, Y4, X5
 	MOVLQSX          (DI), R12
 	ADDQ             R12, R12
-	VMOVUPD          (R8)(R12*8), X8
-	VFMADD231PD.BCST (SI), X2, K1, X8
-	VMOVUPD          X8, (R8)(R12*8)
+	VMOVUPD          (R8)(R12*8), X6
+	VFMADD231PD.BCST (SI), X2, K1, X6
+	VMOVUPD          X6, (R8)(R12*8)
 	MOVLQSX          4(DI), R12
 	ADDQ             R12, R12
-	VMOVUPD          (R8)(R12*8), X9
-	VFMADD231PD      X4, X2, K1, X9
-	VMOVUPD          X9, (R8)(R12*8)
+	VMOVUPD          (R8)(R12*8), X7
+	VFMADD231PD      X4, X2, K1, X7
+	VMOVUPD          X7, (R8)(R12*8)
 	MOVLQSX          8(DI), R12
 	ADDQ             R12, R12
-	VMOVUPD          (R8)(R12*8), X6
-	VFMADD231PD.BCST 16(SI), X2, K1, X6
-	VMOVUPD          X6, (R8)(R12*8)
+	VMOVUPD          (R8)(R12*8), X8
+	VFMADD231PD.BCST 16(SI), X2, K1, X8
+	VMOVUPD          X8, (R8)(R12*8)
 	MOVLQSX          12(DI), R12
 	ADDQ             R12, R12
-	VMOVUPD          (R8)(R12*8), X7
-	VFMADD231PD      X5, X2, K1, X7
-	VMOVUPD          X7, (R8)(R12*8)
-	VUNPCKLPD        X9, X8, X5
-	VUNPCKLPD        X7, X6, X6
+	VMOVUPD          (R8)(R12*8), X9
+	VFMADD231PD      X5, X2, K1, X9
+	VMOVUPD          X9, (R8)(R12*8)
+	VUNPCKLPD        X7, X6, X5
+	VUNPCKLPD        X9, X8, X6
 	VINSERTF128      $0x01, X6, Y5, Y5
 	VFMADD231PD      Y4, Y5, Y1
 	VFMADD213PD      (R9), Y3, Y5
@@ -15803,10 +15771,8 @@ fetched8:
 after8:
 	ADDQ       $0x00000004, R11
 	JL         after4
-	VPSUBD     (DI), X0, X4
-	VPOR       (DI), X4, X4
-	VMOVMSKPS  X4, R12
-	TESTL      R12, R12
+	VPCMPUD    $0x01, (DI), X0, K2
+	KORTESTW   K2, K2
 	JNE        outside
 	CMPQ       DI, fetch+72(FP)
 	JAE        fetched4
@@ -17904,7 +17870,7 @@ TEXT ·sparsePairsAVX512F32I64(SB), NOSPLIT, $0-97
 	MOVQ         cols+64(FP), R9
 	DECQ         R9
 	VMOVQ        R9, X0
-	VPBROADCASTQ X0, Y0
+	VPBROADCASTQ X0, Z0
 	MOVQ         fetch+72(FP), R9
 	LEAQ         (DI)(R9*8), R9
 	MOVQ         R9, fetch+72(FP)
@@ -17924,13 +17890,8 @@ row:
 	JL           after8
 
 entries8:
-	VPSUBQ     (DI), Y0, Y3
-	VPOR       (DI), Y3, Y3
-	VPSUBQ     32(DI), Y0, Y4
-	VPOR       32(DI), Y4, Y4
-	VPOR       Y3, Y4, Y4
-	VMOVMSKPD  Y4, R11
-	TESTL      R11, R11
+	VPCMPUQ    $0x01, (DI), Z0, K2
+	KORTESTW   K2, K2
 	JNE        outside
 	PREFETCHT0 512(DI)
 	PREFETCHT0 512(SI)
@@ -18004,10 +17965,8 @@ fetched8:
 after8:
 	ADDQ       $0x00000004, R10
 	JL         after4
-	VPSUBQ     (DI), Y0, Y3
-	VPOR       (DI), Y3, Y3
-	VMOVMSKPD  Y3, R11
-	TESTL      R11, R11
+	VPCMPUQ    $0x01, (DI), Y0, K2
+	KORTESTW   K2, K2
 	JNE        outside
 	CMPQ       DI, fetch+72(FP)
 	JAE        fetched4
@@ -18106,7 +18065,7 @@ TEXT ·sparsePairsGradAVX512F32I64(SB), NOSPLIT, $0-113
 	MOVQ         cols+64(FP), R10
 	DECQ         R10
 	VMOVQ        R10, X0
-	VPBROADCASTQ X0, Y0
+	VPBROADCASTQ X0, Z0
 	MOVQ         fetch+72(FP), R10
 	LEAQ         (DI)(R10*8), R10
 	MOVQ         R10, fetch+72(FP)
@@ -18129,13 +18088,8 @@ row:
 	JL           after8
 
 entries8:
-	VPSUBQ     (DI), Y0, Y4
-	VPOR       (DI), Y4, Y4
-	VPSUBQ     32(DI), Y0, Y5
-	VPOR       32(DI), Y5, Y5
-	VPOR       Y4, Y5, Y5
-	VMOVMSKPD  Y5, R12
-	TESTL      R12, R12
+	VPCMPUQ    $0x01, (DI), Z0, K2
+	KORTESTW   K2, K2
 	JNE        outside
 	PREFETCHT0 512(DI)
 	PREFETCHT0 512(SI)
@@ -18215,10 +18169,8 @@ fetched8:
 after8:
 	ADDQ       $0x00000004, R11
 	JL         after4
-	VPSUBQ     (DI), Y0, Y4
-	VPOR       (DI), Y4, Y4
-	VMOVMSKPD  Y4, R12
-	TESTL      R12, R12
+	VPCMPUQ    $0x01, (DI), Y0, K2
+	KORTESTW   K2, K2
 	JNE        outside
 	CMPQ       DI, fetch+72(FP)
 	JAE        fetched4
@@ -20303,7 +20255,7 @@ TEXT ·sparsePairsAVX512F32I32(SB), NOSPLIT, $0-97
 	MOVQ         cols+64(FP), R9
 	DECQ         R9
 	VMOVQ        R9, X0
-	VPBROADCASTD X0, Y0
+	VPBROADCASTD X0, Z0
 	MOVQ         fetch+72(FP), R9
 	LEAQ         (DI)(R9*4), R9
 	MOVQ         R9, fetch+72(FP)
@@ -20323,10 +20275,8 @@ row:
 	JL           after8
 
 entries8:
-	VPSUBD     (DI), Y0, Y3
-	VPOR       (DI), Y3, Y3
-	VMOVMSKPS  Y3, R11
-	TESTL      R11, R11
+	VPCMPUD    $0x01, (DI), Y0, K2
+	KORTESTW   K2, K2
 	JNE        outside
 	PREFETCHT0 512(DI)
 	PREFETCHT0 512(SI)
@@ -20400,10 +20350,8 @@ fetched8:
 after8:
 	ADDQ       $0x00000004, R10
 	JL         after4
-	VPSUBD     (DI), X0, X3
-	VPOR       (DI), X3, X3
-	VMOVMSKPS  X3, R11
-	TESTL      R11, R11
+	VPCMPUD    $0x01, (DI), X0, K2
+	KORTESTW   K2, K2
 	JNE        outside
 	CMPQ       DI, fetch+72(FP)
 	JAE        fetched4
@@ -20502,7 +20450,7 @@ TEXT ·sparsePairsGradAVX512F32I32(SB), NOSPLIT, $0-113
 	MOVQ         cols+64(FP), R10
 	DECQ         R10
 	VMOVQ        R10, X0
-	VPBROADCASTD X0, Y0
+	VPBROADCASTD X0, Z0
 	MOVQ         fetch+72(FP), R10
 	LEAQ         (DI)(R10*4), R10
 	MOVQ         R10, fetch+72(FP)
@@ -20525,10 +20473,8 @@ row:
 	JL           after8
 
 entries8:
-	VPSUBD     (DI), Y0, Y4
-	VPOR       (DI), Y4, Y4
-	VMOVMSKPS  Y4, R12
-	TESTL      R12, R12
+	VPCMPUD    $0x01, (DI), Y0, K2
+	KORTESTW   K2, K2
 	JNE        outside
 	PREFETCHT0 512(DI)
 	PREFETCHT0 512(SI)
@@ -20608,10 +20554,8 @@ fetched8:
 after8:
 	ADDQ       $0x00000004, R11
 	JL         after4
-	VPSUBD     (DI), X0, X4
-	VPOR       (DI), X4, X4
-	VMOVMSKPS  X4, R12
-	TESTL      R12, R12
+	VPCMPUD    $0x01, (DI), X0, K2
+	KORTESTW   K2, K2
 	JNE        outside
 	CMPQ       DI, fetch+72(FP)
 	JAE        fetched4

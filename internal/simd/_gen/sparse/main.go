@@ -685,7 +685,7 @@ func (g isa) pairs(name string, grad bool) {
 		DECQ(top)
 		x := XMM()
 		VMOVQ(top, x)
-		l.top = YMM()
+		l.top = g.Reg()
 		if g.IndexType == "int32" {
 			VPBROADCASTD(x, l.top)
 		} else {
@@ -774,6 +774,19 @@ func (g isa) pairs(name string, grad bool) {
 
 // check leaves the loop if one of the next n indices is outside.
 func (l *pairLoop) check(n int) {
+	if l.Wide {
+		const less = 1 // as numbers without a sign, which are large where an index is negative
+		bytes, k := n*l.Bytes(), K()
+		top := map[int]Register{64: l.top, 32: l.top.AsY(), 16: l.top.AsX()}[bytes]
+		if l.IndexType == "int32" {
+			VPCMPUD(U8(less), Mem{Base: l.ind}, top, k)
+		} else {
+			VPCMPUQ(U8(less), Mem{Base: l.ind}, top, k)
+		}
+		KORTESTW(k, k)
+		JNE(LabelRef("outside"))
+		return
+	}
 	var bad Register // negative where an index, or the last one less that, is
 	for at := 0; at < n*l.Bytes(); at += 32 {
 		m := Mem{Base: l.ind, Disp: at}
@@ -866,7 +879,7 @@ func (l *pairLoop) entries(k int) VecVirtual {
 	a := l.four()
 	l.Mov(l.at(l.a, k), a)
 	var odd [4]Register // where the second is the value
-	if l.Size == 8 {
+	if l.Size == 8 && l.Wide {
 		odd[1], odd[3] = a.AsX(), l.upper(a)
 	}
 	var p [4]VecVirtual
