@@ -81,7 +81,7 @@ func (j *job[T, I]) openWindows(work int) {
 	}
 	j.blocks = max(1, min(work/windowWork, most))
 	pairs := wide && j.blocks > 1 || reached > cols/2 && entries >= pairReads*j.blocks*cols
-	if p.mirror || isFixed[T]() || isComplex[T]() || p.out.Data == nil && p.ga == nil && p.sum == nil {
+	if isFixed[T]() || isComplex[T]() || p.out.Data == nil && p.ga == nil && p.sum == nil {
 		pairs = false
 	}
 	if j.blocks == 1 && !pairs {
@@ -119,9 +119,6 @@ func reached[I Index](ind []I) int {
 
 // packColumns has the columns without gaps between their elements.
 func (j *job[T, I]) packColumns() {
-	if j.p.mirror {
-		j.p.v, j.p.w = rev.General[T]{}, rev.General[T]{}
-	}
 	j.given = j.p
 	for n, m := range j.p.dense() {
 		if m.Data == nil || m.Stride == 1 {
@@ -132,9 +129,6 @@ func (j *job[T, I]) packColumns() {
 			j.packed[n][i] = m.Data[i*m.Stride]
 		}
 		m.Data, m.Stride = j.packed[n], 1
-	}
-	if j.p.mirror {
-		j.p.v, j.p.w = j.p.u, j.p.out
 	}
 }
 
@@ -194,10 +188,6 @@ func (j *job[T, I]) rowsOfColumn(s *scratch[T], block int) {
 			c.w = c.window.all
 			clear(c.w)
 		}
-	}
-	if c.mirror {
-		c.mirrored()
-		return
 	}
 	switch c := any(&c).(type) {
 	case *columnBlock[float64, I]:
@@ -419,47 +409,4 @@ func (c *columnBlock[T, I]) rowSum(a []T, ind []I) T {
 		s += mul(x, c.u.Data[ind[q]])
 	}
 	return s
-}
-
-// mirrored does the block if mirror is set.
-func (c *columnBlock[T, I]) mirrored() {
-	ptr, u, out := c.a.Ptr, c.u.Data, c.out.Data
-	checked := c.r0 // the rows before are
-	for i := c.r0; i < c.r1; i++ {
-		from, to := int(ptr[i]), int(ptr[i+1])
-		if i >= checked {
-			checked = max(i+1, sort.Search(c.r1, func(n int) bool { return int(ptr[n])-from > simd.SparseEntries }))
-			checked = min(checked, c.r1)
-			c.reach(c.a.Ind[from:ptr[checked]])
-		}
-		a, ind := c.a.Data[from:to], c.a.Ind[from:to]
-		w := c.w
-		f := mul(c.alpha, u[i])
-		if c.subOut && !isFixed[T]() {
-			f = -f
-		}
-		var s T
-		for q, j := range ind {
-			x := a[q]
-			if !isFixed[T]() {
-				s += T(x * u[j])
-			}
-			if int(j) == i {
-				continue
-			}
-			if y := mul(x, f); isFixed[T]() && c.subOut {
-				w[j] -= y
-			} else {
-				w[j] += y
-			}
-		}
-		if isFixed[T]() {
-			s = c.rowSum(a, ind)
-		}
-		if c.subOut {
-			out[i] -= mul(c.alpha, s)
-		} else {
-			out[i] += mul(c.alpha, s)
-		}
-	}
 }

@@ -25,9 +25,6 @@ import (
 // If flip is set, a_ij is conjugated where conj(a_ij) is not, v_i where u_j and
 // s_i are not.
 //
-// If mirror is set, the dense matrices are single columns, v is u and w is out, and
-// entries on the diagonal do not go into w.
-//
 // The work is cut into blocks of whole rows of about the same number of entries,
 // which depend on the structure of a alone, and so do the bits of the results.
 // Where w is one column, each block adds to elements that are its own in their place,
@@ -41,7 +38,7 @@ type pass[T Scalar, I Index] struct {
 	ga                 []T
 	alpha, beta, gamma T
 	subOut, subW       bool
-	flip, mirror       bool
+	flip               bool
 	sum                *T
 	workers            int
 }

@@ -1,8 +1,11 @@
 package revsparse
 
 import (
+	"slices"
+
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/parallel"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -21,14 +24,13 @@ import (
 //
 // of rows of B and C, Ā at the entries of A alone.
 //
-// A product of one column goes over A once: half the memory of a product with S.
-// With more columns it goes over A twice, the second time over a transposed copy if
-// there are more than 16, or in fixed point.
+// The methods work with S itself, whose entries they copy from those of A; the
+// structure is kept from call to call. They panic if indices of type I do not count
+// the entries.
 //
-// An element of C takes two sums, or with one column one sum and one product at a
-// time: Inverse restores it within an ulp, of the largest value on the way, for each.
-// In fixed point sums are exact and rounded once, and it is restored to the bit. The
-// bits do not depend on the number of workers.
+// Inverse restores an element of C within an ulp, of the larger value. In fixed point
+// sums are exact and rounded once, and it is restored to the bit. The bits do not depend
+// on the number of workers.
 type SymmetricMul[T rev.Real, I Index] struct {
 	C       rev.General[T] `rev:"acc"`
 	Alpha   *T             `rev:"in"`
@@ -69,125 +71,225 @@ func (k *SymmetricMul[T, I]) alpha() T {
 	return *k.Alpha
 }
 
-// symmetricScratch is what the methods need for their own.
-type symmetricScratch[T rev.Real, I Index] struct {
-	strict CSR[T, I] // A without its diagonal
-	h, h2  []T       // for each entry
+// A symmetric is S with both triangles stored, and a pass over it in progress. Row i has
+// the entries of row i of A first. Most often A has the structure that it had in the call
+// before, of which what takes the time is kept.
+type symmetric[T rev.Real, I Index] struct {
+	a      CSR[T, I]
+	full   CSR[T, I]
+	mirror []I  // where the mirror images of the entries of A are, themselves on the diagonal
+	values []T  // of A, that full has
+	stale  bool // full has values of no matrix
+	h      []T  // the cotangents of the entries of full
+
+	ptr, ind []I // the structure of A that full is made of
+
+	alpha T
+	ga    []T // nil in the step that copies values
+
+	workers int
+}
+
+// symmetricRows is how many rows of A a block has.
+const symmetricRows = 1 << 11
+
+// open returns S, to which close belongs.
+func (k *SymmetricMul[T, I]) open() *symmetric[T, I] {
+	s := workspace.Get[symmetric[T, I]]()
+	s.a, s.workers = k.A, k.Workers
+	if s.full.Rows != k.A.Rows || !slices.Equal(s.ptr, k.A.Ptr) || !slices.Equal(s.ind, k.A.Ind) {
+		s.mirrorAll()
+	}
+	return s
+}
+
+func (s *symmetric[T, I]) close() {
+	s.a, s.values, s.ga = CSR[T, I]{}, nil, nil
+	workspace.Put(s)
+}
+
+// mirrorAll makes the structure of S.
+func (s *symmetric[T, I]) mirrorAll() {
+	a, f := &s.a, &s.full
+	f.Rows, f.Cols = a.Rows, a.Cols
+	f.Ptr = workspace.Zeros(f.Ptr, a.Rows+1)
+	entries := 0
+	for i := range a.Rows {
+		own := a.Ind[a.Ptr[i]:a.Ptr[i+1]]
+		f.Ptr[i] += I(len(own))
+		entries += len(own)
+		for _, j := range own {
+			if int(j) != i {
+				f.Ptr[j]++
+				entries++
+			}
+		}
+	}
+	if !fits[I](entries) {
+		panic("revsparse: both triangles have more entries than their indices count")
+	}
+	// Ptr[i] is where row i begins, and next where its next mirror image goes.
+	next := make([]I, a.Rows)
+	var begin I
+	for i := range a.Rows {
+		begin, f.Ptr[i] = begin+f.Ptr[i], begin
+		next[i] = f.Ptr[i] + a.Ptr[i+1] - a.Ptr[i]
+	}
+	f.Ptr[a.Rows] = begin
+	f.Ind, f.Data = workspace.Grow(f.Ind, entries), workspace.Grow(f.Data, entries)
+	s.mirror = workspace.Grow(s.mirror, len(a.Ind))
+	for i := range a.Rows {
+		at := f.Ptr[i]
+		for p := a.Ptr[i]; p < a.Ptr[i+1]; p++ {
+			j := a.Ind[p]
+			f.Ind[at] = j
+			s.mirror[p] = at
+			if int(j) != i {
+				f.Ind[next[j]] = I(i)
+				s.mirror[p] = next[j]
+				next[j]++
+			}
+			at++
+		}
+	}
+	s.stale = true
+	s.ptr, s.ind = append(s.ptr[:0], a.Ptr...), append(s.ind[:0], a.Ind...)
+}
+
+// Block copies the values of some rows of A, unless they are there, or adds the cotangents of its entries.
+func (s *symmetric[T, I]) Block(_, block int) {
+	a, f := &s.a, &s.full
+	for i := block * symmetricRows; i < min((block+1)*symmetricRows, a.Rows); i++ {
+		from, at := int(a.Ptr[i]), int(f.Ptr[i])
+		mirror := s.mirror[from:a.Ptr[i+1]]
+		if s.ga == nil {
+			if v := s.values[from : from+len(mirror)]; s.stale || !sameNumbers(v, f.Data[at:at+len(v)]) {
+				copy(f.Data[at:], v)
+				for p, m := range mirror {
+					f.Data[m] = v[p]
+				}
+			}
+			continue
+		}
+		ga, h := s.ga[from:from+len(mirror)], s.h[at:at+len(mirror)]
+		for p, m := range mirror {
+			x := h[p]
+			if int(m) != at+p {
+				x += s.h[m]
+			}
+			ga[p] += mul(s.alpha, x)
+		}
+	}
+}
+
+// sameNumbers reports whether x and y are the same, none of them zero, which may differ
+// in sign.
+func sameNumbers[T rev.Real](x, y []T) bool {
+	for i, v := range x {
+		if v != y[i] || v == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// each does the step for all rows.
+func (s *symmetric[T, I]) each() {
+	parallel.Run(parallel.Workers(s.workers), (s.a.Rows+symmetricRows-1)/symmetricRows, s)
+}
+
+// run computes, for the values a of A, c += alpha·S·b, or -= if sub, and adds the
+// derivatives of Σ gc·(alpha·S·b) by the entries of A to ga, and by alpha to galpha. It
+// leaves out what is nil.
+func (s *symmetric[T, I]) run(c rev.General[T], alpha T, a []T, b rev.General[T], sub bool, gc rev.General[T], ga []T, galpha *T) {
+	if a == nil {
+		c.Data, galpha = nil, nil
+	}
+	if gc.Data == nil {
+		ga, galpha = nil, nil
+	}
+	if b.Data == nil || c.Data == nil && ga == nil && galpha == nil || len(s.a.Ind) == 0 {
+		return
+	}
+	p := pass[T, I]{a: s.full.With(nil), u: b, out: c, alpha: alpha, subOut: sub, gamma: one[T](), sum: galpha, workers: s.workers}
+	if c.Data != nil || galpha != nil {
+		if s.values == nil || &s.values[0] != &a[0] {
+			s.values = a
+			s.each()
+			s.stale = false
+		}
+		p.a.Data = s.full.Data
+	}
+	if ga != nil || galpha != nil {
+		p.v = gc
+	}
+	if ga != nil {
+		s.h = workspace.Zeros(s.h, len(s.full.Ind))
+		p.ga = s.h
+	}
+	p.run()
+	if ga != nil {
+		s.alpha, s.ga = alpha, ga
+		s.each()
+		s.ga = nil
+	}
 }
 
 // product computes c += alpha·S·b, or -= if sub, for the values a of A, unless an
 // operand is nil.
-func (k *SymmetricMul[T, I]) product(c rev.General[T], alpha T, a []T, b rev.General[T], sub bool) {
-	if c.Data == nil || a == nil || b.Data == nil {
-		return
-	}
-	p := pass[T, I]{a: k.A.With(a), u: b, out: c, alpha: alpha, subOut: sub, workers: k.Workers}
-	if b.Cols == 1 {
-		p.v, p.w, p.mirror = b, c, true
-		p.run()
-		return
-	}
-	p.run()
-	s := workspace.Get[symmetricScratch[T, I]]()
-	s.withoutDiagonal(k.A.With(a))
-	pass[T, I]{a: s.strict, v: b, w: c, beta: alpha, subW: sub, workers: k.Workers}.run()
-	workspace.Put(s)
+func (s *symmetric[T, I]) product(c rev.General[T], alpha T, a []T, b rev.General[T], sub bool) {
+	s.run(c, alpha, a, b, sub, rev.General[T]{}, nil, nil)
 }
 
-// withoutDiagonal makes strict a copy of a without its diagonal.
-func (s *symmetricScratch[T, I]) withoutDiagonal(a CSR[T, I]) {
-	n := len(a.Ind)
-	t := CSR[T, I]{
-		Rows: a.Rows, Cols: a.Cols, Ptr: workspace.Grow(s.strict.Ptr, a.Rows+1),
-		Ind: workspace.Grow(s.strict.Ind, n), Data: workspace.Grow(s.strict.Data, n),
-	}
-	t.Ptr[0] = 0
-	q := I(0)
-	for i := range a.Rows {
-		for p := a.Ptr[i]; p < a.Ptr[i+1]; p++ {
-			if int(a.Ind[p]) != i {
-				t.Ind[q], t.Data[q] = a.Ind[p], a.Data[p]
-				q++
-			}
-		}
-		t.Ptr[i+1] = q
-	}
-	t.Ind, t.Data = t.Ind[:q], t.Data[:q]
-	s.strict = t
-}
-
-// addGradient adds alpha times the derivatives of Σ gc·(S·b) by the entries of A to
-// ga, and by alpha to galpha. It leaves out what is nil.
-func (k *SymmetricMul[T, I]) addGradient(alpha T, a []T, gc, b rev.General[T], ga []T, galpha *T) {
-	if a == nil {
-		galpha = nil
-	}
-	if gc.Data == nil || b.Data == nil || ga == nil && galpha == nil || len(k.A.Ind) == 0 {
-		return
-	}
-	s := workspace.Get[symmetricScratch[T, I]]()
-	s.h, s.h2 = workspace.Zeros(s.h, len(k.A.Ind)), workspace.Zeros(s.h2, len(k.A.Ind))
-	p := pass[T, I]{a: k.A.With(nil), v: gc, u: b, ga: s.h, gamma: one[T](), workers: k.Workers}
-	p.run()
-	p.v, p.u, p.ga = b, gc, s.h2
-	p.run()
-	var sum T
-	for i := range k.A.Rows {
-		for p := k.A.Ptr[i]; p < k.A.Ptr[i+1]; p++ {
-			h := s.h[p]
-			if int(k.A.Ind[p]) != i {
-				h += s.h2[p]
-			}
-			if ga != nil {
-				ga[p] += mul(alpha, h)
-			}
-			if galpha != nil {
-				sum += mul(a[p], h)
-			}
-		}
-	}
-	if galpha != nil {
-		*galpha += sum
-	}
-	workspace.Put(s)
+// gradient adds the derivatives of Σ gc·(alpha·S·b) by the entries of A to ga, and by
+// alpha to galpha. It leaves out what is nil.
+func (s *symmetric[T, I]) gradient(alpha T, a []T, gc, b rev.General[T], ga []T, galpha *T) {
+	s.run(rev.General[T]{}, alpha, a, b, false, gc, ga, galpha)
 }
 
 // Forward computes C += α·S·B.
 func (k SymmetricMul[T, I]) Forward() {
 	k.check()
-	k.product(k.C, k.alpha(), k.A.Data, k.B, false)
+	s := k.open()
+	s.product(k.C, k.alpha(), k.A.Data, k.B, false)
+	s.close()
 }
 
 // Inverse computes C -= α·S·B.
 func (k SymmetricMul[T, I]) Inverse() {
 	k.check()
-	k.product(k.C, k.alpha(), k.A.Data, k.B, true)
+	s := k.open()
+	s.product(k.C, k.alpha(), k.A.Data, k.B, true)
+	s.close()
 }
 
 // Adjoint computes C -= α·S·B and the cotangents of A, B and α.
 func (k SymmetricMul[T, I]) Adjoint(g SymmetricMul[T, I]) {
 	k.check()
 	rev.CheckLike(&k, &g)
-	k.product(k.C, k.alpha(), k.A.Data, k.B, true)
-	k.product(g.B, k.alpha(), k.A.Data, g.C, false)
-	k.addGradient(k.alpha(), k.A.Data, g.C, k.B, g.A.Data, g.Alpha)
+	s := k.open()
+	s.run(k.C, k.alpha(), k.A.Data, k.B, true, g.C, g.A.Data, g.Alpha)
+	s.product(g.B, k.alpha(), k.A.Data, g.C, false)
+	s.close()
 }
 
 // Tangent computes C += α·S·B and the tangent of C.
 func (k SymmetricMul[T, I]) Tangent(t SymmetricMul[T, I]) {
 	k.check()
 	rev.CheckLike(&k, &t)
-	k.product(k.C, k.alpha(), k.A.Data, k.B, false)
-	k.tangent(&t, false)
+	s := k.open()
+	s.product(k.C, k.alpha(), k.A.Data, k.B, false)
+	k.tangent(s, &t, false)
+	s.close()
 }
 
 // tangent adds α̇·S·B + α·(Ṡ·B + S·Ḃ) to Ċ, or subtracts it.
-func (k *SymmetricMul[T, I]) tangent(t *SymmetricMul[T, I], sub bool) {
+func (k *SymmetricMul[T, I]) tangent(s *symmetric[T, I], t *SymmetricMul[T, I], sub bool) {
 	if t.Alpha != nil {
-		k.product(t.C, *t.Alpha, k.A.Data, k.B, sub)
+		s.product(t.C, *t.Alpha, k.A.Data, k.B, sub)
 	}
-	k.product(t.C, k.alpha(), t.A.Data, k.B, sub)
-	k.product(t.C, k.alpha(), k.A.Data, t.B, sub)
+	s.product(t.C, k.alpha(), k.A.Data, t.B, sub)
+	s.product(t.C, k.alpha(), t.A.Data, k.B, sub)
 }
 
 // AdjointTangent computes what Adjoint does, takes back the tangent of C, and adds
@@ -196,17 +298,18 @@ func (k SymmetricMul[T, I]) AdjointTangent(g, t, gt SymmetricMul[T, I]) {
 	k.check()
 	rev.CheckLike(&k, &g, &t, &gt)
 	alpha, a, b := k.alpha(), k.A.Data, k.B
-	k.tangent(&t, true)
-	k.product(gt.B, alpha, a, gt.C, false)
-	k.product(gt.B, alpha, t.A.Data, g.C, false)
-	k.addGradient(alpha, a, gt.C, b, gt.A.Data, gt.Alpha)
-	k.addGradient(alpha, a, g.C, t.B, gt.A.Data, gt.Alpha)
-	k.addGradient(alpha, t.A.Data, g.C, b, nil, gt.Alpha)
+	s := k.open()
+	k.tangent(s, &t, true)
+	s.product(gt.B, alpha, t.A.Data, g.C, false)
+	s.gradient(alpha, t.A.Data, g.C, b, nil, gt.Alpha)
+	s.product(gt.B, alpha, a, gt.C, false)
+	s.gradient(alpha, a, gt.C, b, gt.A.Data, gt.Alpha)
+	s.gradient(alpha, a, g.C, t.B, gt.A.Data, gt.Alpha)
 	if t.Alpha != nil {
-		k.product(gt.B, *t.Alpha, a, g.C, false)
-		k.addGradient(*t.Alpha, a, g.C, b, gt.A.Data, nil)
+		s.product(gt.B, *t.Alpha, a, g.C, false)
+		s.gradient(*t.Alpha, a, g.C, b, gt.A.Data, nil)
 	}
-	k.product(k.C, alpha, a, b, true)
-	k.product(g.B, alpha, a, g.C, false)
-	k.addGradient(alpha, a, g.C, b, g.A.Data, g.Alpha)
+	s.run(k.C, alpha, a, b, true, g.C, g.A.Data, g.Alpha)
+	s.product(g.B, alpha, a, g.C, false)
+	s.close()
 }
