@@ -20,8 +20,7 @@ import (
 //
 // and ō the cotangent of O = op(A), at the entries of A alone. Those of second
 // order follow from the tangents λ̇ = op(A)⁻ᵀ·(ġ - Ȯᵀ·λ), ġ being that of x̄, and
-// ẋ: λ̇, and -(λ̇·xᵀ + λ·ẋᵀ). A is read once for its diagonal and once in each
-// solution.
+// ẋ: λ̇, and -(λ̇·xᵀ + λ·ẋᵀ).
 //
 // A is the lower triangle of what is stored, or the upper one: entries on the
 // other side of the diagonal are not looked at, and those on it stand for ones if
@@ -75,76 +74,98 @@ func (k *TriSolve[T, I]) check() {
 	k.checkShape()
 }
 
-// triScratch is the diagonal of A, and the vectors of the equations.
-type triScratch[T rev.Float] struct{ diag, x, dx, lambda, dlambda []T }
+// triScratch is the vectors of the equations.
+type triScratch[T rev.Float] struct{ x, dx, lambda, dlambda []T }
 
-// scratch returns scratch with the diagonal of A, or the error of a zero on it.
-func (k *TriSolve[T, I]) scratch() (*triScratch[T], error) {
-	s := workspace.Get[triScratch[T]]()
-	s.diag = workspace.Zeros(s.diag, k.A.Rows)
-	for i := range s.diag {
+// singular returns the error of the first zero on the diagonal, nil if there is none.
+func (k *TriSolve[T, I]) singular() error {
+	for i := 0; i < k.A.Rows && !k.Unit; i++ {
 		var d T
 		for p := k.A.Ptr[i]; p < k.A.Ptr[i+1]; p++ {
 			if int(k.A.Ind[p]) == i {
 				d += k.A.Data[p]
 			}
 		}
+		if d == 0 {
+			return &SingularError{i}
+		}
+	}
+	return nil
+}
+
+// side returns the sign of j-i for the elements of A off the diagonal.
+func (k *TriSolve[T, I]) side() int {
+	if k.Upper {
+		return 1
+	}
+	return -1
+}
+
+// solve replaces x by A⁻¹·x, or by A⁻ᵀ·x.
+func (k *TriSolve[T, I]) solve(x []T, trans bool) error {
+	ptr, side := k.A.Ptr, k.side()
+	i, step := 0, 1
+	if k.Upper != trans {
+		i, step = len(x)-1, -1
+	}
+	for range x {
+		ind, a := k.A.Ind[ptr[i]:ptr[i+1]], k.A.Data[ptr[i]:ptr[i+1]]
+		a = a[:len(ind)]
+		var d T
+		v := x[i]
+		if trans {
+			for q, j := range ind {
+				if int(j) == i {
+					d += a[q]
+				}
+			}
+		} else {
+			for q, j := range ind {
+				if at := side * (int(j) - i); at > 0 {
+					v -= T(a[q] * x[j])
+				} else if at == 0 {
+					d += a[q]
+				}
+			}
+		}
 		if k.Unit {
 			d = 1
 		}
 		if d == 0 {
-			workspace.Put(s)
-			return nil, &SingularError{i}
+			return k.singular()
 		}
-		s.diag[i] = d
-	}
-	return s, nil
-}
-
-// inside reports whether column j of row i is off the diagonal, on the side of A.
-func (k *TriSolve[T, I]) inside(i int, j I) bool {
-	if k.Upper {
-		return int(j) > i
-	}
-	return int(j) < i
-}
-
-// solve replaces x by A⁻¹·x, or by A⁻ᵀ·x.
-func (k *TriSolve[T, I]) solve(diag, x []T, trans bool) {
-	for r := range x {
-		i := r
-		if k.Upper != trans {
-			i = len(x) - 1 - r
-		}
-		lo, hi := k.A.Ptr[i], k.A.Ptr[i+1]
+		v /= d
+		x[i] = v
 		if trans {
-			v := x[i] / diag[i]
-			x[i] = v
-			for p := lo; p < hi; p++ {
-				if j := k.A.Ind[p]; k.inside(i, j) {
-					x[j] -= T(k.A.Data[p] * v)
+			for q, j := range ind {
+				if side*(int(j)-i) > 0 {
+					x[j] -= T(a[q] * v)
 				}
 			}
-			continue
 		}
-		v := x[i]
-		for p := lo; p < hi; p++ {
-			if j := k.A.Ind[p]; k.inside(i, j) {
-				v -= T(k.A.Data[p] * x[j])
-			}
-		}
-		x[i] = v / diag[i]
+		i += step
 	}
+	return nil
+}
+
+// least returns the least side·(j-i) of elements whose values count: the diagonal of A is
+// one if Unit is set.
+func (k *TriSolve[T, I]) least() int {
+	if k.Unit {
+		return 1
+	}
+	return 0
 }
 
 // subMul computes y -= D·x, or y -= Dᵀ·x, for the matrix D with the structure of A
 // and the given values. On the diagonal it is zero if that of A is one.
 func (k *TriSolve[T, I]) subMul(y, data, x []T, trans bool) {
+	side, least := k.side(), k.least()
 	for i := range k.A.Rows {
 		for p := k.A.Ptr[i]; p < k.A.Ptr[i+1]; p++ {
 			j := k.A.Ind[p]
 			switch {
-			case !k.inside(i, j) && (int(j) != i || k.Unit):
+			case side*(int(j)-i) < least:
 			case trans:
 				y[j] -= T(data[p] * x[i])
 			default:
@@ -160,10 +181,13 @@ func (k *TriSolve[T, I]) subOuter(data, lambda, x []T) {
 	if k.Trans {
 		lambda, x = x, lambda
 	}
-	for i := range k.A.Rows {
-		for p := k.A.Ptr[i]; p < k.A.Ptr[i+1]; p++ {
-			if j := k.A.Ind[p]; k.inside(i, j) || int(j) == i && !k.Unit {
-				data[p] -= T(lambda[i] * x[j])
+	ptr, side, least := k.A.Ptr, k.side(), k.least()
+	for i, f := range lambda {
+		ind, row := k.A.Ind[ptr[i]:ptr[i+1]], data[ptr[i]:ptr[i+1]]
+		row = row[:len(ind)]
+		for q, j := range ind {
+			if side*(int(j)-i) >= least {
+				row[q] -= T(f * x[j])
 			}
 		}
 	}
@@ -177,50 +201,49 @@ func (k TriSolve[T, I]) Inverse() error { return k.add(-1) }
 
 func (k *TriSolve[T, I]) add(sign T) error {
 	k.check()
-	s, err := k.scratch()
-	if err != nil {
+	s := workspace.Get[triScratch[T]]()
+	defer workspace.Put(s)
+	if err := k.setSolution(s); err != nil {
 		return err
 	}
-	if k.X.Data != nil {
-		k.setSolution(s)
-		accumulate(k.X, sign, s.x)
-	}
-	workspace.Put(s)
+	accumulate(k.X, sign, s.x)
 	return nil
 }
 
-func (k *TriSolve[T, I]) setSolution(s *triScratch[T]) {
+func (k *TriSolve[T, I]) setSolution(s *triScratch[T]) error {
 	s.x = load(s.x, k.B, k.A.Rows)
-	k.solve(s.diag, s.x, k.Trans)
+	return k.solve(s.x, k.Trans)
 }
 
 // setTangent sets ẋ.
-func (k *TriSolve[T, I]) setTangent(s *triScratch[T], t *TriSolve[T, I]) {
+func (k *TriSolve[T, I]) setTangent(s *triScratch[T], t *TriSolve[T, I]) error {
 	s.dx = load(s.dx, t.B, k.A.Rows)
 	if t.A.Data != nil {
 		k.subMul(s.dx, t.A.Data, s.x, k.Trans)
 	}
-	k.solve(s.diag, s.dx, k.Trans)
+	return k.solve(s.dx, k.Trans)
 }
 
 // Adjoint computes X -= op(A)⁻¹·B, b̄ += λ and ō -= λ·xᵀ.
 func (k TriSolve[T, I]) Adjoint(g TriSolve[T, I]) error {
 	k.check()
 	rev.CheckLike(&k, &g)
-	s, err := k.scratch()
-	if err != nil {
-		return err
+	s := workspace.Get[triScratch[T]]()
+	defer workspace.Put(s)
+	gradient := g.X.Data != nil && (g.A.Data != nil || g.B.Data != nil)
+	if k.X.Data != nil || g.A.Data != nil || !gradient {
+		if err := k.setSolution(s); err != nil {
+			return err
+		}
 	}
-	if k.X.Data != nil || g.A.Data != nil {
-		k.setSolution(s)
-	}
-	accumulate(k.X, -1, s.x)
-	if g.X.Data != nil && (g.A.Data != nil || g.B.Data != nil) {
+	if gradient {
 		s.lambda = load(s.lambda, g.X, k.A.Rows)
-		k.solve(s.diag, s.lambda, !k.Trans)
+		if err := k.solve(s.lambda, !k.Trans); err != nil {
+			return err
+		}
 		k.addGradient(&g, s.lambda, s.x)
 	}
-	workspace.Put(s)
+	accumulate(k.X, -1, s.x)
 	return nil
 }
 
@@ -235,17 +258,18 @@ func (k *TriSolve[T, I]) addGradient(g *TriSolve[T, I], lambda, x []T) {
 func (k TriSolve[T, I]) Tangent(t TriSolve[T, I]) error {
 	k.check()
 	rev.CheckLike(&k, &t)
-	s, err := k.scratch()
-	if err != nil {
+	s := workspace.Get[triScratch[T]]()
+	defer workspace.Put(s)
+	if err := k.setSolution(s); err != nil {
 		return err
 	}
-	k.setSolution(s)
-	accumulate(k.X, 1, s.x)
 	if t.X.Data != nil {
-		k.setTangent(s, &t)
+		if err := k.setTangent(s, &t); err != nil {
+			return err
+		}
 		accumulate(t.X, 1, s.dx)
 	}
-	workspace.Put(s)
+	accumulate(k.X, 1, s.x)
 	return nil
 }
 
@@ -254,29 +278,35 @@ func (k TriSolve[T, I]) Tangent(t TriSolve[T, I]) error {
 func (k TriSolve[T, I]) AdjointTangent(g, t, gt TriSolve[T, I]) error {
 	k.check()
 	rev.CheckLike(&k, &g, &t, &gt)
-	s, err := k.scratch()
-	if err != nil {
+	s := workspace.Get[triScratch[T]]()
+	defer workspace.Put(s)
+	if err := k.setSolution(s); err != nil {
 		return err
 	}
-	k.setSolution(s)
-	k.setTangent(s, &t)
-	accumulate(k.X, -1, s.x)
-	accumulate(t.X, -1, s.dx)
-
+	if err := k.setTangent(s, &t); err != nil {
+		return err
+	}
 	s.dlambda = load(s.dlambda, gt.X, k.A.Rows)
 	if g.X.Data != nil {
 		s.lambda = load(s.lambda, g.X, k.A.Rows)
-		k.solve(s.diag, s.lambda, !k.Trans)
-		k.addGradient(&g, s.lambda, s.x)
+		if err := k.solve(s.lambda, !k.Trans); err != nil {
+			return err
+		}
 		if t.A.Data != nil {
 			k.subMul(s.dlambda, t.A.Data, s.lambda, !k.Trans)
 		}
+	}
+	if err := k.solve(s.dlambda, !k.Trans); err != nil {
+		return err
+	}
+	if g.X.Data != nil {
+		k.addGradient(&g, s.lambda, s.x)
 		if gt.A.Data != nil {
 			k.subOuter(gt.A.Data, s.lambda, s.dx)
 		}
 	}
-	k.solve(s.diag, s.dlambda, !k.Trans)
 	k.addGradient(&gt, s.dlambda, s.x)
-	workspace.Put(s)
+	accumulate(k.X, -1, s.x)
+	accumulate(t.X, -1, s.dx)
 	return nil
 }
