@@ -54,35 +54,28 @@ func NewLogSumExp(out *float64, x *mat.VecDense) LogSumExp[float64] {
 // Forward computes Out += log Σ exp(x_i).
 func (k LogSumExp[T]) Forward() {
 	rev.Check(&k)
-	if k.Out == nil {
-		return
+	if k.Out != nil {
+		*k.Out += k.logSum()
 	}
-	if isFixed[T]() {
-		var buffer [softmaxPiece]T
-		w := newSoftmax(k.X, buffer[:])
-		*k.Out += w.logSum()
-		return
-	}
-	w := k.open()
-	*k.Out += w.value()
-	w.close()
 }
 
 // Inverse computes Out -= log Σ exp(x_i).
 func (k LogSumExp[T]) Inverse() {
 	rev.Check(&k)
-	if k.Out == nil {
-		return
+	if k.Out != nil {
+		*k.Out -= k.logSum()
 	}
+}
+
+func (k *LogSumExp[T]) logSum() T {
 	if isFixed[T]() {
 		var buffer [softmaxPiece]T
 		w := newSoftmax(k.X, buffer[:])
-		*k.Out -= w.logSum()
-		return
+		return w.logSum()
 	}
 	w := k.open()
-	*k.Out -= w.value()
-	w.close()
+	defer w.close()
+	return w.value()
 }
 
 // Adjoint computes Out -= log Σ exp(x_i) and x̄ += Ōut·p.
