@@ -71,5 +71,6 @@
 // # Generated code
 //
 // The assembly is written by the programs in _gen, a module of its own, by way
-// of github.com/mmcloughlin/avo. go generate runs them.
+// of github.com/mmcloughlin/avo and of what they share, its package asm. go
+// generate runs them.
 package simd
