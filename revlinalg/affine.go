@@ -21,7 +21,9 @@ import (
 //
 // A B without elements stands for zeros. Every method reads W once.
 //
-// An element of W·X is within n·ε·Σ|w_ij·x_j| in floating point. In fixed point
+// An element of W·X is within n·ε·Σ|w_ij·x_j| in floating point. It is added to Y in
+// parts of 256 columns or more, and B behind them, so that Inverse restores Y within a
+// unit in the last place of the largest value on the way for each. In fixed point
 // it is exact and rounded once, to nearest, and wraps at ±2²⁰ (what wraps on
 // the way does no harm); each product that goes into a gradient is rounded by
 // itself.
@@ -63,12 +65,12 @@ func (k *Affine[T]) check() {
 	k.checkShape()
 }
 
-// affinePart is how many elements of W go through a method at a time in floating
-// point, in whole rows, so that Adjoint reads them from memory once.
+// affinePart is how many elements of W go through a method at a time, in whole rows,
+// so that Adjoint reads them from memory once.
 const affinePart = 1 << 14
 
-// parts are the rows of k that go through a method at a time: f gets the first of
-// them and their number.
+// parts yields the rows of k that go through a method at a time: the first of them
+// and their number.
 func (k *Affine[T]) parts(yield func(lo, n int) bool) {
 	rows := max(1, affinePart/max(1, k.W.Cols))
 	for lo := 0; lo < k.W.Rows && yield(lo, min(rows, k.W.Rows-lo)); lo += rows {

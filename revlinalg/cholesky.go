@@ -53,8 +53,8 @@ import (
 // Adjoint restore L as package revlinalg says. The bits do not depend on the
 // number of workers.
 //
-// If a pivot is not positive, all methods return a *NotPositiveDefinite and
-// write nothing.
+// If a pivot is zero or negative, all methods return a *NotPositiveDefinite and
+// write nothing. NaN is passed on.
 //
 // There is no such kernel over fixed point: the derivatives are divided by
 // pivots, and leave the range where these are small.

@@ -182,8 +182,8 @@ type logSumExp[T rev.Real] struct {
 	workers     int
 	task        lseTask
 
-	to     rev.Vector[T] // what addSoftmax and addCentered add to, this times what they are named for
-	factor float64
+	to     rev.Vector[T] // what addSoftmax and addCentered add to
+	factor float64       // of what they add
 
 	max, sum float64              // m and s
 	tau      float64              // τ
