@@ -183,8 +183,7 @@ func (w *logMul[T, I]) cut(block int) int {
 // Block does a block of rows.
 func (w *logMul[T, I]) Block(worker, block int) {
 	s, a, b := &w.tiles[worker], &w.k.A, w.k.B
-	s.elements = s.elements[:0]
-	at := 0
+	count, at := 0, 0 // elements and terms; not in the tile, which lies beside another worker's
 	for i := w.cut(block); i < w.cut(block+1); i++ {
 		from, to := int(a.Ptr[i]), int(a.Ptr[i+1])
 		if from == to {
@@ -192,16 +191,17 @@ func (w *logMul[T, I]) Block(worker, block int) {
 		}
 		n := to - from
 		for j := w.j0; j < w.j1; j++ {
-			if at+n > len(s.terms) || len(s.elements) == logTerms {
-				w.flush(s)
-				at = 0
+			if at+n > len(s.terms) || count == logTerms {
+				w.flush(s, count)
+				count, at = 0, 0
 			}
 			top := logTermsOf(s.terms[at:at+n], a.Data[from:to], a.Ind[from:to], b.Data[j:], b.Stride)
-			s.elements = append(s.elements, logElement[T]{i: i, j: j, from: from, to: to, at: at, top: top})
+			s.elements[count] = logElement[T]{i: i, j: j, from: from, to: to, at: at, top: top}
+			count++
 			at += n
 		}
 	}
-	w.flush(s)
+	w.flush(s, count)
 }
 
 // logTermsOf stores in terms the sums of a and the elements of b that are ind times ld
@@ -227,18 +227,18 @@ func logTermsOf[T rev.Float, I Index](terms []float64, a []T, ind []I, b []T, ld
 	return top
 }
 
-// flush does the elements of a tile.
-func (w *logMul[T, I]) flush(s *logTile[T]) {
-	count := len(s.elements)
+// flush does so many elements of a tile.
+func (w *logMul[T, I]) flush(s *logTile[T], count int) {
 	if count == 0 {
 		return
 	}
-	last := &s.elements[count-1]
+	elements := s.elements[:count]
+	last := &elements[count-1]
 	terms := s.terms[:last.at+last.to-last.from]
 	simd.Exp(terms, terms)
 	sums, logs := s.sums[:count], s.logs[:count]
-	for n := range s.elements {
-		x := &s.elements[n]
+	for n := range elements {
+		x := &elements[n]
 		sum := 1.0
 		if x.top-x.top == 0 {
 			sum = 0
@@ -250,15 +250,15 @@ func (w *logMul[T, I]) flush(s *logTile[T]) {
 	}
 	simd.Log(logs, sums)
 	z := s.z[:count]
-	for n := range s.elements {
-		x := &s.elements[n]
+	for n := range elements {
+		x := &elements[n]
 		x.s = T(x.top + logs[n])
 		logs[n], z[n] = float64(x.s), float64(*w.k.cell(x))
 	}
 	keeps, partial := s.keeps[:count], s.partial[:count]
 	logstep.Steps(z, logs, keeps, partial, w.back)
-	for n := range s.elements {
-		x := &s.elements[n]
+	for n := range elements {
+		x := &elements[n]
 		c := w.k.cell(x)
 		x.before, x.after = *c, T(z[n])
 		*c = x.after
@@ -271,11 +271,10 @@ func (w *logMul[T, I]) flush(s *logTile[T]) {
 	if w.t.C.Data != nil || w.g.C.Data != nil || w.gt.C.Data != nil {
 		simd.Exp(keeps, keeps)
 		simd.Exp(partial, partial)
-		for n := range s.elements {
+		for n := range elements {
 			w.derivatives(s, n)
 		}
 	}
-	s.elements = s.elements[:0]
 }
 
 // derivatives does what is to be done for an element of a tile after C has changed.
