@@ -1,6 +1,7 @@
 package revsparse
 
 import (
+	"math"
 	"sort"
 
 	"revnum/fixed"
@@ -45,6 +46,42 @@ func (w *window[T]) reach(lo, hi int, place []T) []T {
 	return w.all
 }
 
+// A place is where a block begins: at an entry of a row, most often its first.
+type place struct{ row, entry int }
+
+// place returns where a block begins: within a row only if that is long, and of floats, as
+// in fixed point a sum is rounded once.
+func (j *job[T, I]) place(block int) place {
+	a, row := &j.p.a, j.cut(block)
+	if before := row - 1; block > 0 && block < j.blocks && !isFixed[T]() && !isComplex[T]() &&
+		int(a.Ptr[row])-int(a.Ptr[before]) > longRow {
+		if entry := j.begin(block) - before; entry < int(a.Ptr[row]) {
+			return place{before, entry}
+		}
+	}
+	return place{row, int(a.Ptr[row])}
+}
+
+// A part is the sum over the entries of a divided row that are in a block, and whether
+// these are its last.
+type part[T any] struct {
+	row  int
+	sum  T
+	last bool
+}
+
+// addParts adds to the rows that are divided what their parts amount to.
+func (j *job[T, I]) addParts() {
+	var s [1]T
+	for _, x := range j.parts {
+		s[0] += x.sum
+		if x.last {
+			addTo(j.p.out.Data[x.row:x.row+1], j.p.alpha, s[:], j.p.subOut)
+			s[0] = 0
+		}
+	}
+}
+
 // column does a pass over matrices of one column.
 func (j *job[T, I]) column() {
 	p := &j.p
@@ -56,12 +93,15 @@ func (j *job[T, I]) column() {
 	}
 	workers := parallel.Workers(p.workers)
 	j.open(min(workers, j.blocks))
-	j.sums = workspace.Zeros(j.sums, j.blocks)
+	j.sums, j.parts = workspace.Zeros(j.sums, j.blocks), workspace.Zeros(j.parts, 2*j.blocks)
 	j.step = stepColumn
 	parallel.Run(workers, j.blocks, j)
 	if j.used > 0 {
 		j.step = stepCombine
 		parallel.Run(workers, (p.a.Cols+combined-1)/combined, j)
+	}
+	if p.out.Data != nil {
+		j.addParts()
 	}
 	j.addSums()
 	j.unpack()
@@ -99,7 +139,7 @@ func (j *job[T, I]) openWindows(work int) {
 		w := &j.windows[b]
 		w.open(size)
 		w.whole, w.pairs = wide || pairs, pairs
-		w.own0, w.own1 = j.columnOf(j.cut(b)), j.columnOf(j.cut(b+1))
+		w.own0, w.own1 = j.columnOf(j.place(b).row), j.columnOf(j.place(b+1).row)
 	}
 }
 
@@ -110,11 +150,15 @@ func (j *job[T, I]) columnOf(row int) int {
 	return int(uint64(row) * uint64(a.Cols) / uint64(a.Rows))
 }
 
-// reached returns how many columns some entries that follow each other range over.
+// reached returns how many columns some entries that follow each other range over, in the
+// one of two places where they are fewer: another may be the end of a long row.
 func reached[I Index](ind []I) int {
-	mid := len(ind) / 2
-	lo, hi := simd.IndexRange(ind[mid:min(mid+simd.SparseEntries, len(ind))])
-	return int(hi) - int(lo) + 1
+	least := math.MaxInt
+	for _, at := range [...]int{len(ind) / 3, 2 * (len(ind) / 3)} {
+		lo, hi := simd.IndexRange(ind[at:min(at+simd.SparseEntries, len(ind))])
+		least = min(least, int(hi)-int(lo)+1)
+	}
+	return least
 }
 
 // packColumns has the columns without gaps between their elements.
@@ -174,7 +218,7 @@ func combineWindows[T Scalar](windows []window[T], w []T, lo, hi int) {
 
 // rowsOfColumn does a block of rows of stepColumn.
 func (j *job[T, I]) rowsOfColumn(s *scratch[T], block int) {
-	c := columnBlock[T, I]{pass: &j.p, r0: j.cut(block), r1: j.cut(block + 1), scratch: s}
+	c := columnBlock[T, I]{pass: &j.p, from: j.place(block), to: j.place(block + 1), scratch: s, parts: j.parts[2*block : 2*block+2]}
 	if j.p.w.Data != nil {
 		c.scatter, c.w = true, j.p.w.Data[:j.p.a.Cols]
 		if j.used > 0 {
@@ -205,12 +249,13 @@ func (j *job[T, I]) rowsOfColumn(s *scratch[T], block int) {
 // A columnBlock is a block of rows of a pass over single columns without gaps.
 type columnBlock[T Scalar, I Index] struct {
 	*pass[T, I]
-	r0, r1  int
-	scratch *scratch[T]
-	scatter bool
-	w       []T        // what the entries in hand add to
-	window  *window[T] // nil if that is always in place
-	sum     T
+	from, to place
+	scratch  *scratch[T]
+	parts    []part[T] // of the row that the block begins in, and of that which it ends in
+	scatter  bool
+	w        []T        // what the entries in hand add to
+	window   *window[T] // nil if that is always in place
+	sum      T
 }
 
 // pairs fills the window.
@@ -243,23 +288,40 @@ func (c *columnBlock[T, I]) reach(ind []I) {
 // as memory is read faster in one go.
 func vectorColumn[T rev.Float, I Index](c *columnBlock[T, I]) {
 	ptr := c.a.Ptr
-	for i := c.r0; i < c.r1; {
-		begin := int(ptr[i])
-		rows := sort.Search(min(c.r1-i, pieceRows), func(n int) bool { return int(ptr[i+n+1])-begin > simd.SparseEntries })
+	for at := c.from; at != c.to; {
+		i, begin, rows := at.row, at.entry, 0
+		if first := int(ptr[i]); begin == first {
+			rows = sort.Search(min(c.to.row-i, pieceRows), func(n int) bool { return int(ptr[i+n+1])-begin > simd.SparseEntries })
+		}
 		if rows > 0 {
 			columnPiece(c, i, ptr[i+1:i+rows+1], begin, int(ptr[i+rows]), c.pass.sum != nil)
-			i += rows
+			at = place{i + rows, int(ptr[i+rows])}
 			continue
 		}
-		// A row of more entries than a loop takes.
+		// A row of more entries than a loop takes, or what of it is in the block.
 		s := c.scratch.s[:1]
 		s[0] = 0
-		for last := int(ptr[i+1]); begin < last; begin += simd.SparseEntries {
-			to := min(begin+simd.SparseEntries, last)
+		at = place{i + 1, int(ptr[i+1])}
+		if i == c.to.row {
+			at = c.to
+		}
+		first, last := begin == int(ptr[i]), at.row > i
+		for ; begin < at.entry; begin += simd.SparseEntries {
+			to := min(begin+simd.SparseEntries, at.entry)
 			vectorEntries(c, i, []I{I(to)}, begin, to, s, 1)
 		}
-		finishColumn(c, i, s)
-		i++
+		if first && last {
+			finishColumn(c, i, s)
+			continue
+		}
+		n := 0
+		if first {
+			n = 1
+		}
+		c.parts[n] = part[T]{i, s[0], last}
+		if c.pass.sum != nil {
+			c.sum += T(c.v.Data[i] * s[0])
+		}
 	}
 }
 
@@ -342,7 +404,7 @@ func finishColumn[T rev.Float, I Index](c *columnBlock[T, I], i int, s []T) {
 // rows does the block over numbers without vector code.
 func (c *columnBlock[T, I]) rows() {
 	gather := c.out.Data != nil || c.pass.sum != nil
-	for i := c.r0; i < c.r1; i++ {
+	for i := c.from.row; i < c.to.row; i++ {
 		from, to := int(c.a.Ptr[i]), int(c.a.Ptr[i+1])
 		a, ind := c.a.Data[from:to], c.a.Ind[from:to]
 		if gather {

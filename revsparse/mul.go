@@ -33,7 +33,8 @@ import (
 //
 // With 2 to 16 columns, and with more, the bits of a column do not depend on which
 // others there are. They never depend on the number of workers, who share the rows in
-// blocks of about as many entries each; a row is not divided.
+// blocks of about as many entries each. A row of more than 16384 is divided where there is
+// one column of floats, and its sum then made of those of its parts.
 type Mul[T Scalar, I Index] struct {
 	C       rev.General[T] `rev:"acc"`
 	Alpha   *T             `rev:"in"`

@@ -158,6 +158,41 @@ func perRow(rnd *rand.Rand, n, entries, width int) CSR[float64, int32] {
 	return a
 }
 
+// denseRow returns a matrix with two entries in each row, in the first half of the columns,
+// but for one row, which has one in each column.
+func denseRow(rnd *rand.Rand, rows, cols, dense int) CSR[float64, int32] {
+	a := CSR[float64, int32]{Rows: rows, Cols: cols, Ptr: make([]int32, 1, rows+1)}
+	for i := range rows {
+		if i == dense {
+			for j := range cols {
+				a.Ind = append(a.Ind, int32(j))
+			}
+		} else {
+			j := int32(i * (cols / 2) / rows)
+			a.Ind = append(a.Ind, j, j+1)
+		}
+		a.Ptr = append(a.Ptr, int32(len(a.Ind)))
+	}
+	a.Data = numbers[float64](rnd, len(a.Ind))
+	return a
+}
+
+// powerLaw returns a matrix with about the given number of entries in a row, which are
+// of density x^(-5/2), in columns at random.
+func powerLaw(rnd *rand.Rand, n, entries int) CSR[float64, int32] {
+	a := CSR[float64, int32]{Rows: n, Cols: n, Ptr: make([]int32, 1, n+1)}
+	for range n {
+		first := len(a.Ind)
+		for range min(n, max(1, int(float64(entries)/3*math.Pow(1-rnd.Float64(), -2.0/3)))) {
+			a.Ind = append(a.Ind, int32(rnd.IntN(n)))
+		}
+		slices.Sort(a.Ind[first:])
+		a.Ptr = append(a.Ptr, int32(len(a.Ind)))
+	}
+	a.Data = numbers[float64](rnd, len(a.Ind))
+	return a
+}
+
 func BenchmarkMulVec(b *testing.B) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for _, m := range []struct {
@@ -167,6 +202,8 @@ func BenchmarkMulVec(b *testing.B) {
 		{"Laplacian", gridLaplacian[int32](1000, 1000)},
 		{"banded", perRow(rnd, 1e6, 10, 10)},
 		{"random", perRow(rnd, 1e6, 10, 0)},
+		{"power law", powerLaw(rnd, 1e6, 10)},
+		{"one dense row", denseRow(rnd, 500000, 1e6, 250000)},
 		{"small", perRow(rnd, 1000, 50, 0)},
 	} {
 		n := m.a.Rows
@@ -232,8 +269,8 @@ func BenchmarkMulDense(b *testing.B) {
 	}
 }
 
-// Matrices of several blocks, whose columns are near and far, and a row that is
-// longer than a piece of a block, against loops over the entries.
+// Matrices of several blocks, whose columns are near and far, and such with a row that
+// is longer than a block, against loops over the entries.
 func TestMulBlocks(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 4))
 	near := perRow(rnd, 30000, 9, 9)
@@ -245,9 +282,10 @@ func TestMulBlocks(t *testing.T) {
 	far := random[float64, int32](rnd, 40000, 50000, 6)
 	wide := random[float64, int32](rnd, 40000, 2*wideRange, 6)
 	dense := perRow(rnd, 1000, 50, 0) // with repeated columns
-	for n, a := range []CSR[float64, int32]{near, slanted, far, wide, dense, near, far} {
+	first, middle, last := denseRow(rnd, 1000, 100000, 0), denseRow(rnd, 20000, 100000, 9999), denseRow(rnd, 1000, 100000, 999)
+	for n, a := range []CSR[float64, int32]{near, slanted, far, wide, dense, first, middle, last, near, far, middle} {
 		cols := 1
-		if n > 4 {
+		if n > 7 {
 			cols = 3
 		}
 		for _, trans := range []bool{false, true} {
@@ -273,7 +311,7 @@ func TestMulBlocks(t *testing.T) {
 			}
 			c0, a0, b0 := slices.Clone(k.C.Data), slices.Clone(g.A.Data), slices.Clone(g.B.Data)
 			var first [3][]float64
-			for _, k.Workers = range []int{1, 2, 7} {
+			for _, k.Workers = range []int{1, 2, 3, 7} {
 				copy(k.C.Data, c0)
 				copy(g.A.Data, a0)
 				copy(g.B.Data, b0)
@@ -308,6 +346,30 @@ func TestMulBlocks(t *testing.T) {
 				t.Error("other bits without the uncomputation of C")
 			}
 		}
+	}
+}
+
+// A row of most of the entries is divided between the blocks, which are of about the same
+// number of entries and rows.
+func TestMulLongRow(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 7))
+	for _, dense := range []int{0, 499, 999} {
+		j := job[float64, int32]{p: pass[float64, int32]{a: denseRow(rnd, 1000, 200000, dense)}, blocks: 7}
+		even := j.begin(1)
+		for b := range j.blocks {
+			from, to := j.place(b), j.place(b+1)
+			if work := to.entry - from.entry + to.row - from.row; work > even+10 || work < even-10 {
+				t.Errorf("dense row %d, block %d: %d entries and rows from %v to %v, want about %d", dense, b, work, from, to, even)
+			}
+		}
+	}
+	for _, trans := range []bool{false, true} {
+		t.Run(fmt.Sprintf("trans=%v", trans), func(t *testing.T) {
+			long64, long32 := mulSpec[float64, int](1, trans, true), mulSpec[float32, int32](1, trans, true)
+			long64.Large, long32.Large = 3*longRow, 3*longRow // columns of the dense row
+			t.Run("float64", func(t *testing.T) { revtest.Kernel(t, long64) })
+			t.Run("float32", func(t *testing.T) { revtest.Kernel(t, long32) })
+		})
 	}
 }
 

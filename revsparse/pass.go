@@ -25,8 +25,9 @@ import (
 // If flip is set, a_ij is conjugated where conj(a_ij) is not, v_i where u_j and
 // s_i are not.
 //
-// The work is cut into blocks of whole rows of about the same number of entries,
-// which depend on the structure of a alone, and so do the bits of the results.
+// The work is cut into blocks of about the same number of entries, of whole rows but for
+// long ones of single columns of floats. They depend on the structure of a alone, and so
+// do the bits of the results.
 // Where w is one column, each block adds to elements that are its own in their place,
 // and to others in a window; the windows are added to w in the order of the blocks.
 // Where w is a few columns of floats, each block has a window of all of them. Where w
@@ -72,6 +73,7 @@ type job[T Scalar, I Index] struct {
 	step    step
 	blocks  int
 	sums    []T         // of each block
+	parts   []part[T]   // of rows, two of each block of a column
 	windows []window[T] // of w, one for each block
 	used    int         // of the windows, none if the blocks add to w itself
 	scratch []*scratch[T]
@@ -113,10 +115,11 @@ func (j *job[T, I]) open(workers int) {
 }
 
 const (
-	fewColumns  = 16      // of w that a block adds into, at most
-	panelBytes  = 512     // of a row of the columns that are worked on at a time, at most
-	pieceRows   = 1024    // rows of a piece of a block
-	blockWork   = 1 << 14 // entries and rows of a block
+	fewColumns  = 16        // of w that a block adds into, at most
+	panelBytes  = 512       // of a row of the columns that are worked on at a time, at most
+	pieceRows   = 1024      // rows of a piece of a block
+	blockWork   = 1 << 14   // entries and rows of a block
+	longRow     = blockWork // entries of a row that is not divided between blocks, at most
 	mostBlocks  = 64
 	windowWork  = 3 * blockWork / 2 // entries and rows of a block with a window
 	mostWindows = 8
@@ -153,8 +156,13 @@ func (j *job[T, I]) cut(block int) int {
 	if block == j.blocks {
 		return a.Rows
 	}
-	at := (len(a.Ind) + a.Rows) / j.blocks * block
+	at := j.begin(block)
 	return sort.Search(a.Rows, func(i int) bool { return int(a.Ptr[i])+i >= at })
+}
+
+// begin returns how many entries and rows are before a block.
+func (j *job[T, I]) begin(block int) int {
+	return (len(j.p.a.Ind) + j.p.a.Rows) / j.blocks * block
 }
 
 // columns does a pass over matrices of several columns, a panel of them after the
