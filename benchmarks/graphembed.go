@@ -81,7 +81,7 @@ or a comma. A line with one name is a vertex; what follows # or % is a comment.`
 				return fmt.Errorf("--k: %w", err)
 			case starts < 1 || starts > 1e6:
 				return fmt.Errorf("--starts: expected 1 to 1000000, found %d", starts)
-			case budget < 0:
+			case budget <= 0:
 				return fmt.Errorf("--time: expected a positive duration, found %v", budget)
 			}
 			g, err := graphembed.Load(name)

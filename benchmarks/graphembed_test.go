@@ -91,8 +91,8 @@ func TestGraphEmbedErrors(t *testing.T) {
 		{[]string{"--k", "x"}, `found "x"`},
 		{[]string{"--k", ".."}, `found ".."`},
 		{[]string{"--starts", "0"}, "--starts: expected 1 to 1000000, found 0"},
-		{[]string{"--time", "-1s"}, "--time: expected a positive duration"},
-		{[]string{"--method", "magic"}, `--method: expected one of`},
+		{[]string{"--time", "0s"}, "--time: expected a positive duration"},
+		{[]string{"--method", "magic"}, `--method: expected one of Newton, L-BFGS, Adam, found "magic"`},
 		{[]string{"--out", filepath.Join(dir, "no", "such")}, "no such file"},
 		{[]string{"--out", loop}, "loop.txt: expected a folder"},
 	} {

@@ -229,7 +229,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{"--nonsense"}, "unknown flag: --nonsense"},
 		{[]string{"--run", "("}, "--run: error parsing regexp"},
 		{[]string{"--run", "no such problem", "--out", dir}, "no problem's name matches"},
-		{[]string{"--run", "exp", "--time", "-1s", "--out", dir}, "--time: expected a positive duration"},
+		{[]string{"--run", "exp", "--time", "0s", "--out", dir}, "--time: expected a positive duration"},
 		{[]string{"--run", "exp", "--out", filepath.Join(dir, "no", "such")}, "no such file"},
 		{[]string{"--run", "exp", "--out", data}, "data.csv: expected a folder"},
 		{[]string{"peak", "--time", "0s"}, "--time: expected a positive duration"},

@@ -27,17 +27,18 @@ func newSparse() *cobra.Command {
 		Short: "Measure sparse products against the memory, the peak and loops by hand",
 		Long: `sparse measures the product of a sparse matrix with a vector and its adjoint, on one
 worker and two, for matrices that it draws, or for the one in a Matrix Market file
-(.mtx, .mtx.gz). Then it measures the cases of arXiv 2003.04617, a matrix of
-1000 × 1000 elements and density 0.05 with 1 and with 1000 columns, with 64, and in a
-dot product with another such matrix.
+(.mtx, .mtx.gz): a coordinate file of real, integer or pattern matrices, of which a
+symmetric one is measured with both of its triangles. Then it measures the cases of
+arXiv 2003.04617, a matrix of 1000 × 1000 elements and density 0.05 with 1 and with
+1000 columns, with 64, and in a dot product with another such matrix.
 
 Values take 8 bytes and indices 4. The bytes of a product are those of the matrix and
 of each vector once; "of peak" is the share of what the workers can read from memory,
 or of their multiply-add peak, measured in the same run; what is below 64 MiB may lie
 in a cache, and is not compared with the memory. A matrix drawn or read is held to bars
-only beyond that. Each ratio is the best time
-of one call over the best of the other, which take turns. What is computed is checked
-against loops written by hand, and on two workers to the bit against one.
+only beyond that. Each ratio is the best time of one call over the best of the other,
+which take turns. What is computed is checked against loops written by hand, and on two
+workers to the bit against one.
 
 Kinds of matrices:
   laplacian   the five points of a square grid

@@ -64,7 +64,7 @@ A wrong gradient, round trip or bit is an error, after all is written.`,
 				}
 				return nil
 			}
-			if budget < 0 {
+			if budget <= 0 {
 				return fmt.Errorf("--time: expected a positive duration, found %v", budget)
 			}
 			return runSuite(cmd, problems, budget, out)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"gonum.org/v1/gonum/mat"
@@ -69,7 +70,7 @@ var Methods = []string{graphembed.Newton.String(), graphembed.LBFGS.String(), gr
 func NewReport(g *Graph, method string, starts int, seed uint64) (*Report, error) {
 	m := slices.Index(Methods, method)
 	if m < 0 {
-		return nil, fmt.Errorf("expected one of %q, found %q", Methods, method)
+		return nil, fmt.Errorf("expected one of %s, found %q", strings.Join(Methods, ", "), method)
 	}
 	return &Report{
 		Graph: g.Name, Vertices: g.Order(), Edges: g.Edges(), Fixed: min(fixed, g.Order()), Starts: starts, Seed: seed,
