@@ -3,7 +3,9 @@
 // A sparse matrix is a CSR, a view of the three arrays of its compressed rows,
 // whose indices are int or int32. FromRaw makes one of the raw form of the
 // matrices of github.com/james-bowman/sparse, and NewCSR of arrays that it checks;
-// both share the storage. A matrix stored by columns is the CSR of its transpose.
+// both share the storage. FromTriplets makes one of entries in any order, and
+// FromMatrix of a gonum matrix; package revsparse/matrixmarket reads and writes files.
+// A matrix stored by columns is the CSR of its transpose.
 //
 // The kernels are those of a contract that package rev and package revlinalg
 // describe: Forward adds to the output, Inverse subtracts the same, Adjoint
@@ -14,8 +16,9 @@
 // NaN. The structure of a cotangent or a tangent is not looked at.
 //
 // TriSolve, Solve, DominantEig and OperatorEig can fail: their methods return errors
-// that carry the number which tells why, and have then written nothing. Package
-// revsparse/matrixmarket reads and writes matrices.
+// that carry the number which tells why, and have then written nothing. Methods panic
+// with mat.ErrShape and the other values of gonum's mat if the operands do not fit
+// together, and with an error that wraps rev.ErrOverlap if an output overlaps an input.
 //
 // Results are the same bits for any number of workers. They depend on the tier of
 // vector code (see internal/simd).

@@ -53,8 +53,8 @@ type DominantEig[T rev.Float, I Index] struct {
 
 // NewDominantEig returns the kernel over gonum's types, sharing their storage.
 // Values or vectors may be nil.
-func NewDominantEig(values *mat.VecDense, vectors *mat.Dense, a CSR[float64, int]) DominantEig[float64, int] {
-	k := DominantEig[float64, int]{A: a}
+func NewDominantEig[I Index](values *mat.VecDense, vectors *mat.Dense, a CSR[float64, I]) DominantEig[float64, I] {
+	k := DominantEig[float64, I]{A: a}
 	if values != nil {
 		k.Values = rev.ViewVec(values)
 	}

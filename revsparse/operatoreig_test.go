@@ -320,14 +320,27 @@ func ExampleOperatorEig() {
 // matrix: a well in the middle draws the particle there, and the derivatives with
 // respect to the depth of each site are the probabilities to find it there.
 func ExampleDominantEig() {
-	const side = 5
-	h := gridLaplacian[int](side, side)
-	for p, v := range h.Data {
-		if v == 4 {
-			h.Data[p] = 0
+	const side, middle = 5, 12
+	var row, col []int32
+	var val []float64
+	add := func(i, j int, v float64) {
+		row, col, val = append(row, int32(i)), append(col, int32(j)), append(val, v)
+	}
+	for at := range side * side {
+		add(at, at, 0)
+		if at >= side {
+			add(at, at-side, -1) // the lower triangle stands for both
+		}
+		if at%side > 0 {
+			add(at, at-1, -1)
 		}
 	}
-	h.Data[h.Ptr[12]+2] = -2 // the middle
+	add(middle, middle, -2)
+	h, err := FromTriplets(side*side, side*side, row, col, val)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 
 	energy, state := mat.NewVecDense(1, nil), mat.NewDense(side*side, 1, nil)
 	k := NewDominantEig(energy, state, h)
@@ -336,7 +349,7 @@ func ExampleDominantEig() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("energy %.4f, at the middle %.4f\n", energy.AtVec(0), state.At(12, 0))
+	fmt.Printf("energy %.4f, at the middle %.4f\n", energy.AtVec(0), state.At(middle, 0))
 
 	gEnergy, gh := mat.NewVecDense(1, []float64{1}), h.With(make([]float64, h.NNZ()))
 	if err := k.Adjoint(NewDominantEig(gEnergy, nil, gh)); err != nil {
@@ -347,7 +360,7 @@ func ExampleDominantEig() {
 		for j := range side {
 			at := i*side + j
 			for p := h.Ptr[at]; p < h.Ptr[at+1]; p++ {
-				if h.Ind[p] == at {
+				if int(h.Ind[p]) == at {
 					fmt.Printf(" %.3f", gh.Data[p])
 				}
 			}

@@ -55,8 +55,8 @@ type Solve[T rev.Float, I Index] struct {
 }
 
 // NewSolve returns the kernel over gonum vectors, sharing their storage.
-func NewSolve(x *mat.VecDense, a CSR[float64, int], b *mat.VecDense) Solve[float64, int] {
-	k := Solve[float64, int]{X: rev.ViewVec(x), A: a, B: rev.ViewVec(b)}
+func NewSolve[I Index](x *mat.VecDense, a CSR[float64, I], b *mat.VecDense) Solve[float64, I] {
+	k := Solve[float64, I]{X: rev.ViewVec(x), A: a, B: rev.ViewVec(b)}
 	k.checkShape()
 	return k
 }

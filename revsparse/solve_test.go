@@ -221,7 +221,7 @@ func TestSolveHard(t *testing.T) {
 
 func ExampleSolve() {
 	// A chain of three springs that is held at one end, and pulled at the other.
-	a, err := NewCSR(3, 3, []int{0, 1, 3, 5}, []int{0, 0, 1, 1, 2}, []float64{2, -1, 2, -1, 1})
+	a, err := NewCSR(3, 3, []int32{0, 1, 3, 5}, []int32{0, 0, 1, 1, 2}, []float64{2, -1, 2, -1, 1})
 	if err != nil {
 		fmt.Println(err)
 		return

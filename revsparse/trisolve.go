@@ -44,8 +44,8 @@ type TriSolve[T rev.Float, I Index] struct {
 
 // NewTriSolve returns the kernel X += A⁻¹·B over gonum vectors, sharing their
 // storage, for the lower triangle of a.
-func NewTriSolve(x *mat.VecDense, a CSR[float64, int], b *mat.VecDense) TriSolve[float64, int] {
-	k := TriSolve[float64, int]{X: rev.ViewVec(x), A: a, B: rev.ViewVec(b)}
+func NewTriSolve[I Index](x *mat.VecDense, a CSR[float64, I], b *mat.VecDense) TriSolve[float64, I] {
+	k := TriSolve[float64, I]{X: rev.ViewVec(x), A: a, B: rev.ViewVec(b)}
 	k.checkShape()
 	return k
 }

@@ -135,7 +135,7 @@ func TestTriSolveSingular(t *testing.T) {
 func ExampleTriSolve() {
 	// (2 0)       (1)
 	// (1 4) · x = (6)
-	a, err := NewCSR(2, 2, []int{0, 1, 3}, []int{0, 0, 1}, []float64{2, 1, 4})
+	a, err := NewCSR(2, 2, []int32{0, 1, 3}, []int32{0, 0, 1}, []float64{2, 1, 4})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -392,44 +392,12 @@ func (p *parser[T]) matrix() *Matrix[T] {
 	return &Matrix[T]{Field: p.field, Symmetry: p.symmetry, Stored: compress(p.rows, p.cols, p.row, p.col, p.val)}
 }
 
-// compress returns the matrix with the given entries, which it may reorder. Those
-// of one place are summed in their order.
+// compress returns the matrix with the given entries, which are in it.
 func compress[T Number](rows, cols int, row, col []int, val []T) revsparse.CSR[T, int] {
-	a := revsparse.CSR[T, int]{
-		Rows: rows, Cols: cols, Ptr: make([]int, rows+1), Ind: make([]int, len(row)), Data: make([]T, len(row)),
+	a, err := revsparse.FromTriplets(rows, cols, row, col, val)
+	if err != nil {
+		panic(err)
 	}
-	for _, i := range row {
-		a.Ptr[i+1]++
-	}
-	for i := range rows {
-		a.Ptr[i+1] += a.Ptr[i]
-	}
-	place := row // in which each entry ends, from here on
-	next := slices.Clone(a.Ptr[:rows])
-	for e, i := range row {
-		place[e] = next[i]
-		next[i]++
-	}
-	for e, q := range place {
-		a.Ind[q], a.Data[q] = col[e], val[e]
-	}
-
-	a = a.Sorted()
-	end := 0
-	for i := range rows {
-		lo, hi := a.Ptr[i], a.Ptr[i+1]
-		a.Ptr[i] = end
-		for e := lo; e < hi; e++ {
-			if end > a.Ptr[i] && a.Ind[end-1] == a.Ind[e] {
-				a.Data[end-1] += a.Data[e]
-				continue
-			}
-			a.Ind[end], a.Data[end] = a.Ind[e], a.Data[e]
-			end++
-		}
-	}
-	a.Ptr[rows] = end
-	a.Ind, a.Data = a.Ind[:end], a.Data[:end]
 	return a
 }
 
