@@ -50,35 +50,46 @@ func (w *window[T]) reach(lo, hi int, place []T) []T {
 type place struct{ row, entry int }
 
 // place returns where a block begins: within a row only if that is long, and of floats, as
-// in fixed point a sum is rounded once.
+// in fixed point a sum is rounded once. It is where a loop would begin without blocks.
 func (j *job[T, I]) place(block int) place {
 	a, row := &j.p.a, j.cut(block)
 	if before := row - 1; block > 0 && block < j.blocks && !isFixed[T]() && !isComplex[T]() &&
 		int(a.Ptr[row])-int(a.Ptr[before]) > longRow {
+		first := int(a.Ptr[before])
 		if entry := j.begin(block) - before; entry < int(a.Ptr[row]) {
-			return place{before, entry}
+			return place{before, entry - (entry-first)%simd.SparseEntries}
 		}
 	}
 	return place{row, int(a.Ptr[row])}
 }
 
-// A part is the sum over the entries of a divided row that are in a block, and whether
-// these are its last.
-type part[T any] struct {
-	row  int
-	sum  T
-	last bool
+// partOf returns the number of the sum that a loop makes of a divided row from an entry
+// on. A loop that is not the first of its row may begin within as many entries as a first
+// one.
+func partOf(entry int, first bool) int {
+	n := 2 * (entry / simd.SparseEntries)
+	if first {
+		n++
+	}
+	return n
 }
 
-// addParts adds to the rows that are divided what their parts amount to.
+// addParts adds to the rows that are divided the sums of their loops, one after the other
+// as in other rows, so that the bits do not depend on the blocks.
 func (j *job[T, I]) addParts() {
-	var s [1]T
-	for _, x := range j.parts {
-		s[0] += x.sum
-		if x.last {
-			addTo(j.p.out.Data[x.row:x.row+1], j.p.alpha, s[:], j.p.subOut)
-			s[0] = 0
+	ptr, done := j.p.a.Ptr, -1
+	for b := 1; b < j.blocks; b++ {
+		at := j.place(b)
+		first := int(ptr[at.row])
+		if at.entry == first || at.row == done {
+			continue
 		}
+		var s [1]T
+		for p := first; p < int(ptr[at.row+1]); p += simd.SparseEntries {
+			s[0] += j.parts[partOf(p, p == first)]
+		}
+		addTo(j.p.out.Data[at.row:at.row+1], j.p.alpha, s[:], j.p.subOut)
+		done = at.row
 	}
 }
 
@@ -93,7 +104,8 @@ func (j *job[T, I]) column() {
 	}
 	workers := parallel.Workers(p.workers)
 	j.open(min(workers, j.blocks))
-	j.sums, j.parts = workspace.Zeros(j.sums, j.blocks), workspace.Zeros(j.parts, 2*j.blocks)
+	j.sums = workspace.Zeros(j.sums, j.blocks)
+	j.parts = workspace.Grow(j.parts, partOf(len(p.a.Ind), true)+1)
 	j.step = stepColumn
 	parallel.Run(workers, j.blocks, j)
 	if j.used > 0 {
@@ -121,11 +133,15 @@ func (j *job[T, I]) openWindows(work int) {
 	}
 	j.blocks = max(1, min(work/windowWork, most))
 	pairs := wide && j.blocks > 1 || reached > cols/2 && entries >= pairReads*j.blocks*cols
-	if isFixed[T]() || isComplex[T]() || p.out.Data == nil && p.ga == nil && p.sum == nil {
+	if isFixed[T]() || isComplex[T]() {
 		pairs = false
 	}
 	if j.blocks == 1 && !pairs {
 		return
+	}
+	whole := wide || pairs
+	if p.out.Data == nil && p.ga == nil && p.sum == nil {
+		pairs = false // there is no u, but the bits of w are as if there were
 	}
 	size := cols
 	if pairs {
@@ -138,7 +154,7 @@ func (j *job[T, I]) openWindows(work int) {
 	for b := range j.windows[:j.used] {
 		w := &j.windows[b]
 		w.open(size)
-		w.whole, w.pairs = wide || pairs, pairs
+		w.whole, w.pairs = whole, pairs
 		w.own0, w.own1 = j.columnOf(j.place(b).row), j.columnOf(j.place(b+1).row)
 	}
 }
@@ -218,7 +234,7 @@ func combineWindows[T Scalar](windows []window[T], w []T, lo, hi int) {
 
 // rowsOfColumn does a block of rows of stepColumn.
 func (j *job[T, I]) rowsOfColumn(s *scratch[T], block int) {
-	c := columnBlock[T, I]{pass: &j.p, from: j.place(block), to: j.place(block + 1), scratch: s, parts: j.parts[2*block : 2*block+2]}
+	c := columnBlock[T, I]{pass: &j.p, from: j.place(block), to: j.place(block + 1), scratch: s, parts: j.parts}
 	if j.p.w.Data != nil {
 		c.scatter, c.w = true, j.p.w.Data[:j.p.a.Cols]
 		if j.used > 0 {
@@ -251,7 +267,7 @@ type columnBlock[T Scalar, I Index] struct {
 	*pass[T, I]
 	from, to place
 	scratch  *scratch[T]
-	parts    []part[T] // of the row that the block begins in, and of that which it ends in
+	parts    []T // of the rows that the block begins and ends in, if they are divided
 	scatter  bool
 	w        []T        // what the entries in hand add to
 	window   *window[T] // nil if that is always in place
@@ -305,22 +321,21 @@ func vectorColumn[T rev.Float, I Index](c *columnBlock[T, I]) {
 		if i == c.to.row {
 			at = c.to
 		}
-		first, last := begin == int(ptr[i]), at.row > i
+		first := int(ptr[i])
+		whole := begin == first && at.row > i
 		for ; begin < at.entry; begin += simd.SparseEntries {
 			to := min(begin+simd.SparseEntries, at.entry)
 			vectorEntries(c, i, []I{I(to)}, begin, to, s, 1)
+			if !whole {
+				c.parts[partOf(begin, begin == first)] = s[0]
+				if c.pass.sum != nil {
+					c.sum += T(c.v.Data[i] * s[0])
+				}
+				s[0] = 0
+			}
 		}
-		if first && last {
+		if whole {
 			finishColumn(c, i, s)
-			continue
-		}
-		n := 0
-		if first {
-			n = 1
-		}
-		c.parts[n] = part[T]{i, s[0], last}
-		if c.pass.sum != nil {
-			c.sum += T(c.v.Data[i] * s[0])
 		}
 	}
 }

@@ -32,9 +32,10 @@ import (
 // entry. So are the products that go into gradients.
 //
 // With 2 to 16 columns, and with more, the bits of a column do not depend on which
-// others there are. They never depend on the number of workers, who share the rows in
-// blocks of about as many entries each. A row of more than 16384 is divided where there is
-// one column of floats, and its sum then made of those of its parts.
+// others there are. They never depend on the number of workers, nor on what else is asked
+// for, but for those of ᾱ. The workers share the rows in blocks of about as many entries
+// each. Where there is one column of floats, they share a row of more than 16384 too; in
+// other products one of them does a row, or, over the transpose, a column.
 type Mul[T Scalar, I Index] struct {
 	C       rev.General[T] `rev:"acc"`
 	Alpha   *T             `rev:"in"`

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log"
 	"math"
+	"math/cmplx"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/simd"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
@@ -349,6 +351,155 @@ func TestMulBlocks(t *testing.T) {
 	}
 }
 
+// rowsOf returns a matrix with rows of so many entries, in columns at random.
+func rowsOf[T Scalar, I Index](rnd *rand.Rand, cols int, entries ...int) CSR[T, I] {
+	a := CSR[T, I]{Rows: len(entries), Cols: cols, Ptr: []I{0}}
+	for _, n := range entries {
+		for range n {
+			a.Ind = append(a.Ind, I(rnd.IntN(cols)))
+		}
+		a.Ptr = append(a.Ptr, I(len(a.Ind)))
+	}
+	a.Data = numbers[T](rnd, len(a.Ind))
+	return a
+}
+
+// A result has the same bits whatever else is asked for, but for the cotangent of Alpha,
+// and whoever works on it.
+func TestMulAskedFor(t *testing.T) {
+	t.Run("float64 int", testMulAskedFor[float64, int])
+	t.Run("float32 int32", testMulAskedFor[float32, int32])
+	t.Run("Q43 int32", testMulAskedFor[fixed.Q43, int32])
+	t.Run("complex128 int", testMulAskedFor[complex128, int])
+}
+
+func testMulAskedFor[T Scalar, I Index](t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 8))
+	short := func(n, entries int) []int { return slices.Repeat([]int{entries}, n) }
+	for _, m := range []struct {
+		name string
+		cols int
+		a    CSR[T, I]
+	}{
+		// Long rows at the ends, side by side, with an empty one between, and about as long
+		// as is not divided.
+		{"long rows", 1, rowsOf[T, I](rnd, 3000, 3*longRow+5, 0, longRow, longRow+1, 2*longRow, longRow+simd.SparseEntries-1, 7, 0, 2*longRow+1)},
+		{"long rows of many columns", 1, rowsOf[T, I](rnd, wideRange+100, 3*longRow+5, 0, longRow+1, 2*longRow)},
+		{"a long row of several columns", 3, rowsOf[T, I](rnd, 3000, 1, 3*longRow+5, 2)},
+		{"one block", 1, rowsOf[T, I](rnd, 500, short(400, 25)...)},
+		{"several blocks", 1, rowsOf[T, I](rnd, 2000, short(2000, 40)...)},
+		{"few columns", 5, rowsOf[T, I](rnd, 300, short(500, 40)...)},
+		{"panels of columns", 140, rowsOf[T, I](rnd, 30, short(40, 5)...)},
+	} {
+		for _, trans := range []bool{false, true} {
+			rows, cols := m.a.Rows, m.a.Cols
+			if trans {
+				rows, cols = cols, rows
+			}
+			alpha := number[T](rnd)
+			k := Mul[T, I]{C: matrixOf[T](rnd, rows, m.cols), Alpha: &alpha, A: m.a, B: matrixOf[T](rnd, cols, m.cols), Trans: trans}
+			g := Mul[T, I]{C: matrixOf[T](rnd, rows, m.cols), A: m.a.With(numbers[T](rnd, m.a.NNZ())), B: matrixOf[T](rnd, cols, m.cols)}
+			inverse := k
+			inverse.C.Data = slices.Clone(k.C.Data)
+			inverse.Inverse()
+			var want [4][]T // C, and the cotangents of A, B and Alpha
+			for asked := 7; asked > 0; asked-- {
+				for _, galpha := range []bool{true, false} {
+					k, g, sum := k, g, T(0)
+					k.Workers = []int{1, 7, 3, 2}[asked%4]
+					k.C.Data, g.A.Data, g.B.Data = slices.Clone(k.C.Data), slices.Clone(g.A.Data), slices.Clone(g.B.Data)
+					results := [...]*[]T{&k.C.Data, &g.A.Data, &g.B.Data}
+					for n, x := range results {
+						if asked&(1<<n) == 0 {
+							*x = nil
+						}
+					}
+					if galpha {
+						g.Alpha = &sum
+					}
+					k.Adjoint(g)
+					if want[3] == nil {
+						want[3] = []T{sum}
+					}
+					for n, x := range results {
+						if want[n] == nil {
+							want[n] = *x
+						} else if *x != nil && !slices.Equal(*x, want[n]) {
+							t.Errorf("%s, transposed %v, set %03b of results, alpha %v: other bits of %c", m.name, trans, asked, galpha, "CAB"[n])
+						}
+					}
+				}
+			}
+			if !slices.Equal(inverse.C.Data, want[0]) {
+				t.Errorf("%s, transposed %v: Adjoint restores other bits than Inverse", m.name, trans)
+			}
+			near(t, fmt.Sprintf("%s, transposed %v", m.name, trans), k, g, want)
+		}
+	}
+}
+
+// near compares what Adjoint computes with what loops over the entries do.
+func near[T Scalar, I Index](t *testing.T, name string, k, g Mul[T, I], got [4][]T) {
+	t.Helper()
+	alpha, n := complexOf(*k.Alpha), k.C.Cols
+	var want [4][]complex128
+	var top [4][]float64 // sums of magnitudes
+	for r, x := range [...][]T{k.C.Data, g.A.Data, g.B.Data, {0}} {
+		for _, v := range x {
+			want[r], top[r] = append(want[r], complexOf(v)), append(top[r], cmplx.Abs(complexOf(v)))
+		}
+	}
+	add := func(r, at int, x complex128) {
+		want[r][at] += x
+		top[r][at] += cmplx.Abs(x)
+	}
+	for i := range k.A.Rows {
+		for p := k.A.Ptr[i]; p < k.A.Ptr[i+1]; p++ {
+			row, col := i, int(k.A.Ind[p])
+			if k.Trans {
+				row, col = col, row
+			}
+			a := complexOf(k.A.Data[p])
+			for l := range n {
+				b, gc := complexOf(k.B.Data[col*n+l]), complexOf(g.C.Data[row*n+l])
+				add(0, row*n+l, -alpha*a*b)
+				add(1, int(p), cmplx.Conj(alpha)*gc*cmplx.Conj(b))
+				add(2, col*n+l, cmplx.Conj(alpha*a)*gc)
+				add(3, 0, gc*cmplx.Conj(a*b))
+			}
+		}
+	}
+	unit := 0x1p-52
+	switch any(T(0)).(type) {
+	case float32:
+		unit = 0x1p-23
+	case fixed.Q43:
+		unit = 0x1p-38 // several roundings of a product, to 43 bits
+	}
+	for r := range want {
+		for i, w := range want[r] {
+			if d := cmplx.Abs(complexOf(got[r][i]) - w); !(d <= 500*unit*(1+top[r][i])) {
+				t.Errorf("%s: element %d of %s is %v, want %v", name, i, [...]string{"C", "A", "B", "Alpha"}[r], got[r][i], w)
+				break
+			}
+		}
+	}
+}
+
+func complexOf[T Scalar](x T) complex128 {
+	switch x := any(x).(type) {
+	case float64:
+		return complex(x, 0)
+	case float32:
+		return complex(float64(x), 0)
+	case fixed.Q43:
+		return complex(x.Float64(), 0)
+	case complex128:
+		return x
+	}
+	panic("no such type")
+}
+
 // A row of most of the entries is divided between the blocks, which are of about the same
 // number of entries and rows.
 func TestMulLongRow(t *testing.T) {
@@ -358,7 +509,7 @@ func TestMulLongRow(t *testing.T) {
 		even := j.begin(1)
 		for b := range j.blocks {
 			from, to := j.place(b), j.place(b+1)
-			if work := to.entry - from.entry + to.row - from.row; work > even+10 || work < even-10 {
+			if work := to.entry - from.entry + to.row - from.row; work > even+simd.SparseEntries+10 || work < even-simd.SparseEntries-10 {
 				t.Errorf("dense row %d, block %d: %d entries and rows from %v to %v, want about %d", dense, b, work, from, to, even)
 			}
 		}

@@ -73,7 +73,7 @@ type job[T Scalar, I Index] struct {
 	step    step
 	blocks  int
 	sums    []T         // of each block
-	parts   []part[T]   // of rows, two of each block of a column
+	parts   []T         // of divided rows, of a single column
 	windows []window[T] // of w, one for each block
 	used    int         // of the windows, none if the blocks add to w itself
 	scratch []*scratch[T]
