@@ -124,6 +124,10 @@ func (k LogMul[T, I]) run(back bool, g, t, gt LogMul[T, I]) {
 	rev.Check(&k)
 	k.checkShape()
 	rev.CheckLike(&k, &g, &t, &gt)
+	var none LogMul[T, I]
+	if g.C.Data == nil && gt.C.Data == nil {
+		g, gt = none, none // there is nothing to make cotangents of
+	}
 	w := workspace.Get[logMul[T, I]]()
 	w.k, w.g, w.t, w.gt, w.back = k, g, t, gt, back
 	cols, entries := k.C.Cols, len(k.A.Ind)
@@ -146,7 +150,6 @@ func (k LogMul[T, I]) run(back bool, g, t, gt LogMul[T, I]) {
 		w.scatter(g.B, w.gb)
 		w.scatter(gt.B, w.gtb)
 	}
-	var none LogMul[T, I]
 	w.k, w.g, w.t, w.gt = none, none, none, none
 	workspace.Put(w)
 }

@@ -76,7 +76,7 @@ func (c *trial) nilGradients() error {
 			if err := c.others(g, gFull, n); err != nil {
 				return in(what+", Adjoint", err)
 			}
-		case rev.Acc:
+		case rev.Acc, rev.InOut:
 			_, want := adjoint(zero)
 			for i := range c.ops {
 				if err := c.near(g, want, i, c.Adjoint*c.eps, want, g0); err != nil {
