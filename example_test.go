@@ -33,9 +33,14 @@ func Example_kernel() {
 	fmt.Println(mat.Formatted(y.T()))
 	k.Adjoint(revlinalg.NewAffine(gy, gw, gx, gb)) // y -= W·x + b, and gradients added
 	fmt.Println(mat.Formatted(y.T()), mat.Formatted(gx.T()))
+
+	k.Forward()
+	k.Adjoint(revlinalg.Affine[float64]{Y: rev.ViewVec(gy), X: rev.ViewVec(gx)})
+	fmt.Println(mat.Formatted(y.T()), mat.Formatted(gx.T()))
 	// Output:
 	// [17  39]
 	// [0  0] [1  2]
+	// [0  0] [2  4]
 }
 
 // net is the state of a program: the operands of all its kernels.

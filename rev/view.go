@@ -25,13 +25,21 @@ func ViewSlice[T any](x []T) Vector[T] {
 	return Vector[T]{N: len(x), Data: x, Inc: 1}
 }
 
-// ViewVec returns the view of v, sharing its storage.
+// ViewVec returns the view of v, sharing its storage. That of nil stands for no
+// operand.
 func ViewVec(v *mat.VecDense) Vector[float64] {
+	if v == nil {
+		return Vector[float64]{}
+	}
 	return Vector[float64](v.RawVector())
 }
 
-// ViewDense returns the view of m, sharing its storage.
+// ViewDense returns the view of m, sharing its storage. That of nil stands for no
+// operand.
 func ViewDense(m *mat.Dense) General[float64] {
+	if m == nil {
+		return General[float64]{}
+	}
 	return General[float64](m.RawMatrix())
 }
 

@@ -26,6 +26,9 @@ func TestViewsShareStorage(t *testing.T) {
 	if col.N != 3 || col.Inc != 4 || col.Data[2*col.Inc] != 5 {
 		t.Errorf("column %v", col)
 	}
+	if v, m := rev.ViewVec(nil), rev.ViewDense(nil); v.Data != nil || m.Data != nil {
+		t.Errorf("views %v and %v of nothing", v, m)
+	}
 	x := []float32{1, 2}
 	s := rev.ViewSlice(x)
 	s.Data[1] = 3

@@ -41,10 +41,7 @@ type Affine[T rev.Real] struct {
 // vector b may be nil. It panics with mat.ErrShape if the operands do not fit
 // together.
 func NewAffine(y *mat.VecDense, w *mat.Dense, x, b *mat.VecDense) Affine[float64] {
-	k := Affine[float64]{Y: rev.ViewVec(y), W: rev.ViewDense(w), X: rev.ViewVec(x)}
-	if b != nil {
-		k.B = rev.ViewVec(b)
-	}
+	k := Affine[float64]{Y: rev.ViewVec(y), W: rev.ViewDense(w), X: rev.ViewVec(x), B: rev.ViewVec(b)}
 	k.checkShape()
 	return k
 }

@@ -50,10 +50,7 @@ type CrossEntropy[T rev.Real] struct {
 // with probabilities p, or if p is nil with the labels. It panics with
 // mat.ErrShape if they do not fit the shape of x.
 func NewCrossEntropy(out *float64, x, p *mat.Dense, labels []int) CrossEntropy[float64] {
-	k := CrossEntropy[float64]{Out: out, X: rev.ViewDense(x), Labels: labels}
-	if p != nil {
-		k.P = rev.ViewDense(p)
-	}
+	k := CrossEntropy[float64]{Out: out, X: rev.ViewDense(x), P: rev.ViewDense(p), Labels: labels}
 	k.checkShape()
 	return k
 }

@@ -20,8 +20,13 @@
 // stored between calls; what Adjoint needs of Forward it computes again.
 //
 // An operand that is nil in the argument of Adjoint or Tangent asks for no
-// derivative with respect to it and costs nothing. An output that is nil in the
-// receiver is not computed; what remains is the derivative.
+// derivative with respect to it and costs nothing. Constructors take all operands;
+// a literal leaves some out:
+//
+//	k.Adjoint(revlinalg.Affine[float64]{Y: rev.ViewVec(gy), X: rev.ViewVec(gx)})
+//
+// An output that is nil in the receiver is not computed; what remains is the
+// derivative.
 //
 // Methods panic with mat.ErrShape and the other values of gonum's mat if the
 // lengths of operands do not fit together, and with an error that wraps

@@ -13,7 +13,12 @@
 // its derivative in a direction. The cotangent and the tangent of a sparse matrix
 // are values at its entries: its structure is kept, and no dense gradient arises.
 // Elements that are not stored take no part, even where others are infinite or
-// NaN. The structure of a cotangent or a tangent is not looked at.
+// NaN. The structure of a cotangent or a tangent is not looked at, and one without
+// Data asks for no derivative:
+//
+//	ga := a.With(make([]float64, a.NNZ()))
+//	k.Adjoint(revsparse.NewMul(gc, ga, gb))          // C -= A·B, and both gradients
+//	k.Adjoint(revsparse.NewMul(gc, a.With(nil), gb)) // that of B alone
 //
 // TriSolve, Solve, DominantEig and OperatorEig can fail: their methods return errors
 // that carry the number which tells why, and have then written nothing. Methods panic

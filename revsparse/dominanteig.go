@@ -54,13 +54,7 @@ type DominantEig[T rev.Float, I Index] struct {
 // NewDominantEig returns the kernel over gonum's types, sharing their storage.
 // Values or vectors may be nil.
 func NewDominantEig[I Index](values *mat.VecDense, vectors *mat.Dense, a CSR[float64, I]) DominantEig[float64, I] {
-	k := DominantEig[float64, I]{A: a}
-	if values != nil {
-		k.Values = rev.ViewVec(values)
-	}
-	if vectors != nil {
-		k.Vectors = rev.ViewDense(vectors)
-	}
+	k := DominantEig[float64, I]{Values: rev.ViewVec(values), Vectors: rev.ViewDense(vectors), A: a}
 	k.checkShape()
 	return k
 }

@@ -63,10 +63,13 @@ func NewMulTrans[I Index](c mat.Matrix, a CSR[float64, I], b mat.Matrix) Mul[flo
 }
 
 // dense returns the view of a *mat.Dense, or of a *mat.VecDense as a matrix of
-// one column.
+// one column. That of nil stands for no operand.
 func dense(m mat.Matrix) rev.General[float64] {
-	if v, ok := m.(*mat.VecDense); ok {
-		x := rev.ViewVec(v)
+	switch m := m.(type) {
+	case nil:
+		return rev.General[float64]{}
+	case *mat.VecDense:
+		x := rev.ViewVec(m)
 		return rev.General[float64]{Rows: x.N, Cols: 1, Data: x.Data, Stride: x.Inc}
 	}
 	return rev.ViewDense(m.(*mat.Dense))

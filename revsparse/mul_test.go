@@ -120,6 +120,22 @@ func toMat[I Index](a CSR[float64, I]) *mat.Dense {
 	return mat.NewDense(d.Rows, d.Cols, d.Data)
 }
 
+// TestMulWithout leaves operands out of a product.
+func TestMulWithout(t *testing.T) {
+	a, _ := NewCSR(2, 3, []int{0, 2, 3}, []int{0, 2, 1}, []float64{1, 2, 3})
+	x, gy, gx := mat.NewVecDense(3, []float64{1, 10, 100}), mat.NewVecDense(2, []float64{1, -1}), mat.NewVecDense(3, nil)
+	NewMul(nil, a, x).Adjoint(NewMul(gy, a.With(nil), gx))
+	if want := []float64{1, -3, 2}; !slices.Equal(gx.RawVector().Data, want) {
+		t.Errorf("gradient %v, want %v", gx.RawVector().Data, want)
+	}
+	defer func() {
+		if got := recover(); got != mat.ErrShape {
+			t.Errorf("a product without B: panic %v, want %v", got, mat.ErrShape)
+		}
+	}()
+	NewMul(gy, a, nil)
+}
+
 func ExampleMul() {
 	// 1 0 2
 	// 0 3 0

@@ -50,13 +50,7 @@ type OperatorEig struct {
 // NewOperatorEig returns the kernel over gonum's types, sharing their storage.
 // Values or vectors may be nil.
 func NewOperatorEig(values *mat.VecDense, vectors *mat.Dense, op Operator, theta *mat.VecDense) OperatorEig {
-	k := OperatorEig{Theta: rev.ViewVec(theta), Op: op}
-	if values != nil {
-		k.Values = rev.ViewVec(values)
-	}
-	if vectors != nil {
-		k.Vectors = rev.ViewDense(vectors)
-	}
+	k := OperatorEig{Values: rev.ViewVec(values), Vectors: rev.ViewDense(vectors), Theta: rev.ViewVec(theta), Op: op}
 	k.checkShape()
 	return k
 }
