@@ -87,7 +87,7 @@ type job[T Scalar, I Index] struct {
 	of             pass[T, I] // whose rows of t are worked on
 	first, last    bool       // panel of columns of it
 
-	from, to rev.General[T] // of stepPack
+	from, to rev.General[T] // of stepPack, and of stepColumns where it packs v on the way
 }
 
 type step int
@@ -140,9 +140,12 @@ func (j *job[T, I]) Block(worker, block int) {
 	case stepCombine:
 		j.combine(block)
 	case stepPack:
-		j.packRows(block)
+		j.packRows(block*packedRows, min(j.to.Rows, (block+1)*packedRows))
 	case stepColumns:
 		j.rows(j.scratch[worker], block)
+		if j.to.Data != nil {
+			j.packRows(j.cut(block), j.cut(block+1))
+		}
 	case stepTransposed:
 		j.transposedRows(j.scratch[worker], block)
 	case stepRows:
@@ -192,11 +195,17 @@ func (j *job[T, I]) columns(cols int) {
 		}
 		if p.out.Data != nil || p.ga != nil || p.sum != nil {
 			p.u = j.pack(0, p.u)
+			if t.out.Data != nil && (p.ga != nil || p.sum != nil) && j.packs(p.v) {
+				// The rows of v are packed while they are in a cache.
+				j.setPack(1, p.v)
+			}
 			j.panel(p, stepColumns)
 		}
 		if t.out.Data != nil {
-			// Where the rows have met v, it comes from a cache.
-			t.u = j.pack(1, p.v)
+			if t.u = j.to; t.u.Data == nil {
+				t.u = j.pack(1, p.v)
+			}
+			j.to = rev.General[T]{}
 			j.of, j.first, j.last = whole, lo == 0, lo+n == cols
 			j.panel(t, stepTransposed)
 		}
@@ -285,24 +294,35 @@ func (j *job[T, I]) transposedRows(s *scratch[T], block int) {
 	}
 }
 
-// pack returns columns of a dense matrix side by side, in storage number n, if they
-// are read so often that a copy pays: far apart they do not stay in a cache, least
-// where the stride is a power of 2.
+// pack returns columns of a dense matrix side by side, in storage number n, or as they
+// are where that does not pay.
 func (j *job[T, I]) pack(n int, m rev.General[T]) rev.General[T] {
-	if m.Stride == m.Cols || len(j.p.a.Ind) < packedReads*m.Rows {
+	if !j.packs(m) {
 		return m
 	}
-	j.packed[n] = workspace.Grow(j.packed[n], m.Rows*m.Cols)
-	j.from, j.to = m, rev.General[T]{Rows: m.Rows, Cols: m.Cols, Data: j.packed[n], Stride: m.Cols}
+	j.setPack(n, m)
 	j.step = stepPack
 	parallel.Run(parallel.Workers(j.p.workers), (m.Rows+packedRows-1)/packedRows, j)
-	return j.to
+	to := j.to
+	j.to = rev.General[T]{}
+	return to
 }
 
-// packRows does a block of rows of stepPack.
-func (j *job[T, I]) packRows(block int) {
-	last := min(j.to.Rows, (block+1)*packedRows)
-	for i := block * packedRows; i < last; i++ {
+// packs reports whether columns of a dense matrix are read so often that a copy pays:
+// far apart they do not stay in a cache, least where the stride is a power of 2.
+func (j *job[T, I]) packs(m rev.General[T]) bool {
+	return m.Stride > m.Cols && len(j.p.a.Ind) >= packedReads*m.Rows
+}
+
+// setPack has packRows copy m to storage number n.
+func (j *job[T, I]) setPack(n int, m rev.General[T]) {
+	j.packed[n] = workspace.Grow(j.packed[n], m.Rows*m.Cols)
+	j.from, j.to = m, rev.General[T]{Rows: m.Rows, Cols: m.Cols, Data: j.packed[n], Stride: m.Cols}
+}
+
+// packRows copies rows of from to to.
+func (j *job[T, I]) packRows(first, last int) {
+	for i := first; i < last; i++ {
 		if soon := i + 8; soon < last {
 			prefetch(j.from.Row(soon))
 		}
