@@ -333,6 +333,7 @@ func (w *spgemm[T, I]) productRow(sum []T, i int) {
 
 func (w *spgemm[T, I]) gradientRow(g []T, i int, gb []T) {
 	a, b, c := &w.k.A, &w.k.B, &w.k.C
+	g = g[:c.Cols] // of an earlier call there may be more
 	cols, row := c.Ind[c.Ptr[i]:c.Ptr[i+1]], w.gc[c.Ptr[i]:c.Ptr[i+1]]
 	for p, j := range cols {
 		g[j] = row[p]

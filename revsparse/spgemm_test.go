@@ -164,6 +164,42 @@ func TestSpGEMMBanded(t *testing.T) {
 	}
 }
 
+// An index out of range panics, even if a matrix before had such a column.
+func TestSpGEMMIndexOutOfRange(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(8, 5))
+	long := randomSpGEMM[float64, int](rnd, 100, true)
+	for _, of := range []string{"A", "B", "C"} {
+		for _, bad := range []int{3, -1} {
+			for asked := 1; asked < 4; asked++ {
+				long.Adjoint(SpGEMM[float64, int]{C: long.C.With(make([]float64, long.C.NNZ())), A: long.A.With(make([]float64, long.A.NNZ()))})
+				unit := func(name string) CSR[float64, int] {
+					a := CSR[float64, int]{Rows: 3, Cols: 3, Ptr: []int{0, 1, 2, 3}, Ind: []int{0, 1, 2}, Data: []float64{1, 1, 1}}
+					if name == of {
+						a.Ind[1] = bad
+					}
+					return a
+				}
+				k := SpGEMM[float64, int]{C: unit("C"), A: unit("A"), B: unit("B")}
+				g := SpGEMM[float64, int]{C: unit("C"), A: unit("A"), B: unit("B")}
+				if asked&1 == 0 {
+					k.C.Data = nil
+				}
+				if asked&2 == 0 {
+					g.A.Data, g.B.Data = nil, nil
+				}
+				func() {
+					defer func() {
+						if recover() == nil {
+							t.Errorf("column %d of %s, set %02b of results: no panic", bad, of, asked)
+						}
+					}()
+					k.Adjoint(g)
+				}()
+			}
+		}
+	}
+}
+
 func ExampleSpGEMM() {
 	a, _ := NewCSR(2, 2, []int{0, 2, 3}, []int{0, 1, 1}, []float64{1, 2, 3})
 	c, err := SpGEMMPattern(a, a)

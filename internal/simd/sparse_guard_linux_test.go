@@ -15,8 +15,7 @@ func TestSparseGuardPages(t *testing.T) {
 
 func testSparseGuardPages[T Float](t *testing.T) {
 	dst, v, a, ga, u, w := guarded[T](t), guarded[T](t), guarded[T](t), guarded[T](t), guarded[T](t), guarded[T](t)
-	page := guarded[float32](t)
-	indices := unsafe.Slice((*int32)(unsafe.Pointer(&page[0])), len(page))
+	indices := guardedIndices[int32](t)
 	for cols := 1; cols <= sparseMost; cols++ {
 		n := SparseCols[T](cols)
 		met := min(3, len(u)/n)
@@ -33,11 +32,51 @@ func testSparseGuardPages[T Float](t *testing.T) {
 				if n == SpreadCols[T](n) {
 					y := at(w, met*n, last)
 					SparseSpread(n, end, 0, ind, at(a, entries, last), at(v, n, last), n, 1e-3, y, n)
+					SparseRowsSpread(n, end, 0, ind, x, n, at(a, entries, last), at(dst, n, last), n, 1e-3, at(v, n, last), n, 1e-3, y, n)
 					SparseRowsDotsSpread(n, end, 0, ind, x, n, at(a, entries, last), at(dst, n, last), n, 1e-3, at(ga, entries, last), 1e-3, at(v, n, last), n, 1e-3, y, n)
 				}
 			}
 		}
 	}
+}
+
+func TestSparseColumnGuardPages(t *testing.T) {
+	forEachType(t, testSparseColumnGuardPages[float64, int], testSparseColumnGuardPages[float32, int])
+	forEachType(t, testSparseColumnGuardPages[float64, int32], testSparseColumnGuardPages[float32, int32])
+}
+
+func testSparseColumnGuardPages[T Float, I Index](t *testing.T) {
+	out, v, a, ga, u, w := guarded[T](t), guarded[T](t), guarded[T](t), guarded[T](t), guarded[T](t), guarded[T](t)
+	ends, columns := guardedIndices[I](t), guardedIndices[I](t)
+	const met = 3
+	for entries := range 40 {
+		for rows := 1; rows < 4; rows++ {
+			for _, last := range []bool{false, true} {
+				end, ind := at(ends, rows, last), at(columns, entries, last)
+				for i := range end {
+					end[i] = I(entries * (i + 1) / rows)
+				}
+				for q := range ind {
+					ind[q] = I((q + 2) % met)
+				}
+				out, v, a, ga, u, w := at(out, rows, last), at(v, rows, last), at(a, entries, last), at(ga, entries, last), at(u, met, last), at(w, met, last)
+				SparseGather(end, 0, a, ind, out, 1e-3, u)
+				SparseScatter(end, 0, a, ind, v, 1e-3, w)
+				SparseGatherScatter(end, 0, a, ind, out, 1e-3, u, v, 1e-3, w)
+				SparseGatherGrad(end, 0, a, ind, out, 1e-3, u, v, ga, 1e-3)
+				SparseGatherScatterGrad(end, 0, a, ind, out, 1e-3, u, v, 1e-3, w, ga, 1e-3)
+				if lo, hi := IndexRange(ind); int(lo) < 0 || int(hi) >= met {
+					t.Fatalf("%d entries: from %d to %d", entries, lo, hi)
+				}
+			}
+		}
+	}
+}
+
+// guardedIndices returns a page of indices between two pages that must not be touched.
+func guardedIndices[I Index](t *testing.T) []I {
+	page := guarded[float64](t)
+	return unsafe.Slice((*I)(unsafe.Pointer(&page[0])), len(page)*8/int(unsafe.Sizeof(I(0))))
 }
 
 func TestSparsePairsGuardPages(t *testing.T) {
@@ -46,9 +85,7 @@ func TestSparsePairsGuardPages(t *testing.T) {
 
 func testSparsePairsGuardPages[T Float](t *testing.T) {
 	out, v, a, ga, uw := guarded[T](t), guarded[T](t), guarded[T](t), guarded[T](t), guarded[T](t)
-	page := guarded[float64](t)
-	indices := unsafe.Slice((*int)(unsafe.Pointer(&page[0])), len(page)*8/int(unsafe.Sizeof(int(0))))
-	narrow := unsafe.Slice((*int32)(unsafe.Pointer(&page[0])), 2*len(page))
+	indices, narrow := guardedIndices[int](t), guardedIndices[int32](t)
 	const met = 3
 	far := make([]T, 1<<18) // so large that pairs are fetched before
 	for entries := 1; entries < 100; entries++ {

@@ -24,8 +24,8 @@ const (
 	SpGEMMAbsent32 = 0x7f8a_b5e4
 )
 
-// spgemmBudget is how many products, and entries of C, a call takes at most: some 30 µs
-// where the rows of B come from the second-level cache.
+// spgemmBudget is how many products, and entries of A and C, a call takes at most: some
+// 30 µs where the rows of B come from the second-level cache.
 const spgemmBudget = 1 << 13
 
 // Rows computes
@@ -36,9 +36,10 @@ const spgemmBudget = 1 << 13
 // is left out. Of entries of C of the same place, the last one gets the product, and is
 // the one of which the cotangent counts.
 //
-// It ends before a row that takes longer than a call of assembly should, or has an index
-// outside of a matrix; of such a row as the first it does nothing, and nothing on the
-// generic tier: what is left is done as well in Go by the caller. Products are rounded
+// It ends before a row that takes longer than a call of assembly should, and returns 0
+// where that is the first, as always on the generic tier: what is left is done as well in
+// Go by the caller. It ends in a row that has an index outside of a matrix too, of
+// which it changes no entry of C, but may have written to the rest. Products are rounded
 // before they are added, in the order of the entries of A and then of B, so that the
 // bits can be the same there.
 func (s *SpGEMM[T, I]) Rows(lo, hi int) int {

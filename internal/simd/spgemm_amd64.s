@@ -33,31 +33,33 @@ row:
 	JA   leave
 	CMPQ SI, CX
 	JA   leave
+	SUBQ CX, DX
+	ADDQ SI, DX
 	MOVQ aInd+16(FP), BX
 	MOVQ bPtr+40(FP), DI
 	MOVQ bInd+48(FP), R8
 	MOVQ SI, R9
 
 look:
-	CMPQ R9, CX
-	JGE  looked
-	MOVQ (BX)(R9*8), R10
-	CMPQ R10, bRows+32(FP)
-	JAE  leave
-	MOVQ (DI)(R10*8), R11
-	MOVQ 8(DI)(R10*8), R10
-	CMPQ R10, bLen+56(FP)
-	JA   leave
-	CMPQ R11, R10
-	JA   leave
-	SUBQ R10, DX
-	ADDQ R11, DX
-	INCQ R9
-	JMP  look
+	TESTQ DX, DX
+	JS    leave
+	CMPQ  R9, CX
+	JGE   looked
+	MOVQ  (BX)(R9*8), R10
+	CMPQ  R10, bRows+32(FP)
+	JAE   leave
+	MOVQ  (DI)(R10*8), R11
+	MOVQ  8(DI)(R10*8), R10
+	CMPQ  R10, bLen+56(FP)
+	JA    leave
+	CMPQ  R11, R10
+	JA    leave
+	SUBQ  R10, DX
+	ADDQ  R11, DX
+	INCQ  R9
+	JMP   look
 
 looked:
-	TESTQ  DX, DX
-	JS     leave
 	MOVQ   DX, budget+96(FP)
 	MOVQ   sums+112(FP), DX
 	VXORPD X0, X0, X0
@@ -202,31 +204,33 @@ row:
 	JA   leave
 	CMPQ SI, CX
 	JA   leave
+	SUBQ CX, DX
+	ADDQ SI, DX
 	MOVQ aInd+16(FP), BX
 	MOVQ bPtr+40(FP), DI
 	MOVQ bInd+48(FP), R8
 	MOVQ SI, R9
 
 look:
-	CMPQ R9, CX
-	JGE  looked
-	MOVQ (BX)(R9*8), R10
-	CMPQ R10, bRows+32(FP)
-	JAE  leave
-	MOVQ (DI)(R10*8), R11
-	MOVQ 8(DI)(R10*8), R10
-	CMPQ R10, bLen+56(FP)
-	JA   leave
-	CMPQ R11, R10
-	JA   leave
-	SUBQ R10, DX
-	ADDQ R11, DX
-	INCQ R9
-	JMP  look
+	TESTQ DX, DX
+	JS    leave
+	CMPQ  R9, CX
+	JGE   looked
+	MOVQ  (BX)(R9*8), R10
+	CMPQ  R10, bRows+32(FP)
+	JAE   leave
+	MOVQ  (DI)(R10*8), R11
+	MOVQ  8(DI)(R10*8), R10
+	CMPQ  R10, bLen+56(FP)
+	JA    leave
+	CMPQ  R11, R10
+	JA    leave
+	SUBQ  R10, DX
+	ADDQ  R11, DX
+	INCQ  R9
+	JMP   look
 
 looked:
-	TESTQ  DX, DX
-	JS     leave
 	MOVQ   DX, budget+96(FP)
 	MOVQ   w+112(FP), DX
 	MOVQ   gc+104(FP), BX
@@ -391,31 +395,33 @@ row:
 	JA   leave
 	CMPQ SI, CX
 	JA   leave
+	SUBQ CX, DX
+	ADDQ SI, DX
 	MOVQ aInd+16(FP), BX
 	MOVQ bPtr+40(FP), DI
 	MOVQ bInd+48(FP), R8
 	MOVQ SI, R9
 
 look:
-	CMPQ R9, CX
-	JGE  looked
-	MOVQ (BX)(R9*8), R10
-	CMPQ R10, bRows+32(FP)
-	JAE  leave
-	MOVQ (DI)(R10*8), R11
-	MOVQ 8(DI)(R10*8), R10
-	CMPQ R10, bLen+56(FP)
-	JA   leave
-	CMPQ R11, R10
-	JA   leave
-	SUBQ R10, DX
-	ADDQ R11, DX
-	INCQ R9
-	JMP  look
+	TESTQ DX, DX
+	JS    leave
+	CMPQ  R9, CX
+	JGE   looked
+	MOVQ  (BX)(R9*8), R10
+	CMPQ  R10, bRows+32(FP)
+	JAE   leave
+	MOVQ  (DI)(R10*8), R11
+	MOVQ  8(DI)(R10*8), R10
+	CMPQ  R10, bLen+56(FP)
+	JA    leave
+	CMPQ  R11, R10
+	JA    leave
+	SUBQ  R10, DX
+	ADDQ  R11, DX
+	INCQ  R9
+	JMP   look
 
 looked:
-	TESTQ  DX, DX
-	JS     leave
 	MOVQ   DX, budget+96(FP)
 	MOVQ   w+112(FP), DX
 	MOVQ   gc+104(FP), BX
@@ -583,31 +589,33 @@ row:
 	JA   leave
 	CMPQ SI, CX
 	JA   leave
+	SUBQ CX, DX
+	ADDQ SI, DX
 	MOVQ aInd+16(FP), BX
 	MOVQ bPtr+40(FP), DI
 	MOVQ bInd+48(FP), R8
 	MOVQ SI, R9
 
 look:
-	CMPQ R9, CX
-	JGE  looked
-	MOVQ (BX)(R9*8), R10
-	CMPQ R10, bRows+32(FP)
-	JAE  leave
-	MOVQ (DI)(R10*8), R11
-	MOVQ 8(DI)(R10*8), R10
-	CMPQ R10, bLen+56(FP)
-	JA   leave
-	CMPQ R11, R10
-	JA   leave
-	SUBQ R10, DX
-	ADDQ R11, DX
-	INCQ R9
-	JMP  look
+	TESTQ DX, DX
+	JS    leave
+	CMPQ  R9, CX
+	JGE   looked
+	MOVQ  (BX)(R9*8), R10
+	CMPQ  R10, bRows+32(FP)
+	JAE   leave
+	MOVQ  (DI)(R10*8), R11
+	MOVQ  8(DI)(R10*8), R10
+	CMPQ  R10, bLen+56(FP)
+	JA    leave
+	CMPQ  R11, R10
+	JA    leave
+	SUBQ  R10, DX
+	ADDQ  R11, DX
+	INCQ  R9
+	JMP   look
 
 looked:
-	TESTQ  DX, DX
-	JS     leave
 	MOVQ   DX, budget+96(FP)
 	MOVQ   w+112(FP), DX
 	MOVQ   gc+104(FP), BX
@@ -790,31 +798,33 @@ row:
 	JA   leave
 	CMPQ SI, CX
 	JA   leave
+	SUBQ CX, DX
+	ADDQ SI, DX
 	MOVQ aInd+16(FP), BX
 	MOVQ bPtr+40(FP), DI
 	MOVQ bInd+48(FP), R8
 	MOVQ SI, R9
 
 look:
-	CMPQ R9, CX
-	JGE  looked
-	MOVQ (BX)(R9*8), R10
-	CMPQ R10, bRows+32(FP)
-	JAE  leave
-	MOVQ (DI)(R10*8), R11
-	MOVQ 8(DI)(R10*8), R10
-	CMPQ R10, bLen+56(FP)
-	JA   leave
-	CMPQ R11, R10
-	JA   leave
-	SUBQ R10, DX
-	ADDQ R11, DX
-	INCQ R9
-	JMP  look
+	TESTQ DX, DX
+	JS    leave
+	CMPQ  R9, CX
+	JGE   looked
+	MOVQ  (BX)(R9*8), R10
+	CMPQ  R10, bRows+32(FP)
+	JAE   leave
+	MOVQ  (DI)(R10*8), R11
+	MOVQ  8(DI)(R10*8), R10
+	CMPQ  R10, bLen+56(FP)
+	JA    leave
+	CMPQ  R11, R10
+	JA    leave
+	SUBQ  R10, DX
+	ADDQ  R11, DX
+	INCQ  R9
+	JMP   look
 
 looked:
-	TESTQ  DX, DX
-	JS     leave
 	MOVQ   DX, budget+96(FP)
 	MOVQ   sums+112(FP), DX
 	MOVQ   w+136(FP), BX
@@ -1022,12 +1032,16 @@ row:
 	JA      leave
 	CMPQ    SI, CX
 	JA      leave
+	SUBQ    CX, DX
+	ADDQ    SI, DX
 	MOVQ    aInd+16(FP), BX
 	MOVQ    bPtr+40(FP), DI
 	MOVQ    bInd+48(FP), R8
 	MOVQ    SI, R9
 
 look:
+	TESTQ   DX, DX
+	JS      leave
 	CMPQ    R9, CX
 	JGE     looked
 	MOVLQSX (BX)(R9*4), R10
@@ -1045,8 +1059,6 @@ look:
 	JMP     look
 
 looked:
-	TESTQ  DX, DX
-	JS     leave
 	MOVQ   DX, budget+96(FP)
 	MOVQ   sums+112(FP), DX
 	VXORPD X0, X0, X0
@@ -1191,12 +1203,16 @@ row:
 	JA      leave
 	CMPQ    SI, CX
 	JA      leave
+	SUBQ    CX, DX
+	ADDQ    SI, DX
 	MOVQ    aInd+16(FP), BX
 	MOVQ    bPtr+40(FP), DI
 	MOVQ    bInd+48(FP), R8
 	MOVQ    SI, R9
 
 look:
+	TESTQ   DX, DX
+	JS      leave
 	CMPQ    R9, CX
 	JGE     looked
 	MOVLQSX (BX)(R9*4), R10
@@ -1214,8 +1230,6 @@ look:
 	JMP     look
 
 looked:
-	TESTQ  DX, DX
-	JS     leave
 	MOVQ   DX, budget+96(FP)
 	MOVQ   w+112(FP), DX
 	MOVQ   gc+104(FP), BX
@@ -1380,12 +1394,16 @@ row:
 	JA      leave
 	CMPQ    SI, CX
 	JA      leave
+	SUBQ    CX, DX
+	ADDQ    SI, DX
 	MOVQ    aInd+16(FP), BX
 	MOVQ    bPtr+40(FP), DI
 	MOVQ    bInd+48(FP), R8
 	MOVQ    SI, R9
 
 look:
+	TESTQ   DX, DX
+	JS      leave
 	CMPQ    R9, CX
 	JGE     looked
 	MOVLQSX (BX)(R9*4), R10
@@ -1403,8 +1421,6 @@ look:
 	JMP     look
 
 looked:
-	TESTQ  DX, DX
-	JS     leave
 	MOVQ   DX, budget+96(FP)
 	MOVQ   w+112(FP), DX
 	MOVQ   gc+104(FP), BX
@@ -1572,12 +1588,16 @@ row:
 	JA      leave
 	CMPQ    SI, CX
 	JA      leave
+	SUBQ    CX, DX
+	ADDQ    SI, DX
 	MOVQ    aInd+16(FP), BX
 	MOVQ    bPtr+40(FP), DI
 	MOVQ    bInd+48(FP), R8
 	MOVQ    SI, R9
 
 look:
+	TESTQ   DX, DX
+	JS      leave
 	CMPQ    R9, CX
 	JGE     looked
 	MOVLQSX (BX)(R9*4), R10
@@ -1595,8 +1615,6 @@ look:
 	JMP     look
 
 looked:
-	TESTQ  DX, DX
-	JS     leave
 	MOVQ   DX, budget+96(FP)
 	MOVQ   w+112(FP), DX
 	MOVQ   gc+104(FP), BX
@@ -1779,12 +1797,16 @@ row:
 	JA      leave
 	CMPQ    SI, CX
 	JA      leave
+	SUBQ    CX, DX
+	ADDQ    SI, DX
 	MOVQ    aInd+16(FP), BX
 	MOVQ    bPtr+40(FP), DI
 	MOVQ    bInd+48(FP), R8
 	MOVQ    SI, R9
 
 look:
+	TESTQ   DX, DX
+	JS      leave
 	CMPQ    R9, CX
 	JGE     looked
 	MOVLQSX (BX)(R9*4), R10
@@ -1802,8 +1824,6 @@ look:
 	JMP     look
 
 looked:
-	TESTQ  DX, DX
-	JS     leave
 	MOVQ   DX, budget+96(FP)
 	MOVQ   sums+112(FP), DX
 	MOVQ   w+136(FP), BX
@@ -2011,31 +2031,33 @@ row:
 	JA   leave
 	CMPQ SI, CX
 	JA   leave
+	SUBQ CX, DX
+	ADDQ SI, DX
 	MOVQ aInd+16(FP), BX
 	MOVQ bPtr+40(FP), DI
 	MOVQ bInd+48(FP), R8
 	MOVQ SI, R9
 
 look:
-	CMPQ R9, CX
-	JGE  looked
-	MOVQ (BX)(R9*8), R10
-	CMPQ R10, bRows+32(FP)
-	JAE  leave
-	MOVQ (DI)(R10*8), R11
-	MOVQ 8(DI)(R10*8), R10
-	CMPQ R10, bLen+56(FP)
-	JA   leave
-	CMPQ R11, R10
-	JA   leave
-	SUBQ R10, DX
-	ADDQ R11, DX
-	INCQ R9
-	JMP  look
+	TESTQ DX, DX
+	JS    leave
+	CMPQ  R9, CX
+	JGE   looked
+	MOVQ  (BX)(R9*8), R10
+	CMPQ  R10, bRows+32(FP)
+	JAE   leave
+	MOVQ  (DI)(R10*8), R11
+	MOVQ  8(DI)(R10*8), R10
+	CMPQ  R10, bLen+56(FP)
+	JA    leave
+	CMPQ  R11, R10
+	JA    leave
+	SUBQ  R10, DX
+	ADDQ  R11, DX
+	INCQ  R9
+	JMP   look
 
 looked:
-	TESTQ  DX, DX
-	JS     leave
 	MOVQ   DX, budget+96(FP)
 	MOVQ   sums+112(FP), DX
 	VXORPD X0, X0, X0
@@ -2180,31 +2202,33 @@ row:
 	JA   leave
 	CMPQ SI, CX
 	JA   leave
+	SUBQ CX, DX
+	ADDQ SI, DX
 	MOVQ aInd+16(FP), BX
 	MOVQ bPtr+40(FP), DI
 	MOVQ bInd+48(FP), R8
 	MOVQ SI, R9
 
 look:
-	CMPQ R9, CX
-	JGE  looked
-	MOVQ (BX)(R9*8), R10
-	CMPQ R10, bRows+32(FP)
-	JAE  leave
-	MOVQ (DI)(R10*8), R11
-	MOVQ 8(DI)(R10*8), R10
-	CMPQ R10, bLen+56(FP)
-	JA   leave
-	CMPQ R11, R10
-	JA   leave
-	SUBQ R10, DX
-	ADDQ R11, DX
-	INCQ R9
-	JMP  look
+	TESTQ DX, DX
+	JS    leave
+	CMPQ  R9, CX
+	JGE   looked
+	MOVQ  (BX)(R9*8), R10
+	CMPQ  R10, bRows+32(FP)
+	JAE   leave
+	MOVQ  (DI)(R10*8), R11
+	MOVQ  8(DI)(R10*8), R10
+	CMPQ  R10, bLen+56(FP)
+	JA    leave
+	CMPQ  R11, R10
+	JA    leave
+	SUBQ  R10, DX
+	ADDQ  R11, DX
+	INCQ  R9
+	JMP   look
 
 looked:
-	TESTQ  DX, DX
-	JS     leave
 	MOVQ   DX, budget+96(FP)
 	MOVQ   w+112(FP), DX
 	MOVQ   gc+104(FP), BX
@@ -2369,31 +2393,33 @@ row:
 	JA   leave
 	CMPQ SI, CX
 	JA   leave
+	SUBQ CX, DX
+	ADDQ SI, DX
 	MOVQ aInd+16(FP), BX
 	MOVQ bPtr+40(FP), DI
 	MOVQ bInd+48(FP), R8
 	MOVQ SI, R9
 
 look:
-	CMPQ R9, CX
-	JGE  looked
-	MOVQ (BX)(R9*8), R10
-	CMPQ R10, bRows+32(FP)
-	JAE  leave
-	MOVQ (DI)(R10*8), R11
-	MOVQ 8(DI)(R10*8), R10
-	CMPQ R10, bLen+56(FP)
-	JA   leave
-	CMPQ R11, R10
-	JA   leave
-	SUBQ R10, DX
-	ADDQ R11, DX
-	INCQ R9
-	JMP  look
+	TESTQ DX, DX
+	JS    leave
+	CMPQ  R9, CX
+	JGE   looked
+	MOVQ  (BX)(R9*8), R10
+	CMPQ  R10, bRows+32(FP)
+	JAE   leave
+	MOVQ  (DI)(R10*8), R11
+	MOVQ  8(DI)(R10*8), R10
+	CMPQ  R10, bLen+56(FP)
+	JA    leave
+	CMPQ  R11, R10
+	JA    leave
+	SUBQ  R10, DX
+	ADDQ  R11, DX
+	INCQ  R9
+	JMP   look
 
 looked:
-	TESTQ  DX, DX
-	JS     leave
 	MOVQ   DX, budget+96(FP)
 	MOVQ   w+112(FP), DX
 	MOVQ   gc+104(FP), BX
@@ -2561,31 +2587,33 @@ row:
 	JA   leave
 	CMPQ SI, CX
 	JA   leave
+	SUBQ CX, DX
+	ADDQ SI, DX
 	MOVQ aInd+16(FP), BX
 	MOVQ bPtr+40(FP), DI
 	MOVQ bInd+48(FP), R8
 	MOVQ SI, R9
 
 look:
-	CMPQ R9, CX
-	JGE  looked
-	MOVQ (BX)(R9*8), R10
-	CMPQ R10, bRows+32(FP)
-	JAE  leave
-	MOVQ (DI)(R10*8), R11
-	MOVQ 8(DI)(R10*8), R10
-	CMPQ R10, bLen+56(FP)
-	JA   leave
-	CMPQ R11, R10
-	JA   leave
-	SUBQ R10, DX
-	ADDQ R11, DX
-	INCQ R9
-	JMP  look
+	TESTQ DX, DX
+	JS    leave
+	CMPQ  R9, CX
+	JGE   looked
+	MOVQ  (BX)(R9*8), R10
+	CMPQ  R10, bRows+32(FP)
+	JAE   leave
+	MOVQ  (DI)(R10*8), R11
+	MOVQ  8(DI)(R10*8), R10
+	CMPQ  R10, bLen+56(FP)
+	JA    leave
+	CMPQ  R11, R10
+	JA    leave
+	SUBQ  R10, DX
+	ADDQ  R11, DX
+	INCQ  R9
+	JMP   look
 
 looked:
-	TESTQ  DX, DX
-	JS     leave
 	MOVQ   DX, budget+96(FP)
 	MOVQ   w+112(FP), DX
 	MOVQ   gc+104(FP), BX
@@ -2768,31 +2796,33 @@ row:
 	JA   leave
 	CMPQ SI, CX
 	JA   leave
+	SUBQ CX, DX
+	ADDQ SI, DX
 	MOVQ aInd+16(FP), BX
 	MOVQ bPtr+40(FP), DI
 	MOVQ bInd+48(FP), R8
 	MOVQ SI, R9
 
 look:
-	CMPQ R9, CX
-	JGE  looked
-	MOVQ (BX)(R9*8), R10
-	CMPQ R10, bRows+32(FP)
-	JAE  leave
-	MOVQ (DI)(R10*8), R11
-	MOVQ 8(DI)(R10*8), R10
-	CMPQ R10, bLen+56(FP)
-	JA   leave
-	CMPQ R11, R10
-	JA   leave
-	SUBQ R10, DX
-	ADDQ R11, DX
-	INCQ R9
-	JMP  look
+	TESTQ DX, DX
+	JS    leave
+	CMPQ  R9, CX
+	JGE   looked
+	MOVQ  (BX)(R9*8), R10
+	CMPQ  R10, bRows+32(FP)
+	JAE   leave
+	MOVQ  (DI)(R10*8), R11
+	MOVQ  8(DI)(R10*8), R10
+	CMPQ  R10, bLen+56(FP)
+	JA    leave
+	CMPQ  R11, R10
+	JA    leave
+	SUBQ  R10, DX
+	ADDQ  R11, DX
+	INCQ  R9
+	JMP   look
 
 looked:
-	TESTQ  DX, DX
-	JS     leave
 	MOVQ   DX, budget+96(FP)
 	MOVQ   sums+112(FP), DX
 	MOVQ   w+136(FP), BX
@@ -3000,12 +3030,16 @@ row:
 	JA      leave
 	CMPQ    SI, CX
 	JA      leave
+	SUBQ    CX, DX
+	ADDQ    SI, DX
 	MOVQ    aInd+16(FP), BX
 	MOVQ    bPtr+40(FP), DI
 	MOVQ    bInd+48(FP), R8
 	MOVQ    SI, R9
 
 look:
+	TESTQ   DX, DX
+	JS      leave
 	CMPQ    R9, CX
 	JGE     looked
 	MOVLQSX (BX)(R9*4), R10
@@ -3023,8 +3057,6 @@ look:
 	JMP     look
 
 looked:
-	TESTQ  DX, DX
-	JS     leave
 	MOVQ   DX, budget+96(FP)
 	MOVQ   sums+112(FP), DX
 	VXORPD X0, X0, X0
@@ -3169,12 +3201,16 @@ row:
 	JA      leave
 	CMPQ    SI, CX
 	JA      leave
+	SUBQ    CX, DX
+	ADDQ    SI, DX
 	MOVQ    aInd+16(FP), BX
 	MOVQ    bPtr+40(FP), DI
 	MOVQ    bInd+48(FP), R8
 	MOVQ    SI, R9
 
 look:
+	TESTQ   DX, DX
+	JS      leave
 	CMPQ    R9, CX
 	JGE     looked
 	MOVLQSX (BX)(R9*4), R10
@@ -3192,8 +3228,6 @@ look:
 	JMP     look
 
 looked:
-	TESTQ  DX, DX
-	JS     leave
 	MOVQ   DX, budget+96(FP)
 	MOVQ   w+112(FP), DX
 	MOVQ   gc+104(FP), BX
@@ -3358,12 +3392,16 @@ row:
 	JA      leave
 	CMPQ    SI, CX
 	JA      leave
+	SUBQ    CX, DX
+	ADDQ    SI, DX
 	MOVQ    aInd+16(FP), BX
 	MOVQ    bPtr+40(FP), DI
 	MOVQ    bInd+48(FP), R8
 	MOVQ    SI, R9
 
 look:
+	TESTQ   DX, DX
+	JS      leave
 	CMPQ    R9, CX
 	JGE     looked
 	MOVLQSX (BX)(R9*4), R10
@@ -3381,8 +3419,6 @@ look:
 	JMP     look
 
 looked:
-	TESTQ  DX, DX
-	JS     leave
 	MOVQ   DX, budget+96(FP)
 	MOVQ   w+112(FP), DX
 	MOVQ   gc+104(FP), BX
@@ -3550,12 +3586,16 @@ row:
 	JA      leave
 	CMPQ    SI, CX
 	JA      leave
+	SUBQ    CX, DX
+	ADDQ    SI, DX
 	MOVQ    aInd+16(FP), BX
 	MOVQ    bPtr+40(FP), DI
 	MOVQ    bInd+48(FP), R8
 	MOVQ    SI, R9
 
 look:
+	TESTQ   DX, DX
+	JS      leave
 	CMPQ    R9, CX
 	JGE     looked
 	MOVLQSX (BX)(R9*4), R10
@@ -3573,8 +3613,6 @@ look:
 	JMP     look
 
 looked:
-	TESTQ  DX, DX
-	JS     leave
 	MOVQ   DX, budget+96(FP)
 	MOVQ   w+112(FP), DX
 	MOVQ   gc+104(FP), BX
@@ -3757,12 +3795,16 @@ row:
 	JA      leave
 	CMPQ    SI, CX
 	JA      leave
+	SUBQ    CX, DX
+	ADDQ    SI, DX
 	MOVQ    aInd+16(FP), BX
 	MOVQ    bPtr+40(FP), DI
 	MOVQ    bInd+48(FP), R8
 	MOVQ    SI, R9
 
 look:
+	TESTQ   DX, DX
+	JS      leave
 	CMPQ    R9, CX
 	JGE     looked
 	MOVLQSX (BX)(R9*4), R10
@@ -3780,8 +3822,6 @@ look:
 	JMP     look
 
 looked:
-	TESTQ  DX, DX
-	JS     leave
 	MOVQ   DX, budget+96(FP)
 	MOVQ   sums+112(FP), DX
 	MOVQ   w+136(FP), BX

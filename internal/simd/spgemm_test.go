@@ -146,6 +146,11 @@ func TestSpGEMMLeaves(t *testing.T) {
 			{"row of B", func(s *SpGEMM[float64, int]) { s.BPtr[3] = 4 }},
 			{"row of B that begins behind its end", func(s *SpGEMM[float64, int]) { s.BPtr[2], s.BPtr[3] = 3, 2 }},
 			{"row of C", func(s *SpGEMM[float64, int]) { s.CPtr[3] = math.MaxInt }},
+			{"row of A with many entries that meet none", func(s *SpGEMM[float64, int]) {
+				s.BPtr = append(s.BPtr, 3) // an empty row
+				s.AInd, s.A = append(s.AInd[:2], slices.Repeat([]int{3}, spgemmBudget)...), append(s.A[:2], make([]float64, spgemmBudget)...)
+				s.APtr[3] = len(s.AInd)
+			}},
 			{"long row", func(s *SpGEMM[float64, int]) {
 				s.BPtr[3] += spgemmBudget
 				s.BInd, s.B = append(s.BInd, make([]int, spgemmBudget)...), append(s.B, make([]float64, spgemmBudget)...)
