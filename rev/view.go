@@ -43,6 +43,16 @@ func ViewDense(m *mat.Dense) General[float64] {
 	return General[float64](m.RawMatrix())
 }
 
+// ViewCDense returns the view of m, sharing its storage. That of nil stands for no
+// operand.
+func ViewCDense(m *mat.CDense) General[complex128] {
+	if m == nil {
+		return General[complex128]{}
+	}
+	r := m.RawCMatrix()
+	return General[complex128]{Rows: r.Rows, Cols: r.Cols, Data: r.Data, Stride: r.Stride}
+}
+
 // NewGeneral returns the r×c view of data, which is stored by rows without
 // gaps, or of newly allocated zeros if data is nil. It panics with
 // mat.ErrShape if data is not of length r·c.

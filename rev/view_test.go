@@ -26,8 +26,14 @@ func TestViewsShareStorage(t *testing.T) {
 	if col.N != 3 || col.Inc != 4 || col.Data[2*col.Inc] != 5 {
 		t.Errorf("column %v", col)
 	}
-	if v, m := rev.ViewVec(nil), rev.ViewDense(nil); v.Data != nil || m.Data != nil {
-		t.Errorf("views %v and %v of nothing", v, m)
+	c := mat.NewCDense(3, 4, nil)
+	z := rev.ViewCDense(c.Slice(1, 3, 1, 3).(*mat.CDense))
+	z.Row(1)[1] = 5i
+	if c.At(2, 2) != 5i || z.Rows != 2 || z.Cols != 2 || z.Stride != 4 {
+		t.Errorf("element %v of the view %v", c.At(2, 2), z)
+	}
+	if v, m, z := rev.ViewVec(nil), rev.ViewDense(nil), rev.ViewCDense(nil); v.Data != nil || m.Data != nil || z.Data != nil {
+		t.Errorf("views %v, %v and %v of nothing", v, m, z)
 	}
 	x := []float32{1, 2}
 	s := rev.ViewSlice(x)

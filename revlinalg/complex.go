@@ -6,7 +6,6 @@ import (
 	"unsafe"
 
 	"gonum.org/v1/gonum/blas/cblas128"
-	"gonum.org/v1/gonum/mat"
 
 	"revnum/rev"
 )
@@ -20,12 +19,6 @@ import (
 // viewComplex returns the storage of x.
 func viewComplex(x cblas128.Vector) rev.Vector[complex128] {
 	return rev.Vector[complex128]{N: x.N, Data: x.Data, Inc: x.Inc}
-}
-
-// viewCDense returns the storage of a.
-func viewCDense(a *mat.CDense) rev.General[complex128] {
-	r := a.RawCMatrix()
-	return rev.General[complex128]{Rows: r.Rows, Cols: r.Cols, Data: r.Data, Stride: r.Stride}
 }
 
 // times returns a·b, without fused operations.

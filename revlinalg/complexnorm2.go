@@ -70,7 +70,7 @@ type ComplexFrobenius struct {
 
 // NewComplexFrobenius returns the kernel over a gonum matrix, sharing its storage.
 func NewComplexFrobenius(out *float64, a *mat.CDense) ComplexFrobenius {
-	return ComplexFrobenius{Out: out, A: viewCDense(a)}
+	return ComplexFrobenius{Out: out, A: rev.ViewCDense(a)}
 }
 
 func (k *ComplexFrobenius) norm() norm[float64] { return norm[float64]{k.Out, partsOf(k.A), 1} }

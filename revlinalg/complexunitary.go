@@ -64,7 +64,7 @@ type ComplexUnitary struct {
 // delta N, for the N rows of x. A nil vector stands for no operand, or for one
 // without elements.
 func NewComplexUnitary(x *mat.CDense, theta, phi, delta *mat.VecDense) ComplexUnitary {
-	k := ComplexUnitary{X: viewCDense(x)}
+	k := ComplexUnitary{X: rev.ViewCDense(x)}
 	rotations := k.X.Rows * (k.X.Rows - 1) / 2
 	for _, v := range []struct {
 		to   *rev.Vector[float64]

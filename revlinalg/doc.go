@@ -45,7 +45,8 @@
 // fixed.Q43, those with rev.Float over the first two; their pages say why not over
 // fixed point. The kernels whose names begin with Complex are over complex128 alone,
 // as there is no complex fixed-point type. Constructors take what gonum has: float64
-// and complex128, vectors of which are those of cblas128.
+// and complex128, vectors of which are those of cblas128; rev.ViewVec, rev.ViewDense
+// and rev.ViewCDense make operands of a literal of them.
 //
 // # Rounding
 //

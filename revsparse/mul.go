@@ -47,7 +47,8 @@ type Mul[T Scalar, I Index] struct {
 
 // NewMul returns the kernel over gonum's *mat.Dense or *mat.VecDense, sharing
 // their storage; another type panics. It panics with mat.ErrShape if the operands
-// do not fit together.
+// do not fit together. Of a *mat.CDense rev.ViewCDense makes an operand of
+// Mul[complex128, I].
 func NewMul[I Index](c mat.Matrix, a CSR[float64, I], b mat.Matrix) Mul[float64, I] {
 	k := Mul[float64, I]{C: dense(c), A: a, B: dense(b)}
 	k.checkShape()
