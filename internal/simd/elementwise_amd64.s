@@ -8736,29 +8736,64 @@ many477:
 	VPERMPD           Z1, Z6, Z6
 	VFMADD213PD       Z6, Z2, Z18
 	VADDPD            Z2, Z18, Z18
-	VSCALEFPD         Z10, Z18, Z18
 	VPERMPD           Z0, Z7, Z2
 	VPERMPD           Z1, Z7, Z7
 	VFMADD213PD       Z7, Z2, Z19
 	VADDPD            Z2, Z19, Z19
-	VSCALEFPD         Z11, Z19, Z19
 	VPERMPD           Z0, Z8, Z2
 	VPERMPD           Z1, Z8, Z8
 	VFMADD213PD       Z8, Z2, Z20
 	VADDPD            Z2, Z20, Z20
-	VSCALEFPD         Z12, Z20, Z20
 	VPERMPD           Z0, Z9, Z2
 	VPERMPD           Z1, Z9, Z9
 	VFMADD213PD       Z9, Z2, Z21
 	VADDPD            Z2, Z21, Z21
+	VMINPD            Z10, Z11, Z2
+	VMINPD            Z2, Z12, Z2
+	VMINPD            Z2, Z13, Z2
+	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z2, K1
+	KORTESTW          K1, K1
+	JZ                normal482
+	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z10, K1
+	VADDPD.BCST       constants<>+1792(SB), Z10, K1, Z10
+	VMAXPD.BCST       constants<>+1856(SB), Z10, K1, Z10
+	VSCALEFPD         Z10, Z18, Z18
+	VADDPD.BCST       constants<>+1920(SB), Z18, K1, Z18
+	VPSUBQ.BCST       constants<>+1920(SB), Z18, K1, Z18
+	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z11, K1
+	VADDPD.BCST       constants<>+1792(SB), Z11, K1, Z11
+	VMAXPD.BCST       constants<>+1856(SB), Z11, K1, Z11
+	VSCALEFPD         Z11, Z19, Z19
+	VADDPD.BCST       constants<>+1920(SB), Z19, K1, Z19
+	VPSUBQ.BCST       constants<>+1920(SB), Z19, K1, Z19
+	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z12, K1
+	VADDPD.BCST       constants<>+1792(SB), Z12, K1, Z12
+	VMAXPD.BCST       constants<>+1856(SB), Z12, K1, Z12
+	VSCALEFPD         Z12, Z20, Z20
+	VADDPD.BCST       constants<>+1920(SB), Z20, K1, Z20
+	VPSUBQ.BCST       constants<>+1920(SB), Z20, K1, Z20
+	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z13, K1
+	VADDPD.BCST       constants<>+1792(SB), Z13, K1, Z13
+	VMAXPD.BCST       constants<>+1856(SB), Z13, K1, Z13
 	VSCALEFPD         Z13, Z21, Z21
-	VMOVUPS           Z18, (AX)(BX*8)
-	VMOVUPS           Z19, 64(AX)(BX*8)
-	VMOVUPS           Z20, 128(AX)(BX*8)
-	VMOVUPS           Z21, 192(AX)(BX*8)
-	ADDQ              $0x20, BX
-	CMPQ              BX, SI
-	JLE               many477
+	VADDPD.BCST       constants<>+1920(SB), Z21, K1, Z21
+	VPSUBQ.BCST       constants<>+1920(SB), Z21, K1, Z21
+	JMP               scaled483
+
+normal482:
+	VSCALEFPD Z10, Z18, Z18
+	VSCALEFPD Z11, Z19, Z19
+	VSCALEFPD Z12, Z20, Z20
+	VSCALEFPD Z13, Z21, Z21
+
+scaled483:
+	VMOVUPS Z18, (AX)(BX*8)
+	VMOVUPS Z19, 64(AX)(BX*8)
+	VMOVUPS Z20, 128(AX)(BX*8)
+	VMOVUPS Z21, 192(AX)(BX*8)
+	ADDQ    $0x20, BX
+	CMPQ    BX, SI
+	JLE     many477
 
 oneTest479:
 	LEAQ -8(DX), SI
@@ -8786,11 +8821,25 @@ one478:
 	VPERMPD           Z1, Z3, Z3
 	VFMADD213PD       Z3, Z2, Z6
 	VADDPD            Z2, Z6, Z6
+	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
+	KORTESTW          K1, K1
+	JZ                normal484
+	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
+	VADDPD.BCST       constants<>+1792(SB), Z4, K1, Z4
+	VMAXPD.BCST       constants<>+1856(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
-	VMOVUPS           Z6, (AX)(BX*8)
-	ADDQ              $0x08, BX
-	CMPQ              BX, SI
-	JLE               one478
+	VADDPD.BCST       constants<>+1920(SB), Z6, K1, Z6
+	VPSUBQ.BCST       constants<>+1920(SB), Z6, K1, Z6
+	JMP               scaled485
+
+normal484:
+	VSCALEFPD Z4, Z6, Z6
+
+scaled485:
+	VMOVUPS Z6, (AX)(BX*8)
+	ADDQ    $0x08, BX
+	CMPQ    BX, SI
+	JLE     one478
 
 tail480:
 	SUBQ              BX, DX
@@ -8819,8 +8868,22 @@ tail480:
 	VPERMPD           Z1, Z3, Z3
 	VFMADD213PD       Z3, Z0, Z6
 	VADDPD            Z0, Z6, Z6
+	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
+	KORTESTW          K2, K2
+	JZ                normal486
+	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
+	VADDPD.BCST       constants<>+1792(SB), Z4, K2, Z4
+	VMAXPD.BCST       constants<>+1856(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
-	VMOVUPD           Z6, K1, (AX)(BX*8)
+	VADDPD.BCST       constants<>+1920(SB), Z6, K2, Z6
+	VPSUBQ.BCST       constants<>+1920(SB), Z6, K2, Z6
+	JMP               scaled487
+
+normal486:
+	VSCALEFPD Z4, Z6, Z6
+
+scaled487:
+	VMOVUPD Z6, K1, (AX)(BX*8)
 
 done481:
 	VZEROUPPER
@@ -8830,14 +8893,14 @@ avx2:
 	MOVQ    dst+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    n+16(FP), DX
-	VMOVUPD constants<>+1728(SB), Y0
-	VMOVUPD constants<>+1792(SB), Y1
+	VMOVUPD constants<>+1984(SB), Y0
+	VMOVUPD constants<>+2048(SB), Y1
 	XORQ    BX, BX
 	LEAQ    -8(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest484
+	JL      oneTest490
 
-many482:
+many488:
 	VMOVUPS      (CX)(BX*8), Y2
 	VMOVUPS      32(CX)(BX*8), Y3
 	VMAXPD       Y2, Y0, Y2
@@ -8879,39 +8942,75 @@ many482:
 	VPERMD       exp64Words<>+64(SB), Y2, Y6
 	VFMADD213PD  Y6, Y3, Y8
 	VADDPD       Y3, Y8, Y8
-	VPSRLQ       $0x03, Y4, Y4
-	VPSRLQ       $0x01, Y4, Y6
-	VPSUBQ       Y6, Y4, Y4
-	VPSLLQ       $0x34, Y6, Y6
-	VPSLLQ       $0x34, Y4, Y4
-	VMULPD       Y6, Y8, Y8
-	VMULPD       Y4, Y8, Y8
 	VMOVSLDUP    Y5, Y2
-	VPERMD       exp64Words<>+0(SB), Y2, Y4
+	VPERMD       exp64Words<>+0(SB), Y2, Y6
 	VPERMD       exp64Words<>+32(SB), Y2, Y3
-	VPBLENDD     $0xaa, Y3, Y4, Y3
-	VPERMD       exp64Words<>+64(SB), Y2, Y4
-	VFMADD213PD  Y4, Y3, Y9
+	VPBLENDD     $0xaa, Y3, Y6, Y3
+	VPERMD       exp64Words<>+64(SB), Y2, Y6
+	VFMADD213PD  Y6, Y3, Y9
 	VADDPD       Y3, Y9, Y9
-	VPSRLQ       $0x03, Y5, Y5
-	VPSRLQ       $0x01, Y5, Y4
-	VPSUBQ       Y4, Y5, Y5
+	VMINPD       Y4, Y5, Y2
+	VCMPPD       $0x11, constants<>+2112(SB), Y2, Y2
+	VMOVMSKPD    Y2, DI
+	TESTL        DI, DI
+	JZ           normal493
+	VCMPPD       $0x11, constants<>+2112(SB), Y4, Y3
+	VPSRLQ       $0x03, Y4, Y4
+	VPAND        constants<>+2176(SB), Y3, Y2
+	VPADDQ       Y2, Y4, Y4
+	VPSRLQ       $0x01, Y4, Y2
+	VPSUBQ       Y2, Y4, Y4
+	VPSLLQ       $0x34, Y2, Y2
 	VPSLLQ       $0x34, Y4, Y4
+	VMULPD       Y2, Y8, Y8
+	VMULPD       Y4, Y8, Y8
+	VPAND        constants<>+1920(SB), Y3, Y3
+	VADDPD       Y3, Y8, Y8
+	VPSUBQ       Y3, Y8, Y8
+	VCMPPD       $0x11, constants<>+2112(SB), Y5, Y3
+	VPSRLQ       $0x03, Y5, Y5
+	VPAND        constants<>+2176(SB), Y3, Y2
+	VPADDQ       Y2, Y5, Y5
+	VPSRLQ       $0x01, Y5, Y2
+	VPSUBQ       Y2, Y5, Y5
+	VPSLLQ       $0x34, Y2, Y2
 	VPSLLQ       $0x34, Y5, Y5
-	VMULPD       Y4, Y9, Y9
+	VMULPD       Y2, Y9, Y9
 	VMULPD       Y5, Y9, Y9
-	VMOVUPS      Y8, (AX)(BX*8)
-	VMOVUPS      Y9, 32(AX)(BX*8)
-	ADDQ         $0x08, BX
-	CMPQ         BX, SI
-	JLE          many482
+	VPAND        constants<>+1920(SB), Y3, Y3
+	VADDPD       Y3, Y9, Y9
+	VPSUBQ       Y3, Y9, Y9
+	JMP          scaled494
 
-oneTest484:
+normal493:
+	VPSRLQ $0x03, Y4, Y4
+	VPSRLQ $0x01, Y4, Y2
+	VPSUBQ Y2, Y4, Y4
+	VPSLLQ $0x34, Y2, Y2
+	VPSLLQ $0x34, Y4, Y4
+	VMULPD Y2, Y8, Y8
+	VMULPD Y4, Y8, Y8
+	VPSRLQ $0x03, Y5, Y5
+	VPSRLQ $0x01, Y5, Y2
+	VPSUBQ Y2, Y5, Y5
+	VPSLLQ $0x34, Y2, Y2
+	VPSLLQ $0x34, Y5, Y5
+	VMULPD Y2, Y9, Y9
+	VMULPD Y5, Y9, Y9
+
+scaled494:
+	VMOVUPS Y8, (AX)(BX*8)
+	VMOVUPS Y9, 32(AX)(BX*8)
+	ADDQ    $0x08, BX
+	CMPQ    BX, SI
+	JLE     many488
+
+oneTest490:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail485
+	JG   tail491
 
-one483:
+one489:
 	VMOVUPS      (CX)(BX*8), Y2
 	VMAXPD       Y2, Y0, Y2
 	VMINPD       Y2, Y1, Y2
@@ -8936,21 +9035,43 @@ one483:
 	VPERMD       exp64Words<>+64(SB), Y2, Y6
 	VFMADD213PD  Y6, Y4, Y5
 	VADDPD       Y4, Y5, Y5
+	VCMPPD       $0x11, constants<>+2112(SB), Y3, Y2
+	VMOVMSKPD    Y2, DI
+	TESTL        DI, DI
+	JZ           normal495
+	VCMPPD       $0x11, constants<>+2112(SB), Y3, Y4
 	VPSRLQ       $0x03, Y3, Y3
-	VPSRLQ       $0x01, Y3, Y6
-	VPSUBQ       Y6, Y3, Y3
-	VPSLLQ       $0x34, Y6, Y6
+	VPAND        constants<>+2176(SB), Y4, Y2
+	VPADDQ       Y2, Y3, Y3
+	VPSRLQ       $0x01, Y3, Y2
+	VPSUBQ       Y2, Y3, Y3
+	VPSLLQ       $0x34, Y2, Y2
 	VPSLLQ       $0x34, Y3, Y3
-	VMULPD       Y6, Y5, Y5
+	VMULPD       Y2, Y5, Y5
 	VMULPD       Y3, Y5, Y5
-	VMOVUPS      Y5, (AX)(BX*8)
-	ADDQ         $0x04, BX
-	CMPQ         BX, SI
-	JLE          one483
+	VPAND        constants<>+1920(SB), Y4, Y4
+	VADDPD       Y4, Y5, Y5
+	VPSUBQ       Y4, Y5, Y5
+	JMP          scaled496
 
-tail485:
+normal495:
+	VPSRLQ $0x03, Y3, Y3
+	VPSRLQ $0x01, Y3, Y2
+	VPSUBQ Y2, Y3, Y3
+	VPSLLQ $0x34, Y2, Y2
+	VPSLLQ $0x34, Y3, Y3
+	VMULPD Y2, Y5, Y5
+	VMULPD Y3, Y5, Y5
+
+scaled496:
+	VMOVUPS Y5, (AX)(BX*8)
+	ADDQ    $0x04, BX
+	CMPQ    BX, SI
+	JLE     one489
+
+tail491:
 	SUBQ         BX, DX
-	JZ           done486
+	JZ           done492
 	LEAQ         mask<>+32(SB), SI
 	NEGQ         DX
 	VMOVDQU      (SI)(DX*8), Y2
@@ -8978,172 +9099,201 @@ tail485:
 	VPERMD       exp64Words<>+64(SB), Y1, Y5
 	VFMADD213PD  Y5, Y3, Y4
 	VADDPD       Y3, Y4, Y4
+	VCMPPD       $0x11, constants<>+2112(SB), Y0, Y1
+	VMOVMSKPD    Y1, CX
+	TESTL        CX, CX
+	JZ           normal497
+	VCMPPD       $0x11, constants<>+2112(SB), Y0, Y3
 	VPSRLQ       $0x03, Y0, Y0
-	VPSRLQ       $0x01, Y0, Y5
-	VPSUBQ       Y5, Y0, Y0
-	VPSLLQ       $0x34, Y5, Y5
+	VPAND        constants<>+2176(SB), Y3, Y1
+	VPADDQ       Y1, Y0, Y0
+	VPSRLQ       $0x01, Y0, Y1
+	VPSUBQ       Y1, Y0, Y0
+	VPSLLQ       $0x34, Y1, Y1
 	VPSLLQ       $0x34, Y0, Y0
-	VMULPD       Y5, Y4, Y4
+	VMULPD       Y1, Y4, Y4
 	VMULPD       Y0, Y4, Y4
-	VMASKMOVPD   Y4, Y2, (AX)(BX*8)
+	VPAND        constants<>+1920(SB), Y3, Y3
+	VADDPD       Y3, Y4, Y4
+	VPSUBQ       Y3, Y4, Y4
+	JMP          scaled498
 
-done486:
+normal497:
+	VPSRLQ $0x03, Y0, Y0
+	VPSRLQ $0x01, Y0, Y1
+	VPSUBQ Y1, Y0, Y0
+	VPSLLQ $0x34, Y1, Y1
+	VPSLLQ $0x34, Y0, Y0
+	VMULPD Y1, Y4, Y4
+	VMULPD Y0, Y4, Y4
+
+scaled498:
+	VMASKMOVPD Y4, Y2, (AX)(BX*8)
+
+done492:
 	VZEROUPPER
 	RET
 
 // func expTo32(dst *float32, x *float32, n int)
 // Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL, BMI2, FMA3
 TEXT ·expTo32(SB), NOSPLIT, $0-24
-	CMPQ  ·tier+0(SB), $0x02
-	JNE   avx2
-	CMPQ  n+16(FP), $0x04
-	JLE   avx2
-	MOVQ  dst+0(FP), AX
-	MOVQ  x+8(FP), CX
-	MOVQ  n+16(FP), DX
-	XORQ  BX, BX
-	LEAQ  -32(DX), SI
-	TESTQ SI, SI
-	JL    oneTest489
+	CMPQ    ·tier+0(SB), $0x02
+	JNE     avx2
+	CMPQ    n+16(FP), $0x04
+	JLE     avx2
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    n+16(FP), DX
+	VMOVUPD constants<>+2240(SB), Z0
+	XORQ    BX, BX
+	LEAQ    -32(DX), SI
+	TESTQ   SI, SI
+	JL      oneTest501
 
-many487:
-	VCVTPS2PD         (CX)(BX*4), Z0
-	VCVTPS2PD         32(CX)(BX*4), Z1
-	VCVTPS2PD         64(CX)(BX*4), Z2
-	VCVTPS2PD         96(CX)(BX*4), Z3
-	VBROADCASTSD      constants<>+1088(SB), Z4
-	VFMADD213PD.BCST  constants<>+1856(SB), Z0, Z4
+many499:
+	VCVTPS2PD         (CX)(BX*4), Z1
+	VCVTPS2PD         32(CX)(BX*4), Z2
+	VCVTPS2PD         64(CX)(BX*4), Z3
+	VCVTPS2PD         96(CX)(BX*4), Z4
 	VBROADCASTSD      constants<>+1088(SB), Z5
-	VFMADD213PD.BCST  constants<>+1856(SB), Z1, Z5
+	VFMADD213PD.BCST  constants<>+2304(SB), Z1, Z5
 	VBROADCASTSD      constants<>+1088(SB), Z6
-	VFMADD213PD.BCST  constants<>+1856(SB), Z2, Z6
+	VFMADD213PD.BCST  constants<>+2304(SB), Z2, Z6
 	VBROADCASTSD      constants<>+1088(SB), Z7
-	VFMADD213PD.BCST  constants<>+1856(SB), Z3, Z7
-	VSUBPD.BCST       constants<>+1856(SB), Z4, Z4
-	VSUBPD.BCST       constants<>+1856(SB), Z5, Z5
-	VSUBPD.BCST       constants<>+1856(SB), Z6, Z6
-	VSUBPD.BCST       constants<>+1856(SB), Z7, Z7
-	VFNMADD231PD.BCST constants<>+1216(SB), Z4, Z0
+	VFMADD213PD.BCST  constants<>+2304(SB), Z3, Z7
+	VBROADCASTSD      constants<>+1088(SB), Z8
+	VFMADD213PD.BCST  constants<>+2304(SB), Z4, Z8
+	VSUBPD.BCST       constants<>+2304(SB), Z5, Z5
+	VSUBPD.BCST       constants<>+2304(SB), Z6, Z6
+	VSUBPD.BCST       constants<>+2304(SB), Z7, Z7
+	VSUBPD.BCST       constants<>+2304(SB), Z8, Z8
 	VFNMADD231PD.BCST constants<>+1216(SB), Z5, Z1
 	VFNMADD231PD.BCST constants<>+1216(SB), Z6, Z2
 	VFNMADD231PD.BCST constants<>+1216(SB), Z7, Z3
-	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z0, Z0
+	VFNMADD231PD.BCST constants<>+1216(SB), Z8, Z4
 	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z1, Z1
 	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z2, Z2
 	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z3, Z3
-	VMULPD            Z0, Z0, Z8
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z4, Z4
 	VMULPD            Z1, Z1, Z9
 	VMULPD            Z2, Z2, Z10
 	VMULPD            Z3, Z3, Z11
-	VBROADCASTSD      constants<>+1920(SB), Z12
-	VFMADD213PD.BCST  constants<>+1984(SB), Z8, Z12
-	VBROADCASTSD      constants<>+1920(SB), Z13
-	VFMADD213PD.BCST  constants<>+1984(SB), Z9, Z13
-	VBROADCASTSD      constants<>+1920(SB), Z14
-	VFMADD213PD.BCST  constants<>+1984(SB), Z10, Z14
-	VBROADCASTSD      constants<>+1920(SB), Z15
-	VFMADD213PD.BCST  constants<>+1984(SB), Z11, Z15
-	VFMADD213PD.BCST  constants<>+2048(SB), Z8, Z12
-	VFMADD213PD.BCST  constants<>+2048(SB), Z9, Z13
-	VFMADD213PD.BCST  constants<>+2048(SB), Z10, Z14
-	VFMADD213PD.BCST  constants<>+2048(SB), Z11, Z15
-	VBROADCASTSD      constants<>+2112(SB), Z16
-	VFMADD213PD.BCST  constants<>+2176(SB), Z8, Z16
-	VBROADCASTSD      constants<>+2112(SB), Z17
-	VFMADD213PD.BCST  constants<>+2176(SB), Z9, Z17
-	VBROADCASTSD      constants<>+2112(SB), Z18
-	VFMADD213PD.BCST  constants<>+2176(SB), Z10, Z18
-	VBROADCASTSD      constants<>+2112(SB), Z19
-	VFMADD213PD.BCST  constants<>+2176(SB), Z11, Z19
-	VFMADD213PD.BCST  constants<>+2240(SB), Z8, Z16
-	VFMADD213PD.BCST  constants<>+2240(SB), Z9, Z17
-	VFMADD213PD.BCST  constants<>+2240(SB), Z10, Z18
-	VFMADD213PD.BCST  constants<>+2240(SB), Z11, Z19
-	VFMADD231PD       Z16, Z0, Z12
+	VMULPD            Z4, Z4, Z12
+	VBROADCASTSD      constants<>+2368(SB), Z13
+	VFMADD213PD.BCST  constants<>+2432(SB), Z9, Z13
+	VBROADCASTSD      constants<>+2368(SB), Z14
+	VFMADD213PD.BCST  constants<>+2432(SB), Z10, Z14
+	VBROADCASTSD      constants<>+2368(SB), Z15
+	VFMADD213PD.BCST  constants<>+2432(SB), Z11, Z15
+	VBROADCASTSD      constants<>+2368(SB), Z16
+	VFMADD213PD.BCST  constants<>+2432(SB), Z12, Z16
+	VFMADD213PD.BCST  constants<>+2496(SB), Z9, Z13
+	VFMADD213PD.BCST  constants<>+2496(SB), Z10, Z14
+	VFMADD213PD.BCST  constants<>+2496(SB), Z11, Z15
+	VFMADD213PD.BCST  constants<>+2496(SB), Z12, Z16
+	VBROADCASTSD      constants<>+2560(SB), Z17
+	VFMADD213PD.BCST  constants<>+2624(SB), Z9, Z17
+	VBROADCASTSD      constants<>+2560(SB), Z18
+	VFMADD213PD.BCST  constants<>+2624(SB), Z10, Z18
+	VBROADCASTSD      constants<>+2560(SB), Z19
+	VFMADD213PD.BCST  constants<>+2624(SB), Z11, Z19
+	VBROADCASTSD      constants<>+2560(SB), Z20
+	VFMADD213PD.BCST  constants<>+2624(SB), Z12, Z20
+	VFMADD213PD.BCST  constants<>+2688(SB), Z9, Z17
+	VFMADD213PD.BCST  constants<>+2688(SB), Z10, Z18
+	VFMADD213PD.BCST  constants<>+2688(SB), Z11, Z19
+	VFMADD213PD.BCST  constants<>+2688(SB), Z12, Z20
 	VFMADD231PD       Z17, Z1, Z13
 	VFMADD231PD       Z18, Z2, Z14
 	VFMADD231PD       Z19, Z3, Z15
-	VFMADD213PD       Z0, Z8, Z12
+	VFMADD231PD       Z20, Z4, Z16
 	VFMADD213PD       Z1, Z9, Z13
 	VFMADD213PD       Z2, Z10, Z14
 	VFMADD213PD       Z3, Z11, Z15
-	VADDPD.BCST       constants<>+0(SB), Z12, Z12
-	VSCALEFPD         Z4, Z12, Z12
+	VFMADD213PD       Z4, Z12, Z16
 	VADDPD.BCST       constants<>+0(SB), Z13, Z13
+	VMAXPD            Z5, Z0, Z5
 	VSCALEFPD         Z5, Z13, Z13
 	VADDPD.BCST       constants<>+0(SB), Z14, Z14
+	VMAXPD            Z6, Z0, Z6
 	VSCALEFPD         Z6, Z14, Z14
 	VADDPD.BCST       constants<>+0(SB), Z15, Z15
+	VMAXPD            Z7, Z0, Z7
 	VSCALEFPD         Z7, Z15, Z15
-	VCVTPD2PS         Z12, Y12
-	VMOVUPS           Y12, (AX)(BX*4)
+	VADDPD.BCST       constants<>+0(SB), Z16, Z16
+	VMAXPD            Z8, Z0, Z8
+	VSCALEFPD         Z8, Z16, Z16
 	VCVTPD2PS         Z13, Y13
-	VMOVUPS           Y13, 32(AX)(BX*4)
+	VMOVUPS           Y13, (AX)(BX*4)
 	VCVTPD2PS         Z14, Y14
-	VMOVUPS           Y14, 64(AX)(BX*4)
+	VMOVUPS           Y14, 32(AX)(BX*4)
 	VCVTPD2PS         Z15, Y15
-	VMOVUPS           Y15, 96(AX)(BX*4)
+	VMOVUPS           Y15, 64(AX)(BX*4)
+	VCVTPD2PS         Z16, Y16
+	VMOVUPS           Y16, 96(AX)(BX*4)
 	ADDQ              $0x20, BX
 	CMPQ              BX, SI
-	JLE               many487
+	JLE               many499
 
-oneTest489:
+oneTest501:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail490
+	JG   tail502
 
-one488:
-	VCVTPS2PD         (CX)(BX*4), Z0
-	VBROADCASTSD      constants<>+1088(SB), Z1
-	VFMADD213PD.BCST  constants<>+1856(SB), Z0, Z1
-	VSUBPD.BCST       constants<>+1856(SB), Z1, Z1
-	VFNMADD231PD.BCST constants<>+1216(SB), Z1, Z0
-	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z0, Z0
-	VMULPD            Z0, Z0, Z2
-	VBROADCASTSD      constants<>+1920(SB), Z3
-	VFMADD213PD.BCST  constants<>+1984(SB), Z2, Z3
-	VFMADD213PD.BCST  constants<>+2048(SB), Z2, Z3
-	VBROADCASTSD      constants<>+2112(SB), Z4
-	VFMADD213PD.BCST  constants<>+2176(SB), Z2, Z4
-	VFMADD213PD.BCST  constants<>+2240(SB), Z2, Z4
-	VFMADD231PD       Z4, Z0, Z3
-	VFMADD213PD       Z0, Z2, Z3
-	VADDPD.BCST       constants<>+0(SB), Z3, Z3
-	VSCALEFPD         Z1, Z3, Z3
-	VCVTPD2PS         Z3, Y3
-	VMOVUPS           Y3, (AX)(BX*4)
+one500:
+	VCVTPS2PD         (CX)(BX*4), Z1
+	VBROADCASTSD      constants<>+1088(SB), Z2
+	VFMADD213PD.BCST  constants<>+2304(SB), Z1, Z2
+	VSUBPD.BCST       constants<>+2304(SB), Z2, Z2
+	VFNMADD231PD.BCST constants<>+1216(SB), Z2, Z1
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z1, Z1
+	VMULPD            Z1, Z1, Z3
+	VBROADCASTSD      constants<>+2368(SB), Z4
+	VFMADD213PD.BCST  constants<>+2432(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+2496(SB), Z3, Z4
+	VBROADCASTSD      constants<>+2560(SB), Z5
+	VFMADD213PD.BCST  constants<>+2624(SB), Z3, Z5
+	VFMADD213PD.BCST  constants<>+2688(SB), Z3, Z5
+	VFMADD231PD       Z5, Z1, Z4
+	VFMADD213PD       Z1, Z3, Z4
+	VADDPD.BCST       constants<>+0(SB), Z4, Z4
+	VMAXPD            Z2, Z0, Z2
+	VSCALEFPD         Z2, Z4, Z4
+	VCVTPD2PS         Z4, Y4
+	VMOVUPS           Y4, (AX)(BX*4)
 	ADDQ              $0x08, BX
 	CMPQ              BX, SI
-	JLE               one488
+	JLE               one500
 
-tail490:
+tail502:
 	SUBQ              BX, DX
-	JZ                done491
+	JZ                done503
 	MOVQ              $-1, SI
 	SHLXQ             DX, SI, SI
 	NOTQ              SI
 	KMOVW             SI, K1
-	VCVTPS2PD.Z       (CX)(BX*4), K1, Z0
-	VBROADCASTSD      constants<>+1088(SB), Z1
-	VFMADD213PD.BCST  constants<>+1856(SB), Z0, Z1
-	VSUBPD.BCST       constants<>+1856(SB), Z1, Z1
-	VFNMADD231PD.BCST constants<>+1216(SB), Z1, Z0
-	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z0, Z0
-	VMULPD            Z0, Z0, Z2
-	VBROADCASTSD      constants<>+1920(SB), Z3
-	VFMADD213PD.BCST  constants<>+1984(SB), Z2, Z3
-	VFMADD213PD.BCST  constants<>+2048(SB), Z2, Z3
-	VBROADCASTSD      constants<>+2112(SB), Z4
-	VFMADD213PD.BCST  constants<>+2176(SB), Z2, Z4
-	VFMADD213PD.BCST  constants<>+2240(SB), Z2, Z4
-	VFMADD231PD       Z4, Z0, Z3
-	VFMADD213PD       Z0, Z2, Z3
-	VADDPD.BCST       constants<>+0(SB), Z3, Z3
-	VSCALEFPD         Z1, Z3, Z3
-	VCVTPD2PS         Z3, Y3
-	VMOVUPS           Y3, K1, (AX)(BX*4)
+	VCVTPS2PD.Z       (CX)(BX*4), K1, Z1
+	VBROADCASTSD      constants<>+1088(SB), Z2
+	VFMADD213PD.BCST  constants<>+2304(SB), Z1, Z2
+	VSUBPD.BCST       constants<>+2304(SB), Z2, Z2
+	VFNMADD231PD.BCST constants<>+1216(SB), Z2, Z1
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z1, Z1
+	VMULPD            Z1, Z1, Z3
+	VBROADCASTSD      constants<>+2368(SB), Z4
+	VFMADD213PD.BCST  constants<>+2432(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+2496(SB), Z3, Z4
+	VBROADCASTSD      constants<>+2560(SB), Z5
+	VFMADD213PD.BCST  constants<>+2624(SB), Z3, Z5
+	VFMADD213PD.BCST  constants<>+2688(SB), Z3, Z5
+	VFMADD231PD       Z5, Z1, Z4
+	VFMADD213PD       Z1, Z3, Z4
+	VADDPD.BCST       constants<>+0(SB), Z4, Z4
+	VMAXPD            Z2, Z0, Z2
+	VSCALEFPD         Z2, Z4, Z4
+	VCVTPD2PS         Z4, Y4
+	VMOVUPS           Y4, K1, (AX)(BX*4)
 
-done491:
+done503:
 	VZEROUPPER
 	RET
 
@@ -9151,14 +9301,14 @@ avx2:
 	MOVQ    dst+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    n+16(FP), DX
-	VMOVUPD constants<>+2304(SB), Y0
-	VMOVUPD constants<>+2368(SB), Y1
+	VMOVUPD constants<>+2752(SB), Y0
+	VMOVUPD constants<>+2816(SB), Y1
 	XORQ    BX, BX
 	LEAQ    -8(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest494
+	JL      oneTest506
 
-many492:
+many504:
 	VCVTPS2PD    (CX)(BX*4), Y2
 	VCVTPS2PD    16(CX)(BX*4), Y3
 	VMAXPD       Y2, Y0, Y2
@@ -9166,27 +9316,27 @@ many492:
 	VMINPD       Y2, Y1, Y2
 	VMINPD       Y3, Y1, Y3
 	VBROADCASTSD constants<>+1088(SB), Y4
-	VFMADD213PD  constants<>+1856(SB), Y2, Y4
+	VFMADD213PD  constants<>+2304(SB), Y2, Y4
 	VBROADCASTSD constants<>+1088(SB), Y5
-	VFMADD213PD  constants<>+1856(SB), Y3, Y5
-	VSUBPD       constants<>+1856(SB), Y4, Y6
-	VSUBPD       constants<>+1856(SB), Y5, Y7
+	VFMADD213PD  constants<>+2304(SB), Y3, Y5
+	VSUBPD       constants<>+2304(SB), Y4, Y6
+	VSUBPD       constants<>+2304(SB), Y5, Y7
 	VFNMADD231PD constants<>+1216(SB), Y6, Y2
 	VFNMADD231PD constants<>+1216(SB), Y7, Y3
 	VMULPD       Y2, Y2, Y6
 	VMULPD       Y3, Y3, Y7
-	VBROADCASTSD constants<>+1920(SB), Y8
-	VFMADD213PD  constants<>+1984(SB), Y6, Y8
-	VBROADCASTSD constants<>+1920(SB), Y9
-	VFMADD213PD  constants<>+1984(SB), Y7, Y9
-	VFMADD213PD  constants<>+2048(SB), Y6, Y8
-	VFMADD213PD  constants<>+2048(SB), Y7, Y9
-	VBROADCASTSD constants<>+2112(SB), Y10
-	VFMADD213PD  constants<>+2176(SB), Y6, Y10
-	VBROADCASTSD constants<>+2112(SB), Y11
-	VFMADD213PD  constants<>+2176(SB), Y7, Y11
-	VFMADD213PD  constants<>+2240(SB), Y6, Y10
-	VFMADD213PD  constants<>+2240(SB), Y7, Y11
+	VBROADCASTSD constants<>+2368(SB), Y8
+	VFMADD213PD  constants<>+2432(SB), Y6, Y8
+	VBROADCASTSD constants<>+2368(SB), Y9
+	VFMADD213PD  constants<>+2432(SB), Y7, Y9
+	VFMADD213PD  constants<>+2496(SB), Y6, Y8
+	VFMADD213PD  constants<>+2496(SB), Y7, Y9
+	VBROADCASTSD constants<>+2560(SB), Y10
+	VFMADD213PD  constants<>+2624(SB), Y6, Y10
+	VBROADCASTSD constants<>+2560(SB), Y11
+	VFMADD213PD  constants<>+2624(SB), Y7, Y11
+	VFMADD213PD  constants<>+2688(SB), Y6, Y10
+	VFMADD213PD  constants<>+2688(SB), Y7, Y11
 	VFMADD231PD  Y10, Y2, Y8
 	VFMADD231PD  Y11, Y3, Y9
 	VFMADD213PD  Y2, Y6, Y8
@@ -9203,28 +9353,28 @@ many492:
 	VMOVUPS      X9, 16(AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          many492
+	JLE          many504
 
-oneTest494:
+oneTest506:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail495
+	JG   tail507
 
-one493:
+one505:
 	VCVTPS2PD    (CX)(BX*4), Y2
 	VMAXPD       Y2, Y0, Y2
 	VMINPD       Y2, Y1, Y2
 	VBROADCASTSD constants<>+1088(SB), Y3
-	VFMADD213PD  constants<>+1856(SB), Y2, Y3
-	VSUBPD       constants<>+1856(SB), Y3, Y4
+	VFMADD213PD  constants<>+2304(SB), Y2, Y3
+	VSUBPD       constants<>+2304(SB), Y3, Y4
 	VFNMADD231PD constants<>+1216(SB), Y4, Y2
 	VMULPD       Y2, Y2, Y4
-	VBROADCASTSD constants<>+1920(SB), Y5
-	VFMADD213PD  constants<>+1984(SB), Y4, Y5
-	VFMADD213PD  constants<>+2048(SB), Y4, Y5
-	VBROADCASTSD constants<>+2112(SB), Y6
-	VFMADD213PD  constants<>+2176(SB), Y4, Y6
-	VFMADD213PD  constants<>+2240(SB), Y4, Y6
+	VBROADCASTSD constants<>+2368(SB), Y5
+	VFMADD213PD  constants<>+2432(SB), Y4, Y5
+	VFMADD213PD  constants<>+2496(SB), Y4, Y5
+	VBROADCASTSD constants<>+2560(SB), Y6
+	VFMADD213PD  constants<>+2624(SB), Y4, Y6
+	VFMADD213PD  constants<>+2688(SB), Y4, Y6
 	VFMADD231PD  Y6, Y2, Y5
 	VFMADD213PD  Y2, Y4, Y5
 	VADDPD       constants<>+0(SB), Y5, Y5
@@ -9234,11 +9384,11 @@ one493:
 	VMOVUPS      X5, (AX)(BX*4)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one493
+	JLE          one505
 
-tail495:
+tail507:
 	SUBQ         BX, DX
-	JZ           done496
+	JZ           done508
 	LEAQ         mask<>+32(SB), SI
 	NEGQ         DX
 	VMOVDQU      (SI)(DX*4), X2
@@ -9247,16 +9397,16 @@ tail495:
 	VMAXPD       Y3, Y0, Y3
 	VMINPD       Y3, Y1, Y3
 	VBROADCASTSD constants<>+1088(SB), Y0
-	VFMADD213PD  constants<>+1856(SB), Y3, Y0
-	VSUBPD       constants<>+1856(SB), Y0, Y1
+	VFMADD213PD  constants<>+2304(SB), Y3, Y0
+	VSUBPD       constants<>+2304(SB), Y0, Y1
 	VFNMADD231PD constants<>+1216(SB), Y1, Y3
 	VMULPD       Y3, Y3, Y1
-	VBROADCASTSD constants<>+1920(SB), Y4
-	VFMADD213PD  constants<>+1984(SB), Y1, Y4
-	VFMADD213PD  constants<>+2048(SB), Y1, Y4
-	VBROADCASTSD constants<>+2112(SB), Y5
-	VFMADD213PD  constants<>+2176(SB), Y1, Y5
-	VFMADD213PD  constants<>+2240(SB), Y1, Y5
+	VBROADCASTSD constants<>+2368(SB), Y4
+	VFMADD213PD  constants<>+2432(SB), Y1, Y4
+	VFMADD213PD  constants<>+2496(SB), Y1, Y4
+	VBROADCASTSD constants<>+2560(SB), Y5
+	VFMADD213PD  constants<>+2624(SB), Y1, Y5
+	VFMADD213PD  constants<>+2688(SB), Y1, Y5
 	VFMADD231PD  Y5, Y3, Y4
 	VFMADD213PD  Y3, Y1, Y4
 	VADDPD       constants<>+0(SB), Y4, Y4
@@ -9265,7 +9415,7 @@ tail495:
 	VCVTPD2PSY   Y4, X4
 	VMASKMOVPS   X4, X2, (AX)(BX*4)
 
-done496:
+done508:
 	VZEROUPPER
 	RET
 
@@ -9285,9 +9435,9 @@ TEXT ·expSubTo64(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest499
+	JL      oneTest511
 
-many497:
+many509:
 	VMOVUPS           (CX)(SI*8), Z2
 	VMOVUPS           (DX)(SI*8), Z3
 	VSUBPD            Z3, Z2, Z2
@@ -9364,36 +9514,71 @@ many497:
 	VPERMPD           Z1, Z6, Z6
 	VFMADD213PD       Z6, Z2, Z18
 	VADDPD            Z2, Z18, Z18
-	VSCALEFPD         Z10, Z18, Z18
 	VPERMPD           Z0, Z7, Z2
 	VPERMPD           Z1, Z7, Z7
 	VFMADD213PD       Z7, Z2, Z19
 	VADDPD            Z2, Z19, Z19
-	VSCALEFPD         Z11, Z19, Z19
 	VPERMPD           Z0, Z8, Z2
 	VPERMPD           Z1, Z8, Z8
 	VFMADD213PD       Z8, Z2, Z20
 	VADDPD            Z2, Z20, Z20
-	VSCALEFPD         Z12, Z20, Z20
 	VPERMPD           Z0, Z9, Z2
 	VPERMPD           Z1, Z9, Z9
 	VFMADD213PD       Z9, Z2, Z21
 	VADDPD            Z2, Z21, Z21
+	VMINPD            Z10, Z11, Z2
+	VMINPD            Z2, Z12, Z2
+	VMINPD            Z2, Z13, Z2
+	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z2, K1
+	KORTESTW          K1, K1
+	JZ                normal514
+	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z10, K1
+	VADDPD.BCST       constants<>+1792(SB), Z10, K1, Z10
+	VMAXPD.BCST       constants<>+1856(SB), Z10, K1, Z10
+	VSCALEFPD         Z10, Z18, Z18
+	VADDPD.BCST       constants<>+1920(SB), Z18, K1, Z18
+	VPSUBQ.BCST       constants<>+1920(SB), Z18, K1, Z18
+	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z11, K1
+	VADDPD.BCST       constants<>+1792(SB), Z11, K1, Z11
+	VMAXPD.BCST       constants<>+1856(SB), Z11, K1, Z11
+	VSCALEFPD         Z11, Z19, Z19
+	VADDPD.BCST       constants<>+1920(SB), Z19, K1, Z19
+	VPSUBQ.BCST       constants<>+1920(SB), Z19, K1, Z19
+	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z12, K1
+	VADDPD.BCST       constants<>+1792(SB), Z12, K1, Z12
+	VMAXPD.BCST       constants<>+1856(SB), Z12, K1, Z12
+	VSCALEFPD         Z12, Z20, Z20
+	VADDPD.BCST       constants<>+1920(SB), Z20, K1, Z20
+	VPSUBQ.BCST       constants<>+1920(SB), Z20, K1, Z20
+	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z13, K1
+	VADDPD.BCST       constants<>+1792(SB), Z13, K1, Z13
+	VMAXPD.BCST       constants<>+1856(SB), Z13, K1, Z13
 	VSCALEFPD         Z13, Z21, Z21
-	VMOVUPS           Z18, (AX)(SI*8)
-	VMOVUPS           Z19, 64(AX)(SI*8)
-	VMOVUPS           Z20, 128(AX)(SI*8)
-	VMOVUPS           Z21, 192(AX)(SI*8)
-	ADDQ              $0x20, SI
-	CMPQ              SI, DI
-	JLE               many497
+	VADDPD.BCST       constants<>+1920(SB), Z21, K1, Z21
+	VPSUBQ.BCST       constants<>+1920(SB), Z21, K1, Z21
+	JMP               scaled515
 
-oneTest499:
+normal514:
+	VSCALEFPD Z10, Z18, Z18
+	VSCALEFPD Z11, Z19, Z19
+	VSCALEFPD Z12, Z20, Z20
+	VSCALEFPD Z13, Z21, Z21
+
+scaled515:
+	VMOVUPS Z18, (AX)(SI*8)
+	VMOVUPS Z19, 64(AX)(SI*8)
+	VMOVUPS Z20, 128(AX)(SI*8)
+	VMOVUPS Z21, 192(AX)(SI*8)
+	ADDQ    $0x20, SI
+	CMPQ    SI, DI
+	JLE     many509
+
+oneTest511:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail500
+	JG   tail512
 
-one498:
+one510:
 	VMOVUPS           (CX)(SI*8), Z2
 	VMOVUPS           (DX)(SI*8), Z3
 	VSUBPD            Z3, Z2, Z2
@@ -9416,15 +9601,29 @@ one498:
 	VPERMPD           Z1, Z3, Z3
 	VFMADD213PD       Z3, Z2, Z6
 	VADDPD            Z2, Z6, Z6
+	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
+	KORTESTW          K1, K1
+	JZ                normal516
+	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
+	VADDPD.BCST       constants<>+1792(SB), Z4, K1, Z4
+	VMAXPD.BCST       constants<>+1856(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
-	VMOVUPS           Z6, (AX)(SI*8)
-	ADDQ              $0x08, SI
-	CMPQ              SI, DI
-	JLE               one498
+	VADDPD.BCST       constants<>+1920(SB), Z6, K1, Z6
+	VPSUBQ.BCST       constants<>+1920(SB), Z6, K1, Z6
+	JMP               scaled517
 
-tail500:
+normal516:
+	VSCALEFPD Z4, Z6, Z6
+
+scaled517:
+	VMOVUPS Z6, (AX)(SI*8)
+	ADDQ    $0x08, SI
+	CMPQ    SI, DI
+	JLE     one510
+
+tail512:
 	SUBQ              SI, BX
-	JZ                done501
+	JZ                done513
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -9451,10 +9650,24 @@ tail500:
 	VPERMPD           Z1, Z3, Z3
 	VFMADD213PD       Z3, Z0, Z6
 	VADDPD            Z0, Z6, Z6
+	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
+	KORTESTW          K2, K2
+	JZ                normal518
+	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
+	VADDPD.BCST       constants<>+1792(SB), Z4, K2, Z4
+	VMAXPD.BCST       constants<>+1856(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
-	VMOVUPD           Z6, K1, (AX)(SI*8)
+	VADDPD.BCST       constants<>+1920(SB), Z6, K2, Z6
+	VPSUBQ.BCST       constants<>+1920(SB), Z6, K2, Z6
+	JMP               scaled519
 
-done501:
+normal518:
+	VSCALEFPD Z4, Z6, Z6
+
+scaled519:
+	VMOVUPD Z6, K1, (AX)(SI*8)
+
+done513:
 	VZEROUPPER
 	RET
 
@@ -9463,14 +9676,14 @@ avx2:
 	MOVQ    x+8(FP), CX
 	MOVQ    y+16(FP), DX
 	MOVQ    n+24(FP), BX
-	VMOVUPD constants<>+1728(SB), Y0
-	VMOVUPD constants<>+1792(SB), Y1
+	VMOVUPD constants<>+1984(SB), Y0
+	VMOVUPD constants<>+2048(SB), Y1
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest504
+	JL      oneTest522
 
-many502:
+many520:
 	VMOVUPS      (CX)(SI*8), Y2
 	VMOVUPS      (DX)(SI*8), Y3
 	VSUBPD       Y3, Y2, Y2
@@ -9516,39 +9729,75 @@ many502:
 	VPERMD       exp64Words<>+64(SB), Y2, Y6
 	VFMADD213PD  Y6, Y3, Y8
 	VADDPD       Y3, Y8, Y8
-	VPSRLQ       $0x03, Y4, Y4
-	VPSRLQ       $0x01, Y4, Y6
-	VPSUBQ       Y6, Y4, Y4
-	VPSLLQ       $0x34, Y6, Y6
-	VPSLLQ       $0x34, Y4, Y4
-	VMULPD       Y6, Y8, Y8
-	VMULPD       Y4, Y8, Y8
 	VMOVSLDUP    Y5, Y2
-	VPERMD       exp64Words<>+0(SB), Y2, Y4
+	VPERMD       exp64Words<>+0(SB), Y2, Y6
 	VPERMD       exp64Words<>+32(SB), Y2, Y3
-	VPBLENDD     $0xaa, Y3, Y4, Y3
-	VPERMD       exp64Words<>+64(SB), Y2, Y4
-	VFMADD213PD  Y4, Y3, Y9
+	VPBLENDD     $0xaa, Y3, Y6, Y3
+	VPERMD       exp64Words<>+64(SB), Y2, Y6
+	VFMADD213PD  Y6, Y3, Y9
 	VADDPD       Y3, Y9, Y9
-	VPSRLQ       $0x03, Y5, Y5
-	VPSRLQ       $0x01, Y5, Y4
-	VPSUBQ       Y4, Y5, Y5
+	VMINPD       Y4, Y5, Y2
+	VCMPPD       $0x11, constants<>+2112(SB), Y2, Y2
+	VMOVMSKPD    Y2, R8
+	TESTL        R8, R8
+	JZ           normal525
+	VCMPPD       $0x11, constants<>+2112(SB), Y4, Y3
+	VPSRLQ       $0x03, Y4, Y4
+	VPAND        constants<>+2176(SB), Y3, Y2
+	VPADDQ       Y2, Y4, Y4
+	VPSRLQ       $0x01, Y4, Y2
+	VPSUBQ       Y2, Y4, Y4
+	VPSLLQ       $0x34, Y2, Y2
 	VPSLLQ       $0x34, Y4, Y4
+	VMULPD       Y2, Y8, Y8
+	VMULPD       Y4, Y8, Y8
+	VPAND        constants<>+1920(SB), Y3, Y3
+	VADDPD       Y3, Y8, Y8
+	VPSUBQ       Y3, Y8, Y8
+	VCMPPD       $0x11, constants<>+2112(SB), Y5, Y3
+	VPSRLQ       $0x03, Y5, Y5
+	VPAND        constants<>+2176(SB), Y3, Y2
+	VPADDQ       Y2, Y5, Y5
+	VPSRLQ       $0x01, Y5, Y2
+	VPSUBQ       Y2, Y5, Y5
+	VPSLLQ       $0x34, Y2, Y2
 	VPSLLQ       $0x34, Y5, Y5
-	VMULPD       Y4, Y9, Y9
+	VMULPD       Y2, Y9, Y9
 	VMULPD       Y5, Y9, Y9
-	VMOVUPS      Y8, (AX)(SI*8)
-	VMOVUPS      Y9, 32(AX)(SI*8)
-	ADDQ         $0x08, SI
-	CMPQ         SI, DI
-	JLE          many502
+	VPAND        constants<>+1920(SB), Y3, Y3
+	VADDPD       Y3, Y9, Y9
+	VPSUBQ       Y3, Y9, Y9
+	JMP          scaled526
 
-oneTest504:
+normal525:
+	VPSRLQ $0x03, Y4, Y4
+	VPSRLQ $0x01, Y4, Y2
+	VPSUBQ Y2, Y4, Y4
+	VPSLLQ $0x34, Y2, Y2
+	VPSLLQ $0x34, Y4, Y4
+	VMULPD Y2, Y8, Y8
+	VMULPD Y4, Y8, Y8
+	VPSRLQ $0x03, Y5, Y5
+	VPSRLQ $0x01, Y5, Y2
+	VPSUBQ Y2, Y5, Y5
+	VPSLLQ $0x34, Y2, Y2
+	VPSLLQ $0x34, Y5, Y5
+	VMULPD Y2, Y9, Y9
+	VMULPD Y5, Y9, Y9
+
+scaled526:
+	VMOVUPS Y8, (AX)(SI*8)
+	VMOVUPS Y9, 32(AX)(SI*8)
+	ADDQ    $0x08, SI
+	CMPQ    SI, DI
+	JLE     many520
+
+oneTest522:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail505
+	JG   tail523
 
-one503:
+one521:
 	VMOVUPS      (CX)(SI*8), Y2
 	VMOVUPS      (DX)(SI*8), Y3
 	VSUBPD       Y3, Y2, Y2
@@ -9575,21 +9824,43 @@ one503:
 	VPERMD       exp64Words<>+64(SB), Y2, Y6
 	VFMADD213PD  Y6, Y4, Y5
 	VADDPD       Y4, Y5, Y5
+	VCMPPD       $0x11, constants<>+2112(SB), Y3, Y2
+	VMOVMSKPD    Y2, R8
+	TESTL        R8, R8
+	JZ           normal527
+	VCMPPD       $0x11, constants<>+2112(SB), Y3, Y4
 	VPSRLQ       $0x03, Y3, Y3
-	VPSRLQ       $0x01, Y3, Y6
-	VPSUBQ       Y6, Y3, Y3
-	VPSLLQ       $0x34, Y6, Y6
+	VPAND        constants<>+2176(SB), Y4, Y2
+	VPADDQ       Y2, Y3, Y3
+	VPSRLQ       $0x01, Y3, Y2
+	VPSUBQ       Y2, Y3, Y3
+	VPSLLQ       $0x34, Y2, Y2
 	VPSLLQ       $0x34, Y3, Y3
-	VMULPD       Y6, Y5, Y5
+	VMULPD       Y2, Y5, Y5
 	VMULPD       Y3, Y5, Y5
-	VMOVUPS      Y5, (AX)(SI*8)
-	ADDQ         $0x04, SI
-	CMPQ         SI, DI
-	JLE          one503
+	VPAND        constants<>+1920(SB), Y4, Y4
+	VADDPD       Y4, Y5, Y5
+	VPSUBQ       Y4, Y5, Y5
+	JMP          scaled528
 
-tail505:
+normal527:
+	VPSRLQ $0x03, Y3, Y3
+	VPSRLQ $0x01, Y3, Y2
+	VPSUBQ Y2, Y3, Y3
+	VPSLLQ $0x34, Y2, Y2
+	VPSLLQ $0x34, Y3, Y3
+	VMULPD Y2, Y5, Y5
+	VMULPD Y3, Y5, Y5
+
+scaled528:
+	VMOVUPS Y5, (AX)(SI*8)
+	ADDQ    $0x04, SI
+	CMPQ    SI, DI
+	JLE     one521
+
+tail523:
 	SUBQ         SI, BX
-	JZ           done506
+	JZ           done524
 	LEAQ         mask<>+32(SB), DI
 	NEGQ         BX
 	VMOVDQU      (DI)(BX*8), Y2
@@ -9619,185 +9890,214 @@ tail505:
 	VPERMD       exp64Words<>+64(SB), Y1, Y5
 	VFMADD213PD  Y5, Y3, Y4
 	VADDPD       Y3, Y4, Y4
+	VCMPPD       $0x11, constants<>+2112(SB), Y0, Y1
+	VMOVMSKPD    Y1, CX
+	TESTL        CX, CX
+	JZ           normal529
+	VCMPPD       $0x11, constants<>+2112(SB), Y0, Y3
 	VPSRLQ       $0x03, Y0, Y0
-	VPSRLQ       $0x01, Y0, Y5
-	VPSUBQ       Y5, Y0, Y0
-	VPSLLQ       $0x34, Y5, Y5
+	VPAND        constants<>+2176(SB), Y3, Y1
+	VPADDQ       Y1, Y0, Y0
+	VPSRLQ       $0x01, Y0, Y1
+	VPSUBQ       Y1, Y0, Y0
+	VPSLLQ       $0x34, Y1, Y1
 	VPSLLQ       $0x34, Y0, Y0
-	VMULPD       Y5, Y4, Y4
+	VMULPD       Y1, Y4, Y4
 	VMULPD       Y0, Y4, Y4
-	VMASKMOVPD   Y4, Y2, (AX)(SI*8)
+	VPAND        constants<>+1920(SB), Y3, Y3
+	VADDPD       Y3, Y4, Y4
+	VPSUBQ       Y3, Y4, Y4
+	JMP          scaled530
 
-done506:
+normal529:
+	VPSRLQ $0x03, Y0, Y0
+	VPSRLQ $0x01, Y0, Y1
+	VPSUBQ Y1, Y0, Y0
+	VPSLLQ $0x34, Y1, Y1
+	VPSLLQ $0x34, Y0, Y0
+	VMULPD Y1, Y4, Y4
+	VMULPD Y0, Y4, Y4
+
+scaled530:
+	VMASKMOVPD Y4, Y2, (AX)(SI*8)
+
+done524:
 	VZEROUPPER
 	RET
 
 // func expSubTo32(dst *float32, x *float32, y *float32, n int)
 // Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL, BMI2, FMA3
 TEXT ·expSubTo32(SB), NOSPLIT, $0-32
-	CMPQ  ·tier+0(SB), $0x02
-	JNE   avx2
-	CMPQ  n+24(FP), $0x04
-	JLE   avx2
-	MOVQ  dst+0(FP), AX
-	MOVQ  x+8(FP), CX
-	MOVQ  y+16(FP), DX
-	MOVQ  n+24(FP), BX
-	XORQ  SI, SI
-	LEAQ  -32(BX), DI
-	TESTQ DI, DI
-	JL    oneTest509
+	CMPQ    ·tier+0(SB), $0x02
+	JNE     avx2
+	CMPQ    n+24(FP), $0x04
+	JLE     avx2
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    y+16(FP), DX
+	MOVQ    n+24(FP), BX
+	VMOVUPD constants<>+2240(SB), Z0
+	XORQ    SI, SI
+	LEAQ    -32(BX), DI
+	TESTQ   DI, DI
+	JL      oneTest533
 
-many507:
-	VCVTPS2PD         (CX)(SI*4), Z0
-	VCVTPS2PD         (DX)(SI*4), Z1
-	VSUBPD            Z1, Z0, Z0
-	VCVTPS2PD         32(CX)(SI*4), Z1
-	VCVTPS2PD         32(DX)(SI*4), Z2
+many531:
+	VCVTPS2PD         (CX)(SI*4), Z1
+	VCVTPS2PD         (DX)(SI*4), Z2
 	VSUBPD            Z2, Z1, Z1
-	VCVTPS2PD         64(CX)(SI*4), Z2
-	VCVTPS2PD         64(DX)(SI*4), Z3
+	VCVTPS2PD         32(CX)(SI*4), Z2
+	VCVTPS2PD         32(DX)(SI*4), Z3
 	VSUBPD            Z3, Z2, Z2
-	VCVTPS2PD         96(CX)(SI*4), Z3
-	VCVTPS2PD         96(DX)(SI*4), Z4
+	VCVTPS2PD         64(CX)(SI*4), Z3
+	VCVTPS2PD         64(DX)(SI*4), Z4
 	VSUBPD            Z4, Z3, Z3
-	VBROADCASTSD      constants<>+1088(SB), Z4
-	VFMADD213PD.BCST  constants<>+1856(SB), Z0, Z4
+	VCVTPS2PD         96(CX)(SI*4), Z4
+	VCVTPS2PD         96(DX)(SI*4), Z5
+	VSUBPD            Z5, Z4, Z4
 	VBROADCASTSD      constants<>+1088(SB), Z5
-	VFMADD213PD.BCST  constants<>+1856(SB), Z1, Z5
+	VFMADD213PD.BCST  constants<>+2304(SB), Z1, Z5
 	VBROADCASTSD      constants<>+1088(SB), Z6
-	VFMADD213PD.BCST  constants<>+1856(SB), Z2, Z6
+	VFMADD213PD.BCST  constants<>+2304(SB), Z2, Z6
 	VBROADCASTSD      constants<>+1088(SB), Z7
-	VFMADD213PD.BCST  constants<>+1856(SB), Z3, Z7
-	VSUBPD.BCST       constants<>+1856(SB), Z4, Z4
-	VSUBPD.BCST       constants<>+1856(SB), Z5, Z5
-	VSUBPD.BCST       constants<>+1856(SB), Z6, Z6
-	VSUBPD.BCST       constants<>+1856(SB), Z7, Z7
-	VFNMADD231PD.BCST constants<>+1216(SB), Z4, Z0
+	VFMADD213PD.BCST  constants<>+2304(SB), Z3, Z7
+	VBROADCASTSD      constants<>+1088(SB), Z8
+	VFMADD213PD.BCST  constants<>+2304(SB), Z4, Z8
+	VSUBPD.BCST       constants<>+2304(SB), Z5, Z5
+	VSUBPD.BCST       constants<>+2304(SB), Z6, Z6
+	VSUBPD.BCST       constants<>+2304(SB), Z7, Z7
+	VSUBPD.BCST       constants<>+2304(SB), Z8, Z8
 	VFNMADD231PD.BCST constants<>+1216(SB), Z5, Z1
 	VFNMADD231PD.BCST constants<>+1216(SB), Z6, Z2
 	VFNMADD231PD.BCST constants<>+1216(SB), Z7, Z3
-	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z0, Z0
+	VFNMADD231PD.BCST constants<>+1216(SB), Z8, Z4
 	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z1, Z1
 	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z2, Z2
 	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z3, Z3
-	VMULPD            Z0, Z0, Z8
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z4, Z4
 	VMULPD            Z1, Z1, Z9
 	VMULPD            Z2, Z2, Z10
 	VMULPD            Z3, Z3, Z11
-	VBROADCASTSD      constants<>+1920(SB), Z12
-	VFMADD213PD.BCST  constants<>+1984(SB), Z8, Z12
-	VBROADCASTSD      constants<>+1920(SB), Z13
-	VFMADD213PD.BCST  constants<>+1984(SB), Z9, Z13
-	VBROADCASTSD      constants<>+1920(SB), Z14
-	VFMADD213PD.BCST  constants<>+1984(SB), Z10, Z14
-	VBROADCASTSD      constants<>+1920(SB), Z15
-	VFMADD213PD.BCST  constants<>+1984(SB), Z11, Z15
-	VFMADD213PD.BCST  constants<>+2048(SB), Z8, Z12
-	VFMADD213PD.BCST  constants<>+2048(SB), Z9, Z13
-	VFMADD213PD.BCST  constants<>+2048(SB), Z10, Z14
-	VFMADD213PD.BCST  constants<>+2048(SB), Z11, Z15
-	VBROADCASTSD      constants<>+2112(SB), Z16
-	VFMADD213PD.BCST  constants<>+2176(SB), Z8, Z16
-	VBROADCASTSD      constants<>+2112(SB), Z17
-	VFMADD213PD.BCST  constants<>+2176(SB), Z9, Z17
-	VBROADCASTSD      constants<>+2112(SB), Z18
-	VFMADD213PD.BCST  constants<>+2176(SB), Z10, Z18
-	VBROADCASTSD      constants<>+2112(SB), Z19
-	VFMADD213PD.BCST  constants<>+2176(SB), Z11, Z19
-	VFMADD213PD.BCST  constants<>+2240(SB), Z8, Z16
-	VFMADD213PD.BCST  constants<>+2240(SB), Z9, Z17
-	VFMADD213PD.BCST  constants<>+2240(SB), Z10, Z18
-	VFMADD213PD.BCST  constants<>+2240(SB), Z11, Z19
-	VFMADD231PD       Z16, Z0, Z12
+	VMULPD            Z4, Z4, Z12
+	VBROADCASTSD      constants<>+2368(SB), Z13
+	VFMADD213PD.BCST  constants<>+2432(SB), Z9, Z13
+	VBROADCASTSD      constants<>+2368(SB), Z14
+	VFMADD213PD.BCST  constants<>+2432(SB), Z10, Z14
+	VBROADCASTSD      constants<>+2368(SB), Z15
+	VFMADD213PD.BCST  constants<>+2432(SB), Z11, Z15
+	VBROADCASTSD      constants<>+2368(SB), Z16
+	VFMADD213PD.BCST  constants<>+2432(SB), Z12, Z16
+	VFMADD213PD.BCST  constants<>+2496(SB), Z9, Z13
+	VFMADD213PD.BCST  constants<>+2496(SB), Z10, Z14
+	VFMADD213PD.BCST  constants<>+2496(SB), Z11, Z15
+	VFMADD213PD.BCST  constants<>+2496(SB), Z12, Z16
+	VBROADCASTSD      constants<>+2560(SB), Z17
+	VFMADD213PD.BCST  constants<>+2624(SB), Z9, Z17
+	VBROADCASTSD      constants<>+2560(SB), Z18
+	VFMADD213PD.BCST  constants<>+2624(SB), Z10, Z18
+	VBROADCASTSD      constants<>+2560(SB), Z19
+	VFMADD213PD.BCST  constants<>+2624(SB), Z11, Z19
+	VBROADCASTSD      constants<>+2560(SB), Z20
+	VFMADD213PD.BCST  constants<>+2624(SB), Z12, Z20
+	VFMADD213PD.BCST  constants<>+2688(SB), Z9, Z17
+	VFMADD213PD.BCST  constants<>+2688(SB), Z10, Z18
+	VFMADD213PD.BCST  constants<>+2688(SB), Z11, Z19
+	VFMADD213PD.BCST  constants<>+2688(SB), Z12, Z20
 	VFMADD231PD       Z17, Z1, Z13
 	VFMADD231PD       Z18, Z2, Z14
 	VFMADD231PD       Z19, Z3, Z15
-	VFMADD213PD       Z0, Z8, Z12
+	VFMADD231PD       Z20, Z4, Z16
 	VFMADD213PD       Z1, Z9, Z13
 	VFMADD213PD       Z2, Z10, Z14
 	VFMADD213PD       Z3, Z11, Z15
-	VADDPD.BCST       constants<>+0(SB), Z12, Z12
-	VSCALEFPD         Z4, Z12, Z12
+	VFMADD213PD       Z4, Z12, Z16
 	VADDPD.BCST       constants<>+0(SB), Z13, Z13
+	VMAXPD            Z5, Z0, Z5
 	VSCALEFPD         Z5, Z13, Z13
 	VADDPD.BCST       constants<>+0(SB), Z14, Z14
+	VMAXPD            Z6, Z0, Z6
 	VSCALEFPD         Z6, Z14, Z14
 	VADDPD.BCST       constants<>+0(SB), Z15, Z15
+	VMAXPD            Z7, Z0, Z7
 	VSCALEFPD         Z7, Z15, Z15
-	VCVTPD2PS         Z12, Y12
-	VMOVUPS           Y12, (AX)(SI*4)
+	VADDPD.BCST       constants<>+0(SB), Z16, Z16
+	VMAXPD            Z8, Z0, Z8
+	VSCALEFPD         Z8, Z16, Z16
 	VCVTPD2PS         Z13, Y13
-	VMOVUPS           Y13, 32(AX)(SI*4)
+	VMOVUPS           Y13, (AX)(SI*4)
 	VCVTPD2PS         Z14, Y14
-	VMOVUPS           Y14, 64(AX)(SI*4)
+	VMOVUPS           Y14, 32(AX)(SI*4)
 	VCVTPD2PS         Z15, Y15
-	VMOVUPS           Y15, 96(AX)(SI*4)
+	VMOVUPS           Y15, 64(AX)(SI*4)
+	VCVTPD2PS         Z16, Y16
+	VMOVUPS           Y16, 96(AX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many507
+	JLE               many531
 
-oneTest509:
+oneTest533:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail510
+	JG   tail534
 
-one508:
-	VCVTPS2PD         (CX)(SI*4), Z0
-	VCVTPS2PD         (DX)(SI*4), Z1
-	VSUBPD            Z1, Z0, Z0
-	VBROADCASTSD      constants<>+1088(SB), Z1
-	VFMADD213PD.BCST  constants<>+1856(SB), Z0, Z1
-	VSUBPD.BCST       constants<>+1856(SB), Z1, Z1
-	VFNMADD231PD.BCST constants<>+1216(SB), Z1, Z0
-	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z0, Z0
-	VMULPD            Z0, Z0, Z2
-	VBROADCASTSD      constants<>+1920(SB), Z3
-	VFMADD213PD.BCST  constants<>+1984(SB), Z2, Z3
-	VFMADD213PD.BCST  constants<>+2048(SB), Z2, Z3
-	VBROADCASTSD      constants<>+2112(SB), Z4
-	VFMADD213PD.BCST  constants<>+2176(SB), Z2, Z4
-	VFMADD213PD.BCST  constants<>+2240(SB), Z2, Z4
-	VFMADD231PD       Z4, Z0, Z3
-	VFMADD213PD       Z0, Z2, Z3
-	VADDPD.BCST       constants<>+0(SB), Z3, Z3
-	VSCALEFPD         Z1, Z3, Z3
-	VCVTPD2PS         Z3, Y3
-	VMOVUPS           Y3, (AX)(SI*4)
+one532:
+	VCVTPS2PD         (CX)(SI*4), Z1
+	VCVTPS2PD         (DX)(SI*4), Z2
+	VSUBPD            Z2, Z1, Z1
+	VBROADCASTSD      constants<>+1088(SB), Z2
+	VFMADD213PD.BCST  constants<>+2304(SB), Z1, Z2
+	VSUBPD.BCST       constants<>+2304(SB), Z2, Z2
+	VFNMADD231PD.BCST constants<>+1216(SB), Z2, Z1
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z1, Z1
+	VMULPD            Z1, Z1, Z3
+	VBROADCASTSD      constants<>+2368(SB), Z4
+	VFMADD213PD.BCST  constants<>+2432(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+2496(SB), Z3, Z4
+	VBROADCASTSD      constants<>+2560(SB), Z5
+	VFMADD213PD.BCST  constants<>+2624(SB), Z3, Z5
+	VFMADD213PD.BCST  constants<>+2688(SB), Z3, Z5
+	VFMADD231PD       Z5, Z1, Z4
+	VFMADD213PD       Z1, Z3, Z4
+	VADDPD.BCST       constants<>+0(SB), Z4, Z4
+	VMAXPD            Z2, Z0, Z2
+	VSCALEFPD         Z2, Z4, Z4
+	VCVTPD2PS         Z4, Y4
+	VMOVUPS           Y4, (AX)(SI*4)
 	ADDQ              $0x08, SI
 	CMPQ              SI, DI
-	JLE               one508
+	JLE               one532
 
-tail510:
+tail534:
 	SUBQ              SI, BX
-	JZ                done511
+	JZ                done535
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
 	KMOVW             DI, K1
-	VCVTPS2PD.Z       (CX)(SI*4), K1, Z0
-	VCVTPS2PD.Z       (DX)(SI*4), K1, Z1
-	VSUBPD            Z1, Z0, Z0
-	VBROADCASTSD      constants<>+1088(SB), Z1
-	VFMADD213PD.BCST  constants<>+1856(SB), Z0, Z1
-	VSUBPD.BCST       constants<>+1856(SB), Z1, Z1
-	VFNMADD231PD.BCST constants<>+1216(SB), Z1, Z0
-	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z0, Z0
-	VMULPD            Z0, Z0, Z2
-	VBROADCASTSD      constants<>+1920(SB), Z3
-	VFMADD213PD.BCST  constants<>+1984(SB), Z2, Z3
-	VFMADD213PD.BCST  constants<>+2048(SB), Z2, Z3
-	VBROADCASTSD      constants<>+2112(SB), Z4
-	VFMADD213PD.BCST  constants<>+2176(SB), Z2, Z4
-	VFMADD213PD.BCST  constants<>+2240(SB), Z2, Z4
-	VFMADD231PD       Z4, Z0, Z3
-	VFMADD213PD       Z0, Z2, Z3
-	VADDPD.BCST       constants<>+0(SB), Z3, Z3
-	VSCALEFPD         Z1, Z3, Z3
-	VCVTPD2PS         Z3, Y3
-	VMOVUPS           Y3, K1, (AX)(SI*4)
+	VCVTPS2PD.Z       (CX)(SI*4), K1, Z1
+	VCVTPS2PD.Z       (DX)(SI*4), K1, Z2
+	VSUBPD            Z2, Z1, Z1
+	VBROADCASTSD      constants<>+1088(SB), Z2
+	VFMADD213PD.BCST  constants<>+2304(SB), Z1, Z2
+	VSUBPD.BCST       constants<>+2304(SB), Z2, Z2
+	VFNMADD231PD.BCST constants<>+1216(SB), Z2, Z1
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z1, Z1
+	VMULPD            Z1, Z1, Z3
+	VBROADCASTSD      constants<>+2368(SB), Z4
+	VFMADD213PD.BCST  constants<>+2432(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+2496(SB), Z3, Z4
+	VBROADCASTSD      constants<>+2560(SB), Z5
+	VFMADD213PD.BCST  constants<>+2624(SB), Z3, Z5
+	VFMADD213PD.BCST  constants<>+2688(SB), Z3, Z5
+	VFMADD231PD       Z5, Z1, Z4
+	VFMADD213PD       Z1, Z3, Z4
+	VADDPD.BCST       constants<>+0(SB), Z4, Z4
+	VMAXPD            Z2, Z0, Z2
+	VSCALEFPD         Z2, Z4, Z4
+	VCVTPD2PS         Z4, Y4
+	VMOVUPS           Y4, K1, (AX)(SI*4)
 
-done511:
+done535:
 	VZEROUPPER
 	RET
 
@@ -9806,14 +10106,14 @@ avx2:
 	MOVQ    x+8(FP), CX
 	MOVQ    y+16(FP), DX
 	MOVQ    n+24(FP), BX
-	VMOVUPD constants<>+2304(SB), Y0
-	VMOVUPD constants<>+2368(SB), Y1
+	VMOVUPD constants<>+2752(SB), Y0
+	VMOVUPD constants<>+2816(SB), Y1
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest514
+	JL      oneTest538
 
-many512:
+many536:
 	VCVTPS2PD    (CX)(SI*4), Y2
 	VCVTPS2PD    (DX)(SI*4), Y3
 	VSUBPD       Y3, Y2, Y2
@@ -9825,27 +10125,27 @@ many512:
 	VMINPD       Y2, Y1, Y2
 	VMINPD       Y3, Y1, Y3
 	VBROADCASTSD constants<>+1088(SB), Y4
-	VFMADD213PD  constants<>+1856(SB), Y2, Y4
+	VFMADD213PD  constants<>+2304(SB), Y2, Y4
 	VBROADCASTSD constants<>+1088(SB), Y5
-	VFMADD213PD  constants<>+1856(SB), Y3, Y5
-	VSUBPD       constants<>+1856(SB), Y4, Y6
-	VSUBPD       constants<>+1856(SB), Y5, Y7
+	VFMADD213PD  constants<>+2304(SB), Y3, Y5
+	VSUBPD       constants<>+2304(SB), Y4, Y6
+	VSUBPD       constants<>+2304(SB), Y5, Y7
 	VFNMADD231PD constants<>+1216(SB), Y6, Y2
 	VFNMADD231PD constants<>+1216(SB), Y7, Y3
 	VMULPD       Y2, Y2, Y6
 	VMULPD       Y3, Y3, Y7
-	VBROADCASTSD constants<>+1920(SB), Y8
-	VFMADD213PD  constants<>+1984(SB), Y6, Y8
-	VBROADCASTSD constants<>+1920(SB), Y9
-	VFMADD213PD  constants<>+1984(SB), Y7, Y9
-	VFMADD213PD  constants<>+2048(SB), Y6, Y8
-	VFMADD213PD  constants<>+2048(SB), Y7, Y9
-	VBROADCASTSD constants<>+2112(SB), Y10
-	VFMADD213PD  constants<>+2176(SB), Y6, Y10
-	VBROADCASTSD constants<>+2112(SB), Y11
-	VFMADD213PD  constants<>+2176(SB), Y7, Y11
-	VFMADD213PD  constants<>+2240(SB), Y6, Y10
-	VFMADD213PD  constants<>+2240(SB), Y7, Y11
+	VBROADCASTSD constants<>+2368(SB), Y8
+	VFMADD213PD  constants<>+2432(SB), Y6, Y8
+	VBROADCASTSD constants<>+2368(SB), Y9
+	VFMADD213PD  constants<>+2432(SB), Y7, Y9
+	VFMADD213PD  constants<>+2496(SB), Y6, Y8
+	VFMADD213PD  constants<>+2496(SB), Y7, Y9
+	VBROADCASTSD constants<>+2560(SB), Y10
+	VFMADD213PD  constants<>+2624(SB), Y6, Y10
+	VBROADCASTSD constants<>+2560(SB), Y11
+	VFMADD213PD  constants<>+2624(SB), Y7, Y11
+	VFMADD213PD  constants<>+2688(SB), Y6, Y10
+	VFMADD213PD  constants<>+2688(SB), Y7, Y11
 	VFMADD231PD  Y10, Y2, Y8
 	VFMADD231PD  Y11, Y3, Y9
 	VFMADD213PD  Y2, Y6, Y8
@@ -9862,30 +10162,30 @@ many512:
 	VMOVUPS      X9, 16(AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          many512
+	JLE          many536
 
-oneTest514:
+oneTest538:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail515
+	JG   tail539
 
-one513:
+one537:
 	VCVTPS2PD    (CX)(SI*4), Y2
 	VCVTPS2PD    (DX)(SI*4), Y3
 	VSUBPD       Y3, Y2, Y2
 	VMAXPD       Y2, Y0, Y2
 	VMINPD       Y2, Y1, Y2
 	VBROADCASTSD constants<>+1088(SB), Y3
-	VFMADD213PD  constants<>+1856(SB), Y2, Y3
-	VSUBPD       constants<>+1856(SB), Y3, Y4
+	VFMADD213PD  constants<>+2304(SB), Y2, Y3
+	VSUBPD       constants<>+2304(SB), Y3, Y4
 	VFNMADD231PD constants<>+1216(SB), Y4, Y2
 	VMULPD       Y2, Y2, Y4
-	VBROADCASTSD constants<>+1920(SB), Y5
-	VFMADD213PD  constants<>+1984(SB), Y4, Y5
-	VFMADD213PD  constants<>+2048(SB), Y4, Y5
-	VBROADCASTSD constants<>+2112(SB), Y6
-	VFMADD213PD  constants<>+2176(SB), Y4, Y6
-	VFMADD213PD  constants<>+2240(SB), Y4, Y6
+	VBROADCASTSD constants<>+2368(SB), Y5
+	VFMADD213PD  constants<>+2432(SB), Y4, Y5
+	VFMADD213PD  constants<>+2496(SB), Y4, Y5
+	VBROADCASTSD constants<>+2560(SB), Y6
+	VFMADD213PD  constants<>+2624(SB), Y4, Y6
+	VFMADD213PD  constants<>+2688(SB), Y4, Y6
 	VFMADD231PD  Y6, Y2, Y5
 	VFMADD213PD  Y2, Y4, Y5
 	VADDPD       constants<>+0(SB), Y5, Y5
@@ -9895,11 +10195,11 @@ one513:
 	VMOVUPS      X5, (AX)(SI*4)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one513
+	JLE          one537
 
-tail515:
+tail539:
 	SUBQ         SI, BX
-	JZ           done516
+	JZ           done540
 	LEAQ         mask<>+32(SB), DI
 	NEGQ         BX
 	VMOVDQU      (DI)(BX*4), X2
@@ -9911,16 +10211,16 @@ tail515:
 	VMAXPD       Y3, Y0, Y3
 	VMINPD       Y3, Y1, Y3
 	VBROADCASTSD constants<>+1088(SB), Y0
-	VFMADD213PD  constants<>+1856(SB), Y3, Y0
-	VSUBPD       constants<>+1856(SB), Y0, Y1
+	VFMADD213PD  constants<>+2304(SB), Y3, Y0
+	VSUBPD       constants<>+2304(SB), Y0, Y1
 	VFNMADD231PD constants<>+1216(SB), Y1, Y3
 	VMULPD       Y3, Y3, Y1
-	VBROADCASTSD constants<>+1920(SB), Y4
-	VFMADD213PD  constants<>+1984(SB), Y1, Y4
-	VFMADD213PD  constants<>+2048(SB), Y1, Y4
-	VBROADCASTSD constants<>+2112(SB), Y5
-	VFMADD213PD  constants<>+2176(SB), Y1, Y5
-	VFMADD213PD  constants<>+2240(SB), Y1, Y5
+	VBROADCASTSD constants<>+2368(SB), Y4
+	VFMADD213PD  constants<>+2432(SB), Y1, Y4
+	VFMADD213PD  constants<>+2496(SB), Y1, Y4
+	VBROADCASTSD constants<>+2560(SB), Y5
+	VFMADD213PD  constants<>+2624(SB), Y1, Y5
+	VFMADD213PD  constants<>+2688(SB), Y1, Y5
 	VFMADD231PD  Y5, Y3, Y4
 	VFMADD213PD  Y3, Y1, Y4
 	VADDPD       constants<>+0(SB), Y4, Y4
@@ -9929,7 +10229,7 @@ tail515:
 	VCVTPD2PSY   Y4, X4
 	VMASKMOVPS   X4, X2, (AX)(SI*4)
 
-done516:
+done540:
 	VZEROUPPER
 	RET
 
@@ -9950,9 +10250,9 @@ TEXT ·expShiftSum64(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -32(CX), SI
 	TESTQ        SI, SI
-	JL           oneTest519
+	JL           oneTest543
 
-many517:
+many541:
 	VMOVUPS           (AX)(BX*8), Z4
 	VSUBPD            Z0, Z4, Z4
 	VMOVUPS           64(AX)(BX*8), Z5
@@ -10025,40 +10325,75 @@ many517:
 	VPERMPD           Z2, Z8, Z8
 	VFMADD213PD       Z8, Z4, Z20
 	VADDPD            Z4, Z20, Z20
-	VSCALEFPD         Z12, Z20, Z20
 	VPERMPD           Z1, Z9, Z4
 	VPERMPD           Z2, Z9, Z9
 	VFMADD213PD       Z9, Z4, Z21
 	VADDPD            Z4, Z21, Z21
-	VSCALEFPD         Z13, Z21, Z21
 	VPERMPD           Z1, Z10, Z4
 	VPERMPD           Z2, Z10, Z10
 	VFMADD213PD       Z10, Z4, Z22
 	VADDPD            Z4, Z22, Z22
-	VSCALEFPD         Z14, Z22, Z22
 	VPERMPD           Z1, Z11, Z4
 	VPERMPD           Z2, Z11, Z11
 	VFMADD213PD       Z11, Z4, Z23
 	VADDPD            Z4, Z23, Z23
+	VMINPD            Z12, Z13, Z4
+	VMINPD            Z4, Z14, Z4
+	VMINPD            Z4, Z15, Z4
+	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
+	KORTESTW          K1, K1
+	JZ                normal546
+	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z12, K1
+	VADDPD.BCST       constants<>+1792(SB), Z12, K1, Z12
+	VMAXPD.BCST       constants<>+1856(SB), Z12, K1, Z12
+	VSCALEFPD         Z12, Z20, Z20
+	VADDPD.BCST       constants<>+1920(SB), Z20, K1, Z20
+	VPSUBQ.BCST       constants<>+1920(SB), Z20, K1, Z20
+	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z13, K1
+	VADDPD.BCST       constants<>+1792(SB), Z13, K1, Z13
+	VMAXPD.BCST       constants<>+1856(SB), Z13, K1, Z13
+	VSCALEFPD         Z13, Z21, Z21
+	VADDPD.BCST       constants<>+1920(SB), Z21, K1, Z21
+	VPSUBQ.BCST       constants<>+1920(SB), Z21, K1, Z21
+	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z14, K1
+	VADDPD.BCST       constants<>+1792(SB), Z14, K1, Z14
+	VMAXPD.BCST       constants<>+1856(SB), Z14, K1, Z14
+	VSCALEFPD         Z14, Z22, Z22
+	VADDPD.BCST       constants<>+1920(SB), Z22, K1, Z22
+	VPSUBQ.BCST       constants<>+1920(SB), Z22, K1, Z22
+	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z15, K1
+	VADDPD.BCST       constants<>+1792(SB), Z15, K1, Z15
+	VMAXPD.BCST       constants<>+1856(SB), Z15, K1, Z15
 	VSCALEFPD         Z15, Z23, Z23
-	VADDPD            Z20, Z3, Z3
-	VMOVUPS           Z20, (DX)(BX*8)
-	VADDPD            Z21, Z3, Z3
-	VMOVUPS           Z21, 64(DX)(BX*8)
-	VADDPD            Z22, Z3, Z3
-	VMOVUPS           Z22, 128(DX)(BX*8)
-	VADDPD            Z23, Z3, Z3
-	VMOVUPS           Z23, 192(DX)(BX*8)
-	ADDQ              $0x20, BX
-	CMPQ              BX, SI
-	JLE               many517
+	VADDPD.BCST       constants<>+1920(SB), Z23, K1, Z23
+	VPSUBQ.BCST       constants<>+1920(SB), Z23, K1, Z23
+	JMP               scaled547
 
-oneTest519:
+normal546:
+	VSCALEFPD Z12, Z20, Z20
+	VSCALEFPD Z13, Z21, Z21
+	VSCALEFPD Z14, Z22, Z22
+	VSCALEFPD Z15, Z23, Z23
+
+scaled547:
+	VADDPD  Z20, Z3, Z3
+	VMOVUPS Z20, (DX)(BX*8)
+	VADDPD  Z21, Z3, Z3
+	VMOVUPS Z21, 64(DX)(BX*8)
+	VADDPD  Z22, Z3, Z3
+	VMOVUPS Z22, 128(DX)(BX*8)
+	VADDPD  Z23, Z3, Z3
+	VMOVUPS Z23, 192(DX)(BX*8)
+	ADDQ    $0x20, BX
+	CMPQ    BX, SI
+	JLE     many541
+
+oneTest543:
 	LEAQ -8(CX), SI
 	CMPQ BX, SI
-	JG   tail520
+	JG   tail544
 
-one518:
+one542:
 	VMOVUPS           (AX)(BX*8), Z4
 	VSUBPD            Z0, Z4, Z4
 	VBROADCASTSD      constants<>+1088(SB), Z5
@@ -10080,16 +10415,30 @@ one518:
 	VPERMPD           Z2, Z5, Z5
 	VFMADD213PD       Z5, Z4, Z8
 	VADDPD            Z4, Z8, Z8
+	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z6, K1
+	KORTESTW          K1, K1
+	JZ                normal548
+	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z6, K1
+	VADDPD.BCST       constants<>+1792(SB), Z6, K1, Z6
+	VMAXPD.BCST       constants<>+1856(SB), Z6, K1, Z6
 	VSCALEFPD         Z6, Z8, Z8
-	VADDPD            Z8, Z3, Z3
-	VMOVUPS           Z8, (DX)(BX*8)
-	ADDQ              $0x08, BX
-	CMPQ              BX, SI
-	JLE               one518
+	VADDPD.BCST       constants<>+1920(SB), Z8, K1, Z8
+	VPSUBQ.BCST       constants<>+1920(SB), Z8, K1, Z8
+	JMP               scaled549
 
-tail520:
+normal548:
+	VSCALEFPD Z6, Z8, Z8
+
+scaled549:
+	VADDPD  Z8, Z3, Z3
+	VMOVUPS Z8, (DX)(BX*8)
+	ADDQ    $0x08, BX
+	CMPQ    BX, SI
+	JLE     one542
+
+tail544:
 	SUBQ              BX, CX
-	JZ                done521
+	JZ                done545
 	MOVQ              $-1, SI
 	SHLXQ             CX, SI, SI
 	NOTQ              SI
@@ -10115,11 +10464,25 @@ tail520:
 	VPERMPD           Z2, Z0, Z0
 	VFMADD213PD       Z0, Z1, Z7
 	VADDPD            Z1, Z7, Z7
+	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
+	KORTESTW          K2, K2
+	JZ                normal550
+	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
+	VADDPD.BCST       constants<>+1792(SB), Z5, K2, Z5
+	VMAXPD.BCST       constants<>+1856(SB), Z5, K2, Z5
 	VSCALEFPD         Z5, Z7, Z7
-	VADDPD            Z7, Z3, K1, Z3
-	VMOVUPD           Z7, K1, (DX)(BX*8)
+	VADDPD.BCST       constants<>+1920(SB), Z7, K2, Z7
+	VPSUBQ.BCST       constants<>+1920(SB), Z7, K2, Z7
+	JMP               scaled551
 
-done521:
+normal550:
+	VSCALEFPD Z5, Z7, Z7
+
+scaled551:
+	VADDPD  Z7, Z3, K1, Z3
+	VMOVUPD Z7, K1, (DX)(BX*8)
+
+done545:
 	VEXTRACTF64X4 $0x01, Z3, Y28
 	VADDPD        Z28, Z3, Z3
 	VEXTRACTF64X2 $0x01, Y3, X28
@@ -10135,15 +10498,15 @@ avx2:
 	MOVQ         n+24(FP), CX
 	MOVQ         dst+0(FP), DX
 	VBROADCASTSD shift+16(FP), Y0
-	VMOVUPD      constants<>+1728(SB), Y1
-	VMOVUPD      constants<>+1792(SB), Y2
+	VMOVUPD      constants<>+1984(SB), Y1
+	VMOVUPD      constants<>+2048(SB), Y2
 	VXORPS       Y3, Y3, Y3
 	XORQ         BX, BX
 	LEAQ         -8(CX), SI
 	TESTQ        SI, SI
-	JL           oneTest524
+	JL           oneTest554
 
-many522:
+many552:
 	VMOVUPS      (AX)(BX*8), Y4
 	VSUBPD       Y0, Y4, Y4
 	VMOVUPS      32(AX)(BX*8), Y5
@@ -10187,41 +10550,77 @@ many522:
 	VPERMD       exp64Words<>+64(SB), Y4, Y8
 	VFMADD213PD  Y8, Y5, Y11
 	VADDPD       Y5, Y11, Y11
-	VPSRLQ       $0x03, Y6, Y6
-	VPSRLQ       $0x01, Y6, Y8
-	VPSUBQ       Y8, Y6, Y6
-	VPSLLQ       $0x34, Y8, Y8
-	VPSLLQ       $0x34, Y6, Y6
-	VMULPD       Y8, Y11, Y11
-	VMULPD       Y6, Y11, Y11
 	VMOVSLDUP    Y7, Y4
-	VPERMD       exp64Words<>+0(SB), Y4, Y6
+	VPERMD       exp64Words<>+0(SB), Y4, Y8
 	VPERMD       exp64Words<>+32(SB), Y4, Y5
-	VPBLENDD     $0xaa, Y5, Y6, Y5
-	VPERMD       exp64Words<>+64(SB), Y4, Y6
-	VFMADD213PD  Y6, Y5, Y12
+	VPBLENDD     $0xaa, Y5, Y8, Y5
+	VPERMD       exp64Words<>+64(SB), Y4, Y8
+	VFMADD213PD  Y8, Y5, Y12
 	VADDPD       Y5, Y12, Y12
-	VPSRLQ       $0x03, Y7, Y7
-	VPSRLQ       $0x01, Y7, Y6
-	VPSUBQ       Y6, Y7, Y7
+	VMINPD       Y6, Y7, Y4
+	VCMPPD       $0x11, constants<>+2112(SB), Y4, Y4
+	VMOVMSKPD    Y4, DI
+	TESTL        DI, DI
+	JZ           normal557
+	VCMPPD       $0x11, constants<>+2112(SB), Y6, Y5
+	VPSRLQ       $0x03, Y6, Y6
+	VPAND        constants<>+2176(SB), Y5, Y4
+	VPADDQ       Y4, Y6, Y6
+	VPSRLQ       $0x01, Y6, Y4
+	VPSUBQ       Y4, Y6, Y6
+	VPSLLQ       $0x34, Y4, Y4
 	VPSLLQ       $0x34, Y6, Y6
+	VMULPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VPAND        constants<>+1920(SB), Y5, Y5
+	VADDPD       Y5, Y11, Y11
+	VPSUBQ       Y5, Y11, Y11
+	VCMPPD       $0x11, constants<>+2112(SB), Y7, Y5
+	VPSRLQ       $0x03, Y7, Y7
+	VPAND        constants<>+2176(SB), Y5, Y4
+	VPADDQ       Y4, Y7, Y7
+	VPSRLQ       $0x01, Y7, Y4
+	VPSUBQ       Y4, Y7, Y7
+	VPSLLQ       $0x34, Y4, Y4
 	VPSLLQ       $0x34, Y7, Y7
-	VMULPD       Y6, Y12, Y12
+	VMULPD       Y4, Y12, Y12
 	VMULPD       Y7, Y12, Y12
-	VADDPD       Y11, Y3, Y3
-	VMOVUPS      Y11, (DX)(BX*8)
-	VADDPD       Y12, Y3, Y3
-	VMOVUPS      Y12, 32(DX)(BX*8)
-	ADDQ         $0x08, BX
-	CMPQ         BX, SI
-	JLE          many522
+	VPAND        constants<>+1920(SB), Y5, Y5
+	VADDPD       Y5, Y12, Y12
+	VPSUBQ       Y5, Y12, Y12
+	JMP          scaled558
 
-oneTest524:
+normal557:
+	VPSRLQ $0x03, Y6, Y6
+	VPSRLQ $0x01, Y6, Y4
+	VPSUBQ Y4, Y6, Y6
+	VPSLLQ $0x34, Y4, Y4
+	VPSLLQ $0x34, Y6, Y6
+	VMULPD Y4, Y11, Y11
+	VMULPD Y6, Y11, Y11
+	VPSRLQ $0x03, Y7, Y7
+	VPSRLQ $0x01, Y7, Y4
+	VPSUBQ Y4, Y7, Y7
+	VPSLLQ $0x34, Y4, Y4
+	VPSLLQ $0x34, Y7, Y7
+	VMULPD Y4, Y12, Y12
+	VMULPD Y7, Y12, Y12
+
+scaled558:
+	VADDPD  Y11, Y3, Y3
+	VMOVUPS Y11, (DX)(BX*8)
+	VADDPD  Y12, Y3, Y3
+	VMOVUPS Y12, 32(DX)(BX*8)
+	ADDQ    $0x08, BX
+	CMPQ    BX, SI
+	JLE     many552
+
+oneTest554:
 	LEAQ -4(CX), SI
 	CMPQ BX, SI
-	JG   tail525
+	JG   tail555
 
-one523:
+one553:
 	VMOVUPS      (AX)(BX*8), Y4
 	VSUBPD       Y0, Y4, Y4
 	VMAXPD       Y4, Y1, Y4
@@ -10247,22 +10646,44 @@ one523:
 	VPERMD       exp64Words<>+64(SB), Y4, Y8
 	VFMADD213PD  Y8, Y6, Y7
 	VADDPD       Y6, Y7, Y7
+	VCMPPD       $0x11, constants<>+2112(SB), Y5, Y4
+	VMOVMSKPD    Y4, DI
+	TESTL        DI, DI
+	JZ           normal559
+	VCMPPD       $0x11, constants<>+2112(SB), Y5, Y6
 	VPSRLQ       $0x03, Y5, Y5
-	VPSRLQ       $0x01, Y5, Y8
-	VPSUBQ       Y8, Y5, Y5
-	VPSLLQ       $0x34, Y8, Y8
+	VPAND        constants<>+2176(SB), Y6, Y4
+	VPADDQ       Y4, Y5, Y5
+	VPSRLQ       $0x01, Y5, Y4
+	VPSUBQ       Y4, Y5, Y5
+	VPSLLQ       $0x34, Y4, Y4
 	VPSLLQ       $0x34, Y5, Y5
-	VMULPD       Y8, Y7, Y7
+	VMULPD       Y4, Y7, Y7
 	VMULPD       Y5, Y7, Y7
-	VADDPD       Y7, Y3, Y3
-	VMOVUPS      Y7, (DX)(BX*8)
-	ADDQ         $0x04, BX
-	CMPQ         BX, SI
-	JLE          one523
+	VPAND        constants<>+1920(SB), Y6, Y6
+	VADDPD       Y6, Y7, Y7
+	VPSUBQ       Y6, Y7, Y7
+	JMP          scaled560
 
-tail525:
+normal559:
+	VPSRLQ $0x03, Y5, Y5
+	VPSRLQ $0x01, Y5, Y4
+	VPSUBQ Y4, Y5, Y5
+	VPSLLQ $0x34, Y4, Y4
+	VPSLLQ $0x34, Y5, Y5
+	VMULPD Y4, Y7, Y7
+	VMULPD Y5, Y7, Y7
+
+scaled560:
+	VADDPD  Y7, Y3, Y3
+	VMOVUPS Y7, (DX)(BX*8)
+	ADDQ    $0x04, BX
+	CMPQ    BX, SI
+	JLE     one553
+
+tail555:
 	SUBQ         BX, CX
-	JZ           done526
+	JZ           done556
 	LEAQ         mask<>+32(SB), SI
 	NEGQ         CX
 	VMOVDQU      (SI)(CX*8), Y4
@@ -10291,18 +10712,40 @@ tail525:
 	VPERMD       exp64Words<>+64(SB), Y1, Y6
 	VFMADD213PD  Y6, Y5, Y2
 	VADDPD       Y5, Y2, Y2
+	VCMPPD       $0x11, constants<>+2112(SB), Y0, Y1
+	VMOVMSKPD    Y1, AX
+	TESTL        AX, AX
+	JZ           normal561
+	VCMPPD       $0x11, constants<>+2112(SB), Y0, Y5
 	VPSRLQ       $0x03, Y0, Y0
-	VPSRLQ       $0x01, Y0, Y6
-	VPSUBQ       Y6, Y0, Y0
-	VPSLLQ       $0x34, Y6, Y6
+	VPAND        constants<>+2176(SB), Y5, Y1
+	VPADDQ       Y1, Y0, Y0
+	VPSRLQ       $0x01, Y0, Y1
+	VPSUBQ       Y1, Y0, Y0
+	VPSLLQ       $0x34, Y1, Y1
 	VPSLLQ       $0x34, Y0, Y0
-	VMULPD       Y6, Y2, Y2
+	VMULPD       Y1, Y2, Y2
 	VMULPD       Y0, Y2, Y2
-	VANDPD       Y4, Y2, Y0
-	VADDPD       Y0, Y3, Y3
-	VMASKMOVPD   Y2, Y4, (DX)(BX*8)
+	VPAND        constants<>+1920(SB), Y5, Y5
+	VADDPD       Y5, Y2, Y2
+	VPSUBQ       Y5, Y2, Y2
+	JMP          scaled562
 
-done526:
+normal561:
+	VPSRLQ $0x03, Y0, Y0
+	VPSRLQ $0x01, Y0, Y1
+	VPSUBQ Y1, Y0, Y0
+	VPSLLQ $0x34, Y1, Y1
+	VPSLLQ $0x34, Y0, Y0
+	VMULPD Y1, Y2, Y2
+	VMULPD Y0, Y2, Y2
+
+scaled562:
+	VANDPD     Y4, Y2, Y0
+	VADDPD     Y0, Y3, Y3
+	VMASKMOVPD Y2, Y4, (DX)(BX*8)
+
+done556:
 	VEXTRACTF128 $0x01, Y3, X10
 	VADDPD       Y10, Y3, Y3
 	VPERMILPD    $0x01, X3, X10
@@ -10323,169 +10766,176 @@ TEXT ·expShiftSum32(SB), NOSPLIT, $0-40
 	MOVQ         dst+0(FP), DX
 	VBROADCASTSS shift+16(FP), Z0
 	VCVTPS2PD    Y0, Z0
-	VPXORQ       Z1, Z1, Z1
+	VMOVUPD      constants<>+2240(SB), Z1
+	VPXORQ       Z2, Z2, Z2
 	XORQ         BX, BX
 	LEAQ         -32(CX), SI
 	TESTQ        SI, SI
-	JL           oneTest529
+	JL           oneTest565
 
-many527:
-	VCVTPS2PD         (AX)(BX*4), Z2
-	VSUBPD            Z0, Z2, Z2
-	VCVTPS2PD         32(AX)(BX*4), Z3
+many563:
+	VCVTPS2PD         (AX)(BX*4), Z3
 	VSUBPD            Z0, Z3, Z3
-	VCVTPS2PD         64(AX)(BX*4), Z4
+	VCVTPS2PD         32(AX)(BX*4), Z4
 	VSUBPD            Z0, Z4, Z4
-	VCVTPS2PD         96(AX)(BX*4), Z5
+	VCVTPS2PD         64(AX)(BX*4), Z5
 	VSUBPD            Z0, Z5, Z5
-	VBROADCASTSD      constants<>+1088(SB), Z6
-	VFMADD213PD.BCST  constants<>+1856(SB), Z2, Z6
+	VCVTPS2PD         96(AX)(BX*4), Z6
+	VSUBPD            Z0, Z6, Z6
 	VBROADCASTSD      constants<>+1088(SB), Z7
-	VFMADD213PD.BCST  constants<>+1856(SB), Z3, Z7
+	VFMADD213PD.BCST  constants<>+2304(SB), Z3, Z7
 	VBROADCASTSD      constants<>+1088(SB), Z8
-	VFMADD213PD.BCST  constants<>+1856(SB), Z4, Z8
+	VFMADD213PD.BCST  constants<>+2304(SB), Z4, Z8
 	VBROADCASTSD      constants<>+1088(SB), Z9
-	VFMADD213PD.BCST  constants<>+1856(SB), Z5, Z9
-	VSUBPD.BCST       constants<>+1856(SB), Z6, Z6
-	VSUBPD.BCST       constants<>+1856(SB), Z7, Z7
-	VSUBPD.BCST       constants<>+1856(SB), Z8, Z8
-	VSUBPD.BCST       constants<>+1856(SB), Z9, Z9
-	VFNMADD231PD.BCST constants<>+1216(SB), Z6, Z2
+	VFMADD213PD.BCST  constants<>+2304(SB), Z5, Z9
+	VBROADCASTSD      constants<>+1088(SB), Z10
+	VFMADD213PD.BCST  constants<>+2304(SB), Z6, Z10
+	VSUBPD.BCST       constants<>+2304(SB), Z7, Z7
+	VSUBPD.BCST       constants<>+2304(SB), Z8, Z8
+	VSUBPD.BCST       constants<>+2304(SB), Z9, Z9
+	VSUBPD.BCST       constants<>+2304(SB), Z10, Z10
 	VFNMADD231PD.BCST constants<>+1216(SB), Z7, Z3
 	VFNMADD231PD.BCST constants<>+1216(SB), Z8, Z4
 	VFNMADD231PD.BCST constants<>+1216(SB), Z9, Z5
-	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z2, Z2
+	VFNMADD231PD.BCST constants<>+1216(SB), Z10, Z6
 	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z3, Z3
 	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z4, Z4
 	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z5, Z5
-	VMULPD            Z2, Z2, Z11
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z6, Z6
 	VMULPD            Z3, Z3, Z12
 	VMULPD            Z4, Z4, Z13
 	VMULPD            Z5, Z5, Z14
-	VBROADCASTSD      constants<>+1920(SB), Z15
-	VFMADD213PD.BCST  constants<>+1984(SB), Z11, Z15
-	VBROADCASTSD      constants<>+1920(SB), Z16
-	VFMADD213PD.BCST  constants<>+1984(SB), Z12, Z16
-	VBROADCASTSD      constants<>+1920(SB), Z17
-	VFMADD213PD.BCST  constants<>+1984(SB), Z13, Z17
-	VBROADCASTSD      constants<>+1920(SB), Z18
-	VFMADD213PD.BCST  constants<>+1984(SB), Z14, Z18
-	VFMADD213PD.BCST  constants<>+2048(SB), Z11, Z15
-	VFMADD213PD.BCST  constants<>+2048(SB), Z12, Z16
-	VFMADD213PD.BCST  constants<>+2048(SB), Z13, Z17
-	VFMADD213PD.BCST  constants<>+2048(SB), Z14, Z18
-	VBROADCASTSD      constants<>+2112(SB), Z19
-	VFMADD213PD.BCST  constants<>+2176(SB), Z11, Z19
-	VBROADCASTSD      constants<>+2112(SB), Z20
-	VFMADD213PD.BCST  constants<>+2176(SB), Z12, Z20
-	VBROADCASTSD      constants<>+2112(SB), Z21
-	VFMADD213PD.BCST  constants<>+2176(SB), Z13, Z21
-	VBROADCASTSD      constants<>+2112(SB), Z22
-	VFMADD213PD.BCST  constants<>+2176(SB), Z14, Z22
-	VFMADD213PD.BCST  constants<>+2240(SB), Z11, Z19
-	VFMADD213PD.BCST  constants<>+2240(SB), Z12, Z20
-	VFMADD213PD.BCST  constants<>+2240(SB), Z13, Z21
-	VFMADD213PD.BCST  constants<>+2240(SB), Z14, Z22
-	VFMADD231PD       Z19, Z2, Z15
+	VMULPD            Z6, Z6, Z15
+	VBROADCASTSD      constants<>+2368(SB), Z16
+	VFMADD213PD.BCST  constants<>+2432(SB), Z12, Z16
+	VBROADCASTSD      constants<>+2368(SB), Z17
+	VFMADD213PD.BCST  constants<>+2432(SB), Z13, Z17
+	VBROADCASTSD      constants<>+2368(SB), Z18
+	VFMADD213PD.BCST  constants<>+2432(SB), Z14, Z18
+	VBROADCASTSD      constants<>+2368(SB), Z19
+	VFMADD213PD.BCST  constants<>+2432(SB), Z15, Z19
+	VFMADD213PD.BCST  constants<>+2496(SB), Z12, Z16
+	VFMADD213PD.BCST  constants<>+2496(SB), Z13, Z17
+	VFMADD213PD.BCST  constants<>+2496(SB), Z14, Z18
+	VFMADD213PD.BCST  constants<>+2496(SB), Z15, Z19
+	VBROADCASTSD      constants<>+2560(SB), Z20
+	VFMADD213PD.BCST  constants<>+2624(SB), Z12, Z20
+	VBROADCASTSD      constants<>+2560(SB), Z21
+	VFMADD213PD.BCST  constants<>+2624(SB), Z13, Z21
+	VBROADCASTSD      constants<>+2560(SB), Z22
+	VFMADD213PD.BCST  constants<>+2624(SB), Z14, Z22
+	VBROADCASTSD      constants<>+2560(SB), Z23
+	VFMADD213PD.BCST  constants<>+2624(SB), Z15, Z23
+	VFMADD213PD.BCST  constants<>+2688(SB), Z12, Z20
+	VFMADD213PD.BCST  constants<>+2688(SB), Z13, Z21
+	VFMADD213PD.BCST  constants<>+2688(SB), Z14, Z22
+	VFMADD213PD.BCST  constants<>+2688(SB), Z15, Z23
 	VFMADD231PD       Z20, Z3, Z16
 	VFMADD231PD       Z21, Z4, Z17
 	VFMADD231PD       Z22, Z5, Z18
-	VFMADD213PD       Z2, Z11, Z15
+	VFMADD231PD       Z23, Z6, Z19
 	VFMADD213PD       Z3, Z12, Z16
 	VFMADD213PD       Z4, Z13, Z17
 	VFMADD213PD       Z5, Z14, Z18
-	VADDPD.BCST       constants<>+0(SB), Z15, Z15
-	VSCALEFPD         Z6, Z15, Z15
+	VFMADD213PD       Z6, Z15, Z19
 	VADDPD.BCST       constants<>+0(SB), Z16, Z16
+	VMAXPD            Z7, Z1, Z7
 	VSCALEFPD         Z7, Z16, Z16
 	VADDPD.BCST       constants<>+0(SB), Z17, Z17
+	VMAXPD            Z8, Z1, Z8
 	VSCALEFPD         Z8, Z17, Z17
 	VADDPD.BCST       constants<>+0(SB), Z18, Z18
+	VMAXPD            Z9, Z1, Z9
 	VSCALEFPD         Z9, Z18, Z18
-	VADDPD            Z15, Z1, Z1
-	VCVTPD2PS         Z15, Y15
-	VMOVUPS           Y15, (DX)(BX*4)
-	VADDPD            Z16, Z1, Z1
+	VADDPD.BCST       constants<>+0(SB), Z19, Z19
+	VMAXPD            Z10, Z1, Z10
+	VSCALEFPD         Z10, Z19, Z19
+	VADDPD            Z16, Z2, Z2
 	VCVTPD2PS         Z16, Y16
-	VMOVUPS           Y16, 32(DX)(BX*4)
-	VADDPD            Z17, Z1, Z1
+	VMOVUPS           Y16, (DX)(BX*4)
+	VADDPD            Z17, Z2, Z2
 	VCVTPD2PS         Z17, Y17
-	VMOVUPS           Y17, 64(DX)(BX*4)
-	VADDPD            Z18, Z1, Z1
+	VMOVUPS           Y17, 32(DX)(BX*4)
+	VADDPD            Z18, Z2, Z2
 	VCVTPD2PS         Z18, Y18
-	VMOVUPS           Y18, 96(DX)(BX*4)
+	VMOVUPS           Y18, 64(DX)(BX*4)
+	VADDPD            Z19, Z2, Z2
+	VCVTPD2PS         Z19, Y19
+	VMOVUPS           Y19, 96(DX)(BX*4)
 	ADDQ              $0x20, BX
 	CMPQ              BX, SI
-	JLE               many527
+	JLE               many563
 
-oneTest529:
+oneTest565:
 	LEAQ -8(CX), SI
 	CMPQ BX, SI
-	JG   tail530
+	JG   tail566
 
-one528:
-	VCVTPS2PD         (AX)(BX*4), Z2
-	VSUBPD            Z0, Z2, Z2
-	VBROADCASTSD      constants<>+1088(SB), Z3
-	VFMADD213PD.BCST  constants<>+1856(SB), Z2, Z3
-	VSUBPD.BCST       constants<>+1856(SB), Z3, Z3
-	VFNMADD231PD.BCST constants<>+1216(SB), Z3, Z2
-	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z2, Z2
-	VMULPD            Z2, Z2, Z4
-	VBROADCASTSD      constants<>+1920(SB), Z5
-	VFMADD213PD.BCST  constants<>+1984(SB), Z4, Z5
-	VFMADD213PD.BCST  constants<>+2048(SB), Z4, Z5
-	VBROADCASTSD      constants<>+2112(SB), Z6
-	VFMADD213PD.BCST  constants<>+2176(SB), Z4, Z6
-	VFMADD213PD.BCST  constants<>+2240(SB), Z4, Z6
-	VFMADD231PD       Z6, Z2, Z5
-	VFMADD213PD       Z2, Z4, Z5
-	VADDPD.BCST       constants<>+0(SB), Z5, Z5
-	VSCALEFPD         Z3, Z5, Z5
-	VADDPD            Z5, Z1, Z1
-	VCVTPD2PS         Z5, Y5
-	VMOVUPS           Y5, (DX)(BX*4)
+one564:
+	VCVTPS2PD         (AX)(BX*4), Z3
+	VSUBPD            Z0, Z3, Z3
+	VBROADCASTSD      constants<>+1088(SB), Z4
+	VFMADD213PD.BCST  constants<>+2304(SB), Z3, Z4
+	VSUBPD.BCST       constants<>+2304(SB), Z4, Z4
+	VFNMADD231PD.BCST constants<>+1216(SB), Z4, Z3
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z3, Z3
+	VMULPD            Z3, Z3, Z5
+	VBROADCASTSD      constants<>+2368(SB), Z6
+	VFMADD213PD.BCST  constants<>+2432(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+2496(SB), Z5, Z6
+	VBROADCASTSD      constants<>+2560(SB), Z7
+	VFMADD213PD.BCST  constants<>+2624(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+2688(SB), Z5, Z7
+	VFMADD231PD       Z7, Z3, Z6
+	VFMADD213PD       Z3, Z5, Z6
+	VADDPD.BCST       constants<>+0(SB), Z6, Z6
+	VMAXPD            Z4, Z1, Z4
+	VSCALEFPD         Z4, Z6, Z6
+	VADDPD            Z6, Z2, Z2
+	VCVTPD2PS         Z6, Y6
+	VMOVUPS           Y6, (DX)(BX*4)
 	ADDQ              $0x08, BX
 	CMPQ              BX, SI
-	JLE               one528
+	JLE               one564
 
-tail530:
+tail566:
 	SUBQ              BX, CX
-	JZ                done531
+	JZ                done567
 	MOVQ              $-1, SI
 	SHLXQ             CX, SI, SI
 	NOTQ              SI
 	KMOVW             SI, K1
-	VCVTPS2PD.Z       (AX)(BX*4), K1, Z2
-	VSUBPD            Z0, Z2, Z2
+	VCVTPS2PD.Z       (AX)(BX*4), K1, Z3
+	VSUBPD            Z0, Z3, Z3
 	VBROADCASTSD      constants<>+1088(SB), Z0
-	VFMADD213PD.BCST  constants<>+1856(SB), Z2, Z0
-	VSUBPD.BCST       constants<>+1856(SB), Z0, Z0
-	VFNMADD231PD.BCST constants<>+1216(SB), Z0, Z2
-	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z2, Z2
-	VMULPD            Z2, Z2, Z3
-	VBROADCASTSD      constants<>+1920(SB), Z4
-	VFMADD213PD.BCST  constants<>+1984(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+2048(SB), Z3, Z4
-	VBROADCASTSD      constants<>+2112(SB), Z5
-	VFMADD213PD.BCST  constants<>+2176(SB), Z3, Z5
-	VFMADD213PD.BCST  constants<>+2240(SB), Z3, Z5
-	VFMADD231PD       Z5, Z2, Z4
-	VFMADD213PD       Z2, Z3, Z4
-	VADDPD.BCST       constants<>+0(SB), Z4, Z4
-	VSCALEFPD         Z0, Z4, Z4
-	VADDPD            Z4, Z1, K1, Z1
-	VCVTPD2PS         Z4, Y4
-	VMOVUPS           Y4, K1, (DX)(BX*4)
+	VFMADD213PD.BCST  constants<>+2304(SB), Z3, Z0
+	VSUBPD.BCST       constants<>+2304(SB), Z0, Z0
+	VFNMADD231PD.BCST constants<>+1216(SB), Z0, Z3
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z3, Z3
+	VMULPD            Z3, Z3, Z4
+	VBROADCASTSD      constants<>+2368(SB), Z5
+	VFMADD213PD.BCST  constants<>+2432(SB), Z4, Z5
+	VFMADD213PD.BCST  constants<>+2496(SB), Z4, Z5
+	VBROADCASTSD      constants<>+2560(SB), Z6
+	VFMADD213PD.BCST  constants<>+2624(SB), Z4, Z6
+	VFMADD213PD.BCST  constants<>+2688(SB), Z4, Z6
+	VFMADD231PD       Z6, Z3, Z5
+	VFMADD213PD       Z3, Z4, Z5
+	VADDPD.BCST       constants<>+0(SB), Z5, Z5
+	VMAXPD            Z0, Z1, Z0
+	VSCALEFPD         Z0, Z5, Z5
+	VADDPD            Z5, Z2, K1, Z2
+	VCVTPD2PS         Z5, Y5
+	VMOVUPS           Y5, K1, (DX)(BX*4)
 
-done531:
-	VEXTRACTF64X4 $0x01, Z1, Y10
-	VADDPD        Z10, Z1, Z1
-	VEXTRACTF64X2 $0x01, Y1, X10
-	VADDPD        Z10, Z1, Z1
-	VPERMILPD     $0x01, X1, X10
-	VADDPD        Z10, Z1, Z1
-	VMOVSD        X1, ret+32(FP)
+done567:
+	VEXTRACTF64X4 $0x01, Z2, Y11
+	VADDPD        Z11, Z2, Z2
+	VEXTRACTF64X2 $0x01, Y2, X11
+	VADDPD        Z11, Z2, Z2
+	VPERMILPD     $0x01, X2, X11
+	VADDPD        Z11, Z2, Z2
+	VMOVSD        X2, ret+32(FP)
 	VZEROUPPER
 	RET
 
@@ -10495,15 +10945,15 @@ avx2:
 	MOVQ         dst+0(FP), DX
 	VBROADCASTSS shift+16(FP), Y0
 	VCVTPS2PD    X0, Y0
-	VMOVUPD      constants<>+2304(SB), Y1
-	VMOVUPD      constants<>+2368(SB), Y2
+	VMOVUPD      constants<>+2752(SB), Y1
+	VMOVUPD      constants<>+2816(SB), Y2
 	VXORPS       Y3, Y3, Y3
 	XORQ         BX, BX
 	LEAQ         -8(CX), SI
 	TESTQ        SI, SI
-	JL           oneTest534
+	JL           oneTest570
 
-many532:
+many568:
 	VCVTPS2PD    (AX)(BX*4), Y4
 	VSUBPD       Y0, Y4, Y4
 	VCVTPS2PD    16(AX)(BX*4), Y5
@@ -10513,27 +10963,27 @@ many532:
 	VMINPD       Y4, Y2, Y4
 	VMINPD       Y5, Y2, Y5
 	VBROADCASTSD constants<>+1088(SB), Y6
-	VFMADD213PD  constants<>+1856(SB), Y4, Y6
+	VFMADD213PD  constants<>+2304(SB), Y4, Y6
 	VBROADCASTSD constants<>+1088(SB), Y7
-	VFMADD213PD  constants<>+1856(SB), Y5, Y7
-	VSUBPD       constants<>+1856(SB), Y6, Y8
-	VSUBPD       constants<>+1856(SB), Y7, Y9
+	VFMADD213PD  constants<>+2304(SB), Y5, Y7
+	VSUBPD       constants<>+2304(SB), Y6, Y8
+	VSUBPD       constants<>+2304(SB), Y7, Y9
 	VFNMADD231PD constants<>+1216(SB), Y8, Y4
 	VFNMADD231PD constants<>+1216(SB), Y9, Y5
 	VMULPD       Y4, Y4, Y8
 	VMULPD       Y5, Y5, Y9
-	VBROADCASTSD constants<>+1920(SB), Y11
-	VFMADD213PD  constants<>+1984(SB), Y8, Y11
-	VBROADCASTSD constants<>+1920(SB), Y12
-	VFMADD213PD  constants<>+1984(SB), Y9, Y12
-	VFMADD213PD  constants<>+2048(SB), Y8, Y11
-	VFMADD213PD  constants<>+2048(SB), Y9, Y12
-	VBROADCASTSD constants<>+2112(SB), Y13
-	VFMADD213PD  constants<>+2176(SB), Y8, Y13
-	VBROADCASTSD constants<>+2112(SB), Y14
-	VFMADD213PD  constants<>+2176(SB), Y9, Y14
-	VFMADD213PD  constants<>+2240(SB), Y8, Y13
-	VFMADD213PD  constants<>+2240(SB), Y9, Y14
+	VBROADCASTSD constants<>+2368(SB), Y11
+	VFMADD213PD  constants<>+2432(SB), Y8, Y11
+	VBROADCASTSD constants<>+2368(SB), Y12
+	VFMADD213PD  constants<>+2432(SB), Y9, Y12
+	VFMADD213PD  constants<>+2496(SB), Y8, Y11
+	VFMADD213PD  constants<>+2496(SB), Y9, Y12
+	VBROADCASTSD constants<>+2560(SB), Y13
+	VFMADD213PD  constants<>+2624(SB), Y8, Y13
+	VBROADCASTSD constants<>+2560(SB), Y14
+	VFMADD213PD  constants<>+2624(SB), Y9, Y14
+	VFMADD213PD  constants<>+2688(SB), Y8, Y13
+	VFMADD213PD  constants<>+2688(SB), Y9, Y14
 	VFMADD231PD  Y13, Y4, Y11
 	VFMADD231PD  Y14, Y5, Y12
 	VFMADD213PD  Y4, Y8, Y11
@@ -10552,29 +11002,29 @@ many532:
 	VMOVUPS      X12, 16(DX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          many532
+	JLE          many568
 
-oneTest534:
+oneTest570:
 	LEAQ -4(CX), SI
 	CMPQ BX, SI
-	JG   tail535
+	JG   tail571
 
-one533:
+one569:
 	VCVTPS2PD    (AX)(BX*4), Y4
 	VSUBPD       Y0, Y4, Y4
 	VMAXPD       Y4, Y1, Y4
 	VMINPD       Y4, Y2, Y4
 	VBROADCASTSD constants<>+1088(SB), Y5
-	VFMADD213PD  constants<>+1856(SB), Y4, Y5
-	VSUBPD       constants<>+1856(SB), Y5, Y6
+	VFMADD213PD  constants<>+2304(SB), Y4, Y5
+	VSUBPD       constants<>+2304(SB), Y5, Y6
 	VFNMADD231PD constants<>+1216(SB), Y6, Y4
 	VMULPD       Y4, Y4, Y6
-	VBROADCASTSD constants<>+1920(SB), Y7
-	VFMADD213PD  constants<>+1984(SB), Y6, Y7
-	VFMADD213PD  constants<>+2048(SB), Y6, Y7
-	VBROADCASTSD constants<>+2112(SB), Y8
-	VFMADD213PD  constants<>+2176(SB), Y6, Y8
-	VFMADD213PD  constants<>+2240(SB), Y6, Y8
+	VBROADCASTSD constants<>+2368(SB), Y7
+	VFMADD213PD  constants<>+2432(SB), Y6, Y7
+	VFMADD213PD  constants<>+2496(SB), Y6, Y7
+	VBROADCASTSD constants<>+2560(SB), Y8
+	VFMADD213PD  constants<>+2624(SB), Y6, Y8
+	VFMADD213PD  constants<>+2688(SB), Y6, Y8
 	VFMADD231PD  Y8, Y4, Y7
 	VFMADD213PD  Y4, Y6, Y7
 	VADDPD       constants<>+0(SB), Y7, Y7
@@ -10585,11 +11035,11 @@ one533:
 	VMOVUPS      X7, (DX)(BX*4)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one533
+	JLE          one569
 
-tail535:
+tail571:
 	SUBQ         BX, CX
-	JZ           done536
+	JZ           done572
 	LEAQ         mask<>+32(SB), SI
 	NEGQ         CX
 	VMOVDQU      (SI)(CX*4), X5
@@ -10599,16 +11049,16 @@ tail535:
 	VMAXPD       Y4, Y1, Y4
 	VMINPD       Y4, Y2, Y4
 	VBROADCASTSD constants<>+1088(SB), Y0
-	VFMADD213PD  constants<>+1856(SB), Y4, Y0
-	VSUBPD       constants<>+1856(SB), Y0, Y1
+	VFMADD213PD  constants<>+2304(SB), Y4, Y0
+	VSUBPD       constants<>+2304(SB), Y0, Y1
 	VFNMADD231PD constants<>+1216(SB), Y1, Y4
 	VMULPD       Y4, Y4, Y1
-	VBROADCASTSD constants<>+1920(SB), Y2
-	VFMADD213PD  constants<>+1984(SB), Y1, Y2
-	VFMADD213PD  constants<>+2048(SB), Y1, Y2
-	VBROADCASTSD constants<>+2112(SB), Y6
-	VFMADD213PD  constants<>+2176(SB), Y1, Y6
-	VFMADD213PD  constants<>+2240(SB), Y1, Y6
+	VBROADCASTSD constants<>+2368(SB), Y2
+	VFMADD213PD  constants<>+2432(SB), Y1, Y2
+	VFMADD213PD  constants<>+2496(SB), Y1, Y2
+	VBROADCASTSD constants<>+2560(SB), Y6
+	VFMADD213PD  constants<>+2624(SB), Y1, Y6
+	VFMADD213PD  constants<>+2688(SB), Y1, Y6
 	VFMADD231PD  Y6, Y4, Y2
 	VFMADD213PD  Y4, Y1, Y2
 	VADDPD       constants<>+0(SB), Y2, Y2
@@ -10620,7 +11070,7 @@ tail535:
 	VCVTPD2PSY   Y2, X2
 	VMASKMOVPS   X2, X5, (DX)(BX*4)
 
-done536:
+done572:
 	VEXTRACTF128 $0x01, Y3, X10
 	VADDPD       Y10, Y3, Y3
 	VPERMILPD    $0x01, X3, X10
@@ -10645,9 +11095,9 @@ TEXT ·sumExp64(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -32(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest539
+	JL           oneTest575
 
-many537:
+many573:
 	PREFETCHT0        8192(AX)(DX*8)
 	PREFETCHT0        8256(AX)(DX*8)
 	PREFETCHT0        8320(AX)(DX*8)
@@ -10724,36 +11174,71 @@ many537:
 	VPERMPD           Z2, Z8, Z8
 	VFMADD213PD       Z8, Z4, Z20
 	VADDPD            Z4, Z20, Z20
-	VSCALEFPD         Z12, Z20, Z20
 	VPERMPD           Z1, Z9, Z4
 	VPERMPD           Z2, Z9, Z9
 	VFMADD213PD       Z9, Z4, Z21
 	VADDPD            Z4, Z21, Z21
-	VSCALEFPD         Z13, Z21, Z21
 	VPERMPD           Z1, Z10, Z4
 	VPERMPD           Z2, Z10, Z10
 	VFMADD213PD       Z10, Z4, Z22
 	VADDPD            Z4, Z22, Z22
-	VSCALEFPD         Z14, Z22, Z22
 	VPERMPD           Z1, Z11, Z4
 	VPERMPD           Z2, Z11, Z11
 	VFMADD213PD       Z11, Z4, Z23
 	VADDPD            Z4, Z23, Z23
+	VMINPD            Z12, Z13, Z4
+	VMINPD            Z4, Z14, Z4
+	VMINPD            Z4, Z15, Z4
+	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
+	KORTESTW          K1, K1
+	JZ                normal578
+	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z12, K1
+	VADDPD.BCST       constants<>+1792(SB), Z12, K1, Z12
+	VMAXPD.BCST       constants<>+1856(SB), Z12, K1, Z12
+	VSCALEFPD         Z12, Z20, Z20
+	VADDPD.BCST       constants<>+1920(SB), Z20, K1, Z20
+	VPSUBQ.BCST       constants<>+1920(SB), Z20, K1, Z20
+	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z13, K1
+	VADDPD.BCST       constants<>+1792(SB), Z13, K1, Z13
+	VMAXPD.BCST       constants<>+1856(SB), Z13, K1, Z13
+	VSCALEFPD         Z13, Z21, Z21
+	VADDPD.BCST       constants<>+1920(SB), Z21, K1, Z21
+	VPSUBQ.BCST       constants<>+1920(SB), Z21, K1, Z21
+	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z14, K1
+	VADDPD.BCST       constants<>+1792(SB), Z14, K1, Z14
+	VMAXPD.BCST       constants<>+1856(SB), Z14, K1, Z14
+	VSCALEFPD         Z14, Z22, Z22
+	VADDPD.BCST       constants<>+1920(SB), Z22, K1, Z22
+	VPSUBQ.BCST       constants<>+1920(SB), Z22, K1, Z22
+	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z15, K1
+	VADDPD.BCST       constants<>+1792(SB), Z15, K1, Z15
+	VMAXPD.BCST       constants<>+1856(SB), Z15, K1, Z15
 	VSCALEFPD         Z15, Z23, Z23
-	VADDPD            Z20, Z3, Z3
-	VADDPD            Z21, Z3, Z3
-	VADDPD            Z22, Z3, Z3
-	VADDPD            Z23, Z3, Z3
-	ADDQ              $0x20, DX
-	CMPQ              DX, BX
-	JLE               many537
+	VADDPD.BCST       constants<>+1920(SB), Z23, K1, Z23
+	VPSUBQ.BCST       constants<>+1920(SB), Z23, K1, Z23
+	JMP               scaled579
 
-oneTest539:
+normal578:
+	VSCALEFPD Z12, Z20, Z20
+	VSCALEFPD Z13, Z21, Z21
+	VSCALEFPD Z14, Z22, Z22
+	VSCALEFPD Z15, Z23, Z23
+
+scaled579:
+	VADDPD Z20, Z3, Z3
+	VADDPD Z21, Z3, Z3
+	VADDPD Z22, Z3, Z3
+	VADDPD Z23, Z3, Z3
+	ADDQ   $0x20, DX
+	CMPQ   DX, BX
+	JLE    many573
+
+oneTest575:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail540
+	JG   tail576
 
-one538:
+one574:
 	PREFETCHT0        8192(AX)(DX*8)
 	VMOVUPS           (AX)(DX*8), Z4
 	VSUBPD            Z0, Z4, Z4
@@ -10776,15 +11261,29 @@ one538:
 	VPERMPD           Z2, Z5, Z5
 	VFMADD213PD       Z5, Z4, Z8
 	VADDPD            Z4, Z8, Z8
+	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z6, K1
+	KORTESTW          K1, K1
+	JZ                normal580
+	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z6, K1
+	VADDPD.BCST       constants<>+1792(SB), Z6, K1, Z6
+	VMAXPD.BCST       constants<>+1856(SB), Z6, K1, Z6
 	VSCALEFPD         Z6, Z8, Z8
-	VADDPD            Z8, Z3, Z3
-	ADDQ              $0x08, DX
-	CMPQ              DX, BX
-	JLE               one538
+	VADDPD.BCST       constants<>+1920(SB), Z8, K1, Z8
+	VPSUBQ.BCST       constants<>+1920(SB), Z8, K1, Z8
+	JMP               scaled581
 
-tail540:
+normal580:
+	VSCALEFPD Z6, Z8, Z8
+
+scaled581:
+	VADDPD Z8, Z3, Z3
+	ADDQ   $0x08, DX
+	CMPQ   DX, BX
+	JLE    one574
+
+tail576:
 	SUBQ              DX, CX
-	JZ                done541
+	JZ                done577
 	MOVQ              $-1, BX
 	SHLXQ             CX, BX, BX
 	NOTQ              BX
@@ -10811,10 +11310,24 @@ tail540:
 	VPERMPD           Z2, Z0, Z0
 	VFMADD213PD       Z0, Z1, Z7
 	VADDPD            Z1, Z7, Z7
+	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
+	KORTESTW          K2, K2
+	JZ                normal582
+	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
+	VADDPD.BCST       constants<>+1792(SB), Z5, K2, Z5
+	VMAXPD.BCST       constants<>+1856(SB), Z5, K2, Z5
 	VSCALEFPD         Z5, Z7, Z7
-	VADDPD            Z7, Z3, K1, Z3
+	VADDPD.BCST       constants<>+1920(SB), Z7, K2, Z7
+	VPSUBQ.BCST       constants<>+1920(SB), Z7, K2, Z7
+	JMP               scaled583
 
-done541:
+normal582:
+	VSCALEFPD Z5, Z7, Z7
+
+scaled583:
+	VADDPD Z7, Z3, K1, Z3
+
+done577:
 	VEXTRACTF64X4 $0x01, Z3, Y28
 	VADDPD        Z28, Z3, Z3
 	VEXTRACTF64X2 $0x01, Y3, X28
@@ -10829,15 +11342,15 @@ avx2:
 	MOVQ         x+0(FP), AX
 	MOVQ         n+16(FP), CX
 	VBROADCASTSD shift+8(FP), Y0
-	VMOVUPD      constants<>+1728(SB), Y1
-	VMOVUPD      constants<>+1792(SB), Y2
+	VMOVUPD      constants<>+1984(SB), Y1
+	VMOVUPD      constants<>+2048(SB), Y2
 	VXORPS       Y3, Y3, Y3
 	XORQ         DX, DX
 	LEAQ         -8(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest544
+	JL           oneTest586
 
-many542:
+many584:
 	PREFETCHT0   8192(AX)(DX*8)
 	VMOVUPS      (AX)(DX*8), Y4
 	VSUBPD       Y0, Y4, Y4
@@ -10882,39 +11395,75 @@ many542:
 	VPERMD       exp64Words<>+64(SB), Y4, Y8
 	VFMADD213PD  Y8, Y5, Y11
 	VADDPD       Y5, Y11, Y11
-	VPSRLQ       $0x03, Y6, Y6
-	VPSRLQ       $0x01, Y6, Y8
-	VPSUBQ       Y8, Y6, Y6
-	VPSLLQ       $0x34, Y8, Y8
-	VPSLLQ       $0x34, Y6, Y6
-	VMULPD       Y8, Y11, Y11
-	VMULPD       Y6, Y11, Y11
 	VMOVSLDUP    Y7, Y4
-	VPERMD       exp64Words<>+0(SB), Y4, Y6
+	VPERMD       exp64Words<>+0(SB), Y4, Y8
 	VPERMD       exp64Words<>+32(SB), Y4, Y5
-	VPBLENDD     $0xaa, Y5, Y6, Y5
-	VPERMD       exp64Words<>+64(SB), Y4, Y6
-	VFMADD213PD  Y6, Y5, Y12
+	VPBLENDD     $0xaa, Y5, Y8, Y5
+	VPERMD       exp64Words<>+64(SB), Y4, Y8
+	VFMADD213PD  Y8, Y5, Y12
 	VADDPD       Y5, Y12, Y12
-	VPSRLQ       $0x03, Y7, Y7
-	VPSRLQ       $0x01, Y7, Y6
-	VPSUBQ       Y6, Y7, Y7
+	VMINPD       Y6, Y7, Y4
+	VCMPPD       $0x11, constants<>+2112(SB), Y4, Y4
+	VMOVMSKPD    Y4, SI
+	TESTL        SI, SI
+	JZ           normal589
+	VCMPPD       $0x11, constants<>+2112(SB), Y6, Y5
+	VPSRLQ       $0x03, Y6, Y6
+	VPAND        constants<>+2176(SB), Y5, Y4
+	VPADDQ       Y4, Y6, Y6
+	VPSRLQ       $0x01, Y6, Y4
+	VPSUBQ       Y4, Y6, Y6
+	VPSLLQ       $0x34, Y4, Y4
 	VPSLLQ       $0x34, Y6, Y6
+	VMULPD       Y4, Y11, Y11
+	VMULPD       Y6, Y11, Y11
+	VPAND        constants<>+1920(SB), Y5, Y5
+	VADDPD       Y5, Y11, Y11
+	VPSUBQ       Y5, Y11, Y11
+	VCMPPD       $0x11, constants<>+2112(SB), Y7, Y5
+	VPSRLQ       $0x03, Y7, Y7
+	VPAND        constants<>+2176(SB), Y5, Y4
+	VPADDQ       Y4, Y7, Y7
+	VPSRLQ       $0x01, Y7, Y4
+	VPSUBQ       Y4, Y7, Y7
+	VPSLLQ       $0x34, Y4, Y4
 	VPSLLQ       $0x34, Y7, Y7
-	VMULPD       Y6, Y12, Y12
+	VMULPD       Y4, Y12, Y12
 	VMULPD       Y7, Y12, Y12
-	VADDPD       Y11, Y3, Y3
-	VADDPD       Y12, Y3, Y3
-	ADDQ         $0x08, DX
-	CMPQ         DX, BX
-	JLE          many542
+	VPAND        constants<>+1920(SB), Y5, Y5
+	VADDPD       Y5, Y12, Y12
+	VPSUBQ       Y5, Y12, Y12
+	JMP          scaled590
 
-oneTest544:
+normal589:
+	VPSRLQ $0x03, Y6, Y6
+	VPSRLQ $0x01, Y6, Y4
+	VPSUBQ Y4, Y6, Y6
+	VPSLLQ $0x34, Y4, Y4
+	VPSLLQ $0x34, Y6, Y6
+	VMULPD Y4, Y11, Y11
+	VMULPD Y6, Y11, Y11
+	VPSRLQ $0x03, Y7, Y7
+	VPSRLQ $0x01, Y7, Y4
+	VPSUBQ Y4, Y7, Y7
+	VPSLLQ $0x34, Y4, Y4
+	VPSLLQ $0x34, Y7, Y7
+	VMULPD Y4, Y12, Y12
+	VMULPD Y7, Y12, Y12
+
+scaled590:
+	VADDPD Y11, Y3, Y3
+	VADDPD Y12, Y3, Y3
+	ADDQ   $0x08, DX
+	CMPQ   DX, BX
+	JLE    many584
+
+oneTest586:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail545
+	JG   tail587
 
-one543:
+one585:
 	PREFETCHT0   8192(AX)(DX*8)
 	VMOVUPS      (AX)(DX*8), Y4
 	VSUBPD       Y0, Y4, Y4
@@ -10941,21 +11490,43 @@ one543:
 	VPERMD       exp64Words<>+64(SB), Y4, Y8
 	VFMADD213PD  Y8, Y6, Y7
 	VADDPD       Y6, Y7, Y7
+	VCMPPD       $0x11, constants<>+2112(SB), Y5, Y4
+	VMOVMSKPD    Y4, SI
+	TESTL        SI, SI
+	JZ           normal591
+	VCMPPD       $0x11, constants<>+2112(SB), Y5, Y6
 	VPSRLQ       $0x03, Y5, Y5
-	VPSRLQ       $0x01, Y5, Y8
-	VPSUBQ       Y8, Y5, Y5
-	VPSLLQ       $0x34, Y8, Y8
+	VPAND        constants<>+2176(SB), Y6, Y4
+	VPADDQ       Y4, Y5, Y5
+	VPSRLQ       $0x01, Y5, Y4
+	VPSUBQ       Y4, Y5, Y5
+	VPSLLQ       $0x34, Y4, Y4
 	VPSLLQ       $0x34, Y5, Y5
-	VMULPD       Y8, Y7, Y7
+	VMULPD       Y4, Y7, Y7
 	VMULPD       Y5, Y7, Y7
-	VADDPD       Y7, Y3, Y3
-	ADDQ         $0x04, DX
-	CMPQ         DX, BX
-	JLE          one543
+	VPAND        constants<>+1920(SB), Y6, Y6
+	VADDPD       Y6, Y7, Y7
+	VPSUBQ       Y6, Y7, Y7
+	JMP          scaled592
 
-tail545:
+normal591:
+	VPSRLQ $0x03, Y5, Y5
+	VPSRLQ $0x01, Y5, Y4
+	VPSUBQ Y4, Y5, Y5
+	VPSLLQ $0x34, Y4, Y4
+	VPSLLQ $0x34, Y5, Y5
+	VMULPD Y4, Y7, Y7
+	VMULPD Y5, Y7, Y7
+
+scaled592:
+	VADDPD Y7, Y3, Y3
+	ADDQ   $0x04, DX
+	CMPQ   DX, BX
+	JLE    one585
+
+tail587:
 	SUBQ         DX, CX
-	JZ           done546
+	JZ           done588
 	LEAQ         mask<>+32(SB), BX
 	NEGQ         CX
 	VMOVDQU      (BX)(CX*8), Y4
@@ -10985,17 +11556,39 @@ tail545:
 	VPERMD       exp64Words<>+64(SB), Y1, Y6
 	VFMADD213PD  Y6, Y5, Y2
 	VADDPD       Y5, Y2, Y2
+	VCMPPD       $0x11, constants<>+2112(SB), Y0, Y1
+	VMOVMSKPD    Y1, AX
+	TESTL        AX, AX
+	JZ           normal593
+	VCMPPD       $0x11, constants<>+2112(SB), Y0, Y5
 	VPSRLQ       $0x03, Y0, Y0
-	VPSRLQ       $0x01, Y0, Y6
-	VPSUBQ       Y6, Y0, Y0
-	VPSLLQ       $0x34, Y6, Y6
+	VPAND        constants<>+2176(SB), Y5, Y1
+	VPADDQ       Y1, Y0, Y0
+	VPSRLQ       $0x01, Y0, Y1
+	VPSUBQ       Y1, Y0, Y0
+	VPSLLQ       $0x34, Y1, Y1
 	VPSLLQ       $0x34, Y0, Y0
-	VMULPD       Y6, Y2, Y2
+	VMULPD       Y1, Y2, Y2
 	VMULPD       Y0, Y2, Y2
-	VANDPD       Y4, Y2, Y0
-	VADDPD       Y0, Y3, Y3
+	VPAND        constants<>+1920(SB), Y5, Y5
+	VADDPD       Y5, Y2, Y2
+	VPSUBQ       Y5, Y2, Y2
+	JMP          scaled594
 
-done546:
+normal593:
+	VPSRLQ $0x03, Y0, Y0
+	VPSRLQ $0x01, Y0, Y1
+	VPSUBQ Y1, Y0, Y0
+	VPSLLQ $0x34, Y1, Y1
+	VPSLLQ $0x34, Y0, Y0
+	VMULPD Y1, Y2, Y2
+	VMULPD Y0, Y2, Y2
+
+scaled594:
+	VANDPD Y4, Y2, Y0
+	VADDPD Y0, Y3, Y3
+
+done588:
 	VEXTRACTF128 $0x01, Y3, X10
 	VADDPD       Y10, Y3, Y3
 	VPERMILPD    $0x01, X3, X10
@@ -11015,161 +11608,168 @@ TEXT ·sumExp32(SB), NOSPLIT, $0-32
 	MOVQ         n+16(FP), CX
 	VBROADCASTSS shift+8(FP), Z0
 	VCVTPS2PD    Y0, Z0
-	VPXORQ       Z1, Z1, Z1
+	VMOVUPD      constants<>+2240(SB), Z1
+	VPXORQ       Z2, Z2, Z2
 	XORQ         DX, DX
 	LEAQ         -32(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest549
+	JL           oneTest597
 
-many547:
+many595:
 	PREFETCHT0        4096(AX)(DX*4)
 	PREFETCHT0        4160(AX)(DX*4)
-	VCVTPS2PD         (AX)(DX*4), Z2
-	VSUBPD            Z0, Z2, Z2
-	VCVTPS2PD         32(AX)(DX*4), Z3
+	VCVTPS2PD         (AX)(DX*4), Z3
 	VSUBPD            Z0, Z3, Z3
-	VCVTPS2PD         64(AX)(DX*4), Z4
+	VCVTPS2PD         32(AX)(DX*4), Z4
 	VSUBPD            Z0, Z4, Z4
-	VCVTPS2PD         96(AX)(DX*4), Z5
+	VCVTPS2PD         64(AX)(DX*4), Z5
 	VSUBPD            Z0, Z5, Z5
-	VBROADCASTSD      constants<>+1088(SB), Z6
-	VFMADD213PD.BCST  constants<>+1856(SB), Z2, Z6
+	VCVTPS2PD         96(AX)(DX*4), Z6
+	VSUBPD            Z0, Z6, Z6
 	VBROADCASTSD      constants<>+1088(SB), Z7
-	VFMADD213PD.BCST  constants<>+1856(SB), Z3, Z7
+	VFMADD213PD.BCST  constants<>+2304(SB), Z3, Z7
 	VBROADCASTSD      constants<>+1088(SB), Z8
-	VFMADD213PD.BCST  constants<>+1856(SB), Z4, Z8
+	VFMADD213PD.BCST  constants<>+2304(SB), Z4, Z8
 	VBROADCASTSD      constants<>+1088(SB), Z9
-	VFMADD213PD.BCST  constants<>+1856(SB), Z5, Z9
-	VSUBPD.BCST       constants<>+1856(SB), Z6, Z6
-	VSUBPD.BCST       constants<>+1856(SB), Z7, Z7
-	VSUBPD.BCST       constants<>+1856(SB), Z8, Z8
-	VSUBPD.BCST       constants<>+1856(SB), Z9, Z9
-	VFNMADD231PD.BCST constants<>+1216(SB), Z6, Z2
+	VFMADD213PD.BCST  constants<>+2304(SB), Z5, Z9
+	VBROADCASTSD      constants<>+1088(SB), Z10
+	VFMADD213PD.BCST  constants<>+2304(SB), Z6, Z10
+	VSUBPD.BCST       constants<>+2304(SB), Z7, Z7
+	VSUBPD.BCST       constants<>+2304(SB), Z8, Z8
+	VSUBPD.BCST       constants<>+2304(SB), Z9, Z9
+	VSUBPD.BCST       constants<>+2304(SB), Z10, Z10
 	VFNMADD231PD.BCST constants<>+1216(SB), Z7, Z3
 	VFNMADD231PD.BCST constants<>+1216(SB), Z8, Z4
 	VFNMADD231PD.BCST constants<>+1216(SB), Z9, Z5
-	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z2, Z2
+	VFNMADD231PD.BCST constants<>+1216(SB), Z10, Z6
 	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z3, Z3
 	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z4, Z4
 	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z5, Z5
-	VMULPD            Z2, Z2, Z11
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z6, Z6
 	VMULPD            Z3, Z3, Z12
 	VMULPD            Z4, Z4, Z13
 	VMULPD            Z5, Z5, Z14
-	VBROADCASTSD      constants<>+1920(SB), Z15
-	VFMADD213PD.BCST  constants<>+1984(SB), Z11, Z15
-	VBROADCASTSD      constants<>+1920(SB), Z16
-	VFMADD213PD.BCST  constants<>+1984(SB), Z12, Z16
-	VBROADCASTSD      constants<>+1920(SB), Z17
-	VFMADD213PD.BCST  constants<>+1984(SB), Z13, Z17
-	VBROADCASTSD      constants<>+1920(SB), Z18
-	VFMADD213PD.BCST  constants<>+1984(SB), Z14, Z18
-	VFMADD213PD.BCST  constants<>+2048(SB), Z11, Z15
-	VFMADD213PD.BCST  constants<>+2048(SB), Z12, Z16
-	VFMADD213PD.BCST  constants<>+2048(SB), Z13, Z17
-	VFMADD213PD.BCST  constants<>+2048(SB), Z14, Z18
-	VBROADCASTSD      constants<>+2112(SB), Z19
-	VFMADD213PD.BCST  constants<>+2176(SB), Z11, Z19
-	VBROADCASTSD      constants<>+2112(SB), Z20
-	VFMADD213PD.BCST  constants<>+2176(SB), Z12, Z20
-	VBROADCASTSD      constants<>+2112(SB), Z21
-	VFMADD213PD.BCST  constants<>+2176(SB), Z13, Z21
-	VBROADCASTSD      constants<>+2112(SB), Z22
-	VFMADD213PD.BCST  constants<>+2176(SB), Z14, Z22
-	VFMADD213PD.BCST  constants<>+2240(SB), Z11, Z19
-	VFMADD213PD.BCST  constants<>+2240(SB), Z12, Z20
-	VFMADD213PD.BCST  constants<>+2240(SB), Z13, Z21
-	VFMADD213PD.BCST  constants<>+2240(SB), Z14, Z22
-	VFMADD231PD       Z19, Z2, Z15
+	VMULPD            Z6, Z6, Z15
+	VBROADCASTSD      constants<>+2368(SB), Z16
+	VFMADD213PD.BCST  constants<>+2432(SB), Z12, Z16
+	VBROADCASTSD      constants<>+2368(SB), Z17
+	VFMADD213PD.BCST  constants<>+2432(SB), Z13, Z17
+	VBROADCASTSD      constants<>+2368(SB), Z18
+	VFMADD213PD.BCST  constants<>+2432(SB), Z14, Z18
+	VBROADCASTSD      constants<>+2368(SB), Z19
+	VFMADD213PD.BCST  constants<>+2432(SB), Z15, Z19
+	VFMADD213PD.BCST  constants<>+2496(SB), Z12, Z16
+	VFMADD213PD.BCST  constants<>+2496(SB), Z13, Z17
+	VFMADD213PD.BCST  constants<>+2496(SB), Z14, Z18
+	VFMADD213PD.BCST  constants<>+2496(SB), Z15, Z19
+	VBROADCASTSD      constants<>+2560(SB), Z20
+	VFMADD213PD.BCST  constants<>+2624(SB), Z12, Z20
+	VBROADCASTSD      constants<>+2560(SB), Z21
+	VFMADD213PD.BCST  constants<>+2624(SB), Z13, Z21
+	VBROADCASTSD      constants<>+2560(SB), Z22
+	VFMADD213PD.BCST  constants<>+2624(SB), Z14, Z22
+	VBROADCASTSD      constants<>+2560(SB), Z23
+	VFMADD213PD.BCST  constants<>+2624(SB), Z15, Z23
+	VFMADD213PD.BCST  constants<>+2688(SB), Z12, Z20
+	VFMADD213PD.BCST  constants<>+2688(SB), Z13, Z21
+	VFMADD213PD.BCST  constants<>+2688(SB), Z14, Z22
+	VFMADD213PD.BCST  constants<>+2688(SB), Z15, Z23
 	VFMADD231PD       Z20, Z3, Z16
 	VFMADD231PD       Z21, Z4, Z17
 	VFMADD231PD       Z22, Z5, Z18
-	VFMADD213PD       Z2, Z11, Z15
+	VFMADD231PD       Z23, Z6, Z19
 	VFMADD213PD       Z3, Z12, Z16
 	VFMADD213PD       Z4, Z13, Z17
 	VFMADD213PD       Z5, Z14, Z18
-	VADDPD.BCST       constants<>+0(SB), Z15, Z15
-	VSCALEFPD         Z6, Z15, Z15
+	VFMADD213PD       Z6, Z15, Z19
 	VADDPD.BCST       constants<>+0(SB), Z16, Z16
+	VMAXPD            Z7, Z1, Z7
 	VSCALEFPD         Z7, Z16, Z16
 	VADDPD.BCST       constants<>+0(SB), Z17, Z17
+	VMAXPD            Z8, Z1, Z8
 	VSCALEFPD         Z8, Z17, Z17
 	VADDPD.BCST       constants<>+0(SB), Z18, Z18
+	VMAXPD            Z9, Z1, Z9
 	VSCALEFPD         Z9, Z18, Z18
-	VADDPD            Z15, Z1, Z1
-	VADDPD            Z16, Z1, Z1
-	VADDPD            Z17, Z1, Z1
-	VADDPD            Z18, Z1, Z1
+	VADDPD.BCST       constants<>+0(SB), Z19, Z19
+	VMAXPD            Z10, Z1, Z10
+	VSCALEFPD         Z10, Z19, Z19
+	VADDPD            Z16, Z2, Z2
+	VADDPD            Z17, Z2, Z2
+	VADDPD            Z18, Z2, Z2
+	VADDPD            Z19, Z2, Z2
 	ADDQ              $0x20, DX
 	CMPQ              DX, BX
-	JLE               many547
+	JLE               many595
 
-oneTest549:
+oneTest597:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail550
+	JG   tail598
 
-one548:
+one596:
 	PREFETCHT0        4096(AX)(DX*4)
-	VCVTPS2PD         (AX)(DX*4), Z2
-	VSUBPD            Z0, Z2, Z2
-	VBROADCASTSD      constants<>+1088(SB), Z3
-	VFMADD213PD.BCST  constants<>+1856(SB), Z2, Z3
-	VSUBPD.BCST       constants<>+1856(SB), Z3, Z3
-	VFNMADD231PD.BCST constants<>+1216(SB), Z3, Z2
-	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z2, Z2
-	VMULPD            Z2, Z2, Z4
-	VBROADCASTSD      constants<>+1920(SB), Z5
-	VFMADD213PD.BCST  constants<>+1984(SB), Z4, Z5
-	VFMADD213PD.BCST  constants<>+2048(SB), Z4, Z5
-	VBROADCASTSD      constants<>+2112(SB), Z6
-	VFMADD213PD.BCST  constants<>+2176(SB), Z4, Z6
-	VFMADD213PD.BCST  constants<>+2240(SB), Z4, Z6
-	VFMADD231PD       Z6, Z2, Z5
-	VFMADD213PD       Z2, Z4, Z5
-	VADDPD.BCST       constants<>+0(SB), Z5, Z5
-	VSCALEFPD         Z3, Z5, Z5
-	VADDPD            Z5, Z1, Z1
+	VCVTPS2PD         (AX)(DX*4), Z3
+	VSUBPD            Z0, Z3, Z3
+	VBROADCASTSD      constants<>+1088(SB), Z4
+	VFMADD213PD.BCST  constants<>+2304(SB), Z3, Z4
+	VSUBPD.BCST       constants<>+2304(SB), Z4, Z4
+	VFNMADD231PD.BCST constants<>+1216(SB), Z4, Z3
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z3, Z3
+	VMULPD            Z3, Z3, Z5
+	VBROADCASTSD      constants<>+2368(SB), Z6
+	VFMADD213PD.BCST  constants<>+2432(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+2496(SB), Z5, Z6
+	VBROADCASTSD      constants<>+2560(SB), Z7
+	VFMADD213PD.BCST  constants<>+2624(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+2688(SB), Z5, Z7
+	VFMADD231PD       Z7, Z3, Z6
+	VFMADD213PD       Z3, Z5, Z6
+	VADDPD.BCST       constants<>+0(SB), Z6, Z6
+	VMAXPD            Z4, Z1, Z4
+	VSCALEFPD         Z4, Z6, Z6
+	VADDPD            Z6, Z2, Z2
 	ADDQ              $0x08, DX
 	CMPQ              DX, BX
-	JLE               one548
+	JLE               one596
 
-tail550:
+tail598:
 	SUBQ              DX, CX
-	JZ                done551
+	JZ                done599
 	MOVQ              $-1, BX
 	SHLXQ             CX, BX, BX
 	NOTQ              BX
 	KMOVW             BX, K1
 	PREFETCHT0        4096(AX)(DX*4)
-	VCVTPS2PD.Z       (AX)(DX*4), K1, Z2
-	VSUBPD            Z0, Z2, Z2
+	VCVTPS2PD.Z       (AX)(DX*4), K1, Z3
+	VSUBPD            Z0, Z3, Z3
 	VBROADCASTSD      constants<>+1088(SB), Z0
-	VFMADD213PD.BCST  constants<>+1856(SB), Z2, Z0
-	VSUBPD.BCST       constants<>+1856(SB), Z0, Z0
-	VFNMADD231PD.BCST constants<>+1216(SB), Z0, Z2
-	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z2, Z2
-	VMULPD            Z2, Z2, Z3
-	VBROADCASTSD      constants<>+1920(SB), Z4
-	VFMADD213PD.BCST  constants<>+1984(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+2048(SB), Z3, Z4
-	VBROADCASTSD      constants<>+2112(SB), Z5
-	VFMADD213PD.BCST  constants<>+2176(SB), Z3, Z5
-	VFMADD213PD.BCST  constants<>+2240(SB), Z3, Z5
-	VFMADD231PD       Z5, Z2, Z4
-	VFMADD213PD       Z2, Z3, Z4
-	VADDPD.BCST       constants<>+0(SB), Z4, Z4
-	VSCALEFPD         Z0, Z4, Z4
-	VADDPD            Z4, Z1, K1, Z1
+	VFMADD213PD.BCST  constants<>+2304(SB), Z3, Z0
+	VSUBPD.BCST       constants<>+2304(SB), Z0, Z0
+	VFNMADD231PD.BCST constants<>+1216(SB), Z0, Z3
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z3, Z3
+	VMULPD            Z3, Z3, Z4
+	VBROADCASTSD      constants<>+2368(SB), Z5
+	VFMADD213PD.BCST  constants<>+2432(SB), Z4, Z5
+	VFMADD213PD.BCST  constants<>+2496(SB), Z4, Z5
+	VBROADCASTSD      constants<>+2560(SB), Z6
+	VFMADD213PD.BCST  constants<>+2624(SB), Z4, Z6
+	VFMADD213PD.BCST  constants<>+2688(SB), Z4, Z6
+	VFMADD231PD       Z6, Z3, Z5
+	VFMADD213PD       Z3, Z4, Z5
+	VADDPD.BCST       constants<>+0(SB), Z5, Z5
+	VMAXPD            Z0, Z1, Z0
+	VSCALEFPD         Z0, Z5, Z5
+	VADDPD            Z5, Z2, K1, Z2
 
-done551:
-	VEXTRACTF64X4 $0x01, Z1, Y10
-	VADDPD        Z10, Z1, Z1
-	VEXTRACTF64X2 $0x01, Y1, X10
-	VADDPD        Z10, Z1, Z1
-	VPERMILPD     $0x01, X1, X10
-	VADDPD        Z10, Z1, Z1
-	VMOVSD        X1, ret+24(FP)
+done599:
+	VEXTRACTF64X4 $0x01, Z2, Y11
+	VADDPD        Z11, Z2, Z2
+	VEXTRACTF64X2 $0x01, Y2, X11
+	VADDPD        Z11, Z2, Z2
+	VPERMILPD     $0x01, X2, X11
+	VADDPD        Z11, Z2, Z2
+	VMOVSD        X2, ret+24(FP)
 	VZEROUPPER
 	RET
 
@@ -11178,15 +11778,15 @@ avx2:
 	MOVQ         n+16(FP), CX
 	VBROADCASTSS shift+8(FP), Y0
 	VCVTPS2PD    X0, Y0
-	VMOVUPD      constants<>+2304(SB), Y1
-	VMOVUPD      constants<>+2368(SB), Y2
+	VMOVUPD      constants<>+2752(SB), Y1
+	VMOVUPD      constants<>+2816(SB), Y2
 	VXORPS       Y3, Y3, Y3
 	XORQ         DX, DX
 	LEAQ         -8(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest554
+	JL           oneTest602
 
-many552:
+many600:
 	PREFETCHT0   4096(AX)(DX*4)
 	VCVTPS2PD    (AX)(DX*4), Y4
 	VSUBPD       Y0, Y4, Y4
@@ -11197,27 +11797,27 @@ many552:
 	VMINPD       Y4, Y2, Y4
 	VMINPD       Y5, Y2, Y5
 	VBROADCASTSD constants<>+1088(SB), Y6
-	VFMADD213PD  constants<>+1856(SB), Y4, Y6
+	VFMADD213PD  constants<>+2304(SB), Y4, Y6
 	VBROADCASTSD constants<>+1088(SB), Y7
-	VFMADD213PD  constants<>+1856(SB), Y5, Y7
-	VSUBPD       constants<>+1856(SB), Y6, Y8
-	VSUBPD       constants<>+1856(SB), Y7, Y9
+	VFMADD213PD  constants<>+2304(SB), Y5, Y7
+	VSUBPD       constants<>+2304(SB), Y6, Y8
+	VSUBPD       constants<>+2304(SB), Y7, Y9
 	VFNMADD231PD constants<>+1216(SB), Y8, Y4
 	VFNMADD231PD constants<>+1216(SB), Y9, Y5
 	VMULPD       Y4, Y4, Y8
 	VMULPD       Y5, Y5, Y9
-	VBROADCASTSD constants<>+1920(SB), Y11
-	VFMADD213PD  constants<>+1984(SB), Y8, Y11
-	VBROADCASTSD constants<>+1920(SB), Y12
-	VFMADD213PD  constants<>+1984(SB), Y9, Y12
-	VFMADD213PD  constants<>+2048(SB), Y8, Y11
-	VFMADD213PD  constants<>+2048(SB), Y9, Y12
-	VBROADCASTSD constants<>+2112(SB), Y13
-	VFMADD213PD  constants<>+2176(SB), Y8, Y13
-	VBROADCASTSD constants<>+2112(SB), Y14
-	VFMADD213PD  constants<>+2176(SB), Y9, Y14
-	VFMADD213PD  constants<>+2240(SB), Y8, Y13
-	VFMADD213PD  constants<>+2240(SB), Y9, Y14
+	VBROADCASTSD constants<>+2368(SB), Y11
+	VFMADD213PD  constants<>+2432(SB), Y8, Y11
+	VBROADCASTSD constants<>+2368(SB), Y12
+	VFMADD213PD  constants<>+2432(SB), Y9, Y12
+	VFMADD213PD  constants<>+2496(SB), Y8, Y11
+	VFMADD213PD  constants<>+2496(SB), Y9, Y12
+	VBROADCASTSD constants<>+2560(SB), Y13
+	VFMADD213PD  constants<>+2624(SB), Y8, Y13
+	VBROADCASTSD constants<>+2560(SB), Y14
+	VFMADD213PD  constants<>+2624(SB), Y9, Y14
+	VFMADD213PD  constants<>+2688(SB), Y8, Y13
+	VFMADD213PD  constants<>+2688(SB), Y9, Y14
 	VFMADD231PD  Y13, Y4, Y11
 	VFMADD231PD  Y14, Y5, Y12
 	VFMADD213PD  Y4, Y8, Y11
@@ -11232,30 +11832,30 @@ many552:
 	VADDPD       Y12, Y3, Y3
 	ADDQ         $0x08, DX
 	CMPQ         DX, BX
-	JLE          many552
+	JLE          many600
 
-oneTest554:
+oneTest602:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail555
+	JG   tail603
 
-one553:
+one601:
 	PREFETCHT0   4096(AX)(DX*4)
 	VCVTPS2PD    (AX)(DX*4), Y4
 	VSUBPD       Y0, Y4, Y4
 	VMAXPD       Y4, Y1, Y4
 	VMINPD       Y4, Y2, Y4
 	VBROADCASTSD constants<>+1088(SB), Y5
-	VFMADD213PD  constants<>+1856(SB), Y4, Y5
-	VSUBPD       constants<>+1856(SB), Y5, Y6
+	VFMADD213PD  constants<>+2304(SB), Y4, Y5
+	VSUBPD       constants<>+2304(SB), Y5, Y6
 	VFNMADD231PD constants<>+1216(SB), Y6, Y4
 	VMULPD       Y4, Y4, Y6
-	VBROADCASTSD constants<>+1920(SB), Y7
-	VFMADD213PD  constants<>+1984(SB), Y6, Y7
-	VFMADD213PD  constants<>+2048(SB), Y6, Y7
-	VBROADCASTSD constants<>+2112(SB), Y8
-	VFMADD213PD  constants<>+2176(SB), Y6, Y8
-	VFMADD213PD  constants<>+2240(SB), Y6, Y8
+	VBROADCASTSD constants<>+2368(SB), Y7
+	VFMADD213PD  constants<>+2432(SB), Y6, Y7
+	VFMADD213PD  constants<>+2496(SB), Y6, Y7
+	VBROADCASTSD constants<>+2560(SB), Y8
+	VFMADD213PD  constants<>+2624(SB), Y6, Y8
+	VFMADD213PD  constants<>+2688(SB), Y6, Y8
 	VFMADD231PD  Y8, Y4, Y7
 	VFMADD213PD  Y4, Y6, Y7
 	VADDPD       constants<>+0(SB), Y7, Y7
@@ -11264,11 +11864,11 @@ one553:
 	VADDPD       Y7, Y3, Y3
 	ADDQ         $0x04, DX
 	CMPQ         DX, BX
-	JLE          one553
+	JLE          one601
 
-tail555:
+tail603:
 	SUBQ         DX, CX
-	JZ           done556
+	JZ           done604
 	LEAQ         mask<>+32(SB), BX
 	NEGQ         CX
 	VMOVDQU      (BX)(CX*4), X5
@@ -11279,16 +11879,16 @@ tail555:
 	VMAXPD       Y4, Y1, Y4
 	VMINPD       Y4, Y2, Y4
 	VBROADCASTSD constants<>+1088(SB), Y0
-	VFMADD213PD  constants<>+1856(SB), Y4, Y0
-	VSUBPD       constants<>+1856(SB), Y0, Y1
+	VFMADD213PD  constants<>+2304(SB), Y4, Y0
+	VSUBPD       constants<>+2304(SB), Y0, Y1
 	VFNMADD231PD constants<>+1216(SB), Y1, Y4
 	VMULPD       Y4, Y4, Y1
-	VBROADCASTSD constants<>+1920(SB), Y2
-	VFMADD213PD  constants<>+1984(SB), Y1, Y2
-	VFMADD213PD  constants<>+2048(SB), Y1, Y2
-	VBROADCASTSD constants<>+2112(SB), Y6
-	VFMADD213PD  constants<>+2176(SB), Y1, Y6
-	VFMADD213PD  constants<>+2240(SB), Y1, Y6
+	VBROADCASTSD constants<>+2368(SB), Y2
+	VFMADD213PD  constants<>+2432(SB), Y1, Y2
+	VFMADD213PD  constants<>+2496(SB), Y1, Y2
+	VBROADCASTSD constants<>+2560(SB), Y6
+	VFMADD213PD  constants<>+2624(SB), Y1, Y6
+	VFMADD213PD  constants<>+2688(SB), Y1, Y6
 	VFMADD231PD  Y6, Y4, Y2
 	VFMADD213PD  Y4, Y1, Y2
 	VADDPD       constants<>+0(SB), Y2, Y2
@@ -11298,7 +11898,7 @@ tail555:
 	VANDPD       Y0, Y2, Y0
 	VADDPD       Y0, Y3, Y3
 
-done556:
+done604:
 	VEXTRACTF128 $0x01, Y3, X10
 	VADDPD       Y10, Y3, Y3
 	VPERMILPD    $0x01, X3, X10
@@ -11323,9 +11923,9 @@ TEXT ·expSubAdd64(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest559
+	JL      oneTest607
 
-many557:
+many605:
 	VMOVUPS           (AX)(SI*8), Z2
 	VMOVUPS           (CX)(SI*8), Z3
 	VSUBPD            Z3, Z2, Z2
@@ -11402,48 +12002,83 @@ many557:
 	VPERMPD           Z1, Z6, Z6
 	VFMADD213PD       Z6, Z2, Z18
 	VADDPD            Z2, Z18, Z18
-	VSCALEFPD         Z10, Z18, Z18
 	VPERMPD           Z0, Z7, Z2
 	VPERMPD           Z1, Z7, Z7
 	VFMADD213PD       Z7, Z2, Z19
 	VADDPD            Z2, Z19, Z19
-	VSCALEFPD         Z11, Z19, Z19
 	VPERMPD           Z0, Z8, Z2
 	VPERMPD           Z1, Z8, Z8
 	VFMADD213PD       Z8, Z2, Z20
 	VADDPD            Z2, Z20, Z20
-	VSCALEFPD         Z12, Z20, Z20
 	VPERMPD           Z0, Z9, Z2
 	VPERMPD           Z1, Z9, Z9
 	VFMADD213PD       Z9, Z2, Z21
 	VADDPD            Z2, Z21, Z21
+	VMINPD            Z10, Z11, Z2
+	VMINPD            Z2, Z12, Z2
+	VMINPD            Z2, Z13, Z2
+	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z2, K1
+	KORTESTW          K1, K1
+	JZ                normal610
+	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z10, K1
+	VADDPD.BCST       constants<>+1792(SB), Z10, K1, Z10
+	VMAXPD.BCST       constants<>+1856(SB), Z10, K1, Z10
+	VSCALEFPD         Z10, Z18, Z18
+	VADDPD.BCST       constants<>+1920(SB), Z18, K1, Z18
+	VPSUBQ.BCST       constants<>+1920(SB), Z18, K1, Z18
+	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z11, K1
+	VADDPD.BCST       constants<>+1792(SB), Z11, K1, Z11
+	VMAXPD.BCST       constants<>+1856(SB), Z11, K1, Z11
+	VSCALEFPD         Z11, Z19, Z19
+	VADDPD.BCST       constants<>+1920(SB), Z19, K1, Z19
+	VPSUBQ.BCST       constants<>+1920(SB), Z19, K1, Z19
+	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z12, K1
+	VADDPD.BCST       constants<>+1792(SB), Z12, K1, Z12
+	VMAXPD.BCST       constants<>+1856(SB), Z12, K1, Z12
+	VSCALEFPD         Z12, Z20, Z20
+	VADDPD.BCST       constants<>+1920(SB), Z20, K1, Z20
+	VPSUBQ.BCST       constants<>+1920(SB), Z20, K1, Z20
+	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z13, K1
+	VADDPD.BCST       constants<>+1792(SB), Z13, K1, Z13
+	VMAXPD.BCST       constants<>+1856(SB), Z13, K1, Z13
 	VSCALEFPD         Z13, Z21, Z21
-	VMOVUPS           (DX)(SI*8), Z2
-	VADDPD            Z18, Z2, Z2
-	VMOVUPS           Z18, (AX)(SI*8)
-	VMOVUPS           Z2, (DX)(SI*8)
-	VMOVUPS           64(DX)(SI*8), Z2
-	VADDPD            Z19, Z2, Z2
-	VMOVUPS           Z19, 64(AX)(SI*8)
-	VMOVUPS           Z2, 64(DX)(SI*8)
-	VMOVUPS           128(DX)(SI*8), Z2
-	VADDPD            Z20, Z2, Z2
-	VMOVUPS           Z20, 128(AX)(SI*8)
-	VMOVUPS           Z2, 128(DX)(SI*8)
-	VMOVUPS           192(DX)(SI*8), Z2
-	VADDPD            Z21, Z2, Z2
-	VMOVUPS           Z21, 192(AX)(SI*8)
-	VMOVUPS           Z2, 192(DX)(SI*8)
-	ADDQ              $0x20, SI
-	CMPQ              SI, DI
-	JLE               many557
+	VADDPD.BCST       constants<>+1920(SB), Z21, K1, Z21
+	VPSUBQ.BCST       constants<>+1920(SB), Z21, K1, Z21
+	JMP               scaled611
 
-oneTest559:
+normal610:
+	VSCALEFPD Z10, Z18, Z18
+	VSCALEFPD Z11, Z19, Z19
+	VSCALEFPD Z12, Z20, Z20
+	VSCALEFPD Z13, Z21, Z21
+
+scaled611:
+	VMOVUPS (DX)(SI*8), Z2
+	VADDPD  Z18, Z2, Z2
+	VMOVUPS Z18, (AX)(SI*8)
+	VMOVUPS Z2, (DX)(SI*8)
+	VMOVUPS 64(DX)(SI*8), Z2
+	VADDPD  Z19, Z2, Z2
+	VMOVUPS Z19, 64(AX)(SI*8)
+	VMOVUPS Z2, 64(DX)(SI*8)
+	VMOVUPS 128(DX)(SI*8), Z2
+	VADDPD  Z20, Z2, Z2
+	VMOVUPS Z20, 128(AX)(SI*8)
+	VMOVUPS Z2, 128(DX)(SI*8)
+	VMOVUPS 192(DX)(SI*8), Z2
+	VADDPD  Z21, Z2, Z2
+	VMOVUPS Z21, 192(AX)(SI*8)
+	VMOVUPS Z2, 192(DX)(SI*8)
+	ADDQ    $0x20, SI
+	CMPQ    SI, DI
+	JLE     many605
+
+oneTest607:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail560
+	JG   tail608
 
-one558:
+one606:
 	VMOVUPS           (AX)(SI*8), Z2
 	VMOVUPS           (CX)(SI*8), Z3
 	VSUBPD            Z3, Z2, Z2
@@ -11466,18 +12101,32 @@ one558:
 	VPERMPD           Z1, Z3, Z3
 	VFMADD213PD       Z3, Z2, Z6
 	VADDPD            Z2, Z6, Z6
+	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
+	KORTESTW          K1, K1
+	JZ                normal612
+	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
+	VADDPD.BCST       constants<>+1792(SB), Z4, K1, Z4
+	VMAXPD.BCST       constants<>+1856(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
-	VMOVUPS           (DX)(SI*8), Z2
-	VADDPD            Z6, Z2, Z2
-	VMOVUPS           Z6, (AX)(SI*8)
-	VMOVUPS           Z2, (DX)(SI*8)
-	ADDQ              $0x08, SI
-	CMPQ              SI, DI
-	JLE               one558
+	VADDPD.BCST       constants<>+1920(SB), Z6, K1, Z6
+	VPSUBQ.BCST       constants<>+1920(SB), Z6, K1, Z6
+	JMP               scaled613
 
-tail560:
+normal612:
+	VSCALEFPD Z4, Z6, Z6
+
+scaled613:
+	VMOVUPS (DX)(SI*8), Z2
+	VADDPD  Z6, Z2, Z2
+	VMOVUPS Z6, (AX)(SI*8)
+	VMOVUPS Z2, (DX)(SI*8)
+	ADDQ    $0x08, SI
+	CMPQ    SI, DI
+	JLE     one606
+
+tail608:
 	SUBQ              SI, BX
-	JZ                done561
+	JZ                done609
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -11504,13 +12153,27 @@ tail560:
 	VPERMPD           Z1, Z3, Z3
 	VFMADD213PD       Z3, Z0, Z6
 	VADDPD            Z0, Z6, Z6
+	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
+	KORTESTW          K2, K2
+	JZ                normal614
+	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
+	VADDPD.BCST       constants<>+1792(SB), Z4, K2, Z4
+	VMAXPD.BCST       constants<>+1856(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
-	VMOVUPD.Z         (DX)(SI*8), K1, Z0
-	VADDPD            Z6, Z0, Z0
-	VMOVUPD           Z6, K1, (AX)(SI*8)
-	VMOVUPD           Z0, K1, (DX)(SI*8)
+	VADDPD.BCST       constants<>+1920(SB), Z6, K2, Z6
+	VPSUBQ.BCST       constants<>+1920(SB), Z6, K2, Z6
+	JMP               scaled615
 
-done561:
+normal614:
+	VSCALEFPD Z4, Z6, Z6
+
+scaled615:
+	VMOVUPD.Z (DX)(SI*8), K1, Z0
+	VADDPD    Z6, Z0, Z0
+	VMOVUPD   Z6, K1, (AX)(SI*8)
+	VMOVUPD   Z0, K1, (DX)(SI*8)
+
+done609:
 	VZEROUPPER
 	RET
 
@@ -11519,14 +12182,14 @@ avx2:
 	MOVQ    y+8(FP), CX
 	MOVQ    sum+16(FP), DX
 	MOVQ    n+24(FP), BX
-	VMOVUPD constants<>+1728(SB), Y0
-	VMOVUPD constants<>+1792(SB), Y1
+	VMOVUPD constants<>+1984(SB), Y0
+	VMOVUPD constants<>+2048(SB), Y1
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest564
+	JL      oneTest618
 
-many562:
+many616:
 	VMOVUPS      (AX)(SI*8), Y2
 	VMOVUPS      (CX)(SI*8), Y3
 	VSUBPD       Y3, Y2, Y2
@@ -11572,45 +12235,81 @@ many562:
 	VPERMD       exp64Words<>+64(SB), Y2, Y6
 	VFMADD213PD  Y6, Y3, Y8
 	VADDPD       Y3, Y8, Y8
-	VPSRLQ       $0x03, Y4, Y4
-	VPSRLQ       $0x01, Y4, Y6
-	VPSUBQ       Y6, Y4, Y4
-	VPSLLQ       $0x34, Y6, Y6
-	VPSLLQ       $0x34, Y4, Y4
-	VMULPD       Y6, Y8, Y8
-	VMULPD       Y4, Y8, Y8
 	VMOVSLDUP    Y5, Y2
-	VPERMD       exp64Words<>+0(SB), Y2, Y4
+	VPERMD       exp64Words<>+0(SB), Y2, Y6
 	VPERMD       exp64Words<>+32(SB), Y2, Y3
-	VPBLENDD     $0xaa, Y3, Y4, Y3
-	VPERMD       exp64Words<>+64(SB), Y2, Y4
-	VFMADD213PD  Y4, Y3, Y9
+	VPBLENDD     $0xaa, Y3, Y6, Y3
+	VPERMD       exp64Words<>+64(SB), Y2, Y6
+	VFMADD213PD  Y6, Y3, Y9
 	VADDPD       Y3, Y9, Y9
-	VPSRLQ       $0x03, Y5, Y5
-	VPSRLQ       $0x01, Y5, Y4
-	VPSUBQ       Y4, Y5, Y5
+	VMINPD       Y4, Y5, Y2
+	VCMPPD       $0x11, constants<>+2112(SB), Y2, Y2
+	VMOVMSKPD    Y2, R8
+	TESTL        R8, R8
+	JZ           normal621
+	VCMPPD       $0x11, constants<>+2112(SB), Y4, Y3
+	VPSRLQ       $0x03, Y4, Y4
+	VPAND        constants<>+2176(SB), Y3, Y2
+	VPADDQ       Y2, Y4, Y4
+	VPSRLQ       $0x01, Y4, Y2
+	VPSUBQ       Y2, Y4, Y4
+	VPSLLQ       $0x34, Y2, Y2
 	VPSLLQ       $0x34, Y4, Y4
+	VMULPD       Y2, Y8, Y8
+	VMULPD       Y4, Y8, Y8
+	VPAND        constants<>+1920(SB), Y3, Y3
+	VADDPD       Y3, Y8, Y8
+	VPSUBQ       Y3, Y8, Y8
+	VCMPPD       $0x11, constants<>+2112(SB), Y5, Y3
+	VPSRLQ       $0x03, Y5, Y5
+	VPAND        constants<>+2176(SB), Y3, Y2
+	VPADDQ       Y2, Y5, Y5
+	VPSRLQ       $0x01, Y5, Y2
+	VPSUBQ       Y2, Y5, Y5
+	VPSLLQ       $0x34, Y2, Y2
 	VPSLLQ       $0x34, Y5, Y5
-	VMULPD       Y4, Y9, Y9
+	VMULPD       Y2, Y9, Y9
 	VMULPD       Y5, Y9, Y9
-	VMOVUPS      (DX)(SI*8), Y2
-	VADDPD       Y8, Y2, Y2
-	VMOVUPS      Y8, (AX)(SI*8)
-	VMOVUPS      Y2, (DX)(SI*8)
-	VMOVUPS      32(DX)(SI*8), Y2
-	VADDPD       Y9, Y2, Y2
-	VMOVUPS      Y9, 32(AX)(SI*8)
-	VMOVUPS      Y2, 32(DX)(SI*8)
-	ADDQ         $0x08, SI
-	CMPQ         SI, DI
-	JLE          many562
+	VPAND        constants<>+1920(SB), Y3, Y3
+	VADDPD       Y3, Y9, Y9
+	VPSUBQ       Y3, Y9, Y9
+	JMP          scaled622
 
-oneTest564:
+normal621:
+	VPSRLQ $0x03, Y4, Y4
+	VPSRLQ $0x01, Y4, Y2
+	VPSUBQ Y2, Y4, Y4
+	VPSLLQ $0x34, Y2, Y2
+	VPSLLQ $0x34, Y4, Y4
+	VMULPD Y2, Y8, Y8
+	VMULPD Y4, Y8, Y8
+	VPSRLQ $0x03, Y5, Y5
+	VPSRLQ $0x01, Y5, Y2
+	VPSUBQ Y2, Y5, Y5
+	VPSLLQ $0x34, Y2, Y2
+	VPSLLQ $0x34, Y5, Y5
+	VMULPD Y2, Y9, Y9
+	VMULPD Y5, Y9, Y9
+
+scaled622:
+	VMOVUPS (DX)(SI*8), Y2
+	VADDPD  Y8, Y2, Y2
+	VMOVUPS Y8, (AX)(SI*8)
+	VMOVUPS Y2, (DX)(SI*8)
+	VMOVUPS 32(DX)(SI*8), Y2
+	VADDPD  Y9, Y2, Y2
+	VMOVUPS Y9, 32(AX)(SI*8)
+	VMOVUPS Y2, 32(DX)(SI*8)
+	ADDQ    $0x08, SI
+	CMPQ    SI, DI
+	JLE     many616
+
+oneTest618:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail565
+	JG   tail619
 
-one563:
+one617:
 	VMOVUPS      (AX)(SI*8), Y2
 	VMOVUPS      (CX)(SI*8), Y3
 	VSUBPD       Y3, Y2, Y2
@@ -11637,24 +12336,46 @@ one563:
 	VPERMD       exp64Words<>+64(SB), Y2, Y6
 	VFMADD213PD  Y6, Y4, Y5
 	VADDPD       Y4, Y5, Y5
+	VCMPPD       $0x11, constants<>+2112(SB), Y3, Y2
+	VMOVMSKPD    Y2, R8
+	TESTL        R8, R8
+	JZ           normal623
+	VCMPPD       $0x11, constants<>+2112(SB), Y3, Y4
 	VPSRLQ       $0x03, Y3, Y3
-	VPSRLQ       $0x01, Y3, Y6
-	VPSUBQ       Y6, Y3, Y3
-	VPSLLQ       $0x34, Y6, Y6
+	VPAND        constants<>+2176(SB), Y4, Y2
+	VPADDQ       Y2, Y3, Y3
+	VPSRLQ       $0x01, Y3, Y2
+	VPSUBQ       Y2, Y3, Y3
+	VPSLLQ       $0x34, Y2, Y2
 	VPSLLQ       $0x34, Y3, Y3
-	VMULPD       Y6, Y5, Y5
+	VMULPD       Y2, Y5, Y5
 	VMULPD       Y3, Y5, Y5
-	VMOVUPS      (DX)(SI*8), Y2
-	VADDPD       Y5, Y2, Y2
-	VMOVUPS      Y5, (AX)(SI*8)
-	VMOVUPS      Y2, (DX)(SI*8)
-	ADDQ         $0x04, SI
-	CMPQ         SI, DI
-	JLE          one563
+	VPAND        constants<>+1920(SB), Y4, Y4
+	VADDPD       Y4, Y5, Y5
+	VPSUBQ       Y4, Y5, Y5
+	JMP          scaled624
 
-tail565:
+normal623:
+	VPSRLQ $0x03, Y3, Y3
+	VPSRLQ $0x01, Y3, Y2
+	VPSUBQ Y2, Y3, Y3
+	VPSLLQ $0x34, Y2, Y2
+	VPSLLQ $0x34, Y3, Y3
+	VMULPD Y2, Y5, Y5
+	VMULPD Y3, Y5, Y5
+
+scaled624:
+	VMOVUPS (DX)(SI*8), Y2
+	VADDPD  Y5, Y2, Y2
+	VMOVUPS Y5, (AX)(SI*8)
+	VMOVUPS Y2, (DX)(SI*8)
+	ADDQ    $0x04, SI
+	CMPQ    SI, DI
+	JLE     one617
+
+tail619:
 	SUBQ         SI, BX
-	JZ           done566
+	JZ           done620
 	LEAQ         mask<>+32(SB), DI
 	NEGQ         BX
 	VMOVDQU      (DI)(BX*8), Y2
@@ -11684,212 +12405,241 @@ tail565:
 	VPERMD       exp64Words<>+64(SB), Y1, Y5
 	VFMADD213PD  Y5, Y3, Y4
 	VADDPD       Y3, Y4, Y4
+	VCMPPD       $0x11, constants<>+2112(SB), Y0, Y1
+	VMOVMSKPD    Y1, CX
+	TESTL        CX, CX
+	JZ           normal625
+	VCMPPD       $0x11, constants<>+2112(SB), Y0, Y3
 	VPSRLQ       $0x03, Y0, Y0
-	VPSRLQ       $0x01, Y0, Y5
-	VPSUBQ       Y5, Y0, Y0
-	VPSLLQ       $0x34, Y5, Y5
+	VPAND        constants<>+2176(SB), Y3, Y1
+	VPADDQ       Y1, Y0, Y0
+	VPSRLQ       $0x01, Y0, Y1
+	VPSUBQ       Y1, Y0, Y0
+	VPSLLQ       $0x34, Y1, Y1
 	VPSLLQ       $0x34, Y0, Y0
-	VMULPD       Y5, Y4, Y4
+	VMULPD       Y1, Y4, Y4
 	VMULPD       Y0, Y4, Y4
-	VMASKMOVPD   (DX)(SI*8), Y2, Y0
-	VADDPD       Y4, Y0, Y0
-	VMASKMOVPD   Y4, Y2, (AX)(SI*8)
-	VMASKMOVPD   Y0, Y2, (DX)(SI*8)
+	VPAND        constants<>+1920(SB), Y3, Y3
+	VADDPD       Y3, Y4, Y4
+	VPSUBQ       Y3, Y4, Y4
+	JMP          scaled626
 
-done566:
+normal625:
+	VPSRLQ $0x03, Y0, Y0
+	VPSRLQ $0x01, Y0, Y1
+	VPSUBQ Y1, Y0, Y0
+	VPSLLQ $0x34, Y1, Y1
+	VPSLLQ $0x34, Y0, Y0
+	VMULPD Y1, Y4, Y4
+	VMULPD Y0, Y4, Y4
+
+scaled626:
+	VMASKMOVPD (DX)(SI*8), Y2, Y0
+	VADDPD     Y4, Y0, Y0
+	VMASKMOVPD Y4, Y2, (AX)(SI*8)
+	VMASKMOVPD Y0, Y2, (DX)(SI*8)
+
+done620:
 	VZEROUPPER
 	RET
 
 // func expSubAdd32(x *float32, y *float32, sum *float32, n int)
 // Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL, BMI2, FMA3
 TEXT ·expSubAdd32(SB), NOSPLIT, $0-32
-	CMPQ  ·tier+0(SB), $0x02
-	JNE   avx2
-	CMPQ  n+24(FP), $0x04
-	JLE   avx2
-	MOVQ  x+0(FP), AX
-	MOVQ  y+8(FP), CX
-	MOVQ  sum+16(FP), DX
-	MOVQ  n+24(FP), BX
-	XORQ  SI, SI
-	LEAQ  -32(BX), DI
-	TESTQ DI, DI
-	JL    oneTest569
+	CMPQ    ·tier+0(SB), $0x02
+	JNE     avx2
+	CMPQ    n+24(FP), $0x04
+	JLE     avx2
+	MOVQ    x+0(FP), AX
+	MOVQ    y+8(FP), CX
+	MOVQ    sum+16(FP), DX
+	MOVQ    n+24(FP), BX
+	VMOVUPD constants<>+2240(SB), Z0
+	XORQ    SI, SI
+	LEAQ    -32(BX), DI
+	TESTQ   DI, DI
+	JL      oneTest629
 
-many567:
-	VCVTPS2PD         (AX)(SI*4), Z0
-	VCVTPS2PD         (CX)(SI*4), Z1
-	VSUBPD            Z1, Z0, Z0
-	VCVTPS2PD         32(AX)(SI*4), Z1
-	VCVTPS2PD         32(CX)(SI*4), Z2
+many627:
+	VCVTPS2PD         (AX)(SI*4), Z1
+	VCVTPS2PD         (CX)(SI*4), Z2
 	VSUBPD            Z2, Z1, Z1
-	VCVTPS2PD         64(AX)(SI*4), Z2
-	VCVTPS2PD         64(CX)(SI*4), Z3
+	VCVTPS2PD         32(AX)(SI*4), Z2
+	VCVTPS2PD         32(CX)(SI*4), Z3
 	VSUBPD            Z3, Z2, Z2
-	VCVTPS2PD         96(AX)(SI*4), Z3
-	VCVTPS2PD         96(CX)(SI*4), Z4
+	VCVTPS2PD         64(AX)(SI*4), Z3
+	VCVTPS2PD         64(CX)(SI*4), Z4
 	VSUBPD            Z4, Z3, Z3
-	VBROADCASTSD      constants<>+1088(SB), Z4
-	VFMADD213PD.BCST  constants<>+1856(SB), Z0, Z4
+	VCVTPS2PD         96(AX)(SI*4), Z4
+	VCVTPS2PD         96(CX)(SI*4), Z5
+	VSUBPD            Z5, Z4, Z4
 	VBROADCASTSD      constants<>+1088(SB), Z5
-	VFMADD213PD.BCST  constants<>+1856(SB), Z1, Z5
+	VFMADD213PD.BCST  constants<>+2304(SB), Z1, Z5
 	VBROADCASTSD      constants<>+1088(SB), Z6
-	VFMADD213PD.BCST  constants<>+1856(SB), Z2, Z6
+	VFMADD213PD.BCST  constants<>+2304(SB), Z2, Z6
 	VBROADCASTSD      constants<>+1088(SB), Z7
-	VFMADD213PD.BCST  constants<>+1856(SB), Z3, Z7
-	VSUBPD.BCST       constants<>+1856(SB), Z4, Z4
-	VSUBPD.BCST       constants<>+1856(SB), Z5, Z5
-	VSUBPD.BCST       constants<>+1856(SB), Z6, Z6
-	VSUBPD.BCST       constants<>+1856(SB), Z7, Z7
-	VFNMADD231PD.BCST constants<>+1216(SB), Z4, Z0
+	VFMADD213PD.BCST  constants<>+2304(SB), Z3, Z7
+	VBROADCASTSD      constants<>+1088(SB), Z8
+	VFMADD213PD.BCST  constants<>+2304(SB), Z4, Z8
+	VSUBPD.BCST       constants<>+2304(SB), Z5, Z5
+	VSUBPD.BCST       constants<>+2304(SB), Z6, Z6
+	VSUBPD.BCST       constants<>+2304(SB), Z7, Z7
+	VSUBPD.BCST       constants<>+2304(SB), Z8, Z8
 	VFNMADD231PD.BCST constants<>+1216(SB), Z5, Z1
 	VFNMADD231PD.BCST constants<>+1216(SB), Z6, Z2
 	VFNMADD231PD.BCST constants<>+1216(SB), Z7, Z3
-	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z0, Z0
+	VFNMADD231PD.BCST constants<>+1216(SB), Z8, Z4
 	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z1, Z1
 	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z2, Z2
 	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z3, Z3
-	VMULPD            Z0, Z0, Z8
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z4, Z4
 	VMULPD            Z1, Z1, Z9
 	VMULPD            Z2, Z2, Z10
 	VMULPD            Z3, Z3, Z11
-	VBROADCASTSD      constants<>+1920(SB), Z12
-	VFMADD213PD.BCST  constants<>+1984(SB), Z8, Z12
-	VBROADCASTSD      constants<>+1920(SB), Z13
-	VFMADD213PD.BCST  constants<>+1984(SB), Z9, Z13
-	VBROADCASTSD      constants<>+1920(SB), Z14
-	VFMADD213PD.BCST  constants<>+1984(SB), Z10, Z14
-	VBROADCASTSD      constants<>+1920(SB), Z15
-	VFMADD213PD.BCST  constants<>+1984(SB), Z11, Z15
-	VFMADD213PD.BCST  constants<>+2048(SB), Z8, Z12
-	VFMADD213PD.BCST  constants<>+2048(SB), Z9, Z13
-	VFMADD213PD.BCST  constants<>+2048(SB), Z10, Z14
-	VFMADD213PD.BCST  constants<>+2048(SB), Z11, Z15
-	VBROADCASTSD      constants<>+2112(SB), Z16
-	VFMADD213PD.BCST  constants<>+2176(SB), Z8, Z16
-	VBROADCASTSD      constants<>+2112(SB), Z17
-	VFMADD213PD.BCST  constants<>+2176(SB), Z9, Z17
-	VBROADCASTSD      constants<>+2112(SB), Z18
-	VFMADD213PD.BCST  constants<>+2176(SB), Z10, Z18
-	VBROADCASTSD      constants<>+2112(SB), Z19
-	VFMADD213PD.BCST  constants<>+2176(SB), Z11, Z19
-	VFMADD213PD.BCST  constants<>+2240(SB), Z8, Z16
-	VFMADD213PD.BCST  constants<>+2240(SB), Z9, Z17
-	VFMADD213PD.BCST  constants<>+2240(SB), Z10, Z18
-	VFMADD213PD.BCST  constants<>+2240(SB), Z11, Z19
-	VFMADD231PD       Z16, Z0, Z12
+	VMULPD            Z4, Z4, Z12
+	VBROADCASTSD      constants<>+2368(SB), Z13
+	VFMADD213PD.BCST  constants<>+2432(SB), Z9, Z13
+	VBROADCASTSD      constants<>+2368(SB), Z14
+	VFMADD213PD.BCST  constants<>+2432(SB), Z10, Z14
+	VBROADCASTSD      constants<>+2368(SB), Z15
+	VFMADD213PD.BCST  constants<>+2432(SB), Z11, Z15
+	VBROADCASTSD      constants<>+2368(SB), Z16
+	VFMADD213PD.BCST  constants<>+2432(SB), Z12, Z16
+	VFMADD213PD.BCST  constants<>+2496(SB), Z9, Z13
+	VFMADD213PD.BCST  constants<>+2496(SB), Z10, Z14
+	VFMADD213PD.BCST  constants<>+2496(SB), Z11, Z15
+	VFMADD213PD.BCST  constants<>+2496(SB), Z12, Z16
+	VBROADCASTSD      constants<>+2560(SB), Z17
+	VFMADD213PD.BCST  constants<>+2624(SB), Z9, Z17
+	VBROADCASTSD      constants<>+2560(SB), Z18
+	VFMADD213PD.BCST  constants<>+2624(SB), Z10, Z18
+	VBROADCASTSD      constants<>+2560(SB), Z19
+	VFMADD213PD.BCST  constants<>+2624(SB), Z11, Z19
+	VBROADCASTSD      constants<>+2560(SB), Z20
+	VFMADD213PD.BCST  constants<>+2624(SB), Z12, Z20
+	VFMADD213PD.BCST  constants<>+2688(SB), Z9, Z17
+	VFMADD213PD.BCST  constants<>+2688(SB), Z10, Z18
+	VFMADD213PD.BCST  constants<>+2688(SB), Z11, Z19
+	VFMADD213PD.BCST  constants<>+2688(SB), Z12, Z20
 	VFMADD231PD       Z17, Z1, Z13
 	VFMADD231PD       Z18, Z2, Z14
 	VFMADD231PD       Z19, Z3, Z15
-	VFMADD213PD       Z0, Z8, Z12
+	VFMADD231PD       Z20, Z4, Z16
 	VFMADD213PD       Z1, Z9, Z13
 	VFMADD213PD       Z2, Z10, Z14
 	VFMADD213PD       Z3, Z11, Z15
-	VADDPD.BCST       constants<>+0(SB), Z12, Z12
-	VSCALEFPD         Z4, Z12, Z12
+	VFMADD213PD       Z4, Z12, Z16
 	VADDPD.BCST       constants<>+0(SB), Z13, Z13
+	VMAXPD            Z5, Z0, Z5
 	VSCALEFPD         Z5, Z13, Z13
 	VADDPD.BCST       constants<>+0(SB), Z14, Z14
+	VMAXPD            Z6, Z0, Z6
 	VSCALEFPD         Z6, Z14, Z14
 	VADDPD.BCST       constants<>+0(SB), Z15, Z15
+	VMAXPD            Z7, Z0, Z7
 	VSCALEFPD         Z7, Z15, Z15
-	VCVTPS2PD         (DX)(SI*4), Z0
-	VADDPD            Z12, Z0, Z0
-	VCVTPD2PS         Z12, Y12
-	VMOVUPS           Y12, (AX)(SI*4)
-	VCVTPD2PS         Z0, Y0
-	VMOVUPS           Y0, (DX)(SI*4)
-	VCVTPS2PD         32(DX)(SI*4), Z0
-	VADDPD            Z13, Z0, Z0
+	VADDPD.BCST       constants<>+0(SB), Z16, Z16
+	VMAXPD            Z8, Z0, Z8
+	VSCALEFPD         Z8, Z16, Z16
+	VCVTPS2PD         (DX)(SI*4), Z1
+	VADDPD            Z13, Z1, Z1
 	VCVTPD2PS         Z13, Y13
-	VMOVUPS           Y13, 32(AX)(SI*4)
-	VCVTPD2PS         Z0, Y0
-	VMOVUPS           Y0, 32(DX)(SI*4)
-	VCVTPS2PD         64(DX)(SI*4), Z0
-	VADDPD            Z14, Z0, Z0
+	VMOVUPS           Y13, (AX)(SI*4)
+	VCVTPD2PS         Z1, Y1
+	VMOVUPS           Y1, (DX)(SI*4)
+	VCVTPS2PD         32(DX)(SI*4), Z1
+	VADDPD            Z14, Z1, Z1
 	VCVTPD2PS         Z14, Y14
-	VMOVUPS           Y14, 64(AX)(SI*4)
-	VCVTPD2PS         Z0, Y0
-	VMOVUPS           Y0, 64(DX)(SI*4)
-	VCVTPS2PD         96(DX)(SI*4), Z0
-	VADDPD            Z15, Z0, Z0
+	VMOVUPS           Y14, 32(AX)(SI*4)
+	VCVTPD2PS         Z1, Y1
+	VMOVUPS           Y1, 32(DX)(SI*4)
+	VCVTPS2PD         64(DX)(SI*4), Z1
+	VADDPD            Z15, Z1, Z1
 	VCVTPD2PS         Z15, Y15
-	VMOVUPS           Y15, 96(AX)(SI*4)
-	VCVTPD2PS         Z0, Y0
-	VMOVUPS           Y0, 96(DX)(SI*4)
+	VMOVUPS           Y15, 64(AX)(SI*4)
+	VCVTPD2PS         Z1, Y1
+	VMOVUPS           Y1, 64(DX)(SI*4)
+	VCVTPS2PD         96(DX)(SI*4), Z1
+	VADDPD            Z16, Z1, Z1
+	VCVTPD2PS         Z16, Y16
+	VMOVUPS           Y16, 96(AX)(SI*4)
+	VCVTPD2PS         Z1, Y1
+	VMOVUPS           Y1, 96(DX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many567
+	JLE               many627
 
-oneTest569:
+oneTest629:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail570
+	JG   tail630
 
-one568:
-	VCVTPS2PD         (AX)(SI*4), Z0
-	VCVTPS2PD         (CX)(SI*4), Z1
-	VSUBPD            Z1, Z0, Z0
-	VBROADCASTSD      constants<>+1088(SB), Z1
-	VFMADD213PD.BCST  constants<>+1856(SB), Z0, Z1
-	VSUBPD.BCST       constants<>+1856(SB), Z1, Z1
-	VFNMADD231PD.BCST constants<>+1216(SB), Z1, Z0
-	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z0, Z0
-	VMULPD            Z0, Z0, Z2
-	VBROADCASTSD      constants<>+1920(SB), Z3
-	VFMADD213PD.BCST  constants<>+1984(SB), Z2, Z3
-	VFMADD213PD.BCST  constants<>+2048(SB), Z2, Z3
-	VBROADCASTSD      constants<>+2112(SB), Z4
-	VFMADD213PD.BCST  constants<>+2176(SB), Z2, Z4
-	VFMADD213PD.BCST  constants<>+2240(SB), Z2, Z4
-	VFMADD231PD       Z4, Z0, Z3
-	VFMADD213PD       Z0, Z2, Z3
-	VADDPD.BCST       constants<>+0(SB), Z3, Z3
-	VSCALEFPD         Z1, Z3, Z3
-	VCVTPS2PD         (DX)(SI*4), Z0
-	VADDPD            Z3, Z0, Z0
-	VCVTPD2PS         Z3, Y3
-	VMOVUPS           Y3, (AX)(SI*4)
-	VCVTPD2PS         Z0, Y0
-	VMOVUPS           Y0, (DX)(SI*4)
+one628:
+	VCVTPS2PD         (AX)(SI*4), Z1
+	VCVTPS2PD         (CX)(SI*4), Z2
+	VSUBPD            Z2, Z1, Z1
+	VBROADCASTSD      constants<>+1088(SB), Z2
+	VFMADD213PD.BCST  constants<>+2304(SB), Z1, Z2
+	VSUBPD.BCST       constants<>+2304(SB), Z2, Z2
+	VFNMADD231PD.BCST constants<>+1216(SB), Z2, Z1
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z1, Z1
+	VMULPD            Z1, Z1, Z3
+	VBROADCASTSD      constants<>+2368(SB), Z4
+	VFMADD213PD.BCST  constants<>+2432(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+2496(SB), Z3, Z4
+	VBROADCASTSD      constants<>+2560(SB), Z5
+	VFMADD213PD.BCST  constants<>+2624(SB), Z3, Z5
+	VFMADD213PD.BCST  constants<>+2688(SB), Z3, Z5
+	VFMADD231PD       Z5, Z1, Z4
+	VFMADD213PD       Z1, Z3, Z4
+	VADDPD.BCST       constants<>+0(SB), Z4, Z4
+	VMAXPD            Z2, Z0, Z2
+	VSCALEFPD         Z2, Z4, Z4
+	VCVTPS2PD         (DX)(SI*4), Z1
+	VADDPD            Z4, Z1, Z1
+	VCVTPD2PS         Z4, Y4
+	VMOVUPS           Y4, (AX)(SI*4)
+	VCVTPD2PS         Z1, Y1
+	VMOVUPS           Y1, (DX)(SI*4)
 	ADDQ              $0x08, SI
 	CMPQ              SI, DI
-	JLE               one568
+	JLE               one628
 
-tail570:
+tail630:
 	SUBQ              SI, BX
-	JZ                done571
+	JZ                done631
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
 	KMOVW             DI, K1
-	VCVTPS2PD.Z       (AX)(SI*4), K1, Z0
-	VCVTPS2PD.Z       (CX)(SI*4), K1, Z1
-	VSUBPD            Z1, Z0, Z0
-	VBROADCASTSD      constants<>+1088(SB), Z1
-	VFMADD213PD.BCST  constants<>+1856(SB), Z0, Z1
-	VSUBPD.BCST       constants<>+1856(SB), Z1, Z1
-	VFNMADD231PD.BCST constants<>+1216(SB), Z1, Z0
-	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z0, Z0
-	VMULPD            Z0, Z0, Z2
-	VBROADCASTSD      constants<>+1920(SB), Z3
-	VFMADD213PD.BCST  constants<>+1984(SB), Z2, Z3
-	VFMADD213PD.BCST  constants<>+2048(SB), Z2, Z3
-	VBROADCASTSD      constants<>+2112(SB), Z4
-	VFMADD213PD.BCST  constants<>+2176(SB), Z2, Z4
-	VFMADD213PD.BCST  constants<>+2240(SB), Z2, Z4
-	VFMADD231PD       Z4, Z0, Z3
-	VFMADD213PD       Z0, Z2, Z3
-	VADDPD.BCST       constants<>+0(SB), Z3, Z3
-	VSCALEFPD         Z1, Z3, Z3
+	VCVTPS2PD.Z       (AX)(SI*4), K1, Z1
+	VCVTPS2PD.Z       (CX)(SI*4), K1, Z2
+	VSUBPD            Z2, Z1, Z1
+	VBROADCASTSD      constants<>+1088(SB), Z2
+	VFMADD213PD.BCST  constants<>+2304(SB), Z1, Z2
+	VSUBPD.BCST       constants<>+2304(SB), Z2, Z2
+	VFNMADD231PD.BCST constants<>+1216(SB), Z2, Z1
+	VRANGEPD.BCST     $0x02, constants<>+192(SB), Z1, Z1
+	VMULPD            Z1, Z1, Z3
+	VBROADCASTSD      constants<>+2368(SB), Z4
+	VFMADD213PD.BCST  constants<>+2432(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+2496(SB), Z3, Z4
+	VBROADCASTSD      constants<>+2560(SB), Z5
+	VFMADD213PD.BCST  constants<>+2624(SB), Z3, Z5
+	VFMADD213PD.BCST  constants<>+2688(SB), Z3, Z5
+	VFMADD231PD       Z5, Z1, Z4
+	VFMADD213PD       Z1, Z3, Z4
+	VADDPD.BCST       constants<>+0(SB), Z4, Z4
+	VMAXPD            Z2, Z0, Z2
+	VSCALEFPD         Z2, Z4, Z4
 	VCVTPS2PD.Z       (DX)(SI*4), K1, Z0
-	VADDPD            Z3, Z0, Z0
-	VCVTPD2PS         Z3, Y3
-	VMOVUPS           Y3, K1, (AX)(SI*4)
+	VADDPD            Z4, Z0, Z0
+	VCVTPD2PS         Z4, Y4
+	VMOVUPS           Y4, K1, (AX)(SI*4)
 	VCVTPD2PS         Z0, Y0
 	VMOVUPS           Y0, K1, (DX)(SI*4)
 
-done571:
+done631:
 	VZEROUPPER
 	RET
 
@@ -11898,14 +12648,14 @@ avx2:
 	MOVQ    y+8(FP), CX
 	MOVQ    sum+16(FP), DX
 	MOVQ    n+24(FP), BX
-	VMOVUPD constants<>+2304(SB), Y0
-	VMOVUPD constants<>+2368(SB), Y1
+	VMOVUPD constants<>+2752(SB), Y0
+	VMOVUPD constants<>+2816(SB), Y1
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest574
+	JL      oneTest634
 
-many572:
+many632:
 	VCVTPS2PD    (AX)(SI*4), Y2
 	VCVTPS2PD    (CX)(SI*4), Y3
 	VSUBPD       Y3, Y2, Y2
@@ -11917,27 +12667,27 @@ many572:
 	VMINPD       Y2, Y1, Y2
 	VMINPD       Y3, Y1, Y3
 	VBROADCASTSD constants<>+1088(SB), Y4
-	VFMADD213PD  constants<>+1856(SB), Y2, Y4
+	VFMADD213PD  constants<>+2304(SB), Y2, Y4
 	VBROADCASTSD constants<>+1088(SB), Y5
-	VFMADD213PD  constants<>+1856(SB), Y3, Y5
-	VSUBPD       constants<>+1856(SB), Y4, Y6
-	VSUBPD       constants<>+1856(SB), Y5, Y7
+	VFMADD213PD  constants<>+2304(SB), Y3, Y5
+	VSUBPD       constants<>+2304(SB), Y4, Y6
+	VSUBPD       constants<>+2304(SB), Y5, Y7
 	VFNMADD231PD constants<>+1216(SB), Y6, Y2
 	VFNMADD231PD constants<>+1216(SB), Y7, Y3
 	VMULPD       Y2, Y2, Y6
 	VMULPD       Y3, Y3, Y7
-	VBROADCASTSD constants<>+1920(SB), Y8
-	VFMADD213PD  constants<>+1984(SB), Y6, Y8
-	VBROADCASTSD constants<>+1920(SB), Y9
-	VFMADD213PD  constants<>+1984(SB), Y7, Y9
-	VFMADD213PD  constants<>+2048(SB), Y6, Y8
-	VFMADD213PD  constants<>+2048(SB), Y7, Y9
-	VBROADCASTSD constants<>+2112(SB), Y10
-	VFMADD213PD  constants<>+2176(SB), Y6, Y10
-	VBROADCASTSD constants<>+2112(SB), Y11
-	VFMADD213PD  constants<>+2176(SB), Y7, Y11
-	VFMADD213PD  constants<>+2240(SB), Y6, Y10
-	VFMADD213PD  constants<>+2240(SB), Y7, Y11
+	VBROADCASTSD constants<>+2368(SB), Y8
+	VFMADD213PD  constants<>+2432(SB), Y6, Y8
+	VBROADCASTSD constants<>+2368(SB), Y9
+	VFMADD213PD  constants<>+2432(SB), Y7, Y9
+	VFMADD213PD  constants<>+2496(SB), Y6, Y8
+	VFMADD213PD  constants<>+2496(SB), Y7, Y9
+	VBROADCASTSD constants<>+2560(SB), Y10
+	VFMADD213PD  constants<>+2624(SB), Y6, Y10
+	VBROADCASTSD constants<>+2560(SB), Y11
+	VFMADD213PD  constants<>+2624(SB), Y7, Y11
+	VFMADD213PD  constants<>+2688(SB), Y6, Y10
+	VFMADD213PD  constants<>+2688(SB), Y7, Y11
 	VFMADD231PD  Y10, Y2, Y8
 	VFMADD231PD  Y11, Y3, Y9
 	VFMADD213PD  Y2, Y6, Y8
@@ -11962,30 +12712,30 @@ many572:
 	VMOVUPS      X2, 16(DX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          many572
+	JLE          many632
 
-oneTest574:
+oneTest634:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail575
+	JG   tail635
 
-one573:
+one633:
 	VCVTPS2PD    (AX)(SI*4), Y2
 	VCVTPS2PD    (CX)(SI*4), Y3
 	VSUBPD       Y3, Y2, Y2
 	VMAXPD       Y2, Y0, Y2
 	VMINPD       Y2, Y1, Y2
 	VBROADCASTSD constants<>+1088(SB), Y3
-	VFMADD213PD  constants<>+1856(SB), Y2, Y3
-	VSUBPD       constants<>+1856(SB), Y3, Y4
+	VFMADD213PD  constants<>+2304(SB), Y2, Y3
+	VSUBPD       constants<>+2304(SB), Y3, Y4
 	VFNMADD231PD constants<>+1216(SB), Y4, Y2
 	VMULPD       Y2, Y2, Y4
-	VBROADCASTSD constants<>+1920(SB), Y5
-	VFMADD213PD  constants<>+1984(SB), Y4, Y5
-	VFMADD213PD  constants<>+2048(SB), Y4, Y5
-	VBROADCASTSD constants<>+2112(SB), Y6
-	VFMADD213PD  constants<>+2176(SB), Y4, Y6
-	VFMADD213PD  constants<>+2240(SB), Y4, Y6
+	VBROADCASTSD constants<>+2368(SB), Y5
+	VFMADD213PD  constants<>+2432(SB), Y4, Y5
+	VFMADD213PD  constants<>+2496(SB), Y4, Y5
+	VBROADCASTSD constants<>+2560(SB), Y6
+	VFMADD213PD  constants<>+2624(SB), Y4, Y6
+	VFMADD213PD  constants<>+2688(SB), Y4, Y6
 	VFMADD231PD  Y6, Y2, Y5
 	VFMADD213PD  Y2, Y4, Y5
 	VADDPD       constants<>+0(SB), Y5, Y5
@@ -11999,11 +12749,11 @@ one573:
 	VMOVUPS      X2, (DX)(SI*4)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one573
+	JLE          one633
 
-tail575:
+tail635:
 	SUBQ         SI, BX
-	JZ           done576
+	JZ           done636
 	LEAQ         mask<>+32(SB), DI
 	NEGQ         BX
 	VMOVDQU      (DI)(BX*4), X2
@@ -12015,16 +12765,16 @@ tail575:
 	VMAXPD       Y3, Y0, Y3
 	VMINPD       Y3, Y1, Y3
 	VBROADCASTSD constants<>+1088(SB), Y0
-	VFMADD213PD  constants<>+1856(SB), Y3, Y0
-	VSUBPD       constants<>+1856(SB), Y0, Y1
+	VFMADD213PD  constants<>+2304(SB), Y3, Y0
+	VSUBPD       constants<>+2304(SB), Y0, Y1
 	VFNMADD231PD constants<>+1216(SB), Y1, Y3
 	VMULPD       Y3, Y3, Y1
-	VBROADCASTSD constants<>+1920(SB), Y4
-	VFMADD213PD  constants<>+1984(SB), Y1, Y4
-	VFMADD213PD  constants<>+2048(SB), Y1, Y4
-	VBROADCASTSD constants<>+2112(SB), Y5
-	VFMADD213PD  constants<>+2176(SB), Y1, Y5
-	VFMADD213PD  constants<>+2240(SB), Y1, Y5
+	VBROADCASTSD constants<>+2368(SB), Y4
+	VFMADD213PD  constants<>+2432(SB), Y1, Y4
+	VFMADD213PD  constants<>+2496(SB), Y1, Y4
+	VBROADCASTSD constants<>+2560(SB), Y5
+	VFMADD213PD  constants<>+2624(SB), Y1, Y5
+	VFMADD213PD  constants<>+2688(SB), Y1, Y5
 	VFMADD231PD  Y5, Y3, Y4
 	VFMADD213PD  Y3, Y1, Y4
 	VADDPD       constants<>+0(SB), Y4, Y4
@@ -12038,7 +12788,7 @@ tail575:
 	VCVTPD2PSY   Y0, X0
 	VMASKMOVPS   X0, X2, (DX)(SI*4)
 
-done576:
+done636:
 	VZEROUPPER
 	RET
 
@@ -12053,38 +12803,38 @@ TEXT ·logTo64(SB), NOSPLIT, $0-24
 	MOVQ         x+8(FP), CX
 	MOVQ         n+16(FP), DX
 	VBROADCASTSD constants<>+0(SB), Z0
-	VBROADCASTSD constants<>+2432(SB), Z1
-	VBROADCASTSD constants<>+2496(SB), Z2
-	VBROADCASTSD constants<>+2560(SB), Z3
-	VBROADCASTSD constants<>+2624(SB), Z4
-	VBROADCASTSD constants<>+2688(SB), Z5
-	VBROADCASTSD constants<>+2752(SB), Z6
-	VBROADCASTSD constants<>+2816(SB), Z7
-	VBROADCASTSD constants<>+2880(SB), Z8
-	VBROADCASTSD constants<>+2944(SB), Z9
-	VBROADCASTSD constants<>+3008(SB), Z10
-	VBROADCASTSD constants<>+3072(SB), Z11
-	VBROADCASTSD constants<>+3136(SB), Z12
-	VBROADCASTSD constants<>+3200(SB), Z13
-	VBROADCASTSD constants<>+3264(SB), Z14
+	VBROADCASTSD constants<>+2880(SB), Z1
+	VBROADCASTSD constants<>+2944(SB), Z2
+	VBROADCASTSD constants<>+3008(SB), Z3
+	VBROADCASTSD constants<>+3072(SB), Z4
+	VBROADCASTSD constants<>+1920(SB), Z5
+	VBROADCASTSD constants<>+3136(SB), Z6
+	VBROADCASTSD constants<>+3200(SB), Z7
+	VBROADCASTSD constants<>+3264(SB), Z8
+	VBROADCASTSD constants<>+3328(SB), Z9
+	VBROADCASTSD constants<>+3392(SB), Z10
+	VBROADCASTSD constants<>+3456(SB), Z11
+	VBROADCASTSD constants<>+3520(SB), Z12
+	VBROADCASTSD constants<>+3584(SB), Z13
+	VBROADCASTSD constants<>+3648(SB), Z14
 	VBROADCASTSD constants<>+192(SB), Z15
-	VBROADCASTSD constants<>+3328(SB), Z16
-	VBROADCASTSD constants<>+3392(SB), Z17
+	VBROADCASTSD constants<>+3712(SB), Z16
+	VBROADCASTSD constants<>+3776(SB), Z17
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail580
+	JG           tail640
 
-one578:
+one638:
 	VMOVUPS     (CX)(BX*8), Z18
 	VPSUBQ      Z6, Z18, Z19
 	VPCMPUQ     $0x06, Z7, Z19, K1
 	KORTESTW    K1, K1
-	JZ          normal582
+	JZ          normal642
 	VMOVUPD     Z18, Z19
-	VCMPPD      $0x11, constants<>+2752(SB), Z18, K1
-	VMULPD      constants<>+3456(SB), Z18, K1, Z19
-	VMOVUPD.Z   constants<>+3520(SB), K1, Z20
+	VCMPPD      $0x11, constants<>+3136(SB), Z18, K1
+	VMULPD      constants<>+3840(SB), Z18, K1, Z19
+	VMOVUPD.Z   constants<>+3904(SB), K1, Z20
 	VPSUBQ      Z2, Z19, Z21
 	VPSRLQ      $0x34, Z21, Z19
 	VORPD       Z5, Z19, Z19
@@ -12118,16 +12868,16 @@ one578:
 	VFMADD231PD Z21, Z24, Z22
 	VSUBPD      Z25, Z22, Z22
 	VADDPD      Z22, Z26, Z26
-	VCMPPD      $0x15, constants<>+3584(SB), Z18, K1
+	VCMPPD      $0x15, constants<>+3968(SB), Z18, K1
 	VMOVUPD     Z18, K1, Z26
-	VCMPPD      $0x00, constants<>+3648(SB), Z18, K1
+	VCMPPD      $0x00, constants<>+4032(SB), Z18, K1
 	VMOVUPD     constants<>+704(SB), K1, Z26
-	VCMPPD      $0x11, constants<>+3648(SB), Z18, K1
-	VMOVUPD     constants<>+3712(SB), K1, Z26
+	VCMPPD      $0x11, constants<>+4032(SB), Z18, K1
+	VMOVUPD     constants<>+4096(SB), K1, Z26
 	VMOVUPS     Z26, (AX)(BX*8)
-	JMP         stored583
+	JMP         stored643
 
-normal582:
+normal642:
 	VPSUBQ      Z2, Z18, Z19
 	VPSRLQ      $0x34, Z19, Z18
 	VORPD       Z5, Z18, Z18
@@ -12162,23 +12912,23 @@ normal582:
 	VADDPD      Z21, Z25, Z25
 	VMOVUPS     Z25, (AX)(BX*8)
 
-stored583:
+stored643:
 	ADDQ $0x08, BX
 	CMPQ BX, SI
-	JLE  one578
+	JLE  one638
 
-tail580:
+tail640:
 	SUBQ        BX, DX
-	JZ          done581
+	JZ          done641
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
 	KMOVW       SI, K1
 	VMOVUPD.Z   (CX)(BX*8), K1, Z6
 	VMOVUPD     Z6, Z7
-	VCMPPD      $0x11, constants<>+2752(SB), Z6, K2
-	VMULPD      constants<>+3456(SB), Z6, K2, Z7
-	VMOVUPD.Z   constants<>+3520(SB), K2, Z18
+	VCMPPD      $0x11, constants<>+3136(SB), Z6, K2
+	VMULPD      constants<>+3840(SB), Z6, K2, Z7
+	VMOVUPD.Z   constants<>+3904(SB), K2, Z18
 	VPSUBQ      Z2, Z7, Z7
 	VPSRLQ      $0x34, Z7, Z2
 	VORPD       Z5, Z2, Z2
@@ -12212,15 +12962,15 @@ tail580:
 	VFMADD231PD Z0, Z5, Z3
 	VSUBPD      Z7, Z3, Z3
 	VADDPD      Z3, Z8, Z8
-	VCMPPD      $0x15, constants<>+3584(SB), Z6, K2
+	VCMPPD      $0x15, constants<>+3968(SB), Z6, K2
 	VMOVUPD     Z6, K2, Z8
-	VCMPPD      $0x00, constants<>+3648(SB), Z6, K2
+	VCMPPD      $0x00, constants<>+4032(SB), Z6, K2
 	VMOVUPD     constants<>+704(SB), K2, Z8
-	VCMPPD      $0x11, constants<>+3648(SB), Z6, K2
-	VMOVUPD     constants<>+3712(SB), K2, Z8
+	VCMPPD      $0x11, constants<>+4032(SB), Z6, K2
+	VMOVUPD     constants<>+4096(SB), K2, Z8
 	VMOVUPD     Z8, K1, (AX)(BX*8)
 
-done581:
+done641:
 	VZEROUPPER
 	RET
 
@@ -12231,158 +12981,158 @@ avx2:
 	XORQ BX, BX
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail587
+	JG   tail647
 
-one585:
+one645:
 	VMOVUPS     (CX)(BX*8), Y0
-	VPSUBQ      constants<>+2752(SB), Y0, Y1
-	VPCMPGTQ    constants<>+2816(SB), Y1, Y2
+	VPSUBQ      constants<>+3136(SB), Y0, Y1
+	VPCMPGTQ    constants<>+3200(SB), Y1, Y2
 	VORPD       Y1, Y2, Y2
 	VORPD       Y0, Y2, Y2
 	VMOVMSKPD   Y2, DI
 	TESTL       DI, DI
-	JZ          normal589
+	JZ          normal649
 	VMOVUPD     Y0, Y1
-	VCMPPD      $0x11, constants<>+2752(SB), Y0, Y2
-	VMULPD      constants<>+3456(SB), Y0, Y3
+	VCMPPD      $0x11, constants<>+3136(SB), Y0, Y2
+	VMULPD      constants<>+3840(SB), Y0, Y3
 	VBLENDVPD   Y2, Y3, Y1, Y1
-	VANDPD      constants<>+3520(SB), Y2, Y2
-	VPSUBQ      constants<>+2496(SB), Y1, Y3
+	VANDPD      constants<>+3904(SB), Y2, Y2
+	VPSUBQ      constants<>+2944(SB), Y1, Y3
 	VPSRLQ      $0x34, Y3, Y1
-	VORPD       constants<>+2688(SB), Y1, Y1
-	VSUBPD      constants<>+2432(SB), Y1, Y1
-	VANDPD      constants<>+2624(SB), Y3, Y3
-	VPADDQ      constants<>+2560(SB), Y3, Y3
+	VORPD       constants<>+1920(SB), Y1, Y1
+	VSUBPD      constants<>+2880(SB), Y1, Y1
+	VANDPD      constants<>+3072(SB), Y3, Y3
+	VPADDQ      constants<>+3008(SB), Y3, Y3
 	VSUBPD      Y2, Y1, Y1
 	VSUBPD      constants<>+0(SB), Y3, Y2
 	VADDPD      constants<>+0(SB), Y3, Y3
 	VDIVPD      Y3, Y2, Y3
 	VMULPD      Y3, Y3, Y4
 	VMULPD      Y4, Y4, Y5
-	VMOVUPD     constants<>+3264(SB), Y6
-	VFMADD213PD constants<>+3136(SB), Y5, Y6
-	VFMADD213PD constants<>+3008(SB), Y5, Y6
-	VFMADD213PD constants<>+2880(SB), Y5, Y6
-	VMOVUPD     constants<>+3200(SB), Y7
-	VFMADD213PD constants<>+3072(SB), Y5, Y7
-	VFMADD213PD constants<>+2944(SB), Y5, Y7
+	VMOVUPD     constants<>+3648(SB), Y6
+	VFMADD213PD constants<>+3520(SB), Y5, Y6
+	VFMADD213PD constants<>+3392(SB), Y5, Y6
+	VFMADD213PD constants<>+3264(SB), Y5, Y6
+	VMOVUPD     constants<>+3584(SB), Y7
+	VFMADD213PD constants<>+3456(SB), Y5, Y7
+	VFMADD213PD constants<>+3328(SB), Y5, Y7
 	VFMADD231PD Y7, Y4, Y6
 	VMULPD      constants<>+192(SB), Y2, Y5
 	VMULPD      Y5, Y2, Y7
 	VFMSUB213PD Y7, Y2, Y5
 	VFMADD213PD Y7, Y4, Y6
-	VMULPD      constants<>+3328(SB), Y1, Y4
+	VMULPD      constants<>+3712(SB), Y1, Y4
 	VADDPD      Y2, Y4, Y8
 	VSUBPD      Y4, Y8, Y4
 	VSUBPD      Y4, Y2, Y4
-	VFMADD231PD constants<>+3392(SB), Y1, Y4
+	VFMADD231PD constants<>+3776(SB), Y1, Y4
 	VSUBPD      Y5, Y4, Y4
 	VFMADD231PD Y3, Y6, Y4
 	VSUBPD      Y7, Y4, Y4
 	VADDPD      Y4, Y8, Y8
-	VCMPPD      $0x15, constants<>+3584(SB), Y0, Y1
+	VCMPPD      $0x15, constants<>+3968(SB), Y0, Y1
 	VBLENDVPD   Y1, Y0, Y8, Y8
-	VCMPPD      $0x00, constants<>+3648(SB), Y0, Y1
+	VCMPPD      $0x00, constants<>+4032(SB), Y0, Y1
 	VBLENDVPD   Y1, constants<>+704(SB), Y8, Y8
-	VCMPPD      $0x11, constants<>+3648(SB), Y0, Y0
-	VBLENDVPD   Y0, constants<>+3712(SB), Y8, Y8
+	VCMPPD      $0x11, constants<>+4032(SB), Y0, Y0
+	VBLENDVPD   Y0, constants<>+4096(SB), Y8, Y8
 	VMOVUPS     Y8, (AX)(BX*8)
-	JMP         stored590
+	JMP         stored650
 
-normal589:
-	VPSUBQ      constants<>+2496(SB), Y0, Y1
+normal649:
+	VPSUBQ      constants<>+2944(SB), Y0, Y1
 	VPSRLQ      $0x34, Y1, Y0
-	VORPD       constants<>+2688(SB), Y0, Y0
-	VSUBPD      constants<>+2432(SB), Y0, Y0
-	VANDPD      constants<>+2624(SB), Y1, Y1
-	VPADDQ      constants<>+2560(SB), Y1, Y1
+	VORPD       constants<>+1920(SB), Y0, Y0
+	VSUBPD      constants<>+2880(SB), Y0, Y0
+	VANDPD      constants<>+3072(SB), Y1, Y1
+	VPADDQ      constants<>+3008(SB), Y1, Y1
 	VSUBPD      constants<>+0(SB), Y1, Y2
 	VADDPD      constants<>+0(SB), Y1, Y1
 	VDIVPD      Y1, Y2, Y1
 	VMULPD      Y1, Y1, Y3
 	VMULPD      Y3, Y3, Y4
-	VMOVUPD     constants<>+3264(SB), Y5
-	VFMADD213PD constants<>+3136(SB), Y4, Y5
-	VFMADD213PD constants<>+3008(SB), Y4, Y5
-	VFMADD213PD constants<>+2880(SB), Y4, Y5
-	VMOVUPD     constants<>+3200(SB), Y6
-	VFMADD213PD constants<>+3072(SB), Y4, Y6
-	VFMADD213PD constants<>+2944(SB), Y4, Y6
+	VMOVUPD     constants<>+3648(SB), Y5
+	VFMADD213PD constants<>+3520(SB), Y4, Y5
+	VFMADD213PD constants<>+3392(SB), Y4, Y5
+	VFMADD213PD constants<>+3264(SB), Y4, Y5
+	VMOVUPD     constants<>+3584(SB), Y6
+	VFMADD213PD constants<>+3456(SB), Y4, Y6
+	VFMADD213PD constants<>+3328(SB), Y4, Y6
 	VFMADD231PD Y6, Y3, Y5
 	VMULPD      constants<>+192(SB), Y2, Y4
 	VMULPD      Y4, Y2, Y6
 	VFMSUB213PD Y6, Y2, Y4
 	VFMADD213PD Y6, Y3, Y5
-	VMULPD      constants<>+3328(SB), Y0, Y3
+	VMULPD      constants<>+3712(SB), Y0, Y3
 	VADDPD      Y2, Y3, Y7
 	VSUBPD      Y3, Y7, Y3
 	VSUBPD      Y3, Y2, Y3
-	VFMADD231PD constants<>+3392(SB), Y0, Y3
+	VFMADD231PD constants<>+3776(SB), Y0, Y3
 	VSUBPD      Y4, Y3, Y3
 	VFMADD231PD Y1, Y5, Y3
 	VSUBPD      Y6, Y3, Y3
 	VADDPD      Y3, Y7, Y7
 	VMOVUPS     Y7, (AX)(BX*8)
 
-stored590:
+stored650:
 	ADDQ $0x04, BX
 	CMPQ BX, SI
-	JLE  one585
+	JLE  one645
 
-tail587:
+tail647:
 	SUBQ        BX, DX
-	JZ          done588
+	JZ          done648
 	LEAQ        mask<>+32(SB), SI
 	NEGQ        DX
 	VMOVDQU     (SI)(DX*8), Y0
 	VMASKMOVPD  (CX)(BX*8), Y0, Y1
 	VMOVUPD     Y1, Y2
-	VCMPPD      $0x11, constants<>+2752(SB), Y1, Y3
-	VMULPD      constants<>+3456(SB), Y1, Y4
+	VCMPPD      $0x11, constants<>+3136(SB), Y1, Y3
+	VMULPD      constants<>+3840(SB), Y1, Y4
 	VBLENDVPD   Y3, Y4, Y2, Y2
-	VANDPD      constants<>+3520(SB), Y3, Y3
-	VPSUBQ      constants<>+2496(SB), Y2, Y4
+	VANDPD      constants<>+3904(SB), Y3, Y3
+	VPSUBQ      constants<>+2944(SB), Y2, Y4
 	VPSRLQ      $0x34, Y4, Y2
-	VORPD       constants<>+2688(SB), Y2, Y2
-	VSUBPD      constants<>+2432(SB), Y2, Y2
-	VANDPD      constants<>+2624(SB), Y4, Y4
-	VPADDQ      constants<>+2560(SB), Y4, Y4
+	VORPD       constants<>+1920(SB), Y2, Y2
+	VSUBPD      constants<>+2880(SB), Y2, Y2
+	VANDPD      constants<>+3072(SB), Y4, Y4
+	VPADDQ      constants<>+3008(SB), Y4, Y4
 	VSUBPD      Y3, Y2, Y2
 	VSUBPD      constants<>+0(SB), Y4, Y3
 	VADDPD      constants<>+0(SB), Y4, Y4
 	VDIVPD      Y4, Y3, Y4
 	VMULPD      Y4, Y4, Y5
 	VMULPD      Y5, Y5, Y6
-	VMOVUPD     constants<>+3264(SB), Y7
-	VFMADD213PD constants<>+3136(SB), Y6, Y7
-	VFMADD213PD constants<>+3008(SB), Y6, Y7
-	VFMADD213PD constants<>+2880(SB), Y6, Y7
-	VMOVUPD     constants<>+3200(SB), Y8
-	VFMADD213PD constants<>+3072(SB), Y6, Y8
-	VFMADD213PD constants<>+2944(SB), Y6, Y8
+	VMOVUPD     constants<>+3648(SB), Y7
+	VFMADD213PD constants<>+3520(SB), Y6, Y7
+	VFMADD213PD constants<>+3392(SB), Y6, Y7
+	VFMADD213PD constants<>+3264(SB), Y6, Y7
+	VMOVUPD     constants<>+3584(SB), Y8
+	VFMADD213PD constants<>+3456(SB), Y6, Y8
+	VFMADD213PD constants<>+3328(SB), Y6, Y8
 	VFMADD231PD Y8, Y5, Y7
 	VMULPD      constants<>+192(SB), Y3, Y6
 	VMULPD      Y6, Y3, Y8
 	VFMSUB213PD Y8, Y3, Y6
 	VFMADD213PD Y8, Y5, Y7
-	VMULPD      constants<>+3328(SB), Y2, Y5
+	VMULPD      constants<>+3712(SB), Y2, Y5
 	VADDPD      Y3, Y5, Y9
 	VSUBPD      Y5, Y9, Y5
 	VSUBPD      Y5, Y3, Y5
-	VFMADD231PD constants<>+3392(SB), Y2, Y5
+	VFMADD231PD constants<>+3776(SB), Y2, Y5
 	VSUBPD      Y6, Y5, Y5
 	VFMADD231PD Y4, Y7, Y5
 	VSUBPD      Y8, Y5, Y5
 	VADDPD      Y5, Y9, Y9
-	VCMPPD      $0x15, constants<>+3584(SB), Y1, Y2
+	VCMPPD      $0x15, constants<>+3968(SB), Y1, Y2
 	VBLENDVPD   Y2, Y1, Y9, Y9
-	VCMPPD      $0x00, constants<>+3648(SB), Y1, Y2
+	VCMPPD      $0x00, constants<>+4032(SB), Y1, Y2
 	VBLENDVPD   Y2, constants<>+704(SB), Y9, Y9
-	VCMPPD      $0x11, constants<>+3648(SB), Y1, Y1
-	VBLENDVPD   Y1, constants<>+3712(SB), Y9, Y9
+	VCMPPD      $0x11, constants<>+4032(SB), Y1, Y1
+	VBLENDVPD   Y1, constants<>+4096(SB), Y9, Y9
 	VMASKMOVPD  Y9, Y0, (AX)(BX*8)
 
-done588:
+done648:
 	VZEROUPPER
 	RET
 
@@ -12397,29 +13147,29 @@ TEXT ·logTo32(SB), NOSPLIT, $0-24
 	MOVQ         x+8(FP), CX
 	MOVQ         n+16(FP), DX
 	VBROADCASTSD constants<>+0(SB), Z0
-	VBROADCASTSD constants<>+2432(SB), Z1
-	VBROADCASTSD constants<>+2496(SB), Z2
-	VBROADCASTSD constants<>+2560(SB), Z3
-	VBROADCASTSD constants<>+2624(SB), Z4
-	VBROADCASTSD constants<>+2688(SB), Z5
-	VBROADCASTSD constants<>+2752(SB), Z6
-	VBROADCASTSD constants<>+2816(SB), Z7
-	VBROADCASTSD constants<>+3776(SB), Z8
-	VBROADCASTSD constants<>+3840(SB), Z9
-	VBROADCASTSD constants<>+3904(SB), Z10
-	VBROADCASTSD constants<>+3968(SB), Z11
+	VBROADCASTSD constants<>+2880(SB), Z1
+	VBROADCASTSD constants<>+2944(SB), Z2
+	VBROADCASTSD constants<>+3008(SB), Z3
+	VBROADCASTSD constants<>+3072(SB), Z4
+	VBROADCASTSD constants<>+1920(SB), Z5
+	VBROADCASTSD constants<>+3136(SB), Z6
+	VBROADCASTSD constants<>+3200(SB), Z7
+	VBROADCASTSD constants<>+4160(SB), Z8
+	VBROADCASTSD constants<>+4224(SB), Z9
+	VBROADCASTSD constants<>+4288(SB), Z10
+	VBROADCASTSD constants<>+4352(SB), Z11
 	VBROADCASTSD constants<>+1216(SB), Z12
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail594
+	JG           tail654
 
-one592:
+one652:
 	VCVTPS2PD   (CX)(BX*4), Z13
 	VPSUBQ      Z6, Z13, Z14
 	VPCMPUQ     $0x06, Z7, Z14, K1
 	KORTESTW    K1, K1
-	JZ          normal596
+	JZ          normal656
 	VPSUBQ      Z2, Z13, Z15
 	VPSRLQ      $0x34, Z15, Z14
 	VORPD       Z5, Z14, Z14
@@ -12440,17 +13190,17 @@ one592:
 	VADDPD      Z15, Z15, Z15
 	VFMADD231PD Z16, Z18, Z15
 	VFMADD231PD Z12, Z14, Z15
-	VCMPPD      $0x15, constants<>+3584(SB), Z13, K1
+	VCMPPD      $0x15, constants<>+3968(SB), Z13, K1
 	VMOVUPD     Z13, K1, Z15
-	VCMPPD      $0x00, constants<>+3648(SB), Z13, K1
+	VCMPPD      $0x00, constants<>+4032(SB), Z13, K1
 	VMOVUPD     constants<>+704(SB), K1, Z15
-	VCMPPD      $0x11, constants<>+3648(SB), Z13, K1
-	VMOVUPD     constants<>+3712(SB), K1, Z15
+	VCMPPD      $0x11, constants<>+4032(SB), Z13, K1
+	VMOVUPD     constants<>+4096(SB), K1, Z15
 	VCVTPD2PS   Z15, Y15
 	VMOVUPS     Y15, (AX)(BX*4)
-	JMP         stored597
+	JMP         stored657
 
-normal596:
+normal656:
 	VPSUBQ      Z2, Z13, Z14
 	VPSRLQ      $0x34, Z14, Z13
 	VORPD       Z5, Z13, Z13
@@ -12474,14 +13224,14 @@ normal596:
 	VCVTPD2PS   Z14, Y14
 	VMOVUPS     Y14, (AX)(BX*4)
 
-stored597:
+stored657:
 	ADDQ $0x08, BX
 	CMPQ BX, SI
-	JLE  one592
+	JLE  one652
 
-tail594:
+tail654:
 	SUBQ        BX, DX
-	JZ          done595
+	JZ          done655
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -12507,16 +13257,16 @@ tail594:
 	VADDPD      Z0, Z0, Z0
 	VFMADD231PD Z1, Z4, Z0
 	VFMADD231PD Z12, Z2, Z0
-	VCMPPD      $0x15, constants<>+3584(SB), Z6, K2
+	VCMPPD      $0x15, constants<>+3968(SB), Z6, K2
 	VMOVUPD     Z6, K2, Z0
-	VCMPPD      $0x00, constants<>+3648(SB), Z6, K2
+	VCMPPD      $0x00, constants<>+4032(SB), Z6, K2
 	VMOVUPD     constants<>+704(SB), K2, Z0
-	VCMPPD      $0x11, constants<>+3648(SB), Z6, K2
-	VMOVUPD     constants<>+3712(SB), K2, Z0
+	VCMPPD      $0x11, constants<>+4032(SB), Z6, K2
+	VMOVUPD     constants<>+4096(SB), K2, Z0
 	VCVTPD2PS   Z0, Y0
 	VMOVUPS     Y0, K1, (AX)(BX*4)
 
-done595:
+done655:
 	VZEROUPPER
 	RET
 
@@ -12527,63 +13277,63 @@ avx2:
 	XORQ BX, BX
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail601
+	JG   tail661
 
-one599:
+one659:
 	VCVTPS2PD   (CX)(BX*4), Y0
-	VPSUBQ      constants<>+2752(SB), Y0, Y1
-	VPCMPGTQ    constants<>+2816(SB), Y1, Y2
+	VPSUBQ      constants<>+3136(SB), Y0, Y1
+	VPCMPGTQ    constants<>+3200(SB), Y1, Y2
 	VORPD       Y1, Y2, Y2
 	VORPD       Y0, Y2, Y2
 	VMOVMSKPD   Y2, DI
 	TESTL       DI, DI
-	JZ          normal603
-	VPSUBQ      constants<>+2496(SB), Y0, Y2
+	JZ          normal663
+	VPSUBQ      constants<>+2944(SB), Y0, Y2
 	VPSRLQ      $0x34, Y2, Y1
-	VORPD       constants<>+2688(SB), Y1, Y1
-	VSUBPD      constants<>+2432(SB), Y1, Y1
-	VANDPD      constants<>+2624(SB), Y2, Y2
-	VPADDQ      constants<>+2560(SB), Y2, Y2
+	VORPD       constants<>+1920(SB), Y1, Y1
+	VSUBPD      constants<>+2880(SB), Y1, Y1
+	VANDPD      constants<>+3072(SB), Y2, Y2
+	VPADDQ      constants<>+3008(SB), Y2, Y2
 	VSUBPD      constants<>+0(SB), Y2, Y3
 	VADDPD      constants<>+0(SB), Y2, Y2
 	VDIVPD      Y2, Y3, Y2
 	VMULPD      Y2, Y2, Y3
 	VMULPD      Y3, Y3, Y4
-	VMOVUPD     constants<>+3904(SB), Y5
-	VFMADD213PD constants<>+3776(SB), Y4, Y5
-	VMOVUPD     constants<>+3968(SB), Y6
-	VFMADD213PD constants<>+3840(SB), Y4, Y6
+	VMOVUPD     constants<>+4288(SB), Y5
+	VFMADD213PD constants<>+4160(SB), Y4, Y5
+	VMOVUPD     constants<>+4352(SB), Y6
+	VFMADD213PD constants<>+4224(SB), Y4, Y6
 	VFMADD231PD Y6, Y3, Y5
 	VMULPD      Y2, Y3, Y3
 	VADDPD      Y2, Y2, Y2
 	VFMADD231PD Y3, Y5, Y2
 	VFMADD231PD constants<>+1216(SB), Y1, Y2
-	VCMPPD      $0x15, constants<>+3584(SB), Y0, Y1
+	VCMPPD      $0x15, constants<>+3968(SB), Y0, Y1
 	VBLENDVPD   Y1, Y0, Y2, Y2
-	VCMPPD      $0x00, constants<>+3648(SB), Y0, Y1
+	VCMPPD      $0x00, constants<>+4032(SB), Y0, Y1
 	VBLENDVPD   Y1, constants<>+704(SB), Y2, Y2
-	VCMPPD      $0x11, constants<>+3648(SB), Y0, Y0
-	VBLENDVPD   Y0, constants<>+3712(SB), Y2, Y2
+	VCMPPD      $0x11, constants<>+4032(SB), Y0, Y0
+	VBLENDVPD   Y0, constants<>+4096(SB), Y2, Y2
 	VCVTPD2PSY  Y2, X2
 	VMOVUPS     X2, (AX)(BX*4)
-	JMP         stored604
+	JMP         stored664
 
-normal603:
-	VPSUBQ      constants<>+2496(SB), Y0, Y1
+normal663:
+	VPSUBQ      constants<>+2944(SB), Y0, Y1
 	VPSRLQ      $0x34, Y1, Y0
-	VORPD       constants<>+2688(SB), Y0, Y0
-	VSUBPD      constants<>+2432(SB), Y0, Y0
-	VANDPD      constants<>+2624(SB), Y1, Y1
-	VPADDQ      constants<>+2560(SB), Y1, Y1
+	VORPD       constants<>+1920(SB), Y0, Y0
+	VSUBPD      constants<>+2880(SB), Y0, Y0
+	VANDPD      constants<>+3072(SB), Y1, Y1
+	VPADDQ      constants<>+3008(SB), Y1, Y1
 	VSUBPD      constants<>+0(SB), Y1, Y2
 	VADDPD      constants<>+0(SB), Y1, Y1
 	VDIVPD      Y1, Y2, Y1
 	VMULPD      Y1, Y1, Y2
 	VMULPD      Y2, Y2, Y3
-	VMOVUPD     constants<>+3904(SB), Y4
-	VFMADD213PD constants<>+3776(SB), Y3, Y4
-	VMOVUPD     constants<>+3968(SB), Y5
-	VFMADD213PD constants<>+3840(SB), Y3, Y5
+	VMOVUPD     constants<>+4288(SB), Y4
+	VFMADD213PD constants<>+4160(SB), Y3, Y4
+	VMOVUPD     constants<>+4352(SB), Y5
+	VFMADD213PD constants<>+4224(SB), Y3, Y5
 	VFMADD231PD Y5, Y2, Y4
 	VMULPD      Y1, Y2, Y2
 	VADDPD      Y1, Y1, Y1
@@ -12592,49 +13342,49 @@ normal603:
 	VCVTPD2PSY  Y1, X1
 	VMOVUPS     X1, (AX)(BX*4)
 
-stored604:
+stored664:
 	ADDQ $0x04, BX
 	CMPQ BX, SI
-	JLE  one599
+	JLE  one659
 
-tail601:
+tail661:
 	SUBQ        BX, DX
-	JZ          done602
+	JZ          done662
 	LEAQ        mask<>+32(SB), SI
 	NEGQ        DX
 	VMOVDQU     (SI)(DX*4), X0
 	VMASKMOVPS  (CX)(BX*4), X0, X1
 	VCVTPS2PD   X1, Y1
-	VPSUBQ      constants<>+2496(SB), Y1, Y3
+	VPSUBQ      constants<>+2944(SB), Y1, Y3
 	VPSRLQ      $0x34, Y3, Y2
-	VORPD       constants<>+2688(SB), Y2, Y2
-	VSUBPD      constants<>+2432(SB), Y2, Y2
-	VANDPD      constants<>+2624(SB), Y3, Y3
-	VPADDQ      constants<>+2560(SB), Y3, Y3
+	VORPD       constants<>+1920(SB), Y2, Y2
+	VSUBPD      constants<>+2880(SB), Y2, Y2
+	VANDPD      constants<>+3072(SB), Y3, Y3
+	VPADDQ      constants<>+3008(SB), Y3, Y3
 	VSUBPD      constants<>+0(SB), Y3, Y4
 	VADDPD      constants<>+0(SB), Y3, Y3
 	VDIVPD      Y3, Y4, Y3
 	VMULPD      Y3, Y3, Y4
 	VMULPD      Y4, Y4, Y5
-	VMOVUPD     constants<>+3904(SB), Y6
-	VFMADD213PD constants<>+3776(SB), Y5, Y6
-	VMOVUPD     constants<>+3968(SB), Y7
-	VFMADD213PD constants<>+3840(SB), Y5, Y7
+	VMOVUPD     constants<>+4288(SB), Y6
+	VFMADD213PD constants<>+4160(SB), Y5, Y6
+	VMOVUPD     constants<>+4352(SB), Y7
+	VFMADD213PD constants<>+4224(SB), Y5, Y7
 	VFMADD231PD Y7, Y4, Y6
 	VMULPD      Y3, Y4, Y4
 	VADDPD      Y3, Y3, Y3
 	VFMADD231PD Y4, Y6, Y3
 	VFMADD231PD constants<>+1216(SB), Y2, Y3
-	VCMPPD      $0x15, constants<>+3584(SB), Y1, Y2
+	VCMPPD      $0x15, constants<>+3968(SB), Y1, Y2
 	VBLENDVPD   Y2, Y1, Y3, Y3
-	VCMPPD      $0x00, constants<>+3648(SB), Y1, Y2
+	VCMPPD      $0x00, constants<>+4032(SB), Y1, Y2
 	VBLENDVPD   Y2, constants<>+704(SB), Y3, Y3
-	VCMPPD      $0x11, constants<>+3648(SB), Y1, Y1
-	VBLENDVPD   Y1, constants<>+3712(SB), Y3, Y3
+	VCMPPD      $0x11, constants<>+4032(SB), Y1, Y1
+	VBLENDVPD   Y1, constants<>+4096(SB), Y3, Y3
 	VCVTPD2PSY  Y3, X3
 	VMASKMOVPS  X3, X0, (AX)(BX*4)
 
-done602:
+done662:
 	VZEROUPPER
 	RET
 
@@ -12661,7 +13411,7 @@ TEXT ·peakFMA64(SB), NOSPLIT, $0-32
 	VMOVUPS      Z1, Z12
 	VMOVUPS      Z1, Z13
 
-round605:
+round665:
 	VFMADD213PD   Z1, Z0, Z2
 	VFMADD213PD   Z1, Z0, Z3
 	VFMADD213PD   Z1, Z0, Z4
@@ -12675,7 +13425,7 @@ round605:
 	VFMADD213PD   Z1, Z0, Z12
 	VFMADD213PD   Z1, Z0, Z13
 	DECQ          AX
-	JNZ           round605
+	JNZ           round665
 	VADDPD        Z3, Z2, Z2
 	VADDPD        Z4, Z2, Z2
 	VADDPD        Z5, Z2, Z2
@@ -12716,7 +13466,7 @@ avx2:
 	VMOVUPS      Y1, Y12
 	VMOVUPS      Y1, Y13
 
-round606:
+round666:
 	VFMADD213PD  Y1, Y0, Y2
 	VFMADD213PD  Y1, Y0, Y3
 	VFMADD213PD  Y1, Y0, Y4
@@ -12730,7 +13480,7 @@ round606:
 	VFMADD213PD  Y1, Y0, Y12
 	VFMADD213PD  Y1, Y0, Y13
 	DECQ         AX
-	JNZ          round606
+	JNZ          round666
 	VADDPD       Y3, Y2, Y2
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y2, Y2
@@ -12773,7 +13523,7 @@ TEXT ·peakFMA32(SB), NOSPLIT, $0-28
 	VMOVUPS      Z1, Z12
 	VMOVUPS      Z1, Z13
 
-round607:
+round667:
 	VFMADD213PS   Z1, Z0, Z2
 	VFMADD213PS   Z1, Z0, Z3
 	VFMADD213PS   Z1, Z0, Z4
@@ -12787,7 +13537,7 @@ round607:
 	VFMADD213PS   Z1, Z0, Z12
 	VFMADD213PS   Z1, Z0, Z13
 	DECQ          AX
-	JNZ           round607
+	JNZ           round667
 	VADDPS        Z3, Z2, Z2
 	VADDPS        Z4, Z2, Z2
 	VADDPS        Z5, Z2, Z2
@@ -12830,7 +13580,7 @@ avx2:
 	VMOVUPS      Y1, Y12
 	VMOVUPS      Y1, Y13
 
-round608:
+round668:
 	VFMADD213PS  Y1, Y0, Y2
 	VFMADD213PS  Y1, Y0, Y3
 	VFMADD213PS  Y1, Y0, Y4
@@ -12844,7 +13594,7 @@ round608:
 	VFMADD213PS  Y1, Y0, Y12
 	VFMADD213PS  Y1, Y0, Y13
 	DECQ         AX
-	JNZ          round608
+	JNZ          round668
 	VADDPS       Y3, Y2, Y2
 	VADDPS       Y4, Y2, Y2
 	VADDPS       Y5, Y2, Y2
@@ -13146,295 +13896,343 @@ DATA constants<>+1696(SB)/8, $0x3fc5555555555132
 DATA constants<>+1704(SB)/8, $0x3fc5555555555132
 DATA constants<>+1712(SB)/8, $0x3fc5555555555132
 DATA constants<>+1720(SB)/8, $0x3fc5555555555132
-DATA constants<>+1728(SB)/8, $0xc087700000000000
-DATA constants<>+1736(SB)/8, $0xc087700000000000
-DATA constants<>+1744(SB)/8, $0xc087700000000000
-DATA constants<>+1752(SB)/8, $0xc087700000000000
-DATA constants<>+1760(SB)/8, $0xc087700000000000
-DATA constants<>+1768(SB)/8, $0xc087700000000000
-DATA constants<>+1776(SB)/8, $0xc087700000000000
-DATA constants<>+1784(SB)/8, $0xc087700000000000
-DATA constants<>+1792(SB)/8, $0x4086300000000000
-DATA constants<>+1800(SB)/8, $0x4086300000000000
-DATA constants<>+1808(SB)/8, $0x4086300000000000
-DATA constants<>+1816(SB)/8, $0x4086300000000000
-DATA constants<>+1824(SB)/8, $0x4086300000000000
-DATA constants<>+1832(SB)/8, $0x4086300000000000
-DATA constants<>+1840(SB)/8, $0x4086300000000000
-DATA constants<>+1848(SB)/8, $0x4086300000000000
-DATA constants<>+1856(SB)/8, $0x43380000000003ff
-DATA constants<>+1864(SB)/8, $0x43380000000003ff
-DATA constants<>+1872(SB)/8, $0x43380000000003ff
-DATA constants<>+1880(SB)/8, $0x43380000000003ff
-DATA constants<>+1888(SB)/8, $0x43380000000003ff
-DATA constants<>+1896(SB)/8, $0x43380000000003ff
-DATA constants<>+1904(SB)/8, $0x43380000000003ff
-DATA constants<>+1912(SB)/8, $0x43380000000003ff
-DATA constants<>+1920(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+1928(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+1936(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+1944(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+1952(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+1960(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+1968(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+1976(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+1984(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+1992(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+2000(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+2008(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+2016(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+2024(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+2032(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+2040(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+2048(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+2056(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+2064(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+2072(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+2080(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+2088(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+2096(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+2104(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+2112(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+2120(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+2128(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+2136(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+2144(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+2152(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+2160(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+2168(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+2176(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+2184(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+2192(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+2200(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+2208(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+2216(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+2224(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+2232(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+2240(SB)/8, $0x3fc5555544368485
-DATA constants<>+2248(SB)/8, $0x3fc5555544368485
-DATA constants<>+2256(SB)/8, $0x3fc5555544368485
-DATA constants<>+2264(SB)/8, $0x3fc5555544368485
-DATA constants<>+2272(SB)/8, $0x3fc5555544368485
-DATA constants<>+2280(SB)/8, $0x3fc5555544368485
-DATA constants<>+2288(SB)/8, $0x3fc5555544368485
-DATA constants<>+2296(SB)/8, $0x3fc5555544368485
-DATA constants<>+2304(SB)/8, $0xc05a400000000000
-DATA constants<>+2312(SB)/8, $0xc05a400000000000
-DATA constants<>+2320(SB)/8, $0xc05a400000000000
-DATA constants<>+2328(SB)/8, $0xc05a400000000000
-DATA constants<>+2336(SB)/8, $0xc05a400000000000
-DATA constants<>+2344(SB)/8, $0xc05a400000000000
-DATA constants<>+2352(SB)/8, $0xc05a400000000000
-DATA constants<>+2360(SB)/8, $0xc05a400000000000
-DATA constants<>+2368(SB)/8, $0x4056800000000000
-DATA constants<>+2376(SB)/8, $0x4056800000000000
-DATA constants<>+2384(SB)/8, $0x4056800000000000
-DATA constants<>+2392(SB)/8, $0x4056800000000000
-DATA constants<>+2400(SB)/8, $0x4056800000000000
-DATA constants<>+2408(SB)/8, $0x4056800000000000
-DATA constants<>+2416(SB)/8, $0x4056800000000000
-DATA constants<>+2424(SB)/8, $0x4056800000000000
-DATA constants<>+2432(SB)/8, $0x4330000000000800
-DATA constants<>+2440(SB)/8, $0x4330000000000800
-DATA constants<>+2448(SB)/8, $0x4330000000000800
-DATA constants<>+2456(SB)/8, $0x4330000000000800
-DATA constants<>+2464(SB)/8, $0x4330000000000800
-DATA constants<>+2472(SB)/8, $0x4330000000000800
-DATA constants<>+2480(SB)/8, $0x4330000000000800
-DATA constants<>+2488(SB)/8, $0x4330000000000800
-DATA constants<>+2496(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+2504(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+2512(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+2520(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+2528(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+2536(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+2544(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+2552(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+2560(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2568(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2576(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2584(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2592(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2600(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2608(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2616(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2624(SB)/8, $0x000fffffffffffff
-DATA constants<>+2632(SB)/8, $0x000fffffffffffff
-DATA constants<>+2640(SB)/8, $0x000fffffffffffff
-DATA constants<>+2648(SB)/8, $0x000fffffffffffff
-DATA constants<>+2656(SB)/8, $0x000fffffffffffff
-DATA constants<>+2664(SB)/8, $0x000fffffffffffff
-DATA constants<>+2672(SB)/8, $0x000fffffffffffff
-DATA constants<>+2680(SB)/8, $0x000fffffffffffff
-DATA constants<>+2688(SB)/8, $0x4330000000000000
-DATA constants<>+2696(SB)/8, $0x4330000000000000
-DATA constants<>+2704(SB)/8, $0x4330000000000000
-DATA constants<>+2712(SB)/8, $0x4330000000000000
-DATA constants<>+2720(SB)/8, $0x4330000000000000
-DATA constants<>+2728(SB)/8, $0x4330000000000000
-DATA constants<>+2736(SB)/8, $0x4330000000000000
-DATA constants<>+2744(SB)/8, $0x4330000000000000
-DATA constants<>+2752(SB)/8, $0x0010000000000000
-DATA constants<>+2760(SB)/8, $0x0010000000000000
-DATA constants<>+2768(SB)/8, $0x0010000000000000
-DATA constants<>+2776(SB)/8, $0x0010000000000000
-DATA constants<>+2784(SB)/8, $0x0010000000000000
-DATA constants<>+2792(SB)/8, $0x0010000000000000
-DATA constants<>+2800(SB)/8, $0x0010000000000000
-DATA constants<>+2808(SB)/8, $0x0010000000000000
-DATA constants<>+2816(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2824(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2832(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2840(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2848(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2856(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2864(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2872(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2880(SB)/8, $0x3fe5555555555592
-DATA constants<>+2888(SB)/8, $0x3fe5555555555592
-DATA constants<>+2896(SB)/8, $0x3fe5555555555592
-DATA constants<>+2904(SB)/8, $0x3fe5555555555592
-DATA constants<>+2912(SB)/8, $0x3fe5555555555592
-DATA constants<>+2920(SB)/8, $0x3fe5555555555592
-DATA constants<>+2928(SB)/8, $0x3fe5555555555592
-DATA constants<>+2936(SB)/8, $0x3fe5555555555592
-DATA constants<>+2944(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2952(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2960(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2968(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2976(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2984(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2992(SB)/8, $0x3fd999999997fee8
-DATA constants<>+3000(SB)/8, $0x3fd999999997fee8
-DATA constants<>+3008(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+3016(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+3024(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+3032(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+3040(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+3048(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+3056(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+3064(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+3072(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+3080(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+3088(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+3096(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+3104(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+3112(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+3120(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+3128(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+3136(SB)/8, $0x3fc74663c550f510
-DATA constants<>+3144(SB)/8, $0x3fc74663c550f510
-DATA constants<>+3152(SB)/8, $0x3fc74663c550f510
-DATA constants<>+3160(SB)/8, $0x3fc74663c550f510
-DATA constants<>+3168(SB)/8, $0x3fc74663c550f510
-DATA constants<>+3176(SB)/8, $0x3fc74663c550f510
-DATA constants<>+3184(SB)/8, $0x3fc74663c550f510
-DATA constants<>+3192(SB)/8, $0x3fc74663c550f510
-DATA constants<>+3200(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3208(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3216(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3224(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3232(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3240(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3248(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3256(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3264(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3272(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3280(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3288(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3296(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3304(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3312(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3320(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3328(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3336(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3344(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3352(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3360(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3368(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3376(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3384(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3392(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3400(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3408(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3416(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3424(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3432(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3440(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3448(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3456(SB)/8, $0x4350000000000000
-DATA constants<>+3464(SB)/8, $0x4350000000000000
-DATA constants<>+3472(SB)/8, $0x4350000000000000
-DATA constants<>+3480(SB)/8, $0x4350000000000000
-DATA constants<>+3488(SB)/8, $0x4350000000000000
-DATA constants<>+3496(SB)/8, $0x4350000000000000
-DATA constants<>+3504(SB)/8, $0x4350000000000000
-DATA constants<>+3512(SB)/8, $0x4350000000000000
-DATA constants<>+3520(SB)/8, $0x404b000000000000
-DATA constants<>+3528(SB)/8, $0x404b000000000000
-DATA constants<>+3536(SB)/8, $0x404b000000000000
-DATA constants<>+3544(SB)/8, $0x404b000000000000
-DATA constants<>+3552(SB)/8, $0x404b000000000000
-DATA constants<>+3560(SB)/8, $0x404b000000000000
-DATA constants<>+3568(SB)/8, $0x404b000000000000
-DATA constants<>+3576(SB)/8, $0x404b000000000000
-DATA constants<>+3584(SB)/8, $0x7ff0000000000000
-DATA constants<>+3592(SB)/8, $0x7ff0000000000000
-DATA constants<>+3600(SB)/8, $0x7ff0000000000000
-DATA constants<>+3608(SB)/8, $0x7ff0000000000000
-DATA constants<>+3616(SB)/8, $0x7ff0000000000000
-DATA constants<>+3624(SB)/8, $0x7ff0000000000000
-DATA constants<>+3632(SB)/8, $0x7ff0000000000000
-DATA constants<>+3640(SB)/8, $0x7ff0000000000000
-DATA constants<>+3648(SB)/8, $0x0000000000000000
-DATA constants<>+3656(SB)/8, $0x0000000000000000
-DATA constants<>+3664(SB)/8, $0x0000000000000000
-DATA constants<>+3672(SB)/8, $0x0000000000000000
-DATA constants<>+3680(SB)/8, $0x0000000000000000
-DATA constants<>+3688(SB)/8, $0x0000000000000000
-DATA constants<>+3696(SB)/8, $0x0000000000000000
-DATA constants<>+3704(SB)/8, $0x0000000000000000
-DATA constants<>+3712(SB)/8, $0x7ff8000000000000
-DATA constants<>+3720(SB)/8, $0x7ff8000000000000
-DATA constants<>+3728(SB)/8, $0x7ff8000000000000
-DATA constants<>+3736(SB)/8, $0x7ff8000000000000
-DATA constants<>+3744(SB)/8, $0x7ff8000000000000
-DATA constants<>+3752(SB)/8, $0x7ff8000000000000
-DATA constants<>+3760(SB)/8, $0x7ff8000000000000
-DATA constants<>+3768(SB)/8, $0x7ff8000000000000
-DATA constants<>+3776(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3784(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3792(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3800(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3808(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3816(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3824(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3832(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3840(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3848(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3856(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3864(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3872(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3880(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3888(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3896(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3904(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3912(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3920(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3928(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3936(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3944(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3952(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3960(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3968(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+3976(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+3984(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+3992(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+4000(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+4008(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+4016(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+4024(SB)/8, $0x3fce2f2d534c3fdd
-GLOBL constants<>(SB), RODATA|NOPTR, $4032
+DATA constants<>+1728(SB)/8, $0xc08ff00000000000
+DATA constants<>+1736(SB)/8, $0xc08ff00000000000
+DATA constants<>+1744(SB)/8, $0xc08ff00000000000
+DATA constants<>+1752(SB)/8, $0xc08ff00000000000
+DATA constants<>+1760(SB)/8, $0xc08ff00000000000
+DATA constants<>+1768(SB)/8, $0xc08ff00000000000
+DATA constants<>+1776(SB)/8, $0xc08ff00000000000
+DATA constants<>+1784(SB)/8, $0xc08ff00000000000
+DATA constants<>+1792(SB)/8, $0x4090c80000000000
+DATA constants<>+1800(SB)/8, $0x4090c80000000000
+DATA constants<>+1808(SB)/8, $0x4090c80000000000
+DATA constants<>+1816(SB)/8, $0x4090c80000000000
+DATA constants<>+1824(SB)/8, $0x4090c80000000000
+DATA constants<>+1832(SB)/8, $0x4090c80000000000
+DATA constants<>+1840(SB)/8, $0x4090c80000000000
+DATA constants<>+1848(SB)/8, $0x4090c80000000000
+DATA constants<>+1856(SB)/8, $0xc059000000000000
+DATA constants<>+1864(SB)/8, $0xc059000000000000
+DATA constants<>+1872(SB)/8, $0xc059000000000000
+DATA constants<>+1880(SB)/8, $0xc059000000000000
+DATA constants<>+1888(SB)/8, $0xc059000000000000
+DATA constants<>+1896(SB)/8, $0xc059000000000000
+DATA constants<>+1904(SB)/8, $0xc059000000000000
+DATA constants<>+1912(SB)/8, $0xc059000000000000
+DATA constants<>+1920(SB)/8, $0x4330000000000000
+DATA constants<>+1928(SB)/8, $0x4330000000000000
+DATA constants<>+1936(SB)/8, $0x4330000000000000
+DATA constants<>+1944(SB)/8, $0x4330000000000000
+DATA constants<>+1952(SB)/8, $0x4330000000000000
+DATA constants<>+1960(SB)/8, $0x4330000000000000
+DATA constants<>+1968(SB)/8, $0x4330000000000000
+DATA constants<>+1976(SB)/8, $0x4330000000000000
+DATA constants<>+1984(SB)/8, $0xc087700000000000
+DATA constants<>+1992(SB)/8, $0xc087700000000000
+DATA constants<>+2000(SB)/8, $0xc087700000000000
+DATA constants<>+2008(SB)/8, $0xc087700000000000
+DATA constants<>+2016(SB)/8, $0xc087700000000000
+DATA constants<>+2024(SB)/8, $0xc087700000000000
+DATA constants<>+2032(SB)/8, $0xc087700000000000
+DATA constants<>+2040(SB)/8, $0xc087700000000000
+DATA constants<>+2048(SB)/8, $0x4086300000000000
+DATA constants<>+2056(SB)/8, $0x4086300000000000
+DATA constants<>+2064(SB)/8, $0x4086300000000000
+DATA constants<>+2072(SB)/8, $0x4086300000000000
+DATA constants<>+2080(SB)/8, $0x4086300000000000
+DATA constants<>+2088(SB)/8, $0x4086300000000000
+DATA constants<>+2096(SB)/8, $0x4086300000000000
+DATA constants<>+2104(SB)/8, $0x4086300000000000
+DATA constants<>+2112(SB)/8, $0x4308000000002000
+DATA constants<>+2120(SB)/8, $0x4308000000002000
+DATA constants<>+2128(SB)/8, $0x4308000000002000
+DATA constants<>+2136(SB)/8, $0x4308000000002000
+DATA constants<>+2144(SB)/8, $0x4308000000002000
+DATA constants<>+2152(SB)/8, $0x4308000000002000
+DATA constants<>+2160(SB)/8, $0x4308000000002000
+DATA constants<>+2168(SB)/8, $0x4308000000002000
+DATA constants<>+2176(SB)/8, $0x0000000000000432
+DATA constants<>+2184(SB)/8, $0x0000000000000432
+DATA constants<>+2192(SB)/8, $0x0000000000000432
+DATA constants<>+2200(SB)/8, $0x0000000000000432
+DATA constants<>+2208(SB)/8, $0x0000000000000432
+DATA constants<>+2216(SB)/8, $0x0000000000000432
+DATA constants<>+2224(SB)/8, $0x0000000000000432
+DATA constants<>+2232(SB)/8, $0x0000000000000432
+DATA constants<>+2240(SB)/8, $0xc08f400000000000
+DATA constants<>+2248(SB)/8, $0xc08f400000000000
+DATA constants<>+2256(SB)/8, $0xc08f400000000000
+DATA constants<>+2264(SB)/8, $0xc08f400000000000
+DATA constants<>+2272(SB)/8, $0xc08f400000000000
+DATA constants<>+2280(SB)/8, $0xc08f400000000000
+DATA constants<>+2288(SB)/8, $0xc08f400000000000
+DATA constants<>+2296(SB)/8, $0xc08f400000000000
+DATA constants<>+2304(SB)/8, $0x43380000000003ff
+DATA constants<>+2312(SB)/8, $0x43380000000003ff
+DATA constants<>+2320(SB)/8, $0x43380000000003ff
+DATA constants<>+2328(SB)/8, $0x43380000000003ff
+DATA constants<>+2336(SB)/8, $0x43380000000003ff
+DATA constants<>+2344(SB)/8, $0x43380000000003ff
+DATA constants<>+2352(SB)/8, $0x43380000000003ff
+DATA constants<>+2360(SB)/8, $0x43380000000003ff
+DATA constants<>+2368(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2376(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2384(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2392(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2400(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2408(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2416(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2424(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2432(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+2440(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+2448(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+2456(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+2464(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+2472(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+2480(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+2488(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+2496(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+2504(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+2512(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+2520(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+2528(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+2536(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+2544(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+2552(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+2560(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+2568(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+2576(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+2584(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+2592(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+2600(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+2608(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+2616(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+2624(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+2632(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+2640(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+2648(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+2656(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+2664(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+2672(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+2680(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+2688(SB)/8, $0x3fc5555544368485
+DATA constants<>+2696(SB)/8, $0x3fc5555544368485
+DATA constants<>+2704(SB)/8, $0x3fc5555544368485
+DATA constants<>+2712(SB)/8, $0x3fc5555544368485
+DATA constants<>+2720(SB)/8, $0x3fc5555544368485
+DATA constants<>+2728(SB)/8, $0x3fc5555544368485
+DATA constants<>+2736(SB)/8, $0x3fc5555544368485
+DATA constants<>+2744(SB)/8, $0x3fc5555544368485
+DATA constants<>+2752(SB)/8, $0xc05a400000000000
+DATA constants<>+2760(SB)/8, $0xc05a400000000000
+DATA constants<>+2768(SB)/8, $0xc05a400000000000
+DATA constants<>+2776(SB)/8, $0xc05a400000000000
+DATA constants<>+2784(SB)/8, $0xc05a400000000000
+DATA constants<>+2792(SB)/8, $0xc05a400000000000
+DATA constants<>+2800(SB)/8, $0xc05a400000000000
+DATA constants<>+2808(SB)/8, $0xc05a400000000000
+DATA constants<>+2816(SB)/8, $0x4056800000000000
+DATA constants<>+2824(SB)/8, $0x4056800000000000
+DATA constants<>+2832(SB)/8, $0x4056800000000000
+DATA constants<>+2840(SB)/8, $0x4056800000000000
+DATA constants<>+2848(SB)/8, $0x4056800000000000
+DATA constants<>+2856(SB)/8, $0x4056800000000000
+DATA constants<>+2864(SB)/8, $0x4056800000000000
+DATA constants<>+2872(SB)/8, $0x4056800000000000
+DATA constants<>+2880(SB)/8, $0x4330000000000800
+DATA constants<>+2888(SB)/8, $0x4330000000000800
+DATA constants<>+2896(SB)/8, $0x4330000000000800
+DATA constants<>+2904(SB)/8, $0x4330000000000800
+DATA constants<>+2912(SB)/8, $0x4330000000000800
+DATA constants<>+2920(SB)/8, $0x4330000000000800
+DATA constants<>+2928(SB)/8, $0x4330000000000800
+DATA constants<>+2936(SB)/8, $0x4330000000000800
+DATA constants<>+2944(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+2952(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+2960(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+2968(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+2976(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+2984(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+2992(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+3000(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+3008(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+3016(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+3024(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+3032(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+3040(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+3048(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+3056(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+3064(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+3072(SB)/8, $0x000fffffffffffff
+DATA constants<>+3080(SB)/8, $0x000fffffffffffff
+DATA constants<>+3088(SB)/8, $0x000fffffffffffff
+DATA constants<>+3096(SB)/8, $0x000fffffffffffff
+DATA constants<>+3104(SB)/8, $0x000fffffffffffff
+DATA constants<>+3112(SB)/8, $0x000fffffffffffff
+DATA constants<>+3120(SB)/8, $0x000fffffffffffff
+DATA constants<>+3128(SB)/8, $0x000fffffffffffff
+DATA constants<>+3136(SB)/8, $0x0010000000000000
+DATA constants<>+3144(SB)/8, $0x0010000000000000
+DATA constants<>+3152(SB)/8, $0x0010000000000000
+DATA constants<>+3160(SB)/8, $0x0010000000000000
+DATA constants<>+3168(SB)/8, $0x0010000000000000
+DATA constants<>+3176(SB)/8, $0x0010000000000000
+DATA constants<>+3184(SB)/8, $0x0010000000000000
+DATA constants<>+3192(SB)/8, $0x0010000000000000
+DATA constants<>+3200(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+3208(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+3216(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+3224(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+3232(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+3240(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+3248(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+3256(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+3264(SB)/8, $0x3fe5555555555592
+DATA constants<>+3272(SB)/8, $0x3fe5555555555592
+DATA constants<>+3280(SB)/8, $0x3fe5555555555592
+DATA constants<>+3288(SB)/8, $0x3fe5555555555592
+DATA constants<>+3296(SB)/8, $0x3fe5555555555592
+DATA constants<>+3304(SB)/8, $0x3fe5555555555592
+DATA constants<>+3312(SB)/8, $0x3fe5555555555592
+DATA constants<>+3320(SB)/8, $0x3fe5555555555592
+DATA constants<>+3328(SB)/8, $0x3fd999999997fee8
+DATA constants<>+3336(SB)/8, $0x3fd999999997fee8
+DATA constants<>+3344(SB)/8, $0x3fd999999997fee8
+DATA constants<>+3352(SB)/8, $0x3fd999999997fee8
+DATA constants<>+3360(SB)/8, $0x3fd999999997fee8
+DATA constants<>+3368(SB)/8, $0x3fd999999997fee8
+DATA constants<>+3376(SB)/8, $0x3fd999999997fee8
+DATA constants<>+3384(SB)/8, $0x3fd999999997fee8
+DATA constants<>+3392(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3400(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3408(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3416(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3424(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3432(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3440(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3448(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3456(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3464(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3472(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3480(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3488(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3496(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3504(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3512(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3520(SB)/8, $0x3fc74663c550f510
+DATA constants<>+3528(SB)/8, $0x3fc74663c550f510
+DATA constants<>+3536(SB)/8, $0x3fc74663c550f510
+DATA constants<>+3544(SB)/8, $0x3fc74663c550f510
+DATA constants<>+3552(SB)/8, $0x3fc74663c550f510
+DATA constants<>+3560(SB)/8, $0x3fc74663c550f510
+DATA constants<>+3568(SB)/8, $0x3fc74663c550f510
+DATA constants<>+3576(SB)/8, $0x3fc74663c550f510
+DATA constants<>+3584(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+3592(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+3600(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+3608(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+3616(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+3624(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+3632(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+3640(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+3648(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+3656(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+3664(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+3672(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+3680(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+3688(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+3696(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+3704(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+3712(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+3720(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+3728(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+3736(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+3744(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+3752(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+3760(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+3768(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+3776(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+3784(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+3792(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+3800(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+3808(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+3816(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+3824(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+3832(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+3840(SB)/8, $0x4350000000000000
+DATA constants<>+3848(SB)/8, $0x4350000000000000
+DATA constants<>+3856(SB)/8, $0x4350000000000000
+DATA constants<>+3864(SB)/8, $0x4350000000000000
+DATA constants<>+3872(SB)/8, $0x4350000000000000
+DATA constants<>+3880(SB)/8, $0x4350000000000000
+DATA constants<>+3888(SB)/8, $0x4350000000000000
+DATA constants<>+3896(SB)/8, $0x4350000000000000
+DATA constants<>+3904(SB)/8, $0x404b000000000000
+DATA constants<>+3912(SB)/8, $0x404b000000000000
+DATA constants<>+3920(SB)/8, $0x404b000000000000
+DATA constants<>+3928(SB)/8, $0x404b000000000000
+DATA constants<>+3936(SB)/8, $0x404b000000000000
+DATA constants<>+3944(SB)/8, $0x404b000000000000
+DATA constants<>+3952(SB)/8, $0x404b000000000000
+DATA constants<>+3960(SB)/8, $0x404b000000000000
+DATA constants<>+3968(SB)/8, $0x7ff0000000000000
+DATA constants<>+3976(SB)/8, $0x7ff0000000000000
+DATA constants<>+3984(SB)/8, $0x7ff0000000000000
+DATA constants<>+3992(SB)/8, $0x7ff0000000000000
+DATA constants<>+4000(SB)/8, $0x7ff0000000000000
+DATA constants<>+4008(SB)/8, $0x7ff0000000000000
+DATA constants<>+4016(SB)/8, $0x7ff0000000000000
+DATA constants<>+4024(SB)/8, $0x7ff0000000000000
+DATA constants<>+4032(SB)/8, $0x0000000000000000
+DATA constants<>+4040(SB)/8, $0x0000000000000000
+DATA constants<>+4048(SB)/8, $0x0000000000000000
+DATA constants<>+4056(SB)/8, $0x0000000000000000
+DATA constants<>+4064(SB)/8, $0x0000000000000000
+DATA constants<>+4072(SB)/8, $0x0000000000000000
+DATA constants<>+4080(SB)/8, $0x0000000000000000
+DATA constants<>+4088(SB)/8, $0x0000000000000000
+DATA constants<>+4096(SB)/8, $0x7ff8000000000000
+DATA constants<>+4104(SB)/8, $0x7ff8000000000000
+DATA constants<>+4112(SB)/8, $0x7ff8000000000000
+DATA constants<>+4120(SB)/8, $0x7ff8000000000000
+DATA constants<>+4128(SB)/8, $0x7ff8000000000000
+DATA constants<>+4136(SB)/8, $0x7ff8000000000000
+DATA constants<>+4144(SB)/8, $0x7ff8000000000000
+DATA constants<>+4152(SB)/8, $0x7ff8000000000000
+DATA constants<>+4160(SB)/8, $0x3fe555554fde2a78
+DATA constants<>+4168(SB)/8, $0x3fe555554fde2a78
+DATA constants<>+4176(SB)/8, $0x3fe555554fde2a78
+DATA constants<>+4184(SB)/8, $0x3fe555554fde2a78
+DATA constants<>+4192(SB)/8, $0x3fe555554fde2a78
+DATA constants<>+4200(SB)/8, $0x3fe555554fde2a78
+DATA constants<>+4208(SB)/8, $0x3fe555554fde2a78
+DATA constants<>+4216(SB)/8, $0x3fe555554fde2a78
+DATA constants<>+4224(SB)/8, $0x3fd999a7a1a6d9df
+DATA constants<>+4232(SB)/8, $0x3fd999a7a1a6d9df
+DATA constants<>+4240(SB)/8, $0x3fd999a7a1a6d9df
+DATA constants<>+4248(SB)/8, $0x3fd999a7a1a6d9df
+DATA constants<>+4256(SB)/8, $0x3fd999a7a1a6d9df
+DATA constants<>+4264(SB)/8, $0x3fd999a7a1a6d9df
+DATA constants<>+4272(SB)/8, $0x3fd999a7a1a6d9df
+DATA constants<>+4280(SB)/8, $0x3fd999a7a1a6d9df
+DATA constants<>+4288(SB)/8, $0x3fd2438f153b8309
+DATA constants<>+4296(SB)/8, $0x3fd2438f153b8309
+DATA constants<>+4304(SB)/8, $0x3fd2438f153b8309
+DATA constants<>+4312(SB)/8, $0x3fd2438f153b8309
+DATA constants<>+4320(SB)/8, $0x3fd2438f153b8309
+DATA constants<>+4328(SB)/8, $0x3fd2438f153b8309
+DATA constants<>+4336(SB)/8, $0x3fd2438f153b8309
+DATA constants<>+4344(SB)/8, $0x3fd2438f153b8309
+DATA constants<>+4352(SB)/8, $0x3fce2f2d534c3fdd
+DATA constants<>+4360(SB)/8, $0x3fce2f2d534c3fdd
+DATA constants<>+4368(SB)/8, $0x3fce2f2d534c3fdd
+DATA constants<>+4376(SB)/8, $0x3fce2f2d534c3fdd
+DATA constants<>+4384(SB)/8, $0x3fce2f2d534c3fdd
+DATA constants<>+4392(SB)/8, $0x3fce2f2d534c3fdd
+DATA constants<>+4400(SB)/8, $0x3fce2f2d534c3fdd
+DATA constants<>+4408(SB)/8, $0x3fce2f2d534c3fdd
+GLOBL constants<>(SB), RODATA|NOPTR, $4416
 
 DATA exp64Table<>+0(SB)/8, $0x3ff0000000000000
 DATA exp64Table<>+8(SB)/8, $0x3ff172b83c7d517b

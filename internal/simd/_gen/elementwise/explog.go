@@ -164,8 +164,22 @@ func (v vec) exponential64Wide() func(x []reg.VecVirtual) []reg.VecVirtual {
 			VPERMPD(lo, t[u], l)
 			v.Fmadd213(l, h, p)
 			v.Add(h, p, p)
-			VSCALEFPD(n[u], p, p)
 		}
+		v.eitherScale(n, leastNormal, func(subnormal bool) {
+			for u, p := range p {
+				if !subnormal {
+					VSCALEFPD(n[u], p, p)
+					continue
+				}
+				k := K()
+				VCMPPD_BCST(Imm(less), entry(math.Float64bits(leastNormal)), n[u], k)
+				VADDPD_BCST(entry(math.Float64bits(toInteger)), n[u], k, n[u])
+				VMAXPD_BCST(entry(math.Float64bits(-100)), n[u], k, n[u])
+				VSCALEFPD(n[u], p, p)
+				VADDPD_BCST(entry(two52), p, k, p)
+				VPSUBQ_BCST(entry(two52), p, k, p)
+			}
+		})
 		return p
 	}
 }
@@ -181,29 +195,86 @@ func (v vec) exponential64() func(x []reg.VecVirtual) []reg.VecVirtual {
 		p := v.exp64Polynomial(x)
 		for u, p := range p {
 			// The tables are looked up by words, with the index in both of each element.
-			i, h, l, t := v.Reg(), v.Reg(), v.Reg(), t[u]
-			VMOVSLDUP(t, i)
+			i, h, l := v.Reg(), v.Reg(), v.Reg()
+			VMOVSLDUP(t[u], i)
 			VPERMD(NewDataAddr(exp64Words, 0), i, l)
 			VPERMD(NewDataAddr(exp64Words, 32), i, h)
 			VPBLENDD(Imm(0xaa), h, l, h)
 			VPERMD(NewDataAddr(exp64Words, 64), i, l)
 			v.Fmadd213(l, h, p)
 			v.Add(h, p, p)
-			VPSRLQ(Imm(3), t, t)
-			VPSRLQ(Imm(1), t, l)
-			VPSUBQ(l, t, t)
-			VPSLLQ(Imm(52), l, l)
-			VPSLLQ(Imm(52), t, t)
-			v.Mul(l, p, p)
-			v.Mul(t, p, p)
 		}
+		v.eitherScale(t, expMagic64+leastNormal, func(subnormal bool) {
+			for u, p := range p {
+				t, half, m := t[u], v.Reg(), v.Reg()
+				if subnormal {
+					VCMPPD(Imm(less), v.constant(expMagic64+leastNormal), t, m)
+				}
+				VPSRLQ(Imm(3), t, t)
+				if subnormal {
+					VPAND(entry(toInteger), m, half)
+					VPADDQ(half, t, t)
+				}
+				VPSRLQ(Imm(1), t, half)
+				VPSUBQ(half, t, t)
+				VPSLLQ(Imm(52), half, half)
+				VPSLLQ(Imm(52), t, t)
+				v.Mul(half, p, p)
+				v.Mul(t, p, p)
+				if subnormal {
+					VPAND(entry(two52), m, m)
+					v.Add(m, p, p)
+					VPSUBQ(m, p, p)
+				}
+			}
+		})
 		return p
 	}
 }
 
+const (
+	leastNormal = -1022 // the exponent of normal numbers
+	toInteger   = 1074  // that of what makes subnormal numbers integers
+)
+
+// eitherScale emits the scaling by powers of two twice, and a branch to that for
+// subnormal results if an exponent is below least. A processor may take hundreds of
+// cycles to round to a subnormal number, or to 0. So such a result is made a number of
+// units of subnormal numbers, and 2⁵² is added, which rounds it: the bits of the sum are
+// those of 2⁵² plus those of the result.
+func (v vec) eitherScale(exponents []reg.VecVirtual, least float64, scale func(subnormal bool)) {
+	normal, done := Unique("normal"), Unique("scaled")
+	e := exponents[0]
+	if len(exponents) > 1 {
+		e = v.Reg()
+		VMINPD(exponents[0], exponents[1], e)
+		for _, x := range exponents[2:] {
+			VMINPD(e, x, e)
+		}
+	}
+	if v.Wide {
+		k := K()
+		VCMPPD_BCST(Imm(less), entry(math.Float64bits(least)), e, k)
+		KORTESTW(k, k)
+	} else {
+		m, signs := v.Reg(), GP32()
+		VCMPPD(Imm(less), v.constant(least), e, m)
+		VMOVMSKPD(m, signs)
+		TESTL(signs, signs)
+	}
+	JZ(LabelRef(normal))
+	scale(true)
+	JMP(LabelRef(done))
+	Label(normal)
+	scale(false)
+	Label(done)
+}
+
 func (v vec) exponential32() func(x []reg.VecVirtual) []reg.VecVirtual {
-	clamp := func([]reg.VecVirtual) {}
-	if !v.Wide {
+	clamp, least := func([]reg.VecVirtual) {}, reg.VecVirtual(nil)
+	if v.Wide {
+		least = v.copyOf(v.constant(-1000)) // of exponents: no result is subnormal in float64
+	} else {
 		clamp = v.clamp(-105, 90)
 	}
 	return func(x []reg.VecVirtual) []reg.VecVirtual {
@@ -227,6 +298,7 @@ func (v vec) exponential32() func(x []reg.VecVirtual) []reg.VecVirtual {
 		for u, e := range even {
 			v.addConst(1, e, e)
 			if v.Wide {
+				VMAXPD(n[u], least, n[u])
 				VSCALEFPD(n[u], e, e)
 				continue
 			}
