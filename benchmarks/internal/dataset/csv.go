@@ -76,7 +76,7 @@ func csvError(name string, err error, want, found int) error {
 	if errors.Is(p.Err, csv.ErrFieldCount) {
 		return fmt.Errorf("%s:%d: expected %d numbers, found %d", name, p.Line, want, found)
 	}
-	return fmt.Errorf("%s:%d: %w", name, p.Line, p.Err)
+	return fmt.Errorf("%s:%d: expected CSV: %w", name, p.Line, p.Err)
 }
 
 // header returns a copy of record if nothing in it is a number, otherwise nil.

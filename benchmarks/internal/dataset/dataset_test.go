@@ -55,7 +55,7 @@ func TestReadCSVErrors(t *testing.T) {
 		"infinite":        {"1,2\n-inf,4\n", `x.csv:2: expected a finite number for column 0, found "-inf"`},
 		"overflow":        {"1,2\n3,1e400\n", `x.csv:2: expected a finite number for column 1, found "1e400"`},
 		"open quote":      {"1,2\n\"3,4\n", `x.csv:`},
-		"stray quote":     {"1,2\n3\"3,4\n", `x.csv:2: bare "`},
+		"stray quote":     {"1,2\n3\"3,4\n", `x.csv:2: expected CSV: bare "`},
 		"binary":          {"\x00\x01\x02\x03", "x.csv"},
 		"decimal commas":  {"1,5;2,5\n", `x.csv:1: expected a finite number for column 1, found "5;2"`},
 		"the line counts": {"a,b\n# comment\n\n1,2\n3,x\n", `x.csv:5: `},
