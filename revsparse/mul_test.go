@@ -583,25 +583,3 @@ func TestMulNoColumns(t *testing.T) {
 		}
 	}
 }
-
-// A structure that is kept from a call does for no other matrix.
-func TestMulOtherStructure(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(1, 6))
-	a := perRow(rnd, 40, 5, 0)
-	moved, wider := a, a
-	moved.Ind = slices.Clone(a.Ind)
-	moved.Ind[7] = (moved.Ind[7] + 1) % 40
-	wider.Cols++
-	for range 2 {
-		for _, a := range []CSR[float64, int32]{a, moved, wider} {
-			c, b := matrixOf[float64](rnd, a.Cols, 20), matrixOf[float64](rnd, 40, 20)
-			var want mat.Dense
-			want.Mul(toMat(a).T(), mat.NewDense(40, 20, b.Data))
-			want.Add(&want, mat.NewDense(a.Cols, 20, slices.Clone(c.Data)))
-			Mul[float64, int32]{C: c, A: a, B: b, Trans: true}.Forward()
-			if !mat.EqualApprox(mat.NewDense(a.Cols, 20, c.Data), &want, 1e-12) {
-				t.Fatal("the product is that of another matrix")
-			}
-		}
-	}
-}
