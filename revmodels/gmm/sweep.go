@@ -2,6 +2,7 @@ package gmm
 
 import (
 	"math"
+	"unsafe"
 
 	"revnum/internal/parallel"
 	"revnum/internal/simd"
@@ -131,11 +132,14 @@ func (s *sweep[T]) prepare(workers int) {
 	// A panel is as long as makes the vector loops fast and leaves it, with its
 	// responsibilities, in the level 2 cache, unless there would be too few of
 	// them to occupy many workers. A batch of points stays there too, and its
-	// responsibilities in level 3.
+	// responsibilities in level 3. Its coordinates lie an odd number of cache lines
+	// apart, and not in a few sets of the level 1 cache.
 	d, comps := s.d, s.comps
 	points := min((1<<16)/max(d, 1), (1<<19)/max(comps, 1)) // of a batch
 	s.panel = min(max((1<<14)/max(d, 1), 64), 480)
 	s.panel = min(s.panel, max((min(s.n, points)/8+7)&^7, 64))
+	line := 64 / int(unsafe.Sizeof(T(0)))
+	s.panel = (s.panel/line - 1 | 1) * line
 	s.panels = (s.n + s.panel - 1) / s.panel
 	s.batch = max(points/s.panel, 1)
 	if batches := (s.panels + s.batch - 1) / s.batch; batches > 0 {
@@ -339,10 +343,8 @@ func softmax(a []float64) float64 {
 
 // load writes rows p0 to p0+n of x to dst by coordinate.
 func load[T rev.Float](dst []T, panel int, x rev.General[T], p0, n int) {
-	for p := range n {
-		for j, v := range x.Row(p0 + p) {
-			dst[j*panel+p] = v
-		}
+	if x.Cols > 0 {
+		simd.Transpose(dst, panel, x.Data[p0*x.Stride:], x.Stride, n, x.Cols)
 	}
 }
 
