@@ -88,14 +88,22 @@ func NewCholesky(l *mat.TriDense, a *mat.SymDense) Cholesky[float64] {
 	return k
 }
 
-// viewSym returns the storage of a, of which the upper triangle is used.
+// viewSym returns the storage of a, of which the upper triangle is used. That of nil
+// stands for no operand.
 func viewSym(a *mat.SymDense) rev.General[float64] {
+	if a == nil {
+		return rev.General[float64]{}
+	}
 	r := a.RawSymmetric()
 	return rev.General[float64]{Rows: r.N, Cols: r.N, Data: r.Data, Stride: r.Stride}
 }
 
-// viewTri returns the storage of a triangular matrix.
+// viewTri returns the storage of a triangular matrix. That of nil stands for no
+// operand.
 func viewTri(t *mat.TriDense, uplo blas.Uplo) rev.General[float64] {
+	if t == nil {
+		return rev.General[float64]{}
+	}
 	r := t.RawTriangular()
 	if r.Uplo != uplo && r.N > 0 {
 		panic(mat.ErrTriangle)

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"gonum.org/v1/gonum/mat"
+
 	"revnum/internal/parallel"
 	"revnum/rev"
 )
@@ -184,5 +186,51 @@ func TestFactorPanics(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestFactorNil makes kernels without outputs, which compute the others, and kernels
+// without inputs, which have no shape.
+func TestFactorNil(t *testing.T) {
+	a := mat.NewDense(2, 2, []float64{4, 0, 0, 9})
+	sym := mat.NewSymDense(2, []float64{4, 0, 0, 9})
+	s, w, r := mat.NewVecDense(2, nil), mat.NewVecDense(2, nil), mat.NewDense(2, 2, nil)
+	gl, gsym := mat.NewTriDense(2, mat.Lower, []float64{1, 0, 0, 1}), mat.NewSymDense(2, nil)
+	if err := errors.Join(
+		NewSVD(nil, s, nil, a).Forward(),
+		NewSymEig(w, nil, sym).Forward(),
+		NewQR(nil, r, a).Forward(),
+		NewCholesky(nil, sym).Adjoint(NewCholesky(gl, gsym)),
+	); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		got  mat.Matrix
+		want []float64
+	}{
+		{"singular values", s, []float64{9, 4}},
+		{"eigenvalues", w, []float64{4, 9}},
+		{"R", r, []float64{4, 0, 0, 9}},
+		{"gradient of Cholesky", gsym, []float64{1. / 4, 0, 0, 1. / 6}},
+	} {
+		m, n := c.got.Dims()
+		if want := mat.NewDense(m, n, c.want); !mat.EqualApprox(c.got, want, 1e-15) {
+			t.Errorf("%s: %v, want %v", c.name, mat.Formatted(c.got), mat.Formatted(want))
+		}
+	}
+	for name, f := range map[string]func(){
+		"Cholesky": func() { NewCholesky(gl, nil) },
+		"SymEig":   func() { NewSymEig(w, nil, nil) },
+		"QR":       func() { NewQR(nil, r, nil) },
+	} {
+		func() {
+			defer func() {
+				if got := recover(); got != mat.ErrShape {
+					t.Errorf("%s of nothing: panic %v, want %v", name, got, mat.ErrShape)
+				}
+			}()
+			f()
+		}()
 	}
 }
