@@ -17,6 +17,7 @@ import (
 	"revnum/revlinalg"
 	"revnum/revmodels/ba"
 	"revnum/revmodels/gmm"
+	"revnum/revsparse"
 )
 
 // The examples below are those of the README, which TestReadme sees to.
@@ -86,6 +87,30 @@ func Example_program() {
 	// Output:
 	// loss 10
 	// loss 0 gradient in x [5  0]
+}
+
+func Example_sparse() {
+	// A chain of three springs that is held at one end, and pulled at the other.
+	row, col, val := []int{0, 1, 1, 2, 2}, []int{0, 0, 1, 1, 2}, []float64{2, -1, 2, -1, 1}
+	x, b := mat.NewVecDense(3, nil), mat.NewVecDense(3, []float64{0, 0, 1})
+	gx, gb := mat.NewVecDense(3, []float64{0, 0, 1}), mat.NewVecDense(3, nil)
+
+	a, err := revsparse.FromTriplets(3, 3, row, col, val) // the lower triangle is enough
+	if err != nil {
+		log.Fatal(err)
+	}
+	k := revsparse.NewSolve(x, a, b) // x += A⁻¹·b
+	if err := k.Forward(); err != nil {
+		log.Fatal(err)
+	}
+	ga := a.With(make([]float64, a.NNZ())) // a gradient at the entries of A alone
+	if err := k.Adjoint(revsparse.NewSolve(gx, ga, gb)); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.3f\n%.3f\n", gb.RawVector().Data, ga.Data)
+	// Output:
+	// [1.000 2.000 3.000]
+	// [-1.000 -4.000 -4.000 -12.000 -9.000]
 }
 
 // points returns points around (0, 0) and (8, 8).
