@@ -64,7 +64,7 @@ func TestLogMulValue(t *testing.T) {
 // Elements are revlinalg.LogDot's, infinite and missing ones too.
 func TestLogMulSpecial(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
-	values := []float64{-inf, -1e308, -3, 0, 2, 1e308, inf, nan}
+	values := []float64{-inf, -1e308, -3, 0, 2, 1e308, inf, nan, math.Copysign(nan, -1)}
 	rnd := rand.New(rand.NewPCG(9, 3))
 	pick := func() float64 { return values[rnd.IntN(len(values))] }
 	for range 3000 {
