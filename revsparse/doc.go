@@ -25,6 +25,15 @@
 // with mat.ErrShape and the other values of gonum's mat if the operands do not fit
 // together, and with an error that wraps rev.ErrOverlap if an output overlaps an input.
 //
-// Results are the same bits for any number of workers. They depend on the tier of
-// vector code (see internal/simd).
+// # Rounding
+//
+// In fixed point, Inverse and Adjoint restore the output bit for bit. In floating point
+// what is added to it is the same bits each time, so they restore it up to the rounding
+// of one addition and one subtraction: within one unit in the last place of the larger of
+// its values before and after Forward. Kernels that add to an element in several parts
+// say so. If what is added is infinite or NaN the output is lost.
+//
+// Results are the same bits for any number of workers, and, but for the cotangent of
+// Alpha in Mul, whatever else is asked for. They depend on the tier of vector code (see
+// internal/simd).
 package revsparse

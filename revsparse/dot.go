@@ -25,8 +25,7 @@ import (
 // Columns need not be sorted, and entries of the same place add up. In a row, each
 // entry of B notes where it is under its column, and the entries of A look there:
 // that takes the time of reading both rows, and an integer for each column and
-// worker, while merging sorted rows waits for branches that nobody can predict. A
-// row of B that has a column twice takes the time of all pairs of entries.
+// worker, while merging sorted rows waits for branches that nobody can predict.
 //
 // The sum of n products is within n·ε·Σ|a_ij·b_ij| in floating point. In fixed
 // point it is exact and rounded once, to nearest; each product that goes into a

@@ -26,7 +26,9 @@ import (
 // The structure of the copy is kept from call to call, as long as it is that of A.
 //
 // In floating point an element of op(A)·B, the sum of k entries, is within
-// k·ε·Σ|a_ij·b_jl|, its product with α rounded once more. In fixed point it is
+// k·ε·Σ|a_ij·b_jl|, its product with α rounded once more. With up to 16 columns, the
+// terms of a transposed product may go into an element of C one after the other, so that
+// Inverse restores it within a unit in the last place for each. In fixed point it is
 // exact and rounded once, as the product with α is then, but for a transposed
 // product of one column: there each α·b is rounded, and its product with each
 // entry. So are the products that go into gradients.

@@ -28,9 +28,10 @@ import (
 // structure is kept from call to call. They panic if indices of type I do not count
 // the entries.
 //
-// Inverse restores an element of C within an ulp, of the larger value. In fixed point
-// sums are exact and rounded once, and it is restored to the bit. The bits do not depend
-// on the number of workers.
+// In floating point an element of S·B, the sum of k entries, is within
+// k·ε·Σ|s_ij·b_jl|, its product with α rounded once more. In fixed point it is exact and
+// rounded once, as the product with α is then; those that go into gradients are rounded
+// each. The bits do not depend on the number of workers.
 type SymmetricMul[T rev.Real, I Index] struct {
 	C       rev.General[T] `rev:"acc"`
 	Alpha   *T             `rev:"in"`
