@@ -45,9 +45,10 @@
 // # Programs
 //
 // A [Step] is a reversible computation on a state S, a struct of the user's
-// with the operands of all kernels. [At] makes a step of a kernel: it takes a
-// function that finds the operands in a state. The function is called for
-// other states too, which have cotangents and tangents in the same places.
+// with the operands of all kernels. [At], or [AtErr] of a kernel that can fail,
+// makes a step of a kernel: it takes a function that finds the operands in a
+// state. The function is called for other states too, which have cotangents and
+// tangents in the same places.
 //
 //	Seq        one after the other
 //	Uncall     a step backward

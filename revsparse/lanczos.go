@@ -24,9 +24,9 @@ type Which uint8
 
 // The orders of eigenvalues.
 const (
-	LargestMagnitude Which = iota
-	Largest
-	Smallest
+	LargestMagnitude Which = iota // |λ| descending
+	Largest                       // λ descending
+	Smallest                      // λ ascending
 )
 
 // key returns what is larger for an eigenvalue that comes first.
