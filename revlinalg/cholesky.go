@@ -53,7 +53,7 @@ import (
 // Adjoint restore L as package revlinalg says. The bits do not depend on the
 // number of workers.
 //
-// If a pivot is zero or negative, all methods return a *NotPositiveDefinite and
+// If a pivot is zero or negative, all methods return a *NotPositiveDefiniteError and
 // write nothing. NaN is passed on.
 //
 // There is no such kernel over fixed point: the derivatives are divided by
@@ -68,14 +68,14 @@ type Cholesky[T rev.Float] struct {
 	Workers int            // 0 means GOMAXPROCS
 }
 
-// NotPositiveDefinite is the error of kernels that need a positive definite
+// NotPositiveDefiniteError is the error of kernels that need a positive definite
 // matrix and were given another.
-type NotPositiveDefinite struct {
+type NotPositiveDefiniteError struct {
 	Row   int     // the row, counted from 0, at which elimination ended
 	Pivot float64 // what was on the diagonal there: the square of a diagonal element of the factor
 }
 
-func (e *NotPositiveDefinite) Error() string {
+func (e *NotPositiveDefiniteError) Error() string {
 	return fmt.Sprintf("revlinalg: matrix not positive definite: pivot %d is %g", e.Row, e.Pivot)
 }
 
@@ -379,7 +379,7 @@ func factorUpper[T rev.Float](u rev.General[T], first int) error {
 		for i := range rows.Rows {
 			row := rows.Row(i)[:rows.Rows]
 			if row[i] <= 0 {
-				return &NotPositiveDefinite{first + lo + i, float64(row[i])}
+				return &NotPositiveDefiniteError{first + lo + i, float64(row[i])}
 			}
 			row[i] = sqrt(row[i])
 			divideRow(row[i+1:], row[i])

@@ -116,7 +116,7 @@ func TestCholeskyResidual(t *testing.T) {
 func TestCholeskyNotDefinite(t *testing.T) {
 	a := rev.NewGeneral(3, 3, []float64{4, 2, 0, 2, 1, 0, 0, 0, 1})
 	err := Cholesky[float64]{L: rev.NewGeneral[float64](3, 3, nil), A: a}.Forward()
-	var e *NotPositiveDefinite
+	var e *NotPositiveDefiniteError
 	if !errors.As(err, &e) || e.Row != 1 || e.Pivot != 0 {
 		t.Errorf("got %v, want pivot 1 to be 0", err)
 	}

@@ -68,7 +68,7 @@ func TestCholeskyFailsLate(t *testing.T) {
 		a.Row(at)[at] = -1
 		for _, workers := range []int{1, 2, 7} {
 			err := Cholesky[float64]{L: matrixOf[float64](rnd, n, n), A: a, Workers: workers}.Forward()
-			var e *NotPositiveDefinite
+			var e *NotPositiveDefiniteError
 			if !errors.As(err, &e) || e.Row != at || !(e.Pivot <= -1) {
 				t.Errorf("row %d, %d workers: %v", at, workers, err)
 			}

@@ -51,7 +51,7 @@ import (
 // a_ij is then 0, its limit where the derivative exists: as for SymEig, Adjoint
 // needs s̄_i = s̄_j and G_ij + H_ij = 0, Tangent P_ij + P_ji = 0 and, if U̇ or V̇ is
 // asked for, P_ii = P_jj, and AdjointTangent all of these, the first also of the
-// tangents of cotangents. Otherwise they return a *Degenerate, which names the
+// tangents of cotangents. Otherwise they return a *DegenerateError, which names the
 // pair. If the least singular value is so close to 0, there are no derivatives
 // either, and they return mat.Condition(s_1/s_r), infinite for s_r = 0. Nothing is
 // written then.
@@ -290,7 +290,7 @@ func (w *svdWork[T]) check() error {
 func (w *svdWork[T]) equal(i, j int) bool { return math.Abs(w.svd.s[j]-w.svd.s[i]) <= w.gap }
 
 func (w *svdWork[T]) degenerate(i, j int) error {
-	return &Degenerate{min(i, j), max(i, j), math.Abs(w.svd.s[j] - w.svd.s[i])}
+	return &DegenerateError{min(i, j), max(i, j), math.Abs(w.svd.s[j] - w.svd.s[i])}
 }
 
 // poles returns a_ij and b_ij.

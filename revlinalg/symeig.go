@@ -56,7 +56,7 @@ import (
 //   - AdjointTangent needs both, the first also of the tangents of cotangents.
 //
 // All this holds up to 100·n·ε of the largest magnitude in each of these arrays.
-// Otherwise the method returns a *Degenerate, which names the pair, and writes
+// Otherwise the method returns a *DegenerateError, which names the pair, and writes
 // nothing. The page docs/degenerate-spectra.md says more.
 //
 // # Rounding
@@ -74,14 +74,14 @@ type SymEig[T rev.Float] struct {
 	Workers int            // 0 means GOMAXPROCS
 }
 
-// Degenerate is the error of a derivative that does not exist, as two
+// DegenerateError is the error of a derivative that does not exist, as two
 // eigenvalues or singular values are equal.
-type Degenerate struct {
+type DegenerateError struct {
 	I, J int     // their indices
 	Gap  float64 // how far they are apart
 }
 
-func (e *Degenerate) Error() string {
+func (e *DegenerateError) Error() string {
 	return fmt.Sprintf("revlinalg: values %d and %d are equal, but for %g: the derivative depends on the choice of their vectors", e.I, e.J, e.Gap)
 }
 
@@ -281,7 +281,7 @@ func (w *eigen[T]) f(i, j int) T {
 
 // degenerate returns the error of a pair.
 func (w *eigen[T]) degenerate(i, j int) error {
-	return &Degenerate{min(i, j), max(i, j), math.Abs(w.w64[j] - w.w64[i])}
+	return &DegenerateError{min(i, j), max(i, j), math.Abs(w.w64[j] - w.w64[i])}
 }
 
 // tolerance returns how much is taken as 0 among numbers of the magnitude of x.
