@@ -1,19 +1,19 @@
 // Package revnum is the root of a library of reversible numerical kernels that
 // works with gonum's types. It holds no code; the packages are
 //
-//	rev           the contract of a kernel, and the combinators that compose kernels into programs
-//	rev/revtest   the conformance suite that every kernel passes; for kernels of your own too
-//	fixed         fixed-point numbers: += and -= undo each other to the bit
-//	ulog          logarithmic numbers: *= and /= undo each other to the bit over fixed point
-//	revlinalg     dense kernels: products, norms, reductions, rotations; kernels over logarithms
-//	revsparse     sparse kernels: products, solutions, eigenpairs
+//	rev                     the contract of a kernel, and the combinators that compose kernels into programs
+//	rev/revtest             the conformance suite that every kernel passes; for kernels of your own too
+//	fixed                   fixed-point numbers: += and -= undo each other to the bit
+//	ulog                    logarithmic numbers: *= and /= undo each other to the bit over fixed point
+//	revlinalg               dense kernels: products, norms, reductions, rotations, factorisations; kernels over logarithms
+//	revsparse               sparse kernels: products, solutions, eigenpairs
 //	revsparse/matrixmarket  sparse matrices in files
-//	revmodels/gmm Gaussian mixtures: the log posterior and its derivatives, and fitting
-//	revmodels/kmeans      clusters: the cost and its derivatives, and fitting
-//	revmodels/graphembed  embeddings of graphs: the loss and its derivatives, and embedding
-//	revmodels/ba          bundle adjustment: cameras and points from what the cameras see
-//	trust         Newton's method in a trust region, for gonum's optimize.Problem
-//	benchmarks    the benchmark binary: go run ./benchmarks
+//	revmodels/gmm           Gaussian mixtures: the log posterior and its derivatives, and fitting
+//	revmodels/kmeans        clusters: the cost and its derivatives, and fitting
+//	revmodels/graphembed    embeddings of graphs: the loss and its derivatives, and embedding
+//	revmodels/ba            bundle adjustment: cameras and points from what the cameras see
+//	trust                   Newton's method in a trust region, for gonum's optimize.Problem
+//	benchmarks              the benchmark binary: go run ./benchmarks
 //
 // A kernel is a hand-written routine that comes as a family: Forward runs it,
 // Inverse undoes it, Adjoint undoes it with gradients attached, Tangent runs it

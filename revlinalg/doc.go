@@ -1,5 +1,5 @@
-// Package revlinalg provides dense reversible kernels: products and reductions
-// of vectors and matrices.
+// Package revlinalg provides dense reversible kernels: products and reductions of
+// vectors and matrices, factorisations, and functions of elements.
 //
 // A kernel is a struct of its operands, views of memory that the caller owns,
 // and reads as the equation on top of its file:
