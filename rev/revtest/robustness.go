@@ -166,11 +166,12 @@ func (c *trial) workers() error {
 		c.inverse(inv.k)
 		results := []*operands{fwd, inv, adj, g, tan, t}
 		names := []string{"Forward", "Inverse", "operands after Adjoint", "cotangents after Adjoint",
-			"operands after Tangent", "tangents after Tangent", "cotangents after AdjointTangent", "tangents of cotangents"}
+			"operands after Tangent", "tangents after Tangent", "operands after AdjointTangent",
+			"cotangents after AdjointTangent", "tangents after AdjointTangent", "tangents of cotangents"}
 		if c.adjointTangent != nil {
-			g, gt := c.clone(g0), c.clone(gt0)
-			c.adjointTangent(c.clone(tan).k, g.k, c.clone(t).k, gt.k)
-			results = append(results, g, gt)
+			s, g, t, gt := c.clone(tan), c.clone(g0), c.clone(t), c.clone(gt0)
+			c.adjointTangent(s.k, g.k, t.k, gt.k)
+			results = append(results, s, g, t, gt)
 		}
 		if first == nil {
 			first = results
