@@ -455,6 +455,9 @@ func TestElementwiseSpecialValues(t *testing.T) {
 		if name == "log" && x[0] < 0x1p-1022 { // where math.Log is wrong on amd64
 			want = math.Log(x[0]*0x1p100) - 100*math.Ln2
 		}
+		if name == "sin" && x[0] == math.MaxFloat64 { // where math.Sin is off by 25 units
+			want = 0.004961954789184062
+		}
 		if !(math.Abs(z-want) <= 1e-15*math.Abs(want) || z == want || z != z && want != want) {
 			t.Errorf("%s%v is %v, want %v", name, x, z, want)
 		}

@@ -186,7 +186,7 @@ func checkRotate(lenX, ldx, cols, chains, steps, lenC, ldc int) bool {
 
 // SinCos computes the sines and cosines of x, in radians. They are within 1.5
 // units in the last place, and the same bits on all tiers. Those of infinities
-// are NaN.
+// are NaN. One of sin and cos may be x.
 func SinCos[T Float](sin, cos, x []T) {
 	if len(sin) != len(x) || len(cos) != len(x) {
 		panic(badLength)

@@ -34,10 +34,10 @@ func rotatePhasesBackCross64(x *float64, ldx int, y *float64, ldy int, steps int
 //go:noescape
 func rotatePhasesTangent64(x *float64, ldx int, y *float64, ldy int, steps int, c *float64, s *float64, pc *float64, ps *float64, d *float64, pd *float64, ldc int, cols int, shape int)
 
-// sinCos64 computes sines and cosines, and clears ok if an element is too large for it, infinite or NaN.
+// sinCos64 computes sines and cosines up to a vector with an element that is too large, infinite or NaN. It stores the number of elements before, or n or more.
 //
 //go:noescape
-func sinCos64(sin *float64, cos *float64, x *float64, n int, ok *int)
+func sinCos64(sin *float64, cos *float64, x *float64, n int, done *int)
 
 // rotate32 is Rotate or RotateBack for chains and vectors as shape says.
 //
@@ -54,7 +54,7 @@ func rotateBackCross32(x *float32, ldx int, y *float32, ldy int, steps int, c *f
 //go:noescape
 func rotateTangent32(x *float32, ldx int, y *float32, ldy int, steps int, c *float32, s *float32, d *float32, ldc int, cols int, shape int)
 
-// sinCos32 computes sines and cosines, and clears ok if an element is too large for it, infinite or NaN.
+// sinCos32 computes sines and cosines up to a vector with an element that is too large, infinite or NaN. It stores the number of elements before, or n or more.
 //
 //go:noescape
-func sinCos32(sin *float32, cos *float32, x *float32, n int, ok *int)
+func sinCos32(sin *float32, cos *float32, x *float32, n int, done *int)

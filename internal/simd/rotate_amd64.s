@@ -7888,7 +7888,7 @@ next135:
 	VZEROUPPER
 	RET
 
-// func sinCos64(sin *float64, cos *float64, x *float64, n int, ok *int)
+// func sinCos64(sin *float64, cos *float64, x *float64, n int, done *int)
 // Requires: AVX, AVX2, AVX512DQ, AVX512F, BMI2
 TEXT ·sinCos64(SB), NOSPLIT, $0-40
 	CMPQ  ·tier+0(SB), $0x02
@@ -7897,32 +7897,30 @@ TEXT ·sinCos64(SB), NOSPLIT, $0-40
 	MOVQ  cos+8(FP), CX
 	MOVQ  x+16(FP), DX
 	MOVQ  n+24(FP), BX
-	MOVQ  ok+32(FP), SI
+	MOVQ  done+32(FP), SI
 	XORQ  DI, DI
-	XORQ  R8, R8
-	MOVQ  $-1, R9
-	KMOVW R9, K1
+	MOVQ  $-1, R8
+	KMOVW R8, K1
 
 loop137:
-	MOVQ  BX, R9
-	SUBQ  R8, R9
+	MOVQ  BX, R8
+	SUBQ  DI, R8
 	JLE   done140
-	CMPQ  R9, $0x08
+	CMPQ  R8, $0x08
 	JGE   whole138
-	MOVQ  $-1, R10
-	SHLXQ R9, R10, R10
-	NOTQ  R10
-	KMOVW R10, K1
+	MOVQ  $-1, R9
+	SHLXQ R8, R9, R9
+	NOTQ  R9
+	KMOVW R9, K1
 	JMP   body139
 
 whole138:
 body139:
-	VMOVUPD.Z (DX)(R8*8), K1, Z0
+	VMOVUPD.Z (DX)(DI*8), K1, Z0
 	VANDPD    rotateConstants<>+64(SB), Z0, Z1
-	VCMPPD    $0x12, rotateConstants<>+128(SB), Z1, K2
-	KMOVW     K2, R9
-	XORQ      $0xff, R9
-	ORQ       R9, DI
+	VCMPPD    $0x16, rotateConstants<>+128(SB), Z1, K2
+	KORTESTW  K2, K2
+	JNZ       done140
 	VMULPD    rotateConstants<>+192(SB), Z0, Z1
 	VADDPD    rotateConstants<>+256(SB), Z1, Z1
 	VSUBPD    rotateConstants<>+256(SB), Z1, Z4
@@ -7980,119 +7978,109 @@ body139:
 	VXORPD    Z1, Z2, Z2
 	VXORPD    Z0, Z1, Z1
 	VXORPD    Z1, Z3, Z3
-	VMOVUPD   Z2, K1, (AX)(R8*8)
-	VMOVUPD   Z3, K1, (CX)(R8*8)
-	ADDQ      $0x08, R8
+	VMOVUPD   Z2, K1, (AX)(DI*8)
+	VMOVUPD   Z3, K1, (CX)(DI*8)
+	ADDQ      $0x08, DI
 	JMP       loop137
 
 done140:
-	TESTQ DI, DI
-	JZ    good141
-	MOVQ  $+0, (SI)
-
-good141:
+	MOVQ DI, (SI)
 	VZEROUPPER
 	RET
 
 avx2:
-	MOVQ     sin+0(FP), AX
-	MOVQ     cos+8(FP), CX
-	MOVQ     x+16(FP), DX
-	MOVQ     n+24(FP), BX
-	MOVQ     ok+32(FP), SI
-	XORQ     DI, DI
-	VPCMPEQQ Y0, Y0, Y0
-	XORQ     DI, DI
+	MOVQ sin+0(FP), AX
+	MOVQ cos+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ done+32(FP), SI
+	XORQ DI, DI
 
-loop142:
+loop141:
 	MOVQ    BX, R8
 	SUBQ    DI, R8
-	JLE     done145
+	JLE     done144
 	CMPQ    R8, $0x04
-	JGE     whole143
+	JGE     whole142
 	NEGQ    R8
 	LEAQ    rotateOnes<>+32(SB), R9
-	VMOVDQU (R9)(R8*8), Y1
-	JMP     body144
+	VMOVDQU (R9)(R8*8), Y0
+	JMP     body143
 
-whole143:
+whole142:
 	LEAQ    rotateOnes<>+0(SB), R9
-	VMOVDQU (R9), Y1
+	VMOVDQU (R9), Y0
 
-body144:
-	VMASKMOVPD (DX)(DI*8), Y1, Y2
-	VANDPD     rotateConstants<>+64(SB), Y2, Y3
-	VCMPPD     $0x12, rotateConstants<>+128(SB), Y3, Y3
-	VANDPD     Y3, Y0, Y0
-	VMULPD     rotateConstants<>+192(SB), Y2, Y3
-	VADDPD     rotateConstants<>+256(SB), Y3, Y3
-	VSUBPD     rotateConstants<>+256(SB), Y3, Y4
-	VMULPD     rotateConstants<>+320(SB), Y4, Y5
-	VSUBPD     Y5, Y2, Y2
-	VMULPD     rotateConstants<>+384(SB), Y4, Y5
-	VSUBPD     Y5, Y2, Y6
-	VSUBPD     Y6, Y2, Y2
-	VSUBPD     Y5, Y2, Y2
-	VMULPD     rotateConstants<>+448(SB), Y4, Y5
-	VSUBPD     Y2, Y5, Y5
-	VSUBPD     Y5, Y6, Y6
-	VMULPD     Y6, Y6, Y2
-	VMOVUPD    rotateConstants<>+512(SB), Y4
-	VMOVUPD    rotateConstants<>+576(SB), Y7
-	VMULPD     Y2, Y4, Y4
-	VADDPD     rotateConstants<>+640(SB), Y4, Y4
-	VMULPD     Y2, Y7, Y7
-	VADDPD     rotateConstants<>+704(SB), Y7, Y7
-	VMULPD     Y2, Y4, Y4
-	VADDPD     rotateConstants<>+768(SB), Y4, Y4
-	VMULPD     Y2, Y7, Y7
-	VADDPD     rotateConstants<>+832(SB), Y7, Y7
-	VMULPD     Y2, Y4, Y4
-	VADDPD     rotateConstants<>+896(SB), Y4, Y4
-	VMULPD     Y2, Y7, Y7
-	VADDPD     rotateConstants<>+960(SB), Y7, Y7
-	VMULPD     Y2, Y4, Y4
-	VADDPD     rotateConstants<>+1024(SB), Y4, Y4
-	VMULPD     Y2, Y7, Y7
-	VADDPD     rotateConstants<>+1088(SB), Y7, Y7
-	VMULPD     Y2, Y4, Y4
-	VADDPD     rotateConstants<>+1152(SB), Y4, Y4
-	VMULPD     Y2, Y7, Y7
-	VADDPD     rotateConstants<>+1216(SB), Y7, Y7
-	VMULPD     Y6, Y2, Y5
-	VMULPD     Y5, Y4, Y4
-	VADDPD     Y6, Y4, Y4
-	VMULPD     rotateConstants<>+1280(SB), Y2, Y6
-	VMOVUPD    rotateConstants<>+0(SB), Y8
-	VSUBPD     Y6, Y8, Y8
-	VMOVUPD    rotateConstants<>+0(SB), Y5
-	VSUBPD     Y8, Y5, Y5
-	VSUBPD     Y6, Y5, Y5
-	VMULPD     Y2, Y2, Y6
-	VMULPD     Y6, Y7, Y7
-	VADDPD     Y5, Y7, Y7
-	VADDPD     Y8, Y7, Y7
-	VPSLLQ     $0x3f, Y3, Y2
-	VBLENDVPD  Y2, Y7, Y4, Y5
-	VBLENDVPD  Y2, Y4, Y7, Y4
-	VPSRLQ     $0x01, Y3, Y3
-	VPSLLQ     $0x3f, Y3, Y3
-	VXORPD     Y3, Y5, Y5
+body143:
+	VMASKMOVPD (DX)(DI*8), Y0, Y1
+	VANDPD     rotateConstants<>+64(SB), Y1, Y2
+	VCMPPD     $0x16, rotateConstants<>+128(SB), Y2, Y2
+	VMOVMSKPD  Y2, R8
+	TESTL      R8, R8
+	JNZ        done144
+	VMULPD     rotateConstants<>+192(SB), Y1, Y2
+	VADDPD     rotateConstants<>+256(SB), Y2, Y2
+	VSUBPD     rotateConstants<>+256(SB), Y2, Y3
+	VMULPD     rotateConstants<>+320(SB), Y3, Y4
+	VSUBPD     Y4, Y1, Y1
+	VMULPD     rotateConstants<>+384(SB), Y3, Y4
+	VSUBPD     Y4, Y1, Y5
+	VSUBPD     Y5, Y1, Y1
+	VSUBPD     Y4, Y1, Y1
+	VMULPD     rotateConstants<>+448(SB), Y3, Y4
+	VSUBPD     Y1, Y4, Y4
+	VSUBPD     Y4, Y5, Y5
+	VMULPD     Y5, Y5, Y1
+	VMOVUPD    rotateConstants<>+512(SB), Y3
+	VMOVUPD    rotateConstants<>+576(SB), Y6
+	VMULPD     Y1, Y3, Y3
+	VADDPD     rotateConstants<>+640(SB), Y3, Y3
+	VMULPD     Y1, Y6, Y6
+	VADDPD     rotateConstants<>+704(SB), Y6, Y6
+	VMULPD     Y1, Y3, Y3
+	VADDPD     rotateConstants<>+768(SB), Y3, Y3
+	VMULPD     Y1, Y6, Y6
+	VADDPD     rotateConstants<>+832(SB), Y6, Y6
+	VMULPD     Y1, Y3, Y3
+	VADDPD     rotateConstants<>+896(SB), Y3, Y3
+	VMULPD     Y1, Y6, Y6
+	VADDPD     rotateConstants<>+960(SB), Y6, Y6
+	VMULPD     Y1, Y3, Y3
+	VADDPD     rotateConstants<>+1024(SB), Y3, Y3
+	VMULPD     Y1, Y6, Y6
+	VADDPD     rotateConstants<>+1088(SB), Y6, Y6
+	VMULPD     Y1, Y3, Y3
+	VADDPD     rotateConstants<>+1152(SB), Y3, Y3
+	VMULPD     Y1, Y6, Y6
+	VADDPD     rotateConstants<>+1216(SB), Y6, Y6
+	VMULPD     Y5, Y1, Y4
+	VMULPD     Y4, Y3, Y3
+	VADDPD     Y5, Y3, Y3
+	VMULPD     rotateConstants<>+1280(SB), Y1, Y5
+	VMOVUPD    rotateConstants<>+0(SB), Y7
+	VSUBPD     Y5, Y7, Y7
+	VMOVUPD    rotateConstants<>+0(SB), Y4
+	VSUBPD     Y7, Y4, Y4
+	VSUBPD     Y5, Y4, Y4
+	VMULPD     Y1, Y1, Y5
+	VMULPD     Y5, Y6, Y6
+	VADDPD     Y4, Y6, Y6
+	VADDPD     Y7, Y6, Y6
+	VPSLLQ     $0x3f, Y2, Y1
+	VBLENDVPD  Y1, Y6, Y3, Y4
+	VBLENDVPD  Y1, Y3, Y6, Y3
+	VPSRLQ     $0x01, Y2, Y2
+	VPSLLQ     $0x3f, Y2, Y2
+	VXORPD     Y2, Y4, Y4
+	VXORPD     Y1, Y2, Y2
 	VXORPD     Y2, Y3, Y3
-	VXORPD     Y3, Y4, Y4
-	VMASKMOVPD Y5, Y1, (AX)(DI*8)
-	VMASKMOVPD Y4, Y1, (CX)(DI*8)
+	VMASKMOVPD Y4, Y0, (AX)(DI*8)
+	VMASKMOVPD Y3, Y0, (CX)(DI*8)
 	ADDQ       $0x04, DI
-	JMP        loop142
+	JMP        loop141
 
-done145:
-	VMOVMSKPD Y0, DI
-	XORQ      $0x0f, DI
-	TESTQ     DI, DI
-	JZ        good146
-	MOVQ      $+0, (SI)
-
-good146:
+done144:
+	MOVQ DI, (SI)
 	VZEROUPPER
 	RET
 
@@ -8103,7 +8091,7 @@ TEXT ·rotate32(SB), NOSPLIT, $0-64
 	JNE       avx2
 	MOVQ      shape+56(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next147
+	JNE       next145
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+48(FP), DX
@@ -8123,7 +8111,7 @@ TEXT ·rotate32(SB), NOSPLIT, $0-64
 	MOVQ      c+24(FP), SI
 	MOVQ      s+32(FP), DI
 
-step148:
+step146:
 	VMOVUPS.Z    (CX), K1, Z0
 	VBROADCASTSS (SI), Z2
 	VBROADCASTSS (DI), Z3
@@ -8136,17 +8124,17 @@ step148:
 	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
 	DECQ         AX
-	JNZ          step148
+	JNZ          step146
 	ADDQ         DX, CX
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
 	VZEROUPPER
 	RET
 
-next147:
+next145:
 	MOVQ      shape+56(FP), AX
 	CMPQ      AX, $0x02
-	JNE       next149
+	JNE       next147
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+48(FP), DX
@@ -8175,7 +8163,7 @@ next147:
 	MOVQ      c+24(FP), SI
 	MOVQ      s+32(FP), DI
 
-step150:
+step148:
 	VMOVUPS.Z    (CX), K1, Z0
 	VMOVUPS.Z    64(CX), K2, Z1
 	VMOVUPS.Z    128(CX), K3, Z2
@@ -8206,7 +8194,7 @@ step150:
 	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
 	DECQ         AX
-	JNZ          step150
+	JNZ          step148
 	ADDQ         DX, CX
 	VMOVUPS      Z4, K1, (CX)
 	VMOVUPS      Z5, K2, 64(CX)
@@ -8216,10 +8204,10 @@ step150:
 	VZEROUPPER
 	RET
 
-next149:
+next147:
 	MOVQ      shape+56(FP), AX
 	CMPQ      AX, $0x01
-	JNE       next151
+	JNE       next149
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+48(FP), DX
@@ -8249,7 +8237,7 @@ next149:
 	SHLQ      $0x02, R8
 	LEAQ      (R8)(R8*2), R9
 
-step152:
+step150:
 	VMOVUPS.Z    (CX), K1, Z0
 	VBROADCASTSS (SI), Z5
 	VBROADCASTSS (DI), Z6
@@ -8280,7 +8268,7 @@ step152:
 	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
 	DECQ         AX
-	JNZ          step152
+	JNZ          step150
 	ADDQ         DX, CX
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
@@ -8293,10 +8281,10 @@ step152:
 	VZEROUPPER
 	RET
 
-next151:
+next149:
 	MOVQ      shape+56(FP), AX
 	CMPQ      AX, $0x03
-	JNE       next153
+	JNE       next151
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+48(FP), DX
@@ -8344,7 +8332,7 @@ next151:
 	SHLQ      $0x02, R8
 	LEAQ      (R8)(R8*2), R9
 
-step154:
+step152:
 	VMOVUPS.Z    (CX), K1, Z0
 	VMOVUPS.Z    64(CX), K2, Z1
 	VMOVUPS.Z    128(CX), K3, Z2
@@ -8429,7 +8417,7 @@ step154:
 	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
 	DECQ         AX
-	JNZ          step154
+	JNZ          step152
 	ADDQ         DX, CX
 	VMOVUPS      Z4, K1, (CX)
 	VMOVUPS      Z5, K2, 64(CX)
@@ -8454,10 +8442,10 @@ step154:
 	VZEROUPPER
 	RET
 
-next153:
+next151:
 	MOVQ      shape+56(FP), AX
 	CMPQ      AX, $0x04
-	JNE       next155
+	JNE       next153
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+48(FP), DX
@@ -8475,7 +8463,7 @@ next153:
 	LEAQ      -4(SI)(AX*4), SI
 	LEAQ      -4(DI)(AX*4), DI
 
-step156:
+step154:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VBROADCASTSS (SI), Z2
 	VBROADCASTSS (DI), Z3
@@ -8488,16 +8476,16 @@ step156:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          step156
+	JNZ          step154
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
 	VZEROUPPER
 	RET
 
-next155:
+next153:
 	MOVQ      shape+56(FP), AX
 	CMPQ      AX, $0x06
-	JNE       next157
+	JNE       next155
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+48(FP), DX
@@ -8524,7 +8512,7 @@ next155:
 	LEAQ      -4(SI)(AX*4), SI
 	LEAQ      -4(DI)(AX*4), DI
 
-step158:
+step156:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VMOVUPS.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPS.Z    128(CX)(BX*1), K3, Z2
@@ -8555,7 +8543,7 @@ step158:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          step158
+	JNZ          step156
 	VMOVUPS      Z4, K1, (CX)
 	VMOVUPS      Z5, K2, 64(CX)
 	VMOVUPS      Z6, K3, 128(CX)
@@ -8564,10 +8552,10 @@ step158:
 	VZEROUPPER
 	RET
 
-next157:
+next155:
 	MOVQ      shape+56(FP), AX
 	CMPQ      AX, $0x05
-	JNE       next159
+	JNE       next157
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+48(FP), DX
@@ -8584,6 +8572,98 @@ next157:
 	VMOVUPS.Z (BX), K1, Z3
 	ADDQ      DX, BX
 	VMOVUPS.Z (BX), K1, Z4
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	SHLQ      $0x02, BX
+	MOVQ      c+24(FP), SI
+	MOVQ      s+32(FP), DI
+	MOVQ      ldc+40(FP), R8
+	SHLQ      $0x02, R8
+	LEAQ      (R8)(R8*2), R9
+	LEAQ      -4(SI)(AX*4), SI
+	LEAQ      -4(DI)(AX*4), DI
+
+step158:
+	VMOVUPS.Z    (CX)(BX*1), K1, Z0
+	VBROADCASTSS (SI)(R9*1), Z5
+	VBROADCASTSS (DI)(R9*1), Z6
+	VMULPS       Z0, Z5, Z7
+	VMULPS       Z0, Z6, Z0
+	VFMADD231PS  Z4, Z5, Z0
+	VFNMADD213PS Z7, Z6, Z4
+	VBROADCASTSS (SI)(R8*2), Z5
+	VBROADCASTSS (DI)(R8*2), Z6
+	VMULPS       Z0, Z5, Z7
+	VMULPS       Z0, Z6, Z0
+	VFMADD231PS  Z3, Z5, Z0
+	VFNMADD213PS Z7, Z6, Z3
+	VBROADCASTSS (SI)(R8*1), Z5
+	VBROADCASTSS (DI)(R8*1), Z6
+	VMULPS       Z0, Z5, Z7
+	VMULPS       Z0, Z6, Z0
+	VFMADD231PS  Z2, Z5, Z0
+	VFNMADD213PS Z7, Z6, Z2
+	VBROADCASTSS (SI), Z5
+	VBROADCASTSS (DI), Z6
+	VMULPS       Z0, Z5, Z7
+	VMULPS       Z0, Z6, Z0
+	VFMADD231PS  Z1, Z5, Z0
+	VFNMADD213PS Z7, Z6, Z1
+	VMOVUPS      Z0, K1, (CX)
+	ADDQ         DX, CX
+	SUBQ         $0x04, SI
+	SUBQ         $0x04, DI
+	DECQ         AX
+	JNZ          step158
+	VMOVUPS      Z1, K1, (CX)
+	ADDQ         DX, CX
+	VMOVUPS      Z2, K1, (CX)
+	ADDQ         DX, CX
+	VMOVUPS      Z3, K1, (CX)
+	ADDQ         DX, CX
+	VMOVUPS      Z4, K1, (CX)
+	ADDQ         DX, CX
+	VZEROUPPER
+	RET
+
+next157:
+	MOVQ      shape+56(FP), AX
+	CMPQ      AX, $0x07
+	JNE       next159
+	MOVQ      steps+16(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      cols+48(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	SHRQ      $0x10, CX
+	KMOVW     CX, K2
+	SHRQ      $0x10, CX
+	KMOVW     CX, K3
+	SHRQ      $0x10, CX
+	KMOVW     CX, K4
+	MOVQ      x+0(FP), CX
+	MOVQ      ldx+8(FP), DX
+	SHLQ      $0x02, DX
+	MOVQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z4
+	VMOVUPS.Z 64(BX), K2, Z5
+	VMOVUPS.Z 128(BX), K3, Z6
+	VMOVUPS.Z 192(BX), K4, Z7
+	ADDQ      DX, BX
+	VMOVUPS.Z (BX), K1, Z8
+	VMOVUPS.Z 64(BX), K2, Z9
+	VMOVUPS.Z 128(BX), K3, Z10
+	VMOVUPS.Z 192(BX), K4, Z11
+	ADDQ      DX, BX
+	VMOVUPS.Z (BX), K1, Z12
+	VMOVUPS.Z 64(BX), K2, Z13
+	VMOVUPS.Z 128(BX), K3, Z14
+	VMOVUPS.Z 192(BX), K4, Z15
+	ADDQ      DX, BX
+	VMOVUPS.Z (BX), K1, Z16
+	VMOVUPS.Z 64(BX), K2, Z17
+	VMOVUPS.Z 128(BX), K3, Z18
+	VMOVUPS.Z 192(BX), K4, Z19
 	ADDQ      DX, BX
 	MOVQ      DX, BX
 	SHLQ      $0x02, BX
@@ -8597,98 +8677,6 @@ next157:
 
 step160:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
-	VBROADCASTSS (SI)(R9*1), Z5
-	VBROADCASTSS (DI)(R9*1), Z6
-	VMULPS       Z0, Z5, Z7
-	VMULPS       Z0, Z6, Z0
-	VFMADD231PS  Z4, Z5, Z0
-	VFNMADD213PS Z7, Z6, Z4
-	VBROADCASTSS (SI)(R8*2), Z5
-	VBROADCASTSS (DI)(R8*2), Z6
-	VMULPS       Z0, Z5, Z7
-	VMULPS       Z0, Z6, Z0
-	VFMADD231PS  Z3, Z5, Z0
-	VFNMADD213PS Z7, Z6, Z3
-	VBROADCASTSS (SI)(R8*1), Z5
-	VBROADCASTSS (DI)(R8*1), Z6
-	VMULPS       Z0, Z5, Z7
-	VMULPS       Z0, Z6, Z0
-	VFMADD231PS  Z2, Z5, Z0
-	VFNMADD213PS Z7, Z6, Z2
-	VBROADCASTSS (SI), Z5
-	VBROADCASTSS (DI), Z6
-	VMULPS       Z0, Z5, Z7
-	VMULPS       Z0, Z6, Z0
-	VFMADD231PS  Z1, Z5, Z0
-	VFNMADD213PS Z7, Z6, Z1
-	VMOVUPS      Z0, K1, (CX)
-	ADDQ         DX, CX
-	SUBQ         $0x04, SI
-	SUBQ         $0x04, DI
-	DECQ         AX
-	JNZ          step160
-	VMOVUPS      Z1, K1, (CX)
-	ADDQ         DX, CX
-	VMOVUPS      Z2, K1, (CX)
-	ADDQ         DX, CX
-	VMOVUPS      Z3, K1, (CX)
-	ADDQ         DX, CX
-	VMOVUPS      Z4, K1, (CX)
-	ADDQ         DX, CX
-	VZEROUPPER
-	RET
-
-next159:
-	MOVQ      shape+56(FP), AX
-	CMPQ      AX, $0x07
-	JNE       next161
-	MOVQ      steps+16(FP), AX
-	MOVQ      $-1, CX
-	MOVQ      cols+48(FP), DX
-	BZHIQ     DX, CX, CX
-	KMOVW     CX, K1
-	SHRQ      $0x10, CX
-	KMOVW     CX, K2
-	SHRQ      $0x10, CX
-	KMOVW     CX, K3
-	SHRQ      $0x10, CX
-	KMOVW     CX, K4
-	MOVQ      x+0(FP), CX
-	MOVQ      ldx+8(FP), DX
-	SHLQ      $0x02, DX
-	MOVQ      CX, BX
-	VMOVUPS.Z (BX), K1, Z4
-	VMOVUPS.Z 64(BX), K2, Z5
-	VMOVUPS.Z 128(BX), K3, Z6
-	VMOVUPS.Z 192(BX), K4, Z7
-	ADDQ      DX, BX
-	VMOVUPS.Z (BX), K1, Z8
-	VMOVUPS.Z 64(BX), K2, Z9
-	VMOVUPS.Z 128(BX), K3, Z10
-	VMOVUPS.Z 192(BX), K4, Z11
-	ADDQ      DX, BX
-	VMOVUPS.Z (BX), K1, Z12
-	VMOVUPS.Z 64(BX), K2, Z13
-	VMOVUPS.Z 128(BX), K3, Z14
-	VMOVUPS.Z 192(BX), K4, Z15
-	ADDQ      DX, BX
-	VMOVUPS.Z (BX), K1, Z16
-	VMOVUPS.Z 64(BX), K2, Z17
-	VMOVUPS.Z 128(BX), K3, Z18
-	VMOVUPS.Z 192(BX), K4, Z19
-	ADDQ      DX, BX
-	MOVQ      DX, BX
-	SHLQ      $0x02, BX
-	MOVQ      c+24(FP), SI
-	MOVQ      s+32(FP), DI
-	MOVQ      ldc+40(FP), R8
-	SHLQ      $0x02, R8
-	LEAQ      (R8)(R8*2), R9
-	LEAQ      -4(SI)(AX*4), SI
-	LEAQ      -4(DI)(AX*4), DI
-
-step162:
-	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VMOVUPS.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPS.Z    128(CX)(BX*1), K3, Z2
 	VMOVUPS.Z    192(CX)(BX*1), K4, Z3
@@ -8772,7 +8760,7 @@ step162:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          step162
+	JNZ          step160
 	VMOVUPS      Z4, K1, (CX)
 	VMOVUPS      Z5, K2, 64(CX)
 	VMOVUPS      Z6, K3, 128(CX)
@@ -8796,14 +8784,14 @@ step162:
 	VZEROUPPER
 	RET
 
-next161:
+next159:
 	VZEROUPPER
 	RET
 
 avx2:
 	MOVQ       shape+56(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next163
+	JNE        next161
 	MOVQ       steps+16(FP), AX
 	MOVQ       cols+48(FP), CX
 	SHLQ       $0x02, CX
@@ -8824,7 +8812,7 @@ avx2:
 	MOVQ       c+24(FP), SI
 	MOVQ       s+32(FP), DI
 
-step164:
+step162:
 	VMASKMOVPS   (CX), Y0, Y1
 	VBROADCASTSS (SI), Y3
 	VBROADCASTSS (DI), Y4
@@ -8833,68 +8821,68 @@ step164:
 	VFMADD231PS  Y2, Y3, Y1
 	VFNMADD213PS Y5, Y4, Y2
 	VMASKMOVPS   Y1, Y0, (CX)(BX*1)
+	SUBQ         DX, CX
+	ADDQ         $0x04, SI
+	ADDQ         $0x04, DI
+	DECQ         AX
+	JNZ          step162
+	ADDQ         DX, CX
+	VMASKMOVPS   Y2, Y0, (CX)
+	ADDQ         DX, CX
+	VZEROUPPER
+	RET
+
+next161:
+	MOVQ    shape+56(FP), AX
+	CMPQ    AX, $0x02
+	JNE     next163
+	MOVQ    steps+16(FP), AX
+	MOVQ    x+0(FP), CX
+	MOVQ    ldx+8(FP), DX
+	SHLQ    $0x02, DX
+	MOVQ    DX, BX
+	IMULQ   AX, BX
+	ADDQ    BX, CX
+	MOVQ    CX, BX
+	VMOVUPS (BX), Y2
+	VMOVUPS 32(BX), Y3
+	ADDQ    DX, BX
+	MOVQ    DX, BX
+	SUBQ    DX, CX
+	MOVQ    c+24(FP), SI
+	MOVQ    s+32(FP), DI
+
+step164:
+	VMOVUPS      (CX), Y0
+	VMOVUPS      32(CX), Y1
+	VBROADCASTSS (SI), Y4
+	VBROADCASTSS (DI), Y5
+	VMULPS       Y0, Y4, Y6
+	VMULPS       Y0, Y5, Y0
+	VFMADD231PS  Y2, Y4, Y0
+	VFNMADD213PS Y6, Y5, Y2
+	VMULPS       Y1, Y4, Y6
+	VMULPS       Y1, Y5, Y1
+	VFMADD231PS  Y3, Y4, Y1
+	VFNMADD213PS Y6, Y5, Y3
+	VMOVUPS      Y0, (CX)(BX*1)
+	VMOVUPS      Y1, 32(CX)(BX*1)
 	SUBQ         DX, CX
 	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
 	DECQ         AX
 	JNZ          step164
 	ADDQ         DX, CX
-	VMASKMOVPS   Y2, Y0, (CX)
-	ADDQ         DX, CX
-	VZEROUPPER
-	RET
-
-next163:
-	MOVQ    shape+56(FP), AX
-	CMPQ    AX, $0x02
-	JNE     next165
-	MOVQ    steps+16(FP), AX
-	MOVQ    x+0(FP), CX
-	MOVQ    ldx+8(FP), DX
-	SHLQ    $0x02, DX
-	MOVQ    DX, BX
-	IMULQ   AX, BX
-	ADDQ    BX, CX
-	MOVQ    CX, BX
-	VMOVUPS (BX), Y2
-	VMOVUPS 32(BX), Y3
-	ADDQ    DX, BX
-	MOVQ    DX, BX
-	SUBQ    DX, CX
-	MOVQ    c+24(FP), SI
-	MOVQ    s+32(FP), DI
-
-step166:
-	VMOVUPS      (CX), Y0
-	VMOVUPS      32(CX), Y1
-	VBROADCASTSS (SI), Y4
-	VBROADCASTSS (DI), Y5
-	VMULPS       Y0, Y4, Y6
-	VMULPS       Y0, Y5, Y0
-	VFMADD231PS  Y2, Y4, Y0
-	VFNMADD213PS Y6, Y5, Y2
-	VMULPS       Y1, Y4, Y6
-	VMULPS       Y1, Y5, Y1
-	VFMADD231PS  Y3, Y4, Y1
-	VFNMADD213PS Y6, Y5, Y3
-	VMOVUPS      Y0, (CX)(BX*1)
-	VMOVUPS      Y1, 32(CX)(BX*1)
-	SUBQ         DX, CX
-	ADDQ         $0x04, SI
-	ADDQ         $0x04, DI
-	DECQ         AX
-	JNZ          step166
-	ADDQ         DX, CX
 	VMOVUPS      Y2, (CX)
 	VMOVUPS      Y3, 32(CX)
 	ADDQ         DX, CX
 	VZEROUPPER
 	RET
 
-next165:
+next163:
 	MOVQ       shape+56(FP), AX
 	CMPQ       AX, $0x01
-	JNE        next167
+	JNE        next165
 	MOVQ       steps+16(FP), AX
 	MOVQ       cols+48(FP), CX
 	SHLQ       $0x02, CX
@@ -8925,7 +8913,7 @@ next165:
 	SHLQ       $0x02, R8
 	LEAQ       (R8)(R8*2), R9
 
-step168:
+step166:
 	VMASKMOVPS   (CX), Y0, Y1
 	VBROADCASTSS (SI), Y6
 	VBROADCASTSS (DI), Y7
@@ -8956,7 +8944,7 @@ step168:
 	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
 	DECQ         AX
-	JNZ          step168
+	JNZ          step166
 	ADDQ         DX, CX
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
@@ -8969,10 +8957,10 @@ step168:
 	VZEROUPPER
 	RET
 
-next167:
+next165:
 	MOVQ    shape+56(FP), AX
 	CMPQ    AX, $0x03
-	JNE     next169
+	JNE     next167
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+0(FP), CX
 	MOVQ    ldx+8(FP), DX
@@ -9002,7 +8990,7 @@ next167:
 	SHLQ    $0x02, R8
 	LEAQ    (R8)(R8*2), R9
 
-step170:
+step168:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      32(CX), Y1
 	VBROADCASTSS (SI), Y10
@@ -9051,7 +9039,7 @@ step170:
 	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
 	DECQ         AX
-	JNZ          step170
+	JNZ          step168
 	ADDQ         DX, CX
 	VMOVUPS      Y2, (CX)
 	VMOVUPS      Y3, 32(CX)
@@ -9068,10 +9056,10 @@ step170:
 	VZEROUPPER
 	RET
 
-next169:
+next167:
 	MOVQ       shape+56(FP), AX
 	CMPQ       AX, $0x04
-	JNE        next171
+	JNE        next169
 	MOVQ       steps+16(FP), AX
 	MOVQ       cols+48(FP), CX
 	SHLQ       $0x02, CX
@@ -9090,7 +9078,7 @@ next169:
 	LEAQ       -4(SI)(AX*4), SI
 	LEAQ       -4(DI)(AX*4), DI
 
-step172:
+step170:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VBROADCASTSS (SI), Y3
 	VBROADCASTSS (DI), Y4
@@ -9103,16 +9091,16 @@ step172:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          step172
+	JNZ          step170
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VZEROUPPER
 	RET
 
-next171:
+next169:
 	MOVQ    shape+56(FP), AX
 	CMPQ    AX, $0x06
-	JNE     next173
+	JNE     next171
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+0(FP), CX
 	MOVQ    ldx+8(FP), DX
@@ -9127,7 +9115,7 @@ next171:
 	LEAQ    -4(SI)(AX*4), SI
 	LEAQ    -4(DI)(AX*4), DI
 
-step174:
+step172:
 	VMOVUPS      (CX)(BX*1), Y0
 	VMOVUPS      32(CX)(BX*1), Y1
 	VBROADCASTSS (SI), Y4
@@ -9146,17 +9134,17 @@ step174:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          step174
+	JNZ          step172
 	VMOVUPS      Y2, (CX)
 	VMOVUPS      Y3, 32(CX)
 	ADDQ         DX, CX
 	VZEROUPPER
 	RET
 
-next173:
+next171:
 	MOVQ       shape+56(FP), AX
 	CMPQ       AX, $0x05
-	JNE        next175
+	JNE        next173
 	MOVQ       steps+16(FP), AX
 	MOVQ       cols+48(FP), CX
 	SHLQ       $0x02, CX
@@ -9185,7 +9173,7 @@ next173:
 	LEAQ       -4(SI)(AX*4), SI
 	LEAQ       -4(DI)(AX*4), DI
 
-step176:
+step174:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VBROADCASTSS (SI)(R9*1), Y6
 	VBROADCASTSS (DI)(R9*1), Y7
@@ -9216,7 +9204,7 @@ step176:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          step176
+	JNZ          step174
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPS   Y3, Y0, (CX)
@@ -9228,10 +9216,10 @@ step176:
 	VZEROUPPER
 	RET
 
-next175:
+next173:
 	MOVQ    shape+56(FP), AX
 	CMPQ    AX, $0x07
-	JNE     next177
+	JNE     next175
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+0(FP), CX
 	MOVQ    ldx+8(FP), DX
@@ -9259,7 +9247,7 @@ next175:
 	LEAQ    -4(SI)(AX*4), SI
 	LEAQ    -4(DI)(AX*4), DI
 
-step178:
+step176:
 	VMOVUPS      (CX)(BX*1), Y0
 	VMOVUPS      32(CX)(BX*1), Y1
 	VBROADCASTSS (SI)(R9*1), Y10
@@ -9308,7 +9296,7 @@ step178:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          step178
+	JNZ          step176
 	VMOVUPS      Y2, (CX)
 	VMOVUPS      Y3, 32(CX)
 	ADDQ         DX, CX
@@ -9324,7 +9312,7 @@ step178:
 	VZEROUPPER
 	RET
 
-next177:
+next175:
 	VZEROUPPER
 	RET
 
@@ -9335,7 +9323,7 @@ TEXT ·rotateBackCross32(SB), NOSPLIT, $0-88
 	JNE       avx2
 	MOVQ      shape+80(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next179
+	JNE       next177
 	MOVQ      steps+32(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+72(FP), DX
@@ -9363,7 +9351,7 @@ TEXT ·rotateBackCross32(SB), NOSPLIT, $0-88
 	LEAQ      -4(R9)(AX*4), R9
 	LEAQ      -4(R10)(AX*4), R10
 
-step180:
+step178:
 	VMOVUPS.Z     (CX)(BX*1), K1, Z0
 	VMOVUPS.Z     (SI)(R8*1), K1, Z2
 	VMULPS        Z2, Z1, Z4
@@ -9397,7 +9385,7 @@ step180:
 	SUBQ          $0x04, R9
 	SUBQ          $0x04, R10
 	DECQ          AX
-	JNZ           step180
+	JNZ           step178
 	VMOVUPS       Z1, K1, (CX)
 	ADDQ          DX, CX
 	VMOVUPS       Z3, K1, (SI)
@@ -9405,10 +9393,10 @@ step180:
 	VZEROUPPER
 	RET
 
-next179:
+next177:
 	MOVQ      shape+80(FP), AX
 	CMPQ      AX, $0x02
-	JNE       next181
+	JNE       next179
 	MOVQ      steps+32(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+72(FP), DX
@@ -9440,7 +9428,7 @@ next179:
 	LEAQ      -4(R9)(AX*4), R9
 	LEAQ      -4(R10)(AX*4), R10
 
-step182:
+step180:
 	VMOVUPS.Z     (CX)(BX*1), K1, Z0
 	VMOVUPS.Z     64(CX)(BX*1), K2, Z1
 	VMOVUPS.Z     (SI)(R8*1), K1, Z4
@@ -9488,7 +9476,7 @@ step182:
 	SUBQ          $0x04, R9
 	SUBQ          $0x04, R10
 	DECQ          AX
-	JNZ           step182
+	JNZ           step180
 	VMOVUPS       Z2, K1, (CX)
 	VMOVUPS       Z3, K2, 64(CX)
 	ADDQ          DX, CX
@@ -9498,10 +9486,10 @@ step182:
 	VZEROUPPER
 	RET
 
-next181:
+next179:
 	MOVQ      shape+80(FP), AX
 	CMPQ      AX, $0x01
-	JNE       next183
+	JNE       next181
 	MOVQ      steps+32(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+72(FP), DX
@@ -9547,7 +9535,7 @@ next181:
 	LEAQ      -4(R9)(AX*4), R9
 	LEAQ      -4(R10)(AX*4), R10
 
-step184:
+step182:
 	VMOVUPS.Z     (CX)(BX*1), K1, Z0
 	VMOVUPS.Z     (SI)(R8*1), K1, Z5
 	VMULPS        Z5, Z4, Z10
@@ -9621,7 +9609,7 @@ step184:
 	SUBQ          $0x04, R9
 	SUBQ          $0x04, R10
 	DECQ          AX
-	JNZ           step184
+	JNZ           step182
 	VMOVUPS       Z1, K1, (CX)
 	ADDQ          DX, CX
 	VMOVUPS       Z2, K1, (CX)
@@ -9641,10 +9629,10 @@ step184:
 	VZEROUPPER
 	RET
 
-next183:
+next181:
 	MOVQ      shape+80(FP), AX
 	CMPQ      AX, $0x03
-	JNE       next185
+	JNE       next183
 	MOVQ      steps+32(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+72(FP), DX
@@ -9700,7 +9688,7 @@ next183:
 	LEAQ      -4(R9)(AX*4), R9
 	LEAQ      -4(R10)(AX*4), R10
 
-step186:
+step184:
 	VMOVUPS.Z     (CX)(BX*1), K1, Z0
 	VMOVUPS.Z     64(CX)(BX*1), K2, Z1
 	VMOVUPS.Z     (SI)(R8*1), K1, Z10
@@ -9818,7 +9806,7 @@ step186:
 	SUBQ          $0x04, R9
 	SUBQ          $0x04, R10
 	DECQ          AX
-	JNZ           step186
+	JNZ           step184
 	VMOVUPS       Z2, K1, (CX)
 	VMOVUPS       Z3, K2, 64(CX)
 	ADDQ          DX, CX
@@ -9846,14 +9834,14 @@ step186:
 	VZEROUPPER
 	RET
 
-next185:
+next183:
 	VZEROUPPER
 	RET
 
 avx2:
 	MOVQ       shape+80(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next187
+	JNE        next185
 	MOVQ       steps+32(FP), AX
 	MOVQ       cols+72(FP), CX
 	SHLQ       $0x02, CX
@@ -9882,7 +9870,7 @@ avx2:
 	LEAQ       -4(R9)(AX*4), R9
 	LEAQ       -4(R10)(AX*4), R10
 
-step188:
+step186:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VMASKMOVPS   (SI)(R8*1), Y0, Y3
 	VMULPS       Y3, Y2, Y5
@@ -9914,7 +9902,7 @@ step188:
 	SUBQ         $0x04, R9
 	SUBQ         $0x04, R10
 	DECQ         AX
-	JNZ          step188
+	JNZ          step186
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPS   Y4, Y0, (SI)
@@ -9922,10 +9910,10 @@ step188:
 	VZEROUPPER
 	RET
 
-next187:
+next185:
 	MOVQ       shape+80(FP), AX
 	CMPQ       AX, $0x01
-	JNE        next189
+	JNE        next187
 	MOVQ       steps+32(FP), AX
 	MOVQ       cols+72(FP), CX
 	SHLQ       $0x02, CX
@@ -9972,7 +9960,7 @@ next187:
 	LEAQ       -4(R9)(AX*4), R9
 	LEAQ       -4(R10)(AX*4), R10
 
-step190:
+step188:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VMASKMOVPS   (SI)(R8*1), Y0, Y6
 	VMULPS       Y6, Y5, Y11
@@ -10044,7 +10032,7 @@ step190:
 	SUBQ         $0x04, R9
 	SUBQ         $0x04, R10
 	DECQ         AX
-	JNZ          step190
+	JNZ          step188
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPS   Y3, Y0, (CX)
@@ -10064,7 +10052,7 @@ step190:
 	VZEROUPPER
 	RET
 
-next189:
+next187:
 	VZEROUPPER
 	RET
 
@@ -10075,7 +10063,7 @@ TEXT ·rotateTangent32(SB), NOSPLIT, $0-88
 	JNE       avx2
 	MOVQ      shape+80(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next191
+	JNE       next189
 	MOVQ      steps+32(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+72(FP), DX
@@ -10107,7 +10095,7 @@ TEXT ·rotateTangent32(SB), NOSPLIT, $0-88
 	MOVQ      s+48(FP), R10
 	MOVQ      d+56(FP), R11
 
-step192:
+step190:
 	VMOVUPS.Z    (CX), K1, Z0
 	VMOVUPS.Z    (SI), K1, Z2
 	VBROADCASTSS (R9), Z4
@@ -10131,7 +10119,7 @@ step192:
 	ADDQ         $0x04, R10
 	ADDQ         $0x04, R11
 	DECQ         AX
-	JNZ          step192
+	JNZ          step190
 	ADDQ         DX, CX
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
@@ -10141,10 +10129,10 @@ step192:
 	VZEROUPPER
 	RET
 
-next191:
+next189:
 	MOVQ      shape+80(FP), AX
 	CMPQ      AX, $0x02
-	JNE       next193
+	JNE       next191
 	MOVQ      steps+32(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+72(FP), DX
@@ -10180,7 +10168,7 @@ next191:
 	MOVQ      s+48(FP), R10
 	MOVQ      d+56(FP), R11
 
-step194:
+step192:
 	VMOVUPS.Z    (CX), K1, Z0
 	VMOVUPS.Z    64(CX), K2, Z1
 	VMOVUPS.Z    (SI), K1, Z4
@@ -10218,7 +10206,7 @@ step194:
 	ADDQ         $0x04, R10
 	ADDQ         $0x04, R11
 	DECQ         AX
-	JNZ          step194
+	JNZ          step192
 	ADDQ         DX, CX
 	VMOVUPS      Z2, K1, (CX)
 	VMOVUPS      Z3, K2, 64(CX)
@@ -10230,10 +10218,10 @@ step194:
 	VZEROUPPER
 	RET
 
-next193:
+next191:
 	MOVQ      shape+80(FP), AX
 	CMPQ      AX, $0x01
-	JNE       next195
+	JNE       next193
 	MOVQ      steps+32(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+72(FP), DX
@@ -10282,7 +10270,7 @@ next193:
 	LEAQ      (R11)(R11*2), R12
 	MOVQ      d+56(FP), R13
 
-step196:
+step194:
 	VMOVUPS.Z    (CX), K1, Z0
 	VMOVUPS.Z    (SI), K1, Z5
 	VBROADCASTSS (R9), Z10
@@ -10345,7 +10333,7 @@ step196:
 	ADDQ         $0x04, R10
 	ADDQ         $0x04, R13
 	DECQ         AX
-	JNZ          step196
+	JNZ          step194
 	ADDQ         DX, CX
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
@@ -10367,10 +10355,10 @@ step196:
 	VZEROUPPER
 	RET
 
-next195:
+next193:
 	MOVQ      shape+80(FP), AX
 	CMPQ      AX, $0x03
-	JNE       next197
+	JNE       next195
 	MOVQ      steps+32(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+72(FP), DX
@@ -10429,7 +10417,7 @@ next195:
 	LEAQ      (R11)(R11*2), R12
 	MOVQ      d+56(FP), R13
 
-step198:
+step196:
 	VMOVUPS.Z    (CX), K1, Z0
 	VMOVUPS.Z    64(CX), K2, Z1
 	VMOVUPS.Z    (SI), K1, Z10
@@ -10536,7 +10524,7 @@ step198:
 	ADDQ         $0x04, R10
 	ADDQ         $0x04, R13
 	DECQ         AX
-	JNZ          step198
+	JNZ          step196
 	ADDQ         DX, CX
 	VMOVUPS      Z2, K1, (CX)
 	VMOVUPS      Z3, K2, 64(CX)
@@ -10566,10 +10554,10 @@ step198:
 	VZEROUPPER
 	RET
 
-next197:
+next195:
 	MOVQ      shape+80(FP), AX
 	CMPQ      AX, $0x04
-	JNE       next199
+	JNE       next197
 	MOVQ      steps+32(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+72(FP), DX
@@ -10596,7 +10584,7 @@ next197:
 	LEAQ      -4(R10)(AX*4), R10
 	LEAQ      -4(R11)(AX*4), R11
 
-step200:
+step198:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VMOVUPS.Z    (SI)(R8*1), K1, Z2
 	VBROADCASTSS (R9), Z4
@@ -10620,7 +10608,7 @@ step200:
 	SUBQ         $0x04, R10
 	SUBQ         $0x04, R11
 	DECQ         AX
-	JNZ          step200
+	JNZ          step198
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
 	VMOVUPS      Z3, K1, (SI)
@@ -10628,10 +10616,10 @@ step200:
 	VZEROUPPER
 	RET
 
-next199:
+next197:
 	MOVQ      shape+80(FP), AX
 	CMPQ      AX, $0x06
-	JNE       next201
+	JNE       next199
 	MOVQ      steps+32(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+72(FP), DX
@@ -10662,7 +10650,7 @@ next199:
 	LEAQ      -4(R10)(AX*4), R10
 	LEAQ      -4(R11)(AX*4), R11
 
-step202:
+step200:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VMOVUPS.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPS.Z    (SI)(R8*1), K1, Z4
@@ -10700,7 +10688,7 @@ step202:
 	SUBQ         $0x04, R10
 	SUBQ         $0x04, R11
 	DECQ         AX
-	JNZ          step202
+	JNZ          step200
 	VMOVUPS      Z2, K1, (CX)
 	VMOVUPS      Z3, K2, 64(CX)
 	ADDQ         DX, CX
@@ -10710,10 +10698,10 @@ step202:
 	VZEROUPPER
 	RET
 
-next201:
+next199:
 	MOVQ      shape+80(FP), AX
 	CMPQ      AX, $0x05
-	JNE       next203
+	JNE       next201
 	MOVQ      steps+32(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+72(FP), DX
@@ -10757,7 +10745,7 @@ next201:
 	LEAQ      -4(R10)(AX*4), R10
 	LEAQ      -4(R13)(AX*4), R13
 
-step204:
+step202:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VMOVUPS.Z    (SI)(R8*1), K1, Z5
 	VBROADCASTSS (R9)(R12*1), Z10
@@ -10820,7 +10808,7 @@ step204:
 	SUBQ         $0x04, R10
 	SUBQ         $0x04, R13
 	DECQ         AX
-	JNZ          step204
+	JNZ          step202
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
 	VMOVUPS      Z2, K1, (CX)
@@ -10840,10 +10828,10 @@ step204:
 	VZEROUPPER
 	RET
 
-next203:
+next201:
 	MOVQ      shape+80(FP), AX
 	CMPQ      AX, $0x07
-	JNE       next205
+	JNE       next203
 	MOVQ      steps+32(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      cols+72(FP), DX
@@ -10897,7 +10885,7 @@ next203:
 	LEAQ      -4(R10)(AX*4), R10
 	LEAQ      -4(R13)(AX*4), R13
 
-step206:
+step204:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VMOVUPS.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPS.Z    (SI)(R8*1), K1, Z10
@@ -11004,7 +10992,7 @@ step206:
 	SUBQ         $0x04, R10
 	SUBQ         $0x04, R13
 	DECQ         AX
-	JNZ          step206
+	JNZ          step204
 	VMOVUPS      Z2, K1, (CX)
 	VMOVUPS      Z3, K2, 64(CX)
 	ADDQ         DX, CX
@@ -11032,14 +11020,14 @@ step206:
 	VZEROUPPER
 	RET
 
-next205:
+next203:
 	VZEROUPPER
 	RET
 
 avx2:
 	MOVQ       shape+80(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next207
+	JNE        next205
 	MOVQ       steps+32(FP), AX
 	MOVQ       cols+72(FP), CX
 	SHLQ       $0x02, CX
@@ -11072,7 +11060,7 @@ avx2:
 	MOVQ       s+48(FP), R10
 	MOVQ       d+56(FP), R11
 
-step208:
+step206:
 	VMASKMOVPS   (CX), Y0, Y1
 	VMASKMOVPS   (SI), Y0, Y3
 	VBROADCASTSS (R9), Y5
@@ -11096,7 +11084,7 @@ step208:
 	ADDQ         $0x04, R10
 	ADDQ         $0x04, R11
 	DECQ         AX
-	JNZ          step208
+	JNZ          step206
 	ADDQ         DX, CX
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
@@ -11106,10 +11094,10 @@ step208:
 	VZEROUPPER
 	RET
 
-next207:
+next205:
 	MOVQ       shape+80(FP), AX
 	CMPQ       AX, $0x01
-	JNE        next209
+	JNE        next207
 	MOVQ       steps+32(FP), AX
 	MOVQ       cols+72(FP), CX
 	SHLQ       $0x02, CX
@@ -11159,7 +11147,7 @@ next207:
 	LEAQ       (R11)(R11*2), R12
 	MOVQ       d+56(FP), R13
 
-step210:
+step208:
 	VMASKMOVPS   (CX), Y0, Y1
 	VMASKMOVPS   (SI), Y0, Y6
 	VBROADCASTSS (R9), Y11
@@ -11222,7 +11210,7 @@ step210:
 	ADDQ         $0x04, R10
 	ADDQ         $0x04, R13
 	DECQ         AX
-	JNZ          step210
+	JNZ          step208
 	ADDQ         DX, CX
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
@@ -11244,10 +11232,10 @@ step210:
 	VZEROUPPER
 	RET
 
-next209:
+next207:
 	MOVQ       shape+80(FP), AX
 	CMPQ       AX, $0x04
-	JNE        next211
+	JNE        next209
 	MOVQ       steps+32(FP), AX
 	MOVQ       cols+72(FP), CX
 	SHLQ       $0x02, CX
@@ -11275,7 +11263,7 @@ next209:
 	LEAQ       -4(R10)(AX*4), R10
 	LEAQ       -4(R11)(AX*4), R11
 
-step212:
+step210:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VMASKMOVPS   (SI)(R8*1), Y0, Y3
 	VBROADCASTSS (R9), Y5
@@ -11299,7 +11287,7 @@ step212:
 	SUBQ         $0x04, R10
 	SUBQ         $0x04, R11
 	DECQ         AX
-	JNZ          step212
+	JNZ          step210
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPS   Y4, Y0, (SI)
@@ -11307,10 +11295,10 @@ step212:
 	VZEROUPPER
 	RET
 
-next211:
+next209:
 	MOVQ       shape+80(FP), AX
 	CMPQ       AX, $0x05
-	JNE        next213
+	JNE        next211
 	MOVQ       steps+32(FP), AX
 	MOVQ       cols+72(FP), CX
 	SHLQ       $0x02, CX
@@ -11355,7 +11343,7 @@ next211:
 	LEAQ       -4(R10)(AX*4), R10
 	LEAQ       -4(R13)(AX*4), R13
 
-step214:
+step212:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VMASKMOVPS   (SI)(R8*1), Y0, Y6
 	VBROADCASTSS (R9)(R12*1), Y11
@@ -11418,7 +11406,7 @@ step214:
 	SUBQ         $0x04, R10
 	SUBQ         $0x04, R13
 	DECQ         AX
-	JNZ          step214
+	JNZ          step212
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPS   Y3, Y0, (CX)
@@ -11438,11 +11426,11 @@ step214:
 	VZEROUPPER
 	RET
 
-next213:
+next211:
 	VZEROUPPER
 	RET
 
-// func sinCos32(sin *float32, cos *float32, x *float32, n int, ok *int)
+// func sinCos32(sin *float32, cos *float32, x *float32, n int, done *int)
 // Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL, BMI2
 TEXT ·sinCos32(SB), NOSPLIT, $0-40
 	CMPQ  ·tier+0(SB), $0x02
@@ -11451,32 +11439,30 @@ TEXT ·sinCos32(SB), NOSPLIT, $0-40
 	MOVQ  cos+8(FP), CX
 	MOVQ  x+16(FP), DX
 	MOVQ  n+24(FP), BX
-	MOVQ  ok+32(FP), SI
+	MOVQ  done+32(FP), SI
 	XORQ  DI, DI
-	XORQ  R8, R8
+	MOVQ  $-1, R8
+	KMOVW R8, K1
+
+loop213:
+	MOVQ  BX, R8
+	SUBQ  DI, R8
+	JLE   done216
+	CMPQ  R8, $0x08
+	JGE   whole214
 	MOVQ  $-1, R9
+	SHLXQ R8, R9, R9
+	NOTQ  R9
 	KMOVW R9, K1
+	JMP   body215
 
-loop215:
-	MOVQ  BX, R9
-	SUBQ  R8, R9
-	JLE   done218
-	CMPQ  R9, $0x08
-	JGE   whole216
-	MOVQ  $-1, R10
-	SHLXQ R9, R10, R10
-	NOTQ  R10
-	KMOVW R10, K1
-	JMP   body217
-
-whole216:
-body217:
-	VCVTPS2PD.Z (DX)(R8*4), K1, Z0
+whole214:
+body215:
+	VCVTPS2PD.Z (DX)(DI*4), K1, Z0
 	VANDPD      rotateConstants<>+64(SB), Z0, Z1
-	VCMPPD      $0x12, rotateConstants<>+128(SB), Z1, K2
-	KMOVW       K2, R9
-	XORQ        $0xff, R9
-	ORQ         R9, DI
+	VCMPPD      $0x16, rotateConstants<>+128(SB), Z1, K2
+	KORTESTW    K2, K2
+	JNZ         done216
 	VMULPD      rotateConstants<>+192(SB), Z0, Z1
 	VADDPD      rotateConstants<>+256(SB), Z1, Z1
 	VSUBPD      rotateConstants<>+256(SB), Z1, Z4
@@ -11535,123 +11521,113 @@ body217:
 	VXORPD      Z0, Z1, Z1
 	VXORPD      Z1, Z3, Z3
 	VCVTPD2PS   Z2, Y2
-	VMOVUPS     Y2, K1, (AX)(R8*4)
+	VMOVUPS     Y2, K1, (AX)(DI*4)
 	VCVTPD2PS   Z3, Y3
-	VMOVUPS     Y3, K1, (CX)(R8*4)
-	ADDQ        $0x08, R8
-	JMP         loop215
+	VMOVUPS     Y3, K1, (CX)(DI*4)
+	ADDQ        $0x08, DI
+	JMP         loop213
 
-done218:
-	TESTQ DI, DI
-	JZ    good219
-	MOVQ  $+0, (SI)
-
-good219:
+done216:
+	MOVQ DI, (SI)
 	VZEROUPPER
 	RET
 
 avx2:
-	MOVQ     sin+0(FP), AX
-	MOVQ     cos+8(FP), CX
-	MOVQ     x+16(FP), DX
-	MOVQ     n+24(FP), BX
-	MOVQ     ok+32(FP), SI
-	XORQ     DI, DI
-	VPCMPEQQ Y0, Y0, Y0
-	XORQ     DI, DI
+	MOVQ sin+0(FP), AX
+	MOVQ cos+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ done+32(FP), SI
+	XORQ DI, DI
 
-loop220:
+loop217:
 	MOVQ    BX, R8
 	SUBQ    DI, R8
-	JLE     done223
+	JLE     done220
 	CMPQ    R8, $0x04
-	JGE     whole221
+	JGE     whole218
 	NEGQ    R8
 	LEAQ    rotateOnes<>+32(SB), R9
-	VMOVDQU (R9)(R8*4), Y1
-	JMP     body222
+	VMOVDQU (R9)(R8*4), Y0
+	JMP     body219
 
-whole221:
+whole218:
 	LEAQ    rotateOnes<>+0(SB), R9
-	VMOVDQU (R9), Y1
+	VMOVDQU (R9), Y0
 
-body222:
-	VMASKMOVPS (DX)(DI*4), X1, X2
-	VCVTPS2PD  X2, Y2
-	VANDPD     rotateConstants<>+64(SB), Y2, Y3
-	VCMPPD     $0x12, rotateConstants<>+128(SB), Y3, Y3
-	VANDPD     Y3, Y0, Y0
-	VMULPD     rotateConstants<>+192(SB), Y2, Y3
-	VADDPD     rotateConstants<>+256(SB), Y3, Y3
-	VSUBPD     rotateConstants<>+256(SB), Y3, Y4
-	VMULPD     rotateConstants<>+320(SB), Y4, Y5
-	VSUBPD     Y5, Y2, Y2
-	VMULPD     rotateConstants<>+384(SB), Y4, Y5
-	VSUBPD     Y5, Y2, Y6
-	VSUBPD     Y6, Y2, Y2
-	VSUBPD     Y5, Y2, Y2
-	VMULPD     rotateConstants<>+448(SB), Y4, Y5
-	VSUBPD     Y2, Y5, Y5
-	VSUBPD     Y5, Y6, Y6
-	VMULPD     Y6, Y6, Y2
-	VMOVUPD    rotateConstants<>+512(SB), Y4
-	VMOVUPD    rotateConstants<>+576(SB), Y7
-	VMULPD     Y2, Y4, Y4
-	VADDPD     rotateConstants<>+640(SB), Y4, Y4
-	VMULPD     Y2, Y7, Y7
-	VADDPD     rotateConstants<>+704(SB), Y7, Y7
-	VMULPD     Y2, Y4, Y4
-	VADDPD     rotateConstants<>+768(SB), Y4, Y4
-	VMULPD     Y2, Y7, Y7
-	VADDPD     rotateConstants<>+832(SB), Y7, Y7
-	VMULPD     Y2, Y4, Y4
-	VADDPD     rotateConstants<>+896(SB), Y4, Y4
-	VMULPD     Y2, Y7, Y7
-	VADDPD     rotateConstants<>+960(SB), Y7, Y7
-	VMULPD     Y2, Y4, Y4
-	VADDPD     rotateConstants<>+1024(SB), Y4, Y4
-	VMULPD     Y2, Y7, Y7
-	VADDPD     rotateConstants<>+1088(SB), Y7, Y7
-	VMULPD     Y2, Y4, Y4
-	VADDPD     rotateConstants<>+1152(SB), Y4, Y4
-	VMULPD     Y2, Y7, Y7
-	VADDPD     rotateConstants<>+1216(SB), Y7, Y7
-	VMULPD     Y6, Y2, Y5
-	VMULPD     Y5, Y4, Y4
-	VADDPD     Y6, Y4, Y4
-	VMULPD     rotateConstants<>+1280(SB), Y2, Y6
-	VMOVUPD    rotateConstants<>+0(SB), Y8
-	VSUBPD     Y6, Y8, Y8
-	VMOVUPD    rotateConstants<>+0(SB), Y5
-	VSUBPD     Y8, Y5, Y5
-	VSUBPD     Y6, Y5, Y5
-	VMULPD     Y2, Y2, Y6
-	VMULPD     Y6, Y7, Y7
-	VADDPD     Y5, Y7, Y7
-	VADDPD     Y8, Y7, Y7
-	VPSLLQ     $0x3f, Y3, Y2
-	VBLENDVPD  Y2, Y7, Y4, Y5
-	VBLENDVPD  Y2, Y4, Y7, Y4
-	VPSRLQ     $0x01, Y3, Y3
-	VPSLLQ     $0x3f, Y3, Y3
-	VXORPD     Y3, Y5, Y5
+body219:
+	VMASKMOVPS (DX)(DI*4), X0, X1
+	VCVTPS2PD  X1, Y1
+	VANDPD     rotateConstants<>+64(SB), Y1, Y2
+	VCMPPD     $0x16, rotateConstants<>+128(SB), Y2, Y2
+	VMOVMSKPD  Y2, R8
+	TESTL      R8, R8
+	JNZ        done220
+	VMULPD     rotateConstants<>+192(SB), Y1, Y2
+	VADDPD     rotateConstants<>+256(SB), Y2, Y2
+	VSUBPD     rotateConstants<>+256(SB), Y2, Y3
+	VMULPD     rotateConstants<>+320(SB), Y3, Y4
+	VSUBPD     Y4, Y1, Y1
+	VMULPD     rotateConstants<>+384(SB), Y3, Y4
+	VSUBPD     Y4, Y1, Y5
+	VSUBPD     Y5, Y1, Y1
+	VSUBPD     Y4, Y1, Y1
+	VMULPD     rotateConstants<>+448(SB), Y3, Y4
+	VSUBPD     Y1, Y4, Y4
+	VSUBPD     Y4, Y5, Y5
+	VMULPD     Y5, Y5, Y1
+	VMOVUPD    rotateConstants<>+512(SB), Y3
+	VMOVUPD    rotateConstants<>+576(SB), Y6
+	VMULPD     Y1, Y3, Y3
+	VADDPD     rotateConstants<>+640(SB), Y3, Y3
+	VMULPD     Y1, Y6, Y6
+	VADDPD     rotateConstants<>+704(SB), Y6, Y6
+	VMULPD     Y1, Y3, Y3
+	VADDPD     rotateConstants<>+768(SB), Y3, Y3
+	VMULPD     Y1, Y6, Y6
+	VADDPD     rotateConstants<>+832(SB), Y6, Y6
+	VMULPD     Y1, Y3, Y3
+	VADDPD     rotateConstants<>+896(SB), Y3, Y3
+	VMULPD     Y1, Y6, Y6
+	VADDPD     rotateConstants<>+960(SB), Y6, Y6
+	VMULPD     Y1, Y3, Y3
+	VADDPD     rotateConstants<>+1024(SB), Y3, Y3
+	VMULPD     Y1, Y6, Y6
+	VADDPD     rotateConstants<>+1088(SB), Y6, Y6
+	VMULPD     Y1, Y3, Y3
+	VADDPD     rotateConstants<>+1152(SB), Y3, Y3
+	VMULPD     Y1, Y6, Y6
+	VADDPD     rotateConstants<>+1216(SB), Y6, Y6
+	VMULPD     Y5, Y1, Y4
+	VMULPD     Y4, Y3, Y3
+	VADDPD     Y5, Y3, Y3
+	VMULPD     rotateConstants<>+1280(SB), Y1, Y5
+	VMOVUPD    rotateConstants<>+0(SB), Y7
+	VSUBPD     Y5, Y7, Y7
+	VMOVUPD    rotateConstants<>+0(SB), Y4
+	VSUBPD     Y7, Y4, Y4
+	VSUBPD     Y5, Y4, Y4
+	VMULPD     Y1, Y1, Y5
+	VMULPD     Y5, Y6, Y6
+	VADDPD     Y4, Y6, Y6
+	VADDPD     Y7, Y6, Y6
+	VPSLLQ     $0x3f, Y2, Y1
+	VBLENDVPD  Y1, Y6, Y3, Y4
+	VBLENDVPD  Y1, Y3, Y6, Y3
+	VPSRLQ     $0x01, Y2, Y2
+	VPSLLQ     $0x3f, Y2, Y2
+	VXORPD     Y2, Y4, Y4
+	VXORPD     Y1, Y2, Y2
 	VXORPD     Y2, Y3, Y3
-	VXORPD     Y3, Y4, Y4
-	VCVTPD2PSY Y5, X5
-	VMASKMOVPS X5, X1, (AX)(DI*4)
 	VCVTPD2PSY Y4, X4
-	VMASKMOVPS X4, X1, (CX)(DI*4)
+	VMASKMOVPS X4, X0, (AX)(DI*4)
+	VCVTPD2PSY Y3, X3
+	VMASKMOVPS X3, X0, (CX)(DI*4)
 	ADDQ       $0x04, DI
-	JMP        loop220
+	JMP        loop217
 
-done223:
-	VMOVMSKPD Y0, DI
-	XORQ      $0x0f, DI
-	TESTQ     DI, DI
-	JZ        good224
-	MOVQ      $+0, (SI)
-
-good224:
+done220:
+	MOVQ DI, (SI)
 	VZEROUPPER
 	RET
 

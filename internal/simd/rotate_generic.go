@@ -154,21 +154,10 @@ var (
 	}
 )
 
-// sinCosOf does in its order what the assembly does. Large angles are rare, and
-// left to package math.
+// sinCosOf does in its order what the assembly does, but for large angles, which the
+// assembly leaves to it.
 func sinCosOf(x float64) (sin, cos float64) {
-	if !(math.Abs(x) <= 1<<20) {
-		return math.Sincos(x)
-	}
-	// The multiple k of π/2 that is nearest to x is in the low bits of k+magic.
-	quadrant := float64(x*twoOverPi) + trigMagic
-	k := quadrant - trigMagic
-	a := x - float64(k*halfPi1) // exact
-	t := float64(k * halfPi2)   // exact
-	r := a - t
-	e := (a - r) - t // what r lacks
-	r -= float64(k*halfPi3) - e
-
+	r, quadrant := reduceAngle(x)
 	z := float64(r * r)
 	p, q := sinC[5], cosC[5]
 	for j := 4; j >= 0; j-- {
@@ -180,10 +169,26 @@ func sinCosOf(x float64) (sin, cos float64) {
 	w := 1 - h
 	cos = w + (float64(q*float64(z*z)) + ((1 - w) - h)) // 1-w-h is the error of w
 
-	bits := math.Float64bits(quadrant)
-	if bits&1 != 0 {
+	if quadrant&1 != 0 {
 		sin, cos = cos, sin
 	}
 	flip := func(v float64, sign uint64) float64 { return math.Float64frombits(math.Float64bits(v) ^ sign<<63) }
-	return flip(sin, bits>>1&1), flip(cos, (bits+1)>>1&1)
+	return flip(sin, quadrant>>1&1), flip(cos, (quadrant+1)>>1&1)
+}
+
+// reduceAngle returns r = x - k·π/2 for the integer k that is nearest to x·2/π, and
+// the low bits of k.
+func reduceAngle(x float64) (r float64, k uint64) {
+	if !(math.Abs(x) <= 1<<20) {
+		return reduceLargeAngle(x)
+	}
+	// k is in the low bits of k+magic.
+	quadrant := float64(x*twoOverPi) + trigMagic
+	m := quadrant - trigMagic
+	a := x - float64(m*halfPi1) // exact
+	t := float64(m * halfPi2)   // exact
+	r = a - t
+	e := (a - r) - t // what r lacks
+	r -= float64(m*halfPi3) - e
+	return r, math.Float64bits(quadrant)
 }

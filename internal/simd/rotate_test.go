@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"math/cmplx"
 	"math/rand/v2"
+	"sync"
 	"testing"
 )
 
@@ -320,6 +321,13 @@ func testSinCos[T Float](t *testing.T) {
 		SinCos(sin, cos, x)
 		sameSlice(t, "sin", sin, wantSin)
 		sameSlice(t, "cos", cos, wantCos)
+		copy(cos, x)
+		SinCos(sin, cos, cos)
+		sameSlice(t, "sin of cos", sin, wantSin)
+		sameSlice(t, "cos in place", cos, wantCos)
+		SinCos(x, cos, x)
+		sameSlice(t, "sin in place", x, wantSin)
+		sameSlice(t, "cos of sin", cos, wantCos)
 	}
 }
 
@@ -330,9 +338,16 @@ func TestSinCosAccuracy(t *testing.T) {
 		x := 4 * rnd.NormFloat64()
 		switch i % 4 {
 		case 0:
-			x = math.Ldexp(2*rnd.Float64()-1, rnd.IntN(21))
+			x = math.Ldexp(2*rnd.Float64()-1, rnd.IntN(1025))
 		case 1: // near multiples of π/2
 			x = math.Pi/2*float64(rnd.IntN(600_000)) + math.Ldexp(rnd.NormFloat64(), -rnd.IntN(60))
+		case 2: // nearest to such multiples
+			k := new(big.Float).SetFloat64(math.Ldexp(rnd.Float64(), rnd.IntN(1023)))
+			half := new(big.Float).SetMantExp(bigPi(), -1)
+			x, _ = k.Mul(half, k).Float64()
+		}
+		if i == 0 {
+			x = math.Ldexp(6381956970095103, 797) // nearest of all doubles
 		}
 		sin, cos := sinCosOf(x)
 		wantSin, wantCos := bigSinCos(x)
@@ -351,15 +366,39 @@ func TestSinCosAccuracy(t *testing.T) {
 	}
 }
 
-// bigSinCos returns sine and cosine of |x| < 2²¹ by their series, at an angle 2⁻¹⁰
-// as large and doubled ten times.
+// bigPi is π to 1400 bits, by Machin's formula.
+var bigPi = sync.OnceValue(func() *big.Float {
+	const prec = 1400
+	arctan := func(n int64) *big.Int { // of 1/n, times 2^prec
+		power := new(big.Int).Lsh(big.NewInt(1), prec)
+		power.Quo(power, big.NewInt(n))
+		sum := new(big.Int)
+		for k := int64(1); power.Sign() != 0; k += 2 {
+			term := new(big.Int).Quo(power, big.NewInt(k))
+			if k%4 == 3 {
+				term.Neg(term)
+			}
+			sum.Add(sum, term)
+			power.Quo(power, big.NewInt(n*n))
+		}
+		return sum
+	}
+	pi := arctan(5)
+	pi.Sub(pi.Mul(pi, big.NewInt(16)), new(big.Int).Mul(arctan(239), big.NewInt(4)))
+	f := new(big.Float).SetPrec(prec).SetInt(pi)
+	return f.SetMantExp(f, -prec)
+})
+
+// bigSinCos returns sine and cosine by their series, at an angle 2⁻¹⁰ as large and
+// doubled ten times.
 func bigSinCos(x float64) (sin, cos *big.Float) {
 	const prec = 320
 	num := func(v float64) *big.Float { return new(big.Float).SetPrec(prec).SetFloat64(v) }
-	pi, _ := new(big.Float).SetPrec(prec).SetString("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534211706798")
-	turns := math.Round(x / (2 * math.Pi))
-	r := num(x)
-	r.Sub(r, new(big.Float).SetPrec(prec).Mul(num(2*turns), pi))
+	wide := new(big.Float).SetPrec(1400).SetFloat64(x)
+	turn := new(big.Float).Add(bigPi(), bigPi())
+	turns, _ := new(big.Float).Quo(wide, turn).Int(nil)
+	wide.Sub(wide, turn.Mul(turn, new(big.Float).SetInt(turns)))
+	r := num(0).Set(wide)
 	r.SetMantExp(r, -10)
 	z := num(0).Mul(r, r)
 	sin, v := num(0), num(0) // v is 1 - cos

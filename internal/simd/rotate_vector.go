@@ -130,11 +130,18 @@ func sinCos[T Float](sin, cos, x []T) {
 		genericSinCos(sin, cos, x)
 		return
 	}
-	const most = 1 << 10 // few are done again where one is too large
-	for i := 0; i < len(x); i += most {
+	const (
+		most   = 1 << 10
+		vector = 8 // elements, or half of them
+	)
+	for i := 0; i < len(x); {
 		n := min(most, len(x)-i)
-		if !sinCosTile(&sin[i], &cos[i], &x[i], n) {
-			genericSinCos(sin[i:i+n], cos[i:i+n], x[i:i+n])
+		done := sinCosTile(&sin[i], &cos[i], &x[i], n)
+		i += min(done, n)
+		if done < n {
+			end := min(i+vector, len(x))
+			genericSinCos(sin[i:end], cos[i:end], x[i:end])
+			i = end
 		}
 	}
 }
@@ -165,13 +172,13 @@ func rotateTangentTile[T Float](x *T, ldx int, t *T, ldt, steps int, c, s, d *T,
 	}
 }
 
-// sinCosTile reports whether no element was too large.
-func sinCosTile[T Float](sin, cos, x *T, n int) bool {
-	ok := 1
+// sinCosTile returns how many elements come before a vector with one that is too
+// large for it, n or more if there is none.
+func sinCosTile[T Float](sin, cos, x *T, n int) (done int) {
 	if is64[T]() {
-		sinCos64(f64(sin), f64(cos), f64(x), n, &ok)
+		sinCos64(f64(sin), f64(cos), f64(x), n, &done)
 	} else {
-		sinCos32(f32(sin), f32(cos), f32(x), n, &ok)
+		sinCos32(f32(sin), f32(cos), f32(x), n, &done)
 	}
-	return ok != 0
+	return done
 }

@@ -41,8 +41,8 @@ func main() {
 					}
 				})
 		}
-		function(size, "sinCos", "sin, cos, x *T, n int, ok *int",
-			"computes sines and cosines, and clears ok if an element is too large for it, infinite or NaN.", vec.sinCos)
+		function(size, "sinCos", "sin, cos, x *T, n int, done *int",
+			"computes sines and cosines up to a vector with an element that is too large, infinite or NaN. It stores the number of elements before, or n or more.", vec.sinCos)
 	}
 	table.Emit()
 	Ones("rotateOnes")
@@ -673,16 +673,10 @@ var (
 
 // sinCos computes in float64 whatever the type of the elements.
 func (v vec) sinCos() {
-	loop, whole, begin, done, good := Unique("loop"), Unique("whole"), Unique("body"), Unique("done"), Unique("good")
+	loop, whole, begin, done := Unique("loop"), Unique("whole"), Unique("body"), Unique("done")
 	d := vec{ISA{Wide: v.Wide, Size: 8}}
 	lanes := d.Width() / 8
-	sin, cos, x, n, okAt := Arg("sin"), Arg("cos"), Arg("x"), Arg("n"), Arg("ok")
-	all := d.Reg() // AVX2: ones where all elements so far are in range
-	bad := GP64()
-	XORQ(bad, bad)
-	if !v.Wide {
-		VPCMPEQQ(all, all, all)
-	}
+	sin, cos, x, n, doneAt := Arg("sin"), Arg("cos"), Arg("x"), Arg("n"), Arg("done")
 	i, rest := GP64(), GP64()
 	XORQ(i, i)
 	var k, y Register
@@ -750,17 +744,18 @@ func (v vec) sinCos() {
 	a := load()
 	abs := d.Reg()
 	VANDPD(d.bits(1<<63-1), a, abs)
-	const lessOrEqual = 0x12 // and not NaN
+	const notLessOrEqual = 0x16 // or NaN
 	if v.Wide {
-		in, t := K(), GP64()
-		VCMPPD(Imm(lessOrEqual), d.constant(most), abs, in)
-		KMOVW(in, t.As32())
-		XORQ(Imm(0xff), t)
-		ORQ(t, bad)
+		large := K()
+		VCMPPD(Imm(notLessOrEqual), d.constant(most), abs, large)
+		KORTESTW(large, large)
 	} else {
-		VCMPPD(Imm(lessOrEqual), d.constant(most), abs, abs)
-		VANDPD(abs, all, all)
+		signs := GP32()
+		VCMPPD(Imm(notLessOrEqual), d.constant(most), abs, abs)
+		VMOVMSKPD(abs, signs)
+		TESTL(signs, signs)
 	}
+	JNZ(LabelRef(done))
 
 	quadrant, kd := d.Reg(), d.Reg()
 	VMULPD(d.constant(twoOverPi), a, quadrant)
@@ -829,14 +824,7 @@ func (v vec) sinCos() {
 	ADDQ(Imm(uint64(lanes)), i)
 	JMP(LabelRef(loop))
 	Label(done)
-	if !v.Wide {
-		VMOVMSKPD(all, bad.As32())
-		XORQ(Imm(0xf), bad)
-	}
-	TESTQ(bad, bad)
-	JZ(LabelRef(good))
-	MOVQ(I32(0), Mem{Base: okAt})
-	Label(good)
+	MOVQ(i, Mem{Base: doneAt})
 }
 
 // --- Constants -------------------------------------------------------------
