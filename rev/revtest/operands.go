@@ -84,11 +84,25 @@ func (c *trial) nilGradients() error {
 				}
 			}
 		}
-		if c.adjointTangent != nil && op.Role == rev.In {
+		switch {
+		case c.adjointTangent == nil:
+		case op.Role == rev.In:
 			s, g, gt := second(drop)
 			sWant, gWant, gtWant := second(keep)
 			if err := errors.Join(c.identical(s, sWant), c.others(g, gWant, n), c.others(gt, gtWant, n)); err != nil {
 				return in(what+" and gt, AdjointTangent", err)
+			}
+		default:
+			s, g, gt := second(drop)
+			sWant, gWant, gtWant := second(zero)
+			if err := c.identical(s, sWant); err != nil {
+				return in(what+" and gt, operands after AdjointTangent", err)
+			}
+			for i := range c.ops {
+				err := errors.Join(c.near(g, gWant, i, c.Adjoint*c.eps, gWant, g0), c.near(gt, gtWant, i, c.Adjoint*c.eps, gtWant, gt0))
+				if err != nil {
+					return in(what+" and gt, AdjointTangent against a zero cotangent", err)
+				}
 			}
 		}
 
