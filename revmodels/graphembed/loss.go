@@ -69,11 +69,7 @@ type Loss[T rev.Real] struct {
 // NewLoss returns the kernel over gonum matrices, sharing their storage. fixed
 // is nil if no vertex is.
 func NewLoss(out *float64, g *Graph, fixed, free *mat.Dense, margin float64) Loss[float64] {
-	k := Loss[float64]{Out: out, Free: rev.ViewDense(free), Graph: g, Margin: margin}
-	if fixed != nil {
-		k.Fixed = rev.ViewDense(fixed)
-	}
-	return k
+	return Loss[float64]{Out: out, Fixed: rev.ViewDense(fixed), Free: rev.ViewDense(free), Graph: g, Margin: margin}
 }
 
 // With the number n, mean m and variance V of each kind of pairs, z as above and
