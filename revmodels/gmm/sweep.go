@@ -30,10 +30,11 @@ type sweep[T rev.Float] struct {
 	means, factors, x         bool // of which a gradient is asked for
 	cot, dcot                 T    // F̄ and its tangent
 
-	d, n, comps   int
-	panel, panels int  // points in a panel, panels
-	parts         int  // runs of panels that each have moments of their own
-	small         bool // whether moments are, so that there are no batches
+	d, n, comps    int
+	points, panels int  // in a panel, panels
+	panel          int  // elements from a coordinate of a panel to the next
+	parts          int  // runs of panels that each have moments of their own
+	small          bool // whether moments are, so that there are no batches
 
 	batch, first int // panels in a batch, the first one of the present batch
 
@@ -132,19 +133,20 @@ func (s *sweep[T]) prepare(workers int) {
 	// A panel is as long as makes the vector loops fast and leaves it, with its
 	// responsibilities, in the level 2 cache, unless there would be too few of
 	// them to occupy many workers. A batch of points stays there too, and its
-	// responsibilities in level 3. Its coordinates lie an odd number of cache lines
-	// apart, and not in a few sets of the level 1 cache.
+	// responsibilities in level 3.
 	d, comps := s.d, s.comps
-	points := min((1<<16)/max(d, 1), (1<<19)/max(comps, 1)) // of a batch
-	s.panel = min(max((1<<14)/max(d, 1), 64), 480)
-	s.panel = min(s.panel, max((min(s.n, points)/8+7)&^7, 64))
-	line := 64 / int(unsafe.Sizeof(T(0)))
-	s.panel = (s.panel/line - 1 | 1) * line
-	s.panels = (s.n + s.panel - 1) / s.panel
-	s.batch = max(points/s.panel, 1)
+	batch := min((1<<16)/max(d, 1), (1<<19)/max(comps, 1)) // points
+	s.points = min(max((1<<14)/max(d, 1), 64), 480)
+	s.points = min(s.points, max((min(s.n, batch)/8+7)&^7, 64))
+	s.panels = (s.n + s.points - 1) / s.points
+	s.batch = max(batch/s.points, 1)
 	if batches := (s.panels + s.batch - 1) / s.batch; batches > 0 {
 		s.batch = (s.panels + batches - 1) / batches
 	}
+	// Coordinates an odd number of cache lines apart do not meet in few sets of the
+	// level 1 cache.
+	line := 64 / int(unsafe.Sizeof(T(0)))
+	s.panel = ((s.points+line-1)/line | 1) * line
 	const parts = 16
 	s.small = comps*d*d*parts <= 1<<17
 	slots, sums := s.batch, s.batch
@@ -373,8 +375,8 @@ func (t *byPanel[T]) Block(worker, b int) {
 // its tangent over the points of the panel.
 func (s *sweep[T]) weigh(worker, b, i int) (lse, dlse float64) {
 	d, comps, panel := s.d, s.comps, s.panel
-	p0 := i * panel
-	n := min(panel, s.n-p0)
+	p0 := i * s.points
+	n := min(s.points, s.n-p0)
 	x := s.xs[b*d*panel : (b+1)*d*panel]
 	load(x, panel, s.k.X, p0, n)
 	var dx []T
@@ -569,7 +571,7 @@ func (t *byComponent[T]) Block(worker, u int) {
 // and a part.
 func (s *sweep[T]) addMoments(worker, b, i, k, part int) {
 	d, panel, u := s.d, s.panel, k*s.parts+part
-	n := min(panel, s.n-i*panel)
+	n := min(s.points, s.n-i*s.points)
 	c, rc := s.scratch[worker][:d*panel], s.scratch[worker][d*panel:2*d*panel]
 	r := s.rs[(b*s.comps+k)*panel:][:n]
 	s.w0[u] += simd.Sum(r)
