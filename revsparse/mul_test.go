@@ -221,7 +221,7 @@ func BenchmarkMulVec(b *testing.B) {
 		{"banded", perRow(rnd, 1e6, 10, 10)},
 		{"random", perRow(rnd, 1e6, 10, 0)},
 		{"power law", powerLaw(rnd, 1e6, 10)},
-		{"one dense row", denseRow(rnd, 500000, 1e6, 250000)},
+		{"one dense row", denseRow(rnd, 1e6, 1e6, 5e5)},
 		{"small", perRow(rnd, 1000, 50, 0)},
 	} {
 		n := m.a.Rows
