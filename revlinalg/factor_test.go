@@ -22,36 +22,36 @@ func TestFactorWorkers(t *testing.T) {
 }
 
 func testFactorWorkers[T rev.Float](t *testing.T, n int) {
-	for _, workers := range []int{2, 3, 7} {
-		for name, run := range map[string]func(rnd *rand.Rand, workers int) []rev.General[T]{
-			"Cholesky": func(rnd *rand.Rand, workers int) []rev.General[T] {
-				k := Cholesky[T]{L: matrixOf[T](rnd, n, n), A: definite[T](rnd, n), Workers: workers}
-				g := Cholesky[T]{L: matrixOf[T](rnd, n, n), A: matrixOf[T](rnd, n, n)}
-				if err := k.Adjoint(g); err != nil {
-					t.Fatal(err)
-				}
-				return []rev.General[T]{k.L, g.A}
-			},
-			"Solve": func(rnd *rand.Rand, workers int) []rev.General[T] {
-				random := func() rev.General[T] { return matrixOf[T](rnd, n, 201) }
-				k := Solve[T]{X: random(), A: regular[T](rnd, n), B: random(), Workers: workers}
-				g := Solve[T]{X: random(), A: matrixOf[T](rnd, n, n), B: random()}
-				if err := k.Adjoint(g); err != nil {
-					t.Fatal(err)
-				}
-				return []rev.General[T]{k.X, g.A, g.B}
-			},
-			"Inv": func(rnd *rand.Rand, workers int) []rev.General[T] {
-				k := Inv[T]{B: matrixOf[T](rnd, n, n), A: regular[T](rnd, n), Workers: workers}
-				if err := k.Forward(); err != nil {
-					t.Fatal(err)
-				}
-				return []rev.General[T]{k.B}
-			},
-		} {
-			one, more := run(rand.New(rand.NewPCG(32, 1)), 1), run(rand.New(rand.NewPCG(32, 1)), workers)
-			for i := range one {
-				if !slices.Equal(one[i].Data, more[i].Data) {
+	for name, run := range map[string]func(rnd *rand.Rand, workers int) []rev.General[T]{
+		"Cholesky": func(rnd *rand.Rand, workers int) []rev.General[T] {
+			k := Cholesky[T]{L: matrixOf[T](rnd, n, n), A: definite[T](rnd, n), Workers: workers}
+			g := Cholesky[T]{L: matrixOf[T](rnd, n, n), A: matrixOf[T](rnd, n, n)}
+			if err := k.Adjoint(g); err != nil {
+				t.Fatal(err)
+			}
+			return []rev.General[T]{k.L, g.A}
+		},
+		"Solve": func(rnd *rand.Rand, workers int) []rev.General[T] {
+			random := func() rev.General[T] { return matrixOf[T](rnd, n, 201) }
+			k := Solve[T]{X: random(), A: regular[T](rnd, n), B: random(), Workers: workers}
+			g := Solve[T]{X: random(), A: matrixOf[T](rnd, n, n), B: random()}
+			if err := k.Adjoint(g); err != nil {
+				t.Fatal(err)
+			}
+			return []rev.General[T]{k.X, g.A, g.B}
+		},
+		"Inv": func(rnd *rand.Rand, workers int) []rev.General[T] {
+			k := Inv[T]{B: matrixOf[T](rnd, n, n), A: regular[T](rnd, n), Workers: workers}
+			if err := k.Forward(); err != nil {
+				t.Fatal(err)
+			}
+			return []rev.General[T]{k.B}
+		},
+	} {
+		one := run(rand.New(rand.NewPCG(32, 1)), 1)
+		for _, workers := range []int{2, 3, 7} {
+			for i, r := range run(rand.New(rand.NewPCG(32, 1)), workers) {
+				if !slices.Equal(r.Data, one[i].Data) {
 					t.Errorf("%s, %d workers: the bits of result %d differ", name, workers, i)
 				}
 			}

@@ -74,6 +74,7 @@ const guard = 8
 type array struct {
 	*number    // nil for an index
 	full       reflect.Value
+	size       uintptr // bytes of an element
 	rows, cols int
 	stride     int
 	where      []int // indices in full of the elements, row by row
@@ -82,7 +83,7 @@ type array struct {
 // newArray returns a poisoned array for an operand of the given form, the
 // elements of which lie extra elements further apart than they must.
 func newArray(op rev.Operand, rows, cols, extra int) *array {
-	a := &array{number: numbers[op.Elem], rows: rows, cols: cols, stride: cols}
+	a := &array{number: numbers[op.Elem], size: op.Elem.Size(), rows: rows, cols: cols, stride: cols}
 	switch op.Kind {
 	case rev.Vec:
 		a.stride = 1 + extra/2
@@ -111,8 +112,7 @@ func (a *array) span() int {
 
 // raw returns all the memory of a.
 func (a *array) raw() []byte {
-	size := int(a.full.Type().Elem().Size())
-	return unsafe.Slice((*byte)(a.full.UnsafePointer()), a.full.Len()*size)
+	return unsafe.Slice((*byte)(a.full.UnsafePointer()), a.full.Len()*int(a.size))
 }
 
 // data returns the slice that a view of a begins with.
@@ -151,7 +151,7 @@ func (a *array) len() int {
 }
 
 func (a *array) pointer(i int) unsafe.Pointer {
-	return unsafe.Add(a.full.UnsafePointer(), uintptr(a.where[i])*a.full.Type().Elem().Size())
+	return unsafe.Add(a.full.UnsafePointer(), uintptr(a.where[i])*a.size)
 }
 
 func (a *array) at(i int) float64 { return a.get(a.pointer(i/a.parts), i%a.parts) }
@@ -338,7 +338,7 @@ func (c *trial) same(got, want *operands, n int) error {
 // elements returns the memory of the elements alone.
 func (a *array) elements() []byte {
 	var e []byte
-	raw, size := a.raw(), int(a.full.Type().Elem().Size())
+	raw, size := a.raw(), int(a.size)
 	for _, w := range a.where {
 		e = append(e, raw[w*size:(w+1)*size]...)
 	}
@@ -352,7 +352,7 @@ func (c *trial) gaps(got, want *operands, n int) error {
 		return nil
 	}
 	x := bytes.Clone(a.raw())
-	size := int(a.full.Type().Elem().Size())
+	size := int(a.size)
 	for _, w := range a.where {
 		copy(x[w*size:(w+1)*size], b.raw()[w*size:(w+1)*size])
 	}
