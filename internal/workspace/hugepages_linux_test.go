@@ -12,8 +12,8 @@ import (
 
 // The kernel notes what was asked for, whether or not it has huge pages to give.
 func TestHugePages(t *testing.T) {
-	if _, err := os.Stat("/sys/kernel/mm/transparent_hugepage"); err != nil {
-		t.Skip("no transparent huge pages: ", err)
+	if !hugePages() {
+		t.Skip("no transparent huge pages")
 	}
 	for _, n := range []int{1, hugePage, 2*hugePage - 1, 2 * hugePage, 5*hugePage + 3} {
 		b := Grow[byte](nil, n)
@@ -30,6 +30,16 @@ func TestHugePages(t *testing.T) {
 		}
 		if flags := vmFlags(t, page); !slices.Contains(flags, "hg") {
 			t.Errorf("%d bytes: the flags of the memory are %v", n, flags)
+		}
+	}
+}
+
+func TestTurnedOn(t *testing.T) {
+	for setting, want := range map[string]bool{
+		"[always] madvise never\n": true, "always [madvise] never\n": true, "always madvise [never]\n": false,
+	} {
+		if turnedOn(setting) != want {
+			t.Errorf("%q: turned on is %v", setting, !want)
 		}
 	}
 }
