@@ -14,13 +14,13 @@ var twoOverPiBits = [20]uint64{
 	0x7527bac7ebe5f17b, 0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab,
 }
 
-// reduceLargeAngle is reduceAngle for |x| >= 2²⁰, and NaN for infinities and NaN.
+// reduceLargeAngle is reduceAngle for |x| > 2²⁰, and NaN for infinities and NaN.
 //
 // With |x| = m·2^e, m an integer of 53 bits, the bits of 2/π that matter for k mod 4
 // and r are those from 2^(1-e) on; the others make multiples of 4. Of these, 192 are
-// taken: no double is nearer than 2⁻⁶¹ to a multiple of π/2 (Muller, Elementary
-// Functions, 2006, chapter 9), so that the product by m leaves 75 bits or more of r.
-// The method is that of Payne and Hanek (1983).
+// taken, and the first 128 of the fraction that they make with m: as no double is
+// nearer than 2⁻⁶¹ to a multiple of π/2 (Muller, Elementary Functions, 2006, chapter
+// 9), r has 66 bits or more. The method is that of Payne and Hanek (1983).
 func reduceLargeAngle(x float64) (r float64, k uint64) {
 	if x-x != 0 {
 		return math.NaN(), 0
@@ -34,7 +34,7 @@ func reduceLargeAngle(x float64) (r float64, k uint64) {
 		w[i] = t[0]<<(from%64) | t[1]>>(64-from%64)
 	}
 
-	// The low 192 bits of the product: a quarter of the angle in units of 2π.
+	// The low 192 bits of the product: the angle in turns, less whole ones.
 	h1, mid := bits.Mul64(m, w[1])
 	h2, lo := bits.Mul64(m, w[2])
 	mid, carry := bits.Add64(mid, h2, 0)

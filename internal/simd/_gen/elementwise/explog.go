@@ -241,7 +241,8 @@ const (
 // subnormal results if an exponent is below least. A processor may take hundreds of
 // cycles to round to a subnormal number, or to 0. So such a result is made a number of
 // units of subnormal numbers, and 2⁵² is added, which rounds it: the bits of the sum are
-// those of 2⁵² plus those of the result.
+// those of 2⁵² plus those of the result. (A NaN may hide an exponent from the test,
+// and then the other way takes that long.)
 func (v vec) eitherScale(exponents []reg.VecVirtual, least float64, scale func(subnormal bool)) {
 	normal, done := Unique("normal"), Unique("scaled")
 	e := exponents[0]
