@@ -1,7 +1,6 @@
 package revsparse
 
 import (
-	"fmt"
 	"math"
 	"math/cmplx"
 	"math/rand/v2"
@@ -86,22 +85,6 @@ func TestDotRepeats(t *testing.T) {
 			}
 		}
 	}
-}
-
-func ExampleDot() {
-	a := CSR[float64, int]{Rows: 2, Cols: 2, Ptr: []int{0, 2, 3}, Ind: []int{0, 1, 1}, Data: []float64{1, 2, 3}}
-	b := CSR[float64, int]{Rows: 2, Cols: 2, Ptr: []int{0, 1, 3}, Ind: []int{1, 1, 0}, Data: []float64{10, 20, 30}}
-	var r float64
-	k := Dot[float64, int]{R: &r, A: a, B: b}
-	k.Forward()
-	fmt.Println(r)
-
-	gr, ga, gb := 1.0, a.With(make([]float64, 3)), b.With(make([]float64, 3))
-	k.Adjoint(Dot[float64, int]{R: &gr, A: ga, B: gb})
-	fmt.Println(r, ga.Data, gb.Data)
-	// Output:
-	// 80
-	// 0 [0 10 20] [2 3 0]
 }
 
 // With columns that differ, and with some that come twice in most rows.

@@ -104,17 +104,6 @@ func TestLogMulSpecial(t *testing.T) {
 	}
 }
 
-func ExampleLogMul() {
-	// A step of a chain that stays where it is or goes on, from its first state.
-	half := math.Log(0.5)
-	a, _ := NewCSR(2, 2, []int{0, 1, 3}, []int{0, 0, 1}, []float64{half, half, half})
-	inf := math.Inf(-1)
-	before, after := mat.NewVecDense(2, []float64{0, inf}), mat.NewVecDense(2, []float64{inf, inf})
-	NewLogMul(after, a, before).Forward()
-	fmt.Printf("%.3f %.3f\n", math.Exp(after.AtVec(0)), math.Exp(after.AtVec(1)))
-	// Output: 0.500 0.500
-}
-
 // The most work is that of a term: an exponential, and what it is read and added for.
 func BenchmarkLogMul(b *testing.B) {
 	const entries = 10

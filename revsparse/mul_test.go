@@ -2,7 +2,6 @@ package revsparse
 
 import (
 	"fmt"
-	"log"
 	"math"
 	"math/cmplx"
 	"math/rand/v2"
@@ -134,27 +133,6 @@ func TestMulWithout(t *testing.T) {
 		}
 	}()
 	NewMul(gy, a, nil)
-}
-
-func ExampleMul() {
-	// 1 0 2
-	// 0 3 0
-	a, err := NewCSR(2, 3, []int{0, 2, 3}, []int{0, 2, 1}, []float64{1, 2, 3})
-	if err != nil {
-		log.Fatal(err)
-	}
-	x, y := mat.NewVecDense(3, []float64{1, 10, 100}), mat.NewVecDense(2, nil)
-	k := NewMul(y, a, x) // y += A·x
-	k.Forward()
-	fmt.Println(y.RawVector().Data)
-
-	gy, gx := mat.NewVecDense(2, []float64{1, -1}), mat.NewVecDense(3, nil)
-	ga := a.With(make([]float64, a.NNZ())) // at the entries of A alone
-	k.Adjoint(NewMul(gy, ga, gx))
-	fmt.Println(y.RawVector().Data, ga.Data, gx.RawVector().Data)
-	// Output:
-	// [201 30]
-	// [0 0] [1 100 -10] [1 -3 2]
 }
 
 // perRow returns a matrix with the given number of entries in each row, the

@@ -1,7 +1,6 @@
 package revsparse
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -273,105 +272,4 @@ func TestIsing(t *testing.T) {
 		}
 	}
 	check("matrix", value, state, gradient)
-}
-
-// The lowest level of nine spins on a periodic square lattice in a transverse field,
-// and its derivatives with respect to the coupling and the fields, without a matrix.
-func ExampleOperatorEig() {
-	spins := ising{3, 3}
-	theta := mat.NewVecDense(3, []float64{1, 2, 0.1}) // J, h, b
-	lowest := func() float64 {
-		energy := mat.NewVecDense(1, nil)
-		k := NewOperatorEig(energy, nil, spins, theta)
-		k.Which = Smallest
-		if err := k.Forward(); err != nil {
-			fmt.Println(err)
-		}
-		return energy.AtVec(0)
-	}
-	fmt.Printf("energy      %.6f\n", lowest())
-
-	k := OperatorEig{Theta: rev.ViewVec(theta), Op: spins, EigOptions: EigOptions{Which: Smallest}}
-	gEnergy, gTheta := mat.NewVecDense(1, []float64{1}), mat.NewVecDense(3, nil)
-	if err := k.Adjoint(NewOperatorEig(gEnergy, nil, spins, gTheta)); err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("gradient    %.6f\n", gTheta.RawVector().Data)
-
-	fmt.Print("differences")
-	for p, v := range theta.RawVector().Data {
-		const step = 1e-5
-		theta.SetVec(p, v+step)
-		above := lowest()
-		theta.SetVec(p, v-step)
-		below := lowest()
-		theta.SetVec(p, v)
-		fmt.Printf(" %.6f", (above-below)/(2*step))
-	}
-	fmt.Println()
-	// Output:
-	// energy      -23.379847
-	// gradient    [-13.427668 -4.592703 -7.667722]
-	// differences -13.427668 -4.592703 -7.667722
-}
-
-// The lowest level of a particle that hops between the sites of a lattice, from a
-// matrix: a well in the middle draws the particle there, and the derivatives with
-// respect to the depth of each site are the probabilities to find it there.
-func ExampleDominantEig() {
-	const side, middle = 5, 12
-	var row, col []int32
-	var val []float64
-	add := func(i, j int, v float64) {
-		row, col, val = append(row, int32(i)), append(col, int32(j)), append(val, v)
-	}
-	for at := range side * side {
-		add(at, at, 0)
-		if at >= side {
-			add(at, at-side, -1) // the lower triangle stands for both
-		}
-		if at%side > 0 {
-			add(at, at-1, -1)
-		}
-	}
-	add(middle, middle, -2)
-	h, err := FromTriplets(side*side, side*side, row, col, val)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-
-	energy, state := mat.NewVecDense(1, nil), mat.NewDense(side*side, 1, nil)
-	k := NewDominantEig(energy, state, h)
-	k.Which = Smallest
-	if err := k.Forward(); err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("energy %.4f, at the middle %.4f\n", energy.AtVec(0), state.At(middle, 0))
-
-	gEnergy, gh := mat.NewVecDense(1, []float64{1}), h.With(make([]float64, h.NNZ()))
-	if err := k.Adjoint(NewDominantEig(gEnergy, nil, gh)); err != nil {
-		fmt.Println(err)
-		return
-	}
-	for i := range side {
-		for j := range side {
-			at := i*side + j
-			for p := h.Ptr[at]; p < h.Ptr[at+1]; p++ {
-				if int(h.Ind[p]) == at {
-					fmt.Printf(" %.3f", gh.Data[p])
-				}
-			}
-		}
-		fmt.Println()
-	}
-	// Output:
-	// energy -3.8961, at the middle 0.6091
-	//  0.002 0.009 0.015 0.009 0.002
-	//  0.009 0.039 0.083 0.039 0.009
-	//  0.015 0.083 0.371 0.083 0.015
-	//  0.009 0.039 0.083 0.039 0.009
-	//  0.002 0.009 0.015 0.009 0.002
 }

@@ -54,17 +54,6 @@ func TestSampledMulValue(t *testing.T) {
 	}
 }
 
-func ExampleSampledMul() {
-	// The two entries of a matrix of ratings that are known, from factors of users
-	// and items.
-	s, _ := NewCSR(2, 2, []int{0, 1, 2}, []int{1, 0}, []float64{0, 0})
-	users, items := mat.NewDense(2, 2, []float64{1, 2, 3, 4}), mat.NewDense(2, 2, []float64{1, 0, 0, 1})
-	k := NewSampledMul(s, users, items)
-	k.Forward()
-	fmt.Println(s.Data)
-	// Output: [2 3]
-}
-
 func BenchmarkSampledMul(b *testing.B) {
 	rnd := rand.New(rand.NewPCG(6, 2))
 	const n = 1000

@@ -2,7 +2,6 @@ package revsparse
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -217,34 +216,6 @@ func TestSolveHard(t *testing.T) {
 	if !(math.Abs(x[0]-0.5) < 1e-14 && math.Abs(x[2]+0.5) < 1e-14 && math.Abs(x[1]) < 1e-14) {
 		t.Errorf("on a ring: %v", x)
 	}
-}
-
-func ExampleSolve() {
-	// A chain of three springs that is held at one end, and pulled at the other.
-	a, err := NewCSR(3, 3, []int32{0, 1, 3, 5}, []int32{0, 0, 1, 1, 2}, []float64{2, -1, 2, -1, 1})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	x, b := mat.NewVecDense(3, nil), mat.NewVecDense(3, []float64{0, 0, 1})
-	k := NewSolve(x, a, b)
-	if err := k.Forward(); err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("%.3f\n", x.RawVector().Data)
-
-	gx, gb := mat.NewVecDense(3, []float64{0, 0, 1}), mat.NewVecDense(3, nil)
-	ga := a.With(make([]float64, a.NNZ()))
-	if err := k.Adjoint(NewSolve(gx, ga, gb)); err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("%.3f\n%.3f\n", gb.RawVector().Data, ga.Data)
-	// Output:
-	// [1.000 2.000 3.000]
-	// [1.000 2.000 3.000]
-	// [-1.000 -4.000 -4.000 -12.000 -9.000]
 }
 
 // Each iteration reads the matrix once and passes over some 14 vectors.

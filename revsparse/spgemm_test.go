@@ -200,25 +200,6 @@ func TestSpGEMMIndexOutOfRange(t *testing.T) {
 	}
 }
 
-func ExampleSpGEMM() {
-	a, _ := NewCSR(2, 2, []int{0, 2, 3}, []int{0, 1, 1}, []float64{1, 2, 3})
-	c, err := SpGEMMPattern(a, a)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	k := SpGEMM[float64, int]{C: c, A: a, B: a} // C += A²
-	k.Forward()
-	fmt.Println(c.Ind, c.Data)
-
-	g := a.With(make([]float64, 3))
-	k.Adjoint(SpGEMM[float64, int]{C: c.With([]float64{0, 1, 0}), A: g, B: g})
-	fmt.Println(c.Data, g.Data)
-	// Output:
-	// [0 1 1] [1 8 9]
-	// [0 0 0] [2 4 2]
-}
-
 // The squares of a Laplacian and of matrices whose columns are anywhere.
 func BenchmarkSpGEMM(b *testing.B) {
 	rnd := rand.New(rand.NewPCG(8, 2))

@@ -111,17 +111,6 @@ func TestSymmetricMulBlocks(t *testing.T) {
 	}
 }
 
-func ExampleSymmetricMul() {
-	// 2 1
-	// 1 3
-	a, _ := NewCSR(2, 2, []int{0, 1, 3}, []int{0, 0, 1}, []float64{2, 1, 3})
-	x, y := mat.NewVecDense(2, []float64{1, 10}), mat.NewVecDense(2, nil)
-	k := NewSymmetricMul(y, a, x)
-	k.Forward()
-	fmt.Println(y.RawVector().Data)
-	// Output: [12 31]
-}
-
 // The bytes are those of the triangle once, though the adjoint reads it several times.
 func BenchmarkSymmetricMul(b *testing.B) {
 	rnd := rand.New(rand.NewPCG(7, 3))

@@ -1,7 +1,6 @@
 package revsparse
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -107,22 +106,4 @@ func TestFromMatrix(t *testing.T) {
 			}
 		}
 	}
-}
-
-func ExampleFromTriplets() {
-	// 1 0 2
-	// 0 3 0
-	a, err := FromTriplets(2, 3, []int32{1, 0, 0}, []int32{1, 2, 0}, []float64{3, 2, 1})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(a.Ptr, a.Ind, a.Data)
-	// Output: [0 2 3] [0 2 1] [1 2 3]
-}
-
-func ExampleFromMatrix() {
-	a := FromMatrix(mat.NewDense(2, 3, []float64{1, 0, 2, 0, 3, 0}))
-	fmt.Println(a.Ptr, a.Ind, a.Data)
-	// Output: [0 2 3] [0 2 1] [1 2 3]
 }

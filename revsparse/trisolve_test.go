@@ -132,34 +132,6 @@ func TestTriSolveSingular(t *testing.T) {
 	}
 }
 
-func ExampleTriSolve() {
-	// (2 0)       (1)
-	// (1 4) · x = (6)
-	a, err := NewCSR(2, 2, []int32{0, 1, 3}, []int32{0, 0, 1}, []float64{2, 1, 4})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	x, b := mat.NewVecDense(2, nil), mat.NewVecDense(2, []float64{1, 6})
-	k := NewTriSolve(x, a, b)
-	if err := k.Forward(); err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println("x", x.RawVector().Data)
-
-	gx, gb := mat.NewVecDense(2, []float64{0, 1}), mat.NewVecDense(2, nil)
-	ga := a.With(make([]float64, a.NNZ()))
-	if err := k.Adjoint(NewTriSolve(gx, ga, gb)); err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println("gradient of x_1 in b", gb.RawVector().Data, "and in A", ga.Data)
-	// Output:
-	// x [0.5 1.375]
-	// gradient of x_1 in b [-0.125 0.25] and in A [0.0625 -0.125 -0.34375]
-}
-
 func BenchmarkTriSolve(b *testing.B) {
 	const n, entries = 1_000_000, 10
 	rnd := rand.New(rand.NewPCG(5, 6))

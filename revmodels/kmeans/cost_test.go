@@ -312,32 +312,6 @@ func TestCostMisuse(t *testing.T) {
 	}
 }
 
-func ExampleCost() {
-	x := mat.NewDense(4, 1, []float64{0, 2, 10, 11})
-	centroids := mat.NewDense(2, 1, []float64{2, 12})
-	var cost float64
-	k := NewCost(&cost, centroids, x)
-	k.Forward()
-	fmt.Println("cost", cost)
-
-	one, gradient := 1.0, mat.NewDense(2, 1, nil)
-	k.Adjoint(Cost[float64]{Out: &one, Centroids: rev.ViewDense(gradient)})
-	fmt.Println("gradient", gradient.RawMatrix().Data, "cost", cost)
-	// Output:
-	// cost 9
-	// gradient [4 6] cost 0
-}
-
-func ExampleCost_NewtonDirection() {
-	x := mat.NewDense(4, 1, []float64{0, 2, 10, 11})
-	centroids := mat.NewDense(2, 1, []float64{2, 12})
-	direction := mat.NewDense(2, 1, nil)
-	cost := NewCost(nil, centroids, x).NewtonDirection(rev.ViewDense(direction))
-	centroids.Sub(centroids, direction)
-	fmt.Println("from", cost, "to the means", centroids.RawMatrix().Data)
-	// Output: from 9 to the means [1 10.5]
-}
-
 func BenchmarkCost(b *testing.B) {
 	for _, s := range []struct{ n, comps, d int }{{10000, 10, 8}, {10000, 100, 16}, {10000, 1000, 16}, {1000, 1000, 128}} {
 		rnd := rand.New(rand.NewPCG(1, 6))

@@ -3,7 +3,6 @@ package kmeans
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -262,28 +261,4 @@ func TestPredictShape(t *testing.T) {
 		}
 	}()
 	c.Predict(mat.NewDense(1, 2, nil))
-}
-
-func ExampleFit() {
-	x := mat.NewDense(6, 2, []float64{
-		1, 1,
-		1, 3,
-		9, 8,
-		9, 9,
-		9, 10,
-		2, 2,
-	})
-	c, _, err := Fit(x, 2, nil)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("cost %.4f\n", c.Cost())
-	labels := c.Predict(mat.NewDense(2, 2, []float64{0, 0, 10, 10}))
-	fmt.Println("apart:", labels[0] != labels[1])
-	fmt.Println("with its neighbours:", labels[0] == c.Labels()[0])
-	// Output:
-	// cost 4.6667
-	// apart: true
-	// with its neighbours: true
 }

@@ -1,0 +1,60 @@
+package kmeans_test
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/rev"
+	"revnum/revmodels/kmeans"
+)
+
+func ExampleCost() {
+	x := mat.NewDense(4, 1, []float64{0, 2, 10, 11})
+	centroids := mat.NewDense(2, 1, []float64{2, 12})
+	var cost float64
+	k := kmeans.NewCost(&cost, centroids, x)
+	k.Forward()
+	fmt.Println("cost", cost)
+
+	one, gradient := 1.0, mat.NewDense(2, 1, nil)
+	k.Adjoint(kmeans.Cost[float64]{Out: &one, Centroids: rev.ViewDense(gradient)})
+	fmt.Println("gradient", gradient.RawMatrix().Data, "cost", cost)
+	// Output:
+	// cost 9
+	// gradient [4 6] cost 0
+}
+
+func ExampleCost_NewtonDirection() {
+	x := mat.NewDense(4, 1, []float64{0, 2, 10, 11})
+	centroids := mat.NewDense(2, 1, []float64{2, 12})
+	direction := mat.NewDense(2, 1, nil)
+	cost := kmeans.NewCost(nil, centroids, x).NewtonDirection(rev.ViewDense(direction))
+	centroids.Sub(centroids, direction)
+	fmt.Println("from", cost, "to the means", centroids.RawMatrix().Data)
+	// Output: from 9 to the means [1 10.5]
+}
+
+func ExampleFit() {
+	x := mat.NewDense(6, 2, []float64{
+		1, 1,
+		1, 3,
+		9, 8,
+		9, 9,
+		9, 10,
+		2, 2,
+	})
+	c, _, err := kmeans.Fit(x, 2, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("cost %.4f\n", c.Cost())
+	labels := c.Predict(mat.NewDense(2, 2, []float64{0, 0, 10, 10}))
+	fmt.Println("apart:", labels[0] != labels[1])
+	fmt.Println("with its neighbours:", labels[0] == c.Labels()[0])
+	// Output:
+	// cost 4.6667
+	// apart: true
+	// with its neighbours: true
+}
