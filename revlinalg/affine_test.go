@@ -73,45 +73,6 @@ func TestAffineValue(t *testing.T) {
 	}
 }
 
-func ExampleAffine() {
-	w := mat.NewDense(2, 3, []float64{
-		1, 2, 3,
-		4, 5, 6,
-	})
-	x := mat.NewVecDense(3, []float64{1, 0, -1})
-	b := mat.NewVecDense(2, []float64{10, 20})
-	y := mat.NewVecDense(2, nil)
-
-	k := NewAffine(y, w, x, b)
-	k.Forward()
-	fmt.Println(y.RawVector().Data)
-
-	gy, gw, gx := mat.NewVecDense(2, []float64{1, 1}), mat.NewDense(2, 3, nil), mat.NewVecDense(3, nil)
-	k.Adjoint(NewAffine(gy, gw, gx, mat.NewVecDense(2, nil)))
-	fmt.Println(y.RawVector().Data, gw.RawMatrix().Data, gx.RawVector().Data)
-	// Output:
-	// [8 18]
-	// [0 0] [1 0 -1 1 0 -1] [5 7 9]
-}
-
-// Beyond the range of fixed point sums wrap, and come back all the same.
-func ExampleAffine_fixed() {
-	big := fixed.FromInt(1000)
-	w := rev.NewGeneral(1, 2, []fixed.Q43{big, big})
-	x := rev.ViewSlice([]fixed.Q43{big, big})
-	y := rev.ViewSlice([]fixed.Q43{fixed.MustParse("0.1")})
-
-	k := Affine[fixed.Q43]{Y: y, W: w, X: x}
-	before := y.Data[0]
-	k.Forward()
-	fmt.Println(y.Data[0]) // 2,000,000.1 - 2²¹
-	k.Inverse()
-	fmt.Println(y.Data[0] == before)
-	// Output:
-	// -97151.9
-	// true
-}
-
 func BenchmarkAffine(b *testing.B) {
 	for _, n := range []int{64, 256, 1024} {
 		rnd := rand.New(rand.NewPCG(2, 2))

@@ -1,7 +1,6 @@
 package revlinalg
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -36,20 +35,4 @@ func TestAxpyValue(t *testing.T) {
 	if !mat.EqualApprox(y, &want, 1e-15) {
 		t.Errorf("got %v, want %v", y, want)
 	}
-}
-
-func ExampleAxpy() {
-	x, y := mat.NewVecDense(2, []float64{1, 2}), mat.NewVecDense(2, []float64{10, 20})
-	alpha := 3.0
-	k := NewAxpy(y, &alpha, x)
-	k.Forward()
-	fmt.Println(y.RawVector().Data)
-
-	gx, gy := mat.NewVecDense(2, nil), mat.NewVecDense(2, []float64{1, 1})
-	galpha := 0.0
-	k.Adjoint(NewAxpy(gy, &galpha, gx))
-	fmt.Println(y.RawVector().Data, galpha, gx.RawVector().Data)
-	// Output:
-	// [13 26]
-	// [10 20] 3 [3 3]
 }

@@ -129,32 +129,6 @@ func TestCholeskyNotDefinite(t *testing.T) {
 	}
 }
 
-func ExampleCholesky() {
-	a := mat.NewSymDense(2, []float64{
-		4, 2,
-		2, 5,
-	})
-	l := mat.NewTriDense(2, mat.Lower, nil)
-	k := NewCholesky(l, a)
-	if err := k.Forward(); err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(mat.Formatted(l))
-
-	// The gradient of the last element of L by the elements of A.
-	gl, ga := mat.NewTriDense(2, mat.Lower, []float64{0, 0, 0, 1}), mat.NewSymDense(2, nil)
-	if err := k.Adjoint(NewCholesky(gl, ga)); err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(ga.At(0, 0), ga.At(0, 1), ga.At(1, 1))
-	// Output:
-	// ⎡2  0⎤
-	// ⎣1  2⎦
-	// 0.0625 -0.25 0.25
-}
-
 func BenchmarkCholesky(b *testing.B) {
 	for _, n := range []int{64, 256, 512, 1024} {
 		rnd := rand.New(rand.NewPCG(20, 3))

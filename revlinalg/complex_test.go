@@ -2,7 +2,6 @@ package revlinalg
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"math/big"
 	"math/cmplx"
@@ -11,7 +10,6 @@ import (
 
 	"gonum.org/v1/gonum/blas/cblas128"
 	"gonum.org/v1/gonum/cmplxs"
-	"gonum.org/v1/gonum/mat"
 
 	"revnum/rev"
 	"revnum/rev/revtest"
@@ -356,106 +354,4 @@ func TestComplexSpecial(t *testing.T) {
 			}
 		}
 	}
-}
-
-func ExampleComplexAbs() {
-	x, gx := cblas128.Vector{N: 2, Data: []complex128{3 + 4i, -2}, Inc: 1}, cblas128.Vector{N: 2, Data: make([]complex128, 2), Inc: 1}
-	y, gy := mat.NewVecDense(2, nil), mat.NewVecDense(2, []float64{1, 1})
-	NewComplexAbs(y, x).Forward()
-	fmt.Println(y.RawVector().Data)
-	NewComplexAbs(y, x).Adjoint(NewComplexAbs(gy, gx))
-	fmt.Printf("%.1f\n", gx.Data) // x/|x|
-	// Output:
-	// [5 2]
-	// [(0.6+0.8i) (-1.0+0.0i)]
-}
-
-func ExampleComplexNorm1() {
-	x := cblas128.Vector{N: 2, Data: []complex128{3 + 4i, -2}, Inc: 1}
-	out := 0.0
-	NewComplexNorm1(&out, x).Forward()
-	fmt.Println(out)
-	// Output:
-	// 7
-}
-
-func ExampleComplexNorm2() {
-	x := cblas128.Vector{N: 2, Data: []complex128{3, 4i}, Inc: 1}
-	gx := cblas128.Vector{N: 2, Data: make([]complex128, 2), Inc: 1}
-	out, gout := 0.0, 1.0
-	NewComplexNorm2(&out, x).Forward()
-	fmt.Println(out)
-	NewComplexNorm2(&out, x).Adjoint(NewComplexNorm2(&gout, gx))
-	fmt.Printf("%.1f\n", gx.Data) // x/‖x‖
-	// Output:
-	// 5
-	// [(0.6+0.0i) (0.0+0.8i)]
-}
-
-func ExampleComplexFrobenius() {
-	a := mat.NewCDense(2, 2, []complex128{1i, 1, -1, -1i})
-	out := 0.0
-	NewComplexFrobenius(&out, a).Forward()
-	fmt.Println(out)
-	// Output:
-	// 2
-}
-
-func ExampleComplexAxpy() {
-	x := cblas128.Vector{N: 2, Data: []complex128{1, 2i}, Inc: 1}
-	y := cblas128.Vector{N: 2, Data: []complex128{1, 1}, Inc: 1}
-	alpha := 1i
-	k := NewComplexAxpy(y, &alpha, x)
-	k.Forward()
-	fmt.Println(y.Data)
-	k.Inverse()
-	fmt.Println(y.Data)
-	// Output:
-	// [(1+1i) (-1+0i)]
-	// [(1+0i) (1+0i)]
-}
-
-func ExampleComplexSum() {
-	x := cblas128.Vector{N: 3, Data: []complex128{1, 2i, 3 - 1i}, Inc: 1}
-	var out complex128
-	NewComplexSum(&out, x).Forward()
-	fmt.Println(out)
-	// Output:
-	// (4+1i)
-}
-
-func ExampleComplexSumSquares() {
-	x := cblas128.Vector{N: 2, Data: []complex128{1 + 2i, 3i}, Inc: 1}
-	out := 0.0
-	NewComplexSumSquares(&out, x).Forward()
-	fmt.Println(out)
-	// Output:
-	// 14
-}
-
-func ExampleComplexDot() {
-	x := cblas128.Vector{N: 2, Data: []complex128{1i, 2}, Inc: 1}
-	y := cblas128.Vector{N: 2, Data: []complex128{3i, 1 + 1i}, Inc: 1}
-	var r complex128
-	NewComplexDot(&r, x, y).Forward()
-	fmt.Println(r, cblas128.Dotc(x, y))
-	// Output:
-	// (5+2i) (5+2i)
-}
-
-func ExampleComplexLog() {
-	y, gy := rev.ViewSlice([]complex128{0}), rev.ViewSlice([]complex128{1})
-	x, gx := rev.ViewSlice([]complex128{2i}), rev.ViewSlice([]complex128{0})
-	k := ComplexLog{Y: y, X: x}
-	if err := k.Forward(); err != nil {
-		fmt.Println(err)
-	}
-	fmt.Printf("%.4f\n", y.Data[0])
-	if err := k.Adjoint(ComplexLog{Y: gy, X: gx}); err != nil {
-		fmt.Println(err)
-	}
-	fmt.Println(y.Data[0], gx.Data[0]) // 1/conj(2i)
-	// Output:
-	// (0.6931+1.5708i)
-	// (0+0i) (0+0.5i)
 }

@@ -7,8 +7,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
@@ -124,22 +122,6 @@ func TestComplexUnitaryValue(t *testing.T) {
 			}
 		}
 	}
-}
-
-func ExampleComplexUnitary() {
-	// A beam splitter, with a quarter of a wave before and behind it.
-	x := mat.NewCDense(2, 1, []complex128{1, 0})
-	theta := mat.NewVecDense(1, []float64{math.Pi / 4})
-	phi := mat.NewVecDense(1, []float64{math.Pi / 2})
-	delta := mat.NewVecDense(2, []float64{0, math.Pi / 2})
-	k := NewComplexUnitary(x, theta, phi, delta)
-	k.Forward()
-	fmt.Printf("%.3f %.3f\n", x.At(0, 0), x.At(1, 0))
-	k.Inverse()
-	fmt.Printf("%.3f\n", real(x.At(0, 0)))
-	// Output:
-	// (0.000+0.707i) (-0.707+0.000i)
-	// 1.000
 }
 
 // BenchmarkComplexUnitary counts six operations for each real number and rotation and

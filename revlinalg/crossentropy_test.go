@@ -169,22 +169,3 @@ func TestCrossEntropyImpossible(t *testing.T) {
 		}
 	}
 }
-
-func ExampleCrossEntropy() {
-	x := mat.NewDense(2, 3, []float64{
-		2, 0, 0,
-		0, 0, 2,
-	})
-	gx := mat.NewDense(2, 3, nil)
-	loss, gloss, labels := 0.0, 1.0, []int{0, 1}
-	k := NewCrossEntropy(&loss, x, nil, labels)
-	k.Mean = true
-	k.Forward()
-	fmt.Printf("%.4f\n", loss)
-	k.Adjoint(NewCrossEntropy(&gloss, gx, nil, labels))
-	fmt.Printf("%.4f\n", mat.Formatted(gx))
-	// Output:
-	// 1.2395
-	// ⎡-0.1065   0.0533   0.0533⎤
-	// ⎣ 0.0533  -0.4467   0.3935⎦
-}

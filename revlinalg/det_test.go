@@ -7,8 +7,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
@@ -195,22 +193,4 @@ func TestDetSubnormal(t *testing.T) {
 			t.Errorf("tangent of cofactor %d is %g, want %g", i, got, want)
 		}
 	}
-}
-
-func ExampleDet() {
-	a := mat.NewDense(2, 2, []float64{
-		1, 2,
-		2, 4,
-	})
-	out := 0.
-	k := NewDet(&out, a)
-	k.Forward()
-	fmt.Println("det =", out)
-
-	gout, ga := 1., mat.NewDense(2, 2, nil)
-	k.Adjoint(NewDet(&gout, ga))
-	fmt.Printf("%.3f\n", ga.RawMatrix().Data)
-	// Output:
-	// det = 0
-	// [4.000 -2.000 -2.000 1.000]
 }

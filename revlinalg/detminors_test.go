@@ -76,26 +76,6 @@ func TestDetMinorsValue(t *testing.T) {
 	}
 }
 
-// Integers have an exact determinant.
-func ExampleDetMinors() {
-	a := mat.NewDense(3, 3, []float64{
-		1, 2, 3,
-		4, 5, 6,
-		7, 8, 9,
-	})
-	out, gout, ga := 0., 1., mat.NewDense(3, 3, nil)
-	k := NewDetMinors(&out, a)
-	k.Forward()
-	fmt.Println("det =", out)
-	k.Adjoint(NewDetMinors(&gout, ga))
-	fmt.Println(mat.Formatted(ga))
-	// Output:
-	// det = 0
-	// ⎡ -3    6   -3⎤
-	// ⎢  6  -12    6⎥
-	// ⎣ -3    6   -3⎦
-}
-
 func BenchmarkDet(b *testing.B) {
 	for _, n := range []int{5, 8, 11} {
 		rnd := rand.New(rand.NewPCG(27, 2))

@@ -65,21 +65,6 @@ func TestDotFixedGaps(t *testing.T) {
 	}
 }
 
-func ExampleDot() {
-	x := mat.NewVecDense(3, []float64{1, 2, 3})
-	gx := mat.NewVecDense(3, nil)
-	r, gr := 0.0, 1.0
-
-	k := NewDot(&r, x, x) // the same storage twice: R += ‖x‖²
-	k.Forward()
-	fmt.Println(r)
-	k.Adjoint(NewDot(&gr, gx, gx))
-	fmt.Println(r, gx.RawVector().Data)
-	// Output:
-	// 14
-	// 0 [2 4 6]
-}
-
 func BenchmarkDot(b *testing.B) {
 	rnd := rand.New(rand.NewPCG(1, 1))
 	for _, n := range []int{100, 1000, 10_000, 1_000_000} {

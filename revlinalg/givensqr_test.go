@@ -1,7 +1,6 @@
 package revlinalg
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -167,22 +166,6 @@ func TestGivensQRScale(t *testing.T) {
 			t.Errorf("%v times (3, 4) comes back as %v", scale, k.A.Data)
 		}
 	}
-}
-
-func ExampleGivensQR() {
-	a := mat.NewDense(3, 2, []float64{2, 1, 2, 1, 1, 5})
-	k := NewGivensQR(a)
-	k.Forward()
-	fmt.Printf("%.4f\n", mat.Formatted(a)) // R, and angles below the diagonal
-	k.Inverse()
-	fmt.Printf("%.4f\n", mat.Formatted(a))
-	// Output:
-	// ⎡ 3.0000   3.0000⎤
-	// ⎢-0.8411   4.2426⎥
-	// ⎣-0.4636  -1.2490⎦
-	// ⎡2.0000  1.0000⎤
-	// ⎢2.0000  1.0000⎥
-	// ⎣1.0000  5.0000⎦
 }
 
 func BenchmarkGivensQR(b *testing.B) {

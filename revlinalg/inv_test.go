@@ -47,22 +47,6 @@ func TestInvValue(t *testing.T) {
 	}
 }
 
-func ExampleInv() {
-	a := mat.NewDense(2, 2, []float64{
-		1, 2,
-		0, 4,
-	})
-	b := mat.NewDense(2, 2, nil)
-	if err := NewInv(b, a).Forward(); err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(mat.Formatted(b))
-	// Output:
-	// ⎡   1  -0.5⎤
-	// ⎣   0  0.25⎦
-}
-
 func BenchmarkInv(b *testing.B) {
 	for _, n := range []int{64, 512} {
 		rnd := rand.New(rand.NewPCG(23, 2))

@@ -2,7 +2,6 @@ package revlinalg
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -62,28 +61,4 @@ func TestLogDetEdges(t *testing.T) {
 	if err != nil || !math.IsNaN(out) || !math.IsNaN(sign) {
 		t.Errorf("of NaN: %v, %v, error %v", out, sign, err)
 	}
-}
-
-func ExampleLogDet() {
-	a := mat.NewDense(2, 2, []float64{
-		0, 2,
-		3, 1,
-	})
-	out, sign := 0., 0.
-	k := NewLogDet(&out, &sign, a)
-	if err := k.Forward(); err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("det = %g·exp(%.4f) = %.4f\n", sign, out, sign*math.Exp(out))
-
-	gout, ga := 1., mat.NewDense(2, 2, nil)
-	if err := k.Adjoint(NewLogDet(&gout, nil, ga)); err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("%.4f\n", ga.RawMatrix().Data)
-	// Output:
-	// det = -1·exp(1.7918) = -6.0000
-	// [-0.1667 0.5000 0.3333 0.0000]
 }

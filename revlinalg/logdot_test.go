@@ -1,7 +1,6 @@
 package revlinalg
 
 import (
-	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -97,22 +96,6 @@ func TestLogDotValues(t *testing.T) {
 			}
 		}
 	}
-}
-
-func ExampleLogDot() {
-	prior := mat.NewVecDense(2, []float64{math.Log(0.5), math.Log(0.5)})
-	likelihood := mat.NewVecDense(2, []float64{-1000, -1001})
-	posterior := mat.NewVecDense(2, nil)
-	evidence, one := math.Inf(-1), 1.0
-
-	k := NewLogDot(&evidence, prior, likelihood)
-	k.Forward()
-	fmt.Printf("%.4f\n", evidence)
-	k.Adjoint(LogDot[float64]{Out: &one, X: rev.ViewVec(posterior)})
-	fmt.Printf("%.4f %v\n", posterior.RawVector().Data, evidence)
-	// Output:
-	// -1000.3799
-	// [0.7311 0.2689] -Inf
 }
 
 func BenchmarkLogDot(b *testing.B) {

@@ -418,27 +418,6 @@ func TestLogConstructors(t *testing.T) {
 	}
 }
 
-// A step of a Markov chain that cannot underflow, and the posterior of the
-// state before it.
-func ExampleLogMul() {
-	zero := math.Inf(-1)
-	now := mat.NewDense(1, 2, []float64{-1000, -1002})
-	step := mat.NewDense(2, 2, []float64{math.Log(0.9), math.Log(0.1), math.Log(0.2), math.Log(0.8)})
-	next := mat.NewDense(1, 2, []float64{zero, zero})
-
-	k := NewLogMul(next, now, step)
-	k.Forward()
-	fmt.Printf("%.4f\n", next.RawMatrix().Data)
-
-	// The next state is the second one.
-	gNext, gNow := mat.NewDense(1, 2, []float64{0, 1}), mat.NewDense(1, 2, nil)
-	k.Adjoint(LogMul[float64]{C: rev.ViewDense(gNext), A: rev.ViewDense(gNow)})
-	fmt.Printf("%.4f\n", gNow.RawMatrix().Data)
-	// Output:
-	// [-1000.0757 -1001.5689]
-	// [0.4802 0.5198]
-}
-
 func BenchmarkLogMul(b *testing.B) {
 	const n = 512
 	rnd := rand.New(rand.NewPCG(5, 3))

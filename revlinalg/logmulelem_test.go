@@ -1,12 +1,9 @@
 package revlinalg
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
-
-	"gonum.org/v1/gonum/mat"
 
 	"revnum/rev"
 	"revnum/rev/revtest"
@@ -62,20 +59,4 @@ func TestLogMulElemIsLogDot(t *testing.T) {
 		check("cotangent of z", gz)
 		check("cotangent of x", gx)
 	}
-}
-
-func ExampleLogMulElem() {
-	zero := math.Inf(-1)
-	z := mat.NewVecDense(2, []float64{zero, zero})
-	x := mat.NewVecDense(2, []float64{-1000, zero})
-	y := mat.NewVecDense(2, []float64{-2000, -3000})
-
-	k := NewLogMulElem(z, x, y)
-	k.Forward()
-	fmt.Println(z.RawVector().Data)
-	k.Inverse()
-	fmt.Println(z.RawVector().Data)
-	// Output:
-	// [-3000 -Inf]
-	// [-Inf -Inf]
 }

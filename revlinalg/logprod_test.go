@@ -2,7 +2,6 @@ package revlinalg
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -113,23 +112,4 @@ func TestLogProdOfZero(t *testing.T) {
 			t.Errorf("factor of log %v: %v, out %v", test.x, err, out)
 		}
 	}
-}
-
-// The likelihood of independent observations, undone to the bit.
-func ExampleLogProd() {
-	likelihood := ulog.Fixed{} // 1
-	observations := make([]ulog.Fixed, 10_000)
-	for i := range observations {
-		observations[i] = ulog.NewFixed(1e-3 / float64(i+1))
-	}
-	k := LogProd[fixed.Q43]{Out: &likelihood.Log, X: rev.ViewSlice(ulog.FixedLogs(observations))}
-	fmt.Println(k.Forward())
-	fmt.Printf("%.4v\n", likelihood)
-	fmt.Println(k.Inverse())
-	fmt.Println(likelihood == ulog.Fixed{})
-	// Output:
-	// <nil>
-	// 3.513e-65660
-	// <nil>
-	// true
 }

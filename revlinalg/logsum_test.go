@@ -1,7 +1,6 @@
 package revlinalg
 
 import (
-	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -12,7 +11,6 @@ import (
 	"revnum/internal/logstep"
 	"revnum/rev"
 	"revnum/rev/revtest"
-	"revnum/ulog"
 )
 
 // The restored log of z has the errors of z' and s, some units, times e^(z'-z),
@@ -196,22 +194,6 @@ func testLogSumRestores[T rev.Float](t *testing.T) {
 			t.Fatalf("%v ⊕ %v ⊖ %v is %v, off by %.3g > %.3g", z, x[0], x[0], out, e, bound)
 		}
 	}
-}
-
-// Logs of numbers far outside of float64, and the posterior of two hypotheses.
-func ExampleLogSum() {
-	evidence := ulog.Float64{Log: math.Inf(-1)}
-	joint := []ulog.Float64{{Log: -30000}, {Log: -30001}}
-	posterior, one := make([]float64, 2), 1.0
-
-	k := LogSum[float64]{Out: &evidence.Log, X: rev.ViewSlice(ulog.Logs(joint))}
-	k.Forward()
-	fmt.Printf("%.4v\n", evidence)
-	k.Adjoint(LogSum[float64]{Out: &one, X: rev.ViewSlice(posterior)})
-	fmt.Printf("%.4f\n", posterior)
-	// Output:
-	// 2.003e-13029
-	// [0.7311 0.2689]
 }
 
 func BenchmarkLogSum(b *testing.B) {

@@ -156,25 +156,6 @@ func TestMatMulFixedExact(t *testing.T) {
 	}
 }
 
-func ExampleMatMul() {
-	a := mat.NewDense(2, 2, []float64{
-		1, 2,
-		3, 4,
-	})
-	b := mat.NewDense(2, 1, []float64{1, -1})
-	c := mat.NewDense(2, 1, nil)
-	k := NewMatMul(c, a.T(), b) // C += Aᵀ·B
-	k.Forward()
-	fmt.Println(c.RawMatrix().Data)
-
-	gc, ga, gb := mat.NewDense(2, 1, []float64{1, 0}), mat.NewDense(2, 2, nil), mat.NewDense(2, 1, nil)
-	k.Adjoint(NewMatMul(gc, ga.T(), gb))
-	fmt.Println(c.RawMatrix().Data, ga.RawMatrix().Data, gb.RawMatrix().Data)
-	// Output:
-	// [-2 -2]
-	// [0 0] [1 0 -1 0] [1 3]
-}
-
 func BenchmarkMatMul(b *testing.B) {
 	rnd := rand.New(rand.NewPCG(9, 3))
 	n := 1024

@@ -1,7 +1,6 @@
 package revlinalg
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -106,43 +105,4 @@ func TestMomentsSpecial(t *testing.T) {
 			t.Errorf("%d/%d is %d, want %d", int64(c.sum), c.n, int64(got), int64(c.want))
 		}
 	}
-}
-
-func ExampleMean() {
-	x, gx := mat.NewVecDense(4, []float64{1, 2, 6, 7}), mat.NewVecDense(4, nil)
-	out, gout := 0.0, 1.0
-	k := NewMean(&out, x)
-	k.Forward()
-	fmt.Println(out)
-	k.Adjoint(NewMean(&gout, gx))
-	fmt.Println(out, gx.RawVector().Data)
-	// Output:
-	// 4
-	// 0 [0.25 0.25 0.25 0.25]
-}
-
-func ExampleVariance() {
-	x, gx := mat.NewVecDense(3, []float64{1, 2, 6}), mat.NewVecDense(3, nil)
-	out, gout := 0.0, 1.0
-	k := NewVariance(&out, x)
-	k.Forward()
-	fmt.Println(out)
-	k.Adjoint(NewVariance(&gout, gx))
-	fmt.Println(out, gx.RawVector().Data)
-	// Output:
-	// 7
-	// 0 [-2 -1 3]
-}
-
-func ExampleCovariance() {
-	x := mat.NewDense(3, 2, []float64{
-		1, 2,
-		2, 4,
-		3, 6,
-	})
-	c := mat.NewDense(2, 2, nil)
-	NewCovariance(c, x).Forward()
-	fmt.Println(c.RawMatrix().Data)
-	// Output:
-	// [1 2 2 4]
 }

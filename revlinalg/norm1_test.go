@@ -1,7 +1,6 @@
 package revlinalg
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -104,30 +103,4 @@ func TestNormInfLeast(t *testing.T) {
 	if out != 7 || !slices.Equal(gx.Data, []fixed.Q43{0, 0, -fixed.One, 0}) {
 		t.Errorf("Adjoint leaves %v and %v", out, gx.Data)
 	}
-}
-
-func ExampleNormInf() {
-	x, gx := mat.NewVecDense(3, []float64{3, 0, -4}), mat.NewVecDense(3, nil)
-	out, gout := 0.0, 1.0
-	k := NewNormInf(&out, x)
-	k.Forward()
-	fmt.Println(out)
-	k.Adjoint(NewNormInf(&gout, gx))
-	fmt.Println(out, gx.RawVector().Data)
-	// Output:
-	// 4
-	// 0 [0 0 -1]
-}
-
-func ExampleNorm1() {
-	x, gx := mat.NewVecDense(3, []float64{3, 0, -4}), mat.NewVecDense(3, nil)
-	out, gout := 0.0, 1.0
-	k := NewNorm1(&out, x)
-	k.Forward()
-	fmt.Println(out)
-	k.Adjoint(NewNorm1(&gout, gx))
-	fmt.Println(out, gx.RawVector().Data)
-	// Output:
-	// 7
-	// 0 [1 0 -1]
 }

@@ -178,30 +178,6 @@ func TestNorm2Fixed(t *testing.T) {
 	}
 }
 
-func ExampleNorm2() {
-	x := mat.NewVecDense(2, []float64{3e200, -4e200}) // the squares are infinite
-	gx := mat.NewVecDense(2, nil)
-	out, gout := 0.0, 1.0
-
-	k := NewNorm2(&out, x)
-	k.Forward()
-	fmt.Printf("%.3g\n", out)
-	k.Adjoint(NewNorm2(&gout, gx))
-	fmt.Printf("%v, gradient %.1f\n", out, gx.RawVector().Data)
-	// Output:
-	// 5e+200
-	// 0, gradient [0.6 -0.8]
-}
-
-func ExampleFrobenius() {
-	a := mat.NewDense(2, 2, []float64{1, 1, 1, 1})
-	out := 0.0
-	NewFrobenius(&out, a).Forward()
-	fmt.Println(out)
-	// Output:
-	// 2
-}
-
 func BenchmarkNorm2(b *testing.B) {
 	rnd := rand.New(rand.NewPCG(4, 4))
 	for _, n := range []int{4096, 1e6} {

@@ -1,7 +1,6 @@
 package revlinalg
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -32,19 +31,4 @@ func TestOuterValue(t *testing.T) {
 	if !mat.EqualApprox(a, &want, 1e-14) {
 		t.Errorf("got %v, want %v", mat.Formatted(a), mat.Formatted(&want))
 	}
-}
-
-func ExampleOuter() {
-	a, ga := mat.NewDense(2, 2, nil), mat.NewDense(2, 2, []float64{1, 0, 0, 0})
-	alpha, galpha := 2.0, 0.0
-	x, gx := mat.NewVecDense(2, []float64{1, 2}), mat.NewVecDense(2, nil)
-	y, gy := mat.NewVecDense(2, []float64{3, 4}), mat.NewVecDense(2, nil)
-	k := NewOuter(a, &alpha, x, y)
-	k.Forward()
-	fmt.Println(a.RawMatrix().Data)
-	k.Adjoint(NewOuter(ga, &galpha, gx, gy))
-	fmt.Println(galpha, gx.RawVector().Data, gy.RawVector().Data)
-	// Output:
-	// [6 8 12 16]
-	// 3 [6 0] [2 0]
 }

@@ -133,24 +133,6 @@ func TestPolyLeastSquaresFar(t *testing.T) {
 	}
 }
 
-func ExamplePolyLeastSquares() {
-	// A parabola through three points that lie on y = 1 + x².
-	x := mat.NewVecDense(3, []float64{-1, 0, 2})
-	y := mat.NewVecDense(3, []float64{2, 1, 5})
-	c := mat.NewVecDense(3, []float64{1, 0, 0})
-	gc := mat.NewVecDense(3, nil)
-	out, gout := 0.0, 1.0
-
-	k := NewPolyLeastSquares(&out, c, x, y)
-	k.Forward()
-	fmt.Println("½‖y - V·c‖² =", out)
-	k.Adjoint(PolyLeastSquares[float64]{Out: &gout, C: rev.ViewVec(gc)})
-	fmt.Println("gradient", gc.RawVector().Data)
-	// Output:
-	// ½‖y - V·c‖² = 8.5
-	// gradient [-5 -7 -17]
-}
-
 func BenchmarkPolyLeastSquares(b *testing.B) {
 	const m = 128
 	for _, n := range []int{16, 1024, 16_392} {

@@ -2,13 +2,10 @@ package revlinalg
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
 	"testing"
-
-	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
 	"revnum/rev"
@@ -125,33 +122,6 @@ func TestPowerProductErrors(t *testing.T) {
 			t.Errorf("x of logs %v to powers %v: %v, y %v", test.x, test.a, err, y)
 		}
 	}
-}
-
-// The speed of light and the constant of gravitation give units of length and
-// time; the derivatives are the exponents.
-func ExamplePowerProduct() {
-	x := mat.NewVecDense(3, []float64{math.Log(1.054571817e-34), math.Log(6.67430e-11), math.Log(299792458)})
-	planck := mat.NewDense(2, 3, []float64{
-		0.5, 0.5, -1.5, // length: √(ħG/c³)
-		0.5, 0.5, -2.5, // time: √(ħG/c⁵)
-	})
-	y := mat.NewVecDense(2, nil)
-	k := NewPowerProduct(y, planck, x)
-	if err := k.Forward(); err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("%.4v\n", ulog.OfLogs(y.RawVector().Data))
-
-	gy, gx := mat.NewVecDense(2, []float64{1, 0}), mat.NewVecDense(3, nil)
-	if err := k.Adjoint(PowerProduct[float64]{Y: rev.ViewVec(gy), X: rev.ViewVec(gx)}); err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(gx.RawVector().Data)
-	// Output:
-	// [1.616e-35 5.391e-44]
-	// [0.5 0.5 -1.5]
 }
 
 func BenchmarkPowerProduct(b *testing.B) {

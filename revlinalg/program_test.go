@@ -1,13 +1,10 @@
 package revlinalg
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
-
-	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
 	"revnum/rev"
@@ -136,35 +133,4 @@ func TestProgramHessian(t *testing.T) {
 			t.Errorf("element %d of the product with the Hessian is %v, differences give %v", i, v, want)
 		}
 	}
-}
-
-// Kernels make a program, and its gradient is theirs from the last to the
-// first.
-func Example() {
-	type state struct {
-		W           *mat.Dense
-		X, Theta, Y *mat.VecDense
-		Loss        float64
-	}
-	net := rev.Seq(
-		rev.At(func(s *state) Affine[float64] { return NewAffine(s.Y, s.W, s.X, nil) }),
-		rev.At(func(s *state) Unitary[float64] { return NewUnitaryVec(s.Y, s.Theta) }),
-		rev.At(func(s *state) Norm2[float64] { return NewNorm2(&s.Loss, s.Y) }),
-	)
-	s := &state{
-		W: mat.NewDense(2, 2, []float64{1, 2, 3, 4}), X: mat.NewVecDense(2, []float64{1, -1}),
-		Theta: mat.NewVecDense(1, []float64{0.5}), Y: mat.NewVecDense(2, nil),
-	}
-	g := &state{
-		W: mat.NewDense(2, 2, nil), X: mat.NewVecDense(2, nil),
-		Theta: mat.NewVecDense(1, nil), Y: mat.NewVecDense(2, nil),
-	}
-	loss, err := rev.Gradient(net, func(s *state) *float64 { return &s.Loss }, s, g)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("loss %.4f, by X %.4f, by W %.4f\n", loss, g.X.RawVector().Data, g.W.RawMatrix().Data)
-	// Output:
-	// loss 1.4142, by X [-2.8284 -4.2426], by W [-0.7071 0.7071 -0.7071 0.7071]
 }

@@ -212,57 +212,6 @@ func TestQRRank(t *testing.T) {
 	}
 }
 
-func ExampleGramSchmidt() {
-	a := mat.NewDense(2, 2, []float64{
-		3, 1,
-		4, 3,
-	})
-	q, r := mat.NewDense(2, 2, nil), mat.NewDense(2, 2, nil)
-	k := NewGramSchmidt(q, r, a)
-	if err := k.Forward(); err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("%.1f\n", mat.Formatted(q))
-	fmt.Printf("%.1f\n", mat.Formatted(r))
-	// Output:
-	// ⎡ 0.6  -0.8⎤
-	// ⎣ 0.8   0.6⎦
-	// ⎡5.0  3.0⎤
-	// ⎣0.0  1.0⎦
-}
-
-func ExampleQR() {
-	a := mat.NewDense(3, 2, []float64{
-		3, 1,
-		0, 2,
-		4, 3,
-	})
-	q, r := mat.NewDense(3, 2, nil), mat.NewDense(2, 2, nil)
-	k := NewQR(q, r, a)
-	if err := k.Forward(); err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("%.3f\n", mat.Formatted(q))
-	fmt.Printf("%.3f\n", mat.Formatted(r))
-
-	// The gradient of the first element of R, minus the length of a column.
-	gq, gr, ga := mat.NewDense(3, 2, nil), mat.NewDense(2, 2, []float64{1, 0, 0, 0}), mat.NewDense(3, 2, nil)
-	if err := k.Adjoint(NewQR(gq, gr, ga)); err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("%.1f\n", mat.Col(nil, 0, ga))
-	// Output:
-	// ⎡-0.600   0.358⎤
-	// ⎢ 0.000  -0.894⎥
-	// ⎣-0.800  -0.268⎦
-	// ⎡-5.000  -3.000⎤
-	// ⎣ 0.000  -2.236⎦
-	// [-0.6 0.0 -0.8]
-}
-
 // Columns near overflow and underflow have the Q of the same columns of magnitude 1,
 // and that R times the factors.
 func TestQRRange(t *testing.T) {

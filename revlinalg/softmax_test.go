@@ -69,21 +69,6 @@ func TestSoftmaxFixedExtremes(t *testing.T) {
 	}
 }
 
-func ExampleSoftmax() {
-	x := mat.NewVecDense(3, []float64{1000, 1000 + math.Ln2, math.Inf(-1)})
-	y := mat.NewVecDense(3, nil)
-	k := NewSoftmax(y, x)
-	k.Forward()
-	fmt.Printf("%.4f\n", y.RawVector().Data)
-
-	gx, gy := mat.NewVecDense(3, nil), mat.NewVecDense(3, []float64{0, 9, 0})
-	k.Adjoint(NewSoftmax(gy, gx))
-	fmt.Printf("%.4f %.4f\n", y.RawVector().Data, gx.RawVector().Data)
-	// Output:
-	// [0.3333 0.6667 0.0000]
-	// [0.0000 0.0000 0.0000] [-2.0000 2.0000 0.0000]
-}
-
 func BenchmarkSoftmax(b *testing.B) {
 	rnd := rand.New(rand.NewPCG(8, 2))
 	for _, n := range []int{4096, 1_000_000} {

@@ -161,31 +161,6 @@ func TestSolveNaN(t *testing.T) {
 	}
 }
 
-func ExampleSolve() {
-	a := mat.NewDense(2, 2, []float64{
-		2, 1,
-		1, 3,
-	})
-	b := mat.NewVecDense(2, []float64{3, 4})
-	x := mat.NewVecDense(2, nil)
-	k := NewSolveVec(x, a, b)
-	if err := k.Forward(); err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("%.2f\n", x.RawVector().Data)
-
-	gx, ga, gb := mat.NewVecDense(2, []float64{5, 0}), mat.NewDense(2, 2, nil), mat.NewVecDense(2, nil)
-	if err := k.Adjoint(NewSolveVec(gx, ga, gb)); err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("%.2f %.2f\n", ga.RawMatrix().Data, gb.RawVector().Data)
-	// Output:
-	// [1.00 1.00]
-	// [-3.00 -3.00 1.00 1.00] [3.00 -1.00]
-}
-
 func BenchmarkSolve(b *testing.B) {
 	for _, n := range []int{64, 256, 512} {
 		rnd := rand.New(rand.NewPCG(21, 4))

@@ -1,7 +1,6 @@
 package revlinalg
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -33,29 +32,4 @@ func TestSumValue(t *testing.T) {
 	if want := 1 + mat.Sum(x); !(math.Abs(out-want) <= 1e-13) {
 		t.Errorf("got %v, want %v", out, want)
 	}
-}
-
-// Fixed-point sums do not depend on their order, nor on what wraps on the way.
-func ExampleSum_fixed() {
-	big := fixed.FromInt(1 << 19)
-	tenth := fixed.MustParse("0.1")
-	var a, b fixed.Q43
-	Sum[fixed.Q43]{Out: &a, X: rev.ViewSlice([]fixed.Q43{big, big, tenth, -big, -big})}.Forward()
-	Sum[fixed.Q43]{Out: &b, X: rev.ViewSlice([]fixed.Q43{-big, big, -big, big, tenth})}.Forward()
-	fmt.Println(a == tenth, b == tenth)
-	// Output:
-	// true true
-}
-
-func ExampleSum() {
-	x, gx := mat.NewVecDense(3, []float64{1, 2, 3}), mat.NewVecDense(3, nil)
-	out, gout := 0.0, 5.0
-	k := NewSum(&out, x)
-	k.Forward()
-	fmt.Println(out)
-	k.Adjoint(NewSum(&gout, gx))
-	fmt.Println(out, gx.RawVector().Data)
-	// Output:
-	// 6
-	// 0 [5 5 5]
 }

@@ -1,7 +1,6 @@
 package revlinalg
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -35,17 +34,4 @@ func TestSumSquaresValue(t *testing.T) {
 	if want := 1 + mat.Dot(x, x); !(math.Abs(out-want) <= 1e-13) {
 		t.Errorf("got %v, want %v", out, want)
 	}
-}
-
-func ExampleSumSquares() {
-	x, gx := mat.NewVecDense(3, []float64{1, 2, 3}), mat.NewVecDense(3, nil)
-	out, gout := 0.0, 1.0
-	k := NewSumSquares(&out, x)
-	k.Forward()
-	fmt.Println(out)
-	k.Adjoint(NewSumSquares(&gout, gx))
-	fmt.Println(out, gx.RawVector().Data)
-	// Output:
-	// 14
-	// 0 [2 4 6]
 }

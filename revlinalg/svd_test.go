@@ -348,18 +348,3 @@ func TestSVDHessianDegenerate(t *testing.T) {
 		}
 	}
 }
-
-func ExampleSVD() {
-	a := mat.NewDense(2, 2, []float64{
-		0, 3,
-		2, 0,
-	})
-	u, s, v := mat.NewDense(2, 2, nil), mat.NewVecDense(2, nil), mat.NewDense(2, 2, nil)
-	if err := NewSVD(u, s, v, a).Forward(); err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("%.3f\n", s.RawVector().Data)
-	// Output:
-	// [3.000 2.000]
-}

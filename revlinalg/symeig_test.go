@@ -225,31 +225,6 @@ func TestSymEigNaN(t *testing.T) {
 	}
 }
 
-func ExampleSymEig() {
-	a := mat.NewSymDense(2, []float64{
-		2, 1,
-		1, 2,
-	})
-	w, v := mat.NewVecDense(2, nil), mat.NewDense(2, 2, nil)
-	k := NewSymEig(w, v, a)
-	if err := k.Forward(); err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("%.3f\n", w.RawVector().Data)
-
-	// The gradient of the larger eigenvalue.
-	gw, ga := mat.NewVecDense(2, []float64{0, 1}), mat.NewSymDense(2, nil)
-	if err := k.Adjoint(SymEig[float64]{W: rev.ViewVec(gw), A: viewSym(ga)}); err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("%.3f\n", []float64{ga.At(0, 0), ga.At(0, 1), ga.At(1, 1)})
-	// Output:
-	// [1.000 3.000]
-	// [0.500 1.000 0.500]
-}
-
 func BenchmarkSymEig(b *testing.B) {
 	for _, n := range []int{64, 256} {
 		rnd := rand.New(rand.NewPCG(28, 4))

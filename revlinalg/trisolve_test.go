@@ -119,22 +119,6 @@ func TestTriSolveSingular(t *testing.T) {
 	}
 }
 
-func ExampleTriSolve() {
-	a := mat.NewTriDense(2, mat.Lower, []float64{
-		2, 0,
-		1, 4,
-	})
-	b := mat.NewDense(2, 1, []float64{2, 9})
-	x := mat.NewDense(2, 1, nil)
-	if err := NewTriSolve(x, a, b).Forward(); err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(x.RawMatrix().Data)
-	// Output:
-	// [1 2]
-}
-
 func BenchmarkTriSolve(b *testing.B) {
 	for _, n := range []int{64, 256, 512} {
 		rnd := rand.New(rand.NewPCG(22, 2))

@@ -337,44 +337,6 @@ func TestUnitaryNearPi(t *testing.T) {
 	}
 }
 
-func ExampleUnitary() {
-	// A quarter turn of the second and third row, then of the first and
-	// second; the last angle is zero.
-	x := mat.NewDense(3, 1, []float64{1, 2, 3})
-	theta := mat.NewVecDense(3, []float64{math.Pi / 2, math.Pi / 2, 0})
-	gx, gtheta := mat.NewDense(3, 1, []float64{4, 5, 6}), mat.NewVecDense(3, nil)
-
-	k := NewUnitary(x, theta)
-	k.Forward()
-	fmt.Printf("%.0f\n", x.RawMatrix().Data)
-	k.Adjoint(NewUnitary(gx, gtheta))
-	fmt.Printf("%.0f, gradients %.0f and %.0f\n", x.RawMatrix().Data, gx.RawMatrix().Data, gtheta.RawVector().Data)
-	// Output:
-	// [3 1 2]
-	// [1 2 3], gradients [5 6 4] and [-10 11 -4]
-}
-
-// Over fixed point, a walk of a thousand random rotations comes back to the
-// bit.
-func ExampleUnitary_fixed() {
-	rnd := rand.New(rand.NewPCG(1, 2))
-	theta := make([]fixed.Q43, 45)
-	for i := range theta {
-		theta[i] = fixed.FromFloat64(2 * math.Pi * rnd.Float64())
-	}
-	x := rev.NewGeneral(10, 1, []fixed.Q43{fixed.One, 0, 0, 0, 0, 0, 0, 0, 0, 0})
-	k := Unitary[fixed.Q43]{X: x, Theta: rev.ViewSlice(theta)}
-	for range 1000 {
-		k.Forward()
-	}
-	for range 1000 {
-		k.Inverse()
-	}
-	fmt.Println(x.Data)
-	// Output:
-	// [1 0 0 0 0 0 0 0 0 0]
-}
-
 func BenchmarkUnitary(b *testing.B) {
 	for _, n := range []int{64, 256} {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {

@@ -192,15 +192,3 @@ func TestAnglesErrors(t *testing.T) {
 		}()
 	}
 }
-
-func ExampleOrthogonalAngles() {
-	// Two rows exchanged: a quarter turn, and the sign of the last row.
-	q := mat.NewDense(2, 2, []float64{0, 1, 1, 0})
-	theta, sign, err := OrthogonalAngles(q, false)
-	fmt.Printf("%.4f %v %v\n", theta, sign, err)
-	u := OrthogonalMatrix(2, theta, sign, false)
-	fmt.Println(mat.EqualApprox(u, q, 1e-15))
-	// Output:
-	// [-1.5708] -1 <nil>
-	// true
-}
