@@ -82,7 +82,7 @@ Kinds of matrices:
 	cmd.Flags().IntVar(&rows, "rows", 1_000_000, "rows and columns of the matrices")
 	cmd.Flags().IntVar(&entries, "entries", 10, "entries in a row, about; a laplacian has 5")
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of the matrices")
-	cmd.Flags().DurationVar(&budget, "time", 300*time.Millisecond, "time to measure each product for")
+	cmd.Flags().DurationVar(&budget, "time", time.Second, "time to measure each product for")
 	cmd.Flags().StringVarP(&out, "out", "o", "", "`folder` to write the table to as well, as text, CSV and JSON, made if its parent is there")
 	_ = cmd.MarkFlagDirname("out")
 	return cmd
