@@ -299,7 +299,7 @@ func (w *logMul[T, I]) derivatives(s *logTile[T], n int) {
 	sigma := 0.0
 	if tangent && !zero {
 		for q, y := range e {
-			sigma += y * w.t.term(x, q, w.k.A.Ind)
+			sigma += float64(y * w.t.term(x, q, w.k.A.Ind))
 		}
 		sigma *= v
 	}

@@ -21,8 +21,8 @@ import (
 // In floating point a sum of n products is within n·ε·Σ|a_il·b_jl|; it is added in
 // parts of 64 products, of 128 in float32, and Inverse restores S within a unit in the
 // last place of the largest value on the way for each of them. In fixed point each part
-// is exact and rounded once. B̄ goes over a transposed copy of S̄, as in Mul. The bits do not depend on
-// the number of workers.
+// is exact and rounded once. B̄ goes over a transposed copy of S̄, as in Mul. The bits do
+// not depend on the number of workers.
 type SampledMul[T rev.Real, I Index] struct {
 	S       CSR[T, I]      `rev:"acc"`
 	A       rev.General[T] `rev:"in"`

@@ -28,10 +28,12 @@ import (
 // another C, products that it has no entry for are left out. Where C has two entries
 // of the same place, the product goes into the last.
 //
-// In floating point a sum of n products is within n·ε·Σ|a_il·b_lj|, and that of a
-// gradient likewise. In fixed point each product is rounded. The bits do not depend on the number of workers, who share
-// the rows of A in blocks of about as many entries each. They need two numbers for
-// each column of C, and, for B̄, numbers for the entries of B that a block meets.
+// The product is made row by row (Gustavson 1978, Two Fast Algorithms for Sparse
+// Matrices). In floating point a sum of n products is within n·ε·Σ|a_il·b_lj|, and that
+// of a gradient likewise. In fixed point each product is rounded. The bits do not
+// depend on the number of workers, who share the rows of A in blocks of about as many
+// entries each. They need two numbers for each column of C, and, for B̄, numbers for
+// the entries of B that a block meets.
 type SpGEMM[T rev.Real, I Index] struct {
 	C       CSR[T, I] `rev:"acc"`
 	A       CSR[T, I] `rev:"in"`

@@ -157,7 +157,8 @@ func (s *symmetric[T, I]) mirrorAll() {
 	s.ptr, s.ind = append(s.ptr[:0], a.Ptr...), append(s.ind[:0], a.Ind...)
 }
 
-// Block copies the values of some rows of A, unless they are there, or adds the cotangents of its entries.
+// Block copies the values of some rows of A, unless they are there, or adds the
+// cotangents of its entries.
 func (s *symmetric[T, I]) Block(_, block int) {
 	a, f := &s.a, &s.full
 	for i := block * symmetricRows; i < min((block+1)*symmetricRows, a.Rows); i++ {

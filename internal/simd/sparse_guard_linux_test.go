@@ -41,8 +41,7 @@ func testSparseGuardPages[T Float](t *testing.T) {
 }
 
 func TestSparseColumnGuardPages(t *testing.T) {
-	forEachType(t, testSparseColumnGuardPages[float64, int], testSparseColumnGuardPages[float32, int])
-	forEachType(t, testSparseColumnGuardPages[float64, int32], testSparseColumnGuardPages[float32, int32])
+	forEachIndex(t, testSparseColumnGuardPages[float64, int], testSparseColumnGuardPages[float64, int32], testSparseColumnGuardPages[float32, int], testSparseColumnGuardPages[float32, int32])
 }
 
 func testSparseColumnGuardPages[T Float, I Index](t *testing.T) {

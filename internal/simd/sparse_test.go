@@ -56,13 +56,19 @@ func poisoned[T Float](rnd *rand.Rand, rows, n, stride int) (x, all []T) {
 	return x, all
 }
 
-func TestSparse(t *testing.T) {
+// forEachIndex runs tests of both types of elements with both types of indices on every
+// tier.
+func forEachIndex(t *testing.T, f64int, f64int32, f32int, f32int32 func(t *testing.T)) {
 	forEachTier(t, func(t *testing.T) {
-		t.Run("float64 int", testSparse[float64, int])
-		t.Run("float64 int32", testSparse[float64, int32])
-		t.Run("float32 int", testSparse[float32, int])
-		t.Run("float32 int32", testSparse[float32, int32])
+		t.Run("float64 int", f64int)
+		t.Run("float64 int32", f64int32)
+		t.Run("float32 int", f32int)
+		t.Run("float32 int32", f32int32)
 	})
+}
+
+func TestSparse(t *testing.T) {
+	forEachIndex(t, testSparse[float64, int], testSparse[float64, int32], testSparse[float32, int], testSparse[float32, int32])
 }
 
 func testSparse[T Float, I Index](t *testing.T) {
@@ -205,12 +211,7 @@ func TestSparsePanics(t *testing.T) {
 }
 
 func TestSparseColumn(t *testing.T) {
-	forEachTier(t, func(t *testing.T) {
-		t.Run("float64 int", testSparseColumn[float64, int])
-		t.Run("float64 int32", testSparseColumn[float64, int32])
-		t.Run("float32 int", testSparseColumn[float32, int])
-		t.Run("float32 int32", testSparseColumn[float32, int32])
-	})
+	forEachIndex(t, testSparseColumn[float64, int], testSparseColumn[float64, int32], testSparseColumn[float32, int], testSparseColumn[float32, int32])
 }
 
 func testSparseColumn[T Float, I Index](t *testing.T) {
@@ -314,12 +315,7 @@ func testSparseColumn[T Float, I Index](t *testing.T) {
 
 // The loops over pairs stop at an index that is outside, wherever it is.
 func TestSparsePairsOutside(t *testing.T) {
-	forEachTier(t, func(t *testing.T) {
-		t.Run("float64 int", testSparsePairsOutside[float64, int])
-		t.Run("float64 int32", testSparsePairsOutside[float64, int32])
-		t.Run("float32 int", testSparsePairsOutside[float32, int])
-		t.Run("float32 int32", testSparsePairsOutside[float32, int32])
-	})
+	forEachIndex(t, testSparsePairsOutside[float64, int], testSparsePairsOutside[float64, int32], testSparsePairsOutside[float32, int], testSparsePairsOutside[float32, int32])
 }
 
 func testSparsePairsOutside[T Float, I Index](t *testing.T) {

@@ -8,12 +8,7 @@ import (
 // The loops of SpGEMM neither read nor write past the ends of their operands, which lie
 // against pages that fault.
 func TestSpGEMMGuardPages(t *testing.T) {
-	forEachTier(t, func(t *testing.T) {
-		t.Run("float64 int", testSpGEMMGuardPages[float64, int])
-		t.Run("float64 int32", testSpGEMMGuardPages[float64, int32])
-		t.Run("float32 int", testSpGEMMGuardPages[float32, int])
-		t.Run("float32 int32", testSpGEMMGuardPages[float32, int32])
-	})
+	forEachIndex(t, testSpGEMMGuardPages[float64, int], testSpGEMMGuardPages[float64, int32], testSpGEMMGuardPages[float32, int], testSpGEMMGuardPages[float32, int32])
 }
 
 func testSpGEMMGuardPages[T Float, I Index](t *testing.T) {

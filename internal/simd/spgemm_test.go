@@ -8,12 +8,7 @@ import (
 )
 
 func TestSpGEMM(t *testing.T) {
-	forEachTier(t, func(t *testing.T) {
-		t.Run("float64 int", testSpGEMM[float64, int])
-		t.Run("float64 int32", testSpGEMM[float64, int32])
-		t.Run("float32 int", testSpGEMM[float32, int])
-		t.Run("float32 int32", testSpGEMM[float32, int32])
-	})
+	forEachIndex(t, testSpGEMM[float64, int], testSpGEMM[float64, int32], testSpGEMM[float32, int], testSpGEMM[float32, int32])
 }
 
 // spgemmRows returns the structure of a matrix with rows of 0 to most entries.
