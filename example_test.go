@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/james-bowman/sparse"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
 
@@ -111,6 +112,27 @@ func Example_sparse() {
 	// Output:
 	// [1.000 2.000 3.000]
 	// [-1.000 -4.000 -4.000 -12.000 -9.000]
+}
+
+func Example_sparseCSR() {
+	x, y := mat.NewVecDense(3, []float64{1, 10, 100}), mat.NewVecDense(2, nil)
+	gx, gy := mat.NewVecDense(3, nil), mat.NewVecDense(2, []float64{1, -1})
+
+	m := sparse.NewDOK(2, 3) // of github.com/james-bowman/sparse
+	m.Set(0, 0, 1)
+	m.Set(0, 2, 2)
+	m.Set(1, 1, 3)
+	a := revsparse.ViewCSR(m.ToCSR()) // shares the storage of the CSR
+	k := revsparse.NewMul(y, a, x)    // y += A·x
+	k.Forward()
+	fmt.Println(mat.Formatted(y.T()))
+	ga := a.With(make([]float64, a.NNZ()))
+	k.Adjoint(revsparse.NewMul(gy, ga, gx))            // y -= A·x, and gradients added
+	fmt.Println(mat.Formatted(revsparse.ToSparse(ga))) // a sparse.CSR again
+	// Output:
+	// [201   30]
+	// ⎡  1    0  100⎤
+	// ⎣  0  -10    0⎦
 }
 
 // points returns points around (0, 0) and (8, 8).

@@ -76,24 +76,6 @@ func NewCSR[T any, I Index](rows, cols int, ptr, ind []I, data []T) (CSR[T, I], 
 // fits reports whether indices of type I count to n, which is not negative.
 func fits[I Index](n int) bool { return int(I(n)) == n }
 
-// FromRaw returns the view of what the method RawMatrix of the types CSR and
-// CSC of github.com/james-bowman/sparse returns, sharing its storage. It trusts
-// it. The raw form of a CSC is that of its transpose.
-func FromRaw[M ~struct {
-	I, J   int
-	Indptr []int
-	Ind    []int
-	Data   []float64
-}](m *M) CSR[float64, int] {
-	raw := struct {
-		I, J   int
-		Indptr []int
-		Ind    []int
-		Data   []float64
-	}(*m)
-	return CSR[float64, int]{Rows: raw.I, Cols: raw.J, Ptr: raw.Indptr, Ind: raw.Ind, Data: raw.Data}
-}
-
 // NNZ returns the number of entries.
 func (a CSR[T, I]) NNZ() int { return len(a.Ind) }
 

@@ -49,26 +49,6 @@ func TestNewCSRErrors(t *testing.T) {
 	}
 }
 
-// raw is the definition of what sparse's RawMatrix returns a pointer to.
-type raw struct {
-	I, J   int
-	Indptr []int
-	Ind    []int
-	Data   []float64
-}
-
-func TestFromRaw(t *testing.T) {
-	r := &raw{I: 2, J: 3, Indptr: []int{0, 1, 2}, Ind: []int{2, 0}, Data: []float64{5, 7}}
-	a := FromRaw(r)
-	a.Data[1] = 8
-	if r.Data[1] != 8 || &a.Ptr[0] != &r.Indptr[0] || &a.Ind[0] != &r.Ind[0] {
-		t.Error("the storage is not shared")
-	}
-	if want := mat.NewDense(2, 3, []float64{0, 0, 5, 8, 0, 0}); !mat.Equal(toMat(a), want) {
-		t.Errorf("got %v", mat.Formatted(toMat(a)))
-	}
-}
-
 func TestTransposeAndSorted(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(2, 1))
 	for _, n := range []int{0, 1, 2, 30} {

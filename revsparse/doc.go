@@ -1,11 +1,17 @@
 // Package revsparse provides sparse reversible kernels.
 //
-// A sparse matrix is a CSR, a view of the three arrays of its compressed rows,
-// whose indices are int or int32. FromRaw makes one of the raw form of the
-// matrices of github.com/james-bowman/sparse, and NewCSR of arrays that it checks;
-// both share the storage. FromTriplets makes one of entries in any order, and
-// FromMatrix of a gonum matrix; package revsparse/matrixmarket reads and writes files.
-// A matrix stored by columns is the CSR of its transpose.
+// A sparse matrix is a CSR, a view of the three arrays of its compressed rows, whose
+// indices are int or int32. These make one:
+//
+//	ViewCSR       a CSR of github.com/james-bowman/sparse, sharing its storage
+//	ViewCSC       a CSC of that package, as its transpose, sharing its storage
+//	NewCSR        the three arrays, which it checks and shares
+//	FromTriplets  entries in any order
+//	FromMatrix    any matrix of gonum, and the COO and DOK of that package
+//
+// Package revsparse/matrixmarket reads and writes files. A matrix that is stored by
+// columns is the CSR of its transpose. ToSparse returns a matrix to
+// github.com/james-bowman/sparse. No kernel needs the columns of a row sorted.
 //
 // The kernels are those of a contract that package rev and package revlinalg
 // describe: Forward adds to the output, Inverse subtracts the same, Adjoint

@@ -57,8 +57,13 @@ func FromTriplets[T Scalar, I Index](rows, cols int, row, col []I, val []T) (CSR
 
 // FromMatrix returns the matrix of the elements of m that are not zero, in storage of
 // its own, its rows sorted by columns. A mat.NonZeroDoer, such as a matrix of bands or
-// one of github.com/james-bowman/sparse, is asked for these alone.
+// any type of github.com/james-bowman/sparse, or the transpose of one, is asked for these
+// alone. It may have zeros among them, which stay entries, and elements in parts, as a COO
+// has, which are summed.
 func FromMatrix(m mat.Matrix) CSR[float64, int] {
+	if t, ok := m.(mat.Untransposer); ok {
+		return FromMatrix(t.Untranspose()).Transpose()
+	}
 	rows, cols := m.Dims()
 	var row, col []int
 	var val []float64

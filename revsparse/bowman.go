@@ -1,0 +1,31 @@
+package revsparse
+
+import (
+	"github.com/james-bowman/sparse"
+)
+
+// ViewCSR returns the view of a matrix of github.com/james-bowman/sparse, sharing its
+// storage. It trusts what is in there, and leaves the entries in their order, which no
+// kernel needs sorted. A method of m that adds entries, such as Set, ends the sharing.
+//
+// The other types of that package are stored in other ways. ViewCSC views a CSC as its
+// transpose. FromMatrix copies a COO or a DOK into rows whose columns are sorted, so
+// that a DOK, which is a map, gives the same matrix each time; the methods ToCSR of that
+// package give the entries of a DOK in an order that differs from run to run.
+func ViewCSR(m *sparse.CSR) CSR[float64, int] {
+	raw := m.RawMatrix()
+	return CSR[float64, int]{Rows: raw.I, Cols: raw.J, Ptr: raw.Indptr, Ind: raw.Ind, Data: raw.Data}
+}
+
+// ViewCSC returns the view of the transpose of m, sharing its storage: the columns of m
+// are its rows. NewMulTrans multiplies by m itself then.
+func ViewCSC(m *sparse.CSC) CSR[float64, int] {
+	raw := m.RawMatrix()
+	return CSR[float64, int]{Rows: raw.I, Cols: raw.J, Ptr: raw.Indptr, Ind: raw.Ind, Data: raw.Data}
+}
+
+// ToSparse returns a as a matrix of github.com/james-bowman/sparse, sharing its storage.
+// The entries of a must differ in place: that package takes one of those that do not.
+func ToSparse(a CSR[float64, int]) *sparse.CSR {
+	return sparse.NewCSR(a.Rows, a.Cols, a.Ptr, a.Ind, a.Data)
+}
