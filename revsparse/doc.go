@@ -37,7 +37,8 @@
 // what is added to it is the same bits each time, so they restore it up to the rounding
 // of one addition and one subtraction: within one unit in the last place of the larger of
 // its values before and after Forward. Kernels that add to an element in several parts
-// say so. If what is added is infinite or NaN the output is lost.
+// say so. LogMul adds numbers whose logs it has, and states a bound of its own. If what
+// is added is infinite or NaN the output is lost.
 //
 // Results are the same bits for any number of workers, and, but for the cotangent of
 // Alpha in Mul, whatever else is asked for. They depend on the tier of vector code (see

@@ -61,6 +61,51 @@ func TestLogMulValue(t *testing.T) {
 	}
 }
 
+// What is restored is within the bound of the documentation, however large the logs are
+// and the product beside C.
+func TestLogMulRestores(t *testing.T) {
+	t.Run("float64", func(t *testing.T) { testLogMulRestores[float64](t, 0x1p-52) })
+	t.Run("float32", func(t *testing.T) { testLogMulRestores[float32](t, 0x1p-23) })
+}
+
+func testLogMulRestores[T rev.Float](t *testing.T, eps float64) {
+	rnd := rand.New(rand.NewPCG(9, 4))
+	farthest := 0.0
+	for range 1000 {
+		n, cols := 1+rnd.IntN(20), 1+rnd.IntN(logColumns+2)
+		a := random[T, int](rnd, n, n, 1+rnd.IntN(20))
+		b, c := matrixOf[T](rnd, n, cols), matrixOf[T](rnd, n, cols)
+		scale, shift := T(math.Pow(10, float64(rnd.IntN(5)-2))), T(math.Pow(10, float64(rnd.IntN(5)-2))*rnd.NormFloat64())
+		for _, x := range [][]T{a.Data, b.Data, c.Data} {
+			for i := range x {
+				x[i] *= scale
+			}
+		}
+		for i := range c.Data {
+			c.Data[i] += shift
+		}
+		before := slices.Clone(c.Data)
+		k := LogMul[T, int]{C: c, A: a, B: b}
+		k.Forward()
+		after := slices.Clone(c.Data)
+		k.Inverse()
+		for i, x := range after {
+			y, z := float64(x), float64(before[i])
+			bound := eps * (math.Abs(y) + 4) * math.Exp(y-z)
+			if bound >= 0.5 {
+				continue
+			}
+			farthest = max(farthest, y-z)
+			if got := float64(c.Data[i]); !(math.Abs(got-z) <= bound) {
+				t.Fatalf("%v, which %v was made of, came back as %v, not within %.3g", z, y, got, bound)
+			}
+		}
+	}
+	if farthest < 8 {
+		t.Errorf("products are e^%.3g times what they are added to, at most", farthest)
+	}
+}
+
 // Elements are revlinalg.LogDot's, infinite and missing ones too.
 func TestLogMulSpecial(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
