@@ -13,16 +13,25 @@ type Task interface {
 	Block(worker, block int)
 }
 
-// Workers returns the number of workers that a Workers field of w asks for:
-// w itself, or GOMAXPROCS if w is 0. It panics if w is negative.
+// perProcessor is the largest number of workers for each processor.
+const perProcessor = 8
+
+// Workers returns the number of workers that a Workers field of w asks for: w,
+// but at most perProcessor times GOMAXPROCS, or GOMAXPROCS if w is 0. More
+// workers would only take memory, as each has a goroutine and scratch. It panics
+// if w is negative.
 func Workers(w int) int {
 	if w < 0 {
 		panic("parallel: negative number of workers")
 	}
-	if w == 0 {
-		return runtime.GOMAXPROCS(0)
+	if 0 < w && w <= perProcessor {
+		return w // runtime.GOMAXPROCS takes a lock
 	}
-	return w
+	processors := runtime.GOMAXPROCS(0)
+	if w == 0 {
+		return processors
+	}
+	return min(w, perProcessor*processors)
 }
 
 // Run runs the blocks 0, 1, ..., blocks-1 of t on at most the given number of

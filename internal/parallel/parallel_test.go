@@ -2,6 +2,7 @@ package parallel
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -272,8 +273,14 @@ func TestWorkers(t *testing.T) {
 	if err := checkRun(3, 10); err != nil {
 		t.Errorf("with GOMAXPROCS=1: %v", err)
 	}
-	if got := Workers(5); got != 5 {
-		t.Errorf("Workers(5) = %d", got)
+	for w, want := range map[int]int{5: 5, perProcessor: perProcessor, perProcessor + 1: perProcessor, math.MaxInt: perProcessor} {
+		if got := Workers(w); got != want {
+			t.Errorf("Workers(%d) = %d with GOMAXPROCS=1, want %d", w, got, want)
+		}
+	}
+	runtime.GOMAXPROCS(2)
+	if got := Workers(1000000); got != 2*perProcessor {
+		t.Errorf("Workers(1000000) = %d with GOMAXPROCS=2", got)
 	}
 	if caught(func() { Workers(-1) }) == nil {
 		t.Error("Workers(-1) did not panic")
