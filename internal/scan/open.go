@@ -1,7 +1,12 @@
 package scan
 
 import (
+	"bufio"
+	"bytes"
+	"compress/bzip2"
+	"compress/gzip"
 	"fmt"
+	"io"
 	"os"
 )
 
@@ -20,4 +25,21 @@ func Open(path, expected string) (f *os.File, size int64, err error) {
 		return f, info.Size(), nil
 	}
 	return f, -1, nil
+}
+
+// Uncompress returns a reader of what r holds, uncompressed if it begins as gzip
+// or bzip2 do. The error is that of the beginning of a gzip stream.
+func Uncompress(r io.Reader) (*bufio.Reader, error) {
+	b := bufio.NewReaderSize(r, 1<<16)
+	switch start, _ := b.Peek(3); {
+	case bytes.HasPrefix(start, []byte("\x1f\x8b")):
+		z, err := gzip.NewReader(b)
+		if err != nil {
+			return nil, err
+		}
+		return bufio.NewReader(z), nil
+	case bytes.HasPrefix(start, []byte("BZh")):
+		return bufio.NewReader(bzip2.NewReader(b)), nil
+	}
+	return b, nil
 }

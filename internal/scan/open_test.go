@@ -1,6 +1,9 @@
 package scan
 
 import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
 	"errors"
 	"io"
 	"io/fs"
@@ -34,5 +37,40 @@ func TestOpen(t *testing.T) {
 		t.Errorf("a device: size %d (%v), want -1", size, err)
 	} else {
 		f.Close()
+	}
+}
+
+// TestUncompress checks each form against the text that it is of. The bzip2
+// stream is that of the program bzip2.
+func TestUncompress(t *testing.T) {
+	const text = "1 2\n"
+	var z bytes.Buffer
+	w := gzip.NewWriter(&z)
+	if _, err := io.WriteString(w, text); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b, err := base64.StdEncoding.DecodeString("QlpoOTFBWSZTWX30pm0AAAFYAAAQQAAwACAAIZpoM00XPF3JFOFCQffSmbQ=")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string]string{"plain": text, "gzip": z.String(), "bzip2": string(b)} {
+		r, err := Uncompress(strings.NewReader(data))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got, err := io.ReadAll(r); err != nil || string(got) != text {
+			t.Errorf("%s: %q (%v)", name, got, err)
+		}
+	}
+	if _, err := Uncompress(strings.NewReader("\x1f\x8bnot gzip")); err == nil {
+		t.Error("no error for what only begins as gzip does")
+	}
+	if r, err := Uncompress(strings.NewReader("")); err != nil {
+		t.Error(err)
+	} else if _, err := r.ReadByte(); err != io.EOF {
+		t.Errorf("nothing: %v", err)
 	}
 }

@@ -3,7 +3,6 @@ package ba
 import (
 	"bufio"
 	"bytes"
-	"compress/bzip2"
 	"compress/gzip"
 	"fmt"
 	"io"
@@ -48,16 +47,9 @@ func ReadFile(path string) (*Problem, error) {
 // early or late are errors; a byte-order mark is passed over. Memory grows with what is read, whatever the counts
 // at the beginning say.
 func Read(r io.Reader, name string) (*Problem, error) {
-	b := bufio.NewReader(r)
-	switch start, _ := b.Peek(3); {
-	case bytes.HasPrefix(start, []byte("\x1f\x8b")):
-		z, err := gzip.NewReader(b)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		b = bufio.NewReader(z)
-	case bytes.HasPrefix(start, []byte("BZh")):
-		b = bufio.NewReader(bzip2.NewReader(b))
+	b, err := scan.Uncompress(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if start, _ := b.Peek(len(scan.Mark) + 1); bytes.HasPrefix(bytes.TrimPrefix(start, scan.Mark), []byte("#")) {
 		return readBundler(b, name)

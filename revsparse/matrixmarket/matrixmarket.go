@@ -119,7 +119,7 @@ const (
 	freeRows, rowsPerEntry = 1 << 20, 64
 )
 
-// Read reads a matrix, of which the gzip-compressed form will do too. Numbers of a
+// Read reads a matrix, plain or compressed by gzip or bzip2. Numbers of a
 // complex file are complex128; those of other files may be. A byte-order mark is
 // passed over. The error names the line, and what was expected there.
 func Read[T Number](r io.Reader) (*Matrix[T], error) { return read[T](r, "matrixmarket: line ") }
@@ -136,17 +136,11 @@ func ReadFile[T Number](path string) (*Matrix[T], error) {
 
 func read[T Number](r io.Reader, where string) (*Matrix[T], error) {
 	p := &parser[T]{where: where}
-	b := bufio.NewReaderSize(r, 1<<16)
-	if magic, _ := b.Peek(2); string(magic) == "\x1f\x8b" {
-		z, err := gzip.NewReader(b)
-		if err != nil {
-			return nil, p.errorf("%w", err)
-		}
-		r = z
-	} else {
-		r = b
+	b, err := scan.Uncompress(r)
+	if err != nil {
+		return nil, p.errorf("%w", err)
 	}
-	p.lines = bufio.NewScanner(r)
+	p.lines = bufio.NewScanner(b)
 	p.lines.Buffer(make([]byte, 1<<16), maxLine)
 	for _, step := range []func() error{p.banner, p.size, p.entries} {
 		if err := step(); err != nil {

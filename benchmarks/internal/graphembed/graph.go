@@ -8,6 +8,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"gonum.org/v1/gonum/graph/graphs/gen"
 	"gonum.org/v1/gonum/graph/simple"
@@ -112,15 +114,20 @@ func numbersTo(n int) []string {
 // spaces, tabs or a comma, which are connected, or that of one vertex, which may
 // have no edge at all. Names are any words; vertices are in the order in which
 // they first appear. What follows a # or % is a comment, and a byte-order mark is
-// passed over. An edge that is given twice, in either direction, counts once.
+// passed over. An edge that is given twice, in either direction, counts once. The
+// list may be compressed by gzip or bzip2.
 //
-// The error names the file and line of what is not such a list, of an edge from
-// a vertex to itself, and of the vertex that is one too many.
+// The error names the file and line of what is not such a list or no text, of an
+// edge from a vertex to itself, and of the vertex that is one too many.
 func ReadEdges(r io.Reader, name string) (*Graph, error) {
 	g := &Graph{Name: name}
 	index := make(map[string]int)
 	var edges [][2]int
-	sc := bufio.NewScanner(r)
+	text, err := scan.Uncompress(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	sc := bufio.NewScanner(text)
 	line := 0
 	fail := func(format string, args ...any) (*Graph, error) {
 		return nil, fmt.Errorf("%s:%d: %w", name, line, fmt.Errorf(format, args...))
@@ -140,6 +147,9 @@ func ReadEdges(r io.Reader, name string) (*Graph, error) {
 		}
 		var ends []int
 		for _, w := range words {
+			if i := strings.IndexFunc(w, notText); i >= 0 {
+				return fail("expected the name of a vertex, found %.20q", w)
+			}
 			i, ok := index[w]
 			if !ok {
 				if i = len(index); i == maxVertices {
@@ -167,9 +177,12 @@ func ReadEdges(r io.Reader, name string) (*Graph, error) {
 	case len(g.Labels) == 0:
 		return fail("expected vertices, found none")
 	}
-	var err error
 	if g.Graph, err = graphembed.NewGraph(len(g.Labels), edges); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return g, nil
 }
+
+// notText reports whether r is in no text: a control character, or what takes the
+// place of bytes that are not UTF-8.
+func notText(r rune) bool { return r == utf8.RuneError || unicode.IsControl(r) }

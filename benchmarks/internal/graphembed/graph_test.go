@@ -1,6 +1,8 @@
 package graphembed
 
 import (
+	"bytes"
+	"compress/gzip"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -73,6 +75,30 @@ func TestReadEdges(t *testing.T) {
 	}
 }
 
+// TestReadEdgesCompressed checks that a compressed list is the graph of its text,
+// and no vertex whose name is its bytes.
+func TestReadEdgesCompressed(t *testing.T) {
+	var file bytes.Buffer
+	z := gzip.NewWriter(&file)
+	if _, err := z.Write([]byte("a b\nb c\n")); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	whole := file.String()
+	g, err := ReadEdges(&file, "x.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"a", "b", "c"}; !slices.Equal(g.Labels, want) || g.Edges() != 2 {
+		t.Errorf("vertices %q and %d edges, want %q and 2", g.Labels, g.Edges(), want)
+	}
+	if _, err := ReadEdges(strings.NewReader(whole[:len(whole)-4]), "x.gz"); err == nil {
+		t.Error("no error for a file that ends early")
+	}
+}
+
 func TestReadEdgesErrors(t *testing.T) {
 	many := &strings.Builder{}
 	for i := range maxVertices + 1 {
@@ -84,6 +110,9 @@ func TestReadEdgesErrors(t *testing.T) {
 		"":                                   "x.txt:1: expected vertices, found none",
 		"# nothing\n":                        "x.txt:2: expected vertices, found none",
 		"a b\n" + strings.Repeat("x", 70000): "x.txt:2: the line is longer than 65536 bytes",
+		"a b\nc\x00 d\n":                     `x.txt:2: expected the name of a vertex, found "c\x00"`,
+		"PK\x03\x04\xff":                     `x.txt:1: expected the name of a vertex, found "PK\x03\x04\xff"`,
+		"\x1f\x8b\x00":                       "x.txt: unexpected EOF",
 		many.String():                        `x.txt:401: expected at most 400 vertices, found another, "v400"`,
 	} {
 		if _, err := ReadEdges(strings.NewReader(text), "x.txt"); err == nil || err.Error() != want {
