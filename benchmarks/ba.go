@@ -79,8 +79,9 @@ a second one ends the process at once.
                  points before and after, as figures in the folder --plot-dir
   --covariance FILE
                  the covariance of the nine parameters of all cameras as a CSV file, for
-                 features with errors of 1 pixel; not after an interrupt. Its time
-                 grows with the cube of the cameras: it is for some hundred at most
+                 features with errors of 1 pixel; not after an interrupt. The first line
+                 has the names of the columns, camera0.r1 to camera0.k2 and so on. Its
+                 time grows with the cube of the cameras: it is for some hundred at most
 
 Lists of cameras and points are of numbers from 0 and ranges, as 0,5..9.
 
@@ -285,7 +286,11 @@ func runBASolve(cmd *cobra.Command, path string, f *solveFlags, opts *ba.Options
 	return nil
 }
 
-// writeCovariance writes the covariance of the parameters of cameras, a row a line.
+// parameters are the names of the nine parameters of a camera.
+var parameters = [...]string{"r1", "r2", "r3", "t1", "t2", "t3", "f", "k1", "k2"}
+
+// writeCovariance writes the covariance of the parameters of cameras, a row a
+// line, under a line with the names of the columns.
 func (f *solveFlags) writeCovariance(p *ba.Problem, opts *ba.Options) error {
 	free := f.free
 	if free == -1 {
@@ -298,6 +303,12 @@ func (f *solveFlags) writeCovariance(p *ba.Problem, opts *ba.Options) error {
 	n := c.SymmetricDim()
 	return outfile.Write(f.covariance, func(w io.Writer) error {
 		table, row := csv.NewWriter(w), make([]string, n)
+		for j := range row {
+			row[j] = fmt.Sprintf("camera%d.%s", j/len(parameters), parameters[j%len(parameters)])
+		}
+		if err := table.Write(row); err != nil {
+			return err
+		}
 		for i := range n {
 			for j := range row {
 				row[j] = strconv.FormatFloat(c.At(i, j), 'g', -1, 64)

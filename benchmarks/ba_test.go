@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"os/exec"
@@ -245,9 +246,13 @@ func TestBACovariance(t *testing.T) {
 		}
 		rows, err := csv.NewReader(f).ReadAll()
 		f.Close()
-		if err != nil || len(rows) != 9*p.NumCameras() {
+		if err != nil || len(rows) != 1+9*p.NumCameras() {
 			t.Fatalf("%v: %d rows, %v", c.args, len(rows), err)
 		}
+		if h := rows[0]; h[0] != "camera0.r1" || h[9+6] != "camera1.f" || h[len(h)-1] != fmt.Sprintf("camera%d.k2", p.NumCameras()-1) {
+			t.Errorf("%v: header %q", c.args, h)
+		}
+		rows = rows[1:]
 		for i, row := range rows {
 			for j, s := range row {
 				if v, err := strconv.ParseFloat(s, 64); err != nil || v != want.At(i, j) {

@@ -56,7 +56,7 @@ other, which take turns.
 }
 
 func runNumbers(cmd *cobra.Command, steps int, budget time.Duration, out string) error {
-	bar := newBar(cmd.ErrOrStderr(), 2+numbers.NumBars())
+	bar := newBar(cmd.ErrOrStderr(), 3+numbers.NumBars())
 	bar.Describe("machine")
 	report := numbers.Report{Machine: machine.Measure(budget)}
 	_ = bar.Add(1)
@@ -71,6 +71,8 @@ func runNumbers(cmd *cobra.Command, steps int, budget time.Duration, out string)
 		report.Bars = append(report.Bars, b)
 		_ = bar.Add(1)
 	})
+	bar.Describe("machine")
+	report.Machine.Best(machine.Measure(budget))
 	_ = bar.Finish()
 
 	text := func(w io.Writer) error {

@@ -39,7 +39,9 @@ table.txt, results.csv, results.json, times and ratios as .png and .svg.
   J error    of the gradient, relative to max(1, |a|+|b|)
   round trip of the output after Forward and Inverse, relative to its size
 
-A wrong gradient, round trip or bit is an error, after all is written.`,
+A wrong gradient, round trip or bit is an error, after all is written. The machine
+is measured before and after: a warning says where its rates moved by more than 10%,
+which tells that it had other work.`,
 		Example: `  go run ./benchmarks
   go run ./benchmarks --run 'gmm.*d=64' --out gmm64`,
 		RunE: func(cmd *cobra.Command, _ []string) error {

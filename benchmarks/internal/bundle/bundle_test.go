@@ -12,6 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/recorder"
+
+	"revnum/benchmarks/internal/figure"
 	"revnum/revmodels/ba"
 )
 
@@ -107,10 +112,17 @@ func TestFigures(t *testing.T) {
 	if err := run.SaveFigures(dir); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"convergence", "errors"} {
+	for name, labels := range map[string][]string{
+		"convergence": {"iteration", "cost", "relative to the start"}, "errors": {"reprojection error in pixels", "observations"},
+	} {
 		b, err := os.ReadFile(filepath.Join(dir, name+".svg"))
 		if err != nil || !strings.Contains(string(b), "<svg") {
 			t.Errorf("%s.svg: %v, %.40q", name, err, b)
+		}
+		for _, l := range labels {
+			if !strings.Contains(string(b), ">"+l+"<") {
+				t.Errorf("%s.svg has no label %q", name, l)
+			}
 		}
 	}
 	for name, want := range map[string][]string{"convergence": {"blue"}, "errors": {"blue", "orange"}, "views": {"points", "orange"}} {
@@ -120,6 +132,27 @@ func TestFigures(t *testing.T) {
 				t.Errorf("%s.png has %d pixels of %s", name, got[c], c)
 			}
 		}
+	}
+}
+
+// TestScale checks the bar of a view that is ten units wide.
+func TestScale(t *testing.T) {
+	for v, want := range map[float64]float64{1: 1, 1.9: 1, 2: 2, 4.99: 2, 5: 5, 9.9: 5, 0.03: 0.02, 7e6: 5e6} {
+		if got := roundBelow(v); !(math.Abs(got-want) <= 1e-12*want) {
+			t.Errorf("roundBelow(%v) = %v, want %v", v, got, want)
+		}
+	}
+	var r recorder.Canvas
+	size := vg.Point{X: 4 * vg.Centimeter, Y: 3 * vg.Centimeter}
+	drawScale(draw.NewCanvas(&r, size.X, size.Y), figure.Bare("").X.Tick.Label, float64(size.X)/10)
+	var words []string
+	for _, a := range r.Actions {
+		if w, ok := a.(*recorder.FillString); ok {
+			words = append(words, w.String)
+		}
+	}
+	if !slices.Equal(words, []string{"2"}) {
+		t.Errorf("the bar is called %q, want 2", words)
 	}
 }
 

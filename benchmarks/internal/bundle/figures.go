@@ -52,12 +52,9 @@ type quantity struct {
 // yet to go.
 func (r *Run) convergence() [][]*plot.Plot {
 	report := r.Report
-	cost := figure.New(fmt.Sprintf("%s: %v, by %v in %.3g s", r.Name, report.Status, report.Method, report.Duration.Seconds()), "", "")
+	cost := figure.New(fmt.Sprintf("%s: %v, by %v in %.3g s", r.Name, report.Status, report.Method, report.Duration.Seconds()), "iteration", "cost")
 	r.addQuantities(cost, []quantity{{"cost", func(it *ba.Iteration) float64 { return it.Cost }}})
-	// Not a label of the axis, for which gonum would leave much space above a
-	// logarithmic one.
-	rest := figure.New("relative to the start", "iteration", "")
-	rest.Title.TextStyle.Font.Size = 10
+	rest := figure.New("", "iteration", "relative to the start")
 	r.addQuantities(rest, []quantity{
 		{"cost less that at the end", func(it *ba.Iteration) float64 { return (it.Cost - report.Final) / (report.Initial - report.Final) }},
 		{"largest element of the gradient", func(it *ba.Iteration) float64 { return it.Gradient / report.Iterations[0].Gradient }},

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"strconv"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/plot"
@@ -42,9 +43,7 @@ type view struct {
 }
 
 // Plot implements plot.Plotter.
-func (v *view) Plot(c draw.Canvas, _ *plot.Plot) {
-	frame := []vg.Point{c.Min, {X: c.Max.X, Y: c.Min.Y}, c.Max, {X: c.Min.X, Y: c.Max.Y}, c.Min}
-	c.StrokeLines(draw.LineStyle{Color: color.Gray{150}, Width: vg.Points(0.6)}, frame)
+func (v *view) Plot(c draw.Canvas, p *plot.Plot) {
 	size := c.Size()
 	scale := min(float64(size.X)/(v.bounds[0][1]-v.bounds[0][0]), float64(size.Y)/(v.bounds[1][1]-v.bounds[1][0]))
 	at := func(x [3]float64) vg.Point {
@@ -86,6 +85,41 @@ func (v *view) Plot(c draw.Canvas, _ *plot.Plot) {
 			c.StrokeLines(edge, c.ClipLinesXY([]vg.Point{apex, corner[j], corner[(j+1)%4]})...)
 		}
 	}
+	drawScale(c, p.X.Tick.Label, scale)
+	frame := []vg.Point{c.Min, {X: c.Max.X, Y: c.Min.Y}, c.Max, {X: c.Min.X, Y: c.Max.Y}, c.Min}
+	c.StrokeLines(draw.LineStyle{Color: color.Gray{150}, Width: vg.Points(0.6)}, frame)
+}
+
+// drawScale draws a bar of a round length, in units of the problem, at the lower
+// left, about a fifth of the picture long.
+func drawScale(c draw.Canvas, style draw.TextStyle, pixels float64) {
+	length := roundBelow(float64(c.Size().X) / 4 / pixels)
+	label := strconv.FormatFloat(length, 'g', -1, 64)
+	const space, serif = 6, 3
+	left := vg.Point{X: c.Min.X + space, Y: c.Min.Y + space}
+	right := vg.Point{X: left.X + vg.Length(length*pixels), Y: left.Y}
+	style.XAlign, style.YAlign = draw.XLeft, draw.YCenter
+	text := style.Rectangle(label).Size()
+	c.FillPolygon(color.NRGBA{255, 255, 255, 210}, []vg.Point{
+		c.Min, {X: right.X + text.X + 2*space, Y: c.Min.Y},
+		{X: right.X + text.X + 2*space, Y: left.Y + text.Y}, {X: c.Min.X, Y: left.Y + text.Y},
+	})
+	c.StrokeLines(draw.LineStyle{Color: color.Black, Width: vg.Points(1)},
+		[]vg.Point{{X: left.X, Y: left.Y - serif}, {X: left.X, Y: left.Y + serif}}, []vg.Point{left, right},
+		[]vg.Point{{X: right.X, Y: right.Y - serif}, {X: right.X, Y: right.Y + serif}})
+	c.FillText(style, vg.Point{X: right.X + space, Y: right.Y}, label)
+}
+
+// roundBelow returns the largest of 1, 2 and 5 times a power of ten that is at
+// most v, which is positive.
+func roundBelow(v float64) float64 {
+	power := math.Pow10(int(math.Floor(math.Log10(v))))
+	for _, digit := range []float64{5, 2} {
+		if digit*power <= v {
+			return digit * power
+		}
+	}
+	return power
 }
 
 func dot(a, b [3]float64) float64 { return a[0]*b[0] + a[1]*b[1] + a[2]*b[2] }

@@ -20,7 +20,15 @@ type Machine struct {
 	FMA32   float64 `json:"fma32"`   // multiply-adds on float32, flop/s
 	Reading float64 `json:"reading"` // from memory, byte/s
 	Triad   float64 `json:"triad"`   // a = b + s·c in memory, byte/s without those of the allocation of a
+
+	// Moved is by how much the rate that moved most fell below its best, as a
+	// fraction of that, where the machine was measured more than once.
+	Moved float64 `json:"moved"`
 }
+
+// Loaded is the Moved from which on the machine is taken to have other work to
+// do. Rates of an idle machine repeat to some percent.
+const Loaded = 0.1
 
 // Measure measures the machine for about the given time.
 func Measure(d time.Duration) Machine {
@@ -43,10 +51,14 @@ func Measure(d time.Duration) Machine {
 	return m
 }
 
-// Best takes the rates of o where they are higher.
+// Best takes the rates of another measurement of the machine where they are
+// higher, and notes by how much rates moved.
 func (m *Machine) Best(o Machine) {
-	m.FMA64, m.FMA32 = max(m.FMA64, o.FMA64), max(m.FMA32, o.FMA32)
-	m.Reading, m.Triad = max(m.Reading, o.Reading), max(m.Triad, o.Triad)
+	for _, r := range [][2]*float64{{&m.FMA64, &o.FMA64}, {&m.FMA32, &o.FMA32}, {&m.Reading, &o.Reading}, {&m.Triad, &o.Triad}} {
+		low, high := min(*r[0], *r[1]), max(*r[0], *r[1])
+		*r[0] = high
+		m.Moved = max(m.Moved, (high-low)/high)
+	}
 }
 
 // rate returns the best rate, per second, of the work that f returns.

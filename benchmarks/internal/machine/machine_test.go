@@ -21,7 +21,11 @@ func TestMeasure(t *testing.T) {
 func TestBest(t *testing.T) {
 	m := Machine{CPU: "x", FMA64: 1, FMA32: 4, Reading: 5, Triad: 8}
 	m.Best(Machine{FMA64: 2, FMA32: 3, Reading: 6, Triad: 7})
-	if want := (Machine{CPU: "x", FMA64: 2, FMA32: 4, Reading: 6, Triad: 8}); m != want {
+	if want := (Machine{CPU: "x", FMA64: 2, FMA32: 4, Reading: 6, Triad: 8, Moved: 0.5}); m != want {
 		t.Errorf("%+v, want %+v", m, want)
+	}
+	m.Best(m)
+	if m.Moved != 0.5 {
+		t.Errorf("what moved by 0.5 has moved by %v after it stood", m.Moved)
 	}
 }

@@ -2,8 +2,10 @@ package suite
 
 import (
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -122,15 +124,26 @@ func ratiosFigure(all []series) (*plot.Plot, error) {
 	}
 	figure.WholeDecades(&p.X)
 	p.Y.Scale = plot.LogScale{}
-	p.Y.Min, p.Y.Max = min(p.Y.Min, 1)*0.9, max(p.Y.Max, 4)*1.1
-	var ticks plot.ConstantTicks
-	for _, v := range []float64{0.1, 0.2, 0.5, 1, 2, 3, 4, 5, 10, 20, 50, 100} {
-		if v >= p.Y.Min && v <= p.Y.Max {
-			ticks = append(ticks, plot.Tick{Value: v, Label: fmt.Sprint(v)})
+	p.Y.Tick.Marker, p.Y.Min, p.Y.Max = ratioTicks(min(p.Y.Min, 1), max(p.Y.Max, 4))
+	return p, nil
+}
+
+// ratioTicks returns ticks at round numbers from the last that is at most low to
+// the first that is at least high, and ends of an axis that shows them all.
+func ratioTicks(low, high float64) (ticks plot.ConstantTicks, from, to float64) {
+	for e := math.Floor(math.Log10(low)); ; e++ {
+		for _, digit := range []float64{1, 1.5, 2, 3, 4, 5, 7} {
+			v := digit * math.Pow(10, e)
+			if v <= low {
+				ticks = ticks[:0]
+			}
+			ticks = append(ticks, plot.Tick{Value: v, Label: strconv.FormatFloat(v, 'g', 3, 64)})
+			if v >= high {
+				const room = 1.05
+				return ticks, ticks[0].Value / room, v * room
+			}
 		}
 	}
-	p.Y.Tick.Marker = ticks
-	return p, nil
 }
 
 func style(line *plotter.Line, points *plotter.Scatter, i int) {

@@ -13,11 +13,15 @@ import (
 	"revnum/benchmarks/internal/machine"
 )
 
-// WriteMachine writes a description of the machine for people.
+// WriteMachine writes a description of the machine for people, with a warning if
+// it was loaded.
 func WriteMachine(w io.Writer, m machine.Machine) error {
 	_, err := fmt.Fprintf(w, "%s, %d cores in use, %s, %s\n"+
 		"one core: %.1f GFLOP/s float64, %.1f float32 (multiply-adds); memory: %.1f GB/s read, %.1f triad\n",
 		m.CPU, m.Cores, m.Tier, m.Go, m.FMA64/1e9, m.FMA32/1e9, m.Reading/1e9, m.Triad/1e9)
+	if err == nil && m.Moved > machine.Loaded {
+		_, err = fmt.Fprintf(w, "warning: these rates moved by %.0f%% during the run: the machine has other work, and times are too long\n", 100*m.Moved)
+	}
 	return err
 }
 

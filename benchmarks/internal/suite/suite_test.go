@@ -152,6 +152,37 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// TestLoaded checks that who reads the table hears of a machine that was loaded.
+func TestLoaded(t *testing.T) {
+	for moved, want := range map[float64]bool{0: false, machine.Loaded: false, 0.25: true} {
+		m := testMachine
+		m.Moved = moved
+		var b strings.Builder
+		if err := WriteMachine(&b, m); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(b.String(), "warning: these rates moved by 25%"); got != want {
+			t.Errorf("moved by %v: %s", moved, b.String())
+		}
+	}
+}
+
+// TestRatioTicks checks that the ticks of an axis surround what it shows.
+func TestRatioTicks(t *testing.T) {
+	for _, c := range []struct {
+		low, high   float64
+		first, last string
+	}{{1, 4, "1", "4"}, {0.9, 5.2, "0.7", "7"}, {0.03, 6, "0.03", "7"}, {1, 7.5, "1", "10"}, {1, 101, "1", "150"}} {
+		ticks, from, to := ratioTicks(c.low, c.high)
+		if first, last := ticks[0].Label, ticks[len(ticks)-1].Label; first != c.first || last != c.last {
+			t.Errorf("from %v to %v: ticks from %s to %s, want %s to %s", c.low, c.high, first, last, c.first, c.last)
+		}
+		if !(from <= c.low && to >= c.high && from < ticks[0].Value && to > ticks[len(ticks)-1].Value) {
+			t.Errorf("from %v to %v: the axis is from %v to %v", c.low, c.high, from, to)
+		}
+	}
+}
+
 func TestUnits(t *testing.T) {
 	for s, want := range map[float64]string{640e-9: "640 ns", 21.9e-6: "21.9 µs", 0.00487: "4.87 ms", 1.07: "1.07 s"} {
 		if got := Seconds(s); got != want {
