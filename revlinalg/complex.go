@@ -51,18 +51,6 @@ func complexAxpy(alpha complex128, x, y rev.Vector[complex128]) {
 	}
 }
 
-// parts returns the real and imaginary parts of x as a matrix of one row, or of a
-// row for each element if there are gaps.
-func parts(x rev.Vector[complex128]) rev.General[float64] {
-	if x.N == 0 || x.Data == nil {
-		return rev.General[float64]{}
-	}
-	if x.Inc == 1 {
-		return partsOf(rev.General[complex128]{Rows: 1, Cols: x.N, Data: x.Data, Stride: x.N})
-	}
-	return partsOf(rev.General[complex128]{Rows: x.N, Cols: 1, Data: x.Data, Stride: x.Inc})
-}
-
 // partsOf returns the real and imaginary parts of a, next to each other.
 func partsOf(a rev.General[complex128]) rev.General[float64] {
 	if len(a.Data) == 0 {

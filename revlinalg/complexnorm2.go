@@ -22,7 +22,11 @@ func NewComplexNorm2(out *float64, x cblas128.Vector) ComplexNorm2 {
 	return ComplexNorm2{Out: out, X: viewComplex(x)}
 }
 
-func (k *ComplexNorm2) norm() norm[float64] { return norm[float64]{k.Out, parts(k.X), 1} }
+// norm has a row for each element, so that rows match whatever the Inc of operands.
+func (k *ComplexNorm2) norm() norm[float64] {
+	x := rev.General[complex128]{Rows: k.X.N, Cols: 1, Data: k.X.Data, Stride: k.X.Inc}
+	return norm[float64]{k.Out, partsOf(x), 1}
+}
 
 // Forward computes Out += ‖x‖.
 func (k ComplexNorm2) Forward() {

@@ -28,13 +28,13 @@ func NewComplexSumSquares(out *float64, x cblas128.Vector) ComplexSumSquares {
 
 // alongAll returns Σ Re conj(x_i)·y_i.
 func alongAll(x, y rev.Vector[complex128]) float64 {
-	var s float64
-	if x.Inc == 1 && y.Inc == 1 {
-		if p := parts(x); p.Rows > 0 {
-			s = dot(row(p, 0), row(parts(y), 0))
+	if x.N > 0 && x.Inc == 1 && y.Inc == 1 {
+		parts := func(x rev.Vector[complex128]) rev.Vector[float64] {
+			return row(partsOf(rev.General[complex128]{Rows: 1, Cols: x.N, Data: x.Data}), 0)
 		}
-		return s
+		return dot(parts(x), parts(y))
 	}
+	var s float64
 	for i := range x.N {
 		s += along(x.Data[i*x.Inc], y.Data[i*y.Inc])
 	}

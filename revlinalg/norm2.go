@@ -142,6 +142,15 @@ func (k *norm[T]) row(i int) rev.Vector[T] {
 	return rev.Vector[T]{N: k.x.Cols, Data: k.x.Data[i*k.x.Stride:], Inc: k.inc}
 }
 
+// flat returns k with one row, if nothing lies between its rows.
+func (k norm[T]) flat() norm[T] {
+	if k.x.Stride == k.x.Cols {
+		k.x.Rows, k.x.Cols = min(k.x.Rows, 1), k.x.Rows*k.x.Cols
+		k.x.Stride = k.x.Cols
+	}
+	return k
+}
+
 func (k norm[T]) forward() {
 	if k.out != nil {
 		*k.out += k.value()
@@ -203,7 +212,10 @@ func (k norm[T]) adjointTangent(g, t, gt norm[T]) {
 }
 
 // addUnit adds alpha·x/r to g.
-func (k *norm[T]) addUnit(g norm[T], alpha, r T) {
+func (k norm[T]) addUnit(g norm[T], alpha, r T) {
+	if f, fg := k.flat(), g.flat(); f.x.Rows == fg.x.Rows {
+		k, g = f, fg
+	}
 	if !isFixed[T]() {
 		if a := alpha / r; isModerate(a) {
 			for i := range k.x.Rows {
@@ -256,7 +268,8 @@ func isModerate[T rev.Real](a T) bool {
 }
 
 // value returns the norm.
-func (k *norm[T]) value() T {
+func (k norm[T]) value() T {
+	k = k.flat()
 	if isFixed[T]() {
 		var s squares
 		for i := range k.x.Rows {
