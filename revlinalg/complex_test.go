@@ -106,6 +106,29 @@ func TestComplexValue(t *testing.T) {
 	}
 }
 
+// The tangent of a dense vector may lie in a column, and its cotangent too.
+func TestComplexNorm2Storage(t *testing.T) {
+	x := rev.ViewSlice([]complex128{3 + 4i, 1 + 2i, -2 + 1i})
+	gap := complex(math.NaN(), math.NaN())
+	dx := rev.Vector[complex128]{N: 3, Data: []complex128{1 - 1i, gap, 2 - 1i, gap, 3 - 1i}, Inc: 2}
+	var out, rate float64
+	ComplexNorm2{Out: &out, X: x}.Tangent(ComplexNorm2{Out: &rate, X: dx})
+	if want := -8 / math.Sqrt(35); !(math.Abs(rate-want) <= 1e-15) {
+		t.Errorf("tangent %v, want %v", rate, want)
+	}
+	gx := rev.Vector[complex128]{N: 3, Data: []complex128{0, 7, 0, 7, 0}, Inc: 2}
+	one := 1.0
+	ComplexNorm2{Out: &out, X: x}.Adjoint(ComplexNorm2{Out: &one, X: gx})
+	for i, z := range x.Data {
+		if want := z / complex(math.Sqrt(35), 0); !(cmplx.Abs(gx.Data[2*i]-want) <= 1e-15) {
+			t.Errorf("cotangent %d is %v, want %v", i, gx.Data[2*i], want)
+		}
+	}
+	if gx.Data[1] != 7 || gx.Data[3] != 7 {
+		t.Error("a gap is written")
+	}
+}
+
 // Subgradients at zero, and moduli whose squares are out of range.
 func TestComplexAbsSpecial(t *testing.T) {
 	for _, c := range []struct {

@@ -13,9 +13,11 @@
 //	}
 //
 // The suite reads the rev tags of the kernel's fields to learn its operands,
-// and checks one [Property] in each subtest, over all sizes of the Spec, twice
-// each: with operands stored densely, and with gaps between the rows of
-// matrices (stride n+4) and the elements of vectors (Inc 3). The operands
+// and checks one [Property] in each subtest, over all sizes of the Spec, three
+// times each: with operands stored densely, with gaps between the rows of
+// matrices (stride n+4) and the elements of vectors (Inc 3), and with a random
+// choice of the two for each operand, cotangent and tangent. (Shapes, Extremes,
+// NoAllocation and Workers, which take longest, do without the second.) The operands
 // handed to the kernel are copies of those that New returns; NaNs, or the last
 // number below zero for fixed-point elements, lie in the gaps and on both
 // sides, must not be written, and spoil every result that they leak into.

@@ -225,17 +225,26 @@ func shapeOf(op rev.Operand, f reflect.Value) (data reflect.Value, rows, cols, s
 	}
 }
 
+// gap returns how many elements further apart than they must those of the next
+// array lie.
+func (c *trial) gap() int {
+	if c.storage == mixed {
+		return c.rnd.IntN(2) * int(gapped)
+	}
+	return int(c.storage)
+}
+
 // layOut returns a copy of k whose operands lie in arrays of their own.
-func layOut(ops []rev.Operand, k any, extra int) *operands {
-	o := &operands{k: copyOf(k), arrays: make([]*array, len(ops))}
+func (c *trial) layOut(k any) *operands {
+	o := &operands{k: copyOf(k), arrays: make([]*array, len(c.ops))}
 	v := fields(o.k)
-	for n, op := range ops {
+	for n, op := range c.ops {
 		f := v.Field(op.Field)
 		data, rows, cols, stride, ok := shapeOf(op, f)
 		if !ok {
 			continue
 		}
-		a := newArray(op, rows, cols, extra)
+		a := newArray(op, rows, cols, c.gap())
 		for i, w := range a.where {
 			if op.Kind == rev.Scalar {
 				a.full.Index(w).Set(data.Elem())
@@ -266,16 +275,19 @@ func (c *trial) clone(o *operands) *operands {
 	return d
 }
 
-// like returns cotangents or tangents of the shape of o, all v().
+// like returns cotangents or tangents of the shape of o, all v(), in a storage of
+// their own.
 func (c *trial) like(o *operands, v func() float64) *operands {
-	d := c.clone(o)
-	for n, a := range d.arrays {
+	d := &operands{k: copyOf(o.k), arrays: make([]*array, len(o.arrays))}
+	for n, a := range o.arrays {
 		switch {
 		case a == nil:
 		case c.ops[n].Role == rev.Index:
 			c.drop(d, n)
 		default:
-			a.fill(v)
+			b := newArray(c.ops[n], a.rows, a.cols, c.gap())
+			b.fill(v)
+			c.setArray(d, n, b)
 		}
 	}
 	return d

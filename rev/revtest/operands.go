@@ -283,9 +283,7 @@ func (c *trial) sharedInputs() error {
 			}
 			what := fmt.Sprintf("%s and %s have the same storage", c.ops[j].Name, c.ops[i].Name)
 			apart := c.clone(s0)
-			for n := range a.len() {
-				apart.arrays[j].put(n, apart.arrays[i].at(n))
-			}
+			c.setArray(apart, j, c.clone(apart).arrays[i])
 			shared := c.clone(apart)
 			c.setArray(shared, j, shared.arrays[i])
 			c.forward(apart.k)
@@ -426,7 +424,7 @@ func (c *trial) reshapings(n int, a *array) []reshaping {
 // reshaped returns an array of another shape with the elements of a,
 // repeated as need be.
 func (c *trial) reshaped(n int, a *array, r reshaping) *array {
-	b := newArray(c.ops[n], r.rows, r.cols, c.extra)
+	b := newArray(c.ops[n], r.rows, r.cols, c.gap())
 	for i, w := range b.where {
 		if len(a.where) > 0 {
 			b.full.Index(w).Set(a.full.Index(a.where[i%len(a.where)]))

@@ -294,13 +294,27 @@ func prepare(spec Spec[any], m methods, kernel reflect.Type, ops []rev.Operand) 
 	return s
 }
 
-// A trial is one check of one property: a size, how far elements lie apart,
-// and a source of random numbers of its own.
+// A trial is one check of one property: a size, a way to store operands, and a
+// source of random numbers of its own.
 type trial struct {
 	*suite
-	rnd   *rand.Rand
-	size  int
-	extra int
+	rnd     *rand.Rand
+	size    int
+	storage storage
+}
+
+// A storage says how many elements further apart than they must those of
+// operands lie.
+type storage int
+
+const (
+	dense  storage = 0
+	gapped storage = 4
+	mixed  storage = -1 // dense or gapped, for each operand at random
+)
+
+func (s storage) String() string {
+	return map[storage]string{dense: "dense", gapped: "gapped", mixed: "dense and gapped"}[s]
 }
 
 type property struct {
@@ -356,14 +370,19 @@ func (s *suite) check(p property) error {
 	if s.Large > 0 && (p.name == Workers || p.name == NoAllocation) {
 		sizes = append(append([]int(nil), sizes...), s.Large)
 	}
+	storages := []storage{dense, gapped, mixed}
+	switch p.name {
+	case Shapes, Extremes, NoAllocation, Workers:
+		storages = []storage{dense, mixed} // these take most of the time
+	}
 	for _, size := range sizes {
-		for _, extra := range []int{0, 4} {
+		for _, storage := range storages {
 			h := fnv.New64a()
-			fmt.Fprint(h, p.name, size, extra)
-			c := &trial{suite: s, size: size, extra: extra, rnd: rand.New(rand.NewPCG(s.seed, h.Sum64()))}
+			fmt.Fprint(h, p.name, size, int(storage))
+			c := &trial{suite: s, size: size, storage: storage, rnd: rand.New(rand.NewPCG(s.seed, h.Sum64()))}
 			err := c.guarded(func() error { return p.check(c) })
 			if err != nil {
-				return fmt.Errorf("size %d, gaps of %d: %w", size, extra, err)
+				return fmt.Errorf("size %d, %v operands: %w", size, storage, err)
 			}
 		}
 	}
@@ -384,7 +403,7 @@ func (c *trial) guarded(f func() error) (err error) {
 func (c *trial) start() *operands { return c.startFrom(c.New) }
 
 func (c *trial) startFrom(problem func(rnd *rand.Rand, size int) any) *operands {
-	o := layOut(c.ops, problem(c.rnd, c.size), c.extra)
+	o := c.layOut(problem(c.rnd, c.size))
 	for n, op := range c.ops {
 		if op.Role == rev.Acc && o.arrays[n] != nil {
 			o.arrays[n].fill(c.rnd.NormFloat64)
