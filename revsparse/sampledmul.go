@@ -6,7 +6,8 @@ import (
 	"revnum/rev"
 )
 
-// SampledMul is the kernel
+// SampledMul computes a dense product at the entries of a sparse matrix alone. It is the
+// kernel
 //
 //	S_ij += Σ_l A_il·B_jl  at the entries of S
 //

@@ -198,7 +198,7 @@ func (k *SpGEMM[T, I]) run(call spgemm[T, I]) {
 	parallel.Run(workers, w.blocks, w)
 	if w.gb != nil {
 		w.combine = true
-		parallel.Run(workers, (len(k.B.Ind)+combined-1)/combined, w)
+		parallel.Run(workers, (len(k.B.Ind)+joinColumns-1)/joinColumns, w)
 	}
 	*w = spgemm[T, I]{windows: w.windows, scratch: w.scratch}
 	workspace.Put(w)
@@ -259,8 +259,8 @@ const spgemmRows = 256
 // Block does a block of rows of A and C, or of the entries of B.
 func (w *spgemm[T, I]) Block(worker, block int) {
 	if w.combine {
-		lo := block * combined
-		combineWindows(w.windows[:w.blocks], w.gb, lo, min(lo+combined, len(w.gb)))
+		lo := block * joinColumns
+		joinWindows(w.windows[:w.blocks], w.gb, lo, min(lo+joinColumns, len(w.gb)))
 		return
 	}
 	s, last := &w.scratch[worker], w.cut(block+1)

@@ -3,6 +3,7 @@ package revsparse
 import (
 	"math"
 
+	"revnum/fixed"
 	"revnum/internal/simd"
 	"revnum/internal/workspace"
 	"revnum/rev"
@@ -51,4 +52,53 @@ func binaryExponent[T rev.Float](x []T) (e int, finite bool) {
 	}
 	_, e = math.Frexp(top)
 	return e, top <= math.MaxFloat64
+}
+
+// axpy computes y += x·alpha.
+func axpy[T Scalar](alpha T, x, y []T) {
+	switch x := any(x).(type) {
+	case []float64:
+		simd.Axpy(any(alpha).(float64), x, any(y).([]float64))
+		return
+	case []float32:
+		simd.Axpy(any(alpha).(float32), x, any(y).([]float32))
+		return
+	}
+	for c, v := range x {
+		y[c] += mul(alpha, v)
+	}
+}
+
+// addTo computes y += alpha·x, or y -= alpha·x.
+func addTo[T Scalar](y []T, alpha T, x []T, neg bool) {
+	if neg && !isFixed[T]() {
+		alpha, neg = -alpha, false
+	}
+	if neg {
+		for c, v := range x {
+			y[c] -= mul(alpha, v)
+		}
+		return
+	}
+	axpy(alpha, x, y)
+}
+
+// dotConj returns Σ x_c·conj(y_c), or of the conjugates if flip is set.
+func dotConj[T Scalar](x, y []T, flip bool) T {
+	switch xs := any(x).(type) {
+	case []float64:
+		return any(simd.Dot(xs, any(y).([]float64))).(T)
+	case []float32:
+		return any(simd.Dot(xs, any(y).([]float32))).(T)
+	case []fixed.Q43:
+		return any(fixed.Dot(xs, any(y).([]fixed.Q43))).(T)
+	}
+	var s T
+	for c, v := range x {
+		s += mul(v, conj(y[c]))
+	}
+	if flip {
+		s = conj(s)
+	}
+	return s
 }

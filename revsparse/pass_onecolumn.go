@@ -11,90 +11,14 @@ import (
 	"revnum/rev"
 )
 
-// A window is where a block adds to what other blocks may add to as well. Of a column
-// it holds the chunks that entries met, whose other elements are 0; the others are
-// undefined. The columns from own0 to own1-1 are those of the block, which adds to them
-// in place as long as a piece meets no others. If whole is set the window holds all
-// chunks. If pairs is set it holds each element behind the one of u that the same
-// entries meet, so that both come from memory together.
-type window[T any] struct {
-	all          []T
-	met          []bool // of each chunk
-	own0, own1   int
-	whole, pairs bool
-}
+const (
+	longRow   = blockWork // entries of a row that is not divided between blocks, at most
+	wideRange = 1 << 17   // columns that a piece of a block ranges over where they are not in a cache
+	pairReads = 16        // entries for each pair of the windows, at least, where they are in a cache
+)
 
-// open makes w the window of n elements, of which none was met.
-func (w *window[T]) open(n int) {
-	*w = window[T]{all: workspace.Grow(w.all, n), met: workspace.Zeros(w.met, (n+chunk-1)/chunk)}
-}
-
-// reach returns where the elements from lo to hi are, place or the window.
-func (w *window[T]) reach(lo, hi int, place []T) []T {
-	switch {
-	case w.whole:
-		return w.all
-	case w.own0 <= lo && hi < w.own1:
-		return place
-	}
-	for n := lo / chunk; n <= hi/chunk; n++ {
-		if !w.met[n] {
-			w.met[n] = true
-			clear(w.all[n*chunk : min((n+1)*chunk, len(w.all))])
-		}
-	}
-	return w.all
-}
-
-// A place is where a block begins: at an entry of a row, most often its first.
-type place struct{ row, entry int }
-
-// place returns where a block begins: within a row only if that is long, and of floats, as
-// in fixed point a sum is rounded once. It is where a loop would begin without blocks.
-func (j *job[T, I]) place(block int) place {
-	a, row := &j.p.a, j.cut(block)
-	if before := row - 1; block > 0 && block < j.blocks && !isFixed[T]() && !isComplex[T]() &&
-		int(a.Ptr[row])-int(a.Ptr[before]) > longRow {
-		first := int(a.Ptr[before])
-		if entry := j.begin(block) - before; entry < int(a.Ptr[row]) {
-			return place{before, entry - (entry-first)%simd.SparseEntries}
-		}
-	}
-	return place{row, int(a.Ptr[row])}
-}
-
-// partOf returns the number of the sum that a loop makes of a divided row from an entry
-// on. A loop that is not the first of its row may begin within as many entries as a first
-// one.
-func partOf(entry int, first bool) int {
-	n := 2 * (entry / simd.SparseEntries)
-	if first {
-		n++
-	}
-	return n
-}
-
-// addParts adds to the rows that are divided the sums of their loops, one after the other
-// as in other rows, so that the bits do not depend on the blocks.
-func (j *job[T, I]) addParts() {
-	ptr, done := j.p.a.Ptr, -1
-	for b := 1; b < j.blocks; b++ {
-		at := j.place(b)
-		first := int(ptr[at.row])
-		if at.entry == first || at.row == done {
-			continue
-		}
-		var s [1]T
-		for p := first; p < int(ptr[at.row+1]); p += simd.SparseEntries {
-			s[0] += j.parts[partOf(p, p == first)]
-		}
-		addTo(j.p.out.Data[at.row:at.row+1], j.p.alpha, s[:], j.p.subOut)
-		done = at.row
-	}
-}
-
-// column does a pass over matrices of one column.
-func (j *job[T, I]) column() {
+// oneColumn does a pass over matrices of one column.
+func (j *job[T, I]) oneColumn() {
 	p := &j.p
 	j.packColumns()
 	work := len(p.a.Ind) + p.a.Rows
@@ -106,11 +30,11 @@ func (j *job[T, I]) column() {
 	j.open(min(workers, j.blocks))
 	j.sums = workspace.Zeros(j.sums, j.blocks)
 	j.parts = workspace.Grow(j.parts, partOf(len(p.a.Ind), true)+1)
-	j.step = stepColumn
+	j.step = stepOneColumn
 	parallel.Run(workers, j.blocks, j)
 	if j.used > 0 {
-		j.step = stepCombine
-		parallel.Run(workers, (p.a.Cols+combined-1)/combined, j)
+		j.step = stepAddWindows
+		parallel.Run(workers, (p.a.Cols+joinColumns-1)/joinColumns, j)
 	}
 	if p.out.Data != nil {
 		j.addParts()
@@ -177,62 +101,60 @@ func reached[I Index](ind []I) int {
 	return least
 }
 
-// packColumns has the columns without gaps between their elements.
-func (j *job[T, I]) packColumns() {
-	j.given = j.p
-	for n, m := range j.p.dense() {
-		if m.Data == nil || m.Stride == 1 {
+// A place is where a block begins: at an entry of a row, most often its first.
+type place struct{ row, entry int }
+
+// place returns where a block begins: within a row only if that is long, and of floats, as
+// in fixed point a sum is rounded once. It is where a loop would begin without blocks.
+func (j *job[T, I]) place(block int) place {
+	a, row := &j.p.a, j.cut(block)
+	if before := row - 1; block > 0 && block < j.blocks && !isFixed[T]() && !isComplex[T]() &&
+		int(a.Ptr[row])-int(a.Ptr[before]) > longRow {
+		first := int(a.Ptr[before])
+		if entry := j.begin(block) - before; entry < int(a.Ptr[row]) {
+			return place{before, entry - (entry-first)%simd.SparseEntries}
+		}
+	}
+	return place{row, int(a.Ptr[row])}
+}
+
+// partOf returns the number of the sum that a loop makes of a divided row from an entry
+// on. A loop that is not the first of its row may begin within as many entries as a first
+// one.
+func partOf(entry int, first bool) int {
+	n := 2 * (entry / simd.SparseEntries)
+	if first {
+		n++
+	}
+	return n
+}
+
+// addParts adds to the rows that are divided the sums of their loops, one after the other
+// as in other rows, so that the bits do not depend on the blocks.
+func (j *job[T, I]) addParts() {
+	ptr, done := j.p.a.Ptr, -1
+	for b := 1; b < j.blocks; b++ {
+		at := j.place(b)
+		first := int(ptr[at.row])
+		if at.entry == first || at.row == done {
 			continue
 		}
-		j.packed[n] = workspace.Grow(j.packed[n], m.Rows)
-		for i := range m.Rows {
-			j.packed[n][i] = m.Data[i*m.Stride]
+		var s [1]T
+		for p := first; p < int(ptr[at.row+1]); p += simd.SparseEntries {
+			s[0] += j.parts[partOf(p, p == first)]
 		}
-		m.Data, m.Stride = j.packed[n], 1
+		addTo(j.p.out.Data[at.row:at.row+1], j.p.alpha, s[:], j.p.subOut)
+		done = at.row
 	}
 }
 
-// unpack has the results where they are wanted.
-func (j *job[T, I]) unpack() {
-	given := j.given.dense()
-	for n, m := range j.p.dense() {
-		to := given[n]
-		if n < 2 || to.Data == nil || to.Stride == 1 {
-			continue
-		}
-		for i := range m.Rows {
-			to.Data[i*to.Stride] = m.Data[i]
-		}
-	}
+// addWindows adds the windows to a block of columns of w.
+func (j *job[T, I]) addWindows(block int) {
+	lo := block * joinColumns
+	joinWindows(j.windows[:j.used], j.p.w.Data, lo, min(lo+joinColumns, j.p.a.Cols))
 }
 
-// combine adds the windows to a block of columns of w.
-func (j *job[T, I]) combine(block int) {
-	lo := block * combined
-	combineWindows(j.windows[:j.used], j.p.w.Data, lo, min(lo+combined, j.p.a.Cols))
-}
-
-// combineWindows adds the windows to elements lo to hi-1 of w, in their order, where lo
-// is the first of a chunk.
-func combineWindows[T Scalar](windows []window[T], w []T, lo, hi int) {
-	for b := range windows {
-		win := &windows[b]
-		if win.pairs {
-			uw, w := win.all[2*lo:2*hi], w[lo:hi]
-			for n := range w {
-				w[n] += uw[2*n+1]
-			}
-			continue
-		}
-		for n := lo; n < hi; n += chunk {
-			if to := min(n+chunk, hi); win.whole || win.met[n/chunk] {
-				axpy(one[T](), win.all[n:to], w[n:to])
-			}
-		}
-	}
-}
-
-// rowsOfColumn does a block of rows of stepColumn.
+// rowsOfColumn does a block of rows of stepOneColumn.
 func (j *job[T, I]) rowsOfColumn(s *scratch[T], block int) {
 	c := columnBlock[T, I]{pass: &j.p, from: j.place(block), to: j.place(block + 1), scratch: s, parts: j.parts}
 	if j.p.w.Data != nil {
@@ -282,8 +204,6 @@ func (c *columnBlock[T, I]) pairs() {
 		uw = uw[2:]
 	}
 }
-
-const outOfRange = "revsparse: column index out of range"
 
 // reach has w hold what the entries of ind meet, which it checks.
 func (c *columnBlock[T, I]) reach(ind []I) {

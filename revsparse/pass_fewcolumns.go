@@ -1,0 +1,49 @@
+package revsparse
+
+import (
+	"revnum/internal/parallel"
+	"revnum/internal/workspace"
+)
+
+const fewColumns = 16 // at most
+
+// fewColumns does a pass over matrices of a few columns of floats, with w.
+func (j *job[T, I]) fewColumns(cols int) {
+	p := &j.p
+	most := max(2, min(mostWindows, len(p.a.Ind)/(windowReads*p.a.Cols)))
+	// Not by the number of columns, so that the bits of one do not depend on it.
+	j.blocks = max(1, min((len(p.a.Ind)+p.a.Rows)/blockWork, most))
+	for len(j.windows) < j.blocks {
+		j.windows = append(j.windows, window[T]{})
+	}
+	for b := range j.windows[:j.blocks] {
+		j.windows[b].open(p.a.Cols * cols)
+	}
+	workers := parallel.Workers(p.workers)
+	j.open(min(workers, j.blocks))
+	j.sums = workspace.Zeros(j.sums, j.blocks)
+	j.step = stepRows
+	parallel.Run(workers, j.blocks, j)
+	j.step = stepAddWindowRows
+	parallel.Run(workers, (p.a.Cols+chunk-1)/chunk, j)
+	j.addSums()
+}
+
+// addWindowRows adds the windows to a block of rows of w, which begins with a chunk.
+func (j *job[T, I]) addWindowRows(block int) {
+	w := j.p.w
+	from, to := block*chunk, min(w.Rows, (block+1)*chunk)
+	if w.Stride == w.Cols && !j.p.subW {
+		joinWindows(j.windows[:j.blocks], w.Data, from*w.Cols, to*w.Cols)
+		return
+	}
+	for i := from; i < to; i++ {
+		for b := range j.windows[:j.blocks] {
+			win := &j.windows[b]
+			// A row that entries met is in chunks that were.
+			if lo, hi := i*w.Cols, (i+1)*w.Cols; win.met[lo/chunk] && win.met[(hi-1)/chunk] {
+				addTo(w.Row(i), one[T](), win.all[lo:hi], j.p.subW)
+			}
+		}
+	}
+}

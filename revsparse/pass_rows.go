@@ -1,0 +1,237 @@
+package revsparse
+
+import (
+	"sort"
+
+	"revnum/fixed"
+	"revnum/internal/simd"
+	"revnum/rev"
+)
+
+// rows does a block of rows of stepRows.
+func (j *job[T, I]) rows(s *scratch[T], block int) {
+	r0, r1 := j.cut(block), j.cut(block+1)
+	switch j := any(j).(type) {
+	case *job[float64, I]:
+		vectorRows(j, any(s).(*scratch[float64]), block, r0, r1)
+	case *job[float32, I]:
+		vectorRows(j, any(s).(*scratch[float32]), block, r0, r1)
+	case *job[fixed.Q43, I]:
+		scalarRows(j, any(s).(*scratch[fixed.Q43]), block, r0, r1)
+	case *job[complex128, I]:
+		scalarRows(j, any(s).(*scratch[complex128]), block, r0, r1)
+	}
+}
+
+// vectorRows does a block in pieces of so many entries as a loop takes.
+func vectorRows[T rev.Float, I Index](j *job[T, I], s *scratch[T], block, r0, r1 int) {
+	p, cols, ptr := &j.p, max(j.p.u.Cols, j.p.v.Cols), j.p.a.Ptr
+	alpha := p.alpha
+	if p.subOut {
+		alpha = -alpha
+	}
+	var win *window[T]
+	if p.w.Data != nil {
+		win = &j.windows[block]
+	}
+	// Both gradients in one loop, with sums that nobody wants, are less work than in two.
+	both := win != nil && p.ga != nil && p.out.Data == nil
+	for i := r0; i < r1; {
+		begin := int(ptr[i])
+		rows := sort.Search(min(r1-i, pieceRows), func(n int) bool { return int(ptr[i+n+1])-begin > simd.SparseEntries })
+		if rows > 0 && p.sum == nil && !both {
+			var out []T
+			if p.out.Data != nil {
+				out = p.out.Data[i*p.out.Stride:]
+			}
+			vectorPiece(j, i, ptr[i+1:i+rows+1], begin, out, p.out.Stride, alpha, win)
+			i += rows
+			continue
+		}
+		// The sum wants s_i before it is multiplied by alpha, and a row of more entries
+		// than a loop takes is done in parts.
+		rows = max(1, min(rows, pieceRows/cols))
+		var sums []T
+		if p.out.Data != nil || p.sum != nil || both {
+			sums = s.s[:rows*cols]
+			clear(sums)
+		}
+		if last := int(ptr[i+rows]); last-begin <= simd.SparseEntries {
+			vectorPiece(j, i, ptr[i+1:i+rows+1], begin, sums, cols, 1, win)
+		} else {
+			for begin < last {
+				to := min(begin+simd.SparseEntries, last)
+				vectorPiece(j, i, []I{I(to)}, begin, sums, cols, 1, win)
+				begin = to
+			}
+		}
+		for n := 0; sums != nil && n < rows; n++ {
+			if ptr[i+n] == ptr[i+n+1] {
+				continue
+			}
+			sum := sums[n*cols : (n+1)*cols]
+			if p.out.Data != nil {
+				simd.Axpy(alpha, sum, p.out.Row(i+n))
+			}
+			if p.sum != nil {
+				j.sums[block] += simd.Dot(p.v.Row(i+n), sum)
+			}
+		}
+		i += rows
+	}
+}
+
+// vectorPiece does the entries from begin on of the rows from i on, and adds
+// alpha·s_i to the rows of out, unless that is nil, and to w in win, if there is one. The
+// entries stay in a cache from some columns to the next.
+func vectorPiece[T rev.Float, I Index](j *job[T, I], i int, end []I, begin int, out []T, ldo int, alpha T, win *window[T]) {
+	p, to := &j.p, int(end[len(end)-1])
+	ind := p.a.Ind[begin:to]
+	if len(ind) == 0 {
+		return
+	}
+	cols := max(p.u.Cols, p.v.Cols)
+	var w []T
+	if win != nil {
+		lo, hi := simd.IndexRange(ind)
+		if lo < 0 || int(hi) >= p.a.Cols {
+			panic(outOfRange)
+		}
+		w = win.reach(int(lo)*cols, (int(hi)+1)*cols-1, nil)
+	}
+	var n int
+	for lo := 0; lo < cols; lo += n {
+		var u, v, ga []T
+		ldu, ldv := p.u.Stride, p.v.Stride
+		if p.u.Data != nil {
+			u = p.u.Data[lo:]
+		}
+		if p.v.Data != nil {
+			v = p.v.Data[i*ldv+lo:]
+		}
+		if p.ga != nil {
+			ga = p.ga[begin:to]
+		}
+		if win != nil {
+			n = simd.SpreadCols[T](cols - lo)
+			a, w := p.a.Data[begin:to], w[lo:]
+			switch {
+			case ga != nil:
+				simd.SparseRowsDotsSpread(n, end, begin, ind, u, ldu, a, out[lo:], ldo, alpha, ga, p.gamma, v, ldv, p.beta, w, cols)
+			case out != nil:
+				simd.SparseRowsSpread(n, end, begin, ind, u, ldu, a, out[lo:], ldo, alpha, v, ldv, p.beta, w, cols)
+			default:
+				simd.SparseSpread(n, end, begin, ind, a, v, ldv, p.beta, w, cols)
+			}
+			continue
+		}
+		n = simd.SparseCols[T](cols - lo)
+		switch {
+		case ga == nil:
+			simd.SparseRows(n, end, begin, ind, u, ldu, p.a.Data[begin:to], out[lo:], ldo, alpha)
+		case out == nil:
+			simd.SparseDots(n, end, begin, ind, u, ldu, ga, v, ldv, p.gamma)
+		default:
+			simd.SparseRowsDots(n, end, begin, ind, u, ldu, p.a.Data[begin:to], out[lo:], ldo, alpha, ga, v, ldv, p.gamma)
+		}
+	}
+}
+
+// scalarRows does a block of numbers without vector code.
+func scalarRows[T Scalar, I Index](j *job[T, I], s *scratch[T], block, r0, r1 int) {
+	p, cols := &j.p, max(j.p.u.Cols, j.p.v.Cols)
+	r := row[T, I]{alpha: p.alpha, gamma: p.gamma, u: p.u.Data, ldu: p.u.Stride, subtract: p.subOut, flip: p.flip}
+	for i := r0; i < r1; i++ {
+		b, e := int(p.a.Ptr[i]), int(p.a.Ptr[i+1])
+		if b == e {
+			continue
+		}
+		r.ind = p.a.Ind[b:e]
+		if p.ga != nil {
+			r.ga = p.ga[b:e]
+		}
+		if p.v.Data != nil {
+			r.v = p.v.Row(i)
+		}
+		if p.out.Data != nil {
+			r.out = p.out.Row(i)
+		}
+		if p.out.Data != nil || p.sum != nil {
+			r.a = p.a.Data[b:e]
+		}
+		if r.a == nil || p.sum == nil && isFixed[T]() {
+			r.run(s)
+			continue
+		}
+		// The sum wants s_i before it is multiplied by alpha.
+		out := r.out
+		r.out, r.alpha, r.subtract = s.s[:cols], one[T](), false
+		clear(r.out)
+		r.run(s)
+		if out != nil {
+			addTo(out, p.alpha, r.out, p.subOut)
+		}
+		if p.sum != nil {
+			j.sums[block] += dotConj(r.v, r.out, p.flip)
+		}
+		r.out, r.alpha, r.subtract = out, p.alpha, p.subOut
+	}
+}
+
+// A row is what a pass does for a row of a without vector code, where it has
+// entries: out and a, or ga and v, may be nil. Element c of u_j is u[j*ldu+c]. Over
+// complex128, alpha is 1.
+type row[T Scalar, I Index] struct {
+	out, a, ga, v, u []T
+	ind              []I
+	ldu              int
+	alpha, gamma     T
+	subtract, flip   bool
+}
+
+func (r *row[T, I]) run(s *scratch[T]) {
+	switch r := any(r).(type) {
+	case *row[fixed.Q43, I]:
+		fixedRow(r, s.exact[:len(r.out)])
+	case *row[complex128, I]:
+		complexRow(r)
+	}
+}
+
+func fixedRow[I Index](r *row[fixed.Q43, I], sums []fixed.Accumulator) {
+	clear(sums)
+	for q, i := range r.ind {
+		at := int(i) * r.ldu
+		if r.out != nil {
+			for c, y := range r.u[at : at+len(sums)] {
+				sums[c].AddMul(r.a[q], y)
+			}
+		}
+		if r.ga != nil {
+			r.ga[q] += r.gamma.Mul(fixed.Dot(r.v, r.u[at:at+len(r.v)]))
+		}
+	}
+	for c := range sums {
+		x := r.alpha.Mul(sums[c].Round())
+		if r.subtract {
+			x = -x
+		}
+		r.out[c] += x
+	}
+}
+
+func complexRow[I Index](r *row[complex128, I]) {
+	for q, i := range r.ind {
+		at := int(i) * r.ldu
+		if r.out != nil {
+			x := r.a[q]
+			if r.flip {
+				x = conj(x)
+			}
+			axpy(x, r.u[at:at+len(r.out)], r.out)
+		}
+		if r.ga != nil {
+			r.ga[q] += r.gamma * dotConj(r.v, r.u[at:at+len(r.v)], r.flip)
+		}
+	}
+}

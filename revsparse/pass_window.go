@@ -1,0 +1,68 @@
+package revsparse
+
+import (
+	"revnum/internal/workspace"
+)
+
+const (
+	windowWork  = 3 * blockWork / 2 // entries and rows of a block with a window
+	mostWindows = 8
+	windowReads = 4         // entries for each element of the windows, at least
+	chunk       = 1 << 10   // columns of a part of a window
+	joinColumns = 8 * chunk // columns of a block of stepAddWindows
+)
+
+// A window is where a block adds to what other blocks may add to as well. Of a column
+// it holds the chunks that entries met, whose other elements are 0; the others are
+// undefined. The columns from own0 to own1-1 are those of the block, which adds to them
+// in place as long as a piece meets no others. If whole is set the window holds all
+// chunks. If pairs is set it holds each element behind the one of u that the same
+// entries meet, so that both come from memory together.
+type window[T any] struct {
+	all          []T
+	met          []bool // of each chunk
+	own0, own1   int
+	whole, pairs bool
+}
+
+// open makes w the window of n elements, of which none was met.
+func (w *window[T]) open(n int) {
+	*w = window[T]{all: workspace.Grow(w.all, n), met: workspace.Zeros(w.met, (n+chunk-1)/chunk)}
+}
+
+// reach returns where the elements from lo to hi are, place or the window.
+func (w *window[T]) reach(lo, hi int, place []T) []T {
+	switch {
+	case w.whole:
+		return w.all
+	case w.own0 <= lo && hi < w.own1:
+		return place
+	}
+	for n := lo / chunk; n <= hi/chunk; n++ {
+		if !w.met[n] {
+			w.met[n] = true
+			clear(w.all[n*chunk : min((n+1)*chunk, len(w.all))])
+		}
+	}
+	return w.all
+}
+
+// joinWindows adds the windows to elements lo to hi-1 of w, in their order, where lo
+// is the first of a chunk.
+func joinWindows[T Scalar](windows []window[T], w []T, lo, hi int) {
+	for b := range windows {
+		win := &windows[b]
+		if win.pairs {
+			uw, w := win.all[2*lo:2*hi], w[lo:hi]
+			for n := range w {
+				w[n] += uw[2*n+1]
+			}
+			continue
+		}
+		for n := lo; n < hi; n += chunk {
+			if to := min(n+chunk, hi); win.whole || win.met[n/chunk] {
+				axpy(one[T](), win.all[n:to], w[n:to])
+			}
+		}
+	}
+}
