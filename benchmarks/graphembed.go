@@ -129,7 +129,7 @@ func runGraphEmbed(cmd *cobra.Command, r *graphembed.Report, low, high int, budg
 	r.Machine = machine.Measure(4 * budget)
 	for k := low; k <= high; k++ {
 		bar.Describe(fmt.Sprintf("k = %d", k))
-		if err := r.Run(k, budget, func(n int) { _ = bar.Add(n) }); err != nil {
+		if err := r.Run(cmd.Context(), k, budget, func(n int) { _ = bar.Add(n) }); err != nil {
 			return err
 		}
 	}

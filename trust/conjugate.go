@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"context"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -20,7 +21,7 @@ func newConjugate(n int) *conjugate {
 
 func (*conjugate) at(Problem, *Result) error { return nil }
 
-func (m *conjugate) step(s []float64, radius float64, p Problem, r *Result) (float64, error) {
+func (m *conjugate) step(ctx context.Context, s []float64, radius float64, p Problem, r *Result) (float64, error) {
 	for i := range s {
 		s[i] = 0
 	}
@@ -32,6 +33,9 @@ func (m *conjugate) step(s []float64, radius float64, p Problem, r *Result) (flo
 	enough := norm * math.Min(0.1, norm)
 	var promised float64
 	for range 2*len(s) + 10 {
+		if ctx.Err() != nil {
+			return promised, nil
+		}
 		p.HessVec(m.hd, r.X, m.d)
 		r.HessVecs++
 		if !allFinite(m.hd) {

@@ -6,7 +6,7 @@
 // give them:
 //
 //	p := trust.Problem{Func: m.Func, Grad: m.Grad, HessVec: m.HessVec}
-//	r, err := trust.Minimize(p, x, nil)
+//	r, err := trust.Minimize(ctx, p, x, nil)
 //
 // In each iteration the function f is replaced by its quadratic model
 //

@@ -1,6 +1,7 @@
 package trust_test
 
 import (
+	"context"
 	"fmt"
 
 	"gonum.org/v1/gonum/mat"
@@ -16,7 +17,8 @@ func ExampleMinimize() {
 	m := gmm.NewModel(points, 2, gmm.Prior{Gamma: 1})
 	x := []float64{0, 0, -1, 1, 0, 0} // log weights, means, log inverse deviations
 
-	r, err := trust.Minimize(trust.Problem{Func: m.Func, Grad: m.Grad, HessVec: m.HessVec}, x, &trust.Settings{Gradient: 1e-8})
+	p := trust.Problem{Func: m.Func, Grad: m.Grad, HessVec: m.HessVec}
+	r, err := trust.Minimize(context.Background(), p, x, &trust.Options{Tolerance: 1e-8})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -23,23 +24,23 @@ type Problem struct {
 	HessVec func(dst, x, v []float64)
 }
 
-// Settings say how to minimise. The zero value of each field stands for a
+// Options say how to minimise. The zero value of each field stands for a
 // default.
-type Settings struct {
+type Options struct {
 	// Radius is the trust region's first radius: 1 if 0. MaxRadius bounds it:
 	// 10⁶ times Radius if 0.
 	Radius, MaxRadius float64
 
-	// Iterations, with Hess or HessVec, end after so many steps tried: 1000 if 0.
-	Iterations int
+	// MaxIter is the most iterations, which are steps tried: 1000 if 0.
+	MaxIter int
 
-	// Hessians, if positive, is how many evaluations of Hess are allowed.
-	Hessians int
+	// MaxHessians is the most evaluations of Hess: no bound if 0.
+	MaxHessians int
 
-	// Gradient is the largest element of the gradient at which a minimum is
+	// Tolerance is the largest element of the gradient at which a minimum is
 	// taken to be found: 1e-10 if 0, none if negative. A start at a saddle
 	// point is left only if it is negative.
-	Gradient float64
+	Tolerance float64
 
 	// Target ends the iteration when f is at or below it, unless it is nil.
 	Target *float64
@@ -55,9 +56,10 @@ const (
 	TargetReached                   // f is at or below the target
 	StepConvergence                 // no representable step makes f less
 	IterationLimit                  // of steps or of Hessians
+	Cancelled                       // by the context
 )
 
-var statusNames = [...]string{"failure", "gradient threshold", "target reached", "step convergence", "iteration limit"}
+var statusNames = [...]string{"failure", "gradient threshold", "target reached", "step convergence", "iteration limit", "cancelled"}
 
 // String returns the reason in words.
 func (s Status) String() string {
@@ -91,11 +93,13 @@ const (
 )
 
 // Minimize looks for a local minimum of p, starting at x0, which it does not
-// modify. It panics with mat.ErrZeroLength if x0 is empty, and with a string if
-// p lacks functions or settings are negative. On an error the result is that of
-// the best location so far; where f is not finite away from the start, steps
-// there are not taken.
-func Minimize(p Problem, x0 []float64, settings *Settings) (*Result, error) {
+// modify. A nil opts means the defaults. It panics with mat.ErrZeroLength if x0
+// is empty, and with a string if p lacks functions.
+//
+// It returns no result and an error if an option makes no sense. On any other
+// error, that of ctx among them, the result is that of the best location so far.
+// Where f is not finite away from the start, steps there are not taken.
+func Minimize(ctx context.Context, p Problem, x0 []float64, opts *Options) (*Result, error) {
 	n := len(x0)
 	if n == 0 {
 		panic(mat.ErrZeroLength)
@@ -103,11 +107,13 @@ func Minimize(p Problem, x0 []float64, settings *Settings) (*Result, error) {
 	if p.Func == nil || p.Grad == nil || p.Hess == nil && p.HessVec == nil {
 		panic("trust: problem without Func, Grad, or both Hess and HessVec")
 	}
-	var set Settings
-	if settings != nil {
-		set = *settings
+	var o Options
+	if opts != nil {
+		o = *opts
 	}
-	set.fill()
+	if err := o.fill(); err != nil {
+		return nil, err
+	}
 
 	r := &Result{X: append([]float64(nil), x0...), Gradient: make([]float64, n)}
 	r.F = p.Func(r.X)
@@ -123,21 +129,24 @@ func Minimize(p Problem, x0 []float64, settings *Settings) (*Result, error) {
 	} else {
 		m = newConjugate(n)
 	}
-	radius := set.Radius
+	radius := o.Radius
 	s, trial := make([]float64, n), make([]float64, n)
 	grad := make([]float64, n)
 	moved := true
 	for {
 		switch {
-		case set.Target != nil && r.F <= *set.Target:
+		case o.Target != nil && r.F <= *o.Target:
 			r.Status = TargetReached
 			return r, nil
-		case floats.Norm(r.Gradient, math.Inf(1)) <= set.Gradient:
+		case floats.Norm(r.Gradient, math.Inf(1)) <= o.Tolerance:
 			r.Status = GradientThreshold
 			return r, nil
-		case r.Iterations == set.Iterations, moved && set.Hessians > 0 && r.Hessians == set.Hessians:
+		case r.Iterations == o.MaxIter, moved && o.MaxHessians > 0 && r.Hessians == o.MaxHessians:
 			r.Status = IterationLimit
 			return r, nil
+		case ctx.Err() != nil:
+			r.Status = Cancelled
+			return r, ctx.Err()
 		}
 		if moved {
 			if err := m.at(p, r); err != nil {
@@ -145,9 +154,12 @@ func Minimize(p Problem, x0 []float64, settings *Settings) (*Result, error) {
 			}
 		}
 		r.Iterations++
-		promised, err := m.step(s, radius, p, r)
+		promised, err := m.step(ctx, s, radius, p, r)
 		if err != nil {
 			return r, err
+		}
+		if ctx.Err() != nil {
+			continue // the step may be cut short
 		}
 		length := floats.Norm(s, 2)
 		if !(promised > 0) || !allFinite(s) {
@@ -171,7 +183,7 @@ func Minimize(p Problem, x0 []float64, settings *Settings) (*Result, error) {
 		case !(share >= bad):
 			radius = bad * length
 		case share > good && length > 0.9*radius:
-			radius = math.Min(2*radius, set.MaxRadius)
+			radius = math.Min(2*radius, o.MaxRadius)
 		}
 		moved = share > accept && !floats.Equal(trial, r.X)
 		if moved {
@@ -197,23 +209,36 @@ func Minimize(p Problem, x0 []float64, settings *Settings) (*Result, error) {
 
 const eps = 0x1p-52
 
-func (s *Settings) fill() {
-	if !(s.Radius >= 0) || !(s.MaxRadius >= 0) || s.Iterations < 0 || s.Hessians < 0 || math.IsNaN(s.Gradient) {
-		panic("trust: negative setting")
+// fill sets defaults, or returns an error that says what makes no sense.
+func (o *Options) fill() error {
+	switch {
+	case !(o.Radius >= 0):
+		return fmt.Errorf("trust: option Radius is %v", o.Radius)
+	case !(o.MaxRadius >= 0):
+		return fmt.Errorf("trust: option MaxRadius is %v", o.MaxRadius)
+	case o.MaxIter < 0:
+		return fmt.Errorf("trust: option MaxIter is %d", o.MaxIter)
+	case o.MaxHessians < 0:
+		return fmt.Errorf("trust: option MaxHessians is %d", o.MaxHessians)
+	case math.IsNaN(o.Tolerance):
+		return fmt.Errorf("trust: option Tolerance is %v", o.Tolerance)
+	case o.Target != nil && math.IsNaN(*o.Target):
+		return fmt.Errorf("trust: option Target is %v", *o.Target)
 	}
-	if s.Radius == 0 {
-		s.Radius = 1
+	if o.Radius == 0 {
+		o.Radius = 1
 	}
-	if s.MaxRadius == 0 {
-		s.MaxRadius = 1e6 * s.Radius
+	if o.MaxRadius == 0 {
+		o.MaxRadius = 1e6 * o.Radius
 	}
-	s.Radius = math.Min(s.Radius, s.MaxRadius)
-	if s.Iterations == 0 {
-		s.Iterations = 1000
+	o.Radius = math.Min(o.Radius, o.MaxRadius)
+	if o.MaxIter == 0 {
+		o.MaxIter = 1000
 	}
-	if s.Gradient == 0 {
-		s.Gradient = 1e-10
+	if o.Tolerance == 0 {
+		o.Tolerance = 1e-10
 	}
+	return nil
 }
 
 // A model is the quadratic model at a location.
@@ -222,8 +247,8 @@ type model interface {
 	at(p Problem, r *Result) error
 
 	// step stores a step no longer than the radius in s, and returns by how
-	// much it decreases the model.
-	step(s []float64, radius float64, p Problem, r *Result) (float64, error)
+	// much it decreases the model. When ctx is done, any step will do.
+	step(ctx context.Context, s []float64, radius float64, p Problem, r *Result) (float64, error)
 }
 
 func isFinite(v float64) bool { return v-v == 0 }

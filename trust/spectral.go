@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -89,7 +90,7 @@ func (m *spectral) solve(t float64) (norm, slope float64) {
 	return norm, slope
 }
 
-func (m *spectral) step(s []float64, radius float64, _ Problem, _ *Result) (float64, error) {
+func (m *spectral) step(_ context.Context, s []float64, radius float64, _ Problem, _ *Result) (float64, error) {
 	m.minimize(radius)
 	var promised float64
 	for i, y := range m.y {

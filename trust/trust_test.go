@@ -1,10 +1,12 @@
 package trust
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/diff/fd"
@@ -80,7 +82,7 @@ func TestMinimize(t *testing.T) {
 					}
 					inner(grad, x)
 				}
-				r, err := Minimize(p, c.x, &Settings{Gradient: 1e-8})
+				r, err := Minimize(t.Context(), p, c.x, &Options{Tolerance: 1e-8})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -129,7 +131,7 @@ func TestExactStep(t *testing.T) {
 					t.Fatal(err)
 				}
 				s := make([]float64, n)
-				promised, err := m.step(s, radius, p, r)
+				promised, err := m.step(t.Context(), s, radius, p, r)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -205,7 +207,7 @@ func TestConjugate(t *testing.T) {
 		p := products(Problem{Hess: func(dst *mat.SymDense, _ []float64) { dst.CopySym(h) }})
 		r := &Result{X: make([]float64, n), Gradient: g}
 		s := make([]float64, n)
-		promised, err := newConjugate(n).step(s, radius, p, r)
+		promised, err := newConjugate(n).step(t.Context(), s, radius, p, r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -240,7 +242,7 @@ func TestSaddle(t *testing.T) {
 			h.SetSym(1, 1, 12*x[1]*x[1]-2)
 		},
 	}
-	r, err := Minimize(p, []float64{0, 0}, &Settings{Gradient: -1, Iterations: 50})
+	r, err := Minimize(t.Context(), p, []float64{0, 0}, &Options{Tolerance: -1, MaxIter: 50})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +261,7 @@ func TestBelowRounding(t *testing.T) {
 			Grad: func(g, x []float64) { g[0] = math.Sinh(x[0] - 1) },
 			Hess: func(h *mat.SymDense, x []float64) { h.SetSym(0, 0, math.Cosh(x[0]-1)) },
 		}
-		r, err := Minimize(p, []float64{x0}, &Settings{Gradient: 1e-14})
+		r, err := Minimize(t.Context(), p, []float64{x0}, &Options{Tolerance: 1e-14})
 		if err != nil || r.Status != GradientThreshold {
 			t.Errorf("from %v: %v, gradient %v, %v", x0, r.Status, r.Gradient, err)
 		}
@@ -271,21 +273,21 @@ func TestEnds(t *testing.T) {
 	x := []float64{-1.2, 1}
 	target := 1.0
 	for _, c := range []struct {
-		set  Settings
+		set  Options
 		want Status
 	}{
-		{Settings{}, GradientThreshold},
-		{Settings{Target: &target}, TargetReached},
-		{Settings{Iterations: 3}, IterationLimit},
-		{Settings{Hessians: 3}, IterationLimit},
-		{Settings{Gradient: -1}, StepConvergence},
+		{Options{}, GradientThreshold},
+		{Options{Target: &target}, TargetReached},
+		{Options{MaxIter: 3}, IterationLimit},
+		{Options{MaxHessians: 3}, IterationLimit},
+		{Options{Tolerance: -1}, StepConvergence},
 	} {
-		r, err := Minimize(p, x, &c.set)
+		r, err := Minimize(t.Context(), p, x, &c.set)
 		if err != nil || r.Status != c.want {
 			t.Errorf("%+v: ends by %v, %v, want %v", c.set, r.Status, err, c.want)
 		}
-		if c.set.Hessians > 0 && r.Hessians != c.set.Hessians {
-			t.Errorf("%d Hessians, want %d", r.Hessians, c.set.Hessians)
+		if c.set.MaxHessians > 0 && r.Hessians != c.set.MaxHessians {
+			t.Errorf("%d Hessians, want %d", r.Hessians, c.set.MaxHessians)
 		}
 	}
 }
@@ -298,10 +300,10 @@ func TestNotFinite(t *testing.T) {
 		Hess: func(h *mat.SymDense, x []float64) { h.SetSym(0, 0, 1/(x[0]*x[0])) },
 	}
 	for _, p := range []Problem{log, products(log)} {
-		if r, err := Minimize(p, []float64{30}, &Settings{Radius: 100}); err != nil || math.Abs(r.X[0]-1) > 1e-9 {
+		if r, err := Minimize(t.Context(), p, []float64{30}, &Options{Radius: 100}); err != nil || math.Abs(r.X[0]-1) > 1e-9 {
 			t.Errorf("minimum at %v, %v, want 1", r.X, err)
 		}
-		if _, err := Minimize(p, []float64{-1}, nil); !errors.Is(err, ErrNotFinite) {
+		if _, err := Minimize(t.Context(), p, []float64{-1}, nil); !errors.Is(err, ErrNotFinite) {
 			t.Errorf("error %v at a start outside of the domain", err)
 		}
 		q := p
@@ -312,7 +314,7 @@ func TestNotFinite(t *testing.T) {
 				}
 				return p.Func(x)
 			}
-			if r, err := Minimize(q, []float64{30}, &Settings{Radius: 100}); err != nil || math.Abs(r.X[0]-1) > 1e-9 {
+			if r, err := Minimize(t.Context(), q, []float64{30}, &Options{Radius: 100}); err != nil || math.Abs(r.X[0]-1) > 1e-9 {
 				t.Errorf("minimum at %v, %v, want 1 beside %v", r.X, err, outside)
 			}
 		}
@@ -324,9 +326,45 @@ func TestNotFinite(t *testing.T) {
 			} else {
 				q.HessVec = func(dst, _, _ []float64) { dst[0] = fill }
 			}
-			if _, err := Minimize(q, []float64{2}, nil); !errors.Is(err, ErrNotFinite) {
+			if _, err := Minimize(t.Context(), q, []float64{2}, nil); !errors.Is(err, ErrNotFinite) {
 				t.Errorf("error %v of a Hessian %v", err, fill)
 			}
+		}
+	}
+}
+
+// TestOptions checks that options that make no sense are errors that name them.
+func TestOptions(t *testing.T) {
+	p := exact(functions.Beale{})
+	nan := math.NaN()
+	for name, o := range map[string]Options{
+		"Radius": {Radius: -1}, "MaxRadius": {MaxRadius: nan}, "MaxIter": {MaxIter: -1}, "MaxHessians": {MaxHessians: -1},
+		"Tolerance": {Tolerance: nan}, "Target": {Target: &nan},
+	} {
+		if r, err := Minimize(t.Context(), p, []float64{1, 1}, &o); r != nil || err == nil || !strings.Contains(err.Error(), "option "+name+" is ") {
+			t.Errorf("%s: %v, %v", name, r, err)
+		}
+	}
+}
+
+// TestCancel cancels after some evaluations: the result is the best so far.
+func TestCancel(t *testing.T) {
+	for _, p := range []Problem{exact(functions.ExtendedRosenbrock{}), products(exact(functions.ExtendedRosenbrock{}))} {
+		ctx, cancel := context.WithCancel(t.Context())
+		inner := p.Grad
+		p.Grad = func(grad, x []float64) {
+			inner(grad, x)
+			if p.Func(x) < 3 {
+				cancel()
+			}
+		}
+		x := []float64{-1.2, 1}
+		r, err := Minimize(ctx, p, x, nil)
+		if !errors.Is(err, context.Canceled) || r.Status != Cancelled {
+			t.Fatalf("ends by %v, %v", r.Status, err)
+		}
+		if !(r.F < 3) || r.F != p.Func(r.X) {
+			t.Errorf("f = %v at %v where f = %v", r.F, r.X, p.Func(r.X))
 		}
 	}
 }
@@ -334,10 +372,9 @@ func TestNotFinite(t *testing.T) {
 func TestPanics(t *testing.T) {
 	p := exact(functions.Beale{})
 	for name, f := range map[string]func(){
-		"no variables": func() { _, _ = Minimize(p, nil, nil) },
-		"no gradient":  func() { _, _ = Minimize(Problem{Func: p.Func, Hess: p.Hess}, []float64{1, 1}, nil) },
-		"no Hessian":   func() { _, _ = Minimize(Problem{Func: p.Func, Grad: p.Grad}, []float64{1, 1}, nil) },
-		"radius":       func() { _, _ = Minimize(p, []float64{1, 1}, &Settings{Radius: -1}) },
+		"no variables": func() { _, _ = Minimize(t.Context(), p, nil, nil) },
+		"no gradient":  func() { _, _ = Minimize(t.Context(), Problem{Func: p.Func, Hess: p.Hess}, []float64{1, 1}, nil) },
+		"no Hessian":   func() { _, _ = Minimize(t.Context(), Problem{Func: p.Func, Grad: p.Grad}, []float64{1, 1}, nil) },
 	} {
 		func() {
 			defer func() {

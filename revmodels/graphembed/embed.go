@@ -1,6 +1,7 @@
 package graphembed
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -64,9 +65,9 @@ type Options struct {
 	// negative.
 	Target float64
 
-	// Iterations bounds the iterations of a start: 100 Hessians of Newton, 1000
+	// MaxIter is the most iterations of a start: 100 Hessians of Newton, 1000
 	// of L-BFGS, 5000 steps of Adam if 0.
-	Iterations int
+	MaxIter int
 
 	// Rate is the size of Adam's steps: 0.01 if 0.
 	Rate float64
@@ -109,11 +110,14 @@ type Embedding struct {
 // fixed vertices than there are, FixedAt of a wrong shape or not finite,
 // negative options), or wraps that of the starts if all failed. FixedAt moves
 // nothing but the first vertices. A graph with no free vertices needs no start:
-// the result is that of the fixed ones.
-func Embed(g *Graph, k int, options *Options) (*Embedding, error) {
+// the result is that of the fixed ones. A nil opts means the defaults.
+//
+// When ctx is done, the starts end where they are, those that have not begun stay
+// at their random positions, and Embed returns the best with the error of ctx.
+func Embed(ctx context.Context, g *Graph, k int, opts *Options) (*Embedding, error) {
 	var o Options
-	if options != nil {
-		o = *options
+	if opts != nil {
+		o = *opts
 	}
 	if err := o.fill(g, k); err != nil {
 		return nil, err
@@ -126,7 +130,7 @@ func Embed(g *Graph, k int, options *Options) (*Embedding, error) {
 	if source == nil {
 		source = rand.NewPCG(1, 1)
 	}
-	s := &search{graph: g, k: k, options: o, starts: make([]Start, o.Starts), x: make([]*mat.Dense, o.Starts)}
+	s := &search{ctx: ctx, graph: g, k: k, options: o, starts: make([]Start, o.Starts), x: make([]*mat.Dense, o.Starts)}
 	rnd := rand.New(source)
 	for i := range s.x {
 		s.x[i] = mat.NewDense(g.n, k, nil)
@@ -152,7 +156,7 @@ func Embed(g *Graph, k int, options *Options) (*Embedding, error) {
 	}
 	e := &Embedding{X: s.x[best], Loss: s.starts[best].Loss, Best: best, Starts: s.starts}
 	e.Connected, e.Apart = Classes(g, e.X)
-	return e, nil
+	return e, ctx.Err()
 }
 
 // fill checks the options and fills in the defaults.
@@ -173,7 +177,7 @@ func (o *Options) fill(g *Graph, k int) error {
 		want  string
 	}{
 		{"Starts", o.Starts, o.Starts >= 0, "0 or more"},
-		{"Iterations", o.Iterations, o.Iterations >= 0, "0 or more"},
+		{"MaxIter", o.MaxIter, o.MaxIter >= 0, "0 or more"},
 		{"Workers", o.Workers, o.Workers >= 0, "0 or more"},
 		{"Spread", o.Spread, o.Spread >= 0 && finite(o.Spread), "0 or more, and finite"},
 		{"Rate", o.Rate, o.Rate >= 0 && finite(o.Rate), "0 or more, and finite"},
@@ -205,7 +209,7 @@ func (o *Options) fill(g *Graph, k int) error {
 	}
 	o.Spread, o.Margin, o.Target = orDefault(o.Spread, 1), orDefault(o.Margin, DefaultMargin), orDefault(o.Target, 1e-24)
 	o.Rate = orDefault(o.Rate, 0.01)
-	o.Iterations = orDefault(o.Iterations, [...]int{Newton: 100, LBFGS: 1000, Adam: 5000}[o.Method])
+	o.MaxIter = orDefault(o.MaxIter, [...]int{Newton: 100, LBFGS: 1000, Adam: 5000}[o.Method])
 	return nil
 }
 
@@ -219,6 +223,7 @@ func orDefault[T int | float64](v, otherwise T) T {
 
 // A search is the parallel task of Embed. A block is a start.
 type search struct {
+	ctx     context.Context
 	graph   *Graph
 	k       int
 	options Options
@@ -244,26 +249,26 @@ func (s *search) Block(_, i int) {
 	if len(x) > 0 {
 		switch o.Method {
 		case Newton:
-			start.Iterations, start.Err = newton(m, x, o)
+			start.Iterations, start.Err = newton(s.ctx, m, x, o)
 		case LBFGS:
-			start.Iterations, start.Err = lbfgs(m, x, o)
+			start.Iterations, start.Err = lbfgs(s.ctx, m, x, o)
 		case Adam:
-			start.Iterations = adam(m, x, o)
+			start.Iterations, start.Err = adam(s.ctx, m, x, o)
 		}
 	}
 	start.Loss = m.Func(x)
 }
 
 // newton moves x to a minimum, and returns the number of Hessians.
-func newton(m *Model, x []float64, o *Options) (int, error) {
+func newton(ctx context.Context, m *Model, x []float64, o *Options) (int, error) {
 	p := m.TrustProblem()
-	set := &trust.Settings{Gradient: -1, Target: &o.Target}
+	opts := &trust.Options{Tolerance: -1, Target: &o.Target}
 	if p.Hess != nil {
-		set.Hessians = o.Iterations
+		opts.MaxHessians = o.MaxIter
 	} else {
-		set.Iterations = o.Iterations
+		opts.MaxIter = o.MaxIter
 	}
-	r, err := trust.Minimize(p, x, set)
+	r, err := trust.Minimize(ctx, p, x, opts)
 	copy(x, r.X)
 	if p.Hess == nil {
 		return r.Iterations, err
@@ -272,11 +277,11 @@ func newton(m *Model, x []float64, o *Options) (int, error) {
 }
 
 // lbfgs moves x to a minimum, and returns the number of iterations.
-func lbfgs(m *Model, x []float64, o *Options) (int, error) {
+func lbfgs(ctx context.Context, m *Model, x []float64, o *Options) (int, error) {
 	set := &optimize.Settings{
 		GradientThreshold: math.NaN(), // none
-		MajorIterations:   o.Iterations,
-		Converger:         target(o.Target),
+		MajorIterations:   o.MaxIter,
+		Converger:         &converger{ctx, o.Target},
 	}
 	r, err := optimize.Minimize(optimize.Problem{Func: m.Func, Grad: m.Grad}, x, set, &optimize.LBFGS{})
 	if r == nil {
@@ -287,36 +292,48 @@ func lbfgs(m *Model, x []float64, o *Options) (int, error) {
 	if errors.Is(err, optimize.ErrLinesearcherFailure) || errors.Is(err, optimize.ErrNoProgress) || errors.Is(err, optimize.ErrNonDescentDirection) {
 		err = nil
 	}
+	if err == nil {
+		err = ctx.Err()
+	}
 	return r.MajorIterations, err
 }
 
-// target is the optimize.Converger that ends at a loss.
-type target float64
+// converger is the optimize.Converger that ends at a loss, or when ctx is done.
+type converger struct {
+	ctx    context.Context
+	target float64
+}
 
 // Init implements optimize.Converger.
-func (target) Init(int) {}
+func (*converger) Init(int) {}
 
 // Converged implements optimize.Converger.
-func (t target) Converged(l *optimize.Location) optimize.Status {
-	if l.F <= float64(t) {
+func (c *converger) Converged(l *optimize.Location) optimize.Status {
+	switch {
+	case l.F <= c.target:
 		return optimize.FunctionThreshold
+	case c.ctx.Err() != nil:
+		return optimize.RuntimeLimit
 	}
 	return optimize.NotTerminated
 }
 
 // adam moves x towards a minimum, and returns the number of steps. The decay of
 // the two averages is that of Kingma and Ba, arXiv 1412.6980.
-func adam(m *Model, x []float64, o *Options) int {
+func adam(ctx context.Context, m *Model, x []float64, o *Options) (int, error) {
 	const (
 		decay1, decay2 = 0.9, 0.999
 		tiny           = 1e-8
 	)
 	grad, mean, square := make([]float64, len(x)), make([]float64, len(x)), make([]float64, len(x))
 	power1, power2 := 1.0, 1.0
-	for step := range o.Iterations {
+	for step := range o.MaxIter {
+		if err := ctx.Err(); err != nil {
+			return step, err
+		}
 		loss := m.FuncGrad(grad, x)
 		if loss <= o.Target || math.IsNaN(loss) || floats.HasNaN(grad) {
-			return step
+			return step, nil
 		}
 		power1 *= decay1
 		power2 *= decay2
@@ -326,7 +343,7 @@ func adam(m *Model, x []float64, o *Options) int {
 			x[i] -= o.Rate * (mean[i] / (1 - power1)) / (math.Sqrt(square[i]/(1-power2)) + tiny)
 		}
 	}
-	return o.Iterations
+	return o.MaxIter, nil
 }
 
 // Classes returns the distances of the two kinds of pairs for the vertices at

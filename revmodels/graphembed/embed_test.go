@@ -1,10 +1,13 @@
 package graphembed
 
 import (
+	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -18,7 +21,7 @@ func TestPetersen(t *testing.T) {
 	if testing.Short() {
 		starts, low = 20, 20
 	}
-	e, err := Embed(Petersen(), 5, &Options{Fixed: 2, Starts: starts})
+	e, err := Embed(t.Context(), Petersen(), 5, &Options{Fixed: 2, Starts: starts})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +44,7 @@ func TestPetersen(t *testing.T) {
 		t.Errorf("classes %+v and %+v", e.Connected, e.Apart)
 	}
 
-	e, err = Embed(Petersen(), 4, &Options{Fixed: 2, Starts: low, Iterations: 60})
+	e, err = Embed(t.Context(), Petersen(), 4, &Options{Fixed: 2, Starts: low, MaxIter: 60})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +60,7 @@ func TestMethods(t *testing.T) {
 	}{{Newton, 1e-24}, {LBFGS, 1e-10}, {Adam, 1e-10}} {
 		var first *Embedding
 		for _, workers := range []int{1, 3} {
-			e, err := Embed(Petersen(), 5, &Options{Method: c.method, Fixed: 2, Starts: 4, Workers: workers, Source: rand.NewPCG(5, 5)})
+			e, err := Embed(t.Context(), Petersen(), 5, &Options{Method: c.method, Fixed: 2, Starts: 4, Workers: workers, Source: rand.NewPCG(5, 5)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -87,7 +90,7 @@ func TestEmbedLarge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := Embed(g, k, &Options{Starts: 1, Iterations: 40})
+	e, err := Embed(t.Context(), g, k, &Options{Starts: 1, MaxIter: 40})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +103,7 @@ func TestEmbedLarge(t *testing.T) {
 
 func TestFixedAt(t *testing.T) {
 	at := mat.NewDense(3, 5, []float64{0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0, 0})
-	e, err := Embed(Petersen(), 5, &Options{Fixed: 3, FixedAt: at})
+	e, err := Embed(t.Context(), Petersen(), 5, &Options{Fixed: 3, FixedAt: at})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +111,7 @@ func TestFixedAt(t *testing.T) {
 		t.Errorf("fixed vertices have moved to %v", mat.Formatted(e.X.Slice(0, 3, 0, 5)))
 	}
 	all := mat.NewDense(10, 1, []float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9})
-	e, err = Embed(Petersen(), 1, &Options{Fixed: 10, FixedAt: all})
+	e, err = Embed(t.Context(), Petersen(), 1, &Options{Fixed: 10, FixedAt: all})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +137,7 @@ func TestEmbedDegenerate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := Embed(g, c.k, nil)
+		e, err := Embed(t.Context(), g, c.k, nil)
 		if err != nil {
 			t.Errorf("%s: %v", c.what, err)
 			continue
@@ -160,7 +163,7 @@ func TestEmbedDegenerate(t *testing.T) {
 		{"option", 2, Options{Workers: -1}},
 		{"option", 2, Options{Margin: math.Inf(1)}},
 	} {
-		if _, err := Embed(p, c.k, &c.o); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Embed(t.Context(), p, c.k, &c.o); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one with %q", err, c.want)
 		}
 	}
@@ -177,5 +180,37 @@ func TestProblem(t *testing.T) {
 	}
 	if !(r.F < m.Func(x)/100) || r.HessEvaluations == 0 {
 		t.Errorf("gonum's Newton reaches %v from %v with %d Hessians", r.F, m.Func(x), r.HessEvaluations)
+	}
+}
+
+// TestCancel cancels before the starts, and in the middle: the best of what there
+// is comes with the error.
+func TestCancel(t *testing.T) {
+	for _, method := range []Method{Newton, LBFGS, Adam} {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		e, err := Embed(ctx, Petersen(), 5, &Options{Method: method, Starts: 3})
+		if !errors.Is(err, context.Canceled) || e == nil || !(e.Loss > 0) {
+			t.Fatalf("%v: %v, %+v", method, err, e)
+		}
+		if m := NewModel(Petersen(), 5, nil, DefaultMargin); m.Func(e.X.RawMatrix().Data) != e.Loss {
+			t.Errorf("%v: the loss at X is not %v", method, e.Loss)
+		}
+		for i, s := range e.Starts {
+			if !errors.Is(s.Err, context.Canceled) || s.Iterations > 1 {
+				t.Errorf("%v: start %d: %+v", method, i, s)
+			}
+		}
+		// Without an end but this one.
+		ctx, cancel = context.WithTimeout(t.Context(), 20*time.Millisecond)
+		o := &Options{Method: method, Starts: 1, Target: -1, MaxIter: math.MaxInt, Workers: 1, Rate: 1e-12}
+		large, err := NewGraph(2000, [][2]int{{0, 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Embed(ctx, large, 3, o); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v: %v", method, err)
+		}
+		cancel()
 	}
 }

@@ -1,6 +1,7 @@
 package graphembed_test
 
 import (
+	"context"
 	"fmt"
 
 	"gonum.org/v1/gonum/graph/simple"
@@ -14,7 +15,7 @@ import (
 func ExampleEmbed() {
 	g := graphembed.Petersen()
 	for _, k := range []int{4, 5} {
-		e, err := graphembed.Embed(g, k, &graphembed.Options{Fixed: 2})
+		e, err := graphembed.Embed(context.Background(), g, k, &graphembed.Options{Fixed: 2})
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -41,7 +42,7 @@ func ExampleFromUndirected() {
 		fmt.Println(err)
 		return
 	}
-	e, err := graphembed.Embed(g, 2, nil)
+	e, err := graphembed.Embed(context.Background(), g, 2, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -1,6 +1,7 @@
 package graphembed
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -80,13 +81,13 @@ func NewReport(g *Graph, method string, starts int, seed uint64) (*Report, error
 
 // Run adds the row of k dimensions, each time measured for about d. It calls
 // done with the number of starts that are through, every now and then.
-func (r *Report) Run(k int, d time.Duration, done func(starts int)) error {
+func (r *Report) Run(ctx context.Context, k int, d time.Duration, done func(starts int)) error {
 	row := Row{K: k}
 	var best *graphembed.Embedding
 	var steps []float64
 	for from := 0; from < r.Starts; from += atOnce {
 		n := min(atOnce, r.Starts-from)
-		e, err := graphembed.Embed(r.graph.Graph, k, &graphembed.Options{
+		e, err := graphembed.Embed(ctx, r.graph.Graph, k, &graphembed.Options{
 			Method: r.method, Fixed: r.Fixed, Starts: n, Source: rand.NewPCG(r.Seed, uint64(k)<<32|uint64(from)),
 		})
 		if err != nil {

@@ -31,7 +31,7 @@ func report(t *testing.T, name, method string, starts, low, high int) *Report {
 	}
 	done := 0
 	for k := low; k <= high; k++ {
-		if err := r.Run(k, time.Millisecond, func(n int) { done += n }); err != nil {
+		if err := r.Run(t.Context(), k, time.Millisecond, func(n int) { done += n }); err != nil {
 			t.Fatal(err)
 		}
 	}
