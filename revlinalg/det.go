@@ -27,11 +27,12 @@ import (
 // does not divide, and that is the kernel over fixed point, in which an inverse
 // leaves the range where pivots are small.
 //
-// If A is well-conditioned, C and Ċ are
+// If A is well-conditioned, C and Ċ are, with V = A⁻¹ and W = V·Ȧ,
 //
-//	C = det A·A⁻ᵀ,  Ċ = tr(A⁻¹·Ȧ)·C - A⁻ᵀ·Ȧᵀ·C,
+//	C_ij = det A·V_ji,  Ċ_ij = det A·Σ_{k≠j} (W_kk·V_ji - W_jk·V_ki),
 //
-// within about n·ε·κ(A). If the pivots (see Solve) show that κ(A) exceeds 1.6e5,
+// within about n·ε·κ(A), column by column: as k = j is left out, a column of Ȧ that
+// is large beside that of A does not spoil the others. If the pivots (see Solve) show that κ(A) exceeds 1.6e5,
 // or 200 for float32, they come from the singular values of A = U·Σ·Vᵀ, which
 // takes longer and needs no inverse: with s = det U·det V and W = Uᵀ·Ȧ·V,
 //
@@ -39,9 +40,9 @@ import (
 //	Ċ = s·U·Ḋ·Vᵀ,  Ḋ_ii = Σ_{k≠i} W_kk·p_ik,  Ḋ_ij = -W_ji·p_ij,  p_ij = Π_{k≠i,j} σ_k,
 //
 // so that singular matrices have the right gradient, too, within about n·ε times
-// the product of all singular values but the least. Columns that are so small that
-// the inverse would overflow are scaled by powers of two, and Ċ is then found in the
-// second way. The bits do not depend on the number of workers.
+// the product of all singular values but the least. Columns far from one are scaled
+// by powers of two before the elimination. The bits do not depend on the number of
+// workers.
 type Det[T rev.Float] struct {
 	Out     *T             `rev:"acc"`
 	A       rev.General[T] `rev:"in"`
@@ -132,7 +133,7 @@ func (k Det[T]) AdjointTangent(g, t, gt Det[T]) {
 	}
 	if g.Out != nil {
 		if gt.A.Data != nil && t.A.Data != nil {
-			w.setCofactorTangents(k.A, t.A)
+			w.setCofactorTangents(t.A)
 			addShared(k.Workers, gt.A, *g.Out, w.dc)
 		}
 		addShared(k.Workers, g.A, *g.Out, w.c)
@@ -162,26 +163,27 @@ type detWork[T rev.Float] struct {
 	ill       bool           // the cofactors come from the singular values
 	svd       singularValues // of A
 	u, vt, m  rev.General[T] // U, Vᵀ, and a diagonal or full matrix between them
+	diag      []T            // of A⁻¹·Ȧ
 	orth      luFactor[T]    // of U and Vᵀ, for their signs
 	sign      float64        // det U·det V
 	products  []extended     // of the first i singular values
 	remaining []extended     // of all but the first i
 }
 
-// factor computes the factors of A, with columns scaled that are tiny.
+// factor computes the factors of A, with columns scaled that are far from one, so
+// that neither the inverse nor products of two of its elements leave the range.
 func (w *detWork[T]) factor(workers int, a rev.General[T]) {
 	w.luFactor.factor(workers, a)
-	tiny := 0x1p-900
+	far := 200
 	if epsilon[T]() == 0x1p-23 {
-		tiny = 0x1p-100
+		far = 20
 	}
 	w.shifts, w.shifted = workspace.Zeros(w.shifts, a.Cols), false
 	for j, norm := range w.norms {
-		if norm == 0 || !(float64(norm) < tiny) {
-			continue
-		}
 		_, e := math.Frexp(float64(norm))
-		w.shifts[j], w.shifted = -e, true
+		if isFinite(float64(norm)) && (e > far || e < -far) {
+			w.shifts[j], w.shifted = -e, true
+		}
 	}
 	if !w.shifted {
 		return
@@ -268,15 +270,44 @@ func (w *detWork[T]) between(dst rev.General[T]) {
 	multiply(w.workers, dst, 1, view(w.x, false), view(w.vt, false))
 }
 
+// exchange makes of W = x the matrix M with M_jk = -det A·W_jk and M_jj = det A·Σ_{k≠j}
+// W_kk, where W is of A with columns scaled: Ċ_ij = Σ_k M_jk·V_ki.
+func (w *detWork[T]) exchange() {
+	det := w.determinant()
+	f := det.float()
+	plain := !w.shifted && math.Abs(f) > 0x1p-100 && math.Abs(f) < 0x1p100
+	w.diag = workspace.Grow(w.diag, w.x.Rows)
+	for j := range w.diag {
+		w.diag[j] = w.x.Row(j)[j]
+	}
+	for j := range w.diag {
+		row, sum := w.x.Row(j), T(0)
+		for k, v := range row {
+			switch {
+			case k == j:
+			case plain:
+				row[k] = T(-f * float64(v))
+				sum += T(f * float64(w.diag[k]))
+			default:
+				d := det
+				d.e += w.shifts[j] + w.shifts[k]
+				row[k] = -T(d.times(float64(v)).float())
+				sum += T(d.times(float64(w.diag[k])).float())
+			}
+		}
+		row[j] = sum
+	}
+}
+
 // setCofactorTangents sets dc, after c.
-func (w *detWork[T]) setCofactorTangents(a, ta rev.General[T]) {
+func (w *detWork[T]) setCofactorTangents(ta rev.General[T]) {
 	n := ta.Rows
 	w.dc = zeros(w.dc, n, n)
-	if !w.ill && (!w.shifted || !w.decompose(a)) {
+	if !w.ill {
 		w.x = zeros(w.x, n, n)
-		multiply(w.workers, w.x, 1, view(ta, true), view(w.c, false))
-		multiply(w.workers, w.dc, -1, view(w.y, true), view(w.x, false))
-		addShared(w.workers, w.dc, traceOfProduct(w.y, ta), w.c)
+		multiply(w.workers, w.x, 1, view(w.y, false), view(ta, false))
+		w.exchange()
+		multiply(w.workers, w.dc, 1, view(w.y, true), view(w.x, true))
 		return
 	}
 	w.dy = zeros(w.dy, n, n) // W

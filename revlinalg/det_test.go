@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"revnum/rev"
@@ -163,6 +164,52 @@ func TestDetScale(t *testing.T) {
 		for i, want := range c.gradient {
 			if got := ga.Row(i)[i]; !near(got, want, 1e-14) && got != want {
 				t.Errorf("%v: gradient %v of element %d, want %v", c.diagonal, got, i, want)
+			}
+		}
+	}
+}
+
+// Tangents of cofactors, each of which is the sum of the cofactors of A with one of
+// the other columns replaced by that of Ȧ, as exact sums. Columns of A are of very
+// different magnitudes, those of Ȧ are not.
+func TestDetCofactorTangents(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(25, 2))
+	for _, s := range []float64{1, 1e-6, 1e-12, 1e-30, 1e-200, 1e60} {
+		for n := 2; n <= 4; n++ {
+			a, da := regular[float64](rnd, n), rev.NewGeneral(n, n, normals[float64](rnd, n*n, 1))
+			for i := range n {
+				for j := 1; j < n; j += 2 {
+					a.Row(i)[j] *= s
+				}
+			}
+			if n == 2 {
+				a = rev.NewGeneral(2, 2, []float64{1, 2 * s, 3, 4 * s})
+				da = rev.NewGeneral(2, 2, []float64{1, 2, 3, 1})
+			}
+			one := 1.0
+			ga, dga := rev.NewGeneral[float64](n, n, nil), rev.NewGeneral[float64](n, n, nil)
+			Det[float64]{A: a}.AdjointTangent(Det[float64]{Out: &one, A: ga}, Det[float64]{A: da}, Det[float64]{A: dga})
+			for i := range n {
+				for j := range n {
+					sum, magnitude := new(big.Rat), 0.0
+					for k := range n {
+						if k == j {
+							continue
+						}
+						b := rowsOf(rev.NewGeneral(n, n, slices.Clone(a.Data)))
+						for r := range b {
+							b[r][k] = da.Row(r)[k]
+						}
+						c := bigCofactor(b, i, j)
+						v, _ := c.Float64()
+						magnitude += math.Abs(v)
+						sum.Add(sum, c)
+					}
+					want, _ := sum.Float64()
+					if got := dga.Row(i)[j]; !(math.Abs(got-want) <= 1e-13*magnitude) {
+						t.Errorf("scale %g, n=%d: tangent of cofactor (%d, %d) is %v, want %v", s, n, i, j, got, want)
+					}
+				}
 			}
 		}
 	}
