@@ -100,12 +100,12 @@ func Example_sparse() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	k := revsparse.NewSolve(x, a, b) // x += A⁻¹·b
+	k := revsparse.NewCG(x, a, b) // x += A⁻¹·b
 	if err := k.Forward(); err != nil {
 		log.Fatal(err)
 	}
 	ga := a.With(make([]float64, a.NNZ())) // a gradient at the entries of A alone
-	if err := k.Adjoint(revsparse.NewSolve(gx, ga, gb)); err != nil {
+	if err := k.Adjoint(revsparse.NewCG(gx, ga, gb)); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Printf("%.3f\n%.3f\n", gb.RawVector().Data, ga.Data)

@@ -1,109 +1,306 @@
 package revsparse
 
 import (
+	"errors"
+	"fmt"
 	"math"
 
-	"revnum/internal/simd"
+	"gonum.org/v1/gonum/mat"
+
 	"revnum/internal/workspace"
+	"revnum/rev"
 )
 
-// cg solves systems with a positive definite matrix by conjugate gradients,
-// preconditioned by a diagonal.
-type cg struct {
-	a interface {
-		mulTo(y, x []float64) // y = A·x
-	}
-	norm    float64   // of A, about
-	inverse []float64 // of the preconditioner, nil for none
-	tol     float64   // of ‖b - A·x‖ / (‖A‖·‖x‖ + ‖b‖)
-	maxIter int
-	kernel  string // that errors name
-
-	rhs, r, z, p, q []float64
-}
-
-func (s *cg) failure(iterations int, residual float64) error {
-	return &ConvergenceError{Kernel: s.kernel, Iterations: iterations, Residual: residual, Tol: s.tol}
-}
-
-// solve replaces x, whose elements are finite and of moderate size, by A⁻¹·x.
+// CG is the kernel
 //
-// The residual r is brought up to date rather than computed, and what it says when
-// it is small is checked. If rounding has led it astray, the iteration begins anew
-// with the residual as it is.
-func (s *cg) solve(x []float64) error {
-	for _, v := range [...]*[]float64{&s.rhs, &s.r, &s.z, &s.p, &s.q} {
-		*v = workspace.Grow(*v, len(x))
+//	X += A⁻¹·B
+//
+// of a symmetric positive definite n×n matrix A and vectors X and B, by conjugate
+// gradients (Hestenes and Stiefel 1952) with the diagonal of A for a
+// preconditioner. The derivatives are those of the solution, not of the
+// iteration: with x = A⁻¹·b and λ = A⁻¹·x̄, one more solution,
+//
+//	b̄ += λ,  Ā -= λ·xᵀ,  ẋ += A⁻¹·(ḃ - Ȧ·x),
+//
+// and, with ġ the tangent of x̄ and λ̇ = A⁻¹·(ġ - Ȧ·λ), those of second order λ̇ and
+// -(λ̇·xᵀ + λ·ẋᵀ).
+//
+// A is stored as its lower triangle, or with both. An entry below the diagonal stands for
+// its mirror image too, so that the gradient there is the sum of both; if there are
+// entries above, they must be the same, and derivatives by them are not looked at. Entries
+// of the same place add up, and need not be sorted. If A is not symmetric, use Solve.
+//
+// A solution is accepted when
+//
+//	‖b - A·x‖ ≤ Tol·(‖A‖·‖x‖ + ‖b‖),  ‖A‖ = max_i Σ_j |A_ij|:
+//
+// it then solves a system that differs by Tol at most, relative to the norms of A and
+// b, and its relative error is at most about 2·Tol times the condition number of A.
+// All is computed in float64, and the same bits each time, so Inverse restores X up to the
+// rounding of an addition and a subtraction.
+//
+// The methods return a *NotSymmetricError if A has elements above the diagonal and differs
+// from its transpose by more than Tol·‖A‖, which is looked at once for a matrix as long as
+// calls with it follow each other. They return a *NotPositiveDefiniteError if A is found
+// to be not, and a
+// *ConvergenceError if it takes more than MaxIter products with A, or A or B have
+// elements that are infinite or NaN. It is an error too if A with the mirror images has
+// more entries than indices of its type count. Nothing has been written then. A
+// semidefinite matrix may be found out or not.
+type CG[T rev.Float, I Index] struct {
+	X rev.Vector[T] `rev:"acc"`
+	A CSR[T, I]     `rev:"in"`
+	B rev.Vector[T] `rev:"in"`
+
+	Tol     float64 // 0 means 16 times the distance from 1 to the next T
+	MaxIter int     // in each solution; 0 means 2·n + 1000
+	Workers int     // 0 means GOMAXPROCS
+}
+
+// NewCG returns the kernel over gonum vectors, sharing their storage.
+func NewCG[I Index](x *mat.VecDense, a CSR[float64, I], b *mat.VecDense) CG[float64, I] {
+	k := CG[float64, I]{X: rev.ViewVec(x), A: a, B: rev.ViewVec(b)}
+	k.checkShape()
+	return k
+}
+
+// NotPositiveDefiniteError is the error of a matrix that is not positive definite.
+type NotPositiveDefiniteError struct {
+	Curvature float64 // vᵀ·A·v / vᵀ·v ≤ 0 for some vector v
+}
+
+func (e *NotPositiveDefiniteError) Error() string {
+	return fmt.Sprintf("revsparse: the matrix is not positive definite: vᵀ·A·v = %v·vᵀ·v for some v", e.Curvature)
+}
+
+// ConvergenceError is the error of an iteration that did not come to its end.
+type ConvergenceError struct {
+	Kernel     string
+	Iterations int     // products with the matrix
+	Residual   float64 // relative, as it should have come below Tol; NaN after a number that is not finite
+	Tol        float64
+}
+
+func (e *ConvergenceError) Error() string {
+	return fmt.Sprintf("revsparse: %s: not converged after %d iterations: residual %.3g, want %.3g", e.Kernel, e.Iterations, e.Residual, e.Tol)
+}
+
+func (k *CG[T, I]) checkShape() {
+	if k.A.Rows != k.A.Cols || k.B.N != k.A.Rows || k.X.Data != nil && k.X.N != k.A.Rows {
+		panic(mat.ErrShape)
 	}
-	copy(s.rhs, x)
-	copy(s.r, x)
-	clear(x)
-	normB := norm2(s.rhs)
-	last := math.Inf(1)
-	for iter := 0; ; {
-		used, err := s.iterate(x, normB, s.maxIter-iter)
-		if err != nil {
+	if k.X.Data == nil {
+		k.X.N = k.A.Rows // that of its cotangent
+	}
+}
+
+func (k *CG[T, I]) check() {
+	rev.Check(k)
+	k.A.check()
+	k.checkShape()
+}
+
+// solver is what the solutions with one matrix need.
+type solver[I Index] struct {
+	cg
+	m                      mirrored[I]
+	positive               bool // the diagonal of A, whose inverse is that of m
+	x, dx, lambda, dlambda []float64
+}
+
+// start returns a solver for A.
+func (k *CG[T, I]) start() (*solver[I], error) {
+	s := workspace.Get[solver[I]]()
+	s.kernel = "CG"
+	if s.tol = k.Tol; s.tol == 0 {
+		s.tol = 16 * epsilon[T]()
+	}
+	if s.maxIter = k.MaxIter; s.maxIter == 0 {
+		s.maxIter = 2*k.A.Rows + 1000
+	}
+	if err := k.setMatrix(s); err != nil {
+		workspace.Put(s)
+		return nil, err
+	}
+	return s, nil
+}
+
+func (k *CG[T, I]) setMatrix(s *solver[I]) error {
+	made, err := setMirrored(&s.m, k.A, s.tol)
+	if err != nil {
+		if errors.Is(err, errNotFinite) {
+			err = s.failure(0, math.NaN())
+		}
+		return err
+	}
+	s.m.workers = k.Workers
+	s.a, s.norm = &s.m, s.m.norm
+	if !made && s.positive {
+		return nil // the preconditioner is that of A
+	}
+	s.positive = false
+	s.inverse = workspace.Zeros(s.inverse, k.A.Rows)
+	f := &s.m.full
+	for i := range s.inverse {
+		for p := f.Ptr[i]; p < f.Ptr[i+1]; p++ {
+			if int(f.Ind[p]) == i {
+				s.inverse[i] += f.Data[p]
+			}
+		}
+		if !(s.inverse[i] > 0) {
+			return &NotPositiveDefiniteError{math.Ldexp(s.inverse[i], s.m.exp)}
+		}
+		s.inverse[i] = 1 / s.inverse[i]
+	}
+	s.positive = true
+	return nil
+}
+
+// solve replaces x by A⁻¹·x.
+func (s *solver[I]) solve(x []float64) error {
+	e, ok := binaryExponent(x)
+	if !ok {
+		return s.failure(0, math.NaN())
+	}
+	for i, v := range x {
+		x[i] = math.Ldexp(v, -e)
+	}
+	if err := s.cg.solve(x); err != nil {
+		var indefinite *NotPositiveDefiniteError
+		if errors.As(err, &indefinite) {
+			indefinite.Curvature = math.Ldexp(indefinite.Curvature, s.m.exp)
+		}
+		return err
+	}
+	for i, v := range x {
+		x[i] = math.Ldexp(v, e-s.m.exp)
+	}
+	return nil
+}
+
+// Forward computes X += A⁻¹·B.
+func (k CG[T, I]) Forward() error { return k.add(1) }
+
+// Inverse computes X -= A⁻¹·B.
+func (k CG[T, I]) Inverse() error { return k.add(-1) }
+
+func (k *CG[T, I]) add(sign float64) error {
+	k.check()
+	s, err := k.start()
+	if err != nil {
+		return err
+	}
+	defer workspace.Put(s)
+	if err := k.solution(s); err != nil {
+		return err
+	}
+	accumulate(k.X, sign, s.x)
+	return nil
+}
+
+// solution sets x.
+func (k *CG[T, I]) solution(s *solver[I]) error {
+	s.x = load(s.x, k.B, k.A.Rows)
+	return s.solve(s.x)
+}
+
+// solutionTangent sets ẋ.
+func (k *CG[T, I]) solutionTangent(s *solver[I], t *CG[T, I]) error {
+	s.dx = load(s.dx, t.B, k.A.Rows)
+	if t.A.Data != nil {
+		addMulSymmetric(s.dx, -1, k.A, t.A.Data, s.x)
+	}
+	return s.solve(s.dx)
+}
+
+// Adjoint computes X -= A⁻¹·B, b̄ += λ and Ā -= λ·xᵀ.
+func (k CG[T, I]) Adjoint(g CG[T, I]) error {
+	k.check()
+	rev.CheckLike(&k, &g)
+	s, err := k.start()
+	if err != nil {
+		return err
+	}
+	defer workspace.Put(s)
+	if k.X.Data != nil || g.A.Data != nil {
+		if err := k.solution(s); err != nil {
 			return err
 		}
-		iter += used
-		s.a.mulTo(s.r, x)
-		simd.AxpyTo(s.r, -1, s.r, s.rhs)
-		residual := s.relative(norm2(s.r), norm2(x), normB)
-		if residual <= s.tol {
-			return nil
+	}
+	if g.X.Data != nil && (g.A.Data != nil || g.B.Data != nil) {
+		s.lambda = load(s.lambda, g.X, k.A.Rows)
+		if err := s.solve(s.lambda); err != nil {
+			return err
 		}
-		// Not smaller by much means that it is as small as it can be.
-		if iter >= s.maxIter || !(residual < last/2) {
-			return s.failure(iter, residual)
-		}
-		last = residual
+		k.addGradient(&g, s.lambda, s.x)
+	}
+	accumulate(k.X, -1, s.x)
+	return nil
+}
+
+func (k *CG[T, I]) addGradient(g *CG[T, I], lambda, x []float64) {
+	accumulate(g.B, 1, lambda)
+	if g.A.Data != nil {
+		addSymmetric(g.A.Data, k.A, -1, lambda, x)
 	}
 }
 
-// relative returns the residual that is to be at most the tolerance.
-func (s *cg) relative(r, x, b float64) float64 {
-	if r == 0 {
-		return 0
+// Tangent computes X += A⁻¹·B and ẋ += A⁻¹·(ḃ - Ȧ·x).
+func (k CG[T, I]) Tangent(t CG[T, I]) error {
+	k.check()
+	rev.CheckLike(&k, &t)
+	s, err := k.start()
+	if err != nil {
+		return err
 	}
-	return r / (float64(s.norm*x) + b)
+	defer workspace.Put(s)
+	if err := k.solution(s); err != nil {
+		return err
+	}
+	if t.X.Data != nil && (t.A.Data != nil || t.B.Data != nil) {
+		if err := k.solutionTangent(s, &t); err != nil {
+			return err
+		}
+		accumulate(t.X, 1, s.dx)
+	}
+	accumulate(k.X, 1, s.x)
+	return nil
 }
 
-// iterate improves x until r, which it brings up to date, seems small, and returns
-// the number of products with A that it took.
-func (s *cg) iterate(x []float64, normB float64, most int) (int, error) {
-	rz, normX := 0.0, 0.0
-	for iter := 0; ; iter++ {
-		// The norm of x grows, and what it was ten steps ago will do.
-		if iter%10 == 0 {
-			normX = norm2(x)
-		}
-		if iter >= most || s.relative(norm2(s.r), normX, normB) <= s.tol/2 {
-			return iter, nil
-		}
-		z := s.r
-		if s.inverse != nil {
-			z = s.z
-			simd.MulTo(z, s.r, s.inverse)
-		}
-		before := rz
-		rz = simd.Dot(s.r, z)
-		if rz < 0x1p-900 {
-			return iter, nil // the products below would underflow
-		}
-		if iter == 0 {
-			copy(s.p, z)
-		} else {
-			simd.AxpyTo(s.p, rz/before, s.p, z)
-		}
-		s.a.mulTo(s.q, s.p)
-		switch pq := simd.Dot(s.p, s.q); {
-		case math.IsNaN(pq) || math.IsInf(pq, 0):
-			return 0, s.failure(iter+1, math.NaN())
-		case pq <= 0:
-			return 0, &NotPositiveDefiniteError{pq / simd.SumSquares(s.p)}
-		default:
-			simd.Axpy(rz/pq, s.p, x)
-			simd.Axpy(-rz/pq, s.q, s.r)
-		}
+// AdjointTangent computes what Adjoint does, ẋ -= A⁻¹·(ḃ - Ȧ·x), and the tangents
+// of the gradient.
+func (k CG[T, I]) AdjointTangent(g, t, gt CG[T, I]) error {
+	k.check()
+	rev.CheckLike(&k, &g, &t, &gt)
+	s, err := k.start()
+	if err != nil {
+		return err
 	}
+	defer workspace.Put(s)
+	if err := k.solution(s); err != nil {
+		return err
+	}
+	if err := k.solutionTangent(s, &t); err != nil {
+		return err
+	}
+	s.lambda = load(s.lambda, g.X, k.A.Rows)
+	if err := s.solve(s.lambda); err != nil {
+		return err
+	}
+	s.dlambda = load(s.dlambda, gt.X, k.A.Rows)
+	if t.A.Data != nil {
+		addMulSymmetric(s.dlambda, -1, k.A, t.A.Data, s.lambda)
+	}
+	if err := s.solve(s.dlambda); err != nil {
+		return err
+	}
+
+	accumulate(k.X, -1, s.x)
+	accumulate(t.X, -1, s.dx)
+	k.addGradient(&g, s.lambda, s.x)
+	k.addGradient(&gt, s.dlambda, s.x)
+	if gt.A.Data != nil {
+		addSymmetric(gt.A.Data, k.A, -1, s.lambda, s.dx)
+	}
+	return nil
 }

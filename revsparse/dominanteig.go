@@ -1,6 +1,7 @@
 package revsparse
 
 import (
+	"errors"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -24,10 +25,10 @@ import (
 // definite: conjugate gradients solve that. The gradient is taken at the entries of
 // A alone. Values or Vectors may be nil; eigenvalues alone take no solution.
 //
-// A is symmetric by having only its lower triangle looked at: an entry below the
-// diagonal stands for its mirror image too, so that the gradient there is the sum
-// of both, and entries above may be missing or not. Entries of the same place add
-// up, and need not be sorted.
+// A is stored as its lower triangle, or with both. An entry below the diagonal stands for
+// its mirror image too, so that the gradient there is the sum of both; if there are
+// entries above, they must be the same, and derivatives by them are not looked at. Entries
+// of the same place add up, and need not be sorted.
 //
 // Of v and -v the one is taken that has its first element of more than 3/10 of the
 // largest magnitude positive. The error of an eigenvalue is about Tol·‖A‖ at most,
@@ -35,7 +36,8 @@ import (
 // computed in float64, and the same bits each time, so Inverse restores the
 // operands up to the rounding of an addition and a subtraction.
 //
-// The methods return a *DegenerateError if the eigenvalues of two pairs, or of the
+// The methods return a *NotSymmetricError if A has elements above the diagonal and differs
+// from its transpose by more than Tol·‖A‖, and a *DegenerateError if the eigenvalues of two pairs, or of the
 // last pair and the next, are closer than 2⁻²⁶·‖A‖: the pairs are not determined
 // then, or not their order. (Of λ and -λ, with LargestMagnitude, it is the order.)
 // They return a *ConvergenceError if MaxIter is not enough, or A has an element
@@ -97,13 +99,12 @@ func (k *DominantEig[T, I]) search(like ...eigenpairs[T]) (*sparseEig[T, I], err
 	s.a = k.A
 	e := &s.eigen
 	e.start(s, "DominantEig", k.EigOptions, k.A.Rows, pairs, epsilon[T]())
-	finite, err := setMirrored(&s.m, k.A)
+	_, err := setMirrored(&s.m, k.A, e.Tol)
 	switch {
-	case err != nil:
-	case finite:
+	case err == nil:
 		s.m.workers, e.exp = k.Workers, s.m.exp
 		err = e.find()
-	default:
+	case errors.Is(err, errNotFinite):
 		err = e.failure(math.NaN())
 	}
 	if err != nil {

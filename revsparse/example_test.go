@@ -155,7 +155,7 @@ func ExampleSampledMul() {
 	// Output: [2 3]
 }
 
-func ExampleSolve() {
+func ExampleCG() {
 	// A chain of three springs that is held at one end, and pulled at the other.
 	a, err := revsparse.NewCSR(3, 3, []int32{0, 1, 3, 5}, []int32{0, 0, 1, 1, 2}, []float64{2, -1, 2, -1, 1})
 	if err != nil {
@@ -163,7 +163,7 @@ func ExampleSolve() {
 		return
 	}
 	x, b := mat.NewVecDense(3, nil), mat.NewVecDense(3, []float64{0, 0, 1})
-	k := revsparse.NewSolve(x, a, b)
+	k := revsparse.NewCG(x, a, b)
 	if err := k.Forward(); err != nil {
 		fmt.Println(err)
 		return
@@ -172,7 +172,7 @@ func ExampleSolve() {
 
 	gx, gb := mat.NewVecDense(3, []float64{0, 0, 1}), mat.NewVecDense(3, nil)
 	ga := a.With(make([]float64, a.NNZ()))
-	if err := k.Adjoint(revsparse.NewSolve(gx, ga, gb)); err != nil {
+	if err := k.Adjoint(revsparse.NewCG(gx, ga, gb)); err != nil {
 		fmt.Println(err)
 		return
 	}

@@ -1,36 +1,65 @@
 package revsparse
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
 
-// mirrored is the symmetric matrix with the lower triangle of a kernel's operand,
-// all of it stored, in float64, and times 2^-exp, so that the largest element is
-// between 1/2 and 1.
+// mirrored is the symmetric matrix that a kernel's operand stands for, with both triangles
+// stored, in float64, and times 2^-exp, so that the largest element is between 1/2 and 1.
 type mirrored[I Index] struct {
 	full    CSR[float64, I]
 	exp     int
 	norm    float64 // the largest sum of the magnitudes of a row
 	workers int
+
+	// The operand that full was made of last, and the tolerance it was checked to. Most
+	// often it is that of the call before.
+	of  CSR[float64, I]
+	tol float64
+
+	t     CSR[float64, I] // the transpose of the operand, without its values
+	from  []I             // where its entries are in the operand
+	skew  []float64       // a row of the differences between both triangles
+	skews []float64       // sums of their magnitudes in each row
 }
 
-// setMirrored makes m the matrix with the lower triangle of a. It reports whether all
-// elements of that are finite; only then m is made. It is an error if indices of type I
-// do not count the entries.
-func setMirrored[T rev.Float, I Index](m *mirrored[I], a CSR[T, I]) (finite bool, err error) {
+// NotSymmetricError is the error of a matrix that has entries above the diagonal which are
+// not those below it. A symmetric matrix is stored as its lower triangle, or with both.
+type NotSymmetricError struct {
+	Row, Col      int     // below the diagonal
+	Value, Mirror float64 // elements (Row, Col) and (Col, Row)
+}
+
+func (e *NotSymmetricError) Error() string {
+	return fmt.Sprintf("revsparse: the matrix is not symmetric: element (%d, %d) is %v, element (%d, %d) is %v: store the lower triangle, or both",
+		e.Row, e.Col, e.Value, e.Col, e.Row, e.Mirror)
+}
+
+// setMirrored makes m the symmetric matrix that a stands for, unless it is that of a
+// already, and reports whether it has. It is an error if a has elements above the diagonal
+// and is not symmetric within tol·‖a‖, if it has elements that are infinite or NaN
+// (errNotFinite), or if indices of type I do not count the entries.
+func setMirrored[T rev.Float, I Index](m *mirrored[I], a CSR[T, I], tol float64) (made bool, err error) {
+	if m.isOf(a.Rows, a.Ptr, a.Ind, tol) && sameAs(m.of.Data, a.Data) {
+		return false, nil
+	}
+	m.of.Rows = -1 // of nothing, if this fails
 	n := a.Rows
 	f := &m.full
 	f.Rows, f.Cols = n, n
 	f.Ptr = workspace.Zeros(f.Ptr, n+1)
-	entries, top := 0, 0.0
+	entries, top, above := 0, 0.0, false
 	for i := range n {
 		for p := a.Ptr[i]; p < a.Ptr[i+1]; p++ {
 			j := int(a.Ind[p])
 			if j > i {
+				above = above || a.Data[p] != 0
 				continue
 			}
 			if v := math.Abs(float64(a.Data[p])); v > top || math.IsNaN(v) {
@@ -48,7 +77,7 @@ func setMirrored[T rev.Float, I Index](m *mirrored[I], a CSR[T, I]) (finite bool
 		return false, fmt.Errorf("revsparse: the %d entries of both triangles are more than %T counts", entries, I(0))
 	}
 	if !(top <= math.MaxFloat64) {
-		return false, nil
+		return false, errNotFinite
 	}
 	_, m.exp = math.Frexp(top)
 
@@ -87,7 +116,88 @@ func setMirrored[T rev.Float, I Index](m *mirrored[I], a CSR[T, I]) (finite bool
 		}
 		m.norm = max(m.norm, s)
 	}
+
+	m.of.Ptr, m.of.Ind = append(m.of.Ptr[:0], a.Ptr...), append(m.of.Ind[:0], a.Ind...)
+	m.of.Data = workspace.Grow(m.of.Data, len(a.Data))
+	for p, v := range a.Data {
+		m.of.Data[p] = float64(v)
+	}
+	if above {
+		if err := m.checkSymmetric(n, tol); err != nil {
+			return false, err
+		}
+	}
+	m.of.Rows, m.tol = n, tol
 	return true, nil
+}
+
+// errNotFinite is what callers of setMirrored make a *ConvergenceError of.
+var errNotFinite = errors.New("revsparse: elements are infinite or NaN")
+
+// isOf reports whether m was made of a matrix with this structure.
+func (m *mirrored[I]) isOf(rows int, ptr, ind []I, tol float64) bool {
+	return m.of.Rows == rows && m.tol == tol && slices.Equal(m.of.Ptr, ptr) && slices.Equal(m.of.Ind, ind)
+}
+
+// sameAs reports whether x has the values y.
+func sameAs[T rev.Float](x []float64, y []T) bool {
+	for p, v := range y {
+		if x[p] != float64(v) {
+			return false
+		}
+	}
+	return true
+}
+
+// checkSymmetric returns an error unless the largest sum of |a_ij - a_ji| over a row of the
+// n×n matrix that m is made of is at most tol·‖A‖.
+func (m *mirrored[I]) checkSymmetric(n int, tol float64) error {
+	a, t := &m.of, &m.t
+	t.Ptr, t.Ind, m.from = workspace.Grow(t.Ptr, n+1), workspace.Grow(t.Ind, len(a.Ind)), workspace.Grow(m.from, len(a.Ind))
+	a.Rows, a.Cols = n, n
+	transpose(t, *a, m.from)
+	a.Rows = -1
+	m.skew, m.skews = workspace.Zeros(m.skew, n), workspace.Zeros(m.skews, n)
+	worst, row, col := 0.0, 0, 0
+	for i := range n {
+		lower, upper := a.Ind[a.Ptr[i]:a.Ptr[i+1]], t.Ind[t.Ptr[i]:t.Ptr[i+1]]
+		for q, j := range lower {
+			m.skew[j] += math.Ldexp(a.Data[int(a.Ptr[i])+q], -m.exp)
+		}
+		for q, j := range upper {
+			m.skew[j] -= math.Ldexp(a.Data[m.from[int(t.Ptr[i])+q]], -m.exp)
+		}
+		for _, list := range [...][]I{lower, upper} {
+			for _, j := range list {
+				d := math.Abs(m.skew[j])
+				m.skew[j] = 0
+				if int(j) >= i {
+					continue
+				}
+				m.skews[i] += d
+				m.skews[j] += d
+				if d > worst || math.IsNaN(d) {
+					worst, row, col = d, i, int(j)
+				}
+			}
+		}
+	}
+	for _, s := range m.skews {
+		if !(s <= tol*m.norm) {
+			return &NotSymmetricError{Row: row, Col: col, Value: element(a, row, col), Mirror: element(a, col, row)}
+		}
+	}
+	return nil
+}
+
+// element returns the sum of the entries of row i and column j.
+func element[I Index](a *CSR[float64, I], i, j int) (v float64) {
+	for p := a.Ptr[i]; p < a.Ptr[i+1]; p++ {
+		if int(a.Ind[p]) == j {
+			v += a.Data[p]
+		}
+	}
+	return v
 }
 
 // mulTo computes y = A·x.

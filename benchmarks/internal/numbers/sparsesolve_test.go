@@ -25,8 +25,8 @@ func triSolve[T rev.Float](rnd *rand.Rand, n int) revsparse.TriSolve[T, int] {
 	return revsparse.TriSolve[T, int]{X: vector[T](rnd, n), A: symmetricMatrix[T](rnd, n), B: vector[T](rnd, n)}
 }
 
-func sparseSolve[T rev.Float](rnd *rand.Rand, n int) revsparse.Solve[T, int] {
-	return revsparse.Solve[T, int]{X: vector[T](rnd, n), A: symmetricMatrix[T](rnd, n), B: vector[T](rnd, n)}
+func sparseCG[T rev.Float](rnd *rand.Rand, n int) revsparse.CG[T, int] {
+	return revsparse.CG[T, int]{X: vector[T](rnd, n), A: symmetricMatrix[T](rnd, n), B: vector[T](rnd, n)}
 }
 
 func dominantEig[T rev.Float](rnd *rand.Rand, n int) revsparse.DominantEig[T, int] {
