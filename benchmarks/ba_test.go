@@ -189,14 +189,14 @@ func TestBASolveOptions(t *testing.T) {
 
 	// After one step: as by Cholesky if the system is solved well, and not if not.
 	first := func(args ...string) float64 {
-		p, _ := solved(t, path, append(args, "--iterations", "1")...)
+		p, _ := solved(t, path, append(args, "--max-iter", "1")...)
 		return bundle.ErrorsOf(p).RMS()
 	}
 	want := first("--method", "cholesky")
 	if e := first("--method", "cg", "--forcing", "1e-15"); math.Abs(e-want) > 1e-6*want {
 		t.Errorf("conjugate gradients with a small --forcing: rms %v, want %v", e, want)
 	}
-	for _, args := range [][]string{{"--method", "cg", "--forcing", "0.9"}, {"--method", "cg", "--forcing", "1e-15", "--linear-iterations", "2"}} {
+	for _, args := range [][]string{{"--method", "cg", "--forcing", "0.9"}, {"--method", "cg", "--forcing", "1e-15", "--max-linear-iter", "2"}} {
 		if e := first(args...); !(math.Abs(e-want) > 1e-3*want) {
 			t.Errorf("%v: rms %v, as if the system were solved well", args, e)
 		}
@@ -205,10 +205,10 @@ func TestBASolveOptions(t *testing.T) {
 		t.Errorf("a small --radius: rms %v, want much more than %v", e, want)
 	}
 
-	if _, stdout := solved(t, path, "--iterations", "1"); !strings.Contains(stdout, "iteration limit after 1 step in") {
+	if _, stdout := solved(t, path, "--max-iter", "1"); !strings.Contains(stdout, "iteration limit after 1 step in") {
 		t.Errorf("one iteration:\n%s", stdout)
 	}
-	if _, stdout := solved(t, path, "--time", "1ns"); !strings.Contains(stdout, "time limit") {
+	if _, stdout := solved(t, path, "--max-time", "1ns"); !strings.Contains(stdout, "time limit") {
 		t.Errorf("no time:\n%s", stdout)
 	}
 	for _, args := range [][]string{{"--loss", "cauchy"}, {"--loss", "tukey", "--scale", "100"}} {
@@ -290,8 +290,8 @@ func TestBAErrors(t *testing.T) {
 		{[]string{"solve", path, "--method", "qr"}, `--method: expected one of auto, cg, cholesky, found "qr"`},
 		{[]string{"solve", path, "--fix-cameras", "8"}, `--fix-cameras: expected numbers and ranges within 0..7, as 0,5..9, found "8"`},
 		{[]string{"solve", path, "--fix-points", "3..2"}, `--fix-points: expected numbers and ranges within 0..119`},
-		{[]string{"solve", path, "--iterations", "0"}, "--iterations: expected at least 1, found 0"},
-		{[]string{"solve", path, "--linear-iterations", "0"}, "--linear-iterations: expected at least 1, found 0"},
+		{[]string{"solve", path, "--max-iter", "0"}, "--max-iter: expected at least 1, found 0"},
+		{[]string{"solve", path, "--max-linear-iter", "0"}, "--max-linear-iter: expected at least 1, found 0"},
 		{[]string{"solve", path, "--radius", "0"}, "--radius: expected more than 0, found 0"},
 		{[]string{"solve", path, "--forcing", "-1"}, "--forcing: expected more than 0, found -1"},
 		{[]string{"solve", path, "--forcing", "1"}, "Forcing is 1, expected less than 1"},
@@ -365,7 +365,7 @@ func TestBAInterrupt(t *testing.T) {
 	}
 	path := bundleFile(t, "--kind", "city", "--cameras", "100", "--points", "5000", "--observations", "25000")
 	dir := t.TempDir()
-	cmd := exec.Command(exe, "ba", "solve", path, "--iterations", "1000000", "--cost-tol", "0", "--gradient-tol", "0", "--step-tol", "0",
+	cmd := exec.Command(exe, "ba", "solve", path, "--max-iter", "1000000", "--cost-tol", "0", "--gradient-tol", "0", "--step-tol", "0",
 		"--out", "solved.txt", "--plot-dir", "results")
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "BENCHMARKS_RUN_MAIN=1")

@@ -111,7 +111,7 @@ these.`,
 				return fmt.Errorf("--truth: expected another file than that of --out, found %s", truth)
 			}
 			opts.Layout = ba.Layout(layout)
-			opts.Src = rand.NewPCG(seed, 0)
+			opts.Source = rand.NewPCG(seed, 0)
 			floats := 12*float64(opts.Observations) + 8*float64(opts.Points) + 40*float64(opts.Cameras)
 			if err := adbench.CheckMemory(uint64(min(max(0, floats), 1<<62)), "the cameras, points and observations"); err != nil {
 				return err

@@ -19,7 +19,7 @@ import (
 // (Nash and Sofer 1990): with Q_k its value after k of them, when k·(Q_k - Q_(k-1))
 // is less than eta·Q_k.
 type conjugate struct {
-	x              *unknowns
+	unknowns       *unknowns
 	eta            float64
 	most           int
 	r, z, p, sp    []float64 // residual, preconditioned, direction, S·p
@@ -41,7 +41,7 @@ type conjugatePart struct {
 func newConjugate(s *normal, x *unknowns, o *Options) *conjugate {
 	n, full := x.len(), len(s.gc)
 	c := &conjugate{
-		x: x, eta: o.Forcing, most: o.LinearIterations,
+		unknowns: x, eta: o.Forcing, most: o.MaxLinearIter,
 		r: make([]float64, n), z: make([]float64, n), p: make([]float64, n), sp: make([]float64, n),
 		full: make([]float64, full), in: make([]float64, full),
 		blocks: make([]float64, cameraLen*full), factor: make([]float64, cameraLen*cameraLen*len(x.size)),
@@ -55,6 +55,8 @@ func newConjugate(s *normal, x *unknowns, o *Options) *conjugate {
 }
 
 func (c *conjugate) forms() bool { return false }
+
+func (c *conjugate) describe(r *Report) { r.Method = ConjugateGradients }
 
 func (c *conjugate) solve(s *normal, damping, step []float64, stopped func() bool) (iterations int, ok bool) {
 	if !c.precondition(s, damping) {
@@ -130,14 +132,14 @@ func (c *conjugate) right(s *normal) {
 	for i, g := range s.gc {
 		c.full[i] = -g - c.full[i]
 	}
-	c.x.reduce(c.r, c.full)
+	c.unknowns.reduce(c.r, c.full)
 }
 
 // multiply computes dst = (S + C)·x for the damping C.
 func (c *conjugate) multiply(s *normal, damping, dst, x []float64) {
-	c.x.expand(c.in, x)
+	c.unknowns.expand(c.in, x)
 	c.overParts(s, func(p *conjugatePart, q int) { c.multiplyPoint(s, p, q) })
-	c.x.reduce(dst, c.full)
+	c.unknowns.reduce(dst, c.full)
 	for i, d := range damping[:len(dst)] {
 		dst[i] += float64(d * x[i])
 	}
@@ -183,7 +185,7 @@ func (c *conjugate) multiplyPoint(s *normal, p *conjugatePart, q int) {
 // positive definite.
 func (c *conjugate) precondition(s *normal, damping []float64) bool {
 	const size = cameraLen * cameraLen
-	parallel.Run(s.workers, len(c.x.parts), block(func(_, a int) {
+	parallel.Run(s.workers, len(c.unknowns.parts), block(func(_, a int) {
 		m := (*[size]float64)(c.blocks[size*a:])
 		unpack(m, s.u[simd.BlockLen9*a:])
 		var g [3 * cameraLen]float64
@@ -199,9 +201,9 @@ func (c *conjugate) precondition(s *normal, damping []float64) bool {
 		}
 	}))
 	clear(c.factor)
-	for a, parts := range c.x.parts {
+	for a, parts := range c.unknowns.parts {
 		for _, p := range parts {
-			n := c.x.size[p.node]
+			n := c.unknowns.size[p.node]
 			for i := range n {
 				for j := range i + 1 {
 					c.factor[size*p.node+cameraLen*i+j] += c.blocks[size*a+cameraLen*(p.from+i)+p.from+j]
@@ -209,10 +211,10 @@ func (c *conjugate) precondition(s *normal, damping []float64) bool {
 			}
 		}
 	}
-	for node, n := range c.x.size {
+	for node, n := range c.unknowns.size {
 		m := c.factor[size*node:][:size]
 		for i := range n {
-			m[(cameraLen+1)*i] += damping[c.x.at[node]+i]
+			m[(cameraLen+1)*i] += damping[c.unknowns.at[node]+i]
 		}
 		if !factorBlock(m, n) {
 			return false
@@ -250,9 +252,9 @@ func factorBlock(m []float64, n int) bool {
 func (c *conjugate) scale(dst, src []float64) {
 	const size = cameraLen * cameraLen
 	copy(dst, src)
-	for node, n := range c.x.size {
+	for node, n := range c.unknowns.size {
 		m := c.factor[size*node:]
-		x := dst[c.x.at[node]:][:n]
+		x := dst[c.unknowns.at[node]:][:n]
 		for i := range x {
 			v := x[i]
 			for k, l := range m[cameraLen*i:][:i] {

@@ -52,7 +52,7 @@ func CameraCovariance(p *Problem, opts *Options, free int) (*mat.SymDense, error
 	if err != nil {
 		return nil, err
 	}
-	n := s.x.len()
+	n := s.unknowns.len()
 	if free < 0 || free > n {
 		return nil, fmt.Errorf("ba: %d free directions of %d unknowns", free, n)
 	}
@@ -63,11 +63,11 @@ func CameraCovariance(p *Problem, opts *Options, free int) (*mat.SymDense, error
 	if n == 0 {
 		return full, nil
 	}
-	if v := s.s.cost(s.best); notFinite(v) {
-		return nil, s.explain(s.s.trial, v)
+	if v := s.normal.cost(s.best); notFinite(v) {
+		return nil, s.explain(s.normal.trial, v)
 	}
 	if v := s.linearise(); notFinite(v) {
-		return nil, s.explain(s.s.j, v)
+		return nil, s.explain(s.normal.j, v)
 	}
 	a, scale := s.information()
 
@@ -99,7 +99,7 @@ func CameraCovariance(p *Problem, opts *Options, free int) (*mat.SymDense, error
 	}
 	var c mat.SymDense
 	c.SymOuterK(1, &q)
-	s.x.expandMatrix(full, &c)
+	s.unknowns.expandMatrix(full, &c)
 	return full, nil
 }
 
@@ -110,7 +110,7 @@ const openDirection = 1e-12
 // information returns the reduced camera system without damping, with unknowns
 // divided by scale, which makes the diagonal of U one.
 func (s *solver) information() (a *mat.SymDense, scale []float64) {
-	n := s.x.len()
+	n := s.unknowns.len()
 	scale = make([]float64, n)
 	s.diagonals(scale, s.dampingQ)
 	for i, d := range scale {
@@ -129,11 +129,11 @@ func (s *solver) information() (a *mat.SymDense, scale []float64) {
 		}
 		d[0], d[1], d[2] = top, top, top
 	}
-	s.s.eliminate(s.dampingQ, true)
+	s.normal.eliminate(s.dampingQ, true)
 	d := s.linear.(*direct)
-	d.reduced.form(s.s)
+	d.reduced.form(s.normal)
 	a = mat.NewSymDense(n, nil)
-	d.reduced.addTo(symBlocks{a, s.x}, s.x)
+	d.reduced.addTo(symBlocks{a, s.unknowns}, s.unknowns)
 	for i := range n {
 		for j := i; j < n; j++ {
 			a.SetSym(i, j, a.At(i, j)*scale[i]*scale[j])

@@ -15,7 +15,7 @@ import (
 // TestCSR holds the products of a Model with the Jacobian against the sparse
 // matrix.
 func TestCSR(t *testing.T) {
-	p, _, err := Generate(&GenerateOptions{Cameras: 5, Points: 30, Observations: 100, Noise: 0.5, Start: 0.01, Src: rand.NewPCG(3, 1)})
+	p, _, err := Generate(&GenerateOptions{Cameras: 5, Points: 30, Observations: 100, Noise: 0.5, Start: 0.01, Source: rand.NewPCG(3, 1)})
 	if err != nil {
 		t.Fatal(err)
 	}

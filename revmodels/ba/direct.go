@@ -7,15 +7,15 @@ import (
 
 // direct solves the reduced camera system by a Cholesky factorisation.
 type direct struct {
-	x       *unknowns
-	reduced *reduced
-	factor  *blockchol.Cholesky
+	unknowns *unknowns
+	reduced  *reduced
+	factor   *blockchol.Cholesky
 }
 
 // newDirect returns the solver, or nil if the system or its factor would have
 // more than limit elements.
 func newDirect(s *normal, x *unknowns, limit int) *direct {
-	d := &direct{x: x, reduced: newReduced(s, limit/simd.BlockLen9)}
+	d := &direct{unknowns: x, reduced: newReduced(s, limit/simd.BlockLen9)}
 	if d.reduced == nil {
 		return nil
 	}
@@ -52,24 +52,26 @@ func (d *direct) solve(s *normal, damping, step []float64, _ func() bool) (itera
 	if err := d.factor.Factor(s.workers); err != nil {
 		return 0, false
 	}
-	d.x.reduce(step, d.reduced.right)
+	d.unknowns.reduce(step, d.reduced.right)
 	d.factor.Solve(step)
 	return 0, true
 }
 
 func (d *direct) forms() bool { return true }
 
+func (d *direct) describe(r *Report) { r.Method, r.FactorElements = Cholesky, d.factor.Elements() }
+
 // assemble adds the blocks of the reduced system and the damping to the matrix to
 // be factored.
 func (d *direct) assemble(damping []float64) {
 	d.factor.Clear()
-	d.reduced.addTo(d.factor, d.x)
+	d.reduced.addTo(d.factor, d.unknowns)
 	var block [cameraLen * cameraLen]float64
-	for node, size := range d.x.size {
+	for node, size := range d.unknowns.size {
 		diagonal := block[:size*size]
 		clear(diagonal)
 		for k := range size {
-			diagonal[k*size+k] = damping[d.x.at[node]+k]
+			diagonal[k*size+k] = damping[d.unknowns.at[node]+k]
 		}
 		d.factor.Add(node, node, diagonal, size)
 	}

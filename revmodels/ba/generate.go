@@ -32,7 +32,7 @@ type GenerateOptions struct {
 	// from: 0.01 is some ten pixels.
 	Start float64
 
-	Src rand.Source // nil stands for rand.NewPCG(1, 0)
+	Source rand.Source // nil stands for rand.NewPCG(1, 0)
 }
 
 // The images of synthetic problems, in pixels.
@@ -60,10 +60,10 @@ func Generate(opts *GenerateOptions) (start, truth *Problem, err error) {
 	if err := o.check(); err != nil {
 		return nil, nil, err
 	}
-	if o.Src == nil {
-		o.Src = rand.NewPCG(1, 0)
+	if o.Source == nil {
+		o.Source = rand.NewPCG(1, 0)
 	}
-	rnd := rand.New(o.Src)
+	rnd := rand.New(o.Source)
 
 	var s scene
 	if o.Layout == Ring {

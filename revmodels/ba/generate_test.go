@@ -115,7 +115,7 @@ func TestGenerateOutliers(t *testing.T) {
 func TestGenerateReproducible(t *testing.T) {
 	for _, layout := range []Layout{Ring, City} {
 		draw := func(src rand.Source) *Problem {
-			start, _, err := Generate(&GenerateOptions{Layout: layout, Cameras: 30, Points: 200, Observations: 700, Noise: 1, Start: 0.01, Src: src})
+			start, _, err := Generate(&GenerateOptions{Layout: layout, Cameras: 30, Points: 200, Observations: 700, Noise: 1, Start: 0.01, Source: src})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -129,16 +129,7 @@ func (s *normal) kernel(p *Problem, r []float64) Snavely[float64] {
 func (s *normal) cost(p *Problem) float64 {
 	s.kernel(p, s.trial).Forward()
 	return s.sum(func(from, to int) float64 {
-		var sum float64
-		for i := s.start[from]; i < s.start[to]; i++ {
-			a, b := s.trial[2*i], s.trial[2*i+1]
-			v := float64(a*a) + float64(b*b)
-			if s.loss != nil {
-				v, _ = s.loss.Rho(v)
-			}
-			sum += v
-		}
-		return sum / 2
+		return sumOfLosses(s.loss, s.trial[2*s.start[from]:2*s.start[to]])
 	})
 }
 

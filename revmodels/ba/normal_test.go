@@ -177,13 +177,13 @@ func testStep(t *testing.T, o Options, method Method) {
 	want.ScaleVec(-1, &want)
 
 	got := append([]float64(nil), s.stepC...)
-	if len(s.x.size) > 0 && o.Intrinsics != nil {
-		got = interleave(s.x, s.stepC)
+	if len(s.unknowns.size) > 0 && o.Intrinsics != nil {
+		got = interleave(s.unknowns, s.stepC)
 	}
 	for q := range s.best.NumPoints() {
-		if s.s.fixed == nil || !s.s.fixed[q] {
+		if s.normal.fixed == nil || !s.normal.fixed[q] {
 			got = append(got, s.stepQ[pointLen*q:pointLen*(q+1)]...)
-		} else if floats.Norm(s.stepQ[pointLen*q:pointLen*(q+1)], 1) != 0 || floats.Norm(s.s.gq[pointLen*q:pointLen*(q+1)], 1) != 0 {
+		} else if floats.Norm(s.stepQ[pointLen*q:pointLen*(q+1)], 1) != 0 || floats.Norm(s.normal.gq[pointLen*q:pointLen*(q+1)], 1) != 0 {
 			t.Errorf("fixed point %d moves, or has a gradient", q)
 		}
 	}
@@ -237,7 +237,7 @@ func TestSortObservations(t *testing.T) {
 		p.Camera[i], p.Camera[j] = p.Camera[j], p.Camera[i]
 		p.Point[i], p.Point[j] = p.Point[j], p.Point[i]
 	})
-	order := sortObservations(p)
+	order := p.byPoint()
 	seen := make([]bool, len(order))
 	for k, i := range order {
 		if seen[i] {
@@ -280,7 +280,7 @@ func TestIndefinite(t *testing.T) {
 		}
 		for _, bad := range []float64{-1e12, math.NaN(), math.Inf(1)} {
 			s.dampingC[11] = bad
-			if _, ok := s.linear.solve(s.s, s.dampingC, s.stepC, s.stopped); ok {
+			if _, ok := s.linear.solve(s.normal, s.dampingC, s.stepC, s.stopped); ok {
 				t.Errorf("%v: a solution for damping %v", method, bad)
 			}
 		}

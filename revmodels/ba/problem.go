@@ -68,6 +68,51 @@ func (p *Problem) Clone() *Problem {
 	}
 }
 
+// sorted returns a copy of p with the observations by points, those of a point by
+// cameras, and otherwise in order, and which observation of p each is.
+func (p *Problem) sorted() (q *Problem, order []int) {
+	n := p.NumObservations()
+	order = p.byPoint()
+	q = &Problem{
+		Cameras: slices.Clone(p.Cameras), Points: slices.Clone(p.Points),
+		Camera: make([]int, n), Point: make([]int, n), Features: make([]float64, 2*n),
+	}
+	for i, k := range order {
+		q.Camera[i], q.Point[i] = p.Camera[k], p.Point[k]
+		copy(q.Features[2*i:2*i+2], p.Features[2*k:])
+	}
+	return q, order
+}
+
+// byPoint returns the order of sorted, by counting: in time of the number of
+// observations.
+func (p *Problem) byPoint() []int {
+	order := make([]int, p.NumObservations())
+	for i := range order {
+		order[i] = i
+	}
+	next := make([]int, len(order))
+	for _, key := range []struct {
+		of []int
+		n  int
+	}{{p.Camera, p.NumCameras()}, {p.Point, p.NumPoints()}} {
+		start := make([]int, key.n+1)
+		for _, k := range key.of {
+			start[k+1]++
+		}
+		for k := range key.n {
+			start[k+1] += start[k]
+		}
+		for _, i := range order {
+			k := key.of[i]
+			next[start[k]] = i
+			start[k]++
+		}
+		order, next = next, order
+	}
+	return order
+}
+
 // Validate returns an error unless the lengths of p's slices agree, its indices
 // are in range and its numbers finite.
 func (p *Problem) Validate() error {

@@ -85,7 +85,7 @@ func checkReport(t *testing.T, start, p *Problem, loss Loss, r *Report) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := s.s.cost(s.best); got != r.Final {
+	if got := s.normal.cost(s.best); got != r.Final {
 		t.Errorf("cost %v, reported as %v", got, r.Final)
 	}
 	if cost != r.Final || r.Method == Automatic {
@@ -112,7 +112,7 @@ func TestIterationsOfCeres(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := solve(t, p, &Options{Iterations: len(want) - 1})
+		r := solve(t, p, &Options{MaxIter: len(want) - 1})
 		for i, w := range want {
 			if got := r.Iterations[i].Cost; !(math.Abs(got-w) <= 1e-6*w) {
 				t.Errorf("%s: cost %v after iteration %d, want %v", name, got, i, w)
@@ -159,7 +159,7 @@ func TestMethodsAndWorkers(t *testing.T) {
 			var first *Problem
 			for _, workers := range []int{1, 2, 7} {
 				p := awkward(t)
-				o.Method, o.Workers, o.Iterations, o.CostTolerance, o.Forcing = method, workers, 1000, 1e-11, 1e-3
+				o.Method, o.Workers, o.MaxIter, o.CostTolerance, o.Forcing = method, workers, 1000, 1e-11, 1e-3
 				r := solve(t, p, &o)
 				if !r.Status.Converged() || r.Method != method {
 					t.Errorf("%s, %v: %v, by %v", name, method, r.Status, r.Method)
@@ -187,7 +187,7 @@ func TestWorkers(t *testing.T) {
 		var first *Problem
 		for _, workers := range []int{1, 2, 7} {
 			p := start.Clone()
-			solve(t, p, &Options{Method: method, Workers: workers, Iterations: 3, Loss: Huber(2)})
+			solve(t, p, &Options{Method: method, Workers: workers, MaxIter: 3, Loss: Huber(2)})
 			if first == nil {
 				first = p
 			}
@@ -244,7 +244,7 @@ func TestLosses(t *testing.T) {
 		least, most float64
 	}{{nil, 0.05, 1}, {Huber(1), 0, 0.03}, {Cauchy(1), 0, 0.003}, {Tukey(8), 0, 0.003}} {
 		p := start.Clone()
-		solve(t, p, &Options{Loss: v.loss, Iterations: 200})
+		solve(t, p, &Options{Loss: v.loss, MaxIter: 200})
 		d := shape(p)
 		floats.Sub(d, shape(truth))
 		for i, v := range d {
@@ -309,9 +309,9 @@ func TestGradientWithLoss(t *testing.T) {
 			const h = 1e-6
 			x := s.best.Cameras[k]
 			s.best.Cameras[k] = x + h
-			up := s.s.cost(s.best)
+			up := s.normal.cost(s.best)
 			s.best.Cameras[k] = x - h
-			down := s.s.cost(s.best)
+			down := s.normal.cost(s.best)
 			s.best.Cameras[k] = x
 			if d := (up - down) / (2 * h); !(math.Abs(s.gradient[k]-d) <= 1e-5*math.Abs(d)+1e-3) {
 				t.Errorf("%T: derivative %d is %v, want %v", loss, k, s.gradient[k], d)
@@ -330,7 +330,7 @@ func TestFocalBounds(t *testing.T) {
 		for c := range 6 {
 			p.Cameras[cameraLen*c+focal] = 0.95 * f
 		}
-		o := Options{MinFocal: 0.9 * f, MaxFocal: 0.97 * f, Intrinsics: shared, Iterations: 300, CostTolerance: 1e-10}
+		o := Options{MinFocal: 0.9 * f, MaxFocal: 0.97 * f, Intrinsics: shared, MaxIter: 300, CostTolerance: 1e-10}
 		r := solve(t, p, &o)
 		at := 0
 		for c := range 6 {
@@ -359,8 +359,8 @@ func TestStatus(t *testing.T) {
 	for want, o := range map[Status]Options{
 		CostConvergence: {},
 		StepConvergence: {CostTolerance: -1, GradientTolerance: -1, StepTolerance: 1e-4},
-		IterationLimit:  {Iterations: 2},
-		TimeLimit:       {Time: 1},
+		IterationLimit:  {MaxIter: 2},
+		TimeLimit:       {MaxTime: 1},
 	} {
 		if r := solve(t, start.Clone(), &o); r.Status != want {
 			t.Errorf("%v, want %v", r.Status, want)
@@ -377,7 +377,7 @@ func TestStatus(t *testing.T) {
 		}
 	}
 	// All tolerances off: the cost goes down to where no step lowers it.
-	r := solve(t, start.Clone(), &Options{CostTolerance: -1, GradientTolerance: -1, StepTolerance: -1, Iterations: 1000})
+	r := solve(t, start.Clone(), &Options{CostTolerance: -1, GradientTolerance: -1, StepTolerance: -1, MaxIter: 1000})
 	if r.Status != RadiusLimit {
 		t.Errorf("without tolerances: %v after %d iterations", r.Status, len(r.Iterations)-1)
 	}
@@ -492,7 +492,7 @@ func TestGauge(t *testing.T) {
 			floats.Scale(scale, p.Cameras[cameraLen*c+3:cameraLen*c+6])
 		}
 		for _, method := range []Method{Cholesky, ConjugateGradients} {
-			r := solve(t, p.Clone(), &Options{Method: method, CostTolerance: 1e-10, Iterations: 500})
+			r := solve(t, p.Clone(), &Options{Method: method, CostTolerance: 1e-10, MaxIter: 500})
 			if !(math.Abs(r.Final-want) <= 1e-5*want) {
 				t.Errorf("scale %v, %v: cost %v, want %v", scale, method, r.Final, want)
 			}
@@ -506,8 +506,8 @@ func TestOptionErrors(t *testing.T) {
 	start := p.Clone()
 	nan := math.NaN()
 	for name, o := range map[string]Options{
-		"method": {Method: 7}, "iterations": {Iterations: -1}, "workers": {Workers: -1}, "linear": {LinearIterations: -2},
-		"time": {Time: -1}, "radius": {Radius: -1}, "infinite radius": {Radius: math.Inf(1), MaxRadius: math.Inf(1)}, "max radius": {MaxRadius: nan}, "tolerance": {CostTolerance: nan},
+		"method": {Method: 7}, "iterations": {MaxIter: -1}, "workers": {Workers: -1}, "linear": {MaxLinearIter: -2},
+		"time": {MaxTime: -1}, "radius": {Radius: -1}, "infinite radius": {Radius: math.Inf(1), MaxRadius: math.Inf(1)}, "max radius": {MaxRadius: nan}, "tolerance": {CostTolerance: nan},
 		"forcing": {Forcing: 1}, "bounds": {MinFocal: 2, MaxFocal: 1}, "out of bounds": {MinFocal: 1e6},
 		"loss": {Loss: Huber(0)}, "loss 2": {Loss: Cauchy(-1)}, "loss 3": {Loss: Tukey(nan)},
 		"camera": {FixedCameras: []int{3}}, "camera 2": {FixedCameras: []int{-1}},
@@ -542,7 +542,7 @@ func TestHostile(t *testing.T) {
 			}
 		}
 		start := p.Clone()
-		o := &Options{Method: Method(1 + rnd.IntN(2)), Iterations: 30}
+		o := &Options{Method: Method(1 + rnd.IntN(2)), MaxIter: 30}
 		r, err := Solve(t.Context(), p, o)
 		if err != nil {
 			if !errors.Is(err, ErrNotFinite) {
@@ -569,11 +569,11 @@ func TestAutomatic(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, limit := range []int{0, 10 * 81, s.report.FactorElements - 1} {
-		if newDirect(s.s, s.x, limit) != nil {
+		if newDirect(s.normal, s.unknowns, limit) != nil {
 			t.Errorf("a factor of %d elements is within %d", s.report.FactorElements, limit)
 		}
 	}
-	if newDirect(s.s, s.x, 2*s.report.FactorElements) == nil {
+	if newDirect(s.normal, s.unknowns, 2*s.report.FactorElements) == nil {
 		t.Error("no factor within the double of its elements")
 	}
 }

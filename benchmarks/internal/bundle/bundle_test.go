@@ -103,7 +103,7 @@ func TestSample(t *testing.T) {
 func TestFigures(t *testing.T) {
 	start, _ := ring(t)
 	after := start.Clone()
-	report, err := ba.Solve(context.Background(), after, &ba.Options{Iterations: 10})
+	report, err := ba.Solve(context.Background(), after, &ba.Options{MaxIter: 10})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"revnum/benchmarks/internal/bundle"
+	"revnum/internal/outfile"
+	"revnum/revmodels/ba"
+)
+
+func newBASolve() *cobra.Command {
+	f := new(solveFlags)
+	opts := new(ba.Options)
+	cmd := &cobra.Command{
+		Use:   "solve FILE",
+		Short: "Find the cameras and points that agree best with the observations",
+		Long: `solve moves cameras and points until the points fall where the pictures have
+them: it minimises the sum of the squared reprojection errors, or of a robust
+loss of them, by the method of Levenberg and Marquardt. It prints a report, with
+progress on a terminal, and writes the solution and figures where asked to.
+
+An interrupt stops it at the best point so far, which is reported and written;
+a second one ends the process at once.
+
+  --out FILE     the solution as a BAL file, compressed where the name ends in .gz
+  --ply FILE     the same for viewers: points, and pyramids for cameras
+  --plot         convergence, a histogram of reprojection errors, and the cameras and
+                 points before and after, as figures in the folder --plot-dir
+  --covariance FILE
+                 the covariance of the nine parameters of all cameras as a CSV file, for
+                 features with errors of 1 pixel; not after an interrupt. The first line
+                 has the names of the columns, camera0.r1 to camera0.k2 and so on. Its
+                 time grows with the cube of the cameras: it is for some hundred at most
+
+Lists of cameras and points are of numbers from 0 and ranges, as 0,5..9.
+
+` + bundleHelp,
+		Example: `  go run ./benchmarks ba solve problem.txt.bz2 --loss huber --out solved.txt.gz --plot
+  go run ./benchmarks ba solve bundle.out --fix-cameras 0 --fix-intrinsics --ply solved.ply`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return runBASolve(cmd, args[0], f, opts) },
+	}
+	f.register(cmd, opts)
+	return cmd
+}
+
+func runBASolve(cmd *cobra.Command, path string, f *solveFlags, opts *ba.Options) error {
+	p, err := ba.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if err := f.options(opts, p); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	stopping.Store(&cancel)
+	defer stopping.Store(nil)
+	if err := f.checkFiles(); err != nil {
+		return err
+	}
+	plots := f.plot || cmd.Flags().Changed("plot-dir")
+	if plots {
+		if err := makeFolder(f.plotFolder); err != nil {
+			return err
+		}
+	}
+	before := p.Clone()
+	opts.Progress = progress(cmd.ErrOrStderr())
+	report, err := ba.Solve(ctx, p, opts)
+	stopping.Store(nil) // an interrupt from here on ends the process
+	if err != nil && !errors.Is(err, context.Canceled) {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	interrupted := err
+
+	if err := writeSolution(cmd.OutOrStdout(), path, before, p, report); err != nil {
+		return err
+	}
+	written := func(err error, to string) error {
+		if err == nil {
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "written to %s\n", to)
+		}
+		return err
+	}
+	if f.out != "" {
+		if err := written(ba.WriteFile(f.out, p), f.out); err != nil {
+			return err
+		}
+	}
+	if f.ply != "" {
+		err := outfile.Write(f.ply, func(w io.Writer) error { return ba.WritePLY(w, p) })
+		if err := written(err, f.ply); err != nil {
+			return err
+		}
+	}
+	if plots {
+		run := bundle.Run{Name: filepath.Base(path), Before: before, After: p, Report: report}
+		if err := written(run.SaveFigures(f.plotFolder), f.plotFolder); err != nil {
+			return err
+		}
+	}
+	if interrupted != nil {
+		return errInterrupted
+	}
+	if f.covariance != "" {
+		return written(f.writeCovariance(p, opts), f.covariance)
+	}
+	return nil
+}

@@ -1,0 +1,112 @@
+package ba
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+)
+
+// Status says why Solve ended.
+type Status int
+
+// The reasons to end.
+const (
+	CostConvergence     Status = iota // the cost hardly changes
+	GradientConvergence               // the gradient is small enough
+	StepConvergence                   // the step is small enough
+	RadiusLimit                       // no step, however short, lowers the cost
+	IterationLimit
+	TimeLimit
+	Cancelled // by the context
+)
+
+var statusNames = [...]string{
+	"cost converged", "gradient converged", "step converged", "no step lowers the cost", "iteration limit", "time limit", "cancelled",
+}
+
+// String returns the reason in words.
+func (s Status) String() string {
+	if s < 0 || int(s) >= len(statusNames) {
+		return fmt.Sprintf("Status(%d)", int(s))
+	}
+	return statusNames[s]
+}
+
+// Converged reports whether a tolerance was reached.
+func (s Status) Converged() bool { return s <= StepConvergence }
+
+// Iteration is a step that was tried.
+type Iteration struct {
+	Number   int     // 0 for the start
+	Cost     float64 // after the step if it was taken, and before otherwise
+	Gradient float64 // largest element of the gradient there
+	Step     float64 // length of the step
+	Radius   float64 // of the trust region in which it was looked for
+	Gain     float64 // decrease of the cost by the step relative to what the linear model promised
+	Taken    bool    // whether it was taken
+	Linear   int     // iterations of conjugate gradients
+	Elapsed  time.Duration
+}
+
+// Report is how a solution went.
+type Report struct {
+	Status         Status
+	Initial, Final float64 // cost
+	Iterations     []Iteration
+	Method         Method // that was used, not Automatic
+	Unknowns       int    // of cameras
+	FactorElements int    // of the Cholesky factor, with zeros that it stores
+	Behind         int    // observations of points that are not in front of their camera, at the end
+	Duration       time.Duration
+}
+
+// ErrNotFinite is wrapped by the error that Solve returns if a residual or its
+// derivatives are infinite or NaN at the start, as where a point is at depth zero.
+var ErrNotFinite = errors.New("ba: not finite")
+
+// explain returns the error for a cost or gradient that is not finite, given what
+// is known of the observations.
+func (s *solver) explain(values []float64, sum float64) error {
+	first, size := -1, len(values)/len(s.order)
+	for i, k := range s.order {
+		if largest(0, values[size*i:size*(i+1)]) <= math.MaxFloat64 {
+			continue
+		}
+		if first < 0 || k < s.order[first] {
+			first = i
+		}
+	}
+	if first < 0 {
+		return fmt.Errorf("%w: the cost or its gradient is %v", ErrNotFinite, sum)
+	}
+	c, q := s.best.Camera[first], s.best.Point[first]
+	return fmt.Errorf("%w: observation %d, of point %d by camera %d, in front of which it is by %v",
+		ErrNotFinite, s.order[first], q, c, 0-depth(s.best.Cameras[cameraLen*c:], s.best.Points[pointLen*q:]))
+}
+
+// depth returns the third coordinate of a point for a camera, which is negative in
+// front of it.
+func depth(camera, x []float64) float64 {
+	r := rotationMatrix([3]float64(camera))
+	return apply(&r, [3]float64(x))[2] + camera[5]
+}
+
+// behind returns how many observations are of points that are not in front of
+// their camera.
+func behind(p *Problem) int {
+	axes := make([][3]float64, p.NumCameras()) // third rows of rotations
+	for c := range axes {
+		r := rotationMatrix([3]float64(p.Cameras[cameraLen*c:]))
+		axes[c] = [3]float64(r[6:])
+	}
+	sum := 0
+	for i, c := range p.Camera {
+		x := p.Points[pointLen*p.Point[i]:]
+		a := &axes[c]
+		if !(float64(a[0]*x[0])+float64(a[1]*x[1])+float64(a[2]*x[2])+p.Cameras[cameraLen*c+5] < 0) {
+			sum++
+		}
+	}
+	return sum
+}
