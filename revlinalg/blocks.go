@@ -6,7 +6,8 @@ import (
 	"sync/atomic"
 
 	"revnum/internal/parallel"
-	"revnum/internal/simd"
+	"revnum/internal/simd/dense"
+	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -65,7 +66,7 @@ func addMatrix[T rev.Float](dst rev.General[T], alpha T, src rev.General[T]) {
 		return
 	}
 	for i := range src.Rows {
-		simd.Axpy(alpha, src.Row(i), dst.Row(i))
+		vec.Axpy(alpha, src.Row(i), dst.Row(i))
 	}
 }
 
@@ -76,13 +77,13 @@ func addUpper[T rev.Float](dst rev.General[T], alpha T, src rev.General[T]) {
 		return
 	}
 	for i := range src.Rows {
-		simd.Axpy(alpha, src.Row(i)[i:], dst.Row(i)[i:])
+		vec.Axpy(alpha, src.Row(i)[i:], dst.Row(i)[i:])
 	}
 }
 
 // copyTransposed copies srcᵀ to dst.
 func copyTransposed[T rev.Float](dst, src rev.General[T]) {
-	simd.Transpose(dst.Data, dst.Stride, src.Data, src.Stride, src.Rows, src.Cols)
+	dense.Transpose(dst.Data, dst.Stride, src.Data, src.Stride, src.Rows, src.Cols)
 }
 
 const (
@@ -141,13 +142,13 @@ func (s *matrixSum[T]) Block(_, b int) {
 	}
 	for j := 0; j < end; j += transposeTile {
 		cols := min(transposeTile, end-j)
-		simd.Transpose(tile[:], transposeTile, s.src.Data[j*s.src.Stride+first:], s.src.Stride, cols, rows)
+		dense.Transpose(tile[:], transposeTile, s.src.Data[j*s.src.Stride+first:], s.src.Stride, cols, rows)
 		for i := range rows {
 			n := cols
 			if s.lower {
 				n = min(cols, first+i+1-j)
 			}
-			simd.Axpy(s.alpha, tile[i*transposeTile:][:n], s.dst.Row(first + i)[j:j+n])
+			vec.Axpy(s.alpha, tile[i*transposeTile:][:n], s.dst.Row(first + i)[j:j+n])
 		}
 	}
 }
@@ -163,7 +164,7 @@ func mirror[T rev.Float](m rev.General[T]) {
 			}
 		}
 		if end < n {
-			simd.Transpose(m.Data[end*m.Stride+j:], m.Stride, m.Data[j*m.Stride+end:], m.Stride, end-j, n-end)
+			dense.Transpose(m.Data[end*m.Stride+j:], m.Stride, m.Data[j*m.Stride+end:], m.Stride, end-j, n-end)
 		}
 	}
 }
@@ -183,7 +184,7 @@ func multiply[T rev.Float](workers int, c rev.General[T], sign int, a, b strided
 
 // gemm computes c += alpha·a·b.
 func gemm[T rev.Float](alpha T, a strided[T], b, c rev.General[T]) {
-	simd.Gemm(a.rows, b.Cols, a.cols, alpha, a.data, a.rs, a.cs, b.Data, b.Stride, 1, c.Data, c.Stride)
+	dense.Gemm(a.rows, b.Cols, a.cols, alpha, a.data, a.rs, a.cs, b.Data, b.Stride, 1, c.Data, c.Stride)
 }
 
 // sub returns rows i to i+r-1 and columns j to j+c-1 of s.
@@ -197,7 +198,7 @@ func (s strided[T]) sub(i, j, r, c int) strided[T] {
 // divideRow computes x /= d, by a product where that can be.
 func divideRow[T rev.Float](x []T, d T) {
 	if r := 1 / d; isFinite(float64(r)) {
-		simd.ScaleTo(x, r, x)
+		vec.ScaleTo(x, r, x)
 		return
 	}
 	for i := range x {
@@ -364,7 +365,7 @@ func (p panels[T]) solve(t triangle[T], first int) {
 
 // solveBlock computes X <- T⁻¹·X for a small T.
 func solveBlock[T rev.Float](t triangle[T], x rev.General[T]) {
-	simd.TriSolve(t.rows, x.Cols, t.data, t.rs, t.cs, !t.lower, t.unit, x.Data, x.Stride)
+	dense.TriSolve(t.rows, x.Cols, t.data, t.rs, t.cs, !t.lower, t.unit, x.Data, x.Stride)
 }
 
 // swapRows exchanges two rows of x.
@@ -444,7 +445,7 @@ func (w *upperUpdate[T]) Block(_, b int) {
 	lo := b * rowTile
 	rows, cols := min(rowTile, w.c.Rows-lo), w.c.Cols-lo
 	a, c := w.a.sub(lo, 0, rows, w.a.cols), block(w.c, lo, lo, rows, cols)
-	simd.Gemm(rows, cols, a.cols, w.alpha, a.data, a.rs, a.cs, w.b.data[lo*w.b.cs:], w.b.rs, w.b.cs, c.Data, c.Stride)
+	dense.Gemm(rows, cols, a.cols, w.alpha, a.data, a.rs, a.cs, w.b.data[lo*w.b.cs:], w.b.rs, w.b.cs, c.Data, c.Stride)
 }
 
 // sqrt returns the square root of x.

@@ -8,7 +8,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/internal/parallel"
-	"revnum/internal/simd"
+	"revnum/internal/simd/dense"
+	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -488,7 +489,7 @@ func (b *choleskySum[T]) Block(_, k int) {
 				to[i] += from[i] / 2
 				from, to = from[i+1:], to[i+1:]
 			}
-			simd.Axpy(1, from, to)
+			vec.Axpy(1, from, to)
 		}
 	}
 }
@@ -510,7 +511,7 @@ func choleskyAdjoint[T rev.Float](u, g rev.General[T]) {
 			}
 		}
 		solveBlock(triangle[T]{view(u11, false), false, false}, g12)
-		simd.Gemm(m, m, n-m, -1, u12.Data, u12.Stride, 1, g12.Data, 1, g12.Stride, g11.Data, g11.Stride)
+		dense.Gemm(m, m, n-m, -1, u12.Data, u12.Stride, 1, g12.Data, 1, g12.Stride, g11.Data, g11.Stride)
 		choleskyAdjoint(u11, g11)
 		return
 	}
@@ -571,7 +572,7 @@ func takePhi[T rev.Float](m rev.General[T]) {
 func takeSym[T rev.Float](m rev.General[T]) {
 	for i := range m.Rows {
 		row := m.Row(i)[i+1:]
-		simd.ScaleTo(row, 0.5, row)
+		vec.ScaleTo(row, 0.5, row)
 	}
 	mirror(m)
 }
@@ -602,6 +603,6 @@ func (w *choleskyWork[T]) gradientTangent(workers int, gl rev.General[T], gt Cho
 	for i := range n {
 		from, to := w.h.Row(i)[i:], gt.A.Row(i)[i:]
 		to[0] += from[0]
-		simd.Axpy(2, from[1:], to[1:])
+		vec.Axpy(2, from[1:], to[1:])
 	}
 }

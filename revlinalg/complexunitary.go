@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/internal/parallel"
-	"revnum/internal/simd"
+	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -273,7 +273,7 @@ func (f *phases) begin(n, parts int, cross, crossTangent bool) {
 // set puts an element of the operand at a place of the table.
 func (f *phases) set(at, element int) { f.c[at] = f.k.Data[element*f.k.Inc] }
 
-func (f *phases) load() { simd.SinCos(f.s, f.c, f.c) }
+func (f *phases) load() { vec.SinCos(f.s, f.c, f.c) }
 
 func (f *phases) drop() {
 	f.k, f.g, f.t, f.gt = rev.Vector[float64]{}, rev.Vector[float64]{}, rev.Vector[float64]{}, rev.Vector[float64]{}

@@ -4,7 +4,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
-	"revnum/internal/simd"
+	"revnum/internal/simd/vec"
 	"revnum/rev"
 )
 
@@ -33,11 +33,11 @@ var cosFunction = function{
 	name: "cos",
 	values: func(y, x []float64) {
 		var sin [elementwisePiece]float64
-		simd.SinCos(sin[:len(x)], y, x)
+		vec.SinCos(sin[:len(x)], y, x)
 	},
 	slopes: func(d, x, y []float64) {
-		simd.SinCos(d, y, x) // y are the same bits
-		simd.ScaleTo(d, -1, d)
+		vec.SinCos(d, y, x) // y are the same bits
+		vec.ScaleTo(d, -1, d)
 	},
 	curves: eachOf(func(_, y float64) float64 { return -y }),
 

@@ -7,7 +7,7 @@ import (
 
 	"revnum/fixed"
 	"revnum/internal/parallel"
-	"revnum/internal/simd"
+	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -201,7 +201,7 @@ func applyFloat[T rev.Float](p *elementwisePass[T], w *elementwiseBuffers, lo, h
 		}
 		addProduct := func(to rev.Vector[T], sign float64, from rev.Vector[T]) {
 			v := w.v[:n]
-			simd.MulTo(v, d, wide(v, from, lo))
+			vec.MulTo(v, d, wide(v, from, lo))
 			addWide(to, lo, sign, v)
 		}
 		if p.tangent() {
@@ -215,7 +215,7 @@ func applyFloat[T rev.Float](p *elementwisePass[T], w *elementwiseBuffers, lo, h
 		}
 		if p.curved() {
 			f.curves(d, x, y)
-			simd.MulTo(d, d, wide(w.v[:n], p.t.X, lo))
+			vec.MulTo(d, d, wide(w.v[:n], p.t.X, lo))
 			addProduct(p.gt.X, 1, p.g.Y)
 		}
 	}
@@ -236,7 +236,7 @@ func wide[T rev.Float](buf []float64, x rev.Vector[T], lo int) []float64 {
 // addWide computes y_{lo+i} += sign·d_i, for a sign of 1 or -1.
 func addWide[T rev.Float](y rev.Vector[T], lo int, sign float64, d []float64) {
 	if ys, ok := any(y.Data).([]float64); ok && y.Inc == 1 {
-		simd.Axpy(sign, d, ys[lo:lo+len(d)])
+		vec.Axpy(sign, d, ys[lo:lo+len(d)])
 		return
 	}
 	for i, v := range d {

@@ -4,7 +4,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
-	"revnum/internal/simd"
+	"revnum/internal/simd/vec"
 	"revnum/rev"
 )
 
@@ -31,7 +31,7 @@ func NewExp(y, x *mat.VecDense) Exp[float64] { return Exp[float64](newElementwis
 
 var expFunction = function{
 	name:   "exp",
-	values: simd.Exp[float64],
+	values: vec.Exp[float64],
 	slopes: func(d, _, y []float64) { copy(d, y) },
 	curves: func(d, _, y []float64) { copy(d, y) },
 

@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"revnum/internal/simd"
+	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -197,7 +197,7 @@ func (w *givensPass[T]) load() {
 	for p := range r.steps {
 		w.c[p] = a.at(w.n - 1 - p)
 	}
-	simd.SinCos(w.s[:r.steps], w.c[:r.steps], w.c[:r.steps])
+	vec.SinCos(w.s[:r.steps], w.c[:r.steps], w.c[:r.steps])
 }
 
 // polar takes the pair of rows i and i+1 of the column to polar coordinates.
@@ -275,7 +275,7 @@ func (w *givensPass[T]) forwardSingly() {
 		radius := a.at(i)
 		p := w.index(w.first, i)
 		w.c[p] = a.at(i + 1)
-		simd.SinCos(w.s[p:p+1], w.c[p:p+1], w.c[p:p+1])
+		vec.SinCos(w.s[p:p+1], w.c[p:p+1], w.c[p:p+1])
 		c, s := w.c[p], w.s[p]
 		r := run{chain: w.first, chains: 1, row: i, steps: 1}
 		w.rotate(x, 0, x.Cols, r)

@@ -3,7 +3,7 @@ package revlinalg
 import (
 	"gonum.org/v1/gonum/mat"
 
-	"revnum/internal/simd"
+	"revnum/internal/simd/dense"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -135,8 +135,8 @@ func (w *qrWork[T]) orthogonalise(a rev.General[T]) {
 		for range 2 {
 			clear(c)
 			if j > 0 {
-				simd.Gemm(j, 1, m, 1, before.Data, before.Stride, 1, x, 1, 1, c, 1)
-				simd.Gemm(1, m, j, -1, c, 0, 1, before.Data, before.Stride, 1, x, m)
+				dense.Gemm(j, 1, m, 1, before.Data, before.Stride, 1, x, 1, 1, c, 1)
+				dense.Gemm(1, m, j, -1, c, 0, 1, before.Data, before.Stride, 1, x, m)
 			}
 			for i, v := range c {
 				w.r.Row(i)[j] += v

@@ -4,7 +4,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
-	"revnum/internal/simd"
+	"revnum/internal/simd/vec"
 	"revnum/rev"
 )
 
@@ -36,7 +36,7 @@ func NewLog(y, x *mat.VecDense) Log[float64] { return Log[float64](newElementwis
 
 var logFunction = function{
 	name:   "log",
-	values: simd.Log[float64],
+	values: vec.Log[float64],
 	slopes: eachOf(func(x, _ float64) float64 { return 1 / x }),
 	curves: eachOf(func(x, _ float64) float64 { return -1 / x / x }),
 

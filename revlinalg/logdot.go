@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/internal/logstep"
-	"revnum/internal/simd"
+	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -113,7 +113,7 @@ func (r logReduction[T]) run(back bool, g, t, gt logReduction[T]) {
 	if t.given() || t.Out != nil {
 		if t.given() {
 			r.eachChunk(b, top, func(lo int, e []T) {
-				sigma += float64(simd.Dot(e, t.terms(b, lo, len(e))))
+				sigma += float64(vec.Dot(e, t.terms(b, lo, len(e))))
 			})
 			sigma *= v
 		}
@@ -132,7 +132,7 @@ func (r logReduction[T]) run(back bool, g, t, gt logReduction[T]) {
 		if gt.given() {
 			gt.add(lo, T(dseed), e)
 			if t.given() {
-				simd.MulTo(e, e, t.terms(b, lo, len(e)))
+				vec.MulTo(e, e, t.terms(b, lo, len(e)))
 				gt.add(lo, T(seed), e)
 			}
 		}
@@ -151,7 +151,7 @@ func (r logReduction[T]) terms(b *logScratch[T], lo, n int) []T {
 		return elements(b.terms[:], r.Y, lo, n)
 	}
 	x, y := elements(b.x[:], r.X, lo, n), elements(b.y[:], r.Y, lo, n)
-	simd.AddTo(b.terms[:n], x, y)
+	vec.AddTo(b.terms[:n], x, y)
 	return b.terms[:n]
 }
 
@@ -169,7 +169,7 @@ func (r logReduction[T]) add(lo int, alpha T, e []T) {
 func (r logReduction[T]) log(b *logScratch[T]) (top T, sum float64) {
 	top = T(math.Inf(-1))
 	for lo := 0; lo < r.X.N; lo += chunk {
-		m := simd.Max(r.terms(b, lo, min(chunk, r.X.N-lo)))
+		m := vec.Max(r.terms(b, lo, min(chunk, r.X.N-lo)))
 		if math.IsNaN(float64(m)) {
 			return m, 1
 		}
@@ -179,7 +179,7 @@ func (r logReduction[T]) log(b *logScratch[T]) (top T, sum float64) {
 		return top, 1
 	}
 	for lo := 0; lo < r.X.N; lo += chunk {
-		sum += float64(simd.SumExp(r.terms(b, lo, min(chunk, r.X.N-lo)), top))
+		sum += float64(vec.SumExp(r.terms(b, lo, min(chunk, r.X.N-lo)), top))
 	}
 	return top, sum
 }
@@ -193,7 +193,7 @@ func (r logReduction[T]) eachChunk(b *logScratch[T], top T, f func(lo int, e []T
 	for lo := 0; lo < r.X.N; lo += chunk {
 		t := r.terms(b, lo, min(chunk, r.X.N-lo))
 		e := b.shares[:len(t)]
-		simd.ExpShiftSum(e, t, top)
+		vec.ExpShiftSum(e, t, top)
 		f(lo, e)
 	}
 }

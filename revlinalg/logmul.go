@@ -7,7 +7,8 @@ import (
 
 	"revnum/internal/logstep"
 	"revnum/internal/parallel"
-	"revnum/internal/simd"
+	"revnum/internal/simd/dense"
+	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -287,15 +288,15 @@ func (w *logMul[T]) expA(s *logMulScratch, block int) {
 	l := w.l
 	for i := block * logMulRows; i < min((block+1)*logMulRows, w.m); i++ {
 		a, e := widened(s.row, w.k.A.Row(i)), w.ea[i*l:(i+1)*l]
-		w.alpha[i] = simd.Max(a)
+		w.alpha[i] = vec.Max(a)
 		if isFinite(w.alpha[i]) {
-			simd.ExpShiftSum(e, a, w.alpha[i])
+			vec.ExpShiftSum(e, a, w.alpha[i])
 		} else {
 			w.alpha[i] = 0
 			clear(e)
 		}
 		if len(w.ta) > 0 {
-			simd.MulTo(w.ta[i*l:(i+1)*l], e, widened(s.row, w.t.A.Row(i)))
+			vec.MulTo(w.ta[i*l:(i+1)*l], e, widened(s.row, w.t.A.Row(i)))
 		}
 	}
 }
@@ -308,10 +309,10 @@ func (w *logMul[T]) expB(s *logMulScratch, block int) {
 		beta[j] = math.Inf(-1)
 	}
 	for l := range w.l {
-		simd.MaxTo(beta, beta, widened(s.row, rowPart(w.k.B, l, lo, hi)))
+		vec.MaxTo(beta, beta, widened(s.row, rowPart(w.k.B, l, lo, hi)))
 	}
 	for l := range w.l {
-		simd.ExpSubTo(w.eb[l*n+lo:l*n+hi], widened(s.row, rowPart(w.k.B, l, lo, hi)), beta)
+		vec.ExpSubTo(w.eb[l*n+lo:l*n+hi], widened(s.row, rowPart(w.k.B, l, lo, hi)), beta)
 	}
 	for j, b := range beta {
 		if !isFinite(b) {
@@ -323,7 +324,7 @@ func (w *logMul[T]) expB(s *logMulScratch, block int) {
 	}
 	if len(w.tb) > 0 {
 		for l := range w.l {
-			simd.MulTo(w.tb[l*n+lo:l*n+hi], w.eb[l*n+lo:l*n+hi], widened(s.row, rowPart(w.t.B, l, lo, hi)))
+			vec.MulTo(w.tb[l*n+lo:l*n+hi], w.eb[l*n+lo:l*n+hi], widened(s.row, rowPart(w.t.B, l, lo, hi)))
 		}
 	}
 }
@@ -334,7 +335,7 @@ func (w *logMul[T]) cells(s *logMulScratch, block int) {
 	i0, j0, rows, cols := w.block(block)
 	l, n := w.l, w.n
 	clear(s.p)
-	simd.Gemm(rows, cols, l, 1, w.ea[i0*l:], l, 1, w.eb[j0:], n, 1, s.p, cols)
+	dense.Gemm(rows, cols, l, 1, w.ea[i0*l:], l, 1, w.eb[j0:], n, 1, s.p, cols)
 	s.anyDirect = false
 	for i := range rows {
 		p, direct := s.p[i*cols:(i+1)*cols], s.direct[i*cols:(i+1)*cols]
@@ -346,15 +347,15 @@ func (w *logMul[T]) cells(s *logMulScratch, block int) {
 			}
 		}
 		sums := s.s[i*cols : (i+1)*cols]
-		simd.Log(sums, p)
-		simd.AddTo(sums, sums, w.shifts(s, i0+i, j0, cols))
+		vec.Log(sums, p)
+		vec.AddTo(sums, sums, w.shifts(s, i0+i, j0, cols))
 	}
 	w.eachDirect(s, block, func(c, i, _ int) {
 		t := w.terms(s, i)
-		m := simd.Max(t)
+		m := vec.Max(t)
 		s.top[c], s.s[c] = m, m
 		if isFinite(m) {
-			s.p[c] = simd.SumExp(t, m)
+			s.p[c] = vec.SumExp(t, m)
 			s.s[c] += math.Log(s.p[c])
 		}
 	})
@@ -417,14 +418,14 @@ func (w *logMul[T]) eachDirect(s *logMulScratch, block int, f func(c, i, j int))
 // terms returns a_il + b_lj for all l, column j of B being in s.col.
 func (w *logMul[T]) terms(s *logMulScratch, i int) []float64 {
 	t := s.terms[:w.l]
-	simd.AddTo(t, widened(s.row, w.k.A.Row(i)), s.col[:w.l])
+	vec.AddTo(t, widened(s.row, w.k.A.Row(i)), s.col[:w.l])
 	return t
 }
 
 // exps returns e^(a_il+b_lj-m) for all l, column j of B being in s.col.
 func (w *logMul[T]) exps(s *logMulScratch, i int, m float64) []float64 {
 	e := s.w[:w.l]
-	simd.ExpShiftSum(e, w.terms(s, i), m)
+	vec.ExpShiftSum(e, w.terms(s, i), m)
 	return e
 }
 
@@ -433,10 +434,10 @@ func (w *logMul[T]) tangents(s *logMulScratch, i int) []float64 {
 	d := s.terms[:w.l]
 	clear(d)
 	if len(w.ta) > 0 {
-		simd.AddTo(d, d, widened(s.row, w.t.A.Row(i)))
+		vec.AddTo(d, d, widened(s.row, w.t.A.Row(i)))
 	}
 	if len(w.tb) > 0 {
-		simd.AddTo(d, d, s.dcol[:w.l])
+		vec.AddTo(d, d, s.dcol[:w.l])
 	}
 	return d
 }
@@ -447,10 +448,10 @@ func (w *logMul[T]) cellDerivatives(s *logMulScratch, block int) {
 	l, n := w.l, w.n
 	clear(s.sigma)
 	if len(w.ta) > 0 {
-		simd.Gemm(rows, cols, l, 1, w.ta[i0*l:], l, 1, w.eb[j0:], n, 1, s.sigma, cols)
+		dense.Gemm(rows, cols, l, 1, w.ta[i0*l:], l, 1, w.eb[j0:], n, 1, s.sigma, cols)
 	}
 	if len(w.tb) > 0 {
-		simd.Gemm(rows, cols, l, 1, w.ea[i0*l:], l, 1, w.tb[j0:], n, 1, s.sigma, cols)
+		dense.Gemm(rows, cols, l, 1, w.ea[i0*l:], l, 1, w.tb[j0:], n, 1, s.sigma, cols)
 	}
 	if len(w.ta) > 0 || len(w.tb) > 0 {
 		w.eachDirect(s, block, func(c, i, j int) {
@@ -462,12 +463,12 @@ func (w *logMul[T]) cellDerivatives(s *logMulScratch, block int) {
 				columnInto(s.dcol[:l], w.t.B, j)
 			}
 			e := w.exps(s, i, s.top[c])
-			s.sigma[c] = simd.Dot(e, w.tangents(s, i))
+			s.sigma[c] = vec.Dot(e, w.tangents(s, i))
 		})
 	}
 	for i := range rows {
 		v := s.v[:cols]
-		simd.ExpSubTo(v, s.s[i*cols:(i+1)*cols], s.after[i*cols:(i+1)*cols])
+		vec.ExpSubTo(v, s.s[i*cols:(i+1)*cols], s.after[i*cols:(i+1)*cols])
 		for j := range v {
 			c := i*cols + j
 			if s.s[c] == s.after[c] {
@@ -519,28 +520,28 @@ func (w *logMul[T]) gradA(s *logMulScratch, block int) {
 	second := w.gt.A.Data != nil
 	g := s.g[:rows*l]
 	clear(g)
-	simd.Gemm(rows, l, n, 1, w.gc[i0*n:], n, 1, w.eb, 1, n, g, l)
+	dense.Gemm(rows, l, n, 1, w.gc[i0*n:], n, 1, w.eb, 1, n, g, l)
 	var h []float64
 	if second {
 		h = s.h[:rows*l]
 		clear(h)
-		simd.Gemm(rows, l, n, 1, w.hc[i0*n:], n, 1, w.eb, 1, n, h, l)
+		dense.Gemm(rows, l, n, 1, w.hc[i0*n:], n, 1, w.eb, 1, n, h, l)
 		if len(w.tb) > 0 {
-			simd.Gemm(rows, l, n, 1, w.gc[i0*n:], n, 1, w.tb, 1, n, h, l)
+			dense.Gemm(rows, l, n, 1, w.gc[i0*n:], n, 1, w.tb, 1, n, h, l)
 		}
-		simd.MulTo(h, h, w.ea[i0*l:(i0+rows)*l])
+		vec.MulTo(h, h, w.ea[i0*l:(i0+rows)*l])
 		if len(w.ta) > 0 {
 			addProducts(h, w.ta[i0*l:(i0+rows)*l], g)
 		}
 	}
-	simd.MulTo(g, g, w.ea[i0*l:(i0+rows)*l])
+	vec.MulTo(g, g, w.ea[i0*l:(i0+rows)*l])
 	colBlocks := blocksOf(n, logMulCols)
 	for b := block * colBlocks; b < (block+1)*colBlocks; b++ {
 		w.eachEntry(s, b, second, func(x *logMulEntry, e, d []float64) {
 			row := (x.i - i0) * l
-			simd.Axpy(x.seed, e, g[row:row+l])
+			vec.Axpy(x.seed, e, g[row:row+l])
 			if second {
-				simd.AddTo(h[row:row+l], h[row:row+l], d)
+				vec.AddTo(h[row:row+l], h[row:row+l], d)
 			}
 		})
 	}
@@ -562,14 +563,14 @@ func (w *logMul[T]) gradB(s *logMulScratch, block int) {
 	second := w.gt.B.Data != nil
 	g := s.g[:l*cols]
 	clear(g)
-	simd.Gemm(l, cols, m, 1, w.ea, 1, l, w.gc[j0:], n, 1, g, cols)
+	dense.Gemm(l, cols, m, 1, w.ea, 1, l, w.gc[j0:], n, 1, g, cols)
 	var h []float64
 	if second {
 		h = s.h[:l*cols]
 		clear(h)
-		simd.Gemm(l, cols, m, 1, w.ea, 1, l, w.hc[j0:], n, 1, h, cols)
+		dense.Gemm(l, cols, m, 1, w.ea, 1, l, w.hc[j0:], n, 1, h, cols)
 		if len(w.ta) > 0 {
-			simd.Gemm(l, cols, m, 1, w.ta, 1, l, w.gc[j0:], n, 1, h, cols)
+			dense.Gemm(l, cols, m, 1, w.ta, 1, l, w.gc[j0:], n, 1, h, cols)
 		}
 	}
 	for r := range l {
@@ -577,12 +578,12 @@ func (w *logMul[T]) gradB(s *logMulScratch, block int) {
 		g := g[r*cols : (r+1)*cols]
 		if second {
 			h := h[r*cols : (r+1)*cols]
-			simd.MulTo(h, h, eb)
+			vec.MulTo(h, h, eb)
 			if len(w.tb) > 0 {
 				addProducts(h, w.tb[r*n+j0:r*n+j0+cols], g)
 			}
 		}
-		simd.MulTo(g, g, eb)
+		vec.MulTo(g, g, eb)
 	}
 	colBlocks := blocksOf(n, logMulCols)
 	for b := block; b < len(w.direct[:colBlocks*blocksOf(m, logMulRows)]); b += colBlocks {
@@ -643,7 +644,7 @@ func addRow[T rev.Float](m rev.General[T], i, j int, d []float64) {
 	}
 	row := rowPart(m, i, j, j+len(d))
 	if row, ok := any(row).([]float64); ok {
-		simd.AddTo(row, row, d)
+		vec.AddTo(row, row, d)
 		return
 	}
 	for c, v := range d {

@@ -7,7 +7,7 @@ import (
 
 	"revnum/fixed"
 	"revnum/internal/parallel"
-	"revnum/internal/simd"
+	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -302,15 +302,15 @@ func lseBlock[T rev.Float](w *logSumExp[T], worker, part int) {
 		e := bufE[:n]
 		switch w.task {
 		case shiftedSums:
-			m := simd.Max(x)
-			sums.add(float64(m), float64(simd.SumExp(x, m)))
+			m := vec.Max(x)
+			sums.add(float64(m), float64(vec.SumExp(x, m)))
 			continue
 		case weightedSums:
-			simd.ExpShiftSum(e, x, T(w.max))
-			sums.dot += float64(simd.Dot(e, elements(bufT, w.t.X, lo, n)))
+			vec.ExpShiftSum(e, x, T(w.max))
+			sums.dot += float64(vec.Dot(e, elements(bufT, w.t.X, lo, n)))
 			continue
 		}
-		simd.ExpShiftSum(e, x, T(w.max))
+		vec.ExpShiftSum(e, x, T(w.max))
 		if w.task == addCenteredSoftmax {
 			tau := T(w.tau)
 			for i, v := range elements(bufT, w.t.X, lo, n) {
@@ -330,7 +330,7 @@ func lseBlock[T rev.Float](w *logSumExp[T], worker, part int) {
 		}
 		addElements(w.gt.X, lo, T((dgout-float64(gout*w.tau))/w.sum), e)
 		if w.t.X.Data != nil {
-			simd.MulTo(e, e, elements(bufT, w.t.X, lo, n))
+			vec.MulTo(e, e, elements(bufT, w.t.X, lo, n))
 			addElements(w.gt.X, lo, T(gout/w.sum), e)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"revnum/fixed"
-	"revnum/internal/simd"
+	"revnum/internal/simd/cpu"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
@@ -180,7 +180,7 @@ func BenchmarkLogSumExp(b *testing.B) {
 					k.Forward()
 				}
 				reportBytes(b, 8*n)
-				if simd.InUse() == simd.AVX512 {
+				if cpu.InUse() == cpu.AVX512 {
 					// For 8 elements: 17 operations on vectors for the exponentials, of which
 					// one is two to the processor, 2 for difference and sum, 1.5 for the maximum.
 					const perElement = 21.5 / 8

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/internal/parallel"
-	"revnum/internal/simd"
+	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -78,7 +78,7 @@ func (f *luFactor[T]) factor(workers int, a rev.General[T]) {
 	workers = workersAbove(luAlone, n, workers)
 	parallel.Run(workers, parts, (*luStart[T])(f))
 	for b := range parts {
-		simd.MaxTo(f.norms, f.norms, f.tops.Row(2*b))
+		vec.MaxTo(f.norms, f.norms, f.tops.Row(2*b))
 	}
 	f.a = rev.General[T]{}
 	if n > 0 {
@@ -111,9 +111,9 @@ func (f *luStart[T]) Block(_, b int) {
 		for j, at := 0, i*luStride; j < f.n; j, at = j+luCols, at+f.n*luStride {
 			copy(f.blocks[at:at+luCols], row[j:])
 		}
-		simd.MaxTo(norms, norms, row)
-		simd.ScaleTo(minus, -1, row)
-		simd.MaxTo(norms, norms, minus)
+		vec.MaxTo(norms, norms, row)
+		vec.ScaleTo(minus, -1, row)
+		vec.MaxTo(norms, norms, minus)
 	}
 }
 

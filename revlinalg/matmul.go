@@ -7,7 +7,7 @@ import (
 
 	"revnum/fixed"
 	"revnum/internal/parallel"
-	"revnum/internal/simd"
+	"revnum/internal/simd/dense"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -261,15 +261,15 @@ func (p *product[T]) cut(workers, parts int) {
 	}
 	// There are no blocks of so few rows or columns that Gemm would take them
 	// another way.
-	p.down = max(1, (m+p.rows-simd.GemmRows)/p.rows)
-	p.blocks = p.down * max(1, (n+p.cols-simd.GemmCols)/p.cols)
+	p.down = max(1, (m+p.rows-dense.GemmRows)/p.rows)
+	p.blocks = p.down * max(1, (n+p.cols-dense.GemmCols)/p.cols)
 }
 
 // blockSize returns the size of the blocks that cut n rows or columns, each of
 // so much work, into the given number of parts, or into fewer if they were small.
 func blockSize(n, parts, work int) int {
 	parts = min(parts, max(1, n/(1<<18/work+1)))
-	return ((n-1)/parts + simd.GemmRows) / simd.GemmRows * simd.GemmRows
+	return ((n-1)/parts + dense.GemmRows) / dense.GemmRows * dense.GemmRows
 }
 
 // Block computes a block of one of the products.
@@ -290,18 +290,18 @@ func (w *products[T]) Block(worker, block int) {
 func (p *product[T]) block(block int, tiles *fixedTiles) {
 	i, j := block%p.down*p.rows, block/p.down*p.cols
 	m, n, k := p.rows, p.cols, p.a.cols
-	if p.c.Rows-i < m+simd.GemmRows {
+	if p.c.Rows-i < m+dense.GemmRows {
 		m = p.c.Rows - i
 	}
-	if p.c.Cols-j < n+simd.GemmCols {
+	if p.c.Cols-j < n+dense.GemmCols {
 		n = p.c.Cols - j
 	}
 	c, a, b := p.c.Data[i*p.c.Stride+j:], p.a.data[i*p.a.rs:], p.b.data[j*p.b.cs:]
 	switch c := any(c).(type) {
 	case []float64:
-		simd.Gemm(m, n, k, float64(p.sign), any(a).([]float64), p.a.rs, p.a.cs, any(b).([]float64), p.b.rs, p.b.cs, c, p.c.Stride)
+		dense.Gemm(m, n, k, float64(p.sign), any(a).([]float64), p.a.rs, p.a.cs, any(b).([]float64), p.b.rs, p.b.cs, c, p.c.Stride)
 	case []float32:
-		simd.Gemm(m, n, k, float32(p.sign), any(a).([]float32), p.a.rs, p.a.cs, any(b).([]float32), p.b.rs, p.b.cs, c, p.c.Stride)
+		dense.Gemm(m, n, k, float32(p.sign), any(a).([]float32), p.a.rs, p.a.cs, any(b).([]float32), p.b.rs, p.b.cs, c, p.c.Stride)
 	case []fixed.Q43:
 		a, b := any(a).([]fixed.Q43), any(b).([]fixed.Q43)
 		for i := 0; i < m; i += tile {

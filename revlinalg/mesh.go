@@ -1,7 +1,7 @@
 package revlinalg
 
 import (
-	"revnum/internal/simd"
+	"revnum/internal/simd/dense"
 	"revnum/rev"
 )
 
@@ -108,24 +108,24 @@ func (p *panel[T]) index(chain, row int) int { return (chain-p.first)*(p.n-1) + 
 // where they overlap, and what sticks out at either end one by one.
 func (p *panel[T]) setRuns() {
 	p.runs = p.runs[:0]
-	for j := p.first; j < p.end; j += simd.RotateChains {
+	for j := p.first; j < p.end; j += dense.RotateChains {
 		// In step r of those that go together, chain j+q rotates row r+q.
 		bottom, top := p.n, 0
-		for q := range min(simd.RotateChains, p.end-j) {
+		for q := range min(dense.RotateChains, p.end-j) {
 			bottom = min(bottom, p.bottom(j+q)-q)
 			top = max(top, p.top(j+q)-q)
 		}
-		if j+simd.RotateChains > p.end || bottom < top {
-			for q := j; q < min(p.end, j+simd.RotateChains); q++ {
+		if j+dense.RotateChains > p.end || bottom < top {
+			for q := j; q < min(p.end, j+dense.RotateChains); q++ {
 				p.addRun(q, 1, p.top(q), p.bottom(q))
 			}
 			continue
 		}
-		for q := range simd.RotateChains {
+		for q := range dense.RotateChains {
 			p.addRun(j+q, 1, bottom+q+1, p.bottom(j+q))
 		}
-		p.addRun(j, simd.RotateChains, top, bottom)
-		for q := range simd.RotateChains {
+		p.addRun(j, dense.RotateChains, top, bottom)
+		for q := range dense.RotateChains {
 			p.addRun(j+q, 1, p.top(j+q), top+q-1)
 		}
 	}
@@ -157,12 +157,12 @@ func (p *panel[T]) rotate(x rev.General[T], lo, hi int, r run) {
 	case []float64:
 		c, s := float64s(p.c, i), float64s(p.s, i)
 		if len(p.pc) > 0 {
-			simd.RotatePhases(data, x.Stride, hi-lo, r.chains, r.steps, c, s, float64s(p.pc, i), float64s(p.ps, i), ldc)
+			dense.RotatePhases(data, x.Stride, hi-lo, r.chains, r.steps, c, s, float64s(p.pc, i), float64s(p.ps, i), ldc)
 		} else {
-			simd.Rotate(data, x.Stride, hi-lo, r.chains, r.steps, c, s, ldc)
+			dense.Rotate(data, x.Stride, hi-lo, r.chains, r.steps, c, s, ldc)
 		}
 	case []float32:
-		simd.Rotate(data, x.Stride, hi-lo, r.chains, r.steps, float32s(p.c, i), float32s(p.s, i), ldc)
+		dense.Rotate(data, x.Stride, hi-lo, r.chains, r.steps, float32s(p.c, i), float32s(p.s, i), ldc)
 	}
 }
 
@@ -172,12 +172,12 @@ func (p *panel[T]) rotateBack(x rev.General[T], lo, hi int, r run) {
 	case []float64:
 		c, s := float64s(p.c, i), float64s(p.s, i)
 		if len(p.pc) > 0 {
-			simd.RotatePhasesBack(data, x.Stride, hi-lo, r.chains, r.steps, c, s, float64s(p.pc, i), float64s(p.ps, i), ldc)
+			dense.RotatePhasesBack(data, x.Stride, hi-lo, r.chains, r.steps, c, s, float64s(p.pc, i), float64s(p.ps, i), ldc)
 		} else {
-			simd.RotateBack(data, x.Stride, hi-lo, r.chains, r.steps, c, s, ldc)
+			dense.RotateBack(data, x.Stride, hi-lo, r.chains, r.steps, c, s, ldc)
 		}
 	case []float32:
-		simd.RotateBack(data, x.Stride, hi-lo, r.chains, r.steps, float32s(p.c, i), float32s(p.s, i), ldc)
+		dense.RotateBack(data, x.Stride, hi-lo, r.chains, r.steps, float32s(p.c, i), float32s(p.s, i), ldc)
 	}
 }
 
@@ -190,13 +190,13 @@ func (p *panel[T]) rotateBackCross(x, y rev.General[T], lo, hi int, r run, sums 
 		y, ldy := float64s(y.Data, r.row*y.Stride+lo), y.Stride
 		c, s := float64s(p.c, i), float64s(p.s, i)
 		if len(p.pc) > 0 {
-			simd.RotatePhasesBackCross(data, x.Stride, y, ldy, hi-lo, r.chains, r.steps,
+			dense.RotatePhasesBackCross(data, x.Stride, y, ldy, hi-lo, r.chains, r.steps,
 				c, s, float64s(p.pc, i), float64s(p.ps, i), ldc, float64s(sums, 2*r.at))
 		} else {
-			simd.RotateBackCross(data, x.Stride, y, ldy, hi-lo, r.chains, r.steps, c, s, ldc, float64s(sums, r.at))
+			dense.RotateBackCross(data, x.Stride, y, ldy, hi-lo, r.chains, r.steps, c, s, ldc, float64s(sums, r.at))
 		}
 	case []float32:
-		simd.RotateBackCross(data, x.Stride, float32s(y.Data, r.row*y.Stride+lo), y.Stride, hi-lo,
+		dense.RotateBackCross(data, x.Stride, float32s(y.Data, r.row*y.Stride+lo), y.Stride, hi-lo,
 			r.chains, r.steps, float32s(p.c, i), float32s(p.s, i), ldc, float32s(sums, r.at))
 	}
 }
@@ -210,22 +210,22 @@ func (p *panel[T]) rotateTangent(x, y rev.General[T], lo, hi int, r run, d, pd [
 		y, ldy := float64s(y.Data, r.row*y.Stride+lo), y.Stride
 		c, s, d := float64s(p.c, i), float64s(p.s, i), float64s(d, i)
 		if len(p.pc) > 0 {
-			f := simd.RotatePhasesTangent
+			f := dense.RotatePhasesTangent
 			if back {
-				f = simd.RotatePhasesTangentBack
+				f = dense.RotatePhasesTangentBack
 			}
 			f(data, x.Stride, y, ldy, hi-lo, r.chains, r.steps, c, s, float64s(p.pc, i), float64s(p.ps, i), d, float64s(pd, i), ldc)
 			return
 		}
-		f := simd.RotateTangent[float64]
+		f := dense.RotateTangent[float64]
 		if back {
-			f = simd.RotateTangentBack[float64]
+			f = dense.RotateTangentBack[float64]
 		}
 		f(data, x.Stride, y, ldy, hi-lo, r.chains, r.steps, c, s, d, ldc)
 	case []float32:
-		f := simd.RotateTangent[float32]
+		f := dense.RotateTangent[float32]
 		if back {
-			f = simd.RotateTangentBack[float32]
+			f = dense.RotateTangentBack[float32]
 		}
 		f(data, x.Stride, float32s(y.Data, r.row*y.Stride+lo), y.Stride, hi-lo, r.chains, r.steps,
 			float32s(p.c, i), float32s(p.s, i), float32s(d, i), ldc)

@@ -4,7 +4,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/internal/parallel"
-	"revnum/internal/simd"
+	"revnum/internal/simd/dense"
+	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -252,8 +253,8 @@ func (w *polyPass[T]) Block(worker, part int) {
 		w.setPowers(s, x)
 		r := s.r[:n]
 		w.polynomial(s, r, w.c)
-		simd.AxpyTo(r, -1, r, y)
-		sums.value += simd.SumSquares(r)
+		vec.AxpyTo(r, -1, r, y)
+		sums.value += vec.SumSquares(r)
 		if w.slopes {
 			w.polynomial(s, s.slope[:n], w.dc)
 		}
@@ -272,7 +273,7 @@ func (w *polyPass[T]) Block(worker, part int) {
 		if w.gt.C.Data != nil {
 			w.addMoments(s, w.mu[part*size:], s.u[:n])
 			if tx != nil {
-				simd.MulTo(s.p[:n], r, tx)
+				vec.MulTo(s.p[:n], r, tx)
 				w.addMoments(s, w.mrx[part*size:], s.p[:n])
 			}
 		}
@@ -296,12 +297,12 @@ func (w *polyPass[T]) setPowers(s *polyScratch[T], x []T) {
 		default:
 			// x^b from its halves is closer than from x^(b-1), and ready sooner.
 			h := b / 2
-			simd.MulTo(row, s.powers[h*polyPanel:h*polyPanel+n], s.powers[(b-h)*polyPanel:(b-h)*polyPanel+n])
+			vec.MulTo(row, s.powers[h*polyPanel:h*polyPanel+n], s.powers[(b-h)*polyPanel:(b-h)*polyPanel+n])
 		}
 	}
 	if w.rows > 1 {
 		last := s.powers[(w.q-1)*polyPanel:]
-		simd.MulTo(s.xq[:n], last[:n], x)
+		vec.MulTo(s.xq[:n], last[:n], x)
 	}
 }
 
@@ -316,11 +317,11 @@ func (w *polyPass[T]) polynomial(s *polyScratch[T], dst, c []T) {
 	for a := range w.rows {
 		clear(s.terms[a*polyPanel : a*polyPanel+n])
 	}
-	simd.Gemm(w.rows, n, w.q, 1, c, w.q, 1, s.powers, polyPanel, 1, s.terms, polyPanel)
+	dense.Gemm(w.rows, n, w.q, 1, c, w.q, 1, s.powers, polyPanel, 1, s.terms, polyPanel)
 	copy(dst, s.terms[(w.rows-1)*polyPanel:])
 	for a := w.rows - 2; a >= 0; a-- {
-		simd.MulTo(dst, dst, s.xq[:n])
-		simd.AddTo(dst, dst, s.terms[a*polyPanel:a*polyPanel+n])
+		vec.MulTo(dst, dst, s.xq[:n])
+		vec.AddTo(dst, dst, s.terms[a*polyPanel:a*polyPanel+n])
 	}
 }
 
@@ -332,10 +333,10 @@ func (w *polyPass[T]) addMoments(s *polyScratch[T], dst, v []T) {
 		if a == 0 {
 			copy(row, v)
 		} else {
-			simd.MulTo(row, s.terms[(a-1)*polyPanel:(a-1)*polyPanel+n], s.xq[:n])
+			vec.MulTo(row, s.terms[(a-1)*polyPanel:(a-1)*polyPanel+n], s.xq[:n])
 		}
 	}
-	simd.Gemm(w.rows, w.q, n, 1, s.terms, polyPanel, 1, s.powers, 1, polyPanel, dst, w.q)
+	dense.Gemm(w.rows, w.q, n, 1, s.terms, polyPanel, 1, s.powers, 1, polyPanel, dst, w.q)
 }
 
 // tangent sets ṙ and returns Σ r·ṙ over the panel.
@@ -348,13 +349,13 @@ func (w *polyPass[T]) tangent(s *polyScratch[T], lo, n int, tx []T) T {
 	p := s.p[:n]
 	if w.t.C.Data != nil {
 		w.polynomial(s, p, w.tc)
-		simd.Axpy(-1, p, dr)
+		vec.Axpy(-1, p, dr)
 	}
 	if tx != nil {
-		simd.MulTo(p, s.slope[:n], tx)
-		simd.Axpy(-1, p, dr)
+		vec.MulTo(p, s.slope[:n], tx)
+		vec.Axpy(-1, p, dr)
 	}
-	return simd.Dot(s.r[:n], dr)
+	return vec.Dot(s.r[:n], dr)
 }
 
 // gradient adds to x̄ and ȳ.
@@ -363,7 +364,7 @@ func (w *polyPass[T]) gradient(s *polyScratch[T], lo, n int) {
 		addElements(w.g.Y, lo, w.cot, s.r[:n])
 	}
 	if w.g.X.Data != nil {
-		simd.MulTo(s.p[:n], s.r[:n], s.slope[:n])
+		vec.MulTo(s.p[:n], s.r[:n], s.slope[:n])
 		addElements(w.g.X, lo, -w.cot, s.p[:n])
 	}
 }
@@ -374,9 +375,9 @@ func (w *polyPass[T]) gradientTangent(s *polyScratch[T], lo, n int, tx []T) {
 		return
 	}
 	u, p := s.u[:n], s.p[:n]
-	simd.ScaleTo(u, w.dot, s.r[:n])
+	vec.ScaleTo(u, w.dot, s.r[:n])
 	if w.tangents {
-		simd.Axpy(w.cot, s.dr[:n], u)
+		vec.Axpy(w.cot, s.dr[:n], u)
 	}
 	if w.gt.Y.Data != nil {
 		addElements(w.gt.Y, lo, 1, u)
@@ -384,19 +385,19 @@ func (w *polyPass[T]) gradientTangent(s *polyScratch[T], lo, n int, tx []T) {
 	if w.gt.X.Data == nil {
 		return
 	}
-	simd.MulTo(p, u, s.slope[:n])
+	vec.MulTo(p, u, s.slope[:n])
 	addElements(w.gt.X, lo, -1, p)
 	change := s.change[:n]
 	clear(change)
 	if tx != nil {
 		w.polynomial(s, change, w.ddc)
-		simd.MulTo(change, change, tx)
+		vec.MulTo(change, change, tx)
 	}
 	if w.t.C.Data != nil {
 		w.polynomial(s, p, w.dtc)
-		simd.AddTo(change, change, p)
+		vec.AddTo(change, change, p)
 	}
-	simd.MulTo(change, change, s.r[:n])
+	vec.MulTo(change, change, s.r[:n])
 	addElements(w.gt.X, lo, -w.cot, change)
 }
 
@@ -432,7 +433,7 @@ func (w *polyPass[T]) join() polySums[T] {
 func (w *polyPass[T]) sumOfParts(moments []T, size int) []T {
 	w.total = workspace.Zeros(w.total, size)
 	for p := range w.parts {
-		simd.AddTo(w.total, w.total, moments[p*size:(p+1)*size])
+		vec.AddTo(w.total, w.total, moments[p*size:(p+1)*size])
 	}
 	return w.total[:w.k.C.N]
 }

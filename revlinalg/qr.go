@@ -6,7 +6,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/internal/parallel"
-	"revnum/internal/simd"
+	"revnum/internal/simd/dense"
+	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -283,7 +284,7 @@ func (w *qrWork[T]) Block(_, b int) {
 	}
 	if w.sum.r.Data != nil {
 		for i := lo; i < min(lo+rows, w.r.Rows); i++ {
-			simd.Axpy(w.sign, w.r.Row(i)[i:], w.sum.r.Row(i)[i:])
+			vec.Axpy(w.sign, w.r.Row(i)[i:], w.sum.r.Row(i)[i:])
 		}
 	}
 }
@@ -423,7 +424,7 @@ func (s *qrSolve[T]) Block(worker, b int) {
 	}
 	for _, t := range s.terms {
 		a := block(t.a, lo, 0, rows, n)
-		simd.Gemm(rows, n, n, t.sign, a.Data, a.Stride, 1, t.b.data, t.b.rs, t.b.cs, x.Data, x.Stride)
+		dense.Gemm(rows, n, n, t.sign, a.Data, a.Stride, 1, t.b.data, t.b.rs, t.b.cs, x.Data, x.Stride)
 	}
 	xt := scratch(s.xt[worker], n, rows)
 	s.xt[worker] = xt

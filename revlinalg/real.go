@@ -2,7 +2,7 @@ package revlinalg
 
 import (
 	"revnum/fixed"
-	"revnum/internal/simd"
+	"revnum/internal/simd/vec"
 	"revnum/rev"
 )
 
@@ -31,9 +31,9 @@ func sumSquares[T rev.Real](x rev.Vector[T]) T {
 	if x.N > 0 && x.Inc == 1 {
 		switch xs := any(x.Data[:x.N]).(type) {
 		case []float64:
-			return T(simd.SumSquares(xs))
+			return T(vec.SumSquares(xs))
 		case []float32:
-			return T(simd.SumSquares(xs))
+			return T(vec.SumSquares(xs))
 		}
 	}
 	return dot(x, x)
@@ -44,9 +44,9 @@ func sum[T rev.Real](x rev.Vector[T]) T {
 	if x.N > 0 && x.Inc == 1 {
 		switch xs := any(x.Data[:x.N]).(type) {
 		case []float64:
-			return T(simd.Sum(xs))
+			return T(vec.Sum(xs))
 		case []float32:
-			return T(simd.Sum(xs))
+			return T(vec.Sum(xs))
 		}
 	}
 	var s T

@@ -7,7 +7,8 @@ import (
 	"sync/atomic"
 
 	"revnum/internal/parallel"
-	"revnum/internal/simd"
+	"revnum/internal/simd/dense"
+	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -299,7 +300,7 @@ func (w *reflectors[T]) reflect(s *qrScratch[T], k, lo, n int) {
 			x[0] = 1
 			for l := j + 1; l < lo+n; l++ {
 				y := s.v.Row(l)[j:]
-				simd.Axpy(-s.tau[j]*simd.Dot(x, y), x, y)
+				vec.Axpy(-s.tau[j]*vec.Dot(x, y), x, y)
 			}
 			x[0] = beta
 		}
@@ -328,7 +329,7 @@ func (w *reflectors[T]) reflect(s *qrScratch[T], k, lo, n int) {
 
 // norm2Of returns ‖x‖, without overflow or underflow on the way.
 func norm2Of[T rev.Float](x []T) T {
-	s := simd.SumSquares(x)
+	s := vec.SumSquares(x)
 	low, high := T(0x1p-80), T(0x1p120)
 	if s > low && s < high {
 		return sqrt(s)
@@ -353,5 +354,5 @@ func norm2Of[T rev.Float](x []T) T {
 
 // gemmTransposed computes c += a·bᵀ.
 func gemmTransposed[T rev.Float](a, b, c rev.General[T]) {
-	simd.Gemm(a.Rows, b.Rows, a.Cols, 1, a.Data, a.Stride, 1, b.Data, 1, b.Stride, c.Data, c.Stride)
+	dense.Gemm(a.Rows, b.Rows, a.Cols, 1, a.Data, a.Stride, 1, b.Data, 1, b.Stride, c.Data, c.Stride)
 }

@@ -4,7 +4,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
-	"revnum/internal/simd"
+	"revnum/internal/simd/vec"
 	"revnum/rev"
 )
 
@@ -33,9 +33,9 @@ var sinFunction = function{
 	name: "sin",
 	values: func(y, x []float64) {
 		var cos [elementwisePiece]float64
-		simd.SinCos(y, cos[:len(x)], x)
+		vec.SinCos(y, cos[:len(x)], x)
 	},
-	slopes: func(d, x, y []float64) { simd.SinCos(y, d, x) }, // y are the same bits
+	slopes: func(d, x, y []float64) { vec.SinCos(y, d, x) }, // y are the same bits
 	curves: eachOf(func(_, y float64) float64 { return -y }),
 
 	value43: fixed.Sin,

@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
-	"revnum/internal/simd"
+	"revnum/internal/simd/vec"
 	"revnum/rev"
 )
 
@@ -296,9 +296,9 @@ func maximum[T rev.Real](x rev.Vector[T]) T {
 	if x.Inc == 1 {
 		switch xs := any(x.Data[:x.N]).(type) {
 		case []float64:
-			return T(simd.Max(xs))
+			return T(vec.Max(xs))
 		case []float32:
-			return T(simd.Max(xs))
+			return T(vec.Max(xs))
 		}
 	}
 	m := x.Data[0]
@@ -321,9 +321,9 @@ func lowest[T rev.Real]() T {
 func expShift[T rev.Real](x []T, shift T) T {
 	switch xs := any(x).(type) {
 	case []float64:
-		return T(simd.ExpShiftSum(xs, xs, float64(shift)))
+		return T(vec.ExpShiftSum(xs, xs, float64(shift)))
 	case []float32:
-		return T(simd.ExpShiftSum(xs, xs, float32(shift)))
+		return T(vec.ExpShiftSum(xs, xs, float32(shift)))
 	}
 	var s T
 	for i, v := range x {
@@ -345,10 +345,10 @@ func addSat[T rev.Real](a, b T) T {
 func divide[T rev.Real](x []T, s T) {
 	switch x := any(x).(type) {
 	case []float64:
-		simd.ScaleTo(x, 1/float64(s), x)
+		vec.ScaleTo(x, 1/float64(s), x)
 		return
 	case []float32:
-		simd.ScaleTo(x, 1/float32(s), x)
+		vec.ScaleTo(x, 1/float32(s), x)
 		return
 	}
 	for i, v := range x {

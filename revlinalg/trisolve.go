@@ -4,7 +4,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/mat"
 
-	"revnum/internal/simd"
+	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -180,6 +180,6 @@ func (s *triangularSystem[T]) subtractOuter(ga, z, y rev.General[T]) {
 	}
 	for i := range ga.Rows {
 		row, first := s.triangle(ga, i)
-		simd.Axpy(1, s.full.Row(i)[first:first+len(row)], row)
+		vec.Axpy(1, s.full.Row(i)[first:first+len(row)], row)
 	}
 }

@@ -8,7 +8,8 @@ import (
 
 	"revnum/fixed"
 	"revnum/internal/parallel"
-	"revnum/internal/simd"
+	"revnum/internal/simd/dense"
+	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -304,7 +305,7 @@ func (k *Unitary[T]) pass(method unitaryMethod, g, t, gt Unitary[T]) {
 func (w *unitaryPass[T]) cut() (chains int) {
 	n, m := w.k.X.Rows, w.k.X.Cols
 	w.mesh = mesh{n, w.k.Rectangular}
-	chains = max(simd.RotateChains, panelRotations/n/simd.RotateChains*simd.RotateChains)
+	chains = max(dense.RotateChains, panelRotations/n/dense.RotateChains*dense.RotateChains)
 	cols := max((m+unitaryParts-1)/unitaryParts, partWork/(min(chains, n)*n))
 	w.cols = (cols + strip[T]() - 1) / strip[T]() * strip[T]()
 	w.parts = (m + w.cols - 1) / w.cols
@@ -350,16 +351,16 @@ func (w *unitaryLoad[T]) Block(_, block int) {
 		}
 		switch c := any(w.c[lo:hi]).(type) {
 		case []float64:
-			simd.SinCos(float64s(w.s, lo)[:hi-lo], c, c)
+			vec.SinCos(float64s(w.s, lo)[:hi-lo], c, c)
 		case []float32:
-			simd.SinCos(float32s(w.s, lo)[:hi-lo], c, c)
+			vec.SinCos(float32s(w.s, lo)[:hi-lo], c, c)
 		case []fixed.Q43:
 			lift(c, any(w.s[lo:hi]).([]fixed.Q43), w.half[lo:hi])
 		}
 		if len(w.pc) > 0 {
 			c := float64s(w.pc, lo)[:hi-lo]
 			w.fill(w.pc[lo:hi], w.phi, j)
-			simd.SinCos(float64s(w.ps, lo)[:hi-lo], c, c)
+			vec.SinCos(float64s(w.ps, lo)[:hi-lo], c, c)
 		}
 		if len(w.dphi) > 0 {
 			w.fill(w.dphi[lo:hi], w.tphi, j)

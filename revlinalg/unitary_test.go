@@ -74,8 +74,8 @@ func TestUnitaryNoRotation(t *testing.T) {
 	kernels(t, s32, s64, sQ)
 }
 
-// dense returns U(θ), from plane rotations as matrices.
-func dense(n int, rectangular bool, theta []float64) *mat.Dense {
+// unitaryMatrix returns U(θ), from plane rotations as matrices.
+func unitaryMatrix(n int, rectangular bool, theta []float64) *mat.Dense {
 	u := mat.NewDense(n, n, nil)
 	for i := range n {
 		u.Set(i, i, 1)
@@ -120,7 +120,7 @@ func TestUnitaryValue(t *testing.T) {
 func testUnitaryValue(t *testing.T, rnd *rand.Rand, n int, rectangular bool) {
 	k := randomUnitary[float64](rnd, n, 9)
 	k.Rectangular = rectangular
-	u := dense(n, rectangular, k.Theta.Data)
+	u := unitaryMatrix(n, rectangular, k.Theta.Data)
 	var want mat.Dense
 	want.Mul(u, mat.NewDense(n, 9, k.X.Data))
 	q := Unitary[fixed.Q43]{X: matrixOf[fixed.Q43](rnd, n, 9), Theta: vectorOf[fixed.Q43](rnd, len(k.Theta.Data)), Rectangular: rectangular}
@@ -142,7 +142,7 @@ func testUnitaryValue(t *testing.T, rnd *rand.Rand, n int, rectangular bool) {
 	// U itself, from the identity, is orthogonal. One angle is large.
 	if n > 1 {
 		k.Theta.Data[0] = 1e7
-		u = dense(n, rectangular, k.Theta.Data)
+		u = unitaryMatrix(n, rectangular, k.Theta.Data)
 	}
 	x := mat.NewDense(n, n, nil)
 	for i := range n {
@@ -170,7 +170,7 @@ func TestUnitaryVec(t *testing.T) {
 	x := mat.NewDense(3, 2, []float64{1, 9, 0, 9, 0, 9})
 	theta := mat.NewVecDense(3, []float64{0.1, 0.2, 0.3})
 	NewUnitaryVec(x.ColView(0).(*mat.VecDense), theta).Forward()
-	u := dense(3, false, theta.RawVector().Data)
+	u := unitaryMatrix(3, false, theta.RawVector().Data)
 	for i := range 3 {
 		if !(math.Abs(x.At(i, 0)-u.At(i, 0)) <= 1e-15) || x.At(i, 1) != 9 {
 			t.Errorf("row %d is %v, want %v and 9", i, x.RawRowView(i), u.At(i, 0))

@@ -2,7 +2,8 @@ package revlinalg
 
 import (
 	"revnum/fixed"
-	"revnum/internal/simd"
+	"revnum/internal/simd/dense"
+	"revnum/internal/simd/vec"
 	"revnum/rev"
 )
 
@@ -22,7 +23,7 @@ func elements[T rev.Float](buf []T, x rev.Vector[T], lo, n int) []T {
 // addElements computes y_{lo+i} += alpha·d_i.
 func addElements[T rev.Float](y rev.Vector[T], lo int, alpha T, d []T) {
 	if y.Inc == 1 {
-		simd.Axpy(alpha, d, y.Data[lo:lo+len(d)])
+		vec.Axpy(alpha, d, y.Data[lo:lo+len(d)])
 		return
 	}
 	for i, v := range d {
@@ -38,9 +39,9 @@ func dot[T rev.Real](x, y rev.Vector[T]) T {
 	if x.Inc == 1 && y.Inc == 1 {
 		switch xs := any(x.Data[:x.N]).(type) {
 		case []float64:
-			return T(simd.Dot(xs, any(y.Data[:y.N]).([]float64)))
+			return T(vec.Dot(xs, any(y.Data[:y.N]).([]float64)))
 		case []float32:
-			return T(simd.Dot(xs, any(y.Data[:y.N]).([]float32)))
+			return T(vec.Dot(xs, any(y.Data[:y.N]).([]float32)))
 		case []fixed.Q43:
 			return T(fixed.Dot(xs, any(y.Data[:y.N]).([]fixed.Q43)))
 		}
@@ -67,10 +68,10 @@ func axpy[T rev.Real](alpha T, x, y rev.Vector[T]) {
 	if x.Inc == 1 && y.Inc == 1 {
 		switch xs := any(x.Data[:x.N]).(type) {
 		case []float64:
-			simd.Axpy(float64(alpha), xs, any(y.Data[:y.N]).([]float64))
+			vec.Axpy(float64(alpha), xs, any(y.Data[:y.N]).([]float64))
 			return
 		case []float32:
-			simd.Axpy(float32(alpha), xs, any(y.Data[:y.N]).([]float32))
+			vec.Axpy(float32(alpha), xs, any(y.Data[:y.N]).([]float32))
 			return
 		}
 	}
@@ -124,9 +125,9 @@ func addOuter[T rev.Real](x, y rev.Vector[T], a rev.General[T]) {
 func floatGemm[T rev.Real](sign int, a, b strided[T], c rev.General[T]) bool {
 	switch data := any(c.Data).(type) {
 	case []float64:
-		simd.Gemm(a.rows, b.cols, a.cols, float64(sign), float64s(a.data, 0), a.rs, a.cs, float64s(b.data, 0), b.rs, b.cs, data, c.Stride)
+		dense.Gemm(a.rows, b.cols, a.cols, float64(sign), float64s(a.data, 0), a.rs, a.cs, float64s(b.data, 0), b.rs, b.cs, data, c.Stride)
 	case []float32:
-		simd.Gemm(a.rows, b.cols, a.cols, float32(sign), float32s(a.data, 0), a.rs, a.cs, float32s(b.data, 0), b.rs, b.cs, data, c.Stride)
+		dense.Gemm(a.rows, b.cols, a.cols, float32(sign), float32s(a.data, 0), a.rs, a.cs, float32s(b.data, 0), b.rs, b.cs, data, c.Stride)
 	default:
 		return false
 	}

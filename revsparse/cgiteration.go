@@ -3,7 +3,7 @@ package revsparse
 import (
 	"math"
 
-	"revnum/internal/simd"
+	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 )
 
@@ -47,7 +47,7 @@ func (s *cg) solve(x []float64) error {
 		}
 		iter += used
 		s.a.mulTo(s.r, x)
-		simd.AxpyTo(s.r, -1, s.r, s.rhs)
+		vec.AxpyTo(s.r, -1, s.r, s.rhs)
 		residual := s.relative(norm2(s.r), norm2(x), normB)
 		if residual <= s.tol {
 			return nil
@@ -83,27 +83,27 @@ func (s *cg) iterate(x []float64, normB float64, most int) (int, error) {
 		z := s.r
 		if s.inverse != nil {
 			z = s.z
-			simd.MulTo(z, s.r, s.inverse)
+			vec.MulTo(z, s.r, s.inverse)
 		}
 		before := rz
-		rz = simd.Dot(s.r, z)
+		rz = vec.Dot(s.r, z)
 		if rz < 0x1p-900 {
 			return iter, nil // the products below would underflow
 		}
 		if iter == 0 {
 			copy(s.p, z)
 		} else {
-			simd.AxpyTo(s.p, rz/before, s.p, z)
+			vec.AxpyTo(s.p, rz/before, s.p, z)
 		}
 		s.a.mulTo(s.q, s.p)
-		switch pq := simd.Dot(s.p, s.q); {
+		switch pq := vec.Dot(s.p, s.q); {
 		case math.IsNaN(pq) || math.IsInf(pq, 0):
 			return 0, s.failure(iter+1, math.NaN())
 		case pq <= 0:
-			return 0, &NotPositiveDefiniteError{pq / simd.SumSquares(s.p)}
+			return 0, &NotPositiveDefiniteError{pq / vec.SumSquares(s.p)}
 		default:
-			simd.Axpy(rz/pq, s.p, x)
-			simd.Axpy(-rz/pq, s.q, s.r)
+			vec.Axpy(rz/pq, s.p, x)
+			vec.Axpy(-rz/pq, s.q, s.r)
 		}
 	}
 }

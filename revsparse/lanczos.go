@@ -14,7 +14,8 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
-	"revnum/internal/simd"
+	"revnum/internal/simd/dense"
+	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -217,7 +218,7 @@ func orient(v []float64) {
 	for _, x := range v {
 		if math.Abs(x) > 0.3*top {
 			if x < 0 {
-				simd.ScaleTo(v, -1, v)
+				vec.ScaleTo(v, -1, v)
 			}
 			return
 		}
@@ -280,14 +281,14 @@ func (e *eigen) random(i int) {
 			v[j] = float64(int64(e.pcg.Uint64())) * 0x1p-63
 		}
 		norm = norm2(v)
-		simd.ScaleTo(v, 1/norm, v)
+		vec.ScaleTo(v, 1/norm, v)
 		e.orthogonalise(v, 0, i, nil, 0)
 		norm = norm2(v)
 	}
 	// Once more, as much may have gone.
-	simd.ScaleTo(v, 1/norm2(v), v)
+	vec.ScaleTo(v, 1/norm2(v), v)
 	e.orthogonalise(v, 0, i, nil, 0)
-	simd.ScaleTo(v, 1/norm2(v), v)
+	vec.ScaleTo(v, 1/norm2(v), v)
 }
 
 // orthogonalise takes the rows of the basis from lo up to hi out of v, and adds the
@@ -295,8 +296,8 @@ func (e *eigen) random(i int) {
 func (e *eigen) orthogonalise(v []float64, lo, hi int, h []float64, first int) {
 	for i := lo; i < hi; i++ {
 		b := e.vector(i)
-		c := simd.Dot(b, v)
-		simd.Axpy(-c, b, v)
+		c := vec.Dot(b, v)
+		vec.Axpy(-c, b, v)
 		if h != nil && i >= first {
 			h[i-first] += c
 		}
@@ -336,7 +337,7 @@ func (e *eigen) extend(first, j, m int) (float64, error) {
 		e.random(rows)
 		return 0, nil
 	}
-	simd.ScaleTo(next, 1/norm, next)
+	vec.ScaleTo(next, 1/norm, next)
 	return norm, nil
 }
 
@@ -370,7 +371,7 @@ func (e *eigen) combine(first, m, count int) {
 		n := min(panelOfBasis, e.n-lo)
 		clear(e.panel[:count*n])
 		rows := e.basis[first*e.n+lo:]
-		simd.Gemm(count, n, m, 1, e.coef, m, 1, rows, e.n, 1, e.panel, n)
+		dense.Gemm(count, n, m, 1, e.coef, m, 1, rows, e.n, 1, e.panel, n)
 		for i := range count {
 			copy(rows[i*e.n:][:n], e.panel[i*n:])
 		}
@@ -382,9 +383,9 @@ func (e *eigen) combine(first, m, count int) {
 // eigenvalues all come after that of the shift.
 func (e *eigen) mulTo(y, x []float64) {
 	e.op.mulTo(y, x)
-	simd.Axpy(-e.shift, x, y)
+	vec.Axpy(-e.shift, x, y)
 	if e.negated {
-		simd.ScaleTo(y, -1, y)
+		vec.ScaleTo(y, -1, y)
 	}
 	e.orthogonalise(y, 0, e.k, nil, 0)
 }
@@ -418,12 +419,12 @@ func (e *eigen) pseudoSolve(x []float64, i int) error {
 		return err
 	}
 	if e.negated {
-		simd.ScaleTo(x, -1, x)
+		vec.ScaleTo(x, -1, x)
 	}
 	e.orthogonalise(x, 0, e.k, nil, 0)
 	for j, c := range e.shares {
 		if j != i {
-			simd.Axpy(c/(e.values[j]-e.shift), e.vector(j), x)
+			vec.Axpy(c/(e.values[j]-e.shift), e.vector(j), x)
 		}
 	}
 	for j, v := range x {
@@ -495,9 +496,9 @@ func (p eigenpairs[T]) addGradients(e *eigen) error {
 	}
 	for i := range e.k {
 		u := e.solution(i)
-		simd.ScaleTo(u, -1, u)
+		vec.ScaleTo(u, -1, u)
 		if p.values.Data != nil {
-			simd.Axpy(float64(p.values.Data[i*p.values.Inc]), e.vector(i), u)
+			vec.Axpy(float64(p.values.Data[i*p.values.Inc]), e.vector(i), u)
 		}
 		e.op.addGradient(u, e.vector(i))
 	}
@@ -511,7 +512,7 @@ func (p eigenpairs[T]) addTangents(e *eigen) error {
 	for i := range e.k {
 		xi := e.solution(i)
 		e.op.addMulTangent(xi, e.vector(i))
-		e.rates[i] = simd.Dot(e.vector(i), xi)
+		e.rates[i] = vec.Dot(e.vector(i), xi)
 		if p.vectors.Data == nil {
 			continue
 		}
@@ -543,38 +544,38 @@ func (p eigenpairs[T]) differentiate(e *eigen, dp eigenpairs[T], tangent bool) e
 		v, dv, xi, dxi := e.vector(i), e.dv[i*e.n:(i+1)*e.n], e.solution(i), e.dxi[i*e.n:(i+1)*e.n]
 		if tangent {
 			e.op.addMulTangent(dv, v)
-			e.rates[i] = simd.Dot(v, dv)
+			e.rates[i] = vec.Dot(v, dv)
 			if err := e.pseudoSolve(dv, i); err != nil {
 				return err
 			}
-			simd.ScaleTo(dv, -1, dv)
+			vec.ScaleTo(dv, -1, dv)
 		}
 		load(xi, p.vector(i), e.n)
 		load(dxi, dp.vector(i), e.n)
-		simd.Axpy(-simd.Dot(v, xi), dv, dxi)
+		vec.Axpy(-vec.Dot(v, xi), dv, dxi)
 		if err := e.pseudoSolve(xi, i); err != nil {
 			return err
 		}
 		if tangent {
 			clear(e.product)
 			e.op.addMulTangent(e.product, xi)
-			simd.Axpy(-1, e.product, dxi)
-			simd.Axpy(e.rates[i], xi, dxi)
+			vec.Axpy(-1, e.product, dxi)
+			vec.Axpy(e.rates[i], xi, dxi)
 		}
 		if err := e.pseudoSolve(dxi, i); err != nil {
 			return err
 		}
-		simd.Axpy(-simd.Dot(dv, xi), v, dxi)
+		vec.Axpy(-vec.Dot(dv, xi), v, dxi)
 
-		simd.ScaleTo(xi, -1, xi)
-		simd.ScaleTo(dxi, -1, dxi)
+		vec.ScaleTo(xi, -1, xi)
+		vec.ScaleTo(dxi, -1, dxi)
 		if p.values.Data != nil {
 			c := float64(p.values.Data[i*p.values.Inc])
-			simd.Axpy(c, v, xi)
-			simd.Axpy(c, dv, dxi)
+			vec.Axpy(c, v, xi)
+			vec.Axpy(c, dv, dxi)
 		}
 		if dp.values.Data != nil {
-			simd.Axpy(float64(dp.values.Data[i*dp.values.Inc]), v, dxi)
+			vec.Axpy(float64(dp.values.Data[i*dp.values.Inc]), v, dxi)
 		}
 	}
 	return nil

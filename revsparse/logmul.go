@@ -8,7 +8,7 @@ import (
 
 	"revnum/internal/logstep"
 	"revnum/internal/parallel"
-	"revnum/internal/simd"
+	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -55,7 +55,7 @@ type LogMul[T rev.Float, I Index] struct {
 // sharing their storage; another type panics. It panics with mat.ErrShape if the
 // operands do not fit together.
 func NewLogMul[I Index](c mat.Matrix, a CSR[float64, I], b mat.Matrix) LogMul[float64, I] {
-	k := LogMul[float64, I]{C: dense(c), A: a, B: dense(b)}
+	k := LogMul[float64, I]{C: viewDense(c), A: a, B: viewDense(b)}
 	k.checkShape()
 	return k
 }
@@ -232,7 +232,7 @@ func logTermsOf[T rev.Float, I Index](terms []float64, a []T, ind []I, b []T, ld
 	}
 	top := math.Float64frombits(uint64(order(most)))
 	if top-top != 0 {
-		top = simd.Max(terms)
+		top = vec.Max(terms)
 	}
 	for q := range terms {
 		terms[q] -= top
@@ -248,7 +248,7 @@ func (w *logMul[T, I]) flush(s *logTile[T], count int) {
 	elements := s.elements[:count]
 	last := &elements[count-1]
 	terms := s.terms[:last.at+last.to-last.from]
-	simd.Exp(terms, terms)
+	vec.Exp(terms, terms)
 	sums, logs := s.sums[:count], s.logs[:count]
 	for n := range elements {
 		x := &elements[n]
@@ -261,7 +261,7 @@ func (w *logMul[T, I]) flush(s *logTile[T], count int) {
 		}
 		sums[n] = sum
 	}
-	simd.Log(logs, sums)
+	vec.Log(logs, sums)
 	z := s.z[:count]
 	for n := range elements {
 		x := &elements[n]
@@ -282,8 +282,8 @@ func (w *logMul[T, I]) flush(s *logTile[T], count int) {
 		partial[n] = float64(x.s) - float64(x.after)
 	}
 	if w.t.C.Data != nil || w.g.C.Data != nil || w.gt.C.Data != nil {
-		simd.Exp(keeps, keeps)
-		simd.Exp(partial, partial)
+		vec.Exp(keeps, keeps)
+		vec.Exp(partial, partial)
 		for n := range elements {
 			w.derivatives(s, n)
 		}

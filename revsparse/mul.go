@@ -52,7 +52,7 @@ type Mul[T Scalar, I Index] struct {
 // do not fit together. Of a *mat.CDense rev.ViewCDense makes an operand of
 // Mul[complex128, I].
 func NewMul[I Index](c mat.Matrix, a CSR[float64, I], b mat.Matrix) Mul[float64, I] {
-	k := Mul[float64, I]{C: dense(c), A: a, B: dense(b)}
+	k := Mul[float64, I]{C: viewDense(c), A: a, B: viewDense(b)}
 	k.checkShape()
 	return k
 }
@@ -60,14 +60,14 @@ func NewMul[I Index](c mat.Matrix, a CSR[float64, I], b mat.Matrix) Mul[float64,
 // NewMulTrans is NewMul for the transpose of a. Where a matrix is stored by
 // columns, a is the CSR of its transpose, and this is the product with it.
 func NewMulTrans[I Index](c mat.Matrix, a CSR[float64, I], b mat.Matrix) Mul[float64, I] {
-	k := Mul[float64, I]{C: dense(c), A: a, B: dense(b), Trans: true}
+	k := Mul[float64, I]{C: viewDense(c), A: a, B: viewDense(b), Trans: true}
 	k.checkShape()
 	return k
 }
 
-// dense returns the view of a *mat.Dense, or of a *mat.VecDense as a matrix of
+// viewDense returns the view of a *mat.Dense, or of a *mat.VecDense as a matrix of
 // one column. That of nil stands for no operand.
-func dense(m mat.Matrix) rev.General[float64] {
+func viewDense(m mat.Matrix) rev.General[float64] {
 	switch m := m.(type) {
 	case nil:
 		return rev.General[float64]{}

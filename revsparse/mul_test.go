@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
-	"revnum/internal/simd"
+	"revnum/internal/simd/sparse"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
@@ -377,7 +377,7 @@ func testMulAskedFor[T Scalar, I Index](t *testing.T) {
 	}{
 		// Long rows at the ends, side by side, with an empty one between, and about as long
 		// as is not divided.
-		{"long rows", 1, rowsOf[T, I](rnd, 3000, 3*longRow+5, 0, longRow, longRow+1, 2*longRow, longRow+simd.SparseEntries-1, 7, 0, 2*longRow+1)},
+		{"long rows", 1, rowsOf[T, I](rnd, 3000, 3*longRow+5, 0, longRow, longRow+1, 2*longRow, longRow+sparse.MaxEntries-1, 7, 0, 2*longRow+1)},
 		{"long rows of many columns", 1, rowsOf[T, I](rnd, wideRange+100, 3*longRow+5, 0, longRow+1, 2*longRow)},
 		{"a long row of several columns", 3, rowsOf[T, I](rnd, 3000, 1, 3*longRow+5, 2)},
 		{"one block", 1, rowsOf[T, I](rnd, 500, short(400, 25)...)},
@@ -503,7 +503,7 @@ func TestMulLongRow(t *testing.T) {
 		even := j.begin(1)
 		for b := range j.blocks {
 			from, to := j.place(b), j.place(b+1)
-			if work := to.entry - from.entry + to.row - from.row; work > even+simd.SparseEntries+10 || work < even-simd.SparseEntries-10 {
+			if work := to.entry - from.entry + to.row - from.row; work > even+sparse.MaxEntries+10 || work < even-sparse.MaxEntries-10 {
 				t.Errorf("dense row %d, block %d: %d entries and rows from %v to %v, want about %d", dense, b, work, from, to, even)
 			}
 		}

@@ -6,7 +6,8 @@ import (
 
 	"revnum/fixed"
 	"revnum/internal/parallel"
-	"revnum/internal/simd"
+	"revnum/internal/simd/sparse"
+	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -95,7 +96,7 @@ func (j *job[T, I]) columnOf(row int) int {
 func reached[I Index](ind []I) int {
 	least := math.MaxInt
 	for _, at := range [...]int{len(ind) / 3, 2 * (len(ind) / 3)} {
-		lo, hi := simd.IndexRange(ind[at:min(at+simd.SparseEntries, len(ind))])
+		lo, hi := sparse.IndexRange(ind[at:min(at+sparse.MaxEntries, len(ind))])
 		least = min(least, int(hi)-int(lo)+1)
 	}
 	return least
@@ -112,7 +113,7 @@ func (j *job[T, I]) place(block int) place {
 		int(a.Ptr[row])-int(a.Ptr[before]) > longRow {
 		first := int(a.Ptr[before])
 		if entry := j.begin(block) - before; entry < int(a.Ptr[row]) {
-			return place{before, entry - (entry-first)%simd.SparseEntries}
+			return place{before, entry - (entry-first)%sparse.MaxEntries}
 		}
 	}
 	return place{row, int(a.Ptr[row])}
@@ -122,7 +123,7 @@ func (j *job[T, I]) place(block int) place {
 // on. A loop that is not the first of its row may begin within as many entries as a first
 // one.
 func partOf(entry int, first bool) int {
-	n := 2 * (entry / simd.SparseEntries)
+	n := 2 * (entry / sparse.MaxEntries)
 	if first {
 		n++
 	}
@@ -140,7 +141,7 @@ func (j *job[T, I]) addParts() {
 			continue
 		}
 		var s [1]T
-		for p := first; p < int(ptr[at.row+1]); p += simd.SparseEntries {
+		for p := first; p < int(ptr[at.row+1]); p += sparse.MaxEntries {
 			s[0] += j.parts[partOf(p, p == first)]
 		}
 		addTo(j.p.out.Data[at.row:at.row+1], j.p.alpha, s[:], j.p.subOut)
@@ -210,7 +211,7 @@ func (c *columnBlock[T, I]) reach(ind []I) {
 	if len(ind) == 0 {
 		return
 	}
-	lo, hi := simd.IndexRange(ind)
+	lo, hi := sparse.IndexRange(ind)
 	if lo < 0 || int(hi) >= c.a.Cols {
 		panic(outOfRange)
 	}
@@ -227,7 +228,7 @@ func vectorColumn[T rev.Float, I Index](c *columnBlock[T, I]) {
 	for at := c.from; at != c.to; {
 		i, begin, rows := at.row, at.entry, 0
 		if first := int(ptr[i]); begin == first {
-			rows = sort.Search(min(c.to.row-i, pieceRows), func(n int) bool { return int(ptr[i+n+1])-begin > simd.SparseEntries })
+			rows = sort.Search(min(c.to.row-i, pieceRows), func(n int) bool { return int(ptr[i+n+1])-begin > sparse.MaxEntries })
 		}
 		if rows > 0 {
 			columnPiece(c, i, ptr[i+1:i+rows+1], begin, int(ptr[i+rows]), c.pass.sum != nil)
@@ -243,8 +244,8 @@ func vectorColumn[T rev.Float, I Index](c *columnBlock[T, I]) {
 		}
 		first := int(ptr[i])
 		whole := begin == first && at.row > i
-		for ; begin < at.entry; begin += simd.SparseEntries {
-			to := min(begin+simd.SparseEntries, at.entry)
+		for ; begin < at.entry; begin += sparse.MaxEntries {
+			to := min(begin+sparse.MaxEntries, at.entry)
 			vectorEntries(c, i, []I{I(to)}, begin, to, s, 1)
 			if !whole {
 				c.parts[partOf(begin, begin == first)] = s[0]
@@ -289,9 +290,9 @@ func vectorEntries[T rev.Float, I Index](c *columnBlock[T, I], i int, end []I, b
 	}
 	if !c.scatter {
 		if ga == nil {
-			simd.SparseGather(end, begin, a, ind, out, alpha, u)
+			sparse.Gather(end, begin, a, ind, out, alpha, u)
 		} else {
-			simd.SparseGatherGrad(end, begin, a, ind, out, alpha, u, v, ga, c.gamma)
+			sparse.GatherGrad(end, begin, a, ind, out, alpha, u, v, ga, c.gamma)
 		}
 		return
 	}
@@ -302,9 +303,9 @@ func vectorEntries[T rev.Float, I Index](c *columnBlock[T, I], i int, end []I, b
 	if c.window != nil && c.window.pairs {
 		var ok bool
 		if ga != nil {
-			ok = simd.SparsePairsGrad(end, begin, a, ind, out, alpha, c.window.all, v, beta, ga, c.gamma)
+			ok = sparse.PairsGrad(end, begin, a, ind, out, alpha, c.window.all, v, beta, ga, c.gamma)
 		} else {
-			ok = simd.SparsePairs(end, begin, a, ind, out, alpha, c.window.all, v, beta)
+			ok = sparse.Pairs(end, begin, a, ind, out, alpha, c.window.all, v, beta)
 		}
 		if !ok {
 			panic(outOfRange)
@@ -314,11 +315,11 @@ func vectorEntries[T rev.Float, I Index](c *columnBlock[T, I], i int, end []I, b
 	c.reach(ind)
 	switch {
 	case ga != nil:
-		simd.SparseGatherScatterGrad(end, begin, a, ind, out, alpha, u, v, beta, c.w, ga, c.gamma)
+		sparse.GatherScatterGrad(end, begin, a, ind, out, alpha, u, v, beta, c.w, ga, c.gamma)
 	case c.out.Data != nil || c.pass.sum != nil:
-		simd.SparseGatherScatter(end, begin, a, ind, out, alpha, u, v, beta, c.w)
+		sparse.GatherScatter(end, begin, a, ind, out, alpha, u, v, beta, c.w)
 	default:
-		simd.SparseScatter(end, begin, a, ind, v, beta, c.w)
+		sparse.Scatter(end, begin, a, ind, v, beta, c.w)
 	}
 }
 
@@ -329,10 +330,10 @@ func finishColumn[T rev.Float, I Index](c *columnBlock[T, I], i int, s []T) {
 		if c.subOut {
 			alpha = -alpha
 		}
-		simd.Axpy(alpha, s, c.out.Data[i:i+len(s)])
+		vec.Axpy(alpha, s, c.out.Data[i:i+len(s)])
 	}
 	if c.pass.sum != nil {
-		c.sum += simd.Dot(c.v.Data[i:i+len(s)], s)
+		c.sum += vec.Dot(c.v.Data[i:i+len(s)], s)
 	}
 }
 

@@ -2,7 +2,7 @@ package revsparse
 
 import (
 	"revnum/internal/parallel"
-	"revnum/internal/simd"
+	"revnum/internal/simd/sparse"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -81,8 +81,8 @@ func (j *job[T, I]) packRows(first, last int) {
 func prefetch[T Scalar](x []T) {
 	switch x := any(x).(type) {
 	case []float64:
-		simd.PrefetchRow(x)
+		sparse.PrefetchRow(x)
 	case []float32:
-		simd.PrefetchRow(x)
+		sparse.PrefetchRow(x)
 	}
 }

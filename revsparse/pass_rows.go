@@ -4,7 +4,8 @@ import (
 	"sort"
 
 	"revnum/fixed"
-	"revnum/internal/simd"
+	"revnum/internal/simd/sparse"
+	"revnum/internal/simd/vec"
 	"revnum/rev"
 )
 
@@ -38,7 +39,7 @@ func vectorRows[T rev.Float, I Index](j *job[T, I], s *scratch[T], block, r0, r1
 	both := win != nil && p.ga != nil && p.out.Data == nil
 	for i := r0; i < r1; {
 		begin := int(ptr[i])
-		rows := sort.Search(min(r1-i, pieceRows), func(n int) bool { return int(ptr[i+n+1])-begin > simd.SparseEntries })
+		rows := sort.Search(min(r1-i, pieceRows), func(n int) bool { return int(ptr[i+n+1])-begin > sparse.MaxEntries })
 		if rows > 0 && p.sum == nil && !both {
 			var out []T
 			if p.out.Data != nil {
@@ -56,11 +57,11 @@ func vectorRows[T rev.Float, I Index](j *job[T, I], s *scratch[T], block, r0, r1
 			sums = s.s[:rows*cols]
 			clear(sums)
 		}
-		if last := int(ptr[i+rows]); last-begin <= simd.SparseEntries {
+		if last := int(ptr[i+rows]); last-begin <= sparse.MaxEntries {
 			vectorPiece(j, i, ptr[i+1:i+rows+1], begin, sums, cols, 1, win)
 		} else {
 			for begin < last {
-				to := min(begin+simd.SparseEntries, last)
+				to := min(begin+sparse.MaxEntries, last)
 				vectorPiece(j, i, []I{I(to)}, begin, sums, cols, 1, win)
 				begin = to
 			}
@@ -71,10 +72,10 @@ func vectorRows[T rev.Float, I Index](j *job[T, I], s *scratch[T], block, r0, r1
 			}
 			sum := sums[n*cols : (n+1)*cols]
 			if p.out.Data != nil {
-				simd.Axpy(alpha, sum, p.out.Row(i+n))
+				vec.Axpy(alpha, sum, p.out.Row(i+n))
 			}
 			if p.sum != nil {
-				j.sums[block] += simd.Dot(p.v.Row(i+n), sum)
+				j.sums[block] += vec.Dot(p.v.Row(i+n), sum)
 			}
 		}
 		i += rows
@@ -93,7 +94,7 @@ func vectorPiece[T rev.Float, I Index](j *job[T, I], i int, end []I, begin int, 
 	cols := max(p.u.Cols, p.v.Cols)
 	var w []T
 	if win != nil {
-		lo, hi := simd.IndexRange(ind)
+		lo, hi := sparse.IndexRange(ind)
 		if lo < 0 || int(hi) >= p.a.Cols {
 			panic(outOfRange)
 		}
@@ -113,26 +114,26 @@ func vectorPiece[T rev.Float, I Index](j *job[T, I], i int, end []I, begin int, 
 			ga = p.ga[begin:to]
 		}
 		if win != nil {
-			n = simd.SpreadCols[T](cols - lo)
+			n = sparse.SpreadCols[T](cols - lo)
 			a, w := p.a.Data[begin:to], w[lo:]
 			switch {
 			case ga != nil:
-				simd.SparseRowsDotsSpread(n, end, begin, ind, u, ldu, a, out[lo:], ldo, alpha, ga, p.gamma, v, ldv, p.beta, w, cols)
+				sparse.RowsDotsSpread(n, end, begin, ind, u, ldu, a, out[lo:], ldo, alpha, ga, p.gamma, v, ldv, p.beta, w, cols)
 			case out != nil:
-				simd.SparseRowsSpread(n, end, begin, ind, u, ldu, a, out[lo:], ldo, alpha, v, ldv, p.beta, w, cols)
+				sparse.RowsSpread(n, end, begin, ind, u, ldu, a, out[lo:], ldo, alpha, v, ldv, p.beta, w, cols)
 			default:
-				simd.SparseSpread(n, end, begin, ind, a, v, ldv, p.beta, w, cols)
+				sparse.Spread(n, end, begin, ind, a, v, ldv, p.beta, w, cols)
 			}
 			continue
 		}
-		n = simd.SparseCols[T](cols - lo)
+		n = sparse.Cols[T](cols - lo)
 		switch {
 		case ga == nil:
-			simd.SparseRows(n, end, begin, ind, u, ldu, p.a.Data[begin:to], out[lo:], ldo, alpha)
+			sparse.Rows(n, end, begin, ind, u, ldu, p.a.Data[begin:to], out[lo:], ldo, alpha)
 		case out == nil:
-			simd.SparseDots(n, end, begin, ind, u, ldu, ga, v, ldv, p.gamma)
+			sparse.Dots(n, end, begin, ind, u, ldu, ga, v, ldv, p.gamma)
 		default:
-			simd.SparseRowsDots(n, end, begin, ind, u, ldu, p.a.Data[begin:to], out[lo:], ldo, alpha, ga, v, ldv, p.gamma)
+			sparse.RowsDots(n, end, begin, ind, u, ldu, p.a.Data[begin:to], out[lo:], ldo, alpha, ga, v, ldv, p.gamma)
 		}
 	}
 }

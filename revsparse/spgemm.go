@@ -11,7 +11,7 @@ import (
 
 	"revnum/fixed"
 	"revnum/internal/parallel"
-	"revnum/internal/simd"
+	"revnum/internal/simd/sparse"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -230,7 +230,7 @@ func (w *spgemm[T, I]) reach(block, i, to int) []T {
 		return w.gb
 	}
 	own := func(block int) int { return int(uint64(w.cut(block)) * uint64(b.Rows) / uint64(a.Rows)) }
-	if lo, hi := simd.IndexRange(ind); own(block) <= int(lo) && int(hi) < own(block+1) {
+	if lo, hi := sparse.IndexRange(ind); own(block) <= int(lo) && int(hi) < own(block+1) {
 		return w.gb
 	}
 	win := &w.windows[block]
@@ -296,7 +296,7 @@ func (w *spgemm[T, I]) rows(s *spgemmScratch[T], i, to int, gb []T) {
 // vectorSpGEMM does some of the rows that rows does, and returns how many.
 func vectorSpGEMM[T rev.Float, I Index](w *spgemm[T, I], s *spgemmScratch[T], i, to int, gb []T) int {
 	a, b, c := &w.k.A, &w.k.B, &w.k.C
-	v := simd.SpGEMM[T, I]{
+	v := sparse.SpGEMM[T, I]{
 		CPtr: c.Ptr, CInd: c.Ind, APtr: a.Ptr, AInd: a.Ind, BPtr: b.Ptr, BInd: b.Ind, Cols: c.Cols,
 		C: w.c, A: w.a, B: w.b, Sign: 1, GC: w.gc, GA: w.ga, GB: gb, Sums: s.sum, W: s.g,
 	}
@@ -373,9 +373,9 @@ func absent[T rev.Real]() T {
 	var x T
 	switch x := any(&x).(type) {
 	case *float64:
-		*x = math.Float64frombits(simd.SpGEMMAbsent64)
+		*x = math.Float64frombits(sparse.Absent64)
 	case *float32:
-		*x = math.Float32frombits(simd.SpGEMMAbsent32)
+		*x = math.Float32frombits(sparse.Absent32)
 	}
 	return x
 }
@@ -385,9 +385,9 @@ func isAbsent[T rev.Real](x T) bool { return math.IsNaN(float64(x)) && isAbsentN
 func isAbsentNaN[T rev.Real](x T) bool {
 	switch x := any(x).(type) {
 	case float64:
-		return math.Float64bits(x) == simd.SpGEMMAbsent64
+		return math.Float64bits(x) == sparse.Absent64
 	case float32:
-		return math.Float32bits(x) == simd.SpGEMMAbsent32
+		return math.Float32bits(x) == sparse.Absent32
 	}
 	return false
 }

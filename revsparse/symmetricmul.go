@@ -44,7 +44,7 @@ type SymmetricMul[T rev.Real, I Index] struct {
 // sharing their storage; another type panics. It panics with mat.ErrShape if the
 // operands do not fit together.
 func NewSymmetricMul[I Index](c mat.Matrix, a CSR[float64, I], b mat.Matrix) SymmetricMul[float64, I] {
-	k := SymmetricMul[float64, I]{C: dense(c), A: a, B: dense(b)}
+	k := SymmetricMul[float64, I]{C: viewDense(c), A: a, B: viewDense(b)}
 	k.checkShape()
 	return k
 }

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"revnum/fixed"
-	"revnum/internal/simd"
+	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -31,7 +31,7 @@ func accumulate[D, T rev.Float](v rev.Vector[T], alpha D, x []D) {
 }
 
 // norm2 returns the norm of x, whose elements are of moderate size.
-func norm2(x []float64) float64 { return math.Sqrt(simd.SumSquares(x)) }
+func norm2(x []float64) float64 { return math.Sqrt(vec.SumSquares(x)) }
 
 // epsilon returns the distance from 1 to the next T.
 func epsilon[T rev.Float]() float64 {
@@ -58,10 +58,10 @@ func binaryExponent[T rev.Float](x []T) (e int, finite bool) {
 func axpy[T Scalar](alpha T, x, y []T) {
 	switch x := any(x).(type) {
 	case []float64:
-		simd.Axpy(any(alpha).(float64), x, any(y).([]float64))
+		vec.Axpy(any(alpha).(float64), x, any(y).([]float64))
 		return
 	case []float32:
-		simd.Axpy(any(alpha).(float32), x, any(y).([]float32))
+		vec.Axpy(any(alpha).(float32), x, any(y).([]float32))
 		return
 	}
 	for c, v := range x {
@@ -87,9 +87,9 @@ func addTo[T Scalar](y []T, alpha T, x []T, neg bool) {
 func dotConj[T Scalar](x, y []T, flip bool) T {
 	switch xs := any(x).(type) {
 	case []float64:
-		return any(simd.Dot(xs, any(y).([]float64))).(T)
+		return any(vec.Dot(xs, any(y).([]float64))).(T)
 	case []float32:
-		return any(simd.Dot(xs, any(y).([]float32))).(T)
+		return any(vec.Dot(xs, any(y).([]float32))).(T)
 	case []fixed.Q43:
 		return any(fixed.Dot(xs, any(y).([]fixed.Q43))).(T)
 	}

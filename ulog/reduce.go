@@ -5,7 +5,8 @@ import (
 	"math/bits"
 
 	"revnum/fixed"
-	"revnum/internal/simd"
+	"revnum/internal/simd/cpu"
+	"revnum/internal/simd/vec"
 )
 
 // Sum returns Σ x_i, zero if x is empty. With m the largest log,
@@ -37,8 +38,8 @@ func Sum[T Number](x []T) T {
 const sumBlock = 1024
 
 // logSum returns the log of the sum of the numbers with the given logs.
-func logSum[T simd.Float](logs []T) T {
-	m := simd.Max(logs)
+func logSum[T cpu.Float](logs []T) T {
+	m := vec.Max(logs)
 	if math.IsInf(float64(m), 0) || math.IsNaN(float64(m)) {
 		return m // every term is zero, or one is infinite or NaN
 	}
@@ -46,9 +47,9 @@ func logSum[T simd.Float](logs []T) T {
 }
 
 // expSum returns Σ e^(logs_i - m).
-func expSum[T simd.Float](logs []T, m T) float64 {
+func expSum[T cpu.Float](logs []T, m T) float64 {
 	if len(logs) <= sumBlock {
-		return float64(simd.SumExp(logs, m))
+		return float64(vec.SumExp(logs, m))
 	}
 	half := (len(logs)/sumBlock + 1) / 2 * sumBlock
 	return expSum(logs[:half], m) + expSum(logs[half:], m)
@@ -85,7 +86,7 @@ func expSumSign(x []Signed, neg bool, m float64) float64 {
 			n++
 		}
 	}
-	return simd.SumExp(logs[:n], m)
+	return vec.SumExp(logs[:n], m)
 }
 
 // sumFixed adds the terms e^(log x_i - m), each at most 1, as integers of 128
@@ -121,9 +122,9 @@ func Prod[T Number](x []T) T {
 	var z T
 	switch z := any(&z).(type) {
 	case *Float64:
-		z.Log = simd.Sum(Logs(any(x).([]Float64)))
+		z.Log = vec.Sum(Logs(any(x).([]Float64)))
 	case *Float32:
-		z.Log = simd.Sum(Logs32(any(x).([]Float32)))
+		z.Log = vec.Sum(Logs32(any(x).([]Float32)))
 	case *Fixed:
 		for _, v := range any(x).([]Fixed) {
 			*z = z.Mul(v)
@@ -142,9 +143,9 @@ func Max[T Number](x []T) T {
 	var z T
 	switch z := any(&z).(type) {
 	case *Float64:
-		z.Log = simd.Max(Logs(any(x).([]Float64)))
+		z.Log = vec.Max(Logs(any(x).([]Float64)))
 	case *Float32:
-		z.Log = simd.Max(Logs32(any(x).([]Float32)))
+		z.Log = vec.Max(Logs32(any(x).([]Float32)))
 	case *Fixed:
 		*z = fixedZero
 		for _, v := range any(x).([]Fixed) {

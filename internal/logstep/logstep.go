@@ -41,12 +41,13 @@ package logstep
 import (
 	"math"
 
-	"revnum/internal/simd"
+	"revnum/internal/simd/cpu"
+	"revnum/internal/simd/vec"
 	"revnum/ulog"
 )
 
 // Step changes z by s and returns what it is without and with s.
-func Step[T simd.Float](z *T, s T, back bool) (before, after T) {
+func Step[T cpu.Float](z *T, s T, back bool) (before, after T) {
 	number := func(x T) ulog.Float64 { return ulog.Float64{Log: float64(x)} }
 	if back {
 		after = *z
@@ -71,7 +72,7 @@ func Steps(z, s, d, rest []float64, back bool) {
 			d[i] = -math.Abs(d[i])
 		}
 	}
-	simd.Exp(d, d)
+	vec.Exp(d, d)
 	// For the u that 1+x is rounded to, log(1+x) is log u + (x-(u-1))/u but for what is
 	// far smaller.
 	for i, x := range d {
@@ -84,7 +85,7 @@ func Steps(z, s, d, rest []float64, back bool) {
 			rest[i] = (x - (u - 1)) / u
 		}
 	}
-	simd.Log(d, d)
+	vec.Log(d, d)
 	for i, x := range z {
 		y := x
 		if !back {
@@ -99,7 +100,7 @@ func Steps(z, s, d, rest []float64, back bool) {
 }
 
 // Share returns w = e^(t-z') for a term t of z'.
-func Share[T simd.Float](t, after T) float64 {
+func Share[T cpu.Float](t, after T) float64 {
 	if IsZero(t) {
 		return 0
 	}
@@ -107,7 +108,7 @@ func Share[T simd.Float](t, after T) float64 {
 }
 
 // Kept returns ω.
-func Kept[T simd.Float](before, after, s T) float64 {
+func Kept[T cpu.Float](before, after, s T) float64 {
 	if IsZero(s) {
 		return 1
 	}
@@ -115,11 +116,11 @@ func Kept[T simd.Float](before, after, s T) float64 {
 }
 
 // IsZero reports whether x is the log of zero.
-func IsZero[T simd.Float](x T) bool { return math.IsInf(float64(x), -1) }
+func IsZero[T cpu.Float](x T) bool { return math.IsInf(float64(x), -1) }
 
 // Tangent changes ż, nil if it is not asked for, and returns what it is
 // without and with σ.
-func Tangent[T simd.Float](t *T, kept, sigma float64, back bool) (before, after float64) {
+func Tangent[T cpu.Float](t *T, kept, sigma float64, back bool) (before, after float64) {
 	switch {
 	case t == nil:
 		return 0, sigma
@@ -143,7 +144,7 @@ func Tangent[T simd.Float](t *T, kept, sigma float64, back bool) (before, after 
 // Cotangent changes z̄ and ġz, nil for zero, and returns what times the share
 // of a term is to be added to its cotangent, and, beside the tangent of the
 // term, to the tangent of that.
-func Cotangent[T simd.Float](g, gt *T, kept, before, after float64, back bool) (seed, dseed float64) {
+func Cotangent[T cpu.Float](g, gt *T, kept, before, after float64, back bool) (seed, dseed float64) {
 	var out, dout float64 // z̄' and ġz'
 	if g != nil {
 		out = float64(*g)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"revnum/internal/parallel"
-	"revnum/internal/simd"
+	"revnum/internal/simd/vec"
 	"revnum/rev"
 )
 
@@ -75,7 +75,7 @@ func triad() (best float64) {
 	}
 	for range 5 {
 		start := time.Now()
-		bytes := simd.Triad(x[:n], x[n:2*n], 0.5, x[2*n:])
+		bytes := vec.Triad(x[:n], x[n:2*n], 0.5, x[2*n:])
 		best = max(best, float64(bytes)/time.Since(start).Seconds())
 	}
 	return best
@@ -114,7 +114,7 @@ func BenchmarkWeightedTangent(b *testing.B) {
 // peakBlock does multiply-adds on registers for some microseconds.
 type peakBlock struct{}
 
-func (peakBlock) Block(_, _ int) { simd.PeakFMA[float64](4096) }
+func (peakBlock) Block(_, _ int) { vec.PeakFMA[float64](4096) }
 
 // BenchmarkTwoWorkers reports how many times faster two workers are than one, and how
 // many times faster two cores do multiply-adds than one in the same run: medians of

@@ -2,8 +2,8 @@ package ba
 
 import (
 	"revnum/fixed"
-	"revnum/internal/simd"
 	"revnum/rev"
+	"revnum/revmodels/ba/internal/views"
 )
 
 // A camera is what the projection needs to know of one.
@@ -15,7 +15,7 @@ type camera[N number[N]] struct {
 }
 
 // newCamera returns the camera with the given parameters.
-func newCamera[T rev.Real](m simd.CameraModel, x []T) camera[real[T]] {
+func newCamera[T rev.Real](m views.CameraModel, x []T) camera[real[T]] {
 	var p [weightedParams]real[T]
 	for i, v := range x {
 		p[i].v = v
@@ -26,7 +26,7 @@ func newCamera[T rev.Real](m simd.CameraModel, x []T) camera[real[T]] {
 
 // newDualCamera returns the camera with the given parameters and their tangents,
 // which are zero if t is nil.
-func newDualCamera[T rev.Real](m simd.CameraModel, x, t []T) camera[dual[T]] {
+func newDualCamera[T rev.Real](m views.CameraModel, x, t []T) camera[dual[T]] {
 	var p [weightedParams]dual[T]
 	for i, v := range x {
 		p[i].v = v
@@ -43,13 +43,13 @@ func newDualCamera[T rev.Real](m simd.CameraModel, x, t []T) camera[dual[T]] {
 
 // assemble returns the camera with the parameters p and the coefficients q of its
 // rotation.
-func assemble[N number[N]](m simd.CameraModel, p [weightedParams]N, one N, q [3]N) camera[N] {
+func assemble[N number[N]](m views.CameraModel, p [weightedParams]N, one N, q [3]N) camera[N] {
 	r := [3]N(p[:3])
 	c := camera[N]{
 		turn: exponential(one, q[0], q[1], r), left: exponential(one, q[1], q[2], r),
 		shift: [3]N(p[3:]), f: p[6], k1: p[7], k2: p[8],
 	}
-	if m == simd.Weighted {
+	if m == views.Weighted {
 		c.u, c.v, c.k1, c.k2 = p[7], p[8], p[9], p[10]
 	}
 	return c
@@ -71,8 +71,8 @@ type term[N number[N]] struct {
 
 // observe computes the term of the point x, or only its residuals. The weight is
 // not looked at unless the model has one.
-func (e *term[N]) observe(m simd.CameraModel, c *camera[N], x [3]N, weight, one N, feature [2]N, jacobian bool) {
-	if m == simd.Weighted {
+func (e *term[N]) observe(m views.CameraModel, c *camera[N], x [3]N, weight, one N, feature [2]N, jacobian bool) {
+	if m == views.Weighted {
 		for i := range x {
 			x[i] = x[i].sub(c.shift[i])
 		}
@@ -80,7 +80,7 @@ func (e *term[N]) observe(m simd.CameraModel, c *camera[N], x [3]N, weight, one 
 	turned := mulVec(&c.turn, x)
 	y := turned
 	depth := y[2]
-	if m == simd.Snavely {
+	if m == views.Snavely {
 		for i := range y {
 			y[i] = y[i].add(c.shift[i])
 		}
@@ -94,13 +94,13 @@ func (e *term[N]) observe(m simd.CameraModel, c *camera[N], x [3]N, weight, one 
 	for i := range p {
 		e.r[i] = c.f.mul(radial.mul(p[i])).sub(feature[i])
 	}
-	if m == simd.Weighted {
+	if m == views.Weighted {
 		e.r[0], e.r[1] = e.r[0].add(c.u), e.r[1].add(c.v)
 	}
 	if jacobian {
 		e.differentiate(m, c, turned, depth, p, square, slope, radial, weight)
 	}
-	if m == simd.Weighted {
+	if m == views.Weighted {
 		e.r[0], e.r[1] = weight.mul(e.r[0]), weight.mul(e.r[1])
 	}
 }
@@ -111,9 +111,9 @@ func (e *term[N]) observe(m simd.CameraModel, c *camera[N], x [3]N, weight, one 
 //	∂/∂p = f·(L·I + 2(k1 + 2·k2·s)·p·pᵀ)
 //
 // by p, and p those by y that are said in the package comment.
-func (e *term[N]) differentiate(m simd.CameraModel, c *camera[N], turned [3]N, depth N, p [2]N, square, slope, radial, weight N) {
+func (e *term[N]) differentiate(m views.CameraModel, c *camera[N], turned [3]N, depth N, p [2]N, square, slope, radial, weight N) {
 	scale := c.f
-	if m == simd.Weighted {
+	if m == views.Weighted {
 		scale = weight.mul(c.f)
 	}
 	bend := slope.add(c.k2.mul(square))
@@ -131,7 +131,7 @@ func (e *term[N]) differentiate(m simd.CameraModel, c *camera[N], turned [3]N, d
 			d[k] = scale.mul(d[k]).div(depth)
 		}
 		d[2] = scale.mul(stretch.mul(p[i])).div(depth)
-		if m == simd.Weighted {
+		if m == views.Weighted {
 			d[2] = zero.sub(d[2])
 		}
 		rot := mulTransVec(&c.left, crossProduct(turned, d))
@@ -139,7 +139,7 @@ func (e *term[N]) differentiate(m simd.CameraModel, c *camera[N], turned [3]N, d
 		copy(row, rot[:])
 		distorted := radial.mul(p[i])
 		k1 := square.mul(p[i])
-		if m == simd.Snavely {
+		if m == views.Snavely {
 			copy(row[3:], d[:])
 			row[6] = distorted
 			row[7] = scale.mul(k1)

@@ -4,8 +4,9 @@ import (
 	"math"
 
 	"revnum/internal/parallel"
-	"revnum/internal/simd"
+	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
+	"revnum/revmodels/ba/internal/block9"
 )
 
 // conjugate solves the reduced camera system approximately, by conjugate
@@ -66,7 +67,7 @@ func (c *conjugate) solve(s *normal, damping, step []float64, stopped func() boo
 	c.right(s)
 	c.scale(c.z, c.r)
 	copy(c.p, c.z)
-	rz := simd.Dot(c.r, c.z)
+	rz := vec.Dot(c.r, c.z)
 	if rz == 0 {
 		return 0, true
 	}
@@ -75,22 +76,22 @@ func (c *conjugate) solve(s *normal, damping, step []float64, stopped func() boo
 	for iterations < c.most && !stopped() {
 		iterations++
 		c.multiply(s, damping, c.sp, c.p)
-		curvature := simd.Dot(c.p, c.sp)
+		curvature := vec.Dot(c.p, c.sp)
 		if !(curvature > 0) || math.IsInf(curvature, 1) {
 			return iterations, iterations > 1
 		}
 		alpha := rz / curvature
-		simd.Axpy(alpha, c.p, step)
-		simd.Axpy(-alpha, c.sp, c.r)
+		vec.Axpy(alpha, c.p, step)
+		vec.Axpy(-alpha, c.sp, c.r)
 		// Each step lowers the model ½xᵀSx - bᵀx by ½·α·rᵀz.
 		gain := float64(alpha * rz / 2)
 		q += gain
 		c.scale(c.z, c.r)
-		next := simd.Dot(c.r, c.z)
+		next := vec.Dot(c.r, c.z)
 		if float64(iterations)*gain < c.eta*q || !(next > enough) {
 			break
 		}
-		simd.AxpyTo(c.p, next/rz, c.p, c.z)
+		vec.AxpyTo(c.p, next/rz, c.p, c.z)
 		rz = next
 	}
 	return iterations, true
@@ -108,7 +109,7 @@ func (c *conjugate) overParts(s *normal, f func(p *conjugatePart, q int)) {
 	}))
 	clear(c.full)
 	for k := range c.parts {
-		simd.AddTo(c.full, c.full, c.parts[k].out)
+		vec.AddTo(c.full, c.full, c.parts[k].out)
 	}
 }
 
@@ -187,7 +188,7 @@ func (c *conjugate) precondition(s *normal, damping []float64) bool {
 	const size = cameraLen * cameraLen
 	parallel.Run(s.workers, len(c.unknowns.parts), block(func(_, a int) {
 		m := (*[size]float64)(c.blocks[size*a:])
-		unpack(m, s.u[simd.BlockLen9*a:])
+		unpack(m, s.u[block9.Len*a:])
 		var g [3 * cameraLen]float64
 		for _, i := range s.byCamera[s.cameraStart[a]:s.cameraStart[a+1]] {
 			s.couple(&g, (*[6]float64)(s.l[6*s.point[i]:]), i)

@@ -1,8 +1,8 @@
 package ba
 
 import (
-	"revnum/internal/simd"
 	"revnum/rev"
+	"revnum/revmodels/ba/internal/views"
 	"revnum/revsparse"
 )
 
@@ -34,7 +34,7 @@ func (p *problem[T]) csr() (a revsparse.CSR[T, int], j rev.General[T], dz rev.Ve
 	pointCol := cam * p.cameras.Rows
 	weightCol := pointCol + 3*p.points.Rows
 	rows, width, nnz := 2*n, weightCol, 2*n*cols
-	if p.model == simd.Weighted {
+	if p.model == views.Weighted {
 		rows, width, nnz = 3*n, weightCol+n, nnz+n
 	}
 	a = revsparse.CSR[T, int]{
@@ -49,7 +49,7 @@ func (p *problem[T]) csr() (a revsparse.CSR[T, int], j rev.General[T], dz rev.Ve
 			for k := range 3 {
 				a.Ind = append(a.Ind, pointCol+3*p.point[i]+k)
 			}
-			if p.model == simd.Weighted {
+			if p.model == views.Weighted {
 				a.Ind = append(a.Ind, weightCol+i)
 			}
 			a.Ptr = append(a.Ptr, len(a.Ind))

@@ -1,7 +1,7 @@
 package ba
 
 import (
-	"revnum/internal/simd"
+	"revnum/revmodels/ba/internal/block9"
 	"revnum/revmodels/ba/internal/blockchol"
 )
 
@@ -15,7 +15,7 @@ type direct struct {
 // newDirect returns the solver, or nil if the system or its factor would have
 // more than limit elements.
 func newDirect(s *normal, x *unknowns, limit int) *direct {
-	d := &direct{unknowns: x, reduced: newReduced(s, limit/simd.BlockLen9)}
+	d := &direct{unknowns: x, reduced: newReduced(s, limit/block9.Len)}
 	if d.reduced == nil {
 		return nil
 	}
@@ -90,7 +90,7 @@ func (x *reduced) addTo(m blockMatrix, u *unknowns) {
 	for a, parts := range u.parts {
 		for k := x.start[a]; k < x.start[a+1]; k++ {
 			b := int(x.with[k])
-			unpack(&full, x.data[simd.BlockLen9*k:])
+			unpack(&full, x.data[block9.Len*k:])
 			for _, pa := range parts {
 				for _, pb := range u.parts[b] {
 					if a == b && pb.from > pa.from {

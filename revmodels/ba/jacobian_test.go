@@ -7,8 +7,8 @@ import (
 
 	gdual "gonum.org/v1/gonum/num/dual"
 
-	"revnum/internal/simd"
 	"revnum/rev"
+	"revnum/revmodels/ba/internal/views"
 )
 
 // randomSnavely returns a kernel of about size observations whose points lie well
@@ -68,7 +68,7 @@ func fill(rnd *rand.Rand, x []float64) {
 }
 
 func rotate(r []float64) (turn, left [9]float64) {
-	c := newCamera(simd.Snavely, append(r[:3:3], 0, 0, 0, 0, 0, 0))
+	c := newCamera(views.Snavely, append(r[:3:3], 0, 0, 0, 0, 0, 0))
 	for i := range turn {
 		turn[i], left[i] = c.turn[i].v, c.left[i].v
 	}

@@ -4,9 +4,9 @@ import (
 	"math"
 
 	"revnum/internal/parallel"
-	"revnum/internal/simd"
 	"revnum/internal/workspace"
 	"revnum/rev"
+	"revnum/revmodels/ba/internal/block9"
 )
 
 // normal is the linear least squares problem of a step, and its solution.
@@ -42,7 +42,7 @@ type normal struct {
 	r, j  []float64 // residuals; 2×12 an observation, F and E
 	trial []float64 // residuals that only cost knows
 
-	u, gc []float64 // blocks of U, as in package simd; Fᵀr
+	u, gc []float64 // blocks of U, as in package block9; Fᵀr
 	v, gq []float64 // 6 a point, the lower triangle of V by rows; Eᵀr
 
 	l, w []float64 // 6 a point, L⁻¹; w
@@ -67,7 +67,7 @@ func newNormal(p *Problem, o *Options, fixed []bool) *normal {
 		camera: p.Camera, point: p.Point, fixed: fixed,
 		start: make([]int, m+1), byCamera: make([]int, obs), cameraStart: make([]int, n+1),
 		r: make([]float64, 2*obs), trial: make([]float64, 2*obs), j: make([]float64, jacobianLen*obs),
-		u: make([]float64, simd.BlockLen9*n), gc: make([]float64, cameraLen*n),
+		u: make([]float64, block9.Len*n), gc: make([]float64, cameraLen*n),
 		v: make([]float64, 6*m), gq: make([]float64, pointLen*m),
 		l: make([]float64, 6*m), w: make([]float64, pointLen*m),
 	}
@@ -184,10 +184,10 @@ func (s *normal) linearisePoint(q int) {
 }
 
 func (s *normal) lineariseCamera(c int) {
-	u, g := s.u[simd.BlockLen9*c:][:simd.BlockLen9], s.gc[cameraLen*c:][:cameraLen]
+	u, g := s.u[block9.Len*c:][:block9.Len], s.gc[cameraLen*c:][:cameraLen]
 	clear(u)
 	clear(g)
-	simd.AddNormal9(u, g, s.j, s.r, s.byCamera[s.cameraStart[c]:s.cameraStart[c+1]])
+	block9.AddNormal(u, g, s.j, s.r, s.byCamera[s.cameraStart[c]:s.cameraStart[c+1]])
 }
 
 // inBlock is where element (i, j) of a block is.
@@ -211,7 +211,7 @@ func (s *normal) hold(c, k int) {
 	for _, i := range s.byCamera[s.cameraStart[c]:s.cameraStart[c+1]] {
 		s.j[jacobianLen*i+k], s.j[jacobianLen*i+12+k] = 0, 0
 	}
-	u := s.u[simd.BlockLen9*c:]
+	u := s.u[block9.Len*c:]
 	for l := range cameraLen {
 		u[inBlock(k, l)], u[inBlock(l, k)] = 0, 0
 	}
@@ -348,7 +348,7 @@ func (s *normal) pointStep(q *[3]float64, c []float64, p int) float64 {
 }
 
 // reduced is the reduced camera system without damping, S = U - GᵀG, by blocks of
-// 9×9 as in package simd: for each camera a, blocks (a, b) for the cameras b <= a that
+// 9×9 as in package block9: for each camera a, blocks (a, b) for the cameras b <= a that
 // see a point that a does.
 type reduced struct {
 	start []int   // the first block of each camera; their number at last
@@ -386,7 +386,7 @@ func newReduced(s *normal, limit int) *reduced {
 			return nil
 		}
 	}
-	x.data = make([]float64, simd.BlockLen9*len(x.with))
+	x.data = make([]float64, block9.Len*len(x.with))
 	return x
 }
 
@@ -396,7 +396,7 @@ func (x *reduced) form(s *normal) {
 }
 
 func (x *reduced) row(s *normal, scratch *rowScratch, a int) {
-	const size = simd.BlockLen9
+	const size = block9.Len
 	scratch.with = workspace.Grow(scratch.with, len(x.start))
 	for k := x.start[a]; k < x.start[a+1]; k++ {
 		scratch.with[x.with[k]] = int32(k - x.start[a])
@@ -422,9 +422,9 @@ func (x *reduced) row(s *normal, scratch *rowScratch, a int) {
 			b := s.camera[k]
 			scratch.which = append(scratch.which, scratch.with[b])
 			if b == a && k != i { // twice in one picture: this adds the transpose
-				simd.SubProducts9(diagonal, []int32{0}, s.g[3*cameraLen*k:], g)
+				block9.SubProducts(diagonal, []int32{0}, s.g[3*cameraLen*k:], g)
 			}
 		}
-		simd.SubProducts9(row, scratch.which, g, s.g[3*cameraLen*first:])
+		block9.SubProducts(row, scratch.which, g, s.g[3*cameraLen*first:])
 	}
 }

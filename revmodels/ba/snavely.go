@@ -3,8 +3,8 @@ package ba
 import (
 	"gonum.org/v1/gonum/mat"
 
-	"revnum/internal/simd"
 	"revnum/rev"
+	"revnum/revmodels/ba/internal/views"
 )
 
 const (
@@ -54,7 +54,7 @@ func NewSnavely(r *mat.VecDense, cameras, points, features *mat.Dense, camera, p
 
 func (k *Snavely[T]) problem() problem[T] {
 	return problem[T]{
-		model: simd.Snavely, r: k.R, cameras: k.Cameras, points: k.Points, features: k.Features,
+		model: views.Snavely, r: k.R, cameras: k.Cameras, points: k.Points, features: k.Features,
 		camera: k.Camera, point: k.Point, workers: k.Workers,
 	}
 }

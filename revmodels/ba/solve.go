@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"revnum/internal/simd"
+	"revnum/revmodels/ba/internal/block9"
 )
 
 const (
@@ -294,7 +294,7 @@ func largest(v float64, x []float64) float64 {
 func (s *solver) diagonals(c, q []float64) {
 	for i := range s.step {
 		k := i % cameraLen
-		s.step[i] = s.normal.u[simd.BlockLen9*(i/cameraLen)+inBlock(k, k)]
+		s.step[i] = s.normal.u[block9.Len*(i/cameraLen)+inBlock(k, k)]
 	}
 	s.unknowns.reduce(c, s.step)
 	for i := range q {

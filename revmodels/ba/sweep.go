@@ -4,13 +4,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
-	"revnum/internal/simd"
 	"revnum/rev"
+	"revnum/revmodels/ba/internal/views"
 )
 
 // A problem is the operands of either kernel.
 type problem[T rev.Real] struct {
-	model           simd.CameraModel
+	model           views.CameraModel
 	r, z            rev.Vector[T]
 	cameras, points rev.General[T]
 	weights         rev.Vector[T] // of the weighted model
@@ -25,14 +25,14 @@ func (p *problem[T]) checkShape() {
 	case len(p.point) != n, p.features.Rows != n, p.features.Cols != 2,
 		p.cameras.Cols != params(p.model), p.points.Cols != 3,
 		p.r.Data != nil && p.r.N != 2*n,
-		p.model == simd.Weighted && (p.weights.N != n || p.z.Data != nil && p.z.N != n):
+		p.model == views.Weighted && (p.weights.N != n || p.z.Data != nil && p.z.N != n):
 		panic(mat.ErrShape)
 	}
 }
 
 // params returns the number of parameters of a camera.
-func params(m simd.CameraModel) int {
-	if m == simd.Weighted {
+func params(m views.CameraModel) int {
+	if m == views.Weighted {
 		return weightedParams
 	}
 	return snavelyParams
@@ -47,7 +47,7 @@ func params(m simd.CameraModel) int {
 //
 // Of the operands g, those that are not nil are used.
 type task[T rev.Real] struct {
-	do   simd.ViewTask
+	do   views.Task
 	sign T              // r += sign·residuals
 	g    problem[T]     // cotangents or tangents
 	j    rev.General[T] // the Jacobian
@@ -67,31 +67,31 @@ func (p *problem[T]) run(t *task[T]) {
 	}
 }
 
-func (p *problem[T]) addResiduals(sign T) { p.run(&task[T]{do: simd.ViewResiduals, sign: sign}) }
+func (p *problem[T]) addResiduals(sign T) { p.run(&task[T]{do: views.Residuals, sign: sign}) }
 
 func (p *problem[T]) jacobian(j rev.General[T], dz rev.Vector[T]) {
 	n := len(p.camera)
 	if j.Rows != 2*n || j.Cols != p.model.Columns() || n > 0 && (j.Stride < j.Cols || len(j.Data) < (2*n-1)*j.Stride+j.Cols) ||
-		p.model == simd.Weighted && (dz.N != n || n > 0 && (dz.Inc < 1 || len(dz.Data) < (n-1)*dz.Inc+1)) {
+		p.model == views.Weighted && (dz.N != n || n > 0 && (dz.Inc < 1 || len(dz.Data) < (n-1)*dz.Inc+1)) {
 		panic(mat.ErrShape)
 	}
-	p.run(&task[T]{do: simd.ViewDerivative, sign: 1, j: j, dz: dz})
+	p.run(&task[T]{do: views.Derivative, sign: 1, j: j, dz: dz})
 }
 
 // adjoint subtracts the residuals from r and z, and adds to the cotangents g.
 func (p *problem[T]) adjoint(g problem[T]) {
-	t := task[T]{do: simd.ViewAdjoint, sign: -1, g: g}
+	t := task[T]{do: views.Adjoint, sign: -1, g: g}
 	if !g.outputs() || !g.inputs() {
-		t.do = simd.ViewResiduals
+		t.do = views.Residuals
 	}
 	p.run(&t)
 }
 
 // tangent adds sign times the residuals and their tangents.
 func (p *problem[T]) tangent(t problem[T], sign T) {
-	s := task[T]{do: simd.ViewTangent, sign: sign, g: t}
+	s := task[T]{do: views.Tangent, sign: sign, g: t}
 	if !t.outputs() || !t.inputs() {
-		s.do = simd.ViewResiduals
+		s.do = views.Residuals
 	}
 	p.run(&s)
 }

@@ -4,14 +4,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
-	"revnum/internal/simd"
 	"revnum/internal/workspace"
 	"revnum/rev"
+	"revnum/revmodels/ba/internal/views"
 )
 
 // sweepTerms does a task observation by observation, in one goroutine.
 func sweepTerms[T rev.Real](p *problem[T], t *task[T]) {
-	if t.do == simd.ViewResiduals && !p.outputs() {
+	if t.do == views.Residuals && !p.outputs() {
 		return
 	}
 	s := workspace.Get[termSweep[real[T]]]()
@@ -25,7 +25,7 @@ func sweepTerms[T rev.Real](p *problem[T], t *task[T]) {
 	for i, c := range p.camera {
 		p.checkIndex(i)
 		x, f := p.points.Row(p.point[i]), p.features.Row(i)
-		if p.model == simd.Weighted {
+		if p.model == views.Weighted {
 			w = p.weights.Data[i*p.weights.Inc]
 			dz = -2 * w
 			if p.z.Data != nil {
@@ -33,35 +33,35 @@ func sweepTerms[T rev.Real](p *problem[T], t *task[T]) {
 			}
 		}
 		e := &s.term
-		e.observe(p.model, &s.cameras[c], [3]real[T]{{x[0]}, {x[1]}, {x[2]}}, real[T]{w}, one, [2]real[T]{{f[0]}, {f[1]}}, t.do != simd.ViewResiduals)
+		e.observe(p.model, &s.cameras[c], [3]real[T]{{x[0]}, {x[1]}, {x[2]}}, real[T]{w}, one, [2]real[T]{{f[0]}, {f[1]}}, t.do != views.Residuals)
 		for c := range e.r {
 			if p.r.Data != nil {
 				p.r.Data[(2*i+c)*p.r.Inc] += t.sign * e.r[c].v
 			}
 			switch t.do {
-			case simd.ViewDerivative:
+			case views.Derivative:
 				for k, row := 0, t.j.Row(2*i+c); k < len(row); k++ {
 					row[k] = e.j[c][k].v
 				}
-			case simd.ViewAdjoint:
+			case views.Adjoint:
 				if t.g.r.Data != nil {
 					p.addTo(&t.g, i, t.g.r.Data[(2*i+c)*t.g.r.Inc], c, &e.j[c])
 				}
-			case simd.ViewTangent:
+			case views.Tangent:
 				if t.g.r.Data != nil {
 					t.g.r.Data[(2*i+c)*t.g.r.Inc] += t.sign * p.directional(&t.g, i, c, &e.j[c])
 				}
 			}
 		}
-		if p.model != simd.Weighted {
+		if p.model != views.Weighted {
 			continue
 		}
 		switch {
-		case t.do == simd.ViewDerivative:
+		case t.do == views.Derivative:
 			t.dz.Data[i*t.dz.Inc] = dz
-		case t.do == simd.ViewAdjoint && t.g.z.Data != nil && t.g.weights.Data != nil:
+		case t.do == views.Adjoint && t.g.z.Data != nil && t.g.weights.Data != nil:
 			t.g.weights.Data[i*t.g.weights.Inc] += fixed.Product(dz, t.g.z.Data[i*t.g.z.Inc])
-		case t.do == simd.ViewTangent && t.g.z.Data != nil && t.g.weights.Data != nil:
+		case t.do == views.Tangent && t.g.z.Data != nil && t.g.weights.Data != nil:
 			t.g.z.Data[i*t.g.z.Inc] += t.sign * fixed.Product(dz, t.g.weights.Data[i*t.g.weights.Inc])
 		}
 	}
@@ -95,11 +95,11 @@ func (p *problem[T]) addTo(g *problem[T], i int, gr T, c int, row *[weightedColu
 			to[k] += fixed.Product(row[n+k].v, gr)
 		}
 	}
-	if g.weights.Data != nil && p.model == simd.Weighted {
+	if g.weights.Data != nil && p.model == views.Weighted {
 		g.weights.Data[i*g.weights.Inc] += fixed.Product(row[n+3].v, gr)
 	}
 	if g.features.Data != nil {
-		if p.model == simd.Weighted {
+		if p.model == views.Weighted {
 			gr = fixed.Product(p.weights.Data[i*p.weights.Inc], gr)
 		}
 		g.features.Row(i)[c] -= gr
@@ -120,12 +120,12 @@ func (p *problem[T]) directional(t *problem[T], i, c int, row *[weightedColumns]
 			d += fixed.Product(row[n+k].v, v)
 		}
 	}
-	if t.weights.Data != nil && p.model == simd.Weighted {
+	if t.weights.Data != nil && p.model == views.Weighted {
 		d += fixed.Product(row[n+3].v, t.weights.Data[i*t.weights.Inc])
 	}
 	if t.features.Data != nil {
 		v := t.features.Row(i)[c]
-		if p.model == simd.Weighted {
+		if p.model == views.Weighted {
 			v = fixed.Product(p.weights.Data[i*p.weights.Inc], v)
 		}
 		d -= v
@@ -164,7 +164,7 @@ func (p *problem[T]) second(g, t, gt *problem[T]) {
 			}
 		}
 		w := one
-		if p.model == simd.Weighted {
+		if p.model == views.Weighted {
 			w = dual[T]{v: p.weights.Data[i*p.weights.Inc]}
 			if t.weights.Data != nil {
 				w.d = t.weights.Data[i*t.weights.Inc]
@@ -174,7 +174,7 @@ func (p *problem[T]) second(g, t, gt *problem[T]) {
 		for c := range s.term.r {
 			p.addSecondTo(gt, i, dualAt(g.r, gt.r, 2*i+c), c, w, &s.term.j[c])
 		}
-		if p.model == simd.Weighted && gt.weights.Data != nil {
+		if p.model == views.Weighted && gt.weights.Data != nil {
 			// Z̄·(-2w)
 			gz := w.mul(dualAt(g.z, gt.z, i)).d
 			gt.weights.Data[i*gt.weights.Inc] -= 2 * gz
@@ -207,7 +207,7 @@ func (p *problem[T]) addSecondTo(gt *problem[T], i int, gr dual[T], c int, w dua
 			to[k] += row[n+k].mul(gr).d
 		}
 	}
-	if gt.weights.Data != nil && p.model == simd.Weighted {
+	if gt.weights.Data != nil && p.model == views.Weighted {
 		gt.weights.Data[i*gt.weights.Inc] += row[n+3].mul(gr).d
 	}
 	if gt.features.Data != nil {

@@ -6,15 +6,16 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/internal/parallel"
-	"revnum/internal/simd"
+	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 	"revnum/rev"
+	"revnum/revmodels/ba/internal/views"
 )
 
 const (
 	// recordLen is how far apart the records of cameras lie, which have what the
-	// rows of simd.Views need: three lines of the cache.
-	recordLen = simd.ViewPoint
+	// rows of views.Views need: three lines of the cache.
+	recordLen = views.PointRow
 
 	// recordBlock is how many cameras a block has.
 	recordBlock = 128
@@ -22,7 +23,7 @@ const (
 	// viewBlock is how many observations a block has, and residualBlock where only
 	// residuals are computed: in that little time a worker does not like to go
 	// elsewhere in memory more often.
-	viewBlock     = 16 * simd.ViewLanes
+	viewBlock     = 16 * views.Lanes
 	residualBlock = 2 * viewBlock
 
 	// viewChunk is how many observations have their gradients in memory at a time.
@@ -38,7 +39,7 @@ const (
 )
 
 // A viewSweep is a task in floating point. Observations lie along the vector
-// lanes, simd.ViewLanes at a time.
+// lanes, views.Lanes at a time.
 //
 // Gradients are first stored observation by observation, and then added to those
 // of cameras and of points, in the order of the observations; so nothing is summed
@@ -68,15 +69,15 @@ const (
 // A view is the scratch of a worker. Operands that are not contiguous, or not a
 // whole number of vectors, are copied.
 type view[T rev.Float] struct {
-	views simd.Views[T]
-	x, r  [2 * simd.ViewLanes]T
-	w, z  [simd.ViewLanes]T
-	g     [2 * simd.ViewLanes]T // cotangents or tangents of residuals
+	views views.Views[T]
+	x, r  [2 * views.Lanes]T
+	w, z  [views.Lanes]T
+	g     [2 * views.Lanes]T // cotangents or tangents of residuals
 }
 
 func sweepViews[T rev.Float](p *problem[T], t *task[T]) {
 	n := len(p.camera)
-	if n == 0 || t.do == simd.ViewResiduals && !p.outputs() {
+	if n == 0 || t.do == views.Residuals && !p.outputs() {
 		return
 	}
 	s := workspace.Get[viewSweep[T]]()
@@ -90,14 +91,14 @@ func sweepViews[T rev.Float](p *problem[T], t *task[T]) {
 	s.dense = s.contiguous()
 	s.past = len(t.j.Data)*int(unsafe.Sizeof(t.sign)) >= streamBytes
 	s.block = viewBlock
-	if t.do == simd.ViewResiduals {
+	if t.do == views.Residuals {
 		s.block = residualBlock
 	}
 	s.phase = prepare
 	s.records = workspace.Grow(s.records, recordLen*p.cameras.Rows)
 	parallel.Run(workers, blocks(p.cameras.Rows, recordBlock), s)
 
-	if t.do != simd.ViewAdjoint || t.g.r.Data == nil || t.g.cameras.Data == nil && t.g.points.Data == nil {
+	if t.do != views.Adjoint || t.g.r.Data == nil || t.g.cameras.Data == nil && t.g.points.Data == nil {
 		s.phase, s.first = observe, 0
 		parallel.Run(workers, blocks(n, s.block), s)
 		return
@@ -135,14 +136,14 @@ func (s *viewSweep[T]) Block(worker, b int) {
 		if s.dense {
 			lo += s.observeDense(&s.scratch[worker], lo, hi)
 		}
-		lanes := simd.ViewLanes
-		if s.task.do != simd.ViewResiduals {
+		lanes := views.Lanes
+		if s.task.do != views.Residuals {
 			lanes = jacobianLanes
 		}
 		for i := lo; i < hi; i += lanes {
 			n := min(lanes, hi-i)
 			if i+n < hi {
-				simd.Prefetch(s.points.Data, s.points.Stride, s.point[i+n:min(i+n+lanes, hi)])
+				views.Prefetch(s.points.Data, s.points.Stride, s.point[i+n:min(i+n+lanes, hi)])
 			}
 			s.observe(&s.scratch[worker], i, n)
 		}
@@ -151,8 +152,8 @@ func (s *viewSweep[T]) Block(worker, b int) {
 	}
 }
 
-// record stores what simd.Views needs of a camera.
-func record[T rev.Float](m simd.CameraModel, to, from []T) {
+// record stores what views.Views needs of a camera.
+func record[T rev.Float](m views.CameraModel, to, from []T) {
 	var r [3]float64
 	for k := range r {
 		r[k] = float64(from[k])
@@ -165,7 +166,7 @@ func record[T rev.Float](m simd.CameraModel, to, from []T) {
 	copy(to[6:9], from[3:6])
 	to[9] = from[6]
 	lens := 12
-	if m == simd.Weighted {
+	if m == views.Weighted {
 		to[10], to[11], to[12], to[13] = from[9], from[10], from[7], from[8]
 		lens = 14
 	} else {
@@ -180,26 +181,26 @@ func record[T rev.Float](m simd.CameraModel, to, from []T) {
 func (s *viewSweep[T]) contiguous() bool {
 	t := &s.task
 	one := func(x rev.Vector[T]) bool { return x.Data != nil && x.Inc == 1 }
-	return t.do <= simd.ViewDerivative && one(s.r) && s.features.Stride == 2 &&
-		(s.model != simd.Weighted || one(s.weights) && one(s.z)) &&
-		(t.do != simd.ViewDerivative || t.j.Stride == t.j.Cols && (s.model != simd.Weighted || one(t.dz)))
+	return t.do <= views.Derivative && one(s.r) && s.features.Stride == 2 &&
+		(s.model != views.Weighted || one(s.weights) && one(s.z)) &&
+		(t.do != views.Derivative || t.j.Stride == t.j.Cols && (s.model != views.Weighted || one(t.dz)))
 }
 
 // observeDense does the task for the first of the observations from lo to hi in one
 // pass over all operands, and returns for how many.
 func (s *viewSweep[T]) observeDense(v *view[T], lo, hi int) int {
 	t := &s.task
-	o := simd.Operands[T]{
+	o := views.Operands[T]{
 		Cameras: s.records, Points: s.points.Data, NumPoints: s.points.Rows, PointStride: s.points.Stride,
 		Camera: s.camera[lo:hi], Point: s.point[lo:hi], X: s.features.Data[2*lo : 2*hi], R: s.r.Data[2*lo : 2*hi],
 	}
-	if s.model == simd.Weighted {
+	if s.model == views.Weighted {
 		o.W, o.Z = s.weights.Data[lo:hi], s.z.Data[lo:hi]
 	}
-	if t.do == simd.ViewDerivative {
+	if t.do == views.Derivative {
 		row := 2 * t.j.Cols
 		o.J = t.j.Data[row*lo : row*hi]
-		if s.model == simd.Weighted {
+		if s.model == views.Weighted {
 			o.DZ = t.dz.Data[lo:hi]
 		}
 	}
@@ -214,11 +215,11 @@ func (s *viewSweep[T]) observeDense(v *view[T], lo, hi int) int {
 func (s *viewSweep[T]) observe(v *view[T], first, n int) {
 	do := s.task.do
 	cameraRows, derivativeRows := s.model.CameraRows()
-	if do != simd.ViewResiduals {
+	if do != views.Residuals {
 		cameraRows = derivativeRows
 	}
 	if !v.views.Gather(0, s.records, s.cameras.Rows, recordLen, cameraRows, s.camera[first:first+n]) ||
-		!v.views.Gather(simd.ViewPoint, s.points.Data, s.points.Rows, s.points.Stride, 3, s.point[first:first+n]) {
+		!v.views.Gather(views.PointRow, s.points.Data, s.points.Rows, s.points.Stride, 3, s.point[first:first+n]) {
 		panic(mat.ErrRowAccess)
 	}
 	lanes := (n + 15) &^ 15
@@ -235,19 +236,19 @@ func (s *viewSweep[T]) observe(v *view[T], first, n int) {
 	r, rInPlace := operand(v.r[:], s.r, 2*first, 2*n, 2*lanes)
 	var w, z []T
 	zInPlace := true
-	if s.model == simd.Weighted {
+	if s.model == views.Weighted {
 		w, _ = operand(v.w[:], s.weights, first, n, lanes)
 		z, zInPlace = operand(v.z[:], s.z, first, n, lanes)
 	}
 	var g []T
 	gInPlace := true
-	if do == simd.ViewAdjoint || do == simd.ViewTangent {
+	if do == views.Adjoint || do == views.Tangent {
 		if s.task.g.r.Data == nil {
-			do = simd.ViewResiduals
+			do = views.Residuals
 		} else {
 			g, gInPlace = operand(v.g[:], s.task.g.r, 2*first, 2*n, 2*lanes)
 		}
-		if do == simd.ViewTangent {
+		if do == views.Tangent {
 			s.gatherTangents(v, first, n)
 		}
 	}
@@ -255,18 +256,18 @@ func (s *viewSweep[T]) observe(v *view[T], first, n int) {
 	if !rInPlace {
 		store(s.r, 2*first, r[:2*n])
 	}
-	if s.model == simd.Weighted {
+	if s.model == views.Weighted {
 		w = w[:n]
 		if !zInPlace {
 			store(s.z, first, z[:n])
 		}
 	}
 	switch s.task.do {
-	case simd.ViewDerivative:
+	case views.Derivative:
 		s.storeJacobian(v, first, n, w)
-	case simd.ViewAdjoint:
+	case views.Adjoint:
 		s.addGradients(v, first, n, w, g)
-	case simd.ViewTangent:
+	case views.Tangent:
 		if !gInPlace {
 			store(s.task.g.r, 2*first, g[:2*n])
 		}
@@ -309,13 +310,13 @@ func (s *viewSweep[T]) storeJacobian(v *view[T], first, n int, w []T) {
 	j, dz, cols := s.task.j, s.task.dz, s.model.Columns()
 	to := j.Data[2*first*j.Stride:]
 	if j.Stride == cols {
-		v.views.Scatter(to, 2*cols, simd.ViewJacobian, 2*cols, n)
+		v.views.Scatter(to, 2*cols, views.JacobianRow, 2*cols, n)
 	} else {
-		v.views.Scatter(to, 2*j.Stride, simd.ViewJacobian, cols, n)
-		v.views.Scatter(to[j.Stride:], 2*j.Stride, simd.ViewJacobian+cols, cols, n)
+		v.views.Scatter(to, 2*j.Stride, views.JacobianRow, cols, n)
+		v.views.Scatter(to[j.Stride:], 2*j.Stride, views.JacobianRow+cols, cols, n)
 	}
-	if s.model == simd.Weighted && dz.Inc == 1 {
-		simd.ScaleTo(dz.Data[first:first+n], -2, w)
+	if s.model == views.Weighted && dz.Inc == 1 {
+		vec.ScaleTo(dz.Data[first:first+n], -2, w)
 		return
 	}
 	for i, wi := range w {
@@ -336,7 +337,7 @@ func (s *viewSweep[T]) addGradients(v *view[T], first, n int, w, gr []T) {
 		return
 	}
 	if g.weights.Data != nil && w != nil {
-		for i, x := range v.views[simd.ViewJacobian+s.rowLen()][:n] {
+		for i, x := range v.views[views.JacobianRow+s.rowLen()][:n] {
 			g.weights.Data[(first+i)*g.weights.Inc] += x
 		}
 	}
@@ -352,7 +353,7 @@ func (s *viewSweep[T]) addGradients(v *view[T], first, n int, w, gr []T) {
 		}
 	}
 	if g.cameras.Data != nil || g.points.Data != nil {
-		v.views.Scatter(s.rows[(first-s.first)*s.rowLen():], s.rowLen(), simd.ViewJacobian, s.rowLen(), n)
+		v.views.Scatter(s.rows[(first-s.first)*s.rowLen():], s.rowLen(), views.JacobianRow, s.rowLen(), n)
 	}
 }
 
@@ -365,13 +366,13 @@ func (s *viewSweep[T]) collect(half int) {
 	cameras, points, params := s.task.g.cameras, s.task.g.points, params(s.model)
 	switch {
 	case half == 0 && cameras.Data != nil:
-		simd.AddRows(cameras.Data, cameras.Stride, s.rows, s.rowLen(), first, camera)
+		views.AddRows(cameras.Data, cameras.Stride, s.rows, s.rowLen(), first, camera)
 	case half == 1:
 		if cameras.Data != nil {
-			simd.AddRows(cameras.Data[first:], cameras.Stride, s.rows[first:], s.rowLen(), params-first, camera)
+			views.AddRows(cameras.Data[first:], cameras.Stride, s.rows[first:], s.rowLen(), params-first, camera)
 		}
 		if points.Data != nil {
-			simd.AddRows(points.Data, points.Stride, s.rows[params:], s.rowLen(), 3, point)
+			views.AddRows(points.Data, points.Stride, s.rows[params:], s.rowLen(), 3, point)
 		}
 	}
 }
@@ -389,10 +390,10 @@ func (s *viewSweep[T]) gatherTangents(v *view[T], first, n int) {
 			clear(v.views[row+k][:n])
 		}
 	}
-	gather(simd.ViewJacobian, t.cameras, params, s.camera)
-	gather(simd.ViewJacobian+params, t.points, 3, s.point)
-	if s.model == simd.Weighted {
-		row := v.views[simd.ViewJacobian+params+3][:n]
+	gather(views.JacobianRow, t.cameras, params, s.camera)
+	gather(views.JacobianRow+params, t.points, 3, s.point)
+	if s.model == views.Weighted {
+		row := v.views[views.JacobianRow+params+3][:n]
 		clear(row)
 		load(row, t.weights, first)
 	}

@@ -3,8 +3,8 @@ package ba
 import (
 	"gonum.org/v1/gonum/mat"
 
-	"revnum/internal/simd"
 	"revnum/rev"
+	"revnum/revmodels/ba/internal/views"
 )
 
 const (
@@ -56,7 +56,7 @@ func NewWeighted(r, z *mat.VecDense, cameras, points *mat.Dense, weights *mat.Ve
 
 func (k *Weighted[T]) problem() problem[T] {
 	return problem[T]{
-		model: simd.Weighted, r: k.R, z: k.Z, cameras: k.Cameras, points: k.Points, weights: k.Weights, features: k.Features,
+		model: views.Weighted, r: k.R, z: k.Z, cameras: k.Cameras, points: k.Points, weights: k.Weights, features: k.Features,
 		camera: k.Camera, point: k.Point, workers: k.Workers,
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"revnum/internal/simd"
+	"revnum/internal/simd/vec"
 	"revnum/rev"
 )
 
@@ -351,7 +351,7 @@ func (f *fit) start(ctx context.Context, opts *FitOptions, rnd *rand.Rand) error
 		counts[label]++
 		floats.SubTo(r, x.Row(i), c.centres.Row(label))
 		for j, v := range r {
-			simd.Axpy(v, r[:j+1], scatter[(label*d+j)*d:][:j+1])
+			vec.Axpy(v, r[:j+1], scatter[(label*d+j)*d:][:j+1])
 		}
 	}
 	for label := range k {
@@ -414,7 +414,7 @@ func (f *fit) maximise(ctx context.Context, r *Restart) error {
 // gradient in local coordinates, in which the Hessian of -F is about the
 // identity: a Newton step would gain half the square of the gradient.
 func (f *fit) converged(r *Restart, posterior float64, grad []float64) bool {
-	r.Gain = simd.SumSquares(grad) / 2
+	r.Gain = vec.SumSquares(grad) / 2
 	r.Converged = r.Gain <= max(f.tol, 0x1p-50*math.Abs(posterior))
 	return r.Converged
 }

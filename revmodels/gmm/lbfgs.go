@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/optimize"
 
-	"revnum/internal/simd"
+	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 )
 
@@ -66,7 +66,7 @@ func (c *local) params(x, u []float64) {
 		mean, m := px.Means.Row(k), pu.Means.Row(k)
 		row, e := px.Factors.Row(k), pu.Factors.Row(k)
 		for i := range d {
-			mean[i] += simd.Dot(l[i*d:i*d+i+1], m[:i+1]) / c.w[k]
+			mean[i] += vec.Dot(l[i*d:i*d+i+1], m[:i+1]) / c.w[k]
 			row[i] += e[i] / (math.Sqrt2 * c.wm[k])
 		}
 		// The elements below the diagonal are stored by columns.
@@ -97,16 +97,16 @@ func (c *local) gradient(gu, g []float64) {
 		e, row := pu.Factors.Row(k), p.Factors.Row(k)
 		clear(m)
 		for i := range d {
-			simd.Axpy(mean[i]/c.w[k], l[i*d:i*d+i+1], m[:i+1])
+			vec.Axpy(mean[i]/c.w[k], l[i*d:i*d+i+1], m[:i+1])
 		}
 		unpackLower(c.s, row, d)
 		for i := range d {
-			e[i] = (row[i] + simd.Dot(c.s[i*d:i*d+i], q[i*d:i*d+i])) / (math.Sqrt2 * c.wm[k])
+			e[i] = (row[i] + vec.Dot(c.s[i*d:i*d+i], q[i*d:i*d+i])) / (math.Sqrt2 * c.wm[k])
 		}
 		at := d
 		for l := range d {
 			for i := l + 1; i < d; i++ {
-				e[at] = simd.Dot(c.s[i*d:i*d+l+1], q[l*d:l*d+l+1]) / c.wm[k]
+				e[at] = vec.Dot(c.s[i*d:i*d+l+1], q[l*d:l*d+l+1]) / c.wm[k]
 				at++
 			}
 		}

@@ -6,7 +6,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/internal/parallel"
-	"revnum/internal/simd"
+	"revnum/internal/simd/dense"
+	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 	"revnum/rev"
 	"revnum/ulog"
@@ -305,9 +306,9 @@ func addByCoordinate[T rev.Float](x rev.General[T], p0, n int, src []T, panel in
 func (s *responsibilityPass[T]) project(w *responsibilityScratch[T], k, n int) {
 	d, panel := s.d, s.panel
 	mu, q := s.k.Means.Row(k), s.q[k*d*d:(k+1)*d*d]
-	simd.SubColumn(n, w.c, panel, w.x, panel, mu)
+	vec.SubColumn(n, w.c, panel, w.x, panel, mu)
 	clear(w.y)
-	simd.Gemm(d, n, d, 1, q, d, 1, w.c, panel, 1, w.y, panel)
+	dense.Gemm(d, n, d, 1, q, d, 1, w.c, panel, 1, w.y, panel)
 	if !s.tangent {
 		return
 	}
@@ -317,11 +318,11 @@ func (s *responsibilityPass[T]) project(w *responsibilityScratch[T], k, n int) {
 		clear(w.dc)
 	}
 	if s.t.Means.Data != nil {
-		simd.SubColumn(n, w.dc, panel, w.dc, panel, s.t.Means.Row(k))
+		vec.SubColumn(n, w.dc, panel, w.dc, panel, s.t.Means.Row(k))
 	}
 	clear(w.dy)
-	simd.Gemm(d, n, d, 1, s.dq[k*d*d:(k+1)*d*d], d, 1, w.c, panel, 1, w.dy, panel)
-	simd.Gemm(d, n, d, 1, q, d, 1, w.dc, panel, 1, w.dy, panel)
+	dense.Gemm(d, n, d, 1, s.dq[k*d*d:(k+1)*d*d], d, 1, w.c, panel, 1, w.dy, panel)
+	dense.Gemm(d, n, d, 1, q, d, 1, w.dc, panel, 1, w.dy, panel)
 }
 
 // logDensity returns β of point p of the panel.
@@ -410,9 +411,9 @@ func (s *responsibilityPass[T]) addMoments(w *responsibilityScratch[T], k, part,
 	u := (part*s.comps + k) * s.momentSize()
 	moments, dmoments := s.moments[u:u+s.momentSize()], s.dmoments[u:u+s.momentSize()]
 	weight, dweight := w.w[k*panel:k*panel+n], w.dw[k*panel:k*panel+n]
-	moments[0] += simd.Sum(weight)
+	moments[0] += vec.Sum(weight)
 	if s.second {
-		dmoments[0] += simd.Sum(dweight)
+		dmoments[0] += vec.Sum(dweight)
 	}
 	for j := range d {
 		y, dy := w.y[j*panel:j*panel+n], w.dy[j*panel:j*panel+n]
@@ -420,24 +421,24 @@ func (s *responsibilityPass[T]) addMoments(w *responsibilityScratch[T], k, part,
 			for p, v := range dy {
 				dy[p] = T(dweight[p]*y[p]) + T(weight[p]*v)
 			}
-			dmoments[1+j] += simd.Sum(dy)
+			dmoments[1+j] += vec.Sum(dy)
 		}
-		simd.MulTo(y, y, weight)
-		moments[1+j] += simd.Sum(y)
+		vec.MulTo(y, y, weight)
+		moments[1+j] += vec.Sum(y)
 	}
 	if s.g.Factors.Data != nil || s.gt.Factors.Data != nil {
-		simd.Gemm(d, d, n, 1, w.y, panel, 1, w.c, 1, panel, moments[1+d:], d)
+		dense.Gemm(d, d, n, 1, w.y, panel, 1, w.c, 1, panel, moments[1+d:], d)
 		if s.second {
-			simd.Gemm(d, d, n, 1, w.dy, panel, 1, w.c, 1, panel, dmoments[1+d:], d)
-			simd.Gemm(d, d, n, 1, w.y, panel, 1, w.dc, 1, panel, dmoments[1+d:], d)
+			dense.Gemm(d, d, n, 1, w.dy, panel, 1, w.c, 1, panel, dmoments[1+d:], d)
+			dense.Gemm(d, d, n, 1, w.y, panel, 1, w.dc, 1, panel, dmoments[1+d:], d)
 		}
 	}
 	if s.x {
 		q, dq := s.q[k*d*d:(k+1)*d*d], s.dq[k*d*d:(k+1)*d*d]
-		simd.Gemm(d, n, d, -1, q, 1, d, w.y, panel, 1, w.gx, panel)
+		dense.Gemm(d, n, d, -1, q, 1, d, w.y, panel, 1, w.gx, panel)
 		if s.second {
-			simd.Gemm(d, n, d, -1, q, 1, d, w.dy, panel, 1, w.dgx, panel)
-			simd.Gemm(d, n, d, -1, dq, 1, d, w.y, panel, 1, w.dgx, panel)
+			dense.Gemm(d, n, d, -1, q, 1, d, w.dy, panel, 1, w.dgx, panel)
+			dense.Gemm(d, n, d, -1, dq, 1, d, w.y, panel, 1, w.dgx, panel)
 		}
 	}
 }
@@ -449,8 +450,8 @@ func (s *responsibilityPass[T]) finish() {
 	}
 	d, size := s.d, s.comps*s.momentSize()
 	for part := 1; part < s.parts; part++ {
-		simd.Axpy(1, s.moments[part*size:(part+1)*size], s.moments[:size])
-		simd.Axpy(1, s.dmoments[part*size:(part+1)*size], s.dmoments[:size])
+		vec.Axpy(1, s.moments[part*size:(part+1)*size], s.moments[:size])
+		vec.Axpy(1, s.dmoments[part*size:(part+1)*size], s.dmoments[:size])
 	}
 	for k := range s.comps {
 		q, dq := s.q[k*d*d:(k+1)*d*d], s.dq[k*d*d:(k+1)*d*d]
@@ -503,6 +504,6 @@ func addCotangents[T rev.Float](g *LogResponsibilities[T], k, d int, moments, q 
 func addTransposed[T rev.Float](y, q, v []T) {
 	d := len(v)
 	for i, z := range v {
-		simd.Axpy(z, q[i*d:i*d+i+1], y[:i+1])
+		vec.Axpy(z, q[i*d:i*d+i+1], y[:i+1])
 	}
 }

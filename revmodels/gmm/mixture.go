@@ -11,7 +11,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/internal/parallel"
-	"revnum/internal/simd"
+	"revnum/internal/simd/dense"
+	"revnum/internal/simd/vec"
 	"revnum/rev"
 )
 
@@ -118,7 +119,7 @@ func FromParams(k, d int, x []float64) (*Mixture, error) {
 		covs[c] = mat.NewSymDense(d, nil)
 		for i := range d { // Σ = Q⁻¹·Q⁻ᵀ
 			for j := range i + 1 {
-				covs[c].SetSym(i, j, simd.Dot(q[i*d:i*d+j+1], q[j*d:j*d+j+1]))
+				covs[c].SetSym(i, j, vec.Dot(q[i*d:i*d+j+1], q[j*d:j*d+j+1]))
 			}
 		}
 	}
@@ -140,9 +141,9 @@ func setFactor(row, a []float64, d int) (int, float64) {
 		size := ai[i]
 		for j := range i {
 			aj := a[j*d : j*d+j+1]
-			ai[j] = (ai[j] - simd.Dot(ai[:j], aj[:j])) / aj[j]
+			ai[j] = (ai[j] - vec.Dot(ai[:j], aj[:j])) / aj[j]
 		}
-		pivot := ai[i] - simd.SumSquares(ai[:i])
+		pivot := ai[i] - vec.SumSquares(ai[:i])
 		if !(pivot > float64(d)*eps*size) {
 			return i, pivot
 		}
@@ -328,7 +329,7 @@ func (m *Mixture) score(x rev.General[float64], logp, resp []float64) {
 	lse := softmax(m.Params()[:comps])
 	for c := range comps {
 		unpackFactor(s.q[c*d*d:(c+1)*d*d], p.Factors.Row(c), d)
-		s.bias[c] = p.Alpha.Data[c] - lse - float64(float64(d)/2*math.Log(2*math.Pi)) + simd.Sum(p.Factors.Row(c)[:d])
+		s.bias[c] = p.Alpha.Data[c] - lse - float64(float64(d)/2*math.Log(2*math.Pi)) + vec.Sum(p.Factors.Row(c)[:d])
 	}
 	for w := range workers {
 		s.scratch[w] = make([]float64, (d+comps+3)*scoringRun)
@@ -351,8 +352,8 @@ func (s *scoring) Block(worker, b int) {
 	}
 	for k, bias := range s.bias {
 		row := beta[k*run : k*run+n]
-		simd.TriNorms(d, n, row, s.q[k*d*d:(k+1)*d*d], d, x, run, s.means.Row(k))
-		simd.AffineMax(row, top, -0.5, bias)
+		dense.TriNorms(d, n, row, s.q[k*d*d:(k+1)*d*d], d, x, run, s.means.Row(k))
+		vec.AffineMax(row, top, -0.5, bias)
 	}
 	for p, v := range top {
 		if math.IsInf(v, -1) {
@@ -360,10 +361,10 @@ func (s *scoring) Block(worker, b int) {
 		}
 	}
 	for k := range comps {
-		simd.ExpSubAdd(beta[k*run:k*run+n], top, sum)
+		vec.ExpSubAdd(beta[k*run:k*run+n], top, sum)
 	}
 	if s.logp != nil {
-		simd.Log(logs, sum)
+		vec.Log(logs, sum)
 		for p, v := range logs {
 			s.logp[p0+p] = top[p] + v
 		}
@@ -391,7 +392,7 @@ func (m *Mixture) Sample(n int, src rand.Source) (*mat.Dense, []int) {
 		unpackFactor(l[c*d*d:(c+1)*d*d], p.Factors.Row(c), d)
 		invertLower(l[c*d*d:(c+1)*d*d], d)
 	}
-	total := simd.Sum(m.weights)
+	total := vec.Sum(m.weights)
 	x, labels, z := mat.NewDense(n, d, nil), make([]int, n), make([]float64, d)
 	for i := range n {
 		c := 0
@@ -407,7 +408,7 @@ func (m *Mixture) Sample(n int, src rand.Source) (*mat.Dense, []int) {
 		}
 		row := x.RawRowView(i)
 		for j := range row { // μ + L·z has covariance L·Lᵀ = Σ
-			row[j] = p.Means.Row(c)[j] + simd.Dot(l[(c*d+j)*d:][:j+1], z[:j+1])
+			row[j] = p.Means.Row(c)[j] + vec.Dot(l[(c*d+j)*d:][:j+1], z[:j+1])
 		}
 	}
 	return x, labels

@@ -5,7 +5,8 @@ import (
 	"unsafe"
 
 	"revnum/internal/parallel"
-	"revnum/internal/simd"
+	"revnum/internal/simd/dense"
+	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -222,9 +223,9 @@ func (t *begin[T]) Block(_, c int) {
 	}
 	if s.x || s.tangent {
 		p := s.p[c*d*d : (c+1)*d*d]
-		simd.Gemm(d, d, d, 1, q, 1, d, q, d, 1, p, d)
+		dense.Gemm(d, d, d, 1, q, 1, d, q, d, 1, p, d)
 		if s.t.Means.Data != nil {
-			simd.Gemm(d, 1, d, 1, p, d, 1, s.t.Means.Row(c), 1, 1, s.pmu[c*d:(c+1)*d], 1)
+			dense.Gemm(d, 1, d, 1, p, d, 1, s.t.Means.Row(c), 1, 1, s.pmu[c*d:(c+1)*d], 1)
 		}
 	}
 }
@@ -259,8 +260,8 @@ func (s *sweep[T]) unpackTangent(c int) {
 	s.dbias[c] += T(sum)
 	s.dprior[c] = float64(m*sum) - float64(g2*products)
 	ss := s.s[c*d*d : (c+1)*d*d]
-	simd.Gemm(d, d, d, 0.5, q, 1, d, dq, d, 1, ss, d)
-	simd.Gemm(d, d, d, 0.5, dq, 1, d, q, d, 1, ss, d)
+	dense.Gemm(d, d, d, 0.5, q, 1, d, dq, d, 1, ss, d)
+	dense.Gemm(d, d, d, 0.5, dq, 1, d, q, d, 1, ss, d)
 }
 
 // constants returns the part of F that does not depend on the points, and its
@@ -346,7 +347,7 @@ func softmax(a []float64) float64 {
 // load writes rows p0 to p0+n of x to dst by coordinate.
 func load[T rev.Float](dst []T, panel int, x rev.General[T], p0, n int) {
 	if x.Cols > 0 {
-		simd.Transpose(dst, panel, x.Data[p0*x.Stride:], x.Stride, n, x.Cols)
+		dense.Transpose(dst, panel, x.Data[p0*x.Stride:], x.Stride, n, x.Cols)
 	}
 }
 
@@ -396,10 +397,10 @@ func (s *sweep[T]) weigh(worker, b, i int) (lse, dlse float64) {
 	clear(sum)
 	for k := range comps {
 		beta, mu := rs[k*panel:k*panel+n], s.k.Means.Row(k)
-		simd.TriNorms(d, n, beta, s.q[k*d*d:(k+1)*d*d], d, x, panel, mu)
-		simd.AffineMax(beta, top, -0.5, s.bias[k])
+		dense.TriNorms(d, n, beta, s.q[k*d*d:(k+1)*d*d], d, x, panel, mu)
+		vec.AffineMax(beta, top, -0.5, s.bias[k])
 		if s.tangent {
-			simd.SubColumn(n, c, panel, x, panel, mu)
+			vec.SubColumn(n, c, panel, x, panel, mu)
 			s.betaTangent(s.dws[(b*comps+k)*panel:][:n], k, c, dx, rest)
 		}
 	}
@@ -409,10 +410,10 @@ func (s *sweep[T]) weigh(worker, b, i int) (lse, dlse float64) {
 		}
 	}
 	for k := range comps {
-		simd.ExpSubAdd(rs[k*panel:k*panel+n], top, sum)
+		vec.ExpSubAdd(rs[k*panel:k*panel+n], top, sum)
 	}
 	logs := rest[:n]
-	simd.Log(logs, sum)
+	vec.Log(logs, sum)
 	for p, v := range logs {
 		lse += float64(v) + float64(top[p])
 	}
@@ -425,7 +426,7 @@ func (s *sweep[T]) weigh(worker, b, i int) (lse, dlse float64) {
 	}
 	for k := range comps {
 		r := rs[k*panel : k*panel+n]
-		simd.MulTo(r, r, sum)
+		vec.MulTo(r, r, sum)
 		if s.gradient && s.d >= flushDim {
 			flush(r)
 		}
@@ -477,7 +478,7 @@ func (s *sweep[T]) betaTangent(db []T, k int, c, dx, scratch []T) {
 	d, panel, n := s.d, s.panel, len(db)
 	sc := scratch[:d*panel]
 	clear(sc)
-	simd.Gemm(d, n, d, 1, s.s[k*d*d:(k+1)*d*d], d, 1, c, panel, 1, sc, panel)
+	dense.Gemm(d, n, d, 1, s.s[k*d*d:(k+1)*d*d], d, 1, c, panel, 1, sc, panel)
 	for p := range db {
 		db[p] = s.dbias[k]
 	}
@@ -492,7 +493,7 @@ func (s *sweep[T]) betaTangent(db []T, k int, c, dx, scratch []T) {
 	}
 	pc := scratch[d*panel : 2*d*panel]
 	clear(pc)
-	simd.Gemm(d, n, d, 1, s.p[k*d*d:(k+1)*d*d], d, 1, c, panel, 1, pc, panel)
+	dense.Gemm(d, n, d, 1, s.p[k*d*d:(k+1)*d*d], d, 1, c, panel, 1, pc, panel)
 	for i := range d {
 		pi, xi := pc[i*panel:], dx[i*panel:]
 		for p := range db {
@@ -513,16 +514,16 @@ func (s *sweep[T]) pointCotangents(b, p0, n int, scratch []T) {
 	clear(dgx)
 	for k := range s.comps {
 		mu := s.k.Means.Row(k)
-		simd.ScaleTo(w, s.cot, s.rs[(b*s.comps+k)*panel:][:n])
-		simd.CenterScale(wc, panel, x, panel, mu, w)
+		vec.ScaleTo(w, s.cot, s.rs[(b*s.comps+k)*panel:][:n])
+		vec.CenterScale(wc, panel, x, panel, mu, w)
 		pk := s.p[k*d*d : (k+1)*d*d]
-		simd.Gemm(d, n, d, -1, pk, d, 1, wc, panel, 1, gx, panel)
+		dense.Gemm(d, n, d, -1, pk, d, 1, wc, panel, 1, gx, panel)
 		if !s.second {
 			continue
 		}
 		// -(ẇ·P·c + w·Ṗ·c + w·P·ċ), Ṗ = 2S
 		dw := s.dws[(b*s.comps+k)*panel:][:n]
-		simd.CenterScale(dwc, panel, x, panel, mu, dw)
+		vec.CenterScale(dwc, panel, x, panel, mu, dw)
 		for i := range d {
 			var dmu T
 			if s.t.Means.Data != nil {
@@ -536,8 +537,8 @@ func (s *sweep[T]) pointCotangents(b, p0, n int, scratch []T) {
 				dwc[i*panel+p] += T(w[p] * dc)
 			}
 		}
-		simd.Gemm(d, n, d, -1, pk, d, 1, dwc, panel, 1, dgx, panel)
-		simd.Gemm(d, n, d, -2, s.s[k*d*d:(k+1)*d*d], d, 1, wc, panel, 1, dgx, panel)
+		dense.Gemm(d, n, d, -1, pk, d, 1, dwc, panel, 1, dgx, panel)
+		dense.Gemm(d, n, d, -2, s.s[k*d*d:(k+1)*d*d], d, 1, wc, panel, 1, dgx, panel)
 	}
 	addRows(s.g.X, p0, n, gx, panel)
 	addRows(s.gt.X, p0, n, dgx, panel)
@@ -574,17 +575,17 @@ func (s *sweep[T]) addMoments(worker, b, i, k, part int) {
 	n := min(s.points, s.n-i*s.points)
 	c, rc := s.scratch[worker][:d*panel], s.scratch[worker][d*panel:2*d*panel]
 	r := s.rs[(b*s.comps+k)*panel:][:n]
-	s.w0[u] += simd.Sum(r)
+	s.w0[u] += vec.Sum(r)
 	var dw []T
 	if s.second {
 		dw = s.dws[(b*s.comps+k)*panel:][:n]
-		s.dw0[u] += simd.Sum(dw)
+		s.dw0[u] += vec.Sum(dw)
 	}
 	if !s.means && !s.factors {
 		return
 	}
 	x, mu := s.xs[b*d*panel:(b+1)*d*panel], s.k.Means.Row(k)
-	simd.SubColumn(n, c, panel, x, panel, mu)
+	vec.SubColumn(n, c, panel, x, panel, mu)
 	s.addWeighted(u, s.w1, s.w2, r, c)
 	if s.second {
 		s.addWeighted(u, s.dw1, s.dw2, dw, c)
@@ -592,11 +593,11 @@ func (s *sweep[T]) addMoments(worker, b, i, k, part int) {
 	if s.second && s.t.X.Data != nil {
 		dx := s.dxs[b*d*panel : (b+1)*d*panel]
 		for j := range d {
-			s.xw[u*d+j] += simd.Dot(r, dx[j*panel:j*panel+n])
+			s.xw[u*d+j] += vec.Dot(r, dx[j*panel:j*panel+n])
 		}
 		if s.factors {
-			simd.CenterScale(rc, panel, x, panel, mu, r)
-			simd.Gemm(d, d, n, 1, rc, panel, 1, dx, 1, panel, s.xc[u*d*d:(u+1)*d*d], d)
+			vec.CenterScale(rc, panel, x, panel, mu, r)
+			dense.Gemm(d, d, n, 1, rc, panel, 1, dx, 1, panel, s.xc[u*d*d:(u+1)*d*d], d)
 		}
 	}
 }
@@ -606,13 +607,13 @@ func (s *sweep[T]) addMoments(worker, b, i, k, part int) {
 func (s *sweep[T]) addWeighted(u int, w1, w2, w, c []T) {
 	d, n := s.d, len(w)
 	if s.factors {
-		simd.WeightedMoments(d, n, w1[u*d:(u+1)*d], w2[u*d*d:(u+1)*d*d], d, w, c, s.panel)
+		dense.WeightedMoments(d, n, w1[u*d:(u+1)*d], w2[u*d*d:(u+1)*d*d], d, w, c, s.panel)
 		return
 	}
 	// Row by row, which gives the first moment the same bits, and leaves the
 	// diagonal of the second one unused.
 	for i := range d {
-		simd.WeightedMoments(1, n, w1[u*d+i:], w2[u*d*d:], 1, w, c[i*s.panel:], s.panel)
+		dense.WeightedMoments(1, n, w1[u*d+i:], w2[u*d*d:], 1, w, c[i*s.panel:], s.panel)
 	}
 }
 
@@ -667,7 +668,7 @@ func (t *finish[T]) Block(worker, k int) {
 	if s.t.X.Data != nil {
 		xw, xc := s.xw[k*s.parts*d:], s.xc[k*s.parts*d*d:]
 		for part := range s.parts {
-			simd.Axpy(s.cot, xw[part*d:(part+1)*d], dw1[:d])
+			vec.Axpy(s.cot, xw[part*d:(part+1)*d], dw1[:d])
 			xc := xc[part*d*d : (part+1)*d*d]
 			for i := range d {
 				for j := range d {
@@ -719,8 +720,8 @@ func (t *finish[T]) Block(worker, k int) {
 func join[T rev.Float](w0, w1, w2 []T, d int, scale T) {
 	for part := 1; part < len(w0); part++ {
 		w0[0] += w0[part]
-		simd.Axpy(1, w1[part*d:(part+1)*d], w1[:d])
-		simd.Axpy(1, w2[part*d*d:(part+1)*d*d], w2[:d*d])
+		vec.Axpy(1, w1[part*d:(part+1)*d], w1[:d])
+		vec.Axpy(1, w2[part*d*d:(part+1)*d*d], w2[:d*d])
 	}
 	w0[0] *= scale
 	for i := range d {
@@ -738,7 +739,7 @@ func subLower[T rev.Float](c, a, b []T, d int) {
 	const rows = 8
 	for i := 0; i < d; i += rows {
 		m := min(rows, d-i)
-		simd.Gemm(m, i+m, i+m, -1, a[i*d:], d, 1, b, d, 1, c[i*d:], d)
+		dense.Gemm(m, i+m, i+m, -1, a[i*d:], d, 1, b, d, 1, c[i*d:], d)
 	}
 }
 
@@ -746,9 +747,9 @@ func subLower[T rev.Float](c, a, b []T, d int) {
 func addQtQ[T rev.Float](y, a, b, x, v []T) {
 	d := len(x)
 	for i := range d {
-		v[i] = simd.Dot(b[i*d:i*d+i+1], x[:i+1])
+		v[i] = vec.Dot(b[i*d:i*d+i+1], x[:i+1])
 	}
 	for i := range d {
-		simd.Axpy(v[i], a[i*d:i*d+i+1], y[:i+1])
+		vec.Axpy(v[i], a[i*d:i*d+i+1], y[:i+1])
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/graph"
 	"gonum.org/v1/gonum/mat"
 
-	"revnum/internal/simd"
+	"revnum/revmodels/graphembed/internal/pairs"
 )
 
 // Graph is an undirected graph over the vertices 0, ..., n-1, without loops.
@@ -89,7 +89,7 @@ func setBits(bits []byte, lo int, js []int32) {
 
 // kinds stores in dst which of the vertices lo to hi-1 are later than i, and
 // connected to it or apart from it. lo is a multiple of 8.
-func (g *Graph) kinds(dst simd.Kinds, i, lo, hi int) {
+func (g *Graph) kinds(dst pairs.Kinds, i, lo, hi int) {
 	bytes := (hi - lo + 7) / 8
 	near, far := dst[connected][:bytes], dst[apart][:bytes]
 	if g.bits != nil {

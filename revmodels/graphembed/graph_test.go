@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/graph/simple"
 	"gonum.org/v1/gonum/mat"
 
-	"revnum/internal/simd"
+	"revnum/revmodels/graphembed/internal/pairs"
 )
 
 func TestPetersenGraph(t *testing.T) {
@@ -137,7 +137,7 @@ func TestKinds(t *testing.T) {
 		for i := range n {
 			for lo := 0; lo < n; lo += 8 {
 				for hi := lo + 1; hi <= n; hi++ {
-					bits := simd.Kinds{make([]byte, 10), make([]byte, 10)}
+					bits := pairs.Kinds{make([]byte, 10), make([]byte, 10)}
 					g.kinds(bits, i, lo, hi)
 					for j := lo; j < hi; j++ {
 						near := bits[connected][(j-lo)/8]>>((j-lo)%8)&1 == 1

@@ -4,8 +4,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/internal/parallel"
-	"revnum/internal/simd"
+	"revnum/internal/simd/dense"
+	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
+	"revnum/revmodels/graphembed/internal/pairs"
 )
 
 // Hess overwrites hess, which must be of order Dim, with the Hessian at x.
@@ -83,7 +85,7 @@ func (h *hessian) addPairs(scratch []float64, row int) {
 	r, scratch := scratch[:n], scratch[n:]
 	units, turned, block := scratch[:n*dim], scratch[n*dim:2*n*dim], scratch[2*n*dim:][:dim*dim]
 	xi := h.xi[i*dim:][:dim]
-	simd.InvDistances(r, h.x, h.ld, xi)
+	pairs.InvDistances(r, h.x, h.ld, xi)
 	var diagonal float64 // of block (i, i)
 	later := h.graph.Later(i)
 	for j := range n {
@@ -124,7 +126,7 @@ func (h *hessian) addPairs(scratch []float64, row int) {
 		}
 	}
 	clear(block)
-	simd.Gemm(dim, dim, n, 1, turned, 1, dim, units, dim, 1, block, dim)
+	dense.Gemm(dim, dim, n, 1, turned, 1, dim, units, dim, 1, block, dim)
 	for a := range dim {
 		block[a*dim+a] += diagonal
 		copy(h.data[(at+a)*h.stride+at+a:][:dim-a], block[a*dim+a:])
@@ -150,7 +152,7 @@ func (h *hessian) addRanks(row int) {
 		}
 		line := h.data[a*h.stride:]
 		n := len(near)
-		simd.Axpy(toNear, near[a:], line[a:n])
-		simd.Axpy(toFar, far[a:], line[a:n])
+		vec.Axpy(toNear, near[a:], line[a:n])
+		vec.Axpy(toFar, far[a:], line[a:n])
 	}
 }

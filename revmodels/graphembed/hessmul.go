@@ -4,8 +4,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/internal/parallel"
-	"revnum/internal/simd"
+	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
+	"revnum/revmodels/graphembed/internal/pairs"
 )
 
 // directions is how many columns a block of HessMul has.
@@ -90,7 +91,7 @@ func (h *hessMul) Block(worker, block int) {
 	n, dim := h.graph.n, h.dim
 	for i := range n {
 		xi := h.xi[i*dim:][:dim]
-		simd.InvDistances(w.r[i:], h.x[i:], h.ld, xi)
+		pairs.InvDistances(w.r[i:], h.x[i:], h.ld, xi)
 		later := h.graph.Later(i)
 		for j := max(i+1, h.fixed); j < n; j++ {
 			for len(later) > 0 && int(later[0]) < j {
@@ -117,25 +118,25 @@ func (h *hessMul) addPair(w *hessMulScratch, c, i, j, lo, cols int) {
 		u := (xi[a] - xj[a]) * w.r[j]
 		w.u[a] = u
 		diff := w.diff[a*directions:][:cols]
-		simd.ScaleTo(diff, -1, h.v[(off+a)*h.ldv+lo:][:cols])
+		vec.ScaleTo(diff, -1, h.v[(off+a)*h.ldv+lo:][:cols])
 		w.sum[c][off+a] -= u
 		if i >= h.fixed {
-			simd.AddTo(diff, diff, h.v[(at+a)*h.ldv+lo:][:cols])
+			vec.AddTo(diff, diff, h.v[(at+a)*h.ldv+lo:][:cols])
 			w.sum[c][at+a] += u
 		}
-		simd.Axpy(u, diff, dDot)
+		vec.Axpy(u, diff, dDot)
 	}
 	rate := w.rate[c][:cols]
-	simd.AddTo(rate, rate, dDot)
+	vec.AddTo(rate, rate, dDot)
 	turn := h.w[c].gamma * w.r[j]
 	diagonal := h.w[c].alpha - turn
 	for a, u := range w.u {
 		diff := w.diff[a*directions:][:cols]
-		simd.ScaleTo(diff, diagonal, diff)
-		simd.Axpy(turn*u, dDot, diff)
-		simd.Axpy(-1, diff, h.dst[(off+a)*h.ldd+lo:][:cols])
+		vec.ScaleTo(diff, diagonal, diff)
+		vec.Axpy(turn*u, dDot, diff)
+		vec.Axpy(-1, diff, h.dst[(off+a)*h.ldd+lo:][:cols])
 		if i >= h.fixed {
-			simd.Axpy(1, diff, h.dst[(at+a)*h.ldd+lo:][:cols])
+			vec.Axpy(1, diff, h.dst[(at+a)*h.ldd+lo:][:cols])
 		}
 	}
 }
@@ -148,7 +149,7 @@ func (h *hessMul) addRanks(w *hessMulScratch, lo, cols int) {
 	for p := range near {
 		q := e * (near[p]/nearN - far[p]/farN)
 		line := h.dst[p*h.ldd+lo:][:cols]
-		simd.Axpy((q-h.w[connected].alpha*near[p])/nearN, w.rate[connected][:cols], line)
-		simd.Axpy((-q-h.w[apart].alpha*far[p])/farN, w.rate[apart][:cols], line)
+		vec.Axpy((q-h.w[connected].alpha*near[p])/nearN, w.rate[connected][:cols], line)
+		vec.Axpy((-q-h.w[apart].alpha*far[p])/farN, w.rate[apart][:cols], line)
 	}
 }

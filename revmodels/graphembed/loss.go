@@ -200,7 +200,7 @@ func (k *Loss[T]) sweep(g, t, gt *Loss[T]) (f, df T) {
 // heap.)
 func as[U, T rev.Real](k *Loss[T]) *Loss[U] { return (*Loss[U])(unsafe.Pointer(k)) }
 
-// A kind of pairs: connected ones, or the others. The order is that of simd.Kinds in Graph.kinds.
+// A kind of pairs: connected ones, or the others. The order is that of pairs.Kinds in Graph.kinds.
 const (
 	apart = iota
 	connected

@@ -2,13 +2,14 @@ package graphembed
 
 import (
 	"revnum/internal/parallel"
-	"revnum/internal/simd"
+	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 	"revnum/rev"
+	"revnum/revmodels/graphembed/internal/pairs"
 )
 
 const (
-	// quad is how many vertices simd.AddDiffs takes at once.
+	// quad is how many vertices pairs.AddDiffs takes at once.
 	quad = 4
 
 	// chunk is how many columns are worked on together: the arrays of four
@@ -20,7 +21,7 @@ const (
 
 	maxParts = 16
 
-	// batch is how many vertices simd.AllPairs gets at once, and chunkElements how
+	// batch is how many vertices pairs.AllPairs gets at once, and chunkElements how
 	// many coordinates of columns: those, and what is added to them, fit into the L1
 	// cache.
 	batch         = 16
@@ -42,7 +43,7 @@ type sweep[T rev.Float] struct {
 	tangents bool // whether there are any
 	gradient bool // whether the gradient is wanted
 	second   bool // whether its tangent is
-	fast     bool // whether simd.AllPairs serves
+	fast     bool // whether pairs.AllPairs serves
 
 	ld     int // so that each row of x begins a cache line
 	x, v   []T // coordinates and their tangents, by coordinate
@@ -66,7 +67,7 @@ type part[T rev.Float] struct {
 	sums       [kinds]sums
 	grad, hess []T // by coordinate
 	w, b       []T // of four vertices and a chunk of columns
-	kinds      simd.Kinds
+	kinds      pairs.Kinds
 	bits       []byte // of a batch of vertices and a chunk of columns
 }
 
@@ -93,10 +94,10 @@ func sweepFloat[T rev.Float](k, g, t, gt *Loss[T]) (f, df T) {
 	parallel.Run(parallel.Workers(k.Workers), len(s.parts), s)
 	for i := range s.parts[1:] {
 		if s.gradient {
-			simd.AddTo(s.parts[0].grad, s.parts[0].grad, s.parts[i+1].grad)
+			vec.AddTo(s.parts[0].grad, s.parts[0].grad, s.parts[i+1].grad)
 		}
 		if s.second {
-			simd.AddTo(s.parts[0].hess, s.parts[0].hess, s.parts[i+1].hess)
+			vec.AddTo(s.parts[0].hess, s.parts[0].hess, s.parts[i+1].hess)
 		}
 	}
 
@@ -139,7 +140,7 @@ func (s *sweep[T]) measureAll(k, t *Loss[T]) (loss float64) {
 func (s *sweep[T]) load(k, t *Loss[T]) {
 	g := k.Graph
 	s.graph, s.dim, s.count = g, k.Free.Cols, g.count()
-	s.fast = simd.AllPairsFast(s.dim)
+	s.fast = pairs.AllPairsFast(s.dim)
 	n, m := g.n, k.Fixed.Rows
 	s.ld = max(16, (n+15)&^15)
 	size := s.ld * max(1, s.dim) // enough for whole quads, and for x[n-1:] without coordinates
@@ -234,7 +235,7 @@ func (s *sweep[T]) distance(pair [2]int) float64 {
 		sum, _ := a.Moments([kinds]T{})
 		d[0] = sum[apart]
 	default:
-		simd.Distances(d[:], s.x[pair[1]:], s.ld, s.xi[pair[0]*s.dim:][:s.dim])
+		pairs.Distances(d[:], s.x[pair[1]:], s.ld, s.xi[pair[0]*s.dim:][:s.dim])
 	}
 	return float64(d[0])
 }
@@ -267,7 +268,7 @@ func (s *sweep[T]) Block(_, i int) {
 	}
 }
 
-// blockOfPairs is Block by way of simd.AllPairs.
+// blockOfPairs is Block by way of pairs.AllPairs.
 func (s *sweep[T]) blockOfPairs(p *part[T]) {
 	if s.pass == 2 && !s.gradient {
 		return
@@ -303,8 +304,8 @@ func (p *part[T]) addMoments(sums, squares [kinds]T) {
 
 // pairs returns those of some vertices from i on with later ones among lo, ...,
 // hi-1.
-func (s *sweep[T]) pairs(i, rows, lo, hi int, near []byte, ldNear int) *simd.AllPairs[T] {
-	return &simd.AllPairs[T]{
+func (s *sweep[T]) pairs(i, rows, lo, hi int, near []byte, ldNear int) *pairs.AllPairs[T] {
+	return &pairs.AllPairs[T]{
 		Dim: s.dim, N: hi - lo, From: i + 1 - lo,
 		X: s.x[lo:], Ld: s.ld, C: s.xi[i*s.dim:][:rows*s.dim], Near: near, LdNear: ldNear,
 	}
@@ -319,16 +320,16 @@ func (s *sweep[T]) measure(p *part[T], i, lo, hi int) {
 		xi := s.xi[i*dim:][:dim]
 		s.graph.kinds(p.kinds, i, lo, hi)
 		if !s.fast {
-			p.addMoments(simd.KindDistances(n, x, s.ld, xi, p.kinds, origin))
+			p.addMoments(pairs.KindDistances(n, x, s.ld, xi, p.kinds, origin))
 		}
 		if !s.tangents {
 			continue
 		}
 		r, dDot := p.w[:n], p.b[:n]
-		simd.InvDistances(r, x, s.ld, xi)
-		simd.DiffDots(dDot, x, s.ld, xi, s.v[lo:], s.vi[i*dim:][:dim])
-		simd.MulTo(dDot, dDot, r)
-		sum, _ := simd.KindSums(dDot, p.kinds, [kinds]T{})
+		pairs.InvDistances(r, x, s.ld, xi)
+		pairs.DiffDots(dDot, x, s.ld, xi, s.v[lo:], s.vi[i*dim:][:dim])
+		vec.MulTo(dDot, dDot, r)
+		sum, _ := pairs.KindSums(dDot, p.kinds, [kinds]T{})
 		for c := range p.sums {
 			p.sums[c].tangent += float64(sum[c])
 		}
@@ -355,23 +356,23 @@ func (s *sweep[T]) differentiate(p *part[T], i, lo, hi int) {
 		xi := s.xi[i*dim:][:dim]
 		s.graph.kinds(p.kinds, i, lo, hi)
 		if s.second { // r·(γ·r·ḋ - γ̇)
-			simd.InvDistances(w, x, s.ld, xi)
-			simd.DiffDots(b, x, s.ld, xi, s.v[lo:], s.vi[i*dim:][:dim])
-			simd.MulTo(b, b, w)
-			simd.MulTo(b, b, w)
-			simd.KindAffine(b, b, p.kinds, [kinds]T{-T(far.gammaDot), -T(near.gammaDot)}, gamma)
-			simd.MulTo(b, b, w)
+			pairs.InvDistances(w, x, s.ld, xi)
+			pairs.DiffDots(b, x, s.ld, xi, s.v[lo:], s.vi[i*dim:][:dim])
+			vec.MulTo(b, b, w)
+			vec.MulTo(b, b, w)
+			pairs.KindAffine(b, b, p.kinds, [kinds]T{-T(far.gammaDot), -T(near.gammaDot)}, gamma)
+			vec.MulTo(b, b, w)
 		}
-		simd.KindInvDistances(w, x, s.ld, xi, p.kinds, alpha, [kinds]T{-gamma[apart], -gamma[connected]})
+		pairs.KindInvDistances(w, x, s.ld, xi, p.kinds, alpha, [kinds]T{-gamma[apart], -gamma[connected]})
 	}
 	xi := s.xi[i*dim:][:quad*dim]
 	if s.gradient && !s.fast {
-		simd.AddDiffs(n, p.grad[lo:], x, s.ld, xi, p.w, chunk, s.own[i*dim:][:quad*dim])
+		pairs.AddDiffs(n, p.grad[lo:], x, s.ld, xi, p.w, chunk, s.own[i*dim:][:quad*dim])
 	}
 	if s.second {
 		hess, own := p.hess[lo:], s.ownDot[i*dim:][:quad*dim]
-		simd.AddDiffs(n, hess, s.v[lo:], s.ld, s.vi[i*dim:][:quad*dim], p.w, chunk, own)
-		simd.AddDiffs(n, hess, x, s.ld, xi, p.b, chunk, own)
+		pairs.AddDiffs(n, hess, s.v[lo:], s.ld, s.vi[i*dim:][:quad*dim], p.w, chunk, own)
+		pairs.AddDiffs(n, hess, x, s.ld, xi, p.b, chunk, own)
 	}
 }
 

@@ -4,7 +4,8 @@ import (
 	"math"
 
 	"revnum/internal/parallel"
-	"revnum/internal/simd"
+	"revnum/internal/simd/dense"
+	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -253,14 +254,14 @@ func (s *sweep[T]) score(p *panelScratch[T], first, n int) {
 		rows := min(rows, s.comps-c)
 		tile := p.tile[:rows*panel]
 		clear(tile)
-		simd.Gemm(rows, n, d+1, 1, s.scored[c*(d+1):], d+1, 1, p.points, panel, 1, tile, panel)
+		dense.Gemm(rows, n, d+1, 1, s.scored[c*(d+1):], d+1, 1, p.points, panel, 1, tile, panel)
 		for r := 0; r < rows; r += s.group {
 			m := p.maxima[(c+r)/s.group*panel:][:n]
 			copy(m, tile[r*panel:])
 			for q := r + 1; q < min(r+s.group, rows); q++ {
-				simd.MaxTo(m, m, tile[q*panel:][:n])
+				vec.MaxTo(m, m, tile[q*panel:][:n])
 			}
-			simd.MaxTo(top, top, m)
+			vec.MaxTo(top, top, m)
 		}
 	}
 

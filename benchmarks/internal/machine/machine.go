@@ -7,7 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"revnum/internal/simd"
+	"revnum/internal/simd/cpu"
+	"revnum/internal/simd/vec"
 )
 
 // Machine is a description of this machine. Rates are those of one core.
@@ -33,11 +34,11 @@ const Loaded = 0.1
 // Measure measures the machine for about the given time.
 func Measure(d time.Duration) Machine {
 	m := Machine{
-		CPU: cpuName(), Cores: runtime.GOMAXPROCS(0), Tier: simd.InUse().String(), Go: runtime.Version(),
+		CPU: cpuName(), Cores: runtime.GOMAXPROCS(0), Tier: cpu.InUse().String(), Go: runtime.Version(),
 	}
 	const rounds = 10000 // about 0.1 ms
-	m.FMA64 = rate(d/4, func() int64 { return simd.PeakFMA[float64](rounds) })
-	m.FMA32 = rate(d/4, func() int64 { return simd.PeakFMA[float32](rounds) })
+	m.FMA64 = rate(d/4, func() int64 { return vec.PeakFMA[float64](rounds) })
+	m.FMA32 = rate(d/4, func() int64 { return vec.PeakFMA[float32](rounds) })
 
 	// Several times the last cache of most machines.
 	const n = 8 << 20
@@ -45,9 +46,9 @@ func Measure(d time.Duration) Machine {
 	for i := range x {
 		x[i] = 1
 	}
-	m.Reading = rate(d/4, func() int64 { return simd.ReadAll(x) })
+	m.Reading = rate(d/4, func() int64 { return vec.ReadAll(x) })
 	third := len(x) / 3
-	m.Triad = rate(d/4, func() int64 { return simd.Triad(x[:third], x[third:2*third], 0.5, x[2*third:3*third]) })
+	m.Triad = rate(d/4, func() int64 { return vec.Triad(x[:third], x[third:2*third], 0.5, x[2*third:3*third]) })
 	return m
 }
 

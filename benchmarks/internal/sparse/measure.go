@@ -8,7 +8,7 @@ import (
 
 	"revnum/benchmarks/internal/machine"
 	"revnum/internal/parallel"
-	"revnum/internal/simd"
+	"revnum/internal/simd/vec"
 	"revnum/rev"
 	"revnum/revsparse"
 )
@@ -62,7 +62,7 @@ type readers struct {
 
 func (r *readers) Block(_, block int) {
 	n := len(r.x) / r.blocks
-	simd.ReadAll(r.x[block*n : (block+1)*n])
+	vec.ReadAll(r.x[block*n : (block+1)*n])
 }
 
 // shortest returns the seconds of one call of each function: the shortest of short

@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"revnum/internal/simd"
+	"revnum/internal/simd/vec"
 	"revnum/rev"
 	"revnum/revlinalg"
 )
@@ -27,7 +27,7 @@ func expProblem(n int) *Problem {
 		New: func() (*Instance, error) {
 			x, y := uniform(n, -10, 10), make([]float64, n)
 			return &Instance{
-				F:      func() { simd.Exp(y, x) },
+				F:      func() { vec.Exp(y, x) },
 				Result: func() []float64 { return y },
 				Against: func() {
 					for i, v := range x {
@@ -144,17 +144,17 @@ func affineProblem(n int) *Problem {
 			Derivative: func() float64 {
 				value := func() float64 {
 					forward()
-					return simd.Sum(y)
+					return vec.Sum(y)
 				}
 				return centralDifferences(value, [][]float64{params}, [][]float64{gradient}, directions(len(params)))
 			},
 			RoundTrip: func() float64 {
 				copy(y, ones)
 				k.Forward()
-				size := math.Sqrt(simd.SumSquares(y))
+				size := math.Sqrt(vec.SumSquares(y))
 				k.Inverse()
-				simd.Axpy(-1, ones, y)
-				return math.Sqrt(simd.SumSquares(y)) / size
+				vec.Axpy(-1, ones, y)
+				return math.Sqrt(vec.SumSquares(y)) / size
 			},
 		}, nil
 	}

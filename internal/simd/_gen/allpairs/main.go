@@ -1,4 +1,4 @@
-// Command allpairs generates the assembly of package simd over all pairs of
+// Command allpairs generates the assembly of package pairs over all pairs of
 // points of a triangle, for AVX-512, unrolled for each number of coordinates.
 package main
 

@@ -1,4 +1,4 @@
-// Package asm is what the generators of package simd share over avo: a tier with
+// Package asm is what the generators of vector code share over avo: a tier with
 // a type of elements, masks, the rows of a matrix, and tables of constants.
 // Operands of instructions are in Go's order: sources from last to first, then
 // the destination.

@@ -1,4 +1,4 @@
-// Command gemm generates the assembly of the matrix products of package simd.
+// Command gemm generates the assembly of the matrix products of package dense.
 //
 // Every primitive is written once, over an isa: a tier (AVX2 or AVX-512) with
 // an element type. The tiles are as large as the vector registers allow: the

@@ -1,4 +1,4 @@
-// Command sparse generates the assembly of the loops of package simd over rows
+// Command sparse generates the assembly of the loops of package sparse over rows
 // of a sparse matrix.
 //
 // Every loop is written once, over an isa: a tier (AVX2 or AVX-512) with an

@@ -1,4 +1,4 @@
-// Command spgemm generates the assembly of the loops of package simd over products
+// Command spgemm generates the assembly of the loops of package sparse over products
 // of sparse matrices.
 //
 // What they do one number after the other is bound by the accesses to memory, so

@@ -1,5 +1,5 @@
 // Command trisolve generates the assembly of the triangular solves of package
-// simd: the tiles of a matrix product, which end in a solve within the registers.
+// dense: the tiles of a matrix product, which end in a solve within the registers.
 package main
 
 import (

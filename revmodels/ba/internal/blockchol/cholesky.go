@@ -5,7 +5,7 @@
 // A = Pᵀ·L·Lᵀ·P, where P orders the blocks by minimum degree, so that L has few
 // elements more than A. Columns of L with the same pattern make one dense panel
 // (supernodes), and a panel takes the products of the panels before it
-// (left-looking) by the matrix products of package simd, in place. If nothing
+// (left-looking) by the matrix products of package dense, in place. If nothing
 // in A is zero, that is a dense blocked factorisation.
 //
 // The bits of the results do not depend on the number of workers.
@@ -26,7 +26,8 @@ import (
 	"sort"
 
 	"revnum/internal/parallel"
-	"revnum/internal/simd"
+	"revnum/internal/simd/dense"
+	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 )
 
@@ -221,7 +222,7 @@ func (f *factoring) multiply(p, by *panel, u update, k, run, l int) {
 		n := by.offset[hi] - by.offset[lo]
 		dst := p.data[(f.c.start[by.rows[lo]]-f.c.start[p.first])*height+p.offset[l]:]
 		// By columns, this is the transposed product by rows.
-		simd.Gemm(n, m, by.width, -1, by.data[by.offset[lo]:], 1, from, by.data[by.offset[k]:], from, 1, dst, height)
+		dense.Gemm(n, m, by.width, -1, by.data[by.offset[lo]:], 1, from, by.data[by.offset[k]:], from, 1, dst, height)
 		lo = hi
 	}
 }
@@ -238,7 +239,7 @@ func (f *factoring) diagonal(p *panel) (pivot float64, row int) {
 	for s := 0; s < n; s += strip {
 		nb := min(strip, n-s)
 		if s > 0 {
-			simd.Gemm(nb, nb, s, -1, p.data[s:], 1, h, p.data[s:], h, 1, p.data[s*h+s:], h)
+			dense.Gemm(nb, nb, s, -1, p.data[s:], 1, h, p.data[s:], h, 1, p.data[s*h+s:], h)
 		}
 		if pivot, row := factorSmall(nb, p.data[s*h+s:], h); row >= 0 {
 			return pivot, s + row
@@ -258,14 +259,14 @@ func (f *factoring) solveStrip(p *panel, s, lo, hi int, x []float64) {
 	}
 	dst := p.data[s*h+lo:]
 	if s > 0 {
-		simd.Gemm(nb, m, s, -1, p.data[s:], 1, h, p.data[lo:], h, 1, dst, h)
+		dense.Gemm(nb, m, s, -1, p.data[s:], 1, h, p.data[lo:], h, 1, dst, h)
 	}
 	for j := range nb {
 		column := dst[j*h:][:m]
 		copy(x[j*m:], column)
 		clear(column)
 	}
-	simd.Gemm(nb, m, nb, 1, f.inverse[s*strip:], strip, 1, x, m, 1, dst, h)
+	dense.Gemm(nb, m, nb, 1, f.inverse[s*strip:], strip, 1, x, m, 1, dst, h)
 }
 
 // factorSmall factors the n×n matrix a, by columns, in its lower triangle. It
@@ -328,8 +329,8 @@ func (c *Cholesky) Solve(x []float64) {
 		for j := range own {
 			column := p.data[j*h+j : (j+1)*h]
 			own[j] /= column[0]
-			simd.Axpy(-own[j], column[1:w-j], own[j+1:])
-			simd.Axpy(own[j], column[w-j:], c.below)
+			vec.Axpy(-own[j], column[1:w-j], own[j+1:])
+			vec.Axpy(own[j], column[w-j:], c.below)
 		}
 		for k := p.end - p.first; k < len(p.rows); k++ {
 			to := y[c.start[p.rows[k]]:c.start[p.rows[k]+1]]
@@ -347,7 +348,7 @@ func (c *Cholesky) Solve(x []float64) {
 		}
 		for j := w - 1; j >= 0; j-- {
 			column := p.data[j*h+j : (j+1)*h]
-			own[j] = (own[j] - simd.Dot(column[1:w-j], own[j+1:]) - simd.Dot(column[w-j:], c.below)) / column[0]
+			own[j] = (own[j] - vec.Dot(column[1:w-j], own[j+1:]) - vec.Dot(column[w-j:], c.below)) / column[0]
 		}
 	}
 	for i, k := range c.position {

@@ -11,7 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"revnum/internal/simd"
+	"revnum/internal/simd/vec"
 )
 
 // pattern is a symmetric pattern of blocks.
@@ -284,7 +284,7 @@ func BenchmarkFactor(b *testing.B) {
 			var flops int64
 			for range 20 {
 				begin := time.Now()
-				flops = simd.PeakFMA[float64](1 << 16)
+				flops = vec.PeakFMA[float64](1 << 16)
 				best = min(best, time.Since(begin).Seconds())
 			}
 			b.ReportMetric(100*rate*best/float64(flops), "%peak")

@@ -1,0 +1,16 @@
+//go:build amd64 && !noasm
+
+package cpu
+
+import "golang.org/x/sys/cpu"
+
+// Best returns the best tier that this machine runs.
+func Best() Tier {
+	switch x := &cpu.X86; {
+	case x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512VL && x.HasAVX512BW && x.HasFMA && x.HasBMI2:
+		return AVX512
+	case x.HasAVX2 && x.HasFMA:
+		return AVX2
+	}
+	return Generic
+}

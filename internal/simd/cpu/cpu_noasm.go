@@ -1,0 +1,6 @@
+//go:build !amd64 || noasm
+
+package cpu
+
+// Best returns the best tier that this build has.
+func Best() Tier { return Generic }

@@ -1,0 +1,98 @@
+package dense
+
+import (
+	"math"
+
+	"revnum/internal/simd/cpu"
+)
+
+//go:generate go -C ../_gen run ./trisolve -out ../dense/ztrisolve_amd64.s -stubs ../dense/ztrisolve_amd64.go -pkg dense
+
+// triSolveRows is how many rows of X are solved for at a time.
+const triSolveRows = 64
+
+// TriSolve computes X <- T⁻¹·X, where T is m×m and lower triangular, or upper if
+// that is set, with T[i,j] = t[i*rst+j*cst], and X is m×n with X[i,j] = x[i*ldx+j].
+// What is on the other side of the diagonal is not read, nor is the diagonal if
+// unit is set: then it is 1. Strides are not negative. It panics if a slice is
+// too short.
+//
+// A column of the result depends on T and that column alone. Quotients by a
+// diagonal element are products with its reciprocal, where that is a normal
+// number for all the rows solved together.
+func TriSolve[T cpu.Float](m, n int, t []T, rst, cst int, upper, unit bool, x []T, ldx int) {
+	if m <= 0 || n <= 0 {
+		return
+	}
+	if rst < 0 || cst < 0 || ldx < 0 {
+		panic("dense: negative stride")
+	}
+	_ = t[(m-1)*(rst+cst)]
+	if upper {
+		_ = t[(m-1)*cst]
+	} else {
+		_ = t[(m-1)*rst]
+	}
+	_ = x[(m-1)*ldx+n-1]
+	var r [triSolveRows]T
+	for first := 0; first < m; first += triSolveRows {
+		rows := min(triSolveRows, m-first)
+		normal := true
+		for k := range rows {
+			r[k] = 1
+			if !unit {
+				i := fromStart(first+k, m, upper)
+				r[k] = 1 / t[i*(rst+cst)]
+				normal = normal && isNormal(r[k])
+			}
+		}
+		if normal && tier != cpu.Generic {
+			triSolveVector(first, rows, m, n, t, rst, cst, upper, &r, x, ldx)
+		} else {
+			genericTriSolve(first, rows, m, n, t, rst, cst, upper, unit, normal, &r, x, ldx)
+		}
+	}
+}
+
+// fromStart returns the row that is solved for as number k of m.
+func fromStart(k, m int, upper bool) int {
+	if upper {
+		return m - 1 - k
+	}
+	return k
+}
+
+// isNormal says whether x is neither zero, subnormal, infinite nor NaN.
+func isNormal[T cpu.Float](x T) bool {
+	a := math.Abs(float64(x))
+	if cpu.Is64[T]() {
+		return a >= 0x1p-1022 && a <= math.MaxFloat64
+	}
+	return a >= 0x1p-126 && a <= math.MaxFloat32
+}
+
+func genericTriSolve[T cpu.Float](first, rows, m, n int, t []T, rst, cst int, upper, unit, normal bool, r *[triSolveRows]T, x []T, ldx int) {
+	for k := first; k < first+rows; k++ {
+		i := fromStart(k, m, upper)
+		row := x[i*ldx:][:n]
+		for q := range k {
+			l := fromStart(q, m, upper)
+			s := t[i*rst+l*cst]
+			for j, v := range x[l*ldx:][:n] {
+				row[j] -= T(s * v)
+			}
+		}
+		switch {
+		case unit:
+		case normal:
+			for j := range row {
+				row[j] *= r[k-first]
+			}
+		default:
+			d := t[i*(rst+cst)]
+			for j := range row {
+				row[j] /= d
+			}
+		}
+	}
+}

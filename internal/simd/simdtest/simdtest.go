@@ -1,0 +1,106 @@
+// Package simdtest is what the tests of packages of vector code share.
+package simdtest
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"revnum/internal/simd/cpu"
+)
+
+// OnTier runs f with the tier of a package set to t.
+func OnTier(tier *cpu.Tier, t cpu.Tier, f func()) {
+	defer func(was cpu.Tier) { *tier = was }(*tier)
+	*tier = t
+	f()
+}
+
+// ForEachTier runs a test of a package on each tier of the machine.
+func ForEachTier(t *testing.T, tier *cpu.Tier, test func(t *testing.T)) {
+	for at := cpu.Generic; at <= cpu.Best(); at++ {
+		OnTier(tier, at, func() { t.Run(fmt.Sprint(at), test) })
+	}
+}
+
+// ForEachType runs the tests of both types of elements on each tier.
+func ForEachType(t *testing.T, tier *cpu.Tier, f64, f32 func(t *testing.T)) {
+	ForEachTier(t, tier, func(t *testing.T) {
+		t.Run("float64", f64)
+		t.Run("float32", f32)
+	})
+}
+
+// Normal returns n numbers from the normal distribution.
+func Normal[T cpu.Float](n int, seed uint64) []T {
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	x := make([]T, n)
+	for i := range x {
+		x[i] = T(rnd.NormFloat64())
+	}
+	return x
+}
+
+// Unit returns the rounding error of 1.
+func Unit[T cpu.Float]() float64 {
+	if cpu.Is64[T]() {
+		return 0x1p-53
+	}
+	return 0x1p-24
+}
+
+// Same reports whether a and b have the same bits or are both NaN.
+func Same[T cpu.Float](a, b T) bool {
+	if math.IsNaN(float64(a)) {
+		return math.IsNaN(float64(b))
+	}
+	return a == b && math.Signbit(float64(a)) == math.Signbit(float64(b))
+}
+
+// SameSlice fails the test unless all elements are the same.
+func SameSlice[T cpu.Float](t *testing.T, name string, got, want []T) {
+	t.Helper()
+	for i := range want {
+		if !Same(got[i], want[i]) {
+			t.Fatalf("%s: element %d is %v, want %v", name, i, got[i], want[i])
+		}
+	}
+}
+
+// Panics reports whether f panics.
+func Panics(f func()) (yes bool) {
+	defer func() { yes = recover() != nil }()
+	f()
+	return false
+}
+
+// LeastTime returns the nanoseconds of f in the fastest of some slices.
+func LeastTime(loop func() bool, f func()) float64 {
+	const slice = 50 * time.Microsecond
+	reps := 1
+	run := func() time.Duration {
+		start := time.Now()
+		for range reps {
+			f()
+		}
+		return time.Since(start)
+	}
+	for run() < slice {
+		reps *= 2
+	}
+	least := time.Hour
+	for loop() {
+		least = min(least, run())
+	}
+	return float64(least.Nanoseconds()) / float64(reps)
+}
+
+// End returns the first n elements of x, or the last.
+func End[E any](x []E, n int, last bool) []E {
+	if last {
+		return x[len(x)-n:]
+	}
+	return x[:n:n]
+}

@@ -1,0 +1,139 @@
+package sparse
+
+import (
+	"math"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"revnum/internal/simd/cpu"
+	"revnum/internal/simd/simdtest"
+)
+
+// The loops over sparse rows neither read nor write past the ends of their
+// operands, which lie against pages that fault.
+func TestSparseGuardPages(t *testing.T) {
+	simdtest.ForEachType(t, &tier, testSparseGuardPages[float64], testSparseGuardPages[float32])
+}
+
+func testSparseGuardPages[T cpu.Float](t *testing.T) {
+	dst, v, a, ga, u, w := simdtest.Guarded[T](t), simdtest.Guarded[T](t), simdtest.Guarded[T](t), simdtest.Guarded[T](t), simdtest.Guarded[T](t), simdtest.Guarded[T](t)
+	indices := guardedIndices[int32](t)
+	for cols := 1; cols <= sparseMost; cols++ {
+		n := Cols[T](cols)
+		met := min(3, len(u)/n)
+		for _, entries := range []int{1, 3, 4, 9, 17} {
+			for _, last := range []bool{false, true} {
+				end, ind := []int32{int32(entries)}, simdtest.End(indices, entries, last)
+				for q := range ind {
+					ind[q] = int32((q + 2) % met)
+				}
+				x := simdtest.End(u, met*n, last)
+				Rows(n, end, 0, ind, x, n, simdtest.End(a, entries, last), simdtest.End(dst, n, last), n, 1e-3)
+				Dots(n, end, 0, ind, x, n, simdtest.End(ga, entries, last), simdtest.End(v, n, last), n, 1e-3)
+				RowsDots(n, end, 0, ind, x, n, simdtest.End(a, entries, last), simdtest.End(dst, n, last), n, 1e-3, simdtest.End(ga, entries, last), simdtest.End(v, n, last), n, 1e-3)
+				if n == SpreadCols[T](n) {
+					y := simdtest.End(w, met*n, last)
+					Spread(n, end, 0, ind, simdtest.End(a, entries, last), simdtest.End(v, n, last), n, 1e-3, y, n)
+					RowsSpread(n, end, 0, ind, x, n, simdtest.End(a, entries, last), simdtest.End(dst, n, last), n, 1e-3, simdtest.End(v, n, last), n, 1e-3, y, n)
+					RowsDotsSpread(n, end, 0, ind, x, n, simdtest.End(a, entries, last), simdtest.End(dst, n, last), n, 1e-3, simdtest.End(ga, entries, last), 1e-3, simdtest.End(v, n, last), n, 1e-3, y, n)
+				}
+			}
+		}
+	}
+}
+
+func TestSparseColumnGuardPages(t *testing.T) {
+	forEachIndex(t, testSparseColumnGuardPages[float64, int], testSparseColumnGuardPages[float64, int32], testSparseColumnGuardPages[float32, int], testSparseColumnGuardPages[float32, int32])
+}
+
+func testSparseColumnGuardPages[T cpu.Float, I Index](t *testing.T) {
+	out, v, a, ga, u, w := simdtest.Guarded[T](t), simdtest.Guarded[T](t), simdtest.Guarded[T](t), simdtest.Guarded[T](t), simdtest.Guarded[T](t), simdtest.Guarded[T](t)
+	ends, columns := guardedIndices[I](t), guardedIndices[I](t)
+	const met = 3
+	for entries := range 40 {
+		for rows := 1; rows < 4; rows++ {
+			for _, last := range []bool{false, true} {
+				end, ind := simdtest.End(ends, rows, last), simdtest.End(columns, entries, last)
+				for i := range end {
+					end[i] = I(entries * (i + 1) / rows)
+				}
+				for q := range ind {
+					ind[q] = I((q + 2) % met)
+				}
+				out, v, a, ga, u, w := simdtest.End(out, rows, last), simdtest.End(v, rows, last), simdtest.End(a, entries, last), simdtest.End(ga, entries, last), simdtest.End(u, met, last), simdtest.End(w, met, last)
+				Gather(end, 0, a, ind, out, 1e-3, u)
+				Scatter(end, 0, a, ind, v, 1e-3, w)
+				GatherScatter(end, 0, a, ind, out, 1e-3, u, v, 1e-3, w)
+				GatherGrad(end, 0, a, ind, out, 1e-3, u, v, ga, 1e-3)
+				GatherScatterGrad(end, 0, a, ind, out, 1e-3, u, v, 1e-3, w, ga, 1e-3)
+				if lo, hi := IndexRange(ind); int(lo) < 0 || int(hi) >= met {
+					t.Fatalf("%d entries: from %d to %d", entries, lo, hi)
+				}
+			}
+		}
+	}
+}
+
+// guardedIndices returns a page of indices between two pages that must not be touched.
+func guardedIndices[I Index](t *testing.T) []I {
+	page := simdtest.Guarded[float64](t)
+	return unsafe.Slice((*I)(unsafe.Pointer(&page[0])), len(page)*8/int(unsafe.Sizeof(I(0))))
+}
+
+func TestSparsePairsGuardPages(t *testing.T) {
+	simdtest.ForEachType(t, &tier, testSparsePairsGuardPages[float64], testSparsePairsGuardPages[float32])
+}
+
+func testSparsePairsGuardPages[T cpu.Float](t *testing.T) {
+	out, v, a, ga, uw := simdtest.Guarded[T](t), simdtest.Guarded[T](t), simdtest.Guarded[T](t), simdtest.Guarded[T](t), simdtest.Guarded[T](t)
+	indices, narrow := guardedIndices[int](t), guardedIndices[int32](t)
+	const met = 3
+	far := make([]T, 1<<18) // so large that pairs are fetched before
+	for entries := 1; entries < 100; entries++ {
+		for _, last := range []bool{false, true} {
+			pairs := simdtest.End(uw, 2*met, last)
+			if entries >= 30 {
+				pairs = far
+			}
+			ind := simdtest.End(indices, entries, last)
+			for q := range ind {
+				ind[q] = q % met
+			}
+			ok := PairsGrad([]int{entries}, 0, simdtest.End(a, entries, last), ind, simdtest.End(out, 1, last), 1, pairs, simdtest.End(v, 1, last), 1, simdtest.End(ga, entries, last), 1)
+			ind32 := simdtest.End(narrow, entries, last)
+			for q := range ind32 {
+				ind32[q] = int32(q % met)
+			}
+			if !PairsGrad([]int32{int32(entries)}, 0, simdtest.End(a, entries, last), ind32, simdtest.End(out, 1, last), 1, pairs, simdtest.End(v, 1, last), 1, simdtest.End(ga, entries, last), 1) || !ok {
+				t.Fatalf("%d entries: an index is outside", entries)
+			}
+		}
+	}
+}
+
+// More pairs than indices count to are no reason to refuse one.
+func TestSparsePairsPastIndices(t *testing.T) {
+	if unsafe.Sizeof(0) < 8 {
+		t.Skip("no such slice here")
+	}
+	const pairs = 1<<31 + 1<<10
+	size := uint64(8 * pairs)
+	mem, err := syscall.Mmap(-1, 0, int(size), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE|syscall.MAP_NORESERVE)
+	if err != nil {
+		t.Skipf("no memory map: %v", err)
+	}
+	defer func() { _ = syscall.Munmap(mem) }()
+	uw := unsafe.Slice((*float32)(unsafe.Pointer(&mem[0])), size/4)
+	simdtest.ForEachTier(t, &tier, func(t *testing.T) {
+		ind := []int32{0, 1, 7, math.MaxInt32, 0, 1, 2, 3, math.MaxInt32}
+		a, ga, one := make([]float32, len(ind)), make([]float32, len(ind)), []float32{1}
+		if !PairsGrad([]int32{int32(len(ind))}, 0, a, ind, one, 1, uw, one, 1, ga, 1) {
+			t.Error("an index is refused")
+		}
+		ind[3] = -1
+		if PairsGrad([]int32{int32(len(ind))}, 0, a, ind, one, 1, uw, one, 1, ga, 1) {
+			t.Error("takes index -1")
+		}
+	})
+}

@@ -1,0 +1,62 @@
+package sparse
+
+import "revnum/internal/simd/cpu"
+
+//go:generate go -C ../_gen run ./spgemm -out ../sparse/zspgemm_amd64.s -stubs ../sparse/zspgemm_amd64.go -pkg sparse
+
+// A SpGEMM is sparse matrices C, A and B, of which C is as large as A·B, and what is to be
+// computed with them. Row i of each is the entries from Ptr[i] to Ptr[i+1]-1, and entry p
+// is in column Ind[p].
+type SpGEMM[T cpu.Float, I Index] struct {
+	CPtr, CInd []I
+	APtr, AInd []I
+	BPtr, BInd []I
+	Cols       int // of B and C
+
+	C, A, B    []T // values
+	Sign       T   // of the product
+	GC, GA, GB []T // cotangents
+	Sums, W    []T // of no use to the caller, by columns; those of W are absent
+}
+
+// The bits of what says in W that the row of C has no entry in a column: NaN that no
+// operation returns.
+const (
+	Absent64 = 0x7ff0_ab5e_4700_0000
+	Absent32 = 0x7f8a_b5e4
+)
+
+// spgemmBudget is how many products, and entries of A and C, a call takes at most: some
+// 30 µs where the rows of B come from the second-level cache.
+const spgemmBudget = 1 << 13
+
+// Rows computes
+//
+//	c_ij += sign·Σ_l a_il·b_lj,  ga_il += Σ_j gc_ij·b_lj,  gb_lj += Σ_i a_il·gc_ij
+//
+// for rows lo, lo+1, ... of A and C, at most to hi-1, and returns how many. What is nil
+// is left out. Of entries of C of the same place, the last one gets the product, and is
+// the one of which the cotangent counts.
+//
+// It ends before a row that takes longer than a call of assembly should, and returns 0
+// where that is the first, as always on the generic tier: what is left is done as well in
+// Go by the caller. It ends in a row that has an index outside of a matrix too, of
+// which it changes no entry of C, but may have written to the rest. Products are rounded
+// before they are added, in the order of the entries of A and then of B, so that the
+// bits can be the same there.
+func (s *SpGEMM[T, I]) Rows(lo, hi int) int {
+	product, left, right := s.C != nil, s.GA != nil, s.GB != nil
+	switch {
+	case lo < 0 || lo > hi || hi >= len(s.APtr) || hi >= len(s.CPtr) || len(s.BPtr) == 0,
+		product && (len(s.C) != len(s.CInd) || len(s.Sums) < s.Cols),
+		(product || right) && len(s.A) != len(s.AInd),
+		(product || left) && len(s.B) != len(s.BInd),
+		(left || right) && (len(s.GC) != len(s.CInd) || len(s.W) < s.Cols),
+		left && len(s.GA) != len(s.AInd),
+		right && len(s.GB) != len(s.BInd):
+		panic(badLength)
+	case lo == hi || min(len(s.CInd), len(s.AInd), len(s.BInd)) == 0:
+		return hi - lo
+	}
+	return s.rows(lo, hi)
+}

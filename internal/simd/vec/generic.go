@@ -1,0 +1,428 @@
+package vec
+
+import (
+	"math"
+
+	"revnum/internal/simd/cpu"
+)
+
+// The pure-Go loops. They are the whole of the package where there is no
+// assembly, and the oracle of the assembly elsewhere.
+
+func genericDot[T cpu.Float](x, y []T) T {
+	var s T
+	for i, v := range x {
+		s += T(v * y[i])
+	}
+	return s
+}
+
+func genericSum[T cpu.Float](x []T) T {
+	var s T
+	for _, v := range x {
+		s += v
+	}
+	return s
+}
+
+func genericMax[T cpu.Float](x []T) T {
+	m := T(math.Inf(-1))
+	for _, v := range x {
+		m = max(m, v)
+	}
+	return m
+}
+
+func genericAxpyTo[T cpu.Float](dst []T, alpha T, x, y []T) {
+	for i, v := range x {
+		dst[i] = y[i] + T(alpha*v)
+	}
+}
+
+func genericAddTo[T cpu.Float](dst, x, y []T) {
+	for i, v := range x {
+		dst[i] = v + y[i]
+	}
+}
+
+func genericMulTo[T cpu.Float](dst, x, y []T) {
+	for i, v := range x {
+		dst[i] = v * y[i]
+	}
+}
+
+func genericMaxTo[T cpu.Float](dst, x, y []T) {
+	for i, v := range x {
+		dst[i] = max(v, y[i])
+	}
+}
+
+func genericScaleTo[T cpu.Float](dst []T, alpha T, x []T) {
+	for i, v := range x {
+		dst[i] = alpha * v
+	}
+}
+
+func genericAffineMax[T cpu.Float](x, top []T, scale, shift T) {
+	for i, v := range x {
+		v = T(scale*v) + shift
+		x[i] = v
+		top[i] = max(top[i], v)
+	}
+}
+
+func genericSubColumn[T cpu.Float](n int, dst []T, ldd int, x []T, ldx int, c []T) {
+	for i, ci := range c {
+		d := dst[i*ldd:][:n]
+		for p, v := range x[i*ldx:][:n] {
+			d[p] = v - ci
+		}
+	}
+}
+
+func genericCenterScale[T cpu.Float](dst []T, ldd int, x []T, ldx int, c, s []T) {
+	for i, ci := range c {
+		d, r := dst[i*ldd:][:len(s)], x[i*ldx:][:len(s)]
+		for p, v := range s {
+			d[p] = (r[p] - ci) * v
+		}
+	}
+}
+
+func genericExp[T cpu.Float](dst, x []T) {
+	for i, v := range x {
+		dst[i] = T(exp[T](float64(v)))
+	}
+}
+
+func genericExpSubTo[T cpu.Float](dst, x, y []T) {
+	for i, v := range x {
+		dst[i] = T(exp[T](float64(v) - float64(y[i])))
+	}
+}
+
+func genericExpSubAdd[T cpu.Float](x, y, sum []T) {
+	for i, v := range x {
+		e := exp[T](float64(v) - float64(y[i]))
+		x[i] = T(e)
+		sum[i] = T(float64(sum[i]) + e)
+	}
+}
+
+func genericExpShiftSum[T cpu.Float](dst, x []T, shift T) float64 {
+	var s float64
+	for i, v := range x {
+		e := exp[T](float64(v) - float64(shift))
+		dst[i] = T(e)
+		s += e
+	}
+	return s
+}
+
+func genericSumExp[T cpu.Float](x []T, shift T) float64 {
+	var s float64
+	for _, v := range x {
+		s += exp[T](float64(v) - float64(shift))
+	}
+	return s
+}
+
+func genericLog[T cpu.Float](dst, x []T) {
+	for i, v := range x {
+		dst[i] = T(log[T](float64(v)))
+	}
+}
+
+// exp returns exp(x) to the accuracy that an element of type T needs.
+func exp[T cpu.Float](x float64) float64 {
+	if cpu.Is64[T]() {
+		return exp64(x)
+	}
+	return exp32(x)
+}
+
+// log returns log(x) to the accuracy that an element of type T needs.
+func log[T cpu.Float](x float64) float64 {
+	if cpu.Is64[T]() {
+		return log64(x)
+	}
+	return log32(x)
+}
+
+// Exponential. With n the multiple of 1/8 nearest to x/ln2 and r = x - n·ln2,
+//
+//	exp(x) = 2ⁿ·exp(r),  |r| <= ln2/16,  exp(r) = 1 + r + r²·q(r)
+//
+// where q is the minimax polynomial (by the Remez exchange) of the relative
+// error of exp(r), which is 2⁻⁵⁸. It is evaluated as even + r·odd, two short
+// chains in r² instead of a long one.
+//
+// n comes from adding a number so large that the unit of the sum is 1/8; the low
+// bits of the sum then are 8·(n + bias), the bias being the low part of that number.
+// The fraction of n is the index of a table that fits a vector register, of
+// 2^(j/8) = hi + lo.
+//
+// The reduced r would lose digits if n·ln2 were rounded. x - n·ln2Hi, with ln2Hi
+// the double nearest to ln2, is exact under FMA: for n != 0 both terms are
+// multiples of 2⁻⁵⁷, and the difference is less than 2⁻⁴. What is rounded then,
+// r - n·ln2Lo, exp(r) - 1 and its product by hi, is below 2⁻⁴ times the result,
+// to which hi is added last: it is within 0.65 units in the last place.
+// A subnormal result is rounded once more, and is within 0.85.
+//
+// A sum of ⌊n⌋ and a bias is split in two for the scaling: the power of two itself
+// need not be a double. Only the second product can round.
+//
+// exp32 serves float32, and returns what remains to be rounded to float32. It
+// has no table: n is an integer, and |r| <= ln2/2. Its q has a relative error of
+// 2⁻³⁴, and in double precision nothing else matters.
+
+const (
+	log2e   = 0x1.71547652b82fep+0
+	ln2Hi   = 0x1.62e42fefa39efp-1
+	ln2Lo   = 0x1.abc9e3b39803fp-56
+	ln2Hi42 = 0x1.62e42fefa38p-1 // 42 bits: its product by an exponent is exact
+	ln2Lo42 = 0x1.ef35793c7673p-45
+)
+
+// exp64 returns exp(x).
+func exp64(x float64) float64 {
+	const (
+		q0 = 0x1.000000000010bp-1
+		q1 = 0x1.5555555555132p-3
+		q2 = 0x1.5555554810259p-5
+		q3 = 0x1.11111125d793bp-7
+		q4 = 0x1.6c1cbd31145a8p-10
+		q5 = 0x1.a016398b5f79fp-13
+
+		bias  = 2 * 1023
+		magic = 0x1.8p49 + bias
+	)
+	if x > 710 { // where the result is +Inf
+		x = 710
+	}
+	if x < -750 { // where it is 0
+		x = -750
+	}
+	t := math.FMA(x, log2e, magic)
+	n := t - magic
+	r := math.FMA(-n, ln2Lo, math.FMA(-n, ln2Hi, x))
+
+	r2 := r * r
+	even := math.FMA(math.FMA(q4, r2, q2), r2, q0)
+	odd := math.FMA(math.FMA(q5, r2, q3), r2, q1)
+	p := math.FMA(math.FMA(odd, r, even), r2, r)
+
+	b := math.Float64bits(t)
+	power := &eighths[b&7]
+	e := power.hi + math.FMA(power.hi, p, power.lo)
+
+	sum := b >> 3 & 0xfff
+	return e * math.Float64frombits(sum/2<<52) * math.Float64frombits((sum-sum/2)<<52)
+}
+
+// eighths are the powers 2^(j/8). As for the vector code, the two words of lo
+// are the same.
+var eighths = [8]struct{ hi, lo float64 }{
+	{1, 0},
+	{0x1.172b83c7d517bp+0, -0x1.19041bc819041p-55},
+	{0x1.306fe0a31b715p+0, 0x1.6f46b3c86f46bp-55},
+	{0x1.4bfdad5362a27p+0, 0x1.d43973c7d4397p-56},
+	{0x1.6a09e667f3bcdp+0, -0x1.bdd33bc9bdd33p-54},
+	{0x1.8ace5422aa0dbp+0, 0x1.6e9f13c96e9f1p-54},
+	{0x1.ae89f995ad3adp+0, 0x1.7a1cd3c97a1cdp-54},
+	{0x1.d5818dcfba487p+0, 0x1.2ed033c82ed03p-55},
+}
+
+// exp32 returns exp(x) for a result of type float32, whose rounding to float32
+// overflows and underflows as it should.
+func exp32(x float64) float64 {
+	const (
+		q0 = 0x1.0000003a1aefap-1
+		q1 = 0x1.5555544368485p-3
+		q2 = 0x1.55548dd864c29p-5
+		q3 = 0x1.1112708c36ee4p-7
+		q4 = 0x1.6d8cf41da61fcp-10
+		q5 = 0x1.9f08a7c58f4ffp-13
+
+		bias  = 1023
+		magic = 0x1.8p52 + bias
+	)
+	if x > 90 {
+		x = 90
+	}
+	if x < -105 {
+		x = -105
+	}
+	t := math.FMA(x, log2e, magic)
+	n := t - magic
+	r := math.FMA(-n, ln2Hi, x)
+	r2 := r * r
+	even := math.FMA(math.FMA(q4, r2, q2), r2, q0)
+	odd := math.FMA(math.FMA(q5, r2, q3), r2, q1)
+	e := 1 + math.FMA(math.FMA(odd, r, even), r2, r)
+	return e * math.Float64frombits(math.Float64bits(t)<<52)
+}
+
+// Logarithm. With x = 2ᵏ·m, m in [√½, √2), f = m - 1 and s = f/(2 + f),
+//
+//	log(x) = k·ln2 + log((1+s)/(1-s)),  log((1+s)/(1-s)) = 2s + s·z·P(z),  z = s²
+//
+// where P is the minimax polynomial of the relative error of the logarithm on
+// z <= (√2-1)⁴, again evaluated as even + z·odd. f is exact. As
+// 2s = f - s·f = f - f²/2 + s·f²/2,
+//
+//	log(m) = f - (h - s·(h + z·P(z))),  h = f²/2
+//
+// in which only small terms are rounded. They are added to the error of
+// k·ln2 + f (the product by the upper 42 bits of ln2 is exact) before that sum
+// itself: the result is within 0.8 units in the last place.
+
+// log64 returns log(x). The relative error of its P is 2⁻⁵⁹.
+func log64(x float64) float64 {
+	const (
+		p0 = 0x1.5555555555592p-1
+		p1 = 0x1.999999997fee8p-2
+		p2 = 0x1.24924941e0cddp-2
+		p3 = 0x1.c71c52164393cp-3
+		p4 = 0x1.74663c550f51p-3
+		p5 = 0x1.39a1fb7d49fc6p-3
+		p6 = 0x1.2f02e68dc625ap-3
+	)
+	if y, ok := logSpecial(x); ok {
+		return y
+	}
+	adjust := 0.
+	if x < 0x1p-1022 { // subnormal
+		x *= 0x1p54
+		adjust = 54
+	}
+	k, m := logReduce(x)
+	k -= adjust
+
+	f := m - 1
+	s := f / (m + 1)
+	z := s * s
+	w := z * z
+	even := math.FMA(math.FMA(math.FMA(p6, w, p4), w, p2), w, p0)
+	odd := math.FMA(math.FMA(p5, w, p3), w, p1)
+	p := math.FMA(odd, z, even)
+	half := 0.5 * f
+	h := float64(half * f)
+	hLo := math.FMA(half, f, -h)
+	g := math.FMA(z, p, h)
+
+	kLn2 := k * ln2Hi42
+	hi := float64(kLn2) + f
+	lo := math.FMA(k, ln2Lo42, f-(hi-float64(kLn2))) - hLo
+	return hi + (math.FMA(s, g, lo) - h)
+}
+
+// log32 returns log(x) for a result of type float32. The relative error of its
+// P is 2⁻³⁷.
+func log32(x float64) float64 {
+	const (
+		p0 = 0x1.555554fde2a78p-1
+		p1 = 0x1.999a7a1a6d9dfp-2
+		p2 = 0x1.2438f153b8309p-2
+		p3 = 0x1.e2f2d534c3fddp-3
+	)
+	if y, ok := logSpecial(x); ok {
+		return y
+	}
+	k, m := logReduce(x)
+	f := m - 1
+	s := f / (m + 1)
+	z := s * s
+	w := z * z
+	p := math.FMA(math.FMA(p3, w, p1), z, math.FMA(p2, w, p0))
+	return math.FMA(k, ln2Hi, math.FMA(s*z, p, s+s))
+}
+
+// logSpecial returns log(x) where there is no finite logarithm.
+func logSpecial(x float64) (y float64, ok bool) {
+	switch {
+	case x == 0:
+		return math.Inf(-1), true
+	case x < 0 || math.IsNaN(x):
+		return math.NaN(), true
+	case x > math.MaxFloat64:
+		return x, true
+	}
+	return 0, false
+}
+
+// logReduce returns k and m with x = 2ᵏ·m and m in [√½, √2), for a normal x.
+func logReduce(x float64) (k, m float64) {
+	const sqrtHalf = 0x3fe6a09e667f3bcd // bits of √½
+	b := int64(math.Float64bits(x)) - sqrtHalf
+	return float64(b >> 52), math.Float64frombits(uint64(b&(1<<52-1) + sqrtHalf))
+}
+
+func genericSinCos[T cpu.Float](sin, cos, x []T) {
+	for i, v := range x {
+		s, c := sinCosOf(float64(v))
+		sin[i], cos[i] = T(s), T(c)
+	}
+}
+
+// The constants of sinCosOf. The parts of π/2 have 33 bits but for the last, so
+// that products with a number of 20 bits are exact. The polynomials are those of
+// __kernel_sin and __kernel_cos in FreeBSD's msun (Sun Microsystems 1993), which
+// approximate (sin r - r)/r³ and (cos r - 1 + r²/2)/r⁴ in r² for |r| < π/4.
+const (
+	trigMagic = 0x1.8p52
+	twoOverPi = 0x1.45f306dc9c883p-1
+	halfPi1   = 0x1.921fb544p+0
+	halfPi2   = 0x1.0b4611a6p-34
+	halfPi3   = 0x1.3198a2e037073p-69
+)
+
+var (
+	sinC = [6]float64{
+		-0x1.5555555555549p-3, 0x1.111111110f8a6p-7, -0x1.a01a019c161d5p-13,
+		0x1.71de357b1fe7dp-19, -0x1.ae5e68a2b9cebp-26, 0x1.5d93a5acfd57cp-33,
+	}
+	cosC = [6]float64{
+		0x1.555555555554cp-5, -0x1.6c16c16c15177p-10, 0x1.a01a019cb159p-16,
+		-0x1.27e4f809c52adp-22, 0x1.1ee9ebdb4b1c4p-29, -0x1.8fae9be8838d4p-37,
+	}
+)
+
+// sinCosOf does in its order what the assembly does, but for large angles, which the
+// assembly leaves to it.
+func sinCosOf(x float64) (sin, cos float64) {
+	r, quadrant := reduceAngle(x)
+	z := float64(r * r)
+	p, q := sinC[5], cosC[5]
+	for j := 4; j >= 0; j-- {
+		p = float64(p*z) + sinC[j]
+		q = float64(q*z) + cosC[j]
+	}
+	sin = r + float64(p*float64(z*r))
+	h := float64(z * 0.5)
+	w := 1 - h
+	cos = w + (float64(q*float64(z*z)) + ((1 - w) - h)) // 1-w-h is the error of w
+
+	if quadrant&1 != 0 {
+		sin, cos = cos, sin
+	}
+	flip := func(v float64, sign uint64) float64 { return math.Float64frombits(math.Float64bits(v) ^ sign<<63) }
+	return flip(sin, quadrant>>1&1), flip(cos, (quadrant+1)>>1&1)
+}
+
+// reduceAngle returns r = x - k·π/2 for the integer k that is nearest to x·2/π, and
+// the low bits of k.
+func reduceAngle(x float64) (r float64, k uint64) {
+	if !(math.Abs(x) <= 1<<20) {
+		return reduceLargeAngle(x)
+	}
+	// k is in the low bits of k+magic.
+	quadrant := float64(x*twoOverPi) + trigMagic
+	m := quadrant - trigMagic
+	a := x - float64(m*halfPi1) // exact
+	t := float64(m * halfPi2)   // exact
+	r = a - t
+	e := (a - r) - t // what r lacks
+	r -= float64(m*halfPi3) - e
+	return r, math.Float64bits(quadrant)
+}

@@ -1,0 +1,35 @@
+package vec
+
+import (
+	"testing"
+
+	"revnum/internal/simd/cpu"
+	"revnum/internal/simd/simdtest"
+)
+
+// No loop reads or writes outside of its operands: they lie against pages that
+// fault, before and after.
+func TestGuardPages(t *testing.T) {
+	simdtest.ForEachTier(t, &tier, func(t *testing.T) {
+		testGuardPages[float64](t)
+		testGuardPages[float32](t)
+	})
+}
+
+func testGuardPages[T cpu.Float](t *testing.T) {
+	x, y, dst := simdtest.Guarded[T](t), simdtest.Guarded[T](t), simdtest.Guarded[T](t)
+	for _, l := range loops[T]() {
+		for n := range 150 {
+			l.run(dst[:n], x[:n], y[:n], 1)
+			l.run(dst[len(dst)-n:], x[len(x)-n:], y[len(y)-n:], 1)
+		}
+	}
+	for n := 1; n < 40; n++ {
+		SubColumn(n, dst[len(dst)-3*n:], n, x[len(x)-3*n:], n, y[len(y)-3:])
+		CenterScale(dst[len(dst)-3*n:], n, x[len(x)-3*n:], n, y[:3], y[len(y)-n:])
+	}
+	for n := range 40 {
+		SinCos(dst[len(dst)-n:], x[len(x)-n:], y[len(y)-n:])
+		SinCos(dst[:n], x[:n], y[:n])
+	}
+}

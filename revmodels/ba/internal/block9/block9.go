@@ -1,0 +1,100 @@
+// Package block9 holds vector loops over blocks of 9×9 elements, of which bundle
+// adjustment makes the normal equations of cameras. A block b is stored for vectors
+// of eight:
+//
+//	B[i,j] = b[8i+j] for j < 8,  B[i,8] = b[72+i]
+//
+// and seven elements at its end, which are not looked at.
+//
+// The loops are reductions in the order of their lists. Their results differ between
+// tiers (see package cpu) by rounding.
+package block9
+
+import "revnum/internal/simd/cpu"
+
+//go:generate go -C ../../../../internal/simd/_gen run ./block9 -out ../../../revmodels/ba/internal/block9/zblock9_amd64.s -stubs ../../../revmodels/ba/internal/block9/zblock9_amd64.go -pkg block9
+
+// tier is the vector code in use.
+var tier = cpu.InUse()
+
+// Len is the length of a block.
+const Len = 88
+
+// jacobianLen is the length of a Jacobian in AddNormal, and jacobianRow that of a
+// row of it.
+const jacobianLen, jacobianRow = 24, 12
+
+const (
+	shortBlocks = "block9: insufficient length of blocks"
+	shortG      = "block9: insufficient length of g"
+	shortA      = "block9: insufficient length of a"
+	shortB      = "block9: insufficient length of b"
+	shortJ      = "block9: insufficient length of j or r"
+	badBlock    = "block9: block out of range"
+	badJacobian = "block9: Jacobian out of range"
+)
+
+// SubProducts computes, for each k, block which[k] -= Aᵀ·B_k, where A = a and B_k,
+// from b[27k], are 3×9 by rows. Block i begins at blocks[Len*i].
+func SubProducts(blocks []float64, which []int32, a, b []float64) {
+	n := int32(min(len(blocks)/Len, 1<<30))
+	switch {
+	case len(a) < 27:
+		panic(shortA)
+	case len(b)/27 < len(which):
+		panic(shortB)
+	}
+	for _, k := range which {
+		if uint32(k) >= uint32(n) {
+			panic(badBlock)
+		}
+	}
+	subProducts9(blocks, which, a, b)
+}
+
+// AddNormal computes block += Σ_k FᵀF and g += Σ_k Fᵀr for the Jacobians F = j[24k:],
+// of which the two rows begin with nine elements and are 12 apart, and the
+// residuals r = r[2k:2k+2], for k in which.
+func AddNormal(block, g, j, r []float64, which []int) {
+	switch {
+	case len(block) < Len:
+		panic(shortBlocks)
+	case len(g) < 9:
+		panic(shortG)
+	}
+	n := min(len(j)/jacobianLen, len(r)/2)
+	for _, k := range which {
+		if uint(k) >= uint(n) {
+			panic(badJacobian)
+		}
+	}
+	addNormal9(block, g, j, r, which)
+}
+
+func genericSubProducts9(blocks []float64, which []int32, a, b []float64) {
+	for k, at := range which {
+		block := blocks[Len*int(at):][:Len]
+		m := b[27*k:][:27]
+		for i := range 9 {
+			x, y, z := a[i], a[9+i], a[18+i]
+			for j := range 8 {
+				block[8*i+j] -= float64(x*m[j]) + float64(y*m[9+j]) + float64(z*m[18+j])
+			}
+			block[72+i] -= float64(x*m[8]) + float64(y*m[17]) + float64(z*m[26])
+		}
+	}
+}
+
+func genericAddNormal9(block, g, j, r []float64, which []int) {
+	for _, k := range which {
+		f, e := j[jacobianLen*k:][:jacobianRow+9], r[2*k:][:2]
+		for i := range 9 {
+			x, y := f[i], f[jacobianRow+i]
+			for l := range 8 {
+				block[8*i+l] += float64(x*f[l]) + float64(y*f[jacobianRow+l])
+			}
+			block[72+i] += float64(x*f[8]) + float64(y*f[jacobianRow+8])
+			g[i] += float64(x*e[0]) + float64(y*e[1])
+		}
+	}
+}

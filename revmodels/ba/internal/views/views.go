@@ -1,0 +1,444 @@
+// Package views reprojects points by cameras, in vector code: observations lie along
+// the lanes. Nothing is fused, and all tiers (see package cpu) give the same bits.
+package views
+
+import "revnum/internal/simd/cpu"
+
+// tier is the vector code in use.
+var tier = cpu.InUse()
+
+const (
+	badLength = "views: slice lengths do not match"
+	badLdDst  = "views: bad leading dimension of dst"
+	badLdX    = "views: bad leading dimension of x"
+	shortDst  = "views: insufficient length of dst"
+	shortX    = "views: insufficient length of x"
+)
+
+const (
+	// Lanes is the number of observations of a block.
+	Lanes = 64
+
+	// viewStride is how far apart rows lie: not a power of two, so that rows do
+	// not fall on the same lines of the cache.
+	viewStride = Lanes + 8
+
+	// PointRow is the row of the first coordinate of the points; those before
+	// it are of the cameras.
+	PointRow = 24
+
+	viewTurn = PointRow + 3 // third row of the rotation
+
+	// JacobianRow is the row of the first column of the Jacobian: all columns of
+	// the first residual, then all of the second.
+	JacobianRow = viewTurn + 3
+
+	// viewRows is a multiple of 4 rows of the Jacobian, as Scatter takes 4 at a time.
+	viewRows = JacobianRow + 32
+)
+
+// Views is a block of observations, one a column. The rows of the camera are
+//
+//	0   the first two rows of its rotation
+//	6   what is added after the rotation (Snavely), or subtracted before it (Weighted)
+//	9   f, k1, k2
+//	12  u0, v0 (Weighted)
+//	12  or 14 for Weighted: K by rows, for the Jacobian alone
+//
+// where (K·δ) × (R·x) is the derivative of R·x in direction δ.
+type Views[T cpu.Float] [viewRows][viewStride]T
+
+// A CameraModel says which columns the Jacobian has.
+type CameraModel int
+
+// The models, in the terms of package ba.
+const (
+	Snavely  CameraModel = iota // r, t, f, k1, k2; X
+	Weighted                    // r, C, f, u0, v0, k1, k2; X; w
+)
+
+// Columns returns how many columns the Jacobian has.
+func (m CameraModel) Columns() int {
+	if m == Weighted {
+		return 15
+	}
+	return 12
+}
+
+// CameraRows returns how many rows of the camera residuals and Jacobian need.
+func (m CameraModel) CameraRows() (residuals, jacobian int) {
+	if m == Weighted {
+		return 14, 14 + 9
+	}
+	return 12, 12 + 9
+}
+
+// Gather copies rows of src, which begin at multiples of lds and have cols
+// elements, to the columns of v: v[row+k][i] = src[index[i]*lds+k] for k < cols. It
+// returns false, having copied some, if an index is not in [0, rows).
+func (v *Views[T]) Gather(row int, src []T, rows, lds, cols int, index []int) bool {
+	switch {
+	case lds < max(1, cols):
+		panic(badLdX)
+	case len(index) > Lanes || row < 0 || cols < 0 || row+cols > viewRows:
+		panic(badLength)
+	case rows > 0 && (len(src) < cols || (len(src)-cols)/lds < rows-1):
+		panic(shortX)
+	}
+	if cols == 0 {
+		return true
+	}
+	return gather(v, row, src, rows, lds, cols, index)
+}
+
+// Scatter copies columns of v to the first n rows of dst, which begin at multiples
+// of ldd and have cols elements: dst[i*ldd+k] = v[row+k][i] for k < cols.
+func (v *Views[T]) Scatter(dst []T, ldd, row, cols, n int) {
+	switch {
+	case ldd < max(1, cols):
+		panic(badLdDst)
+	case n < 0 || n > Lanes || row < 0 || cols < 0 || row+(cols+3)&^3 > viewRows:
+		panic(badLength)
+	case n > 0 && (len(dst) < cols || (len(dst)-cols)/ldd < n-1):
+		panic(shortDst)
+	}
+	if cols > 0 && n > 0 {
+		scatter(v, dst, ldd, row, cols, n)
+	}
+}
+
+// A Task is what Reproject does beside the residuals r.
+type Task int
+
+// The tasks.
+const (
+	Residuals  Task = iota // nothing
+	Derivative             // J is stored in the rows from JacobianRow on
+	Adjoint                // Jᵀ·g is stored in those of the first residual
+	Tangent                // of these, t: sign·J·t is added to g
+)
+
+// Reproject adds sign times the residuals of len(r)/2 observations to r, of the
+// points and features x, and does the task with their Jacobian J by cameras, points
+// and weights. r, x and g have two numbers an observation; g is looked at by
+// Adjoint and Tangent alone. For Weighted the residuals are times the weights
+// w, and sign·(1-w²) is added to z. The number of observations must be a multiple of
+// 16. Products are rounded before they are added.
+func (v *Views[T]) Reproject(m CameraModel, do Task, x, w, r, z, g []T, sign T) {
+	n := len(r) / 2
+	if n > Lanes || n%16 != 0 || len(r) != 2*n || len(x) != 2*n || m == Weighted && (len(w) != n || len(z) != n) ||
+		do >= Adjoint && len(g) != 2*n {
+		panic(badLength)
+	}
+	if n > 0 {
+		reproject(v, m, do, x, w, r, z, g, sign)
+	}
+}
+
+// Operands are those of Observe, n observations with nothing between them.
+type Operands[T cpu.Float] struct {
+	Cameras       []T // PointRow elements each: the rows of Views
+	Points        []T // three coordinates each
+	NumPoints     int
+	PointStride   int
+	Camera, Point []int
+	X, W, R, Z    []T // as Reproject has them
+	J, DZ         []T // of Derivative: J by rows, and for Weighted the derivative -2·w of z
+}
+
+// Observe is Gather and Reproject, and Scatter of the Jacobian, in one pass over the
+// first of the observations: as many as it returns, of which there may be none. ok is
+// false if an index is out of range; some may have been done then. It does
+// Residuals and Derivative. If past is true, it stores the Jacobian past the
+// caches where it can: for what is larger than these. v is its scratch.
+func (v *Views[T]) Observe(m CameraModel, do Task, o *Operands[T], sign T, past bool) (done int, ok bool) {
+	n := len(o.Camera)
+	switch {
+	case len(o.Cameras)%PointRow != 0 || do > Derivative,
+		len(o.Point) != n || len(o.X) != 2*n || len(o.R) != 2*n,
+		m == Weighted && (len(o.W) != n || len(o.Z) != n),
+		do == Derivative && (len(o.J) != 2*n*m.Columns() || m == Weighted && len(o.DZ) != n):
+		panic(badLength)
+	case o.PointStride < 3:
+		panic(badLdX)
+	case o.NumPoints > 0 && (len(o.Points) < 3 || (len(o.Points)-3)/o.PointStride < o.NumPoints-1):
+		panic(shortX)
+	}
+	if n == 0 {
+		return 0, true
+	}
+	return observe(v, m, do, o, sign, past)
+}
+
+// AddRows adds len(index) rows of src to those of dst that index says: dst[index[i]*ldd+k] +=
+// src[i*lds+k] for k < cols, in the order of i. The indices must be in range: that is
+// not checked.
+func AddRows[T cpu.Float](dst []T, ldd int, src []T, lds, cols int, index []int) {
+	if ldd < max(1, cols) {
+		panic(badLdDst)
+	}
+	if lds < max(1, cols) {
+		panic(badLdX)
+	}
+	if n := len(index); n > 0 && (len(src) < cols || (len(src)-cols)/lds < n-1) {
+		panic(shortX)
+	}
+	if cols > 0 && len(index) > 0 {
+		addRows(dst, ldd, src, lds, cols, index)
+	}
+}
+
+func genericAddRows[T cpu.Float](dst []T, ldd int, src []T, lds, cols int, index []int) {
+	for i, at := range index {
+		to, from := dst[at*ldd:][:cols], src[i*lds:][:cols]
+		for k, x := range from {
+			to[k] += x
+		}
+	}
+}
+
+// genericGather begins at column i0.
+func genericGather[T cpu.Float](v *Views[T], row, i0 int, src []T, rows, lds, cols int, index []int) bool {
+	for i, at := range index {
+		if uint(at) >= uint(rows) {
+			return false
+		}
+		for k, x := range src[at*lds:][:cols] {
+			v[row+k][i0+i] = x
+		}
+	}
+	return true
+}
+
+// genericScatter begins at column i0.
+func genericScatter[T cpu.Float](v *Views[T], dst []T, ldd, row, cols, i0, n int) {
+	for i := i0; i < n; i++ {
+		to := dst[i*ldd:][:cols]
+		for k := range to {
+			to[k] = v[row+k][i]
+		}
+	}
+}
+
+// genericReproject is the reference for the vector code, which does the same
+// operations in the same order.
+func genericReproject[T cpu.Float](v *Views[T], m CameraModel, do Task, x, w, r, z, g []T, sign T) {
+	for i := range len(r) / 2 {
+		var turn [9]T
+		for k := range 6 {
+			turn[k] = v[k][i]
+		}
+		turn[6] = T(turn[1]*turn[5]) - T(turn[2]*turn[4])
+		turn[7] = T(turn[2]*turn[3]) - T(turn[0]*turn[5])
+		turn[8] = T(turn[0]*turn[4]) - T(turn[1]*turn[3])
+		var at, t, y [3]T
+		for k := range at {
+			at[k] = v[PointRow+k][i]
+			if m == Weighted {
+				at[k] -= v[6+k][i]
+			}
+		}
+		for k := range t {
+			t[k] = T(turn[3*k]*at[0]) + T(turn[3*k+1]*at[1]) + T(turn[3*k+2]*at[2])
+			y[k] = t[k]
+			if m == Snavely {
+				y[k] += v[6+k][i]
+			}
+		}
+		s := 1 / y[2]
+		if m == Snavely {
+			s = -1 / y[2]
+		}
+		p := [2]T{y[0] * s, y[1] * s}
+		square := T(p[0]*p[0]) + T(p[1]*p[1])
+		f, k1, k2 := v[9][i], v[10][i], v[11][i]
+		bend := T(k2 * square)
+		slope := bend + k1
+		radial := T(slope*square) + 1
+		bend += slope
+		bend += bend
+
+		var distorted, e [2]T
+		for c := range e {
+			distorted[c] = radial * p[c]
+			e[c] = T(f * distorted[c])
+			if m == Weighted {
+				e[c] += v[12+c][i]
+			}
+			e[c] -= x[2*i+c]
+			if m == Snavely {
+				r[2*i+c] += T(e[c] * sign)
+				continue
+			}
+			r[2*i+c] += T(T(e[c]*w[i]) * sign)
+		}
+		if m == Weighted {
+			z[i] += T((1 - T(w[i]*w[i])) * sign)
+		}
+		o := observation[T]{turn: turn, t: t, p: p, e: e, distorted: distorted, s: s, f: f, square: square, bend: bend, radial: radial, w: 1}
+		if m == Weighted {
+			o.w = w[i]
+		}
+		switch do {
+		case Derivative:
+			o.differentiate(v, m, i)
+		case Adjoint:
+			o.adjoint(v, m, i, [2]T(g[2*i:]))
+		case Tangent:
+			d := o.tangent(v, m, i)
+			g[2*i] += T(d[0] * sign)
+			g[2*i+1] += T(d[1] * sign)
+		}
+	}
+}
+
+// An observation is what genericReproject knows of one: R and t = R·x of its
+// rotation, the projection p, and what belongs to it.
+type observation[T cpu.Float] struct {
+	turn            [9]T
+	t               [3]T
+	p, e, distorted [2]T
+	s               T // ∓1/y₃
+	f, square       T // square = ‖p‖²
+	bend, radial    T // 2(k1 + 2·k2·square), 1 + k1·square + k2·square²
+	w               T
+}
+
+// left returns the first row of K.
+func (m CameraModel) left() int {
+	residuals, _ := m.CameraRows()
+	return residuals
+}
+
+func (o *observation[T]) differentiate(v *Views[T], m CameraModel, i int) {
+	p, square, left := o.p, o.square, m.left()
+	g := o.f
+	if m == Weighted {
+		g *= o.w
+	}
+	h := g * o.s
+	stretch := T(o.bend*square) + o.radial
+	diagonal := [2]T{h * (T(T(o.bend*p[0])*p[0]) + o.radial), h * (T(T(o.bend*p[1])*p[1]) + o.radial)}
+	corner := h * T(T(o.bend*p[0])*p[1])
+	if m == Weighted {
+		h = -h
+	}
+	for c := range p {
+		row := v[JacobianRow+c*m.Columns():][:m.Columns()]
+		d := [3]T{corner, corner, h * T(stretch*p[c])}
+		d[c] = diagonal[c]
+		turned := cross(o.t, d)
+		far := square * p[c]
+		for k := range 3 {
+			row[k][i] = T(v[left+k][i]*turned[0]) + T(v[left+3+k][i]*turned[1]) + T(v[left+6+k][i]*turned[2])
+			point := T(o.turn[k]*d[0]) + T(o.turn[3+k]*d[1]) + T(o.turn[6+k]*d[2])
+			if m == Weighted {
+				row[3+k][i], row[11+k][i] = -point, point
+			} else {
+				row[3+k][i], row[9+k][i] = d[k], point
+			}
+		}
+		if m == Weighted {
+			row[6][i] = o.distorted[c] * o.w
+			row[7][i], row[8][i] = 0, 0
+			row[7+c][i] = o.w
+			row[9][i] = g * far
+			row[10][i] = g * T(square*far)
+			row[14][i] = o.e[c]
+		} else {
+			row[6][i] = o.distorted[c]
+			row[7][i] = g * far
+			row[8][i] = g * T(square*far)
+		}
+	}
+}
+
+// adjoint goes backward through the projection, from the cotangents g of the
+// residuals to those of p, of y, and of what y comes from.
+func (o *observation[T]) adjoint(v *Views[T], m CameraModel, i int, g [2]T) {
+	p, left, row := o.p, m.left(), v[JacobianRow:][:m.Columns()]
+	if m == Weighted {
+		row[14][i] = T(o.e[0]*g[0]) + T(o.e[1]*g[1])
+		g[0], g[1] = g[0]*o.w, g[1]*o.w
+		row[7][i], row[8][i] = g[0], g[1]
+	}
+	along := T(p[0]*g[0]) + T(p[1]*g[1])
+	far := o.square * along
+	lens := m.left() - 5
+	row[6][i] = o.radial * along
+	row[lens][i] = far * o.f
+	row[lens+1][i] = T(o.square*far) * o.f
+	h, bent := o.s*o.f, o.bend*along
+	var d [3]T
+	for c := range p {
+		d[c] = h * (T(o.radial*g[c]) + T(bent*p[c]))
+	}
+	d[2] = T(p[0]*d[0]) + T(p[1]*d[1])
+	if m == Weighted {
+		d[2] = -d[2]
+	}
+	turned := cross(o.t, d)
+	for k := range 3 {
+		row[k][i] = T(v[left+k][i]*turned[0]) + T(v[left+3+k][i]*turned[1]) + T(v[left+6+k][i]*turned[2])
+		point := T(o.turn[k]*d[0]) + T(o.turn[3+k]*d[1]) + T(o.turn[6+k]*d[2])
+		if m == Weighted {
+			row[3+k][i], row[11+k][i] = -point, point
+		} else {
+			row[3+k][i], row[9+k][i] = d[k], point
+		}
+	}
+}
+
+// tangent returns the tangents of the residuals.
+func (o *observation[T]) tangent(v *Views[T], m CameraModel, i int) (d [2]T) {
+	p, left, row := o.p, m.left(), v[JacobianRow:][:m.Columns()]
+	lens, point := m.left()-5, m.Columns()-3
+	if m == Weighted {
+		point--
+	}
+	var omega, x, y [3]T // of the rotation, of what is rotated, and of y
+	for k := range 3 {
+		omega[k] = T(v[left+3*k][i]*row[0][i]) + T(v[left+3*k+1][i]*row[1][i]) + T(v[left+3*k+2][i]*row[2][i])
+		x[k] = row[point+k][i]
+		if m == Weighted {
+			x[k] -= row[3+k][i]
+		}
+	}
+	turned := cross(omega, o.t)
+	for k := range y {
+		y[k] = (T(o.turn[3*k]*x[0]) + T(o.turn[3*k+1]*x[1]) + T(o.turn[3*k+2]*x[2])) + turned[k]
+		if m == Snavely {
+			y[k] += row[3+k][i]
+		}
+	}
+	var dp [2]T
+	for c := range dp {
+		if m == Weighted {
+			dp[c] = o.s * (y[c] - T(p[c]*y[2]))
+		} else {
+			dp[c] = o.s * (y[c] + T(p[c]*y[2]))
+		}
+	}
+	along := T(p[0]*dp[0]) + T(p[1]*dp[1])
+	radial := T(o.bend*along) + T(o.square*(T(o.square*row[lens+1][i])+row[lens][i]))
+	for c := range d {
+		d[c] = T((T(radial*p[c])+T(o.radial*dp[c]))*o.f) + T(T(o.radial*p[c])*row[6][i])
+		if m == Weighted {
+			d[c] = T((d[c]+row[7+c][i])*o.w) + T(o.e[c]*row[14][i])
+		}
+	}
+	return d
+}
+
+// cross returns u × v.
+func cross[T cpu.Float](u, v [3]T) [3]T {
+	return [3]T{
+		T(u[1]*v[2]) - T(u[2]*v[1]),
+		T(u[2]*v[0]) - T(u[0]*v[2]),
+		T(u[0]*v[1]) - T(u[1]*v[0]),
+	}
+}
+
+// Prefetch asks for the rows of up to 10 elements that Gather will copy, so that they
+// are in the cache by then. Nothing is required of the indices.
+func Prefetch[T cpu.Float](src []T, lds int, index []int) { prefetch(src, lds, index) }
