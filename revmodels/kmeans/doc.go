@@ -2,7 +2,7 @@
 // the squared distances of the points from their nearest centroids is small.
 //
 //   - Fit clusters the rows of a mat.Matrix, and the Clustering it returns
-//     labels further points.
+//     labels further points, gives their distances, and is kept as JSON.
 //   - Cost is the reversible kernel under it, the objective of GradBench's eval
 //     kmeans, with first and second derivatives with respect to the centroids
 //     and the points, for programs of package rev.
@@ -19,18 +19,20 @@
 //
 // # Storage
 //
-// Points and centroids are read where they lie, as rows. Fit copies a matrix
-// that is neither a mat.RawMatrixer nor a *mat.VecDense, and keeps two labels
-// and one distance a point; Cost needs memory of the order of the centroids. A
-// Clustering shares no storage with anyone.
+// Cost reads points and centroids where they lie, as rows, and needs memory of the
+// order of the centroids. Fit keeps a copy of the points by coordinate, and some
+// four numbers a point; it copies once more a matrix that is neither a
+// mat.RawMatrixer nor a *mat.VecDense. A Clustering shares no storage with anyone.
 //
 // # What is exact
 //
 // A point belongs to the centroid of the least squared distance as computed in
 // float64, the lowest of several, for all methods alike. Results have the same
-// bits for any number of workers, on every machine, and a fit with the same seed
-// is the same fit. Inverse of the kernel restores its output up to the rounding
-// of an addition and a subtraction.
+// bits for any number of workers, and a fit with the same seed is the same fit.
+// Those of Cost and of Predict have the same bits on every machine, too; a fit may
+// begin with other centroids where another vector tier rounds in another way.
+// Inverse of the kernel restores its output up to the rounding of an addition and a
+// subtraction.
 //
 // # Misuse and trouble
 //

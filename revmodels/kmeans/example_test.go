@@ -1,6 +1,7 @@
 package kmeans_test
 
 import (
+	"context"
 	"fmt"
 
 	"gonum.org/v1/gonum/mat"
@@ -44,7 +45,7 @@ func ExampleFit() {
 		9, 10,
 		2, 2,
 	})
-	c, _, err := kmeans.Fit(x, 2, nil)
+	c, _, err := kmeans.Fit(context.Background(), x, 2, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

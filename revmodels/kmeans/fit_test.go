@@ -2,9 +2,11 @@ package kmeans
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"math"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -26,7 +28,7 @@ func clouds(rnd *rand.Rand, n, k int) *mat.Dense {
 
 func mustFit(t *testing.T, x mat.Matrix, k int, opts *Options) (*Clustering, *Report) {
 	t.Helper()
-	c, r, err := Fit(x, k, opts)
+	c, r, err := Fit(context.Background(), x, k, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +38,7 @@ func mustFit(t *testing.T, x mat.Matrix, k int, opts *Options) (*Clustering, *Re
 func TestFit(t *testing.T) {
 	const n, k = 900, 9
 	x := clouds(rand.New(rand.NewPCG(2, 1)), n, k)
-	c, r := mustFit(t, x, k, nil)
+	c, r := mustFit(t, x, k, &Options{Starts: 10})
 	labels := c.Labels()
 	for i := k; i < n; i++ {
 		if labels[i] != labels[i%k] {
@@ -68,17 +70,12 @@ func TestFit(t *testing.T) {
 			t.Errorf("gradient %v at the end", gradient)
 		}
 	}
-	if len(r.Restarts) != 10 {
-		t.Errorf("%d restarts, want 10", len(r.Restarts))
+	if len(r.Starts) != 10 {
+		t.Errorf("%d starts, want 10", len(r.Starts))
 	}
-	for i, s := range r.Restarts {
-		if !s.Converged || s.Cost < r.Restarts[r.Best].Cost || len(s.History) != s.Iterations+1 || s.History[s.Iterations] != s.Cost {
-			t.Errorf("restart %d: %+v", i, s)
-		}
-		for j := 1; j < len(s.History); j++ {
-			if s.History[j] > s.History[j-1]*(1+1e-14) {
-				t.Errorf("restart %d: step %d raises the cost from %v to %v", i, j, s.History[j-1], s.History[j])
-			}
+	for i, s := range r.Starts {
+		if !s.Converged || s.Cost < r.Starts[r.Best].Cost {
+			t.Errorf("start %d: %+v", i, s)
 		}
 	}
 	if table := r.String(); strings.Count(table, "\n") != 11 || strings.Count(table, "best") != 1 {
@@ -124,8 +121,8 @@ func TestFitLloyd(t *testing.T) {
 		}
 		steps++
 	}
-	c, r := mustFit(t, x, k, &Options{Init: start})
-	if len(r.Restarts) != 1 || r.Restarts[0].Iterations != steps || !slices.Equal(c.Labels(), before) {
+	c, r := mustFit(t, x, k, &Options{Init: start, Tolerance: -1})
+	if len(r.Starts) != 1 || r.Starts[0].Iterations != steps || !slices.Equal(c.Labels(), before) {
 		t.Errorf("%v, want the labels of %d steps", r, steps)
 	}
 	if !mat.EqualApprox(c.Centroids(), mat.NewDense(k, d, want.Data), 1e-13) {
@@ -135,9 +132,9 @@ func TestFitLloyd(t *testing.T) {
 
 func TestFitReproducible(t *testing.T) {
 	x := clouds(rand.New(rand.NewPCG(2, 3)), 3000, 7)
-	want, _ := mustFit(t, x, 10, &Options{Restarts: 2, Src: rand.NewPCG(5, 5), Workers: 1})
+	want, _ := mustFit(t, x, 10, &Options{Starts: 2, Source: rand.NewPCG(5, 5), Workers: 1})
 	for _, workers := range []int{1, 2, 7} {
-		got, _ := mustFit(t, x, 10, &Options{Restarts: 2, Src: rand.NewPCG(5, 5), Workers: workers})
+		got, _ := mustFit(t, x, 10, &Options{Starts: 2, Source: rand.NewPCG(5, 5), Workers: workers})
 		if got.Cost() != want.Cost() || !mat.Equal(got.Centroids(), want.Centroids()) || !slices.Equal(got.Labels(), want.Labels()) {
 			t.Errorf("%d workers: another fit, cost %v, want %v", workers, got.Cost(), want.Cost())
 		}
@@ -149,14 +146,14 @@ func TestFitEmpty(t *testing.T) {
 	x := clouds(rand.New(rand.NewPCG(2, 4)), 400, 4)
 	start := mat.NewDense(4, 2, []float64{5, 0, 1e6, 1e6, 2e6, 0, 0, 3e6})
 	c, r := mustFit(t, x, 4, &Options{Init: start})
-	if slices.Contains(c.Sizes(), 0) || r.Restarts[0].Moved == 0 || !strings.Contains(r.String(), "empty clusters filled") {
+	if slices.Contains(c.Sizes(), 0) || r.Starts[0].Filled == 0 || !strings.Contains(r.String(), "empty clusters filled") {
 		t.Errorf("sizes %v, %v", c.Sizes(), r)
 	}
 
 	// Fewer different points than clusters.
 	x = mat.NewDense(6, 1, []float64{1, 1, 1, 4, 4, 4})
 	c, r = mustFit(t, x, 3, nil)
-	if c.Cost() != 0 || !r.Restarts[r.Best].Converged || !slices.Contains(c.Sizes(), 0) {
+	if c.Cost() != 0 || !r.Starts[r.Best].Converged || !slices.Contains(c.Sizes(), 0) {
 		t.Errorf("cost %v, sizes %v, %v", c.Cost(), c.Sizes(), r)
 	}
 }
@@ -174,10 +171,11 @@ func TestFitSmall(t *testing.T) {
 
 func TestFitOptions(t *testing.T) {
 	x := clouds(rand.New(rand.NewPCG(2, 5)), 1000, 16)
-	_, full := mustFit(t, x, 30, &Options{Restarts: 1})
-	_, tol := mustFit(t, x, 30, &Options{Restarts: 1, Tol: 0.01})
-	_, one := mustFit(t, x, 30, &Options{Restarts: 1, MaxIter: 1})
-	f, g, h := full.Restarts[0], tol.Restarts[0], one.Restarts[0]
+	start := mat.DenseCopyOf(x.Slice(0, 30, 0, 2))
+	_, full := mustFit(t, x, 30, &Options{Init: start, Tolerance: -1})
+	_, tol := mustFit(t, x, 30, &Options{Init: start, Tolerance: 0.01})
+	_, one := mustFit(t, x, 30, &Options{Init: start, MaxIter: 1})
+	f, g, h := full.Starts[0], tol.Starts[0], one.Starts[0]
 	if !f.Converged || !g.Converged || g.Iterations >= f.Iterations {
 		t.Errorf("Tol 0.01 takes %d steps, 0 takes %d", g.Iterations, f.Iterations)
 	}
@@ -206,19 +204,25 @@ func TestFitErrors(t *testing.T) {
 		{with(math.NaN()), 2, nil, "the points have NaN in row 2, column 1"},
 		{with(math.Inf(-1)), 2, nil, "the points have -Inf in row 2, column 1"},
 		{with(1e200), 2, nil, "the points have 1e+200 in row 2, column 1"},
-		{x, 2, &Options{Restarts: -1}, "at least 0"},
+		{x, 2, &Options{Starts: -1}, "at least 0"},
 		{x, 2, &Options{MaxIter: -1}, "at least 0"},
 		{x, 2, &Options{Workers: -1}, "at least 0"},
-		{x, 2, &Options{Tol: -1}, "Tol is -1"},
-		{x, 2, &Options{Tol: math.NaN()}, "Tol is NaN"},
+		{x, 2, &Options{Batch: -1}, "at least 0"},
+		{x, 2, &Options{Tolerance: 1}, "Tolerance is 1"},
+		{x, 2, &Options{Batch: 2, Init: x}, "both Init and Batch"},
+		{x, 2, &Options{Weights: []float64{1, 2}}, "2 weights for 3 points"},
+		{x, 2, &Options{Weights: []float64{1, 2, -1}}, "weight 2 is -1"},
+		{x, 2, &Options{Weights: []float64{1, math.NaN(), 0}}, "weight 1 is NaN"},
+		{x, 2, &Options{Weights: make([]float64, 3)}, "all weights are 0"},
+		{x, 2, &Options{Tolerance: math.NaN()}, "Tolerance is NaN"},
 		{x, 2, &Options{Init: x}, "Init is 3×2, want 2×2"},
 		{x, 3, &Options{Init: with(math.NaN())}, "Init has NaN in row 2, column 1"},
 	} {
-		if _, _, err := Fit(c.x, c.k, c.opts); err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "kmeans: ") {
+		if _, _, err := Fit(t.Context(), c.x, c.k, c.opts); err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "kmeans: ") {
 			t.Errorf("k = %d, %+v: %v, want %q", c.k, c.opts, err, c.want)
 		}
 	}
-	if c, _, err := Fit(with(1e150), 2, nil); err != nil || math.IsInf(c.Cost(), 0) {
+	if c, _, err := Fit(t.Context(), with(1e150), 2, nil); err != nil || math.IsInf(c.Cost(), 0) {
 		t.Errorf("large points: %v", err)
 	}
 }
@@ -236,10 +240,10 @@ func (c *lateContext) Err() error {
 	return nil
 }
 
-func TestFitContext(t *testing.T) {
+func TestFitCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	c, r, err := FitContext(ctx, mat.NewDense(2, 1, []float64{1, 2}), 1, nil)
+	c, r, err := Fit(ctx, mat.NewDense(2, 1, []float64{1, 2}), 1, nil)
 	if c != nil || r.Best != -1 || !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, %v, %v", c, r, err)
 	}
@@ -247,9 +251,113 @@ func TestFitContext(t *testing.T) {
 	// Done within a fit: what there is by then is kept.
 	x := clouds(rand.New(rand.NewPCG(2, 7)), 500, 9)
 	late := &lateContext{Context: context.Background(), left: 20}
-	c, r, err = FitContext(late, x, 9, nil)
-	if c == nil || !errors.Is(err, context.Canceled) || len(r.Restarts) == 0 || len(r.Restarts) == 10 {
+	c, r, err = Fit(late, x, 9, &Options{Starts: 10})
+	if c == nil || !errors.Is(err, context.Canceled) || len(r.Starts) == 0 || len(r.Starts) == 10 {
 		t.Errorf("%v, %v", r, err)
+	}
+}
+
+// TestFitWeights compares weights with points that are there so many times.
+func TestFitWeights(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(2, 8))
+	x := clouds(rnd, 600, 8)
+	weights := make([]float64, 600)
+	var many []float64
+	for i := range weights {
+		weights[i] = float64(rnd.IntN(4))
+		for range int(weights[i]) {
+			many = append(many, x.RawRowView(i)...)
+		}
+	}
+	start := mat.DenseCopyOf(x.Slice(0, 8, 0, 2))
+	got, _ := mustFit(t, x, 8, &Options{Init: start, Weights: weights, Tolerance: -1})
+	want, _ := mustFit(t, mat.NewDense(len(many)/2, 2, many), 8, &Options{Init: start, Tolerance: -1})
+	if !mat.EqualApprox(got.Centroids(), want.Centroids(), 1e-12) || !(math.Abs(got.Cost()-want.Cost()) <= 1e-12*want.Cost()) {
+		t.Errorf("cost %v, want %v", got.Cost(), want.Cost())
+	}
+	// With swaps, too.
+	got, _ = mustFit(t, x, 12, &Options{Weights: weights})
+	if r := got.Cost() / -got.Score(x); !(r > 1 && r < 3) {
+		t.Errorf("cost %v, score %v", got.Cost(), got.Score(x))
+	}
+}
+
+func TestFitBatch(t *testing.T) {
+	x := blobs(rand.New(rand.NewPCG(2, 9)), 30000, 10, 20)
+	all, _ := mustFit(t, x, 20, nil)
+	c, r := mustFit(t, x, 20, &Options{Batch: 1000, Workers: 1})
+	if !r.Starts[0].Converged || !(c.Cost() <= 1.01*all.Cost()) {
+		t.Errorf("cost %v in batches, %v of all at once\n%v", c.Cost(), all.Cost(), r)
+	}
+	if !slices.Equal(c.Predict(x), c.Labels()) {
+		t.Error("Predict differs from Labels")
+	}
+	again, _ := mustFit(t, x, 20, &Options{Batch: 1000, Workers: 3})
+	if again.Cost() != c.Cost() {
+		t.Errorf("3 workers: cost %v, want %v", again.Cost(), c.Cost())
+	}
+	// Points of no weight do not count, not even for the sample.
+	weights := make([]float64, 30000)
+	for i := range weights {
+		if i%20 < 10 {
+			weights[i] = 2
+		}
+	}
+	c, _ = mustFit(t, x, 10, &Options{Batch: 500, Weights: weights})
+	if !(c.Cost() <= 1.02*all.Cost()) {
+		t.Errorf("cost %v of half the points, %v of all", c.Cost(), all.Cost())
+	}
+}
+
+func TestTransform(t *testing.T) {
+	x := clouds(rand.New(rand.NewPCG(2, 10)), 300, 5)
+	c, _ := mustFit(t, x, 5, nil)
+	dists, labels := c.Transform(x), c.Labels()
+	var cost float64
+	for i := range 300 {
+		row := dists.RawRowView(i)
+		if v := slices.Min(row); row[labels[i]] != v {
+			t.Errorf("point %d is at %v from centroid %d", i, row, labels[i])
+		}
+		cost += row[labels[i]] * row[labels[i]]
+	}
+	if !(math.Abs(cost-c.Cost()) <= 1e-12*cost) || !(math.Abs(cost+c.Score(x)) <= 1e-12*cost) {
+		t.Errorf("distances sum to %v, cost %v, score %v", cost, c.Cost(), c.Score(x))
+	}
+}
+
+func TestJSON(t *testing.T) {
+	x := clouds(rand.New(rand.NewPCG(2, 11)), 300, 5)
+	c, _ := mustFit(t, x, 5, nil)
+	path := filepath.Join(t.TempDir(), "c.json")
+	if err := WriteFile(path, c); err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !mat.Equal(got.Centroids(), c.Centroids()) || !slices.Equal(got.Labels(), c.Labels()) || got.Cost() != c.Cost() {
+		t.Error("another clustering comes back")
+	}
+	for text, want := range map[string]string{
+		`{}`:                                              "no centroids",
+		`{"centroids": [[]]}`:                             "no centroids",
+		`{"centroids": 1}`:                                "reading a clustering",
+		`{"centroids": [[1],[]]}`:                         "centroid 1 has 0 coordinates, centroid 0 has 1",
+		`{"centroids": [[1]], "labels": [0, 1]}`:          "label 1 is 1",
+		`{"centroids": [[1]], "labels": [-1]}`:            "label 0 is -1",
+		`{"centroids": [[1]], "labels": [0], "cost": -1}`: "the cost is -1",
+	} {
+		if err := json.Unmarshal([]byte(text), got); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+	if got.Cost() != c.Cost() {
+		t.Error("an error has changed the clustering")
+	}
+	if _, err := json.Marshal(new(Clustering)); err == nil {
+		t.Error("a zero Clustering becomes JSON")
 	}
 }
 

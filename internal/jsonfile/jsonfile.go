@@ -1,0 +1,40 @@
+// Package jsonfile keeps a value in a file, as JSON.
+package jsonfile
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"revnum/internal/outfile"
+)
+
+// Write writes v to the file at path, which then is whole or as it was before.
+func Write(path string, v any) error {
+	return outfile.Write(path, func(w io.Writer) error { return json.NewEncoder(w).Encode(v) })
+}
+
+// Read reads a value from the file at path. An error names the file, and the line
+// where it is no JSON; want says what the file should hold.
+func Read[V any](path, want string) (*V, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var v *V
+	err = json.Unmarshal(b, &v)
+	var syntax *json.SyntaxError
+	switch {
+	case errors.As(err, &syntax):
+		line := 1 + bytes.Count(b[:min(int(syntax.Offset), len(b))], []byte("\n"))
+		return nil, fmt.Errorf("%s:%d: expected %s: %w", path, line, want, err)
+	case err != nil:
+		return nil, fmt.Errorf("%s: expected %s: %w", path, want, err)
+	case v == nil:
+		return nil, fmt.Errorf("%s: expected %s, found null", path, want)
+	}
+	return v, nil
+}

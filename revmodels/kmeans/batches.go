@@ -1,0 +1,111 @@
+package kmeans
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+
+	"revnum/internal/parallel"
+	"revnum/rev"
+)
+
+// batches is mini-batch k-means (Sculley, Web-scale k-means clustering, 2010): it
+// clusters a sample, and then moves each centroid to the mean of the points that
+// have fallen to it, of the sample and of batches of the given size. It ends when
+// the smoothed cost of a batch has not fallen for a while. Of each point it looks
+// at most as many times as there are to be iterations. It returns false if ctx was
+// done before there were centroids.
+func (s *search) batches(ctx context.Context, r *Start, rnd *rand.Rand, size, most int, tolerance float64) bool {
+	order := rnd.Perm(s.n)
+	counts := s.sample(ctx, r, rnd, order[:min(s.n, max(3*size, 10*s.k))], most, tolerance)
+	if counts == nil {
+		return false
+	}
+	s.set()
+
+	const patience = 10 // batches
+	var smooth float64
+	least, since := math.Inf(1), 0
+	for at := s.n; r.Iterations < most && ctx.Err() == nil && since < patience; {
+		if at+size > s.n { // what is left of a pass waits for the next
+			rnd.Shuffle(s.n, func(i, j int) { order[i], order[j] = order[j], order[i] })
+			at = 0
+			r.Iterations++
+		}
+		batch := order[at : at+size]
+		at += size
+		parallel.Run(s.workers, (size+panel-1)/panel, &batchTask{s, batch})
+		var cost, weight float64
+		for _, i := range batch {
+			k, w := s.labels[i], s.weight(i)
+			if w == 0 {
+				continue
+			}
+			counts[k] += w
+			c := s.centroids.Row(int(k))
+			for j, v := range s.x.Row(i) {
+				c[j] += w / counts[k] * (v - c[j])
+			}
+			cost += float64(w * s.upper[i] * s.upper[i])
+			weight += w
+		}
+		s.set()
+		if weight == 0 {
+			continue
+		}
+		if cost /= weight; smooth == 0 {
+			smooth = cost
+		}
+		smooth += (cost - smooth) * min(1, 2*float64(size)/float64(s.n+1))
+		if since++; smooth < least {
+			least, since = smooth, 0
+		}
+	}
+	r.Converged = since == patience
+	s.assign()
+	return true
+}
+
+// sample sets the centroids to those of some points, and returns the
+// weights of the points of each, nil if ctx was done before.
+func (s *search) sample(ctx context.Context, r *Start, rnd *rand.Rand, which []int, most int, tolerance float64) []float64 {
+	points := rev.NewGeneral[float64](len(which), s.d, nil)
+	var weights []float64
+	for p, i := range which {
+		copy(points.Row(p), s.x.Row(i))
+		if s.w != nil {
+			weights = append(weights, s.w[i])
+		}
+	}
+	in := newSearch(points, weights, s.k, s.workers)
+	defer in.close()
+	if !in.seed(ctx, rnd) {
+		return nil
+	}
+	start := new(Start)
+	in.lloyd(ctx, start, most, tolerance)
+	in.improve(ctx, start, rnd, most, tolerance)
+	r.Swaps, r.Filled = start.Swaps, start.Filled
+	copy(s.centroids.Data, in.centroids.Data)
+	counts := make([]float64, s.k)
+	for k := range counts {
+		counts[k] = in.count(k)
+	}
+	return counts
+}
+
+// batchTask is the parallel task of finding the centroids of the points of a batch.
+type batchTask struct {
+	s     *search
+	which []int
+}
+
+// Block implements parallel.Task.
+func (b *batchTask) Block(worker, block int) {
+	t := &b.s.scratch[worker]
+	which := b.which[block*panel : min((block+1)*panel, len(b.which))]
+	for p, i := range which {
+		b.s.take(t, p, i)
+	}
+	b.s.nearest(t, t.points, len(which))
+}

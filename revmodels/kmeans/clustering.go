@@ -1,0 +1,188 @@
+package kmeans
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/internal/jsonfile"
+	"revnum/internal/parallel"
+	"revnum/rev"
+)
+
+// Clustering is what Fit finds: centroids, and the points that belong to each.
+// Methods that take points take them as the rows of a matrix, and panic with
+// mat.ErrShape if it has not as many columns as the centroids. The zero
+// Clustering is only there for UnmarshalJSON to fill.
+type Clustering struct {
+	centroids rev.General[float64]
+	labels    []int
+	cost      float64
+	workers   int
+}
+
+// Centroids returns a copy of the K×D centroids.
+func (c *Clustering) Centroids() *mat.Dense {
+	return mat.NewDense(c.centroids.Rows, c.centroids.Cols, slices.Clone(c.centroids.Data))
+}
+
+// Labels returns a copy of the indices of the nearest centroids of the points
+// that were fitted.
+func (c *Clustering) Labels() []int { return slices.Clone(c.labels) }
+
+// Sizes returns the number of points of each cluster.
+func (c *Clustering) Sizes() []int {
+	sizes := make([]int, c.centroids.Rows)
+	for _, label := range c.labels {
+		sizes[label]++
+	}
+	return sizes
+}
+
+// Cost returns the sum of the squared distances of the points that were fitted
+// from their nearest centroids, each times its weight.
+func (c *Clustering) Cost() float64 { return c.cost }
+
+// Predict returns the index of the nearest centroid of each row of x, the lowest
+// of several, and -1 for a row with a NaN.
+func (c *Clustering) Predict(x mat.Matrix) []int {
+	labels, dists := c.nearest(x)
+	for i, d := range dists {
+		if math.IsNaN(d) {
+			labels[i] = -1
+		}
+	}
+	return labels
+}
+
+// Score returns minus the sum of the squared distances of the rows of x from
+// their nearest centroids: higher is better, as for a mixture.
+func (c *Clustering) Score(x mat.Matrix) float64 {
+	var cost float64
+	_, dists := c.nearest(x)
+	for _, v := range dists {
+		cost += v
+	}
+	return -cost
+}
+
+// nearest returns the nearest centroids of the rows of x, and their squared
+// distances.
+func (c *Clustering) nearest(x mat.Matrix) ([]int, []float64) {
+	k := Cost[float64]{Centroids: c.centroids, X: viewMatrix(x), Workers: c.workers}
+	k.check()
+	labels, dists := make([]int, k.X.Rows), make([]float64, k.X.Rows)
+	s := k.open()
+	s.allLabels, s.allDists = labels, dists
+	s.run()
+	s.close()
+	return labels, dists
+}
+
+// Transform returns the N×K distances of the rows of x from the centroids.
+func (c *Clustering) Transform(x mat.Matrix) *mat.Dense {
+	view := viewMatrix(x)
+	if view.Cols != c.centroids.Cols {
+		panic(mat.ErrShape)
+	}
+	if view.Rows == 0 {
+		return &mat.Dense{}
+	}
+	dst := mat.NewDense(view.Rows, c.centroids.Rows, nil)
+	parallel.Run(parallel.Workers(c.workers), (view.Rows+panel-1)/panel, &transform{c.centroids, view, dst})
+	return dst
+}
+
+// transform is the parallel task of Transform. Its blocks are runs of points.
+type transform struct {
+	centroids, x rev.General[float64]
+	dst          *mat.Dense
+}
+
+// Block implements parallel.Task.
+func (t *transform) Block(_, b int) {
+	for i := b * panel; i < min((b+1)*panel, t.x.Rows); i++ {
+		row := t.dst.RawRowView(i)
+		for k := range row {
+			row[k] = math.Sqrt(distance(t.x.Row(i), t.centroids.Row(k)))
+		}
+	}
+}
+
+// clusteringJSON is the form of a Clustering in JSON.
+type clusteringJSON struct {
+	Centroids [][]float64 `json:"centroids"`
+	Labels    []int       `json:"labels"`
+	Cost      float64     `json:"cost"`
+}
+
+// MarshalJSON implements json.Marshaler. The form is
+//
+//	{"centroids": [K rows of D], "labels": [N integers], "cost": number}
+//
+// and reading it back gives the same clustering, bit for bit.
+func (c *Clustering) MarshalJSON() ([]byte, error) {
+	if c.centroids.Data == nil {
+		return nil, errors.New("kmeans: a zero Clustering has no JSON form")
+	}
+	j := clusteringJSON{Labels: c.labels, Cost: c.cost}
+	for k := range c.centroids.Rows {
+		j.Centroids = append(j.Centroids, c.centroids.Row(k))
+	}
+	return json.Marshal(j)
+}
+
+// UnmarshalJSON implements json.Unmarshaler. It returns an error that says what
+// is wrong if the JSON does not describe a clustering, and leaves c as it was.
+func (c *Clustering) UnmarshalJSON(b []byte) error {
+	var j clusteringJSON
+	if err := json.Unmarshal(b, &j); err != nil {
+		return fmt.Errorf("kmeans: reading a clustering: %w", err)
+	}
+	if len(j.Centroids) == 0 || len(j.Centroids[0]) == 0 {
+		return errors.New("kmeans: reading a clustering: no centroids")
+	}
+	k, d := len(j.Centroids), len(j.Centroids[0])
+	read := Clustering{centroids: rev.NewGeneral[float64](k, d, nil), labels: j.Labels, cost: j.Cost}
+	for i, row := range j.Centroids {
+		if len(row) != d {
+			return fmt.Errorf("kmeans: reading a clustering: centroid %d has %d coordinates, centroid 0 has %d", i, len(row), d)
+		}
+		copy(read.centroids.Row(i), row)
+	}
+	for i, label := range j.Labels {
+		if label < 0 || label >= k {
+			return fmt.Errorf("kmeans: reading a clustering: label %d is %d, want one from 0 to %d", i, label, k-1)
+		}
+	}
+	if !(j.Cost >= 0) {
+		return fmt.Errorf("kmeans: reading a clustering: the cost is %v", j.Cost)
+	}
+	*c = read
+	return nil
+}
+
+// WriteFile writes c to the file at path, as JSON. The file is whole or as it was
+// before.
+func WriteFile(path string, c *Clustering) error { return jsonfile.Write(path, c) }
+
+// ReadFile reads a clustering that WriteFile wrote.
+func ReadFile(path string) (*Clustering, error) {
+	return jsonfile.Read[Clustering](path, "a clustering")
+}
+
+// viewMatrix returns a view of x if there is one, of a copy otherwise.
+func viewMatrix(x mat.Matrix) rev.General[float64] {
+	switch x := x.(type) {
+	case mat.RawMatrixer:
+		return rev.General[float64](x.RawMatrix())
+	case *mat.VecDense:
+		v := x.RawVector()
+		return rev.General[float64]{Rows: v.N, Cols: 1, Data: v.Data, Stride: max(v.Inc, 1)}
+	}
+	return rev.ViewDense(mat.DenseCopyOf(x))
+}

@@ -1,0 +1,135 @@
+package kmeans
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/rev"
+)
+
+// TestSeed checks that greedy k-means++ finds clusters that are far apart, each
+// with one centroid, and draws with the weights of the points.
+func TestSeed(t *testing.T) {
+	x := blobs(rand.New(rand.NewPCG(5, 1)), 3000, 10, 20)
+	right := 0
+	for seed := range uint64(20) {
+		s := newSearch(rev.ViewDense(x), nil, 20, 2)
+		if !s.seed(t.Context(), rand.New(rand.NewPCG(5, seed))) {
+			t.Fatal("not done")
+		}
+		var counts [20]int
+		for i, label := range s.labels {
+			if int(label) == int(s.labels[i%20]) {
+				counts[label]++
+			}
+		}
+		if slices.Min(counts[:]) == 150 {
+			right++
+		}
+		s.close()
+	}
+	// Without candidates 1 is.
+	if right < 10 {
+		t.Errorf("%d of 20 starts are right", right)
+	}
+
+	// Points of weight 0 are not drawn, even if they are far.
+	points := mat.NewDense(5, 1, []float64{0, 0, 5, 900, -900})
+	for seed := range uint64(20) {
+		s := newSearch(rev.ViewDense(points), []float64{1, 1, 1, 0, 0}, 2, 1)
+		s.seed(t.Context(), rand.New(rand.NewPCG(5, seed)))
+		if got := slices.Sorted(slices.Values(s.centroids.Data)); got[0] != 0 || got[1] != 5 {
+			t.Errorf("centroids %v", got)
+		}
+		s.close()
+	}
+}
+
+func TestDraw(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(2, 6))
+	w := []float64{0, 1, 0, 3, 0}
+	var counts [5]int
+	for range 4000 {
+		counts[draw(rnd, w)]++
+	}
+	// Four standard deviations around 3000.
+	if counts[1]+counts[3] != 4000 || !(math.Abs(float64(counts[3]-3000)) <= 4*math.Sqrt(750)) {
+		t.Errorf("counts %v for weights %v", counts, w)
+	}
+	var equal [3]int
+	for range 300 {
+		equal[draw(rnd, make([]float64, 3))]++
+	}
+	if slices.Min(equal[:]) == 0 {
+		t.Errorf("all weights 0: %v", equal)
+	}
+}
+
+// TestStep checks steps with bounds against the definition, over problems whose
+// distances can hardly be told apart.
+func TestStep(t *testing.T) {
+	for _, p := range problems() {
+		rnd := rand.New(rand.NewPCG(5, 2))
+		if p.n < p.comps || p.name == "Inf" || p.name == "NaN" || p.name == "huge" || p.name == "overflow" {
+			continue
+		}
+		x := rev.NewGeneral[float64](p.n, p.d, nil)
+		for i := range x.Data {
+			x.Data[i] = p.number(rnd)
+		}
+		s := newSearch(x, nil, p.comps, 2)
+		s.seed(t.Context(), rnd)
+		s.resum()
+		for step := range 8 {
+			_, labels, _, _ := reference(s.centroids, x)
+			counts := make([]float64, p.comps)
+			for i, label := range labels {
+				counts[label]++
+				if int(s.labels[i]) != label {
+					t.Fatalf("%s: step %d: point %d belongs to %d, want %d", p.name, step, i, s.labels[i], label)
+				}
+				own := math.Sqrt(distance(x.Row(i), s.centroids.Row(label)))
+				if !(own <= s.upper[i]) {
+					t.Fatalf("%s: step %d: point %d is at %v, bound %v", p.name, step, i, own, s.upper[i])
+				}
+				for k := range p.comps {
+					if v := math.Sqrt(distance(x.Row(i), s.centroids.Row(k))); k != label && !(v >= s.lower[i]) {
+						t.Fatalf("%s: step %d: point %d has another centroid at %v, bound %v", p.name, step, i, v, s.lower[i])
+					}
+				}
+			}
+			for k, count := range counts {
+				if s.count(k) != count {
+					t.Fatalf("%s: step %d: centroid %d has %v points, want %v", p.name, step, k, s.count(k), count)
+				}
+			}
+			s.update()
+			s.step()
+		}
+		s.close()
+	}
+}
+
+// TestSwap starts with two centroids in one cluster and one for two, which Lloyd's
+// algorithm does not leave.
+func TestSwap(t *testing.T) {
+	x := clouds(rand.New(rand.NewPCG(5, 3)), 900, 9)
+	s := newSearch(rev.ViewDense(x), nil, 9, 1)
+	defer s.close()
+	for k := range 9 {
+		copy(s.centroids.Row(k), []float64{float64(k % 4 * 10), float64(k / 4 * 10)})
+	}
+	copy(s.centroids.Row(8), []float64{1, 0})
+	s.assign()
+	var r Start
+	s.lloyd(t.Context(), &r, 100, 0)
+	stuck := s.cost(nil)
+	got := s.improve(t.Context(), &r, rand.New(rand.NewPCG(5, 4)), 100, 0)
+	if r.Swaps != 1 || !(got < stuck/2) || got != s.cost(nil) {
+		t.Errorf("%d swaps take the cost from %v to %v", r.Swaps, stuck, got)
+	}
+}
