@@ -52,9 +52,18 @@ import (
 // needs s̄_i = s̄_j and G_ij + H_ij = 0, Tangent P_ij + P_ji = 0 and, if U̇ or V̇ is
 // asked for, P_ii = P_jj, and AdjointTangent all of these, the first also of the
 // tangents of cotangents. Otherwise they return a *DegenerateError, which names the
-// pair. If the least singular value is so close to 0, there are no derivatives
-// either, and they return mat.Condition(s_1/s_r), infinite for s_r = 0. Nothing is
-// written then.
+// pair.
+//
+// Singular values up to the same bound are taken as 0. They have a kink there, and
+// any basis of the spaces left over makes their vectors. Where the derivative
+// exists, a_ij and b_ij of two of them, and the columns of Ż and Ṅ, Z and N that
+// are divided by one, are taken as 0: Adjoint needs s̄_i = 0, G_ij = H_ij = 0, and
+// columns of Ū and V̄ within those of U and V. Tangent needs that Ȧ leaves them 0.
+// AdjointTangent needs the first two, also of the tangents of cotangents, and the
+// last if anything but singular values is differentiated. Cotangents of the vectors
+// must be of a function that depends on their space, not their signs. Otherwise the
+// methods return mat.Condition(s_1/s_r), infinite for s_r = 0. They have not written
+// anything then.
 //
 // # Rounding
 //
@@ -160,7 +169,7 @@ func (k SVD[T]) Tangent(t SVD[T]) error {
 		return err
 	}
 	if t.A.Data != nil && t.hasResult() {
-		if err := w.setTangent(t.A, t.U.Data != nil || t.V.Data != nil); err != nil {
+		if err := w.setTangent(t.A, true, t.U.Data != nil || t.V.Data != nil); err != nil {
 			return err
 		}
 		t.add(1, w.du, w.ds, w.dv)
@@ -178,7 +187,11 @@ func (k SVD[T]) AdjointTangent(g, t, gt SVD[T]) error {
 	if err := w.decompose(k.Workers, k.A); err != nil {
 		return err
 	}
-	if err := w.setTangent(t.A, true); err != nil {
+	vectors := false
+	for _, o := range []*SVD[T]{&g, &t, &gt} {
+		vectors = vectors || o.U.Data != nil || o.V.Data != nil
+	}
+	if err := w.setTangent(t.A, vectors || t.S.Data != nil, vectors); err != nil {
 		return err
 	}
 	if g.A.Data != nil || gt.A.Data != nil {
@@ -276,15 +289,17 @@ func (w *svdWork[T]) setNaN() {
 	w.gap = 0
 }
 
-// check returns an error if the least singular value is 0.
-func (w *svdWork[T]) check() error {
-	if r := len(w.s); r > 0 && w.svd.s[r-1] <= w.gap {
-		if w.svd.s[r-1] == 0 {
-			return singular // also if all are 0
-		}
-		return mat.Condition(w.svd.s[0] / w.svd.s[r-1])
+// vanishes returns whether singular value i is 0.
+func (w *svdWork[T]) vanishes(i int) bool { return w.svd.s[i] <= w.gap }
+
+// vanishing returns the error of a derivative that does not exist as singular values
+// vanish.
+func (w *svdWork[T]) vanishing() error {
+	last := w.svd.s[len(w.svd.s)-1]
+	if last == 0 {
+		return singular // also if all are 0
 	}
-	return nil
+	return mat.Condition(w.svd.s[0] / last)
 }
 
 func (w *svdWork[T]) equal(i, j int) bool { return math.Abs(w.svd.s[j]-w.svd.s[i]) <= w.gap }
@@ -295,7 +310,7 @@ func (w *svdWork[T]) degenerate(i, j int) error {
 
 // poles returns a_ij and b_ij.
 func (w *svdWork[T]) poles(i, j int) (a, b T) {
-	if i == j {
+	if i == j || w.vanishes(i) && w.vanishes(j) {
 		return 0, 0
 	}
 	b = T(0.5 / (w.svd.s[j] + w.svd.s[i]))
@@ -319,36 +334,48 @@ func (w *svdWork[T]) tolerance(ms ...rev.General[T]) T {
 	return 100 * T(max(w.u.Rows, w.v.Rows)) * epsilon[T]() * top
 }
 
-// scaleColumns divides column j of m by s_j.
-func (w *svdWork[T]) scaleColumns(m rev.General[T]) {
+// scaleColumns divides column j of m by s_j, where that is not 0. There it sets the
+// column to 0, and returns whether it has been, up to tol.
+func (w *svdWork[T]) scaleColumns(m rev.General[T], tol T) bool {
+	zero := true
 	for i := range m.Rows {
-		for j := range m.Row(i) {
-			m.Row(i)[j] /= w.s[j]
+		for j, v := range m.Row(i) {
+			if w.vanishes(j) {
+				zero = zero && abs(v) <= tol
+				m.Row(i)[j] = 0
+			} else {
+				m.Row(i)[j] = v / w.s[j]
+			}
 		}
 	}
+	return zero
 }
 
-// setTangent sets du, ds and dv.
-func (w *svdWork[T]) setTangent(ta rev.General[T], vectors bool) error {
+// setTangent sets du, ds and dv. It returns an error if the tangents asked for, of
+// singular values or of vectors too, do not exist.
+func (w *svdWork[T]) setTangent(ta rev.General[T], values, vectors bool) error {
 	m, n, r := w.u.Rows, w.v.Rows, len(w.s)
 	w.du, w.dv, w.p = zeros(w.du, m, r), zeros(w.dv, n, r), zeros(w.p, r, r)
 	w.ds = workspace.Zeros(w.ds, r)
 	if ta.Data == nil {
 		return nil
 	}
-	if err := w.check(); err != nil {
-		return err
-	}
 	multiply(w.workers, w.du, 1, view(ta, false), view(w.v, false))
 	multiply(w.workers, w.dv, 1, view(ta, true), view(w.u, false))
 	multiply(w.workers, w.p, 1, view(w.u, true), view(w.du, false))
-	tol := w.tolerance(w.p)
+	tol, outside := w.tolerance(w.p), w.tolerance(w.du, w.dv)
 	w.x, w.y = zeros(w.x, r, r), zeros(w.y, r, r)
 	for i := range r {
 		w.ds[i] = w.p.Row(i)[i]
 		for j := range r {
 			sum, diff := w.p.Row(i)[j]+w.p.Row(j)[i], w.p.Row(i)[j]-w.p.Row(j)[i]
-			if i < j && w.equal(i, j) && (abs(sum) > tol || vectors && abs(w.p.Row(i)[i]-w.p.Row(j)[j]) > tol) {
+			switch {
+			case !values:
+			case w.vanishes(i) && w.vanishes(j):
+				if abs(w.p.Row(i)[j]) > outside {
+					return w.vanishing()
+				}
+			case i < j && w.equal(i, j) && (abs(sum) > tol || vectors && abs(w.p.Row(i)[i]-w.p.Row(j)[j]) > tol):
 				return w.degenerate(i, j)
 			}
 			a, b := w.poles(i, j)
@@ -358,8 +385,10 @@ func (w *svdWork[T]) setTangent(ta rev.General[T], vectors bool) error {
 	}
 	multiply(w.workers, w.du, -1, view(w.u, false), view(w.p, false))
 	multiply(w.workers, w.dv, -1, view(w.v, false), view(w.p, true))
-	w.scaleColumns(w.du)
-	w.scaleColumns(w.dv)
+	inside := w.scaleColumns(w.du, outside)
+	if inside = w.scaleColumns(w.dv, outside) && inside; values && !inside {
+		return w.vanishing()
+	}
 	multiply(w.workers, w.du, 1, view(w.u, false), view(w.x, false))
 	multiply(w.workers, w.dv, 1, view(w.v, false), view(w.y, false))
 	return nil
@@ -374,11 +403,12 @@ func (w *svdWork[T]) setGradient(g SVD[T]) error {
 	if !g.hasResult() {
 		return nil
 	}
-	if err := w.check(); err != nil {
+	if err := w.setOutside(w.z, w.ku, w.u, g.U); err != nil {
 		return err
 	}
-	w.setOutside(w.z, w.ku, w.u, g.U)
-	w.setOutside(w.n, w.kv, w.v, g.V)
+	if err := w.setOutside(w.n, w.kv, w.v, g.V); err != nil {
+		return err
+	}
 	if err := w.addPairs(w.m, w.ku, w.kv, g.S); err != nil {
 		return err
 	}
@@ -389,14 +419,17 @@ func (w *svdWork[T]) setGradient(g SVD[T]) error {
 
 // setOutside sets k, which is zero, to Uᵀ·Ū, and z, which is zero too, to
 // (Ū - U·k)·S⁻¹, or the same for V.
-func (w *svdWork[T]) setOutside(z, k, u, gu rev.General[T]) {
+func (w *svdWork[T]) setOutside(z, k, u, gu rev.General[T]) error {
 	if gu.Data == nil {
-		return
+		return nil
 	}
 	copyMatrix(z, gu)
 	multiply(w.workers, k, 1, view(u, true), view(gu, false))
 	multiply(w.workers, z, -1, view(u, false), view(k, false))
-	w.scaleColumns(z)
+	if !w.scaleColumns(z, w.tolerance(gu)) {
+		return w.vanishing()
+	}
+	return nil
 }
 
 // addPairs adds diag(s̄) + a∘(G + H) + b∘(G - H) to m, with G = ku - kuᵀ and
@@ -411,7 +444,12 @@ func (w *svdWork[T]) addPairs(m, ku, kv rev.General[T], sbar rev.Vector[T]) erro
 		m.Row(i)[i] += bar(i)
 		for j := range m.Rows {
 			u, v := ku.Row(i)[j]-ku.Row(j)[i], kv.Row(i)[j]-kv.Row(j)[i]
-			if i < j && w.equal(i, j) && (abs(u+v) > tol || abs(bar(i)-bar(j)) > stol) {
+			switch {
+			case w.vanishes(i) && w.vanishes(j):
+				if abs(u) > tol || abs(v) > tol || abs(bar(i)) > stol {
+					return w.vanishing()
+				}
+			case i < j && w.equal(i, j) && (abs(u+v) > tol || abs(bar(i)-bar(j)) > stol):
 				return w.degenerate(i, j)
 			}
 			a, b := w.poles(i, j)
@@ -429,14 +467,15 @@ func (w *svdWork[T]) addGradient(ga rev.General[T]) {
 
 // setGradientTangent sets the tangents of what setGradient sets.
 func (w *svdWork[T]) setGradientTangent(g, gt SVD[T]) error {
-	if err := w.check(); err != nil {
-		return err
-	}
 	m, n, r := w.u.Rows, w.v.Rows, len(w.s)
 	w.dku, w.dkv, w.dm = zeros(w.dku, r, r), zeros(w.dkv, r, r), zeros(w.dm, r, r)
 	w.dz, w.dn = zeros(w.dz, m, r), zeros(w.dn, n, r)
-	w.setOutsideTangent(w.dz, w.dku, w.z, w.ku, w.u, w.du, g.U, gt.U)
-	w.setOutsideTangent(w.dn, w.dkv, w.n, w.kv, w.v, w.dv, g.V, gt.V)
+	if err := w.setOutsideTangent(w.dz, w.dku, w.z, w.ku, w.u, w.du, g.U, gt.U); err != nil {
+		return err
+	}
+	if err := w.setOutsideTangent(w.dn, w.dkv, w.n, w.kv, w.v, w.dv, g.V, gt.V); err != nil {
+		return err
+	}
 	for i := range r {
 		for j := range r {
 			u, v := w.ku.Row(i)[j]-w.ku.Row(j)[i], w.kv.Row(i)[j]-w.kv.Row(j)[i]
@@ -456,7 +495,7 @@ func (w *svdWork[T]) setGradientTangent(g, gt SVD[T]) error {
 
 // setOutsideTangent sets dk, which is zero, to U̇ᵀ·Ū + Uᵀ·Ū˙, and dz, which is
 // zero too, to (Ū˙ - U̇·k - U·dk - z·Ṡ)·S⁻¹, or the same for V.
-func (w *svdWork[T]) setOutsideTangent(dz, dk, z, k, u, du, gu, dgu rev.General[T]) {
+func (w *svdWork[T]) setOutsideTangent(dz, dk, z, k, u, du, gu, dgu rev.General[T]) error {
 	if gu.Data != nil {
 		multiply(w.workers, dk, 1, view(du, true), view(gu, false))
 	}
@@ -465,13 +504,17 @@ func (w *svdWork[T]) setOutsideTangent(dz, dk, z, k, u, du, gu, dgu rev.General[
 		multiply(w.workers, dk, 1, view(u, true), view(dgu, false))
 	}
 	multiply(w.workers, dz, -1, view(du, false), view(k, false))
+	tol := w.tolerance(dz, dk)
 	multiply(w.workers, dz, -1, view(u, false), view(dk, false))
 	for i := range dz.Rows {
 		for j, v := range z.Row(i) {
 			dz.Row(i)[j] -= T(v * w.ds[j])
 		}
 	}
-	w.scaleColumns(dz)
+	if !w.scaleColumns(dz, tol) {
+		return w.vanishing()
+	}
+	return nil
 }
 
 // addGradientTangent adds to the tangent of Ā.

@@ -348,3 +348,198 @@ func TestSVDHessianDegenerate(t *testing.T) {
 		}
 	}
 }
+
+// rankOne returns an m×n matrix of rank 1.
+func rankOne(rnd *rand.Rand, m, n int) rev.General[float64] {
+	a, x, y := rev.NewGeneral[float64](m, n, nil), normals[float64](rnd, m, 1), normals[float64](rnd, n, 1)
+	for i := range m {
+		for j := range n {
+			a.Row(i)[j] = x[i] * y[j]
+		}
+	}
+	return a
+}
+
+// vanishingCases are functions that have derivatives where all singular values but
+// the first are 0, as the cotangents of U, S and V.
+var vanishingCases = map[string]func(b rev.General[float64], k SVD[float64]) SVD[float64]{
+	"s_1": func(_ rev.General[float64], k SVD[float64]) SVD[float64] {
+		s := make([]float64, k.S.N)
+		s[0] = 1
+		return SVD[float64]{S: rev.ViewSlice(s)}
+	},
+	"u_1·v_1ᵀ": func(b rev.General[float64], k SVD[float64]) SVD[float64] {
+		gu, gv := rev.NewGeneral[float64](k.U.Rows, k.U.Cols, nil), rev.NewGeneral[float64](k.V.Rows, k.V.Cols, nil)
+		for i := range b.Rows {
+			for j, v := range b.Row(i) {
+				gu.Row(i)[0] += v * k.V.Row(j)[0]
+				gv.Row(j)[0] += v * k.U.Row(i)[0]
+			}
+		}
+		return SVD[float64]{U: gu, V: gv}
+	},
+	"space of the others": func(b rev.General[float64], k SVD[float64]) SVD[float64] {
+		gu, gv := rev.NewGeneral[float64](k.U.Rows, k.U.Cols, nil), rev.NewGeneral[float64](k.V.Rows, k.V.Cols, nil)
+		n := k.U.Cols // square matrices alone
+		for i := range n {
+			for j := range n {
+				for l := 1; l < n; l++ { // tr(B·U₂·U₂ᵀ) + 2·tr(B·V₂·V₂ᵀ)
+					gu.Row(i)[l] += (b.Row(i)[j] + b.Row(j)[i]) * k.U.Row(j)[l]
+					gv.Row(i)[l] += 2 * (b.Row(i)[j] + b.Row(j)[i]) * k.V.Row(j)[l]
+				}
+			}
+		}
+		return SVD[float64]{U: gu, V: gv}
+	},
+}
+
+// Derivatives at a matrix of rank 1 are those of matrices near by, which have full
+// rank. A central difference has no kink of other singular values in it.
+func TestSVDVanishing(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(29, 7))
+	const h = 1e-5
+	for name, of := range vanishingCases {
+		for _, shape := range [][2]int{{3, 3}, {2, 2}, {5, 2}, {2, 4}} {
+			m, n := shape[0], shape[1]
+			if name == "space of the others" && m != n {
+				continue
+			}
+			a, da, b := rankOne(rnd, m, n), matrixOf[float64](rnd, m, n), matrixOf[float64](rnd, m, n)
+			gradient := func(e float64) rev.General[float64] {
+				x, r := rev.NewGeneral(m, n, slices.Clone(a.Data)), min(m, n)
+				addMatrix(x, e, da)
+				k := SVD[float64]{
+					U: rev.NewGeneral[float64](m, r, nil), S: rev.ViewSlice(make([]float64, r)),
+					V: rev.NewGeneral[float64](n, r, nil), A: x,
+				}
+				if err := k.Forward(); err != nil {
+					t.Fatal(err)
+				}
+				g := of(b, k)
+				g.A = rev.NewGeneral[float64](m, n, nil)
+				if err := k.Adjoint(g); err != nil {
+					t.Fatalf("%s, %v: %v", name, shape, err)
+				}
+				return g.A
+			}
+			got, up, down := gradient(0), gradient(h), gradient(-h)
+			for i := range got.Data {
+				if want := (up.Data[i] + down.Data[i]) / 2; !(math.Abs(got.Data[i]-want) <= 1e-7) {
+					t.Errorf("%s, %v: derivative %v by element %d, %v near by", name, shape, got.Data[i], i, want)
+				}
+			}
+			if name != "s_1" {
+				continue
+			}
+			// A second derivative along any direction.
+			s := make([]float64, min(m, n))
+			s[0] = 1
+			dga := rev.NewGeneral[float64](m, n, nil)
+			err := SVD[float64]{A: a}.AdjointTangent(SVD[float64]{S: rev.ViewSlice(s)}, SVD[float64]{A: da}, SVD[float64]{A: dga})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range dga.Data {
+				if want := (up.Data[i] - down.Data[i]) / (2 * h); !(math.Abs(dga.Data[i]-want) <= 1e-6) {
+					t.Errorf("%v: second derivative %v by element %d, want %v", shape, dga.Data[i], i, want)
+				}
+			}
+		}
+	}
+}
+
+// Along directions that keep the rank, all results but signs have tangents.
+func TestSVDVanishingTangent(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(29, 8))
+	for _, shape := range [][2]int{{3, 3}, {5, 2}, {2, 4}} {
+		m, n, r := shape[0], shape[1], min(shape[0], shape[1])
+		a, da := rankOne(rnd, m, n), rev.NewGeneral[float64](m, n, nil)
+		x, y := normals[float64](rnd, m, 1), normals[float64](rnd, n, 1)
+		for i := range m {
+			for j := range n { // Ȧ = x·rowᵀ + column·yᵀ, of a row and a column of A
+				da.Row(i)[j] = x[i]*a.Row(0)[j] + a.Row(i)[0]*y[j]
+			}
+		}
+		like := func(a rev.General[float64]) SVD[float64] {
+			return SVD[float64]{
+				U: rev.NewGeneral[float64](m, r, nil), S: rev.ViewSlice(make([]float64, r)), V: rev.NewGeneral[float64](n, r, nil), A: a,
+			}
+		}
+		k, tan := like(a), like(da)
+		if err := k.Tangent(tan); err != nil {
+			t.Fatalf("%v: %v", shape, err)
+		}
+		// Ȧ = U̇·S·Vᵀ + U·Ṡ·Vᵀ + U·S·V̇ᵀ, and UᵀU̇ + U̇ᵀU = 0.
+		for i := range m {
+			for j := range n {
+				sum := 0.0
+				for l, s := range k.S.Data {
+					u, v, du, dv := k.U.Row(i)[l], k.V.Row(j)[l], tan.U.Row(i)[l], tan.V.Row(j)[l]
+					sum += du*s*v + u*tan.S.Data[l]*v + u*s*dv
+				}
+				if want := da.Row(i)[j]; !(math.Abs(sum-want) <= 1e-13) {
+					t.Errorf("%v: tangent of element (%d, %d) is %v, want %v", shape, i, j, sum, want)
+				}
+			}
+		}
+		for i := range r {
+			for j := range r {
+				sum := 0.0
+				for l := range m {
+					sum += k.U.Row(l)[i]*tan.U.Row(l)[j] + tan.U.Row(l)[i]*k.U.Row(l)[j]
+				}
+				if !(math.Abs(sum) <= 1e-13) {
+					t.Errorf("%v: ⟨u_%d, u_%d⟩ changes by %v", shape, i, j, sum)
+				}
+			}
+		}
+	}
+}
+
+// What has no derivative there has none still.
+func TestSVDVanishingError(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(29, 9))
+	a, da, ga := rankOne(rnd, 3, 2), matrixOf[float64](rnd, 3, 2), rev.NewGeneral[float64](3, 2, nil)
+	k := SVD[float64]{A: a}
+	values := func(s ...float64) rev.Vector[float64] { return rev.ViewSlice(s) }
+	u := rev.NewGeneral(3, 2, []float64{0, 1, 0, 2, 0, 3}) // the second vector
+	for name, err := range map[string]error{
+		"Adjoint of s_2":                  k.Adjoint(SVD[float64]{S: values(1, 0.5), A: ga}),
+		"Adjoint of u_2":                  k.Adjoint(SVD[float64]{U: u, A: ga}),
+		"Tangent of s_2":                  k.Tangent(SVD[float64]{S: values(0, 0), A: da}),
+		"AdjointTangent of s_2":           k.AdjointTangent(SVD[float64]{S: values(1, 0.5)}, SVD[float64]{A: da}, SVD[float64]{A: ga}),
+		"AdjointTangent of s_2's tangent": k.AdjointTangent(SVD[float64]{S: values(1, 0)}, SVD[float64]{A: da}, SVD[float64]{S: values(1, 0.5), A: ga}),
+		"AdjointTangent with ṡ_2":         k.AdjointTangent(SVD[float64]{S: values(1, 0)}, SVD[float64]{S: values(1, 0), A: da}, SVD[float64]{A: ga}),
+	} {
+		var c mat.Condition
+		if !errors.As(err, &c) {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+}
+
+// The sum of equal singular values has a Hessian along any direction.
+func TestSVDHessianOfSum(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(29, 10))
+	const h = 1e-5
+	a, da := rev.NewGeneral(2, 2, []float64{2, 0, 0, 2}), matrixOf[float64](rnd, 2, 2)
+	gradient := func(e float64) []float64 {
+		x, ga := rev.NewGeneral(2, 2, slices.Clone(a.Data)), rev.NewGeneral[float64](2, 2, nil)
+		addMatrix(x, e, da)
+		if err := (SVD[float64]{A: x}).Adjoint(SVD[float64]{S: rev.ViewSlice([]float64{1, 1}), A: ga}); err != nil {
+			t.Fatal(err)
+		}
+		return ga.Data
+	}
+	dga := rev.NewGeneral[float64](2, 2, nil)
+	err := SVD[float64]{A: a}.AdjointTangent(SVD[float64]{S: rev.ViewSlice([]float64{1, 1})}, SVD[float64]{A: da}, SVD[float64]{A: dga})
+	if err != nil {
+		t.Fatal(err)
+	}
+	up, down := gradient(h), gradient(-h)
+	for i, got := range dga.Data {
+		if want := (up[i] - down[i]) / (2 * h); !(math.Abs(got-want) <= 1e-8) {
+			t.Errorf("second derivative %v by element %d, want %v", got, i, want)
+		}
+	}
+}
