@@ -1,8 +1,8 @@
 package rev
 
 import (
+	"errors"
 	"reflect"
-	"sync"
 	"unsafe"
 )
 
@@ -19,216 +19,122 @@ func At[S any, K Kernel[K]](bind func(s *S) K) Step[S] {
 // holds cotangents or tangents; the selection is to be read from s. The kernel
 // must not change what selects its operands.
 func AtIndex[S any, K Kernel[K]](bind func(s, v *S) K) Step[S] {
-	return newKernelNode(bind, callKernel[K])
+	return Step[S]{&kernelNode[S, K]{bind, layoutFor[K]()}}
 }
 
-// AtErr is At for a kernel that can fail.
-func AtErr[S any, K FallibleKernel[K]](bind func(s *S) K) Step[S] {
-	return AtIndexErr(func(_, v *S) K { return bind(v) })
-}
-
-// AtIndexErr is AtIndex for a kernel that can fail.
-func AtIndexErr[S any, K FallibleKernel[K]](bind func(s, v *S) K) Step[S] {
-	return newKernelNode(bind, callFallible[K])
-}
-
-// A kernelNode runs a kernel. The backward companions of its methods come from
-// InPlace if the kernel has them. A kernel K that only accumulates,
-// y += f(x), needs none: with the map N: y -> -y,
-//
-//	N·K·N: y -> -(-y + f(x)) = y - f(x)
-//
-// is the inverse of K, so the adjoint, tangent and adjoint's tangent of the
-// inverse are those of K between two changes of the sign of y, ḡy, ṫy and ġy
-// (N is linear, and its own transpose):
-//
-//	InverseTangent:        y -= f(x),  ṫy -= J·ṫx
-//	InverseAdjoint:        y += f(x),  ḡx -= Jᵀ·ḡy
-//	InverseAdjointTangent: y += f(x),  ṫy += J·ṫx,  ḡx -= Jᵀ·ḡy,
-//	                       ġx -= Jᵀ·ġy + (∂J[ṫx])ᵀ·ḡy
-//
-// Changing a sign is exact and rounding is symmetric, so the same numbers are
-// subtracted as the kernel's own methods add.
-type kernelNode[S, K any] struct {
+type kernelNode[S any, K Kernel[K]] struct {
 	bind   func(s, v *S) K
-	call   func(f *frame[K], o op) (ok bool, err error) // ok is false if K has no such method
-	frames sync.Pool
 	layout *layout
-	name   string
-}
-
-// A frame holds the kernel values of a call. They are kept on the heap because
-// a call through a type parameter makes its receiver escape.
-type frame[K any] struct {
-	k, g, t, gt K
-	isPointer   bool
-}
-
-func newKernelNode[S, K any](bind func(s, v *S) K, call func(f *frame[K], o op) (bool, error)) Step[S] {
-	t := reflect.TypeFor[K]()
-	n := &kernelNode[S, K]{bind: bind, call: call, name: structOf(t).String()}
-	n.frames.New = func() any { return &frame[K]{isPointer: t.Kind() == reflect.Pointer} }
-	n.layout = layoutOf(structOf(t))
-	return program[S]{n}
 }
 
 func (n *kernelNode[S, K]) run(p pass[S]) error {
-	f := n.frames.Get().(*frame[K])
-	f.k = n.bind(p.s, p.s)
-	if p.g != nil {
-		f.g = n.bind(p.s, p.g)
-	}
-	if p.t != nil {
-		f.t = n.bind(p.s, p.t)
-	}
-	if p.gt != nil {
-		f.gt = n.bind(p.s, p.gt)
-	}
-	if p.own != nil {
-		n.substitute(&f.g, f.isPointer, p.own)
-		if p.gt != nil {
-			n.substitute(&f.gt, f.isPointer, p.own)
+	k, q, err := n.operands(p)
+	if err == nil {
+		if p.g != nil && !p.back && !n.layout.inPlace {
+			err = n.undoAdjoint(&k, &q)
+		} else {
+			err = k.Run(q)
 		}
 	}
-	err := n.apply(f, p.op)
-	*f = frame[K]{isPointer: f.isPointer}
-	n.frames.Put(f)
+	return n.within(p, err)
+}
+
+// gradient implements gradientNode.
+func (n *kernelNode[S, K]) gradient(p pass[S], output unsafe.Pointer) (bool, error) {
+	k, q, err := n.operands(p)
 	if err != nil {
-		return within("At("+n.name+")", err)
+		return true, n.within(p, err)
+	}
+	for i := range n.layout.fields {
+		f := &n.layout.fields[i]
+		var r region
+		if f.Role == InOut || f.Role == Acc && (n.layout.load(i, &r, addr(&k), "") != nil || r.data != output || r.bytes != f.size) {
+			return false, nil
+		}
+	}
+	q.Back = false
+	return true, n.within(p, k.Run(q))
+}
+
+// within returns err with the path of the step.
+func (n *kernelNode[S, K]) within(p pass[S], err error) error {
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, ErrUnsupported) {
+		err = &Unsupported{n.layout.kernel.String(), p.String()}
+	}
+	return within("At("+n.layout.kernel.String()+")", err)
+}
+
+// operands returns the kernel in the state of p and the pass that it is to make,
+// checked.
+func (n *kernelNode[S, K]) operands(p pass[S]) (k K, q Pass[K], err error) {
+	k = n.bind(p.s, p.s)
+	q.Back, q.Adjoint, q.Tangent = p.back, p.g != nil, p.t != nil
+	var g, t, gt unsafe.Pointer // of what is there
+	if p.g != nil {
+		q.G, g = n.bind(p.s, p.g), addr(&q.G)
+	}
+	if p.t != nil {
+		q.T, t = n.bind(p.s, p.t), addr(&q.T)
+	}
+	if p.gt != nil {
+		q.GT, gt = n.bind(p.s, p.gt), addr(&q.GT)
+	}
+	return k, q, n.check(p, addr(&k), g, t, gt)
+}
+
+// check checks the operands, and what derivatives are missing.
+func (n *kernelNode[S, K]) check(p pass[S], k, g, t, gt unsafe.Pointer) error {
+	if p.own != nil {
+		for _, d := range [...]unsafe.Pointer{g, gt} {
+			if d == nil {
+				continue
+			}
+			if err := n.layout.substitute(d, p.own); err != nil {
+				return err
+			}
+		}
+	}
+	if err := n.layout.check(k, g, t, gt); err != nil {
+		return err
+	}
+	if p.missing != nil {
+		return p.missing.check(n.layout, p.back, k, g, t, gt)
 	}
 	return nil
 }
 
-// substitute has the kernel value k use what a branch has of its own. A value
-// behind a pointer may be the user's to keep, so it is copied first.
-func (n *kernelNode[S, K]) substitute(k *K, isPointer bool, own *substitution) {
-	p := unsafe.Pointer(k)
-	if isPointer {
-		if *(*unsafe.Pointer)(p) == nil {
-			return
-		}
-		v := reflect.New(n.layout.kernel)
-		v.Elem().Set(reflect.ValueOf(*k).Elem())
-		*k = v.Interface().(K)
-		p = v.UnsafePointer()
+// undoAdjoint makes the pass that undoes an adjoint of a kernel that accumulates:
+//
+//	y += f(x),  x̄ -= Jᵀ·ȳ
+//
+// and so for the tangents. It is the pass ahead, which adds Jᵀ·ȳ, between two
+// changes of the sign of the cotangents ȳ and ġ, of which all that it adds is linear.
+// Changing a sign is exact and rounding is symmetric, so the same numbers are
+// subtracted as the adjoint adds.
+func (n *kernelNode[S, K]) undoAdjoint(k *K, q *Pass[K]) error {
+	if !n.layout.hasSigns() {
+		return ErrUnsupported
 	}
-	n.layout.substitute(p, own)
-}
-
-func (n *kernelNode[S, K]) apply(f *frame[K], o op) error {
-	ok, err := n.call(f, o)
-	if !ok && !o.ofKernel() && n.layout.accumulates() {
-		n.negate(f)
-		o = o.inverse()
-		ok, err = n.call(f, o)
-		n.negate(f)
-	}
-	if !ok {
-		return &Unsupported{n.name, o.String()}
-	}
+	n.layout.negate(addr(&q.G))
+	n.layout.negate(addr(&q.GT))
+	err := (*k).Run(*q)
+	n.layout.negate(addr(&q.G))
+	n.layout.negate(addr(&q.GT))
 	return err
 }
 
-// negate changes the sign of all acc operands of the frame.
-func (n *kernelNode[S, K]) negate(f *frame[K]) {
-	for _, k := range [...]*K{&f.k, &f.g, &f.t, &f.gt} {
-		p := unsafe.Pointer(k)
-		if f.isPointer {
-			p = *(*unsafe.Pointer)(p)
-		}
-		if p != nil {
-			n.layout.negate(p)
-		}
-	}
-}
-
-// receiver returns the kernel as an interface, without allocating.
-func (f *frame[K]) receiver() any {
-	if f.isPointer {
-		return f.k
-	}
-	return &f.k
-}
-
-func callKernel[K Kernel[K]](f *frame[K], o op) (bool, error) {
-	switch o {
-	case forward:
-		f.k.Forward()
-	case inverse:
-		f.k.Inverse()
-	case tangent:
-		f.k.Tangent(f.t)
-	case adjoint:
-		f.k.Adjoint(f.g)
-	case inverseTangent, inverseAdjoint:
-		k, ok := f.receiver().(InPlace[K])
-		if !ok {
-			return false, nil
-		}
-		if o == inverseTangent {
-			k.InverseTangent(f.t)
-		} else {
-			k.InverseAdjoint(f.g)
-		}
-	case adjointTangent:
-		k, ok := f.receiver().(SecondOrder[K])
-		if !ok {
-			return false, nil
-		}
-		k.AdjointTangent(f.g, f.t, f.gt)
-	case inverseAdjointTangent:
-		k, ok := f.receiver().(SecondOrderInPlace[K])
-		if !ok {
-			return false, nil
-		}
-		k.InverseAdjointTangent(f.g, f.t, f.gt)
-	}
-	return true, nil
-}
-
-func callFallible[K FallibleKernel[K]](f *frame[K], o op) (bool, error) {
-	switch o {
-	case forward:
-		return true, f.k.Forward()
-	case inverse:
-		return true, f.k.Inverse()
-	case tangent:
-		return true, f.k.Tangent(f.t)
-	case adjoint:
-		return true, f.k.Adjoint(f.g)
-	case inverseTangent:
-		if k, ok := f.receiver().(interface{ InverseTangent(t K) error }); ok {
-			return true, k.InverseTangent(f.t)
-		}
-	case inverseAdjoint:
-		if k, ok := f.receiver().(interface{ InverseAdjoint(g K) error }); ok {
-			return true, k.InverseAdjoint(f.g)
-		}
-	case adjointTangent:
-		if k, ok := f.receiver().(interface{ AdjointTangent(g, t, gt K) error }); ok {
-			return true, k.AdjointTangent(f.g, f.t, f.gt)
-		}
-	case inverseAdjointTangent:
-		if k, ok := f.receiver().(interface {
-			InverseAdjointTangent(g, t, gt K) error
-		}); ok {
-			return true, k.InverseAdjointTangent(f.g, f.t, f.gt)
-		}
-	}
-	return false, nil
-}
-
-// accumulates reports whether the kernel is y += f(x) in all that it writes,
-// in numbers whose sign can be changed.
-func (l *layout) accumulates() bool {
-	writes := false
+// hasSigns reports whether the numbers that the kernel adds into have a sign
+// that can be changed.
+func (l *layout) hasSigns() bool {
 	for _, f := range l.fields {
-		if f.Role == InOut || f.Role == Acc && !hasSign(f.Elem) {
+		if f.Role == Acc && !hasSign(f.Elem) {
 			return false
 		}
-		writes = writes || f.Role == Acc
 	}
-	return writes
+	return true
 }
 
 func hasSign(t reflect.Type) bool {
@@ -236,14 +142,16 @@ func hasSign(t reflect.Type) bool {
 		t.Kind() >= reflect.Float32 && t.Kind() <= reflect.Complex128
 }
 
-// negate changes the sign of the acc operands of the kernel at k.
+// negate changes the sign of the acc operands of the kernel value at k, which
+// is well formed.
 func (l *layout) negate(k unsafe.Pointer) {
-	var r regions
-	l.load(&r, k)
 	for i := range l.fields {
-		if l.fields[i].Role == Acc && r[i].data != nil && !r[i].empty() {
-			r[i].negate(l.fields[i].Elem.Kind())
+		f := &l.fields[i]
+		var r region
+		if f.Role != Acc || l.load(i, &r, k, "") != nil || r.bytes == 0 {
+			continue
 		}
+		r.negate(f.Elem.Kind())
 	}
 }
 

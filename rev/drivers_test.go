@@ -19,12 +19,12 @@ var loss = rev.Seq(
 
 func output(s *state) *float64 { return &s.v[9] }
 
-func TestGradient(t *testing.T) {
+func TestValueGradient(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	s := randomState(rnd)
 	s0 := *s
 	g := new(state)
-	value, err := rev.Gradient(loss, output, s, g)
+	value, err := rev.ValueGradient(loss, output, s, g)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,9 +57,8 @@ func TestHessian(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	s := randomState(rnd)
 	s0 := *s
-	zero := func() *state { return new(state) }
 	var hess mat.SymDense
-	value, err := rev.Hessian(&hess, loss, output, inputs, s, zero)
+	value, err := rev.Hessian(&hess, loss, output, inputs, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +67,7 @@ func TestHessian(t *testing.T) {
 	}
 	gradient := func(x *state) (float64, *state) {
 		y, g := *x, new(state)
-		value, err := rev.Gradient(loss, output, &y, g)
+		value, err := rev.ValueGradient(loss, output, &y, g)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,11 +110,11 @@ func TestHessian(t *testing.T) {
 
 	for _, n := range []int{1, 5, 7} {
 		checkPanic(t, "wrong order", mat.ErrShape, func() {
-			_, _ = rev.Hessian(mat.NewSymDense(n, nil), loss, output, inputs, s, zero)
+			_, _ = rev.Hessian(mat.NewSymDense(n, nil), loss, output, inputs, s)
 		})
 	}
 	checkPanic(t, "no inputs", mat.ErrZeroLength, func() {
-		_, _ = rev.Hessian(new(mat.SymDense), loss, output, func(*state) []float64 { return nil }, s, zero)
+		_, _ = rev.Hessian(new(mat.SymDense), loss, output, func(*state) []float64 { return nil }, s)
 	})
 }
 
@@ -124,7 +123,6 @@ func TestHessian(t *testing.T) {
 func TestDriversFail(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	s := randomState(rnd)
-	zero := func() *state { return new(state) }
 	check := func(name string, p rev.Step[state], want error, run func(p rev.Step[state], s *state) error) {
 		t.Helper()
 		x := *s
@@ -142,11 +140,11 @@ func TestDriversFail(t *testing.T) {
 		}
 	}
 	gradient := func(p rev.Step[state], s *state) error {
-		_, err := rev.Gradient(p, output, s, new(state))
+		_, err := rev.ValueGradient(p, output, s, new(state))
 		return err
 	}
 	hessian := func(p rev.Step[state], s *state) error {
-		_, err := rev.Hessian(new(mat.SymDense), p, output, inputs, s, zero)
+		_, err := rev.Hessian(new(mat.SymDense), p, output, inputs, s)
 		return err
 	}
 	negative := rev.At(func(s *state) add[float64] { return add[float64]{&s.v[5], -100} })
@@ -154,7 +152,7 @@ func TestDriversFail(t *testing.T) {
 	check("Tangent fails", rev.Seq(loss, negative, loss), errRoot, hessian)
 	boom := errors.New("boom")
 	runs := 0
-	back := rev.AtErr(func(s *state) fuseKernel {
+	back := rev.At(func(s *state) fuseKernel {
 		return fuseKernel{&s.v[0], &s.v[1], func() error {
 			if runs++; runs%3 == 2 { // the adjoint after Forward or Tangent
 				return boom
@@ -181,6 +179,7 @@ func TestFixedExact(t *testing.T) {
 		rev.Uncall(rev.Seq(at(4, 0, 1), at(0, 4, 3))),
 		rev.Routine(at(5, 0, 1), at(4, 5, 5), func(s *numbers) []fixed.Q43 { return s.v[5:] }),
 	)
+	back := rev.Uncall(p)
 	rnd := rand.New(rand.NewPCG(1, 2))
 	random := func() (s numbers) {
 		for i := range s.v[:5] {
@@ -207,13 +206,13 @@ func TestFixedExact(t *testing.T) {
 			t.Fatalf("Inverse: %v, want %v", s, s0)
 		}
 		must(p.Tangent(&s, &tt))
-		must(p.InverseTangent(&s, &tt))
+		must(back.Tangent(&s, &tt))
 		if s != s0 || tt != t0 {
-			t.Fatalf("InverseTangent: %v, want %v", tt, t0)
+			t.Fatalf("Tangent of Uncall: %v, want %v", tt, t0)
 		}
-		must(p.InverseAdjoint(&s, &g))
+		must(back.Adjoint(&s, &g))
 		if s != s1 {
-			t.Fatalf("state after InverseAdjoint: %v, want %v", s, s1)
+			t.Fatalf("state after Adjoint of Uncall: %v, want %v", s, s1)
 		}
 		must(p.Adjoint(&s, &g))
 		if s != s0 || g != g0 {
@@ -224,7 +223,7 @@ func TestFixedExact(t *testing.T) {
 	// One is the number one.
 	s, g := numbers{}, numbers{}
 	s.v[1], s.v[2] = 3<<43, 5<<42
-	value, err := rev.Gradient(at(0, 1, 2), func(s *numbers) *fixed.Q43 { return &s.v[0] }, &s, &g)
+	value, err := rev.ValueGradient(at(0, 1, 2), func(s *numbers) *fixed.Q43 { return &s.v[0] }, &s, &g)
 	if err != nil || value != 15<<42 || g.v[1] != 5<<42 || g.v[2] != 3<<43 {
 		t.Errorf("value %d, gradient %v, error %v", value, g.v, err)
 	}

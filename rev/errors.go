@@ -1,9 +1,6 @@
 package rev
 
-import (
-	"errors"
-	"fmt"
-)
+import "fmt"
 
 // Violation is the error of a program that is not reversible on the state that
 // it was given: a condition that does not hold where it must, a count that the
@@ -29,17 +26,6 @@ func (e *StepError) Error() string { return fmt.Sprintf("rev: %s: %v", e.Step, e
 // Unwrap returns e.Err.
 func (e *StepError) Unwrap() error { return e.Err }
 
-// Unsupported is the error of a kernel that lacks a method which the program
-// needs of it.
-type Unsupported struct {
-	Kernel string // its type
-	Method string
-}
-
-func (u *Unsupported) Error() string {
-	return fmt.Sprintf("kernel %s has no method %s", u.Kernel, u.Method)
-}
-
 // within returns err with step put before the path of the step that it is of.
 func within(step string, err error) error {
 	switch e := err.(type) { //nolint:errorlint // a kernel's error may wrap those of a program of its own
@@ -47,14 +33,13 @@ func within(step string, err error) error {
 		return &Violation{step + "." + e.Step, e.Reason, e.Value}
 	case *StepError:
 		return &StepError{step + "." + e.Step, e.Err}
+	case *OperandError:
+		if e.Step != "" {
+			step += "." + e.Step
+		}
+		at := *e
+		at.Step = step
+		return &at
 	}
 	return &StepError{step, err}
-}
-
-// notRestored returns err with the reason why not all is as it was found.
-func notRestored(err, reason error) error {
-	if reason == nil {
-		return err
-	}
-	return errors.Join(err, fmt.Errorf("rev: not restored: %w", reason))
 }

@@ -12,10 +12,10 @@ type plusInt struct {
 	By int
 }
 
-func (k plusInt) Forward()        { *k.Y += k.By }
-func (k plusInt) Inverse()        { *k.Y -= k.By }
-func (k plusInt) Adjoint(plusInt) { k.Inverse() }
-func (k plusInt) Tangent(plusInt) { k.Forward() }
+func (k plusInt) Run(p rev.Pass[plusInt]) error {
+	*k.Y += p.Sign() * k.By
+	return nil
+}
 
 type fibonacci struct {
 	n     int

@@ -14,10 +14,13 @@ type sixtyFourth[T rev.Real] struct {
 	X *T `rev:"in"`
 }
 
-func (k sixtyFourth[T]) Forward()                 { *k.Y += *k.X / 64 }
-func (k sixtyFourth[T]) Inverse()                 { *k.Y -= *k.X / 64 }
-func (k sixtyFourth[T]) Adjoint(g sixtyFourth[T]) { k.Inverse(); *g.X += *g.Y / 64 }
-func (k sixtyFourth[T]) Tangent(t sixtyFourth[T]) { k.Forward(); t.Forward() }
+func (k sixtyFourth[T]) Run(p rev.Pass[sixtyFourth[T]]) error {
+	if p.Adjoint || p.Tangent {
+		return rev.ErrUnsupported
+	}
+	*k.Y += T(T(p.Sign()) * (*k.X / 64))
+	return nil
+}
 
 type oscillator[T rev.Real] struct{ q, p T }
 

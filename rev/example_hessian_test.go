@@ -14,39 +14,25 @@ type rosenbrock struct {
 	X, Y *float64 `rev:"in"`
 }
 
-func (k rosenbrock) value() float64 {
-	a, b := 1-*k.X, *k.Y-*k.X**k.X
-	return a*a + 100*b*b
-}
-
-func (k rosenbrock) gradient() (dx, dy float64) {
-	b := *k.Y - *k.X**k.X
-	return -2*(1-*k.X) - 400*b**k.X, 200 * b
-}
-
-func (k rosenbrock) Forward() { *k.Out += k.value() }
-func (k rosenbrock) Inverse() { *k.Out -= k.value() }
-
-func (k rosenbrock) Adjoint(g rosenbrock) {
-	k.Inverse()
-	dx, dy := k.gradient()
-	*g.X += dx * *g.Out
-	*g.Y += dy * *g.Out
-}
-
-func (k rosenbrock) Tangent(t rosenbrock) {
-	k.Forward()
-	dx, dy := k.gradient()
-	*t.Out += dx**t.X + dy**t.Y
-}
-
-func (k rosenbrock) AdjointTangent(g, t, gt rosenbrock) {
-	k.Adjoint(g)
-	dx, dy := k.gradient()
-	*t.Out -= dx**t.X + dy**t.Y
-	hxx, hxy, hyy := 2-400*(*k.Y-3**k.X**k.X), -400**k.X, 200.0
-	*gt.X += dx**gt.Out + (hxx**t.X+hxy**t.Y)**g.Out
-	*gt.Y += dy**gt.Out + (hxy**t.X+hyy**t.Y)**g.Out
+func (k rosenbrock) Run(p rev.Pass[rosenbrock]) error {
+	sign, g, t, gt := float64(p.Sign()), p.G, p.T, p.GT
+	x, y := *k.X, *k.Y
+	a, b := 1-x, y-x*x
+	*k.Out += sign * (a*a + 100*b*b)
+	dx, dy := -2*a-400*b*x, 200*b
+	if t.Out != nil {
+		*t.Out += sign * (dx**t.X + dy**t.Y)
+	}
+	if g.Out != nil {
+		*g.X += dx * *g.Out
+		*g.Y += dy * *g.Out
+	}
+	if gt.Out != nil {
+		hxx, hxy, hyy := 2-400*(y-3*x*x), -400*x, 200.0
+		*gt.X += dx**gt.Out + (hxx**t.X+hxy**t.Y)**g.Out
+		*gt.Y += dy**gt.Out + (hxy**t.X+hyy**t.Y)**g.Out
+	}
+	return nil
 }
 
 func ExampleHessian() {
@@ -60,7 +46,7 @@ func ExampleHessian() {
 
 	s := &state{x: [2]float64{1, 1}}
 	var h mat.SymDense
-	value, err := rev.Hessian(&h, p, output, inputs, s, func() *state { return new(state) })
+	value, err := rev.Hessian(&h, p, output, inputs, s)
 	if err != nil {
 		fmt.Println(err)
 		return

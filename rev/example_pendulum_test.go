@@ -14,10 +14,17 @@ type drift struct {
 	Dt float64
 }
 
-func (k drift) Forward()        { *k.Q += float64(k.Dt * *k.P) }
-func (k drift) Inverse()        { *k.Q -= float64(k.Dt * *k.P) }
-func (k drift) Adjoint(g drift) { k.Inverse(); *g.P += k.Dt * *g.Q }
-func (k drift) Tangent(t drift) { k.Forward(); *t.Q += k.Dt * *t.P }
+func (k drift) Run(p rev.Pass[drift]) error {
+	dt := float64(p.Sign()) * k.Dt
+	*k.Q += float64(dt * *k.P)
+	if t := p.T; t.Q != nil {
+		*t.Q += float64(dt * *t.P)
+	}
+	if g := p.G; g.Q != nil {
+		*g.P += k.Dt * *g.Q
+	}
+	return nil
+}
 
 // pull is the kernel p -= dt·w·sin q, the pull of gravity w on a pendulum.
 type pull struct {
@@ -27,18 +34,18 @@ type pull struct {
 	Dt float64
 }
 
-func (k pull) Forward() { *k.P -= float64(k.Dt * *k.W * math.Sin(*k.Q)) }
-func (k pull) Inverse() { *k.P += float64(k.Dt * *k.W * math.Sin(*k.Q)) }
-
-func (k pull) Adjoint(g pull) {
-	k.Inverse()
-	*g.Q -= k.Dt * *k.W * math.Cos(*k.Q) * *g.P
-	*g.W -= k.Dt * math.Sin(*k.Q) * *g.P
-}
-
-func (k pull) Tangent(t pull) {
-	k.Forward()
-	*t.P -= k.Dt * (*t.W*math.Sin(*k.Q) + *k.W*math.Cos(*k.Q)**t.Q)
+func (k pull) Run(p rev.Pass[pull]) error {
+	dt := float64(p.Sign()) * k.Dt
+	sin, cos := math.Sincos(*k.Q)
+	*k.P -= float64(dt * *k.W * sin)
+	if t := p.T; t.P != nil {
+		*t.P -= dt * (*t.W*sin + *k.W*cos**t.Q)
+	}
+	if g := p.G; g.P != nil {
+		*g.Q -= k.Dt * *k.W * cos * *g.P
+		*g.W -= k.Dt * sin * *g.P
+	}
+	return nil
 }
 
 // boost is the kernel p <- c·p, in place.
@@ -47,20 +54,30 @@ type boost struct {
 	C float64
 }
 
-func (k boost) Forward()        { *k.P *= k.C }
-func (k boost) Inverse()        { *k.P /= k.C }
-func (k boost) Adjoint(g boost) { k.Inverse(); *g.P *= k.C }
-func (k boost) Tangent(t boost) { k.Forward(); *t.P *= k.C }
+func (k boost) Run(p rev.Pass[boost]) error {
+	c := k.C
+	if p.Back {
+		c = 1 / c
+	}
+	*k.P *= c
+	if p.T.P != nil {
+		*p.T.P *= c
+	}
+	if p.G.P != nil {
+		*p.G.P /= c // Jᵀ is c on the way back
+	}
+	return nil
+}
 
 // advance is the kernel n += 1 of a counter, which has no derivative.
 type advance struct {
 	N *int `rev:"acc"`
 }
 
-func (k advance) Forward()        { *k.N++ }
-func (k advance) Inverse()        { *k.N-- }
-func (k advance) Adjoint(advance) { k.Inverse() }
-func (k advance) Tangent(advance) { k.Forward() }
+func (k advance) Run(p rev.Pass[advance]) error {
+	*k.N += p.Sign()
+	return nil
+}
 
 type pendulum struct {
 	q, p, w float64 // angle, momentum, gravity
@@ -81,7 +98,7 @@ func Example_pendulum() {
 	leapfrog := rev.Seq(
 		driftBy(dt/2),
 		rev.At(func(s *pendulum) pull { return pull{P: &s.p, Q: &s.q, W: &s.w, Dt: dt} }),
-		rev.If(pushed, pushed, rev.At(func(s *pendulum) boost { return boost{P: &s.p, C: 1.05} }), nil),
+		rev.If(pushed, pushed, rev.At(func(s *pendulum) boost { return boost{P: &s.p, C: 1.05} }), rev.Step[pendulum]{}),
 		driftBy(dt/2),
 		rev.At(func(s *pendulum) advance { return advance{N: &s.n} }),
 	)
@@ -110,7 +127,7 @@ func Example_pendulum() {
 
 	// The gradient of what swing alone does to q.
 	g := new(pendulum)
-	angle, err := rev.Gradient(swing, func(s *pendulum) *float64 { return &s.q }, s, g)
+	angle, err := rev.ValueGradient(swing, func(s *pendulum) *float64 { return &s.q }, s, g)
 	if err != nil {
 		fmt.Println(err)
 		return

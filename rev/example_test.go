@@ -4,129 +4,105 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
 	"revnum/rev"
 )
 
 // matVec is the kernel y += A·x.
 type matVec struct {
-	Y rev.Vector[float64]  `rev:"acc"`
-	A rev.General[float64] `rev:"in"`
-	X rev.Vector[float64]  `rev:"in"`
+	Y rev.Vector[float64]  `rev:"acc" shape:"m"`
+	A rev.General[float64] `rev:"in" shape:"m,n"`
+	X rev.Vector[float64]  `rev:"in" shape:"n"`
 }
 
-func (k matVec) add(sign float64) {
-	rev.Check(&k)
-	for i := range k.A.Rows {
-		var s float64
-		for j, a := range k.A.Row(i) {
-			s += float64(a * k.X.Data[j*k.X.Inc])
-		}
-		k.Y.Data[i*k.Y.Inc] += sign * s
+func (k matVec) Run(p rev.Pass[matVec]) error {
+	sign, g, t, gt := float64(p.Sign()), p.G, p.T, p.GT
+	gemv(blas.NoTrans, sign, k.A, k.X, k.Y)
+	gemv(blas.NoTrans, sign, t.A, k.X, t.Y) // ẏ += Ȧ·x + A·ẋ
+	gemv(blas.NoTrans, sign, k.A, t.X, t.Y)
+	ger(g.Y, k.X, g.A)                 // Ā += ȳ·xᵀ
+	gemv(blas.Trans, 1, k.A, g.Y, g.X) // x̄ += Aᵀ·ȳ
+	ger(gt.Y, k.X, gt.A)               // and the tangents of these
+	ger(g.Y, t.X, gt.A)
+	gemv(blas.Trans, 1, k.A, gt.Y, gt.X)
+	gemv(blas.Trans, 1, t.A, g.Y, gt.X)
+	return nil
+}
+
+// gemv adds alpha·A·x or alpha·Aᵀ·x to y, unless one of them is not there.
+func gemv(t blas.Transpose, alpha float64, a rev.General[float64], x, y rev.Vector[float64]) {
+	if a.Data != nil && x.Data != nil && y.Data != nil {
+		blas64.Gemv(t, alpha, blas64.General(a), blas64.Vector(x), 1, blas64.Vector(y))
 	}
 }
 
-func (k matVec) Forward() { k.add(1) }
-func (k matVec) Inverse() { k.add(-1) }
-
-// Adjoint: Ā += ȳ·xᵀ, x̄ += Aᵀ·ȳ.
-func (k matVec) Adjoint(g matVec) {
-	rev.CheckLike(&k, &g)
-	k.add(-1)
-	for i := range k.A.Rows {
-		gy := g.Y.Data[i*g.Y.Inc]
-		for j, a := range k.A.Row(i) {
-			g.A.Row(i)[j] += float64(gy * k.X.Data[j*k.X.Inc])
-			g.X.Data[j*g.X.Inc] += float64(a * gy)
-		}
+// ger adds x·yᵀ to A, unless one of them is not there.
+func ger(x, y rev.Vector[float64], a rev.General[float64]) {
+	if a.Data != nil && x.Data != nil && y.Data != nil {
+		blas64.Ger(1, blas64.Vector(x), blas64.Vector(y), blas64.General(a))
 	}
-}
-
-// Tangent: ẏ += Ȧ·x + A·ẋ.
-func (k matVec) Tangent(t matVec) {
-	rev.CheckLike(&k, &t)
-	k.add(1)
-	matVec{Y: t.Y, A: t.A, X: k.X}.add(1)
-	matVec{Y: t.Y, A: k.A, X: t.X}.add(1)
 }
 
 // turn is the kernel that turns the pair (x_0, x_1) in place by the angle θ:
 // x <- U(θ)·x.
 type turn struct {
-	X     rev.Vector[float64] `rev:"inout"`
+	X     rev.Vector[float64] `rev:"inout" shape:"2"`
 	Theta *float64            `rev:"in"`
 }
 
-func (k turn) by(theta float64) {
-	s, c := math.Sincos(theta)
-	x, y := &k.X.Data[0], &k.X.Data[k.X.Inc]
-	*x, *y = c**x-s**y, s**x+c**y
-}
-
-func (k turn) Forward() { k.by(*k.Theta) }
-func (k turn) Inverse() { k.by(-*k.Theta) }
-
-// Adjoint: θ̄ += x̄ᵀ·(∂U/∂θ)·x, x̄ <- Uᵀ·x̄. With the x that is there after
-// Forward, (∂U/∂θ)·x is (-x_1, x_0).
-func (k turn) Adjoint(g turn) {
-	rev.CheckLike(&k, &g)
-	x, gx := k.X.Data, g.X.Data
-	*g.Theta += gx[g.X.Inc]*x[0] - gx[0]*x[k.X.Inc]
-	k.Inverse()
-	g.by(-*k.Theta)
-}
-
-// Tangent: ẋ <- U·ẋ + θ̇·(∂U/∂θ)·x.
-func (k turn) Tangent(t turn) {
-	rev.CheckLike(&k, &t)
-	k.Forward()
-	t.by(*k.Theta)
-	x, tx := k.X.Data, t.X.Data
-	tx[0] -= *t.Theta * x[k.X.Inc]
-	tx[t.X.Inc] += *t.Theta * x[0]
+func (k turn) Run(p rev.Pass[turn]) error {
+	if p.Adjoint && (p.Tangent || !p.Back) || p.Tangent && p.Back {
+		return rev.ErrUnsupported
+	}
+	if p.Adjoint { // θ̄ += x̄ᵀ·(∂U/∂θ)·x, and (∂U/∂θ)·x is (-x_1, x_0) of the x after
+		*p.G.Theta += p.G.X.Data[p.G.X.Inc]*k.X.Data[0] - p.G.X.Data[0]*k.X.Data[k.X.Inc]
+	}
+	s, c := math.Sincos(*k.Theta)
+	rot := func(x rev.Vector[float64]) {
+		if x.Data != nil {
+			blas64.Rot(blas64.Vector{N: 1, Data: x.Data[x.Inc:], Inc: 1}, blas64.Vector{N: 1, Data: x.Data, Inc: 1}, c, float64(p.Sign())*s)
+		}
+	}
+	rot(k.X)
+	rot(p.G.X)
+	rot(p.T.X)
+	if p.Tangent { // ẋ <- U·ẋ + θ̇·(∂U/∂θ)·x
+		p.T.X.Data[0] -= *p.T.Theta * k.X.Data[k.X.Inc]
+		p.T.X.Data[p.T.X.Inc] += *p.T.Theta * k.X.Data[0]
+	}
+	return nil
 }
 
 // halfSquare is the kernel out += ‖x - a‖²/2.
 type halfSquare struct {
 	Out  *float64            `rev:"acc"`
-	X, A rev.Vector[float64] `rev:"in"`
+	X, A rev.Vector[float64] `rev:"in" shape:"n"`
 }
 
-func (k halfSquare) residual(i int) float64 { return k.X.Data[i*k.X.Inc] - k.A.Data[i*k.A.Inc] }
-
-func (k halfSquare) add(sign float64) {
-	rev.Check(&k)
-	var s float64
-	for i := range k.X.N {
-		r := k.residual(i)
-		s += float64(r * r)
+func (k halfSquare) Run(p rev.Pass[halfSquare]) error {
+	if p.Adjoint && p.Tangent {
+		return rev.ErrUnsupported
 	}
-	*k.Out += sign * s / 2
-}
-
-func (k halfSquare) Forward() { k.add(1) }
-func (k halfSquare) Inverse() { k.add(-1) }
-
-// Adjoint: x̄ += (x - a)·ō, ā -= (x - a)·ō. A nil operand of g asks for no
-// gradient.
-func (k halfSquare) Adjoint(g halfSquare) {
-	rev.CheckLike(&k, &g)
-	k.add(-1)
+	sign := float64(p.Sign())
 	for i := range k.X.N {
-		d := k.residual(i) * *g.Out
-		g.X.Data[i*g.X.Inc] += d
-		if g.A.Data != nil {
-			g.A.Data[i*g.A.Inc] -= d
+		r := k.X.Data[i*k.X.Inc] - k.A.Data[i*k.A.Inc]
+		*k.Out += sign * r * r / 2
+		if g := p.G; g.X.Data != nil { // x̄ += (x - a)·ō
+			g.X.Data[i*g.X.Inc] += r * *g.Out
+		}
+		if g := p.G; g.A.Data != nil { // ā -= (x - a)·ō
+			g.A.Data[i*g.A.Inc] -= r * *g.Out
+		}
+		if t := p.T; t.X.Data != nil { // ȯ += (x - a)ᵀ·ẋ
+			*t.Out += sign * r * t.X.Data[i*t.X.Inc]
+		}
+		if t := p.T; t.A.Data != nil {
+			*t.Out -= sign * r * t.A.Data[i*t.A.Inc]
 		}
 	}
-}
-
-// Tangent: ȯ += (x - a)ᵀ·(ẋ - ȧ).
-func (k halfSquare) Tangent(t halfSquare) {
-	rev.CheckLike(&k, &t)
-	k.add(1)
-	for i := range k.X.N {
-		*t.Out += k.residual(i) * t.residual(i)
-	}
+	return nil
 }
 
 // net is the state of a program: what its kernels read and write.
@@ -154,18 +130,14 @@ func Example() {
 		y:       rev.ViewSlice(make([]float64, 2)),
 		target:  rev.ViewSlice([]float64{0, 1}),
 	}
-	g := &net{
-		weights: rev.NewGeneral[float64](2, 3, nil),
-		x:       rev.ViewSlice(make([]float64, 3)),
-		y:       rev.ViewSlice(make([]float64, 2)),
-	}
-
 	if err := prog.Forward(s); err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Printf("y = %.3f, loss = %.3f\n", s.y.Data, s.loss)
 
+	g := rev.ZeroLike(s)
+	g.target = rev.Vector[float64]{} // no gradient by the target
 	g.loss = 1
 	if err := prog.Adjoint(s, g); err != nil { // s is back at the start, g is the gradient
 		fmt.Println(err)

@@ -1,9 +1,14 @@
 package rev
 
-import "revnum/fixed"
+import (
+	"errors"
+	"fmt"
+
+	"revnum/fixed"
+)
 
 // Float is the constraint of kernels that need true division, exponentials or
-// the vector core.
+// vector code.
 type Float interface {
 	float32 | float64
 }
@@ -15,84 +20,143 @@ type Real interface {
 	float32 | float64 | fixed.Q43
 }
 
-// Kernel is what every kernel implements. A kernel value is an equation with
-// its operands, views of memory that the caller owns. G is a kernel value of
-// the same shape (nearly always the kernel's own type) that holds cotangents
-// for Adjoint and tangents for Tangent.
+// Kernel is what every kernel implements: a struct of operands with one method.
 //
-// The operands of a kernel are the fields of its struct that carry a rev tag:
+// The operands are the fields of the struct that carry a rev tag, which says
+// what the equation does with them, and their shapes are in a shape tag (see the
+// package documentation). Run finds operands that have been checked: their
+// views are well formed, their shapes fit together, and none overlaps another
+// that it must not.
 //
-//	rev:"in"     read, never written
-//	rev:"acc"    added into
-//	rev:"inout"  transformed in place
-//	rev:"index"  structure (an integer array), read, without gradient
+// [Forward], [Inverse], [Adjoint], [Tangent], [AdjointTangent] and [Gradient]
+// check the operands and call Run. The kernels of this library have methods of
+// these names too.
+type Kernel[K any] interface {
+	// Run makes one pass over the kernel. It returns an error, and leaves all
+	// operands as they were, where the data has no result (a singular matrix),
+	// or ErrUnsupported where the kernel does not have the pass.
+	Run(p Pass[K]) error
+}
+
+// A Pass says which way a kernel runs, and what runs along: the cotangents G,
+// the tangents T and the tangents of the cotangents GT, kernel values with
+// derivatives in the places of the operands. An operand that is nil there, or
+// all of a value that is zero, is not computed.
 //
-// A nil operand in g asks for no gradient of it. A nil acc operand in the
-// receiver asks for no uncomputation of it.
-type Kernel[G any] interface {
-	// Forward runs the computation in place.
-	Forward()
-
-	// Inverse undoes Forward.
-	Inverse()
-
-	// Adjoint starts from the state after Forward with the cotangents of that
-	// state in g. It leaves the operands as Inverse would, and in g the
-	// cotangents of the state before Forward. For an accumulating kernel
-	// y += f(x) that is y -= f(x), ḡx += Jᵀ·ḡy with ḡy unchanged; for a
-	// bijection in place, x and ḡx walk back together.
-	Adjoint(g G)
-
-	// Tangent is Forward with the tangents t carried along: for y += f(x),
-	// y += f(x) and ṫy += J·ṫx.
-	Tangent(t G)
+// A kernel y += f(x) adds Sign()·f(x) to y and Sign()·J·ẋ to ẏ. Cotangents it
+// always adds: x̄ += Jᵀ·ȳ and ġx += Jᵀ·ġy + (∂J[ẋ])ᵀ·ȳ.
+//
+// A kernel in place, z <- u(x, z), takes z and ż ahead, or back if Back is set.
+// Back, it takes the cotangents of the state after to those of the state before
+// and adds to x̄. Ahead, it undoes that.
+type Pass[K any] struct {
+	Back     bool // undo the computation
+	Adjoint  bool // G runs along
+	Tangent  bool // T runs along, and GT if G does
+	G, T, GT K
 }
 
-// SecondOrder is implemented by the kernels for which a Hessian is meaningful.
-type SecondOrder[G any] interface {
-	Kernel[G]
-
-	// AdjointTangent is the tangent of Adjoint (forward over reverse). It
-	// starts from the state after Tangent(t), with the cotangents of that
-	// state in g and the tangents of those cotangents in gt. It leaves the
-	// operands and t as they were before Tangent, g as Adjoint does, and in gt
-	// the tangents of what it leaves in g. For y += f(x) that is y -= f(x),
-	// ṫy -= J·ṫx, ḡx += Jᵀ·ḡy, and ġx += Jᵀ·ġy + (∂J[ṫx])ᵀ·ḡy.
-	AdjointTangent(g, t, gt G)
+// Sign returns 1, and -1 if p runs back.
+func (p *Pass[K]) Sign() int {
+	if p.Back {
+		return -1
+	}
+	return 1
 }
 
-// InPlace is implemented by kernels with inout operands that can also be run
-// backward with tangents or cotangents attached, which Uncall needs of them,
-// and the rollback of a program that fails. Kernels that only accumulate need
-// not implement it: rev derives both from the sign of the accumulation.
-type InPlace[G any] interface {
-	Kernel[G]
+// ErrUnsupported is what Run returns for a pass that a kernel does not have,
+// such as one of second order. Programs return it within an *Unsupported, which
+// names the kernel and the pass.
+var ErrUnsupported = errors.New("rev: the kernel does not have this pass")
 
-	// InverseAdjoint undoes Adjoint: it starts from the state before Forward
-	// with the cotangents of that state in g, and leaves the operands as
-	// Forward would and g as it was before Adjoint.
-	InverseAdjoint(g G)
-
-	// InverseTangent undoes Tangent.
-	InverseTangent(t G)
+// Unsupported is the error of a kernel that does not have a pass.
+type Unsupported struct {
+	Kernel string // its type
+	Pass   string // such as "AdjointTangent"
 }
 
-// SecondOrderInPlace is to SecondOrder what InPlace is to Kernel.
-type SecondOrderInPlace[G any] interface {
-	SecondOrder[G]
-
-	// InverseAdjointTangent undoes AdjointTangent.
-	InverseAdjointTangent(g, t, gt G)
+func (u *Unsupported) Error() string {
+	return fmt.Sprintf("kernel %s has no pass %s", u.Kernel, u.Pass)
 }
 
-// FallibleKernel is a kernel whose methods can meet numerical trouble (a
-// rank-deficient QR, a matrix that is not positive definite). On an error,
-// which carries the number that tells why, the operands are as they were. It
-// may also have the methods of SecondOrder, InPlace and SecondOrderInPlace,
-// likewise with an error for a result.
-type FallibleKernel[G any] interface {
-	Forward() error
-	Inverse() error
-	Adjoint(g G) error
-	Tangent(t G) error
+// Is reports whether target is ErrUnsupported.
+func (u *Unsupported) Is(target error) bool { return target == ErrUnsupported }
+
+// Forward runs k: y += f(x), or z <- u(x, z).
+func Forward[K Kernel[K]](k K) error { return k.Run(ForwardPass(&k)) }
+
+// Inverse undoes Forward: y -= f(x), or z <- u⁻¹(x, z).
+func Inverse[K Kernel[K]](k K) error { return k.Run(InversePass(&k)) }
+
+// Adjoint starts from the state after Forward with the cotangents of that state
+// in g. It leaves the operands as Inverse does, and in g the cotangents of the
+// state before Forward: y -= f(x), x̄ += Jᵀ·ȳ.
+func Adjoint[K Kernel[K]](k, g K) error { return k.Run(AdjointPass(&k, &g)) }
+
+// Tangent is Forward with the tangents t carried along: y += f(x), ẏ += J·ẋ.
+func Tangent[K Kernel[K]](k, t K) error { return k.Run(TangentPass(&k, &t)) }
+
+// AdjointTangent is the tangent of Adjoint. It starts from the state after
+// Tangent with the cotangents of that state in g and their tangents in gt. It
+// leaves the operands and t as they were before Tangent, g as Adjoint does, and
+// in gt the tangents of what it leaves in g.
+func AdjointTangent[K Kernel[K]](k, g, t, gt K) error {
+	return k.Run(AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Gradient is Forward and the gradient in one pass: y += f(x) and x̄ += Jᵀ·ȳ,
+// what an optimiser asks of an objective y. Of a kernel in place it leaves the
+// operands as Forward does and g as Adjoint does, in three passes.
+func Gradient[K Kernel[K]](k, g K) error {
+	l := layoutFor[K]()
+	l.mustCheck(addr(&k), addr(&g), nil, nil)
+	if !l.inPlace {
+		return k.Run(Pass[K]{Adjoint: true, G: g})
+	}
+	if err := k.Run(Pass[K]{}); err != nil {
+		return err
+	}
+	if err := k.Run(Pass[K]{Back: true, Adjoint: true, G: g}); err != nil {
+		return notRestored(err, k.Run(Pass[K]{Back: true}))
+	}
+	return k.Run(Pass[K]{})
+}
+
+// ForwardPass, InversePass, AdjointPass, TangentPass and AdjointTangentPass
+// check the operands of k, and of the derivatives, and return the pass that
+// Run is to make. They are for the methods of a kernel:
+//
+//	func (k Dot) Adjoint(g Dot) error { return k.Run(rev.AdjointPass(&k, &g)) }
+//
+// They panic with an *OperandError unless the operands are well formed, have
+// the shapes that the tags say, and overlap only where they may. They do not
+// allocate. A nil vector or matrix of k that is added into gets the dimensions
+// that it would have.
+func ForwardPass[K any](k *K) Pass[K] {
+	layoutFor[K]().mustCheck(addr(k), nil, nil, nil)
+	return Pass[K]{}
+}
+
+// InversePass is like [ForwardPass].
+func InversePass[K any](k *K) Pass[K] {
+	layoutFor[K]().mustCheck(addr(k), nil, nil, nil)
+	return Pass[K]{Back: true}
+}
+
+// AdjointPass is like [ForwardPass].
+func AdjointPass[K any](k, g *K) Pass[K] {
+	layoutFor[K]().mustCheck(addr(k), addr(g), nil, nil)
+	return Pass[K]{Back: true, Adjoint: true, G: *g}
+}
+
+// TangentPass is like [ForwardPass].
+func TangentPass[K any](k, t *K) Pass[K] {
+	layoutFor[K]().mustCheck(addr(k), nil, addr(t), nil)
+	return Pass[K]{Tangent: true, T: *t}
+}
+
+// AdjointTangentPass is like [ForwardPass].
+func AdjointTangentPass[K any](k, g, t, gt *K) Pass[K] {
+	layoutFor[K]().mustCheck(addr(k), addr(g), addr(t), addr(gt))
+	return Pass[K]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt}
 }

@@ -4,9 +4,23 @@ import (
 	"errors"
 	"math"
 
-	"revnum/fixed"
 	"revnum/rev"
 )
+
+// val returns what a derivative is: zero if it is not there.
+func val[T rev.Real](p *T) T {
+	if p == nil {
+		return 0
+	}
+	return *p
+}
+
+// to adds v to a place, if there is one.
+func to[T rev.Real](p *T, v T) {
+	if p != nil {
+		*p += v
+	}
+}
 
 // wave is the kernel y += sin(a + b)/2.
 type wave struct {
@@ -14,40 +28,19 @@ type wave struct {
 	A, B *float64 `rev:"in"`
 }
 
-var _ rev.SecondOrder[wave] = wave{}
-
-func (k wave) Forward() {
-	rev.Check(&k)
-	*k.Y += math.Sin(*k.A+*k.B) / 2
-}
-
-func (k wave) Inverse() {
-	rev.Check(&k)
-	*k.Y -= math.Sin(*k.A+*k.B) / 2
-}
-
-func (k wave) Adjoint(g wave) {
-	rev.CheckLike(&k, &g)
-	k.Inverse()
-	d := *g.Y * math.Cos(*k.A+*k.B) / 2
-	*g.A += d
-	*g.B += d
-}
-
-func (k wave) Tangent(t wave) {
-	rev.CheckLike(&k, &t)
-	k.Forward()
-	*t.Y += math.Cos(*k.A+*k.B) / 2 * (*t.A + *t.B)
-}
-
-func (k wave) AdjointTangent(g, t, gt wave) {
-	rev.CheckLike(&k, &g, &t, &gt)
-	k.Adjoint(g)
+func (k wave) Run(p rev.Pass[wave]) error {
+	sign := float64(p.Sign())
 	s, c := math.Sincos(*k.A + *k.B)
-	*t.Y -= c / 2 * (*t.A + *t.B)
-	d := *gt.Y*c/2 - *g.Y*s/2*(*t.A+*t.B)
-	*gt.A += d
-	*gt.B += d
+	dot := val(p.T.A) + val(p.T.B)
+	to(k.Y, sign*s/2)
+	to(p.T.Y, sign*c/2*dot)
+	d := val(p.G.Y) * c / 2
+	to(p.G.A, d)
+	to(p.G.B, d)
+	d = val(p.GT.Y)*c/2 - val(p.G.Y)*s/2*dot
+	to(p.GT.A, d)
+	to(p.GT.B, d)
+	return nil
 }
 
 // rotate is the kernel that turns (x, y) by the angle θ.
@@ -56,82 +49,68 @@ type rotate struct {
 	Theta *float64 `rev:"in"`
 }
 
-var _ rev.SecondOrderInPlace[rotate] = rotate{}
-
-// turn applies the rotation by sign·θ to a pair.
-func (k rotate) turn(sign float64, x, y *float64) {
+// turn applies the rotation by sign·θ to a pair, if it is there.
+func (k rotate) turn(sign int, x, y *float64) {
+	if x == nil {
+		return
+	}
 	s, c := math.Sincos(*k.Theta)
-	s *= sign
+	s *= float64(sign)
 	*x, *y = c**x-s**y, s**x+c**y
 }
 
-func (k rotate) Forward() { k.turn(1, k.X, k.Y) }
-func (k rotate) Inverse() { k.turn(-1, k.X, k.Y) }
-
-// The derivative of (x', y') by θ is (-y', x').
-
-func (k rotate) Adjoint(g rotate) {
-	rev.CheckLike(&k, &g)
-	*g.Theta += *g.Y**k.X - *g.X**k.Y
-	k.Inverse()
-	k.turn(-1, g.X, g.Y)
+// sweep adds a multiple of the derivative of (x, y) by θ, which is (-y, x).
+func (k rotate) sweep(by float64, x, y *float64, ofX, ofY *float64) {
+	to(x, -by*val(ofY))
+	to(y, by*val(ofX))
 }
 
-func (k rotate) InverseAdjoint(g rotate) {
-	k.Forward()
-	k.turn(1, g.X, g.Y)
-	*g.Theta -= *g.Y**k.X - *g.X**k.Y
-}
-
-func (k rotate) Tangent(t rotate) {
-	rev.CheckLike(&k, &t)
-	k.Forward()
-	k.turn(1, t.X, t.Y)
-	*t.X -= *k.Y * *t.Theta
-	*t.Y += *k.X * *t.Theta
-}
-
-func (k rotate) InverseTangent(t rotate) {
-	*t.X += *k.Y * *t.Theta
-	*t.Y -= *k.X * *t.Theta
-	k.turn(-1, t.X, t.Y)
-	k.Inverse()
+// sweepTheta adds a multiple of the cotangents of θ.
+func (k rotate) sweepTheta(by float64, p *rev.Pass[rotate]) {
+	g, t, gt := p.G, p.T, p.GT
+	to(g.Theta, by*(val(g.Y)**k.X-val(g.X)**k.Y))
+	to(gt.Theta, by*(val(gt.Y)**k.X+val(g.Y)*val(t.X)-val(gt.X)**k.Y-val(g.X)*val(t.Y)))
 }
 
 // The tangent of the turned cotangent (c·gx + s·gy, c·gy - s·gx) is the turned
-// tangent plus ṫθ times its derivative by θ, (gy', -gx').
+// tangent plus θ̇ times its derivative by θ, (gy', -gx').
 
-func (k rotate) AdjointTangent(g, t, gt rotate) {
-	rev.CheckLike(&k, &g, &t, &gt)
-	*gt.Theta += *gt.Y**k.X + *g.Y**t.X - *gt.X**k.Y - *g.X**t.Y
-	k.Adjoint(g)
-	k.turn(1, k.X, k.Y)
-	k.InverseTangent(t)
-	k.turn(-1, gt.X, gt.Y)
-	*gt.X += *g.Y * *t.Theta
-	*gt.Y -= *g.X * *t.Theta
-}
-
-func (k rotate) InverseAdjointTangent(g, t, gt rotate) {
-	*gt.X -= *g.Y * *t.Theta
-	*gt.Y += *g.X * *t.Theta
+func (k rotate) Run(p rev.Pass[rotate]) error {
+	g, t, gt := p.G, p.T, p.GT
+	dot := val(t.Theta)
+	if p.Back {
+		k.sweepTheta(1, &p)
+		k.sweep(-dot, t.X, t.Y, k.X, k.Y)
+		k.turn(-1, t.X, t.Y)
+		k.turn(-1, k.X, k.Y)
+		k.turn(-1, g.X, g.Y)
+		k.turn(-1, gt.X, gt.Y)
+		k.sweep(-dot, gt.X, gt.Y, g.X, g.Y)
+		return nil
+	}
+	k.sweep(dot, gt.X, gt.Y, g.X, g.Y)
 	k.turn(1, gt.X, gt.Y)
-	k.InverseAdjoint(g)
-	k.turn(-1, k.X, k.Y)
-	k.Tangent(t)
-	*gt.Theta -= *gt.Y**k.X + *g.Y**t.X - *gt.X**k.Y - *g.X**t.Y
+	k.turn(1, g.X, g.Y)
+	k.turn(1, k.X, k.Y)
+	k.turn(1, t.X, t.Y)
+	k.sweep(dot, t.X, t.Y, k.X, k.Y)
+	k.sweepTheta(-1, &p)
+	return nil
 }
 
-// rotateOnly is rotate without the methods of SecondOrder and InPlace.
+// rotateOnly is rotate that has neither second order nor the way back of
+// Adjoint and Tangent.
 type rotateOnly struct {
 	X, Y  *float64 `rev:"inout"`
 	Theta *float64 `rev:"in"`
 }
 
-func (k rotateOnly) Forward()             { rotate(k).Forward() }
-func (k rotateOnly) Inverse()             { rotate(k).Inverse() }
-func (k rotateOnly) Adjoint(g rotateOnly) { rotate(k).Adjoint(rotate(g)) }
-func (k rotateOnly) Tangent(t rotateOnly) { rotate(k).Tangent(rotate(t)) }
+func (k rotateOnly) Run(p rev.Pass[rotateOnly]) error {
+	if p.Adjoint && (p.Tangent || !p.Back) || p.Tangent && p.Back {
+		return rev.ErrUnsupported
+	}
+	return rotate(k).Run(rev.Pass[rotate]{Back: p.Back, Adjoint: p.Adjoint, Tangent: p.Tangent, G: rotate(p.G), T: rotate(p.T)})
+}
 
 // count is the kernel n += by, over an integer, which has no derivative.
 type count struct {
@@ -139,11 +118,10 @@ type count struct {
 	By int
 }
 
-func (k count) Forward()                     { *k.N += k.By }
-func (k count) Inverse()                     { *k.N -= k.By }
-func (k count) Adjoint(count)                { k.Inverse() }
-func (k count) Tangent(count)                { k.Forward() }
-func (k count) AdjointTangent(_, _, _ count) { k.Inverse() }
+func (k count) Run(p rev.Pass[count]) error {
+	*k.N += p.Sign() * k.By
+	return nil
+}
 
 // product is the kernel y += a·b, over floats or fixed point.
 type product[T rev.Real] struct {
@@ -160,81 +138,78 @@ func times[T rev.Real](a, b T) T {
 	return T(int64(a) / (1 << 22) * (int64(b) / (1 << 21)))
 }
 
-func (k product[T]) Forward() { *k.Y += times(*k.A, *k.B) }
-func (k product[T]) Inverse() { *k.Y -= times(*k.A, *k.B) }
-
-func (k product[T]) Adjoint(g product[T]) {
-	k.Inverse()
-	*g.A += times(*k.B, *g.Y)
-	*g.B += times(*k.A, *g.Y)
+func (k product[T]) Run(p rev.Pass[product[T]]) error {
+	sign := T(p.Sign())
+	g, t, gt := p.G, p.T, p.GT
+	to(k.Y, T(sign*times(*k.A, *k.B)))
+	to(t.Y, T(sign*(times(*k.A, val(t.B))+times(val(t.A), *k.B))))
+	to(g.A, times(*k.B, val(g.Y)))
+	to(g.B, times(*k.A, val(g.Y)))
+	to(gt.A, times(*k.B, val(gt.Y))+times(val(t.B), val(g.Y)))
+	to(gt.B, times(*k.A, val(gt.Y))+times(val(t.A), val(g.Y)))
+	return nil
 }
-
-func (k product[T]) Tangent(t product[T]) {
-	k.Forward()
-	*t.Y += times(*k.A, *t.B) + times(*t.A, *k.B)
-}
-
-func (k product[T]) AdjointTangent(g, t, gt product[T]) {
-	k.Adjoint(g)
-	*t.Y -= times(*k.A, *t.B) + times(*t.A, *k.B)
-	*gt.A += times(*k.B, *gt.Y) + times(*t.B, *g.Y)
-	*gt.B += times(*k.A, *gt.Y) + times(*t.A, *g.Y)
-}
-
-var _ rev.SecondOrder[product[fixed.Q43]] = product[fixed.Q43]{}
 
 var errRoot = errors.New("root of a negative number")
 
-// root is the fallible kernel y += √a.
+// root is the kernel y += √a, which may fail.
 type root struct {
 	Y *float64 `rev:"acc"`
 	A *float64 `rev:"in"`
 }
 
-func (k root) Forward() error { return k.add(1) }
-func (k root) Inverse() error { return k.add(-1) }
-
-func (k root) add(sign float64) error {
+func (k root) Run(p rev.Pass[root]) error {
 	if !(*k.A >= 0) {
 		return errRoot
 	}
-	*k.Y += sign * math.Sqrt(*k.A)
+	sign, r := float64(p.Sign()), math.Sqrt(*k.A)
+	to(k.Y, sign*r)
+	to(p.T.Y, sign*val(p.T.A)/(2*r))
+	to(p.G.A, val(p.G.Y)/(2*r))
+	to(p.GT.A, val(p.GT.Y)/(2*r)-val(p.G.Y)*val(p.T.A)/(4*r**k.A))
 	return nil
 }
 
-func (k root) Adjoint(g root) error {
-	if err := k.Inverse(); err != nil {
-		return err
+// add is the kernel y += by. It has no second order.
+type add[T rev.Real] struct {
+	Y  *T `rev:"acc"`
+	By T
+}
+
+func (k add[T]) Run(p rev.Pass[add[T]]) error {
+	if p.Adjoint && p.Tangent {
+		return rev.ErrUnsupported
 	}
-	*g.A += *g.Y / (2 * math.Sqrt(*k.A))
+	*k.Y += T(T(p.Sign()) * k.By)
 	return nil
 }
 
-func (k root) Tangent(t root) error {
-	if err := k.Forward(); err != nil {
-		return err
+// mixed is the kernel y += x, z <- 2z, whose inverse the sign of y alone does
+// not make. It has neither second order nor the way back of Adjoint and Tangent.
+type mixed struct {
+	Y *float64 `rev:"acc"`
+	Z *float64 `rev:"inout"`
+	X *float64 `rev:"in"`
+}
+
+func (k mixed) Run(p rev.Pass[mixed]) error {
+	switch {
+	case p.Adjoint && (p.Tangent || !p.Back) || p.Tangent && p.Back:
+		return rev.ErrUnsupported
+	case p.Back:
+		*k.Y -= *k.X
+		*k.Z /= 2
+	default:
+		*k.Y += *k.X
+		*k.Z *= 2
 	}
-	*t.Y += *t.A / (2 * math.Sqrt(*k.A))
-	return nil
-}
-
-func (k root) AdjointTangent(g, t, gt root) error {
-	if err := k.Adjoint(g); err != nil {
-		return err
+	if p.Adjoint {
+		to(p.G.X, val(p.G.Y))
+		*p.G.Z *= 2
 	}
-	r := math.Sqrt(*k.A)
-	*t.Y -= *t.A / (2 * r)
-	*gt.A += *gt.Y/(2*r) - *g.Y**t.A/(4*r**k.A)
+	if p.Tangent {
+		to(p.T.Y, val(p.T.X))
+		*p.T.Z *= 2
+	}
 	return nil
-}
-
-// rootPointer is root with pointer receivers.
-type rootPointer root
-
-func (k *rootPointer) Forward() error               { return root(*k).Forward() }
-func (k *rootPointer) Inverse() error               { return root(*k).Inverse() }
-func (k *rootPointer) Adjoint(g *rootPointer) error { return root(*k).Adjoint(root(*g)) }
-func (k *rootPointer) Tangent(t *rootPointer) error { return root(*k).Tangent(root(*t)) }
-func (k *rootPointer) AdjointTangent(g, t, gt *rootPointer) error {
-	return root(*k).AdjointTangent(root(*g), root(*t), root(*gt))
 }

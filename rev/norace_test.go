@@ -14,18 +14,16 @@ import (
 
 func TestStepsAllocs(t *testing.T) {
 	for _, test := range steps {
-		if test.name == "AtErr of a pointer" {
-			continue // what it points to is allocated by bind
-		}
 		t.Run(test.name, func(t *testing.T) {
 			rnd := rand.New(rand.NewPCG(3, 4))
 			s, g, tt, gt := randomState(rnd), randomDerivative(rnd), randomDerivative(rnd), randomDerivative(rnd)
+			back := rev.Uncall(test.step)
 			run := func() {
 				for _, err := range []error{
 					test.step.Forward(s), test.step.Inverse(s),
-					test.step.Tangent(s, tt), test.step.InverseTangent(s, tt),
-					test.step.InverseAdjoint(s, g), test.step.Adjoint(s, g),
-					test.step.InverseAdjointTangent(s, g, tt, gt), test.step.AdjointTangent(s, g, tt, gt),
+					test.step.Tangent(s, tt), back.Tangent(s, tt),
+					back.Adjoint(s, g), test.step.Adjoint(s, g),
+					back.AdjointTangent(s, g, tt, gt), test.step.AdjointTangent(s, g, tt, gt),
 				} {
 					if err != nil {
 						t.Fatal(err)

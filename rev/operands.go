@@ -1,14 +1,11 @@
 package rev
 
 import (
-	"errors"
 	"fmt"
-	"math/bits"
 	"reflect"
+	"strings"
 	"sync"
 	"unsafe"
-
-	"gonum.org/v1/gonum/mat"
 )
 
 // Role is what a kernel does with an operand, as its rev tag says.
@@ -46,6 +43,9 @@ var kindNames = [...]string{Scalar: "scalar", Slice: "slice", Vec: "vector", Gen
 // String returns "scalar", "slice", "vector", "matrix" or "sparse matrix".
 func (k Kind) String() string { return kindNames[k] }
 
+// axes returns the number of dimensions that a shape tag has.
+func (k Kind) axes() int { return [...]int{Scalar: 0, Slice: 1, Vec: 1, Gen: 2, Sparse: 2}[k] }
+
 // Operand describes an operand of a kernel.
 type Operand struct {
 	Name  string // name of the field
@@ -53,17 +53,18 @@ type Operand struct {
 	Kind  Kind
 	Field int          // index of the field in the struct
 	Elem  reflect.Type // type of the elements
+	Shape string       // the shape tag, as in "m,n"
+
+	// Optional says that the operand may be nil in a kernel, as the tag
+	// rev:"in,optional" does. Operands that are added into always may.
+	Optional bool
 }
 
-// ErrOverlap is wrapped by the errors that Check and CheckLike panic with when
-// operands overlap that must not.
-var ErrOverlap = errors.New("rev: operands overlap")
-
-// Operands returns the operands of the kernel type K, a struct or a pointer to
-// one, in the order of its fields. It panics if a tag is none of those that
-// Kernel lists, or if the tagged field is of a type that holds no operand.
+// Operands returns the operands of the kernel type K, a struct, in the order of
+// its fields. It panics if a tag is none of those that the package documentation
+// lists, or if the tagged field is of a type that holds no operand.
 func Operands[K any]() []Operand {
-	l := layoutOf(structOf(reflect.TypeFor[K]()))
+	l := layoutFor[K]()
 	ops := make([]Operand, len(l.fields))
 	for i, f := range l.fields {
 		ops[i] = f.Operand
@@ -71,127 +72,31 @@ func Operands[K any]() []Operand {
 	return ops
 }
 
-// Check panics unless the operands of k are well formed. It is meant for the
-// first line of a kernel's methods, and does not allocate. The panics are
-//
-//   - mat.ErrNegativeDimension for a negative N, Rows or Cols,
-//   - mat.ErrIllegalStride for Inc < 1 or Stride < max(1, Cols),
-//   - mat.ErrShape if Data is too short for the view,
-//   - an error that wraps ErrOverlap if two operands share an element, unless
-//     both are only read.
-//
-// Disjoint blocks of one matrix share no element, nor do disjoint columns; as
-// in gonum's mat, views of more than one row whose strides differ are taken to
-// share one if the ranges of memory that they span overlap. A view without
-// elements needs no stride and no Data, and overlaps nothing. Of a sparse matrix
-// only Data is looked at, which must not be shorter than Ind. The Data of an acc
-// operand may be nil, which stands for no operand at all. Check accepts a nil
-// scalar; a kernel that needs it will meet the nil pointer.
-func Check[K any](k *K) {
-	l := layoutOf(reflect.TypeFor[K]())
-	var r regions
-	l.load(&r, unsafe.Pointer(k))
-	for i := range l.fields {
-		a := &l.fields[i]
-		if r[i].data == nil && !r[i].empty() && a.Role != Acc {
-			panic(mat.ErrShape)
-		}
-		for j := range l.fields[:i] {
-			b := &l.fields[j]
-			if a.Role.readOnly() && b.Role.readOnly() {
-				continue
-			}
-			if overlap(&r[i], &r[j]) {
-				l.panicOverlap(j, i)
-			}
-		}
-	}
-}
-
-// CheckLike panics unless the operands of each g are well formed as
-// cotangents or tangents of those of k, which Check has passed. It does not
-// allocate. Index operands, and operands of g that are nil, are not looked at.
-// The panics are those of Check, and
-//
-//   - mat.ErrShape if an operand has not the shape of its counterpart in k (if
-//     that is an acc operand left out altogether, any shape will do),
-//   - an error that wraps ErrOverlap if an operand shares an element with an
-//     operand of k, of another g, or with another one of the same g.
-//
-// As an exception to the last, operands of g may be the same view where their
-// counterparts in k are the same view and only read: the cotangent of x in
-// Dot{X: x, Y: x} is the sum of what X and Y add to it.
-func CheckLike[K any](k *K, g ...*K) {
-	l := layoutOf(reflect.TypeFor[K]())
-	var rk, rg regions
-	l.load(&rk, unsafe.Pointer(k))
-	for n := range g {
-		l.load(&rg, unsafe.Pointer(g[n]))
-		l.checkLike(&rk, &rg)
-		for _, h := range g[:n] {
-			var rh regions
-			l.load(&rh, unsafe.Pointer(h))
-			l.checkDisjoint(&rh, &rg)
-		}
-	}
-}
-
-func (l *layout) checkLike(k, g *regions) {
-	for i := range l.fields {
-		role := l.fields[i].Role
-		if role == Index || g[i].data == nil {
-			continue
-		}
-		absent := role == Acc && k[i].data == nil && k[i].empty()
-		if !absent && (g[i].rows != k[i].rows || g[i].cols != k[i].cols) {
-			panic(mat.ErrShape)
-		}
-		for j := range l.fields[:i] {
-			if l.fields[j].Role == Index || !overlap(&g[i], &g[j]) {
-				continue
-			}
-			same := g[i] == g[j] && k[i] == k[j]
-			if !same || role != In || l.fields[j].Role != In {
-				l.panicOverlap(j, i)
-			}
-		}
-	}
-	l.checkDisjoint(k, g)
-}
-
-// checkDisjoint panics if an operand of g other than an index overlaps any
-// operand of k.
-func (l *layout) checkDisjoint(k, g *regions) {
-	for i := range l.fields {
-		if l.fields[i].Role == Index {
-			continue
-		}
-		for j := range l.fields {
-			if overlap(&g[i], &k[j]) {
-				l.panicOverlap(j, i)
-			}
-		}
-	}
-}
-
-func (l *layout) panicOverlap(i, j int) {
-	panic(fmt.Errorf("%w: %s and %s of %v", ErrOverlap, l.fields[i].Name, l.fields[j].Name, l.kernel))
-}
-
 // maxOperands bounds the operands of a kernel, so that their regions fit on
 // the stack.
-const maxOperands = 16
+const maxOperands = 12
 
 // A layout says where the operands of a kernel type lie in its struct.
 type layout struct {
-	kernel reflect.Type
-	fields []field
+	kernel  reflect.Type
+	fields  []field
+	symbols []string // names in shape tags
+	params  []param  // those that int fields tell
+	inPlace bool     // whether an operand is inout
+	writes  bool     // whether any is acc or inout
 }
 
 type field struct {
 	Operand
 	offset uintptr
 	size   uintptr // of an element
+	shape  shape
+}
+
+// A param is an int field that a shape names.
+type param struct {
+	symbol int
+	offset uintptr
 }
 
 var layouts sync.Map // from reflect.Type to *layout
@@ -204,40 +109,59 @@ func layoutOf(t reflect.Type) *layout {
 	return l.(*layout)
 }
 
-func structOf(t reflect.Type) reflect.Type {
-	if t.Kind() == reflect.Pointer {
-		return t.Elem()
-	}
-	return t
-}
+func layoutFor[K any]() *layout { return layoutOf(reflect.TypeFor[K]()) }
+
+// addr returns the address of a kernel.
+func addr[K any](k *K) unsafe.Pointer { return unsafe.Pointer(k) }
 
 func newLayout(t reflect.Type) *layout {
 	if t.Kind() != reflect.Struct {
 		panic(fmt.Sprintf("rev: kernel %v is not a struct", t))
 	}
 	l := &layout{kernel: t}
+	parser := shapeParser{kernel: t}
 	for i := range t.NumField() {
 		f := t.Field(i)
 		tag, ok := f.Tag.Lookup("rev")
 		if !ok {
 			continue
 		}
-		o := Operand{Name: f.Name, Field: i}
-		o.Role, ok = roleOf(tag)
+		fail := func(format string, args ...any) {
+			panic(fmt.Sprintf("rev: field %s of %v: ", f.Name, t) + fmt.Sprintf(format, args...))
+		}
+		o := Operand{Name: f.Name, Field: i, Shape: f.Tag.Get("shape")}
+		role, optional := strings.CutSuffix(tag, ",optional")
+		o.Role, ok = roleOf(role)
+		o.Optional = optional || o.Role == Acc
 		if !ok {
-			panic(fmt.Sprintf("rev: %v.%s has the tag rev:%q, want in, acc, inout or index", t, f.Name, tag))
+			fail("the tag rev:%q is none of in, acc, inout and index", tag)
 		}
 		o.Kind, o.Elem, ok = kindOf(f.Type)
 		if !ok {
-			panic(fmt.Sprintf("rev: %v.%s of type %v cannot hold an operand, want *T, []T, Vector[T], General[T] or a sparse matrix", t, f.Name, f.Type))
+			fail("%v cannot hold an operand, want *T, []T, Vector[T], General[T] or a sparse matrix", f.Type)
 		}
 		if o.Role == Index && !isInteger(o.Elem) {
-			panic(fmt.Sprintf("rev: %v.%s is an index of type %v, want integers", t, f.Name, f.Type))
+			fail("an index of type %v, want integers", f.Type)
 		}
-		l.fields = append(l.fields, field{o, f.Offset, o.Elem.Size()})
+		var s shape
+		if o.Shape != "" {
+			var err error
+			if s, err = parser.parse(o.Shape, o.Kind.axes()); err != nil {
+				fail("%v", err)
+			}
+		}
+		l.fields = append(l.fields, field{o, f.Offset, o.Elem.Size(), s})
+		l.inPlace = l.inPlace || o.Role == InOut
+		l.writes = l.writes || o.Role == InOut || o.Role == Acc
 	}
 	if len(l.fields) > maxOperands {
 		panic(fmt.Sprintf("rev: kernel %v has more than %d operands", t, maxOperands))
+	}
+	l.symbols = parser.symbols
+	for i, name := range l.symbols {
+		if f, ok := t.FieldByName(name); ok && f.Type.Kind() == reflect.Int {
+			l.params = append(l.params, param{i, f.Offset})
+		}
 	}
 	return l
 }
@@ -311,108 +235,4 @@ func isNumber(t reflect.Type) bool {
 		}
 	}
 	return t.NumField() > 0
-}
-
-// A region is the memory of an operand: element (i, j) of rows×cols elements
-// of the given size is i*stride+j elements after data. The region of a nil
-// scalar is empty.
-type region struct {
-	data               unsafe.Pointer
-	rows, cols, stride int
-	size               uintptr
-}
-
-type regions [maxOperands]region
-
-func (r *region) empty() bool { return r.rows == 0 || r.cols == 0 }
-
-// span returns the number of elements from the first to the last one.
-func (r *region) span() int { return (r.rows-1)*r.stride + r.cols }
-
-// load sets r to the regions of the operands of the kernel at k, and panics if
-// one is malformed. The headers of slices and views do not depend on the
-// element type, so they are read as those of bytes.
-func (l *layout) load(r *regions, k unsafe.Pointer) {
-	for i := range l.fields {
-		f := &l.fields[i]
-		p := unsafe.Add(k, f.offset)
-		r := &r[i]
-		r.size = f.size
-		switch f.Kind {
-		case Scalar:
-			r.data = *(*unsafe.Pointer)(p)
-			r.rows, r.cols, r.stride = 1, 1, 1
-			if r.data == nil {
-				r.rows = 0
-			}
-		case Slice:
-			s := *(*[]byte)(p)
-			r.view(s, len(s), 1, 1)
-		case Vec:
-			v := (*Vector[byte])(p)
-			r.view(v.Data, v.N, 1, v.Inc)
-		case Gen:
-			m := (*General[byte])(p)
-			r.view(m.Data, m.Rows, m.Cols, m.Stride)
-		case Sparse:
-			m := (*sparse)(p)
-			r.view(m.Data, max(len(m.Data), len(m.Ind)), 1, 1)
-		}
-	}
-}
-
-// view sets r to a view of data, and panics if there is none.
-func (r *region) view(data []byte, rows, cols, stride int) {
-	if rows < 0 || cols < 0 {
-		panic(mat.ErrNegativeDimension)
-	}
-	r.data = unsafe.Pointer(unsafe.SliceData(data))
-	r.rows, r.cols, r.stride = rows, cols, stride
-	if data == nil || r.empty() {
-		return
-	}
-	if stride < max(1, cols) {
-		panic(mat.ErrIllegalStride)
-	}
-	// The product may not fit an int.
-	hi, lo := bits.Mul(uint(rows-1), uint(stride))
-	if hi != 0 || len(data) < cols || lo > uint(len(data)-cols) {
-		panic(mat.ErrShape)
-	}
-}
-
-// overlap reports whether a and b share an element.
-func overlap(a, b *region) bool {
-	if a.data == nil || b.data == nil || a.empty() || b.empty() {
-		return false
-	}
-	pa, pb := uintptr(a.data), uintptr(b.data)
-	if pa > pb {
-		a, b, pa, pb = b, a, pb, pa
-	}
-	if pb-pa >= uintptr(a.span())*a.size {
-		return false
-	}
-	// The first element of b lies in the span of a.
-	if a.size != b.size || (pb-pa)%a.size != 0 {
-		return true
-	}
-	off := int((pb - pa) / a.size)
-	if a.rows == 1 || a.stride == a.cols {
-		return true // a has no gaps
-	}
-	row := b.cols // length of a run of b
-	if b.stride == b.cols {
-		row *= b.rows
-	} else if b.rows > 1 && b.stride != a.stride {
-		return true // too hard, so assume the worst
-	}
-	// In units of rows of a, b begins in row i at column j.
-	i, j := off/a.stride, off%a.stride
-	if j < a.cols {
-		return true
-	}
-	// All its rows begin in gaps of a. They reach over the gap if they are long
-	// enough, and the first one then meets row i+1 of a if there is one.
-	return j+row > a.stride && i+1 < a.rows
 }

@@ -30,18 +30,15 @@ func Parallel[S any](branches ...Step[S]) Step[S] {
 // What branches share and shared does not name is a data race, and so are
 // shared operands of steps other than those of this package.
 func ParallelShared[S any, T Real](shared []func(s *S) []T, branches ...Step[S]) Step[S] {
-	f := &fork[S, T]{shared: shared, branches: make([]node[S], len(branches))}
-	for i, b := range branches {
-		f.branches[i] = nodeOf(b)
-	}
+	f := &fork[S, T]{shared: shared, branches: append([]Step[S](nil), branches...)}
 	f.runs.New = func() any {
 		return &forkRun[S, T]{fork: f, errs: make([]error, len(branches)), own: make([]ownCotangents[T], len(branches))}
 	}
-	return program[S]{f}
+	return Step[S]{f}
 }
 
 type fork[S any, T Real] struct {
-	branches []node[S]
+	branches []Step[S]
 	shared   []func(s *S) []T
 	runs     sync.Pool // of *forkRun[S, T]
 }
@@ -55,11 +52,11 @@ type forkRun[S any, T Real] struct {
 }
 
 func (f *fork[S, T]) run(p pass[S]) error {
-	if p.op.addsCotangents() && len(f.shared) == 0 {
+	if p.g != nil && len(f.shared) == 0 {
 		for b, branch := range f.branches {
-			if err := branch.run(p); err != nil {
+			if err := branch.pass(p); err != nil {
 				err = within(fmt.Sprintf("Parallel[%d]", b), err)
-				return notRestored(err, undo(p, b, func(b int) node[S] { return f.branches[b] }))
+				return notRestored(err, undo(p, b, func(b int) Step[S] { return f.branches[b] }))
 			}
 		}
 		return nil
@@ -80,7 +77,7 @@ func (f *fork[S, T]) run(p pass[S]) error {
 // Block runs branch b.
 func (r *forkRun[S, T]) Block(_, b int) {
 	p := r.pass
-	if p.op.addsCotangents() {
+	if p.g != nil {
 		own := &r.own[b]
 		own.outer = p.own
 		for _, shared := range r.shared {
@@ -92,7 +89,7 @@ func (r *forkRun[S, T]) Block(_, b int) {
 		own.substitute()
 		p.own = &own.substitution
 	}
-	r.errs[b] = r.branches[b].run(p)
+	r.errs[b] = r.branches[b].pass(p)
 }
 
 // join adds up the cotangents of the branches, or if one has failed runs the
@@ -103,7 +100,7 @@ func (r *forkRun[S, T]) join() error {
 			return r.undo(within(fmt.Sprintf("Parallel[%d]", b), err))
 		}
 	}
-	if r.pass.op.addsCotangents() {
+	if r.pass.g != nil {
 		for b := range r.own {
 			r.own[b].sum()
 		}
@@ -118,10 +115,10 @@ func (r *forkRun[S, T]) undo(err error) error {
 			continue
 		}
 		p := r.pass
-		if p.op.addsCotangents() {
+		if p.g != nil {
 			p.own = &r.own[b].substitution
 		}
-		err = notRestored(err, undo(p, 1, func(int) node[S] { return r.branches[b] }))
+		err = notRestored(err, undo(p, 1, func(int) Step[S] { return r.branches[b] }))
 	}
 	return err
 }
@@ -217,23 +214,25 @@ func (s *substitution) find(p unsafe.Pointer, bytes uintptr) (to unsafe.Pointer,
 
 // substitute has the in operands of the kernel at k that lie in memory which s
 // stands for lie in s instead. The kernel must not write such memory itself.
-func (l *layout) substitute(k unsafe.Pointer, s *substitution) {
-	var r regions
-	l.load(&r, k)
+func (l *layout) substitute(k unsafe.Pointer, s *substitution) *OperandError {
 	for i := range l.fields {
 		f := &l.fields[i]
-		if f.Role == Index || r[i].data == nil || r[i].empty() {
+		var r region
+		if err := l.load(i, &r, k, "g."); err != nil {
+			return err
+		}
+		if f.Role == Index || r.bytes == 0 {
 			continue
 		}
-		to, split := s.find(r[i].data, uintptr(r[i].span())*f.size)
+		to, split := s.find(r.data, r.bytes)
 		if split || to != nil && f.Role != In {
-			panic(fmt.Errorf("%w: %s of %v and the shared operands of ParallelShared", ErrOverlap, f.Name, l.kernel))
+			return l.wrong(i, "g.", "shares memory with the shared operands of ParallelShared", ErrOverlap)
 		}
 		if to == nil {
 			continue
 		}
 		p := unsafe.Add(k, f.offset)
-		switch n := r[i].span(); f.Kind {
+		switch n := r.span(); f.Kind {
 		case Scalar:
 			*(*unsafe.Pointer)(p) = to
 		case Slice:
@@ -246,6 +245,7 @@ func (l *layout) substitute(k unsafe.Pointer, s *substitution) {
 			*(*sliceHeader)(unsafe.Pointer(&(*sparse)(p).Data)) = sliceHeader{to, n, n}
 		}
 	}
+	return nil
 }
 
 // A sliceHeader is a slice of any element type.

@@ -48,7 +48,11 @@ type mul struct {
 	X rev.Vector[float64]  `rev:"in"`
 }
 
-func (k mul) add(sign float64) {
+func (k mul) Run(p rev.Pass[mul]) error {
+	if p.Tangent {
+		return rev.ErrUnsupported
+	}
+	sign := float64(p.Sign())
 	for i := range k.Y {
 		s := 0.0
 		for j, w := range k.W.Row(i) {
@@ -56,21 +60,13 @@ func (k mul) add(sign float64) {
 		}
 		k.Y[i] += sign * s
 	}
-}
-
-func (k mul) Forward()    { rev.Check(&k); k.add(1) }
-func (k mul) Inverse()    { rev.Check(&k); k.add(-1) }
-func (k mul) Tangent(mul) { panic("not tested here") }
-
-func (k mul) Adjoint(g mul) {
-	rev.CheckLike(&k, &g)
-	k.add(-1)
-	for i, gy := range g.Y {
+	for i, gy := range p.G.Y {
 		for j, w := range k.W.Row(i) {
-			g.X.Data[j] += float64(w * gy)
-			g.W.Row(i)[j] += float64(k.X.Data[j] * gy)
+			p.G.X.Data[j] += float64(w * gy)
+			p.G.W.Row(i)[j] += float64(k.X.Data[j] * gy)
 		}
 	}
+	return nil
 }
 
 // branches returns the eight products; half of them take x in two pieces.
@@ -215,12 +211,11 @@ func TestParallelSharedMisuse(t *testing.T) {
 	}
 }
 
-// TestParallelSharedKinds shares operands of every kind, of a kernel behind a
-// pointer.
+// TestParallelSharedKinds shares operands of every kind.
 func TestParallelSharedKinds(t *testing.T) {
 	bind := func(i int) rev.Step[sums] {
-		return rev.At(func(s *sums) *total {
-			return &total{
+		return rev.At(func(s *sums) total {
+			return total{
 				Y: &s.y[i][0],
 				V: rev.Vector[float64]{N: 3, Data: s.x[1:], Inc: 2},
 				M: rev.General[float64]{Rows: 2, Cols: 2, Stride: 4, Data: s.x[10:]},
@@ -261,8 +256,7 @@ type total struct {
 }
 
 // each calls f for each element of the in operands.
-func (k *total) each(f func(x *float64)) {
-	rev.Check(k)
+func (k total) each(f func(x *float64)) {
 	for i := range k.V.N {
 		f(&k.V.Data[i*k.V.Inc])
 	}
@@ -277,13 +271,15 @@ func (k *total) each(f func(x *float64)) {
 	f(k.P)
 }
 
-func (k *total) Forward()         { k.each(func(x *float64) { *k.Y += *x }) }
-func (k *total) Inverse()         { k.each(func(x *float64) { *k.Y -= *x }) }
-func (k *total) Tangent(t *total) { k.Forward(); t.Forward() }
-func (k *total) Adjoint(g *total) {
-	rev.CheckLike(k, g)
-	k.Inverse()
-	g.each(func(x *float64) { *x += *g.Y })
+func (k total) Run(p rev.Pass[total]) error {
+	if p.Tangent {
+		return rev.ErrUnsupported
+	}
+	k.each(func(x *float64) { *k.Y += float64(p.Sign()) * *x })
+	if p.Adjoint {
+		p.G.each(func(x *float64) { *x += *p.G.Y })
+	}
+	return nil
 }
 
 // TestParallelSharedApart fails in one of two branches: nothing of what the
@@ -291,7 +287,7 @@ func (k *total) Adjoint(g *total) {
 // these are as they were to the bit. The other one has branches of its own.
 func TestParallelSharedApart(t *testing.T) {
 	boom := errors.New("boom")
-	fails := rev.AtErr(func(s *state) fuseKernel {
+	fails := rev.At(func(s *state) fuseKernel {
 		return fuseKernel{&s.v[2], &s.v[8], func() error { return boom }}
 	})
 	shared := []func(*state) []float64{slot(8)}

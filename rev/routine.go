@@ -20,60 +20,50 @@ import (
 // their cotangents and tangents are set to zero before and after. The state of
 // cotangents still needs storage for them.
 func Routine[S any, T Real](compute, copy Step[S], ancillas ...func(s *S) []T) Step[S] {
-	c := nodeOf(compute)
-	return program[S]{&routine[S, T]{
-		steps:    [3]node[S]{c, nodeOf(copy), &uncall[S]{compute, c}},
-		ancillas: ancillas,
-	}}
+	return Step[S]{&routine[S, T]{[3]Step[S]{compute, copy, Uncall(compute)}, ancillas}}
 }
 
 type routine[S any, T Real] struct {
-	steps    [3]node[S]
+	steps    [3]Step[S]
 	ancillas []func(s *S) []T
 }
 
 var routineNames = [3]string{"Routine.compute", "Routine.copy", "Routine.uncompute"}
 
 func (r *routine[S, T]) run(p pass[S]) error {
-	if !p.unchecked {
-		if i, v := r.largest(p.s, 0); i >= 0 {
-			return &Violation{"Routine", fmt.Sprintf("element %d of the ancillas must be zero before", i), v}
-		}
+	if i, v := r.largest(p.s, 0); i >= 0 {
+		return &Violation{"Routine", fmt.Sprintf("element %d of the ancillas must be zero before", i), v}
 	}
 	r.clearDerivatives(p)
 	var tol T
 	for k := range r.steps {
-		if err := r.steps[r.order(k, p.op)].run(p); err != nil {
-			return r.undo(p, k, within(routineNames[r.order(k, p.op)], err))
+		if err := r.steps[r.order(k, p)].pass(p); err != nil {
+			return r.undo(p, k, within(routineNames[r.order(k, p)], err))
 		}
-		if k == 0 && !p.unchecked {
+		if k == 0 {
 			_, m := r.largest(p.s, 0)
 			tol = T(sqrtEpsilon[T]() * math.Abs(float64(m)))
 		}
 	}
-	if !p.unchecked {
-		if i, v := r.largest(p.s, tol); i >= 0 {
-			err := &Violation{"Routine", fmt.Sprintf("element %d of the ancillas must be zero after", i), v}
-			return r.undo(p, len(r.steps), err)
-		}
+	if i, v := r.largest(p.s, tol); i >= 0 {
+		err := &Violation{"Routine", fmt.Sprintf("element %d of the ancillas must be zero after", i), v}
+		return r.undo(p, len(r.steps), err)
 	}
 	r.clear(p.s)
 	r.clearDerivatives(p)
 	return nil
 }
 
-func (r *routine[S, T]) order(k int, o op) int {
-	if o.back() {
+func (r *routine[S, T]) order(k int, p pass[S]) int {
+	if p.back {
 		return len(r.steps) - 1 - k
 	}
 	return k
 }
 
 func (r *routine[S, T]) undo(p pass[S], n int, err error) error {
-	err = notRestored(err, undo(p, n, func(k int) node[S] { return r.steps[r.order(k, p.op)] }))
-	if !p.unchecked {
-		r.clear(p.s) // they were zero, and are so but for rounding
-	}
+	err = notRestored(err, undo(p, n, func(k int) Step[S] { return r.steps[r.order(k, p)] }))
+	r.clear(p.s) // they were zero, and are so but for rounding
 	r.clearDerivatives(p)
 	return err
 }

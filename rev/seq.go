@@ -1,91 +1,113 @@
 package rev
 
-import (
-	"errors"
-	"fmt"
-)
+import "fmt"
 
 // Seq returns the step that runs the steps one after the other.
 func Seq[S any](steps ...Step[S]) Step[S] {
-	q := make(seq[S], len(steps))
-	for i, s := range steps {
-		q[i] = nodeOf(s)
-	}
-	return program[S]{&q}
+	return Step[S]{seq[S](append([]Step[S](nil), steps...))}
 }
 
-type seq[S any] []node[S]
+type seq[S any] []Step[S]
 
 func (q seq[S]) run(p pass[S]) error {
 	for k := range q {
-		i := q.order(k, p.op)
-		if err := q[i].run(p); err != nil {
+		if err := q.at(k, p).pass(p); err != nil {
+			i := k
+			if p.back {
+				i = len(q) - 1 - k
+			}
 			err = within(fmt.Sprintf("Seq[%d]", i), err)
-			return notRestored(err, undo(p, k, func(k int) node[S] { return q[q.order(k, p.op)] }))
+			return notRestored(err, undo(p, k, func(k int) Step[S] { return q.at(k, p) }))
 		}
 	}
 	return nil
 }
 
-// order returns which step is the k-th to run.
-func (q seq[S]) order(k int, o op) int {
-	if o.back() {
-		return len(q) - 1 - k
+// at returns the k-th step of a pass.
+func (q seq[S]) at(k int, p pass[S]) Step[S] {
+	if p.back {
+		return q[len(q)-1-k]
 	}
-	return k
-}
-
-// undo runs the first n nodes of a pass back, after the next one has failed.
-// It returns why not all is as it was: where a kernel cannot take cotangents
-// or tangents back, s alone is restored.
-func undo[S any](p pass[S], n int, node func(k int) node[S]) error {
-	var lost *Unsupported
-	p.op = p.op.inverse()
-	for k := n - 1; k >= 0; k-- {
-		err := node(k).run(p)
-		if lost == nil && errors.As(err, &lost) {
-			p.op = p.op.primal()
-			err = node(k).run(p)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if lost != nil {
-		return lost
-	}
-	return nil
+	return q[k]
 }
 
 // Repeat returns the step that runs body count(s) times; count must return the
 // same before and after, or the step is a Violation.
 func Repeat[S any](count func(s *S) int, body Step[S]) Step[S] {
-	return program[S]{&repeat[S]{count, nodeOf(body)}}
+	return Step[S]{&loop[S]{name: "Repeat", count: count, body: body}}
 }
 
-type repeat[S any] struct {
+// For returns the step that runs body with *index(s) = 0, 1, ..., count(s)-1,
+// and back from the last to the first. The body must not change the index, and
+// count must return the same before and after, or the step is a Violation. The index
+// is what it was before the step when the step is over; kernels that AtIndex binds
+// select their operands by it.
+func For[S any](count func(s *S) int, index func(s *S) *int, body Step[S]) Step[S] {
+	return Step[S]{&loop[S]{name: "For", count: count, index: index, body: body}}
+}
+
+type loop[S any] struct {
+	name  string
 	count func(s *S) int
-	body  node[S]
+	index func(s *S) *int // nil in Repeat
+	body  Step[S]
 }
 
-func (r *repeat[S]) run(p pass[S]) error {
-	n := r.count(p.s)
-	if n < 0 && !p.unchecked {
-		return &Violation{"Repeat", "the count must not be negative", n}
+func (l *loop[S]) run(p pass[S]) error {
+	n := l.count(p.s)
+	if n < 0 {
+		return &Violation{l.name, "the count must not be negative", n}
+	}
+	if l.index != nil {
+		at := l.index(p.s)
+		defer func(was int) { *at = was }(*at)
 	}
 	for k := range n {
-		if err := r.body.run(p); err != nil {
-			return notRestored(within("Repeat", err), undo(p, k, r.node))
+		err := l.iteration(p, n, k)
+		if err != nil {
+			return notRestored(err, l.undo(p, n, k))
 		}
 	}
-	if p.unchecked {
-		return nil
-	}
-	if after := r.count(p.s); after != n {
-		err := &Violation{"Repeat", fmt.Sprintf("the count must be %d again after the loop", n), after}
-		return notRestored(err, undo(p, n, r.node))
+	if after := l.count(p.s); after != n {
+		err := &Violation{l.name, fmt.Sprintf("the count must be %d again after the loop", n), after}
+		return notRestored(err, l.undo(p, n, n))
 	}
 	return nil
 }
 
-func (r *repeat[S]) node(int) node[S] { return r.body }
+// iteration makes the k-th run of n of a pass, in the order of the pass.
+func (l *loop[S]) iteration(p pass[S], n, k int) error {
+	if l.index == nil {
+		if err := l.body.pass(p); err != nil {
+			return within(l.name, err)
+		}
+		return nil
+	}
+	if p.back {
+		k = n - 1 - k
+	}
+	at := l.index(p.s)
+	*at = k
+	if err := l.body.pass(p); err != nil {
+		return within(fmt.Sprintf("%s[%d]", l.name, k), err)
+	}
+	if *at != k {
+		err := &Violation{l.name, fmt.Sprintf("the index must be %d after the body", k), *at}
+		*at = k
+		return notRestored(err, undo(p, 1, func(int) Step[S] { return l.body }))
+	}
+	return nil
+}
+
+// undo runs the first k of n iterations of a pass back.
+func (l *loop[S]) undo(p pass[S], n, k int) error {
+	return undo(p, k, func(k int) Step[S] {
+		if l.index != nil {
+			if p.back {
+				k = n - 1 - k
+			}
+			*l.index(p.s) = k
+		}
+		return l.body
+	})
+}

@@ -1,150 +1,145 @@
 package rev
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+)
 
 // A Step is a reversible computation on a state S, a struct that holds the
 // operands of all kernels of a program. Other values of S hold cotangents (g),
-// tangents (t) and the tangents of cotangents (gt) in the same places.
+// tangents (t) and the tangents of cotangents (gt) in the same places; ZeroLike
+// makes them. The zero Step does nothing.
 //
 // A method that returns an error leaves the state as it was found, up to
 // rounding: see the package documentation for what this means for g, t and gt.
-// A panic (wrong shapes, overlapping operands) is a bug of the caller, and
-// leaves the state half-way.
-type Step[S any] interface {
-	// Forward runs the step.
-	Forward(s *S) error
+// A panic (an *OperandError) is a bug of the caller.
+type Step[S any] struct{ node node[S] }
 
-	// Inverse undoes Forward.
-	Inverse(s *S) error
+// Forward runs the step.
+func (p Step[S]) Forward(s *S) error { return p.run(pass[S]{s: s}) }
 
-	// Adjoint undoes Forward, and takes the cotangents g of the state after
-	// the step to those of the state before it.
-	Adjoint(s, g *S) error
+// Inverse undoes Forward.
+func (p Step[S]) Inverse(s *S) error { return p.run(pass[S]{back: true, s: s}) }
 
-	// Tangent is Forward with tangents carried along.
-	Tangent(s, t *S) error
+// Adjoint undoes Forward, and takes the cotangents g of the state after the
+// step to those of the state before it.
+func (p Step[S]) Adjoint(s, g *S) error { return p.run(pass[S]{back: true, s: s, g: g}) }
 
-	// AdjointTangent undoes Tangent, and takes the cotangents g and their
-	// tangents gt to those of the state before the step.
-	AdjointTangent(s, g, t, gt *S) error
+// Tangent is Forward with tangents carried along.
+func (p Step[S]) Tangent(s, t *S) error { return p.run(pass[S]{s: s, t: t}) }
 
-	// InverseAdjoint undoes Adjoint.
-	InverseAdjoint(s, g *S) error
-
-	// InverseTangent undoes Tangent.
-	InverseTangent(s, t *S) error
-
-	// InverseAdjointTangent undoes AdjointTangent.
-	InverseAdjointTangent(s, g, t, gt *S) error
+// AdjointTangent undoes Tangent, and takes the cotangents g and their tangents
+// gt to those of the state before the step.
+func (p Step[S]) AdjointTangent(s, g, t, gt *S) error {
+	return p.run(pass[S]{back: true, s: s, g: g, t: t, gt: gt})
 }
 
-// An op is one of the methods of a Step. The even ones run the state ahead,
-// the odd ones back; op^1 undoes op, and is also what Uncall makes of op.
-type op uint8
-
-const (
-	forward op = iota
-	inverse
-	tangent
-	inverseTangent
-	inverseAdjoint
-	adjoint
-	inverseAdjointTangent
-	adjointTangent
-)
-
-var opNames = [...]string{
-	"Forward", "Inverse", "Tangent", "InverseTangent",
-	"InverseAdjoint", "Adjoint", "InverseAdjointTangent", "AdjointTangent",
+// run runs a pass over the whole of a program.
+func (p Step[S]) run(q pass[S]) error {
+	if err := constantsOf[S]().check(unsafe.Pointer(q.g), unsafe.Pointer(q.t), unsafe.Pointer(q.gt)); err != nil {
+		return err
+	}
+	if q.g != nil || q.t != nil {
+		q.missing = missings.Get().(*missing)
+		defer q.missing.release()
+	}
+	err := p.pass(q)
+	if err != nil {
+		panicIfWrong(err)
+	}
+	return err
 }
 
-func (o op) String() string { return opNames[o] }
-func (o op) back() bool     { return o&1 != 0 }
-func (o op) inverse() op    { return o ^ 1 }
-func (o op) primal() op     { return o & 1 }
-
-// ofKernel reports whether o is one of the methods of SecondOrder, rather than
-// of the inverse of the kernel.
-func (o op) ofKernel() bool {
-	return o <= tangent || o == adjoint || o == adjointTangent
+// panicIfWrong panics if err is about an operand, a bug of the caller.
+func panicIfWrong(err error) {
+	var wrong *OperandError
+	if errors.As(err, &wrong) {
+		panic(wrong)
+	}
 }
 
-// addsCotangents reports whether o adds to the cotangents of what is read.
-func (o op) addsCotangents() bool { return o >= inverseAdjoint }
+// pass runs a pass over p as a part of a program.
+func (p Step[S]) pass(q pass[S]) error {
+	if p.node == nil {
+		return nil
+	}
+	return p.node.run(q)
+}
 
-// A pass is one run of an op over a program.
+// A pass is one run over a program. It goes back if back is set, with the
+// cotangents g, the tangents t and the tangents of cotangents gt where they are
+// there. A pass ahead with cotangents undoes that of an adjoint.
 type pass[S any] struct {
-	op          op
-	unchecked   bool
+	back        bool
 	s, g, t, gt *S
 	own         *substitution // what stands for shared cotangents, see ParallelShared
+	missing     *missing      // derivatives that are not there
 }
 
-// A node is a step written once for all ops. On an error the state is as it
+// inverse returns the pass that undoes p, which is also what Uncall makes of p.
+func (p pass[S]) inverse() pass[S] {
+	p.back = !p.back
+	p.missing = nil
+	return p
+}
+
+// primal returns p without derivatives.
+func (p pass[S]) primal() pass[S] { return pass[S]{back: p.back, s: p.s} }
+
+// String returns the name of the method that makes the pass.
+func (p pass[S]) String() string {
+	name := ""
+	switch {
+	case p.g != nil && p.t != nil:
+		name = "AdjointTangent"
+	case p.g != nil:
+		name = "Adjoint"
+	case p.t != nil:
+		name = "Tangent"
+	case p.back:
+		return "Inverse"
+	default:
+		return "Forward"
+	}
+	if p.back != (p.g != nil) {
+		return "Inverse" + name
+	}
+	return name
+}
+
+// A node is a step written once for all passes. On an error the state is as it
 // was found, as Step says.
 type node[S any] interface {
 	run(p pass[S]) error
 }
 
-// program makes a Step of a node.
-type program[S any] struct{ node[S] }
-
-func (p program[S]) Forward(s *S) error { return p.run(pass[S]{op: forward, s: s}) }
-func (p program[S]) Inverse(s *S) error { return p.run(pass[S]{op: inverse, s: s}) }
-func (p program[S]) Adjoint(s, g *S) error {
-	return p.run(pass[S]{op: adjoint, s: s, g: g})
-}
-func (p program[S]) Tangent(s, t *S) error {
-	return p.run(pass[S]{op: tangent, s: s, t: t})
-}
-func (p program[S]) AdjointTangent(s, g, t, gt *S) error {
-	return p.run(pass[S]{op: adjointTangent, s: s, g: g, t: t, gt: gt})
-}
-func (p program[S]) InverseAdjoint(s, g *S) error {
-	return p.run(pass[S]{op: inverseAdjoint, s: s, g: g})
-}
-func (p program[S]) InverseTangent(s, t *S) error {
-	return p.run(pass[S]{op: inverseTangent, s: s, t: t})
-}
-func (p program[S]) InverseAdjointTangent(s, g, t, gt *S) error {
-	return p.run(pass[S]{op: inverseAdjointTangent, s: s, g: g, t: t, gt: gt})
-}
-
-// custom makes a node of a Step of the user's own.
-type custom[S any] struct{ step Step[S] }
-
-func (c custom[S]) run(p pass[S]) error {
-	var err error
-	switch p.op {
-	case forward:
-		err = c.step.Forward(p.s)
-	case inverse:
-		err = c.step.Inverse(p.s)
-	case adjoint:
-		err = c.step.Adjoint(p.s, p.g)
-	case inverseAdjoint:
-		err = c.step.InverseAdjoint(p.s, p.g)
-	case tangent:
-		err = c.step.Tangent(p.s, p.t)
-	case inverseTangent:
-		err = c.step.InverseTangent(p.s, p.t)
-	case adjointTangent:
-		err = c.step.AdjointTangent(p.s, p.g, p.t, p.gt)
-	case inverseAdjointTangent:
-		err = c.step.InverseAdjointTangent(p.s, p.g, p.t, p.gt)
+// undo runs the first n steps of a pass back, after the next one has failed.
+// It returns why not all is as it was: where a kernel cannot take cotangents
+// or tangents back, s alone is restored.
+func undo[S any](p pass[S], n int, step func(k int) Step[S]) error {
+	var lost *Unsupported
+	p = p.inverse()
+	for k := n - 1; k >= 0; k-- {
+		err := step(k).pass(p)
+		if lost == nil && errors.As(err, &lost) {
+			p = p.primal()
+			err = step(k).pass(p)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return within(fmt.Sprintf("%T", c.step), err)
+	if lost != nil {
+		return lost
 	}
 	return nil
 }
 
-func nodeOf[S any](step Step[S]) node[S] {
-	switch p := step.(type) {
-	case nil:
-		panic("rev: nil step")
-	case program[S]:
-		return p.node
+// notRestored returns err with the reason why not all is as it was found.
+func notRestored(err, reason error) error {
+	if reason == nil {
+		return err
 	}
-	return custom[S]{step}
+	return errors.Join(err, fmt.Errorf("rev: not restored: %w", reason))
 }

@@ -31,7 +31,7 @@ func rotateOnlyAt(x, y, theta int) rev.Step[state] {
 }
 
 func rootAt(y, a int) rev.Step[state] {
-	return rev.AtErr(func(s *state) root { return root{&s.v[y], &s.v[a]} })
+	return rev.At(func(s *state) root { return root{&s.v[y], &s.v[a]} })
 }
 
 func countAt(n, by int) rev.Step[state] {
@@ -47,6 +47,14 @@ func rowAt(theta int) rev.Step[state] {
 
 func times3(*state) int { return 3 }
 
+// index returns the function that finds n[i].
+func index(i int) func(s *state) *int {
+	return func(s *state) *int { return &s.n[i] }
+}
+
+// nop is the step that does nothing.
+var nop rev.Step[state]
+
 func slot(i int) func(s *state) []float64 {
 	return func(s *state) []float64 { return s.v[i : i+1] }
 }
@@ -60,19 +68,22 @@ var steps = []struct {
 	{"At", waveAt(0, 1, 2)},
 	{"At same operands", waveAt(0, 1, 1)},
 	{"At in place", rotateAt(0, 1, 2)},
-	{"AtErr", rootAt(0, 1)},
-	{"AtErr of a pointer", rev.AtErr(func(s *state) *rootPointer { return &rootPointer{&s.v[0], &s.v[1]} })},
-	{"AtErr in place", rev.AtErr(func(s *state) rotateErr { return rotateErr{&s.v[0], &s.v[1], &s.v[2]} })},
+	{"At that may fail", rootAt(0, 1)},
 	{"AtIndex", rowAt(8)},
+	{"zero Step", nop},
 	{"empty Seq", rev.Seq[state]()},
+	{"Seq with a zero Step", rev.Seq(waveAt(0, 1, 2), nop)},
 	{"Seq", rev.Seq(waveAt(0, 1, 2), rotateAt(0, 1, 3), rootAt(2, 4), waveAt(3, 0, 1))},
 	{"Uncall", rev.Uncall(rev.Seq(waveAt(0, 1, 2), rotateAt(0, 1, 3), waveAt(3, 0, 1)))},
 	{"Uncall in Uncall", rev.Uncall(rev.Seq(waveAt(0, 1, 2), rev.Uncall(rev.Seq(rotateAt(0, 1, 3), waveAt(4, 0, 1)))))},
 	{"Repeat", rev.Repeat(times3, rev.Seq(waveAt(0, 1, 2), rotateAt(1, 2, 0)))},
 	{"Repeat never", rev.Repeat(func(*state) int { return 0 }, waveAt(0, 1, 2))},
+	{"For", rev.For(times3, index(1), rev.Seq(rowAt(8), waveAt(9, 6, 7)))},
+	{"For never", rev.For(func(*state) int { return 0 }, index(1), rowAt(8))},
+	{"For in For", rev.For(times3, index(0), rev.For(func(s *state) int { return s.n[0] }, index(1), rowAt(8)))},
 	{"If then", rev.If(isZero(0), isZero(0), waveAt(0, 1, 2), rotateAt(0, 1, 3))},
 	{"If else", rev.If(isZero(1), isZero(1), waveAt(0, 1, 2), rotateAt(0, 1, 3))},
-	{"If without else", rev.If(isZero(1), isZero(1), waveAt(0, 1, 2), nil)},
+	{"If without else", rev.If(isZero(1), isZero(1), waveAt(0, 1, 2), nop)},
 	{"If with another postcondition", rev.If(
 		func(s *state) bool { return s.n[0] == 0 }, func(s *state) bool { return s.n[0] == 7 },
 		rev.Seq(countAt(0, 7), waveAt(0, 1, 2)), rotateAt(0, 1, 3))},
@@ -102,16 +113,7 @@ var steps = []struct {
 			waveAt(0, 8, 6), waveAt(1, 8, 6)),
 		rev.Parallel(waveAt(2, 8, 8), waveAt(3, 8, 9)))},
 	{"Call", rev.Call(new(waveAt(0, 1, 2)))},
-	{"Unchecked", rev.Unchecked(rev.Seq(
-		rev.If(isZero(0), isZero(0), waveAt(0, 1, 2), nil),
-		rev.Repeat(times3, rotateAt(0, 1, 3)),
-		rev.Routine(waveAt(10, 0, 1), waveAt(2, 10, 3), slot(10))))},
-	{"custom", custom{waveAt(0, 1, 2)}},
-	{"custom in Seq", rev.Uncall(rev.Seq[state](custom{waveAt(0, 1, 2)}, rotateAt(0, 1, 3)))},
 }
-
-// custom is a Step that is not of the package.
-type custom struct{ rev.Step[state] }
 
 // isZero returns the condition i == 0, of no state: s.n stays as it is.
 func isZero(i int) func(*state) bool { return func(*state) bool { return i == 0 } }
@@ -217,14 +219,14 @@ func checkStep(t *testing.T, p rev.Step[state], s *state, rnd *rand.Rand) {
 	if a, b := dot(g1, &t1), dot(&g0, t0); !(math.Abs(a-b) <= 10*roundoff*max(1, math.Abs(a))) {
 		t.Errorf("⟨ḡ, J·ṫ⟩ = %v, ⟨Jᵀ·ḡ, ṫ⟩ = %v", a, b)
 	}
-	do(p.InverseAdjoint(&x, &g))
-	near("state after InverseAdjoint", &x, end, roundoff)
-	near("InverseAdjoint", &g, g1, roundoff)
+	do(rev.Uncall(p).Adjoint(&x, &g))
+	near("state after Adjoint of Uncall", &x, end, roundoff)
+	near("Adjoint of Uncall", &g, g1, roundoff)
 
 	x = *end
-	do(p.InverseTangent(&x, &tt))
-	near("state after InverseTangent", &x, s, roundoff)
-	near("InverseTangent", &tt, t0, roundoff)
+	do(rev.Uncall(p).Tangent(&x, &tt))
+	near("state after Tangent of Uncall", &x, s, roundoff)
+	near("Tangent of Uncall", &tt, t0, roundoff)
 
 	// The derivative of Adjoint in the direction of the tangents.
 	gt1 := randomDerivative(rnd)
@@ -247,11 +249,11 @@ func checkStep(t *testing.T, p rev.Step[state], s *state, rnd *rand.Rand) {
 	}
 	diff.n = gt.n
 	near("AdjointTangent against differences", &gt, &diff, 10*central)
-	do(p.InverseAdjointTangent(&x, &g, &tt, &gt))
+	do(rev.Uncall(p).AdjointTangent(&x, &g, &tt, &gt))
 	gt.n = [4]int{}
-	near("state after InverseAdjointTangent", &x, end, roundoff)
-	near("g after InverseAdjointTangent", &g, g1, roundoff)
-	near("gt after InverseAdjointTangent", &gt, gt1, roundoff)
+	near("state after AdjointTangent of Uncall", &x, end, roundoff)
+	near("g after AdjointTangent of Uncall", &g, g1, roundoff)
+	near("gt after AdjointTangent of Uncall", &gt, gt1, roundoff)
 }
 
 func TestSteps(t *testing.T) {
@@ -271,7 +273,7 @@ func TestSteps(t *testing.T) {
 }
 
 func TestUncallTwice(t *testing.T) {
-	p := rev.Seq(waveAt(0, 1, 2))
+	p := waveAt(0, 1, 2)
 	if rev.Uncall(rev.Uncall(p)) != p {
 		t.Error("Uncall(Uncall(p)) is not p")
 	}
@@ -329,7 +331,7 @@ func (g *generator) step(depth int, w, r, z []int) rev.Step[state] {
 	step := func() rev.Step[state] { return g.step(depth-1, w, r, z) }
 	split := len(w) >= 6
 	halves := func() (a, b []int) { return w[:len(w)/2], w[len(w)/2:] }
-	switch k := g.IntN(9); {
+	switch k := g.IntN(10); {
 	case k == 0:
 		return rev.Uncall(step())
 	case k == 1:
@@ -347,6 +349,10 @@ func (g *generator) step(depth int, w, r, z []int) rev.Step[state] {
 				func(s *state) bool { return s.n[i] > 0 },
 				rev.Seq(step(), countAt(i, 1))),
 			countAt(i, -n))
+	case k == 9 && g.loops < 4:
+		n, i := g.IntN(3), g.loops
+		g.loops++
+		return rev.For(func(*state) int { return n }, index(i), step())
 	case k == 4 && split && len(z) > 0:
 		a, b := halves()
 		compute := rev.Seq(waveAt(z[0], a[0], r[0]), g.step(depth-1, a, r, z[1:]))
@@ -367,53 +373,30 @@ func (g *generator) step(depth int, w, r, z []int) rev.Step[state] {
 	}
 }
 
-// rotateErr is rotate with errors, always nil, for results.
-type rotateErr rotate
-
-func noError(f func()) error { f(); return nil }
-
-func (k rotateErr) Forward() error { return noError(rotate(k).Forward) }
-func (k rotateErr) Inverse() error { return noError(rotate(k).Inverse) }
-func (k rotateErr) Adjoint(g rotateErr) error {
-	return noError(func() { rotate(k).Adjoint(rotate(g)) })
-}
-func (k rotateErr) InverseAdjoint(g rotateErr) error {
-	return noError(func() { rotate(k).InverseAdjoint(rotate(g)) })
-}
-func (k rotateErr) Tangent(t rotateErr) error {
-	return noError(func() { rotate(k).Tangent(rotate(t)) })
-}
-func (k rotateErr) InverseTangent(t rotateErr) error {
-	return noError(func() { rotate(k).InverseTangent(rotate(t)) })
-}
-func (k rotateErr) AdjointTangent(g, t, gt rotateErr) error {
-	return noError(func() { rotate(k).AdjointTangent(rotate(g), rotate(t), rotate(gt)) })
-}
-func (k rotateErr) InverseAdjointTangent(g, t, gt rotateErr) error {
-	return noError(func() { rotate(k).InverseAdjointTangent(rotate(g), rotate(t), rotate(gt)) })
-}
-
 // blocks is the kernel y += 2·x of matrices.
 type blocks[T int | int8 | int16 | int32 | int64 | float32 | float64 | complex64 | complex128] struct {
 	Y rev.General[T] `rev:"acc"`
 	X rev.General[T] `rev:"in"`
 }
 
-func (k blocks[T]) add(sign T) {
-	for i := range k.X.Rows {
-		for j, x := range k.X.Row(i) {
-			k.Y.Row(i)[j] += sign * 2 * x
-		}
+func (k blocks[T]) Run(p rev.Pass[blocks[T]]) error {
+	sign := T(1)
+	if p.Back {
+		sign = 0 - 1
 	}
+	addTwice(k.Y, sign, k.X)
+	addTwice(p.T.Y, sign, p.T.X)
+	addTwice(p.G.X, 1, p.G.Y)
+	return nil
 }
 
-func (k blocks[T]) Forward()            { k.add(1) }
-func (k blocks[T]) Inverse()            { k.add(0 - 1) }
-func (k blocks[T]) Tangent(t blocks[T]) { k.Forward(); t.Forward() }
-
-func (k blocks[T]) Adjoint(g blocks[T]) {
-	k.Inverse()
-	blocks[T]{Y: g.X, X: g.Y}.Forward()
+// addTwice adds 2·sign·x to y.
+func addTwice[T int | int8 | int16 | int32 | int64 | float32 | float64 | complex64 | complex128](y rev.General[T], sign T, x rev.General[T]) {
+	for i := range x.Rows {
+		for j, v := range x.Row(i) {
+			y.Row(i)[j] += sign * 2 * v
+		}
+	}
 }
 
 // TestUncallElements has the inverse of an accumulating kernel over all types
@@ -460,10 +443,4 @@ func uncallElements[T int | int8 | int16 | int32 | int64 | float32 | float64 | c
 	check("y after Adjoint", s.y, []T{10, 20, 30, 40, 50, 60})
 	check("cotangent of y", d.y, []T{10, 20, 30, 40, 50, 60})
 	check("cotangent of x", d.x, []T{1 - 20, 2 - 40, 3 - 80, 4 - 100})
-}
-
-func TestNilStep(t *testing.T) {
-	if v := panicOf(func() { rev.Seq(nop, nil) }); v != "rev: nil step" {
-		t.Errorf("panic %v", v)
-	}
 }

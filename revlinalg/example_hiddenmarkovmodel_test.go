@@ -43,16 +43,6 @@ func newChain(n, k int, fill float64) *chain {
 	}
 }
 
-// advance is the kernel t += 1.
-type advance struct {
-	T *int `rev:"acc"`
-}
-
-func (k advance) Forward()        { *k.T++ }
-func (k advance) Inverse()        { *k.T-- }
-func (k advance) Adjoint(advance) { *k.T-- }
-func (k advance) Tangent(advance) { *k.T++ }
-
 // sumProduct is the program that adds the probability of all observations to
 // the evidence. Its adjoint is the backward half of the forward-backward
 // algorithm.
@@ -61,30 +51,28 @@ func sumProduct(n int) rev.Step[chain] {
 	rowOf := func(m rev.General[float64], t int) rev.General[float64] {
 		return rev.General[float64]{Rows: 1, Cols: m.Cols, Data: m.Row(t), Stride: m.Cols}
 	}
-	see := func(prior func(s, v *c) []float64) rev.Step[c] {
+	see := func(t func(s *c) int, prior func(s, v *c) []float64) rev.Step[c] {
 		return rev.AtIndex(func(s, v *c) revlinalg.LogMulElem[float64] {
 			return revlinalg.LogMulElem[float64]{
-				Z: rev.ViewSlice(v.joint.Row(s.t)),
+				Z: rev.ViewSlice(v.joint.Row(t(s))),
 				X: rev.ViewSlice(prior(s, v)),
-				Y: rev.ViewSlice(v.emit.Row(s.t)),
+				Y: rev.ViewSlice(v.emit.Row(t(s))),
 			}
 		})
 	}
-	predict := rev.AtIndex(func(s, v *c) revlinalg.LogMul[float64] {
-		return revlinalg.LogMul[float64]{
-			C: rowOf(v.predicted, s.t), A: rowOf(v.joint, s.t-1), B: v.step, Workers: 1,
-		}
-	})
-	next := rev.At(func(s *c) advance { return advance{&s.t} })
+	next := func(s *c) int { return s.t + 1 }
 	return rev.Seq(
-		see(func(_, v *c) []float64 { return v.start.Row(0) }),
-		rev.Repeat(func(*c) int { return n - 1 }, rev.Seq(
-			next,
-			predict,
-			see(func(s, v *c) []float64 { return v.predicted.Row(s.t) }),
+		see(func(*c) int { return 0 }, func(_, v *c) []float64 { return v.start.Row(0) }),
+		rev.For(func(*c) int { return n - 1 }, func(s *c) *int { return &s.t }, rev.Seq(
+			rev.AtIndex(func(s, v *c) revlinalg.LogMul[float64] {
+				return revlinalg.LogMul[float64]{
+					C: rowOf(v.predicted, next(s)), A: rowOf(v.joint, s.t), B: v.step, Workers: 1,
+				}
+			}),
+			see(next, func(s, v *c) []float64 { return v.predicted.Row(next(s)) }),
 		)),
-		rev.AtIndex(func(s, v *c) revlinalg.LogSum[float64] {
-			return revlinalg.LogSum[float64]{Out: &v.evidence, X: rev.ViewSlice(v.joint.Row(s.t))}
+		rev.At(func(s *c) revlinalg.LogSum[float64] {
+			return revlinalg.LogSum[float64]{Out: &s.evidence, X: rev.ViewSlice(s.joint.Row(n - 1))}
 		}),
 	)
 }

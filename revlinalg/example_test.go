@@ -31,11 +31,8 @@ func Example() {
 		W: mat.NewDense(2, 2, []float64{1, 2, 3, 4}), X: mat.NewVecDense(2, []float64{1, -1}),
 		Theta: mat.NewVecDense(1, []float64{0.5}), Y: mat.NewVecDense(2, nil),
 	}
-	g := &state{
-		W: mat.NewDense(2, 2, nil), X: mat.NewVecDense(2, nil),
-		Theta: mat.NewVecDense(1, nil), Y: mat.NewVecDense(2, nil),
-	}
-	loss, err := rev.Gradient(net, func(s *state) *float64 { return &s.Loss }, s, g)
+	g := rev.ZeroLike(s)
+	loss, err := rev.ValueGradient(net, func(s *state) *float64 { return &s.Loss }, s, g)
 	if err != nil {
 		fmt.Println(err)
 		return

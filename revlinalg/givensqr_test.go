@@ -12,9 +12,6 @@ import (
 	"revnum/rev/revtest"
 )
 
-var _ rev.SecondOrderInPlace[GivensQR[float64]] = GivensQR[float64]{}
-var _ rev.InPlace[GivensQR[float64]] = GivensQR[float64]{}
-
 // roundMatrix returns a matrix of which no pair that is rotated is small: Inverse
 // of radii and angles like those of columns of ones.
 func roundMatrix[T rev.Float](rnd *rand.Rand, m, n int) rev.General[T] {

@@ -34,13 +34,13 @@ var all = []listedKernel{
 	list(func(rnd *rand.Rand, r, c int) Affine[float64] {
 		return Affine[float64]{Y: vector(rnd, r), W: matrix(rnd, r, c), X: vector(rnd, c), B: vector(rnd, r)}
 	}),
-	listFallible(func(rnd *rand.Rand, r, _ int) Atan2[float64] {
+	list(func(rnd *rand.Rand, r, _ int) Atan2[float64] {
 		return Atan2[float64]{Z: vector(rnd, r), X: vector(rnd, r), Y: positive[float64](rnd, r)}
 	}),
 	list(func(rnd *rand.Rand, r, _ int) Axpy[float64] {
 		return Axpy[float64]{Y: vector(rnd, r), Alpha: number(rnd), X: vector(rnd, r)}
 	}),
-	listFallible(func(rnd *rand.Rand, r, _ int) Cholesky[float64] {
+	list(func(rnd *rand.Rand, r, _ int) Cholesky[float64] {
 		return Cholesky[float64]{L: matrix(rnd, r, r), A: definite[float64](rnd, r)}
 	}),
 	list(func(rnd *rand.Rand, r, _ int) ComplexAbs { return ComplexAbs{Y: vector(rnd, r), X: complexes(rnd, r)} }),
@@ -53,7 +53,7 @@ var all = []listedKernel{
 	list(func(rnd *rand.Rand, r, c int) ComplexFrobenius {
 		return ComplexFrobenius{Out: number(rnd), A: rev.NewGeneral(r, c, complexes(rnd, r*c).Data)}
 	}),
-	listFallible(func(rnd *rand.Rand, r, _ int) ComplexLog {
+	list(func(rnd *rand.Rand, r, _ int) ComplexLog {
 		return ComplexLog{Y: complexes(rnd, r), X: complexes(rnd, r)}
 	}),
 	list(func(rnd *rand.Rand, r, _ int) ComplexNorm1 {
@@ -95,14 +95,14 @@ var all = []listedKernel{
 		return Frobenius[float64]{Out: number(rnd), A: matrix(rnd, r, c)}
 	}),
 	list(func(rnd *rand.Rand, r, c int) GivensQR[float64] { return GivensQR[float64]{A: matrix(rnd, r, c)} }),
-	listFallible(func(rnd *rand.Rand, r, c int) GramSchmidt[float64] {
+	list(func(rnd *rand.Rand, r, c int) GramSchmidt[float64] {
 		return GramSchmidt[float64]{Q: matrix(rnd, r+c, c), R: matrix(rnd, c, c), A: tall[float64](rnd, r+c, c)}
 	}),
-	listFallible(func(rnd *rand.Rand, r, _ int) Inv[float64] {
+	list(func(rnd *rand.Rand, r, _ int) Inv[float64] {
 		return Inv[float64]{B: matrix(rnd, r, r), A: regular[float64](rnd, r)}
 	}),
-	listFallible(func(rnd *rand.Rand, r, _ int) Log[float64] { return Log[float64](operands(positive[float64])(rnd, r)) }),
-	listFallible(func(rnd *rand.Rand, r, _ int) LogDet[float64] {
+	list(func(rnd *rand.Rand, r, _ int) Log[float64] { return Log[float64](operands(positive[float64])(rnd, r)) }),
+	list(func(rnd *rand.Rand, r, _ int) LogDet[float64] {
 		return LogDet[float64]{Out: number(rnd), Sign: number(rnd), A: regular[float64](rnd, r)}
 	}),
 	list(func(rnd *rand.Rand, r, _ int) LogDot[float64] {
@@ -114,7 +114,7 @@ var all = []listedKernel{
 	list(func(rnd *rand.Rand, r, _ int) LogMulElem[float64] {
 		return LogMulElem[float64]{Z: vector(rnd, r), X: vector(rnd, r), Y: vector(rnd, r)}
 	}),
-	listFallible(func(rnd *rand.Rand, r, _ int) LogProd[float64] {
+	list(func(rnd *rand.Rand, r, _ int) LogProd[float64] {
 		return LogProd[float64]{Out: number(rnd), X: vector(rnd, r)}
 	}),
 	list(func(rnd *rand.Rand, r, _ int) LogSum[float64] {
@@ -144,37 +144,37 @@ var all = []listedKernel{
 	list(func(rnd *rand.Rand, r, c int) PolyLeastSquares[float64] {
 		return PolyLeastSquares[float64]{Out: number(rnd), C: vector(rnd, c), X: vector(rnd, r), Y: vector(rnd, r)}
 	}),
-	listFallible(func(rnd *rand.Rand, r, _ int) Pow[float64] {
+	list(func(rnd *rand.Rand, r, _ int) Pow[float64] {
 		return Pow[float64]{Z: vector(rnd, r), X: positive[float64](rnd, r), Y: positive[float64](rnd, r)}
 	}),
-	listFallible(func(rnd *rand.Rand, r, c int) PowerProduct[float64] {
+	list(func(rnd *rand.Rand, r, c int) PowerProduct[float64] {
 		return PowerProduct[float64]{Y: vector(rnd, r), A: matrix(rnd, r, c), X: vector(rnd, c)}
 	}),
-	listFallible(func(rnd *rand.Rand, r, c int) QR[float64] {
+	list(func(rnd *rand.Rand, r, c int) QR[float64] {
 		return QR[float64]{Q: matrix(rnd, r+c, c), R: matrix(rnd, c, c), A: tall[float64](rnd, r+c, c)}
 	}),
 	list(func(rnd *rand.Rand, r, _ int) Sin[float64] { return Sin[float64](operands(vectorOf[float64])(rnd, r)) }),
 	list(func(rnd *rand.Rand, r, _ int) Softmax[float64] {
 		return Softmax[float64]{Y: vector(rnd, r), X: vector(rnd, r)}
 	}),
-	listFallible(func(rnd *rand.Rand, r, c int) Solve[float64] {
+	list(func(rnd *rand.Rand, r, c int) Solve[float64] {
 		return Solve[float64]{X: matrix(rnd, r, c), A: regular[float64](rnd, r), B: matrix(rnd, r, c)}
 	}),
-	listFallible(func(rnd *rand.Rand, r, _ int) Sqrt[float64] {
+	list(func(rnd *rand.Rand, r, _ int) Sqrt[float64] {
 		return Sqrt[float64](operands(positive[float64])(rnd, r))
 	}),
 	list(func(rnd *rand.Rand, r, _ int) Sum[float64] { return Sum[float64]{Out: number(rnd), X: vector(rnd, r)} }),
 	list(func(rnd *rand.Rand, r, _ int) SumSquares[float64] {
 		return SumSquares[float64]{Out: number(rnd), X: vector(rnd, r)}
 	}),
-	listFallible(func(rnd *rand.Rand, r, c int) SVD[float64] {
+	list(func(rnd *rand.Rand, r, c int) SVD[float64] {
 		n := min(r, c)
 		return SVD[float64]{U: matrix(rnd, r, n), S: vector(rnd, n), V: matrix(rnd, c, n), A: spread[float64](rnd, r, c)}
 	}),
-	listFallible(func(rnd *rand.Rand, r, _ int) SymEig[float64] {
+	list(func(rnd *rand.Rand, r, _ int) SymEig[float64] {
 		return SymEig[float64]{W: vector(rnd, r), V: matrix(rnd, r, r), A: separated[float64](rnd, r)}
 	}),
-	listFallible(func(rnd *rand.Rand, r, c int) TriSolve[float64] {
+	list(func(rnd *rand.Rand, r, c int) TriSolve[float64] {
 		return TriSolve[float64]{X: matrix(rnd, r, c), A: triangular[float64](rnd, r), B: matrix(rnd, r, c)}
 	}),
 	list(func(rnd *rand.Rand, r, c int) Unitary[float64] { return randomUnitary[float64](rnd, r, c) }),
@@ -187,26 +187,14 @@ func number(rnd *rand.Rand) *float64                       { return &normals[flo
 func vector(rnd *rand.Rand, n int) rev.Vector[float64]     { return vectorOf[float64](rnd, n) }
 func matrix(rnd *rand.Rand, r, c int) rev.General[float64] { return matrixOf[float64](rnd, r, c) }
 
-func list[K rev.SecondOrder[K]](problem func(rnd *rand.Rand, r, c int) K) listedKernel {
+func list[K rev.Kernel[K]](problem func(rnd *rand.Rand, r, c int) K) listedKernel {
 	return newListed(problem, map[string]func(k, g, t, gt K) error{
-		"Forward":        func(k, _, _, _ K) error { k.Forward(); return nil },
-		"Inverse":        func(k, _, _, _ K) error { k.Inverse(); return nil },
-		"Adjoint":        func(k, g, _, _ K) error { k.Adjoint(g); return nil },
-		"Tangent":        func(k, _, t, _ K) error { k.Tangent(t); return nil },
-		"AdjointTangent": func(k, g, t, gt K) error { k.AdjointTangent(g, t, gt); return nil },
-	})
-}
-
-func listFallible[K interface {
-	rev.FallibleKernel[K]
-	AdjointTangent(g, t, gt K) error
-}](problem func(rnd *rand.Rand, r, c int) K) listedKernel {
-	return newListed(problem, map[string]func(k, g, t, gt K) error{
-		"Forward":        func(k, _, _, _ K) error { return k.Forward() },
-		"Inverse":        func(k, _, _, _ K) error { return k.Inverse() },
-		"Adjoint":        func(k, g, _, _ K) error { return k.Adjoint(g) },
-		"Tangent":        func(k, _, t, _ K) error { return k.Tangent(t) },
-		"AdjointTangent": func(k, g, t, gt K) error { return k.AdjointTangent(g, t, gt) },
+		"Forward":        func(k, _, _, _ K) error { return rev.Forward(k) },
+		"Inverse":        func(k, _, _, _ K) error { return rev.Inverse(k) },
+		"Adjoint":        func(k, g, _, _ K) error { return rev.Adjoint(k, g) },
+		"Tangent":        func(k, _, t, _ K) error { return rev.Tangent(k, t) },
+		"AdjointTangent": rev.AdjointTangent[K],
+		"Gradient":       func(k, g, _, _ K) error { return rev.Gradient(k, g) },
 	})
 }
 

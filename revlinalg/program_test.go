@@ -75,11 +75,11 @@ func TestProgramFixed(t *testing.T) {
 	}
 	before := s.values()
 	g, gf := newNetwork[fixed.Q43](noughts), newNetwork[float64](noughts)
-	loss, err := rev.Gradient(layers[fixed.Q43](), func(s *network[fixed.Q43]) *fixed.Q43 { return &s.Loss }, s, g)
+	loss, err := rev.ValueGradient(layers[fixed.Q43](), func(s *network[fixed.Q43]) *fixed.Q43 { return &s.Loss }, s, g)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := rev.Gradient(layers[float64](), func(s *network[float64]) *float64 { return &s.Loss }, f, gf)
+	want, err := rev.ValueGradient(layers[float64](), func(s *network[float64]) *float64 { return &s.Loss }, f, gf)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestProgramHessian(t *testing.T) {
 		for i, p := range x.parts() {
 			*p = s.values()[i] + e*dir.values()[i]
 		}
-		if _, err := rev.Gradient(layers[float64](), loss, x, g); err != nil {
+		if _, err := rev.ValueGradient(layers[float64](), loss, x, g); err != nil {
 			t.Fatal(err)
 		}
 		return g.values()

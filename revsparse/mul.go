@@ -40,7 +40,7 @@ import (
 // other products one of them does a row, or, over the transpose, a column.
 type Mul[T Scalar, I Index] struct {
 	C       rev.General[T] `rev:"acc"`
-	Alpha   *T             `rev:"in"`
+	Alpha   *T             `rev:"in,optional"`
 	A       CSR[T, I]      `rev:"in"`
 	B       rev.General[T] `rev:"in"`
 	Trans   bool

@@ -34,7 +34,7 @@ import (
 // each. The bits do not depend on the number of workers.
 type SymmetricMul[T rev.Real, I Index] struct {
 	C       rev.General[T] `rev:"acc"`
-	Alpha   *T             `rev:"in"`
+	Alpha   *T             `rev:"in,optional"`
 	A       CSR[T, I]      `rev:"in"`
 	B       rev.General[T] `rev:"in"`
 	Workers int            // 0 means GOMAXPROCS

@@ -10,60 +10,43 @@ import (
 	"revnum/rev/revtest"
 )
 
-// Squares is the kernel y += Σ x_i².
+// Squares is the kernel y += Σ x_i², with the derivatives
+//
+//	x̄_i += 2·x_i·ȳ,  ẏ += Σ 2·x_i·ẋ_i,  ġx_i += 2·x_i·ġ + 2·ẋ_i·ȳ
+//
+// where ġ is the tangent of ȳ.
 type Squares[T rev.Float] struct {
 	Y *T            `rev:"acc"`
-	X rev.Vector[T] `rev:"in"`
+	X rev.Vector[T] `rev:"in" shape:"n"`
 }
 
-// value returns Σ x_i².
-func (k Squares[T]) value() T {
-	var s T
+func (k Squares[T]) Run(p rev.Pass[Squares[T]]) error {
+	g, t, gt := p.G, p.T, p.GT
+	var sum, dot T
 	for i := range k.X.N {
-		x := k.X.Data[i*k.X.Inc]
-		s += T(x * x)
+		x, dx := k.X.Data[i*k.X.Inc], T(0)
+		sum += T(x * x)
+		if t.X.Data != nil {
+			dx = t.X.Data[i*t.X.Inc]
+			dot += T(2 * x * dx)
+		}
+		if g.Y != nil && g.X.Data != nil {
+			g.X.Data[i*g.X.Inc] += T(2 * x * *g.Y)
+		}
+		if gt.Y != nil && gt.X.Data != nil {
+			gt.X.Data[i*gt.X.Inc] += T(2 * x * *gt.Y)
+		}
+		if g.Y != nil && gt.X.Data != nil {
+			gt.X.Data[i*gt.X.Inc] += T(2 * dx * *g.Y)
+		}
 	}
-	return s
-}
-
-func (k Squares[T]) Forward() {
-	rev.Check(&k)
-	*k.Y += k.value()
-}
-
-func (k Squares[T]) Inverse() {
-	rev.Check(&k)
-	*k.Y -= k.value()
-}
-
-// Adjoint computes y -= Σ x_i², x̄_i += 2·x_i·ȳ.
-func (k Squares[T]) Adjoint(g Squares[T]) {
-	rev.Check(&k)
-	rev.CheckLike(&k, &g)
 	if k.Y != nil {
-		*k.Y -= k.value()
+		*k.Y += T(p.Sign()) * sum
 	}
-	if g.X.Data == nil || g.Y == nil {
-		return
+	if t.Y != nil {
+		*t.Y += T(p.Sign()) * dot
 	}
-	for i := range k.X.N {
-		g.X.Data[i*g.X.Inc] += T(2 * k.X.Data[i*k.X.Inc] * *g.Y)
-	}
-}
-
-// Tangent computes y += Σ x_i², ẏ += Σ 2·x_i·ẋ_i.
-func (k Squares[T]) Tangent(t Squares[T]) {
-	rev.Check(&k)
-	rev.CheckLike(&k, &t)
-	*k.Y += k.value()
-	if t.X.Data == nil || t.Y == nil {
-		return
-	}
-	var d T
-	for i := range k.X.N {
-		d += T(2 * k.X.Data[i*k.X.Inc] * t.X.Data[i*t.X.Inc])
-	}
-	*t.Y += d
+	return nil
 }
 
 // squares says how to test the kernel; the test is
@@ -77,7 +60,6 @@ var squares = revtest.Spec[Squares[float64]]{
 		}
 		return Squares[float64]{Y: new(float64), X: rev.ViewSlice(x)}
 	},
-	Free: []string{"X.N"}, // no other operand has a length
 }
 
 // A kernel with its Spec, on which a test calls revtest.Kernel.
@@ -87,11 +69,16 @@ func ExampleKernel() {
 	y, gy := 0.0, 1.0
 
 	k := Squares[float64]{Y: &y, X: rev.ViewVec(x)}
-	k.Forward()
-	fmt.Println("Σx² =", y)
-	k.Adjoint(Squares[float64]{Y: &gy, X: rev.ViewVec(gx)})
-	fmt.Println("gradient", gx.RawVector().Data, "and y =", y, "again")
+	g := Squares[float64]{Y: &gy, X: rev.ViewVec(gx)}
+	if err := rev.Gradient(k, g); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println("Σx² =", y, "with the gradient", gx.RawVector().Data)
+	if err := rev.Inverse(k); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println("y =", y, "again")
 	// Output:
-	// Σx² = 14
-	// gradient [2 4 6] and y = 0 again
+	// Σx² = 14 with the gradient [2 4 6]
+	// y = 0 again
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"reflect"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -59,18 +60,17 @@ type Spec[K any] struct {
 	// stay in the domain, and the kernel smooth, some five steps around.
 	Step float64
 
-	// Free names the dimensions that no other operand determines, as in
-	// "X.N", "A.Rows", "A.Cols" or "S.Len": the kernel need not panic when
-	// they alone change.
+	// Free names dimensions that no other operand determines, as in "X.N",
+	// "A.Rows", "A.Cols" or "S.Len": the kernel need not panic when they alone
+	// change. Those that shape tags name once are free without being named here.
 	Free []string
 
 	// Masked names the in and inout operands of which a NaN need not show in
 	// the result, such as the values of a maximum's losers.
 	Masked []string
 
-	// Failing, for kernels whose methods return errors, returns a kernel like
-	// those of New on which Forward, Inverse, Adjoint and Tangent all fail, or
-	// is nil.
+	// Failing, for kernels that return errors, returns a kernel like those of New
+	// on which Forward, Inverse, Adjoint and Tangent all fail, or is nil.
 	Failing func(rnd *rand.Rand, size int) K
 
 	// Skip says which properties are not checked, and why.
@@ -95,10 +95,10 @@ const (
 	Tangents Property = "Tangents"
 	// SecondOrder: AdjointTangent leaves operands, tangents and cotangents as
 	// Adjoint does, and its result is the central difference of that of
-	// Adjoint. (Kernels without AdjointTangent pass.)
+	// Adjoint. (Kernels without it pass.)
 	SecondOrder Property = "SecondOrder"
 	// SymmetricHessian: AdjointTangent gives the product with a symmetric
-	// matrix. (Kernels without AdjointTangent pass.)
+	// matrix. (Kernels without it pass.)
 	SymmetricHessian Property = "SymmetricHessian"
 	// Accumulation: gradients of in operands are added to.
 	Accumulation Property = "Accumulation"
@@ -108,8 +108,6 @@ const (
 	// NilOutputs: Adjoint gives the same gradients, bit for bit, if the acc
 	// operands of the receiver are nil.
 	NilOutputs Property = "NilOutputs"
-	// Overlap: operands that overlap panic, unless both are only read.
-	Overlap Property = "Overlap"
 	// SharedInputs: in operands may have the same storage, and their gradients
 	// too, where they are summed.
 	SharedInputs Property = "SharedInputs"
@@ -129,11 +127,16 @@ const (
 	// Workers: the results are the same bits for 1, 2 and 7 workers. (Kernels
 	// without a field Workers pass.)
 	Workers Property = "Workers"
-	// Uncall: InverseAdjoint undoes Adjoint, InverseTangent undoes Tangent, and
-	// InverseAdjointTangent undoes AdjointTangent. (Kernels without these
-	// methods pass.)
+	// Uncall: what rev.Uncall makes of Adjoint, Tangent and AdjointTangent undoes
+	// them. (Kernels in place that do not have these passes pass.)
 	Uncall Property = "Uncall"
-	// Errors: on the problems of Spec.Failing, all methods return errors and
+	// Gradients: rev.Gradient leaves the operands as Forward does and the
+	// cotangents as Adjoint does.
+	Gradients Property = "Gradients"
+	// Methods: methods that are named as the functions of rev that run a kernel
+	// do what these do, and panic where they do.
+	Methods Property = "Methods"
+	// Errors: on the problems of Spec.Failing, all passes return errors and
 	// leave all operands, cotangents and tangents as they were. (Without
 	// Failing, this passes.)
 	Errors Property = "Errors"
@@ -142,102 +145,65 @@ const (
 // The suite itself knows nothing of K, so that it is compiled once and not for
 // each kernel: in it, kernel values are pointers to their structs.
 
-// pointerTo returns a pointer to a kernel's struct, which k may be already.
-func pointerTo[K any](k K) any {
-	if reflect.TypeFor[K]().Kind() == reflect.Pointer {
-		return k
-	}
-	return &k
+// passes are what a kernel can do: a call each for what package rev does with it,
+// on pointers to its struct. They panic with a failure where it returns an error.
+type passes struct {
+	forward, inverse               func(k any)
+	adjoint, tangent, gradient     func(k, d any)
+	adjointTangent                 func(k, g, t, gt any) // nil if the kernel has no second order
+	inverseAdjoint, inverseTangent func(k, d any)        // nil if the kernel cannot undo its adjoint
+	inverseAdjointTangent          func(k, g, t, gt any)
 }
 
-// value returns the kernel that pointerTo has made p of.
-func value[K any](p any) K {
-	if k, ok := p.(*K); ok {
-		return *k
-	}
-	return p.(K)
-}
-
-// methods are the methods of a kernel, nil if it has not that one.
-type methods struct {
-	forward, inverse                      func(k any)
-	adjoint, tangent                      func(k, g any)
-	inverseAdjoint, inverseTangent        optional
-	adjointTangent, inverseAdjointTangent optional
-}
-
-// An optional method is one that not every kernel has.
-type optional func(k any, g ...any)
-
-func optionalMethod(kernel reflect.Type, name string) optional {
-	m, ok := kernel.MethodByName(name)
-	if !ok {
-		return nil
-	}
-	return func(k any, g ...any) {
-		var args []reflect.Value
-		for _, p := range append([]any{k}, g...) {
-			v := reflect.ValueOf(p)
-			if kernel.Kind() != reflect.Pointer {
-				v = v.Elem()
-			}
-			args = append(args, v)
-		}
-		for _, err := range m.Func.Call(args) {
-			if !err.IsNil() {
-				panic(failure{err.Interface().(error)})
-			}
-		}
+// must makes an error a panic.
+func must(err error) {
+	if err != nil {
+		panic(failure{err})
 	}
 }
 
-// Kernel checks all properties of a kernel, each in a subtest.
+// passesOf returns the passes of kernels K.
+func passesOf[K rev.Kernel[K]]() passes {
+	back := rev.Uncall(rev.At(func(k *K) K { return *k }))
+	at := func(k any) *K { return k.(*K) }
+	return passes{
+		forward:  func(k any) { must(rev.Forward(*at(k))) },
+		inverse:  func(k any) { must(rev.Inverse(*at(k))) },
+		adjoint:  func(k, g any) { must(rev.Adjoint(*at(k), *at(g))) },
+		tangent:  func(k, t any) { must(rev.Tangent(*at(k), *at(t))) },
+		gradient: func(k, g any) { must(rev.Gradient(*at(k), *at(g))) },
+		adjointTangent: func(k, g, t, gt any) {
+			must(rev.AdjointTangent(*at(k), *at(g), *at(t), *at(gt)))
+		},
+		inverseAdjoint: func(k, g any) { must(back.Adjoint(at(k), at(g))) },
+		inverseTangent: func(k, t any) { must(back.Tangent(at(k), at(t))) },
+		inverseAdjointTangent: func(k, g, t, gt any) {
+			must(back.AdjointTangent(at(k), at(g), at(t), at(gt)))
+		},
+	}
+}
+
+// Kernel checks all properties of a kernel, each in a subtest. The problems of
+// Spec.New must cause no error.
 func Kernel[K rev.Kernel[K]](t *testing.T, spec Spec[K]) {
 	t.Helper()
 	newSuite(spec).run(t)
 }
 
-// Fallible checks all properties of a kernel whose methods return errors. The
-// problems of the Spec must cause none.
-func Fallible[K rev.FallibleKernel[K]](t *testing.T, spec Spec[K]) {
-	t.Helper()
-	newFallibleSuite(spec).run(t)
-}
-
 // A suite is a Spec that is ready to run.
 type suite struct {
 	Spec[any] // New and Failing return pointers
-	methods
-	ops  []rev.Operand
-	eps  float64 // of the coarsest element type
-	seed uint64
+	passes
+	kernel reflect.Type
+	ops    []rev.Operand
+	eps    float64 // of the coarsest element type
+	seed   uint64
 
 	patience time.Duration // how long a method may take on a small problem
 }
 
 func newSuite[K rev.Kernel[K]](spec Spec[K]) *suite {
-	m := methods{
-		forward: func(k any) { value[K](k).Forward() },
-		inverse: func(k any) { value[K](k).Inverse() },
-		adjoint: func(k, g any) { value[K](k).Adjoint(value[K](g)) },
-		tangent: func(k, t any) { value[K](k).Tangent(value[K](t)) },
-	}
-	return prepare(erase(spec), m, reflect.TypeFor[K](), rev.Operands[K]())
-}
-
-func newFallibleSuite[K rev.FallibleKernel[K]](spec Spec[K]) *suite {
-	must := func(err error) {
-		if err != nil {
-			panic(failure{err})
-		}
-	}
-	m := methods{
-		forward: func(k any) { must(value[K](k).Forward()) },
-		inverse: func(k any) { must(value[K](k).Inverse()) },
-		adjoint: func(k, g any) { must(value[K](k).Adjoint(value[K](g))) },
-		tangent: func(k, t any) { must(value[K](k).Tangent(value[K](t))) },
-	}
-	return prepare(erase(spec), m, reflect.TypeFor[K](), rev.Operands[K]())
+	return prepare(erase(spec), passesOf[K](), reflect.TypeFor[K](), rev.Operands[K]())
 }
 
 // erase returns spec for kernels by pointers.
@@ -246,7 +212,10 @@ func erase[K any](spec Spec[K]) Spec[any] {
 		if problem == nil {
 			return nil
 		}
-		return func(rnd *rand.Rand, size int) any { return pointerTo(problem(rnd, size)) }
+		return func(rnd *rand.Rand, size int) any {
+			k := problem(rnd, size)
+			return &k
+		}
 	}
 	return Spec[any]{
 		New: pointers(spec.New), Failing: pointers(spec.Failing),
@@ -257,10 +226,9 @@ func erase[K any](spec Spec[K]) Spec[any] {
 	}
 }
 
-func prepare(spec Spec[any], m methods, kernel reflect.Type, ops []rev.Operand) *suite {
-	m.inverseAdjoint, m.inverseTangent = optionalMethod(kernel, "InverseAdjoint"), optionalMethod(kernel, "InverseTangent")
-	m.adjointTangent, m.inverseAdjointTangent = optionalMethod(kernel, "AdjointTangent"), optionalMethod(kernel, "InverseAdjointTangent")
-	s := &suite{Spec: spec, methods: m, ops: ops, seed: 1, patience: 20 * time.Second}
+func prepare(spec Spec[any], p passes, kernel reflect.Type, ops []rev.Operand) *suite {
+	s := &suite{Spec: spec, passes: p, kernel: kernel, ops: ops, seed: 1, patience: 20 * time.Second}
+	s.Free = append(slices.Clone(spec.Free), freeDimensions(kernel, ops)...)
 	if v, err := strconv.ParseUint(os.Getenv("REVTEST_SEED"), 10, 64); err == nil {
 		s.seed = v
 	}
@@ -291,7 +259,28 @@ func prepare(spec Spec[any], m methods, kernel reflect.Type, ops []rev.Operand) 
 			}
 		}
 	}
+	s.probe()
 	return s
+}
+
+// probe finds out which passes the kernel does not have.
+func (s *suite) probe() {
+	c := &trial{suite: s, size: s.Sizes[len(s.Sizes)-1], rnd: rand.New(rand.NewPCG(s.seed, 0))}
+	supported := func(call func(k, g, t, gt any)) (ok bool) {
+		defer func() {
+			err, failed := recover().(failure)
+			ok = !failed || !errors.Is(err.error, rev.ErrUnsupported)
+		}()
+		k := c.start()
+		call(k.k, c.random(k).k, c.random(k).k, c.random(k).k)
+		return true
+	}
+	if !supported(s.adjointTangent) {
+		s.adjointTangent, s.inverseAdjointTangent = nil, nil
+	}
+	if !supported(func(k, g, _, _ any) { s.inverseAdjoint(k, g) }) {
+		s.inverseAdjoint, s.inverseTangent, s.inverseAdjointTangent = nil, nil, nil
+	}
 }
 
 // A trial is one check of one property: a size, a way to store operands, and a
@@ -333,7 +322,6 @@ func (s *suite) properties() []property {
 		{Accumulation, (*trial).accumulation},
 		{NilGradients, (*trial).nilGradients},
 		{NilOutputs, (*trial).nilOutputs},
-		{Overlap, (*trial).overlap},
 		{SharedInputs, (*trial).sharedInputs},
 		{ReadOnly, (*trial).readOnly},
 		{Gaps, (*trial).untouchedGaps},
@@ -343,6 +331,8 @@ func (s *suite) properties() []property {
 		{NoAllocation, (*trial).noAllocation},
 		{Workers, (*trial).workers},
 		{Uncall, (*trial).uncall},
+		{Gradients, (*trial).gradients},
+		{Methods, (*trial).methods},
 		{Errors, (*trial).errors},
 	}
 }

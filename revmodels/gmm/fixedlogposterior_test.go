@@ -43,7 +43,7 @@ func TestFixedConformance(t *testing.T) {
 		"prior": {Gamma: 0.7, M: 2}, "no prior": {}, "ADBench": {Gamma: 1.5, M: 1, Sign: ADBench},
 	} {
 		t.Run(name, func(t *testing.T) {
-			revtest.Fallible(t, revtest.Spec[FixedLogPosterior]{
+			revtest.Kernel(t, revtest.Spec[FixedLogPosterior]{
 				New: func(rnd *rand.Rand, size int) FixedLogPosterior {
 					return fixedRandom(rnd, min(size, 6), min(size, 4), 2*size, prior)
 				},

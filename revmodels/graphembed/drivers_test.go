@@ -69,7 +69,7 @@ func TestDrivers(t *testing.T) {
 			s.x, s.given = normals(c.dim), c.given
 
 			g, want := zero(), make([]float64, c.dim)
-			if _, err := rev.Gradient(c.program, output, s, g); err != nil {
+			if _, err := rev.ValueGradient(c.program, output, s, g); err != nil {
 				t.Fatal(err)
 			}
 			c.grad(want, s.x)
@@ -79,7 +79,7 @@ func TestDrivers(t *testing.T) {
 				}
 			}
 			var h mat.SymDense
-			if _, err := rev.Hessian(&h, c.program, output, func(s *state) []float64 { return s.x }, s, zero); err != nil {
+			if _, err := rev.Hessian(&h, c.program, output, func(s *state) []float64 { return s.x }, s); err != nil {
 				t.Fatal(err)
 			}
 			wantH := mat.NewSymDense(c.dim, nil)

@@ -1,6 +1,7 @@
 package kmeans
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -293,7 +294,7 @@ func TestCostMisuse(t *testing.T) {
 	k := Cost[float64]{Out: new(float64), Centroids: rev.NewGeneral[float64](2, 2, nil), X: x}
 	for name, c := range map[string]struct {
 		call func()
-		want any // of type mat.Error
+		want error
 	}{
 		"no centroids":  {Cost[float64]{Centroids: rev.General[float64]{Cols: 2}, X: x}.Forward, mat.ErrZeroLength},
 		"columns":       {func() { NewCost(new(float64), mat.NewDense(1, 2, nil), mat.NewDense(1, 3, nil)) }, mat.ErrShape},
@@ -303,7 +304,7 @@ func TestCostMisuse(t *testing.T) {
 	} {
 		func() {
 			defer func() {
-				if v := recover(); v != c.want {
+				if v, _ := recover().(error); !errors.Is(v, c.want) {
 					t.Errorf("%s: panics with %v, want %v", name, v, c.want)
 				}
 			}()

@@ -125,8 +125,6 @@ type logNumber[T any] interface {
 	Sqrt() T
 }
 
-const noDerivatives = "numbers: growth has no derivatives"
-
 // A growth is the kernel y *= ((1+x)/2)^h with h = 1/64. It has no derivatives,
 // as the cotangent of a number is no number of its kind: the kernels of package
 // revlinalg hold logs for that.
@@ -144,10 +142,18 @@ func (k growth[T]) factor() T {
 	return f
 }
 
-func (k growth[T]) Forward()        { *k.Y = T.Mul(*k.Y, k.factor()) }
-func (k growth[T]) Inverse()        { *k.Y = T.Div(*k.Y, k.factor()) }
-func (growth[T]) Adjoint(growth[T]) { panic(noDerivatives) }
-func (growth[T]) Tangent(growth[T]) { panic(noDerivatives) }
+// Run implements rev.Kernel.
+func (k growth[T]) Run(p rev.Pass[growth[T]]) error {
+	switch {
+	case p.G.Y != nil || p.T.Y != nil:
+		return rev.ErrUnsupported
+	case p.Back:
+		*k.Y = T.Div(*k.Y, k.factor())
+	default:
+		*k.Y = T.Mul(*k.Y, k.factor())
+	}
+	return nil
+}
 
 type populations[T any] struct{ q, p [dim]T }
 

@@ -167,19 +167,23 @@ const largeVector = 8 << 20
 
 // scalar returns the instance of a kernel that adds a function of x to *out. g
 // holds the cotangent 1 of out, and the gradient of x.
-func scalar[K rev.Kernel[G], G any](k K, g G, out *float64, x, gradient []float64, workers *int) *Instance {
+func scalar[K rev.Kernel[K]](k *K, g K, out *float64, x, gradient []float64, workers *int) *Instance {
+	run := func(pass func(K) error) float64 {
+		if err := pass(*k); err != nil {
+			panic(err) // these kernels have a value everywhere
+		}
+		return *out
+	}
 	value := func() float64 {
 		*out = 0
-		k.Forward()
-		return *out
+		return run(rev.Forward[K])
 	}
 	in := &Instance{
 		F: func() { value() },
 		J: func() {
 			clear(gradient)
 			*out = 0
-			k.Adjoint(g)
-			*out = -*out // 0 - f uncomputed
+			run(func(k K) error { return rev.Gradient(k, g) })
 		},
 		Result: func() []float64 { return append(widen(gradient), *out) },
 		Derivative: func() float64 {
@@ -188,10 +192,8 @@ func scalar[K rev.Kernel[G], G any](k K, g G, out *float64, x, gradient []float6
 		RoundTrip: func() float64 {
 			const start = 1. / 3 // a sum with it is rounded
 			*out = start
-			k.Forward()
-			size := math.Abs(*out)
-			k.Inverse()
-			return math.Abs(*out-start) / max(1, size)
+			size := math.Abs(run(rev.Forward[K]))
+			return math.Abs(run(rev.Inverse[K])-start) / max(1, size)
 		},
 	}
 	if workers != nil {

@@ -1,0 +1,426 @@
+package rev
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"strings"
+	"unsafe"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// ErrOverlap is wrapped by an OperandError of operands that overlap and must not.
+var ErrOverlap = errors.New("rev: operands overlap")
+
+// OperandError says what is wrong with an operand of a kernel. It is a bug of
+// the caller: the functions and methods that run kernels and programs panic
+// with it.
+type OperandError struct {
+	Step    string // path of the step in a program, if there is one
+	Kernel  string // type of the kernel
+	Operand string // name of the field, after "g.", "t." or "gt." if it is one of derivatives
+	Reason  string
+	Err     error // mat.ErrShape, mat.ErrNegativeDimension, mat.ErrIllegalStride or ErrOverlap
+}
+
+func (e *OperandError) Error() string {
+	s := fmt.Sprintf("%v: %s of %s %s", e.Err, e.Operand, e.Kernel, e.Reason)
+	if e.Step != "" {
+		s += " (" + e.Step + ")"
+	}
+	return s
+}
+
+// Unwrap returns e.Err.
+func (e *OperandError) Unwrap() error { return e.Err }
+
+// mustCheck is check that panics. The pointers to derivatives may be nil.
+func (l *layout) mustCheck(k, g, t, gt unsafe.Pointer) {
+	if err := l.check(k, g, t, gt); err != nil {
+		panic(err)
+	}
+}
+
+// check returns an error unless the operands of k are well formed: views that
+// fit their data, the shapes of the tags, and no overlap unless both operands are only
+// read. It fills in the dimensions of absent views of k. Derivatives are checked
+// likewise, where they are not nil: but for absent operands, each has the shape of
+// its counterpart, and overlaps nothing, but for the cotangents or tangents of
+// operands of k that are the same view.
+func (l *layout) check(k, g, t, gt unsafe.Pointer) *OperandError {
+	if g == nil && t == nil {
+		var c checked
+		return c.kernel(l, k)
+	}
+	return l.checkAll(k, g, t, gt)
+}
+
+func (l *layout) checkAll(k, g, t, gt unsafe.Pointer) *OperandError {
+	var c checked
+	if err := c.kernel(l, k); err != nil {
+		return err
+	}
+	var rg, rt, rgt regions
+	if g != nil {
+		if err := c.derivative(l, k, g, "g.", &rg); err != nil {
+			return err
+		}
+	}
+	if t != nil {
+		if err := c.derivative(l, k, t, "t.", &rt); err != nil {
+			return err
+		}
+	}
+	if gt != nil {
+		if err := c.derivative(l, k, gt, "gt.", &rgt); err != nil {
+			return err
+		}
+	}
+	if g != nil && t != nil {
+		if err := l.disjoint(&rg, &rt, "g.", "t."); err != nil {
+			return err
+		}
+	}
+	if gt != nil {
+		if err := l.disjoint(&rg, &rgt, "g.", "gt."); err != nil {
+			return err
+		}
+		return l.disjoint(&rt, &rgt, "t.", "gt.")
+	}
+	return nil
+}
+
+// checked is what is known of the operands of a kernel that is being checked.
+type checked struct {
+	regions
+	binding
+}
+
+// kernel checks the operands of k.
+func (c *checked) kernel(l *layout, k unsafe.Pointer) *OperandError {
+	for _, p := range l.params {
+		c.set(p.symbol, *(*int)(unsafe.Add(k, p.offset)), -1)
+	}
+	for i := range l.fields {
+		f, r := &l.fields[i], &c.regions[i]
+		if err := l.load(i, r, k, ""); err != nil {
+			return err
+		}
+		if r.data == nil {
+			if f.Optional {
+				continue
+			}
+			if f.Kind == Scalar || !r.empty() {
+				return l.wrong(i, "", "is nil", mat.ErrShape)
+			}
+		}
+		if f.Role == Acc {
+			continue // after those that are there for certain
+		}
+		if err := c.shape(l, i, k, k, r, ""); err != nil {
+			return err
+		}
+	}
+	if len(l.symbols) > 0 {
+		if err := c.settle(l, k, k, &c.regions, ""); err != nil {
+			return err
+		}
+		c.fill(l, k)
+	}
+	for i := range l.fields {
+		for j := range l.fields[:i] {
+			if l.fields[i].Role.readOnly() && l.fields[j].Role.readOnly() {
+				continue
+			}
+			if overlap(&c.regions[i], &c.regions[j]) {
+				return l.overlapping(j, "", i, "")
+			}
+		}
+	}
+	return nil
+}
+
+// derivative checks the operands of d, cotangents or tangents, and stores their
+// regions in r.
+func (c *checked) derivative(l *layout, k, d unsafe.Pointer, prefix string, r *regions) *OperandError {
+	for i := range l.fields {
+		f := &l.fields[i]
+		if f.Role == Index {
+			continue
+		}
+		if err := l.load(i, &r[i], d, prefix); err != nil {
+			return err
+		}
+		if r[i].data == nil {
+			continue
+		}
+		kr := &c.regions[i]
+		if absent := f.Optional && kr.data == nil; !absent && (r[i].rows != kr.rows || r[i].cols != kr.cols) {
+			return l.wrong(i, prefix, fmt.Sprintf("is %s, want %s", sizeOf(f.Kind, &r[i]), sizeOf(f.Kind, kr)), mat.ErrShape)
+		} else if absent {
+			if err := c.shape(l, i, k, d, &r[i], prefix); err != nil {
+				return err
+			}
+		}
+		for j := range l.fields[:i] {
+			if l.fields[j].Role == Index || !overlap(&r[i], &r[j]) {
+				continue
+			}
+			same := r[i] == r[j] && c.regions[i] == c.regions[j]
+			if !same || f.Role != In || l.fields[j].Role != In {
+				return l.overlapping(j, prefix, i, prefix)
+			}
+		}
+	}
+	if len(l.symbols) > 0 {
+		if err := c.settle(l, k, d, r, prefix); err != nil {
+			return err
+		}
+	}
+	return l.disjoint(&c.regions, r, "", prefix)
+}
+
+// disjoint returns an error if an operand of b that is no index overlaps any of a.
+func (l *layout) disjoint(a, b *regions, prefixA, prefixB string) *OperandError {
+	for i := range l.fields {
+		if l.fields[i].Role == Index || b[i].bytes == 0 {
+			continue
+		}
+		for j := range l.fields {
+			if overlap(&b[i], &a[j]) {
+				return l.overlapping(j, prefixA, i, prefixB)
+			}
+		}
+	}
+	return nil
+}
+
+// sizes returns the dimensions of operand i of v, a region of which is r, that
+// its shape is about.
+func (l *layout) sizes(i int, v unsafe.Pointer, r *region) [2]int {
+	if f := &l.fields[i]; f.Kind == Sparse {
+		m := (*sparse)(unsafe.Add(v, f.offset))
+		return [2]int{m.Rows, m.Cols}
+	}
+	return [2]int{r.rows, r.cols}
+}
+
+// shape binds the symbols that operand i of v tells, or compares with them. The
+// shape is that of the kernel k. It does so before expressions can be compared.
+func (c *checked) shape(l *layout, i int, k, v unsafe.Pointer, r *region, prefix string) *OperandError {
+	f := &l.fields[i]
+	if !f.shape.tagged {
+		return nil
+	}
+	sizes := l.sizes(i, v, r)
+	for axis, d := range f.shape.of(k) {
+		switch {
+		case d.symbol < 0:
+		case !c.has(d.symbol):
+			c.set(d.symbol, sizes[axis], i)
+		case c.value[d.symbol] != sizes[axis]:
+			return l.mismatch(i, k, sizes, &c.binding, prefix)
+		}
+	}
+	return nil
+}
+
+// settle checks what shape did not: operands that are added into, and expressions.
+func (c *checked) settle(l *layout, k, v unsafe.Pointer, r *regions, prefix string) *OperandError {
+	if prefix == "" {
+		for i := range l.fields {
+			if l.fields[i].Role == Acc && r[i].data != nil {
+				if err := c.shape(l, i, k, v, &r[i], prefix); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	for i := range l.fields {
+		f := &l.fields[i]
+		if !f.shape.tagged || f.Role == Index && prefix != "" || r[i].data == nil && (f.Optional || prefix != "") {
+			continue
+		}
+		for axis, d := range f.shape.of(k) {
+			if d.symbol >= 0 {
+				continue
+			}
+			sizes := l.sizes(i, v, &r[i])
+			if prefix != "" && f.Kind == Sparse {
+				continue // derivatives by the entries, of which there are as many
+			}
+			if want, ok := d.expr.eval(&c.binding); ok && want != sizes[axis] {
+				return l.mismatch(i, k, sizes, &c.binding, prefix)
+			}
+		}
+	}
+	return nil
+}
+
+// fill sets the dimensions of absent views of k.
+func (c *checked) fill(l *layout, k unsafe.Pointer) {
+	for i := range l.fields {
+		f := &l.fields[i]
+		if f.Role != Acc || c.regions[i].data != nil || !f.shape.tagged || f.Kind != Vec && f.Kind != Gen {
+			continue
+		}
+		var sizes [2]int
+		for axis, d := range f.shape.of(k) {
+			sizes[axis], _ = d.expr.eval(&c.binding)
+		}
+		p := unsafe.Add(k, f.offset)
+		if f.Kind == Vec {
+			(*Vector[byte])(p).N = sizes[0]
+		} else {
+			m := (*General[byte])(p)
+			m.Rows, m.Cols = sizes[0], sizes[1]
+		}
+	}
+}
+
+// mismatch says that operand i has not the shape of its tag.
+func (l *layout) mismatch(i int, k unsafe.Pointer, sizes [2]int, b *binding, prefix string) *OperandError {
+	f := &l.fields[i]
+	d := f.shape.of(k)
+	got := make([]string, len(d))
+	for axis := range d {
+		got[axis] = fmt.Sprint(sizes[axis])
+	}
+	reason := fmt.Sprintf("is %s, want %s", strings.Join(got, "×"), d)
+	join := " where "
+	for s, name := range l.symbols {
+		if !b.has(s) || !strings.Contains(d.String(), name) {
+			continue
+		}
+		reason += fmt.Sprintf("%s%s = %d", join, name, b.value[s])
+		if from := int(b.from[s]); from >= 0 && from != i {
+			reason += " of " + l.fields[from].Name
+		}
+		join = " and "
+	}
+	return l.wrong(i, prefix, reason, mat.ErrShape)
+}
+
+func (l *layout) wrong(i int, prefix, reason string, err error) *OperandError {
+	return &OperandError{Kernel: l.kernel.String(), Operand: prefix + l.fields[i].Name, Reason: reason, Err: err}
+}
+
+func (l *layout) overlapping(j int, prefixJ string, i int, prefixI string) *OperandError {
+	return l.wrong(i, prefixI, "shares memory with "+prefixJ+l.fields[j].Name, ErrOverlap)
+}
+
+// sizeOf returns the size of an operand for people.
+func sizeOf(k Kind, r *region) string {
+	switch k {
+	case Gen:
+		return fmt.Sprintf("%d×%d", r.rows, r.cols)
+	case Sparse:
+		return fmt.Sprintf("of %d entries", r.rows)
+	}
+	return fmt.Sprintf("of length %d", r.rows)
+}
+
+// A region is the memory of an operand: element (i, j) of rows×cols elements
+// is i*stride+j elements after data. The region of a nil scalar is empty.
+type region struct {
+	data               unsafe.Pointer
+	rows, cols, stride int
+	bytes              uintptr // from the first element to the end of the last
+}
+
+type regions [maxOperands]region
+
+func (r *region) empty() bool { return r.rows == 0 || r.cols == 0 }
+
+// span returns the number of elements from the first to the last one.
+func (r *region) span() int { return (r.rows-1)*r.stride + r.cols }
+
+// load sets r to the region of operand i of the kernel value at k, and returns an
+// error if it is malformed. The headers of slices and views do not depend on the
+// element type, so they are read as those of bytes.
+func (l *layout) load(i int, r *region, k unsafe.Pointer, prefix string) *OperandError {
+	f := &l.fields[i]
+	p := unsafe.Add(k, f.offset)
+	var data []byte
+	r.stride, r.cols = 1, 1
+	switch f.Kind {
+	case Scalar:
+		if r.data = *(*unsafe.Pointer)(p); r.data != nil {
+			r.rows, r.bytes = 1, f.size
+		}
+		return nil
+	case Slice:
+		data = *(*[]byte)(p)
+		r.rows = len(data)
+	case Vec:
+		v := (*Vector[byte])(p)
+		data, r.rows, r.stride = v.Data, v.N, v.Inc
+	case Gen:
+		m := (*General[byte])(p)
+		data, r.rows, r.cols, r.stride = m.Data, m.Rows, m.Cols, m.Stride
+	case Sparse:
+		m := (*sparse)(p)
+		data, r.rows = m.Data, max(len(m.Data), len(m.Ind))
+	}
+	if r.rows < 0 || r.cols < 0 {
+		return l.wrong(i, prefix, fmt.Sprintf("is %d×%d", r.rows, r.cols), mat.ErrNegativeDimension)
+	}
+	r.data = unsafe.Pointer(unsafe.SliceData(data))
+	if data == nil || r.empty() {
+		return nil
+	}
+	if r.stride < max(1, r.cols) {
+		return l.wrong(i, prefix, fmt.Sprintf("is %d×%d with a stride of %d", r.rows, r.cols, r.stride), mat.ErrIllegalStride)
+	}
+	// The product may not fit an int.
+	hi, lo := bits.Mul(uint(r.rows-1), uint(r.stride))
+	if hi != 0 || len(data) < r.cols || lo > uint(len(data)-r.cols) {
+		return l.wrong(i, prefix, fmt.Sprintf("is %s with a stride of %d, but has %d elements of data", sizeOf(f.Kind, r), r.stride, len(data)), mat.ErrShape)
+	}
+	r.bytes = uintptr(r.span()) * f.size
+	return nil
+}
+
+// overlap reports whether a and b share an element. Disjoint blocks of one
+// matrix share none, nor do disjoint columns. As in gonum's mat, views of more
+// than one row whose strides differ are taken to share one if the ranges of
+// memory that they span overlap.
+func overlap(a, b *region) bool {
+	pa, pb := uintptr(a.data), uintptr(b.data)
+	if pa+a.bytes <= pb || pb+b.bytes <= pa || a.bytes == 0 || b.bytes == 0 {
+		return false
+	}
+	return overlapWithin(a, b)
+}
+
+// overlapWithin is overlap where the ranges of memory do.
+func overlapWithin(a, b *region) bool {
+	pa, pb := uintptr(a.data), uintptr(b.data)
+	if pa > pb {
+		a, b, pa, pb = b, a, pb, pa
+	}
+	size := a.bytes / uintptr(a.span())
+	// The first element of b lies in the span of a.
+	if size != b.bytes/uintptr(b.span()) || (pb-pa)%size != 0 {
+		return true
+	}
+	off := int((pb - pa) / size)
+	if a.rows == 1 || a.stride == a.cols {
+		return true // a has no gaps
+	}
+	row := b.cols // length of a run of b
+	if b.stride == b.cols {
+		row *= b.rows
+	} else if b.rows > 1 && b.stride != a.stride {
+		return true // too hard, so assume the worst
+	}
+	// In units of rows of a, b begins in row i at column j.
+	i, j := off/a.stride, off%a.stride
+	if j < a.cols {
+		return true
+	}
+	// All its rows begin in gaps of a. They reach over the gap if they are long
+	// enough, and the first one then meets row i+1 of a if there is one.
+	return j+row > a.stride && i+1 < a.rows
+}

@@ -1,0 +1,89 @@
+package rev
+
+import (
+	"fmt"
+	"reflect"
+	"sync"
+	"unsafe"
+
+	"revnum/fixed"
+)
+
+// constants are the fields of a state with the tag rev:"const": numbers that a
+// program reads and that have no derivatives, such as the α of an Axpy.
+type constants struct {
+	state  reflect.Type
+	fields []constant
+}
+
+type constant struct {
+	name   string
+	offset uintptr
+	typ    reflect.Type
+}
+
+var constantsByType sync.Map // from reflect.Type to *constants
+
+func constantsOf[S any]() *constants {
+	t := reflect.TypeFor[S]()
+	if c, ok := constantsByType.Load(t); ok {
+		return c.(*constants)
+	}
+	c := &constants{state: t}
+	if t.Kind() == reflect.Struct {
+		for i := range t.NumField() {
+			if f := t.Field(i); f.Tag.Get("rev") == "const" {
+				c.fields = append(c.fields, constant{f.Name, f.Offset, f.Type})
+			}
+		}
+	}
+	constantsByType.Store(t, c)
+	return c
+}
+
+// check returns an error if a constant has a derivative that is not zero.
+func (c *constants) check(g, t, gt unsafe.Pointer) error {
+	if len(c.fields) == 0 {
+		return nil
+	}
+	for i, d := range [...]unsafe.Pointer{g, t, gt} {
+		if d == nil {
+			continue
+		}
+		for _, f := range c.fields {
+			if !isZero(reflect.NewAt(f.typ, unsafe.Add(d, f.offset)).Elem()) {
+				return &StepError{Step: c.state.String() + "." + f.name, Err: fmt.Errorf("is a constant, but its %s is not zero", [...]string{"cotangent", "tangent", "cotangent's tangent"}[i])}
+			}
+		}
+	}
+	return nil
+}
+
+// isZero reports whether all numbers in v are zero.
+func isZero(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if !isZero(v.Field(i)) {
+				return false
+			}
+		}
+		return true
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			if !isZero(v.Index(i)) {
+				return false
+			}
+		}
+		return true
+	case reflect.Pointer:
+		return v.IsNil() || isZero(v.Elem())
+	case reflect.Float32, reflect.Float64:
+		return v.Float() == 0
+	case reflect.Complex64, reflect.Complex128:
+		return v.Complex() == 0
+	case reflect.Int64:
+		return v.Type() != reflect.TypeFor[fixed.Q43]() || v.Int() == 0
+	}
+	return true
+}

@@ -1,0 +1,260 @@
+package rev
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"unsafe"
+)
+
+// A shape tag says the dimensions of an operand:
+//
+//	C rev.General[T] `rev:"acc" shape:"m,n"`
+//	A rev.General[T] `rev:"in" shape:"TransA ? k,m : m,k"`
+//	W rev.Vector[T]  `rev:"in" shape:"n*(n-1)/2"`
+//
+// A name stands for the same number in all operands of the kernel. A dimension
+// that is a name alone tells the number; expressions (+, -, *, /, min, max and
+// parentheses) are compared with it. Names of int fields of the kernel stand for
+// their values. With a condition, the name of a bool field of the kernel, the
+// first dimensions hold where it is true.
+
+// A shape is a parsed shape tag.
+type shape struct {
+	cond   int // offset of the bool field that chooses, or -1
+	dims   [2]dims
+	tagged bool
+}
+
+// dims are the dimensions of an operand: one of a slice or vector, two of a matrix.
+type dims []dim
+
+// A dim is a symbol alone, or an expression.
+type dim struct {
+	symbol int // index among the symbols of the layout, -1 for an expression
+	expr   *expr
+	text   string
+}
+
+// An expr is a number, a symbol, or an operation on two expressions.
+type expr struct {
+	op   byte // '0' number, 's' symbol, '+', '-', '*', '/', '<' min, '>' max
+	n    int
+	a, b *expr
+}
+
+// maxSymbols bounds the names in the shapes of a kernel.
+const maxSymbols = 16
+
+// A binding holds the numbers that names stand for, as far as they are known.
+type binding struct {
+	value [maxSymbols]int
+	from  [maxSymbols]int8 // the operand that told it
+	known uint32
+}
+
+func (b *binding) has(s int) bool { return b.known&(1<<s) != 0 }
+
+func (b *binding) set(s, v, from int) {
+	b.value[s], b.from[s] = v, int8(from)
+	b.known |= 1 << s
+}
+
+// eval returns the value of e, and whether all its symbols are known.
+func (e *expr) eval(b *binding) (int, bool) {
+	switch e.op {
+	case '0':
+		return e.n, true
+	case 's':
+		return b.value[e.n], b.has(e.n)
+	}
+	x, ok := e.a.eval(b)
+	y, ok2 := e.b.eval(b)
+	if !ok || !ok2 {
+		return 0, false
+	}
+	switch e.op {
+	case '+':
+		return x + y, true
+	case '-':
+		return x - y, true
+	case '*':
+		return x * y, true
+	case '/':
+		if y == 0 {
+			return 0, false
+		}
+		return x / y, true
+	case '<':
+		return min(x, y), true
+	default:
+		return max(x, y), true
+	}
+}
+
+// of returns the dimensions that hold for the kernel at k.
+func (s *shape) of(k unsafe.Pointer) dims {
+	if s.cond >= 0 && !*(*bool)(unsafe.Add(k, s.cond)) {
+		return s.dims[1]
+	}
+	return s.dims[0]
+}
+
+// String returns the dimensions as the tag spells them, as in "m×k".
+func (d dims) String() string {
+	texts := make([]string, len(d))
+	for i := range d {
+		texts[i] = d[i].text
+	}
+	return strings.Join(texts, "×")
+}
+
+// A shapeParser reads the shape tags of a kernel type.
+type shapeParser struct {
+	kernel  reflect.Type
+	symbols []string
+	rest    string
+}
+
+// parse reads the shape tag of a field with so many dimensions.
+func (p *shapeParser) parse(tag string, axes int) (s shape, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			e, ok := v.(shapeSyntax)
+			if !ok {
+				panic(v)
+			}
+			err = fmt.Errorf("shape:%q: %s", tag, string(e))
+		}
+	}()
+	s = shape{cond: -1, tagged: true}
+	p.rest = tag
+	if before, after, ok := strings.Cut(tag, "?"); ok {
+		name := strings.TrimSpace(before)
+		f, ok := p.kernel.FieldByName(name)
+		if !ok || f.Type.Kind() != reflect.Bool {
+			return s, fmt.Errorf("shape:%q: no bool field %s", tag, name)
+		}
+		s.cond = int(f.Offset)
+		p.rest = after
+	}
+	s.dims[0] = p.dims(axes)
+	if s.cond >= 0 {
+		p.expect(':')
+		s.dims[1] = p.dims(axes)
+	}
+	if p.peek() != 0 {
+		p.fail("unexpected %q", p.rest)
+	}
+	return s, nil
+}
+
+// shapeSyntax is what the parser panics with.
+type shapeSyntax string
+
+func (p *shapeParser) fail(format string, args ...any) {
+	panic(shapeSyntax(fmt.Sprintf(format, args...)))
+}
+
+func (p *shapeParser) peek() byte {
+	p.rest = strings.TrimLeft(p.rest, " ")
+	if p.rest == "" {
+		return 0
+	}
+	return p.rest[0]
+}
+
+func (p *shapeParser) expect(c byte) {
+	if p.peek() != c {
+		p.fail("want %q before %q", c, p.rest)
+	}
+	p.rest = p.rest[1:]
+}
+
+func (p *shapeParser) dims(axes int) dims {
+	d := make(dims, axes)
+	for i := range d {
+		if i > 0 {
+			p.expect(',')
+		}
+		p.peek()
+		before := p.rest
+		e := p.sum()
+		d[i] = dim{symbol: -1, expr: e, text: strings.TrimSpace(before[:len(before)-len(p.rest)])}
+		if e.op == 's' {
+			d[i].symbol = e.n
+		}
+	}
+	return d
+}
+
+func (p *shapeParser) sum() *expr {
+	e := p.product()
+	for p.peek() == '+' || p.peek() == '-' {
+		op := p.rest[0]
+		p.rest = p.rest[1:]
+		e = &expr{op: op, a: e, b: p.product()}
+	}
+	return e
+}
+
+func (p *shapeParser) product() *expr {
+	e := p.factor()
+	for p.peek() == '*' || p.peek() == '/' {
+		op := p.rest[0]
+		p.rest = p.rest[1:]
+		e = &expr{op: op, a: e, b: p.factor()}
+	}
+	return e
+}
+
+func (p *shapeParser) factor() *expr {
+	if p.peek() == '(' {
+		p.expect('(')
+		e := p.sum()
+		p.expect(')')
+		return e
+	}
+	word := p.word()
+	if n, err := strconv.Atoi(word); err == nil {
+		return &expr{op: '0', n: n}
+	}
+	if op, ok := map[string]byte{"min": '<', "max": '>'}[word]; ok && p.peek() == '(' {
+		p.expect('(')
+		a := p.sum()
+		p.expect(',')
+		b := p.sum()
+		p.expect(')')
+		return &expr{op: op, a: a, b: b}
+	}
+	return &expr{op: 's', n: p.symbol(word)}
+}
+
+// word returns the name or number that comes next.
+func (p *shapeParser) word() string {
+	p.peek()
+	n := 0
+	for n < len(p.rest) && (p.rest[n] >= '0' && p.rest[n] <= '9' || p.rest[n] >= 'a' && p.rest[n] <= 'z' || p.rest[n] >= 'A' && p.rest[n] <= 'Z') {
+		n++
+	}
+	if n == 0 {
+		p.fail("want a name or a number before %q", p.rest)
+	}
+	word := p.rest[:n]
+	p.rest = p.rest[n:]
+	return word
+}
+
+func (p *shapeParser) symbol(name string) int {
+	for i, s := range p.symbols {
+		if s == name {
+			return i
+		}
+	}
+	if len(p.symbols) == maxSymbols {
+		p.fail("more than %d names", maxSymbols)
+	}
+	p.symbols = append(p.symbols, name)
+	return len(p.symbols) - 1
+}
