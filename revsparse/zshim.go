@@ -4,6 +4,37 @@ import "revnum/rev"
 
 // Shims until each kernel has a Run of its own.
 
+func (k CG[T, I]) Run(p rev.Pass[CG[T, I]]) error {
+	switch p.Legacy() {
+	case 0:
+		return k.Forward()
+	case 1:
+		return k.Inverse()
+	case 2:
+		return k.Adjoint(p.G)
+	case 3:
+		return k.Tangent(p.T)
+	case 4:
+		return k.AdjointTangent(p.G, p.T, p.GT)
+	case 5:
+		rev.Negate(&k)
+		err := k.Adjoint(p.G)
+		rev.Negate(&k)
+		return err
+	case 6:
+		rev.Negate(&k, &p.T)
+		err := k.Tangent(p.T)
+		rev.Negate(&k, &p.T)
+		return err
+	case 7:
+		rev.Negate(&k, &p.T)
+		err := k.AdjointTangent(p.G, p.T, p.GT)
+		rev.Negate(&k, &p.T)
+		return err
+	}
+	return nil
+}
+
 func (k DominantEig[T, I]) Run(p rev.Pass[DominantEig[T, I]]) error {
 	switch p.Legacy() {
 	case 0:
@@ -168,37 +199,6 @@ func (k SampledMul[T, I]) Run(p rev.Pass[SampledMul[T, I]]) error {
 		rev.Negate(&k, &p.T)
 		k.AdjointTangent(p.G, p.T, p.GT)
 		rev.Negate(&k, &p.T)
-	}
-	return nil
-}
-
-func (k Solve[T, I]) Run(p rev.Pass[Solve[T, I]]) error {
-	switch p.Legacy() {
-	case 0:
-		return k.Forward()
-	case 1:
-		return k.Inverse()
-	case 2:
-		return k.Adjoint(p.G)
-	case 3:
-		return k.Tangent(p.T)
-	case 4:
-		return k.AdjointTangent(p.G, p.T, p.GT)
-	case 5:
-		rev.Negate(&k)
-		err := k.Adjoint(p.G)
-		rev.Negate(&k)
-		return err
-	case 6:
-		rev.Negate(&k, &p.T)
-		err := k.Tangent(p.T)
-		rev.Negate(&k, &p.T)
-		return err
-	case 7:
-		rev.Negate(&k, &p.T)
-		err := k.AdjointTangent(p.G, p.T, p.GT)
-		rev.Negate(&k, &p.T)
-		return err
 	}
 	return nil
 }
