@@ -49,46 +49,52 @@ func (l *layout) mustCheck(k, g, t, gt unsafe.Pointer) {
 // its counterpart, and overlaps nothing, but for the cotangents or tangents of
 // operands of k that are the same view.
 func (l *layout) check(k, g, t, gt unsafe.Pointer) *OperandError {
-	if g == nil && t == nil {
-		var c checked
-		return c.kernel(l, k)
+	if len(l.fields) > fewOperands {
+		var c, rg, rt, rgt [maxOperands]region
+		return l.checkIn(k, g, t, gt, c[:], rg[:], rt[:], rgt[:])
 	}
-	return l.checkAll(k, g, t, gt)
+	if g == nil && t == nil {
+		var c [fewOperands]region
+		return l.checkIn(k, g, t, gt, c[:], nil, nil, nil)
+	}
+	var c, rg, rt, rgt [fewOperands]region
+	return l.checkIn(k, g, t, gt, c[:], rg[:], rt[:], rgt[:])
 }
 
-func (l *layout) checkAll(k, g, t, gt unsafe.Pointer) *OperandError {
-	var c checked
+// fewOperands is how many operands most kernels do not exceed. To clear room for
+// more takes as long as to check them.
+const fewOperands = 4
+
+// checkIn is check with room for the regions of each.
+func (l *layout) checkIn(k, g, t, gt unsafe.Pointer, rk, rg, rt, rgt regions) *OperandError {
+	c := checked{regions: rk}
 	if err := c.kernel(l, k); err != nil {
 		return err
 	}
-	var rg, rt, rgt regions
 	if g != nil {
-		if err := c.derivative(l, k, g, "g.", &rg); err != nil {
+		if err := c.derivative(l, k, g, "g.", rg); err != nil {
 			return err
 		}
 	}
-	if t != nil {
-		if err := c.derivative(l, k, t, "t.", &rt); err != nil {
-			return err
-		}
+	if t == nil {
+		return nil
 	}
-	if gt != nil {
-		if err := c.derivative(l, k, gt, "gt.", &rgt); err != nil {
-			return err
-		}
+	if err := c.derivative(l, k, t, "t.", rt); err != nil {
+		return err
 	}
-	if g != nil && t != nil {
-		if err := l.disjoint(&rg, &rt, "g.", "t."); err != nil {
-			return err
-		}
+	if g == nil {
+		return nil
 	}
-	if gt != nil {
-		if err := l.disjoint(&rg, &rgt, "g.", "gt."); err != nil {
-			return err
-		}
-		return l.disjoint(&rt, &rgt, "t.", "gt.")
+	if err := c.derivative(l, k, gt, "gt.", rgt); err != nil {
+		return err
 	}
-	return nil
+	if err := l.disjoint(rg, rt, "g.", "t."); err != nil {
+		return err
+	}
+	if err := l.disjoint(rg, rgt, "g.", "gt."); err != nil {
+		return err
+	}
+	return l.disjoint(rt, rgt, "t.", "gt.")
 }
 
 // checked is what is known of the operands of a kernel that is being checked.
@@ -99,43 +105,41 @@ type checked struct {
 
 // kernel checks the operands of k.
 func (c *checked) kernel(l *layout, k unsafe.Pointer) *OperandError {
-	for _, p := range l.params {
-		c.set(p.symbol, *(*int)(unsafe.Add(k, p.offset)), -1)
-	}
+	absent := false
 	for i := range l.fields {
 		f, r := &l.fields[i], &c.regions[i]
 		if err := l.load(i, r, k, ""); err != nil {
 			return err
 		}
 		if r.data == nil {
-			if f.Optional {
-				continue
-			}
-			if f.Kind == Scalar || !r.empty() {
+			if !f.Optional && (f.Kind == Scalar || !r.empty()) {
 				return l.wrong(i, "", "is nil", mat.ErrShape)
 			}
+			absent = true
 		}
-		if f.Role == Acc {
-			continue // after those that are there for certain
+	}
+	for _, p := range l.params {
+		c.set(p.symbol, *(*int)(unsafe.Add(k, p.offset)), -1)
+	}
+	for _, i := range l.tagged {
+		if f := &l.fields[i]; c.regions[i].data == nil && f.Optional {
+			continue
 		}
-		if err := c.shape(l, i, k, k, r, ""); err != nil {
+		if err := c.bind(l, i, k, k, &c.regions[i], ""); err != nil {
 			return err
 		}
 	}
-	if len(l.symbols) > 0 {
-		if err := c.settle(l, k, k, &c.regions, ""); err != nil {
+	if l.expressions {
+		if err := c.compare(l, k, k, c.regions, ""); err != nil {
 			return err
 		}
+	}
+	if absent {
 		c.fill(l, k)
 	}
-	for i := range l.fields {
-		for j := range l.fields[:i] {
-			if l.fields[i].Role.readOnly() && l.fields[j].Role.readOnly() {
-				continue
-			}
-			if overlap(&c.regions[i], &c.regions[j]) {
-				return l.overlapping(j, "", i, "")
-			}
+	for _, p := range l.pairs {
+		if overlap(&c.regions[p[0]], &c.regions[p[1]]) {
+			return l.overlapping(p[1], "", p[0], "")
 		}
 	}
 	return nil
@@ -143,7 +147,7 @@ func (c *checked) kernel(l *layout, k unsafe.Pointer) *OperandError {
 
 // derivative checks the operands of d, cotangents or tangents, and stores their
 // regions in r.
-func (c *checked) derivative(l *layout, k, d unsafe.Pointer, prefix string, r *regions) *OperandError {
+func (c *checked) derivative(l *layout, k, d unsafe.Pointer, prefix string, r regions) *OperandError {
 	for i := range l.fields {
 		f := &l.fields[i]
 		if f.Role == Index {
@@ -156,12 +160,15 @@ func (c *checked) derivative(l *layout, k, d unsafe.Pointer, prefix string, r *r
 			continue
 		}
 		kr := &c.regions[i]
-		if absent := f.Optional && kr.data == nil; !absent && (r[i].rows != kr.rows || r[i].cols != kr.cols) {
-			return l.wrong(i, prefix, fmt.Sprintf("is %s, want %s", sizeOf(f.Kind, &r[i]), sizeOf(f.Kind, kr)), mat.ErrShape)
-		} else if absent {
-			if err := c.shape(l, i, k, d, &r[i], prefix); err != nil {
-				return err
+		switch {
+		case kr.data == nil && f.Optional:
+			if f.shape.tagged {
+				if err := c.bind(l, i, k, d, &r[i], prefix); err != nil {
+					return err
+				}
 			}
+		case r[i].rows != kr.rows || r[i].cols != kr.cols:
+			return l.wrong(i, prefix, fmt.Sprintf("is %s, want %s", sizeOf(f.Kind, &r[i]), sizeOf(f.Kind, kr)), mat.ErrShape)
 		}
 		for j := range l.fields[:i] {
 			if l.fields[j].Role == Index || !overlap(&r[i], &r[j]) {
@@ -173,16 +180,16 @@ func (c *checked) derivative(l *layout, k, d unsafe.Pointer, prefix string, r *r
 			}
 		}
 	}
-	if len(l.symbols) > 0 {
-		if err := c.settle(l, k, d, r, prefix); err != nil {
+	if l.expressions {
+		if err := c.compare(l, k, d, r, prefix); err != nil {
 			return err
 		}
 	}
-	return l.disjoint(&c.regions, r, "", prefix)
+	return l.disjoint(c.regions, r, "", prefix)
 }
 
 // disjoint returns an error if an operand of b that is no index overlaps any of a.
-func (l *layout) disjoint(a, b *regions, prefixA, prefixB string) *OperandError {
+func (l *layout) disjoint(a, b regions, prefixA, prefixB string) *OperandError {
 	for i := range l.fields {
 		if l.fields[i].Role == Index || b[i].bytes == 0 {
 			continue
@@ -206,50 +213,43 @@ func (l *layout) sizes(i int, v unsafe.Pointer, r *region) [2]int {
 	return [2]int{r.rows, r.cols}
 }
 
-// shape binds the symbols that operand i of v tells, or compares with them. The
-// shape is that of the kernel k. It does so before expressions can be compared.
-func (c *checked) shape(l *layout, i int, k, v unsafe.Pointer, r *region, prefix string) *OperandError {
+// bind binds the symbols that operand i of v tells, or compares with them. The
+// shape is that of the kernel k.
+func (c *checked) bind(l *layout, i int, k, v unsafe.Pointer, r *region, prefix string) *OperandError {
 	f := &l.fields[i]
-	if !f.shape.tagged {
-		return nil
+	rows, cols := r.rows, r.cols
+	if f.Kind == Sparse {
+		m := (*sparse)(unsafe.Add(v, f.offset))
+		rows, cols = m.Rows, m.Cols
 	}
-	sizes := l.sizes(i, v, r)
+	size := rows
 	for axis, d := range f.shape.of(k) {
+		if axis == 1 {
+			size = cols
+		}
 		switch {
 		case d.symbol < 0:
 		case !c.has(d.symbol):
-			c.set(d.symbol, sizes[axis], i)
-		case c.value[d.symbol] != sizes[axis]:
-			return l.mismatch(i, k, sizes, &c.binding, prefix)
+			c.set(d.symbol, size, i)
+		case c.value[d.symbol] != size:
+			return l.mismatch(i, k, [2]int{rows, cols}, &c.binding, prefix)
 		}
 	}
 	return nil
 }
 
-// settle checks what shape did not: operands that are added into, and expressions.
-func (c *checked) settle(l *layout, k, v unsafe.Pointer, r *regions, prefix string) *OperandError {
-	if prefix == "" {
-		for i := range l.fields {
-			if l.fields[i].Role == Acc && r[i].data != nil {
-				if err := c.shape(l, i, k, v, &r[i], prefix); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	for i := range l.fields {
+// compare compares dimensions that are expressions, once all names are bound.
+func (c *checked) compare(l *layout, k, v unsafe.Pointer, r regions, prefix string) *OperandError {
+	for _, i := range l.tagged {
 		f := &l.fields[i]
-		if !f.shape.tagged || f.Role == Index && prefix != "" || r[i].data == nil && (f.Optional || prefix != "") {
-			continue
+		if prefix != "" && (f.Role == Index || f.Kind == Sparse || r[i].data == nil) || f.Optional && r[i].data == nil {
+			continue // derivatives of a sparse matrix are by its entries
 		}
 		for axis, d := range f.shape.of(k) {
 			if d.symbol >= 0 {
 				continue
 			}
 			sizes := l.sizes(i, v, &r[i])
-			if prefix != "" && f.Kind == Sparse {
-				continue // derivatives by the entries, of which there are as many
-			}
 			if want, ok := d.expr.eval(&c.binding); ok && want != sizes[axis] {
 				return l.mismatch(i, k, sizes, &c.binding, prefix)
 			}
@@ -329,7 +329,7 @@ type region struct {
 	bytes              uintptr // from the first element to the end of the last
 }
 
-type regions [maxOperands]region
+type regions []region
 
 func (r *region) empty() bool { return r.rows == 0 || r.cols == 0 }
 

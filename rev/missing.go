@@ -73,7 +73,7 @@ func (m *missing) follow(list *[]lostRegion, l *layout, k, d unsafe.Pointer, fro
 		if !absent[i] || !from(l.fields[i].Role) || l.load(i, &r, k, "") != nil {
 			continue
 		}
-		other := find(*list, &r)
+		other := findLost(*list, &r)
 		if other == nil {
 			continue
 		}
@@ -97,7 +97,7 @@ func (m *missing) follow(list *[]lostRegion, l *layout, k, d unsafe.Pointer, fro
 	return nil
 }
 
-func find(list []lostRegion, r *region) *lostRegion {
+func findLost(list []lostRegion, r *region) *lostRegion {
 	for i := range list {
 		if overlap(&list[i].region, r) {
 			return &list[i]

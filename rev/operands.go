@@ -3,8 +3,10 @@ package rev
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 )
 
@@ -83,7 +85,10 @@ type layout struct {
 	symbols []string // names in shape tags
 	params  []param  // those that int fields tell
 	inPlace bool     // whether an operand is inout
-	writes  bool     // whether any is acc or inout
+
+	tagged      []int    // the operands that have a shape, those that may be absent last
+	expressions bool     // whether one has a dimension that is no name
+	pairs       [][2]int // of operands that must not overlap
 }
 
 type field struct {
@@ -99,14 +104,70 @@ type param struct {
 	offset uintptr
 }
 
-var layouts sync.Map // from reflect.Type to *layout
+// layouts is a table of the layouts by the addresses of their types, open
+// addressed and at most half full. To look a layout up is in the way of every call
+// of a kernel; a sync.Map takes four times as long.
+var (
+	layouts    atomic.Pointer[[]layoutEntry]
+	layoutsNew sync.Mutex // held where the table is replaced
+)
+
+type layoutEntry struct {
+	typ    unsafe.Pointer
+	layout *layout
+}
+
+// find returns where in the table typ is, or where it is to be.
+func find(table []layoutEntry, typ unsafe.Pointer) *layoutEntry {
+	mask := uintptr(len(table) - 1)
+	for i := uintptr(typ) >> 5; ; i++ {
+		if e := &table[i&mask]; e.typ == typ || e.typ == nil {
+			return e
+		}
+	}
+}
+
+// addressOf returns the address of the type's description, which does not move.
+func addressOf(t reflect.Type) unsafe.Pointer {
+	return (*[2]unsafe.Pointer)(unsafe.Pointer(&t))[1]
+}
 
 func layoutOf(t reflect.Type) *layout {
-	if l, ok := layouts.Load(t); ok {
-		return l.(*layout)
+	if table := layouts.Load(); table != nil {
+		if e := find(*table, addressOf(t)); e.layout != nil {
+			return e.layout
+		}
 	}
-	l, _ := layouts.LoadOrStore(t, newLayout(t))
-	return l.(*layout)
+	return addLayout(t)
+}
+
+// addLayout puts the layout of t into a new table.
+func addLayout(t reflect.Type) *layout {
+	l := newLayout(t)
+	layoutsNew.Lock()
+	defer layoutsNew.Unlock()
+	var old []layoutEntry
+	if table := layouts.Load(); table != nil {
+		old = *table
+	}
+	n := 0
+	for _, e := range old {
+		if e.layout != nil {
+			n++
+		}
+	}
+	size := max(64, len(old))
+	if 2*(n+1) > size {
+		size *= 2
+	}
+	table := make([]layoutEntry, size)
+	for _, e := range append(old[:len(old):len(old)], layoutEntry{addressOf(t), l}) {
+		if e.layout != nil {
+			*find(table, e.typ) = e
+		}
+	}
+	layouts.Store(&table)
+	return l
 }
 
 func layoutFor[K any]() *layout { return layoutOf(reflect.TypeFor[K]()) }
@@ -152,12 +213,30 @@ func newLayout(t reflect.Type) *layout {
 		}
 		l.fields = append(l.fields, field{o, f.Offset, o.Elem.Size(), s})
 		l.inPlace = l.inPlace || o.Role == InOut
-		l.writes = l.writes || o.Role == InOut || o.Role == Acc
 	}
 	if len(l.fields) > maxOperands {
 		panic(fmt.Sprintf("rev: kernel %v has more than %d operands", t, maxOperands))
 	}
 	l.symbols = parser.symbols
+	for _, optional := range []bool{false, true} {
+		for i := range l.fields {
+			f := &l.fields[i]
+			if !f.shape.tagged || f.Optional != optional {
+				continue
+			}
+			l.tagged = append(l.tagged, i)
+			for _, d := range slices.Concat(f.shape.dims[0], f.shape.dims[1]) {
+				l.expressions = l.expressions || d.symbol < 0
+			}
+		}
+	}
+	for i := range l.fields {
+		for j := range l.fields[:i] {
+			if !l.fields[i].Role.readOnly() || !l.fields[j].Role.readOnly() {
+				l.pairs = append(l.pairs, [2]int{i, j})
+			}
+		}
+	}
 	for i, name := range l.symbols {
 		if f, ok := t.FieldByName(name); ok && f.Type.Kind() == reflect.Int {
 			l.params = append(l.params, param{i, f.Offset})

@@ -45,7 +45,7 @@ type expr struct {
 }
 
 // maxSymbols bounds the names in the shapes of a kernel.
-const maxSymbols = 16
+const maxSymbols = 8
 
 // A binding holds the numbers that names stand for, as far as they are known.
 type binding struct {
