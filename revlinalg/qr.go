@@ -18,11 +18,13 @@ import (
 //
 // where A is m×n with m >= n and of full rank, Q(A) is m×n with orthonormal
 // columns, and R(A) is n×n and upper triangular: the first columns and rows of
-// what gonum's mat.QR returns, with its signs. These are LAPACK's: r_jj has the
-// sign opposite to that of the first element of column j, as the reflections
-// before have left it, unless there are only zeros below that; then it is that
-// element. GramSchmidt has a positive diagonal. What is below the diagonal of R
-// is not looked at, in cotangents and tangents neither.
+// what gonum's mat.QR returns, with its signs, where rounding does not decide these.
+// Let α be the first element of column j, as the reflections before have left it, and
+// ρ the norm of those below. Then r_jj has the sign opposite to that of α; it is
+// negative where |α| <= √ε·ρ; and it is α where ρ is at most 10·ε times the largest
+// magnitude in the column of R. Gonum's is negative for α = 0 and is α for ρ = 0,
+// which rounding may hide. GramSchmidt has a positive diagonal. What is below the
+// diagonal of R is not looked at, in cotangents and tangents neither.
 //
 // # Derivatives
 //

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -117,6 +118,102 @@ func TestQRValue(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// bigSigns returns whether the diagonal elements of R of the m×n matrix a are negative
+// by the rule of QR, with 300 bits, and whether gonum's rule says the same of each. It
+// returns nil if a has not full rank.
+func bigSigns(m, n int, a []float64) (negative []bool, likeGonum bool) {
+	num := func(x float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(x) }
+	mul := func(x, y *big.Float) *big.Float { return new(big.Float).Mul(x, y) }
+	x := make([]*big.Float, m*n)
+	for i, v := range a {
+		x[i] = num(v)
+	}
+	likeGonum = true
+	for j := range n {
+		alpha, rest := x[j*n+j], num(0)
+		for i := j + 1; i < m; i++ {
+			rest.Add(rest, mul(x[i*n+j], x[i*n+j]))
+		}
+		norm := new(big.Float).Sqrt(new(big.Float).Add(rest, mul(alpha, alpha)))
+		first, _ := alpha.Float64()
+		rho, _ := new(big.Float).Sqrt(rest).Float64()
+		if math.Abs(first) < 1e-40 && rho < 1e-40 {
+			return nil, false
+		}
+		neg := first > -1e-40
+		if rho < 1e-40 {
+			neg = first < 0
+		}
+		likeGonum = likeGonum && math.Abs(first) > 1e-40 && (rho > 1e-40 || j == m-1)
+		negative = append(negative, neg)
+		if rho < 1e-40 {
+			continue
+		}
+		if neg {
+			norm.Neg(norm)
+		}
+		// v = x - β·e, H·y = y - 2·(vᵀ·y)/(vᵀ·v)·v
+		v := make([]*big.Float, m)
+		vv := num(0)
+		for i := j; i < m; i++ {
+			v[i] = new(big.Float).Copy(x[i*n+j])
+			if i == j {
+				v[i].Sub(v[i], norm)
+			}
+			vv.Add(vv, mul(v[i], v[i]))
+		}
+		for l := j; l < n; l++ {
+			vy := num(0)
+			for i := j; i < m; i++ {
+				vy.Add(vy, mul(v[i], x[i*n+l]))
+			}
+			vy.Quo(mul(num(2), vy), vv)
+			for i := j; i < m; i++ {
+				x[i*n+l] = new(big.Float).Sub(x[i*n+l], mul(vy, v[i]))
+			}
+		}
+	}
+	return negative, likeGonum
+}
+
+// Signs are those that exact arithmetic gives, and gonum's where it is exact, too. In
+// matrices of small integers many elements vanish but for rounding.
+func TestQRSigns(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(26, 5))
+	ties := 0
+	for range 3000 {
+		n := 1 + rnd.IntN(4)
+		m := n + rnd.IntN(3)
+		a := make([]float64, m*n)
+		for i := range a {
+			a[i] = float64(rnd.IntN(5) - 2)
+		}
+		want, likeGonum := bigSigns(m, n, a)
+		if want == nil {
+			continue
+		}
+		r := mat.NewDense(n, n, nil)
+		if err := NewQR(mat.NewDense(m, n, nil), r, mat.NewDense(m, n, a)).Forward(); err != nil {
+			t.Fatal(err)
+		}
+		var f mat.QR
+		var fr mat.Dense
+		f.Factorize(mat.NewDense(m, n, a))
+		f.RTo(&fr)
+		if !likeGonum {
+			ties++
+		}
+		for j, negative := range want {
+			if got := r.At(j, j) < 0; got != negative || likeGonum && got != (fr.At(j, j) < 0) {
+				t.Errorf("%d×%d matrix %v: r_%d is %v, gonum's %v, negative should be %v", m, n, a, j, r.At(j, j), fr.At(j, j), negative)
+			}
+		}
+	}
+	if ties < 100 {
+		t.Errorf("%d ties are too few", ties)
 	}
 }
 

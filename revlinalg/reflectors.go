@@ -292,9 +292,18 @@ func (w *reflectors[T]) reflect(s *qrScratch[T], k, lo, n int) {
 		row := s.v.Row(j)
 		x := row[j:]
 		alpha, length := x[0], norm2Of(x[1:])
+		if length < abs(alpha)/64 && length <= 10*epsilon[T]()*w.top(k, k+j, row[:j+1]) {
+			clear(x[1:])
+			length = 0
+		}
 		s.tau[j] = 0
 		if length != 0 {
-			beta := -T(math.Copysign(1, float64(alpha))) * norm2Of([]T{alpha, length})
+			// The sign for which α - β does not cancel; of an α that may be 0 but for
+			// rounding, that of 0.
+			beta := -norm2Of([]T{alpha, length})
+			if alpha < -sqrt(epsilon[T]())*length {
+				beta = -beta
+			}
 			s.tau[j] = (beta - alpha) / beta
 			divideRow(x[1:], alpha-beta)
 			x[0] = 1
@@ -325,6 +334,19 @@ func (w *reflectors[T]) reflect(s *qrScratch[T], k, lo, n int) {
 		}
 		t.Row(j)[j] = s.tau[lo+j]
 	}
+}
+
+// top returns the largest magnitude in column j of R, of which the first rows are in
+// place and rest has the others.
+func (w *reflectors[T]) top(rows, j int, rest []T) T {
+	top := T(0)
+	for i := range rows {
+		top = max(top, abs(w.r.Row(i)[j]))
+	}
+	for _, v := range rest {
+		top = max(top, abs(v))
+	}
+	return top
 }
 
 // norm2Of returns ‖x‖, without overflow or underflow on the way.

@@ -15,8 +15,9 @@ import (
 //
 // where A is m×n, s(A) are its r = min(m, n) singular values in descending order,
 // and the columns of U(A), m×r, and V(A), n×r, are orthonormal. Of the two signs
-// of a pair of vectors the one is taken that makes the first of the elements of
-// largest magnitude of u positive.
+// of a pair of vectors the one is taken that makes positive the first element of u
+// whose magnitude is more than 1/π of the largest. (Largest magnitudes may be equal,
+// and rounding would then decide which is the first.)
 //
 // # Derivatives
 //
@@ -251,13 +252,7 @@ func (w *svdWork[T]) decompose(workers int, a rev.General[T]) error {
 	copyTransposed(w.v, w.vt)
 	for j := range r {
 		w.s[j] = T(w.svd.s[j])
-		at := 0
-		for i := range m {
-			if abs(w.u.Row(i)[j]) > abs(w.u.Row(at)[j]) {
-				at = i
-			}
-		}
-		if w.u.Row(at)[j] < 0 {
+		if isDownward(w.u, j) {
 			for i := range m {
 				w.u.Row(i)[j] = -w.u.Row(i)[j]
 			}

@@ -21,8 +21,9 @@ import (
 //
 // where A is symmetric, w(A) are its eigenvalues in ascending order, and the
 // columns of V(A) its eigenvectors, of length 1. Of the two signs of a vector
-// the one is taken that makes the first of its elements of largest magnitude
-// positive. Only the upper triangle of A is read, as gonum's SymDense stores no
+// the one is taken that makes positive the first element whose magnitude is more than
+// 1/π of the largest. (Largest magnitudes may be equal, and rounding would then decide
+// which is the first.) Only the upper triangle of A is read, as gonum's SymDense stores no
 // other; an element above the diagonal stands for its mirror image too, and so
 // does its derivative.
 //
@@ -252,13 +253,10 @@ func (w *eigen[T]) decompose(workers int, a rev.General[T]) error {
 		return ErrNotConverged
 	}
 	for j := range n {
-		at := 0
-		for i := range n {
-			if math.Abs(w.a[i*n+j]) > math.Abs(w.a[at*n+j]) {
-				at = i
-			}
+		sign := 1.0
+		if isDownward(rev.General[float64]{Rows: n, Cols: n, Data: w.a, Stride: n}, j) {
+			sign = -1
 		}
-		sign := math.Copysign(1, w.a[at*n+j])
 		for i := range n {
 			w.v.Row(i)[j] = T(sign * w.a[i*n+j])
 		}
@@ -266,6 +264,22 @@ func (w *eigen[T]) decompose(workers int, a rev.General[T]) error {
 	}
 	w.gap = float64(n) * float64(epsilon[T]()) * max(math.Abs(w.w64[0]), math.Abs(w.w64[n-1]))
 	return nil
+}
+
+// isDownward returns whether the first element of column j that is not much smaller
+// than the largest one is negative. The share of the largest is one that no ratio of
+// elements has by construction.
+func isDownward[T rev.Float](m rev.General[T], j int) bool {
+	top := T(0)
+	for i := range m.Rows {
+		top = max(top, abs(m.Row(i)[j]))
+	}
+	for i := range m.Rows {
+		if v := m.Row(i)[j]; abs(v) > top/math.Pi {
+			return v < 0
+		}
+	}
+	return false
 }
 
 // equal returns whether eigenvalues i and j are.
