@@ -220,6 +220,8 @@ type triangularSolve[T rev.Float] struct {
 	t       []triangle[T]
 	before  []int // exchanges of rows of B, as an luFactor has them,
 	after   []int // and of rows of Y, the last first
+	scaleB  []int // if not empty, row i of B is multiplied by 2^scaleB[i] before,
+	scaleY  []int // and likewise row i of Y, in the end
 	b, y, x rev.General[T]
 	alpha   T
 	to      []int // if set, B is the identity, T₁ lower, and column j of Y is number to[j]
@@ -280,6 +282,7 @@ func (w *triangularSolve[T]) Block(worker, b int) {
 			continue
 		}
 		copyMatrix(x, block(w.b, 0, j, n, x.Cols))
+		scaleRows(x, w.scaleB)
 		for i, at := range w.before {
 			swapRows(x, i, at)
 		}
@@ -293,6 +296,7 @@ func (w *triangularSolve[T]) Block(worker, b int) {
 		for i := len(w.after) - 1; i >= 0; i-- {
 			swapRows(x, i, w.after[i])
 		}
+		scaleRows(x, w.scaleY)
 		if w.to == nil {
 			if w.y.Data != nil {
 				copyMatrix(block(w.y, 0, j, n, x.Cols), x)

@@ -53,8 +53,7 @@ func (k *Inv[T]) checkShape() {
 
 // inverse computes Y.
 func (k *Inv[T]) inverse(w *invWork[T]) error {
-	w.factor(k.Workers, k.A)
-	if err := w.check(); err != nil {
+	if err := w.factorRegular(k.Workers, k.A); err != nil {
 		return err
 	}
 	w.y = w.inverse(w.y)

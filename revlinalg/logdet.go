@@ -58,8 +58,7 @@ func (k *LogDet[T]) check() {
 
 // factor factors A.
 func (k *LogDet[T]) factor(w *invWork[T]) error {
-	w.factor(k.Workers, k.A)
-	return w.check()
+	return w.factorRegular(k.Workers, k.A)
 }
 
 // Forward computes Out += log |det A| and Sign += sign(det A).
@@ -88,6 +87,9 @@ func (k *LogDet[T]) add(alpha T, w *invWork[T]) {
 		if (p != i) != (u < 0) {
 			sign = -sign
 		}
+	}
+	for _, shift := range w.shifts {
+		sum -= float64(shift) * math.Ln2
 	}
 	if k.Out != nil {
 		*k.Out += T(alpha * T(sum))

@@ -30,6 +30,8 @@ type luFactor[T rev.Float] struct {
 	pivots  []int          // row i was exchanged with row pivots[i], in this order
 	norms   []T            // largest magnitudes of the columns of A
 	workers int
+	shifts  []int // if not empty, rows of A were multiplied by 2^shifts[i]
+	scaled  rev.General[T]
 
 	a       rev.General[T]
 	tops    rev.General[T] // the largest magnitudes in some rows of A
@@ -57,11 +59,53 @@ const luLeaf = 8
 // blocks to be eliminated, and then for the factors from its cache.
 const luAlone = 160
 
+// factorRegular computes the factors of A, or returns an error if A is singular to
+// working precision, also with its rows scaled to the same magnitude.
+func (f *luFactor[T]) factorRegular(workers int, a rev.General[T]) error {
+	f.factor(workers, a)
+	err := f.check()
+	if err != nil && f.equilibrate(a) {
+		f.factor(workers, f.scaled)
+		f.shifts = f.shifts[:f.n]
+		err = f.check()
+	}
+	return err
+}
+
+// equilibrate puts A with rows multiplied by powers of two into scaled, and their
+// exponents into the memory behind shifts. It returns false if they are all the same.
+func (f *luFactor[T]) equilibrate(a rev.General[T]) bool {
+	shifts, differ := workspace.Zeros(f.shifts, a.Rows), false
+	f.scaled, f.shifts = scratchCopy(f.scaled, a), shifts[:0]
+	for i := range shifts {
+		top := T(0)
+		for _, v := range a.Row(i) {
+			top = max(top, abs(v))
+		}
+		if isFinite(float64(top)) {
+			_, e := math.Frexp(float64(top))
+			shifts[i] = -e
+		}
+		differ = differ || shifts[i] != shifts[0]
+	}
+	scaleRows(f.scaled, shifts)
+	return differ
+}
+
+// scaleRows multiplies row i of m by 2^shifts[i].
+func scaleRows[T rev.Float](m rev.General[T], shifts []int) {
+	for i, shift := range shifts {
+		for j, v := range m.Row(i) {
+			m.Row(i)[j] = T(math.Ldexp(float64(v), shift))
+		}
+	}
+}
+
 // factor computes the factors of A, in blocks.
 func (f *luFactor[T]) factor(workers int, a rev.General[T]) {
 	n := a.Rows
 	f.workers = parallel.Workers(workers)
-	f.n, f.joined = n, false
+	f.n, f.joined, f.shifts = n, false, f.shifts[:0]
 	blocks := (n + luCols - 1) / luCols
 	f.norms, f.pivots, f.diag = workspace.Zeros(f.norms, n), workspace.Grow(f.pivots, n), workspace.Grow(f.diag, n)
 	f.blocks = workspace.Grow(f.blocks, blocks*n*luStride)
@@ -263,7 +307,7 @@ func (f *luFactor[T]) condition() T {
 	return c
 }
 
-// check returns an error if A is singular to working precision.
+// check returns an error if the matrix factored is singular to working precision.
 func (f *luFactor[T]) check() error {
 	if c := f.condition(); c >= 1/(T(f.n)*epsilon[T]()) {
 		return mat.Condition(c)
@@ -280,6 +324,9 @@ func (f *luFactor[T]) determinant() extended {
 		}
 		d = d.times(float64(f.diag[i]))
 	}
+	for _, shift := range f.shifts {
+		d.e -= shift
+	}
 	return d
 }
 
@@ -288,9 +335,9 @@ func (f *luFactor[T]) determinant() extended {
 func (f *luFactor[T]) solve(b rev.General[T], trans bool, y rev.General[T], alpha T, x rev.General[T]) {
 	w := f.system(trans)
 	if trans {
-		w.after = f.pivots
+		w.after, w.scaleY = f.pivots, f.shifts
 	} else {
-		w.before = f.pivots
+		w.before, w.scaleB = f.pivots, f.shifts
 	}
 	w.b, w.y, w.alpha, w.x = b, y, alpha, x
 	w.run(workersAbove(luAlone, max(f.n, b.Cols), f.workers), b.Cols)
@@ -326,6 +373,9 @@ func (f *luFactor[T]) inverse(dst rev.General[T]) rev.General[T] {
 	w := f.system(false)
 	w.y, w.to = dst, f.to
 	w.run(workersAbove(luAlone, n, f.workers), n)
+	for i := range n * min(len(f.shifts), 1) {
+		shiftRow(dst.Row(i), f.shifts, 1)
+	}
 	return dst
 }
 

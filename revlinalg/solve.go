@@ -30,8 +30,10 @@ import (
 //	κ = max_j ‖a_j‖/|u_jj|
 //
 // is, up to a factor of n, a lower bound of the condition number of A when its
-// columns are scaled to the same magnitude. If κ >= 1/(n·ε), A is singular to
-// working precision, and all methods return mat.Condition(κ) and write nothing.
+// columns are scaled to the same magnitude. If κ >= 1/(n·ε), rows are scaled to the
+// same magnitude too, by powers of two, and A is factored again. If κ is no less
+// then, A is singular to working precision, and all methods return mat.Condition(κ)
+// and write nothing.
 // The solution of a matrix that is nearly so has no correct digits and no
 // error; how ill-conditioned A may be is for the caller to judge.
 //
@@ -120,8 +122,7 @@ func (k Solve[T]) with(f func(w *solving[T], s *luSystem[T])) error {
 	s := workspace.Get[luSystem[T]]()
 	defer workspace.Put(s)
 	s.trans = k.TransA
-	s.factor(k.Workers, k.A)
-	if err := s.check(); err != nil {
+	if err := s.factorRegular(k.Workers, k.A); err != nil {
 		return err
 	}
 	w := workspace.Get[solving[T]]()

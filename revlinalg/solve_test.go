@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -139,6 +140,75 @@ func TestSolveSingular(t *testing.T) {
 	var c mat.Condition
 	if !errors.As(err, &c) || !(c > 1e13) {
 		t.Errorf("error %v for a matrix of rank 49", err)
+	}
+}
+
+// Rows of very different magnitudes do not make a matrix singular: multiplied by
+// powers of two, they change the inverse by the same powers, and all that is computed
+// of it.
+func TestScaledRows(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(21, 5))
+	for _, n := range []int{2, 5, 60} {
+		for _, trans := range []bool{false, true} {
+			a := regular[float64](rnd, n)
+			if n == 2 {
+				copy(a.Data, []float64{1, 2, 3, 4})
+			}
+			scaled := rev.NewGeneral(n, n, slices.Clone(a.Data))
+			shifts := make([]int, n)
+			for i := range n {
+				shifts[i] = -70 * (i % 3)
+				for j := range n {
+					scaled.Row(i)[j] = math.Ldexp(scaled.Row(i)[j], shifts[i])
+				}
+			}
+			b := matrixOf[float64](rnd, n, 3)
+			bScaled := rev.NewGeneral(n, 3, slices.Clone(b.Data))
+			if !trans {
+				scaleRows(bScaled, shifts)
+			}
+			x, y, inv := rev.NewGeneral[float64](n, 3, nil), rev.NewGeneral[float64](n, 3, nil), rev.NewGeneral[float64](n, n, nil)
+			var logDet, sign, wantLog, wantSign float64
+			if err := errors.Join(
+				Solve[float64]{X: y, A: a, B: b, TransA: trans}.Forward(),
+				Solve[float64]{X: x, A: scaled, B: bScaled, TransA: trans}.Forward(),
+				Inv[float64]{B: inv, A: scaled}.Forward(),
+				LogDet[float64]{Out: &wantLog, Sign: &wantSign, A: a}.Forward(),
+				LogDet[float64]{Out: &logDet, Sign: &sign, A: scaled}.Forward(),
+			); err != nil {
+				t.Fatalf("n=%d, trans=%t: %v", n, trans, err)
+			}
+			for i := range n {
+				wantLog += float64(shifts[i]) * math.Ln2
+				for j := range 3 {
+					got, want := x.Row(i)[j], y.Row(i)[j]
+					if trans {
+						got = math.Ldexp(got, shifts[i])
+					}
+					if !(math.Abs(got-want) <= 1e-11) {
+						t.Errorf("n=%d, trans=%t: solution (%d, %d) is %v, want %v", n, trans, i, j, got, want)
+					}
+				}
+				for j := range n { // of A·A⁻¹
+					sum := 0.0
+					for l := range n {
+						sum += scaled.Row(i)[l] * inv.Row(l)[j]
+					}
+					sum = math.Ldexp(sum, shifts[j]-shifts[i])
+					if want := float64(1 - min(1, max(i-j, j-i))); !(math.Abs(sum-want) <= 1e-11) {
+						t.Errorf("n=%d: product (%d, %d) with the inverse is %v, want %v", n, i, j, sum, want)
+					}
+				}
+			}
+			if !near(logDet, wantLog, 1e-13) || sign != wantSign {
+				t.Errorf("n=%d: log det %v and sign %v, want %v and %v", n, logDet, sign, wantLog, wantSign)
+			}
+		}
+	}
+	// Scaled, it is singular still.
+	err := Solve[float64]{A: rev.NewGeneral(2, 2, []float64{1, 2, 1e-20, 2e-20}), B: rev.NewGeneral[float64](2, 1, nil)}.Forward()
+	if c := mat.Condition(0); !errors.As(err, &c) {
+		t.Errorf("error %v", err)
 	}
 }
 
