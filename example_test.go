@@ -149,19 +149,19 @@ func points() *mat.Dense {
 func Example_fit() {
 	x := points() // any mat.Matrix, a point a row
 
-	mixture, report, err := gmm.Fit(x, 2, nil)
+	mixture, report, err := gmm.Fit(context.Background(), x, 2, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
 	labels := mixture.Predict(x)
 
-	fmt.Println(report.Restarts[report.Best].Converged, labels[0] != labels[1], labels[0] == labels[2])
+	fmt.Println(report.Starts[report.Best].Converged, labels[0] != labels[1], labels[0] == labels[2])
 	// Output: true true true
 }
 
 func Example_optimize() {
 	x := points()
-	mixture, _, err := gmm.Fit(x, 2, &gmm.FitOptions{MaxIter: 1})
+	mixture, _, err := gmm.Fit(context.Background(), x, 2, &gmm.Options{MaxIter: 1})
 	if err != nil {
 		log.Fatal(err)
 	}

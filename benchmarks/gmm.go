@@ -41,7 +41,7 @@ func newGMMFit() *cobra.Command {
 	var k int
 	var seed uint64
 	var out, plot, cols string
-	opts := new(gmm.FitOptions)
+	opts := new(gmm.Options)
 	cmd := &cobra.Command{
 		Use:   "fit DATA",
 		Short: "Fit a Gaussian mixture with full covariances to data",
@@ -54,9 +54,9 @@ mixture and a figure where asked to.
 		Example: `  go run ./benchmarks gmm fit faithful.csv -k 2 --out model.json --plot fit.png`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			opts.Src = rand.NewPCG(seed, 0)
-			if opts.Restarts < 1 {
-				return fmt.Errorf("--restarts: expected at least 1, found %d", opts.Restarts)
+			opts.Source = rand.NewPCG(seed, 0)
+			if opts.Starts < 1 {
+				return fmt.Errorf("--starts: expected at least 1, found %d", opts.Starts)
 			}
 			if plot != "" {
 				if err := figure.Check(plot); err != nil {
@@ -76,7 +76,7 @@ mixture and a figure where asked to.
 			if err := checkFitMemory(args[0], t, k); err != nil {
 				return err
 			}
-			mixture, report, err := gmm.Fit(t.X, k, opts)
+			mixture, report, err := gmm.Fit(cmd.Context(), t.X, k, opts)
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
@@ -101,7 +101,7 @@ mixture and a figure where asked to.
 		},
 	}
 	cmd.Flags().IntVarP(&k, "components", "k", 3, "number of components")
-	cmd.Flags().IntVar(&opts.Restarts, "restarts", 4, "number of starts from different centres, of which the best is kept")
+	cmd.Flags().IntVar(&opts.Starts, "starts", 4, "number of starts from different centres, of which the best is kept")
 	cmd.Flags().IntVar(&opts.MaxIter, "max-iter", 500, "largest number of iterations of a restart")
 	cmd.Flags().Float64Var(&opts.RegCovar, "reg-covar", 0, "about what is added to the diagonal of the covariances; 0 is 1e-6 of the least variance of a column, negative is nothing")
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of the restarts")

@@ -263,7 +263,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{"gmm", "fit", wide, "-k", "1"}, "wide.csv: covariances of 1 components in 300001 dimensions need"},
 		{[]string{"gmm", "fit", data, "-k", "0"}, "data.csv: gmm: "},
 		{[]string{"gmm", "fit", data, "-k", "5"}, "data.csv: gmm: "},
-		{[]string{"gmm", "fit", data, "-k", "1", "--restarts", "0"}, "--restarts: expected at least 1"},
+		{[]string{"gmm", "fit", data, "-k", "1", "--starts", "0"}, "--starts: expected at least 1"},
 		{[]string{"gmm", "fit", data, "-k", "1", "--plot", filepath.Join(dir, "x.bmp")}, "expected the extension"},
 		{[]string{"gmm", "fit", data, "-k", "1", "--plot", filepath.Join(dir, "x.png"), "--cols", "0"}, "--cols: expected two columns"},
 		{[]string{"gmm", "fit", data, "-k", "1", "--plot", filepath.Join(dir, "x.png"), "--cols", "0,2"}, `--cols: expected one of a, b or a number from 0 to 1, found "2"`},
@@ -420,7 +420,7 @@ func TestFitAndPredict(t *testing.T) {
 	if err := os.WriteFile(data, []byte(twoClouds), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	stdout := must(t, "gmm", "fit", data, "-k", "2", "--restarts", "2", "--seed", "7", "--out", model,
+	stdout := must(t, "gmm", "fit", data, "-k", "2", "--starts", "2", "--seed", "7", "--out", model,
 		"--plot", filepath.Join(dir, "fit.png"), "--cols", "y,0")
 	for _, want := range []string{"10 points, 3 columns", "log-likelihood", "BIC", "component", "0.5000", "x", "±", "model written to " + model} {
 		if !strings.Contains(stdout, want) {

@@ -2,9 +2,11 @@
 //
 // It serves three needs, each by itself:
 //
-//   - Fit finds the mixture that describes the rows of a mat.Matrix best, and
-//     the Mixture it returns labels points, gives their densities and draws new
-//     ones: what scikit-learn's GaussianMixture with full covariances does.
+//   - Fit finds the mixture that describes the rows of a mat.Matrix best, with
+//     full, tied, diagonal or spherical covariances, and the Mixture it returns
+//     labels points, gives their densities, draws new ones, and is kept as JSON:
+//     what scikit-learn's GaussianMixture does. Select chooses the number of
+//     components.
 //   - Model is the negative log posterior of given points as a function of the
 //     parameters, with gradient, Hessian and Hessian-vector product, ready for
 //     the minimisers of gonum/optimize.
@@ -41,9 +43,8 @@
 // Points are read where they lie, the rows of any mat.Matrix that is a
 // mat.RawMatrixer or a *mat.VecDense; other matrices are copied. A Model takes
 // and gives parameters and derivatives in the caller's slices. A Mixture shares
-// no storage with anyone. Beside the points, a fit needs memory for one label
-// and one distance a point while it chooses its start, and the kernel some MiB
-// whatever the number of points is.
+// no storage with anyone. A fit needs memory for two more copies of the points while
+// it clusters them, and the kernel some MiB whatever the number of points is.
 //
 // # What is exact
 //

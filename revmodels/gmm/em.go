@@ -4,89 +4,479 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/internal/parallel"
+	"revnum/internal/simd/dense"
+	"revnum/internal/simd/vec"
+	"revnum/rev"
 )
 
-// The moments that expectation maximisation needs are in the gradient of the
-// log posterior F. With W_k, m_k and M_k the weighted moments of LogPosterior
-// at F̄ = 1, and A_k = M_k + γ²·I,
+// em is expectation maximisation (Dempster, Laird and Rubin, 1977) for points x_i
+// of weight v_i: with the responsibilities r_ik of the components, γ² and M of the
+// prior, and the moments about the present means
 //
-//	W_k         = N·softmax(α)_k + ∂F/∂α_k
-//	Q_kᵀ·Q_k·m_k = ∂F/∂μ_k
-//	lower(Q_k·A_k)_ij = -∂F/∂l_ij,  (Q_k·A_k)_jj = (W_k + M - ∂F/∂q_kj)/exp(q_kj)
+//	W_k = Σ_i v_i·r_ik,  W_k·δ_k = Σ_i v_i·r_ik·(x_i - μ_k),
+//	A_k = Σ_i v_i·r_ik·(x_i - μ_k)·(x_i - μ_k)ᵀ - W_k·δ_k·δ_kᵀ + γ²·I
 //
-// The first two are solved at once. The third gives the lower triangle of Q·A
-// only, but A is symmetric, so its rows follow one after the other:
+// a step is w_k = W_k/Σv, μ_k += δ_k, and
 //
-//	A_ij = ((Q·A)_ij - Σ_{l<i} Q_il·A_lj)/Q_ii  for j <= i,
+//	full       Σ_k = A_k/(W_k + M)
+//	tied       Σ   = Σ_k A_k/Σ_k (W_k + M)
+//	diagonal   the diagonal of A_k/(W_k + M)
+//	spherical  its mean
 //
-// where each A_lj on the right, or A_jl, is known already. Then, with
-// δ_k = m_k/W_k, the step is
-//
-//	w_k = W_k/N,  μ_k += δ_k,  Σ_k = (A_k - W_k·δ_k·δ_kᵀ)/(W_k + M).
-//
-// So EM is ascent along the gradient in a metric of its own, as Xu and Jordan
-// observed (On convergence properties of the EM algorithm for Gaussian
-// mixtures, Neural Computation 8, 1996).
+// which raises the log posterior of LogPosterior, of all mixtures with such
+// covariances, unless it is at a maximum. Moments about an origin amid the points
+// serve where only diagonals are needed, as products of matrices.
+type em struct {
+	x        rev.General[float64]
+	v        []float64 // weights of the points; nil if all are 1
+	total    float64   // their sum
+	k, d     int
+	kind     Covariance
+	prior    Prior
+	constant float64 // what of the log prior does not depend on the parameters
+	workers  int
 
-// step takes a step of expectation maximisation from f.x, given the gradient
-// f.grad of -F there.
-func (f *fit) step() error {
-	k, d, n := f.model.K, f.model.X.Cols, float64(f.model.X.Rows)
-	p, g := viewParams(f.x, k, d), viewParams(f.grad, k, d)
-	m := float64(f.model.Prior.M)
-	weights := append([]float64(nil), p.Alpha.Data...)
-	softmax(weights)
-	q, a, delta := make([]float64, d*d), make([]float64, d*d), make([]float64, d)
-	for c := range k {
-		w := float64(n*weights[c]) - g.Alpha.Data[c]
-		if w < minWeight*n {
-			// Nothing is left of the component, and its moments are noise.
-			p.Alpha.Data[c] = math.Log(minWeight)
+	weights []float64
+	covs    []float64 // as q of the density: K×D×D, D×D or K×D
+	density density   // with the means and the factors
+
+	parts      int
+	lse        []float64 // of each part, Σ v·log density
+	w0, w1, w2 []float64 // of each part, the moments: K, K×D, and as covs, but K×D×D if tied
+	moments    bool      // whether they are wanted
+	labels     []int     // if not nil, the components of the points, instead of r
+	scratch    []*densityScratch
+	pivots     []float64 // of each covariance, the pivot that is not positive
+	rows       []int     // and its row, D if there is none
+}
+
+// newEM returns an em without a mixture.
+func newEM(x rev.General[float64], v []float64, k int, kind Covariance, prior Prior, workers int) *em {
+	n, d := x.Rows, x.Cols
+	e := &em{x: x, v: v, total: float64(n), k: k, d: d, kind: kind, prior: prior, workers: parallel.Workers(workers)}
+	if v != nil {
+		e.total = floats.Sum(v)
+	}
+	numbers, count := kind.size(k, d)
+	e.weights, e.covs = make([]float64, k), make([]float64, numbers*count)
+	e.density = density{
+		kind: kind, k: k, d: d, means: rev.NewGeneral[float64](k, d, nil),
+		q: make([]float64, numbers*count), origin: make([]float64, d),
+	}
+	for i := range n {
+		vec.Axpy(e.weight(i)/e.total, x.Row(i), e.density.origin)
+	}
+	e.parts = min(max((1<<21)/(k*numbers), 8), 16, (n+scoringRun-1)/scoringRun)
+	e.lse = make([]float64, e.parts)
+	e.w0, e.w1, e.w2 = make([]float64, e.parts*k), make([]float64, e.parts*k*d), make([]float64, e.parts*k*numbers)
+	e.scratch = make([]*densityScratch, min(e.workers, e.parts))
+	for w := range e.scratch {
+		e.scratch[w] = newDensityScratch(k, d)
+	}
+	e.pivots, e.rows = make([]float64, count), make([]int, count)
+	if prior.Gamma != 0 {
+		// The log prior of unit covariances, by the kernel, without points.
+		model := Model{X: rev.General[float64]{Cols: d, Stride: d}, K: k, Prior: prior}
+		e.constant = float64(prior.Gamma*prior.Gamma/2*float64(k)*float64(d)) - model.Func(make([]float64, model.Dim()))
+	}
+	return e
+}
+
+func (e *em) weight(i int) float64 {
+	if e.v == nil {
+		return 1
+	}
+	return e.v[i]
+}
+
+// logPrior returns the log prior, 0 without one.
+func (e *em) logPrior() float64 {
+	if e.prior.Gamma == 0 {
+		return 0
+	}
+	var logs float64
+	for c := range e.k {
+		for j := range e.d {
+			logs += math.Log(e.density.diagonal(c, j))
+		}
+	}
+	squares := vec.SumSquares(e.density.q)
+	if e.kind == Tied {
+		squares *= float64(e.k)
+	}
+	return e.constant + float64(float64(e.prior.M)*logs) - float64(e.prior.Gamma*e.prior.Gamma/2*squares)
+}
+
+// expect returns the log likelihood, and sets the moments for maximise if they are
+// wanted.
+func (e *em) expect(moments bool) float64 {
+	logw := make([]float64, e.k)
+	for c, w := range e.weights {
+		logw[c] = math.Log(w)
+	}
+	e.density.set(logw)
+	e.moments = moments
+	clear(e.w0)
+	clear(e.w1)
+	parallel.Run(e.workers, e.parts, e)
+	if moments {
+		addParts(e.w0, e.k)
+		addParts(e.w1, e.k*e.d)
+		addParts(e.w2, len(e.w2)/e.parts)
+	}
+	return floats.Sum(e.lse)
+}
+
+// addParts adds the runs of w of the given size to the first.
+func addParts(w []float64, size int) {
+	for part := size; part < len(w); part += size {
+		vec.Axpy(1, w[part:part+size], w[:size])
+	}
+}
+
+// begin sets the mixture to what the points with each label are, given their means.
+// A cluster of few points gets D+1 more of the pooled covariance, so that it can
+// start too.
+func (e *em) begin(labels []int, means rev.General[float64]) error {
+	for c := range e.k {
+		copy(e.density.means.Row(c), means.Row(c))
+	}
+	e.labels = labels
+	e.expect(true)
+	e.labels = nil
+
+	d, extra := e.d, float64(e.d+1)
+	size := len(e.w2) / e.parts / e.k
+	pooled := make([]float64, size)
+	about := make([]float64, size) // of the square of the mean from where moments are about
+	square := func(c int) {
+		clear(about)
+		if size == d && e.w0[c] > 0 {
+			floats.ScaleTo(about, 1/e.w0[c], e.w1[c*d:(c+1)*d])
+			floats.Mul(about, about)
+		}
+	}
+	for c := range e.k {
+		square(c)
+		floats.Add(pooled, e.w2[c*size:(c+1)*size])
+		floats.AddScaled(pooled, -e.w0[c], about)
+	}
+	for c, w := range e.w0[:e.k] {
+		if e.kind == Tied || w >= 2*extra {
 			continue
 		}
-		p.Alpha.Data[c] = math.Log(w / n)
+		square(c)
+		e.w0[c] += extra
+		if size == d {
+			for j, v := range e.density.means.Row(c) {
+				delta := v - e.density.origin[j]
+				e.w1[c*d+j] += extra * delta
+				about[j] = delta * delta
+			}
+		}
+		floats.AddScaled(e.w2[c*size:(c+1)*size], extra, about)
+		floats.AddScaled(e.w2[c*size:(c+1)*size], extra/e.total, pooled)
+	}
+	err := e.maximise()
+	floats.Scale(1/floats.Sum(e.weights), e.weights)
+	return err
+}
 
-		unpackFactor(q, p.Factors.Row(c), d)
-		row := g.Factors.Row(c)
-		l := row[d:]
-		for j := range d {
-			a[j*d+j] = (w + m + row[j]) / q[j*d+j]
-			for i := j + 1; i < d; i++ {
-				a[i*d+j] = l[0]
-				l = l[1:]
-			}
+// Block implements parallel.Task: it does a part of the points.
+func (e *em) Block(worker, part int) {
+	const run = scoringRun
+	t, runs := e.scratch[worker], (e.x.Rows+run-1)/run
+	numbers, _ := e.kind.size(e.k, e.d)
+	size := e.k * numbers
+	w2 := e.w2[part*size : (part+1)*size]
+	if e.moments {
+		clear(w2)
+	}
+	e.lse[part] = 0
+	for b := part * runs / e.parts; b < (part+1)*runs/e.parts; b++ {
+		first := b * run
+		n := min(run, e.x.Rows-first)
+		if e.labels != nil {
+			e.assign(t, first, n)
+		} else {
+			e.density.weigh(t, e.x, first, n)
+			e.responsibilities(t, part, first, n)
 		}
-		for i := range d {
-			for j := range i + 1 {
-				s := a[i*d+j]
-				for l := range i {
-					s -= float64(q[i*d+l] * a[l*d+j])
-				}
-				a[i*d+j] = s / q[i*d+i]
-				a[j*d+i] = a[i*d+j]
-			}
+		if e.moments {
+			e.addMoments(t, e.w0[part*e.k:(part+1)*e.k], e.w1[part*e.k*e.d:(part+1)*e.k*e.d], w2, n)
 		}
+	}
+}
 
-		invertLower(q, d)
-		clear(delta)
-		for i := range d { // δ = -Q⁻¹·Q⁻ᵀ·ḡ/W
-			var s float64
-			for l := i; l < d; l++ {
-				s -= float64(q[l*d+i] * g.Means.Row(c)[l])
-			}
-			for l := i; l < d; l++ {
-				delta[l] += q[l*d+i] * s / w
-			}
+// responsibilities sets the rows to v·r, and adds up v times log density.
+func (e *em) responsibilities(t *densityScratch, part, first, n int) {
+	if e.v == nil {
+		e.lse[part] += vec.Sum(t.logs[:n])
+	} else {
+		e.lse[part] += vec.Dot(e.v[first:first+n], t.logs[:n])
+	}
+	if !e.moments {
+		return
+	}
+	sum := t.sum[:n]
+	for p, s := range sum {
+		sum[p] = e.weight(first+p) / s
+	}
+	for c := range e.k {
+		row := t.rows[c*scoringRun : c*scoringRun+n]
+		vec.MulTo(row, row, sum)
+		if e.d >= flushDim {
+			flush(row)
 		}
-		floats.Add(p.Means.Row(c), delta)
-		for i := range d {
-			for j := range i + 1 {
-				a[i*d+j] = (a[i*d+j] - float64(w*delta[i]*delta[j])) / (w + m)
-			}
+	}
+}
+
+// assign sets the rows to the weights of the points that have the labels.
+func (e *em) assign(t *densityScratch, first, n int) {
+	load(t.x, scoringRun, e.x, first, n)
+	if e.kind != Full {
+		vec.SubColumn(n, t.x, scoringRun, t.x, scoringRun, e.density.origin)
+		for j := range e.d {
+			row := t.x[j*scoringRun:][:n]
+			vec.MulTo(t.z[j*scoringRun:][:n], row, row)
 		}
-		if row, pivot := setFactor(p.Factors.Row(c), a, d); row < d {
-			return &SingularError{Component: c, Row: row, Pivot: pivot}
+	}
+	clear(t.rows)
+	for p, label := range e.labels[first : first+n] {
+		t.rows[label*scoringRun+p] = e.weight(first + p)
+	}
+}
+
+// addMoments adds a run of n points to the moments of a part.
+func (e *em) addMoments(t *densityScratch, w0, w1, w2 []float64, n int) {
+	const run = scoringRun
+	k, d := e.k, e.d
+	for c := range k {
+		w0[c] += vec.Sum(t.rows[c*run : c*run+n])
+	}
+	if e.kind == Diagonal || e.kind == Spherical {
+		dense.Gemm(k, d, n, 1, t.rows, run, 1, t.x, 1, run, w1, d)
+		dense.Gemm(k, d, n, 1, t.rows, run, 1, t.z, 1, run, w2, d)
+		return
+	}
+	mu := make([]float64, d)
+	for c := range k {
+		copy(mu, e.density.means.Row(c))
+		if e.kind == Tied {
+			floats.Sub(mu, e.density.origin)
+		}
+		vec.SubColumn(n, t.z, run, t.x, run, mu)
+		dense.WeightedMoments(d, n, w1[c*d:(c+1)*d], w2[c*d*d:(c+1)*d*d], d, t.rows[c*run:c*run+n], t.z, run)
+	}
+}
+
+// maximise takes the step that the moments give. A component with less than
+// minWeight of the points keeps mean and covariance. It returns a *SingularError
+// if a covariance is not positive definite.
+func (e *em) maximise() error {
+	numbers, _ := e.kind.size(e.k, e.d)
+	if e.kind == Tied {
+		clear(e.covs)
+	}
+	g2, m := e.prior.Gamma*e.prior.Gamma, float64(e.prior.M)
+	for c := range e.k {
+		w := e.w0[c]
+		if w < minWeight*e.total {
+			e.weights[c] = minWeight
+			if e.kind != Tied {
+				continue // of what is left of the moments, all is noise
+			}
+		} else {
+			e.weights[c] = w / e.total
+		}
+		e.moveTo(c, w, g2, m, e.w1[c*e.d:(c+1)*e.d], e.w2[c*numbers:(c+1)*numbers])
+	}
+	if e.kind == Tied {
+		floats.Scale(1/(e.total+float64(m*float64(e.k))), e.covs)
+	}
+	return e.refactor()
+}
+
+// refactor finds the factors of the covariances.
+func (e *em) refactor() error {
+	parallel.Run(e.workers, len(e.rows), (*factoring)(e))
+	for c, row := range e.rows {
+		if row < e.d {
+			return &SingularError{Component: c, Row: row, Pivot: e.pivots[c]}
 		}
 	}
 	return nil
+}
+
+// moveTo moves component c, of weight w, to what its moments say: its mean, and its
+// covariance but for the factors.
+func (e *em) moveTo(c int, w, g2, m float64, w1, w2 []float64) {
+	d, mean := e.d, e.density.means.Row(c)
+	delta := make([]float64, d)
+	if w > 0 {
+		floats.ScaleTo(delta, 1/w, w1)
+	}
+	switch e.kind {
+	case Diagonal, Spherical: // moments about the origin
+		cov := e.covs[c*d : (c+1)*d]
+		for j := range cov {
+			cov[j] = (max(0, w2[j]-float64(w*delta[j]*delta[j])) + g2) / (w + m)
+			mean[j] = e.density.origin[j] + delta[j]
+		}
+		if e.kind == Spherical {
+			variance := floats.Sum(cov) / float64(d)
+			for j := range cov {
+				cov[j] = variance
+			}
+		}
+	default:
+		cov := e.covs
+		scale := 1.0
+		if e.kind == Full {
+			cov, scale = e.covs[c*d*d:(c+1)*d*d], 1/(w+m)
+			clear(cov)
+		}
+		for i := range d {
+			for j := range i + 1 {
+				cov[i*d+j] += scale * (w2[i*d+j] - float64(w*delta[i]*delta[j]))
+			}
+			cov[i*d+i] += scale * g2
+		}
+		if w >= minWeight*e.total {
+			floats.Add(mean, delta)
+		}
+	}
+}
+
+// factoring is the parallel task of finding the factors of the covariances.
+type factoring em
+
+// Block implements parallel.Task.
+func (f *factoring) Block(_, c int) {
+	d := f.d
+	numbers, _ := f.kind.size(f.k, d)
+	cov, q := f.covs[c*numbers:(c+1)*numbers], f.density.q[c*numbers:(c+1)*numbers]
+	f.rows[c] = d
+	if numbers == d {
+		for j, v := range cov {
+			if !(v > 0) {
+				f.rows[c], f.pivots[c] = j, v
+				return
+			}
+			q[j] = 1 / math.Sqrt(v)
+		}
+		return
+	}
+	for i := range d {
+		copy(q[i*d:i*d+i+1], cov[i*d:i*d+i+1])
+		clear(q[i*d+i+1 : (i+1)*d])
+	}
+	f.rows[c], f.pivots[c] = invertFactor(q, d)
+}
+
+// mixture returns the mixture.
+func (e *em) mixture() (*Mixture, error) {
+	k, d := e.k, e.d
+	numbers, count := e.kind.size(k, d)
+	covs := make([]*mat.SymDense, k)
+	for c := range k {
+		at := min(c, count-1)
+		cov := e.covs[at*numbers : (at+1)*numbers]
+		covs[c] = mat.NewSymDense(d, nil)
+		for i := range d {
+			if numbers == d {
+				covs[c].SetSym(i, i, cov[i])
+				continue
+			}
+			for j := range i + 1 {
+				covs[c].SetSym(i, j, cov[i*d+j])
+			}
+		}
+	}
+	weights := make([]float64, k)
+	floats.ScaleTo(weights, 1/floats.Sum(e.weights), e.weights)
+	return newMixture(e.kind, weights, mat.NewDense(k, d, e.density.means.Data), covs)
+}
+
+// start sets the mixture to m. Weights of 0 become minWeight.
+func (e *em) start(m *Mixture) error {
+	numbers, count := e.kind.size(e.k, e.d)
+	for c, w := range m.weights {
+		e.weights[c] = max(w, minWeight)
+		copy(e.density.means.Row(c), m.means.RawRowView(c))
+		if c >= count {
+			continue
+		}
+		cov := e.covs[c*numbers : (c+1)*numbers]
+		for i := range e.d {
+			if numbers == e.d {
+				cov[i] = m.covs[c].At(i, i)
+				continue
+			}
+			for j := range i + 1 {
+				cov[i*e.d+j] = m.covs[c].At(i, j)
+			}
+		}
+	}
+	return e.refactor()
+}
+
+// lost returns the components that have no more points than a covariance takes.
+func (e *em) lost() (lost []int) {
+	points := 2.0
+	if e.kind == Full {
+		points = float64(e.d + 1)
+	}
+	for c, w := range e.weights {
+		if float64(w*float64(e.x.Rows)) <= points {
+			lost = append(lost, c)
+		}
+	}
+	return lost
+}
+
+// reseed gives each of the lost components half of the heaviest one: both get its
+// covariance, and means on either side of its own, a standard deviation away along
+// the coordinate in which it is wide beside the others. Then refactor is due.
+func (e *em) reseed(lost []int) {
+	numbers, count := e.kind.size(e.k, e.d)
+	cov := func(c int) []float64 {
+		c = min(c, count-1)
+		return e.covs[c*numbers : (c+1)*numbers]
+	}
+	element := func(c, i, j int) float64 {
+		switch {
+		case numbers > e.d:
+			return cov(c)[max(i, j)*e.d+min(i, j)]
+		case i == j:
+			return cov(c)[i]
+		}
+		return 0
+	}
+	for _, c := range lost {
+		h := floats.MaxIdx(e.weights)
+		wide, widest := 0, 0.0
+		for j := range e.d {
+			var mean float64
+			for k, w := range e.weights {
+				mean += float64(w * element(k, j, j))
+			}
+			if v := element(h, j, j) / mean; v > widest {
+				wide, widest = j, v
+			}
+		}
+		from, to := e.density.means.Row(h), e.density.means.Row(c)
+		for i := range e.d {
+			move := element(h, i, wide) / math.Sqrt(element(h, wide, wide))
+			to[i] = from[i] + move
+			from[i] -= move
+		}
+		copy(cov(c), cov(h))
+		e.weights[h] /= 2
+		e.weights[c] = e.weights[h]
+	}
+	floats.Scale(1/floats.Sum(e.weights), e.weights)
 }

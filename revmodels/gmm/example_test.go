@@ -1,6 +1,7 @@
 package gmm_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 	"math/rand/v2"
@@ -29,11 +30,11 @@ func twoClusters() *gmm.Mixture {
 func ExampleFit() {
 	x, _ := twoClusters().Sample(5000, rand.NewPCG(1, 2))
 
-	m, report, err := gmm.Fit(x, 2, &gmm.FitOptions{MeansInit: mat.NewDense(2, 2, []float64{-1, 0, 4, 0})})
+	m, report, err := gmm.Fit(context.Background(), x, 2, &gmm.Options{InitMeans: mat.NewDense(2, 2, []float64{-1, 0, 4, 0}), Polish: true})
 	if err != nil {
 		log.Fatal(err)
 	}
-	best := report.Restarts[report.Best]
+	best := report.Starts[report.Best]
 	fmt.Printf("converged: %v, log-likelihood %.1f, BIC %.1f\n", best.Converged, best.LogLikelihood, m.BIC(x))
 	fmt.Printf("weights %.2f\n", m.Weights())
 	fmt.Printf("means\n%.2f\n", mat.Formatted(m.Means()))

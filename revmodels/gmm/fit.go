@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,21 +15,29 @@ import (
 
 	"revnum/internal/simd/vec"
 	"revnum/rev"
+	"revnum/revmodels/kmeans"
 )
 
-// FitOptions says how Fit works. The zero value is ready to use.
-type FitOptions struct {
-	// Restarts is the number of starts from different centres, of which the
-	// best fit is kept; 0 means 4. There is only one with MeansInit or Start.
-	Restarts int
+// Options says how Fit works. The zero value is ready to use.
+type Options struct {
+	// Covariance says which covariances the components have; Full if not set.
+	Covariance Covariance
 
-	// MaxIter is the largest number of iterations of a restart; 0 means 500.
+	// Starts is the number of clusterings to start from, of which the best fit
+	// is kept; 0 means 4. Those that are equal count as one start. There is only
+	// one with Init or InitMeans.
+	Starts int
+
+	// MaxIter is the largest number of iterations of a start; 0 means 500.
 	MaxIter int
 
-	// Tol is how many nats of log posterior may be left to gain, by the
-	// estimate Restart.Gain, for a restart to have converged; 0 means 1e-8. No
-	// restart asks for more than the rounding error of the log posterior.
-	Tol float64
+	// Tolerance ends a start when an iteration raises the log posterior by less
+	// than this for each point; 0 means 1e-3.
+	Tolerance float64
+
+	// Polish takes the best start on to its maximum, to some 1e-8 nats in all, by
+	// L-BFGS. It is for full covariances and points without weights.
+	Polish bool
 
 	// RegCovar keeps components from collapsing onto too few points: it is
 	// what is added to the diagonal of the covariance of a component with N/K
@@ -42,48 +51,62 @@ type FitOptions struct {
 	// 0 then. Its sign must be GradBench.
 	Prior Prior
 
-	// MeansInit, if not nil, are the K×D means to start from instead of
-	// k-means++ centres. The points start in the component of the nearest.
-	MeansInit *mat.Dense
+	// Init, if not nil, is the mixture to start from.
+	Init *Mixture
 
-	// Start, if not nil, is the mixture to start from.
-	Start *Mixture
+	// InitMeans, if not nil, are K×D means to start from: each component begins
+	// with the points that are nearest to one of them after a step of k-means.
+	InitMeans *mat.Dense
 
-	// Src is where the random numbers of k-means++ come from. Fits with equal
-	// sources are equal, on any number of workers; nil means a fixed seed.
-	Src rand.Source
+	// Weights, if not nil, are the weights of the points, as if a point were
+	// there so many times.
+	Weights []float64
+
+	// Source is where random numbers come from. Fits with equal sources are
+	// equal, on any number of workers; nil means a fixed seed.
+	Source rand.Source
 
 	// Workers is the number of goroutines to use; 0 means GOMAXPROCS.
 	Workers int
+
+	// Progress, if not nil, is called after each iteration.
+	Progress func(Iteration)
+}
+
+// Iteration is what Options.Progress is told.
+type Iteration struct {
+	Start, Iteration int // both from 0 on
+	LogPosterior     float64
 }
 
 // Report says how a fit went.
 type Report struct {
-	Restarts []Restart
-	Best     int // index of the restart that was kept; -1 if all failed
+	Starts []Start
+	Best   int // index of the start that was kept; -1 if all failed
 }
 
-// Restart says how a fit from one start went. The numbers after LBFGS are 0 if
+// Start says how a fit from one clustering went. The numbers after Polish are 0 if
 // it gave no mixture.
-type Restart struct {
-	EM            int       // iterations of expectation maximisation
-	LBFGS         int       // iterations of L-BFGS
+type Start struct {
+	Iterations    int       // in all
+	Polish        int       // those of the polish
 	LogLikelihood float64   // in the end
 	LogPosterior  float64   // the same with the prior, which is what was maximised
 	History       []float64 // the log posterior at the start and after each iteration
-	Gain          float64   // estimate of how much the log posterior can still rise
-	Converged     bool      // Gain fell to FitOptions.Tol
+	Gain          float64   // of the last iteration; after the polish, an estimate of what is left to gain
+	Converged     bool      // Options.Tolerance was met, and after the polish 1e-8 nats
+	Reseeded      int       // components that had lost their points and began again with those of others
 	Collapsed     []int     // components that only the prior keeps from being singular
 	Duration      time.Duration
-	Err           error // why the restart gave no mixture, or stopped early
+	Err           error // why the start gave no mixture, or stopped early
 }
 
-// String returns a table of the restarts, to be read by people.
+// String returns a table of the starts, to be read by people.
 func (r *Report) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%8s%6s%8s%17s%17s%10s%10s\n", "restart", "EM", "L-BFGS", "log-likelihood", "log posterior", "gain", "time")
-	for i, s := range r.Restarts {
-		fmt.Fprintf(&b, "%8d%6d%8d", i, s.EM, s.LBFGS)
+	fmt.Fprintf(&b, "%8s%12s%17s%17s%10s%10s\n", "start", "iterations", "log-likelihood", "log posterior", "gain", "time")
+	for i, s := range r.Starts {
+		fmt.Fprintf(&b, "%8d%12d", i, s.Iterations)
 		if s.Err != nil && s.LogPosterior == 0 { // no mixture
 			fmt.Fprintf(&b, "%17s%17s%10s", "-", "-", "-")
 		} else {
@@ -99,6 +122,12 @@ func (r *Report) String() string {
 		case !s.Converged:
 			b.WriteString("  not converged")
 		}
+		if s.Polish > 0 {
+			fmt.Fprintf(&b, "  %d iterations of polish", s.Polish)
+		}
+		if s.Reseeded > 0 {
+			fmt.Fprintf(&b, "  %d reseeded", s.Reseeded)
+		}
 		if len(s.Collapsed) > 0 {
 			fmt.Fprintf(&b, "  collapsed: %v", s.Collapsed)
 		}
@@ -107,85 +136,128 @@ func (r *Report) String() string {
 	return b.String()
 }
 
-// Fit is FitContext without a context.
-func Fit(x mat.Matrix, k int, opts *FitOptions) (*Mixture, *Report, error) {
-	return FitContext(context.Background(), x, k, opts)
-}
-
-// FitContext returns the mixture of k components that makes the rows of x most
-// probable, or the most probable given the rows of x where there is a prior,
-// and a report. It reads x in place if it is a mat.RawMatrixer or a
-// *mat.VecDense, and copies it otherwise. A nil opts means the defaults.
+// Fit returns the mixture of k components that makes the rows of x most probable,
+// or the most probable given the rows of x where there is a prior, and a report. It
+// reads x in place if it is a mat.RawMatrixer or a *mat.VecDense, and copies it
+// otherwise. A nil opts means the defaults.
 //
-// Each restart chooses centres by k-means++, moves them by a few steps of
-// Lloyd's algorithm, takes steps of expectation maximisation (EM) while they
-// gain much, and finishes with L-BFGS, which converges fast where they do not,
-// in rounds with a step of EM or more between them. That finds a local maximum;
-// several restarts make it likely that it is the best. None of the iterations
-// lowers the log posterior beyond rounding. A fit that has not converged is not
-// an error: see the report.
+// Each start clusters the points by k-means, of columns in units of their standard
+// deviations, and takes steps of expectation maximisation (EM) from there. None
+// lowers the log posterior beyond rounding. A component that has lost its points
+// begins again with half of the heaviest one's, if that leads to something better.
+// That finds a local maximum; several starts make it likely that it is the best. A
+// fit that has not converged is not an error: see the report.
 //
 // It returns an error, and no mixture, if k < 1, if there are fewer points than
 // components, if x has a NaN or an infinity (the error names row and column,
 // counted from 0) or a column whose variance is not between 1e-290 and 1e290,
-// if an option makes no sense, or if every restart failed because a covariance
-// became singular (*SingularError), which takes a RegCovar that is negative or
-// points that do not vary at all.
+// if there are no more points than columns and neither RegCovar nor Prior says what
+// their covariances shall be, unless these are diagonal or spherical, if an option
+// makes no sense, or if every start failed because a covariance became singular
+// (*SingularError), which takes a RegCovar that is negative or points that do not
+// vary at all.
 // When ctx is done it returns the error of ctx, with the best mixture so far
 // unless there is none.
-func FitContext(ctx context.Context, x mat.Matrix, k int, opts *FitOptions) (*Mixture, *Report, error) {
+func Fit(ctx context.Context, x mat.Matrix, k int, opts *Options) (*Mixture, *Report, error) {
 	if opts == nil {
-		opts = &FitOptions{}
+		opts = &Options{}
 	}
 	f, err := newFit(x, k, opts)
 	if err != nil {
 		return nil, nil, err
 	}
-	restarts := 4
-	switch {
-	case opts.MeansInit != nil || opts.Start != nil:
-		restarts = 1
-	case opts.Restarts > 0:
-		restarts = opts.Restarts
-	}
-	src := opts.Src
-	if src == nil {
-		src = rand.NewPCG(1, 2)
-	}
-	rnd := rand.New(src)
-
 	report := &Report{Best: -1}
 	var best *Mixture
-	for i := 0; i < restarts && ctx.Err() == nil; i++ {
-		m, r := f.restart(ctx, opts, rnd)
-		report.Restarts = append(report.Restarts, r)
-		if m != nil && (best == nil || r.LogPosterior > report.Restarts[report.Best].LogPosterior) {
-			best, report.Best = m, i
+	keep := func(m *Mixture, r Start) {
+		report.Starts = append(report.Starts, r)
+		if m != nil && (best == nil || r.better(&report.Starts[report.Best])) {
+			best, report.Best = m, len(report.Starts)-1
 		}
+	}
+	if opts.Init != nil {
+		keep(f.climb(ctx, time.Now(), 0, func() error { return f.em.start(opts.Init) }))
+	} else if err := f.starts(ctx, keep); err != nil {
+		return nil, nil, err
+	}
+	if best != nil && opts.Polish && ctx.Err() == nil {
+		best = f.polish(ctx, best, &report.Starts[report.Best])
 	}
 	if err := ctx.Err(); err != nil {
 		return best, report, err
 	}
 	if best == nil {
-		return nil, report, fmt.Errorf("gmm: no restart gave a mixture: %w", report.Restarts[0].Err)
+		return nil, report, fmt.Errorf("gmm: no start gave a mixture: %w", report.Starts[0].Err)
 	}
 	return best, report, nil
 }
 
-// fit is what the restarts of a fit share.
+// better reports whether r is to be kept and not s.
+func (r *Start) better(s *Start) bool {
+	if len(r.Collapsed) != len(s.Collapsed) {
+		return len(r.Collapsed) < len(s.Collapsed)
+	}
+	return r.LogPosterior > s.LogPosterior
+}
+
+// Choice is what Select found for one number of components.
+type Choice struct {
+	Components int
+	BIC        float64 // as Mixture.BIC, with the weights of the points; +Inf if there is no mixture
+	Report     *Report
+	Err        error // why there is no mixture
+}
+
+// Select fits mixtures of each of the given numbers of components, as Fit does, and
+// returns the one of the least Bayesian information criterion, and what it found
+// for each number. It returns an error if none gives a mixture. When ctx is done it
+// returns the error of ctx, with the best mixture so far unless there is none.
+func Select(ctx context.Context, x mat.Matrix, components []int, opts *Options) (*Mixture, []Choice, error) {
+	if len(components) == 0 {
+		return nil, nil, errors.New("gmm: no numbers of components to select from")
+	}
+	n, _ := x.Dims()
+	total := float64(n)
+	if opts != nil && opts.Weights != nil {
+		total = floats.Sum(opts.Weights)
+	}
+	var best *Mixture
+	var choices []Choice
+	least := math.Inf(1)
+	for _, k := range components {
+		if ctx.Err() != nil {
+			break
+		}
+		m, r, err := Fit(ctx, x, k, opts)
+		c := Choice{Components: k, BIC: math.Inf(1), Report: r, Err: err}
+		if m != nil {
+			c.BIC = float64(m.freeParams()*math.Log(total)) - 2*r.Starts[r.Best].LogLikelihood
+		}
+		if choices = append(choices, c); c.BIC < least {
+			best, least = m, c.BIC
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return best, choices, ctx.Err()
+	case best == nil:
+		return nil, choices, choices[0].Err
+	}
+	return best, choices, nil
+}
+
+// fit is what the starts of a fit share.
 type fit struct {
-	model   *Model
-	maxIter int
-	tol     float64
-
+	opts      *Options
+	model     *Model
+	em        *em
+	maxIter   int
+	tolerance float64
+	source    rand.Source
 	variances []float64 // of the columns
-
-	x, grad []float64 // parameters, gradient of -F there
-	local   local     // coordinates around x
 }
 
 // newFit checks the data and the options.
-func newFit(x mat.Matrix, k int, opts *FitOptions) (*fit, error) {
+func newFit(x mat.Matrix, k int, opts *Options) (*fit, error) {
 	n, d := x.Dims()
 	switch {
 	case k < 1:
@@ -194,46 +266,28 @@ func newFit(x mat.Matrix, k int, opts *FitOptions) (*fit, error) {
 		return nil, errors.New("gmm: no points")
 	case k > n:
 		return nil, fmt.Errorf("gmm: %d components for %d points", k, n)
-	case opts.Restarts < 0 || opts.MaxIter < 0 || opts.Workers < 0 || !(opts.Tol >= 0):
-		return nil, errors.New("gmm: negative Restarts, MaxIter, Tol or Workers")
-	case math.IsNaN(opts.RegCovar) || math.IsInf(opts.RegCovar, 0):
-		return nil, fmt.Errorf("gmm: RegCovar is %v", opts.RegCovar)
-	case opts.MeansInit != nil && opts.Start != nil:
-		return nil, errors.New("gmm: both MeansInit and Start are given")
-	case opts.Start != nil && (opts.Start.Components() != k || opts.Start.Dim() != d):
-		return nil, fmt.Errorf("gmm: Start has %d components in %d dimensions, want %d in %d", opts.Start.Components(), opts.Start.Dim(), k, d)
 	}
-	if opts.MeansInit != nil {
-		if r, c := opts.MeansInit.Dims(); r != k || c != d {
-			return nil, fmt.Errorf("gmm: MeansInit is %d×%d, want %d×%d", r, c, k, d)
-		}
-		if err := checkFinite("MeansInit", rev.ViewDense(opts.MeansInit)); err != nil {
-			return nil, err
-		}
+	if err := opts.check(n, k, d); err != nil {
+		return nil, err
 	}
-	switch p := opts.Prior; {
-	case p == Prior{}:
-	case !(p.Gamma > 0) || math.IsInf(p.Gamma, 0) || p.M < 0:
-		return nil, fmt.Errorf("gmm: Prior has Gamma %v and M %d, want Gamma > 0 and M >= 0", p.Gamma, p.M)
-	case p.Sign != GradBench:
-		return nil, errors.New("gmm: Prior has ADBench's sign, which has no maximum")
-	case opts.RegCovar != 0:
-		return nil, errors.New("gmm: both RegCovar and Prior are given")
-	}
+	view := viewMatrix(x)
 	f := &fit{
-		model:   &Model{X: viewMatrix(x), K: k, Prior: opts.Prior, Workers: opts.Workers},
-		maxIter: opts.MaxIter, tol: opts.Tol,
+		opts: opts, maxIter: opts.MaxIter, tolerance: opts.Tolerance, source: opts.Source,
+		model: &Model{X: view, K: k, Prior: opts.Prior, Workers: opts.Workers},
 	}
 	if f.maxIter == 0 {
 		f.maxIter = 500
 	}
-	if f.tol == 0 {
-		f.tol = 1e-8
+	if f.tolerance == 0 {
+		f.tolerance = 1e-3
 	}
-	if err := checkFinite("the data", f.model.X); err != nil {
+	if f.source == nil {
+		f.source = rand.NewPCG(1, 2)
+	}
+	if err := checkFinite("the data", view); err != nil {
 		return nil, err
 	}
-	f.variances = variances(f.model.X)
+	f.variances = variances(view)
 	for j, v := range f.variances {
 		if v != 0 && !(v > 1e-290 && v < 1e290) {
 			return nil, fmt.Errorf("gmm: the variance of column %d is %v, out of range: rescale it", j, v)
@@ -242,6 +296,9 @@ func newFit(x mat.Matrix, k int, opts *FitOptions) (*fit, error) {
 	if opts.Prior.Gamma == 0 && opts.RegCovar >= 0 {
 		reg := opts.RegCovar
 		if reg == 0 {
+			if n <= d && d > 1 && (opts.Covariance == Full || opts.Covariance == Tied) {
+				return nil, fmt.Errorf("gmm: %d points do not determine %v covariances of %d columns: want more points, diagonal or spherical ones, or a RegCovar", n, opts.Covariance, d)
+			}
 			for _, v := range f.variances {
 				if v > 0 && (reg == 0 || v < reg) {
 					reg = v
@@ -249,10 +306,81 @@ func newFit(x mat.Matrix, k int, opts *FitOptions) (*fit, error) {
 			}
 			reg *= 1e-6
 		}
-		f.model.Prior.Gamma = math.Sqrt(reg * float64(n) / float64(k))
+		total := float64(n)
+		if opts.Weights != nil {
+			total = floats.Sum(opts.Weights)
+		}
+		f.model.Prior.Gamma = math.Sqrt(reg * total / float64(k))
 	}
-	f.x, f.grad = make([]float64, f.model.Dim()), make([]float64, f.model.Dim())
+	f.em = newEM(view, opts.Weights, k, opts.Covariance, f.model.Prior, opts.Workers)
 	return f, nil
+}
+
+// check returns an error if the options make no sense for k components of n points
+// in d dimensions.
+func (o *Options) check(n, k, d int) error {
+	switch {
+	case o.Starts < 0 || o.MaxIter < 0 || o.Workers < 0 || !(o.Tolerance >= 0):
+		return errors.New("gmm: negative Starts, MaxIter, Tolerance or Workers")
+	case math.IsNaN(o.RegCovar) || math.IsInf(o.RegCovar, 0):
+		return fmt.Errorf("gmm: RegCovar is %v", o.RegCovar)
+	case o.Covariance < Full || o.Covariance > Spherical:
+		return fmt.Errorf("gmm: there is no %v", o.Covariance)
+	case o.Polish && (o.Covariance != Full || o.Weights != nil):
+		return errors.New("gmm: Polish is for full covariances and points without weights")
+	case o.InitMeans != nil && o.Init != nil:
+		return errors.New("gmm: both InitMeans and Init are given")
+	case o.Init != nil && (o.Init.Components() != k || o.Init.Dim() != d):
+		return fmt.Errorf("gmm: Init has %d components in %d dimensions, want %d in %d", o.Init.Components(), o.Init.Dim(), k, d)
+	}
+	if o.Init != nil && o.Covariance != Full {
+		if err := o.Covariance.check(o.Init.covs); err != nil {
+			return fmt.Errorf("gmm: Init: %w", err)
+		}
+	}
+	if o.InitMeans != nil {
+		if r, c := o.InitMeans.Dims(); r != k || c != d {
+			return fmt.Errorf("gmm: InitMeans is %d×%d, want %d×%d", r, c, k, d)
+		}
+		if err := checkFinite("InitMeans", rev.ViewDense(o.InitMeans)); err != nil {
+			return err
+		}
+	}
+	if err := checkWeights(o.Weights, n); err != nil {
+		return err
+	}
+	switch p := o.Prior; {
+	case p == Prior{}:
+	case !(p.Gamma > 0) || math.IsInf(p.Gamma, 0) || p.M < 0:
+		return fmt.Errorf("gmm: Prior has Gamma %v and M %d, want Gamma > 0 and M >= 0", p.Gamma, p.M)
+	case p.Sign != GradBench:
+		return errors.New("gmm: Prior has ADBench's sign, which has no maximum")
+	case o.RegCovar != 0:
+		return errors.New("gmm: both RegCovar and Prior are given")
+	}
+	return nil
+}
+
+// checkWeights returns an error unless w, if not nil, has n weights, one of which is
+// positive.
+func checkWeights(w []float64, n int) error {
+	if w == nil {
+		return nil
+	}
+	if len(w) != n {
+		return fmt.Errorf("gmm: %d weights for %d points", len(w), n)
+	}
+	var sum float64
+	for i, v := range w {
+		if !(v >= 0 && v <= 1e100) {
+			return fmt.Errorf("gmm: weight %d is %v, want a number from 0 to 1e100", i, v)
+		}
+		sum += v
+	}
+	if sum == 0 {
+		return errors.New("gmm: all weights are 0")
+	}
+	return nil
 }
 
 // checkFinite returns an error that names the first element of x that is not
@@ -289,134 +417,153 @@ func variances(x rev.General[float64]) []float64 {
 	return sum
 }
 
-// restart fits from one start. The mixture is nil if there is none.
-func (f *fit) restart(ctx context.Context, opts *FitOptions, rnd *rand.Rand) (m *Mixture, r Restart) {
-	begin := time.Now()
-	defer func() { r.Duration = time.Since(begin) }()
-	if r.Err = f.start(ctx, opts, rnd); r.Err != nil {
-		return nil, r
-	}
-	if r.Err = f.maximise(ctx, &r); r.Err != nil {
-		return nil, r
-	}
-	m, r.Err = FromParams(f.model.K, f.model.X.Cols, f.x)
-	if r.Err != nil {
-		return nil, r
-	}
-	r.LogPosterior = -f.model.Func(m.params)
-	likelihood := *f.model
-	likelihood.Prior = Prior{}
-	r.LogLikelihood = -likelihood.Func(m.params)
-	r.Collapsed = f.collapsed(m)
-	if !r.Converged {
-		r.Err = ctx.Err()
-	}
-	return m, r
-}
-
-// start sets the parameters that a restart starts from.
-func (f *fit) start(ctx context.Context, opts *FitOptions, rnd *rand.Rand) error {
-	x, k, d := f.model.X, f.model.K, f.model.X.Cols
-	if opts.Start != nil {
-		copy(f.x, opts.Start.params)
-		for c := range k { // the logarithm of a weight of 0 is not finite
-			f.x[c] = max(f.x[c], math.Log(minWeight))
-		}
-		return nil
-	}
-	scale := make([]float64, d)
+// starts clusters the points, and fits from each clustering that differs from those
+// before.
+func (f *fit) starts(ctx context.Context, keep func(*Mixture, Start)) error {
+	x, k := f.model.X, f.model.K
+	scaled, means := mat.NewDense(x.Rows, x.Cols, nil), mat.NewDense(k, x.Cols, nil)
+	scale := make([]float64, x.Cols)
 	for j, v := range f.variances {
 		if v > 0 {
-			scale[j] = 1 / v
+			scale[j] = 1 / math.Sqrt(v)
 		}
 	}
-	c := newClustering(x, k, scale, f.model.Workers)
-	if opts.MeansInit != nil {
-		c.centres = rev.ViewDense(opts.MeansInit)
-		c.reassign()
-	} else {
-		c.seed(ctx, rnd)
-		c.lloyd(ctx, 10)
+	for i := range x.Rows {
+		vec.MulTo(scaled.RawRowView(i), x.Row(i), scale)
 	}
-	if err := ctx.Err(); err != nil {
-		return err
+	opts := &kmeans.Options{Weights: f.opts.Weights, Source: f.source, Workers: f.opts.Workers}
+	starts := f.opts.Starts
+	if starts == 0 {
+		starts = 4
 	}
-
-	// The covariance of a cluster, shrunk as if D+1 more of its points had the
-	// pooled covariance, so that a cluster of few points can start too.
-	p := viewParams(f.x, k, d)
-	counts, scatter, pooled := make([]float64, k), make([]float64, k*d*d), make([]float64, d*d)
-	r := make([]float64, d)
-	for i, label := range c.labels {
-		counts[label]++
-		floats.SubTo(r, x.Row(i), c.centres.Row(label))
-		for j, v := range r {
-			vec.Axpy(v, r[:j+1], scatter[(label*d+j)*d:][:j+1])
+	if m := f.opts.InitMeans; m != nil {
+		starts = 1
+		opts.Init, opts.MaxIter = mat.NewDense(k, x.Cols, nil), 1
+		for c := range k {
+			vec.MulTo(opts.Init.RawRowView(c), m.RawRowView(c), scale)
 		}
 	}
-	for label := range k {
-		floats.Add(pooled, scatter[label*d*d:(label+1)*d*d])
-	}
-	n, m := float64(x.Rows), float64(d+1)
-	g2 := f.model.Prior.Gamma * f.model.Prior.Gamma
-	for label, count := range counts {
-		p.Alpha.Data[label] = math.Log((count + 1) / (n + float64(k)))
-		copy(p.Means.Row(label), c.centres.Row(label))
-		s := scatter[label*d*d : (label+1)*d*d]
-		floats.AddScaled(s, m/n, pooled)
-		for j := range d {
-			s[j*d+j] += g2
+	var costs []float64
+	for i := 0; i < starts && ctx.Err() == nil; i++ {
+		begin := time.Now()
+		c, _, err := kmeans.Fit(ctx, scaled, k, opts)
+		if c == nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return fmt.Errorf("gmm: clustering the points: %w", err)
 		}
-		floats.Scale(1/(count+m), s)
-		if row, pivot := setFactor(p.Factors.Row(label), s, d); row < d {
-			return &SingularError{Component: label, Row: row, Pivot: pivot}
+		// Of two clusterings with the same cost, one is a permutation of the other.
+		if slices.ContainsFunc(costs, func(v float64) bool { return math.Abs(v-c.Cost()) <= 1e-12*v }) {
+			continue
 		}
+		costs = append(costs, c.Cost())
+		labels := c.Labels()
+		f.means(means, labels)
+		keep(f.climb(ctx, begin, len(costs)-1, func() error { return f.em.begin(labels, rev.ViewDense(means)) }))
 	}
 	return nil
+}
+
+// means sets dst to the means of the points with each label. That of none is a point,
+// far from where others are.
+func (f *fit) means(dst *mat.Dense, labels []int) {
+	dst.Zero()
+	counts := make([]float64, f.model.K)
+	for i, label := range labels {
+		counts[label] += f.em.weight(i)
+	}
+	for i, label := range labels {
+		if counts[label] > 0 {
+			vec.Axpy(f.em.weight(i)/counts[label], f.model.X.Row(i), dst.RawRowView(label))
+		}
+	}
+	for c, count := range counts {
+		if count == 0 {
+			copy(dst.RawRowView(c), f.model.X.Row(0))
+		}
+	}
 }
 
 // minWeight is the least weight of a component in expectation maximisation.
 const minWeight = 1e-15
 
-// maximise takes f.x to a maximum of the log posterior: by EM while it gains
-// much, and then by rounds of L-BFGS with a step of EM or more between them.
-func (f *fit) maximise(ctx context.Context, r *Restart) error {
-	const fast = 1e-3 // nats a point that an EM step must gain to be followed by another
-	u := make([]float64, len(f.x))
-	before := math.Inf(-1) // the log posterior before the last step of EM
+// climb fits from what begin sets. The mixture is nil if there is none.
+func (f *fit) climb(ctx context.Context, since time.Time, start int, begin func() error) (m *Mixture, r Start) {
+	defer func() { r.Duration = time.Since(since) }()
+	if r.Err = begin(); r.Err != nil {
+		return nil, r
+	}
+	if r.Err = f.maximise(ctx, start, &r); r.Err != nil {
+		return nil, r
+	}
+	m, r.Err = f.mixture(&r)
+	// Once for each component at most, or there may be no place for one.
+	for range f.model.K {
+		lost := f.em.lost()
+		if r.Err != nil || len(lost) == 0 || len(lost) == f.model.K || ctx.Err() != nil || r.Iterations >= f.maxIter {
+			break
+		}
+		again := r
+		again.Reseeded += len(lost)
+		again.History = slices.Clone(r.History[:r.Iterations])
+		f.em.reseed(lost)
+		if f.em.refactor() != nil || f.maximise(ctx, start, &again) != nil {
+			break
+		}
+		other, err := f.mixture(&again)
+		if err != nil || len(f.em.lost()) >= len(lost) && !again.better(&r) {
+			break
+		}
+		m, r = other, again
+	}
+	if m != nil && !r.Converged {
+		r.Err = ctx.Err()
+	}
+	return m, r
+}
+
+// mixture returns the mixture that f.em has come to, and says in r how good it is.
+func (f *fit) mixture(r *Start) (*Mixture, error) {
+	m, err := f.em.mixture()
+	if err != nil {
+		return nil, err
+	}
+	r.LogLikelihood = f.em.expect(false)
+	r.LogPosterior = r.LogLikelihood + f.em.logPrior()
+	if len(r.History) == r.Iterations {
+		r.History = append(r.History, r.LogPosterior)
+	}
+	r.Collapsed = f.collapsed(m)
+	return m, nil
+}
+
+// maximise takes steps of EM until one gains little.
+func (f *fit) maximise(ctx context.Context, start int, r *Start) error {
+	before := math.Inf(-1)
+	r.Converged = false
 	for {
-		posterior := -f.model.FuncGrad(f.grad, f.x)
+		posterior := f.em.expect(true) + f.em.logPrior()
 		if math.IsNaN(posterior) || math.IsInf(posterior, 0) {
 			return fmt.Errorf("gmm: the log posterior is %v", posterior)
 		}
-		if len(r.History) == r.EM+r.LBFGS {
-			r.History = append(r.History, posterior)
-		}
-		f.local.set(f.x, f.model)
-		f.local.gradient(u, f.grad)
-		if f.converged(r, posterior, u) || r.EM+r.LBFGS >= f.maxIter || ctx.Err() != nil {
+		r.History = append(r.History, posterior)
+		r.Gain, before = posterior-before, posterior
+		r.Converged = r.Gain < f.tolerance*f.em.total
+		if r.Iterations >= f.maxIter || ctx.Err() != nil {
 			return nil
 		}
-		if posterior-before < fast*float64(f.model.X.Rows) {
-			before = math.Inf(-1)
-			f.round(ctx, r)
-			continue
+		if f.opts.Progress != nil {
+			f.opts.Progress(Iteration{Start: start, Iteration: r.Iterations, LogPosterior: posterior})
 		}
-		before = posterior
-		if err := f.step(); err != nil {
+		// What has converged has moments for one step more.
+		if err := f.em.maximise(); err != nil {
 			return err
 		}
-		r.EM++
+		if r.Iterations++; r.Converged {
+			return nil
+		}
 	}
-}
-
-// converged sets r.Gain, and r.Converged if it is small enough, given the
-// gradient in local coordinates, in which the Hessian of -F is about the
-// identity: a Newton step would gain half the square of the gradient.
-func (f *fit) converged(r *Restart, posterior float64, grad []float64) bool {
-	r.Gain = vec.SumSquares(grad) / 2
-	r.Converged = r.Gain <= max(f.tol, 0x1p-50*math.Abs(posterior))
-	return r.Converged
 }
 
 // collapsed returns the components of m with a variance of which the prior
@@ -424,15 +571,31 @@ func (f *fit) converged(r *Restart, posterior float64, grad []float64) bool {
 func (f *fit) collapsed(m *Mixture) []int {
 	var list []int
 	for c, w := range m.weights {
+		prior := f.model.Prior.Gamma * f.model.Prior.Gamma / (float64(w*f.em.total) + float64(f.model.Prior.M))
+		if m.kind == Tied {
+			prior *= w * float64(m.Components())
+		}
+		// The least variance is not below 1/‖Q‖².
+		if prior*squares(m.params, m.Components(), m.Dim(), c) <= 0.5 {
+			continue
+		}
 		var eigen mat.EigenSym
 		if !eigen.Factorize(m.covs[c], false) {
 			continue
 		}
 		least := eigen.Values(nil)[0]
-		prior := f.model.Prior.Gamma * f.model.Prior.Gamma / (float64(w*float64(f.model.X.Rows)) + float64(f.model.Prior.M))
 		if prior > least/2 {
 			list = append(list, c)
 		}
 	}
 	return list
+}
+
+// squares returns ‖Q‖² of component c.
+func squares(params []float64, k, d, c int) (sum float64) {
+	row := viewParams(params, k, d).Factors.Row(c)
+	for _, v := range row[:d] {
+		sum += math.Exp(2 * v)
+	}
+	return sum + vec.SumSquares(row[d:])
 }

@@ -3,6 +3,7 @@ package gmm
 import (
 	"context"
 	"math"
+	"time"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/optimize"
@@ -113,19 +114,93 @@ func (c *local) gradient(gu, g []float64) {
 	}
 }
 
-// round takes f.x through some iterations of L-BFGS, in local coordinates around
+// polishing is the state of a polish.
+type polishing struct {
+	ctx     context.Context
+	model   *Model
+	r       *Start
+	maxIter int
+	x, grad []float64 // parameters, gradient of -F there
+	local   local     // coordinates around x
+}
+
+// polish takes m on to a maximum of the log posterior, in rounds of L-BFGS with a
+// step of EM between them, and says in r how that went.
+func (f *fit) polish(ctx context.Context, m *Mixture, r *Start) *Mixture {
+	begin := time.Now()
+	defer func() { r.Duration += time.Since(begin) }()
+	p := &polishing{
+		ctx: ctx, model: f.model, r: r, maxIter: r.Iterations + f.maxIter,
+		x: m.Params(), grad: make([]float64, f.model.Dim()),
+	}
+	u := make([]float64, len(p.x))
+	for c, w := range m.weights {
+		p.x[c] = math.Log(max(w, minWeight))
+	}
+	at := func() bool {
+		posterior := -f.model.FuncGrad(p.grad, p.x)
+		p.local.set(p.x, f.model)
+		p.local.gradient(u, p.grad)
+		return p.converged(posterior, u) || r.Iterations >= p.maxIter || ctx.Err() != nil
+	}
+	for !at() {
+		p.round()
+		if at() {
+			break
+		}
+		next, err := FromParams(f.model.K, f.model.X.Cols, p.x)
+		if err != nil {
+			break
+		}
+		if f.em.start(next) != nil {
+			break
+		}
+		f.em.expect(true)
+		if f.em.maximise() != nil {
+			break
+		}
+		if next, err = f.em.mixture(); err != nil {
+			break
+		}
+		p.x = next.Params()
+		r.Iterations++
+		r.Polish++
+		r.History = append(r.History, -f.model.Func(p.x))
+	}
+	polished, err := FromParams(f.model.K, f.model.X.Cols, p.x)
+	if err != nil || !(-f.model.Func(polished.params) > r.LogPosterior) {
+		return m // it was at the maximum, but for rounding
+	}
+	r.LogPosterior = -f.model.Func(polished.params)
+	likelihood := *f.model
+	likelihood.Prior = Prior{}
+	r.LogLikelihood = -likelihood.Func(polished.params)
+	r.Collapsed = f.collapsed(polished)
+	return polished
+}
+
+// converged sets r.Gain, and r.Converged if it is small enough, given the
+// gradient in local coordinates, in which the Hessian of -F is about the
+// identity: a Newton step would gain half the square of the gradient.
+func (p *polishing) converged(posterior float64, grad []float64) bool {
+	p.r.Gain = vec.SumSquares(grad) / 2
+	p.r.Converged = p.r.Gain <= max(1e-8, 0x1p-50*math.Abs(posterior))
+	return p.r.Converged
+}
+
+// round takes p.x through some iterations of L-BFGS, in local coordinates around
 // where it begins.
-func (f *fit) round(ctx context.Context, r *Restart) {
+func (p *polishing) round() {
 	// Far from their origin the coordinates are not the right ones any more, but
 	// each round has to learn anew what the Hessian is.
 	const iterations = 40
-	size := len(f.x)
+	size := len(p.x)
 	x, grad, last := make([]float64, size), make([]float64, size), make([]float64, size)
 	last[0] = math.NaN() // where grad was found: nowhere
 	value := func(u []float64) float64 {
 		copy(last, u)
-		f.local.params(x, u)
-		v := f.model.FuncGrad(grad, x)
+		p.local.params(x, u)
+		v := p.model.FuncGrad(grad, x)
 		if math.IsNaN(v) {
 			return math.Inf(1) // far outside: the line search comes back
 		}
@@ -137,25 +212,23 @@ func (f *fit) round(ctx context.Context, r *Restart) {
 			if !floats.Equal(u, last) { // else Func has found it on the way
 				value(u)
 			}
-			f.local.gradient(gu, grad)
+			p.local.gradient(gu, grad)
 		},
 	}
 	settings := &optimize.Settings{
-		MajorIterations: min(iterations, f.maxIter-r.EM-r.LBFGS) + 1, // the start counts
-		Converger:       &monitor{f: f, ctx: ctx, r: r},
+		MajorIterations: min(iterations, p.maxIter-p.r.Iterations) + 1, // the start counts
+		Converger:       &monitor{p: p},
 	}
 	method := &optimize.LBFGS{Store: iterations, GradStopThreshold: math.NaN()}
 	// An error is that of a line search that cannot get further; EM can.
 	if result, _ := optimize.Minimize(problem, make([]float64, size), settings, method); result != nil {
-		f.local.params(f.x, result.X)
+		p.local.params(p.x, result.X)
 	}
 }
 
 // monitor watches L-BFGS.
 type monitor struct {
-	f     *fit
-	ctx   context.Context
-	r     *Restart
+	p     *polishing
 	start bool
 }
 
@@ -168,12 +241,14 @@ func (m *monitor) Converged(loc *optimize.Location) optimize.Status {
 		m.start = false
 		return optimize.NotTerminated
 	}
-	m.r.LBFGS++
-	m.r.History = append(m.r.History, -loc.F)
-	if m.f.converged(m.r, loc.F, loc.Gradient) {
+	r := m.p.r
+	r.Iterations++
+	r.Polish++
+	r.History = append(r.History, -loc.F)
+	if m.p.converged(loc.F, loc.Gradient) {
 		return optimize.GradientThreshold
 	}
-	if m.ctx.Err() != nil {
+	if m.p.ctx.Err() != nil {
 		return optimize.RuntimeLimit
 	}
 	return optimize.NotTerminated

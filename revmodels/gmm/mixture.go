@@ -10,7 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"revnum/internal/parallel"
+	"revnum/internal/jsonfile"
 	"revnum/internal/simd/dense"
 	"revnum/internal/simd/vec"
 	"revnum/rev"
@@ -32,6 +32,7 @@ type Mixture struct {
 	weights []float64
 	means   *mat.Dense
 	covs    []*mat.SymDense
+	kind    Covariance
 	params  []float64 // the same, as parameters of LogPosterior
 }
 
@@ -54,13 +55,18 @@ func (e *SingularError) Error() string {
 // the weights do not sum to 1 within 1e-6, if a number is not finite, or if a
 // covariance is not positive definite (a *SingularError).
 func NewMixture(weights []float64, means mat.Matrix, covariances []*mat.SymDense) (*Mixture, error) {
+	return newMixture(Full, weights, means, covariances)
+}
+
+// newMixture is NewMixture for covariances that are of the given kind.
+func newMixture(kind Covariance, weights []float64, means mat.Matrix, covariances []*mat.SymDense) (*Mixture, error) {
 	k, d := means.Dims()
 	if len(weights) != k || len(covariances) != k {
 		panic(mat.ErrShape)
 	}
 	m := &Mixture{
 		weights: append([]float64(nil), weights...), means: mat.DenseCopyOf(means),
-		covs: make([]*mat.SymDense, k), params: make([]float64, paramsLen(k, d)),
+		covs: make([]*mat.SymDense, k), kind: kind, params: make([]float64, paramsLen(k, d)),
 	}
 	var sum float64
 	for c, w := range weights {
@@ -94,7 +100,11 @@ func NewMixture(weights []float64, means mat.Matrix, covariances []*mat.SymDense
 				scratch[i*d+j] = cov.At(i, j)
 			}
 		}
-		if row, pivot := setFactor(p.Factors.Row(c), scratch, d); row < d {
+		factor := setFactor
+		if kind == Diagonal || kind == Spherical {
+			factor = setDiagonal
+		}
+		if row, pivot := factor(p.Factors.Row(c), scratch, d); row < d {
 			return nil, &SingularError{Component: c, Row: row, Pivot: pivot}
 		}
 	}
@@ -135,6 +145,34 @@ func FromParams(k, d int, x []float64) (*Mixture, error) {
 // d×d matrix a to a row of Factors, and destroys a. It returns d, or the first
 // row whose pivot is not above the rounding error, and that pivot.
 func setFactor(row, a []float64, d int) (int, float64) {
+	if i, pivot := invertFactor(a, d); i < d {
+		return i, pivot
+	}
+	l := row[d:]
+	for j := range d {
+		row[j] = math.Log(a[j*d+j])
+		for i := j + 1; i < d; i++ {
+			l[0] = a[i*d+j]
+			l = l[1:]
+		}
+	}
+	return d, 0
+}
+
+// setDiagonal is setFactor for a diagonal covariance.
+func setDiagonal(row, a []float64, d int) (int, float64) {
+	for j := range d {
+		if v := a[j*d+j]; !(v > 0) {
+			return j, v
+		}
+		row[j] = -math.Log(a[j*d+j]) / 2
+	}
+	return d, 0
+}
+
+// invertFactor replaces the lower triangle of the covariance a by that of Q. It
+// returns what setFactor does.
+func invertFactor(a []float64, d int) (int, float64) {
 	const eps = 0x1p-52
 	for i := range d {
 		ai := a[i*d : i*d+i+1]
@@ -150,14 +188,6 @@ func setFactor(row, a []float64, d int) (int, float64) {
 		ai[i] = math.Sqrt(pivot)
 	}
 	invertLower(a, d)
-	l := row[d:]
-	for j := range d {
-		row[j] = math.Log(a[j*d+j])
-		for i := j + 1; i < d; i++ {
-			l[0] = a[i*d+j]
-			l = l[1:]
-		}
-	}
 	return d, 0
 }
 
@@ -184,15 +214,14 @@ func unpackLower(q, row []float64, d int) {
 
 // invertLower replaces the lower triangle of the d×d matrix a by its inverse.
 func invertLower(a []float64, d int) {
-	for j := range d {
-		a[j*d+j] = 1 / a[j*d+j]
-		for i := j + 1; i < d; i++ {
-			var s float64
-			for l := j; l < i; l++ {
-				s += float64(a[i*d+l] * a[l*d+j])
-			}
-			a[i*d+j] = -s / a[i*d+i]
+	row := make([]float64, d)
+	for i := range d { // row i of L⁻¹ is -L_i·L⁻¹/L_ii, by the rows above
+		clear(row[:i])
+		for l, v := range a[i*d : i*d+i] {
+			vec.Axpy(v, a[l*d:l*d+l+1], row[:l+1])
 		}
+		a[i*d+i] = 1 / a[i*d+i]
+		vec.ScaleTo(a[i*d:i*d+i], -a[i*d+i], row[:i])
 	}
 }
 
@@ -237,13 +266,51 @@ func (m *Mixture) LogLikelihood(x mat.Matrix) float64 {
 	return -model.Func(m.params)
 }
 
-// freeParams returns the number of free parameters: that of the kernel less
-// one, as the weights sum to 1.
-func (m *Mixture) freeParams() float64 { return float64(len(m.params) - 1) }
+// Covariance returns which covariances the components have: Full, unless the mixture
+// is of a fit with others, or was read as one.
+func (m *Mixture) Covariance() Covariance { return m.kind }
+
+// Score returns the mean log density of the rows of x, NaN of none.
+func (m *Mixture) Score(x mat.Matrix) float64 {
+	n, _ := x.Dims()
+	return m.LogLikelihood(x) / float64(n)
+}
+
+// Transform returns the N×K distances of the rows of x from the means, each in
+// standard deviations of the component: √((x - μ)ᵀ·Σ⁻¹·(x - μ)).
+func (m *Mixture) Transform(x mat.Matrix) *mat.Dense {
+	xs := m.points(x)
+	if xs.Rows == 0 {
+		return &mat.Dense{}
+	}
+	k, d := m.Components(), m.Dim()
+	p := viewParams(m.params, k, d)
+	dst, row := mat.NewDense(xs.Rows, k, nil), make([]float64, scoringRun)
+	q, points := make([]float64, d*d), make([]float64, d*scoringRun)
+	for c := range k {
+		unpackFactor(q, p.Factors.Row(c), d)
+		for first := 0; first < xs.Rows; first += scoringRun {
+			n := min(scoringRun, xs.Rows-first)
+			load(points, scoringRun, xs, first, n)
+			dense.TriNorms(d, n, row, q, d, points, scoringRun, p.Means.Row(c))
+			for i, v := range row[:n] {
+				dst.Set(first+i, c, math.Sqrt(v))
+			}
+		}
+	}
+	return dst
+}
+
+// freeParams returns the number of free parameters.
+func (m *Mixture) freeParams() float64 {
+	k, d := m.Components(), m.Dim()
+	return float64(k - 1 + k*d + m.kind.free(k, d))
+}
 
 // BIC returns the Bayesian information criterion on the rows of x,
-// p·log N - 2·LogLikelihood(x), where p = K-1 + K·D + K·D(D+1)/2 parameters are
-// free. Lower is better.
+// p·log N - 2·LogLikelihood(x), where p parameters are free: K-1 weights, K·D
+// coordinates of means, and K·D(D+1)/2 numbers of full covariances, D(D+1)/2 of a
+// tied one, K·D of diagonal and K of spherical ones. Lower is better.
 func (m *Mixture) BIC(x mat.Matrix) float64 {
 	n, _ := x.Dims()
 	return float64(m.freeParams()*math.Log(float64(n))) - 2*m.LogLikelihood(x)
@@ -303,81 +370,6 @@ func (m *Mixture) Predict(x mat.Matrix) []int {
 	return labels
 }
 
-// scoring is the parallel task of score. Its blocks are runs of points, held by
-// coordinate like those of the kernel.
-type scoring struct {
-	x, means rev.General[float64]
-	q, bias  []float64   // of each component: Q, and the log density at its mean times its weight
-	logp     []float64   // N log densities, or nil
-	resp     []float64   // N×K responsibilities, or nil
-	scratch  [][]float64 // of each worker
-}
-
-// scoringRun is the number of points in a block of scoring: an odd number of cache
-// lines, so that coordinates do not lie in a few sets of the level 1 cache.
-const scoringRun = 216
-
-// score sets logp and resp, which may be nil, for the points x.
-func (m *Mixture) score(x rev.General[float64], logp, resp []float64) {
-	d, comps := m.Dim(), m.Components()
-	p := viewParams(m.params, comps, d)
-	workers := parallel.Workers(0)
-	s := &scoring{
-		x: x, means: p.Means, logp: logp, resp: resp,
-		q: make([]float64, comps*d*d), bias: make([]float64, comps), scratch: make([][]float64, workers),
-	}
-	lse := softmax(m.Params()[:comps])
-	for c := range comps {
-		unpackFactor(s.q[c*d*d:(c+1)*d*d], p.Factors.Row(c), d)
-		s.bias[c] = p.Alpha.Data[c] - lse - float64(float64(d)/2*math.Log(2*math.Pi)) + vec.Sum(p.Factors.Row(c)[:d])
-	}
-	for w := range workers {
-		s.scratch[w] = make([]float64, (d+comps+3)*scoringRun)
-	}
-	parallel.Run(workers, (x.Rows+scoringRun-1)/scoringRun, s)
-}
-
-// Block implements parallel.Task.
-func (s *scoring) Block(worker, b int) {
-	const run = scoringRun
-	d, comps := s.x.Cols, len(s.bias)
-	p0 := b * run
-	n := min(run, s.x.Rows-p0)
-	scratch := s.scratch[worker]
-	x, beta, rest := scratch[:d*run], scratch[d*run:(d+comps)*run], scratch[(d+comps)*run:]
-	top, sum, logs := rest[:n], rest[run:run+n], rest[2*run:2*run+n]
-	load(x, run, s.x, p0, n)
-	for p := range top {
-		top[p], sum[p] = math.Inf(-1), 0
-	}
-	for k, bias := range s.bias {
-		row := beta[k*run : k*run+n]
-		dense.TriNorms(d, n, row, s.q[k*d*d:(k+1)*d*d], d, x, run, s.means.Row(k))
-		vec.AffineMax(row, top, -0.5, bias)
-	}
-	for p, v := range top {
-		if math.IsInf(v, -1) {
-			top[p] = 0 // the density is 0: log 0, not NaN
-		}
-	}
-	for k := range comps {
-		vec.ExpSubAdd(beta[k*run:k*run+n], top, sum)
-	}
-	if s.logp != nil {
-		vec.Log(logs, sum)
-		for p, v := range logs {
-			s.logp[p0+p] = top[p] + v
-		}
-	}
-	if s.resp != nil {
-		for k := range comps {
-			for p, v := range beta[k*run : k*run+n] {
-				s.resp[(p0+p)*comps+k] = v / sum[p]
-			}
-		}
-	}
-}
-
 // Sample returns n points drawn from the mixture, and the component that each
 // came from. It panics if n is not positive.
 func (m *Mixture) Sample(n int, src rand.Source) (*mat.Dense, []int) {
@@ -418,6 +410,7 @@ func (m *Mixture) Sample(n int, src rand.Source) (*mat.Dense, []int) {
 type mixtureJSON struct {
 	Weights     []float64     `json:"weights"`
 	Means       [][]float64   `json:"means"`
+	Kind        Covariance    `json:"covariance,omitzero"`
 	Covariances [][][]float64 `json:"covariances"`
 }
 
@@ -425,12 +418,13 @@ type mixtureJSON struct {
 //
 //	{"weights": [K numbers], "means": [K rows of D], "covariances": [K times D rows of D]}
 //
-// and reading it back gives the same mixture, bit for bit.
+// with "covariance": "tied", "diagonal" or "spherical" unless they are full, and
+// reading it back gives the same mixture, bit for bit.
 func (m *Mixture) MarshalJSON() ([]byte, error) {
 	if m.means == nil {
 		return nil, errors.New("gmm: a zero Mixture has no JSON form")
 	}
-	j := mixtureJSON{Weights: m.weights}
+	j := mixtureJSON{Weights: m.weights, Kind: m.kind}
 	for c, cov := range m.covs {
 		j.Means = append(j.Means, m.means.RawRowView(c))
 		rows := make([][]float64, m.Dim())
@@ -475,7 +469,10 @@ func (m *Mixture) UnmarshalJSON(b []byte) error {
 		}
 		covs[c] = cov
 	}
-	read, err := NewMixture(j.Weights, means, covs)
+	if err := j.Kind.check(covs); err != nil {
+		return fmt.Errorf("gmm: reading a mixture: %w", err)
+	}
+	read, err := newMixture(j.Kind, j.Weights, means, covs)
 	if err != nil {
 		return err
 	}
@@ -505,6 +502,13 @@ func symmetric(rows [][]float64, d int) (*mat.SymDense, error) {
 	}
 	return a, nil
 }
+
+// WriteFile writes m to the file at path, as JSON. The file is whole or as it was
+// before.
+func WriteFile(path string, m *Mixture) error { return jsonfile.Write(path, m) }
+
+// ReadFile reads a mixture that WriteFile wrote.
+func ReadFile(path string) (*Mixture, error) { return jsonfile.Read[Mixture](path, "a mixture") }
 
 // String returns the parameters of the components, to be read by people.
 func (m *Mixture) String() string {

@@ -1,0 +1,216 @@
+package gmm
+
+import (
+	"math"
+
+	"revnum/internal/parallel"
+	"revnum/internal/simd/dense"
+	"revnum/internal/simd/vec"
+	"revnum/rev"
+)
+
+// A density evaluates the components of a mixture at runs of points. With Q_k of a
+// component, Σ_k⁻¹ = Q_kᵀ·Q_k, the log of its density times its weight is
+//
+//	β_k = log w_k + log det Q_k - ½D·log 2π - ½‖Q_k·(x - μ_k)‖².
+//
+// With full covariances that is what it computes. Otherwise, with x' = x - origin
+// and μ'_k = μ_k - origin, the square is a product of matrices for all components
+// at once:
+//
+//	tied      ‖z‖² - 2·(Q·μ'_k)·z + ‖Q·μ'_k‖²,   z = Q·x'
+//	diagonal  q_k²·x'² - 2·(q_k²·μ'_k)·x' + ‖q_k·μ'_k‖², element by element
+//
+// to an error of ε times the squares of its terms, hence the origin amid the points.
+type density struct {
+	kind           Covariance
+	k, d           int
+	means          rev.General[float64]
+	origin         []float64
+	q              []float64 // K×D×D with full, D×D with tied, K×D with other covariances
+	bias           []float64 // what of β_k does not depend on x
+	linear, square []float64 // K×D: what z or x' is multiplied with, and x'²
+}
+
+// scoringRun is the number of points in a run: an odd number of cache lines, so that
+// coordinates do not lie in a few sets of the level 1 cache.
+const scoringRun = 216
+
+// densityScratch is what a worker needs for a run.
+type densityScratch struct {
+	x, z           []float64 // D×run: x', and z or x'²
+	rows           []float64 // K×run: β, then exp(β - top)
+	top, sum, logs [scoringRun]float64
+}
+
+func newDensityScratch(k, d int) *densityScratch {
+	return &densityScratch{
+		x: make([]float64, d*scoringRun), z: make([]float64, d*scoringRun), rows: make([]float64, k*scoringRun),
+	}
+}
+
+// set prepares for the log weights, and for means and q as they are.
+func (m *density) set(logw []float64) {
+	k, d := m.k, m.d
+	if m.bias == nil {
+		m.bias, m.linear, m.square = make([]float64, k), make([]float64, k*d), make([]float64, k*d)
+	}
+	mu, z := make([]float64, d), make([]float64, d)
+	for c := range k {
+		b := logw[c] - float64(float64(d)/2*math.Log(2*math.Pi))
+		for j := range d {
+			b += math.Log(m.diagonal(c, j))
+			mu[j] = m.means.Row(c)[j] - m.origin[j]
+		}
+		linear := m.linear[c*d : (c+1)*d]
+		switch m.kind {
+		case Full:
+		case Tied:
+			for i := range d {
+				linear[i] = vec.Dot(m.q[i*d:i*d+i+1], mu[:i+1])
+			}
+			b -= vec.SumSquares(linear) / 2
+		default:
+			q := m.q[c*d : (c+1)*d]
+			vec.MulTo(z, q, mu)
+			vec.MulTo(linear, q, z)
+			square := m.square[c*d : (c+1)*d]
+			vec.MulTo(square, q, q)
+			vec.ScaleTo(square, -0.5, square)
+			b -= vec.SumSquares(z) / 2
+		}
+		m.bias[c] = b
+	}
+}
+
+// diagonal returns element j of the diagonal of Q_c.
+func (m *density) diagonal(c, j int) float64 {
+	switch m.kind {
+	case Full:
+		return m.q[(c*m.d+j)*m.d+j]
+	case Tied:
+		return m.q[j*m.d+j]
+	default:
+		return m.q[c*m.d+j]
+	}
+}
+
+// weigh sets t.rows to β - top at n points of x from the given first one on,
+// t.sum to Σ_k exp(β_k - top), t.logs to logsumexp_k β, and then t.rows to their
+// exponentials.
+func (m *density) weigh(t *densityScratch, x rev.General[float64], first, n int) {
+	const run = scoringRun
+	k, d := m.k, m.d
+	top, sum, logs := t.top[:n], t.sum[:n], t.logs[:n]
+	load(t.x, run, x, first, n)
+	for p := range top {
+		top[p], sum[p] = math.Inf(-1), 0
+	}
+	if m.kind == Full {
+		for c := range k {
+			row := t.rows[c*run : c*run+n]
+			dense.TriNorms(d, n, row, m.q[c*d*d:(c+1)*d*d], d, t.x, run, m.means.Row(c))
+			vec.AffineMax(row, top, -0.5, m.bias[c])
+		}
+	} else {
+		vec.SubColumn(n, t.x, run, t.x, run, m.origin)
+		clear(t.rows)
+		if m.kind == Tied {
+			clear(t.z)
+			dense.Gemm(d, n, d, 1, m.q, d, 1, t.x, run, 1, t.z, run)
+			dense.Gemm(k, n, d, 1, m.linear, d, 1, t.z, run, 1, t.rows, run)
+		} else {
+			for j := range d {
+				row := t.x[j*run : j*run+n]
+				vec.MulTo(t.z[j*run:j*run+n], row, row)
+			}
+			dense.Gemm(k, n, d, 1, m.linear, d, 1, t.x, run, 1, t.rows, run)
+			dense.Gemm(k, n, d, 1, m.square, d, 1, t.z, run, 1, t.rows, run)
+		}
+		for c := range k {
+			vec.AffineMax(t.rows[c*run:c*run+n], top, 1, m.bias[c])
+		}
+	}
+	for p, v := range top {
+		if math.IsInf(v, -1) {
+			top[p] = 0 // the density is 0: log 0, not NaN
+		}
+	}
+	for c := range k {
+		vec.ExpSubAdd(t.rows[c*run:c*run+n], top, sum)
+	}
+	vec.Log(logs, sum)
+	vec.AddTo(logs, logs, top)
+	if m.kind == Tied { // -½‖z‖², of which β_k has nothing so far
+		for i := range d {
+			z := t.z[i*run : i*run+n]
+			vec.MulTo(z, z, z)
+			vec.Axpy(-0.5, z, logs)
+		}
+	}
+}
+
+// scoring is the parallel task of score. Its blocks are runs of points.
+type scoring struct {
+	density density
+	x       rev.General[float64]
+	logp    []float64         // N log densities, or nil
+	resp    []float64         // N×K responsibilities, or nil
+	scratch []*densityScratch // of each worker
+}
+
+// score sets logp and resp, which may be nil, for the points x.
+func (m *Mixture) score(x rev.General[float64], logp, resp []float64) {
+	workers := parallel.Workers(0)
+	s := &scoring{density: m.density(), x: x, logp: logp, resp: resp, scratch: make([]*densityScratch, workers)}
+	for w := range workers {
+		s.scratch[w] = newDensityScratch(m.Components(), m.Dim())
+	}
+	parallel.Run(workers, (x.Rows+scoringRun-1)/scoringRun, s)
+}
+
+// density returns the density of the mixture.
+func (m *Mixture) density() density {
+	k, d := m.Components(), m.Dim()
+	p := viewParams(m.params, k, d)
+	s := density{kind: m.kind, k: k, d: d, means: p.Means, origin: make([]float64, d)}
+	for c, w := range m.weights {
+		vec.Axpy(w, p.Means.Row(c), s.origin)
+	}
+	numbers, count := m.kind.size(k, d)
+	s.q = make([]float64, numbers*count)
+	for c := range count {
+		if q := s.q[c*numbers : (c+1)*numbers]; numbers > d {
+			unpackFactor(q, p.Factors.Row(c), d)
+		} else {
+			for j := range q {
+				q[j] = math.Exp(p.Factors.Row(c)[j])
+			}
+		}
+	}
+	logw := m.Params()[:k]
+	lse := softmax(m.Params()[:k])
+	for c := range logw {
+		logw[c] -= lse
+	}
+	s.set(logw)
+	return s
+}
+
+// Block implements parallel.Task.
+func (s *scoring) Block(worker, b int) {
+	first := b * scoringRun
+	n := min(scoringRun, s.x.Rows-first)
+	t, comps := s.scratch[worker], s.density.k
+	s.density.weigh(t, s.x, first, n)
+	if s.logp != nil {
+		copy(s.logp[first:], t.logs[:n])
+	}
+	if s.resp != nil {
+		for k := range comps {
+			for p, v := range t.rows[k*scoringRun : k*scoringRun+n] {
+				s.resp[(first+p)*comps+k] = v / t.sum[p]
+			}
+		}
+	}
+}
