@@ -35,6 +35,12 @@ func (e *OperandError) Error() string {
 // Unwrap returns e.Err.
 func (e *OperandError) Unwrap() error { return e.Err }
 
+// ShapeError returns what a kernel K panics with where the shape of an operand is
+// wrong in a way that no tag can say.
+func ShapeError[K any](operand, format string, args ...any) *OperandError {
+	return &OperandError{Kernel: layoutFor[K]().kernel.String(), Operand: operand, Reason: fmt.Sprintf(format, args...), Err: mat.ErrShape}
+}
+
 // mustCheck is check that panics. The pointers to derivatives may be nil.
 func (l *layout) mustCheck(k, g, t, gt unsafe.Pointer) {
 	if err := l.check(k, g, t, gt); err != nil {

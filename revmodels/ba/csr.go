@@ -12,7 +12,8 @@ import (
 // again. Columns ascend in each row. It panics with mat.ErrRowAccess if an index is
 // out of range.
 func (k Snavely[T]) CSR() (a revsparse.CSR[T, int], j rev.General[T]) {
-	p := k.check()
+	rev.ForwardPass(&k)
+	p := k.problem()
 	a, j, _ = p.csr()
 	return a, j
 }
@@ -23,7 +24,8 @@ func (k Snavely[T]) CSR() (a revsparse.CSR[T, int], j rev.General[T]) {
 // may be called again and again. Columns ascend in each row. It panics with
 // mat.ErrRowAccess if an index is out of range.
 func (k Weighted[T]) CSR() (a revsparse.CSR[T, int], j rev.General[T], z rev.Vector[T]) {
-	p := k.check()
+	rev.ForwardPass(&k)
+	p := k.problem()
 	return p.csr()
 }
 

@@ -29,27 +29,23 @@ const (
 //
 // where ġ is the tangent of R̄ (see the package comment for J).
 type Snavely[T rev.Real] struct {
-	R        rev.Vector[T]  `rev:"acc"` // two residuals an observation
-	Cameras  rev.General[T] `rev:"in"`  // n×9: angle-axis r, translation t, f, k1, k2
-	Points   rev.General[T] `rev:"in"`  // m×3
-	Features rev.General[T] `rev:"in"`  // p×2
+	R        rev.Vector[T]  `rev:"acc" shape:"2*p"` // two residuals an observation
+	Cameras  rev.General[T] `rev:"in" shape:"n,9"`  // angle-axis r, translation t, f, k1, k2
+	Points   rev.General[T] `rev:"in" shape:"m,3"`
+	Features rev.General[T] `rev:"in" shape:"p,2"`
 
 	// The camera and the point of each observation: rows of Cameras and Points.
-	Camera, Point []int `rev:"index"`
+	Camera, Point []int `rev:"index" shape:"p"`
 
 	Workers int // goroutines to use; 0 means GOMAXPROCS
 }
 
-// NewSnavely returns the kernel over gonum's types, sharing their storage. It
-// panics with mat.ErrShape if the operands do not fit together.
+// NewSnavely returns the kernel over gonum's types, sharing their storage.
 func NewSnavely(r *mat.VecDense, cameras, points, features *mat.Dense, camera, point []int) Snavely[float64] {
-	k := Snavely[float64]{
+	return Snavely[float64]{
 		R: rev.ViewVec(r), Cameras: rev.ViewDense(cameras), Points: rev.ViewDense(points), Features: rev.ViewDense(features),
 		Camera: camera, Point: point,
 	}
-	p := k.problem()
-	p.checkShape()
-	return k
 }
 
 func (k *Snavely[T]) problem() problem[T] {
@@ -59,23 +55,29 @@ func (k *Snavely[T]) problem() problem[T] {
 	}
 }
 
-func (k *Snavely[T]) check() problem[T] {
-	rev.Check(k)
-	p := k.problem()
-	p.checkShape()
-	return p
-}
-
 // Forward computes R += π(c, X) - x.
-func (k Snavely[T]) Forward() {
-	p := k.check()
-	p.addResiduals(1)
-}
+func (k Snavely[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
 
 // Inverse computes R -= π(c, X) - x.
-func (k Snavely[T]) Inverse() {
-	p := k.check()
-	p.addResiduals(-1)
+func (k Snavely[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes R -= π(c, X) - x and x̄ += Jᵀ·R̄.
+func (k Snavely[T]) Adjoint(g Snavely[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes R += π(c, X) - x and Ṙ += J·ẋ.
+func (k Snavely[T]) Tangent(t Snavely[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, Ṙ -= J·ẋ, and the tangents of the
+// gradient in gt.
+func (k Snavely[T]) AdjointTangent(g, t, gt Snavely[T]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k Snavely[T]) Run(p rev.Pass[Snavely[T]]) error {
+	q := k.problem()
+	q.pass(T(p.Sign()), p.G.problem(), p.T.problem(), p.GT.problem())
+	return nil
 }
 
 // Jacobian computes R += π(c, X) - x, if R is not nil, and stores the Jacobian in
@@ -83,28 +85,7 @@ func (k Snavely[T]) Inverse() {
 // by the nine parameters of its camera and by the three of its point. It panics
 // with mat.ErrShape if j is of another shape.
 func (k Snavely[T]) Jacobian(j rev.General[T]) {
-	p := k.check()
+	rev.ForwardPass(&k)
+	p := k.problem()
 	p.jacobian(j, rev.Vector[T]{})
-}
-
-// Adjoint computes R -= π(c, X) - x and x̄ += Jᵀ·R̄ for the operands of g.
-func (k Snavely[T]) Adjoint(g Snavely[T]) {
-	p := k.check()
-	rev.CheckLike(&k, &g)
-	p.adjoint(g.problem())
-}
-
-// Tangent computes R += π(c, X) - x and Ṙ += J·ẋ.
-func (k Snavely[T]) Tangent(t Snavely[T]) {
-	p := k.check()
-	rev.CheckLike(&k, &t)
-	p.tangent(t.problem(), 1)
-}
-
-// AdjointTangent computes what Adjoint does, Ṙ -= J·ẋ, and the tangents of the
-// gradient in gt.
-func (k Snavely[T]) AdjointTangent(g, t, gt Snavely[T]) {
-	p := k.check()
-	rev.CheckLike(&k, &g, &t, &gt)
-	p.adjointTangent(g.problem(), t.problem(), gt.problem())
 }

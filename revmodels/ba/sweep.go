@@ -19,17 +19,6 @@ type problem[T rev.Real] struct {
 	workers         int
 }
 
-func (p *problem[T]) checkShape() {
-	n := len(p.camera)
-	switch {
-	case len(p.point) != n, p.features.Rows != n, p.features.Cols != 2,
-		p.cameras.Cols != params(p.model), p.points.Cols != 3,
-		p.r.Data != nil && p.r.N != 2*n,
-		p.model == views.Weighted && (p.weights.N != n || p.z.Data != nil && p.z.N != n):
-		panic(mat.ErrShape)
-	}
-}
-
 // params returns the number of parameters of a camera.
 func params(m views.CameraModel) int {
 	if m == views.Weighted {
@@ -67,8 +56,6 @@ func (p *problem[T]) run(t *task[T]) {
 	}
 }
 
-func (p *problem[T]) addResiduals(sign T) { p.run(&task[T]{do: views.Residuals, sign: sign}) }
-
 func (p *problem[T]) jacobian(j rev.General[T], dz rev.Vector[T]) {
 	n := len(p.camera)
 	if j.Rows != 2*n || j.Cols != p.model.Columns() || n > 0 && (j.Stride < j.Cols || len(j.Data) < (2*n-1)*j.Stride+j.Cols) ||
@@ -78,30 +65,24 @@ func (p *problem[T]) jacobian(j rev.General[T], dz rev.Vector[T]) {
 	p.run(&task[T]{do: views.Derivative, sign: 1, j: j, dz: dz})
 }
 
-// adjoint subtracts the residuals from r and z, and adds to the cotangents g.
-func (p *problem[T]) adjoint(g problem[T]) {
-	t := task[T]{do: views.Adjoint, sign: -1, g: g}
-	if !g.outputs() || !g.inputs() {
-		t.do = views.Residuals
+// pass adds sign times the residuals and their tangents, and to the cotangents
+// and their tangents.
+func (p *problem[T]) pass(sign T, g, t, gt problem[T]) {
+	q := *p // without what is done already
+	run := func(do views.Task, d problem[T]) {
+		q.run(&task[T]{do: do, sign: sign, g: d})
+		q.r.Data, q.z.Data = nil, nil
 	}
-	p.run(&t)
-}
-
-// tangent adds sign times the residuals and their tangents.
-func (p *problem[T]) tangent(t problem[T], sign T) {
-	s := task[T]{do: views.Tangent, sign: sign, g: t}
-	if !t.outputs() || !t.inputs() {
-		s.do = views.Residuals
+	adjoint, tangent := g.outputs() && g.inputs(), t.outputs() && t.inputs()
+	if adjoint {
+		run(views.Adjoint, g)
 	}
-	p.run(&s)
-}
-
-// adjointTangent is the tangent of adjoint.
-func (p *problem[T]) adjointTangent(g, t, gt problem[T]) {
-	p.adjoint(g)
-	q := *p
-	q.r.Data, q.z.Data = nil, nil
-	q.tangent(t, -1)
+	if tangent {
+		run(views.Tangent, t)
+	}
+	if !adjoint && !tangent {
+		run(views.Residuals, problem[T]{})
+	}
 	if gt.inputs() && (gt.outputs() || g.outputs()) {
 		q.second(&g, &t, &gt)
 	}

@@ -29,29 +29,25 @@ const (
 //
 // where ġ is the tangent of (R̄, Z̄) (see the package comment for J).
 type Weighted[T rev.Real] struct {
-	R        rev.Vector[T]  `rev:"acc"` // two residuals an observation
-	Z        rev.Vector[T]  `rev:"acc"` // one an observation, of the weight
-	Cameras  rev.General[T] `rev:"in"`  // n×11: angle-axis r, centre C, f, u0, v0, k1, k2
-	Points   rev.General[T] `rev:"in"`  // m×3
-	Weights  rev.Vector[T]  `rev:"in"`  // p
-	Features rev.General[T] `rev:"in"`  // p×2
+	R        rev.Vector[T]  `rev:"acc" shape:"2*p"` // two residuals an observation
+	Z        rev.Vector[T]  `rev:"acc" shape:"p"`   // one an observation, of the weight
+	Cameras  rev.General[T] `rev:"in" shape:"n,11"` // angle-axis r, centre C, f, u0, v0, k1, k2
+	Points   rev.General[T] `rev:"in" shape:"m,3"`
+	Weights  rev.Vector[T]  `rev:"in" shape:"p"`
+	Features rev.General[T] `rev:"in" shape:"p,2"`
 
 	// The camera and the point of each observation: rows of Cameras and Points.
-	Camera, Point []int `rev:"index"`
+	Camera, Point []int `rev:"index" shape:"p"`
 
 	Workers int // goroutines to use; 0 means GOMAXPROCS
 }
 
-// NewWeighted returns the kernel over gonum's types, sharing their storage. It
-// panics with mat.ErrShape if the operands do not fit together.
+// NewWeighted returns the kernel over gonum's types, sharing their storage.
 func NewWeighted(r, z *mat.VecDense, cameras, points *mat.Dense, weights *mat.VecDense, features *mat.Dense, camera, point []int) Weighted[float64] {
-	k := Weighted[float64]{
+	return Weighted[float64]{
 		R: rev.ViewVec(r), Z: rev.ViewVec(z), Cameras: rev.ViewDense(cameras), Points: rev.ViewDense(points),
 		Weights: rev.ViewVec(weights), Features: rev.ViewDense(features), Camera: camera, Point: point,
 	}
-	p := k.problem()
-	p.checkShape()
-	return k
 }
 
 func (k *Weighted[T]) problem() problem[T] {
@@ -61,23 +57,29 @@ func (k *Weighted[T]) problem() problem[T] {
 	}
 }
 
-func (k *Weighted[T]) check() problem[T] {
-	rev.Check(k)
-	p := k.problem()
-	p.checkShape()
-	return p
-}
-
 // Forward computes R += w·(π(c, X) - x) and Z += 1 - w².
-func (k Weighted[T]) Forward() {
-	p := k.check()
-	p.addResiduals(1)
-}
+func (k Weighted[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
 
 // Inverse computes R -= w·(π(c, X) - x) and Z -= 1 - w².
-func (k Weighted[T]) Inverse() {
-	p := k.check()
-	p.addResiduals(-1)
+func (k Weighted[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes R -= w·(π(c, X) - x), Z -= 1 - w² and x̄ += Jᵀ·(R̄, Z̄).
+func (k Weighted[T]) Adjoint(g Weighted[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes R += w·(π(c, X) - x), Z += 1 - w² and (Ṙ, Ż) += J·ẋ.
+func (k Weighted[T]) Tangent(t Weighted[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, (Ṙ, Ż) -= J·ẋ, and the
+// tangents of the gradient in gt.
+func (k Weighted[T]) AdjointTangent(g, t, gt Weighted[T]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k Weighted[T]) Run(p rev.Pass[Weighted[T]]) error {
+	q := k.problem()
+	q.pass(T(p.Sign()), p.G.problem(), p.T.problem(), p.GT.problem())
+	return nil
 }
 
 // Jacobian computes R += w·(π(c, X) - x) and Z += 1 - w², those that are not nil,
@@ -86,29 +88,7 @@ func (k Weighted[T]) Inverse() {
 // of its point and by its weight; z, of p elements, those of Z by the weights. It
 // panics with mat.ErrShape if j or z is of another shape.
 func (k Weighted[T]) Jacobian(j rev.General[T], z rev.Vector[T]) {
-	p := k.check()
+	rev.ForwardPass(&k)
+	p := k.problem()
 	p.jacobian(j, z)
-}
-
-// Adjoint computes R -= w·(π(c, X) - x), Z -= 1 - w² and x̄ += Jᵀ·(R̄, Z̄) for the
-// operands of g.
-func (k Weighted[T]) Adjoint(g Weighted[T]) {
-	p := k.check()
-	rev.CheckLike(&k, &g)
-	p.adjoint(g.problem())
-}
-
-// Tangent computes R += w·(π(c, X) - x), Z += 1 - w² and (Ṙ, Ż) += J·ẋ.
-func (k Weighted[T]) Tangent(t Weighted[T]) {
-	p := k.check()
-	rev.CheckLike(&k, &t)
-	p.tangent(t.problem(), 1)
-}
-
-// AdjointTangent computes what Adjoint does, (Ṙ, Ż) -= J·ẋ, and the tangents of
-// the gradient in gt.
-func (k Weighted[T]) AdjointTangent(g, t, gt Weighted[T]) {
-	p := k.check()
-	rev.CheckLike(&k, &g, &t, &gt)
-	p.adjointTangent(g.problem(), t.problem(), gt.problem())
 }

@@ -1,10 +1,6 @@
 package gmm
 
 import (
-	"math"
-
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/fixed"
 	"revnum/rev"
 )
@@ -49,14 +45,13 @@ import (
 // each, so that a point contributes to an element of the gradient an error of
 // some 3 + K/2 times these factors.
 //
-// Shape errors panic with mat.ErrShape, operands that overlap as rev.Check
-// says; a negative or non-finite γ, or a negative M, panics with a string.
+// A negative or non-finite γ, or a negative M, panics with a string.
 type FixedLogPosterior struct {
-	Out     *fixed.Q43             `rev:"acc"` // the log posterior F
-	Alpha   rev.Vector[fixed.Q43]  `rev:"in"`  // K: log weights α, not normalised
-	Means   rev.General[fixed.Q43] `rev:"in"`  // K×D: means μ
-	Factors rev.General[fixed.Q43] `rev:"in"`  // K×D(D+1)/2: D log-diagonal entries q, then the strictly lower triangle column by column
-	X       rev.General[fixed.Q43] `rev:"in"`  // N×D: the points x, one a row
+	Out     *fixed.Q43             `rev:"acc"`                    // the log posterior F
+	Alpha   rev.Vector[fixed.Q43]  `rev:"in" shape:"K"`           // log weights α, not normalised
+	Means   rev.General[fixed.Q43] `rev:"in" shape:"K,D"`         // means μ
+	Factors rev.General[fixed.Q43] `rev:"in" shape:"K,D*(D+1)/2"` // D log-diagonal entries q, then the strictly lower triangle column by column
+	X       rev.General[fixed.Q43] `rev:"in" shape:"N,D"`         // the points x, one a row
 
 	Prior   Prior
 	Workers int // goroutines to use; 0 means GOMAXPROCS
@@ -91,90 +86,42 @@ type FixedLogPosterior struct {
 // after which each line of the gradient is differentiated by the product rule.
 
 // Forward adds the log posterior to Out.
-func (k FixedLogPosterior) Forward() error {
-	k.check()
-	if k.Out == nil {
-		return nil
-	}
-	f, _, err := k.sweep(FixedLogPosterior{}, FixedLogPosterior{}, FixedLogPosterior{})
-	*k.Out += f
-	return err
-}
+func (k FixedLogPosterior) Forward() error { return k.Run(rev.ForwardPass(&k)) }
 
 // Inverse subtracts the log posterior from Out.
-func (k FixedLogPosterior) Inverse() error {
-	k.check()
-	if k.Out == nil {
-		return nil
-	}
-	f, _, err := k.sweep(FixedLogPosterior{}, FixedLogPosterior{}, FixedLogPosterior{})
-	*k.Out -= f
-	return err
-}
+func (k FixedLogPosterior) Inverse() error { return k.Run(rev.InversePass(&k)) }
 
 // Adjoint subtracts the log posterior from Out, and adds its gradient times
 // the cotangent g.Out to those of g.Alpha, g.Means, g.Factors and g.X that are
-// there. Without g.Out there is no gradient.
-func (k FixedLogPosterior) Adjoint(g FixedLogPosterior) error {
-	k.check()
-	rev.CheckLike(&k, &g)
-	if k.Out == nil && g.Out == nil {
-		return nil
-	}
-	f, _, err := k.sweep(g, FixedLogPosterior{}, FixedLogPosterior{})
-	if k.Out != nil {
-		*k.Out -= f
-	}
-	return err
-}
+// there.
+func (k FixedLogPosterior) Adjoint(g FixedLogPosterior) error { return k.Run(rev.AdjointPass(&k, &g)) }
 
 // Tangent adds the log posterior to Out, and its derivative in the direction t
 // to t.Out. A nil operand of t is a zero direction.
-func (k FixedLogPosterior) Tangent(t FixedLogPosterior) error {
-	k.check()
-	rev.CheckLike(&k, &t)
-	if k.Out == nil && t.Out == nil {
+func (k FixedLogPosterior) Tangent(t FixedLogPosterior) error { return k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent takes Out and t.Out back to before Tangent, to the bit, adds the
+// gradient to g, and adds to gt the derivative of the gradient in the direction t,
+// which is the Hessian times t where g.Out is 1 and gt.Out is 0.
+func (k FixedLogPosterior) AdjointTangent(g, t, gt FixedLogPosterior) error {
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel.
+func (k FixedLogPosterior) Run(p rev.Pass[FixedLogPosterior]) error {
+	k.Prior.check()
+	if k.Out == nil && p.G.Out == nil && p.T.Out == nil && p.GT.Out == nil {
 		return nil
 	}
-	f, df, err := k.sweep(FixedLogPosterior{}, t, FixedLogPosterior{})
+	f, df, err := k.sweep(p.G, p.T, p.GT)
+	if err != nil {
+		return err
+	}
 	if k.Out != nil {
-		*k.Out += f
+		*k.Out += fixed.Q43(p.Sign()) * f
 	}
-	if t.Out != nil {
-		*t.Out += df
+	if p.T.Out != nil {
+		*p.T.Out += fixed.Q43(p.Sign()) * df
 	}
-	return err
-}
-
-// AdjointTangent is the tangent of Adjoint: it takes Out and t.Out back to
-// before Tangent, to the bit, adds the gradient to g, and adds to gt the
-// derivative of the gradient in the direction t, which is the Hessian times t
-// where g.Out is 1 and gt.Out is 0.
-func (k FixedLogPosterior) AdjointTangent(g, t, gt FixedLogPosterior) error {
-	k.check()
-	rev.CheckLike(&k, &g, &t, &gt)
-	f, df, err := k.sweep(g, t, gt)
-	if k.Out != nil {
-		*k.Out -= f
-	}
-	if t.Out != nil {
-		*t.Out -= df
-	}
-	return err
-}
-
-// check panics unless the operands are well formed and of the shapes that the
-// equation needs.
-func (k *FixedLogPosterior) check() {
-	rev.Check(k)
-	d, comps := k.X.Cols, k.Alpha.N
-	if k.Means.Rows != comps || k.Means.Cols != d || k.Factors.Rows != comps || k.Factors.Cols != d*(d+1)/2 {
-		panic(mat.ErrShape)
-	}
-	if !(k.Prior.Gamma >= 0) || math.IsInf(k.Prior.Gamma, 1) {
-		panic(badGamma)
-	}
-	if k.Prior.M < 0 {
-		panic(negM)
-	}
+	return nil
 }

@@ -53,16 +53,15 @@ type Prior struct {
 // Memory beyond the operands is of the order of K·D² and of one batch of
 // points (some MiB), whatever N is.
 //
-// Shape errors panic with mat.ErrShape, operands that overlap as rev.Check
-// says; a negative or non-finite γ, or a negative M, panics with a string. The equations are those of ADBench
-// (Šrajer, Kukelova and Fitzgibbon, 2018, arXiv 1807.10129, section 4.1) as
-// corrected by GradBench.
+// A negative or non-finite γ, or a negative M, panics with a string. The
+// equations are those of ADBench (Šrajer, Kukelova and Fitzgibbon, 2018, arXiv
+// 1807.10129, section 4.1) as corrected by GradBench.
 type LogPosterior[T rev.Float] struct {
-	Out     *T             `rev:"acc"` // the log posterior F
-	Alpha   rev.Vector[T]  `rev:"in"`  // K: log weights α, not normalised
-	Means   rev.General[T] `rev:"in"`  // K×D: means μ
-	Factors rev.General[T] `rev:"in"`  // K×D(D+1)/2: D log-diagonal entries q, then the strictly lower triangle column by column
-	X       rev.General[T] `rev:"in"`  // N×D: the points x, one a row
+	Out     *T             `rev:"acc"`                    // the log posterior F
+	Alpha   rev.Vector[T]  `rev:"in" shape:"K"`           // log weights α, not normalised
+	Means   rev.General[T] `rev:"in" shape:"K,D"`         // means μ
+	Factors rev.General[T] `rev:"in" shape:"K,D*(D+1)/2"` // D log-diagonal entries q, then the strictly lower triangle column by column
+	X       rev.General[T] `rev:"in" shape:"N,D"`         // the points x, one a row
 
 	Prior   Prior
 	Workers int // goroutines to use; 0 means GOMAXPROCS
@@ -112,83 +111,49 @@ func NewLogPosterior(out *float64, alpha *mat.VecDense, means, factors, x *mat.D
 // after which each line of the gradient is differentiated by the product rule.
 
 // Forward adds the log posterior to Out.
-func (k LogPosterior[T]) Forward() {
-	k.check()
-	if k.Out != nil {
-		f, _ := k.sweep(LogPosterior[T]{}, LogPosterior[T]{}, LogPosterior[T]{})
-		*k.Out += f
-	}
-}
+func (k LogPosterior[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
 
 // Inverse subtracts the log posterior from Out.
-func (k LogPosterior[T]) Inverse() {
-	k.check()
-	if k.Out != nil {
-		f, _ := k.sweep(LogPosterior[T]{}, LogPosterior[T]{}, LogPosterior[T]{})
-		*k.Out -= f
-	}
-}
+func (k LogPosterior[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
 
 // Adjoint subtracts the log posterior from Out, and adds its gradient times
 // the cotangent g.Out to those of g.Alpha, g.Means, g.Factors and g.X that are
-// there. Without g.Out there is no gradient.
-func (k LogPosterior[T]) Adjoint(g LogPosterior[T]) {
-	k.check()
-	rev.CheckLike(&k, &g)
-	if k.Out == nil && g.Out == nil {
-		return
-	}
-	f, _ := k.sweep(g, LogPosterior[T]{}, LogPosterior[T]{})
-	if k.Out != nil {
-		*k.Out -= f
-	}
-}
+// there.
+func (k LogPosterior[T]) Adjoint(g LogPosterior[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
 
 // Tangent adds the log posterior to Out, and its derivative in the direction t
 // to t.Out. A nil operand of t is a zero direction.
-func (k LogPosterior[T]) Tangent(t LogPosterior[T]) {
-	k.check()
-	rev.CheckLike(&k, &t)
-	if k.Out == nil && t.Out == nil {
-		return
-	}
-	f, df := k.sweep(LogPosterior[T]{}, t, LogPosterior[T]{})
-	if k.Out != nil {
-		*k.Out += f
-	}
-	if t.Out != nil {
-		*t.Out += df
-	}
-}
+func (k LogPosterior[T]) Tangent(t LogPosterior[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 
-// AdjointTangent is the tangent of Adjoint: it takes Out and t.Out back to
-// before Tangent, adds the gradient to g, and adds to gt the derivative of the
-// gradient in the direction t, which is the Hessian times t where g.Out is 1
-// and gt.Out is 0.
+// AdjointTangent takes Out and t.Out back to before Tangent, adds the gradient
+// to g, and adds to gt the derivative of the gradient in the direction t, which is
+// the Hessian times t where g.Out is 1 and gt.Out is 0.
 func (k LogPosterior[T]) AdjointTangent(g, t, gt LogPosterior[T]) {
-	k.check()
-	rev.CheckLike(&k, &g, &t, &gt)
-	f, df := k.sweep(g, t, gt)
-	if k.Out != nil {
-		*k.Out -= f
-	}
-	if t.Out != nil {
-		*t.Out -= df
-	}
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// check panics unless the operands are well formed and of the shapes that the
-// equation needs.
-func (k *LogPosterior[T]) check() {
-	rev.Check(k)
-	d, comps := k.X.Cols, k.Alpha.N
-	if k.Means.Rows != comps || k.Means.Cols != d || k.Factors.Rows != comps || k.Factors.Cols != d*(d+1)/2 {
-		panic(mat.ErrShape)
+// Run implements rev.Kernel. It returns no error.
+func (k LogPosterior[T]) Run(p rev.Pass[LogPosterior[T]]) error {
+	k.Prior.check()
+	if k.Out == nil && p.G.Out == nil && p.T.Out == nil && p.GT.Out == nil {
+		return nil
 	}
-	if !(k.Prior.Gamma >= 0) || math.IsInf(k.Prior.Gamma, 1) {
+	f, df := k.sweep(p.G, p.T, p.GT)
+	if k.Out != nil {
+		*k.Out += T(p.Sign()) * f
+	}
+	if p.T.Out != nil {
+		*p.T.Out += T(p.Sign()) * df
+	}
+	return nil
+}
+
+// check panics unless p is the parameters of a prior.
+func (p Prior) check() {
+	if !(p.Gamma >= 0) || math.IsInf(p.Gamma, 1) {
 		panic(badGamma)
 	}
-	if k.Prior.M < 0 {
+	if p.M < 0 {
 		panic(negM)
 	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // objective is F by its definition, point by point.
-func objective(k LogPosterior[float64]) float64 {
+func wantObjective(k LogPosterior[float64]) float64 {
 	d, n, comps := k.X.Cols, k.X.Rows, k.Alpha.N
 	lse := func(x []float64) float64 {
 		top := math.Inf(-1)
@@ -131,7 +131,7 @@ func TestObjective(t *testing.T) {
 				k.Prior = prior
 				*k.Out = 0
 				k.Forward()
-				if want := objective(k); !(math.Abs(*k.Out-want) <= 1e-12*(1+math.Abs(want))) {
+				if want := wantObjective(k); !(math.Abs(*k.Out-want) <= 1e-12*(1+math.Abs(want))) {
 					t.Errorf("F = %v, want %v", *k.Out, want)
 				}
 			})
@@ -163,8 +163,8 @@ func TestDerivatives(t *testing.T) {
 			}
 			const h = 1e-5
 			var fp, fm float64
-			along(h, func() { fp = objective(k) })
-			along(-h, func() { fm = objective(k) })
+			along(h, func() { fp = wantObjective(k) })
+			along(-h, func() { fm = wantObjective(k) })
 			k.Tangent(tt)
 			if want := (fp - fm) / (2 * h); !(math.Abs(*tt.Out-want) <= 1e-6*(1+math.Abs(want))) {
 				t.Errorf("tangent %v, want %v", *tt.Out, want)

@@ -4,8 +4,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
 
+	"revnum/internal/objective"
 	"revnum/internal/parallel"
-	"revnum/internal/workspace"
 	"revnum/rev"
 )
 
@@ -59,8 +59,11 @@ func paramsLen(k, d int) int {
 	return k * (1 + d + d*(d+1)/2)
 }
 
-// viewParams returns a kernel whose parameters are views of x.
+// viewParams returns a kernel whose parameters are views of x, or nil if x is.
 func viewParams(x []float64, k, d int) LogPosterior[float64] {
+	if x == nil {
+		return LogPosterior[float64]{}
+	}
 	if len(x) != paramsLen(k, d) {
 		panic(mat.ErrShape)
 	}
@@ -80,69 +83,43 @@ func (m *Model) Dim() int {
 
 // LogPosterior returns the kernel with the parameters x, sharing their storage,
 // and with nil Out.
-func (m *Model) LogPosterior(x []float64) LogPosterior[float64] {
-	k := viewParams(x, m.K, m.X.Cols)
+func (m *Model) LogPosterior(x []float64) LogPosterior[float64] { return binding{m}.Kernel(x, nil) }
+
+// A binding is the model as an objective.
+type binding struct{ *Model }
+
+// Kernel implements objective.Model.
+func (m binding) Kernel(x []float64, out *float64) LogPosterior[float64] {
+	if x == nil {
+		x = []float64{}
+	}
+	k := m.View(x, out)
 	k.X, k.Prior, k.Workers = m.X, m.Prior, m.Workers
 	return k
 }
 
-// scalars holds the outputs of a kernel and of its cotangents, which would
-// otherwise be allocated at every call.
-type scalars struct{ out, cot float64 }
+// View implements objective.Model.
+func (m binding) View(x []float64, out *float64) LogPosterior[float64] {
+	k := viewParams(x, m.K, m.X.Cols)
+	k.Out = out
+	return k
+}
 
 // Func returns the negative log posterior at x.
-func (m *Model) Func(x []float64) float64 {
-	s := workspace.Get[scalars]()
-	defer workspace.Put(s)
-	s.out = 0
-	k := m.LogPosterior(x)
-	k.Out = &s.out
-	k.Inverse() // Out -= F
-	return s.out
-}
+func (m *Model) Func(x []float64) float64 { return -objective.Value(binding{m}, x) }
 
 // Grad overwrites grad with the gradient of the negative log posterior at x.
-func (m *Model) Grad(grad, x []float64) {
-	s := workspace.Get[scalars]()
-	defer workspace.Put(s)
-	m.adjoint(s, grad, m.LogPosterior(x))
-}
+func (m *Model) Grad(grad, x []float64) { m.FuncGrad(grad, x) }
 
 // FuncGrad is Func and Grad in a single pass over the points, for the price of
 // Grad alone.
 func (m *Model) FuncGrad(grad, x []float64) float64 {
-	s := workspace.Get[scalars]()
-	defer workspace.Put(s)
-	s.out = 0
-	k := m.LogPosterior(x)
-	k.Out = &s.out
-	m.adjoint(s, grad, k)
-	return s.out
-}
-
-// adjoint overwrites grad with the gradient of -F, and subtracts F from k.Out.
-func (m *Model) adjoint(s *scalars, grad []float64, k LogPosterior[float64]) {
-	g := viewParams(grad, m.K, m.X.Cols)
-	clear(grad)
-	s.cot = -1
-	g.Out = &s.cot
-	k.Adjoint(g)
+	return -objective.Gradient(binding{m}, -1, grad, x)
 }
 
 // HessVec overwrites dst with the Hessian of the negative log posterior at x
 // times v. It costs about two gradients.
-func (m *Model) HessVec(dst, x, v []float64) {
-	clear(dst)
-	m.addHessVec(dst, m.LogPosterior(x), v)
-}
-
-func (m *Model) addHessVec(dst []float64, k LogPosterior[float64], v []float64) {
-	s := workspace.Get[scalars]()
-	defer workspace.Put(s)
-	s.cot = -1
-	d := m.X.Cols
-	k.AdjointTangent(LogPosterior[float64]{Out: &s.cot}, viewParams(v, m.K, d), viewParams(dst, m.K, d))
-}
+func (m *Model) HessVec(dst, x, v []float64) { objective.HessVec(binding{m}, -1, dst, x, v) }
 
 // Hess overwrites hess, which must be of order Dim, with the Hessian of the
 // negative log posterior at x. It is Dim Hessian-vector products, in parallel.
@@ -151,10 +128,10 @@ func (m *Model) Hess(hess *mat.SymDense, x []float64) {
 	if hess.SymmetricDim() != n {
 		panic(mat.ErrShape)
 	}
-	k := m.LogPosterior(x)
-	k.Workers = 1
+	alone := *m
+	alone.Workers = 1
 	workers := min(parallel.Workers(m.Workers), n)
-	h := &hessian{model: m, k: k, hess: hess, scratch: make([]float64, workers*2*n)}
+	h := &hessian{model: &alone, x: x, hess: hess, scratch: make([]float64, workers*2*n)}
 	parallel.Run(workers, n, h)
 }
 
@@ -162,7 +139,7 @@ func (m *Model) Hess(hess *mat.SymDense, x []float64) {
 // diagonal on, which is all that a SymDense stores.
 type hessian struct {
 	model   *Model
-	k       LogPosterior[float64]
+	x       []float64
 	hess    *mat.SymDense
 	scratch []float64 // of each worker, a unit vector and a row
 }
@@ -171,9 +148,8 @@ type hessian struct {
 func (h *hessian) Block(worker, i int) {
 	n := h.model.Dim()
 	unit, row := h.scratch[2*worker*n:][:n], h.scratch[(2*worker+1)*n:][:n]
-	clear(row)
 	unit[i] = 1
-	h.model.addHessVec(row, h.k, unit)
+	h.model.HessVec(row, h.x, unit)
 	unit[i] = 0
 	for j := i; j < n; j++ {
 		h.hess.SetSym(i, j, row[j])

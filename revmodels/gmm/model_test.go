@@ -39,7 +39,7 @@ func TestModelFunc(t *testing.T) {
 	for _, s := range [][3]int{{1, 1, 1}, {7, 2, 3}, {600, 3, 2}, {20, 5, 6}} {
 		m, x := randomModel(rnd, s[0], s[1], s[2])
 		k := m.LogPosterior(slices.Clone(x))
-		want := -objective(k)
+		want := -wantObjective(k)
 		if got := m.Func(x); !(math.Abs(got-want) <= 1e-12*math.Abs(want)) {
 			t.Errorf("%v: Func = %v, want %v", s, got, want)
 		}

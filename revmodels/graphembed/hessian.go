@@ -7,6 +7,7 @@ import (
 	"revnum/internal/simd/dense"
 	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
+	"revnum/rev"
 	"revnum/revmodels/graphembed/internal/pairs"
 )
 
@@ -29,7 +30,7 @@ func (m *Model) Hess(hess *mat.SymDense, x []float64) {
 		return
 	}
 	k := m.Loss(x)
-	k.check()
+	rev.ForwardPass(&k)
 	s := workspace.Get[sweep[float64]]()
 	defer workspace.Put(s)
 	s.value, s.gradient, s.second, s.tangents = false, false, false, false

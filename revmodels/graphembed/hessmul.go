@@ -6,6 +6,7 @@ import (
 	"revnum/internal/parallel"
 	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
+	"revnum/rev"
 	"revnum/revmodels/graphembed/internal/pairs"
 )
 
@@ -29,7 +30,7 @@ func (m *Model) HessMul(dst *mat.Dense, x []float64, v *mat.Dense) {
 		return
 	}
 	k := m.Loss(x)
-	k.check()
+	rev.ForwardPass(&k)
 	s := workspace.Get[sweep[float64]]()
 	defer workspace.Put(s)
 	s.value, s.gradient, s.second, s.tangents = false, false, false, false

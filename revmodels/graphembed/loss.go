@@ -57,9 +57,9 @@ import (
 // operands are not of the graph's order or not of the same k. The equation is
 // that of Liu and Zhao, arXiv 2003.04617, appendix D.2.
 type Loss[T rev.Real] struct {
-	Out   *T             `rev:"acc"` // the loss L
-	Fixed rev.General[T] `rev:"in"`  // m×k: the first vertices, one a row
-	Free  rev.General[T] `rev:"in"`  // (n-m)×k: the others
+	Out   *T             `rev:"acc"`                     // the loss L
+	Fixed rev.General[T] `rev:"in,optional" shape:"m,k"` // the first vertices, one a row
+	Free  rev.General[T] `rev:"in" shape:"r,k"`          // the other r
 
 	Graph   *Graph
 	Margin  float64 // by which the mean of the longer distances should exceed the other
@@ -91,70 +91,37 @@ func NewLoss(out *float64, g *Graph, fixed, free *mat.Dense, margin float64) Los
 // weighted differences.
 
 // Forward computes Out += L.
-func (k Loss[T]) Forward() {
-	k.check()
-	if k.Out != nil {
-		f, _ := k.sweep(nil, nil, nil)
-		*k.Out += f
-	}
-}
+func (k Loss[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
 
 // Inverse computes Out -= L.
-func (k Loss[T]) Inverse() {
-	k.check()
-	if k.Out != nil {
-		f, _ := k.sweep(nil, nil, nil)
-		*k.Out -= f
-	}
-}
+func (k Loss[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
 
 // Adjoint computes Out -= L, and adds the gradient times g.Out to those of
 // g.Fixed and g.Free that are there.
-func (k Loss[T]) Adjoint(g Loss[T]) {
-	k.check()
-	rev.CheckLike(&k, &g)
-	f, _ := k.sweep(&g, nil, nil)
-	if k.Out != nil {
-		*k.Out -= f
-	}
-}
+func (k Loss[T]) Adjoint(g Loss[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
 
 // Tangent computes Out += L, and adds its derivative in the direction t to
 // t.Out. A nil operand of t is a zero direction.
-func (k Loss[T]) Tangent(t Loss[T]) {
-	k.check()
-	rev.CheckLike(&k, &t)
-	f, df := k.sweep(nil, &t, nil)
-	if k.Out != nil {
-		*k.Out += f
-	}
-	if t.Out != nil {
-		*t.Out += df
-	}
-}
+func (k Loss[T]) Tangent(t Loss[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 
 // AdjointTangent takes Out and t.Out back to before Tangent, adds the gradient
 // to g as Adjoint does, and to gt its derivative in the direction t, which is
 // the Hessian times t where g.Out is 1 and gt.Out is 0.
-func (k Loss[T]) AdjointTangent(g, t, gt Loss[T]) {
-	k.check()
-	rev.CheckLike(&k, &g, &t, &gt)
-	f, df := k.sweep(&g, &t, &gt)
-	if k.Out != nil {
-		*k.Out -= f
-	}
-	if t.Out != nil {
-		*t.Out -= df
-	}
-}
+func (k Loss[T]) AdjointTangent(g, t, gt Loss[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
 
-// check panics unless the operands are well formed and fit the graph.
-func (k *Loss[T]) check() {
-	rev.Check(k)
-	none := k.Fixed.Rows == 0 && k.Fixed.Data == nil
-	if k.Fixed.Rows+k.Free.Rows != k.Graph.n || !none && k.Fixed.Cols != k.Free.Cols {
-		panic(mat.ErrShape)
+// Run implements rev.Kernel. It returns no error.
+func (k Loss[T]) Run(p rev.Pass[Loss[T]]) error {
+	if n := k.Fixed.Rows + k.Free.Rows; n != k.Graph.n {
+		panic(rev.ShapeError[Loss[T]]("Free", "and Fixed have %d rows, want %d, one for each vertex", n, k.Graph.n))
 	}
+	f, df := k.sweep(&p.G, &p.T, &p.GT)
+	if k.Out != nil {
+		*k.Out += T(p.Sign()) * f
+	}
+	if p.T.Out != nil {
+		*p.T.Out += T(p.Sign()) * df
+	}
+	return nil
 }
 
 // row returns the coordinates of vertex i, or nil if it has no operand.

@@ -4,7 +4,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
 
-	"revnum/internal/workspace"
+	"revnum/internal/objective"
 	"revnum/rev"
 	"revnum/trust"
 )
@@ -52,71 +52,42 @@ func (m *Model) Dim() int { return (m.Graph.n - m.Fixed.Rows) * m.K }
 
 // Loss returns the kernel with the free vertices at x, sharing its storage, and
 // with nil Out.
-func (m *Model) Loss(x []float64) Loss[float64] {
-	k := m.view(x)
-	k.Fixed = m.Fixed
-	k.Graph, k.Margin, k.Workers = m.Graph, m.Margin, m.Workers
+func (m *Model) Loss(x []float64) Loss[float64] { return binding{m}.Kernel(x, nil) }
+
+// A binding is the model as an objective.
+type binding struct{ *Model }
+
+// Kernel implements objective.Model.
+func (m binding) Kernel(x []float64, out *float64) Loss[float64] {
+	if x == nil {
+		x = []float64{}
+	}
+	k := m.View(x, out)
+	k.Fixed, k.Graph, k.Margin, k.Workers = m.Fixed, m.Graph, m.Margin, m.Workers
 	return k
 }
 
-// view returns a kernel with x for its free vertices, and no other operand.
-func (m *Model) view(x []float64) Loss[float64] {
-	if len(x) != m.Dim() {
+// View implements objective.Model.
+func (m binding) View(x []float64, out *float64) Loss[float64] {
+	if x != nil && len(x) != m.Dim() {
 		panic(mat.ErrShape)
 	}
-	return Loss[float64]{Free: rev.General[float64]{Rows: m.Graph.n - m.Fixed.Rows, Cols: m.K, Data: x, Stride: max(1, m.K)}}
+	return Loss[float64]{Out: out, Free: rev.General[float64]{Rows: m.Graph.n - m.Fixed.Rows, Cols: m.K, Data: x, Stride: max(1, m.K)}}
 }
-
-// scalars holds the outputs of a kernel and of its cotangents, which would
-// otherwise be allocated at every call.
-type scalars struct{ out, cot float64 }
 
 // Func returns the loss at x.
-func (m *Model) Func(x []float64) float64 {
-	s := workspace.Get[scalars]()
-	defer workspace.Put(s)
-	s.out = 0
-	k := m.Loss(x)
-	k.Out = &s.out
-	k.Forward()
-	return s.out
-}
+func (m *Model) Func(x []float64) float64 { return objective.Value(binding{m}, x) }
 
 // Grad overwrites grad with the gradient at x.
-func (m *Model) Grad(grad, x []float64) {
-	s := workspace.Get[scalars]()
-	defer workspace.Put(s)
-	m.adjoint(s, grad, m.Loss(x))
-}
+func (m *Model) Grad(grad, x []float64) { m.FuncGrad(grad, x) }
 
 // FuncGrad is Func and Grad for the price of Grad alone.
 func (m *Model) FuncGrad(grad, x []float64) float64 {
-	s := workspace.Get[scalars]()
-	defer workspace.Put(s)
-	s.out = 0
-	k := m.Loss(x)
-	k.Out = &s.out
-	m.adjoint(s, grad, k)
-	return -s.out
-}
-
-// adjoint overwrites grad with the gradient, and subtracts the loss from k.Out.
-func (m *Model) adjoint(s *scalars, grad []float64, k Loss[float64]) {
-	g := m.view(grad)
-	clear(grad)
-	s.cot = 1
-	g.Out = &s.cot
-	k.Adjoint(g)
+	return objective.Gradient(binding{m}, 1, grad, x)
 }
 
 // HessVec overwrites dst with the Hessian at x times v.
-func (m *Model) HessVec(dst, x, v []float64) {
-	s := workspace.Get[scalars]()
-	defer workspace.Put(s)
-	s.cot = 1
-	clear(dst)
-	m.Loss(x).AdjointTangent(Loss[float64]{Out: &s.cot}, m.view(v), m.view(dst))
-}
+func (m *Model) HessVec(dst, x, v []float64) { objective.HessVec(binding{m}, 1, dst, x, v) }
 
 // Problem returns the minimisation of the loss, for gonum/optimize.
 func (m *Model) Problem() optimize.Problem {

@@ -42,119 +42,70 @@ import (
 // Memory beyond the operands is of the order of K·D numbers, and for each worker
 // 16·K and 128·D, whatever N is. A method takes some 2·N·K·(D+1) flops.
 type Cost[T rev.Float] struct {
-	Out       *T             `rev:"acc"` // F
-	Centroids rev.General[T] `rev:"in"`  // K×D: c, one a row
-	X         rev.General[T] `rev:"in"`  // N×D: x, one a row
+	Out       *T             `rev:"acc"`            // F
+	Centroids rev.General[T] `rev:"in" shape:"K,D"` // c, one a row
+	X         rev.General[T] `rev:"in" shape:"N,D"` // x, one a row
 	Workers   int            // 0 means GOMAXPROCS
 }
 
-// NewCost returns the kernel over gonum matrices, sharing their storage. It
-// panics with mat.ErrShape if they differ in columns.
+// NewCost returns the kernel over gonum matrices, sharing their storage.
 func NewCost(out *float64, centroids, x *mat.Dense) Cost[float64] {
-	k := Cost[float64]{Out: out, Centroids: rev.ViewDense(centroids), X: rev.ViewDense(x)}
-	k.checkShape()
-	return k
+	return Cost[float64]{Out: out, Centroids: rev.ViewDense(centroids), X: rev.ViewDense(x)}
 }
 
-func (k *Cost[T]) checkShape() {
-	if k.Centroids.Cols != k.X.Cols {
-		panic(mat.ErrShape)
+// Forward computes Out += F.
+func (k Cost[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes Out -= F.
+func (k Cost[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes Out -= F and adds to the gradients of g.
+func (k Cost[T]) Adjoint(g Cost[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes Out += F and Ȯut += Ḟ.
+func (k Cost[T]) Tangent(t Cost[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, Ȯut -= Ḟ, and adds to the
+// tangents of the gradients in gt.
+func (k Cost[T]) AdjointTangent(g, t, gt Cost[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+
+// Run implements rev.Kernel. It returns no error.
+func (k Cost[T]) Run(p rev.Pass[Cost[T]]) error {
+	k.checkCentroids()
+	if k.Out == nil && p.G.Out == nil && p.T.Out == nil && p.GT.Out == nil {
+		return nil
 	}
+	s := k.open()
+	s.t = p.T
+	if p.G.Out != nil {
+		s.g, s.gt, s.weight = p.G, p.GT, 2**p.G.Out
+	}
+	if p.GT.Out != nil {
+		s.gt, s.dweight = p.GT, 2**p.GT.Out
+	}
+	s.run()
+	if k.Out != nil {
+		*k.Out += T(p.Sign()) * T(s.cost)
+	}
+	if p.T.Out != nil {
+		*p.T.Out += T(p.Sign()) * T(s.dcost)
+	}
+	s.addGradients()
+	s.close()
+	return nil
+}
+
+// checkCentroids panics if there are points, but no centroids.
+func (k *Cost[T]) checkCentroids() {
 	if k.Centroids.Rows == 0 && k.X.Rows > 0 {
 		panic(mat.ErrZeroLength)
 	}
 }
 
+// check checks the operands, for what is no pass.
 func (k *Cost[T]) check() {
-	rev.Check(k)
-	k.checkShape()
-}
-
-// Forward computes Out += F.
-func (k Cost[T]) Forward() {
-	k.check()
-	if k.Out == nil {
-		return
-	}
-	s := k.open()
-	s.run()
-	*k.Out += T(s.cost)
-	s.close()
-}
-
-// Inverse computes Out -= F.
-func (k Cost[T]) Inverse() {
-	k.check()
-	if k.Out == nil {
-		return
-	}
-	s := k.open()
-	s.run()
-	*k.Out -= T(s.cost)
-	s.close()
-}
-
-// Adjoint computes Out -= F and adds to the gradients of g.
-func (k Cost[T]) Adjoint(g Cost[T]) {
-	k.check()
-	rev.CheckLike(&k, &g)
-	gradient := g.Out != nil && (g.Centroids.Data != nil || g.X.Data != nil)
-	if k.Out == nil && !gradient {
-		return
-	}
-	s := k.open()
-	if gradient {
-		s.g, s.weight = g, 2**g.Out
-	}
-	s.run()
-	if k.Out != nil {
-		*k.Out -= T(s.cost)
-	}
-	s.addGradients()
-	s.close()
-}
-
-// Tangent computes Out += F and Ȯut += Ḟ.
-func (k Cost[T]) Tangent(t Cost[T]) {
-	k.check()
-	rev.CheckLike(&k, &t)
-	if k.Out == nil && t.Out == nil {
-		return
-	}
-	s := k.open()
-	s.t = t
-	s.run()
-	if k.Out != nil {
-		*k.Out += T(s.cost)
-	}
-	if t.Out != nil {
-		*t.Out += T(s.dcost)
-	}
-	s.close()
-}
-
-// AdjointTangent computes what Adjoint does, Ȯut -= Ḟ, and adds to the
-// tangents of the gradients in gt.
-func (k Cost[T]) AdjointTangent(g, t, gt Cost[T]) {
-	k.check()
-	rev.CheckLike(&k, &g, &t, &gt)
-	s := k.open()
-	s.g, s.t, s.gt = g, t, gt
-	if g.Out != nil {
-		s.weight = 2 * *g.Out
-	}
-	if gt.Out != nil {
-		s.dweight = 2 * *gt.Out
-	}
-	s.run()
-	if k.Out != nil {
-		*k.Out -= T(s.cost)
-	}
-	if t.Out != nil {
-		*t.Out -= T(s.dcost)
-	}
-	s.addGradients()
-	s.close()
+	rev.ForwardPass(k)
+	k.checkCentroids()
 }
 
 // NewtonDirection stores in the K×D matrix dst the gradient of F with respect
@@ -173,7 +124,7 @@ func (k Cost[T]) NewtonDirection(dst rev.General[T]) T {
 	k.Out = nil
 	k.check()
 	like := Cost[T]{Centroids: dst, X: rev.General[T]{Cols: dst.Cols}}
-	rev.Check(&like)
+	rev.ForwardPass(&like)
 	if dst.Rows != k.Centroids.Rows || dst.Cols != k.Centroids.Cols || dst.Data == nil && dst.Rows*dst.Cols > 0 {
 		panic(mat.ErrShape)
 	}

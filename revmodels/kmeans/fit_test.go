@@ -364,7 +364,7 @@ func TestJSON(t *testing.T) {
 func TestPredictShape(t *testing.T) {
 	c, _ := mustFit(t, mat.NewDense(2, 1, []float64{1, 2}), 1, nil)
 	defer func() {
-		if v := recover(); v != mat.ErrShape {
+		if v, _ := recover().(error); !errors.Is(v, mat.ErrShape) {
 			t.Errorf("panics with %v", v)
 		}
 	}()
