@@ -3,6 +3,7 @@
 package revsparse
 
 import (
+	"errors"
 	"math/rand/v2"
 	"runtime/debug"
 	"testing"
@@ -21,5 +22,20 @@ func TestMulWindowsAllocations(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties pools
 	if n := testing.AllocsPerRun(20, func() { k.Adjoint(g) }); n > 0 {
 		t.Errorf("%v allocations in a call", n)
+	}
+}
+
+// A factorisation of a structure that was met takes the room of the one before.
+func TestLUAllocations(t *testing.T) {
+	var lu LU[int]
+	a, b, x := convection[int](20, 0.4), convection[int](20, 0.3), make([]float64, 400)
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	if n := testing.AllocsPerRun(10, func() {
+		if err := errors.Join(lu.Factorize(a), lu.Factorize(b)); err != nil {
+			t.Fatal(err)
+		}
+		lu.factors.solve(x, true)
+	}); n > 0 {
+		t.Errorf("%v allocations", n)
 	}
 }

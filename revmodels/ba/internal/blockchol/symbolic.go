@@ -1,6 +1,10 @@
 package blockchol
 
-import "slices"
+import (
+	"slices"
+
+	"revnum/internal/ordering"
+)
 
 const (
 	// maxWidth is the most columns of a panel, but for panels of a single node
@@ -53,7 +57,7 @@ func Analyze(sizes []int, coupled [][]int32, limit int) *Cholesky {
 		slices.Sort(adj[i])
 		adj[i] = slices.Compact(adj[i])
 	}
-	order := minimumDegree(sizes, adj)
+	order := ordering.MinimumDegree(n, sizes, adj, nil)
 	tree := newEliminationTree(order, adj)
 	if !tree.postorder(sizes, limit) {
 		return nil
@@ -87,26 +91,15 @@ type eliminationTree struct {
 
 func newEliminationTree(order []int32, adj [][]int32) *eliminationTree {
 	n := len(order)
-	t := &eliminationTree{order: order, adj: adj, position: make([]int32, n), parent: make([]int32, n)}
+	t := &eliminationTree{order: order, adj: adj, position: make([]int32, n)}
 	for k, i := range order {
 		t.position[i] = int32(k)
 	}
-	// Liu's algorithm: walk from each earlier neighbour to the root of its
-	// subtree, with shortcuts.
-	ancestor := make([]int32, n)
-	for k, i := range order {
-		t.parent[k], ancestor[k] = -1, -1
-		for _, j := range adj[i] {
-			for r := t.position[j]; r >= 0 && r < int32(k); {
-				next := ancestor[r]
-				ancestor[r] = int32(k)
-				if next < 0 {
-					t.parent[r] = int32(k)
-				}
-				r = next
-			}
+	t.parent = ordering.Tree(n, func(k int32, yield func(int32)) {
+		for _, j := range adj[order[k]] {
+			yield(t.position[j])
 		}
-	}
+	})
 	return t
 }
 
@@ -114,34 +107,10 @@ func newEliminationTree(order []int32, adj [][]int32) *eliminationTree {
 // computes the patterns. It reports whether the elements are no more than limit.
 func (t *eliminationTree) postorder(sizes []int, limit int) bool {
 	n := len(t.order)
-	children := make([][]int32, n)
-	var roots []int32
-	for k, p := range t.parent {
-		if p < 0 {
-			roots = append(roots, int32(k))
-		} else {
-			children[p] = append(children[p], int32(k))
-		}
-	}
-	order := make([]int32, 0, n)
-	renumbered := make([]int32, n)
-	type visit struct {
-		k    int32
-		next int
-	}
-	for _, r := range roots {
-		stack := []visit{{k: r}}
-		for len(stack) > 0 {
-			v := &stack[len(stack)-1]
-			if v.next < len(children[v.k]) {
-				v.next++
-				stack = append(stack, visit{k: children[v.k][v.next-1]})
-				continue
-			}
-			renumbered[v.k] = int32(len(order))
-			order = append(order, t.order[v.k])
-			stack = stack[:len(stack)-1]
-		}
+	post := ordering.Postorder(t.parent)
+	order, renumbered := make([]int32, n), make([]int32, n)
+	for k, at := range post {
+		order[k], renumbered[at] = t.order[at], int32(k)
 	}
 	parent := make([]int32, n)
 	for k, p := range t.parent {

@@ -1,0 +1,269 @@
+package ordering
+
+import "slices"
+
+// MinimumDegree returns an order of elimination that keeps fill low: the nodes in the
+// order in which they are eliminated. Node i weighs weights[i], or 1 if weights is nil.
+// It is coupled to the nodes of adj[i], which are sorted, without i, and symmetric, and to
+// all other members of the cliques that it is in, which are sorted too. For the columns of
+// a matrix A, whose cliques are its rows, that is an order for the factors of AᵀA, and so
+// for the LU factors of A with its rows in any order. Either of adj and cliques may be
+// nil.
+//
+// It is the approximate minimum degree of Amestoy, Davis and Duff. In the quotient graph
+// an eliminated node becomes an element, the clique of the nodes that it was coupled to;
+// the cliques that are given are elements from the beginning. A node has a list of nodes,
+// and one of elements, whose members it is coupled to as well; the elements of an
+// eliminated node are absorbed by the new one. The degree of node i after the elimination
+// of p is bounded by
+//
+//	|A_i| + |L_p \ i| + Σ_e |L_e \ L_p|,
+//
+// sizes taken as sums of weights, where the |L_e \ L_p| of all elements around p come from
+// one pass. Nodes coupled to the same nodes and elements are merged. The weight of an
+// element does not change: those of its members that are merged keep their weight, and
+// when one is eliminated the element is absorbed.
+func MinimumDegree(n int, weights []int, adj, cliques [][]int32) []int32 {
+	g := newQuotient(n, weights, adj, cliques)
+	order := make([]int32, 0, n)
+	for len(order) < n {
+		p := g.pop()
+		order = g.appendMerged(order, p)
+		order = g.eliminate(order, p)
+	}
+	return order
+}
+
+// quotient is a quotient graph. The elements are the nodes that were eliminated, and n+c
+// for clique c. A node that has been merged into another or eliminated has weight 0; an
+// element that has been absorbed has no members.
+type quotient struct {
+	left            int // weight of what is not eliminated
+	weight, degree  []int
+	nodes, elements [][]int32 // of nodes
+	members         [][]int32 // of elements
+	size            []int     // of elements: the weight of the members
+	merged          [][]int32 // nodes that were merged into a node
+
+	// Lists of the nodes of each degree, linked by next and before, and the least degree
+	// that may have any. -1 is the end.
+	first, next, before []int32
+	least               int
+
+	stamp   int
+	mark    []int   // of nodes: the stamp at which they were met
+	hash    []int   // of nodes: of their lists
+	bucket  []int32 // of hashes: the last node with it, -1 for none
+	chain   []int32 // of nodes: the one before with the same hash
+	outside []int   // of elements: |L_e \ L_p|
+	seen    []int   // of elements: the stamp at which outside was set
+	clique  []int32
+}
+
+func newQuotient(n int, weights []int, adj, cliques [][]int32) *quotient {
+	all := n + len(cliques)
+	g := &quotient{
+		weight: make([]int, n), degree: make([]int, n),
+		nodes: make([][]int32, n), elements: make([][]int32, n), merged: make([][]int32, n),
+		members: make([][]int32, all), size: make([]int, all),
+		next: make([]int32, n), before: make([]int32, n), mark: make([]int, n), hash: make([]int, n),
+		bucket: make([]int32, n), chain: make([]int32, n),
+		outside: make([]int, all), seen: make([]int, all),
+	}
+	for i := range g.weight {
+		g.weight[i] = 1
+		if weights != nil {
+			g.weight[i] = weights[i]
+		}
+		g.left += g.weight[i]
+		g.bucket[i] = -1
+	}
+	couplings := 0
+	for i := range adj {
+		g.nodes[i] = slices.Clone(adj[i])
+		for _, j := range adj[i] {
+			g.degree[i] += g.weight[j]
+		}
+	}
+	count := make([]int, n+1) // of the elements of a node
+	for c, list := range cliques {
+		if len(list) < 2 {
+			continue // it couples nothing
+		}
+		g.members[n+c] = list
+		couplings += len(list)
+		for _, i := range list {
+			g.size[n+c] += g.weight[i]
+			count[i]++
+		}
+	}
+	storage := make([]int32, couplings)
+	for i := range n {
+		// Not so long that a list would grow into the next one.
+		g.elements[i], storage = storage[:0:count[i]], storage[count[i]:]
+	}
+	for c, list := range g.members[n:] {
+		for _, i := range list {
+			g.elements[i] = append(g.elements[i], int32(n+c))
+			g.degree[i] += g.size[n+c] - g.weight[i]
+		}
+	}
+	g.first = make([]int32, g.left+1)
+	for d := range g.first {
+		g.first[d] = -1
+	}
+	for i := n - 1; i >= 0; i-- { // so that equal degrees are eliminated in order
+		g.degree[i] = min(g.degree[i], g.left-g.weight[i])
+		g.link(int32(i))
+	}
+	g.least = 0
+	return g
+}
+
+// link adds node i to the list of its degree.
+func (g *quotient) link(i int32) {
+	d := g.degree[i]
+	g.before[i], g.next[i] = -1, g.first[d]
+	if g.first[d] >= 0 {
+		g.before[g.first[d]] = i
+	}
+	g.first[d] = i
+	g.least = min(g.least, d)
+}
+
+// unlink removes node i from there.
+func (g *quotient) unlink(i int32) {
+	if g.next[i] >= 0 {
+		g.before[g.next[i]] = g.before[i]
+	}
+	if g.before[i] >= 0 {
+		g.next[g.before[i]] = g.next[i]
+	} else {
+		g.first[g.degree[i]] = g.next[i]
+	}
+}
+
+// pop removes a node of the least degree.
+func (g *quotient) pop() int32 {
+	for g.first[g.least] < 0 {
+		g.least++
+	}
+	p := g.first[g.least]
+	g.unlink(p)
+	return p
+}
+
+// appendMerged appends p and all that was merged into it.
+func (g *quotient) appendMerged(order []int32, p int32) []int32 {
+	order = append(order, p)
+	for _, i := range g.merged[p] {
+		order = g.appendMerged(order, i)
+	}
+	return order
+}
+
+// gather adds those of list that are left, and were not met, to the clique.
+func (g *quotient) gather(list []int32) {
+	for _, i := range list {
+		if g.weight[i] > 0 && g.mark[i] != g.stamp {
+			g.mark[i] = g.stamp
+			g.clique = append(g.clique, i)
+		}
+	}
+}
+
+// eliminate makes an element of p. It appends the nodes to order that go with
+// it because they are coupled to that element alone.
+func (g *quotient) eliminate(order []int32, p int32) []int32 {
+	g.stamp++
+	g.left -= g.weight[p]
+	g.weight[p] = 0
+	g.clique = g.clique[:0]
+	g.gather(g.nodes[p])
+	for _, e := range g.elements[p] {
+		g.gather(g.members[e])
+		g.members[e] = nil
+	}
+	g.nodes[p], g.elements[p] = nil, nil
+
+	size := 0
+	for _, i := range g.clique {
+		size += g.weight[i]
+		g.unlink(i)
+		for _, e := range g.elements[i] {
+			if g.seen[e] != g.stamp {
+				g.seen[e], g.outside[e] = g.stamp, g.size[e]
+			}
+			g.outside[e] -= g.weight[i]
+		}
+	}
+	kept := g.clique[:0]
+	for _, i := range g.clique {
+		degree, hash := g.trim(i, p)
+		if degree == 0 {
+			size -= g.weight[i]
+			g.left -= g.weight[i]
+			g.weight[i] = 0
+			order = g.appendMerged(order, i)
+			continue
+		}
+		g.degree[i] = min(g.degree[i], degree) // + |L_p \ i| below
+		kept = append(kept, i)
+		h := hash % len(g.bucket)
+		g.hash[i] = h
+		g.chain[i], g.bucket[h] = g.bucket[h], i
+	}
+	for _, i := range kept {
+		g.bucket[g.hash[i]] = -1
+		for j := g.chain[i]; j >= 0 && g.weight[i] > 0; j = g.chain[j] {
+			// Nodes are listed in ascending order and elements in the order in
+			// which they came to be, so that equal sets are equal lists.
+			if g.weight[j] > 0 && slices.Equal(g.elements[i], g.elements[j]) && slices.Equal(g.nodes[i], g.nodes[j]) {
+				g.weight[j] += g.weight[i]
+				g.weight[i] = 0
+				g.merged[j] = append(g.merged[j], i)
+				g.nodes[i], g.elements[i] = nil, nil
+			}
+		}
+	}
+	n := 0
+	for _, i := range kept {
+		if g.weight[i] > 0 {
+			g.degree[i] = min(g.degree[i]+size, g.left) - g.weight[i]
+			g.link(i)
+			kept[n] = i
+			n++
+		}
+	}
+	g.members[p], g.size[p] = slices.Clone(kept[:n]), size
+	return order
+}
+
+// trim takes out of the lists of node i what the new element p couples it to, and returns
+// the bound of its degree without that, and a hash of its lists.
+func (g *quotient) trim(i, p int32) (degree, hash int) {
+	hash = int(p)
+	list := g.elements[i][:0]
+	for _, e := range g.elements[i] {
+		switch {
+		case g.members[e] == nil:
+		case g.outside[e] == 0: // a subset of the new element
+			g.members[e] = nil
+		default:
+			list = append(list, e)
+			degree += g.outside[e]
+			hash += int(e)
+		}
+	}
+	g.elements[i] = append(list, p)
+	list = g.nodes[i][:0]
+	for _, j := range g.nodes[i] {
+		if g.weight[j] > 0 && g.mark[j] != g.stamp {
+			list = append(list, j)
+			degree += g.weight[j]
+			hash += int(j)
+		}
+	}
+	g.nodes[i] = list
+	return degree, hash
+}

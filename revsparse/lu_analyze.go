@@ -1,0 +1,220 @@
+package revsparse
+
+import (
+	"math"
+	"slices"
+
+	"revnum/internal/ordering"
+	"revnum/internal/workspace"
+)
+
+// luFactors are the factors P·R·A·C·Q = L·U of a square matrix A, R and C being diagonal
+// matrices of powers of 2.
+type luFactors struct {
+	n        int
+	dominant bool    // A is diagonally dominant by columns
+	order    []int32 // column k of the factors is column order[k] of A
+	panels   []luPanel
+
+	// The entries of A by columns of the factors.
+	colPtr []int
+	colRow []int32
+	from   []int32   // where the entry is in A
+	values []float64 // of R·A·C
+
+	rowExp, colExp []int // the exponents of R and C
+
+	position []int32 // of a row of A in the factors, -1 as long as it has none
+	pivot    []int32 // row k of the factors is row pivot[k] of A
+	super    []int32 // of a column of the factors
+	supers   []supernode
+	blocks   []luBlock
+	lrows    []int32 // rows of A, and of the factors at the end
+	ldata    []float64
+	udata    []float64
+
+	y, below, signs []float64 // of solve and condition
+}
+
+// analyze chooses the order of columns and their panels for a matrix with this structure.
+func analyze[I Index](f *luFactors, n int, ptr, ind []I) {
+	f.n = n
+	rows := make([][]int32, n)
+	storage := make([]int32, len(ind))
+	entries := 0
+	for i := range n {
+		list := storage[: 0 : ptr[i+1]-ptr[i]]
+		storage = storage[ptr[i+1]-ptr[i]:]
+		for _, j := range ind[ptr[i]:ptr[i+1]] {
+			list = append(list, int32(j))
+		}
+		slices.Sort(list)
+		rows[i] = slices.Compact(list)
+		entries += len(rows[i])
+	}
+	cols := transposed(rows)
+	symmetric := 0
+	for i, list := range rows {
+		symmetric += common(list, cols[i])
+	}
+	var parent []int32
+	if f.dominant && 2*symmetric > entries {
+		f.order, parent = symmetricOrder(rows, cols)
+	} else {
+		f.order, parent = columnOrder(rows, cols)
+	}
+	f.makePanels(parent)
+
+	position := make([]int32, n)
+	for k, j := range f.order {
+		position[j] = int32(k)
+	}
+	f.colPtr = workspace.Zeros(f.colPtr, n+1)
+	for _, j := range ind {
+		f.colPtr[position[j]+1]++
+	}
+	for k := range n {
+		f.colPtr[k+1] += f.colPtr[k]
+	}
+	next := slices.Clone(f.colPtr[:n])
+	f.colRow, f.from = workspace.Grow(f.colRow, len(ind)), workspace.Grow(f.from, len(ind))
+	for i := range n {
+		for p := ptr[i]; p < ptr[i+1]; p++ {
+			k := position[ind[p]]
+			f.colRow[next[k]], f.from[next[k]] = int32(i), int32(p)
+			next[k]++
+		}
+	}
+}
+
+// transposed returns the transpose of a pattern, sorted.
+func transposed(rows [][]int32) [][]int32 {
+	count := make([]int, len(rows))
+	total := 0
+	for _, list := range rows {
+		for _, j := range list {
+			count[j]++
+		}
+		total += len(list)
+	}
+	cols, storage := make([][]int32, len(rows)), make([]int32, total)
+	for j, c := range count {
+		cols[j], storage = storage[:0:c], storage[c:]
+	}
+	for i, list := range rows {
+		for _, j := range list {
+			cols[j] = append(cols[j], int32(i))
+		}
+	}
+	return cols
+}
+
+// common returns how many numbers two sorted lists have in common.
+func common(a, b []int32) (n int) {
+	for len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[0] < b[0]:
+			a = a[1:]
+		case b[0] < a[0]:
+			b = b[1:]
+		default:
+			n++
+			a, b = a[1:], b[1:]
+		}
+	}
+	return n
+}
+
+// columnOrder orders columns for the factors of A with its rows in any order, whose
+// pattern is in that of the Cholesky factor of AᵀA. Rows with so many entries that they
+// would couple all columns do not count.
+func columnOrder(rows, cols [][]int32) (order, parent []int32) {
+	n := len(rows)
+	most := max(16, int(10*math.Sqrt(float64(n))))
+	cliques := make([][]int32, 0, n)
+	for _, list := range rows {
+		if len(list) <= most {
+			cliques = append(cliques, list)
+		}
+	}
+	order = ordering.MinimumDegree(n, nil, nil, cliques)
+	last := make([]int32, n) // the last column so far with an entry in a row
+	tree := func(order []int32) []int32 {
+		for i := range last {
+			last[i] = -1
+		}
+		return ordering.Tree(n, func(k int32, yield func(int32)) {
+			for _, i := range cols[order[k]] {
+				if len(rows[i]) <= most {
+					yield(last[i])
+					last[i] = k
+				}
+			}
+		})
+	}
+	return postordered(order, tree)
+}
+
+// symmetricOrder orders columns for pivots on the diagonal: the factors have the pattern of
+// the Cholesky factor of A + Aᵀ then.
+func symmetricOrder(rows, cols [][]int32) (order, parent []int32) {
+	n := len(rows)
+	adj := make([][]int32, n)
+	for i, list := range rows {
+		both := append(slices.Clone(list), cols[i]...)
+		slices.Sort(both)
+		both = slices.Compact(both)
+		adj[i] = slices.DeleteFunc(both, func(j int32) bool { return int(j) == i })
+	}
+	order = ordering.MinimumDegree(n, nil, adj, nil)
+	position := make([]int32, n)
+	tree := func(order []int32) []int32 {
+		for k, j := range order {
+			position[j] = int32(k)
+		}
+		return ordering.Tree(n, func(k int32, yield func(int32)) {
+			for _, j := range adj[order[k]] {
+				yield(position[j])
+			}
+		})
+	}
+	return postordered(order, tree)
+}
+
+// postordered returns an order in which subtrees are ranges, and its tree.
+func postordered(order []int32, tree func([]int32) []int32) (post, parent []int32) {
+	post = ordering.Postorder(tree(order))
+	for k, at := range post {
+		post[k] = order[at]
+	}
+	return post, tree(post)
+}
+
+// makePanels cuts the columns into panels: subtrees that are small, and chains.
+func (f *luFactors) makePanels(parent []int32) {
+	n := f.n
+	size := make([]int32, n) // of subtrees
+	for k := range n {
+		size[k]++
+		if p := parent[k]; p >= 0 {
+			size[p] += size[k]
+		}
+	}
+	f.panels = f.panels[:0]
+	for k := 0; k < n; {
+		// The largest small subtree that begins at column k, if there is one.
+		to := k
+		for r := k; r < n && int(size[r]) <= narrowPanel && r+1-int(size[r]) == k; r = int(parent[r]) {
+			to = r + 1
+			if parent[r] < 0 {
+				break
+			}
+		}
+		if to == k {
+			for to = k + 1; to < n && to-k < widePanel && int(parent[to-1]) == to; to++ {
+			}
+		}
+		f.panels = append(f.panels, luPanel{first: k, width: to - k})
+		k = to
+	}
+}
