@@ -32,7 +32,9 @@ objective and of the gradient, ..._F_... with the objective and ..._J_... with
 the gradient with respect to log weights, means and factors, in the order of
 the input. The sign of the prior is ADBench's. For BA, ..._F_... has the
 reprojection errors and then those of the weights, and ..._J_... their Jacobian
-with respect to cameras, points and weights, by sparse rows.`,
+with respect to cameras, points and weights, by sparse rows. Its time is that of
+row pointers, column indices and values, which ADBench's modules make in each call;
+what the values take alone is printed beside it.`,
 		Example: `  go run ./benchmarks adbench GMM Revnum gmm_d10_K25.txt results/ 0.5 10 10 10`,
 		// -rep is not a flag as others are, and numbers may be negative.
 		DisableFlagParsing: true,

@@ -10,6 +10,7 @@ import (
 	"revnum/internal/parallel"
 	"revnum/internal/simd/vec"
 	"revnum/rev"
+	"revnum/revsparse"
 )
 
 // cases are the sizes of ADBench's ba1 to ba5: cameras, points, observations.
@@ -87,6 +88,12 @@ func BenchmarkWeightedForward(b *testing.B) {
 
 func BenchmarkWeightedJacobian(b *testing.B) {
 	benchmark(b, 8*(3+31), func(k *Weighted[float64], j rev.General[float64], dz rev.Vector[float64]) { k.Jacobian(j, dz) })
+}
+
+// BenchmarkWeightedCSR measures the structure of the Jacobian without its values.
+func BenchmarkWeightedCSR(b *testing.B) {
+	var a revsparse.CSR[float64, int]
+	benchmark(b, 8*34, func(k *Weighted[float64], _ rev.General[float64], _ rev.Vector[float64]) { k.CSRTo(&a) })
 }
 
 func BenchmarkWeightedAdjoint(b *testing.B) {

@@ -1,6 +1,8 @@
 package ba
 
 import (
+	"revnum/internal/parallel"
+	"revnum/internal/workspace"
 	"revnum/rev"
 	"revnum/revmodels/ba/internal/views"
 	"revnum/revsparse"
@@ -12,10 +14,17 @@ import (
 // again. Columns ascend in each row. It panics with mat.ErrRowAccess if an index is
 // out of range.
 func (k Snavely[T]) CSR() (a revsparse.CSR[T, int], j rev.General[T]) {
+	j = k.CSRTo(&a)
+	return a, j
+}
+
+// CSRTo stores in a what CSR returns, in the storage of a as far as that suffices.
+// The values are unspecified until Jacobian stores them.
+func (k Snavely[T]) CSRTo(a *revsparse.CSR[T, int]) (j rev.General[T]) {
 	rev.ForwardPass(&k)
 	p := k.problem()
-	a, j, _ = p.csr()
-	return a, j
+	j, _ = p.csr(a)
+	return j
 }
 
 // CSR returns the Jacobian of R and then Z by the cameras, the points and the
@@ -24,43 +33,75 @@ func (k Snavely[T]) CSR() (a revsparse.CSR[T, int], j rev.General[T]) {
 // may be called again and again. Columns ascend in each row. It panics with
 // mat.ErrRowAccess if an index is out of range.
 func (k Weighted[T]) CSR() (a revsparse.CSR[T, int], j rev.General[T], z rev.Vector[T]) {
-	rev.ForwardPass(&k)
-	p := k.problem()
-	return p.csr()
+	j, z = k.CSRTo(&a)
+	return a, j, z
 }
 
-// csr returns the structure of the Jacobian, with views of the values of the first
-// rows and of the last ones.
-func (p *problem[T]) csr() (a revsparse.CSR[T, int], j rev.General[T], dz rev.Vector[T]) {
+// CSRTo stores in a what CSR returns, in the storage of a as far as that suffices.
+// The values are unspecified until Jacobian stores them.
+func (k Weighted[T]) CSRTo(a *revsparse.CSR[T, int]) (j rev.General[T], z rev.Vector[T]) {
+	rev.ForwardPass(&k)
+	p := k.problem()
+	return p.csr(a)
+}
+
+// csr stores the structure of the Jacobian in a, and returns views of the values of
+// the first rows and of the last ones.
+func (p *problem[T]) csr(a *revsparse.CSR[T, int]) (j rev.General[T], dz rev.Vector[T]) {
+	n, cols := len(p.camera), p.model.Columns()
+	a.Rows, a.Cols = 2*n, params(p.model)*p.cameras.Rows+3*p.points.Rows
+	entries := 2 * n * cols
+	if p.model == views.Weighted {
+		a.Rows, a.Cols = 3*n, a.Cols+n
+		entries += n
+	}
+	a.Ptr = workspace.Grow(a.Ptr, a.Rows+1)
+	a.Ind = workspace.Grow(a.Ind, entries)
+	a.Data = workspace.Grow(a.Data, entries)
+	a.Ptr[0] = 0
+
+	s := workspace.Get[structure[T]]()
+	defer workspace.Put(s)
+	s.problem, s.ptr, s.ind = *p, a.Ptr, a.Ind
+	parallel.Run(parallel.Workers(p.workers), blocks(n, structureBlock), s)
+	s.problem, s.ptr, s.ind = problem[T]{}, nil, nil
+
+	first := 2 * n * cols
+	return rev.NewGeneral(2*n, cols, a.Data[:first:first]), rev.ViewSlice(a.Data[first:])
+}
+
+// structureBlock is the number of observations in a block of a structure.
+const structureBlock = 4096
+
+// A structure is the task that stores the structure of the Jacobian.
+type structure[T rev.Real] struct {
+	problem  problem[T]
+	ptr, ind []int
+}
+
+// Block implements parallel.Task.
+func (s *structure[T]) Block(_, b int) {
+	p := &s.problem
 	n, cols, cam := len(p.camera), p.model.Columns(), params(p.model)
 	pointCol := cam * p.cameras.Rows
 	weightCol := pointCol + 3*p.points.Rows
-	rows, width, nnz := 2*n, weightCol, 2*n*cols
-	if p.model == views.Weighted {
-		rows, width, nnz = 3*n, weightCol+n, nnz+n
-	}
-	a = revsparse.CSR[T, int]{
-		Rows: rows, Cols: width, Ptr: make([]int, 1, rows+1), Ind: make([]int, 0, nnz), Data: make([]T, nnz),
-	}
-	for i, c := range p.camera {
+	for i := b * structureBlock; i < min((b+1)*structureBlock, n); i++ {
 		p.checkIndex(i)
-		for range 2 {
-			for k := range cam {
-				a.Ind = append(a.Ind, cam*c+k)
-			}
-			for k := range 3 {
-				a.Ind = append(a.Ind, pointCol+3*p.point[i]+k)
-			}
-			if p.model == views.Weighted {
-				a.Ind = append(a.Ind, weightCol+i)
-			}
-			a.Ptr = append(a.Ptr, len(a.Ind))
+		rows := s.ind[2*cols*i:][:2*cols]
+		first := rows[:cols]
+		column := cam * p.camera[i]
+		for k := range first[:cam] {
+			first[k] = column + k
 		}
+		column = pointCol + 3*p.point[i]
+		first[cam], first[cam+1], first[cam+2] = column, column+1, column+2
+		if p.model == views.Weighted {
+			first[cam+3] = weightCol + i
+			// The row of the weight, among the last.
+			s.ind[2*cols*n+i] = weightCol + i
+			s.ptr[2*n+i+1] = 2*cols*n + i + 1
+		}
+		copy(rows[cols:], first)
+		s.ptr[2*i+1], s.ptr[2*i+2] = cols*(2*i+1), cols*(2*i+2)
 	}
-	for i := range rows - 2*n {
-		a.Ind = append(a.Ind, weightCol+i)
-		a.Ptr = append(a.Ptr, len(a.Ind))
-	}
-	first := 2 * n * cols
-	return a, rev.NewGeneral(2*n, cols, a.Data[:first:first]), rev.ViewSlice(a.Data[first:])
 }

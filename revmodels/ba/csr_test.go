@@ -3,6 +3,7 @@ package ba
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -78,6 +79,31 @@ func TestWeightedCSR(t *testing.T) {
 		if q := a.Ptr[80+i]; a.Ind[q] != 11*n+3*m+i || a.Data[q] != -2*w || a.Ptr[81+i] != q+1 {
 			t.Errorf("weight %d: column %d, value %v", i, a.Ind[q], a.Data[q])
 		}
+	}
+}
+
+// TestCSRTo uses the storage of another matrix, too small and then large enough, on
+// one and on several workers, and of a matrix with other contents.
+func TestCSRTo(t *testing.T) {
+	small := randomWeighted(rand.New(rand.NewPCG(6, 1)), 7)
+	k := randomWeighted(rand.New(rand.NewPCG(7, 1)), 2*structureBlock+9)
+	want, j, z := k.CSR()
+	k.Jacobian(j, z)
+	a, _, _ := small.CSR()
+	for _, workers := range []int{1, 2, 7} {
+		k.Workers = workers
+		for i := range a.Ind {
+			a.Ind[i], a.Data[i] = -1, math.NaN()
+		}
+		clear(a.Ptr[:1])
+		j, z := k.CSRTo(&a)
+		k.Jacobian(j, z)
+		if a.Rows != want.Rows || a.Cols != want.Cols || !slices.Equal(a.Ptr, want.Ptr) || !slices.Equal(a.Ind, want.Ind) || !slices.Equal(a.Data, want.Data) {
+			t.Errorf("%d workers: not what CSR returns", workers)
+		}
+	}
+	if _, err := revsparse.NewCSR(a.Rows, a.Cols, a.Ptr, a.Ind, a.Data); err != nil {
+		t.Error(err)
 	}
 }
 

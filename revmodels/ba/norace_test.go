@@ -3,6 +3,7 @@
 package ba
 
 import (
+	"math/rand/v2"
 	"runtime/debug"
 	"testing"
 )
@@ -23,5 +24,14 @@ func TestModelAllocations(t *testing.T) {
 		if n := testing.AllocsPerRun(20, f); n != 0 {
 			t.Errorf("%s: %v allocations", name, n)
 		}
+	}
+}
+
+func TestCSRToAllocations(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	k := randomWeighted(rand.New(rand.NewPCG(7, 1)), 50)
+	a, _, _ := k.CSR()
+	if n := testing.AllocsPerRun(20, func() { k.CSRTo(&a) }); n != 0 {
+		t.Errorf("%v allocations where there is room", n)
 	}
 }

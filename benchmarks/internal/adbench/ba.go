@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"strconv"
+	"time"
 
 	"revnum/internal/scan"
 	"revnum/rev"
@@ -154,8 +155,9 @@ type BAObjective[T rev.Float] struct {
 	Kernel   ba.Weighted[T]
 	Jacobian revsparse.CSR[T, int] // of the errors and then those of the weights
 
-	j rev.General[T]
-	z rev.Vector[T]
+	// Values is how long the values took in the last call of ValueJacobian, which
+	// makes the structure of the matrix as well.
+	Values time.Duration
 }
 
 // NewBAObjective returns the objective of p.
@@ -171,7 +173,6 @@ func NewBAObjective[T rev.Float](p *BA, workers int) *BAObjective[T] {
 	for i := range p.P {
 		o.Kernel.Camera[i], o.Kernel.Point[i] = i%p.N, i%p.M
 	}
-	o.Jacobian, o.j, o.z = o.Kernel.CSR()
 	return o
 }
 
@@ -193,11 +194,16 @@ func (o *BAObjective[T]) Value() {
 	o.Kernel.Forward()
 }
 
-// ValueJacobian evaluates the errors and the Jacobian.
+// ValueJacobian evaluates the errors and the Jacobian: the row pointers, the column
+// indices and the values, as ADBench's modules and GradBench's tools do in each
+// call. Storage is kept between calls.
 func (o *BAObjective[T]) ValueJacobian() {
+	j, z := o.Kernel.CSRTo(&o.Jacobian)
+	start := time.Now()
 	clear(o.Kernel.R.Data)
 	clear(o.Kernel.Z.Data)
-	o.Kernel.Jacobian(o.j, o.z)
+	o.Kernel.Jacobian(j, z)
+	o.Values = time.Since(start)
 }
 
 // WriteErrors writes the errors as ADBench's runners do.

@@ -3,6 +3,7 @@ package gradbench
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"revnum/benchmarks/internal/adbench"
 )
@@ -13,48 +14,49 @@ const baSent = 2 * 15
 
 // baObjective are the errors of bundle adjustment. The answer has those of one
 // observation, as all are the same.
-func baObjective(input json.RawMessage, workers int) (func(), func() (any, error), error) {
+func baObjective(input json.RawMessage, workers int) (evaluation, error) {
 	o, err := parseBA(input, workers)
 	if err != nil {
-		return nil, nil, err
+		return evaluation{}, err
 	}
 	output := func() (any, error) {
 		type reprojection struct {
-			Elements []float64 `json:"elements"`
-			Repeated int       `json:"repeated"`
+			Elements numbers `json:"elements"`
+			Repeated int     `json:"repeated"`
 		}
 		type weight struct {
-			Element  float64 `json:"element"`
-			Repeated int     `json:"repeated"`
+			Element  number `json:"element"`
+			Repeated int    `json:"repeated"`
 		}
 		r, z := o.Kernel.R.Data, o.Kernel.Z.Data
 		out := struct {
 			Reprojection reprojection `json:"reproj_error"`
 			Weight       weight       `json:"w_err"`
-		}{reprojection{r[:2], len(z)}, weight{z[0], len(z)}}
+		}{reprojection{r[:2], len(z)}, weight{number(z[0]), len(z)}}
 		return out, finite(r[0], r[1], z[0])
 	}
-	return o.Value, output, nil
+	return evaluation{call: o.Value, output: output}, nil
 }
 
 // baJacobian is their Jacobian, of which the answer has what describes one
 // observation: the first row pointers, column indices and values, and the last
-// ones.
-func baJacobian(input json.RawMessage, workers int) (func(), func() (any, error), error) {
+// ones. A run makes all of them, as GradBench's other tools do; what the values took
+// of it has a timing of its own.
+func baJacobian(input json.RawMessage, workers int) (evaluation, error) {
 	o, err := parseBA(input, workers)
 	if err != nil {
-		return nil, nil, err
+		return evaluation{}, err
 	}
 	output := func() (any, error) {
 		a := o.Jacobian
 		out := struct {
-			Rows   []int     `json:"rows"`
-			Cols   []int     `json:"cols"`
-			Values []float64 `json:"vals"`
+			Rows   []int   `json:"rows"`
+			Cols   []int   `json:"cols"`
+			Values numbers `json:"vals"`
 		}{ends(a.Ptr), ends(a.Ind), ends(a.Data)}
 		return out, finite(out.Values...)
 	}
-	return o.ValueJacobian, output, nil
+	return evaluation{call: o.ValueJacobian, output: output, values: func() time.Duration { return o.Values }}, nil
 }
 
 // ends returns the first baSent elements of x, or all if there are not as many,

@@ -65,9 +65,17 @@ func TestBA(t *testing.T) {
 	if len(j.Rows) != 31 || j.Rows[0] != 0 || j.Rows[20] != 300 || j.Rows[29] != 309 || j.Rows[30] != 310 {
 		t.Errorf("row pointers %v", j.Rows)
 	}
-	for _, x := range a {
-		if len(x.Timings) != 2 {
-			t.Errorf("%d timings, want 2", len(x.Timings))
+	if len(a[0].Timings) != 2 {
+		t.Errorf("objective: %d timings, want 2", len(a[0].Timings))
+	}
+	// The values are part of the evaluation.
+	x := a[1].Timings
+	if len(x) != 4 {
+		t.Fatalf("Jacobian: %d timings, want 4", len(x))
+	}
+	for i := range 2 {
+		if x[i].Name != "evaluate" || x[2+i].Name != "values" || x[2+i].Nanoseconds > x[i].Nanoseconds {
+			t.Errorf("timings %+v", x)
 		}
 	}
 }

@@ -9,23 +9,23 @@ import (
 )
 
 // detPrimal is the determinant of a square matrix, by expansion by minors.
-func detPrimal(input json.RawMessage, _ int) (func(), func() (any, error), error) {
+func detPrimal(input json.RawMessage, _ int) (evaluation, error) {
 	k, err := parseDet(input)
 	if err != nil {
-		return nil, nil, err
+		return evaluation{}, err
 	}
 	call := func() {
 		*k.Out = 0
 		k.Forward()
 	}
-	return call, func() (any, error) { return *k.Out, finite(*k.Out) }, nil
+	return toNumber(call, k.Out), nil
 }
 
 // detGradient is its gradient with respect to the elements.
-func detGradient(input json.RawMessage, _ int) (func(), func() (any, error), error) {
+func detGradient(input json.RawMessage, _ int) (evaluation, error) {
 	k, err := parseDet(input)
 	if err != nil {
-		return nil, nil, err
+		return evaluation{}, err
 	}
 	k.Out = nil // nothing to uncompute
 	one := 1.
@@ -35,7 +35,7 @@ func detGradient(input json.RawMessage, _ int) (func(), func() (any, error), err
 		clear(gradient)
 		k.Adjoint(g)
 	}
-	return call, func() (any, error) { return gradient, finite(gradient...) }, nil
+	return toNumbers(call, gradient), nil
 }
 
 func parseDet(input json.RawMessage) (k revlinalg.DetMinors[float64], err error) {

@@ -34,7 +34,7 @@ func TestDet(t *testing.T) {
 		}
 		answers := talk(t, `{"id":1,"kind":"evaluate","module":"det","function":"primal","input":`+string(b)+`}`,
 			`{"id":2,"kind":"evaluate","module":"det","function":"gradient","input":`+string(b)+`}`)
-		if got := number(t, answers[0]); !(math.Abs(got-want) <= 1e-12) {
+		if got := numberOf(t, answers[0]); !(math.Abs(got-want) <= 1e-12) {
 			t.Errorf("ell=%d: %v, want %v", n, got, want)
 		}
 		var gradient []float64

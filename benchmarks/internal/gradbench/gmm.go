@@ -9,21 +9,21 @@ import (
 )
 
 // gmmObjective is the log posterior of a Gaussian mixture.
-func gmmObjective(input json.RawMessage, workers int) (func(), func() (any, error), error) {
+func gmmObjective(input json.RawMessage, workers int) (evaluation, error) {
 	p, err := parseGMM(input)
 	if err != nil {
-		return nil, nil, err
+		return evaluation{}, err
 	}
 	o := adbench.NewObjective[float64](p, gmm.GradBench, workers)
 	var value float64
-	return func() { value = o.Value() }, func() (any, error) { return value, finite(value) }, nil
+	return toNumber(func() { value = o.Value() }, &value), nil
 }
 
 // gmmJacobian is its gradient with respect to the parameters.
-func gmmJacobian(input json.RawMessage, workers int) (func(), func() (any, error), error) {
+func gmmJacobian(input json.RawMessage, workers int) (evaluation, error) {
 	p, err := parseGMM(input)
 	if err != nil {
-		return nil, nil, err
+		return evaluation{}, err
 	}
 	o := adbench.NewObjective[float64](p, gmm.GradBench, workers)
 	output := func() (any, error) {
@@ -33,10 +33,10 @@ func gmmJacobian(input json.RawMessage, workers int) (func(), func() (any, error
 		alpha, rest := o.Gradient[:p.K], o.Gradient[p.K:]
 		means, factors := rest[:p.K*p.D], rest[p.K*p.D:]
 		out := struct {
-			Alpha []float64   `json:"alpha"`
-			Mu    [][]float64 `json:"mu"`
-			Q     [][]float64 `json:"q"`
-			L     [][]float64 `json:"l"`
+			Alpha numbers   `json:"alpha"`
+			Mu    []numbers `json:"mu"`
+			Q     []numbers `json:"q"`
+			L     []numbers `json:"l"`
 		}{Alpha: alpha}
 		tri := p.D * (p.D + 1) / 2
 		for k := range p.K {
@@ -47,7 +47,7 @@ func gmmJacobian(input json.RawMessage, workers int) (func(), func() (any, error
 		}
 		return out, nil
 	}
-	return func() { o.ValueGradient() }, output, nil
+	return evaluation{call: func() { o.ValueGradient() }, output: output}, nil
 }
 
 // parseGMM reads a problem, whose sizes d, k and n must be those of its arrays.

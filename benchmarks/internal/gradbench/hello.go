@@ -6,23 +6,23 @@ import (
 )
 
 // square is f(x) = x².
-func square(input json.RawMessage, _ int) (func(), func() (any, error), error) {
+func square(input json.RawMessage, _ int) (evaluation, error) {
 	return ofNumber(input, func(x float64) float64 { return x * x })
 }
 
 // double is the derivative of square.
-func double(input json.RawMessage, _ int) (func(), func() (any, error), error) {
+func double(input json.RawMessage, _ int) (evaluation, error) {
 	return ofNumber(input, func(x float64) float64 { return 2 * x })
 }
 
-func ofNumber(input json.RawMessage, f func(float64) float64) (func(), func() (any, error), error) {
+func ofNumber(input json.RawMessage, f func(float64) float64) (evaluation, error) {
 	var x *float64
 	if err := json.Unmarshal(input, &x); err != nil {
-		return nil, nil, err
+		return evaluation{}, err
 	}
 	if x == nil {
-		return nil, nil, errors.New("expected a number, found null")
+		return evaluation{}, errors.New("expected a number, found null")
 	}
 	var y float64
-	return func() { y = f(*x) }, func() (any, error) { return y, finite(y) }, nil
+	return toNumber(func() { y = f(*x) }, &y), nil
 }

@@ -11,35 +11,35 @@ import (
 
 // kmeansCost is the sum of the squared distances of the points from their
 // nearest centroids.
-func kmeansCost(input json.RawMessage, workers int) (func(), func() (any, error), error) {
+func kmeansCost(input json.RawMessage, workers int) (evaluation, error) {
 	k, err := parseKMeans(input, workers)
 	if err != nil {
-		return nil, nil, err
+		return evaluation{}, err
 	}
 	call := func() {
 		*k.Out = 0
 		k.Forward()
 	}
-	return call, func() (any, error) { return *k.Out, finite(*k.Out) }, nil
+	return toNumber(call, k.Out), nil
 }
 
 // kmeansDirection is its gradient with respect to the centroids, divided by the
 // diagonal of the Hessian: the centroid minus the mean of its points. For a
 // centroid without points, where both are 0, it is 0.
-func kmeansDirection(input json.RawMessage, workers int) (func(), func() (any, error), error) {
+func kmeansDirection(input json.RawMessage, workers int) (evaluation, error) {
 	k, err := parseKMeans(input, workers)
 	if err != nil {
-		return nil, nil, err
+		return evaluation{}, err
 	}
 	dir := rev.NewGeneral[float64](k.Centroids.Rows, k.Centroids.Cols, nil)
 	output := func() (any, error) {
-		rows := make([][]float64, dir.Rows)
+		rows := make([]numbers, dir.Rows)
 		for i := range rows {
 			rows[i] = dir.Row(i)
 		}
 		return rows, finite(dir.Data...)
 	}
-	return func() { k.NewtonDirection(dir) }, output, nil
+	return evaluation{call: func() { k.NewtonDirection(dir) }, output: output}, nil
 }
 
 func parseKMeans(input json.RawMessage, workers int) (k kmeans.Cost[float64], err error) {

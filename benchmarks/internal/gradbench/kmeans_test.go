@@ -51,7 +51,7 @@ func TestKMeans(t *testing.T) {
 	}
 	a := talk(t, `{"id":1,"kind":"evaluate","module":"kmeans","function":"cost","input":`+string(b)+`}`,
 		`{"id":2,"kind":"evaluate","module":"kmeans","function":"dir","input":`+string(b)+`}`)
-	if got := number(t, a[0]); !(math.Abs(got-cost) <= 1e-13*cost) {
+	if got := numberOf(t, a[0]); !(math.Abs(got-cost) <= 1e-13*cost) {
 		t.Errorf("cost %v, want %v", got, cost)
 	}
 	var got [][]float64
@@ -78,7 +78,7 @@ func TestKMeans(t *testing.T) {
 
 func TestKMeansEmptyCluster(t *testing.T) {
 	a := talk(t, `{"id":1,"kind":"evaluate","module":"kmeans","function":"dir","input":{"points":[[1],[3]],"centroids":[[9],[1]]}}`)
-	if got, want := string(a[0].Output), "[[0],[-1]]"; got != want {
+	if got, want := string(a[0].Output), "[[0.0],[-1.0]]"; got != want {
 		t.Errorf("direction %s (%s), want %s", got, a[0].Error, want)
 	}
 }

@@ -15,23 +15,23 @@ const maxPoints = 1 << 26
 
 // llsqPrimal is half the sum of the squares of sign(t) - Σ_j x_j·t^j over n
 // points t, evenly spaced from -1 to 1.
-func llsqPrimal(input json.RawMessage, workers int) (func(), func() (any, error), error) {
+func llsqPrimal(input json.RawMessage, workers int) (evaluation, error) {
 	k, err := parseLLSQ(input, workers)
 	if err != nil {
-		return nil, nil, err
+		return evaluation{}, err
 	}
 	call := func() {
 		*k.Out = 0
 		k.Forward()
 	}
-	return call, func() (any, error) { return *k.Out, finite(*k.Out) }, nil
+	return toNumber(call, k.Out), nil
 }
 
 // llsqGradient is its gradient with respect to the coefficients x.
-func llsqGradient(input json.RawMessage, workers int) (func(), func() (any, error), error) {
+func llsqGradient(input json.RawMessage, workers int) (evaluation, error) {
 	k, err := parseLLSQ(input, workers)
 	if err != nil {
-		return nil, nil, err
+		return evaluation{}, err
 	}
 	k.Out = nil // nothing to uncompute
 	one := 1.
@@ -41,7 +41,7 @@ func llsqGradient(input json.RawMessage, workers int) (func(), func() (any, erro
 		clear(gradient)
 		k.Adjoint(g)
 	}
-	return call, func() (any, error) { return gradient, finite(gradient...) }, nil
+	return toNumbers(call, gradient), nil
 }
 
 func parseLLSQ(input json.RawMessage, workers int) (k revlinalg.PolyLeastSquares[float64], err error) {

@@ -9,23 +9,23 @@ import (
 )
 
 // lsePrimal is the logarithm of the sum of the exponentials of x.
-func lsePrimal(input json.RawMessage, workers int) (func(), func() (any, error), error) {
+func lsePrimal(input json.RawMessage, workers int) (evaluation, error) {
 	k, err := parseLSE(input, workers)
 	if err != nil {
-		return nil, nil, err
+		return evaluation{}, err
 	}
 	call := func() {
 		*k.Out = 0
 		k.Forward()
 	}
-	return call, func() (any, error) { return *k.Out, finite(*k.Out) }, nil
+	return toNumber(call, k.Out), nil
 }
 
 // lseGradient is its gradient.
-func lseGradient(input json.RawMessage, workers int) (func(), func() (any, error), error) {
+func lseGradient(input json.RawMessage, workers int) (evaluation, error) {
 	k, err := parseLSE(input, workers)
 	if err != nil {
-		return nil, nil, err
+		return evaluation{}, err
 	}
 	k.Out = nil // nothing to uncompute
 	one := 1.
@@ -35,7 +35,7 @@ func lseGradient(input json.RawMessage, workers int) (func(), func() (any, error
 		clear(gradient)
 		k.Adjoint(g)
 	}
-	return call, func() (any, error) { return gradient, finite(gradient...) }, nil
+	return toNumbers(call, gradient), nil
 }
 
 func parseLSE(input json.RawMessage, workers int) (k revlinalg.LogSumExp[float64], err error) {

@@ -3,12 +3,54 @@ package gradbench
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"strconv"
 )
 
+// number is a number that is written as GradBench's other tools do: with a point
+// or an exponent, also if it is whole.
+type number float64
+
+// MarshalJSON writes x, which must be finite.
+func (x number) MarshalJSON() ([]byte, error) { return appendNumber(nil, float64(x)), nil }
+
+func appendNumber(to []byte, x float64) []byte {
+	begin := len(to)
+	to = strconv.AppendFloat(to, x, 'g', -1, 64)
+	if bytes.IndexAny(to[begin:], ".e") < 0 {
+		to = append(to, ".0"...)
+	}
+	return to
+}
+
 // numbers is an array of numbers. Unlike a []float64 it does not take null for
-// zero.
+// zero. Its elements are written as a number is.
 type numbers []float64
+
+// MarshalJSON writes x, which must be finite.
+func (x numbers) MarshalJSON() ([]byte, error) {
+	data := []byte{'['}
+	for i, v := range x {
+		if i > 0 {
+			data = append(data, ',')
+		}
+		data = appendNumber(data, v)
+	}
+	return append(data, ']'), nil
+}
+
+// whole is a whole number, which may be written as 3 or as 3.0.
+type whole int64
+
+// UnmarshalJSON reads data, which package json has found to be well formed.
+func (n *whole) UnmarshalJSON(data []byte) error {
+	v, err := strconv.ParseFloat(string(data), 64)
+	if err != nil || v != math.Trunc(v) || math.Abs(v) > 1<<53 {
+		return fmt.Errorf("expected a whole number, found %s", start(data))
+	}
+	*n = whole(v)
+	return nil
+}
 
 // UnmarshalJSON reads data, which package json has found to be well formed.
 func (x *numbers) UnmarshalJSON(data []byte) error {

@@ -25,8 +25,8 @@ const (
 	idPrefix = 1 << 16
 
 	// maxRuns ends an evaluation before min_seconds are over: each run is a
-	// timing in the answer, and those of ten million take some 500 MB.
-	maxRuns = 1e7
+	// timing in the answer. Those of a billion take one or two bytes each in memory.
+	maxRuns = 1e9
 
 	// maxSeconds is the longest min_seconds.
 	maxSeconds = 3600
@@ -34,10 +34,6 @@ const (
 
 // Tool is the name by which the tool answers.
 const Tool = "revnum"
-
-// A function takes a parsed input to the call that is timed and to what
-// appends the output of the last call as JSON.
-type function func(input json.RawMessage, workers int) (call func(), output func() (any, error), err error)
 
 // modules has the functions of each module.
 var modules = map[string]map[string]function{
@@ -116,7 +112,13 @@ type response struct {
 	success *bool
 	output  any
 	err     string
-	runs    []time.Duration
+	timings []timings
+}
+
+// timings are those of all runs, by one name.
+type timings struct {
+	name string
+	runs *durations
 }
 
 func failure(id json.RawMessage, err error) *response {
@@ -154,17 +156,21 @@ func (r *response) write(w *bufio.Writer) {
 		_, _ = w.WriteString(`,"output":`)
 		_, _ = w.Write(output)
 	}
-	if r.runs != nil {
+	if r.timings != nil {
 		_, _ = w.WriteString(`,"timings":[`)
 		var buf []byte
-		for i, d := range r.runs {
-			buf = buf[:0]
-			if i > 0 {
-				buf = append(buf, ',')
-			}
-			buf = append(buf, `{"name":"evaluate","nanoseconds":`...)
-			buf = strconv.AppendInt(buf, d.Nanoseconds(), 10)
-			_, _ = w.Write(append(buf, '}'))
+		for _, t := range r.timings {
+			t.runs.all(func(nanoseconds uint64) {
+				if len(buf) > 0 {
+					buf = append(buf[:0], ',')
+				}
+				buf = append(buf, `{"name":"`...)
+				buf = append(buf, t.name...)
+				buf = append(buf, `","nanoseconds":`...)
+				buf = strconv.AppendUint(buf, nanoseconds, 10)
+				buf = append(buf, '}')
+				_, _ = w.Write(buf)
+			})
 		}
 		_ = w.WriteByte(']')
 	}
@@ -210,12 +216,12 @@ func answer(line []byte, workers int) (r *response) {
 		yes := true
 		return &response{id: id, success: &yes}
 	case "evaluate":
-		output, runs, err := m.evaluate(workers)
+		output, timings, err := m.evaluate(workers)
 		if err != nil {
 			return failure(id, err)
 		}
 		yes := true
-		return &response{id: id, success: &yes, output: output, runs: runs}
+		return &response{id: id, success: &yes, output: output, timings: timings}
 	}
 }
 
@@ -233,7 +239,7 @@ func (m *message) module() (map[string]function, error) {
 }
 
 // evaluate runs a function as often as its input asks for.
-func (m *message) evaluate(workers int) (output any, runs []time.Duration, err error) {
+func (m *message) evaluate(workers int) (output any, all []timings, err error) {
 	functions, err := m.module()
 	if err != nil {
 		return nil, nil, err
@@ -252,27 +258,35 @@ func (m *message) evaluate(workers int) (output any, runs []time.Duration, err e
 	if err != nil {
 		return nil, nil, err
 	}
-	call, result, err := f(m.Input, workers)
+	e, err := f(m.Input, workers)
 	if err != nil {
 		return nil, nil, fmt.Errorf("the input: %w", err)
 	}
-	var total time.Duration
-	for len(runs) < minRuns || total.Seconds() < minSeconds && len(runs) < maxRuns {
+	var runs, values durations
+	limit := time.Duration(minSeconds * float64(time.Second))
+	for total := time.Duration(0); runs.n < minRuns || total < limit && runs.n < maxRuns; {
 		start := time.Now()
-		call()
+		e.call()
 		d := time.Since(start)
-		runs = append(runs, d)
+		runs.add(d)
 		total += d
+		if e.values != nil {
+			values.add(e.values())
+		}
 	}
-	output, err = result()
-	return output, runs, err
+	all = append(all, timings{"evaluate", &runs})
+	if e.values != nil {
+		all = append(all, timings{"values", &values})
+	}
+	output, err = e.output()
+	return output, all, err
 }
 
 // repetitions reads how often a function is to run; once, where the input does
 // not say it.
 func repetitions(input json.RawMessage) (minRuns int, minSeconds float64, err error) {
 	runs := struct {
-		MinRuns    *int     `json:"min_runs"`
+		MinRuns    *whole   `json:"min_runs"`
 		MinSeconds *float64 `json:"min_seconds"`
 	}{}
 	if bytes.HasPrefix(bytes.TrimSpace(input), []byte("{")) {
@@ -285,7 +299,7 @@ func repetitions(input json.RawMessage) (minRuns int, minSeconds float64, err er
 		if *runs.MinRuns < 0 || *runs.MinRuns > maxRuns {
 			return 0, 0, fmt.Errorf("the input: min_runs: expected 0 to %.0f, found %d", float64(maxRuns), *runs.MinRuns)
 		}
-		minRuns = max(1, *runs.MinRuns)
+		minRuns = max(1, int(*runs.MinRuns))
 	}
 	if runs.MinSeconds != nil {
 		minSeconds = *runs.MinSeconds

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"revnum/benchmarks/internal/adbench"
 	"revnum/revmodels/gmm"
@@ -72,7 +73,7 @@ func TestSession(t *testing.T) {
 
 func TestHello(t *testing.T) {
 	for _, c := range []struct{ function, input, want string }{
-		{"square", "3", "9"}, {"double", "9", "18"}, {"square", "-1.5", "2.25"},
+		{"square", "3", "9.0"}, {"double", "9", "18.0"}, {"square", "-1.5", "2.25"},
 	} {
 		a := talk(t, `{"id":7,"kind":"evaluate","module":"hello","function":"`+c.function+`","input":`+c.input+`}`)[0]
 		if a.ID == nil || *a.ID != 7 || a.Success == nil || !*a.Success || string(a.Output) != c.want ||
@@ -88,7 +89,7 @@ func TestRepetitions(t *testing.T) {
 			strings.Replace(gmmInput, "{", "{"+runs, 1) + `}`
 	}
 	for runs, want := range map[string]int{
-		``: 1, `"min_runs":0,`: 1, `"min_runs":5,`: 5, `"min_runs":3,"min_seconds":0,`: 3,
+		``: 1, `"min_runs":0,`: 1, `"min_runs":5,`: 5, `"min_runs":3,"min_seconds":0,`: 3, `"min_runs":3.0,`: 3, `"min_runs":4e0,`: 4,
 	} {
 		a := talk(t, input(runs))[0]
 		if len(a.Timings) != want {
@@ -204,8 +205,8 @@ func TestGMMSign(t *testing.T) {
 	}
 }
 
-// number and array read the output of an answer.
-func number(t *testing.T, a answered) (v float64) {
+// numberOf and array read the output of an answer.
+func numberOf(t *testing.T, a answered) (v float64) {
 	t.Helper()
 	if err := json.Unmarshal(a.Output, &v); err != nil {
 		t.Fatal(err, a.Error)
@@ -230,7 +231,7 @@ func TestLSE(t *testing.T) {
 	for _, v := range x {
 		sum += math.Exp(v - 1000)
 	}
-	if got, want := number(t, a[0]), 1000+math.Log(sum); !(math.Abs(got-want) <= 1e-12) {
+	if got, want := numberOf(t, a[0]), 1000+math.Log(sum); !(math.Abs(got-want) <= 1e-12) {
 		t.Errorf("primal %v, want %v", got, want)
 	}
 	got := array(t, a[1])
@@ -273,7 +274,7 @@ func TestLLSQ(t *testing.T) {
 		in, _ := json.Marshal(map[string]any{"x": x, "n": n})
 		a := talk(t, `{"id":1,"kind":"evaluate","module":"llsq","function":"primal","input":`+string(in)+`}`,
 			`{"id":2,"kind":"evaluate","module":"llsq","function":"gradient","input":`+string(in)+`}`)
-		if got := number(t, a[0]); !(math.Abs(got-want) <= 1e-12*want) {
+		if got := numberOf(t, a[0]); !(math.Abs(got-want) <= 1e-12*want) {
 			t.Errorf("n = %d: primal %v, want %v", n, got, want)
 		}
 		got := array(t, a[1])
@@ -391,8 +392,10 @@ func TestTrouble(t *testing.T) {
 		{message: evaluate("llsq", "gradient", `{"x":[1],"n":-3}`), want: "n: expected 2 to 67108864 points, found -3"},
 		{message: evaluate("llsq", "gradient", `{"x":[1],"n":1000000000000}`), want: "the input: "},
 		{message: evaluate("llsq", "primal", `{"x":[1e300],"n":3}`), want: "the result is +Inf"},
-		{message: edit(`"m":2`, `"m":2,"min_runs":-1`), want: "min_runs: expected 0 to 10000000, found -1"},
-		{message: edit(`"m":2`, `"m":2,"min_runs":100000000`), want: "min_runs: expected 0 to 10000000"},
+		{message: edit(`"m":2`, `"m":2,"min_runs":-1`), want: "min_runs: expected 0 to 1000000000, found -1"},
+		{message: edit(`"m":2`, `"m":2,"min_runs":10000000000`), want: "min_runs: expected 0 to 1000000000"},
+		{message: edit(`"m":2`, `"m":2,"min_runs":2.5`), want: "expected a whole number, found 2.5"},
+		{message: edit(`"m":2`, `"m":2,"min_runs":"3"`), want: `expected a whole number, found "3"`},
 		{message: edit(`"m":2`, `"m":2,"min_seconds":-1`), want: "min_seconds: expected 0 to 3600, found -1"},
 		{message: edit(`"m":2`, `"m":2,"min_seconds":1e9`), want: "min_seconds: expected 0 to 3600, found 1e+09"},
 		{message: edit(`"m":2`, `"m":2,"min_seconds":"1"`), want: "the input: json: cannot unmarshal string"},
@@ -412,7 +415,7 @@ func TestTrouble(t *testing.T) {
 		if a[0].Success == nil || *a[0].Success || !strings.Contains(a[0].Error, c.want) || strings.Contains(a[0].Error, "bug") {
 			t.Errorf("%s: success %v, error %q, want one with %q", name, a[0].Success, a[0].Error, c.want)
 		}
-		if a[1].Success == nil || !*a[1].Success || string(a[1].Output) != "42" {
+		if a[1].Success == nil || !*a[1].Success || string(a[1].Output) != "42.0" {
 			t.Errorf("%s: the message after it got %+v", name, a[1])
 		}
 	}
@@ -420,8 +423,8 @@ func TestTrouble(t *testing.T) {
 
 // TestBug checks that a panic in a function is an answer too.
 func TestBug(t *testing.T) {
-	modules["broken"] = map[string]function{"f": func(json.RawMessage, int) (func(), func() (any, error), error) {
-		return func() { panic("ouch") }, nil, nil
+	modules["broken"] = map[string]function{"f": func(json.RawMessage, int) (evaluation, error) {
+		return evaluation{call: func() { panic("ouch") }}, nil
 	}}
 	defer delete(modules, "broken")
 	a := talk(t, `{"id":5,"kind":"evaluate","module":"broken","function":"f","input":1}`, `{"id":6,"kind":"start"}`)
@@ -438,6 +441,37 @@ func TestServeWriterFails(t *testing.T) {
 	broken := errors.New("broken pipe")
 	if err := Serve(strings.NewReader(`{"id":0,"kind":"start"}`), brokenWriter{broken}, 1); !errors.Is(err, broken) {
 		t.Errorf("error %v, want %v", err, broken)
+	}
+}
+
+// TestDurations packs durations of all sizes.
+func TestDurations(t *testing.T) {
+	want := []time.Duration{0, 1, 127, 128, 1 << 14, 5 * time.Second, math.MaxInt64}
+	var s durations
+	for _, d := range want {
+		s.add(d)
+	}
+	var got []time.Duration
+	s.all(func(ns uint64) { got = append(got, time.Duration(ns)) })
+	if !slices.Equal(got, want) || s.n != len(want) {
+		t.Errorf("%d durations %v, want %v", s.n, got, want)
+	}
+}
+
+// TestWriteNumbers checks that numbers have a point or an exponent, and read back as
+// they were.
+func TestWriteNumbers(t *testing.T) {
+	x := numbers{0, math.Copysign(0, -1), 1, -3, 0.5, 1e21, 123456789, 1e-7, math.MaxFloat64, math.SmallestNonzeroFloat64}
+	text, err := json.Marshal(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "[0.0,-0.0,1.0,-3.0,0.5,1e+21,1.23456789e+08,1e-07,1.7976931348623157e+308,5e-324]"; string(text) != want {
+		t.Errorf("written %s, want %s", text, want)
+	}
+	var back numbers
+	if err := json.Unmarshal(text, &back); err != nil || !slices.Equal(back, x) {
+		t.Errorf("read back %v (%v), want %v", back, err, x)
 	}
 }
 

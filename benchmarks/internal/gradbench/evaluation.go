@@ -1,0 +1,52 @@
+package gradbench
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"time"
+)
+
+// An evaluation is a function at an input that was read.
+type evaluation struct {
+	call   func()              // the call that is timed
+	output func() (any, error) // what the last call found
+
+	// values, if not nil, returns how long the values took in the last call, which
+	// made what they stand in as well.
+	values func() time.Duration
+}
+
+// A function reads an input.
+type function func(input json.RawMessage, workers int) (evaluation, error)
+
+// toNumber is the evaluation of call, which leaves its result at out.
+func toNumber(call func(), out *float64) evaluation {
+	return evaluation{call: call, output: func() (any, error) { return number(*out), finite(*out) }}
+}
+
+// toNumbers is the evaluation of call, which leaves its result in out.
+func toNumbers(call func(), out []float64) evaluation {
+	return evaluation{call: call, output: func() (any, error) { return numbers(out), finite(out...) }}
+}
+
+// durations are many durations, mostly short ones, in few bytes: as varints of
+// their nanoseconds.
+type durations struct {
+	n    int
+	data []byte
+}
+
+// add appends d.
+func (s *durations) add(d time.Duration) {
+	s.n++
+	s.data = binary.AppendUvarint(s.data, uint64(max(0, d.Nanoseconds())))
+}
+
+// all calls f for each duration in order.
+func (s *durations) all(f func(nanoseconds uint64)) {
+	for data := s.data; len(data) > 0; {
+		v, n := binary.Uvarint(data)
+		data = data[n:]
+		f(v)
+	}
+}
