@@ -393,7 +393,7 @@ func TestGradBench(t *testing.T) {
 `
 	for _, args := range [][]string{{"gradbench"}, {"gradbench", "--multithreaded"}} {
 		status, stdout, stderr := run(in, args...)
-		want := regexp.MustCompile(`^{"id":0,"tool":"revnum"}\n{"id":1,"success":true,"output":9,"timings":\[{"name":"evaluate","nanoseconds":\d+}\]}\n$`)
+		want := regexp.MustCompile(`^{"id":0,"tool":"revnum"}\n{"id":1,"success":true,"output":9.0,"timings":\[{"name":"evaluate","nanoseconds":\d+}\]}\n$`)
 		if status != 0 || stderr != "" || !want.MatchString(stdout) {
 			t.Errorf("%v: exit status %d, %s, %s", args, status, stdout, stderr)
 		}
