@@ -92,8 +92,8 @@ func BenchmarkWeightedJacobian(b *testing.B) {
 
 // BenchmarkWeightedCSR measures the structure of the Jacobian without its values.
 func BenchmarkWeightedCSR(b *testing.B) {
-	var a revsparse.CSR[float64, int]
-	benchmark(b, 8*34, func(k *Weighted[float64], _ rev.General[float64], _ rev.Vector[float64]) { k.CSRTo(&a) })
+	var a revsparse.CSR[float64, int32]
+	benchmark(b, 4*34, func(k *Weighted[float64], _ rev.General[float64], _ rev.Vector[float64]) { k.CSRTo(&a) })
 }
 
 func BenchmarkWeightedAdjoint(b *testing.B) {

@@ -1,6 +1,10 @@
 package ba
 
 import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
 	"revnum/internal/parallel"
 	"revnum/internal/workspace"
 	"revnum/rev"
@@ -12,15 +16,16 @@ import (
 // a sparse matrix with the structure of k and zeros for values. Jacobian stores
 // the values through j, which is a view of them: it may be called again and
 // again. Columns ascend in each row. It panics with mat.ErrRowAccess if an index is
-// out of range.
-func (k Snavely[T]) CSR() (a revsparse.CSR[T, int], j rev.General[T]) {
+// out of range, and with mat.ErrShape if a column or entry has a number above
+// 2³¹-1, which takes tens of millions of observations.
+func (k Snavely[T]) CSR() (a revsparse.CSR[T, int32], j rev.General[T]) {
 	j = k.CSRTo(&a)
 	return a, j
 }
 
 // CSRTo stores in a what CSR returns, in the storage of a as far as that suffices.
 // The values are unspecified until Jacobian stores them.
-func (k Snavely[T]) CSRTo(a *revsparse.CSR[T, int]) (j rev.General[T]) {
+func (k Snavely[T]) CSRTo(a *revsparse.CSR[T, int32]) (j rev.General[T]) {
 	rev.ForwardPass(&k)
 	p := k.problem()
 	j, _ = p.csr(a)
@@ -32,14 +37,14 @@ func (k Snavely[T]) CSRTo(a *revsparse.CSR[T, int]) (j rev.General[T]) {
 // values. Jacobian stores the values through j and z, which are views of them: it
 // may be called again and again. Columns ascend in each row. It panics with
 // mat.ErrRowAccess if an index is out of range.
-func (k Weighted[T]) CSR() (a revsparse.CSR[T, int], j rev.General[T], z rev.Vector[T]) {
+func (k Weighted[T]) CSR() (a revsparse.CSR[T, int32], j rev.General[T], z rev.Vector[T]) {
 	j, z = k.CSRTo(&a)
 	return a, j, z
 }
 
 // CSRTo stores in a what CSR returns, in the storage of a as far as that suffices.
 // The values are unspecified until Jacobian stores them.
-func (k Weighted[T]) CSRTo(a *revsparse.CSR[T, int]) (j rev.General[T], z rev.Vector[T]) {
+func (k Weighted[T]) CSRTo(a *revsparse.CSR[T, int32]) (j rev.General[T], z rev.Vector[T]) {
 	rev.ForwardPass(&k)
 	p := k.problem()
 	return p.csr(a)
@@ -47,13 +52,16 @@ func (k Weighted[T]) CSRTo(a *revsparse.CSR[T, int]) (j rev.General[T], z rev.Ve
 
 // csr stores the structure of the Jacobian in a, and returns views of the values of
 // the first rows and of the last ones.
-func (p *problem[T]) csr(a *revsparse.CSR[T, int]) (j rev.General[T], dz rev.Vector[T]) {
+func (p *problem[T]) csr(a *revsparse.CSR[T, int32]) (j rev.General[T], dz rev.Vector[T]) {
 	n, cols := len(p.camera), p.model.Columns()
 	a.Rows, a.Cols = 2*n, params(p.model)*p.cameras.Rows+3*p.points.Rows
 	entries := 2 * n * cols
 	if p.model == views.Weighted {
 		a.Rows, a.Cols = 3*n, a.Cols+n
 		entries += n
+	}
+	if max(a.Cols-1, entries) > math.MaxInt32 {
+		panic(mat.ErrShape)
 	}
 	a.Ptr = workspace.Grow(a.Ptr, a.Rows+1)
 	a.Ind = workspace.Grow(a.Ind, entries)
@@ -76,7 +84,7 @@ const structureBlock = 4096
 // A structure is the task that stores the structure of the Jacobian.
 type structure[T rev.Real] struct {
 	problem  problem[T]
-	ptr, ind []int
+	ptr, ind []int32
 }
 
 // Block implements parallel.Task.
@@ -89,19 +97,20 @@ func (s *structure[T]) Block(_, b int) {
 		p.checkIndex(i)
 		rows := s.ind[2*cols*i:][:2*cols]
 		first := rows[:cols]
-		column := cam * p.camera[i]
+		column := int32(cam * p.camera[i])
 		for k := range first[:cam] {
-			first[k] = column + k
+			first[k] = column + int32(k)
 		}
-		column = pointCol + 3*p.point[i]
+		column = int32(pointCol + 3*p.point[i])
 		first[cam], first[cam+1], first[cam+2] = column, column+1, column+2
 		if p.model == views.Weighted {
-			first[cam+3] = weightCol + i
+			column = int32(weightCol + i)
+			first[cam+3] = column
 			// The row of the weight, among the last.
-			s.ind[2*cols*n+i] = weightCol + i
-			s.ptr[2*n+i+1] = 2*cols*n + i + 1
+			s.ind[2*cols*n+i] = column
+			s.ptr[2*n+i+1] = int32(2*cols*n + i + 1)
 		}
 		copy(rows[cols:], first)
-		s.ptr[2*i+1], s.ptr[2*i+2] = cols*(2*i+1), cols*(2*i+2)
+		s.ptr[2*i+1], s.ptr[2*i+2] = int32(cols*(2*i+1)), int32(cols*(2*i+2))
 	}
 }

@@ -76,7 +76,7 @@ func TestWeightedCSR(t *testing.T) {
 		t.Errorf("%d×%d with %d entries", a.Rows, a.Cols, a.NNZ())
 	}
 	for i, w := range k.Weights.Data {
-		if q := a.Ptr[80+i]; a.Ind[q] != 11*n+3*m+i || a.Data[q] != -2*w || a.Ptr[81+i] != q+1 {
+		if q := a.Ptr[80+i]; int(a.Ind[q]) != 11*n+3*m+i || a.Data[q] != -2*w || a.Ptr[81+i] != q+1 {
 			t.Errorf("weight %d: column %d, value %v", i, a.Ind[q], a.Data[q])
 		}
 	}

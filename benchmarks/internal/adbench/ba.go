@@ -79,8 +79,9 @@ func ReadBA(r io.Reader, name string) (*BA, error) {
 // room for.
 func (p *BA) Plausible(name string) error {
 	// Operands, indices and the Jacobian with its structure.
-	floats := 11*float64(p.N) + 3*float64(p.M) + (7+2+31+31+3)*float64(p.P)
-	if floats > math.MaxInt64/16 {
+	floats := 11*float64(p.N) + 3*float64(p.M) + (7+2+31+(31+3)/2)*float64(p.P)
+	columns := 11*float64(p.N) + 3*float64(p.M) + float64(p.P)
+	if max(columns, 31*float64(p.P)) > math.MaxInt32 {
 		return fmt.Errorf("%s: n = %d, m = %d, p = %d: the sizes overflow", name, p.N, p.M, p.P)
 	}
 	return CheckMemory(uint64(floats), fmt.Sprintf("%s: n = %d, m = %d, p = %d", name, p.N, p.M, p.P))
@@ -153,7 +154,7 @@ func turn(r, x [3]float64) (y [3]float64) {
 // copies made.
 type BAObjective[T rev.Float] struct {
 	Kernel   ba.Weighted[T]
-	Jacobian revsparse.CSR[T, int] // of the errors and then those of the weights
+	Jacobian revsparse.CSR[T, int32] // of the errors and then those of the weights
 
 	// Values is how long the values took in the last call of ValueJacobian, which
 	// makes the structure of the matrix as well.
@@ -223,7 +224,7 @@ func (o *BAObjective[T]) WriteJacobian(w io.Writer) error {
 	a := o.Jacobian
 	fmt.Fprintf(b, "%d %d\n", a.Rows, a.Cols)
 	var word []byte
-	for _, x := range [][]int{a.Ptr, a.Ind} {
+	for _, x := range [][]int32{a.Ptr, a.Ind} {
 		fmt.Fprintln(b, len(x))
 		for _, v := range x {
 			word = append(strconv.AppendInt(word[:0], int64(v), 10), ' ')

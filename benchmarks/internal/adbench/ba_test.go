@@ -110,7 +110,7 @@ func TestBADifferences(t *testing.T) {
 	got := make([]float64, a.Rows*a.Cols)
 	for i := range a.Rows {
 		for q := a.Ptr[i]; q < a.Ptr[i+1]; q++ {
-			got[i*a.Cols+a.Ind[q]] = a.Data[q]
+			got[i*a.Cols+int(a.Ind[q])] = a.Data[q]
 		}
 	}
 	errorsAt := func() []float64 {

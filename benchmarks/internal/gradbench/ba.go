@@ -50,8 +50,8 @@ func baJacobian(input json.RawMessage, workers int) (evaluation, error) {
 	output := func() (any, error) {
 		a := o.Jacobian
 		out := struct {
-			Rows   []int   `json:"rows"`
-			Cols   []int   `json:"cols"`
+			Rows   []int32 `json:"rows"`
+			Cols   []int32 `json:"cols"`
 			Values numbers `json:"vals"`
 		}{ends(a.Ptr), ends(a.Ind), ends(a.Data)}
 		return out, finite(out.Values...)

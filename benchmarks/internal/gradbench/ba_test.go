@@ -96,7 +96,8 @@ func TestBATrouble(t *testing.T) {
 		{`"x":[4.173048,`, `"x":[`, "x: expected 3 numbers, found 2"},
 		{`"w":0.417022,`, ``, `the field "w" is missing`},
 		{`"feat":`, `"feet":`, `the field "feat" is missing`},
-		{`"p":10`, `"p":1000000000000000`, "GiB are available"},
+		{`"p":10`, `"p":1000000000000000`, "the sizes overflow"},
+		{`"n":2,`, `"n":200000000,`, "the sizes overflow"},
 		{`"cam":[1.797201,`, `"cam":["x",`, "expected a number as entry 0"},
 		{`"x":[4.173048,5.586898,1.403869]`, `"x":[90.85955,29.361415,28.777534]`, "which JSON cannot hold"},
 	} {
