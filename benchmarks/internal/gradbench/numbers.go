@@ -17,7 +17,7 @@ func (x number) MarshalJSON() ([]byte, error) { return appendNumber(nil, float64
 func appendNumber(to []byte, x float64) []byte {
 	begin := len(to)
 	to = strconv.AppendFloat(to, x, 'g', -1, 64)
-	if bytes.IndexAny(to[begin:], ".e") < 0 {
+	if !bytes.ContainsAny(to[begin:], ".e") {
 		to = append(to, ".0"...)
 	}
 	return to
