@@ -5,7 +5,8 @@
 //	rev/revtest             the conformance suite that every kernel passes; for kernels of your own too
 //	fixed                   fixed-point numbers: += and -= undo each other to the bit
 //	ulog                    logarithmic numbers: *= and /= undo each other to the bit over fixed point
-//	revlinalg               dense kernels: products, norms, reductions, rotations, factorisations; kernels over logarithms
+//	revlinalg               dense kernels: products, norms, reductions, rotations, factorisations
+//	revlog                  kernels over logarithms: sums, products of matrices, of powers
 //	revsparse               sparse kernels: products, solutions, eigenpairs
 //	revsparse/matrixmarket  sparse matrices in files
 //	revmodels/gmm           Gaussian mixtures: the log posterior and its derivatives, and fitting

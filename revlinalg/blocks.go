@@ -454,3 +454,5 @@ func (w *upperUpdate[T]) Block(_, b int) {
 
 // sqrt returns the square root of x.
 func sqrt[T rev.Float](x T) T { return T(math.Sqrt(float64(x))) }
+
+func isFinite(x float64) bool { return x-x == 0 }

@@ -12,9 +12,7 @@
 //
 // # Contract
 //
-// Unitary, ComplexUnitary and GivensQR transform their operand in place, and the
-// kernels over logarithms (LogMul and the like, and PowerProduct) say on their
-// pages what they add. All others add their result f to an output: Forward adds f, Inverse
+// Unitary, ComplexUnitary and GivensQR transform their operand in place. All others add their result f to an output: Forward adds f, Inverse
 // subtracts it, Adjoint subtracts it and adds the gradient to the cotangents of
 // the inputs, and Tangent adds f and its derivative in a direction. Nothing is
 // stored between calls; what Adjoint needs of Forward it computes again.

@@ -6,8 +6,14 @@ import (
 	"testing"
 	"time"
 
+	"revnum/internal/logstep/logtest"
 	"revnum/internal/simd/vec"
 	"revnum/rev"
+)
+
+var (
+	exact     = logtest.Exact
+	bigLogSum = logtest.Sum
 )
 
 // normals returns n numbers that are scale times standard normal.

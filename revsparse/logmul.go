@@ -25,7 +25,7 @@ import (
 //	C̄_ij = C̄_ij'·e^(c_ij-c_ij'),
 //	ċ_ij' = ċ_ij·e^(c_ij-c_ij') + Σ_l w_ilj·(ȧ_il + ḃ_lj).
 //
-// Each element of C is a revlinalg.LogDot of a row of A with what it meets of a
+// Each element of C is a revlog.Dot of a row of A with what it meets of a
 // column of B, and what that says of logs, accuracy and infinities holds here. For
 // probabilities, as in a hidden Markov model with few transitions, the shares are
 // posteriors and the gradients expected counts.

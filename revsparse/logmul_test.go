@@ -11,7 +11,7 @@ import (
 
 	"revnum/rev"
 	"revnum/rev/revtest"
-	"revnum/revlinalg"
+	"revnum/revlog"
 )
 
 func randomLogMul[T rev.Float, I Index](rnd *rand.Rand, size int) LogMul[T, I] {
@@ -54,7 +54,7 @@ func TestLogMulValue(t *testing.T) {
 		}
 	}
 	c := mat.NewDense(20, logColumns+1, append([]float64(nil), k.C.Data...))
-	revlinalg.NewLogMul(c, full, mat.NewDense(20, logColumns+1, k.B.Data)).Forward()
+	revlog.NewMatMul(c, full, mat.NewDense(20, logColumns+1, k.B.Data)).Forward()
 	k.Forward()
 	if got := mat.NewDense(20, logColumns+1, k.C.Data); !mat.EqualApprox(got, c, 1e-13) {
 		t.Errorf("got %v, want %v", mat.Formatted(got), mat.Formatted(c))
@@ -106,7 +106,7 @@ func testLogMulRestores[T rev.Float](t *testing.T, eps float64) {
 	}
 }
 
-// Elements are revlinalg.LogDot's, infinite and missing ones too.
+// Elements are revlog.Dot's, infinite and missing ones too.
 func TestLogMulSpecial(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	values := []float64{-inf, -1e308, -3, 0, 2, 1e308, inf, nan, math.Copysign(nan, -1)}
@@ -124,8 +124,8 @@ func TestLogMulSpecial(t *testing.T) {
 		k := NewLogMul(mat.NewVecDense(1, []float64{z}), a, mat.NewVecDense(n, y))
 		g := NewLogMul(mat.NewVecDense(1, []float64{2}), a.With(make([]float64, n)), mat.NewVecDense(n, nil))
 		want, gwant := z, 2.0
-		d := revlinalg.LogDot[float64]{Out: &want, X: rev.ViewSlice(x), Y: rev.ViewSlice(y)}
-		gd := revlinalg.LogDot[float64]{Out: &gwant, X: rev.ViewSlice(make([]float64, n)), Y: rev.ViewSlice(make([]float64, n))}
+		d := revlog.Dot[float64]{Out: &want, X: rev.ViewSlice(x), Y: rev.ViewSlice(y)}
+		gd := revlog.Dot[float64]{Out: &gwant, X: rev.ViewSlice(make([]float64, n)), Y: rev.ViewSlice(make([]float64, n))}
 		lost := 1.0 // how much a sum loses of what it was added to
 		same := func(what string, got, want float64) {
 			t.Helper()

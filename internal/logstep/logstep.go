@@ -1,8 +1,8 @@
 // Package logstep has what the kernels over logs share: how an output changes, and its
 // derivatives.
 //
-// The kernels LogSum, LogDot, LogMul and LogMulElem of package revlinalg, and LogMul of
-// package revsparse, compute in the semiring of logarithmic numbers: their operands are
+// The kernels Sum, Dot, MatMul and MulElem of package revlog, and LogMul of package
+// revsparse, compute in the semiring of logarithmic numbers: their operands are
 // logs, x ⊗ y = x + y is the product of the numbers and x ⊕ y = log(eˣ + eʸ) the sum. What
 // they add into an output z is a sum of products, s = t_1 ⊕ t_2 ⊕ ..., each t a sum of
 // inputs:

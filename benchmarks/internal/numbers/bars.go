@@ -9,6 +9,7 @@ import (
 	"revnum/fixed"
 	"revnum/rev"
 	"revnum/revlinalg"
+	"revnum/revlog"
 	"revnum/ulog"
 )
 
@@ -226,7 +227,7 @@ func contests() []contest {
 			for i := range lc {
 				lc[i] = math.Inf(-1)
 			}
-			revlinalg.LogMul[float64]{
+			revlog.MatMul[float64]{
 				C: rev.NewGeneral(k, k, lc), A: rev.NewGeneral(k, k, la), B: rev.NewGeneral(k, k, lb), Workers: 1,
 			}.Forward()
 		},

@@ -22,6 +22,7 @@ import (
 	"revnum/rev"
 	"revnum/rev/revtest"
 	"revnum/revlinalg"
+	"revnum/revlog"
 	"revnum/revmodels/gmm"
 	"revnum/revmodels/graphembed"
 	"revnum/revmodels/kmeans"
@@ -391,28 +392,28 @@ func logOutputs[T rev.Float](rnd *rand.Rand, n, terms int) []T {
 	return x
 }
 
-func logSum[T rev.Float](rnd *rand.Rand, n int) revlinalg.LogSum[T] {
-	return revlinalg.LogSum[T]{Out: &logOutputs[T](rnd, 1, n)[0], X: vector[T](rnd, n)}
+func logSum[T rev.Float](rnd *rand.Rand, n int) revlog.Sum[T] {
+	return revlog.Sum[T]{Out: &logOutputs[T](rnd, 1, n)[0], X: vector[T](rnd, n)}
 }
 
-func logDot[T rev.Float](rnd *rand.Rand, n int) revlinalg.LogDot[T] {
-	return revlinalg.LogDot[T]{Out: &logOutputs[T](rnd, 1, n)[0], X: vector[T](rnd, n), Y: vector[T](rnd, n)}
+func logDot[T rev.Float](rnd *rand.Rand, n int) revlog.Dot[T] {
+	return revlog.Dot[T]{Out: &logOutputs[T](rnd, 1, n)[0], X: vector[T](rnd, n), Y: vector[T](rnd, n)}
 }
 
-func logMul[T rev.Float](rnd *rand.Rand, n int) revlinalg.LogMul[T] {
-	return revlinalg.LogMul[T]{C: rev.NewGeneral(n, n, logOutputs[T](rnd, n*n, n)), A: matrix[T](rnd, n, n), B: matrix[T](rnd, n, n)}
+func logMul[T rev.Float](rnd *rand.Rand, n int) revlog.MatMul[T] {
+	return revlog.MatMul[T]{C: rev.NewGeneral(n, n, logOutputs[T](rnd, n*n, n)), A: matrix[T](rnd, n, n), B: matrix[T](rnd, n, n)}
 }
 
-func logMulElem[T rev.Float](rnd *rand.Rand, n int) revlinalg.LogMulElem[T] {
-	return revlinalg.LogMulElem[T]{Z: rev.ViewSlice(logOutputs[T](rnd, n, 1)), X: vector[T](rnd, n), Y: vector[T](rnd, n)}
+func logMulElem[T rev.Float](rnd *rand.Rand, n int) revlog.MulElem[T] {
+	return revlog.MulElem[T]{Z: rev.ViewSlice(logOutputs[T](rnd, n, 1)), X: vector[T](rnd, n), Y: vector[T](rnd, n)}
 }
 
-func logProd[T rev.Real](rnd *rand.Rand, n int) revlinalg.LogProd[T] {
-	return revlinalg.LogProd[T]{Out: scalar[T](rnd), X: vector[T](rnd, n)}
+func logProd[T rev.Real](rnd *rand.Rand, n int) revlog.Prod[T] {
+	return revlog.Prod[T]{Out: scalar[T](rnd), X: vector[T](rnd, n)}
 }
 
-func powerProduct[T rev.Real](rnd *rand.Rand, n int) revlinalg.PowerProduct[T] {
-	return revlinalg.PowerProduct[T]{Y: vector[T](rnd, n), A: matrix[T](rnd, n, n+1), X: vector[T](rnd, n+1)}
+func powerProduct[T rev.Real](rnd *rand.Rand, n int) revlog.Powers[T] {
+	return revlog.Powers[T]{Y: vector[T](rnd, n), A: matrix[T](rnd, n, n+1), X: vector[T](rnd, n+1)}
 }
 
 func logResponsibilities[T rev.Float](rnd *rand.Rand, n int) gmm.LogResponsibilities[T] {
@@ -539,8 +540,8 @@ var listed = []struct {
 // overLogs are the kernels whose operands are logs, that is, numbers of ulog,
 // though their elements are floats.
 var overLogs = map[string]bool{
-	"revlinalg.LogSum": true, "revlinalg.LogDot": true, "revlinalg.LogMul": true, "revlinalg.LogMulElem": true, "revsparse.LogMul": true,
-	"revlinalg.LogProd": true, "revlinalg.PowerProduct": true,
+	"revlog.Sum": true, "revlog.Dot": true, "revlog.MatMul": true, "revlog.MulElem": true, "revsparse.LogMul": true,
+	"revlog.Prod": true, "revlog.Powers": true,
 	"revmodels/gmm.LogResponsibilities": true,
 }
 
@@ -673,7 +674,7 @@ func TestAllKernelsListed(t *testing.T) {
 	}
 	want := make(map[string]bool)
 	var dirs []string
-	for _, pattern := range []string{"/revlinalg", "/revsparse", "/revmodels/*"} {
+	for _, pattern := range []string{"/revlinalg", "/revlog", "/revsparse", "/revmodels/*"} {
 		found, err := filepath.Glob(root + pattern)
 		if err != nil {
 			t.Fatal(err)

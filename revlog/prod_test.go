@@ -1,4 +1,4 @@
-package revlinalg
+package revlog
 
 import (
 	"errors"
@@ -31,14 +31,14 @@ func logs[T rev.Real](rnd *rand.Rand, n int, scale float64) []T {
 	return x
 }
 
-func logProdSpec[T rev.Real]() revtest.Spec[LogProd[T]] {
-	problem := func(rnd *rand.Rand, size int) LogProd[T] {
-		return LogProd[T]{Out: new(T), X: rev.ViewSlice(logs[T](rnd, size, 2))}
+func prodSpec[T rev.Real]() revtest.Spec[Prod[T]] {
+	problem := func(rnd *rand.Rand, size int) Prod[T] {
+		return Prod[T]{Out: new(T), X: rev.ViewSlice(logs[T](rnd, size, 2))}
 	}
-	return revtest.Spec[LogProd[T]]{
+	return revtest.Spec[Prod[T]]{
 		New:  problem,
 		Free: []string{"X.N"},
-		Failing: func(rnd *rand.Rand, size int) LogProd[T] {
+		Failing: func(rnd *rand.Rand, size int) Prod[T] {
 			k := problem(rnd, size+1)
 			k.X.Data[rnd.IntN(size+1)] = logZero[T]()
 			return k
@@ -46,10 +46,10 @@ func logProdSpec[T rev.Real]() revtest.Spec[LogProd[T]] {
 	}
 }
 
-func TestLogProd(t *testing.T) {
-	t.Run("float64", func(t *testing.T) { revtest.Kernel(t, logProdSpec[float64]()) })
-	t.Run("float32", func(t *testing.T) { revtest.Kernel(t, logProdSpec[float32]()) })
-	t.Run("fixed", func(t *testing.T) { revtest.Kernel(t, logProdSpec[fixed.Q43]()) })
+func TestProd(t *testing.T) {
+	t.Run("float64", func(t *testing.T) { revtest.Kernel(t, prodSpec[float64]()) })
+	t.Run("float32", func(t *testing.T) { revtest.Kernel(t, prodSpec[float32]()) })
+	t.Run("fixed", func(t *testing.T) { revtest.Kernel(t, prodSpec[fixed.Q43]()) })
 }
 
 // group is the order of the group of positive numbers of ulog.Fixed.
@@ -71,7 +71,7 @@ func anyLog(rnd *rand.Rand) fixed.Q43 {
 	}
 }
 
-func TestLogProdFixedIsExact(t *testing.T) {
+func TestProdFixedIsExact(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(6, 1))
 	for range 20_000 {
 		out := anyLog(rnd)
@@ -81,7 +81,7 @@ func TestLogProdFixedIsExact(t *testing.T) {
 			x[i] = anyLog(rnd)
 			want.Add(want, big.NewInt(int64(x[i])))
 		}
-		k := LogProd[fixed.Q43]{Out: &out, X: rev.ViewSlice(x)}
+		k := Prod[fixed.Q43]{Out: &out, X: rev.ViewSlice(x)}
 		if err := k.Forward(); err != nil {
 			t.Fatal(err)
 		}
@@ -94,10 +94,10 @@ func TestLogProdFixedIsExact(t *testing.T) {
 	}
 }
 
-func TestLogProdOfZero(t *testing.T) {
+func TestProdOfZero(t *testing.T) {
 	zero := ulog.ZeroLog
 	x := []fixed.Q43{fixed.Of[fixed.Q43](1), 5}
-	k := LogProd[fixed.Q43]{Out: &zero, X: rev.ViewSlice(x)}
+	k := Prod[fixed.Q43]{Out: &zero, X: rev.ViewSlice(x)}
 	if err := errors.Join(k.Forward(), k.Forward(), k.Inverse()); err != nil || zero != ulog.ZeroLog {
 		t.Errorf("zero becomes %v, %v", zero, err)
 	}
@@ -107,7 +107,7 @@ func TestLogProdOfZero(t *testing.T) {
 		want error
 	}{{-inf, ulog.ErrDivideByZero}, {inf, ulog.ErrUndefined}, {math.NaN(), ulog.ErrNaN}} {
 		out := 1.0
-		k := LogProd[float64]{Out: &out, X: rev.ViewSlice([]float64{2, test.x})}
+		k := Prod[float64]{Out: &out, X: rev.ViewSlice([]float64{2, test.x})}
 		if err := k.Forward(); !errors.Is(err, test.want) || out != 1 {
 			t.Errorf("factor of log %v: %v, out %v", test.x, err, out)
 		}

@@ -1,4 +1,4 @@
-package revlinalg_test
+package revlog_test
 
 import (
 	"math"

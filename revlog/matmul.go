@@ -1,4 +1,4 @@
-package revlinalg
+package revlog
 
 import (
 	"math"
@@ -13,7 +13,7 @@ import (
 	"revnum/rev"
 )
 
-// LogMul is the kernel
+// MatMul is the kernel
 //
 //	C ⊕= A·B,  that is  c_ij' = log(e^c_ij + Σ_l e^(a_il+b_lj)),
 //
@@ -23,128 +23,135 @@ import (
 //
 //	Ā_il += Σ_j C̄_ij'·w_ilj,  B̄_lj += Σ_i C̄_ij'·w_ilj,
 //	C̄_ij = C̄_ij'·e^(c_ij-c_ij'),
-//	ċ_ij' = ċ_ij·e^(c_ij-c_ij') + Σ_l w_ilj·(ȧ_il + ḃ_lj).
+//	ċ_ij' = ċ_ij·e^(c_ij-c_ij') + Σ_l w_ilj·(ȧ_il + ḃ_lj),
+//	ġA_il += Σ_j w_ilj·(ġC_ij' + C̄_ij'·(ȧ_il + ḃ_lj - ċ_ij')),
 //
-// LogSum says what logs as operands and their cotangents are. For probabilities
-// the shares are posteriors, and the gradients expected counts.
+// and likewise ġB_lj, summed over i. For probabilities the shares are posteriors,
+// and the gradients are expected counts.
 //
 // # Accuracy
 //
-// Inverse restores what that of LogSum does. For k terms, and with α the
-// largest log in row i of A and β in column j of B, a log s_ij of the product is
-// within
+// For k terms, with α the largest log in row i of A and β in column j of B, a
+// log s_ij of the product is within
 //
 //	(2·|α+β| + 2·|s_ij| + 3·(α+β-s_ij) + 2·log k + k + 16)·2⁻⁵³ + ε·|s_ij|/2
 //
-// where α+β-s_ij counts as 300 at most, ε is 2⁻⁵² or 2⁻²³, and the first part
-// is far smaller in float32, as everything is computed in float64. The shares
-// in c_ij' sum to e^(s_ij-c_ij') within (k+4)·ε, relatively, that is to 1 if c_ij
-// was -Inf; those that are smaller than 2⁻⁵⁰⁰ may be 0.
+// where α+β-s_ij counts as 300 at most and ε is 2⁻⁵² or 2⁻²³. Everything is
+// computed in float64. The shares in c_ij' sum to e^(s_ij-c_ij') within (k+4)·ε,
+// relatively: to 1 if c_ij was -Inf. Shares below 2⁻⁵⁰⁰ may be 0.
 //
-// Zeros (-Inf) are as in any product of matrices, and so are +Inf and NaN:
-// each makes those elements +Inf or NaN that it is a factor of, 0·∞ being NaN.
+// Zeros (-Inf), +Inf and NaN are as in any product of matrices: +Inf and NaN make
+// those elements +Inf or NaN that they are a factor of, and 0·∞ is NaN.
 //
 // # Method
 //
 // With α_i and β_j as above,
 //
-//	s_ij = α_i + β_j + log p_ij,  P = e^(A-α)·e^(B-β),
+//	s_ij = α_i + β_j + log p_ij,  P = e^(A-α)·e^(B-β).
 //
-// P the product of real matrices whose elements are at most 1, which is where
-// most of the time goes. If all terms of p_ij are tiny it loses accuracy or is
-// 0. So where p_ij is below 2⁻⁴⁰⁰, or α_i or β_j is not finite, s_ij is computed
-// as LogDot does. That takes some fifteen times as long as an element of P, and
-// may be all of C if no row of A meets a column of B near its largest log. The
-// derivatives are products of real matrices too, as
+// P is a product of real matrices whose elements are at most 1. It takes most of
+// the time. If all terms of p_ij are tiny, it loses accuracy or is 0. So where
+// p_ij is below 2⁻⁴⁰⁰, or α_i or β_j is not finite, s_ij is computed as Dot does.
+// That takes some fifteen times as long as an element of P. It may happen to all of C, if
+// no row of A meets a column of B near its largest log. The derivatives are
+// products of real matrices too, as
 //
 //	w_ilj = e^(a_il-α_i)·e^(b_lj-β_j)·v_ij,  v_ij = e^(s_ij-c_ij')/p_ij <= 2⁴⁰⁰,
 //
 // but for the same elements, whose terms are added one by one.
 //
-// The scratch is as large as A, B and C together in float64, twice that with
-// tangents, and five numbers for each element that is computed directly. It is
-// kept for the next call.
-type LogMul[T rev.Float] struct {
-	C       rev.General[T] `rev:"inout"`
-	A       rev.General[T] `rev:"in"`
-	B       rev.General[T] `rev:"in"`
+// The scratch is as large as A, B and C together in float64, and twice that with
+// tangents. Each element that is computed directly takes five more numbers. The
+// scratch is kept for the next call.
+type MatMul[T rev.Float] struct {
+	C       rev.General[T] `rev:"inout" shape:"m,n"`
+	A       rev.General[T] `rev:"in" shape:"m,k"`
+	B       rev.General[T] `rev:"in" shape:"k,n"`
 	Workers int            // 0 means GOMAXPROCS
 }
 
-// NewLogMul returns the kernel over gonum matrices of logs, sharing their
-// storage. It panics with mat.ErrShape if their shapes do not fit.
-func NewLogMul(c, a, b *mat.Dense) LogMul[float64] {
-	k := LogMul[float64]{C: rev.ViewDense(c), A: rev.ViewDense(a), B: rev.ViewDense(b)}
-	k.checkShapes()
-	return k
-}
-
-func (k LogMul[T]) checkShapes() {
-	if k.A.Rows != k.C.Rows || k.B.Cols != k.C.Cols || k.A.Cols != k.B.Rows {
-		panic(mat.ErrShape)
-	}
+// NewMatMul returns the kernel over gonum matrices of logs, sharing their
+// storage.
+func NewMatMul(c, a, b *mat.Dense) MatMul[float64] {
+	return MatMul[float64]{C: rev.ViewDense(c), A: rev.ViewDense(a), B: rev.ViewDense(b)}
 }
 
 // Forward computes C ⊕= A·B.
-func (k LogMul[T]) Forward() { k.run(false, LogMul[T]{}, LogMul[T]{}, LogMul[T]{}) }
+func (k MatMul[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
 
 // Inverse computes C ⊖= A·B.
-func (k LogMul[T]) Inverse() { k.run(true, LogMul[T]{}, LogMul[T]{}, LogMul[T]{}) }
+func (k MatMul[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
 
 // Adjoint computes C ⊖= A·B and the cotangents of A, B and C.
-func (k LogMul[T]) Adjoint(g LogMul[T]) { k.run(true, g, LogMul[T]{}, LogMul[T]{}) }
+func (k MatMul[T]) Adjoint(g MatMul[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
 
 // Tangent computes C ⊕= A·B and the tangent of C.
-func (k LogMul[T]) Tangent(t LogMul[T]) { k.run(false, LogMul[T]{}, t, LogMul[T]{}) }
+func (k MatMul[T]) Tangent(t MatMul[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 
-// AdjointTangent undoes Tangent and computes the cotangents and their tangents,
-//
-//	ġA_il += Σ_j w_ilj·(ġC_ij' + C̄_ij'·(ȧ_il + ḃ_lj - ċ_ij')),
-//
-// and likewise ġB_lj, summed over i.
-func (k LogMul[T]) AdjointTangent(g, t, gt LogMul[T]) { k.run(true, g, t, gt) }
+// AdjointTangent undoes Tangent and computes the cotangents and their tangents.
+func (k MatMul[T]) AdjointTangent(g, t, gt MatMul[T]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
 
-// InverseAdjoint undoes Adjoint.
-func (k LogMul[T]) InverseAdjoint(g LogMul[T]) { k.run(false, g, LogMul[T]{}, LogMul[T]{}) }
-
-// InverseTangent undoes Tangent.
-func (k LogMul[T]) InverseTangent(t LogMul[T]) { k.run(true, LogMul[T]{}, t, LogMul[T]{}) }
-
-// InverseAdjointTangent undoes AdjointTangent.
-func (k LogMul[T]) InverseAdjointTangent(g, t, gt LogMul[T]) { k.run(false, g, t, gt) }
+// Run implements rev.Kernel. It returns no error.
+func (k MatMul[T]) Run(p rev.Pass[MatMul[T]]) error {
+	if k.C.Rows == 0 || k.C.Cols == 0 || k.A.Cols == 0 {
+		return nil // the product is zero, and C what it was
+	}
+	if p.T.C.Data == nil && p.GT.C.Data == nil && p.G.C.Data == nil {
+		p.T = MatMul[T]{} // no derivative needs it
+	}
+	w := workspace.Get[matMul[T]]()
+	w.k, w.g, w.t, w.gt, w.back = k, p.G, p.T, p.GT, p.Back
+	workers := parallel.Workers(k.Workers)
+	w.open(workers)
+	rowBlocks, colBlocks := blocksOf(w.m, blockRows), blocksOf(w.n, blockCols)
+	w.fork(workers, expA, rowBlocks)
+	w.fork(workers, expB, colBlocks)
+	w.fork(workers, cells, rowBlocks*colBlocks)
+	if len(w.gc) > 0 && (p.G.A.Data != nil || p.GT.A.Data != nil) {
+		w.fork(workers, gradA, rowBlocks)
+	}
+	if len(w.gc) > 0 && (p.G.B.Data != nil || p.GT.B.Data != nil) {
+		w.fork(workers, gradB, colBlocks)
+	}
+	w.k, w.g, w.t, w.gt = MatMul[T]{}, MatMul[T]{}, MatMul[T]{}, MatMul[T]{}
+	workspace.Put(w)
+	return nil
+}
 
 const (
 	// The size of the blocks of C that are worked on at a time.
-	logMulRows = 64
-	logMulCols = 128
-	// logMulTiny is the smallest p_ij that is used.
-	logMulTiny = 0x1p-400
+	blockRows = 64
+	blockCols = 128
+	// tiny is the smallest p_ij that is used.
+	tiny = 0x1p-400
 )
 
-// logMul is a call of a method of LogMul.
-type logMul[T rev.Float] struct {
-	k, g, t, gt LogMul[T]
+// matMul is a pass of MatMul.
+type matMul[T rev.Float] struct {
+	k, g, t, gt MatMul[T]
 	back        bool
-	task        logMulTask
+	task        matMulTask
 	m, n, l     int // C is m×n, and the sums are of l terms
 
 	alpha, beta []float64
 	ea, eb      []float64       // e^(A-α) and e^(B-β), 0 where α or β is not finite
 	ta, tb      []float64       // ea·Ȧ and eb·Ḃ by elements, empty if there is none
 	gc, hc      []float64       // v_ij times what multiplies w_ilj, and w_ilj in tangents
-	direct      [][]logMulEntry // the elements of each block whose p_ij is not used
-	scratch     []*logMulScratch
+	direct      [][]directEntry // the elements of each block whose p_ij is not used
+	scratch     []*matMulScratch
 }
 
-// A logMulEntry is an element of C whose p_ij is not used.
-type logMulEntry struct {
+// A directEntry is an element of C whose p_ij is not used.
+type directEntry struct {
 	i, j        int
 	top         float64 // m, the largest term
 	seed, dseed float64 // v times those of logstep.Cotangent
 }
 
-// logMulScratch is what a worker needs for its own.
-type logMulScratch struct {
+// matMulScratch is what a worker needs for its own.
+type matMulScratch struct {
 	// Of a block of C. If p_ij is not used, p has Σ e^(t_l-m), and top m.
 	p, s, top, after, kept, sigma []float64
 	direct                        []bool
@@ -157,48 +164,20 @@ type logMulScratch struct {
 	g, h           []float64 // a block of the derivatives by A or B
 }
 
-type logMulTask int
+type matMulTask int
 
 const (
-	logMulExpA logMulTask = iota // blocks of rows
-	logMulExpB                   // blocks of columns
-	logMulCells
-	logMulGradA // blocks of rows
-	logMulGradB // blocks of columns
+	expA matMulTask = iota // blocks of rows
+	expB                   // blocks of columns
+	cells
+	gradA // blocks of rows
+	gradB // blocks of columns
 )
-
-func (k LogMul[T]) run(back bool, g, t, gt LogMul[T]) {
-	rev.Check(&k)
-	k.checkShapes()
-	rev.CheckLike(&k, &g, &t, &gt)
-	workers := parallel.Workers(k.Workers)
-	if k.C.Rows == 0 || k.C.Cols == 0 || k.A.Cols == 0 {
-		return // the product is zero, and C what it was
-	}
-	if t.C.Data == nil && gt.C.Data == nil && g.C.Data == nil {
-		t = LogMul[T]{} // nobody asks
-	}
-	w := workspace.Get[logMul[T]]()
-	w.k, w.g, w.t, w.gt, w.back = k, g, t, gt, back
-	w.open(workers)
-	rowBlocks, colBlocks := blocksOf(w.m, logMulRows), blocksOf(w.n, logMulCols)
-	w.fork(workers, logMulExpA, rowBlocks)
-	w.fork(workers, logMulExpB, colBlocks)
-	w.fork(workers, logMulCells, rowBlocks*colBlocks)
-	if len(w.gc) > 0 && (g.A.Data != nil || gt.A.Data != nil) {
-		w.fork(workers, logMulGradA, rowBlocks)
-	}
-	if len(w.gc) > 0 && (g.B.Data != nil || gt.B.Data != nil) {
-		w.fork(workers, logMulGradB, colBlocks)
-	}
-	w.k, w.g, w.t, w.gt = LogMul[T]{}, LogMul[T]{}, LogMul[T]{}, LogMul[T]{}
-	workspace.Put(w)
-}
 
 func blocksOf(n, size int) int { return (n + size - 1) / size }
 
 // open makes room for a call.
-func (w *logMul[T]) open(workers int) {
+func (w *matMul[T]) open(workers int) {
 	m, n, l := w.k.C.Rows, w.k.C.Cols, w.k.A.Cols
 	w.m, w.n, w.l = m, n, l
 	size := func(n int, needed bool) int {
@@ -216,13 +195,13 @@ func (w *logMul[T]) open(workers int) {
 	w.gc = workspace.Grow(w.gc, size(m*n, cotangents))
 	w.hc = workspace.Grow(w.hc, size(m*n, cotangents && second))
 
-	blocks := blocksOf(m, logMulRows) * blocksOf(n, logMulCols)
+	blocks := blocksOf(m, blockRows) * blocksOf(n, blockCols)
 	for len(w.direct) < blocks {
 		w.direct = append(w.direct, nil)
 	}
-	rows, cols := min(m, logMulRows), min(n, logMulCols)
+	rows, cols := min(m, blockRows), min(n, blockCols)
 	for len(w.scratch) < min(workers, blocks) {
-		w.scratch = append(w.scratch, new(logMulScratch))
+		w.scratch = append(w.scratch, new(matMulScratch))
 	}
 	for _, s := range w.scratch[:min(workers, blocks)] {
 		for _, b := range [...]*[]float64{&s.p, &s.s, &s.top, &s.after, &s.kept, &s.sigma} {
@@ -236,24 +215,24 @@ func (w *logMul[T]) open(workers int) {
 	}
 }
 
-func (w *logMul[T]) fork(workers int, task logMulTask, blocks int) {
+func (w *matMul[T]) fork(workers int, task matMulTask, blocks int) {
 	w.task = task
 	parallel.Run(workers, blocks, w)
 }
 
 // Block runs the task on a block.
-func (w *logMul[T]) Block(worker, block int) {
+func (w *matMul[T]) Block(worker, block int) {
 	s := w.scratch[worker]
 	switch w.task {
-	case logMulExpA:
+	case expA:
 		w.expA(s, block)
-	case logMulExpB:
+	case expB:
 		w.expB(s, block)
-	case logMulCells:
+	case cells:
 		w.cells(s, block)
-	case logMulGradA:
+	case gradA:
 		w.gradA(s, block)
-	case logMulGradB:
+	case gradB:
 		w.gradB(s, block)
 	}
 }
@@ -284,9 +263,9 @@ func columnInto[T rev.Float](dst []float64, m rev.General[T], j int) {
 
 func isFinite(x float64) bool { return x-x == 0 }
 
-func (w *logMul[T]) expA(s *logMulScratch, block int) {
+func (w *matMul[T]) expA(s *matMulScratch, block int) {
 	l := w.l
-	for i := block * logMulRows; i < min((block+1)*logMulRows, w.m); i++ {
+	for i := block * blockRows; i < min((block+1)*blockRows, w.m); i++ {
 		a, e := widened(s.row, w.k.A.Row(i)), w.ea[i*l:(i+1)*l]
 		w.alpha[i] = vec.Max(a)
 		if isFinite(w.alpha[i]) {
@@ -301,9 +280,9 @@ func (w *logMul[T]) expA(s *logMulScratch, block int) {
 	}
 }
 
-func (w *logMul[T]) expB(s *logMulScratch, block int) {
+func (w *matMul[T]) expB(s *matMulScratch, block int) {
 	n := w.n
-	lo, hi := block*logMulCols, min((block+1)*logMulCols, n)
+	lo, hi := block*blockCols, min((block+1)*blockCols, n)
 	beta := w.beta[lo:hi]
 	for j := range beta {
 		beta[j] = math.Inf(-1)
@@ -331,7 +310,7 @@ func (w *logMul[T]) expB(s *logMulScratch, block int) {
 
 // cells does to a block of C and its derivatives what is to be done, and keeps
 // in gc, hc and direct what the derivatives by A and B need.
-func (w *logMul[T]) cells(s *logMulScratch, block int) {
+func (w *matMul[T]) cells(s *matMulScratch, block int) {
 	i0, j0, rows, cols := w.block(block)
 	l, n := w.l, w.n
 	clear(s.p)
@@ -340,7 +319,7 @@ func (w *logMul[T]) cells(s *logMulScratch, block int) {
 	for i := range rows {
 		p, direct := s.p[i*cols:(i+1)*cols], s.direct[i*cols:(i+1)*cols]
 		for j, v := range p {
-			direct[j] = !(v >= logMulTiny)
+			direct[j] = !(v >= tiny)
 			if direct[j] {
 				p[j] = 1
 				s.anyDirect = true
@@ -378,14 +357,14 @@ func (w *logMul[T]) cells(s *logMulScratch, block int) {
 }
 
 // block returns where a block of C begins, and its shape.
-func (w *logMul[T]) block(block int) (i0, j0, rows, cols int) {
-	colBlocks := blocksOf(w.n, logMulCols)
-	i0, j0 = block/colBlocks*logMulRows, block%colBlocks*logMulCols
-	return i0, j0, min(logMulRows, w.m-i0), min(logMulCols, w.n-j0)
+func (w *matMul[T]) block(block int) (i0, j0, rows, cols int) {
+	colBlocks := blocksOf(w.n, blockCols)
+	i0, j0 = block/colBlocks*blockRows, block%colBlocks*blockCols
+	return i0, j0, min(blockRows, w.m-i0), min(blockCols, w.n-j0)
 }
 
 // shifts returns α_i + β_j for a row of a block.
-func (w *logMul[T]) shifts(s *logMulScratch, i, j0, cols int) []float64 {
+func (w *matMul[T]) shifts(s *matMulScratch, i, j0, cols int) []float64 {
 	shift := s.shift[:cols]
 	for j, b := range w.beta[j0 : j0+cols] {
 		shift[j] = w.alpha[i] + b
@@ -395,7 +374,7 @@ func (w *logMul[T]) shifts(s *logMulScratch, i, j0, cols int) []float64 {
 
 // eachDirect calls f for the elements of a block whose p_ij is not used, with
 // the index in the block and in C, and column j of B in s.col.
-func (w *logMul[T]) eachDirect(s *logMulScratch, block int, f func(c, i, j int)) {
+func (w *matMul[T]) eachDirect(s *matMulScratch, block int, f func(c, i, j int)) {
 	if !s.anyDirect {
 		return
 	}
@@ -416,21 +395,21 @@ func (w *logMul[T]) eachDirect(s *logMulScratch, block int, f func(c, i, j int))
 }
 
 // terms returns a_il + b_lj for all l, column j of B being in s.col.
-func (w *logMul[T]) terms(s *logMulScratch, i int) []float64 {
+func (w *matMul[T]) terms(s *matMulScratch, i int) []float64 {
 	t := s.terms[:w.l]
 	vec.AddTo(t, widened(s.row, w.k.A.Row(i)), s.col[:w.l])
 	return t
 }
 
 // exps returns e^(a_il+b_lj-m) for all l, column j of B being in s.col.
-func (w *logMul[T]) exps(s *logMulScratch, i int, m float64) []float64 {
+func (w *matMul[T]) exps(s *matMulScratch, i int, m float64) []float64 {
 	e := s.w[:w.l]
 	vec.ExpShiftSum(e, w.terms(s, i), m)
 	return e
 }
 
 // tangents returns ȧ_il + ḃ_lj for all l, column j of Ḃ being in s.dcol.
-func (w *logMul[T]) tangents(s *logMulScratch, i int) []float64 {
+func (w *matMul[T]) tangents(s *matMulScratch, i int) []float64 {
 	d := s.terms[:w.l]
 	clear(d)
 	if len(w.ta) > 0 {
@@ -443,7 +422,7 @@ func (w *logMul[T]) tangents(s *logMulScratch, i int) []float64 {
 }
 
 // cellDerivatives does the work of cells that comes after C has changed.
-func (w *logMul[T]) cellDerivatives(s *logMulScratch, block int) {
+func (w *matMul[T]) cellDerivatives(s *matMulScratch, block int) {
 	i0, j0, rows, cols := w.block(block)
 	l, n := w.l, w.n
 	clear(s.sigma)
@@ -494,7 +473,7 @@ func (w *logMul[T]) cellDerivatives(s *logMulScratch, block int) {
 	entries := w.direct[block][:0]
 	w.eachDirect(s, block, func(c, i, j int) {
 		if len(w.gc) > 0 && !math.IsInf(s.top[c], -1) {
-			entries = append(entries, logMulEntry{i, j, s.top[c], s.after[c], s.sigma[c]})
+			entries = append(entries, directEntry{i, j, s.top[c], s.after[c], s.sigma[c]})
 		}
 	})
 	w.direct[block] = entries
@@ -513,10 +492,10 @@ func cellAt[T rev.Float](m rev.General[T], i, j int) *T {
 //	ea·(G·ebᵀ)  and  ea·(H·ebᵀ + G·tbᵀ) + ta·(G·ebᵀ)
 //
 // where ea· and ta· are products by elements, and what the direct elements do.
-func (w *logMul[T]) gradA(s *logMulScratch, block int) {
+func (w *matMul[T]) gradA(s *matMulScratch, block int) {
 	l, n := w.l, w.n
-	i0 := block * logMulRows
-	rows := min(logMulRows, w.m-i0)
+	i0 := block * blockRows
+	rows := min(blockRows, w.m-i0)
 	second := w.gt.A.Data != nil
 	g := s.g[:rows*l]
 	clear(g)
@@ -535,9 +514,9 @@ func (w *logMul[T]) gradA(s *logMulScratch, block int) {
 		}
 	}
 	vec.MulTo(g, g, w.ea[i0*l:(i0+rows)*l])
-	colBlocks := blocksOf(n, logMulCols)
+	colBlocks := blocksOf(n, blockCols)
 	for b := block * colBlocks; b < (block+1)*colBlocks; b++ {
-		w.eachEntry(s, b, second, func(x *logMulEntry, e, d []float64) {
+		w.eachEntry(s, b, second, func(x *directEntry, e, d []float64) {
 			row := (x.i - i0) * l
 			vec.Axpy(x.seed, e, g[row:row+l])
 			if second {
@@ -556,10 +535,10 @@ func (w *logMul[T]) gradA(s *logMulScratch, block int) {
 // gradB adds to columns of B̄ what gradA adds to rows of Ā,
 //
 //	eb·(eaᵀ·G)  and  eb·(eaᵀ·H + taᵀ·G) + tb·(eaᵀ·G).
-func (w *logMul[T]) gradB(s *logMulScratch, block int) {
+func (w *matMul[T]) gradB(s *matMulScratch, block int) {
 	l, m, n := w.l, w.m, w.n
-	j0 := block * logMulCols
-	cols := min(logMulCols, n-j0)
+	j0 := block * blockCols
+	cols := min(blockCols, n-j0)
 	second := w.gt.B.Data != nil
 	g := s.g[:l*cols]
 	clear(g)
@@ -585,9 +564,9 @@ func (w *logMul[T]) gradB(s *logMulScratch, block int) {
 		}
 		vec.MulTo(g, g, eb)
 	}
-	colBlocks := blocksOf(n, logMulCols)
-	for b := block; b < len(w.direct[:colBlocks*blocksOf(m, logMulRows)]); b += colBlocks {
-		w.eachEntry(s, b, second, func(x *logMulEntry, e, d []float64) {
+	colBlocks := blocksOf(n, blockCols)
+	for b := block; b < len(w.direct[:colBlocks*blocksOf(m, blockRows)]); b += colBlocks {
+		w.eachEntry(s, b, second, func(x *directEntry, e, d []float64) {
 			for r, v := range e {
 				g[r*cols+x.j-j0] += float64(x.seed * v)
 			}
@@ -606,7 +585,7 @@ func (w *logMul[T]) gradB(s *logMulScratch, block int) {
 
 // eachEntry calls f for the direct elements of a block, with e^(a_il+b_lj-m) for
 // all l and, for second derivatives, with what they add to ġA and ġB.
-func (w *logMul[T]) eachEntry(s *logMulScratch, block int, second bool, f func(x *logMulEntry, e, d []float64)) {
+func (w *matMul[T]) eachEntry(s *matMulScratch, block int, second bool, f func(x *directEntry, e, d []float64)) {
 	j := -1
 	for n := range w.direct[block] {
 		x := &w.direct[block][n]

@@ -1,11 +1,11 @@
-package revlinalg_test
+package revlog_test
 
 import (
 	"fmt"
 	"math"
 
 	"revnum/rev"
-	"revnum/revlinalg"
+	"revnum/revlog"
 	"revnum/ulog"
 )
 
@@ -52,8 +52,8 @@ func sumProduct(n int) rev.Step[chain] {
 		return rev.General[float64]{Rows: 1, Cols: m.Cols, Data: m.Row(t), Stride: m.Cols}
 	}
 	see := func(t func(s *c) int, prior func(s, v *c) []float64) rev.Step[c] {
-		return rev.AtIndex(func(s, v *c) revlinalg.LogMulElem[float64] {
-			return revlinalg.LogMulElem[float64]{
+		return rev.AtIndex(func(s, v *c) revlog.MulElem[float64] {
+			return revlog.MulElem[float64]{
 				Z: rev.ViewSlice(v.joint.Row(t(s))),
 				X: rev.ViewSlice(prior(s, v)),
 				Y: rev.ViewSlice(v.emit.Row(t(s))),
@@ -64,15 +64,15 @@ func sumProduct(n int) rev.Step[chain] {
 	return rev.Seq(
 		see(func(*c) int { return 0 }, func(_, v *c) []float64 { return v.start.Row(0) }),
 		rev.For(func(*c) int { return n - 1 }, func(s *c) *int { return &s.t }, rev.Seq(
-			rev.AtIndex(func(s, v *c) revlinalg.LogMul[float64] {
-				return revlinalg.LogMul[float64]{
+			rev.AtIndex(func(s, v *c) revlog.MatMul[float64] {
+				return revlog.MatMul[float64]{
 					C: rowOf(v.predicted, next(s)), A: rowOf(v.joint, s.t), B: v.step, Workers: 1,
 				}
 			}),
 			see(next, func(s, v *c) []float64 { return v.predicted.Row(next(s)) }),
 		)),
-		rev.At(func(s *c) revlinalg.LogSum[float64] {
-			return revlinalg.LogSum[float64]{Out: &s.evidence, X: rev.ViewSlice(s.joint.Row(n - 1))}
+		rev.At(func(s *c) revlog.Sum[float64] {
+			return revlog.Sum[float64]{Out: &s.evidence, X: rev.ViewSlice(s.joint.Row(n - 1))}
 		}),
 	)
 }

@@ -1,4 +1,4 @@
-package revlinalg
+package revlog
 
 import (
 	"errors"
@@ -13,18 +13,18 @@ import (
 	"revnum/ulog"
 )
 
-func powerProductSpec[T rev.Real]() revtest.Spec[PowerProduct[T]] {
-	problem := func(rnd *rand.Rand, size int) PowerProduct[T] {
+func powersSpec[T rev.Real]() revtest.Spec[Powers[T]] {
+	problem := func(rnd *rand.Rand, size int) Powers[T] {
 		n := (size + 3) / 2
-		return PowerProduct[T]{
+		return Powers[T]{
 			Y: rev.ViewSlice(make([]T, size)),
 			A: rev.NewGeneral(size, n, logs[T](rnd, size*n, 1)),
 			X: rev.ViewSlice(logs[T](rnd, n, 2)),
 		}
 	}
-	return revtest.Spec[PowerProduct[T]]{
+	return revtest.Spec[Powers[T]]{
 		New: problem,
-		Failing: func(rnd *rand.Rand, size int) PowerProduct[T] {
+		Failing: func(rnd *rand.Rand, size int) Powers[T] {
 			k := problem(rnd, size)
 			k.X.Data[rnd.IntN(k.X.N)] = logZero[T]()
 			return k
@@ -32,15 +32,15 @@ func powerProductSpec[T rev.Real]() revtest.Spec[PowerProduct[T]] {
 	}
 }
 
-func TestPowerProduct(t *testing.T) {
-	t.Run("float64", func(t *testing.T) { revtest.Kernel(t, powerProductSpec[float64]()) })
-	t.Run("float32", func(t *testing.T) { revtest.Kernel(t, powerProductSpec[float32]()) })
-	t.Run("fixed", func(t *testing.T) { revtest.Kernel(t, powerProductSpec[fixed.Q43]()) })
+func TestPowers(t *testing.T) {
+	t.Run("float64", func(t *testing.T) { revtest.Kernel(t, powersSpec[float64]()) })
+	t.Run("float32", func(t *testing.T) { revtest.Kernel(t, powersSpec[float32]()) })
+	t.Run("fixed", func(t *testing.T) { revtest.Kernel(t, powersSpec[fixed.Q43]()) })
 }
 
 // Whole powers are exact in the group of ulog.Fixed, and every power is undone
 // to the bit, whatever wraps.
-func TestPowerProductFixedIsExact(t *testing.T) {
+func TestPowersFixedIsExact(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(7, 1))
 	for trial := range 5000 {
 		m, n := 1+rnd.IntN(3), rnd.IntN(5)
@@ -64,7 +64,7 @@ func TestPowerProductFixedIsExact(t *testing.T) {
 			}
 		}
 		before := append([]fixed.Q43(nil), y...)
-		k := PowerProduct[fixed.Q43]{Y: rev.ViewSlice(y), A: a, X: rev.ViewSlice(x)}
+		k := Powers[fixed.Q43]{Y: rev.ViewSlice(y), A: a, X: rev.ViewSlice(x)}
 		if err := k.Forward(); err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +73,7 @@ func TestPowerProductFixedIsExact(t *testing.T) {
 				t.Fatalf("trial %d: y[%d] = %v", trial, i, y[i])
 			}
 		}
-		if err := k.Adjoint(PowerProduct[fixed.Q43]{}); err != nil {
+		if err := k.Adjoint(Powers[fixed.Q43]{}); err != nil {
 			t.Fatal(err)
 		}
 		for i := range y {
@@ -85,13 +85,13 @@ func TestPowerProductFixedIsExact(t *testing.T) {
 }
 
 // Each fractional power is rounded once, as by ulog.
-func TestPowerProductFixedRounds(t *testing.T) {
+func TestPowersFixedRounds(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(7, 2))
 	for range 10_000 {
 		x := fixed.Of[fixed.Q43](100 * rnd.NormFloat64())
 		a := fixed.Of[fixed.Q43](3 * rnd.NormFloat64())
 		y := make([]fixed.Q43, 1)
-		k := PowerProduct[fixed.Q43]{Y: rev.ViewSlice(y), A: rev.NewGeneral(1, 1, []fixed.Q43{a}), X: rev.ViewSlice([]fixed.Q43{x})}
+		k := Powers[fixed.Q43]{Y: rev.ViewSlice(y), A: rev.NewGeneral(1, 1, []fixed.Q43{a}), X: rev.ViewSlice([]fixed.Q43{x})}
 		if err := k.Forward(); err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +104,7 @@ func TestPowerProductFixedRounds(t *testing.T) {
 	}
 }
 
-func TestPowerProductErrors(t *testing.T) {
+func TestPowersErrors(t *testing.T) {
 	inf := math.Inf(1)
 	for _, test := range []struct {
 		a, x []float64
@@ -117,22 +117,22 @@ func TestPowerProductErrors(t *testing.T) {
 		{[]float64{math.NaN(), 1}, []float64{1, 1}, ulog.ErrUndefined},
 	} {
 		y := []float64{1}
-		k := PowerProduct[float64]{Y: rev.ViewSlice(y), A: rev.NewGeneral(1, 2, test.a), X: rev.ViewSlice(test.x)}
+		k := Powers[float64]{Y: rev.ViewSlice(y), A: rev.NewGeneral(1, 2, test.a), X: rev.ViewSlice(test.x)}
 		if err := k.Forward(); !errors.Is(err, test.want) || y[0] != 1 {
 			t.Errorf("x of logs %v to powers %v: %v, y %v", test.x, test.a, err, y)
 		}
 	}
 }
 
-func BenchmarkPowerProduct(b *testing.B) {
+func BenchmarkPowers(b *testing.B) {
 	const n = 64
 	rnd := rand.New(rand.NewPCG(7, 3))
-	b.Run("float64", func(b *testing.B) { benchmarkPowerProduct[float64](b, rnd, n) })
-	b.Run("fixed", func(b *testing.B) { benchmarkPowerProduct[fixed.Q43](b, rnd, n) })
+	b.Run("float64", func(b *testing.B) { benchmarkPowers[float64](b, rnd, n) })
+	b.Run("fixed", func(b *testing.B) { benchmarkPowers[fixed.Q43](b, rnd, n) })
 }
 
-func benchmarkPowerProduct[T rev.Real](b *testing.B, rnd *rand.Rand, n int) {
-	k := PowerProduct[T]{
+func benchmarkPowers[T rev.Real](b *testing.B, rnd *rand.Rand, n int) {
+	k := Powers[T]{
 		Y: rev.ViewSlice(make([]T, n)),
 		A: rev.NewGeneral(n, n, logs[T](rnd, n*n, 1)),
 		X: rev.ViewSlice(logs[T](rnd, n, 1)),

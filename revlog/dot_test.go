@@ -1,4 +1,4 @@
-package revlinalg
+package revlog
 
 import (
 	"math"
@@ -8,23 +8,24 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/logstep/logtest"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
 
-func TestLogDot(t *testing.T) {
-	t.Run("float64", func(t *testing.T) { revtest.Kernel(t, logDotSpec[float64]()) })
-	t.Run("float32", func(t *testing.T) { revtest.Kernel(t, logDotSpec[float32]()) })
+func TestDot(t *testing.T) {
+	t.Run("float64", func(t *testing.T) { revtest.Kernel(t, dotSpec[float64]()) })
+	t.Run("float32", func(t *testing.T) { revtest.Kernel(t, dotSpec[float32]()) })
 }
 
-func logDotSpec[T rev.Float]() revtest.Spec[LogDot[T]] {
-	return revtest.Spec[LogDot[T]]{
-		New: func(rnd *rand.Rand, size int) LogDot[T] {
+func dotSpec[T rev.Float]() revtest.Spec[Dot[T]] {
+	return revtest.Spec[Dot[T]]{
+		New: func(rnd *rand.Rand, size int) Dot[T] {
 			out := logOutput[T](rnd, size)
-			return LogDot[T]{
+			return Dot[T]{
 				Out: &out,
-				X:   rev.ViewSlice(normals[T](rnd, size, 0.7)),
-				Y:   rev.ViewSlice(normals[T](rnd, size, 0.7)),
+				X:   rev.ViewSlice(logs[T](rnd, size, 0.7)),
+				Y:   rev.ViewSlice(logs[T](rnd, size, 0.7)),
 			}
 		},
 		Large:     3*chunk + 5,
@@ -33,18 +34,18 @@ func logDotSpec[T rev.Float]() revtest.Spec[LogDot[T]] {
 }
 
 // Several chunks go through the same checks.
-func TestLogDotLong(t *testing.T) {
-	spec := logDotSpec[float64]()
+func TestDotLong(t *testing.T) {
+	spec := dotSpec[float64]()
 	spec.Sizes = []int{chunk, 2*chunk + 1}
 	revtest.Kernel(t, spec)
 }
 
-func TestLogDotBound(t *testing.T) {
+func TestDotBound(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 1))
 	for range 300 {
 		n := 1 + rnd.IntN(2*chunk)
 		scale := math.Pow(10, float64(rnd.IntN(8)-2))
-		x, y := normals[float64](rnd, n, scale), normals[float64](rnd, n, scale)
+		x, y := logs[float64](rnd, n, scale), logs[float64](rnd, n, scale)
 		if rnd.IntN(2) == 0 { // large factors with small products
 			for i := range x {
 				y[i] = rnd.NormFloat64() - x[i]
@@ -52,19 +53,19 @@ func TestLogDotBound(t *testing.T) {
 		}
 		terms := make([]*big.Float, n)
 		for i := range x {
-			terms[i] = exact(x[i], y[i])
+			terms[i] = logtest.Exact(x[i], y[i])
 		}
 		out := math.Inf(-1)
-		LogDot[float64]{Out: &out, X: rev.ViewSlice(x), Y: rev.ViewSlice(y)}.Forward()
-		m, rest := bigLogSum(terms)
+		Dot[float64]{Out: &out, X: rev.ViewSlice(x), Y: rev.ViewSlice(y)}.Forward()
+		m, rest := logtest.Sum(terms)
 		bound := (float64(n) + 4 + 3*math.Abs(out) + math.Log(float64(n))) * 0x1p-53
-		if e := logError(out, m, rest); !(math.Abs(e) <= bound+0x1p-51) {
+		if e := logtest.Error(out, m, rest); !(math.Abs(e) <= bound+0x1p-51) {
 			t.Fatalf("n=%d, scale %v: log %v has error %.3g, want at most %.3g", n, scale, out, e, bound)
 		}
 	}
 }
 
-func TestLogDotValues(t *testing.T) {
+func TestDotValues(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	for _, test := range []struct {
 		out  float64
@@ -83,12 +84,12 @@ func TestLogDotValues(t *testing.T) {
 	} {
 		out, gout := test.out, 1.0
 		gx := make([]float64, len(test.x))
-		k := LogDot[float64]{Out: &out, X: rev.ViewSlice(test.x), Y: rev.ViewSlice(test.y)}
+		k := Dot[float64]{Out: &out, X: rev.ViewSlice(test.x), Y: rev.ViewSlice(test.y)}
 		k.Forward()
 		if !near(out, test.want, 1e-15) {
 			t.Errorf("%v, %v: got %v, want %v", test.x, test.y, out, test.want)
 		}
-		k.Adjoint(LogDot[float64]{Out: &gout, X: rev.ViewSlice(gx)})
+		k.Adjoint(Dot[float64]{Out: &gout, X: rev.ViewSlice(gx)})
 		for i, want := range test.gx {
 			if !near(gx[i], want, 1e-15) {
 				t.Errorf("%v, %v: gradient %v, want %v", test.x, test.y, gx, test.gx)
@@ -98,14 +99,14 @@ func TestLogDotValues(t *testing.T) {
 	}
 }
 
-func BenchmarkLogDot(b *testing.B) {
+func BenchmarkDot(b *testing.B) {
 	const n = 1 << 16
 	rnd := rand.New(rand.NewPCG(3, 2))
-	x, y := mat.NewVecDense(n, normals[float64](rnd, n, 3)), mat.NewVecDense(n, normals[float64](rnd, n, 3))
+	x, y := mat.NewVecDense(n, logs[float64](rnd, n, 3)), mat.NewVecDense(n, logs[float64](rnd, n, 3))
 	out := math.Inf(-1)
-	k := NewLogDot(&out, x, y)
+	k := NewDot(&out, x, y)
 	for b.Loop() {
 		k.Forward()
 	}
-	reportBytes(b, 16*n)
+	b.SetBytes(16 * n)
 }

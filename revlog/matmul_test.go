@@ -1,4 +1,4 @@
-package revlinalg
+package revlog
 
 import (
 	"fmt"
@@ -10,31 +10,32 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/internal/logstep"
+	"revnum/internal/logstep/logtest"
 	"revnum/rev"
 	"revnum/rev/revtest"
 	"revnum/ulog"
 )
 
-func logMulSpec[T rev.Float](spread float64) revtest.Spec[LogMul[T]] {
-	return revtest.Spec[LogMul[T]]{
-		New: func(rnd *rand.Rand, size int) LogMul[T] {
+func matMulSpec[T rev.Float](spread float64) revtest.Spec[MatMul[T]] {
+	return revtest.Spec[MatMul[T]]{
+		New: func(rnd *rand.Rand, size int) MatMul[T] {
 			if size == 0 {
-				return randomLogMul[T](rnd, 0, 0, 0, spread)
+				return randomMatMul[T](rnd, 0, 0, 0, spread)
 			}
-			return randomLogMul[T](rnd, size, (size+3)/2, size+1, spread)
+			return randomMatMul[T](rnd, size, (size+3)/2, size+1, spread)
 		},
 		RoundTrip: logRoundTrip,
 	}
 }
 
-// randomLogMul returns a problem in which term r is near spread·(r - l/2) in A and
+// randomMatMul returns a problem in which term r is near spread·(r - l/2) in A and
 // minus that in B, so that the products of e^A and e^B are tiny and their logs are
 // not.
-func randomLogMul[T rev.Float](rnd *rand.Rand, m, l, n int, spread float64) LogMul[T] {
-	k := LogMul[T]{
-		C: rev.NewGeneral(m, n, normals[T](rnd, m*n, 0.5)),
-		A: rev.NewGeneral(m, l, normals[T](rnd, m*l, 0.5)),
-		B: rev.NewGeneral(l, n, normals[T](rnd, l*n, 0.5)),
+func randomMatMul[T rev.Float](rnd *rand.Rand, m, l, n int, spread float64) MatMul[T] {
+	k := MatMul[T]{
+		C: rev.NewGeneral(m, n, logs[T](rnd, m*n, 0.5)),
+		A: rev.NewGeneral(m, l, logs[T](rnd, m*l, 0.5)),
+		B: rev.NewGeneral(l, n, logs[T](rnd, l*n, 0.5)),
 	}
 	for i := range k.C.Data {
 		k.C.Data[i] += T(math.Log(1 + float64(l)))
@@ -51,17 +52,17 @@ func randomLogMul[T rev.Float](rnd *rand.Rand, m, l, n int, spread float64) LogM
 	return k
 }
 
-func TestLogMul(t *testing.T) {
-	t.Run("float64", func(t *testing.T) { revtest.Kernel(t, logMulSpec[float64](0)) })
-	t.Run("float32", func(t *testing.T) { revtest.Kernel(t, logMulSpec[float32](0)) })
+func TestMatMul(t *testing.T) {
+	t.Run("float64", func(t *testing.T) { revtest.Kernel(t, matMulSpec[float64](0)) })
+	t.Run("float32", func(t *testing.T) { revtest.Kernel(t, matMulSpec[float32](0)) })
 }
 
 // The elements that are computed directly, all of them or some, go through the
 // same checks. Logs are then around the spread and as much less exact.
-func TestLogMulDirect(t *testing.T) {
+func TestMatMulDirect(t *testing.T) {
 	for _, spread := range []float64{40, 500} {
 		t.Run(fmt.Sprint("spread ", spread), func(t *testing.T) {
-			spec := logMulSpec[float64](spread)
+			spec := matMulSpec[float64](spread)
 			spec.RoundTrip *= spread
 			spec.Adjoint = 1000 * spread
 			spec.Difference = 1e-8 * spread
@@ -71,12 +72,12 @@ func TestLogMulDirect(t *testing.T) {
 }
 
 // Several blocks go through the same checks.
-func TestLogMulBlocks(t *testing.T) {
+func TestMatMulBlocks(t *testing.T) {
 	const terms = 20
 	for _, spread := range []float64{0, 30} {
-		spec := logMulSpec[float64](spread)
-		spec.New = func(rnd *rand.Rand, _ int) LogMul[float64] {
-			return randomLogMul[float64](rnd, logMulRows+2, terms, logMulCols+2, spread)
+		spec := matMulSpec[float64](spread)
+		spec.New = func(rnd *rand.Rand, _ int) MatMul[float64] {
+			return randomMatMul[float64](rnd, blockRows+2, terms, blockCols+2, spread)
 		}
 		spec.Sizes = []int{1}
 		spec.RoundTrip *= max(1, terms*spread)
@@ -90,8 +91,8 @@ func TestLogMulBlocks(t *testing.T) {
 	}
 }
 
-// logMulCase returns operands of a kind that is hard in its own way.
-func logMulCase(rnd *rand.Rand, kind, m, l, n int) (a, b []float64) {
+// matMulCase returns operands of a kind that is hard in its own way.
+func matMulCase(rnd *rand.Rand, kind, m, l, n int) (a, b []float64) {
 	a, b = make([]float64, m*l), make([]float64, l*n)
 	fill := func(x []float64, f func() float64) {
 		for i := range x {
@@ -146,26 +147,26 @@ func logMulCase(rnd *rand.Rand, kind, m, l, n int) (a, b []float64) {
 	return a, b
 }
 
-const logMulCases = 6
+const matMulCases = 6
 
-func TestLogMulBound(t *testing.T) {
-	t.Run("float64", func(t *testing.T) { testLogMulBound[float64](t, 0) })
-	t.Run("float32", func(t *testing.T) { testLogMulBound[float32](t, 0x1p-24) })
+func TestMatMulBound(t *testing.T) {
+	t.Run("float64", func(t *testing.T) { testMatMulBound[float64](t, 0) })
+	t.Run("float32", func(t *testing.T) { testMatMulBound[float32](t, 0x1p-24) })
 }
 
-// testLogMulBound allows for the error of LogMul in float64 and for the relative
+// testMatMulBound allows for the error of MatMul in float64 and for the relative
 // error half in the result.
-func testLogMulBound[T rev.Float](t *testing.T, half float64) {
+func testMatMulBound[T rev.Float](t *testing.T, half float64) {
 	rnd := rand.New(rand.NewPCG(5, 1))
 	worst := 0.0
 	for trial := range 120 {
 		m, l, n := 1+rnd.IntN(20), 1+rnd.IntN(40), 1+rnd.IntN(20)
-		a64, b64 := logMulCase(rnd, trial%logMulCases, m, l, n)
+		a64, b64 := matMulCase(rnd, trial%matMulCases, m, l, n)
 		a, b, c := rounded[T](a64), rounded[T](b64), make([]T, m*n)
 		for i := range c {
 			c[i] = T(math.Inf(-1))
 		}
-		LogMul[T]{C: rev.NewGeneral(m, n, c), A: rev.NewGeneral(m, l, a), B: rev.NewGeneral(l, n, b)}.Forward()
+		MatMul[T]{C: rev.NewGeneral(m, n, c), A: rev.NewGeneral(m, l, a), B: rev.NewGeneral(l, n, b)}.Forward()
 		for i := range m {
 			for j := range n {
 				var terms []*big.Float
@@ -174,22 +175,22 @@ func testLogMulBound[T rev.Float](t *testing.T, half float64) {
 					x, y := float64(a[i*l+r]), float64(b[r*n+j])
 					alpha, beta = max(alpha, x), max(beta, y)
 					if !math.IsInf(x+y, -1) {
-						terms = append(terms, exact(x, y))
+						terms = append(terms, logtest.Exact(x, y))
 					}
 				}
 				got := float64(c[i*n+j])
 				if terms == nil {
 					if !logstep.IsZero(got) {
-						t.Fatalf("case %d: c[%d,%d] = %v, want -Inf", trial%logMulCases, i, j, got)
+						t.Fatalf("case %d: c[%d,%d] = %v, want -Inf", trial%matMulCases, i, j, got)
 					}
 					continue
 				}
-				top, rest := bigLogSum(terms)
+				top, rest := logtest.Sum(terms)
 				k := float64(l)
 				bound := (2*math.Abs(alpha+beta)+3*math.Abs(got)+3*min(300, alpha+beta-got)+2*math.Log(k)+k+16)*0x1p-53 + half*math.Abs(got)
-				e := math.Abs(logError(got, top, rest))
+				e := math.Abs(logtest.Error(got, top, rest))
 				if !(e <= bound) {
-					t.Fatalf("case %d: c[%d,%d] = %v has error %.3g, want at most %.3g", trial%logMulCases, i, j, got, e, bound)
+					t.Fatalf("case %d: c[%d,%d] = %v has error %.3g, want at most %.3g", trial%matMulCases, i, j, got, e, bound)
 				}
 				worst = max(worst, e/bound)
 			}
@@ -208,40 +209,40 @@ func rounded[T rev.Float](x []float64) []T {
 
 // The shares in a sum that is put in the place of a zero sum to 1, however
 // large its log is and however it was computed.
-func TestLogMulShares(t *testing.T) {
-	t.Run("float64", func(t *testing.T) { testLogMulShares[float64](t, 0x1p-52) })
-	t.Run("float32", func(t *testing.T) { testLogMulShares[float32](t, 0x1p-23) })
+func TestMatMulShares(t *testing.T) {
+	t.Run("float64", func(t *testing.T) { testMatMulShares[float64](t, 0x1p-52) })
+	t.Run("float32", func(t *testing.T) { testMatMulShares[float32](t, 0x1p-23) })
 }
 
-func testLogMulShares[T rev.Float](t *testing.T, eps float64) {
+func testMatMulShares[T rev.Float](t *testing.T, eps float64) {
 	rnd := rand.New(rand.NewPCG(5, 4))
 	for trial := range 300 {
 		l := 1 + rnd.IntN(40)
-		a, b := logMulCase(rnd, trial%logMulCases, 1, l, 1)
+		a, b := matMulCase(rnd, trial%matMulCases, 1, l, 1)
 		c, gc, ga := []T{T(math.Inf(-1))}, []T{1}, make([]T, l)
-		k := LogMul[T]{C: rev.NewGeneral(1, 1, c), A: rev.NewGeneral(1, l, rounded[T](a)), B: rev.NewGeneral(l, 1, rounded[T](b))}
+		k := MatMul[T]{C: rev.NewGeneral(1, 1, c), A: rev.NewGeneral(1, l, rounded[T](a)), B: rev.NewGeneral(l, 1, rounded[T](b))}
 		k.Forward()
 		want := 1.0
 		if logstep.IsZero(c[0]) {
 			want = 0
 		}
-		k.Adjoint(LogMul[T]{C: rev.NewGeneral(1, 1, gc), A: rev.NewGeneral(1, l, ga)})
+		k.Adjoint(MatMul[T]{C: rev.NewGeneral(1, 1, gc), A: rev.NewGeneral(1, l, ga)})
 		sum := 0.0
 		for _, w := range ga {
 			sum += float64(w)
 		}
 		if !(math.Abs(sum-want) <= (float64(l)+4)*eps) {
-			t.Errorf("case %d: %d shares sum to %v", trial%logMulCases, l, sum)
+			t.Errorf("case %d: %d shares sum to %v", trial%matMulCases, l, sum)
 		}
 		if !logstep.IsZero(c[0]) || (gc[0] != 0 && want != 0) {
-			t.Errorf("case %d: Adjoint leaves %v with cotangent %v", trial%logMulCases, c[0], gc[0])
+			t.Errorf("case %d: Adjoint leaves %v with cotangent %v", trial%matMulCases, c[0], gc[0])
 		}
 	}
 }
 
-// plainLogMul is LogMul without any cleverness: C ⊕= A·B, and the gradients for
+// plainMatMul is MatMul without any cleverness: C ⊕= A·B, and the gradients for
 // given cotangents of C'.
-func plainLogMul(m, l, n int, c, a, b, gc, ga, gb []float64) {
+func plainMatMul(m, l, n int, c, a, b, gc, ga, gb []float64) {
 	for i := range m {
 		for j := range n {
 			s := ulog.Float64{Log: math.Inf(-1)}
@@ -265,7 +266,7 @@ func plainLogMul(m, l, n int, c, a, b, gc, ga, gb []float64) {
 }
 
 // Values and gradients are those of the plain loops, also for special logs.
-func TestLogMulAgainstPlain(t *testing.T) {
+func TestMatMulAgainstPlain(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 2))
 	special := []float64{math.Inf(-1), math.Inf(1), math.NaN(), 0}
 	for trial := range 300 {
@@ -274,8 +275,8 @@ func TestLogMulAgainstPlain(t *testing.T) {
 		if trial == 0 {
 			m, l, n = 70, 30, 135 // several blocks
 		}
-		a, b := logMulCase(rnd, trial%logMulCases, m, l, n)
-		if trial%logMulCases > 0 {
+		a, b := matMulCase(rnd, trial%matMulCases, m, l, n)
+		if trial%matMulCases > 0 {
 			tol = 1e-9
 		}
 		if trial%3 == 0 && len(a) > 0 {
@@ -295,9 +296,9 @@ func TestLogMulAgainstPlain(t *testing.T) {
 		wantC, wantGC := append([]float64(nil), c...), append([]float64(nil), gc...)
 		wantGA, wantGB := make([]float64, m*l), make([]float64, l*n)
 		before := append([]float64(nil), c...)
-		plainLogMul(m, l, n, wantC, a, b, wantGC, wantGA, wantGB)
+		plainMatMul(m, l, n, wantC, a, b, wantGC, wantGA, wantGB)
 
-		k := LogMul[float64]{C: rev.NewGeneral(m, n, c), A: rev.NewGeneral(m, l, a), B: rev.NewGeneral(l, n, b)}
+		k := MatMul[float64]{C: rev.NewGeneral(m, n, c), A: rev.NewGeneral(m, l, a), B: rev.NewGeneral(l, n, b)}
 		check := func(what string, got, want []float64) {
 			t.Helper()
 			for i := range got {
@@ -308,7 +309,7 @@ func TestLogMulAgainstPlain(t *testing.T) {
 		}
 		k.Forward()
 		check("C", c, wantC)
-		k.Adjoint(LogMul[float64]{C: rev.NewGeneral(m, n, gc), A: rev.NewGeneral(m, l, ga), B: rev.NewGeneral(l, n, gb)})
+		k.Adjoint(MatMul[float64]{C: rev.NewGeneral(m, n, gc), A: rev.NewGeneral(m, l, ga), B: rev.NewGeneral(l, n, gb)})
 		check("gradient of A", ga, wantGA)
 		check("gradient of B", gb, wantGB)
 		for i := range c {
@@ -321,18 +322,18 @@ func TestLogMulAgainstPlain(t *testing.T) {
 
 // Terms that are zero make no difference to any derivative, wherever the
 // elements are computed.
-func TestLogMulZeroTerms(t *testing.T) {
+func TestMatMulZeroTerms(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 5))
 	const m, n, l = 3, 4, 6
-	type operands struct{ k, g, t, gt LogMul[float64] }
+	type operands struct{ k, g, t, gt MatMul[float64] }
 	for _, spread := range []float64{1, 500} {
 		random := func(r, c int) rev.General[float64] {
-			return rev.NewGeneral(r, c, normals[float64](rnd, r*c, spread))
+			return rev.NewGeneral(r, c, logs[float64](rnd, r*c, spread))
 		}
-		draw := func() LogMul[float64] { return LogMul[float64]{C: random(m, n), A: random(m, l), B: random(l, n)} }
+		draw := func() MatMul[float64] { return MatMul[float64]{C: random(m, n), A: random(m, l), B: random(l, n)} }
 		few := operands{draw(), draw(), draw(), draw()}
 		// The same and as many terms of zero, which come first.
-		more := func(k LogMul[float64], zero float64) LogMul[float64] {
+		more := func(k MatMul[float64], zero float64) MatMul[float64] {
 			a, b := random(m, 2*l), random(2*l, n)
 			c := rev.NewGeneral(m, n, append([]float64(nil), k.C.Data...))
 			for i := range m {
@@ -346,11 +347,11 @@ func TestLogMulZeroTerms(t *testing.T) {
 					}
 				}
 			}
-			return LogMul[float64]{C: c, A: a, B: b}
+			return MatMul[float64]{C: c, A: a, B: b}
 		}
 		many := operands{more(few.k, math.Inf(-1)), more(few.g, 0), more(few.t, 0), more(few.gt, 0)}
 		gA := append([]float64(nil), many.gt.A.Data...)
-		same := func(what string, x, y LogMul[float64]) {
+		same := func(what string, x, y MatMul[float64]) {
 			for i := range m {
 				for r := range l {
 					if v, w := x.A.Row(i)[r], y.A.Row(i)[l+r]; !near(v, w, 1e-9) {
@@ -394,7 +395,7 @@ func TestLogMulZeroTerms(t *testing.T) {
 				t.Errorf("spread %v: zeros change C[%d] from %v to %v", spread, i, c[i], v)
 			}
 		}
-		for _, x := range []LogMul[float64]{few.g, few.t, few.gt} {
+		for _, x := range []MatMul[float64]{few.g, few.t, few.gt} {
 			for _, v := range append(append([]float64(nil), x.A.Data...), x.C.Data...) {
 				if math.IsNaN(v) {
 					t.Fatalf("spread %v: zeros make a NaN", spread)
@@ -405,27 +406,27 @@ func TestLogMulZeroTerms(t *testing.T) {
 }
 
 // The constructors share storage.
-func TestLogConstructors(t *testing.T) {
+func TestConstructors(t *testing.T) {
 	var out float64
 	x := mat.NewVecDense(3, []float64{1, 2, 4})
-	if err := NewLogProd(&out, x).Forward(); err != nil || out != 7 {
-		t.Errorf("NewLogProd: %v, %v", out, err)
+	if err := NewProd(&out, x).Forward(); err != nil || out != 7 {
+		t.Errorf("NewProd: %v, %v", out, err)
 	}
 	out = math.Inf(-1)
-	NewLogSum(&out, x).Forward()
+	NewSum(&out, x).Forward()
 	if want := 4 + math.Log(1+math.Exp(-2)+math.Exp(-3)); !near(out, want, 1e-15) {
-		t.Errorf("NewLogSum: %v, want %v", out, want)
+		t.Errorf("NewSum: %v, want %v", out, want)
 	}
 }
 
-func BenchmarkLogMul(b *testing.B) {
+func BenchmarkMatMul(b *testing.B) {
 	const n = 512
 	rnd := rand.New(rand.NewPCG(5, 3))
 	for _, kind := range []struct {
 		name string
 		kind int
 	}{{"normal", 0}, {"hostile", 1}} {
-		x, y := logMulCase(rnd, kind.kind, n, n, n)
+		x, y := matMulCase(rnd, kind.kind, n, n, n)
 		zero := func() rev.General[float64] {
 			c := rev.NewGeneral[float64](n, n, nil)
 			for i := range c.Data {
@@ -435,14 +436,14 @@ func BenchmarkLogMul(b *testing.B) {
 		}
 		a, m := rev.NewGeneral(n, n, x), rev.NewGeneral(n, n, y)
 		for _, workers := range []int{1, 2} {
-			k := LogMul[float64]{C: zero(), A: a, B: m, Workers: workers}
+			k := MatMul[float64]{C: zero(), A: a, B: m, Workers: workers}
 			b.Run(fmt.Sprintf("%s/Forward/workers=%d", kind.name, workers), func(b *testing.B) {
 				for b.Loop() {
 					k.Forward()
 				}
 				reportFlops(b, 2*n*n*n)
 			})
-			g := LogMul[float64]{C: rev.NewGeneral(n, n, normals[float64](rnd, n*n, 1)), A: rev.NewGeneral[float64](n, n, nil), B: rev.NewGeneral[float64](n, n, nil)}
+			g := MatMul[float64]{C: rev.NewGeneral(n, n, logs[float64](rnd, n*n, 1)), A: rev.NewGeneral[float64](n, n, nil), B: rev.NewGeneral[float64](n, n, nil)}
 			b.Run(fmt.Sprintf("%s/Adjoint/workers=%d", kind.name, workers), func(b *testing.B) {
 				for b.Loop() {
 					k.Adjoint(g)
@@ -453,7 +454,7 @@ func BenchmarkLogMul(b *testing.B) {
 	}
 	// The same by adding element by element: a row in 512 of it.
 	b.Run("Add", func(b *testing.B) {
-		x, y := logMulCase(rnd, 0, n, n, n)
+		x, y := matMulCase(rnd, 0, n, n, n)
 		a, m := ulog.OfLogs(x), ulog.OfLogs(y)
 		c := make([]ulog.Float64, n)
 		for b.Loop() {
