@@ -167,7 +167,7 @@ func (c *checked) derivative(l *layout, k, d unsafe.Pointer, prefix string, r re
 		}
 		kr := &c.regions[i]
 		switch {
-		case kr.data == nil && f.Optional:
+		case kr.data == nil && f.Optional && f.Kind != Sparse: // which has a structure all the same
 			if f.shape.tagged {
 				if err := c.bind(l, i, k, d, &r[i], prefix); err != nil {
 					return err

@@ -224,7 +224,7 @@ func TestSparse(t *testing.T) {
 		{"nil gradient", func(k, g *scale) { g.A.Data = nil }, nil, nil},
 		{"nil in", func(k, g *scale) { k.A.Data = nil }, mat.ErrShape, nil},
 		{"nil acc", func(k, g *scale) { k.Y.Data = nil }, nil, nil},
-		{"nil acc, another shape", func(k, g *scale) { k.Y.Data, g.Y.Cols = nil, 5 }, nil, mat.ErrShape},
+		{"nil acc, another number of entries", func(k, g *scale) { k.Y.Data, g.Y.Data = nil, x[:4] }, nil, mat.ErrShape},
 		{"Data one short", func(k, g *scale) { k.A.Data = k.A.Data[1:] }, mat.ErrShape, nil},
 		{"gradient one short", func(k, g *scale) { g.A.Data = g.A.Data[1:] }, nil, mat.ErrShape},
 		{"gradient of values alone one short", func(k, g *scale) { g.A = csr{Data: x[:2]} }, nil, mat.ErrShape},

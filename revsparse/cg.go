@@ -48,9 +48,9 @@ import (
 // more entries than indices of its type count. Nothing has been written then. A
 // semidefinite matrix may be found out or not.
 type CG[T rev.Float, I Index] struct {
-	X rev.Vector[T] `rev:"acc"`
-	A CSR[T, I]     `rev:"in"`
-	B rev.Vector[T] `rev:"in"`
+	X rev.Vector[T] `rev:"acc" shape:"n"`
+	A CSR[T, I]     `rev:"in" shape:"n,n"`
+	B rev.Vector[T] `rev:"in" shape:"n"`
 
 	Tol     float64 // 0 means 16 times the distance from 1 to the next T
 	MaxIter int     // in each solution; 0 means 2·n + 1000
@@ -59,9 +59,7 @@ type CG[T rev.Float, I Index] struct {
 
 // NewCG returns the kernel over gonum vectors, sharing their storage.
 func NewCG[I Index](x *mat.VecDense, a CSR[float64, I], b *mat.VecDense) CG[float64, I] {
-	k := CG[float64, I]{X: rev.ViewVec(x), A: a, B: rev.ViewVec(b)}
-	k.checkShape()
-	return k
+	return CG[float64, I]{X: rev.ViewVec(x), A: a, B: rev.ViewVec(b)}
 }
 
 // NotPositiveDefiniteError is the error of a matrix that is not positive definite.
@@ -83,21 +81,6 @@ type ConvergenceError struct {
 
 func (e *ConvergenceError) Error() string {
 	return fmt.Sprintf("revsparse: %s: not converged after %d iterations: residual %.3g, want %.3g", e.Kernel, e.Iterations, e.Residual, e.Tol)
-}
-
-func (k *CG[T, I]) checkShape() {
-	if k.A.Rows != k.A.Cols || k.B.N != k.A.Rows || k.X.Data != nil && k.X.N != k.A.Rows {
-		panic(mat.ErrShape)
-	}
-	if k.X.Data == nil {
-		k.X.N = k.A.Rows // that of its cotangent
-	}
-}
-
-func (k *CG[T, I]) check() {
-	rev.Check(k)
-	k.A.check()
-	k.checkShape()
 }
 
 // solver is what the solutions with one matrix need.
@@ -179,62 +162,81 @@ func (s *solver[I]) solve(x []float64) error {
 }
 
 // Forward computes X += A⁻¹·B.
-func (k CG[T, I]) Forward() error { return k.add(1) }
+func (k CG[T, I]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
 
 // Inverse computes X -= A⁻¹·B.
-func (k CG[T, I]) Inverse() error { return k.add(-1) }
-
-func (k *CG[T, I]) add(sign float64) error {
-	k.check()
-	s, err := k.start()
-	if err != nil {
-		return err
-	}
-	defer workspace.Put(s)
-	if err := k.solution(s); err != nil {
-		return err
-	}
-	accumulate(k.X, sign, s.x)
-	return nil
-}
-
-// solution sets x.
-func (k *CG[T, I]) solution(s *solver[I]) error {
-	s.x = load(s.x, k.B, k.A.Rows)
-	return s.solve(s.x)
-}
-
-// solutionTangent sets ẋ.
-func (k *CG[T, I]) solutionTangent(s *solver[I], t *CG[T, I]) error {
-	s.dx = load(s.dx, t.B, k.A.Rows)
-	if t.A.Data != nil {
-		addMulSymmetric(s.dx, -1, k.A, t.A.Data, s.x)
-	}
-	return s.solve(s.dx)
-}
+func (k CG[T, I]) Inverse() error { return k.Run(rev.InversePass(&k)) }
 
 // Adjoint computes X -= A⁻¹·B, b̄ += λ and Ā -= λ·xᵀ.
-func (k CG[T, I]) Adjoint(g CG[T, I]) error {
-	k.check()
-	rev.CheckLike(&k, &g)
+func (k CG[T, I]) Adjoint(g CG[T, I]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes X += A⁻¹·B and ẋ += A⁻¹·(ḃ - Ȧ·x).
+func (k CG[T, I]) Tangent(t CG[T, I]) error { return k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, ẋ -= A⁻¹·(ḃ - Ȧ·x), and the
+// tangents of the gradient.
+func (k CG[T, I]) AdjointTangent(g, t, gt CG[T, I]) error {
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel.
+func (k CG[T, I]) Run(p rev.Pass[CG[T, I]]) error {
+	k.A.check()
 	s, err := k.start()
 	if err != nil {
 		return err
 	}
 	defer workspace.Put(s)
-	if k.X.Data != nil || g.A.Data != nil {
-		if err := k.solution(s); err != nil {
+	g, t, gt := &p.G, &p.T, &p.GT
+	gradient := g.X.Data != nil && (g.A.Data != nil || g.B.Data != nil)
+	second := (g.X.Data != nil || gt.X.Data != nil) && (gt.A.Data != nil || gt.B.Data != nil)
+	tangent := second || t.X.Data != nil && (t.A.Data != nil || t.B.Data != nil)
+
+	// What can fail comes before all sums.
+	if k.X.Data != nil || tangent || g.A.Data != nil || !gradient {
+		s.x = load(s.x, k.B, k.A.Rows)
+		if err := s.solve(s.x); err != nil {
 			return err
 		}
 	}
-	if g.X.Data != nil && (g.A.Data != nil || g.B.Data != nil) {
+	if tangent {
+		s.dx = load(s.dx, t.B, k.A.Rows)
+		if t.A.Data != nil {
+			addMulSymmetric(s.dx, -1, k.A, t.A.Data, s.x)
+		}
+		if err := s.solve(s.dx); err != nil {
+			return err
+		}
+	}
+	if gradient || second {
 		s.lambda = load(s.lambda, g.X, k.A.Rows)
 		if err := s.solve(s.lambda); err != nil {
 			return err
 		}
-		k.addGradient(&g, s.lambda, s.x)
 	}
-	accumulate(k.X, -1, s.x)
+	if second {
+		s.dlambda = load(s.dlambda, gt.X, k.A.Rows)
+		if t.A.Data != nil {
+			addMulSymmetric(s.dlambda, -1, k.A, t.A.Data, s.lambda)
+		}
+		if err := s.solve(s.dlambda); err != nil {
+			return err
+		}
+	}
+
+	if gradient {
+		k.addGradient(g, s.lambda, s.x)
+	}
+	if second {
+		k.addGradient(gt, s.dlambda, s.x)
+		if gt.A.Data != nil {
+			addSymmetric(gt.A.Data, k.A, -1, s.lambda, s.dx)
+		}
+	}
+	accumulate(k.X, float64(p.Sign()), s.x)
+	if tangent {
+		accumulate(t.X, float64(p.Sign()), s.dx)
+	}
 	return nil
 }
 
@@ -243,64 +245,4 @@ func (k *CG[T, I]) addGradient(g *CG[T, I], lambda, x []float64) {
 	if g.A.Data != nil {
 		addSymmetric(g.A.Data, k.A, -1, lambda, x)
 	}
-}
-
-// Tangent computes X += A⁻¹·B and ẋ += A⁻¹·(ḃ - Ȧ·x).
-func (k CG[T, I]) Tangent(t CG[T, I]) error {
-	k.check()
-	rev.CheckLike(&k, &t)
-	s, err := k.start()
-	if err != nil {
-		return err
-	}
-	defer workspace.Put(s)
-	if err := k.solution(s); err != nil {
-		return err
-	}
-	if t.X.Data != nil && (t.A.Data != nil || t.B.Data != nil) {
-		if err := k.solutionTangent(s, &t); err != nil {
-			return err
-		}
-		accumulate(t.X, 1, s.dx)
-	}
-	accumulate(k.X, 1, s.x)
-	return nil
-}
-
-// AdjointTangent computes what Adjoint does, ẋ -= A⁻¹·(ḃ - Ȧ·x), and the tangents
-// of the gradient.
-func (k CG[T, I]) AdjointTangent(g, t, gt CG[T, I]) error {
-	k.check()
-	rev.CheckLike(&k, &g, &t, &gt)
-	s, err := k.start()
-	if err != nil {
-		return err
-	}
-	defer workspace.Put(s)
-	if err := k.solution(s); err != nil {
-		return err
-	}
-	if err := k.solutionTangent(s, &t); err != nil {
-		return err
-	}
-	s.lambda = load(s.lambda, g.X, k.A.Rows)
-	if err := s.solve(s.lambda); err != nil {
-		return err
-	}
-	s.dlambda = load(s.dlambda, gt.X, k.A.Rows)
-	if t.A.Data != nil {
-		addMulSymmetric(s.dlambda, -1, k.A, t.A.Data, s.lambda)
-	}
-	if err := s.solve(s.dlambda); err != nil {
-		return err
-	}
-
-	accumulate(k.X, -1, s.x)
-	accumulate(t.X, -1, s.dx)
-	k.addGradient(&g, s.lambda, s.x)
-	k.addGradient(&gt, s.dlambda, s.x)
-	if gt.A.Data != nil {
-		addSymmetric(gt.A.Data, k.A, -1, s.lambda, s.dx)
-	}
-	return nil
 }

@@ -46,9 +46,9 @@ import (
 // is checked by a second search in the complement; that both overlook an eigenvalue
 // is improbable, not impossible.
 type DominantEig[T rev.Float, I Index] struct {
-	Values  rev.Vector[T]  `rev:"acc"` // k
-	Vectors rev.General[T] `rev:"acc"` // n×k, a vector a column
-	A       CSR[T, I]      `rev:"in"`
+	Values  rev.Vector[T]  `rev:"acc" shape:"k"`   // k
+	Vectors rev.General[T] `rev:"acc" shape:"n,k"` // n×k, a vector a column
+	A       CSR[T, I]      `rev:"in" shape:"n,n"`
 	EigOptions
 	Workers int // 0 means GOMAXPROCS
 }
@@ -56,20 +56,10 @@ type DominantEig[T rev.Float, I Index] struct {
 // NewDominantEig returns the kernel over gonum's types, sharing their storage.
 // Values or vectors may be nil.
 func NewDominantEig[I Index](values *mat.VecDense, vectors *mat.Dense, a CSR[float64, I]) DominantEig[float64, I] {
-	k := DominantEig[float64, I]{Values: rev.ViewVec(values), Vectors: rev.ViewDense(vectors), A: a}
-	k.checkShape()
-	return k
+	return DominantEig[float64, I]{Values: rev.ViewVec(values), Vectors: rev.ViewDense(vectors), A: a}
 }
 
 func (k *DominantEig[T, I]) pairs() eigenpairs[T] { return eigenpairs[T]{k.Values, k.Vectors} }
-
-// checkShape returns the number of pairs, that of like if k has none.
-func (k *DominantEig[T, I]) checkShape(like ...eigenpairs[T]) int {
-	if k.A.Rows != k.A.Cols {
-		panic(mat.ErrShape)
-	}
-	return k.pairs().count(k.A.Rows, like...)
-}
 
 // sparseEig is the search for the eigenpairs of a sparse matrix.
 type sparseEig[T rev.Float, I Index] struct {
@@ -92,9 +82,7 @@ func (s *sparseEig[T, I]) addGradient(u, v []float64) {
 
 // search finds the pairs, as many as like has if k has none.
 func (k *DominantEig[T, I]) search(like ...eigenpairs[T]) (*sparseEig[T, I], error) {
-	rev.Check(k)
-	k.A.check()
-	pairs := k.checkShape(like...)
+	pairs := k.pairs().count(k.A.Rows, like...)
 	s := workspace.Get[sparseEig[T, I]]()
 	s.a = k.A
 	e := &s.eigen
@@ -120,85 +108,61 @@ func (s *sparseEig[T, I]) end() {
 }
 
 // Forward computes Values += λ and Vectors += v.
-func (k DominantEig[T, I]) Forward() error { return k.add(1) }
+func (k DominantEig[T, I]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
 
 // Inverse computes Values -= λ and Vectors -= v.
-func (k DominantEig[T, I]) Inverse() error { return k.add(-1) }
-
-func (k *DominantEig[T, I]) add(sign float64) error {
-	s, err := k.search()
-	if err != nil {
-		return err
-	}
-	k.pairs().add(&s.eigen, sign)
-	s.end()
-	return nil
-}
+func (k DominantEig[T, I]) Inverse() error { return k.Run(rev.InversePass(&k)) }
 
 // Adjoint computes Values -= λ, Vectors -= v and Ā += Σ λ̄·v·vᵀ - ξ·vᵀ.
-func (k DominantEig[T, I]) Adjoint(g DominantEig[T, I]) error {
-	rev.Check(&k)
-	rev.CheckLike(&k, &g)
-	s, err := k.search(g.pairs())
-	if err != nil {
-		return err
-	}
-	defer s.end()
-	if s.ga = g.A.Data; s.ga != nil {
-		if err := g.pairs().addGradients(&s.eigen); err != nil {
-			return err
-		}
-	}
-	k.pairs().add(&s.eigen, -1)
-	return nil
-}
+func (k DominantEig[T, I]) Adjoint(g DominantEig[T, I]) error { return k.Run(rev.AdjointPass(&k, &g)) }
 
 // Tangent computes Values += λ and Vectors += v, and adds their tangents.
-func (k DominantEig[T, I]) Tangent(t DominantEig[T, I]) error {
-	rev.Check(&k)
-	rev.CheckLike(&k, &t)
-	s, err := k.search(t.pairs())
-	if err != nil {
-		return err
-	}
-	defer s.end()
-	if s.ta = t.A.Data; s.ta != nil {
-		if err := t.pairs().addTangents(&s.eigen); err != nil {
-			return err
-		}
-	}
-	k.pairs().add(&s.eigen, 1)
-	return nil
-}
+func (k DominantEig[T, I]) Tangent(t DominantEig[T, I]) error { return k.Run(rev.TangentPass(&k, &t)) }
 
 // AdjointTangent computes what Adjoint does, takes the tangents of the pairs back
 // out, and adds the tangent of the gradient: with u = λ̄·v - ξ that of Σ u·vᵀ is
 // Σ u̇·vᵀ + u·v̇ᵀ, two more solutions for each pair.
 func (k DominantEig[T, I]) AdjointTangent(g, t, gt DominantEig[T, I]) error {
-	rev.Check(&k)
-	rev.CheckLike(&k, &g, &t, &gt)
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel.
+func (k DominantEig[T, I]) Run(p rev.Pass[DominantEig[T, I]]) error {
+	k.A.check()
+	g, t, gt := &p.G, &p.T, &p.GT
 	s, err := k.search(g.pairs(), t.pairs(), gt.pairs())
 	if err != nil {
 		return err
 	}
 	defer s.end()
-	e := &s.eigen
-	s.ta = t.A.Data
-	if err := g.pairs().differentiate(e, gt.pairs(), s.ta != nil); err != nil {
-		return err
-	}
-	for i := range e.k {
-		v, u := e.vector(i), e.solution(i)
-		dv, du := e.dv[i*e.n:(i+1)*e.n], e.dxi[i*e.n:(i+1)*e.n]
-		if s.ga = g.A.Data; s.ga != nil {
-			s.addGradient(u, v)
+	e, sign := &s.eigen, float64(p.Sign())
+	s.ta, s.ga = t.A.Data, g.A.Data
+	switch {
+	case p.Adjoint && p.Tangent:
+		if err := g.pairs().differentiate(e, gt.pairs(), s.ta != nil); err != nil {
+			return err
 		}
-		if s.ga = gt.A.Data; s.ga != nil {
-			s.addGradient(du, v)
-			s.addGradient(u, dv)
+		for i := range e.k {
+			v, u := e.vector(i), e.solution(i)
+			dv, du := e.dv[i*e.n:(i+1)*e.n], e.dxi[i*e.n:(i+1)*e.n]
+			if s.ga = g.A.Data; s.ga != nil {
+				s.addGradient(u, v)
+			}
+			if s.ga = gt.A.Data; s.ga != nil {
+				s.addGradient(du, v)
+				s.addGradient(u, dv)
+			}
+		}
+		t.pairs().addRates(e, sign)
+	case s.ga != nil:
+		if err := g.pairs().addGradients(e); err != nil {
+			return err
+		}
+	case s.ta != nil:
+		if err := t.pairs().addTangents(e, sign); err != nil {
+			return err
 		}
 	}
-	t.pairs().subTangents(e)
-	k.pairs().add(e, -1)
+	k.pairs().add(e, sign)
 	return nil
 }

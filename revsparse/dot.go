@@ -4,8 +4,6 @@ import (
 	"sort"
 	"unsafe"
 
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/fixed"
 	"revnum/internal/parallel"
 	"revnum/internal/workspace"
@@ -19,8 +17,8 @@ import (
 // of two sparse matrices of the same shape (the Frobenius product), with the
 // derivatives, at the entries of each that the other has too,
 //
-//	Ā_ij += conj(R̄)·B_ij,  B̄_ij += R̄·A_ij,
-//	Ṙ += Σ_ij conj(Ȧ_ij)·B_ij + conj(A_ij)·Ḃ_ij.
+//	Ā_ij += conj(Ōut)·B_ij,  B̄_ij += Ōut·A_ij,
+//	Ȯut += Σ_ij conj(Ȧ_ij)·B_ij + conj(A_ij)·Ḃ_ij.
 //
 // Columns need not be sorted, and entries of the same place add up. In a row, each
 // entry of B notes where it is under its column, and the entries of A look there:
@@ -31,82 +29,47 @@ import (
 // point it is exact and rounded once, to nearest; each product that goes into a
 // gradient is rounded by itself. The bits do not depend on the number of workers.
 type Dot[T Scalar, I Index] struct {
-	R       *T        `rev:"acc"`
-	A       CSR[T, I] `rev:"in"`
-	B       CSR[T, I] `rev:"in"`
+	Out     *T        `rev:"acc"`
+	A       CSR[T, I] `rev:"in" shape:"m,n"`
+	B       CSR[T, I] `rev:"in" shape:"m,n"`
 	Workers int       // 0 means GOMAXPROCS
 }
 
-func (k *Dot[T, I]) check() {
-	rev.Check(k)
+// Forward computes Out += Σ conj(A_ij)·B_ij.
+func (k Dot[T, I]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes Out -= Σ conj(A_ij)·B_ij.
+func (k Dot[T, I]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes Out -= Σ conj(A_ij)·B_ij and the cotangents of A and B.
+func (k Dot[T, I]) Adjoint(g Dot[T, I]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes Out += Σ conj(A_ij)·B_ij and the tangent of Out.
+func (k Dot[T, I]) Tangent(t Dot[T, I]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, takes back the tangent of Out, and
+// adds conj(ġ)·B_ij + conj(Ōut)·Ḃ_ij and ġ·A_ij + Ōut·Ȧ_ij, where ġ is the tangent of
+// Ōut.
+func (k Dot[T, I]) AdjointTangent(g, t, gt Dot[T, I]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k Dot[T, I]) Run(p rev.Pass[Dot[T, I]]) error {
 	k.A.check()
 	k.B.check()
-	if k.A.Rows != k.B.Rows || k.A.Cols != k.B.Cols {
-		panic(mat.ErrShape)
+	a, b, g, t, gt := k.A.Data, k.B.Data, &p.G, &p.T, &p.GT
+	if t.Out != nil {
+		var d T
+		if t.A.Data != nil {
+			d += k.pairs(t.A.Data, b, nil, nil, nil, nil, nil)
+		}
+		if t.B.Data != nil {
+			d += k.pairs(a, t.B.Data, nil, nil, nil, nil, nil)
+		}
+		addSigned(t.Out, p.Back, d)
 	}
-}
-
-// Forward computes R += Σ conj(A_ij)·B_ij.
-func (k Dot[T, I]) Forward() {
-	k.check()
-	if k.R != nil {
-		*k.R += k.pairs(k.A.Data, k.B.Data, nil, nil, nil, nil, nil)
-	}
-}
-
-// Inverse computes R -= Σ conj(A_ij)·B_ij.
-func (k Dot[T, I]) Inverse() {
-	k.check()
-	if k.R != nil {
-		*k.R -= k.pairs(k.A.Data, k.B.Data, nil, nil, nil, nil, nil)
-	}
-}
-
-// Adjoint computes R -= Σ conj(A_ij)·B_ij and the cotangents of A and B.
-func (k Dot[T, I]) Adjoint(g Dot[T, I]) {
-	k.check()
-	rev.CheckLike(&k, &g)
-	if k.R == nil && (g.R == nil || g.A.Data == nil && g.B.Data == nil) {
-		return
-	}
-	r := k.pairs(k.A.Data, k.B.Data, g.A.Data, g.B.Data, k.A.Data, k.B.Data, g.R)
-	if k.R != nil {
-		*k.R -= r
-	}
-}
-
-// Tangent computes R += Σ conj(A_ij)·B_ij and the tangent of R.
-func (k Dot[T, I]) Tangent(t Dot[T, I]) {
-	k.check()
-	rev.CheckLike(&k, &t)
-	if k.R != nil {
-		*k.R += k.pairs(k.A.Data, k.B.Data, nil, nil, nil, nil, nil)
-	}
-	if t.R != nil {
-		*t.R += k.derivative(&t)
-	}
-}
-
-// derivative returns Σ conj(Ȧ_ij)·B_ij + conj(A_ij)·Ḃ_ij.
-func (k *Dot[T, I]) derivative(t *Dot[T, I]) (d T) {
-	if t.A.Data != nil {
-		d += k.pairs(t.A.Data, k.B.Data, nil, nil, nil, nil, nil)
-	}
-	if t.B.Data != nil {
-		d += k.pairs(k.A.Data, t.B.Data, nil, nil, nil, nil, nil)
-	}
-	return d
-}
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of R, and adds
-// conj(Ṙ̄)·B_ij + conj(R̄)·Ḃ_ij and Ṙ̄·A_ij + R̄·Ȧ_ij.
-func (k Dot[T, I]) AdjointTangent(g, t, gt Dot[T, I]) {
-	k.check()
-	rev.CheckLike(&k, &g, &t, &gt)
-	if t.R != nil {
-		*t.R -= k.derivative(&t)
-	}
-	k.pairs(nil, nil, gt.A.Data, gt.B.Data, k.A.Data, k.B.Data, gt.R)
+	k.pairs(nil, nil, gt.A.Data, gt.B.Data, a, b, gt.Out)
 	ga, gb := gt.A.Data, gt.B.Data
 	if t.B.Data == nil {
 		ga = nil
@@ -114,8 +77,21 @@ func (k Dot[T, I]) AdjointTangent(g, t, gt Dot[T, I]) {
 	if t.A.Data == nil {
 		gb = nil
 	}
-	k.pairs(nil, nil, ga, gb, t.A.Data, t.B.Data, g.R)
-	k.Adjoint(g)
+	k.pairs(nil, nil, ga, gb, t.A.Data, t.B.Data, g.Out)
+	if k.Out == nil {
+		k.pairs(nil, nil, g.A.Data, g.B.Data, a, b, g.Out)
+		return nil
+	}
+	addSigned(k.Out, p.Back, k.pairs(a, b, g.A.Data, g.B.Data, a, b, g.Out))
+	return nil
+}
+
+// addSigned adds v to *out, or subtracts it.
+func addSigned[T Scalar](out *T, sub bool, v T) {
+	if sub {
+		v = -v
+	}
+	*out += v
 }
 
 // pairs returns Σ conj(a_ij)·b_ij, and computes ga_ij += conj(r)·y_ij and
@@ -123,6 +99,9 @@ func (k Dot[T, I]) AdjointTangent(g, t, gt Dot[T, I]) {
 // what is nil.
 func (k *Dot[T, I]) pairs(a, b, ga, gb, x, y []T, r *T) T {
 	if len(k.A.Ind) == 0 || len(k.B.Ind) == 0 {
+		return 0
+	}
+	if a == nil && (r == nil || ga == nil && gb == nil) {
 		return 0
 	}
 	w := workspace.Get[dotJob[T, I]]()

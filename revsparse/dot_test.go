@@ -13,7 +13,7 @@ import (
 
 func randomDot[T Scalar, I Index](rnd *rand.Rand, rows, cols, perRow int) Dot[T, I] {
 	r := number[T](rnd)
-	return Dot[T, I]{R: &r, A: random[T, I](rnd, rows, cols, perRow), B: random[T, I](rnd, rows, cols, perRow)}
+	return Dot[T, I]{Out: &r, A: random[T, I](rnd, rows, cols, perRow), B: random[T, I](rnd, rows, cols, perRow)}
 }
 
 func dotSpec[T Scalar, I Index]() revtest.Spec[Dot[T, I]] {
@@ -41,13 +41,13 @@ func TestDotValue(t *testing.T) {
 	for trial := range 50 {
 		k := randomDot[float64, int](rnd, 1+rnd.IntN(30), 1+rnd.IntN(30), 1+trial%5)
 		a, b := Dense(k.A), Dense(k.B)
-		want := *k.R
+		want := *k.Out
 		for i, x := range a.Data {
 			want += x * b.Data[i]
 		}
 		k.Forward()
-		if math.Abs(*k.R-want) > 1e-11 {
-			t.Errorf("%d×%d: got %v, want %v", a.Rows, a.Cols, *k.R, want)
+		if math.Abs(*k.Out-want) > 1e-11 {
+			t.Errorf("%d×%d: got %v, want %v", a.Rows, a.Cols, *k.Out, want)
 		}
 	}
 }
@@ -66,7 +66,7 @@ func TestDotRepeats(t *testing.T) {
 		gr := number[complex128](rnd)
 		ga, gb := k.A.With(numbers[complex128](rnd, k.A.NNZ())), k.B.With(numbers[complex128](rnd, k.B.NNZ()))
 		a, b := Dense(k.A), Dense(k.B)
-		wantR, wantA, wantB := *k.R, slices.Clone(ga.Data), slices.Clone(gb.Data)
+		wantR, wantA, wantB := *k.Out, slices.Clone(ga.Data), slices.Clone(gb.Data)
 		for i := range k.A.Rows {
 			for p := k.A.Ptr[i]; p < k.A.Ptr[i+1]; p++ {
 				wantR -= cmplx.Conj(k.A.Data[p]) * b.Row(i)[k.A.Ind[p]]
@@ -76,8 +76,8 @@ func TestDotRepeats(t *testing.T) {
 				wantB[q] += gr * a.Row(i)[k.B.Ind[q]]
 			}
 		}
-		k.Adjoint(Dot[complex128, int]{R: &gr, A: ga, B: gb})
-		for _, x := range [][2][]complex128{{{*k.R}, {wantR}}, {ga.Data, wantA}, {gb.Data, wantB}} {
+		k.Adjoint(Dot[complex128, int]{Out: &gr, A: ga, B: gb})
+		for _, x := range [][2][]complex128{{{*k.Out}, {wantR}}, {ga.Data, wantA}, {gb.Data, wantB}} {
 			for n, got := range x[0] {
 				if !(cmplx.Abs(got-x[1][n]) < 1e-9) {
 					t.Fatalf("12×%d, element %d: got %v, want %v", k.A.Cols, n, got, x[1][n])
@@ -95,9 +95,9 @@ func BenchmarkDot(b *testing.B) {
 		if name == "different" {
 			x, y = unique(x), unique(y)
 		}
-		k := Dot[float64, int32]{R: new(float64), A: x, B: y, Workers: 1}
+		k := Dot[float64, int32]{Out: new(float64), A: x, B: y, Workers: 1}
 		gr := 1.0
-		g := Dot[float64, int32]{R: &gr, A: x.With(make([]float64, x.NNZ())), B: y.With(make([]float64, y.NNZ()))}
+		g := Dot[float64, int32]{Out: &gr, A: x.With(make([]float64, x.NNZ())), B: y.With(make([]float64, y.NNZ()))}
 		bytes := 12 * (x.NNZ() + y.NNZ())
 		b.Run(name+"/Forward", func(b *testing.B) {
 			for b.Loop() {

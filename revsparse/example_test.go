@@ -73,12 +73,12 @@ func ExampleDot() {
 	a := revsparse.CSR[float64, int]{Rows: 2, Cols: 2, Ptr: []int{0, 2, 3}, Ind: []int{0, 1, 1}, Data: []float64{1, 2, 3}}
 	b := revsparse.CSR[float64, int]{Rows: 2, Cols: 2, Ptr: []int{0, 1, 3}, Ind: []int{1, 1, 0}, Data: []float64{10, 20, 30}}
 	var r float64
-	k := revsparse.Dot[float64, int]{R: &r, A: a, B: b}
+	k := revsparse.Dot[float64, int]{Out: &r, A: a, B: b}
 	k.Forward()
 	fmt.Println(r)
 
 	gr, ga, gb := 1.0, a.With(make([]float64, 3)), b.With(make([]float64, 3))
-	k.Adjoint(revsparse.Dot[float64, int]{R: &gr, A: ga, B: gb})
+	k.Adjoint(revsparse.Dot[float64, int]{Out: &gr, A: ga, B: gb})
 	fmt.Println(r, ga.Data, gb.Data)
 	// Output:
 	// 80

@@ -125,8 +125,8 @@ func TestNothingOfTheCallerIsKept(t *testing.T) {
 			k.Adjoint(g)
 		},
 		"Dot": func(w *watched) {
-			k := Dot[float64, int]{R: new(float64), A: a(), B: a()}
-			g := Dot[float64, int]{R: new(float64), A: like(k.A), B: like(k.B)}
+			k := Dot[float64, int]{Out: new(float64), A: a(), B: a()}
+			g := Dot[float64, int]{Out: new(float64), A: like(k.A), B: like(k.B)}
 			w.sparse(k.A, k.B, g.A, g.B)
 			k.Adjoint(g)
 		},

@@ -505,8 +505,8 @@ func (p eigenpairs[T]) addGradients(e *eigen) error {
 	return nil
 }
 
-// addTangents adds the tangents of the pairs to p.
-func (p eigenpairs[T]) addTangents(e *eigen) error {
+// addTangents adds sign times the tangents of the pairs to p.
+func (p eigenpairs[T]) addTangents(e *eigen, sign float64) error {
 	e.xi = workspace.Zeros(e.xi, e.k*e.n)
 	e.rates = workspace.Zeros(e.rates, e.k)
 	for i := range e.k {
@@ -522,9 +522,9 @@ func (p eigenpairs[T]) addTangents(e *eigen) error {
 	}
 	for i := range e.k {
 		if p.values.Data != nil {
-			p.values.Data[i*p.values.Inc] += T(e.rates[i])
+			p.values.Data[i*p.values.Inc] += T(sign * e.rates[i])
 		}
-		accumulate(p.vector(i), -1, e.solution(i))
+		accumulate(p.vector(i), -sign, e.solution(i))
 	}
 	return nil
 }
@@ -581,13 +581,13 @@ func (p eigenpairs[T]) differentiate(e *eigen, dp eigenpairs[T], tangent bool) e
 	return nil
 }
 
-// subTangents subtracts the tangents of the pairs that differentiate has found.
-func (p eigenpairs[T]) subTangents(e *eigen) {
+// addRates adds sign times the tangents of the pairs that differentiate has found.
+func (p eigenpairs[T]) addRates(e *eigen, sign float64) {
 	for i := range e.k {
 		if p.values.Data != nil {
-			p.values.Data[i*p.values.Inc] -= T(e.rates[i])
+			p.values.Data[i*p.values.Inc] += T(sign * e.rates[i])
 		}
-		accumulate(p.vector(i), -1, e.dv[i*e.n:(i+1)*e.n])
+		accumulate(p.vector(i), sign, e.dv[i*e.n:(i+1)*e.n])
 	}
 }
 

@@ -44,56 +44,39 @@ import (
 // as many entries each. For B̄ they need as many numbers as A has entries, times the
 // number of columns up to 4.
 type LogMul[T rev.Float, I Index] struct {
-	C rev.General[T] `rev:"inout"`
-	A CSR[T, I]      `rev:"in"`
-	B rev.General[T] `rev:"in"`
+	C rev.General[T] `rev:"inout" shape:"m,n"`
+	A CSR[T, I]      `rev:"in" shape:"m,k"`
+	B rev.General[T] `rev:"in" shape:"k,n"`
 
 	Workers int // 0 means GOMAXPROCS
 }
 
 // NewLogMul returns the kernel over gonum's *mat.Dense or *mat.VecDense of logs,
-// sharing their storage; another type panics. It panics with mat.ErrShape if the
-// operands do not fit together.
+// sharing their storage; another type panics.
 func NewLogMul[I Index](c mat.Matrix, a CSR[float64, I], b mat.Matrix) LogMul[float64, I] {
-	k := LogMul[float64, I]{C: viewDense(c), A: a, B: viewDense(b)}
-	k.checkShape()
-	return k
-}
-
-func (k *LogMul[T, I]) checkShape() {
-	k.A.check()
-	if k.C.Rows != k.A.Rows || k.B.Rows != k.A.Cols || k.C.Cols != k.B.Cols {
-		panic(mat.ErrShape)
-	}
+	return LogMul[float64, I]{C: viewDense(c), A: a, B: viewDense(b)}
 }
 
 // Forward computes C ⊕= A·B.
-func (k LogMul[T, I]) Forward() { k.run(false, LogMul[T, I]{}, LogMul[T, I]{}, LogMul[T, I]{}) }
+func (k LogMul[T, I]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
 
 // Inverse computes C ⊖= A·B.
-func (k LogMul[T, I]) Inverse() { k.run(true, LogMul[T, I]{}, LogMul[T, I]{}, LogMul[T, I]{}) }
+func (k LogMul[T, I]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
 
 // Adjoint computes C ⊖= A·B and the cotangents of A, B and C.
-func (k LogMul[T, I]) Adjoint(g LogMul[T, I]) { k.run(true, g, LogMul[T, I]{}, LogMul[T, I]{}) }
+func (k LogMul[T, I]) Adjoint(g LogMul[T, I]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
 
 // Tangent computes C ⊕= A·B and the tangent of C.
-func (k LogMul[T, I]) Tangent(t LogMul[T, I]) { k.run(false, LogMul[T, I]{}, t, LogMul[T, I]{}) }
+func (k LogMul[T, I]) Tangent(t LogMul[T, I]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 
 // AdjointTangent undoes Tangent and computes the cotangents and their tangents,
 //
 //	ġA_il += Σ_j w_ilj·(ġC_ij' + C̄_ij'·(ȧ_il + ḃ_lj - ċ_ij')),
 //
 // and likewise ġB_lj, summed over i.
-func (k LogMul[T, I]) AdjointTangent(g, t, gt LogMul[T, I]) { k.run(true, g, t, gt) }
-
-// InverseAdjoint undoes Adjoint.
-func (k LogMul[T, I]) InverseAdjoint(g LogMul[T, I]) { k.run(false, g, LogMul[T, I]{}, LogMul[T, I]{}) }
-
-// InverseTangent undoes Tangent.
-func (k LogMul[T, I]) InverseTangent(t LogMul[T, I]) { k.run(true, LogMul[T, I]{}, t, LogMul[T, I]{}) }
-
-// InverseAdjointTangent undoes AdjointTangent.
-func (k LogMul[T, I]) InverseAdjointTangent(g, t, gt LogMul[T, I]) { k.run(false, g, t, gt) }
+func (k LogMul[T, I]) AdjointTangent(g, t, gt LogMul[T, I]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
 
 const (
 	logWork    = 1 << 11 // entries and rows of a block, times columns
@@ -130,16 +113,16 @@ type logElement[T rev.Float] struct {
 	s, before, after T
 }
 
-func (k LogMul[T, I]) run(back bool, g, t, gt LogMul[T, I]) {
-	rev.Check(&k)
-	k.checkShape()
-	rev.CheckLike(&k, &g, &t, &gt)
+// Run implements rev.Kernel. It returns no error.
+func (k LogMul[T, I]) Run(p rev.Pass[LogMul[T, I]]) error {
+	k.A.check()
+	g, t, gt := p.G, p.T, p.GT
 	var none LogMul[T, I]
 	if g.C.Data == nil && gt.C.Data == nil {
 		g, gt = none, none // there is nothing to make cotangents of
 	}
 	w := workspace.Get[logMul[T, I]]()
-	w.k, w.g, w.t, w.gt, w.back = k, g, t, gt, back
+	w.k, w.g, w.t, w.gt, w.back = k, g, t, gt, p.Back
 	cols, entries := k.C.Cols, len(k.A.Ind)
 	w.blocks = max(1, min((entries+k.A.Rows)*cols/logWork, mostBlocks))
 	workers := min(parallel.Workers(k.Workers), w.blocks)
@@ -162,6 +145,7 @@ func (k LogMul[T, I]) run(back bool, g, t, gt LogMul[T, I]) {
 	}
 	w.k, w.g, w.t, w.gt = none, none, none, none
 	workspace.Put(w)
+	return nil
 }
 
 // open makes a tile for each worker.

@@ -39,30 +39,25 @@ import (
 // each. Where there is one column of floats, they share a row of more than 16384 too; in
 // other products one of them does a row, or, over the transpose, a column.
 type Mul[T Scalar, I Index] struct {
-	C       rev.General[T] `rev:"acc"`
+	C       rev.General[T] `rev:"acc" shape:"Trans ? k,n : m,n"`
 	Alpha   *T             `rev:"in,optional"`
-	A       CSR[T, I]      `rev:"in"`
-	B       rev.General[T] `rev:"in"`
+	A       CSR[T, I]      `rev:"in" shape:"m,k"`
+	B       rev.General[T] `rev:"in" shape:"Trans ? m,n : k,n"`
 	Trans   bool
 	Workers int // 0 means GOMAXPROCS
 }
 
 // NewMul returns the kernel over gonum's *mat.Dense or *mat.VecDense, sharing
-// their storage; another type panics. It panics with mat.ErrShape if the operands
-// do not fit together. Of a *mat.CDense rev.ViewCDense makes an operand of
+// their storage; another type panics. Of a *mat.CDense rev.ViewCDense makes an operand of
 // Mul[complex128, I].
 func NewMul[I Index](c mat.Matrix, a CSR[float64, I], b mat.Matrix) Mul[float64, I] {
-	k := Mul[float64, I]{C: viewDense(c), A: a, B: viewDense(b)}
-	k.checkShape()
-	return k
+	return Mul[float64, I]{C: viewDense(c), A: a, B: viewDense(b)}
 }
 
 // NewMulTrans is NewMul for the transpose of a. Where a matrix is stored by
 // columns, a is the CSR of its transpose, and this is the product with it.
 func NewMulTrans[I Index](c mat.Matrix, a CSR[float64, I], b mat.Matrix) Mul[float64, I] {
-	k := Mul[float64, I]{C: viewDense(c), A: a, B: viewDense(b), Trans: true}
-	k.checkShape()
-	return k
+	return Mul[float64, I]{C: viewDense(c), A: a, B: viewDense(b), Trans: true}
 }
 
 // viewDense returns the view of a *mat.Dense, or of a *mat.VecDense as a matrix of
@@ -76,25 +71,6 @@ func viewDense(m mat.Matrix) rev.General[float64] {
 		return rev.General[float64]{Rows: x.N, Cols: 1, Data: x.Data, Stride: x.Inc}
 	}
 	return rev.ViewDense(m.(*mat.Dense))
-}
-
-func (k *Mul[T, I]) checkShape() {
-	k.A.check()
-	rows, cols := k.A.Rows, k.A.Cols
-	if k.Trans {
-		rows, cols = cols, rows
-	}
-	if k.C.Data == nil {
-		k.C.Rows, k.C.Cols = rows, k.B.Cols // those of its cotangent
-	}
-	if k.C.Rows != rows || k.B.Rows != cols || k.C.Cols != k.B.Cols {
-		panic(mat.ErrShape)
-	}
-}
-
-func (k *Mul[T, I]) check() {
-	rev.Check(k)
-	k.checkShape()
 }
 
 // alpha returns what the product is multiplied by.
@@ -120,12 +96,12 @@ func (k *Mul[T, I]) product(c rev.General[T], alpha T, a []T, b rev.General[T], 
 	p.run()
 }
 
-// adjoint computes c -= alpha·op(A)·b and, where gc is the cotangent of that
-// product without the sign, adds to gb, ga and galpha those of its factors. It
-// leaves out what is nil.
-func (k *Mul[T, I]) adjoint(c rev.General[T], alpha T, a []T, b, gc, gb rev.General[T], ga []T, galpha *T) {
+// adjoint computes c += alpha·op(A)·b, or -= if sub, and, where gc is the cotangent
+// of that product without the sign, adds to gb, ga and galpha those of its factors.
+// It leaves out what is nil.
+func (k *Mul[T, I]) adjoint(c rev.General[T], sub bool, alpha T, a []T, b, gc, gb rev.General[T], ga []T, galpha *T) {
 	if gc.Data == nil || gb.Data == nil && ga == nil && galpha == nil {
-		k.product(c, alpha, a, b, true)
+		k.product(c, alpha, a, b, sub)
 		return
 	}
 	if a == nil || b.Data == nil {
@@ -134,39 +110,49 @@ func (k *Mul[T, I]) adjoint(c rev.General[T], alpha T, a []T, b, gc, gb rev.Gene
 	p := pass[T, I]{a: k.A.With(a), ga: ga, gamma: conj(alpha), sum: galpha, flip: k.Trans, workers: k.Workers}
 	if k.Trans {
 		p.u, p.out, p.alpha = gc, gb, conj(alpha)
-		p.v, p.w, p.beta, p.subW = b, c, alpha, true
+		p.v, p.w, p.beta, p.subW = b, c, alpha, sub
 	} else {
-		p.u, p.out, p.alpha, p.subOut = b, c, alpha, true
+		p.u, p.out, p.alpha, p.subOut = b, c, alpha, sub
 		p.v, p.w, p.beta = gc, gb, conj(alpha)
 	}
 	p.run()
 }
 
 // Forward computes C += α·op(A)·B.
-func (k Mul[T, I]) Forward() {
-	k.check()
-	k.product(k.C, k.alpha(), k.A.Data, k.B, false)
-}
+func (k Mul[T, I]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
 
 // Inverse computes C -= α·op(A)·B.
-func (k Mul[T, I]) Inverse() {
-	k.check()
-	k.product(k.C, k.alpha(), k.A.Data, k.B, true)
-}
+func (k Mul[T, I]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
 
 // Adjoint computes C -= α·op(A)·B and the cotangents of A, B and α.
-func (k Mul[T, I]) Adjoint(g Mul[T, I]) {
-	k.check()
-	rev.CheckLike(&k, &g)
-	k.adjoint(k.C, k.alpha(), k.A.Data, k.B, g.C, g.B, g.A.Data, g.Alpha)
-}
+func (k Mul[T, I]) Adjoint(g Mul[T, I]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
 
 // Tangent computes C += α·op(A)·B and the tangent of C.
-func (k Mul[T, I]) Tangent(t Mul[T, I]) {
-	k.check()
-	rev.CheckLike(&k, &t)
-	k.product(k.C, k.alpha(), k.A.Data, k.B, false)
-	k.tangent(&t, false)
+func (k Mul[T, I]) Tangent(t Mul[T, I]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, takes back the tangent of C, and
+// adds the tangents of the cotangents of A, B and α.
+func (k Mul[T, I]) AdjointTangent(g, t, gt Mul[T, I]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k Mul[T, I]) Run(p rev.Pass[Mul[T, I]]) error {
+	k.A.check()
+	g, t, gt := &p.G, &p.T, &p.GT
+	alpha, a, b := k.alpha(), k.A.Data, k.B
+	k.tangent(t, p.Back)
+	if p.Adjoint && p.Tangent {
+		none := rev.General[T]{}
+		k.adjoint(none, false, alpha, a, b, gt.C, gt.B, gt.A.Data, gt.Alpha)
+		if t.Alpha != nil {
+			k.adjoint(none, false, *t.Alpha, a, b, g.C, gt.B, gt.A.Data, nil)
+		}
+		k.adjoint(none, false, alpha, t.A.Data, b, g.C, gt.B, nil, gt.Alpha)
+		k.adjoint(none, false, alpha, a, t.B, g.C, none, gt.A.Data, gt.Alpha)
+	}
+	k.adjoint(k.C, p.Back, alpha, a, b, g.C, g.B, g.A.Data, g.Alpha)
+	return nil
 }
 
 // tangent adds α̇·op(A)·B + α·(op(Ȧ)·B + op(A)·Ḃ) to Ċ, or subtracts it.
@@ -176,21 +162,4 @@ func (k *Mul[T, I]) tangent(t *Mul[T, I], sub bool) {
 	}
 	k.product(t.C, k.alpha(), t.A.Data, k.B, sub)
 	k.product(t.C, k.alpha(), k.A.Data, t.B, sub)
-}
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of C, and
-// adds the tangents of the cotangents of A, B and α.
-func (k Mul[T, I]) AdjointTangent(g, t, gt Mul[T, I]) {
-	k.check()
-	rev.CheckLike(&k, &g, &t, &gt)
-	none := rev.General[T]{}
-	alpha, a, b := k.alpha(), k.A.Data, k.B
-	k.tangent(&t, true)
-	k.adjoint(none, alpha, a, b, gt.C, gt.B, gt.A.Data, gt.Alpha)
-	if t.Alpha != nil {
-		k.adjoint(none, *t.Alpha, a, b, g.C, gt.B, gt.A.Data, nil)
-	}
-	k.adjoint(none, alpha, t.A.Data, b, g.C, gt.B, nil, gt.Alpha)
-	k.adjoint(none, alpha, a, t.B, g.C, none, gt.A.Data, gt.Alpha)
-	k.adjoint(k.C, alpha, a, b, g.C, g.B, g.A.Data, g.Alpha)
 }

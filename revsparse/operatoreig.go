@@ -40,9 +40,9 @@ type Operator interface {
 // with u_i and v_i held fixed. That all methods give the same bits rests on the
 // operator doing so. Squares of what it gives must not overflow or underflow.
 type OperatorEig struct {
-	Values  rev.Vector[float64]  `rev:"acc"` // k
-	Vectors rev.General[float64] `rev:"acc"` // n×k, a vector a column
-	Theta   rev.Vector[float64]  `rev:"in"`  // the parameters
+	Values  rev.Vector[float64]  `rev:"acc" shape:"k"`   // k
+	Vectors rev.General[float64] `rev:"acc" shape:"n,k"` // n×k, a vector a column
+	Theta   rev.Vector[float64]  `rev:"in" shape:"p"`    // the parameters
 	Op      Operator
 	EigOptions
 }
@@ -50,22 +50,11 @@ type OperatorEig struct {
 // NewOperatorEig returns the kernel over gonum's types, sharing their storage.
 // Values or vectors may be nil.
 func NewOperatorEig(values *mat.VecDense, vectors *mat.Dense, op Operator, theta *mat.VecDense) OperatorEig {
-	k := OperatorEig{Values: rev.ViewVec(values), Vectors: rev.ViewDense(vectors), Theta: rev.ViewVec(theta), Op: op}
-	k.checkShape()
-	return k
+	return OperatorEig{Values: rev.ViewVec(values), Vectors: rev.ViewDense(vectors), Theta: rev.ViewVec(theta), Op: op}
 }
 
 func (k *OperatorEig) pairs() eigenpairs[float64] {
 	return eigenpairs[float64]{k.Values, k.Vectors}
-}
-
-// checkShape returns the number of rows and that of pairs, of like if k has none.
-func (k *OperatorEig) checkShape(like ...eigenpairs[float64]) (n, pairs int) {
-	n, params := k.Op.Dims()
-	if k.Theta.N != params {
-		panic(mat.ErrShape)
-	}
-	return n, k.pairs().count(n, like...)
 }
 
 // operatorSearch is the search for the eigenpairs of an operator.
@@ -92,8 +81,11 @@ func (s *operatorSearch) addGradient(u, v []float64) {
 
 // search finds the pairs, as many as like has if k has none.
 func (k *OperatorEig) search(like ...eigenpairs[float64]) (*operatorSearch, error) {
-	rev.Check(k)
-	n, pairs := k.checkShape(like...)
+	n, params := k.Op.Dims()
+	if k.Theta.N != params {
+		panic(rev.ShapeError[OperatorEig]("Theta", "has %d elements, want %d as Op says", k.Theta.N, params))
+	}
+	pairs := k.pairs().count(n, like...)
 	s := workspace.Get[operatorSearch]()
 	s.op, s.theta = k.Op, load(s.theta, k.Theta, k.Theta.N)
 	s.eigen.start(s, "OperatorEig", k.EigOptions, n, pairs, epsilon[float64]())
@@ -110,87 +102,62 @@ func (s *operatorSearch) end() {
 }
 
 // Forward computes Values += λ and Vectors += v.
-func (k OperatorEig) Forward() error { return k.add(1) }
+func (k OperatorEig) Forward() error { return k.Run(rev.ForwardPass(&k)) }
 
 // Inverse computes Values -= λ and Vectors -= v.
-func (k OperatorEig) Inverse() error { return k.add(-1) }
-
-func (k *OperatorEig) add(sign float64) error {
-	s, err := k.search()
-	if err != nil {
-		return err
-	}
-	k.pairs().add(&s.eigen, sign)
-	s.end()
-	return nil
-}
+func (k OperatorEig) Inverse() error { return k.Run(rev.InversePass(&k)) }
 
 // Adjoint computes Values -= λ and Vectors -= v, and adds the gradient to θ̄.
-func (k OperatorEig) Adjoint(g OperatorEig) error {
-	rev.Check(&k)
-	rev.CheckLike(&k, &g)
-	s, err := k.search(g.pairs())
-	if err != nil {
-		return err
-	}
-	defer s.end()
-	if g.Theta.Data != nil {
-		s.gtheta = workspace.Zeros(s.gtheta, k.Theta.N)
-		if err := g.pairs().addGradients(&s.eigen); err != nil {
-			return err
-		}
-		accumulate(g.Theta, 1, s.gtheta)
-	}
-	k.pairs().add(&s.eigen, -1)
-	return nil
-}
+func (k OperatorEig) Adjoint(g OperatorEig) error { return k.Run(rev.AdjointPass(&k, &g)) }
 
 // Tangent computes Values += λ and Vectors += v, and adds their tangents.
-func (k OperatorEig) Tangent(t OperatorEig) error {
-	rev.Check(&k)
-	rev.CheckLike(&k, &t)
-	s, err := k.search(t.pairs())
-	if err != nil {
-		return err
-	}
-	defer s.end()
-	if t.Theta.Data != nil {
-		s.dtheta = load(s.dtheta, t.Theta, k.Theta.N)
-		if err := t.pairs().addTangents(&s.eigen); err != nil {
-			return err
-		}
-	}
-	k.pairs().add(&s.eigen, 1)
-	return nil
-}
+func (k OperatorEig) Tangent(t OperatorEig) error { return k.Run(rev.TangentPass(&k, &t)) }
 
 // AdjointTangent computes what Adjoint does, takes the tangents of the pairs back
 // out, and adds the tangent of the gradient, with u_i, v_i and A moving.
 func (k OperatorEig) AdjointTangent(g, t, gt OperatorEig) error {
-	rev.Check(&k)
-	rev.CheckLike(&k, &g, &t, &gt)
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel.
+func (k OperatorEig) Run(p rev.Pass[OperatorEig]) error {
+	g, t, gt := &p.G, &p.T, &p.GT
 	s, err := k.search(g.pairs(), t.pairs(), gt.pairs())
 	if err != nil {
 		return err
 	}
 	defer s.end()
-	e := &s.eigen
-	s.dtheta = load(s.dtheta, t.Theta, k.Theta.N)
-	if err := g.pairs().differentiate(e, gt.pairs(), t.Theta.Data != nil); err != nil {
-		return err
+	e, sign := &s.eigen, float64(p.Sign())
+	switch {
+	case p.Adjoint && p.Tangent:
+		s.dtheta = load(s.dtheta, t.Theta, k.Theta.N)
+		if err := g.pairs().differentiate(e, gt.pairs(), t.Theta.Data != nil); err != nil {
+			return err
+		}
+		s.gtheta, s.dgtheta = workspace.Zeros(s.gtheta, k.Theta.N), workspace.Zeros(s.dgtheta, k.Theta.N)
+		for i := range e.k {
+			v, u := e.vector(i), e.solution(i)
+			dv, du := e.dv[i*e.n:(i+1)*e.n], e.dxi[i*e.n:(i+1)*e.n]
+			k.Op.AddGradient(s.gtheta, s.theta, u, v)
+			k.Op.AddGradient(s.dgtheta, s.theta, du, v)
+			k.Op.AddGradient(s.dgtheta, s.theta, u, dv)
+			k.Op.AddGradientTangent(s.dgtheta, s.theta, s.dtheta, u, v)
+		}
+		accumulate(g.Theta, 1, s.gtheta)
+		accumulate(gt.Theta, 1, s.dgtheta)
+		t.pairs().addRates(e, sign)
+	case g.Theta.Data != nil:
+		s.gtheta = workspace.Zeros(s.gtheta, k.Theta.N)
+		if err := g.pairs().addGradients(e); err != nil {
+			return err
+		}
+		accumulate(g.Theta, 1, s.gtheta)
+	case t.Theta.Data != nil:
+		s.dtheta = load(s.dtheta, t.Theta, k.Theta.N)
+		if err := t.pairs().addTangents(e, sign); err != nil {
+			return err
+		}
 	}
-	s.gtheta, s.dgtheta = workspace.Zeros(s.gtheta, k.Theta.N), workspace.Zeros(s.dgtheta, k.Theta.N)
-	for i := range e.k {
-		v, u := e.vector(i), e.solution(i)
-		dv, du := e.dv[i*e.n:(i+1)*e.n], e.dxi[i*e.n:(i+1)*e.n]
-		k.Op.AddGradient(s.gtheta, s.theta, u, v)
-		k.Op.AddGradient(s.dgtheta, s.theta, du, v)
-		k.Op.AddGradient(s.dgtheta, s.theta, u, dv)
-		k.Op.AddGradientTangent(s.dgtheta, s.theta, s.dtheta, u, v)
-	}
-	accumulate(g.Theta, 1, s.gtheta)
-	accumulate(gt.Theta, 1, s.dgtheta)
-	t.pairs().subTangents(e)
-	k.pairs().add(e, -1)
+	k.pairs().add(e, sign)
 	return nil
 }

@@ -25,30 +25,15 @@ import (
 // is exact and rounded once. B̄ goes over a transposed copy of S̄, as in Mul. The bits do
 // not depend on the number of workers.
 type SampledMul[T rev.Real, I Index] struct {
-	S       CSR[T, I]      `rev:"acc"`
-	A       rev.General[T] `rev:"in"`
-	B       rev.General[T] `rev:"in"`
+	S       CSR[T, I]      `rev:"acc" shape:"m,n"`
+	A       rev.General[T] `rev:"in" shape:"m,k"`
+	B       rev.General[T] `rev:"in" shape:"n,k"`
 	Workers int            // 0 means GOMAXPROCS
 }
 
-// NewSampledMul returns the kernel over gonum's matrices, sharing their storage. It
-// panics with mat.ErrShape if the operands do not fit together.
+// NewSampledMul returns the kernel over gonum's matrices, sharing their storage.
 func NewSampledMul[I Index](s CSR[float64, I], a, b *mat.Dense) SampledMul[float64, I] {
-	k := SampledMul[float64, I]{S: s, A: rev.ViewDense(a), B: rev.ViewDense(b)}
-	k.checkShape()
-	return k
-}
-
-func (k *SampledMul[T, I]) checkShape() {
-	k.S.check()
-	if k.A.Rows != k.S.Rows || k.B.Rows != k.S.Cols || k.A.Cols != k.B.Cols {
-		panic(mat.ErrShape)
-	}
-}
-
-func (k *SampledMul[T, I]) check() {
-	rev.Check(k)
-	k.checkShape()
+	return SampledMul[float64, I]{S: s, A: rev.ViewDense(a), B: rev.ViewDense(b)}
 }
 
 // product computes s_ij += a_i·b_j, or -= if sub, unless an operand is nil.
@@ -86,43 +71,32 @@ func (k *SampledMul[T, I]) addGradient(gs []T, a, b, ga, gb rev.General[T]) {
 }
 
 // Forward computes S += A·Bᵀ at the entries of S.
-func (k SampledMul[T, I]) Forward() {
-	k.check()
-	k.product(k.S.Data, k.A, k.B, false)
-}
+func (k SampledMul[T, I]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
 
 // Inverse computes S -= A·Bᵀ at the entries of S.
-func (k SampledMul[T, I]) Inverse() {
-	k.check()
-	k.product(k.S.Data, k.A, k.B, true)
-}
+func (k SampledMul[T, I]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
 
 // Adjoint computes S -= A·Bᵀ and the cotangents of A and B.
-func (k SampledMul[T, I]) Adjoint(g SampledMul[T, I]) {
-	k.check()
-	rev.CheckLike(&k, &g)
-	k.product(k.S.Data, k.A, k.B, true)
-	k.addGradient(g.S.Data, k.A, k.B, g.A, g.B)
-}
+func (k SampledMul[T, I]) Adjoint(g SampledMul[T, I]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
 
 // Tangent computes S += A·Bᵀ and the tangent of S.
-func (k SampledMul[T, I]) Tangent(t SampledMul[T, I]) {
-	k.check()
-	rev.CheckLike(&k, &t)
-	k.product(k.S.Data, k.A, k.B, false)
-	k.product(t.S.Data, t.A, k.B, false)
-	k.product(t.S.Data, k.A, t.B, false)
+func (k SampledMul[T, I]) Tangent(t SampledMul[T, I]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, takes back the tangent of S, and
+// adds the tangents of the cotangents of A and B.
+func (k SampledMul[T, I]) AdjointTangent(g, t, gt SampledMul[T, I]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// AdjointTangent computes what Adjoint does, takes back the tangent of S, and adds
-// the tangents of the cotangents of A and B.
-func (k SampledMul[T, I]) AdjointTangent(g, t, gt SampledMul[T, I]) {
-	k.check()
-	rev.CheckLike(&k, &g, &t, &gt)
-	k.product(t.S.Data, t.A, k.B, true)
-	k.product(t.S.Data, k.A, t.B, true)
+// Run implements rev.Kernel. It returns no error.
+func (k SampledMul[T, I]) Run(p rev.Pass[SampledMul[T, I]]) error {
+	k.S.check()
+	g, t, gt := &p.G, &p.T, &p.GT
+	k.product(k.S.Data, k.A, k.B, p.Back)
+	k.product(t.S.Data, t.A, k.B, p.Back)
+	k.product(t.S.Data, k.A, t.B, p.Back)
 	k.addGradient(gt.S.Data, k.A, k.B, gt.A, gt.B)
 	k.addGradient(g.S.Data, t.A, t.B, gt.A, gt.B)
-	k.product(k.S.Data, k.A, k.B, true)
 	k.addGradient(g.S.Data, k.A, k.B, g.A, g.B)
+	return nil
 }

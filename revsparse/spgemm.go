@@ -35,9 +35,9 @@ import (
 // entries each. They need two numbers for each column of C, and, for B̄, numbers for
 // the entries of B that a block meets.
 type SpGEMM[T rev.Real, I Index] struct {
-	C       CSR[T, I] `rev:"acc"`
-	A       CSR[T, I] `rev:"in"`
-	B       CSR[T, I] `rev:"in"`
+	C       CSR[T, I] `rev:"acc" shape:"m,n"`
+	A       CSR[T, I] `rev:"in" shape:"m,k"`
+	B       CSR[T, I] `rev:"in" shape:"k,n"`
 	Workers int       // 0 means GOMAXPROCS
 }
 
@@ -87,54 +87,36 @@ func SpGEMMPattern[T any, I Index](a, b CSR[T, I]) (CSR[T, I], error) {
 	return c, nil
 }
 
-func (k *SpGEMM[T, I]) check() {
-	rev.Check(k)
+// Forward computes C += A·B.
+func (k SpGEMM[T, I]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes C -= A·B.
+func (k SpGEMM[T, I]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes C -= A·B and the cotangents of A and B.
+func (k SpGEMM[T, I]) Adjoint(g SpGEMM[T, I]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes C += A·B and Ċ += Ȧ·B + A·Ḃ.
+func (k SpGEMM[T, I]) Tangent(t SpGEMM[T, I]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, takes back the tangent of C, and
+// adds the tangents of the cotangents of A and B.
+func (k SpGEMM[T, I]) AdjointTangent(g, t, gt SpGEMM[T, I]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k SpGEMM[T, I]) Run(p rev.Pass[SpGEMM[T, I]]) error {
 	k.C.check()
 	k.A.check()
 	k.B.check()
-	if k.C.Rows != k.A.Rows || k.A.Cols != k.B.Rows || k.C.Cols != k.B.Cols {
-		panic(mat.ErrShape)
-	}
-}
-
-// Forward computes C += A·B.
-func (k SpGEMM[T, I]) Forward() {
-	k.check()
-	k.run(spgemm[T, I]{c: k.C.Data, a: k.A.Data, b: k.B.Data})
-}
-
-// Inverse computes C -= A·B.
-func (k SpGEMM[T, I]) Inverse() {
-	k.check()
-	k.run(spgemm[T, I]{c: k.C.Data, a: k.A.Data, b: k.B.Data, sub: true})
-}
-
-// Adjoint computes C -= A·B and the cotangents of A and B.
-func (k SpGEMM[T, I]) Adjoint(g SpGEMM[T, I]) {
-	k.check()
-	rev.CheckLike(&k, &g)
-	k.run(spgemm[T, I]{c: k.C.Data, a: k.A.Data, b: k.B.Data, sub: true, gc: g.C.Data, ga: g.A.Data, gb: g.B.Data})
-}
-
-// Tangent computes C += A·B and Ċ += Ȧ·B + A·Ḃ.
-func (k SpGEMM[T, I]) Tangent(t SpGEMM[T, I]) {
-	k.check()
-	rev.CheckLike(&k, &t)
-	k.run(spgemm[T, I]{c: k.C.Data, a: k.A.Data, b: k.B.Data})
-	k.run(spgemm[T, I]{c: t.C.Data, a: t.A.Data, b: k.B.Data})
-	k.run(spgemm[T, I]{c: t.C.Data, a: k.A.Data, b: t.B.Data})
-}
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of C, and adds
-// the tangents of the cotangents of A and B.
-func (k SpGEMM[T, I]) AdjointTangent(g, t, gt SpGEMM[T, I]) {
-	k.check()
-	rev.CheckLike(&k, &g, &t, &gt)
-	k.run(spgemm[T, I]{c: t.C.Data, a: t.A.Data, b: k.B.Data, sub: true})
-	k.run(spgemm[T, I]{c: t.C.Data, a: k.A.Data, b: t.B.Data, sub: true})
-	k.run(spgemm[T, I]{gc: gt.C.Data, a: k.A.Data, b: k.B.Data, ga: gt.A.Data, gb: gt.B.Data})
+	a, b, g, t, gt := k.A.Data, k.B.Data, &p.G, &p.T, &p.GT
+	k.run(spgemm[T, I]{c: t.C.Data, a: t.A.Data, b: b, sub: p.Back})
+	k.run(spgemm[T, I]{c: t.C.Data, a: a, b: t.B.Data, sub: p.Back})
+	k.run(spgemm[T, I]{gc: gt.C.Data, a: a, b: b, ga: gt.A.Data, gb: gt.B.Data})
 	k.run(spgemm[T, I]{gc: g.C.Data, a: t.A.Data, b: t.B.Data, ga: gt.A.Data, gb: gt.B.Data})
-	k.run(spgemm[T, I]{c: k.C.Data, a: k.A.Data, b: k.B.Data, sub: true, gc: g.C.Data, ga: g.A.Data, gb: g.B.Data})
+	k.run(spgemm[T, I]{c: k.C.Data, a: a, b: b, sub: p.Back, gc: g.C.Data, ga: g.A.Data, gb: g.B.Data})
+	return nil
 }
 
 // A spgemm is a pass over the rows of A, in progress, that computes

@@ -33,36 +33,17 @@ import (
 // rounded once, as the product with α is then; those that go into gradients are rounded
 // each. The bits do not depend on the number of workers.
 type SymmetricMul[T rev.Real, I Index] struct {
-	C       rev.General[T] `rev:"acc"`
+	C       rev.General[T] `rev:"acc" shape:"n,c"`
 	Alpha   *T             `rev:"in,optional"`
-	A       CSR[T, I]      `rev:"in"`
-	B       rev.General[T] `rev:"in"`
+	A       CSR[T, I]      `rev:"in" shape:"n,n"`
+	B       rev.General[T] `rev:"in" shape:"n,c"`
 	Workers int            // 0 means GOMAXPROCS
 }
 
 // NewSymmetricMul returns the kernel over gonum's *mat.Dense or *mat.VecDense,
-// sharing their storage; another type panics. It panics with mat.ErrShape if the
-// operands do not fit together.
+// sharing their storage; another type panics.
 func NewSymmetricMul[I Index](c mat.Matrix, a CSR[float64, I], b mat.Matrix) SymmetricMul[float64, I] {
-	k := SymmetricMul[float64, I]{C: viewDense(c), A: a, B: viewDense(b)}
-	k.checkShape()
-	return k
-}
-
-func (k *SymmetricMul[T, I]) checkShape() {
-	k.A.check()
-	n := k.A.Rows
-	if k.C.Data == nil {
-		k.C.Rows, k.C.Cols = n, k.B.Cols // those of its cotangent
-	}
-	if k.A.Cols != n || k.C.Rows != n || k.B.Rows != n || k.C.Cols != k.B.Cols {
-		panic(mat.ErrShape)
-	}
-}
-
-func (k *SymmetricMul[T, I]) check() {
-	rev.Check(k)
-	k.checkShape()
+	return SymmetricMul[float64, I]{C: viewDense(c), A: a, B: viewDense(b)}
 }
 
 func (k *SymmetricMul[T, I]) alpha() T {
@@ -250,39 +231,45 @@ func (s *symmetric[T, I]) gradient(alpha T, a []T, gc, b rev.General[T], ga []T,
 }
 
 // Forward computes C += α·S·B.
-func (k SymmetricMul[T, I]) Forward() {
-	k.check()
-	s := k.open()
-	s.product(k.C, k.alpha(), k.A.Data, k.B, false)
-	s.close()
-}
+func (k SymmetricMul[T, I]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
 
 // Inverse computes C -= α·S·B.
-func (k SymmetricMul[T, I]) Inverse() {
-	k.check()
-	s := k.open()
-	s.product(k.C, k.alpha(), k.A.Data, k.B, true)
-	s.close()
-}
+func (k SymmetricMul[T, I]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
 
 // Adjoint computes C -= α·S·B and the cotangents of A, B and α.
-func (k SymmetricMul[T, I]) Adjoint(g SymmetricMul[T, I]) {
-	k.check()
-	rev.CheckLike(&k, &g)
-	s := k.open()
-	s.run(k.C, k.alpha(), k.A.Data, k.B, true, g.C, g.A.Data, g.Alpha)
-	s.product(g.B, k.alpha(), k.A.Data, g.C, false)
-	s.close()
-}
+func (k SymmetricMul[T, I]) Adjoint(g SymmetricMul[T, I]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
 
 // Tangent computes C += α·S·B and the tangent of C.
-func (k SymmetricMul[T, I]) Tangent(t SymmetricMul[T, I]) {
-	k.check()
-	rev.CheckLike(&k, &t)
+func (k SymmetricMul[T, I]) Tangent(t SymmetricMul[T, I]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, takes back the tangent of C, and
+// adds the tangents of the cotangents of A, B and α.
+func (k SymmetricMul[T, I]) AdjointTangent(g, t, gt SymmetricMul[T, I]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k SymmetricMul[T, I]) Run(p rev.Pass[SymmetricMul[T, I]]) error {
+	k.A.check()
+	g, t, gt := &p.G, &p.T, &p.GT
+	alpha, a, b := k.alpha(), k.A.Data, k.B
 	s := k.open()
-	s.product(k.C, k.alpha(), k.A.Data, k.B, false)
-	k.tangent(s, &t, false)
+	k.tangent(s, t, p.Back)
+	if p.Adjoint && p.Tangent {
+		s.product(gt.B, alpha, t.A.Data, g.C, false)
+		s.gradient(alpha, t.A.Data, g.C, b, nil, gt.Alpha)
+		s.product(gt.B, alpha, a, gt.C, false)
+		s.gradient(alpha, a, gt.C, b, gt.A.Data, gt.Alpha)
+		s.gradient(alpha, a, g.C, t.B, gt.A.Data, gt.Alpha)
+		if t.Alpha != nil {
+			s.product(gt.B, *t.Alpha, a, g.C, false)
+			s.gradient(*t.Alpha, a, g.C, b, gt.A.Data, nil)
+		}
+	}
+	s.run(k.C, alpha, a, b, p.Back, g.C, g.A.Data, g.Alpha)
+	s.product(g.B, alpha, a, g.C, false)
 	s.close()
+	return nil
 }
 
 // tangent adds α̇·S·B + α·(Ṡ·B + S·Ḃ) to Ċ, or subtracts it.
@@ -292,26 +279,4 @@ func (k *SymmetricMul[T, I]) tangent(s *symmetric[T, I], t *SymmetricMul[T, I], 
 	}
 	s.product(t.C, k.alpha(), k.A.Data, t.B, sub)
 	s.product(t.C, k.alpha(), t.A.Data, k.B, sub)
-}
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of C, and adds
-// the tangents of the cotangents of A, B and α.
-func (k SymmetricMul[T, I]) AdjointTangent(g, t, gt SymmetricMul[T, I]) {
-	k.check()
-	rev.CheckLike(&k, &g, &t, &gt)
-	alpha, a, b := k.alpha(), k.A.Data, k.B
-	s := k.open()
-	k.tangent(s, &t, true)
-	s.product(gt.B, alpha, t.A.Data, g.C, false)
-	s.gradient(alpha, t.A.Data, g.C, b, nil, gt.Alpha)
-	s.product(gt.B, alpha, a, gt.C, false)
-	s.gradient(alpha, a, gt.C, b, gt.A.Data, gt.Alpha)
-	s.gradient(alpha, a, g.C, t.B, gt.A.Data, gt.Alpha)
-	if t.Alpha != nil {
-		s.product(gt.B, *t.Alpha, a, g.C, false)
-		s.gradient(*t.Alpha, a, g.C, b, gt.A.Data, nil)
-	}
-	s.run(k.C, alpha, a, b, true, g.C, g.A.Data, g.Alpha)
-	s.product(g.B, alpha, a, g.C, false)
-	s.close()
 }

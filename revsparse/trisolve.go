@@ -34,9 +34,9 @@ import (
 // If a row has zero on its diagonal, or nothing, all methods return a
 // *SingularError and change nothing.
 type TriSolve[T rev.Float, I Index] struct {
-	X     rev.Vector[T] `rev:"acc"`
-	A     CSR[T, I]     `rev:"in"`
-	B     rev.Vector[T] `rev:"in"`
+	X     rev.Vector[T] `rev:"acc" shape:"n"`
+	A     CSR[T, I]     `rev:"in" shape:"n,n"`
+	B     rev.Vector[T] `rev:"in" shape:"n"`
 	Upper bool          // A is the upper triangle
 	Trans bool          // op(A) = Aᵀ
 	Unit  bool          // the diagonal of A is one
@@ -45,9 +45,7 @@ type TriSolve[T rev.Float, I Index] struct {
 // NewTriSolve returns the kernel X += A⁻¹·B over gonum vectors, sharing their
 // storage, for the lower triangle of a.
 func NewTriSolve[I Index](x *mat.VecDense, a CSR[float64, I], b *mat.VecDense) TriSolve[float64, I] {
-	k := TriSolve[float64, I]{X: rev.ViewVec(x), A: a, B: rev.ViewVec(b)}
-	k.checkShape()
-	return k
+	return TriSolve[float64, I]{X: rev.ViewVec(x), A: a, B: rev.ViewVec(b)}
 }
 
 // SingularError is the error of a triangular matrix with a zero on its diagonal.
@@ -57,21 +55,6 @@ type SingularError struct {
 
 func (e *SingularError) Error() string {
 	return fmt.Sprintf("revsparse: TriSolve: the matrix is singular: its diagonal is zero in row %d", e.Row)
-}
-
-func (k *TriSolve[T, I]) checkShape() {
-	if k.A.Rows != k.A.Cols || k.B.N != k.A.Rows || k.X.Data != nil && k.X.N != k.A.Rows {
-		panic(mat.ErrShape)
-	}
-	if k.X.Data == nil {
-		k.X.N = k.A.Rows // that of its cotangent
-	}
-}
-
-func (k *TriSolve[T, I]) check() {
-	rev.Check(k)
-	k.A.check()
-	k.checkShape()
 }
 
 // triScratch is the vectors of the equations.
@@ -194,56 +177,78 @@ func (k *TriSolve[T, I]) subOuter(data, lambda, x []T) {
 }
 
 // Forward computes X += op(A)⁻¹·B.
-func (k TriSolve[T, I]) Forward() error { return k.add(1) }
+func (k TriSolve[T, I]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
 
 // Inverse computes X -= op(A)⁻¹·B.
-func (k TriSolve[T, I]) Inverse() error { return k.add(-1) }
-
-func (k *TriSolve[T, I]) add(sign T) error {
-	k.check()
-	s := workspace.Get[triScratch[T]]()
-	defer workspace.Put(s)
-	if err := k.setSolution(s); err != nil {
-		return err
-	}
-	accumulate(k.X, sign, s.x)
-	return nil
-}
-
-func (k *TriSolve[T, I]) setSolution(s *triScratch[T]) error {
-	s.x = load(s.x, k.B, k.A.Rows)
-	return k.solve(s.x, k.Trans)
-}
-
-// setTangent sets ẋ.
-func (k *TriSolve[T, I]) setTangent(s *triScratch[T], t *TriSolve[T, I]) error {
-	s.dx = load(s.dx, t.B, k.A.Rows)
-	if t.A.Data != nil {
-		k.subMul(s.dx, t.A.Data, s.x, k.Trans)
-	}
-	return k.solve(s.dx, k.Trans)
-}
+func (k TriSolve[T, I]) Inverse() error { return k.Run(rev.InversePass(&k)) }
 
 // Adjoint computes X -= op(A)⁻¹·B, b̄ += λ and ō -= λ·xᵀ.
-func (k TriSolve[T, I]) Adjoint(g TriSolve[T, I]) error {
-	k.check()
-	rev.CheckLike(&k, &g)
+func (k TriSolve[T, I]) Adjoint(g TriSolve[T, I]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes X += op(A)⁻¹·B and ẋ += op(A)⁻¹·(ḃ - Ȯ·x).
+func (k TriSolve[T, I]) Tangent(t TriSolve[T, I]) error { return k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, ẋ -= op(A)⁻¹·(ḃ - Ȯ·x), and the
+// tangents of the gradient.
+func (k TriSolve[T, I]) AdjointTangent(g, t, gt TriSolve[T, I]) error {
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel.
+func (k TriSolve[T, I]) Run(p rev.Pass[TriSolve[T, I]]) error {
+	k.A.check()
 	s := workspace.Get[triScratch[T]]()
 	defer workspace.Put(s)
+	g, t, gt := &p.G, &p.T, &p.GT
 	gradient := g.X.Data != nil && (g.A.Data != nil || g.B.Data != nil)
-	if k.X.Data != nil || g.A.Data != nil || !gradient {
-		if err := k.setSolution(s); err != nil {
+	second := (g.X.Data != nil || gt.X.Data != nil) && (gt.A.Data != nil || gt.B.Data != nil)
+	tangent := t.X.Data != nil || second
+
+	// What can fail comes before all sums.
+	if k.X.Data != nil || tangent || g.A.Data != nil || !gradient {
+		s.x = load(s.x, k.B, k.A.Rows)
+		if err := k.solve(s.x, k.Trans); err != nil {
 			return err
 		}
 	}
-	if gradient {
+	if tangent {
+		s.dx = load(s.dx, t.B, k.A.Rows)
+		if t.A.Data != nil {
+			k.subMul(s.dx, t.A.Data, s.x, k.Trans)
+		}
+		if err := k.solve(s.dx, k.Trans); err != nil {
+			return err
+		}
+	}
+	if gradient || second {
 		s.lambda = load(s.lambda, g.X, k.A.Rows)
 		if err := k.solve(s.lambda, !k.Trans); err != nil {
 			return err
 		}
-		k.addGradient(&g, s.lambda, s.x)
 	}
-	accumulate(k.X, -1, s.x)
+	if second {
+		s.dlambda = load(s.dlambda, gt.X, k.A.Rows)
+		if t.A.Data != nil {
+			k.subMul(s.dlambda, t.A.Data, s.lambda, !k.Trans)
+		}
+		if err := k.solve(s.dlambda, !k.Trans); err != nil {
+			return err
+		}
+	}
+
+	if gradient {
+		k.addGradient(g, s.lambda, s.x)
+	}
+	if second {
+		k.addGradient(gt, s.dlambda, s.x)
+		if gt.A.Data != nil {
+			k.subOuter(gt.A.Data, s.lambda, s.dx)
+		}
+	}
+	accumulate(k.X, T(p.Sign()), s.x)
+	if tangent {
+		accumulate(t.X, T(p.Sign()), s.dx)
+	}
 	return nil
 }
 
@@ -252,61 +257,4 @@ func (k *TriSolve[T, I]) addGradient(g *TriSolve[T, I], lambda, x []T) {
 	if g.A.Data != nil {
 		k.subOuter(g.A.Data, lambda, x)
 	}
-}
-
-// Tangent computes X += op(A)⁻¹·B and ẋ += op(A)⁻¹·(ḃ - Ȯ·x).
-func (k TriSolve[T, I]) Tangent(t TriSolve[T, I]) error {
-	k.check()
-	rev.CheckLike(&k, &t)
-	s := workspace.Get[triScratch[T]]()
-	defer workspace.Put(s)
-	if err := k.setSolution(s); err != nil {
-		return err
-	}
-	if t.X.Data != nil {
-		if err := k.setTangent(s, &t); err != nil {
-			return err
-		}
-		accumulate(t.X, 1, s.dx)
-	}
-	accumulate(k.X, 1, s.x)
-	return nil
-}
-
-// AdjointTangent computes what Adjoint does, ẋ -= op(A)⁻¹·(ḃ - Ȯ·x), and the
-// tangents of the gradient.
-func (k TriSolve[T, I]) AdjointTangent(g, t, gt TriSolve[T, I]) error {
-	k.check()
-	rev.CheckLike(&k, &g, &t, &gt)
-	s := workspace.Get[triScratch[T]]()
-	defer workspace.Put(s)
-	if err := k.setSolution(s); err != nil {
-		return err
-	}
-	if err := k.setTangent(s, &t); err != nil {
-		return err
-	}
-	s.dlambda = load(s.dlambda, gt.X, k.A.Rows)
-	if g.X.Data != nil {
-		s.lambda = load(s.lambda, g.X, k.A.Rows)
-		if err := k.solve(s.lambda, !k.Trans); err != nil {
-			return err
-		}
-		if t.A.Data != nil {
-			k.subMul(s.dlambda, t.A.Data, s.lambda, !k.Trans)
-		}
-	}
-	if err := k.solve(s.dlambda, !k.Trans); err != nil {
-		return err
-	}
-	if g.X.Data != nil {
-		k.addGradient(&g, s.lambda, s.x)
-		if gt.A.Data != nil {
-			k.subOuter(gt.A.Data, s.lambda, s.dx)
-		}
-	}
-	k.addGradient(&gt, s.dlambda, s.x)
-	accumulate(k.X, -1, s.x)
-	accumulate(t.X, -1, s.dx)
-	return nil
 }

@@ -48,7 +48,7 @@ func sparseMul[T revsparse.Scalar](rnd *rand.Rand, n int) revsparse.Mul[T, int] 
 }
 
 func sparseDot[T revsparse.Scalar](rnd *rand.Rand, n int) revsparse.Dot[T, int] {
-	return revsparse.Dot[T, int]{R: &scalarsOf[T](rnd, 1)[0], A: sparseMatrix[T](rnd, n, 3), B: sparseMatrix[T](rnd, n, 3)}
+	return revsparse.Dot[T, int]{Out: &scalarsOf[T](rnd, 1)[0], A: sparseMatrix[T](rnd, n, 3), B: sparseMatrix[T](rnd, n, 3)}
 }
 
 func sampledMul[T rev.Real](rnd *rand.Rand, n int) revsparse.SampledMul[T, int] {

@@ -340,8 +340,8 @@ func dotByHand(a, b Matrix) float64 {
 func (r *Report) dot(name string, a, b Matrix, d time.Duration, done func()) error {
 	var sum, other float64
 	cotangent := 1e-3
-	k := revsparse.Dot[float64, int32]{R: &sum, A: a, B: b}
-	g := revsparse.Dot[float64, int32]{R: &cotangent, A: a.With(make([]float64, a.NNZ())), B: b.With(make([]float64, b.NNZ()))}
+	k := revsparse.Dot[float64, int32]{Out: &sum, A: a, B: b}
+	g := revsparse.Dot[float64, int32]{Out: &cotangent, A: a.With(make([]float64, a.NNZ())), B: b.With(make([]float64, b.NNZ()))}
 	k.Forward()
 	if want := dotByHand(a, b); !(math.Abs(sum-want) <= 1e-9*math.Abs(want)) {
 		return fmt.Errorf("%s: the dot product is %v, want %v", name, sum, want)
