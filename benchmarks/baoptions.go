@@ -3,8 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -12,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"revnum/internal/outfile"
 	"revnum/revmodels/ba"
 )
 
@@ -183,14 +180,7 @@ func (f *solveFlags) checkFiles() error {
 		return fmt.Errorf("--covariance: expected another file than those of --out and --ply, found %s", f.covariance)
 	}
 	for _, path := range []string{f.out, f.ply, f.covariance} {
-		if path == "" {
-			continue
-		}
-		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-			continue // who reads from a pipe would see its end
-		}
-		stop := errors.New("not now")
-		if err := outfile.Write(path, func(io.Writer) error { return stop }); !errors.Is(err, stop) {
+		if err := checkWritable(path); err != nil {
 			return err
 		}
 	}

@@ -2,13 +2,12 @@ package main
 
 import (
 	"bufio"
-	"encoding/json"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,80 +34,187 @@ func newGMM() *cobra.Command {
 }
 
 const dataHelp = `DATA is a CSV file (commas, semicolons or tabs; a first line without numbers is
-taken for the names of the columns) or a .npy file, a point a row.`
+taken for the names of the columns) or a .npy file, a point a row, plain or
+compressed by gzip or bzip2.`
+
+// fitFlags are the flags of gmm fit.
+type fitFlags struct {
+	components      componentRange
+	seed            uint64
+	out, plot, cols string
+	opts            gmm.Options
+}
+
+// componentRange is a number of components, or a range of them: 3 or 2..8.
+type componentRange struct{ least, most int }
+
+// String implements pflag.Value.
+func (c *componentRange) String() string {
+	if c.least == c.most {
+		return strconv.Itoa(c.least)
+	}
+	return fmt.Sprintf("%d..%d", c.least, c.most)
+}
+
+// Set implements pflag.Value.
+func (c *componentRange) Set(s string) error {
+	first, last, found := strings.Cut(s, "..")
+	if !found {
+		last = first
+	}
+	var err error
+	if c.least, err = strconv.Atoi(first); err == nil {
+		c.most, err = strconv.Atoi(last)
+	}
+	if err != nil || c.most < c.least {
+		return errors.New("expected a number, or two like 2..8")
+	}
+	return nil
+}
+
+// Type implements pflag.Value.
+func (c *componentRange) Type() string { return "number" }
 
 func newGMMFit() *cobra.Command {
-	var k int
-	var seed uint64
-	var out, plot, cols string
-	opts := new(gmm.Options)
+	f := &fitFlags{components: componentRange{3, 3}}
 	cmd := &cobra.Command{
 		Use:   "fit DATA",
-		Short: "Fit a Gaussian mixture with full covariances to data",
+		Short: "Fit a Gaussian mixture to data",
 		Long: `fit finds the Gaussian mixture of k components that makes the points most
-probable: from k-means++ centres, by expectation maximisation and L-BFGS, with
-several restarts of which the best is kept. It prints a report, and writes the
-mixture and a figure where asked to.
+probable, by expectation maximisation from several clusterings, of which the best
+is kept. Of a range like -k 2..8 it takes the number of components with the least
+Bayesian information criterion. It prints a report, and writes the mixture and a
+figure where asked to. An interrupt ends the search, and the best mixture so far is
+written.
 
 ` + dataHelp,
-		Example: `  go run ./benchmarks gmm fit faithful.csv -k 2 --out model.json --plot fit.png`,
-		Args:    cobra.ExactArgs(1),
+		Example: `  go run ./benchmarks gmm fit faithful.csv -k 2 --out model.json --plot fit.png
+  go run ./benchmarks gmm fit points.csv.gz -k 1..10 --covariance diagonal`,
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			opts.Source = rand.NewPCG(seed, 0)
-			if opts.Starts < 1 {
-				return fmt.Errorf("--starts: expected at least 1, found %d", opts.Starts)
-			}
-			if plot != "" {
-				if err := figure.Check(plot); err != nil {
-					return fmt.Errorf("--plot: %w", err)
-				}
-			}
-			t, err := dataset.Load(args[0])
-			if err != nil {
-				return err
-			}
-			i, j := 0, 0
-			if plot != "" {
-				if i, j, err = columns(t, cols); err != nil {
-					return fmt.Errorf("%s: --cols: %w", args[0], err)
-				}
-			}
-			if err := checkFitMemory(args[0], t, k); err != nil {
-				return err
-			}
-			mixture, report, err := gmm.Fit(cmd.Context(), t.X, k, opts)
-			if err != nil {
-				return fmt.Errorf("%s: %w", args[0], err)
-			}
-			if err := writeFit(cmd.OutOrStdout(), args[0], t, mixture, report); err != nil {
-				return err
-			}
-			if out != "" {
-				err := outfile.Write(out, func(w io.Writer) error { return json.NewEncoder(w).Encode(mixture) })
-				if err != nil {
-					return err
-				}
-				fmt.Fprintf(cmd.OutOrStdout(), "model written to %s\n", out)
-			}
-			if plot != "" {
-				p := figure.Mixture(t, mixture, i, j)
-				if err := figure.Save(p, 16*vg.Centimeter, 12*vg.Centimeter, plot); err != nil {
-					return err
-				}
-				fmt.Fprintf(cmd.OutOrStdout(), "figure written to %s\n", plot)
-			}
-			return nil
+			return f.run(cmd, args[0])
 		},
 	}
-	cmd.Flags().IntVarP(&k, "components", "k", 3, "number of components")
-	cmd.Flags().IntVar(&opts.Starts, "starts", 4, "number of starts from different centres, of which the best is kept")
-	cmd.Flags().IntVar(&opts.MaxIter, "max-iter", 500, "largest number of iterations of a restart")
-	cmd.Flags().Float64Var(&opts.RegCovar, "reg-covar", 0, "about what is added to the diagonal of the covariances; 0 is 1e-6 of the least variance of a column, negative is nothing")
-	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of the restarts")
-	cmd.Flags().StringVarP(&out, "out", "o", "", "`file` to write the mixture to, as JSON")
-	cmd.Flags().StringVar(&plot, "plot", "", "`file` to draw points and components to ("+strings.Join(figure.Formats, ", ")+")")
-	cmd.Flags().StringVar(&cols, "cols", "0,1", "the two columns to draw, by name or by number from 0")
+	flags := cmd.Flags()
+	flags.VarP(&f.components, "components", "k", "number of components, or a range of numbers to choose from")
+	flags.TextVar(&f.opts.Covariance, "covariance", gmm.Full, "kind of covariances: full, tied, diagonal or spherical")
+	flags.IntVar(&f.opts.Starts, "starts", 4, "number of clusterings to start from, of which the best fit is kept")
+	flags.IntVar(&f.opts.MaxIter, "max-iter", 500, "largest number of iterations of a start")
+	flags.Float64Var(&f.opts.Tolerance, "tolerance", 1e-3, "gain of an iteration, for each point, at which a start ends")
+	flags.BoolVar(&f.opts.Polish, "polish", false, "take the best start on to its maximum")
+	flags.Float64Var(&f.opts.RegCovar, "reg-covar", 0, "about what is added to the diagonal of the covariances; 0 is 1e-6 of the least variance of a column, negative is nothing")
+	flags.Uint64Var(&f.seed, "seed", 1, "seed of the starts")
+	flags.StringVarP(&f.out, "out", "o", "", "`file` to write the mixture to, as JSON")
+	flags.StringVar(&f.plot, "plot", "", "`file` to draw points and components to ("+strings.Join(figure.Formats, ", ")+")")
+	flags.StringVar(&f.cols, "cols", "0,1", "the two columns to draw, by name or by number from 0, or one for its histogram")
 	return cmd
+}
+
+// run fits a mixture to the data in the file at path.
+func (f *fitFlags) run(cmd *cobra.Command, path string) error {
+	ctx, cancel := context.WithCancel(cmd.Context())
+	defer cancel()
+	stopping.Store(&cancel)
+	defer stopping.Store(nil)
+	if f.opts.Starts < 1 {
+		return fmt.Errorf("--starts: expected at least 1, found %d", f.opts.Starts)
+	}
+	if f.plot != "" {
+		if err := figure.Check(f.plot); err != nil {
+			return fmt.Errorf("--plot: %w", err)
+		}
+	}
+	for _, file := range []string{f.out, f.plot} {
+		if err := checkWritable(file); err != nil {
+			return err
+		}
+	}
+	t, err := dataset.Load(path)
+	if err != nil {
+		return err
+	}
+	var cols []int
+	if f.plot != "" {
+		names := f.cols
+		if _, n := t.X.Dims(); n == 1 && !cmd.Flags().Changed("cols") {
+			names = "0" // there is no other
+		}
+		if cols, err = columns(t, names); err != nil {
+			return fmt.Errorf("%s: --cols: %w", path, err)
+		}
+	}
+	if err := checkFitMemory(path, t, f.components.most); err != nil {
+		return err
+	}
+	mixture, report, err := f.fit(ctx, cmd, t)
+	stopping.Store(nil) // an interrupt from here on ends the process
+	interrupted := ctx.Err() != nil
+	switch {
+	case interrupted && mixture == nil:
+		return errInterrupted
+	case err != nil && !interrupted:
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if err := writeFit(cmd.OutOrStdout(), path, t, mixture, report); err != nil {
+		return err
+	}
+	if f.out != "" {
+		if err := gmm.WriteFile(f.out, mixture); err != nil {
+			return err
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "model written to %s\n", f.out)
+	}
+	if f.plot != "" {
+		p := figure.Mixture(t, mixture, cols...)
+		if err := figure.Save(p, 16*vg.Centimeter, 12*vg.Centimeter, f.plot); err != nil {
+			return err
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "figure written to %s\n", f.plot)
+	}
+	if interrupted {
+		return errInterrupted
+	}
+	return nil
+}
+
+// fit fits a mixture with the number of components asked for, or the best of a range,
+// for which it prints how good each is. A bar on a terminal says how far it is.
+func (f *fitFlags) fit(ctx context.Context, cmd *cobra.Command, t *dataset.Table) (*gmm.Mixture, *gmm.Report, error) {
+	opts := f.opts
+	opts.Source = rand.NewPCG(f.seed, 0)
+	bar := newBar(cmd.ErrOrStderr(), -1)
+	defer func() { _ = bar.Finish() }()
+	opts.Progress = func(i gmm.Iteration) {
+		bar.Describe(fmt.Sprintf("start %d, iteration %d, log posterior %.6g", i.Start, i.Iteration, i.LogPosterior))
+		_ = bar.Add(1)
+	}
+	k := f.components
+	if k.least == k.most {
+		return gmm.Fit(ctx, t.X, k.least, &opts)
+	}
+	var numbers []int
+	for n := k.least; n <= k.most; n++ {
+		numbers = append(numbers, n)
+	}
+	m, choices, err := gmm.Select(ctx, t.X, numbers, &opts)
+	if m == nil {
+		return nil, nil, err
+	}
+	rows := [][]string{{"components", "BIC"}}
+	var report *gmm.Report
+	for _, c := range choices {
+		row := []string{strconv.Itoa(c.Components), fmt.Sprintf("%.3f", c.BIC)}
+		if math.IsInf(c.BIC, 1) {
+			row[1] = "-"
+		}
+		if rows = append(rows, row); c.Components == m.Components() {
+			report = c.Report
+		}
+	}
+	b := bufio.NewWriter(cmd.OutOrStdout())
+	writeColumns(b, rows)
+	fmt.Fprintln(b)
+	return m, report, errors.Join(err, b.Flush())
 }
 
 // checkFitMemory returns an error if k components in as many dimensions as t
@@ -120,8 +226,8 @@ func checkFitMemory(name string, t *dataset.Table, k int) error {
 	return adbench.CheckMemory(uint64(math.Min(floats, 1<<62)), fmt.Sprintf("%s: covariances of %d components in %d dimensions", name, k, d))
 }
 
-// columns finds the two columns that s names.
-func columns(t *dataset.Table, s string) (i, j int, err error) {
+// columns finds the columns, one or two, that list names.
+func columns(t *dataset.Table, list string) ([]int, error) {
 	_, n := t.X.Dims()
 	one := func(s string) (int, error) {
 		s = strings.TrimSpace(s)
@@ -136,15 +242,18 @@ func columns(t *dataset.Table, s string) (i, j int, err error) {
 		}
 		return 0, fmt.Errorf("expected a number from 0 to %d, found %q", n-1, s)
 	}
-	first, second, ok := strings.Cut(s, ",")
-	if !ok {
-		return 0, 0, fmt.Errorf("expected two columns with a comma between, found %q", s)
+	var cols []int
+	for name := range strings.SplitSeq(list, ",") {
+		c, err := one(name)
+		if err != nil {
+			return nil, err
+		}
+		cols = append(cols, c)
 	}
-	if i, err = one(first); err != nil {
-		return 0, 0, err
+	if len(cols) > 2 {
+		return nil, fmt.Errorf("expected one column or two with a comma between, found %q", list)
 	}
-	j, err = one(second)
-	return i, j, err
+	return cols, nil
 }
 
 // writeFit writes what a fit found.
@@ -213,7 +322,7 @@ in MODEL, a file that gmm fit wrote: CSV with a header, a point a line.
 		Example: `  go run ./benchmarks gmm predict model.json faithful.csv --out labels.csv`,
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			m, err := loadMixture(args[0])
+			m, err := gmm.ReadFile(args[0])
 			if err != nil {
 				return err
 			}
@@ -234,26 +343,6 @@ in MODEL, a file that gmm fit wrote: CSV with a header, a point a line.
 	cmd.Flags().StringVarP(&out, "out", "o", "-", "`file` to write to, - for standard output")
 	cmd.Flags().BoolVar(&probabilities, "prob", false, "write the probabilities of all components as well")
 	return cmd
-}
-
-func loadMixture(path string) (*gmm.Mixture, error) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	m := new(gmm.Mixture)
-	if err := json.Unmarshal(b, m); err != nil {
-		var syntax *json.SyntaxError
-		if errors.As(err, &syntax) {
-			line := 1 + strings.Count(string(b[:min(int(syntax.Offset), len(b))]), "\n")
-			return nil, fmt.Errorf("%s:%d: expected a mixture as gmm fit writes it: %w", path, line, err)
-		}
-		return nil, fmt.Errorf("%s: expected a mixture as gmm fit writes it: %w", path, err)
-	}
-	if m.Components() == 0 {
-		return nil, fmt.Errorf("%s: expected a mixture as gmm fit writes it, found null", path)
-	}
-	return m, nil
 }
 
 func writePrediction(w io.Writer, t *dataset.Table, m *gmm.Mixture, probabilities bool) error {

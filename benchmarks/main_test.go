@@ -2,11 +2,15 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"image/png"
+	"io"
 	"math"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,6 +25,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"revnum/benchmarks/internal/dataset"
+	"revnum/revmodels/gmm"
 )
 
 // TestMain runs the command instead of the tests where a test asks a process
@@ -212,6 +217,7 @@ func TestBadInput(t *testing.T) {
 	ragged := file("ragged.csv", "a,b\n1,2\n3\n")
 	words := file("words.csv", "1,2\nx,4\n")
 	nan := file("nan.csv", "1,2\n3,NaN\n")
+	short := file("short.csv", twoRows)
 	wide := file("wide.csv", strings.Repeat("1,", 300_000)+"1\n"+strings.Repeat("2,", 300_000)+"2\n")
 	npy := file("short.npy", "\x93NUMPY\x01\x00v\x00{'descr'")
 	model := file("model.json", `{"weights":[1],"means":[[0,0]],"covariances":[[[1,0],[0,1]]]}`)
@@ -265,7 +271,13 @@ func TestBadInput(t *testing.T) {
 		{[]string{"gmm", "fit", data, "-k", "5"}, "data.csv: gmm: "},
 		{[]string{"gmm", "fit", data, "-k", "1", "--starts", "0"}, "--starts: expected at least 1"},
 		{[]string{"gmm", "fit", data, "-k", "1", "--plot", filepath.Join(dir, "x.bmp")}, "expected the extension"},
-		{[]string{"gmm", "fit", data, "-k", "1", "--plot", filepath.Join(dir, "x.png"), "--cols", "0"}, "--cols: expected two columns"},
+		{[]string{"gmm", "fit", data, "-k", "1", "--plot", filepath.Join(dir, "x.png"), "--cols", "0,1,0"}, "--cols: expected one column or two"},
+		{[]string{"gmm", "fit", data, "-k", "3..2"}, "expected a number, or two like 2..8"},
+		{[]string{"gmm", "fit", data, "-k", "many"}, "expected a number, or two like 2..8"},
+		{[]string{"gmm", "fit", data, "--covariance", "round"}, "expected one of the covariances"},
+		{[]string{"gmm", "fit", short, "-k", "1"}, "short.csv: gmm: 2 points do not determine full covariances of 3000 columns"},
+		{[]string{"gmm", "fit", "missing.csv", "--out", filepath.Join(dir, "no", "such.json")}, "such.json"},
+		{[]string{"gmm", "fit", "missing.csv", "--plot", filepath.Join(dir, "no", "such.png")}, "such.png"},
 		{[]string{"gmm", "fit", data, "-k", "1", "--plot", filepath.Join(dir, "x.png"), "--cols", "0,2"}, `--cols: expected one of a, b or a number from 0 to 1, found "2"`},
 		{[]string{"gmm", "fit", data, "-k", "1", "--plot", filepath.Join(dir, "x.png"), "--cols", "b,c"}, `found "c"`},
 		{[]string{"gmm", "fit", data, "-k", "1", "--out", filepath.Join(dir, "no", "such.json")}, "no such file"},
@@ -414,6 +426,88 @@ const twoClouds = `x,y,z
 10.4,4.8,1
 `
 
+// TestFitData fits what is compressed, what has one column, what has few points and
+// many columns, and chooses a number of components.
+func TestFitData(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		var b bytes.Buffer
+		if filepath.Ext(name) == ".gz" {
+			z := gzip.NewWriter(&b)
+			if _, err := io.WriteString(z, text); err != nil || z.Close() != nil {
+				t.Fatal(err)
+			}
+		} else {
+			b.WriteString(text)
+		}
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	plain := strings.ReplaceAll(must(t, "gmm", "fit", file("x.csv", twoClouds), "-k", "2"), "x.csv", "x.csv.gz")
+	packed := must(t, "gmm", "fit", file("x.csv.gz", twoClouds), "-k", "2")
+	if _, a, _ := strings.Cut(plain, "\nlog-likelihood "); !strings.HasSuffix(packed, a) {
+		t.Errorf("plain:\n%s\ncompressed:\n%s", plain, packed)
+	}
+
+	plot := filepath.Join(dir, "fit.png")
+	must(t, "gmm", "fit", file("one.csv", "1\n2\n1.5\n9\n8\n8.5\n"), "-k", "2", "--plot", plot)
+	must(t, "gmm", "fit", file("x.csv", twoClouds), "-k", "2", "--plot", filepath.Join(dir, "fit.svg"), "--cols", "y")
+	checkFigures(t, dir, "fit")
+
+	for _, covariance := range []string{"diagonal", "spherical"} {
+		must(t, "gmm", "fit", file("short.csv", twoRows), "-k", "2", "--covariance", covariance)
+	}
+
+	model := filepath.Join(dir, "model.json")
+	stdout := must(t, "gmm", "fit", file("x.csv", twoClouds), "-k", "1..2", "--covariance", "spherical", "--cols", "0", "--out", model)
+	m, err := gmm.ReadFile(model)
+	if err != nil || m.Components() != 2 || m.Covariance() != gmm.Spherical || !strings.Contains(stdout, "BIC\n") {
+		t.Errorf("%v, %v\n%s", m, err, stdout)
+	}
+}
+
+// twoRows are two points of many coordinates.
+var twoRows = strings.Repeat("1,", 2999) + "1\n" + strings.Repeat("2,", 2999) + "3\n"
+
+// TestFitInterrupt interrupts a fit, which writes the best mixture so far.
+func TestFitInterrupt(t *testing.T) {
+	dir := t.TempDir()
+	var rows strings.Builder
+	rnd := rand.New(rand.NewPCG(1, 1))
+	for range 20000 {
+		fmt.Fprintf(&rows, "%.3f,%.3f\n", rnd.Float64(), rnd.Float64())
+	}
+	data, model := filepath.Join(dir, "data.csv"), filepath.Join(dir, "model.json")
+	if err := os.WriteFile(data, []byte(rows.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	// Before there is a mixture there is none to write: then, later.
+	for wait := 50 * time.Millisecond; wait < 20*time.Second; wait *= 2 {
+		status := make(chan int)
+		var stderr bytes.Buffer
+		go func() {
+			status <- execute([]string{"gmm", "fit", data, "-k", "30", "--tolerance", "1e-300", "--max-iter", "1000000", "--out", model}, nil, io.Discard, &stderr)
+		}()
+		time.Sleep(wait)
+		if stop := stopping.Swap(nil); stop != nil {
+			(*stop)()
+		}
+		if got := <-status; got != 130 || stderr.String() != "interrupted\n" {
+			t.Fatalf("exit status %d, %s", got, stderr.String())
+		}
+		if m, err := gmm.ReadFile(model); err == nil {
+			if m.Components() != 30 {
+				t.Errorf("%d components", m.Components())
+			}
+			return
+		}
+	}
+	t.Error("no mixture was written")
+}
+
 func TestFitAndPredict(t *testing.T) {
 	dir := t.TempDir()
 	data, model := filepath.Join(dir, "data.csv"), filepath.Join(dir, "model.json")
@@ -512,9 +606,9 @@ func TestColumns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for s, want := range map[string][2]int{"0,1": {0, 1}, "c, a": {2, 0}, "1b,2": {1, 2}} {
-		if i, j, err := columns(table, s); err != nil || i != want[0] || j != want[1] {
-			t.Errorf("%q: %d, %d, %v, want %v", s, i, j, err, want)
+	for s, want := range map[string][]int{"0,1": {0, 1}, "c, a": {2, 0}, "1b,2": {1, 2}, "c": {2}} {
+		if got, err := columns(table, s); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%q: %v, %v, want %v", s, got, err, want)
 		}
 	}
 }

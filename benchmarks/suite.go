@@ -150,7 +150,24 @@ func makeFolder(path string) error {
 	return err
 }
 
-// newBar returns a progress bar of n steps, which shows only on a terminal.
+// checkWritable returns an error if a file could not be written at path, which is
+// better known before work than after it. No path is no file.
+func checkWritable(path string) error {
+	if path == "" {
+		return nil
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return nil // who reads from a pipe would see its end
+	}
+	stop := errors.New("not now")
+	if err := outfile.Write(path, func(io.Writer) error { return stop }); !errors.Is(err, stop) {
+		return err
+	}
+	return nil
+}
+
+// newBar returns a progress bar of n steps, or of so many as there are if n is -1,
+// which shows only on a terminal.
 func newBar(w io.Writer, n int) *progressbar.ProgressBar {
 	f, ok := w.(*os.File)
 	return progressbar.NewOptions(n,
@@ -159,6 +176,7 @@ func newBar(w io.Writer, n int) *progressbar.ProgressBar {
 		progressbar.OptionSetWidth(30),
 		progressbar.OptionShowCount(),
 		progressbar.OptionSetPredictTime(false),
+		progressbar.OptionThrottle(65*time.Millisecond),
 		progressbar.OptionClearOnFinish(),
 	)
 }

@@ -78,9 +78,10 @@ func newEM(x rev.General[float64], v []float64, k int, kind Covariance, prior Pr
 	}
 	e.pivots, e.rows = make([]float64, count), make([]int, count)
 	if prior.Gamma != 0 {
-		// The log prior of unit covariances, by the kernel, without points.
-		model := Model{X: rev.General[float64]{Cols: d, Stride: d}, K: k, Prior: prior}
-		e.constant = float64(prior.Gamma*prior.Gamma/2*float64(k)*float64(d)) - model.Func(make([]float64, model.Dim()))
+		// The log prior of a unit covariance, by the kernel, without points.
+		model := Model{X: rev.General[float64]{Cols: d, Stride: d}, K: 1, Prior: prior}
+		one := float64(prior.Gamma*prior.Gamma/2*float64(d)) - model.Func(make([]float64, model.Dim()))
+		e.constant = float64(k) * one
 	}
 	return e
 }

@@ -575,27 +575,35 @@ func (f *fit) collapsed(m *Mixture) []int {
 		if m.kind == Tied {
 			prior *= w * float64(m.Components())
 		}
-		// The least variance is not below 1/‖Q‖².
-		if prior*squares(m.params, m.Components(), m.Dim(), c) <= 0.5 {
+		if 2*prior*largestPrecision(m, c) < 1 {
 			continue
 		}
-		var eigen mat.EigenSym
-		if !eigen.Factorize(m.covs[c], false) {
+		if m.kind == Diagonal || m.kind == Spherical {
+			list = append(list, c)
 			continue
 		}
-		least := eigen.Values(nil)[0]
-		if prior > least/2 {
+		less := mat.NewSymDense(m.Dim(), nil) // Σ - 2·prior·I
+		less.CopySym(m.covs[c])
+		for j := range m.Dim() {
+			less.SetSym(j, j, less.At(j, j)-2*prior)
+		}
+		if chol := new(mat.Cholesky); !chol.Factorize(less) {
 			list = append(list, c)
 		}
 	}
 	return list
 }
 
-// squares returns ‖Q‖² of component c.
-func squares(params []float64, k, d, c int) (sum float64) {
-	row := viewParams(params, k, d).Factors.Row(c)
-	for _, v := range row[:d] {
-		sum += math.Exp(2 * v)
+// largestPrecision returns the inverse of the least variance of component c where
+// coordinates are uncorrelated, and otherwise ‖Q‖², which is not below it.
+func largestPrecision(m *Mixture, c int) (precision float64) {
+	d := m.Dim()
+	row := viewParams(m.params, m.Components(), d).Factors.Row(c)
+	if m.kind == Diagonal || m.kind == Spherical {
+		return math.Exp(2 * floats.Max(row[:d]))
 	}
-	return sum + vec.SumSquares(row[d:])
+	for _, v := range row[:d] {
+		precision += math.Exp(2 * v)
+	}
+	return precision + vec.SumSquares(row[d:])
 }

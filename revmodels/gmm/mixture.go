@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/internal/jsonfile"
@@ -262,6 +263,9 @@ func (m *Mixture) points(x mat.Matrix) rev.General[float64] {
 
 // LogLikelihood returns the sum of the log densities of the rows of x.
 func (m *Mixture) LogLikelihood(x mat.Matrix) float64 {
+	if m.kind != Full {
+		return floats.Sum(m.ScoreSamples(x))
+	}
 	model := Model{X: m.points(x), K: m.Components()}
 	return -model.Func(m.params)
 }

@@ -26,7 +26,8 @@ func (t *Table) ColumnName(j int) string {
 }
 
 // Load reads the table in the file at path, in NumPy's .npy format if it
-// begins as such a file does, as CSV otherwise. Errors name the file, and the
+// begins as such a file does, as CSV otherwise, compressed by gzip or bzip2 or as it
+// is. Errors name the file, and the
 // line or the entry.
 func Load(path string) (*Table, error) {
 	f, size, err := scan.Open(path, "a CSV or .npy file")
@@ -38,7 +39,15 @@ func Load(path string) (*Table, error) {
 }
 
 func read(r io.Reader, name string, size int64) (*Table, error) {
-	b := bufio.NewReaderSize(r, 1<<16)
+	raw := bufio.NewReaderSize(r, 1<<16)
+	plain, err := scan.Uncompress(raw)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	b := bufio.NewReaderSize(plain, 1<<16)
+	if plain != raw {
+		size = -1
+	}
 	if start, _ := b.Peek(len(npyMagic)); bytes.Equal(start, npyMagic) {
 		x, err := readNpy(b, name, size)
 		if err != nil {

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"image/color"
 	"io"
+	"math"
 	"path/filepath"
 	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/palette"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -32,6 +34,21 @@ var Palette = []color.NRGBA{
 // Color returns the i-th colour of the palette, from the first again after the
 // last.
 func Color(i int) color.NRGBA { return Palette[i%len(Palette)] }
+
+// Colors returns n different colours: those of the palette, or, if there are more,
+// hues the golden angle apart, in four shades.
+func Colors(n int) []color.NRGBA {
+	if n <= len(Palette) {
+		return Palette[:n]
+	}
+	colors := make([]color.NRGBA, n)
+	for i := range colors {
+		shade := [4][2]float64{{1, 0.8}, {0.5, 0.95}, {0.9, 0.45}, {0.6, 0.65}}[i%4] // saturation, value
+		_, hue := math.Modf(float64(i) * (math.Sqrt(5) - 1) / 2)
+		colors[i] = color.NRGBAModel.Convert(palette.HSVA{H: hue, S: shade[0], V: shade[1], A: 1}).(color.NRGBA)
+	}
+	return colors
+}
 
 // Glyphs returns the filled and the hollow glyph of series i, others where the
 // colours begin again.

@@ -65,3 +65,41 @@ func TestMixtureFormats(t *testing.T) {
 		t.Error("no error for a .gif")
 	}
 }
+
+// TestColors checks that no two colours are alike, to the eye of Euclid.
+func TestColors(t *testing.T) {
+	for _, n := range []int{1, 7, 8, 20, 30} {
+		colors := Colors(n)
+		if len(colors) != n {
+			t.Fatalf("%d colours, want %d", len(colors), n)
+		}
+		for i, a := range colors {
+			for j, b := range colors[:i] {
+				square := func(a, b uint8) float64 { return (float64(a) - float64(b)) * (float64(a) - float64(b)) }
+				if d := math.Sqrt(square(a.R, b.R) + square(a.G, b.G) + square(a.B, b.B)); d < 15 {
+					t.Errorf("colours %d and %d of %d are %v and %v", j, i, n, b, a)
+				}
+			}
+		}
+	}
+}
+
+// TestMixtureAxes checks that a component without points does not widen the axes.
+func TestMixtureAxes(t *testing.T) {
+	eye := mat.NewSymDense(2, []float64{1, 0, 0, 1})
+	m, err := gmm.NewMixture([]float64{1 - 1e-15, 1e-15}, mat.NewDense(2, 2, []float64{0, 0, 1e6, 1e6}), []*mat.SymDense{eye, eye})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := &dataset.Table{X: mat.NewDense(2, 2, []float64{1, 1, -1, -1})}
+	for _, cols := range [][]int{{0, 1}, {1}} {
+		if p := Mixture(table, m, cols...); p.X.Max > 10 || p.X.Min < -10 || p.Y.Max > 10 {
+			t.Errorf("columns %v: axes from %v to %v and to %v", cols, p.X.Min, p.X.Max, p.Y.Max)
+		}
+	}
+	// All points are the same.
+	table.X = mat.NewDense(2, 2, []float64{1, 1, 1, 1})
+	if err := Save(Mixture(table, m, 0), 8*vg.Centimeter, 6*vg.Centimeter, filepath.Join(t.TempDir(), "x.png")); err != nil {
+		t.Error(err)
+	}
+}

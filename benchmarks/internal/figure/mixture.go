@@ -2,9 +2,12 @@ package figure
 
 import (
 	"fmt"
+	"image/color"
 	"math"
-	"strconv"
+	"slices"
 
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
@@ -18,10 +21,85 @@ import (
 // and a file of many megabytes.
 const maxPoints = 20000
 
-// Mixture returns a scatter plot of columns i and j of t, coloured by the most
+// Mixture returns a figure of one column or two of t, and of the marginal
+// distributions of the components of m: a histogram with their densities, or a
+// scatter plot. Components that no point belongs to are left out.
+func Mixture(t *dataset.Table, m *gmm.Mixture, cols ...int) *plot.Plot {
+	if len(cols) == 1 {
+		return histogram(t, m, cols[0])
+	}
+	return scatter(t, m, cols[0], cols[1])
+}
+
+// components lists the components that are drawn: those with the weight of half a
+// point at least.
+func components(t *dataset.Table, m *gmm.Mixture) (list []int) {
+	n, _ := t.X.Dims()
+	for c, w := range m.Weights() {
+		if w*float64(n) >= 0.5 {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// maxLegend is how many components a legend names.
+const maxLegend = 24
+
+// name returns what the legend says of component c.
+func name(m *gmm.Mixture, c int) string {
+	return fmt.Sprintf("component %d (%.3g%%)", c, 100*m.Weights()[c])
+}
+
+// histogram returns a histogram of column j of t with the densities of the
+// components of m, and their sum.
+func histogram(t *dataset.Table, m *gmm.Mixture, j int) *plot.Plot {
+	x := plotter.Values(mat.Col(nil, j, t.X))
+	p := New(fmt.Sprintf("%d points, %d components", len(x), m.Components()), t.ColumnName(j), "density")
+	low, high := slices.Min(x), slices.Max(x)
+	if high > low {
+		bars, err := plotter.NewHist(x, min(100, 1+int(2*math.Cbrt(float64(len(x))))))
+		if err == nil {
+			bars.Normalize(1)
+			bars.FillColor, bars.LineStyle.Width = color.Gray{220}, 0
+			p.Add(bars)
+		}
+	}
+	const steps = 400
+	total := make(plotter.XYs, steps+1)
+	means, covariances, weights := m.Means(), m.Covariances(), m.Weights()
+	colors := Colors(m.Components())
+	line := func(xy plotter.XYs, c color.Color, name string) {
+		l := &plotter.Line{XYs: xy}
+		l.Color, l.Width = c, vg.Points(1.6)
+		p.Add(l)
+		if name != "" {
+			p.Legend.Add(name, l)
+		}
+	}
+	for n, c := range components(t, m) {
+		normal := distuv.Normal{Mu: means.At(c, j), Sigma: math.Sqrt(covariances[c].At(j, j))}
+		xy := make(plotter.XYs, steps+1)
+		for i := range xy {
+			at := low + (high-low)*float64(i)/steps
+			xy[i] = plotter.XY{X: at, Y: weights[c] * normal.Prob(at)}
+			total[i].X = at
+			total[i].Y += xy[i].Y
+		}
+		label := ""
+		if n < maxLegend {
+			label = name(m, c)
+		}
+		line(xy, colors[c], label)
+	}
+	line(total, color.Gray{90}, "all")
+	return p
+}
+
+// scatter returns a scatter plot of columns i and j of t, coloured by the most
 // probable component of m, with the ellipses of one and two standard
 // deviations of each component's marginal distribution.
-func Mixture(t *dataset.Table, m *gmm.Mixture, i, j int) *plot.Plot {
+func scatter(t *dataset.Table, m *gmm.Mixture, i, j int) *plot.Plot {
 	n, _ := t.X.Dims()
 	step := (n + maxPoints - 1) / maxPoints
 	title := fmt.Sprintf("%d points, %d components: ellipses at 1 and 2 σ", n, m.Components())
@@ -36,24 +114,24 @@ func Mixture(t *dataset.Table, m *gmm.Mixture, i, j int) *plot.Plot {
 			points[label] = append(points[label], plotter.XY{X: t.X.At(row, i), Y: t.X.At(row, j)})
 		}
 	}
-	const maxLegend = 24
-	means, covariances, weights := m.Means(), m.Covariances(), m.Weights()
-	for c, xy := range points {
-		scatter := &plotter.Scatter{XYs: xy}
-		fill := Color(c)
+	drawn, colors := components(t, m), Colors(m.Components())
+	for n, c := range drawn {
+		scatter := &plotter.Scatter{XYs: points[c]}
+		fill := colors[c]
 		fill.A = 150
 		scatter.GlyphStyle = draw.GlyphStyle{Color: fill, Radius: vg.Points(1.8), Shape: draw.CircleGlyph{}}
 		p.Add(scatter)
-		if c < maxLegend {
-			p.Legend.Add("component "+strconv.Itoa(c)+fmt.Sprintf(" (%.3g%%)", 100*weights[c]), scatter)
+		if n < maxLegend {
+			p.Legend.Add(name(m, c), scatter)
 		}
 	}
-	for c := range points {
+	means, covariances := m.Means(), m.Covariances()
+	for _, c := range drawn {
 		x, y := means.At(c, i), means.At(c, j)
 		cov := covariances[c]
 		for _, sigmas := range []float64{1, 2} {
 			line := &plotter.Line{XYs: ellipse(x, y, cov.At(i, i), cov.At(i, j), cov.At(j, j), sigmas)}
-			line.Color, line.Width = Color(c), vg.Points(1.6)
+			line.Color, line.Width = colors[c], vg.Points(1.6)
 			p.Add(line)
 		}
 		centre := &plotter.Scatter{XYs: plotter.XYs{{X: x, Y: y}}}
