@@ -47,8 +47,11 @@ func (n *kernelNode[S, K]) gradient(p pass[S], output unsafe.Pointer) (bool, err
 	}
 	for i := range n.layout.fields {
 		f := &n.layout.fields[i]
+		if !f.Role.writes() || f.Optional && n.layout.isNil(i, addr(&k)) {
+			continue
+		}
 		var r region
-		if f.Role == InOut || f.Role == Acc && (n.layout.load(i, &r, addr(&k), "") != nil || r.data != output || r.bytes != f.size) {
+		if f.Role == InOut || n.layout.load(i, &r, addr(&k), "") != nil || r.data != output || r.bytes != f.size {
 			return false, nil
 		}
 	}
@@ -82,7 +85,8 @@ func (n *kernelNode[S, K]) operands(p pass[S]) (k K, q Pass[K], err error) {
 	if p.gt != nil {
 		q.GT, gt = n.bind(p.s, p.gt), addr(&q.GT)
 	}
-	return k, q, n.check(p, addr(&k), g, t, gt)
+	err = n.check(p, addr(&k), g, t, gt) // which may set dimensions of k
+	return k, q, err
 }
 
 // check checks the operands, and what derivatives are missing.
@@ -101,7 +105,7 @@ func (n *kernelNode[S, K]) check(p pass[S], k, g, t, gt unsafe.Pointer) error {
 		return err
 	}
 	if p.missing != nil {
-		return p.missing.check(n.layout, p.back, k, g, t, gt)
+		return p.missing.check(n.layout, k, g, t, gt)
 	}
 	return nil
 }

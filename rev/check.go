@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
-	"strings"
 	"unsafe"
 
 	"gonum.org/v1/gonum/mat"
@@ -166,15 +165,14 @@ func (c *checked) derivative(l *layout, k, d unsafe.Pointer, prefix string, r re
 			continue
 		}
 		kr := &c.regions[i]
+		known := kr.data != nil || !kr.empty() || !f.Optional
 		switch {
-		case kr.data == nil && f.Optional && f.Kind != Sparse: // which has a structure all the same
-			if f.shape.tagged {
-				if err := c.bind(l, i, k, d, &r[i], prefix); err != nil {
-					return err
-				}
+		case known && (r[i].rows != kr.rows || r[i].cols != kr.cols):
+			return l.wrong(i, prefix, fmt.Sprintf("%s, want %s", r[i].describe(f.Kind), kr.size(f.Kind)), mat.ErrShape)
+		case !known && f.shape.tagged:
+			if err := c.bind(l, i, k, d, &r[i], prefix); err != nil {
+				return err
 			}
-		case r[i].rows != kr.rows || r[i].cols != kr.cols:
-			return l.wrong(i, prefix, fmt.Sprintf("is %s, want %s", sizeOf(f.Kind, &r[i]), sizeOf(f.Kind, kr)), mat.ErrShape)
 		}
 		for j := range l.fields[:i] {
 			if l.fields[j].Role == Index || !overlap(&r[i], &r[j]) {
@@ -273,7 +271,12 @@ func (c *checked) fill(l *layout, k unsafe.Pointer) {
 		}
 		var sizes [2]int
 		for axis, d := range f.shape.of(k) {
-			sizes[axis], _ = d.expr.eval(&c.binding)
+			v, _ := d.expr.eval(&c.binding)
+			sizes[axis] = max(v, 0)
+		}
+		c.regions[i].rows = sizes[0]
+		if f.Kind == Gen {
+			c.regions[i].cols = sizes[1]
 		}
 		p := unsafe.Add(k, f.offset)
 		if f.Kind == Vec {
@@ -289,21 +292,25 @@ func (c *checked) fill(l *layout, k unsafe.Pointer) {
 func (l *layout) mismatch(i int, k unsafe.Pointer, sizes [2]int, b *binding, prefix string) *OperandError {
 	f := &l.fields[i]
 	d := f.shape.of(k)
-	got := make([]string, len(d))
-	for axis := range d {
-		got[axis] = fmt.Sprint(sizes[axis])
+	got := fmt.Sprintf("has length %d", sizes[0])
+	if len(d) == 2 {
+		got = fmt.Sprintf("is %d×%d", sizes[0], sizes[1])
 	}
-	reason := fmt.Sprintf("is %s, want %s", strings.Join(got, "×"), d)
+	reason := got + ", want " + d.String()
 	join := " where "
-	for s, name := range l.symbols {
-		if !b.has(s) || !strings.Contains(d.String(), name) {
-			continue
-		}
-		reason += fmt.Sprintf("%s%s = %d", join, name, b.value[s])
-		if from := int(b.from[s]); from >= 0 && from != i {
-			reason += " of " + l.fields[from].Name
-		}
-		join = " and "
+	var seen uint32
+	for _, dim := range d {
+		dim.expr.each(func(s int) {
+			if !b.has(s) || seen&(1<<s) != 0 {
+				return
+			}
+			seen |= 1 << s
+			reason += fmt.Sprintf("%s%s = %d", join, l.symbols[s], b.value[s])
+			if from := int(b.from[s]); from >= 0 && from != i {
+				reason += " of " + l.fields[from].Name
+			}
+			join = " and "
+		})
 	}
 	return l.wrong(i, prefix, reason, mat.ErrShape)
 }
@@ -316,15 +323,21 @@ func (l *layout) overlapping(j int, prefixJ string, i int, prefixI string) *Oper
 	return l.wrong(i, prefixI, "shares memory with "+prefixJ+l.fields[j].Name, ErrOverlap)
 }
 
-// sizeOf returns the size of an operand for people.
-func sizeOf(k Kind, r *region) string {
-	switch k {
-	case Gen:
+// size returns the size of an operand for people, of a sparse matrix its number of
+// entries.
+func (r *region) size(k Kind) string {
+	if k == Gen {
 		return fmt.Sprintf("%d×%d", r.rows, r.cols)
-	case Sparse:
-		return fmt.Sprintf("of %d entries", r.rows)
 	}
-	return fmt.Sprintf("of length %d", r.rows)
+	return fmt.Sprint(r.rows)
+}
+
+// describe says which size an operand has.
+func (r *region) describe(k Kind) string {
+	if k == Gen {
+		return "is " + r.size(k)
+	}
+	return "has length " + r.size(k)
 }
 
 // A region is the memory of an operand: element (i, j) of rows×cols elements
@@ -370,19 +383,19 @@ func (l *layout) load(i int, r *region, k unsafe.Pointer, prefix string) *Operan
 		data, r.rows = m.Data, max(len(m.Data), len(m.Ind))
 	}
 	if r.rows < 0 || r.cols < 0 {
-		return l.wrong(i, prefix, fmt.Sprintf("is %d×%d", r.rows, r.cols), mat.ErrNegativeDimension)
+		return l.wrong(i, prefix, r.describe(f.Kind), mat.ErrNegativeDimension)
 	}
 	r.data = unsafe.Pointer(unsafe.SliceData(data))
 	if data == nil || r.empty() {
 		return nil
 	}
 	if r.stride < max(1, r.cols) {
-		return l.wrong(i, prefix, fmt.Sprintf("is %d×%d with a stride of %d", r.rows, r.cols, r.stride), mat.ErrIllegalStride)
+		return l.wrong(i, prefix, fmt.Sprintf("%s with a stride of %d", r.describe(f.Kind), r.stride), mat.ErrIllegalStride)
 	}
 	// The product may not fit an int.
 	hi, lo := bits.Mul(uint(r.rows-1), uint(r.stride))
 	if hi != 0 || len(data) < r.cols || lo > uint(len(data)-r.cols) {
-		return l.wrong(i, prefix, fmt.Sprintf("is %s with a stride of %d, but has %d elements of data", sizeOf(f.Kind, r), r.stride, len(data)), mat.ErrShape)
+		return l.wrong(i, prefix, fmt.Sprintf("%s with a stride of %d, but %d elements of data", r.describe(f.Kind), r.stride, len(data)), mat.ErrShape)
 	}
 	r.bytes = uintptr(r.span()) * f.size
 	return nil

@@ -9,8 +9,8 @@ import (
 	"revnum/fixed"
 )
 
-// constants are the fields of a state with the tag rev:"const": numbers that a
-// program reads and that have no derivatives, such as the α of an Axpy.
+// constants are the fields of a state with the tag rev:"const": numbers of which
+// no kernel takes a tangent, such as the α of an Axpy.
 type constants struct {
 	state  reflect.Type
 	fields []constant
@@ -41,19 +41,11 @@ func constantsOf[S any]() *constants {
 	return c
 }
 
-// check returns an error if a constant has a derivative that is not zero.
-func (c *constants) check(g, t, gt unsafe.Pointer) error {
-	if len(c.fields) == 0 {
-		return nil
-	}
-	for i, d := range [...]unsafe.Pointer{g, t, gt} {
-		if d == nil {
-			continue
-		}
-		for _, f := range c.fields {
-			if !isZero(reflect.NewAt(f.typ, unsafe.Add(d, f.offset)).Elem()) {
-				return &StepError{Step: c.state.String() + "." + f.name, Err: fmt.Errorf("is a constant, but its %s is not zero", [...]string{"cotangent", "tangent", "cotangent's tangent"}[i])}
-			}
+// check returns an error if the state of tangents t has one of a constant.
+func (c *constants) check(t unsafe.Pointer) error {
+	for _, f := range c.fields {
+		if !isZero(reflect.NewAt(f.typ, unsafe.Add(t, f.offset)).Elem()) {
+			return fmt.Errorf("rev: the tangent of %s of %v is not zero, but %[1]s is a constant", f.name, c.state)
 		}
 	}
 	return nil
@@ -76,7 +68,7 @@ func isZero(v reflect.Value) bool {
 			}
 		}
 		return true
-	case reflect.Pointer:
+	case reflect.Pointer, reflect.Interface:
 		return v.IsNil() || isZero(v.Elem())
 	case reflect.Float32, reflect.Float64:
 		return v.Float() == 0

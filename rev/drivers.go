@@ -1,6 +1,7 @@
 package rev
 
 import (
+	"fmt"
 	"unsafe"
 
 	"gonum.org/v1/gonum/mat"
@@ -19,62 +20,63 @@ import (
 // If the last step of p is a kernel that writes the output alone, its value and its
 // gradient come from one pass.
 func ValueGradient[S any, T Real](p Step[S], output func(s *S) *T, s, g *S) (T, error) {
-	head, last := p.split()
-	if err := head.Forward(s); err != nil {
+	q, err := pass[S]{back: true, s: s, g: g}.begin()
+	if err != nil {
 		return 0, err
 	}
 	*output(g) += fixed.Of[T](1)
-	v := &valueGradient[S, T]{head: head, last: last, output: output}
-	if err := (Step[S]{v}).run(pass[S]{back: true, s: s, g: g}); err != nil {
-		return v.value, notRestored(err, head.Inverse(s))
-	}
-	return v.value, nil
+	value, err := valueGradient(p, output, q)
+	return value, q.end(err)
 }
 
-// split returns all steps of p but the last, and the last.
-func (p Step[S]) split() (head, last Step[S]) {
-	if q, ok := p.node.(seq[S]); ok && len(q) > 0 {
-		return Step[S]{q[:len(q)-1]}, q[len(q)-1]
+// valueGradient runs p ahead, and then makes the pass q of its adjoint.
+func valueGradient[S any, T Real](p Step[S], output func(s *S) *T, q pass[S]) (T, error) {
+	ahead, back := pass[S]{s: q.s}, pass[S]{back: true, s: q.s}
+	out := output(q.s)
+	switch n := p.node.(type) {
+	case seq[S]:
+		last := len(n) - 1
+		if last < 0 {
+			break
+		}
+		head := n[:last]
+		if err := head.run(ahead); err != nil {
+			return 0, err
+		}
+		value, err := valueGradient(n[last], output, q)
+		if err != nil {
+			err = within(fmt.Sprintf("Seq[%d]", last), err)
+		} else {
+			err = head.run(q)
+		}
+		if err != nil {
+			err = notRestored(err, head.run(back))
+		}
+		return value, err
+	case gradientNode[S]:
+		before := *out
+		if ok, err := n.gradient(q, unsafe.Pointer(out)); ok || err != nil {
+			value := *out
+			*out = before
+			return value, err
+		}
 	}
-	return Step[S]{}, p
-}
-
-// A valueGradient is the adjoint of a program of which the last step is still to
-// be run.
-type valueGradient[S any, T Real] struct {
-	head, last Step[S]
-	output     func(s *S) *T
-	value      T
+	if err := p.pass(ahead); err != nil {
+		return 0, err
+	}
+	value := *out
+	err := p.pass(q)
+	if err != nil {
+		err = notRestored(err, p.pass(back))
+	}
+	return value, err
 }
 
 // A gradientNode is the step of a kernel.
 type gradientNode[S any] interface {
-	// gradient makes the kernel's pass for value and gradient, unless the kernel
-	// writes more than the number at output.
+	// gradient makes the kernel's pass for value and gradient in place of the
+	// adjoint p, unless the kernel writes more than the number at output.
 	gradient(p pass[S], output unsafe.Pointer) (ok bool, err error)
-}
-
-func (v *valueGradient[S, T]) run(p pass[S]) error {
-	out := v.output(p.s)
-	if k, ok := v.last.node.(gradientNode[S]); ok {
-		before := *out
-		ok, err := k.gradient(p, unsafe.Pointer(out))
-		if err != nil {
-			return err
-		}
-		if ok {
-			v.value, *out = *out, before
-			return v.head.pass(p)
-		}
-	}
-	if err := v.last.pass(pass[S]{s: p.s}); err != nil {
-		return err
-	}
-	v.value = *out
-	if err := v.last.pass(p); err != nil {
-		return notRestored(err, v.last.pass(pass[S]{back: true, s: p.s}))
-	}
-	return v.head.pass(p)
 }
 
 // HessianVector returns the value of the scalar output of p on s, adds its

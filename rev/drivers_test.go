@@ -2,6 +2,7 @@ package rev_test
 
 import (
 	"errors"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -49,6 +50,242 @@ func TestValueGradient(t *testing.T) {
 			t.Errorf("derivative by v[%d] is %v, want %v", i, g.v[i], want)
 		}
 	}
+}
+
+// counting is the kernel y += a, and with two outputs z += a as well, that counts
+// its passes.
+type counting struct {
+	Y, Z   *float64 `rev:"acc"`
+	A      *float64 `rev:"in"`
+	passes *int
+}
+
+func (k counting) Run(p rev.Pass[counting]) error {
+	*k.passes++
+	sign := float64(p.Sign())
+	to(k.Y, sign**k.A)
+	to(k.Z, sign**k.A)
+	to(p.G.A, val(p.G.Y)+val(p.G.Z))
+	return nil
+}
+
+// TestValueGradientPasses counts the passes of the last kernel and of the one before.
+func TestValueGradientPasses(t *testing.T) {
+	var first, last int
+	head := rev.At(func(s *state) counting { return counting{Y: &s.v[1], A: &s.v[2], passes: &first} })
+	alone := rev.At(func(s *state) counting { return counting{Y: &s.v[9], A: &s.v[1], passes: &last} })
+	for _, test := range []struct {
+		name   string
+		step   rev.Step[state]
+		passes [2]int
+	}{
+		{"kernel", alone, [2]int{0, 1}},
+		{"Seq", rev.Seq(head, alone), [2]int{2, 1}},
+		{"Seq in Seq", rev.Seq(rev.Seq(head), rev.Seq(head, rev.Seq(alone))), [2]int{4, 1}},
+		{"nothing behind", rev.Seq(head, alone, nop), [2]int{2, 2}},
+		{"Repeat", rev.Repeat(times3, alone), [2]int{0, 6}},
+		{"two outputs", rev.At(func(s *state) counting { return counting{&s.v[9], &s.v[8], &s.v[1], &last} }), [2]int{0, 2}},
+		{"another output", rev.Seq(alone, rev.At(func(s *state) counting { return counting{Y: &s.v[8], A: &s.v[1], passes: &last} })), [2]int{0, 4}},
+	} {
+		first, last = 0, 0
+		s := randomState(rand.New(rand.NewPCG(1, 2)))
+		s.v[9] = 0.1 // 0.1 + a - a is not 0.1
+		s0, end := *s, *s
+		if err := test.step.Forward(&end); err != nil {
+			t.Fatal(err)
+		}
+		first, last = 0, 0
+		g := new(state)
+		value, err := rev.ValueGradient(test.step, output, s, g)
+		if err != nil || value != end.v[9] {
+			t.Errorf("%s: value %v, want %v, error %v", test.name, value, end.v[9], err)
+		}
+		if got := [2]int{first, last}; got != test.passes {
+			t.Errorf("%s: passes %v, want %v", test.name, got, test.passes)
+		}
+		if test.passes[1] == 1 && s.v[9] != s0.v[9] {
+			t.Errorf("%s: the output is %v, want the bits of %v", test.name, s.v[9], s0.v[9])
+		}
+		if distance(s, &s0) > roundoff {
+			t.Errorf("%s: the state is not as it was", test.name)
+		}
+		if g.v[9] != 1 || g.v[1] == 0 {
+			t.Errorf("%s: gradient %v", test.name, g.v)
+		}
+	}
+}
+
+// TestValueGradientPath has errors of every place in a program.
+func TestValueGradientPath(t *testing.T) {
+	boom := errors.New("boom")
+	fuse := 0
+	mark := rev.At(func(s *state) fuseKernel {
+		return fuseKernel{&s.v[9], &s.v[1], func() error {
+			if fuse--; fuse == 0 {
+				return boom
+			}
+			return nil
+		}}
+	})
+	const at = ".At(rev_test.fuseKernel)"
+	for _, test := range []struct {
+		step  rev.Step[state]
+		paths map[string]int // how often each path fails
+	}{
+		{
+			rev.Seq(mark, rev.Seq(mark, mark), rev.Repeat(times3, mark), rev.Seq(mark, mark)),
+			map[string]int{"Seq[0]" + at: 2, "Seq[1].Seq[0]" + at: 2, "Seq[1].Seq[1]" + at: 2, "Seq[2].Repeat" + at: 6, "Seq[3].Seq[0]" + at: 2, "Seq[3].Seq[1]" + at: 1},
+		},
+		{rev.Seq(mark, rev.Repeat(times3, mark)), map[string]int{"Seq[0]" + at: 2, "Seq[1].Repeat" + at: 6}},
+	} {
+		paths := map[string]int{}
+		s := randomState(rand.New(rand.NewPCG(1, 2)))
+		for n := 1; ; n++ {
+			fuse = n
+			x := *s
+			_, err := rev.ValueGradient(test.step, output, &x, new(state))
+			if distance(&x, s) > roundoff {
+				t.Errorf("failure at kernel run %d: the state is not as it was", n)
+			}
+			if err == nil {
+				break
+			}
+			var e *rev.StepError
+			if !errors.Is(err, boom) || !errors.As(err, &e) {
+				t.Fatalf("error %v", err)
+			}
+			paths[e.Step]++
+		}
+		if !maps.Equal(paths, test.paths) {
+			t.Errorf("failures %v, want %v", paths, test.paths)
+		}
+	}
+}
+
+// TestKernelFunctions runs kernels by themselves.
+func TestKernelFunctions(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	do := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var y float64
+	if err := rev.AdjointTangent(add[float64]{Y: &y, By: 1}, add[float64]{}, add[float64]{}, add[float64]{}); !errors.Is(err, rev.ErrUnsupported) || y != 0 {
+		t.Errorf("no second order: error %v, y = %v", err, y)
+	}
+	bind := func(s *state) wave { return wave{&s.v[0], &s.v[1], &s.v[2]} }
+	place := func(s *state) rotate { return rotate{&s.v[0], &s.v[1], &s.v[2]} }
+	for range 3 {
+		s, g, tt, gt := randomState(rnd), randomDerivative(rnd), randomDerivative(rnd), randomDerivative(rnd)
+		kernelFunctions(t, rev.At(bind), bind, s, g, tt, gt)
+		kernelFunctions(t, rev.At(place), place, s, g, tt, gt)
+
+		// What accumulates is not undone by Gradient, and takes one pass.
+		x, y, z := *s, *g, *g
+		do(rev.Gradient(bind(&x), bind(&y)))
+		end := *s
+		do(rev.Forward(bind(&end)))
+		do(rev.Adjoint(bind(&end), bind(&z)))
+		do(rev.Forward(bind(s)))
+		if x != *s || y != z {
+			t.Errorf("Gradient: %v and %v, want %v and %v", x, y, s, z)
+		}
+		var passes int
+		do(rev.Gradient(counting{Y: &s.v[0], A: &s.v[1], passes: &passes}, counting{}))
+		if passes != 1 {
+			t.Errorf("Gradient takes %d passes", passes)
+		}
+	}
+}
+
+// kernelFunctions compares the functions of a kernel with the methods of its step.
+func kernelFunctions[K rev.Kernel[K]](t *testing.T, p rev.Step[state], bind func(s *state) K, s, g, tt, gt *state) {
+	t.Helper()
+	for _, run := range []struct {
+		name           string
+		kernel, method func(s, g, t, gt *state) error
+	}{
+		{"Forward", func(s, _, _, _ *state) error { return rev.Forward(bind(s)) }, func(s, _, _, _ *state) error { return p.Forward(s) }},
+		{"Inverse", func(s, _, _, _ *state) error { return rev.Inverse(bind(s)) }, func(s, _, _, _ *state) error { return p.Inverse(s) }},
+		{"Adjoint", func(s, g, _, _ *state) error { return rev.Adjoint(bind(s), bind(g)) }, func(s, g, _, _ *state) error { return p.Adjoint(s, g) }},
+		{"Tangent", func(s, _, tt, _ *state) error { return rev.Tangent(bind(s), bind(tt)) }, func(s, _, tt, _ *state) error { return p.Tangent(s, tt) }},
+		{"AdjointTangent", func(s, g, tt, gt *state) error { return rev.AdjointTangent(bind(s), bind(g), bind(tt), bind(gt)) },
+			p.AdjointTangent},
+		{"Gradient", func(s, g, _, _ *state) error { return rev.Gradient(bind(s), bind(g)) },
+			func(s, g, _, _ *state) error {
+				if err := p.Forward(s); err != nil {
+					return err
+				}
+				if err := p.Adjoint(s, g); err != nil {
+					return err
+				}
+				return p.Forward(s)
+			}},
+	} {
+		a, b := [4]state{*s, *g, *tt, *gt}, [4]state{*s, *g, *tt, *gt}
+		if err := run.kernel(&a[0], &a[1], &a[2], &a[3]); err != nil {
+			t.Fatal(err)
+		}
+		if err := run.method(&b[0], &b[1], &b[2], &b[3]); err != nil {
+			t.Fatal(err)
+		}
+		for i := range a {
+			if distance(&a[i], &b[i]) > roundoff {
+				t.Errorf("%T: %s: argument %d is %v, want %v", *new(K), run.name, i, a[i].v, b[i].v)
+			}
+		}
+	}
+}
+
+// TestGradientFails has kernels that fail in each of their passes.
+func TestGradientFails(t *testing.T) {
+	y, a := 0.0, -1.0
+	if err := rev.Gradient(root{&y, &a}, root{new(float64), new(float64)}); !errors.Is(err, errRoot) || y != 0 {
+		t.Errorf("error %v, y = %v", err, y)
+	}
+	boom := errors.New("boom")
+	for n := 1; n <= 4; n++ {
+		fuse := n
+		fail := func() error {
+			if fuse--; fuse == 0 {
+				return boom
+			}
+			return nil
+		}
+		x, gx := 1.0, 1.0
+		err := rev.Gradient(doubling{&x, fail}, doubling{&gx, nil})
+		switch {
+		case n <= 2 && (!errors.Is(err, boom) || x != 1 || gx != 1):
+			t.Errorf("pass %d fails: error %v, x = %v, cotangent %v", n, err, x, gx)
+		case n == 3 && !errors.Is(err, boom):
+			t.Errorf("pass %d fails: error %v", n, err)
+		case n == 4 && (err != nil || x != 2 || gx != 2):
+			t.Errorf("error %v, x = %v, cotangent %v", err, x, gx)
+		}
+	}
+}
+
+// doubling is the kernel x <- 2x, which may fail.
+type doubling struct {
+	X    *float64 `rev:"inout"`
+	fail func() error
+}
+
+func (k doubling) Run(p rev.Pass[doubling]) error {
+	if err := k.fail(); err != nil {
+		return err
+	}
+	if p.Back {
+		*k.X /= 2
+	} else {
+		*k.X *= 2
+	}
+	if p.Adjoint {
+		*p.G.X *= 2
+	}
+	return nil
 }
 
 func inputs(s *state) []float64 { return s.v[:6] }
@@ -129,7 +366,7 @@ func TestDriversFail(t *testing.T) {
 		err := run(p, &x)
 		if want == nil {
 			var u *rev.Unsupported
-			if !errors.As(err, &u) {
+			if !errors.As(err, &u) || !errors.Is(err, rev.ErrUnsupported) {
 				t.Errorf("%s: error %v, want Unsupported", name, err)
 			}
 		} else if !errors.Is(err, want) {

@@ -83,25 +83,38 @@ func (u *Unsupported) Error() string {
 func (u *Unsupported) Is(target error) bool { return target == ErrUnsupported }
 
 // Forward runs k: y += f(x), or z <- u(x, z).
-func Forward[K Kernel[K]](k K) error { return k.Run(ForwardPass(&k)) }
+func Forward[K Kernel[K]](k K) error {
+	p := ForwardPass(&k)
+	return k.Run(p)
+}
 
 // Inverse undoes Forward: y -= f(x), or z <- u⁻¹(x, z).
-func Inverse[K Kernel[K]](k K) error { return k.Run(InversePass(&k)) }
+func Inverse[K Kernel[K]](k K) error {
+	p := InversePass(&k)
+	return k.Run(p)
+}
 
 // Adjoint starts from the state after Forward with the cotangents of that state
 // in g. It leaves the operands as Inverse does, and in g the cotangents of the
 // state before Forward: y -= f(x), x̄ += Jᵀ·ȳ.
-func Adjoint[K Kernel[K]](k, g K) error { return k.Run(AdjointPass(&k, &g)) }
+func Adjoint[K Kernel[K]](k, g K) error {
+	p := AdjointPass(&k, &g)
+	return k.Run(p)
+}
 
 // Tangent is Forward with the tangents t carried along: y += f(x), ẏ += J·ẋ.
-func Tangent[K Kernel[K]](k, t K) error { return k.Run(TangentPass(&k, &t)) }
+func Tangent[K Kernel[K]](k, t K) error {
+	p := TangentPass(&k, &t)
+	return k.Run(p)
+}
 
 // AdjointTangent is the tangent of Adjoint. It starts from the state after
 // Tangent with the cotangents of that state in g and their tangents in gt. It
 // leaves the operands and t as they were before Tangent, g as Adjoint does, and
 // in gt the tangents of what it leaves in g.
 func AdjointTangent[K Kernel[K]](k, g, t, gt K) error {
-	return k.Run(AdjointTangentPass(&k, &g, &t, &gt))
+	p := AdjointTangentPass(&k, &g, &t, &gt)
+	return k.Run(p)
 }
 
 // Gradient is Forward and the gradient in one pass: y += f(x) and x̄ += Jᵀ·ȳ,
@@ -122,9 +135,9 @@ func Gradient[K Kernel[K]](k, g K) error {
 	return k.Run(Pass[K]{})
 }
 
-// ForwardPass, InversePass, AdjointPass, TangentPass and AdjointTangentPass
-// check the operands of k, and of the derivatives, and return the pass that
-// Run is to make. They are for the methods of a kernel:
+// ForwardPass checks the operands of k and returns the pass that Run is to make.
+// With [InversePass], [AdjointPass], [TangentPass] and [AdjointTangentPass], which
+// check the derivatives too, it is for the methods of a kernel:
 //
 //	func (k Dot) Adjoint(g Dot) error { return k.Run(rev.AdjointPass(&k, &g)) }
 //

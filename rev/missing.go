@@ -6,17 +6,25 @@ import (
 	"unsafe"
 )
 
-// A missing records derivatives that a program would lose. Where a kernel
-// reads x and the state of cotangents has none for it, x may be an input that
-// nobody wants the gradient of. If an earlier step writes x, the gradient of all
-// that went into x would lack that part. The same holds for tangents, which are
-// lost where they are written.
+// A missing finds derivatives that a program would lose without a word. A kernel
+// that reads x finds no cotangent of x in the state of cotangents where x is
+// an input that nobody wants the gradient of. But if an earlier step writes x, the
+// gradients of what that step reads would lack a part. Likewise for tangents,
+// which are lost where they are written.
 type missing struct {
 	mu   sync.Mutex // branches of ParallelShared run at the same time
-	g, t []lostRegion
+	lost [3][]lostRegion
 }
 
-// A lostRegion is memory of the state of which the derivatives are not there.
+// The lists of what is lost.
+const (
+	lostG = iota
+	lostT
+	lostGT
+)
+
+// A lostRegion is memory of the state, an operand, of which the derivatives are
+// lost.
 type lostRegion struct {
 	region
 	layout *layout
@@ -27,47 +35,55 @@ var missings = sync.Pool{New: func() any { return new(missing) }}
 
 // release puts m into the pool.
 func (m *missing) release() {
-	clear(m.g)
-	clear(m.t)
-	m.g, m.t = m.g[:0], m.t[:0]
+	for i := range m.lost {
+		clear(m.lost[i])
+		m.lost[i] = m.lost[i][:0]
+	}
 	missings.Put(m)
 }
 
 // check returns an error if derivatives that are wanted would lack a part that
 // another kernel has lost, and records what k loses.
-func (m *missing) check(l *layout, back bool, k, g, t, gt unsafe.Pointer) error {
+func (m *missing) check(l *layout, k, g, t, gt unsafe.Pointer) error {
 	switch {
-	case back && gt != nil:
-		if err := m.follow(&m.g, l, k, gt, Role.writes, Role.reads, "tangent of the cotangent"); err != nil {
+	case g == nil:
+		return m.follow(lostT, l, k, t, nil)
+	case gt != nil:
+		if err := m.follow(lostGT, l, k, gt, g); err != nil {
 			return err
 		}
-		fallthrough
-	case back && g != nil:
-		return m.follow(&m.g, l, k, g, Role.writes, Role.reads, "cotangent")
-	case !back && g == nil && t != nil:
-		return m.follow(&m.t, l, k, t, Role.reads, Role.writes, "tangent")
 	}
-	return nil
+	return m.follow(lostG, l, k, g, nil)
 }
 
-// follow follows derivatives through a kernel, from operands of one role to those of
-// another. What comes to a nil operand is lost. What comes from memory where it
-// was lost must not be added to what is wanted.
-func (m *missing) follow(list *[]lostRegion, l *layout, k, d unsafe.Pointer, from, to func(Role) bool, what string) error {
+// follow follows the derivatives d through a kernel: cotangents from the operands
+// that it writes to those that it reads, and tangents the other way. What comes to
+// an operand without a derivative is lost. What comes from memory where it was
+// lost must not be added to what is there. Tangents of cotangents come from the
+// cotangents g as well.
+func (m *missing) follow(which int, l *layout, k, d, g unsafe.Pointer) error {
+	from, to := Role.writes, Role.reads
+	if which == lostT {
+		from, to = to, from
+	}
 	var absent [maxOperands]bool
 	found, comes := false, false
 	for i := range l.fields {
-		if f := &l.fields[i]; f.Role != Index {
-			absent[i] = l.isNil(i, d) && !l.isNil(i, k)
-			found = found || absent[i]
-			comes = comes || from(f.Role) && !l.isNil(i, d)
+		f := &l.fields[i]
+		if f.Role == Index {
+			continue
 		}
+		none := l.isNil(i, d)
+		absent[i] = none && !l.isNil(i, k)
+		found = found || absent[i]
+		comes = comes || from(f.Role) && (!none || g != nil && !l.isNil(i, g))
 	}
 	if !found {
 		return nil
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	list := &m.lost[which]
 	for i := range l.fields {
 		var r region
 		if !absent[i] || !from(l.fields[i].Role) || l.load(i, &r, k, "") != nil {
@@ -80,11 +96,7 @@ func (m *missing) follow(list *[]lostRegion, l *layout, k, d unsafe.Pointer, fro
 		comes = true
 		for j := range l.fields {
 			if to(l.fields[j].Role) && !l.isNil(j, d) {
-				first, second := l.operand(i), other.layout.operand(other.field)
-				if what == "tangent" {
-					first, second = second, first
-				}
-				return fmt.Errorf("the %s of %s is nil, and %s reads what it is the %s of: ZeroLike makes a state that has all", what, first, second, what)
+				return lostError(which, l.fields[i].Name, other)
 			}
 		}
 	}
@@ -95,6 +107,20 @@ func (m *missing) follow(list *[]lostRegion, l *layout, k, d unsafe.Pointer, fro
 		}
 	}
 	return nil
+}
+
+// lostError says what is lost where a kernel meets memory, its operand of the given
+// name, that is another operand of another kernel.
+func lostError(which int, name string, other *lostRegion) error {
+	state, what, verb := "g", "cotangent", "reads"
+	switch which {
+	case lostT:
+		state, what, verb = "t", "tangent", "writes"
+	case lostGT:
+		state = "gt"
+	}
+	return fmt.Errorf("a part of the derivatives is lost: the state %s has no %s of %s, which %v %s as %s (ZeroLike makes a state that has all)",
+		state, what, name, other.layout.kernel, verb, other.layout.fields[other.field].Name)
 }
 
 func findLost(list []lostRegion, r *region) *lostRegion {
@@ -112,16 +138,22 @@ const maxLost = 64
 
 // add records a region, together with one before or after it.
 func add(list *[]lostRegion, r lostRegion) {
+	if r.bytes == 0 {
+		return
+	}
 	dense := func(r *region) bool { return r.rows == 1 || r.stride == r.cols }
 	for i := len(*list) - 1; i >= 0; i-- {
 		other := &(*list)[i]
-		if other.region == r.region || r.bytes == 0 {
+		if other.region == r.region {
 			return
 		}
 		if !dense(&other.region) || !dense(&r.region) || other.layout != r.layout || other.field != r.field {
 			continue
 		}
 		lo, hi := uintptr(other.data), uintptr(r.data)
+		if lo <= hi && hi+r.bytes <= lo+other.bytes {
+			return
+		}
 		first := other.data
 		if hi < lo {
 			lo, hi, first = hi, lo, r.data
@@ -157,9 +189,4 @@ func (l *layout) isNil(i int, k unsafe.Pointer) bool {
 		return (*General[byte])(p).Data == nil
 	}
 	return (*sparse)(p).Data == nil
-}
-
-// operand names operand i.
-func (l *layout) operand(i int) string {
-	return l.fields[i].Name + " of " + l.kernel.String()
 }

@@ -3,6 +3,7 @@
 package rev_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -34,6 +35,71 @@ func TestStepsAllocs(t *testing.T) {
 				t.Errorf("%v allocations", n)
 			}
 		})
+	}
+}
+
+// TestDriversAllocs counts the allocations of drivers and of kernels by themselves.
+func TestDriversAllocs(t *testing.T) {
+	s := randomState(rand.New(rand.NewPCG(3, 4)))
+	g, tt, h := new(state), new(state), new(state)
+	bind := func(s *state) wave { return wave{&s.v[0], &s.v[1], &s.v[2]} }
+	place := func(s *state) rotate { return rotate{&s.v[0], &s.v[1], &s.v[2]} }
+	if n := testing.AllocsPerRun(20, func() {
+		_, _ = rev.ValueGradient(loss, output, s, g)
+		_, _ = rev.HessianVector(loss, output, s, g, tt, h)
+		_ = rev.Forward(bind(s))
+		_ = rev.Inverse(bind(s))
+		_ = rev.Adjoint(bind(s), bind(g))
+		_ = rev.Tangent(bind(s), bind(g))
+		_ = rev.AdjointTangent(bind(s), bind(g), bind(tt), bind(h))
+		_ = rev.Gradient(bind(s), bind(g))
+		_ = rev.Gradient(place(s), place(g))
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// TestLostRowsAllocs has a loop over rows of data without cotangents, dense and not.
+func TestLostRowsAllocs(t *testing.T) {
+	for _, stride := range []int{2, 3} {
+		p := rowsProgram()
+		s := newRows(1000, 2, stride)
+		g := rev.ZeroLike(s)
+		g.x = nil
+		tt, h := rev.ZeroLike(s), rev.ZeroLike(s)
+		tt.x, h.x = nil, nil
+		if n := testing.AllocsPerRun(5, func() {
+			_, err := rev.ValueGradient(p, func(s *rows) *float64 { return &s.r[0] }, s, g)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := rev.HessianVector(p, func(s *rows) *float64 { return &s.r[0] }, s, g, tt, h); err != nil {
+				t.Fatal(err)
+			}
+		}); n != 0 {
+			t.Errorf("stride %d: %v allocations", stride, n)
+		}
+	}
+}
+
+// BenchmarkRows reports the time of a row of data without cotangents, with storage of
+// its own or not, beside that of a row with cotangents.
+func BenchmarkRows(b *testing.B) {
+	for _, stride := range []int{2, 3} {
+		for _, wanted := range []bool{true, false} {
+			b.Run(fmt.Sprintf("stride=%d/wanted=%v", stride, wanted), func(b *testing.B) {
+				p := rowsProgram()
+				s := newRows(10000, 2, stride)
+				g := rev.ZeroLike(s)
+				if !wanted {
+					g.x = nil
+				}
+				for b.Loop() {
+					_ = p.Adjoint(s, g)
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/10000, "ns/row")
+			})
+		}
 	}
 }
 

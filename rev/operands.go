@@ -183,39 +183,23 @@ func newLayout(t reflect.Type) *layout {
 	parser := shapeParser{kernel: t}
 	for i := range t.NumField() {
 		f := t.Field(i)
-		tag, ok := f.Tag.Lookup("rev")
-		if !ok {
+		o, ok, err := operandOf(f)
+		if !ok && err == nil {
 			continue
 		}
-		fail := func(format string, args ...any) {
-			panic(fmt.Sprintf("rev: field %s of %v: ", f.Name, t) + fmt.Sprintf(format, args...))
-		}
-		o := Operand{Name: f.Name, Field: i, Shape: f.Tag.Get("shape")}
-		role, optional := strings.CutSuffix(tag, ",optional")
-		o.Role, ok = roleOf(role)
-		o.Optional = optional || o.Role == Acc
-		if !ok {
-			fail("the tag rev:%q is none of in, acc, inout and index", tag)
-		}
-		o.Kind, o.Elem, ok = kindOf(f.Type)
-		if !ok {
-			fail("%v cannot hold an operand, want *T, []T, Vector[T], General[T] or a sparse matrix", f.Type)
-		}
-		if o.Role == Index && !isInteger(o.Elem) {
-			fail("an index of type %v, want integers", f.Type)
-		}
+		o.Field = i
 		var s shape
-		if o.Shape != "" {
-			var err error
-			if s, err = parser.parse(o.Shape, o.Kind.axes()); err != nil {
-				fail("%v", err)
-			}
+		if err == nil && o.Shape != "" {
+			s, err = parser.parse(o.Shape, o.Kind.axes())
+		}
+		if err != nil {
+			panic(fmt.Sprintf("rev: field %s of %v: %v", f.Name, t, err))
 		}
 		l.fields = append(l.fields, field{o, f.Offset, o.Elem.Size(), s})
 		l.inPlace = l.inPlace || o.Role == InOut
 	}
-	if len(l.fields) > maxOperands {
-		panic(fmt.Sprintf("rev: kernel %v has more than %d operands", t, maxOperands))
+	if n := len(l.fields); n == 0 || n > maxOperands {
+		panic(fmt.Sprintf("rev: kernel %v has %d operands, want 1 to %d", t, n, maxOperands))
 	}
 	l.symbols = parser.symbols
 	for _, optional := range []bool{false, true} {
@@ -238,11 +222,57 @@ func newLayout(t reflect.Type) *layout {
 		}
 	}
 	for i, name := range l.symbols {
-		if f, ok := t.FieldByName(name); ok && f.Type.Kind() == reflect.Int {
+		if f, ok := fieldOf(t, name, reflect.Int); ok {
 			l.params = append(l.params, param{i, f.Offset})
+		} else if !l.tells(i) {
+			panic(fmt.Sprintf("rev: kernel %v: no operand has the dimension %s by itself, and no int field is named so", t, name))
 		}
 	}
 	return l
+}
+
+// operandOf returns the operand that a field of a kernel holds, and whether it
+// holds one.
+func operandOf(f reflect.StructField) (o Operand, ok bool, err error) {
+	tag, tagged := f.Tag.Lookup("rev")
+	role, optional := strings.CutSuffix(tag, ",optional")
+	o = Operand{Name: f.Name, Shape: f.Tag.Get("shape")}
+	o.Kind, o.Elem, ok = kindOf(f.Type)
+	if !tagged && o.Shape == "" && !strings.Contains(string(f.Tag), "rev:") && (!ok || !f.IsExported()) {
+		return o, false, nil
+	}
+	var known bool
+	o.Role, known = roleOf(role)
+	o.Optional = optional || o.Role == Acc
+	switch {
+	case !known || !f.IsExported():
+		return o, false, fmt.Errorf("want an exported field with a tag rev:%q, %q, %q or %q, found %s %v `%s`", In, Acc, InOut, Index, f.Name, f.Type, f.Tag)
+	case !ok:
+		return o, false, fmt.Errorf("%v cannot hold an operand, want *T, []T, Vector[T], General[T] or a sparse matrix", f.Type)
+	case o.Role == Index && !isInteger(o.Elem):
+		return o, false, fmt.Errorf("an index of type %v, want integers", f.Type)
+	}
+	return o, true, nil
+}
+
+// fieldOf returns the field of the struct t that has the name and is of the kind.
+func fieldOf(t reflect.Type, name string, kind reflect.Kind) (reflect.StructField, bool) {
+	f, ok := t.FieldByName(name)
+	return f, ok && f.Type.Kind() == kind && len(f.Index) == 1
+}
+
+// tells reports whether an operand tells what a symbol stands for.
+func (l *layout) tells(symbol int) bool {
+	for i := range l.fields {
+		for _, dims := range l.fields[i].shape.dims {
+			for _, d := range dims {
+				if d.symbol == symbol {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 func roleOf(tag string) (Role, bool) {

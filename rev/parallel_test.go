@@ -62,7 +62,9 @@ func (k mul) Run(p rev.Pass[mul]) error {
 	}
 	for i, gy := range p.G.Y {
 		for j, w := range k.W.Row(i) {
-			p.G.X.Data[j] += float64(w * gy)
+			if p.G.X.Data != nil {
+				p.G.X.Data[j] += float64(w * gy)
+			}
 			p.G.W.Row(i)[j] += float64(k.X.Data[j] * gy)
 		}
 	}

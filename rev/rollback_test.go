@@ -175,7 +175,7 @@ func TestUnsupported(t *testing.T) {
 			x, y := *s, *g
 			err := m.run(test.step, &x, &y, new(state), new(state))
 			var u *rev.Unsupported
-			if !errors.As(err, &u) || fmt.Sprintf("%s %s", u.Kernel, u.Pass) != test.want {
+			if !errors.Is(err, rev.ErrUnsupported) || !errors.As(err, &u) || fmt.Sprintf("%s %s", u.Kernel, u.Pass) != test.want {
 				t.Errorf("%s: error %v, want %s", m.name, err, test.want)
 			}
 			if distance(&x, s) > roundoff || distance(&y, g) > roundoff {

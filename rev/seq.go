@@ -93,7 +93,6 @@ func (l *loop[S]) iteration(p pass[S], n, k int) error {
 	}
 	if *at != k {
 		err := &Violation{l.name, fmt.Sprintf("the index must be %d after the body", k), *at}
-		*at = k
 		return notRestored(err, undo(p, 1, func(int) Step[S] { return l.body }))
 	}
 	return nil

@@ -83,13 +83,24 @@ func (e *expr) eval(b *binding) (int, bool) {
 		return x * y, true
 	case '/':
 		if y == 0 {
-			return 0, false
+			return -1, true // which no dimension is
 		}
 		return x / y, true
 	case '<':
 		return min(x, y), true
 	default:
 		return max(x, y), true
+	}
+}
+
+// each calls f for the symbols in e, from left to right.
+func (e *expr) each(f func(symbol int)) {
+	switch {
+	case e.op == 's':
+		f(e.n)
+	case e.a != nil:
+		e.a.each(f)
+		e.b.each(f)
 	}
 }
 
@@ -132,9 +143,9 @@ func (p *shapeParser) parse(tag string, axes int) (s shape, err error) {
 	p.rest = tag
 	if before, after, ok := strings.Cut(tag, "?"); ok {
 		name := strings.TrimSpace(before)
-		f, ok := p.kernel.FieldByName(name)
-		if !ok || f.Type.Kind() != reflect.Bool {
-			return s, fmt.Errorf("shape:%q: no bool field %s", tag, name)
+		f, ok := fieldOf(p.kernel, name, reflect.Bool)
+		if !ok {
+			p.fail("no bool field %q", name)
 		}
 		s.cond = int(f.Offset)
 		p.rest = after
@@ -144,7 +155,9 @@ func (p *shapeParser) parse(tag string, axes int) (s shape, err error) {
 		p.expect(':')
 		s.dims[1] = p.dims(axes)
 	}
-	if p.peek() != 0 {
+	if p.peek() == ',' || axes == 0 {
+		p.fail("more than %d dimensions", axes)
+	} else if p.peek() != 0 {
 		p.fail("unexpected %q", p.rest)
 	}
 	return s, nil
@@ -175,8 +188,10 @@ func (p *shapeParser) expect(c byte) {
 func (p *shapeParser) dims(axes int) dims {
 	d := make(dims, axes)
 	for i := range d {
-		if i > 0 {
-			p.expect(',')
+		if i > 0 && p.peek() != ',' {
+			p.fail("%d dimensions, want %d", i, axes)
+		} else if i > 0 {
+			p.rest = p.rest[1:]
 		}
 		p.peek()
 		before := p.rest
@@ -217,7 +232,11 @@ func (p *shapeParser) factor() *expr {
 		return e
 	}
 	word := p.word()
-	if n, err := strconv.Atoi(word); err == nil {
+	if word[0] <= '9' {
+		n, err := strconv.Atoi(word)
+		if err != nil {
+			p.fail("%q is neither a name nor a number", word)
+		}
 		return &expr{op: '0', n: n}
 	}
 	if op, ok := map[string]byte{"min": '<', "max": '>'}[word]; ok && p.peek() == '(' {

@@ -37,21 +37,38 @@ func (p Step[S]) AdjointTangent(s, g, t, gt *S) error {
 
 // run runs a pass over the whole of a program.
 func (p Step[S]) run(q pass[S]) error {
-	if err := constantsOf[S]().check(unsafe.Pointer(q.g), unsafe.Pointer(q.t), unsafe.Pointer(q.gt)); err != nil {
+	q, err := q.begin()
+	if err != nil {
 		return err
 	}
-	if q.g != nil || q.t != nil {
-		q.missing = missings.Get().(*missing)
-		defer q.missing.release()
+	return q.end(p.pass(q))
+}
+
+// begin returns the pass p over the whole of a program.
+func (p pass[S]) begin() (pass[S], error) {
+	if p.t != nil {
+		if err := constantsOf[S]().check(unsafe.Pointer(p.t)); err != nil {
+			return p, err
+		}
 	}
-	err := p.pass(q)
+	if p.g != nil || p.t != nil {
+		p.missing = missings.Get().(*missing)
+	}
+	return p, nil
+}
+
+// end ends a pass that begin began. It returns err, or panics if that is about an
+// operand, which is a bug of the caller.
+func (p pass[S]) end(err error) error {
+	if p.missing != nil {
+		p.missing.release()
+	}
 	if err != nil {
 		panicIfWrong(err)
 	}
 	return err
 }
 
-// panicIfWrong panics if err is about an operand, a bug of the caller.
 func panicIfWrong(err error) {
 	var wrong *OperandError
 	if errors.As(err, &wrong) {
@@ -89,7 +106,7 @@ func (p pass[S]) primal() pass[S] { return pass[S]{back: p.back, s: p.s} }
 
 // String returns the name of the method that makes the pass.
 func (p pass[S]) String() string {
-	name := ""
+	var name string
 	switch {
 	case p.g != nil && p.t != nil:
 		name = "AdjointTangent"

@@ -16,6 +16,11 @@ func counted(k int) func(*state) bool {
 	return func(s *state) bool { return s.n[0] == k }
 }
 
+// at returns the condition n[i] == k.
+func at(i, k int) func(*state) bool {
+	return func(s *state) bool { return s.n[i] == k }
+}
+
 func fewer(k int) func(*state) bool {
 	return func(s *state) bool { return s.n[0] < k }
 }
@@ -38,11 +43,16 @@ func TestViolation(t *testing.T) {
 		{"While later", rev.While(fewer(3), func(s *state) bool { return s.n[0] == 1 }, step), "While", "must be true after iteration 1", "While"},
 		{"Repeat", rev.Repeat(func(s *state) int { return 2 + s.n[0] }, step), "Repeat", "must be 2 again after the loop, found 4", "Repeat"},
 		{"Repeat negative", rev.Repeat(func(*state) int { return -1 }, step), "Repeat", "must not be negative, found -1", "Repeat"},
+		{"For", rev.For(func(s *state) int { return 2 + s.n[0] }, index(1), step), "For", "must be 2 again after the loop, found 4", "For"},
+		{"For negative", rev.For(func(*state) int { return -1 }, index(1), step), "For", "must not be negative, found -1", "For"},
+		{"For index", rev.For(times3, index(1), rev.Seq(rowAt(8), rev.If(at(1, 1), at(1, 2), rev.Seq(countAt(1, 1), rowAt(8)), nop))),
+			"For", "the index must be 1 after the body, found 2", "For"},
 		{"Routine", rev.Routine(waveAt(10, 0, 1), waveAt(10, 2, 2), slot(9), slot(10)), "Routine", "must be zero before", "Routine"},
 		{"Routine leaves", rev.Routine(waveAt(10, 0, 1), waveAt(10, 2, 2), slot(10)), "Routine", "element 0 of the ancillas must be zero after", "Routine"},
 		{"Routine second", rev.Routine(waveAt(10, 0, 1), waveAt(11, 2, 2), slot(10), slot(11)), "Routine", "element 1 of the ancillas must be zero after", "Routine"},
 		{"path", rev.Seq(step, rev.Repeat(times3, rev.Uncall(rev.Seq(step, rev.If(always, never, step, nop))))),
 			"Seq[1].Repeat.Uncall.Seq[1].If.else", "the precondition must be false, found true", "Seq[1].Repeat.Uncall.Seq[1].If.then"},
+		{"path in For", rev.For(times3, index(1), rev.If(at(1, 1), always, rev.While(always, always, step), nop)), "For[0].If.else", "", "For[2].If.then.While"},
 		{"path in If", rev.If(always, always, rev.While(always, always, step), nop), "If.then.While", "", "If.then.While"},
 		{"path in Parallel", rev.Parallel(nop, rev.While(always, always, step)), "Parallel[1].While", "", "Parallel[1].While"},
 		{"path in Routine", rev.Routine(nop, rev.While(always, always, step), slot(10)), "Routine.copy.While", "", "Routine.copy.While"},

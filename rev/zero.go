@@ -1,6 +1,7 @@
 package rev
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -11,161 +12,168 @@ import (
 
 // ZeroLike returns a state of the shapes of s with all numbers zero, for
 // cotangents or tangents. Numbers are floating, complex and fixed point, and
-// structs and arrays of them. Slices, views and gonum matrices of numbers get
-// storage of their own; those that share storage in s do so in the result.
-// Everything else is structure: integers, strings and flags are copied, slices of
-// them, maps, functions and channels are shared.
+// structs and arrays of them. Slices, pointers, views and gonum's types get storage
+// of their own; what shares storage in s does so in the result.
+//
+// Everything else is structure: integers, strings and flags are copied, and the
+// result shares slices of them, maps, functions and channels with s.
 func ZeroLike[S any](s *S) *S {
 	var z zeroer
-	z.walk(reflect.ValueOf(new(S)).Elem(), reflect.ValueOf(s).Elem())
+	z.add(unsafe.Pointer(s), 1, reflect.TypeFor[S]())
 	z.allocate()
-	d := new(S)
-	z.walk(reflect.ValueOf(d).Elem(), reflect.ValueOf(s).Elem())
-	return d
-}
-
-// A zeroer copies the structure of a state, in two walks: the first finds the
-// storage of its numbers, and the second puts zeros in its place.
-type zeroer struct {
-	spans   []zeroSpan
-	ready   bool
-	visited map[visit]reflect.Value // what pointers to structs become in this walk
-}
-
-// A zeroSpan is memory of a state, and what stands for it.
-type zeroSpan struct {
-	lo, hi uintptr
-	elem   reflect.Type
-	to     unsafe.Pointer
-}
-
-type visit struct {
-	p unsafe.Pointer
-	t reflect.Type
-}
-
-// allocate makes storage for each run of memory that spans share.
-func (z *zeroer) allocate() {
-	slices.SortFunc(z.spans, func(a, b zeroSpan) int {
-		if a.lo != b.lo {
-			return int(int64(a.lo) - int64(b.lo))
-		}
-		return int(int64(b.hi) - int64(a.hi))
-	})
-	var merged []zeroSpan
-	for _, s := range z.spans {
-		last := len(merged) - 1
-		if last < 0 || s.lo >= merged[last].hi {
-			merged = append(merged, s)
+	for _, b := range z.blocks {
+		if isNumberType(b.elem) {
 			continue
 		}
-		if s.elem != merged[last].elem {
-			panic(fmt.Sprintf("rev: ZeroLike: %v and %v share storage", s.elem, merged[last].elem))
+		for i := range b.len() {
+			at := uintptr(i) * b.elem.Size()
+			z.fill(reflect.NewAt(b.elem, unsafe.Add(b.to, at)).Elem(), reflect.NewAt(b.elem, unsafe.Add(b.from, at)).Elem())
 		}
-		merged[last].hi = max(merged[last].hi, s.hi)
 	}
-	for i := range merged {
-		s := &merged[i]
-		n := int((s.hi - s.lo) / s.elem.Size())
-		s.to = reflect.MakeSlice(reflect.SliceOf(s.elem), n, n).UnsafePointer()
-	}
-	z.spans, z.ready, z.visited = merged, true, nil
+	return (*S)(z.at(unsafe.Pointer(s)))
 }
 
-// storage returns what stands for n elements at p, nil in the first walk.
-func (z *zeroer) storage(p unsafe.Pointer, n int, elem reflect.Type) unsafe.Pointer {
-	lo := uintptr(p)
-	if !z.ready {
-		z.spans = append(z.spans, zeroSpan{lo: lo, hi: lo + uintptr(n)*elem.Size(), elem: elem})
-		return nil
-	}
-	i, _ := slices.BinarySearchFunc(z.spans, lo, func(s zeroSpan, lo uintptr) int {
-		if s.hi <= lo {
-			return -1
-		}
-		if s.lo > lo {
-			return 1
-		}
-		return 0
-	})
-	return unsafe.Add(z.spans[i].to, lo-z.spans[i].lo)
+// A zeroer holds the memory of a state that the result has storage of its own for.
+type zeroer struct {
+	blocks []zeroBlock
+	seen   map[zeroBlock]bool
 }
 
-// walk sets d to what stands for s. Both are addressable.
-func (z *zeroer) walk(d, s reflect.Value) {
-	t := s.Type()
-	switch {
+// A zeroBlock is elements of a state one after the other, and what stands for them.
+type zeroBlock struct {
+	from, to unsafe.Pointer
+	bytes    uintptr
+	elem     reflect.Type
+}
+
+func (b *zeroBlock) lo() uintptr { return uintptr(b.from) }
+func (b *zeroBlock) hi() uintptr { return uintptr(b.from) + b.bytes }
+func (b *zeroBlock) len() int    { return int(b.bytes / max(1, b.elem.Size())) }
+
+// add adds n elements at p and all that they lead to.
+func (z *zeroer) add(p unsafe.Pointer, n int, elem reflect.Type) {
+	b := zeroBlock{from: p, bytes: uintptr(n) * elem.Size(), elem: elem}
+	if z.seen[b] {
+		return
+	}
+	if z.seen == nil {
+		z.seen = map[zeroBlock]bool{}
+	}
+	z.seen[b] = true
+	z.blocks = append(z.blocks, b)
+	if isNumberType(elem) {
+		return
+	}
+	for i := range n {
+		z.scan(reflect.NewAt(elem, unsafe.Add(p, uintptr(i)*elem.Size())).Elem())
+	}
+}
+
+// scan adds what the addressable value v leads to.
+func (z *zeroer) scan(v reflect.Value) {
+	t := v.Type()
+	switch kind := t.Kind(); {
 	case isNumberType(t):
-		return // zero
-	case t.Kind() == reflect.Struct:
+	case kind == reflect.Struct:
 		for i := range t.NumField() {
-			z.walk(exported(d.Field(i)), exported(s.Field(i)))
+			z.scan(exported(v.Field(i)))
 		}
-	case t.Kind() == reflect.Array:
+	case kind == reflect.Array:
 		for i := range t.Len() {
-			z.walk(d.Index(i), s.Index(i))
+			z.scan(v.Index(i))
 		}
-	case t.Kind() == reflect.Pointer && !s.IsNil():
-		z.pointer(d, s)
-	case t.Kind() == reflect.Slice && !s.IsNil():
-		z.slice(d, s)
-	case t.Kind() == reflect.Interface && !s.IsNil() && s.Elem().Kind() == reflect.Pointer:
-		p := reflect.New(s.Elem().Type()).Elem()
-		p.Set(s.Elem())
-		q := reflect.New(p.Type()).Elem()
-		z.walk(q, p)
-		d.Set(q)
-	default:
-		d.Set(s)
+	case kind == reflect.Pointer && !v.IsNil() && hasStorage(t.Elem()):
+		z.add(v.UnsafePointer(), 1, t.Elem())
+	case kind == reflect.Slice && v.Len() > 0 && hasStorage(t.Elem()):
+		z.add(v.UnsafePointer(), v.Len(), t.Elem())
+	case kind == reflect.Interface && !v.IsNil():
+		z.scan(addressable(v.Elem()))
 	}
 }
 
-func (z *zeroer) pointer(d, s reflect.Value) {
-	elem := s.Type().Elem()
-	switch {
-	case isNumberType(elem):
-		if p := z.storage(s.UnsafePointer(), 1, elem); p != nil {
-			d.Set(reflect.NewAt(elem, p).Convert(d.Type()))
+// allocate joins blocks that share memory and makes storage for them.
+func (z *zeroer) allocate() {
+	slices.SortFunc(z.blocks, func(a, b zeroBlock) int {
+		return cmp.Or(cmp.Compare(a.lo(), b.lo()), cmp.Compare(b.hi(), a.hi()))
+	})
+	joined := z.blocks[:1]
+	for _, b := range z.blocks[1:] {
+		last := &joined[len(joined)-1]
+		switch {
+		case b.lo() >= last.hi():
+			joined = append(joined, b)
+		case b.hi() <= last.hi(): // a part of it
+		case b.elem == last.elem && (b.lo()-last.lo())%b.elem.Size() == 0:
+			last.bytes = b.hi() - last.lo()
+		default:
+			panic(fmt.Sprintf("rev: ZeroLike: a %v and a %v share storage", b.elem, last.elem))
 		}
-	case elem.Kind() == reflect.Struct:
-		key := visit{s.UnsafePointer(), elem}
-		p, ok := z.visited[key]
-		if !ok {
-			if z.visited == nil {
-				z.visited = map[visit]reflect.Value{}
-			}
-			p = reflect.New(elem)
-			z.visited[key] = p
-			z.walk(p.Elem(), s.Elem())
-		}
-		d.Set(p.Convert(d.Type()))
-	default:
-		d.Set(s)
 	}
+	for i := range joined {
+		b := &joined[i]
+		b.to = reflect.MakeSlice(reflect.SliceOf(b.elem), b.len(), b.len()).UnsafePointer()
+	}
+	z.blocks = joined
 }
 
-func (z *zeroer) slice(d, s reflect.Value) {
-	elem := s.Type().Elem()
-	switch kind := elem.Kind(); {
-	case s.Len() == 0:
-		d.Set(reflect.MakeSlice(s.Type(), 0, 0))
-	case isNumberType(elem):
-		if p := z.storage(s.UnsafePointer(), s.Len(), elem); p != nil {
-			*(*sliceHeader)(d.Addr().UnsafePointer()) = sliceHeader{p, s.Len(), s.Len()}
+// at returns what stands for p.
+func (z *zeroer) at(p unsafe.Pointer) unsafe.Pointer {
+	i, ok := slices.BinarySearchFunc(z.blocks, uintptr(p), func(b zeroBlock, p uintptr) int { return cmp.Compare(b.lo(), p) })
+	if !ok {
+		i--
+	}
+	b := &z.blocks[i]
+	return unsafe.Add(b.to, uintptr(p)-b.lo())
+}
+
+// fill sets the addressable value d, which is zero, to what stands for v.
+func (z *zeroer) fill(d, v reflect.Value) {
+	t := v.Type()
+	switch kind := t.Kind(); {
+	case isNumberType(t):
+	case kind == reflect.Struct:
+		for i := range t.NumField() {
+			z.fill(exported(d.Field(i)), exported(v.Field(i)))
 		}
-	case kind == reflect.Struct || kind == reflect.Pointer || kind == reflect.Slice || kind == reflect.Array || kind == reflect.Interface:
-		d.Set(reflect.MakeSlice(s.Type(), s.Len(), s.Len()))
-		for i := range s.Len() {
-			z.walk(d.Index(i), s.Index(i))
+	case kind == reflect.Array:
+		for i := range t.Len() {
+			z.fill(d.Index(i), v.Index(i))
 		}
+	case kind == reflect.Pointer && !v.IsNil() && hasStorage(t.Elem()):
+		d.Set(reflect.NewAt(t.Elem(), z.at(v.UnsafePointer())).Convert(t))
+	case kind == reflect.Slice && !v.IsNil() && v.Len() == 0:
+		d.Set(reflect.MakeSlice(t, 0, 0))
+	case kind == reflect.Slice && !v.IsNil() && hasStorage(t.Elem()):
+		*(*sliceHeader)(d.Addr().UnsafePointer()) = sliceHeader{z.at(v.UnsafePointer()), v.Len(), v.Len()}
+	case kind == reflect.Interface && !v.IsNil():
+		p := addressable(reflect.Zero(v.Elem().Type()))
+		z.fill(p, addressable(v.Elem()))
+		d.Set(p)
 	default:
-		d.Set(s)
+		d.Set(v)
 	}
 }
 
 // exported returns the addressable field f so that it may be read and set.
 func exported(f reflect.Value) reflect.Value {
 	return reflect.NewAt(f.Type(), f.Addr().UnsafePointer()).Elem()
+}
+
+// addressable returns an addressable copy of v.
+func addressable(v reflect.Value) reflect.Value {
+	p := reflect.New(v.Type()).Elem()
+	p.Set(v)
+	return p
+}
+
+// hasStorage reports whether what slices and pointers have for elements of type t is
+// storage of numbers, or may lead to some.
+func hasStorage(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Struct, reflect.Array, reflect.Pointer, reflect.Slice, reflect.Interface:
+		return t.Size() > 0
+	}
+	return isNumberType(t)
 }
 
 // isNumberType reports whether values of type t are numbers, which have
