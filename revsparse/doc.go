@@ -26,7 +26,11 @@
 //	k.Adjoint(revsparse.NewMul(gc, ga, gb))          // C -= A·B, and both gradients
 //	k.Adjoint(revsparse.NewMul(gc, a.With(nil), gb)) // that of B alone
 //
-// TriSolve, CG, DominantEig and OperatorEig can fail: their methods return errors
+// Systems of equations with a square matrix are solved by Solve, or by LU outside of
+// kernels. CG solves them if the matrix is symmetric and positive definite, without
+// factors of it, and TriSolve if it is triangular.
+//
+// Solve, CG, TriSolve, DominantEig and OperatorEig can fail: their methods return errors
 // that carry the number which tells why, and have then written nothing. Methods panic
 // with mat.ErrShape and the other values of gonum's mat if the operands do not fit
 // together, and with an error that wraps rev.ErrOverlap if an output overlaps an input.

@@ -196,3 +196,10 @@ func norm1(x []float64) (s float64) {
 	}
 	return s
 }
+
+// solveColumns is solve for several vectors, one after the other.
+func (f *luFactors) solveColumns(x []float64, trans bool) {
+	for ; len(x) > 0; x = x[f.n:] {
+		f.solve(x[:f.n], trans)
+	}
+}

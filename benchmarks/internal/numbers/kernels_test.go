@@ -506,6 +506,8 @@ var listed = []struct {
 	{"r += misfit of an embedding of a graph", []claim{kernel(loss[float64]), kernel(loss[float32]), kernel(loss[fixed.Q43])}, nil},
 	{"x += op(A)⁻¹·b, A sparse and triangular", []claim{fallible(triSolve[float64]), fallible(triSolve[float32])},
 		map[string]string{"Q43": divides}},
+	{"X += op(A)⁻¹·B, A sparse", []claim{fallible(sparseSolve[float64]), fallible(sparseSolve[float32])},
+		map[string]string{"Q43": divides}},
 	{"x += A⁻¹·b, A sparse, symmetric and positive definite", []claim{fallible(sparseCG[float64]), fallible(sparseCG[float32])},
 		map[string]string{"Q43": divides}},
 	{"λ_i += eigenvalue, v_i += eigenvector, A sparse and symmetric", []claim{fallible(dominantEig[float64]), fallible(dominantEig[float32])},

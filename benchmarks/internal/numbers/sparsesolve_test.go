@@ -25,6 +25,10 @@ func triSolve[T rev.Float](rnd *rand.Rand, n int) revsparse.TriSolve[T, int] {
 	return revsparse.TriSolve[T, int]{X: vector[T](rnd, n), A: symmetricMatrix[T](rnd, n), B: vector[T](rnd, n)}
 }
 
+func sparseSolve[T rev.Float](rnd *rand.Rand, n int) revsparse.Solve[T, int] {
+	return revsparse.Solve[T, int]{X: matrix[T](rnd, n, 2), A: symmetricMatrix[T](rnd, n), B: matrix[T](rnd, n, 2)}
+}
+
 func sparseCG[T rev.Float](rnd *rand.Rand, n int) revsparse.CG[T, int] {
 	return revsparse.CG[T, int]{X: vector[T](rnd, n), A: symmetricMatrix[T](rnd, n), B: vector[T](rnd, n)}
 }
