@@ -1,4 +1,4 @@
-module revnum/tools
+module revnum/tools/pinned
 
 go 1.26.0
 
