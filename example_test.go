@@ -21,7 +21,7 @@ import (
 	"revnum/revsparse"
 )
 
-// The examples below are those of the README, which TestReadme sees to.
+// The examples below are those of the README, which TestDocuments sees to.
 
 func Example_kernel() {
 	w := mat.NewDense(2, 2, []float64{1, 2, 3, 4})
@@ -72,22 +72,18 @@ func Example_program() {
 		}),
 	)
 
-	s, g := newNet(), newNet() // the state, and its cotangents
+	s := newNet()
 	s.W.SetCol(0, []float64{3, 0, 4})
 	s.X.SetVec(0, 2)
 
-	if err := prog.Forward(s); err != nil {
+	g := rev.ZeroLike(s) // the cotangents of the state
+	loss, err := rev.ValueGradient(prog, func(s *net) *float64 { return &s.Loss }, s, g)
+	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println("loss", s.Loss)
-	g.Loss = 1
-	if err := prog.Adjoint(s, g); err != nil { // s is back at the start, g is the gradient
-		log.Fatal(err)
-	}
-	fmt.Println("loss", s.Loss, "gradient in x", mat.Formatted(g.X.T()))
+	fmt.Println("loss", loss, "gradient in x", mat.Formatted(g.X.T()))
 	// Output:
-	// loss 10
-	// loss 0 gradient in x [5  0]
+	// loss 10 gradient in x [5  0]
 }
 
 func Example_sparse() {
@@ -217,16 +213,8 @@ func Example_bundleAdjustment() {
 	// Output: cost converged true
 }
 
-// TestReadme checks that what the README shows as Go stands in this file.
-func TestReadme(t *testing.T) {
-	readme, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	source, err := os.ReadFile("example_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+// TestDocuments compares what the documents show with code that is compiled and run.
+func TestDocuments(t *testing.T) {
 	flat := func(s string) string {
 		var b strings.Builder
 		for line := range strings.Lines(s) {
@@ -234,14 +222,27 @@ func TestReadme(t *testing.T) {
 		}
 		return b.String()
 	}
-	blocks := strings.Split(string(readme), "```go\n")[1:]
-	if len(blocks) == 0 {
-		t.Fatal("the README shows no Go")
-	}
-	for _, b := range blocks {
-		b, _, _ = strings.Cut(b, "```")
-		if !strings.Contains(flat(string(source)), flat(b)) {
-			t.Errorf("example_test.go lacks what the README shows:\n%s", b)
+	for document, source := range map[string]string{
+		"README.md":       "example_test.go",
+		"CONTRIBUTING.md": "rev/revtest/example_logistic_test.go",
+	} {
+		shown, err := os.ReadFile(document)
+		if err != nil {
+			t.Fatal(err)
+		}
+		code, err := os.ReadFile(source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks := strings.Split(string(shown), "```go\n")[1:]
+		if len(blocks) == 0 {
+			t.Errorf("%s shows no Go", document)
+		}
+		for _, b := range blocks {
+			b, _, _ = strings.Cut(b, "```")
+			if !strings.Contains(flat(string(code)), flat(b)) {
+				t.Errorf("%s lacks what %s shows:\n%s", source, document, b)
+			}
 		}
 	}
 }

@@ -7,3 +7,5 @@ import (
 )
 
 func TestSquares(t *testing.T) { revtest.Kernel(t, squares) }
+
+func TestLogistic(t *testing.T) { revtest.Kernel(t, logistic) }

@@ -28,12 +28,12 @@ import (
 	"revnum/revmodels/kmeans"
 )
 
-var update = flag.Bool("update", false, "write the tables of the README")
+var update = flag.Bool("update", false, "write the tables of docs/kernels.md")
 
 const (
 	root   = "../../.."
-	readme = root + "/README.md"
-	// What the README has between these lines is generated.
+	tables = root + "/docs/kernels.md"
+	// What the page has between these lines is generated.
 	begin, end = "<!-- Written by TestKernels. -->\n", "<!-- End of what TestKernels writes. -->\n"
 )
 
@@ -556,7 +556,7 @@ var logColumns = map[reflect.Type]string{
 }
 
 // TestKernels runs every kernel over every number type that it claims, and
-// compares the README with what comes out.
+// compares docs/kernels.md with what comes out.
 func TestKernels(t *testing.T) {
 	linear := &table{columns: []string{"float64", "float32", "Q43", "complex128"}}
 	logs := &table{columns: []string{"ulog.Float64", "ulog.Float32", "ulog.Fixed", "ulog.Signed"}}
@@ -600,24 +600,24 @@ func TestKernels(t *testing.T) {
 	if t.Failed() {
 		return
 	}
-	got, err := os.ReadFile(readme)
+	got, err := os.ReadFile(tables)
 	if err != nil {
 		t.Fatal(err)
 	}
 	before, rest, ok1 := bytes.Cut(got, []byte(begin))
 	_, after, ok2 := bytes.Cut(rest, []byte(end))
 	if !ok1 || !ok2 {
-		t.Fatalf("README.md lacks the line %q, or %q after it", begin, end)
+		t.Fatalf("docs/kernels.md lacks the line %q, or %q after it", begin, end)
 	}
 	want := slices.Concat(before, []byte(begin), document(linear, logs), []byte(end), after)
 	if *update {
-		if err := os.WriteFile(readme, want, 0o666); err != nil {
+		if err := os.WriteFile(tables, want, 0o666); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
 	if !bytes.Equal(got, want) {
-		t.Errorf("the tables of README.md are not what the kernels do; run this test with -update. Want:\n%s", document(linear, logs))
+		t.Errorf("the tables of docs/kernels.md are not what the kernels do; run this test with -update. Want:\n%s", document(linear, logs))
 	}
 }
 
