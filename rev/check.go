@@ -54,16 +54,21 @@ func (l *layout) mustCheck(k, g, t, gt unsafe.Pointer) {
 // its counterpart, and overlaps nothing, but for the cotangents or tangents of
 // operands of k that are the same view.
 func (l *layout) check(k, g, t, gt unsafe.Pointer) *OperandError {
-	if len(l.fields) > fewOperands {
+	few, alone := len(l.fields) <= fewOperands, g == nil && t == nil
+	switch {
+	case few && alone:
+		var c [fewOperands]region
+		return l.checkIn(k, nil, nil, nil, c[:], nil, nil, nil)
+	case alone:
+		var c [maxOperands]region
+		return l.checkIn(k, nil, nil, nil, c[:], nil, nil, nil)
+	case few:
+		var c, rg, rt, rgt [fewOperands]region
+		return l.checkIn(k, g, t, gt, c[:], rg[:], rt[:], rgt[:])
+	default:
 		var c, rg, rt, rgt [maxOperands]region
 		return l.checkIn(k, g, t, gt, c[:], rg[:], rt[:], rgt[:])
 	}
-	if g == nil && t == nil {
-		var c [fewOperands]region
-		return l.checkIn(k, g, t, gt, c[:], nil, nil, nil)
-	}
-	var c, rg, rt, rgt [fewOperands]region
-	return l.checkIn(k, g, t, gt, c[:], rg[:], rt[:], rgt[:])
 }
 
 // fewOperands is how many operands most kernels do not exceed. To clear room for
