@@ -171,6 +171,15 @@ func (k *ComplexUnitary) pass(method unitaryMethod, g, t, gt ComplexUnitary) {
 	if k.X.Rows == 0 || k.X.Cols == 0 {
 		return
 	}
+	if method == unitaryAdjointTangent { // as for Unitary
+		w := workspace.Get[unitaryCopy[complex128]]()
+		x, gx := w.of(k.X, g.X)
+		second := *k
+		second.X = x
+		second.pass(unitaryTangentsBack, ComplexUnitary{X: gx}, t, gt)
+		workspace.Put(w)
+		method, t, gt = unitaryAdjoint, ComplexUnitary{}, ComplexUnitary{}
+	}
 	w := workspace.Get[complexPass]()
 	w.method, w.k, w.g, w.t, w.gt = method, k.asReal(), g.asReal(), t.asReal(), gt.asReal()
 	if w.inRuns() {

@@ -314,6 +314,7 @@ func (w *givensPass[T]) forwardSingly() {
 
 func (w *givensPass[T]) backSingly() {
 	w.load()
+	w.sums = workspace.Grow(w.sums, 1)
 	a, g, t, gt := w.pivots(w.k.A), w.pivots(w.g.A), w.pivots(w.t.A), w.pivots(w.gt.A)
 	x, gx, tx, gtx := w.behind(w.k.A), w.behind(w.g.A), w.behind(w.t.A), w.behind(w.gt.A)
 	for i := w.first; i < w.n-1; i++ {
@@ -328,10 +329,22 @@ func (w *givensPass[T]) backSingly() {
 		if gt.x != nil {
 			dtotal = gt.at(i+1) + crossTangent(x, gx, tx, gtx, i)
 		}
+		if t.x != nil {
+			turnBack(t, i, dradius, -T(radius*dtheta), c, s)
+			subQuarter(tx, dtheta, x, i)
+			w.rotateBack(tx, 0, tx.Cols, r)
+		}
 		if g.x != nil {
-			total = g.at(i+1) + cross(x, gx, i)
+			// As in back, so that the gradient has the same bits.
+			sum := w.sums[:1]
+			sum[0] = 0
+			for j := 0; j < x.Cols; j += strip[T]() {
+				w.rotateBackCross(x, gx, j, min(j+strip[T](), x.Cols), r, sum)
+			}
+			total = g.at(i+1) + sum[0]
 			turnBack(g, i, g.at(i), -quotient(total, radius), c, s)
-			w.rotateBack(gx, 0, gx.Cols, r)
+		} else {
+			w.rotateBack(x, 0, x.Cols, r)
 		}
 		if gt.x != nil {
 			turnBack(gt, i, gt.at(i), quotient(quotient(T(total*dradius), radius)-dtotal, radius), c, s)
@@ -342,12 +355,6 @@ func (w *givensPass[T]) backSingly() {
 				subQuarter(gtx, dtheta, gx, i)
 			}
 		}
-		if t.x != nil {
-			turnBack(t, i, dradius, -T(radius*dtheta), c, s)
-			subQuarter(tx, dtheta, x, i)
-			w.rotateBack(tx, 0, tx.Cols, r)
-		}
 		turnBack(a, i, radius, 0, c, s)
-		w.rotateBack(x, 0, x.Cols, r)
 	}
 }

@@ -65,13 +65,13 @@ func (k *Softmax[T]) check() {
 // Forward computes Y += p.
 func (k Softmax[T]) Forward() {
 	k.check()
-	k.add(1, centered[T]{})
+	k.add(1)
 }
 
 // Inverse computes Y -= p.
 func (k Softmax[T]) Inverse() {
 	k.check()
-	k.add(-1, centered[T]{})
+	k.add(-1)
 }
 
 // Adjoint computes Y -= p and x̄_i += p_i·(ȳ_i - d).
@@ -96,9 +96,10 @@ type centered[T rev.Real] struct {
 	sign     T
 }
 
-// add adds sign·p to Y, if there is one, and c.
-func (k *Softmax[T]) add(sign T, c centered[T]) {
-	wanted := c.to.Data != nil && c.from.Data != nil
+func (c *centered[T]) wanted() bool { return c.to.Data != nil && c.from.Data != nil }
+
+// add adds sign·p to Y, if there is one, and up to two others.
+func (k *Softmax[T]) add(sign T, others ...centered[T]) {
 	if !isFixed[T]() {
 		w := LogSumExp[T]{X: k.X, Workers: k.Workers}.open()
 		if math.IsInf(w.max, 1) {
@@ -107,17 +108,21 @@ func (k *Softmax[T]) add(sign T, c centered[T]) {
 		if k.Y.Data != nil {
 			w.addSoftmax(k.Y, float64(sign))
 		}
-		if wanted {
-			w.addCentered(c.to, float64(c.sign), c.from)
+		for _, c := range others {
+			if c.wanted() {
+				w.addCentered(c.to, float64(c.sign), c.from)
+			}
 		}
 		w.close()
 		return
 	}
 	var buffer [softmaxPiece]T
 	w := newSoftmax(k.X, buffer[:])
-	var mean T
-	if wanted {
-		mean = w.mean(c.from)
+	var means [2]T
+	for i, c := range others {
+		if c.wanted() {
+			means[i] = w.mean(c.from)
+		}
 	}
 	for w.next() {
 		if sign > 0 {
@@ -125,8 +130,10 @@ func (k *Softmax[T]) add(sign T, c centered[T]) {
 		} else {
 			w.sub(k.Y)
 		}
-		if wanted {
-			w.addCentered(c.to, c.sign, c.from, mean)
+		for i, c := range others {
+			if c.wanted() {
+				w.addCentered(c.to, c.sign, c.from, means[i])
+			}
 		}
 	}
 }
@@ -136,7 +143,10 @@ func (k *Softmax[T]) add(sign T, c centered[T]) {
 func (k Softmax[T]) AdjointTangent(g, t, gt Softmax[T]) {
 	k.check()
 	rev.CheckLike(&k, &g, &t, &gt)
-	k.add(-1, centered[T]{t.Y, t.X, -1})
+	k.add(-1, centered[T]{t.Y, t.X, -1}, centered[T]{g.X, g.Y, 1})
+	if gt.X.Data == nil {
+		return
+	}
 	var buffer [softmaxPiece]T
 	w := newSoftmax(k.X, buffer[:])
 	var d, r, e T
@@ -155,12 +165,6 @@ func (k Softmax[T]) AdjointTangent(g, t, gt Softmax[T]) {
 		e += w.covariance(t.X, r, g.Y, d)
 	}
 	for w.next() {
-		if g.Y.Data != nil && g.X.Data != nil {
-			w.addCentered(g.X, 1, g.Y, d)
-		}
-		if gt.X.Data == nil {
-			continue
-		}
 		for i, p := range w.p {
 			var v T
 			if gt.Y.Data != nil {

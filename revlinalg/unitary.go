@@ -38,7 +38,8 @@ import (
 // In both, any orthogonal matrix of determinant 1 is a U(θ): OrthogonalAngles
 // returns θ. Beyond the operands the methods need memory for the sines and cosines
 // of some ten thousand rotations at a time, and Adjoint for as many sums in each of
-// at most 16 blocks of columns.
+// at most 16 blocks of columns. In floating point AdjointTangent needs a copy of X and
+// its cotangent, too.
 //
 // Forward, Inverse, Adjoint, Tangent and InverseTangent take several rotations of a
 // strip of columns together in floating point. The other methods, and all in fixed
@@ -221,12 +222,13 @@ const (
 	unitaryInverseTangent
 	unitaryAdjointTangent
 	unitaryInverseAdjointTangent
+	unitaryTangentsBack // AdjointTangent of a copy of X and its cotangent
 )
 
 // back reports whether the method goes from the last rotation to the first.
 func (m unitaryMethod) back() bool {
 	switch m {
-	case unitaryInverse, unitaryAdjoint, unitaryInverseTangent, unitaryAdjointTangent:
+	case unitaryInverse, unitaryAdjoint, unitaryInverseTangent, unitaryAdjointTangent, unitaryTangentsBack:
 		return true
 	}
 	return false
@@ -284,6 +286,16 @@ func (k *Unitary[T]) pass(method unitaryMethod, g, t, gt Unitary[T]) {
 	if k.X.Rows < 2 || k.X.Cols == 0 {
 		return
 	}
+	if method == unitaryAdjointTangent && !isFixed[T]() {
+		// Rotation by rotation, which rounds in another way, for the tangents alone.
+		w := workspace.Get[unitaryCopy[T]]()
+		x, gx := w.of(k.X, g.X)
+		second := *k
+		second.X = x
+		second.pass(unitaryTangentsBack, Unitary[T]{X: gx}, t, gt)
+		workspace.Put(w)
+		method, t, gt = unitaryAdjoint, Unitary[T]{}, Unitary[T]{}
+	}
 	w := workspace.Get[unitaryPass[T]]()
 	w.method, w.k, w.g, w.t, w.gt = method, *k, g, t, gt
 	chains := w.cut()
@@ -299,6 +311,22 @@ func (k *Unitary[T]) pass(method unitaryMethod, g, t, gt Unitary[T]) {
 	}
 	w.k, w.g, w.t, w.gt = Unitary[T]{}, Unitary[T]{}, Unitary[T]{}, Unitary[T]{}
 	workspace.Put(w)
+}
+
+// A unitaryCopy has copies of X and its cotangent.
+type unitaryCopy[T any] struct{ x, gx []T }
+
+// of returns copies; gx may be nil.
+func (w *unitaryCopy[T]) of(x, gx rev.General[T]) (copyX, copyG rev.General[T]) {
+	w.x = workspace.Grow(w.x, x.Rows*x.Cols)
+	copyX = rev.NewGeneral(x.Rows, x.Cols, w.x)
+	copyMatrix(copyX, x)
+	if gx.Data != nil {
+		w.gx = workspace.Grow(w.gx, x.Rows*x.Cols)
+		copyG = rev.NewGeneral(x.Rows, x.Cols, w.gx)
+		copyMatrix(copyG, gx)
+	}
+	return copyX, copyG
 }
 
 // cut sets the parts of the columns, and returns the number of chains in a panel.
