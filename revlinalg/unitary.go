@@ -257,6 +257,7 @@ type unitaryPass[T rev.Real] struct {
 	half         []bool // of the panel's fixed-point rotations
 	dtheta, dphi []T    // the tangents of the panel's angles and phases, if they go with those of X
 	cols, parts  int    // columns of a part, and number of parts
+	spread       [3][]T // copies of narrow matrices, which are one part
 	sums         []T    // of each part, what its columns add to θ̄, or to φ̄ and θ̄ in turn
 	tangents     []T    // the same for the tangent of θ̄
 }
@@ -272,6 +273,8 @@ const (
 	joinRuns = 32
 	// unitaryParts is the most parts that the columns are cut into.
 	unitaryParts = 16
+	// vectorBytes is the length of the longest vectors.
+	vectorBytes = 64
 	// partWork is the least number of elements that a part rotates in a panel.
 	partWork = 1 << 15
 )
@@ -553,9 +556,35 @@ func columns[T any](x rev.General[T], lo, hi int) rev.General[T] {
 }
 
 // runStrips takes the part through the panel.
-func (c *unitaryColumns[T]) runStrips() {
+func (c unitaryColumns[T]) runStrips() {
+	x, gx, tx := c.x, c.gx, c.tx
+	c.x, c.gx, c.tx = c.spreadOut(0, x), c.spreadOut(1, gx), c.spreadOut(2, tx)
 	for j := 0; j < c.x.Cols; j += strip[T]() {
 		c.runStrip(j, min(j+strip[T](), c.x.Cols))
+	}
+	c.collect(x, c.x)
+	c.collect(gx, c.gx)
+	c.collect(tx, c.tx)
+}
+
+// spreadOut returns x, or a copy if its rows lie closer than a vector is long. Vector
+// code would wait for the row that it has just stored when it loads the next one, as
+// if that were part of it.
+func (c *unitaryColumns[T]) spreadOut(i int, x rev.General[T]) rev.General[T] {
+	stride := vectorBytes / int(unsafe.Sizeof(T(0)))
+	if x.Data == nil || x.Stride >= stride {
+		return x
+	}
+	c.spread[i] = workspace.Grow(c.spread[i], x.Rows*stride)
+	y := rev.General[T]{Rows: x.Rows, Cols: x.Cols, Data: c.spread[i], Stride: stride}
+	copyMatrix(y, x)
+	return y
+}
+
+// collect copies to x what spreadOut has returned for it.
+func (c *unitaryColumns[T]) collect(x, y rev.General[T]) {
+	if y.Stride != x.Stride {
+		copyMatrix(x, y)
 	}
 }
 

@@ -331,12 +331,64 @@ func TestUnitaryNearPi(t *testing.T) {
 	}
 }
 
+// Rows that lie closer than a vector is long give the bits that others do.
+func TestUnitaryNarrow(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 6))
+	for _, cols := range []int{1, 2, 5} {
+		k, d := randomUnitary[float64](rnd, 21, cols), randomUnitary[float64](rnd, 21, cols)
+		wide := func(u Unitary[float64]) Unitary[float64] {
+			x := rev.General[float64]{Rows: 21, Cols: cols, Data: make([]float64, 21*100), Stride: 100}
+			copyMatrix(x, u.X)
+			u.X = x
+			u.Theta = rev.ViewSlice(slices.Clone(u.Theta.Data))
+			return u
+		}
+		for name, f := range map[string]func(k, d Unitary[float64]){
+			"Forward": func(k, _ Unitary[float64]) { k.Forward() },
+			"Inverse": func(k, _ Unitary[float64]) { k.Inverse() },
+			"Adjoint": Unitary[float64].Adjoint,
+			"Tangent": Unitary[float64].Tangent,
+		} {
+			x, dx := wide(k), wide(d)
+			f(x, dx)
+			f(k, d)
+			for i := range 21 {
+				if !slices.Equal(x.X.Row(i), k.X.Row(i)) || !slices.Equal(dx.X.Row(i), d.X.Row(i)) {
+					t.Errorf("%d columns, %s: row %d differs", cols, name, i)
+				}
+			}
+			if !slices.Equal(dx.Theta.Data, d.Theta.Data) {
+				t.Errorf("%d columns, %s: angles differ", cols, name)
+			}
+		}
+	}
+}
+
 func BenchmarkUnitary(b *testing.B) {
 	for _, n := range []int{64, 256} {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			benchUnitary[float64](b, "float64", n)
 			benchUnitary[float32](b, "float32", n)
 			benchUnitary[fixed.Q43](b, "Q43", n)
+		})
+	}
+}
+
+// A column costs no more than a column among others: most of the time goes into the
+// sines and cosines of the 2,016 angles.
+func BenchmarkUnitaryColumns(b *testing.B) {
+	rnd := rand.New(rand.NewPCG(3, 5))
+	for _, cols := range []int{1, 2, 8, 64} {
+		k, g := randomUnitary[float64](rnd, 64, cols), randomUnitary[float64](rnd, 64, cols)
+		b.Run(fmt.Sprintf("Forward/columns=%d", cols), func(b *testing.B) {
+			for b.Loop() {
+				k.Forward()
+			}
+		})
+		b.Run(fmt.Sprintf("Adjoint/columns=%d", cols), func(b *testing.B) {
+			for b.Loop() {
+				k.Adjoint(g)
+			}
 		})
 	}
 }

@@ -93,7 +93,7 @@ const (
 	// Tangents: Tangent does what Forward does, and its tangents are those of
 	// central differences.
 	Tangents Property = "Tangents"
-	// SecondOrder: AdjointTangent leaves operands, tangents and cotangents as
+	// SecondOrder: AdjointTangent leaves operands and cotangents, to the bit, as
 	// Adjoint does, and its result is the central difference of that of
 	// Adjoint. (Kernels without it pass.)
 	SecondOrder Property = "SecondOrder"
