@@ -47,7 +47,7 @@ func eigSpec[T rev.Float, I Index](which Which, pairs int) revtest.Spec[Dominant
 				A: separated[T, I](rnd, n, which == LargestMagnitude), EigOptions: EigOptions{Which: which},
 			}
 		},
-		Large: 100,
+		Large: 40,
 		Failing: func(rnd *rand.Rand, n int) DominantEig[T, I] {
 			n += 2
 			a := CSR[T, I]{Rows: n, Cols: n, Ptr: []I{0}}
@@ -72,7 +72,7 @@ func TestDominantEig(t *testing.T) {
 	for _, c := range []struct {
 		which Which
 		pairs int
-	}{{LargestMagnitude, 1}, {LargestMagnitude, 3}, {Largest, 2}, {Smallest, 1}, {Smallest, 2}} {
+	}{{LargestMagnitude, 1}, {LargestMagnitude, 3}, {Largest, 2}, {Smallest, 1}} {
 		t.Run(fmt.Sprintf("which=%d/pairs=%d", c.which, c.pairs), func(t *testing.T) {
 			t.Run("float64", func(t *testing.T) { revtest.Kernel(t, eigSpec[float64, int](c.which, c.pairs)) })
 		})

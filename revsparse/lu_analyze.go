@@ -58,12 +58,13 @@ func analyze[I Index](f *luFactors, n int, ptr, ind []I) {
 		symmetric += common(list, cols[i])
 	}
 	var parent []int32
+	var counts []int
 	if f.dominant && 2*symmetric > entries {
-		f.order, parent = symmetricOrder(rows, cols)
+		f.order, parent, counts = symmetricOrder(rows, cols)
 	} else {
-		f.order, parent = columnOrder(rows, cols)
+		f.order, parent, counts = columnOrder(rows, cols)
 	}
-	f.makePanels(parent)
+	f.makePanels(parent, counts)
 
 	position := make([]int32, n)
 	for k, j := range f.order {
@@ -128,36 +129,33 @@ func common(a, b []int32) (n int) {
 // columnOrder orders columns for the factors of A with its rows in any order, whose
 // pattern is in that of the Cholesky factor of AᵀA. Rows with so many entries that they
 // would couple all columns do not count.
-func columnOrder(rows, cols [][]int32) (order, parent []int32) {
+func columnOrder(rows, cols [][]int32) (order, parent []int32, counts []int) {
 	n := len(rows)
-	most := max(16, int(10*math.Sqrt(float64(n))))
 	cliques := make([][]int32, 0, n)
 	for _, list := range rows {
-		if len(list) <= most {
+		if !isDense(list, n) {
 			cliques = append(cliques, list)
 		}
 	}
-	order = ordering.MinimumDegree(n, nil, nil, cliques)
 	last := make([]int32, n) // the last column so far with an entry in a row
-	tree := func(order []int32) []int32 {
+	return ordered(cols, nil, cliques, func(order []int32) []int32 {
 		for i := range last {
 			last[i] = -1
 		}
 		return ordering.Tree(n, func(k int32, yield func(int32)) {
 			for _, i := range cols[order[k]] {
-				if len(rows[i]) <= most {
+				if !isDense(rows[i], n) {
 					yield(last[i])
 					last[i] = k
 				}
 			}
 		})
-	}
-	return postordered(order, tree)
+	})
 }
 
 // symmetricOrder orders columns for pivots on the diagonal: the factors have the pattern of
 // the Cholesky factor of A + Aᵀ then.
-func symmetricOrder(rows, cols [][]int32) (order, parent []int32) {
+func symmetricOrder(rows, cols [][]int32) (order, parent []int32, counts []int) {
 	n := len(rows)
 	adj := make([][]int32, n)
 	for i, list := range rows {
@@ -166,9 +164,8 @@ func symmetricOrder(rows, cols [][]int32) (order, parent []int32) {
 		both = slices.Compact(both)
 		adj[i] = slices.DeleteFunc(both, func(j int32) bool { return int(j) == i })
 	}
-	order = ordering.MinimumDegree(n, nil, adj, nil)
 	position := make([]int32, n)
-	tree := func(order []int32) []int32 {
+	return ordered(adj, adj, nil, func(order []int32) []int32 {
 		for k, j := range order {
 			position[j] = int32(k)
 		}
@@ -177,21 +174,53 @@ func symmetricOrder(rows, cols [][]int32) (order, parent []int32) {
 				yield(position[j])
 			}
 		})
-	}
-	return postordered(order, tree)
+	})
 }
 
-// postordered returns an order in which subtrees are ranges, and its tree.
-func postordered(order []int32, tree func([]int32) []int32) (post, parent []int32) {
-	post = ordering.Postorder(tree(order))
+// isDense reports whether a row or column of n has so many entries that it makes the order
+// slow and no better.
+func isDense(list []int32, n int) bool { return len(list) > max(16, int(10*math.Sqrt(float64(n)))) }
+
+// ordered returns an order of minimum degree in which subtrees are ranges, its tree, which
+// the function makes, and the counts of ordering.MinimumDegree. Columns whose lists are
+// dense stand at the end.
+func ordered(lists, adj, cliques [][]int32, tree func([]int32) []int32) (order, parent []int32, counts []int) {
+	n := len(lists)
+	sparse := func(from [][]int32) [][]int32 {
+		to := make([][]int32, len(from))
+		for i, list := range from {
+			to[i] = slices.DeleteFunc(slices.Clone(list), func(j int32) bool { return isDense(lists[j], n) })
+		}
+		return to
+	}
+	if slices.ContainsFunc(lists, func(list []int32) bool { return isDense(list, n) }) {
+		adj, cliques = sparse(adj), sparse(cliques)
+		for i := range adj {
+			if isDense(lists[i], n) {
+				adj[i] = nil
+			}
+		}
+	}
+	found, sizes := ordering.MinimumDegree(n, nil, adj, cliques)
+	order = make([]int32, 0, n)
+	for _, dense := range []bool{false, true} {
+		for k, j := range found {
+			if isDense(lists[j], n) == dense {
+				order, counts = append(order, j), append(counts, sizes[k])
+			}
+		}
+	}
+	post := ordering.Postorder(tree(order))
+	permuted := make([]int, n)
 	for k, at := range post {
-		post[k] = order[at]
+		post[k], permuted[k] = order[at], counts[at]
 	}
-	return post, tree(post)
+	return post, tree(post), permuted
 }
 
-// makePanels cuts the columns into panels: subtrees that are small, and chains.
-func (f *luFactors) makePanels(parent []int32) {
+// makePanels cuts the columns into panels: subtrees that are small, and chains, which are
+// no wider than their columns are expected to be long.
+func (f *luFactors) makePanels(parent []int32, counts []int) {
 	n := f.n
 	size := make([]int32, n) // of subtrees
 	for k := range n {
@@ -211,7 +240,8 @@ func (f *luFactors) makePanels(parent []int32) {
 			}
 		}
 		if to == k {
-			for to = k + 1; to < n && to-k < widePanel && int(parent[to-1]) == to; to++ {
+			most := min(max(counts[k], narrowPanel), widePanel)
+			for to = k + 1; to < n && to-k < most && int(parent[to-1]) == to; to++ {
 			}
 		}
 		f.panels = append(f.panels, luPanel{first: k, width: to - k})

@@ -46,7 +46,9 @@ type luWork struct {
 	rows    []int32   // the rows of the panel
 	x       []float64 // by rows: the columns of the panel
 	marked  []uint64  // bit s is set if supernode s is to update the panel
-	ind     []int32   // numbers of the rows of a supernode in the panel
+	low     int       // the first of marked that may have any, and the last
+	high    int
+	ind     []int32 // numbers of the rows of a supernode in the panel
 	end     [1]int32
 	u, t    []float64 // a block of U, and its product with one of L
 	d       []float64 // by rows: the rows that are not pivots yet
@@ -94,6 +96,7 @@ func (f *luFactors) touch(w *luWork, r int32, width int) int32 {
 		if k := f.position[r]; k >= 0 {
 			s := f.super[k]
 			w.marked[s/64] |= 1 << (s % 64)
+			w.low, w.high = min(w.low, int(s/64)), max(w.high, int(s/64))
 		}
 	}
 	return l
@@ -101,7 +104,7 @@ func (f *luFactors) touch(w *luWork, r int32, width int) int32 {
 
 func (f *luFactors) factorPanel(w *luWork, p *luPanel) (singular int) {
 	width := p.width
-	w.rows = w.rows[:0]
+	w.rows, w.low, w.high = w.rows[:0], len(w.marked), -1
 	p.blocks = len(f.blocks)
 	for c := range width {
 		for q := f.colPtr[p.first+c]; q < f.colPtr[p.first+c+1]; q++ {
@@ -109,7 +112,7 @@ func (f *luFactors) factorPanel(w *luWork, p *luPanel) (singular int) {
 			w.x[int(l)*width+c] += f.values[q]
 		}
 	}
-	for word := 0; word <= len(f.supers)/64; word++ {
+	for word := w.low; word <= w.high; word++ { // what is marked on the way comes later
 		for w.marked[word] != 0 {
 			bit := bits.TrailingZeros64(w.marked[word])
 			w.marked[word] &^= 1 << bit

@@ -190,6 +190,8 @@ func TestLULarge(t *testing.T) {
 	}{
 		{"full", full, 2 * 150 * 150},
 		{"arrow", arrow, 50_000},
+		{"tridiagonal", banded(rnd, 5000, 1), 100_000},
+		{"banded", banded(rnd, 2000, 7), 150_000},
 		{"dominant flow", convection[int32](60, 0.4), 300_000},
 		{"fast flow", convection[int32](60, 5), 600_000},
 		{"random", as32(unsymmetric(rnd, 1200, 3)), 800_000},
@@ -201,6 +203,23 @@ func TestLULarge(t *testing.T) {
 			t.Errorf("%s: the factors have %d elements, want at most %d", c.name, n, c.most)
 		}
 	}
+}
+
+// banded returns a random matrix with so many entries on either side of the diagonal, which
+// dominates by rows.
+func banded(rnd *rand.Rand, n, half int) CSR[float64, int32] {
+	a := CSR[float64, int32]{Rows: n, Cols: n, Ptr: []int32{0}}
+	for i := range n {
+		for j := max(0, i-half); j <= min(n-1, i+half); j++ {
+			v := rnd.NormFloat64() / float64(half)
+			if j == i {
+				v = 3
+			}
+			a.Ind, a.Data = append(a.Ind, int32(j)), append(a.Data, v)
+		}
+		a.Ptr = append(a.Ptr, int32(len(a.Ind)))
+	}
+	return a
 }
 
 // Rows of magnitudes far apart do not change a bit, as they are scaled exactly. Columns of

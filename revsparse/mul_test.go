@@ -48,14 +48,13 @@ func mulSpec[T Scalar, I Index](cols int, trans, alpha bool) revtest.Spec[Mul[T,
 func TestMul(t *testing.T) {
 	for _, cols := range []int{1, 3} {
 		for _, trans := range []bool{false, true} {
-			for _, alpha := range []bool{false, true} {
-				t.Run(fmt.Sprintf("%d columns/trans=%v/alpha=%v", cols, trans, alpha), func(t *testing.T) {
-					t.Run("float64", func(t *testing.T) { revtest.Kernel(t, mulSpec[float64, int](cols, trans, alpha)) })
-					t.Run("float32", func(t *testing.T) { revtest.Kernel(t, mulSpec[float32, int32](cols, trans, alpha)) })
-					t.Run("Q43", func(t *testing.T) { revtest.Kernel(t, mulSpec[fixed.Q43, int](cols, trans, alpha)) })
-					t.Run("complex128", func(t *testing.T) { revtest.Kernel(t, mulSpec[complex128, int32](cols, trans, alpha)) })
-				})
-			}
+			alpha := trans != (cols == 3)
+			t.Run(fmt.Sprintf("%d columns/trans=%v/alpha=%v", cols, trans, alpha), func(t *testing.T) {
+				t.Run("float64", func(t *testing.T) { revtest.Kernel(t, mulSpec[float64, int](cols, trans, alpha)) })
+				t.Run("float32", func(t *testing.T) { revtest.Kernel(t, mulSpec[float32, int32](cols, trans, alpha)) })
+				t.Run("Q43", func(t *testing.T) { revtest.Kernel(t, mulSpec[fixed.Q43, int](cols, trans, alpha)) })
+				t.Run("complex128", func(t *testing.T) { revtest.Kernel(t, mulSpec[complex128, int32](cols, trans, alpha)) })
+			})
 		}
 	}
 }
@@ -386,6 +385,9 @@ func testMulAskedFor[T Scalar, I Index](t *testing.T) {
 		{"few columns", 5, rowsOf[T, I](rnd, 300, short(500, 40)...)},
 		{"panels of columns", 140, rowsOf[T, I](rnd, 30, short(40, 5)...)},
 	} {
+		if m.a.Cols > wideRange && (isFixed[T]() || isComplex[T]()) {
+			continue // they know no such columns
+		}
 		for _, trans := range []bool{false, true} {
 			rows, cols := m.a.Rows, m.a.Cols
 			if trans {
@@ -509,14 +511,11 @@ func TestMulLongRow(t *testing.T) {
 			}
 		}
 	}
-	for _, trans := range []bool{false, true} {
-		t.Run(fmt.Sprintf("trans=%v", trans), func(t *testing.T) {
-			long64, long32 := mulSpec[float64, int](1, trans, true), mulSpec[float32, int32](1, trans, true)
-			long64.Large, long32.Large = 3*longRow, 3*longRow // columns of the dense row
-			t.Run("float64", func(t *testing.T) { revtest.Kernel(t, long64) })
-			t.Run("float32", func(t *testing.T) { revtest.Kernel(t, long32) })
-		})
-	}
+	// Columns of the dense row.
+	plain, transposed := mulSpec[float64, int](1, false, true), mulSpec[float32, int32](1, true, true)
+	plain.Large, transposed.Large = 3*longRow, 3*longRow
+	t.Run("float64", func(t *testing.T) { revtest.Kernel(t, plain) })
+	t.Run("float32 transposed", func(t *testing.T) { revtest.Kernel(t, transposed) })
 }
 
 // An index out of range panics before anything is written where it points, with one

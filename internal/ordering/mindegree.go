@@ -3,7 +3,8 @@ package ordering
 import "slices"
 
 // MinimumDegree returns an order of elimination that keeps fill low: the nodes in the
-// order in which they are eliminated. Node i weighs weights[i], or 1 if weights is nil.
+// order in which they are eliminated, and for each about the weight of what it is coupled
+// to when it is, with its own. Node i weighs weights[i], or 1 if weights is nil.
 // It is coupled to the nodes of adj[i], which are sorted, without i, and symmetric, and to
 // all other members of the cliques that it is in, which are sorted too. For the columns of
 // a matrix A, whose cliques are its rows, that is an order for the factors of AᵀA, and so
@@ -23,15 +24,19 @@ import "slices"
 // one pass. Nodes coupled to the same nodes and elements are merged. The weight of an
 // element does not change: those of its members that are merged keep their weight, and
 // when one is eliminated the element is absorbed.
-func MinimumDegree(n int, weights []int, adj, cliques [][]int32) []int32 {
+func MinimumDegree(n int, weights []int, adj, cliques [][]int32) (order []int32, counts []int) {
 	g := newQuotient(n, weights, adj, cliques)
-	order := make([]int32, 0, n)
+	order, counts = make([]int32, 0, n), make([]int, 0, n)
 	for len(order) < n {
-		p := g.pop()
+		p, left := g.pop(), g.left
 		order = g.appendMerged(order, p)
 		order = g.eliminate(order, p)
+		count := left - g.left + g.size[p]
+		for len(counts) < len(order) {
+			counts = append(counts, count)
+		}
 	}
-	return order
+	return order, counts
 }
 
 // quotient is a quotient graph. The elements are the nodes that were eliminated, and n+c

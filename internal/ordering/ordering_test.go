@@ -161,7 +161,7 @@ func TestMinimumDegree(t *testing.T) {
 		}
 		least := chooseLeast(all)
 		for _, w := range [][]int{nil, weights} {
-			order := MinimumDegree(p.n, w, p.adj, p.cliques)
+			order, counts := MinimumDegree(p.n, w, p.adj, p.cliques)
 			sorted := slices.Sorted(slices.Values(order))
 			for i, v := range sorted {
 				if int(v) != i || len(sorted) != p.n {
@@ -173,6 +173,13 @@ func TestMinimumDegree(t *testing.T) {
 				t.Errorf("%s: %d couplings, where exact degrees leave %d", p.name, got, least)
 			}
 			testTree(t, p.name, order, all, parent)
+			sum := 0
+			for _, c := range counts {
+				sum += c
+			}
+			if w == nil && (len(counts) != p.n || sum < got/2 || sum > 2*(got+p.n)) {
+				t.Errorf("%s: the counts sum to %d, for %d couplings", p.name, sum, got)
+			}
 		}
 	}
 }

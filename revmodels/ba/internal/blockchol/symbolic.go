@@ -57,7 +57,7 @@ func Analyze(sizes []int, coupled [][]int32, limit int) *Cholesky {
 		slices.Sort(adj[i])
 		adj[i] = slices.Compact(adj[i])
 	}
-	order := ordering.MinimumDegree(n, sizes, adj, nil)
+	order, _ := ordering.MinimumDegree(n, sizes, adj, nil)
 	tree := newEliminationTree(order, adj)
 	if !tree.postorder(sizes, limit) {
 		return nil
