@@ -2,10 +2,16 @@ package rev
 
 import "fmt"
 
-// If returns the step that runs then where pre holds, and els, which may be
-// the zero Step, where it does not. It runs back by post, which must hold after then and
-// not after els, or the step is a Violation. The conditions must not change
-// the state. The derivative is that of the branch taken.
+// If returns the step that runs then if pre holds, and els otherwise. els may be the
+// zero Step. The derivative is that of the branch taken.
+//
+// A branch may change what pre reads. Backward, the step therefore chooses by post,
+// which must hold after then and must not hold after els. Otherwise the step returns
+// a Violation. The conditions must not change the state.
+//
+// Conditions at both ends are those of C. Lutz and H. Derby, Janus: a
+// time-reversible language, 1982, and T. Yokoyama and R. Glück, A reversible
+// programming language and its invertible self-interpreter, 2007.
 func If[S any](pre, post func(s *S) bool, then, els Step[S]) Step[S] {
 	return Step[S]{&branch[S]{pre, post, then, els}}
 }
@@ -35,9 +41,10 @@ func (b *branch[S]) run(p pass[S]) error {
 	return nil
 }
 
-// While returns the step that runs body as long as cond holds. It runs back by
-// post, which must not hold before the first time and must hold after each
-// time, or the step is a Violation. The conditions must not change the state.
+// While returns the step that runs body as long as cond holds. Backward, it runs as
+// long as post holds. post must not hold before the first run of body, and must hold
+// after each run. Otherwise the step returns a Violation. The conditions must not
+// change the state. See [If] for the source.
 func While[S any](cond, post func(s *S) bool, body Step[S]) Step[S] {
 	return Step[S]{&while[S]{cond, post, body}}
 }
@@ -47,8 +54,8 @@ type while[S any] struct {
 	body       Step[S]
 }
 
-// run relies on the symmetry of the loop: backward it is the loop while post
-// whose postcondition is cond.
+// run relies on the symmetry of the loop: backward, post is the condition and cond
+// the postcondition.
 func (w *while[S]) run(p pass[S]) error {
 	again, did, condition := w.cond, w.post, "postcondition"
 	if p.back {

@@ -9,18 +9,19 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// ErrOverlap is wrapped by an OperandError of operands that overlap and must not.
+// ErrOverlap is the error that an OperandError wraps if operands overlap and must
+// not.
 var ErrOverlap = errors.New("rev: operands overlap")
 
-// OperandError says what is wrong with an operand of a kernel. It is a bug of
-// the caller: the functions and methods that run kernels and programs panic
-// with it.
+// OperandError says what is wrong with an operand of a kernel. A wrong operand is a
+// bug of the caller, so the functions and methods that run kernels and programs
+// panic with an *OperandError.
 type OperandError struct {
 	Step    string // path of the step in a program, if there is one
 	Kernel  string // type of the kernel
-	Operand string // name of the field, after "g.", "t." or "gt." if it is one of derivatives
-	Reason  string
-	Err     error // mat.ErrShape, mat.ErrNegativeDimension, mat.ErrIllegalStride or ErrOverlap
+	Operand string // name of the field, with the prefix "g.", "t." or "gt." in a kernel of derivatives
+	Reason  string // what is wrong
+	Err     error  // mat.ErrShape, mat.ErrNegativeDimension, mat.ErrIllegalStride or ErrOverlap
 }
 
 func (e *OperandError) Error() string {
@@ -34,25 +35,28 @@ func (e *OperandError) Error() string {
 // Unwrap returns e.Err.
 func (e *OperandError) Unwrap() error { return e.Err }
 
-// ShapeError returns what a kernel K panics with where the shape of an operand is
-// wrong in a way that no tag can say.
+// ShapeError returns the error with which Run panics if the shape of an operand is
+// wrong in a way that no tag can say. The error wraps mat.ErrShape. K is the type of
+// the kernel, operand the name of the field, and format and args give the reason.
 func ShapeError[K any](operand, format string, args ...any) *OperandError {
 	return &OperandError{Kernel: layoutFor[K]().kernel.String(), Operand: operand, Reason: fmt.Sprintf(format, args...), Err: mat.ErrShape}
 }
 
-// mustCheck is check that panics. The pointers to derivatives may be nil.
+// mustCheck panics if check returns an error. The pointers to derivatives may be nil.
 func (l *layout) mustCheck(k, g, t, gt unsafe.Pointer) {
 	if err := l.check(k, g, t, gt); err != nil {
 		panic(err)
 	}
 }
 
-// check returns an error unless the operands of k are well formed: views that
-// fit their data, the shapes of the tags, and no overlap unless both operands are only
-// read. It fills in the dimensions of absent views of k. Derivatives are checked
-// likewise, where they are not nil: but for absent operands, each has the shape of
-// its counterpart, and overlaps nothing, but for the cotangents or tangents of
-// operands of k that are the same view.
+// check returns an error unless the operands of k are well formed. Their views must
+// fit their data, they must have the shapes of the tags, and two of them may overlap
+// only if both are only read. check fills in the dimensions of absent views of k.
+//
+// check also checks the derivatives g, t and gt that are not nil. Each operand there
+// may be absent. If it is not, it must have the shape of its counterpart in k and must
+// overlap nothing. There is one exception: if two operands of k are the same view,
+// their cotangents may be the same view too, and so may their tangents.
 func (l *layout) check(k, g, t, gt unsafe.Pointer) *OperandError {
 	few, alone := len(l.fields) <= fewOperands, g == nil && t == nil
 	switch {
@@ -71,11 +75,11 @@ func (l *layout) check(k, g, t, gt unsafe.Pointer) *OperandError {
 	}
 }
 
-// fewOperands is how many operands most kernels do not exceed. To clear room for
-// more takes as long as to check them.
+// fewOperands is a number of operands that most kernels do not exceed. Clearing room
+// for more operands takes as long as checking them.
 const fewOperands = 4
 
-// checkIn is check with room for the regions of each.
+// checkIn does the work of check, in the given room for regions.
 func (l *layout) checkIn(k, g, t, gt unsafe.Pointer, rk, rg, rt, rgt regions) *OperandError {
 	c := checked{regions: rk}
 	if err := c.kernel(l, k); err != nil {
@@ -197,7 +201,7 @@ func (c *checked) derivative(l *layout, k, d unsafe.Pointer, prefix string, r re
 	return l.disjoint(c.regions, r, "", prefix)
 }
 
-// disjoint returns an error if an operand of b that is no index overlaps any of a.
+// disjoint returns an error if an operand of b, other than an index, overlaps one of a.
 func (l *layout) disjoint(a, b regions, prefixA, prefixB string) *OperandError {
 	for i := range l.fields {
 		if l.fields[i].Role == Index || b[i].bytes == 0 {
@@ -212,8 +216,8 @@ func (l *layout) disjoint(a, b regions, prefixA, prefixB string) *OperandError {
 	return nil
 }
 
-// sizes returns the dimensions of operand i of v, a region of which is r, that
-// its shape is about.
+// sizes returns the dimensions that the shape tag of operand i of v describes. r is
+// the operand's region.
 func (l *layout) sizes(i int, v unsafe.Pointer, r *region) [2]int {
 	if f := &l.fields[i]; f.Kind == Sparse {
 		m := (*sparse)(unsafe.Add(v, f.offset))
@@ -222,8 +226,8 @@ func (l *layout) sizes(i int, v unsafe.Pointer, r *region) [2]int {
 	return [2]int{r.rows, r.cols}
 }
 
-// bind binds the symbols that operand i of v tells, or compares with them. The
-// shape is that of the kernel k.
+// bind compares the dimensions of operand i of v with the symbols in its shape tag,
+// and binds the symbols that have no value yet. The tag is read for the kernel k.
 func (c *checked) bind(l *layout, i int, k, v unsafe.Pointer, r *region, prefix string) *OperandError {
 	f := &l.fields[i]
 	rows, cols := r.rows, r.cols
@@ -252,7 +256,7 @@ func (c *checked) compare(l *layout, k, v unsafe.Pointer, r regions, prefix stri
 	for _, i := range l.tagged {
 		f := &l.fields[i]
 		if prefix != "" && (f.Role == Index || f.Kind == Sparse || r[i].data == nil) || f.Optional && r[i].data == nil {
-			continue // derivatives of a sparse matrix are by its entries
+			continue // the derivatives of a sparse matrix have the shape of its entries
 		}
 		for axis, d := range f.shape.of(k) {
 			if d.symbol >= 0 {
@@ -293,7 +297,7 @@ func (c *checked) fill(l *layout, k unsafe.Pointer) {
 	}
 }
 
-// mismatch says that operand i has not the shape of its tag.
+// mismatch returns the error of operand i, which does not have the shape of its tag.
 func (l *layout) mismatch(i int, k unsafe.Pointer, sizes [2]int, b *binding, prefix string) *OperandError {
 	f := &l.fields[i]
 	d := f.shape.of(k)
@@ -328,8 +332,8 @@ func (l *layout) overlapping(j int, prefixJ string, i int, prefixI string) *Oper
 	return l.wrong(i, prefixI, "shares memory with "+prefixJ+l.fields[j].Name, ErrOverlap)
 }
 
-// size returns the size of an operand for people, of a sparse matrix its number of
-// entries.
+// size describes the size of an operand for a message. For a sparse matrix it is the
+// number of entries.
 func (r *region) size(k Kind) string {
 	if k == Gen {
 		return fmt.Sprintf("%d×%d", r.rows, r.cols)
@@ -337,7 +341,7 @@ func (r *region) size(k Kind) string {
 	return fmt.Sprint(r.rows)
 }
 
-// describe says which size an operand has.
+// describe returns a verb and the size of an operand, such as "has length 3".
 func (r *region) describe(k Kind) string {
 	if k == Gen {
 		return "is " + r.size(k)
@@ -406,10 +410,10 @@ func (l *layout) load(i int, r *region, k unsafe.Pointer, prefix string) *Operan
 	return nil
 }
 
-// overlap reports whether a and b share an element. Disjoint blocks of one
-// matrix share none, nor do disjoint columns. As in gonum's mat, views of more
-// than one row whose strides differ are taken to share one if the ranges of
-// memory that they span overlap.
+// overlap reports whether a and b share an element. Disjoint blocks of one matrix
+// share none, and neither do disjoint columns. Views of more than one row whose
+// strides differ are assumed to share an element if the ranges of memory that they
+// span overlap, as in gonum's mat.
 func overlap(a, b *region) bool {
 	pa, pb := uintptr(a.data), uintptr(b.data)
 	if pa+a.bytes <= pb || pb+b.bytes <= pa || a.bytes == 0 || b.bytes == 0 {
@@ -418,7 +422,7 @@ func overlap(a, b *region) bool {
 	return overlapWithin(a, b)
 }
 
-// overlapWithin is overlap where the ranges of memory do.
+// overlapWithin is overlap for a and b whose ranges of memory overlap.
 func overlapWithin(a, b *region) bool {
 	pa, pb := uintptr(a.data), uintptr(b.data)
 	if pa > pb {
@@ -444,7 +448,7 @@ func overlapWithin(a, b *region) bool {
 	if j < a.cols {
 		return true
 	}
-	// All its rows begin in gaps of a. They reach over the gap if they are long
-	// enough, and the first one then meets row i+1 of a if there is one.
+	// All rows of b begin in gaps of a. If they are longer than the rest of the gap,
+	// the first one meets row i+1 of a, if there is one.
 	return j+row > a.stride && i+1 < a.rows
 }

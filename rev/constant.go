@@ -9,8 +9,8 @@ import (
 	"revnum/fixed"
 )
 
-// constants are the fields of a state with the tag rev:"const": numbers of which
-// no kernel takes a tangent, such as the α of an Axpy.
+// constants are the fields of a state with the tag rev:"const". They are numbers
+// whose tangents no kernel reads, such as the α of an Axpy.
 type constants struct {
 	state  reflect.Type
 	fields []constant
@@ -41,7 +41,8 @@ func constantsOf[S any]() *constants {
 	return c
 }
 
-// check returns an error if the state of tangents t has one of a constant.
+// check returns an error if a constant has a tangent other than zero in the state of
+// tangents t.
 func (c *constants) check(t unsafe.Pointer) error {
 	for _, f := range c.fields {
 		if !isZero(reflect.NewAt(f.typ, unsafe.Add(t, f.offset)).Elem()) {

@@ -9,16 +9,16 @@ import (
 	"revnum/fixed"
 )
 
-// ValueGradient returns the value of the scalar output of p on s, and adds its
-// gradient with respect to the whole state before p to g. s is as it was, up to
-// what Inverse rounds.
+// ValueGradient returns the value of the scalar output of p on s. It adds the
+// gradient of the output with respect to the whole state before p to g. It leaves s
+// as it was, up to the rounding of Inverse.
 //
-// What g holds on entry are cotangents of the state after p, so it should be
-// zero (ZeroLike) unless that is what is wanted; the output's own cotangent gets 1
-// added. On an error s is as it was, and g is not to be used.
+// g should be zero on entry (see [ZeroLike]). Otherwise ValueGradient takes the
+// numbers in g as cotangents of the state after p, and adds 1 to the cotangent of the
+// output. On an error s is as it was, and g must not be used.
 //
-// If the last step of p is a kernel that writes the output alone, its value and its
-// gradient come from one pass.
+// If the last step of p is a kernel that writes only the output, one pass of that
+// kernel computes both the value and the gradient.
 func ValueGradient[S any, T Real](p Step[S], output func(s *S) *T, s, g *S) (T, error) {
 	q, err := pass[S]{back: true, s: s, g: g}.begin()
 	if err != nil {
@@ -75,16 +75,17 @@ func valueGradient[S any, T Real](p Step[S], output func(s *S) *T, q pass[S]) (T
 // A gradientNode is the step of a kernel.
 type gradientNode[S any] interface {
 	// gradient makes the kernel's pass for value and gradient in place of the
-	// adjoint p, unless the kernel writes more than the number at output.
+	// adjoint p. If the kernel writes more than the number at output, gradient
+	// does nothing and returns false.
 	gradient(p pass[S], output unsafe.Pointer) (ok bool, err error)
 }
 
-// HessianVector returns the value of the scalar output of p on s, adds its
-// gradient to g as ValueGradient does, and adds the product of its Hessian with
-// the direction t to h. s and t are as they were, up to what Inverse rounds.
+// HessianVector returns the value of the scalar output of p on s. It adds the
+// gradient to g, as ValueGradient does, and adds the product of the Hessian with the
+// direction t to h. It leaves s and t as they were, up to the rounding of Inverse.
 //
-// g and h should be zero on entry, and so should t but for the direction. On an
-// error s is as it was, and g, t and h are not to be used.
+// g and h should be zero on entry. t should be zero except for the direction. On an
+// error s is as it was, and g, t and h must not be used.
 func HessianVector[S any, T Real](p Step[S], output func(s *S) *T, s, g, t, h *S) (T, error) {
 	if err := p.Tangent(s, t); err != nil {
 		return 0, err
@@ -98,13 +99,13 @@ func HessianVector[S any, T Real](p Step[S], output func(s *S) *T, s, g, t, h *S
 }
 
 // Hessian stores in dst the Hessian of the scalar output of p on s with respect
-// to the inputs, and returns the value of the output. s is as it was, up to
-// what Inverse rounds.
+// to the inputs, and returns the value of the output. It leaves s as it was, up to
+// the rounding of Inverse.
 //
-// It takes a HessianVector for each input, with states that ZeroLike makes. If
-// dst is empty it takes the order n of the inputs, otherwise Hessian panics with
-// mat.ErrShape unless n is its order. On an error s is as it was, and dst is not
-// to be used.
+// Hessian calls HessianVector once for each of the n inputs, with states that
+// ZeroLike makes. If dst is empty, it becomes a matrix of order n. Otherwise Hessian
+// panics with mat.ErrShape if the order of dst is not n. On an error s is as it was,
+// and dst must not be used.
 func Hessian[S any, T Float](dst *mat.SymDense, p Step[S], output func(s *S) *T, inputs func(s *S) []T, s *S) (T, error) {
 	n := len(inputs(s))
 	if dst.IsEmpty() {

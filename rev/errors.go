@@ -2,9 +2,9 @@ package rev
 
 import "fmt"
 
-// Violation is the error of a program that is not reversible on the state that
-// it was given: a condition that does not hold where it must, a count that the
-// loop changed, an ancilla that is not zero.
+// Violation is the error of a program that is not reversible on its state: a
+// condition does not hold where it must, a loop changed its count, or an ancilla is
+// not zero. The program returns it instead of a wrong state.
 type Violation struct {
 	Step   string // path of the step in the program, such as "Seq[2].While"
 	Reason string // what must hold
@@ -15,7 +15,7 @@ func (v *Violation) Error() string {
 	return fmt.Sprintf("rev: %s: %s, found %v", v.Step, v.Reason, v.Value)
 }
 
-// StepError is the error of a step other than a Violation.
+// StepError is any other error of a step, with the path of the step.
 type StepError struct {
 	Step string // path of the step in the program, such as "Seq[2].At(qr.QR)"
 	Err  error  // the error of the kernel
@@ -26,7 +26,7 @@ func (e *StepError) Error() string { return fmt.Sprintf("rev: %s: %v", e.Step, e
 // Unwrap returns e.Err.
 func (e *StepError) Unwrap() error { return e.Err }
 
-// within returns err with step put before the path of the step that it is of.
+// within returns err with step in front of its path.
 func within(step string, err error) error {
 	switch e := err.(type) { //nolint:errorlint // a kernel's error may wrap those of a program of its own
 	case *Violation:

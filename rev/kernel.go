@@ -13,42 +13,55 @@ type Float interface {
 	float32 | float64
 }
 
-// Real is the constraint of kernels whose arithmetic is the same over floating
-// and fixed point: additions, and products that are only ever added into or
-// subtracted from a place.
+// Real is the constraint of kernels whose arithmetic is the same over floating and
+// fixed point. Such kernels only add and multiply, and they add each product into an
+// operand or subtract it from one.
 type Real interface {
 	float32 | float64 | fixed.Q43
 }
 
-// Kernel is what every kernel implements: a struct of operands with one method.
+// Kernel is the interface of all kernels. K is a struct of operands, and Run its only
+// method.
 //
-// The operands are the fields of the struct that carry a rev tag, which says
-// what the equation does with them, and their shapes are in a shape tag (see the
-// package documentation). Run finds operands that have been checked: their
-// views are well formed, their shapes fit together, and none overlaps another
-// that it must not.
+// An operand is a field that holds a pointer to a number, a slice, a [Vector], a
+// [General], or a sparse matrix. Its rev tag says what the equation does with it:
 //
-// [Forward], [Inverse], [Adjoint], [Tangent], [AdjointTangent] and [Gradient]
-// check the operands and call Run. The kernels of this library have methods of
-// these names too.
+//	rev:"in"     x   is read
+//	rev:"acc"    y   is added into, and not read: y += f(x)
+//	rev:"inout"  z   is transformed in place by a bijection: z <- u(x, z)
+//	rev:"index"      is structure, such as the column indices of a sparse matrix
+//
+// Its shape tag names its dimensions, as in shape:"m,n". The same name is the same
+// number in all operands of the kernel.
+//
+// A nil acc operand is not computed. Any other operand may be nil only if it is empty
+// or its tag ends in ",optional".
+//
+// [Forward], [Inverse], [Adjoint], [Tangent], [AdjointTangent] and [Gradient] check
+// the operands and call Run. The kernels of this library have methods of these names
+// too. All of them panic with an [OperandError] if shapes do not fit, or if an
+// operand overlaps one that is written. Operands that are only read may share
+// storage. So may their cotangents, which are then summed.
 type Kernel[K any] interface {
-	// Run makes one pass over the kernel. It returns an error, and leaves all
-	// operands as they were, where the data has no result (a singular matrix),
-	// or ErrUnsupported where the kernel does not have the pass.
+	// Run makes one pass over the kernel. Its operands have been checked. If the
+	// data has no result, such as a singular matrix, Run returns an error and
+	// leaves all operands as they were. If the kernel does not have the pass, Run
+	// returns ErrUnsupported.
 	Run(p Pass[K]) error
 }
 
-// A Pass says which way a kernel runs, and what runs along: the cotangents G,
-// the tangents T and the tangents of the cotangents GT, kernel values with
-// derivatives in the places of the operands. An operand that is nil there, or
-// all of a value that is zero, is not computed.
+// A Pass tells Run what to do. It says whether the kernel runs forward or back, and
+// which derivatives run along: the cotangents G, the tangents T and the tangents of
+// the cotangents GT. These are kernel values with derivatives in the places of the
+// operands. Run does not compute an operand that is nil there. It computes nothing of
+// a value that is zero as a whole.
 //
-// A kernel y += f(x) adds Sign()·f(x) to y and Sign()·J·ẋ to ẏ. Cotangents it
-// always adds: x̄ += Jᵀ·ȳ and ġx += Jᵀ·ġy + (∂J[ẋ])ᵀ·ȳ.
+// A kernel y += f(x) adds Sign()·f(x) to y and Sign()·J·ẋ to ẏ. It adds to cotangents
+// in both directions: x̄ += Jᵀ·ȳ and ġx += Jᵀ·ġy + (∂J[ẋ])ᵀ·ȳ.
 //
-// A kernel in place, z <- u(x, z), takes z and ż ahead, or back if Back is set.
-// Back, it takes the cotangents of the state after to those of the state before
-// and adds to x̄. Ahead, it undoes that.
+// A kernel in place, z <- u(x, z), takes z and ż forward, or back if Back is set.
+// When it runs back, it turns the cotangents of the state after Forward into those of
+// the state before, and adds to x̄. When it runs forward, it undoes that.
 type Pass[K any] struct {
 	Back     bool // undo the computation
 	Adjoint  bool // G runs along
@@ -56,7 +69,7 @@ type Pass[K any] struct {
 	G, T, GT K
 }
 
-// Sign returns 1, and -1 if p runs back.
+// Sign returns -1 if p runs back, and 1 otherwise.
 func (p *Pass[K]) Sign() int {
 	if p.Back {
 		return -1
@@ -64,9 +77,9 @@ func (p *Pass[K]) Sign() int {
 	return 1
 }
 
-// ErrUnsupported is what Run returns for a pass that a kernel does not have,
-// such as one of second order. Programs return it within an *Unsupported, which
-// names the kernel and the pass.
+// ErrUnsupported is the error of Run for a pass that the kernel does not have, such
+// as AdjointTangent. Programs return an *Unsupported instead, which names the kernel
+// and the pass, and is ErrUnsupported by errors.Is.
 var ErrUnsupported = errors.New("rev: the kernel does not have this pass")
 
 // Unsupported is the error of a kernel that does not have a pass.
@@ -94,32 +107,32 @@ func Inverse[K Kernel[K]](k K) error {
 	return k.Run(p)
 }
 
-// Adjoint starts from the state after Forward with the cotangents of that state
-// in g. It leaves the operands as Inverse does, and in g the cotangents of the
+// Adjoint starts from the state after Forward, with the cotangents of that state in
+// g. It leaves the operands as Inverse does, and turns g into the cotangents of the
 // state before Forward: y -= f(x), x̄ += Jᵀ·ȳ.
 func Adjoint[K Kernel[K]](k, g K) error {
 	p := AdjointPass(&k, &g)
 	return k.Run(p)
 }
 
-// Tangent is Forward with the tangents t carried along: y += f(x), ẏ += J·ẋ.
+// Tangent runs Forward and carries the tangents t along: y += f(x), ẏ += J·ẋ.
 func Tangent[K Kernel[K]](k, t K) error {
 	p := TangentPass(&k, &t)
 	return k.Run(p)
 }
 
-// AdjointTangent is the tangent of Adjoint. It starts from the state after
-// Tangent with the cotangents of that state in g and their tangents in gt. It
-// leaves the operands and t as they were before Tangent, g as Adjoint does, and
-// in gt the tangents of what it leaves in g.
+// AdjointTangent is the tangent of Adjoint. It starts from the state after Tangent,
+// with the cotangents of that state in g and their tangents in gt. It restores the
+// operands and t to what they were before Tangent. It leaves g as Adjoint does, and
+// turns gt into the tangents of g.
 func AdjointTangent[K Kernel[K]](k, g, t, gt K) error {
 	p := AdjointTangentPass(&k, &g, &t, &gt)
 	return k.Run(p)
 }
 
-// Gradient is Forward and the gradient in one pass: y += f(x) and x̄ += Jᵀ·ȳ,
-// what an optimiser asks of an objective y. Of a kernel in place it leaves the
-// operands as Forward does and g as Adjoint does, in three passes.
+// Gradient computes the value and the gradient in one pass: y += f(x), x̄ += Jᵀ·ȳ. An
+// optimiser needs both of its objective y. For a kernel in place, Gradient makes three
+// passes, and leaves the operands as Forward does and g as Adjoint does.
 func Gradient[K Kernel[K]](k, g K) error {
 	l := layoutFor[K]()
 	l.mustCheck(addr(&k), addr(&g), nil, nil)
@@ -135,16 +148,16 @@ func Gradient[K Kernel[K]](k, g K) error {
 	return k.Run(Pass[K]{})
 }
 
-// ForwardPass checks the operands of k and returns the pass that Run is to make.
-// With [InversePass], [AdjointPass], [TangentPass] and [AdjointTangentPass], which
-// check the derivatives too, it is for the methods of a kernel:
+// ForwardPass checks the operands of k and returns the pass for Run. [InversePass],
+// [AdjointPass], [TangentPass] and [AdjointTangentPass] do the same for the other
+// passes, and check the derivatives too. Use them to write the methods of a kernel:
 //
 //	func (k Dot) Adjoint(g Dot) error { return k.Run(rev.AdjointPass(&k, &g)) }
 //
-// They panic with an *OperandError unless the operands are well formed, have
-// the shapes that the tags say, and overlap only where they may. They do not
-// allocate. A nil vector or matrix of k that is added into gets the dimensions
-// that it would have.
+// They panic with an *OperandError unless the operands are well formed, have the
+// shapes of their tags, and overlap only where [Kernel] allows it. They do not
+// allocate. If an acc vector or matrix of k is nil, they set its dimensions from the
+// shape tags.
 func ForwardPass[K any](k *K) Pass[K] {
 	layoutFor[K]().mustCheck(addr(k), nil, nil, nil)
 	return Pass[K]{}

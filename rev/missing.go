@@ -6,11 +6,11 @@ import (
 	"unsafe"
 )
 
-// A missing finds derivatives that a program would lose without a word. A kernel
-// that reads x finds no cotangent of x in the state of cotangents where x is
-// an input that nobody wants the gradient of. But if an earlier step writes x, the
-// gradients of what that step reads would lack a part. Likewise for tangents,
-// which are lost where they are written.
+// A missing finds derivatives that a program would lose silently. The state of
+// cotangents may have no cotangent for an operand x that a kernel reads. That is
+// right if x is an input whose gradient is not wanted. But if an earlier step writes
+// x, the gradients of the operands of that step would lack a part. Likewise a tangent
+// is lost if a kernel writes an operand that has none, and a later one reads it.
 type missing struct {
 	mu   sync.Mutex // branches of ParallelShared run at the same time
 	lost [3][]lostRegion
@@ -23,8 +23,7 @@ const (
 	lostGT
 )
 
-// A lostRegion is memory of the state, an operand, of which the derivatives are
-// lost.
+// A lostRegion is the memory of an operand whose derivatives are lost.
 type lostRegion struct {
 	region
 	layout *layout
@@ -42,8 +41,8 @@ func (m *missing) release() {
 	missings.Put(m)
 }
 
-// check returns an error if derivatives that are wanted would lack a part that
-// another kernel has lost, and records what k loses.
+// check returns an error if a wanted derivative would lack a part that another kernel
+// has lost. It also records what k loses.
 func (m *missing) check(l *layout, k, g, t, gt unsafe.Pointer) error {
 	switch {
 	case g == nil:
@@ -56,11 +55,13 @@ func (m *missing) check(l *layout, k, g, t, gt unsafe.Pointer) error {
 	return m.follow(lostG, l, k, g, nil)
 }
 
-// follow follows the derivatives d through a kernel: cotangents from the operands
-// that it writes to those that it reads, and tangents the other way. What comes to
-// an operand without a derivative is lost. What comes from memory where it was
-// lost must not be added to what is there. Tangents of cotangents come from the
-// cotangents g as well.
+// follow follows the derivatives d through a kernel. Cotangents go from the operands
+// that the kernel writes to those that it reads, and tangents go the other way.
+// Tangents of cotangents come from the cotangents g as well.
+//
+// A derivative that goes to an operand without one in d is lost. A derivative that
+// comes from memory where one was lost is incomplete, so it is an error if it goes to
+// an operand that has one.
 func (m *missing) follow(which int, l *layout, k, d, g unsafe.Pointer) error {
 	from, to := Role.writes, Role.reads
 	if which == lostT {
@@ -109,8 +110,8 @@ func (m *missing) follow(which int, l *layout, k, d, g unsafe.Pointer) error {
 	return nil
 }
 
-// lostError says what is lost where a kernel meets memory, its operand of the given
-// name, that is another operand of another kernel.
+// lostError returns the error of a kernel whose operand of the given name is memory
+// where other, an operand of another kernel, lost its derivatives.
 func lostError(which int, name string, other *lostRegion) error {
 	state, what, verb := "g", "cotangent", "reads"
 	switch which {
@@ -132,11 +133,11 @@ func findLost(list []lostRegion, r *region) *lostRegion {
 	return nil
 }
 
-// maxLost bounds how many regions are watched, so that a step takes no longer
-// the more memory its program goes through.
+// maxLost bounds the number of regions that are watched. Without it, a step would
+// take longer the more memory its program uses.
 const maxLost = 64
 
-// add records a region, together with one before or after it.
+// add records a region. It joins the region with an adjacent one if there is one.
 func add(list *[]lostRegion, r lostRegion) {
 	if r.bytes == 0 {
 		return
@@ -169,8 +170,8 @@ func add(list *[]lostRegion, r lostRegion) {
 	}
 }
 
-// writes reports whether a kernel changes operands of role r, and reads whether
-// what it changes depends on them.
+// writes reports whether a kernel changes operands of role r. reads reports whether
+// the changes depend on them.
 func (r Role) writes() bool { return r == Acc || r == InOut }
 func (r Role) reads() bool  { return r == In || r == InOut }
 

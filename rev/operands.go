@@ -10,15 +10,15 @@ import (
 	"unsafe"
 )
 
-// Role is what a kernel does with an operand, as its rev tag says.
+// Role says what a kernel does with an operand. It comes from the rev tag.
 type Role uint8
 
 // The roles of operands.
 const (
 	In    Role = iota // rev:"in", read, never written
-	Acc               // rev:"acc", added into, not looked at otherwise
+	Acc               // rev:"acc", added into, not read otherwise
 	InOut             // rev:"inout", transformed in place
-	Index             // rev:"index", structure: read, without gradient
+	Index             // rev:"index", structure: read, has no gradient
 )
 
 var roleNames = [...]string{In: "in", Acc: "acc", InOut: "inout", Index: "index"}
@@ -37,7 +37,7 @@ const (
 	Slice              // []T
 	Vec                // Vector[T], or another struct with its fields
 	Gen                // General[T], or another struct with its fields
-	Sparse             // a struct with the fields of revsparse.CSR, of which Data is the operand
+	Sparse             // a struct with the fields of revsparse.CSR; its Data is the operand
 )
 
 var kindNames = [...]string{Scalar: "scalar", Slice: "slice", Vec: "vector", Gen: "matrix", Sparse: "sparse matrix"}
@@ -57,14 +57,14 @@ type Operand struct {
 	Elem  reflect.Type // type of the elements
 	Shape string       // the shape tag, as in "m,n"
 
-	// Optional says that the operand may be nil in a kernel, as the tag
-	// rev:"in,optional" does. Operands that are added into always may.
+	// Optional reports whether the operand may be nil in a kernel: it is an acc
+	// operand, or its tag is rev:"in,optional".
 	Optional bool
 }
 
-// Operands returns the operands of the kernel type K, a struct, in the order of
-// its fields. It panics if a tag is none of those that the package documentation
-// lists, or if the tagged field is of a type that holds no operand.
+// Operands returns the operands of the kernel type K, a struct, in the order of its
+// fields. It panics if a tag is none of those that [Kernel] lists, or if the type of
+// a tagged field cannot hold an operand.
 func Operands[K any]() []Operand {
 	l := layoutFor[K]()
 	ops := make([]Operand, len(l.fields))
@@ -83,11 +83,11 @@ type layout struct {
 	kernel  reflect.Type
 	fields  []field
 	symbols []string // names in shape tags
-	params  []param  // those that int fields tell
+	params  []param  // the symbols that are names of int fields
 	inPlace bool     // whether an operand is inout
 
-	tagged      []int    // the operands that have a shape, those that may be absent last
-	expressions bool     // whether one has a dimension that is no name
+	tagged      []int    // the operands that have a shape, the optional ones last
+	expressions bool     // whether a dimension is an expression, not just a name
 	pairs       [][2]int // of operands that must not overlap
 }
 
@@ -104,12 +104,12 @@ type param struct {
 	offset uintptr
 }
 
-// layouts is a table of the layouts by the addresses of their types, open
-// addressed and at most half full. To look a layout up is in the way of every call
-// of a kernel; a sync.Map takes four times as long.
+// layouts is a hash table of the layouts by the addresses of their types. It uses
+// open addressing and is at most half full. Every call of a kernel looks up a layout
+// here; a sync.Map takes four times as long.
 var (
 	layouts    atomic.Pointer[[]layoutEntry]
-	layoutsNew sync.Mutex // held where the table is replaced
+	layoutsNew sync.Mutex // held while the table is replaced
 )
 
 type layoutEntry struct {
@@ -117,7 +117,7 @@ type layoutEntry struct {
 	layout *layout
 }
 
-// find returns where in the table typ is, or where it is to be.
+// find returns the entry of typ in the table, or the free entry for it.
 func find(table []layoutEntry, typ unsafe.Pointer) *layoutEntry {
 	mask := uintptr(len(table) - 1)
 	for i := uintptr(typ) >> 5; ; i++ {
@@ -231,8 +231,8 @@ func newLayout(t reflect.Type) *layout {
 	return l
 }
 
-// operandOf returns the operand that a field of a kernel holds, and whether it
-// holds one.
+// operandOf returns the operand that a field of a kernel holds. ok reports whether the
+// field holds one.
 func operandOf(f reflect.StructField) (o Operand, ok bool, err error) {
 	tag, tagged := f.Tag.Lookup("rev")
 	role, optional := strings.CutSuffix(tag, ",optional")
@@ -255,13 +255,14 @@ func operandOf(f reflect.StructField) (o Operand, ok bool, err error) {
 	return o, true, nil
 }
 
-// fieldOf returns the field of the struct t that has the name and is of the kind.
+// fieldOf returns the field of the struct t with the given name and kind.
 func fieldOf(t reflect.Type, name string, kind reflect.Kind) (reflect.StructField, bool) {
 	f, ok := t.FieldByName(name)
 	return f, ok && f.Type.Kind() == kind && len(f.Index) == 1
 }
 
-// tells reports whether an operand tells what a symbol stands for.
+// tells reports whether a dimension of some operand is the symbol alone, so that the
+// operand determines its value.
 func (l *layout) tells(symbol int) bool {
 	for i := range l.fields {
 		for _, dims := range l.fields[i].shape.dims {
@@ -313,8 +314,8 @@ type sparse struct {
 	Ptr, Ind, Data []byte
 }
 
-// sameFields reports whether t has the fields of view but for the element
-// type of Data.
+// sameFields reports whether t has the fields of view. The element type of Data may
+// differ.
 func sameFields(t, view reflect.Type) bool {
 	if t.NumField() != view.NumField() {
 		return false
@@ -332,8 +333,8 @@ func isInteger(t reflect.Type) bool {
 	return t.Kind() >= reflect.Int && t.Kind() <= reflect.Uintptr
 }
 
-// isNumber also accepts structs of numbers, which have number types in them
-// that keep more than one word.
+// isNumber reports whether t is a type of numbers. Structs of numbers count too:
+// number types of more than one word are such structs.
 func isNumber(t reflect.Type) bool {
 	if t.Kind() != reflect.Struct {
 		return t.Kind() >= reflect.Int && t.Kind() <= reflect.Complex128

@@ -9,26 +9,26 @@ import (
 )
 
 // Parallel returns the step that runs the branches at the same time, on up to
-// GOMAXPROCS cores. A branch may write what no other branch reads or writes;
-// the branches may read the same operands.
+// GOMAXPROCS cores. The branches may read the same operands. A branch must not write
+// what another branch reads or writes.
 //
-// In the methods that carry cotangents back, all branches add to the
-// cotangents of what they share. There the branches run one after the other,
-// in the order given, so that the sums are the same bits whatever the number
-// of cores (their kernels may still use all cores); ParallelShared runs them at
-// the same time.
+// Adjoint and AdjointTangent run the branches one after the other, in the order
+// given, because all branches add to the cotangents of the operands that they share.
+// The sums therefore have the same bits for any number of cores. The kernels in the
+// branches may still use all cores. Use ParallelShared to run the branches at the
+// same time in these methods too.
 func Parallel[S any](branches ...Step[S]) Step[S] {
 	return ParallelShared[S, float64](nil, branches...)
 }
 
-// ParallelShared is Parallel with the operands that more than one branch
-// reads named by shared. It runs the branches at the same time in all methods:
-// each adds to cotangents of its own in place of the shared ones, and these
-// are then added up in the order of the branches. That takes memory for the
-// shared operands once a branch, and sums in another order than Parallel.
+// ParallelShared is like Parallel, but runs the branches at the same time in all
+// methods. The functions in shared return the operands that more than one branch
+// reads. Each branch adds to its own copy of their cotangents, and the copies are then
+// added up in the order of the branches. This takes memory for one copy of the shared
+// operands per branch, and sums in another order than Parallel.
 //
-// What branches share and shared does not name is a data race, and so are
-// shared operands of steps other than those of this package.
+// If branches share an operand that shared does not return, there is a data race. The
+// same holds if a step that is not made by this package uses a shared operand.
 func ParallelShared[S any, T Real](shared []func(s *S) []T, branches ...Step[S]) Step[S] {
 	f := &fork[S, T]{shared: shared, branches: append([]Step[S](nil), branches...)}
 	f.runs.New = func() any {
@@ -92,8 +92,8 @@ func (r *forkRun[S, T]) Block(_, b int) {
 	r.errs[b] = r.branches[b].pass(p)
 }
 
-// join adds up the cotangents of the branches, or if one has failed runs the
-// others back and returns the error of the first in order.
+// join adds up the cotangents of the branches. If branches have failed, it runs the
+// others back instead, and returns the error of the first that failed.
 func (r *forkRun[S, T]) join() error {
 	for b, err := range r.errs {
 		if err != nil {
@@ -108,7 +108,7 @@ func (r *forkRun[S, T]) join() error {
 	return nil
 }
 
-// undo runs the branches that have not failed back.
+// undo runs back the branches that have not failed.
 func (r *forkRun[S, T]) undo(err error) error {
 	for b := range r.branches {
 		if r.errs[b] != nil {
@@ -123,14 +123,14 @@ func (r *forkRun[S, T]) undo(err error) error {
 	return err
 }
 
-// ownCotangents are what a branch has in place of the shared cotangents.
+// ownCotangents are a branch's own copies of the shared cotangents.
 type ownCotangents[T Real] struct {
 	substitution
 	shared [][]T
 	own    []T // the elements of all shared slices, one after the other
 }
 
-// substitute sets o up to stand for o.shared, with zeros.
+// substitute makes zeros that stand for o.shared.
 func (o *ownCotangents[T]) substitute() {
 	n := 0
 	for _, x := range o.shared {
@@ -155,8 +155,8 @@ func (o *ownCotangents[T]) substitute() {
 	}
 }
 
-// sum adds o to the shared cotangents, which may be those that an enclosing
-// branch has in their place.
+// sum adds o to the shared cotangents, or to the enclosing branch's own copies of
+// them.
 func (o *ownCotangents[T]) sum() {
 	at := 0
 	for _, x := range o.shared {
@@ -173,7 +173,7 @@ func (o *ownCotangents[T]) sum() {
 	}
 }
 
-// forget drops what points into the state.
+// forget drops all pointers into the state.
 func (o *ownCotangents[T]) forget() {
 	clear(o.shared)
 	o.shared = o.shared[:0]
@@ -182,7 +182,7 @@ func (o *ownCotangents[T]) forget() {
 	o.outer = nil
 }
 
-// A substitution has memory stand for other memory, within one branch.
+// A substitution maps memory to the memory that stands for it within one branch.
 type substitution struct {
 	ranges []span
 	outer  *substitution // of the enclosing branch, if there is one
@@ -194,8 +194,8 @@ type span struct {
 	bytes    uintptr
 }
 
-// find returns what stands for the bytes at p, nil if nothing does. split is
-// true if something stands for some of them.
+// find returns the memory that stands for the bytes at p, or nil if none does. split
+// reports whether memory stands for some of the bytes but not for all of them.
 func (s *substitution) find(p unsafe.Pointer, bytes uintptr) (to unsafe.Pointer, split bool) {
 	for ; s != nil; s = s.outer {
 		for _, r := range s.ranges {
@@ -212,8 +212,8 @@ func (s *substitution) find(p unsafe.Pointer, bytes uintptr) (to unsafe.Pointer,
 	return nil, false
 }
 
-// substitute has the in operands of the kernel at k that lie in memory which s
-// stands for lie in s instead. The kernel must not write such memory itself.
+// substitute moves the in operands of the kernel at k into the memory that stands for
+// theirs in s. The kernel must not write memory for which other memory stands.
 func (l *layout) substitute(k unsafe.Pointer, s *substitution) *OperandError {
 	for i := range l.fields {
 		f := &l.fields[i]

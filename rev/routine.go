@@ -5,20 +5,21 @@ import (
 	"math"
 )
 
-// Routine returns the step compute, copy, uncompute: compute works out
-// intermediate values in ancillas, copy adds what is wanted of them to the
-// state, and the inverse of compute clears the ancillas away. The derivative
-// is that of the three in sequence, so copy may write anything that compute
-// neither reads nor writes.
+// Routine returns the step compute, copy, uncompute. compute stores intermediate
+// values in ancillas, copy adds the wanted ones to the state, and the inverse of
+// compute makes the ancillas zero again. copy may write anything that compute neither
+// reads nor writes. The derivative is that of the three in sequence. The construction
+// is that of C. H. Bennett, Logical reversibility of computation, 1973.
 //
-// The ancillas, all slices that the functions find in the state, are zero
-// before and after. If they are not zero before, the step is a Violation.
-// After it they must be exactly zero over fixed point. Over floating point
-// they must be at most √ε·m, where m is the largest of them by absolute value
-// between compute and uncompute and ε the distance from 1 to the next number,
-// and are set to exactly zero. Being constants, ancillas have no derivative:
-// their cotangents and tangents are set to zero before and after. The state of
-// cotangents still needs storage for them.
+// The ancillas are the slices that the functions return. They must be zero before and
+// after the step; otherwise the step returns a Violation. Over fixed point they must
+// be exactly zero after it. Over floating point they must be at most √ε·m, and the
+// step then sets them to exactly zero. Here m is the largest of them by absolute
+// value between compute and uncompute, and ε the distance from 1 to the next number.
+//
+// Ancillas are constants before and after, so they have no derivative. The step sets
+// their cotangents and tangents to zero before and after. The state of cotangents
+// still needs storage for them.
 func Routine[S any, T Real](compute, copy Step[S], ancillas ...func(s *S) []T) Step[S] {
 	return Step[S]{&routine[S, T]{[3]Step[S]{compute, copy, Uncall(compute)}, ancillas}}
 }
@@ -68,9 +69,10 @@ func (r *routine[S, T]) undo(p pass[S], n int, err error) error {
 	return err
 }
 
-// largest returns the index over all ancillas, and the value, of the element
-// that is largest by absolute value among those that exceed tol or are NaN, -1
-// and 0 if there is none.
+// largest returns the index, over all ancillas, and the value of the element that is
+// largest by absolute value. It considers only elements that exceed tol by absolute
+// value. If an element is NaN, largest returns that one. If there is none, it returns
+// -1 and 0.
 func (r *routine[S, T]) largest(s *S, tol T) (index int, value T) {
 	index = -1
 	i := 0

@@ -31,17 +31,19 @@ func (q seq[S]) at(k int, p pass[S]) Step[S] {
 	return q[k]
 }
 
-// Repeat returns the step that runs body count(s) times; count must return the
-// same before and after, or the step is a Violation.
+// Repeat returns the step that runs body count(s) times. count must return the same
+// number before and after. Otherwise the step returns a Violation.
 func Repeat[S any](count func(s *S) int, body Step[S]) Step[S] {
 	return Step[S]{&loop[S]{name: "Repeat", count: count, body: body}}
 }
 
-// For returns the step that runs body with *index(s) = 0, 1, ..., count(s)-1,
-// and back from the last to the first. The body must not change the index, and
-// count must return the same before and after, or the step is a Violation. The index
-// is what it was before the step when the step is over; kernels that AtIndex binds
-// select their operands by it.
+// For returns the step that runs body with *index(s) = 0, 1, ..., count(s)-1.
+// Backward, it runs body from the last index to the first. Kernels bound by AtIndex
+// can select their operands by the index. At its end the step sets the index to what
+// it was before.
+//
+// The body must not change the index, and count must return the same number before
+// and after. Otherwise the step returns a Violation.
 func For[S any](count func(s *S) int, index func(s *S) *int, body Step[S]) Step[S] {
 	return Step[S]{&loop[S]{name: "For", count: count, index: index, body: body}}
 }
@@ -98,7 +100,7 @@ func (l *loop[S]) iteration(p pass[S], n, k int) error {
 	return nil
 }
 
-// undo runs the first k of n iterations of a pass back.
+// undo runs back the first k of n iterations of a pass.
 func (l *loop[S]) undo(p pass[S], n, k int) error {
 	return undo(p, k, func(k int) Step[S] {
 		if l.index != nil {

@@ -8,17 +8,18 @@ import (
 	"unsafe"
 )
 
-// A shape tag says the dimensions of an operand:
+// A shape tag gives the dimensions of an operand:
 //
 //	C rev.General[T] `rev:"acc" shape:"m,n"`
 //	A rev.General[T] `rev:"in" shape:"TransA ? k,m : m,k"`
 //	W rev.Vector[T]  `rev:"in" shape:"n*(n-1)/2"`
 //
-// A name stands for the same number in all operands of the kernel. A dimension
-// that is a name alone tells the number; expressions (+, -, *, /, min, max and
-// parentheses) are compared with it. Names of int fields of the kernel stand for
-// their values. With a condition, the name of a bool field of the kernel, the
-// first dimensions hold where it is true.
+// A name stands for the same number in all operands of the kernel. The name of an int
+// field of the kernel stands for the value of that field. Any other name gets its
+// number from a dimension that is the name alone. A dimension may also be an
+// expression of names with +, -, *, /, min, max and parentheses; it is compared with
+// the operand. Two shapes may follow the name of a bool field of the kernel: the first
+// holds if the field is true, the second if it is false.
 
 // A shape is a parsed shape tag.
 type shape struct {
@@ -47,10 +48,10 @@ type expr struct {
 // maxSymbols bounds the names in the shapes of a kernel.
 const maxSymbols = 8
 
-// A binding holds the numbers that names stand for, as far as they are known.
+// A binding holds the numbers that names stand for. Some may not be known yet.
 type binding struct {
 	value [maxSymbols]int
-	from  [maxSymbols]int8 // the operand that told it
+	from  [maxSymbols]int8 // the operand that gave the number, -1 for an int field
 	known uint32
 }
 
@@ -83,7 +84,7 @@ func (e *expr) eval(b *binding) (int, bool) {
 		return x * y, true
 	case '/':
 		if y == 0 {
-			return -1, true // which no dimension is
+			return -1, true // no dimension is negative
 		}
 		return x / y, true
 	case '<':
@@ -104,7 +105,7 @@ func (e *expr) each(f func(symbol int)) {
 	}
 }
 
-// of returns the dimensions that hold for the kernel at k.
+// of returns the dimensions for the kernel at k, by the condition if there is one.
 func (s *shape) of(k unsafe.Pointer) dims {
 	if s.cond >= 0 && !*(*bool)(unsafe.Add(k, s.cond)) {
 		return s.dims[1]
@@ -128,7 +129,7 @@ type shapeParser struct {
 	rest    string
 }
 
-// parse reads the shape tag of a field with so many dimensions.
+// parse reads the shape tag of a field that has the given number of axes.
 func (p *shapeParser) parse(tag string, axes int) (s shape, err error) {
 	defer func() {
 		if v := recover(); v != nil {

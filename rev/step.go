@@ -8,12 +8,23 @@ import (
 
 // A Step is a reversible computation on a state S, a struct that holds the
 // operands of all kernels of a program. Other values of S hold cotangents (g),
-// tangents (t) and the tangents of cotangents (gt) in the same places; ZeroLike
-// makes them. The zero Step does nothing.
+// tangents (t) and the tangents of cotangents (gt) in the same places. [ZeroLike]
+// makes them. The zero Step does nothing. A Step holds no state, so it may run on
+// several states at the same time. Programs and their adjoints follow J.-G. Liu and
+// T. Zhao, Differentiate everything with a reversible embedded domain-specific
+// language, arXiv 2003.04617, 2020.
 //
-// A method that returns an error leaves the state as it was found, up to
-// rounding: see the package documentation for what this means for g, t and gt.
-// A panic (an *OperandError) is a bug of the caller.
+// A method either completes, or returns an error and leaves s, g, t and gt as it found
+// them. When a step of a program fails, the steps before it run back. They restore
+// fixed point to the bit, and floating point up to rounding. There is one exception:
+// if a kernel in place cannot undo its adjoint, only s is restored, and the error
+// wraps [ErrUnsupported]. The error gives the path of the step that failed, as in
+// "Seq[2].While.At(revlinalg.QR[float64])". A wrong operand is a bug of the caller,
+// so the methods panic with an *[OperandError].
+//
+// A gradient that would be wrong is an error too. If one step writes an operand and a
+// later one reads it, g must have a cotangent for it. If a field of the state is
+// tagged rev:"const", its tangent must be zero.
 type Step[S any] struct{ node node[S] }
 
 // Forward runs the step.
@@ -22,15 +33,15 @@ func (p Step[S]) Forward(s *S) error { return p.run(pass[S]{s: s}) }
 // Inverse undoes Forward.
 func (p Step[S]) Inverse(s *S) error { return p.run(pass[S]{back: true, s: s}) }
 
-// Adjoint undoes Forward, and takes the cotangents g of the state after the
-// step to those of the state before it.
+// Adjoint undoes Forward. It turns the cotangents g of the state after the step into
+// those of the state before it.
 func (p Step[S]) Adjoint(s, g *S) error { return p.run(pass[S]{back: true, s: s, g: g}) }
 
-// Tangent is Forward with tangents carried along.
+// Tangent runs Forward and carries the tangents t along.
 func (p Step[S]) Tangent(s, t *S) error { return p.run(pass[S]{s: s, t: t}) }
 
-// AdjointTangent undoes Tangent, and takes the cotangents g and their tangents
-// gt to those of the state before the step.
+// AdjointTangent undoes Tangent. It turns the cotangents g and their tangents gt into
+// those of the state before the step.
 func (p Step[S]) AdjointTangent(s, g, t, gt *S) error {
 	return p.run(pass[S]{back: true, s: s, g: g, t: t, gt: gt})
 }
@@ -57,8 +68,8 @@ func (p pass[S]) begin() (pass[S], error) {
 	return p, nil
 }
 
-// end ends a pass that begin began. It returns err, or panics if that is about an
-// operand, which is a bug of the caller.
+// end ends a pass that begin began. It panics if err is an OperandError, which is a
+// bug of the caller, and returns err otherwise.
 func (p pass[S]) end(err error) error {
 	if p.missing != nil {
 		p.missing.release()
@@ -84,17 +95,17 @@ func (p Step[S]) pass(q pass[S]) error {
 	return p.node.run(q)
 }
 
-// A pass is one run over a program. It goes back if back is set, with the
-// cotangents g, the tangents t and the tangents of cotangents gt where they are
-// there. A pass ahead with cotangents undoes that of an adjoint.
+// A pass is one run over a program. It runs back if back is set. The cotangents g, the
+// tangents t and the tangents of cotangents gt run along if they are not nil. A pass
+// forward with cotangents undoes an adjoint.
 type pass[S any] struct {
 	back        bool
 	s, g, t, gt *S
-	own         *substitution // what stands for shared cotangents, see ParallelShared
-	missing     *missing      // derivatives that are not there
+	own         *substitution // the memory that stands for shared cotangents, see ParallelShared
+	missing     *missing      // the derivatives that have been lost so far
 }
 
-// inverse returns the pass that undoes p, which is also what Uncall makes of p.
+// inverse returns the pass that undoes p.
 func (p pass[S]) inverse() pass[S] {
 	p.back = !p.back
 	p.missing = nil
@@ -125,15 +136,15 @@ func (p pass[S]) String() string {
 	return name
 }
 
-// A node is a step written once for all passes. On an error the state is as it
-// was found, as Step says.
+// A node is a step written once for all passes. On an error it leaves the state as it
+// found it (see Step).
 type node[S any] interface {
 	run(p pass[S]) error
 }
 
-// undo runs the first n steps of a pass back, after the next one has failed.
-// It returns why not all is as it was: where a kernel cannot take cotangents
-// or tangents back, s alone is restored.
+// undo runs back the first n steps of a pass, after the next one has failed. It
+// reports why the state could not be restored. If a kernel cannot take cotangents or
+// tangents back, undo restores only s.
 func undo[S any](p pass[S], n int, step func(k int) Step[S]) error {
 	var lost *Unsupported
 	p = p.inverse()
@@ -153,7 +164,8 @@ func undo[S any](p pass[S], n int, step func(k int) Step[S]) error {
 	return nil
 }
 
-// notRestored returns err with the reason why not all is as it was found.
+// notRestored returns err, joined with the reason why the state could not be
+// restored. The reason may be nil.
 func notRestored(err, reason error) error {
 	if reason == nil {
 		return err

@@ -1,11 +1,10 @@
 package rev
 
-// Uncall returns the step that undoes step: its Forward is step.Inverse, and
-// its Adjoint undoes step.Adjoint. Uncall(Uncall(p)) is p.
+// Uncall returns the step that undoes step. Its Forward is step.Inverse, and its
+// Adjoint undoes step.Adjoint. Uncall(Uncall(p)) is p.
 //
-// A kernel of step that transforms an operand in place, but cannot take
-// cotangents or tangents ahead and back, makes Adjoint or Tangent return an error
-// that wraps Unsupported.
+// If step has a kernel in place that cannot take cotangents or tangents forward and
+// back, Adjoint or Tangent returns an error that wraps an *[Unsupported].
 func Uncall[S any](step Step[S]) Step[S] {
 	if u, ok := step.node.(*uncall[S]); ok {
 		return u.step
@@ -23,11 +22,13 @@ func (u *uncall[S]) run(p pass[S]) error {
 	return nil
 }
 
-// Call returns the step that runs the step that is in *step at that time. With
-// it a step can refer to itself:
+// Call returns the step that runs *step, as it is when the program runs. A step can
+// refer to itself with it:
 //
 //	var walk rev.Step[state]
 //	walk = rev.If(more, more, rev.Seq(visit, rev.Call(&walk)), rev.Step[state]{})
+//
+// Recursion uses the ordinary stack.
 func Call[S any](step *Step[S]) Step[S] {
 	return Step[S]{&call[S]{step}}
 }

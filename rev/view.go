@@ -3,8 +3,8 @@ package rev
 import "gonum.org/v1/gonum/mat"
 
 // Vector is a strided view of N elements: element i is Data[i*Inc]. It has the
-// fields of blas64.Vector, so the two convert to each other. The view with
-// nil Data stands for no operand at all.
+// fields of blas64.Vector, so you can convert one to the other. If Data is nil, the
+// operand is absent.
 type Vector[T any] struct {
 	N    int
 	Data []T
@@ -12,21 +12,21 @@ type Vector[T any] struct {
 }
 
 // General is a view of a dense matrix stored by rows: element (i, j) is
-// Data[i*Stride+j]. It has the fields of blas64.General, so the two convert to
-// each other. The view with nil Data stands for no operand at all.
+// Data[i*Stride+j]. It has the fields of blas64.General, so you can convert one to
+// the other. If Data is nil, the operand is absent.
 type General[T any] struct {
 	Rows, Cols int
 	Data       []T
 	Stride     int
 }
 
-// ViewSlice returns the view of all of x, sharing its storage.
+// ViewSlice returns a view of all of x. It shares the storage of x.
 func ViewSlice[T any](x []T) Vector[T] {
 	return Vector[T]{N: len(x), Data: x, Inc: 1}
 }
 
-// ViewVec returns the view of v, sharing its storage. That of nil stands for no
-// operand.
+// ViewVec returns a view of v. It shares the storage of v. If v is nil, the operand is
+// absent.
 func ViewVec(v *mat.VecDense) Vector[float64] {
 	if v == nil {
 		return Vector[float64]{}
@@ -34,8 +34,8 @@ func ViewVec(v *mat.VecDense) Vector[float64] {
 	return Vector[float64](v.RawVector())
 }
 
-// ViewDense returns the view of m, sharing its storage. That of nil stands for no
-// operand.
+// ViewDense returns a view of m. It shares the storage of m. If m is nil, the operand
+// is absent.
 func ViewDense(m *mat.Dense) General[float64] {
 	if m == nil {
 		return General[float64]{}
@@ -43,8 +43,8 @@ func ViewDense(m *mat.Dense) General[float64] {
 	return General[float64](m.RawMatrix())
 }
 
-// ViewCDense returns the view of m, sharing its storage. That of nil stands for no
-// operand.
+// ViewCDense returns a view of m. It shares the storage of m. If m is nil, the operand
+// is absent.
 func ViewCDense(m *mat.CDense) General[complex128] {
 	if m == nil {
 		return General[complex128]{}
@@ -53,9 +53,9 @@ func ViewCDense(m *mat.CDense) General[complex128] {
 	return General[complex128]{Rows: r.Rows, Cols: r.Cols, Data: r.Data, Stride: r.Stride}
 }
 
-// NewGeneral returns the r×c view of data, which is stored by rows without
-// gaps, or of newly allocated zeros if data is nil. It panics with
-// mat.ErrShape if data is not of length r·c.
+// NewGeneral returns an r×c view of data, stored by rows without gaps. If data is nil,
+// the view is of newly allocated zeros. Otherwise NewGeneral panics with mat.ErrShape
+// if the length of data is not r·c.
 func NewGeneral[T any](r, c int, data []T) General[T] {
 	if r < 0 || c < 0 {
 		panic(mat.ErrNegativeDimension)
@@ -70,7 +70,7 @@ func NewGeneral[T any](r, c int, data []T) General[T] {
 	return General[T]{Rows: r, Cols: c, Data: data, Stride: max(c, 1)}
 }
 
-// Row returns row i of m, sharing its storage. It is nil if m has no columns.
+// Row returns row i of m. It shares the storage of m. It is nil if m has no columns.
 func (m General[T]) Row(i int) []T {
 	if m.Cols == 0 {
 		return nil

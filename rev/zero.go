@@ -10,13 +10,13 @@ import (
 	"revnum/fixed"
 )
 
-// ZeroLike returns a state of the shapes of s with all numbers zero, for
-// cotangents or tangents. Numbers are floating, complex and fixed point, and
-// structs and arrays of them. Slices, pointers, views and gonum's types get storage
-// of their own; what shares storage in s does so in the result.
+// ZeroLike returns a state with the shapes of s and all numbers zero. Use it for
+// cotangents and tangents. Numbers are floating, complex and fixed point, and structs
+// and arrays of them. Slices, pointers, views and gonum's types in the result have
+// storage of their own. Where they share storage in s, they share it in the result.
 //
-// Everything else is structure: integers, strings and flags are copied, and the
-// result shares slices of them, maps, functions and channels with s.
+// Everything else is structure. Integers, strings and flags are copied. The result
+// shares slices of them, maps, functions and channels with s.
 func ZeroLike[S any](s *S) *S {
 	var z zeroer
 	z.add(unsafe.Pointer(s), 1, reflect.TypeFor[S]())
@@ -33,13 +33,14 @@ func ZeroLike[S any](s *S) *S {
 	return (*S)(z.at(unsafe.Pointer(s)))
 }
 
-// A zeroer holds the memory of a state that the result has storage of its own for.
+// A zeroer holds the memory of a state for which the result gets storage of its own.
 type zeroer struct {
 	blocks []zeroBlock
 	seen   map[zeroBlock]bool
 }
 
-// A zeroBlock is elements of a state one after the other, and what stands for them.
+// A zeroBlock is a run of elements of a state, and the memory of the result that
+// stands for them.
 type zeroBlock struct {
 	from, to unsafe.Pointer
 	bytes    uintptr
@@ -50,7 +51,7 @@ func (b *zeroBlock) lo() uintptr { return uintptr(b.from) }
 func (b *zeroBlock) hi() uintptr { return uintptr(b.from) + b.bytes }
 func (b *zeroBlock) len() int    { return int(b.bytes / max(1, b.elem.Size())) }
 
-// add adds n elements at p and all that they lead to.
+// add adds n elements at p, and all elements that they lead to.
 func (z *zeroer) add(p unsafe.Pointer, n int, elem reflect.Type) {
 	b := zeroBlock{from: p, bytes: uintptr(n) * elem.Size(), elem: elem}
 	if z.seen[b] {
@@ -69,7 +70,7 @@ func (z *zeroer) add(p unsafe.Pointer, n int, elem reflect.Type) {
 	}
 }
 
-// scan adds what the addressable value v leads to.
+// scan adds the elements that the addressable value v leads to.
 func (z *zeroer) scan(v reflect.Value) {
 	t := v.Type()
 	switch kind := t.Kind(); {
@@ -116,7 +117,7 @@ func (z *zeroer) allocate() {
 	z.blocks = joined
 }
 
-// at returns what stands for p.
+// at returns the address in the result that stands for p.
 func (z *zeroer) at(p unsafe.Pointer) unsafe.Pointer {
 	i, ok := slices.BinarySearchFunc(z.blocks, uintptr(p), func(b zeroBlock, p uintptr) int { return cmp.Compare(b.lo(), p) })
 	if !ok {
@@ -126,7 +127,7 @@ func (z *zeroer) at(p unsafe.Pointer) unsafe.Pointer {
 	return unsafe.Add(b.to, uintptr(p)-b.lo())
 }
 
-// fill sets the addressable value d, which is zero, to what stands for v.
+// fill sets the addressable value d, which is zero, to the value that stands for v.
 func (z *zeroer) fill(d, v reflect.Value) {
 	t := v.Type()
 	switch kind := t.Kind(); {
@@ -154,7 +155,8 @@ func (z *zeroer) fill(d, v reflect.Value) {
 	}
 }
 
-// exported returns the addressable field f so that it may be read and set.
+// exported returns the addressable field f as a value that may be read and set, even
+// if f is not exported.
 func exported(f reflect.Value) reflect.Value {
 	return reflect.NewAt(f.Type(), f.Addr().UnsafePointer()).Elem()
 }
@@ -166,8 +168,8 @@ func addressable(v reflect.Value) reflect.Value {
 	return p
 }
 
-// hasStorage reports whether what slices and pointers have for elements of type t is
-// storage of numbers, or may lead to some.
+// hasStorage reports whether elements of type t, behind a slice or a pointer, are
+// numbers or may lead to numbers.
 func hasStorage(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Struct, reflect.Array, reflect.Pointer, reflect.Slice, reflect.Interface:
@@ -176,8 +178,8 @@ func hasStorage(t reflect.Type) bool {
 	return isNumberType(t)
 }
 
-// isNumberType reports whether values of type t are numbers, which have
-// derivatives, or structs or arrays of nothing else.
+// isNumberType reports whether t is a type of numbers that have derivatives, or a
+// struct or array of nothing else.
 func isNumberType(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Float32, reflect.Float64, reflect.Complex64, reflect.Complex128:
