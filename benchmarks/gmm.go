@@ -98,7 +98,7 @@ written.
 	flags := cmd.Flags()
 	flags.VarP(&f.components, "components", "k", "number of components, or a range of numbers to choose from")
 	flags.TextVar(&f.opts.Covariance, "covariance", gmm.Full, "kind of covariances: full, tied, diagonal or spherical")
-	flags.IntVar(&f.opts.Starts, "starts", 4, "number of clusterings to start from, of which the best fit is kept")
+	flags.IntVar(&f.opts.Starts, "starts", 1, "number of clusterings to start from, of which the best fit is kept")
 	flags.IntVar(&f.opts.MaxIter, "max-iter", 500, "largest number of iterations of a start")
 	flags.Float64Var(&f.opts.Tolerance, "tolerance", 1e-3, "gain of an iteration, for each point, at which a start ends")
 	flags.BoolVar(&f.opts.Polish, "polish", false, "take the best start on to its maximum")

@@ -24,7 +24,7 @@ type Options struct {
 	Covariance Covariance
 
 	// Starts is the number of clusterings to start from, of which the best fit
-	// is kept; 0 means 4. Those that are equal count as one start. There is only
+	// is kept; 0 means 1. Those that are equal count as one start. There is only
 	// one with Init or InitMeans.
 	Starts int
 
@@ -432,10 +432,7 @@ func (f *fit) starts(ctx context.Context, keep func(*Mixture, Start)) error {
 		vec.MulTo(scaled.RawRowView(i), x.Row(i), scale)
 	}
 	opts := &kmeans.Options{Weights: f.opts.Weights, Source: f.source, Workers: f.opts.Workers}
-	starts := f.opts.Starts
-	if starts == 0 {
-		starts = 4
-	}
+	starts := max(f.opts.Starts, 1)
 	if m := f.opts.InitMeans; m != nil {
 		starts = 1
 		opts.Init, opts.MaxIter = mat.NewDense(k, x.Cols, nil), 1

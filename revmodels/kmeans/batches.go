@@ -17,7 +17,7 @@ import (
 // done before there were centroids.
 func (s *search) batches(ctx context.Context, r *Start, rnd *rand.Rand, size, most int, tolerance float64) bool {
 	order := rnd.Perm(s.n)
-	counts := s.sample(ctx, r, rnd, order[:min(s.n, max(3*size, 10*s.k))], most, tolerance)
+	counts := s.begin(ctx, r, rnd, order[:min(s.n, max(3*size, 10*s.k))], most, tolerance)
 	if counts == nil {
 		return false
 	}
@@ -66,9 +66,9 @@ func (s *search) batches(ctx context.Context, r *Start, rnd *rand.Rand, size, mo
 	return true
 }
 
-// sample sets the centroids to those of some points, and returns the
+// begin sets the centroids to those of some points, and returns the
 // weights of the points of each, nil if ctx was done before.
-func (s *search) sample(ctx context.Context, r *Start, rnd *rand.Rand, which []int, most int, tolerance float64) []float64 {
+func (s *search) begin(ctx context.Context, r *Start, rnd *rand.Rand, which []int, most int, tolerance float64) []float64 {
 	points := rev.NewGeneral[float64](len(which), s.d, nil)
 	var weights []float64
 	for p, i := range which {
@@ -83,8 +83,7 @@ func (s *search) sample(ctx context.Context, r *Start, rnd *rand.Rand, which []i
 		return nil
 	}
 	start := new(Start)
-	in.lloyd(ctx, start, most, tolerance)
-	in.improve(ctx, start, rnd, most, tolerance)
+	in.descend(ctx, start, rnd, most, tolerance)
 	r.Swaps, r.Filled = start.Swaps, start.Filled
 	copy(s.centroids.Data, in.centroids.Data)
 	counts := make([]float64, s.k)

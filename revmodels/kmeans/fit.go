@@ -93,10 +93,10 @@ func (r *Report) String() string {
 //
 // Each start chooses centroids by greedy k-means++ (Arthur and Vassilvitskii, 2007)
 // and takes steps of Lloyd's algorithm, with Hamerly's bounds (2010). A centroid
-// that has lost its points moves to the point farthest from its own. That finds a
-// local minimum. Then, as long as that lowers the cost, the centroid that is missed
-// least moves to the cluster that gains most from a second one, and Lloyd's
-// algorithm goes on. A fit that has not converged is not an error: see the report.
+// that has lost its points moves to the point farthest from its own. Then, as long
+// as that lowers the cost, the centroid that is missed least moves to the cluster
+// that gains most from a second one, and Lloyd's algorithm goes on. That finds a
+// local minimum, most often a good one. A fit that has not converged is not an error: see the report.
 //
 // It returns an error if k < 1, if x has no columns or fewer rows than k, if it
 // has a NaN, an infinity or numbers so large that their squares overflow (the
@@ -249,8 +249,7 @@ func (s *search) start(ctx context.Context, opts *Options, rnd *rand.Rand) (r St
 		if !s.seed(ctx, rnd) {
 			return r, false
 		}
-		s.lloyd(ctx, &r, most, tolerance)
-		r.Cost = s.improve(ctx, &r, rnd, most, tolerance)
+		r.Cost = s.descend(ctx, &r, rnd, most, tolerance)
 	}
 	r.Duration = time.Since(begin)
 	return r, true

@@ -3,6 +3,7 @@ package kmeans
 import (
 	"context"
 	"math"
+	"slices"
 
 	"revnum/internal/parallel"
 	"revnum/internal/simd/dense"
@@ -80,6 +81,7 @@ type searchScratch struct {
 	points       []float64 // D×panel: points whose bounds did not decide
 	which        [panel]int
 	best, second [panel]float64 // the largest two scores
+	top, lesser  [panel]float64
 	label        [panel]int32
 	before       [panel]int32
 }
@@ -236,14 +238,13 @@ func (s *search) margin(norm float64) float64 {
 	return float64(2*s.d+8) * (float64(0x1p-52*float64(r*r)) + math.SmallestNonzeroFloat64)
 }
 
+var ones = slices.Repeat([]float64{1}, panel)
+
 // score sets rows of tile to the scores of the given centroids at n points held
 // by coordinate.
 func (s *search) score(tile, points, c, halves []float64, n int) {
 	for k, half := range halves {
-		row := tile[k*panel:][:n]
-		for p := range row {
-			row[p] = -half
-		}
+		vec.ScaleTo(tile[k*panel:][:n], -half, ones[:n])
 	}
 	dense.Gemm(len(halves), n, s.d, 1, c, s.d, 1, points, panel, 1, tile, panel)
 }
@@ -253,17 +254,21 @@ func (s *search) score(tile, points, c, halves []float64, n int) {
 func (s *search) nearest(t *searchScratch, x []float64, n int) {
 	s.score(t.tile, x, s.scored, s.halves, n)
 	best, second, label := t.best[:n], t.second[:n], t.label[:n]
-	for p := range best {
-		best[p], second[p], label[p] = t.tile[p], math.Inf(-1), 0
-	}
+	top, lesser := t.top[:n], t.lesser[:n]
+	copy(best, t.tile)
+	vec.ScaleTo(second, math.Inf(-1), ones[:n])
 	for k := 1; k < s.k; k++ {
+		row := t.tile[k*panel:][:n]
+		vec.MaxTo(top, best, row)
+		vec.AddTo(lesser, best, row) // and what is left of the sum: rounding, which the margin covers
+		vec.Axpy(-1, top, lesser)
+		vec.MaxTo(second, second, lesser)
+		copy(best, top)
+	}
+	for k := s.k - 1; k >= 0; k-- {
 		for p, v := range t.tile[k*panel:][:n] {
-			if v > second[p] {
-				if v > best[p] {
-					best[p], second[p], label[p] = v, best[p], int32(k)
-				} else {
-					second[p] = v
-				}
+			if v == best[p] {
+				label[p] = int32(k)
 			}
 		}
 	}
@@ -503,8 +508,8 @@ func (s *search) cost(dists []float64) (cost float64) {
 
 // lloyd takes steps of Lloyd's algorithm, of which there are to be at most the
 // given number in all, until no point changes its centroid, or the squares of the
-// moves of the centroids sum to at most the tolerance. It leaves labels and bounds
-// that belong to the centroids.
+// moves of the centroids sum to at most the tolerance. Labels and bounds are those
+// of the centroids before and after.
 func (s *search) lloyd(ctx context.Context, r *Start, most int, tolerance float64) {
 	r.Converged = false
 	s.resum()
@@ -528,7 +533,6 @@ func (s *search) lloyd(ctx context.Context, r *Start, most int, tolerance float6
 			r.Converged = true
 		}
 	}
-	s.assign()
 }
 
 // fillEmpty moves each centroid without points to the point that is farthest

@@ -84,6 +84,8 @@ func TestStep(t *testing.T) {
 		s := newSearch(x, nil, p.comps, 2)
 		s.seed(t.Context(), rnd)
 		s.resum()
+		s.update()
+		s.step() // decides where candidates are equally near
 		for step := range 8 {
 			_, labels, _, _ := reference(s.centroids, x)
 			counts := make([]float64, p.comps)

@@ -1,10 +1,16 @@
 package kmeans
 
 import (
+	"cmp"
 	"context"
+	"math"
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
+	"revnum/internal/simd/dense"
+	"revnum/internal/simd/vec"
 	"revnum/rev"
 )
 
@@ -18,8 +24,22 @@ import (
 // split is a clustering of the points of one centroid in two.
 type split struct {
 	of   []float64 // the centroid
-	gain float64   // by how much the cost falls
+	most float64   // more than gain
+	gain float64   // by how much the cost falls; +Inf where that was not needed so far
 	two  rev.General[float64]
+}
+
+// descend takes the centroids to a minimum of the cost that no swap lowers, and
+// returns the cost. Before and between swaps it is not worth while to go all the way:
+// two centroids in one cluster take many small steps.
+func (s *search) descend(ctx context.Context, r *Start, rnd *rand.Rand, most int, tolerance float64) float64 {
+	const loose = 1e-2 // of the mean variance
+	if rough := loose * s.variance; tolerance < rough {
+		s.lloyd(ctx, r, most, rough)
+		s.improve(ctx, r, rnd, most, rough)
+	}
+	s.lloyd(ctx, r, most, tolerance)
+	return s.improve(ctx, r, rnd, most, tolerance)
 }
 
 // improve makes swaps, with Lloyd's algorithm after each, until none is found that
@@ -54,73 +74,145 @@ func (s *search) improve(ctx context.Context, r *Start, rnd *rand.Rand, most int
 // bestSwap returns the centroid to take away and that whose points to split, for
 // the largest fall of the cost, or -1 if there is none.
 func (s *search) bestSwap(ctx context.Context, rnd *rand.Rand, dists []float64, splits []split) (from, to int) {
-	// What each centroid costs, and what the points do without it.
-	costs, without, order := make([]float64, s.k), make([]float64, s.k), make([]int, s.k)
-	for i, k := range s.labels {
-		w := s.weight(i)
-		costs[k] += float64(w * dists[i])
-		without[k] += float64(w * max(0, float64(s.lower[i]*s.lower[i])-dists[i]))
+	// Bounds on distances make a bound on what the points do without a centroid. They
+	// are only made sharp if some cluster may gain more.
+	without, _ := s.without(dists)
+	members := s.members()
+	candidates, costs := s.candidates(members, dists, splits, without)
+	if len(candidates) == 0 {
+		return -1, -1
 	}
-	for k := range order {
-		order[k] = k
-	}
-	slices.SortFunc(order, func(a, b int) int {
-		switch {
-		case costs[a] > costs[b]:
-			return -1
-		case costs[a] < costs[b]:
-			return 1
-		}
-		return a - b
-	})
-	least := 0
-	for k := range without {
-		if without[k] < without[least] {
-			least = k
-		}
-	}
-	from, to = -1, -1
+	s.assign()
+	without, from = s.without(dists)
+	to = -1
 	var best float64
-	for _, k := range order {
-		// No split gains more than what the cluster costs.
-		if costs[k] <= without[least]+best || ctx.Err() != nil {
+	for _, k := range candidates {
+		if splits[k].most <= without+best || ctx.Err() != nil {
 			break
 		}
-		if k == least {
+		if k == from {
 			continue
 		}
-		if !slices.Equal(splits[k].of, s.centroids.Row(k)) {
-			splits[k] = s.split(ctx, rnd, k, costs[k])
+		if math.IsInf(splits[k].gain, 1) {
+			s.split(ctx, rnd, &splits[k], members[k], costs[k])
 		}
-		if gain := splits[k].gain - without[least]; gain > best {
-			from, to, best = least, k, gain
+		if gain := splits[k].gain - without; gain > best {
+			to, best = k, gain
 		}
+	}
+	if to < 0 {
+		from = -1
 	}
 	return from, to
 }
 
-// split clusters the points of centroid k, which cost what is given, in two.
-func (s *search) split(ctx context.Context, rnd *rand.Rand, k int, cost float64) split {
-	var points, weights []float64
-	for i, label := range s.labels {
-		if int(label) != k {
+// candidates returns the centroids whose points may gain more than is given if they
+// are split, those that may gain most first, and what the points of all cost.
+func (s *search) candidates(members [][]int, dists []float64, splits []split, least float64) (list []int, costs []float64) {
+	costs = make([]float64, s.k)
+	for k, points := range members {
+		for _, i := range points {
+			costs[k] += float64(s.weight(i) * dists[i])
+		}
+		// No split gains more than what the cluster costs, nor than its largest scatter.
+		if costs[k] <= least {
 			continue
 		}
-		points = append(points, s.x.Row(i)...)
+		if !slices.Equal(splits[k].of, s.centroids.Row(k)) {
+			splits[k] = split{of: slices.Clone(s.centroids.Row(k)), gain: math.Inf(1), most: s.scatter(points, k)}
+		}
+		if splits[k].most > least {
+			list = append(list, k)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(splits[b].most, splits[a].most) })
+	return list, costs
+}
+
+// without returns the least that the points do more if they lose their centroid, and
+// which it is.
+func (s *search) without(dists []float64) (least float64, k int) {
+	more := make([]float64, s.k)
+	for i, label := range s.labels {
+		l := max(0, s.lower[i])
+		more[label] += float64(s.weight(i) * max(0, float64(l*l)-dists[i]))
+	}
+	k = floats.MinIdx(more)
+	return more[k], k
+}
+
+// members lists the points of each centroid.
+func (s *search) members() [][]int {
+	sizes := make([]int, s.k)
+	for _, label := range s.labels {
+		sizes[label]++
+	}
+	members, all := make([][]int, s.k), make([]int, s.n)
+	for k, size := range sizes {
+		members[k], all = all[:0:size], all[size:]
+	}
+	for i, label := range s.labels {
+		members[label] = append(members[label], i)
+	}
+	return members
+}
+
+// scatter returns a bound on what clustering the points of centroid k in two gains.
+// That is the largest scatter uᵀ·S·u at most, for unit vectors u and
+// S = Σ w·(x - c)·(x - c)ᵀ: what the means of the parts explain lies along a line.
+// The bound on this eigenvalue is the eighth root of the trace of S⁸.
+func (s *search) scatter(points []int, k int) float64 {
+	d := s.d
+	m, square := make([]float64, d*d), make([]float64, d*d)
+	t, w := &s.scratch[0], make([]float64, panel)
+	c := s.scored[k*d : (k+1)*d]
+	for first := 0; first < len(points); first += panel {
+		part := points[first:min(first+panel, len(points))]
+		for p, i := range part {
+			s.take(t, p, i)
+			w[p] = s.weight(i)
+		}
+		vec.SubColumn(len(part), t.points, panel, t.points, panel, c)
+		dense.WeightedMoments(d, len(part), nil, m, d, w[:len(part)], t.points, panel)
+	}
+	var size float64
+	for i := range d {
+		size = max(size, m[i*d+i])
+		for j := range i {
+			m[j*d+i] = m[i*d+j]
+		}
+	}
+	if size == 0 {
+		return 0
+	}
+	vec.ScaleTo(m, 1/size, m)
+	for range 2 {
+		clear(square)
+		dense.Gemm(d, d, d, 1, m, d, 1, m, d, 1, square, d)
+		m, square = square, m
+	}
+	return size * math.Pow(vec.SumSquares(m), 0.125) * (1 + slack)
+}
+
+// split clusters the points of a centroid, which cost what is given, in two.
+func (s *search) split(ctx context.Context, rnd *rand.Rand, into *split, members []int, cost float64) {
+	into.gain = 0
+	if len(members) < 2 {
+		return
+	}
+	points := rev.NewGeneral[float64](len(members), s.d, nil)
+	var weights []float64
+	for p, i := range members {
+		copy(points.Row(p), s.x.Row(i))
 		if s.w != nil {
 			weights = append(weights, s.w[i])
 		}
 	}
-	result := split{of: slices.Clone(s.centroids.Row(k))}
-	if len(points) < 2*s.d {
-		return result
-	}
-	in := newSearch(rev.NewGeneral(len(points)/s.d, s.d, points), weights, 2, s.workers)
+	in := newSearch(points, weights, 2, s.workers)
 	if in.seed(ctx, rnd) {
 		in.lloyd(ctx, new(Start), 10, 0)
-		result.gain = cost - in.cost(nil)
-		result.two = rev.NewGeneral(2, s.d, slices.Clone(in.centroids.Data))
+		into.gain = cost - in.cost(nil)
+		into.two = rev.NewGeneral(2, s.d, slices.Clone(in.centroids.Data))
 	}
 	in.close()
-	return result
 }
