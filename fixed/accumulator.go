@@ -2,15 +2,18 @@ package fixed
 
 import "math/bits"
 
-// Accumulator is a sum of products that is rounded only when it is read. It
-// holds an integer multiple of 2⁻⁸⁶ in 128 bits, and wraps at ±2⁴¹: every
-// product of two numbers goes in exactly, and no sum of fewer than two products
-// of the largest numbers, or of 2²¹ products of numbers below 2¹⁰, wraps. A sum
-// that wraps on the way and ends in range is right.
+// Accumulator is a sum of products that is rounded only when it is read. It holds an
+// integer multiple of 2⁻⁸⁶ in 128 bits, and wraps at ±2⁴¹. Every product of two
+// numbers is added exactly. A sum of one product of the largest numbers does not
+// wrap, nor does one of 2²¹ products of numbers below 2¹⁰. A sum that wraps on the
+// way is right if it ends in range.
 //
-// Its additions are those of integers, so they commute, associate and are
-// undone to the bit by the subtraction of the same operands. The zero value is
-// the empty sum. It may be copied and compared with ==.
+// Its additions are those of integers. They commute and associate, so the bits of a
+// sum depend neither on its order nor on how it is divided among workers.
+// Subtracting the same operands undoes them to the bit.
+//
+// The zero value is the empty sum. You may copy an Accumulator, and compare two with
+// ==.
 type Accumulator struct {
 	hi, lo uint64 // the integer hi·2⁶⁴ + lo, in two's complement
 }
@@ -71,14 +74,14 @@ func (a *Accumulator) SubDot(x, y []Q43) {
 	a.SubAcc(dot(x, y))
 }
 
-// Dot returns Σ x_i·y_i, rounded once, to nearest even, and wrapped. It panics
-// if y is shorter than x.
+// Dot returns Σ x_i·y_i, rounded once, to nearest even, and wrapped. It panics if y
+// is shorter than x.
 func Dot(x, y []Q43) Q43 {
 	return dot(x, y).Round()
 }
 
-// dot returns Σ x_i·y_i. The sum is kept in local variables: behind the pointer
-// of AddMul it would be loaded and stored for each product.
+// dot returns Σ x_i·y_i. It keeps the sum in local variables. Through the pointer of
+// AddMul, the sum would be loaded and stored for each product.
 func dot(x, y []Q43) Accumulator {
 	y = y[:len(x)]
 	var hi, lo, c uint64
@@ -107,8 +110,8 @@ func (a Accumulator) RoundChecked() (Q43, error) {
 	return q, nil
 }
 
-// round returns the sum rounded to nearest even and wrapped, and whether it is
-// in range.
+// round returns the sum rounded to nearest even and wrapped. It reports whether the
+// sum is in range.
 func (a Accumulator) round() (Q43, bool) {
 	// Half a unit, less 2⁻⁸⁶ when the quotient is even, then the floor.
 	lo, c := bits.Add64(a.lo, 1<<(FracBits-1)-1+a.lo>>FracBits&1, 0)

@@ -2,18 +2,18 @@ package fixed
 
 import "math/bits"
 
-// The derivative rules of the functions, as adjoints: of y += f(x), with the
-// cotangent ȳ of y, the adjoint is y -= f(x) and
+// The derivative rules of the functions are adjoints. The adjoint of y += f(x), with
+// the cotangent ȳ of y, is y -= f(x) and
 //
 //	x̄ += fAdjoint(x, ȳ),  fAdjoint(x, ȳ) = f'(x)·ȳ
 //
-// and since f'(x) is a number, the tangent is ẏ += fAdjoint(x, ẋ) by the same
-// function. A function of two numbers has two partial derivatives, and two
-// results; its tangent is the sum of the first result for the first tangent and
-// the second for the second.
+// f'(x) is a number, so the same function gives the tangent: ẏ += fAdjoint(x, ẋ). A
+// function of two numbers has two partial derivatives, so its adjoint has two
+// results. Its tangent is the first result for the first tangent plus the second
+// result for the second tangent.
 //
-// Each is a composition of a few operations of this package, rounded one by
-// one, and wraps, and panics, as these do.
+// Each adjoint is a composition of a few operations of this package. Each of these
+// rounds, wraps and panics as usual.
 
 // ExpAdjoint returns eˣ·ȳ.
 func ExpAdjoint(x, gy Q43) (gx Q43) { return Exp(x).Mul(gy) }
@@ -27,8 +27,7 @@ func LogAdjoint(x, gy Q43) (gx Q43) { return gy.Div(x) }
 // Log2Adjoint returns ȳ/(x·ln 2).
 func Log2Adjoint(x, gy Q43) (gx Q43) { return gy.Div(x).Mul(Log2E) }
 
-// SqrtAdjoint returns ȳ/(2√x). It panics, as a division by zero does, if x is
-// zero.
+// SqrtAdjoint returns ȳ/(2√x). If x is zero, it panics as a division by zero does.
 func SqrtAdjoint(x, gy Q43) (gx Q43) { return gy.Div(2 * Sqrt(x)) }
 
 // SinAdjoint returns cos x·ȳ.
@@ -37,7 +36,8 @@ func SinAdjoint(x, gy Q43) (gx Q43) { return Cos(x).Mul(gy) }
 // CosAdjoint returns -sin x·ȳ.
 func CosAdjoint(x, gy Q43) (gx Q43) { return -Sin(x).Mul(gy) }
 
-// HypotAdjoint returns x/h·z̄ and y/h·z̄ for h = √(x²+y²), and zero at the origin.
+// HypotAdjoint returns x/h·z̄ and y/h·z̄ for h = √(x²+y²). At the origin it returns
+// zeros.
 func HypotAdjoint(x, y, gz Q43) (gx, gy Q43) {
 	h := Hypot(x, y)
 	if h == 0 {
@@ -46,15 +46,15 @@ func HypotAdjoint(x, y, gz Q43) (gx, gy Q43) {
 	return mulDiv(gz, x, h), mulDiv(gz, y, h)
 }
 
-// Atan2Adjoint returns x/h²·z̄ and -y/h²·z̄ for h = √(x²+y²), the cotangents of y
-// and of x. It panics, as a division by zero does, at the origin.
+// Atan2Adjoint returns the cotangents of y and x: x/h²·z̄ and -y/h²·z̄ for h =
+// √(x²+y²). At the origin it panics as a division by zero does.
 func Atan2Adjoint(y, x, gz Q43) (gy, gx Q43) {
 	h := Hypot(x, y)
 	return mulDiv(gz, x, h).Div(h), -mulDiv(gz, y, h).Div(h)
 }
 
 // PowAdjoint returns y·xʸ⁻¹·z̄ and ln x·xʸ·z̄. The second is zero if x is not
-// positive: the power is then defined for isolated y only.
+// positive, because the power is then defined only for isolated y.
 func PowAdjoint(x, y, gz Q43) (gx, gy Q43) {
 	if y != 0 {
 		gx = Pow(x, y.SubSat(One)).Mul(y).Mul(gz)
@@ -76,7 +76,8 @@ func mulDiv(a, b, h Q43) Q43 {
 	return v
 }
 
-// Unary is a function of one number with its adjoint.
+// Unary is a function y = f(x) of one number, with its adjoint: the cotangent of x
+// is x̄ += fAdjoint(x, ȳ).
 type Unary struct {
 	Name    string
 	Func    func(x Q43) Q43

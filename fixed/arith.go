@@ -4,16 +4,16 @@ import "math/bits"
 
 // Mul returns x·y rounded to nearest, ties to even, and wrapped.
 //
-// With x = x₁·2⁴³ + x₀, 0 <= x₀ < 2⁴³, the product of the integers over 2⁴³ is
-// x₁·y + x₀·y/2⁴³. The first term is a product of words. The second is the high
-// word of f·y for f = x₀·2²¹, less f when y is negative, since the machine's
-// product takes y for y + 2⁶⁴. The low word of f·y is what is rounded away, in
-// units of 2⁻⁶⁴. Its last 21 bits are zero, so the parity of the quotient can be
-// put there to decide ties: the sum with 2⁶³-1 carries exactly when the quotient
-// is to be rounded up.
+// Let x = x₁·2⁴³ + x₀ with 0 <= x₀ < 2⁴³. The product of the integers over 2⁴³ is
+// x₁·y + x₀·y/2⁴³. The first term is a product of words. The second is the high word
+// of f·y for f = x₀·2²¹. If y is negative, f is subtracted, because the machine's
+// product takes y for y + 2⁶⁴. The low word of f·y is the part that is rounded away,
+// in units of 2⁻⁶⁴. Its last 21 bits are zero, so the parity of the quotient can be
+// put there to decide ties: the sum with 2⁶³-1 then carries exactly when the
+// quotient must be rounded up.
 //
-// Product inlines this into generic code, so that it must stay within the
-// inliner's budget for all types of Product together.
+// Product inlines Mul into generic code. It must therefore stay within the inliner's
+// budget for all types of Product together.
 func (x Q43) Mul(y Q43) Q43 {
 	hi, lo := bits.Mul64(uint64(x<<(64-FracBits)), uint64(y))
 	hi += uint64(x>>FracBits*y - y>>63&(x<<(64-FracBits)))
@@ -22,23 +22,23 @@ func (x Q43) Mul(y Q43) Q43 {
 	return Q43(hi)
 }
 
-// MulAdd returns x + a·b, the product rounded as by Mul and the sum wrapped.
+// MulAdd returns x + a·b. The product is rounded as by Mul, and the sum wraps.
 // MulSub undoes it.
 func (x Q43) MulAdd(a, b Q43) Q43 { return x + a.Mul(b) }
 
-// MulSub returns x - a·b, the product rounded as by Mul and the difference
-// wrapped. MulAdd undoes it.
+// MulSub returns x - a·b. The product is rounded as by Mul, and the difference
+// wraps. MulAdd undoes it.
 func (x Q43) MulSub(a, b Q43) Q43 { return x - a.Mul(b) }
 
-// Div returns x/y rounded to nearest, ties to even, and wrapped. It panics, as
-// the division of integers does, if y is zero.
+// Div returns x/y rounded to nearest, ties to even, and wrapped. If y is zero, it
+// panics as the division of integers does.
 func (x Q43) Div(y Q43) Q43 {
 	q, _, _ := quotient(x, y)
 	return q
 }
 
-// quotient returns x/y rounded to nearest even and wrapped, whether it is in
-// range, and whether it is negative.
+// quotient returns x/y rounded to nearest even and wrapped. It reports whether the
+// quotient is in range, and whether it is negative.
 func quotient(x, y Q43) (q Q43, ok, negative bool) {
 	n, d := magnitude(x), magnitude(y)
 	negative = (x < 0) != (y < 0)
@@ -56,15 +56,15 @@ func quotient(x, y Q43) (q Q43, ok, negative bool) {
 	return q, ok && fits, negative
 }
 
-// product returns x·y rounded to nearest even and wrapped, and whether it is
-// in range.
+// product returns x·y rounded to nearest even and wrapped. It reports whether the
+// product is in range.
 func product(x, y Q43) (Q43, bool) {
 	var a Accumulator
 	a.AddMul(x, y)
 	return a.round()
 }
 
-// Checked arithmetic: the result of the wrapping form, or an error.
+// Checked arithmetic returns the result of the wrapping form, or an error.
 
 // AddChecked returns x + y, or ErrRange.
 func (x Q43) AddChecked(y Q43) (Q43, error) {
@@ -93,7 +93,8 @@ func (x Q43) MulChecked(y Q43) (Q43, error) {
 	return p, nil
 }
 
-// DivChecked returns x/y rounded as by Div, ErrDivideByZero or ErrRange.
+// DivChecked returns x/y rounded as by Div. The error is ErrDivideByZero or
+// ErrRange.
 func (x Q43) DivChecked(y Q43) (Q43, error) {
 	if y == 0 {
 		return 0, ErrDivideByZero
@@ -116,8 +117,8 @@ func (x Q43) AbsChecked() (Q43, error) {
 	return x, nil
 }
 
-// Saturating arithmetic: the result of the wrapping form, or the end of the
-// range that is nearer to it.
+// Saturating arithmetic returns the exact result rounded as by the wrapping form, or
+// the end of the range nearest to it.
 
 // limit returns the end of the range on the given side of zero.
 func limit(negative bool) Q43 {
@@ -154,8 +155,8 @@ func (x Q43) MulSat(y Q43) Q43 {
 	return p
 }
 
-// DivSat returns x/y rounded as by Div, or the end of the range nearest to it.
-// It panics if y is zero, as Div does.
+// DivSat returns x/y rounded as by Div, or the end of the range nearest to it. It
+// panics if y is zero, as Div does.
 func (x Q43) DivSat(y Q43) Q43 {
 	q, ok, negative := quotient(x, y)
 	if !ok {
@@ -167,7 +168,7 @@ func (x Q43) DivSat(y Q43) Q43 {
 // NegSat returns -x, or Max for Min.
 func (x Q43) NegSat() Q43 { return Q43(0).SubSat(x) }
 
-// Abs returns |x|, wrapped: Min for Min.
+// Abs returns |x|, wrapped: the result for Min is Min.
 func (x Q43) Abs() Q43 {
 	if x < 0 {
 		return -x

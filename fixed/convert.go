@@ -17,13 +17,12 @@ func FromIntChecked(i int) (Q43, error) {
 	return x, nil
 }
 
-// Int returns x without its fraction: rounded toward zero, as conversions of
-// the language to int are.
+// Int returns x rounded toward zero, as conversions of the language to int are.
 func (x Q43) Int() int { return int(x / One) }
 
-// FromFloat64 returns v rounded to nearest, ties to even, and wrapped: v modulo
-// 2²¹, in [-2²⁰, 2²⁰). It panics with ErrDomain if v is NaN and with ErrRange if
-// v is infinite.
+// FromFloat64 returns v rounded to nearest, ties to even, and wrapped: the result is
+// v modulo 2²¹, in [-2²⁰, 2²⁰). It panics with ErrDomain if v is NaN and with
+// ErrRange if v is infinite.
 func FromFloat64(v float64) Q43 {
 	x, err := FromFloat64Checked(v)
 	switch {
@@ -32,7 +31,7 @@ func FromFloat64(v float64) Q43 {
 	case v != v || math.IsInf(v, 0):
 		panic(err)
 	}
-	// |v| >= 2²⁰ is a multiple of 2⁻³²: nothing is rounded.
+	// |v| >= 2²⁰ is a multiple of 2⁻³², so nothing is rounded.
 	m, e := math.Frexp(math.Abs(v))
 	q := uint64(m*(1<<53)) << (e - 53 + FracBits)
 	if v < 0 {
@@ -47,8 +46,8 @@ func FromFloat64Checked(v float64) (Q43, error) {
 	if v != v {
 		return 0, ErrDomain
 	}
-	// Scaling by a power of two is exact, and next to 2²⁰ all float64 are
-	// multiples of 2⁻⁴³, so that nothing is rounded out of range.
+	// Scaling by a power of two is exact. Next to 2²⁰ all float64 are multiples
+	// of 2⁻⁴³, so nothing is rounded out of range.
 	v *= 1 << FracBits
 	if !(-1<<63 <= v && v < 1<<63) {
 		return 0, ErrRange
@@ -73,20 +72,20 @@ func FromFloat64Sat(v float64) Q43 {
 // more than 53 bits, as all numbers in [-2¹⁰, 2¹⁰] do.
 func (x Q43) Float64() float64 { return float64(x) * (1.0 / (1 << FracBits)) }
 
-// FromFloat32 is FromFloat64 for float32.
+// FromFloat32 is like FromFloat64, for float32.
 func FromFloat32(v float32) Q43 { return FromFloat64(float64(v)) }
 
-// FromFloat32Checked is FromFloat64Checked for float32.
+// FromFloat32Checked is like FromFloat64Checked, for float32.
 func FromFloat32Checked(v float32) (Q43, error) { return FromFloat64Checked(float64(v)) }
 
-// FromFloat32Sat is FromFloat64Sat for float32.
+// FromFloat32Sat is like FromFloat64Sat, for float32.
 func FromFloat32Sat(v float32) Q43 { return FromFloat64Sat(float64(v)) }
 
 // Float32 returns x rounded to nearest, ties to even.
 func (x Q43) Float32() float32 {
-	// The conversion of an int64 to float32 is rounded twice on some machines,
-	// that of a float64 on none. What does not fit in a float64 is replaced by a
-	// number that does and that lies between the same two float32.
+	// Some machines round twice when they convert an int64 to float32. None
+	// does when it converts a float64. A number that does not fit in a float64
+	// is replaced by one that fits and lies between the same two float32.
 	if magnitude(x) >= 1<<53 {
 		const low = 1<<11 - 1
 		sticky := x & low
@@ -144,8 +143,8 @@ func FromBigFloatChecked(v *big.Float) (Q43, error) {
 }
 
 func fromBigFloat(v *big.Float) (Q43, bool) {
-	// v = m·2ᵉ with an integer m of p bits. The integers below stay in
-	// proportion to p, whatever the exponent.
+	// v = m·2ᵉ with an integer m of p bits. The size of the integers below is
+	// in proportion to p, whatever the exponent.
 	p := int(v.MinPrec())
 	e := v.MantExp(nil) - p
 	switch {
@@ -177,7 +176,8 @@ func quoRound(n, d *big.Int) *big.Int {
 	return q
 }
 
-// fromBig returns the number i·2⁻⁴³, wrapped, and whether it is in range.
+// fromBig returns the number i·2⁻⁴³, wrapped. It reports whether the number is in
+// range.
 func fromBig(i *big.Int) (Q43, bool) {
 	ok := i.IsInt64()
 	low := new(big.Int).And(i, new(big.Int).SetUint64(math.MaxUint64))

@@ -36,7 +36,7 @@ func Exp2Checked(x Q43) (Q43, error) {
 	return Q43(m), nil
 }
 
-// exp returns eˣ = 2^(x·log2 e) as exp2 does.
+// exp returns eˣ = 2^(x·log2 e), with the results of exp2.
 func exp(x Q43) (uint64, bool) {
 	switch {
 	case x < -31*One: // below half a unit
@@ -52,18 +52,18 @@ func exp(x Q43) (uint64, bool) {
 	return exp2(int(t.hi>>57)-64, t.shl(7))
 }
 
-// exp2 returns 2^(k + f·2⁻¹²⁸) rounded, in units of 2⁻⁴³, and whether k < 20.
+// exp2 returns 2^(k + f·2⁻¹²⁸) rounded, in units of 2⁻⁴³. It reports whether k < 20.
 // The result is at most 2⁶³.
 //
-// The first eight bits i of the fraction and the next eight j are looked up,
-// and what is left, r < 2⁻¹⁶, goes into the power series:
+// Tables give the powers for the first eight bits i of the fraction and for the next
+// eight bits j. The rest r < 2⁻¹⁶ goes into the power series:
 //
 //	2^f = 2^(i/256) · 2^(j/65536) · 2^r = A·(1+b)·(1+p) = A + A·s, s = b + p + b·p
 //	p = z + z²/2 + z³/6, z = r·ln 2
 //
-// A has 127 fraction bits. The others are small and have 64 bits after their
-// leading zeros. So all is known to 2⁻⁷⁰, as it must be for results next to
-// 2²⁰, whose last place is 2⁻⁶³ of them.
+// A has 127 fraction bits. The others are small and have 64 bits after their leading
+// zeros. The result is therefore known to 2⁻⁷⁰. It must be, for results next to 2²⁰:
+// their last place is 2⁻⁶³ of them.
 func exp2(k int, f uint128) (uint64, bool) {
 	if k < -44 {
 		return 0, true

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// Append appends the shortest decimal that Parse reads as x, in plain notation,
-// and returns the extended slice. Of the shortest ones it is the nearest to x.
+// Append appends the shortest decimal that Parse reads as x, in plain notation, and
+// returns the extended slice. If there are several of that length, it appends the
+// nearest to x.
 //
-// The decimals that Parse reads as x are those within half a unit of it, the
-// ends included if x is even. With r the fraction that is still to be written
-// and e half a unit, both over the unit of the last digit written, the digits
-// so far are near enough when r <= e, and those with one more in the last place
-// when 1-r <= e. That one more never carries: if it did, the digit would not
-// have been needed.
+// Parse reads as x the decimals within half a unit of it, and the ends too if x is
+// even. Let r be the fraction that is still to be written and e half a unit, both in
+// units of the last digit written. The digits so far are near enough if r <= e. The
+// digits with one more in the last place are near enough if 1-r <= e. Adding one
+// never carries: if it did, the digit would not have been needed.
 func (x Q43) Append(b []byte) []byte {
 	const one = 1 << (FracBits + 1) // r and e count in units of 2⁻⁴⁴
 	m := magnitude(x)
@@ -38,23 +38,23 @@ func (x Q43) Append(b []byte) []byte {
 	return b
 }
 
-// String returns the shortest decimal that Parse reads as x, in plain notation:
-// Parse(x.String()) is x. All digits are in DecimalString.
+// String returns the shortest decimal that Parse reads as x: Parse(x.String()) is x.
+// It has no exponent. DecimalString returns all digits.
 func (x Q43) String() string { return string(x.Append(nil)) }
 
-// DecimalString returns x exactly, in plain notation, with up to 43 digits
-// after the point.
+// DecimalString returns x exactly, in plain notation. Every Q43 is a finite decimal
+// with up to 43 digits after the point.
 func (x Q43) DecimalString() string {
 	s := x.BigFloat().Text('f', FracBits)
 	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
 }
 
-// Format implements fmt.Formatter. The verbs %e, %f and %g (and %E, %F, %G)
-// and their precision mean what they do for float64: the digits are those of
-// the exact value, rounded to nearest even, and %g without a precision has the
-// shortest digits that Parse reads as x. The verbs %v and %s write what String
-// returns, or %g if there is a precision. The flags "+", "-", " " and "0" and
-// the width are honoured, "#" is not, except that %#v writes Go syntax.
+// Format implements fmt.Formatter. The verbs %e, %f and %g (and %E, %F, %G) and
+// their precision mean what they do for float64. The digits are those of the exact
+// value, rounded to nearest even. %g without a precision writes the shortest digits
+// that Parse reads as x. The verbs %v and %s write the text of String, or that of %g
+// if there is a precision. Format honours the width and the flags "+", "-", " " and
+// "0". It ignores "#", except that %#v writes Go syntax.
 func (x Q43) Format(s fmt.State, verb rune) {
 	prec, ok := s.Precision()
 	switch verb {
@@ -83,7 +83,7 @@ func (x Q43) Format(s fmt.State, verb rune) {
 	x.BigFloat().Format(precision{s, prec}, verb)
 }
 
-// precision is a fmt.State with the precision replaced.
+// precision is a fmt.State with another precision.
 type precision struct {
 	fmt.State
 	prec int
@@ -91,8 +91,8 @@ type precision struct {
 
 func (p precision) Precision() (int, bool) { return p.prec, true }
 
-// Flag reports no "0" beside "-", as fmt does for float64: a big.Float would pad
-// with zeros then.
+// Flag hides the flag "0" if there is "-", as fmt does for float64. A big.Float
+// would otherwise pad with zeros.
 func (p precision) Flag(c int) bool {
 	return p.State.Flag(c) && (c != '0' || !p.State.Flag('-'))
 }
@@ -103,9 +103,9 @@ func (x Q43) fractionDigits() int {
 	return len(f)
 }
 
-// shortest returns the verb and the precision that write x as the verb g, 'g'
-// or 'G', does without a precision: in plain notation if the decimal exponent
-// is in [-4, 6).
+// shortest returns the verb and the precision that write x as the verb g, 'g' or
+// 'G', does without a precision. That is plain notation if the decimal exponent is
+// in [-4, 6).
 func (x Q43) shortest(g rune) (verb rune, prec int) {
 	whole, fraction, _ := strings.Cut(strings.TrimPrefix(x.String(), "-"), ".")
 	digits, exp := whole+fraction, len(whole)-1
@@ -119,11 +119,12 @@ func (x Q43) shortest(g rune) (verb rune, prec int) {
 	return g - 'g' + 'e', len(strings.TrimRight(digits, "0")) - 1
 }
 
-// AppendText implements encoding.TextAppender: it is Append.
+// AppendText implements encoding.TextAppender. It does what Append does.
 func (x Q43) AppendText(b []byte) ([]byte, error) { return x.Append(b), nil }
 
-// MarshalText implements encoding.TextMarshaler: it is String.
+// MarshalText implements encoding.TextMarshaler. The text is that of String.
 func (x Q43) MarshalText() ([]byte, error) { return x.Append(nil), nil }
 
-// MarshalJSON implements json.Marshaler: x is a number, as String writes it.
+// MarshalJSON implements json.Marshaler. It writes x as a number, with the digits of
+// String.
 func (x Q43) MarshalJSON() ([]byte, error) { return x.Append(nil), nil }

@@ -1,19 +1,21 @@
 package fixed
 
-// Number is the constraint of code that is written once for floating and for
-// fixed point. In such code, a + b and a - b are the language's, a product is
-// Product(a, b), and a quotient is Quotient(a, b).
+// Number is the constraint of code that is written once for floating and for fixed
+// point. In such code write a + b and a - b for sums, Product(a, b) for a product,
+// and Quotient(a, b) for a quotient.
+//
+// There is one fixed-point format. A second one, say of 16 fraction bits in an
+// int32, would take Product over the budget of the compiler's inliner. Every kernel
+// would then be several times slower, also over floats.
 type Number interface {
 	float32 | float64 | Q43
 }
 
-// Product returns a·b: rounded once in floating point, where it is never fused
-// with a sum that it goes into, and a.Mul(b) in fixed point.
+// Product returns a·b. In floating point the product is rounded once, and is never
+// fused with a sum that it goes into. In fixed point it is a.Mul(b).
 //
-// It is inlined, and the compiler drops the branch that the type does not take
-// (half of one is zero in integers), so that it costs what the product of the
-// type costs. There is room for one fixed-point format: a second would exceed
-// the inliner's budget.
+// Product costs what the product of the type costs. It is inlined, and the compiler
+// drops the branch that the type does not take (half of one is zero in integers).
 func Product[T Number](a, b T) T {
 	if T(1)/2 != 0 {
 		return T(a * b)
@@ -21,8 +23,8 @@ func Product[T Number](a, b T) T {
 	return T(Q43(a).Mul(Q43(b)))
 }
 
-// Quotient returns a/b: rounded once in floating point, and a.Div(b) in fixed
-// point, which panics if b is zero.
+// Quotient returns a/b. In floating point it is rounded once. In fixed point it is
+// a.Div(b), which panics if b is zero.
 func Quotient[T Number](a, b T) T {
 	if T(1)/2 != 0 {
 		return a / b
@@ -30,7 +32,7 @@ func Quotient[T Number](a, b T) T {
 	return T(Q43(a).Div(Q43(b)))
 }
 
-// Of returns the T nearest to v: FromFloat64(v) in fixed point.
+// Of returns the T nearest to v. In fixed point that is FromFloat64(v).
 func Of[T Number](v float64) T {
 	if T(1)/2 != 0 {
 		return T(v)
@@ -38,7 +40,7 @@ func Of[T Number](v float64) T {
 	return T(FromFloat64(v))
 }
 
-// Float returns the float64 nearest to x: x.Float64() in fixed point.
+// Float returns the float64 nearest to x. In fixed point that is x.Float64().
 func Float[T Number](x T) float64 {
 	if T(1)/2 != 0 {
 		return float64(x)

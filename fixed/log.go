@@ -44,13 +44,13 @@ func normalise(x uint64) (e int, m uint64) {
 	return 63 - FracBits - n, x << n
 }
 
-// logParts returns e and, with 64 fraction bits, ln m, where x = m·2ᵉ and
-// 1 <= m < 2.
+// logParts returns e and, with 64 fraction bits, ln m, where x = m·2ᵉ and 1 <= m <
+// 2.
 //
-// The first eight bits of m after its leading one give a c near 1/m, whose
-// logarithm is known, such that m·c = 1 + u with 0 <= u < 2⁻⁸. Then ln m =
-// -ln c + ln(1+u), of which five terms of the power series leave out less than
-// u⁶/6 < 2⁻⁵⁰:
+// The first eight bits of m after its leading one select a c near 1/m from a table,
+// with its logarithm. It is such that m·c = 1 + u with 0 <= u < 2⁻⁸. Then ln m = -ln
+// c + ln(1+u). Five terms of the power series of ln(1+u) leave out less than u⁶/6 <
+// 2⁻⁵⁰:
 //
 //	ln(1+u) = u - u²·(1/2 - u/3 + u²·(1/4 - u/5))
 func logParts(x Q43) (e int, ln uint64) {

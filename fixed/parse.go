@@ -9,7 +9,7 @@ import (
 // ErrSyntax says that a text is not a decimal number.
 const ErrSyntax = Error("fixed: invalid syntax")
 
-// ParseError is the error of Parse and of what is built on it.
+// ParseError is the error of Parse and of the methods that read text.
 type ParseError struct {
 	Text   string // what was parsed
 	Offset int    // the byte of Text at which it went wrong
@@ -26,19 +26,19 @@ func (e *ParseError) Error() string {
 
 func (e *ParseError) Unwrap() error { return e.Err }
 
-// maxDigits is the number of significant digits that Parse keeps. A number in
-// range that lies halfway between two neighbours has 7 digits before the point
-// and 44 after it, at most, so the digits beyond these matter only by being
-// zero or not.
+// maxDigits is the number of significant digits that Parse keeps. A number in range
+// that lies halfway between two neighbours has at most 7 digits before the point and
+// 44 after it. For the digits beyond these it matters only whether all are zero.
 const maxDigits = 51
 
-// Parse returns the number that the decimal text s stands for, rounded to
-// nearest, ties to even. The text is, in full,
+// Parse returns the number in the decimal text s, rounded to nearest, ties to even.
+// The whole text must have the form
 //
 //	[ "+" | "-" ] ( digits [ "." [ digits ] ] | "." digits ) [ ( "e" | "E" ) [ "+" | "-" ] digits ]
 //
-// of any length. The error is a *ParseError, about ErrSyntax or, if the rounded
-// number is not in [-2²⁰, 2²⁰), about ErrRange.
+// and may have any length and any exponent. Parse takes time in proportion to the
+// length. The error is a *ParseError. It wraps ErrSyntax, or ErrRange if the rounded
+// number is not in [-2²⁰, 2²⁰).
 func Parse(s string) (Q43, error) {
 	fail := func(i int, err error) (Q43, error) {
 		return 0, &ParseError{s, i, err}
@@ -131,8 +131,8 @@ func Parse(s string) (Q43, error) {
 	return x, nil
 }
 
-// MustParse is Parse for texts that are known to be right: it panics if there
-// is an error.
+// MustParse is like Parse, but panics if there is an error. Use it for texts that
+// are known to be right.
 func MustParse(s string) Q43 { return must(Parse(s)) }
 
 // Scan implements fmt.Scanner, for the verbs %v, %s, %e, %f and %g.
@@ -149,8 +149,8 @@ func (x *Q43) Scan(state fmt.ScanState, verb rune) error {
 	return x.UnmarshalText(text)
 }
 
-// UnmarshalText implements encoding.TextUnmarshaler: it is Parse. On an error,
-// x is what it was.
+// UnmarshalText implements encoding.TextUnmarshaler. It reads what Parse reads. On
+// an error it leaves x as it was.
 func (x *Q43) UnmarshalText(text []byte) error {
 	v, err := Parse(string(text))
 	if err == nil {
@@ -159,9 +159,9 @@ func (x *Q43) UnmarshalText(text []byte) error {
 	return err
 }
 
-// UnmarshalJSON implements json.Unmarshaler. It takes a number, or a string that
-// holds one (as the keys of objects do), rounded as by Parse; null leaves x what
-// it was.
+// UnmarshalJSON implements json.Unmarshaler. It reads a number, or a string that
+// holds one (as the keys of objects do), and rounds it as Parse does. null leaves x
+// as it was.
 func (x *Q43) UnmarshalJSON(text []byte) error {
 	if string(text) == "null" {
 		return nil

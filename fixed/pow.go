@@ -35,8 +35,8 @@ func PowChecked(x, y Q43) (Q43, error) {
 	return v, nil
 }
 
-// pow returns (x·2⁻⁴³)ʸ = 2^(y·log2 x) rounded, in units of 2⁻⁴³, and whether
-// it is at most 2²⁰. x is not zero.
+// pow returns (x·2⁻⁴³)ʸ = 2^(y·log2 x) rounded, in units of 2⁻⁴³. It reports whether
+// the power is at most 2²⁰. x is not zero.
 func pow(x uint64, y Q43) (uint64, bool) {
 	// |log2 x| = i + f·2⁻¹²⁸.
 	i, f := log2Parts(x)
@@ -74,8 +74,8 @@ func negate(i int, f uint128) (int, uint128) {
 	return -i - 1, uint128{}.sub(f)
 }
 
-// log2Parts returns e and log2(m), with 128 fraction bits and an error below
-// 2⁻¹⁰⁰, where x·2⁻⁴³ = m·2ᵉ and 1 <= m < 2. It is logParts with twice the bits
+// log2Parts returns e and log2(m), with 128 fraction bits and an error below 2⁻¹⁰⁰,
+// where x·2⁻⁴³ = m·2ᵉ and 1 <= m < 2. It works like logParts, with twice the bits
 // and the power series of ln(1+u) up to u¹²/12.
 func log2Parts(x uint64) (e int, log uint128) {
 	e, m := normalise(x)

@@ -1,13 +1,43 @@
 package fixed
 
-// Q43 is a fixed-point number with 43 fraction bits, held in an int64: the
-// integer q stands for the number q·2⁻⁴³. One bit is the sign and 20 are left
-// for the integer part, so the numbers run from -2²⁰ to 2²⁰-2⁻⁴³ in steps of
-// 2⁻⁴³ ≈ 1.1·10⁻¹³.
+// Q43 is a fixed-point number with 43 fraction bits, held in an int64: the integer q
+// stands for the number q·2⁻⁴³. One bit is the sign and 20 are left for the integer
+// part, so the numbers run from -2²⁰ to 2²⁰-2⁻⁴³ in steps of 2⁻⁴³ ≈ 1.1·10⁻¹³.
 //
 // The operators + and - (and unary -) of the language are the wrapping sum and
 // difference. The operators * and / of the language are the integer's, not the
-// number's: use Mul and Div, or Product and Quotient in generic code.
+// number's. Use Mul and Div, or Product and Quotient in generic code.
+//
+// # Accuracy
+//
+// Errors are in units in the last place, against the exact result for the given
+// arguments.
+//
+//	operation                      error           undone by
+//	x + y, x - y                   exact           x - y, x + y
+//	x.Mul(y), x.Div(y)             nearest, even
+//	x.MulAdd(a, b)                 one rounding    x.MulSub(a, b), and back
+//	Accumulator.Add, AddMul,       exact           Sub, SubMul, SubDot, SubAcc,
+//	  AddDot, AddAcc                               and back
+//	Accumulator.Round, Dot         nearest, even
+//	Buffer.Mul                     below n units   Buffer.Div
+//	Sqrt, Hypot                    nearest
+//	Exp, Exp2, Log, Log2           below 0.51
+//	Sin, Cos, Atan2, Pow           below 0.51
+//	FromInt                        exact
+//	FromFloat64, FromFloat32,      nearest, even
+//	  FromRat, FromBigFloat
+//	Float64                        nearest, even; exact within ±2¹⁰
+//	Float32                        nearest, even
+//	Int                            toward zero
+//	Rat, BigFloat, DecimalString   exact
+//	Parse                          nearest, even
+//	String, MarshalText, JSON      Parse returns the same number
+//
+// The functions have been compared with math/big, on some ten thousand random
+// arguments for each and the edges of its range. The largest errors found are 0.5053
+// for Exp, 0.5045 for Exp2, 0.5040 for Pow, 0.5023 for Log2, 0.5002 for Log and
+// 0.5000 for the others.
 type Q43 int64
 
 // FracBits is the number of fraction bits of a Q43.
@@ -26,8 +56,8 @@ const (
 	Log2E Q43 = 12690079782337 // log2 e
 )
 
-// Error is the type of the errors of this package, and of its panics other
-// than the division by zero of the language.
+// Error is the type of all errors and panics of this package, except the panic of
+// the language's division by zero.
 type Error string
 
 func (e Error) Error() string { return string(e) }
@@ -36,12 +66,13 @@ const (
 	// ErrRange says that the result is not in [-2²⁰, 2²⁰).
 	ErrRange = Error("fixed: result out of range")
 
-	// ErrDomain says that the function has no value for the argument: the
-	// logarithm of a number that is not positive, the square root of a
-	// negative number, a fractional power of a negative number, NaN.
+	// ErrDomain says that the function has no value for the argument. Examples are the
+	// logarithm of a number that is not positive, the square root of a negative number,
+	// a fractional power of a negative number, and NaN.
 	ErrDomain = Error("fixed: argument out of domain")
 
-	// ErrDivideByZero is the division by zero of the checked forms, and of Pow.
+	// ErrDivideByZero is the error of Pow and of the checked forms for a division by
+	// zero.
 	ErrDivideByZero = Error("fixed: division by zero")
 )
 
@@ -53,7 +84,7 @@ func must(v Q43, err error) Q43 {
 	return v
 }
 
-// magnitude returns |x| as an integer: also 2⁶³ for Min.
+// magnitude returns |x| as an integer, which is 2⁶³ for Min.
 func magnitude(x Q43) uint64 {
 	if x < 0 {
 		return -uint64(x)
@@ -61,8 +92,8 @@ func magnitude(x Q43) uint64 {
 	return uint64(x)
 }
 
-// signed returns the number of magnitude m and the given sign, and false if it
-// is out of range (the number is then m modulo 2⁶⁴).
+// signed returns the number with magnitude m and the given sign. It returns false if
+// that is out of range; the number is then m modulo 2⁶⁴.
 func signed(m uint64, negative bool) (Q43, bool) {
 	if negative {
 		return -Q43(m), m <= 1<<63

@@ -15,15 +15,15 @@ func SqrtChecked(x Q43) (Q43, error) {
 		return 0, ErrDomain
 	}
 	// The integer is the root of n = x·2⁴³. The float64 root is within one of
-	// it, on every machine, since the conversion, the scaling by a power of two
-	// and the root are rounded as IEEE 754 says.
+	// it on every machine, because IEEE 754 says how to round the conversion,
+	// the scaling by a power of two and the root.
 	s := uint64(math.Sqrt(float64(x) * (1 << FracBits)))
 	n := uint128{uint64(x) >> (64 - FracBits), uint64(x) << FracBits}
 	return Q43(nearestRoot(n, s)), nil
 }
 
-// nearestRoot returns √n rounded to nearest, given an s within a few units of
-// it. An integer n is between (s-1/2)² and (s+1/2)² if s²-s < n <= s²+s.
+// nearestRoot returns √n rounded to nearest. s must be within a few units of it. An
+// integer n is between (s-1/2)² and (s+1/2)² if s²-s < n <= s²+s.
 func nearestRoot(n uint128, s uint64) uint64 {
 	hi, lo := bits.Mul64(s, s)
 	square := uint128{hi, lo}
@@ -38,8 +38,8 @@ func nearestRoot(n uint128, s uint64) uint64 {
 	return s
 }
 
-// Hypot returns √(x²+y²) rounded to nearest. It panics with ErrRange if the
-// result is out of range; no step on the way is.
+// Hypot returns √(x²+y²) rounded to nearest. It panics with ErrRange if the result
+// is out of range. Intermediate results are never out of range.
 func Hypot(x, y Q43) Q43 { return must(HypotChecked(x, y)) }
 
 // HypotChecked returns √(x²+y²) as Hypot does, or ErrRange.
@@ -58,8 +58,8 @@ func hypot(x, y Q43) uint64 {
 	bh, bl := bits.Mul64(b, b)
 	n := uint128{ah, al}.add(uint128{bh, bl}) // <= 2¹²⁷
 
-	// The float64 root s has 53 right bits. When these are not all, one step of
-	// Newton, (s + n/s)/2, doubles them.
+	// The float64 root s has 53 right bits. If more are needed, one step of
+	// Newton's method, (s + n/s)/2, doubles them.
 	s := uint64(math.Sqrt(float64(n.hi)*(1<<64) + float64(n.lo)))
 	if n.hi != 0 {
 		q, _ := bits.Div64(n.hi, n.lo, s)

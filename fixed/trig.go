@@ -2,8 +2,8 @@ package fixed
 
 import "math/bits"
 
-// Sin returns sin x, x in radians, with an error below 0.51 unit in the last
-// place for all x: the reduction modulo 2π is exact enough at ±2²⁰ too.
+// Sin returns sin x, x in radians, with an error below 0.51 unit in the last place
+// for all x. The reduction modulo 2π is exact enough even at ±2²⁰.
 func Sin(x Q43) Q43 {
 	s, _ := sinCos(x)
 	return s
@@ -21,12 +21,13 @@ func SinCos(x Q43) (sin, cos Q43) { return sinCos(x) }
 
 // sinCos returns sin x and cos x.
 //
-// |x|/2π modulo 1 is a quarter number q and a rest of at most an eighth of a
-// turn either way. The rest is an angle θ <= π/4, whose power series are
+// |x|/2π modulo 1 is a number of quarters q and a rest of at most an eighth of a
+// turn either way. The magnitude of the rest is an angle θ <= π/4, whose power
+// series are
 //
 //	sin θ = θ·(1 - θ²/3! + ... - θ¹⁴/15!),  cos θ = 1 - θ²/2! + ... + θ¹⁶/16!
 //
-// up to θ¹⁷/17! < 2⁻⁵⁴.
+// They leave out less than θ¹⁷/17! < 2⁻⁵⁴.
 func sinCos(x Q43) (sin, cos Q43) {
 	t := invTauQ128.mul64(magnitude(x)).shl(64 - FracBits).hi // turns, 64 fraction bits
 	q := (t + 1<<61) >> 62
@@ -64,10 +65,10 @@ func sinCos(x Q43) (sin, cos Q43) {
 	return sin, cos
 }
 
-// Atan2 returns the angle of the point (x, y) in [-π, π], with an error below
-// 0.51 unit in the last place. The angle of (0, 0) is 0.
+// Atan2 returns the angle of the point (x, y) in [-π, π], with an error below 0.51
+// unit in the last place. The angle of (0, 0) is 0.
 //
-// With 0 <= a <= b the magnitudes of x and y, and c = i/64 nearest to a/b,
+// Let 0 <= a <= b be the magnitudes of x and y, and c = i/64 nearest to a/b. Then
 //
 //	arctan(a/b) = arctan c + arctan t,  t = (a - c·b)/(b + c·a),  |t| <= 1/127
 //

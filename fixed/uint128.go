@@ -33,7 +33,7 @@ func (x uint128) mul64(y uint64) uint128 {
 	return uint128{hi, lo}.add(uint128{0, h})
 }
 
-// mul returns x·y/2¹²⁸, too small by less than 3.
+// mul returns x·y/2¹²⁸. The result is too small by less than 3.
 func (x uint128) mul(y uint128) uint128 {
 	hi, lo := bits.Mul64(x.hi, y.hi)
 	a, _ := bits.Mul64(x.hi, y.lo)
