@@ -1,6 +1,9 @@
 package rev
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Violation is the error of a program that is not reversible on its state: a
 // condition does not hold where it must, a loop changed its count, or an ancilla is
@@ -25,6 +28,28 @@ func (e *StepError) Error() string { return fmt.Sprintf("rev: %s: %v", e.Step, e
 
 // Unwrap returns e.Err.
 func (e *StepError) Unwrap() error { return e.Err }
+
+// DomainError says that a function has no value, or no derivative, at one of the
+// elements that a kernel is given, or that it is out of the range of its numbers. The
+// kernel has changed nothing.
+type DomainError struct {
+	Func  string    // its name
+	Args  []float64 // its arguments, of a complex number the real and the imaginary part
+	Index int       // of the element
+	Order int       // of the derivative that is asked for, 0 for the value
+}
+
+func (e *DomainError) Error() string {
+	s := "rev: "
+	if e.Order > 0 {
+		s += fmt.Sprintf("derivative %d of ", e.Order)
+	}
+	args := make([]string, len(e.Args))
+	for i, v := range e.Args {
+		args[i] = fmt.Sprint(v)
+	}
+	return fmt.Sprintf("%s%s(%s) is not defined or out of range (element %d)", s, e.Func, strings.Join(args, ", "), e.Index)
+}
 
 // within returns err with step in front of its path.
 func within(step string, err error) error {

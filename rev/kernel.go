@@ -20,6 +20,12 @@ type Real interface {
 	float32 | float64 | fixed.Q43
 }
 
+// Number is the constraint of kernels whose mathematics is the same over complex
+// numbers too.
+type Number interface {
+	Real | complex128
+}
+
 // Kernel is the interface of all kernels. K is a struct of operands, and Run its only
 // method.
 //

@@ -1,6 +1,9 @@
 package rev
 
-import "gonum.org/v1/gonum/mat"
+import (
+	"gonum.org/v1/gonum/blas/cblas128"
+	"gonum.org/v1/gonum/mat"
+)
 
 // Vector is a strided view of N elements: element i is Data[i*Inc]. It has the
 // fields of blas64.Vector, so you can convert one to the other. If Data is nil, the
@@ -32,6 +35,11 @@ func ViewVec(v *mat.VecDense) Vector[float64] {
 		return Vector[float64]{}
 	}
 	return Vector[float64](v.RawVector())
+}
+
+// ViewCVec returns the view of v, sharing its storage.
+func ViewCVec(v cblas128.Vector) Vector[complex128] {
+	return Vector[complex128]{N: v.N, Data: v.Data, Inc: v.Inc}
 }
 
 // ViewDense returns a view of m. It shares the storage of m. If m is nil, the operand

@@ -21,14 +21,15 @@ import (
 // It is exact, but for the least fixed-point number, -2²⁰, which is its own
 // magnitude.
 type Abs[T rev.Real] struct {
-	Y       rev.Vector[T] `rev:"acc"`
-	X       rev.Vector[T] `rev:"in"`
+	Y       rev.Vector[T] `rev:"acc" shape:"n"`
+	X       rev.Vector[T] `rev:"in" shape:"n"`
 	Workers int           // 0 means GOMAXPROCS
 }
 
-// NewAbs returns the kernel over gonum vectors, sharing their storage. It
-// panics with mat.ErrShape if they differ in length.
-func NewAbs(y, x *mat.VecDense) Abs[float64] { return Abs[float64](newElementwise(y, x)) }
+// NewAbs returns the kernel over gonum vectors, sharing their storage.
+func NewAbs(y, x *mat.VecDense) Abs[float64] {
+	return Abs[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
+}
 
 var absFunction = function{
 	name:   "abs",
@@ -36,9 +37,11 @@ var absFunction = function{
 	slopes: eachOf(func(x, _ float64) float64 { return sign(x) }),
 	curves: func(d, _, _ []float64) { clear(d) },
 
-	value43: fixed.Q43.Abs,
-	slope43: func(x, v fixed.Q43) fixed.Q43 { return sign(x) * v },
-	curve43: func(_, _, _ fixed.Q43) fixed.Q43 { return 0 },
+	q43: pointwise[fixed.Q43]{
+		value: fixed.Q43.Abs,
+		slope: func(x, v fixed.Q43) fixed.Q43 { return sign(x) * v },
+		curve: func(_, _, _ fixed.Q43) fixed.Q43 { return 0 },
+	},
 }
 
 // sign returns 1 or -1, which are the integers in fixed point too, or x itself
@@ -54,23 +57,22 @@ func sign[T rev.Real](x T) T {
 }
 
 // Forward computes Y += |x|.
-func (k Abs[T]) Forward() { total(elementwise[T](k).forward(&absFunction)) }
+func (k Abs[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
 
 // Inverse computes Y -= |x|.
-func (k Abs[T]) Inverse() { total(elementwise[T](k).inverse(&absFunction)) }
+func (k Abs[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
 
 // Adjoint computes Y -= |x| and x̄ += sign(x)·ȳ.
-func (k Abs[T]) Adjoint(g Abs[T]) {
-	total(elementwise[T](k).adjoint(&absFunction, elementwise[T](g)))
-}
+func (k Abs[T]) Adjoint(g Abs[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
 
 // Tangent computes Y += |x| and ẏ += sign(x)·ẋ.
-func (k Abs[T]) Tangent(t Abs[T]) {
-	total(elementwise[T](k).tangent(&absFunction, elementwise[T](t)))
-}
+func (k Abs[T]) Tangent(t Abs[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 
-// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and
-// adds the tangent of the gradient.
-func (k Abs[T]) AdjointTangent(g, t, gt Abs[T]) {
-	total(elementwise[T](k).adjointTangent(&absFunction, elementwise[T](g), elementwise[T](t), elementwise[T](gt)))
+// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and adds
+// the tangent of the gradient in gt.
+func (k Abs[T]) AdjointTangent(g, t, gt Abs[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+
+// Run implements rev.Kernel. It returns no error.
+func (k Abs[T]) Run(p rev.Pass[Abs[T]]) error {
+	return elementwise[T](k).run(&absFunction, p.Sign(), elementwise[T](p.G), elementwise[T](p.T), elementwise[T](p.GT))
 }

@@ -23,22 +23,23 @@ import (
 //	ẋ̄ += y/r²·ġ + ((x² - y²)·ẏ - 2xy·ẋ)/r⁴·z̄,
 //	ẏ̄ -= x/r²·ġ - ((x² - y²)·ẋ + 2xy·ẏ)/r⁴·z̄.
 //
-// The methods that are asked for a derivative return a *DomainError that says
+// The methods that are asked for a derivative return a *rev.DomainError that says
 // which element is at the origin, and change nothing, if one is; the angle there
 // is that of math.Atan2, in fixed point 0. No r² overflows, and at infinity derivatives
 // are zero, as in the limit. In floating point the
 // angle is that of package math, in fixed point within 0.51 units in the last
 // place; there, derivatives wrap where they are out of range.
 type Atan2[T rev.Real] struct {
-	Z       rev.Vector[T] `rev:"acc"`
-	X       rev.Vector[T] `rev:"in"`
-	Y       rev.Vector[T] `rev:"in"`
+	Z       rev.Vector[T] `rev:"acc" shape:"n"`
+	X       rev.Vector[T] `rev:"in" shape:"n"`
+	Y       rev.Vector[T] `rev:"in" shape:"n"`
 	Workers int           // 0 means GOMAXPROCS
 }
 
-// NewAtan2 returns the kernel over gonum vectors, sharing their storage. It
-// panics with mat.ErrShape if they differ in length.
-func NewAtan2(z, x, y *mat.VecDense) Atan2[float64] { return Atan2[float64](newBinary(z, x, y)) }
+// NewAtan2 returns the kernel over gonum vectors, sharing their storage.
+func NewAtan2(z, x, y *mat.VecDense) Atan2[float64] {
+	return Atan2[float64]{Z: rev.ViewVec(z), X: rev.ViewVec(x), Y: rev.ViewVec(y)}
+}
 
 var atan2Function = binaryFunction{
 	name:  "atan2",
@@ -79,25 +80,28 @@ var atan2Function = binaryFunction{
 	},
 }
 
-// Forward computes Z += atan2(x, y), or returns a *DomainError.
-func (k Atan2[T]) Forward() error { return binary[T](k).forward(&atan2Function) }
+// Forward computes Z += atan2(x, y), or returns a *rev.DomainError.
+func (k Atan2[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
 
-// Inverse computes Z -= atan2(x, y), or returns a *DomainError.
-func (k Atan2[T]) Inverse() error { return binary[T](k).inverse(&atan2Function) }
+// Inverse computes Z -= atan2(x, y), or returns a *rev.DomainError.
+func (k Atan2[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
 
 // Adjoint computes Z -= atan2(x, y) and x̄ += y/r²·z̄, ȳ -= x/r²·z̄, or returns a
-// *DomainError.
-func (k Atan2[T]) Adjoint(g Atan2[T]) error {
-	return binary[T](k).adjoint(&atan2Function, binary[T](g))
-}
+// *rev.DomainError.
+func (k Atan2[T]) Adjoint(g Atan2[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
 
-// Tangent computes Z += atan2(x, y) and its tangent, or returns a *DomainError.
-func (k Atan2[T]) Tangent(t Atan2[T]) error {
-	return binary[T](k).tangent(&atan2Function, binary[T](t))
-}
+// Tangent computes Z += atan2(x, y) and the tangent of Z, or returns a
+// *rev.DomainError.
+func (k Atan2[T]) Tangent(t Atan2[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
 
-// AdjointTangent computes what Adjoint does, takes back the tangent of Z, and
-// adds the tangent of the gradient, or returns a *DomainError.
+// AdjointTangent computes what Adjoint does, takes back the tangent of Z, and adds
+// the tangents of the gradient in gt, or returns a *rev.DomainError.
 func (k Atan2[T]) AdjointTangent(g, t, gt Atan2[T]) error {
-	return binary[T](k).adjointTangent(&atan2Function, binary[T](g), binary[T](t), binary[T](gt))
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns a *rev.DomainError where atan2(x, y) or a derivative
+// is not defined.
+func (k Atan2[T]) Run(p rev.Pass[Atan2[T]]) error {
+	return binary[T](k).run(&atan2Function, p.Sign(), binary[T](p.G), binary[T](p.T), binary[T](p.GT))
 }

@@ -10,122 +10,60 @@ import (
 //
 //	Y += α·X
 //
-// of two vectors of the same length, with the derivatives
+// of two vectors of the same length, real or complex, with the derivatives
 //
-//	ᾱ += Σ ȳ_i·x_i,  x̄ += α·ȳ,  ẏ += α̇·x + α·ẋ
+//	ᾱ += Σ conj(x_i)·ȳ_i,  x̄ += conj(α)·ȳ,  ẏ += α̇·x + α·ẋ
 //
 // and, of second order, with ġ the tangent of ȳ,
 //
-//	α̇̄ += Σ ġ_i·x_i + ȳ_i·ẋ_i,  ẋ̄ += α·ġ + α̇·ȳ.
+//	α̇̄ += Σ conj(x_i)·ġ_i + conj(ẋ_i)·ȳ_i,  ẋ̄ += conj(α)·ġ + conj(α̇)·ȳ.
 //
-// Each product is rounded once. In fixed point those below 2²⁰ do not wrap,
-// and the sum for ᾱ is rounded once.
-type Axpy[T rev.Real] struct {
-	Y     rev.Vector[T] `rev:"acc"`
+// Each product is rounded once, and over complex numbers is within 2ε times its
+// magnitude. In fixed point those below 2²⁰ do not wrap, and the sum for ᾱ is
+// rounded once.
+type Axpy[T rev.Number] struct {
+	Y     rev.Vector[T] `rev:"acc" shape:"n"`
 	Alpha *T            `rev:"in"`
-	X     rev.Vector[T] `rev:"in"`
+	X     rev.Vector[T] `rev:"in" shape:"n"`
 }
 
-// NewAxpy returns the kernel over gonum vectors, sharing their storage. It
-// panics with mat.ErrShape if they differ in length.
+// NewAxpy returns the kernel over gonum vectors, sharing their storage.
 func NewAxpy(y *mat.VecDense, alpha *float64, x *mat.VecDense) Axpy[float64] {
-	k := Axpy[float64]{Y: rev.ViewVec(y), Alpha: alpha, X: rev.ViewVec(x)}
-	k.checkShape()
-	return k
-}
-
-func (k *Axpy[T]) checkShape() {
-	if k.Y.Data == nil {
-		k.Y.N = k.X.N // that of its cotangent
-	}
-	if k.Y.N != k.X.N {
-		panic(mat.ErrShape)
-	}
-}
-
-func (k *Axpy[T]) check() {
-	rev.Check(k)
-	k.checkShape()
+	return Axpy[float64]{Y: rev.ViewVec(y), Alpha: alpha, X: rev.ViewVec(x)}
 }
 
 // Forward computes Y += α·X.
-func (k Axpy[T]) Forward() {
-	k.check()
-	if k.Y.Data != nil {
-		axpy(*k.Alpha, k.X, k.Y)
-	}
-}
+func (k Axpy[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
 
 // Inverse computes Y -= α·X.
-func (k Axpy[T]) Inverse() {
-	k.check()
-	if k.Y.Data != nil {
-		axmy(*k.Alpha, k.X, k.Y)
-	}
-}
+func (k Axpy[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
 
-// Adjoint computes Y -= α·X and ᾱ += Σ ȳ_i·x_i, x̄ += α·ȳ.
-func (k Axpy[T]) Adjoint(g Axpy[T]) {
-	k.check()
-	rev.CheckLike(&k, &g)
-	if k.Y.Data != nil {
-		axmy(*k.Alpha, k.X, k.Y)
-	}
-	k.addGradient(&g, g.Y)
-}
-
-// addGradient adds the gradient for the cotangent gy of Y to g.
-func (k *Axpy[T]) addGradient(g *Axpy[T], gy rev.Vector[T]) {
-	if gy.Data == nil {
-		return
-	}
-	if g.Alpha != nil {
-		*g.Alpha += dot(k.X, gy)
-	}
-	if g.X.Data != nil {
-		axpy(*k.Alpha, gy, g.X)
-	}
-}
+// Adjoint computes Y -= α·X and ᾱ += Σ conj(x_i)·ȳ_i, x̄ += conj(α)·ȳ.
+func (k Axpy[T]) Adjoint(g Axpy[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
 
 // Tangent computes Y += α·X and ẏ += α̇·x + α·ẋ.
-func (k Axpy[T]) Tangent(t Axpy[T]) {
-	k.check()
-	rev.CheckLike(&k, &t)
-	if k.Y.Data != nil {
-		axpy(*k.Alpha, k.X, k.Y)
-	}
-	if t.Y.Data == nil {
-		return
-	}
-	if t.Alpha != nil {
-		axpy(*t.Alpha, k.X, t.Y)
-	}
-	if t.X.Data != nil {
-		axpy(*k.Alpha, t.X, t.Y)
-	}
-}
+func (k Axpy[T]) Tangent(t Axpy[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 
-// AdjointTangent computes what Adjoint does, ẏ -= α̇·x + α·ẋ, and the tangents
+// AdjointTangent computes what Adjoint does, ẏ -= α̇·x + α·ẋ, and adds the tangents
 // of the gradient in gt.
-func (k Axpy[T]) AdjointTangent(g, t, gt Axpy[T]) {
-	k.check()
-	rev.CheckLike(&k, &g, &t, &gt)
-	if t.Y.Data != nil {
-		if t.X.Data != nil {
-			axmy(*k.Alpha, t.X, t.Y)
-		}
-		if t.Alpha != nil {
-			axmy(*t.Alpha, k.X, t.Y)
-		}
+func (k Axpy[T]) AdjointTangent(g, t, gt Axpy[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+
+// Run implements rev.Kernel. It returns no error.
+func (k Axpy[T]) Run(p rev.Pass[Axpy[T]]) error {
+	alpha, sign := *k.Alpha, p.Sign()
+	addScaled(sign, alpha, k.X, k.Y)
+	if p.T.Alpha != nil {
+		addScaled(sign, *p.T.Alpha, k.X, p.T.Y)
+		axpy(conj(*p.T.Alpha), p.G.Y, p.GT.X)
 	}
-	k.addGradient(&gt, gt.Y)
-	if g.Y.Data != nil {
-		if gt.Alpha != nil && t.X.Data != nil {
-			*gt.Alpha += dot(t.X, g.Y)
-		}
-		if gt.X.Data != nil && t.Alpha != nil {
-			axpy(*t.Alpha, g.Y, gt.X)
-		}
+	addScaled(sign, alpha, p.T.X, p.T.Y)
+	if p.G.Alpha != nil {
+		*p.G.Alpha += dot(k.X, p.G.Y)
 	}
-	k.Adjoint(g)
+	axpy(conj(alpha), p.G.Y, p.G.X)
+	if p.GT.Alpha != nil {
+		*p.GT.Alpha += dot(k.X, p.GT.Y) + dot(p.T.X, p.G.Y)
+	}
+	axpy(conj(alpha), p.GT.Y, p.GT.X)
+	return nil
 }

@@ -1,8 +1,6 @@
 package revlinalg
 
 import (
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/fixed"
 	"revnum/internal/parallel"
 	"revnum/internal/workspace"
@@ -19,14 +17,14 @@ import (
 //	x̄ += f_x·z̄,  ȳ += f_y·z̄,  ż += f_x·ẋ + f_y·ẏ,
 //	ẋ̄ += f_x·ġ + (f_xx·ẋ + f_xy·ẏ)·z̄,  ẏ̄ += f_y·ġ + (f_xy·ẋ + f_yy·ẏ)·z̄
 //
-// of each element. All methods of both are apply, with more or fewer operands.
+// of each element. Run of both is binary.run.
 
 // binary has the operands of these kernels, which convert to it.
 type binary[T rev.Real] struct {
-	Z       rev.Vector[T] `rev:"acc"`
-	X       rev.Vector[T] `rev:"in"`
-	Y       rev.Vector[T] `rev:"in"`
-	Workers int           // 0 means GOMAXPROCS
+	Z       rev.Vector[T]
+	X       rev.Vector[T]
+	Y       rev.Vector[T]
+	Workers int
 }
 
 // A binaryFunction is f with its first two derivatives. float32 is computed in
@@ -50,44 +48,7 @@ type binaryFunction struct {
 	inRange func(x, y fixed.Q43, order int) bool
 }
 
-// newBinary returns the operands z, x and y, sharing their storage. It panics
-// with mat.ErrShape if they differ in length.
-func newBinary(z, x, y *mat.VecDense) binary[float64] {
-	k := binary[float64]{Z: rev.ViewVec(z), X: rev.ViewVec(x), Y: rev.ViewVec(y)}
-	k.checkShape()
-	return k
-}
-
-func (k *binary[T]) checkShape() {
-	if k.Z.Data == nil {
-		k.Z.N = k.X.N // that of its cotangent
-	}
-	if k.Y.N != k.X.N || k.Z.N != k.X.N {
-		panic(mat.ErrShape)
-	}
-}
-
-func (k binary[T]) forward(f *binaryFunction) error {
-	return binaryPass[T]{k: k}.apply(f, 1)
-}
-
-func (k binary[T]) inverse(f *binaryFunction) error {
-	return binaryPass[T]{k: k}.apply(f, -1)
-}
-
-func (k binary[T]) adjoint(f *binaryFunction, g binary[T]) error {
-	return binaryPass[T]{k: k, g: g}.apply(f, -1)
-}
-
-func (k binary[T]) tangent(f *binaryFunction, t binary[T]) error {
-	return binaryPass[T]{k: k, t: t}.apply(f, 1)
-}
-
-func (k binary[T]) adjointTangent(f *binaryFunction, g, t, gt binary[T]) error {
-	return binaryPass[T]{k: k, g: g, t: t, gt: gt}.apply(f, -1)
-}
-
-// A binaryPass is a call of a method, with no operands where it has none.
+// A binaryPass is a pass in progress, with nil operands where it has none.
 type binaryPass[T rev.Real] struct {
 	k, g, t, gt binary[T]
 
@@ -113,27 +74,24 @@ func (p *binaryPass[T]) derivatives() int {
 	return 0
 }
 
-// apply adds sign times f(x, y) to z, where the sign is 1 or -1, and, of what
-// there is, sign·ḟ to ż and the derivatives above to the rest.
-func (p binaryPass[T]) apply(f *binaryFunction, sign int) error {
-	rev.Check(&p.k)
-	p.k.checkShape()
-	rev.CheckLike(&p.k, &p.g, &p.t, &p.gt)
-	order := p.derivatives()
-	for i := range p.k.X.N {
-		x, y := p.k.X.Data[i*p.k.X.Inc], p.k.Y.Data[i*p.k.Y.Inc]
-		ok := f.defined(fixed.Float(x), fixed.Float(y), order)
+// run adds sign times f(x, y) to z, where the sign is 1 or -1, and, of what is there,
+// sign·ḟ to ż and the derivatives above to the rest.
+func (k binary[T]) run(f *binaryFunction, sign int, g, t, gt binary[T]) error {
+	p := binaryPass[T]{k: k, g: g, t: t, gt: gt, f: f, sign: sign}
+	p.order = p.derivatives()
+	for i := range k.X.N {
+		x, y := k.X.Data[i*k.X.Inc], k.Y.Data[i*k.Y.Inc]
+		ok := f.defined(fixed.Float(x), fixed.Float(y), p.order)
 		if isFixed[T]() && f.inRange != nil {
-			ok = ok && f.inRange(fixed.Q43(x), fixed.Q43(y), order)
+			ok = ok && f.inRange(fixed.Q43(x), fixed.Q43(y), p.order)
 		}
 		if !ok {
-			return &DomainError{Func: f.name, Args: []float64{fixed.Float(x), fixed.Float(y)}, Index: i, Order: order}
+			return &rev.DomainError{Func: f.name, Args: []float64{fixed.Float(x), fixed.Float(y)}, Index: i, Order: p.order}
 		}
 	}
 	w := workspace.Get[binaryPass[T]]()
-	p.f, p.sign, p.order = f, sign, order
 	*w = p
-	parallel.Run(parallel.Workers(p.k.Workers), (p.k.X.N+binaryBlock-1)/binaryBlock, w)
+	parallel.Run(parallel.Workers(k.Workers), (k.X.N+binaryBlock-1)/binaryBlock, w)
 	*w = binaryPass[T]{} // without the caller's storage
 	workspace.Put(w)
 	return nil
@@ -146,7 +104,7 @@ func (p *binaryPass[T]) Block(_, block int) {
 	for i := lo; i < min(lo+binaryBlock, p.k.X.N); i++ {
 		x, y := p.k.X.Data[i*p.k.X.Inc], p.k.Y.Data[i*p.k.Y.Inc]
 		if p.k.Z.Data != nil {
-			p.k.Z.Data[i*p.k.Z.Inc] += s * valueOf(f, x, y)
+			p.k.Z.Data[i*p.k.Z.Inc] += s * functionOf(f, x, y)
 		}
 		if order == 0 {
 			continue
@@ -182,15 +140,7 @@ func (k *binary[T]) addInputs(i int, x, y T) {
 	}
 }
 
-// elementOf returns element i of x, 0 if there is no x.
-func elementOf[T any](x rev.Vector[T], i int) (v T) {
-	if x.Data != nil {
-		v = x.Data[i*x.Inc]
-	}
-	return v
-}
-
-func valueOf[T rev.Real](f *binaryFunction, x, y T) T {
+func functionOf[T rev.Real](f *binaryFunction, x, y T) T {
 	if isFixed[T]() {
 		return T(f.value43(fixed.Q43(x), fixed.Q43(y)))
 	}

@@ -3,23 +3,19 @@ package revlinalg
 import (
 	"math"
 	"math/cmplx"
-	"unsafe"
-
-	"gonum.org/v1/gonum/blas/cblas128"
 
 	"revnum/rev"
 )
 
-// Kernels over complex numbers have names that begin with Complex. The cotangent
-// of z = x + iy is z̄ = x̄ + iȳ, of the derivatives by both parts, so that ⟨z̄, ż⟩ =
-// Re conj(z̄)·ż, and the adjoint of multiplication by c is that by conj(c):
+// The cotangent of a complex z = x + iy is z̄ = x̄ + iȳ, of the derivatives by both
+// parts, so that ⟨z̄, ż⟩ = Re conj(z̄)·ż, and the adjoint of multiplication by c is
+// that by conj(c):
 //
 //	y += c·z  has  z̄ += conj(c)·ȳ.
-
-// viewComplex returns the storage of x.
-func viewComplex(x cblas128.Vector) rev.Vector[complex128] {
-	return rev.Vector[complex128]{N: x.N, Data: x.Data, Inc: x.Inc}
-}
+//
+// Kernels that take complex128 as their type argument are written once for real
+// and complex numbers. Those whose output is real where the inputs are complex have
+// names that begin with Complex.
 
 // times returns a·b, without fused operations.
 func times(a, b complex128) complex128 {
@@ -36,8 +32,7 @@ func scale(r float64, z complex128) complex128 { return complex(r*real(z), r*ima
 func along(a, b complex128) float64 { return float64(real(a)*real(b)) + float64(imag(a)*imag(b)) }
 
 // complexDot returns Σ conj(x_i)·y_i.
-func complexDot(x, y rev.Vector[complex128]) complex128 {
-	var s complex128
+func complexDot(x, y rev.Vector[complex128]) (s complex128) {
 	for i := range x.N {
 		s += times(cmplx.Conj(x.Data[i*x.Inc]), y.Data[i*y.Inc])
 	}
@@ -51,17 +46,8 @@ func complexAxpy(alpha complex128, x, y rev.Vector[complex128]) {
 	}
 }
 
-// partsOf returns the real and imaginary parts of a, next to each other.
-func partsOf(a rev.General[complex128]) rev.General[float64] {
-	if len(a.Data) == 0 {
-		return rev.General[float64]{}
-	}
-	data := unsafe.Slice((*float64)(unsafe.Pointer(&a.Data[0])), 2*len(a.Data))
-	return rev.General[float64]{Rows: a.Rows, Cols: 2 * a.Cols, Data: data, Stride: 2 * a.Stride}
-}
-
-// unit returns |z| and z/|z|, 0 for 0, and for an infinity the limit on a ray, which
-// is the direction that cmplx.Phase gives it.
+// unit returns |z| and z/|z|. That is 0 for 0, and for an infinity the limit on a
+// ray in the direction that cmplx.Phase gives it.
 func unit(z complex128) (r float64, u complex128) {
 	r = cmplx.Abs(z)
 	if r == 0 {

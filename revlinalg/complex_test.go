@@ -28,18 +28,18 @@ func complexes(rnd *rand.Rand, n int) rev.Vector[complex128] {
 func TestComplexKernels(t *testing.T) {
 	free := []string{"X.N"}
 	t.Run("Dot", func(t *testing.T) {
-		revtest.Kernel(t, revtest.Spec[ComplexDot]{New: func(rnd *rand.Rand, n int) ComplexDot {
-			return ComplexDot{R: new(complex128), X: complexes(rnd, n), Y: complexes(rnd, n)}
+		revtest.Kernel(t, revtest.Spec[Dot[complex128]]{New: func(rnd *rand.Rand, n int) Dot[complex128] {
+			return Dot[complex128]{Out: new(complex128), X: complexes(rnd, n), Y: complexes(rnd, n)}
 		}})
 	})
 	t.Run("Axpy", func(t *testing.T) {
-		revtest.Kernel(t, revtest.Spec[ComplexAxpy]{New: func(rnd *rand.Rand, n int) ComplexAxpy {
-			return ComplexAxpy{Y: complexes(rnd, n), Alpha: &complexes(rnd, 1).Data[0], X: complexes(rnd, n)}
+		revtest.Kernel(t, revtest.Spec[Axpy[complex128]]{New: func(rnd *rand.Rand, n int) Axpy[complex128] {
+			return Axpy[complex128]{Y: complexes(rnd, n), Alpha: &complexes(rnd, 1).Data[0], X: complexes(rnd, n)}
 		}})
 	})
 	t.Run("Sum", func(t *testing.T) {
-		revtest.Kernel(t, revtest.Spec[ComplexSum]{Free: free, New: func(rnd *rand.Rand, n int) ComplexSum {
-			return ComplexSum{Out: new(complex128), X: complexes(rnd, n)}
+		revtest.Kernel(t, revtest.Spec[Sum[complex128]]{Free: free, New: func(rnd *rand.Rand, n int) Sum[complex128] {
+			return Sum[complex128]{Out: new(complex128), X: complexes(rnd, n)}
 		}})
 	})
 	t.Run("SumSquares", func(t *testing.T) {
@@ -68,10 +68,10 @@ func TestComplexKernels(t *testing.T) {
 		}})
 	})
 	t.Run("Log", func(t *testing.T) {
-		spec := revtest.Spec[ComplexLog]{New: func(rnd *rand.Rand, n int) ComplexLog {
-			return ComplexLog{Y: complexes(rnd, n), X: complexes(rnd, n)}
+		spec := revtest.Spec[Log[complex128]]{New: func(rnd *rand.Rand, n int) Log[complex128] {
+			return Log[complex128]{Y: complexes(rnd, n), X: complexes(rnd, n)}
 		}}
-		spec.Failing = func(rnd *rand.Rand, n int) ComplexLog {
+		spec.Failing = func(rnd *rand.Rand, n int) Log[complex128] {
 			k := spec.New(rnd, n+1)
 			k.X.Data[n] = 0
 			return k
@@ -85,11 +85,11 @@ func TestComplexValue(t *testing.T) {
 	const n = 33
 	x, y := complexes(rnd, n), complexes(rnd, n)
 	var r, s complex128
-	ComplexDot{R: &r, X: x, Y: y}.Forward()
+	Dot[complex128]{Out: &r, X: x, Y: y}.Forward()
 	if want := cblas128.Dotc(cblas128.Vector{N: n, Data: x.Data, Inc: 1}, cblas128.Vector{N: n, Data: y.Data, Inc: 1}); !(cmplx.Abs(r-want) <= 1e-13) {
 		t.Errorf("dot %v, want %v", r, want)
 	}
-	ComplexSum{Out: &s, X: x}.Forward()
+	Sum[complex128]{Out: &s, X: x}.Forward()
 	if want := cmplxs.Sum(x.Data); !(cmplx.Abs(s-want) <= 1e-13) {
 		t.Errorf("sum %v, want %v", s, want)
 	}
@@ -222,12 +222,12 @@ func TestComplexInstructionTable(t *testing.T) {
 func complexLogAlong(t *testing.T, gy complex128, x, gx, dx, dgx rev.Vector[complex128]) complex128 {
 	t.Helper()
 	y := rev.ViewSlice([]complex128{0})
-	k := ComplexLog{Y: y, X: x}
+	k := Log[complex128]{Y: y, X: x}
 	if err := k.Forward(); err != nil {
 		t.Fatal(err)
 	}
 	v := y.Data[0]
-	if err := k.AdjointTangent(ComplexLog{Y: rev.ViewSlice([]complex128{gy}), X: gx}, ComplexLog{X: dx}, ComplexLog{X: dgx}); err != nil {
+	if err := k.AdjointTangent(Log[complex128]{Y: rev.ViewSlice([]complex128{gy}), X: gx}, Log[complex128]{X: dx}, Log[complex128]{X: dgx}); err != nil {
 		t.Fatal(err)
 	}
 	return v
@@ -252,7 +252,7 @@ func TestComplexBounds(t *testing.T) {
 		if !(math.Abs(quotient) <= 2*eps) {
 			t.Fatalf("|%v| is %v, of the relative error %.3g", x, abs, quotient)
 		}
-		if err := (ComplexLog{Y: z, X: rev.ViewSlice([]complex128{x})}).Forward(); err != nil {
+		if err := (Log[complex128]{Y: z, X: rev.ViewSlice([]complex128{x})}).Forward(); err != nil {
 			t.Fatal(err)
 		}
 		// log r = log abs + log(1 - quotient), up to the rounding of math.Log.
@@ -276,7 +276,7 @@ func TestComplexLogRange(t *testing.T) {
 		{complex(0, 0x1p-1030), -1030},
 	} {
 		y := rev.ViewSlice([]complex128{0})
-		if err := (ComplexLog{Y: y, X: rev.ViewSlice([]complex128{c.x})}).Forward(); err != nil {
+		if err := (Log[complex128]{Y: y, X: rev.ViewSlice([]complex128{c.x})}).Forward(); err != nil {
 			t.Fatal(err)
 		}
 		want := c.log2 * math.Ln2
@@ -287,7 +287,7 @@ func TestComplexLogRange(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	for _, x := range []complex128{complex(inf, 1), complex(-inf, inf), complex(1, -inf), complex(nan, inf), complex(nan, 1), 1, -2i} {
 		y := rev.ViewSlice([]complex128{0})
-		if err := (ComplexLog{Y: y, X: rev.ViewSlice([]complex128{x})}).Forward(); err != nil {
+		if err := (Log[complex128]{Y: y, X: rev.ViewSlice([]complex128{x})}).Forward(); err != nil {
 			t.Fatal(err)
 		}
 		same := func(x, y float64) bool { return x == y || x != x && y != y }
@@ -348,9 +348,9 @@ func TestComplexSpecial(t *testing.T) {
 			}
 
 			l := rev.ViewSlice([]complex128{0})
-			err := ComplexLog{Y: l, X: x}.Forward()
+			err := Log[complex128]{Y: l, X: x}.Forward()
 			if z == 0 {
-				var domain *DomainError
+				var domain *rev.DomainError
 				if !errors.As(err, &domain) || l.Data[0] != 0 {
 					t.Errorf("log %v: %v, %v", z, l.Data[0], err)
 				}
@@ -370,7 +370,7 @@ func TestComplexSpecial(t *testing.T) {
 
 			for _, w := range []complex128{1, 2 - 3i, complex(0, inf), z} {
 				var r complex128
-				ComplexDot{R: &r, X: x, Y: rev.ViewSlice([]complex128{w})}.Forward()
+				Dot[complex128]{Out: &r, X: x, Y: rev.ViewSlice([]complex128{w})}.Forward()
 				if want := complex(float64(re*real(w))+float64(im*imag(w)), float64(re*imag(w))-float64(im*real(w))); !nearComplex(r, want, 2*eps) {
 					t.Errorf("dot of %v and %v is %v, want %v", z, w, r, want)
 				}

@@ -18,12 +18,12 @@ import (
 //
 //	x̄ += ȳ·u,  ẏ += ρ,  ẋ̄ += ġ·u + ȳ·(ẋ - ρ·u)/|x|
 //
-// of each element. No square overflows or underflows, and a magnitude, that of
-// cmplx.Abs, is within 2ε times itself; so |x| = +Inf if a part of x is infinite, even
-// if the other is NaN. Then u is the direction of cmplx.Phase(x), so NaN in that case.
+// of each element. A magnitude is that of cmplx.Abs, within 2ε times itself, and no
+// square overflows or underflows. If a part of x is infinite, |x| = +Inf, even if the
+// other part is NaN, and u is the direction of cmplx.Phase(x), so NaN in that case.
 type ComplexAbs struct {
-	Y rev.Vector[float64]    `rev:"acc"`
-	X rev.Vector[complex128] `rev:"in"`
+	Y rev.Vector[float64]    `rev:"acc" shape:"n"`
+	X rev.Vector[complex128] `rev:"in" shape:"n"`
 }
 
 // ComplexNorm1 is the kernel
@@ -34,96 +34,103 @@ type ComplexAbs struct {
 // derivatives. It is within (n+2)·ε times itself.
 type ComplexNorm1 struct {
 	Out *float64               `rev:"acc"`
-	X   rev.Vector[complex128] `rev:"in"`
+	X   rev.Vector[complex128] `rev:"in" shape:"n"`
 }
 
-// NewComplexAbs returns the kernel over gonum vectors, sharing their storage. It
-// panics with mat.ErrShape if they differ in length.
+// NewComplexAbs returns the kernel over gonum vectors, sharing their storage.
 func NewComplexAbs(y *mat.VecDense, x cblas128.Vector) ComplexAbs {
-	k := ComplexAbs{Y: rev.ViewVec(y), X: viewComplex(x)}
-	k.checkShape()
-	return k
+	return ComplexAbs{Y: rev.ViewVec(y), X: rev.ViewCVec(x)}
 }
 
 // NewComplexNorm1 returns the kernel over a gonum vector, sharing its storage.
 func NewComplexNorm1(out *float64, x cblas128.Vector) ComplexNorm1 {
-	return ComplexNorm1{Out: out, X: viewComplex(x)}
-}
-
-func (k *ComplexAbs) check() {
-	rev.Check(k)
-	k.checkShape()
-}
-
-func (k *ComplexAbs) checkShape() {
-	if k.Y.Data == nil {
-		k.Y.N = k.X.N // that of its cotangent
-	}
-	if k.Y.N != k.X.N {
-		panic(mat.ErrShape)
-	}
-}
-
-func (k *ComplexAbs) add(sign float64) {
-	if k.Y.Data == nil {
-		return
-	}
-	for i := range k.X.N {
-		k.Y.Data[i*k.Y.Inc] += sign * cmplx.Abs(k.X.Data[i*k.X.Inc])
-	}
+	return ComplexNorm1{Out: out, X: rev.ViewCVec(x)}
 }
 
 // Forward computes Y += |x|.
-func (k ComplexAbs) Forward() {
-	k.check()
-	k.add(1)
-}
+func (k ComplexAbs) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
 
 // Inverse computes Y -= |x|.
-func (k ComplexAbs) Inverse() {
-	k.check()
-	k.add(-1)
-}
+func (k ComplexAbs) Inverse() { _ = k.Run(rev.InversePass(&k)) }
 
 // Adjoint computes Y -= |x| and x̄ += ȳ·u.
-func (k ComplexAbs) Adjoint(g ComplexAbs) {
-	k.check()
-	rev.CheckLike(&k, &g)
-	k.add(-1)
-	k.addDerivatives(&g, &ComplexAbs{}, &ComplexAbs{}, 0)
-}
+func (k ComplexAbs) Adjoint(g ComplexAbs) { _ = k.Run(rev.AdjointPass(&k, &g)) }
 
 // Tangent computes Y += |x| and ẏ += ρ.
-func (k ComplexAbs) Tangent(t ComplexAbs) {
-	k.check()
-	rev.CheckLike(&k, &t)
-	k.add(1)
-	k.addDerivatives(&ComplexAbs{}, &t, &ComplexAbs{}, 1)
-}
+func (k ComplexAbs) Tangent(t ComplexAbs) { _ = k.Run(rev.TangentPass(&k, &t)) }
 
-// AdjointTangent computes what Adjoint does, ẏ -= ρ, and the tangent of the
+// AdjointTangent computes what Adjoint does, ẏ -= ρ, and adds the tangent of the
 // gradient in gt.
 func (k ComplexAbs) AdjointTangent(g, t, gt ComplexAbs) {
-	k.check()
-	rev.CheckLike(&k, &g, &t, &gt)
-	k.add(-1)
-	k.addDerivatives(&g, &t, &gt, -1)
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// addDerivatives adds, of what there is, sign·ρ to ẏ, and the gradient and its
-// tangent to x̄ and ẋ̄.
-func (k *ComplexAbs) addDerivatives(g, t, gt *ComplexAbs, sign float64) {
+// Run implements rev.Kernel. It returns no error.
+func (k ComplexAbs) Run(p rev.Pass[ComplexAbs]) error {
 	for i := range k.X.N {
-		r, u := unit(k.X.Data[i*k.X.Inc])
-		gy, dx := elementOf(g.Y, i), elementOf(t.X, i)
-		if t.Y.Data != nil && t.X.Data != nil {
-			t.Y.Data[i*t.Y.Inc] += sign * along(u, dx)
+		x := k.X.Data[i*k.X.Inc]
+		if k.Y.Data != nil {
+			k.Y.Data[i*k.Y.Inc] += signed(p.Sign(), cmplx.Abs(x))
 		}
-		if g.X.Data != nil && g.Y.Data != nil {
-			g.X.Data[i*g.X.Inc] += scale(gy, u)
+		if !p.Adjoint && !p.Tangent {
+			continue
 		}
-		addGradientTangent(gt.X, i, elementOf(gt.Y, i), gy, r, u, dx)
+		r, u := unit(x)
+		gy, dx := elementOf(p.G.Y, i), elementOf(p.T.X, i)
+		if p.T.Y.Data != nil && p.T.X.Data != nil {
+			p.T.Y.Data[i*p.T.Y.Inc] += signed(p.Sign(), along(u, dx))
+		}
+		if p.G.X.Data != nil && p.G.Y.Data != nil {
+			p.G.X.Data[i*p.G.X.Inc] += scale(gy, u)
+		}
+		addGradientTangent(p.GT.X, i, elementOf(p.GT.Y, i), gy, r, u, dx)
 	}
+	return nil
+}
+
+// Forward computes Out += Σ |x_i|.
+func (k ComplexNorm1) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes Out -= Σ |x_i|.
+func (k ComplexNorm1) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes Out -= Σ |x_i| and x̄ += Ōut·u.
+func (k ComplexNorm1) Adjoint(g ComplexNorm1) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes Out += Σ |x_i| and the tangent of Out.
+func (k ComplexNorm1) Tangent(t ComplexNorm1) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, takes back the tangent of Out, and adds
+// the tangent of the gradient in gt.
+func (k ComplexNorm1) AdjointTangent(g, t, gt ComplexNorm1) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k ComplexNorm1) Run(p rev.Pass[ComplexNorm1]) error {
+	var sum, rate float64
+	gout, dgout := valueOf(p.G.Out), valueOf(p.GT.Out)
+	for i := range k.X.N {
+		x := k.X.Data[i*k.X.Inc]
+		sum += cmplx.Abs(x)
+		if !p.Adjoint && !p.Tangent {
+			continue
+		}
+		r, u := unit(x)
+		dx := elementOf(p.T.X, i)
+		rate += along(u, dx)
+		if p.G.X.Data != nil && p.G.Out != nil {
+			p.G.X.Data[i*p.G.X.Inc] += scale(gout, u)
+		}
+		addGradientTangent(p.GT.X, i, dgout, gout, r, u, dx)
+	}
+	if k.Out != nil {
+		*k.Out += signed(p.Sign(), sum)
+	}
+	if p.T.Out != nil && p.T.X.Data != nil {
+		*p.T.Out += signed(p.Sign(), rate)
+	}
+	return nil
 }
 
 // addGradientTangent adds dg·u + g·(dx - ρ·u)/r to element i of x, if there is one.
@@ -136,72 +143,4 @@ func addGradientTangent(x rev.Vector[complex128], i int, dg, g, r float64, u, dx
 		d += scale(g, turn(r, u, dx))
 	}
 	x.Data[i*x.Inc] += d
-}
-
-func (k *ComplexNorm1) value() float64 {
-	s := 0.0
-	for i := range k.X.N {
-		s += cmplx.Abs(k.X.Data[i*k.X.Inc])
-	}
-	return s
-}
-
-// Forward computes Out += Σ |x_i|.
-func (k ComplexNorm1) Forward() {
-	rev.Check(&k)
-	if k.Out != nil {
-		*k.Out += k.value()
-	}
-}
-
-// Inverse computes Out -= Σ |x_i|.
-func (k ComplexNorm1) Inverse() {
-	rev.Check(&k)
-	if k.Out != nil {
-		*k.Out -= k.value()
-	}
-}
-
-// Adjoint computes Out -= Σ |x_i| and x̄ += Ōut·u.
-func (k ComplexNorm1) Adjoint(g ComplexNorm1) {
-	rev.CheckLike(&k, &g)
-	k.Inverse()
-	k.addDerivatives(&g, &ComplexNorm1{}, &ComplexNorm1{}, 0)
-}
-
-// Tangent computes Out += Σ |x_i| and its tangent.
-func (k ComplexNorm1) Tangent(t ComplexNorm1) {
-	rev.CheckLike(&k, &t)
-	k.Forward()
-	k.addDerivatives(&ComplexNorm1{}, &t, &ComplexNorm1{}, 1)
-}
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Out, and
-// adds the tangent of the gradient in gt.
-func (k ComplexNorm1) AdjointTangent(g, t, gt ComplexNorm1) {
-	rev.CheckLike(&k, &g, &t, &gt)
-	k.Inverse()
-	k.addDerivatives(&g, &t, &gt, -1)
-}
-
-func (k *ComplexNorm1) addDerivatives(g, t, gt *ComplexNorm1, sign float64) {
-	var rate, gout, dgout float64
-	if g.Out != nil {
-		gout = *g.Out
-	}
-	if gt.Out != nil {
-		dgout = *gt.Out
-	}
-	for i := range k.X.N {
-		r, u := unit(k.X.Data[i*k.X.Inc])
-		dx := elementOf(t.X, i)
-		rate += along(u, dx)
-		if g.X.Data != nil && g.Out != nil {
-			g.X.Data[i*g.X.Inc] += scale(gout, u)
-		}
-		addGradientTangent(gt.X, i, dgout, gout, r, u, dx)
-	}
-	if t.Out != nil && t.X.Data != nil {
-		*t.Out += sign * rate
-	}
 }

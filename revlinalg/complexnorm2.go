@@ -1,6 +1,8 @@
 package revlinalg
 
 import (
+	"unsafe"
+
 	"gonum.org/v1/gonum/blas/cblas128"
 	"gonum.org/v1/gonum/mat"
 
@@ -14,53 +16,43 @@ import (
 // of complex numbers: Norm2 of their real and imaginary parts, in all respects.
 type ComplexNorm2 struct {
 	Out *float64               `rev:"acc"`
-	X   rev.Vector[complex128] `rev:"in"`
+	X   rev.Vector[complex128] `rev:"in" shape:"n"`
 }
 
 // NewComplexNorm2 returns the kernel over a gonum vector, sharing its storage.
 func NewComplexNorm2(out *float64, x cblas128.Vector) ComplexNorm2 {
-	return ComplexNorm2{Out: out, X: viewComplex(x)}
-}
-
-// norm has a row for each element, so that rows match whatever the Inc of operands.
-func (k *ComplexNorm2) norm() norm[float64] {
-	x := rev.General[complex128]{Rows: k.X.N, Cols: 1, Data: k.X.Data, Stride: k.X.Inc}
-	return norm[float64]{k.Out, partsOf(x), 1}
+	return ComplexNorm2{Out: out, X: rev.ViewCVec(x)}
 }
 
 // Forward computes Out += ‖x‖.
-func (k ComplexNorm2) Forward() {
-	rev.Check(&k)
-	k.norm().forward()
-}
+func (k ComplexNorm2) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
 
 // Inverse computes Out -= ‖x‖.
-func (k ComplexNorm2) Inverse() {
-	rev.Check(&k)
-	k.norm().inverse()
-}
+func (k ComplexNorm2) Inverse() { _ = k.Run(rev.InversePass(&k)) }
 
-// Adjoint computes Out -= ‖x‖ and adds Ōut·x/‖x‖ to the cotangent of x.
-func (k ComplexNorm2) Adjoint(g ComplexNorm2) {
-	rev.Check(&k)
-	rev.CheckLike(&k, &g)
-	k.norm().adjoint(g.norm())
-}
+// Adjoint computes Out -= ‖x‖ and x̄ += Ōut·x/‖x‖.
+func (k ComplexNorm2) Adjoint(g ComplexNorm2) { _ = k.Run(rev.AdjointPass(&k, &g)) }
 
-// Tangent computes Out += ‖x‖ and its tangent.
-func (k ComplexNorm2) Tangent(t ComplexNorm2) {
-	rev.Check(&k)
-	rev.CheckLike(&k, &t)
-	k.norm().tangent(t.norm())
-}
+// Tangent computes Out += ‖x‖ and the tangent of Out.
+func (k ComplexNorm2) Tangent(t ComplexNorm2) { _ = k.Run(rev.TangentPass(&k, &t)) }
 
-// AdjointTangent computes what Adjoint does, takes back the tangent of Out, and
-// adds the tangent of the gradient.
+// AdjointTangent computes what Adjoint does, takes back the tangent of Out, and adds
+// the tangent of the gradient in gt.
 func (k ComplexNorm2) AdjointTangent(g, t, gt ComplexNorm2) {
-	rev.Check(&k)
-	rev.CheckLike(&k, &g, &t, &gt)
-	k.norm().adjointTangent(g.norm(), t.norm(), gt.norm())
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
+
+// Run implements rev.Kernel. It returns no error.
+func (k ComplexNorm2) Run(p rev.Pass[ComplexNorm2]) error {
+	n := k.norm()
+	r := n.addValue(p.Sign())
+	if p.Adjoint || p.Tangent {
+		n.addDerivatives(p.Sign(), r, p.G.norm(), p.T.norm(), p.GT.norm())
+	}
+	return nil
+}
+
+func (k ComplexNorm2) norm() norm[float64] { return complexNorm(k.Out, asColumn(k.X)) }
 
 // ComplexFrobenius is the kernel
 //
@@ -69,7 +61,7 @@ func (k ComplexNorm2) AdjointTangent(g, t, gt ComplexNorm2) {
 // of complex numbers: Frobenius of their real and imaginary parts, in all respects.
 type ComplexFrobenius struct {
 	Out *float64                `rev:"acc"`
-	A   rev.General[complex128] `rev:"in"`
+	A   rev.General[complex128] `rev:"in" shape:"m,n"`
 }
 
 // NewComplexFrobenius returns the kernel over a gonum matrix, sharing its storage.
@@ -77,38 +69,42 @@ func NewComplexFrobenius(out *float64, a *mat.CDense) ComplexFrobenius {
 	return ComplexFrobenius{Out: out, A: rev.ViewCDense(a)}
 }
 
-func (k *ComplexFrobenius) norm() norm[float64] { return norm[float64]{k.Out, partsOf(k.A), 1} }
-
 // Forward computes Out += ‖A‖.
-func (k ComplexFrobenius) Forward() {
-	rev.Check(&k)
-	k.norm().forward()
-}
+func (k ComplexFrobenius) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
 
 // Inverse computes Out -= ‖A‖.
-func (k ComplexFrobenius) Inverse() {
-	rev.Check(&k)
-	k.norm().inverse()
-}
+func (k ComplexFrobenius) Inverse() { _ = k.Run(rev.InversePass(&k)) }
 
-// Adjoint computes Out -= ‖A‖ and adds Ōut·A/‖A‖ to the cotangent of A.
-func (k ComplexFrobenius) Adjoint(g ComplexFrobenius) {
-	rev.Check(&k)
-	rev.CheckLike(&k, &g)
-	k.norm().adjoint(g.norm())
-}
+// Adjoint computes Out -= ‖A‖ and Ā += Ōut·A/‖A‖.
+func (k ComplexFrobenius) Adjoint(g ComplexFrobenius) { _ = k.Run(rev.AdjointPass(&k, &g)) }
 
-// Tangent computes Out += ‖A‖ and its tangent.
-func (k ComplexFrobenius) Tangent(t ComplexFrobenius) {
-	rev.Check(&k)
-	rev.CheckLike(&k, &t)
-	k.norm().tangent(t.norm())
-}
+// Tangent computes Out += ‖A‖ and the tangent of Out.
+func (k ComplexFrobenius) Tangent(t ComplexFrobenius) { _ = k.Run(rev.TangentPass(&k, &t)) }
 
-// AdjointTangent computes what Adjoint does, takes back the tangent of Out, and
-// adds the tangent of the gradient.
+// AdjointTangent computes what Adjoint does, takes back the tangent of Out, and adds
+// the tangent of the gradient in gt.
 func (k ComplexFrobenius) AdjointTangent(g, t, gt ComplexFrobenius) {
-	rev.Check(&k)
-	rev.CheckLike(&k, &g, &t, &gt)
-	k.norm().adjointTangent(g.norm(), t.norm(), gt.norm())
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k ComplexFrobenius) Run(p rev.Pass[ComplexFrobenius]) error {
+	n := k.norm()
+	r := n.addValue(p.Sign())
+	if p.Adjoint || p.Tangent {
+		n.addDerivatives(p.Sign(), r, p.G.norm(), p.T.norm(), p.GT.norm())
+	}
+	return nil
+}
+
+func (k ComplexFrobenius) norm() norm[float64] { return complexNorm(k.Out, k.A) }
+
+// complexNorm returns the operands with the real and imaginary parts of x, next to
+// each other.
+func complexNorm(out *float64, x rev.General[complex128]) norm[float64] {
+	if len(x.Data) == 0 {
+		return norm[float64]{out: out}
+	}
+	data := unsafe.Slice((*float64)(unsafe.Pointer(&x.Data[0])), 2*len(x.Data))
+	return norm[float64]{out, rev.General[float64]{Rows: x.Rows, Cols: 2 * x.Cols, Data: data, Stride: 2 * x.Stride}, 1}
 }

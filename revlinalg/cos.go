@@ -20,14 +20,15 @@ import (
 // and for large x, and NaN for infinities; in float32 it is within 0.501 units. In
 // fixed point it is within 0.51 units for all x.
 type Cos[T rev.Real] struct {
-	Y       rev.Vector[T] `rev:"acc"`
-	X       rev.Vector[T] `rev:"in"`
+	Y       rev.Vector[T] `rev:"acc" shape:"n"`
+	X       rev.Vector[T] `rev:"in" shape:"n"`
 	Workers int           // 0 means GOMAXPROCS
 }
 
-// NewCos returns the kernel over gonum vectors, sharing their storage. It
-// panics with mat.ErrShape if they differ in length.
-func NewCos(y, x *mat.VecDense) Cos[float64] { return Cos[float64](newElementwise(y, x)) }
+// NewCos returns the kernel over gonum vectors, sharing their storage.
+func NewCos(y, x *mat.VecDense) Cos[float64] {
+	return Cos[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
+}
 
 var cosFunction = function{
 	name: "cos",
@@ -41,29 +42,30 @@ var cosFunction = function{
 	},
 	curves: eachOf(func(_, y float64) float64 { return -y }),
 
-	value43: fixed.Cos,
-	slope43: fixed.CosAdjoint,
-	curve43: func(x, v, w fixed.Q43) fixed.Q43 { return -fixed.Cos(x).Mul(v).Mul(w) },
+	q43: pointwise[fixed.Q43]{
+		value: fixed.Cos,
+		slope: fixed.CosAdjoint,
+		curve: func(x, v, w fixed.Q43) fixed.Q43 { return -fixed.Cos(x).Mul(v).Mul(w) },
+	},
 }
 
 // Forward computes Y += cos(x).
-func (k Cos[T]) Forward() { total(elementwise[T](k).forward(&cosFunction)) }
+func (k Cos[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
 
 // Inverse computes Y -= cos(x).
-func (k Cos[T]) Inverse() { total(elementwise[T](k).inverse(&cosFunction)) }
+func (k Cos[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
 
 // Adjoint computes Y -= cos(x) and x̄ -= sin(x)·ȳ.
-func (k Cos[T]) Adjoint(g Cos[T]) {
-	total(elementwise[T](k).adjoint(&cosFunction, elementwise[T](g)))
-}
+func (k Cos[T]) Adjoint(g Cos[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
 
 // Tangent computes Y += cos(x) and ẏ -= sin(x)·ẋ.
-func (k Cos[T]) Tangent(t Cos[T]) {
-	total(elementwise[T](k).tangent(&cosFunction, elementwise[T](t)))
-}
+func (k Cos[T]) Tangent(t Cos[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 
-// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and
-// adds the tangent of the gradient.
-func (k Cos[T]) AdjointTangent(g, t, gt Cos[T]) {
-	total(elementwise[T](k).adjointTangent(&cosFunction, elementwise[T](g), elementwise[T](t), elementwise[T](gt)))
+// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and adds
+// the tangent of the gradient in gt.
+func (k Cos[T]) AdjointTangent(g, t, gt Cos[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+
+// Run implements rev.Kernel. It returns no error.
+func (k Cos[T]) Run(p rev.Pass[Cos[T]]) error {
+	return elementwise[T](k).run(&cosFunction, p.Sign(), elementwise[T](p.G), elementwise[T](p.T), elementwise[T](p.GT))
 }

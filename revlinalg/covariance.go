@@ -23,88 +23,61 @@ import (
 // fixed point Zᵀ·Z must be below 2²⁰, and is rounded once. The covariance of
 // fewer than two observations is NaN, and nothing is added in fixed point.
 type Covariance[T rev.Real] struct {
-	C       rev.General[T] `rev:"acc"`
-	X       rev.General[T] `rev:"in"`
+	C       rev.General[T] `rev:"acc" shape:"k,k"`
+	X       rev.General[T] `rev:"in" shape:"n,k"`
 	Workers int            // 0 means GOMAXPROCS
 }
 
 // NewCovariance returns the kernel over gonum matrices, sharing their storage.
-// It panics with mat.ErrShape if c is not k×k for the k columns of x.
 func NewCovariance(c, x *mat.Dense) Covariance[float64] {
-	k := Covariance[float64]{C: rev.ViewDense(c), X: rev.ViewDense(x)}
-	k.checkShape()
-	return k
+	return Covariance[float64]{C: rev.ViewDense(c), X: rev.ViewDense(x)}
 }
 
-func (k *Covariance[T]) checkShape() {
-	if k.C.Data == nil {
-		k.C.Rows, k.C.Cols = k.X.Cols, k.X.Cols // those of its cotangent
-	}
-	if k.C.Rows != k.X.Cols || k.C.Cols != k.X.Cols {
-		panic(mat.ErrShape)
-	}
-}
+// Forward computes C += Zᵀ·Z/(n-1).
+func (k Covariance[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
 
-func (k *Covariance[T]) check() {
-	rev.Check(k)
-	k.checkShape()
+// Inverse computes C -= Zᵀ·Z/(n-1).
+func (k Covariance[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes C -= Zᵀ·Z/(n-1) and X̄ += Z·(C̄ + C̄ᵀ)/(n-1).
+func (k Covariance[T]) Adjoint(g Covariance[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes C += Zᵀ·Z/(n-1) and Ċ += (Żᵀ·Z + Zᵀ·Ż)/(n-1).
+func (k Covariance[T]) Tangent(t Covariance[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, takes back the tangent of C, and adds
+// the tangent of the gradient in gt.
+func (k Covariance[T]) AdjointTangent(g, t, gt Covariance[T]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
 // covarianceSpace is scratch: centred observations and their tangents, and a
 // matrix of the shape of C.
 type covarianceSpace[T rev.Real] struct{ z, dz, c []T }
 
-// Forward computes C += Zᵀ·Z/(n-1).
-func (k Covariance[T]) Forward() {
-	k.check()
+// Run implements rev.Kernel. It returns no error.
+func (k Covariance[T]) Run(p rev.Pass[Covariance[T]]) error {
 	w := workspace.Get[covarianceSpace[T]]()
-	k.addValue(w, 1)
-	workspace.Put(w)
-}
-
-// Inverse computes C -= Zᵀ·Z/(n-1).
-func (k Covariance[T]) Inverse() {
-	k.check()
-	w := workspace.Get[covarianceSpace[T]]()
-	k.addValue(w, -1)
-	workspace.Put(w)
-}
-
-// Adjoint computes C -= Zᵀ·Z/(n-1) and X̄ += Z·(C̄ + C̄ᵀ)/(n-1).
-func (k Covariance[T]) Adjoint(g Covariance[T]) {
-	k.check()
-	rev.CheckLike(&k, &g)
-	w := workspace.Get[covarianceSpace[T]]()
-	k.addValue(w, -1)
-	k.addGradient(w, g.X, centred(&w.z, k.X), g.C)
-	workspace.Put(w)
-}
-
-// Tangent computes C += Zᵀ·Z/(n-1) and Ċ += (Żᵀ·Z + Zᵀ·Ż)/(n-1).
-func (k Covariance[T]) Tangent(t Covariance[T]) {
-	k.check()
-	rev.CheckLike(&k, &t)
-	w := workspace.Get[covarianceSpace[T]]()
-	k.addValue(w, 1)
-	k.addTangent(w, t, 1)
-	workspace.Put(w)
-}
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of C, and
-// adds the tangent of the gradient in gt.
-func (k Covariance[T]) AdjointTangent(g, t, gt Covariance[T]) {
-	k.check()
-	rev.CheckLike(&k, &g, &t, &gt)
-	w := workspace.Get[covarianceSpace[T]]()
-	k.addValue(w, -1)
-	k.addTangent(w, t, -1)
 	z := centred(&w.z, k.X)
-	k.addGradient(w, g.X, z, g.C)
-	k.addGradient(w, gt.X, z, gt.C)
-	if t.X.Data != nil {
-		k.addGradient(w, gt.X, centred(&w.dz, t.X), g.C)
+	if k.C.Data != nil {
+		s := k.square(w)
+		k.addProduct(s, z, z, true)
+		k.addShares(k.C, s, p.Sign())
 	}
+	if p.T.X.Data != nil {
+		dz := centred(&w.dz, p.T.X)
+		if p.T.C.Data != nil {
+			s := k.square(w)
+			k.addProduct(s, dz, z, true)
+			k.addProduct(s, z, dz, true)
+			k.addShares(p.T.C, s, p.Sign())
+		}
+		k.addGradient(w, p.GT.X, dz, p.G.C)
+	}
+	k.addGradient(w, p.G.X, z, p.G.C)
+	k.addGradient(w, p.GT.X, z, p.GT.C)
 	workspace.Put(w)
+	return nil
 }
 
 // centred returns x less the means of its columns, in a buffer.
@@ -137,34 +110,15 @@ func (k *Covariance[T]) square(w *covarianceSpace[T]) rev.General[T] {
 }
 
 // addShares adds sign·s/(n-1) to c.
-func (k *Covariance[T]) addShares(c, s rev.General[T], sign T) {
+func (k *Covariance[T]) addShares(c, s rev.General[T], sign int) {
 	for i := range c.Rows {
 		for j := range c.Cols {
-			c.Data[i*c.Stride+j] += sign * over(s.Data[i*s.Stride+j], k.X.Rows-1)
+			c.Data[i*c.Stride+j] += signed(sign, over(s.Data[i*s.Stride+j], k.X.Rows-1))
 		}
 	}
 }
 
-func (k *Covariance[T]) addValue(w *covarianceSpace[T], sign T) {
-	if k.C.Data == nil {
-		return
-	}
-	z, s := centred(&w.z, k.X), k.square(w)
-	k.addProduct(s, z, z, true)
-	k.addShares(k.C, s, sign)
-}
-
-func (k *Covariance[T]) addTangent(w *covarianceSpace[T], t Covariance[T], sign T) {
-	if t.C.Data == nil || t.X.Data == nil {
-		return
-	}
-	z, dz, s := centred(&w.z, k.X), centred(&w.dz, t.X), k.square(w)
-	k.addProduct(s, dz, z, true)
-	k.addProduct(s, z, dz, true)
-	k.addShares(t.C, s, sign)
-}
-
-// addGradient adds Z·(C̄ + C̄ᵀ)/(n-1) to X̄.
+// addGradient adds Z·(C̄ + C̄ᵀ)/(n-1) to X̄, unless one of the cotangents is nil.
 func (k *Covariance[T]) addGradient(w *covarianceSpace[T], gx, z, gc rev.General[T]) {
 	if gx.Data == nil || gc.Data == nil {
 		return

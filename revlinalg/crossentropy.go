@@ -1,6 +1,7 @@
 package revlinalg
 
 import (
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -17,8 +18,8 @@ import (
 //
 // of the logits X, a row for each of n observations and a column for each class:
 // the cross-entropy of the probabilities softmax(x_i) with respect to the p_i.
-// These are the rows of P or, if there are Labels, one for the class Labels[i] and
-// zero for others. If Mean is set, the sum is divided by n.
+// These are the rows of P or, if P is nil, one for the class Labels[i] and zero for
+// others. If Mean is set, the sum is divided by n.
 //
 // With q_i = softmax(x_i), s_i = Σ_j p_ij and τ_i = Σ_j q_ij·ẋ_ij, the derivatives
 // are
@@ -31,85 +32,53 @@ import (
 //	ẋ̄_ij += ġ·(s_i·q_ij - p_ij) + Ōut·(q_ij·(ṡ_i + s_i·(ẋ_ij - τ_i)) - ṗ_ij),
 //	ṗ̄_ij += ġ·(l_i - x_ij) + Ōut·(τ_i - ẋ_ij).
 //
-// No exponential overflows, and l_i - x_ij is found as the distance of x_ij to the
+// No exponential overflows, and l_i - x_ij is computed as the distance of x_ij to the
 // maximum of its row plus the logarithm of the shifted sum. Classes of probability
-// zero add nothing to Out, though their logit be -Inf, nor do a ṗ_ij of zero to its
-// tangent and a cotangent of zero to p̄_ij. In floating point the sum is within
+// zero add nothing to Out, even if their logit is -Inf. Likewise a ṗ_ij of zero adds
+// nothing to its tangent, and a cotangent of zero nothing to p̄_ij. In floating point the sum is within
 // ε·Σ p_ij·(c + 4 + n·c·(l_i - x_ij)) for c classes and p_ij >= 0. In fixed point it
-// must be below 2²⁰. A label that is no class panics with mat.ErrColAccess.
+// must be below 2²⁰. All passes panic with an error that wraps mat.ErrColAccess if a
+// label is no class.
 type CrossEntropy[T rev.Real] struct {
 	Out     *T             `rev:"acc"`
-	X       rev.General[T] `rev:"in"`
-	P       rev.General[T] `rev:"in"`
-	Labels  []int          `rev:"index"`
+	X       rev.General[T] `rev:"in" shape:"n,c"`
+	P       rev.General[T] `rev:"in,optional" shape:"n,c"`
+	Labels  []int          `rev:"index,optional" shape:"n"`
 	Mean    bool
 	Workers int // 0 means GOMAXPROCS
 }
 
-// NewCrossEntropy returns the kernel over gonum matrices, sharing their storage:
-// with probabilities p, or if p is nil with the labels. It panics with
-// mat.ErrShape if they do not fit the shape of x.
+// NewCrossEntropy returns the kernel over gonum matrices, sharing their storage.
+// If p is nil, it takes the labels.
 func NewCrossEntropy(out *float64, x, p *mat.Dense, labels []int) CrossEntropy[float64] {
-	k := CrossEntropy[float64]{Out: out, X: rev.ViewDense(x), P: rev.ViewDense(p), Labels: labels}
-	k.checkShape()
-	return k
-}
-
-func (k *CrossEntropy[T]) checkShape() {
-	if k.P.Rows != 0 {
-		if k.P.Rows != k.X.Rows || k.P.Cols != k.X.Cols || len(k.Labels) != 0 {
-			panic(mat.ErrShape)
-		}
-		return
-	}
-	if len(k.Labels) != k.X.Rows {
-		panic(mat.ErrShape)
-	}
-	for _, c := range k.Labels {
-		if c < 0 || c >= k.X.Cols {
-			panic(mat.ErrColAccess)
-		}
-	}
+	return CrossEntropy[float64]{Out: out, X: rev.ViewDense(x), P: rev.ViewDense(p), Labels: labels}
 }
 
 // Forward computes Out += Σ p_ij·(l_i - x_ij).
-func (k CrossEntropy[T]) Forward() {
-	var none CrossEntropy[T]
-	k.run(1, &none, &none, &none)
-}
+func (k CrossEntropy[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
 
 // Inverse computes Out -= Σ p_ij·(l_i - x_ij).
-func (k CrossEntropy[T]) Inverse() {
-	var none CrossEntropy[T]
-	k.run(-1, &none, &none, &none)
-}
+func (k CrossEntropy[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
 
 // Adjoint computes Out -= Σ p_ij·(l_i - x_ij) and x̄_ij += Ōut·(s_i·q_ij - p_ij),
 // p̄_ij += Ōut·(l_i - x_ij).
-func (k CrossEntropy[T]) Adjoint(g CrossEntropy[T]) {
-	var none CrossEntropy[T]
-	k.run(-1, &g, &none, &none)
+func (k CrossEntropy[T]) Adjoint(g CrossEntropy[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes Out += Σ p_ij·(l_i - x_ij) and the tangent of Out.
+func (k CrossEntropy[T]) Tangent(t CrossEntropy[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, takes back the tangent of Out, and adds
+// the tangents of the gradient in gt.
+func (k CrossEntropy[T]) AdjointTangent(g, t, gt CrossEntropy[T]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// Tangent computes Out += Σ p_ij·(l_i - x_ij) and its tangent.
-func (k CrossEntropy[T]) Tangent(t CrossEntropy[T]) {
-	var none CrossEntropy[T]
-	k.run(1, &none, &t, &none)
-}
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Out, and
-// adds the tangents of the gradient in gt.
-func (k CrossEntropy[T]) AdjointTangent(g, t, gt CrossEntropy[T]) { k.run(-1, &g, &t, &gt) }
-
-// run adds sign times the sum to Out, and sign times its tangent to Ȯut, and the
-// gradients to g and gt, of what there is.
-func (k *CrossEntropy[T]) run(sign T, g, t, gt *CrossEntropy[T]) {
-	rev.Check(k)
-	k.checkShape()
-	rev.CheckLike(k, g, t, gt)
+// Run implements rev.Kernel. It returns no error.
+func (k CrossEntropy[T]) Run(p rev.Pass[CrossEntropy[T]]) error {
+	k.checkLabels()
 	w := workspace.Get[crossEntropyPass[T]]()
-	w.k, w.g, w.t, w.gt = *k, *g, *t, *gt
-	w.gout, w.dgout = k.share(g.Out), k.share(gt.Out)
+	w.k, w.g, w.t, w.gt = k, p.G, p.T, p.GT
+	w.gout, w.dgout = k.share(p.G.Out), k.share(p.GT.Out)
 	w.rows = max((k.X.Rows+crossEntropyBlocks-1)/crossEntropyBlocks, 1+crossEntropyBlock/max(1, k.X.Cols))
 	blocks := (k.X.Rows + w.rows - 1) / w.rows
 	parallel.Run(parallel.Workers(k.Workers), blocks, w)
@@ -121,10 +90,27 @@ func (k *CrossEntropy[T]) run(sign T, g, t, gt *CrossEntropy[T]) {
 	*w = crossEntropyPass[T]{} // without the caller's storage
 	workspace.Put(w)
 	if k.Out != nil {
-		*k.Out += sign * k.share(&sum)
+		*k.Out += signed(p.Sign(), k.share(&sum))
 	}
-	if t.Out != nil {
-		*t.Out += sign * k.share(&rate)
+	if p.T.Out != nil {
+		*p.T.Out += signed(p.Sign(), k.share(&rate))
+	}
+	return nil
+}
+
+// checkLabels panics unless there are either probabilities or labels, and these are
+// classes.
+func (k *CrossEntropy[T]) checkLabels() {
+	switch {
+	case k.P.Rows != 0 && len(k.Labels) != 0:
+		panic(fmt.Errorf("%w: a CrossEntropy has both P and Labels", mat.ErrShape))
+	case k.P.Rows == 0 && len(k.Labels) != k.X.Rows:
+		panic(fmt.Errorf("%w: a CrossEntropy has neither P nor Labels", mat.ErrShape))
+	}
+	for i, c := range k.Labels {
+		if c < 0 || c >= k.X.Cols {
+			panic(fmt.Errorf("%w: label %d is %d, of %d classes", mat.ErrColAccess, i, c, k.X.Cols))
+		}
 	}
 }
 
@@ -133,7 +119,7 @@ const (
 	crossEntropyBlock  = 4096 // elements of a block at least
 )
 
-// A crossEntropyPass is a call of a method, with no operands where it has none.
+// A crossEntropyPass is a pass in progress.
 type crossEntropyPass[T rev.Real] struct {
 	k, g, t, gt CrossEntropy[T]
 

@@ -4,11 +4,12 @@
 // A kernel is a struct of its operands, views of memory that the caller owns,
 // and reads as the equation on top of its file:
 //
-//	revlinalg.Dot[float64]{R: &r, X: x, Y: y} // R += Σ x_i·y_i
+//	revlinalg.Dot[float64]{Out: &out, X: x, Y: y} // Out += Σ x_i·y_i
 //
-// Its methods are those of rev.Kernel, or of rev.FallibleKernel where they can
-// fail, and AdjointTangent of rev.SecondOrder. The constructors
-// NewDot, NewLogSumExp and so on take gonum's types and share their storage.
+// Each kernel implements rev.Kernel and has the methods Forward, Inverse, Adjoint,
+// Tangent and AdjointTangent. The constructors NewDot, NewLogSumExp and so on take
+// gonum's types and share their storage. For literals, convert with rev.ViewVec,
+// rev.ViewDense and their kin.
 //
 // # Contract
 //
@@ -17,34 +18,32 @@
 // the inputs, and Tangent adds f and its derivative in a direction. Nothing is
 // stored between calls; what Adjoint needs of Forward it computes again.
 //
-// An operand that is nil in the argument of Adjoint or Tangent asks for no
-// derivative with respect to it and costs nothing. Constructors take all operands;
-// a literal leaves some out:
+// Omitted cotangents and tangents, which are nil, are not computed. Constructors take
+// all operands; a literal leaves some out:
 //
 //	k.Adjoint(revlinalg.Affine[float64]{Y: rev.ViewVec(gy), X: rev.ViewVec(gx)})
 //
-// An output that is nil in the receiver is not computed; what remains is the
-// derivative.
+// If an output of the receiver is nil, only the derivatives are computed.
 //
-// Methods panic with mat.ErrShape and the other values of gonum's mat if the
-// lengths of operands do not fit together, and with an error that wraps
-// rev.ErrOverlap if an output overlaps an input. Nothing has been written then.
-// Inputs may share storage, and so may their cotangents.
+// Methods panic with a *rev.OperandError if the shapes of operands do not fit
+// together, or an output overlaps an input. It wraps mat.ErrShape, or another value of
+// gonum's mat, or rev.ErrOverlap. Nothing has been written then. Inputs may share
+// storage, and so may their cotangents. Constructors do not check shapes: the first
+// method that you call does.
 //
 // The factorisations and what rests on them (Cholesky, QR, GramSchmidt, SymEig, SVD,
 // TriSolve, Solve, Inv and LogDet) return errors, which carry the number that
 // tells why: of gonum's type mat.Condition where a matrix is singular. Functions
-// of elements that are not defined everywhere (Log, Sqrt, Atan2, Pow and
-// ComplexLog) return a *DomainError. All operands are then as they were.
+// of elements that are not defined everywhere (Log, Sqrt, Atan2 and Pow) return a
+// *rev.DomainError. All operands are then as they were.
 //
 // # Numbers
 //
-// Kernels with the type parameter rev.Real are over float64, float32 and
-// fixed.Q43, those with rev.Float over the first two; their pages say why not over
-// fixed point. The kernels whose names begin with Complex are over complex128 alone,
-// as there is no complex fixed-point type. Constructors take what gonum has: float64
-// and complex128, vectors of which are those of cblas128; rev.ViewVec, rev.ViewDense
-// and rev.ViewCDense make operands of a literal of them.
+// Kernels whose type parameter is rev.Real take float64, float32 and fixed.Q43. Those
+// with rev.Number take complex128 too, and those with rev.Float take the first two
+// alone; their pages say why they do not take fixed point. Kernels over complex numbers
+// with real operands beside them, such as norms, have names that begin with Complex.
+// Constructors take what gonum has, which is float64 and for these kernels complex128.
 //
 // # Rounding
 //

@@ -8,154 +8,91 @@ import (
 
 // Dot is the kernel
 //
-//	R += Σ_i x_i·y_i
+//	Out += Σ_i conj(x_i)·y_i
 //
-// of two vectors of the same length, with the derivatives
+// of two vectors of the same length, real or complex, with the derivatives
 //
-//	x̄ += R̄·y,  ȳ += R̄·x,  Ṙ += Σ ẋ_i·y_i + x_i·ẏ_i.
+//	x̄ += conj(Ōut)·y,  ȳ += Ōut·x,  Ȯut += Σ conj(ẋ_i)·y_i + conj(x_i)·ẏ_i
 //
-// Dot{X: x, Y: x} is the square of the norm of x; with the same cotangent for
-// both, that gets 2·R̄·x.
+// and, of second order, with ġ the tangent of Ōut,
 //
-// Of long vectors Forward reads two from memory, and Adjoint reads two and reads and
-// writes two: three times the traffic, which is what its time is near to.
+//	ẋ̄ += conj(ġ)·y + conj(Ōut)·ẏ,  ẏ̄ += ġ·x + Ōut·ẋ.
 //
-// The sum is within n·ε·Σ|x_i·y_i| in floating point. In fixed point it is
-// exact and rounded once, to nearest, and wraps on overflow; each element of a
-// gradient is rounded once too.
-type Dot[T rev.Real] struct {
-	R *T            `rev:"acc"`
-	X rev.Vector[T] `rev:"in"`
-	Y rev.Vector[T] `rev:"in"`
+// Over complex numbers it is the Dotc of BLAS.
+//
+// Dot{X: x, Y: x} is the square of the norm of x. If x has the same cotangent in
+// both places, that gets 2·Ōut·x.
+//
+// Forward reads two vectors from memory. Adjoint reads two, and reads and writes
+// two more: it moves three times the memory of Forward, and takes about three
+// times as long where vectors are long.
+//
+// The sum is within n·ε·Σ|x_i·y_i| in floating point, over complex numbers within
+// twice that. In fixed point it is exact and rounded once, to nearest, and wraps on
+// overflow; each element of a gradient is rounded once too.
+type Dot[T rev.Number] struct {
+	Out *T            `rev:"acc"`
+	X   rev.Vector[T] `rev:"in" shape:"n"`
+	Y   rev.Vector[T] `rev:"in" shape:"n"`
 }
 
-// NewDot returns the kernel over gonum vectors, sharing their storage. It
-// panics with mat.ErrShape if they differ in length.
-func NewDot(r *float64, x, y *mat.VecDense) Dot[float64] {
-	if x.Len() != y.Len() {
-		panic(mat.ErrShape)
-	}
-	return Dot[float64]{R: r, X: rev.ViewVec(x), Y: rev.ViewVec(y)}
+// NewDot returns the kernel over gonum vectors, sharing their storage.
+func NewDot(out *float64, x, y *mat.VecDense) Dot[float64] {
+	return Dot[float64]{Out: out, X: rev.ViewVec(x), Y: rev.ViewVec(y)}
 }
 
-func (k Dot[T]) check() {
-	rev.Check(&k)
-	if k.X.N != k.Y.N {
-		panic(mat.ErrShape)
-	}
-}
-
-// Forward computes R += x·y.
-func (k Dot[T]) Forward() {
-	k.check()
-	if k.R != nil {
-		*k.R += k.pass(Dot[T]{})
-	}
-}
-
-// Inverse computes R -= x·y.
-func (k Dot[T]) Inverse() {
-	k.check()
-	if k.R != nil {
-		*k.R -= k.pass(Dot[T]{})
-	}
-}
-
-// Adjoint computes R -= x·y and x̄ += R̄·y, ȳ += R̄·x.
-func (k Dot[T]) Adjoint(g Dot[T]) {
-	k.check()
-	rev.CheckLike(&k, &g)
-	v := k.pass(g)
-	if k.R != nil {
-		*k.R -= v
-	}
-}
-
-// dotPart is how many elements of floating-point vectors go through a method at a
-// time, so that Adjoint reads them from memory once. In fixed point, where the sum
-// is rounded once, all go at a time.
+// dotPart is how many elements of floating-point vectors go through a pass at a
+// time, so that their gradients find them in the cache. In fixed point, where the
+// sum is rounded once, all go at a time.
 const dotPart = 1 << 10
 
-// pass returns x·y, if there is an R, and adds to the gradient, if there is an R̄.
-func (k Dot[T]) pass(g Dot[T]) T {
-	var sum T
-	size := dotPart
+// Forward computes Out += conj(x)·y.
+func (k Dot[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes Out -= conj(x)·y.
+func (k Dot[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes Out -= conj(x)·y and x̄ += conj(Ōut)·y, ȳ += Ōut·x.
+func (k Dot[T]) Adjoint(g Dot[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes Out += conj(x)·y and Ȯut += conj(ẋ)·y + conj(x)·ẏ.
+func (k Dot[T]) Tangent(t Dot[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, takes back the tangent of Out, and adds
+// the tangents of the gradient in gt.
+func (k Dot[T]) AdjointTangent(g, t, gt Dot[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+
+// Run implements rev.Kernel. It returns no error.
+func (k Dot[T]) Run(p rev.Pass[Dot[T]]) error {
+	part := dotPart
 	if isFixed[T]() {
-		size = max(1, k.X.N)
+		part = max(1, k.X.N)
 	}
-	for lo := 0; lo < k.X.N; lo += size {
-		n := min(size, k.X.N-lo)
-		part := Dot[T]{X: between(k.X, lo, n), Y: between(k.Y, lo, n)}
-		if k.R != nil {
-			sum += dot(part.X, part.Y)
+	var sum T
+	for lo := 0; lo < k.X.N; lo += part {
+		n := min(part, k.X.N-lo)
+		x, y := between(k.X, lo, n), between(k.Y, lo, n)
+		if k.Out != nil {
+			sum += dot(x, y)
 		}
-		if g.R != nil {
-			part.addGradient(Dot[T]{X: between(g.X, lo, n), Y: between(g.Y, lo, n)}, *g.R)
-		}
-	}
-	return sum
-}
-
-// between returns elements lo, ..., lo+n-1 of x, which may be nil.
-func between[T any](x rev.Vector[T], lo, n int) rev.Vector[T] {
-	if x.Data != nil {
-		x.Data, x.N = x.Data[lo*x.Inc:], n
-	}
-	return x
-}
-
-// addGradient adds r times the gradient to g.
-func (k Dot[T]) addGradient(g Dot[T], r T) {
-	if g.X.Data != nil {
-		axpy(r, k.Y, g.X)
-	}
-	if g.Y.Data != nil {
-		axpy(r, k.X, g.Y)
-	}
-}
-
-// derivative returns ẋ·y + x·ẏ.
-func (k Dot[T]) derivative(t Dot[T]) T {
-	var d T
-	if t.X.Data != nil {
-		d += dot(t.X, k.Y)
-	}
-	if t.Y.Data != nil {
-		d += dot(k.X, t.Y)
-	}
-	return d
-}
-
-// Tangent computes R += x·y and Ṙ += ẋ·y + x·ẏ.
-func (k Dot[T]) Tangent(t Dot[T]) {
-	k.check()
-	rev.CheckLike(&k, &t)
-	if k.R != nil {
-		*k.R += k.pass(Dot[T]{})
-	}
-	if t.R != nil {
-		*t.R += k.derivative(t)
-	}
-}
-
-// AdjointTangent computes what Adjoint does, Ṙ -= ẋ·y + x·ẏ, and in gt the
-// tangents of the gradient, Ṙ̄·y + R̄·ẏ and Ṙ̄·x + R̄·ẋ.
-func (k Dot[T]) AdjointTangent(g, t, gt Dot[T]) {
-	k.check()
-	rev.CheckLike(&k, &g, &t, &gt)
-	if t.R != nil {
-		*t.R -= k.derivative(t)
-	}
-	if gt.R != nil {
-		k.addGradient(gt, *gt.R)
-	}
-	if g.R != nil {
-		if gt.X.Data != nil && t.Y.Data != nil {
-			axpy(*g.R, t.Y, gt.X)
-		}
-		if gt.Y.Data != nil && t.X.Data != nil {
-			axpy(*g.R, t.X, gt.Y)
+		if p.G.Out != nil {
+			axpy(conj(*p.G.Out), y, between(p.G.X, lo, n))
+			axpy(*p.G.Out, x, between(p.G.Y, lo, n))
 		}
 	}
-	k.Adjoint(g)
+	if k.Out != nil {
+		*k.Out += signed(p.Sign(), sum)
+	}
+	if p.T.Out != nil {
+		*p.T.Out += signed(p.Sign(), dot(p.T.X, k.Y)+dot(k.X, p.T.Y))
+	}
+	if p.GT.Out != nil {
+		axpy(conj(*p.GT.Out), k.Y, p.GT.X)
+		axpy(*p.GT.Out, k.X, p.GT.Y)
+	}
+	if p.G.Out != nil {
+		axpy(conj(*p.G.Out), p.T.Y, p.GT.X)
+		axpy(*p.G.Out, p.T.X, p.GT.Y)
+	}
+	return nil
 }

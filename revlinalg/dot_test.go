@@ -23,7 +23,7 @@ func dotSpec[T rev.Real]() revtest.Spec[Dot[T]] {
 				}
 				return rev.ViewSlice(x)
 			}
-			return Dot[T]{R: new(T), X: vector(), Y: vector()}
+			return Dot[T]{Out: new(T), X: vector(), Y: vector()}
 		},
 		Large: 1 << 15,
 	}
@@ -58,8 +58,8 @@ func TestDotFixedGaps(t *testing.T) {
 		wide[3*i] = x[i]
 	}
 	var a, b fixed.Q43
-	Dot[fixed.Q43]{R: &a, X: rev.ViewSlice(x), Y: rev.ViewSlice(y)}.Forward()
-	Dot[fixed.Q43]{R: &b, X: rev.Vector[fixed.Q43]{N: n, Data: wide, Inc: 3}, Y: rev.ViewSlice(y)}.Forward()
+	Dot[fixed.Q43]{Out: &a, X: rev.ViewSlice(x), Y: rev.ViewSlice(y)}.Forward()
+	Dot[fixed.Q43]{Out: &b, X: rev.Vector[fixed.Q43]{N: n, Data: wide, Inc: 3}, Y: rev.ViewSlice(y)}.Forward()
 	if a != b {
 		t.Errorf("%v with gaps, %v without", b, a)
 	}
@@ -71,8 +71,8 @@ func BenchmarkDot(b *testing.B) {
 		x, y := normals[float64](rnd, n, 1), normals[float64](rnd, n, 1)
 		gx, gy := normals[float64](rnd, n, 1), normals[float64](rnd, n, 1)
 		r, gr := 0.0, 1.0
-		k := Dot[float64]{R: &r, X: rev.ViewSlice(x), Y: rev.ViewSlice(y)}
-		g := Dot[float64]{R: &gr, X: rev.ViewSlice(gx), Y: rev.ViewSlice(gy)}
+		k := Dot[float64]{Out: &r, X: rev.ViewSlice(x), Y: rev.ViewSlice(y)}
+		g := Dot[float64]{Out: &gr, X: rev.ViewSlice(gx), Y: rev.ViewSlice(gy)}
 		b.Run(fmt.Sprintf("Forward/n=%d", n), func(b *testing.B) {
 			for b.Loop() {
 				k.Forward()

@@ -1,10 +1,6 @@
 package revlinalg
 
 import (
-	"fmt"
-
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/fixed"
 	"revnum/internal/parallel"
 	"revnum/internal/simd/vec"
@@ -18,16 +14,16 @@ import (
 //
 // with the derivatives, where ġ is the tangent of ȳ,
 //
-//	x̄ += f′(x)·ȳ,  ẏ += f′(x)·ẋ,  ẋ̄ += f′(x)·ġ + f″(x)·ẋ·ȳ
+//	x̄ += conj(f′(x))·ȳ,  ẏ += f′(x)·ẋ,  ẋ̄ += conj(f′(x))·ġ + conj(f″(x)·ẋ)·ȳ
 //
-// of each element. Each has a file, which says what f and its derivatives are;
-// all methods of all of them are apply, with more or fewer operands.
+// of each element. Each has a file, which says what f and its derivatives are. Run
+// of all of them is elementwise.run.
 
 // elementwise has the operands of these kernels, which convert to it.
-type elementwise[T rev.Real] struct {
-	Y       rev.Vector[T] `rev:"acc"`
-	X       rev.Vector[T] `rev:"in"`
-	Workers int           // 0 means GOMAXPROCS
+type elementwise[T rev.Number] struct {
+	Y       rev.Vector[T]
+	X       rev.Vector[T]
+	Workers int
 }
 
 // A function is f with its first two derivatives. float32 is computed in float64.
@@ -39,72 +35,26 @@ type function struct {
 	values         func(y, x []float64)
 	slopes, curves func(d, x, y []float64)
 
-	// In fixed point, f(x), f′(x)·v and f″(x)·v·w.
-	value43 func(x fixed.Q43) fixed.Q43
-	slope43 func(x, v fixed.Q43) fixed.Q43
-	curve43 func(x, v, w fixed.Q43) fixed.Q43
+	q43  pointwise[fixed.Q43]
+	c128 pointwise[complex128]
 
-	// defined reports whether f has a value at an x that is not positive, and
+	// defined reports whether f has a value at a real x that is not positive, and
 	// derivatives up to the order. It is nil if f has all of them everywhere.
 	defined func(x float64, order int) bool
+
+	// definedComplex reports the same at a complex x.
+	definedComplex func(x complex128, order int) bool
 }
 
-// DomainError says that a function has no value, or no derivative, at one of
-// the elements that a kernel is given. The kernel has changed nothing.
-type DomainError struct {
-	Func  string    // its name
-	Args  []float64 // its arguments
-	Index int       // of the element
-	Order int       // of the derivative that is asked for, 0 for the value
+// A pointwise has functions of single numbers: f(x), f′(x)·v and f″(x)·v·w.
+type pointwise[T rev.Number] struct {
+	value func(x T) T
+	slope func(x, v T) T
+	curve func(x, v, w T) T
 }
 
-func (e *DomainError) Error() string {
-	s := "revlinalg: "
-	if e.Order > 0 {
-		s += fmt.Sprintf("derivative %d of ", e.Order)
-	}
-	return s + fmt.Sprintf("%s%v is not defined or out of range (element %d)", e.Func, e.Args, e.Index)
-}
-
-// newElementwise returns the operands y and x, sharing their storage. It panics
-// with mat.ErrShape if they differ in length.
-func newElementwise(y, x *mat.VecDense) elementwise[float64] {
-	k := elementwise[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
-	k.checkShape()
-	return k
-}
-
-func (k *elementwise[T]) checkShape() {
-	if k.Y.Data == nil {
-		k.Y.N = k.X.N // that of its cotangent
-	}
-	if k.Y.N != k.X.N {
-		panic(mat.ErrShape)
-	}
-}
-
-func (k elementwise[T]) forward(f *function) error {
-	return elementwisePass[T]{k: k}.apply(f, 1)
-}
-
-func (k elementwise[T]) inverse(f *function) error {
-	return elementwisePass[T]{k: k}.apply(f, -1)
-}
-
-func (k elementwise[T]) adjoint(f *function, g elementwise[T]) error {
-	return elementwisePass[T]{k: k, g: g}.apply(f, -1)
-}
-
-func (k elementwise[T]) tangent(f *function, t elementwise[T]) error {
-	return elementwisePass[T]{k: k, t: t}.apply(f, 1)
-}
-
-func (k elementwise[T]) adjointTangent(f *function, g, t, gt elementwise[T]) error {
-	return elementwisePass[T]{k: k, g: g, t: t, gt: gt}.apply(f, -1)
-}
-
-// An elementwisePass is a call of a method, with no operands where it has none.
-type elementwisePass[T rev.Real] struct {
+// An elementwisePass is a pass in progress, with nil operands where it has none.
+type elementwisePass[T rev.Number] struct {
 	k, g, t, gt elementwise[T]
 
 	f       *function
@@ -119,7 +69,7 @@ const (
 	elementwiseBlock = 8 * elementwisePiece
 )
 
-// What both ends of are there.
+// Each of these reports whether both operands of a derivative are there.
 func (p *elementwisePass[T]) tangent() bool  { return p.t.X.Data != nil && p.t.Y.Data != nil }
 func (p *elementwisePass[T]) gradient() bool { return p.g.X.Data != nil && p.g.Y.Data != nil }
 func (p *elementwisePass[T]) gradientTangent() bool {
@@ -141,32 +91,45 @@ func (p *elementwisePass[T]) order() int {
 	return 0
 }
 
-// apply adds sign times f(x) to y, where the sign is 1 or -1, and, of what there
-// is, sign·f′(x)·ẋ to ẏ, f′(x)·ȳ to x̄, and f′(x)·ġ + f″(x)·ẋ·ȳ to ẋ̄.
-func (p elementwisePass[T]) apply(f *function, sign int) error {
-	rev.Check(&p.k)
-	p.k.checkShape()
-	rev.CheckLike(&p.k, &p.g, &p.t, &p.gt)
-	if f.defined != nil {
-		order := p.order()
-		for i := range p.k.X.N {
-			// Positive numbers are in the domain of all.
-			if x := fixed.Float(p.k.X.Data[i*p.k.X.Inc]); !(x > 0) && !f.defined(x, order) {
-				return &DomainError{Func: f.name, Args: []float64{x}, Index: i, Order: order}
+// run adds sign times f(x) to y, where the sign is 1 or -1, and, of what is there,
+// sign·f′(x)·ẋ to ẏ, and the gradients to x̄ and ẋ̄.
+func (k elementwise[T]) run(f *function, sign int, g, t, gt elementwise[T]) error {
+	w := workspace.Get[elementwisePass[T]]()
+	buffers := w.buffers
+	*w = elementwisePass[T]{k, g, t, gt, f, sign, buffers}
+	err := w.checkDomain()
+	if err == nil {
+		workers, blocks := parallel.Workers(k.Workers), (k.X.N+elementwiseBlock-1)/elementwiseBlock
+		if !isFixed[T]() && !isComplex[T]() {
+			w.buffers = workspace.Grow(buffers, min(workers, max(1, blocks)))
+		}
+		parallel.Run(workers, blocks, w)
+	}
+	*w = elementwisePass[T]{buffers: w.buffers} // without the caller's storage
+	workspace.Put(w)
+	return err
+}
+
+// checkDomain returns an error unless f is defined at all elements.
+func (p *elementwisePass[T]) checkDomain() error {
+	f := p.f
+	if f.defined == nil {
+		return nil
+	}
+	order := p.order()
+	for i := range p.k.X.N {
+		x, y := parts(p.k.X.Data[i*p.k.X.Inc])
+		if x > 0 {
+			continue // in the domain of all
+		}
+		if isComplex[T]() {
+			if !f.definedComplex(complex(x, y), order) {
+				return &rev.DomainError{Func: f.name, Args: []float64{x, y}, Index: i, Order: order}
 			}
+		} else if !f.defined(x, order) {
+			return &rev.DomainError{Func: f.name, Args: []float64{x}, Index: i, Order: order}
 		}
 	}
-	blocks := (p.k.X.N + elementwiseBlock - 1) / elementwiseBlock
-	workers := parallel.Workers(p.k.Workers)
-	w := workspace.Get[elementwisePass[T]]()
-	p.f, p.sign, p.buffers = f, sign, w.buffers
-	if !isFixed[T]() {
-		p.buffers = workspace.Grow(w.buffers, min(workers, max(1, blocks)))
-	}
-	*w = p
-	parallel.Run(workers, blocks, w)
-	*w = elementwisePass[T]{buffers: p.buffers} // without the caller's storage
-	workspace.Put(w)
 	return nil
 }
 
@@ -180,7 +143,9 @@ func (p *elementwisePass[T]) Block(worker, block int) {
 	case *elementwisePass[float32]:
 		applyFloat(p, &p.buffers[worker], lo, hi)
 	case *elementwisePass[fixed.Q43]:
-		applyFixed(p, lo, hi)
+		applyPointwise(p, &p.f.q43, lo, hi)
+	case *elementwisePass[complex128]:
+		applyPointwise(p, &p.f.c128, lo, hi)
 	}
 }
 
@@ -244,25 +209,26 @@ func addWide[T rev.Float](y rev.Vector[T], lo int, sign float64, d []float64) {
 	}
 }
 
-func applyFixed(p *elementwisePass[fixed.Q43], lo, hi int) {
-	f, sign := p.f, fixed.Q43(p.sign)
-	at := func(v rev.Vector[fixed.Q43], i int) *fixed.Q43 { return &v.Data[i*v.Inc] }
+// applyPointwise works on elements one by one. A cotangent goes through f′ as
+// conj(f′·conj(ȳ)).
+func applyPointwise[T rev.Number](p *elementwisePass[T], f *pointwise[T], lo, hi int) {
+	at := func(v rev.Vector[T], i int) *T { return &v.Data[i*v.Inc] }
 	for i := lo; i < hi; i++ {
 		x := *at(p.k.X, i)
 		if p.k.Y.Data != nil {
-			*at(p.k.Y, i) += sign * f.value43(x)
+			*at(p.k.Y, i) += signed(p.sign, f.value(x))
 		}
 		if p.tangent() {
-			*at(p.t.Y, i) += sign * f.slope43(x, *at(p.t.X, i))
+			*at(p.t.Y, i) += signed(p.sign, f.slope(x, *at(p.t.X, i)))
 		}
 		if p.gradient() {
-			*at(p.g.X, i) += f.slope43(x, *at(p.g.Y, i))
+			*at(p.g.X, i) += conj(f.slope(x, conj(*at(p.g.Y, i))))
 		}
 		if p.gradientTangent() {
-			*at(p.gt.X, i) += f.slope43(x, *at(p.gt.Y, i))
+			*at(p.gt.X, i) += conj(f.slope(x, conj(*at(p.gt.Y, i))))
 		}
 		if p.curved() {
-			*at(p.gt.X, i) += f.curve43(x, *at(p.t.X, i), *at(p.g.Y, i))
+			*at(p.gt.X, i) += conj(f.curve(x, *at(p.t.X, i), conj(*at(p.g.Y, i))))
 		}
 	}
 }
@@ -281,12 +247,5 @@ func eachOf(f func(x, y float64) float64) func(d, x, y []float64) {
 		for i, v := range x {
 			d[i] = f(v, y[i])
 		}
-	}
-}
-
-// total takes the error of a function that has a value everywhere: there is none.
-func total(err error) {
-	if err != nil {
-		panic(err)
 	}
 }

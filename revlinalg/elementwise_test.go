@@ -399,14 +399,14 @@ func TestElementwiseDomain(t *testing.T) {
 		{"its derivative", Pow[fixed.Q43]{Z: q(1), X: q(quarter), Y: q(-9 * fixed.One)}.
 			Tangent(Pow[fixed.Q43]{Z: q(1), X: q(1), Y: q(1)}), 0, 0.25, 1},
 	} {
-		var e *DomainError
+		var e *rev.DomainError
 		switch {
 		case c.index < 0:
 			if c.err != nil {
 				t.Errorf("%s: %v", c.name, c.err)
 			}
 		case !errors.As(c.err, &e):
-			t.Errorf("%s: error %v, want a *DomainError", c.name, c.err)
+			t.Errorf("%s: error %v, want a *rev.DomainError", c.name, c.err)
 		case e.Index != c.index || e.Args[0] != c.arg || e.Order != c.order:
 			t.Errorf("%s: %+v, want element %d, argument %v, order %d", c.name, *e, c.index, c.arg, c.order)
 		}
@@ -526,18 +526,19 @@ func BenchmarkElementwise(b *testing.B) {
 	const n = 20_000
 	rnd := rand.New(rand.NewPCG(21, 2))
 	y, x, gy, gx := vectorOf[float64](rnd, n), positive[float64](rnd, n), vectorOf[float64](rnd, n), vectorOf[float64](rnd, n)
+	var none elementwise[float64]
 	for _, f := range []*function{&expFunction, &logFunction, &sqrtFunction, &sinFunction, &absFunction} {
 		for _, workers := range []int{1, 2} {
 			k, g := elementwise[float64]{Y: y, X: x, Workers: workers}, elementwise[float64]{Y: gy, X: gx}
 			b.Run(fmt.Sprintf("%s/Forward/workers=%d", f.name, workers), func(b *testing.B) {
 				for b.Loop() {
-					_ = k.forward(f)
+					_ = k.run(f, 1, none, none, none)
 				}
 				reportBytes(b, 24*n)
 			})
 			b.Run(fmt.Sprintf("%s/Adjoint/workers=%d", f.name, workers), func(b *testing.B) {
 				for b.Loop() {
-					_ = k.adjoint(f, g)
+					_ = k.run(f, -1, g, none, none)
 				}
 				reportBytes(b, 48*n)
 			})

@@ -164,11 +164,11 @@ func ExampleComplexAbs() {
 	// [(0.6+0.8i) (-1.0+0.0i)]
 }
 
-func ExampleComplexAxpy() {
+func ExampleAxpy_complex() {
 	x := cblas128.Vector{N: 2, Data: []complex128{1, 2i}, Inc: 1}
 	y := cblas128.Vector{N: 2, Data: []complex128{1, 1}, Inc: 1}
 	alpha := 1i
-	k := revlinalg.NewComplexAxpy(y, &alpha, x)
+	k := revlinalg.Axpy[complex128]{Y: rev.ViewCVec(y), Alpha: &alpha, X: rev.ViewCVec(x)}
 	k.Forward()
 	fmt.Println(y.Data)
 	k.Inverse()
@@ -178,12 +178,12 @@ func ExampleComplexAxpy() {
 	// [(1+0i) (1+0i)]
 }
 
-func ExampleComplexDot() {
+func ExampleDot_complex() {
 	x := cblas128.Vector{N: 2, Data: []complex128{1i, 2}, Inc: 1}
 	y := cblas128.Vector{N: 2, Data: []complex128{3i, 1 + 1i}, Inc: 1}
-	var r complex128
-	revlinalg.NewComplexDot(&r, x, y).Forward()
-	fmt.Println(r, cblas128.Dotc(x, y))
+	var out complex128
+	revlinalg.Dot[complex128]{Out: &out, X: rev.ViewCVec(x), Y: rev.ViewCVec(y)}.Forward()
+	fmt.Println(out, cblas128.Dotc(x, y))
 	// Output:
 	// (5+2i) (5+2i)
 }
@@ -197,16 +197,16 @@ func ExampleComplexFrobenius() {
 	// 2
 }
 
-func ExampleComplexLog() {
+func ExampleLog_complex() {
 	y, gy := rev.ViewSlice([]complex128{0}), rev.ViewSlice([]complex128{1})
 	x, gx := rev.ViewSlice([]complex128{2i}), rev.ViewSlice([]complex128{0})
-	k := revlinalg.ComplexLog{Y: y, X: x}
+	k := revlinalg.Log[complex128]{Y: y, X: x}
 	if err := k.Forward(); err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Printf("%.4f\n", y.Data[0])
-	if err := k.Adjoint(revlinalg.ComplexLog{Y: gy, X: gx}); err != nil {
+	if err := k.Adjoint(revlinalg.Log[complex128]{Y: gy, X: gx}); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -238,10 +238,10 @@ func ExampleComplexNorm2() {
 	// [(0.6+0.0i) (0.0+0.8i)]
 }
 
-func ExampleComplexSum() {
+func ExampleSum_complex() {
 	x := cblas128.Vector{N: 3, Data: []complex128{1, 2i, 3 - 1i}, Inc: 1}
 	var out complex128
-	revlinalg.NewComplexSum(&out, x).Forward()
+	revlinalg.Sum[complex128]{Out: &out, X: rev.ViewCVec(x)}.Forward()
 	fmt.Println(out)
 	// Output:
 	// (4+1i)
@@ -357,13 +357,13 @@ func ExampleDetMinors() {
 func ExampleDot() {
 	x := mat.NewVecDense(3, []float64{1, 2, 3})
 	gx := mat.NewVecDense(3, nil)
-	r, gr := 0.0, 1.0
+	out, gout := 0.0, 1.0
 
-	k := revlinalg.NewDot(&r, x, x) // the same storage twice: R += ‖x‖²
+	k := revlinalg.NewDot(&out, x, x) // the same storage twice: Out += ‖x‖²
 	k.Forward()
-	fmt.Println(r)
-	k.Adjoint(revlinalg.NewDot(&gr, gx, gx))
-	fmt.Println(r, gx.RawVector().Data)
+	fmt.Println(out)
+	k.Adjoint(revlinalg.NewDot(&gout, gx, gx))
+	fmt.Println(out, gx.RawVector().Data)
 	// Output:
 	// 14
 	// 0 [2 4 6]
@@ -460,7 +460,7 @@ func ExampleLog() {
 	// Output:
 	// [0.0000 1.3863]
 	// [0 0] [1 0.25]
-	// revlinalg: log[-4] is not defined or out of range (element 1)
+	// rev: log(-4) is not defined or out of range (element 1)
 }
 
 func ExampleLogDet() {

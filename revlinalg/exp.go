@@ -20,14 +20,15 @@ import (
 // whole range. In fixed point it is within 0.51 units, and the largest number
 // where it is above 2²⁰, that is for x > 13.86.
 type Exp[T rev.Real] struct {
-	Y       rev.Vector[T] `rev:"acc"`
-	X       rev.Vector[T] `rev:"in"`
+	Y       rev.Vector[T] `rev:"acc" shape:"n"`
+	X       rev.Vector[T] `rev:"in" shape:"n"`
 	Workers int           // 0 means GOMAXPROCS
 }
 
-// NewExp returns the kernel over gonum vectors, sharing their storage. It
-// panics with mat.ErrShape if they differ in length.
-func NewExp(y, x *mat.VecDense) Exp[float64] { return Exp[float64](newElementwise(y, x)) }
+// NewExp returns the kernel over gonum vectors, sharing their storage.
+func NewExp(y, x *mat.VecDense) Exp[float64] {
+	return Exp[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
+}
 
 var expFunction = function{
 	name:   "exp",
@@ -35,9 +36,11 @@ var expFunction = function{
 	slopes: func(d, _, y []float64) { copy(d, y) },
 	curves: func(d, _, y []float64) { copy(d, y) },
 
-	value43: expSat,
-	slope43: func(x, v fixed.Q43) fixed.Q43 { return expSat(x).Mul(v) },
-	curve43: func(x, v, w fixed.Q43) fixed.Q43 { return expSat(x).Mul(v).Mul(w) },
+	q43: pointwise[fixed.Q43]{
+		value: expSat,
+		slope: func(x, v fixed.Q43) fixed.Q43 { return expSat(x).Mul(v) },
+		curve: func(x, v, w fixed.Q43) fixed.Q43 { return expSat(x).Mul(v).Mul(w) },
+	},
 }
 
 // expSat returns eˣ, the largest number if that is out of range.
@@ -50,23 +53,22 @@ func expSat(x fixed.Q43) fixed.Q43 {
 }
 
 // Forward computes Y += exp(x).
-func (k Exp[T]) Forward() { total(elementwise[T](k).forward(&expFunction)) }
+func (k Exp[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
 
 // Inverse computes Y -= exp(x).
-func (k Exp[T]) Inverse() { total(elementwise[T](k).inverse(&expFunction)) }
+func (k Exp[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
 
 // Adjoint computes Y -= exp(x) and x̄ += eˣ·ȳ.
-func (k Exp[T]) Adjoint(g Exp[T]) {
-	total(elementwise[T](k).adjoint(&expFunction, elementwise[T](g)))
-}
+func (k Exp[T]) Adjoint(g Exp[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
 
 // Tangent computes Y += exp(x) and ẏ += eˣ·ẋ.
-func (k Exp[T]) Tangent(t Exp[T]) {
-	total(elementwise[T](k).tangent(&expFunction, elementwise[T](t)))
-}
+func (k Exp[T]) Tangent(t Exp[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 
-// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and
-// adds the tangent of the gradient.
-func (k Exp[T]) AdjointTangent(g, t, gt Exp[T]) {
-	total(elementwise[T](k).adjointTangent(&expFunction, elementwise[T](g), elementwise[T](t), elementwise[T](gt)))
+// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and adds
+// the tangent of the gradient in gt.
+func (k Exp[T]) AdjointTangent(g, t, gt Exp[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+
+// Run implements rev.Kernel. It returns no error.
+func (k Exp[T]) Run(p rev.Pass[Exp[T]]) error {
+	return elementwise[T](k).run(&expFunction, p.Sign(), elementwise[T](p.G), elementwise[T](p.T), elementwise[T](p.GT))
 }

@@ -1,6 +1,9 @@
 package revlinalg
 
 import (
+	"math"
+	"math/cmplx"
+
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
@@ -12,27 +15,32 @@ import (
 //
 //	y_i += log(x_i)
 //
-// with the derivatives, where ġ is the tangent of ȳ,
+// of real or complex numbers, with the derivatives, where ġ is the tangent of ȳ,
 //
-//	x̄ += ȳ/x,  ẏ += ẋ/x,  ẋ̄ += ġ/x - ẋ·ȳ/x².
+//	x̄ += ȳ/conj(x),  ẏ += ẋ/x,  ẋ̄ += ġ/conj(x) - conj(ẋ/x²)·ȳ.
 //
-// If an element of X is zero or negative, all methods return a *DomainError that
-// says which, and change nothing. NaN is passed on.
+// If an element of X is zero, or a negative real number, all passes return a
+// *rev.DomainError that says which, and change nothing. NaN is passed on.
 //
 // In floating point the logarithm is within a unit in the last place over the
-// whole range, and derivatives are infinite where they overflow, 1/x below 2⁻¹⁰²⁴ and
-// 1/x² below 2⁻⁵¹²: times a cotangent of zero they are NaN. In fixed point the
+// whole range. Derivatives are infinite where they overflow, 1/x below 2⁻¹⁰²⁴ and
+// 1/x² below 2⁻⁵¹². Times a cotangent of zero they are NaN. In fixed point the
 // logarithm is within 0.51 units, and derivatives wrap where they are out of range,
 // as they are for small x.
-type Log[T rev.Real] struct {
-	Y       rev.Vector[T] `rev:"acc"`
-	X       rev.Vector[T] `rev:"in"`
+//
+// The logarithm of a complex number is log|x| + i·arg(x), with an argument in
+// [-π, π]. It is that of cmplx.Log, also where |x| overflows or is subnormal: its real
+// part is within 2ε, and 2ε times itself.
+type Log[T rev.Number] struct {
+	Y       rev.Vector[T] `rev:"acc" shape:"n"`
+	X       rev.Vector[T] `rev:"in" shape:"n"`
 	Workers int           // 0 means GOMAXPROCS
 }
 
-// NewLog returns the kernel over gonum vectors, sharing their storage. It
-// panics with mat.ErrShape if they differ in length.
-func NewLog(y, x *mat.VecDense) Log[float64] { return Log[float64](newElementwise(y, x)) }
+// NewLog returns the kernel over gonum vectors, sharing their storage.
+func NewLog(y, x *mat.VecDense) Log[float64] {
+	return Log[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
+}
 
 var logFunction = function{
 	name:   "log",
@@ -40,31 +48,56 @@ var logFunction = function{
 	slopes: eachOf(func(x, _ float64) float64 { return 1 / x }),
 	curves: eachOf(func(x, _ float64) float64 { return -1 / x / x }),
 
-	value43: fixed.Log,
-	slope43: fixed.LogAdjoint,
-	curve43: func(x, v, w fixed.Q43) fixed.Q43 { return -v.Div(x).Mul(w.Div(x)) },
+	q43: pointwise[fixed.Q43]{
+		value: fixed.Log,
+		slope: fixed.LogAdjoint,
+		curve: func(x, v, w fixed.Q43) fixed.Q43 { return -v.Div(x).Mul(w.Div(x)) },
+	},
 
-	defined: func(x float64, _ int) bool { return !(x <= 0) },
+	c128: pointwise[complex128]{
+		value: complexLog,
+		slope: func(x, v complex128) complex128 { return v / x },
+		curve: func(x, v, w complex128) complex128 { return -times(v/x, w) / x },
+	},
+
+	defined:        func(x float64, _ int) bool { return !(x <= 0) },
+	definedComplex: func(x complex128, _ int) bool { return x != 0 },
 }
 
-// Forward computes Y += log(x), or returns a *DomainError.
-func (k Log[T]) Forward() error { return elementwise[T](k).forward(&logFunction) }
-
-// Inverse computes Y -= log(x), or returns a *DomainError.
-func (k Log[T]) Inverse() error { return elementwise[T](k).inverse(&logFunction) }
-
-// Adjoint computes Y -= log(x) and x̄ += ȳ/x, or returns a *DomainError.
-func (k Log[T]) Adjoint(g Log[T]) error {
-	return elementwise[T](k).adjoint(&logFunction, elementwise[T](g))
+// complexLog returns log(x), with the magnitude of finite numbers brought to where it
+// neither overflows nor is subnormal.
+func complexLog(x complex128) complex128 {
+	var s float64
+	switch m := max(math.Abs(real(x)), math.Abs(imag(x))); {
+	case m > 0x1p1000 && m <= math.MaxFloat64:
+		s = 0x1p-100
+	case m < 0x1p-900:
+		s = 0x1p100
+	default:
+		return cmplx.Log(x)
+	}
+	return complex(math.Log(cmplx.Abs(scale(s, x)))-math.Log(s), cmplx.Phase(x))
 }
 
-// Tangent computes Y += log(x) and ẏ += ẋ/x, or returns a *DomainError.
-func (k Log[T]) Tangent(t Log[T]) error {
-	return elementwise[T](k).tangent(&logFunction, elementwise[T](t))
-}
+// Forward computes Y += log(x), or returns a *rev.DomainError.
+func (k Log[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
 
-// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and
-// adds the tangent of the gradient, or returns a *DomainError.
+// Inverse computes Y -= log(x), or returns a *rev.DomainError.
+func (k Log[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes Y -= log(x) and x̄ += ȳ/conj(x), or returns a *rev.DomainError.
+func (k Log[T]) Adjoint(g Log[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes Y += log(x) and ẏ += ẋ/x, or returns a *rev.DomainError.
+func (k Log[T]) Tangent(t Log[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and adds
+// the tangent of the gradient in gt, or returns a *rev.DomainError.
 func (k Log[T]) AdjointTangent(g, t, gt Log[T]) error {
-	return elementwise[T](k).adjointTangent(&logFunction, elementwise[T](g), elementwise[T](t), elementwise[T](gt))
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns a *rev.DomainError where log(x) is not defined.
+func (k Log[T]) Run(p rev.Pass[Log[T]]) error {
+	return elementwise[T](k).run(&logFunction, p.Sign(), elementwise[T](p.G), elementwise[T](p.T), elementwise[T](p.GT))
 }

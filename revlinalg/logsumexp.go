@@ -18,7 +18,9 @@ import (
 //
 // with the derivatives, where p_i = exp(x_i - m)/s is the softmax of x,
 //
-//	x̄ += Ōut·p,  Ȯut += Σ p_i·ẋ_i.
+//	x̄ += Ōut·p,  Ȯut += τ = Σ p_i·ẋ_i,  ẋ̄_i += p_i·(ġ + Ōut·(ẋ_i - τ)),
+//
+// where ġ is the tangent of Ōut.
 //
 // No exponential overflows. In float64, log s is within (1024 + n/1024)·ε, and
 // mostly within a few ε, as s is a sum of positive terms taken in chunks of
@@ -36,13 +38,13 @@ import (
 // logarithm of zero, of no elements, is the least number, -2²⁰. One worker
 // does all.
 //
-// The method for floating point is that of Blanchard, Higham and Higham, Accurately computing the
-// log-sum-exp and softmax functions (2021), with the maximum and the sum found
-// in one pass over memory: sums of chunks, shifted by the maxima of the chunks,
-// are rescaled when they are combined.
+// In floating point the method is that of Blanchard, Higham and Higham, Accurately
+// computing the log-sum-exp and softmax functions (2021). One pass over memory
+// computes the maximum and the sum: it sums each chunk shifted by the maximum of
+// the chunk, and rescales these sums when it adds them up.
 type LogSumExp[T rev.Real] struct {
 	Out     *T            `rev:"acc"`
-	X       rev.Vector[T] `rev:"in"`
+	X       rev.Vector[T] `rev:"in" shape:"n"`
 	Workers int           // 0 means GOMAXPROCS
 }
 
@@ -52,113 +54,49 @@ func NewLogSumExp(out *float64, x *mat.VecDense) LogSumExp[float64] {
 }
 
 // Forward computes Out += log Σ exp(x_i).
-func (k LogSumExp[T]) Forward() {
-	rev.Check(&k)
-	if k.Out != nil {
-		*k.Out += k.logSum()
-	}
-}
+func (k LogSumExp[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
 
 // Inverse computes Out -= log Σ exp(x_i).
-func (k LogSumExp[T]) Inverse() {
-	rev.Check(&k)
-	if k.Out != nil {
-		*k.Out -= k.logSum()
-	}
-}
-
-func (k *LogSumExp[T]) logSum() T {
-	if isFixed[T]() {
-		var buffer [softmaxPiece]T
-		w := newSoftmax(k.X, buffer[:])
-		return w.logSum()
-	}
-	w := k.open()
-	defer w.close()
-	return w.value()
-}
+func (k LogSumExp[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
 
 // Adjoint computes Out -= log Σ exp(x_i) and x̄ += Ōut·p.
-func (k LogSumExp[T]) Adjoint(g LogSumExp[T]) {
-	rev.Check(&k)
-	rev.CheckLike(&k, &g)
-	gradient := g.Out != nil && g.X.Data != nil
-	if k.Out == nil && !gradient {
-		return
-	}
-	if isFixed[T]() {
-		k.adjointTangentFixed(g, LogSumExp[T]{}, LogSumExp[T]{})
-		return
-	}
-	w := k.open()
-	if k.Out != nil {
-		*k.Out -= w.value()
-	}
-	if gradient {
-		w.addSoftmax(g.X, float64(*g.Out))
-	}
-	w.close()
-}
+func (k LogSumExp[T]) Adjoint(g LogSumExp[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
 
 // Tangent computes Out += log Σ exp(x_i) and Ȯut += Σ p_i·ẋ_i.
-func (k LogSumExp[T]) Tangent(t LogSumExp[T]) {
-	rev.Check(&k)
-	rev.CheckLike(&k, &t)
-	derivative := t.Out != nil && t.X.Data != nil
-	if k.Out == nil && !derivative {
-		return
-	}
-	if isFixed[T]() {
-		var buffer [softmaxPiece]T
-		w := newSoftmax(k.X, buffer[:])
-		if k.Out != nil {
-			*k.Out += w.logSum()
-		}
-		if derivative {
-			*t.Out += w.mean(t.X)
-		}
-		return
-	}
-	w := k.open()
-	if k.Out != nil {
-		*k.Out += w.value()
-	}
-	if derivative {
-		w.t = t
-		*t.Out += T(w.derivative())
-	}
-	w.close()
+func (k LogSumExp[T]) Tangent(t LogSumExp[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, takes back the tangent of Out, and adds
+// the tangent of the gradient in gt.
+func (k LogSumExp[T]) AdjointTangent(g, t, gt LogSumExp[T]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// AdjointTangent computes what Adjoint does, Ȯut -= τ where τ = Σ p_i·ẋ_i, and
-// the tangents of the gradient,
-//
-//	p_i·(ġ + Ōut·(ẋ_i - τ)),  ġ the tangent of Ōut.
-func (k LogSumExp[T]) AdjointTangent(g, t, gt LogSumExp[T]) {
-	rev.Check(&k)
-	rev.CheckLike(&k, &g, &t, &gt)
+// Run implements rev.Kernel. It returns no error.
+func (k LogSumExp[T]) Run(p rev.Pass[LogSumExp[T]]) error {
 	if isFixed[T]() {
-		k.adjointTangentFixed(g, t, gt)
-		return
+		k.runFixed(p)
+		return nil
 	}
 	w := k.open()
 	if k.Out != nil {
-		*k.Out -= w.value()
+		*k.Out += signed(p.Sign(), w.value())
 	}
-	w.g, w.t, w.gt = g, t, gt
-	if t.X.Data != nil {
+	if p.T.X.Data != nil && (p.T.Out != nil || p.GT.X.Data != nil) {
+		w.t = p.T
 		w.tau = w.derivative()
-		if t.Out != nil {
-			*t.Out -= T(w.tau)
+		if p.T.Out != nil {
+			*p.T.Out += signed(p.Sign(), T(w.tau))
 		}
 	}
-	if g.X.Data != nil && g.Out != nil {
-		w.addSoftmax(g.X, float64(*g.Out))
+	if p.G.Out != nil && p.G.X.Data != nil {
+		w.addSoftmax(p.G.X, float64(*p.G.Out))
 	}
-	if gt.X.Data != nil && (g.Out != nil || gt.Out != nil) {
+	if p.GT.X.Data != nil && (p.G.Out != nil || p.GT.Out != nil) {
+		w.g, w.gt = p.G, p.GT
 		w.run(addSoftmaxTangent)
 	}
 	w.close()
+	return nil
 }
 
 const (
@@ -321,13 +259,7 @@ func lseBlock[T rev.Float](w *logSumExp[T], worker, part int) {
 			addElements(w.to, lo, T(w.factor/w.sum), e)
 			continue
 		}
-		var gout, dgout float64
-		if w.g.Out != nil {
-			gout = float64(*w.g.Out)
-		}
-		if w.gt.Out != nil {
-			dgout = float64(*w.gt.Out)
-		}
+		gout, dgout := float64(valueOf(w.g.Out)), float64(valueOf(w.gt.Out))
 		addElements(w.gt.X, lo, T((dgout-float64(gout*w.tau))/w.sum), e)
 		if w.t.X.Data != nil {
 			vec.MulTo(e, e, elements(bufT, w.t.X, lo, n))
@@ -339,26 +271,22 @@ func lseBlock[T rev.Float](w *logSumExp[T], worker, part int) {
 	}
 }
 
-// adjointTangentFixed is AdjointTangent over fixed point.
-func (k *LogSumExp[T]) adjointTangentFixed(g, t, gt LogSumExp[T]) {
+// runFixed is Run over fixed point.
+func (k *LogSumExp[T]) runFixed(p rev.Pass[LogSumExp[T]]) {
 	var buffer [softmaxPiece]T
 	w := newSoftmax(k.X, buffer[:])
 	if k.Out != nil {
-		*k.Out -= w.logSum()
+		*k.Out += signed(p.Sign(), w.logSum())
 	}
-	var gout, dgout, tau T
-	if g.Out != nil {
-		gout = *g.Out
-	}
-	if gt.Out != nil {
-		dgout = *gt.Out
-	}
-	if t.X.Data != nil {
-		tau = w.mean(t.X)
-		if t.Out != nil {
-			*t.Out -= tau
+	var tau T
+	if p.T.X.Data != nil {
+		tau = w.mean(p.T.X)
+		if p.T.Out != nil {
+			*p.T.Out += signed(p.Sign(), tau)
 		}
 	}
+	g, t, gt := &p.G, &p.T, &p.GT
+	gout, dgout := valueOf(g.Out), valueOf(gt.Out)
 	for (g.X.Data != nil || gt.X.Data != nil) && w.next() {
 		for i, p := range w.p {
 			if g.X.Data != nil {

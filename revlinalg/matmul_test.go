@@ -261,7 +261,7 @@ func BenchmarkDotTypes(b *testing.B) {
 }
 
 func benchDot[T rev.Real](b *testing.B, name string, x, y rev.Vector[T]) {
-	k := Dot[T]{R: new(T), X: x, Y: y}
+	k := Dot[T]{Out: new(T), X: x, Y: y}
 	b.Run(name, func(b *testing.B) {
 		for b.Loop() {
 			k.Forward()

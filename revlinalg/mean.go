@@ -21,12 +21,45 @@ import (
 // fixed point.
 type Mean[T rev.Real] struct {
 	Out *T            `rev:"acc"`
-	X   rev.Vector[T] `rev:"in"`
+	X   rev.Vector[T] `rev:"in" shape:"n"`
 }
 
 // NewMean returns the kernel over a gonum vector, sharing its storage.
 func NewMean(out *float64, x *mat.VecDense) Mean[float64] {
 	return Mean[float64]{Out: out, X: rev.ViewVec(x)}
+}
+
+// Forward computes Out += m.
+func (k Mean[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes Out -= m.
+func (k Mean[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes Out -= m and x̄_i += Ōut/n.
+func (k Mean[T]) Adjoint(g Mean[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes Out += m and Ȯut += Σ ẋ_i/n.
+func (k Mean[T]) Tangent(t Mean[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, Ȯut -= Σ ẋ_i/n, and adds the tangent of
+// the gradient in gt.
+func (k Mean[T]) AdjointTangent(g, t, gt Mean[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+
+// Run implements rev.Kernel. It returns no error.
+func (k Mean[T]) Run(p rev.Pass[Mean[T]]) error {
+	if k.Out != nil {
+		*k.Out += signed(p.Sign(), mean(k.X))
+	}
+	if p.T.Out != nil && p.T.X.Data != nil {
+		*p.T.Out += signed(p.Sign(), mean(p.T.X))
+	}
+	if p.G.Out != nil {
+		addConstant(over(*p.G.Out, k.X.N), p.G.X)
+	}
+	if p.GT.Out != nil {
+		addConstant(over(*p.GT.Out, k.X.N), p.GT.X)
+	}
+	return nil
 }
 
 // mean returns Σ x_i/n.
@@ -50,60 +83,4 @@ func over[T rev.Real](x T, n int) T {
 		}
 	}
 	return T(q)
-}
-
-// Forward computes Out += m.
-func (k Mean[T]) Forward() {
-	rev.Check(&k)
-	if k.Out != nil {
-		*k.Out += mean(k.X)
-	}
-}
-
-// Inverse computes Out -= m.
-func (k Mean[T]) Inverse() {
-	rev.Check(&k)
-	if k.Out != nil {
-		*k.Out -= mean(k.X)
-	}
-}
-
-// Adjoint computes Out -= m and x̄_i += Ōut/n.
-func (k Mean[T]) Adjoint(g Mean[T]) {
-	rev.CheckLike(&k, &g)
-	k.Inverse()
-	g.addGradient()
-}
-
-// addGradient adds its share of the cotangent of the mean to that of each
-// element.
-func (k *Mean[T]) addGradient() {
-	if k.Out == nil || k.X.Data == nil {
-		return
-	}
-	share := over(*k.Out, k.X.N)
-	for i := range k.X.N {
-		k.X.Data[i*k.X.Inc] += share
-	}
-}
-
-// Tangent computes Out += m and Ȯut += Σ ẋ_i/n.
-func (k Mean[T]) Tangent(t Mean[T]) {
-	rev.CheckLike(&k, &t)
-	k.Forward()
-	if t.Out != nil && t.X.Data != nil {
-		*t.Out += mean(t.X)
-	}
-}
-
-// AdjointTangent computes what Adjoint does, Ȯut -= Σ ẋ_i/n, and the tangent of
-// the gradient in gt.
-func (k Mean[T]) AdjointTangent(g, t, gt Mean[T]) {
-	rev.CheckLike(&k, &g, &t, &gt)
-	k.Inverse()
-	if t.Out != nil && t.X.Data != nil {
-		*t.Out -= mean(t.X)
-	}
-	g.addGradient()
-	gt.addGradient()
 }

@@ -19,7 +19,7 @@ import (
 // exact, and wraps at 2²⁰.
 type Norm1[T rev.Real] struct {
 	Out *T            `rev:"acc"`
-	X   rev.Vector[T] `rev:"in"`
+	X   rev.Vector[T] `rev:"in" shape:"n"`
 }
 
 // NewNorm1 returns the kernel over a gonum vector, sharing its storage.
@@ -27,13 +27,53 @@ func NewNorm1(out *float64, x *mat.VecDense) Norm1[float64] {
 	return Norm1[float64]{Out: out, X: rev.ViewVec(x)}
 }
 
-// value returns Σ |x_i|.
-func (k *Norm1[T]) value() T {
-	var s T
-	for i := range k.X.N {
-		s += magnitude(k.X.Data[i*k.X.Inc])
+// Forward computes Out += Σ |x_i|.
+func (k Norm1[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes Out -= Σ |x_i|.
+func (k Norm1[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes Out -= Σ |x_i| and x̄ += Ōut·sign(x).
+func (k Norm1[T]) Adjoint(g Norm1[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes Out += Σ |x_i| and Ȯut += Σ sign(x_i)·ẋ_i.
+func (k Norm1[T]) Tangent(t Norm1[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, Ȯut -= Σ sign(x_i)·ẋ_i, and adds the
+// tangent of the gradient in gt.
+func (k Norm1[T]) AdjointTangent(g, t, gt Norm1[T]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k Norm1[T]) Run(p rev.Pass[Norm1[T]]) error {
+	if k.Out != nil {
+		var s T
+		for i := range k.X.N {
+			s += magnitude(k.X.Data[i*k.X.Inc])
+		}
+		*k.Out += signed(p.Sign(), s)
 	}
-	return s
+	if p.T.Out != nil && p.T.X.Data != nil {
+		var s T
+		for i := range k.X.N {
+			s += T(sign(k.X.Data[i*k.X.Inc]) * p.T.X.Data[i*p.T.X.Inc])
+		}
+		*p.T.Out += signed(p.Sign(), s)
+	}
+	addSigns(p.G.Out, k.X, p.G.X)
+	addSigns(p.GT.Out, k.X, p.GT.X)
+	return nil
+}
+
+// addSigns adds r·sign(x_i) to each y_i, unless r or y is nil.
+func addSigns[T rev.Real](r *T, x, y rev.Vector[T]) {
+	if r == nil || y.Data == nil {
+		return
+	}
+	for i := range x.N {
+		y.Data[i*y.Inc] += T(*r * sign(x.Data[i*x.Inc]))
+	}
 }
 
 // magnitude returns |x|, which is x for the least fixed-point number.
@@ -42,69 +82,4 @@ func magnitude[T rev.Real](x T) T {
 		return -x
 	}
 	return x + 0 // not -0
-}
-
-// Forward computes Out += Σ |x_i|.
-func (k Norm1[T]) Forward() {
-	rev.Check(&k)
-	if k.Out != nil {
-		*k.Out += k.value()
-	}
-}
-
-// Inverse computes Out -= Σ |x_i|.
-func (k Norm1[T]) Inverse() {
-	rev.Check(&k)
-	if k.Out != nil {
-		*k.Out -= k.value()
-	}
-}
-
-// Adjoint computes Out -= Σ |x_i| and x̄ += Ōut·sign(x).
-func (k Norm1[T]) Adjoint(g Norm1[T]) {
-	rev.CheckLike(&k, &g)
-	k.Inverse()
-	k.addGradient(&g)
-}
-
-// addGradient adds the cotangent of the norm, with the sign of the element, to
-// that of each element.
-func (k *Norm1[T]) addGradient(g *Norm1[T]) {
-	if g.Out == nil || g.X.Data == nil {
-		return
-	}
-	r := *g.Out
-	for i := range k.X.N {
-		g.X.Data[i*g.X.Inc] += T(r * sign(k.X.Data[i*k.X.Inc]))
-	}
-}
-
-// derivative returns Σ sign(x_i)·ẋ_i.
-func (k *Norm1[T]) derivative(t *Norm1[T]) T {
-	var d T
-	for i := range k.X.N {
-		d += T(sign(k.X.Data[i*k.X.Inc]) * t.X.Data[i*t.X.Inc])
-	}
-	return d
-}
-
-// Tangent computes Out += Σ |x_i| and Ȯut += Σ sign(x_i)·ẋ_i.
-func (k Norm1[T]) Tangent(t Norm1[T]) {
-	rev.CheckLike(&k, &t)
-	k.Forward()
-	if t.Out != nil && t.X.Data != nil {
-		*t.Out += k.derivative(&t)
-	}
-}
-
-// AdjointTangent computes what Adjoint does, Ȯut -= Σ sign(x_i)·ẋ_i, and the
-// tangent of the gradient in gt.
-func (k Norm1[T]) AdjointTangent(g, t, gt Norm1[T]) {
-	rev.CheckLike(&k, &g, &t, &gt)
-	k.Inverse()
-	if t.Out != nil && t.X.Data != nil {
-		*t.Out -= k.derivative(&t)
-	}
-	k.addGradient(&g)
-	k.addGradient(&gt)
 }

@@ -30,7 +30,7 @@ import (
 // tangents, those of x̄ wrap.
 type Norm2[T rev.Real] struct {
 	Out *T            `rev:"acc"`
-	X   rev.Vector[T] `rev:"in"`
+	X   rev.Vector[T] `rev:"in" shape:"n"`
 }
 
 // Frobenius is the kernel
@@ -40,7 +40,7 @@ type Norm2[T rev.Real] struct {
 // It is Norm2 of the elements of a matrix, in all respects.
 type Frobenius[T rev.Real] struct {
 	Out *T             `rev:"acc"`
-	A   rev.General[T] `rev:"in"`
+	A   rev.General[T] `rev:"in" shape:"m,n"`
 }
 
 // NewNorm2 returns the kernel over a gonum vector, sharing its storage.
@@ -54,157 +54,90 @@ func NewFrobenius(out *float64, a *mat.Dense) Frobenius[float64] {
 }
 
 // Forward computes Out += ‖x‖.
-func (k Norm2[T]) Forward() {
-	rev.Check(&k)
-	k.norm().forward()
-}
+func (k Norm2[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
 
 // Inverse computes Out -= ‖x‖.
-func (k Norm2[T]) Inverse() {
-	rev.Check(&k)
-	k.norm().inverse()
-}
+func (k Norm2[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
 
 // Adjoint computes Out -= ‖x‖ and x̄ += Ōut·u.
-func (k Norm2[T]) Adjoint(g Norm2[T]) {
-	rev.Check(&k)
-	rev.CheckLike(&k, &g)
-	k.norm().adjoint(g.norm())
-}
+func (k Norm2[T]) Adjoint(g Norm2[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
 
 // Tangent computes Out += ‖x‖ and Ȯut += Σ u_i·ẋ_i.
-func (k Norm2[T]) Tangent(t Norm2[T]) {
-	rev.Check(&k)
-	rev.CheckLike(&k, &t)
-	k.norm().tangent(t.norm())
+func (k Norm2[T]) Tangent(t Norm2[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, Ȯut -= Σ u_i·ẋ_i, and adds the tangent
+// of the gradient in gt.
+func (k Norm2[T]) AdjointTangent(g, t, gt Norm2[T]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// AdjointTangent computes what Adjoint does, Ȯut -= Σ u_i·ẋ_i, and the tangent
-// of the gradient.
-func (k Norm2[T]) AdjointTangent(g, t, gt Norm2[T]) {
-	rev.Check(&k)
-	rev.CheckLike(&k, &g, &t, &gt)
-	k.norm().adjointTangent(g.norm(), t.norm(), gt.norm())
+// Run implements rev.Kernel. It returns no error.
+func (k Norm2[T]) Run(p rev.Pass[Norm2[T]]) error {
+	n := k.norm()
+	r := n.addValue(p.Sign())
+	if p.Adjoint || p.Tangent {
+		n.addDerivatives(p.Sign(), r, p.G.norm(), p.T.norm(), p.GT.norm())
+	}
+	return nil
 }
+
+func (k Norm2[T]) norm() norm[T] { return normOf(k.Out, k.X) }
 
 // Forward computes Out += ‖A‖.
-func (k Frobenius[T]) Forward() {
-	rev.Check(&k)
-	k.norm().forward()
-}
+func (k Frobenius[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
 
 // Inverse computes Out -= ‖A‖.
-func (k Frobenius[T]) Inverse() {
-	rev.Check(&k)
-	k.norm().inverse()
-}
+func (k Frobenius[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
 
 // Adjoint computes Out -= ‖A‖ and Ā += Ōut·A/‖A‖.
-func (k Frobenius[T]) Adjoint(g Frobenius[T]) {
-	rev.Check(&k)
-	rev.CheckLike(&k, &g)
-	k.norm().adjoint(g.norm())
-}
+func (k Frobenius[T]) Adjoint(g Frobenius[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
 
-// Tangent computes Out += ‖A‖ and its tangent.
-func (k Frobenius[T]) Tangent(t Frobenius[T]) {
-	rev.Check(&k)
-	rev.CheckLike(&k, &t)
-	k.norm().tangent(t.norm())
-}
+// Tangent computes Out += ‖A‖ and the tangent of Out.
+func (k Frobenius[T]) Tangent(t Frobenius[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 
-// AdjointTangent computes what Adjoint does, takes back the tangent of Out, and
-// adds the tangent of the gradient.
+// AdjointTangent computes what Adjoint does, takes back the tangent of Out, and adds
+// the tangent of the gradient in gt.
 func (k Frobenius[T]) AdjointTangent(g, t, gt Frobenius[T]) {
-	rev.Check(&k)
-	rev.CheckLike(&k, &g, &t, &gt)
-	k.norm().adjointTangent(g.norm(), t.norm(), gt.norm())
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// A norm is either kernel: x has rows whose elements lie inc apart.
-type norm[T rev.Real] struct {
-	out *T
-	x   rev.General[T]
-	inc int
-}
-
-func (k *Norm2[T]) norm() norm[T] {
-	return norm[T]{k.Out, rev.General[T]{Rows: 1, Cols: k.X.N, Data: k.X.Data}, k.X.Inc}
-}
-
-func (k *Frobenius[T]) norm() norm[T] { return norm[T]{k.Out, k.A, 1} }
-
-// row returns row i of x.
-func (k *norm[T]) row(i int) rev.Vector[T] {
-	if k.x.Cols == 0 {
-		return rev.Vector[T]{}
+// Run implements rev.Kernel. It returns no error.
+func (k Frobenius[T]) Run(p rev.Pass[Frobenius[T]]) error {
+	n := k.norm()
+	r := n.addValue(p.Sign())
+	if p.Adjoint || p.Tangent {
+		n.addDerivatives(p.Sign(), r, p.G.norm(), p.T.norm(), p.GT.norm())
 	}
-	return rev.Vector[T]{N: k.x.Cols, Data: k.x.Data[i*k.x.Stride:], Inc: k.inc}
+	return nil
 }
 
-// flat returns k with one row, if nothing lies between its rows.
-func (k norm[T]) flat() norm[T] {
-	if k.x.Stride == k.x.Cols {
-		k.x.Rows, k.x.Cols = min(k.x.Rows, 1), k.x.Rows*k.x.Cols
-		k.x.Stride = k.x.Cols
-	}
-	return k
-}
+func (k Frobenius[T]) norm() norm[T] { return norm[T]{k.Out, k.A, 1} }
 
-func (k norm[T]) forward() {
-	if k.out != nil {
-		*k.out += k.value()
-	}
-}
-
-func (k norm[T]) inverse() {
-	if k.out != nil {
-		*k.out -= k.value()
-	}
-}
-
-func (k norm[T]) adjoint(g norm[T]) {
+// addValue adds sign times the norm, which it returns, to out.
+func (k *norm[T]) addValue(sign int) T {
 	r := k.value()
 	if k.out != nil {
-		*k.out -= r
+		*k.out += signed(sign, r)
 	}
-	if g.out != nil && g.x.Data != nil && r != 0 {
-		k.addUnit(g, *g.out, r)
-	}
+	return r
 }
 
-func (k norm[T]) tangent(t norm[T]) {
-	r := k.value()
-	if k.out != nil {
-		*k.out += r
-	}
-	if t.out != nil && t.x.Data != nil && r != 0 {
-		*t.out += k.along(t, r)
-	}
-}
-
-func (k norm[T]) adjointTangent(g, t, gt norm[T]) {
-	r := k.value()
-	if k.out != nil {
-		*k.out -= r
-	}
+// addDerivatives adds the derivatives of the norm r.
+func (k *norm[T]) addDerivatives(sign int, r T, g, t, gt norm[T]) {
 	if r == 0 {
 		return
 	}
-	var rate T // of the norm
-	if t.x.Data != nil {
-		rate = k.along(t, r)
+	if t.x.Data != nil && (t.out != nil || gt.x.Data != nil) {
+		rate := k.along(t, r)
 		if t.out != nil {
-			*t.out -= rate
+			*t.out += signed(sign, rate)
 		}
-	}
-	if gt.x.Data != nil {
-		if gt.out != nil {
-			k.addUnit(gt, *gt.out, r)
-		}
-		if g.out != nil && t.x.Data != nil {
+		if g.out != nil && gt.x.Data != nil {
 			k.addTurn(gt, t, *g.out, rate, r)
 		}
+	}
+	if gt.out != nil && gt.x.Data != nil {
+		k.addUnit(gt, *gt.out, r)
 	}
 	if g.out != nil && g.x.Data != nil {
 		k.addUnit(g, *g.out, r)
@@ -212,17 +145,10 @@ func (k norm[T]) adjointTangent(g, t, gt norm[T]) {
 }
 
 // addUnit adds alpha·x/r to g.
-func (k norm[T]) addUnit(g norm[T], alpha, r T) {
-	if f, fg := k.flat(), g.flat(); f.x.Rows == fg.x.Rows {
-		k, g = f, fg
-	}
-	if !isFixed[T]() {
-		if a := alpha / r; isModerate(a) {
-			for i := range k.x.Rows {
-				axpy(a, k.row(i), g.row(i))
-			}
-			return
-		}
+func (k *norm[T]) addUnit(g norm[T], alpha, r T) {
+	if a := alpha / r; !isFixed[T]() && isModerate(a) {
+		g.addScaled(a, *k)
+		return
 	}
 	for i := range k.x.Rows {
 		x, d := k.row(i), g.row(i)
@@ -268,27 +194,31 @@ func isModerate[T rev.Real](a T) bool {
 }
 
 // value returns the norm.
-func (k norm[T]) value() T {
-	k = k.flat()
+func (k *norm[T]) value() T {
 	if isFixed[T]() {
-		var s squares
-		for i := range k.x.Rows {
-			x := k.row(i)
-			for j := range x.N {
-				s.add(fixed.Q43(x.Data[j*x.Inc]))
-			}
-		}
-		return T(s.root())
+		return k.fixedValue()
 	}
-	var s T
-	for i := range k.x.Rows {
-		s += sumSquares(k.row(i))
-	}
-	if isModerate(s) {
+	if s := k.squares(); isModerate(s) {
 		return T(math.Sqrt(float64(s)))
 	}
+	return k.scaledValue()
+}
 
-	// Far from one. Scaled by a power of two, the largest element is in [1/2, 1).
+// fixedValue is value in fixed point.
+func (k *norm[T]) fixedValue() T {
+	var s squares
+	for i := range k.x.Rows {
+		x := k.row(i)
+		for j := range x.N {
+			s.add(fixed.Q43(x.Data[j*x.Inc]))
+		}
+	}
+	return T(s.root())
+}
+
+// scaledValue is value in floating point, where the squares or their sum may be out of
+// range. Scaled by a power of two, the largest element is in [1/2, 1).
+func (k *norm[T]) scaledValue() T {
 	top := 0.0
 	for i := range k.x.Rows {
 		x := k.row(i)

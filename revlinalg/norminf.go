@@ -19,16 +19,52 @@ import (
 //
 // This is a subgradient where several elements have that magnitude, and zero
 // where all are zero, as sign(0) = 0. The norm is exact, and zero if there is no
-// element. In fixed point an element of -2²⁰ is the largest there can be, and what
-// is added is its magnitude modulo 2²¹, -2²⁰.
+// element. In fixed point an element of -2²⁰ has the largest magnitude. The kernel
+// then adds that magnitude modulo 2²¹, which is -2²⁰.
 type NormInf[T rev.Real] struct {
 	Out *T            `rev:"acc"`
-	X   rev.Vector[T] `rev:"in"`
+	X   rev.Vector[T] `rev:"in" shape:"n"`
 }
 
 // NewNormInf returns the kernel over a gonum vector, sharing its storage.
 func NewNormInf(out *float64, x *mat.VecDense) NormInf[float64] {
 	return NormInf[float64]{Out: out, X: rev.ViewVec(x)}
+}
+
+// Forward computes Out += max |x_i|.
+func (k NormInf[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes Out -= max |x_i|.
+func (k NormInf[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes Out -= max |x_i| and x̄_m += Ōut·sign(x_m).
+func (k NormInf[T]) Adjoint(g NormInf[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes Out += max |x_i| and Ȯut += sign(x_m)·ẋ_m.
+func (k NormInf[T]) Tangent(t NormInf[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, Ȯut -= sign(x_m)·ẋ_m, and adds the
+// tangent of the gradient in gt.
+func (k NormInf[T]) AdjointTangent(g, t, gt NormInf[T]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k NormInf[T]) Run(p rev.Pass[NormInf[T]]) error {
+	m, x := k.largest()
+	if k.Out != nil {
+		*k.Out += signed(p.Sign(), magnitude(x))
+	}
+	if m < 0 {
+		return nil
+	}
+	if p.T.Out != nil && p.T.X.Data != nil {
+		*p.T.Out += signed(p.Sign(), T(sign(x)*p.T.X.Data[m*p.T.X.Inc]))
+	}
+	at := between(k.X, m, 1)
+	addSigns(p.G.Out, at, between(p.G.X, m, 1))
+	addSigns(p.GT.Out, at, between(p.GT.X, m, 1))
+	return nil
 }
 
 // largest returns m and x_m, the first NaN if there is one, and -1 if all
@@ -46,68 +82,4 @@ func (k *NormInf[T]) largest() (m int, x T) {
 		}
 	}
 	return m, x
-}
-
-// Forward computes Out += max |x_i|.
-func (k NormInf[T]) Forward() {
-	rev.Check(&k)
-	if k.Out != nil {
-		_, x := k.largest()
-		*k.Out += magnitude(x)
-	}
-}
-
-// Inverse computes Out -= max |x_i|.
-func (k NormInf[T]) Inverse() {
-	rev.Check(&k)
-	if k.Out != nil {
-		_, x := k.largest()
-		*k.Out -= magnitude(x)
-	}
-}
-
-// Adjoint computes Out -= max |x_i| and x̄_m += Ōut·sign(x_m).
-func (k NormInf[T]) Adjoint(g NormInf[T]) {
-	rev.CheckLike(&k, &g)
-	k.Inverse()
-	m, x := k.largest()
-	g.addGradient(m, x)
-}
-
-// addGradient adds the cotangent of the norm, with the sign of x, to that of
-// element m.
-func (k *NormInf[T]) addGradient(m int, x T) {
-	if k.Out != nil && k.X.Data != nil && m >= 0 {
-		k.X.Data[m*k.X.Inc] += T(*k.Out * sign(x))
-	}
-}
-
-// derivative returns sign(x_m)·ẋ_m.
-func (k *NormInf[T]) derivative(m int, x T) T {
-	if m < 0 {
-		return 0
-	}
-	return T(sign(x) * k.X.Data[m*k.X.Inc])
-}
-
-// Tangent computes Out += max |x_i| and Ȯut += sign(x_m)·ẋ_m.
-func (k NormInf[T]) Tangent(t NormInf[T]) {
-	rev.CheckLike(&k, &t)
-	k.Forward()
-	if t.Out != nil && t.X.Data != nil {
-		*t.Out += t.derivative(k.largest())
-	}
-}
-
-// AdjointTangent computes what Adjoint does, Ȯut -= sign(x_m)·ẋ_m, and the
-// tangent of the gradient in gt.
-func (k NormInf[T]) AdjointTangent(g, t, gt NormInf[T]) {
-	rev.CheckLike(&k, &g, &t, &gt)
-	k.Inverse()
-	m, x := k.largest()
-	if t.Out != nil && t.X.Data != nil {
-		*t.Out -= t.derivative(m, x)
-	}
-	g.addGradient(m, x)
-	gt.addGradient(m, x)
 }

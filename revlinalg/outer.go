@@ -25,66 +25,68 @@ import (
 // magnitudes in floating point, and rounded once in fixed point, where all
 // products are meaningful below 2²⁰.
 type Outer[T rev.Real] struct {
-	A     rev.General[T] `rev:"acc"`
+	A     rev.General[T] `rev:"acc" shape:"m,n"`
 	Alpha *T             `rev:"in"`
-	X     rev.Vector[T]  `rev:"in"`
-	Y     rev.Vector[T]  `rev:"in"`
+	X     rev.Vector[T]  `rev:"in" shape:"m"`
+	Y     rev.Vector[T]  `rev:"in" shape:"n"`
 }
 
-// NewOuter returns the kernel over gonum's types, sharing their storage. It
-// panics with mat.ErrShape if the operands do not fit together.
+// NewOuter returns the kernel over gonum's types, sharing their storage.
 func NewOuter(a *mat.Dense, alpha *float64, x, y *mat.VecDense) Outer[float64] {
-	k := Outer[float64]{A: rev.ViewDense(a), Alpha: alpha, X: rev.ViewVec(x), Y: rev.ViewVec(y)}
-	k.checkShape()
-	return k
+	return Outer[float64]{A: rev.ViewDense(a), Alpha: alpha, X: rev.ViewVec(x), Y: rev.ViewVec(y)}
 }
-
-func (k *Outer[T]) checkShape() {
-	if k.A.Data == nil {
-		k.A.Rows, k.A.Cols = k.X.N, k.Y.N // those of its cotangent
-	}
-	if k.A.Rows != k.X.N || k.A.Cols != k.Y.N {
-		panic(mat.ErrShape)
-	}
-}
-
-func (k *Outer[T]) check() {
-	rev.Check(k)
-	k.checkShape()
-}
-
-// x returns element i of X.
-func (k *Outer[T]) x(i int) T { return k.X.Data[i*k.X.Inc] }
 
 // Forward computes A += α·x·yᵀ.
-func (k Outer[T]) Forward() {
-	k.check()
-	if k.A.Data == nil {
-		return
-	}
-	for i := range k.X.N {
-		axpy(fixed.Product(*k.Alpha, k.x(i)), k.Y, row(k.A, i))
-	}
-}
+func (k Outer[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
 
 // Inverse computes A -= α·x·yᵀ.
-func (k Outer[T]) Inverse() {
-	k.check()
-	if k.A.Data == nil {
-		return
-	}
-	for i := range k.X.N {
-		axmy(fixed.Product(*k.Alpha, k.x(i)), k.Y, row(k.A, i))
-	}
-}
+func (k Outer[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
 
 // Adjoint computes A -= α·x·yᵀ and ᾱ += xᵀ·Ā·y, x̄ += α·Ā·y, ȳ += α·Āᵀ·x.
-func (k Outer[T]) Adjoint(g Outer[T]) {
-	k.check()
-	rev.CheckLike(&k, &g)
-	k.Inverse()
-	k.addGradient(&g, g.A, *k.Alpha, k.X, k.Y)
-	k.addAlpha(&g, g.A, k.X, k.Y)
+func (k Outer[T]) Adjoint(g Outer[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes A += α·x·yᵀ and Ȧ += (α̇·x + α·ẋ)·yᵀ + α·x·ẏᵀ.
+func (k Outer[T]) Tangent(t Outer[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, takes back the tangent of A, and adds
+// the tangents of the gradient in gt.
+func (k Outer[T]) AdjointTangent(g, t, gt Outer[T]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k Outer[T]) Run(p rev.Pass[Outer[T]]) error {
+	sign, alpha := p.Sign(), *k.Alpha
+	for i := range k.X.N {
+		x := k.X.Data[i*k.X.Inc]
+		if k.A.Data != nil {
+			addScaled(sign, fixed.Product(alpha, x), k.Y, row(k.A, i))
+		}
+		if p.T.A.Data != nil {
+			var d T
+			if p.T.Alpha != nil {
+				d += fixed.Product(*p.T.Alpha, x)
+			}
+			if p.T.X.Data != nil {
+				d += fixed.Product(alpha, p.T.X.Data[i*p.T.X.Inc])
+			}
+			if d != 0 {
+				addScaled(sign, d, k.Y, row(p.T.A, i))
+			}
+			addScaled(sign, fixed.Product(alpha, x), p.T.Y, row(p.T.A, i))
+		}
+	}
+	k.addGradient(&p.G, p.G.A, alpha, k.X, k.Y)
+	k.addAlpha(&p.G, p.G.A, k.X, k.Y)
+	k.addGradient(&p.GT, p.GT.A, alpha, k.X, k.Y)
+	k.addGradient(&p.GT, p.G.A, alpha, p.T.X, p.T.Y)
+	if p.T.Alpha != nil {
+		k.addGradient(&p.GT, p.G.A, *p.T.Alpha, k.X, k.Y)
+	}
+	k.addAlpha(&p.GT, p.GT.A, k.X, k.Y)
+	k.addAlpha(&p.GT, p.G.A, p.T.X, k.Y)
+	k.addAlpha(&p.GT, p.G.A, k.X, p.T.Y)
+	return nil
 }
 
 // addGradient adds α·Ā·y and α·Āᵀ·x to the cotangents of x and y in g.
@@ -96,7 +98,7 @@ func (k *Outer[T]) addGradient(g *Outer[T], ga rev.General[T], alpha T, x, y rev
 		if g.X.Data != nil && y.Data != nil {
 			g.X.Data[i*g.X.Inc] += fixed.Product(alpha, dot(row(ga, i), y))
 		}
-		if g.Y.Data != nil && x.Data != nil {
+		if x.Data != nil {
 			axpy(fixed.Product(alpha, x.Data[i*x.Inc]), row(ga, i), g.Y)
 		}
 	}
@@ -112,52 +114,4 @@ func (k *Outer[T]) addAlpha(g *Outer[T], ga rev.General[T], x, y rev.Vector[T]) 
 		s += fixed.Product(x.Data[i*x.Inc], dot(row(ga, i), y))
 	}
 	*g.Alpha += s
-}
-
-// Tangent computes A += α·x·yᵀ and Ȧ += (α̇·x + α·ẋ)·yᵀ + α·x·ẏᵀ.
-func (k Outer[T]) Tangent(t Outer[T]) {
-	k.check()
-	rev.CheckLike(&k, &t)
-	k.Forward()
-	k.addTangent(&t, axpy[T])
-}
-
-// addTangent adds the tangent of α·x·yᵀ to that of A in t, or subtracts it if add
-// is axmy.
-func (k *Outer[T]) addTangent(t *Outer[T], add func(alpha T, x, y rev.Vector[T])) {
-	if t.A.Data == nil {
-		return
-	}
-	for i := range k.X.N {
-		var d T
-		if t.Alpha != nil {
-			d += fixed.Product(*t.Alpha, k.x(i))
-		}
-		if t.X.Data != nil {
-			d += fixed.Product(*k.Alpha, t.x(i))
-		}
-		if d != 0 {
-			add(d, k.Y, row(t.A, i))
-		}
-		if t.Y.Data != nil {
-			add(fixed.Product(*k.Alpha, k.x(i)), t.Y, row(t.A, i))
-		}
-	}
-}
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of A, and
-// adds the tangents of the gradient in gt.
-func (k Outer[T]) AdjointTangent(g, t, gt Outer[T]) {
-	k.check()
-	rev.CheckLike(&k, &g, &t, &gt)
-	k.addTangent(&t, axmy[T])
-	k.addGradient(&gt, gt.A, *k.Alpha, k.X, k.Y)
-	k.addGradient(&gt, g.A, *k.Alpha, t.X, t.Y)
-	if t.Alpha != nil {
-		k.addGradient(&gt, g.A, *t.Alpha, k.X, k.Y)
-	}
-	k.addAlpha(&gt, gt.A, k.X, k.Y)
-	k.addAlpha(&gt, g.A, t.X, k.Y)
-	k.addAlpha(&gt, g.A, k.X, t.Y)
-	k.Adjoint(g)
 }

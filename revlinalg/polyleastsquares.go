@@ -19,7 +19,12 @@ import (
 // The derivatives are
 //
 //	c̄ -= Ōut·Vᵀ·r,  x̄_i -= Ōut·r_i·pʹ(x_i),  ȳ += Ōut·r,
-//	Ȯut += Σ_i r_i·ṙ_i,  ṙ_i = ẏ_i - ṗ(x_i) - pʹ(x_i)·ẋ_i.
+//	Ȯut += Σ_i r_i·ṙ_i,  ṙ_i = ẏ_i - ṗ(x_i) - pʹ(x_i)·ẋ_i
+//
+// and, of second order, with ġ the tangent of Ōut and u = ġ·r + Ōut·ṙ,
+//
+//	ċ̄ -= Vᵀ·u + Ōut·V̇ᵀ·r,  ẏ̄ += u,
+//	ẋ̄_i -= u_i·pʹ(x_i) + Ōut·r_i·(ṗʹ(x_i) + pʺ(x_i)·ẋ_i).
 //
 // The powers of one panel of points are in memory at a time, and of those only
 // the first q. With j = q·a + b the coefficients are a matrix C_ab, and
@@ -37,87 +42,59 @@ import (
 // the powers leave, and whose precision they fall below.
 type PolyLeastSquares[T rev.Float] struct {
 	Out     *T            `rev:"acc"`
-	C       rev.Vector[T] `rev:"in"` // m coefficients, that of x^0 first
-	X       rev.Vector[T] `rev:"in"` // n abscissae
-	Y       rev.Vector[T] `rev:"in"` // n ordinates
+	C       rev.Vector[T] `rev:"in" shape:"m"` // coefficients, that of x^0 first
+	X       rev.Vector[T] `rev:"in" shape:"n"` // abscissae
+	Y       rev.Vector[T] `rev:"in" shape:"n"` // ordinates
 	Workers int           // 0 means GOMAXPROCS
 }
 
 // NewPolyLeastSquares returns the kernel over gonum vectors, sharing their
-// storage. It panics with mat.ErrShape if x and y differ in length.
+// storage.
 func NewPolyLeastSquares(out *float64, c, x, y *mat.VecDense) PolyLeastSquares[float64] {
-	if x.Len() != y.Len() {
-		panic(mat.ErrShape)
-	}
 	return PolyLeastSquares[float64]{Out: out, C: rev.ViewVec(c), X: rev.ViewVec(x), Y: rev.ViewVec(y)}
 }
 
-func (k PolyLeastSquares[T]) check() {
-	rev.Check(&k)
-	if k.X.N != k.Y.N {
-		panic(mat.ErrShape)
-	}
-}
-
 // Forward computes Out += ½ Σ r_i².
-func (k PolyLeastSquares[T]) Forward() {
-	k.check()
-	if k.Out != nil {
-		*k.Out += k.pass(PolyLeastSquares[T]{}, PolyLeastSquares[T]{}, PolyLeastSquares[T]{}).value
-	}
-}
+func (k PolyLeastSquares[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
 
 // Inverse computes Out -= ½ Σ r_i².
-func (k PolyLeastSquares[T]) Inverse() {
-	k.check()
-	if k.Out != nil {
-		*k.Out -= k.pass(PolyLeastSquares[T]{}, PolyLeastSquares[T]{}, PolyLeastSquares[T]{}).value
-	}
-}
+func (k PolyLeastSquares[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
 
 // Adjoint computes Out -= ½ Σ r_i² and adds the gradient to c̄, x̄ and ȳ.
-func (k PolyLeastSquares[T]) Adjoint(g PolyLeastSquares[T]) {
-	k.check()
-	rev.CheckLike(&k, &g)
-	if g.Out == nil {
-		if k.Out == nil {
-			return
-		}
-		g = PolyLeastSquares[T]{}
-	}
-	s := k.pass(g, PolyLeastSquares[T]{}, PolyLeastSquares[T]{})
-	if k.Out != nil {
-		*k.Out -= s.value
-	}
-}
+func (k PolyLeastSquares[T]) Adjoint(g PolyLeastSquares[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
 
 // Tangent computes Out += ½ Σ r_i² and Ȯut += Σ r_i·ṙ_i.
-func (k PolyLeastSquares[T]) Tangent(t PolyLeastSquares[T]) {
-	k.check()
-	rev.CheckLike(&k, &t)
-	s := k.pass(PolyLeastSquares[T]{}, t, PolyLeastSquares[T]{})
-	if k.Out != nil {
-		*k.Out += s.value
-	}
-	if t.Out != nil {
-		*t.Out += s.tangent
-	}
+func (k PolyLeastSquares[T]) Tangent(t PolyLeastSquares[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, Ȯut -= Σ r_i·ṙ_i, and adds the tangents
+// of the gradient in gt.
+func (k PolyLeastSquares[T]) AdjointTangent(g, t, gt PolyLeastSquares[T]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// AdjointTangent computes what Adjoint does, Ȯut -= Σ r_i·ṙ_i, and the tangents
-// of the gradient: with u = ġ·r + Ōut·ṙ, ġ the tangent of Ōut,
-//
-//	-Vᵀ·u - Ōut·V̇ᵀ·r,  -u_i·pʹ(x_i) - Ōut·r_i·(ṗʹ(x_i) + pʺ(x_i)·ẋ_i),  u.
-func (k PolyLeastSquares[T]) AdjointTangent(g, t, gt PolyLeastSquares[T]) {
-	k.check()
-	rev.CheckLike(&k, &g, &t, &gt)
-	s := k.pass(g, t, gt)
+// Run implements rev.Kernel. It returns no error.
+func (k PolyLeastSquares[T]) Run(p rev.Pass[PolyLeastSquares[T]]) error {
+	if p.G.Out == nil {
+		p.G = PolyLeastSquares[T]{} // a gradient of zero
+		if p.GT.Out == nil {
+			p.GT = PolyLeastSquares[T]{}
+		}
+	}
+	w := workspace.Get[polyPass[T]]()
+	w.k, w.g, w.t, w.gt = k, p.G, p.T, p.GT
+	workers := parallel.Workers(k.Workers)
+	w.prepare(workers)
+	parallel.Run(workers, w.parts, w)
+	s := w.join()
 	if k.Out != nil {
-		*k.Out -= s.value
+		*k.Out += signed(p.Sign(), s.value)
 	}
-	if t.Out != nil {
-		*t.Out -= s.tangent
+	if p.T.Out != nil {
+		*p.T.Out += signed(p.Sign(), s.tangent)
 	}
+	w.k, w.g, w.t, w.gt = PolyLeastSquares[T]{}, PolyLeastSquares[T]{}, PolyLeastSquares[T]{}, PolyLeastSquares[T]{}
+	workspace.Put(w)
+	return nil
 }
 
 const (
@@ -164,19 +141,6 @@ type polyScratch[T rev.Float] struct {
 	p, slope, change [polyPanel]T // p, pʹ, ṗʹ + pʺ·ẋ
 }
 
-// pass computes all sums, and adds the gradients that g and gt ask for.
-func (k PolyLeastSquares[T]) pass(g, t, gt PolyLeastSquares[T]) polySums[T] {
-	w := workspace.Get[polyPass[T]]()
-	w.k, w.g, w.t, w.gt = k, g, t, gt
-	workers := parallel.Workers(k.Workers)
-	w.prepare(workers)
-	parallel.Run(workers, w.parts, w)
-	s := w.join()
-	w.k, w.g, w.t, w.gt = PolyLeastSquares[T]{}, PolyLeastSquares[T]{}, PolyLeastSquares[T]{}, PolyLeastSquares[T]{}
-	workspace.Put(w)
-	return s
-}
-
 func (w *polyPass[T]) prepare(workers int) {
 	m, n := w.k.C.N, w.k.X.N
 	w.q = min(m, polyPowers)
@@ -188,13 +152,7 @@ func (w *polyPass[T]) prepare(workers int) {
 	w.part = polyPanel * max(8, (panels+polyParts-1)/polyParts)
 	w.parts = (n + w.part - 1) / w.part
 
-	w.cot, w.dot = 0, 0
-	if w.g.Out != nil {
-		w.cot = *w.g.Out
-	}
-	if w.gt.Out != nil {
-		w.dot = *w.gt.Out
-	}
+	w.cot, w.dot = valueOf(w.g.Out), valueOf(w.gt.Out)
 	w.tangents = w.t.C.Data != nil || w.t.X.Data != nil || w.t.Y.Data != nil
 	w.slopes = w.t.X.Data != nil || w.g.X.Data != nil || w.gt.X.Data != nil
 

@@ -22,7 +22,7 @@ import (
 // x may be negative where y is an integer, and zero where y is not negative
 // (0⁰ = 1). As such powers are defined for isolated y only, l then counts as zero
 // and (1 + y·l) too. If there is no power, or x is zero and no derivative though one
-// is asked for, all methods that need it return a *DomainError that says where, and
+// is asked for, all methods that need it return a *rev.DomainError that says where, and
 // change nothing; in fixed point, also if one of the powers of x is 2²⁰ or more.
 // NaN is passed on. In floating point the power is that of package math, infinite
 // without an error where it overflows, and so are the derivatives; they are zero, as
@@ -30,15 +30,16 @@ import (
 // the factor beside it infinite. In fixed point the power is within 0.51 units in
 // the last place.
 type Pow[T rev.Real] struct {
-	Z       rev.Vector[T] `rev:"acc"`
-	X       rev.Vector[T] `rev:"in"`
-	Y       rev.Vector[T] `rev:"in"`
+	Z       rev.Vector[T] `rev:"acc" shape:"n"`
+	X       rev.Vector[T] `rev:"in" shape:"n"`
+	Y       rev.Vector[T] `rev:"in" shape:"n"`
 	Workers int           // 0 means GOMAXPROCS
 }
 
-// NewPow returns the kernel over gonum vectors, sharing their storage. It panics
-// with mat.ErrShape if they differ in length.
-func NewPow(z, x, y *mat.VecDense) Pow[float64] { return Pow[float64](newBinary(z, x, y)) }
+// NewPow returns the kernel over gonum vectors, sharing their storage.
+func NewPow(z, x, y *mat.VecDense) Pow[float64] {
+	return Pow[float64]{Z: rev.ViewVec(z), X: rev.ViewVec(x), Y: rev.ViewVec(y)}
+}
 
 var powFunction = binaryFunction{
 	name:  "pow",
@@ -125,21 +126,27 @@ func logarithm(x float64) float64 {
 	return math.Log(x)
 }
 
-// Forward computes Z += x^y, or returns a *DomainError.
-func (k Pow[T]) Forward() error { return binary[T](k).forward(&powFunction) }
+// Forward computes Z += x^y, or returns a *rev.DomainError.
+func (k Pow[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
 
-// Inverse computes Z -= x^y, or returns a *DomainError.
-func (k Pow[T]) Inverse() error { return binary[T](k).inverse(&powFunction) }
+// Inverse computes Z -= x^y, or returns a *rev.DomainError.
+func (k Pow[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
 
 // Adjoint computes Z -= x^y and x̄ += y·x^(y-1)·z̄, ȳ += l·x^y·z̄, or returns a
-// *DomainError.
-func (k Pow[T]) Adjoint(g Pow[T]) error { return binary[T](k).adjoint(&powFunction, binary[T](g)) }
+// *rev.DomainError.
+func (k Pow[T]) Adjoint(g Pow[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
 
-// Tangent computes Z += x^y and its tangent, or returns a *DomainError.
-func (k Pow[T]) Tangent(t Pow[T]) error { return binary[T](k).tangent(&powFunction, binary[T](t)) }
+// Tangent computes Z += x^y and the tangent of Z, or returns a *rev.DomainError.
+func (k Pow[T]) Tangent(t Pow[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
 
-// AdjointTangent computes what Adjoint does, takes back the tangent of Z, and
-// adds the tangent of the gradient, or returns a *DomainError.
+// AdjointTangent computes what Adjoint does, takes back the tangent of Z, and adds
+// the tangents of the gradient in gt, or returns a *rev.DomainError.
 func (k Pow[T]) AdjointTangent(g, t, gt Pow[T]) error {
-	return binary[T](k).adjointTangent(&powFunction, binary[T](g), binary[T](t), binary[T](gt))
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns a *rev.DomainError where x^y or a derivative
+// is not defined.
+func (k Pow[T]) Run(p rev.Pass[Pow[T]]) error {
+	return binary[T](k).run(&powFunction, p.Sign(), binary[T](p.G), binary[T](p.T), binary[T](p.GT))
 }

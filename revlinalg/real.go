@@ -1,57 +1,48 @@
 package revlinalg
 
 import (
+	"unsafe"
+
 	"revnum/fixed"
-	"revnum/internal/simd/vec"
 	"revnum/rev"
 )
 
-// isFixed reports whether T is a fixed-point type. It is a constant for each T,
-// so that the branch not taken costs nothing.
-func isFixed[T rev.Real]() bool { return T(1)/2 == 0 }
+// isFixed and isComplex report what T is. They are constants for each T, so that
+// the branch not taken costs nothing.
+func isFixed[T rev.Number]() bool   { return T(1)/2 == 0 }
+func isComplex[T rev.Number]() bool { return unsafe.Sizeof(T(0)) == 16 }
 
-// row returns row i of m, sharing its storage.
-func row[T any](m rev.General[T], i int) rev.Vector[T] {
-	return rev.ViewSlice(m.Row(i))
+// as returns x as a value of the type To, which is its type where the code runs.
+// Code over number types needs it in the branches for one of them.
+func as[To, T any](x T) To { return *(*To)(unsafe.Pointer(&x)) }
+
+// conj returns the complex conjugate of x, which is x of a real number.
+func conj[T rev.Number](x T) T {
+	if isComplex[T]() {
+		z := as[complex128](x)
+		return as[T](complex(real(z), -imag(z)))
+	}
+	return x
 }
 
-// axmy computes y -= alpha·x.
-func axmy[T rev.Real](alpha T, x, y rev.Vector[T]) {
-	if !isFixed[T]() {
-		axpy(-alpha, x, y)
-		return
+// signed returns x, or -x if sign is negative.
+func signed[T rev.Number](sign int, x T) T {
+	if sign < 0 {
+		return -x
 	}
-	for i := range x.N {
-		y.Data[i*y.Inc] -= fixed.Product(alpha, x.Data[i*x.Inc])
-	}
+	return x
 }
 
-// sumSquares returns Σ x_i², in fixed point rounded once.
-func sumSquares[T rev.Real](x rev.Vector[T]) T {
-	if x.N > 0 && x.Inc == 1 {
-		switch xs := any(x.Data[:x.N]).(type) {
-		case []float64:
-			return T(vec.SumSquares(xs))
-		case []float32:
-			return T(vec.SumSquares(xs))
-		}
+// parts returns the real and the imaginary part of x.
+func parts[T rev.Number](x T) (re, im float64) {
+	switch {
+	case isComplex[T]():
+		z := as[complex128](x)
+		return real(z), imag(z)
+	case isFixed[T]():
+		return as[fixed.Q43](x).Float64(), 0
+	case unsafe.Sizeof(x) == 4:
+		return float64(as[float32](x)), 0
 	}
-	return dot(x, x)
-}
-
-// sum returns Σ x_i.
-func sum[T rev.Real](x rev.Vector[T]) T {
-	if x.N > 0 && x.Inc == 1 {
-		switch xs := any(x.Data[:x.N]).(type) {
-		case []float64:
-			return T(vec.Sum(xs))
-		case []float32:
-			return T(vec.Sum(xs))
-		}
-	}
-	var s T
-	for i := range x.N {
-		s += x.Data[i*x.Inc]
-	}
-	return s
+	return as[float64](x), 0
 }

@@ -48,7 +48,7 @@ func TestFixedOrder(t *testing.T) {
 		}
 		vx, vy := rev.ViewSlice(px), rev.ViewSlice(py)
 		row, col := rev.NewGeneral(1, n, px), asColumn(vy)
-		Dot[fixed.Q43]{R: &out[0], X: vx, Y: vy}.Forward()
+		Dot[fixed.Q43]{Out: &out[0], X: vx, Y: vy}.Forward()
 		Sum[fixed.Q43]{Out: &out[1], X: vx}.Forward()
 		SumSquares[fixed.Q43]{Out: &out[2], X: vx}.Forward()
 		Norm2[fixed.Q43]{Out: &out[3], X: vx}.Forward()

@@ -20,14 +20,15 @@ import (
 // π and for large x, and NaN for infinities; in float32 it is within 0.501 units. In
 // fixed point it is within 0.51 units for all x.
 type Sin[T rev.Real] struct {
-	Y       rev.Vector[T] `rev:"acc"`
-	X       rev.Vector[T] `rev:"in"`
+	Y       rev.Vector[T] `rev:"acc" shape:"n"`
+	X       rev.Vector[T] `rev:"in" shape:"n"`
 	Workers int           // 0 means GOMAXPROCS
 }
 
-// NewSin returns the kernel over gonum vectors, sharing their storage. It
-// panics with mat.ErrShape if they differ in length.
-func NewSin(y, x *mat.VecDense) Sin[float64] { return Sin[float64](newElementwise(y, x)) }
+// NewSin returns the kernel over gonum vectors, sharing their storage.
+func NewSin(y, x *mat.VecDense) Sin[float64] {
+	return Sin[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
+}
 
 var sinFunction = function{
 	name: "sin",
@@ -38,29 +39,30 @@ var sinFunction = function{
 	slopes: func(d, x, y []float64) { vec.SinCos(y, d, x) }, // y are the same bits
 	curves: eachOf(func(_, y float64) float64 { return -y }),
 
-	value43: fixed.Sin,
-	slope43: fixed.SinAdjoint,
-	curve43: func(x, v, w fixed.Q43) fixed.Q43 { return -fixed.Sin(x).Mul(v).Mul(w) },
+	q43: pointwise[fixed.Q43]{
+		value: fixed.Sin,
+		slope: fixed.SinAdjoint,
+		curve: func(x, v, w fixed.Q43) fixed.Q43 { return -fixed.Sin(x).Mul(v).Mul(w) },
+	},
 }
 
 // Forward computes Y += sin(x).
-func (k Sin[T]) Forward() { total(elementwise[T](k).forward(&sinFunction)) }
+func (k Sin[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
 
 // Inverse computes Y -= sin(x).
-func (k Sin[T]) Inverse() { total(elementwise[T](k).inverse(&sinFunction)) }
+func (k Sin[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
 
 // Adjoint computes Y -= sin(x) and x̄ += cos(x)·ȳ.
-func (k Sin[T]) Adjoint(g Sin[T]) {
-	total(elementwise[T](k).adjoint(&sinFunction, elementwise[T](g)))
-}
+func (k Sin[T]) Adjoint(g Sin[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
 
 // Tangent computes Y += sin(x) and ẏ += cos(x)·ẋ.
-func (k Sin[T]) Tangent(t Sin[T]) {
-	total(elementwise[T](k).tangent(&sinFunction, elementwise[T](t)))
-}
+func (k Sin[T]) Tangent(t Sin[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 
-// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and
-// adds the tangent of the gradient.
-func (k Sin[T]) AdjointTangent(g, t, gt Sin[T]) {
-	total(elementwise[T](k).adjointTangent(&sinFunction, elementwise[T](g), elementwise[T](t), elementwise[T](gt)))
+// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and adds
+// the tangent of the gradient in gt.
+func (k Sin[T]) AdjointTangent(g, t, gt Sin[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+
+// Run implements rev.Kernel. It returns no error.
+func (k Sin[T]) Run(p rev.Pass[Sin[T]]) error {
+	return elementwise[T](k).run(&sinFunction, p.Sign(), elementwise[T](p.G), elementwise[T](p.T), elementwise[T](p.GT))
 }

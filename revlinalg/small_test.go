@@ -42,7 +42,7 @@ func BenchmarkSmall(b *testing.B) {
 		})
 	}
 	for _, n := range []int{1, 10, 100} {
-		dot := func() revlinalg.Dot[float64] { return revlinalg.Dot[float64]{R: scalar(), X: vec(n), Y: vec(n)} }
+		dot := func() revlinalg.Dot[float64] { return revlinalg.Dot[float64]{Out: scalar(), X: vec(n), Y: vec(n)} }
 		k1, g1 := dot(), dot()
 		run("Dot", n, func() { k1.Forward() }, func() { k1.Adjoint(g1) })
 

@@ -10,15 +10,16 @@ import (
 //
 //	Out += Σ x_i
 //
-// with the derivatives
+// of real or complex numbers, with the derivatives
 //
 //	x̄_i += Ōut,  Ȯut += Σ ẋ_i,  ẋ̄_i += the tangent of Ōut.
 //
-// The sum is within n·ε·Σ|x_i| in floating point. In fixed point it is exact,
-// and wraps at ±2²⁰ (what wraps on the way does no harm).
-type Sum[T rev.Real] struct {
+// The sum is within n·ε·Σ|x_i| in floating point, and over complex numbers each
+// part of it is, of the parts of x_i. In fixed point it is exact, and wraps at ±2²⁰.
+// What wraps on the way does no harm.
+type Sum[T rev.Number] struct {
 	Out *T            `rev:"acc"`
-	X   rev.Vector[T] `rev:"in"`
+	X   rev.Vector[T] `rev:"in" shape:"n"`
 }
 
 // NewSum returns the kernel over a gonum vector, sharing its storage.
@@ -27,64 +28,34 @@ func NewSum(out *float64, x *mat.VecDense) Sum[float64] {
 }
 
 // Forward computes Out += Σ x_i.
-func (k Sum[T]) Forward() {
-	rev.Check(&k)
-	if k.Out != nil {
-		*k.Out += sum(k.X)
-	}
-}
+func (k Sum[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
 
 // Inverse computes Out -= Σ x_i.
-func (k Sum[T]) Inverse() {
-	rev.Check(&k)
-	if k.Out != nil {
-		*k.Out -= sum(k.X)
-	}
-}
+func (k Sum[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
 
 // Adjoint computes Out -= Σ x_i and x̄_i += Ōut.
-func (k Sum[T]) Adjoint(g Sum[T]) {
-	rev.Check(&k)
-	rev.CheckLike(&k, &g)
-	if k.Out != nil {
-		*k.Out -= sum(k.X)
-	}
-	g.addGradient()
-}
-
-// addGradient adds the cotangent of the sum to that of each element.
-func (k *Sum[T]) addGradient() {
-	if k.Out == nil || k.X.Data == nil {
-		return
-	}
-	for i := range k.X.N {
-		k.X.Data[i*k.X.Inc] += *k.Out
-	}
-}
+func (k Sum[T]) Adjoint(g Sum[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
 
 // Tangent computes Out += Σ x_i and Ȯut += Σ ẋ_i.
-func (k Sum[T]) Tangent(t Sum[T]) {
-	rev.Check(&k)
-	rev.CheckLike(&k, &t)
-	if k.Out != nil {
-		*k.Out += sum(k.X)
-	}
-	if t.Out != nil && t.X.Data != nil {
-		*t.Out += sum(t.X)
-	}
-}
+func (k Sum[T]) Tangent(t Sum[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 
-// AdjointTangent computes what Adjoint does, Ȯut -= Σ ẋ_i, and the tangent of
+// AdjointTangent computes what Adjoint does, Ȯut -= Σ ẋ_i, and adds the tangent of
 // the gradient in gt.
-func (k Sum[T]) AdjointTangent(g, t, gt Sum[T]) {
-	rev.Check(&k)
-	rev.CheckLike(&k, &g, &t, &gt)
+func (k Sum[T]) AdjointTangent(g, t, gt Sum[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+
+// Run implements rev.Kernel. It returns no error.
+func (k Sum[T]) Run(p rev.Pass[Sum[T]]) error {
 	if k.Out != nil {
-		*k.Out -= sum(k.X)
+		*k.Out += signed(p.Sign(), sum(k.X))
 	}
-	if t.Out != nil && t.X.Data != nil {
-		*t.Out -= sum(t.X)
+	if p.T.Out != nil {
+		*p.T.Out += signed(p.Sign(), sum(p.T.X))
 	}
-	g.addGradient()
-	gt.addGradient()
+	if p.G.Out != nil {
+		addConstant(*p.G.Out, p.G.X)
+	}
+	if p.GT.Out != nil {
+		addConstant(*p.GT.Out, p.GT.X)
+	}
+	return nil
 }

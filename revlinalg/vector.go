@@ -1,11 +1,42 @@
 package revlinalg
 
 import (
+	"unsafe"
+
 	"revnum/fixed"
 	"revnum/internal/simd/dense"
 	"revnum/internal/simd/vec"
 	"revnum/rev"
 )
+
+// row returns row i of m, sharing its storage.
+func row[T any](m rev.General[T], i int) rev.Vector[T] {
+	return rev.ViewSlice(m.Row(i))
+}
+
+// between returns elements lo, ..., lo+n-1 of x, which may be nil.
+func between[T any](x rev.Vector[T], lo, n int) rev.Vector[T] {
+	if x.Data != nil {
+		x.Data, x.N = x.Data[lo*x.Inc:], n
+	}
+	return x
+}
+
+// elementOf returns element i of x, 0 if x is nil.
+func elementOf[T any](x rev.Vector[T], i int) (v T) {
+	if x.Data != nil {
+		v = x.Data[i*x.Inc]
+	}
+	return v
+}
+
+// valueOf returns *x, 0 if x is nil.
+func valueOf[T any](x *T) (v T) {
+	if x != nil {
+		v = *x
+	}
+	return v
+}
 
 // elements returns elements lo, ..., lo+n-1 of x: the storage of x itself if it
 // has no gaps, else a copy in buf.
@@ -31,67 +62,128 @@ func addElements[T rev.Float](y rev.Vector[T], lo int, alpha T, d []T) {
 	}
 }
 
-// dot returns Σ x_i·y_i, in fixed point rounded once.
-func dot[T rev.Real](x, y rev.Vector[T]) T {
-	if x.N == 0 {
-		return 0
-	}
-	if x.Inc == 1 && y.Inc == 1 {
-		switch xs := any(x.Data[:x.N]).(type) {
-		case []float64:
-			return T(vec.Dot(xs, any(y.Data[:y.N]).([]float64)))
-		case []float32:
-			return T(vec.Dot(xs, any(y.Data[:y.N]).([]float32)))
-		case []fixed.Q43:
-			return T(fixed.Dot(xs, any(y.Data[:y.N]).([]fixed.Q43)))
-		}
-	}
-	if T(1)/2 == 0 {
-		var s fixed.Accumulator
-		for i := range x.N {
-			s.AddMul(fixed.Q43(x.Data[i*x.Inc]), fixed.Q43(y.Data[i*y.Inc]))
-		}
-		return T(s.Round())
-	}
-	var s T
-	for i := range x.N {
-		s += T(x.Data[i*x.Inc] * y.Data[i*y.Inc])
-	}
-	return s
-}
-
-// axpy computes y += alpha·x.
-func axpy[T rev.Real](alpha T, x, y rev.Vector[T]) {
-	if x.N == 0 {
+// addConstant adds c to all elements of x.
+func addConstant[T rev.Number](c T, x rev.Vector[T]) {
+	if x.Data == nil {
 		return
 	}
-	if x.Inc == 1 && y.Inc == 1 {
-		switch xs := any(x.Data[:x.N]).(type) {
-		case []float64:
-			vec.Axpy(float64(alpha), xs, any(y.Data[:y.N]).([]float64))
-			return
-		case []float32:
-			vec.Axpy(float32(alpha), xs, any(y.Data[:y.N]).([]float32))
-			return
-		}
-	}
 	for i := range x.N {
-		y.Data[i*y.Inc] += fixed.Product(alpha, x.Data[i*x.Inc])
+		x.Data[i*x.Inc] += c
 	}
 }
 
-// addSigned computes y += sign·x.
-func addSigned[T rev.Real](sign int, x, y rev.Vector[T]) {
-	if sign < 0 {
-		axmy(fixed.Of[T](1), x, y)
-	} else {
-		axpy(fixed.Of[T](1), x, y)
+// dot returns Σ conj(x_i)·y_i, in fixed point rounded once. It is 0 if x or y is
+// nil.
+func dot[T rev.Number](x, y rev.Vector[T]) (s T) {
+	if x.N == 0 || x.Data == nil || y.Data == nil {
+		return 0
+	}
+	dense := x.Inc == 1 && y.Inc == 1
+	switch {
+	case isComplex[T]():
+		return as[T](complexDot(as[rev.Vector[complex128]](x), as[rev.Vector[complex128]](y)))
+	case isFixed[T]():
+		if dense {
+			return as[T](fixed.Dot(as[[]fixed.Q43](x.Data[:x.N]), as[[]fixed.Q43](y.Data[:y.N])))
+		}
+		var s fixed.Accumulator
+		for i := range x.N {
+			s.AddMul(as[fixed.Q43](x.Data[i*x.Inc]), as[fixed.Q43](y.Data[i*y.Inc]))
+		}
+		return as[T](s.Round())
+	case !dense:
+		for i := range x.N {
+			s += T(x.Data[i*x.Inc] * y.Data[i*y.Inc])
+		}
+		return s
+	case unsafe.Sizeof(s) == 4:
+		return as[T](vec.Dot(as[[]float32](x.Data[:x.N]), as[[]float32](y.Data[:y.N])))
+	}
+	return as[T](vec.Dot(as[[]float64](x.Data[:x.N]), as[[]float64](y.Data[:y.N])))
+}
+
+// axpy computes y += alpha·x. It does nothing if x or y is nil.
+func axpy[T rev.Number](alpha T, x, y rev.Vector[T]) {
+	if x.N == 0 || x.Data == nil || y.Data == nil {
+		return
+	}
+	switch {
+	case isComplex[T]():
+		complexAxpy(as[complex128](alpha), as[rev.Vector[complex128]](x), as[rev.Vector[complex128]](y))
+	case isFixed[T]():
+		a := as[fixed.Q43](alpha)
+		for i := range x.N {
+			y.Data[i*y.Inc] += as[T](a.Mul(as[fixed.Q43](x.Data[i*x.Inc])))
+		}
+	case x.Inc != 1 || y.Inc != 1:
+		for i := range x.N {
+			y.Data[i*y.Inc] += T(alpha * x.Data[i*x.Inc])
+		}
+	case unsafe.Sizeof(alpha) == 4:
+		vec.Axpy(as[float32](alpha), as[[]float32](x.Data[:x.N]), as[[]float32](y.Data[:y.N]))
+	default:
+		vec.Axpy(as[float64](alpha), as[[]float64](x.Data[:x.N]), as[[]float64](y.Data[:y.N]))
 	}
 }
 
-// addProduct computes y += sign·A·x. In fixed point an element of A·x is rounded
-// once.
+// axmy computes y -= alpha·x. It does nothing if x or y is nil.
+func axmy[T rev.Number](alpha T, x, y rev.Vector[T]) {
+	if !isFixed[T]() {
+		axpy(-alpha, x, y)
+		return
+	}
+	if x.Data == nil || y.Data == nil {
+		return
+	}
+	a := as[fixed.Q43](alpha)
+	for i := range x.N {
+		y.Data[i*y.Inc] -= as[T](a.Mul(as[fixed.Q43](x.Data[i*x.Inc])))
+	}
+}
+
+// addScaled computes y += sign·alpha·x, to the bits of axpy and axmy.
+func addScaled[T rev.Number](sign int, alpha T, x, y rev.Vector[T]) {
+	if isFixed[T]() && sign < 0 {
+		axmy(alpha, x, y)
+		return
+	}
+	axpy(signed(sign, alpha), x, y)
+}
+
+// sumSquares returns Σ x_i², in fixed point rounded once.
+func sumSquares[T rev.Real](x rev.Vector[T]) T {
+	if isFixed[T]() || x.N == 0 || x.Inc != 1 {
+		return dot(x, x)
+	}
+	if unsafe.Sizeof(T(0)) == 4 {
+		return as[T](vec.SumSquares(as[[]float32](x.Data[:x.N])))
+	}
+	return as[T](vec.SumSquares(as[[]float64](x.Data[:x.N])))
+}
+
+// sum returns Σ x_i, 0 if x is nil.
+func sum[T rev.Number](x rev.Vector[T]) (s T) {
+	if x.N == 0 || x.Data == nil {
+		return 0
+	}
+	if isFixed[T]() || isComplex[T]() || x.Inc != 1 {
+		for i := range x.N {
+			s += x.Data[i*x.Inc]
+		}
+		return s
+	}
+	if unsafe.Sizeof(s) == 4 {
+		return as[T](vec.Sum(as[[]float32](x.Data[:x.N])))
+	}
+	return as[T](vec.Sum(as[[]float64](x.Data[:x.N])))
+}
+
+// addProduct computes y += sign·A·x, unless one of them is nil. In fixed point an
+// element of A·x is rounded once.
 func addProduct[T rev.Real](sign int, a rev.General[T], x, y rev.Vector[T]) {
+	if a.Data == nil || x.Data == nil || y.Data == nil {
+		return
+	}
 	if floatGemm(sign, view(a, false), view(asColumn(x), false), asColumn(y)) {
 		return
 	}
@@ -100,8 +192,12 @@ func addProduct[T rev.Real](sign int, a rev.General[T], x, y rev.Vector[T]) {
 	}
 }
 
-// addTransposedProduct computes x += Aᵀ·y. In fixed point each product is rounded.
+// addTransposedProduct computes x += Aᵀ·y, unless one of them is nil. In fixed point
+// each product is rounded.
 func addTransposedProduct[T rev.Real](a rev.General[T], y, x rev.Vector[T]) {
+	if a.Data == nil || x.Data == nil || y.Data == nil {
+		return
+	}
 	if floatGemm(1, view(a, true), view(asColumn(y), false), asColumn(x)) {
 		return
 	}
@@ -110,9 +206,12 @@ func addTransposedProduct[T rev.Real](a rev.General[T], y, x rev.Vector[T]) {
 	}
 }
 
-// addOuter computes A += x·yᵀ. Short rows are done several at a time, as calls for
-// each would take longer than the work.
+// addOuter computes A += x·yᵀ, unless one of them is nil. Short rows are done several
+// at a time, as calls for each would take longer than the work.
 func addOuter[T rev.Real](x, y rev.Vector[T], a rev.General[T]) {
+	if a.Data == nil || x.Data == nil || y.Data == nil {
+		return
+	}
 	if y.N < 128 && floatGemm(1, view(asColumn(x), false), view(asColumn(y), true), a) {
 		return
 	}

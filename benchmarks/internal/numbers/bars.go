@@ -149,7 +149,7 @@ func contests() []contest {
 	var qr fixed.Q43
 	var fr float64
 	dot := func() {
-		revlinalg.Dot[fixed.Q43]{R: &qr, X: rev.ViewSlice(qx), Y: rev.ViewSlice(qy)}.Forward()
+		revlinalg.Dot[fixed.Q43]{Out: &qr, X: rev.ViewSlice(qx), Y: rev.ViewSlice(qy)}.Forward()
 	}
 	all := []contest{
 		{"Dot over Q43, n=1000", "by hand, products rounded", 2, n, n, dot, func() { qr += handDotRounded(qx, qy) }},

@@ -88,8 +88,8 @@ func dotProblem(n int) *Problem {
 	p.New = func() (*Instance, error) {
 		x, g := uniform(n, -1, 1), make([]float64, n)
 		out, one := new(float64), 1.
-		k := revlinalg.Dot[float64]{R: out, X: rev.ViewSlice(x), Y: rev.ViewSlice(x)}
-		return scalar(&k, revlinalg.Dot[float64]{R: &one, X: rev.ViewSlice(g), Y: rev.ViewSlice(g)}, out, x, g, nil), nil
+		k := revlinalg.Dot[float64]{Out: out, X: rev.ViewSlice(x), Y: rev.ViewSlice(x)}
+		return scalar(&k, revlinalg.Dot[float64]{Out: &one, X: rev.ViewSlice(g), Y: rev.ViewSlice(g)}, out, x, g, nil), nil
 	}
 	return p
 }
