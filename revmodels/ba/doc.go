@@ -60,7 +60,8 @@
 // derivatives and the products that they are made of stay below 2²⁰, and angles
 // below 1024; each product and quotient is rounded to 2⁻⁴³ ≈ 10⁻¹³, and so what is
 // left of a residual is good to some f·10⁻¹³·(1 + ‖X‖/|y₃|). At depth 0 quotients count
-// as 0. Workers is not used.
+// as 0. CheckRange returns an error where values mean nothing: call it before passes over
+// operands that may be that large. Workers is not used.
 //
 // # Misuse and trouble
 //

@@ -1,0 +1,108 @@
+package ba
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/fixed"
+	"revnum/rev"
+)
+
+// TestCheckRange draws observations of all sizes, and holds residuals and Jacobian
+// in fixed point against those in floating point: where the check finds nothing
+// they agree, and some that it refuses do not.
+func TestCheckRange(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(8, 1))
+	good, wrong := 0, 0
+	for range 3000 {
+		k := randomWeighted(rnd, 1)
+		r, f := k.Cameras.Data, math.Exp(8*rnd.Float64())
+		angle := math.Exp(9 * rnd.Float64()) // up to 8,000 radians
+		for i := range 3 {
+			r[i] = angle * rnd.NormFloat64() / 2
+			r[3+i] = 30 * rnd.NormFloat64()
+		}
+		r[6] = f
+		for i := range k.Points.Data {
+			k.Points.Data[i] = 30 * rnd.NormFloat64()
+		}
+		for _, x := range [][]float64{k.Cameras.Data, k.Points.Data, k.Weights.Data, k.Features.Data} {
+			for i, v := range x {
+				x[i] = math.Round(0x1p20*v) / 0x1p20 // the same number in both
+			}
+		}
+		q := weightedOf[fixed.Q43](k)
+		err := q.CheckRange()
+		agree := agrees(&k, &q)
+		switch {
+		case err == nil && !agree:
+			t.Fatalf("no error where values are wrong: %v", k)
+		case err == nil:
+			good++
+		case !errors.Is(err, fixed.ErrRange) && !errors.Is(err, fixed.ErrDivideByZero):
+			t.Fatal(err)
+		case !agree:
+			wrong++
+		}
+	}
+	if good < 300 || wrong < 300 {
+		t.Errorf("%d observations in range and %d with values that are wrong, want some hundreds of each", good, wrong)
+	}
+}
+
+// agrees reports whether residuals and Jacobian in fixed point are those in floating
+// point, up to rounding that a point near the camera's plane enlarges.
+func agrees(k *Weighted[float64], q *Weighted[fixed.Q43]) bool {
+	clear(k.R.Data)
+	clear(q.R.Data)
+	j, z := rev.NewGeneral[float64](2, weightedColumns, nil), rev.ViewSlice(make([]float64, 1))
+	k.Jacobian(j, z)
+	jq, zq := rev.NewGeneral[fixed.Q43](2, weightedColumns, nil), rev.ViewSlice(make([]fixed.Q43, 1))
+	q.Jacobian(jq, zq)
+	c := k.Cameras.Row(0)
+	turn := rotationMatrix([3]float64(c))
+	x := k.Points.Row(0)
+	y := apply(&turn, [3]float64{x[0] - c[3], x[1] - c[4], x[2] - c[5]})
+	near := 1 + math.Sqrt(y[0]*y[0]+y[1]*y[1]+y[2]*y[2])/math.Abs(y[2])
+	angle := 1 + math.Sqrt(c[0]*c[0]+c[1]*c[1]+c[2]*c[2])
+	tol := 1e-11 * (1 + c[6]) * math.Pow(near, 6) * angle * angle
+	ok := true
+	for i, v := range append(append([]float64(nil), k.R.Data...), j.Data...) {
+		got := append(append([]fixed.Q43(nil), q.R.Data...), jq.Data...)[i].Float64()
+		ok = ok && math.Abs(got-v) <= tol*(1+math.Abs(v))
+	}
+	return ok
+}
+
+func TestCheckRangeErrors(t *testing.T) {
+	k := randomSnavely(rand.New(rand.NewPCG(9, 1)), 5)
+	if err := k.CheckRange(); err != nil {
+		t.Error(err)
+	}
+	q := Snavely[fixed.Q43]{
+		R: rev.ViewSlice(make([]fixed.Q43, 4)), Cameras: rev.NewGeneral[fixed.Q43](1, 9, nil),
+		Points:   rev.NewGeneral(2, 3, []fixed.Q43{fixed.One, 0, -2 * fixed.One, fixed.One, 0, -fixed.One}),
+		Features: rev.NewGeneral[fixed.Q43](2, 2, nil), Camera: []int{0, 0}, Point: []int{0, 1},
+	}
+	q.Cameras.Data[6] = fixed.FromInt(100)
+	if err := q.CheckRange(); err != nil {
+		t.Error(err)
+	}
+	q.Points.Data[5] = 0 // at depth 0
+	if err := q.CheckRange(); !errors.Is(err, fixed.ErrDivideByZero) || !strings.HasPrefix(err.Error(), "ba: observation 1, of point 1 by camera 0: ") {
+		t.Errorf("at depth 0: %v", err)
+	}
+	q.Points.Data[5] = -1 // next to it
+	if err := q.CheckRange(); !errors.Is(err, fixed.ErrRange) {
+		t.Errorf("next to depth 0: %v", err)
+	}
+	q.Camera[0] = 1
+	if v := panicOf(func() { _ = q.CheckRange() }); v != mat.ErrRowAccess {
+		t.Errorf("panic %v, want mat.ErrRowAccess", v)
+	}
+}
