@@ -12,14 +12,16 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
+
+	"revnum/internal/long"
 )
 
 // TestPetersen is the experiment of Liu and Zhao, appendix D.2, with the first
 // two vertices held: five dimensions are needed, and then are enough.
 func TestPetersen(t *testing.T) {
-	starts, low := 100, 1000
-	if testing.Short() {
-		starts, low = 20, 20
+	starts, low := 20, 20
+	if long.Tests() {
+		starts, low = 100, 1000
 	}
 	e, err := Embed(t.Context(), Petersen(), 5, &Options{Fixed: 2, Starts: starts})
 	if err != nil {
@@ -204,7 +206,7 @@ func TestCancel(t *testing.T) {
 		// Without an end but this one.
 		ctx, cancel = context.WithTimeout(t.Context(), 20*time.Millisecond)
 		o := &Options{Method: method, Starts: 1, Target: -1, MaxIter: math.MaxInt, Workers: 1, Rate: 1e-12}
-		large, err := NewGraph(2000, [][2]int{{0, 1}})
+		large, err := NewGraph(1000, [][2]int{{0, 1}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,6 +16,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/benchmarks/internal/suite"
+	"revnum/internal/long"
 )
 
 // report runs the experiment on a graph.
@@ -43,20 +44,24 @@ func report(t *testing.T, name, method string, starts, low, high int) *Report {
 
 // TestPetersenDimensions is the finding of the paper.
 func TestPetersenDimensions(t *testing.T) {
-	r := report(t, "petersen", "Newton", 30, 4, 5)
+	starts := 10
+	if long.Tests() {
+		starts = 30
+	}
+	r := report(t, "petersen", "Newton", starts, 4, 5)
 	four, five := r.Rows[0], r.Rows[1]
 	if four.Reached != 0 || !(four.Losses[0] > 1e-3) {
 		t.Errorf("k = 4: %d starts reach 0, the least loss is %v", four.Reached, four.Losses[0])
 	}
-	if five.Reached < 18 || !(five.Losses[0] < 1e-20) || !(math.Abs(float64(five.Ratio)-math.Sqrt2) < 1e-9) || !(five.Spread < 1e-9) {
+	if 10*five.Reached < 6*starts || !(five.Losses[0] < 1e-20) || !(math.Abs(float64(five.Ratio)-math.Sqrt2) < 1e-9) || !(five.Spread < 1e-9) {
 		t.Errorf("k = 5: %d starts reach 0, loss %v, l2/l1 %v, spread %v", five.Reached, five.Losses[0], five.Ratio, five.Spread)
 	}
 	for _, x := range r.Rows {
-		if len(x.Losses) != 30 || !slices.IsSorted(x.Losses) || !(x.F > 0 && x.G > 0 && x.H > 0) || x.Steps < 1 || (x.Most > 0) != (x.Reached > 0) {
+		if len(x.Losses) != starts || !slices.IsSorted(x.Losses) || !(x.F > 0 && x.G > 0 && x.H > 0) || x.Steps < 1 || (x.Most > 0) != (x.Reached > 0) {
 			t.Errorf("k = %d: %+v", x.K, x)
 		}
 	}
-	again := report(t, "petersen", "Newton", 30, 5, 5)
+	again := report(t, "petersen", "Newton", starts, 5, 5)
 	if !slices.Equal(again.Rows[0].Losses, five.Losses) {
 		t.Errorf("losses %v the second time, %v before", again.Rows[0].Losses, five.Losses)
 	}
@@ -119,7 +124,9 @@ func TestDegenerate(t *testing.T) {
 		if err != nil || len(lines) != want {
 			t.Errorf("%s: CSV of %d lines, want %d: %v", name, len(lines), want, err)
 		}
-		checkFigures(t, r)
+		if long.Tests() || name == "complete:1" || name == edges {
+			checkFigures(t, r)
+		}
 	}
 }
 

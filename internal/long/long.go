@@ -1,0 +1,11 @@
+// Package long tells tests whether to take their time.
+package long
+
+import (
+	"os"
+	"testing"
+)
+
+// Tests reports whether tests that take long run in full: if REVNUM_LONG is set,
+// as .ci/run does, and not with -short.
+func Tests() bool { return os.Getenv("REVNUM_LONG") != "" && !testing.Short() }
