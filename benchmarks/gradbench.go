@@ -16,8 +16,10 @@ answers each. A message that it cannot answer gets "success": false and the
 reason, and it goes on.
 
 Modules: ` + gradbench.Modules() + `. The sign of gmm's prior is GradBench's,
-and det expands by minors, as it does, not by an LU decomposition. Outputs are
-the same bits with --multithreaded as without.`,
+and det expands by minors, as it does, not by an LU decomposition. The Jacobian of
+ba is evaluated with its row pointers and column indices, as other tools do; the
+timings "values" say what its values took of that. Outputs are the same bits with
+--multithreaded as without.`,
 		Example: `  gradbench run --eval "gradbench repo eval gmm" --tool "benchmarks gradbench"`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
