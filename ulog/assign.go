@@ -6,12 +6,12 @@ import (
 	"revnum/fixed"
 )
 
-// The operations in place on Fixed, each a bijection of the numbers it takes
-// and beside its inverse. What has no inverse panics or is an error, and
-// leaves x as it was.
+// The operations in place on Fixed. Each is a bijection of the numbers that it takes,
+// and stands beside its inverse. Where there is no inverse, they panic or return an
+// error, and leave x as it was.
 
-// MulAssign sets x to x·y, which DivAssign undoes to the bit, even where the
-// log wraps. It panics if y is zero.
+// MulAssign sets x to x·y. DivAssign undoes it to the bit, even where the log wraps.
+// MulAssign panics if y is zero.
 func (x *Fixed) MulAssign(y Fixed) {
 	if y.IsZero() {
 		panic(errOp(*x, "*=", y, ErrDivideByZero))
@@ -19,14 +19,14 @@ func (x *Fixed) MulAssign(y Fixed) {
 	*x = x.Mul(y)
 }
 
-// DivAssign sets x to x/y, which MulAssign undoes to the bit, even where the
-// log wraps. It panics if y is zero.
+// DivAssign sets x to x/y. MulAssign undoes it to the bit, even where the log wraps.
+// DivAssign panics if y is zero.
 func (x *Fixed) DivAssign(y Fixed) {
 	*x = x.Div(y)
 }
 
-// MulPowAssign sets x to x·yⁿ, which DivPowAssign undoes to the bit for every
-// n, even where the logs wrap. It panics if y is zero.
+// MulPowAssign sets x to x·yⁿ. DivPowAssign undoes it to the bit for every n, even
+// where the logs wrap. MulPowAssign panics if y is zero.
 func (x *Fixed) MulPowAssign(y Fixed, n int64) {
 	if y.IsZero() {
 		panic(errOp(*x, "*=", y, ErrDivideByZero))
@@ -34,8 +34,8 @@ func (x *Fixed) MulPowAssign(y Fixed, n int64) {
 	*x = x.Mul(y.PowInt(n))
 }
 
-// DivPowAssign sets x to x/yⁿ, which MulPowAssign undoes to the bit for every
-// n, even where the logs wrap. It panics if y is zero.
+// DivPowAssign sets x to x/yⁿ. MulPowAssign undoes it to the bit for every n, even
+// where the logs wrap. DivPowAssign panics if y is zero.
 func (x *Fixed) DivPowAssign(y Fixed, n int64) {
 	if y.IsZero() {
 		panic(errOp(*x, "/=", y, ErrDivideByZero))
@@ -43,9 +43,9 @@ func (x *Fixed) DivPowAssign(y Fixed, n int64) {
 	*x = x.Div(y.PowInt(n))
 }
 
-// PowAssign sets x to xⁿ, which RootAssign undoes to the bit. It is an error
-// if the log of the power overflows (a wrapped one has several roots), if n is
-// zero, or if x is zero and n negative.
+// PowAssign sets x to xⁿ. RootAssign undoes it to the bit. PowAssign returns an
+// error if the log of the power overflows, because a wrapped power has several
+// roots. It also returns an error if n is zero, or if x is zero and n negative.
 func (x *Fixed) PowAssign(n int64) error {
 	if n == 0 {
 		return errOp(*x, "^=", n, ErrUndefined)
@@ -57,9 +57,9 @@ func (x *Fixed) PowAssign(n int64) error {
 	return err
 }
 
-// RootAssign sets x to x^(1/n), which PowAssign undoes to the bit. It is an
-// error if n does not divide the log (BufferedPow takes any log), if n is
-// zero, or if x is zero and n negative.
+// RootAssign sets x to x^(1/n). PowAssign undoes it to the bit. RootAssign returns
+// an error if n does not divide the log (BufferedPow takes any log), if n is zero,
+// or if x is zero and n negative.
 func (x *Fixed) RootAssign(n int64) error {
 	switch {
 	case n == 0:
@@ -74,18 +74,19 @@ func (x *Fixed) RootAssign(n int64) error {
 	return nil
 }
 
-// BufferedPow sets each x_i to x_i^(n/d), 0 < n <= d <= 2¹⁶, which
-// BufferedRoot undoes to the bit whatever the logs are: what the division of
-// the logs loses, log2(d/n) bits for each number, goes to the buffer, which
-// must be of the length of x. The log is n/d of what it was with an error
-// below n units. A power above 1 is two steps, this and PowAssign. It is an
-// error if some x_i is zero; then nothing is changed.
+// BufferedPow sets each x_i to x_i^(n/d), 0 < n <= d <= 2¹⁶. BufferedRoot undoes it
+// to the bit for any logs. The division of the logs loses log2(d/n) bits for each
+// number; they go to the buffer, which must be of the length of x.
+//
+// The new log is n/d times the old one, with an error below n units. For a power
+// above 1, use both BufferedPow and PowAssign. BufferedPow returns an error, and
+// changes nothing, if some x_i is zero.
 func BufferedPow(b *fixed.Buffer, x []Fixed, n, d int) error {
 	return buffered(b.Mul, x, n, d)
 }
 
-// BufferedRoot sets each x_i to x_i^(d/n): it undoes the last BufferedPow on
-// the buffer, whose n and d these must be.
+// BufferedRoot sets each x_i to x_i^(d/n). It undoes the last BufferedPow on the
+// buffer. n and d must be those of that call.
 func BufferedRoot(b *fixed.Buffer, x []Fixed, n, d int) error {
 	return buffered(b.Div, x, n, d)
 }

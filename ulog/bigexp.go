@@ -5,14 +5,13 @@ import (
 	"math/big"
 )
 
-// The functions of this file are the exponential and the logarithm to any
-// precision, over integers that stand for themselves divided by 2^p. Text and
-// big.Float conversions are built of them, and the tests measure everything
-// else against them.
+// The functions of this file are the exponential and the logarithm to any precision.
+// They work on integers m that stand for m/2^p. Text and big.Float conversions are
+// built of them, and the tests measure everything else against them.
 
-// bigExp returns e^(r/2^p)·2^p for 0 <= r < 3·2^p, with an error of a few
-// units. It halves the argument k times, sums the Taylor series, and squares
-// the sum k times: with k about √p both parts cost the same.
+// bigExp returns e^(r/2^p)·2^p for 0 <= r < 3·2^p, with an error of a few units. It
+// halves the argument k times, sums the Taylor series, and squares the sum k times.
+// With k about √p, the series and the squares cost the same.
 func bigExp(r *big.Int, p uint) *big.Int {
 	k := uint(math.Sqrt(float64(p)))
 	w := p + k + 16 // each squaring doubles the error
@@ -31,9 +30,9 @@ func bigExp(r *big.Int, p uint) *big.Int {
 	return sum.Rsh(sum, w-p)
 }
 
-// bigLog returns log(m/2^p)·2^p for 2^p <= m < 10·2^p, with an error of a few
-// units. Halley's iteration on e^y = m, y += 2(m - e^y)/(m + e^y), triples the
-// number of correct bits, of which math.Log gives the first 48.
+// bigLog returns log(m/2^p)·2^p for 2^p <= m < 10·2^p, with an error of a few units.
+// It uses Halley's iteration on e^y = m: y += 2(m - e^y)/(m + e^y). An iteration
+// triples the number of correct bits. math.Log gives the first 48.
 func bigLog(m *big.Int, p uint) *big.Int {
 	w := p + 8
 	m = new(big.Int).Lsh(m, 8)
@@ -59,7 +58,7 @@ func ratio(m *big.Int, p uint) float64 {
 }
 
 // bigLn2 and bigLn10 return log 2 and log 10 times 2^p, with an error of a few
-// units, by the identities of Machin's kind over the primes 2, 3 and 5:
+// units. They use identities of Machin's kind over the primes 2, 3 and 5:
 //
 //	log 2  = 14·artanh(1/31) + 10·artanh(1/49) +  6·artanh(1/161)
 //	log 10 = 46·artanh(1/31) + 34·artanh(1/49) + 20·artanh(1/161)

@@ -2,32 +2,35 @@ package ulog
 
 import "math"
 
-// The elementary functions that everything else in the package is made of:
-// the exponential, the logarithm, and the two functions of Gauss's logarithms
+// The elementary functions of the package are the exponential, the logarithm, and the
+// two functions of Gauss's logarithms:
 //
 //	log1pexp(d) = log(1 + e^-d)   for sums
 //	log1mexp(d) = log(1 - e^-d)   for differences
 //
-// They take no fused multiply-add and call nothing of package math that is
-// machine code on some machines, so that they return the same bits on all of
-// them: over Fixed the result of a sum is part of the program's state. They
-// are also more accurate than math.Exp, and finite where the result is
-// (math.Exp on amd64 overflows from 709.7 on).
+// They use no fused multiply-add and call no function of package math that is machine
+// code on some machines. They therefore return the same bits on all machines. They
+// must, because over Fixed the result of a sum is part of the program's state. They
+// are also more accurate than math.Exp, and finite wherever the result is (math.Exp
+// on amd64 overflows from 709.7 on).
 //
-// The exponential. With n the integer nearest to x·32/log 2 and T = 2^(n/32)
-// from a table of 32 entries,
+// For the exponential, let n be the integer nearest to x·32/log 2, and take
+// T = 2^(n/32) from a table of 32 entries. Then
 //
 //	e^x = T·(1 + expm1(r)),   r = x - n·(log 2)/32,   |r| <= 0.0109,
 //
-// and expm1(r) is a polynomial of degree 6. The logarithm of 1 + u for u in
-// [-1/2, 1]. With c the multiple of 1/64 nearest to 1 + u and its logarithm
-// from a table of 97 entries,
+// and expm1(r) is a polynomial of degree 6.
+//
+// For the logarithm of 1 + u, u in [-1/2, 1], let c be the multiple of 1/64 nearest
+// to 1 + u, and take its logarithm from a table of 97 entries. Then
 //
 //	log(1+u) = log(c) + log(1+v),   v = (1+u-c)/c,   |v| <= 1/64,
 //
-// and log(1+v) is a polynomial of degree 8. What is in the tables carries the
-// bits that a float64 cannot hold in a second number. Near x = 0 and u = 0 the
-// tables add nothing, so the small results keep their relative accuracy.
+// and log(1+v) is a polynomial of degree 8.
+//
+// An entry of a table is a float64 and a second number with the bits that the float64
+// cannot hold. Near x = 0 and u = 0 the tables add nothing, so small results keep
+// their relative accuracy.
 
 const (
 	// stepHi + stepLo = (log 2)/32 to 97 bits; n·stepHi is exact for |n| < 2^16.
@@ -41,8 +44,9 @@ const (
 	ln2Hi    = ln2Units * 0x1p-43
 	ln2Lo    = 0x1.ef35793c76730p-45
 
-	// roundShift added to and taken from a float64 below 2^51 leaves it
-	// rounded to an integer, which the low bits of the sum hold too.
+	// Adding roundShift to a float64 below 2^51, and subtracting it again,
+	// rounds the float64 to an integer. The low bits of the sum hold that
+	// integer too.
 	roundShift = 0x1.8p52
 )
 
@@ -61,8 +65,8 @@ func expm1Poly(r float64) float64 {
 	return r + float64(r2*q)
 }
 
-// exp returns e^x with an error below 0.54 ulp, or a subnormal result with an
-// error below one of its units.
+// exp returns e^x with an error below 0.54 ulp. If the result is subnormal, the
+// error is below one of its units.
 func exp(x float64) float64 {
 	if !(x < 710) {
 		return x * math.Inf(1) // +Inf, or NaN
@@ -117,8 +121,8 @@ func log1pParts(u float64) (hi, lo float64) {
 	return e[0], v + (e[1] + float64(v2*(float64(v*q)-0.5)))
 }
 
-// log returns the logarithm of x with an error below 1 ulp: -Inf for 0, NaN
-// below 0.
+// log returns the logarithm of x with an error below 1 ulp. It is -Inf for 0, and
+// NaN below 0.
 func log(x float64) float64 {
 	if !(x > 0) || x > math.MaxFloat64 {
 		switch {
@@ -155,8 +159,8 @@ func logParts(x float64) (k int, hi, lo float64) {
 	return k, hi, lo
 }
 
-// farApart is the distance of two logs from which on the smaller number is
-// below every part of the larger that a float64 log can hold.
+// farApart is a distance of two logs. At this distance and beyond, the smaller
+// number is too small to change the log of the larger in a float64.
 const farApart = 746
 
 // log1pexp returns log(1 + e^-d) for d >= 0, with an error below 1.5 ulp.
@@ -167,10 +171,10 @@ func log1pexp(d float64) float64 {
 	return log1p(expNeg(d))
 }
 
-// log1mexp returns log(1 - e^-d) for d > 0, with an error below 2 ulp. Of the
-// two ways to write it, log1p(-e^-d) loses the small d and log(-expm1(-d)) the
-// large; they are equally good at d = log 2 (Mächler 2012, Accurately
-// computing log(1 - exp(-|a|))).
+// log1mexp returns log(1 - e^-d) for d > 0, with an error below 2 ulp. There are two
+// ways to write it. log1p(-e^-d) is inaccurate for small d, and log(-expm1(-d)) for
+// large d. They are equally good at d = log 2 (Mächler 2012, Accurately computing
+// log(1 - exp(-|a|))).
 func log1mexp(d float64) float64 {
 	switch {
 	case d > 700:

@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// What the errors of the checked forms wrap, and what the operations on Fixed
-// panic with.
+// The errors of the checked forms, and the panics of the operations on Fixed, wrap
+// these errors.
 var (
 	ErrDivideByZero = errors.New("division by zero")
 	ErrNegative     = errors.New("negative number has no logarithm")
@@ -18,8 +18,8 @@ var (
 	ErrSyntax       = errors.New("invalid syntax")
 )
 
-// errOp returns the error of x op y, nil if err is. Its operands are boxed for
-// an error only.
+// errOp returns the error of x op y, or nil if err is nil. It boxes the operands
+// only for an error.
 func errOp[X, Y any](x X, op string, y Y, err error) error {
 	if err == nil {
 		return nil
@@ -27,9 +27,9 @@ func errOp[X, Y any](x X, op string, y Y, err error) error {
 	return fmt.Errorf("ulog: %v %s %v: %w", x, op, y, err)
 }
 
-// fault returns what is wrong with the log r of an operation whose operands
-// are a and b, one of them possibly an exponent: NaN, or infinite although the
-// operands are finite.
+// fault returns the error of an operation on the operands a and b, one of which may
+// be an exponent, whose result has the log r. There is one if r is NaN, or if r is
+// infinite although the operands are finite.
 func fault(r, a, b float64) error {
 	switch {
 	case a != a || b != b:
@@ -42,7 +42,7 @@ func fault(r, a, b float64) error {
 	return nil
 }
 
-// faultDiv is fault for the quotient of numbers with the logs a and b.
+// faultDiv is like fault, for the quotient of numbers with the logs a and b.
 func faultDiv(r, a, b float64) error {
 	if math.IsInf(b, -1) && a > b {
 		return ErrDivideByZero
@@ -50,8 +50,8 @@ func faultDiv(r, a, b float64) error {
 	return fault(r, a, b)
 }
 
-// faultSum returns what is wrong with the log r of the sum of numbers of
-// either sign with the logs a and b.
+// faultSum returns the error of the sum, with the log r, of two numbers of either
+// sign with the logs a and b.
 func faultSum(r, a, b float64) error {
 	switch {
 	case a != a || b != b:
@@ -62,8 +62,7 @@ func faultSum(r, a, b float64) error {
 	return nil
 }
 
-// faultSub returns what is wrong with the difference of the numbers with the
-// logs a and b.
+// faultSub returns the error of the difference of the numbers with the logs a and b.
 func faultSub(a, b float64) error {
 	switch {
 	case a != a || b != b:
@@ -76,7 +75,7 @@ func faultSub(a, b float64) error {
 	return nil
 }
 
-// faultPow is fault for the power p of a number with the log a.
+// faultPow is like fault, for the power p of a number with the log a.
 func faultPow(r, a, p float64) error {
 	if math.IsInf(a, -1) && p < 0 {
 		return ErrDivideByZero

@@ -8,15 +8,26 @@ import (
 	"revnum/fixed"
 )
 
-// Fixed is the number e^Log with the log in fixed point: a positive number
-// between 10^-455390 and 10^455390 with a relative accuracy of 2^-44, or zero,
-// whose log is the reserved value ZeroLog. There is no infinity and no NaN;
-// what would be one panics, as the division of an integer by zero does. The
-// zero value is 1, where products start.
+// Fixed is the number e^Log with the log in fixed point. It is a positive number
+// between 10^-455390 and 10^455390 with a relative accuracy of 2^-44, or zero, whose
+// log is the reserved value ZeroLog. There is no infinity and no NaN; operations
+// that would give one panic, as the division of an integer by zero does. The zero
+// value is 1, where products start.
 //
-// The 2⁶⁴-1 positive numbers are a group under Mul: the logs are added modulo
-// 2⁶⁴-1 units of 2^-43, as ones' complement numbers are. So a product wraps
-// where its log overflows, and is still undone by Div to the bit.
+// # Where it wraps
+//
+// The logs of the 2⁶⁴-1 positive numbers are the integers modulo 2⁶⁴-1, in units of
+// 2^-43. The numbers are a group under Mul, which adds the logs as ones' complement
+// numbers are added. A product whose log overflows wraps silently, as integers do in
+// Go, and Div still undoes it to the bit. MulAssign, DivAssign, MulPowAssign and
+// DivPowAssign are therefore bijections for every operand but zero.
+//
+// xⁿ with n ≠ 0 is a bijection too, as long as it does not wrap. Where it would
+// wrap, PowAssign returns an error: a power that shares a factor with 2⁶⁴-1 =
+// 3·5·17·257·641·65537·6700417 has several roots. RootAssign undoes PowAssign. A
+// root is exact only for logs that n divides; for other logs RootAssign returns an
+// error. Fractional powers of any log lose information, which [BufferedPow] keeps in
+// a fixed.Buffer.
 type Fixed struct {
 	Log fixed.Q43
 }
@@ -32,7 +43,7 @@ var (
 // unit is the value of one unit of a Q43.
 const unit = 0x1p-43
 
-// NewFixed returns x, with the log within 0.501 of a unit. It panics if x is
+// NewFixed returns x. The log is within 0.501 of a unit. NewFixed panics if x is
 // negative, infinite or NaN.
 func NewFixed(x float64) Fixed {
 	r, err := NewFixedChecked(x)
@@ -42,7 +53,7 @@ func NewFixed(x float64) Fixed {
 	return r
 }
 
-// NewFixedChecked is NewFixed with an error where that panics.
+// NewFixedChecked is like NewFixed, but returns an error where NewFixed panics.
 func NewFixedChecked(x float64) (Fixed, error) {
 	err := faultFloat(x)
 	switch {
@@ -60,8 +71,8 @@ func NewFixedChecked(x float64) (Fixed, error) {
 // roundQ43 returns x in units, rounded to nearest even, for |x| < 2^8.
 func roundQ43(x float64) fixed.Q43 { return fixed.Q43(math.RoundToEven(x / unit)) }
 
-// Float64 returns the value, with an error below 1 ulp of the result: +Inf
-// or 0 for what is out of the range of float64.
+// Float64 returns the value, with an error below 1 ulp of the result. Out of the
+// range of float64, it is +Inf or 0.
 func (x Fixed) Float64() float64 {
 	switch {
 	case x.Log > 710<<43:
@@ -78,8 +89,8 @@ func (x Fixed) Float64() float64 {
 // IsZero reports whether x is 0.
 func (x Fixed) IsZero() bool { return x.Log == ZeroLog }
 
-// addLogs returns a + b modulo 2⁶⁴-1 in [-(2⁶³-1), 2⁶³-1], and whether that is
-// not a + b.
+// addLogs returns a + b modulo 2⁶⁴-1 in [-(2⁶³-1), 2⁶³-1]. It reports whether that
+// differs from a + b.
 func addLogs(a, b fixed.Q43) (fixed.Q43, bool) {
 	s := a + b
 	switch {
@@ -91,15 +102,15 @@ func addLogs(a, b fixed.Q43) (fixed.Q43, bool) {
 	return s, false
 }
 
-// mulLog returns n·a modulo 2⁶⁴-1 in [-(2⁶³-1), 2⁶³-1], and whether that is
-// not n·a.
+// mulLog returns n·a modulo 2⁶⁴-1 in [-(2⁶³-1), 2⁶³-1]. It reports whether that
+// differs from n·a.
 func mulLog(a fixed.Q43, n int64) (fixed.Q43, bool) {
 	hi, lo := bits.Mul64(magnitude(int64(a)), magnitude(n))
 	return foldLog(hi, lo, (a < 0) != (n < 0))
 }
 
-// foldLog returns the integer of the bits hi and lo, negated if neg, modulo
-// 2⁶⁴-1: since 2⁶⁴ is 1 there, that is hi + lo.
+// foldLog returns the integer with the words hi and lo, negated if neg, modulo
+// 2⁶⁴-1. 2⁶⁴ is 1 modulo 2⁶⁴-1, so the integer is hi + lo.
 func foldLog(hi, lo uint64, neg bool) (fixed.Q43, bool) {
 	s, carry := bits.Add64(hi, lo, 0)
 	s += carry
@@ -121,7 +132,7 @@ func magnitude(n int64) uint64 {
 	return uint64(n)
 }
 
-// mul returns x·y, and whether the log wrapped.
+// mul returns x·y. It reports whether the log wrapped.
 func (x Fixed) mul(y Fixed) (Fixed, bool) {
 	if x.IsZero() || y.IsZero() {
 		return fixedZero, false
@@ -130,17 +141,17 @@ func (x Fixed) mul(y Fixed) (Fixed, bool) {
 	return Fixed{s}, wrapped
 }
 
-// div returns x/y for y ≠ 0, and whether the log wrapped.
+// div returns x/y for y ≠ 0. It reports whether the log wrapped.
 func (x Fixed) div(y Fixed) (Fixed, bool) { return x.mul(Fixed{-y.Log}) }
 
-// Mul returns x·y, exactly: the sum of the logs, which wraps.
+// Mul returns x·y exactly. It adds the logs; the sum wraps.
 func (x Fixed) Mul(y Fixed) Fixed {
 	r, _ := x.mul(y)
 	return r
 }
 
-// Div returns x/y, exactly: the difference of the logs, which wraps. It panics
-// if y is zero.
+// Div returns x/y exactly. It subtracts the logs; the difference wraps. It panics if
+// y is zero.
 func (x Fixed) Div(y Fixed) Fixed {
 	if y.IsZero() {
 		panic(errOp(x, "/", y, ErrDivideByZero))
@@ -152,8 +163,8 @@ func (x Fixed) Div(y Fixed) Fixed {
 // Inv returns 1/x, exactly. It panics if x is zero.
 func (x Fixed) Inv() Fixed { return fixedOne.Div(x) }
 
-// PowInt returns xⁿ, exactly: the log times n, which wraps. x⁰ is 1 for every
-// x. It panics if x is zero and n negative.
+// PowInt returns xⁿ exactly. It multiplies the log by n; the product wraps. x⁰ is 1
+// for every x. It panics if x is zero and n negative.
 func (x Fixed) PowInt(n int64) Fixed {
 	r, err := x.PowIntChecked(n)
 	if err != nil && x.IsZero() {
@@ -162,8 +173,8 @@ func (x Fixed) PowInt(n int64) Fixed {
 	return r
 }
 
-// Pow returns xᵖ: the log times p, rounded once, to nearest even; it wraps. x⁰
-// is 1 for every x. It panics if x is zero and p negative.
+// Pow returns xᵖ. It multiplies the log by p and rounds once, to nearest even; the
+// product wraps. x⁰ is 1 for every x. It panics if x is zero and p negative.
 func (x Fixed) Pow(p fixed.Q43) Fixed {
 	r, err := x.PowChecked(p)
 	if err != nil && x.IsZero() {
@@ -172,8 +183,8 @@ func (x Fixed) Pow(p fixed.Q43) Fixed {
 	return r
 }
 
-// Sqrt returns √x: half the log, rounded to nearest even, so exactly half of
-// the time.
+// Sqrt returns √x. It halves the log and rounds to nearest even, so half of all
+// results are exact.
 func (x Fixed) Sqrt() Fixed {
 	if x.IsZero() {
 		return x
@@ -182,7 +193,7 @@ func (x Fixed) Sqrt() Fixed {
 	return Fixed{h + x.Log&h&1}
 }
 
-// Add returns x + y, with the log within 0.502 of a unit. It wraps.
+// Add returns x + y. The log is within 0.502 of a unit, and wraps.
 func (x Fixed) Add(y Fixed) Fixed {
 	r, _ := x.add(y)
 	return r
@@ -201,12 +212,12 @@ func (x Fixed) add(y Fixed) (Fixed, bool) {
 	return Fixed{s}, wrapped
 }
 
-// apartFixed is the distance of two logs, in units, from which on the smaller
-// number is less than half a unit in the log of the larger.
+// apartFixed is a distance of two logs, in units. At this distance and beyond, the
+// smaller number is less than half a unit in the log of the larger.
 const apartFixed = 31 << 43
 
-// Sub returns x - y, with the log within 0.53 of a unit (0.51 if y < 0.9·x).
-// It wraps, and panics if x < y.
+// Sub returns x - y. The log is within 0.53 of a unit (0.51 if y < 0.9·x), and
+// wraps. Sub panics if x < y.
 func (x Fixed) Sub(y Fixed) Fixed {
 	r, err := x.SubChecked(y)
 	if err != nil && x.Log < y.Log {
@@ -218,7 +229,7 @@ func (x Fixed) Sub(y Fixed) Fixed {
 // Cmp returns -1, 0 or +1 as x is less than, equal to or greater than y.
 func (x Fixed) Cmp(y Fixed) int { return cmp.Compare(x.Log, y.Log) }
 
-// MulChecked is Mul with an error if the log wraps.
+// MulChecked is like Mul, but returns an error if the log wraps.
 func (x Fixed) MulChecked(y Fixed) (Fixed, error) {
 	r, wrapped := x.mul(y)
 	return r, errWrap(x, "*", y, wrapped)
@@ -232,7 +243,7 @@ func errWrap[X, Y any](x X, op string, y Y, wrapped bool) error {
 	return errOp(x, op, y, ErrRange)
 }
 
-// DivChecked is Div with an error if y is zero or the log wraps.
+// DivChecked is like Div, but returns an error if y is zero or the log wraps.
 func (x Fixed) DivChecked(y Fixed) (Fixed, error) {
 	if y.IsZero() {
 		return fixedZero, errOp(x, "/", y, ErrDivideByZero)
@@ -241,11 +252,11 @@ func (x Fixed) DivChecked(y Fixed) (Fixed, error) {
 	return r, errWrap(x, "/", y, wrapped)
 }
 
-// InvChecked is Inv with an error if x is zero.
+// InvChecked is like Inv, but returns an error if x is zero.
 func (x Fixed) InvChecked() (Fixed, error) { return fixedOne.DivChecked(x) }
 
-// PowIntChecked is PowInt with an error if the log wraps, or x is zero and n
-// negative.
+// PowIntChecked is like PowInt, but returns an error if the log wraps, or x is
+// zero and n negative.
 func (x Fixed) PowIntChecked(n int64) (Fixed, error) {
 	if x.IsZero() {
 		return x.powZero(cmp.Compare(n, 0))
@@ -254,13 +265,13 @@ func (x Fixed) PowIntChecked(n int64) (Fixed, error) {
 	return Fixed{r}, errWrap(x, "^", n, wrapped)
 }
 
-// PowChecked is Pow with an error if the log wraps, or x is zero and p
-// negative.
+// PowChecked is like Pow, but returns an error if the log wraps, or x is zero and
+// p negative.
 func (x Fixed) PowChecked(p fixed.Q43) (Fixed, error) {
 	if x.IsZero() {
 		return x.powZero(cmp.Compare(p, 0))
 	}
-	// |log x|·|p| = hi:lo units of 2^-86, of which the lower half is rounded off.
+	// |log x|·|p| = hi:lo units of 2^-86. The lower half is rounded off.
 	hi, lo := bits.Mul64(magnitude(int64(x.Log)), magnitude(int64(p)))
 	rest := lo & (1<<43 - 1)
 	hi, lo = hi>>43, hi<<(64-43)|lo>>43
@@ -284,14 +295,14 @@ func (x Fixed) powZero(sign int) (Fixed, error) {
 	return x, errOp(x, "^", "a negative power", ErrDivideByZero)
 }
 
-// AddChecked is Add with an error if the log wraps.
+// AddChecked is like Add, but returns an error if the log wraps.
 func (x Fixed) AddChecked(y Fixed) (Fixed, error) {
 	r, wrapped := x.add(y)
 	return r, errWrap(x, "+", y, wrapped)
 }
 
-// SubChecked is Sub with an error if the difference is negative or its log
-// wraps.
+// SubChecked is like Sub, but returns an error if the difference is negative or
+// its log wraps.
 func (x Fixed) SubChecked(y Fixed) (Fixed, error) {
 	a, b := x.Log, y.Log
 	d := uint64(a) - uint64(b)

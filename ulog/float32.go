@@ -5,23 +5,23 @@ import (
 	"math"
 )
 
-// Float32 is Float64 with the log kept in a float32. Each operation rounds
-// once, from a log computed in float64.
+// Float32 is like Float64, with the log in a float32. Each operation computes the
+// log in float64 and rounds it once.
 type Float32 struct {
 	Log float32
 }
 
-// NewFloat32 returns x, rounded to the nearest log: NaN for x < 0.
+// NewFloat32 returns x, with the log rounded to nearest. It returns NaN for x < 0.
 func NewFloat32(x float64) Float32 { return Float32{float32(log(x))} }
 
-// NewFloat32Checked is NewFloat32 with an error for x < 0 and NaN.
+// NewFloat32Checked is like NewFloat32, but returns an error for x < 0 and NaN.
 func NewFloat32Checked(x float64) (Float32, error) {
 	r := NewFloat32(x)
 	return r, errOp(x, "as", "Float32", faultFloat(x))
 }
 
-// Float64 returns e^Log, with an error below 0.54 ulp of the result: +Inf or 0
-// for what is out of the range of float64.
+// Float64 returns e^Log, with an error below 0.54 ulp of the result. Out of the
+// range of float64, it is +Inf or 0.
 func (x Float32) Float64() float64 { return exp(float64(x.Log)) }
 
 // IsZero reports whether x is 0.
@@ -30,18 +30,18 @@ func (x Float32) IsZero() bool { return x.Log == float32(math.Inf(-1)) }
 // IsNaN reports whether x is not a number.
 func (x Float32) IsNaN() bool { return x.Log != x.Log }
 
-// Mul returns x·y: the sum of the logs, rounded once. 0·∞ is NaN.
+// Mul returns x·y. It adds the logs and rounds once. 0·∞ is NaN.
 func (x Float32) Mul(y Float32) Float32 { return Float32{x.Log + y.Log} }
 
-// Div returns x/y: the difference of the logs, rounded once. x/0 is +Inf for
-// x > 0; 0/0 and ∞/∞ are NaN.
+// Div returns x/y. It subtracts the logs and rounds once. x/0 is +Inf for x > 0;
+// 0/0 and ∞/∞ are NaN.
 func (x Float32) Div(y Float32) Float32 { return Float32{x.Log - y.Log} }
 
 // Inv returns 1/x, exactly.
 func (x Float32) Inv() Float32 { return Float32{-x.Log} }
 
-// Pow returns xᵖ: the log times p, rounded. As for math.Pow, x⁰ = 1 and 1ᵖ = 1
-// for every x and p; 0ᵖ is +Inf for p < 0.
+// Pow returns xᵖ. It multiplies the log by p and rounds. As for math.Pow, x⁰ = 1
+// and 1ᵖ = 1 for every x and p; 0ᵖ is +Inf for p < 0.
 func (x Float32) Pow(p float64) Float32 { return Float32{float32(logPow(float64(x.Log), p))} }
 
 // Sqrt returns √x, exactly unless the log is subnormal.
@@ -52,7 +52,8 @@ func (x Float32) Add(y Float32) Float32 {
 	return Float32{float32(logAdd(float64(x.Log), float64(y.Log)))}
 }
 
-// Sub returns x - y, NaN if that is negative and for ∞ - ∞.
+// Sub returns x - y. The result is NaN if the difference is negative, and for ∞ -
+// ∞.
 func (x Float32) Sub(y Float32) Float32 {
 	return Float32{float32(logSub(float64(x.Log), float64(y.Log)))}
 }
@@ -71,50 +72,51 @@ func (x *Float32) DivAssign(y Float32) { x.Log -= y.Log }
 // 0 nor infinite.
 func (x *Float32) PowAssign(p float64) { *x = x.Pow(p) }
 
-// RootAssign sets x to x^(1/p): the log is divided by p. PowAssign undoes it
-// up to rounding.
+// RootAssign sets x to x^(1/p). It divides the log by p. PowAssign undoes it up
+// to rounding.
 func (x *Float32) RootAssign(p float64) { x.Log = float32(float64(x.Log) / p) }
 
-// MulChecked is Mul with an error for 0·∞, NaN, and an infinite log of finite
-// ones.
+// MulChecked is like Mul, but returns an error for 0·∞, NaN, and a log that
+// overflows.
 func (x Float32) MulChecked(y Float32) (Float32, error) {
 	r := x.Mul(y)
 	return r, errOp(x, "*", y, fault(float64(r.Log), float64(x.Log), float64(y.Log)))
 }
 
-// DivChecked is Div with an error for a division by zero, ∞/∞, NaN, and an
-// infinite log of finite ones.
+// DivChecked is like Div, but returns an error for a division by zero, ∞/∞, NaN,
+// and a log that overflows.
 func (x Float32) DivChecked(y Float32) (Float32, error) {
 	r := x.Div(y)
 	return r, errOp(x, "/", y, faultDiv(float64(r.Log), float64(x.Log), float64(y.Log)))
 }
 
-// InvChecked is Inv with an error for zero and NaN.
+// InvChecked is like Inv, but returns an error for zero and NaN.
 func (x Float32) InvChecked() (Float32, error) {
 	r := x.Inv()
 	return r, errOp(1, "/", x, faultDiv(float64(r.Log), 0, float64(x.Log)))
 }
 
-// PowChecked is Pow with an error for zero to a negative power, NaN, and an
-// infinite log of finite operands.
+// PowChecked is like Pow, but returns an error for zero to a negative power, NaN,
+// and a log that overflows.
 func (x Float32) PowChecked(p float64) (Float32, error) {
 	r := x.Pow(p)
 	return r, errOp(x, "^", p, faultPow(float64(r.Log), float64(x.Log), p))
 }
 
-// SqrtChecked is Sqrt with an error for NaN.
+// SqrtChecked is like Sqrt, but returns an error for NaN.
 func (x Float32) SqrtChecked() (Float32, error) {
 	r := x.Sqrt()
 	return r, errOp("√", "", x, fault(float64(r.Log), float64(x.Log), 0))
 }
 
-// AddChecked is Add with an error for NaN.
+// AddChecked is like Add, but returns an error for NaN.
 func (x Float32) AddChecked(y Float32) (Float32, error) {
 	r := x.Add(y)
 	return r, errOp(x, "+", y, fault(float64(r.Log), float64(x.Log), float64(y.Log)))
 }
 
-// SubChecked is Sub with an error for a negative difference, ∞ - ∞ and NaN.
+// SubChecked is like Sub, but returns an error for a negative difference, ∞ - ∞
+// and NaN.
 func (x Float32) SubChecked(y Float32) (Float32, error) {
 	return x.Sub(y), errOp(x, "-", y, faultSub(float64(x.Log), float64(y.Log)))
 }

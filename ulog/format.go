@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// Text is decimal where a reader can use it, far outside float64 too, and
-// exp(log) where no decimal says it: from |log| = 2^53 on (2^24 in a float32),
-// where the log holds not even the leading digit, and so close to 1 that the digits that
-// tell the number from its neighbours are more than 21.
+// Text is decimal where a reader can use it, even far outside the range of float64.
+// Elsewhere it is exp(log). That is so from |log| = 2^53 on (2^24 in a float32), where
+// the log does not even determine the leading digit. It is also so close to 1, where
+// it takes more than 21 digits to tell the number from its neighbours.
 
 const (
 	maxShortest  = 21   // digits of the longest decimal without a given precision
@@ -21,7 +21,7 @@ const (
 	digitsPerBit = 0.30103
 )
 
-// spelled is a number on its way to text.
+// spelled is a number that is being written as text.
 type spelled struct {
 	source
 	below, above *big.Float // half way to the neighbours of source.exact
@@ -60,7 +60,7 @@ func (x Float32) ref() *Float32 { return &x }
 func (x Signed) ref() *Signed   { return &x }
 func (x Fixed) ref() *Fixed     { return &x }
 
-// between returns (a+b)/2, exactly, nil if that is not finite.
+// between returns (a+b)/2 exactly, or nil if that is not finite.
 func between(a, b float64) *big.Float {
 	if math.IsInf(a, 0) || math.IsInf(b, 0) || a != a {
 		return nil
@@ -70,7 +70,7 @@ func between(a, b float64) *big.Float {
 	return f.SetMantExp(f, -1)
 }
 
-// decimal is the number d.ddd·10^exp. No digits are zero.
+// decimal is the number d.ddd·10^exp. Zero has no digits.
 type decimal struct {
 	digits string
 	exp    int64
@@ -87,8 +87,8 @@ func (s *spelled) mantissa(p uint) (e int64, m *big.Int) {
 	return k.Int64(), bigExp(r.Rsh(r, guard), p)
 }
 
-// rounded returns the number to n significant digits, or to n digits after the
-// point.
+// rounded returns the number rounded to n significant digits, or to n digits after
+// the point.
 func (s *spelled) rounded(n int, afterPoint bool) decimal {
 	digits := float64(n + 1)
 	if l, _ := s.exact.Float64(); afterPoint && l > 0 {
@@ -102,7 +102,7 @@ func (s *spelled) rounded(n int, afterPoint bool) decimal {
 	return round(m, p, e, n)
 }
 
-// round returns m/2^p·10^e to n significant digits.
+// round returns m/2^p·10^e rounded to n significant digits.
 func round(m *big.Int, p uint, e int64, n int) decimal {
 	if n < 0 {
 		return decimal{}
@@ -124,16 +124,16 @@ func round(m *big.Int, p uint, e int64, n int) decimal {
 
 func pow10(n int) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil) }
 
-// shortest returns the decimal with the fewest digits that is nearer to the
-// number than to its neighbours, as their logs go; none if it takes more than
-// maxShortest.
+// shortest returns the decimal with the fewest digits whose log is nearer to that of
+// the number than to those of its neighbours. It returns false if that takes more
+// than maxShortest digits.
 func (s *spelled) shortest() (decimal, bool) {
 	if s.below == nil || s.above == nil {
 		return decimal{}, false
 	}
 	const p = 64 + 4*maxShortest
 	e, m := s.mantissa(p)
-	// low and high, half way to the neighbours, with room for the errors.
+	// low and high are half way to the neighbours, less room for the errors.
 	low := s.factor(s.exact, s.below, p)
 	low.Quo(new(big.Int).Lsh(m, p), low)
 	high := s.factor(s.above, s.exact, p)
@@ -163,8 +163,9 @@ func (s *spelled) factor(a, b *big.Float, p uint) *big.Int {
 	return bigExp(r, p)
 }
 
-// text returns the number without its sign, laid out by verb (e, E, f, F, g or
-// G) with the given precision, or shortest if that is negative.
+// text returns the number without its sign, laid out by verb (e, E, f, F, g or G)
+// with the given precision. If the precision is negative, it returns the shortest
+// text.
 func (s *spelled) text(verb byte, prec int) string {
 	upper := verb == 'E' || verb == 'F' || verb == 'G'
 	if upper {
@@ -218,8 +219,8 @@ func (s *spelled) text(verb byte, prec int) string {
 	return out
 }
 
-// layout returns d with prec digits after the point, to which it is rounded
-// already, with an exponent for verb e and without for f.
+// layout returns d with prec digits after the point, to which d is rounded already.
+// The verb e writes an exponent, the verb f does not.
 func (d decimal) layout(verb byte, prec int) string {
 	var b strings.Builder
 	whole, frac := "0", ""

@@ -18,8 +18,8 @@ func logAdd(a, b float64) float64 {
 	return math.NaN()
 }
 
-// logSub returns the log of the difference of the numbers with the logs a and
-// b, NaN if it is negative or ∞ - ∞:
+// logSub returns the log of the difference of the numbers with the logs a and b. It
+// is NaN if the difference is negative or ∞ - ∞.
 //
 //	log(eᵃ - eᵇ) = a + log(1 - e^-(a-b))   for a > b
 func logSub(a, b float64) float64 {
@@ -35,7 +35,7 @@ func logSub(a, b float64) float64 {
 	return math.NaN()
 }
 
-// logPow returns the log of the power p of the number with the log a. As for
+// logPow returns the log of the number with the log a, raised to the power p. As for
 // math.Pow, x⁰ = 1 and 1ᵖ = 1 for every x and p.
 func logPow(a, p float64) float64 {
 	if p == 0 || a == 0 {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ParseError is the error of Parse and the methods that read text or JSON.
+// ParseError is the error of Parse and of the methods that read text or JSON.
 type ParseError struct {
 	Text   string // what was parsed
 	Offset int    // the byte of Text at which it goes wrong
@@ -27,15 +27,16 @@ func (e *ParseError) Error() string {
 
 func (e *ParseError) Unwrap() error { return e.Err }
 
-// Parse returns the number that s spells, its log rounded to nearest:
+// Parse returns the number that the text s spells, with the log rounded to nearest.
+// The grammar, in upper or lower case, is
 //
 //	number = [sign] (decimal | "exp(" [sign] decimal ")" | "Inf" | "Infinity") | "NaN"
 //	decimal = digits with at most one point, and an exponent e[sign]digits
 //
-// in upper or lower case, where exp(l) is the number with the log l. All
-// digits and exponents of any length are understood (digits after the
-// 1200th do not count). If the log is out of range, the error is ErrRange and
-// the number the nearest of 0 and ±Inf, meaningless for Fixed.
+// exp(l) is the number with the log l. Digits and exponents may have any length, but
+// digits after the 1200th do not count. If the log is out of range, the error is
+// ErrRange and the number the nearest of 0 and ±Inf; for Fixed the number is then
+// meaningless.
 //
 // Parse(x.String()) is x for every x but NaN.
 func Parse[T Number](s string) (T, error) {
@@ -55,7 +56,7 @@ func parse(x number, s string) error {
 	return nil
 }
 
-// maxParsed is how many digits of a number count.
+// maxParsed is the number of digits that count.
 const maxParsed = 1200
 
 // scan reads the whole of s.
@@ -107,9 +108,10 @@ func scan(s string) (source, error) {
 	return src, nil
 }
 
-// scanDecimal reads the decimal at s[i:]. It returns its digits without zeros
-// at either end, the exponent e of the first of them (the number is
-// d.ddd·10ᵉ), and where the decimal ends; or what it wants there.
+// scanDecimal reads the decimal at s[i:]. It returns its digits without zeros at
+// either end, the exponent e of the first of them (the number is d.ddd·10ᵉ), and the
+// index where the decimal ends. If there is no decimal, it returns what it wants
+// there.
 func scanDecimal(s string, i int) (digits string, e *big.Int, end int, want string) {
 	var buf []byte
 	any, point, lead := false, false, false

@@ -2,8 +2,8 @@ package ulog
 
 import "revnum/fixed"
 
-// NewFixedQ43 returns x, with the log within 0.51 of a unit. It panics if x is
-// negative.
+// NewFixedQ43 returns x. The log is within 0.51 of a unit. NewFixedQ43 panics if x
+// is negative.
 func NewFixedQ43(x fixed.Q43) Fixed {
 	r, err := NewFixedQ43Checked(x)
 	if err != nil {
@@ -12,7 +12,8 @@ func NewFixedQ43(x fixed.Q43) Fixed {
 	return r
 }
 
-// NewFixedQ43Checked is NewFixedQ43 with an error where that panics.
+// NewFixedQ43Checked is like NewFixedQ43, but returns an error where NewFixedQ43
+// panics.
 func NewFixedQ43Checked(x fixed.Q43) (Fixed, error) {
 	if x == 0 {
 		return fixedZero, nil
@@ -24,8 +25,8 @@ func NewFixedQ43Checked(x fixed.Q43) (Fixed, error) {
 	return Fixed{l}, nil
 }
 
-// Q43 returns the value in fixed point, within 0.51 of a unit. It panics if
-// that is out of range, from 2²⁰ on.
+// Q43 returns the value in fixed point, within 0.51 of a unit. It panics if that is
+// out of range, from 2²⁰ on.
 func (x Fixed) Q43() fixed.Q43 {
 	r, err := x.Q43Checked()
 	if err != nil {
@@ -34,7 +35,7 @@ func (x Fixed) Q43() fixed.Q43 {
 	return r
 }
 
-// Q43Checked is Q43 with an error where that panics.
+// Q43Checked is like Q43, but returns an error where Q43 panics.
 func (x Fixed) Q43Checked() (fixed.Q43, error) {
 	if x.IsZero() {
 		return 0, nil

@@ -9,15 +9,16 @@ import (
 	"revnum/internal/simd/vec"
 )
 
-// Sum returns Σ x_i, zero if x is empty. With m the largest log,
+// Sum returns Σ x_i. The sum of no numbers is zero. With m the largest log,
 //
 //	log Σ x_i = m + log Σ e^(log x_i - m)
 //
-// so nothing overflows, and nothing but what is too small to matter
-// underflows. Infinity and NaN do as in Add; the sign of a zero sum of Signed
-// is +. Over Fixed the terms are added as integers: the result is the same in
-// any order of x, and its log is rounded once. A sum over Signed is the
-// difference of the sums of either sign, which cancel as they would in float64.
+// so nothing overflows, and only terms that are too small to matter underflow.
+// Infinity and NaN give what they give in Add. A zero sum of Signed has the sign +.
+//
+// Over Fixed the terms are added as integers. The result is therefore the same in
+// any order of x, and its log is rounded once. A sum over Signed is the difference
+// of the sums of either sign; they cancel as they would in float64.
 func Sum[T Number](x []T) T {
 	var z T
 	switch z := any(&z).(type) {
@@ -33,7 +34,7 @@ func Sum[T Number](x []T) T {
 	return z
 }
 
-// sumBlock is the number of terms that are added up at once; the sums of
+// sumBlock is the number of terms that are added one after the other. The sums of
 // blocks are added pairwise.
 const sumBlock = 1024
 
@@ -89,8 +90,8 @@ func expSumSign(x []Signed, neg bool, m float64) float64 {
 	return vec.SumExp(logs[:n], m)
 }
 
-// sumFixed adds the terms e^(log x_i - m), each at most 1, as integers of 128
-// bits, 90 of them after the point, so that 2^37 terms fit.
+// sumFixed adds the terms e^(log x_i - m), each at most 1. It adds them as integers
+// of 128 bits with 90 bits after the point, so 2^37 terms fit.
 func sumFixed(x []Fixed) Fixed {
 	const fracBits = 90
 	m := Max(x)
@@ -116,8 +117,8 @@ func sumFixed(x []Fixed) Fixed {
 	return Fixed{s}
 }
 
-// Prod returns Π x_i, 1 if x is empty. Over Fixed it is exact, and wraps as
-// Mul does.
+// Prod returns Π x_i. The product of no numbers is 1. Over Fixed it is exact, and
+// wraps as Mul does.
 func Prod[T Number](x []T) T {
 	var z T
 	switch z := any(&z).(type) {
@@ -137,8 +138,8 @@ func Prod[T Number](x []T) T {
 	return z
 }
 
-// Max returns the largest of x, NaN if one is: of nothing it is zero, -∞ for
-// Signed.
+// Max returns the largest of x, or NaN if one is NaN. If x is empty, it returns
+// zero, or -∞ for Signed.
 func Max[T Number](x []T) T {
 	var z T
 	switch z := any(&z).(type) {

@@ -6,15 +6,15 @@ import (
 	"math"
 )
 
-// Signed is the number e^Log, negated if Neg. It does as IEEE 754 does in all
-// but range and rounding: there are two zeros, two infinities, and NaN (a NaN
+// Signed is the number e^Log, negated if Neg is set. It behaves as IEEE 754 does
+// except in range and rounding. There are two zeros, two infinities, and NaN (a NaN
 // log, with either sign). The zero value is 1.
 type Signed struct {
 	Log float64
 	Neg bool
 }
 
-// NewSigned returns x, rounded to the nearest log but one.
+// NewSigned returns x. The log is one of the two float64 around the exact one.
 func NewSigned(x float64) Signed { return Signed{log(math.Abs(x)), math.Signbit(x)} }
 
 // Signed returns x as a signed number.
@@ -23,8 +23,8 @@ func (x Float64) Signed() Signed { return Signed{Log: x.Log} }
 // Abs returns |x|.
 func (x Signed) Abs() Float64 { return Float64{x.Log} }
 
-// Float64 returns the value, with an error below 0.54 ulp of the result: ±Inf
-// or ±0 for what is out of the range of float64.
+// Float64 returns the value, with an error below 0.54 ulp of the result. Out of
+// the range of float64, it is ±Inf or ±0.
 func (x Signed) Float64() float64 {
 	if x.Neg {
 		return -exp(x.Log)
@@ -32,7 +32,8 @@ func (x Signed) Float64() float64 {
 	return exp(x.Log)
 }
 
-// Sign returns -1, 0 or +1 as x is negative, zero (or NaN) or positive.
+// Sign returns -1 if x is negative, +1 if it is positive, and 0 if it is zero or
+// NaN.
 func (x Signed) Sign() int {
 	switch {
 	case x.IsZero() || x.IsNaN():
@@ -52,18 +53,18 @@ func (x Signed) IsNaN() bool { return x.Log != x.Log }
 // Negate returns -x, exactly.
 func (x Signed) Negate() Signed { return Signed{x.Log, !x.Neg} }
 
-// Mul returns x·y: the sum of the logs, rounded once. 0·∞ is NaN.
+// Mul returns x·y. It adds the logs and rounds once. 0·∞ is NaN.
 func (x Signed) Mul(y Signed) Signed { return Signed{x.Log + y.Log, x.Neg != y.Neg} }
 
-// Div returns x/y: the difference of the logs, rounded once. x/0 is ±Inf for
-// x ≠ 0; 0/0 and ∞/∞ are NaN.
+// Div returns x/y. It subtracts the logs and rounds once. x/0 is ±Inf for x ≠ 0;
+// 0/0 and ∞/∞ are NaN.
 func (x Signed) Div(y Signed) Signed { return Signed{x.Log - y.Log, x.Neg != y.Neg} }
 
 // Inv returns 1/x, exactly.
 func (x Signed) Inv() Signed { return Signed{-x.Log, x.Neg} }
 
-// Pow returns xᵖ: the log times p, rounded once. The special cases are those of
-// math.Pow: NaN for x < 0 and a finite p that is no integer.
+// Pow returns xᵖ. It multiplies the log by p and rounds once. The special cases
+// are those of math.Pow: NaN for x < 0 and a finite p that is no integer.
 func (x Signed) Pow(p float64) Signed {
 	if !x.Neg {
 		return Signed{logPow(x.Log, p), false}
@@ -75,8 +76,8 @@ func (x Signed) Pow(p float64) Signed {
 	return Signed{logPow(x.Log, p), whole && math.Mod(p, 2) != 0 && !math.IsInf(p, 0)}
 }
 
-// Sqrt returns √x, exactly unless the log is subnormal: NaN for x < 0, and -0
-// for -0.
+// Sqrt returns √x, exactly unless the log is subnormal. It returns NaN for x < 0,
+// and -0 for -0.
 func (x Signed) Sqrt() Signed {
 	if x.Neg && !x.IsZero() {
 		return Signed{Log: math.NaN()}
@@ -98,9 +99,8 @@ func (x Signed) Add(y Signed) Signed {
 // Sub returns x - y.
 func (x Signed) Sub(y Signed) Signed { return x.Add(y.Negate()) }
 
-// Cmp returns -1, 0 or +1 as x is less than, equal to or greater than y; -0 is
-// equal to 0. NaN is equal to NaN and less than every number, as for
-// cmp.Compare.
+// Cmp returns -1, 0 or +1 as x is less than, equal to or greater than y. -0 is equal
+// to 0. NaN is equal to NaN and less than every number, as for cmp.Compare.
 func (x Signed) Cmp(y Signed) int {
 	switch {
 	case x.IsNaN() && y.IsNaN():
@@ -125,29 +125,29 @@ func (x *Signed) MulAssign(y Signed) { *x = x.Mul(y) }
 // DivAssign sets x to x/y. MulAssign undoes it up to rounding.
 func (x *Signed) DivAssign(y Signed) { *x = x.Div(y) }
 
-// MulChecked is Mul with an error for 0·∞, NaN, and an infinite log of finite
-// ones.
+// MulChecked is like Mul, but returns an error for 0·∞, NaN, and a log that
+// overflows.
 func (x Signed) MulChecked(y Signed) (Signed, error) {
 	r := x.Mul(y)
 	return r, errOp(x, "*", y, fault(r.Log, x.Log, y.Log))
 }
 
-// DivChecked is Div with an error for a division by zero, ∞/∞, NaN, and an
-// infinite log of finite ones.
+// DivChecked is like Div, but returns an error for a division by zero, ∞/∞, NaN,
+// and a log that overflows.
 func (x Signed) DivChecked(y Signed) (Signed, error) {
 	r := x.Div(y)
 	return r, errOp(x, "/", y, faultDiv(r.Log, x.Log, y.Log))
 }
 
-// InvChecked is Inv with an error for zero and NaN.
+// InvChecked is like Inv, but returns an error for zero and NaN.
 func (x Signed) InvChecked() (Signed, error) {
 	r := x.Inv()
 	return r, errOp(1, "/", x, faultDiv(r.Log, 0, x.Log))
 }
 
-// PowChecked is Pow with an error for zero to a negative power, a negative
-// number to a power that is no integer, NaN, and an infinite log of finite
-// operands.
+// PowChecked is like Pow, but returns an error for zero to a negative power, a
+// negative number to a power that is not an integer, NaN, and a log that
+// overflows.
 func (x Signed) PowChecked(p float64) (Signed, error) {
 	r := x.Pow(p)
 	err := faultPow(r.Log, x.Log, p)
@@ -157,7 +157,7 @@ func (x Signed) PowChecked(p float64) (Signed, error) {
 	return r, errOp(x, "^", p, err)
 }
 
-// SqrtChecked is Sqrt with an error for a negative number and NaN.
+// SqrtChecked is like Sqrt, but returns an error for a negative number and NaN.
 func (x Signed) SqrtChecked() (Signed, error) {
 	r := x.Sqrt()
 	err := fault(r.Log, x.Log, 0)
@@ -167,13 +167,13 @@ func (x Signed) SqrtChecked() (Signed, error) {
 	return r, errOp("√", "", x, err)
 }
 
-// AddChecked is Add with an error for ∞ - ∞ and NaN.
+// AddChecked is like Add, but returns an error for ∞ - ∞ and NaN.
 func (x Signed) AddChecked(y Signed) (Signed, error) {
 	r := x.Add(y)
 	return r, errOp(x, "+", y, faultSum(r.Log, x.Log, y.Log))
 }
 
-// SubChecked is Sub with an error for ∞ - ∞ and NaN.
+// SubChecked is like Sub, but returns an error for ∞ - ∞ and NaN.
 func (x Signed) SubChecked(y Signed) (Signed, error) {
 	r := x.Sub(y)
 	return r, errOp(x, "-", y, faultSum(r.Log, x.Log, y.Log))

@@ -8,7 +8,48 @@ import (
 	"revnum/fixed"
 )
 
-// Number is what the generic functions of the package take.
+// Number is the constraint of the generic functions of the package: the four number
+// types.
+//
+// # Accuracy
+//
+// In the table, ulp is the distance of neighbouring logs at the result, a unit is
+// 2^-43, and "rounded" is to nearest, by half an ulp or half a unit at most.
+//
+//	                Float64, Signed     Float32          Fixed
+//	Mul, Div        rounded             rounded          exact, wraps
+//	Inv, Negate     exact               exact            exact
+//	PowInt          -                   -                exact, wraps
+//	Pow             rounded             0.51 ulp         rounded, wraps
+//	Sqrt            exact (1)           exact (1)        rounded
+//	Add             below (2)           below (3)        0.502 unit, wraps
+//	Sub             below (2)           below (3)        0.53 unit, wraps
+//	Cmp, Max        exact               exact            exact
+//	Prod            n roundings         n roundings      exact, wraps
+//	Sum             below (4)           below (4)        0.51 unit, wraps
+//	MulAssign,      restore             restore          restore each other
+//	DivAssign       to rounding         to rounding      to the bit (5)
+//	PowAssign,      restore             restore          restore each other
+//	RootAssign      to rounding (6)     to rounding      to the bit, or an error
+//	NewT(float64)   1 ulp               0.51 ulp         0.501 unit
+//	.Float64()      0.54 ulp of the value for each float log, 1 ulp for Fixed
+//	Parse, FromBig, Convert             rounded, for every type
+//
+//	(1) Unless the log is subnormal, where halving rounds.
+//	(2) The difference of the logs, log1p(e^-d) or log(1-e^-d), and the sum are
+//	    rounded. The error is at most half an ulp of the result, and 1.5 ulp (2
+//	    for Sub) of the term, and half an ulp of d times |d term/dd|. Near the
+//	    result 1 the log is small. Its relative error is then not small, but
+//	    the error of the number is.
+//	(3) 0.51 ulp, unless the log of the result is smaller than 2^-20 of those
+//	    of the operands. Then the bound is as (2), in float64 arithmetic.
+//	(4) A few 2^-53 (2^-24 over Float32) and half an ulp of the result. Terms of
+//	    opposite sign cancel, over Signed, as they do in float64.
+//	(5) Even where the log wraps. The operand must not be zero: that panics.
+//	(6) Not offered over Signed, where an even power loses the sign.
+//
+// The functions behind Add and Sub use no machine-dependent code and no fused
+// multiply-add, so that they give the same bits on every machine.
 type Number interface {
 	Float64 | Float32 | Fixed | Signed
 }
@@ -23,8 +64,8 @@ const (
 	nan
 )
 
-// source is a number on its way into one of the number types. The log of a
-// finite one is given in one of three ways, to be rounded once, correctly.
+// source is a number that is being converted into one of the number types. If it is
+// finite, its log is given in one of three ways, and is rounded once, correctly.
 type source struct {
 	neg  bool
 	kind kind
@@ -109,8 +150,8 @@ func floatSource(l float64) source {
 	return source{exact: big.NewFloat(l)}
 }
 
-// float64 returns the log as a float64, infinite with ErrRange if it
-// overflows.
+// float64 returns the log as a float64. If the log overflows, it returns an infinity
+// and ErrRange.
 func (s source) float64() (l float64, err error) {
 	switch s.kind {
 	case zero:
@@ -134,7 +175,7 @@ func (s source) float64() (l float64, err error) {
 	return l, err
 }
 
-// float32 is float64 for a float32.
+// float32 is like float64, for a float32.
 func (s source) float32() (float32, error) {
 	var l float32
 	switch {
@@ -155,7 +196,7 @@ func (s source) float32() (float32, error) {
 	return l, nil
 }
 
-// fixed returns the log as a Q43, with an error if there is none.
+// fixed returns the log as a Q43, or an error if there is none.
 func (s source) fixed() (fixed.Q43, error) {
 	var n int64
 	switch s.kind {
@@ -184,7 +225,7 @@ func (s source) fixed() (fixed.Q43, error) {
 	return fixed.Q43(n), nil
 }
 
-// nearestUnit returns the integer nearest to x·2^43, ties to even,
+// nearestUnit returns the integer nearest to x·2^43, ties to even. It returns
 // math.MinInt64 if that is out of range.
 func nearestUnit(x *big.Float) int64 {
 	if x.Sign() == 0 || x.MantExp(nil) < -44 {
@@ -204,12 +245,11 @@ func nearestUnit(x *big.Float) int64 {
 	return sum.Int64()
 }
 
-// settle rounds a real number that is known to any precision: it takes more
-// bits of it until all that it can be round to the same (Ziv 1991, Fast
-// evaluation of elementary mathematical functions with correctly rounded last
-// bit). The logs of decimal and of binary numbers other than 1 are
-// transcendental, so none lies half way. The bound of the loop is beyond the
-// longest text that is taken into account.
+// settle rounds a real number that is known to any precision. It takes more bits of
+// it until all candidates round to the same number (Ziv 1991, Fast evaluation of
+// elementary mathematical functions with correctly rounded last bit). The logs of
+// decimal and of binary numbers other than 1 are transcendental, so none lies half
+// way. The bound of the loop is beyond the longest text that counts.
 func settle[L comparable](approx func(p uint) *big.Int, round func(*big.Float) L) L {
 	slack := big.NewInt(1 << slackBits)
 	for p := uint(128); ; p *= 2 {
@@ -225,9 +265,9 @@ func settle[L comparable](approx func(p uint) *big.Int, round func(*big.Float) L
 	}
 }
 
-// FromBig returns x with its log rounded to nearest. The error is ErrRange for
-// what T cannot hold, an infinity in Fixed among it, and ErrNegative for a
-// negative x in an unsigned type; then the number is not meaningful.
+// FromBig returns x, with its log rounded to nearest. The error is ErrRange if T
+// cannot hold x, such as an infinity in Fixed. It is ErrNegative for a negative x in
+// an unsigned type. On an error the number is not meaningful.
 func FromBig[T Number](x *big.Float) (T, error) {
 	s := source{neg: x.Signbit()}
 	switch {
@@ -255,19 +295,19 @@ func FromBig[T Number](x *big.Float) (T, error) {
 	return z, errOp(x, "as", typeName(z), err)
 }
 
-// Convert returns x in another number type, its log rounded to nearest (so
-// exact from Float32 to Float64). The error is ErrRange for what To cannot
-// hold, ErrNegative for a negative x in an unsigned type, and ErrNaN for NaN
-// in Fixed; then the number is not meaningful.
+// Convert returns x in another number type, with its log rounded to nearest. The
+// conversion from Float32 to Float64 is therefore exact. The error is ErrRange if To
+// cannot hold x, ErrNegative for a negative x in an unsigned type, and ErrNaN for
+// NaN in Fixed. On an error the number is not meaningful.
 func Convert[To, From Number](x From) (To, error) {
 	var z To
 	err := any(&z).(number).set(any(&x).(number).source())
 	return z, errOp(x, "as", typeName(z), err)
 }
 
-// BigFloat returns the value of x rounded to prec bits (64 if prec is 0), but
-// for ties up to 2^-60 of a unit: ±Inf or 0 for what is out of the range of
-// big.Float. It panics with big.ErrNaN if x is NaN.
+// BigFloat returns the value of x rounded to prec bits (64 if prec is 0). The
+// rounding is correct except for ties up to 2^-60 of a unit. Out of the range of
+// big.Float, it is ±Inf or 0. BigFloat panics with big.ErrNaN if x is NaN.
 func BigFloat[T Number](x T, prec uint) *big.Float {
 	if prec == 0 {
 		prec = 64

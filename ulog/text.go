@@ -7,17 +7,19 @@ import (
 	"strings"
 )
 
-// The methods by which fmt and the encoding packages write and read the number
-// types. Text is that of String; in JSON it is a number where it is decimal (a
-// reader that keeps numbers in float64 may not hold it) and a string where it
-// is not.
+// The methods of this file let fmt and the encoding packages write and read the number
+// types. The text is that of String. In JSON it is a number if it is decimal, and a
+// string otherwise. A reader that keeps numbers in float64 may not be able to hold the
+// number.
 
 // String returns the shortest decimal that Parse reads as x, for instance
-// 1.234e+5678, or exp(log) where |log| >= 2^53 or that takes over 21 digits.
+// 1.234e+5678. It returns exp(log) if |log| >= 2^53, or if the decimal takes over 21
+// digits.
 func (x Float64) String() string { s := x.spell(); return s.string() }
 
 // String returns the shortest decimal that Parse reads as x, for instance
-// 1.234e+5678, or exp(log) where |log| >= 2^24 or that takes over 21 digits.
+// 1.234e+5678. It returns exp(log) if |log| >= 2^24, or if the decimal takes over 21
+// digits.
 func (x Float32) String() string { s := x.spell(); return s.string() }
 
 // String returns the shortest decimal that Parse reads as x, for instance
@@ -25,17 +27,17 @@ func (x Float32) String() string { s := x.spell(); return s.string() }
 func (x Fixed) String() string { s := x.spell(); return s.string() }
 
 // String returns the shortest decimal that Parse reads as x, for instance
-// -1.234e+5678, or exp(log) where |log| >= 2^53 or that takes over 21 digits.
+// -1.234e+5678. It returns exp(log) if |log| >= 2^53, or if the decimal takes over
+// 21 digits.
 func (x Signed) String() string { s := x.spell(); return s.string() }
 
-// Format implements fmt.Formatter for the verbs of float64: %v %s %g %e %f,
-// with width, precision and the flags + - space 0. A given precision rounds
-// e^Log itself; digits past the 1000th are 0. %f writes as %e does what is
-// above 10^1000 or below 10^-1000. All write exp(log)
-// where |log| >= 2^53.
+// Format implements fmt.Formatter for the verbs of float64, %v %s %g %e %f, with
+// width, precision and the flags + - space 0. A given precision rounds e^Log itself;
+// digits past the 1000th are 0. %f writes what %e writes above 10^1000 and below
+// 10^-1000. All verbs write exp(log) if |log| >= 2^53.
 func (x Float64) Format(f fmt.State, verb rune) { s := x.spell(); s.format(f, verb, "Float64") }
 
-// Format implements fmt.Formatter as Float64 does, with exp(log) where |log| >=
+// Format implements fmt.Formatter as Float64 does, but writes exp(log) if |log| >=
 // 2^24.
 func (x Float32) Format(f fmt.State, verb rune) { s := x.spell(); s.format(f, verb, "Float32") }
 
@@ -45,32 +47,32 @@ func (x Fixed) Format(f fmt.State, verb rune) { s := x.spell(); s.format(f, verb
 // Format implements fmt.Formatter as Float64 does.
 func (x Signed) Format(f fmt.State, verb rune) { s := x.spell(); s.format(f, verb, "Signed") }
 
-// MarshalText implements encoding.TextMarshaler by String.
+// MarshalText implements encoding.TextMarshaler. The text is that of String.
 func (x Float64) MarshalText() ([]byte, error) { return []byte(x.String()), nil }
 
-// MarshalText implements encoding.TextMarshaler by String.
+// MarshalText implements encoding.TextMarshaler. The text is that of String.
 func (x Float32) MarshalText() ([]byte, error) { return []byte(x.String()), nil }
 
-// MarshalText implements encoding.TextMarshaler by String.
+// MarshalText implements encoding.TextMarshaler. The text is that of String.
 func (x Fixed) MarshalText() ([]byte, error) { return []byte(x.String()), nil }
 
-// MarshalText implements encoding.TextMarshaler by String.
+// MarshalText implements encoding.TextMarshaler. The text is that of String.
 func (x Signed) MarshalText() ([]byte, error) { return []byte(x.String()), nil }
 
-// UnmarshalText implements encoding.TextUnmarshaler by Parse. On an error x is
-// as it was.
+// UnmarshalText implements encoding.TextUnmarshaler. It reads what Parse reads.
+// On an error it leaves x as it was.
 func (x *Float64) UnmarshalText(text []byte) error { return unmarshalText(x, text) }
 
-// UnmarshalText implements encoding.TextUnmarshaler by Parse. On an error x is
-// as it was.
+// UnmarshalText implements encoding.TextUnmarshaler. It reads what Parse reads.
+// On an error it leaves x as it was.
 func (x *Float32) UnmarshalText(text []byte) error { return unmarshalText(x, text) }
 
-// UnmarshalText implements encoding.TextUnmarshaler by Parse. On an error x is
-// as it was.
+// UnmarshalText implements encoding.TextUnmarshaler. It reads what Parse reads.
+// On an error it leaves x as it was.
 func (x *Fixed) UnmarshalText(text []byte) error { return unmarshalText(x, text) }
 
-// UnmarshalText implements encoding.TextUnmarshaler by Parse. On an error x is
-// as it was.
+// UnmarshalText implements encoding.TextUnmarshaler. It reads what Parse reads.
+// On an error it leaves x as it was.
 func (x *Signed) UnmarshalText(text []byte) error { return unmarshalText(x, text) }
 
 func unmarshalText[T Number](x *T, text []byte) error {
@@ -81,20 +83,20 @@ func unmarshalText[T Number](x *T, text []byte) error {
 	return err
 }
 
-// Scan implements fmt.Scanner by Parse, for the verbs %v, %s, %e, %f and %g. On an
-// error x is as it was.
+// Scan implements fmt.Scanner. It reads what Parse reads, for the verbs %v, %s,
+// %e, %f and %g. On an error it leaves x as it was.
 func (x *Float64) Scan(state fmt.ScanState, verb rune) error { return scanText(x, state, verb) }
 
-// Scan implements fmt.Scanner by Parse, for the verbs %v, %s, %e, %f and %g. On an
-// error x is as it was.
+// Scan implements fmt.Scanner. It reads what Parse reads, for the verbs %v, %s,
+// %e, %f and %g. On an error it leaves x as it was.
 func (x *Float32) Scan(state fmt.ScanState, verb rune) error { return scanText(x, state, verb) }
 
-// Scan implements fmt.Scanner by Parse, for the verbs %v, %s, %e, %f and %g. On an
-// error x is as it was.
+// Scan implements fmt.Scanner. It reads what Parse reads, for the verbs %v, %s,
+// %e, %f and %g. On an error it leaves x as it was.
 func (x *Fixed) Scan(state fmt.ScanState, verb rune) error { return scanText(x, state, verb) }
 
-// Scan implements fmt.Scanner by Parse, for the verbs %v, %s, %e, %f and %g. On an
-// error x is as it was.
+// Scan implements fmt.Scanner. It reads what Parse reads, for the verbs %v, %s,
+// %e, %f and %g. On an error it leaves x as it was.
 func (x *Signed) Scan(state fmt.ScanState, verb rune) error { return scanText(x, state, verb) }
 
 func scanText[T Number](x *T, state fmt.ScanState, verb rune) error {
@@ -107,7 +109,7 @@ func scanText[T Number](x *T, state fmt.ScanState, verb rune) error {
 		if !strings.ContainsRune(taken, r) {
 			return false
 		}
-		// The first letter or digit tells what the others may be.
+		// The first letter or digit determines what the others may be.
 		switch {
 		case r == ')':
 			taken = ""
@@ -129,43 +131,43 @@ func scanText[T Number](x *T, state fmt.ScanState, verb rune) error {
 	return unmarshalText(x, text)
 }
 
-// MarshalJSON implements json.Marshaler: a number if String is decimal, else a
-// string.
+// MarshalJSON implements json.Marshaler. It writes a number if String is decimal,
+// and a string otherwise.
 func (x Float64) MarshalJSON() ([]byte, error) { return marshalJSON(x.String()), nil }
 
-// MarshalJSON implements json.Marshaler: a number if String is decimal, else a
-// string.
+// MarshalJSON implements json.Marshaler. It writes a number if String is decimal,
+// and a string otherwise.
 func (x Float32) MarshalJSON() ([]byte, error) { return marshalJSON(x.String()), nil }
 
-// MarshalJSON implements json.Marshaler: a number.
+// MarshalJSON implements json.Marshaler. It writes a number.
 func (x Fixed) MarshalJSON() ([]byte, error) { return marshalJSON(x.String()), nil }
 
-// MarshalJSON implements json.Marshaler: a number if String is decimal, else a
-// string.
+// MarshalJSON implements json.Marshaler. It writes a number if String is decimal,
+// and a string otherwise.
 func (x Signed) MarshalJSON() ([]byte, error) { return marshalJSON(x.String()), nil }
 
 func marshalJSON(s string) []byte {
-	// What is not decimal has a letter other than the e of an exponent.
+	// Text that is not decimal has a letter other than the e of an exponent.
 	if bytes.ContainsAny([]byte(s), "xIN") {
 		return []byte(`"` + s + `"`)
 	}
 	return []byte(s)
 }
 
-// UnmarshalJSON implements json.Unmarshaler for numbers and strings. On an
-// error x is as it was.
+// UnmarshalJSON implements json.Unmarshaler. It reads numbers and strings. On an
+// error it leaves x as it was.
 func (x *Float64) UnmarshalJSON(data []byte) error { return unmarshalJSON(x, data) }
 
-// UnmarshalJSON implements json.Unmarshaler for numbers and strings. On an
-// error x is as it was.
+// UnmarshalJSON implements json.Unmarshaler. It reads numbers and strings. On an
+// error it leaves x as it was.
 func (x *Float32) UnmarshalJSON(data []byte) error { return unmarshalJSON(x, data) }
 
-// UnmarshalJSON implements json.Unmarshaler for numbers and strings. On an
-// error x is as it was.
+// UnmarshalJSON implements json.Unmarshaler. It reads numbers and strings. On an
+// error it leaves x as it was.
 func (x *Fixed) UnmarshalJSON(data []byte) error { return unmarshalJSON(x, data) }
 
-// UnmarshalJSON implements json.Unmarshaler for numbers and strings. On an
-// error x is as it was.
+// UnmarshalJSON implements json.Unmarshaler. It reads numbers and strings. On an
+// error it leaves x as it was.
 func (x *Signed) UnmarshalJSON(data []byte) error { return unmarshalJSON(x, data) }
 
 func unmarshalJSON[T Number](x *T, data []byte) error {

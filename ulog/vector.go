@@ -3,9 +3,9 @@ package ulog
 import "gonum.org/v1/gonum/mat"
 
 // Vector is a strided view of N numbers: element i is Data[i*Inc]. It is a
-// mat.Vector whose elements read as float64: 0 or +Inf where that is out of
-// range, though LogAt is not. There is no SetVec: a float64 is not what the
-// vector stores.
+// mat.Vector whose elements read as float64. A number out of the range of float64
+// reads as 0 or +Inf; LogAt returns the number itself. There is no SetVec, because
+// the vector does not store float64.
 type Vector[T Number] struct {
 	N    int
 	Data []T
@@ -13,7 +13,7 @@ type Vector[T Number] struct {
 }
 
 // Matrix is a view of a dense matrix stored by rows: element (i, j) is
-// Data[i*Stride+j]. It is a mat.Matrix as Vector is a mat.Vector.
+// Data[i*Stride+j]. It is a mat.Matrix in the way that Vector is a mat.Vector.
 type Matrix[T Number] struct {
 	Rows, Cols int
 	Data       []T
@@ -25,10 +25,10 @@ var (
 	_ mat.Matrix = Matrix[Float64]{}
 )
 
-// NewVector returns the view of all of x, sharing its storage.
+// NewVector returns a view of all of x. It shares the storage of x.
 func NewVector[T Number](x []T) Vector[T] { return Vector[T]{len(x), x, 1} }
 
-// VectorOfLogs returns the vector with the logs v, sharing its storage.
+// VectorOfLogs returns the vector with the logs v. It shares the storage of v.
 func VectorOfLogs(v *mat.VecDense) Vector[Float64] {
 	r := v.RawVector()
 	return Vector[Float64]{r.N, OfLogs(r.Data), r.Inc}
@@ -59,7 +59,7 @@ func (v Vector[T]) SetLogAt(i int, x T) {
 // AtVec returns the value of element i.
 func (v Vector[T]) AtVec(i int) float64 { return value(v.LogAt(i)) }
 
-// At returns the value of element i, j being 0.
+// At returns the value of element i. j must be 0.
 func (v Vector[T]) At(i, j int) float64 {
 	if j != 0 {
 		panic(mat.ErrColAccess)
@@ -67,12 +67,12 @@ func (v Vector[T]) At(i, j int) float64 {
 	return v.AtVec(i)
 }
 
-// T returns the transpose, sharing storage.
+// T returns the transpose. It shares the storage of v.
 func (v Vector[T]) T() mat.Matrix { return mat.TransposeVec{Vector: v} }
 
-// NewMatrix returns the r×c view of data, which is stored by rows without
-// gaps, or of new ones (every element 1) if data is nil. It panics with
-// mat.ErrNegativeDimension, or with mat.ErrShape if data is not of length r·c.
+// NewMatrix returns an r×c view of data, stored by rows without gaps. If data is
+// nil, the view is of new numbers, every one 1. NewMatrix panics with
+// mat.ErrNegativeDimension, or with mat.ErrShape if the length of data is not r·c.
 func NewMatrix[T Number](r, c int, data []T) Matrix[T] {
 	if r < 0 || c < 0 {
 		panic(mat.ErrNegativeDimension)
@@ -86,7 +86,7 @@ func NewMatrix[T Number](r, c int, data []T) Matrix[T] {
 	return Matrix[T]{r, c, data, max(c, 1)}
 }
 
-// MatrixOfLogs returns the matrix with the logs m, sharing its storage.
+// MatrixOfLogs returns the matrix with the logs m. It shares the storage of m.
 func MatrixOfLogs(m *mat.Dense) Matrix[Float64] {
 	r := m.RawMatrix()
 	return Matrix[Float64]{r.Rows, r.Cols, OfLogs(r.Data), r.Stride}
@@ -115,11 +115,11 @@ func (m Matrix[T]) SetLogAt(i, j int, x T) { m.Data[m.index(i, j)] = x }
 // At returns the value of element (i, j).
 func (m Matrix[T]) At(i, j int) float64 { return value(m.LogAt(i, j)) }
 
-// T returns the transpose, sharing storage.
+// T returns the transpose. It shares the storage of m.
 func (m Matrix[T]) T() mat.Matrix { return mat.Transpose{Matrix: m} }
 
-// Row returns row i, sharing storage. It panics with mat.ErrRowAccess out of
-// range.
+// Row returns row i. It shares the storage of m. It panics with mat.ErrRowAccess out
+// of range.
 func (m Matrix[T]) Row(i int) Vector[T] {
 	if uint(i) >= uint(m.Rows) {
 		panic(mat.ErrRowAccess)
@@ -127,8 +127,8 @@ func (m Matrix[T]) Row(i int) Vector[T] {
 	return Vector[T]{m.Cols, m.Data[i*m.Stride : i*m.Stride+m.Cols], 1}
 }
 
-// Col returns column j, sharing storage. It panics with mat.ErrColAccess out
-// of range.
+// Col returns column j. It shares the storage of m. It panics with mat.ErrColAccess
+// out of range.
 func (m Matrix[T]) Col(j int) Vector[T] {
 	if uint(j) >= uint(m.Cols) {
 		panic(mat.ErrColAccess)

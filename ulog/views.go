@@ -6,8 +6,8 @@ import (
 	"revnum/fixed"
 )
 
-// A number is its log in memory, so a slice of the one is a slice of the
-// other. These functions change the type and share the storage.
+// A number is its log in memory, so a slice of numbers is a slice of logs. These
+// functions change the type and share the storage.
 
 // OfLogs returns the numbers with the given logs.
 func OfLogs(logs []float64) []Float64 { return recast[Float64](logs) }
@@ -15,7 +15,7 @@ func OfLogs(logs []float64) []Float64 { return recast[Float64](logs) }
 // OfLogs32 returns the numbers with the given logs.
 func OfLogs32(logs []float32) []Float32 { return recast[Float32](logs) }
 
-// OfFixedLogs returns the numbers with the given logs, zero for ZeroLog.
+// OfFixedLogs returns the numbers with the given logs. ZeroLog gives zero.
 func OfFixedLogs(logs []fixed.Q43) []Fixed { return recast[Fixed](logs) }
 
 // Logs returns the logs of x.
@@ -27,7 +27,7 @@ func Logs32(x []Float32) []float32 { return recast[float32](x) }
 // FixedLogs returns the logs of x.
 func FixedLogs(x []Fixed) []fixed.Q43 { return recast[fixed.Q43](x) }
 
-// recast requires To and From to be laid out alike.
+// recast returns x as a slice of To. To and From must have the same memory layout.
 func recast[To, From any](x []From) []To {
 	return unsafe.Slice((*To)(unsafe.Pointer(unsafe.SliceData(x))), cap(x))[:len(x)]
 }
