@@ -56,18 +56,55 @@ func (c *trial) dot(a, b *operands) (sum, magnitude float64) {
 
 func (c *trial) dotProduct() error {
 	s := c.start()
-	t := c.random(s)
-	t0 := c.clone(t)
-	c.tangent(s.k, t.k)
-	g := c.random(s)
-	g1 := c.clone(g)
-	c.adjoint(s.k, g1.k)
-	a, ma := c.dot(g, t)
-	b, mb := c.dot(g1, t0)
-	if tol := c.Adjoint * c.eps * (ma + mb); !(math.Abs(a-b) <= tol) {
-		return fmt.Errorf("⟨g, J·t⟩ = %v, but ⟨Jᵀ·g, t⟩ = %v, difference %.3g > %.3g", a, b, math.Abs(a-b), tol)
+	t, g := c.random(s), c.random(s)
+	_, _, err := c.transposed(s, t, g)
+	if err == nil {
+		return nil
 	}
-	return nil
+	// Which operands, and which of the two methods?
+	for n, from := range c.ops {
+		for m, to := range c.ops {
+			t, g := c.alone(t, n), c.alone(g, m)
+			byTangent, byAdjoint, err := c.transposed(s, t, g)
+			if err == nil {
+				continue
+			}
+			d, _ := c.dot(g, c.derivative(func(e float64) *operands {
+				x := c.plus(s, e, t)
+				c.forward(x.k)
+				return x
+			}))
+			if math.Abs(byTangent-d) > math.Abs(byAdjoint-d) {
+				return fmt.Errorf("Tangent has the wrong tangent of %s where only that of %s is not 0: %w", to.Name, from.Name, err)
+			}
+			return fmt.Errorf("Adjoint has the wrong cotangent of %s where only that of %s is not 0: %w", from.Name, to.Name, err)
+		}
+	}
+	return err
+}
+
+// transposed returns ⟨g, J·t⟩ and ⟨Jᵀ·g, t⟩, and an error unless they are equal.
+func (c *trial) transposed(s, t, g *operands) (byTangent, byAdjoint float64, err error) {
+	s, t1, g1 := c.clone(s), c.clone(t), c.clone(g)
+	c.tangent(s.k, t1.k)
+	c.adjoint(s.k, g1.k)
+	a, ma := c.dot(g, t1)
+	b, mb := c.dot(g1, t)
+	if tol := c.Adjoint * c.eps * (ma + mb); !(math.Abs(a-b) <= tol) {
+		err = fmt.Errorf("⟨g, J·t⟩ = %v, but ⟨Jᵀ·g, t⟩ = %v, difference %.3g > %.3g", a, b, math.Abs(a-b), tol)
+	}
+	return a, b, err
+}
+
+// alone returns a copy of o with zeros in all operands but n.
+func (c *trial) alone(o *operands, n int) *operands {
+	o = c.clone(o)
+	for i, a := range o.arrays {
+		if i != n && a != nil {
+			o.zero(i)
+		}
+	}
+	return o
 }
 
 // derivative returns the derivative of f at 0, by central differences of steps

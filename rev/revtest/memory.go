@@ -80,9 +80,16 @@ type array struct {
 	where      []int // indices in full of the elements, row by row
 }
 
-// newArray returns a poisoned array for an operand of the given form, the
-// elements of which lie extra elements further apart than they must.
-func newArray(op rev.Operand, rows, cols, extra int) *array {
+// The bytes of poison.
+const (
+	poisonNaN    = 0xff // a NaN, a number of the least magnitude below zero, an index out of range
+	poisonNumber = 0x3f // 0.0005 as a float64, 0.7 as a float32
+)
+
+// newArray returns a poisoned array for an operand of the given form, with or
+// without gaps between its elements.
+func (c *trial) newArray(op rev.Operand, rows, cols int) *array {
+	extra := c.gap()
 	a := &array{number: numbers[op.Elem], size: op.Elem.Size(), rows: rows, cols: cols, stride: cols}
 	switch op.Kind {
 	case rev.Vec:
@@ -98,7 +105,7 @@ func newArray(op rev.Operand, rows, cols, extra int) *array {
 	a.full = reflect.MakeSlice(reflect.SliceOf(op.Elem), a.span()+2*guard, a.span()+2*guard)
 	raw := a.raw()
 	for i := range raw {
-		raw[i] = 0xff // a NaN, a number of the least magnitude below zero, an index out of range
+		raw[i] = c.poison
 	}
 	return a
 }
@@ -244,7 +251,7 @@ func (c *trial) layOut(k any) *operands {
 		if !ok {
 			continue
 		}
-		a := newArray(op, rows, cols, c.gap())
+		a := c.newArray(op, rows, cols)
 		for i, w := range a.where {
 			if op.Kind == rev.Scalar {
 				a.full.Index(w).Set(data.Elem())
@@ -285,7 +292,7 @@ func (c *trial) like(o *operands, v func() float64) *operands {
 		case c.ops[n].Role == rev.Index:
 			c.drop(d, n)
 		default:
-			b := newArray(c.ops[n], a.rows, a.cols, c.gap())
+			b := c.newArray(c.ops[n], a.rows, a.cols)
 			b.fill(v)
 			c.setArray(d, n, b)
 		}

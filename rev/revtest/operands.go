@@ -344,6 +344,8 @@ func (c *trial) readOnly() error {
 }
 
 func (c *trial) untouchedGaps() error {
+	// What is added to a NaN does not show.
+	c.poison = poisonNumber
 	return c.everyMethod(func(_ string, got, before []*operands) error {
 		for i := range got {
 			for n := range c.ops {
@@ -381,7 +383,7 @@ func (c *trial) reshapings(n int, a *array) []reshaping {
 // reshaped returns an array of another shape with the elements of a,
 // repeated as need be.
 func (c *trial) reshaped(n int, a *array, r reshaping) *array {
-	b := newArray(c.ops[n], r.rows, r.cols, c.gap())
+	b := c.newArray(c.ops[n], r.rows, r.cols)
 	for i, w := range b.where {
 		if len(a.where) > 0 {
 			b.full.Index(w).Set(a.full.Index(a.where[i%len(a.where)]))

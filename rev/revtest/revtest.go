@@ -7,9 +7,11 @@ import (
 	"math/rand/v2"
 	"os"
 	"reflect"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -199,7 +201,7 @@ type suite struct {
 	eps    float64 // of the coarsest element type
 	seed   uint64
 
-	patience time.Duration // how long a method may take on a small problem
+	patience time.Duration // how long a trial may take
 }
 
 func newSuite[K rev.Kernel[K]](spec Spec[K]) *suite {
@@ -227,7 +229,7 @@ func erase[K any](spec Spec[K]) Spec[any] {
 }
 
 func prepare(spec Spec[any], p passes, kernel reflect.Type, ops []rev.Operand) *suite {
-	s := &suite{Spec: spec, passes: p, kernel: kernel, ops: ops, seed: 1, patience: 20 * time.Second}
+	s := &suite{Spec: spec, passes: p, kernel: kernel, ops: ops, seed: 1, patience: time.Minute}
 	s.Free = append(slices.Clone(spec.Free), freeDimensions(kernel, ops)...)
 	if v, err := strconv.ParseUint(os.Getenv("REVTEST_SEED"), 10, 64); err == nil {
 		s.seed = v
@@ -265,7 +267,7 @@ func prepare(spec Spec[any], p passes, kernel reflect.Type, ops []rev.Operand) *
 
 // probe finds out which passes the kernel does not have.
 func (s *suite) probe() {
-	c := &trial{suite: s, size: s.Sizes[len(s.Sizes)-1], rnd: rand.New(rand.NewPCG(s.seed, 0))}
+	c := &trial{suite: s, size: s.Sizes[len(s.Sizes)-1], poison: poisonNaN, rnd: rand.New(rand.NewPCG(s.seed, 0))}
 	supported := func(call func(k, g, t, gt any)) (ok bool) {
 		defer func() {
 			err, failed := recover().(failure)
@@ -290,6 +292,7 @@ type trial struct {
 	rnd     *rand.Rand
 	size    int
 	storage storage
+	poison  byte // of what lies between and around elements
 }
 
 // A storage says how many elements further apart than they must those of
@@ -339,6 +342,7 @@ func (s *suite) properties() []property {
 
 func (s *suite) run(t *testing.T) {
 	t.Helper()
+	stuck := false
 	for _, p := range s.properties() {
 		t.Run(string(p.name), func(t *testing.T) {
 			if reason, ok := s.Skip[p.name]; ok {
@@ -347,10 +351,15 @@ func (s *suite) run(t *testing.T) {
 			if p.name == NoAllocation && raceDetector {
 				t.Skip("sync.Pool drops objects at random under the race detector")
 			}
-			if err := s.check(p); err != nil {
+			err := s.check(p)
+			if err != nil {
 				t.Errorf("REVTEST_SEED=%d: %v", s.seed, err)
 			}
+			stuck = errors.As(err, new(*endless))
 		})
+		if stuck {
+			return // the next property would wait for the same
+		}
 	}
 }
 
@@ -369,7 +378,7 @@ func (s *suite) check(p property) error {
 		for _, storage := range storages {
 			h := fnv.New64a()
 			fmt.Fprint(h, p.name, size, int(storage))
-			c := &trial{suite: s, size: size, storage: storage, rnd: rand.New(rand.NewPCG(s.seed, h.Sum64()))}
+			c := &trial{suite: s, size: size, storage: storage, poison: poisonNaN, rnd: rand.New(rand.NewPCG(s.seed, h.Sum64()))}
 			err := c.guarded(func() error { return p.check(c) })
 			if err != nil {
 				return fmt.Errorf("size %d, %v operands: %w", size, storage, err)
@@ -379,14 +388,40 @@ func (s *suite) check(p property) error {
 	return nil
 }
 
-// guarded returns the error of f, or its panic as one.
-func (c *trial) guarded(f func() error) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
-		}
+// endless is the error of a trial that has not ended.
+type endless struct {
+	after time.Duration
+	stack string // where it is, and other trials that run
+}
+
+func (e *endless) Error() string {
+	return fmt.Sprintf("the kernel has not returned after %v:\n%s", e.after, e.stack)
+}
+
+// guarded returns the error of f, its panic as one, or that it does not end.
+func (c *trial) guarded(f func() error) error {
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		defer func() { done <- err }()
+		defer func() {
+			if v := recover(); v != nil {
+				err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+			}
+		}()
+		err = f()
 	}()
-	return f()
+	timer := time.NewTimer(c.patience)
+	defer timer.Stop()
+	select {
+	case err := <-done:
+		return err
+	case <-timer.C:
+	}
+	all := make([]byte, 1<<20)
+	stacks := strings.Split(string(all[:runtime.Stack(all, true)]), "\n\n")
+	stacks = slices.DeleteFunc(stacks, func(s string) bool { return !strings.Contains(s, "revtest.(*trial).guarded in goroutine") })
+	return &endless{c.patience, strings.Join(stacks, "\n\n")}
 }
 
 // start returns new random operands.
