@@ -10,39 +10,41 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Problem is a function of n variables with its derivatives. Functions must
-// not modify x or v, and overwrite their first argument.
+// Problem is a function of n variables with its derivatives. The functions overwrite
+// their first argument. They must not modify x or v.
 type Problem struct {
 	Func func(x []float64) float64
 	Grad func(grad, x []float64)
 
-	// Hess stores the Hessian, for exact steps. If it is nil, HessVec is used.
+	// Hess stores the Hessian, for exact steps. If it is nil, Minimize uses HessVec.
 	Hess func(hess *mat.SymDense, x []float64)
 
-	// HessVec stores the product of the Hessian at x with v, for truncated
-	// conjugate gradients. It is not used if Hess is there.
+	// HessVec stores the product of the Hessian at x with v, for truncated conjugate
+	// gradients. Minimize does not use it if Hess is not nil.
 	HessVec func(dst, x, v []float64)
 }
 
-// Options say how to minimise. The zero value of each field stands for a
+// Options are the options of Minimize. The zero value of each field stands for a
 // default.
 type Options struct {
-	// Radius is the trust region's first radius: 1 if 0. MaxRadius bounds it:
-	// 10⁶ times Radius if 0.
+	// Radius is the first radius of the trust region, 1 if it is 0. MaxRadius bounds
+	// the radius. It is 10⁶ times Radius if it is 0.
 	Radius, MaxRadius float64
 
-	// MaxIter is the most iterations, which are steps tried: 1000 if 0.
+	// MaxIter is the largest number of iterations, which are the steps tried. It is
+	// 1000 if it is 0.
 	MaxIter int
 
-	// MaxHessians is the most evaluations of Hess: no bound if 0.
+	// MaxHessians is the largest number of evaluations of Hess. There is no bound if it
+	// is 0.
 	MaxHessians int
 
-	// Tolerance is the largest element of the gradient at which a minimum is
-	// taken to be found: 1e-10 if 0, none if negative. A start at a saddle
-	// point is left only if it is negative.
+	// Tolerance bounds the largest element of the gradient at a minimum. It is 1e-10 if
+	// it is 0, and there is no such test if it is negative. The iteration leaves a
+	// start at a saddle point only if Tolerance is negative.
 	Tolerance float64
 
-	// Target ends the iteration when f is at or below it, unless it is nil.
+	// Target, if it is not nil, ends the iteration when f is at or below it.
 	Target *float64
 }
 
@@ -54,9 +56,9 @@ const (
 	Failure           Status = iota // the error that Minimize returns
 	GradientThreshold               // the gradient is small enough
 	TargetReached                   // f is at or below the target
-	StepConvergence                 // no representable step makes f less
-	IterationLimit                  // of steps or of Hessians
-	Cancelled                       // by the context
+	StepConvergence                 // no representable step decreases f
+	IterationLimit                  // MaxIter or MaxHessians is reached
+	Cancelled                       // the context is done
 )
 
 var statusNames = [...]string{"failure", "gradient threshold", "target reached", "step convergence", "iteration limit", "cancelled"}
@@ -69,7 +71,7 @@ func (s Status) String() string {
 	return statusNames[s]
 }
 
-// Result is what Minimize found.
+// Result is the result of Minimize.
 type Result struct {
 	X        []float64 // the location
 	F        float64   // f at X
@@ -78,12 +80,12 @@ type Result struct {
 	Status     Status
 	Iterations int // steps tried
 
-	// Evaluations of each function.
+	// Funcs, Grads, Hessians and HessVecs count the evaluations of each function.
 	Funcs, Grads, Hessians, HessVecs int
 }
 
-// ErrNotFinite is wrapped by the error that Minimize returns if f or its
-// gradient at the start, or the Hessian at any location, is infinite or NaN.
+// ErrNotFinite is the error that Minimize wraps if f or its gradient at the start,
+// or the Hessian at any location, is infinite or NaN.
 var ErrNotFinite = errors.New("trust: not finite")
 
 const (
@@ -92,13 +94,13 @@ const (
 	good   = 0.75 // share above which it may grow
 )
 
-// Minimize looks for a local minimum of p, starting at x0, which it does not
-// modify. A nil opts means the defaults. It panics with mat.ErrZeroLength if x0
-// is empty, and with a string if p lacks functions.
+// Minimize looks for a local minimum of p, starting at x0, which it does not modify.
+// A nil opts means the defaults. Minimize panics with mat.ErrZeroLength if x0 is
+// empty, and with a string if p lacks functions.
 //
-// It returns no result and an error if an option makes no sense. On any other
-// error, that of ctx among them, the result is that of the best location so far.
-// Where f is not finite away from the start, steps there are not taken.
+// If an option makes no sense, it returns an error and no result. On any other
+// error, such as that of ctx, the result is that of the best location so far. If f
+// is not finite at the end of a step, that step is not taken.
 func Minimize(ctx context.Context, p Problem, x0 []float64, opts *Options) (*Result, error) {
 	n := len(x0)
 	if n == 0 {
@@ -170,8 +172,8 @@ func Minimize(ctx context.Context, p Problem, x0 []float64, opts *Options) (*Res
 		f := p.Func(trial)
 		r.Funcs++
 
-		// Below the rounding of f its difference says nothing: the model is
-		// believed then, as long as f does not rise.
+		// A difference below the rounding of f says nothing. The model is then
+		// believed, as long as f does not rise.
 		share := (r.F - f) / promised
 		if promised <= 4*eps*math.Abs(r.F) && f <= r.F {
 			share = 1
@@ -209,7 +211,7 @@ func Minimize(ctx context.Context, p Problem, x0 []float64, opts *Options) (*Res
 
 const eps = 0x1p-52
 
-// fill sets defaults, or returns an error that says what makes no sense.
+// fill sets defaults. It returns an error if an option makes no sense.
 func (o *Options) fill() error {
 	switch {
 	case !(o.Radius >= 0):
@@ -243,11 +245,11 @@ func (o *Options) fill() error {
 
 // A model is the quadratic model at a location.
 type model interface {
-	// at makes it that of the location in r.
+	// at makes it the model at the location in r.
 	at(p Problem, r *Result) error
 
-	// step stores a step no longer than the radius in s, and returns by how
-	// much it decreases the model. When ctx is done, any step will do.
+	// step stores a step no longer than the radius in s, and returns by how much it
+	// decreases the model. When ctx is done, any step will do.
 	step(ctx context.Context, s []float64, radius float64, p Problem, r *Result) (float64, error)
 }
 

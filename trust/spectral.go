@@ -11,18 +11,19 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// spectral finds the minimiser of the model itself. With H = Q·diag(λ)·Qᵀ and
-// a = Qᵀg, it is s = -Q·y for
+// spectral finds the exact minimiser of the model. With H = Q·diag(λ)·Qᵀ and a =
+// Qᵀg, it is s = -Q·y for
 //
 //	y_i = a_i/(λ_i + μ),  μ >= max(0, -λ_min),  ‖y‖ <= Δ,  μ·(Δ - ‖y‖) = 0.
 //
 // If the minimum with μ = 0 is not in the region, μ is the root of the secular
-// equation 1/‖y(μ)‖ = 1/Δ, which is nearly linear and concave in μ, so Newton's
-// method from below the root converges in a few steps. The unknown is the
-// distance t = μ + λ_min, with λ_i + μ = (λ_i - λ_min) + t: where g has next to
-// no part along the eigenvector of a negative λ_min, t is smaller than the
-// rounding of μ. In the hard case it has none at all, and ‖y‖ may stay below Δ
-// for all t > 0; the rest of the length then goes along that eigenvector.
+// equation 1/‖y(μ)‖ = 1/Δ. The equation is nearly linear and concave in μ, so
+// Newton's method from below the root converges in a few steps.
+//
+// The unknown is the distance t = μ + λ_min, with λ_i + μ = (λ_i - λ_min) + t. If g
+// has almost no part along the eigenvector of a negative λ_min, t is smaller than
+// the rounding of μ. In the hard case g has no such part at all, and ‖y‖ may stay
+// below Δ for all t > 0. The rest of the length then goes along that eigenvector.
 type spectral struct {
 	hess   *mat.SymDense
 	eigen  mat.EigenSym
@@ -53,8 +54,9 @@ func (m *spectral) at(p Problem, r *Result) error {
 	m.eigen.Values(m.lambda)
 	m.multiply(blas.Trans, m.a, r.Gradient)
 
-	// Eigenvalues within the rounding of H have no sign. As small positive
-	// ones they do not draw steps into directions in which f is constant.
+	// The sign of an eigenvalue within the rounding of H is unknown. Such
+	// eigenvalues become small positive ones. They then do not draw steps into
+	// directions in which f is constant.
 	top := math.Max(math.Abs(m.lambda[0]), math.Abs(m.lambda[n-1]))
 	noise := 4 * eps * float64(n) * top
 	for i, l := range m.lambda {
@@ -70,9 +72,9 @@ func (m *spectral) multiply(t blas.Transpose, dst, x []float64) {
 	blas64.Gemv(t, 1, m.q.RawMatrix(), blas64.Vector{N: len(x), Data: x, Inc: 1}, 0, blas64.Vector{N: len(dst), Data: dst, Inc: 1})
 }
 
-// solve stores y for a t, and returns its norm and Σ (y_i/‖y‖)²/(λ_i + μ), minus
-// the derivative of the norm by t in units of the norm. Where λ_i + μ is 0, so is
-// y_i.
+// solve stores y for a t. It returns the norm of y and Σ (y_i/‖y‖)²/(λ_i + μ), which
+// is minus the derivative of the norm by t, relative to the norm. If λ_i + μ is 0,
+// so is y_i.
 func (m *spectral) solve(t float64) (norm, slope float64) {
 	least := m.lambda[0]
 	for i, a := range m.a {
@@ -116,7 +118,7 @@ func (m *spectral) minimize(radius float64) {
 			return
 		}
 	}
-	// ‖y‖ >= |a_i|/(λ_i + μ), so this is no more than the root.
+	// ‖y‖ >= |a_i|/(λ_i + μ), so this t is not above the root.
 	for i, a := range m.a {
 		t = math.Max(t, math.Abs(a)/radius-(m.lambda[i]-least))
 	}

@@ -12,13 +12,14 @@ import (
 	"revnum/internal/outfile"
 )
 
-// Write writes v to the file at path, which then is whole or as it was before.
+// Write writes v to the file at path. Afterwards the file is either whole or as it
+// was before.
 func Write(path string, v any) error {
 	return outfile.Write(path, func(w io.Writer) error { return json.NewEncoder(w).Encode(v) })
 }
 
-// Read reads a value from the file at path. An error names the file, and the line
-// where it is no JSON; want says what the file should hold.
+// Read reads a value from the file at path. Its errors name the file, and the line
+// that is not JSON. want says what the file should hold.
 func Read[V any](path, want string) (*V, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {

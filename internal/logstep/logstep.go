@@ -1,41 +1,42 @@
-// Package logstep has what the kernels over logs share: how an output changes, and its
-// derivatives.
+// Package logstep makes the step that all kernels over logs share: it adds a number
+// to an output that is kept as its log, and computes the derivatives of that.
 //
 // The kernels Sum, Dot, MatMul and MulElem of package revlog, and LogMul of package
-// revsparse, compute in the semiring of logarithmic numbers: their operands are
-// logs, x ⊗ y = x + y is the product of the numbers and x ⊕ y = log(eˣ + eʸ) the sum. What
-// they add into an output z is a sum of products, s = t_1 ⊕ t_2 ⊕ ..., each t a sum of
-// inputs:
+// revsparse, compute in the semiring of logarithmic numbers. Their operands are
+// logs. The product of the numbers is x ⊗ y = x + y, and the sum is x ⊕ y = log(eˣ +
+// eʸ). A kernel adds a sum of products s = t_1 ⊕ t_2 ⊕ ... to an output z. Each t is
+// a sum of inputs:
 //
 //	Forward   z' = z ⊕ s
 //	Inverse   z  = z' ⊖ s = log(e^z' - e^s)
 //
-// In the logs that is a map in place, with the derivatives
+// In the logs this is a map in place, with the derivatives
 //
-//	∂z'/∂z = ω = e^(z-z'),   ∂z'/∂t_i = w_i = e^(t_i-z'),   ω + Σ w_i = 1:
+//	∂z'/∂z = ω = e^(z-z'),   ∂z'/∂t_i = w_i = e^(t_i-z'),   ω + Σ w_i = 1
 //
-// the share of each number in the sum, which for probabilities is the posterior
-// probability of its term. The w_i are computed as
+// They are the shares of the numbers in the sum. For probabilities, a share is the
+// posterior probability of its term. The w_i are computed as
 //
-//	w_i = v·e^(t_i-m),  v = e^(s-z')/Σ e^(t_i-m),  m = max t,
+//	w_i = v·e^(t_i-m),  v = e^(s-z')/Σ e^(t_i-m),  m = max t
 //
-// and s-z' is 0 where z is zero: the shares then sum to 1 however large the logs
-// and their rounding errors are. With σ = Σ w_i·ṫ_i,
+// and s-z' is 0 if z is zero. The shares then sum to 1, however large the logs and
+// their rounding errors are. With σ = Σ w_i·ṫ_i,
 //
 //	Tangent         ż' = ω·ż + σ
 //	Adjoint         z̄ = ω·z̄',  t̄_i += w_i·z̄'
 //	AdjointTangent  ġz = ω·(ġz' + z̄'·(ż - ż')),
 //	                ġt_i += w_i·(ġz' + z̄'·(ṫ_i - ż'))
 //
-// since ω̇ = ω·(ż - ż') and ẇ_i = w_i·(ṫ_i - ż').
+// because ω̇ = ω·(ż - ż') and ẇ_i = w_i·(ṫ_i - ż').
 //
-// A kernel works out s, calls Step for z, works out σ from what z' is, and
-// calls Tangent and Cotangent for the rest. In all of them back says that
-// the state is z' and becomes z, as in Inverse, Adjoint and AdjointTangent.
+// A kernel computes s, calls Step for z, computes σ from the z' that Step returns,
+// and calls Tangent and Cotangent for the rest. The argument back of these functions
+// says that the state is z' and becomes z, as in Inverse, Adjoint and
+// AdjointTangent.
 //
-// Where there is nothing to take a derivative of, at numbers that are zero,
-// the shares settle it: a term that is zero has the share 0, and so has z if it
-// is zero and s is not. If s is zero, z' is z and ω is 1.
+// The logs of zero have no derivatives, so the shares decide there. A term that is
+// zero has the share 0. z has the share 0 if it is zero and s is not. If s is zero,
+// z' is z and ω is 1.
 package logstep
 
 import (
@@ -46,7 +47,8 @@ import (
 	"revnum/ulog"
 )
 
-// Step changes z by s and returns what it is without and with s.
+// Step adds s to z, or subtracts it if back. It returns the number without and with
+// s.
 func Step[T cpu.Float](z *T, s T, back bool) (before, after T) {
 	number := func(x T) ulog.Float64 { return ulog.Float64{Log: float64(x)} }
 	if back {
@@ -61,10 +63,10 @@ func Step[T cpu.Float](z *T, s T, back bool) (before, after T) {
 	return before, after
 }
 
-// Steps is Step of several numbers: it stores z_i ⊕ s_i in z_i, or z_i ⊖ s_i. It uses d
-// and rest, which are as long.
+// Steps is like Step for several numbers: it stores z_i ⊕ s_i in z_i, or z_i ⊖ s_i.
+// It overwrites d and rest, which must have the length of z.
 //
-// It is within 2⁻⁵³·(|z'| + 3) forward, and 2⁻⁵³·(|z| + 3·e^(z'-z)) backward.
+// The error is within 2⁻⁵³·(|z'| + 3) forward, and 2⁻⁵³·(|z| + 3·e^(z'-z)) backward.
 func Steps(z, s, d, rest []float64, back bool) {
 	for i, x := range z {
 		d[i] = s[i] - x
@@ -73,8 +75,8 @@ func Steps(z, s, d, rest []float64, back bool) {
 		}
 	}
 	vec.Exp(d, d)
-	// For the u that 1+x is rounded to, log(1+x) is log u + (x-(u-1))/u but for what is
-	// far smaller.
+	// Let u be 1+x after rounding. Then log(1+x) is log u + (x-(u-1))/u, except for
+	// terms that are far smaller.
 	for i, x := range d {
 		if back {
 			x = -x
@@ -118,8 +120,8 @@ func Kept[T cpu.Float](before, after, s T) float64 {
 // IsZero reports whether x is the log of zero.
 func IsZero[T cpu.Float](x T) bool { return math.IsInf(float64(x), -1) }
 
-// Tangent changes ż, nil if it is not asked for, and returns what it is
-// without and with σ.
+// Tangent changes ż to ż', or back. It returns the tangents without and with σ. t is
+// nil if ż is not asked for.
 func Tangent[T cpu.Float](t *T, kept, sigma float64, back bool) (before, after float64) {
 	switch {
 	case t == nil:
@@ -141,9 +143,9 @@ func Tangent[T cpu.Float](t *T, kept, sigma float64, back bool) (before, after f
 	return before, after
 }
 
-// Cotangent changes z̄ and ġz, nil for zero, and returns what times the share
-// of a term is to be added to its cotangent, and, beside the tangent of the
-// term, to the tangent of that.
+// Cotangent changes z̄' to z̄ and ġz' to ġz. g and gt may be nil, for zero. A term of
+// the share w adds w·seed to its cotangent, and w·(dseed + seed·ṫ) to the tangent of
+// its cotangent.
 func Cotangent[T cpu.Float](g, gt *T, kept, before, after float64, back bool) (seed, dseed float64) {
 	var out, dout float64 // z̄' and ġz'
 	if g != nil {

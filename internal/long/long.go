@@ -6,6 +6,6 @@ import (
 	"testing"
 )
 
-// Tests reports whether tests that take long run in full: if REVNUM_LONG is set,
-// as .ci/run does, and not with -short.
+// Tests reports whether tests that take long run in full. They do if REVNUM_LONG is
+// set, as .ci/run sets it, unless -short is given.
 func Tests() bool { return os.Getenv("REVNUM_LONG") != "" && !testing.Short() }

@@ -1,6 +1,6 @@
-// Package objective has what the models that gonum minimises have in common:
-// the value of a kernel with a scalar output, its gradient and its Hessian times a
-// vector, as functions of one vector of variables. None of them allocates.
+// Package objective makes objectives for gonum's minimisers from kernels with a
+// scalar output. Given one vector of variables, it computes the value, the gradient,
+// and the product of the Hessian with a vector. None of its functions allocates.
 package objective
 
 import (
@@ -8,19 +8,21 @@ import (
 	"revnum/rev"
 )
 
-// A Model finds the operands of a kernel K in a vector. K returns no errors.
+// A Model finds the operands of a kernel K in a vector. The passes of K return no
+// errors.
 type Model[K any] interface {
-	// Kernel returns the kernel with its output at out and its variables at x, and
-	// panics with mat.ErrShape if x has not as many elements.
+	// Kernel returns the kernel with its output at out and its variables at x. It
+	// panics with mat.ErrShape if x has another number of elements.
 	Kernel(x []float64, out *float64) K
 
-	// View returns derivatives: that of the output at out, those of the variables
-	// at x, and no others. It panics as Kernel does, but for a nil x.
+	// View returns a kernel of derivatives: the derivative of the output is at out,
+	// those of the variables are at x, and all others are absent. It panics as Kernel
+	// does, except that x may be nil.
 	View(x []float64, out *float64) K
 }
 
-// scalars are an output and its cotangent, which would otherwise be allocated
-// at every call.
+// scalars are an output and its cotangent. They are kept together so that no call
+// allocates them.
 type scalars struct{ out, cot float64 }
 
 // Value returns the output at x.

@@ -2,28 +2,30 @@ package ordering
 
 import "slices"
 
-// MinimumDegree returns an order of elimination that keeps fill low: the nodes in the
-// order in which they are eliminated, and for each about the weight of what it is coupled
-// to when it is, with its own. Node i weighs weights[i], or 1 if weights is nil.
-// It is coupled to the nodes of adj[i], which are sorted, without i, and symmetric, and to
-// all other members of the cliques that it is in, which are sorted too. For the columns of
-// a matrix A, whose cliques are its rows, that is an order for the factors of AᵀA, and so
-// for the LU factors of A with its rows in any order. Either of adj and cliques may be
-// nil.
+// MinimumDegree returns an order of elimination that keeps fill low. order lists the
+// nodes as they are eliminated. counts gives, for each of them, about the weight of
+// the nodes that it is coupled to when it is eliminated, plus its own.
 //
-// It is the approximate minimum degree of Amestoy, Davis and Duff. In the quotient graph
-// an eliminated node becomes an element, the clique of the nodes that it was coupled to;
-// the cliques that are given are elements from the beginning. A node has a list of nodes,
-// and one of elements, whose members it is coupled to as well; the elements of an
-// eliminated node are absorbed by the new one. The degree of node i after the elimination
-// of p is bounded by
+// Node i has the weight weights[i], or 1 if weights is nil. It is coupled to the
+// nodes of adj[i], which are sorted, without i, and symmetric. It is also coupled to
+// all other members of the cliques that it is in; their members are sorted too.
+// Either of adj and cliques may be nil. To order the columns of a matrix A, take its
+// rows for cliques. That gives an order for the factors of AᵀA, and so for the LU
+// factors of A with its rows in any order.
 //
-//	|A_i| + |L_p \ i| + Σ_e |L_e \ L_p|,
+// The method is the approximate minimum degree of Amestoy, Davis and Duff. In the
+// quotient graph an eliminated node becomes an element, which is the clique of the
+// nodes that it was coupled to. The given cliques are elements from the beginning. A
+// node has a list of nodes and a list of elements; it is coupled to the members of
+// these elements as well. The elements of an eliminated node are absorbed by the new
+// one. The degree of node i after the elimination of p is bounded by
 //
-// sizes taken as sums of weights, where the |L_e \ L_p| of all elements around p come from
-// one pass. Nodes coupled to the same nodes and elements are merged. The weight of an
-// element does not change: those of its members that are merged keep their weight, and
-// when one is eliminated the element is absorbed.
+//	|A_i| + |L_p \ i| + Σ_e |L_e \ L_p|
+//
+// where the sizes are sums of weights. One pass computes the |L_e \ L_p| of all
+// elements around p. Nodes that are coupled to the same nodes and elements are
+// merged. The weight of an element does not change: merged members keep their
+// weight, and when a member is eliminated the element is absorbed.
 func MinimumDegree(n int, weights []int, adj, cliques [][]int32) (order []int32, counts []int) {
 	g := newQuotient(n, weights, adj, cliques)
 	order, counts = make([]int32, 0, n), make([]int, 0, n)
@@ -39,8 +41,8 @@ func MinimumDegree(n int, weights []int, adj, cliques [][]int32) (order []int32,
 	return order, counts
 }
 
-// quotient is a quotient graph. The elements are the nodes that were eliminated, and n+c
-// for clique c. A node that has been merged into another or eliminated has weight 0; an
+// quotient is a quotient graph. Its elements are the eliminated nodes, and n+c for
+// clique c. A node that has been merged into another or eliminated has weight 0. An
 // element that has been absorbed has no members.
 type quotient struct {
 	left            int // weight of what is not eliminated
@@ -50,8 +52,8 @@ type quotient struct {
 	size            []int     // of elements: the weight of the members
 	merged          [][]int32 // nodes that were merged into a node
 
-	// Lists of the nodes of each degree, linked by next and before, and the least degree
-	// that may have any. -1 is the end.
+	// first holds the first node of each degree. next and before link the nodes of a
+	// degree, and -1 ends a list. No node has a lower degree than least.
 	first, next, before []int32
 	least               int
 
@@ -104,7 +106,7 @@ func newQuotient(n int, weights []int, adj, cliques [][]int32) *quotient {
 	}
 	storage := make([]int32, couplings)
 	for i := range n {
-		// Not so long that a list would grow into the next one.
+		// The capacity keeps a list from growing into the next one.
 		g.elements[i], storage = storage[:0:count[i]], storage[count[i]:]
 	}
 	for c, list := range g.members[n:] {
@@ -136,7 +138,7 @@ func (g *quotient) link(i int32) {
 	g.least = min(g.least, d)
 }
 
-// unlink removes node i from there.
+// unlink removes node i from the list of its degree.
 func (g *quotient) unlink(i int32) {
 	if g.next[i] >= 0 {
 		g.before[g.next[i]] = g.before[i]
@@ -158,7 +160,7 @@ func (g *quotient) pop() int32 {
 	return p
 }
 
-// appendMerged appends p and all that was merged into it.
+// appendMerged appends p and all nodes that were merged into it.
 func (g *quotient) appendMerged(order []int32, p int32) []int32 {
 	order = append(order, p)
 	for _, i := range g.merged[p] {
@@ -167,7 +169,8 @@ func (g *quotient) appendMerged(order []int32, p int32) []int32 {
 	return order
 }
 
-// gather adds those of list that are left, and were not met, to the clique.
+// gather adds to the clique the nodes of list that are not eliminated and not yet in
+// it.
 func (g *quotient) gather(list []int32) {
 	for _, i := range list {
 		if g.weight[i] > 0 && g.mark[i] != g.stamp {
@@ -177,8 +180,8 @@ func (g *quotient) gather(list []int32) {
 	}
 }
 
-// eliminate makes an element of p. It appends the nodes to order that go with
-// it because they are coupled to that element alone.
+// eliminate makes an element of p. It also eliminates the nodes that are coupled to
+// that element alone, and appends them to order.
 func (g *quotient) eliminate(order []int32, p int32) []int32 {
 	g.stamp++
 	g.left -= g.weight[p]
@@ -221,8 +224,8 @@ func (g *quotient) eliminate(order []int32, p int32) []int32 {
 	for _, i := range kept {
 		g.bucket[g.hash[i]] = -1
 		for j := g.chain[i]; j >= 0 && g.weight[i] > 0; j = g.chain[j] {
-			// Nodes are listed in ascending order and elements in the order in
-			// which they came to be, so that equal sets are equal lists.
+			// Nodes are listed in ascending order, and elements in the order
+			// of their creation, so equal sets are equal lists.
 			if g.weight[j] > 0 && slices.Equal(g.elements[i], g.elements[j]) && slices.Equal(g.nodes[i], g.nodes[j]) {
 				g.weight[j] += g.weight[i]
 				g.weight[i] = 0
@@ -244,8 +247,9 @@ func (g *quotient) eliminate(order []int32, p int32) []int32 {
 	return order
 }
 
-// trim takes out of the lists of node i what the new element p couples it to, and returns
-// the bound of its degree without that, and a hash of its lists.
+// trim removes from the lists of node i the couplings that the new element p
+// includes. It returns a bound of the degree of i without the members of p, and a
+// hash of its lists.
 func (g *quotient) trim(i, p int32) (degree, hash int) {
 	hash = int(p)
 	list := g.elements[i][:0]

@@ -1,11 +1,12 @@
 package ordering
 
-// Tree returns the elimination tree of n columns: the parent of a column is the first
-// later one that its elimination couples it to, -1 for a root. The function earlier
-// yields earlier columns that column k is coupled to, directly or through others.
+// Tree returns the elimination tree of n columns. The parent of a column is the
+// first later column that its elimination couples it to, or -1 for a root. The
+// function earlier yields earlier columns that column k is coupled to, directly or
+// through others.
 //
-// It is Liu's algorithm: walk from each earlier column to the root of its subtree, with
-// shortcuts.
+// The method is that of Liu: walk from each earlier column to the root of its
+// subtree, with shortcuts.
 func Tree(n int, earlier func(k int32, yield func(j int32))) []int32 {
 	parent, ancestor := make([]int32, n), make([]int32, n)
 	k := int32(0)
@@ -26,8 +27,8 @@ func Tree(n int, earlier func(k int32, yield func(j int32))) []int32 {
 	return parent
 }
 
-// Postorder returns the nodes of a forest in an order in which each subtree is a range,
-// its root at the end, and the children of a node stand as they did.
+// Postorder returns the nodes of a forest in postorder: each subtree is a range with
+// its root at the end. The children of a node keep their order.
 func Postorder(parent []int32) []int32 {
 	n := len(parent)
 	child, sibling := make([]int32, n), make([]int32, n) // the first child, the next sibling

@@ -1,4 +1,4 @@
-// Package outfile writes files that are either whole or not there at all: the
-// content goes to a temporary file in the same folder, which takes the file's
+// Package outfile writes files that are either complete or not there at all. It
+// writes the content to a temporary file in the same folder, and gives that file its
 // name when it is complete.
 package outfile

@@ -12,16 +12,16 @@ import (
 	"sync"
 )
 
-// unfinished holds the temporary files that exist now. Its mutex is held over
+// unfinished holds the temporary files that exist now. Its mutex is held during
 // every creation, rename and removal, so that Abort misses none.
 var unfinished struct {
 	sync.Mutex
 	paths map[string]bool
 }
 
-// Write makes the file at path hold what write writes to w. If write or the
-// system fails, the error names path, and the file is as it was before. A path
-// that names a device or a pipe is written to directly.
+// Write calls write and makes the output the content of the file at path. If write
+// or the system fails, the error names path, and the file is as it was before. If
+// path names a device or a pipe, Write writes to it directly.
 func Write(path string, write func(w io.Writer) error) error {
 	if err := writeFile(path, write); err != nil {
 		// The errors of package os name the temporary file.
@@ -106,7 +106,7 @@ func fill(f *os.File, write func(w io.Writer) error) (err error) {
 	return w.Flush()
 }
 
-// finish ends the life of the temporary file tmp by last.
+// finish calls last, which renames or removes the temporary file tmp.
 func finish(tmp string, last func(tmp string) error) error {
 	unfinished.Lock()
 	defer unfinished.Unlock()
@@ -114,8 +114,8 @@ func finish(tmp string, last func(tmp string) error) error {
 	return last(tmp)
 }
 
-// Abort removes all unfinished files and blocks every later Write. It is for a
-// process about to exit, such as one that was interrupted.
+// Abort removes all unfinished files and blocks every later Write. Call it in a
+// process that is about to exit, for example after an interrupt.
 func Abort() {
 	unfinished.Lock()
 	for tmp := range unfinished.paths {

@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 )
 
-// Task is work cut into blocks that write disjoint outputs. Block is called
-// once for each block, from any goroutine; worker is in [0, workers) and no two
-// calls run at the same time with the same worker, so it may index scratch.
+// Task is work cut into blocks that write disjoint outputs. Block is called once for
+// each block, from any goroutine. worker is in [0, workers). No two calls run at the
+// same time with the same worker, so worker may index scratch memory.
 type Task interface {
 	Block(worker, block int)
 }
@@ -16,10 +16,10 @@ type Task interface {
 // perProcessor is the largest number of workers for each processor.
 const perProcessor = 8
 
-// Workers returns the number of workers that a Workers field of w asks for: w,
-// but at most perProcessor times GOMAXPROCS, or GOMAXPROCS if w is 0. More
-// workers would only take memory, as each has a goroutine and scratch. It panics
-// if w is negative.
+// Workers returns the number of workers for a kernel whose field Workers is w. That
+// is w, but at most perProcessor times GOMAXPROCS, or GOMAXPROCS if w is 0. More
+// workers would only take memory, because each has a goroutine and scratch memory.
+// Workers panics if w is negative.
 func Workers(w int) int {
 	if w < 0 {
 		panic("parallel: negative number of workers")
@@ -35,20 +35,20 @@ func Workers(w int) int {
 }
 
 // Run runs the blocks 0, 1, ..., blocks-1 of t on at most the given number of
-// workers and returns when all are done. With one worker they run in the calling
-// goroutine, in this order; with more, the caller is worker 0, and each worker
-// begins with a share of its own, so that a block finds in the cache of its core
-// what it left there in the call before. Any number of goroutines may call Run,
-// and a block may call it too.
+// workers, and returns when all are done. With one worker the blocks run in the
+// calling goroutine, in this order. With more, the caller is worker 0, and each
+// worker begins with a share of its own. A block then finds in the cache of its core
+// what it left there in the call before. Any number of goroutines may call Run, and
+// a block may call it too.
 //
-// If blocks panic, the blocks behind them that have not started are left out, and
-// when the others have finished Run panics with the value that the first of them
-// in order panicked with: the same value as with one worker, where nothing is
-// recovered and the panic of the block goes on.
+// If a block panics, the blocks behind it that have not started do not run. When the
+// others have finished, Run panics with the value of the first block, in order, that
+// panicked. With one worker the value is the same: nothing is recovered, and the
+// panic of the block goes on.
 //
-// A block must not call runtime.Goexit (as testing.T.FailNow does). If one does, it
-// ends the calling goroutine with one worker, and the blocks behind it are left
-// out; with more workers Run panics.
+// A block must not call runtime.Goexit (as testing.T.FailNow does). If one does and
+// there is one worker, the calling goroutine ends, and the blocks behind it do not
+// run. With more workers Run panics.
 func Run(workers, blocks int, t Task) {
 	workers = min(workers, blocks)
 	if workers <= 1 {
@@ -82,10 +82,10 @@ type job struct {
 // A follower is a goroutine that works on one job at a time, as worker number
 // worker.
 //
-// Its state is nil while it is idle and looks for work, asleep while it waits
-// for a token, a job that it is asked to work on, and working while it does.
-// A caller that took it off the stack of idle followers asks it, and while the
-// state is still that caller's job may take that back.
+// Its state is nil while it is idle and looks for work, asleep while it waits for a
+// token, a job when it is asked to work on that job, and working while it works. A
+// caller takes a follower off the stack of idle followers and stores its job in the
+// state. While the state is still that job, the caller may take the request back.
 type follower struct {
 	state  atomic.Pointer[job]
 	wake   chan struct{} // gets one token for each step from asleep to a job
@@ -94,10 +94,10 @@ type follower struct {
 
 var asleep, working = new(job), new(job)
 
-// spins returns how often an idle follower or a waiting caller looks again before
-// it goes to sleep: some 50 µs, as waking up may take that long, and a kernel
-// that has forked once will likely fork again by then. With one processor to
-// run on there is nobody to wait for.
+// spins returns how often an idle follower or a waiting caller looks again before it
+// goes to sleep. That takes some 50 µs. Waking up may take as long, and a kernel
+// that has forked once will probably fork again in that time. With a single
+// processor there is nobody to wait for.
 func spins() int {
 	if runtime.GOMAXPROCS(0) == 1 {
 		return 1
@@ -105,8 +105,8 @@ func spins() int {
 	return 50000
 }
 
-// pause lets other goroutines run now and then, among which there may be the
-// one that is waited for.
+// pause lets other goroutines run now and then. The goroutine that is waited for may
+// be among them.
 func pause(i int) {
 	if i%1024 == 1023 {
 		runtime.Gosched()
@@ -120,9 +120,9 @@ var pool struct {
 	jobs      []*job
 }
 
-// fork returns a running job, with what followers there are. There are never
-// more followers than a single call has asked for: if other calls have them,
-// the caller does with fewer, which no block can tell.
+// fork returns a running job with the available followers. There are never more
+// followers than a single call has asked for. If other calls have them, the caller
+// works with fewer. No block can tell the difference.
 func fork(workers, blocks int, t Task) *job {
 	pool.Lock()
 	var j *job
@@ -162,8 +162,8 @@ func fork(workers, blocks int, t Task) *job {
 	return j
 }
 
-// join waits for the blocks in progress, gives the job back, and raises the
-// panic of a block.
+// join waits for the blocks in progress, gives the job back, and repeats the panic
+// of a block if there was one.
 func (j *job) join() {
 	left := int32(1)
 	for _, h := range j.followers {
@@ -193,7 +193,8 @@ func (j *job) join() {
 // share returns the first block of a worker's share.
 func (j *job) share(worker int) int64 { return int64(worker) * j.blocks / int64(j.workers) }
 
-// work runs the blocks of the worker's share, and then what is left of the others'.
+// work runs the blocks of the worker's share, and then the remaining blocks of the
+// other shares.
 func (j *job) work(worker int) {
 	b, inBlock := int64(0), false
 	defer func() {
@@ -233,7 +234,7 @@ func (h *follower) run() {
 	}
 }
 
-// await returns the next job of the follower, working on it.
+// await returns the next job of the follower. The state is then working.
 func (h *follower) await() *job {
 	for {
 		for i := range spins() {
@@ -257,8 +258,8 @@ func (h *follower) serve(j *job) {
 			pool.followers--
 			pool.Unlock()
 		} else {
-			// Idle before the caller can return, so that it finds the
-			// follower in its next call.
+			// The follower becomes idle before the caller can return, so
+			// that the next call finds it.
 			h.state.Store(nil)
 			h.rest()
 		}

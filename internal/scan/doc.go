@@ -1,3 +1,3 @@
-// Package scan reads files of numbers that are separated by white space, with
-// errors that say in which line what was expected.
+// Package scan reads files of numbers that are separated by white space. Its errors
+// give the line, and what was expected there.
 package scan

@@ -10,8 +10,8 @@ import (
 	"os"
 )
 
-// Open opens a file for reading, and returns how many bytes it has, -1 where that
-// is not known. Of a folder the error says what was expected.
+// Open opens a file for reading. It returns the number of bytes, or -1 if that is
+// not known. If path is a folder, the error says what was expected.
 func Open(path, expected string) (f *os.File, size int64, err error) {
 	if f, err = os.Open(path); err != nil {
 		return nil, 0, err
@@ -27,8 +27,8 @@ func Open(path, expected string) (f *os.File, size int64, err error) {
 	return f, -1, nil
 }
 
-// Uncompress returns a reader of what r holds, uncompressed if it begins as gzip
-// or bzip2 do. The error is that of the beginning of a gzip stream.
+// Uncompress returns a reader of r. It uncompresses r if r begins as gzip or bzip2
+// files do. The error is that of the beginning of a gzip stream.
 func Uncompress(r io.Reader) (*bufio.Reader, error) {
 	b := bufio.NewReaderSize(r, 1<<16)
 	switch start, _ := b.Peek(3); {

@@ -9,16 +9,16 @@ import (
 	"strconv"
 )
 
-// maxToken is the length of the longest number that is still read. The longest
+// maxToken is the length of the longest number that a Scanner reads. The longest
 // decimal expansion of a float64 that makes sense has some 770 digits.
 const maxToken = 4096
 
-// Mark is the byte-order mark that some editors put before a text in UTF-8, which
-// readers pass over, as a Scanner does.
+// Mark is the byte-order mark that some editors write in front of a text in UTF-8. A
+// Scanner and other readers skip it.
 var Mark = []byte("\xef\xbb\xbf")
 
-// A Scanner reads numbers and words separated by white space, and knows the
-// line that it is on. Its errors name the file and the line.
+// A Scanner reads numbers and words separated by white space. It knows the current
+// line. Its errors name the file and the line.
 type Scanner struct {
 	r        io.Reader
 	name     string
@@ -29,7 +29,7 @@ type Scanner struct {
 	readErr  error
 }
 
-// New returns a scanner of r, which errors call by that name.
+// New returns a scanner of r. name stands for r in errors.
 func New(r io.Reader, name string) *Scanner {
 	return &Scanner{r: r, name: name, buf: make([]byte, 1<<18), line: 1}
 }
@@ -45,8 +45,8 @@ func (s *Scanner) Errorf(format string, args ...any) error {
 	return fmt.Errorf("%s:%d: %w", s.name, s.line, fmt.Errorf(format, args...))
 }
 
-// fill moves what is left of the buffer to its front and reads more behind it.
-// It reports whether there is more.
+// fill moves the rest of the buffer to its front and reads more behind it. It
+// reports whether there is more.
 func (s *Scanner) fill() bool {
 	if s.readErr != nil {
 		return false
@@ -73,8 +73,8 @@ func isSpace(c byte) bool {
 	return c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == '\v' || c == '\f'
 }
 
-// token returns the next word, valid until the next call, io.EOF at the end of
-// the file.
+// token returns the next word, or io.EOF at the end of the file. The word is valid
+// until the next call.
 func (s *Scanner) token() ([]byte, error) {
 	if !s.begun {
 		s.begun = true
@@ -118,8 +118,8 @@ func (s *Scanner) token() ([]byte, error) {
 	return t, nil
 }
 
-// Expected returns the error for a token that is not what was expected, or for
-// the error err that came in its place.
+// Expected returns the error for a token that is not what was expected. If err is
+// not nil, there was no token, and err is the reason.
 func (s *Scanner) Expected(what string, token []byte, err error) error {
 	switch {
 	case errors.Is(err, io.EOF):
@@ -142,7 +142,7 @@ func (s *Scanner) Word(what string) ([]byte, error) {
 	return t, nil
 }
 
-// Int reads an integer from low to high.
+// Int reads an integer in the range from low to high.
 func (s *Scanner) Int(what string, low, high int) (int, error) {
 	t, err := s.token()
 	if err != nil {
@@ -168,7 +168,7 @@ func (s *Scanner) Float(what func() string) (float64, error) {
 	return v, nil
 }
 
-// End checks that nothing follows.
+// End returns an error if the file goes on.
 func (s *Scanner) End() error {
 	t, err := s.token()
 	if errors.Is(err, io.EOF) {

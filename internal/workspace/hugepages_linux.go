@@ -13,11 +13,12 @@ const (
 	collapse = 25      // MADV_COLLAPSE, since Linux 6.1
 )
 
-// adviseHuge asks for the n bytes at p to lie in huge pages, as far as whole ones go:
-// where they are met at random, most of the time may go into finding small pages, and
-// huge ones come into being faster too. Memory that was in use before has pages already,
-// which only a collapse makes huge at once. Both are hints: on failure all is as it was.
-// A collapse would not mind if huge pages were turned off.
+// adviseHuge asks the system to put the n bytes at p into huge pages, as far as
+// whole ones fit. A program that accesses large memory at random may spend most of
+// its time finding small pages, and huge pages are also created faster. Memory that
+// was in use before has pages already; only a collapse makes these huge at once.
+// Both are hints: if they fail, nothing changes. adviseHuge does nothing if huge
+// pages are turned off, because a collapse would not respect that.
 func adviseHuge(p unsafe.Pointer, n uintptr) {
 	skip := -uintptr(p) % hugePage
 	if n < skip+hugePage || !hugePages() {
@@ -34,5 +35,5 @@ var hugePages = sync.OnceValue(func() bool {
 	return err == nil && turnedOn(string(setting))
 })
 
-// turnedOn reports whether another choice than never is in brackets.
+// turnedOn reports whether the choice in brackets is not never.
 func turnedOn(setting string) bool { return !strings.Contains(setting, "[never]") }

@@ -4,5 +4,5 @@ package workspace
 
 import "unsafe"
 
-// adviseHuge does nothing here.
+// adviseHuge does nothing on this system.
 func adviseHuge(unsafe.Pointer, uintptr) {}

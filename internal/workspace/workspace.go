@@ -1,6 +1,6 @@
-// Package workspace recycles the workspaces of kernels, so that a kernel value
-// can be a plain struct of operands and its methods still do not allocate after
-// the first call on a shape.
+// Package workspace recycles the workspaces of kernels. A kernel value can then be a
+// plain struct of operands, and its methods still do not allocate after the first
+// call on a shape.
 package workspace
 
 import (
@@ -20,15 +20,15 @@ func poolOf[W any]() *sync.Pool {
 	return p.(*sync.Pool)
 }
 
-// Get returns an idle workspace, in the state that it was Put in, or a new one,
-// which is zero.
+// Get returns an idle workspace as it was when it was Put, or a new one, which is
+// zero.
 func Get[W any]() *W { return poolOf[W]().Get().(*W) }
 
-// Put makes w idle. Before, w should drop what belongs to the caller.
+// Put makes w idle. Clear pointers to the caller's memory in w before.
 func Put[W any](w *W) { poolOf[W]().Put(w) }
 
-// Grow returns a slice of length n with undefined elements, in the storage of b
-// if that is large enough. Large ones lie in huge pages where the system has them.
+// Grow returns a slice of length n with undefined elements. It uses the storage of b
+// if that is large enough. Large slices lie in huge pages if the system has them.
 func Grow[E any](b []E, n int) []E {
 	if cap(b) < n {
 		b = make([]E, n)
@@ -37,7 +37,7 @@ func Grow[E any](b []E, n int) []E {
 	return b[:n]
 }
 
-// Zeros is Grow with all elements zero.
+// Zeros is like Grow, with all elements zero.
 func Zeros[E any](b []E, n int) []E {
 	b = Grow(b, n)
 	clear(b)

@@ -1,5 +1,5 @@
-// Package logtest computes logs of sums by other means, for tests of those that
-// kernels compute.
+// Package logtest computes logs of sums to high precision, for tests of the kernels
+// that compute them in floating point.
 package logtest
 
 import (
@@ -17,7 +17,7 @@ func Exact(x ...float64) *big.Float {
 }
 
 // Sum returns log Σ e^t_i for exact terms as m + rest, with the largest term m and
-// rest = log Σ e^(t_i-m). The error of rest, which is at most log n, is some 2⁻⁵².
+// rest = log Σ e^(t_i-m). rest is at most log n, and its error is some 2⁻⁵².
 func Sum(terms []*big.Float) (m *big.Float, rest float64) {
 	m = terms[0]
 	for _, t := range terms {
