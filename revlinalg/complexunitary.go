@@ -51,99 +51,45 @@ import (
 // Sources: Reck et al. (1994) and, with phases where they are here, Clements et
 // al., Optimal design for universal multiport interferometers (2016), eq. 1.
 type ComplexUnitary struct {
-	X           rev.General[complex128] `rev:"inout"`
-	Theta       rev.Vector[float64]     `rev:"in"`
-	Phi         rev.Vector[float64]     `rev:"in"`
-	Delta       rev.Vector[float64]     `rev:"in"` // phases of the result's rows
+	X           rev.General[complex128] `rev:"inout" shape:"n,c"`
+	Theta       rev.Vector[float64]     `rev:"in" shape:"n*(n-1)/2"`
+	Phi         rev.Vector[float64]     `rev:"in" shape:"n*(n-1)/2"`
+	Delta       rev.Vector[float64]     `rev:"in" shape:"n"` // phases of the result's rows
 	Rectangular bool                    // the order of Clements et al.
 	Workers     int                     // 0 means GOMAXPROCS
 }
 
 // NewComplexUnitary returns the kernel over gonum's types, sharing their storage.
-// It panics with mat.ErrShape unless theta and phi have N(N-1)/2 elements, and
-// delta N, for the N rows of x. A nil vector stands for no operand, or for one
-// without elements.
+// A nil vector is no operand, or one without elements.
 func NewComplexUnitary(x *mat.CDense, theta, phi, delta *mat.VecDense) ComplexUnitary {
-	k := ComplexUnitary{X: rev.ViewCDense(x)}
-	rotations := k.X.Rows * (k.X.Rows - 1) / 2
-	for _, v := range []struct {
-		to   *rev.Vector[float64]
-		from *mat.VecDense
-		n    int
-	}{{&k.Theta, theta, rotations}, {&k.Phi, phi, rotations}, {&k.Delta, delta, k.X.Rows}} {
-		if v.from == nil {
-			continue
-		}
-		*v.to = rev.ViewVec(v.from)
-		if v.to.N != v.n {
-			panic(mat.ErrShape)
-		}
-	}
-	return k
-}
-
-func (k ComplexUnitary) check() {
-	rev.Check(&k)
-	n := uint64(k.X.Rows)
-	if uint64(k.Theta.N) != n*(n-1)/2 || k.Phi.N != k.Theta.N || k.Delta.N != k.X.Rows {
-		panic(mat.ErrShape)
+	return ComplexUnitary{
+		X: rev.ViewCDense(x), Theta: rev.ViewVec(theta), Phi: rev.ViewVec(phi), Delta: rev.ViewVec(delta),
 	}
 }
 
 // Forward computes X <- U·X.
-func (k ComplexUnitary) Forward() {
-	k.check()
-	k.pass(unitaryForward, ComplexUnitary{}, ComplexUnitary{}, ComplexUnitary{})
-}
+func (k ComplexUnitary) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
 
 // Inverse computes X <- Uᴴ·X.
-func (k ComplexUnitary) Inverse() {
-	k.check()
-	k.pass(unitaryInverse, ComplexUnitary{}, ComplexUnitary{}, ComplexUnitary{})
-}
+func (k ComplexUnitary) Inverse() { _ = k.Run(rev.InversePass(&k)) }
 
 // Adjoint computes X <- Uᴴ·X, x̄ <- Uᴴ·x̄, and adds to θ̄, φ̄ and δ̄.
-func (k ComplexUnitary) Adjoint(g ComplexUnitary) {
-	k.check()
-	rev.CheckLike(&k, &g)
-	k.pass(unitaryAdjoint, g, ComplexUnitary{}, ComplexUnitary{})
-}
-
-// InverseAdjoint undoes Adjoint.
-func (k ComplexUnitary) InverseAdjoint(g ComplexUnitary) {
-	k.check()
-	rev.CheckLike(&k, &g)
-	k.pass(unitaryInverseAdjoint, g, ComplexUnitary{}, ComplexUnitary{})
-}
+func (k ComplexUnitary) Adjoint(g ComplexUnitary) { _ = k.Run(rev.AdjointPass(&k, &g)) }
 
 // Tangent computes X <- U·X and ẋ <- U·ẋ + U̇·X.
-func (k ComplexUnitary) Tangent(t ComplexUnitary) {
-	k.check()
-	rev.CheckLike(&k, &t)
-	k.pass(unitaryTangent, ComplexUnitary{}, t, ComplexUnitary{})
-}
+func (k ComplexUnitary) Tangent(t ComplexUnitary) { _ = k.Run(rev.TangentPass(&k, &t)) }
 
-// InverseTangent undoes Tangent.
-func (k ComplexUnitary) InverseTangent(t ComplexUnitary) {
-	k.check()
-	rev.CheckLike(&k, &t)
-	k.pass(unitaryInverseTangent, ComplexUnitary{}, t, ComplexUnitary{})
-}
-
-// AdjointTangent computes what Adjoint and InverseTangent do, and in gt the
-// tangents of the cotangents, which want all operands of g and t: what would
-// come of one that is nil is left out.
+// AdjointTangent computes what Adjoint does, undoes Tangent, and computes in gt
+// the tangents of the cotangents. If an operand of g or t is nil, what would come of
+// it is left out.
 func (k ComplexUnitary) AdjointTangent(g, t, gt ComplexUnitary) {
-	k.check()
-	rev.CheckLike(&k, &g, &t, &gt)
-	k.pass(unitaryAdjointTangent, g, t, gt)
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// InverseAdjointTangent undoes AdjointTangent.
-func (k ComplexUnitary) InverseAdjointTangent(g, t, gt ComplexUnitary) {
-	k.check()
-	rev.CheckLike(&k, &g, &t, &gt)
-	k.pass(unitaryInverseAdjointTangent, g, t, gt)
+// Run implements rev.Kernel. It returns no error.
+func (k ComplexUnitary) Run(p rev.Pass[ComplexUnitary]) error {
+	k.pass(unitaryMethodOf(p.Back, p.Adjoint, p.Tangent), p.G, p.T, p.GT)
+	return nil
 }
 
 // asReal returns the rotations of k without their phases: those of a real matrix

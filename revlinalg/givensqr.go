@@ -65,7 +65,7 @@ import (
 // Source: Golub and Van Loan, Matrix Computations, 4th ed., 5.2.5 (Givens QR) and
 // 5.1.11 (a rotation kept in place of its zero).
 type GivensQR[T rev.Float] struct {
-	A rev.General[T] `rev:"inout"`
+	A rev.General[T] `rev:"inout" shape:"m,n"`
 }
 
 // NewGivensQR returns the kernel over a gonum matrix, sharing its storage.
@@ -74,59 +74,27 @@ func NewGivensQR(a *mat.Dense) GivensQR[float64] {
 }
 
 // Forward computes R and the angles.
-func (k GivensQR[T]) Forward() {
-	rev.Check(&k)
-	k.pass(false, GivensQR[T]{}, GivensQR[T]{}, GivensQR[T]{})
-}
+func (k GivensQR[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
 
 // Inverse computes A.
-func (k GivensQR[T]) Inverse() {
-	rev.Check(&k)
-	k.pass(true, GivensQR[T]{}, GivensQR[T]{}, GivensQR[T]{})
-}
+func (k GivensQR[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
 
 // Adjoint computes A and its cotangent, from that of R and the angles.
-func (k GivensQR[T]) Adjoint(g GivensQR[T]) {
-	rev.Check(&k)
-	rev.CheckLike(&k, &g)
-	k.pass(true, g, GivensQR[T]{}, GivensQR[T]{})
-}
-
-// InverseAdjoint undoes Adjoint.
-func (k GivensQR[T]) InverseAdjoint(g GivensQR[T]) {
-	rev.Check(&k)
-	rev.CheckLike(&k, &g)
-	k.pass(false, g, GivensQR[T]{}, GivensQR[T]{})
-}
+func (k GivensQR[T]) Adjoint(g GivensQR[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
 
 // Tangent computes R and the angles, and their tangents.
-func (k GivensQR[T]) Tangent(t GivensQR[T]) {
-	rev.Check(&k)
-	rev.CheckLike(&k, &t)
-	k.pass(false, GivensQR[T]{}, t, GivensQR[T]{})
-}
+func (k GivensQR[T]) Tangent(t GivensQR[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 
-// InverseTangent undoes Tangent.
-func (k GivensQR[T]) InverseTangent(t GivensQR[T]) {
-	rev.Check(&k)
-	rev.CheckLike(&k, &t)
-	k.pass(true, GivensQR[T]{}, t, GivensQR[T]{})
-}
-
-// AdjointTangent computes what Adjoint and InverseTangent do, and in gt the
-// tangents of the cotangents, which want both g and t: what would come of one
-// that is nil is left out.
+// AdjointTangent computes what Adjoint does, undoes Tangent, and computes in gt
+// the tangents of the cotangents. If g or t is nil, what would come of it is left out.
 func (k GivensQR[T]) AdjointTangent(g, t, gt GivensQR[T]) {
-	rev.Check(&k)
-	rev.CheckLike(&k, &g, &t, &gt)
-	k.pass(true, g, t, gt)
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// InverseAdjointTangent undoes AdjointTangent.
-func (k GivensQR[T]) InverseAdjointTangent(g, t, gt GivensQR[T]) {
-	rev.Check(&k)
-	rev.CheckLike(&k, &g, &t, &gt)
-	k.pass(false, g, t, gt)
+// Run implements rev.Kernel. It returns no error.
+func (k GivensQR[T]) Run(p rev.Pass[GivensQR[T]]) error {
+	k.pass(p.Back, p.G, p.T, p.GT)
+	return nil
 }
 
 // A givensPass is a method at work, on a column at a time: the panel has one

@@ -35,57 +35,42 @@ import (
 // Workers share parts of long vectors in floating point, but for what AdjointTangent
 // adds to gradients and their tangents. The bits do not depend on their number.
 type Softmax[T rev.Real] struct {
-	Y       rev.Vector[T] `rev:"acc"`
-	X       rev.Vector[T] `rev:"in"`
+	Y       rev.Vector[T] `rev:"acc" shape:"n"`
+	X       rev.Vector[T] `rev:"in" shape:"n"`
 	Workers int           // 0 means GOMAXPROCS
 }
 
-// NewSoftmax returns the kernel over gonum vectors, sharing their storage. It
-// panics with mat.ErrShape if they differ in length.
+// NewSoftmax returns the kernel over gonum vectors, sharing their storage.
 func NewSoftmax(y, x *mat.VecDense) Softmax[float64] {
-	k := Softmax[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
-	k.checkShape()
-	return k
-}
-
-func (k *Softmax[T]) checkShape() {
-	if k.Y.Data == nil {
-		k.Y.N = k.X.N // that of its cotangent
-	}
-	if k.Y.N != k.X.N {
-		panic(mat.ErrShape)
-	}
-}
-
-func (k *Softmax[T]) check() {
-	rev.Check(k)
-	k.checkShape()
+	return Softmax[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
 }
 
 // Forward computes Y += p.
-func (k Softmax[T]) Forward() {
-	k.check()
-	k.add(1)
-}
+func (k Softmax[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
 
 // Inverse computes Y -= p.
-func (k Softmax[T]) Inverse() {
-	k.check()
-	k.add(-1)
-}
+func (k Softmax[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
 
 // Adjoint computes Y -= p and x̄_i += p_i·(ȳ_i - d).
-func (k Softmax[T]) Adjoint(g Softmax[T]) {
-	k.check()
-	rev.CheckLike(&k, &g)
-	k.add(-1, centered[T]{g.X, g.Y, 1})
-}
+func (k Softmax[T]) Adjoint(g Softmax[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
 
 // Tangent computes Y += p and ẏ_i += p_i·(ẋ_i - r).
-func (k Softmax[T]) Tangent(t Softmax[T]) {
-	k.check()
-	rev.CheckLike(&k, &t)
-	k.add(1, centered[T]{t.Y, t.X, 1})
+func (k Softmax[T]) Tangent(t Softmax[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, ẏ_i -= p_i·(ẋ_i - r), and the
+// tangent of the gradient in gt.
+func (k Softmax[T]) AdjointTangent(g, t, gt Softmax[T]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k Softmax[T]) Run(p rev.Pass[Softmax[T]]) error {
+	g, t, gt, sign := &p.G, &p.T, &p.GT, T(p.Sign())
+	k.add(sign, centered[T]{t.Y, t.X, sign}, centered[T]{g.X, g.Y, 1})
+	if gt.X.Data != nil && (gt.Y.Data != nil || g.Y.Data != nil && t.X.Data != nil) {
+		k.addGradientTangent(g, t, gt)
+	}
+	return nil
 }
 
 // A centered is sign·p_i·(from_i - Σ p_j·from_j), which is added to elements of to, or
@@ -138,15 +123,8 @@ func (k *Softmax[T]) add(sign T, others ...centered[T]) {
 	}
 }
 
-// AdjointTangent computes what Adjoint does, ẏ_i -= p_i·(ẋ_i - r), and the
-// tangent of the gradient in gt.
-func (k Softmax[T]) AdjointTangent(g, t, gt Softmax[T]) {
-	k.check()
-	rev.CheckLike(&k, &g, &t, &gt)
-	k.add(-1, centered[T]{t.Y, t.X, -1}, centered[T]{g.X, g.Y, 1})
-	if gt.X.Data == nil {
-		return
-	}
+// addGradientTangent adds to the tangent of x̄.
+func (k *Softmax[T]) addGradientTangent(g, t, gt *Softmax[T]) {
 	var buffer [softmaxPiece]T
 	w := newSoftmax(k.X, buffer[:])
 	var d, r, e T

@@ -109,31 +109,21 @@ import (
 // the wavefront of Van Zee, van de Geijn and Quintana-Ortí, Restructuring the
 // tridiagonal and bidiagonal QR algorithms for performance (2014).
 type Unitary[T rev.Real] struct {
-	X           rev.General[T] `rev:"inout"`
-	Theta       rev.Vector[T]  `rev:"in"`
+	X           rev.General[T] `rev:"inout" shape:"n,c"`
+	Theta       rev.Vector[T]  `rev:"in" shape:"n*(n-1)/2"`
 	Rectangular bool           // the order of Clements et al.
 	Workers     int            // 0 means GOMAXPROCS
 }
 
-// NewUnitary returns the kernel over gonum's types, sharing their storage. It
-// panics with mat.ErrShape unless theta has N(N-1)/2 elements for the N rows of
-// x. A nil theta stands for no operand, or for the angles of a single row.
+// NewUnitary returns the kernel over gonum's types, sharing their storage. A nil
+// theta is no operand, or the angles of a single row.
 func NewUnitary(x *mat.Dense, theta *mat.VecDense) Unitary[float64] {
-	return newUnitary(rev.ViewDense(x), theta)
+	return Unitary[float64]{X: rev.ViewDense(x), Theta: rev.ViewVec(theta)}
 }
 
 // NewUnitaryVec is NewUnitary for a vector, a matrix of one column.
 func NewUnitaryVec(x, theta *mat.VecDense) Unitary[float64] {
-	return newUnitary(asColumn(rev.ViewVec(x)), theta)
-}
-
-func newUnitary(x rev.General[float64], theta *mat.VecDense) Unitary[float64] {
-	k := Unitary[float64]{X: x}
-	if theta != nil {
-		k.Theta = rev.ViewVec(theta)
-		k.checkShape()
-	}
-	return k
+	return Unitary[float64]{X: asColumn(rev.ViewVec(x)), Theta: rev.ViewVec(theta)}
 }
 
 // asColumn returns x as a matrix of one column, sharing its storage.
@@ -141,98 +131,67 @@ func asColumn[T any](x rev.Vector[T]) rev.General[T] {
 	return rev.General[T]{Rows: x.N, Cols: 1, Data: x.Data, Stride: x.Inc}
 }
 
-func (k Unitary[T]) check() {
-	rev.Check(&k)
-	k.checkShape()
-}
-
-func (k Unitary[T]) checkShape() {
-	n := uint64(k.X.Rows)
-	if uint64(k.Theta.N) != n*(n-1)/2 {
-		panic(mat.ErrShape)
-	}
-}
-
 // Forward computes X <- U(θ)·X.
-func (k Unitary[T]) Forward() {
-	k.check()
-	k.pass(unitaryForward, Unitary[T]{}, Unitary[T]{}, Unitary[T]{})
-}
+func (k Unitary[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
 
 // Inverse computes X <- U(θ)ᵀ·X.
-func (k Unitary[T]) Inverse() {
-	k.check()
-	k.pass(unitaryInverse, Unitary[T]{}, Unitary[T]{}, Unitary[T]{})
-}
+func (k Unitary[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
 
 // Adjoint computes X <- U(θ)ᵀ·X, x̄ <- U(θ)ᵀ·x̄, and adds to θ̄.
-func (k Unitary[T]) Adjoint(g Unitary[T]) {
-	k.check()
-	rev.CheckLike(&k, &g)
-	k.pass(unitaryAdjoint, g, Unitary[T]{}, Unitary[T]{})
-}
-
-// InverseAdjoint computes X <- U(θ)·X, x̄ <- U(θ)·x̄, and subtracts from θ̄ what
-// Adjoint adds.
-func (k Unitary[T]) InverseAdjoint(g Unitary[T]) {
-	k.check()
-	rev.CheckLike(&k, &g)
-	k.pass(unitaryInverseAdjoint, g, Unitary[T]{}, Unitary[T]{})
-}
+func (k Unitary[T]) Adjoint(g Unitary[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
 
 // Tangent computes X <- U(θ)·X and ẋ <- U(θ)·ẋ + Σ_k θ̇_k·(∂U/∂θ_k)·X.
-func (k Unitary[T]) Tangent(t Unitary[T]) {
-	k.check()
-	rev.CheckLike(&k, &t)
-	k.pass(unitaryTangent, Unitary[T]{}, t, Unitary[T]{})
-}
+func (k Unitary[T]) Tangent(t Unitary[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 
-// InverseTangent undoes Tangent.
-func (k Unitary[T]) InverseTangent(t Unitary[T]) {
-	k.check()
-	rev.CheckLike(&k, &t)
-	k.pass(unitaryInverseTangent, Unitary[T]{}, t, Unitary[T]{})
-}
-
-// AdjointTangent computes what Adjoint and InverseTangent do, and in gt the
-// tangents of the cotangents, which want all operands of g and t: what would
-// come of one that is nil is left out.
+// AdjointTangent computes what Adjoint does, undoes Tangent, and computes in gt
+// the tangents of the cotangents. If an operand of g or t is nil, what would come of
+// it is left out.
 func (k Unitary[T]) AdjointTangent(g, t, gt Unitary[T]) {
-	k.check()
-	rev.CheckLike(&k, &g, &t, &gt)
-	k.pass(unitaryAdjointTangent, g, t, gt)
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// InverseAdjointTangent undoes AdjointTangent.
-func (k Unitary[T]) InverseAdjointTangent(g, t, gt Unitary[T]) {
-	k.check()
-	rev.CheckLike(&k, &g, &t, &gt)
-	k.pass(unitaryInverseAdjointTangent, g, t, gt)
+// Run implements rev.Kernel. It returns no error.
+func (k Unitary[T]) Run(p rev.Pass[Unitary[T]]) error {
+	k.pass(unitaryMethodOf(p.Back, p.Adjoint, p.Tangent), p.G, p.T, p.GT)
+	return nil
 }
 
 // A unitaryMethod is a method of Unitary that works on the columns.
 type unitaryMethod int
 
+// The even ones go ahead, the odd ones back: ^1 undoes a method.
 const (
 	unitaryForward unitaryMethod = iota
 	unitaryInverse
-	unitaryAdjoint
-	unitaryInverseAdjoint
 	unitaryTangent
 	unitaryInverseTangent
-	unitaryAdjointTangent
+	unitaryInverseAdjoint
+	unitaryAdjoint
 	unitaryInverseAdjointTangent
+	unitaryAdjointTangent
+	_
 	unitaryTangentsBack // AdjointTangent of a copy of X and its cotangent
 )
 
-// back reports whether the method goes from the last rotation to the first.
-func (m unitaryMethod) back() bool {
-	switch m {
-	case unitaryInverse, unitaryAdjoint, unitaryInverseTangent, unitaryAdjointTangent, unitaryTangentsBack:
-		return true
+// unitaryMethodOf returns the method that makes a pass.
+func unitaryMethodOf(back, adjoint, tangent bool) unitaryMethod {
+	ahead := unitaryForward
+	switch {
+	case adjoint && tangent:
+		ahead = unitaryInverseAdjointTangent
+	case adjoint:
+		ahead = unitaryInverseAdjoint
+	case tangent:
+		ahead = unitaryTangent
 	}
-	return false
+	if back {
+		return ahead ^ 1
+	}
+	return ahead
 }
+
+// back reports whether the method goes from the last rotation to the first.
+func (m unitaryMethod) back() bool { return m&1 != 0 }
 
 // inRuns reports whether vector code has runs of rotations for the method.
 func (m unitaryMethod) inRuns() bool {

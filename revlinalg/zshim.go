@@ -35,28 +35,6 @@ func (k Cholesky[T]) Run(p rev.Pass[Cholesky[T]]) error {
 	return nil
 }
 
-func (k ComplexUnitary) Run(p rev.Pass[ComplexUnitary]) error {
-	switch p.Legacy() {
-	case 0:
-		k.Forward()
-	case 1:
-		k.Inverse()
-	case 2:
-		k.Adjoint(p.G)
-	case 3:
-		k.Tangent(p.T)
-	case 4:
-		k.AdjointTangent(p.G, p.T, p.GT)
-	case 5:
-		k.InverseAdjoint(p.G)
-	case 6:
-		k.InverseTangent(p.T)
-	case 7:
-		k.InverseAdjointTangent(p.G, p.T, p.GT)
-	}
-	return nil
-}
-
 func (k Det[T]) Run(p rev.Pass[Det[T]]) error {
 	switch p.Legacy() {
 	case 0:
@@ -109,28 +87,6 @@ func (k DetMinors[T]) Run(p rev.Pass[DetMinors[T]]) error {
 		rev.Negate(&k, &p.T)
 		k.AdjointTangent(p.G, p.T, p.GT)
 		rev.Negate(&k, &p.T)
-	}
-	return nil
-}
-
-func (k GivensQR[T]) Run(p rev.Pass[GivensQR[T]]) error {
-	switch p.Legacy() {
-	case 0:
-		k.Forward()
-	case 1:
-		k.Inverse()
-	case 2:
-		k.Adjoint(p.G)
-	case 3:
-		k.Tangent(p.T)
-	case 4:
-		k.AdjointTangent(p.G, p.T, p.GT)
-	case 5:
-		k.InverseAdjoint(p.G)
-	case 6:
-		k.InverseTangent(p.T)
-	case 7:
-		k.InverseAdjointTangent(p.G, p.T, p.GT)
 	}
 	return nil
 }
@@ -287,34 +243,6 @@ func (k QR[T]) Run(p rev.Pass[QR[T]]) error {
 	return nil
 }
 
-func (k Softmax[T]) Run(p rev.Pass[Softmax[T]]) error {
-	switch p.Legacy() {
-	case 0:
-		k.Forward()
-	case 1:
-		k.Inverse()
-	case 2:
-		k.Adjoint(p.G)
-	case 3:
-		k.Tangent(p.T)
-	case 4:
-		k.AdjointTangent(p.G, p.T, p.GT)
-	case 5:
-		rev.Negate(&k)
-		k.Adjoint(p.G)
-		rev.Negate(&k)
-	case 6:
-		rev.Negate(&k, &p.T)
-		k.Tangent(p.T)
-		rev.Negate(&k, &p.T)
-	case 7:
-		rev.Negate(&k, &p.T)
-		k.AdjointTangent(p.G, p.T, p.GT)
-		rev.Negate(&k, &p.T)
-	}
-	return nil
-}
-
 func (k Solve[T]) Run(p rev.Pass[Solve[T]]) error {
 	switch p.Legacy() {
 	case 0:
@@ -435,28 +363,6 @@ func (k TriSolve[T]) Run(p rev.Pass[TriSolve[T]]) error {
 		err := k.AdjointTangent(p.G, p.T, p.GT)
 		rev.Negate(&k, &p.T)
 		return err
-	}
-	return nil
-}
-
-func (k Unitary[T]) Run(p rev.Pass[Unitary[T]]) error {
-	switch p.Legacy() {
-	case 0:
-		k.Forward()
-	case 1:
-		k.Inverse()
-	case 2:
-		k.Adjoint(p.G)
-	case 3:
-		k.Tangent(p.T)
-	case 4:
-		k.AdjointTangent(p.G, p.T, p.GT)
-	case 5:
-		k.InverseAdjoint(p.G)
-	case 6:
-		k.InverseTangent(p.T)
-	case 7:
-		k.InverseAdjointTangent(p.G, p.T, p.GT)
 	}
 	return nil
 }
