@@ -1,73 +1,62 @@
-// Package ba is bundle adjustment: cameras and points in space are improved
-// together until the points, seen by the cameras, fall where the images have
-// them.
+// Package ba is bundle adjustment. It improves cameras and points in space together,
+// until the cameras see each point where the images have it.
 //
-// It serves three needs, each by itself:
+// Use it in one of three ways:
 //
-//   - Solve improves a Problem by the method of Levenberg and Marquardt, with
-//     robust losses, and CameraCovariance tells how well cameras are known then.
+//   - Solve improves a Problem by the method of Levenberg and Marquardt, with robust
+//     losses. CameraCovariance then tells how accurately the cameras are known.
 //   - Model is the cost as a function of the parameters, with its derivatives, for
 //     other minimisers.
 //   - Snavely and Weighted are the reversible kernels of the reprojection errors,
 //     with their Jacobians, for programs of package rev.
 //
-// Problems come from files (Read and ReadFile: those of Bundle Adjustment in the
-// Large and of Bundler) or are drawn with a solution that is known (Generate), and
-// go to files (WriteFile, WriteBAL, and WritePLY for viewers).
+// Read and ReadFile read problems in the form of Bundle Adjustment in the Large and
+// of Bundler. Generate draws problems with a known solution. WriteFile, WriteBAL and
+// WritePLY (for viewers) write them.
 //
-// # The cameras
+// # Cameras
 //
-// A Problem has the camera model of "Bundle Adjustment in the Large" (Agarwal,
-// Snavely, Seitz and Szeliski, 2010), which is Bundler's: a camera has nine
-// parameters, an angle-axis vector r, a translation t, a focal length f and two
-// coefficients of radial distortion k1, k2. A point X falls at
+// A Problem has the camera model of Bundler and of "Bundle Adjustment in the Large"
+// (Agarwal, Snavely, Seitz and Szeliski, 2010). A camera has nine parameters: an
+// angle-axis vector r, a translation t, a focal length f and two coefficients of
+// radial distortion k1, k2. It sees a point X at
 //
 //	y = R·X + t,  p = -(y₁, y₂)/y₃,  s = ‖p‖²,  π = f·(1 + k1·s + k2·s²)·p
 //
-// where R is the rotation about r by ‖r‖ radians: the camera looks along its
-// negative third axis, and points in front of it have y₃ < 0. That of ADBench
-// (Weighted) looks along its positive third axis, has its centre C for a
-// parameter, so that y = R·(X - C) and p = (y₁, y₂)/y₃, and adds a principal
-// point (u0, v0) to π.
+// where R is the rotation about r by ‖r‖ radians. The camera looks along its
+// negative third axis, so points in front of it have y₃ < 0. [Snavely] gives the
+// derivatives.
 //
-// # Their derivatives
-//
-// With q = y - t (or q = y), d = 1 + k1·s + k2·s², and the matrix K of the
-// derivative of a rotation, ∂(R·X)/∂r·δ = (K·δ) × (R·X), the Jacobian J of π is
-// the product of
-//
-//	∂π/∂p = f·(d·I + 2·(k1 + 2·k2·s)·p·pᵀ)
-//	∂p/∂y = -(I, p)/y₃,    (I, -p)/y₃ for ADBench's
-//	∂y/∂r = -[q]ₓ·K,  ∂y/∂t = I,  ∂y/∂C = -R,  ∂y/∂X = R
-//
-// and beside it ∂π/∂f = d·p, ∂π/∂k1 = f·s·p, ∂π/∂k2 = f·s²·p and ∂π/∂(u0, v0) = I.
-// All is analytic in r, also at 0; at depth y₃ = 0 nothing is defined.
+// The camera of ADBench ([Weighted]) looks along its positive third axis. Its centre
+// C is a parameter, so y = R·(X - C) and p = (y₁, y₂)/y₃. It adds a principal point
+// (u0, v0) to π.
 //
 // # Rounding and range
 //
-// The rotation and K are computed once a camera, by power series for angles below 1
-// and without cancellation near 2π. Sums over observations are in their order.
+// The kernels compute the rotation once for each camera, by power series for angles
+// below 1 and without cancellation near 2π. Sums over observations are in their
+// order.
 //
-// In floating point a projection is within some tens of ε of its size and of f times
-// the size of the terms of y over y₃. Results are the same bits on all tiers of vector
-// code and for any number of workers; Inverse restores R up to the rounding of one sum
-// and one difference. Rotations of 10¹⁵⁰
-// radians and more give NaN, and a point at depth 0 gives infinities or NaN, as the
-// arithmetic has it; nothing panics.
+// In floating point the error of a projection is some tens of ε, times its size and
+// times f times the size of the terms of y over y₃. Results have the same bits on
+// all tiers of vector code and for any number of workers. Inverse restores R up to
+// the rounding of one sum and one difference. Rotations of 10¹⁵⁰ radians and more
+// give NaN. A point at depth 0 gives infinities or NaN, as the arithmetic has it;
+// nothing panics.
 //
 // In fixed point (Q43) Inverse and Adjoint restore R and Z bit for bit, whatever the
-// operands. The values mean something while parameters, y, p, residuals, and
+// operands. The values are meaningful only while parameters, y, p, residuals, and
 // derivatives and the products that they are made of stay below 2²⁰, and angles
-// below 1024; each product and quotient is rounded to 2⁻⁴³ ≈ 10⁻¹³, and so what is
-// left of a residual is good to some f·10⁻¹³·(1 + ‖X‖/|y₃|). At depth 0 quotients count
-// as 0. CheckRange returns an error where values mean nothing: call it before passes over
-// operands that may be that large. Workers is not used.
+// below 1024. Each product and quotient is rounded to 2⁻⁴³ ≈ 10⁻¹³. The error of a
+// residual is therefore some f·10⁻¹³·(1 + ‖X‖/|y₃|). Quotients at depth 0 count as
+// 0. If operands may be out of range, call CheckRange before the passes: it returns
+// an error where values are meaningless. Workers is not used.
 //
-// # Misuse and trouble
+// # Errors
 //
-// Methods of kernels panic where shapes do not fit or operands overlap, as
-// package rev says, and with mat.ErrRowAccess at an observation whose camera or
-// point is not there, when some of the others may have been done. Functions of
-// problems return errors: for what Validate finds, for options that make no sense,
+// Methods of kernels panic if shapes do not fit or operands overlap, as package rev
+// says. They panic with mat.ErrRowAccess at an observation whose camera or point
+// does not exist; some of the others may then have been done. Functions of problems
+// return errors: for problems that Validate rejects, for options that make no sense,
 // and for files, with the line and what was expected there.
 package ba

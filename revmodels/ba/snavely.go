@@ -27,7 +27,20 @@ const (
 //
 //	x̄ += Jᵀ·R̄,  Ṙ += J·ẋ,  ẋ̄ += Jᵀ·ġ + (∂J[ẋ])ᵀ·R̄
 //
-// where ġ is the tangent of R̄ (see the package comment for J).
+// where ġ is the tangent of R̄.
+//
+// # The Jacobian
+//
+// Let q = y - t (for Weighted q = y) and d = 1 + k1·s + k2·s². Let K be the matrix of
+// the derivative of a rotation, ∂(R·X)/∂r·δ = (K·δ) × (R·X). The Jacobian J of π is
+// the product of
+//
+//	∂π/∂p = f·(d·I + 2·(k1 + 2·k2·s)·p·pᵀ)
+//	∂p/∂y = -(I, p)/y₃,    (I, -p)/y₃ for Weighted
+//	∂y/∂r = -[q]ₓ·K,  ∂y/∂t = I,  ∂y/∂C = -R,  ∂y/∂X = R
+//
+// and beside it ∂π/∂f = d·p, ∂π/∂k1 = f·s·p, ∂π/∂k2 = f·s²·p and ∂π/∂(u0, v0) = I.
+// All is analytic in r, also at 0. At depth y₃ = 0 nothing is defined.
 type Snavely[T rev.Real] struct {
 	R        rev.Vector[T]  `rev:"acc" shape:"2*p"` // two residuals an observation
 	Cameras  rev.General[T] `rev:"in" shape:"n,9"`  // angle-axis r, translation t, f, k1, k2

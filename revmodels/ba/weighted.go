@@ -27,7 +27,7 @@ const (
 //
 //	x̄ += Jᵀ·(R̄, Z̄),  (Ṙ, Ż) += J·ẋ,  ẋ̄ += Jᵀ·ġ + (∂J[ẋ])ᵀ·(R̄, Z̄)
 //
-// where ġ is the tangent of (R̄, Z̄) (see the package comment for J).
+// where ġ is the tangent of (R̄, Z̄). [Snavely] gives the Jacobian of π.
 type Weighted[T rev.Real] struct {
 	R        rev.Vector[T]  `rev:"acc" shape:"2*p"` // two residuals an observation
 	Z        rev.Vector[T]  `rev:"acc" shape:"p"`   // one an observation, of the weight
