@@ -102,7 +102,7 @@ written.
 	flags.IntVar(&f.opts.MaxIter, "max-iter", 500, "largest number of iterations of a start")
 	flags.Float64Var(&f.opts.Tolerance, "tolerance", 1e-3, "gain of an iteration, for each point, at which a start ends")
 	flags.BoolVar(&f.opts.Polish, "polish", false, "take the best start on to its maximum")
-	flags.Float64Var(&f.opts.RegCovar, "reg-covar", 0, "about what is added to the diagonal of the covariances; 0 is 1e-6 of the least variance of a column, negative is nothing")
+	flags.Float64Var(&f.opts.RegCovar, "reg-covar", 0, "about what is added to the diagonal of the covariances; 0 is 1e-9 of the least variance of a column, negative is nothing")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the starts")
 	flags.StringVarP(&f.out, "out", "o", "", "`file` to write the mixture to, as JSON")
 	flags.StringVar(&f.plot, "plot", "", "`file` to draw points and components to ("+strings.Join(figure.Formats, ", ")+")")

@@ -9,7 +9,7 @@ least as good as scikit-learn's and how often it is better, by k-means and by a
 mixture with full covariances, and how many times longer scikit-learn takes. Both
 models are scored by the same lines of NumPy. An optimum is as good if its cost is not
 higher by more than 1e-9 of it, or its log-likelihood not lower by more than 1e-6 a
-point: both end when an iteration gains less than 1e-3 a point. Times are processor
+point. Times are processor
 time with one thread, so that other work on the machine counts little, and elapsed
 time with more; the least of the repetitions.
 """

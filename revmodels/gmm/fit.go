@@ -41,7 +41,7 @@ type Options struct {
 
 	// RegCovar keeps components from collapsing onto too few points: it is
 	// what is added to the diagonal of the covariance of a component with N/K
-	// points (less to that of one with more points). 0 means 1e-6 of the least
+	// points (less to that of one with more points). 0 means 1e-9 of the least
 	// variance of a column, of those that vary at all; a negative number means
 	// nothing. It is a Prior in fact, with M = 0 and γ² = RegCovar·N/K, so that
 	// every iteration raises the same objective, the log posterior.
@@ -304,7 +304,7 @@ func newFit(x mat.Matrix, k int, opts *Options) (*fit, error) {
 					reg = v
 				}
 			}
-			reg *= 1e-6
+			reg *= 1e-9
 		}
 		total := float64(n)
 		if opts.Weights != nil {

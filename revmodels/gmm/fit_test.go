@@ -241,7 +241,7 @@ func regCovar(x *mat.Dense) float64 {
 	for j := range d {
 		least = min(least, stat.PopVariance(mat.Col(nil, j, x), nil))
 	}
-	return 1e-6 * least
+	return 1e-9 * least
 }
 
 // TestLocal checks the local coordinates: gradient is the transpose of params,
