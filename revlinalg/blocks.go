@@ -176,10 +176,14 @@ func clearLower[T any](m rev.General[T]) {
 	}
 }
 
-// multiply computes c += sign·a·b with the given number of workers.
-func multiply[T rev.Float](workers int, c rev.General[T], sign int, a, b strided[T]) {
-	k := MatMul[T]{Workers: workers}
-	k.multiply(c, sign, a, b)
+// multiply computes c += sign·a·b with the given number of workers, or nothing if
+// one of them is nil.
+func multiply[T rev.Real](workers int, c rev.General[T], sign int, a, b strided[T]) {
+	w := workspace.Get[products[T]]()
+	w.workers = workers
+	w.add(c, sign, a, b)
+	w.run()
+	workspace.Put(w)
 }
 
 // gemm computes c += alpha·a·b.

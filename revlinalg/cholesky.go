@@ -1,7 +1,6 @@
 package revlinalg
 
 import (
-	"fmt"
 	"sync/atomic"
 
 	"gonum.org/v1/gonum/blas"
@@ -54,8 +53,8 @@ import (
 // Adjoint restore L as package revlinalg says. The bits do not depend on the
 // number of workers.
 //
-// If a pivot is zero or negative, all methods return a *NotPositiveDefiniteError and
-// write nothing. NaN is passed on.
+// If a pivot is zero or negative, all methods return a
+// *rev.NotPositiveDefiniteError and write nothing. NaN is passed on.
 //
 // There is no such kernel over fixed point: the derivatives are divided by
 // pivots, and leave the range where these are small.
@@ -64,29 +63,15 @@ import (
 // mode algorithmic differentiation (2008); Murray, Differentiation of the
 // Cholesky decomposition, arXiv 1602.07527.
 type Cholesky[T rev.Float] struct {
-	L       rev.General[T] `rev:"acc"`
-	A       rev.General[T] `rev:"in"`
+	L       rev.General[T] `rev:"acc" shape:"n,n"`
+	A       rev.General[T] `rev:"in" shape:"n,n"`
 	Workers int            // 0 means GOMAXPROCS
 }
 
-// NotPositiveDefiniteError is the error of kernels that need a positive definite
-// matrix and were given another.
-type NotPositiveDefiniteError struct {
-	Row   int     // the row, counted from 0, at which elimination ended
-	Pivot float64 // what was on the diagonal there: the square of a diagonal element of the factor
-}
-
-func (e *NotPositiveDefiniteError) Error() string {
-	return fmt.Sprintf("revlinalg: matrix not positive definite: pivot %d is %g", e.Row, e.Pivot)
-}
-
 // NewCholesky returns the kernel over gonum matrices, sharing their storage. It
-// panics with mat.ErrTriangle if l is not lower triangular, and with
-// mat.ErrShape if l and a differ in order.
+// panics with mat.ErrTriangle if l is not lower triangular.
 func NewCholesky(l *mat.TriDense, a *mat.SymDense) Cholesky[float64] {
-	k := Cholesky[float64]{L: viewTri(l, blas.Lower), A: viewSym(a)}
-	k.checkShape()
-	return k
+	return Cholesky[float64]{L: viewTri(l, blas.Lower), A: viewSym(a)}
 }
 
 // viewSym returns the storage of a, of which the upper triangle is used. That of nil
@@ -112,88 +97,43 @@ func viewTri(t *mat.TriDense, uplo blas.Uplo) rev.General[float64] {
 	return rev.General[float64]{Rows: r.N, Cols: r.N, Data: r.Data, Stride: r.Stride}
 }
 
-func (k *Cholesky[T]) checkShape() {
-	n := k.A.Rows
-	if k.L.Data == nil {
-		k.L.Rows, k.L.Cols = n, n // those of its cotangent
-	}
-	if k.A.Cols != n || k.L.Rows != n || k.L.Cols != n {
-		panic(mat.ErrShape)
-	}
-}
-
-func (k *Cholesky[T]) check() {
-	rev.Check(k)
-	k.checkShape()
-}
-
 // Forward computes L += chol(A).
-func (k Cholesky[T]) Forward() error { return k.accumulate(1) }
+func (k Cholesky[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
 
 // Inverse computes L -= chol(A).
-func (k Cholesky[T]) Inverse() error { return k.accumulate(-1) }
-
-func (k Cholesky[T]) accumulate(sign T) error {
-	k.check()
-	w := workspace.Get[choleskyWork[T]]()
-	defer workspace.Put(w)
-	if err := w.factor(k.Workers, k.A); err != nil {
-		return err
-	}
-	addLower(k.Workers, k.L, sign, w.u)
-	return nil
-}
+func (k Cholesky[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
 
 // Adjoint computes L -= chol(A) and adds to Ā.
-func (k Cholesky[T]) Adjoint(g Cholesky[T]) error {
-	k.check()
-	rev.CheckLike(&k, &g)
-	w := workspace.Get[choleskyWork[T]]()
-	defer workspace.Put(w)
-	if err := w.factor(k.Workers, k.A); err != nil {
-		return err
-	}
-	w.addGradient(k.Workers, g)
-	addLower(k.Workers, k.L, -1, w.u)
-	return nil
-}
+func (k Cholesky[T]) Adjoint(g Cholesky[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
 
 // Tangent computes L += chol(A) and adds to L̇.
-func (k Cholesky[T]) Tangent(t Cholesky[T]) error {
-	k.check()
-	rev.CheckLike(&k, &t)
-	w := workspace.Get[choleskyWork[T]]()
-	defer workspace.Put(w)
-	if err := w.factor(k.Workers, k.A); err != nil {
-		return err
-	}
-	if t.L.Data != nil && t.A.Data != nil {
-		w.tangent(k.Workers, t.A)
-		addLower(k.Workers, t.L, 1, w.du)
-	}
-	addLower(k.Workers, k.L, 1, w.u)
-	return nil
-}
+func (k Cholesky[T]) Tangent(t Cholesky[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
 
 // AdjointTangent computes what Adjoint does, subtracts from L̇, and adds the
 // tangents of the gradient to gt.
 func (k Cholesky[T]) AdjointTangent(g, t, gt Cholesky[T]) error {
-	k.check()
-	rev.CheckLike(&k, &g, &t, &gt)
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel.
+func (k Cholesky[T]) Run(p rev.Pass[Cholesky[T]]) error {
 	w := workspace.Get[choleskyWork[T]]()
 	defer workspace.Put(w)
 	if err := w.factor(k.Workers, k.A); err != nil {
 		return err
 	}
-	w.tangent(k.Workers, t.A)
-	if t.A.Data != nil {
-		addLower(k.Workers, t.L, -1, w.du)
+	sign := T(p.Sign())
+	if p.T.A.Data != nil && p.T.L.Data != nil || p.GT.A.Data != nil {
+		w.tangent(k.Workers, p.T.A)
+		if p.T.A.Data != nil {
+			addLower(k.Workers, p.T.L, sign, w.du)
+		}
 	}
-	if gt.A.Data != nil {
-		w.gradientTangent(k.Workers, g.L, gt)
+	if p.GT.A.Data != nil {
+		w.gradientTangent(k.Workers, p.G.L, p.GT)
 	}
-	w.addGradient(k.Workers, g)
-	addLower(k.Workers, k.L, -1, w.u)
+	w.addGradient(k.Workers, p.G)
+	addLower(k.Workers, k.L, sign, w.u)
 	return nil
 }
 
@@ -380,7 +320,7 @@ func factorUpper[T rev.Float](u rev.General[T], first int) error {
 		for i := range rows.Rows {
 			row := rows.Row(i)[:rows.Rows]
 			if row[i] <= 0 {
-				return &NotPositiveDefiniteError{first + lo + i, float64(row[i])}
+				return &rev.NotPositiveDefiniteError{Row: first + lo + i, Value: float64(row[i])}
 			}
 			row[i] = sqrt(row[i])
 			divideRow(row[i+1:], row[i])

@@ -116,15 +116,15 @@ func TestCholeskyResidual(t *testing.T) {
 func TestCholeskyNotDefinite(t *testing.T) {
 	a := rev.NewGeneral(3, 3, []float64{4, 2, 0, 2, 1, 0, 0, 0, 1})
 	err := Cholesky[float64]{L: rev.NewGeneral[float64](3, 3, nil), A: a}.Forward()
-	var e *NotPositiveDefiniteError
-	if !errors.As(err, &e) || e.Row != 1 || e.Pivot != 0 {
+	var e *rev.NotPositiveDefiniteError
+	if !errors.As(err, &e) || e.Row != 1 || e.Value != 0 {
 		t.Errorf("got %v, want pivot 1 to be 0", err)
 	}
 	// Far down in a matrix of several blocks.
 	b := definite[float64](rand.New(rand.NewPCG(20, 2)), 100)
 	b.Row(77)[77] = -3
 	err = Cholesky[float64]{A: b}.Forward()
-	if !errors.As(err, &e) || e.Row != 77 || !(e.Pivot < -3) {
+	if !errors.As(err, &e) || e.Row != 77 || !(e.Value < -3) {
 		t.Errorf("got %v, want pivot 77 below -3", err)
 	}
 }

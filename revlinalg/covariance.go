@@ -99,8 +99,7 @@ func centred[T rev.Real](buf *[]T, x rev.General[T]) rev.General[T] {
 
 // addProduct computes C += A·B, or Aᵀ·B.
 func (k *Covariance[T]) addProduct(c, a, b rev.General[T], transA bool) {
-	m := MatMul[T]{Workers: k.Workers}
-	m.multiply(c, 1, view(a, transA), view(b, false))
+	multiply(k.Workers, c, 1, view(a, transA), view(b, false))
 }
 
 // square returns a matrix of zeros of the shape of C, in w.

@@ -45,103 +45,59 @@ import (
 // workers.
 type Det[T rev.Float] struct {
 	Out     *T             `rev:"acc"`
-	A       rev.General[T] `rev:"in"`
+	A       rev.General[T] `rev:"in" shape:"n,n"`
 	Workers int            // 0 means GOMAXPROCS
 }
 
-// NewDet returns the kernel over a gonum matrix, sharing its storage. It panics
-// with mat.ErrSquare if a is not square.
+// NewDet returns the kernel over a gonum matrix, sharing its storage.
 func NewDet(out *float64, a *mat.Dense) Det[float64] {
-	k := Det[float64]{Out: out, A: rev.ViewDense(a)}
-	k.checkShape()
-	return k
-}
-
-func (k *Det[T]) checkShape() {
-	if k.A.Cols != k.A.Rows {
-		panic(mat.ErrSquare)
-	}
-}
-
-func (k *Det[T]) check() {
-	rev.Check(k)
-	k.checkShape()
+	return Det[float64]{Out: out, A: rev.ViewDense(a)}
 }
 
 // Forward computes Out += det A.
-func (k Det[T]) Forward() { k.accumulate(1) }
+func (k Det[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
 
 // Inverse computes Out -= det A.
-func (k Det[T]) Inverse() { k.accumulate(-1) }
-
-func (k Det[T]) accumulate(sign T) {
-	k.check()
-	if k.Out == nil {
-		return
-	}
-	w := workspace.Get[detWork[T]]()
-	w.factor(k.Workers, k.A)
-	*k.Out += T(sign * T(w.determinant().float()))
-	workspace.Put(w)
-}
+func (k Det[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
 
 // Adjoint computes Out -= det A and adds to Ā.
-func (k Det[T]) Adjoint(g Det[T]) {
-	k.check()
-	rev.CheckLike(&k, &g)
-	w := workspace.Get[detWork[T]]()
-	w.factor(k.Workers, k.A)
-	if g.Out != nil && g.A.Data != nil {
-		w.setCofactors(k.A)
-		addShared(k.Workers, g.A, *g.Out, w.c)
-	}
-	if k.Out != nil {
-		*k.Out -= T(w.determinant().float())
-	}
-	workspace.Put(w)
-}
+func (k Det[T]) Adjoint(g Det[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
 
 // Tangent computes Out += det A and Ȯut += ⟨C, Ȧ⟩.
-func (k Det[T]) Tangent(t Det[T]) {
-	k.check()
-	rev.CheckLike(&k, &t)
-	w := workspace.Get[detWork[T]]()
-	w.factor(k.Workers, k.A)
-	if t.Out != nil && t.A.Data != nil {
-		w.setCofactors(k.A)
-		*t.Out += inner(w.c, t.A)
-	}
-	if k.Out != nil {
-		*k.Out += T(w.determinant().float())
-	}
-	workspace.Put(w)
-}
+func (k Det[T]) Tangent(t Det[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 
 // AdjointTangent computes what Adjoint does, Ȯut -= ⟨C, Ȧ⟩, and adds the
 // tangents of the gradient to gt.
 func (k Det[T]) AdjointTangent(g, t, gt Det[T]) {
-	k.check()
-	rev.CheckLike(&k, &g, &t, &gt)
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k Det[T]) Run(p rev.Pass[Det[T]]) error {
+	sign := T(p.Sign())
 	w := workspace.Get[detWork[T]]()
 	w.factor(k.Workers, k.A)
-	w.setCofactors(k.A)
-	if t.Out != nil && t.A.Data != nil {
-		*t.Out -= inner(w.c, t.A)
-	}
-	if gt.Out != nil {
-		addShared(k.Workers, gt.A, *gt.Out, w.c)
-	}
-	if g.Out != nil {
-		if gt.A.Data != nil && t.A.Data != nil {
-			w.setCofactorTangents(t.A)
-			addShared(k.Workers, gt.A, *g.Out, w.dc)
-		}
-		addShared(k.Workers, g.A, *g.Out, w.c)
-	}
 	if k.Out != nil {
-		*k.Out -= T(w.determinant().float())
+		*k.Out += T(sign * T(w.determinant().float()))
+	}
+	if p.Adjoint || p.Tangent {
+		w.setCofactors(k.A)
+	}
+	if p.T.Out != nil && p.T.A.Data != nil {
+		*p.T.Out += T(sign * inner(w.c, p.T.A))
+	}
+	if p.G.Out != nil {
+		addShared(k.Workers, p.G.A, *p.G.Out, w.c)
+		if p.GT.A.Data != nil && p.T.A.Data != nil {
+			w.setCofactorTangents(p.T.A)
+			addShared(k.Workers, p.GT.A, *p.G.Out, w.dc)
+		}
+	}
+	if p.GT.Out != nil {
+		addShared(k.Workers, p.GT.A, *p.GT.Out, w.c)
 	}
 	workspace.Put(w)
+	return nil
 }
 
 // inner returns ⟨a, b⟩.
@@ -212,7 +168,8 @@ func (w *detWork[T]) setCofactors(a rev.General[T]) {
 	n := a.Rows
 	w.c = zeros(w.c, n, n)
 	limit := T(math.Cbrt(1 / float64(epsilon[T]())))
-	w.ill = w.condition() > limit && w.decompose(a)
+	c, _ := w.condition()
+	w.ill = c > limit && w.decompose(a)
 	if !w.ill {
 		w.y = w.inverse(w.y)
 		w.scaleByDet(w.c, w.y)

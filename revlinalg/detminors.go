@@ -39,117 +39,67 @@ import (
 // rounded, to nearest, and the result is meaningful if all minors are below 2²⁰.
 type DetMinors[T rev.Real] struct {
 	Out *T             `rev:"acc"`
-	A   rev.General[T] `rev:"in"`
+	A   rev.General[T] `rev:"in" shape:"n,n"`
 }
 
 // MaxMinors is the largest number of rows that DetMinors takes.
 const MaxMinors = 24
 
-// NewDetMinors returns the kernel over a gonum matrix, sharing its storage. It
-// panics with mat.ErrSquare if a is not square, and with a string if it has more
-// than MaxMinors rows.
+// NewDetMinors returns the kernel over a gonum matrix, sharing its storage.
 func NewDetMinors(out *float64, a *mat.Dense) DetMinors[float64] {
-	k := DetMinors[float64]{Out: out, A: rev.ViewDense(a)}
-	k.checkShape()
-	return k
-}
-
-func (k *DetMinors[T]) checkShape() {
-	if k.A.Cols != k.A.Rows {
-		panic(mat.ErrSquare)
-	}
-	if k.A.Rows > MaxMinors {
-		panic("revlinalg: DetMinors of more than 24 rows")
-	}
-}
-
-func (k *DetMinors[T]) check() {
-	rev.Check(k)
-	k.checkShape()
+	return DetMinors[float64]{Out: out, A: rev.ViewDense(a)}
 }
 
 // Forward computes Out += det A.
-func (k DetMinors[T]) Forward() {
-	k.check()
-	if k.Out != nil {
-		*k.Out += k.value()
-	}
-}
+func (k DetMinors[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
 
 // Inverse computes Out -= det A.
-func (k DetMinors[T]) Inverse() {
-	k.check()
-	if k.Out != nil {
-		*k.Out -= k.value()
-	}
-}
-
-func (k DetMinors[T]) value() T {
-	w := workspace.Get[minors[T]]()
-	defer workspace.Put(w)
-	return w.expand(k.A)
-}
+func (k DetMinors[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
 
 // Adjoint computes Out -= det A and adds to Ā.
-func (k DetMinors[T]) Adjoint(g DetMinors[T]) {
-	k.check()
-	rev.CheckLike(&k, &g)
-	w := workspace.Get[minors[T]]()
-	det := w.expand(k.A)
-	if g.Out != nil && g.A.Data != nil {
-		w.gradient(k.A, g.A, *g.Out)
-	}
-	if k.Out != nil {
-		*k.Out -= det
-	}
-	workspace.Put(w)
-}
+func (k DetMinors[T]) Adjoint(g DetMinors[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
 
 // Tangent computes Out += det A and adds to Ȯut.
-func (k DetMinors[T]) Tangent(t DetMinors[T]) {
-	k.check()
-	rev.CheckLike(&k, &t)
-	w := workspace.Get[minors[T]]()
-	det := w.expand(k.A)
-	if t.Out != nil && t.A.Data != nil {
-		*t.Out += w.expandTangent(k.A, t.A)
-	}
-	if k.Out != nil {
-		*k.Out += det
-	}
-	workspace.Put(w)
-}
+func (k DetMinors[T]) Tangent(t DetMinors[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 
 // AdjointTangent computes what Adjoint does, subtracts from Ȯut, and adds the
 // tangents of the gradient to gt.
 func (k DetMinors[T]) AdjointTangent(g, t, gt DetMinors[T]) {
-	k.check()
-	rev.CheckLike(&k, &g, &t, &gt)
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k DetMinors[T]) Run(p rev.Pass[DetMinors[T]]) error {
+	if k.A.Rows > MaxMinors {
+		panic("revlinalg: DetMinors of more than 24 rows")
+	}
+	sign := T(p.Sign())
 	w := workspace.Get[minors[T]]()
 	det := w.expand(k.A)
-	if t.A.Data != nil {
-		dot := w.expandTangent(k.A, t.A)
-		if t.Out != nil {
-			*t.Out -= dot
-		}
-	}
-	if gt.A.Data != nil {
-		var bar, dot T
-		if g.Out != nil {
-			bar = *g.Out
-		}
-		if gt.Out != nil {
-			dot = *gt.Out
-		}
-		w.gradientTangent(k.A, t.A, gt.A, bar, dot)
-	}
-	if g.Out != nil && g.A.Data != nil {
-		w.gradient(k.A, g.A, *g.Out)
-	}
 	if k.Out != nil {
-		*k.Out -= det
+		*k.Out += T(sign * det)
+	}
+	if p.T.A.Data != nil {
+		dot := w.expandTangent(k.A, p.T.A)
+		if p.T.Out != nil {
+			*p.T.Out += T(sign * dot)
+		}
+	}
+	if p.G.Out != nil && p.G.A.Data != nil {
+		w.gradient(k.A, p.G.A, *p.G.Out)
+	}
+	if p.GT.A.Data != nil {
+		var bar, dot T
+		if p.G.Out != nil {
+			bar = *p.G.Out
+		}
+		if p.GT.Out != nil {
+			dot = *p.GT.Out
+		}
+		w.gradientTangent(k.A, p.T.A, p.GT.A, bar, dot)
 	}
 	workspace.Put(w)
+	return nil
 }
 
 // minors are the minors of A by the set of their columns, as bits, with their

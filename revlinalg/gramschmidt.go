@@ -4,7 +4,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/internal/simd/dense"
-	"revnum/internal/workspace"
 	"revnum/rev"
 )
 
@@ -22,7 +21,7 @@ import (
 // are taken one after the other, which is some ten times slower than QR for
 // large matrices, and not shared among workers. Derivatives are.
 //
-// If A has not full rank, all methods return mat.Condition(κ), with the κ of QR,
+// If A has not full rank, all methods return a *rev.SingularError with the κ of QR,
 // and write nothing. A pivot that is smaller than m·ε times its column is one of
 // rounding errors; the condition is then what was found up to there. There is no
 // such kernel over fixed point, for the reason that QR names.
@@ -31,85 +30,42 @@ import (
 // the second pass: Giraud et al., Rounding error analysis of the classical
 // Gram-Schmidt orthogonalization process, Numer. Math. 101 (2005).
 type GramSchmidt[T rev.Float] struct {
-	Q       rev.General[T] `rev:"acc"`
-	R       rev.General[T] `rev:"acc"`
-	A       rev.General[T] `rev:"in"`
+	Q       rev.General[T] `rev:"acc" shape:"m,n"`
+	R       rev.General[T] `rev:"acc" shape:"n,n"`
+	A       rev.General[T] `rev:"in" shape:"m,n"`
 	Workers int            // 0 means GOMAXPROCS
 }
 
 // NewGramSchmidt returns the kernel over gonum matrices, sharing their storage.
-// It panics with mat.ErrShape if they do not fit together.
 func NewGramSchmidt(q, r, a *mat.Dense) GramSchmidt[float64] {
-	k := GramSchmidt[float64]{Q: rev.ViewDense(q), R: rev.ViewDense(r), A: rev.ViewDense(a)}
-	o := k.operands()
-	o.checkShape()
-	return k
-}
-
-func (k GramSchmidt[T]) operands() qrOperands[T] { return qrOperands[T]{k.Q, k.R, k.A} }
-
-// check checks the operands, and returns them.
-func (k *GramSchmidt[T]) check(g ...*GramSchmidt[T]) qrOperands[T] {
-	rev.Check(k)
-	o := k.operands()
-	o.checkShape()
-	k.Q, k.R = o.q, o.r
-	rev.CheckLike(k, g...)
-	return o
+	return GramSchmidt[float64](NewQR(q, r, a))
 }
 
 // Forward computes Q += Q(A) and R += R(A).
-func (k GramSchmidt[T]) Forward() error { return k.accumulate(1) }
+func (k GramSchmidt[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
 
 // Inverse computes Q -= Q(A) and R -= R(A).
-func (k GramSchmidt[T]) Inverse() error { return k.accumulate(-1) }
-
-func (k GramSchmidt[T]) accumulate(sign T) error {
-	o := k.check()
-	w := workspace.Get[qrWork[T]]()
-	defer workspace.Put(w)
-	if err := w.gramSchmidt(k.Workers, k.A); err != nil {
-		return err
-	}
-	w.add(o, sign)
-	return nil
-}
+func (k GramSchmidt[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
 
 // Adjoint computes Q -= Q(A), R -= R(A), and adds to Ā.
-func (k GramSchmidt[T]) Adjoint(g GramSchmidt[T]) error {
-	o := k.check(&g)
-	w := workspace.Get[qrWork[T]]()
-	defer workspace.Put(w)
-	if err := w.gramSchmidt(k.Workers, k.A); err != nil {
-		return err
-	}
-	w.adjoint(o, g.operands())
-	return nil
-}
+func (k GramSchmidt[T]) Adjoint(g GramSchmidt[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
 
 // Tangent computes Q += Q(A), R += R(A), and adds to Q̇ and Ṙ.
-func (k GramSchmidt[T]) Tangent(t GramSchmidt[T]) error {
-	o := k.check(&t)
-	w := workspace.Get[qrWork[T]]()
-	defer workspace.Put(w)
-	if err := w.gramSchmidt(k.Workers, k.A); err != nil {
-		return err
-	}
-	w.tangent(o, t.operands())
-	return nil
+func (k GramSchmidt[T]) Tangent(t GramSchmidt[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, subtracts from Q̇ and Ṙ, and adds the
+// tangents of the gradient to gt.
+func (k GramSchmidt[T]) AdjointTangent(g, t, gt GramSchmidt[T]) error {
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// AdjointTangent computes what Adjoint does, subtracts from Q̇ and Ṙ, and adds
-// the tangents of the gradient to gt.
-func (k GramSchmidt[T]) AdjointTangent(g, t, gt GramSchmidt[T]) error {
-	o := k.check(&g, &t, &gt)
-	w := workspace.Get[qrWork[T]]()
-	defer workspace.Put(w)
-	if err := w.gramSchmidt(k.Workers, k.A); err != nil {
-		return err
-	}
-	w.adjointTangent(o, g.operands(), t.operands(), gt.operands())
-	return nil
+// Run implements rev.Kernel. It panics with mat.ErrShape if A has more columns than
+// rows.
+func (k GramSchmidt[T]) Run(p rev.Pass[GramSchmidt[T]]) error {
+	qr := QR[T](k)
+	return qr.run(rev.Pass[QR[T]]{
+		Back: p.Back, Adjoint: p.Adjoint, Tangent: p.Tangent, G: QR[T](p.G), T: QR[T](p.T), GT: QR[T](p.GT),
+	}, (*qrWork[T]).gramSchmidt)
 }
 
 // gramSchmidt computes Q and R.

@@ -20,116 +20,59 @@ import (
 // a third of the time and is closer.
 //
 // Y is computed by columns as Solve computes its solution, and fails when Solve
-// does: all methods then return mat.Condition and write nothing. The bits do
+// does: all methods then return a *rev.SingularError and write nothing. The bits do
 // not depend on the number of workers. There is no such kernel over fixed point,
 // in which the inverse of a small matrix has no number.
 type Inv[T rev.Float] struct {
-	B       rev.General[T] `rev:"acc"`
-	A       rev.General[T] `rev:"in"`
+	B       rev.General[T] `rev:"acc" shape:"n,n"`
+	A       rev.General[T] `rev:"in" shape:"n,n"`
 	Workers int            // 0 means GOMAXPROCS
 }
 
-// NewInv returns the kernel over gonum matrices, sharing their storage. It
-// panics with mat.ErrSquare if a is not square, and with mat.ErrShape if b is
-// not of its shape.
+// NewInv returns the kernel over gonum matrices, sharing their storage.
 func NewInv(b, a *mat.Dense) Inv[float64] {
-	k := Inv[float64]{B: rev.ViewDense(b), A: rev.ViewDense(a)}
-	k.checkShape()
-	return k
-}
-
-func (k *Inv[T]) checkShape() {
-	n := k.A.Rows
-	if k.A.Cols != n {
-		panic(mat.ErrSquare)
-	}
-	if k.B.Data == nil {
-		k.B.Rows, k.B.Cols = n, n // those of its cotangent
-	}
-	if k.B.Rows != n || k.B.Cols != n {
-		panic(mat.ErrShape)
-	}
-}
-
-// inverse computes Y.
-func (k *Inv[T]) inverse(w *invWork[T]) error {
-	if err := w.factorRegular(k.Workers, k.A); err != nil {
-		return err
-	}
-	w.y = w.inverse(w.y)
-	return nil
+	return Inv[float64]{B: rev.ViewDense(b), A: rev.ViewDense(a)}
 }
 
 // Forward computes B += A⁻¹.
-func (k Inv[T]) Forward() error { return k.accumulate(1) }
+func (k Inv[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
 
 // Inverse computes B -= A⁻¹.
-func (k Inv[T]) Inverse() error { return k.accumulate(-1) }
-
-func (k Inv[T]) accumulate(sign T) error {
-	rev.Check(&k)
-	k.checkShape()
-	w := workspace.Get[invWork[T]]()
-	defer workspace.Put(w)
-	if err := k.inverse(w); err != nil {
-		return err
-	}
-	addShared(k.Workers, k.B, sign, w.y)
-	return nil
-}
+func (k Inv[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
 
 // Adjoint computes B -= A⁻¹ and adds to Ā.
-func (k Inv[T]) Adjoint(g Inv[T]) error {
-	rev.Check(&k)
-	k.checkShape()
-	rev.CheckLike(&k, &g)
-	w := workspace.Get[invWork[T]]()
-	defer workspace.Put(w)
-	if err := k.inverse(w); err != nil {
-		return err
-	}
-	w.subtractSandwich(g.A, view(w.y, true), view(g.B, false), view(w.y, true))
-	addShared(k.Workers, k.B, -1, w.y)
-	return nil
-}
+func (k Inv[T]) Adjoint(g Inv[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
 
 // Tangent computes B += A⁻¹ and adds to Ḃ.
-func (k Inv[T]) Tangent(t Inv[T]) error {
-	rev.Check(&k)
-	k.checkShape()
-	rev.CheckLike(&k, &t)
-	w := workspace.Get[invWork[T]]()
-	defer workspace.Put(w)
-	if err := k.inverse(w); err != nil {
-		return err
-	}
-	w.subtractSandwich(t.B, view(w.y, false), view(t.A, false), view(w.y, false))
-	addShared(k.Workers, k.B, 1, w.y)
-	return nil
-}
+func (k Inv[T]) Tangent(t Inv[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
 
 // AdjointTangent computes what Adjoint does, subtracts from Ḃ, and adds the
 // tangents of the gradient to gt.
 func (k Inv[T]) AdjointTangent(g, t, gt Inv[T]) error {
-	rev.Check(&k)
-	k.checkShape()
-	rev.CheckLike(&k, &g, &t, &gt)
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel.
+func (k Inv[T]) Run(p rev.Pass[Inv[T]]) error {
 	w := workspace.Get[invWork[T]]()
 	defer workspace.Put(w)
-	if err := k.inverse(w); err != nil {
+	if err := w.factorRegular(k.Workers, k.A); err != nil {
 		return err
 	}
-	n := k.A.Rows
-	y := view(w.y, false)
-	w.dy = zeros(w.dy, n, n)
-	w.subtractSandwich(w.dy, y, view(t.A, false), y)
-	addShared(k.Workers, t.B, -1, w.dy)
+	w.y = w.inverse(w.y)
+	sign, y := T(p.Sign()), view(w.y, false)
+	addShared(k.Workers, k.B, sign, w.y)
+	w.subtractSandwich(p.G.A, y.t(), view(p.G.B, false), y.t())
+	w.subtractSandwich(p.GT.A, y.t(), view(p.GT.B, false), y.t())
+	if p.T.A.Data == nil {
+		return nil
+	}
+	w.dy = zeros(w.dy, k.A.Rows, k.A.Rows)
+	w.subtractSandwich(w.dy, y, view(p.T.A, false), y)
+	addShared(k.Workers, p.T.B, sign, w.dy)
 	dy := view(w.dy, false)
-	w.subtractSandwich(gt.A, dy.t(), view(g.B, false), y.t())
-	w.subtractSandwich(gt.A, y.t(), view(gt.B, false), y.t())
-	w.subtractSandwich(gt.A, y.t(), view(g.B, false), dy.t())
-	w.subtractSandwich(g.A, y.t(), view(g.B, false), y.t())
-	addShared(k.Workers, k.B, -1, w.y)
+	w.subtractSandwich(p.GT.A, dy.t(), view(p.G.B, false), y.t())
+	w.subtractSandwich(p.GT.A, y.t(), view(p.G.B, false), dy.t())
 	return nil
 }
 

@@ -27,54 +27,67 @@ import (
 // rounding A by about 3n·ε·|L|·|U| would change it (Higham 2002, theorem 9.3), and
 // by n·2⁻⁵²·Σ |log |u_ii|| and a rounding of the result.
 // If A is singular to working precision, when Solve fails, all methods return
-// mat.Condition and write nothing, as -Inf could not be taken out of Out. The
+// a *rev.SingularError and write nothing, as -Inf could not be taken out of Out. The
 // bits do not depend on the number of workers. There is no such kernel over fixed
 // point: the gradient is an inverse, which leaves the range where pivots are small.
 type LogDet[T rev.Float] struct {
 	Out     *T             `rev:"acc"`
 	Sign    *T             `rev:"acc"`
-	A       rev.General[T] `rev:"in"`
+	A       rev.General[T] `rev:"in" shape:"n,n"`
 	Workers int            // 0 means GOMAXPROCS
 }
 
 // NewLogDet returns the kernel over a gonum matrix, sharing its storage. Sign
-// may be nil. It panics with mat.ErrSquare if a is not square.
+// may be nil.
 func NewLogDet(out, sign *float64, a *mat.Dense) LogDet[float64] {
-	k := LogDet[float64]{Out: out, Sign: sign, A: rev.ViewDense(a)}
-	k.checkShape()
-	return k
-}
-
-func (k *LogDet[T]) checkShape() {
-	if k.A.Cols != k.A.Rows {
-		panic(mat.ErrSquare)
-	}
-}
-
-func (k *LogDet[T]) check() {
-	rev.Check(k)
-	k.checkShape()
-}
-
-// factor factors A.
-func (k *LogDet[T]) factor(w *invWork[T]) error {
-	return w.factorRegular(k.Workers, k.A)
+	return LogDet[float64]{Out: out, Sign: sign, A: rev.ViewDense(a)}
 }
 
 // Forward computes Out += log |det A| and Sign += sign(det A).
-func (k LogDet[T]) Forward() error { return k.accumulate(1) }
+func (k LogDet[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
 
 // Inverse computes Out -= log |det A| and Sign -= sign(det A).
-func (k LogDet[T]) Inverse() error { return k.accumulate(-1) }
+func (k LogDet[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
 
-func (k LogDet[T]) accumulate(alpha T) error {
-	k.check()
+// Adjoint computes Out -= log |det A|, Sign -= sign(det A), and adds to Ā.
+func (k LogDet[T]) Adjoint(g LogDet[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes Out += log |det A|, Sign += sign(det A) and
+// Ȯut += tr(A⁻¹·Ȧ).
+func (k LogDet[T]) Tangent(t LogDet[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, Ȯut -= tr(A⁻¹·Ȧ), and adds the
+// tangents of the gradient to gt.
+func (k LogDet[T]) AdjointTangent(g, t, gt LogDet[T]) error {
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel.
+func (k LogDet[T]) Run(p rev.Pass[LogDet[T]]) error {
 	w := workspace.Get[invWork[T]]()
 	defer workspace.Put(w)
-	if err := k.factor(w); err != nil {
+	if err := w.factorRegular(k.Workers, k.A); err != nil {
 		return err
 	}
-	k.add(alpha, w)
+	sign := T(p.Sign())
+	k.add(sign, w)
+	if p.Adjoint || p.Tangent {
+		w.y = w.inverse(w.y)
+	}
+	if p.T.Out != nil && p.T.A.Data != nil {
+		*p.T.Out += T(sign * traceOfProduct(w.y, p.T.A))
+	}
+	if p.G.Out != nil {
+		addTransposed(k.Workers, p.G.A, *p.G.Out, w.y)
+		if p.T.A.Data != nil && p.GT.A.Data != nil {
+			w.dy = zeros(w.dy, k.A.Rows, k.A.Rows)
+			w.subtractSandwich(w.dy, view(w.y, true), view(p.T.A, true), view(w.y, true))
+			addShared(k.Workers, p.GT.A, *p.G.Out, w.dy)
+		}
+	}
+	if p.GT.Out != nil {
+		addTransposed(k.Workers, p.GT.A, *p.GT.Out, w.y)
+	}
 	return nil
 }
 
@@ -100,71 +113,6 @@ func (k *LogDet[T]) add(alpha T, w *invWork[T]) {
 		}
 		*k.Sign += T(alpha * sign)
 	}
-}
-
-// Adjoint computes Out -= log |det A|, Sign -= sign(det A), and adds to Ā.
-func (k LogDet[T]) Adjoint(g LogDet[T]) error {
-	k.check()
-	rev.CheckLike(&k, &g)
-	w := workspace.Get[invWork[T]]()
-	defer workspace.Put(w)
-	if err := k.factor(w); err != nil {
-		return err
-	}
-	if g.Out != nil && g.A.Data != nil {
-		w.y = w.inverse(w.y)
-		addTransposed(k.Workers, g.A, *g.Out, w.y)
-	}
-	k.add(-1, w)
-	return nil
-}
-
-// Tangent computes Out += log |det A|, Sign += sign(det A) and
-// Ȯut += tr(A⁻¹·Ȧ).
-func (k LogDet[T]) Tangent(t LogDet[T]) error {
-	k.check()
-	rev.CheckLike(&k, &t)
-	w := workspace.Get[invWork[T]]()
-	defer workspace.Put(w)
-	if err := k.factor(w); err != nil {
-		return err
-	}
-	if t.Out != nil && t.A.Data != nil {
-		w.y = w.inverse(w.y)
-		*t.Out += traceOfProduct(w.y, t.A)
-	}
-	k.add(1, w)
-	return nil
-}
-
-// AdjointTangent computes what Adjoint does, Ȯut -= tr(A⁻¹·Ȧ), and adds the
-// tangents of the gradient to gt.
-func (k LogDet[T]) AdjointTangent(g, t, gt LogDet[T]) error {
-	k.check()
-	rev.CheckLike(&k, &g, &t, &gt)
-	w := workspace.Get[invWork[T]]()
-	defer workspace.Put(w)
-	if err := k.factor(w); err != nil {
-		return err
-	}
-	w.y = w.inverse(w.y)
-	if t.Out != nil && t.A.Data != nil {
-		*t.Out -= traceOfProduct(w.y, t.A)
-	}
-	if gt.Out != nil {
-		addTransposed(k.Workers, gt.A, *gt.Out, w.y)
-	}
-	if g.Out != nil {
-		if t.A.Data != nil && gt.A.Data != nil {
-			n := k.A.Rows
-			w.dy = zeros(w.dy, n, n)
-			w.subtractSandwich(w.dy, view(w.y, true), view(t.A, true), view(w.y, true))
-			addShared(k.Workers, gt.A, *g.Out, w.dy)
-		}
-		addTransposed(k.Workers, g.A, *g.Out, w.y)
-	}
-	k.add(-1, w)
-	return nil
 }
 
 // traceOfProduct returns tr(a·b) of square matrices.

@@ -12,9 +12,6 @@ import (
 	"revnum/rev"
 )
 
-// singular is the error for a matrix without an inverse.
-var singular error = mat.Condition(math.Inf(1)) //nolint:errname // a value of gonum's type, not a new error
-
 // An luFactor is P·A = L·U in progress and then the result, where P exchanges
 // rows, L is unit lower triangular with elements of at most 1, and U is upper
 // triangular.
@@ -293,24 +290,24 @@ func (f *luFactor[T]) factorColumn(at, lo, j int) {
 }
 
 // condition returns max_j ‖a_j‖/|u_jj|, the largest ratio of the magnitudes in
-// a column of A to its pivot. Up to a factor of n it is a lower bound of the
-// condition number of A with columns scaled to the same magnitude.
-func (f *luFactor[T]) condition() T {
-	c := T(1)
+// a column of A to its pivot, and the j of that. Up to a factor of n it is a lower bound
+// of the condition number of A with columns scaled to the same magnitude.
+func (f *luFactor[T]) condition() (c T, at int) {
+	c = 1
 	for j, norm := range f.norms {
 		if u := abs(f.diag[j]); u == 0 {
-			return T(math.Inf(1))
+			return T(math.Inf(1)), j
 		} else if norm/u > c && isFinite(float64(norm)) {
-			c = norm / u
+			c, at = norm/u, j
 		}
 	}
-	return c
+	return c, at
 }
 
 // check returns an error if the matrix factored is singular to working precision.
 func (f *luFactor[T]) check() error {
-	if c := f.condition(); c >= 1/(T(f.n)*epsilon[T]()) {
-		return mat.Condition(c)
+	if c, at := f.condition(); c >= 1/(T(f.n)*epsilon[T]()) {
+		return &rev.SingularError{Index: at, Condition: mat.Condition(c)}
 	}
 	return nil
 }

@@ -42,22 +42,20 @@ import (
 // C in the receiver is nil, as then it is not uncomputed. The products read their
 // operands in different orders and share no copies of them.
 type MatMul[T rev.Real] struct {
-	C              rev.General[T] `rev:"acc"`
-	A              rev.General[T] `rev:"in"`
-	B              rev.General[T] `rev:"in"`
+	C              rev.General[T] `rev:"acc" shape:"m,n"`
+	A              rev.General[T] `rev:"in" shape:"TransA ? k,m : m,k"`
+	B              rev.General[T] `rev:"in" shape:"TransB ? n,k : k,n"`
 	TransA, TransB bool
 	Workers        int // 0 means GOMAXPROCS
 }
 
 // NewMatMul returns the kernel over gonum matrices, sharing their storage. Each
 // of a and b is a *mat.Dense or the transpose of one, as its method T returns
-// it; another type panics. It panics with mat.ErrShape if the operands do not
-// fit together.
+// it; another type panics.
 func NewMatMul(c *mat.Dense, a, b mat.Matrix) MatMul[float64] {
 	k := MatMul[float64]{C: rev.ViewDense(c)}
 	k.A, k.TransA = factor(a)
 	k.B, k.TransB = factor(b)
-	k.checkShape()
 	return k
 }
 
@@ -69,25 +67,6 @@ func factor(m mat.Matrix) (rev.General[float64], bool) {
 	}
 	return rev.ViewDense(m.(*mat.Dense)), trans
 }
-
-func (k *MatMul[T]) checkShape() {
-	a, b := k.a(), k.b()
-	if k.C.Data == nil {
-		k.C.Rows, k.C.Cols = a.rows, b.cols // those of its cotangent
-	}
-	if a.cols != b.rows || k.C.Rows != a.rows || k.C.Cols != b.cols {
-		panic(mat.ErrShape)
-	}
-}
-
-func (k *MatMul[T]) check() {
-	rev.Check(k)
-	k.checkShape()
-}
-
-// a and b return op(A) and op(B).
-func (k *MatMul[T]) a() strided[T] { return view(k.A, k.TransA) }
-func (k *MatMul[T]) b() strided[T] { return view(k.B, k.TransB) }
 
 // A strided matrix has element (i, j) at data[i*rs+j*cs].
 type strided[T rev.Real] struct {
@@ -109,91 +88,66 @@ func view[T rev.Real](m rev.General[T], trans bool) strided[T] {
 func (s strided[T]) t() strided[T] { return strided[T]{s.cols, s.rows, s.data, s.cs, s.rs} }
 
 // Forward computes C += A·B.
-func (k MatMul[T]) Forward() {
-	k.check()
-	k.multiply(k.C, 1, k.a(), k.b())
-}
+func (k MatMul[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
 
 // Inverse computes C -= A·B.
-func (k MatMul[T]) Inverse() {
-	k.check()
-	k.multiply(k.C, -1, k.a(), k.b())
-}
+func (k MatMul[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
 
 // Adjoint computes C -= A·B and Ā += C̄·Bᵀ, B̄ += Aᵀ·C̄.
-func (k MatMul[T]) Adjoint(g MatMul[T]) {
-	k.check()
-	rev.CheckLike(&k, &g)
-	c := product[T]{c: k.C, sign: -1, a: k.a(), b: k.b()}
-	ga, gb := k.gradients(&g, g.C, k.a(), k.b())
-	k.run(c, ga, gb)
-}
-
-// gradients returns gc·bᵀ and aᵀ·gc, which are added to the cotangents of A and B
-// in g.
-func (k *MatMul[T]) gradients(g *MatMul[T], gc rev.General[T], a, b strided[T]) (ga, gb product[T]) {
-	c := view(gc, false)
-	ga, gb = product[T]{c: g.A, sign: 1, a: c, b: b.t()}, product[T]{c: g.B, sign: 1, a: a.t(), b: c}
-	if k.TransA {
-		ga.a, ga.b = b, c.t()
-	}
-	if k.TransB {
-		gb.a, gb.b = c.t(), a
-	}
-	return ga, gb
-}
+func (k MatMul[T]) Adjoint(g MatMul[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
 
 // Tangent computes C += A·B and Ċ += Ȧ·B + A·Ḃ.
-func (k MatMul[T]) Tangent(t MatMul[T]) {
-	k.check()
-	rev.CheckLike(&k, &t)
-	k.run(
-		product[T]{c: k.C, sign: 1, a: k.a(), b: k.b()},
-		product[T]{c: t.C, sign: 1, a: view(t.A, k.TransA), b: k.b()})
-	k.multiply(t.C, 1, k.a(), view(t.B, k.TransB))
-}
+func (k MatMul[T]) Tangent(t MatMul[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 
 // AdjointTangent computes what Adjoint does, Ċ -= Ȧ·B + A·Ḃ, and the tangents
 // of the gradient in gt.
 func (k MatMul[T]) AdjointTangent(g, t, gt MatMul[T]) {
-	k.check()
-	rev.CheckLike(&k, &g, &t, &gt)
-	ta, tb := view(t.A, k.TransA), view(t.B, k.TransB)
-	c := product[T]{c: k.C, sign: -1, a: k.a(), b: k.b()}
-	ga, gb := k.gradients(&g, g.C, k.a(), k.b())
-	// Each result of the second run but those of ga and gb is one of the first.
-	gta, gtb := k.gradients(&gt, gt.C, k.a(), k.b())
-	k.run(product[T]{c: t.C, sign: -1, a: k.a(), b: tb}, gta, gtb, c)
-	gta, gtb = k.gradients(&gt, g.C, ta, tb)
-	k.run(product[T]{c: t.C, sign: -1, a: ta, b: k.b()}, gta, gtb, ga, gb)
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// multiply computes C += sign·A·B, or nothing if one of them is nil.
-func (k *MatMul[T]) multiply(c rev.General[T], sign int, a, b strided[T]) {
-	k.run(product[T]{c: c, sign: sign, a: a, b: b})
-}
-
-// run computes products, all of them at once unless they have a result in common.
-func (k *MatMul[T]) run(list ...product[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k MatMul[T]) Run(p rev.Pass[MatMul[T]]) error {
+	a, b := view(k.A, k.TransA), view(k.B, k.TransB)
 	w := workspace.Get[products[T]]()
-	for _, p := range list {
-		if p.c.Data == nil || p.a.data == nil || p.b.data == nil || p.c.Rows == 0 || p.c.Cols == 0 || p.a.cols == 0 {
-			continue
-		}
-		for i := range w.list {
-			if &w.list[i].c.Data[0] == &p.c.Data[0] { // the gradient of C += A·A
-				w.run(k.Workers)
-				break
-			}
-		}
-		w.list = append(w.list, p)
+	w.workers = k.Workers
+	w.add(k.C, p.Sign(), a, b)
+	if p.Adjoint {
+		k.addGradients(w, p.G.C, a, b, &p.G)
 	}
-	w.run(k.Workers)
+	if p.Tangent {
+		ta, tb := view(p.T.A, k.TransA), view(p.T.B, k.TransB)
+		w.add(p.T.C, p.Sign(), ta, b)
+		if p.Adjoint {
+			k.addGradients(w, p.GT.C, a, b, &p.GT)
+		}
+		w.add(p.T.C, p.Sign(), a, tb)
+		if p.Adjoint {
+			k.addGradients(w, p.G.C, ta, tb, &p.GT)
+		}
+	}
+	w.run()
 	workspace.Put(w)
+	return nil
+}
+
+// addGradients adds gc·bᵀ and aᵀ·gc to what g has in the places of A and B.
+func (k *MatMul[T]) addGradients(w *products[T], gc rev.General[T], a, b strided[T], g *MatMul[T]) {
+	c := view(gc, false)
+	if k.TransA {
+		w.add(g.A, 1, b, c.t())
+	} else {
+		w.add(g.A, 1, c, b.t())
+	}
+	if k.TransB {
+		w.add(g.B, 1, c.t(), a)
+	} else {
+		w.add(g.B, 1, a.t(), c)
+	}
 }
 
 // products are products in progress.
 type products[T rev.Real] struct {
+	workers int
 	list    []product[T]
 	scratch []fixedTiles
 }
@@ -208,12 +162,27 @@ type product[T rev.Real] struct {
 	blocks     int
 }
 
+// add adds the product C += sign·A·B, unless one of them is nil. If one before it
+// has the same result, as Ā and B̄ of C += A·A may have, those before are computed.
+func (w *products[T]) add(c rev.General[T], sign int, a, b strided[T]) {
+	if c.Data == nil || a.data == nil || b.data == nil || c.Rows == 0 || c.Cols == 0 || a.cols == 0 {
+		return
+	}
+	for i := range w.list {
+		if &w.list[i].c.Data[0] == &c.Data[0] {
+			w.run()
+			break
+		}
+	}
+	w.list = append(w.list, product[T]{c: c, sign: sign, a: a, b: b})
+}
+
 // run computes the products and leaves none.
-func (w *products[T]) run(workers int) {
+func (w *products[T]) run() {
 	if len(w.list) == 0 {
 		return
 	}
-	workers = parallel.Workers(workers)
+	workers := parallel.Workers(w.workers)
 	blocks := 0
 	for i := range w.list {
 		parts := 1

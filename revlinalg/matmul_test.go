@@ -131,7 +131,7 @@ func TestMatMulFixedExact(t *testing.T) {
 				}
 			}
 			want := slices.Clone(s.C.Data)
-			a, b := s.a(), s.b()
+			a, b := view(s.A, s.TransA), view(s.B, s.TransB)
 			for i := range m {
 				for j := range n {
 					var sum fixed.Accumulator

@@ -58,7 +58,7 @@ import (
 //
 // is a lower bound of the condition number of A when its columns are scaled to
 // the same magnitude. If κ >= 1/(m·ε), A has not full rank to working precision,
-// and all methods return mat.Condition(κ) and write nothing.
+// and all methods return a *rev.SingularError with κ and write nothing.
 //
 // There is no such kernel over fixed point: derivatives are divided by the diagonal
 // of R, and leave the range where that is small.
@@ -68,101 +68,67 @@ import (
 // (2018); Liao et al., Differentiable programming tensor networks, Phys. Rev. X
 // 9, 031041 (2019).
 type QR[T rev.Float] struct {
-	Q       rev.General[T] `rev:"acc"`
-	R       rev.General[T] `rev:"acc"`
-	A       rev.General[T] `rev:"in"`
+	Q       rev.General[T] `rev:"acc" shape:"m,n"`
+	R       rev.General[T] `rev:"acc" shape:"n,n"`
+	A       rev.General[T] `rev:"in" shape:"m,n"`
 	Workers int            // 0 means GOMAXPROCS
 }
 
-// NewQR returns the kernel over gonum matrices, sharing their storage. It
-// panics with mat.ErrShape if they do not fit together.
+// NewQR returns the kernel over gonum matrices, sharing their storage.
 func NewQR(q, r, a *mat.Dense) QR[float64] {
-	k := QR[float64]{Q: rev.ViewDense(q), R: rev.ViewDense(r), A: rev.ViewDense(a)}
-	o := k.operands()
-	o.checkShape()
-	return k
-}
-
-func (k QR[T]) operands() qrOperands[T] { return qrOperands[T]{k.Q, k.R, k.A} }
-
-// check checks the operands, and returns them.
-func (k *QR[T]) check(g ...*QR[T]) qrOperands[T] {
-	rev.Check(k)
-	o := k.operands()
-	o.checkShape()
-	k.Q, k.R = o.q, o.r
-	rev.CheckLike(k, g...)
-	return o
+	return QR[float64]{Q: rev.ViewDense(q), R: rev.ViewDense(r), A: rev.ViewDense(a)}
 }
 
 // Forward computes Q += Q(A) and R += R(A).
-func (k QR[T]) Forward() error { return k.accumulate(1) }
+func (k QR[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
 
 // Inverse computes Q -= Q(A) and R -= R(A).
-func (k QR[T]) Inverse() error { return k.accumulate(-1) }
-
-func (k QR[T]) accumulate(sign T) error {
-	o := k.check()
-	w := workspace.Get[qrWork[T]]()
-	defer workspace.Put(w)
-	if err := w.householder(k.Workers, k.A); err != nil {
-		return err
-	}
-	w.add(o, sign)
-	return nil
-}
+func (k QR[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
 
 // Adjoint computes Q -= Q(A), R -= R(A), and adds to Ā.
-func (k QR[T]) Adjoint(g QR[T]) error {
-	o := k.check(&g)
-	w := workspace.Get[qrWork[T]]()
-	defer workspace.Put(w)
-	if err := w.householder(k.Workers, k.A); err != nil {
-		return err
-	}
-	w.adjoint(o, g.operands())
-	return nil
-}
+func (k QR[T]) Adjoint(g QR[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
 
 // Tangent computes Q += Q(A), R += R(A), and adds to Q̇ and Ṙ.
-func (k QR[T]) Tangent(t QR[T]) error {
-	o := k.check(&t)
-	w := workspace.Get[qrWork[T]]()
-	defer workspace.Put(w)
-	if err := w.householder(k.Workers, k.A); err != nil {
-		return err
-	}
-	w.tangent(o, t.operands())
-	return nil
-}
+func (k QR[T]) Tangent(t QR[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
 
-// AdjointTangent computes what Adjoint does, subtracts from Q̇ and Ṙ, and adds
-// the tangents of the gradient to gt.
+// AdjointTangent computes what Adjoint does, subtracts from Q̇ and Ṙ, and adds the
+// tangents of the gradient to gt.
 func (k QR[T]) AdjointTangent(g, t, gt QR[T]) error {
-	o := k.check(&g, &t, &gt)
-	w := workspace.Get[qrWork[T]]()
-	defer workspace.Put(w)
-	if err := w.householder(k.Workers, k.A); err != nil {
-		return err
-	}
-	w.adjointTangent(o, g.operands(), t.operands(), gt.operands())
-	return nil
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// qrOperands are the operands of QR and of GramSchmidt.
-type qrOperands[T rev.Float] struct{ q, r, a rev.General[T] }
+// Run implements rev.Kernel. It panics with mat.ErrShape if A has more columns than
+// rows.
+func (k QR[T]) Run(p rev.Pass[QR[T]]) error { return k.run(p, (*qrWork[T]).householder) }
 
-func (o *qrOperands[T]) checkShape() {
-	m, n := o.a.Rows, o.a.Cols
-	if o.q.Data == nil {
-		o.q.Rows, o.q.Cols = m, n // those of its cotangent
-	}
-	if o.r.Data == nil {
-		o.r.Rows, o.r.Cols = n, n
-	}
-	if m < n || o.q.Rows != m || o.q.Cols != n || o.r.Rows != n || o.r.Cols != n {
+// run makes a pass of QR or of GramSchmidt, which factor A in different ways.
+func (k *QR[T]) run(p rev.Pass[QR[T]], factor func(w *qrWork[T], workers int, a rev.General[T]) error) error {
+	if k.A.Rows < k.A.Cols {
 		panic(mat.ErrShape)
 	}
+	w := workspace.Get[qrWork[T]]()
+	defer workspace.Put(w)
+	if err := factor(w, k.Workers, k.A); err != nil {
+		return err
+	}
+	m, n, sign := k.A.Rows, k.A.Cols, T(p.Sign())
+	g, t, gt := &p.G, &p.T, &p.GT
+	switch {
+	case t.A.Data != nil:
+		w.setTangent(t.A)
+		addMatrix(t.Q, sign, w.dq)
+		addUpper(t.R, sign, w.dr)
+	case gt.A.Data != nil:
+		w.dq, w.dr = zeros(w.dq, m, n), zeros(w.dr, n, n)
+	}
+	if g.A.Data != nil && (g.Q.Data != nil || g.R.Data != nil) || gt.A.Data != nil {
+		w.gradient(g)
+	}
+	if gt.A.Data != nil {
+		w.gradientTangent(g, gt)
+	}
+	w.add(k.Q, k.R, sign)
+	return nil
 }
 
 // qrWork has Q, R, and what their derivatives need.
@@ -182,13 +148,13 @@ type qrWork[T rev.Float] struct {
 	sym     qrSym[T]
 	solving qrSolve[T]
 
-	sum  qrOperands[T] // what is being added to
-	sign T
+	sumQ, sumR rev.General[T] // what is being added to
+	sign       T
 }
 
-// condition returns κ.
-func (w *qrWork[T]) condition() T {
-	c := T(1)
+// condition returns κ, and the j that it is of.
+func (w *qrWork[T]) condition() (c T, at int) {
+	c = 1
 	n := w.r.Rows
 	w.s = zeros(w.s, 1, n) // d_j
 	d := w.s.Row(0)
@@ -201,12 +167,12 @@ func (w *qrWork[T]) condition() T {
 	}
 	for j := range n {
 		if r := abs(w.r.Row(j)[j]); r == 0 {
-			return T(math.Inf(1))
+			return T(math.Inf(1)), j
 		} else if d[j]/r > c && isFinite(float64(d[j])) {
-			c = d[j] / r
+			c, at = d[j]/r, j
 		}
 	}
-	return c
+	return c, at
 }
 
 // rescale looks whether R, as computed, has columns near the ends of the range of
@@ -266,8 +232,8 @@ func (w *qrWork[T]) finish() error {
 
 // check returns an error if A has not full rank to working precision.
 func (w *qrWork[T]) check() error {
-	if c := w.condition(); c >= 1/(T(w.q.Rows)*epsilon[T]()) {
-		return mat.Condition(c)
+	if c, at := w.condition(); c >= 1/(T(w.q.Rows)*epsilon[T]()) {
+		return &rev.SingularError{Index: at, Condition: mat.Condition(c)}
 	}
 	return nil
 }
@@ -281,38 +247,31 @@ func (w *qrWork[T]) Block(_, b int) {
 	rows := qrRows(w.q.Cols)
 	lo := b * rows
 	rows = min(rows, w.q.Rows-lo)
-	if w.sum.q.Data != nil {
-		addMatrix(block(w.sum.q, lo, 0, rows, w.q.Cols), w.sign, block(w.q, lo, 0, rows, w.q.Cols))
+	if w.sumQ.Data != nil {
+		addMatrix(block(w.sumQ, lo, 0, rows, w.q.Cols), w.sign, block(w.q, lo, 0, rows, w.q.Cols))
 	}
-	if w.sum.r.Data != nil {
+	if w.sumR.Data != nil {
 		for i := lo; i < min(lo+rows, w.r.Rows); i++ {
-			vec.Axpy(w.sign, w.r.Row(i)[i:], w.sum.r.Row(i)[i:])
+			vec.Axpy(w.sign, w.r.Row(i)[i:], w.sumR.Row(i)[i:])
 		}
 	}
 }
 
 // add adds the results.
-func (w *qrWork[T]) add(o qrOperands[T], sign T) {
-	w.sum, w.sign = o, sign
+func (w *qrWork[T]) add(q, r rev.General[T], sign T) {
+	w.sumQ, w.sumR, w.sign = q, r, sign
 	rows := qrRows(w.q.Cols)
 	parallel.Run(parallel.Workers(w.workers), (w.q.Rows+rows-1)/rows, w)
-	w.sum = qrOperands[T]{}
-}
-
-func (w *qrWork[T]) adjoint(o, g qrOperands[T]) {
-	if g.a.Data != nil && (g.q.Data != nil || g.r.Data != nil) {
-		w.gradient(g)
-	}
-	w.add(o, -1)
+	w.sumQ, w.sumR = rev.General[T]{}, rev.General[T]{}
 }
 
 // gradient sets k to K and x to (Q̄ + Q·K)·R⁻ᵀ, and adds that to Ā.
-func (w *qrWork[T]) gradient(g qrOperands[T]) {
+func (w *qrWork[T]) gradient(g *QR[T]) {
 	m, n := w.q.Rows, w.q.Cols
 	w.k = scratch(w.k, n, n)
-	w.symmetrise(w.k, []qrPair[T]{{g.r, w.r}}, []qrPair[T]{{w.q, g.q}})
+	w.symmetrise(w.k, []qrPair[T]{{g.R, w.r}}, []qrPair[T]{{w.q, g.Q}})
 	w.x = scratch(w.x, m, n)
-	w.solve(w.x, g.q, g.a, qrTerm[T]{1, w.q, view(w.k, false)})
+	w.solve(w.x, g.Q, g.A, qrTerm[T]{1, w.q, view(w.k, false)})
 }
 
 // symRows is the number of rows of a block of K.
@@ -439,15 +398,6 @@ func (s *qrSolve[T]) Block(worker, b int) {
 	}
 }
 
-func (w *qrWork[T]) tangent(o, t qrOperands[T]) {
-	if t.a.Data != nil {
-		w.setTangent(t.a)
-		addMatrix(t.q, 1, w.dq)
-		addUpper(t.r, 1, w.dr)
-	}
-	w.add(o, 1)
-}
-
 // setTangent sets dq and dr.
 func (w *qrWork[T]) setTangent(ta rev.General[T]) {
 	m, n := w.q.Rows, w.q.Cols
@@ -470,28 +420,16 @@ func (w *qrWork[T]) setTangent(ta rev.General[T]) {
 	multiply(w.workers, w.dq, -1, view(w.q, false), view(w.s, false))
 }
 
-func (w *qrWork[T]) adjointTangent(o, g, t, gt qrOperands[T]) {
+// gradientTangent adds to the tangent of Ā, after gradient and setTangent.
+func (w *qrWork[T]) gradientTangent(g, gt *QR[T]) {
 	m, n := w.q.Rows, w.q.Cols
-	if t.a.Data != nil {
-		w.setTangent(t.a)
-		addMatrix(t.q, -1, w.dq)
-		addUpper(t.r, -1, w.dr)
-	} else {
-		w.dq, w.dr = zeros(w.dq, m, n), zeros(w.dr, n, n)
-	}
-	if g.a.Data != nil || gt.a.Data != nil {
-		w.gradient(g)
-	}
-	if gt.a.Data != nil {
-		w.dk = scratch(w.dk, n, n)
-		w.symmetrise(w.dk,
-			[]qrPair[T]{{g.r, w.dr}, {gt.r, w.r}},
-			[]qrPair[T]{{w.dq, g.q}, {w.q, gt.q}})
-		w.dx = scratch(w.dx, m, n)
-		w.solve(w.dx, gt.q, gt.a,
-			qrTerm[T]{1, w.dq, view(w.k, false)},
-			qrTerm[T]{1, w.q, view(w.dk, false)},
-			qrTerm[T]{-1, w.x, view(w.dr, true)})
-	}
-	w.add(o, -1)
+	w.dk = scratch(w.dk, n, n)
+	w.symmetrise(w.dk,
+		[]qrPair[T]{{g.R, w.dr}, {gt.R, w.r}},
+		[]qrPair[T]{{w.dq, g.Q}, {w.q, gt.Q}})
+	w.dx = scratch(w.dx, m, n)
+	w.solve(w.dx, gt.Q, gt.A,
+		qrTerm[T]{1, w.dq, view(w.k, false)},
+		qrTerm[T]{1, w.q, view(w.dk, false)},
+		qrTerm[T]{-1, w.x, view(w.dr, true)})
 }

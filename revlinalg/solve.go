@@ -32,28 +32,26 @@ import (
 // is, up to a factor of n, a lower bound of the condition number of A when its
 // columns are scaled to the same magnitude. If κ >= 1/(n·ε), rows are scaled to the
 // same magnitude too, by powers of two, and A is factored again. If κ is no less
-// then, A is singular to working precision, and all methods return mat.Condition(κ)
-// and write nothing.
-// The solution of a matrix that is nearly so has no correct digits and no
+// then, A is singular to working precision, and all methods return a
+// *rev.SingularError with κ and write nothing. The solution of a matrix that is nearly so has no correct digits and no
 // error; how ill-conditioned A may be is for the caller to judge.
 //
 // There is no such kernel over fixed point: solutions are quotients by pivots, and
 // leave the range where these are small.
 type Solve[T rev.Float] struct {
-	X       rev.General[T] `rev:"acc"`
-	A       rev.General[T] `rev:"in"`
-	B       rev.General[T] `rev:"in"`
+	X       rev.General[T] `rev:"acc" shape:"n,m"`
+	A       rev.General[T] `rev:"in" shape:"n,n"`
+	B       rev.General[T] `rev:"in" shape:"n,m"`
 	TransA  bool
 	Workers int // 0 means GOMAXPROCS
 }
 
 // NewSolve returns the kernel over gonum matrices, sharing their storage. A is
 // a *mat.Dense or the transpose of one, as its method T returns it; another
-// type panics. It panics with mat.ErrShape if they do not fit together.
+// type panics.
 func NewSolve(x *mat.Dense, a mat.Matrix, b *mat.Dense) Solve[float64] {
 	k := Solve[float64]{X: rev.ViewDense(x), B: rev.ViewDense(b)}
 	k.A, k.TransA = factor(a)
-	k.checkShape()
 	return k
 }
 
@@ -61,75 +59,40 @@ func NewSolve(x *mat.Dense, a mat.Matrix, b *mat.Dense) Solve[float64] {
 func NewSolveVec(x *mat.VecDense, a mat.Matrix, b *mat.VecDense) Solve[float64] {
 	k := Solve[float64]{X: asColumn(rev.ViewVec(x)), B: asColumn(rev.ViewVec(b))}
 	k.A, k.TransA = factor(a)
-	k.checkShape()
 	return k
 }
 
-func (k *Solve[T]) checkShape() {
-	if k.X.Data == nil {
-		k.X.Rows, k.X.Cols = k.B.Rows, k.B.Cols // those of its cotangent
-	}
-	if k.A.Cols != k.A.Rows || k.B.Rows != k.A.Rows || k.X.Rows != k.B.Rows || k.X.Cols != k.B.Cols {
-		panic(mat.ErrShape)
-	}
-}
-
-func (k *Solve[T]) check() {
-	rev.Check(k)
-	k.checkShape()
-}
-
 // Forward computes X += A⁻¹·B.
-func (k Solve[T]) Forward() error {
-	k.check()
-	return k.with(func(w *solving[T], s *luSystem[T]) { w.accumulate(s, k.equation(), 1) })
-}
+func (k Solve[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
 
 // Inverse computes X -= A⁻¹·B.
-func (k Solve[T]) Inverse() error {
-	k.check()
-	return k.with(func(w *solving[T], s *luSystem[T]) { w.accumulate(s, k.equation(), -1) })
-}
+func (k Solve[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
 
 // Adjoint computes X -= A⁻¹·B and adds to Ā and B̄.
-func (k Solve[T]) Adjoint(g Solve[T]) error {
-	k.check()
-	rev.CheckLike(&k, &g)
-	return k.with(func(w *solving[T], s *luSystem[T]) { w.adjoint(s, k.equation(), g.equation()) })
-}
+func (k Solve[T]) Adjoint(g Solve[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
 
 // Tangent computes X += A⁻¹·B and adds to Ẋ.
-func (k Solve[T]) Tangent(t Solve[T]) error {
-	k.check()
-	rev.CheckLike(&k, &t)
-	return k.with(func(w *solving[T], s *luSystem[T]) { w.tangent(s, k.equation(), t.equation()) })
-}
+func (k Solve[T]) Tangent(t Solve[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
 
 // AdjointTangent computes what Adjoint does, subtracts from Ẋ, and adds the
 // tangents of the gradient to gt.
 func (k Solve[T]) AdjointTangent(g, t, gt Solve[T]) error {
-	k.check()
-	rev.CheckLike(&k, &g, &t, &gt)
-	return k.with(func(w *solving[T], s *luSystem[T]) {
-		w.adjointTangent(s, k.equation(), g.equation(), t.equation(), gt.equation())
-	})
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-func (k Solve[T]) equation() equation[T] { return equation[T]{k.X, k.A, k.B} }
-
-// with runs f with the factors of A, if it has them.
-func (k Solve[T]) with(f func(w *solving[T], s *luSystem[T])) error {
+// Run implements rev.Kernel.
+func (k Solve[T]) Run(p rev.Pass[Solve[T]]) error {
 	s := workspace.Get[luSystem[T]]()
 	defer workspace.Put(s)
 	s.trans = k.TransA
 	if err := s.factorRegular(k.Workers, k.A); err != nil {
 		return err
 	}
-	w := workspace.Get[solving[T]]()
-	f(w, s)
-	workspace.Put(w)
+	solveSystem(s, T(p.Sign()), k.equation(), p.G.equation(), p.T.equation(), p.GT.equation())
 	return nil
 }
+
+func (k *Solve[T]) equation() equation[T] { return equation[T]{k.X, k.A, k.B} }
 
 // An luSystem is the system of Solve.
 type luSystem[T rev.Float] struct {
@@ -180,56 +143,48 @@ func scratchCopy[T rev.Float](m, src rev.General[T]) rev.General[T] {
 	return m
 }
 
-func (w *solving[T]) accumulate(s system[T], k equation[T], sign T) {
-	if k.x.Data != nil {
-		s.apply(k.b, false, rev.General[T]{}, sign, k.x)
+// copyOrZeros is scratchCopy, or r×c zeros if src is nil.
+func copyOrZeros[T rev.Float](m, src rev.General[T], r, c int) rev.General[T] {
+	if src.Data == nil {
+		return zeros(m, r, c)
 	}
+	return scratchCopy(m, src)
 }
 
-func (w *solving[T]) adjoint(s system[T], k, g equation[T]) {
-	w.y = scratch(w.y, k.b.Rows, k.b.Cols)
-	s.apply(k.b, false, w.y, -1, k.x)
-	if g.x.Data != nil {
-		w.z = scratch(w.z, k.b.Rows, k.b.Cols)
+// solveSystem makes a pass of a kernel X += A⁻¹·B.
+func solveSystem[T rev.Float](s system[T], sign T, k, g, t, gt equation[T]) {
+	gradient, second := g.x.Data != nil, gt.a.Data != nil || gt.b.Data != nil
+	tangent := t.a.Data != nil || t.b.Data != nil
+	if !gradient && !second && !tangent {
+		if k.x.Data != nil {
+			s.apply(k.b, false, rev.General[T]{}, sign, k.x)
+		}
+		return
+	}
+	r, c := k.b.Rows, k.b.Cols
+	w := workspace.Get[solving[T]]()
+	w.y = scratch(w.y, r, c)
+	s.apply(k.b, false, w.y, sign, k.x)
+	if tangent {
+		w.dy = copyOrZeros(w.dy, t.b, r, c)
+		s.subtractProduct(w.dy, t.a, false, w.y)
+		s.apply(w.dy, false, w.dy, sign, t.x)
+	}
+	if gradient {
+		w.z = scratch(w.z, r, c)
 		s.apply(g.x, true, w.z, 1, g.b)
 		s.subtractOuter(g.a, w.z, w.y)
+		if tangent {
+			s.subtractOuter(gt.a, w.z, w.dy)
+		}
 	}
-}
-
-func (w *solving[T]) tangent(s system[T], k, t equation[T]) {
-	w.y = scratch(w.y, k.b.Rows, k.b.Cols)
-	s.apply(k.b, false, w.y, 1, k.x)
-	w.setTangent(s, t, 1)
-}
-
-// setTangent sets dy, and computes Ẋ += alpha·Ẏ.
-func (w *solving[T]) setTangent(s system[T], t equation[T], alpha T) {
-	if t.b.Data != nil {
-		w.dy = scratchCopy(w.dy, t.b)
-	} else {
-		w.dy = zeros(w.dy, w.y.Rows, w.y.Cols)
+	if second {
+		w.dz = copyOrZeros(w.dz, gt.x, r, c)
+		if gradient {
+			s.subtractProduct(w.dz, t.a, true, w.z)
+		}
+		s.apply(w.dz, true, w.dz, 1, gt.b)
+		s.subtractOuter(gt.a, w.dz, w.y)
 	}
-	s.subtractProduct(w.dy, t.a, false, w.y)
-	s.apply(w.dy, false, w.dy, alpha, t.x)
-}
-
-func (w *solving[T]) adjointTangent(s system[T], k, g, t, gt equation[T]) {
-	w.y = scratch(w.y, k.b.Rows, k.b.Cols)
-	s.apply(k.b, false, w.y, -1, k.x)
-	w.setTangent(s, t, -1)
-
-	if gt.x.Data != nil {
-		w.dz = scratchCopy(w.dz, gt.x)
-	} else {
-		w.dz = zeros(w.dz, w.y.Rows, w.y.Cols)
-	}
-	if g.x.Data != nil {
-		w.z = scratch(w.z, w.y.Rows, w.y.Cols)
-		s.apply(g.x, true, w.z, 1, g.b)
-		s.subtractProduct(w.dz, t.a, true, w.z)
-		s.subtractOuter(gt.a, w.z, w.dy)
-		s.subtractOuter(g.a, w.z, w.y)
-	}
-	s.apply(w.dz, true, w.dz, 1, gt.b)
-	s.subtractOuter(gt.a, w.dz, w.y)
+	workspace.Put(w)
 }

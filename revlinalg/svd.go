@@ -52,8 +52,8 @@ import (
 // a_ij is then 0, its limit where the derivative exists: as for SymEig, Adjoint
 // needs s̄_i = s̄_j and G_ij + H_ij = 0, Tangent P_ij + P_ji = 0 and, if U̇ or V̇ is
 // asked for, P_ii = P_jj, and AdjointTangent all of these, the first also of the
-// tangents of cotangents. Otherwise they return a *DegenerateError, which names the
-// pair.
+// tangents of cotangents. Otherwise they return a *rev.DegenerateError, which names
+// the pair.
 //
 // Singular values up to the same bound are taken as 0. They have a kink there, and
 // any basis of the spaces left over makes their vectors. Where the derivative
@@ -63,8 +63,8 @@ import (
 // AdjointTangent needs the first two, also of the tangents of cotangents, and the
 // last if anything but singular values is differentiated. Cotangents of the vectors
 // must be of a function that depends on their space, not their signs. Otherwise the
-// methods return mat.Condition(s_1/s_r), infinite for s_r = 0. They have not written
-// anything then.
+// methods return a *rev.SingularError with s_1/s_r, infinite for s_r = 0. They have
+// not written anything then.
 //
 // # Rounding
 //
@@ -75,64 +75,78 @@ import (
 // divided by singular values and their distances, and leave the range where these
 // are small.
 type SVD[T rev.Float] struct {
-	U       rev.General[T] `rev:"acc"`
-	S       rev.Vector[T]  `rev:"acc"`
-	V       rev.General[T] `rev:"acc"`
-	A       rev.General[T] `rev:"in"`
+	U       rev.General[T] `rev:"acc" shape:"m,min(m,n)"`
+	S       rev.Vector[T]  `rev:"acc" shape:"min(m,n)"`
+	V       rev.General[T] `rev:"acc" shape:"n,min(m,n)"`
+	A       rev.General[T] `rev:"in" shape:"m,n"`
 	Workers int            // 0 means GOMAXPROCS
 }
 
-// NewSVD returns the kernel over gonum's types, sharing their storage. It panics
-// with mat.ErrShape if they do not fit together.
+// NewSVD returns the kernel over gonum's types, sharing their storage.
 func NewSVD(u *mat.Dense, s *mat.VecDense, v, a *mat.Dense) SVD[float64] {
-	k := SVD[float64]{U: rev.ViewDense(u), S: rev.ViewVec(s), V: rev.ViewDense(v), A: rev.ViewDense(a)}
-	k.checkShape()
-	return k
-}
-
-func (k *SVD[T]) checkShape() {
-	m, n := k.A.Rows, k.A.Cols
-	r := min(m, n)
-	// Those of their cotangents.
-	if k.U.Data == nil {
-		k.U.Rows, k.U.Cols = m, r
-	}
-	if k.S.Data == nil {
-		k.S.N = r
-	}
-	if k.V.Data == nil {
-		k.V.Rows, k.V.Cols = n, r
-	}
-	if k.U.Rows != m || k.U.Cols != r || k.S.N != r || k.V.Rows != n || k.V.Cols != r {
-		panic(mat.ErrShape)
-	}
-}
-
-func (k *SVD[T]) check(g ...*SVD[T]) {
-	rev.Check(k)
-	k.checkShape()
-	rev.CheckLike(k, g...)
+	return SVD[float64]{U: rev.ViewDense(u), S: rev.ViewVec(s), V: rev.ViewDense(v), A: rev.ViewDense(a)}
 }
 
 // Forward computes U += U(A), S += s(A) and V += V(A).
-func (k SVD[T]) Forward() error { return k.accumulate(1) }
+func (k SVD[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
 
 // Inverse computes U -= U(A), S -= s(A) and V -= V(A).
-func (k SVD[T]) Inverse() error { return k.accumulate(-1) }
+func (k SVD[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
 
-func (k SVD[T]) accumulate(sign T) error {
-	k.check()
+// Adjoint computes U -= U(A), S -= s(A), V -= V(A), and adds to Ā.
+func (k SVD[T]) Adjoint(g SVD[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes U += U(A), S += s(A), V += V(A), and adds to U̇, Ṡ and V̇.
+func (k SVD[T]) Tangent(t SVD[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, subtracts from U̇, Ṡ and V̇, and adds the
+// tangents of the gradient to gt.
+func (k SVD[T]) AdjointTangent(g, t, gt SVD[T]) error {
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel.
+func (k SVD[T]) Run(p rev.Pass[SVD[T]]) error {
 	w := workspace.Get[svdWork[T]]()
 	defer workspace.Put(w)
 	if err := w.decompose(k.Workers, k.A); err != nil {
 		return err
 	}
+	g, t, gt := &p.G, &p.T, &p.GT
+	second := gt.A.Data != nil && (g.hasResult() || gt.hasResult())
+	vectors := t.hasVectors() || second && (g.hasVectors() || gt.hasVectors())
+	tangent := t.A.Data != nil && (t.hasResult() || second)
+	gradient := g.A.Data != nil && g.hasResult()
+	if tangent || second {
+		if err := w.setTangent(t.A, vectors || t.S.Data != nil, vectors); err != nil {
+			return err
+		}
+	}
+	if gradient || second {
+		if err := w.setGradient(g); err != nil {
+			return err
+		}
+	}
+	if second {
+		if err := w.setGradientTangent(g, gt); err != nil {
+			return err
+		}
+		w.addGradientTangent(gt.A)
+	}
+	if gradient {
+		w.addGradient(g.A)
+	}
+	sign := T(p.Sign())
+	if tangent {
+		t.add(sign, w.du, w.ds, w.dv)
+	}
 	k.add(sign, w.u, w.s, w.v)
 	return nil
 }
 
-// hasResult returns whether U, S or V is there.
-func (k *SVD[T]) hasResult() bool { return k.U.Data != nil || k.S.Data != nil || k.V.Data != nil }
+// hasVectors reports whether U or V is there, and hasResult whether S, too.
+func (k *SVD[T]) hasVectors() bool { return k.U.Data != nil || k.V.Data != nil }
+func (k *SVD[T]) hasResult() bool  { return k.S.Data != nil || k.hasVectors() }
 
 // add adds alpha times vectors and values.
 func (k *SVD[T]) add(alpha T, u rev.General[T], s []T, v rev.General[T]) {
@@ -141,77 +155,6 @@ func (k *SVD[T]) add(alpha T, u rev.General[T], s []T, v rev.General[T]) {
 		addElements(k.S, 0, alpha, s)
 	}
 	addMatrix(k.V, alpha, v)
-}
-
-// Adjoint computes U -= U(A), S -= s(A), V -= V(A), and adds to Ā.
-func (k SVD[T]) Adjoint(g SVD[T]) error {
-	k.check(&g)
-	w := workspace.Get[svdWork[T]]()
-	defer workspace.Put(w)
-	if err := w.decompose(k.Workers, k.A); err != nil {
-		return err
-	}
-	if g.A.Data != nil && g.hasResult() {
-		if err := w.setGradient(g); err != nil {
-			return err
-		}
-		w.addGradient(g.A)
-	}
-	k.add(-1, w.u, w.s, w.v)
-	return nil
-}
-
-// Tangent computes U += U(A), S += s(A), V += V(A), and adds to U̇, Ṡ and V̇.
-func (k SVD[T]) Tangent(t SVD[T]) error {
-	k.check(&t)
-	w := workspace.Get[svdWork[T]]()
-	defer workspace.Put(w)
-	if err := w.decompose(k.Workers, k.A); err != nil {
-		return err
-	}
-	if t.A.Data != nil && t.hasResult() {
-		if err := w.setTangent(t.A, true, t.U.Data != nil || t.V.Data != nil); err != nil {
-			return err
-		}
-		t.add(1, w.du, w.ds, w.dv)
-	}
-	k.add(1, w.u, w.s, w.v)
-	return nil
-}
-
-// AdjointTangent computes what Adjoint does, subtracts from U̇, Ṡ and V̇, and adds
-// the tangents of the gradient to gt.
-func (k SVD[T]) AdjointTangent(g, t, gt SVD[T]) error {
-	k.check(&g, &t, &gt)
-	w := workspace.Get[svdWork[T]]()
-	defer workspace.Put(w)
-	if err := w.decompose(k.Workers, k.A); err != nil {
-		return err
-	}
-	vectors := false
-	for _, o := range []*SVD[T]{&g, &t, &gt} {
-		vectors = vectors || o.U.Data != nil || o.V.Data != nil
-	}
-	if err := w.setTangent(t.A, vectors || t.S.Data != nil, vectors); err != nil {
-		return err
-	}
-	if g.A.Data != nil || gt.A.Data != nil {
-		if err := w.setGradient(g); err != nil {
-			return err
-		}
-	}
-	if gt.A.Data != nil && (g.hasResult() || gt.hasResult()) {
-		if err := w.setGradientTangent(g, gt); err != nil {
-			return err
-		}
-		w.addGradientTangent(gt.A)
-	}
-	if g.A.Data != nil {
-		w.addGradient(g.A)
-	}
-	t.add(-1, w.du, w.ds, w.dv)
-	k.add(-1, w.u, w.s, w.v)
-	return nil
 }
 
 // svdWork has the decomposition and what its derivatives need.
@@ -290,18 +233,15 @@ func (w *svdWork[T]) vanishes(i int) bool { return w.svd.s[i] <= w.gap }
 // vanishing returns the error of a derivative that does not exist as singular values
 // vanish.
 func (w *svdWork[T]) vanishing() error {
-	last := w.svd.s[len(w.svd.s)-1]
-	if last == 0 {
-		return singular // also if all are 0
+	last := len(w.svd.s) - 1
+	c := math.Inf(1) // also if all are 0
+	if w.svd.s[last] != 0 {
+		c = w.svd.s[0] / w.svd.s[last]
 	}
-	return mat.Condition(w.svd.s[0] / last)
+	return &rev.SingularError{Index: last, Condition: mat.Condition(c)}
 }
 
 func (w *svdWork[T]) equal(i, j int) bool { return math.Abs(w.svd.s[j]-w.svd.s[i]) <= w.gap }
-
-func (w *svdWork[T]) degenerate(i, j int) error {
-	return &DegenerateError{min(i, j), max(i, j), math.Abs(w.svd.s[j] - w.svd.s[i])}
-}
 
 // poles returns a_ij and b_ij.
 func (w *svdWork[T]) poles(i, j int) (a, b T) {
@@ -371,7 +311,7 @@ func (w *svdWork[T]) setTangent(ta rev.General[T], values, vectors bool) error {
 					return w.vanishing()
 				}
 			case i < j && w.equal(i, j) && (abs(sum) > tol || vectors && abs(w.p.Row(i)[i]-w.p.Row(j)[j]) > tol):
-				return w.degenerate(i, j)
+				return degenerate(w.svd.s, i, j)
 			}
 			a, b := w.poles(i, j)
 			w.x.Row(i)[j] = T(a*sum) + T(b*diff)
@@ -390,7 +330,7 @@ func (w *svdWork[T]) setTangent(ta rev.General[T], values, vectors bool) error {
 }
 
 // setGradient sets ku, kv, m, z, n and um.
-func (w *svdWork[T]) setGradient(g SVD[T]) error {
+func (w *svdWork[T]) setGradient(g *SVD[T]) error {
 	m, n, r := w.u.Rows, w.v.Rows, len(w.s)
 	w.ku, w.kv, w.m = zeros(w.ku, r, r), zeros(w.kv, r, r), zeros(w.m, r, r)
 	w.z, w.n = zeros(w.z, m, r), zeros(w.n, n, r)
@@ -445,7 +385,7 @@ func (w *svdWork[T]) addPairs(m, ku, kv rev.General[T], sbar rev.Vector[T]) erro
 					return w.vanishing()
 				}
 			case i < j && w.equal(i, j) && (abs(u+v) > tol || abs(bar(i)-bar(j)) > stol):
-				return w.degenerate(i, j)
+				return degenerate(w.svd.s, i, j)
 			}
 			a, b := w.poles(i, j)
 			m.Row(i)[j] += T(a*(u+v)) + T(b*(u-v))
@@ -461,7 +401,7 @@ func (w *svdWork[T]) addGradient(ga rev.General[T]) {
 }
 
 // setGradientTangent sets the tangents of what setGradient sets.
-func (w *svdWork[T]) setGradientTangent(g, gt SVD[T]) error {
+func (w *svdWork[T]) setGradientTangent(g, gt *SVD[T]) error {
 	m, n, r := w.u.Rows, w.v.Rows, len(w.s)
 	w.dku, w.dkv, w.dm = zeros(w.dku, r, r), zeros(w.dkv, r, r), zeros(w.dm, r, r)
 	w.dz, w.dn = zeros(w.dz, m, r), zeros(w.dn, n, r)

@@ -135,7 +135,7 @@ func TestSVDError(t *testing.T) {
 			}
 			before := all()
 			err := f()
-			var e *DegenerateError
+			var e *rev.DegenerateError
 			var c mat.Condition
 			if i == 0 && (!errors.As(err, &e) || e.I != 1 || e.J != 2) || i == 1 && !errors.As(err, &c) {
 				t.Errorf("matrix %d, %s: error %v", i, name, err)

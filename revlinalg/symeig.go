@@ -2,7 +2,6 @@ package revlinalg
 
 import (
 	"errors"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/blas"
@@ -57,7 +56,7 @@ import (
 //   - AdjointTangent needs both, the first also of the tangents of cotangents.
 //
 // All this holds up to 100·n·ε of the largest magnitude in each of these arrays.
-// Otherwise the method returns a *DegenerateError, which names the pair, and writes
+// Otherwise the method returns a *rev.DegenerateError, which names the pair, and writes
 // nothing. The page docs/degenerate-spectra.md says more.
 //
 // # Rounding
@@ -69,70 +68,80 @@ import (
 // workers. There is no such kernel over fixed point, as the derivatives are divided
 // by the distances of eigenvalues, and leave the range where these are small.
 type SymEig[T rev.Float] struct {
-	W       rev.Vector[T]  `rev:"acc"`
-	V       rev.General[T] `rev:"acc"`
-	A       rev.General[T] `rev:"in"`
+	W       rev.Vector[T]  `rev:"acc" shape:"n"`
+	V       rev.General[T] `rev:"acc" shape:"n,n"`
+	A       rev.General[T] `rev:"in" shape:"n,n"`
 	Workers int            // 0 means GOMAXPROCS
-}
-
-// DegenerateError is the error of a derivative that does not exist, as two
-// eigenvalues or singular values are equal.
-type DegenerateError struct {
-	I, J int     // their indices
-	Gap  float64 // how far they are apart
-}
-
-func (e *DegenerateError) Error() string {
-	return fmt.Sprintf("revlinalg: values %d and %d are equal, but for %g: the derivative depends on the choice of their vectors", e.I, e.J, e.Gap)
 }
 
 // ErrNotConverged is the error of an eigenvalue or singular value decomposition
 // that does not end.
 var ErrNotConverged = errors.New("revlinalg: eigenvalues or singular values do not converge")
 
-// NewSymEig returns the kernel over gonum's types, sharing their storage. It
-// panics with mat.ErrShape if they do not fit together.
+// NewSymEig returns the kernel over gonum's types, sharing their storage.
 func NewSymEig(w *mat.VecDense, v *mat.Dense, a *mat.SymDense) SymEig[float64] {
-	k := SymEig[float64]{W: rev.ViewVec(w), V: rev.ViewDense(v), A: viewSym(a)}
-	k.checkShape()
-	return k
-}
-
-func (k *SymEig[T]) checkShape() {
-	n := k.A.Rows
-	if k.V.Data == nil {
-		k.V.Rows, k.V.Cols = n, n // those of its cotangent
-	}
-	if k.W.Data == nil {
-		k.W.N = n
-	}
-	if k.A.Cols != n || k.V.Rows != n || k.V.Cols != n || k.W.N != n {
-		panic(mat.ErrShape)
-	}
-}
-
-func (k *SymEig[T]) check(g ...*SymEig[T]) {
-	rev.Check(k)
-	k.checkShape()
-	rev.CheckLike(k, g...)
+	return SymEig[float64]{W: rev.ViewVec(w), V: rev.ViewDense(v), A: viewSym(a)}
 }
 
 // Forward computes W += w(A) and V += V(A).
-func (k SymEig[T]) Forward() error { return k.accumulate(1) }
+func (k SymEig[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
 
 // Inverse computes W -= w(A) and V -= V(A).
-func (k SymEig[T]) Inverse() error { return k.accumulate(-1) }
+func (k SymEig[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
 
-func (k SymEig[T]) accumulate(sign T) error {
-	k.check()
+// Adjoint computes W -= w(A), V -= V(A), and adds to Ā.
+func (k SymEig[T]) Adjoint(g SymEig[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes W += w(A), V += V(A), and adds to Ẇ and V̇.
+func (k SymEig[T]) Tangent(t SymEig[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, subtracts from Ẇ and V̇, and adds the
+// tangents of the gradient to gt.
+func (k SymEig[T]) AdjointTangent(g, t, gt SymEig[T]) error {
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel.
+func (k SymEig[T]) Run(p rev.Pass[SymEig[T]]) error {
 	w := workspace.Get[eigen[T]]()
 	defer workspace.Put(w)
 	if err := w.decompose(k.Workers, k.A); err != nil {
 		return err
 	}
+	g, t, gt := &p.G, &p.T, &p.GT
+	second := gt.A.Data != nil && (g.hasResult() || gt.hasResult())
+	vectors := t.V.Data != nil || second
+	tangent := t.A.Data != nil && (vectors || t.W.Data != nil)
+	gradient := g.A.Data != nil && g.hasResult()
+	if tangent || second {
+		if err := w.setTangent(t.A, vectors); err != nil {
+			return err
+		}
+	}
+	if gradient || second {
+		if err := w.setGradient(g); err != nil {
+			return err
+		}
+	}
+	if second {
+		if err := w.setGradientTangent(g, gt); err != nil {
+			return err
+		}
+		w.addSymmetric(gt.A, w.ds)
+	}
+	if gradient {
+		w.addSymmetric(g.A, w.s)
+	}
+	sign := T(p.Sign())
+	if tangent {
+		t.add(sign, w.dw, w.dv)
+	}
 	k.add(sign, w.w, w.v)
 	return nil
 }
+
+// hasResult reports whether W or V is there.
+func (k *SymEig[T]) hasResult() bool { return k.W.Data != nil || k.V.Data != nil }
 
 // add adds values and vectors.
 func (k *SymEig[T]) add(sign T, w []T, v rev.General[T]) {
@@ -140,73 +149,6 @@ func (k *SymEig[T]) add(sign T, w []T, v rev.General[T]) {
 		addElements(k.W, 0, sign, w)
 	}
 	addMatrix(k.V, sign, v)
-}
-
-// Adjoint computes W -= w(A), V -= V(A), and adds to Ā.
-func (k SymEig[T]) Adjoint(g SymEig[T]) error {
-	k.check(&g)
-	w := workspace.Get[eigen[T]]()
-	defer workspace.Put(w)
-	if err := w.decompose(k.Workers, k.A); err != nil {
-		return err
-	}
-	if g.A.Data != nil && (g.W.Data != nil || g.V.Data != nil) {
-		if err := w.setGradient(g); err != nil {
-			return err
-		}
-		w.addSymmetric(g.A, w.s)
-	}
-	k.add(-1, w.w, w.v)
-	return nil
-}
-
-// Tangent computes W += w(A), V += V(A), and adds to Ẇ and V̇.
-func (k SymEig[T]) Tangent(t SymEig[T]) error {
-	k.check(&t)
-	w := workspace.Get[eigen[T]]()
-	defer workspace.Put(w)
-	if err := w.decompose(k.Workers, k.A); err != nil {
-		return err
-	}
-	if t.A.Data != nil && (t.W.Data != nil || t.V.Data != nil) {
-		if err := w.setTangent(t.A, t.V.Data != nil); err != nil {
-			return err
-		}
-		t.add(1, w.dw, w.dv)
-	}
-	k.add(1, w.w, w.v)
-	return nil
-}
-
-// AdjointTangent computes what Adjoint does, subtracts from Ẇ and V̇, and adds
-// the tangents of the gradient to gt.
-func (k SymEig[T]) AdjointTangent(g, t, gt SymEig[T]) error {
-	k.check(&g, &t, &gt)
-	w := workspace.Get[eigen[T]]()
-	defer workspace.Put(w)
-	if err := w.decompose(k.Workers, k.A); err != nil {
-		return err
-	}
-	if err := w.setTangent(t.A, true); err != nil {
-		return err
-	}
-	if g.A.Data != nil || gt.A.Data != nil {
-		if err := w.setGradient(g); err != nil {
-			return err
-		}
-	}
-	if gt.A.Data != nil {
-		if err := w.setGradientTangent(g, gt); err != nil {
-			return err
-		}
-		w.addSymmetric(gt.A, w.ds)
-	}
-	if g.A.Data != nil {
-		w.addSymmetric(g.A, w.s)
-	}
-	t.add(-1, w.dw, w.dv)
-	k.add(-1, w.w, w.v)
-	return nil
 }
 
 // eigen has the decomposition and what its derivatives need.
@@ -293,9 +235,10 @@ func (w *eigen[T]) f(i, j int) T {
 	return T(1 / (w.w64[j] - w.w64[i]))
 }
 
-// degenerate returns the error of a pair.
-func (w *eigen[T]) degenerate(i, j int) error {
-	return &DegenerateError{min(i, j), max(i, j), math.Abs(w.w64[j] - w.w64[i])}
+// degenerate returns the error of values i and j.
+func degenerate(values []float64, i, j int) error {
+	i, j = min(i, j), max(i, j)
+	return &rev.DegenerateError{I: i, J: j, Values: [2]float64{values[i], values[j]}, Gap: math.Abs(values[j] - values[i])}
 }
 
 // tolerance returns how much is taken as 0 among numbers of the magnitude of x.
@@ -334,7 +277,7 @@ func (w *eigen[T]) setTangent(ta rev.General[T], vectors bool) error {
 		w.dw[i] = w.p.Row(i)[i]
 		for j := range n {
 			if i < j && w.equal(i, j) && (abs(w.p.Row(i)[j]) > tol || vectors && abs(w.p.Row(i)[i]-w.p.Row(j)[j]) > tol) {
-				return w.degenerate(i, j)
+				return degenerate(w.w64, i, j)
 			}
 			w.omega.Row(i)[j] = w.f(i, j) * w.p.Row(i)[j]
 		}
@@ -344,7 +287,7 @@ func (w *eigen[T]) setTangent(ta rev.General[T], vectors bool) error {
 }
 
 // setGradient sets g to G and s to S.
-func (w *eigen[T]) setGradient(g SymEig[T]) error {
+func (w *eigen[T]) setGradient(g *SymEig[T]) error {
 	n := len(w.w)
 	w.g = zeros(w.g, n, n)
 	if g.V.Data != nil {
@@ -369,7 +312,7 @@ func (w *eigen[T]) symmetrize(s, g rev.General[T], wbar rev.Vector[T]) error {
 			d := g.Row(i)[j] - g.Row(j)[i]
 			if w.equal(i, j) {
 				if abs(d) > tol || wbar.Data != nil && abs(wbar.Data[i*wbar.Inc]-wbar.Data[j*wbar.Inc]) > wtol {
-					return w.degenerate(i, j)
+					return degenerate(w.w64, i, j)
 				}
 				continue
 			}
@@ -382,7 +325,7 @@ func (w *eigen[T]) symmetrize(s, g rev.General[T], wbar rev.Vector[T]) error {
 }
 
 // setGradientTangent sets ds to Ṡ + Ω·S - S·Ω.
-func (w *eigen[T]) setGradientTangent(g, gt SymEig[T]) error {
+func (w *eigen[T]) setGradientTangent(g, gt *SymEig[T]) error {
 	n := len(w.w)
 	w.dg = zeros(w.dg, n, n)
 	if g.V.Data != nil {

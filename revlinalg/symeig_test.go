@@ -195,7 +195,7 @@ func TestSymEigDegenerateError(t *testing.T) {
 	} {
 		before := all(k, g, h, gh, onlyValues, onlyVectors)
 		err := f()
-		var e *DegenerateError
+		var e *rev.DegenerateError
 		if !errors.As(err, &e) || e.I != 1 || e.J != 2 || !(e.Gap < 1e-14) {
 			t.Errorf("%s: error %v, want values 1 and 2", name, err)
 		}

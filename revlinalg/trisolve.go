@@ -1,6 +1,8 @@
 package revlinalg
 
 import (
+	"math"
+
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/mat"
 
@@ -29,22 +31,22 @@ import (
 // (Higham 2002, theorem 8.5), and depends on its own right-hand side alone. The
 // bits do not depend on the number of workers, which share the columns.
 //
-// If an element of the diagonal is zero, all methods return mat.Condition(+Inf)
+// If an element of the diagonal is zero, all methods return a *rev.SingularError
 // and write nothing. Any other matrix is taken as it is: as triangular systems
 // are solved to a small residual however ill-conditioned they are, that is the
 // caller's to judge. There is no such kernel over fixed point: solutions are
 // quotients by the diagonal, and leave the range where that is small.
 type TriSolve[T rev.Float] struct {
-	X                   rev.General[T] `rev:"acc"`
-	A                   rev.General[T] `rev:"in"`
-	B                   rev.General[T] `rev:"in"`
+	X                   rev.General[T] `rev:"acc" shape:"n,m"`
+	A                   rev.General[T] `rev:"in" shape:"n,n"`
+	B                   rev.General[T] `rev:"in" shape:"n,m"`
 	Upper, TransA, Unit bool
 	Workers             int // 0 means GOMAXPROCS
 }
 
 // NewTriSolve returns the kernel over gonum matrices, sharing their storage. A is
 // a *mat.TriDense or the transpose of one, as its method TTri returns it; another
-// type panics. It panics with mat.ErrShape if they do not fit together.
+// type panics.
 func NewTriSolve(x *mat.Dense, a mat.Triangular, b *mat.Dense) TriSolve[float64] {
 	k := TriSolve[float64]{X: rev.ViewDense(x), B: rev.ViewDense(b)}
 	if t, ok := a.(mat.UntransposeTrier); ok {
@@ -53,78 +55,43 @@ func NewTriSolve(x *mat.Dense, a mat.Triangular, b *mat.Dense) TriSolve[float64]
 	t := a.(*mat.TriDense)
 	uplo := t.RawTriangular().Uplo
 	k.A, k.Upper = viewTri(t, uplo), uplo == blas.Upper
-	k.checkShape()
 	return k
 }
 
-func (k *TriSolve[T]) checkShape() {
-	if k.X.Data == nil {
-		k.X.Rows, k.X.Cols = k.B.Rows, k.B.Cols // those of its cotangent
-	}
-	if k.A.Cols != k.A.Rows || k.B.Rows != k.A.Rows || k.X.Rows != k.B.Rows || k.X.Cols != k.B.Cols {
-		panic(mat.ErrShape)
-	}
-}
-
-func (k *TriSolve[T]) check() {
-	rev.Check(k)
-	k.checkShape()
-}
-
 // Forward computes X += A⁻¹·B.
-func (k TriSolve[T]) Forward() error {
-	k.check()
-	return k.with(func(w *solving[T], s *triangularSystem[T]) { w.accumulate(s, k.equation(), 1) })
-}
+func (k TriSolve[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
 
 // Inverse computes X -= A⁻¹·B.
-func (k TriSolve[T]) Inverse() error {
-	k.check()
-	return k.with(func(w *solving[T], s *triangularSystem[T]) { w.accumulate(s, k.equation(), -1) })
-}
+func (k TriSolve[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
 
 // Adjoint computes X -= A⁻¹·B and adds to Ā and B̄.
-func (k TriSolve[T]) Adjoint(g TriSolve[T]) error {
-	k.check()
-	rev.CheckLike(&k, &g)
-	return k.with(func(w *solving[T], s *triangularSystem[T]) { w.adjoint(s, k.equation(), g.equation()) })
-}
+func (k TriSolve[T]) Adjoint(g TriSolve[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
 
 // Tangent computes X += A⁻¹·B and adds to Ẋ.
-func (k TriSolve[T]) Tangent(t TriSolve[T]) error {
-	k.check()
-	rev.CheckLike(&k, &t)
-	return k.with(func(w *solving[T], s *triangularSystem[T]) { w.tangent(s, k.equation(), t.equation()) })
-}
+func (k TriSolve[T]) Tangent(t TriSolve[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
 
 // AdjointTangent computes what Adjoint does, subtracts from Ẋ, and adds the
 // tangents of the gradient to gt.
 func (k TriSolve[T]) AdjointTangent(g, t, gt TriSolve[T]) error {
-	k.check()
-	rev.CheckLike(&k, &g, &t, &gt)
-	return k.with(func(w *solving[T], s *triangularSystem[T]) {
-		w.adjointTangent(s, k.equation(), g.equation(), t.equation(), gt.equation())
-	})
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-func (k TriSolve[T]) equation() equation[T] { return equation[T]{k.X, k.A, k.B} }
-
-// with runs f, if A is not singular.
-func (k TriSolve[T]) with(f func(w *solving[T], s *triangularSystem[T])) error {
+// Run implements rev.Kernel.
+func (k TriSolve[T]) Run(p rev.Pass[TriSolve[T]]) error {
 	for i := range k.A.Rows {
 		if !k.Unit && k.A.Row(i)[i] == 0 {
-			return singular
+			return &rev.SingularError{Index: i, Condition: mat.Condition(math.Inf(1))}
 		}
 	}
 	s := workspace.Get[triangularSystem[T]]()
-	w := workspace.Get[solving[T]]()
 	s.k = k
-	f(w, s)
+	solveSystem(s, T(p.Sign()), k.equation(), p.G.equation(), p.T.equation(), p.GT.equation())
 	s.k = TriSolve[T]{}
-	workspace.Put(w)
 	workspace.Put(s)
 	return nil
 }
+
+func (k *TriSolve[T]) equation() equation[T] { return equation[T]{k.X, k.A, k.B} }
 
 // A triangularSystem is the system of TriSolve.
 type triangularSystem[T rev.Float] struct {

@@ -41,8 +41,8 @@ import (
 //
 // The methods return a *NotSymmetricError if A has elements above the diagonal and differs
 // from its transpose by more than Tol·‖A‖, which is looked at once for a matrix as long as
-// calls with it follow each other. They return a *NotPositiveDefiniteError if A is found
-// to be not, and a
+// calls with it follow each other. They return a *rev.NotPositiveDefiniteError if A is
+// found not to be positive definite, and a
 // *ConvergenceError if it takes more than MaxIter products with A, or A or B have
 // elements that are infinite or NaN. It is an error too if A with the mirror images has
 // more entries than indices of its type count. Nothing has been written then. A
@@ -60,15 +60,6 @@ type CG[T rev.Float, I Index] struct {
 // NewCG returns the kernel over gonum vectors, sharing their storage.
 func NewCG[I Index](x *mat.VecDense, a CSR[float64, I], b *mat.VecDense) CG[float64, I] {
 	return CG[float64, I]{X: rev.ViewVec(x), A: a, B: rev.ViewVec(b)}
-}
-
-// NotPositiveDefiniteError is the error of a matrix that is not positive definite.
-type NotPositiveDefiniteError struct {
-	Curvature float64 // vᵀ·A·v / vᵀ·v ≤ 0 for some vector v
-}
-
-func (e *NotPositiveDefiniteError) Error() string {
-	return fmt.Sprintf("revsparse: the matrix is not positive definite: vᵀ·A·v = %v·vᵀ·v for some v", e.Curvature)
 }
 
 // ConvergenceError is the error of an iteration that did not come to its end.
@@ -131,7 +122,7 @@ func (k *CG[T, I]) setMatrix(s *solver[I]) error {
 			}
 		}
 		if !(s.inverse[i] > 0) {
-			return &NotPositiveDefiniteError{math.Ldexp(s.inverse[i], s.m.exp)}
+			return &rev.NotPositiveDefiniteError{Row: i, Value: math.Ldexp(s.inverse[i], s.m.exp)}
 		}
 		s.inverse[i] = 1 / s.inverse[i]
 	}
@@ -149,9 +140,9 @@ func (s *solver[I]) solve(x []float64) error {
 		x[i] = math.Ldexp(v, -e)
 	}
 	if err := s.cg.solve(x); err != nil {
-		var indefinite *NotPositiveDefiniteError
+		var indefinite *rev.NotPositiveDefiniteError
 		if errors.As(err, &indefinite) {
-			indefinite.Curvature = math.Ldexp(indefinite.Curvature, s.m.exp)
+			indefinite.Value = math.Ldexp(indefinite.Value, s.m.exp)
 		}
 		return err
 	}

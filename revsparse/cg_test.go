@@ -149,12 +149,12 @@ func TestCGErrors(t *testing.T) {
 	a := CSR[float64, int]{Rows: 2, Cols: 2, Ptr: []int{0, 1, 3}, Ind: []int{0, 0, 1}, Data: []float64{1, 2, 1}}
 	x, b := make([]float64, 2), []float64{1, -1}
 	k := CG[float64, int]{X: rev.ViewSlice(x), A: a, B: rev.ViewSlice(b)}
-	var indefinite *NotPositiveDefiniteError
-	if err := k.Forward(); !errors.As(err, &indefinite) || indefinite.Curvature != -1 {
+	var indefinite *rev.NotPositiveDefiniteError
+	if err := k.Forward(); !errors.As(err, &indefinite) || indefinite.Value != -1 {
 		t.Errorf("error %v, want that of the curvature -1", err)
 	}
 	a.Data[2] = 0
-	if err := k.Forward(); !errors.As(err, &indefinite) || indefinite.Curvature != 0 {
+	if err := k.Forward(); !errors.As(err, &indefinite) || indefinite.Value != 0 {
 		t.Errorf("error %v, want that of the curvature 0", err)
 	}
 
@@ -260,7 +260,7 @@ func TestNotSymmetric(t *testing.T) {
 		t.Error(err)
 	}
 	a.Data[0] = -1
-	var indefinite *NotPositiveDefiniteError
+	var indefinite *rev.NotPositiveDefiniteError
 	for range 2 {
 		if err := k.Forward(); !errors.As(err, &indefinite) {
 			t.Errorf("error %v, want that of a matrix that is not positive definite", err)

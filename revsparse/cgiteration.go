@@ -5,6 +5,7 @@ import (
 
 	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
+	"revnum/rev"
 )
 
 // cg solves systems with a positive definite matrix by conjugate gradients,
@@ -100,7 +101,7 @@ func (s *cg) iterate(x []float64, normB float64, most int) (int, error) {
 		case math.IsNaN(pq) || math.IsInf(pq, 0):
 			return 0, s.failure(iter+1, math.NaN())
 		case pq <= 0:
-			return 0, &NotPositiveDefiniteError{pq / vec.SumSquares(s.p)}
+			return 0, &rev.NotPositiveDefiniteError{Row: -1, Value: pq / vec.SumSquares(s.p)}
 		default:
 			vec.Axpy(rz/pq, s.p, x)
 			vec.Axpy(-rz/pq, s.q, s.r)

@@ -37,7 +37,7 @@ import (
 // operands up to the rounding of an addition and a subtraction.
 //
 // The methods return a *NotSymmetricError if A has elements above the diagonal and differs
-// from its transpose by more than Tol·‖A‖, and a *DegenerateError if the eigenvalues of two pairs, or of the
+// from its transpose by more than Tol·‖A‖, and a *rev.DegenerateError if the eigenvalues of two pairs, or of the
 // last pair and the next, are closer than 2⁻²⁶·‖A‖: the pairs are not determined
 // then, or not their order. (Of λ and -λ, with LargestMagnitude, it is the order.)
 // They return a *ConvergenceError if MaxIter is not enough, or A has an element

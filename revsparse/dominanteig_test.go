@@ -171,7 +171,7 @@ func TestDominantEigErrors(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			k := NewDominantEig(mat.NewVecDense(c.k, nil), nil, c.a)
 			k.Which = c.which
-			var double *DegenerateError
+			var double *rev.DegenerateError
 			if err := k.Forward(); !errors.As(err, &double) {
 				t.Fatalf("error %v", err)
 			}

@@ -3,7 +3,6 @@ package revsparse
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -47,18 +46,6 @@ type EigOptions struct {
 	Tol     float64 // of ‖A·v - λ·v‖/‖A‖ and of the systems of the derivatives; 0 means 16 times the distance from 1 to the next number
 	Basis   int     // vectors that are kept; 0 means max(40, 2·k + 20)
 	MaxIter int     // products with A of each search and of each solution; 0 means 10000
-}
-
-// DegenerateError is the error of eigenvalues that are too close to each other for
-// their eigenvectors, or their order, to be told.
-type DegenerateError struct {
-	I, J   int        // numbers of the pairs, of which J may be the first that was not asked for
-	Values [2]float64 // their eigenvalues
-	Gap    float64    // between these, or between their magnitudes if those order them
-}
-
-func (e *DegenerateError) Error() string {
-	return fmt.Sprintf("revsparse: eigenpairs %d and %d are degenerate: %v and %v, a gap of %.3g", e.I, e.J, e.Values[0], e.Values[1], e.Gap)
 }
 
 const (
@@ -191,7 +178,10 @@ func (e *eigen) checkGaps() error {
 	for i := range min(e.k, e.found-1) {
 		a, b := e.values[i], e.values[i+1]
 		if gap := e.Which.key(a) - e.Which.key(b); !(gap > degenerateGap*e.scale) {
-			return &DegenerateError{i, i + 1, [2]float64{math.Ldexp(a, e.exp), math.Ldexp(b, e.exp)}, math.Ldexp(gap, e.exp)}
+			return &rev.DegenerateError{
+				I: i, J: i + 1,
+				Values: [2]float64{math.Ldexp(a, e.exp), math.Ldexp(b, e.exp)}, Gap: math.Ldexp(gap, e.exp),
+			}
 		}
 	}
 	return nil
@@ -412,7 +402,7 @@ func (e *eigen) pseudoSolve(x []float64, i int) error {
 	e.negated = e.Which == Largest || e.Which == LargestMagnitude && e.shift > 0
 	e.cg.a, e.cg.norm, e.cg.tol, e.cg.maxIter, e.cg.kernel = e, e.scale+math.Abs(e.shift), e.Tol, e.MaxIter, e.kernel
 	if err := e.cg.solve(x); err != nil {
-		var indefinite *NotPositiveDefiniteError
+		var indefinite *rev.NotPositiveDefiniteError
 		if errors.As(err, &indefinite) {
 			return e.failure(math.NaN()) // there are eigenvalues that the search has overlooked
 		}

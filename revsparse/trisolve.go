@@ -1,7 +1,7 @@
 package revsparse
 
 import (
-	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -32,7 +32,7 @@ import (
 // magnitudes of the entries of a place.
 //
 // If a row has zero on its diagonal, or nothing, all methods return a
-// *SingularError and change nothing.
+// *rev.SingularError and change nothing.
 type TriSolve[T rev.Float, I Index] struct {
 	X     rev.Vector[T] `rev:"acc" shape:"n"`
 	A     CSR[T, I]     `rev:"in" shape:"n,n"`
@@ -48,15 +48,6 @@ func NewTriSolve[I Index](x *mat.VecDense, a CSR[float64, I], b *mat.VecDense) T
 	return TriSolve[float64, I]{X: rev.ViewVec(x), A: a, B: rev.ViewVec(b)}
 }
 
-// SingularError is the error of a triangular matrix with a zero on its diagonal.
-type SingularError struct {
-	Row int // the first such row
-}
-
-func (e *SingularError) Error() string {
-	return fmt.Sprintf("revsparse: TriSolve: the matrix is singular: its diagonal is zero in row %d", e.Row)
-}
-
 // triScratch is the vectors of the equations.
 type triScratch[T rev.Float] struct{ x, dx, lambda, dlambda []T }
 
@@ -70,7 +61,7 @@ func (k *TriSolve[T, I]) singular() error {
 			}
 		}
 		if d == 0 {
-			return &SingularError{i}
+			return &rev.SingularError{Index: i, Condition: mat.Condition(math.Inf(1))}
 		}
 	}
 	return nil

@@ -121,8 +121,8 @@ func TestTriSolveSingular(t *testing.T) {
 		{Rows: 3, Cols: 3, Ptr: []int{0, 1, 3, 4}, Ind: []int{0, 1, 1, 2}, Data: []float64{1, 2, -2, 3}},
 	} {
 		k := TriSolve[float64, int]{X: rev.ViewSlice(x), A: a, B: rev.ViewSlice(b)}
-		var singular *SingularError
-		if err := k.Forward(); !errors.As(err, &singular) || singular.Row != 1 {
+		var singular *rev.SingularError
+		if err := k.Forward(); !errors.As(err, &singular) || singular.Index != 1 {
 			t.Errorf("error %v, want that of row 1", err)
 		}
 		k.Unit = true

@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"revnum/rev"
 )
 
 // CameraCovariance returns the covariance of the parameters of the cameras at p,
@@ -31,7 +33,7 @@ import (
 // cameras at most.
 //
 // It returns an error if p is not valid, if an option makes no sense, if
-// derivatives are not finite, and a mat.Condition if other than free directions
+// derivatives are not finite, and a *rev.SingularError if other than free directions
 // are left open by the observations (eigenvalues below 1e-12 of the largest):
 // the ratio of the extreme ones of the eigenvalues that are inverted if there
 // are more, and if there are fewer that with those that were to be left out.
@@ -78,13 +80,13 @@ func CameraCovariance(p *Problem, opts *Options, free int) (*mat.SymDense, error
 	lambda := eigen.Values(nil)
 	top := lambda[n-1]
 	if !(top > 0) && free < n {
-		return nil, mat.Condition(math.Inf(1)) // no observation says anything
+		return nil, &rev.SingularError{Index: n - 1, Condition: mat.Condition(math.Inf(1))} // no observation says anything
 	}
 	if free < n && !(lambda[free] > openDirection*top) {
-		return nil, mat.Condition(top / math.Max(lambda[free], 0))
+		return nil, &rev.SingularError{Index: free, Condition: mat.Condition(top / math.Max(lambda[free], 0))}
 	}
 	if free > 0 && lambda[free-1] > openDirection*top {
-		return nil, mat.Condition(top / lambda[free-1])
+		return nil, &rev.SingularError{Index: free - 1, Condition: mat.Condition(top / lambda[free-1])}
 	}
 	var q mat.Dense
 	eigen.VectorsTo(&q)

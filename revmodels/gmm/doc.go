@@ -56,6 +56,6 @@
 //
 // Shapes that do not fit panic with mat.ErrShape. Wrong data return errors that say
 // where: numbers that are not finite, options that contradict each other, JSON that
-// is not a mixture, and singular covariance matrices (*SingularError, with the
+// is not a mixture, and singular covariance matrices (*rev.NotPositiveDefiniteError, with the
 // pivot).
 package gmm

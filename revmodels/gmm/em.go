@@ -275,7 +275,7 @@ func (e *em) addMoments(t *densityScratch, w0, w1, w2 []float64, n int) {
 }
 
 // maximise takes the step that the moments give. A component with less than
-// minWeight of the points keeps mean and covariance. It returns a *SingularError
+// minWeight of the points keeps mean and covariance. It returns a *rev.NotPositiveDefiniteError
 // if a covariance is not positive definite.
 func (e *em) maximise() error {
 	numbers, _ := e.kind.size(e.k, e.d)
@@ -306,7 +306,7 @@ func (e *em) refactor() error {
 	parallel.Run(e.workers, len(e.rows), (*factoring)(e))
 	for c, row := range e.rows {
 		if row < e.d {
-			return &SingularError{Component: c, Row: row, Pivot: e.pivots[c]}
+			return notDefinite(c, row, e.pivots[c])
 		}
 	}
 	return nil

@@ -154,7 +154,7 @@ func (r *Report) String() string {
 // if there are no more points than columns and neither RegCovar nor Prior says what
 // their covariances shall be, unless these are diagonal or spherical, if an option
 // makes no sense, or if every start failed because a covariance became singular
-// (*SingularError), which takes a RegCovar that is negative or points that do not
+// (*rev.NotPositiveDefiniteError), which takes a RegCovar that is negative or points that do not
 // vary at all.
 // When ctx is done it returns the error of ctx, with the best mixture so far
 // unless there is none.

@@ -17,6 +17,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
+
+	"revnum/rev"
 )
 
 // readFaithful returns the eruptions of Old Faithful, and skips the test where
@@ -436,7 +438,7 @@ func TestFitCollapse(t *testing.T) {
 		t.Errorf("report:\n%v", r)
 	}
 	_, r, err = Fit(t.Context(), x, 2, &Options{RegCovar: -1})
-	var singular *SingularError
+	var singular *rev.NotPositiveDefiniteError
 	if !errors.As(err, &singular) {
 		t.Errorf("error %v without regularisation", err)
 	}
@@ -570,12 +572,12 @@ func TestFitCancel(t *testing.T) {
 
 func TestReportString(t *testing.T) {
 	r := &Report{Best: 1, Starts: []Start{
-		{Err: &SingularError{Component: 2, Row: 1, Pivot: -3}},
+		{Err: notDefinite(2, 1, -3)},
 		{Iterations: 17, Polish: 14, LogLikelihood: -12.5, LogPosterior: -13.25, Gain: 1e-9, Converged: true, Duration: 1500000},
 		{Iterations: 9, LogLikelihood: -14, LogPosterior: -15, Gain: 2, Reseeded: 1, Collapsed: []int{0, 2}},
 	}}
 	const want = `   start  iterations   log-likelihood    log posterior      gain      time
-       0           0                -                -         -        0s  gmm: covariance of component 2 is not positive definite: pivot -3 in row 1
+       0           0                -                -         -        0s  gmm: covariance of component 2: matrix not positive definite: pivot 1 is -3
        1          17       -12.500000       -13.250000   1.0e-09     1.5ms  best  14 iterations of polish
        2           9       -14.000000       -15.000000   2.0e+00        0s  not converged  1 reseeded  collapsed: [0 2]
 `

@@ -37,24 +37,17 @@ type Mixture struct {
 	params  []float64 // the same, as parameters of LogPosterior
 }
 
-// SingularError reports a covariance matrix that is not positive definite to
-// working precision: in its Cholesky factorisation the pivot of a row was not
-// above the rounding error.
-type SingularError struct {
-	Component, Row int
-	Pivot          float64
-}
-
-// Error implements error.
-func (e *SingularError) Error() string {
-	return fmt.Sprintf("gmm: covariance of component %d is not positive definite: pivot %g in row %d", e.Component, e.Pivot, e.Row)
+// notDefinite returns the error of a covariance whose factorisation stops at a pivot.
+func notDefinite(component, row int, pivot float64) error {
+	return fmt.Errorf("gmm: covariance of component %d: %w", component, &rev.NotPositiveDefiniteError{Row: row, Value: pivot})
 }
 
 // NewMixture returns the mixture with the given weights, the rows of means as
 // means, and the given covariances, all copied. It panics with mat.ErrShape
 // unless they agree in shape. It returns an error if a weight is negative, if
 // the weights do not sum to 1 within 1e-6, if a number is not finite, or if a
-// covariance is not positive definite (a *SingularError).
+// covariance is not positive definite (a *rev.NotPositiveDefiniteError): if in its
+// factorisation a pivot is not above the rounding error.
 func NewMixture(weights []float64, means mat.Matrix, covariances []*mat.SymDense) (*Mixture, error) {
 	return newMixture(Full, weights, means, covariances)
 }
@@ -106,7 +99,7 @@ func newMixture(kind Covariance, weights []float64, means mat.Matrix, covariance
 			factor = setDiagonal
 		}
 		if row, pivot := factor(p.Factors.Row(c), scratch, d); row < d {
-			return nil, &SingularError{Component: c, Row: row, Pivot: pivot}
+			return nil, notDefinite(c, row, pivot)
 		}
 	}
 	return m, nil

@@ -13,6 +13,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distmv"
+
+	"revnum/rev"
 )
 
 // randomMixture returns k components of dimension d whose means are spread as
@@ -193,9 +195,9 @@ func TestNewMixtureErrors(t *testing.T) {
 		{[]float64{0.5, 0.4}, nil, nil, "sum to 0.9, want 1"},
 		{nil, []float64{1, 2, 3, math.Inf(-1)}, nil, "coordinate 1 of mean 1 is -Inf"},
 		{nil, nil, []float64{1, math.NaN(), math.NaN(), 1}, "element (0, 1) of covariance 1 is NaN"},
-		{nil, nil, []float64{1, 1, 1, 1}, "covariance of component 1 is not positive definite: pivot 0 in row 1"},
-		{nil, nil, []float64{-1, 0, 0, 1}, "pivot -1 in row 0"},
-		{nil, nil, []float64{0, 0, 0, 0}, "pivot 0 in row 0"},
+		{nil, nil, []float64{1, 1, 1, 1}, "covariance of component 1: matrix not positive definite: pivot 1 is 0"},
+		{nil, nil, []float64{-1, 0, 0, 1}, "pivot 0 is -1"},
+		{nil, nil, []float64{0, 0, 0, 0}, "pivot 0 is 0"},
 	} {
 		weights, means, cov := []float64{0.5, 0.5}, make([]float64, 4), eye
 		if c.weights != nil {
@@ -213,8 +215,8 @@ func TestNewMixtureErrors(t *testing.T) {
 		}
 	}
 	_, err := NewMixture([]float64{1}, mat.NewDense(1, 1, nil), []*mat.SymDense{mat.NewSymDense(1, []float64{-2})})
-	var singular *SingularError
-	if !errors.As(err, &singular) || singular.Pivot != -2 || singular.Component != 0 || singular.Row != 0 {
+	var singular *rev.NotPositiveDefiniteError
+	if !errors.As(err, &singular) || singular.Value != -2 || singular.Row != 0 || !strings.Contains(err.Error(), "component 0") {
 		t.Errorf("error %#v", err)
 	}
 	for name, f := range map[string]func(){
@@ -349,7 +351,7 @@ func TestJSONErrors(t *testing.T) {
 		{`{"weights":[1],"means":[[0,0]],"covariances":[[[1,0]]]}`, "covariance 0 has 1 rows, want 2"},
 		{`{"weights":[1],"means":[[0,0]],"covariances":[[[1,0],[0]]]}`, "covariance 0 has 1 elements in row 1, want 2"},
 		{`{"weights":[1],"means":[[0,0]],"covariances":[[[1,0.5],[0.4,1]]]}`, "covariance 0 is not symmetric: element (1, 0) is 0.4, (0, 1) is 0.5"},
-		{`{"weights":[1],"means":[[0,0]],"covariances":[[[1,2],[2,1]]]}`, "covariance of component 0 is not positive definite: pivot -3 in row 1"},
+		{`{"weights":[1],"means":[[0,0]],"covariances":[[[1,2],[2,1]]]}`, "covariance of component 0: matrix not positive definite: pivot 1 is -3"},
 		{`{"weights":[2],"means":[[0]],"covariances":[[[1]]]}`, "weights sum to 2, want 1"},
 	} {
 		m := randomMixture(t, rand.New(rand.NewPCG(2, 9)), 2, 2, 1)

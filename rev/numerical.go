@@ -1,0 +1,47 @@
+package rev
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// SingularError is the error of a kernel that needs a matrix of full rank, and is
+// given one that is singular to working precision.
+type SingularError struct {
+	Index     int           // of the pivot, element of the diagonal or singular value that is too small
+	Condition mat.Condition // condition number of the matrix as far as it is known, +Inf for an exact zero
+}
+
+func (e *SingularError) Error() string {
+	return fmt.Sprintf("%v: pivot %d is zero or too small", e.Condition, e.Index)
+}
+
+// Unwrap returns e.Condition, as gonum's solvers do.
+func (e *SingularError) Unwrap() error { return e.Condition }
+
+// NotPositiveDefiniteError is the error of a kernel that needs a positive definite
+// matrix A.
+type NotPositiveDefiniteError struct {
+	Row   int     // where the factorisation stops, or -1 for an iteration
+	Value float64 // the pivot there, or vᵀ·A·v/vᵀ·v for a direction v of the iteration
+}
+
+func (e *NotPositiveDefiniteError) Error() string {
+	if e.Row < 0 {
+		return fmt.Sprintf("matrix not positive definite: vᵀ·A·v = %g·vᵀ·v for some v", e.Value)
+	}
+	return fmt.Sprintf("matrix not positive definite: pivot %d is %g", e.Row, e.Value)
+}
+
+// DegenerateError is the error of a derivative that depends on eigenvectors or
+// singular vectors whose values are equal, or too close to be told apart.
+type DegenerateError struct {
+	I, J   int        // numbers of the values
+	Values [2]float64 // themselves
+	Gap    float64    // between them, or between their magnitudes if those order them
+}
+
+func (e *DegenerateError) Error() string {
+	return fmt.Sprintf("values %d and %d are degenerate: %v and %v, a gap of %.3g", e.I, e.J, e.Values[0], e.Values[1], e.Gap)
+}
