@@ -248,8 +248,8 @@ func (c *trial) accumulation() error {
 	return nil
 }
 
-// undone returns an error unless got holds what before does, operand by operand
-// of a call, up to the rounding of passing through after.
+// undone returns an error unless the operands got equal before, operand by operand
+// of a call. It allows for the rounding of passing through after.
 func (c *trial) undone(what string, got, before, after []*operands) error {
 	if err := c.restored(got[0], before[0], after[0]); err != nil {
 		return in("operands after "+what, err)

@@ -1,8 +1,8 @@
-// Package revtest is the conformance suite of reversible kernels: what it
-// checks of a kernel is what package rev says of every kernel.
+// Package revtest is the conformance suite of reversible kernels. It checks that a
+// kernel does what package rev says of every kernel.
 //
-// A test of a kernel says how to make one with random operands of about a
-// given size, and where the kernel is less than perfect:
+// A test of a kernel says how to make the kernel with random operands of about a
+// given size:
 //
 //	func TestScale(t *testing.T) {
 //		revtest.Kernel(t, revtest.Spec[Scale[float64]]{
@@ -12,20 +12,24 @@
 //		})
 //	}
 //
-// The suite reads the rev tags of the kernel's fields to learn its operands,
-// and checks one [Property] in each subtest, over all sizes of the Spec, three
-// times each: with operands stored densely, with gaps between the rows of
-// matrices (stride n+4) and the elements of vectors (Inc 3), and with a random
-// choice of the two for each operand, cotangent and tangent. (Shapes, Extremes,
-// NoAllocation and Workers, which take longest, do without the second.) The operands
-// handed to the kernel are copies of those that New returns; NaNs, or the last
-// number below zero for fixed-point elements, lie in the gaps and on both
-// sides, must not be written, and spoil every result that they leak into.
+// Other fields of [Spec] state where the kernel does not meet the defaults.
 //
-// Elements may be float32, float64, fixed.Q43 or complex128. A complex number
-// counts as the pair of its real and imaginary part: the cotangent of z is the
-// pair of derivatives with respect to both, and ⟨g, t⟩ = Re Σ conj(g)·t.
+// The suite reads the rev tags of the kernel's fields to learn its operands. It
+// checks one [Property] in each subtest, for all sizes of the Spec, three times
+// each. First, operands are stored densely. Then there are gaps between the rows of
+// matrices (stride n+4) and the elements of vectors (Inc 3). Last, each operand,
+// cotangent and tangent is stored in one of the two ways at random. Shapes,
+// Extremes, NoAllocation and Workers take longest, and omit the second.
 //
-// The random operands come from a fixed seed, so a test that passed keeps
-// passing; set REVTEST_SEED to a number to try others. A failure prints it.
+// The kernel gets copies of the operands that New returns. Poison lies in the gaps
+// and on both sides of each operand. It is NaN, or the last number below zero for
+// fixed-point elements. It must not be written, and spoils every result that it
+// leaks into.
+//
+// Elements may be float32, float64, fixed.Q43 or complex128. A complex number counts
+// as the pair of its real and imaginary part. The cotangent of z is the pair of
+// derivatives with respect to both, and ⟨g, t⟩ = Re Σ conj(g)·t.
+//
+// The random operands come from a fixed seed, so a test that passed keeps passing.
+// Set REVTEST_SEED to a number to try others. A failure prints the seed.
 package revtest

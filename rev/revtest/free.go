@@ -10,8 +10,8 @@ import (
 
 var shapeName = regexp.MustCompile(`[A-Za-z][A-Za-z0-9]*`)
 
-// freeDimensions returns the dimensions that are a name in a shape tag which
-// stands nowhere else.
+// freeDimensions returns the dimensions whose name occurs only once in all shape
+// tags.
 func freeDimensions(kernel reflect.Type, ops []rev.Operand) []string {
 	uses := map[string]int{}
 	for i := range kernel.NumField() {

@@ -12,8 +12,8 @@ import (
 	"revnum/rev"
 )
 
-// A number says how elements of a type read as real numbers: one, or two for
-// the real and imaginary parts of a complex one.
+// A number says how to read elements of a type as real numbers. An element is one
+// real, or two for the real and imaginary parts of a complex number.
 type number struct {
 	parts    int
 	eps      float64 // distance from 1 to the next number
@@ -69,8 +69,8 @@ func toQ43(v float64) int64 {
 // guard is the number of poisoned elements on both sides of an operand.
 const guard = 8
 
-// An array is the memory of an operand: its elements, with poison before,
-// between and behind them.
+// An array is the memory of an operand. Poison lies before, between and behind its
+// elements.
 type array struct {
 	*number    // nil for an index
 	full       reflect.Value
@@ -122,7 +122,7 @@ func (a *array) raw() []byte {
 	return unsafe.Slice((*byte)(a.full.UnsafePointer()), a.full.Len()*int(a.size))
 }
 
-// data returns the slice that a view of a begins with.
+// data returns the slice at the start of a view of a.
 func (a *array) data() reflect.Value {
 	end := guard + a.span()
 	return a.full.Slice3(guard, end, end)
@@ -165,7 +165,7 @@ func (a *array) at(i int) float64 { return a.get(a.pointer(i/a.parts), i%a.parts
 
 func (a *array) put(i int, v float64) { a.set(a.pointer(i/a.parts), i%a.parts, v) }
 
-// fill sets all reals of a to what f returns.
+// fill sets each real of a to a result of f.
 func (a *array) fill(f func() float64) {
 	for i := range a.len() {
 		a.put(i, f())
@@ -181,7 +181,7 @@ func (a *array) magnitude() float64 {
 	return m
 }
 
-// name says which element the real i is.
+// name returns the name of the element that holds real i.
 func (a *array) name(op rev.Operand, i int) string {
 	i /= a.parts
 	switch op.Kind {
@@ -193,8 +193,8 @@ func (a *array) name(op rev.Operand, i int) string {
 	return fmt.Sprintf("%s[%d]", op.Name, i)
 }
 
-// operands is a kernel value whose operands lie in arrays. An operand that is
-// nil has no array.
+// operands is a kernel value whose operands lie in arrays. A nil operand has no
+// array.
 type operands struct {
 	k      any // a pointer to its struct
 	arrays []*array
@@ -211,7 +211,8 @@ func copyOf(k any) any {
 	return c.Interface()
 }
 
-// shapeOf returns the view in a field, and whether there is an operand at all.
+// shapeOf returns the view in a field. ok reports whether there is an operand at
+// all.
 func shapeOf(op rev.Operand, f reflect.Value) (data reflect.Value, rows, cols, stride int, ok bool) {
 	switch op.Kind {
 	case rev.Scalar:
@@ -232,8 +233,8 @@ func shapeOf(op rev.Operand, f reflect.Value) (data reflect.Value, rows, cols, s
 	}
 }
 
-// gap returns how many elements further apart than they must those of the next
-// array lie.
+// gap returns the size of the gaps between the rows of the next array. The gaps
+// between the elements of a vector are half as large.
 func (c *trial) gap() int {
 	if c.storage == mixed {
 		return c.rnd.IntN(2) * int(gapped)
@@ -282,8 +283,8 @@ func (c *trial) clone(o *operands) *operands {
 	return d
 }
 
-// like returns cotangents or tangents of the shape of o, all v(), in a storage of
-// their own.
+// like returns cotangents or tangents with the shape of o, all set to results of v.
+// They have storage of their own.
 func (c *trial) like(o *operands, v func() float64) *operands {
 	d := &operands{k: copyOf(o.k), arrays: make([]*array, len(o.arrays))}
 	for n, a := range o.arrays {
@@ -330,13 +331,13 @@ func (c *trial) drop(o *operands, n int) {
 	o.arrays[n] = nil
 }
 
-// setArray makes a the operand n of o.
+// setArray makes a the array of operand n of o.
 func (c *trial) setArray(o *operands, n int, a *array) {
 	a.attach(c.ops[n], fields(o.k).Field(c.ops[n].Field))
 	o.arrays[n] = a
 }
 
-// same returns an error if operand n of got has not the bits of that of want,
+// same returns an error unless operand n of got has the same bits as that of want,
 // poison included.
 func (c *trial) same(got, want *operands, n int) error {
 	a, b := got.arrays[n], want.arrays[n]
@@ -354,7 +355,7 @@ func (c *trial) same(got, want *operands, n int) error {
 	return fmt.Errorf("memory between or around the elements of %s is written", c.ops[n].Name)
 }
 
-// elements returns the memory of the elements alone.
+// elements returns the memory of the elements, without poison.
 func (a *array) elements() []byte {
 	var e []byte
 	raw, size := a.raw(), int(a.size)
@@ -364,7 +365,7 @@ func (a *array) elements() []byte {
 	return e
 }
 
-// gaps returns an error if got has not the poison of want in operand n.
+// gaps returns an error unless operand n of got has the same poison as that of want.
 func (c *trial) gaps(got, want *operands, n int) error {
 	a, b := got.arrays[n], want.arrays[n]
 	if a == nil || b == nil {

@@ -15,8 +15,8 @@ import (
 // zero makes the numbers of operand n of o zero.
 func (o *operands) zero(n int) { o.arrays[n].fill(func() float64 { return 0 }) }
 
-// others returns an error unless got and want have the same bits in all
-// operands but n.
+// others returns an error unless got and want have the same bits in all operands
+// except n.
 func (c *trial) others(got, want *operands, n int) error {
 	for i := range c.ops {
 		if i == n {
@@ -167,7 +167,7 @@ func (c *trial) nilOutputs() error {
 	return in("acc operands nil, AdjointTangent", errors.Join(c.identical(g, gWant), c.identical(gt, gtWant)))
 }
 
-// panics returns an error unless f panics with a value that is as wanted.
+// panics returns an error unless f panics with a value that wanted accepts.
 func panics(f func(), wanted func(v any) bool) (err error) {
 	defer func() {
 		switch v := recover(); {
@@ -181,7 +181,8 @@ func panics(f func(), wanted func(v any) bool) (err error) {
 	return nil
 }
 
-// deliberate reports whether a panic is not one of the run-time system.
+// deliberate reports whether a panic comes from the code and not from the run-time
+// system.
 func deliberate(v any) bool {
 	_, ok := v.(runtime.Error)
 	return !ok
@@ -192,8 +193,8 @@ func isShapeError(v any) bool {
 	return ok && errors.As(err, new(mat.Error))
 }
 
-// allPanic returns an error unless all methods of s panic as wanted, without
-// writing anything.
+// allPanic returns an error unless all methods of s panic with a value that wanted
+// accepts, and write nothing.
 func (c *trial) allPanic(s, like *operands, wanted func(v any) bool) error {
 	before := c.clone(like) // shapes of s may be such that it has no copy
 	raw := c.contents(s)
@@ -273,8 +274,8 @@ func (c *trial) sharedInputs() error {
 	return nil
 }
 
-// everyMethod calls each method on operands of its own and hands them to
-// check, with what they were before. Tangents and cotangents come too.
+// everyMethod calls each method on operands of its own. It passes them to check,
+// with their values from before. The tangents and cotangents are among them.
 func (c *trial) everyMethod(check func(name string, got, before []*operands) error) error {
 	s0 := c.start()
 	type call struct {
@@ -331,7 +332,7 @@ func (c *trial) readOnly() error {
 			if err := c.same(got[0], before[0], n); err != nil {
 				return err
 			}
-			// So are the tangents of what is read.
+			// The tangents of in operands are only read, too.
 			tangents := map[string]int{"Tangent": 1, "InverseTangent": 1, "AdjointTangent": 2, "InverseAdjointTangent": 2}[name]
 			if tangents > 0 {
 				if err := c.same(got[tangents], before[tangents], n); err != nil {
@@ -344,7 +345,7 @@ func (c *trial) readOnly() error {
 }
 
 func (c *trial) untouchedGaps() error {
-	// What is added to a NaN does not show.
+	// Adding to a NaN would not change it.
 	c.poison = poisonNumber
 	return c.everyMethod(func(_ string, got, before []*operands) error {
 		for i := range got {
@@ -380,8 +381,8 @@ func (c *trial) reshapings(n int, a *array) []reshaping {
 	return slices.DeleteFunc(r, func(r reshaping) bool { return r.rows < 0 || r.cols < 0 })
 }
 
-// reshaped returns an array of another shape with the elements of a,
-// repeated as need be.
+// reshaped returns an array of another shape with the elements of a. It repeats them
+// if there are too few.
 func (c *trial) reshaped(n int, a *array, r reshaping) *array {
 	b := c.newArray(c.ops[n], r.rows, r.cols)
 	for i, w := range b.where {
@@ -431,8 +432,8 @@ func (c *trial) shapes() error {
 	return nil
 }
 
-// malformed checks views that are none: a negative dimension, a stride that is
-// too small, data that is too short.
+// malformed checks malformed views: a negative dimension, a stride that is too
+// small, data that is too short.
 func (c *trial) malformed(s0 *operands, n int) error {
 	kind := c.ops[n].Kind
 	a := s0.arrays[n]

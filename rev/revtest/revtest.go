@@ -18,76 +18,74 @@ import (
 	"revnum/rev"
 )
 
-// Spec says how to test the kernel K, a struct or a pointer to one. Only New
-// is required.
+// Spec says how to test the kernel K, a struct or a pointer to one. Only New is
+// required.
 type Spec[K any] struct {
-	// New returns a kernel with random operands that lie well within its
-	// domain, of a shape that grows with size and is empty, if the kernel
-	// allows that, for size 0. The suite copies the operands, so they may
-	// share storage or be dense; it overwrites acc operands with random
-	// numbers. An operand that is nil is not tested.
+	// New returns a kernel with random operands that lie well within its domain. Their
+	// shape grows with size. It is empty for size 0 if the kernel allows that. The
+	// suite copies the operands, so they may share storage or be dense. It overwrites
+	// acc operands with random numbers. An operand that is nil is not tested.
 	New func(rnd *rand.Rand, size int) K
 
-	// Sizes are the sizes to test, {0, 1, 2, 3, 5, 6, 12, 23} if nil.
+	// Sizes are the sizes to test. If nil, they are {0, 1, 2, 3, 5, 6, 12, 23}.
 	Sizes []int
 
-	// Large, if positive, is one more size for Workers and NoAllocation, at
-	// which the kernel cuts its work into several blocks.
+	// Large, if positive, is one more size for Workers and NoAllocation. The kernel
+	// should cut its work into several blocks at this size.
 	Large int
 
-	// RoundTrip bounds the error of a restored element, in units of the
-	// distance from 1 to the next number and relative to the largest magnitude
-	// that the operand holds before or after. 0 means 2, the bound for y += f
-	// followed by y -= f. Fixed-point operands are restored bit for bit
-	// whatever it says.
+	// RoundTrip bounds the error of a restored element. It is in units of the distance
+	// from 1 to the next number, relative to the largest magnitude that the operand
+	// holds before or after. 0 means 2, which is the bound for y += f followed by y -=
+	// f. Fixed-point operands must always be restored bit for bit.
 	RoundTrip float64
 
-	// Exact says that floating-point operands are restored bit for bit too.
+	// Exact says that floating-point operands must be restored bit for bit too.
 	Exact bool
 
-	// Adjoint bounds the error of inner products and of gradients that are
-	// computed in two ways, in the same unit, relative to the sum of the
-	// magnitudes of the products or to the largest magnitude in the operand.
-	// 0 means 1000.
+	// Adjoint bounds the error of inner products, and of gradients that are computed in
+	// two ways. It is in the same unit, relative to the sum of the magnitudes of the
+	// products or to the largest magnitude in the operand. 0 means 1000.
 	Adjoint float64
 
-	// Difference bounds the error of a central difference (extrapolated from
-	// steps h and h/2), relative to the largest magnitude of the operand and
-	// its derivative. 0 means 1e-8 for float64, 1e-3 for float32 and 1e-7 for
-	// fixed.Q43, ten times that for second derivatives.
+	// Difference bounds the error of a central difference (extrapolated from steps h
+	// and h/2), relative to the largest magnitude of the operand and its derivative. 0
+	// means 1e-8 for float64, 1e-3 for float32 and 1e-7 for fixed.Q43. For second
+	// derivatives it is ten times that.
 	Difference float64
 
-	// Step is the step h, in units of a standard normal tangent. 0 means 2⁻¹⁰
-	// for float64, 2⁻⁵ for float32 and 2⁻⁸ for fixed.Q43. Operands of New must
-	// stay in the domain, and the kernel smooth, some five steps around.
+	// Step is the step h, in units of a standard normal tangent. 0 means 2⁻¹⁰ for
+	// float64, 2⁻⁵ for float32 and 2⁻⁸ for fixed.Q43. Within some five steps of the
+	// operands of New, the kernel must be defined and smooth.
 	Step float64
 
-	// Free names dimensions that no other operand determines, as in "X.N",
-	// "A.Rows", "A.Cols" or "S.Len": the kernel need not panic when they alone
-	// change. Those that shape tags name once are free without being named here.
+	// Free names dimensions that no other operand determines, as in "X.N", "A.Rows",
+	// "A.Cols" or "S.Len". The kernel need not panic if they alone change. Dimensions
+	// whose name occurs once in the shape tags are free even if Free does not name
+	// them.
 	Free []string
 
-	// Masked names the in and inout operands of which a NaN need not show in
-	// the result, such as the values of a maximum's losers.
+	// Masked names the in and inout operands in which a NaN may have no effect on the
+	// result, such as numbers that are not the maximum.
 	Masked []string
 
-	// Failing, for kernels that return errors, returns a kernel like those of New
-	// on which Forward, Inverse, Adjoint and Tangent all fail, or is nil.
+	// Failing is for kernels that return errors. If it is not nil, it returns a kernel
+	// like those of New on which Forward, Inverse, Adjoint and Tangent all fail.
 	Failing func(rnd *rand.Rand, size int) K
 
-	// Skip says which properties are not checked, and why.
+	// Skip names the properties that are not checked, with the reasons.
 	Skip map[Property]string
 }
 
-// Property is the name of what a subtest checks.
+// Property is a property of kernels that a subtest checks.
 type Property string
 
 // The properties of a kernel.
 const (
 	// RoundTrip: Inverse restores what Forward changed.
 	RoundTrip Property = "RoundTrip"
-	// AdjointRestores: Adjoint leaves the operands as Inverse does, and the
-	// cotangents of acc operands alone.
+	// AdjointRestores: Adjoint leaves the operands as Inverse does, and does not
+	// change the cotangents of acc operands.
 	AdjointRestores Property = "AdjointRestores"
 	// DotProduct: Adjoint is the transpose of Tangent, ⟨g, J·t⟩ = ⟨Jᵀ·g, t⟩
 	// over all operands.
@@ -95,27 +93,27 @@ const (
 	// Tangents: Tangent does what Forward does, and its tangents are those of
 	// central differences.
 	Tangents Property = "Tangents"
-	// SecondOrder: AdjointTangent leaves operands and cotangents, to the bit, as
-	// Adjoint does, and its result is the central difference of that of
-	// Adjoint. (Kernels without it pass.)
+	// SecondOrder: AdjointTangent leaves operands and cotangents as Adjoint does,
+	// to the bit. Its result is the central difference of the result of Adjoint.
+	// (Kernels without AdjointTangent pass.)
 	SecondOrder Property = "SecondOrder"
 	// SymmetricHessian: AdjointTangent gives the product with a symmetric
-	// matrix. (Kernels without it pass.)
+	// matrix. (Kernels without AdjointTangent pass.)
 	SymmetricHessian Property = "SymmetricHessian"
-	// Accumulation: gradients of in operands are added to.
+	// Accumulation: a kernel adds to the cotangents of in operands.
 	Accumulation Property = "Accumulation"
-	// NilGradients: an in operand that is nil in g or t changes no bit of
-	// what is asked for, and a nil acc operand there means zero.
+	// NilGradients: an in operand that is nil in g or t changes no bit of the
+	// other results, and a nil acc operand there means zero.
 	NilGradients Property = "NilGradients"
 	// NilOutputs: Adjoint gives the same gradients, bit for bit, if the acc
 	// operands of the receiver are nil.
 	NilOutputs Property = "NilOutputs"
-	// SharedInputs: in operands may have the same storage, and their gradients
-	// too, where they are summed.
+	// SharedInputs: in operands may share storage. Their gradients may too, and
+	// are then summed.
 	SharedInputs Property = "SharedInputs"
 	// ReadOnly: in and index operands are never written.
 	ReadOnly Property = "ReadOnly"
-	// Gaps: what lies between and around elements is never written.
+	// Gaps: memory between and around elements is never written.
 	Gaps Property = "Gaps"
 	// Shapes: operands that do not fit together panic with a mat.Error.
 	Shapes Property = "Shapes"
@@ -126,17 +124,17 @@ const (
 	Extremes Property = "Extremes"
 	// NoAllocation: after the first call on a shape, methods do not allocate.
 	NoAllocation Property = "NoAllocation"
-	// Workers: the results are the same bits for 1, 2 and 7 workers. (Kernels
+	// Workers: the results have the same bits for 1, 2 and 7 workers. (Kernels
 	// without a field Workers pass.)
 	Workers Property = "Workers"
-	// Uncall: what rev.Uncall makes of Adjoint, Tangent and AdjointTangent undoes
-	// them. (Kernels in place that do not have these passes pass.)
+	// Uncall: rev.Uncall of the kernel undoes its Adjoint, Tangent and
+	// AdjointTangent. (Kernels in place that do not have these passes pass.)
 	Uncall Property = "Uncall"
 	// Gradients: rev.Gradient leaves the operands as Forward does and the
 	// cotangents as Adjoint does.
 	Gradients Property = "Gradients"
-	// Methods: methods that are named as the functions of rev that run a kernel
-	// do what these do, and panic where they do.
+	// Methods: a method with the name of a function of rev that runs a kernel
+	// does what that function does, and panics where it panics.
 	Methods Property = "Methods"
 	// Errors: on the problems of Spec.Failing, all passes return errors and
 	// leave all operands, cotangents and tangents as they were. (Without
@@ -144,11 +142,11 @@ const (
 	Errors Property = "Errors"
 )
 
-// The suite itself knows nothing of K, so that it is compiled once and not for
-// each kernel: in it, kernel values are pointers to their structs.
+// The suite itself does not depend on K, so that it is compiled once and not for each
+// kernel. Its kernel values are pointers to their structs.
 
-// passes are what a kernel can do: a call each for what package rev does with it,
-// on pointers to its struct. They panic with a failure where it returns an error.
+// passes are the passes of a kernel, as calls of the functions of package rev on
+// pointers to its struct. They panic with a failure if the kernel returns an error.
 type passes struct {
 	forward, inverse               func(k any)
 	adjoint, tangent, gradient     func(k, d any)
@@ -157,7 +155,7 @@ type passes struct {
 	inverseAdjointTangent          func(k, g, t, gt any)
 }
 
-// must makes an error a panic.
+// must panics with err as a failure, unless it is nil.
 func must(err error) {
 	if err != nil {
 		panic(failure{err})
@@ -192,7 +190,7 @@ func Kernel[K rev.Kernel[K]](t *testing.T, spec Spec[K]) {
 	newSuite(spec).run(t)
 }
 
-// A suite is a Spec that is ready to run.
+// A suite is a Spec with all defaults set.
 type suite struct {
 	Spec[any] // New and Failing return pointers
 	passes
@@ -208,7 +206,7 @@ func newSuite[K rev.Kernel[K]](spec Spec[K]) *suite {
 	return prepare(erase(spec), passesOf[K](), reflect.TypeFor[K](), rev.Operands[K]())
 }
 
-// erase returns spec for kernels by pointers.
+// erase returns spec for kernels that are given by pointers.
 func erase[K any](spec Spec[K]) Spec[any] {
 	pointers := func(problem func(rnd *rand.Rand, size int) K) func(rnd *rand.Rand, size int) any {
 		if problem == nil {
@@ -285,8 +283,8 @@ func (s *suite) probe() {
 	}
 }
 
-// A trial is one check of one property: a size, a way to store operands, and a
-// source of random numbers of its own.
+// A trial is one check of one property. It has a size, a way to store operands, and
+// its own source of random numbers.
 type trial struct {
 	*suite
 	rnd     *rand.Rand
@@ -295,8 +293,8 @@ type trial struct {
 	poison  byte // of what lies between and around elements
 }
 
-// A storage says how many elements further apart than they must those of
-// operands lie.
+// A storage is the number of elements in the gap between the rows of a matrix. In a
+// vector the gap between elements is half of that.
 type storage int
 
 const (
@@ -388,17 +386,17 @@ func (s *suite) check(p property) error {
 	return nil
 }
 
-// endless is the error of a trial that has not ended.
+// endless is the error of a trial that does not end.
 type endless struct {
 	after time.Duration
-	stack string // where it is, and other trials that run
+	stack string // the stacks of the trial and of others that run
 }
 
 func (e *endless) Error() string {
 	return fmt.Sprintf("the kernel has not returned after %v:\n%s", e.after, e.stack)
 }
 
-// guarded returns the error of f, its panic as one, or that it does not end.
+// guarded returns the error of f. If f panics or does not end, that is the error.
 func (c *trial) guarded(f func() error) error {
 	done := make(chan error, 1)
 	go func() {
@@ -437,8 +435,8 @@ func (c *trial) startFrom(problem func(rnd *rand.Rand, size int) any) *operands 
 	return o
 }
 
-// restored returns an error unless got has the operands of want, up to the
-// rounding of a round trip over the state changed.
+// restored returns an error unless the operands of got equal those of want, up to
+// the rounding of a round trip over the state changed.
 func (c *trial) restored(got, want, changed *operands) error {
 	for n, op := range c.ops {
 		a := want.arrays[n]
@@ -468,7 +466,7 @@ func (c *trial) identical(got, want *operands) error {
 	return nil
 }
 
-// in wraps an error with what was being checked.
+// in wraps an error with a description of the check.
 func in(what string, err error) error {
 	if err == nil {
 		return nil

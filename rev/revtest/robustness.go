@@ -43,10 +43,11 @@ func (c *trial) nan() error {
 	return nil
 }
 
-// A failure is the error of a fallible kernel, on its way through a panic.
+// A failure is the error of a kernel, passed on as a panic.
 type failure struct{ error }
 
-// finishes returns an error if f panics, which may be that of a kernel.
+// finishes returns an error if f panics. If the panic is a failure, it returns the
+// error of the kernel.
 func finishes(name string, f func()) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -93,13 +94,13 @@ func (c *trial) extremes() error {
 }
 
 func (c *trial) noAllocation() error {
-	// A collection would empty the pools of workspaces.
+	// A garbage collection would empty the pools of workspaces.
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	s := c.start()
 	g, t := c.random(s), c.random(s)
 	workers := []int{0}
 	if _, ok := workersOf(s.k); ok {
-		// AllocsPerRun sets GOMAXPROCS to 1, and so 0 alone would not fork.
+		// AllocsPerRun sets GOMAXPROCS to 1, so the default would not fork.
 		workers = []int{1, 3}
 	}
 	for _, w := range workers {
@@ -115,8 +116,8 @@ func (c *trial) noAllocation() error {
 			{"Adjoint", func() { c.adjoint(s.k, g.k) }},
 			{"Tangent", func() { c.tangent(s.k, t.k) }},
 		} {
-			// A worker that is cut short keeps its workspace, and the next makes one
-			// more: not again, once there is one for each.
+			// A worker that is interrupted keeps its workspace, and the next one
+			// allocates another. That ends when there is one for each.
 			n := testing.AllocsPerRun(5, m.call)
 			for try := 1; n != 0 && try < w; try++ {
 				n = testing.AllocsPerRun(5, m.call)
