@@ -1,9 +1,9 @@
-// Package cpu says which vector code runs.
+// Package cpu chooses the vector code that runs.
 //
-// On amd64 there is assembly for AVX2 with FMA and for AVX-512. The best tier that
-// the machine has is chosen when the program starts. The environment variable
-// REVNUM_SIMD (generic, avx2 or avx512) asks for a lower one, and the build tag
-// noasm leaves the assembly out.
+// On amd64 there is assembly for AVX2 with FMA and for AVX-512. When the program
+// starts, it chooses the best tier that the machine has. The environment variable
+// REVNUM_SIMD (generic, avx2 or avx512) asks for a lower tier. The build tag noasm
+// omits the assembly.
 package cpu
 
 import "os"
@@ -33,6 +33,6 @@ func chooseTier(best Tier, want string) Tier {
 
 var inUse = chooseTier(Best(), os.Getenv("REVNUM_SIMD"))
 
-// InUse returns the tier in use: the best that the machine has, or the one that
-// REVNUM_SIMD asks for if the machine has that.
+// InUse returns the tier in use. That is the best tier of the machine, or the one
+// that REVNUM_SIMD asks for if the machine has it.
 func InUse() Tier { return inUse }

@@ -7,26 +7,27 @@ import "revnum/internal/simd/cpu"
 // tier is the vector code in use.
 var tier = cpu.InUse()
 
-// From so many rows and columns of C on, Gemm takes B by columns another way.
+// If C has at least this many rows and columns, Gemm copies a B that is stored by
+// columns.
 const (
 	GemmRows = 16
 	GemmCols = 24
 )
 
-// Gemm computes C += alpha·A·B, where C is m×n stored by rows with stride ldc,
-// A is m×k with A[i,l] = a[i*rsa+l*csa], and B is k×n with
-// B[l,j] = b[l*rsb+j*csb]. Strides are not negative. It does nothing if m, n or
-// k is 0, and panics if a slice is too short.
+// Gemm computes C += alpha·A·B. C is m×n, stored by rows with stride ldc. A is m×k
+// with A[i,l] = a[i*rsa+l*csa], and B is k×n with B[l,j] = b[l*rsb+j*csb]. Strides
+// must not be negative. Gemm does nothing if m, n or k is 0, and panics if a slice
+// is too short.
 //
-// Any strides are allowed. What is read in place, if the matrices are not large: A,
-// B by rows (csb = 1), and B by columns (rsb = 1) for A by rows (csa = 1) if one of
-// them is small or C has less than GemmRows rows. In other cases blocks of A and B
-// are copied to pooled scratch.
+// Any strides are allowed. Three cases read in place if the matrices are not large:
+// A; B by rows (csb = 1); and B by columns (rsb = 1) for A by rows (csa = 1), if one
+// of them is small or C has less than GemmRows rows. In other cases Gemm copies
+// blocks of A and B to pooled scratch memory.
 //
-// An element of C depends on its row of A and column of B, on k, alpha, and which
-// of these cases it is, and for B by columns on whether there are GemmRows rows
-// and on n, not on m, n and what is beside it otherwise; a single column may be
-// taken as a row.
+// An element of C depends on its row of A and column of B, on k, on alpha, and on
+// which of these cases applies. For B by columns it also depends on n and on whether
+// there are GemmRows rows. Otherwise it does not depend on m, on n, or on its
+// neighbours. A single column may be processed as a row.
 func Gemm[T cpu.Float](m, n, k int, alpha T, a []T, rsa, csa int, b []T, rsb, csb int, c []T, ldc int) {
 	if m <= 0 || n <= 0 || k <= 0 {
 		return
@@ -66,15 +67,15 @@ func Transpose[T cpu.Float](dst []T, ldd int, x []T, ldx, m, n int) {
 	}
 }
 
-// TriNorms computes q[p] = Σ_i (Σ_{j<=i} L[i,j]·(C[j,p] - mu[j]))² for p < n,
-// the squared norms of the columns of L·(C - mu·1ᵀ), without forming it. L is
-// d×d lower triangular with L[i,j] = l[i*ldl+j] (what is above the diagonal is
-// not read), and C is d×n with C[j,p] = c[j*ldc+p]. It panics if a slice is too
+// TriNorms computes q[p] = Σ_i (Σ_{j<=i} L[i,j]·(C[j,p] - mu[j]))² for p < n. These
+// are the squared norms of the columns of L·(C - mu·1ᵀ), which it does not form. L
+// is d×d lower triangular with L[i,j] = l[i*ldl+j]; elements above the diagonal are
+// not read. C is d×n with C[j,p] = c[j*ldc+p]. TriNorms panics if a slice is too
 // short.
 //
-// It takes d(d+3)n flops beside the subtractions, which are done again for each
-// tile of rows (there are units to spare for them), and no scratch. q[p] depends
-// on column p alone, not on n.
+// It takes d(d+3)n flops and the subtractions, which it repeats for each tile of
+// rows because there are free units for them. It needs no scratch memory. q[p]
+// depends on column p alone, not on n.
 func TriNorms[T cpu.Float](d, n int, q []T, l []T, ldl int, c []T, ldc int, mu []T) {
 	if n <= 0 {
 		return
@@ -97,14 +98,13 @@ func TriNorms[T cpu.Float](d, n int, q []T, l []T, ldl int, c []T, ldc int, mu [
 	triNormsVector(d, n, q, l, ldl, c, ldc, mu)
 }
 
-// WeightedMoments computes M[i,j] += Σ_p w[p]·C[i,p]·C[j,p] for j <= i < d and
-// s[i] += Σ_p w[p]·C[i,p] for i < d, where p < n, M[i,j] = m[i*ldm+j] and
-// C[i,p] = c[i*ldc+p]. What is above the diagonal of M is neither read nor
-// written. If s is nil, the first moments are left out. It panics if a slice is
-// too short.
+// WeightedMoments computes M[i,j] += Σ_p w[p]·C[i,p]·C[j,p] for j <= i < d and s[i]
+// += Σ_p w[p]·C[i,p] for i < d, where p < n, M[i,j] = m[i*ldm+j] and C[i,p] =
+// c[i*ldc+p]. It neither reads nor writes elements above the diagonal of M. If s is
+// nil, it omits the first moments. It panics if a slice is too short.
 //
-// It takes d(d+1)n flops, a tenth to a fifth of that for the weights, and next to
-// nothing for s.
+// It takes d(d+1)n flops, and a tenth to a fifth of that for the weights. s costs
+// almost nothing.
 func WeightedMoments[T cpu.Float](d, n int, s []T, m []T, ldm int, w []T, c []T, ldc int) {
 	if d <= 0 || n <= 0 {
 		return

@@ -9,12 +9,13 @@ import "revnum/internal/simd/cpu"
 //
 //	a' = c·a - s·b,  b' = s·a + c·b
 //
-// and a chain of rotations goes up by one row in each step, so that the row
-// which two of them share stays in registers. Several chains go up together,
-// each one step and one row behind the one before it: what leaves a chain at the
-// bottom enters the next. So a row is loaded and stored once for all chains.
+// A chain of rotations goes up by one row in each step. The row that two successive
+// rotations share stays in registers. Several chains go up together, each one step and
+// one row behind the one before it. A row that leaves a chain at the bottom enters the
+// next chain, so it is loaded and stored once for all chains.
 
-// RotateChains is how many chains go together, if not a single one does.
+// RotateChains is the number of chains that go together. A single chain can also go
+// alone.
 const RotateChains = 4
 
 const (
@@ -33,9 +34,8 @@ const (
 	rotateMost = 1024 // steps that a call of assembly takes
 )
 
-// Rotate applies chains of rotations to the rows 0, ..., steps+chains-1 of x,
-// each of which has cols elements and begins at a multiple of ldx. In this order,
-// for
+// Rotate applies chains of rotations to the rows 0, ..., steps+chains-1 of x. Each
+// row has cols elements and begins at a multiple of ldx. In this order, for
 //
 //	p = 0, ..., steps-1,  q = 0, ..., chains-1
 //
@@ -46,16 +46,16 @@ func Rotate[T cpu.Float](x []T, ldx, cols, chains, steps int, c, s []T, ldc int)
 	}
 }
 
-// RotateBack undoes Rotate: in the opposite order, it applies the rotations with
-// s negated.
+// RotateBack undoes Rotate. It applies the rotations in the opposite order, with s
+// negated.
 func RotateBack[T cpu.Float](x []T, ldx, cols, chains, steps int, c, s []T, ldc int) {
 	if checkRotate(len(x), ldx, cols, chains, steps, min(len(c), len(s)), ldc) {
 		rotate(x, ldx, cols, chains, steps, c, s, nil, nil, ldc, true)
 	}
 }
 
-// RotateBackCross does what RotateBack does to x and to g, and before each
-// rotation adds to sums[p*chains+q]
+// RotateBackCross does to x and to g what RotateBack does. Before each rotation it
+// adds to sums[p*chains+q]
 //
 //	Σ_j x[i,j]·g[i+1,j] - x[i+1,j]·g[i,j].
 func RotateBackCross[T cpu.Float](x []T, ldx int, g []T, ldg, cols, chains, steps int, c, s []T, ldc int, sums []T) {
@@ -64,8 +64,8 @@ func RotateBackCross[T cpu.Float](x []T, ldx int, g []T, ldg, cols, chains, step
 	}
 }
 
-// RotateTangent does what Rotate does to x and to its tangent t, with d the
-// tangents of the angles, laid out as c and s: after a rotation it adds to rows i
+// RotateTangent does to x and to its tangent t what Rotate does. d holds the
+// tangents of the angles, laid out as c and s. After a rotation it adds to rows i
 // and i+1 of t
 //
 //	-d·x[i+1,j],  d·x[i,j].
@@ -82,10 +82,10 @@ func RotateTangentBack[T cpu.Float](x []T, ldx int, t []T, ldt, cols, chains, st
 	}
 }
 
-// Rotations with phases are those of complex matrices. A row of cols elements,
-// which must be even, is the real and imaginary parts of cols/2 numbers in turn,
-// and before a rotation row i is multiplied by a phase e, of the real and
-// imaginary parts pc and ps, laid out as c and s.
+// Rotations with phases are those of complex matrices. A row of cols elements holds
+// cols/2 complex numbers, each by its real and imaginary part; cols must be even.
+// Before a rotation, row i is multiplied by a phase. pc and ps are the real and
+// imaginary parts of the phases, laid out as c and s.
 
 // RotatePhases does what Rotate does, with phases.
 func RotatePhases(x []float64, ldx, cols, chains, steps int, c, s, pc, ps []float64, ldc int) {
@@ -102,8 +102,8 @@ func RotatePhasesBack(x []float64, ldx, cols, chains, steps int, c, s, pc, ps []
 }
 
 // RotatePhasesBackCross does what RotateBackCross does, with phases. It adds its
-// sums to sums[2*(p*chains+q)+1], and between a rotation and its phase adds to the
-// element before that
+// sums to sums[2*(p*chains+q)+1]. Between a rotation and its phase it adds to
+// sums[2*(p*chains+q)]
 //
 //	Σ Re(x[i,j])·Im(g[i,j]) - Im(x[i,j])·Re(g[i,j])
 //
@@ -115,8 +115,8 @@ func RotatePhasesBackCross(x []float64, ldx int, g []float64, ldg, cols, chains,
 }
 
 // RotatePhasesTangent does what RotateTangent does, with phases that have the
-// tangents pd: between a phase and its rotation it adds i·pd times row i of x to
-// that of t.
+// tangents pd. Between a phase and its rotation it adds i·pd times row i of x to row
+// i of t. Here the factor i is the imaginary unit.
 func RotatePhasesTangent(x []float64, ldx int, t []float64, ldt, cols, chains, steps int, c, s, pc, ps, d, pd []float64, ldc int) {
 	if checkTangent(len(x), ldx, len(t), ldt, pairs(cols), chains, steps, min(len(c), len(s), len(pc), len(ps), len(d), len(pd)), ldc) {
 		rotateTangent(x, ldx, t, ldt, cols, chains, steps, c, s, pc, ps, d, pd, ldc, false)
@@ -138,8 +138,8 @@ func pairs(cols int) int {
 	return cols
 }
 
-// checkCross reports whether there is something to do. There are sums for so many
-// steps.
+// checkCross reports whether there is something to do. sums is the number of steps
+// for which there is room in the slice of sums.
 func checkCross(lenX, ldx, lenG, ldg, cols, chains, steps, lenC, ldc, sums int) bool {
 	if !checkRotate(lenX, ldx, cols, chains, steps, lenC, ldc) {
 		return false

@@ -11,8 +11,8 @@ const (
 	rotatesBack    = 4
 )
 
-// tileOf returns how many of cols columns the next call takes, and of what shape
-// it is. Several vectors are whole on AVX2; on AVX-512 the last ones may be
+// tileOf returns how many of cols columns the next call takes, and the shape of the
+// call. With several vectors, all are whole on AVX2; on AVX-512 the last ones may be
 // empty.
 func tileOf[T cpu.Float](cols, chains, vectors int) (n, shape int) {
 	if chains > 1 {
@@ -117,8 +117,8 @@ func rotateTangent[T cpu.Float](x []T, ldx int, t []T, ldt, cols, chains, steps 
 	}
 }
 
-// part returns the first step and the number of steps of a call, when some are
-// done.
+// part returns the first step and the number of steps of the next call, after done
+// steps.
 func part(steps, done int, back bool) (first, n int) {
 	n = min(rotateMost, steps-done)
 	if back {

@@ -8,18 +8,18 @@ import (
 
 //go:generate go -C ../_gen run ./trisolve -out ../dense/ztrisolve_amd64.s -stubs ../dense/ztrisolve_amd64.go -pkg dense
 
-// triSolveRows is how many rows of X are solved for at a time.
+// triSolveRows is the number of rows of X that are solved for at a time.
 const triSolveRows = 64
 
-// TriSolve computes X <- T⁻¹·X, where T is m×m and lower triangular, or upper if
-// that is set, with T[i,j] = t[i*rst+j*cst], and X is m×n with X[i,j] = x[i*ldx+j].
-// What is on the other side of the diagonal is not read, nor is the diagonal if
-// unit is set: then it is 1. Strides are not negative. It panics if a slice is
-// too short.
+// TriSolve computes X <- T⁻¹·X. T is m×m and lower triangular, or upper triangular
+// if upper is set, with T[i,j] = t[i*rst+j*cst]. X is m×n with X[i,j] = x[i*ldx+j].
+// Elements on the other side of the diagonal are not read. If unit is set, the
+// diagonal is 1 and is not read either. Strides must not be negative. TriSolve
+// panics if a slice is too short.
 //
-// A column of the result depends on T and that column alone. Quotients by a
-// diagonal element are products with its reciprocal, where that is a normal
-// number for all the rows solved together.
+// A column of the result depends on T and that column alone. TriSolve divides by a
+// diagonal element by multiplying with its reciprocal, if that is a normal number
+// for all the rows solved together.
 func TriSolve[T cpu.Float](m, n int, t []T, rst, cst int, upper, unit bool, x []T, ldx int) {
 	if m <= 0 || n <= 0 {
 		return
@@ -54,7 +54,7 @@ func TriSolve[T cpu.Float](m, n int, t []T, rst, cst int, upper, unit bool, x []
 	}
 }
 
-// fromStart returns the row that is solved for as number k of m.
+// fromStart returns the row that is the k-th of m to be solved for.
 func fromStart(k, m int, upper bool) int {
 	if upper {
 		return m - 1 - k
@@ -62,7 +62,7 @@ func fromStart(k, m int, upper bool) int {
 	return k
 }
 
-// isNormal says whether x is neither zero, subnormal, infinite nor NaN.
+// isNormal reports whether x is neither zero, subnormal, infinite nor NaN.
 func isNormal[T cpu.Float](x T) bool {
 	a := math.Abs(float64(x))
 	if cpu.Is64[T]() {

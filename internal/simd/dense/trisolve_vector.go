@@ -4,8 +4,8 @@ package dense
 
 import "revnum/internal/simd/cpu"
 
-// triSolveVector is TriSolve for some rows. An upper triangle is a lower one with
-// rows and columns in reverse, that is with negative strides.
+// triSolveVector is TriSolve for some rows. It treats an upper triangle as a lower
+// one with rows and columns in reverse, that is with negative strides.
 func triSolveVector[T cpu.Float](first, rows, m, n int, t []T, rst, cst int, upper bool, r *[triSolveRows]T, x []T, ldx int) {
 	i := fromStart(first, m, upper)
 	at, start := i*rst, 0 // row of T, and of X where the first rows are

@@ -1,4 +1,5 @@
-// Package simdtest is what the tests of packages of vector code share.
+// Package simdtest holds what the tests of packages of vector code share: running a
+// test on every tier, comparing bits, and guarded memory.
 package simdtest
 
 import (
@@ -11,21 +12,22 @@ import (
 	"revnum/internal/simd/cpu"
 )
 
-// OnTier runs f with the tier of a package set to t.
+// OnTier runs f while the variable tier of a package is t.
 func OnTier(tier *cpu.Tier, t cpu.Tier, f func()) {
 	defer func(was cpu.Tier) { *tier = was }(*tier)
 	*tier = t
 	f()
 }
 
-// ForEachTier runs a test of a package on each tier of the machine.
+// ForEachTier runs a test of a package on each tier of the machine. tier is the
+// package's variable.
 func ForEachTier(t *testing.T, tier *cpu.Tier, test func(t *testing.T)) {
 	for at := cpu.Generic; at <= cpu.Best(); at++ {
 		OnTier(tier, at, func() { t.Run(fmt.Sprint(at), test) })
 	}
 }
 
-// ForEachType runs the tests of both types of elements on each tier.
+// ForEachType runs the tests of both element types on each tier.
 func ForEachType(t *testing.T, tier *cpu.Tier, f64, f32 func(t *testing.T)) {
 	ForEachTier(t, tier, func(t *testing.T) {
 		t.Run("float64", f64)
@@ -59,7 +61,7 @@ func Same[T cpu.Float](a, b T) bool {
 	return a == b && math.Signbit(float64(a)) == math.Signbit(float64(b))
 }
 
-// SameSlice fails the test unless all elements are the same.
+// SameSlice fails the test unless all elements are the same, as Same says.
 func SameSlice[T cpu.Float](t *testing.T, name string, got, want []T) {
 	t.Helper()
 	for i := range want {
@@ -76,7 +78,8 @@ func Panics(f func()) (yes bool) {
 	return false
 }
 
-// LeastTime returns the nanoseconds of f in the fastest of some slices.
+// LeastTime returns the nanoseconds of one call of f in the fastest of several
+// groups of calls.
 func LeastTime(loop func() bool, f func()) float64 {
 	const slice = 50 * time.Microsecond
 	reps := 1

@@ -18,30 +18,30 @@ type Index interface {
 	int | int32
 }
 
-// The loops here are over the entries q of some rows of a sparse matrix, which are
-// those of ind, and of a and ga: those of row i end before end[i]-base, and begin
-// where those of the row before end. Indices of entries, and end, are trusted. There
-// are at most MaxEntries of them.
+// The loops of this file are over the entries q of some rows of a sparse matrix. ind
+// holds their column indices, a their values and ga the cotangents of the values. The
+// entries of row i end before end[i]-base, and begin where those of the row before end.
+// The loops trust ind and end. There are at most MaxEntries entries.
 
-// MaxEntries is how many entries a call of assembly takes at most: some 30 µs
-// where the rows of a dense matrix come from the second-level cache.
+// MaxEntries is the largest number of entries for one call of assembly. The call
+// takes some 30 µs if the rows of a dense matrix come from the second-level cache.
 const MaxEntries = 1 << 12
 
-// Loops over the rows u_q of a dense matrix that the entries meet: element c of u_q
-// is u[ind[q]*ldu+c], c < n. Row i of another one begins at i times its stride. The
-// number n is what Cols returns for some number. A row without entries is left
-// alone.
+// The next loops are over rows of dense matrices. u_q is the row that entry q
+// multiplies: its element c is u[ind[q]*ldu+c], c < n. Row i of any other dense matrix
+// begins at i times its stride. n must be a result of Cols. A row without entries does
+// not change.
 
-// Cols returns how many of n columns the loops over rows of dense matrices
-// take at a time at most, so that the rows that they add up stay in registers.
+// Cols returns how many of n columns the loops over rows of dense matrices process
+// at a time. It is small enough that the rows that they add up stay in registers.
 func Cols[T cpu.Float](n int) int { return sparseCols[T](n) }
 
-// sparseMost is the most that Cols returns.
+// sparseMost is the largest result of Cols.
 const sparseMost = 128
 
 // Rows computes dst_i += alpha·Σ_q a_q·u_q.
 //
-// Σ_q goes in the order of q. Products with a are fused on the vector tiers.
+// The sum goes in the order of q. Products with a are fused on the vector tiers.
 func Rows[T cpu.Float, I Index](n int, end []I, base int, ind []I, u []T, ldu int, a, dst []T, ldd int, alpha T) {
 	if checkEntries(n, end, base, len(ind), len(a)) && checkDense(n, len(end), len(dst), ldd) {
 		sparseRows(n, end, base, ind, u, ldu, a, dst, ldd, alpha)
@@ -55,40 +55,40 @@ func Dots[T cpu.Float, I Index](n int, end []I, base int, ind []I, u []T, ldu in
 	}
 }
 
-// RowsDots computes what Rows and Dots do.
+// RowsDots does what Rows and Dots do.
 func RowsDots[T cpu.Float, I Index](n int, end []I, base int, ind []I, u []T, ldu int, a, dst []T, ldd int, alpha T, ga, v []T, ldv int, gamma T) {
 	if checkEntries(n, end, base, len(ind), min(len(a), len(ga))) && checkDense(n, len(end), len(dst), ldd) && checkDense(n, len(end), len(v), ldv) {
 		sparseRowsDots(n, end, base, ind, u, ldu, a, dst, ldd, alpha, ga, v, ldv, gamma)
 	}
 }
 
-// SpreadCols returns how many of n columns Spread and what goes with it take at a
-// time at most.
+// SpreadCols returns how many of n columns Spread, RowsSpread and RowsDotsSpread
+// process at a time.
 func SpreadCols[T cpu.Float](n int) int { return sparseCols[T](min(n, spreadMost[T]())) }
 
-// Spread computes w_q += a_q·(beta·v_i) for rows w_q, element c of which is
-// w[ind[q]*ldw+c]. The number n is what SpreadCols returns for some number.
+// Spread computes w_q += a_q·(beta·v_i) for rows w_q, whose element c is
+// w[ind[q]*ldw+c]. n must be a result of SpreadCols.
 func Spread[T cpu.Float, I Index](n int, end []I, base int, ind []I, a, v []T, ldv int, beta T, w []T, ldw int) {
 	if checkEntries(n, end, base, len(ind), len(a)) && checkDense(n, len(end), len(v), ldv) {
 		sparseSpread(n, end, base, ind, a, v, ldv, beta, w, ldw)
 	}
 }
 
-// RowsSpread computes what Rows and Spread do.
+// RowsSpread does what Rows and Spread do.
 func RowsSpread[T cpu.Float, I Index](n int, end []I, base int, ind []I, u []T, ldu int, a, dst []T, ldd int, alpha T, v []T, ldv int, beta T, w []T, ldw int) {
 	if checkEntries(n, end, base, len(ind), len(a)) && checkDense(n, len(end), len(dst), ldd) && checkDense(n, len(end), len(v), ldv) {
 		sparseRowsSpread(n, end, base, ind, u, ldu, a, dst, ldd, alpha, v, ldv, beta, w, ldw)
 	}
 }
 
-// RowsDotsSpread computes what RowsDots and Spread do.
+// RowsDotsSpread does what RowsDots and Spread do.
 func RowsDotsSpread[T cpu.Float, I Index](n int, end []I, base int, ind []I, u []T, ldu int, a, dst []T, ldd int, alpha T, ga []T, gamma T, v []T, ldv int, beta T, w []T, ldw int) {
 	if checkEntries(n, end, base, len(ind), min(len(a), len(ga))) && checkDense(n, len(end), len(dst), ldd) && checkDense(n, len(end), len(v), ldv) {
 		sparseRowsDotsSpread(n, end, base, ind, u, ldu, a, dst, ldd, alpha, ga, gamma, v, ldv, beta, w, ldw)
 	}
 }
 
-// PrefetchRow asks for x, so that it is in the cache when it is read soon.
+// PrefetchRow prefetches x into the cache, for a caller that soon reads it.
 func PrefetchRow[T cpu.Float](x []T) {
 	if len(x) > 0 {
 		prefetchRow(x)
@@ -96,13 +96,13 @@ func PrefetchRow[T cpu.Float](x []T) {
 }
 
 // checkEntries panics unless the entries are those of the rows and there are values
-// for them, and reports whether there is work.
+// for them. It reports whether there is work.
 func checkEntries[I Index](n int, end []I, base, entries, values int) bool {
 	return checkColumn(end, base, values, entries, len(end)) && n > 0
 }
 
-// checkDense panics unless a dense matrix holds n columns of so many rows, at least
-// one.
+// checkDense panics unless a dense matrix with the given length and stride holds n
+// columns of the given number of rows, at least one.
 func checkDense(n, rows, length, stride int) bool {
 	if stride < 0 || length < (rows-1)*stride+n {
 		panic(badLength)
@@ -164,8 +164,8 @@ func genericSparseSpread[T cpu.Float, I Index](n int, end []I, base int, ind []I
 	}
 }
 
-// Loops over single columns. The sum of a row is made of four on the vector tiers,
-// and the same for all loops of a tier.
+// The next loops are over single columns. On the vector tiers the sum of a row is made
+// of four partial sums. It is the same for all loops of a tier.
 
 // Gather computes out_i += alpha·Σ_q a_q·u[ind_q].
 func Gather[T cpu.Float, I Index](end []I, base int, a []T, ind []I, out []T, alpha T, u []T) {
@@ -181,41 +181,41 @@ func Scatter[T cpu.Float, I Index](end []I, base int, a []T, ind []I, v []T, bet
 	}
 }
 
-// GatherScatter computes what Gather and Scatter do.
+// GatherScatter does what Gather and Scatter do.
 func GatherScatter[T cpu.Float, I Index](end []I, base int, a []T, ind []I, out []T, alpha T, u, v []T, beta T, w []T) {
 	if checkColumn(end, base, len(a), len(ind), min(len(out), len(v))) {
 		sparseGatherScatter(end, base, a, ind, out, alpha, u, v, beta, w)
 	}
 }
 
-// GatherGrad computes what Gather does, and ga_q += (gamma·v_i)·u[ind_q].
+// GatherGrad does what Gather does, and computes ga_q += (gamma·v_i)·u[ind_q].
 func GatherGrad[T cpu.Float, I Index](end []I, base int, a []T, ind []I, out []T, alpha T, u, v, ga []T, gamma T) {
 	if checkColumn(end, base, min(len(a), len(ga)), len(ind), min(len(out), len(v))) {
 		sparseGatherGrad(end, base, a, ind, out, alpha, u, v, ga, gamma)
 	}
 }
 
-// GatherScatterGrad does all of that.
+// GatherScatterGrad does what GatherScatter and GatherGrad do.
 func GatherScatterGrad[T cpu.Float, I Index](end []I, base int, a []T, ind []I, out []T, alpha T, u, v []T, beta T, w []T, ga []T, gamma T) {
 	if checkColumn(end, base, min(len(a), len(ga)), len(ind), min(len(out), len(v))) {
 		sparseGatherScatterGrad(end, base, a, ind, out, alpha, u, v, beta, w, ga, gamma)
 	}
 }
 
-// Pairs computes what GatherScatter does with u_j = uw[2j] and
-// w_j = uw[2j+1], which come from memory together. It checks the indices: it stops at
-// one that uw has not, and reports whether there was none.
+// Pairs does what GatherScatter does, with u_j = uw[2j] and w_j = uw[2j+1]. The two
+// come from memory together. Pairs checks the indices. It stops at an index out of
+// the range of uw, and reports whether there was none.
 func Pairs[T cpu.Float, I Index](end []I, base int, a []T, ind []I, out []T, alpha T, uw, v []T, beta T) bool {
 	return !checkColumn(end, base, len(a), len(ind), min(len(out), len(v))) || len(uw) > 1 && sparsePairs(end, base, a, ind, out, alpha, uw, v, beta)
 }
 
-// PairsGrad computes what GatherScatterGrad does with such u and w.
+// PairsGrad does what GatherScatterGrad does, with u and w from uw as in Pairs.
 func PairsGrad[T cpu.Float, I Index](end []I, base int, a []T, ind []I, out []T, alpha T, uw, v []T, beta T, ga []T, gamma T) bool {
 	return !checkColumn(end, base, min(len(a), len(ga)), len(ind), min(len(out), len(v))) || len(uw) > 1 && sparsePairsGrad(end, base, a, ind, out, alpha, uw, v, beta, ga, gamma)
 }
 
 // checkColumn panics unless the entries are those of the rows and there are values
-// for both, and reports whether there are any.
+// for both. It reports whether there are any.
 func checkColumn[I Index](end []I, base, values, entries, rows int) bool {
 	if len(end) == 0 && entries == 0 {
 		return false
@@ -226,7 +226,8 @@ func checkColumn[I Index](end []I, base, values, entries, rows int) bool {
 	return entries > 0
 }
 
-// IndexRange returns the least and the largest index, 0 and -1 of none.
+// IndexRange returns the least and the largest index. It returns 0 and -1 if there
+// is none.
 func IndexRange[I Index](ind []I) (lo, hi I) {
 	if len(ind) == 0 {
 		return 0, -1

@@ -267,8 +267,8 @@ func sparseGatherScatterGrad[T cpu.Float, I Index](end []I, base int, a []T, ind
 	}
 }
 
-// pairsIn returns how many pairs of uw indices can meet, the last of which fits into
-// an index.
+// pairsIn returns the number of pairs of uw that an index can refer to. The last of
+// them fits into an index.
 func pairsIn[I Index, T cpu.Float](uw []T) int {
 	if isInt[I]() {
 		return len(uw) / 2
@@ -276,12 +276,12 @@ func pairsIn[I Index, T cpu.Float](uw []T) int {
 	return min(len(uw)/2, 1<<31)
 }
 
-// pairsAhead is how many entries ahead the loops over pairs fetch them.
+// pairsAhead is the number of entries by which the loops over pairs prefetch.
 const pairsAhead = 32
 
-// pairsFetched returns how many entries have the pairs of others fetched: none where
-// uw is small enough for the second-level cache, and not the last ones, behind which
-// there would be no indices.
+// pairsFetched returns the number of entries for which the loops prefetch pairs. It
+// is zero if uw is small enough for the second-level cache. The last entries are not
+// counted, because there are no indices behind them.
 func pairsFetched[T cpu.Float](entries int, uw []T) int {
 	if len(uw)*int(unsafe.Sizeof(T(0))) < 1<<20 {
 		return 0

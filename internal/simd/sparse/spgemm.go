@@ -4,9 +4,10 @@ import "revnum/internal/simd/cpu"
 
 //go:generate go -C ../_gen run ./spgemm -out ../sparse/zspgemm_amd64.s -stubs ../sparse/zspgemm_amd64.go -pkg sparse
 
-// A SpGEMM is sparse matrices C, A and B, of which C is as large as A·B, and what is to be
-// computed with them. Row i of each is the entries from Ptr[i] to Ptr[i+1]-1, and entry p
-// is in column Ind[p].
+// A SpGEMM holds sparse matrices C, A and B, where C has the size of A·B, and what
+// is to be computed with them. SpGEMM is the usual name of the product of two sparse
+// matrices. Row i of a matrix has the entries Ptr[i] to Ptr[i+1]-1, and entry p is
+// in column Ind[p].
 type SpGEMM[T cpu.Float, I Index] struct {
 	CPtr, CInd []I
 	APtr, AInd []I
@@ -19,31 +20,33 @@ type SpGEMM[T cpu.Float, I Index] struct {
 	Sums, W    []T // of no use to the caller, by columns; those of W are absent
 }
 
-// The bits of what says in W that the row of C has no entry in a column: NaN that no
-// operation returns.
+// The bits of the marker in W of a column in which the row of C has no entry. They are
+// a NaN that no operation returns.
 const (
 	Absent64 = 0x7ff0_ab5e_4700_0000
 	Absent32 = 0x7f8a_b5e4
 )
 
-// spgemmBudget is how many products, and entries of A and C, a call takes at most: some
-// 30 µs where the rows of B come from the second-level cache.
+// spgemmBudget is the largest number of products, and of entries of A and C, for one
+// call. The call takes some 30 µs if the rows of B come from the second-level cache.
 const spgemmBudget = 1 << 13
 
 // Rows computes
 //
 //	c_ij += sign·Σ_l a_il·b_lj,  ga_il += Σ_j gc_ij·b_lj,  gb_lj += Σ_i a_il·gc_ij
 //
-// for rows lo, lo+1, ... of A and C, at most to hi-1, and returns how many. What is nil
-// is left out. Of entries of C of the same place, the last one gets the product, and is
-// the one of which the cotangent counts.
+// for rows lo, lo+1, ... of A and C, at most to hi-1, and returns the number of rows
+// done. It omits what is nil. If C has several entries in one place, the last one
+// gets the product, and its cotangent counts.
 //
-// It ends before a row that takes longer than a call of assembly should, and returns 0
-// where that is the first, as always on the generic tier: what is left is done as well in
-// Go by the caller. It ends in a row that has an index outside of a matrix too, of
-// which it changes no entry of C, but may have written to the rest. Products are rounded
-// before they are added, in the order of the entries of A and then of B, so that the
-// bits can be the same there.
+// Rows ends before a row that takes longer than a call of assembly should. If that
+// is the first row, it returns 0, as it always does on the generic tier. The caller
+// then does that row in Go. Rows also ends in a row that has an index outside of a
+// matrix. It changes no entry of C in that row, but may have written to the other
+// operands.
+//
+// Products are rounded before they are added, in the order of the entries of A and
+// then of B. The Go code of the caller can therefore give the same bits.
 func (s *SpGEMM[T, I]) Rows(lo, hi int) int {
 	product, left, right := s.C != nil, s.GA != nil, s.GB != nil
 	switch {

@@ -13,7 +13,7 @@ func (s *SpGEMM[T, I]) rows(lo, hi int) int {
 	case product && left && right:
 		return s.adjoint(lo, n)
 	}
-	// They count the same work, and so do the same number of rows.
+	// Both count the same work, so both do the same number of rows.
 	if product {
 		n = s.product(lo, n)
 	}

@@ -3,33 +3,33 @@
 //
 // # Operands
 //
-// Slices of one call have the same length, or the call panics with a string;
-// matrices are stored by rows with a stride (ld, leading dimension). A
-// destination may be exactly an operand of the same call; other overlaps are
-// not allowed. Nothing outside the operands is read or written: the last
-// elements go under a mask, so that no length is slow, and elements need no
-// alignment beyond their own. Nothing is allocated. A call of assembly cannot be
-// pre-empted, and is kept below 100 µs by cutting long operands; where they
-// are cut depends on their lengths alone.
+// Slices of one call must have the same length, or the call panics with a string.
+// Matrices are stored by rows with a stride (ld, leading dimension). A destination
+// may be exactly an operand of the same call. Other overlaps are not allowed.
+//
+// Nothing outside the operands is read or written. The last elements are processed
+// under a mask, so no length is slow. Elements need no alignment beyond their own.
+// Nothing is allocated. A call of assembly cannot be pre-empted. To keep it below
+// 100 µs, long operands are cut, at places that depend only on their lengths.
 //
 // # Results
 //
-// A loop that writes a slice writes the same bits on all tiers (see package cpu)
-// and machines, but for the sign and payload of a NaN. Products are rounded
-// before they are added to something.
+// A loop that writes a slice writes the same bits on all tiers (see package cpu) and
+// machines, except the sign and payload of a NaN. Products are rounded before they
+// are added to something.
 //
-// A loop that reduces (Dot, Sum, SumSquares, SumExp, the sum of ExpShiftSum) adds
-// in an order that depends on the tier, and fuses products on the vector tiers:
-// between tiers their results differ by rounding, within n·ε·Σ|terms|. On one tier
-// they depend on the arguments alone, not on the address or the number of workers.
-// Max rounds nothing, and is the same on all. float32 is summed in float32, but for
-// exponentials, which are summed in float64. A NaN in any operand is a NaN in the
+// A loop that reduces (Dot, Sum, SumSquares, SumExp, the sum of ExpShiftSum) adds in
+// an order that depends on the tier, and fuses products on the vector tiers. Its
+// results on two tiers differ by rounding, within n·ε·Σ|terms|. On one tier they
+// depend only on the arguments, not on the address or the number of workers. Max
+// rounds nothing, and is the same on all tiers. float32 is summed in float32, except
+// that exponentials are summed in float64. A NaN in any operand is a NaN in the
 // result.
 //
 // # Exponential and logarithm
 //
 // Exp and Log are within one unit in the last place over the whole range of
-// arguments. The bounds kept by the tests against math/big are
+// arguments. The tests compare with math/big, and keep these bounds:
 //
 //	          float64   float32
 //	Exp       0.65      0.501
@@ -37,11 +37,10 @@
 //	Log       0.8       0.501
 //	SinCos    1.5       0.501
 //
-// Subnormal arguments and results are exact to the same bounds, underflow is
+// Subnormal arguments and results are exact to the same bounds. Underflow is
 // gradual, and exp overflows where the true value does: exp(709.78) is finite.
-// exp(-Inf) = 0, exp(+Inf) = +Inf, log(±0) = -Inf, log(x) = NaN for x < 0,
-// log(+Inf) = +Inf.
+// exp(-Inf) = 0, exp(+Inf) = +Inf, log(±0) = -Inf, log(x) = NaN for x < 0, log(+Inf)
+// = +Inf.
 //
-// SinCos is no worse near multiples of π/2, and leaves angles above 2²⁰ to package
-// math.
+// SinCos is no worse near multiples of π/2. It passes angles above 2²⁰ to Go code.
 package vec

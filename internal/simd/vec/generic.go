@@ -6,8 +6,8 @@ import (
 	"revnum/internal/simd/cpu"
 )
 
-// The pure-Go loops. They are the whole of the package where there is no
-// assembly, and the oracle of the assembly elsewhere.
+// The pure-Go loops. Where there is no assembly, these are all the loops. Elsewhere
+// the assembly is tested against them.
 
 func genericDot[T cpu.Float](x, y []T) T {
 	var s T
@@ -149,32 +149,32 @@ func log[T cpu.Float](x float64) float64 {
 	return log32(x)
 }
 
-// Exponential. With n the multiple of 1/8 nearest to x/ln2 and r = x - n·ln2,
+// The exponential. Let n be the multiple of 1/8 nearest to x/ln2, and r = x - n·ln2.
+// Then
 //
 //	exp(x) = 2ⁿ·exp(r),  |r| <= ln2/16,  exp(r) = 1 + r + r²·q(r)
 //
-// where q is the minimax polynomial (by the Remez exchange) of the relative
-// error of exp(r), which is 2⁻⁵⁸. It is evaluated as even + r·odd, two short
-// chains in r² instead of a long one.
+// where q is the minimax polynomial (by the Remez exchange) for the relative error of
+// exp(r), which is 2⁻⁵⁸. It is evaluated as even + r·odd, which is two short chains in
+// r² instead of a long one.
 //
-// n comes from adding a number so large that the unit of the sum is 1/8; the low
-// bits of the sum then are 8·(n + bias), the bias being the low part of that number.
-// The fraction of n is the index of a table that fits a vector register, of
-// 2^(j/8) = hi + lo.
+// To get n, add a number so large that the unit of the sum is 1/8. The low bits of the
+// sum are then 8·(n + bias), where bias is the low part of that number. The fraction of
+// n is the index of a table of 2^(j/8) = hi + lo, which fits a vector register.
 //
-// The reduced r would lose digits if n·ln2 were rounded. x - n·ln2Hi, with ln2Hi
-// the double nearest to ln2, is exact under FMA: for n != 0 both terms are
-// multiples of 2⁻⁵⁷, and the difference is less than 2⁻⁴. What is rounded then,
-// r - n·ln2Lo, exp(r) - 1 and its product by hi, is below 2⁻⁴ times the result,
-// to which hi is added last: it is within 0.65 units in the last place.
-// A subnormal result is rounded once more, and is within 0.85.
+// The reduced r would lose digits if n·ln2 were rounded. Let ln2Hi be the double
+// nearest to ln2. x - n·ln2Hi is exact under FMA, because for n != 0 both terms are
+// multiples of 2⁻⁵⁷, and the difference is less than 2⁻⁴. The numbers that are rounded
+// then are r - n·ln2Lo, exp(r) - 1 and its product by hi. They are below 2⁻⁴ times the
+// result. hi is added last, so the result is within 0.65 units in the last place. A
+// subnormal result is rounded once more, and is within 0.85.
 //
-// A sum of ⌊n⌋ and a bias is split in two for the scaling: the power of two itself
-// need not be a double. Only the second product can round.
+// For the scaling, a sum of ⌊n⌋ and a bias is split in two, because the power of two
+// itself need not be a double. Only the second product can round.
 //
-// exp32 serves float32, and returns what remains to be rounded to float32. It
-// has no table: n is an integer, and |r| <= ln2/2. Its q has a relative error of
-// 2⁻³⁴, and in double precision nothing else matters.
+// exp32 serves float32, and returns a float64 that is still to be rounded. It has no
+// table: n is an integer, and |r| <= ln2/2. Its q has a relative error of 2⁻³⁴. Other
+// errors do not matter in double precision.
 
 const (
 	log2e   = 0x1.71547652b82fep+0
@@ -220,8 +220,8 @@ func exp64(x float64) float64 {
 	return e * math.Float64frombits(sum/2<<52) * math.Float64frombits((sum-sum/2)<<52)
 }
 
-// eighths are the powers 2^(j/8). As for the vector code, the two words of lo
-// are the same.
+// eighths are the powers 2^(j/8). The upper and lower 32 bits of each lo are equal,
+// as in the vector code.
 var eighths = [8]struct{ hi, lo float64 }{
 	{1, 0},
 	{0x1.172b83c7d517bp+0, -0x1.19041bc819041p-55},
@@ -233,8 +233,8 @@ var eighths = [8]struct{ hi, lo float64 }{
 	{0x1.d5818dcfba487p+0, 0x1.2ed033c82ed03p-55},
 }
 
-// exp32 returns exp(x) for a result of type float32, whose rounding to float32
-// overflows and underflows as it should.
+// exp32 returns exp(x) for a result of type float32. When the result is rounded to
+// float32, it overflows and underflows as it should.
 func exp32(x float64) float64 {
 	const (
 		q0 = 0x1.0000003a1aefap-1
@@ -263,19 +263,19 @@ func exp32(x float64) float64 {
 	return e * math.Float64frombits(math.Float64bits(t)<<52)
 }
 
-// Logarithm. With x = 2ᵏ·m, m in [√½, √2), f = m - 1 and s = f/(2 + f),
+// The logarithm. Let x = 2ᵏ·m, m in [√½, √2), f = m - 1 and s = f/(2 + f). Then
 //
 //	log(x) = k·ln2 + log((1+s)/(1-s)),  log((1+s)/(1-s)) = 2s + s·z·P(z),  z = s²
 //
-// where P is the minimax polynomial of the relative error of the logarithm on
-// z <= (√2-1)⁴, again evaluated as even + z·odd. f is exact. As
+// where P is the minimax polynomial for the relative error of the logarithm on
+// z <= (√2-1)⁴. It is evaluated as even + z·odd, too. f is exact. Because
 // 2s = f - s·f = f - f²/2 + s·f²/2,
 //
 //	log(m) = f - (h - s·(h + z·P(z))),  h = f²/2
 //
-// in which only small terms are rounded. They are added to the error of
-// k·ln2 + f (the product by the upper 42 bits of ln2 is exact) before that sum
-// itself: the result is within 0.8 units in the last place.
+// and only small terms are rounded. They are added to the error of k·ln2 + f (the
+// product by the upper 42 bits of ln2 is exact), and then to that sum itself. The
+// result is within 0.8 units in the last place.
 
 // log64 returns log(x). The relative error of its P is 2⁻⁵⁹.
 func log64(x float64) float64 {
@@ -338,7 +338,7 @@ func log32(x float64) float64 {
 	return math.FMA(k, ln2Hi, math.FMA(s*z, p, s+s))
 }
 
-// logSpecial returns log(x) where there is no finite logarithm.
+// logSpecial returns log(x) if there is no finite logarithm.
 func logSpecial(x float64) (y float64, ok bool) {
 	switch {
 	case x == 0:
@@ -365,8 +365,8 @@ func genericSinCos[T cpu.Float](sin, cos, x []T) {
 	}
 }
 
-// The constants of sinCosOf. The parts of π/2 have 33 bits but for the last, so
-// that products with a number of 20 bits are exact. The polynomials are those of
+// The constants of sinCosOf. All parts of π/2 but the last have 33 bits, so that
+// products with a number of 20 bits are exact. The polynomials are those of
 // __kernel_sin and __kernel_cos in FreeBSD's msun (Sun Microsystems 1993), which
 // approximate (sin r - r)/r³ and (cos r - 1 + r²/2)/r⁴ in r² for |r| < π/4.
 const (
@@ -388,8 +388,8 @@ var (
 	}
 )
 
-// sinCosOf does in its order what the assembly does, but for large angles, which the
-// assembly leaves to it.
+// sinCosOf computes what the assembly computes, in the same order. It also takes
+// large angles, which the assembly leaves to it.
 func sinCosOf(x float64) (sin, cos float64) {
 	r, quadrant := reduceAngle(x)
 	z := float64(r * r)
@@ -410,13 +410,13 @@ func sinCosOf(x float64) (sin, cos float64) {
 	return flip(sin, quadrant>>1&1), flip(cos, (quadrant+1)>>1&1)
 }
 
-// reduceAngle returns r = x - k·π/2 for the integer k that is nearest to x·2/π, and
-// the low bits of k.
+// reduceAngle returns r = x - k·π/2 for the integer k nearest to x·2/π, and the low
+// bits of k.
 func reduceAngle(x float64) (r float64, k uint64) {
 	if !(math.Abs(x) <= 1<<20) {
 		return reduceLargeAngle(x)
 	}
-	// k is in the low bits of k+magic.
+	// The low bits of k+magic are those of k.
 	quadrant := float64(x*twoOverPi) + trigMagic
 	m := quadrant - trigMagic
 	a := x - float64(m*halfPi1) // exact

@@ -2,8 +2,9 @@ package vec
 
 import "revnum/internal/simd/cpu"
 
-// Packed returns n elements of a vector that has element i at x[i*inc], from
-// number lo on: the storage of x itself if inc is 1, and otherwise a copy in buf.
+// Packed returns n elements, from number lo on, of a vector whose element i is
+// x[i*inc]. It returns the storage of x itself if inc is 1, and otherwise a copy in
+// buf.
 func Packed[T any](buf, x []T, inc, lo, n int) []T {
 	if inc == 1 {
 		return x[lo : lo+n]
@@ -15,8 +16,8 @@ func Packed[T any](buf, x []T, inc, lo, n int) []T {
 	return buf
 }
 
-// AxpyInc adds alpha·x to as many elements of a vector that has element i at
-// y[i*inc], from number lo on.
+// AxpyInc adds alpha·x to the elements, from number lo on, of a vector whose element
+// i is y[i*inc].
 func AxpyInc[T cpu.Float](alpha T, x, y []T, inc, lo int) {
 	if inc == 1 {
 		Axpy(alpha, x, y[lo:lo+len(x)])

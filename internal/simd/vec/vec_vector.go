@@ -10,9 +10,9 @@ import (
 
 //go:generate go -C ../_gen run ./vec -out ../vec/zvec_amd64.s -stubs ../vec/zvec_amd64.go -pkg vec
 
-// The functions below call the assembly, which holds the code of both vector
-// tiers, unless tier is Generic. The assembly cannot be pre-empted, and so is
-// given no more than chunk elements at a time.
+// The functions below call the assembly unless tier is Generic. The assembly holds the
+// code of both vector tiers. It cannot be pre-empted, so a call gets no more than Chunk
+// elements.
 
 func dot[T cpu.Float](x, y []T) T {
 	if tier == cpu.Generic {
@@ -342,8 +342,8 @@ func sinCos[T cpu.Float](sin, cos, x []T) {
 	}
 }
 
-// sinCosTile returns how many elements come before a vector with one that is too
-// large for it, n or more if there is none.
+// sinCosTile returns the number of elements before the first vector that contains an
+// angle too large for it. It returns n or more if there is none.
 func sinCosTile[T cpu.Float](sin, cos, x *T, n int) (done int) {
 	if cpu.Is64[T]() {
 		sinCos64(cpu.F64(sin), cpu.F64(cos), cpu.F64(x), n, &done)
