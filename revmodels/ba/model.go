@@ -66,9 +66,9 @@ func (m *Model) Residuals(dst, x []float64) {
 		panic(mat.ErrShape)
 	}
 	k := m.view(x, dst)
-	rev.Check(&k)
+	pass := rev.ForwardPass(&k) // before dst is cleared
 	clear(dst)
-	k.Forward()
+	_ = k.Run(pass)
 }
 
 // Mul overwrites dst with J·v, the Jacobian of the residuals at x times v. The loss
@@ -80,9 +80,9 @@ func (m *Model) Mul(dst, x, v []float64) {
 	t, k := m.view(v, dst), m.view(x, nil)
 	t.Features.Data = nil
 	k.R = rev.Vector[float64]{}
-	rev.CheckLike(&k, &t)
+	pass := rev.TangentPass(&k, &t)
 	clear(dst)
-	k.Tangent(t)
+	_ = k.Run(pass)
 }
 
 // TransMul overwrites dst with Jᵀ·r, the transpose of the Jacobian of the residuals
@@ -163,7 +163,7 @@ func (m *Model) adjoint(dst, x, cot []float64) {
 	g.Features.Data = nil
 	k := m.view(x, nil)
 	k.R = rev.Vector[float64]{}
-	rev.CheckLike(&k, &g)
+	pass := rev.AdjointPass(&k, &g)
 	clear(dst)
-	k.Adjoint(g)
+	_ = k.Run(pass)
 }
