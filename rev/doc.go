@@ -1,8 +1,6 @@
 // Package rev is the contract of reversible kernels. It also combines kernels into
 // reversible programs, and differentiates programs.
 //
-// # Kernels
-//
 // A kernel is an equation with its operands: Mul{C: c, A: a, B: b} reads C += A·B.
 // It is a struct with one method, Run. Its operands are views of memory that you
 // own, and tags on its fields say what the equation does with them ([Kernel]).
@@ -28,9 +26,8 @@
 // Cotangents and tangents are kernel values too, with derivatives in the places of
 // the operands. Operands that are nil there are not computed, and cost nothing.
 //
-// Inverse restores y to the bit over fixed point, where y += f(x) and y -= f(x) add
-// and subtract the same bits, even if a sum wraps around. Over floating point it
-// restores y within about ε·(|y| + |f(x)|).
+// Inverse restores y to the bit over fixed point, and within about
+// ε·(|y| + |f(x)|) over floating point.
 //
 // # Programs
 //

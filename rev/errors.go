@@ -29,14 +29,14 @@ func (e *StepError) Error() string { return fmt.Sprintf("rev: %s: %v", e.Step, e
 // Unwrap returns e.Err.
 func (e *StepError) Unwrap() error { return e.Err }
 
-// DomainError says that a function has no value, or no derivative, at one of the
-// elements that a kernel is given, or that it is out of the range of its numbers. The
-// kernel has changed nothing.
+// DomainError is the error of a function at an element where it has no value or no
+// derivative, or where its value is out of the range of its numbers. The kernel has
+// changed nothing.
 type DomainError struct {
-	Func  string    // its name
-	Args  []float64 // its arguments, of a complex number the real and the imaginary part
-	Index int       // of the element
-	Order int       // of the derivative that is asked for, 0 for the value
+	Func  string    // the name of the function
+	Args  []float64 // the arguments, a complex number as its real and imaginary part
+	Index int       // the index of the element
+	Order int       // the order of the missing derivative, 0 for the value
 }
 
 func (e *DomainError) Error() string {

@@ -107,7 +107,9 @@ func Forward[K Kernel[K]](k K) error {
 	return k.Run(p)
 }
 
-// Inverse undoes Forward: y -= f(x), or z <- u⁻¹(x, z).
+// Inverse undoes Forward: y -= f(x), or z <- u⁻¹(x, z). Over fixed point it subtracts
+// the bits that Forward has added, so it restores y to the bit, even if a sum wraps
+// around. Over floating point it restores y within about ε·(|y| + |f(x)|).
 func Inverse[K Kernel[K]](k K) error {
 	p := InversePass(&k)
 	return k.Run(p)
