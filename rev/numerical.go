@@ -6,11 +6,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// SingularError is the error of a kernel that needs a matrix of full rank, and is
-// given one that is singular to working precision.
+// SingularError is the error of a kernel that needs a matrix of full rank and gets
+// one that is singular to working precision.
 type SingularError struct {
-	Index     int           // of the pivot, element of the diagonal or singular value that is too small
-	Condition mat.Condition // condition number of the matrix as far as it is known, +Inf for an exact zero
+	Index     int           // the index of the pivot, diagonal element or singular value that is too small
+	Condition mat.Condition // the condition number as far as it is known, +Inf for an exact zero
 }
 
 func (e *SingularError) Error() string {
@@ -23,7 +23,7 @@ func (e *SingularError) Unwrap() error { return e.Condition }
 // NotPositiveDefiniteError is the error of a kernel that needs a positive definite
 // matrix A.
 type NotPositiveDefiniteError struct {
-	Row   int     // where the factorisation stops, or -1 for an iteration
+	Row   int     // the row where the factorisation stops, or -1 for an iteration
 	Value float64 // the pivot there, or vᵀ·A·v/vᵀ·v for a direction v of the iteration
 }
 
@@ -35,11 +35,11 @@ func (e *NotPositiveDefiniteError) Error() string {
 }
 
 // DegenerateError is the error of a derivative that depends on eigenvectors or
-// singular vectors whose values are equal, or too close to be told apart.
+// singular vectors whose values are equal, or too close to be distinguished.
 type DegenerateError struct {
-	I, J   int        // numbers of the values
-	Values [2]float64 // themselves
-	Gap    float64    // between them, or between their magnitudes if those order them
+	I, J   int        // the indices of the values
+	Values [2]float64 // the values
+	Gap    float64    // the gap between them, or between their magnitudes if they are ordered by magnitude
 }
 
 func (e *DegenerateError) Error() string {
