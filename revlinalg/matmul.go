@@ -1,6 +1,7 @@
 package revlinalg
 
 import (
+	"fmt"
 	"math/bits"
 
 	"gonum.org/v1/gonum/mat"
@@ -50,8 +51,10 @@ type MatMul[T rev.Real] struct {
 }
 
 // NewMatMul returns the kernel over gonum matrices, sharing their storage. Each
-// of a and b is a *mat.Dense or the transpose of one, as its method T returns
-// it; another type panics.
+// of a and b is a *mat.Dense, a *mat.VecDense (a matrix of one column), the
+// transpose of one as its method T returns it, or nil for no operand. Matrices that
+// store less than all their elements, such as a *mat.SymDense, panic: copy them to a
+// *mat.Dense.
 func NewMatMul(c *mat.Dense, a, b mat.Matrix) MatMul[float64] {
 	k := MatMul[float64]{C: rev.ViewDense(c)}
 	k.A, k.TransA = factor(a)
@@ -60,12 +63,19 @@ func NewMatMul(c *mat.Dense, a, b mat.Matrix) MatMul[float64] {
 }
 
 // factor returns the storage of m, and whether it is that of the transpose.
-func factor(m mat.Matrix) (rev.General[float64], bool) {
-	trans := false
-	if t, ok := m.(mat.Untransposer); ok {
-		m, trans = t.Untranspose(), true
+func factor(m mat.Matrix) (storage rev.General[float64], trans bool) {
+	switch m := m.(type) {
+	case nil:
+		return rev.General[float64]{}, false
+	case *mat.Dense:
+		return rev.ViewDense(m), false
+	case *mat.VecDense:
+		return asColumn(rev.ViewVec(m)), false
+	case mat.Untransposer:
+		storage, trans = factor(m.Untranspose())
+		return storage, !trans
 	}
-	return rev.ViewDense(m.(*mat.Dense)), trans
+	panic(fmt.Sprintf("revlinalg: a %T does not store all elements: copy it to a *mat.Dense", m))
 }
 
 // A strided matrix has element (i, j) at data[i*rs+j*cs].

@@ -46,9 +46,8 @@ type Solve[T rev.Float] struct {
 	Workers int // 0 means GOMAXPROCS
 }
 
-// NewSolve returns the kernel over gonum matrices, sharing their storage. A is
-// a *mat.Dense or the transpose of one, as its method T returns it; another
-// type panics.
+// NewSolve returns the kernel over gonum matrices, sharing their storage. The type
+// of a is one that NewMatMul takes.
 func NewSolve(x *mat.Dense, a mat.Matrix, b *mat.Dense) Solve[float64] {
 	k := Solve[float64]{X: rev.ViewDense(x), B: rev.ViewDense(b)}
 	k.A, k.TransA = factor(a)

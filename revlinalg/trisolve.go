@@ -1,6 +1,8 @@
 package revlinalg
 
 import (
+	"fmt"
+
 	"math"
 
 	"gonum.org/v1/gonum/blas"
@@ -45,16 +47,23 @@ type TriSolve[T rev.Float] struct {
 }
 
 // NewTriSolve returns the kernel over gonum matrices, sharing their storage. A is
-// a *mat.TriDense or the transpose of one, as its method TTri returns it; another
-// type panics.
+// a *mat.TriDense, the transpose of one as its method TTri returns it, or nil for no
+// operand; another type panics.
 func NewTriSolve(x *mat.Dense, a mat.Triangular, b *mat.Dense) TriSolve[float64] {
 	k := TriSolve[float64]{X: rev.ViewDense(x), B: rev.ViewDense(b)}
 	if t, ok := a.(mat.UntransposeTrier); ok {
 		a, k.TransA = t.UntransposeTri(), true
 	}
-	t := a.(*mat.TriDense)
-	uplo := t.RawTriangular().Uplo
-	k.A, k.Upper = viewTri(t, uplo), uplo == blas.Upper
+	switch t := a.(type) {
+	case nil:
+	case *mat.TriDense:
+		if t != nil {
+			uplo := t.RawTriangular().Uplo
+			k.A, k.Upper = viewTri(t, uplo), uplo == blas.Upper
+		}
+	default:
+		panic(fmt.Sprintf("revlinalg: a %T does not store all elements of a triangle: copy it to a *mat.TriDense", a))
+	}
 	return k
 }
 
