@@ -111,7 +111,8 @@ func (l *layout) checkIn(k, g, t, gt unsafe.Pointer, rk, rg, rt, rgt regions) *O
 	return l.disjoint(rt, rgt, "t.", "gt.")
 }
 
-// checked is what is known of the operands of a kernel that is being checked.
+// checked holds the regions and dimensions of the operands of a kernel that are known
+// so far.
 type checked struct {
 	regions
 	binding

@@ -16,7 +16,7 @@ type missing struct {
 	lost [3][]lostRegion
 }
 
-// The lists of what is lost.
+// The lists of lost derivatives: cotangents, tangents, and tangents of cotangents.
 const (
 	lostG = iota
 	lostT

@@ -88,13 +88,13 @@ type layout struct {
 
 	tagged      []int    // the operands that have a shape, the optional ones last
 	expressions bool     // whether a dimension is an expression, not just a name
-	pairs       [][2]int // of operands that must not overlap
+	pairs       [][2]int // the pairs of operands that must not overlap
 }
 
 type field struct {
 	Operand
 	offset uintptr
-	size   uintptr // of an element
+	size   uintptr // the size of an element
 	shape  shape
 }
 

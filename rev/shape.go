@@ -164,7 +164,7 @@ func (p *shapeParser) parse(tag string, axes int) (s shape, err error) {
 	return s, nil
 }
 
-// shapeSyntax is what the parser panics with.
+// shapeSyntax is the value with which the parser panics.
 type shapeSyntax string
 
 func (p *shapeParser) fail(format string, args ...any) {

@@ -45,12 +45,12 @@ func MinimumDegree(n int, weights []int, adj, cliques [][]int32) (order []int32,
 // clique c. A node that has been merged into another or eliminated has weight 0. An
 // element that has been absorbed has no members.
 type quotient struct {
-	left            int // weight of what is not eliminated
+	left            int // the weight of the nodes that are not eliminated
 	weight, degree  []int
-	nodes, elements [][]int32 // of nodes
-	members         [][]int32 // of elements
-	size            []int     // of elements: the weight of the members
-	merged          [][]int32 // nodes that were merged into a node
+	nodes, elements [][]int32 // the lists of each node
+	members         [][]int32 // the nodes of each element
+	size            []int     // the weight of the members of each element
+	merged          [][]int32 // the nodes that were merged into each node
 
 	// first holds the first node of each degree. next and before link the nodes of a
 	// degree, and -1 ends a list. No node has a lower degree than least.
@@ -58,12 +58,12 @@ type quotient struct {
 	least               int
 
 	stamp   int
-	mark    []int   // of nodes: the stamp at which they were met
-	hash    []int   // of nodes: of their lists
-	bucket  []int32 // of hashes: the last node with it, -1 for none
-	chain   []int32 // of nodes: the one before with the same hash
-	outside []int   // of elements: |L_e \ L_p|
-	seen    []int   // of elements: the stamp at which outside was set
+	mark    []int   // the stamp at which each node was met
+	hash    []int   // the hash of the lists of each node
+	bucket  []int32 // the last node with each hash, -1 for none
+	chain   []int32 // for each node, the previous one with the same hash
+	outside []int   // |L_e \ L_p| of each element e
+	seen    []int   // the stamp at which outside was set for each element
 	clique  []int32
 }
 

@@ -67,7 +67,7 @@ type job struct {
 	task      Task
 	workers   int
 	blocks    int64
-	next      []atomic.Int64 // of each worker's share, the first block that has not started
+	next      []atomic.Int64 // the first block of each worker's share that has not started
 	stop      atomic.Int64   // blocks from this one on are left out
 	pending   atomic.Int32   // the caller and the followers that are not done
 	done      chan struct{}

@@ -34,7 +34,7 @@ func New(r io.Reader, name string) *Scanner {
 	return &Scanner{r: r, name: name, buf: make([]byte, 1<<18), line: 1}
 }
 
-// Name returns the name of what is read.
+// Name returns the name that was passed to New.
 func (s *Scanner) Name() string { return s.name }
 
 // Line returns the number of the line that the last word was on, from 1.

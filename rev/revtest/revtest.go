@@ -196,7 +196,7 @@ type suite struct {
 	passes
 	kernel reflect.Type
 	ops    []rev.Operand
-	eps    float64 // of the coarsest element type
+	eps    float64 // ε of the coarsest element type
 	seed   uint64
 
 	patience time.Duration // how long a trial may take
@@ -290,7 +290,7 @@ type trial struct {
 	rnd     *rand.Rand
 	size    int
 	storage storage
-	poison  byte // of what lies between and around elements
+	poison  byte // the poison between and around elements
 }
 
 // A storage is the number of elements in the gap between the rows of a matrix. In a

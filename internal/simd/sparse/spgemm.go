@@ -15,9 +15,9 @@ type SpGEMM[T cpu.Float, I Index] struct {
 	Cols       int // of B and C
 
 	C, A, B    []T // values
-	Sign       T   // of the product
+	Sign       T   // the sign of the product
 	GC, GA, GB []T // cotangents
-	Sums, W    []T // of no use to the caller, by columns; those of W are absent
+	Sums, W    []T // scratch memory by columns; every W must be the marker absent
 }
 
 // The bits of the marker in W of a column in which the row of C has no entry. They are
