@@ -75,9 +75,9 @@ func (c *trial) dotProduct() error {
 				return x
 			}))
 			if math.Abs(byTangent-d) > math.Abs(byAdjoint-d) {
-				return fmt.Errorf("Tangent has the wrong tangent of %s where only that of %s is not 0: %w", to.Name, from.Name, err)
+				return fmt.Errorf("the tangent of %s by Tangent is wrong where only that of %s is not 0: %w", to.Name, from.Name, err)
 			}
-			return fmt.Errorf("Adjoint has the wrong cotangent of %s where only that of %s is not 0: %w", from.Name, to.Name, err)
+			return fmt.Errorf("the cotangent of %s by Adjoint is wrong where only that of %s is not 0: %w", from.Name, to.Name, err)
 		}
 	}
 	return err
