@@ -67,28 +67,35 @@ func (k Affine[T]) AdjointTangent(g, t, gt Affine[T]) {
 
 // Run implements rev.Kernel. It returns no error.
 func (k Affine[T]) Run(p rev.Pass[Affine[T]]) error {
-	sign := p.Sign()
 	if !p.Adjoint && !p.Tangent {
-		k.addValue(sign)
+		k.addValue(p.Sign())
 		return nil
 	}
 	rows := max(1, affinePart/max(1, k.W.Cols))
+	if k.W.Rows <= rows {
+		k.run(p.Sign(), &p.G, &p.T, &p.GT)
+		return nil
+	}
 	for lo := 0; lo < k.W.Rows; lo += rows {
 		n := min(rows, k.W.Rows-lo)
-		k := k.part(lo, n)
-		k.addValue(sign)
-		g, t, gt := p.G.part(lo, n), p.T.part(lo, n), p.GT.part(lo, n)
-		if t.Y.Data != nil {
-			addProduct(sign, t.W, k.X, t.Y)
-			addProduct(sign, k.W, t.X, t.Y)
-			addScaled(sign, fixed.Of[T](1), t.B, t.Y)
-		}
-		k.addGradient(&g, g.Y)
-		k.addGradient(&gt, gt.Y)
-		addOuter(g.Y, t.X, gt.W)
-		addTransposedProduct(t.W, g.Y, gt.X)
+		part, g, t, gt := k.part(lo, n), p.G.part(lo, n), p.T.part(lo, n), p.GT.part(lo, n)
+		part.run(p.Sign(), &g, &t, &gt)
 	}
 	return nil
+}
+
+// run makes a pass over some rows.
+func (k *Affine[T]) run(sign int, g, t, gt *Affine[T]) {
+	k.addValue(sign)
+	if t.Y.Data != nil {
+		addProduct(sign, t.W, k.X, t.Y)
+		addProduct(sign, k.W, t.X, t.Y)
+		addScaled(sign, fixed.Of[T](1), t.B, t.Y)
+	}
+	k.addGradient(g, g.Y)
+	k.addGradient(gt, gt.Y)
+	addOuter(g.Y, t.X, gt.W)
+	addTransposedProduct(t.W, g.Y, gt.X)
 }
 
 // part returns rows lo, ..., lo+n-1 of k.

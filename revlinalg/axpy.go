@@ -52,6 +52,9 @@ func (k Axpy[T]) AdjointTangent(g, t, gt Axpy[T]) { _ = k.Run(rev.AdjointTangent
 func (k Axpy[T]) Run(p rev.Pass[Axpy[T]]) error {
 	alpha, sign := *k.Alpha, p.Sign()
 	addScaled(sign, alpha, k.X, k.Y)
+	if !p.Adjoint && !p.Tangent {
+		return nil
+	}
 	if p.T.Alpha != nil {
 		addScaled(sign, *p.T.Alpha, k.X, p.T.Y)
 		axpy(conj(*p.T.Alpha), p.G.Y, p.GT.X)

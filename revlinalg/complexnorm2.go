@@ -44,11 +44,8 @@ func (k ComplexNorm2) AdjointTangent(g, t, gt ComplexNorm2) {
 
 // Run implements rev.Kernel. It returns no error.
 func (k ComplexNorm2) Run(p rev.Pass[ComplexNorm2]) error {
-	n := k.norm()
-	r := n.addValue(p.Sign())
-	if p.Adjoint || p.Tangent {
-		n.addDerivatives(p.Sign(), r, p.G.norm(), p.T.norm(), p.GT.norm())
-	}
+	n, g, t, gt := k.norm(), p.G.norm(), p.T.norm(), p.GT.norm()
+	n.run(p.Sign(), &g, &t, &gt)
 	return nil
 }
 
@@ -89,11 +86,8 @@ func (k ComplexFrobenius) AdjointTangent(g, t, gt ComplexFrobenius) {
 
 // Run implements rev.Kernel. It returns no error.
 func (k ComplexFrobenius) Run(p rev.Pass[ComplexFrobenius]) error {
-	n := k.norm()
-	r := n.addValue(p.Sign())
-	if p.Adjoint || p.Tangent {
-		n.addDerivatives(p.Sign(), r, p.G.norm(), p.T.norm(), p.GT.norm())
-	}
+	n, g, t, gt := k.norm(), p.G.norm(), p.T.norm(), p.GT.norm()
+	n.run(p.Sign(), &g, &t, &gt)
 	return nil
 }
 

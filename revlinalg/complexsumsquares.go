@@ -47,9 +47,12 @@ func (k ComplexSumSquares) AdjointTangent(g, t, gt ComplexSumSquares) {
 // Run implements rev.Kernel. It returns no error.
 func (k ComplexSumSquares) Run(p rev.Pass[ComplexSumSquares]) error {
 	n := k.norm()
-	n.addSquares(p.Sign())
+	if k.Out != nil {
+		*k.Out += signed(p.Sign(), n.squares())
+	}
 	if p.Adjoint || p.Tangent {
-		n.addSquaresDerivatives(p.Sign(), p.G.norm(), p.T.norm(), p.GT.norm())
+		g, t, gt := p.G.norm(), p.T.norm(), p.GT.norm()
+		n.addSquaresDerivatives(p.Sign(), &g, &t, &gt)
 	}
 	return nil
 }

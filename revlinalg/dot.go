@@ -70,18 +70,23 @@ func (k Dot[T]) Run(p rev.Pass[Dot[T]]) error {
 	}
 	var sum T
 	for lo := 0; lo < k.X.N; lo += part {
-		n := min(part, k.X.N-lo)
-		x, y := between(k.X, lo, n), between(k.Y, lo, n)
+		x, y, gx, gy := k.X, k.Y, p.G.X, p.G.Y
+		if n := min(part, k.X.N-lo); n < k.X.N {
+			x, y, gx, gy = between(x, lo, n), between(y, lo, n), between(gx, lo, n), between(gy, lo, n)
+		}
 		if k.Out != nil {
 			sum += dot(x, y)
 		}
 		if p.G.Out != nil {
-			axpy(conj(*p.G.Out), y, between(p.G.X, lo, n))
-			axpy(*p.G.Out, x, between(p.G.Y, lo, n))
+			axpy(conj(*p.G.Out), y, gx)
+			axpy(*p.G.Out, x, gy)
 		}
 	}
 	if k.Out != nil {
 		*k.Out += signed(p.Sign(), sum)
+	}
+	if !p.Tangent {
+		return nil
 	}
 	if p.T.Out != nil {
 		*p.T.Out += signed(p.Sign(), dot(p.T.X, k.Y)+dot(k.X, p.T.Y))

@@ -24,20 +24,18 @@ func (k *norm[T]) row(i int) rev.Vector[T] {
 	return rev.Vector[T]{N: k.x.Cols, Data: k.x.Data[i*k.x.Stride:], Inc: k.inc}
 }
 
-// flat returns a and b of the same shape with one row each, if nothing lies between
-// the rows of either.
-func flat[T rev.Real](a, b norm[T]) (norm[T], norm[T]) {
-	if a.x.Rows > 1 && a.x.Stride == a.x.Cols && b.x.Stride == b.x.Cols {
-		a.x.Rows, a.x.Cols = 1, a.x.Rows*a.x.Cols
-		b.x.Rows, b.x.Cols = 1, a.x.Cols
-	}
-	return a, b
+// isFlat reports whether nothing lies between the elements of x.
+func (k *norm[T]) isFlat() bool { return k.x.Stride == k.x.Cols && k.inc == 1 }
+
+// all returns the elements of a flat x.
+func (k *norm[T]) all() rev.Vector[T] {
+	return rev.Vector[T]{N: k.x.Rows * k.x.Cols, Data: k.x.Data, Inc: 1}
 }
 
 // squares returns the sum of the squares of all elements.
 func (k *norm[T]) squares() (s T) {
-	if k.x.Stride == k.x.Cols && k.inc == 1 {
-		return sumSquares(rev.Vector[T]{N: k.x.Rows * k.x.Cols, Data: k.x.Data, Inc: 1})
+	if k.isFlat() {
+		return sumSquares(k.all())
 	}
 	for i := range k.x.Rows {
 		s += sumSquares(k.row(i))
@@ -45,12 +43,26 @@ func (k *norm[T]) squares() (s T) {
 	return s
 }
 
-// addScaled adds alpha·x of the other norm to x, unless one is nil.
-func (k norm[T]) addScaled(alpha T, other norm[T]) {
+// dot returns the sum of the products with the elements of another x.
+func (k *norm[T]) dot(other *norm[T]) (s T) {
+	if k.isFlat() && other.isFlat() {
+		return dot(k.all(), other.all())
+	}
+	for i := range k.x.Rows {
+		s += dot(k.row(i), other.row(i))
+	}
+	return s
+}
+
+// addScaled adds alpha times the elements of another x, unless one is nil.
+func (k *norm[T]) addScaled(alpha T, other *norm[T]) {
 	if k.x.Data == nil || other.x.Data == nil {
 		return
 	}
-	k, other = flat(k, other)
+	if k.isFlat() && other.isFlat() {
+		axpy(alpha, other.all(), k.all())
+		return
+	}
 	for i := range k.x.Rows {
 		axpy(alpha, other.row(i), k.row(i))
 	}

@@ -73,12 +73,29 @@ func (k Norm2[T]) AdjointTangent(g, t, gt Norm2[T]) {
 
 // Run implements rev.Kernel. It returns no error.
 func (k Norm2[T]) Run(p rev.Pass[Norm2[T]]) error {
-	n := k.norm()
-	r := n.addValue(p.Sign())
-	if p.Adjoint || p.Tangent {
-		n.addDerivatives(p.Sign(), r, p.G.norm(), p.T.norm(), p.GT.norm())
+	r := vectorNorm(k.X)
+	if k.Out != nil {
+		*k.Out += signed(p.Sign(), r)
+	}
+	if r != 0 && p.G.Out != nil {
+		addUnit(*p.G.Out, k.X, r, p.G.X)
+	}
+	if r != 0 && p.Tangent {
+		n, g, t, gt := k.norm(), p.G.norm(), p.T.norm(), p.GT.norm()
+		n.addTangents(p.Sign(), r, &g, &t, &gt)
 	}
 	return nil
+}
+
+// vectorNorm returns the norm of x.
+func vectorNorm[T rev.Real](x rev.Vector[T]) T {
+	if !isFixed[T]() {
+		if s := sumSquares(x); isModerate(s) {
+			return T(math.Sqrt(float64(s)))
+		}
+	}
+	n := normOf(nil, x)
+	return n.value()
 }
 
 func (k Norm2[T]) norm() norm[T] { return normOf(k.Out, k.X) }
@@ -103,30 +120,31 @@ func (k Frobenius[T]) AdjointTangent(g, t, gt Frobenius[T]) {
 
 // Run implements rev.Kernel. It returns no error.
 func (k Frobenius[T]) Run(p rev.Pass[Frobenius[T]]) error {
-	n := k.norm()
-	r := n.addValue(p.Sign())
-	if p.Adjoint || p.Tangent {
-		n.addDerivatives(p.Sign(), r, p.G.norm(), p.T.norm(), p.GT.norm())
-	}
+	n, g, t, gt := k.norm(), p.G.norm(), p.T.norm(), p.GT.norm()
+	n.run(p.Sign(), &g, &t, &gt)
 	return nil
 }
 
 func (k Frobenius[T]) norm() norm[T] { return norm[T]{k.Out, k.A, 1} }
 
-// addValue adds sign times the norm, which it returns, to out.
-func (k *norm[T]) addValue(sign int) T {
+// run makes a pass over the norm. The operands of g, t and gt are nil where they are
+// absent.
+func (k *norm[T]) run(sign int, g, t, gt *norm[T]) {
 	r := k.value()
 	if k.out != nil {
 		*k.out += signed(sign, r)
 	}
-	return r
-}
-
-// addDerivatives adds the derivatives of the norm r.
-func (k *norm[T]) addDerivatives(sign int, r T, g, t, gt norm[T]) {
 	if r == 0 {
 		return
 	}
+	if g.out != nil {
+		k.addUnit(*g.out, r, g)
+	}
+	k.addTangents(sign, r, g, t, gt)
+}
+
+// addTangents adds the derivatives of the norm r along t.
+func (k *norm[T]) addTangents(sign int, r T, g, t, gt *norm[T]) {
 	if t.x.Data != nil && (t.out != nil || gt.x.Data != nil) {
 		rate := k.along(t, r)
 		if t.out != nil {
@@ -136,31 +154,42 @@ func (k *norm[T]) addDerivatives(sign int, r T, g, t, gt norm[T]) {
 			k.addTurn(gt, t, *g.out, rate, r)
 		}
 	}
-	if gt.out != nil && gt.x.Data != nil {
-		k.addUnit(gt, *gt.out, r)
-	}
-	if g.out != nil && g.x.Data != nil {
-		k.addUnit(g, *g.out, r)
+	if gt.out != nil {
+		k.addUnit(*gt.out, r, gt)
 	}
 }
 
-// addUnit adds alpha·x/r to g.
-func (k *norm[T]) addUnit(g norm[T], alpha, r T) {
-	if a := alpha / r; !isFixed[T]() && isModerate(a) {
-		g.addScaled(a, *k)
+// addUnit adds alpha·x/r to the elements of g, unless they are nil.
+func (k *norm[T]) addUnit(alpha, r T, g *norm[T]) {
+	if g.x.Data == nil {
+		return
+	}
+	if k.isFlat() && g.isFlat() {
+		addUnit(alpha, k.all(), r, g.all())
 		return
 	}
 	for i := range k.x.Rows {
-		x, d := k.row(i), g.row(i)
-		for j := range x.N {
-			d.Data[j*d.Inc] += fixed.Product(alpha, fixed.Quotient(x.Data[j*x.Inc], r))
-		}
+		addUnit(alpha, k.row(i), r, g.row(i))
+	}
+}
+
+// addUnit adds alpha·x/r to y, unless y is nil.
+func addUnit[T rev.Real](alpha T, x rev.Vector[T], r T, y rev.Vector[T]) {
+	if a := alpha / r; !isFixed[T]() && isModerate(a) {
+		axpy(a, x, y)
+		return
+	}
+	if y.Data == nil {
+		return
+	}
+	for i := range x.N {
+		y.Data[i*y.Inc] += fixed.Product(alpha, fixed.Quotient(x.Data[i*x.Inc], r))
 	}
 }
 
 // along returns Σ (x_i/r)·ẋ_i. With one element that is ±ẋ to the bit, so that
 // its second derivative is zero.
-func (k *norm[T]) along(t norm[T], r T) T {
+func (k *norm[T]) along(t *norm[T], r T) T {
 	var d T
 	for i := range k.x.Rows {
 		x, dx := k.row(i), t.row(i)
@@ -172,7 +201,7 @@ func (k *norm[T]) along(t norm[T], r T) T {
 }
 
 // addTurn adds alpha·(ẋ - rate·x/r)/r to g.
-func (k *norm[T]) addTurn(g, t norm[T], alpha, rate, r T) {
+func (k *norm[T]) addTurn(g, t *norm[T], alpha, rate, r T) {
 	for i := range k.x.Rows {
 		x, dx, d := k.row(i), t.row(i), g.row(i)
 		for j := range x.N {

@@ -48,38 +48,28 @@ func (k SumSquares[T]) AdjointTangent(g, t, gt SumSquares[T]) {
 
 // Run implements rev.Kernel. It returns no error.
 func (k SumSquares[T]) Run(p rev.Pass[SumSquares[T]]) error {
-	n := k.norm()
-	n.addSquares(p.Sign())
+	if k.Out != nil {
+		*k.Out += signed(p.Sign(), sumSquares(k.X))
+	}
 	if p.Adjoint || p.Tangent {
-		n.addSquaresDerivatives(p.Sign(), p.G.norm(), p.T.norm(), p.GT.norm())
+		n, g, t, gt := k.norm(), p.G.norm(), p.T.norm(), p.GT.norm()
+		n.addSquaresDerivatives(p.Sign(), &g, &t, &gt)
 	}
 	return nil
 }
 
 func (k SumSquares[T]) norm() norm[T] { return normOf(k.Out, k.X) }
 
-// addSquares adds sign times the sum of squares to out.
-func (k *norm[T]) addSquares(sign int) {
-	if k.out != nil {
-		*k.out += signed(sign, k.squares())
-	}
-}
-
 // addSquaresDerivatives adds the derivatives of the sum of squares.
-func (k *norm[T]) addSquaresDerivatives(sign int, g, t, gt norm[T]) {
+func (k *norm[T]) addSquaresDerivatives(sign int, g, t, gt *norm[T]) {
 	if t.out != nil && t.x.Data != nil {
-		var s T
-		a, b := flat(*k, t)
-		for i := range a.x.Rows {
-			s += dot(a.row(i), b.row(i))
-		}
-		*t.out += signed(sign, T(2*s))
+		*t.out += signed(sign, T(2*k.dot(t)))
 	}
 	if g.out != nil {
-		g.addScaled(2**g.out, *k)
+		g.addScaled(2**g.out, k)
 		gt.addScaled(2**g.out, t)
 	}
 	if gt.out != nil {
-		gt.addScaled(2**gt.out, *k)
+		gt.addScaled(2**gt.out, k)
 	}
 }
