@@ -112,22 +112,34 @@ func (k elementwise[T]) run(f *function, sign int, g, t, gt elementwise[T]) erro
 
 // checkDomain returns an error unless f is defined at all elements.
 func (p *elementwisePass[T]) checkDomain() error {
-	f := p.f
-	if f.defined == nil {
+	switch p := any(p).(type) {
+	case *elementwisePass[float64]:
+		return checkDomain(p)
+	case *elementwisePass[float32]:
+		return checkDomain(p)
+	case *elementwisePass[fixed.Q43]:
+		return checkDomain(p)
+	case *elementwisePass[complex128]:
+		order := p.order()
+		for i := range p.k.X.N {
+			if x := p.k.X.Data[i*p.k.X.Inc]; !p.f.definedComplex(x, order) {
+				return &rev.DomainError{Func: p.f.name, Args: []float64{real(x), imag(x)}, Index: i, Order: order}
+			}
+		}
+	}
+	return nil
+}
+
+// checkDomain is the same of real numbers.
+func checkDomain[T rev.Real](p *elementwisePass[T]) error {
+	if p.f.defined == nil {
 		return nil
 	}
 	order := p.order()
 	for i := range p.k.X.N {
-		x, y := parts(p.k.X.Data[i*p.k.X.Inc])
-		if x > 0 {
-			continue // in the domain of all
-		}
-		if isComplex[T]() {
-			if !f.definedComplex(complex(x, y), order) {
-				return &rev.DomainError{Func: f.name, Args: []float64{x, y}, Index: i, Order: order}
-			}
-		} else if !f.defined(x, order) {
-			return &rev.DomainError{Func: f.name, Args: []float64{x}, Index: i, Order: order}
+		// Positive numbers are in the domain of all.
+		if x := fixed.Float(p.k.X.Data[i*p.k.X.Inc]); !(x > 0) && !p.f.defined(x, order) {
+			return &rev.DomainError{Func: p.f.name, Args: []float64{x}, Index: i, Order: order}
 		}
 	}
 	return nil

@@ -3,7 +3,6 @@ package revlinalg
 import (
 	"unsafe"
 
-	"revnum/fixed"
 	"revnum/rev"
 )
 
@@ -31,18 +30,4 @@ func signed[T rev.Number](sign int, x T) T {
 		return -x
 	}
 	return x
-}
-
-// parts returns the real and the imaginary part of x.
-func parts[T rev.Number](x T) (re, im float64) {
-	switch {
-	case isComplex[T]():
-		z := as[complex128](x)
-		return real(z), imag(z)
-	case isFixed[T]():
-		return as[fixed.Q43](x).Float64(), 0
-	case unsafe.Sizeof(x) == 4:
-		return float64(as[float32](x)), 0
-	}
-	return as[float64](x), 0
 }
