@@ -116,6 +116,7 @@ func (k *GivensQR[T]) pass(back bool, g, t, gt GivensQR[T]) {
 	w.k, w.g, w.t, w.gt = *k, g, t, gt
 	w.mesh = mesh{n: m}
 	w.c, w.s = workspace.Grow(w.c, m-1), workspace.Grow(w.s, m-1)
+	w.setFloats()
 	alone := t.A.Data == nil && gt.A.Data == nil
 	for i := range columns {
 		if back {

@@ -89,7 +89,11 @@ type panel[T rev.Real] struct {
 	first, end int
 	c, s       []T // cosines and sines; in fixed point tangents of half the angles, and sines
 	pc, ps     []T // those of the phases before rotations, or empty
+	d, pd      []T // the tangents of the angles and phases, or empty
 	runs       []run
+
+	vector64 dense.Rotations[float64] // the tables, if T is that type
+	vector32 dense.Rotations[float32]
 }
 
 // A run is rotations that are done together: in each step, each of several
@@ -143,92 +147,74 @@ func (p *panel[T]) addRun(chain, chains, top, bottom int) {
 	p.runs = append(p.runs, run{chain, chains, top, bottom - top + 1, at})
 }
 
-// table returns the index of the first rotation of a run, and how much further
-// that of the next chain is.
-func (p *panel[T]) table(r run) (index, stride int) {
-	return p.index(r.chain, r.row+r.steps-1), p.n - 2
+// setFloats sets the tables in the form that vector code takes.
+func (p *panel[T]) setFloats() {
+	switch p := any(p).(type) {
+	case *panel[float64]:
+		p.vector64 = dense.Rotations[float64]{C: p.c, S: p.s, PC: p.pc, PS: p.ps, D: p.d, PD: p.pd, Ld: p.n - 2}
+	case *panel[float32]:
+		p.vector32 = dense.Rotations[float32]{C: p.c, S: p.s, PC: p.pc, PS: p.ps, D: p.d, PD: p.pd, Ld: p.n - 2}
+	}
+}
+
+// floats returns the run for vector code.
+func (p *panel[T]) floats(r run) dense.Run {
+	return dense.Run{At: p.index(r.chain, r.row+r.steps-1), Chains: r.chains, Steps: r.steps}
 }
 
 // The floating-point rotations of columns lo, ..., hi-1 of x in a run.
 
 func (p *panel[T]) rotate(x rev.General[T], lo, hi int, r run) {
-	i, ldc := p.table(r)
 	switch data := any(x.Data[r.row*x.Stride+lo:]).(type) {
 	case []float64:
-		c, s := float64s(p.c, i), float64s(p.s, i)
-		if len(p.pc) > 0 {
-			dense.RotatePhases(data, x.Stride, hi-lo, r.chains, r.steps, c, s, float64s(p.pc, i), float64s(p.ps, i), ldc)
-		} else {
-			dense.Rotate(data, x.Stride, hi-lo, r.chains, r.steps, c, s, ldc)
-		}
+		p.vector64.Forward(p.floats(r), data, x.Stride, hi-lo)
 	case []float32:
-		dense.Rotate(data, x.Stride, hi-lo, r.chains, r.steps, float32s(p.c, i), float32s(p.s, i), ldc)
+		p.vector32.Forward(p.floats(r), data, x.Stride, hi-lo)
 	}
 }
 
 func (p *panel[T]) rotateBack(x rev.General[T], lo, hi int, r run) {
-	i, ldc := p.table(r)
 	switch data := any(x.Data[r.row*x.Stride+lo:]).(type) {
 	case []float64:
-		c, s := float64s(p.c, i), float64s(p.s, i)
-		if len(p.pc) > 0 {
-			dense.RotatePhasesBack(data, x.Stride, hi-lo, r.chains, r.steps, c, s, float64s(p.pc, i), float64s(p.ps, i), ldc)
-		} else {
-			dense.RotateBack(data, x.Stride, hi-lo, r.chains, r.steps, c, s, ldc)
-		}
+		p.vector64.Back(p.floats(r), data, x.Stride, hi-lo)
 	case []float32:
-		dense.RotateBack(data, x.Stride, hi-lo, r.chains, r.steps, float32s(p.c, i), float32s(p.s, i), ldc)
+		p.vector32.Back(p.floats(r), data, x.Stride, hi-lo)
 	}
 }
 
 // rotateBackCross also rotates y back, and adds to sums what cross returns of
 // each rotation; with phases, that comes behind what imaginaryDot returns.
 func (p *panel[T]) rotateBackCross(x, y rev.General[T], lo, hi int, r run, sums []T) {
-	i, ldc := p.table(r)
+	at, first := r.row*y.Stride+lo, r.at
+	if len(p.pc) > 0 {
+		first *= 2
+	}
 	switch data := any(x.Data[r.row*x.Stride+lo:]).(type) {
 	case []float64:
-		y, ldy := float64s(y.Data, r.row*y.Stride+lo), y.Stride
-		c, s := float64s(p.c, i), float64s(p.s, i)
-		if len(p.pc) > 0 {
-			dense.RotatePhasesBackCross(data, x.Stride, y, ldy, hi-lo, r.chains, r.steps,
-				c, s, float64s(p.pc, i), float64s(p.ps, i), ldc, float64s(sums, 2*r.at))
-		} else {
-			dense.RotateBackCross(data, x.Stride, y, ldy, hi-lo, r.chains, r.steps, c, s, ldc, float64s(sums, r.at))
-		}
+		p.vector64.BackCross(p.floats(r), data, x.Stride, float64s(y.Data, at), y.Stride, hi-lo, float64s(sums, first))
 	case []float32:
-		dense.RotateBackCross(data, x.Stride, float32s(y.Data, r.row*y.Stride+lo), y.Stride, hi-lo,
-			r.chains, r.steps, float32s(p.c, i), float32s(p.s, i), ldc, float32s(sums, r.at))
+		p.vector32.BackCross(p.floats(r), data, x.Stride, float32s(y.Data, at), y.Stride, hi-lo, float32s(sums, first))
 	}
 }
 
-// rotateTangent rotates x forward or back, and its tangent y, where d and pd are the
-// tangents of the angles and phases, laid out as the table.
-func (p *panel[T]) rotateTangent(x, y rev.General[T], lo, hi int, r run, d, pd []T, back bool) {
-	i, ldc := p.table(r)
+// rotateTangent also rotates y, the tangent of x.
+func (p *panel[T]) rotateTangent(x, y rev.General[T], lo, hi int, r run) {
+	at := r.row*y.Stride + lo
 	switch data := any(x.Data[r.row*x.Stride+lo:]).(type) {
 	case []float64:
-		y, ldy := float64s(y.Data, r.row*y.Stride+lo), y.Stride
-		c, s, d := float64s(p.c, i), float64s(p.s, i), float64s(d, i)
-		if len(p.pc) > 0 {
-			f := dense.RotatePhasesTangent
-			if back {
-				f = dense.RotatePhasesTangentBack
-			}
-			f(data, x.Stride, y, ldy, hi-lo, r.chains, r.steps, c, s, float64s(p.pc, i), float64s(p.ps, i), d, float64s(pd, i), ldc)
-			return
-		}
-		f := dense.RotateTangent[float64]
-		if back {
-			f = dense.RotateTangentBack[float64]
-		}
-		f(data, x.Stride, y, ldy, hi-lo, r.chains, r.steps, c, s, d, ldc)
+		p.vector64.Tangent(p.floats(r), data, x.Stride, float64s(y.Data, at), y.Stride, hi-lo)
 	case []float32:
-		f := dense.RotateTangent[float32]
-		if back {
-			f = dense.RotateTangentBack[float32]
-		}
-		f(data, x.Stride, float32s(y.Data, r.row*y.Stride+lo), y.Stride, hi-lo, r.chains, r.steps,
-			float32s(p.c, i), float32s(p.s, i), float32s(d, i), ldc)
+		p.vector32.Tangent(p.floats(r), data, x.Stride, float32s(y.Data, at), y.Stride, hi-lo)
+	}
+}
+
+func (p *panel[T]) rotateTangentBack(x, y rev.General[T], lo, hi int, r run) {
+	at := r.row*y.Stride + lo
+	switch data := any(x.Data[r.row*x.Stride+lo:]).(type) {
+	case []float64:
+		p.vector64.TangentBack(p.floats(r), data, x.Stride, float64s(y.Data, at), y.Stride, hi-lo)
+	case []float32:
+		p.vector32.TangentBack(p.floats(r), data, x.Stride, float32s(y.Data, at), y.Stride, hi-lo)
 	}
 }
 

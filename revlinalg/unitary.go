@@ -213,12 +213,11 @@ type unitaryPass[T rev.Real] struct {
 	// tangents.
 	phi, gphi, tphi rev.Vector[T]
 
-	half         []bool // of the panel's fixed-point rotations
-	dtheta, dphi []T    // the tangents of the panel's angles and phases, if they go with those of X
-	cols, parts  int    // columns of a part, and number of parts
-	spread       [3][]T // copies of narrow matrices, which are one part
-	sums         []T    // of each part, what its columns add to θ̄, or to φ̄ and θ̄ in turn
-	tangents     []T    // the same for the tangent of θ̄
+	half        []bool // of the panel's fixed-point rotations
+	cols, parts int    // columns of a part, and number of parts
+	spread      [3][]T // copies of narrow matrices, which are one part
+	sums        []T    // of each part, what its columns add to θ̄, or to φ̄ and θ̄ in turn
+	tangents    []T    // the same for the tangent of θ̄
 }
 
 const (
@@ -313,10 +312,11 @@ func (w *unitaryPass[T]) load(workers int) {
 	if w.phi.Data != nil {
 		w.pc, w.ps = workspace.Grow(w.pc, size), workspace.Grow(w.ps, size)
 	}
-	w.dtheta, w.dphi = w.dtheta[:0], w.dphi[:0]
-	if w.inRuns() && (w.t.Theta.Data != nil || w.tphi.Data != nil) {
-		w.dtheta, w.dphi = workspace.Grow(w.dtheta, size), workspace.Grow(w.dphi, len(w.pc))
+	w.d, w.pd = w.d[:0], w.pd[:0]
+	if w.inRuns() && (w.t.Theta.Data != nil || w.tphi.Data != nil) { // they go with those of X
+		w.d, w.pd = workspace.Grow(w.d, size), workspace.Grow(w.pd, len(w.pc))
 	}
+	w.setFloats()
 	if w.wantsSums() {
 		w.sums = workspace.Grow(w.sums, w.parts*w.sumsSize())
 	}
@@ -336,8 +336,8 @@ func (w *unitaryLoad[T]) Block(_, block int) {
 		lo := w.index(j, w.bottom(j))
 		hi := lo + w.bottom(j) - w.top(j) + 1
 		w.fill(w.c[lo:hi], w.k.Theta, j)
-		if len(w.dtheta) > 0 {
-			w.fill(w.dtheta[lo:hi], w.t.Theta, j)
+		if len(w.d) > 0 {
+			w.fill(w.d[lo:hi], w.t.Theta, j)
 		}
 		switch c := any(w.c[lo:hi]).(type) {
 		case []float64:
@@ -352,8 +352,8 @@ func (w *unitaryLoad[T]) Block(_, block int) {
 			w.fill(w.pc[lo:hi], w.phi, j)
 			vec.SinCos(float64s(w.ps, lo)[:hi-lo], c, c)
 		}
-		if len(w.dphi) > 0 {
-			w.fill(w.dphi[lo:hi], w.tphi, j)
+		if len(w.pd) > 0 {
+			w.fill(w.pd[lo:hi], w.tphi, j)
 		}
 	}
 }
@@ -552,8 +552,8 @@ func (c *unitaryColumns[T]) runStrip(lo, hi int) {
 	if !c.method.back() {
 		for _, r := range c.runs {
 			switch {
-			case c.tx.Data != nil && len(c.dtheta) > 0:
-				c.rotateTangent(c.x, c.tx, lo, hi, r, c.dtheta, c.dphi, false)
+			case c.tx.Data != nil && len(c.d) > 0:
+				c.rotateTangent(c.x, c.tx, lo, hi, r)
 			case c.tx.Data != nil:
 				c.rotate(c.tx, lo, hi, r)
 				fallthrough
@@ -570,8 +570,8 @@ func (c *unitaryColumns[T]) runStrip(lo, hi int) {
 		case c.gx.Data != nil:
 			c.rotateBack(c.gx, lo, hi, r)
 			c.rotateBack(c.x, lo, hi, r)
-		case c.tx.Data != nil && len(c.dtheta) > 0:
-			c.rotateTangent(c.x, c.tx, lo, hi, r, c.dtheta, c.dphi, true)
+		case c.tx.Data != nil && len(c.d) > 0:
+			c.rotateTangentBack(c.x, c.tx, lo, hi, r)
 		case c.tx.Data != nil:
 			c.rotateBack(c.tx, lo, hi, r)
 			fallthrough

@@ -252,7 +252,7 @@ func (s *viewSweep[T]) observe(v *view[T], first, n int) {
 			s.gatherTangents(v, first, n)
 		}
 	}
-	v.views.Reproject(s.model, do, x, w, r, z, g, s.task.sign)
+	v.views.Reproject(s.model, do, &views.Operands[T]{X: x, W: w, R: r, Z: z, G: g}, s.task.sign)
 	if !rInPlace {
 		store(s.r, 2*first, r[:2*n])
 	}

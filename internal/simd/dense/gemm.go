@@ -1,8 +1,13 @@
 package dense
 
-import "revnum/internal/simd/cpu"
+import (
+	"sync"
+	"unsafe"
 
-//go:generate go -C ../_gen run ./gemm -out ../dense/zgemm_amd64.s -stubs ../dense/zgemm_amd64.go -pkg dense
+	"revnum/internal/simd/cpu"
+)
+
+//go:generate go -C ../_gen run ./gemm ../dense
 
 // tier is the vector code in use.
 var tier = cpu.InUse()
@@ -42,7 +47,17 @@ func Gemm[T cpu.Float](m, n, k int, alpha T, a []T, rsa, csa int, b []T, rsb, cs
 		genericGemm(m, n, k, alpha, a, rsa, csa, b, rsb, csb, c, ldc)
 		return
 	}
-	gemmVector(m, n, k, alpha, a, rsa, csa, b, rsb, csb, c, ldc)
+	switch rows := csb == 1 || n == 1; {
+	case csa == 1 && rsb == 1 && (n == 1 || !rows && (m < GemmRows || n < GemmCols || k < packDepth)):
+		gemmDot(m, n, k, alpha, a, rsa, b, csb, c, ldc)
+	case n == 1 && rsa == 1 && (ldc == 1 || m == 1):
+		// A column by rows: Cᵀ += alpha·Bᵀ·Aᵀ.
+		gemmOuter(1, m, k, alpha, b, csb, rsb, a, csa, 1, c, m)
+	case !rows || packs(m, n, k):
+		gemmPacked(m, n, k, alpha, a, rsa, csa, b, rsb, csb, c, ldc)
+	default:
+		gemmOuter(m, n, k, alpha, a, rsa, csa, b, rsb, csb, c, ldc)
+	}
 }
 
 // Transpose computes dst[j*ldd+i] = x[i*ldx+j] for i < m and j < n. It panics if a
@@ -59,11 +74,28 @@ func Transpose[T cpu.Float](dst []T, ldd int, x []T, ldx, m, n int) {
 	const square = 64 // of which rows and columns fit the first-level cache
 	for j := 0; j < n; j += square {
 		w := min(square, n-j)
-		if tier == cpu.Generic {
-			genericTranspose(dst[j*ldd:], ldd, x[j:], ldx, m, w)
-		} else {
-			transposeVector(dst[j*ldd:], ldd, x[j:], ldx, m, w)
+		transposeColumns(dst[j*ldd:], ldd, x[j:], ldx, m, w)
+	}
+}
+
+// transposeColumns is Transpose for few columns: tiles of four rows, and what is left of
+// rows and columns.
+func transposeColumns[T cpu.Float](dst []T, ldd int, x []T, ldx, m, n int) {
+	if tier == cpu.Generic {
+		genericTranspose(dst, ldd, x, ldx, m, n)
+		return
+	}
+	fours, whole := m&^3, n&^3
+	if whole > 0 {
+		for i := 0; i < fours; i += 4 {
+			vectorTranspose(&dst[i], ldd, &x[i*ldx], ldx, whole)
 		}
+	}
+	if whole < n {
+		genericTranspose(dst[whole*ldd:], ldd, x[whole:], ldx, fours, n-whole)
+	}
+	if fours < m {
+		genericTranspose(dst[fours:], ldd, x[fours*ldx:], ldx, m-fours, n)
 	}
 }
 
@@ -95,7 +127,16 @@ func TriNorms[T cpu.Float](d, n int, q []T, l []T, ldl int, c []T, ldc int, mu [
 		genericTriNorms(d, n, q, l, ldl, c, ldc, mu)
 		return
 	}
-	triNormsVector(d, n, q, l, ldl, c, ldc, mu)
+	panel := 3 * cpu.Lanes[T](tier)
+	var rows int
+	for i := 0; i < d; i += rows {
+		// As many rows, whole tiles of them, and then as many panels as fit a call.
+		rows = min(d-i, max(8, triWork/panel/d&^7))
+		cols := max(1, triWork/(panel*rows*(i+rows+16))) * panel // 16: few rows wait for memory
+		for p := 0; p < n; p += cols {
+			vectorTriNorms(i, rows, min(cols, n-p), &q[p], &l[i*ldl], ldl, &c[p], ldc, &mu[0])
+		}
+	}
 }
 
 // WeightedMoments computes M[i,j] += Σ_p w[p]·C[i,p]·C[j,p] for j <= i < d and s[i]
@@ -122,5 +163,199 @@ func WeightedMoments[T cpu.Float](d, n int, s []T, m []T, ldm int, w []T, c []T,
 		genericMoments(d, n, s, m, ldm, w, c, ldc)
 		return
 	}
-	momentsVector(d, n, s, m, ldm, w, c, ldc)
+	order := 6 // of the diagonal blocks
+	if tier == cpu.AVX512 {
+		order = 12
+	}
+	depth := evenBlocks(n, momentsDepth)
+	for p := 0; p < n; p += depth {
+		k := min(depth, n-p)
+		for j := 0; j < d; j += order {
+			var sj *T
+			if s != nil {
+				sj = &s[j]
+			}
+			cj := &c[j*ldc+p]
+			vectorMomentsDiagonal(min(order, d-j), k, &w[p], cj, ldc, sj, &m[j*ldm+j], ldm)
+			for i := j + order; i < d; i += gemmRows {
+				vectorMomentsBelow(min(gemmRows, d-i), k, &w[p], &c[i*ldc+p], cj, ldc, &m[i*ldm+j], ldm)
+			}
+		}
+	}
+}
+
+// Blocks of the products. Those of B stay in the second-level cache, and rows of
+// A in the first-level one while panels of B go by. The blocks also keep a call
+// of assembly, which cannot be pre-empted, well under 100 µs.
+const (
+	gemmRows     = 128     // rows of a block of A
+	gemmCols     = 528     // columns of a block of B, whole panels on all tiers
+	gemmDepth    = 256     // length of a block of the contraction in Gemm's row-vector tiles,
+	dotDepth     = 512     // in its dot-product tiles,
+	momentsDepth = 256     // and in weighted moments
+	triWork      = 1 << 19 // multiplications of a call of triNorms
+)
+
+// packWork is from how many multiply-adds on rows of A and B are copied, so that
+// what a tile reads lies together. The bits of the product are the same.
+const packWork = 340 * 340 * 340
+
+// Of a block of A up to this size, which is read in place, copies of B are made
+// panel by panel, as it stays in the second-level cache beside them.
+const cachedA = 256 * gemmDepth
+
+// From this depth on, and from GemmRows and GemmCols, B by columns is copied for
+// the row-vector tiles, though A is by rows: they take half the time of dot
+// products, which end in sums.
+const packDepth = 16
+
+func packs(m, n, k int) bool { return min(m, n, k) >= 32 && m*n*k >= packWork }
+
+// packed holds copies: of a block of A, by panels of the rows of a tile, and of a
+// block of B, by panels of the columns of a tile.
+type packed struct {
+	a [gemmRows * gemmDepth]float64
+	b [gemmCols * gemmDepth]float64
+}
+
+var packedPool = sync.Pool{New: func() any { return new(packed) }}
+
+// tileRows is the number of rows of the tallest row-vector tile.
+func tileRows() int {
+	if tier == cpu.AVX512 {
+		return 8
+	}
+	return 4
+}
+
+// panelCols returns how many of n columns the next panel has: three vectors,
+// but two and two rather than three and one.
+func panelCols(n, lanes int) int {
+	if n > 3*lanes && n <= 4*lanes {
+		return 2 * lanes
+	}
+	return min(n, 3*lanes)
+}
+
+// evenBlocks returns the size of the blocks that cut n into as few and as equal
+// parts of at most size as possible.
+func evenBlocks(n, size int) int {
+	blocks := (n + size - 1) / size
+	return (n + blocks - 1) / blocks
+}
+
+// gemmOuter computes C += alpha·A·B with row-vector tiles, which read A with any
+// strides and rows of B in place.
+func gemmOuter[T cpu.Float](m, n, k int, alpha T, a []T, rsa, csa int, b []T, rsb, csb int, c []T, ldc int) {
+	vl := cpu.Lanes[T](tier)
+	depth := evenBlocks(k, gemmDepth)
+	for l := 0; l < k; l += depth {
+		kb := min(depth, k-l)
+		for i := 0; i < m; i += gemmRows {
+			var nb int
+			for j := 0; j < n; j += nb {
+				nb = panelCols(n-j, vl)
+				vectorGemmNN(min(gemmRows, m-i), nb, kb, alpha, &a[i*rsa+l*csa], rsa, csa, &b[l*rsb+j*csb], rsb, &c[i*ldc+j], ldc)
+			}
+		}
+	}
+}
+
+// gemmPacked is gemmOuter with a copy of B, and of A too if it is large.
+func gemmPacked[T cpu.Float](m, n, k int, alpha T, a []T, rsa, csa int, b []T, rsb, csb int, c []T, ldc int) {
+	p := packedPool.Get().(*packed)
+	pa := unsafe.Slice((*T)(unsafe.Pointer(&p.a)), len(p.a))
+	pb := unsafe.Slice((*T)(unsafe.Pointer(&p.b)), len(p.b))
+	rows, cols := tileRows(), 3*cpu.Lanes[T](tier)
+	inPlace := !packs(m, n, k)
+	depth := evenBlocks(k, gemmDepth)
+	block := gemmCols
+	if inPlace && m*depth <= cachedA {
+		block = cols
+	}
+	for j0 := 0; j0 < n; j0 += block {
+		nj := min(block, n-j0)
+		for l := 0; l < k; l += depth {
+			kb := min(depth, k-l)
+			pack(pb, b[l*rsb+j0*csb:], nj, cols, kb, csb, rsb)
+			for i0 := 0; i0 < m; i0 += gemmRows {
+				mi := min(gemmRows, m-i0)
+				if inPlace {
+					for j := 0; j < nj; j += cols {
+						nb := min(cols, nj-j)
+						vectorGemmNN(mi, nb, kb, alpha, &a[i0*rsa+l*csa], rsa, csa, &pb[j*kb], nb, &c[i0*ldc+j0+j], ldc)
+					}
+					continue
+				}
+				pack(pa, a[i0*rsa+l*csa:], mi, rows, kb, rsa, csa)
+				for i := 0; i < mi; i += rows {
+					mb := min(rows, mi-i)
+					for j := 0; j < nj; j += cols {
+						nb := min(cols, nj-j)
+						vectorGemmNN(mb, nb, kb, alpha, &pa[i*kb], 1, mb, &pb[j*kb], nb, &c[(i0+i)*ldc+j0+j], ldc)
+					}
+				}
+			}
+		}
+	}
+	packedPool.Put(p)
+}
+
+// pack copies n vectors of length k, element l of vector i being x[i*inc+l*step],
+// to dst by panels of the given width: of each panel, of w vectors from i on,
+// element l of vector i+j goes to dst[i*k+l*w+j].
+func pack[T cpu.Float](dst, x []T, n, width, k, inc, step int) {
+	if inc == 1 { // read along all panels
+		for l := range k {
+			row := x[l*step:][:n]
+			for i := 0; i < n; i += width {
+				w := min(width, n-i)
+				copy(dst[i*k+l*w:][:w], row[i:])
+			}
+		}
+		return
+	}
+	for i := 0; i < n; i += width {
+		w := min(width, n-i)
+		panel := dst[i*k:][:k*w]
+		if step == 1 {
+			Transpose(panel, w, x[i*inc:], inc, w, k)
+			continue
+		}
+		for j := range w {
+			v := x[(i+j)*inc:]
+			for l := range k {
+				panel[l*w+j] = v[l*step]
+			}
+		}
+	}
+}
+
+// gemmDot computes C += alpha·A·Bᵀ, A and B by rows, with dot-product tiles.
+func gemmDot[T cpu.Float](m, n, k int, alpha T, a []T, lda int, b []T, ldb int, c []T, ldc int) {
+	depth := evenBlocks(k, dotDepth)
+	for l := 0; l < k; l += depth {
+		kb := min(depth, k-l)
+		for i := 0; i < m; i += gemmRows {
+			mb := min(gemmRows, m-i)
+			var nb int
+			for j := 0; j < n; j += nb {
+				nb = dotCols(n - j)
+				vectorGemmNT(mb, nb, kb, alpha, &a[i*lda+l], lda, &b[j*ldb+l], ldb, &c[i*ldc+j], ldc)
+			}
+		}
+	}
+}
+
+// dotCols returns how many of n columns the next dot-product tiles have.
+func dotCols(n int) int {
+	switch {
+	case tier == cpu.AVX512 && n >= 6:
+		return 6
+	case tier == cpu.AVX512:
+		return min(n, 3)
+	case n >= 4:
+		return 4
+	}
+	return min(n, 2)
 }

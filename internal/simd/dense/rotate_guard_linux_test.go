@@ -31,18 +31,20 @@ func testRotateGuardPages[T cpu.Float](t *testing.T) {
 					x, g := part(0, (steps+chains)*cols), part(1, (steps+chains)*cols)
 					c, s, sums := part(2, chains*steps), part(3, chains*steps), part(4, chains*steps)
 					clear(s)
-					Rotate(x, cols, cols, chains, steps, c, s, steps)
-					RotateBack(x, cols, cols, chains, steps, c, s, steps)
-					RotateTangent(x, cols, g, cols, cols, chains, steps, c, s, s, steps)
-					RotateTangentBack(x, cols, g, cols, cols, chains, steps, c, s, s, steps)
-					RotateBackCross(x, cols, g, cols, cols, chains, steps, c, s, steps, sums)
-					if x, ok := any(x).([]float64); ok && cols%2 == 0 {
-						g, c, s, sums := any(g).([]float64), any(c).([]float64), any(s).([]float64), any(part(4, 2*chains*steps)).([]float64)
-						RotatePhases(x, cols, cols, chains, steps, c, s, c, s, steps)
-						RotatePhasesBack(x, cols, cols, chains, steps, c, s, c, s, steps)
-						RotatePhasesTangent(x, cols, g, cols, cols, chains, steps, c, s, c, s, s, s, steps)
-						RotatePhasesTangentBack(x, cols, g, cols, cols, chains, steps, c, s, c, s, s, s, steps)
-						RotatePhasesBackCross(x, cols, g, cols, cols, chains, steps, c, s, c, s, steps, sums)
+					run, r := Run{0, chains, steps}, Rotations[T]{C: c, S: s, D: s, Ld: steps}
+					for _, phases := range []bool{false, true} {
+						if phases {
+							r.PC, r.PS, r.PD = c, s, s
+							sums = part(4, 2*chains*steps)
+							if cols%2 != 0 {
+								continue
+							}
+						}
+						r.Forward(run, x, cols, cols)
+						r.Back(run, x, cols, cols)
+						r.Tangent(run, x, cols, g, cols, cols)
+						r.TangentBack(run, x, cols, g, cols, cols)
+						r.BackCross(run, x, cols, g, cols, cols, sums)
 					}
 				}
 			}

@@ -6,7 +6,7 @@ import (
 	"revnum/internal/simd/cpu"
 )
 
-//go:generate go -C ../_gen run ./trisolve -out ../dense/ztrisolve_amd64.s -stubs ../dense/ztrisolve_amd64.go -pkg dense
+//go:generate go -C ../_gen run ./trisolve ../dense
 
 // triSolveRows is the number of rows of X that are solved for at a time.
 const triSolveRows = 64
@@ -34,7 +34,7 @@ func TriSolve[T cpu.Float](m, n int, t []T, rst, cst int, upper, unit bool, x []
 		_ = t[(m-1)*rst]
 	}
 	_ = x[(m-1)*ldx+n-1]
-	var r [triSolveRows]T
+	var r [triSolveRows]T // reciprocals of the diagonal
 	for first := 0; first < m; first += triSolveRows {
 		rows := min(triSolveRows, m-first)
 		normal := true
@@ -47,10 +47,29 @@ func TriSolve[T cpu.Float](m, n int, t []T, rst, cst int, upper, unit bool, x []
 			}
 		}
 		if normal && tier != cpu.Generic {
-			triSolveVector(first, rows, m, n, t, rst, cst, upper, &r, x, ldx)
-		} else {
-			genericTriSolve(first, rows, m, n, t, rst, cst, upper, unit, normal, &r, x, ldx)
+			triSolveRowsOf(first, rows, m, n, t, rst, cst, upper, &r[0], x, ldx)
+			continue
 		}
+		tri := triangle[T]{m, t, rst, cst, upper, unit, nil}
+		if normal {
+			tri.reciprocals = r[:rows]
+		}
+		tri.genericSolve(first, rows, n, x, ldx)
+	}
+}
+
+// triSolveRowsOf is TriSolve for some rows, where those before are solved. An upper triangle
+// is a lower one with rows and columns in reverse, that is with negative strides.
+func triSolveRowsOf[T cpu.Float](first, rows, m, n int, t []T, rst, cst int, upper bool, r *T, x []T, ldx int) {
+	at, start := fromStart(first, m, upper)*rst, 0 // row of T, and of X where the first rows are
+	if upper {
+		at, start = at+(m-1)*cst, (m-1)*ldx
+		rst, cst, ldx = -rst, -cst, -ldx
+	}
+	var nb int
+	for j := 0; j < n; j += nb {
+		nb = panelCols(n-j, cpu.Lanes[T](tier))
+		vectorTriSolve(first, rows, nb, &t[at], rst, cst, r, &x[start+j], ldx)
 	}
 }
 
@@ -69,30 +88,4 @@ func isNormal[T cpu.Float](x T) bool {
 		return a >= 0x1p-1022 && a <= math.MaxFloat64
 	}
 	return a >= 0x1p-126 && a <= math.MaxFloat32
-}
-
-func genericTriSolve[T cpu.Float](first, rows, m, n int, t []T, rst, cst int, upper, unit, normal bool, r *[triSolveRows]T, x []T, ldx int) {
-	for k := first; k < first+rows; k++ {
-		i := fromStart(k, m, upper)
-		row := x[i*ldx:][:n]
-		for q := range k {
-			l := fromStart(q, m, upper)
-			s := t[i*rst+l*cst]
-			for j, v := range x[l*ldx:][:n] {
-				row[j] -= T(s * v)
-			}
-		}
-		switch {
-		case unit:
-		case normal:
-			for j := range row {
-				row[j] *= r[k-first]
-			}
-		default:
-			d := t[i*(rst+cst)]
-			for j := range row {
-				row[j] /= d
-			}
-		}
-	}
 }

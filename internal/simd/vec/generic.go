@@ -2,6 +2,7 @@ package vec
 
 import (
 	"math"
+	"math/bits"
 
 	"revnum/internal/simd/cpu"
 )
@@ -25,7 +26,9 @@ func genericSum[T cpu.Float](x []T) T {
 	return s
 }
 
-func genericMax[T cpu.Float](x []T) T {
+func genericSumSquares[T cpu.Float](x []T) T { return genericDot(x, x) }
+
+func genericMaxOf[T cpu.Float](x []T) T {
 	m := T(math.Inf(-1))
 	for _, v := range x {
 		m = max(m, v)
@@ -89,7 +92,7 @@ func genericCenterScale[T cpu.Float](dst []T, ldd int, x []T, ldx int, c, s []T)
 	}
 }
 
-func genericExp[T cpu.Float](dst, x []T) {
+func genericExpTo[T cpu.Float](dst, x []T) {
 	for i, v := range x {
 		dst[i] = T(exp[T](float64(v)))
 	}
@@ -127,10 +130,21 @@ func genericSumExp[T cpu.Float](x []T, shift T) float64 {
 	return s
 }
 
-func genericLog[T cpu.Float](dst, x []T) {
+func genericLogTo[T cpu.Float](dst, x []T) {
 	for i, v := range x {
 		dst[i] = T(log[T](float64(v)))
 	}
+}
+
+// genericPeakFMA returns a sum that depends on all rounds, and the multiply-adds
+// in a round.
+func genericPeakFMA[T cpu.Float](rounds int, mul, add T) (T, int) {
+	a, b, c, d, e, f, g, h := add, add, add, add, add, add, add, add
+	for range rounds {
+		a, b, c, d = T(a*mul)+add, T(b*mul)+add, T(c*mul)+add, T(d*mul)+add
+		e, f, g, h = T(e*mul)+add, T(f*mul)+add, T(g*mul)+add, T(h*mul)+add
+	}
+	return a + b + c + d + e + f + g + h, 8
 }
 
 // exp returns exp(x) to the accuracy that an element of type T needs.
@@ -425,4 +439,63 @@ func reduceAngle(x float64) (r float64, k uint64) {
 	e := (a - r) - t // what r lacks
 	r -= float64(m*halfPi3) - e
 	return r, math.Float64bits(quadrant)
+}
+
+// twoOverPiBits are 64 zeros and then the first 1216 bits of 2/π.
+var twoOverPiBits = [20]uint64{
+	0x0000000000000000, 0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041,
+	0xfe5163abdebbc561, 0xb7246e3a424dd2e0, 0x06492eea09d1921c, 0xfe1deb1cb129a73e,
+	0xe88235f52ebb4484, 0xe99c7026b45f7e41, 0x3991d639835339f4, 0x9c845f8bbdf9283b,
+	0x1ff897ffde05980f, 0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7, 0x4f463f669e5fea2d,
+	0x7527bac7ebe5f17b, 0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab,
+}
+
+// reduceLargeAngle is reduceAngle for |x| > 2²⁰, and NaN for infinities and NaN.
+//
+// With |x| = m·2^e, m an integer of 53 bits, the bits of 2/π that matter for k mod 4
+// and r are those from 2^(1-e) on; the others make multiples of 4. Of these, 192 are
+// taken, and the first 128 of the fraction that they make with m: as no double is
+// nearer than 2⁻⁶¹ to a multiple of π/2 (Muller, Elementary Functions, 2006, chapter
+// 9), r has 66 bits or more. The method is that of Payne and Hanek (1983).
+func reduceLargeAngle(x float64) (r float64, k uint64) {
+	if x-x != 0 {
+		return math.NaN(), 0
+	}
+	b := math.Float64bits(x) &^ (1 << 63)
+	m := b&(1<<52-1) | 1<<52
+	from := int(b>>52) - 1075 + 62 // e - 2, behind the zeros
+	var w [3]uint64
+	for i := range w {
+		t := twoOverPiBits[from/64+i:]
+		w[i] = t[0]<<(from%64) | t[1]>>(64-from%64)
+	}
+
+	// The low 192 bits of the product: the angle in turns, less whole ones.
+	h1, mid := bits.Mul64(m, w[1])
+	h2, lo := bits.Mul64(m, w[2])
+	mid, carry := bits.Add64(mid, h2, 0)
+	hi := m*w[0] + h1 + carry
+
+	// The nearest integer, and what is left, as sign and magnitude.
+	k = hi >> 62
+	hi, mid = hi<<2|mid>>62, mid<<2|lo>>62
+	sign := 1.0
+	if hi>>63 != 0 {
+		k++
+		sign = -1
+		mid, carry = bits.Sub64(0, mid, 0)
+		hi, _ = bits.Sub64(0, hi, carry)
+	}
+	zeros := bits.LeadingZeros64(hi)
+	hi, mid = hi<<zeros|mid>>(64-zeros), mid<<zeros
+	// That is (f + g)·2^(-53-zeros), with |g| below a unit of f, times π/2.
+	const halfPi, halfPiLo = 0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54
+	f, g := float64(hi>>11), math.Ldexp(float64(hi<<53|mid>>11), -64)
+	r = float64(f * halfPi)
+	r += math.FMA(f, halfPi, -r) + (float64(f*halfPiLo) + float64(g*halfPi))
+	r = math.Ldexp(sign*r, -53-zeros)
+	if x < 0 {
+		return -r, -k
+	}
+	return r, k
 }

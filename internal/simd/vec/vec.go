@@ -2,6 +2,8 @@ package vec
 
 import "revnum/internal/simd/cpu"
 
+//go:generate go -C ../_gen run ./vec ../vec
+
 // tier is the vector code in use.
 var tier = cpu.InUse()
 
@@ -25,12 +27,12 @@ func Dot[T cpu.Float](x, y []T) T {
 // Sum returns Σ x_i.
 func Sum[T cpu.Float](x []T) T { return sum(x) }
 
-// SumSquares returns Σ x_i². It overflows and underflows as the squares do. Scale x
-// if that may happen.
+// SumSquares returns Σ x_i². It overflows and underflows as the squares do;
+// scaling x against that is the caller's.
 func SumSquares[T cpu.Float](x []T) T { return sumSquares(x) }
 
-// Max returns the largest element of x. It returns -Inf if x is empty, and NaN if
-// any element is NaN. +0 is larger than -0.
+// Max returns the largest element of x, -Inf if x is empty, NaN if any is NaN.
+// +0 is larger than -0.
 func Max[T cpu.Float](x []T) T { return maxOf(x) }
 
 // Axpy computes y_i += alpha·x_i.
@@ -65,7 +67,7 @@ func MulTo[T cpu.Float](dst, x, y []T) {
 	mulTo(dst, x, y)
 }
 
-// MaxTo computes dst_i = max(x_i, y_i). It is NaN if either is NaN. +0 is larger
+// MaxTo computes dst_i = max(x_i, y_i), NaN if either is NaN. +0 is larger
 // than -0.
 func MaxTo[T cpu.Float](dst, x, y []T) {
 	if len(x) != len(dst) || len(y) != len(dst) {
@@ -82,8 +84,8 @@ func ScaleTo[T cpu.Float](dst []T, alpha T, x []T) {
 	scaleTo(dst, alpha, x)
 }
 
-// AffineMax computes x_i = scale·x_i + shift, and then top_i = max(top_i, x_i) as
-// MaxTo does. The product is rounded before the sum.
+// AffineMax computes x_i = scale·x_i + shift and then top_i = max(top_i, x_i)
+// as MaxTo does. The product is rounded before the sum.
 func AffineMax[T cpu.Float](x, top []T, scale, shift T) {
 	if len(top) != len(x) {
 		panic(badLength)
@@ -91,25 +93,47 @@ func AffineMax[T cpu.Float](x, top []T, scale, shift T) {
 	affineMax(x, top, scale, shift)
 }
 
-// SubColumn computes dst[i,p] = x[i,p] - c[i] for i < len(c) and p < n. Row i of dst
-// begins at i*ldd, and row i of x at i*ldx. It does not touch memory between rows.
+// SubColumn computes dst[i,p] = x[i,p] - c[i] for i < len(c), p < n; row i of
+// dst begins at i*ldd, row i of x at i*ldx. What lies between rows is not
+// touched.
 func SubColumn[T cpu.Float](n int, dst []T, ldd int, x []T, ldx int, c []T) {
 	checkRows(n, len(c), len(dst), ldd, len(x), ldx)
 	if n == 0 || len(c) == 0 {
 		return
 	}
-	subColumn(n, dst, ldd, x, ldx, c)
-}
-
-// CenterScale computes dst[i,p] = (x[i,p] - c[i])·s[p] for i < len(c) and p <
-// len(s). Row i of dst begins at i*ldd, and row i of x at i*ldx. It does not touch
-// memory between rows.
-func CenterScale[T cpu.Float](dst []T, ldd int, x []T, ldx int, c, s []T) {
-	checkRows(len(s), len(c), len(dst), ldd, len(x), ldx)
-	if len(s) == 0 || len(c) == 0 {
+	if tier == cpu.Generic {
+		genericSubColumn(n, dst, ldd, x, ldx, c)
 		return
 	}
-	centerScale(dst, ldd, x, ldx, c, s)
+	most := max(1, cpu.Chunk/n)
+	for i := 0; i < len(c); i += most {
+		rows := min(most, len(c)-i)
+		for p := 0; p < n; p += cpu.Chunk {
+			vectorSubColumn(cpu.ChunkAt(p, n), &dst[i*ldd+p], ldd, &x[i*ldx+p], ldx, &c[i], rows)
+		}
+	}
+}
+
+// CenterScale computes dst[i,p] = (x[i,p] - c[i])·s[p] for i < len(c) and
+// p < len(s); row i of dst begins at i*ldd, row i of x at i*ldx. What lies
+// between rows is not touched.
+func CenterScale[T cpu.Float](dst []T, ldd int, x []T, ldx int, c, s []T) {
+	n := len(s)
+	checkRows(n, len(c), len(dst), ldd, len(x), ldx)
+	if n == 0 || len(c) == 0 {
+		return
+	}
+	if tier == cpu.Generic {
+		genericCenterScale(dst, ldd, x, ldx, c, s)
+		return
+	}
+	most := max(1, cpu.Chunk/n)
+	for i := 0; i < len(c); i += most {
+		rows := min(most, len(c)-i)
+		for p := 0; p < n; p += cpu.Chunk {
+			vectorCenterScale(cpu.ChunkAt(p, n), &dst[i*ldd+p], ldd, &x[i*ldx+p], ldx, &c[i], &s[p], rows)
+		}
+	}
 }
 
 // checkRows panics if rows of n elements do not fit into dst or x.
@@ -122,7 +146,7 @@ func checkRows(n, rows, lenDst, ldd, lenX, ldx int) {
 	case ldx < max(1, n):
 		panic(badLdX)
 	case n == 0 || rows == 0:
-	// These are divisions because a product could overflow.
+	// Divisions, as a product could overflow.
 	case lenDst < n || (lenDst-n)/ldd < rows-1:
 		panic(shortDst)
 	case lenX < n || (lenX-n)/ldx < rows-1:
@@ -138,7 +162,7 @@ func Exp[T cpu.Float](dst, x []T) {
 	expTo(dst, x)
 }
 
-// ExpSubTo computes dst_i = exp(x_i - y_i). It computes the difference in float64.
+// ExpSubTo computes dst_i = exp(x_i - y_i). The difference is taken in float64.
 func ExpSubTo[T cpu.Float](dst, x, y []T) {
 	if len(x) != len(dst) || len(y) != len(dst) {
 		panic(badLength)
@@ -146,8 +170,8 @@ func ExpSubTo[T cpu.Float](dst, x, y []T) {
 	expSubTo(dst, x, y)
 }
 
-// ExpSubAdd computes x_i = exp(x_i - y_i) and then sum_i += x_i. It computes the
-// difference and the sum in float64.
+// ExpSubAdd computes x_i = exp(x_i - y_i) and then sum_i += x_i. The difference
+// and the addition are taken in float64.
 func ExpSubAdd[T cpu.Float](x, y, sum []T) {
 	if len(y) != len(x) || len(sum) != len(x) {
 		panic(badLength)
@@ -155,8 +179,8 @@ func ExpSubAdd[T cpu.Float](x, y, sum []T) {
 	expSubAdd(x, y, sum)
 }
 
-// ExpShiftSum computes dst_i = exp(x_i - shift) and returns their sum. It computes
-// the difference and the sum in float64.
+// ExpShiftSum computes dst_i = exp(x_i - shift) and returns their sum. The
+// difference and the sum are taken in float64.
 func ExpShiftSum[T cpu.Float](dst, x []T, shift T) T {
 	if len(x) != len(dst) {
 		panic(badLength)
@@ -164,15 +188,14 @@ func ExpShiftSum[T cpu.Float](dst, x []T, shift T) T {
 	return T(expShiftSum(dst, x, shift))
 }
 
-// SumExp returns the sum of ExpShiftSum, Σ exp(x_i - shift), and stores nothing.
+// SumExp returns what ExpShiftSum does, and stores nothing: Σ exp(x_i - shift).
 //
-// On the vector tiers it prefetches the 1024 elements behind those of x, if there
-// are any. A caller that scans a slice in pieces of 1024, and finds the maximum of
-// each piece first, finds the next piece in cache.
+// On the vector tiers it requests the elements that lie 1024 behind those of x, if
+// there are any, from memory. A caller that scans a slice in pieces of 1024, and finds
+// the maximum of each first, finds the next one in cache.
 func SumExp[T cpu.Float](x []T, shift T) T { return T(sumExp(x, shift)) }
 
-// Log computes dst_i = log(x_i). The result is -Inf for zeros, and NaN for numbers
-// below zero.
+// Log computes dst_i = log(x_i): -Inf for zeros, NaN for what is less.
 func Log[T cpu.Float](dst, x []T) {
 	if len(x) != len(dst) {
 		panic(badLength)
@@ -180,12 +203,29 @@ func Log[T cpu.Float](dst, x []T) {
 	logTo(dst, x)
 }
 
-// SinCos computes the sines and cosines of x, in radians. They are within 1.5 units
-// in the last place, and have the same bits on all tiers. Those of infinities are
-// NaN. One of sin and cos may be x.
+// SinCos computes the sines and cosines of x, in radians. They are within 1.5
+// units in the last place, and the same bits on all tiers. Those of infinities
+// are NaN. One of sin and cos may be x.
 func SinCos[T cpu.Float](sin, cos, x []T) {
 	if len(sin) != len(x) || len(cos) != len(x) {
 		panic(badLength)
 	}
-	sinCos(sin, cos, x)
+	if tier == cpu.Generic {
+		genericSinCos(sin, cos, x)
+		return
+	}
+	const (
+		most   = 1 << 10
+		vector = 8 // elements, or half of them
+	)
+	for i := 0; i < len(x); {
+		n := min(most, len(x)-i)
+		done := vectorSinCos(n, &sin[i], &cos[i], &x[i])
+		i += min(done, n)
+		if done < n { // the next vector has an element that is too large for it
+			end := min(i+vector, len(x))
+			genericSinCos(sin[i:end], cos[i:end], x[i:end])
+			i = end
+		}
+	}
 }

@@ -16,22 +16,22 @@ import (
 const maxDim = 8
 
 func main() {
-	ConstraintExpr("amd64,!noasm")
-	const pairs = "dim, n, rows, from int, x *T, ld int, c *T, near *byte, ldn int, "
-	function("pairMoments", "func("+pairs+"origin, sums *T)", loop.moments)
-	function("addPairForces", "func("+pairs+"add, mul, dst, own *T)", loop.forces)
-	table.Emit()
-	Generate()
+	Files("allpairs", func() {
+		function("pairMoments", "func(a *AllPairs[T], rows int, origin, sums *T)", "stores the sums of Moments and then those of squares, for some rows of a.", loop.moments)
+		function("addPairForces", "func(a *AllPairs[T], rows int, add, mul, dst, own *T)", "is AddForces for some rows of a.", loop.forces)
+		table.Emit()
+	})
 }
 
-// function emits a function for each type, T in sig, which branches by dim.
-func function(name, sig string, body func(loop)) {
+// function emits a function for both types, which branches by dim.
+func function(name, sig, doc string, body func(loop)) {
 	for _, size := range []int{8, 4} {
 		g := ISA{Wide: true, Size: size}
-		g.Text(fmt.Sprint(name, 8*size), sig, "")
+		g.Text(name, sig, doc)
+		Keep("Dim", "N", "From", "X", "C", "Near")
 		for dim := 1; dim <= maxDim; dim++ {
 			if dim < maxDim {
-				CMPQ(ArgAddr("dim"), Imm(uint64(dim)))
+				CMPQ(ArgAddr("Dim"), Imm(uint64(dim)))
 				JNE(LabelRef(fmt.Sprint("not", dim)))
 			}
 			body(loop{g, dim})
@@ -65,7 +65,7 @@ type place struct {
 // mask.
 func (l loop) eachTwo(some int, withDst bool, begin func(), body func(at place, vectors int), end func()) {
 	row, masked, many, one, single, tail, rowEnd, done := l.label("row"), l.label("masked"), l.label("many"), l.label("one"), l.label("single"), l.label("tail"), l.label("rowEnd"), l.label("done")
-	at := place{x: GP64(), near: GP64(), ldn: Arg("ldn")}
+	at := place{x: GP64(), near: GP64(), ldn: Arg("LdNear")}
 	if withDst {
 		at.dst = GP64()
 	}
@@ -76,7 +76,7 @@ func (l loop) eachTwo(some int, withDst bool, begin func(), body func(at place, 
 	Label(row)
 	start, zero, bits := GP64(), GP64(), GP64()
 	first := [2]reg.GPVirtual{GP64(), GP64()} // pair of each row
-	MOVQ(ArgAddr("from"), first[0])
+	MOVQ(ArgAddr("From"), first[0])
 	LEAQ(Mem{Base: first[0], Disp: 1}, first[1])
 	XORQ(zero, zero)
 	for _, f := range first {
@@ -85,7 +85,7 @@ func (l loop) eachTwo(some int, withDst bool, begin func(), body func(at place, 
 	}
 	MOVQ(first[0], start)
 	ANDQ(I32(-lanes), start)
-	MOVQ(ArgAddr("n"), left)
+	MOVQ(ArgAddr("N"), left)
 	SUBQ(start, left)
 	JLE(LabelRef(done)) // later rows have no pairs either
 	for q, f := range first {
@@ -94,14 +94,14 @@ func (l loop) eachTwo(some int, withDst bool, begin func(), body func(at place, 
 		SHLXQ(f, bits, bits)
 		KMOVW(bits.As32(), valid[q])
 	}
-	MOVQ(ArgAddr("x"), at.x)
+	MOVQ(ArgAddr("X"), at.x)
 	LEAQ(Mem{Base: at.x, Index: start, Scale: uint8(l.Size)}, at.x)
 	if withDst {
 		MOVQ(ArgAddr("dst"), at.dst)
 		LEAQ(Mem{Base: at.dst, Index: start, Scale: uint8(l.Size)}, at.dst)
 	}
 	SHRQ(Imm(3), start)
-	MOVQ(ArgAddr("near"), at.near)
+	MOVQ(ArgAddr("Near"), at.near)
 	ADDQ(start, at.near)
 	begin()
 	CMPQ(left, Imm(uint64(lanes)))
@@ -151,9 +151,9 @@ func (l loop) eachTwo(some int, withDst bool, begin func(), body func(at place, 
 	Label(rowEnd)
 	end()
 	LEAQ(Mem{Base: at.ldn, Index: at.ldn, Scale: 1}, start)
-	ADDQ(start, ArgAddr("near"))
-	ADDQ(I32(2*l.dim*l.Size), ArgAddr("c"))
-	ADDQ(Imm(2), ArgAddr("from"))
+	ADDQ(start, ArgAddr("Near"))
+	ADDQ(I32(2*l.dim*l.Size), ArgAddr("C"))
+	ADDQ(Imm(2), ArgAddr("From"))
 	SUBQ(Imm(2), ArgAddr("rows"))
 	JNZ(LabelRef(row))
 	Label(done)
@@ -177,7 +177,7 @@ func (l loop) centers(inRegisters bool) *centers {
 func (c *centers) at(q, i int) Mem { return Mem{Base: c.p, Disp: (q*c.l.dim + i) * c.l.Size} }
 
 func (c *centers) load() {
-	MOVQ(ArgAddr("c"), c.p)
+	MOVQ(ArgAddr("C"), c.p)
 	for q := range c.regs {
 		for i, r := range c.regs[q] {
 			c.l.BroadcastTo(c.at(q, i), r)
@@ -282,7 +282,7 @@ func (l loop) pair(name string) [2]reg.VecVirtual {
 
 // moments adds the distances less their origin, and the squares of that.
 func (l loop) moments() {
-	r, c := NewWalk(l.Stride("ld"), l.dim), l.centers(l.dim <= 6)
+	r, c := NewWalk(l.Stride("Ld"), l.dim), l.centers(l.dim <= 6)
 	origin, sums := l.pair("origin"), l.Regs(4)
 	for _, s := range sums {
 		VPXORQ(s, s, s)
@@ -313,7 +313,7 @@ func (l loop) moments() {
 // forces adds the differences times add + mul/d of their kind.
 func (l loop) forces() {
 	keep := l.dim <= 5 // the differences in registers; else they are made again
-	r, c := NewWalk(l.Stride("ld"), l.dim), l.centers(l.dim <= 3)
+	r, c := NewWalk(l.Stride("Ld"), l.dim), l.centers(l.dim <= 3)
 	add, mul := Arg("add"), l.pair("mul")
 	own := [2][]reg.VecVirtual{l.Regs(l.dim), l.Regs(l.dim)}
 	l.eachTwo(1, true, func() {

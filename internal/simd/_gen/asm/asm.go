@@ -6,9 +6,7 @@ package asm
 
 import (
 	"fmt"
-	"strings"
 
-	"github.com/mmcloughlin/avo/attr"
 	. "github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/gotypes"
 	. "github.com/mmcloughlin/avo/operand"
@@ -61,30 +59,9 @@ func Pick[F any](g interface{ Double() bool }, f64, f32 F) F {
 	return f32
 }
 
-// Text begins a function. In sig, T stands for the type of elements.
+// Text begins the variant of a function for the tier and type of elements.
 func (g ISA) Text(name, sig, doc string) {
-	TEXT(name, attr.NOSPLIT, strings.ReplaceAll(sig, "T", g.Elem()))
-	Pragma("noescape")
-	if doc != "" {
-		Doc(name + " " + doc)
-	}
-}
-
-// BothTiers emits name64 or name32, which holds the code of both tiers and takes
-// that which the package variable tier asks for. The one of AVX-512 may go on at
-// the label avx2.
-func BothTiers(size int, name, sig, doc string, body func(g ISA)) {
-	wide, narrow := ISA{true, size}, ISA{false, size}
-	wide.Text(fmt.Sprint(name, 8*size), sig, doc)
-	CMPQ(NewDataAddr(Symbol{Name: "·tier"}, 0), Imm(2)) // AVX512
-	JNE(LabelRef("avx2"))
-	body(wide)
-	VZEROUPPER()
-	RET()
-	Label("avx2")
-	body(narrow)
-	VZEROUPPER()
-	RET()
+	Func(name, Variant{Tier: g.Tier(), Size: g.Size}, sig, doc)
 }
 
 var labels int
@@ -98,10 +75,25 @@ func Unique(name string) string {
 // --- Arguments -------------------------------------------------------------
 
 // Arg returns a register with an argument.
-func Arg(name string) GPVirtual { return Load(Param(name), GP64()).(GPVirtual) }
+func Arg(name string) GPVirtual {
+	r := GP64()
+	if f, ok := fields[name]; ok {
+		MOVQ(f.in(), r)
+		return r
+	}
+	return Load(Param(name), r).(GPVirtual)
+}
 
-// ArgAddr returns where an argument lies.
-func ArgAddr(name string) Mem { return address(Param(name)) }
+// ArgAddr returns where an argument lies. One in a struct is kept.
+func ArgAddr(name string) Mem {
+	if f, ok := fields[name]; ok {
+		if f.local == nil {
+			panic(name + " is not kept")
+		}
+		return *f.local
+	}
+	return address(Param(name))
+}
 
 // Result returns where the result lies.
 func Result() Mem { return address(ReturnIndex(0)) }

@@ -1,8 +1,6 @@
 package asm
 
 import (
-	"strings"
-
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
@@ -29,9 +27,6 @@ func (x IndexType) Suffix() string {
 	}
 	return "I64"
 }
-
-// In replaces I by the type in a signature.
-func (x IndexType) In(sig string) string { return strings.ReplaceAll(sig, "*I", "*"+string(x)) }
 
 // LoadIndex loads the index at m.
 func (x IndexType) LoadIndex(m Mem, to GPVirtual) {

@@ -17,13 +17,13 @@ const (
 )
 
 func main() {
-	ConstraintExpr("amd64,!noasm")
-	for _, wide := range []bool{true, false} {
-		v := vec{ISA{Wide: wide, Size: 8}}
-		v.subProducts()
-		v.addNormal()
-	}
-	Generate()
+	Files("block9", func() {
+		for _, wide := range []bool{true, false} {
+			v := vec{ISA{Wide: wide, Size: 8}}
+			v.subProducts()
+			v.addNormal()
+		}
+	})
 }
 
 // A vec emits instructions on rows of eight float64 for one tier.
@@ -73,7 +73,7 @@ func at(p Register, element int) Mem { return Mem{Base: p, Disp: 8 * element} }
 // b. A row of a block, and its last column, are loaded and stored once for three.
 func (v vec) subProducts() {
 	const depth = 3
-	v.Text("subProducts9"+v.Tier(), "func(blocks *T, which *int32, n int, a, b *T)", "is SubProducts9 for n blocks.")
+	Func("subProducts", Variant{Tier: v.Tier()}, "func(blocks *float64, which *int32, n int, a, b *float64)", "is SubProducts for n blocks.")
 	blocks, which := Arg("blocks"), Arg("which")
 	n := Arg("n")
 	a, b := Arg("a"), Arg("b")
@@ -125,7 +125,7 @@ const (
 // addNormal adds the squares of the Jacobians in which, and their products with
 // the residuals. What is summed stays in registers: with AVX2 in three passes.
 func (v vec) addNormal() {
-	v.Text("addNormal9"+v.Tier(), "func(block, grad, j, r *T, which *int, n int)", "is AddNormal9 for n Jacobians.")
+	Func("addNormal", Variant{Tier: v.Tier()}, "func(block, grad, j, r *float64, which *int, n int)", "is AddNormal for n Jacobians.")
 	block, g := Arg("block"), Arg("grad")
 	if v.Wide {
 		v.pass("all", func(j, r Register) (begin, step, end func()) {

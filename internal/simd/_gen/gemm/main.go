@@ -16,22 +16,22 @@ import (
 )
 
 func main() {
-	ConstraintExpr("amd64,!noasm")
 	Prefix = "gemm"
-	for _, tier := range Tiers {
-		g := isa{ISA: tier, rows: 4, dotRows: 3, dotCols: []int{4, 2, 1}, order: 6}
-		if g.Wide {
-			g.rows, g.dotRows, g.dotCols, g.order = 8, 4, []int{6, 3, 2, 1}, 12
+	Files("gemm", func() {
+		for _, tier := range Tiers {
+			g := isa{ISA: tier, rows: 4, dotRows: 3, dotCols: []int{4, 2, 1}, order: 6}
+			if g.Wide {
+				g.rows, g.dotRows, g.dotCols, g.order = 8, 4, []int{6, 3, 2, 1}, 12
+			}
+			g.gemmNN()
+			g.gemmNT()
+			g.triNorms()
+			g.moments()
+			if !g.Wide {
+				g.transpose()
+			}
 		}
-		g.gemmNN()
-		g.gemmNT()
-		g.triNorms()
-		g.moments()
-		if !g.Wide {
-			g.transpose()
-		}
-	}
-	Generate()
+	})
 }
 
 // maxCols is the width of the widest row-vector tile, in vectors.
@@ -144,8 +144,8 @@ func (g isa) tileZeros(rows, cols int) [][]VecVirtual {
 // A tile of C stays in registers while l runs over k: row l of B is loaded as
 // vectors and multiplied by the broadcast elements l of the rows of A.
 func (g isa) gemmNN() {
-	g.Text("gemmNN"+g.Name(), "func(m, n, k int, alpha T, a *T, rsa, csa int, b *T, rsb int, c *T, ldc int)",
-		fmt.Sprintf("computes C += alpha·A·B for 1 <= n <= %d and k >= 1, B and C stored by rows.", maxCols*g.Lanes()))
+	g.Text("gemmNN", "func(m, n, k int, alpha T, a *T, rsa, csa int, b *T, rsb int, c *T, ldc int)",
+		"computes C += alpha·A·B for at most three vectors of columns, n, k >= 1, B and C stored by rows.")
 	m, a, c := Arg("m"), Arg("a"), Arg("c")
 	rsa, csa, rsb, ldc := g.Stride("rsa"), g.Stride("csa"), g.Stride("rsb"), g.Stride("ldc")
 	w := NewWalk(rsa, g.rows)
@@ -222,7 +222,7 @@ func (g isa) gemmNN() {
 // only its row and those below. Its squares are added to the sums, which wait in
 // registers, or in the frame where registers are scarce.
 func (g isa) triNorms() {
-	g.Text("triNorms"+g.Name(), "func(i0, rows, n int, q *T, l *T, ldl int, c *T, ldc int, mu *T)",
+	g.Text("triNorms", "func(i0, rows, n int, q *T, l *T, ldl int, c *T, ldc int, mu *T)",
 		"computes q[p] = Σ_i (Σ_{j<=i} L[i,j]·(C[j,p] - mu[j]))² for p < n, rows i0 <= i < i0+rows; l is row i0. It adds to q if i0 > 0. rows, n >= 1.")
 	var spilled Mem
 	if !g.Wide {
@@ -560,8 +560,8 @@ func (g isa) contractionMask() *Mask {
 
 // gemmNT: C += alpha·A·Bᵀ over one panel of columns of C, A and B stored by rows.
 func (g isa) gemmNT() {
-	g.Text("gemmNT"+g.Name(), "func(m, n, k int, alpha T, a *T, lda int, b *T, ldb int, c *T, ldc int)",
-		fmt.Sprintf("computes C += alpha·A·Bᵀ for n one of %v; m, k >= 1.", g.dotCols))
+	g.Text("gemmNT", "func(m, n, k int, alpha T, a *T, lda int, b *T, ldb int, c *T, ldc int)",
+		"computes C += alpha·A·Bᵀ for n as dotCols says; m, k >= 1.")
 	m, a, c := Arg("m"), Arg("a"), Arg("c")
 	lda, ldb, ldc := g.Stride("lda"), g.Stride("ldb"), g.Stride("ldc")
 	t := dots{wa: NewWalk(lda, g.dotRows), wb: NewWalk(ldb, g.dotCols[0])}
@@ -603,8 +603,8 @@ func (g isa) gemmNT() {
 // to a block stay in the first-level cache while the rows from the diagonal
 // downward go by, two at a time, and are weighted on the way.
 func (g isa) moments() {
-	g.Text("momentsDiagonal"+g.Name(), "func(n, k int, w *T, c *T, ldc int, s *T, m *T, ldm int)",
-		fmt.Sprintf("computes the lower triangle of M += C·diag(w)·Cᵀ, and s += C·w unless s is nil, for a diagonal block of order 1 <= n <= %d; k >= 1.", g.order))
+	g.Text("momentsDiagonal", "func(n, k int, w *T, c *T, ldc int, s *T, m *T, ldm int)",
+		"computes the lower triangle of M += C·diag(w)·Cᵀ, and s += C·w unless s is nil, for a diagonal block of order n, at most 12 on AVX-512 and 6 on AVX2; n, k >= 1.")
 	a, s, m := Arg("c"), Arg("s"), Arg("m")
 	ldc, ldm := g.Stride("ldc"), g.Stride("ldm")
 	walk := NewWalk(ldc, g.order)
@@ -640,8 +640,8 @@ func (g isa) moments() {
 	VZEROUPPER()
 	RET()
 
-	g.Text("momentsBelow"+g.Name(), "func(rows, k int, w *T, a *T, c *T, ldc int, m *T, ldm int)",
-		fmt.Sprintf("computes %d columns of M += A·diag(w)·Cᵀ, where A and C have the same stride; rows, k >= 1.", g.order))
+	g.Text("momentsBelow", "func(rows, k int, w *T, a *T, c *T, ldc int, m *T, ldm int)",
+		"computes 12 columns on AVX-512, 6 on AVX2, of M += A·diag(w)·Cᵀ, where A and C have the same stride; rows, k >= 1.")
 	left, a, m := Arg("rows"), Arg("a"), Arg("m")
 	ldc, ldm = g.Stride("ldc"), g.Stride("ldm")
 	walk = NewWalk(ldc, g.order)
@@ -666,7 +666,7 @@ func (g isa) moments() {
 
 // transpose: four rows become columns of four elements, by squares of order four.
 func (g isa) transpose() {
-	g.Text(fmt.Sprint("transpose", 8*g.Size), "func(dst *T, ldd int, x *T, ldx, n int)",
+	Func("transpose", Variant{Size: g.Size}, "func(dst *T, ldd int, x *T, ldx, n int)",
 		"computes dst[j*ldd+i] = x[i*ldx+j] for i < 4 and j < n, where n >= 4 is a multiple of 4.")
 	dst, x, n := Arg("dst"), Arg("x"), Arg("n")
 	ldd, ldx := g.Stride("ldd"), g.Stride("ldx")

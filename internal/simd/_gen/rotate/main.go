@@ -14,41 +14,40 @@ import (
 )
 
 func main() {
-	ConstraintExpr("amd64,!noasm")
-	for _, size := range []int{8, 4} {
-		shapes := "for chains and vectors as shape says."
-		for _, phases := range []bool{false, true} {
-			if phases && size == 4 {
-				continue
+	Files("rotate", func() {
+		for _, size := range []int{8, 4} {
+			functions(size, "rotate", false)
+			if size == 8 {
+				functions(size, "rotatePhases", true)
 			}
-			lower, upper, c, d := "rotate", "Rotate", "c, s", "d"
-			if phases {
-				lower, upper, c, d = "rotatePhases", "RotatePhases", "c, s, pc, ps", "d, pd"
-			}
-			function(size, lower, "x *T, ldx, steps int, "+c+" *T, ldc, cols, shape int", "is "+upper+" or "+upper+"Back "+shapes, func(v vec) {
-				for _, back := range []bool{false, true} {
-					v.shapes(v.mostVectors(false), back, func(chains, n int) { v.rotate(chains, n, back, phases) })
-				}
-			})
-			function(size, lower+"BackCross", "x *T, ldx int, y *T, ldy, steps int, "+c+" *T, ldc int, sums *T, cols, shape int",
-				"is "+upper+"BackCross "+shapes, func(v vec) {
-					v.shapes(v.mostVectors(true), false, func(chains, n int) { v.rotateCross(chains, n, phases) })
-				})
-			function(size, lower+"Tangent", "x *T, ldx int, y *T, ldy, steps int, "+c+", "+d+" *T, ldc, cols, shape int",
-				"is "+upper+"Tangent or "+upper+"TangentBack "+shapes, func(v vec) {
-					for _, back := range []bool{false, true} {
-						v.shapes(v.mostVectors(true), back, func(chains, n int) { v.rotateTangent(chains, n, back, phases) })
-					}
-				})
 		}
-	}
-	table.Emit()
-	Ones("rotateOnes")
-	Generate()
+		table.Emit()
+		Ones("rotateOnes")
+	})
 }
 
-func function(size int, name, sig, doc string, body func(vec)) {
-	BothTiers(size, name, "func("+sig+")", doc, func(g ISA) { body(vec{g}) })
+func functions(size int, name string, phases bool) {
+	const doc = ", for n columns and a shape of chains, vectors and direction."
+	both := func(name, args, does string, body func(vec)) {
+		BothTiers(size, name, "func(r *Rotations[T], at, steps int, "+args+", n, shape int)", does+doc, func(g ISA) {
+			at := g.Stride("at")
+			MOVQ(at, ArgAddr("at"))
+			body(vec{g})
+		})
+	}
+	both(name, "x *T, ldx int", "is Forward or Back", func(v vec) {
+		for _, back := range []bool{false, true} {
+			v.shapes(v.mostVectors(false), back, func(chains, n int) { v.rotate(chains, n, back, phases) })
+		}
+	})
+	both(name+"BackCross", "x *T, ldx int, y *T, ldy int, sums *T", "is BackCross", func(v vec) {
+		v.shapes(v.mostVectors(true), false, func(chains, n int) { v.rotateCross(chains, n, phases) })
+	})
+	both(name+"Tangent", "x *T, ldx int, y *T, ldy int", "is Tangent or TangentBack", func(v vec) {
+		for _, back := range []bool{false, true} {
+			v.shapes(v.mostVectors(true), back, func(chains, n int) { v.rotateTangent(chains, n, back, phases) })
+		}
+	})
 }
 
 // The bits of the parameter shape.
@@ -121,7 +120,7 @@ func (v vec) newMask(n int) (m mask) {
 	case v.Wide:
 		bits := GP64()
 		MOVQ(I32(-1), bits)
-		BZHIQ(Arg("cols"), bits, bits)
+		BZHIQ(Arg("n"), bits, bits)
 		for i := range n {
 			k := K()
 			if i > 0 {
@@ -131,7 +130,7 @@ func (v vec) newMask(n int) (m mask) {
 			m.k = append(m.k, k)
 		}
 	case n == 1:
-		cols := v.Stride("cols")
+		cols := v.Stride("n")
 		NEGQ(cols)
 		base := GP64()
 		LEAQ(NewDataAddr(NewStaticSymbol("rotateOnes"), 32), base)
@@ -246,22 +245,23 @@ type coefficients struct {
 func (v vec) coefficients(chains int, phases, tangents bool) (w coefficients) {
 	load := func(name string) GPVirtual {
 		r := Arg(name)
+		ADDQ(ArgAddr("at"), r)
 		w.bases = append(w.bases, r)
 		return r
 	}
-	w.c, w.s = load("c"), load("s")
+	w.c, w.s = load("C"), load("S")
 	if phases {
-		w.pc, w.ps = load("pc"), load("ps")
+		w.pc, w.ps = load("PC"), load("PS")
 	}
 	if chains > 1 {
-		w.stride = v.Stride("ldc")
+		w.stride = v.Stride("Ld")
 		w.triple = GP64()
 		LEAQ(Mem{Base: w.stride, Index: w.stride, Scale: 2}, w.triple)
 	}
 	if tangents {
-		w.d = load("d")
+		w.d = load("D")
 		if phases {
-			w.pd = load("pd")
+			w.pd = load("PD")
 		}
 	}
 	return w

@@ -13,16 +13,16 @@ import (
 )
 
 func main() {
-	ConstraintExpr("amd64,!noasm")
 	Prefix = "triSolve"
-	for _, tier := range Tiers {
-		g := isa{ISA: tier, rows: 4}
-		if g.Wide {
-			g.rows = 8
+	Files("trisolve", func() {
+		for _, tier := range Tiers {
+			g := isa{ISA: tier, rows: 4}
+			if g.Wide {
+				g.rows = 8
+			}
+			g.triSolve()
 		}
-		g.triSolve()
-	}
-	Generate()
+	})
 }
 
 // maxCols is the width of the widest tile, in vectors.
@@ -55,8 +55,8 @@ func (g isa) subtract(acc [][]VecVirtual, w Walk, pt GPVirtual, x []VecVirtual, 
 // which are solved, are multiplied by T and subtracted. Then each row is divided
 // by its diagonal element and subtracted from those below.
 func (g isa) triSolve() {
-	g.Text("triSolve"+g.Name(), "func(i0, rows, n int, t *T, rst, cst int, r, x *T, ldx int)",
-		fmt.Sprintf("solves for the rows i0 <= i < i0+rows of X, of n columns, T·X = B, where those before are solved; t is row i0 of T, r the reciprocals of the diagonal from there, x row 0 of X. 1 <= n <= %d, rows >= 1.", maxCols*g.Lanes()))
+	g.Text("triSolve", "func(i0, rows, n int, t *T, rst, cst int, r, x *T, ldx int)",
+		"solves for the rows i0 <= i < i0+rows of X, of at most three vectors of columns, T·X = B, where those before are solved; t is row i0 of T, r the reciprocals of the diagonal from there, x row 0 of X. n, rows >= 1.")
 	n := Arg("n")
 	i, left := Arg("i0"), Arg("rows")
 	t, r := Arg("t"), Arg("r")

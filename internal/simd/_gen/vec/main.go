@@ -1,7 +1,6 @@
 // Command vec writes the assembly of the elementwise loops and reductions of
-// package vec, or with the flag -pairs that of the loops over pairs of points. Each
-// function holds the AVX-512 and the AVX2 version of its loop, written once below
-// over type vec, and takes the one that the package variable tier asks for.
+// package vec, or with the flag -pairs that of the loops over pairs of points. Each loop
+// is written once below, over type vec.
 package main
 
 import (
@@ -15,56 +14,54 @@ import (
 )
 
 func main() {
-	ConstraintExpr("!noasm")
 	pairs := flag.Bool("pairs", false, "the loops over pairs of points")
 	flag.Parse()
 	if *pairs {
-		pairLoops()
+		Files("pairs", pairLoops)
 	} else {
-		loops()
+		Files("vec", loops)
 	}
-	Generate()
 }
 
 func loops() {
-	function("axpyTo", "func(dst *T, alpha T, x, y *T, n int)", axpyTo)
-	function("addTo", "func(dst, x, y *T, n int)", func(v vec) { binaryTo(v, v.Add) })
-	function("mulTo", "func(dst, x, y *T, n int)", func(v vec) { binaryTo(v, v.Mul) })
-	function("maxTo", "func(dst, x, y *T, n int)", func(v vec) { binaryTo(v, v.maximum) })
-	function("scaleTo", "func(dst *T, alpha T, x *T, n int)", scaleTo)
-	function("affineMax", "func(x, top *T, scale, shift T, n int)", affineMax)
-	function("subColumn", "func(n int, dst *T, ldd int, x *T, ldx int, c *T, rows int)", func(v vec) { subColumn(v, false) })
-	function("centerScale", "func(n int, dst *T, ldd int, x *T, ldx int, c, s *T, rows int)", func(v vec) { subColumn(v, true) })
+	function("axpyTo", "func(dst *T, alpha T, x, y *T, n int)", "computes dst_i = alpha·x_i + y_i.", axpyTo)
+	function("addTo", "func(dst, x, y *T, n int)", "computes dst_i = x_i + y_i.", func(v vec) { binaryTo(v, v.Add) })
+	function("mulTo", "func(dst, x, y *T, n int)", "computes dst_i = x_i·y_i.", func(v vec) { binaryTo(v, v.Mul) })
+	function("maxTo", "func(dst, x, y *T, n int)", "computes dst_i = max(x_i, y_i).", func(v vec) { binaryTo(v, v.maximum) })
+	function("scaleTo", "func(dst *T, alpha T, x *T, n int)", "computes dst_i = alpha·x_i.", scaleTo)
+	function("affineMax", "func(x, top *T, scale, shift T, n int)", "computes x_i = scale·x_i + shift and top_i = max(top_i, x_i).", affineMax)
+	function("subColumn", "func(n int, dst *T, ldd int, x *T, ldx int, c *T, rows int)", "computes dst[i,p] = x[i,p] - c[i] for rows i and n columns p.", func(v vec) { subColumn(v, false) })
+	function("centerScale", "func(n int, dst *T, ldd int, x *T, ldx int, c, s *T, rows int)", "computes dst[i,p] = (x[i,p] - c[i])·s[p] for rows i and n columns p.", func(v vec) { subColumn(v, true) })
 
-	function("dot", "func(x, y *T, n int) T", dot)
-	function("sum", "func(x *T, n int) T", sum)
-	function("sumSquares", "func(x *T, n int) T", sumSquares)
-	function("maxOf", "func(x *T, n int) T", maxOf)
+	function("dot", "func(x, y *T, n int) T", "returns Σ x_i·y_i.", dot)
+	function("sum", "func(x *T, n int) T", "returns Σ x_i.", sum)
+	function("sumSquares", "func(x *T, n int) T", "returns Σ x_i².", sumSquares)
+	function("maxOf", "func(x *T, n int) T", "returns the largest element.", maxOf)
 
-	function("expTo", "func(dst, x *T, n int)", inFloat64(expTo))
-	function("expSubTo", "func(dst, x, y *T, n int)", inFloat64(expSubTo))
-	function("expShiftSum", "func(dst, x *T, shift T, n int) float64", inFloat64(expShiftSum(true)))
-	function("sumExp", "func(x *T, shift T, n int) float64", inFloat64(expShiftSum(false)))
-	function("expSubAdd", "func(x, y, sum *T, n int)", inFloat64(expSubAdd))
-	function("logTo", "func(dst, x *T, n int)", inFloat64(logTo))
+	function("expTo", "func(dst, x *T, n int)", "computes dst_i = exp(x_i).", inFloat64(expTo))
+	function("expSubTo", "func(dst, x, y *T, n int)", "computes dst_i = exp(x_i - y_i).", inFloat64(expSubTo))
+	function("expShiftSum", "func(dst, x *T, shift T, n int) float64", "computes dst_i = exp(x_i - shift) and returns their sum.", inFloat64(expShiftSum(true)))
+	function("sumExp", "func(x *T, shift T, n int) float64", "returns Σ exp(x_i - shift).", inFloat64(expShiftSum(false)))
+	function("expSubAdd", "func(x, y, sum *T, n int)", "computes x_i = exp(x_i - y_i) and sum_i += x_i.", inFloat64(expSubAdd))
+	function("logTo", "func(dst, x *T, n int)", "computes dst_i = log(x_i).", inFloat64(logTo))
 
-	function("sinCos", "func(sin, cos, x *T, n int, done *int)", inFloat64(vec.sinCos))
+	function("sinCos", "func(n int, sin, cos, x *T) int", "computes sines and cosines up to a vector with an element that is too large, infinite or NaN. It returns the number of elements before, or n or more.", inFloat64(vec.sinCos))
 
-	function("peakFMA", "func(rounds int, mul, add *T) T", peakFMA)
+	function("peakFMA", "func(rounds int, mul, add *T) T", "does rounds of multiply-adds on registers, and returns a sum of all.", peakFMA)
 
 	emitExpTables()
 	emitConstants()
 }
 
 func pairLoops() {
-	function("distances", "func(n int, dst, x *T, ldx int, c *T, rows int)", distances)
-	function("invDistances", "func(n int, dst, x *T, ldx int, c *T, rows int)", invDistances)
-	function("diffDots", "func(n int, dst, x *T, ld int, c, y, e *T, rows int)", diffDots)
-	function("addDiffs", "func(n int, dst, x *T, ld int, c, w *T, ldw int, sums *T, rows int)", addDiffs)
-	function("kindSums", "func(n int, x *T, bits0, bits1 *byte, origin, sums *T)", kindSums)
-	function("kindAffine", "func(n int, dst, x *T, bits0, bits1 *byte, add, mul *T)", kindAffine)
-	function("kindDistances", "func(n int, x *T, ldx int, c *T, rows int, bits0, bits1 *byte, origin, sums *T)", kindDistances)
-	function("kindInvDistances", "func(n int, dst, x *T, ldx int, c *T, rows int, bits0, bits1 *byte, add, mul *T)", kindInvDistances)
+	function("distances", "func(n int, dst, x *T, ldx int, c *T, rows int)", "computes the distances of n points from c.", distances)
+	function("invDistances", "func(n int, dst, x *T, ldx int, c *T, rows int)", "computes the inverses of the distances of n points from c, 0 where that is infinite.", invDistances)
+	function("diffDots", "func(n int, dst, x *T, ld int, c, y, e *T, rows int)", "computes the products of the differences of n points from c and from e.", diffDots)
+	function("addDiffs", "func(n int, dst, x *T, ld int, c, w *T, ldw int, sums *T, rows int)", "adds the weighted differences of n points from four others to dst and to sums.", addDiffs)
+	function("kindSums", "func(n int, x *T, bits0, bits1 *byte, origin, sums *T)", "stores the sums of n elements over each kind, and of their squares.", kindSums)
+	function("kindAffine", "func(n int, dst, x *T, bits0, bits1 *byte, add, mul *T)", "computes dst_p = add + mul·x_p by kind.", kindAffine)
+	function("kindDistances", "func(n int, x *T, ldx int, c *T, rows int, bits0, bits1 *byte, origin, sums *T)", "is vectorKindSums of distances.", kindDistances)
+	function("kindInvDistances", "func(n int, dst, x *T, ldx int, c *T, rows int, bits0, bits1 *byte, add, mul *T)", "is vectorKindAffine of inverse distances.", kindInvDistances)
 
 	emitLaneBits()
 	emitConstants()

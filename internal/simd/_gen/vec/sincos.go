@@ -34,7 +34,7 @@ var (
 func (v vec) sinCos() {
 	loop, whole, begin, done := Unique("loop"), Unique("whole"), Unique("body"), Unique("done")
 	lanes := v.Lanes()
-	sin, cos, x, n, doneAt := Arg("sin"), Arg("cos"), Arg("x"), Arg("n"), Arg("done")
+	sin, cos, x, n := Arg("sin"), Arg("cos"), Arg("x"), Arg("n")
 	i, rest := GP64(), GP64()
 	XORQ(i, i)
 	var k, y Register
@@ -182,5 +182,5 @@ func (v vec) sinCos() {
 	ADDQ(Imm(uint64(lanes)), i)
 	JMP(LabelRef(loop))
 	Label(done)
-	MOVQ(i, Mem{Base: doneAt})
+	MOVQ(i, Result())
 }

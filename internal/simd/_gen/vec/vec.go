@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"strings"
 
 	"github.com/mmcloughlin/avo/attr"
 	. "github.com/mmcloughlin/avo/build"
@@ -20,18 +21,23 @@ type vec struct {
 // widens reports whether registers hold float64 though memory holds float32.
 func (v vec) widens() bool { return v.size < v.Size }
 
-// function emits name64 and name32.
-func function(name, sig string, body func(vec)) {
+// function emits a function for both types of elements, which takes chunks if the number
+// of elements is its last argument.
+func function(name, sig, doc string, body func(vec)) {
 	for _, size := range []int{8, 4} {
-		BothTiers(size, name, sig, "", func(g ISA) {
-			if _, err := Param("n").Resolve(); g.Wide && err == nil {
-				// What fits in a register of AVX2 is faster there, and a masked store
-				// of AVX-512 would delay loads from what lies behind it.
-				CMPQ(ArgAddr("n"), Imm(4))
-				JLE(LabelRef("avx2"))
-			}
-			body(vec{g, size})
-		})
+		BothTiers(size, name, sig, doc, func(g ISA) { body(vec{g, size}) })
+	}
+	if strings.Contains(sig, "n int") {
+		Short(name, "n")
+	}
+	switch before, result, _ := strings.Cut(sig, ", n int)"); {
+	case before == sig:
+	case name == "maxOf":
+		Chunks(name, "s := genericMaxOf(x[:0])|s = max(s, ")
+	case result == "":
+		Chunks(name, "|")
+	default:
+		Chunks(name, "var s"+result+"|s += ")
 	}
 }
 

@@ -1,6 +1,4 @@
-// Command views writes the assembly of package views. Each
-// function holds the AVX-512 and the AVX2 version, and takes the one that the
-// package variable tier asks for.
+// Command views writes the assembly of package views.
 package main
 
 import (
@@ -13,7 +11,7 @@ import (
 	. "revnum/internal/simd/_gen/asm"
 )
 
-// The rows of a block, as package simd has them.
+// The rows of a block, as package views has them.
 const (
 	stride    = 64 + 8
 	rowShift  = 6
@@ -40,65 +38,43 @@ const (
 	tangent
 )
 
-func main() {
-	ConstraintExpr("!noasm")
+func main() { Files("views", emit) }
+
+func emit() {
 	for _, m := range []struct {
 		name     string
 		weighted bool
 	}{{"Snavely", snavely}, {"Weighted", weighted}} {
-		for _, f := range []struct {
-			name string
-			do   task
-			doc  string
-		}{
-			{"Residuals", residuals, ""},
-			{"Derivative", derivative, ", and stores their Jacobian"},
-			{"Adjoint", adjoint, ", and stores the cotangents that u gives"},
-			{"Tangent", tangent, ", and their tangents to u"},
-		} {
-			doc := "adds sign times the residuals of n observations to r"
-			if m.weighted {
-				doc += ", and those of the weights to z"
-			}
-			function("reproject"+m.name+f.name, "func(v, x, w, r, z, u *T, n int, sign T)", doc+f.doc, []int{8, 4},
-				func(v vec) { reproject(v, m.weighted, f.do) })
+		for do, name := range []string{"Residuals", "Derivative", "Adjoint", "Tangent"} {
+			function("reproject"+m.name+name, "func(v *T, o *Operands[T], n int, sign T)", "is Reproject for n observations, at the block v.", []int{8, 4},
+				func(v vec) { reproject(v, m.weighted, task(do)) })
+		}
+		for do, name := range []string{"Residuals", "Derivative"} {
+			function("observe"+m.name+name, "func(v *T, o *Operands[T], cameras, n int, sign T, past bool) bool",
+				"is Observe for n observations, a multiple of 8. J is aligned to 64 bytes if past is set.", []int{8},
+				func(v vec) { observe(v, m.weighted, task(do)) })
 		}
 	}
 	function("addRows", "func(dst *T, ldd int, src *T, lds, cols int, index *int, n int)",
-		"adds n rows of src with cols elements to the rows of dst that index says", []int{8}, addRows)
+		"adds n rows of src with cols elements to the rows of dst that index says.", []int{8}, addRows)
 	function("gatherRows", "func(v, src *T, rows, lds, cols int, index *int, n int) bool",
-		"copies cols elements from each of n rows of src, n a multiple of 8, to the columns of v, until an index is not below rows", []int{8}, gatherRows)
-	for _, m := range []struct {
-		name     string
-		weighted bool
-	}{{"Snavely", snavely}, {"Weighted", weighted}} {
-		sig := "func(v, cameras *T, numCameras int, points *T, numPoints, ldp int, camera, point *int, x, w, r, z, j, dz *T, n int, sign T, past bool) bool"
-		doc := "gathers cameras and points of n observations, a multiple of 8, and adds sign times the residuals to r"
-		if m.weighted {
-			doc += ", and those of the weights to z"
-		}
-		function("observe"+m.name+"Residuals", sig, doc+", until an index is out of range", []int{8},
-			func(v vec) { observe(v, m.weighted, residuals) })
-		function("observe"+m.name+"Derivative", sig, doc+", until an index is out of range; it stores the Jacobian, past the caches if j is aligned to 64 bytes and that is asked for", []int{8},
-			func(v vec) { observe(v, m.weighted, derivative) })
-	}
+		"copies cols elements from each of n rows of src, n a multiple of 8, to the columns of v, until an index is not below rows.", []int{8}, gatherRows)
 	function("scatterRows", "func(dst *T, ldd int, v *T, cols, n int)",
-		"copies cols elements of n columns of v, n a multiple of 8, to the rows of dst", []int{8}, scatterRows)
+		"copies cols elements of n columns of v, n a multiple of 8, to the rows of dst.", []int{8}, scatterRows)
 	function("prefetchRows", "func(src *T, lds int, index *int, n int)",
-		"asks for the lines that n rows of src begin in and those 16 bytes on, n a multiple of 8", []int{8}, prefetchRows)
+		"asks for the lines that n rows of src begin in and those 16 bytes on, n a multiple of 8.", []int{8}, prefetchRows)
 	table.Emit()
 	Ones("viewMask")
-	Generate()
+}
+
+func function(name, sig, doc string, sizes []int, body func(vec)) {
+	for _, size := range sizes {
+		BothTiers(size, name, sig, doc, func(g ISA) { body(vec{g}) })
+	}
 }
 
 // A vec emits vector instructions for one tier and type of elements.
 type vec struct{ ISA }
-
-func function(name, sig, doc string, sizes []int, body func(vec)) {
-	for _, size := range sizes {
-		BothTiers(size, name, sig, doc+".", func(g ISA) { body(vec{g}) })
-	}
-}
 
 // The operations return a new register. At most the last operand of a
 // difference or quotient, and any of a sum or product, may be in memory.
@@ -279,6 +255,7 @@ func (v *projector) column(c, k int) int {
 // reproject goes along the columns of a block of views.Views.
 func reproject(vec vec, weighted bool, do task) {
 	v := &projector{vec: vec, weighted: weighted, i: GP64()}
+	keep(weighted, do)
 	block, n := Arg("v"), Arg("n")
 	v.row = func(row int) Mem { return Mem{Base: block, Index: v.i, Scale: 1, Disp: row * stride * v.Size} }
 	sign := v.Broadcast(ArgAddr("sign"))
@@ -292,11 +269,22 @@ func reproject(vec vec, weighted bool, do task) {
 	JL(LabelRef(loop))
 }
 
+// keep keeps what each turn of a loop needs.
+func keep(weighted bool, do task) {
+	Keep("X", "R")
+	if weighted {
+		Keep("W", "Z")
+	}
+	if do >= adjoint {
+		Keep("G")
+	}
+}
+
 // project emits the residuals of the observations, and the task.
 func (v *projector) project(do task, sign reg.VecVirtual) {
 	weighted := v.weighted
 	if weighted {
-		v.weight = v.operand("w", 1)
+		v.weight = v.operand("W", 1)
 	}
 	one := v.constant(1)
 
@@ -343,7 +331,7 @@ func (v *projector) project(do task, sign reg.VecVirtual) {
 	v.radial = v.add(v.mul(v.slope, v.square), one)
 
 	// The columns that are at hand go to the block before the residuals change.
-	fx, fy := v.pairs(v.operand("x", 2))
+	fx, fy := v.pairs(v.operand("X", 2))
 	feature := [2]Op{fx, fy}
 	var e [2]reg.VecVirtual
 	for c := range e {
@@ -371,11 +359,11 @@ func (v *projector) project(do task, sign reg.VecVirtual) {
 		}
 		e[c] = v.mul(e[c], sign)
 	}
-	v.addPairs(v.operand("r", 2), e[0], e[1])
+	v.addPairs(v.operand("R", 2), e[0], e[1])
 	if weighted {
 		square := v.load(v.weight)
 		square = v.mul(square, square)
-		zi := v.operand("z", 1)
+		zi := v.operand("Z", 1)
 		VMOVUPS(v.add(v.mul(v.sub(one, square), sign), zi), zi)
 	}
 	if do != residuals {
@@ -386,14 +374,14 @@ func (v *projector) project(do task, sign reg.VecVirtual) {
 	case derivative:
 		v.differentiate()
 	case adjoint:
-		x, y := v.pairs(v.operand("u", 2))
+		x, y := v.pairs(v.operand("G", 2))
 		v.adjoint([2]reg.VecVirtual{x, y})
 	case tangent:
 		d := v.tangent()
 		for c := range d {
 			d[c] = v.mul(d[c], sign)
 		}
-		v.addPairs(v.operand("u", 2), d[0], d[1])
+		v.addPairs(v.operand("G", 2), d[0], d[1])
 	}
 }
 
@@ -823,6 +811,8 @@ func (v vec) rows(src reg.GPVirtual, store func(a reg.VecVirtual, last bool)) {
 // where there are 32.
 func observe(vec vec, weighted bool, do task) {
 	v := &projector{vec: vec, weighted: weighted, i: GP64()}
+	keep(weighted, do)
+	Keep("Cameras", "Points", "NumPoints", "PointStride", "Camera", "Point")
 	block := Arg("v")
 	v.row = func(row int) Mem { return Mem{Base: block, Disp: row * v.Width()} }
 	cameraRows := lensRows
@@ -858,21 +848,21 @@ func observe(vec vec, weighted bool, do task) {
 		v.prefetch(end)
 	}
 	Label(group)
-	cameras := v.rowsOf("camera", "cameras", "numCameras", bad)
+	cameras := v.rowsOf("Camera", "Cameras", "cameras", bad)
 	for k := 0; k < cameraRows; k += columnsOf {
 		at := func(i int) Mem { return Mem{Base: cameras[i], Disp: 8 * k} }
 		v.tile(min(columnsOf, cameraRows-k), func(i int, dst reg.VecVirtual) { v.loadFour(at(i), dst) },
 			func(i int, dst reg.VecVirtual) { VINSERTF64X4(Imm(1), at(i), dst, dst) },
 			func(c int, a reg.VecVirtual) { v.store(a, k+c) })
 	}
-	points := v.rowsOf("point", "points", "numPoints", bad)
+	points := v.rowsOf("Point", "Points", "NumPoints", bad)
 	v.tile(3, func(i int, dst reg.VecVirtual) { v.loadPart(Mem{Base: points[i]}, coordinates, dst) },
 		func(i int, dst reg.VecVirtual) { v.insertPart(Mem{Base: points[i]}, coordinates, dst) },
 		func(c int, a reg.VecVirtual) { v.store(a, rowPoint+c) })
 	v.project(do, sign)
 	if do == derivative {
 		if weighted {
-			VMOVUPD(v.mul(v.load(v.weight), v.constant(-2)), v.operand("dz", 1))
+			VMOVUPD(v.mul(v.load(v.weight), v.constant(-2)), v.operand("DZ", 1))
 		}
 		v.storeRows()
 	}
@@ -902,17 +892,17 @@ func (v *projector) prefetch(end reg.GPVirtual) {
 	line := func(name string, size, disp int) {
 		PREFETCHT0(Mem{Base: Arg(name), Index: at, Scale: uint8(size), Disp: disp})
 	}
-	line("camera", 1, 0)
+	line("Camera", 1, 0)
 	for disp := range 2 {
-		line("x", 2, 64*disp)
-		line("r", 2, 64*disp)
+		line("X", 2, 64*disp)
+		line("R", 2, 64*disp)
 	}
 	if v.weighted {
-		line("w", 1, 0)
-		line("z", 1, 0)
-		line("dz", 1, 0)
+		line("W", 1, 0)
+		line("Z", 1, 0)
+		line("DZ", 1, 0)
 	}
-	index, points, ld := Arg("point"), Arg("points"), Arg("ldp")
+	index, points, ld := Arg("Point"), Arg("Points"), Arg("PointStride")
 	for i := range 8 {
 		row := GP64()
 		MOVQ(Mem{Base: index, Index: at, Scale: 1, Disp: 8 * i}, row)
@@ -936,10 +926,10 @@ func (v *projector) rowsOf(index, src, rows, bad string) []reg.GPVirtual {
 		MOVQ(from.Offset(8*i), at[i])
 		CMPQ(at[i], limit)
 		JCC(LabelRef(bad))
-		if src == "cameras" {
+		if src == "Cameras" {
 			IMUL3Q(Imm(rowPoint), at[i], at[i])
 		} else {
-			IMULQ(ArgAddr("ldp"), at[i])
+			IMULQ(ArgAddr("PointStride"), at[i])
 		}
 		LEAQ(Mem{Base: base, Index: at[i], Scale: 8}, at[i])
 	}
@@ -956,7 +946,7 @@ func (v *projector) storeRows() {
 	if v.weighted {
 		perRow = 15
 	}
-	to := Arg("j")
+	to := Arg("J")
 	offset := GP64()
 	IMUL3Q(Imm(uint64(2*perRow)), v.i, offset)
 	ADDQ(offset, to)

@@ -12,7 +12,7 @@ package block9
 
 import "revnum/internal/simd/cpu"
 
-//go:generate go -C ../../../../internal/simd/_gen run ./block9 -out ../../../revmodels/ba/internal/block9/zblock9_amd64.s -stubs ../../../revmodels/ba/internal/block9/zblock9_amd64.go -pkg block9
+//go:generate go -C ../../../../internal/simd/_gen run ./block9 ../../../revmodels/ba/internal/block9
 
 // tier is the vector code in use.
 var tier = cpu.InUse()
@@ -23,6 +23,10 @@ const Len = 88
 // jacobianLen is the length of a Jacobian in AddNormal, and jacobianRow that of a
 // row of it.
 const jacobianLen, jacobianRow = 24, 12
+
+// most is how many blocks or Jacobians a call of assembly takes at most, each of which
+// may have to come from memory.
+const most = 256
 
 const (
 	shortBlocks = "block9: insufficient length of blocks"
@@ -49,7 +53,13 @@ func SubProducts(blocks []float64, which []int32, a, b []float64) {
 			panic(badBlock)
 		}
 	}
-	subProducts9(blocks, which, a, b)
+	if tier == cpu.Generic {
+		genericSubProducts(blocks, which, a, b)
+		return
+	}
+	for k := 0; k < len(which); k += most {
+		vectorSubProducts(&blocks[0], &which[k], min(most, len(which)-k), &a[0], &b[27*k])
+	}
 }
 
 // AddNormal computes block += Σ_k FᵀF and g += Σ_k Fᵀr for the Jacobians F = j[24k:],
@@ -68,33 +78,11 @@ func AddNormal(block, g, j, r []float64, which []int) {
 			panic(badJacobian)
 		}
 	}
-	addNormal9(block, g, j, r, which)
-}
-
-func genericSubProducts9(blocks []float64, which []int32, a, b []float64) {
-	for k, at := range which {
-		block := blocks[Len*int(at):][:Len]
-		m := b[27*k:][:27]
-		for i := range 9 {
-			x, y, z := a[i], a[9+i], a[18+i]
-			for j := range 8 {
-				block[8*i+j] -= float64(x*m[j]) + float64(y*m[9+j]) + float64(z*m[18+j])
-			}
-			block[72+i] -= float64(x*m[8]) + float64(y*m[17]) + float64(z*m[26])
-		}
+	if tier == cpu.Generic {
+		genericAddNormal(block, g, j, r, which)
+		return
 	}
-}
-
-func genericAddNormal9(block, g, j, r []float64, which []int) {
-	for _, k := range which {
-		f, e := j[jacobianLen*k:][:jacobianRow+9], r[2*k:][:2]
-		for i := range 9 {
-			x, y := f[i], f[jacobianRow+i]
-			for l := range 8 {
-				block[8*i+l] += float64(x*f[l]) + float64(y*f[jacobianRow+l])
-			}
-			block[72+i] += float64(x*f[8]) + float64(y*f[jacobianRow+8])
-			g[i] += float64(x*e[0]) + float64(y*e[1])
-		}
+	for k := 0; k < len(which); k += most {
+		vectorAddNormal(&block[0], &g[0], &j[0], &r[0], &which[k], min(most, len(which)-k))
 	}
 }

@@ -53,7 +53,7 @@ func testGuardPages[T cpu.Float](t *testing.T) {
 	for n := 16; n <= Lanes; n += 16 {
 		for do := Residuals; do <= Tangent; do++ {
 			var v Views[T]
-			v.Reproject(Weighted, do, x[len(x)-2*n:], y[len(y)-n:], dst[len(dst)-2*n:], dst[:n], y[len(y)-2*n:], 1)
+			v.Reproject(Weighted, do, &Operands[T]{X: x[len(x)-2*n:], W: y[len(y)-n:], R: dst[len(dst)-2*n:], Z: dst[:n], G: y[len(y)-2*n:]}, 1)
 		}
 	}
 }

@@ -2,7 +2,13 @@
 // the lanes. Nothing is fused, and all tiers (see package cpu) give the same bits.
 package views
 
-import "revnum/internal/simd/cpu"
+import (
+	"unsafe"
+
+	"revnum/internal/simd/cpu"
+)
+
+//go:generate go -C ../../../../internal/simd/_gen run ./views ../../../revmodels/ba/internal/views
 
 // tier is the vector code in use.
 var tier = cpu.InUse()
@@ -32,6 +38,9 @@ const (
 	// JacobianRow is the row of the first column of the Jacobian: all columns of
 	// the first residual, then all of the second.
 	JacobianRow = viewTurn + 3
+
+	// tile is how many rows the assembly of gather and scatter moves at a time.
+	tile = 8
 
 	// viewRows is a multiple of 4 rows of the Jacobian, as Scatter takes 4 at a time.
 	viewRows = JacobianRow + 32
@@ -88,7 +97,14 @@ func (v *Views[T]) Gather(row int, src []T, rows, lds, cols int, index []int) bo
 	if cols == 0 {
 		return true
 	}
-	return gather(v, row, src, rows, lds, cols, index)
+	n := 0
+	if tier != cpu.Generic && cpu.Is64[T]() {
+		n = len(index) &^ (tile - 1)
+	}
+	if n > 0 && !vectorGatherRows(&v[row][0], unsafe.SliceData(src), rows, lds, cols, &index[0], n) {
+		return false
+	}
+	return genericGather(v, row, n, src, rows, lds, cols, index[n:])
 }
 
 // Scatter copies columns of v to the first n rows of dst, which begin at multiples
@@ -102,9 +118,17 @@ func (v *Views[T]) Scatter(dst []T, ldd, row, cols, n int) {
 	case n > 0 && (len(dst) < cols || (len(dst)-cols)/ldd < n-1):
 		panic(shortDst)
 	}
-	if cols > 0 && n > 0 {
-		scatter(v, dst, ldd, row, cols, n)
+	if cols == 0 {
+		return
 	}
+	done := 0
+	if tier != cpu.Generic && cpu.Is64[T]() {
+		done = n &^ (tile - 1)
+	}
+	if done > 0 {
+		vectorScatterRows(&dst[0], ldd, &v[row][0], cols, done)
+	}
+	genericScatter(v, dst, ldd, row, cols, done, n)
 }
 
 // A Task is what Reproject does beside the residuals r.
@@ -118,32 +142,57 @@ const (
 	Tangent                // of these, t: sign·J·t is added to g
 )
 
-// Reproject adds sign times the residuals of len(r)/2 observations to r, of the
-// points and features x, and does the task with their Jacobian J by cameras, points
-// and weights. r, x and g have two numbers an observation; g is looked at by
-// Adjoint and Tangent alone. For Weighted the residuals are times the weights
-// w, and sign·(1-w²) is added to z. The number of observations must be a multiple of
-// 16. Products are rounded before they are added.
-func (v *Views[T]) Reproject(m CameraModel, do Task, x, w, r, z, g []T, sign T) {
-	n := len(r) / 2
-	if n > Lanes || n%16 != 0 || len(r) != 2*n || len(x) != 2*n || m == Weighted && (len(w) != n || len(z) != n) ||
-		do >= Adjoint && len(g) != 2*n {
-		panic(badLength)
-	}
-	if n > 0 {
-		reproject(v, m, do, x, w, r, z, g, sign)
-	}
-}
-
-// Operands are those of Observe, n observations with nothing between them.
+// Operands are those of n observations, with nothing between them.
 type Operands[T cpu.Float] struct {
+	X, W, R, Z []T // features, weights, residuals and those of the weights
+	G          []T // of Adjoint and Tangent: cotangents or tangents of the residuals
+
+	// Of Observe alone.
 	Cameras       []T // PointRow elements each: the rows of Views
 	Points        []T // three coordinates each
 	NumPoints     int
 	PointStride   int
 	Camera, Point []int
-	X, W, R, Z    []T // as Reproject has them
 	J, DZ         []T // of Derivative: J by rows, and for Weighted the derivative -2·w of z
+}
+
+// Reproject adds sign times the residuals of len(R)/2 observations to R, of the
+// points and features X, and does the task with their Jacobian J by cameras, points
+// and weights. R, X and G have two numbers an observation; G is looked at by
+// Adjoint and Tangent alone. For Weighted the residuals are times the weights
+// W, and sign·(1-W²) is added to Z. The number of observations must be a multiple of
+// 16. Products are rounded before they are added.
+func (v *Views[T]) Reproject(m CameraModel, do Task, o *Operands[T], sign T) {
+	n := len(o.R) / 2
+	switch {
+	case n > Lanes || n%16 != 0 || len(o.R) != 2*n || len(o.X) != 2*n,
+		m == Weighted && (len(o.W) != n || len(o.Z) != n),
+		do >= Adjoint && len(o.G) != 2*n:
+		panic(badLength)
+	case n == 0:
+		return
+	}
+	block := &v[0][0]
+	switch {
+	case tier == cpu.Generic:
+		genericReproject(v, m, do, o, sign)
+	case m == Snavely && do == Residuals:
+		vectorReprojectSnavelyResiduals(block, o, n, sign)
+	case m == Snavely && do == Derivative:
+		vectorReprojectSnavelyDerivative(block, o, n, sign)
+	case m == Snavely && do == Adjoint:
+		vectorReprojectSnavelyAdjoint(block, o, n, sign)
+	case m == Snavely:
+		vectorReprojectSnavelyTangent(block, o, n, sign)
+	case do == Residuals:
+		vectorReprojectWeightedResiduals(block, o, n, sign)
+	case do == Derivative:
+		vectorReprojectWeightedDerivative(block, o, n, sign)
+	case do == Adjoint:
+		vectorReprojectWeightedAdjoint(block, o, n, sign)
+	default:
+		vectorReprojectWeightedTangent(block, o, n, sign)
+	}
 }
 
 // Observe is Gather and Reproject, and Scatter of the Jacobian, in one pass over the
@@ -164,10 +213,24 @@ func (v *Views[T]) Observe(m CameraModel, do Task, o *Operands[T], sign T, past 
 	case o.NumPoints > 0 && (len(o.Points) < 3 || (len(o.Points)-3)/o.PointStride < o.NumPoints-1):
 		panic(shortX)
 	}
-	if n == 0 {
+	const line = 64
+	done = n &^ (tile - 1)
+	if tier == cpu.Generic || !cpu.Is64[T]() || done == 0 {
 		return 0, true
 	}
-	return observe(v, m, do, o, sign, past)
+	past = past && uintptr(unsafe.Pointer(unsafe.SliceData(o.J)))%line == 0
+	block, cameras := &v[0][0], len(o.Cameras)/PointRow
+	switch {
+	case m == Snavely && do == Residuals:
+		ok = vectorObserveSnavelyResiduals(block, o, cameras, done, sign, past)
+	case m == Snavely:
+		ok = vectorObserveSnavelyDerivative(block, o, cameras, done, sign, past)
+	case do == Residuals:
+		ok = vectorObserveWeightedResiduals(block, o, cameras, done, sign, past)
+	default:
+		ok = vectorObserveWeightedDerivative(block, o, cameras, done, sign, past)
+	}
+	return done, ok
 }
 
 // AddRows adds len(index) rows of src to those of dst that index says: dst[index[i]*ldd+k] +=
@@ -183,262 +246,19 @@ func AddRows[T cpu.Float](dst []T, ldd int, src []T, lds, cols int, index []int)
 	if n := len(index); n > 0 && (len(src) < cols || (len(src)-cols)/lds < n-1) {
 		panic(shortX)
 	}
-	if cols > 0 && len(index) > 0 {
-		addRows(dst, ldd, src, lds, cols, index)
-	}
-}
-
-func genericAddRows[T cpu.Float](dst []T, ldd int, src []T, lds, cols int, index []int) {
-	for i, at := range index {
-		to, from := dst[at*ldd:][:cols], src[i*lds:][:cols]
-		for k, x := range from {
-			to[k] += x
-		}
-	}
-}
-
-// genericGather begins at column i0.
-func genericGather[T cpu.Float](v *Views[T], row, i0 int, src []T, rows, lds, cols int, index []int) bool {
-	for i, at := range index {
-		if uint(at) >= uint(rows) {
-			return false
-		}
-		for k, x := range src[at*lds:][:cols] {
-			v[row+k][i0+i] = x
-		}
-	}
-	return true
-}
-
-// genericScatter begins at column i0.
-func genericScatter[T cpu.Float](v *Views[T], dst []T, ldd, row, cols, i0, n int) {
-	for i := i0; i < n; i++ {
-		to := dst[i*ldd:][:cols]
-		for k := range to {
-			to[k] = v[row+k][i]
-		}
-	}
-}
-
-// genericReproject is the reference for the vector code, which does the same
-// operations in the same order.
-func genericReproject[T cpu.Float](v *Views[T], m CameraModel, do Task, x, w, r, z, g []T, sign T) {
-	for i := range len(r) / 2 {
-		var turn [9]T
-		for k := range 6 {
-			turn[k] = v[k][i]
-		}
-		turn[6] = T(turn[1]*turn[5]) - T(turn[2]*turn[4])
-		turn[7] = T(turn[2]*turn[3]) - T(turn[0]*turn[5])
-		turn[8] = T(turn[0]*turn[4]) - T(turn[1]*turn[3])
-		var at, t, y [3]T
-		for k := range at {
-			at[k] = v[PointRow+k][i]
-			if m == Weighted {
-				at[k] -= v[6+k][i]
-			}
-		}
-		for k := range t {
-			t[k] = T(turn[3*k]*at[0]) + T(turn[3*k+1]*at[1]) + T(turn[3*k+2]*at[2])
-			y[k] = t[k]
-			if m == Snavely {
-				y[k] += v[6+k][i]
-			}
-		}
-		s := 1 / y[2]
-		if m == Snavely {
-			s = -1 / y[2]
-		}
-		p := [2]T{y[0] * s, y[1] * s}
-		square := T(p[0]*p[0]) + T(p[1]*p[1])
-		f, k1, k2 := v[9][i], v[10][i], v[11][i]
-		bend := T(k2 * square)
-		slope := bend + k1
-		radial := T(slope*square) + 1
-		bend += slope
-		bend += bend
-
-		var distorted, e [2]T
-		for c := range e {
-			distorted[c] = radial * p[c]
-			e[c] = T(f * distorted[c])
-			if m == Weighted {
-				e[c] += v[12+c][i]
-			}
-			e[c] -= x[2*i+c]
-			if m == Snavely {
-				r[2*i+c] += T(e[c] * sign)
-				continue
-			}
-			r[2*i+c] += T(T(e[c]*w[i]) * sign)
-		}
-		if m == Weighted {
-			z[i] += T((1 - T(w[i]*w[i])) * sign)
-		}
-		o := observation[T]{turn: turn, t: t, p: p, e: e, distorted: distorted, s: s, f: f, square: square, bend: bend, radial: radial, w: 1}
-		if m == Weighted {
-			o.w = w[i]
-		}
-		switch do {
-		case Derivative:
-			o.differentiate(v, m, i)
-		case Adjoint:
-			o.adjoint(v, m, i, [2]T(g[2*i:]))
-		case Tangent:
-			d := o.tangent(v, m, i)
-			g[2*i] += T(d[0] * sign)
-			g[2*i+1] += T(d[1] * sign)
-		}
-	}
-}
-
-// An observation is what genericReproject knows of one: R and t = R·x of its
-// rotation, the projection p, and what belongs to it.
-type observation[T cpu.Float] struct {
-	turn            [9]T
-	t               [3]T
-	p, e, distorted [2]T
-	s               T // ∓1/y₃
-	f, square       T // square = ‖p‖²
-	bend, radial    T // 2(k1 + 2·k2·square), 1 + k1·square + k2·square²
-	w               T
-}
-
-// left returns the first row of K.
-func (m CameraModel) left() int {
-	residuals, _ := m.CameraRows()
-	return residuals
-}
-
-func (o *observation[T]) differentiate(v *Views[T], m CameraModel, i int) {
-	p, square, left := o.p, o.square, m.left()
-	g := o.f
-	if m == Weighted {
-		g *= o.w
-	}
-	h := g * o.s
-	stretch := T(o.bend*square) + o.radial
-	diagonal := [2]T{h * (T(T(o.bend*p[0])*p[0]) + o.radial), h * (T(T(o.bend*p[1])*p[1]) + o.radial)}
-	corner := h * T(T(o.bend*p[0])*p[1])
-	if m == Weighted {
-		h = -h
-	}
-	for c := range p {
-		row := v[JacobianRow+c*m.Columns():][:m.Columns()]
-		d := [3]T{corner, corner, h * T(stretch*p[c])}
-		d[c] = diagonal[c]
-		turned := cross(o.t, d)
-		far := square * p[c]
-		for k := range 3 {
-			row[k][i] = T(v[left+k][i]*turned[0]) + T(v[left+3+k][i]*turned[1]) + T(v[left+6+k][i]*turned[2])
-			point := T(o.turn[k]*d[0]) + T(o.turn[3+k]*d[1]) + T(o.turn[6+k]*d[2])
-			if m == Weighted {
-				row[3+k][i], row[11+k][i] = -point, point
-			} else {
-				row[3+k][i], row[9+k][i] = d[k], point
-			}
-		}
-		if m == Weighted {
-			row[6][i] = o.distorted[c] * o.w
-			row[7][i], row[8][i] = 0, 0
-			row[7+c][i] = o.w
-			row[9][i] = g * far
-			row[10][i] = g * T(square*far)
-			row[14][i] = o.e[c]
-		} else {
-			row[6][i] = o.distorted[c]
-			row[7][i] = g * far
-			row[8][i] = g * T(square*far)
-		}
-	}
-}
-
-// adjoint goes backward through the projection, from the cotangents g of the
-// residuals to those of p, of y, and of what y comes from.
-func (o *observation[T]) adjoint(v *Views[T], m CameraModel, i int, g [2]T) {
-	p, left, row := o.p, m.left(), v[JacobianRow:][:m.Columns()]
-	if m == Weighted {
-		row[14][i] = T(o.e[0]*g[0]) + T(o.e[1]*g[1])
-		g[0], g[1] = g[0]*o.w, g[1]*o.w
-		row[7][i], row[8][i] = g[0], g[1]
-	}
-	along := T(p[0]*g[0]) + T(p[1]*g[1])
-	far := o.square * along
-	lens := m.left() - 5
-	row[6][i] = o.radial * along
-	row[lens][i] = far * o.f
-	row[lens+1][i] = T(o.square*far) * o.f
-	h, bent := o.s*o.f, o.bend*along
-	var d [3]T
-	for c := range p {
-		d[c] = h * (T(o.radial*g[c]) + T(bent*p[c]))
-	}
-	d[2] = T(p[0]*d[0]) + T(p[1]*d[1])
-	if m == Weighted {
-		d[2] = -d[2]
-	}
-	turned := cross(o.t, d)
-	for k := range 3 {
-		row[k][i] = T(v[left+k][i]*turned[0]) + T(v[left+3+k][i]*turned[1]) + T(v[left+6+k][i]*turned[2])
-		point := T(o.turn[k]*d[0]) + T(o.turn[3+k]*d[1]) + T(o.turn[6+k]*d[2])
-		if m == Weighted {
-			row[3+k][i], row[11+k][i] = -point, point
-		} else {
-			row[3+k][i], row[9+k][i] = d[k], point
-		}
-	}
-}
-
-// tangent returns the tangents of the residuals.
-func (o *observation[T]) tangent(v *Views[T], m CameraModel, i int) (d [2]T) {
-	p, left, row := o.p, m.left(), v[JacobianRow:][:m.Columns()]
-	lens, point := m.left()-5, m.Columns()-3
-	if m == Weighted {
-		point--
-	}
-	var omega, x, y [3]T // of the rotation, of what is rotated, and of y
-	for k := range 3 {
-		omega[k] = T(v[left+3*k][i]*row[0][i]) + T(v[left+3*k+1][i]*row[1][i]) + T(v[left+3*k+2][i]*row[2][i])
-		x[k] = row[point+k][i]
-		if m == Weighted {
-			x[k] -= row[3+k][i]
-		}
-	}
-	turned := cross(omega, o.t)
-	for k := range y {
-		y[k] = (T(o.turn[3*k]*x[0]) + T(o.turn[3*k+1]*x[1]) + T(o.turn[3*k+2]*x[2])) + turned[k]
-		if m == Snavely {
-			y[k] += row[3+k][i]
-		}
-	}
-	var dp [2]T
-	for c := range dp {
-		if m == Weighted {
-			dp[c] = o.s * (y[c] - T(p[c]*y[2]))
-		} else {
-			dp[c] = o.s * (y[c] + T(p[c]*y[2]))
-		}
-	}
-	along := T(p[0]*dp[0]) + T(p[1]*dp[1])
-	radial := T(o.bend*along) + T(o.square*(T(o.square*row[lens+1][i])+row[lens][i]))
-	for c := range d {
-		d[c] = T((T(radial*p[c])+T(o.radial*dp[c]))*o.f) + T(T(o.radial*p[c])*row[6][i])
-		if m == Weighted {
-			d[c] = T((d[c]+row[7+c][i])*o.w) + T(o.e[c]*row[14][i])
-		}
-	}
-	return d
-}
-
-// cross returns u × v.
-func cross[T cpu.Float](u, v [3]T) [3]T {
-	return [3]T{
-		T(u[1]*v[2]) - T(u[2]*v[1]),
-		T(u[2]*v[0]) - T(u[0]*v[2]),
-		T(u[0]*v[1]) - T(u[1]*v[0]),
+	switch {
+	case cols == 0 || len(index) == 0:
+	case tier == cpu.Generic || !cpu.Is64[T]():
+		genericAddRows(dst, ldd, src, lds, cols, index)
+	default:
+		vectorAddRows(unsafe.SliceData(dst), ldd, &src[0], lds, cols, &index[0], len(index))
 	}
 }
 
 // Prefetch asks for the rows of up to 10 elements that Gather will copy, so that they
 // are in the cache by then. Nothing is required of the indices.
-func Prefetch[T cpu.Float](src []T, lds int, index []int) { prefetch(src, lds, index) }
+func Prefetch[T cpu.Float](src []T, lds int, index []int) {
+	if n := len(index) &^ (tile - 1); n > 0 && tier != cpu.Generic && cpu.Is64[T]() {
+		vectorPrefetchRows(unsafe.SliceData(src), lds, &index[0], n)
+	}
+}

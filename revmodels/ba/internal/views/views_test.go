@@ -39,8 +39,8 @@ func testReproject[T cpu.Float](t *testing.T) {
 				r, z := simdtest.Normal[T](2*n, 102), simdtest.Normal[T](n, 103)
 				g := simdtest.Normal[T](2*n, 104)
 				wantR, wantZ, wantG := slices.Clone(r), slices.Clone(z), slices.Clone(g)
-				genericReproject(&want, m, do, x, w, wantR, wantZ, wantG, -1)
-				v.Reproject(m, do, x, w, r, z, g, -1)
+				genericReproject(&want, m, do, &Operands[T]{X: x, W: w, R: wantR, Z: wantZ, G: wantG}, -1)
+				v.Reproject(m, do, &Operands[T]{X: x, W: w, R: r, Z: z, G: g}, -1)
 				simdtest.SameSlice(t, name+": r", r, wantR)
 				simdtest.SameSlice(t, name+": z", z, wantZ)
 				simdtest.SameSlice(t, name+": g", g, wantG)
@@ -190,16 +190,16 @@ func genericObserve[T cpu.Float](m CameraModel, do Task, o *Operands[T], n int, 
 	for i := range n {
 		genericGather(&v, 0, 0, o.Cameras, len(o.Cameras)/PointRow, PointRow, PointRow, o.Camera[i:i+1])
 		genericGather(&v, PointRow, 0, o.Points, o.NumPoints, o.PointStride, 3, o.Point[i:i+1])
-		var w, z []T
+		one := Operands[T]{X: o.X[2*i:], R: o.R[2*i:][:2]}
 		if m == Weighted {
-			w, z = o.W[i:], o.Z[i:]
+			one.W, one.Z = o.W[i:], o.Z[i:]
 		}
-		genericReproject(&v, m, do, o.X[2*i:], w, o.R[2*i:][:2], z, nil, sign)
+		genericReproject(&v, m, do, &one, sign)
 		if do == Derivative {
 			cols := 2 * m.Columns()
 			genericScatter(&v, o.J[i*cols:], cols, JacobianRow, cols, 0, 1)
 			if m == Weighted {
-				o.DZ[i] = -2 * w[0]
+				o.DZ[i] = -2 * o.W[i]
 			}
 		}
 	}
@@ -256,11 +256,13 @@ func TestViewPanics(t *testing.T) {
 		{"Scatter", shortDst, func() { v.Scatter(ten, 4, 0, 4, 3) }},
 		{"Scatter", badLength, func() { v.Scatter(ten, 4, viewRows-3, 3, 1) }},
 		{"Scatter", badLength, func() { v.Scatter(ten, 4, 0, 1, Lanes+1) }},
-		{"Reproject", badLength, func() { v.Reproject(Snavely, Derivative, ten, nil, ten, nil, nil, 1) }},
+		{"Reproject", badLength, func() { v.Reproject(Snavely, Derivative, &Operands[float64]{X: ten, R: ten}, 1) }},
 		{"Reproject", badLength, func() {
-			v.Reproject(Weighted, Derivative, make([]float64, 32), nil, make([]float64, 32), nil, nil, 1)
+			v.Reproject(Weighted, Derivative, &Operands[float64]{X: make([]float64, 32), R: make([]float64, 32)}, 1)
 		}},
-		{"Reproject", badLength, func() { v.Reproject(Snavely, Adjoint, make([]float64, 32), nil, make([]float64, 32), nil, ten, 1) }},
+		{"Reproject", badLength, func() {
+			v.Reproject(Snavely, Adjoint, &Operands[float64]{X: make([]float64, 32), R: make([]float64, 32), G: ten}, 1)
+		}},
 		{"Observe", badLength, func() {
 			v.Observe(Snavely, Residuals, &Operands[float64]{PointStride: 3, Camera: make([]int, 8)}, 1, false)
 		}},

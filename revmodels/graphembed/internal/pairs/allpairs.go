@@ -1,12 +1,8 @@
 package pairs
 
-import (
-	"math"
+import "revnum/internal/simd/cpu"
 
-	"revnum/internal/simd/cpu"
-)
-
-//go:generate go -C ../../../../internal/simd/_gen run ./allpairs -out ../../../revmodels/graphembed/internal/pairs/zallpairs_amd64.s -stubs ../../../revmodels/graphembed/internal/pairs/zallpairs_amd64.go -pkg pairs
+//go:generate go -C ../../../../internal/simd/_gen run ./allpairs ../../../revmodels/graphembed/internal/pairs
 
 // AllPairs are the pairs of an even number of points, one a row, with those of N
 // columns that come later. Row q is paired with columns From+q, From+q+1, ..., N-1; From may
@@ -30,13 +26,28 @@ type AllPairs[T cpu.Float] struct {
 // AllPairsFast reports whether there is vector code in use for points of dim
 // coordinates. KindDistances, KindInvDistances and AddDiffs do the same in more
 // steps, and for those that have none are faster.
-func AllPairsFast(dim int) bool { return allPairsFast(dim) }
+func AllPairsFast(dim int) bool { return tier == cpu.AVX512 && 0 < dim && dim <= mostDim }
+
+// mostDim is the most coordinates that the assembly is unrolled for.
+const mostDim = 8
 
 // Moments returns the sums over each kind of distance - origin, and of its
 // square.
 func (a *AllPairs[T]) Moments(origin [2]T) (sums, squares [2]T) {
-	if rows := a.check(); rows > 0 {
-		return a.moments(rows, origin)
+	rows := a.check()
+	if !AllPairsFast(a.Dim) {
+		return a.genericMoments(origin)
+	}
+	var part [4]T
+	for q, rows := range a.calls(rows) {
+		for p := 0; p < a.N; p += cpu.Chunk {
+			some := a.some(q, p)
+			vectorPairMoments(&some, rows, &origin[0], &part[0])
+			for k := range sums {
+				sums[k] += part[k]
+				squares[k] += part[2+k]
+			}
+		}
 	}
 	return sums, squares
 }
@@ -50,16 +61,21 @@ func (a *AllPairs[T]) Moments(origin [2]T) (sums, squares [2]T) {
 // is not touched.
 func (a *AllPairs[T]) AddForces(add, mul [2]T, dst, own []T) {
 	rows := a.check()
-	if len(own) != len(a.C) {
+	switch {
+	case len(own) != len(a.C):
 		panic(badLength)
-	}
-	if rows == 0 {
+	case rows > 0 && (len(dst) < a.N || (len(dst)-a.N)/a.Ld < a.Dim-1):
+		panic(shortDst)
+	case !AllPairsFast(a.Dim):
+		a.genericAddForces(add, mul, dst, own)
 		return
 	}
-	if len(dst) < a.N || (len(dst)-a.N)/a.Ld < a.Dim-1 {
-		panic(shortDst)
+	for q, rows := range a.calls(rows) {
+		for p := 0; p < a.N; p += cpu.Chunk {
+			some := a.some(q, p)
+			vectorAddPairForces(&some, rows, &add[0], &mul[0], &dst[p], &own[q*a.Dim])
+		}
 	}
-	a.addForces(rows, add, mul, dst, own)
 }
 
 // check panics unless the operands fit, and returns the number of rows, 0 if
@@ -80,45 +96,23 @@ func (a *AllPairs[T]) check() (rows int) {
 	return rows
 }
 
-// genericEach runs f for each pair, with its distance and kind.
-func (a *AllPairs[T]) genericEach(f func(q, p, kind int, d T)) {
-	least := math.Sqrt(tiny[T]())
-	for q := range len(a.C) / a.Dim {
-		for p := max(0, a.From+q); p < a.N; p++ {
-			var s T
-			for i, c := range a.C[q*a.Dim:][:a.Dim] {
-				d := a.X[i*a.Ld+p] - c
-				s += T(d * d)
+// calls yields the first row of each call of assembly and how many it takes: as
+// many as have a chunk of pairs.
+func (a *AllPairs[T]) calls(rows int) func(yield func(q, rows int) bool) {
+	most := max(2, cpu.Chunk/max(1, a.N)&^1)
+	return func(yield func(q, rows int) bool) {
+		for q := 0; q < rows; q += most {
+			if !yield(q, min(most, rows-q)) {
+				return
 			}
-			f(q, p, int(a.Near[q*a.LdNear+p/8]>>(p%8)&1), T(max(least, math.Sqrt(float64(s)))))
 		}
 	}
 }
 
-// tiny is what the square of a distance is at least.
-func tiny[T cpu.Float]() float64 {
-	if cpu.Is64[T]() {
-		return 0x1p-1020
+// some returns the pairs of a chunk of columns from p on with rows from q on.
+func (a *AllPairs[T]) some(q, p int) AllPairs[T] {
+	return AllPairs[T]{
+		Dim: a.Dim, N: cpu.ChunkAt(p, a.N), From: a.From + q - p,
+		X: a.X[p:], Ld: a.Ld, C: a.C[q*a.Dim:], Near: a.Near[q*a.LdNear+p/8:], LdNear: a.LdNear,
 	}
-	return 0x1p-124
-}
-
-func (a *AllPairs[T]) genericMoments(origin [2]T) (sums, squares [2]T) {
-	a.genericEach(func(_, _, kind int, d T) {
-		e := d - origin[kind]
-		sums[kind] += e
-		squares[kind] += T(e * e)
-	})
-	return sums, squares
-}
-
-func (a *AllPairs[T]) genericAddForces(add, mul [2]T, dst, own []T) {
-	a.genericEach(func(q, p, kind int, d T) {
-		w := add[kind] + mul[kind]/d
-		for i := range a.Dim {
-			f := T(w * (a.X[i*a.Ld+p] - a.C[q*a.Dim+i]))
-			dst[i*a.Ld+p] += f
-			own[q*a.Dim+i] += f
-		}
-	})
 }

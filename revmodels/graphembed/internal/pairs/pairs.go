@@ -6,13 +6,9 @@
 // AVX-512 rounds roots in steps of its own: the tiers differ in the last bits.
 package pairs
 
-import (
-	"math"
+import "revnum/internal/simd/cpu"
 
-	"revnum/internal/simd/cpu"
-)
-
-//go:generate go -C ../../../../internal/simd/_gen run ./vec -pairs -out ../../../revmodels/graphembed/internal/pairs/zpairs_amd64.s -stubs ../../../revmodels/graphembed/internal/pairs/zpairs_amd64.go -pkg pairs
+//go:generate go -C ../../../../internal/simd/_gen run ./vec -pairs ../../../revmodels/graphembed/internal/pairs
 
 // tier is the vector code in use.
 var tier = cpu.InUse()
@@ -39,8 +35,14 @@ func Distances[T cpu.Float](dst, x []T, ldx int, c []T) {
 		clear(dst)
 		return
 	}
-	if len(dst) > 0 {
-		distances(dst, x, ldx, c)
+	if tier == cpu.Generic {
+		genericDistances(dst, x, ldx, c)
+		return
+	}
+	most := pairChunk(len(c))
+	for p := 0; p < len(dst); p += most {
+		n := min(most, len(dst)-p)
+		vectorDistances(n, &dst[p], &x[p], ldx, &c[0], len(c))
 	}
 }
 
@@ -52,8 +54,14 @@ func InvDistances[T cpu.Float](dst, x []T, ldx int, c []T) {
 		clear(dst)
 		return
 	}
-	if len(dst) > 0 {
-		invDistances(dst, x, ldx, c)
+	if tier == cpu.Generic {
+		genericInvDistances(dst, x, ldx, c)
+		return
+	}
+	most := pairChunk(len(c))
+	for p := 0; p < len(dst); p += most {
+		n := min(most, len(dst)-p)
+		vectorInvDistances(n, &dst[p], &x[p], ldx, &c[0], len(c))
 	}
 }
 
@@ -68,8 +76,14 @@ func DiffDots[T cpu.Float](dst, x []T, ld int, c, y, e []T) {
 		clear(dst)
 		return
 	}
-	if len(dst) > 0 {
-		diffDots(dst, x, ld, c, y, e)
+	if tier == cpu.Generic {
+		genericDiffDots(dst, x, ld, c, y, e)
+		return
+	}
+	most := pairChunk(len(c))
+	for p := 0; p < len(dst); p += most {
+		n := min(most, len(dst)-p)
+		vectorDiffDots(n, &dst[p], &x[p], ld, &c[0], &y[p], &e[0], len(c))
 	}
 }
 
@@ -93,14 +107,31 @@ func AddDiffs[T cpu.Float](n int, dst, x []T, ld int, c, w []T, ldw int, sums []
 	if len(dst) < n || (len(dst)-n)/ld < rows-1 {
 		panic(shortDst)
 	}
-	addDiffs(n, dst, x, ld, c, w, ldw, sums)
+	if tier == cpu.Generic {
+		genericAddDiffs(n, dst, x, ld, c, w, ldw, sums)
+		return
+	}
+	most := pairChunk(len(c))
+	for p := 0; p < n; p += most {
+		m := min(most, n-p)
+		vectorAddDiffs(m, &dst[p], &x[p], ld, &c[0], &w[p], ldw, &sums[0], rows)
+	}
 }
 
 // KindSums returns the sums over each kind of x_p - origin, and of its square.
 func KindSums[T cpu.Float](x []T, kinds Kinds, origin [2]T) (sums, squares [2]T) {
 	checkKinds(len(x), kinds)
-	if len(x) > 0 {
-		sums, squares = kindSums(x, kinds, origin)
+	if tier == cpu.Generic {
+		return genericKindSums(x, kinds, origin)
+	}
+	var part [4]T
+	for p := 0; p < len(x); p += cpu.Chunk {
+		n := cpu.ChunkAt(p, len(x))
+		vectorKindSums(n, &x[p], &kinds[0][p/8], &kinds[1][p/8], &origin[0], &part[0])
+		for k := range sums {
+			sums[k] += part[k]
+			squares[k] += part[2+k]
+		}
 	}
 	return sums, squares
 }
@@ -112,8 +143,13 @@ func KindAffine[T cpu.Float](dst, x []T, kinds Kinds, add, mul [2]T) {
 		panic(badLength)
 	}
 	checkKinds(len(x), kinds)
-	if len(x) > 0 {
-		kindAffine(dst, x, kinds, add, mul)
+	if tier == cpu.Generic {
+		genericKindAffine(dst, x, kinds, add, mul)
+		return
+	}
+	for p := 0; p < len(x); p += cpu.Chunk {
+		n := cpu.ChunkAt(p, len(x))
+		vectorKindAffine(n, &dst[p], &x[p], &kinds[0][p/8], &kinds[1][p/8], &add[0], &mul[0])
 	}
 }
 
@@ -122,11 +158,18 @@ func KindAffine[T cpu.Float](dst, x []T, kinds Kinds, add, mul [2]T) {
 func KindDistances[T cpu.Float](n int, x []T, ldx int, c []T, kinds Kinds, origin [2]T) (sums, squares [2]T) {
 	checkPairs(n, len(c), len(x), ldx)
 	checkKinds(n, kinds)
-	if len(c) == 0 {
+	if tier == cpu.Generic || len(c) == 0 {
 		return genericKindDistances(n, x, ldx, c, kinds, origin)
 	}
-	if n > 0 {
-		sums, squares = kindDistances(n, x, ldx, c, kinds, origin)
+	var part [4]T
+	most := pairChunk(len(c))
+	for p := 0; p < n; p += most {
+		m := min(most, n-p)
+		vectorKindDistances(m, &x[p], ldx, &c[0], len(c), &kinds[0][p/8], &kinds[1][p/8], &origin[0], &part[0])
+		for k := range sums {
+			sums[k] += part[k]
+			squares[k] += part[2+k]
+		}
 	}
 	return sums, squares
 }
@@ -135,14 +178,21 @@ func KindDistances[T cpu.Float](n int, x []T, ldx int, c []T, kinds Kinds, origi
 func KindInvDistances[T cpu.Float](dst, x []T, ldx int, c []T, kinds Kinds, add, mul [2]T) {
 	checkPairs(len(dst), len(c), len(x), ldx)
 	checkKinds(len(dst), kinds)
-	if len(c) == 0 {
+	if tier == cpu.Generic || len(c) == 0 {
 		genericKindInvDistances(dst, x, ldx, c, kinds, add, mul)
 		return
 	}
-	if len(dst) > 0 {
-		kindInvDistances(dst, x, ldx, c, kinds, add, mul)
+	most := pairChunk(len(c))
+	for p := 0; p < len(dst); p += most {
+		n := min(most, len(dst)-p)
+		vectorKindInvDistances(n, &dst[p], &x[p], ldx, &c[0], len(c), &kinds[0][p/8], &kinds[1][p/8], &add[0], &mul[0])
 	}
 }
+
+// pairChunk returns how many points a call of assembly takes at most: as many
+// as have chunk coordinates, a square root being worth some of these. It is a
+// multiple of 8.
+func pairChunk(rows int) int { return max(8, cpu.Chunk/(rows+4)&^7) }
 
 // checkPairs panics if rows of n elements do not fit into x.
 func checkPairs(n, rows, lenX, ldx int) {
@@ -159,102 +209,4 @@ func checkKinds(n int, kinds Kinds) {
 	if bytes := (n + 15) / 16 * 2; len(kinds[0]) < bytes || len(kinds[1]) < bytes {
 		panic(shortKinds)
 	}
-}
-
-func genericDistances[T cpu.Float](dst, x []T, ldx int, c []T) {
-	for p := range dst {
-		var s T
-		for i, ci := range c {
-			d := x[i*ldx+p] - ci
-			s += T(d * d)
-		}
-		dst[p] = T(math.Sqrt(float64(s)))
-	}
-}
-
-func genericInvDistances[T cpu.Float](dst, x []T, ldx int, c []T) {
-	genericDistances(dst, x, ldx, c)
-	for i, v := range dst {
-		if v != 0 {
-			dst[i] = 1 / v
-		}
-	}
-}
-
-func genericDiffDots[T cpu.Float](dst, x []T, ld int, c, y, e []T) {
-	for p := range dst {
-		var s T
-		for i, ci := range c {
-			s += T((x[i*ld+p] - ci) * (y[i*ld+p] - e[i]))
-		}
-		dst[p] = s
-	}
-}
-
-func genericAddDiffs[T cpu.Float](n int, dst, x []T, ld int, c, w []T, ldw int, sums []T) {
-	rows := len(c) / 4
-	for i, ci := range c {
-		q, row := i/rows, i%rows
-		d, r := dst[row*ld:][:n], x[row*ld:][:n]
-		var s T
-		for p, wp := range w[q*ldw:][:n] {
-			t := T(wp * (r[p] - ci))
-			d[p] += t
-			s += t
-		}
-		sums[i] += s
-	}
-}
-
-// of returns the kind of element p, or -1.
-func (k Kinds) of(p int) int {
-	for i, bits := range k {
-		if bits[p/8]>>(p%8)&1 == 1 {
-			return i
-		}
-	}
-	return -1
-}
-
-func genericKindSums[T cpu.Float](x []T, kinds Kinds, origin [2]T) (sums, squares [2]T) {
-	for p, v := range x {
-		if k := kinds.of(p); k >= 0 {
-			e := v - origin[k]
-			sums[k] += e
-			squares[k] += T(e * e)
-		}
-	}
-	return sums, squares
-}
-
-func genericKindAffine[T cpu.Float](dst, x []T, kinds Kinds, add, mul [2]T) {
-	for p, v := range x {
-		dst[p] = 0
-		if k := kinds.of(p); k >= 0 {
-			dst[p] = add[k] + T(mul[k]*v)
-		}
-	}
-}
-
-func genericKindDistances[T cpu.Float](n int, x []T, ldx int, c []T, kinds Kinds, origin [2]T) (sums, squares [2]T) {
-	var block [64]T
-	for p := 0; p < n; p += len(block) {
-		d := block[:min(len(block), n-p)]
-		var from []T
-		if len(c) > 0 {
-			from = x[p:]
-		}
-		genericDistances(d, from, ldx, c)
-		sum, square := genericKindSums(d, Kinds{kinds[0][p/8:], kinds[1][p/8:]}, origin)
-		for k := range sums {
-			sums[k] += sum[k]
-			squares[k] += square[k]
-		}
-	}
-	return sums, squares
-}
-
-func genericKindInvDistances[T cpu.Float](dst, x []T, ldx int, c []T, kinds Kinds, add, mul [2]T) {
-	genericInvDistances(dst, x, ldx, c)
-	genericKindAffine(dst, dst, kinds, add, mul)
 }
