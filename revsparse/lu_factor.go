@@ -204,12 +204,16 @@ func (f *luFactors) update(w *luWork, width int, s int32) {
 // spread subtracts the product of a column of L and a row of U from the rows ind of the
 // panel, of the given width, from column from on.
 func (w *luWork) spread(l, u []float64, from, width int) {
+	var e sparse.Entries[float64, int32]
+	e.End, e.Beta, e.LdW = w.end[:], -1, width
 	for q := 0; q < len(l); q += sparse.MaxEntries {
-		ind := w.ind[q:min(q+sparse.MaxEntries, len(l))]
-		w.end[0] = int32(len(ind))
+		e.Ind = w.ind[q:min(q+sparse.MaxEntries, len(l))]
+		e.A = l[q:][:len(e.Ind)]
+		w.end[0] = int32(len(e.Ind))
 		for c := 0; c < len(u); {
 			n := sparse.SpreadCols[float64](len(u) - c)
-			sparse.Spread(n, w.end[:], 0, ind, l[q:][:len(ind)], u[c:], 0, -1, w.x[from+c:], width)
+			e.V, e.W = u[c:], w.x[from+c:]
+			e.Columns(n)
 			c += n
 		}
 	}

@@ -279,8 +279,7 @@ func columnPiece[T rev.Float, I Index](c *columnBlock[T, I], i int, end []I, beg
 
 // vectorEntries computes out += alpha·s, and what else is asked for.
 func vectorEntries[T rev.Float, I Index](c *columnBlock[T, I], i int, end []I, begin, to int, out []T, alpha T) {
-	a, ind := c.a.Data[begin:to], c.a.Ind[begin:to]
-	u := c.u.Data
+	ind, u, w, beta := c.a.Ind[begin:to], c.u.Data, []T(nil), c.beta
 	var v, ga []T
 	if c.v.Data != nil {
 		v = c.v.Data[i : i+len(end)]
@@ -288,38 +287,28 @@ func vectorEntries[T rev.Float, I Index](c *columnBlock[T, I], i int, end []I, b
 	if c.ga != nil {
 		ga = c.ga[begin:to]
 	}
-	if !c.scatter {
-		if ga == nil {
-			sparse.Gather(end, begin, a, ind, out, alpha, u)
-		} else {
-			sparse.GatherGrad(end, begin, a, ind, out, alpha, u, v, ga, c.gamma)
-		}
-		return
-	}
-	beta := c.beta
 	if c.subW {
 		beta = -beta
 	}
-	if c.window != nil && c.window.pairs {
-		var ok bool
-		if ga != nil {
-			ok = sparse.PairsGrad(end, begin, a, ind, out, alpha, c.window.all, v, beta, ga, c.gamma)
-		} else {
-			ok = sparse.Pairs(end, begin, a, ind, out, alpha, c.window.all, v, beta)
-		}
-		if !ok {
-			panic(outOfRange)
-		}
-		return
-	}
-	c.reach(ind)
+	pairs := c.scatter && c.window != nil && c.window.pairs
 	switch {
-	case ga != nil:
-		sparse.GatherScatterGrad(end, begin, a, ind, out, alpha, u, v, beta, c.w, ga, c.gamma)
-	case c.out.Data != nil || c.pass.sum != nil:
-		sparse.GatherScatter(end, begin, a, ind, out, alpha, u, v, beta, c.w)
-	default:
-		sparse.Scatter(end, begin, a, ind, v, beta, c.w)
+	case pairs:
+		u = c.window.all
+	case c.scatter:
+		c.reach(ind)
+		w = c.w
+		if ga == nil && c.out.Data == nil && c.pass.sum == nil {
+			out = nil
+		}
+	}
+	e := sparse.Entries[T, I]{
+		End: end, Base: begin, Ind: ind, A: c.a.Data[begin:to],
+		U: u, W: w, V: v, Out: out, GA: ga, Alpha: alpha, Beta: beta, Gamma: c.gamma,
+	}
+	if !pairs {
+		e.Column()
+	} else if !e.Pairs() {
+		panic(outOfRange)
 	}
 }
 

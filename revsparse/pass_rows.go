@@ -100,40 +100,38 @@ func vectorPiece[T rev.Float, I Index](j *job[T, I], i int, end []I, begin int, 
 		}
 		w = win.reach(int(lo)*cols, (int(hi)+1)*cols-1, nil)
 	}
+	var a, ga []T
+	if out != nil || win != nil {
+		a = p.a.Data[begin:to]
+	}
+	if p.ga != nil {
+		ga = p.ga[begin:to]
+	}
 	var n int
 	for lo := 0; lo < cols; lo += n {
-		var u, v, ga []T
-		ldu, ldv := p.u.Stride, p.v.Stride
+		var u, v []T
 		if p.u.Data != nil {
 			u = p.u.Data[lo:]
 		}
 		if p.v.Data != nil {
-			v = p.v.Data[i*ldv+lo:]
-		}
-		if p.ga != nil {
-			ga = p.ga[begin:to]
+			v = p.v.Data[i*p.v.Stride+lo:]
 		}
 		if win != nil {
 			n = sparse.SpreadCols[T](cols - lo)
-			a, w := p.a.Data[begin:to], w[lo:]
-			switch {
-			case ga != nil:
-				sparse.RowsDotsSpread(n, end, begin, ind, u, ldu, a, out[lo:], ldo, alpha, ga, p.gamma, v, ldv, p.beta, w, cols)
-			case out != nil:
-				sparse.RowsSpread(n, end, begin, ind, u, ldu, a, out[lo:], ldo, alpha, v, ldv, p.beta, w, cols)
-			default:
-				sparse.Spread(n, end, begin, ind, a, v, ldv, p.beta, w, cols)
-			}
-			continue
+		} else {
+			n = sparse.Cols[T](cols - lo)
 		}
-		n = sparse.Cols[T](cols - lo)
-		switch {
-		case ga == nil:
-			sparse.Rows(n, end, begin, ind, u, ldu, p.a.Data[begin:to], out[lo:], ldo, alpha)
-		case out == nil:
-			sparse.Dots(n, end, begin, ind, u, ldu, ga, v, ldv, p.gamma)
-		default:
-			sparse.RowsDots(n, end, begin, ind, u, ldu, p.a.Data[begin:to], out[lo:], ldo, alpha, ga, v, ldv, p.gamma)
+		e := sparse.Entries[T, I]{
+			End: end, Base: begin, Ind: ind, A: a,
+			U: u, W: w, V: v, Out: out, GA: ga,
+			LdU: p.u.Stride, LdW: cols, LdV: p.v.Stride, LdOut: ldo, Alpha: alpha, Beta: p.beta, Gamma: p.gamma,
+		}
+		e.Columns(n)
+		if w != nil {
+			w = w[n:]
+		}
+		if out != nil {
+			out = out[n:]
 		}
 	}
 }

@@ -2,7 +2,7 @@ package sparse
 
 import "revnum/internal/simd/cpu"
 
-//go:generate go -C ../_gen run ./spgemm -out ../sparse/zspgemm_amd64.s -stubs ../sparse/zspgemm_amd64.go -pkg sparse
+//go:generate go -C ../_gen run ./spgemm ../sparse
 
 // A SpGEMM holds sparse matrices C, A and B, where C has the size of A·B, and what
 // is to be computed with them. SpGEMM is the usual name of the product of two sparse
@@ -61,5 +61,25 @@ func (s *SpGEMM[T, I]) Rows(lo, hi int) int {
 	case lo == hi || min(len(s.CInd), len(s.AInd), len(s.BInd)) == 0:
 		return hi - lo
 	}
-	return s.rows(lo, hi)
+	n := hi - lo
+	switch {
+	case tier == cpu.Generic:
+		return 0
+	case product && left && right:
+		return vectorSpgemmAdjoint(s, lo, n, spgemmBudget)
+	}
+	// They count the same work, and so do the same number of rows.
+	if product {
+		n = vectorSpgemmProduct(s, lo, n, spgemmBudget)
+	}
+	switch {
+	case n == 0:
+	case left && right:
+		n = vectorSpgemmGradient(s, lo, n, spgemmBudget)
+	case left:
+		n = vectorSpgemmLeft(s, lo, n, spgemmBudget)
+	case right:
+		n = vectorSpgemmRight(s, lo, n, spgemmBudget)
+	}
+	return n
 }

@@ -98,11 +98,14 @@ func (f field) in() Mem {
 	return Mem{Base: Load(Param(f.arg), GP64()), Disp: f.offset}
 }
 
-// Len returns where the length of a slice is.
-func Len(name string) Mem {
-	m := fields[name].in()
-	m.Disp += 8
-	return m
+// KeepLen copies the lengths of slices into locals, which are then the operands of the
+// names len(NAME).
+func KeepLen(names ...string) {
+	for _, name := range names {
+		f := fields[name]
+		fields["len("+name+")"] = field{f.arg, f.offset + 8, 8, nil}
+		Keep("len(" + name + ")")
+	}
 }
 
 // Keep copies fields of a struct into locals of the function, which are then operands of

@@ -8,7 +8,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
@@ -18,18 +17,18 @@ import (
 )
 
 func main() {
-	ConstraintExpr("amd64,!noasm")
-	for _, size := range []int{8, 4} {
-		for _, index := range Indices {
-			l := loop{ISA: ISA{Size: size}, IndexType: index}
-			l.rowsOfC("spgemmProduct", true, false, false)
-			l.rowsOfC("spgemmLeft", false, true, false)
-			l.rowsOfC("spgemmRight", false, false, true)
-			l.rowsOfC("spgemmGradient", false, true, true)
-			l.rowsOfC("spgemmAdjoint", true, true, true)
+	Files("spgemm", func() {
+		for _, size := range []int{8, 4} {
+			for _, index := range Indices {
+				l := loop{ISA: ISA{Size: size}, IndexType: index}
+				l.rowsOfC("spgemmProduct", true, false, false)
+				l.rowsOfC("spgemmLeft", false, true, false)
+				l.rowsOfC("spgemmRight", false, false, true)
+				l.rowsOfC("spgemmGradient", false, true, true)
+				l.rowsOfC("spgemmAdjoint", true, true, true)
+			}
 		}
-	}
-	Generate()
+	})
 }
 
 // A loop is over rows of A and C, with the element type and the type of indices of
@@ -46,8 +45,6 @@ type loop struct {
 
 const unroll = 4
 
-func (l loop) name(base string) string { return fmt.Sprint(base, "F", 8*l.Size, l.Suffix()) }
-
 func (l loop) mov(x, y Op)    { Pick(l, VMOVSD, VMOVSS)(x, y) }
 func (l loop) mul(x, y, z Op) { Pick(l, VMULSD, VMULSS)(x, y, z) }
 func (l loop) add(x, y, z Op) { Pick(l, VADDSD, VADDSS)(x, y, z) }
@@ -62,23 +59,33 @@ func (l loop) loadIndex(x, i Register, n int) GPVirtual {
 	return r
 }
 
-// text begins the function of the given name over the rows of A and C, which computes
-// what the operands in extra are for.
-func (l *loop) text(name, extra, does string) {
-	sig := "rows int, aPtr *I, aInd *I, aLen int, bRows int, bPtr *I, bInd *I, bLen int, cPtr *I, cInd *I, cLen int, cols int, budget int, " + extra
-	l.Text(l.name(name), l.In("func("+sig+") int"), "computes "+does+" for so many rows of A and C as have no more products and entries than budget and are of no indices outside, and returns their number.")
+// The bits of Absent64 and Absent32 of package sparse.
+const (
+	absent64 = 0x7ff0_ab5e_4700_0000
+	absent32 = 0x7f8a_b5e4
+)
+
+// begin begins the function of the given name.
+func (l *loop) begin(name string) {
+	Func(name, Variant{Size: l.Size, Index: l.IndexType}, "func(s *SpGEMM[T, I], lo, rows, budget int) int",
+		"is what of Rows its name says, for so many rows as have no more products and entries than budget and are of no indices outside.")
+	Keep("APtr", "AInd", "BPtr", "BInd", "CPtr", "CInd")
+	KeepLen("AInd", "BInd", "CInd", "BPtr")
+	DECQ(ArgAddr("len(BPtr)"))
 	l.row, l.p, l.end = AllocLocal(8), AllocLocal(8), AllocLocal(8)
-	MOVQ(U32(0), l.row)
+	lo := Arg("lo")
+	MOVQ(lo, l.row)
+	ADDQ(lo, ArgAddr("rows")) // where they end
 	l.budget = ArgAddr("budget")
-	l.col = Arg("cols")
+	l.col = Arg("Cols")
 }
 
 // rowRange loads where row i of a matrix begins and ends, and leaves if that is not
 // within length.
-func (l loop) rowRange(ptr, length string, i Register) (from, to GPVirtual) {
+func (l loop) rowRange(ptr, ind string, i Register) (from, to GPVirtual) {
 	p := Arg(ptr)
 	from, to = l.loadIndex(p, i, 0), l.loadIndex(p, i, 1)
-	CMPQ(to, ArgAddr(length))
+	CMPQ(to, ArgAddr("len("+ind+")"))
 	JA(LabelRef("leave"))
 	CMPQ(from, to)
 	JA(LabelRef("leave"))
@@ -95,16 +102,16 @@ func (l *loop) open() (p, end GPVirtual) {
 	JGE(LabelRef("leave"))
 	left := GP64()
 	MOVQ(l.budget, left)
-	from, to := l.rowRange("cPtr", "cLen", i)
+	from, to := l.rowRange("CPtr", "CInd", i)
 	MOVQ(from, l.p)
 	MOVQ(to, l.end)
 	SUBQ(to, left)
 	ADDQ(from, left)
-	p, end = l.rowRange("aPtr", "aLen", i)
+	p, end = l.rowRange("APtr", "AInd", i)
 	SUBQ(end, left)
 	ADDQ(p, left)
-	aInd, bPtr := Arg("aInd"), Arg("bPtr")
-	l.bInd = Arg("bInd")
+	aInd, bPtr := Arg("AInd"), Arg("BPtr")
+	l.bInd = Arg("BInd")
 	n := GP64()
 	MOVQ(p, n)
 	Label("look")
@@ -113,10 +120,10 @@ func (l *loop) open() (p, end GPVirtual) {
 	CMPQ(n, end)
 	JGE(LabelRef("looked"))
 	r := l.loadIndex(aInd, n, 0)
-	CMPQ(r, ArgAddr("bRows"))
+	CMPQ(r, ArgAddr("len(BPtr)"))
 	JAE(LabelRef("leave"))
 	first, last := l.loadIndex(bPtr, r, 0), l.loadIndex(bPtr, r, 1)
-	CMPQ(last, ArgAddr("bLen"))
+	CMPQ(last, ArgAddr("len(BInd)"))
 	JA(LabelRef("leave"))
 	CMPQ(first, last)
 	JA(LabelRef("leave"))
@@ -131,7 +138,7 @@ func (l *loop) open() (p, end GPVirtual) {
 
 // entries does f for the entries of the row of C, forward, and checks their columns.
 func (l *loop) entries(name string, f func(p, j Register)) {
-	cols := Arg("cInd")
+	cols := Arg("CInd")
 	p := GP64()
 	MOVQ(l.p, p)
 	CMPQ(p, l.end)
@@ -155,7 +162,7 @@ func (l *loop) rowsOfB(p, end Register, begin func(), inner func(q, j Register, 
 	Label("entry")
 	// What is of no use within the rows is loaded again for each, as there are not
 	// registers enough.
-	r, bPtr := l.loadIndex(Arg("aInd"), p, 0), Arg("bPtr")
+	r, bPtr := l.loadIndex(Arg("AInd"), p, 0), Arg("BPtr")
 	q, to := l.loadIndex(bPtr, r, 0), l.loadIndex(bPtr, r, 1)
 	begin()
 	SUBQ(U32(unroll), to)
@@ -194,34 +201,26 @@ func (l *loop) rowsOfB(p, end Register, begin func(), inner func(q, j Register, 
 // rowsOfC generates the loop that computes C, the gradient of A and that of B, or of these
 // what is asked for.
 func (l loop) rowsOfC(name string, product, left, right bool) {
-	extra, does := "", []string{}
+	l.begin(name)
+	keep := []string{}
 	if product {
-		extra, does = extra+", c *T, sums *T, sign T", append(does, "c_ij += sign·Σ_l a_il·b_lj")
+		keep = append(keep, "C", "Sums", "Sign")
 	}
 	if left || right {
-		extra += ", gc *T, w *T, absent uint64"
-	}
-	if product || left {
-		extra += ", b *T"
-	}
-	if product || right {
-		extra += ", a *T"
+		keep = append(keep, "GC", "W")
 	}
 	if left {
-		extra, does = extra+", ga *T", append(does, "ga_il += Σ_j gc_ij·b_lj")
+		keep = append(keep, "GA")
 	}
-	if right {
-		extra, does = extra+", gb *T", append(does, "gb_lj += Σ_i a_il·gc_ij")
-	}
-	l.text(name, extra[2:], strings.Join(does, ", "))
+	Keep(keep...)
 	p, end := l.open()
 	var sums, w Register
 	if product {
-		sums = Arg("sums")
+		sums = Arg("Sums")
 	}
 	var gc GPVirtual
 	if left || right {
-		w, gc = Arg("w"), Arg("gc")
+		w, gc = Arg("W"), Arg("GC")
 	}
 	zero := XMM()
 	VXORPD(zero, zero, zero)
@@ -237,16 +236,16 @@ func (l loop) rowsOfC(name string, product, left, right bool) {
 	})
 	var a, b, gb, absent GPVirtual
 	if product || right {
-		a = Arg("a")
+		a = Arg("A")
 	}
 	if product || left {
-		b = Arg("b")
+		b = Arg("B")
 	}
 	if right {
-		gb = Arg("gb")
+		gb = Arg("GB")
 	}
 	if left || right {
-		absent = Arg("absent")
+		absent = l.absent()
 	}
 	x, dot := XMM(), XMM()
 	inner := 0
@@ -289,7 +288,7 @@ func (l loop) rowsOfC(name string, product, left, right bool) {
 		Label(skip)
 	}, func() {
 		if left {
-			ga := Arg("ga")
+			ga := Arg("GA")
 			l.add(l.at(ga, p), dot, dot)
 			l.mov(dot, l.at(ga, p))
 		}
@@ -300,7 +299,7 @@ func (l loop) rowsOfC(name string, product, left, right bool) {
 // close ends the row and the function. It goes backward over the row of C, so that the
 // last entry of a place gets all.
 func (l *loop) close(product, gradient bool) {
-	cols, q, first := Arg("cInd"), GP64(), GP64()
+	cols, q, first := Arg("CInd"), GP64(), GP64()
 	MOVQ(l.end, q)
 	MOVQ(l.p, first)
 	DECQ(q)
@@ -309,12 +308,12 @@ func (l *loop) close(product, gradient bool) {
 	var c, sums, w, absent GPVirtual
 	sign, zero := XMM(), XMM()
 	if product {
-		c, sums = Arg("c"), Arg("sums")
-		l.mov(ArgAddr("sign"), sign)
+		c, sums = Arg("C"), Arg("Sums")
+		l.mov(ArgAddr("Sign"), sign)
 		VXORPD(zero, zero, zero)
 	}
 	if gradient {
-		w, absent = Arg("w"), Arg("absent")
+		w, absent = Arg("W"), l.absent()
 	}
 	Label("close")
 	j := l.loadIndex(cols, q, 0)
@@ -341,8 +340,16 @@ func (l *loop) close(product, gradient bool) {
 	Label("leave")
 	done := GP64()
 	MOVQ(l.row, done)
+	SUBQ(ArgAddr("lo"), done)
 	Store(done, ReturnIndex(0))
 	RET()
+}
+
+// absent returns a register with the bits of a column that the row of C has not.
+func (l loop) absent() GPVirtual {
+	r := GP64()
+	MOVQ(Pick[Op](l, U64(absent64), U32(absent32)), r)
+	return r
 }
 
 func cmpl(m, r Op) { CMPL(m, r.(GPVirtual).As32()) }

@@ -19,7 +19,7 @@ func TestSparseGuardPages(t *testing.T) {
 func testSparseGuardPages[T cpu.Float](t *testing.T) {
 	dst, v, a, ga, u, w := simdtest.Guarded[T](t), simdtest.Guarded[T](t), simdtest.Guarded[T](t), simdtest.Guarded[T](t), simdtest.Guarded[T](t), simdtest.Guarded[T](t)
 	indices := guardedIndices[int32](t)
-	for cols := 1; cols <= sparseMost; cols++ {
+	for cols := 1; cols <= mostCols; cols++ {
 		n := Cols[T](cols)
 		met := min(3, len(u)/n)
 		for _, entries := range []int{1, 3, 4, 9, 17} {
@@ -29,14 +29,24 @@ func testSparseGuardPages[T cpu.Float](t *testing.T) {
 					ind[q] = int32((q + 2) % met)
 				}
 				x := simdtest.End(u, met*n, last)
-				Rows(n, end, 0, ind, x, n, simdtest.End(a, entries, last), simdtest.End(dst, n, last), n, 1e-3)
-				Dots(n, end, 0, ind, x, n, simdtest.End(ga, entries, last), simdtest.End(v, n, last), n, 1e-3)
-				RowsDots(n, end, 0, ind, x, n, simdtest.End(a, entries, last), simdtest.End(dst, n, last), n, 1e-3, simdtest.End(ga, entries, last), simdtest.End(v, n, last), n, 1e-3)
-				if n == SpreadCols[T](n) {
-					y := simdtest.End(w, met*n, last)
-					Spread(n, end, 0, ind, simdtest.End(a, entries, last), simdtest.End(v, n, last), n, 1e-3, y, n)
-					RowsSpread(n, end, 0, ind, x, n, simdtest.End(a, entries, last), simdtest.End(dst, n, last), n, 1e-3, simdtest.End(v, n, last), n, 1e-3, y, n)
-					RowsDotsSpread(n, end, 0, ind, x, n, simdtest.End(a, entries, last), simdtest.End(dst, n, last), n, 1e-3, simdtest.End(ga, entries, last), 1e-3, simdtest.End(v, n, last), n, 1e-3, y, n)
+				e := Entries[T, int32]{
+					End: end, Ind: ind, A: simdtest.End(a, entries, last), U: x, V: simdtest.End(v, n, last),
+					LdU: n, LdW: n, LdV: n, LdOut: n, Alpha: 1e-3, Beta: 1e-3, Gamma: 1e-3,
+				}
+				for what := 1; what < 8; what++ {
+					e.Out, e.GA, e.W = nil, nil, nil
+					if what&1 != 0 {
+						e.Out = simdtest.End(dst, n, last)
+					}
+					if what&2 != 0 {
+						e.GA = simdtest.End(ga, entries, last)
+					}
+					if what&4 != 0 {
+						e.W = simdtest.End(w, met*n, last)
+					}
+					if e.W == nil || n == SpreadCols[T](n) {
+						e.Columns(n)
+					}
 				}
 			}
 		}
@@ -62,11 +72,11 @@ func testSparseColumnGuardPages[T cpu.Float, I Index](t *testing.T) {
 					ind[q] = I((q + 2) % met)
 				}
 				out, v, a, ga, u, w := simdtest.End(out, rows, last), simdtest.End(v, rows, last), simdtest.End(a, entries, last), simdtest.End(ga, entries, last), simdtest.End(u, met, last), simdtest.End(w, met, last)
-				Gather(end, 0, a, ind, out, 1e-3, u)
-				Scatter(end, 0, a, ind, v, 1e-3, w)
-				GatherScatter(end, 0, a, ind, out, 1e-3, u, v, 1e-3, w)
-				GatherGrad(end, 0, a, ind, out, 1e-3, u, v, ga, 1e-3)
-				GatherScatterGrad(end, 0, a, ind, out, 1e-3, u, v, 1e-3, w, ga, 1e-3)
+				e := Entries[T, I]{End: end, Ind: ind, A: a, U: u, V: v, Alpha: 1e-3, Beta: 1e-3, Gamma: 1e-3}
+				for _, what := range [][3][]T{{out}, {nil, w}, {out, w}, {out, nil, ga}, {out, w, ga}} {
+					e.Out, e.W, e.GA = what[0], what[1], what[2]
+					e.Column()
+				}
 				if lo, hi := IndexRange(ind); int(lo) < 0 || int(hi) >= met {
 					t.Fatalf("%d entries: from %d to %d", entries, lo, hi)
 				}
@@ -100,12 +110,16 @@ func testSparsePairsGuardPages[T cpu.Float](t *testing.T) {
 			for q := range ind {
 				ind[q] = q % met
 			}
-			ok := PairsGrad([]int{entries}, 0, simdtest.End(a, entries, last), ind, simdtest.End(out, 1, last), 1, pairs, simdtest.End(v, 1, last), 1, simdtest.End(ga, entries, last), 1)
+			e := Entries[T, int]{
+				End: []int{entries}, Ind: ind, A: simdtest.End(a, entries, last), U: pairs,
+				Out: simdtest.End(out, 1, last), V: simdtest.End(v, 1, last), GA: simdtest.End(ga, entries, last), Alpha: 1, Beta: 1, Gamma: 1,
+			}
 			ind32 := simdtest.End(narrow, entries, last)
 			for q := range ind32 {
 				ind32[q] = int32(q % met)
 			}
-			if !PairsGrad([]int32{int32(entries)}, 0, simdtest.End(a, entries, last), ind32, simdtest.End(out, 1, last), 1, pairs, simdtest.End(v, 1, last), 1, simdtest.End(ga, entries, last), 1) || !ok {
+			f := Entries[T, int32]{End: []int32{int32(entries)}, Ind: ind32, A: e.A, U: e.U, Out: e.Out, V: e.V, GA: e.GA, Alpha: 1, Beta: 1, Gamma: 1}
+			if !e.Pairs() || !f.Pairs() {
 				t.Fatalf("%d entries: an index is outside", entries)
 			}
 		}
@@ -128,11 +142,12 @@ func TestSparsePairsPastIndices(t *testing.T) {
 	simdtest.ForEachTier(t, &tier, func(t *testing.T) {
 		ind := []int32{0, 1, 7, math.MaxInt32, 0, 1, 2, 3, math.MaxInt32}
 		a, ga, one := make([]float32, len(ind)), make([]float32, len(ind)), []float32{1}
-		if !PairsGrad([]int32{int32(len(ind))}, 0, a, ind, one, 1, uw, one, 1, ga, 1) {
+		e := Entries[float32, int32]{End: []int32{int32(len(ind))}, Ind: ind, A: a, U: uw, V: one, Out: one, GA: ga}
+		if !e.Pairs() {
 			t.Error("an index is refused")
 		}
 		ind[3] = -1
-		if PairsGrad([]int32{int32(len(ind))}, 0, a, ind, one, 1, uw, one, 1, ga, 1) {
+		if e.Pairs() {
 			t.Error("takes index -1")
 		}
 	})

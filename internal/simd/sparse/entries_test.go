@@ -21,6 +21,17 @@ type sparseCase[T cpu.Float, I Index] struct {
 	dstAll, gaAll    []T // with the poison around
 }
 
+// entries returns the operands of a loop that reads u and v, and computes nothing yet.
+func (c *sparseCase[T, I]) entries() *Entries[T, I] {
+	return &Entries[T, I]{
+		End: c.end, Base: c.base, Ind: c.ind, A: c.a, U: c.u, LdU: c.ldu, V: c.v, LdV: c.ldv, LdOut: c.ldd,
+		Alpha: 0.75, Beta: 1.25, Gamma: -1.5,
+	}
+}
+
+// inside returns what lies within the poison.
+func inside[T any](x []T) []T { return x[guard : len(x)-guard] }
+
 // newSparseCase returns one with rows of so many entries, which meet 5 rows of n
 // elements.
 func newSparseCase[T cpu.Float, I Index](rnd *rand.Rand, n int, entries ...int) *sparseCase[T, I] {
@@ -81,7 +92,7 @@ func testSparse[T cpu.Float, I Index](t *testing.T) {
 	rnd := rand.New(rand.NewPCG(4, 1))
 	for cols := range 140 {
 		n := Cols[T](cols)
-		if n > cols || n > sparseMost || n == 0 && cols > 0 {
+		if n > cols || n > mostCols || n == 0 && cols > 0 {
 			t.Fatalf("Cols(%d) = %d", cols, n)
 		}
 		for _, entries := range [][]int{{0}, {1}, {2}, {3}, {4}, {5}, {7}, {8}, {20}, {3, 0, 0, 9, 1}, {0, 4, 8, 0}} {
@@ -96,9 +107,11 @@ func checkSparse[T cpu.Float, I Index](t *testing.T, name string, c *sparseCase[
 	t.Helper()
 	const alpha, gamma = 0.75, -1.5
 	dst, ga := slices.Clone(c.dstAll), slices.Clone(c.gaAll)
-	part := func(x []T) []T { return x[guard : len(x)-guard] }
-	Rows(c.n, c.end, c.base, c.ind, c.u, c.ldu, c.a, part(dst), c.ldd, alpha)
-	Dots(c.n, c.end, c.base, c.ind, c.u, c.ldu, part(ga), c.v, c.ldv, gamma)
+	e := c.entries()
+	e.Out = inside(dst)
+	e.Columns(c.n)
+	e.Out, e.GA = nil, inside(ga)
+	e.Columns(c.n)
 
 	within := func(what string, got, want T, magnitude float64) {
 		if d := math.Abs(float64(got - want)); !(d <= 4*float64(len(c.ind)+c.n+2)*simdtest.Unit[T]()*magnitude) {
@@ -107,26 +120,26 @@ func checkSparse[T cpu.Float, I Index](t *testing.T, name string, c *sparseCase[
 	}
 	wantDst := slices.Clone(c.dstAll) // the gaps and the poison
 	q := 0
-	for i, e := range c.end {
+	for i, end := range c.end {
 		begin := q
 		for j := range c.n {
 			before := c.dst[i*c.ldd+j]
 			s, m := 0.0, math.Abs(float64(before))
-			for q = begin; q < int(e)-c.base; q++ {
+			for q = begin; q < int(end)-c.base; q++ {
 				p := float64(c.a[q]) * float64(c.u[int(c.ind[q])*c.ldu+j])
 				s, m = s+p, m+math.Abs(p)
 			}
-			got := part(dst)[i*c.ldd+j]
+			got := inside(dst)[i*c.ldd+j]
 			within(fmt.Sprintf("row %d, element %d", i, j), got, before+T(alpha*s), m)
-			part(wantDst)[i*c.ldd+j] = got
+			inside(wantDst)[i*c.ldd+j] = got
 		}
-		for q = begin; q < int(e)-c.base; q++ {
+		for q = begin; q < int(end)-c.base; q++ {
 			s, m := 0.0, math.Abs(float64(c.ga[q]))
 			for j := range c.n {
 				p := gamma * float64(c.v[i*c.ldv+j]) * float64(c.u[int(c.ind[q])*c.ldu+j])
 				s, m = s+p, m+math.Abs(p)
 			}
-			within(fmt.Sprintf("ga[%d]", q), part(ga)[q], c.ga[q]+T(s), m)
+			within(fmt.Sprintf("ga[%d]", q), inside(ga)[q], c.ga[q]+T(s), m)
 		}
 	}
 	simdtest.SameSlice(t, name+": between and around the rows", dst, wantDst)
@@ -136,7 +149,8 @@ func checkSparse[T cpu.Float, I Index](t *testing.T, name string, c *sparseCase[
 		}
 	}
 	dst2, ga2 := slices.Clone(c.dstAll), slices.Clone(c.gaAll)
-	RowsDots(c.n, c.end, c.base, c.ind, c.u, c.ldu, c.a, part(dst2), c.ldd, alpha, part(ga2), c.v, c.ldv, gamma)
+	e.Out, e.GA = inside(dst2), inside(ga2)
+	e.Columns(c.n)
 	simdtest.SameSlice(t, name+": dst of both", dst2, dst)
 	simdtest.SameSlice(t, name+": ga of both", ga2, ga)
 	if c.n == SpreadCols[T](c.n) {
@@ -148,8 +162,7 @@ func checkSparse[T cpu.Float, I Index](t *testing.T, name string, c *sparseCase[
 // of the others.
 func checkSpread[T cpu.Float, I Index](t *testing.T, name string, c *sparseCase[T, I], dst, ga []T) {
 	t.Helper()
-	const alpha, beta, gamma, met = 0.75, 1.25, -1.5, 5
-	part := func(x []T) []T { return x[guard : len(x)-guard] }
+	const beta, met = 1.25, 5
 	ldw := c.n + 1
 	w, wAll := poisoned[T](rand.New(rand.NewPCG(4, 4)), met, c.n, ldw)
 	want, top := make([]float64, len(w)), make([]float64, len(w))
@@ -157,8 +170,8 @@ func checkSpread[T cpu.Float, I Index](t *testing.T, name string, c *sparseCase[
 		want[i], top[i] = float64(x), math.Abs(float64(x))
 	}
 	q := 0
-	for i, e := range c.end {
-		for ; q < int(e)-c.base; q++ {
+	for i, end := range c.end {
+		for ; q < int(end)-c.base; q++ {
 			for j := range c.n {
 				p := beta * float64(c.a[q]) * float64(c.v[i*c.ldv+j])
 				want[int(c.ind[q])*ldw+j] += p
@@ -167,8 +180,10 @@ func checkSpread[T cpu.Float, I Index](t *testing.T, name string, c *sparseCase[
 		}
 	}
 	one := slices.Clone(wAll)
-	Spread(c.n, c.end, c.base, c.ind, c.a, c.v, c.ldv, beta, part(one), ldw)
-	for i, x := range part(one) {
+	e := c.entries()
+	e.W, e.LdW = inside(one), ldw
+	e.Columns(c.n)
+	for i, x := range inside(one) {
 		// Poison stays what it is.
 		if d := math.Abs(float64(x) - want[i]); d > 4*float64(len(c.ind)+2)*simdtest.Unit[T]()*top[i] || math.IsNaN(float64(x)) != math.IsNaN(want[i]) {
 			t.Fatalf("%s: element %d of w is %v, want %v", name, i, x, want[i])
@@ -180,30 +195,53 @@ func checkSpread[T cpu.Float, I Index](t *testing.T, name string, c *sparseCase[
 		}
 	}
 	w2, dst2 := slices.Clone(wAll), slices.Clone(c.dstAll)
-	RowsSpread(c.n, c.end, c.base, c.ind, c.u, c.ldu, c.a, part(dst2), c.ldd, alpha, c.v, c.ldv, beta, part(w2), ldw)
+	e.W, e.Out = inside(w2), inside(dst2)
+	e.Columns(c.n)
 	simdtest.SameSlice(t, name+": w of rows", w2, one)
 	simdtest.SameSlice(t, name+": dst of rows", dst2, dst)
 	w2, dst2 = slices.Clone(wAll), slices.Clone(c.dstAll)
 	ga2 := slices.Clone(c.gaAll)
-	RowsDotsSpread(c.n, c.end, c.base, c.ind, c.u, c.ldu, c.a, part(dst2), c.ldd, alpha, part(ga2), gamma, c.v, c.ldv, beta, part(w2), ldw)
+	e.W, e.Out, e.GA = inside(w2), inside(dst2), inside(ga2)
+	e.Columns(c.n)
 	simdtest.SameSlice(t, name+": w of all", w2, one)
 	simdtest.SameSlice(t, name+": dst of all", dst2, dst)
 	simdtest.SameSlice(t, name+": ga of all", ga2, ga)
+
+	w2, ga2 = slices.Clone(wAll), slices.Clone(c.gaAll)
+	e.W, e.Out, e.GA = inside(w2), nil, inside(ga2)
+	e.Columns(c.n)
+	simdtest.SameSlice(t, name+": w without dst", w2, one)
+	simdtest.SameSlice(t, name+": ga without dst", ga2, ga)
 }
 
 func TestSparsePanics(t *testing.T) {
-	x, end, ind := make([]float64, 4), []int{1, 3}, []int{0, 0, 0}
+	x := make([]float64, 4)
+	// Columns of one element of three entries in two rows, but for what spoil does.
+	columns := func(n int, spoil func(e *Entries[float64, int])) func() {
+		e := &Entries[float64, int]{
+			End: []int{1, 3}, Ind: []int{0, 0, 0}, A: x, U: x, V: x, W: x, Out: x, GA: x, LdU: 1, LdW: 1, LdV: 1, LdOut: 1,
+		}
+		spoil(e)
+		return func() { e.Columns(n) }
+	}
+	column := func(spoil func(e *Entries[float64, int])) func() {
+		e := &Entries[float64, int]{End: []int{1, 3}, Ind: []int{0, 0, 0}, A: x, U: x, V: x, W: x, Out: x, GA: x}
+		spoil(e)
+		return e.Column
+	}
 	for name, f := range map[string]func(){
-		"a":          func() { Rows(1, end, 0, ind, x, 1, x[:2], x, 1, 1) },
-		"end":        func() { Rows(1, end[:1], 0, ind, x, 1, x, x, 1, 1) },
-		"dst":        func() { Rows(3, end, 0, ind, x, 1, x, x, 2, 1) },
-		"stride":     func() { Rows(1, end, 0, ind, x, 1, x, x, -1, 1) },
-		"ga":         func() { Dots(1, end, 0, ind, x, 1, x[:2], x, 1, 1) },
-		"v":          func() { Dots(1, end, 0, ind, x, 1, x, x[:1], 1, 1) },
-		"a of w":     func() { Spread(1, end, 0, ind, x[:2], x, 1, 1, x, 1) },
-		"v of w":     func() { Spread(1, end, 0, ind, x, x[:1], 1, 1, x, 1) },
-		"v of both":  func() { RowsDots(1, end, 0, ind, x, 1, x, x, 1, 1, x, x[:1], 1, 1) },
-		"ga of both": func() { RowsDots(1, end, 0, ind, x, 1, x, x, 1, 1, x[:2], x, 1, 1) },
+		"a":             columns(1, func(e *Entries[float64, int]) { e.A = x[:2] }),
+		"end":           columns(1, func(e *Entries[float64, int]) { e.End = e.End[:1] }),
+		"no end":        columns(1, func(e *Entries[float64, int]) { e.End = nil }),
+		"out":           columns(3, func(e *Entries[float64, int]) { e.LdOut = 2 }),
+		"stride":        columns(1, func(e *Entries[float64, int]) { e.LdOut = -1 }),
+		"ga":            columns(1, func(e *Entries[float64, int]) { e.GA = x[:2] }),
+		"v":             columns(1, func(e *Entries[float64, int]) { e.V = x[:1] }),
+		"a of column":   column(func(e *Entries[float64, int]) { e.A = x[:2] }),
+		"out of column": column(func(e *Entries[float64, int]) { e.Out = x[:1] }),
+		"v of column":   column(func(e *Entries[float64, int]) { e.V = x[:1] }),
+		"ga of column":  column(func(e *Entries[float64, int]) { e.GA = x[:2] }),
+		"ga alone":      column(func(e *Entries[float64, int]) { e.Out = nil }),
 	} {
 		func() {
 			defer func() {
@@ -248,16 +286,15 @@ func testSparseColumn[T cpu.Float, I Index](t *testing.T) {
 				wantW[j] = float64(v)
 			}
 			q := 0
-			for i, e := range end {
+			for i, last := range end {
 				wantOut[i] = float64(c.dst[i])
-				for ; q < int(e)-base; q++ {
+				for ; q < int(last)-base; q++ {
 					j := int(c.ind[q])
 					wantOut[i] += alpha * float64(c.a[q]) * float64(u[j])
 					wantW[j] += beta * float64(c.a[q]) * float64(c.v[i])
 					wantGa[q] = float64(c.ga[q]) + gamma*float64(c.v[i])*float64(u[j])
 				}
 			}
-			part := func(x []T) []T { return x[guard : len(x)-guard] }
 			near := func(what string, got []T, want []float64) {
 				t.Helper()
 				for i, x := range want {
@@ -266,25 +303,32 @@ func testSparseColumn[T cpu.Float, I Index](t *testing.T) {
 					}
 				}
 			}
-			Gather(end, base, c.a, c.ind, part(out), alpha, u)
-			near("Gather", part(out), wantOut)
+			e := Entries[T, I]{
+				End: end, Base: base, Ind: c.ind, A: c.a, U: u, V: c.v, Out: inside(out), Alpha: alpha, Beta: beta, Gamma: gamma,
+			}
+			e.Column()
+			near("Gather", inside(out), wantOut)
 			wOne := slices.Clone(w)
-			Scatter(end, base, c.a, c.ind, c.v, beta, wOne)
+			e.Out, e.W = nil, wOne
+			e.Column()
 			near("Scatter", wOne, wantW)
 
 			outAll, wAll := slices.Clone(c.dstAll), slices.Clone(w)
-			GatherScatter(end, base, c.a, c.ind, part(outAll), alpha, u, c.v, beta, wAll)
+			e.Out, e.W = inside(outAll), wAll
+			e.Column()
 			simdtest.SameSlice(t, "out of GatherScatter", outAll, out)
 			simdtest.SameSlice(t, "w of GatherScatter", wAll, wOne)
 
 			outAll = slices.Clone(c.dstAll)
-			GatherGrad(end, base, c.a, c.ind, part(outAll), alpha, u, c.v, part(ga), gamma)
+			e.Out, e.W, e.GA = inside(outAll), nil, inside(ga)
+			e.Column()
 			simdtest.SameSlice(t, "out of GatherGrad", outAll, out)
-			near("GatherGrad", part(ga), wantGa)
+			near("GatherGrad", inside(ga), wantGa)
 
 			outAll, wAll = slices.Clone(c.dstAll), slices.Clone(w)
 			gaAll := slices.Clone(c.gaAll)
-			GatherScatterGrad(end, base, c.a, c.ind, part(outAll), alpha, u, c.v, beta, wAll, part(gaAll), gamma)
+			e.Out, e.W, e.GA = inside(outAll), wAll, inside(gaAll)
+			e.Column()
 			simdtest.SameSlice(t, "out of GatherScatterGrad", outAll, out)
 			simdtest.SameSlice(t, "w of GatherScatterGrad", wAll, wOne)
 			simdtest.SameSlice(t, "ga of GatherScatterGrad", gaAll, ga)
@@ -298,12 +342,14 @@ func testSparseColumn[T cpu.Float, I Index](t *testing.T) {
 					uw[2*j], uw[2*j+1] = u[j], w[j]
 				}
 				outAll, gaAll = slices.Clone(c.dstAll), slices.Clone(c.gaAll)
-				var ok bool
+				p := e
+				p.U, p.W, p.Out, p.GA = uw, nil, inside(outAll), nil
 				if grad {
-					ok = PairsGrad(end, base, c.a, c.ind, part(outAll), alpha, uw, c.v, beta, part(gaAll), gamma)
-					simdtest.SameSlice(t, "ga of PairsGrad", gaAll, ga)
-				} else {
-					ok = Pairs(end, base, c.a, c.ind, part(outAll), alpha, uw, c.v, beta)
+					p.GA = inside(gaAll)
+				}
+				ok := p.Pairs()
+				if grad {
+					simdtest.SameSlice(t, "ga of Pairs", gaAll, ga)
 				}
 				if !ok {
 					t.Fatalf("an index of %v is outside of %d", c.ind, cols)
@@ -335,15 +381,20 @@ func testSparsePairsOutside[T cpu.Float, I Index](t *testing.T) {
 				ind[k] = 1
 			}
 			ind[q] = bad
-			part := uw[guard : guard+2*cols]
-			if Pairs([]I{entries}, 0, a, ind, out, 1, part, v, 1) || PairsGrad([]I{entries}, 0, a, ind, out, 1, part, v, 1, ga, 1) {
+			e := Entries[T, I]{End: []I{entries}, Ind: ind, A: a, U: inside(uw), V: v, Out: out, Alpha: 1, Beta: 1, Gamma: 1}
+			if e.Pairs() {
 				t.Fatalf("no stop at index %d of entry %d", bad, q)
+			}
+			e.GA = ga
+			if e.Pairs() {
+				t.Fatalf("no stop at index %d of entry %d, with gradients", bad, q)
 			}
 			before[guard+3] = uw[guard+3] // of the entries before
 			simdtest.SameSlice(t, "but for the entries before", uw, before)
 		}
 	}
-	if Pairs([]I{entries}, 0, a, make([]I, entries), out, 1, []T{}, v, 1) {
+	e := Entries[T, I]{End: []I{entries}, Ind: make([]I, entries), A: a, V: v, Out: out}
+	if e.Pairs() {
 		t.Error("no stop where there are no pairs")
 	}
 }

@@ -1,5 +1,5 @@
-// Command sparse generates the assembly of the loops of package sparse over rows
-// of a sparse matrix.
+// Command entries generates the assembly of the loops of package sparse over the
+// entries of some rows.
 //
 // Every loop is written once, over an isa: a tier (AVX2 or AVX-512) with an
 // element type and a type of indices.
@@ -7,9 +7,8 @@ package main
 
 import (
 	"fmt"
-	"strings"
+	"slices"
 
-	"github.com/mmcloughlin/avo/attr"
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
@@ -18,36 +17,38 @@ import (
 )
 
 func main() {
-	ConstraintExpr("amd64,!noasm")
 	Prefix = "sparse"
+	Files("entries", emit)
+}
+
+func emit() {
 	for _, tier := range Tiers {
 		for _, index := range Indices {
 			g := isa{tier, index}
-			g.rows("sparseRows", true, false, false)
-			g.rows("sparseDots", false, true, false)
-			g.rows("sparseRowsDots", true, true, false)
-			g.rows("sparseSpread", false, false, true)
-			g.rows("sparseRowsSpread", true, false, true)
-			g.rows("sparseRowsDotsSpread", true, true, true)
-			g.pairs("sparsePairs", false)
-			g.pairs("sparsePairsGrad", true)
+			g.rows("rows", true, false, false)
+			g.rows("dots", false, true, false)
+			g.rows("rowsDots", true, true, false)
+			g.rows("spread", false, false, true)
+			g.rows("rowsSpread", true, false, true)
+			g.rows("rowsDotsSpread", true, true, true)
+			g.pairs("pairs", false)
+			g.pairs("pairsGrad", true)
 			if !g.Wide {
-				g.column("sparseGather", true, false, false)
-				g.column("sparseScatter", false, true, false)
-				g.column("sparseGatherScatter", true, true, false)
-				g.column("sparseGatherGrad", true, false, true)
-				g.column("sparseGatherScatterGrad", true, true, true)
+				g.column("gather", true, false, false)
+				g.column("scatter", false, true, false)
+				g.column("gatherScatter", true, true, false)
+				g.column("gatherGrad", true, false, true)
+				g.column("gatherScatterGrad", true, true, true)
 			}
 		}
 	}
-	indexRange(false, "int32")
-	indexRange(true, "int32")
 	indexRange(true, "int")
+	indexRange(true, "int32")
+	indexRange(false, "int32")
 	prefetchLines()
-	Generate()
 }
 
-// ahead is how many entries a call has at most: SparseEntries.
+// ahead is how many entries a call has at most: MaxEntries.
 const ahead = 1 << 12
 
 // isa is a tier with an element type and a type of indices.
@@ -56,7 +57,7 @@ type isa struct {
 	IndexType
 }
 
-func (g isa) name() string { return g.Name() + g.Suffix() }
+func (g isa) variant() Variant { return Variant{Tier: g.Tier(), Size: g.Size, Index: g.IndexType} }
 
 // total adds the lanes of v, in its first one, which it returns, in the order of
 // addDots: neighbours, then halves.
@@ -100,49 +101,36 @@ func (g isa) prefetch(p Register, nv int) {
 // n is 8, 4 or 2 vectors, or at most one, and no more than 2 if spread. Strides are in
 // bytes.
 func (g isa) rows(name string, sum, dots, spread bool) {
-	sig, does := "n, rows int, end *I, base int, ind *I", []string{}
-	of := "u_q = u[ind_q·ldu:][:n]"
+	Func(name, g.variant(), "func(e *Entries[T, I], n, rows int)", "is Columns for some of Out, W and GA.")
+	// What a row needs once stays in memory.
+	keep := []string{"Base"}
+	r := rowLoop{isa: g, sum: sum, dots: dots, spread: spread, n: Arg("n"), end: Arg("End"), ind: Arg("Ind")}
 	if sum || dots {
-		sig += ", u *T, ldu int"
-	} else {
-		of = "w_q = w[ind_q·ldw:][:n]"
-	}
-	if sum || spread {
-		sig += ", a *T"
+		r.u, r.ldu = Arg("U"), g.Stride("LdU")
 	}
 	if sum {
-		sig += ", dst *T, ldd int, alpha T"
-		does = append(does, "dst_i += alpha·Σ_q a_q·u_q")
-	}
-	if dots {
-		sig += ", ga *T, gamma T"
-		does = append(does, "ga_q += gamma·(v_i·u_q)")
-	}
-	if dots || spread {
-		sig += ", v *T, ldv int"
-	}
-	if spread {
-		sig += ", beta T, w *T, ldw int"
-		does = append(does, "w_q += a_q·(beta·v_i)")
-	}
-	g.Text(name+g.name(), g.In("func("+sig+")"), "computes "+strings.Join(does, " and ")+" for rows "+of+", the entries q of rows i, rows >= 1, of which the last is end[i]-base-1, and n 8, 4 or 2 vectors or at most one. Strides are in bytes.")
-
-	// What a row needs once stays in memory.
-	r := rowLoop{isa: g, sum: sum, dots: dots, spread: spread, n: Arg("n"), end: Arg("end"), ind: Arg("ind")}
-	if sum || dots {
-		r.u, r.ldu = Arg("u"), Arg("ldu")
+		keep = append(keep, "Out", "LdOut", "Alpha")
 	}
 	if sum || spread {
-		r.a = Arg("a")
+		r.a = Arg("A")
 	}
 	if dots {
-		r.ga = Arg("ga")
+		r.ga = Arg("GA")
+		keep = append(keep, "Gamma")
 	}
 	if dots || spread {
-		r.v = Arg("v")
+		r.v = Arg("V")
+		keep = append(keep, "LdV")
 	}
 	if spread {
-		r.w = Arg("w")
+		r.w = Arg("W")
+		keep = append(keep, "Beta", "LdW")
+	}
+	Keep(keep...)
+	for _, stride := range []string{"LdOut", "LdV", "LdW"} {
+		if slices.Contains(keep, stride) {
+			SHLQ(Pick(g, U8(3), U8(2)), ArgAddr(stride))
+		}
 	}
 	r.q = GP64()
 	XORQ(r.q, r.q)
@@ -188,7 +176,7 @@ func (r *rowLoop) emit(nv int) {
 	r.last = GP64()
 	r.LoadIndex(Mem{Base: r.end}, r.last)
 	ADDQ(U32(r.Bytes()), r.end)
-	SUBQ(ArgAddr("base"), r.last)
+	SUBQ(ArgAddr("Base"), r.last)
 	CMPQ(r.q, r.last)
 	JGE(LabelRef(label + "next"))
 	if r.sum {
@@ -197,8 +185,8 @@ func (r *rowLoop) emit(nv int) {
 	// What comes next comes from far.
 	next := GP64()
 	if r.sum {
-		MOVQ(ArgAddr("dst"), next)
-		ADDQ(ArgAddr("ldd"), next)
+		MOVQ(ArgAddr("Out"), next)
+		ADDQ(ArgAddr("LdOut"), next)
 		r.prefetch(next, nv)
 	}
 	if r.dots || r.spread {
@@ -209,11 +197,11 @@ func (r *rowLoop) emit(nv int) {
 			}
 		}
 		MOVQ(r.v, next)
-		ADDQ(ArgAddr("ldv"), next)
+		ADDQ(ArgAddr("LdV"), next)
 		r.prefetch(next, nv)
 	}
 	if r.spread {
-		beta := r.Broadcast(ArgAddr("beta"))
+		beta := r.Broadcast(ArgAddr("Beta"))
 		for _, v := range r.vs {
 			x := r.Reg()
 			r.Mul(beta, v, x)
@@ -239,7 +227,7 @@ func (r *rowLoop) emit(nv int) {
 	d := r.entries(1)
 	if r.dots {
 		t := r.total(d[0])
-		Pick(r, VMULSD, VMULSS)(ArgAddr("gamma"), t, t)
+		Pick(r, VMULSD, VMULSS)(ArgAddr("Gamma"), t, t)
 		m := Mem{Base: r.ga, Index: r.q, Scale: uint8(r.Size)}
 		Pick(r, VADDSD, VADDSS)(m, t, t)
 		Pick(r, VMOVSD, VMOVSS)(t, m)
@@ -253,7 +241,7 @@ func (r *rowLoop) emit(nv int) {
 		JL(LabelRef(label + "loop"))
 	}
 	if r.sum {
-		alpha, dst := r.Broadcast(ArgAddr("alpha")), Arg("dst")
+		alpha, dst := r.Broadcast(ArgAddr("Alpha")), Arg("Out")
 		for j := range nv {
 			r.Mul(alpha, r.acc[j], r.acc[j])
 			r.Add(r.Load(r.at(dst, j), r.k), r.acc[j], r.acc[j])
@@ -262,11 +250,11 @@ func (r *rowLoop) emit(nv int) {
 	}
 	Label(label + "next")
 	if r.sum {
-		ldd := Arg("ldd")
-		ADDQ(ldd, ArgAddr("dst"))
+		ldd := Arg("LdOut")
+		ADDQ(ldd, ArgAddr("Out"))
 	}
 	if r.dots || r.spread {
-		ADDQ(ArgAddr("ldv"), r.v)
+		ADDQ(ArgAddr("LdV"), r.v)
 	}
 	DECQ(ArgAddr("rows"))
 	JNE(LabelRef(label + "row"))
@@ -321,7 +309,7 @@ func (r *rowLoop) entries(count int) []VecVirtual {
 func (r *rowLoop) put(e int, x VecVirtual) {
 	i := GP64()
 	r.LoadIndex(Mem{Base: r.ind, Index: r.q, Scale: uint8(r.Bytes()), Disp: e * r.Bytes()}, i)
-	IMULQ(ArgAddr("ldw"), i)
+	IMULQ(ArgAddr("LdW"), i)
 	for j, y := range r.scaled {
 		at := Mem{Base: r.w, Index: i, Scale: 1, Disp: j * r.Width()}
 		z := r.Load(at, r.k)
@@ -386,7 +374,7 @@ func (r *rowLoop) addDots(d []VecVirtual) {
 		}
 		return y
 	}
-	gamma, m := ArgAddr("gamma"), Mem{Base: r.ga, Index: r.q, Scale: uint8(r.Size)}
+	gamma, m := ArgAddr("Gamma"), Mem{Base: r.ga, Index: r.q, Scale: uint8(r.Size)}
 	if r.Size == 8 {
 		x, y := half(pairs(VUNPCKLPD, VUNPCKHPD, d[0], d[1])), half(pairs(VUNPCKLPD, VUNPCKHPD, d[2], d[3]))
 		l, h := YMM(), YMM()
@@ -426,39 +414,34 @@ func (r *rowLoop) addDots(d []VecVirtual) {
 //	w[ind_q] += a_q·(beta·v_i)          if scatter,
 //	ga_q += (gamma·v_i)·u[ind_q]        if grad.
 func (g isa) column(name string, gather, scatter, grad bool) {
-	tier := g.name()[len("AVX2"):]
-	sig, does := "rows int, end *I, base int, a *T, ind *I", []string{}
+	v0 := g.variant()
+	v0.Tier = "" // the same for both
+	Func(name, v0, "func(e *Entries[T, I], rows int)", "is Column for some of Out, W and GA.")
+	keep := []string{"Base"}
 	if gather {
-		sig += ", out *T, alpha T, u *T"
-		does = append(does, "out_i += alpha·Σ_q a_q·u[ind_q]")
-	}
-	if scatter || grad {
-		sig += ", v *T"
+		keep = append(keep, "Out", "Alpha")
 	}
 	if scatter {
-		sig += ", beta T, w *T"
-		does = append(does, "w[ind_q] += a_q·(beta·v_i)")
+		keep = append(keep, "Beta")
 	}
 	if grad {
-		sig += ", ga *T, gamma T"
-		does = append(does, "ga_q += (gamma·v_i)·u[ind_q]")
+		keep = append(keep, "Gamma")
 	}
-	g.Text(name+tier, g.In("func("+sig+")"), "computes "+strings.Join(does, ", ")+" for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1.")
-
+	Keep(keep...)
 	// What a row needs once stays in memory.
-	end, a, ind := Arg("end"), Arg("a"), Arg("ind")
+	end, a, ind := Arg("End"), Arg("A"), Arg("Ind")
 	var u, v, w, ga GPVirtual
 	if gather {
-		u = Arg("u")
+		u = Arg("U")
 	}
 	if scatter || grad {
-		v = Arg("v")
+		v = Arg("V")
 	}
 	if scatter {
-		w = Arg("w")
+		w = Arg("W")
 	}
 	if grad {
-		ga = Arg("ga")
+		ga = Arg("GA")
 	}
 	mul := Pick(g, VMULSD, VMULSS)
 	mov := Pick(g, VMOVSD, VMOVSS)
@@ -470,7 +453,7 @@ func (g isa) column(name string, gather, scatter, grad bool) {
 	last := GP64()
 	g.LoadIndex(Mem{Base: end}, last)
 	ADDQ(U32(g.Bytes()), end)
-	SUBQ(ArgAddr("base"), last)
+	SUBQ(ArgAddr("Base"), last)
 	var sums VecVirtual
 	if gather {
 		sums = g.four()
@@ -484,10 +467,10 @@ func (g isa) column(name string, gather, scatter, grad bool) {
 		return x
 	}
 	if scatter {
-		fi = scaled("beta")
+		fi = scaled("Beta")
 	}
 	if grad {
-		x := scaled("gamma")
+		x := scaled("Gamma")
 		gi = g.four()
 		Pick(g, VBROADCASTSD, VBROADCASTSS)(x, gi)
 	}
@@ -581,9 +564,9 @@ func (g isa) column(name string, gather, scatter, grad bool) {
 	JMP(LabelRef("entries1"))
 	Label("rowend")
 	if gather {
-		out := Arg("out")
+		out := Arg("Out")
 		g.addRow(sums.AsX(), upper, out)
-		ADDQ(U32(g.Size), ArgAddr("out"))
+		ADDQ(U32(g.Size), ArgAddr("Out"))
 	}
 	DECQ(ArgAddr("rows"))
 	JNE(LabelRef("row"))
@@ -625,7 +608,7 @@ func (g isa) addRow(s Register, upper VecVirtual, out Register) {
 		VPERMILPD(U8(1), s, h)
 		add(h, s, s)
 	}
-	Pick(g, VMULSD, VMULSS)(ArgAddr("alpha"), s, s)
+	Pick(g, VMULSD, VMULSS)(ArgAddr("Alpha"), s, s)
 	add(Mem{Base: out}, s, s)
 	Pick(g, VMOVSD, VMOVSS)(s, Mem{Base: out})
 }
@@ -661,18 +644,16 @@ const (
 // first entries, fetch of them, have the pairs of later ones fetched, which the processor
 // would not come to in time where they are in no cache of its own.
 func (g isa) pairs(name string, grad bool) {
-	sig := "rows int, end *I, base int, a *T, ind *I, out *T, alpha T, uw *T, cols, fetch int, v *T, beta T"
-	does := "out_i += alpha·Σ_q a_q·uw[2ind_q], uw[2ind_q+1] += a_q·(beta·v_i)"
+	Func(name, g.variant(), "func(e *Entries[T, I], rows, pairs, fetch int) bool",
+		fmt.Sprintf("is Pairs for so many pairs. There are %d more entries behind each of the first fetch ones.", pairsAhead+7))
+	Keep("Alpha", "Beta")
 	if grad {
-		sig += ", ga *T, gamma T"
-		does += ", ga_q += (gamma·v_i)·uw[2ind_q]"
+		Keep("Gamma")
 	}
-	g.Text(name+g.name(), g.In("func("+sig+") bool"), "computes "+does+fmt.Sprintf(" for the entries q of rows i, rows >= 1, of which the last is end[i]-base-1. It stops at an index that is not below cols, and returns whether there was none. There are %d more entries behind each of the first fetch ones.", pairsAhead+7))
-
-	rows, end, v, out := Arg("rows"), Arg("end"), Arg("v"), Arg("out")
-	l := pairLoop{isa: g, grad: grad, a: Arg("a"), ind: Arg("ind"), uw: Arg("uw")}
+	rows, end, v, out := Arg("rows"), Arg("End"), Arg("V"), Arg("Out")
+	l := pairLoop{isa: g, grad: grad, a: Arg("A"), ind: Arg("Ind"), uw: Arg("U")}
 	if grad {
-		l.ga = Arg("ga")
+		l.ga = Arg("GA")
 	}
 	if g.Wide {
 		l.second = K()
@@ -681,7 +662,7 @@ func (g isa) pairs(name string, grad bool) {
 		KMOVW(two, l.second)
 	}
 	{
-		top := Arg("cols")
+		top := Arg("pairs")
 		DECQ(top)
 		x := XMM()
 		VMOVQ(top, x)
@@ -697,7 +678,7 @@ func (g isa) pairs(name string, grad bool) {
 		LEAQ(Mem{Base: l.ind, Index: fetch, Scale: uint8(l.Bytes())}, fetch)
 		MOVQ(fetch, ArgAddr("fetch")) // where they end
 	}
-	before := Arg("base") // the end of the row before
+	before := Arg("Base") // the end of the row before
 	Label("row")
 	left := GP64()
 	g.LoadIndex(Mem{Base: end}, left)
@@ -713,9 +694,9 @@ func (g isa) pairs(name string, grad bool) {
 		Pick(g, VBROADCASTSD, VBROADCASTSS)(x, to)
 		return to
 	}
-	l.fi = scaled("beta", g.four())
+	l.fi = scaled("Beta", g.four())
 	if grad {
-		l.gi = scaled("gamma", g.four())
+		l.gi = scaled("Gamma", g.four())
 	}
 	ADDQ(U32(g.Size), v)
 	SUBQ(U32(8), left)
@@ -832,7 +813,7 @@ func (l *pairLoop) pairOf(k int, check bool) Mem {
 	i := GP64()
 	l.LoadIndex(Mem{Base: l.ind, Disp: k * l.Bytes()}, i)
 	if check {
-		CMPQ(i, ArgAddr("cols"))
+		CMPQ(i, ArgAddr("pairs"))
 		JAE(LabelRef("outside"))
 	}
 	if l.Size == 8 {
@@ -919,8 +900,8 @@ func (l *pairLoop) entry() {
 // indexRange emits the least and the largest of some indices, in each lane.
 func indexRange(wide bool, index IndexType) {
 	g := ISA{Wide: wide, Size: index.Bytes()}
-	g.Text("indexRange"+g.Tier()+index.Suffix(), index.In("func(ind *I, n int, lo, hi *I)"),
-		fmt.Sprintf("stores the least and the largest of each %dth of n indices, n at least as many.", g.Lanes()))
+	Func("indexRange", Variant{Tier: g.Tier(), Index: index}, "func(ind *I, n int, lo, hi *I)",
+		"stores the least and the largest index of each lane. There are as many as lanes or more. AVX2 has no code for int.")
 	ind, n, lo, hi := Arg("ind"), Arg("n"), Arg("lo"), Arg("hi")
 	last := GP64()
 	LEAQ(Mem{Base: ind, Index: n, Scale: uint8(g.Size), Disp: -g.Width()}, last)
@@ -957,9 +938,7 @@ func indexRange(wide bool, index IndexType) {
 
 // prefetchLines emits the prefetch of n > 0 bytes at p.
 func prefetchLines() {
-	TEXT("prefetchLines", attr.NOSPLIT, "func(p *byte, n int)")
-	Pragma("noescape")
-	Doc("prefetchLines asks for the lines that n > 0 bytes at p are in.")
+	Func("prefetchLines", Variant{}, "func(p *byte, n int)", "asks for the lines that n > 0 bytes at p are in.")
 	p, end := Arg("p"), Arg("n")
 	ADDQ(p, end)
 	ANDQ(I8(-64), p)
