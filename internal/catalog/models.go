@@ -1,0 +1,83 @@
+package catalog
+
+import (
+	"math/rand/v2"
+
+	"revnum/fixed"
+	"revnum/rev"
+	"revnum/revmodels/ba"
+	"revnum/revmodels/gmm"
+	"revnum/revmodels/graphembed"
+	"revnum/revmodels/kmeans"
+)
+
+func logPosterior[T rev.Float](rnd *rand.Rand, n, _ int) gmm.LogPosterior[T] {
+	return gmm.LogPosterior[T]{
+		Out: scalar[T](rnd), Alpha: vector[T](rnd, 2), Means: matrix[T](rnd, 2, 3), Factors: matrix[T](rnd, 2, 6), X: matrix[T](rnd, n, 3),
+		Prior: gmm.Prior{Gamma: 1, M: 1},
+	}
+}
+
+func cost[T rev.Float](rnd *rand.Rand, n, _ int) kmeans.Cost[T] {
+	return kmeans.Cost[T]{Out: scalar[T](rnd), Centroids: matrix[T](rnd, 2, 3), X: matrix[T](rnd, n, 3)}
+}
+
+func loss[T rev.Real](rnd *rand.Rand, n, _ int) graphembed.Loss[T] {
+	return graphembed.Loss[T]{
+		Out: scalar[T](rnd), Fixed: matrix[T](rnd, 2, n), Free: matrix[T](rnd, 8, n),
+		Graph: graphembed.Petersen(), Margin: 1,
+	}
+}
+
+func fixedLogPosterior(rnd *rand.Rand, n, _ int) gmm.FixedLogPosterior {
+	type q = fixed.Q43
+	return gmm.FixedLogPosterior{
+		Out: scalar[q](rnd), Alpha: vector[q](rnd, 2), Means: matrix[q](rnd, 2, 3), Factors: matrix[q](rnd, 2, 6), X: matrix[q](rnd, n, 3),
+		Prior: gmm.Prior{Gamma: 1, M: 1},
+	}
+}
+
+func logResponsibilities[T rev.Float](rnd *rand.Rand, n, _ int) gmm.LogResponsibilities[T] {
+	return gmm.LogResponsibilities[T]{
+		R: matrix[T](rnd, n, 2), Alpha: vector[T](rnd, 2), Means: matrix[T](rnd, 2, 3), Factors: matrix[T](rnd, 2, 6), X: matrix[T](rnd, n, 3),
+	}
+}
+
+// camerasOf returns cameras with the given parameters, but for the depth, that see
+// points near the origin in front of them.
+func camerasOf[T rev.Real](rnd *rand.Rand, params, depth int, at float64) rev.General[T] {
+	c := matrix[T](rnd, 2, params)
+	for i := range c.Rows {
+		for j, v := range c.Row(i) {
+			c.Row(i)[j] = fixed.Product(fixed.Of[T](0.25), v)
+		}
+		c.Row(i)[depth] = fixed.Of[T](at)
+	}
+	return c
+}
+
+// seen returns the cameras and points of n observations.
+func seen(rnd *rand.Rand, n, points int) (camera, point []int) {
+	camera, point = make([]int, n), make([]int, n)
+	for i := range n {
+		camera[i], point[i] = rnd.IntN(2), rnd.IntN(points)
+	}
+	return camera, point
+}
+
+func snavely[T rev.Real](rnd *rand.Rand, n, _ int) ba.Snavely[T] {
+	k := ba.Snavely[T]{
+		R: vector[T](rnd, 2*n), Cameras: camerasOf[T](rnd, 9, 5, -8), Points: matrix[T](rnd, n, 3), Features: matrix[T](rnd, n, 2),
+	}
+	k.Camera, k.Point = seen(rnd, n, n)
+	return k
+}
+
+func weighted[T rev.Real](rnd *rand.Rand, n, _ int) ba.Weighted[T] {
+	k := ba.Weighted[T]{
+		R: vector[T](rnd, 2*n), Z: vector[T](rnd, n), Cameras: camerasOf[T](rnd, 11, 5, -8), Points: matrix[T](rnd, n, 3),
+		Weights: vector[T](rnd, n), Features: matrix[T](rnd, n, 2),
+	}
+	k.Camera, k.Point = seen(rnd, n, n)
+	return k
+}

@@ -1,0 +1,98 @@
+package revlinalg
+
+import (
+	"errors"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/cblas128"
+	"gonum.org/v1/gonum/mat"
+)
+
+// Gonum's empty values are operands without elements.
+func TestEmptyConstructors(t *testing.T) {
+	var det, dot float64
+	NewDet(&det, &mat.Dense{}).Forward()
+	NewDot(&dot, &mat.VecDense{}, &mat.VecDense{}).Forward()
+	if det != 1 || dot != 0 {
+		t.Errorf("the determinant of nothing is %v, its product with itself %v, want 1 and 0", det, dot)
+	}
+	NewMatMul(&mat.Dense{}, &mat.Dense{}, (&mat.Dense{}).T()).Forward()
+	NewUnitary(&mat.Dense{}, nil).Forward()
+	NewComplexUnitary(&mat.CDense{}, nil, nil, nil).Forward()
+	for name, err := range map[string]error{
+		"Cholesky": NewCholesky(&mat.TriDense{}, &mat.SymDense{}).Forward(),
+		"QR":       NewQR(&mat.Dense{}, &mat.Dense{}, &mat.Dense{}).Forward(),
+		"Solve":    NewSolve(&mat.Dense{}, &mat.Dense{}, &mat.Dense{}).Forward(),
+		"SVD":      NewSVD(&mat.Dense{}, &mat.VecDense{}, &mat.Dense{}, &mat.Dense{}).Forward(),
+		"SymEig":   NewSymEig(&mat.VecDense{}, &mat.Dense{}, &mat.SymDense{}).Forward(),
+		"TriSolve": NewTriSolve(&mat.Dense{}, &mat.TriDense{}, &mat.Dense{}).Forward(),
+	} {
+		if err != nil {
+			t.Errorf("%s of nothing: %v", name, err)
+		}
+	}
+}
+
+// Operands from constructors that do not fit together panic with gonum's values, at
+// the latest when the kernel runs.
+func TestConstructorShapes(t *testing.T) {
+	var out float64
+	vec := func(n int) *mat.VecDense { return mat.NewVecDense(n, nil) }
+	dense := func(r, c int) *mat.Dense { return mat.NewDense(r, c, nil) }
+	cvec := func(n int) cblas128.Vector { return cblas128.Vector{N: n, Data: make([]complex128, n), Inc: 1} }
+	for name, c := range map[string]struct {
+		want mat.Error
+		call func()
+	}{
+		"Abs":                          {mat.ErrShape, func() { NewAbs(vec(2), vec(3)).Forward() }},
+		"Affine":                       {mat.ErrShape, func() { NewAffine(vec(2), dense(2, 3), vec(2), vec(2)).Forward() }},
+		"Affine, b":                    {mat.ErrShape, func() { NewAffine(vec(2), dense(2, 3), vec(3), vec(3)).Forward() }},
+		"Atan2":                        {mat.ErrShape, func() { _ = NewAtan2(vec(2), vec(2), vec(3)).Forward() }},
+		"Axpy":                         {mat.ErrShape, func() { NewAxpy(vec(2), &out, vec(3)).Forward() }},
+		"Cholesky":                     {mat.ErrShape, func() { _ = NewCholesky(mat.NewTriDense(2, mat.Lower, nil), mat.NewSymDense(3, nil)).Forward() }},
+		"Cholesky, U":                  {mat.ErrTriangle, func() { NewCholesky(mat.NewTriDense(2, mat.Upper, nil), mat.NewSymDense(2, nil)) }},
+		"ComplexAbs":                   {mat.ErrShape, func() { NewComplexAbs(vec(2), cvec(3)).Forward() }},
+		"ComplexUnitary":               {mat.ErrShape, func() { NewComplexUnitary(mat.NewCDense(3, 2, nil), vec(3), vec(3), vec(2)).Forward() }},
+		"ComplexUnitary, φ":            {mat.ErrShape, func() { NewComplexUnitary(mat.NewCDense(3, 2, nil), vec(3), vec(2), vec(3)).Forward() }},
+		"Cos":                          {mat.ErrShape, func() { NewCos(vec(2), vec(3)).Forward() }},
+		"Covariance":                   {mat.ErrShape, func() { NewCovariance(dense(2, 2), dense(2, 3)).Forward() }},
+		"CrossEntropy":                 {mat.ErrShape, func() { NewCrossEntropy(&out, dense(2, 3), dense(3, 2), nil).Forward() }},
+		"CrossEntropy, too few labels": {mat.ErrShape, func() { NewCrossEntropy(&out, dense(2, 3), nil, []int{1}).Forward() }},
+		"CrossEntropy, labels":         {mat.ErrColAccess, func() { NewCrossEntropy(&out, dense(2, 3), nil, []int{1, -1}).Forward() }},
+		"Det":                          {mat.ErrShape, func() { NewDet(&out, dense(2, 3)).Forward() }},
+		"DetMinors":                    {mat.ErrShape, func() { NewDetMinors(&out, dense(2, 3)).Forward() }},
+		"Dot":                          {mat.ErrShape, func() { NewDot(&out, vec(2), vec(3)).Forward() }},
+		"Exp":                          {mat.ErrShape, func() { NewExp(vec(2), vec(3)).Forward() }},
+		"GramSchmidt":                  {mat.ErrShape, func() { _ = NewGramSchmidt(dense(2, 3), dense(3, 3), dense(2, 3)).Forward() }},
+		"Inv":                          {mat.ErrShape, func() { _ = NewInv(dense(2, 2), dense(2, 3)).Forward() }},
+		"Inv, B":                       {mat.ErrShape, func() { _ = NewInv(dense(2, 3), dense(2, 2)).Forward() }},
+		"Log":                          {mat.ErrShape, func() { _ = NewLog(vec(2), vec(3)).Forward() }},
+		"LogDet":                       {mat.ErrShape, func() { _ = NewLogDet(&out, nil, dense(2, 3)).Forward() }},
+		"MatMul":                       {mat.ErrShape, func() { NewMatMul(dense(2, 2), dense(2, 3), dense(3, 2).T()).Forward() }},
+		"Outer":                        {mat.ErrShape, func() { NewOuter(dense(2, 3), &out, vec(3), vec(2)).Forward() }},
+		"PolyLeastSquares":             {mat.ErrShape, func() { NewPolyLeastSquares(&out, vec(2), vec(2), vec(3)).Forward() }},
+		"Pow":                          {mat.ErrShape, func() { _ = NewPow(vec(2), vec(3), vec(2)).Forward() }},
+		"QR":                           {mat.ErrShape, func() { _ = NewQR(dense(2, 3), dense(3, 3), dense(2, 3)).Forward() }},
+		"QR, R":                        {mat.ErrShape, func() { _ = NewQR(dense(3, 2), dense(3, 2), dense(3, 2)).Forward() }},
+		"Sin":                          {mat.ErrShape, func() { NewSin(vec(2), vec(3)).Forward() }},
+		"Softmax":                      {mat.ErrShape, func() { NewSoftmax(vec(2), vec(3)).Forward() }},
+		"Solve":                        {mat.ErrShape, func() { _ = NewSolve(dense(2, 2), dense(2, 2), dense(2, 1)).Forward() }},
+		"Solve, A":                     {mat.ErrShape, func() { _ = NewSolve(dense(2, 1), dense(2, 3), dense(2, 1)).Forward() }},
+		"SolveVec":                     {mat.ErrShape, func() { _ = NewSolveVec(vec(3), dense(2, 2), vec(2)).Forward() }},
+		"Sqrt":                         {mat.ErrShape, func() { _ = NewSqrt(vec(2), vec(3)).Forward() }},
+		"SVD":                          {mat.ErrShape, func() { _ = NewSVD(dense(3, 3), vec(2), dense(2, 2), dense(3, 2)).Forward() }},
+		"SymEig":                       {mat.ErrShape, func() { _ = NewSymEig(vec(2), dense(3, 3), mat.NewSymDense(3, nil)).Forward() }},
+		"TriSolve":                     {mat.ErrShape, func() { _ = NewTriSolve(dense(2, 1), mat.NewTriDense(3, mat.Upper, nil).TTri(), dense(3, 1)).Forward() }},
+		"Unitary":                      {mat.ErrShape, func() { NewUnitary(dense(3, 2), vec(2)).Forward() }},
+		"UnitaryVec":                   {mat.ErrShape, func() { NewUnitaryVec(vec(3), vec(6)).Forward() }},
+	} {
+		func() {
+			defer func() {
+				if v, ok := recover().(error); !ok || !errors.Is(v, c.want) {
+					t.Errorf("%s panics with %v, want %v", name, v, c.want)
+				}
+			}()
+			c.call()
+		}()
+	}
+}
