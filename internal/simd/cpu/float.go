@@ -10,7 +10,7 @@ type Float interface {
 // Is64 reports whether T is float64.
 func Is64[T Float]() bool { return unsafe.Sizeof(T(0)) == 8 }
 
-// Lanes returns the number of elements of a vector.
+// Lanes returns the number of elements in a vector register.
 func Lanes[T Float](tier Tier) int {
 	if tier == AVX512 {
 		return 64 / int(unsafe.Sizeof(T(0)))
@@ -18,9 +18,10 @@ func Lanes[T Float](tier Tier) int {
 	return 32 / int(unsafe.Sizeof(T(0)))
 }
 
-// Chunk is how many elements a call of assembly takes at most: some 30 µs of the
-// slowest loop. A call cannot be pre-empted.
+// Chunk is the largest number of elements for one call of assembly, which cannot be
+// pre-empted. The slowest loop takes some 30 µs for them.
 const Chunk = 1 << 14
 
-// ChunkAt returns how many of n elements go into the call that begins at i.
+// ChunkAt returns how many of n elements belong to the call that begins at element
+// i.
 func ChunkAt(i, n int) int { return min(Chunk, n-i) }

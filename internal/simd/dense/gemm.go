@@ -51,7 +51,7 @@ func Gemm[T cpu.Float](m, n, k int, alpha T, a []T, rsa, csa int, b []T, rsb, cs
 	case csa == 1 && rsb == 1 && (n == 1 || !rows && (m < GemmRows || n < GemmCols || k < packDepth)):
 		gemmDot(m, n, k, alpha, a, rsa, b, csb, c, ldc)
 	case n == 1 && rsa == 1 && (ldc == 1 || m == 1):
-		// A column by rows: Cᵀ += alpha·Bᵀ·Aᵀ.
+		// A single column is processed as a row: Cᵀ += alpha·Bᵀ·Aᵀ.
 		gemmOuter(1, m, k, alpha, b, csb, rsb, a, csa, 1, c, m)
 	case !rows || packs(m, n, k):
 		gemmPacked(m, n, k, alpha, a, rsa, csa, b, rsb, csb, c, ldc)
@@ -130,7 +130,7 @@ func TriNorms[T cpu.Float](d, n int, q []T, l []T, ldl int, c []T, ldc int, mu [
 	panel := 3 * cpu.Lanes[T](tier)
 	var rows int
 	for i := 0; i < d; i += rows {
-		// As many rows, whole tiles of them, and then as many panels as fit a call.
+		// As many rows as fit a call, in whole tiles, and then as many panels.
 		rows = min(d-i, max(8, triWork/panel/d&^7))
 		cols := max(1, triWork/(panel*rows*(i+rows+16))) * panel // 16: few rows wait for memory
 		for p := 0; p < n; p += cols {
@@ -184,9 +184,9 @@ func WeightedMoments[T cpu.Float](d, n int, s []T, m []T, ldm int, w []T, c []T,
 	}
 }
 
-// Blocks of the products. Those of B stay in the second-level cache, and rows of
-// A in the first-level one while panels of B go by. The blocks also keep a call
-// of assembly, which cannot be pre-empted, well under 100 µs.
+// The sizes of the blocks of the products. Blocks of B stay in the second-level cache.
+// Rows of A stay in the first-level cache while panels of B go by. The blocks also keep
+// a call of assembly, which cannot be pre-empted, well under 100 µs.
 const (
 	gemmRows     = 128     // rows of a block of A
 	gemmCols     = 528     // columns of a block of B, whole panels on all tiers
@@ -196,23 +196,25 @@ const (
 	triWork      = 1 << 19 // multiplications of a call of triNorms
 )
 
-// packWork is from how many multiply-adds on rows of A and B are copied, so that
-// what a tile reads lies together. The bits of the product are the same.
+// packWork is the number of multiply-adds from which on rows of A and B are copied,
+// so that the numbers that a tile reads lie together. The bits of the product are
+// the same.
 const packWork = 340 * 340 * 340
 
-// Of a block of A up to this size, which is read in place, copies of B are made
-// panel by panel, as it stays in the second-level cache beside them.
+// cachedA is the largest size of a block of A that is read in place while B is
+// copied panel by panel. Such a block stays in the second-level cache beside the
+// copies.
 const cachedA = 256 * gemmDepth
 
-// From this depth on, and from GemmRows and GemmCols, B by columns is copied for
-// the row-vector tiles, though A is by rows: they take half the time of dot
-// products, which end in sums.
+// packDepth is the depth k from which on, given GemmRows and GemmCols, a B by
+// columns is copied for the row-vector tiles even if A is by rows. These tiles take
+// half the time of dot products, which end in sums.
 const packDepth = 16
 
 func packs(m, n, k int) bool { return min(m, n, k) >= 32 && m*n*k >= packWork }
 
-// packed holds copies: of a block of A, by panels of the rows of a tile, and of a
-// block of B, by panels of the columns of a tile.
+// packed holds copies of a block of A, by panels of as many rows as a tile has, and
+// of a block of B, by panels of as many columns as a tile has.
 type packed struct {
 	a [gemmRows * gemmDepth]float64
 	b [gemmCols * gemmDepth]float64
@@ -228,8 +230,8 @@ func tileRows() int {
 	return 4
 }
 
-// panelCols returns how many of n columns the next panel has: three vectors,
-// but two and two rather than three and one.
+// panelCols returns the number of columns, out of n, in the next panel. That is
+// three vectors, but two and two rather than three and one.
 func panelCols(n, lanes int) int {
 	if n > 3*lanes && n <= 4*lanes {
 		return 2 * lanes
@@ -261,7 +263,7 @@ func gemmOuter[T cpu.Float](m, n, k int, alpha T, a []T, rsa, csa int, b []T, rs
 	}
 }
 
-// gemmPacked is gemmOuter with a copy of B, and of A too if it is large.
+// gemmPacked is like gemmOuter, with a copy of B. It copies A too if A is large.
 func gemmPacked[T cpu.Float](m, n, k int, alpha T, a []T, rsa, csa int, b []T, rsb, csb int, c []T, ldc int) {
 	p := packedPool.Get().(*packed)
 	pa := unsafe.Slice((*T)(unsafe.Pointer(&p.a)), len(p.a))
@@ -301,9 +303,9 @@ func gemmPacked[T cpu.Float](m, n, k int, alpha T, a []T, rsa, csa int, b []T, r
 	packedPool.Put(p)
 }
 
-// pack copies n vectors of length k, element l of vector i being x[i*inc+l*step],
-// to dst by panels of the given width: of each panel, of w vectors from i on,
-// element l of vector i+j goes to dst[i*k+l*w+j].
+// pack copies n vectors of length k to dst by panels of the given width. Element l
+// of vector i is x[i*inc+l*step]. In a panel of w vectors from vector i on, element
+// l of vector i+j goes to dst[i*k+l*w+j].
 func pack[T cpu.Float](dst, x []T, n, width, k, inc, step int) {
 	if inc == 1 { // read along all panels
 		for l := range k {
@@ -347,7 +349,7 @@ func gemmDot[T cpu.Float](m, n, k int, alpha T, a []T, lda int, b []T, ldb int, 
 	}
 }
 
-// dotCols returns how many of n columns the next dot-product tiles have.
+// dotCols returns the number of columns, out of n, in the next dot-product tiles.
 func dotCols(n int) int {
 	switch {
 	case tier == cpu.AVX512 && n >= 6:

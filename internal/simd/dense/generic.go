@@ -2,8 +2,8 @@ package dense
 
 import "revnum/internal/simd/cpu"
 
-// The pure-Go loops. They are the whole of the package where there is no assembly, and
-// the oracle of the assembly elsewhere.
+// The pure-Go loops. Where there is no assembly, these are all the loops. Elsewhere
+// the assembly is tested against them.
 
 func genericGemm[T cpu.Float](m, n, k int, alpha T, a []T, rsa, csa int, b []T, rsb, csb int, c []T, ldc int) {
 	for i := range m {

@@ -9,30 +9,33 @@ import "revnum/internal/simd/cpu"
 //
 //	a' = c·a - s·b,  b' = s·a + c·b.
 //
-// With phases, the rows are those of complex matrices: a row of cols elements, which
-// must be even, is the real and imaginary parts of cols/2 numbers in turn, and before a
-// rotation row a is multiplied by the phase. There is vector code for phases of float64.
+// Rotations with phases are those of complex matrices. A row of cols elements holds
+// cols/2 complex numbers, each by its real and imaginary part; cols must be even.
+// Before a rotation, row a is multiplied by the phase. There is vector code for phases
+// of float64 alone.
 type Rotations[T cpu.Float] struct {
 	C, S   []T // cosines and sines
-	PC, PS []T // real and imaginary parts of the phases; empty for none
+	PC, PS []T // real and imaginary parts of the phases; empty if there are none
 	D, PD  []T // tangents of the angles and of the phases, for Tangent
-	Ld     int // between chains
+	Ld     int // distance from the coefficients of a chain to those of the next
 }
 
-// A Run is rotations that are done together. A chain of them goes up by one row in each
-// step, so that the row which two rotations share stays in registers. Several chains go up
-// together, each one step and one row behind the one before it: what leaves a chain at the
-// bottom enters the next. So a row is loaded and stored once for all chains.
+// A Run is a number of rotations that are done together. A chain of rotations goes up by
+// one row in each step. The row that two successive rotations share stays in registers.
+// Several chains go up together, each one step and one row behind the one before it. A row
+// that leaves a chain at the bottom enters the next chain, so it is loaded and stored once
+// for all chains.
 //
-// A run is of the rows 0, ..., Steps+Chains-1 of a matrix, each of which has cols elements
+// A run rotates the rows 0, ..., Steps+Chains-1 of a matrix. Each row has cols elements
 // and begins at a multiple of a stride. In this order, for
 //
 //	p = 0, ..., Steps-1,  q = 0, ..., Chains-1
 //
-// rows i = Steps-1-p+q and i+1 are rotated by the coefficients number At+q*Ld+p.
+// it rotates rows i = Steps-1-p+q and i+1 by coefficients number At+q*Ld+p.
 type Run struct{ At, Chains, Steps int } // Chains is 1 or RotateChains
 
-// RotateChains is how many chains go together, if not a single one does.
+// RotateChains is the number of chains that go together. A single chain can also go
+// alone.
 const RotateChains = 4
 
 const (
@@ -49,10 +52,10 @@ const (
 	rotateMost = 1024 // steps that a call of assembly takes
 )
 
-// Forward applies the rotations to x.
+// Forward applies the rotations of a run to x.
 func (r *Rotations[T]) Forward(run Run, x []T, ldx, cols int) { r.rotate(run, x, ldx, cols, false) }
 
-// Back undoes Forward: in the opposite order, it applies the rotations with s negated.
+// Back undoes Forward. It applies the rotations in the opposite order, with s negated.
 func (r *Rotations[T]) Back(run Run, x []T, ldx, cols int) { r.rotate(run, x, ldx, cols, true) }
 
 func (r *Rotations[T]) rotate(run Run, x []T, ldx, cols int, back bool) {
@@ -81,13 +84,13 @@ func (r *Rotations[T]) rotate(run Run, x []T, ldx, cols int, back bool) {
 	}
 }
 
-// BackCross does what Back does to x and to g, and before each rotation adds to
+// BackCross does to x and to g what Back does. Before each rotation it adds to
 // sums[p*Chains+q]
 //
 //	Σ_j x[i,j]·g[i+1,j] - x[i+1,j]·g[i,j].
 //
-// With phases these are added to sums[2*(p*Chains+q)+1], and between a rotation and its
-// phase it adds to the element before that
+// With phases it adds these to sums[2*(p*Chains+q)+1]. Between a rotation and its phase
+// it adds to sums[2*(p*Chains+q)]
 //
 //	Σ Re(x[i,j])·Im(g[i,j]) - Im(x[i,j])·Re(g[i,j])
 //
@@ -123,12 +126,12 @@ func (r *Rotations[T]) BackCross(run Run, x []T, ldx int, g []T, ldg, cols int, 
 	}
 }
 
-// Tangent does what Forward does to x and to its tangent t. After a rotation it adds to
+// Tangent does to x and to its tangent t what Forward does. After a rotation it adds to
 // rows i and i+1 of t
 //
-//	-D·x[i+1,j],  D·x[i,j],
+//	-D·x[i+1,j],  D·x[i,j].
 //
-// and between a phase and its rotation i·PD times row i of x to that of t.
+// Between a phase and its rotation it adds √-1·PD times row i of x to row i of t.
 func (r *Rotations[T]) Tangent(run Run, x []T, ldx int, t []T, ldt, cols int) {
 	r.tangent(run, x, ldx, t, ldt, cols, false)
 }
@@ -216,8 +219,8 @@ func (r *Rotations[T]) vector() bool {
 	return tier != cpu.Generic && (!r.phases() || cpu.Is64[T]())
 }
 
-// part returns what of the run the next call of assembly takes when some steps are done,
-// and the first row that it rotates.
+// part returns the part of the run that the next call of assembly takes, after done
+// steps, and the first row that it rotates.
 func (run Run) part(done int, back bool) (some Run, row int) {
 	n, p := min(rotateMost, run.Steps-done), done
 	if back {
@@ -233,9 +236,9 @@ const (
 	rotatesBack    = 4
 )
 
-// shapeOf returns how many of cols columns the next call takes, and of what shape it is.
-// Several vectors are four on AVX-512 and two on AVX2, and half as many where there are
-// two matrices. They are whole on AVX2; on AVX-512 the last ones may be empty.
+// shapeOf returns how many of cols columns the next call takes, and the shape of the
+// call. Several vectors are four on AVX-512 and two on AVX2, and half as many for two
+// matrices. On AVX2 all are whole; on AVX-512 the last ones may be empty.
 func shapeOf[T cpu.Float](run Run, cols int, two, back bool) (n, shape int) {
 	if run.Chains > 1 {
 		shape = severalChains

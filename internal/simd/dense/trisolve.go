@@ -58,8 +58,8 @@ func TriSolve[T cpu.Float](m, n int, t []T, rst, cst int, upper, unit bool, x []
 	}
 }
 
-// triSolveRowsOf is TriSolve for some rows, where those before are solved. An upper triangle
-// is a lower one with rows and columns in reverse, that is with negative strides.
+// triSolveRowsOf is TriSolve for some rows, after those before. It treats an upper
+// triangle as a lower one with rows and columns in reverse, that is with negative strides.
 func triSolveRowsOf[T cpu.Float](first, rows, m, n int, t []T, rst, cst int, upper bool, r *T, x []T, ldx int) {
 	at, start := fromStart(first, m, upper)*rst, 0 // row of T, and of X where the first rows are
 	if upper {

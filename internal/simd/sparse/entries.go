@@ -19,33 +19,33 @@ type Index interface {
 	int | int32
 }
 
-// Entries are those of some rows of a sparse matrix, at most MaxEntries, and what is to be
-// computed with them. Of what Columns, Column and Pairs compute, they leave out what Out, W
-// or GA is nil for.
+// Entries holds the entries of some rows of a sparse matrix, at most MaxEntries, and what is
+// to be computed with them. Columns, Column and Pairs omit the sums whose destination Out,
+// W or GA is nil.
 //
-// Entry q is A[q] in column Ind[q]. Those of row i end before End[i]-Base, and begin where
-// those of the row before end. End and Ind are trusted, but for what Pairs says.
+// Entry q has the value A[q] and the column Ind[q]. The entries of row i end before
+// End[i]-Base, and begin where those of the row before end. The loops trust End and Ind;
+// Pairs alone checks Ind.
 type Entries[T cpu.Float, I Index] struct {
 	End  []I
 	Base int
 	Ind  []I
 	A    []T
 
-	U      []T // is read, and
-	W      []T // is added to, where the columns are
-	V, Out []T // are of the rows
-	GA     []T // is of the entries
+	U, W   []T // by columns of the sparse matrix
+	V, Out []T // by its rows
+	GA     []T // by its entries
 
 	LdU, LdW, LdV, LdOut int // strides, for Columns
 	Alpha, Beta, Gamma   T
 }
 
-// MaxEntries is how many entries a call of assembly takes at most: some 30 µs
-// where the rows of a dense matrix come from the second-level cache.
+// MaxEntries is the largest number of entries for one call of assembly. The call
+// takes some 30 µs if the rows of a dense matrix come from the second-level cache.
 const MaxEntries = 1 << 12
 
-// Cols returns how many of n columns Columns takes at a time at most, if W is nil: so many
-// that the rows that it adds up stay in registers.
+// Cols returns how many of n columns Columns processes at a time if W is nil. It is small
+// enough that the rows that Columns adds up stay in registers.
 func Cols[T cpu.Float](n int) int {
 	if tier == cpu.Generic {
 		return min(n, mostCols/2)
@@ -59,10 +59,10 @@ func Cols[T cpu.Float](n int) int {
 	return min(n, vl)
 }
 
-// mostCols is the most that Cols returns.
+// mostCols is the largest result of Cols.
 const mostCols = 128
 
-// SpreadCols is Cols if there is W.
+// SpreadCols returns how many of n columns Columns processes at a time if W is not nil.
 func SpreadCols[T cpu.Float](n int) int {
 	if tier == cpu.Generic {
 		return Cols[T](n)
@@ -76,12 +76,12 @@ func SpreadCols[T cpu.Float](n int) int {
 //	w_q += a_q·(Beta·v_i)
 //	ga_q += Gamma·(v_i·u_q)
 //
-// for the entries q of row i, where out_i, v_i, u_q and w_q are n elements of a row of a
-// dense matrix: out_i of Out begins at i*LdOut, and u_q of U at Ind[q]*LdU. The number n is
-// what Cols returns for some number, or SpreadCols if there is W. A row without entries is
-// left alone.
+// for the entries q of row i. Here out_i, v_i, u_q and w_q are n elements of a row of a
+// dense matrix: out_i begins at Out[i*LdOut], v_i at V[i*LdV], u_q at U[Ind[q]*LdU] and
+// w_q at W[Ind[q]*LdW]. n must be a result of Cols, or of SpreadCols if W is not nil. A
+// row without entries does not change.
 //
-// Σ_q goes in the order of q. Products with a are fused on the vector tiers.
+// The sum goes in the order of q. Products with a are fused on the vector tiers.
 func (e *Entries[T, I]) Columns(n int) {
 	sum, spread, dots := e.Out != nil, e.W != nil, e.GA != nil
 	if !e.check() || n <= 0 {
@@ -121,9 +121,11 @@ func (e *Entries[T, I]) Columns(n int) {
 //	w_q += a_q·(Beta·v_i)
 //	ga_q += (Gamma·v_i)·u_q
 //
-// for the entries q of row i, where out_i and v_i are element i of Out and V, and u_q and
-// w_q element Ind[q] of U and W. GA needs Out. The sum of a row is made of four on the
-// vector tiers, and the same whatever else is computed.
+// for the entries q of row i. Here out_i and v_i are element i of Out and V, and u_q and
+// w_q are element Ind[q] of U and W. If GA is not nil, Out must not be either.
+//
+// On the vector tiers the sum of a row is made of four partial sums. It is the same
+// whatever else is computed.
 func (e *Entries[T, I]) Column() {
 	gather, scatter, grad := e.Out != nil, e.W != nil, e.GA != nil
 	if !e.check() {
@@ -147,9 +149,9 @@ func (e *Entries[T, I]) Column() {
 	}
 }
 
-// Pairs computes what Column does where u_q is U[2j] and w_q is U[2j+1] for j = Ind[q],
-// which come from memory together. It needs Out and takes no W. It checks the indices: it
-// stops at one that U has not, and reports whether there was none.
+// Pairs does what Column does, with u_q = U[2j] and w_q = U[2j+1] for j = Ind[q]. The two
+// come from memory together. Out must not be nil, and W is not used. Pairs checks the
+// indices. It stops at an index out of the range of U, and reports whether there was none.
 func (e *Entries[T, I]) Pairs() bool {
 	if !e.check() {
 		return true
@@ -157,7 +159,7 @@ func (e *Entries[T, I]) Pairs() bool {
 	e.checkColumn()
 	rows, pairs := len(e.End), len(e.U)/2
 	if unsafe.Sizeof(I(0)) == 4 {
-		pairs = int(min(uint(pairs), 1<<31)) // the last of which fits into an index
+		pairs = int(min(uint(pairs), 1<<31)) // the last one fits into an index
 	}
 	fetch := e.fetched()
 	switch {
@@ -171,9 +173,9 @@ func (e *Entries[T, I]) Pairs() bool {
 	return vectorPairs(e, rows, pairs, fetch)
 }
 
-// fetched returns how many entries have the pairs of later ones fetched by Pairs: none
-// where U is small enough for the second-level cache, and not the last ones, behind which
-// there would be no indices.
+// fetched returns the number of entries for which Pairs prefetches the pair of a later
+// entry. It is zero if U is small enough for the second-level cache. The last entries are
+// not counted, because there are no indices behind them.
 func (e *Entries[T, I]) fetched() int {
 	const ahead = 32
 	if len(e.U)*int(unsafe.Sizeof(T(0))) < 1<<20 {
@@ -182,7 +184,7 @@ func (e *Entries[T, I]) fetched() int {
 	return max(0, len(e.Ind)-ahead-7)
 }
 
-// check panics unless the entries are those of the rows and there are values of them, and
+// check panics unless the entries are those of the rows and there are values for them. It
 // reports whether there are any.
 func (e *Entries[T, I]) check() bool {
 	entries, rows := len(e.Ind), len(e.End)
@@ -197,7 +199,8 @@ func (e *Entries[T, I]) check() bool {
 	return entries > 0
 }
 
-// checkDense panics unless a dense matrix holds n columns of so many rows.
+// checkDense panics unless a dense matrix x with the given stride holds n columns of the
+// rows.
 func (e *Entries[T, I]) checkDense(n int, x []T, stride int) {
 	if stride < 0 || len(x) < (len(e.End)-1)*stride+n {
 		panic(badLength)
@@ -213,14 +216,15 @@ func (e *Entries[T, I]) checkColumn() {
 	}
 }
 
-// PrefetchRow asks for x, so that it is in the cache when it is read soon.
+// PrefetchRow prefetches x into the cache, for a caller that soon reads it.
 func PrefetchRow[T cpu.Float](x []T) {
 	if len(x) > 0 && tier != cpu.Generic {
 		vectorPrefetchLines((*byte)(unsafe.Pointer(&x[0])), len(x)*int(unsafe.Sizeof(T(0))))
 	}
 }
 
-// IndexRange returns the least and the largest index, 0 and -1 of none.
+// IndexRange returns the least and the largest index. It returns 0 and -1 if there
+// is none.
 func IndexRange[I Index](ind []I) (lo, hi I) {
 	if len(ind) == 0 {
 		return 0, -1

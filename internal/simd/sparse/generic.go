@@ -2,7 +2,8 @@ package sparse
 
 import "revnum/internal/simd/cpu"
 
-// The pure-Go loops, which are the oracle of the assembly.
+// The pure-Go loops. Where there is no assembly, these are all the loops. Elsewhere
+// the assembly is tested against them.
 
 func (e *Entries[T, I]) genericColumns(n int) {
 	if e.Out != nil {

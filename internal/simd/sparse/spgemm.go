@@ -68,7 +68,7 @@ func (s *SpGEMM[T, I]) Rows(lo, hi int) int {
 	case product && left && right:
 		return vectorSpgemmAdjoint(s, lo, n, spgemmBudget)
 	}
-	// They count the same work, and so do the same number of rows.
+	// Both count the same work, so both do the same number of rows.
 	if product {
 		n = vectorSpgemmProduct(s, lo, n, spgemmBudget)
 	}

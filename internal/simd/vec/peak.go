@@ -7,20 +7,20 @@ import (
 	"revnum/internal/simd/cpu"
 )
 
-// What the machine can do at most, for benchmarks to compare with. The caller
-// repeats and times these functions; each returns the work that it did. For the
-// bandwidth of memory, the slices should be several times as large as the last
-// cache, and have been written to, as the system maps a page when that happens.
+// These functions show the peak performance of the machine, for benchmarks to compare
+// with. The caller repeats and times them, and each returns the work that it did. For
+// the bandwidth of memory, use slices several times as large as the last cache. Write
+// to the slices before: the system maps a page when it is first written.
 
 // PeakFMA runs rounds of independent multiply-adds on registers, and returns the
-// number of floating-point operations (two for each multiply-add and element).
-// On the generic tier these are separate multiplications and additions, of which
-// the loops of that tier are made.
+// number of floating-point operations (two for each multiply-add and element). On
+// the generic tier it runs separate multiplications and additions, because the loops
+// of that tier consist of these.
 func PeakFMA[T cpu.Float](rounds int) (flops int64) {
 	if rounds <= 0 {
 		return 0
 	}
-	// The fixed point of a = a/2 + 1 is 2: no overflow and no subnormals.
+	// a = a/2 + 1 converges to 2, so there is no overflow and no subnormal.
 	mul, add := T(0.5), T(1)
 	const (
 		chains = 12            // of the vector code
@@ -45,9 +45,9 @@ func ReadAll[T cpu.Float](x []T) (bytes int64) {
 	return int64(len(x)) * int64(unsafe.Sizeof(T(0)))
 }
 
-// Triad computes a_i = b_i + alpha·c_i, and returns the number of bytes that it
-// reads and writes, as the STREAM benchmark counts them: a is not counted as
-// read, though a cache that allocates on writes does that.
+// Triad computes a_i = b_i + alpha·c_i. It returns the number of bytes that it reads
+// and writes, as the STREAM benchmark counts them: a is not counted as read,
+// although a cache that allocates on writes reads it.
 func Triad[T cpu.Float](a, b []T, alpha T, c []T) (bytes int64) {
 	AxpyTo(a, alpha, c, b)
 	return 3 * int64(len(a)) * int64(unsafe.Sizeof(T(0)))

@@ -27,12 +27,12 @@ func Dot[T cpu.Float](x, y []T) T {
 // Sum returns Σ x_i.
 func Sum[T cpu.Float](x []T) T { return sum(x) }
 
-// SumSquares returns Σ x_i². It overflows and underflows as the squares do;
-// scaling x against that is the caller's.
+// SumSquares returns Σ x_i². It overflows and underflows as the squares do. Scale x
+// if that may happen.
 func SumSquares[T cpu.Float](x []T) T { return sumSquares(x) }
 
-// Max returns the largest element of x, -Inf if x is empty, NaN if any is NaN.
-// +0 is larger than -0.
+// Max returns the largest element of x. It returns -Inf if x is empty, and NaN if
+// any element is NaN. +0 is larger than -0.
 func Max[T cpu.Float](x []T) T { return maxOf(x) }
 
 // Axpy computes y_i += alpha·x_i.
@@ -67,7 +67,7 @@ func MulTo[T cpu.Float](dst, x, y []T) {
 	mulTo(dst, x, y)
 }
 
-// MaxTo computes dst_i = max(x_i, y_i), NaN if either is NaN. +0 is larger
+// MaxTo computes dst_i = max(x_i, y_i). It is NaN if either is NaN. +0 is larger
 // than -0.
 func MaxTo[T cpu.Float](dst, x, y []T) {
 	if len(x) != len(dst) || len(y) != len(dst) {
@@ -84,8 +84,8 @@ func ScaleTo[T cpu.Float](dst []T, alpha T, x []T) {
 	scaleTo(dst, alpha, x)
 }
 
-// AffineMax computes x_i = scale·x_i + shift and then top_i = max(top_i, x_i)
-// as MaxTo does. The product is rounded before the sum.
+// AffineMax computes x_i = scale·x_i + shift, and then top_i = max(top_i, x_i) as
+// MaxTo does. The product is rounded before the sum.
 func AffineMax[T cpu.Float](x, top []T, scale, shift T) {
 	if len(top) != len(x) {
 		panic(badLength)
@@ -93,9 +93,8 @@ func AffineMax[T cpu.Float](x, top []T, scale, shift T) {
 	affineMax(x, top, scale, shift)
 }
 
-// SubColumn computes dst[i,p] = x[i,p] - c[i] for i < len(c), p < n; row i of
-// dst begins at i*ldd, row i of x at i*ldx. What lies between rows is not
-// touched.
+// SubColumn computes dst[i,p] = x[i,p] - c[i] for i < len(c) and p < n. Row i of dst
+// begins at i*ldd, and row i of x at i*ldx. It does not touch memory between rows.
 func SubColumn[T cpu.Float](n int, dst []T, ldd int, x []T, ldx int, c []T) {
 	checkRows(n, len(c), len(dst), ldd, len(x), ldx)
 	if n == 0 || len(c) == 0 {
@@ -114,9 +113,9 @@ func SubColumn[T cpu.Float](n int, dst []T, ldd int, x []T, ldx int, c []T) {
 	}
 }
 
-// CenterScale computes dst[i,p] = (x[i,p] - c[i])·s[p] for i < len(c) and
-// p < len(s); row i of dst begins at i*ldd, row i of x at i*ldx. What lies
-// between rows is not touched.
+// CenterScale computes dst[i,p] = (x[i,p] - c[i])·s[p] for i < len(c) and p <
+// len(s). Row i of dst begins at i*ldd, and row i of x at i*ldx. It does not touch
+// memory between rows.
 func CenterScale[T cpu.Float](dst []T, ldd int, x []T, ldx int, c, s []T) {
 	n := len(s)
 	checkRows(n, len(c), len(dst), ldd, len(x), ldx)
@@ -146,7 +145,7 @@ func checkRows(n, rows, lenDst, ldd, lenX, ldx int) {
 	case ldx < max(1, n):
 		panic(badLdX)
 	case n == 0 || rows == 0:
-	// Divisions, as a product could overflow.
+	// These are divisions because a product could overflow.
 	case lenDst < n || (lenDst-n)/ldd < rows-1:
 		panic(shortDst)
 	case lenX < n || (lenX-n)/ldx < rows-1:
@@ -162,7 +161,7 @@ func Exp[T cpu.Float](dst, x []T) {
 	expTo(dst, x)
 }
 
-// ExpSubTo computes dst_i = exp(x_i - y_i). The difference is taken in float64.
+// ExpSubTo computes dst_i = exp(x_i - y_i). It computes the difference in float64.
 func ExpSubTo[T cpu.Float](dst, x, y []T) {
 	if len(x) != len(dst) || len(y) != len(dst) {
 		panic(badLength)
@@ -170,8 +169,8 @@ func ExpSubTo[T cpu.Float](dst, x, y []T) {
 	expSubTo(dst, x, y)
 }
 
-// ExpSubAdd computes x_i = exp(x_i - y_i) and then sum_i += x_i. The difference
-// and the addition are taken in float64.
+// ExpSubAdd computes x_i = exp(x_i - y_i) and then sum_i += x_i. It computes the
+// difference and the sum in float64.
 func ExpSubAdd[T cpu.Float](x, y, sum []T) {
 	if len(y) != len(x) || len(sum) != len(x) {
 		panic(badLength)
@@ -179,8 +178,8 @@ func ExpSubAdd[T cpu.Float](x, y, sum []T) {
 	expSubAdd(x, y, sum)
 }
 
-// ExpShiftSum computes dst_i = exp(x_i - shift) and returns their sum. The
-// difference and the sum are taken in float64.
+// ExpShiftSum computes dst_i = exp(x_i - shift) and returns their sum. It computes
+// the difference and the sum in float64.
 func ExpShiftSum[T cpu.Float](dst, x []T, shift T) T {
 	if len(x) != len(dst) {
 		panic(badLength)
@@ -188,14 +187,15 @@ func ExpShiftSum[T cpu.Float](dst, x []T, shift T) T {
 	return T(expShiftSum(dst, x, shift))
 }
 
-// SumExp returns what ExpShiftSum does, and stores nothing: Σ exp(x_i - shift).
+// SumExp returns the sum of ExpShiftSum, Σ exp(x_i - shift), and stores nothing.
 //
-// On the vector tiers it requests the elements that lie 1024 behind those of x, if
-// there are any, from memory. A caller that scans a slice in pieces of 1024, and finds
-// the maximum of each first, finds the next one in cache.
+// On the vector tiers it prefetches the 1024 elements behind those of x, if there
+// are any. A caller that scans a slice in pieces of 1024, and finds the maximum of
+// each piece first, finds the next piece in cache.
 func SumExp[T cpu.Float](x []T, shift T) T { return T(sumExp(x, shift)) }
 
-// Log computes dst_i = log(x_i): -Inf for zeros, NaN for what is less.
+// Log computes dst_i = log(x_i). The result is -Inf for zeros, and NaN for numbers
+// below zero.
 func Log[T cpu.Float](dst, x []T) {
 	if len(x) != len(dst) {
 		panic(badLength)
@@ -203,9 +203,9 @@ func Log[T cpu.Float](dst, x []T) {
 	logTo(dst, x)
 }
 
-// SinCos computes the sines and cosines of x, in radians. They are within 1.5
-// units in the last place, and the same bits on all tiers. Those of infinities
-// are NaN. One of sin and cos may be x.
+// SinCos computes the sines and cosines of x, in radians. They are within 1.5 units
+// in the last place, and have the same bits on all tiers. Those of infinities are
+// NaN. One of sin and cos may be x.
 func SinCos[T cpu.Float](sin, cos, x []T) {
 	if len(sin) != len(x) || len(cos) != len(x) {
 		panic(badLength)

@@ -1,6 +1,7 @@
 package block9
 
-// The pure-Go loops, which are the oracle of the assembly.
+// The pure-Go loops. Where there is no assembly, these are all the loops. Elsewhere
+// the assembly is tested against them.
 
 func genericSubProducts(blocks []float64, which []int32, a, b []float64) {
 	for k, at := range which {

@@ -2,7 +2,8 @@ package views
 
 import "revnum/internal/simd/cpu"
 
-// The pure-Go loops, which are the oracle of the assembly.
+// The pure-Go loops. Where there is no assembly, these are all the loops. Elsewhere
+// the assembly is tested against them.
 
 func genericAddRows[T cpu.Float](dst []T, ldd int, src []T, lds, cols int, index []int) {
 	for i, at := range index {

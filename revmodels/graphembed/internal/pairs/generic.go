@@ -6,7 +6,8 @@ import (
 	"revnum/internal/simd/cpu"
 )
 
-// The pure-Go loops, which are the oracle of the assembly.
+// The pure-Go loops. Where there is no assembly, these are all the loops. Elsewhere
+// the assembly is tested against them.
 
 func genericDistances[T cpu.Float](dst, x []T, ldx int, c []T) {
 	for p := range dst {
