@@ -228,7 +228,7 @@ func vectorColumn[T rev.Float, I Index](c *columnBlock[T, I]) {
 	for at := c.from; at != c.to; {
 		i, begin, rows := at.row, at.entry, 0
 		if first := int(ptr[i]); begin == first {
-			rows = sort.Search(min(c.to.row-i, pieceRows), func(n int) bool { return int(ptr[i+n+1])-begin > sparse.MaxEntries })
+			rows = pieceOf(ptr, i, c.to.row)
 		}
 		if rows > 0 {
 			columnPiece(c, i, ptr[i+1:i+rows+1], begin, int(ptr[i+rows]), c.pass.sum != nil)
@@ -259,6 +259,16 @@ func vectorColumn[T rev.Float, I Index](c *columnBlock[T, I]) {
 			finishColumn(c, i, s)
 		}
 	}
+}
+
+// pieceOf returns how many of the rows from i to end a loop takes at once. It is 0 if row i
+// has too many entries.
+func pieceOf[I Index](ptr []I, i, end int) int {
+	begin, most := int(ptr[i]), min(end-i, pieceRows)
+	if int(ptr[i+most])-begin <= sparse.MaxEntries {
+		return most
+	}
+	return sort.Search(most, func(n int) bool { return int(ptr[i+n+1])-begin > sparse.MaxEntries })
 }
 
 // columnPiece does the entries from begin to to, of the rows from i on.
@@ -301,7 +311,7 @@ func vectorEntries[T rev.Float, I Index](c *columnBlock[T, I], i int, end []I, b
 			out = nil
 		}
 	}
-	e := sparse.Entries[T, I]{
+	e := &sparse.Entries[T, I]{ // by its address, as a value would be copied
 		End: end, Base: begin, Ind: ind, A: c.a.Data[begin:to],
 		U: u, W: w, V: v, Out: out, GA: ga, Alpha: alpha, Beta: beta, Gamma: c.gamma,
 	}

@@ -1,8 +1,6 @@
 package revsparse
 
 import (
-	"sort"
-
 	"revnum/fixed"
 	"revnum/internal/simd/sparse"
 	"revnum/internal/simd/vec"
@@ -39,7 +37,7 @@ func vectorRows[T rev.Float, I Index](j *job[T, I], s *scratch[T], block, r0, r1
 	both := win != nil && p.ga != nil && p.out.Data == nil
 	for i := r0; i < r1; {
 		begin := int(ptr[i])
-		rows := sort.Search(min(r1-i, pieceRows), func(n int) bool { return int(ptr[i+n+1])-begin > sparse.MaxEntries })
+		rows := pieceOf(ptr, i, r1)
 		if rows > 0 && p.sum == nil && !both {
 			var out []T
 			if p.out.Data != nil {
@@ -121,7 +119,7 @@ func vectorPiece[T rev.Float, I Index](j *job[T, I], i int, end []I, begin int, 
 		} else {
 			n = sparse.Cols[T](cols - lo)
 		}
-		e := sparse.Entries[T, I]{
+		e := &sparse.Entries[T, I]{ // by its address, as a value would be copied
 			End: end, Base: begin, Ind: ind, A: a,
 			U: u, W: w, V: v, Out: out, GA: ga,
 			LdU: p.u.Stride, LdW: cols, LdV: p.v.Stride, LdOut: ldo, Alpha: alpha, Beta: p.beta, Gamma: p.gamma,

@@ -238,15 +238,14 @@ func IndexRange[I Index](ind []I) (lo, hi I) {
 }
 
 func indexRange[I Index](ind []I) (lo, hi I) {
-	var least, most [16]I
-	wide := unsafe.Sizeof(I(0)) == 8
-	lanes := 8
+	wide, lanes := unsafe.Sizeof(I(0)) == 8, 8
 	if tier == cpu.AVX512 && !wide {
 		lanes = 16
 	}
 	if tier == cpu.Generic || tier == cpu.AVX2 && wide || len(ind) < lanes {
 		return genericIndexRange(ind)
 	}
+	var least, most [16]I
 	vectorIndexRange(&ind[0], len(ind), &least[0], &most[0])
 	return slices.Min(least[:lanes]), slices.Max(most[:lanes])
 }

@@ -17,8 +17,8 @@ const maxDim = 8
 
 func main() {
 	Files("allpairs", func() {
-		function("pairMoments", "func(a *AllPairs[T], rows int, origin, sums *T)", "stores the sums of Moments and then those of squares, for some rows of a.", loop.moments)
-		function("addPairForces", "func(a *AllPairs[T], rows int, add, mul, dst, own *T)", "is AddForces for some rows of a.", loop.forces)
+		function("pairMoments", "func(a *AllPairs[T], q, rows, p, n int, origin, sums *T)", "stores the sums of Moments and then those of squares, for rows from q on and n columns from p on.", loop.moments)
+		function("addPairForces", "func(a *AllPairs[T], q, rows, p, n int, add, mul, dst, own *T)", "is AddForces for rows from q on and n columns from p on. Those are where dst and own begin.", loop.forces)
 		table.Emit()
 	})
 }
@@ -28,7 +28,7 @@ func function(name, sig, doc string, body func(loop)) {
 	for _, size := range []int{8, 4} {
 		g := ISA{Wide: true, Size: size}
 		g.Text(name, sig, doc)
-		Keep("Dim", "N", "From", "X", "C", "Near")
+		start(g)
 		for dim := 1; dim <= maxDim; dim++ {
 			if dim < maxDim {
 				CMPQ(ArgAddr("Dim"), Imm(uint64(dim)))
@@ -42,6 +42,26 @@ func function(name, sig, doc string, body func(loop)) {
 			}
 		}
 	}
+}
+
+// start sets X, C, Near and From to what they are from row q and column p on.
+func start(g ISA) {
+	Keep("Dim", "From", "X", "C", "Near")
+	at := g.Stride("p")
+	ADDQ(at, ArgAddr("X"))
+	at = Arg("q")
+	IMULQ(ArgAddr("Dim"), at)
+	g.ToBytes(at)
+	ADDQ(at, ArgAddr("C"))
+	at = Arg("LdNear")
+	IMULQ(ArgAddr("q"), at)
+	ADDQ(at, ArgAddr("Near"))
+	at = Arg("p")
+	SHRQ(Imm(3), at)
+	ADDQ(at, ArgAddr("Near"))
+	at = Arg("q")
+	SUBQ(ArgAddr("p"), at)
+	ADDQ(at, ArgAddr("From"))
 }
 
 // A loop is one over the pairs of points of dim coordinates.
@@ -85,7 +105,7 @@ func (l loop) eachTwo(some int, withDst bool, begin func(), body func(at place, 
 	}
 	MOVQ(first[0], start)
 	ANDQ(I32(-lanes), start)
-	MOVQ(ArgAddr("N"), left)
+	MOVQ(ArgAddr("n"), left)
 	SUBQ(start, left)
 	JLE(LabelRef(done)) // later rows have no pairs either
 	for q, f := range first {

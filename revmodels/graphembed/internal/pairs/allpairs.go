@@ -41,8 +41,7 @@ func (a *AllPairs[T]) Moments(origin [2]T) (sums, squares [2]T) {
 	var part [4]T
 	for q, rows := range a.calls(rows) {
 		for p := 0; p < a.N; p += cpu.Chunk {
-			some := a.some(q, p)
-			vectorPairMoments(&some, rows, &origin[0], &part[0])
+			vectorPairMoments(a, q, rows, p, cpu.ChunkAt(p, a.N), &origin[0], &part[0])
 			for k := range sums {
 				sums[k] += part[k]
 				squares[k] += part[2+k]
@@ -72,8 +71,7 @@ func (a *AllPairs[T]) AddForces(add, mul [2]T, dst, own []T) {
 	}
 	for q, rows := range a.calls(rows) {
 		for p := 0; p < a.N; p += cpu.Chunk {
-			some := a.some(q, p)
-			vectorAddPairForces(&some, rows, &add[0], &mul[0], &dst[p], &own[q*a.Dim])
+			vectorAddPairForces(a, q, rows, p, cpu.ChunkAt(p, a.N), &add[0], &mul[0], &dst[p], &own[q*a.Dim])
 		}
 	}
 }
@@ -106,13 +104,5 @@ func (a *AllPairs[T]) calls(rows int) func(yield func(q, rows int) bool) {
 				return
 			}
 		}
-	}
-}
-
-// some returns the pairs of a chunk of columns from p on with rows from q on.
-func (a *AllPairs[T]) some(q, p int) AllPairs[T] {
-	return AllPairs[T]{
-		Dim: a.Dim, N: cpu.ChunkAt(p, a.N), From: a.From + q - p,
-		X: a.X[p:], Ld: a.Ld, C: a.C[q*a.Dim:], Near: a.Near[q*a.LdNear+p/8:], LdNear: a.LdNear,
 	}
 }

@@ -10,32 +10,32 @@ import (
 	"revnum/internal/simd/cpu"
 )
 
-// vectorPairMoments stores the sums of Moments and then those of squares, for some rows of a.
-func vectorPairMoments[T cpu.Float](a *AllPairs[T], rows int, origin *T, sums *T) {
+// vectorPairMoments stores the sums of Moments and then those of squares, for rows from q on and n columns from p on.
+func vectorPairMoments[T cpu.Float](a *AllPairs[T], q int, rows int, p int, n int, origin *T, sums *T) {
 	if unsafe.Sizeof(T(0)) == 8 {
-		pairMomentsF64((*AllPairs[float64])(unsafe.Pointer(a)), rows, (*float64)(unsafe.Pointer(origin)), (*float64)(unsafe.Pointer(sums)))
+		pairMomentsF64((*AllPairs[float64])(unsafe.Pointer(a)), q, rows, p, n, (*float64)(unsafe.Pointer(origin)), (*float64)(unsafe.Pointer(sums)))
 	} else {
-		pairMomentsF32((*AllPairs[float32])(unsafe.Pointer(a)), rows, (*float32)(unsafe.Pointer(origin)), (*float32)(unsafe.Pointer(sums)))
+		pairMomentsF32((*AllPairs[float32])(unsafe.Pointer(a)), q, rows, p, n, (*float32)(unsafe.Pointer(origin)), (*float32)(unsafe.Pointer(sums)))
 	}
 }
 
 //go:noescape
-func pairMomentsF64(a *AllPairs[float64], rows int, origin *float64, sums *float64)
+func pairMomentsF64(a *AllPairs[float64], q int, rows int, p int, n int, origin *float64, sums *float64)
 
 //go:noescape
-func pairMomentsF32(a *AllPairs[float32], rows int, origin *float32, sums *float32)
+func pairMomentsF32(a *AllPairs[float32], q int, rows int, p int, n int, origin *float32, sums *float32)
 
-// vectorAddPairForces is AddForces for some rows of a.
-func vectorAddPairForces[T cpu.Float](a *AllPairs[T], rows int, add *T, mul *T, dst *T, own *T) {
+// vectorAddPairForces is AddForces for rows from q on and n columns from p on. Those are where dst and own begin.
+func vectorAddPairForces[T cpu.Float](a *AllPairs[T], q int, rows int, p int, n int, add *T, mul *T, dst *T, own *T) {
 	if unsafe.Sizeof(T(0)) == 8 {
-		addPairForcesF64((*AllPairs[float64])(unsafe.Pointer(a)), rows, (*float64)(unsafe.Pointer(add)), (*float64)(unsafe.Pointer(mul)), (*float64)(unsafe.Pointer(dst)), (*float64)(unsafe.Pointer(own)))
+		addPairForcesF64((*AllPairs[float64])(unsafe.Pointer(a)), q, rows, p, n, (*float64)(unsafe.Pointer(add)), (*float64)(unsafe.Pointer(mul)), (*float64)(unsafe.Pointer(dst)), (*float64)(unsafe.Pointer(own)))
 	} else {
-		addPairForcesF32((*AllPairs[float32])(unsafe.Pointer(a)), rows, (*float32)(unsafe.Pointer(add)), (*float32)(unsafe.Pointer(mul)), (*float32)(unsafe.Pointer(dst)), (*float32)(unsafe.Pointer(own)))
+		addPairForcesF32((*AllPairs[float32])(unsafe.Pointer(a)), q, rows, p, n, (*float32)(unsafe.Pointer(add)), (*float32)(unsafe.Pointer(mul)), (*float32)(unsafe.Pointer(dst)), (*float32)(unsafe.Pointer(own)))
 	}
 }
 
 //go:noescape
-func addPairForcesF64(a *AllPairs[float64], rows int, add *float64, mul *float64, dst *float64, own *float64)
+func addPairForcesF64(a *AllPairs[float64], q int, rows int, p int, n int, add *float64, mul *float64, dst *float64, own *float64)
 
 //go:noescape
-func addPairForcesF32(a *AllPairs[float32], rows int, add *float32, mul *float32, dst *float32, own *float32)
+func addPairForcesF32(a *AllPairs[float32], q int, rows int, p int, n int, add *float32, mul *float32, dst *float32, own *float32)

@@ -4,33 +4,47 @@
 
 #include "textflag.h"
 
-// func pairMomentsAVX512F64<>(a *byte, rows int, origin *float64, sums *float64)
+// func pairMomentsAVX512F64<>(a *byte, q int, rows int, p int, n int, origin *float64, sums *float64)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV
-TEXT ·pairMomentsAVX512F64<>(SB), NOSPLIT, $48-32
+TEXT ·pairMomentsAVX512F64<>(SB), NOSPLIT, $40-56
 	MOVQ         a+0(FP), AX
 	MOVQ         (AX), AX
 	MOVQ         AX, (SP)
 	MOVQ         a+0(FP), AX
-	MOVQ         8(AX), AX
+	MOVQ         16(AX), AX
 	MOVQ         AX, 8(SP)
 	MOVQ         a+0(FP), AX
-	MOVQ         16(AX), AX
+	MOVQ         24(AX), AX
 	MOVQ         AX, 16(SP)
 	MOVQ         a+0(FP), AX
-	MOVQ         24(AX), AX
+	MOVQ         56(AX), AX
 	MOVQ         AX, 24(SP)
 	MOVQ         a+0(FP), AX
-	MOVQ         56(AX), AX
-	MOVQ         AX, 32(SP)
-	MOVQ         a+0(FP), AX
 	MOVQ         80(AX), AX
-	MOVQ         AX, 40(SP)
+	MOVQ         AX, 32(SP)
+	MOVQ         p+24(FP), AX
+	SHLQ         $0x03, AX
+	ADDQ         AX, 16(SP)
+	MOVQ         q+8(FP), AX
+	IMULQ        (SP), AX
+	SHLQ         $0x03, AX
+	ADDQ         AX, 24(SP)
+	MOVQ         a+0(FP), AX
+	MOVQ         104(AX), AX
+	IMULQ        q+8(FP), AX
+	ADDQ         AX, 32(SP)
+	MOVQ         p+24(FP), AX
+	SHRQ         $0x03, AX
+	ADDQ         AX, 32(SP)
+	MOVQ         q+8(FP), AX
+	SUBQ         p+24(FP), AX
+	ADDQ         AX, 8(SP)
 	CMPQ         (SP), $0x01
 	JNE          not1
 	MOVQ         a+0(FP), AX
 	MOVQ         48(AX), AX
 	SHLQ         $0x03, AX
-	MOVQ         origin+16(FP), AX
+	MOVQ         origin+40(FP), AX
 	VBROADCASTSD (AX), Z2
 	VBROADCASTSD 8(AX), Z3
 	VPXORQ       Z4, Z4, Z4
@@ -41,7 +55,7 @@ TEXT ·pairMomentsAVX512F64<>(SB), NOSPLIT, $48-32
 	MOVQ         104(AX), BX
 
 rowOf1:
-	MOVQ         16(SP), DX
+	MOVQ         8(SP), DX
 	LEAQ         1(DX), DI
 	XORQ         AX, AX
 	TESTQ        DX, DX
@@ -50,7 +64,7 @@ rowOf1:
 	CMOVQLT      AX, DI
 	MOVQ         DX, AX
 	ANDQ         $-8, AX
-	MOVQ         8(SP), SI
+	MOVQ         n+32(FP), SI
 	SUBQ         AX, SI
 	JLE          doneOf1
 	SUBQ         AX, DX
@@ -61,12 +75,12 @@ rowOf1:
 	MOVQ         $-1, CX
 	SHLXQ        DI, CX, CX
 	KMOVW        CX, K2
-	MOVQ         24(SP), CX
+	MOVQ         16(SP), CX
 	LEAQ         (CX)(AX*8), CX
 	SHRQ         $0x03, AX
-	MOVQ         40(SP), DX
+	MOVQ         32(SP), DX
 	ADDQ         AX, DX
-	MOVQ         32(SP), AX
+	MOVQ         24(SP), AX
 	VBROADCASTSD (AX), Z0
 	VBROADCASTSD 8(AX), Z1
 	CMPQ         SI, $0x08
@@ -293,14 +307,14 @@ singleOf1:
 
 rowEndOf1:
 	LEAQ (BX)(BX*1), AX
-	ADDQ AX, 40(SP)
-	ADDQ $+16, 32(SP)
-	ADDQ $0x02, 16(SP)
-	SUBQ $0x02, rows+8(FP)
+	ADDQ AX, 32(SP)
+	ADDQ $+16, 24(SP)
+	ADDQ $0x02, 8(SP)
+	SUBQ $0x02, rows+16(FP)
 	JNZ  rowOf1
 
 doneOf1:
-	MOVQ          sums+24(FP), AX
+	MOVQ          sums+48(FP), AX
 	VEXTRACTF64X4 $0x01, Z4, Y18
 	VADDPD        Z18, Z4, Z4
 	VEXTRACTF64X2 $0x01, Y4, X18
@@ -338,7 +352,7 @@ not1:
 	MOVQ         a+0(FP), AX
 	MOVQ         48(AX), AX
 	SHLQ         $0x03, AX
-	MOVQ         origin+16(FP), CX
+	MOVQ         origin+40(FP), CX
 	VBROADCASTSD (CX), Z4
 	VBROADCASTSD 8(CX), Z5
 	VPXORQ       Z6, Z6, Z6
@@ -349,7 +363,7 @@ not1:
 	MOVQ         104(CX), SI
 
 rowOf2:
-	MOVQ         16(SP), BX
+	MOVQ         8(SP), BX
 	LEAQ         1(BX), R8
 	XORQ         CX, CX
 	TESTQ        BX, BX
@@ -358,7 +372,7 @@ rowOf2:
 	CMOVQLT      CX, R8
 	MOVQ         BX, CX
 	ANDQ         $-8, CX
-	MOVQ         8(SP), DI
+	MOVQ         n+32(FP), DI
 	SUBQ         CX, DI
 	JLE          doneOf2
 	SUBQ         CX, BX
@@ -369,12 +383,12 @@ rowOf2:
 	MOVQ         $-1, DX
 	SHLXQ        R8, DX, DX
 	KMOVW        DX, K2
-	MOVQ         24(SP), DX
+	MOVQ         16(SP), DX
 	LEAQ         (DX)(CX*8), DX
 	SHRQ         $0x03, CX
-	MOVQ         40(SP), BX
+	MOVQ         32(SP), BX
 	ADDQ         CX, BX
-	MOVQ         32(SP), CX
+	MOVQ         24(SP), CX
 	VBROADCASTSD (CX), Z0
 	VBROADCASTSD 8(CX), Z1
 	VBROADCASTSD 16(CX), Z2
@@ -623,14 +637,14 @@ singleOf2:
 
 rowEndOf2:
 	LEAQ (SI)(SI*1), CX
-	ADDQ CX, 40(SP)
-	ADDQ $+32, 32(SP)
-	ADDQ $0x02, 16(SP)
-	SUBQ $0x02, rows+8(FP)
+	ADDQ CX, 32(SP)
+	ADDQ $+32, 24(SP)
+	ADDQ $0x02, 8(SP)
+	SUBQ $0x02, rows+16(FP)
 	JNZ  rowOf2
 
 doneOf2:
-	MOVQ          sums+24(FP), AX
+	MOVQ          sums+48(FP), AX
 	VEXTRACTF64X4 $0x01, Z6, Y20
 	VADDPD        Z20, Z6, Z6
 	VEXTRACTF64X2 $0x01, Y6, X20
@@ -668,7 +682,7 @@ not2:
 	MOVQ         a+0(FP), AX
 	MOVQ         48(AX), AX
 	SHLQ         $0x03, AX
-	MOVQ         origin+16(FP), CX
+	MOVQ         origin+40(FP), CX
 	VBROADCASTSD (CX), Z6
 	VBROADCASTSD 8(CX), Z7
 	VPXORQ       Z8, Z8, Z8
@@ -679,7 +693,7 @@ not2:
 	MOVQ         104(CX), SI
 
 rowOf3:
-	MOVQ         16(SP), BX
+	MOVQ         8(SP), BX
 	LEAQ         1(BX), R8
 	XORQ         CX, CX
 	TESTQ        BX, BX
@@ -688,7 +702,7 @@ rowOf3:
 	CMOVQLT      CX, R8
 	MOVQ         BX, CX
 	ANDQ         $-8, CX
-	MOVQ         8(SP), DI
+	MOVQ         n+32(FP), DI
 	SUBQ         CX, DI
 	JLE          doneOf3
 	SUBQ         CX, BX
@@ -699,12 +713,12 @@ rowOf3:
 	MOVQ         $-1, DX
 	SHLXQ        R8, DX, DX
 	KMOVW        DX, K2
-	MOVQ         24(SP), DX
+	MOVQ         16(SP), DX
 	LEAQ         (DX)(CX*8), DX
 	SHRQ         $0x03, CX
-	MOVQ         40(SP), BX
+	MOVQ         32(SP), BX
 	ADDQ         CX, BX
-	MOVQ         32(SP), CX
+	MOVQ         24(SP), CX
 	VBROADCASTSD (CX), Z0
 	VBROADCASTSD 8(CX), Z1
 	VBROADCASTSD 16(CX), Z2
@@ -975,14 +989,14 @@ singleOf3:
 
 rowEndOf3:
 	LEAQ (SI)(SI*1), CX
-	ADDQ CX, 40(SP)
-	ADDQ $+48, 32(SP)
-	ADDQ $0x02, 16(SP)
-	SUBQ $0x02, rows+8(FP)
+	ADDQ CX, 32(SP)
+	ADDQ $+48, 24(SP)
+	ADDQ $0x02, 8(SP)
+	SUBQ $0x02, rows+16(FP)
 	JNZ  rowOf3
 
 doneOf3:
-	MOVQ          sums+24(FP), AX
+	MOVQ          sums+48(FP), AX
 	VEXTRACTF64X4 $0x01, Z8, Y22
 	VADDPD        Z22, Z8, Z8
 	VEXTRACTF64X2 $0x01, Y8, X22
@@ -1021,7 +1035,7 @@ not3:
 	MOVQ         48(AX), AX
 	SHLQ         $0x03, AX
 	LEAQ         (AX)(AX*2), CX
-	MOVQ         origin+16(FP), DX
+	MOVQ         origin+40(FP), DX
 	VBROADCASTSD (DX), Z8
 	VBROADCASTSD 8(DX), Z9
 	VPXORQ       Z10, Z10, Z10
@@ -1032,7 +1046,7 @@ not3:
 	MOVQ         104(DX), DI
 
 rowOf4:
-	MOVQ         16(SP), SI
+	MOVQ         8(SP), SI
 	LEAQ         1(SI), R9
 	XORQ         DX, DX
 	TESTQ        SI, SI
@@ -1041,7 +1055,7 @@ rowOf4:
 	CMOVQLT      DX, R9
 	MOVQ         SI, DX
 	ANDQ         $-8, DX
-	MOVQ         8(SP), R8
+	MOVQ         n+32(FP), R8
 	SUBQ         DX, R8
 	JLE          doneOf4
 	SUBQ         DX, SI
@@ -1052,12 +1066,12 @@ rowOf4:
 	MOVQ         $-1, BX
 	SHLXQ        R9, BX, BX
 	KMOVW        BX, K2
-	MOVQ         24(SP), BX
+	MOVQ         16(SP), BX
 	LEAQ         (BX)(DX*8), BX
 	SHRQ         $0x03, DX
-	MOVQ         40(SP), SI
+	MOVQ         32(SP), SI
 	ADDQ         DX, SI
-	MOVQ         32(SP), DX
+	MOVQ         24(SP), DX
 	VBROADCASTSD (DX), Z0
 	VBROADCASTSD 8(DX), Z1
 	VBROADCASTSD 16(DX), Z2
@@ -1350,14 +1364,14 @@ singleOf4:
 
 rowEndOf4:
 	LEAQ (DI)(DI*1), DX
-	ADDQ DX, 40(SP)
-	ADDQ $+64, 32(SP)
-	ADDQ $0x02, 16(SP)
-	SUBQ $0x02, rows+8(FP)
+	ADDQ DX, 32(SP)
+	ADDQ $+64, 24(SP)
+	ADDQ $0x02, 8(SP)
+	SUBQ $0x02, rows+16(FP)
 	JNZ  rowOf4
 
 doneOf4:
-	MOVQ          sums+24(FP), AX
+	MOVQ          sums+48(FP), AX
 	VEXTRACTF64X4 $0x01, Z10, Y24
 	VADDPD        Z24, Z10, Z10
 	VEXTRACTF64X2 $0x01, Y10, X24
@@ -1396,7 +1410,7 @@ not4:
 	MOVQ         48(AX), AX
 	SHLQ         $0x03, AX
 	LEAQ         (AX)(AX*2), CX
-	MOVQ         origin+16(FP), DX
+	MOVQ         origin+40(FP), DX
 	VBROADCASTSD (DX), Z10
 	VBROADCASTSD 8(DX), Z11
 	VPXORQ       Z12, Z12, Z12
@@ -1407,7 +1421,7 @@ not4:
 	MOVQ         104(DX), DI
 
 rowOf5:
-	MOVQ         16(SP), SI
+	MOVQ         8(SP), SI
 	LEAQ         1(SI), R9
 	XORQ         DX, DX
 	TESTQ        SI, SI
@@ -1416,7 +1430,7 @@ rowOf5:
 	CMOVQLT      DX, R9
 	MOVQ         SI, DX
 	ANDQ         $-8, DX
-	MOVQ         8(SP), R8
+	MOVQ         n+32(FP), R8
 	SUBQ         DX, R8
 	JLE          doneOf5
 	SUBQ         DX, SI
@@ -1427,12 +1441,12 @@ rowOf5:
 	MOVQ         $-1, BX
 	SHLXQ        R9, BX, BX
 	KMOVW        BX, K2
-	MOVQ         24(SP), BX
+	MOVQ         16(SP), BX
 	LEAQ         (BX)(DX*8), BX
 	SHRQ         $0x03, DX
-	MOVQ         40(SP), SI
+	MOVQ         32(SP), SI
 	ADDQ         DX, SI
-	MOVQ         32(SP), DX
+	MOVQ         24(SP), DX
 	VBROADCASTSD (DX), Z0
 	VBROADCASTSD 8(DX), Z1
 	VBROADCASTSD 16(DX), Z2
@@ -1747,14 +1761,14 @@ singleOf5:
 
 rowEndOf5:
 	LEAQ (DI)(DI*1), DX
-	ADDQ DX, 40(SP)
-	ADDQ $+80, 32(SP)
-	ADDQ $0x02, 16(SP)
-	SUBQ $0x02, rows+8(FP)
+	ADDQ DX, 32(SP)
+	ADDQ $+80, 24(SP)
+	ADDQ $0x02, 8(SP)
+	SUBQ $0x02, rows+16(FP)
 	JNZ  rowOf5
 
 doneOf5:
-	MOVQ          sums+24(FP), AX
+	MOVQ          sums+48(FP), AX
 	VEXTRACTF64X4 $0x01, Z12, Y26
 	VADDPD        Z26, Z12, Z12
 	VEXTRACTF64X2 $0x01, Y12, X26
@@ -1794,7 +1808,7 @@ not5:
 	SHLQ         $0x03, AX
 	LEAQ         (AX)(AX*2), CX
 	LEAQ         (AX)(AX*4), DX
-	MOVQ         origin+16(FP), BX
+	MOVQ         origin+40(FP), BX
 	VBROADCASTSD (BX), Z12
 	VBROADCASTSD 8(BX), Z13
 	VPXORQ       Z14, Z14, Z14
@@ -1805,7 +1819,7 @@ not5:
 	MOVQ         104(BX), R8
 
 rowOf6:
-	MOVQ         16(SP), DI
+	MOVQ         8(SP), DI
 	LEAQ         1(DI), R10
 	XORQ         BX, BX
 	TESTQ        DI, DI
@@ -1814,7 +1828,7 @@ rowOf6:
 	CMOVQLT      BX, R10
 	MOVQ         DI, BX
 	ANDQ         $-8, BX
-	MOVQ         8(SP), R9
+	MOVQ         n+32(FP), R9
 	SUBQ         BX, R9
 	JLE          doneOf6
 	SUBQ         BX, DI
@@ -1825,12 +1839,12 @@ rowOf6:
 	MOVQ         $-1, SI
 	SHLXQ        R10, SI, SI
 	KMOVW        SI, K2
-	MOVQ         24(SP), SI
+	MOVQ         16(SP), SI
 	LEAQ         (SI)(BX*8), SI
 	SHRQ         $0x03, BX
-	MOVQ         40(SP), DI
+	MOVQ         32(SP), DI
 	ADDQ         BX, DI
-	MOVQ         32(SP), BX
+	MOVQ         24(SP), BX
 	VBROADCASTSD (BX), Z0
 	VBROADCASTSD 8(BX), Z1
 	VBROADCASTSD 16(BX), Z2
@@ -2167,14 +2181,14 @@ singleOf6:
 
 rowEndOf6:
 	LEAQ (R8)(R8*1), BX
-	ADDQ BX, 40(SP)
-	ADDQ $+96, 32(SP)
-	ADDQ $0x02, 16(SP)
-	SUBQ $0x02, rows+8(FP)
+	ADDQ BX, 32(SP)
+	ADDQ $+96, 24(SP)
+	ADDQ $0x02, 8(SP)
+	SUBQ $0x02, rows+16(FP)
 	JNZ  rowOf6
 
 doneOf6:
-	MOVQ          sums+24(FP), AX
+	MOVQ          sums+48(FP), AX
 	VEXTRACTF64X4 $0x01, Z14, Y28
 	VADDPD        Z28, Z14, Z14
 	VEXTRACTF64X2 $0x01, Y14, X28
@@ -2214,7 +2228,7 @@ not6:
 	SHLQ         $0x03, AX
 	LEAQ         (AX)(AX*2), CX
 	LEAQ         (AX)(AX*4), DX
-	MOVQ         origin+16(FP), BX
+	MOVQ         origin+40(FP), BX
 	VBROADCASTSD (BX), Z0
 	VBROADCASTSD 8(BX), Z1
 	VPXORQ       Z2, Z2, Z2
@@ -2225,7 +2239,7 @@ not6:
 	MOVQ         104(BX), R8
 
 rowOf7:
-	MOVQ    16(SP), DI
+	MOVQ    8(SP), DI
 	LEAQ    1(DI), R10
 	XORQ    BX, BX
 	TESTQ   DI, DI
@@ -2234,7 +2248,7 @@ rowOf7:
 	CMOVQLT BX, R10
 	MOVQ    DI, BX
 	ANDQ    $-8, BX
-	MOVQ    8(SP), R9
+	MOVQ    n+32(FP), R9
 	SUBQ    BX, R9
 	JLE     doneOf7
 	SUBQ    BX, DI
@@ -2245,12 +2259,12 @@ rowOf7:
 	MOVQ    $-1, SI
 	SHLXQ   R10, SI, SI
 	KMOVW   SI, K2
-	MOVQ    24(SP), SI
+	MOVQ    16(SP), SI
 	LEAQ    (SI)(BX*8), SI
 	SHRQ    $0x03, BX
-	MOVQ    40(SP), DI
+	MOVQ    32(SP), DI
 	ADDQ    BX, DI
-	MOVQ    32(SP), BX
+	MOVQ    24(SP), BX
 	CMPQ    R9, $0x08
 	JGE     maskedOf7
 
@@ -2595,14 +2609,14 @@ singleOf7:
 
 rowEndOf7:
 	LEAQ (R8)(R8*1), BX
-	ADDQ BX, 40(SP)
-	ADDQ $+112, 32(SP)
-	ADDQ $0x02, 16(SP)
-	SUBQ $0x02, rows+8(FP)
+	ADDQ BX, 32(SP)
+	ADDQ $+112, 24(SP)
+	ADDQ $0x02, 8(SP)
+	SUBQ $0x02, rows+16(FP)
 	JNZ  rowOf7
 
 doneOf7:
-	MOVQ          sums+24(FP), AX
+	MOVQ          sums+48(FP), AX
 	VEXTRACTF64X4 $0x01, Z2, Y16
 	VADDPD        Z16, Z2, Z2
 	VEXTRACTF64X2 $0x01, Y2, X16
@@ -2641,7 +2655,7 @@ not7:
 	LEAQ         (AX)(AX*2), CX
 	LEAQ         (AX)(AX*4), DX
 	LEAQ         (CX)(AX*4), BX
-	MOVQ         origin+16(FP), SI
+	MOVQ         origin+40(FP), SI
 	VBROADCASTSD (SI), Z0
 	VBROADCASTSD 8(SI), Z1
 	VPXORQ       Z2, Z2, Z2
@@ -2652,7 +2666,7 @@ not7:
 	MOVQ         104(SI), R9
 
 rowOf8:
-	MOVQ    16(SP), R8
+	MOVQ    8(SP), R8
 	LEAQ    1(R8), R11
 	XORQ    SI, SI
 	TESTQ   R8, R8
@@ -2661,7 +2675,7 @@ rowOf8:
 	CMOVQLT SI, R11
 	MOVQ    R8, SI
 	ANDQ    $-8, SI
-	MOVQ    8(SP), R10
+	MOVQ    n+32(FP), R10
 	SUBQ    SI, R10
 	JLE     doneOf8
 	SUBQ    SI, R8
@@ -2672,12 +2686,12 @@ rowOf8:
 	MOVQ    $-1, DI
 	SHLXQ   R11, DI, DI
 	KMOVW   DI, K2
-	MOVQ    24(SP), DI
+	MOVQ    16(SP), DI
 	LEAQ    (DI)(SI*8), DI
 	SHRQ    $0x03, SI
-	MOVQ    40(SP), R8
+	MOVQ    32(SP), R8
 	ADDQ    SI, R8
-	MOVQ    32(SP), SI
+	MOVQ    24(SP), SI
 	CMPQ    R10, $0x08
 	JGE     maskedOf8
 
@@ -3042,14 +3056,14 @@ singleOf8:
 
 rowEndOf8:
 	LEAQ (R9)(R9*1), SI
-	ADDQ SI, 40(SP)
-	ADDQ $+128, 32(SP)
-	ADDQ $0x02, 16(SP)
-	SUBQ $0x02, rows+8(FP)
+	ADDQ SI, 32(SP)
+	ADDQ $+128, 24(SP)
+	ADDQ $0x02, 8(SP)
+	SUBQ $0x02, rows+16(FP)
 	JNZ  rowOf8
 
 doneOf8:
-	MOVQ          sums+24(FP), AX
+	MOVQ          sums+48(FP), AX
 	VEXTRACTF64X4 $0x01, Z2, Y16
 	VADDPD        Z16, Z2, Z2
 	VEXTRACTF64X2 $0x01, Y2, X16
@@ -3081,33 +3095,47 @@ doneOf8:
 	VZEROUPPER
 	RET
 
-// func pairMomentsAVX512F32<>(a *byte, rows int, origin *float32, sums *float32)
+// func pairMomentsAVX512F32<>(a *byte, q int, rows int, p int, n int, origin *float32, sums *float32)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV
-TEXT ·pairMomentsAVX512F32<>(SB), NOSPLIT, $48-32
+TEXT ·pairMomentsAVX512F32<>(SB), NOSPLIT, $40-56
 	MOVQ         a+0(FP), AX
 	MOVQ         (AX), AX
 	MOVQ         AX, (SP)
 	MOVQ         a+0(FP), AX
-	MOVQ         8(AX), AX
+	MOVQ         16(AX), AX
 	MOVQ         AX, 8(SP)
 	MOVQ         a+0(FP), AX
-	MOVQ         16(AX), AX
+	MOVQ         24(AX), AX
 	MOVQ         AX, 16(SP)
 	MOVQ         a+0(FP), AX
-	MOVQ         24(AX), AX
+	MOVQ         56(AX), AX
 	MOVQ         AX, 24(SP)
 	MOVQ         a+0(FP), AX
-	MOVQ         56(AX), AX
-	MOVQ         AX, 32(SP)
-	MOVQ         a+0(FP), AX
 	MOVQ         80(AX), AX
-	MOVQ         AX, 40(SP)
+	MOVQ         AX, 32(SP)
+	MOVQ         p+24(FP), AX
+	SHLQ         $0x02, AX
+	ADDQ         AX, 16(SP)
+	MOVQ         q+8(FP), AX
+	IMULQ        (SP), AX
+	SHLQ         $0x02, AX
+	ADDQ         AX, 24(SP)
+	MOVQ         a+0(FP), AX
+	MOVQ         104(AX), AX
+	IMULQ        q+8(FP), AX
+	ADDQ         AX, 32(SP)
+	MOVQ         p+24(FP), AX
+	SHRQ         $0x03, AX
+	ADDQ         AX, 32(SP)
+	MOVQ         q+8(FP), AX
+	SUBQ         p+24(FP), AX
+	ADDQ         AX, 8(SP)
 	CMPQ         (SP), $0x01
 	JNE          not1
 	MOVQ         a+0(FP), AX
 	MOVQ         48(AX), AX
 	SHLQ         $0x02, AX
-	MOVQ         origin+16(FP), AX
+	MOVQ         origin+40(FP), AX
 	VBROADCASTSS (AX), Z2
 	VBROADCASTSS 4(AX), Z3
 	VPXORQ       Z4, Z4, Z4
@@ -3118,7 +3146,7 @@ TEXT ·pairMomentsAVX512F32<>(SB), NOSPLIT, $48-32
 	MOVQ         104(AX), BX
 
 rowOf1:
-	MOVQ         16(SP), DX
+	MOVQ         8(SP), DX
 	LEAQ         1(DX), DI
 	XORQ         AX, AX
 	TESTQ        DX, DX
@@ -3127,7 +3155,7 @@ rowOf1:
 	CMOVQLT      AX, DI
 	MOVQ         DX, AX
 	ANDQ         $-16, AX
-	MOVQ         8(SP), SI
+	MOVQ         n+32(FP), SI
 	SUBQ         AX, SI
 	JLE          doneOf1
 	SUBQ         AX, DX
@@ -3138,12 +3166,12 @@ rowOf1:
 	MOVQ         $-1, CX
 	SHLXQ        DI, CX, CX
 	KMOVW        CX, K2
-	MOVQ         24(SP), CX
+	MOVQ         16(SP), CX
 	LEAQ         (CX)(AX*4), CX
 	SHRQ         $0x03, AX
-	MOVQ         40(SP), DX
+	MOVQ         32(SP), DX
 	ADDQ         AX, DX
-	MOVQ         32(SP), AX
+	MOVQ         24(SP), AX
 	VBROADCASTSS (AX), Z0
 	VBROADCASTSS 4(AX), Z1
 	CMPQ         SI, $0x10
@@ -3362,14 +3390,14 @@ singleOf1:
 
 rowEndOf1:
 	LEAQ (BX)(BX*1), AX
-	ADDQ AX, 40(SP)
-	ADDQ $+8, 32(SP)
-	ADDQ $0x02, 16(SP)
-	SUBQ $0x02, rows+8(FP)
+	ADDQ AX, 32(SP)
+	ADDQ $+8, 24(SP)
+	ADDQ $0x02, 8(SP)
+	SUBQ $0x02, rows+16(FP)
 	JNZ  rowOf1
 
 doneOf1:
-	MOVQ          sums+24(FP), AX
+	MOVQ          sums+48(FP), AX
 	VEXTRACTF64X4 $0x01, Z4, Y18
 	VADDPS        Z18, Z4, Z4
 	VEXTRACTF64X2 $0x01, Y4, X18
@@ -3415,7 +3443,7 @@ not1:
 	MOVQ         a+0(FP), AX
 	MOVQ         48(AX), AX
 	SHLQ         $0x02, AX
-	MOVQ         origin+16(FP), CX
+	MOVQ         origin+40(FP), CX
 	VBROADCASTSS (CX), Z4
 	VBROADCASTSS 4(CX), Z5
 	VPXORQ       Z6, Z6, Z6
@@ -3426,7 +3454,7 @@ not1:
 	MOVQ         104(CX), SI
 
 rowOf2:
-	MOVQ         16(SP), BX
+	MOVQ         8(SP), BX
 	LEAQ         1(BX), R8
 	XORQ         CX, CX
 	TESTQ        BX, BX
@@ -3435,7 +3463,7 @@ rowOf2:
 	CMOVQLT      CX, R8
 	MOVQ         BX, CX
 	ANDQ         $-16, CX
-	MOVQ         8(SP), DI
+	MOVQ         n+32(FP), DI
 	SUBQ         CX, DI
 	JLE          doneOf2
 	SUBQ         CX, BX
@@ -3446,12 +3474,12 @@ rowOf2:
 	MOVQ         $-1, DX
 	SHLXQ        R8, DX, DX
 	KMOVW        DX, K2
-	MOVQ         24(SP), DX
+	MOVQ         16(SP), DX
 	LEAQ         (DX)(CX*4), DX
 	SHRQ         $0x03, CX
-	MOVQ         40(SP), BX
+	MOVQ         32(SP), BX
 	ADDQ         CX, BX
-	MOVQ         32(SP), CX
+	MOVQ         24(SP), CX
 	VBROADCASTSS (CX), Z0
 	VBROADCASTSS 4(CX), Z1
 	VBROADCASTSS 8(CX), Z2
@@ -3692,14 +3720,14 @@ singleOf2:
 
 rowEndOf2:
 	LEAQ (SI)(SI*1), CX
-	ADDQ CX, 40(SP)
-	ADDQ $+16, 32(SP)
-	ADDQ $0x02, 16(SP)
-	SUBQ $0x02, rows+8(FP)
+	ADDQ CX, 32(SP)
+	ADDQ $+16, 24(SP)
+	ADDQ $0x02, 8(SP)
+	SUBQ $0x02, rows+16(FP)
 	JNZ  rowOf2
 
 doneOf2:
-	MOVQ          sums+24(FP), AX
+	MOVQ          sums+48(FP), AX
 	VEXTRACTF64X4 $0x01, Z6, Y20
 	VADDPS        Z20, Z6, Z6
 	VEXTRACTF64X2 $0x01, Y6, X20
@@ -3745,7 +3773,7 @@ not2:
 	MOVQ         a+0(FP), AX
 	MOVQ         48(AX), AX
 	SHLQ         $0x02, AX
-	MOVQ         origin+16(FP), CX
+	MOVQ         origin+40(FP), CX
 	VBROADCASTSS (CX), Z6
 	VBROADCASTSS 4(CX), Z7
 	VPXORQ       Z8, Z8, Z8
@@ -3756,7 +3784,7 @@ not2:
 	MOVQ         104(CX), SI
 
 rowOf3:
-	MOVQ         16(SP), BX
+	MOVQ         8(SP), BX
 	LEAQ         1(BX), R8
 	XORQ         CX, CX
 	TESTQ        BX, BX
@@ -3765,7 +3793,7 @@ rowOf3:
 	CMOVQLT      CX, R8
 	MOVQ         BX, CX
 	ANDQ         $-16, CX
-	MOVQ         8(SP), DI
+	MOVQ         n+32(FP), DI
 	SUBQ         CX, DI
 	JLE          doneOf3
 	SUBQ         CX, BX
@@ -3776,12 +3804,12 @@ rowOf3:
 	MOVQ         $-1, DX
 	SHLXQ        R8, DX, DX
 	KMOVW        DX, K2
-	MOVQ         24(SP), DX
+	MOVQ         16(SP), DX
 	LEAQ         (DX)(CX*4), DX
 	SHRQ         $0x03, CX
-	MOVQ         40(SP), BX
+	MOVQ         32(SP), BX
 	ADDQ         CX, BX
-	MOVQ         32(SP), CX
+	MOVQ         24(SP), CX
 	VBROADCASTSS (CX), Z0
 	VBROADCASTSS 4(CX), Z1
 	VBROADCASTSS 8(CX), Z2
@@ -4044,14 +4072,14 @@ singleOf3:
 
 rowEndOf3:
 	LEAQ (SI)(SI*1), CX
-	ADDQ CX, 40(SP)
-	ADDQ $+24, 32(SP)
-	ADDQ $0x02, 16(SP)
-	SUBQ $0x02, rows+8(FP)
+	ADDQ CX, 32(SP)
+	ADDQ $+24, 24(SP)
+	ADDQ $0x02, 8(SP)
+	SUBQ $0x02, rows+16(FP)
 	JNZ  rowOf3
 
 doneOf3:
-	MOVQ          sums+24(FP), AX
+	MOVQ          sums+48(FP), AX
 	VEXTRACTF64X4 $0x01, Z8, Y22
 	VADDPS        Z22, Z8, Z8
 	VEXTRACTF64X2 $0x01, Y8, X22
@@ -4098,7 +4126,7 @@ not3:
 	MOVQ         48(AX), AX
 	SHLQ         $0x02, AX
 	LEAQ         (AX)(AX*2), CX
-	MOVQ         origin+16(FP), DX
+	MOVQ         origin+40(FP), DX
 	VBROADCASTSS (DX), Z8
 	VBROADCASTSS 4(DX), Z9
 	VPXORQ       Z10, Z10, Z10
@@ -4109,7 +4137,7 @@ not3:
 	MOVQ         104(DX), DI
 
 rowOf4:
-	MOVQ         16(SP), SI
+	MOVQ         8(SP), SI
 	LEAQ         1(SI), R9
 	XORQ         DX, DX
 	TESTQ        SI, SI
@@ -4118,7 +4146,7 @@ rowOf4:
 	CMOVQLT      DX, R9
 	MOVQ         SI, DX
 	ANDQ         $-16, DX
-	MOVQ         8(SP), R8
+	MOVQ         n+32(FP), R8
 	SUBQ         DX, R8
 	JLE          doneOf4
 	SUBQ         DX, SI
@@ -4129,12 +4157,12 @@ rowOf4:
 	MOVQ         $-1, BX
 	SHLXQ        R9, BX, BX
 	KMOVW        BX, K2
-	MOVQ         24(SP), BX
+	MOVQ         16(SP), BX
 	LEAQ         (BX)(DX*4), BX
 	SHRQ         $0x03, DX
-	MOVQ         40(SP), SI
+	MOVQ         32(SP), SI
 	ADDQ         DX, SI
-	MOVQ         32(SP), DX
+	MOVQ         24(SP), DX
 	VBROADCASTSS (DX), Z0
 	VBROADCASTSS 4(DX), Z1
 	VBROADCASTSS 8(DX), Z2
@@ -4419,14 +4447,14 @@ singleOf4:
 
 rowEndOf4:
 	LEAQ (DI)(DI*1), DX
-	ADDQ DX, 40(SP)
-	ADDQ $+32, 32(SP)
-	ADDQ $0x02, 16(SP)
-	SUBQ $0x02, rows+8(FP)
+	ADDQ DX, 32(SP)
+	ADDQ $+32, 24(SP)
+	ADDQ $0x02, 8(SP)
+	SUBQ $0x02, rows+16(FP)
 	JNZ  rowOf4
 
 doneOf4:
-	MOVQ          sums+24(FP), AX
+	MOVQ          sums+48(FP), AX
 	VEXTRACTF64X4 $0x01, Z10, Y24
 	VADDPS        Z24, Z10, Z10
 	VEXTRACTF64X2 $0x01, Y10, X24
@@ -4473,7 +4501,7 @@ not4:
 	MOVQ         48(AX), AX
 	SHLQ         $0x02, AX
 	LEAQ         (AX)(AX*2), CX
-	MOVQ         origin+16(FP), DX
+	MOVQ         origin+40(FP), DX
 	VBROADCASTSS (DX), Z10
 	VBROADCASTSS 4(DX), Z11
 	VPXORQ       Z12, Z12, Z12
@@ -4484,7 +4512,7 @@ not4:
 	MOVQ         104(DX), DI
 
 rowOf5:
-	MOVQ         16(SP), SI
+	MOVQ         8(SP), SI
 	LEAQ         1(SI), R9
 	XORQ         DX, DX
 	TESTQ        SI, SI
@@ -4493,7 +4521,7 @@ rowOf5:
 	CMOVQLT      DX, R9
 	MOVQ         SI, DX
 	ANDQ         $-16, DX
-	MOVQ         8(SP), R8
+	MOVQ         n+32(FP), R8
 	SUBQ         DX, R8
 	JLE          doneOf5
 	SUBQ         DX, SI
@@ -4504,12 +4532,12 @@ rowOf5:
 	MOVQ         $-1, BX
 	SHLXQ        R9, BX, BX
 	KMOVW        BX, K2
-	MOVQ         24(SP), BX
+	MOVQ         16(SP), BX
 	LEAQ         (BX)(DX*4), BX
 	SHRQ         $0x03, DX
-	MOVQ         40(SP), SI
+	MOVQ         32(SP), SI
 	ADDQ         DX, SI
-	MOVQ         32(SP), DX
+	MOVQ         24(SP), DX
 	VBROADCASTSS (DX), Z0
 	VBROADCASTSS 4(DX), Z1
 	VBROADCASTSS 8(DX), Z2
@@ -4816,14 +4844,14 @@ singleOf5:
 
 rowEndOf5:
 	LEAQ (DI)(DI*1), DX
-	ADDQ DX, 40(SP)
-	ADDQ $+40, 32(SP)
-	ADDQ $0x02, 16(SP)
-	SUBQ $0x02, rows+8(FP)
+	ADDQ DX, 32(SP)
+	ADDQ $+40, 24(SP)
+	ADDQ $0x02, 8(SP)
+	SUBQ $0x02, rows+16(FP)
 	JNZ  rowOf5
 
 doneOf5:
-	MOVQ          sums+24(FP), AX
+	MOVQ          sums+48(FP), AX
 	VEXTRACTF64X4 $0x01, Z12, Y26
 	VADDPS        Z26, Z12, Z12
 	VEXTRACTF64X2 $0x01, Y12, X26
@@ -4871,7 +4899,7 @@ not5:
 	SHLQ         $0x02, AX
 	LEAQ         (AX)(AX*2), CX
 	LEAQ         (AX)(AX*4), DX
-	MOVQ         origin+16(FP), BX
+	MOVQ         origin+40(FP), BX
 	VBROADCASTSS (BX), Z12
 	VBROADCASTSS 4(BX), Z13
 	VPXORQ       Z14, Z14, Z14
@@ -4882,7 +4910,7 @@ not5:
 	MOVQ         104(BX), R8
 
 rowOf6:
-	MOVQ         16(SP), DI
+	MOVQ         8(SP), DI
 	LEAQ         1(DI), R10
 	XORQ         BX, BX
 	TESTQ        DI, DI
@@ -4891,7 +4919,7 @@ rowOf6:
 	CMOVQLT      BX, R10
 	MOVQ         DI, BX
 	ANDQ         $-16, BX
-	MOVQ         8(SP), R9
+	MOVQ         n+32(FP), R9
 	SUBQ         BX, R9
 	JLE          doneOf6
 	SUBQ         BX, DI
@@ -4902,12 +4930,12 @@ rowOf6:
 	MOVQ         $-1, SI
 	SHLXQ        R10, SI, SI
 	KMOVW        SI, K2
-	MOVQ         24(SP), SI
+	MOVQ         16(SP), SI
 	LEAQ         (SI)(BX*4), SI
 	SHRQ         $0x03, BX
-	MOVQ         40(SP), DI
+	MOVQ         32(SP), DI
 	ADDQ         BX, DI
-	MOVQ         32(SP), BX
+	MOVQ         24(SP), BX
 	VBROADCASTSS (BX), Z0
 	VBROADCASTSS 4(BX), Z1
 	VBROADCASTSS 8(BX), Z2
@@ -5236,14 +5264,14 @@ singleOf6:
 
 rowEndOf6:
 	LEAQ (R8)(R8*1), BX
-	ADDQ BX, 40(SP)
-	ADDQ $+48, 32(SP)
-	ADDQ $0x02, 16(SP)
-	SUBQ $0x02, rows+8(FP)
+	ADDQ BX, 32(SP)
+	ADDQ $+48, 24(SP)
+	ADDQ $0x02, 8(SP)
+	SUBQ $0x02, rows+16(FP)
 	JNZ  rowOf6
 
 doneOf6:
-	MOVQ          sums+24(FP), AX
+	MOVQ          sums+48(FP), AX
 	VEXTRACTF64X4 $0x01, Z14, Y28
 	VADDPS        Z28, Z14, Z14
 	VEXTRACTF64X2 $0x01, Y14, X28
@@ -5291,7 +5319,7 @@ not6:
 	SHLQ         $0x02, AX
 	LEAQ         (AX)(AX*2), CX
 	LEAQ         (AX)(AX*4), DX
-	MOVQ         origin+16(FP), BX
+	MOVQ         origin+40(FP), BX
 	VBROADCASTSS (BX), Z0
 	VBROADCASTSS 4(BX), Z1
 	VPXORQ       Z2, Z2, Z2
@@ -5302,7 +5330,7 @@ not6:
 	MOVQ         104(BX), R8
 
 rowOf7:
-	MOVQ    16(SP), DI
+	MOVQ    8(SP), DI
 	LEAQ    1(DI), R10
 	XORQ    BX, BX
 	TESTQ   DI, DI
@@ -5311,7 +5339,7 @@ rowOf7:
 	CMOVQLT BX, R10
 	MOVQ    DI, BX
 	ANDQ    $-16, BX
-	MOVQ    8(SP), R9
+	MOVQ    n+32(FP), R9
 	SUBQ    BX, R9
 	JLE     doneOf7
 	SUBQ    BX, DI
@@ -5322,12 +5350,12 @@ rowOf7:
 	MOVQ    $-1, SI
 	SHLXQ   R10, SI, SI
 	KMOVW   SI, K2
-	MOVQ    24(SP), SI
+	MOVQ    16(SP), SI
 	LEAQ    (SI)(BX*4), SI
 	SHRQ    $0x03, BX
-	MOVQ    40(SP), DI
+	MOVQ    32(SP), DI
 	ADDQ    BX, DI
-	MOVQ    32(SP), BX
+	MOVQ    24(SP), BX
 	CMPQ    R9, $0x10
 	JGE     maskedOf7
 
@@ -5664,14 +5692,14 @@ singleOf7:
 
 rowEndOf7:
 	LEAQ (R8)(R8*1), BX
-	ADDQ BX, 40(SP)
-	ADDQ $+56, 32(SP)
-	ADDQ $0x02, 16(SP)
-	SUBQ $0x02, rows+8(FP)
+	ADDQ BX, 32(SP)
+	ADDQ $+56, 24(SP)
+	ADDQ $0x02, 8(SP)
+	SUBQ $0x02, rows+16(FP)
 	JNZ  rowOf7
 
 doneOf7:
-	MOVQ          sums+24(FP), AX
+	MOVQ          sums+48(FP), AX
 	VEXTRACTF64X4 $0x01, Z2, Y16
 	VADDPS        Z16, Z2, Z2
 	VEXTRACTF64X2 $0x01, Y2, X16
@@ -5718,7 +5746,7 @@ not7:
 	LEAQ         (AX)(AX*2), CX
 	LEAQ         (AX)(AX*4), DX
 	LEAQ         (CX)(AX*4), BX
-	MOVQ         origin+16(FP), SI
+	MOVQ         origin+40(FP), SI
 	VBROADCASTSS (SI), Z0
 	VBROADCASTSS 4(SI), Z1
 	VPXORQ       Z2, Z2, Z2
@@ -5729,7 +5757,7 @@ not7:
 	MOVQ         104(SI), R9
 
 rowOf8:
-	MOVQ    16(SP), R8
+	MOVQ    8(SP), R8
 	LEAQ    1(R8), R11
 	XORQ    SI, SI
 	TESTQ   R8, R8
@@ -5738,7 +5766,7 @@ rowOf8:
 	CMOVQLT SI, R11
 	MOVQ    R8, SI
 	ANDQ    $-16, SI
-	MOVQ    8(SP), R10
+	MOVQ    n+32(FP), R10
 	SUBQ    SI, R10
 	JLE     doneOf8
 	SUBQ    SI, R8
@@ -5749,12 +5777,12 @@ rowOf8:
 	MOVQ    $-1, DI
 	SHLXQ   R11, DI, DI
 	KMOVW   DI, K2
-	MOVQ    24(SP), DI
+	MOVQ    16(SP), DI
 	LEAQ    (DI)(SI*4), DI
 	SHRQ    $0x03, SI
-	MOVQ    40(SP), R8
+	MOVQ    32(SP), R8
 	ADDQ    SI, R8
-	MOVQ    32(SP), SI
+	MOVQ    24(SP), SI
 	CMPQ    R10, $0x10
 	JGE     maskedOf8
 
@@ -6111,14 +6139,14 @@ singleOf8:
 
 rowEndOf8:
 	LEAQ (R9)(R9*1), SI
-	ADDQ SI, 40(SP)
-	ADDQ $+64, 32(SP)
-	ADDQ $0x02, 16(SP)
-	SUBQ $0x02, rows+8(FP)
+	ADDQ SI, 32(SP)
+	ADDQ $+64, 24(SP)
+	ADDQ $0x02, 8(SP)
+	SUBQ $0x02, rows+16(FP)
 	JNZ  rowOf8
 
 doneOf8:
-	MOVQ          sums+24(FP), AX
+	MOVQ          sums+48(FP), AX
 	VEXTRACTF64X4 $0x01, Z2, Y16
 	VADDPS        Z16, Z2, Z2
 	VEXTRACTF64X2 $0x01, Y2, X16
@@ -6158,41 +6186,55 @@ doneOf8:
 	VZEROUPPER
 	RET
 
-// func addPairForcesAVX512F64<>(a *byte, rows int, add *float64, mul *float64, dst *float64, own *float64)
+// func addPairForcesAVX512F64<>(a *byte, q int, rows int, p int, n int, add *float64, mul *float64, dst *float64, own *float64)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV
-TEXT ·addPairForcesAVX512F64<>(SB), NOSPLIT, $48-48
+TEXT ·addPairForcesAVX512F64<>(SB), NOSPLIT, $40-72
 	MOVQ         a+0(FP), AX
 	MOVQ         (AX), AX
 	MOVQ         AX, (SP)
 	MOVQ         a+0(FP), AX
-	MOVQ         8(AX), AX
+	MOVQ         16(AX), AX
 	MOVQ         AX, 8(SP)
 	MOVQ         a+0(FP), AX
-	MOVQ         16(AX), AX
+	MOVQ         24(AX), AX
 	MOVQ         AX, 16(SP)
 	MOVQ         a+0(FP), AX
-	MOVQ         24(AX), AX
+	MOVQ         56(AX), AX
 	MOVQ         AX, 24(SP)
 	MOVQ         a+0(FP), AX
-	MOVQ         56(AX), AX
-	MOVQ         AX, 32(SP)
-	MOVQ         a+0(FP), AX
 	MOVQ         80(AX), AX
-	MOVQ         AX, 40(SP)
+	MOVQ         AX, 32(SP)
+	MOVQ         p+24(FP), AX
+	SHLQ         $0x03, AX
+	ADDQ         AX, 16(SP)
+	MOVQ         q+8(FP), AX
+	IMULQ        (SP), AX
+	SHLQ         $0x03, AX
+	ADDQ         AX, 24(SP)
+	MOVQ         a+0(FP), AX
+	MOVQ         104(AX), AX
+	IMULQ        q+8(FP), AX
+	ADDQ         AX, 32(SP)
+	MOVQ         p+24(FP), AX
+	SHRQ         $0x03, AX
+	ADDQ         AX, 32(SP)
+	MOVQ         q+8(FP), AX
+	SUBQ         p+24(FP), AX
+	ADDQ         AX, 8(SP)
 	CMPQ         (SP), $0x01
 	JNE          not1
 	MOVQ         a+0(FP), AX
 	MOVQ         48(AX), AX
 	SHLQ         $0x03, AX
-	MOVQ         add+16(FP), CX
-	MOVQ         mul+24(FP), AX
+	MOVQ         add+40(FP), CX
+	MOVQ         mul+48(FP), AX
 	VBROADCASTSD (AX), Z2
 	VBROADCASTSD 8(AX), Z3
 	MOVQ         a+0(FP), AX
 	MOVQ         104(AX), SI
 
 rowOf1:
-	MOVQ         16(SP), BX
+	MOVQ         8(SP), BX
 	LEAQ         1(BX), DI
 	XORQ         AX, AX
 	TESTQ        BX, BX
@@ -6201,7 +6243,7 @@ rowOf1:
 	CMOVQLT      AX, DI
 	MOVQ         BX, AX
 	ANDQ         $-8, AX
-	MOVQ         8(SP), R8
+	MOVQ         n+32(FP), R8
 	SUBQ         AX, R8
 	JLE          doneOf1
 	SUBQ         AX, BX
@@ -6212,14 +6254,14 @@ rowOf1:
 	MOVQ         $-1, DX
 	SHLXQ        DI, DX, DX
 	KMOVW        DX, K2
-	MOVQ         24(SP), DX
+	MOVQ         16(SP), DX
 	LEAQ         (DX)(AX*8), DX
-	MOVQ         dst+32(FP), DI
+	MOVQ         dst+56(FP), DI
 	LEAQ         (DI)(AX*8), DI
 	SHRQ         $0x03, AX
-	MOVQ         40(SP), BX
+	MOVQ         32(SP), BX
 	ADDQ         AX, BX
-	MOVQ         32(SP), AX
+	MOVQ         24(SP), AX
 	VBROADCASTSD (AX), Z0
 	VBROADCASTSD 8(AX), Z1
 	VPXORQ       Z4, Z4, Z4
@@ -6346,7 +6388,7 @@ singleOf1:
 	JG    tailOf1
 
 rowEndOf1:
-	MOVQ          own+40(FP), AX
+	MOVQ          own+64(FP), AX
 	VEXTRACTF64X4 $0x01, Z4, Y12
 	VADDPD        Z12, Z4, Z4
 	VEXTRACTF64X2 $0x01, Y4, X12
@@ -6363,12 +6405,12 @@ rowEndOf1:
 	VADDPD        Z12, Z5, Z5
 	VADDSD        8(AX), X5, X5
 	VMOVSD        X5, 8(AX)
-	ADDQ          $+16, own+40(FP)
+	ADDQ          $+16, own+64(FP)
 	LEAQ          (SI)(SI*1), AX
-	ADDQ          AX, 40(SP)
-	ADDQ          $+16, 32(SP)
-	ADDQ          $0x02, 16(SP)
-	SUBQ          $0x02, rows+8(FP)
+	ADDQ          AX, 32(SP)
+	ADDQ          $+16, 24(SP)
+	ADDQ          $0x02, 8(SP)
+	SUBQ          $0x02, rows+16(FP)
 	JNZ           rowOf1
 
 doneOf1:
@@ -6381,15 +6423,15 @@ not1:
 	MOVQ         a+0(FP), AX
 	MOVQ         48(AX), AX
 	SHLQ         $0x03, AX
-	MOVQ         add+16(FP), DX
-	MOVQ         mul+24(FP), CX
+	MOVQ         add+40(FP), DX
+	MOVQ         mul+48(FP), CX
 	VBROADCASTSD (CX), Z4
 	VBROADCASTSD 8(CX), Z5
 	MOVQ         a+0(FP), CX
 	MOVQ         104(CX), DI
 
 rowOf2:
-	MOVQ         16(SP), SI
+	MOVQ         8(SP), SI
 	LEAQ         1(SI), R8
 	XORQ         CX, CX
 	TESTQ        SI, SI
@@ -6398,7 +6440,7 @@ rowOf2:
 	CMOVQLT      CX, R8
 	MOVQ         SI, CX
 	ANDQ         $-8, CX
-	MOVQ         8(SP), R9
+	MOVQ         n+32(FP), R9
 	SUBQ         CX, R9
 	JLE          doneOf2
 	SUBQ         CX, SI
@@ -6409,14 +6451,14 @@ rowOf2:
 	MOVQ         $-1, BX
 	SHLXQ        R8, BX, BX
 	KMOVW        BX, K2
-	MOVQ         24(SP), BX
+	MOVQ         16(SP), BX
 	LEAQ         (BX)(CX*8), BX
-	MOVQ         dst+32(FP), R8
+	MOVQ         dst+56(FP), R8
 	LEAQ         (R8)(CX*8), R8
 	SHRQ         $0x03, CX
-	MOVQ         40(SP), SI
+	MOVQ         32(SP), SI
 	ADDQ         CX, SI
-	MOVQ         32(SP), CX
+	MOVQ         24(SP), CX
 	VBROADCASTSD (CX), Z0
 	VBROADCASTSD 8(CX), Z1
 	VBROADCASTSD 16(CX), Z2
@@ -6569,7 +6611,7 @@ singleOf2:
 	JG    tailOf2
 
 rowEndOf2:
-	MOVQ          own+40(FP), CX
+	MOVQ          own+64(FP), CX
 	VEXTRACTF64X4 $0x01, Z6, Y16
 	VADDPD        Z16, Z6, Z6
 	VEXTRACTF64X2 $0x01, Y6, X16
@@ -6602,12 +6644,12 @@ rowEndOf2:
 	VADDPD        Z16, Z9, Z9
 	VADDSD        24(CX), X9, X9
 	VMOVSD        X9, 24(CX)
-	ADDQ          $+32, own+40(FP)
+	ADDQ          $+32, own+64(FP)
 	LEAQ          (DI)(DI*1), CX
-	ADDQ          CX, 40(SP)
-	ADDQ          $+32, 32(SP)
-	ADDQ          $0x02, 16(SP)
-	SUBQ          $0x02, rows+8(FP)
+	ADDQ          CX, 32(SP)
+	ADDQ          $+32, 24(SP)
+	ADDQ          $0x02, 8(SP)
+	SUBQ          $0x02, rows+16(FP)
 	JNZ           rowOf2
 
 doneOf2:
@@ -6620,15 +6662,15 @@ not2:
 	MOVQ         a+0(FP), AX
 	MOVQ         48(AX), AX
 	SHLQ         $0x03, AX
-	MOVQ         add+16(FP), DX
-	MOVQ         mul+24(FP), CX
+	MOVQ         add+40(FP), DX
+	MOVQ         mul+48(FP), CX
 	VBROADCASTSD (CX), Z6
 	VBROADCASTSD 8(CX), Z7
 	MOVQ         a+0(FP), CX
 	MOVQ         104(CX), DI
 
 rowOf3:
-	MOVQ         16(SP), SI
+	MOVQ         8(SP), SI
 	LEAQ         1(SI), R8
 	XORQ         CX, CX
 	TESTQ        SI, SI
@@ -6637,7 +6679,7 @@ rowOf3:
 	CMOVQLT      CX, R8
 	MOVQ         SI, CX
 	ANDQ         $-8, CX
-	MOVQ         8(SP), R9
+	MOVQ         n+32(FP), R9
 	SUBQ         CX, R9
 	JLE          doneOf3
 	SUBQ         CX, SI
@@ -6648,14 +6690,14 @@ rowOf3:
 	MOVQ         $-1, BX
 	SHLXQ        R8, BX, BX
 	KMOVW        BX, K2
-	MOVQ         24(SP), BX
+	MOVQ         16(SP), BX
 	LEAQ         (BX)(CX*8), BX
-	MOVQ         dst+32(FP), R8
+	MOVQ         dst+56(FP), R8
 	LEAQ         (R8)(CX*8), R8
 	SHRQ         $0x03, CX
-	MOVQ         40(SP), SI
+	MOVQ         32(SP), SI
 	ADDQ         CX, SI
-	MOVQ         32(SP), CX
+	MOVQ         24(SP), CX
 	VBROADCASTSD (CX), Z0
 	VBROADCASTSD 8(CX), Z1
 	VBROADCASTSD 16(CX), Z2
@@ -6834,7 +6876,7 @@ singleOf3:
 	JG    tailOf3
 
 rowEndOf3:
-	MOVQ          own+40(FP), CX
+	MOVQ          own+64(FP), CX
 	VEXTRACTF64X4 $0x01, Z8, Y20
 	VADDPD        Z20, Z8, Z8
 	VEXTRACTF64X2 $0x01, Y8, X20
@@ -6883,12 +6925,12 @@ rowEndOf3:
 	VADDPD        Z20, Z13, Z13
 	VADDSD        40(CX), X13, X13
 	VMOVSD        X13, 40(CX)
-	ADDQ          $+48, own+40(FP)
+	ADDQ          $+48, own+64(FP)
 	LEAQ          (DI)(DI*1), CX
-	ADDQ          CX, 40(SP)
-	ADDQ          $+48, 32(SP)
-	ADDQ          $0x02, 16(SP)
-	SUBQ          $0x02, rows+8(FP)
+	ADDQ          CX, 32(SP)
+	ADDQ          $+48, 24(SP)
+	ADDQ          $0x02, 8(SP)
+	SUBQ          $0x02, rows+16(FP)
 	JNZ           rowOf3
 
 doneOf3:
@@ -6902,15 +6944,15 @@ not3:
 	MOVQ         48(AX), AX
 	SHLQ         $0x03, AX
 	LEAQ         (AX)(AX*2), CX
-	MOVQ         add+16(FP), BX
-	MOVQ         mul+24(FP), DX
+	MOVQ         add+40(FP), BX
+	MOVQ         mul+48(FP), DX
 	VBROADCASTSD (DX), Z0
 	VBROADCASTSD 8(DX), Z1
 	MOVQ         a+0(FP), DX
 	MOVQ         104(DX), R8
 
 rowOf4:
-	MOVQ    16(SP), DI
+	MOVQ    8(SP), DI
 	LEAQ    1(DI), R9
 	XORQ    DX, DX
 	TESTQ   DI, DI
@@ -6919,7 +6961,7 @@ rowOf4:
 	CMOVQLT DX, R9
 	MOVQ    DI, DX
 	ANDQ    $-8, DX
-	MOVQ    8(SP), R10
+	MOVQ    n+32(FP), R10
 	SUBQ    DX, R10
 	JLE     doneOf4
 	SUBQ    DX, DI
@@ -6930,14 +6972,14 @@ rowOf4:
 	MOVQ    $-1, SI
 	SHLXQ   R9, SI, SI
 	KMOVW   SI, K2
-	MOVQ    24(SP), SI
+	MOVQ    16(SP), SI
 	LEAQ    (SI)(DX*8), SI
-	MOVQ    dst+32(FP), R9
+	MOVQ    dst+56(FP), R9
 	LEAQ    (R9)(DX*8), R9
 	SHRQ    $0x03, DX
-	MOVQ    40(SP), DI
+	MOVQ    32(SP), DI
 	ADDQ    DX, DI
-	MOVQ    32(SP), DX
+	MOVQ    24(SP), DX
 	VPXORQ  Z2, Z2, Z2
 	VPXORQ  Z3, Z3, Z3
 	VPXORQ  Z4, Z4, Z4
@@ -7134,7 +7176,7 @@ singleOf4:
 	JG    tailOf4
 
 rowEndOf4:
-	MOVQ          own+40(FP), DX
+	MOVQ          own+64(FP), DX
 	VEXTRACTF64X4 $0x01, Z2, Y16
 	VADDPD        Z16, Z2, Z2
 	VEXTRACTF64X2 $0x01, Y2, X16
@@ -7199,12 +7241,12 @@ rowEndOf4:
 	VADDPD        Z16, Z9, Z9
 	VADDSD        56(DX), X9, X9
 	VMOVSD        X9, 56(DX)
-	ADDQ          $+64, own+40(FP)
+	ADDQ          $+64, own+64(FP)
 	LEAQ          (R8)(R8*1), DX
-	ADDQ          DX, 40(SP)
-	ADDQ          $+64, 32(SP)
-	ADDQ          $0x02, 16(SP)
-	SUBQ          $0x02, rows+8(FP)
+	ADDQ          DX, 32(SP)
+	ADDQ          $+64, 24(SP)
+	ADDQ          $0x02, 8(SP)
+	SUBQ          $0x02, rows+16(FP)
 	JNZ           rowOf4
 
 doneOf4:
@@ -7218,15 +7260,15 @@ not4:
 	MOVQ         48(AX), AX
 	SHLQ         $0x03, AX
 	LEAQ         (AX)(AX*2), CX
-	MOVQ         add+16(FP), BX
-	MOVQ         mul+24(FP), DX
+	MOVQ         add+40(FP), BX
+	MOVQ         mul+48(FP), DX
 	VBROADCASTSD (DX), Z0
 	VBROADCASTSD 8(DX), Z1
 	MOVQ         a+0(FP), DX
 	MOVQ         104(DX), R8
 
 rowOf5:
-	MOVQ    16(SP), DI
+	MOVQ    8(SP), DI
 	LEAQ    1(DI), R9
 	XORQ    DX, DX
 	TESTQ   DI, DI
@@ -7235,7 +7277,7 @@ rowOf5:
 	CMOVQLT DX, R9
 	MOVQ    DI, DX
 	ANDQ    $-8, DX
-	MOVQ    8(SP), R10
+	MOVQ    n+32(FP), R10
 	SUBQ    DX, R10
 	JLE     doneOf5
 	SUBQ    DX, DI
@@ -7246,14 +7288,14 @@ rowOf5:
 	MOVQ    $-1, SI
 	SHLXQ   R9, SI, SI
 	KMOVW   SI, K2
-	MOVQ    24(SP), SI
+	MOVQ    16(SP), SI
 	LEAQ    (SI)(DX*8), SI
-	MOVQ    dst+32(FP), R9
+	MOVQ    dst+56(FP), R9
 	LEAQ    (R9)(DX*8), R9
 	SHRQ    $0x03, DX
-	MOVQ    40(SP), DI
+	MOVQ    32(SP), DI
 	ADDQ    DX, DI
-	MOVQ    32(SP), DX
+	MOVQ    24(SP), DX
 	VPXORQ  Z2, Z2, Z2
 	VPXORQ  Z3, Z3, Z3
 	VPXORQ  Z4, Z4, Z4
@@ -7474,7 +7516,7 @@ singleOf5:
 	JG    tailOf5
 
 rowEndOf5:
-	MOVQ          own+40(FP), DX
+	MOVQ          own+64(FP), DX
 	VEXTRACTF64X4 $0x01, Z2, Y18
 	VADDPD        Z18, Z2, Z2
 	VEXTRACTF64X2 $0x01, Y2, X18
@@ -7555,12 +7597,12 @@ rowEndOf5:
 	VADDPD        Z18, Z11, Z11
 	VADDSD        72(DX), X11, X11
 	VMOVSD        X11, 72(DX)
-	ADDQ          $+80, own+40(FP)
+	ADDQ          $+80, own+64(FP)
 	LEAQ          (R8)(R8*1), DX
-	ADDQ          DX, 40(SP)
-	ADDQ          $+80, 32(SP)
-	ADDQ          $0x02, 16(SP)
-	SUBQ          $0x02, rows+8(FP)
+	ADDQ          DX, 32(SP)
+	ADDQ          $+80, 24(SP)
+	ADDQ          $0x02, 8(SP)
+	SUBQ          $0x02, rows+16(FP)
 	JNZ           rowOf5
 
 doneOf5:
@@ -7575,15 +7617,15 @@ not5:
 	SHLQ         $0x03, AX
 	LEAQ         (AX)(AX*2), CX
 	LEAQ         (AX)(AX*4), DX
-	MOVQ         add+16(FP), SI
-	MOVQ         mul+24(FP), BX
+	MOVQ         add+40(FP), SI
+	MOVQ         mul+48(FP), BX
 	VBROADCASTSD (BX), Z0
 	VBROADCASTSD 8(BX), Z1
 	MOVQ         a+0(FP), BX
 	MOVQ         104(BX), R9
 
 rowOf6:
-	MOVQ    16(SP), R8
+	MOVQ    8(SP), R8
 	LEAQ    1(R8), R10
 	XORQ    BX, BX
 	TESTQ   R8, R8
@@ -7592,7 +7634,7 @@ rowOf6:
 	CMOVQLT BX, R10
 	MOVQ    R8, BX
 	ANDQ    $-8, BX
-	MOVQ    8(SP), R11
+	MOVQ    n+32(FP), R11
 	SUBQ    BX, R11
 	JLE     doneOf6
 	SUBQ    BX, R8
@@ -7603,14 +7645,14 @@ rowOf6:
 	MOVQ    $-1, DI
 	SHLXQ   R10, DI, DI
 	KMOVW   DI, K2
-	MOVQ    24(SP), DI
+	MOVQ    16(SP), DI
 	LEAQ    (DI)(BX*8), DI
-	MOVQ    dst+32(FP), R10
+	MOVQ    dst+56(FP), R10
 	LEAQ    (R10)(BX*8), R10
 	SHRQ    $0x03, BX
-	MOVQ    40(SP), R8
+	MOVQ    32(SP), R8
 	ADDQ    BX, R8
-	MOVQ    32(SP), BX
+	MOVQ    24(SP), BX
 	VPXORQ  Z2, Z2, Z2
 	VPXORQ  Z3, Z3, Z3
 	VPXORQ  Z4, Z4, Z4
@@ -7891,7 +7933,7 @@ singleOf6:
 	JG    tailOf6
 
 rowEndOf6:
-	MOVQ          own+40(FP), BX
+	MOVQ          own+64(FP), BX
 	VEXTRACTF64X4 $0x01, Z2, Y20
 	VADDPD        Z20, Z2, Z2
 	VEXTRACTF64X2 $0x01, Y2, X20
@@ -7988,12 +8030,12 @@ rowEndOf6:
 	VADDPD        Z20, Z13, Z13
 	VADDSD        88(BX), X13, X13
 	VMOVSD        X13, 88(BX)
-	ADDQ          $+96, own+40(FP)
+	ADDQ          $+96, own+64(FP)
 	LEAQ          (R9)(R9*1), BX
-	ADDQ          BX, 40(SP)
-	ADDQ          $+96, 32(SP)
-	ADDQ          $0x02, 16(SP)
-	SUBQ          $0x02, rows+8(FP)
+	ADDQ          BX, 32(SP)
+	ADDQ          $+96, 24(SP)
+	ADDQ          $0x02, 8(SP)
+	SUBQ          $0x02, rows+16(FP)
 	JNZ           rowOf6
 
 doneOf6:
@@ -8008,15 +8050,15 @@ not6:
 	SHLQ         $0x03, AX
 	LEAQ         (AX)(AX*2), CX
 	LEAQ         (AX)(AX*4), DX
-	MOVQ         add+16(FP), SI
-	MOVQ         mul+24(FP), BX
+	MOVQ         add+40(FP), SI
+	MOVQ         mul+48(FP), BX
 	VBROADCASTSD (BX), Z0
 	VBROADCASTSD 8(BX), Z1
 	MOVQ         a+0(FP), BX
 	MOVQ         104(BX), R9
 
 rowOf7:
-	MOVQ    16(SP), R8
+	MOVQ    8(SP), R8
 	LEAQ    1(R8), R10
 	XORQ    BX, BX
 	TESTQ   R8, R8
@@ -8025,7 +8067,7 @@ rowOf7:
 	CMOVQLT BX, R10
 	MOVQ    R8, BX
 	ANDQ    $-8, BX
-	MOVQ    8(SP), R11
+	MOVQ    n+32(FP), R11
 	SUBQ    BX, R11
 	JLE     doneOf7
 	SUBQ    BX, R8
@@ -8036,14 +8078,14 @@ rowOf7:
 	MOVQ    $-1, DI
 	SHLXQ   R10, DI, DI
 	KMOVW   DI, K2
-	MOVQ    24(SP), DI
+	MOVQ    16(SP), DI
 	LEAQ    (DI)(BX*8), DI
-	MOVQ    dst+32(FP), R10
+	MOVQ    dst+56(FP), R10
 	LEAQ    (R10)(BX*8), R10
 	SHRQ    $0x03, BX
-	MOVQ    40(SP), R8
+	MOVQ    32(SP), R8
 	ADDQ    BX, R8
-	MOVQ    32(SP), BX
+	MOVQ    24(SP), BX
 	VPXORQ  Z2, Z2, Z2
 	VPXORQ  Z3, Z3, Z3
 	VPXORQ  Z4, Z4, Z4
@@ -8354,7 +8396,7 @@ singleOf7:
 	JG    tailOf7
 
 rowEndOf7:
-	MOVQ          own+40(FP), BX
+	MOVQ          own+64(FP), BX
 	VEXTRACTF64X4 $0x01, Z2, Y22
 	VADDPD        Z22, Z2, Z2
 	VEXTRACTF64X2 $0x01, Y2, X22
@@ -8467,12 +8509,12 @@ rowEndOf7:
 	VADDPD        Z22, Z15, Z15
 	VADDSD        104(BX), X15, X15
 	VMOVSD        X15, 104(BX)
-	ADDQ          $+112, own+40(FP)
+	ADDQ          $+112, own+64(FP)
 	LEAQ          (R9)(R9*1), BX
-	ADDQ          BX, 40(SP)
-	ADDQ          $+112, 32(SP)
-	ADDQ          $0x02, 16(SP)
-	SUBQ          $0x02, rows+8(FP)
+	ADDQ          BX, 32(SP)
+	ADDQ          $+112, 24(SP)
+	ADDQ          $0x02, 8(SP)
+	SUBQ          $0x02, rows+16(FP)
 	JNZ           rowOf7
 
 doneOf7:
@@ -8486,15 +8528,15 @@ not7:
 	LEAQ         (AX)(AX*2), CX
 	LEAQ         (AX)(AX*4), DX
 	LEAQ         (CX)(AX*4), BX
-	MOVQ         add+16(FP), DI
-	MOVQ         mul+24(FP), SI
+	MOVQ         add+40(FP), DI
+	MOVQ         mul+48(FP), SI
 	VBROADCASTSD (SI), Z0
 	VBROADCASTSD 8(SI), Z1
 	MOVQ         a+0(FP), SI
 	MOVQ         104(SI), R10
 
 rowOf8:
-	MOVQ    16(SP), R9
+	MOVQ    8(SP), R9
 	LEAQ    1(R9), R11
 	XORQ    SI, SI
 	TESTQ   R9, R9
@@ -8503,7 +8545,7 @@ rowOf8:
 	CMOVQLT SI, R11
 	MOVQ    R9, SI
 	ANDQ    $-8, SI
-	MOVQ    8(SP), R12
+	MOVQ    n+32(FP), R12
 	SUBQ    SI, R12
 	JLE     doneOf8
 	SUBQ    SI, R9
@@ -8514,14 +8556,14 @@ rowOf8:
 	MOVQ    $-1, R8
 	SHLXQ   R11, R8, R8
 	KMOVW   R8, K2
-	MOVQ    24(SP), R8
+	MOVQ    16(SP), R8
 	LEAQ    (R8)(SI*8), R8
-	MOVQ    dst+32(FP), R11
+	MOVQ    dst+56(FP), R11
 	LEAQ    (R11)(SI*8), R11
 	SHRQ    $0x03, SI
-	MOVQ    40(SP), R9
+	MOVQ    32(SP), R9
 	ADDQ    SI, R9
-	MOVQ    32(SP), SI
+	MOVQ    24(SP), SI
 	VPXORQ  Z2, Z2, Z2
 	VPXORQ  Z3, Z3, Z3
 	VPXORQ  Z4, Z4, Z4
@@ -8862,7 +8904,7 @@ singleOf8:
 	JG    tailOf8
 
 rowEndOf8:
-	MOVQ          own+40(FP), SI
+	MOVQ          own+64(FP), SI
 	VEXTRACTF64X4 $0x01, Z2, Y24
 	VADDPD        Z24, Z2, Z2
 	VEXTRACTF64X2 $0x01, Y2, X24
@@ -8991,53 +9033,67 @@ rowEndOf8:
 	VADDPD        Z24, Z17, Z17
 	VADDSD        120(SI), X17, X17
 	VMOVSD        X17, 120(SI)
-	ADDQ          $+128, own+40(FP)
+	ADDQ          $+128, own+64(FP)
 	LEAQ          (R10)(R10*1), SI
-	ADDQ          SI, 40(SP)
-	ADDQ          $+128, 32(SP)
-	ADDQ          $0x02, 16(SP)
-	SUBQ          $0x02, rows+8(FP)
+	ADDQ          SI, 32(SP)
+	ADDQ          $+128, 24(SP)
+	ADDQ          $0x02, 8(SP)
+	SUBQ          $0x02, rows+16(FP)
 	JNZ           rowOf8
 
 doneOf8:
 	VZEROUPPER
 	RET
 
-// func addPairForcesAVX512F32<>(a *byte, rows int, add *float32, mul *float32, dst *float32, own *float32)
+// func addPairForcesAVX512F32<>(a *byte, q int, rows int, p int, n int, add *float32, mul *float32, dst *float32, own *float32)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV
-TEXT ·addPairForcesAVX512F32<>(SB), NOSPLIT, $48-48
+TEXT ·addPairForcesAVX512F32<>(SB), NOSPLIT, $40-72
 	MOVQ         a+0(FP), AX
 	MOVQ         (AX), AX
 	MOVQ         AX, (SP)
 	MOVQ         a+0(FP), AX
-	MOVQ         8(AX), AX
+	MOVQ         16(AX), AX
 	MOVQ         AX, 8(SP)
 	MOVQ         a+0(FP), AX
-	MOVQ         16(AX), AX
+	MOVQ         24(AX), AX
 	MOVQ         AX, 16(SP)
 	MOVQ         a+0(FP), AX
-	MOVQ         24(AX), AX
+	MOVQ         56(AX), AX
 	MOVQ         AX, 24(SP)
 	MOVQ         a+0(FP), AX
-	MOVQ         56(AX), AX
-	MOVQ         AX, 32(SP)
-	MOVQ         a+0(FP), AX
 	MOVQ         80(AX), AX
-	MOVQ         AX, 40(SP)
+	MOVQ         AX, 32(SP)
+	MOVQ         p+24(FP), AX
+	SHLQ         $0x02, AX
+	ADDQ         AX, 16(SP)
+	MOVQ         q+8(FP), AX
+	IMULQ        (SP), AX
+	SHLQ         $0x02, AX
+	ADDQ         AX, 24(SP)
+	MOVQ         a+0(FP), AX
+	MOVQ         104(AX), AX
+	IMULQ        q+8(FP), AX
+	ADDQ         AX, 32(SP)
+	MOVQ         p+24(FP), AX
+	SHRQ         $0x03, AX
+	ADDQ         AX, 32(SP)
+	MOVQ         q+8(FP), AX
+	SUBQ         p+24(FP), AX
+	ADDQ         AX, 8(SP)
 	CMPQ         (SP), $0x01
 	JNE          not1
 	MOVQ         a+0(FP), AX
 	MOVQ         48(AX), AX
 	SHLQ         $0x02, AX
-	MOVQ         add+16(FP), CX
-	MOVQ         mul+24(FP), AX
+	MOVQ         add+40(FP), CX
+	MOVQ         mul+48(FP), AX
 	VBROADCASTSS (AX), Z2
 	VBROADCASTSS 4(AX), Z3
 	MOVQ         a+0(FP), AX
 	MOVQ         104(AX), SI
 
 rowOf1:
-	MOVQ         16(SP), BX
+	MOVQ         8(SP), BX
 	LEAQ         1(BX), DI
 	XORQ         AX, AX
 	TESTQ        BX, BX
@@ -9046,7 +9102,7 @@ rowOf1:
 	CMOVQLT      AX, DI
 	MOVQ         BX, AX
 	ANDQ         $-16, AX
-	MOVQ         8(SP), R8
+	MOVQ         n+32(FP), R8
 	SUBQ         AX, R8
 	JLE          doneOf1
 	SUBQ         AX, BX
@@ -9057,14 +9113,14 @@ rowOf1:
 	MOVQ         $-1, DX
 	SHLXQ        DI, DX, DX
 	KMOVW        DX, K2
-	MOVQ         24(SP), DX
+	MOVQ         16(SP), DX
 	LEAQ         (DX)(AX*4), DX
-	MOVQ         dst+32(FP), DI
+	MOVQ         dst+56(FP), DI
 	LEAQ         (DI)(AX*4), DI
 	SHRQ         $0x03, AX
-	MOVQ         40(SP), BX
+	MOVQ         32(SP), BX
 	ADDQ         AX, BX
-	MOVQ         32(SP), AX
+	MOVQ         24(SP), AX
 	VBROADCASTSS (AX), Z0
 	VBROADCASTSS 4(AX), Z1
 	VPXORQ       Z4, Z4, Z4
@@ -9187,7 +9243,7 @@ singleOf1:
 	JG    tailOf1
 
 rowEndOf1:
-	MOVQ          own+40(FP), AX
+	MOVQ          own+64(FP), AX
 	VEXTRACTF64X4 $0x01, Z4, Y12
 	VADDPS        Z12, Z4, Z4
 	VEXTRACTF64X2 $0x01, Y4, X12
@@ -9208,12 +9264,12 @@ rowEndOf1:
 	VADDPS        Z12, Z5, Z5
 	VADDSS        4(AX), X5, X5
 	VMOVSS        X5, 4(AX)
-	ADDQ          $+8, own+40(FP)
+	ADDQ          $+8, own+64(FP)
 	LEAQ          (SI)(SI*1), AX
-	ADDQ          AX, 40(SP)
-	ADDQ          $+8, 32(SP)
-	ADDQ          $0x02, 16(SP)
-	SUBQ          $0x02, rows+8(FP)
+	ADDQ          AX, 32(SP)
+	ADDQ          $+8, 24(SP)
+	ADDQ          $0x02, 8(SP)
+	SUBQ          $0x02, rows+16(FP)
 	JNZ           rowOf1
 
 doneOf1:
@@ -9226,15 +9282,15 @@ not1:
 	MOVQ         a+0(FP), AX
 	MOVQ         48(AX), AX
 	SHLQ         $0x02, AX
-	MOVQ         add+16(FP), DX
-	MOVQ         mul+24(FP), CX
+	MOVQ         add+40(FP), DX
+	MOVQ         mul+48(FP), CX
 	VBROADCASTSS (CX), Z4
 	VBROADCASTSS 4(CX), Z5
 	MOVQ         a+0(FP), CX
 	MOVQ         104(CX), DI
 
 rowOf2:
-	MOVQ         16(SP), SI
+	MOVQ         8(SP), SI
 	LEAQ         1(SI), R8
 	XORQ         CX, CX
 	TESTQ        SI, SI
@@ -9243,7 +9299,7 @@ rowOf2:
 	CMOVQLT      CX, R8
 	MOVQ         SI, CX
 	ANDQ         $-16, CX
-	MOVQ         8(SP), R9
+	MOVQ         n+32(FP), R9
 	SUBQ         CX, R9
 	JLE          doneOf2
 	SUBQ         CX, SI
@@ -9254,14 +9310,14 @@ rowOf2:
 	MOVQ         $-1, BX
 	SHLXQ        R8, BX, BX
 	KMOVW        BX, K2
-	MOVQ         24(SP), BX
+	MOVQ         16(SP), BX
 	LEAQ         (BX)(CX*4), BX
-	MOVQ         dst+32(FP), R8
+	MOVQ         dst+56(FP), R8
 	LEAQ         (R8)(CX*4), R8
 	SHRQ         $0x03, CX
-	MOVQ         40(SP), SI
+	MOVQ         32(SP), SI
 	ADDQ         CX, SI
-	MOVQ         32(SP), CX
+	MOVQ         24(SP), CX
 	VBROADCASTSS (CX), Z0
 	VBROADCASTSS 4(CX), Z1
 	VBROADCASTSS 8(CX), Z2
@@ -9410,7 +9466,7 @@ singleOf2:
 	JG    tailOf2
 
 rowEndOf2:
-	MOVQ          own+40(FP), CX
+	MOVQ          own+64(FP), CX
 	VEXTRACTF64X4 $0x01, Z6, Y16
 	VADDPS        Z16, Z6, Z6
 	VEXTRACTF64X2 $0x01, Y6, X16
@@ -9451,12 +9507,12 @@ rowEndOf2:
 	VADDPS        Z16, Z9, Z9
 	VADDSS        12(CX), X9, X9
 	VMOVSS        X9, 12(CX)
-	ADDQ          $+16, own+40(FP)
+	ADDQ          $+16, own+64(FP)
 	LEAQ          (DI)(DI*1), CX
-	ADDQ          CX, 40(SP)
-	ADDQ          $+16, 32(SP)
-	ADDQ          $0x02, 16(SP)
-	SUBQ          $0x02, rows+8(FP)
+	ADDQ          CX, 32(SP)
+	ADDQ          $+16, 24(SP)
+	ADDQ          $0x02, 8(SP)
+	SUBQ          $0x02, rows+16(FP)
 	JNZ           rowOf2
 
 doneOf2:
@@ -9469,15 +9525,15 @@ not2:
 	MOVQ         a+0(FP), AX
 	MOVQ         48(AX), AX
 	SHLQ         $0x02, AX
-	MOVQ         add+16(FP), DX
-	MOVQ         mul+24(FP), CX
+	MOVQ         add+40(FP), DX
+	MOVQ         mul+48(FP), CX
 	VBROADCASTSS (CX), Z6
 	VBROADCASTSS 4(CX), Z7
 	MOVQ         a+0(FP), CX
 	MOVQ         104(CX), DI
 
 rowOf3:
-	MOVQ         16(SP), SI
+	MOVQ         8(SP), SI
 	LEAQ         1(SI), R8
 	XORQ         CX, CX
 	TESTQ        SI, SI
@@ -9486,7 +9542,7 @@ rowOf3:
 	CMOVQLT      CX, R8
 	MOVQ         SI, CX
 	ANDQ         $-16, CX
-	MOVQ         8(SP), R9
+	MOVQ         n+32(FP), R9
 	SUBQ         CX, R9
 	JLE          doneOf3
 	SUBQ         CX, SI
@@ -9497,14 +9553,14 @@ rowOf3:
 	MOVQ         $-1, BX
 	SHLXQ        R8, BX, BX
 	KMOVW        BX, K2
-	MOVQ         24(SP), BX
+	MOVQ         16(SP), BX
 	LEAQ         (BX)(CX*4), BX
-	MOVQ         dst+32(FP), R8
+	MOVQ         dst+56(FP), R8
 	LEAQ         (R8)(CX*4), R8
 	SHRQ         $0x03, CX
-	MOVQ         40(SP), SI
+	MOVQ         32(SP), SI
 	ADDQ         CX, SI
-	MOVQ         32(SP), CX
+	MOVQ         24(SP), CX
 	VBROADCASTSS (CX), Z0
 	VBROADCASTSS 4(CX), Z1
 	VBROADCASTSS 8(CX), Z2
@@ -9679,7 +9735,7 @@ singleOf3:
 	JG    tailOf3
 
 rowEndOf3:
-	MOVQ          own+40(FP), CX
+	MOVQ          own+64(FP), CX
 	VEXTRACTF64X4 $0x01, Z8, Y20
 	VADDPS        Z20, Z8, Z8
 	VEXTRACTF64X2 $0x01, Y8, X20
@@ -9740,12 +9796,12 @@ rowEndOf3:
 	VADDPS        Z20, Z13, Z13
 	VADDSS        20(CX), X13, X13
 	VMOVSS        X13, 20(CX)
-	ADDQ          $+24, own+40(FP)
+	ADDQ          $+24, own+64(FP)
 	LEAQ          (DI)(DI*1), CX
-	ADDQ          CX, 40(SP)
-	ADDQ          $+24, 32(SP)
-	ADDQ          $0x02, 16(SP)
-	SUBQ          $0x02, rows+8(FP)
+	ADDQ          CX, 32(SP)
+	ADDQ          $+24, 24(SP)
+	ADDQ          $0x02, 8(SP)
+	SUBQ          $0x02, rows+16(FP)
 	JNZ           rowOf3
 
 doneOf3:
@@ -9759,15 +9815,15 @@ not3:
 	MOVQ         48(AX), AX
 	SHLQ         $0x02, AX
 	LEAQ         (AX)(AX*2), CX
-	MOVQ         add+16(FP), BX
-	MOVQ         mul+24(FP), DX
+	MOVQ         add+40(FP), BX
+	MOVQ         mul+48(FP), DX
 	VBROADCASTSS (DX), Z0
 	VBROADCASTSS 4(DX), Z1
 	MOVQ         a+0(FP), DX
 	MOVQ         104(DX), R8
 
 rowOf4:
-	MOVQ    16(SP), DI
+	MOVQ    8(SP), DI
 	LEAQ    1(DI), R9
 	XORQ    DX, DX
 	TESTQ   DI, DI
@@ -9776,7 +9832,7 @@ rowOf4:
 	CMOVQLT DX, R9
 	MOVQ    DI, DX
 	ANDQ    $-16, DX
-	MOVQ    8(SP), R10
+	MOVQ    n+32(FP), R10
 	SUBQ    DX, R10
 	JLE     doneOf4
 	SUBQ    DX, DI
@@ -9787,14 +9843,14 @@ rowOf4:
 	MOVQ    $-1, SI
 	SHLXQ   R9, SI, SI
 	KMOVW   SI, K2
-	MOVQ    24(SP), SI
+	MOVQ    16(SP), SI
 	LEAQ    (SI)(DX*4), SI
-	MOVQ    dst+32(FP), R9
+	MOVQ    dst+56(FP), R9
 	LEAQ    (R9)(DX*4), R9
 	SHRQ    $0x03, DX
-	MOVQ    40(SP), DI
+	MOVQ    32(SP), DI
 	ADDQ    DX, DI
-	MOVQ    32(SP), DX
+	MOVQ    24(SP), DX
 	VPXORQ  Z2, Z2, Z2
 	VPXORQ  Z3, Z3, Z3
 	VPXORQ  Z4, Z4, Z4
@@ -9987,7 +10043,7 @@ singleOf4:
 	JG    tailOf4
 
 rowEndOf4:
-	MOVQ          own+40(FP), DX
+	MOVQ          own+64(FP), DX
 	VEXTRACTF64X4 $0x01, Z2, Y16
 	VADDPS        Z16, Z2, Z2
 	VEXTRACTF64X2 $0x01, Y2, X16
@@ -10068,12 +10124,12 @@ rowEndOf4:
 	VADDPS        Z16, Z9, Z9
 	VADDSS        28(DX), X9, X9
 	VMOVSS        X9, 28(DX)
-	ADDQ          $+32, own+40(FP)
+	ADDQ          $+32, own+64(FP)
 	LEAQ          (R8)(R8*1), DX
-	ADDQ          DX, 40(SP)
-	ADDQ          $+32, 32(SP)
-	ADDQ          $0x02, 16(SP)
-	SUBQ          $0x02, rows+8(FP)
+	ADDQ          DX, 32(SP)
+	ADDQ          $+32, 24(SP)
+	ADDQ          $0x02, 8(SP)
+	SUBQ          $0x02, rows+16(FP)
 	JNZ           rowOf4
 
 doneOf4:
@@ -10087,15 +10143,15 @@ not4:
 	MOVQ         48(AX), AX
 	SHLQ         $0x02, AX
 	LEAQ         (AX)(AX*2), CX
-	MOVQ         add+16(FP), BX
-	MOVQ         mul+24(FP), DX
+	MOVQ         add+40(FP), BX
+	MOVQ         mul+48(FP), DX
 	VBROADCASTSS (DX), Z0
 	VBROADCASTSS 4(DX), Z1
 	MOVQ         a+0(FP), DX
 	MOVQ         104(DX), R8
 
 rowOf5:
-	MOVQ    16(SP), DI
+	MOVQ    8(SP), DI
 	LEAQ    1(DI), R9
 	XORQ    DX, DX
 	TESTQ   DI, DI
@@ -10104,7 +10160,7 @@ rowOf5:
 	CMOVQLT DX, R9
 	MOVQ    DI, DX
 	ANDQ    $-16, DX
-	MOVQ    8(SP), R10
+	MOVQ    n+32(FP), R10
 	SUBQ    DX, R10
 	JLE     doneOf5
 	SUBQ    DX, DI
@@ -10115,14 +10171,14 @@ rowOf5:
 	MOVQ    $-1, SI
 	SHLXQ   R9, SI, SI
 	KMOVW   SI, K2
-	MOVQ    24(SP), SI
+	MOVQ    16(SP), SI
 	LEAQ    (SI)(DX*4), SI
-	MOVQ    dst+32(FP), R9
+	MOVQ    dst+56(FP), R9
 	LEAQ    (R9)(DX*4), R9
 	SHRQ    $0x03, DX
-	MOVQ    40(SP), DI
+	MOVQ    32(SP), DI
 	ADDQ    DX, DI
-	MOVQ    32(SP), DX
+	MOVQ    24(SP), DX
 	VPXORQ  Z2, Z2, Z2
 	VPXORQ  Z3, Z3, Z3
 	VPXORQ  Z4, Z4, Z4
@@ -10339,7 +10395,7 @@ singleOf5:
 	JG    tailOf5
 
 rowEndOf5:
-	MOVQ          own+40(FP), DX
+	MOVQ          own+64(FP), DX
 	VEXTRACTF64X4 $0x01, Z2, Y18
 	VADDPS        Z18, Z2, Z2
 	VEXTRACTF64X2 $0x01, Y2, X18
@@ -10440,12 +10496,12 @@ rowEndOf5:
 	VADDPS        Z18, Z11, Z11
 	VADDSS        36(DX), X11, X11
 	VMOVSS        X11, 36(DX)
-	ADDQ          $+40, own+40(FP)
+	ADDQ          $+40, own+64(FP)
 	LEAQ          (R8)(R8*1), DX
-	ADDQ          DX, 40(SP)
-	ADDQ          $+40, 32(SP)
-	ADDQ          $0x02, 16(SP)
-	SUBQ          $0x02, rows+8(FP)
+	ADDQ          DX, 32(SP)
+	ADDQ          $+40, 24(SP)
+	ADDQ          $0x02, 8(SP)
+	SUBQ          $0x02, rows+16(FP)
 	JNZ           rowOf5
 
 doneOf5:
@@ -10460,15 +10516,15 @@ not5:
 	SHLQ         $0x02, AX
 	LEAQ         (AX)(AX*2), CX
 	LEAQ         (AX)(AX*4), DX
-	MOVQ         add+16(FP), SI
-	MOVQ         mul+24(FP), BX
+	MOVQ         add+40(FP), SI
+	MOVQ         mul+48(FP), BX
 	VBROADCASTSS (BX), Z0
 	VBROADCASTSS 4(BX), Z1
 	MOVQ         a+0(FP), BX
 	MOVQ         104(BX), R9
 
 rowOf6:
-	MOVQ    16(SP), R8
+	MOVQ    8(SP), R8
 	LEAQ    1(R8), R10
 	XORQ    BX, BX
 	TESTQ   R8, R8
@@ -10477,7 +10533,7 @@ rowOf6:
 	CMOVQLT BX, R10
 	MOVQ    R8, BX
 	ANDQ    $-16, BX
-	MOVQ    8(SP), R11
+	MOVQ    n+32(FP), R11
 	SUBQ    BX, R11
 	JLE     doneOf6
 	SUBQ    BX, R8
@@ -10488,14 +10544,14 @@ rowOf6:
 	MOVQ    $-1, DI
 	SHLXQ   R10, DI, DI
 	KMOVW   DI, K2
-	MOVQ    24(SP), DI
+	MOVQ    16(SP), DI
 	LEAQ    (DI)(BX*4), DI
-	MOVQ    dst+32(FP), R10
+	MOVQ    dst+56(FP), R10
 	LEAQ    (R10)(BX*4), R10
 	SHRQ    $0x03, BX
-	MOVQ    40(SP), R8
+	MOVQ    32(SP), R8
 	ADDQ    BX, R8
-	MOVQ    32(SP), BX
+	MOVQ    24(SP), BX
 	VPXORQ  Z2, Z2, Z2
 	VPXORQ  Z3, Z3, Z3
 	VPXORQ  Z4, Z4, Z4
@@ -10772,7 +10828,7 @@ singleOf6:
 	JG    tailOf6
 
 rowEndOf6:
-	MOVQ          own+40(FP), BX
+	MOVQ          own+64(FP), BX
 	VEXTRACTF64X4 $0x01, Z2, Y20
 	VADDPS        Z20, Z2, Z2
 	VEXTRACTF64X2 $0x01, Y2, X20
@@ -10893,12 +10949,12 @@ rowEndOf6:
 	VADDPS        Z20, Z13, Z13
 	VADDSS        44(BX), X13, X13
 	VMOVSS        X13, 44(BX)
-	ADDQ          $+48, own+40(FP)
+	ADDQ          $+48, own+64(FP)
 	LEAQ          (R9)(R9*1), BX
-	ADDQ          BX, 40(SP)
-	ADDQ          $+48, 32(SP)
-	ADDQ          $0x02, 16(SP)
-	SUBQ          $0x02, rows+8(FP)
+	ADDQ          BX, 32(SP)
+	ADDQ          $+48, 24(SP)
+	ADDQ          $0x02, 8(SP)
+	SUBQ          $0x02, rows+16(FP)
 	JNZ           rowOf6
 
 doneOf6:
@@ -10913,15 +10969,15 @@ not6:
 	SHLQ         $0x02, AX
 	LEAQ         (AX)(AX*2), CX
 	LEAQ         (AX)(AX*4), DX
-	MOVQ         add+16(FP), SI
-	MOVQ         mul+24(FP), BX
+	MOVQ         add+40(FP), SI
+	MOVQ         mul+48(FP), BX
 	VBROADCASTSS (BX), Z0
 	VBROADCASTSS 4(BX), Z1
 	MOVQ         a+0(FP), BX
 	MOVQ         104(BX), R9
 
 rowOf7:
-	MOVQ    16(SP), R8
+	MOVQ    8(SP), R8
 	LEAQ    1(R8), R10
 	XORQ    BX, BX
 	TESTQ   R8, R8
@@ -10930,7 +10986,7 @@ rowOf7:
 	CMOVQLT BX, R10
 	MOVQ    R8, BX
 	ANDQ    $-16, BX
-	MOVQ    8(SP), R11
+	MOVQ    n+32(FP), R11
 	SUBQ    BX, R11
 	JLE     doneOf7
 	SUBQ    BX, R8
@@ -10941,14 +10997,14 @@ rowOf7:
 	MOVQ    $-1, DI
 	SHLXQ   R10, DI, DI
 	KMOVW   DI, K2
-	MOVQ    24(SP), DI
+	MOVQ    16(SP), DI
 	LEAQ    (DI)(BX*4), DI
-	MOVQ    dst+32(FP), R10
+	MOVQ    dst+56(FP), R10
 	LEAQ    (R10)(BX*4), R10
 	SHRQ    $0x03, BX
-	MOVQ    40(SP), R8
+	MOVQ    32(SP), R8
 	ADDQ    BX, R8
-	MOVQ    32(SP), BX
+	MOVQ    24(SP), BX
 	VPXORQ  Z2, Z2, Z2
 	VPXORQ  Z3, Z3, Z3
 	VPXORQ  Z4, Z4, Z4
@@ -11255,7 +11311,7 @@ singleOf7:
 	JG    tailOf7
 
 rowEndOf7:
-	MOVQ          own+40(FP), BX
+	MOVQ          own+64(FP), BX
 	VEXTRACTF64X4 $0x01, Z2, Y22
 	VADDPS        Z22, Z2, Z2
 	VEXTRACTF64X2 $0x01, Y2, X22
@@ -11396,12 +11452,12 @@ rowEndOf7:
 	VADDPS        Z22, Z15, Z15
 	VADDSS        52(BX), X15, X15
 	VMOVSS        X15, 52(BX)
-	ADDQ          $+56, own+40(FP)
+	ADDQ          $+56, own+64(FP)
 	LEAQ          (R9)(R9*1), BX
-	ADDQ          BX, 40(SP)
-	ADDQ          $+56, 32(SP)
-	ADDQ          $0x02, 16(SP)
-	SUBQ          $0x02, rows+8(FP)
+	ADDQ          BX, 32(SP)
+	ADDQ          $+56, 24(SP)
+	ADDQ          $0x02, 8(SP)
+	SUBQ          $0x02, rows+16(FP)
 	JNZ           rowOf7
 
 doneOf7:
@@ -11415,15 +11471,15 @@ not7:
 	LEAQ         (AX)(AX*2), CX
 	LEAQ         (AX)(AX*4), DX
 	LEAQ         (CX)(AX*4), BX
-	MOVQ         add+16(FP), DI
-	MOVQ         mul+24(FP), SI
+	MOVQ         add+40(FP), DI
+	MOVQ         mul+48(FP), SI
 	VBROADCASTSS (SI), Z0
 	VBROADCASTSS 4(SI), Z1
 	MOVQ         a+0(FP), SI
 	MOVQ         104(SI), R10
 
 rowOf8:
-	MOVQ    16(SP), R9
+	MOVQ    8(SP), R9
 	LEAQ    1(R9), R11
 	XORQ    SI, SI
 	TESTQ   R9, R9
@@ -11432,7 +11488,7 @@ rowOf8:
 	CMOVQLT SI, R11
 	MOVQ    R9, SI
 	ANDQ    $-16, SI
-	MOVQ    8(SP), R12
+	MOVQ    n+32(FP), R12
 	SUBQ    SI, R12
 	JLE     doneOf8
 	SUBQ    SI, R9
@@ -11443,14 +11499,14 @@ rowOf8:
 	MOVQ    $-1, R8
 	SHLXQ   R11, R8, R8
 	KMOVW   R8, K2
-	MOVQ    24(SP), R8
+	MOVQ    16(SP), R8
 	LEAQ    (R8)(SI*4), R8
-	MOVQ    dst+32(FP), R11
+	MOVQ    dst+56(FP), R11
 	LEAQ    (R11)(SI*4), R11
 	SHRQ    $0x03, SI
-	MOVQ    40(SP), R9
+	MOVQ    32(SP), R9
 	ADDQ    SI, R9
-	MOVQ    32(SP), SI
+	MOVQ    24(SP), SI
 	VPXORQ  Z2, Z2, Z2
 	VPXORQ  Z3, Z3, Z3
 	VPXORQ  Z4, Z4, Z4
@@ -11787,7 +11843,7 @@ singleOf8:
 	JG    tailOf8
 
 rowEndOf8:
-	MOVQ          own+40(FP), SI
+	MOVQ          own+64(FP), SI
 	VEXTRACTF64X4 $0x01, Z2, Y24
 	VADDPS        Z24, Z2, Z2
 	VEXTRACTF64X2 $0x01, Y2, X24
@@ -11948,12 +12004,12 @@ rowEndOf8:
 	VADDPS        Z24, Z17, Z17
 	VADDSS        60(SI), X17, X17
 	VMOVSS        X17, 60(SI)
-	ADDQ          $+64, own+40(FP)
+	ADDQ          $+64, own+64(FP)
 	LEAQ          (R10)(R10*1), SI
-	ADDQ          SI, 40(SP)
-	ADDQ          $+64, 32(SP)
-	ADDQ          $0x02, 16(SP)
-	SUBQ          $0x02, rows+8(FP)
+	ADDQ          SI, 32(SP)
+	ADDQ          $+64, 24(SP)
+	ADDQ          $0x02, 8(SP)
+	SUBQ          $0x02, rows+16(FP)
 	JNZ           rowOf8
 
 doneOf8:
@@ -12066,18 +12122,18 @@ DATA pairConstants<>+568(SB)/4, $0x3f000000
 DATA pairConstants<>+572(SB)/4, $0x3f000000
 GLOBL pairConstants<>(SB), RODATA|NOPTR, $576
 
-// func pairMomentsF64(a *AllPairs[float64], rows int, origin *float64, sums *float64)
-TEXT ·pairMomentsF64(SB), NOSPLIT, $0-32
+// func pairMomentsF64(a *AllPairs[float64], q int, rows int, p int, n int, origin *float64, sums *float64)
+TEXT ·pairMomentsF64(SB), NOSPLIT, $0-56
 	JMP ·pairMomentsAVX512F64<>(SB)
 
-// func pairMomentsF32(a *AllPairs[float32], rows int, origin *float32, sums *float32)
-TEXT ·pairMomentsF32(SB), NOSPLIT, $0-32
+// func pairMomentsF32(a *AllPairs[float32], q int, rows int, p int, n int, origin *float32, sums *float32)
+TEXT ·pairMomentsF32(SB), NOSPLIT, $0-56
 	JMP ·pairMomentsAVX512F32<>(SB)
 
-// func addPairForcesF64(a *AllPairs[float64], rows int, add *float64, mul *float64, dst *float64, own *float64)
-TEXT ·addPairForcesF64(SB), NOSPLIT, $0-48
+// func addPairForcesF64(a *AllPairs[float64], q int, rows int, p int, n int, add *float64, mul *float64, dst *float64, own *float64)
+TEXT ·addPairForcesF64(SB), NOSPLIT, $0-72
 	JMP ·addPairForcesAVX512F64<>(SB)
 
-// func addPairForcesF32(a *AllPairs[float32], rows int, add *float32, mul *float32, dst *float32, own *float32)
-TEXT ·addPairForcesF32(SB), NOSPLIT, $0-48
+// func addPairForcesF32(a *AllPairs[float32], q int, rows int, p int, n int, add *float32, mul *float32, dst *float32, own *float32)
+TEXT ·addPairForcesF32(SB), NOSPLIT, $0-72
 	JMP ·addPairForcesAVX512F32<>(SB)

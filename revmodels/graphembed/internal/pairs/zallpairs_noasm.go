@@ -8,10 +8,10 @@ import (
 	"revnum/internal/simd/cpu"
 )
 
-func vectorPairMoments[T cpu.Float](a *AllPairs[T], rows int, origin *T, sums *T) {
+func vectorPairMoments[T cpu.Float](a *AllPairs[T], q int, rows int, p int, n int, origin *T, sums *T) {
 	panic("no assembly")
 }
 
-func vectorAddPairForces[T cpu.Float](a *AllPairs[T], rows int, add *T, mul *T, dst *T, own *T) {
+func vectorAddPairForces[T cpu.Float](a *AllPairs[T], q int, rows int, p int, n int, add *T, mul *T, dst *T, own *T) {
 	panic("no assembly")
 }
