@@ -30,7 +30,7 @@ func logMulSpec[T rev.Float, I Index]() revtest.Spec[LogMul[T, I]] {
 	return revtest.Spec[LogMul[T, I]]{
 		New:   randomLogMul[T, I],
 		Large: 2000, // several blocks
-		// Of LogDot, in whose test it is derived.
+		// The bound of sums over logs, as in package revlog.
 		RoundTrip: 4 * 55,
 		Masked:    []string{"A", "B"}, // rows and columns without entries
 	}

@@ -46,13 +46,12 @@ func (o *Objective[T]) Value() T {
 	return o.out
 }
 
-// ValueGradient evaluates the objective and its gradient. Adjoint uncomputes
-// what Out holds, and 0 - F is -F.
+// ValueGradient evaluates the objective and its gradient, in one pass.
 func (o *Objective[T]) ValueGradient() T {
 	clear(o.Gradient)
 	o.out = 0
-	o.Kernel.Adjoint(o.cotangent)
-	return -o.out
+	_ = rev.Gradient(o.Kernel, o.cotangent) // the kernel returns no errors
+	return o.out
 }
 
 // convert returns x in T, x itself if that is what it is in.
