@@ -13,10 +13,10 @@ import (
 //
 //	y_i += |x_i|
 //
-// with the derivatives, where ġ is the tangent of ȳ and sign(0) = 0, the
+// with the derivatives, where ġy is the tangent of ȳ and sign(0) = 0, the
 // subgradient of least norm,
 //
-//	x̄ += sign(x)·ȳ,  ẏ += sign(x)·ẋ,  ẋ̄ += sign(x)·ġ.
+//	x̄ += sign(x)·ȳ,  ẏ += sign(x)·ẋ,  ġx += sign(x)·ġy.
 //
 // It is exact, but for the least fixed-point number, -2²⁰, which is its own
 // magnitude.

@@ -16,9 +16,9 @@ import (
 //
 //	W̄ += ȳ·xᵀ,  x̄ += Wᵀ·ȳ,  b̄ += ȳ,  ẏ += Ẇ·x + W·ẋ + ḃ
 //
-// and, of second order, with ġ the tangent of ȳ,
+// and, of second order, with ġy the tangent of ȳ,
 //
-//	ẇ̄ += ġ·xᵀ + ȳ·ẋᵀ,  ẋ̄ += Wᵀ·ġ + Ẇᵀ·ȳ,  ḃ̄ += ġ.
+//	ġW += ġy·xᵀ + ȳ·ẋᵀ,  ġx += Wᵀ·ġy + Ẇᵀ·ȳ,  ġb += ġy.
 //
 // A nil B stands for zeros. Every pass reads W from memory once.
 //

@@ -18,10 +18,10 @@ import (
 //
 //	x̄ += y/r²·z̄,  ȳ -= x/r²·z̄,  ż += (y·ẋ - x·ẏ)/r²
 //
-// and, of second order, with ġ the tangent of z̄,
+// and, of second order, with ġz the tangent of z̄,
 //
-//	ẋ̄ += y/r²·ġ + ((x² - y²)·ẏ - 2xy·ẋ)/r⁴·z̄,
-//	ẏ̄ -= x/r²·ġ - ((x² - y²)·ẋ + 2xy·ẏ)/r⁴·z̄.
+//	ġx += y/r²·ġz + ((x² - y²)·ẏ - 2xy·ẋ)/r⁴·z̄,
+//	ġy -= x/r²·ġz - ((x² - y²)·ẋ + 2xy·ẏ)/r⁴·z̄.
 //
 // The methods that are asked for a derivative return a *rev.DomainError that says
 // which element is at the origin, and change nothing, if one is; the angle there

@@ -14,9 +14,9 @@ import (
 //
 //	ᾱ += Σ conj(x_i)·ȳ_i,  x̄ += conj(α)·ȳ,  ẏ += α̇·x + α·ẋ
 //
-// and, of second order, with ġ the tangent of ȳ,
+// and, of second order, with ġy the tangent of ȳ,
 //
-//	α̇̄ += Σ conj(x_i)·ġ_i + conj(ẋ_i)·ȳ_i,  ẋ̄ += conj(α)·ġ + conj(α̇)·ȳ.
+//	ġα += Σ conj(x_i)·ġy_i + conj(ẋ_i)·ȳ_i,  ġx += conj(α)·ġy + conj(α̇)·ȳ.
 //
 // Each product is rounded once, and over complex numbers is within 2ε times its
 // magnitude. In fixed point those below 2²⁰ do not wrap, and the sum for ᾱ is

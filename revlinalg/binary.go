@@ -11,11 +11,11 @@ import (
 //
 //	z_i += f(x_i, y_i)
 //
-// with the derivatives, where indices of f are partial derivatives and ġ is the
+// with the derivatives, where indices of f are partial derivatives and ġz is the
 // tangent of z̄,
 //
 //	x̄ += f_x·z̄,  ȳ += f_y·z̄,  ż += f_x·ẋ + f_y·ẏ,
-//	ẋ̄ += f_x·ġ + (f_xx·ẋ + f_xy·ẏ)·z̄,  ẏ̄ += f_y·ġ + (f_xy·ẋ + f_yy·ẏ)·z̄
+//	ġx += f_x·ġz + (f_xx·ẋ + f_xy·ẏ)·z̄,  ġy += f_y·ġz + (f_xy·ẋ + f_yy·ẏ)·z̄
 //
 // of each element. Run of both is binary.run.
 

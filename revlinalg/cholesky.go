@@ -32,7 +32,7 @@ import (
 //
 //	U̇ = Φ(K)·U,         K = U⁻ᵀ·Ȧ·U⁻¹,
 //	Y = U⁻¹·H·U⁻ᵀ,      H = sym Φ(Ū·Uᵀ),
-//	Ẏ = U⁻¹·E·U⁻ᵀ,      E = sym Φ(U̇̄·Uᵀ + Ū·U̇ᵀ) - Φ(K)·H - H·Φ(K)ᵀ,
+//	Ẏ = U⁻¹·E·U⁻ᵀ,      E = sym Φ(ġU·Uᵀ + Ū·U̇ᵀ) - Φ(K)·H - H·Φ(K)ᵀ,
 //
 // where Y is the gradient by a full matrix (Giles 2008, 4.8; Murray 2016,
 // equations 8 to 10). Adjoint does not solve with these, but walks back through

@@ -14,9 +14,9 @@ import (
 //	y_i += |x_i|
 //
 // of complex x_i and real y_i, with the derivatives, where u = x/|x|, or 0 at 0,
-// the subgradient of least norm, ρ = Re conj(u)·ẋ, and ġ is the tangent of ȳ,
+// the subgradient of least norm, ρ = Re conj(u)·ẋ, and ġy is the tangent of ȳ,
 //
-//	x̄ += ȳ·u,  ẏ += ρ,  ẋ̄ += ġ·u + ȳ·(ẋ - ρ·u)/|x|
+//	x̄ += ȳ·u,  ẏ += ρ,  ġx += ġy·u + ȳ·(ẋ - ρ·u)/|x|
 //
 // of each element. A magnitude is that of cmplx.Abs, within 2ε times itself, and no
 // square overflows or underflows. If a part of x is infinite, |x| = +Inf, even if the

@@ -11,9 +11,9 @@ import (
 //	Out += Σ |x_i|²
 //
 // of complex numbers: SumSquares of their real and imaginary parts, with the
-// derivatives, where ġ is the tangent of Ōut,
+// derivatives, where ġOut is the tangent of Ōut,
 //
-//	x̄ += 2·Ōut·x,  Ȯut += 2·Σ Re conj(x_i)·ẋ_i,  ẋ̄ += 2·ġ·x + 2·Ōut·ẋ.
+//	x̄ += 2·Ōut·x,  Ȯut += 2·Σ Re conj(x_i)·ẋ_i,  ġx += 2·ġOut·x + 2·Ōut·ẋ.
 //
 // The sum is within 2n·ε times itself.
 type ComplexSumSquares struct {

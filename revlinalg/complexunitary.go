@@ -41,7 +41,7 @@ import (
 //	φ̄ += ⟨i·a₁, ā₁⟩             ā = e^-iφ·ā₁
 //
 // and δ̄ like φ̄. For the second order, the tangents of ā₁ and of ā are those of
-// Unitary, and e^-iφ·(ǡ₁ - i·φ̇·ā₁).
+// Unitary, and e^-iφ·(ġa₁ - i·φ̇·ā₁).
 //
 // # Rounding
 //

@@ -12,9 +12,9 @@ import (
 //
 //	y_i += cos(x_i)
 //
-// with the derivatives, where ġ is the tangent of ȳ,
+// with the derivatives, where ġy is the tangent of ȳ,
 //
-//	x̄ -= sin(x)·ȳ,  ẏ -= sin(x)·ẋ,  ẋ̄ -= sin(x)·ġ + cos(x)·ẋ·ȳ.
+//	x̄ -= sin(x)·ȳ,  ẏ -= sin(x)·ẋ,  ġx -= sin(x)·ġy + cos(x)·ẋ·ȳ.
 //
 // In float64 the cosine is within 1.5 units in the last place, also near its zeros
 // and for large x, and NaN for infinities; in float32 it is within 0.501 units. In

@@ -12,10 +12,10 @@ import (
 //	C += Zᵀ·Z/(n-1),  Z = X - 1·mᵀ,  m_j = Σ_i x_ij/n
 //
 // of n observations of k variables, the rows of an n×k matrix X, with the
-// derivatives, where Ż = Ẋ less its means and Ġ is the tangent of C̄,
+// derivatives, where Ż = Ẋ less its means and ġC is the tangent of C̄,
 //
 //	X̄ += Z·(C̄ + C̄ᵀ)/(n-1),  Ċ += (Żᵀ·Z + Zᵀ·Ż)/(n-1),
-//	Ẋ̄ += (Z·(Ġ + Ġᵀ) + Ż·(C̄ + C̄ᵀ))/(n-1).
+//	ġX += (Z·(ġC + ġCᵀ) + Ż·(C̄ + C̄ᵀ))/(n-1).
 //
 // The covariance is that of a sample, as gonum's stat.CovarianceMatrix without
 // weights, and both triangles of C get it, to the same bits. Each element is

@@ -27,10 +27,10 @@ import (
 //	x̄_ij += Ōut·(s_i·q_ij - p_ij),  p̄_ij += Ōut·(l_i - x_ij),
 //	Ȯut += Σ_i s_i·τ_i + Σ_ij ṗ_ij·(l_i - x_ij) - p_ij·ẋ_ij
 //
-// and, of second order, with ġ the tangent of Ōut,
+// and, of second order, with ġOut the tangent of Ōut,
 //
-//	ẋ̄_ij += ġ·(s_i·q_ij - p_ij) + Ōut·(q_ij·(ṡ_i + s_i·(ẋ_ij - τ_i)) - ṗ_ij),
-//	ṗ̄_ij += ġ·(l_i - x_ij) + Ōut·(τ_i - ẋ_ij).
+//	ġx_ij += ġOut·(s_i·q_ij - p_ij) + Ōut·(q_ij·(ṡ_i + s_i·(ẋ_ij - τ_i)) - ṗ_ij),
+//	ġp_ij += ġOut·(l_i - x_ij) + Ōut·(τ_i - ẋ_ij).
 //
 // No exponential overflows, and l_i - x_ij is computed as the distance of x_ij to the
 // maximum of its row plus the logarithm of the shifted sum. Classes of probability

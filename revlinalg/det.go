@@ -15,9 +15,9 @@ import (
 //
 // of a square matrix, with the derivatives
 //
-//	Ā += Ōut·C,  Ȯut += ⟨C, Ȧ⟩,  Ǡ += Ȯ·C + Ōut·Ċ
+//	Ā += Ōut·C,  Ȯut += ⟨C, Ȧ⟩,  ġA += ġOut·C + Ōut·Ċ
 //
-// where Ȯ is the tangent of Ōut and C the matrix of cofactors, which exists for
+// where C is the matrix of cofactors, which exists for
 // every A. The determinant of a matrix without rows is 1.
 //
 // The determinant is the product of the pivots of elimination with partial

@@ -14,9 +14,9 @@ import (
 //
 //	x̄ += conj(Ōut)·y,  ȳ += Ōut·x,  Ȯut += Σ conj(ẋ_i)·y_i + conj(x_i)·ẏ_i
 //
-// and, of second order, with ġ the tangent of Ōut,
+// and, of second order, with ġOut the tangent of Ōut,
 //
-//	ẋ̄ += conj(ġ)·y + conj(Ōut)·ẏ,  ẏ̄ += ġ·x + Ōut·ẋ.
+//	ġx += conj(ġOut)·y + conj(Ōut)·ẏ,  ġy += ġOut·x + Ōut·ẋ.
 //
 // Over complex numbers it is the Dotc of BLAS.
 //

@@ -12,9 +12,9 @@ import (
 //
 //	y_i += f(x_i)
 //
-// with the derivatives, where ġ is the tangent of ȳ,
+// with the derivatives, where ġy is the tangent of ȳ,
 //
-//	x̄ += conj(f′(x))·ȳ,  ẏ += f′(x)·ẋ,  ẋ̄ += conj(f′(x))·ġ + conj(f″(x)·ẋ)·ȳ
+//	x̄ += conj(f′(x))·ȳ,  ẏ += f′(x)·ẋ,  ġx += conj(f′(x))·ġy + conj(f″(x)·ẋ)·ȳ
 //
 // of each element. Each has a file, which says what f and its derivatives are. Run
 // of all of them is elementwise.run.
@@ -92,7 +92,7 @@ func (p *elementwisePass[T]) order() int {
 }
 
 // run adds sign times f(x) to y, where the sign is 1 or -1, and, of what is there,
-// sign·f′(x)·ẋ to ẏ, and the gradients to x̄ and ẋ̄.
+// sign·f′(x)·ẋ to ẏ, and the gradients to x̄ and ġx.
 func (k elementwise[T]) run(f *function, sign int, g, t, gt elementwise[T]) error {
 	w := workspace.Get[elementwisePass[T]]()
 	buffers := w.buffers

@@ -275,7 +275,7 @@ func testInstructions[T rev.Real](t *testing.T, tol float64) {
 				}
 			}
 			for j := range n {
-				// With a unit vector for ẋ, ẋ̄ is a column of the Hessian.
+				// With a unit vector for ẋ, ġx is a column of the Hessian.
 				var z, dz, dgz T
 				gz, dx, gx, dgx := fixed.Of[T](1), make([]T, n), make([]T, n), make([]T, n)
 				dx[j] = fixed.Of[T](1)

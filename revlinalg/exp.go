@@ -12,9 +12,9 @@ import (
 //
 //	y_i += exp(x_i)
 //
-// with the derivatives, where ġ is the tangent of ȳ,
+// with the derivatives, where ġy is the tangent of ȳ,
 //
-//	x̄ += eˣ·ȳ,  ẏ += eˣ·ẋ,  ẋ̄ += eˣ·(ġ + ẋ·ȳ).
+//	x̄ += eˣ·ȳ,  ẏ += eˣ·ẋ,  ġx += eˣ·(ġy + ẋ·ȳ).
 //
 // In floating point the exponential is within a unit in the last place over the
 // whole range. In fixed point it is within 0.51 units, and the largest number

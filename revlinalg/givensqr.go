@@ -44,7 +44,7 @@ import (
 //	w = s·ȧ + c·ḃ         ā = c·r̄ + s·w̄
 //	θ̇ = -w/r              b̄ = c·w̄ - s·r̄.
 //
-// For the second order the tangent of w̄ is -Θ̄˙/r + Θ̄·ṙ/r², and what is rotated
+// For the second order the tangent of w̄ is -ġΘ/r + Θ̄·ṙ/r², and what is rotated
 // back has the tangents of Unitary.
 //
 // Where a pair is (0, 0), θ has no derivative, nor has r. The kernel takes 0 for

@@ -14,9 +14,9 @@ import (
 // of a square matrix. Writing Y for A⁻¹, the derivatives are (Giles 2008, 2.2.3)
 //
 //	Ā -= Yᵀ·B̄·Yᵀ,  Ẏ = -Y·Ȧ·Y,
-//	Ǡ -= Ẏᵀ·B̄·Yᵀ + Yᵀ·Ḃ̄·Yᵀ + Yᵀ·B̄·Ẏᵀ
+//	ġA -= Ẏᵀ·B̄·Yᵀ + Yᵀ·ġB·Yᵀ + Yᵀ·B̄·Ẏᵀ
 //
-// with Ḃ̄ the tangent of B̄. Where A⁻¹·B or Bᵀ·A⁻¹ is what is wanted, Solve takes
+// with ġB the tangent of B̄. Where A⁻¹·B or Bᵀ·A⁻¹ is what is wanted, Solve takes
 // a third of the time and is closer.
 //
 // Y is computed by columns as Solve computes its solution, and fails when Solve

@@ -15,9 +15,9 @@ import (
 //
 //	y_i += log(x_i)
 //
-// of real or complex numbers, with the derivatives, where ġ is the tangent of ȳ,
+// of real or complex numbers, with the derivatives, where ġy is the tangent of ȳ,
 //
-//	x̄ += ȳ/conj(x),  ẏ += ẋ/x,  ẋ̄ += ġ/conj(x) - conj(ẋ/x²)·ȳ.
+//	x̄ += ȳ/conj(x),  ẏ += ẋ/x,  ġx += ġy/conj(x) - conj(ẋ/x²)·ȳ.
 //
 // If an element of X is zero, or a negative real number, all passes return a
 // *rev.DomainError that says which, and change nothing. NaN is passed on.

@@ -15,9 +15,9 @@ import (
 //
 // of a square matrix, with the derivatives
 //
-//	Ā += Ōut·A⁻ᵀ,  Ȯut += tr(A⁻¹·Ȧ),  Ǡ += Ȯ·A⁻ᵀ - Ōut·A⁻ᵀ·Ȧᵀ·A⁻ᵀ
+//	Ā += Ōut·A⁻ᵀ,  Ȯut += tr(A⁻¹·Ȧ),  ġA += ġOut·A⁻ᵀ - Ōut·A⁻ᵀ·Ȧᵀ·A⁻ᵀ
 //
-// where Ȯ is the tangent of Ōut (Giles 2008, 2.2.4). The two outputs are what
+// (Giles 2008, 2.2.4). The two outputs are what
 // LogDet of gonum's mat and slogdet of NumPy return. The sign is 1 or -1, and
 // has no derivative; without the operand Sign it is not computed, and then
 // nothing says that det A may be negative. Determinants that a float cannot

@@ -18,9 +18,9 @@ import (
 //
 // with the derivatives, where p_i = exp(x_i - m)/s is the softmax of x,
 //
-//	x̄ += Ōut·p,  Ȯut += τ = Σ p_i·ẋ_i,  ẋ̄_i += p_i·(ġ + Ōut·(ẋ_i - τ)),
+//	x̄ += Ōut·p,  Ȯut += τ = Σ p_i·ẋ_i,  ġx_i += p_i·(ġOut + Ōut·(ẋ_i - τ)),
 //
-// where ġ is the tangent of Ōut.
+// where ġOut is the tangent of Ōut.
 //
 // No exponential overflows. In float64, log s is within (1024 + n/1024)·ε, and
 // mostly within a few ε, as s is a sum of positive terms taken in chunks of

@@ -22,9 +22,9 @@ import (
 //
 //	Ā += C̄·Bᵀ,  B̄ += Aᵀ·C̄,  Ċ += Ȧ·B + A·Ḃ
 //
-// and, of second order, with Ġ the tangent of C̄,
+// and, of second order, with ġC the tangent of C̄,
 //
-//	Ǡ += Ġ·Bᵀ + C̄·Ḃᵀ,  Ḃ̄ += Aᵀ·Ġ + Ȧᵀ·C̄.
+//	ġA += ġC·Bᵀ + C̄·Ḃᵀ,  ġB += Aᵀ·ġC + Ȧᵀ·C̄.
 //
 // In floating point an element of the product is within k·ε·Σ|a_il·b_lj|. If k
 // is above 256 it is added to C in several parts, so that Inverse restores C

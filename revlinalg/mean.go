@@ -11,9 +11,9 @@ import (
 //
 //	Out += m,  m = Σ x_i/n
 //
-// with the derivatives, where ġ is the tangent of Ōut,
+// with the derivatives, where ġOut is the tangent of Ōut,
 //
-//	x̄_i += Ōut/n,  Ȯut += Σ ẋ_i/n,  ẋ̄_i += ġ/n.
+//	x̄_i += Ōut/n,  Ȯut += Σ ẋ_i/n,  ġx_i += ġOut/n.
 //
 // The mean is that of gonum's stat.Mean without weights, within n·ε·Σ|x_i|/n in
 // floating point; in fixed point the sum, which wraps at 2²⁰, is exact and the

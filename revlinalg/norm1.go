@@ -10,10 +10,10 @@ import (
 //
 //	Out += ‖x‖₁ = Σ |x_i|
 //
-// with the derivatives, where sign(0) = 0, the subgradient of least norm, and ġ
+// with the derivatives, where sign(0) = 0, the subgradient of least norm, and ġOut
 // is the tangent of Ōut,
 //
-//	x̄ += Ōut·sign(x),  Ȯut += Σ sign(x_i)·ẋ_i,  ẋ̄ += ġ·sign(x).
+//	x̄ += Ōut·sign(x),  Ȯut += Σ sign(x_i)·ẋ_i,  ġx += ġOut·sign(x).
 //
 // The sum is within n·ε times itself in floating point. In fixed point it is
 // exact, and wraps at 2²⁰.

@@ -15,9 +15,9 @@ import (
 //
 //	Out += ‖x‖ = √(Σ x_i²)
 //
-// with the derivatives, where u = x/‖x‖ and ġ is the tangent of Ōut,
+// with the derivatives, where u = x/‖x‖ and ġOut is the tangent of Ōut,
 //
-//	x̄ += Ōut·u,  Ȯut += r = Σ u_i·ẋ_i,  ẋ̄ += ġ·u + Ōut·(ẋ - r·u)/‖x‖.
+//	x̄ += Ōut·u,  Ȯut += r = Σ u_i·ẋ_i,  ġx += ġOut·u + Ōut·(ẋ - r·u)/‖x‖.
 //
 // The norm has no derivative at x = 0. There, u stands for zeros: the
 // subgradient of least norm.

@@ -13,9 +13,9 @@ import (
 //	Out += ‖x‖_∞ = max |x_i|
 //
 // with the derivatives, where m is the index of the first element of that
-// magnitude and ġ the tangent of Ōut,
+// magnitude and ġOut the tangent of Ōut,
 //
-//	x̄_m += Ōut·sign(x_m),  Ȯut += sign(x_m)·ẋ_m,  ẋ̄_m += ġ·sign(x_m).
+//	x̄_m += Ōut·sign(x_m),  Ȯut += sign(x_m)·ẋ_m,  ġx_m += ġOut·sign(x_m).
 //
 // This is a subgradient where several elements have that magnitude, and zero
 // where all are zero, as sign(0) = 0. The norm is exact, and zero if there is no

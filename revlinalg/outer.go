@@ -15,10 +15,10 @@ import (
 //
 //	ᾱ += xᵀ·Ā·y,  x̄ += α·Ā·y,  ȳ += α·Āᵀ·x,  Ȧ += (α̇·x + α·ẋ)·yᵀ + α·x·ẏᵀ
 //
-// and, of second order, with Ġ the tangent of Ā,
+// and, of second order, with ġA the tangent of Ā,
 //
-//	α̇̄ += xᵀ·Ġ·y + ẋᵀ·Ā·y + xᵀ·Ā·ẏ,
-//	ẋ̄ += α·(Ġ·y + Ā·ẏ) + α̇·Ā·y,  ẏ̄ += α·(Ġᵀ·x + Āᵀ·ẋ) + α̇·Āᵀ·x.
+//	ġα += xᵀ·ġA·y + ẋᵀ·Ā·y + xᵀ·Ā·ẏ,
+//	ġx += α·(ġA·y + Ā·ẏ) + α̇·Ā·y,  ġy += α·(ġAᵀ·x + Āᵀ·ẋ) + α̇·Āᵀ·x.
 //
 // It is the RankOne of gonum's mat, in place. The product α·x_i is rounded, and
 // then that with y_j. A sum over a row of A is within n·ε times that of

@@ -21,10 +21,10 @@ import (
 //	c̄ -= Ōut·Vᵀ·r,  x̄_i -= Ōut·r_i·pʹ(x_i),  ȳ += Ōut·r,
 //	Ȯut += Σ_i r_i·ṙ_i,  ṙ_i = ẏ_i - ṗ(x_i) - pʹ(x_i)·ẋ_i
 //
-// and, of second order, with ġ the tangent of Ōut and u = ġ·r + Ōut·ṙ,
+// and, of second order, with ġOut the tangent of Ōut and u = ġOut·r + Ōut·ṙ,
 //
-//	ċ̄ -= Vᵀ·u + Ōut·V̇ᵀ·r,  ẏ̄ += u,
-//	ẋ̄_i -= u_i·pʹ(x_i) + Ōut·r_i·(ṗʹ(x_i) + pʺ(x_i)·ẋ_i).
+//	ġc -= Vᵀ·u + Ōut·V̇ᵀ·r,  ġy += u,
+//	ġx_i -= u_i·pʹ(x_i) + Ōut·r_i·(ṗʹ(x_i) + pʺ(x_i)·ẋ_i).
 //
 // The powers of one panel of points are in memory at a time, and of those only
 // the first q. With j = q·a + b the coefficients are a matrix C_ab, and

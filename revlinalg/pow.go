@@ -13,11 +13,11 @@ import (
 //
 //	z_i += x_i^y_i
 //
-// with the derivatives, where ġ is the tangent of z̄ and l = log x,
+// with the derivatives, where ġz is the tangent of z̄ and l = log x,
 //
 //	x̄ += y·x^(y-1)·z̄,  ȳ += l·x^y·z̄,  ż += y·x^(y-1)·ẋ + l·x^y·ẏ,
-//	ẋ̄ += y·x^(y-1)·ġ + (y·(y-1)·x^(y-2)·ẋ + (1 + y·l)·x^(y-1)·ẏ)·z̄,
-//	ẏ̄ += l·x^y·ġ + ((1 + y·l)·x^(y-1)·ẋ + l²·x^y·ẏ)·z̄.
+//	ġx += y·x^(y-1)·ġz + (y·(y-1)·x^(y-2)·ẋ + (1 + y·l)·x^(y-1)·ẏ)·z̄,
+//	ġy += l·x^y·ġz + ((1 + y·l)·x^(y-1)·ẋ + l²·x^y·ẏ)·z̄.
 //
 // x may be negative where y is an integer, and zero where y is not negative
 // (0⁰ = 1). As such powers are defined for isolated y only, l then counts as zero

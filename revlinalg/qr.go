@@ -38,7 +38,7 @@ import (
 // 13): products of matrices and one triangular solve. With X = (Q̄ + Q·K)·R⁻ᵀ and
 // a dot for tangents,
 //
-//	Ǡ += (Q̄˙ + Q̇·K + Q·K̇ - X·Ṙᵀ)·R⁻ᵀ.
+//	ġA += (ġQ + Q̇·K + Q·K̇ - X·Ṙᵀ)·R⁻ᵀ.
 //
 // # Method and rounding
 //
@@ -141,7 +141,7 @@ type qrWork[T rev.Float] struct {
 	coeffs rev.General[T]
 
 	k, dk   rev.General[T] // K and its tangent
-	x, dx   rev.General[T] // (Q̄ + Q·K)·R⁻ᵀ, what AdjointTangent adds to Ǡ
+	x, dx   rev.General[T] // (Q̄ + Q·K)·R⁻ᵀ, what AdjointTangent adds to ġA
 	xt      rev.General[T] // scratch, n×m
 	s       rev.General[T]
 	dq, dr  rev.General[T]

@@ -12,9 +12,9 @@ import (
 //
 //	y_i += sin(x_i)
 //
-// with the derivatives, where ġ is the tangent of ȳ,
+// with the derivatives, where ġy is the tangent of ȳ,
 //
-//	x̄ += cos(x)·ȳ,  ẏ += cos(x)·ẋ,  ẋ̄ += cos(x)·ġ - sin(x)·ẋ·ȳ.
+//	x̄ += cos(x)·ȳ,  ẏ += cos(x)·ẋ,  ġx += cos(x)·ġy - sin(x)·ẋ·ȳ.
 //
 // In float64 the sine is within 1.5 units in the last place, also near multiples of
 // π and for large x, and NaN for infinities; in float32 it is within 0.501 units. In

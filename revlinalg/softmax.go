@@ -18,9 +18,9 @@ import (
 //
 //	x̄_i += p_i·(ȳ_i - d),  d = Σ p_j·ȳ_j
 //	ẏ_i += ṗ_i = p_i·(ẋ_i - r),  r = Σ p_j·ẋ_j
-//	ẋ̄_i += p_i·(ġ_i - e) + ṗ_i·(ȳ_i - d),  e = Σ p_j·ġ_j + ṗ_j·ȳ_j
+//	ġx_i += p_i·(ġy_i - e) + ṗ_i·(ȳ_i - d),  e = Σ p_j·ġy_j + ṗ_j·ȳ_j
 //
-// where ġ is the tangent of ȳ. The exponentials are computed again in every
+// where ġy is the tangent of ȳ. The exponentials are computed again in every
 // method, and nowhere stored.
 //
 // No exponential overflows. In floating point an element of p is within a few

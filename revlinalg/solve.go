@@ -18,7 +18,7 @@ import (
 //
 // and, of second order,
 //
-//	Ż = A⁻ᵀ·(Ẋ̄ - Ȧᵀ·Z),  Ḃ̄ += Ż,  Ǡ -= Ż·Yᵀ + Z·Ẏᵀ.
+//	Ż = A⁻ᵀ·(ġX - Ȧᵀ·Z),  ġB += Ż,  ġA -= Ż·Yᵀ + Z·Ẏᵀ.
 //
 // A is factored once in each method, by elimination with partial pivoting, on
 // blocks. Each column of Y solves a system whose matrix is within about

@@ -13,9 +13,9 @@ import (
 //
 //	y_i += √x_i
 //
-// with the derivatives, where ġ is the tangent of ȳ,
+// with the derivatives, where ġy is the tangent of ȳ,
 //
-//	x̄ += ȳ/(2√x),  ẏ += ẋ/(2√x),  ẋ̄ += ġ/(2√x) - ẋ·ȳ/(4x√x).
+//	x̄ += ȳ/(2√x),  ẏ += ẋ/(2√x),  ġx += ġy/(2√x) - ẋ·ȳ/(4x√x).
 //
 // If an element of X is negative, all methods return a *rev.DomainError that says
 // which, and change nothing; those that are asked for a derivative also do if an

@@ -12,7 +12,7 @@ import (
 //
 // of real or complex numbers, with the derivatives
 //
-//	x̄_i += Ōut,  Ȯut += Σ ẋ_i,  ẋ̄_i += the tangent of Ōut.
+//	x̄_i += Ōut,  Ȯut += Σ ẋ_i,  ġx_i += ġOut.
 //
 // The sum is within n·ε·Σ|x_i| in floating point, and over complex numbers each
 // part of it is, of the parts of x_i. In fixed point it is exact, and wraps at ±2²⁰.

@@ -10,9 +10,9 @@ import (
 //
 //	Out += Σ x_i²
 //
-// with the derivatives, where ġ is the tangent of Ōut,
+// with the derivatives, where ġOut is the tangent of Ōut,
 //
-//	x̄ += 2·Ōut·x,  Ȯut += 2·Σ x_i·ẋ_i,  ẋ̄ += 2·ġ·x + 2·Ōut·ẋ.
+//	x̄ += 2·Ōut·x,  Ȯut += 2·Σ x_i·ẋ_i,  ġx += 2·ġOut·x + 2·Ōut·ẋ.
 //
 // The sum is within n·ε times itself in floating point. In fixed point it is
 // exact, rounded once, to nearest, and meaningful below 2²⁰, for norms below

@@ -38,11 +38,11 @@ import (
 //
 // for the terms of Ā, they are
 //
-//	Ǡ = (U̇·M + U·Ṁ + Ż)·Vᵀ + (U·M + Z)·V̇ᵀ + U̇·Nᵀ + U·Ṅᵀ,
-//	Ṁ = diag(s̄˙) + ȧ∘(G + H) + a∘(Ġ + Ḣ) + ḃ∘(G - H) + b∘(Ġ - Ḣ),
+//	ġA = (U̇·M + U·Ṁ + Ż)·Vᵀ + (U·M + Z)·V̇ᵀ + U̇·Nᵀ + U·Ṅᵀ,
+//	Ṁ = diag(ġs) + ȧ∘(G + H) + a∘(Ġ + Ḣ) + ḃ∘(G - H) + b∘(Ġ - Ḣ),
 //	ȧ_ij = 2·(ṡ_i - ṡ_j)·a_ij²,  ḃ_ij = -2·(ṡ_i + ṡ_j)·b_ij²,
-//	K = Uᵀ·Ū,  K̇ = U̇ᵀ·Ū + Uᵀ·Ū˙,  Ġ = K̇ - K̇ᵀ,
-//	Ż = (Ū˙ - U̇·K - U·K̇ - Z·Ṡ)·S⁻¹,
+//	K = Uᵀ·Ū,  K̇ = U̇ᵀ·Ū + Uᵀ·ġU,  Ġ = K̇ - K̇ᵀ,
+//	Ż = (ġU - U̇·K - U·K̇ - Z·Ṡ)·S⁻¹,
 //
 // and Ḣ and Ṅ as Ġ and Ż, of V.
 //
@@ -428,8 +428,8 @@ func (w *svdWork[T]) setGradientTangent(g, gt *SVD[T]) error {
 	return nil
 }
 
-// setOutsideTangent sets dk, which is zero, to U̇ᵀ·Ū + Uᵀ·Ū˙, and dz, which is
-// zero too, to (Ū˙ - U̇·k - U·dk - z·Ṡ)·S⁻¹, or the same for V.
+// setOutsideTangent sets dk, which is zero, to U̇ᵀ·Ū + Uᵀ·ġU, and dz, which is
+// zero too, to (ġU - U̇·k - U·dk - z·Ṡ)·S⁻¹, or the same for V.
 func (w *svdWork[T]) setOutsideTangent(dz, dk, z, k, u, du, gu, dgu rev.General[T]) error {
 	if gu.Data != nil {
 		multiply(w.workers, dk, 1, view(du, true), view(gu, false))

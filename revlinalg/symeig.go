@@ -36,8 +36,8 @@ import (
 //
 // and, of second order, with a dot for tangents,
 //
-//	Ǡ = V·(Ṡ + Ω·S - S·Ω)·Vᵀ,  Ṡ = diag(w̄˙) + (Ḟ∘(G - Gᵀ) + F∘(Ġ - Ġᵀ))/2,
-//	Ġ = V̇ᵀ·V̄ + Vᵀ·V̄˙,  Ḟ_ij = (ẇ_i - ẇ_j)·F_ij².
+//	ġA = V·(Ṡ + Ω·S - S·Ω)·Vᵀ,  Ṡ = diag(ġw) + (Ḟ∘(G - Gᵀ) + F∘(Ġ - Ġᵀ))/2,
+//	Ġ = V̇ᵀ·V̄ + Vᵀ·ġV,  Ḟ_ij = (ẇ_i - ẇ_j)·F_ij².
 //
 // # Equal eigenvalues
 //

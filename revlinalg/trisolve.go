@@ -27,7 +27,7 @@ import (
 //
 // and, of second order,
 //
-//	Ż = A⁻ᵀ·(Ẋ̄ - Ȧᵀ·Z),  Ḃ̄ += Ż,  Ǡ -= tri(Ż·Yᵀ + Z·Ẏᵀ).
+//	Ż = A⁻ᵀ·(ġX - Ȧᵀ·Z),  ġB += Ż,  ġA -= tri(Ż·Yᵀ + Z·Ẏᵀ).
 //
 // Each column of Y solves a system whose matrix is within about n·ε·|A| of A
 // (Higham 2002, theorem 8.5), and depends on its own right-hand side alone. The

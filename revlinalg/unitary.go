@@ -59,12 +59,12 @@ import (
 //	b = c·b' - s·a'    b̄ = c·b̄' - s·ā'
 //
 // where the sum is over the columns. So Adjoint walks X and its cotangent back
-// together. For the second order, let ǡ' and ḃ̄' be the tangents of ā' and b̄'.
+// together. For the second order, let ġa' and ġb' be the tangents of ā' and b̄'.
 // Then the sum has the tangent
 //
-//	Σ ȧ'·b̄' + a'·ḃ̄' - ḃ'·ā' - b'·ǡ'
+//	Σ ȧ'·b̄' + a'·ġb' - ḃ'·ā' - b'·ġa'
 //
-// and the tangents of ā and b̄ are ǡ' and ḃ̄', rotated back, plus θ̇·b̄ and -θ̇·ā.
+// and the tangents of ā and b̄ are ġa' and ġb', rotated back, plus θ̇·b̄ and -θ̇·ā.
 //
 // # Three shears
 //

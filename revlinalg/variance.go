@@ -11,10 +11,10 @@ import (
 //
 //	Out += v,  v = Σ (x_i - m)²/(n-1),  m = Σ x_i/n
 //
-// with the derivatives, where u = Σ ẋ_i/n and ġ is the tangent of Ōut,
+// with the derivatives, where u = Σ ẋ_i/n and ġOut is the tangent of Ōut,
 //
 //	x̄_i += 2·Ōut·(x_i - m)/(n-1),  Ȯut += 2·Σ (x_i - m)·ẋ_i/(n-1),
-//	ẋ̄_i += 2·(ġ·(x_i - m) + Ōut·(ẋ_i - u))/(n-1).
+//	ġx_i += 2·(ġOut·(x_i - m) + Ōut·(ẋ_i - u))/(n-1).
 //
 // The variance is that of a sample, as gonum's stat.Variance without weights. Two
 // passes compute it, and the second corrects the rounding of the mean, so that it

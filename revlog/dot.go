@@ -20,7 +20,7 @@ import (
 //
 //	x̄_i += Ōut'·w_i,  ȳ_i += Ōut'·w_i,  Ōut = Ōut'·e^(Out-Out'),
 //	Ȯut' = Ȯut·e^(Out-Out') + Σ_i w_i·(ẋ_i + ẏ_i),
-//	ġx_i += w_i·(Ġ + Ōut'·(ẋ_i + ẏ_i - Ȯut')),  Ġ the tangent of Ōut'.
+//	ġx_i += w_i·(ġOut' + Ōut'·(ẋ_i + ẏ_i - Ȯut')).
 //
 // The log s of the dot product itself is within (n + 4 + 3·|s| + log n)·ε/2 for
 // n terms. The relative error of a share is the rounding error of x_i+y_i and,

@@ -16,7 +16,7 @@ import (
 //
 //	x̄_i += z̄_i'·w_i,  ȳ_i += z̄_i'·w_i,  z̄_i = z̄_i'·e^(z_i-z_i'),
 //	ż_i' = ż_i·e^(z_i-z_i') + w_i·(ẋ_i + ẏ_i),
-//	ġx_i += w_i·(Ġ_i + z̄_i'·(ẋ_i + ẏ_i - ż_i')),  Ġ the tangent of z̄'.
+//	ġx_i += w_i·(ġz_i' + z̄_i'·(ẋ_i + ẏ_i - ż_i')).
 //
 // A factor that is zero does no harm, as it would in Prod: a product that is put
 // in the place of a zero is taken out again whatever it is.

@@ -58,7 +58,7 @@ func (k Powers[T]) Adjoint(g Powers[T]) error { return k.Run(rev.AdjointPass(&k,
 func (k Powers[T]) Tangent(t Powers[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
 
 // AdjointTangent computes what Adjoint does, η̇ -= A·ξ̇ + Ȧ·ξ, and in gt the
-// tangents of the gradient, Aᵀ·η̄̇ + Ȧᵀ·η̄ and η̄̇·ξᵀ + η̄·ξ̇ᵀ.
+// tangents of the gradient, Aᵀ·ġη + Ȧᵀ·η̄ and ġη·ξᵀ + η̄·ξ̇ᵀ.
 func (k Powers[T]) AdjointTangent(g, t, gt Powers[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }

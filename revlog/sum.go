@@ -15,7 +15,7 @@ import (
 //
 //	x̄_i += Ōut'·w_i,  Ōut = Ōut'·e^(Out-Out'),
 //	Ȯut' = Ȯut·e^(Out-Out') + Σ_i w_i·ẋ_i,
-//	ġx_i += w_i·(Ġ + Ōut'·(ẋ_i - Ȯut')),  Ġ the tangent of Ōut'.
+//	ġx_i += w_i·(ġOut' + Ōut'·(ẋ_i - Ȯut')).
 //
 // The log of the sum itself is within (n + 4 + 3·|its log| + log n)·ε/2 for n
 // terms. That of no terms is -Inf.

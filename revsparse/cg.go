@@ -22,7 +22,7 @@ import (
 //
 //	b̄ += λ,  Ā -= λ·xᵀ,  ẋ += A⁻¹·(ḃ - Ȧ·x),
 //
-// and, with ġ the tangent of x̄ and λ̇ = A⁻¹·(ġ - Ȧ·λ), those of second order λ̇ and
+// and, with ġx the tangent of x̄ and λ̇ = A⁻¹·(ġx - Ȧ·λ), those of second order λ̇ and
 // -(λ̇·xᵀ + λ·ẋᵀ).
 //
 // A is stored as its lower triangle, or with both. An entry below the diagonal stands for

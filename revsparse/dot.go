@@ -48,7 +48,7 @@ func (k Dot[T, I]) Adjoint(g Dot[T, I]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
 func (k Dot[T, I]) Tangent(t Dot[T, I]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 
 // AdjointTangent computes what Adjoint does, takes back the tangent of Out, and
-// adds conj(ġ)·B_ij + conj(Ōut)·Ḃ_ij and ġ·A_ij + Ōut·Ȧ_ij, where ġ is the tangent of
+// adds conj(ġOut)·B_ij + conj(Ōut)·Ḃ_ij and ġOut·A_ij + Ōut·Ȧ_ij, where ġOut is the tangent of
 // Ōut.
 func (k Dot[T, I]) AdjointTangent(g, t, gt Dot[T, I]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))

@@ -527,7 +527,7 @@ func (p eigenpairs[T]) addTangents(e *eigen, sign float64) error {
 // differentiate sets λ̇ and v̇ of the pairs, u = λ̄·v - ξ for the cotangents p, and u̇
 // for their tangents dp. From (A - λ)·ξ = v̄ - v·(vᵀ·v̄) and vᵀ·ξ = 0 follows
 //
-//	ξ̇ = (A - λ)⁺·(v̄̇ - v̇·(vᵀ·v̄) - (Ȧ - λ̇)·ξ) - v·(v̇ᵀ·ξ).
+//	ξ̇ = (A - λ)⁺·(ġv - v̇·(vᵀ·v̄) - (Ȧ - λ̇)·ξ) - v·(v̇ᵀ·ξ).
 //
 // Without a tangent of A, λ̇ and v̇ are zero.
 func (p eigenpairs[T]) differentiate(e *eigen, dp eigenpairs[T], tangent bool) error {

@@ -16,7 +16,7 @@ import (
 //
 //	Λ = A⁻ᵀ·X̄,  B̄ += Λ,  Ā_ij -= (Λ·Yᵀ)_ij at the entries of A,  Ẏ = A⁻¹·(Ḃ - Ȧ·Y), Ẋ += Ẏ
 //
-// and, of second order, with ġ the tangents of cotangents,
+// and, of second order,
 //
 //	Λ̇ = A⁻ᵀ·(ġX - Ȧᵀ·Λ),  ġB += Λ̇,  ġA_ij -= (Λ̇·Yᵀ + Λ·Ẏᵀ)_ij.
 //

@@ -19,7 +19,7 @@ import (
 //	b̄ += λ,  ō -= λ·xᵀ,  ẋ += op(A)⁻¹·(ḃ - Ȯ·x)
 //
 // and ō the cotangent of O = op(A), at the entries of A alone. Those of second
-// order follow from the tangents λ̇ = op(A)⁻ᵀ·(ġ - Ȯᵀ·λ), ġ being that of x̄, and
+// order follow from the tangents λ̇ = op(A)⁻ᵀ·(ġx - Ȯᵀ·λ), ġx being that of x̄, and
 // ẋ: λ̇, and -(λ̇·xᵀ + λ·ẋᵀ).
 //
 // A is the lower triangle of what is stored, or the upper one: entries on the

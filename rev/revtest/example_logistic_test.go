@@ -10,9 +10,9 @@ import (
 )
 
 // Logistic is the kernel Out += Σ_i log(1 + exp(-y_i·x_i)). With
-// p_i = 1/(1 + exp(y_i·x_i)), and ġ the tangent of Ōut, the derivatives are
+// p_i = 1/(1 + exp(y_i·x_i)), and ġOut the tangent of Ōut, the derivatives are
 //
-//	x̄_i += -Ōut·y_i·p_i,  Ȯut += Σ -y_i·p_i·ẋ_i,  ġ_i += -ġ·y_i·p_i + Ōut·p_i·(1-p_i)·ẋ_i
+//	x̄_i += -Ōut·y_i·p_i,  Ȯut += Σ -y_i·p_i·ẋ_i,  ġx_i += -ġOut·y_i·p_i + Ōut·p_i·(1-p_i)·ẋ_i
 type Logistic struct {
 	Out *float64  `rev:"acc"`
 	X   []float64 `rev:"in" shape:"n"`

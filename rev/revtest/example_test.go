@@ -12,9 +12,9 @@ import (
 
 // Squares is the kernel y += Σ x_i², with the derivatives
 //
-//	x̄_i += 2·x_i·ȳ,  ẏ += Σ 2·x_i·ẋ_i,  ġx_i += 2·x_i·ġ + 2·ẋ_i·ȳ
+//	x̄_i += 2·x_i·ȳ,  ẏ += Σ 2·x_i·ẋ_i,  ġx_i += 2·x_i·ġy + 2·ẋ_i·ȳ
 //
-// where ġ is the tangent of ȳ.
+// where ġy is the tangent of ȳ.
 type Squares[T rev.Float] struct {
 	Y *T            `rev:"acc"`
 	X rev.Vector[T] `rev:"in" shape:"n"`

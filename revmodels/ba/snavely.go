@@ -25,9 +25,9 @@ const (
 //
 // With J the Jacobian of R by cameras, points and features, the derivatives are
 //
-//	x̄ += Jᵀ·R̄,  Ṙ += J·ẋ,  ẋ̄ += Jᵀ·ġ + (∂J[ẋ])ᵀ·R̄
+//	x̄ += Jᵀ·R̄,  Ṙ += J·ẋ,  ġx += Jᵀ·ġR + (∂J[ẋ])ᵀ·R̄
 //
-// where ġ is the tangent of R̄.
+// where ġR is the tangent of R̄.
 //
 // # The Jacobian
 //

@@ -134,7 +134,7 @@ func (p *problem[T]) directional(t *problem[T], i, c int, row *[weightedColumns]
 }
 
 // second adds to gt the tangents of the gradient that adjoint adds to g, in the
-// direction t: Jᵀ·ġ + (∂J[ẋ])ᵀ·ȳ. The terms are computed in dual numbers.
+// direction t: Jᵀ·ġR + (∂J[ẋ])ᵀ·R̄. The terms are computed in dual numbers.
 func (p *problem[T]) second(g, t, gt *problem[T]) {
 	s := workspace.Get[termSweep[dual[T]]]()
 	defer workspace.Put(s)

@@ -25,9 +25,9 @@ const (
 // With J the Jacobian of R and Z by cameras, points, weights and features, the
 // derivatives are
 //
-//	x̄ += Jᵀ·(R̄, Z̄),  (Ṙ, Ż) += J·ẋ,  ẋ̄ += Jᵀ·ġ + (∂J[ẋ])ᵀ·(R̄, Z̄)
+//	x̄ += Jᵀ·(R̄, Z̄),  (Ṙ, Ż) += J·ẋ,  ġx += Jᵀ·(ġR, ġZ) + (∂J[ẋ])ᵀ·(R̄, Z̄)
 //
-// where ġ is the tangent of (R̄, Z̄). [Snavely] gives the Jacobian of π.
+// [Snavely] gives the Jacobian of π.
 type Weighted[T rev.Real] struct {
 	R        rev.Vector[T]  `rev:"acc" shape:"2*p"` // two residuals an observation
 	Z        rev.Vector[T]  `rev:"acc" shape:"p"`   // one an observation, of the weight

@@ -79,9 +79,9 @@ type FixedLogPosterior struct {
 //
 //	β̇_ik = α̇_k - softmax(α)·α̇ + Σ_j q̇_kj - y_ik·ẏ_ik,  L̇_i = Σ_k r_ik·β̇_ik,
 //
-// and the tangent of the adjoint, with the tangent Ḟ̄ of F̄,
+// and the tangent of the adjoint, with the tangent ġF of F̄,
 //
-//	ẇ_ik = w_ik·(β̇_ik - L̇_i) + Ḟ̄·r_ik,  ż_ik = ẇ_ik·y_ik + w_ik·ẏ_ik,
+//	ẇ_ik = w_ik·(β̇_ik - L̇_i) + ġF·r_ik,  ż_ik = ẇ_ik·y_ik + w_ik·ẏ_ik,
 //
 // after which each line of the gradient is differentiated by the product rule.
 

@@ -100,9 +100,9 @@ func NewLogPosterior(out *float64, alpha *mat.VecDense, means, factors, x *mat.D
 //	β̇_ik = α̇_k + Σ_j q̇_kj - cᵀ·S·c + cᵀ·P·μ̇_k - cᵀ·P·ẋ_i
 //	Ḟ   += Σ_ik r_ik·β̇_ik - N·softmax(α)·α̇ ± Σ_k Σ_ij ∂prior/∂Q·Q̇
 //
-// and the tangent of the adjoint (Ḟ̄ is the tangent of F̄) has the weights
+// and the tangent of the adjoint (ġF is the tangent of F̄) has the weights
 //
-//	ẇ_ik = w_ik·(β̇_ik - Σ_l r_il·β̇_il) + Ḟ̄·r_ik
+//	ẇ_ik = w_ik·(β̇_ik - Σ_l r_il·β̇_il) + ġF·r_ik
 //
 // and, with ċ_ik = ẋ_i - μ̇_k, the moments
 //

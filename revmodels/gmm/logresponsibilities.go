@@ -64,9 +64,9 @@ func NewLogResponsibilities(r *mat.Dense, alpha *mat.VecDense, means, factors, x
 //
 //	β̇_ik = α̇_k + Σ_j q̇_kj - y_ik·ẏ_ik,  Ṙ_ik += δ_ik = β̇_ik - Σ_l r_il·β̇_il,
 //
-// and the tangent of the adjoint, with the tangents Ṙ̄ and Ṡ of R̄ and S,
+// and the tangent of the adjoint, with the tangents ġR and Ṡ of R̄ and S,
 //
-//	ẇ_ik = Ṙ̄_ik - r_ik·(Ṡ_i + δ_ik·S_i),  ż_ik = ẇ_ik·y_ik + w_ik·ẏ_ik,
+//	ẇ_ik = ġR_ik - r_ik·(Ṡ_i + δ_ik·S_i),  ż_ik = ẇ_ik·y_ik + w_ik·ẏ_ik,
 //
 // after which each line of the gradient is differentiated by the product rule.
 

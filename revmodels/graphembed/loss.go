@@ -85,7 +85,7 @@ func NewLoss(out *float64, g *Graph, fixed, free *mat.Dense, margin float64) Los
 // tangent of d is ḋ = u·(ẋ_j - ẋ_i), that of the loss the gradient times ẋ,
 // and the tangent of the gradient, with γ̇ = α·ṁ - β̇ and ṙ = -r²·ḋ,
 //
-//	ẋ̄_j += Σ_i (α - γ·r)·(ẋ_j - ẋ_i) + r·(γ·r·ḋ - γ̇)·(x_j - x_i).
+//	ġx_j += Σ_i (α - γ·r)·(ẋ_j - ẋ_i) + r·(γ·r·ḋ - γ̇)·(x_j - x_i).
 //
 // So there are two passes over the pairs: one for the means, and one that adds
 // weighted differences.

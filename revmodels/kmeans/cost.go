@@ -11,13 +11,11 @@ import (
 //
 //	F = Σ_i min_k ‖x_i - c_k‖²
 //
-// With k(i) the nearest centroid of point i, r_i = x_i - c_k(i), and ġ the
-// tangent of F̄, the gradients, the tangent of F and the tangents of the
-// gradients are
+// With k(i) the nearest centroid of point i and r_i = x_i - c_k(i), the derivatives are
 //
 //	c̄_k -= 2·F̄·Σ r_i,             x̄_i += 2·F̄·r_i
 //	Ḟ   += 2·Σ r_i·ṙ_i,           ṙ_i  = ẋ_i - ċ_k(i)
-//	of c̄_k: -2·Σ (ġ·r_i + F̄·ṙ_i),  of x̄_i: 2·(ġ·r_i + F̄·ṙ_i)
+//	ġc_k -= 2·Σ (ġF·r_i + F̄·ṙ_i),  ġx_i += 2·(ġF·r_i + F̄·ṙ_i)
 //
 // where the sums of centroid k go over its points, those with k(i) = k.
 //

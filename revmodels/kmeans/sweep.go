@@ -43,7 +43,7 @@ import (
 // t_i is NaN, and all groups are candidates.
 type sweep[T rev.Float] struct {
 	k, g, t, gt     Cost[T]
-	weight, dweight T    // 2·F̄ and 2·ġ
+	weight, dweight T    // 2·F̄ and 2·ġF
 	moments         bool // whether sums are wanted
 
 	n, d, comps int
