@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"revnum/internal/logstep/logtest"
+	"revnum/internal/simd/cpu"
 	"revnum/internal/simd/vec"
 	"revnum/rev"
 )
@@ -40,7 +41,7 @@ func best(f func() int64) float64 {
 // The limits of one core of this machine, in flop/s and byte/s.
 var (
 	peakFlops = sync.OnceValue(func() float64 {
-		return best(func() int64 { return vec.PeakFMA[float64](50_000) })
+		return best(func() int64 { return cpu.PeakFMA[float64](50_000) })
 	})
 	peakBytes = sync.OnceValue(func() float64 {
 		x := make([]float64, 1<<23)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"revnum/internal/parallel"
-	"revnum/internal/simd/vec"
+	"revnum/internal/simd/cpu"
 	"revnum/rev"
 )
 
@@ -28,7 +28,7 @@ func BenchmarkTwoWorkers(b *testing.B) {
 			call := k.make(rand.New(rand.NewPCG(31, 1)))
 			call(2)
 			calls := int(1 + turn/elapsed(func() { call(1) }))
-			peak := peakTask(1 + turn*peakFlops()/peakBlocks/float64(vec.PeakFMA[float64](1)))
+			peak := peakTask(1 + turn*peakFlops()/peakBlocks/float64(cpu.PeakFMA[float64](1)))
 			var times [4][]float64
 			for b.Loop() {
 				for workers := range 2 {
@@ -57,7 +57,7 @@ const peakBlocks = 32
 
 type peakTask int
 
-func (rounds peakTask) Block(_, _ int) { vec.PeakFMA[float64](int(rounds)) }
+func (rounds peakTask) Block(_, _ int) { cpu.PeakFMA[float64](int(rounds)) }
 
 // elapsed returns how many seconds f takes.
 func elapsed(f func()) float64 {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"revnum/internal/parallel"
+	"revnum/internal/simd/cpu"
 	"revnum/internal/simd/vec"
 	"revnum/rev"
 	"revnum/revsparse"
@@ -121,7 +122,7 @@ func BenchmarkWeightedTangent(b *testing.B) {
 // peakBlock does multiply-adds on registers for some microseconds.
 type peakBlock struct{}
 
-func (peakBlock) Block(_, _ int) { vec.PeakFMA[float64](4096) }
+func (peakBlock) Block(_, _ int) { cpu.PeakFMA[float64](4096) }
 
 // BenchmarkTwoWorkers reports how many times faster two workers are than one, and how
 // many times faster two cores do multiply-adds than one in the same run: medians of

@@ -37,8 +37,8 @@ func Measure(d time.Duration) Machine {
 		CPU: cpuName(), Cores: runtime.GOMAXPROCS(0), Tier: cpu.InUse().String(), Go: runtime.Version(),
 	}
 	const rounds = 10000 // about 0.1 ms
-	m.FMA64 = rate(d/4, func() int64 { return vec.PeakFMA[float64](rounds) })
-	m.FMA32 = rate(d/4, func() int64 { return vec.PeakFMA[float32](rounds) })
+	m.FMA64 = rate(d/4, func() int64 { return cpu.PeakFMA[float64](rounds) })
+	m.FMA32 = rate(d/4, func() int64 { return cpu.PeakFMA[float32](rounds) })
 
 	// Several times the last cache of most machines.
 	const n = 8 << 20

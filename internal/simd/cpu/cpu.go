@@ -31,8 +31,9 @@ func chooseTier(best Tier, want string) Tier {
 	return best
 }
 
-var inUse = chooseTier(Best(), os.Getenv("REVNUM_SIMD"))
+// tier is the vector code in use.
+var tier = chooseTier(Best(), os.Getenv("REVNUM_SIMD"))
 
 // InUse returns the tier in use. That is the best tier of the machine, or the one
 // that REVNUM_SIMD asks for if the machine has it.
-func InUse() Tier { return inUse }
+func InUse() Tier { return tier }

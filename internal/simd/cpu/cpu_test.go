@@ -20,3 +20,19 @@ func TestChooseTier(t *testing.T) {
 		}
 	}
 }
+
+func TestPeakFMA(t *testing.T) {
+	defer func(was Tier) { tier = was }(tier)
+	for tier = Generic; tier <= Best(); tier++ {
+		if got := PeakFMA[float64](0); got != 0 {
+			t.Errorf("%v: %d flops in no rounds", tier, got)
+		}
+		one := PeakFMA[float64](1)
+		if got := PeakFMA[float64](Chunk + 5); got != (Chunk+5)*one || one <= 0 {
+			t.Errorf("%v: %d flops in %d rounds of %d", tier, got, Chunk+5, one)
+		}
+		if got := PeakFMA[float32](1); tier > Generic && got != 2*one {
+			t.Errorf("%v: %d flops a round for float32, %d for float64", tier, got, one)
+		}
+	}
+}

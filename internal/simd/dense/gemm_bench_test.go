@@ -10,7 +10,6 @@ import (
 
 	"revnum/internal/simd/cpu"
 	"revnum/internal/simd/simdtest"
-	"revnum/internal/simd/vec"
 )
 
 // reportRate reports the best rate of f over short slices of the benchmark, in
@@ -40,7 +39,7 @@ func reportRate[T cpu.Float](b *testing.B, flops int, f func()) {
 		return float64(reps*flops) / float64(least.Nanoseconds())
 	}
 	slices := 200
-	peak := best(func() bool { slices--; return slices > 0 }, int(vec.PeakFMA[T](1000)), func() { vec.PeakFMA[T](1000) })
+	peak := best(func() bool { slices--; return slices > 0 }, int(cpu.PeakFMA[T](1000)), func() { cpu.PeakFMA[T](1000) })
 	rate := best(b.Loop, flops, f)
 	b.ReportMetric(0, "ns/op") // an iteration is a slice
 	b.ReportMetric(rate, "GFLOP/s")

@@ -76,10 +76,10 @@ func BenchmarkPeak(b *testing.B) {
 		b.ReportMetric(float64(work)/simdtest.LeastTime(b.Loop, f), unit)
 	}
 	b.Run("FMA64", func(b *testing.B) {
-		report(b, PeakFMA[float64](1000), "GFLOP/s", func() { PeakFMA[float64](1000) })
+		report(b, cpu.PeakFMA[float64](1000), "GFLOP/s", func() { cpu.PeakFMA[float64](1000) })
 	})
 	b.Run("FMA32", func(b *testing.B) {
-		report(b, PeakFMA[float32](1000), "GFLOP/s", func() { PeakFMA[float32](1000) })
+		report(b, cpu.PeakFMA[float32](1000), "GFLOP/s", func() { cpu.PeakFMA[float32](1000) })
 	})
 	x, y, z := make([]float64, n), make([]float64, n), make([]float64, n)
 	for i := range x { // or they would all be the same page of zeros

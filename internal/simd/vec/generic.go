@@ -136,17 +136,6 @@ func genericLogTo[T cpu.Float](dst, x []T) {
 	}
 }
 
-// genericPeakFMA returns a sum that depends on all rounds, and the number of
-// multiply-adds in a round.
-func genericPeakFMA[T cpu.Float](rounds int, mul, add T) (T, int) {
-	a, b, c, d, e, f, g, h := add, add, add, add, add, add, add, add
-	for range rounds {
-		a, b, c, d = T(a*mul)+add, T(b*mul)+add, T(c*mul)+add, T(d*mul)+add
-		e, f, g, h = T(e*mul)+add, T(f*mul)+add, T(g*mul)+add, T(h*mul)+add
-	}
-	return a + b + c + d + e + f + g + h, 8
-}
-
 // exp returns exp(x) to the accuracy that an element of type T needs.
 func exp[T cpu.Float](x float64) float64 {
 	if cpu.Is64[T]() {

@@ -422,18 +422,3 @@ func sinCosF64(n int, sin *float64, cos *float64, x *float64) int
 
 //go:noescape
 func sinCosF32(n int, sin *float32, cos *float32, x *float32) int
-
-// vectorPeakFMA does rounds of multiply-adds on registers, and returns a sum of all.
-func vectorPeakFMA[T cpu.Float](rounds int, mul *T, add *T) T {
-	if unsafe.Sizeof(T(0)) == 8 {
-		return T(peakFMAF64(rounds, (*float64)(unsafe.Pointer(mul)), (*float64)(unsafe.Pointer(add))))
-	} else {
-		return T(peakFMAF32(rounds, (*float32)(unsafe.Pointer(mul)), (*float32)(unsafe.Pointer(add))))
-	}
-}
-
-//go:noescape
-func peakFMAF64(rounds int, mul *float64, add *float64) float64
-
-//go:noescape
-func peakFMAF32(rounds int, mul *float32, add *float32) float32

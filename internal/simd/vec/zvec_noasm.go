@@ -51,5 +51,3 @@ func expSubAdd[T cpu.Float](x []T, y []T, sum []T) { genericExpSubAdd(x, y, sum)
 func logTo[T cpu.Float](dst []T, x []T) { genericLogTo(dst, x) }
 
 func vectorSinCos[T cpu.Float](n int, sin *T, cos *T, x *T) int { panic("no assembly") }
-
-func vectorPeakFMA[T cpu.Float](rounds int, mul *T, add *T) T { panic("no assembly") }

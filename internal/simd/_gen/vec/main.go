@@ -1,6 +1,6 @@
-// Command vec writes the assembly of the elementwise loops and reductions of
-// package vec, or with the flag -pairs that of the loops over pairs of points. Each loop
-// is written once below, over type vec.
+// Command vec writes the assembly of the elementwise loops and reductions of package
+// vec. With the flag -loops it writes others: the loops over pairs of points, or the
+// multiply-adds that measure the machine. Each loop is written once, over type vec.
 package main
 
 import (
@@ -14,13 +14,9 @@ import (
 )
 
 func main() {
-	pairs := flag.Bool("pairs", false, "the loops over pairs of points")
+	name := flag.String("loops", "vec", "which loops: vec, pairs or peak")
 	flag.Parse()
-	if *pairs {
-		Files("pairs", pairLoops)
-	} else {
-		Files("vec", loops)
-	}
+	Files(*name, map[string]func(){"vec": loops, "pairs": pairLoops, "peak": peakLoops}[*name])
 }
 
 func loops() {
@@ -47,10 +43,12 @@ func loops() {
 
 	function("sinCos", "func(n int, sin, cos, x *T) int", "computes sines and cosines up to a vector with an element that is too large, infinite or NaN. It returns the number of elements before, or n or more.", inFloat64(vec.sinCos))
 
-	function("peakFMA", "func(rounds int, mul, add *T) T", "does rounds of multiply-adds on registers, and returns a sum of all.", peakFMA)
-
 	emitExpTables()
 	emitConstants()
+}
+
+func peakLoops() {
+	function("peakFMA", "func(rounds int, mul, add *T) T", "does rounds of multiply-adds on registers, and returns a sum of all.", peakFMA)
 }
 
 func pairLoops() {

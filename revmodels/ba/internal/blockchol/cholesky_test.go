@@ -5,13 +5,12 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"revnum/internal/simd/cpu"
 	"slices"
 	"testing"
 	"time"
 
 	"gonum.org/v1/gonum/mat"
-
-	"revnum/internal/simd/vec"
 )
 
 // pattern is a symmetric pattern of blocks.
@@ -284,7 +283,7 @@ func BenchmarkFactor(b *testing.B) {
 			var flops int64
 			for range 20 {
 				begin := time.Now()
-				flops = vec.PeakFMA[float64](1 << 16)
+				flops = cpu.PeakFMA[float64](1 << 16)
 				best = min(best, time.Since(begin).Seconds())
 			}
 			b.ReportMetric(100*rate*best/float64(flops), "%peak")

@@ -8,7 +8,7 @@ package pairs
 
 import "revnum/internal/simd/cpu"
 
-//go:generate go -C ../../../../internal/simd/_gen run ./vec -pairs ../../../revmodels/graphembed/internal/pairs
+//go:generate go -C ../../../../internal/simd/_gen run ./vec -loops pairs ../../../revmodels/graphembed/internal/pairs
 
 // tier is the vector code in use.
 var tier = cpu.InUse()
