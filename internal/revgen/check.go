@@ -1,0 +1,288 @@
+package revgen
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+)
+
+// To be run backward, a block needs its locals again. They are computed anew,
+// from operands that later statements may have changed: then only after these
+// have been taken back. So a local may be used as long as nothing changes that
+// it is computed from. This file finds out where that is.
+
+// An affine form is a sum of integers times terms, the term "" being 1.
+type affine map[string]int
+
+func affineOf(e *node) affine {
+	if len(e.args) == 2 {
+		x, y := affineOf(e.args[0]), affineOf(e.args[1])
+		m, xConst := x.constant()
+		n, yConst := y.constant()
+		switch {
+		case e.op == "+":
+			return x.plus(1, y)
+		case e.op == "-":
+			return x.plus(-1, y)
+		case e.op == "*" && yConst:
+			return affine{}.plus(n, x)
+		case e.op == "*" && xConst:
+			return affine{}.plus(m, y)
+		}
+	}
+	if e.op == "lit" {
+		if n, err := strconv.Atoi(e.text); err == nil {
+			return affine{"": n}
+		}
+	}
+	return affine{e.key(): 1}
+}
+
+func (a affine) plus(n int, b affine) affine {
+	c := maps.Clone(a)
+	for t, v := range b {
+		if c[t] += n * v; c[t] == 0 {
+			delete(c, t)
+		}
+	}
+	return c
+}
+
+func (a affine) constant() (int, bool) {
+	_, ok := a[""]
+	return a[""], len(a) == 0 || len(a) == 1 && ok
+}
+
+// facts are what is known of integers where a block runs.
+type facts struct{ positive, nonzero []affine } // positive: at least 1
+
+// inside returns the facts in the first or second block of s.
+func (f facts) inside(s *stmt, els bool) facts {
+	f = facts{slices.Clip(f.positive), slices.Clip(f.nonzero)}
+	if s.op == "loop" {
+		f.less(s.lo, ref(s.v), 1)
+		if s.hi != nil {
+			f.less(ref(s.v), s.hi, 0)
+		}
+		return f
+	}
+	f.assume(s.e, els)
+	return f
+}
+
+// less notes that x < y + by.
+func (f *facts) less(x, y *node, by int) {
+	f.positive = append(f.positive, affineOf(y).plus(-1, affineOf(x)).plus(by, affine{"": 1}))
+}
+
+func (f *facts) assume(e *node, not bool) {
+	if len(e.args) < 2 || e.op != "&&" && e.args[0].kind != integer {
+		return
+	}
+	x, y, op := e.args[0], e.args[1], e.op
+	if not {
+		op = map[string]string{"==": "!=", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}[op]
+	}
+	switch op {
+	case "&&":
+		f.assume(x, false)
+		f.assume(y, false)
+	case "!=":
+		f.nonzero = append(f.nonzero, affineOf(x).plus(-1, affineOf(y)))
+	case "<":
+		f.less(x, y, 0)
+	case "<=":
+		f.less(x, y, 1)
+	case ">":
+		f.less(y, x, 0)
+	case ">=":
+		f.less(y, x, 1)
+	}
+}
+
+// differ reports whether x and y are known to be different integers.
+func (f facts) differ(x, y *node) bool {
+	d := affineOf(x).plus(-1, affineOf(y))
+	if n, ok := d.constant(); ok {
+		return n != 0
+	}
+	known := func(bounds []affine, exactly bool) bool {
+		for _, b := range bounds {
+			n, ok := d.plus(-1, b).constant()
+			m, also := d.plus(1, b).constant()
+			if ok && (n == 0 || n > 0 && !exactly) || also && (m == 0 || m < 0 && !exactly) {
+				return true
+			}
+		}
+		return false
+	}
+	return known(f.positive, false) || known(f.nonzero, true)
+}
+
+// meet reports whether x and y may be the same element.
+func (f facts) meet(x, y *node) bool {
+	if x.x != y.x || x.in != y.in {
+		return false
+	}
+	for i := range x.args {
+		if f.differ(x.args[i], y.args[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// sources are the elements of operands in place that locals are computed from.
+type sources map[*local][]*node
+
+// find sets the sources of all locals in b, which runs under the control of the
+// elements given.
+func (src sources) find(b []*stmt, control []*node) {
+	for range 2 { // twice for what loops carry
+		for _, s := range b {
+			from := union(src.of(s.reads()...), control)
+			if v := s.writes(); v != nil {
+				src[v] = union(src[v], from)
+			}
+			src.find(s.inner, from)
+			src.find(s.els, from)
+		}
+	}
+}
+
+// of returns the elements that expressions are computed from.
+func (src sources) of(es ...*node) (xs []*node) {
+	for _, e := range es {
+		e.each(func(e *node) {
+			if e.op == "elem" && e.x.role() == "inout" {
+				xs = union(xs, []*node{e})
+			} else if e.op == "ref" {
+				xs = union(xs, src[e.v])
+			}
+		})
+	}
+	return xs
+}
+
+func union(x, y []*node) []*node {
+	x = slices.Clip(x)
+	for _, e := range y {
+		if !slices.ContainsFunc(x, func(o *node) bool { return o.key() == e.key() }) {
+			x = append(x, e)
+		}
+	}
+	return x
+}
+
+// results returns the locals of own that s writes.
+func results(s *stmt, own map[*local]bool) (vs []*local) {
+	s.each(func(s *stmt) {
+		if v := s.writes(); own[v] {
+			vs = append(vs, v)
+		}
+	})
+	return vs
+}
+
+// defined returns the locals that b itself defines.
+func defined(b []*stmt) map[*local]bool {
+	own := map[*local]bool{}
+	for _, s := range b {
+		if s.op == "def" {
+			own[s.v] = true
+		}
+	}
+	return own
+}
+
+// places returns for each statement of b which later one is the first to change
+// what its results are computed from, or len(b).
+func (src sources) places(b []*stmt, f facts) []int {
+	at, own := make([]int, len(b)), defined(b)
+	for i, s := range b {
+		at[i] = len(b)
+		var from []*node
+		for _, v := range results(s, own) {
+			from = union(from, src[v])
+		}
+		for j := len(b) - 1; j >= i && len(from) > 0; j-- {
+			if changed(b[j:j+1], from, f) != "" {
+				at[i] = j
+			}
+		}
+	}
+	return at
+}
+
+// check returns why b cannot be run backward.
+func (r *reader) check(b []*stmt, src sources, f facts) {
+	refuse := func(s *stmt, format string, args ...any) {
+		r.refusals = append(r.refusals, r.refusal(s.pos, format, args...))
+	}
+	at, own := src.places(b, f), defined(b)
+	for i, s := range b {
+		for _, v := range results(s, own) {
+			late := false
+			each(b[at[i]:], func(u *stmt) {
+				for _, e := range u.reads() {
+					if !late && e.has(func(e *node) bool { return e.v == v }) {
+						late = true
+						refuse(u, "%s is used where %s, which it is computed from, changes or has changed: compute it again behind that", v.name, changed(b[at[i]:at[i]+1], src[v], f))
+					}
+				}
+			})
+		}
+		if s.op == "add" && s.to.op == "elem" {
+			for _, x := range src.of(s.e) {
+				if s.to.key() == x.key() {
+					refuse(s, "%s is read and written in the same statement, which has no inverse in general", show(x))
+				} else if f.meet(s.to, x) {
+					refuse(s, "%s and %s may be the same element, which the way back would not find as it was: if they are not, say so by if i != j", show(s.to), show(x))
+				}
+			}
+		}
+		if s.op == "loop" && s.e != nil && contains(s.inner, func(s *stmt) bool { return len(s.targets()) > 0 }) {
+			refuse(s, "a loop that changes operands runs over a range: from a condition the way back would not know how often")
+		}
+		if x := changed([]*stmt{s}, src.of(s.reads()...), f); s.op == "cond" && x != "" {
+			refuse(s, "the condition reads %s, which the branch changes: the way back would not know that it was taken", x)
+		}
+		if len(s.inner)+len(s.els) > 0 {
+			r.check(s.inner, src, f.inside(s, false))
+			r.check(s.els, src, f.inside(s, true))
+		}
+	}
+}
+
+// changed names one of the elements given that b changes.
+func changed(b []*stmt, from []*node, f facts) (name string) {
+	each(b, func(s *stmt) {
+		for _, x := range s.targets() {
+			for _, y := range from {
+				if name == "" && f.meet(x, y) {
+					name = show(x)
+				}
+			}
+		}
+	})
+	return name
+}
+
+// show returns e as in the source.
+func show(e *node) string {
+	switch {
+	case e.op == "lit":
+		return e.text
+	case e.op == "ref":
+		return e.v.name
+	case e.op == "elem":
+		s := e.x.name
+		for _, i := range e.args {
+			s += "[" + show(i) + "]"
+		}
+		return s
+	case len(e.args) == 2:
+		return show(e.args[0]) + e.op + show(e.args[1])
+	}
+	return "…"
+}

@@ -1,0 +1,202 @@
+// Package revgen reads functions of a reversible subset of Go and writes kernels.
+// Command cmd/revgen is its face; docs/revgen.md says what functions may contain.
+//
+// A function becomes a small program (ir.go), from which the others follow by three
+// transformations:
+//
+//	inverse(F)   statements that change operands, in the opposite order
+//	adjoint(F)   inverse(F), with what each statement does to cotangents
+//	tangent(P)   P, with the tangent of each statement beside it
+//
+// Adjoint is adjoint(F), Tangent is tangent(F) and AdjointTangent is
+// tangent(adjoint(F)). What undoes these for kernels in place follows from
+// inverse(F) in the same way. A kernel that accumulates needs no inverse(F): its
+// passes multiply what they add to outputs by the sign of the pass.
+//
+//	read.go      Go to a program; calls of functions of the package are inlined
+//	check.go     what has no inverse, and why
+//	shape.go     shape tags, from conditions and loops
+//	reverse.go   inverse and adjoint
+//	tangent.go   tangent
+//	rules.go     the derivatives of the functions of package math
+//	tidy.go      common expressions, locals
+//	write.go     a program to Go
+package revgen
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// Directive begins the comment that asks for a kernel, as in
+//
+//	//revgen:kernel Axpy[T rev.Real]
+const Directive = "//revgen:kernel "
+
+// Suffix is what the names of written files end with.
+const Suffix = "_rev.go"
+
+// Dir reads the functions of the package in dir that ask for kernels, and returns
+// the files to write, by name. The errors are Refusals, or what keeps the package
+// from being read.
+func Dir(dir string) (map[string][]byte, error) {
+	fset := token.NewFileSet()
+	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		return nil, err
+	}
+	var files []*ast.File
+	for _, name := range names {
+		if strings.HasSuffix(name, Suffix) || strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(fset, name, nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, f)
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("%s: no Go files", dir)
+	}
+	imports, err := newImporter(fset, dir)
+	if err != nil {
+		return nil, err
+	}
+	return Files(fset, files, imports)
+}
+
+// Files is Dir for files of one package that are parsed already.
+func Files(fset *token.FileSet, files []*ast.File, imports types.Importer) (map[string][]byte, error) {
+	p := load(fset, files, imports)
+	out := map[string][]byte{}
+	var errs []error
+	for _, file := range files {
+		kernels, refusals := p.kernels(file)
+		errs = append(errs, refusals...)
+		if len(kernels) == 0 || len(errs) > 0 {
+			continue
+		}
+		name := fset.Position(file.Pos()).Filename
+		text, err := write(file.Name.Name, filepath.Base(name), kernels)
+		if err != nil {
+			return nil, err
+		}
+		out[strings.TrimSuffix(name, ".go")+Suffix] = text
+	}
+	return out, errors.Join(errs...)
+}
+
+// A source is a package that has been type-checked.
+type source struct {
+	fset  *token.FileSet
+	pkg   *types.Package
+	info  *types.Info
+	funcs map[types.Object]*ast.FuncDecl
+	wrong map[string]error // the first error in a file, by its name
+}
+
+// load type-checks files. What is wrong in one file matters only if kernels are in
+// it: other files may need what is not written yet.
+func load(fset *token.FileSet, files []*ast.File, imports types.Importer) *source {
+	p := &source{
+		fset:  fset,
+		info:  &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{}},
+		funcs: map[types.Object]*ast.FuncDecl{},
+		wrong: map[string]error{},
+	}
+	conf := types.Config{Importer: imports, Error: func(err error) {
+		var e types.Error
+		if errors.As(err, &e) && !e.Soft {
+			if name := fset.Position(e.Pos).Filename; p.wrong[name] == nil {
+				p.wrong[name] = err
+			}
+		}
+	}}
+	p.pkg, _ = conf.Check("p", fset, files, p.info)
+	for _, file := range files {
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok {
+				p.funcs[p.info.Defs[f.Name]] = f
+			}
+		}
+	}
+	return p
+}
+
+// kernels reads the functions of a file that ask for kernels.
+func (p *source) kernels(file *ast.File) (kernels []*kernel, refusals []error) {
+	for _, d := range file.Decls {
+		f, ok := d.(*ast.FuncDecl)
+		if !ok || f.Doc == nil {
+			continue
+		}
+		d := directives(f.Doc)
+		if d.kernel == "" {
+			continue
+		}
+		if err := p.wrong[p.fset.Position(file.Pos()).Filename]; err != nil {
+			return nil, []error{err}
+		}
+		r := &reader{source: p}
+		r.read(f, d)
+		refusals = append(refusals, r.refusals...)
+		kernels = append(kernels, r.k)
+	}
+	return kernels, refusals
+}
+
+// A directive is what the comment of a function asks for.
+type directive struct {
+	kernel string   // Axpy[T rev.Real]
+	consts []string // parameters that have no derivative
+}
+
+func directives(doc *ast.CommentGroup) (d directive) {
+	for _, c := range doc.List {
+		if s, ok := strings.CutPrefix(c.Text, Directive); ok {
+			d.kernel = strings.TrimSpace(s)
+		}
+		if s, ok := strings.CutPrefix(c.Text, "//revgen:const "); ok {
+			d.consts = strings.Fields(s)
+		}
+	}
+	return d
+}
+
+// newImporter returns an importer of what the packages that dir imports export.
+func newImporter(fset *token.FileSet, dir string) (types.Importer, error) {
+	cmd := exec.Command("go", "list", "-e", "-export", "-deps", "-json=ImportPath,Export", ".")
+	cmd.Dir = dir
+	text, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list in %s: %w", dir, err)
+	}
+	exports := map[string]string{}
+	for d := json.NewDecoder(strings.NewReader(string(text))); ; {
+		var p struct{ ImportPath, Export string }
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return nil, err
+		}
+		exports[p.ImportPath] = p.Export
+	}
+	return importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) {
+		if exports[path] == "" {
+			return nil, fmt.Errorf("package %s is not built", path)
+		}
+		return os.Open(exports[path])
+	}), nil
+}

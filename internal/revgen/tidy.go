@@ -1,0 +1,253 @@
+package revgen
+
+import (
+	"maps"
+	"slices"
+)
+
+// tidy returns b without what is computed in vain or twice, without locals that
+// are made by derive.go and add nothing to read, and with names for rows.
+func tidy(b []*stmt) []*stmt {
+	b = fresh(named(b), nil)
+	for before := 0; before != size(b); {
+		before = size(b)
+		b = alive(b)
+		m := merger{counts: count(b)}
+		b = m.merged(b)
+	}
+	return rows(b, nil)
+}
+
+// alive returns b without what has no effect on operands.
+func alive(b []*stmt) []*stmt {
+	needed, effective := map[*local]bool{}, map[*stmt]bool{}
+	var mark func(b []*stmt) (effect bool)
+	mark = func(b []*stmt) (effect bool) {
+		for _, s := range b {
+			inner, els := mark(s.inner), mark(s.els)
+			if inner || els || len(s.targets()) > 0 || s.op == "push" || needed[s.writes()] || s.keep && needed[s.v] {
+				effect, effective[s] = true, true
+				for _, e := range s.reads() {
+					e.each(func(e *node) { needed[e.v] = needed[e.v] || e.v != nil })
+				}
+			}
+		}
+		return effect
+	}
+	for before := -1; before != len(needed)+len(effective); {
+		before = len(needed) + len(effective)
+		mark(b)
+	}
+	var kept func(b []*stmt) []*stmt
+	kept = func(b []*stmt) (out []*stmt) {
+		for _, s := range b {
+			if effective[s] {
+				c := *s
+				c.inner, c.els = kept(s.inner), kept(s.els)
+				c.carried = slices.DeleteFunc(slices.Clone(s.carried), func(v *local) bool { return !needed[v] })
+				out = append(out, &c)
+			}
+		}
+		return out
+	}
+	return kept(b)
+}
+
+func size(b []*stmt) (n int) {
+	each(b, func(*stmt) { n++ })
+	return n
+}
+
+// fresh returns b with locals of its own for each definition. A block that runs
+// twice, to compute locals and to take back what it did, has two of each.
+func fresh(b []*stmt, names map[*local]*local) (out []*stmt) {
+	names = maps.Clone(names)
+	if names == nil {
+		names = map[*local]*local{}
+	}
+	now := func(v *local) *local {
+		if names[v] != nil {
+			return names[v]
+		}
+		return v
+	}
+	clone := func(v *local) *local {
+		c := *v
+		c.of = now(c.of)
+		names[v] = &c
+		return &c
+	}
+	for _, s := range b {
+		c := s.mapped(func(e *node) *node {
+			return e.replaced(func(e *node) *node {
+				if e.op == "ref" {
+					return ref(now(e.v))
+				}
+				return e
+			})
+		})
+		if s.op == "def" || s.op == "loop" && !s.keep && !s.again {
+			c.v = clone(s.v)
+			if s.op == "loop" {
+				c = mappedLoop(c, s, now)
+			}
+		} else if s.v != nil {
+			c.v = now(s.v)
+		}
+		c.carried = slices.Clone(s.carried)
+		for i, v := range c.carried {
+			c.carried[i] = now(v)
+		}
+		c.inner, c.els = fresh(s.inner, names), fresh(s.els, names)
+		out = append(out, c)
+	}
+	return out
+}
+
+// mappedLoop returns c, whose condition may read the variable of the loop.
+func mappedLoop(c, s *stmt, now func(*local) *local) *stmt {
+	if s.e != nil {
+		c.e = s.e.replaced(func(e *node) *node {
+			if e.op == "ref" {
+				return ref(now(e.v))
+			}
+			return e
+		})
+	}
+	return c
+}
+
+// counts says how often locals are read and written.
+type counts struct{ reads, writes map[*local]int }
+
+func count(b []*stmt) counts {
+	n := counts{map[*local]int{}, map[*local]int{}}
+	each(b, func(s *stmt) {
+		for _, e := range s.reads() {
+			e.each(func(e *node) {
+				if e.v != nil {
+					n.reads[e.v]++
+				}
+			})
+		}
+		if v := s.writes(); v != nil {
+			n.writes[v]++
+		}
+	})
+	return n
+}
+
+func reads(s *stmt, v *local) int { return count([]*stmt{s}).reads[v] }
+
+// A merger leaves out one local of a program, or one sum into a local that is zero.
+type merger struct {
+	counts
+	done bool
+}
+
+// merged returns b with v := 0; v += e as v := e, with e in place of v where
+// v := e is read once, or with w in place of v where v := w.
+func (n *merger) merged(b []*stmt) []*stmt {
+	b = slices.Clone(b)
+	for i := 0; i < len(b) && !n.done; i++ {
+		s := b[i]
+		if s.op == "set" && s.e.is(zero) && i+1 < len(b) && b[i+1].adds(s.v) && reads(b[i+1], s.v) == 0 {
+			b[i] = set(s.v, signed(b[i+1].neg, b[i+1].e))
+			n.done = true
+			return slices.Delete(b, i+1, i+2)
+		}
+		if s.op != "def" {
+			c := *s
+			c.inner, c.els = n.merged(s.inner), n.merged(s.els)
+			b[i] = &c
+			continue
+		}
+		if w := s.e.v; w != nil && n.writes[s.v] == 1 && n.writes[w] == 1 {
+			if w.temp && !s.v.temp {
+				w.name, w.of, w.temp = s.v.name, nil, false
+			}
+			n.done = true
+			return append(b[:i], fresh(b[i+1:], map[*local]*local{s.v: w})...)
+		}
+		j := slices.IndexFunc(b[i+1:], func(u *stmt) bool {
+			return contains([]*stmt{u}, func(u *stmt) bool { return reads(u, s.v) > 0 || u.writes() == s.v })
+		}) + i + 1
+		if !s.v.temp || j == i {
+			continue
+		}
+		u := b[j]
+		once := n.reads[s.v] == 1 && n.writes[s.v] == 1 && len(u.inner)+len(u.els) == 0 && reads(u, s.v) == 1
+		switch {
+		case u.adds(s.v) && reads(u, s.v) == 0 && still(b[i+1:j], s.e):
+			b[j] = &stmt{op: "def", v: s.v, e: sum(s.e, signed(u.neg, u.e))}
+		case once && (u.op == "def" || u.op == "set" || u.op == "add") && weight(s.e) <= 5 && still(b[i+1:j], s.e):
+			b[j] = u.mapped(func(e *node) *node {
+				return e.replaced(func(e *node) *node {
+					if e.op == "ref" && e.v == s.v {
+						return s.e
+					}
+					return e
+				})
+			})
+		default:
+			continue
+		}
+		b, n.done = slices.Delete(b, i, i+1), true
+	}
+	return b
+}
+
+func weight(e *node) (n int) {
+	e.each(func(*node) { n++ })
+	return n
+}
+
+// still reports whether b leaves the value of e as it is.
+func still(b []*stmt, e *node) bool {
+	return !contains(b, func(s *stmt) bool {
+		return e.has(func(p *node) bool {
+			return p.v != nil && p.v == s.writes() ||
+				p.op == "elem" && slices.ContainsFunc(s.targets(), func(x *node) bool { return x.x == p.x && x.in == p.in })
+		})
+	})
+}
+
+// rows returns b with names for the rows that it reads and writes, from where on
+// the row is known.
+func rows(b []*stmt, named map[string]*local) (out []*stmt) {
+	named = maps.Clone(named)
+	if named == nil {
+		named = map[string]*local{}
+	}
+	key := func(e *node) string { return e.prefix() + e.args[0].key() }
+	for _, s := range b {
+		inside := map[*local]bool{}
+		s.each(func(s *stmt) {
+			if s.op == "def" || s.op == "loop" && !s.again {
+				inside[s.v] = true
+			}
+		})
+		s.each(func(s *stmt) {
+			for _, e := range append(s.reads(), s.targets()...) {
+				e.each(func(e *node) {
+					if e.op == "elem" && e.x.rank == 2 && named[key(e)] == nil && !e.args[0].has(func(e *node) bool { return inside[e.v] }) {
+						v := &local{name: nameFor(e)}
+						named[key(e)] = v
+						out = append(out, &stmt{op: "row", v: v, x: e.x, in: e.in, e: e.args[0]})
+					}
+				})
+			}
+		})
+		c := s.mapped(func(e *node) *node {
+			return e.replaced(func(e *node) *node {
+				if e.op == "elem" && e.x.rank == 2 {
+					e.row = named[key(e)]
+				}
+				return e
+			})
+		})
+		c.inner, c.els = rows(s.inner, named), rows(s.els, named)
+		out = append(out, c)
+	}
+	return out
+}

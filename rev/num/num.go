@@ -1,0 +1,234 @@
+// Package num has the arithmetic of kernels that are written by cmd/revgen: quotients,
+// functions and access to operands that may be nil, once for float32, float64 and
+// fixed.Q43.
+//
+// In floating point the functions are those of package math, rounded to the type. In
+// fixed point they are those of package fixed, but they do not panic: each says what
+// it returns out of its domain or range. Kernels therefore run on any numbers, as they
+// do over floats.
+package num
+
+import (
+	"math"
+	"sync"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/fixed"
+	"revnum/rev"
+)
+
+// isFixed is a constant for each T, so that the branch not taken costs nothing.
+func isFixed[T rev.Real]() bool { return T(1)/2 == 0 }
+
+// Quotient returns x/y, and in fixed point 0 for y = 0.
+func Quotient[T rev.Real](x, y T) T {
+	if T(1)/2 != 0 {
+		return x / y
+	}
+	return T(quotient(fixed.Q43(x), fixed.Q43(y)))
+}
+
+//go:noinline
+func quotient(x, y fixed.Q43) fixed.Q43 {
+	if y == 0 {
+		return 0
+	}
+	return x.Div(y)
+}
+
+// Over returns x/y, and 0 for y = 0.
+func Over[T rev.Real](x, y T) T {
+	if y == 0 {
+		return 0
+	}
+	return Quotient(x, y)
+}
+
+// Int returns the number n.
+func Int[T rev.Real](n int) T {
+	if isFixed[T]() {
+		return T(n << fixed.FracBits)
+	}
+	return T(n)
+}
+
+// Sqrt returns √x; in fixed point 0 for x < 0.
+func Sqrt[T rev.Real](x T) T {
+	if T(1)/2 != 0 {
+		return T(math.Sqrt(float64(x)))
+	}
+	return T(sqrt(int64(x)))
+}
+
+//go:noinline
+func sqrt(x int64) fixed.Q43 {
+	if x < 0 {
+		return 0
+	}
+	return fixed.Sqrt(fixed.Q43(x))
+}
+
+// Exp returns eˣ; in fixed point the largest number if that is out of range.
+func Exp[T rev.Real](x T) T {
+	if !isFixed[T]() {
+		return T(math.Exp(float64(x)))
+	}
+	r, err := fixed.ExpChecked(fixed.Q43(x))
+	if err != nil {
+		r = fixed.Max
+	}
+	return T(r)
+}
+
+// Log returns log x; in fixed point the least number for x <= 0.
+func Log[T rev.Real](x T) T {
+	if !isFixed[T]() {
+		return T(math.Log(float64(x)))
+	}
+	if x <= 0 {
+		return T(fixed.Min)
+	}
+	return T(fixed.Log(fixed.Q43(x)))
+}
+
+// Sin returns sin x.
+func Sin[T rev.Real](x T) T {
+	if !isFixed[T]() {
+		return T(math.Sin(float64(x)))
+	}
+	return T(fixed.Sin(fixed.Q43(x)))
+}
+
+// Cos returns cos x.
+func Cos[T rev.Real](x T) T {
+	if !isFixed[T]() {
+		return T(math.Cos(float64(x)))
+	}
+	return T(fixed.Cos(fixed.Q43(x)))
+}
+
+// Tanh returns tanh x.
+func Tanh[T rev.Real](x T) T {
+	if !isFixed[T]() {
+		return T(math.Tanh(float64(x)))
+	}
+	e := Exp(-2 * fixed.Q43(Abs(x)))
+	r := T((fixed.One - e).Div(fixed.One + e))
+	if x < 0 {
+		return -r
+	}
+	return r
+}
+
+// Pow returns xʸ; in fixed point 0 where that is not defined or out of range.
+func Pow[T rev.Real](x, y T) T {
+	if !isFixed[T]() {
+		return T(math.Pow(float64(x), float64(y)))
+	}
+	r, err := fixed.PowChecked(fixed.Q43(x), fixed.Q43(y))
+	if err != nil {
+		r = 0
+	}
+	return T(r)
+}
+
+// Abs returns |x|.
+func Abs[T rev.Real](x T) T {
+	if !isFixed[T]() {
+		return T(math.Abs(float64(x)))
+	}
+	return max(x, -x)
+}
+
+// Sign returns -1, 0 or 1, the derivative of Abs.
+func Sign[T rev.Real](x T) T {
+	switch {
+	case x > 0:
+		return fixed.Of[T](1)
+	case x < 0:
+		return fixed.Of[T](-1)
+	}
+	return 0
+}
+
+// At returns x[i], and 0 if x is nil.
+func At[T any](x []T, i int) (v T) {
+	if x != nil {
+		v = x[i]
+	}
+	return v
+}
+
+// Deref returns *p, and 0 if p is nil.
+func Deref[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
+// Index returns i. It panics with mat.ErrRowAccess unless 0 <= i < n.
+func Index(i, n int) int {
+	if uint(i) >= uint(n) {
+		panic(mat.ErrRowAccess)
+	}
+	return i
+}
+
+// Elements returns the data of v up to its last element, so that an index past that
+// panics. It is nil if v is.
+func Elements[T any](v rev.Vector[T]) []T {
+	if v.N == 0 || v.Data == nil {
+		return nil
+	}
+	return v.Data[:(v.N-1)*v.Inc+1]
+}
+
+// Row returns row i of m. It is nil if m is, or has no such row.
+func Row[T any](m rev.General[T], i int) []T {
+	if uint(i) >= uint(m.Rows) || m.Cols == 0 || m.Data == nil {
+		return nil
+	}
+	return m.Data[i*m.Stride:][:m.Cols]
+}
+
+// A Tape keeps the values that the locals of a loop have in each iteration.
+type Tape[T any] struct{ values []T }
+
+var tapes [3]sync.Pool // of *Tape[float64], *Tape[float32], *Tape[fixed.Q43]
+
+func pool[T any]() *sync.Pool {
+	switch any(*new(T)).(type) {
+	case float64:
+		return &tapes[0]
+	case float32:
+		return &tapes[1]
+	}
+	return &tapes[2]
+}
+
+// NewTape returns an empty tape.
+func NewTape[T rev.Real]() *Tape[T] {
+	if t, ok := pool[T]().Get().(*Tape[T]); ok {
+		return t
+	}
+	return new(Tape[T])
+}
+
+// Free returns the tape for others to use.
+func (t *Tape[T]) Free() {
+	t.values = t.values[:0]
+	pool[T]().Put(t)
+}
+
+// Push puts v on the tape.
+func (t *Tape[T]) Push(v T) { t.values = append(t.values, v) }
+
+// Pop takes the last value from the tape.
+func (t *Tape[T]) Pop() T {
+	n := len(t.values) - 1
+	v := t.values[n]
+	t.values = t.values[:n]
+	return v
+}

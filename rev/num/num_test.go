@@ -1,0 +1,126 @@
+package num_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/fixed"
+	"revnum/rev"
+	"revnum/rev/num"
+)
+
+func Example() {
+	x := fixed.FromFloat64(2)
+	fmt.Printf("%.6f\n", num.Sqrt(x).Float64())
+	fmt.Printf("%.6f\n", num.Sqrt(float32(2)))
+	fmt.Println(num.Quotient(x, 0), num.Quotient(2., 0))
+	// Output:
+	// 1.414214
+	// 1.414214
+	// 0 +Inf
+}
+
+// The functions are those of package math, over each type as exact as it is.
+func TestFunctions(t *testing.T) {
+	for name, f := range map[string]struct {
+		f64  func(float64) float64
+		f32  func(float32) float32
+		q43  func(fixed.Q43) fixed.Q43
+		want func(float64) float64
+	}{
+		"Sqrt": {num.Sqrt[float64], num.Sqrt[float32], num.Sqrt[fixed.Q43], math.Sqrt},
+		"Exp":  {num.Exp[float64], num.Exp[float32], num.Exp[fixed.Q43], math.Exp},
+		"Log":  {num.Log[float64], num.Log[float32], num.Log[fixed.Q43], math.Log},
+		"Sin":  {num.Sin[float64], num.Sin[float32], num.Sin[fixed.Q43], math.Sin},
+		"Cos":  {num.Cos[float64], num.Cos[float32], num.Cos[fixed.Q43], math.Cos},
+		"Tanh": {num.Tanh[float64], num.Tanh[float32], num.Tanh[fixed.Q43], math.Tanh},
+		"Abs":  {num.Abs[float64], num.Abs[float32], num.Abs[fixed.Q43], math.Abs},
+	} {
+		for _, x := range []float64{-3.25, -0.5, 0.0625, 0.75, 2.5} {
+			if x < 0 && (name == "Sqrt" || name == "Log") {
+				continue
+			}
+			want := f.want(x)
+			for typ, got := range map[string]float64{"float64": f.f64(x), "float32": float64(f.f32(float32(x))), "Q43": f.q43(fixed.FromFloat64(x)).Float64()} {
+				if tol := map[string]float64{"float64": 0, "float32": 1e-6, "Q43": 1e-12}[typ]; !(math.Abs(got-want) <= tol*math.Max(1, math.Abs(want))) {
+					t.Errorf("%s(%v) over %s: %v, want %v", name, x, typ, got, want)
+				}
+			}
+		}
+	}
+	if got := num.Pow(fixed.FromFloat64(2), fixed.FromFloat64(0.5)).Float64(); math.Abs(got-math.Sqrt2) > 1e-12 {
+		t.Errorf("2^0.5 = %v", got)
+	}
+	if num.Pow(2., 0.5) != math.Sqrt2 {
+		t.Errorf("2^0.5 = %v", num.Pow(2., 0.5))
+	}
+}
+
+// In fixed point nothing panics.
+func TestOutOfDomain(t *testing.T) {
+	one := fixed.One
+	for _, c := range []struct {
+		name      string
+		got, want fixed.Q43
+	}{
+		{"1/0", num.Quotient(one, 0), 0},
+		{"over", num.Over(one, 0), 0},
+		{"√-1", num.Sqrt(-one), 0},
+		{"exp 100", num.Exp(100 * one), fixed.Max},
+		{"log 0", num.Log(fixed.Q43(0)), fixed.Min},
+		{"0^-1", num.Pow(0, -one), 0},
+		{"sign", num.Sign(-one) + num.Sign(one) + num.Sign(fixed.Q43(0)), 0},
+		{"int", num.Int[fixed.Q43](3), 3 * one},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, c.got, c.want)
+		}
+	}
+}
+
+func TestAccess(t *testing.T) {
+	v := rev.Vector[float64]{N: 2, Data: []float64{1, 2, 3, 4}, Inc: 2}
+	if x := num.Elements(v); len(x) != 3 || x[2] != 3 {
+		t.Errorf("elements %v", x)
+	}
+	if num.Elements(rev.Vector[float64]{N: 2}) != nil || num.At[float64](nil, 7) != 0 || num.At(v.Data, 1) != 2 {
+		t.Error("nil has elements")
+	}
+	x := 3.
+	if num.Deref(&x) != 3 || num.Deref[float64](nil) != 0 {
+		t.Error("Deref")
+	}
+	m := rev.NewGeneral(2, 2, []float64{1, 2, 3, 4})
+	if r := num.Row(m, 1); len(r) != 2 || r[0] != 3 {
+		t.Errorf("row %v", r)
+	}
+	if num.Row(m, 2) != nil || num.Row(rev.General[float64]{Rows: 2, Cols: 2}, 0) != nil {
+		t.Error("a row that is not there")
+	}
+	defer func() {
+		if err, ok := recover().(error); !ok || !errors.Is(err, mat.ErrRowAccess) {
+			t.Errorf("Index panics with %v", err)
+		}
+	}()
+	num.Index(2, 2)
+}
+
+// A tape returns what was pushed, last first, and is used again.
+func TestTape(t *testing.T) {
+	for range 2 {
+		tape := num.NewTape[float32]()
+		for i := range 5 {
+			tape.Push(float32(i))
+		}
+		for i := 4; i >= 0; i-- {
+			if v := tape.Pop(); v != float32(i) {
+				t.Errorf("%v, want %d", v, i)
+			}
+		}
+		tape.Free()
+	}
+}
