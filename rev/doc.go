@@ -42,6 +42,8 @@
 //	Routine      compute, copy, uncompute
 //	Parallel     at the same time
 //	Call         the step in a variable, for recursion
+//	Bennett      a chain of steps that cannot be undone, by uncomputing
+//	Treeverse    the same, by checkpoints
 //
 // The adjoint of a program runs the adjoints of its steps, from the last to the
 // first. [ValueGradient], [HessianVector] and [Hessian] differentiate a program with

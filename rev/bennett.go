@@ -1,0 +1,133 @@
+package rev
+
+import "fmt"
+
+// Bennett returns the step y += fⁿ(x) of a chain, by the method of Bennett. Nothing is
+// erased: a state that is not wanted any more is uncomputed from the state before it.
+//
+// A chain of n steps is cut into k parts, and these into k parts, and so on. The states
+// at the ends of the first k-1 parts are computed, then y, and then the states are
+// uncomputed, from the last to the first. If n is a power k^m, this runs Step (2k-1)^m
+// times, forward or back, and holds m(k-1)+2 states with x and y. [BennettCost] counts
+// them for any n. Adjoint takes the same number of runs. Only n of them, one for each
+// i, carry cotangents.
+//
+// Uncomputed states must be exactly zero, over floating point too. That holds if Step is
+// made of kernels that only add, and of Routine. Otherwise Bennett returns a Violation.
+// Uncall(Bennett(c, k)) has no Adjoint.
+//
+// Bennett panics if k is less than 2 or c.Count is nil. If the count is not positive the
+// step returns a Violation. The states are allocated in each run.
+//
+// The method is that of C. H. Bennett, Time/space trade-offs for reversible computation,
+// SIAM J. Comput. 18 (1989).
+func Bennett[S, X any](c Chain[S, X], k int) Step[S] {
+	if k < 2 {
+		panic("rev: Bennett: k must be at least 2")
+	}
+	if c.Count == nil {
+		panic("rev: Bennett: the chain has no Count")
+	}
+	return Step[S]{&bennett[S, X]{c, k}}
+}
+
+// BennettCost returns how often Bennett runs the step of a chain of n steps, and how many
+// states it holds at most, with the first and the last. It panics if k is less than 2 or
+// n less than 1.
+func BennettCost(n, k int) (steps, states int) {
+	if k < 2 || n < 1 {
+		panic("rev: BennettCost: k must be at least 2 and n at least 1")
+	}
+	if n == 1 {
+		return 1, 2
+	}
+	m := min(k, n)
+	held := map[int][2]int{} // the costs of parts by their lengths, of which there are two
+	for j := range m {
+		length := partEnd(j, m, n) - partEnd(j-1, m, n)
+		cost, ok := held[length]
+		if !ok {
+			cost[0], cost[1] = BennettCost(length, k)
+			held[length] = cost
+		}
+		steps += 2 * cost[0]
+		if j == m-1 {
+			steps -= cost[0]
+		}
+		states = max(states, j+cost[1])
+	}
+	return steps, states
+}
+
+// partEnd returns where part j of the m parts of n steps ends.
+func partEnd(j, m, n int) int { return (j + 1) * n / m }
+
+type bennett[S, X any] struct {
+	Chain[S, X]
+	k int
+}
+
+func (b *bennett[S, X]) run(p pass[S]) error {
+	if p.g != nil && !p.back {
+		return &Unsupported{"Bennett", p.String()}
+	}
+	n, err := b.count(p.s, "Bennett")
+	if err != nil {
+		return err
+	}
+	r := b.begin(p)
+	defer r.end()
+	if err := b.part(r, p, 0, n, r.first, r.last); err != nil {
+		return r.restore(within("Bennett", err), func(i int, _ *chainState[X]) bool { return i == n-1 })
+	}
+	return nil
+}
+
+// part makes the pass p of the n steps from x_i, which is x, to y.
+//
+// Back, the parts take the same order as ahead: the inverse of compute, copy, uncompute
+// is itself but for the copy. Cotangents run along where states are removed. Where they
+// are made they would be zero, as nothing has used the states yet.
+func (b *bennett[S, X]) part(r *chainRun[S, X], p pass[S], i, n int, x, y chainLink[X]) error {
+	if n == 1 {
+		return r.step(p, i, x, y)
+	}
+	m := min(b.k, n)
+	ahead, remove := p.ahead(), p
+	if p.g == nil {
+		remove = pass[S]{back: true, s: p.s}
+	}
+	at := []chainLink[X]{x} // the states at the ends of the parts so far
+	run := func(j int, q pass[S], y chainLink[X]) error {
+		begin := partEnd(j-1, m, n)
+		return b.part(r, q, i+begin, partEnd(j, m, n)-begin, at[j], y)
+	}
+	for j := range m - 1 {
+		next := chainLink[X]{state: r.take()}
+		if err := run(j, ahead, next); err != nil {
+			return err
+		}
+		at = append(at, next)
+	}
+	for j := m - 1; j >= 0; j-- {
+		if p.g != nil && j > 0 {
+			at[j].cotangent = r.takeCotangent()
+		}
+		q, to := p, y
+		if j < m-1 {
+			q, to = remove, at[j+1]
+		}
+		if err := run(j, q, to); err != nil {
+			return err
+		}
+		if j == m-1 {
+			continue
+		}
+		if !to.state.isZero() {
+			return &Violation{fmt.Sprintf("Bennett[%d]", i+partEnd(j, m, n)), "the uncomputed state must be zero", "other numbers"}
+		}
+		r.states.drop(to.state)
+		r.cotangents.drop(to.cotangent)
+	}
+	return nil
+}

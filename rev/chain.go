@@ -1,0 +1,292 @@
+package rev
+
+import (
+	"reflect"
+	"unsafe"
+)
+
+// A Chain is a computation x_n = fⁿ(x_0) whose step x_{i+1} = f(x_i) cannot be undone by
+// itself, because f is not a bijection. You give the step as y += f(x), which can.
+// [Bennett] and [Treeverse] make y += fⁿ(x) of it. They find room for the states
+// between x_0 and x_n themselves.
+//
+// X finds x in the state s, and Y finds y. Both are of the same type and shape: slices,
+// pointers, views, or structs of them and of numbers. Step must add f(x) to y and change
+// nothing else in s. It must not read y, and must give the same bits each time. What it
+// reads beside x, such as the parameters of f, is in s too. While the chain runs, X and Y
+// of s hold other states, and afterwards those of before.
+//
+// Give Count if n is known ahead. Otherwise give Last, which must not change the state.
+type Chain[S, X any] struct {
+	Step  Step[S]         // y += f(x)
+	X, Y  func(s *S) *X   // x and y
+	Count func(s *S) int  // n, at least 1
+	Last  func(s *S) bool // reports whether the step from x is the last one
+
+	// Index, if not nil, finds a place that holds i while Step and Last see x_i.
+	Index func(s *S) *int
+}
+
+// A chainState is a state of a chain with its tangent, or a cotangent with its tangent.
+type chainState[X any] struct {
+	v, d       X            // d is used where tangents run along
+	memV, memD []numberSpan // the numbers in them
+}
+
+// A numberSpan is memory that holds numbers.
+type numberSpan struct {
+	at    unsafe.Pointer
+	bytes uintptr
+}
+
+func (m numberSpan) slice() []byte { return unsafe.Slice((*byte)(m.at), m.bytes) }
+
+// clear sets all numbers to zero.
+func (c *chainState[X]) clear() {
+	for _, m := range c.memV {
+		clear(m.slice())
+	}
+	for _, m := range c.memD {
+		clear(m.slice())
+	}
+}
+
+// isZero reports whether all numbers of the state are zero.
+func (c *chainState[X]) isZero() bool {
+	for _, m := range c.memV {
+		for _, b := range m.slice() {
+			if b != 0 {
+				return isZero(reflect.ValueOf(&c.v).Elem()) // which may hold -0
+			}
+		}
+	}
+	return true
+}
+
+// spans appends the memory of all numbers that the addressable value v leads to.
+func spans(list []numberSpan, v reflect.Value) []numberSpan {
+	switch t := v.Type(); {
+	case isNumberType(t):
+		return append(list, numberSpan{v.Addr().UnsafePointer(), t.Size()})
+	case t.Kind() == reflect.Struct:
+		for i := range t.NumField() {
+			list = spans(list, exported(v.Field(i)))
+		}
+	case t.Kind() == reflect.Array:
+		for i := range t.Len() {
+			list = spans(list, v.Index(i))
+		}
+	case t.Kind() == reflect.Pointer && !v.IsNil():
+		return spans(list, v.Elem())
+	case t.Kind() == reflect.Slice && v.Len() > 0 && isNumberType(t.Elem()):
+		return append(list, numberSpan{v.UnsafePointer(), uintptr(v.Len()) * t.Elem().Size()})
+	case t.Kind() == reflect.Slice:
+		for i := range v.Len() {
+			list = spans(list, v.Index(i))
+		}
+	}
+	return list
+}
+
+// A chainRun is a pass over a chain.
+type chainRun[S, X any] struct {
+	*Chain[S, X]
+	p     pass[S]
+	first chainLink[X] // x_0 and its derivatives, those of the caller
+	last  chainLink[X] // y
+	index int          // what the place of the index holds
+	wrote bool         // whether y has been written
+
+	states, cotangents chainPool[X]
+}
+
+// A chainLink is a state and its cotangent. The cotangent may be nil.
+type chainLink[X any] struct{ state, cotangent *chainState[X] }
+
+// begin starts a pass.
+func (c *Chain[S, X]) begin(p pass[S]) *chainRun[S, X] {
+	r := &chainRun[S, X]{Chain: c, p: p}
+	r.first, r.last = r.held(c.X), r.held(c.Y)
+	if c.Index != nil {
+		r.index = *c.Index(p.s)
+	}
+	return r
+}
+
+// count returns n. A chain of no steps would have to add x to y, which is no step.
+func (c *Chain[S, X]) count(s *S, name string) (int, error) {
+	n := c.Count(s)
+	if n < 1 {
+		return 0, &Violation{name, "the count must be positive", n}
+	}
+	return n, nil
+}
+
+// held returns the link that the states of the pass hold.
+func (r *chainRun[S, X]) held(place func(s *S) *X) chainLink[X] {
+	l := chainLink[X]{new(chainState[X]), new(chainState[X])}
+	r.get(place, l)
+	return l
+}
+
+// end puts the caller's states back.
+func (r *chainRun[S, X]) end() {
+	r.put(r.X, r.first)
+	r.put(r.Y, r.last)
+	if r.Index != nil {
+		*r.Index(r.p.s) = r.index
+	}
+}
+
+// put puts l into the states of the pass.
+func (r *chainRun[S, X]) put(place func(s *S) *X, l chainLink[X]) {
+	*place(r.p.s) = l.state.v
+	if r.p.t != nil {
+		*place(r.p.t) = l.state.d
+	}
+	if l.cotangent == nil {
+		return
+	}
+	if r.p.g != nil {
+		*place(r.p.g) = l.cotangent.v
+	}
+	if r.p.gt != nil {
+		*place(r.p.gt) = l.cotangent.d
+	}
+}
+
+// get takes l out of the states of the pass. It matters if X is a struct that holds
+// numbers itself.
+func (r *chainRun[S, X]) get(place func(s *S) *X, l chainLink[X]) {
+	l.state.v = *place(r.p.s)
+	if r.p.t != nil {
+		l.state.d = *place(r.p.t)
+	}
+	if l.cotangent == nil {
+		return
+	}
+	if r.p.g != nil {
+		l.cotangent.v = *place(r.p.g)
+	}
+	if r.p.gt != nil {
+		l.cotangent.d = *place(r.p.gt)
+	}
+}
+
+// step makes the pass q of the step from x_i, which is x.
+func (r *chainRun[S, X]) step(q pass[S], i int, x, y chainLink[X]) error {
+	r.set(i, x)
+	r.put(r.Y, y)
+	err := r.Step.pass(q)
+	r.get(r.X, x)
+	r.get(r.Y, y)
+	r.wrote = r.wrote || err == nil && y.state == r.last.state
+	return err
+}
+
+// set makes x the state x_i.
+func (r *chainRun[S, X]) set(i int, x chainLink[X]) {
+	r.put(r.X, x)
+	if r.Index != nil {
+		*r.Index(r.p.s) = i
+	}
+}
+
+// A chainPool recycles states.
+type chainPool[X any] struct {
+	free       []*chainState[X]
+	live, peak int // states in use, and the most so far
+}
+
+// take returns a state of zeros.
+func (r *chainRun[S, X]) take() *chainState[X] { return r.states.take(&r.first.state.v, r.p.t != nil) }
+
+// takeCotangent returns a cotangent of zeros.
+func (r *chainRun[S, X]) takeCotangent() *chainState[X] {
+	return r.cotangents.take(&r.first.state.v, r.p.gt != nil)
+}
+
+func (c *chainPool[X]) take(like *X, tangent bool) *chainState[X] {
+	c.live++
+	c.peak = max(c.peak, c.live)
+	if n := len(c.free); n > 0 {
+		s := c.free[n-1]
+		c.free = c.free[:n-1]
+		return s
+	}
+	s := &chainState[X]{v: *ZeroLike(like)}
+	s.memV = spans(nil, reflect.ValueOf(&s.v).Elem())
+	if tangent {
+		s.d = *ZeroLike(like)
+		s.memD = spans(nil, reflect.ValueOf(&s.d).Elem())
+	}
+	return s
+}
+
+// drop takes back a state that is not wanted any more.
+func (c *chainPool[X]) drop(s *chainState[X]) {
+	if s == nil {
+		return
+	}
+	s.clear()
+	c.live--
+	c.free = append(c.free, s)
+}
+
+// ahead returns the pass forward without cotangents.
+func (p pass[S]) ahead() pass[S] {
+	p.back, p.g, p.gt = false, nil, nil
+	if p.t == nil {
+		p.missing = nil
+	}
+	return p
+}
+
+// walk makes the pass p, which has no cotangents, from x_0 to y, and forgets each state
+// when it has the next one.
+func (r *chainRun[S, X]) walk(p pass[S], last func(i int, x *chainState[X]) bool) error {
+	ahead := p.ahead()
+	x := r.first.state
+	for i := 0; ; i++ {
+		if last(i, x) {
+			return r.step(p, i, chainLink[X]{state: x}, chainLink[X]{state: r.last.state})
+		}
+		next, err := r.advance(ahead, i, 1, x)
+		if err != nil {
+			return err
+		}
+		if x != r.first.state {
+			r.states.drop(x)
+		}
+		x = next
+	}
+}
+
+// advance returns x_{i+m}, where x is x_i and m is at least 1.
+func (r *chainRun[S, X]) advance(ahead pass[S], i, m int, x *chainState[X]) (*chainState[X], error) {
+	from := x
+	for end := i + m; i < end; i++ {
+		next := r.take()
+		if err := r.step(ahead, i, chainLink[X]{state: from}, chainLink[X]{state: next}); err != nil {
+			return nil, err
+		}
+		if from != x {
+			r.states.drop(from)
+		}
+		from = next
+	}
+	return from, nil
+}
+
+// restore returns err, after a pass has failed. Only y may have changed. If so, restore
+// takes f(x_{n-1}) out of it, or adds it.
+func (r *chainRun[S, X]) restore(err error, last func(i int, x *chainState[X]) bool) error {
+	var reason error
+	if r.wrote {
+		reason = r.walk(r.p.inverse().primal(), last)
+		if reason == nil && (r.p.g != nil || r.p.t != nil) {
+			reason = ErrUnsupported
+		}
+	}
+	return notRestored(err, reason)
+}

@@ -1,0 +1,493 @@
+package rev
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"revnum/fixed"
+)
+
+// logistic is the kernel y_i += r·x_i·(1-x_i), a map that is no bijection.
+type logistic[T Real] struct {
+	Y    []T `rev:"acc" shape:"n"`
+	X    []T `rev:"in" shape:"n"`
+	R    *T  `rev:"in"`
+	Runs *logisticRuns
+	I    int
+}
+
+// logisticRuns counts runs by what runs along: ahead and back without cotangents, and
+// back with them. fail is the index of a run that fails.
+type logisticRuns struct {
+	ahead, back, adjoint int
+	of                   map[int]int // ahead, by index
+	fail                 int
+}
+
+var errLogistic = errors.New("this run fails")
+
+func (k logistic[T]) Run(p Pass[logistic[T]]) error {
+	if k.Runs != nil {
+		if k.Runs.fail--; k.Runs.fail == 0 {
+			return errLogistic
+		}
+		switch {
+		case p.Adjoint:
+			k.Runs.adjoint++
+		case p.Back:
+			k.Runs.back++
+		default:
+			k.Runs.ahead++
+			if k.Runs.of != nil {
+				k.Runs.of[k.I]++
+			}
+		}
+	}
+	mul := fixed.Product[T]
+	sign, one := T(p.Sign()), fixed.Of[T](1)
+	g, t, gt := p.G, p.T, p.GT
+	for i, x := range k.X {
+		q, d := mul(x, one-x), one-2*x
+		k.Y[i] += T(sign * mul(*k.R, q))
+		if t.Y != nil {
+			t.Y[i] += T(sign * (mul(*t.R, q) + mul(*k.R, mul(d, t.X[i]))))
+		}
+		if g.Y != nil {
+			if g.X != nil {
+				g.X[i] += mul(*k.R, mul(d, g.Y[i]))
+			}
+			*g.R += mul(q, g.Y[i])
+		}
+		if gt.Y != nil {
+			gy := g.Y[i]
+			gt.X[i] += mul(*k.R, mul(d, gt.Y[i])) + mul(gy, mul(*t.R, d)-mul(2**k.R, t.X[i]))
+			*gt.R += mul(q, gt.Y[i]) + mul(gy, mul(d, t.X[i]))
+		}
+	}
+	return nil
+}
+
+// population is a state whose x is a slice, and small one whose x is a number.
+type population[T Real] struct {
+	x, y []T
+	r    T
+	n, i int
+	runs *logisticRuns
+}
+
+func populationChain[T Real]() Chain[population[T], []T] {
+	type state = population[T]
+	return Chain[state, []T]{
+		Step: AtIndex(func(s, v *state) logistic[T] {
+			return logistic[T]{Y: v.y, X: v.x, R: &v.r, Runs: s.runs, I: s.i}
+		}),
+		X: func(s *state) *[]T { return &s.x }, Y: func(s *state) *[]T { return &s.y },
+		Count: func(s *state) int { return s.n }, Index: func(s *state) *int { return &s.i },
+	}
+}
+
+// online returns the chain without its count.
+func online[T Real](c Chain[population[T], []T]) Chain[population[T], []T] {
+	c.Last = func(s *population[T]) bool { return s.i == s.n-1 }
+	c.Count = nil
+	return c
+}
+
+func newPopulation[T Real](n int) *population[T] {
+	return &population[T]{
+		x: []T{fixed.Of[T](0.3), fixed.Of[T](0.6)}, y: []T{fixed.Of[T](0.125), fixed.Of[T](-2)},
+		r: fixed.Of[T](3.2), n: n, i: 77, runs: new(logisticRuns),
+	}
+}
+
+// recorded returns fⁿ(x), and the gradients of Σ_i w_i·fⁿ(x)_i and of its derivative in the
+// direction (dx, dr), by a record of all states.
+func recorded(s *population[float64], w, dx []float64, dr float64) (f, gx, hx []float64, gr, hr float64) {
+	for j, x0 := range s.x {
+		xs, ds := []float64{x0}, []float64{dx[j]}
+		for i := range s.n {
+			x, d := xs[i], ds[i]
+			xs = append(xs, s.r*x*(1-x))
+			ds = append(ds, dr*x*(1-x)+s.r*(1-2*x)*d)
+		}
+		f = append(f, xs[s.n])
+		bar, dot := w[j], 0.0
+		for i := s.n - 1; i >= 0; i-- {
+			x, d := xs[i], ds[i]
+			gr += x * (1 - x) * bar
+			hr += x*(1-x)*dot + (1-2*x)*d*bar
+			bar, dot = s.r*(1-2*x)*bar, s.r*(1-2*x)*dot+(dr*(1-2*x)-2*s.r*d)*bar
+		}
+		gx, hx = append(gx, bar), append(hx, dot)
+	}
+	return f, gx, hx, gr, hr
+}
+
+// chainSteps are the steps of a chain.
+func chainSteps[T Real]() map[string]Step[population[T]] {
+	c := populationChain[T]()
+	steps := map[string]Step[population[T]]{
+		"sweeps 1": Treeverse(c, Limit{Sweeps: 1}), "sweeps 3": Treeverse(c, Limit{Sweeps: 3}),
+	}
+	for k := 2; k < 5; k++ {
+		steps[fmt.Sprint("Bennett ", k)] = Bennett(c, k)
+	}
+	for d := 1; d < 6; d++ {
+		steps[fmt.Sprint("Treeverse ", d)] = Treeverse(c, Limit{Snapshots: d})
+		steps[fmt.Sprint("online ", d)] = Treeverse(online(c), Limit{Snapshots: d})
+	}
+	return steps
+}
+
+// TestChain compares all passes with a record of all states.
+func TestChain(t *testing.T) {
+	for name, p := range chainSteps[float64]() {
+		for _, n := range []int{1, 2, 3, 4, 8, 13, 27, 40} {
+			s := newPopulation[float64](n)
+			g, d, h := ZeroLike(s), ZeroLike(s), ZeroLike(s)
+			d.x[0], d.x[1], d.r = 0.5, -1, 0.25
+			w := []float64{2, -3}
+			f, gx, hx, gr, hr := recorded(s, w, d.x, d.r)
+			scale := 1.0
+			for j := range gx {
+				scale = max(scale, math.Abs(hx[j]), math.Abs(gx[j]), math.Abs(hr), math.Abs(gr))
+			}
+			check := func(pass string, got, want float64) {
+				if !(math.Abs(got-want) <= 1e-13*scale) {
+					t.Errorf("%s, n = %d, %s: %v, want %v", name, n, pass, got, want)
+				}
+			}
+			if err := p.Tangent(s, d); err != nil {
+				t.Fatal(name, n, err)
+			}
+			for j := range f {
+				check("Forward", s.y[j], newPopulation[float64](n).y[j]+f[j])
+			}
+			check("Tangent", w[0]*d.y[0]+w[1]*d.y[1], gx[0]*0.5-gx[1]+gr*0.25)
+			copy(g.y, w)
+			if err := p.AdjointTangent(s, g, d, h); err != nil {
+				t.Fatal(name, n, err)
+			}
+			for j := range f {
+				check("y", s.y[j], newPopulation[float64](n).y[j])
+				check("ẏ", d.y[j], 0)
+				check("ȳ", g.y[j], w[j])
+				check("x̄", g.x[j], gx[j])
+				check("ġx", h.x[j], hx[j])
+			}
+			check("r̄", g.r, gr)
+			check("ġr", h.r, hr)
+
+			first := ZeroLike(s)
+			copy(first.y, w)
+			if err := errors.Join(p.Forward(s), p.Adjoint(s, first)); err != nil {
+				t.Fatal(name, n, err)
+			}
+			if first.x[0] != g.x[0] || first.x[1] != g.x[1] || first.r != g.r {
+				t.Errorf("%s, n = %d: Adjoint gives %v, AdjointTangent %v", name, n, first, g)
+			}
+			first.x, first.r = nil, 0
+			if err := errors.Join(p.Forward(s), p.Adjoint(s, first)); err != nil || first.r != g.r || first.x != nil {
+				t.Errorf("%s, n = %d: without x̄: r̄ = %v, want %v, %v", name, n, first.r, g.r, err)
+			}
+			if start := newPopulation[float64](n); s.i != 77 || s.x[0] != start.x[0] || s.x[1] != start.x[1] {
+				t.Errorf("%s, n = %d: x and i are %v and %d after all", name, n, s.x, s.i)
+			}
+		}
+	}
+}
+
+// TestChainFixed checks that y comes back to the bit over fixed point.
+func TestChainFixed(t *testing.T) {
+	for name, p := range chainSteps[fixed.Q43]() {
+		s, g := newPopulation[fixed.Q43](20), newPopulation[fixed.Q43](20)
+		want := newPopulation[fixed.Q43](20)
+		if err := errors.Join(p.Forward(s), p.Adjoint(s, g), p.Forward(s), p.Inverse(s)); err != nil {
+			t.Fatal(name, err)
+		}
+		for j := range s.y {
+			if s.y[j] != want.y[j] || s.x[j] != want.x[j] {
+				t.Errorf("%s: y is %v, want %v", name, s.y, want.y)
+			}
+		}
+	}
+}
+
+// number is a state whose x is a number in it, and not behind a pointer.
+type number struct{ x, y, r float64 }
+
+func TestChainOfValues(t *testing.T) {
+	c := Chain[number, float64]{
+		Step: At(func(s *number) scalarLogistic { return scalarLogistic{&s.y, &s.x, &s.r} }),
+		X:    func(s *number) *float64 { return &s.x }, Y: func(s *number) *float64 { return &s.y },
+		Count: func(*number) int { return 11 },
+	}
+	want, _, _, gr, _ := recorded(&population[float64]{x: []float64{0.3}, r: 3.2, n: 11}, []float64{1}, []float64{0}, 0)
+	for name, p := range map[string]Step[number]{"Bennett": Bennett(c, 3), "Treeverse": Treeverse(c, Limit{Snapshots: 2})} {
+		s, g := &number{x: 0.3, r: 3.2}, new(number)
+		v, err := ValueGradient(p, func(s *number) *float64 { return &s.y }, s, g)
+		if err != nil || math.Abs(v-want[0]) > 1e-14 || math.Abs(g.r-gr) > 1e-13*math.Abs(gr) || *s != (number{x: 0.3, r: 3.2}) {
+			t.Errorf("%s: value %v, want %v, by r %v, want %v, state %v, error %v", name, v, want[0], g.r, gr, *s, err)
+		}
+	}
+}
+
+type scalarLogistic struct {
+	Y    *float64 `rev:"acc"`
+	X, R *float64 `rev:"in"`
+}
+
+func (k scalarLogistic) Run(p Pass[scalarLogistic]) error {
+	x := *k.X
+	*k.Y += float64(float64(p.Sign()) * *k.R * x * (1 - x))
+	if p.G.Y != nil {
+		*p.G.X += *k.R * (1 - 2*x) * *p.G.Y
+		*p.G.R += x * (1 - x) * *p.G.Y
+	}
+	return nil
+}
+
+// chainPeak returns the most states that the adjoint of a chain took at a time.
+func chainPeak(t *testing.T, p Step[population[float64]], s *population[float64], back bool) (states, cotangents int) {
+	t.Helper()
+	q := pass[population[float64]]{s: s}
+	if back {
+		q.back, q.g = true, ZeroLike(s)
+	}
+	var err error
+	switch n := p.node.(type) {
+	case *bennett[population[float64], []float64]:
+		r := n.begin(q)
+		err = n.part(r, q, 0, s.n, r.first, r.last)
+		states, cotangents = r.states.peak, r.cotangents.peak
+		r.end()
+	case *treeverse[population[float64], []float64]:
+		r := n.begin(q)
+		last := func(i int, x *chainState[[]float64]) bool { return i == s.n-1 }
+		u := treeAdjoint[population[float64], []float64]{chainRun: r, ahead: pass[population[float64]]{s: s}}
+		if n.Count != nil {
+			u.n = s.n
+		}
+		u.p = q
+		err = u.run(n.limit, last)
+		states, cotangents = r.states.peak, r.cotangents.peak
+		r.end()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return states, cotangents
+}
+
+// TestBennettCost counts steps and states, which for k^m are (2k-1)^m and m(k-1)+2.
+func TestBennettCost(t *testing.T) {
+	for k := 2; k <= 5; k++ {
+		n, steps := 1, 1
+		for m := 0; n <= 256; m++ {
+			if s, held := BennettCost(n, k); s != steps || held != m*(k-1)+2 {
+				t.Errorf("n = %d, k = %d: %d steps and %d states, want %d and %d", n, k, s, held, steps, m*(k-1)+2)
+			}
+			n, steps = n*k, steps*(2*k-1)
+		}
+		for n := range 80 {
+			n++
+			p, s := Bennett(populationChain[float64](), k), newPopulation[float64](n)
+			steps, held := BennettCost(n, k)
+			g := ZeroLike(s)
+			if err := p.Forward(s); err != nil || s.runs.ahead+s.runs.back != steps {
+				t.Errorf("n = %d, k = %d: Forward takes %+v, want %d: %v", n, k, *s.runs, steps, err)
+			}
+			*s.runs = logisticRuns{}
+			if err := p.Adjoint(s, g); err != nil || s.runs.ahead+s.runs.back+s.runs.adjoint != steps || s.runs.adjoint != n {
+				t.Errorf("n = %d, k = %d: Adjoint takes %+v, want %d: %v", n, k, *s.runs, steps, err)
+			}
+			for _, back := range []bool{false, true} {
+				if states, _ := chainPeak(t, p, s, back); states+2 != held {
+					t.Errorf("n = %d, k = %d: %d states, want %d", n, k, states+2, held)
+				}
+			}
+		}
+	}
+}
+
+// leastRuns returns the least runs ahead for chains of up to n steps, by trying all first
+// snapshots.
+func leastRuns(n, snapshots int) [][]int {
+	least := make([][]int, snapshots+1)
+	for d := 1; d <= snapshots; d++ {
+		least[d] = make([]int, n+1)
+		for i := 2; i <= n; i++ {
+			least[d][i] = i * (i - 1) / 2
+			for m := 1; m < i && d > 1; m++ {
+				least[d][i] = min(least[d][i], m+least[d-1][i-m]+least[d][m])
+			}
+		}
+	}
+	return least
+}
+
+// TestTreeverseCost counts runs and states, and compares them with the least there is.
+func TestTreeverseCost(t *testing.T) {
+	const most = 90
+	least := leastRuns(most, 6)
+	for d := 1; d <= 6; d++ {
+		for n := 1; n <= most; n++ {
+			runs, held := TreeverseCost(n, d)
+			if runs != least[d][n] {
+				t.Errorf("n = %d, %d snapshots: TreeverseCost is %d, the least is %d", n, d, runs, least[d][n])
+			}
+			s := newPopulation[float64](n)
+			s.runs.of = map[int]int{}
+			p := Treeverse(populationChain[float64](), Limit{Snapshots: d})
+			states, cotangents := chainPeak(t, p, s, true)
+			if s.runs.ahead != runs || s.runs.adjoint != n || states+1 != held || cotangents > 2 {
+				t.Errorf("n = %d, %d snapshots: %+v with %d states and %d cotangents, want %d runs and %d states", n, d, *s.runs, states+1, cotangents, runs, held)
+			}
+			for i, times := range s.runs.of {
+				if times > sweeps(n, d) {
+					t.Errorf("n = %d, %d snapshots: step %d ran %d times, want at most %d", n, d, i, times, sweeps(n, d))
+				}
+			}
+		}
+	}
+}
+
+// TestTreeverseLengths checks that τ sweeps with δ snapshots suffice for exactly C(τ+δ, τ)
+// steps.
+func TestTreeverseLengths(t *testing.T) {
+	pascal := [][]int{{1}}
+	for i := 1; i < 12; i++ {
+		row := make([]int, i+1)
+		for j := range row {
+			if j < i {
+				row[j] += pascal[i-1][j]
+			}
+			if j > 0 {
+				row[j] += pascal[i-1][j-1]
+			}
+		}
+		pascal = append(pascal, row)
+	}
+	for tau := 1; tau <= 5; tau++ {
+		for d := 1; d <= 6; d++ {
+			n := pascal[tau+d][tau]
+			if sweeps(n, d) != tau || sweeps(n+1, d) != tau+1 {
+				t.Errorf("%d snapshots: %d steps take %d sweeps, one more %d, want %d", d, n, sweeps(n, d), sweeps(n+1, d), tau)
+			}
+			if got := (Limit{Sweeps: tau}).snapshots(n); got != d {
+				t.Errorf("%d sweeps of %d steps take %d snapshots, want %d", tau, n, got, d)
+			}
+			for name, p := range map[string]Step[population[float64]]{
+				"count": Treeverse(populationChain[float64](), Limit{Snapshots: d}),
+				"last":  Treeverse(online(populationChain[float64]()), Limit{Snapshots: d}),
+			} {
+				s := newPopulation[float64](n)
+				s.runs.of = map[int]int{}
+				states, _ := chainPeak(t, p, s, true)
+				most := 0
+				for _, times := range s.runs.of {
+					most = max(most, times)
+				}
+				// One snapshot and unknown length: the states at work serve too.
+				if most != tau && (name == "count" || d > 1) || most > tau || states+1 > d+2 {
+					t.Errorf("%s, %d steps with %d snapshots: a step ran %d times, want %d; %d states", name, n, d, most, tau, states+1)
+				}
+			}
+		}
+	}
+}
+
+// TestChainFails checks that y is as it was if any run of the step fails.
+func TestChainFails(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 1))
+	for name, p := range chainSteps[fixed.Q43]() {
+		for range 40 {
+			s, want := newPopulation[fixed.Q43](9), newPopulation[fixed.Q43](9)
+			s.runs.fail = 1 + rnd.IntN(30)
+			g := ZeroLike(s)
+			var err error
+			if adjoint := rnd.IntN(2) == 0; adjoint {
+				err = p.Adjoint(s, g)
+			} else {
+				err = p.Forward(s)
+			}
+			if err == nil {
+				continue
+			}
+			if !errors.Is(err, errLogistic) || s.y[0] != want.y[0] || s.x[0] != want.x[0] || s.i != 77 {
+				t.Errorf("%s: %v leaves %v, want %v", name, err, s, want)
+			}
+		}
+	}
+}
+
+func TestChainBadInput(t *testing.T) {
+	c := populationChain[float64]()
+	for name, p := range chainSteps[float64]() {
+		if name[0] == 'o' {
+			continue
+		}
+		for _, n := range []int{0, -1} {
+			var v *Violation
+			if err := p.Forward(newPopulation[float64](n)); !errors.As(err, &v) || v.Value != n {
+				t.Errorf("%s: %d steps: %v", name, n, err)
+			}
+		}
+		s := newPopulation[float64](3)
+		if err := Uncall(p).Adjoint(s, ZeroLike(s)); !errors.Is(err, ErrUnsupported) {
+			t.Errorf("%s: the adjoint of Uncall: %v", name, err)
+		}
+	}
+	nothing := c
+	nothing.Count = nil
+	for name, f := range map[string]func(){
+		"k = 1":                func() { Bennett(c, 1) },
+		"no count":             func() { Bennett(nothing, 2) },
+		"no limit":             func() { Treeverse(c, Limit{}) },
+		"two limits":           func() { Treeverse(c, Limit{1, 1}) },
+		"negative snapshots":   func() { Treeverse(c, Limit{Snapshots: -1}) },
+		"neither":              func() { Treeverse(nothing, Limit{Snapshots: 1}) },
+		"sweeps, unknown":      func() { Treeverse(online(c), Limit{Sweeps: 1}) },
+		"cost of no steps":     func() { BennettCost(0, 2) },
+		"cost of no snapshots": func() { TreeverseCost(1, 0) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			f()
+		}()
+	}
+}
+
+// drifting is the kernel y += x + c, where c grows with each run.
+type drifting struct {
+	Y *float64 `rev:"acc"`
+	X *float64 `rev:"in"`
+	c *float64
+}
+
+func (k drifting) Run(p Pass[drifting]) error {
+	*k.c++
+	*k.Y += float64(p.Sign()) * (*k.X + *k.c)
+	return nil
+}
+
+// TestBennettViolation has a step that gives other bits each time.
+func TestBennettViolation(t *testing.T) {
+	var c float64
+	p := Bennett(Chain[number, float64]{
+		Step: At(func(s *number) drifting { return drifting{&s.y, &s.x, &c} }),
+		X:    func(s *number) *float64 { return &s.x }, Y: func(s *number) *float64 { return &s.y },
+		Count: func(*number) int { return 4 },
+	}, 2)
+	var v *Violation
+	if err := p.Forward(new(number)); !errors.As(err, &v) {
+		t.Errorf("the error is %v", err)
+	}
+}

@@ -1,0 +1,278 @@
+package rev
+
+import "math"
+
+// Limit is what Treeverse may use. Give one of the two.
+type Limit struct {
+	Snapshots int // states to keep, with the first one
+	Sweeps    int // how often a step may be run ahead
+}
+
+// Treeverse returns the step y += fⁿ(x) of a chain, whose adjoint keeps a few states as
+// snapshots and computes the others again, from the last to the first. States are
+// erased, so this takes fewer runs of Step than [Bennett] in the same memory.
+//
+// With δ snapshots, x among them, and at most τ runs ahead of a step, a chain may have up
+// to n = C(τ+δ, τ) steps. Adjoint takes the least number of runs ahead that there is for
+// n and δ, and n adjoints of Step. [TreeverseCost] counts them. If Limit gives Sweeps, δ
+// is the least number for n and τ. Beside the snapshots there are two states at work, and
+// two cotangents.
+//
+// Forward, Inverse and Tangent run Step n times, with two states at work.
+//
+// If the chain has Last instead of Count, Adjoint finds n as it goes. It first runs ahead
+// once, and on the way gives up snapshots for later ones, so that no step runs ahead more
+// than τ times if n <= C(τ+δ, τ). The total is then not always the least. Limit must give
+// Snapshots.
+//
+// Treeverse panics if limit does not give one positive number, or if c has not one of
+// Count and Last. If the count is not positive the step returns a Violation. The states
+// are allocated in each run. Uncall(Treeverse(c, limit)) has no Adjoint.
+//
+// The schedule is that of A. Griewank, Achieving logarithmic growth of temporal and
+// spatial complexity in reverse automatic differentiation, Optim. Methods Softw. 1
+// (1992), and A. Griewank and A. Walther, Algorithm 799: revolve, ACM Trans. Math. Softw.
+// 26 (2000). That for unknown n is the one of Q. Wang, P. Moin and G. Iaccarino, Minimal
+// repetition dynamic checkpointing algorithm for unsteady adjoint calculation, SIAM J.
+// Sci. Comput. 31 (2009).
+func Treeverse[S, X any](c Chain[S, X], limit Limit) Step[S] {
+	switch {
+	case limit.Snapshots < 0 || limit.Sweeps < 0 || (limit.Snapshots > 0) == (limit.Sweeps > 0):
+		panic("rev: Treeverse: the limit must be a positive number of snapshots, or of sweeps")
+	case (c.Count != nil) == (c.Last != nil):
+		panic("rev: Treeverse: the chain must have Count or Last, and not both")
+	case c.Last != nil && limit.Snapshots == 0:
+		panic("rev: Treeverse: a chain with Last needs a number of snapshots")
+	}
+	return Step[S]{&treeverse[S, X]{c, limit}}
+}
+
+// TreeverseCost returns how often the adjoint of a chain of n steps runs the step ahead,
+// and how many states it holds at most, with the first one and without y. There are δ
+// snapshots. With r the least number for which n <= C(δ+r, δ), the runs are
+//
+//	r·n - C(δ+r, r-1)
+//
+// TreeverseCost panics if n or snapshots is less than 1.
+func TreeverseCost(n, snapshots int) (runs, states int) {
+	if n < 1 || snapshots < 1 {
+		panic("rev: TreeverseCost: n and snapshots must be at least 1")
+	}
+	r := sweeps(n, snapshots)
+	runs = r*n - binomial(snapshots+r, r-1)
+	return runs, min(n, snapshots+2)
+}
+
+// sweeps returns the least r for which n <= C(δ+r, δ).
+func sweeps(n, snapshots int) int {
+	r := 0
+	for binomial(snapshots+r, r) < n {
+		r++
+	}
+	return r
+}
+
+// binomial returns C(n, k), or the largest int if that is more. It is 0 for k < 0.
+func binomial(n, k int) int {
+	if k < 0 || k > n {
+		return 0
+	}
+	c := 1
+	for i := 1; i <= min(k, n-k); i++ {
+		if c > math.MaxInt/(n+1-i) {
+			return math.MaxInt
+		}
+		c = c * (n + 1 - i) / i
+	}
+	return c
+}
+
+// snapshots returns the least δ for which n <= C(δ+τ, δ).
+func (l Limit) snapshots(n int) int {
+	if l.Snapshots > 0 {
+		return l.Snapshots
+	}
+	d := 1
+	for binomial(d+l.Sweeps, d) < n {
+		d++
+	}
+	return d
+}
+
+type treeverse[S, X any] struct {
+	Chain[S, X]
+	limit Limit
+}
+
+func (v *treeverse[S, X]) run(p pass[S]) error {
+	if p.g != nil && !p.back {
+		return &Unsupported{"Treeverse", p.String()}
+	}
+	n := 0
+	if v.Count != nil {
+		var err error
+		if n, err = v.count(p.s, "Treeverse"); err != nil {
+			return err
+		}
+	}
+	r := v.begin(p)
+	defer r.end()
+	last := func(i int, x *chainState[X]) bool {
+		if n > 0 {
+			return i == n-1
+		}
+		r.set(i, chainLink[X]{state: x})
+		return v.Last(p.s)
+	}
+	var err error
+	if p.g == nil {
+		err = r.walk(p, last)
+	} else {
+		u := treeAdjoint[S, X]{chainRun: r, ahead: p.ahead(), n: n}
+		err = u.run(v.limit, last)
+	}
+	if err != nil {
+		return r.restore(within("Treeverse", err), last)
+	}
+	return nil
+}
+
+// A treeAdjoint is the adjoint of a chain.
+type treeAdjoint[S, X any] struct {
+	*chainRun[S, X]
+	ahead pass[S]
+	n     int
+	bar   *chainState[X] // the cotangent of the state after the next step back
+}
+
+func (u *treeAdjoint[S, X]) run(limit Limit, last func(i int, x *chainState[X]) bool) error {
+	if u.n > 0 {
+		return u.reverse(0, u.n, u.first.state, limit.snapshots(u.n))
+	}
+	kept, x, err := u.sweep(limit.Snapshots+1, last)
+	if err != nil {
+		return err
+	}
+	end := u.n - 1
+	if err := u.back(end, x); err != nil {
+		return err
+	}
+	if x != u.first.state {
+		u.states.drop(x)
+	}
+	for k := len(kept) - 1; k >= 0 && end > 0; k-- {
+		s := kept[k]
+		if err := u.reverse(s.i, end-s.i, s.state, limit.Snapshots-k); err != nil {
+			return err
+		}
+		if k > 0 {
+			u.states.drop(s.state)
+		}
+		end = s.i
+	}
+	return nil
+}
+
+// reverse takes the cotangents from x_{i+n} to x_i, which is x, with that many snapshots,
+// of which x is one.
+func (u *treeAdjoint[S, X]) reverse(i, n int, x *chainState[X], snapshots int) error {
+	for n > 1 {
+		m := n - 1
+		if snapshots > 1 {
+			m = splitChain(n, snapshots)
+		}
+		z, err := u.advance(u.ahead, i, m, x)
+		if err != nil {
+			return err
+		}
+		if err := u.reverse(i+m, n-m, z, snapshots-1); err != nil {
+			return err
+		}
+		u.states.drop(z)
+		n = m
+	}
+	return u.back(i, x)
+}
+
+// splitChain returns how many of n steps to run ahead to the next of the snapshots.
+func splitChain(n, snapshots int) int {
+	r := sweeps(n, snapshots)
+	// What comes after must be possible in r sweeps with one snapshot less, and what comes
+	// before in r-1 sweeps, and neither in one sweep less.
+	return max(1, n-binomial(snapshots-1+r, r), binomial(snapshots+r-2, r-2))
+}
+
+// back takes the cotangents from x_{i+1} to x_i, which is x.
+func (u *treeAdjoint[S, X]) back(i int, x *chainState[X]) error {
+	from, to := chainLink[X]{x, u.first.cotangent}, u.last
+	if i > 0 {
+		from.cotangent = u.cotangents.take(&u.first.state.v, u.p.gt != nil)
+	}
+	if i < u.n-1 {
+		to = chainLink[X]{u.take(), u.bar} // the step reads nothing of this state
+	}
+	if err := u.step(u.p, i, from, to); err != nil {
+		return err
+	}
+	if i < u.n-1 {
+		u.states.drop(to.state)
+		u.cotangents.drop(to.cotangent)
+	}
+	u.bar = from.cotangent
+	return nil
+}
+
+// A snapshot is a state that is kept while the length of the chain is not known. One of a
+// higher level stays longer.
+type snapshot[X any] struct {
+	i, level int
+	state    *chainState[X]
+}
+
+// sweep runs ahead until the last step. It returns snapshots from the first on, and the
+// state from which the last step runs. The last snapshot is the state before that, which
+// is at work.
+func (u *treeAdjoint[S, X]) sweep(most int, last func(i int, x *chainState[X]) bool) ([]snapshot[X], *chainState[X], error) {
+	kept := []snapshot[X]{{0, math.MaxInt, u.first.state}}
+	x := u.first.state
+	for i := 0; ; i++ {
+		if last(i, x) {
+			u.n = i + 1
+			return kept, x, nil
+		}
+		if i > 0 {
+			kept = u.keep(kept, most, snapshot[X]{i: i, state: x})
+		}
+		next, err := u.advance(u.ahead, i, 1, x)
+		if err != nil {
+			return nil, nil, err
+		}
+		x = next
+	}
+}
+
+// keep appends a snapshot, and gives up another one if there are as many as may be.
+func (u *treeAdjoint[S, X]) keep(kept []snapshot[X], most int, s snapshot[X]) []snapshot[X] {
+	if len(kept) == most {
+		k := dispensable(kept)
+		if k < 0 {
+			k = most - 1
+			s.level = kept[k].level + 1
+		}
+		u.states.drop(kept[k].state)
+		kept = append(kept[:k], kept[k+1:]...)
+	}
+	return append(kept, s)
+}
+
+// dispensable returns the last snapshot before one of a higher level, or -1.
+func dispensable[X any](kept []snapshot[X]) int {
+	high := 0
+	for k := len(kept) - 1; k > 0; k-- {
+		if kept[k].level < high {
+			return k
+		}
+		high = max(high, kept[k].level)
+	}
+	return -1
+}
