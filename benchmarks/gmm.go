@@ -16,8 +16,8 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"revnum/benchmarks/internal/adbench"
-	"revnum/benchmarks/internal/dataset"
 	"revnum/benchmarks/internal/figure"
+	"revnum/internal/dataset"
 	"revnum/internal/outfile"
 	"revnum/revmodels/gmm"
 )

@@ -24,7 +24,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"revnum/benchmarks/internal/dataset"
+	"revnum/internal/dataset"
 	"revnum/revmodels/gmm"
 )
 

@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"revnum/benchmarks/internal/dataset"
+	"revnum/internal/dataset"
 	"revnum/revmodels/gmm"
 	"revnum/revmodels/kmeans"
 )

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/plot/vg"
 
-	"revnum/benchmarks/internal/dataset"
+	"revnum/internal/dataset"
 	"revnum/revmodels/gmm"
 )
 

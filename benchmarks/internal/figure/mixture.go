@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"revnum/benchmarks/internal/dataset"
+	"revnum/internal/dataset"
 	"revnum/revmodels/gmm"
 )
 

@@ -16,10 +16,45 @@ import (
 	"revnum/internal/scan"
 )
 
-// readCSV reads numbers separated by commas, semicolons or tabs, whichever the
-// first line has. A first line in which nothing is a number holds the names of
-// the columns. A line that begins with # is a comment.
+// readCSV reads a table from CSV, as EachRow does.
 func readCSV(b *bufio.Reader, name string) (*Table, error) {
+	var t Table
+	var data []float64
+	rows := 0
+	var err error
+	t.Names, err = eachRow(b, name, func(row []float64) error {
+		data = append(data, row...)
+		rows++
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	t.X = mat.NewDense(rows, len(data)/rows, data)
+	return &t, nil
+}
+
+// EachRow calls do with the rows of the CSV file at path, which may be compressed, one
+// after the other, and returns the names of the columns, nil if the file has none. do
+// may change the row, but not keep it. An error of do ends the reading.
+//
+// Numbers are separated by commas, semicolons or tabs, whichever the first line has. A
+// first line in which nothing is a number holds the names of the columns. A line that
+// begins with # is a comment. Errors name the file and the line.
+func EachRow(path string, do func(row []float64) error) (names []string, err error) {
+	f, _, err := scan.Open(path, "a CSV file")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	plain, err := scan.Uncompress(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return eachRow(bufio.NewReaderSize(plain, 1<<16), path, do)
+}
+
+func eachRow(b *bufio.Reader, name string, do func(row []float64) error) (names []string, err error) {
 	if mark, _ := b.Peek(len(scan.Mark)); bytes.Equal(mark, scan.Mark) {
 		_, _ = b.Discard(len(scan.Mark))
 	}
@@ -29,19 +64,19 @@ func readCSV(b *bufio.Reader, name string) (*Table, error) {
 	r.ReuseRecord = true
 	r.TrimLeadingSpace = r.Comma != '\t' // a tab is a space, too
 
-	var t Table
-	var data []float64
-	rows, cols := 0, 0
+	t := new(Table)
+	var row []float64
+	rows := 0
 	for first := true; ; first = false {
 		record, err := r.Read()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			return nil, csvError(name, err, cols, len(record))
+			return nil, csvError(name, err, len(row), len(record))
 		}
 		if first {
-			cols = len(record)
+			row = make([]float64, len(record))
 			if t.Names = header(record); t.Names != nil {
 				continue
 			}
@@ -56,15 +91,17 @@ func readCSV(b *bufio.Reader, name string) (*Table, error) {
 				}
 				return nil, fmt.Errorf("%s:%d: expected a finite number for %s, found %s", name, line, t.ColumnName(j), found)
 			}
-			data = append(data, v)
+			row[j] = v
+		}
+		if err := do(row); err != nil {
+			return nil, err
 		}
 		rows++
 	}
 	if rows == 0 {
 		return nil, fmt.Errorf("%s: expected rows of numbers, found none", name)
 	}
-	t.X = mat.NewDense(rows, cols, data)
-	return &t, nil
+	return t.Names, nil
 }
 
 // csvError names the file and the line of an error of package csv.

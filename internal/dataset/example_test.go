@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"revnum/benchmarks/internal/dataset"
+	"revnum/internal/dataset"
 )
 
 func ExampleLoad() {

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -24,40 +25,16 @@ func readNpy(b *bufio.Reader, name string, size int64) (*mat.Dense, error) {
 	fail := func(format string, args ...any) (*mat.Dense, error) {
 		return nil, fmt.Errorf("%s: %w", name, fmt.Errorf(format, args...))
 	}
-	skip, err := npyHeaderSize(b)
+	h, r, err := npyHeader(b)
 	if err != nil {
 		return fail("%w", err)
 	}
-	r, err := npyReader(b)
-	if err != nil {
-		return fail("%w", err)
-	}
-	var rows, cols int
-	switch shape := r.Header.Descr.Shape; len(shape) {
-	case 2:
-		rows, cols = shape[0], shape[1]
-	case 1:
-		rows, cols = shape[0], 1
-	default:
-		return fail("expected an array of 1 or 2 dimensions, found %d", len(shape))
-	}
-	if rows < 1 || cols < 1 {
-		return fail("expected a shape of positive numbers, found %d×%d", rows, cols)
-	}
-	kind := npy.TypeFrom(r.Header.Descr.Type)
-	if kind == nil {
-		return fail("unknown type %q", r.Header.Descr.Type)
-	}
-	hi, n := bits.Mul64(uint64(rows), uint64(cols))
-	hi2, bytes := bits.Mul64(n, uint64(kind.Size()))
-	if hi != 0 || hi2 != 0 || n > math.MaxInt/8 {
-		return fail("the shape %d×%d overflows", rows, cols)
-	}
-	if size >= 0 && bytes != uint64(size-skip) {
-		return fail("%d×%d numbers of type %q are %d bytes, and %d follow the header", rows, cols, r.Header.Descr.Type, bytes, size-skip)
+	rows, cols := h.Rows, h.Cols
+	if size >= 0 && h.bytes != uint64(size-h.Offset) {
+		return fail("%d×%d numbers of type %q are %d bytes, and %d follow the header", rows, cols, h.Type, h.bytes, size-h.Offset)
 	}
 
-	data, err := npyData(r, int(n))
+	data, err := npyData(r, rows*cols)
 	if err != nil {
 		return fail("%w", err)
 	}
@@ -66,16 +43,71 @@ func readNpy(b *bufio.Reader, name string, size int64) (*mat.Dense, error) {
 	}
 	for i, v := range data {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			if r.Header.Descr.Fortran {
+			if h.Fortran {
 				return fail("expected finite numbers, found %v at row %d, column %d", v, i%rows, i/rows)
 			}
 			return fail("expected finite numbers, found %v at row %d, column %d", v, i/cols, i%cols)
 		}
 	}
-	if !r.Header.Descr.Fortran {
+	if !h.Fortran {
 		return mat.NewDense(rows, cols, data), nil
 	}
 	return mat.DenseCopyOf(mat.NewDense(cols, rows, data).T()), nil
+}
+
+// An NpyHeader says what a file in NumPy's .npy format holds.
+type NpyHeader struct {
+	Rows, Cols int // a vector is one column
+	Type       string
+	Fortran    bool  // the array lies by columns
+	Offset     int64 // of the array in the file
+
+	bytes uint64 // of the array
+}
+
+// ReadNpyHeader reads the header at the beginning of r.
+func ReadNpyHeader(r io.Reader) (*NpyHeader, error) {
+	b := bufio.NewReaderSize(r, maxNpyHeader)
+	if start, _ := b.Peek(len(npyMagic)); !bytes.Equal(start, npyMagic) {
+		return nil, errors.New("expected a file in the .npy format")
+	}
+	h, _, err := npyHeader(b)
+	return h, err
+}
+
+// npyHeader reads the header, and returns a reader of what follows.
+func npyHeader(b *bufio.Reader) (*NpyHeader, *npy.Reader, error) {
+	skip, err := npyHeaderSize(b)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := npyReader(b)
+	if err != nil {
+		return nil, nil, err
+	}
+	h := &NpyHeader{Type: r.Header.Descr.Type, Fortran: r.Header.Descr.Fortran, Offset: skip}
+	switch shape := r.Header.Descr.Shape; len(shape) {
+	case 2:
+		h.Rows, h.Cols = shape[0], shape[1]
+	case 1:
+		h.Rows, h.Cols = shape[0], 1
+	default:
+		return nil, nil, fmt.Errorf("expected an array of 1 or 2 dimensions, found %d", len(shape))
+	}
+	if h.Rows < 1 || h.Cols < 1 {
+		return nil, nil, fmt.Errorf("expected a shape of positive numbers, found %d×%d", h.Rows, h.Cols)
+	}
+	kind := npy.TypeFrom(h.Type)
+	if kind == nil {
+		return nil, nil, fmt.Errorf("unknown type %q", h.Type)
+	}
+	hi, n := bits.Mul64(uint64(h.Rows), uint64(h.Cols))
+	hi2, size := bits.Mul64(n, uint64(kind.Size()))
+	if hi != 0 || hi2 != 0 || n > math.MaxInt/8 {
+		return nil, nil, fmt.Errorf("the shape %d×%d overflows", h.Rows, h.Cols)
+	}
+	h.bytes = size
+	return h, r, nil
 }
 
 // npyHeaderSize returns the number of bytes before the array, read ahead.

@@ -1,0 +1,167 @@
+package shard
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+
+	"revnum/rev"
+)
+
+// DefaultBlock is the number of rows of a block unless another is asked for.
+const DefaultBlock = 4096
+
+// A Set is a list of shards, cut into blocks.
+type Set struct {
+	files     []File
+	blockRows int
+	cols      int
+	rows      []int // the first row of each file; their number at last
+	blocks    []int // the first block of each file; their number at last
+}
+
+// NewSet returns the set of the files, with blocks of at most blockRows rows; 0 means
+// DefaultBlock. It returns an error, and leaves the files open, if there are none, or if
+// they differ in their number of columns.
+func NewSet(blockRows int, files ...File) (*Set, error) {
+	switch {
+	case len(files) == 0:
+		return nil, errors.New("shard: no files")
+	case blockRows < 0:
+		return nil, fmt.Errorf("shard: blocks of %d rows, expected at least 1", blockRows)
+	case blockRows == 0:
+		blockRows = DefaultBlock
+	}
+	s := &Set{files: files, blockRows: blockRows, rows: []int{0}, blocks: []int{0}}
+	for i, f := range files {
+		rows, cols := f.Dims()
+		if i == 0 {
+			s.cols = cols
+		}
+		if cols != s.cols {
+			return nil, fmt.Errorf("%s: expected %d columns, as %s has, found %d", f.Name(), s.cols, files[0].Name(), cols)
+		}
+		s.rows = append(s.rows, s.rows[i]+rows)
+		s.blocks = append(s.blocks, s.blocks[i]+(rows+blockRows-1)/blockRows)
+	}
+	return s, nil
+}
+
+// Glob returns the files that the patterns mean, those of a pattern sorted. A pattern
+// without a file is an error.
+func Glob(patterns ...string) ([]string, error) {
+	var paths []string
+	for _, pattern := range patterns {
+		list, err := filepath.Glob(pattern)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", pattern, err)
+		}
+		if len(list) == 0 {
+			return nil, fmt.Errorf("%s: no such file", pattern)
+		}
+		paths = append(paths, list...)
+	}
+	return paths, nil
+}
+
+// OpenSet opens the set of the shards at the paths, in their order. Plain numbers have so
+// many columns.
+func (f Formats) OpenSet(blockRows, cols int, paths ...string) (*Set, error) {
+	s := new(Set)
+	for _, path := range paths {
+		file, err := f.Open(path, cols)
+		if err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+		s.files = append(s.files, file)
+	}
+	set, err := NewSet(blockRows, s.files...)
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return set, nil
+}
+
+func (f Formats) extensions() []string { return slices.Sorted(maps.Keys(f)) }
+
+// Dims returns the number of all rows, and of columns.
+func (s *Set) Dims() (rows, cols int) { return s.rows[len(s.files)], s.cols }
+
+// Blocks returns the number of blocks.
+func (s *Set) Blocks() int { return s.blocks[len(s.files)] }
+
+// BlockRows returns the largest number of rows of a block.
+func (s *Set) BlockRows() int { return s.blockRows }
+
+// Close closes the files.
+func (s *Set) Close() error {
+	var errs []error
+	for _, f := range s.files {
+		errs = append(errs, f.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// String says what the set is made of: sets with equal texts have files with the same
+// names in the same order, of the same shapes, and the same blocks. Folders do not count.
+func (s *Set) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "blocks of %d rows", s.blockRows)
+	for _, f := range s.files {
+		rows, cols := f.Dims()
+		fmt.Fprintf(&b, ", %s with %d×%d numbers", filepath.Base(f.Name()), rows, cols)
+	}
+	return b.String()
+}
+
+// Rows returns the number of the first row of a block among all rows, and that of the
+// row behind its last.
+func (s *Set) Rows(block int) (first, end int) {
+	f := s.file(s.blocks, block)
+	first = s.rows[f] + (block-s.blocks[f])*s.blockRows
+	return first, min(first+s.blockRows, s.rows[f+1])
+}
+
+// file returns the file with element i of what starts has the first elements of.
+func (s *Set) file(starts []int, i int) int {
+	if i < 0 || i >= starts[len(s.files)] {
+		panic("shard: index out of range")
+	}
+	return sort.SearchInts(starts, i+1) - 1
+}
+
+// Read returns a block, which it stores in buf if that is large enough. It may be called
+// concurrently.
+func (s *Set) Read(block int, buf []float64) (rev.General[float64], error) {
+	first, end := s.Rows(block)
+	x := rev.NewGeneral(end-first, s.cols, slices.Grow(buf[:0], (end-first)*s.cols)[:(end-first)*s.cols])
+	f := s.file(s.blocks, block)
+	return x, s.files[f].Read(x.Data, first-s.rows[f])
+}
+
+// ReadRow returns one of all rows.
+func (s *Set) ReadRow(row int) ([]float64, error) {
+	x := make([]float64, s.cols)
+	f := s.file(s.rows, row)
+	return x, s.files[f].Read(x, row-s.rows[f])
+}
+
+// CheckFinite returns an error that names file, row and column of the first number of x
+// that is not finite. x is the given block.
+func (s *Set) CheckFinite(block int, x rev.General[float64]) error {
+	for i := range x.Rows {
+		for j, v := range x.Row(i) {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				f := s.file(s.blocks, block)
+				row := (block-s.blocks[f])*s.blockRows + i
+				return fmt.Errorf("%s: expected finite numbers, found %v at row %d, column %d", s.files[f].Name(), v, row, j)
+			}
+		}
+	}
+	return nil
+}
