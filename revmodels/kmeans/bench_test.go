@@ -1,10 +1,14 @@
 package kmeans
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"revnum/internal/simd/simdtest"
+	"revnum/rev"
 )
 
 // blobs returns n points in d dimensions around k centres in a cube of width 20.
@@ -32,5 +36,27 @@ func BenchmarkFit(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// BenchmarkGradBench measures GradBench's functions, cost and dir, in its sizes.
+func BenchmarkGradBench(b *testing.B) {
+	for _, comps := range []int{10, 100, 1000} {
+		for _, n := range []int{1000, 10000} {
+			for _, d := range []int{8, 16} {
+				rnd := rand.New(rand.NewPCG(1, 1))
+				x := rev.NewGeneral[float64](n, d, nil)
+				for i := range x.Data {
+					x.Data[i] = rnd.Float64()
+				}
+				k := Cost[float64]{Out: new(float64), X: x, Centroids: rev.NewGeneral(comps, d, x.Data[(n-comps)*d:]), Workers: 1}
+				dir := rev.NewGeneral[float64](comps, d, nil)
+				for name, f := range map[string]func(){"cost": k.Forward, "dir": func() { k.NewtonDirection(dir) }} {
+					b.Run(fmt.Sprintf("%s/k=%d,n=%d,d=%d", name, comps, n, d), func(b *testing.B) {
+						b.ReportMetric(simdtest.LeastTime(b.Loop, f)/1e3, "least-µs")
+					})
+				}
+			}
+		}
 	}
 }

@@ -31,14 +31,15 @@ import (
 //
 // Squared distances are computed from the differences in float64, to a relative
 // error of (D+2)·2⁻⁵³, and k(i) is the minimum of the numbers so computed, also
-// where centroids are almost equally far: products of matrices choose the
-// candidates, with a margin for their rounding. Sums over points are taken in
+// where centroids are almost equally far: with more than 32 centroids, products
+// choose where their rounding cannot matter. Sums over points are taken in
 // float64, in an order that depends on N alone. Hence the results have the
 // same bits for any number of workers, on every machine and vector tier. A NaN
 // in a centroid or a point is a NaN in F, if there are points.
 //
 // Memory beyond the operands is of the order of K·D numbers, and for each worker
-// 16·K and 128·D, whatever N is. A method takes some 2·N·K·(D+1) flops.
+// 300·D, whatever N is. A method takes some 2·N·K·D flops, and 3·N·K·D with few
+// centroids.
 type Cost[T rev.Float] struct {
 	Out       *T             `rev:"acc"`            // F
 	Centroids rev.General[T] `rev:"in" shape:"K,D"` // c, one a row

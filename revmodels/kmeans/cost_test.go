@@ -56,6 +56,7 @@ func reference[T rev.Float](centroids, x rev.General[T]) (cost float64, labels [
 	d := x.Cols
 	gc, gx = make([]float64, len(centroids.Data)), make([]float64, len(x.Data))
 	labels = make([]int, x.Rows)
+	var sums [8]float64 // of every eighth point
 	for i := range x.Rows {
 		least := math.Inf(1)
 		for c := range centroids.Rows {
@@ -68,14 +69,19 @@ func reference[T rev.Float](centroids, x rev.General[T]) (cost float64, labels [
 				least, labels[i] = s, c
 			}
 		}
-		cost += least
+		sums[i%8] += least
 		for j, v := range x.Row(i) {
 			r := float64(v) - float64(centroids.Row(labels[i])[j])
 			gx[i*d+j] = 2 * r
 			gc[labels[i]*d+j] -= 2 * r
 		}
 	}
-	return cost, labels, gc, gx
+	for step := 1; step < 8; step *= 2 {
+		for i := 0; i < 8; i += 2 * step {
+			sums[i] += sums[i+step]
+		}
+	}
+	return sums[0], labels, gc, gx
 }
 
 type problem struct {

@@ -8,50 +8,56 @@ import (
 	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 	"revnum/rev"
+	"revnum/revmodels/kmeans/internal/nearest"
 )
 
 // A sweep is one pass over the points: it finds k(i) and adds up what a method
 // of Cost needs. Points come in panels of 128, one to a worker at a time, and
-// panels in batches.
+// panels in batches. In a panel, coordinates are rows, so that the lanes of a vector
+// are points.
 //
 // # The nearest centroid
 //
-// With all points and centroids shifted by the mean of the centroids, to x' and
-// c', the nearest centroid has the largest score
+// Of few centroids, the distances themselves are compared, with the operations of a
+// plain loop in its order. Many are compared by scores, which take a third of the
+// operations. With all points and centroids shifted by the mean of the centroids, to
+// x' and c', the nearest centroid has the least score
 //
-//	s_ik = c'_k·x'_i - ½‖c'_k‖² = ½‖x'_i‖² - ½‖x'_i - c'_k‖²,
+//	s_ik = ½‖c'_k‖² - c'_k·x'_i = ½‖x'_i - c'_k‖² - ½‖x'_i‖².
 //
-// a product of matrices with one more column, at the speed of the machine.
-// With points along the lanes, maxima over groups of centroids are vector
-// operations too. A score has an error, though, and near ties would come out
-// one way or the other by chance of rounding. So scores only choose the groups
-// whose centroids are looked at one by one: with u the unit roundoff,
-// R = ‖x'_i‖ + max_k ‖c'_k‖, and η the smallest positive number,
+// A score has an error, though, and near ties would come out one way or the other by
+// chance of rounding. So where the least two scores are close, the distances decide
+// after all: with u the unit roundoff, R = ‖x'_i‖ + max_k ‖c'_k‖, and η the smallest
+// positive number,
 //
 //	½‖x' - c'‖² for ½‖x - c‖²         u·R²
 //	½‖c'‖²                            ½D·u·R²
-//	the D+1 products                  ½(D+1)·u·R², as |c'·x'| + ½‖c'‖² <= ½R²
+//	the D products                    ½(D+1)·u·R², as |c'·x'| + ½‖c'‖² <= ½R²
 //	½‖x - c‖² as distance computes it ½(D+2)·u·R²
 //
 // together less than (2D+4)·u·R², and (D+1)·η for products that underflow. The
 // score of the centroid of the least computed distance is at most twice that
-// below the largest score, so every group whose maximum is not below
+// above the least score, so this belongs to the nearest centroid if the second is more
+// than
 //
-//	t_i = max_k s_ik - (2D+8)·(ε·R² + η),  ε = 2u,
+//	m_i = (2D+8)·(ε·R² + η),  ε = 2u,  R² <= 2·(‖x'_i‖² + max_k ‖c'_k‖²),
 //
-// is a candidate. Where R² is not far below the overflow threshold or is NaN,
-// t_i is NaN, and all groups are candidates.
+// above it. Where R² is not far below the overflow threshold or is NaN, m_i is NaN, and
+// the distances decide. Where a distance overflows or a number is NaN, the distances
+// come one by one.
 type sweep[T rev.Float] struct {
 	k, g, t, gt     Cost[T]
 	weight, dweight T    // 2·F̄ and 2·ġF
 	moments         bool // whether sums are wanted
 
 	n, d, comps int
-	group       int // centroids in a group
+	centers     []float64 // K×D: the centroids
+	nan         bool      // whether one of them has a NaN
 
 	shift  []T     // the mean of the centroids
-	scored []T     // K×(D+1): c'_k and -½‖c'_k‖²
-	radius float64 // max_k ‖c'_k‖
+	scored []T     // K×D: c'
+	halves []T     // ½‖c'‖²
+	most   float64 // the largest ‖c'‖²
 
 	first       int                    // the first point of the batch
 	labels      [batch]int32           // k(i) of the points of the batch
@@ -61,26 +67,32 @@ type sweep[T rev.Float] struct {
 	cost, dcost float64                // F and Ḟ
 	counts      []int                  // n_k
 	sums, dsums []float64              // K×D: Σ r_i and Σ ṙ_i over the points of a centroid
+	columns     int                    // of the sums that are one task
 
 	allLabels []int     // if not nil, gets k(i) of all points
 	allDists  []float64 // if not nil, gets their squared distances
 }
 
 const (
-	panel     = 128
-	batch     = 64 * panel
-	tileRows  = 32 // centroids scored at a time
-	sumsWidth = 8  // columns of sums that are one task: a cache line
+	panel  = 128
+	stride = panel + 8 // between rows, which would come to lie in few sets of the cache
+	batch  = 64 * panel
+
+	// few centroids are looked at without scores: the distance to the nearest one, which
+	// is wanted in the end, costs as much as the scores of some.
+	few = 32
 )
 
 // panelScratch is what a worker needs for a panel.
 type panelScratch[T rev.Float] struct {
-	points     []T // (D+1)×panel: x', points along the rows, and ones
-	tile       []T // tileRows×panel: scores
-	maxima     []T // groups×panel: the maxima of the groups
-	top        [panel]T
-	threshold  [panel]float64
-	candidates [panel]uint8 // points whose nearest centroid may be in a group
+	points   []float64 // D×stride: x, points along the rows
+	best     [panel]float64
+	label    [panel]float64
+	centered []T // D×stride: x'
+	squares  [panel]T
+	norms    [panel]T // ‖x'‖²
+	scores   [3][panel]T
+	which    [panel]uint8 // points whose scores do not decide
 }
 
 // The parallel tasks of a sweep.
@@ -126,9 +138,7 @@ func (s *sweep[T]) run() {
 		size := min(batch, s.n-s.first)
 		panels := (size + panel - 1) / panel
 		parallel.Run(workers, panels, (*byPanel[T])(s))
-		for _, v := range s.dists[:size] {
-			s.cost += v
-		}
+		s.cost += sum(s.dists[:size])
 		for _, v := range s.dots[:panels] {
 			s.dcost += 2 * v
 		}
@@ -138,48 +148,73 @@ func (s *sweep[T]) run() {
 			}
 			copy(s.allDists[s.first:], s.dists[:size])
 		}
-		if s.moments {
+		if s.moments && s.d > 0 {
 			for _, label := range s.labels[:size] {
 				s.counts[label]++
 			}
-			parallel.Run(workers, (s.d+sumsWidth-1)/sumsWidth, (*byColumn[T])(s))
+			parallel.Run(workers, (s.d+s.columns-1)/s.columns, (*byColumn[T])(s))
 		}
 	}
 }
 
-// prepare shifts the centroids, and makes room for workers.
+// sum returns Σ v. Eight sums, of every eighth number each, go on side by side.
+func sum(v []float64) float64 {
+	var s [8]float64
+	for ; len(v) >= 8; v = v[8:] {
+		v := (*[8]float64)(v)
+		for i := range s {
+			s[i] += v[i]
+		}
+	}
+	for i, v := range v {
+		s[i] += v
+	}
+	return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]))
+}
+
+// prepare copies the centroids, shifts them, and makes room for workers.
 func (s *sweep[T]) prepare(workers int) {
-	// More centroids take more time for their maxima, larger groups more for
-	// single distances.
-	s.group = min(8, 1+s.comps/64)
-	groups := (s.comps + s.group - 1) / s.group
+	s.columns = s.d
+	if workers > 1 {
+		s.columns = 8 // a cache line
+	}
 	for len(s.scratch) < workers {
 		s.scratch = append(s.scratch, new(panelScratch[T]))
 	}
 	for _, p := range s.scratch[:workers] {
-		p.points = workspace.Grow(p.points, (s.d+1)*panel)
-		p.tile = workspace.Grow(p.tile, min(s.comps, tileRows)*panel)
-		p.maxima = workspace.Grow(p.maxima, groups*panel)
+		p.points = workspace.Grow(p.points, s.d*stride)
+		if s.comps > few {
+			p.centered = workspace.Grow(p.centered, s.d*stride)
+		}
+	}
+	s.centers, s.nan = workspace.Grow(s.centers, s.comps*s.d), false
+	for c := range s.comps {
+		row := s.centers[c*s.d:][:s.d]
+		for j, v := range s.k.Centroids.Row(c) {
+			row[j] = float64(v)
+			s.nan = s.nan || math.IsNaN(row[j])
+		}
+	}
+	if s.comps <= few {
+		return
 	}
 
-	s.shift, s.scored = workspace.Grow(s.shift, s.d), workspace.Grow(s.scored, s.comps*(s.d+1))
-	clear(s.shift)
+	s.shift, s.scored, s.halves = workspace.Zeros(s.shift, s.d), workspace.Grow(s.scored, s.comps*s.d), workspace.Grow(s.halves, s.comps)
 	for c := range s.comps {
 		for j, v := range s.k.Centroids.Row(c) {
 			s.shift[j] += v / T(s.comps)
 		}
 	}
-	largest := 0.0
+	s.most = 0
 	for c := range s.comps {
-		row, norm := s.scored[c*(s.d+1):(c+1)*(s.d+1)], T(0)
+		row, norm := s.scored[c*s.d:][:s.d], T(0)
 		for j, v := range s.k.Centroids.Row(c) {
 			row[j] = v - s.shift[j]
 			norm += T(row[j] * row[j])
 		}
-		row[s.d] = -norm / 2
-		largest = max(largest, float64(norm)) // NaN if one is
+		s.halves[c] = norm / 2
+		s.most = max(s.most, float64(norm)) // NaN if one is
 	}
-	s.radius = math.Sqrt(largest)
 }
 
 // Block implements parallel.Task: it does panel b of the batch.
@@ -189,34 +224,21 @@ func (w *byPanel[T]) Block(worker, b int) {
 	first := s.first + b*panel
 	n := min(panel, s.n-first)
 	labels, dists := s.labels[b*panel:][:n], s.dists[b*panel:][:n]
-	s.score(p, first, n)
-
-	for i := range dists {
-		labels[i], dists[i] = 0, math.Inf(1)
-	}
-	for lo := 0; lo < s.comps; lo += s.group {
-		hi := min(lo+s.group, s.comps)
-		maxima := p.maxima[lo/s.group*panel:][:n]
-		// First the list of candidates, without a branch: which points are on it
-		// nothing could predict.
-		count := 0
-		for i, m := range maxima {
-			p.candidates[count] = uint8(i)
-			next := count + 1
-			if float64(m) < p.threshold[i] {
-				next = count
-			}
-			count = next
+	switch {
+	case s.nan || s.d == 0:
+		for i := range n {
+			labels[i], dists[i] = s.look(first + i)
 		}
-		for _, i := range p.candidates[:count] {
-			x := s.k.X.Row(first + int(i))
-			for c := lo; c < hi; c++ {
-				d := distance(x, s.k.Centroids.Row(c))
-				if d < dists[i] || math.IsNaN(d) && !math.IsNaN(dists[i]) {
-					labels[i], dists[i] = int32(c), d
-				}
+	case s.comps <= few:
+		s.load(p.points, first, n)
+		s.compare(p, n)
+		for i := range n {
+			if labels[i], dists[i] = int32(p.label[i]), p.best[i]; math.IsInf(dists[i], 1) {
+				labels[i], dists[i] = s.look(first + i)
 			}
 		}
+	default:
+		s.score(p, first, labels, dists)
 	}
 
 	s.dots[b] = 0
@@ -228,54 +250,95 @@ func (w *byPanel[T]) Block(worker, b int) {
 	}
 }
 
-// score sets the maxima of the groups and the thresholds of the panel of n
-// points from the given first one on.
-func (s *sweep[T]) score(p *panelScratch[T], first, n int) {
-	d := s.d
-	norms := &p.threshold
+// load stores n points from the given first one on by coordinate.
+func (s *sweep[T]) load(to []float64, first, n int) {
+	if x, ok := any(s.k.X.Data).([]float64); ok {
+		dense.Transpose(to, stride, x[first*s.k.X.Stride:], s.k.X.Stride, n, s.d)
+		return
+	}
 	for i := range n {
-		var norm float64
 		for j, v := range s.k.X.Row(first + i) {
-			v -= s.shift[j]
-			p.points[j*panel+i] = v
-			norm += float64(float64(v) * float64(v))
+			to[j*stride+i] = float64(v)
 		}
-		norms[i] = norm
-		p.points[d*panel+i] = 1
 	}
+}
 
-	top := p.top[:n]
-	for i := range top {
-		top[i] = T(math.Inf(-1))
+// compare finds the least distances of the n points in p.points.
+func (s *sweep[T]) compare(p *panelScratch[T], n int) {
+	n = padded(n)
+	for i := range n {
+		p.best[i] = math.Inf(1)
 	}
-	// Whole groups at a time.
-	rows := tileRows / s.group * s.group
-	for c := 0; c < s.comps; c += rows {
-		rows := min(rows, s.comps-c)
-		tile := p.tile[:rows*panel]
-		clear(tile)
-		dense.Gemm(rows, n, d+1, 1, s.scored[c*(d+1):], d+1, 1, p.points, panel, 1, tile, panel)
-		for r := 0; r < rows; r += s.group {
-			m := p.maxima[(c+r)/s.group*panel:][:n]
-			copy(m, tile[r*panel:])
-			for q := r + 1; q < min(r+s.group, rows); q++ {
-				vec.MaxTo(m, m, tile[q*panel:][:n])
-			}
-			vec.MaxTo(top, top, m)
+	nearest.One(p.best[:n], p.label[:n], p.points, stride, s.centers, s.d, 0)
+}
+
+// padded returns the number of points that a search takes for n of them.
+func padded(n int) int { return (n + nearest.Width - 1) &^ (nearest.Width - 1) }
+
+// look finds the nearest centroid of point i one by one. A distance that is NaN is the
+// least.
+func (s *sweep[T]) look(i int) (label int32, dist float64) {
+	dist = math.Inf(1)
+	for c := range s.comps {
+		d := distance(s.k.X.Row(i), s.k.Centroids.Row(c))
+		if d < dist || math.IsNaN(d) && !math.IsNaN(dist) {
+			label, dist = int32(c), d
 		}
 	}
+	return label, dist
+}
+
+// score finds the nearest centroids of the points from the given first one on.
+func (s *sweep[T]) score(p *panelScratch[T], first int, labels []int32, dists []float64) {
+	n, size := len(labels), padded(len(labels))
+	x := &s.k.X
+	dense.Transpose(p.centered, stride, x.Data[first*x.Stride:], x.Stride, n, s.d)
+	vec.SubColumn(n, p.centered, stride, p.centered, stride, s.shift)
+	norms, squares := p.norms[:n], p.squares[:n]
+	clear(norms)
+	for j := range s.d {
+		row := p.centered[j*stride:][:n]
+		vec.MulTo(squares, row, row)
+		vec.AddTo(norms, norms, squares)
+	}
+	best, second, label := p.scores[0][:size], p.scores[1][:size], p.scores[2][:size]
+	for i := range best {
+		best[i], second[i] = T(math.Inf(1)), T(math.Inf(1))
+	}
+	nearest.Two(best, second, label, p.centered, stride, s.scored, s.halves, s.d, 0)
 
 	// 2⁻⁵² and the largest number, or those of float32.
 	eps, eta, huge := 0x1p-52, math.SmallestNonzeroFloat64, math.MaxFloat64
 	if any(*new(T)) == any(float32(0)) {
 		eps, eta, huge = 0x1p-23, math.SmallestNonzeroFloat32, math.MaxFloat32
 	}
+	slack := 2 * (1 + float64(s.d)*eps) // of norms, which are rounded
+	unclear := 0
 	for i := range n {
-		r := math.Sqrt(norms[i]) + s.radius
-		if r *= r; r < huge/16 {
-			p.threshold[i] = float64(top[i]) - float64(float64(2*d+8)*(float64(eps*r)+eta))
-		} else {
-			p.threshold[i] = math.NaN()
+		square, m := slack*(float64(norms[i])+s.most), math.NaN()
+		if square < huge/16 {
+			m = float64(2*s.d+8) * (float64(eps*square) + eta)
+		}
+		if !(float64(second[i])-float64(best[i]) > m) {
+			p.which[unclear] = uint8(i)
+			unclear++
+			continue
+		}
+		labels[i] = int32(label[i])
+		dists[i] = distance(x.Row(first+i), s.k.Centroids.Row(int(label[i])))
+	}
+	if unclear == 0 {
+		return
+	}
+	for q, i := range p.which[:unclear] {
+		for j, v := range x.Row(first + int(i)) {
+			p.points[j*stride+q] = float64(v)
+		}
+	}
+	s.compare(p, unclear)
+	for q, i := range p.which[:unclear] {
+		if labels[i], dists[i] = int32(p.label[q]), p.best[q]; math.IsInf(dists[i], 1) {
+			labels[i], dists[i] = s.look(first + int(i))
 		}
 	}
 }
@@ -333,15 +396,19 @@ func (s *sweep[T]) point(i, c int) (dot float64) {
 // columns of the sums.
 func (w *byColumn[T]) Block(_, block int) {
 	s := (*sweep[T])(w)
-	lo := block * sumsWidth
-	hi := min(lo+sumsWidth, s.d)
+	lo := block * s.columns
+	hi := min(lo+s.columns, s.d)
 	size := min(batch, s.n-s.first)
-	for i, label := range s.labels[:size] {
-		c := int(label)
-		x := s.k.X.Row(s.first + i)[lo:hi]
-		centroid, sums := s.k.Centroids.Row(c)[lo:][:len(x)], s.sums[c*s.d+lo:][:len(x)]
-		for j, v := range x {
-			sums[j] += float64(v) - float64(centroid[j])
+	if x, ok := any(s.k.X.Data).([]float64); ok {
+		nearest.AddRows(s.sums[lo:], s.centers[lo:], s.d, s.labels[:size], x[s.first*s.k.X.Stride+lo:], s.k.X.Stride, hi-lo, nil)
+	} else {
+		for i, label := range s.labels[:size] {
+			c := int(label)
+			x := s.k.X.Row(s.first + i)[lo:hi]
+			centroid, sums := s.centers[c*s.d+lo:][:len(x)], s.sums[c*s.d+lo:][:len(x)]
+			for j, v := range x {
+				sums[j] += float64(v) - centroid[j]
+			}
 		}
 	}
 	if s.gt.Centroids.Data == nil {

@@ -1,0 +1,141 @@
+// Package nearest holds the vector loops of k-means: which centres are nearest to
+// points, and sums of the points of each centre.
+//
+// In the searches, points lie along the lanes of a vector: coordinate j of point p is
+// points[j*ld+p]. Centre k is c[k*d:(k+1)*d]. The number of points must be a multiple
+// of Width. Values of a centre stay in registers until they are compared.
+package nearest
+
+import "revnum/internal/simd/cpu"
+
+//go:generate go -C ../../../../internal/simd/_gen run ./nearest ../../../revmodels/kmeans/internal/nearest
+
+// tier is the vector code in use.
+var tier = cpu.InUse()
+
+// Width is what the number of points in a search must be a multiple of.
+const Width = 16
+
+// A call of assembly looks at so many numbers of centres at most, which stay in the cache,
+// if they are not those of a single group; and makes so many products.
+const (
+	group    = 8
+	resident = 2048
+	most     = 1 << 21
+)
+
+const (
+	badWidth    = "nearest: number of points is not a multiple of Width"
+	badDim      = "nearest: dimension below 1"
+	shortState  = "nearest: insufficient length of second or label"
+	shortPoints = "nearest: insufficient length of points"
+	shortC      = "nearest: insufficient length of c"
+	shortX      = "nearest: insufficient length of x, label or w"
+	badLabel    = "nearest: label out of range"
+)
+
+// Two takes the values
+//
+//	v_k = halves[k] - Σ_j c_kj·x_j
+//
+// of each point into the least two so far, best and second; where v_k becomes the least,
+// the label is first+k, of several equal ones the lowest. Values may be rounded as fused
+// products are, and then differ between tiers. What a NaN among them leaves is not
+// specified.
+func Two[T cpu.Float](best, second, label, points []T, ld int, c, halves []T, d, first int) {
+	n, k := len(best), len(halves)
+	if n == 0 || k == 0 {
+		return
+	}
+	check(n, len(second), len(label), len(points), ld, len(c), k, d)
+	if tier == cpu.Generic {
+		genericTwo(best, second, label, points, ld, c, halves, d, first)
+		return
+	}
+	rows, cols := chunk(d)
+	for q := 0; q < k; q += rows {
+		for p := 0; p < n; p += cols {
+			vectorTwo(&best[p], &second[p], &label[p], &points[p], ld, min(cols, n-p), &c[q*d], &halves[q], min(rows, k-q), d, T(first+q))
+		}
+	}
+}
+
+// One takes the squared distances
+//
+//	v_k = Σ_j (x_j - c_kj)²
+//
+// of each point into the least so far, and sets its label to first+k where v_k becomes the
+// least, of several equal ones to the lowest. Each operation is rounded by itself and
+// sums are in order, so that all tiers and a plain loop give the same bits. A v_k that is
+// NaN changes nothing.
+func One(best, label, points []float64, ld int, c []float64, d, first int) {
+	n := len(best)
+	if n == 0 || len(c) == 0 {
+		return
+	}
+	k := len(c) / max(d, 1)
+	check(n, n, len(label), len(points), ld, len(c), k, d)
+	if tier == cpu.Generic {
+		genericOne(best, label, points, ld, c, d, first)
+		return
+	}
+	rows, cols := chunk(d)
+	for q := 0; q < k; q += rows {
+		for p := 0; p < n; p += cols {
+			vectorOne(&best[p], &label[p], &points[p], ld, min(cols, n-p), &c[q*d], min(rows, k-q), d, float64(first+q))
+		}
+	}
+}
+
+func check(n, second, label, points, ld, c, k, d int) {
+	switch {
+	case n%Width != 0:
+		panic(badWidth)
+	case d < 1:
+		panic(badDim)
+	case second < n || label < n:
+		panic(shortState)
+	case ld < n || points < (d-1)*ld+n:
+		panic(shortPoints)
+	case c < k*d:
+		panic(shortC)
+	}
+}
+
+// chunk returns how many centres and points a call takes.
+func chunk(d int) (rows, cols int) {
+	rows = max(resident/d&^(group-1), group)
+	return rows, max(most/(rows*d)&^(Width-1), Width)
+}
+
+// AddRows adds w_i·(x_i - b) to s for each point i < len(label), where s and b are the
+// rows of sums and base, ld apart, that its label names. Rows have d elements, point i is
+// x[i*ldx:i*ldx+d], and w nil means that all weights are 1. Each operation is rounded by
+// itself, and sums are in the order of the points.
+func AddRows(sums, base []float64, ld int, label []int32, x []float64, ldx, d int, w []float64) {
+	n := len(label)
+	if n == 0 || d <= 0 {
+		return
+	}
+	if w != nil && len(w) < n || ldx < 0 || len(x) < (n-1)*ldx+d {
+		panic(shortX)
+	}
+	for _, k := range label {
+		if k < 0 || int(k)*ld+d > min(len(sums), len(base)) {
+			panic(badLabel)
+		}
+	}
+	if tier == cpu.Generic {
+		genericAddRows(sums, base, ld, label, x, ldx, d, w)
+		return
+	}
+	first, step := &unweighted, 0
+	for i, most := 0, max(1, most/64/d); i < n; i += most {
+		if w != nil {
+			first, step = &w[i], 1
+		}
+		vectorAddRows(&sums[0], &base[0], ld, &label[i], &x[i*ldx], ldx, min(most, n-i), d, first, step)
+	}
+}
+
+var unweighted = 1.0
