@@ -8,10 +8,8 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"strings"
-	"testing"
 
 	"revnum/rev"
-	"revnum/rev/revtest"
 )
 
 // A Kernel is a kernel of the library.
@@ -28,9 +26,10 @@ type Instance struct {
 
 	// New returns a problem whose matrices are about r×c.
 	New func(rnd *rand.Rand, r, c int) any
-	// Test runs the conformance suite as far as the claims of the list go: the
-	// rest of the contract is tested beside the kernel.
-	Test func(t *testing.T)
+	// NewFrame returns room for a kernel and its derivatives.
+	NewFrame func() Frame
+
+	problem any // the constructor, with the type of the kernel
 }
 
 type (
@@ -38,26 +37,16 @@ type (
 	not  = map[string]string
 )
 
+// A constructor returns problems for a kernel.
+type constructor[K rev.Kernel[K]] func(rnd *rand.Rand, r, c int) K
+
 // of returns the instance of a constructor.
-func of[K rev.Kernel[K]](problem func(rnd *rand.Rand, r, c int) K) Instance {
-	const elsewhere = "tested beside the kernel"
-	spec := revtest.Spec[K]{
-		New:   func(rnd *rand.Rand, n int) K { return problem(rnd, n, n+1) },
-		Sizes: []int{2, 3, 6}, // a variance needs two numbers
-		// Of the kernels over logs, in whose tests it is derived.
-		RoundTrip: 4 * 55,
-		Skip: map[revtest.Property]string{
-			revtest.Tangents: elsewhere, revtest.SecondOrder: elsewhere, revtest.SymmetricHessian: elsewhere,
-			revtest.Accumulation: elsewhere, revtest.NilGradients: elsewhere, revtest.NilOutputs: elsewhere,
-			revtest.SharedInputs: elsewhere, revtest.ReadOnly: elsewhere, revtest.Gaps: elsewhere,
-			revtest.Shapes: elsewhere, revtest.NaN: elsewhere, revtest.Extremes: elsewhere, revtest.NoAllocation: elsewhere,
-			revtest.Workers: elsewhere, revtest.Uncall: elsewhere, revtest.Errors: elsewhere,
-		},
-	}
+func of[K rev.Kernel[K]](problem constructor[K]) Instance {
 	return Instance{
 		Type: reflect.TypeFor[K](), Operands: rev.Operands[K](),
-		New:  func(rnd *rand.Rand, r, c int) any { return problem(rnd, r, c) },
-		Test: func(t *testing.T) { revtest.Kernel(t, spec) },
+		New:      func(rnd *rand.Rand, r, c int) any { return problem(rnd, r, c) },
+		NewFrame: func() Frame { return new(frame[K]) },
+		problem:  problem,
 	}
 }
 

@@ -1,0 +1,77 @@
+package rules
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// A block has the residuals of the kernel, and derivatives that are those of
+// differences.
+func TestBlocks(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(5, 6))
+	random := func(n int) []float64 {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = rnd.NormFloat64() / 4
+		}
+		return x
+	}
+	camera9, camera11 := random(9), random(11)
+	camera9[5], camera9[6], camera11[5], camera11[6] = -8, 100, -8, 100
+	feature := random(2)
+	for _, c := range []struct {
+		name   string
+		params [][]float64
+		m      int
+		block  func(params [][]float64, r []float64, j [][]float64) error
+	}{
+		{"Snavely", [][]float64{camera9, random(3)}, 2, func(p [][]float64, r []float64, j [][]float64) error {
+			return SnavelyBlock(feature, p[0], p[1], r, j[0], j[1])
+		}},
+		{"Weighted", [][]float64{camera11, random(3), {0.7}}, 3, func(p [][]float64, r []float64, j [][]float64) error {
+			return WeightedBlock(feature, p[0], p[1], p[2], r, j[0], j[1], j[2])
+		}},
+	} {
+		r := make([]float64, c.m)
+		j := make([][]float64, len(c.params))
+		none := make([][]float64, len(c.params))
+		for i, p := range c.params {
+			j[i] = random(c.m * len(p)) // is overwritten
+		}
+		if err := c.block(c.params, r, j); err != nil {
+			t.Fatal(err)
+		}
+		for i, p := range c.params {
+			one := make([][]float64, len(c.params))
+			one[i] = make([]float64, len(j[i]))
+			if err := c.block(c.params, nil, one); err != nil || !slices.Equal(one[i], j[i]) {
+				t.Errorf("%s: block %d by itself: %v, %v, want %v", c.name, i, err, one[i], j[i])
+			}
+			for n := range p {
+				const h = 1e-5
+				plus, minus, x := make([]float64, c.m), make([]float64, c.m), p[n]
+				for _, d := range []struct {
+					h float64
+					r []float64
+				}{{h, plus}, {-h, minus}} {
+					p[n] = x + d.h
+					if err := c.block(c.params, d.r, none); err != nil {
+						t.Fatal(err)
+					}
+				}
+				p[n] = x
+				for row := range c.m {
+					got, want := j[i][row*len(p)+n], (plus[row]-minus[row])/(2*h)
+					if !(math.Abs(got-want) <= 1e-6*(1+math.Abs(want))) {
+						t.Errorf("%s: ∂r%d by parameter %d of block %d: %v, difference %v", c.name, row, n, i, got, want)
+					}
+				}
+			}
+		}
+	}
+	if err := SnavelyBlock(feature, camera9[:8], make([]float64, 3), nil, nil, nil); err == nil {
+		t.Error("no error of a camera of 8 parameters")
+	}
+}

@@ -1,0 +1,342 @@
+package rules
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"unsafe"
+
+	"revnum/fixed"
+	"revnum/internal/catalog"
+	"revnum/rev"
+	"revnum/revmodels/graphembed"
+	"revnum/revsparse"
+)
+
+// Pass is a pass over a kernel: one of the methods that every kernel has.
+type Pass int32
+
+// The passes, for a kernel y += f(x). See package rev.
+const (
+	Forward        Pass = iota // y += f(x)
+	Inverse                    // y -= f(x)
+	Adjoint                    // y -= f(x), x̄ += Jᵀ·ȳ
+	Tangent                    // y += f(x), ẏ += J·ẋ
+	AdjointTangent             // the inverse of Tangent, with x̄ += Jᵀ·ȳ and ġx += Jᵀ·ġy + (∂J[ẋ])ᵀ·ȳ
+	Gradient                   // y += f(x), x̄ += Jᵀ·ȳ
+)
+
+var passes = [...]string{"Forward", "Inverse", "Adjoint", "Tangent", "AdjointTangent", "Gradient"}
+
+// String returns the name of the method.
+func (p Pass) String() string {
+	if p < 0 || int(p) >= len(passes) {
+		return fmt.Sprintf("pass %d", int32(p))
+	}
+	return passes[p]
+}
+
+// MarshalText implements encoding.TextMarshaler.
+func (p Pass) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+// Args are the operands of a kernel and their derivatives, each in the order of
+// Rule.Operands, and its parameters, in the order of Rule.Params. Missing ones at the
+// end are left out, as zero Buffers are. Missing parameters are zero.
+type Args struct {
+	Operands          []Buffer
+	Cotangents        []Buffer
+	Tangents          []Buffer
+	CotangentTangents []Buffer
+	Params            []float64
+}
+
+func (a *Args) part(p catalog.Part) []Buffer {
+	return [...][]Buffer{a.Operands, a.Cotangents, a.Tangents, a.CotangentTangents}[p]
+}
+
+var partPrefix = [...]string{"", "g.", "t.", "gt."}
+
+// Call makes a pass over the kernel, in place. It returns an error if the operands are
+// not those of the rule: an *OperandError of package rev where the kernel says so. It
+// returns the kernel's error where the data has no result. Outputs may have been
+// changed in part if the error is a *PanicError, and only then.
+//
+// Call keeps nothing of a. It does not allocate after the first calls.
+func (r *Rule) Call(p Pass, a Args) (err error) {
+	if r.Missing != "" {
+		return fmt.Errorf("rules: %s cannot be called: %s", r.Name, r.Missing)
+	}
+	f := r.frames.Get().(catalog.Frame)
+	defer r.end(f, &err)
+	if err := r.set(f, &a); err != nil {
+		return err
+	}
+	return run(f, p)
+}
+
+// end gives a frame back, and makes an error of a panic.
+func (r *Rule) end(f catalog.Frame, err *error) {
+	if v := recover(); v != nil {
+		*err = failure(r, v)
+	}
+	f.Clear()
+	r.frames.Put(f)
+}
+
+// PanicError is the error of a kernel that panicked for another reason than the shape
+// of its operands, such as an index out of range.
+type PanicError struct {
+	Rule  string
+	Value any
+}
+
+func (e *PanicError) Error() string { return fmt.Sprintf("%s: %v", e.Rule, e.Value) }
+
+// Unwrap returns Value if it is an error.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}
+
+func failure(r *Rule, v any) error {
+	if err, ok := v.(error); ok {
+		var wrong *rev.OperandError
+		if errors.As(err, &wrong) {
+			return err
+		}
+	}
+	return &PanicError{r.Name, v}
+}
+
+func run(f catalog.Frame, p Pass) error {
+	switch p {
+	case Forward:
+		return f.Forward()
+	case Inverse:
+		return f.Inverse()
+	case Adjoint:
+		return f.Adjoint()
+	case Tangent:
+		return f.Tangent()
+	case AdjointTangent:
+		return f.AdjointTangent()
+	case Gradient:
+		return f.Gradient()
+	}
+	return fmt.Errorf("rules: there is no %v", p)
+}
+
+// set sets the fields of a frame.
+func (r *Rule) set(f catalog.Frame, a *Args) error {
+	for part := range catalog.Part(catalog.NumParts) {
+		list := a.part(part)
+		if len(list) > len(r.Operands) {
+			return fmt.Errorf("rules: %d operands for %s, which has %d", len(list), r.Name, len(r.Operands))
+		}
+		k := f.At(part)
+		for i := range list {
+			b, o := &list[i], &r.Operands[i]
+			var err error
+			switch {
+			case part != catalog.Primal && (b.Data == nil || o.role == rev.Index): // has no derivative
+			case o.structure != nil:
+				err = o.structure(unsafe.Add(k, o.offset), b, a.Operands)
+			default:
+				err = o.set(k, b, part == catalog.Primal)
+			}
+			if err != nil {
+				return fmt.Errorf("rules: %s%s of %s %w", partPrefix[part], o.Name, r.Name, err)
+			}
+		}
+	}
+	if len(a.Params) > len(r.Params) {
+		return fmt.Errorf("rules: %d parameters for %s, which has %d", len(a.Params), r.Name, len(r.Params))
+	}
+	for i, v := range a.Params {
+		if err := r.Params[i].set(f.At(catalog.Primal), v); err != nil {
+			return fmt.Errorf("rules: %s: %w", r.Name, err)
+		}
+	}
+	return nil
+}
+
+// A field says where an operand is in a kernel.
+type field struct {
+	kind      rev.Kind
+	role      rev.Role
+	offset    uintptr
+	structure structure
+}
+
+// The headers of slices and views do not depend on the type of elements, so those of
+// bytes stand for all.
+type (
+	vectorHeader = rev.Vector[byte]
+	matrixHeader = rev.General[byte]
+	sparseHeader = revsparse.CSR[byte, int]
+)
+
+// set makes b the operand of the kernel at k. The kernel checks its shape and that it
+// lies in its memory.
+func (o *Operand) set(k unsafe.Pointer, b *Buffer, primal bool) error {
+	p := unsafe.Add(k, o.offset)
+	if b.Data == nil && b.Axes == 0 {
+		return nil // left out
+	}
+	axes := [...]int{rev.Scalar: 0, rev.Slice: 1, rev.Vec: 1, rev.Gen: 2, rev.Sparse: 2}[o.kind]
+	switch {
+	case b.Type != o.Type:
+		return fmt.Errorf("has elements of %v, want %v", b.Type, o.Type)
+	case b.Sparse != (o.kind == rev.Sparse):
+		return fmt.Errorf("want a %v", o.kind)
+	case b.Axes != axes:
+		return fmt.Errorf("has %d axes, want %d of a %v", b.Axes, axes, o.kind)
+	case b.Len < 0 || b.Data == nil && b.Len > 0:
+		return fmt.Errorf("has %d elements in memory", b.Len)
+	case uintptr(b.Data)%b.Type.align() != 0:
+		return fmt.Errorf("is at an address that is no multiple of %d", b.Type.align())
+	}
+	data := unsafe.Slice((*byte)(b.Data), b.Len) // of elements, not of bytes
+	switch o.kind {
+	case rev.Scalar:
+		if b.Len == 0 {
+			return errors.New("has no element in memory")
+		}
+		*(*unsafe.Pointer)(p) = b.Data
+	case rev.Slice:
+		switch {
+		case b.Shape[0] < 0 || b.Shape[0] > b.Len && b.Data != nil:
+			return fmt.Errorf("has length %d in memory for %d elements", b.Shape[0], b.Len)
+		case b.Shape[0] > 1 && b.Stride[0] != 1:
+			return fmt.Errorf("has a stride of %d, want 1", b.Stride[0])
+		case b.Data != nil:
+			*(*[]byte)(p) = data[:b.Shape[0]]
+		}
+	case rev.Vec:
+		inc := b.Stride[0]
+		if b.Shape[0] <= 1 {
+			inc = 1
+		}
+		*(*vectorHeader)(p) = vectorHeader{N: b.Shape[0], Data: data, Inc: inc}
+	case rev.Gen:
+		stride := b.Stride[0]
+		switch {
+		case b.Shape[1] > 1 && b.Stride[1] != 1:
+			return fmt.Errorf("has a stride of %d between columns, want 1", b.Stride[1])
+		case b.Shape[0] <= 1:
+			stride = max(1, b.Shape[1])
+		}
+		*(*matrixHeader)(p) = matrixHeader{Rows: b.Shape[0], Cols: b.Shape[1], Data: data, Stride: stride}
+	case rev.Sparse:
+		if primal {
+			if err := b.checkStructure(); err != nil {
+				return err
+			}
+			*(*sparseHeader)(p) = sparseHeader{Rows: b.Shape[0], Cols: b.Shape[1], Ptr: b.Ptr, Ind: b.Ind}
+		}
+		(*sparseHeader)(p).Data = data
+	}
+	return nil
+}
+
+// checkStructure checks the structure of a sparse matrix, on which kernels rely.
+func (b *Buffer) checkStructure() error {
+	rows, cols := b.Shape[0], b.Shape[1]
+	switch {
+	case rows < 0 || cols < 0:
+		return fmt.Errorf("is %d×%d", rows, cols)
+	case len(b.Ptr)-1 != rows:
+		return fmt.Errorf("has %d row pointers for %d rows, want one more", len(b.Ptr), rows)
+	case b.Data != nil && b.Len != len(b.Ind):
+		return fmt.Errorf("has %d values for %d column indices", b.Len, len(b.Ind))
+	case b.Ptr[0] != 0 || b.Ptr[rows] != len(b.Ind):
+		return fmt.Errorf("has rows from entry %d to %d of %d", b.Ptr[0], b.Ptr[rows], len(b.Ind))
+	}
+	for i, p := range b.Ptr[1:] {
+		if p < b.Ptr[i] {
+			return fmt.Errorf("has a row %d from entry %d to %d", i, b.Ptr[i], p)
+		}
+	}
+	for p, j := range b.Ind {
+		if uint(j) >= uint(cols) {
+			return fmt.Errorf("has entry %d in column %d of %d", p, j, cols)
+		}
+	}
+	return nil
+}
+
+// A structure makes a field that is no operand, of an array that stands for it.
+type structure func(field unsafe.Pointer, b *Buffer, operands []Buffer) error
+
+// structures are the types of fields for which there is an array.
+var structures = map[reflect.Type]structure{
+	reflect.TypeFor[*graphembed.Graph](): setGraph,
+}
+
+// setGraph makes the graph of an array of edges. Its vertices are the rows of the
+// matrices.
+func setGraph(field unsafe.Pointer, b *Buffer, operands []Buffer) error {
+	vertices := 0
+	for _, o := range operands {
+		if o.Axes == 2 && o.Type != Int {
+			vertices += o.Shape[0]
+		}
+	}
+	edges := b.Shape[0]
+	switch {
+	case b.Type != Int || b.Axes != 2 || b.Shape[1] != 2:
+		return errors.New("want a matrix of edges, of two int a row")
+	case edges < 0 || edges > b.Len/2 || edges > 0 && b.Stride != [2]int{2, 1}:
+		return fmt.Errorf("has %d edges in %d elements with strides of %d and %d", edges, b.Len, b.Stride[0], b.Stride[1])
+	}
+	g, err := graphembed.NewGraph(vertices, unsafe.Slice((*[2]int)(b.Data), edges))
+	*(**graphembed.Graph)(field) = g
+	return err
+}
+
+// set sets the parameter in the kernel at k.
+func (p *Param) set(k unsafe.Pointer, v float64) error {
+	at := unsafe.Add(k, p.offset)
+	switch {
+	case p.Kind == "bool":
+		if v != 0 && v != 1 {
+			return fmt.Errorf("%s is %v, want 0 or 1", p.Name, v)
+		}
+		*(*bool)(at) = v == 1
+	case p.Kind == "int":
+		if v != math.Trunc(v) || math.Abs(v) > 1<<53 {
+			return fmt.Errorf("%s is %v, want an integer", p.Name, v)
+		}
+		if err := setInt(at, p.typ, int64(v)); err != nil {
+			return fmt.Errorf("%s is %v: %w", p.Name, v, err)
+		}
+	case p.typ.Kind() == reflect.Float64:
+		*(*float64)(at) = v
+	case p.typ.Kind() == reflect.Float32:
+		*(*float32)(at) = float32(v)
+	default:
+		*(*fixed.Q43)(at) = fixed.Of[fixed.Q43](v)
+	}
+	return nil
+}
+
+func setInt(at unsafe.Pointer, t reflect.Type, v int64) error {
+	if t.Kind() == reflect.Int {
+		*(*int)(at) = int(v)
+		return nil
+	}
+	f := reflect.NewAt(t, at).Elem()
+	if t.Kind() >= reflect.Uint {
+		if v < 0 || f.OverflowUint(uint64(v)) {
+			return errors.New("out of range")
+		}
+		f.SetUint(uint64(v))
+		return nil
+	}
+	if f.OverflowInt(v) {
+		return errors.New("out of range")
+	}
+	f.SetInt(v)
+	return nil
+}

@@ -1,0 +1,285 @@
+package rules
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/fixed"
+	"revnum/rev"
+)
+
+// problem returns operands and derivatives of a rule.
+func problem(r *Rule, seed uint64) Args {
+	part := func(n uint64) []Buffer {
+		return r.Example(rand.New(rand.NewPCG(seed, n)), 3, 4).Operands
+	}
+	a := r.Example(rand.New(rand.NewPCG(seed, 1)), 3, 4)
+	a.Cotangents, a.Tangents, a.CotangentTangents = part(2), part(3), part(4)
+	return a
+}
+
+// numbers returns the elements of buffers that are numbers.
+func numbers(list ...[]Buffer) (x []float64) {
+	for _, bs := range list {
+		for _, b := range bs {
+			if b.Data == nil {
+				continue
+			}
+			switch b.Type {
+			case Float64:
+				x = append(x, Elements[float64](b)...)
+			case Float32:
+				for _, v := range Elements[float32](b) {
+					x = append(x, float64(v))
+				}
+			case Q43:
+				for _, v := range Elements[fixed.Q43](b) {
+					x = append(x, v.Float64())
+				}
+			case Complex128:
+				for _, v := range Elements[complex128](b) {
+					x = append(x, real(v), imag(v))
+				}
+			}
+		}
+	}
+	return x
+}
+
+// Call makes the passes that the methods of the kernels make.
+func TestCall(t *testing.T) {
+	for _, r := range All() {
+		if r.Missing != "" {
+			continue
+		}
+		for _, p := range r.Passes {
+			a := problem(r, 1)
+			callErr := r.Call(p, a)
+
+			// The methods take kernels; Gradient is a function.
+			direct := problem(r, 1)
+			var in []reflect.Value
+			name := p.String()
+			if p == Gradient {
+				if r.InPlace {
+					continue
+				}
+				name = "Adjoint" // which does the same to cotangents
+			}
+			k := reflect.New(r.instance.Type).Elem()
+			set := func(v reflect.Value, list []Buffer, primal bool) {
+				for i := range r.Operands {
+					o := &r.Operands[i]
+					if o.structure != nil {
+						v.FieldByName(o.Name).Set(reflect.ValueOf(r.instance.New(rand.New(rand.NewPCG(1, 1)), 3, 4)).FieldByName(o.Name))
+						continue
+					}
+					if list[i].Data == nil {
+						continue
+					}
+					if err := o.set(v.Addr().UnsafePointer(), &list[i], primal); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			set(k, direct.Operands, true)
+			for i, v := range direct.Params {
+				if err := r.Params[i].set(k.Addr().UnsafePointer(), v); err != nil {
+					t.Fatal(err)
+				}
+			}
+			n := map[string]int{"Adjoint": 1, "Tangent": 1, "AdjointTangent": 3}[name]
+			parts := [][]Buffer{direct.Cotangents, direct.Tangents, direct.CotangentTangents}
+			if name == "Tangent" {
+				parts = parts[1:]
+			}
+			for _, list := range parts[:n] {
+				v := reflect.New(r.instance.Type).Elem()
+				set(v, list, false)
+				in = append(in, v)
+			}
+			var err error
+			for _, v := range k.MethodByName(name).Call(in) {
+				err, _ = v.Interface().(error)
+			}
+			if (err != nil) != (callErr != nil) {
+				t.Errorf("%s: %v: %v, and %v by the method", r.Name, p, callErr, err)
+			}
+			got, want := numbers(a.Operands, a.Cotangents, a.Tangents, a.CotangentTangents), numbers(direct.Operands, direct.Cotangents, direct.Tangents, direct.CotangentTangents)
+			if p == Gradient {
+				got, want = numbers(a.Cotangents), numbers(direct.Cotangents)
+			}
+			if len(got) != len(want) {
+				t.Fatalf("%s: %d and %d numbers", r.Name, len(got), len(want))
+			}
+			for i := range got {
+				if math.Float64bits(got[i]) != math.Float64bits(want[i]) {
+					t.Errorf("%s: %v: number %d is %v, want %v", r.Name, p, i, got[i], want[i])
+					break
+				}
+			}
+		}
+	}
+}
+
+// The pullback is the adjoint of the tangent map, gives the same each time, and the
+// inputs are as they were.
+func TestVJP(t *testing.T) {
+	tolerance := map[Type]float64{Float64: 1e-11, Complex128: 1e-11, Float32: 1e-3, Q43: 1e-9}
+	called := 0
+	for _, r := range All() {
+		if r.Missing != "" {
+			continue
+		}
+		called++
+		a := problem(r, 2)
+		// Seeds of the problem again, which nothing has changed.
+		fresh := problem(r, 2)
+		out, pullback, err := r.VJP(a.Operands, a.Params)
+		if err != nil {
+			t.Errorf("%s: %v", r.Name, err)
+			continue
+		}
+		tangents := a.Tangents
+		for i, o := range r.Operands {
+			if o.role == rev.Acc {
+				tangents[i] = Buffer{}
+			}
+		}
+		out2, outTangents, err := r.JVP(a.Operands, tangents, a.Params)
+		if err != nil {
+			t.Errorf("%s: %v", r.Name, err)
+			continue
+		}
+		if x, y := numbers(out), numbers(out2); !equal(x, y) {
+			t.Errorf("%s: VJP has the value %v, JVP %v", r.Name, x, y)
+		}
+		cotangents := make([]Buffer, len(out))
+		for i := range out {
+			if out[i].Data != nil {
+				cotangents[i] = a.Cotangents[i]
+			}
+		}
+		before := numbers(cotangents)
+		g, err := pullback(cotangents)
+		if err != nil {
+			t.Errorf("%s: %v", r.Name, err)
+			continue
+		}
+		again, err := pullback(cotangents)
+		if err != nil || !equal(numbers(g), numbers(again)) {
+			t.Errorf("%s: the second pull back differs: %v", r.Name, err)
+		}
+		if !equal(numbers(cotangents), before) || !equal(numbers(a.Operands), numbers(fresh.Operands)) {
+			t.Errorf("%s: VJP or JVP has changed its arguments", r.Name)
+		}
+		var left, right, scale float64
+		for i, o := range r.Operands {
+			x := numbers(outTangents[i : i+1])
+			for j, v := range numbers(cotangents[i : i+1]) {
+				left += v * x[j]
+				scale += math.Abs(v * x[j])
+			}
+			if o.role == rev.Acc || g[i].Data == nil || a.Tangents[i].Data == nil {
+				continue
+			}
+			y := numbers(a.Tangents[i : i+1])
+			for j, v := range numbers(g[i : i+1]) {
+				right += v * y[j]
+				scale += math.Abs(v * y[j])
+			}
+		}
+		if left == 0 || !(math.Abs(left-right) <= tolerance[r.Type]*scale) {
+			t.Errorf("%s: ȳ·Jẋ is %v, Jᵀȳ·ẋ %v", r.Name, left, right)
+		}
+	}
+	if called < 100 {
+		t.Errorf("%d rules, want more than 100", called)
+	}
+}
+
+func equal(x, y []float64) bool {
+	if len(x) != len(y) {
+		return false
+	}
+	for i := range x {
+		if math.Float64bits(x[i]) != math.Float64bits(y[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func lookup(t testing.TB, name string) *Rule {
+	r, err := Lookup(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestErrors(t *testing.T) {
+	x := []float64{1, 2, 3}
+	out := 0.0
+	dot := lookup(t, "revlinalg.Dot[float64]")
+	if _, err := Lookup("revlinalg.Dot[float16]"); err == nil {
+		t.Error("a rule over float16")
+	}
+	for what, c := range map[string]struct {
+		rule   *Rule
+		args   Args
+		reason string
+		is     error
+	}{
+		"type":      {dot, Args{Operands: []Buffer{Scalar(&out), Slice(x), Slice([]float32{1, 2, 3})}}, "Y of revlinalg.Dot[float64] has elements of float32, want float64", nil},
+		"length":    {dot, Args{Operands: []Buffer{Scalar(&out), Slice(x), Slice(x[:2])}}, "length 2", mat.ErrShape},
+		"axes":      {dot, Args{Operands: []Buffer{Scalar(&out), Slice(x), Scalar(&out)}}, "0 axes", nil},
+		"missing":   {dot, Args{Operands: []Buffer{Scalar(&out), Slice(x)}}, "", mat.ErrShape},
+		"overlap":   {dot, Args{Operands: []Buffer{Scalar(&x[1]), Slice(x), Slice(x)}}, "shares memory", rev.ErrOverlap},
+		"stride":    {dot, Args{Operands: []Buffer{Scalar(&out), Slice(x), Vector(rev.Vector[float64]{N: 3, Inc: -1, Data: x})}}, "", mat.ErrIllegalStride},
+		"memory":    {dot, Args{Operands: []Buffer{Scalar(&out), Slice(x), Vector(rev.Vector[float64]{N: 3, Inc: 2, Data: x})}}, "", mat.ErrShape},
+		"too many":  {dot, Args{Operands: make([]Buffer, 4)}, "4 operands", nil},
+		"parameter": {lookup(t, "revlinalg.MatMul[float64]"), Args{Params: []float64{2}}, "TransA is 2", nil},
+		"column": {
+			lookup(t, "revlinalg.Frobenius[float64]"),
+			Args{Operands: []Buffer{Scalar(&out), {Data: Slice(x).Data, Len: 3, Type: Float64, Axes: 2, Shape: [2]int{1, 2}, Stride: [2]int{1, 2}}}},
+			"a stride of 2 between columns", nil,
+		},
+		"structure": {
+			lookup(t, "revsparse.TriSolve[float64]"),
+			Args{Operands: []Buffer{Slice(x[:1]), {Data: Slice(x).Data, Len: 1, Type: Float64, Axes: 2, Shape: [2]int{1, 1}, Sparse: true, Ptr: []int{0, 1}, Ind: []int{5}}, Slice(x[1:2])}},
+			"entry 0 in column 5 of 1", nil,
+		},
+		"no result": {lookup(t, "revlinalg.Log[float64]"), Args{Operands: []Buffer{Slice(x[:1]), Slice([]float64{-1})}}, "", nil},
+	} {
+		before := append([]float64{out}, x...)
+		err := c.rule.Call(Forward, c.args)
+		if err == nil || !strings.Contains(err.Error(), c.reason) || c.is != nil && !errors.Is(err, c.is) {
+			t.Errorf("%s: %v, want %q, %v", what, err, c.reason, c.is)
+		}
+		if !equal(before, append([]float64{out}, x...)) {
+			t.Errorf("%s: numbers have changed", what)
+		}
+	}
+	if err := dot.Call(Pass(77), Args{Operands: []Buffer{Scalar(&out), Slice(x), Slice(x)}}); err == nil {
+		t.Error("there is a pass 77")
+	}
+}
+
+func BenchmarkCall(b *testing.B) {
+	r := lookup(b, "revlinalg.Dot[float64]")
+	x, gx, gy := make([]float64, 8), make([]float64, 8), make([]float64, 8)
+	out, one := 0.0, 1.0
+	k, g := []Buffer{Scalar(&out), Slice(x), Slice(x)}, []Buffer{Scalar(&one), Slice(gx), Slice(gy)}
+	for b.Loop() {
+		if err := r.Call(Gradient, Args{Operands: k, Cotangents: g}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,204 @@
+package rules
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"unsafe"
+
+	"revnum/internal/catalog"
+	"revnum/rev"
+)
+
+// A Pullback returns the gradients Jᵀ·ȳ of all inputs for cotangents ȳ of the outputs.
+// Both are in the order of Rule.Operands; cotangents that are left out are zero. It may
+// be called any number of times, and each time returns memory of its own.
+type Pullback func(cotangents []Buffer) (gradients []Buffer, err error)
+
+// VJP computes the outputs f(x) of a rule in new memory, and returns the function that
+// computes gradients. Both are in the order of Rule.Operands. An operand that is added
+// into need not be given, unless the inputs do not tell its shape; of a sparse one the
+// structure must be given. Its numbers are not read: the output is f(x), not y + f(x).
+// The output of an operand in place is what becomes of a copy of it.
+//
+// The pullback reads the inputs, which must be as they were then.
+func (r *Rule) VJP(inputs []Buffer, params []float64) (outputs []Buffer, pullback Pullback, err error) {
+	outputs, err = r.outputs(inputs, params)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err = r.Call(Forward, Args{Operands: r.with(inputs, outputs), Params: params}); err != nil {
+		return nil, nil, err
+	}
+	if !r.InPlace {
+		return outputs, func(cotangents []Buffer) ([]Buffer, error) {
+			g, err := r.zeros(inputs, cotangents)
+			if err != nil {
+				return nil, err
+			}
+			// Outputs that are not there are not computed.
+			return g, r.Call(Gradient, Args{Operands: r.with(inputs, nil), Cotangents: g, Params: params})
+		}, nil
+	}
+	after := slices.Clone(outputs)
+	for i := range after {
+		if after[i].Data != nil {
+			after[i] = after[i].clone() // the caller may change outputs
+		}
+	}
+	return outputs, func(cotangents []Buffer) ([]Buffer, error) {
+		state := slices.Clone(after)
+		for i, o := range r.Operands {
+			if o.role == rev.InOut {
+				state[i] = after[i].clone()
+			} else {
+				state[i] = Buffer{}
+			}
+		}
+		g, err := r.zeros(inputs, cotangents)
+		if err != nil {
+			return nil, err
+		}
+		return g, r.Call(Adjoint, Args{Operands: r.with(inputs, state), Cotangents: g, Params: params})
+	}, nil
+}
+
+// JVP computes the outputs f(x) of a rule and their tangents J·ẋ in new memory. See VJP
+// for the order and what may be left out. Tangents that are left out are zero.
+func (r *Rule) JVP(inputs, tangents []Buffer, params []float64) (outputs, outTangents []Buffer, err error) {
+	outputs, err = r.outputs(inputs, params)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := r.checkParts("t.", tangents); err != nil {
+		return nil, nil, err
+	}
+	t := make([]Buffer, len(r.Operands))
+	copy(t, tangents)
+	outTangents = make([]Buffer, len(r.Operands))
+	for i, o := range r.Operands {
+		switch {
+		case outputs[i].Data == nil:
+		case o.role == rev.InOut && t[i].Data != nil:
+			outTangents[i] = t[i].clone()
+		default:
+			outTangents[i] = outputs[i].dense()
+		}
+		if outTangents[i].Data != nil {
+			t[i] = outTangents[i]
+		}
+	}
+	err = r.Call(Tangent, Args{Operands: r.with(inputs, outputs), Tangents: t, Params: params})
+	return outputs, outTangents, err
+}
+
+// with returns the operands of inputs, with those of outputs that are not zero in
+// their places. If outputs is nil, what is added into is left out.
+func (r *Rule) with(inputs, outputs []Buffer) []Buffer {
+	all := make([]Buffer, len(r.Operands))
+	copy(all, inputs)
+	for _, i := range r.acc {
+		if all[i].Data = nil; !all[i].Sparse && len(r.Operands[i].Shape) == 0 {
+			all[i] = Buffer{}
+		}
+		all[i].Len = 0
+	}
+	for i := range outputs {
+		if outputs[i].Data != nil {
+			all[i] = outputs[i]
+		}
+	}
+	return all
+}
+
+// zeros returns zero cotangents of the inputs, and copies of those of outputs.
+func (r *Rule) zeros(inputs, cotangents []Buffer) ([]Buffer, error) {
+	if err := r.checkParts("g.", cotangents); err != nil {
+		return nil, err
+	}
+	g := make([]Buffer, len(r.Operands))
+	for i, o := range r.Operands {
+		switch {
+		case o.role == rev.Index:
+		case o.role != rev.In:
+			if i < len(cotangents) && cotangents[i].Data != nil {
+				g[i] = cotangents[i].clone()
+			} else if o.role == rev.InOut && i < len(inputs) && inputs[i].Data != nil {
+				g[i] = inputs[i].dense()
+			}
+		case i < len(inputs) && inputs[i].Data != nil:
+			g[i] = inputs[i].dense()
+		}
+	}
+	return g, nil
+}
+
+// checkParts checks buffers of derivatives, which are copied before the kernel sees
+// them.
+func (r *Rule) checkParts(prefix string, list []Buffer) error {
+	if len(list) > len(r.Operands) {
+		return fmt.Errorf("rules: %d operands for %s, which has %d", len(list), r.Name, len(r.Operands))
+	}
+	for i := range list {
+		if err := list[i].check(); list[i].Data != nil && err != nil {
+			return fmt.Errorf("rules: %s%s of %s %w", prefix, r.Operands[i].Name, r.Name, err)
+		}
+	}
+	return nil
+}
+
+// outputs returns zeros for what is added into, and copies of what is transformed in
+// place.
+func (r *Rule) outputs(inputs []Buffer, params []float64) (out []Buffer, err error) {
+	if len(inputs) > len(r.Operands) {
+		return nil, fmt.Errorf("rules: %d operands for %s, which has %d", len(inputs), r.Name, len(r.Operands))
+	}
+	out = make([]Buffer, len(r.Operands))
+	shapes, err := r.shapes(Args{Operands: r.with(inputs, nil), Params: params})
+	if err != nil {
+		return nil, err
+	}
+	for i, o := range r.Operands {
+		switch {
+		case o.role == rev.InOut:
+			if i >= len(inputs) || inputs[i].Data == nil {
+				return nil, fmt.Errorf("rules: %s of %s is missing", o.Name, r.Name)
+			}
+			out[i] = inputs[i].clone()
+		case o.role != rev.Acc:
+		case i < len(inputs) && (inputs[i].Axes > 0 || inputs[i].Data != nil):
+			out[i] = inputs[i].dense()
+		case o.kind == rev.Sparse || o.kind == rev.Slice:
+			return nil, fmt.Errorf("rules: %s of %s is missing, whose structure the other operands do not tell", o.Name, r.Name)
+		default:
+			b := Buffer{Type: o.Type, Axes: [...]int{rev.Scalar: 0, rev.Vec: 1, rev.Gen: 2}[o.kind], Shape: shapes[i]}
+			out[i] = b.dense()
+		}
+	}
+	return out, nil
+}
+
+// shapes returns the shapes of all vectors and matrices, of absent outputs by the tags.
+func (r *Rule) shapes(a Args) (shapes [][2]int, err error) {
+	if r.Missing != "" {
+		return nil, errors.New("rules: " + r.Name + " cannot be called: " + r.Missing)
+	}
+	f := r.frames.Get().(catalog.Frame)
+	defer r.end(f, &err)
+	if err := r.set(f, &a); err != nil {
+		return nil, err
+	}
+	f.Check()
+	shapes = make([][2]int, len(r.Operands))
+	for i, o := range r.Operands {
+		p := unsafe.Add(f.At(catalog.Primal), o.offset)
+		switch o.kind {
+		case rev.Vec:
+			shapes[i] = [2]int{(*vectorHeader)(p).N}
+		case rev.Gen:
+			m := (*matrixHeader)(p)
+			shapes[i] = [2]int{m.Rows, m.Cols}
+		}
+	}
+	return shapes, nil
+}
