@@ -45,7 +45,7 @@ func TestAllKernelsListed(t *testing.T) {
 	}
 	for _, k := range slices.Sorted(maps.Keys(want)) {
 		if !got[k] {
-			t.Errorf("%s is declared, but not listed: add it to list.go, and run TestKernels with -update", k)
+			t.Errorf("%s is declared, but not listed: add it to list.go, and run go test ./internal/catalog ./rules -update", k)
 		}
 	}
 	for _, k := range slices.Sorted(maps.Keys(got)) {
