@@ -45,3 +45,18 @@ type DegenerateError struct {
 func (e *DegenerateError) Error() string {
 	return fmt.Sprintf("values %d and %d are degenerate: %v and %v, a gap of %.3g", e.I, e.J, e.Values[0], e.Values[1], e.Gap)
 }
+
+// ConvergenceError is the error of an iteration that did not come to its end.
+type ConvergenceError struct {
+	Kernel     string  // such as "CG"
+	Iterations int     // how many it took, or 0 if that is not known
+	Residual   float64 // the relative residual, or NaN after a number that is not finite
+	Tol        float64 // what the residual should have come below
+}
+
+func (e *ConvergenceError) Error() string {
+	if e.Iterations == 0 && e.Tol == 0 {
+		return e.Kernel + ": not converged"
+	}
+	return fmt.Sprintf("%s: not converged after %d iterations: residual %.3g, want %.3g", e.Kernel, e.Iterations, e.Residual, e.Tol)
+}

@@ -17,6 +17,8 @@ func TestNumericalErrors(t *testing.T) {
 	}{
 		{&rev.SingularError{Index: 2, Condition: mat.Condition(math.Inf(1))}, "matrix singular or near-singular with condition number +Inf: pivot 2 is zero or too small"},
 		{&rev.NotPositiveDefiniteError{Row: 3, Value: -0.5}, "matrix not positive definite: pivot 3 is -0.5"},
+		{&rev.ConvergenceError{Kernel: "CG", Iterations: 7, Residual: 0.5, Tol: 1e-9}, "CG: not converged after 7 iterations: residual 0.5, want 1e-09"},
+		{&rev.ConvergenceError{Kernel: "SVD"}, "SVD: not converged"},
 		{&rev.NotPositiveDefiniteError{Row: -1, Value: -0.5}, "matrix not positive definite: vᵀ·A·v = -0.5·vᵀ·v for some v"},
 		{&rev.DegenerateError{I: 1, J: 2, Values: [2]float64{3, 3.5}, Gap: 0.5}, "values 1 and 2 are degenerate: 3 and 3.5, a gap of 0.5"},
 	} {

@@ -190,7 +190,7 @@ func (w *svdWork[T]) decompose(workers int, a rev.General[T]) error {
 				}
 			}
 		}
-		return ErrNotConverged
+		return &rev.ConvergenceError{Kernel: "SVD"}
 	}
 	copyTransposed(w.v, w.vt)
 	for j := range r {

@@ -1,7 +1,6 @@
 package revlinalg
 
 import (
-	"errors"
 	"math"
 
 	"gonum.org/v1/gonum/blas"
@@ -73,10 +72,6 @@ type SymEig[T rev.Float] struct {
 	A       rev.General[T] `rev:"in" shape:"n,n"`
 	Workers int            // 0 means GOMAXPROCS
 }
-
-// ErrNotConverged is the error of an eigenvalue or singular value decomposition
-// that does not end.
-var ErrNotConverged = errors.New("revlinalg: eigenvalues or singular values do not converge")
 
 // NewSymEig returns the kernel over gonum's types, sharing their storage.
 func NewSymEig(w *mat.VecDense, v *mat.Dense, a *mat.SymDense) SymEig[float64] {
@@ -192,7 +187,7 @@ func (w *eigen[T]) decompose(workers int, a rev.General[T]) error {
 	lapack64.Syev(lapack.EVCompute, s, w.w64, w.size[:], -1)
 	w.work = workspace.Grow(w.work, int(w.size[0]))
 	if !lapack64.Syev(lapack.EVCompute, s, w.w64, w.work, len(w.work)) {
-		return ErrNotConverged
+		return &rev.ConvergenceError{Kernel: "SymEig"}
 	}
 	for j := range n {
 		sign := 1.0

@@ -41,25 +41,12 @@ func valueOf[T any](x *T) (v T) {
 // elements returns elements lo, ..., lo+n-1 of x: the storage of x itself if it
 // has no gaps, else a copy in buf.
 func elements[T rev.Float](buf []T, x rev.Vector[T], lo, n int) []T {
-	if x.Inc == 1 {
-		return x.Data[lo : lo+n]
-	}
-	buf = buf[:n]
-	for i := range buf {
-		buf[i] = x.Data[(lo+i)*x.Inc]
-	}
-	return buf
+	return vec.Packed(buf, x.Data, x.Inc, lo, n)
 }
 
 // addElements computes y_{lo+i} += alpha·d_i.
 func addElements[T rev.Float](y rev.Vector[T], lo int, alpha T, d []T) {
-	if y.Inc == 1 {
-		vec.Axpy(alpha, d, y.Data[lo:lo+len(d)])
-		return
-	}
-	for i, v := range d {
-		y.Data[(lo+i)*y.Inc] += T(alpha * v)
-	}
+	vec.AxpyInc(alpha, d, y.Data, y.Inc, lo)
 }
 
 // addConstant adds c to all elements of x.

@@ -2,7 +2,6 @@ package revsparse
 
 import (
 	"errors"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -43,7 +42,7 @@ import (
 // from its transpose by more than Tol·‖A‖, which is looked at once for a matrix as long as
 // calls with it follow each other. They return a *rev.NotPositiveDefiniteError if A is
 // found not to be positive definite, and a
-// *ConvergenceError if it takes more than MaxIter products with A, or A or B have
+// *rev.ConvergenceError if it takes more than MaxIter products with A, or A or B have
 // elements that are infinite or NaN. It is an error too if A with the mirror images has
 // more entries than indices of its type count. Nothing has been written then. A
 // semidefinite matrix may be found out or not.
@@ -60,18 +59,6 @@ type CG[T rev.Float, I Index] struct {
 // NewCG returns the kernel over gonum vectors, sharing their storage.
 func NewCG[I Index](x *mat.VecDense, a CSR[float64, I], b *mat.VecDense) CG[float64, I] {
 	return CG[float64, I]{X: rev.ViewVec(x), A: a, B: rev.ViewVec(b)}
-}
-
-// ConvergenceError is the error of an iteration that did not come to its end.
-type ConvergenceError struct {
-	Kernel     string
-	Iterations int     // products with the matrix
-	Residual   float64 // relative, as it should have come below Tol; NaN after a number that is not finite
-	Tol        float64
-}
-
-func (e *ConvergenceError) Error() string {
-	return fmt.Sprintf("revsparse: %s: not converged after %d iterations: residual %.3g, want %.3g", e.Kernel, e.Iterations, e.Residual, e.Tol)
 }
 
 // solver is what the solutions with one matrix need.

@@ -158,7 +158,7 @@ func TestCGErrors(t *testing.T) {
 		t.Errorf("error %v, want that of the curvature 0", err)
 	}
 
-	var late *ConvergenceError
+	var late *rev.ConvergenceError
 	k = CG[float64, int]{X: rev.ViewSlice(make([]float64, 900)), A: gridLaplacian[int](30, 30), B: randomVector[float64](rand.New(rand.NewPCG(5, 3)), 900), MaxIter: 10}
 	if err := k.Forward(); !errors.As(err, &late) || late.Iterations != 10 || !(late.Residual > 1e-6) || late.Tol != 0x1p-48 {
 		t.Errorf("error %v (%+v), want that of ten iterations", err, late)
@@ -272,7 +272,7 @@ func TestNotSymmetric(t *testing.T) {
 func TestCGTolOutOfReach(t *testing.T) {
 	const n = 6
 	rnd := rand.New(rand.NewPCG(5, 4))
-	var late *ConvergenceError
+	var late *rev.ConvergenceError
 	for range 300 {
 		a := CSR[float64, int]{Rows: n, Cols: n, Ptr: make([]int, 1, n+1)}
 		for i := range n {

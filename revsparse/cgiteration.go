@@ -24,7 +24,7 @@ type cg struct {
 }
 
 func (s *cg) failure(iterations int, residual float64) error {
-	return &ConvergenceError{Kernel: s.kernel, Iterations: iterations, Residual: residual, Tol: s.tol}
+	return &rev.ConvergenceError{Kernel: s.kernel, Iterations: iterations, Residual: residual, Tol: s.tol}
 }
 
 // solve replaces x, whose elements are finite and of moderate size, by A⁻¹·x.

@@ -40,7 +40,7 @@ import (
 // from its transpose by more than Tol·‖A‖, and a *rev.DegenerateError if the eigenvalues of two pairs, or of the
 // last pair and the next, are closer than 2⁻²⁶·‖A‖: the pairs are not determined
 // then, or not their order. (Of λ and -λ, with LargestMagnitude, it is the order.)
-// They return a *ConvergenceError if MaxIter is not enough, or A has an element
+// They return a *rev.ConvergenceError if MaxIter is not enough, or A has an element
 // that is infinite or NaN. It is an error too if A with the mirror images has more
 // entries than indices of its type count. Nothing has been written then. What is found
 // is checked by a second search in the complement; that both overlook an eigenvalue

@@ -186,7 +186,7 @@ func TestDominantEigErrors(t *testing.T) {
 		t.Error(err)
 	}
 
-	var late *ConvergenceError
+	var late *rev.ConvergenceError
 	k = NewDominantEig(mat.NewVecDense(1, nil), nil, gridLaplacian[int](50, 49))
 	k.Which, k.MaxIter = Smallest, 50
 	if err := k.Forward(); !errors.As(err, &late) || late.Iterations < 50 || !(late.Residual > late.Tol) {

@@ -170,7 +170,7 @@ func (e *eigen) find() error {
 }
 
 func (e *eigen) failure(residual float64) error {
-	return &ConvergenceError{Kernel: e.kernel, Iterations: e.products, Residual: residual, Tol: e.Tol}
+	return &rev.ConvergenceError{Kernel: e.kernel, Iterations: e.products, Residual: residual, Tol: e.Tol}
 }
 
 // checkGaps returns an error if one of the pairs is too close to the next.

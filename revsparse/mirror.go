@@ -131,7 +131,7 @@ func setMirrored[T rev.Float, I Index](m *mirrored[I], a CSR[T, I], tol float64)
 	return true, nil
 }
 
-// errNotFinite is what callers of setMirrored make a *ConvergenceError of.
+// errNotFinite is what callers of setMirrored make a *rev.ConvergenceError of.
 var errNotFinite = errors.New("revsparse: elements are infinite or NaN")
 
 // isOf reports whether m was made of a matrix with this structure.

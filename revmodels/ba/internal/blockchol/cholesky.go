@@ -29,6 +29,7 @@ import (
 	"revnum/internal/simd/dense"
 	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
+	"revnum/rev"
 )
 
 // Cholesky is a factorisation. Analyze makes one, Add fills in the matrix,
@@ -41,17 +42,6 @@ type Cholesky struct {
 	panelOf  []int32 // of a position
 	panels   []*panel
 	x, below []float64 // a right side, in the order of elimination; rows of a panel
-}
-
-// NotPositiveDefiniteError says that a pivot is not positive.
-type NotPositiveDefiniteError struct {
-	Node  int // the block
-	Row   int // its row
-	Pivot float64
-}
-
-func (e *NotPositiveDefiniteError) Error() string {
-	return fmt.Sprintf("blockchol: pivot %v in row %d of block %d is not positive", e.Pivot, e.Row, e.Node)
 }
 
 // Elements returns how many elements the factor has, with the zeros that are
@@ -111,8 +101,9 @@ func (c *Cholesky) Add(i, j int, block []float64, ld int) {
 	}
 }
 
-// Factor factors the matrix in place. It returns a *NotPositiveDefiniteError if
-// that cannot be done; the matrix is lost then.
+// Factor factors the matrix in place. If that cannot be done, the matrix is lost, and
+// the error names the block and wraps a *rev.NotPositiveDefiniteError, whose Row is that
+// in the block.
 func (c *Cholesky) Factor(workers int) error {
 	f := factoring{c: c}
 	for j, p := range c.panels {
@@ -123,7 +114,7 @@ func (c *Cholesky) Factor(workers int) error {
 		parallel.Run(workers, len(f.bounds)-1, updateTask{&f})
 		if pivot, row := f.diagonal(p); row >= 0 {
 			k := sort.Search(p.end-p.first, func(k int) bool { return p.offset[k+1] > row })
-			return &NotPositiveDefiniteError{Node: int(c.node[p.first+k]), Row: row - p.offset[k], Pivot: pivot}
+			return fmt.Errorf("block %d: %w", c.node[p.first+k], &rev.NotPositiveDefiniteError{Row: row - p.offset[k], Value: pivot})
 		}
 		f.from, f.to, f.size = p.end-p.first, len(p.rows), 2*stripe
 		f.cut()

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"revnum/internal/simd/cpu"
+	"revnum/rev"
 	"slices"
 	"testing"
 	"time"
@@ -230,12 +231,12 @@ func TestNotPositiveDefinite(t *testing.T) {
 			}
 			c.Add(i, i, block, 3)
 		}
-		var e *NotPositiveDefiniteError
+		var e *rev.NotPositiveDefiniteError
 		if err := c.Factor(1); !errors.As(err, &e) {
 			t.Errorf("pivot %v: error %v", bad, err)
-		} else if want := fmt.Sprintf("blockchol: pivot %v in row 1 of block 1 is not positive", e.Pivot); err.Error() != want {
+		} else if want := fmt.Sprintf("block 1: matrix not positive definite: pivot 1 is %g", e.Value); err.Error() != want {
 			t.Error(err)
-		} else if e.Node != 1 || e.Row != 1 || !(e.Pivot == bad || math.IsNaN(bad)) {
+		} else if e.Row != 1 || !(e.Value == bad || math.IsNaN(bad)) {
 			t.Errorf("pivot %v: %v", bad, e)
 		}
 	}
