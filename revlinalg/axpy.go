@@ -3,6 +3,7 @@ package revlinalg
 import (
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/number"
 	"revnum/rev"
 )
 
@@ -57,16 +58,16 @@ func (k Axpy[T]) Run(p rev.Pass[Axpy[T]]) error {
 	}
 	if p.T.Alpha != nil {
 		addScaled(sign, *p.T.Alpha, k.X, p.T.Y)
-		axpy(conj(*p.T.Alpha), p.G.Y, p.GT.X)
+		axpy(number.Conj(*p.T.Alpha), p.G.Y, p.GT.X)
 	}
 	addScaled(sign, alpha, p.T.X, p.T.Y)
 	if p.G.Alpha != nil {
 		*p.G.Alpha += dot(k.X, p.G.Y)
 	}
-	axpy(conj(alpha), p.G.Y, p.G.X)
+	axpy(number.Conj(alpha), p.G.Y, p.G.X)
 	if p.GT.Alpha != nil {
 		*p.GT.Alpha += dot(k.X, p.GT.Y) + dot(p.T.X, p.G.Y)
 	}
-	axpy(conj(alpha), p.GT.Y, p.GT.X)
+	axpy(number.Conj(alpha), p.GT.Y, p.GT.X)
 	return nil
 }

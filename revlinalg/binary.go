@@ -2,6 +2,7 @@ package revlinalg
 
 import (
 	"revnum/fixed"
+	"revnum/internal/number"
 	"revnum/internal/parallel"
 	"revnum/internal/workspace"
 	"revnum/rev"
@@ -82,7 +83,7 @@ func (k binary[T]) run(f *binaryFunction, sign int, g, t, gt binary[T]) error {
 	for i := range k.X.N {
 		x, y := k.X.Data[i*k.X.Inc], k.Y.Data[i*k.Y.Inc]
 		ok := f.defined(fixed.Float(x), fixed.Float(y), p.order)
-		if isFixed[T]() && f.inRange != nil {
+		if number.IsFixed[T]() && f.inRange != nil {
 			ok = ok && f.inRange(fixed.Q43(x), fixed.Q43(y), p.order)
 		}
 		if !ok {
@@ -141,14 +142,14 @@ func (k *binary[T]) addInputs(i int, x, y T) {
 }
 
 func functionOf[T rev.Real](f *binaryFunction, x, y T) T {
-	if isFixed[T]() {
+	if number.IsFixed[T]() {
 		return T(f.value43(fixed.Q43(x), fixed.Q43(y)))
 	}
 	return T(f.value(float64(x), float64(y)))
 }
 
 func gradientOf[T rev.Real](f *binaryFunction, x, y, v T) (gx, gy T) {
-	if isFixed[T]() {
+	if number.IsFixed[T]() {
 		gx, gy := f.gradient43(fixed.Q43(x), fixed.Q43(y), fixed.Q43(v))
 		return T(gx), T(gy)
 	}
@@ -157,7 +158,7 @@ func gradientOf[T rev.Real](f *binaryFunction, x, y, v T) (gx, gy T) {
 }
 
 func hessianOf[T rev.Real](f *binaryFunction, x, y, dx, dy, v T) (hx, hy T) {
-	if isFixed[T]() {
+	if number.IsFixed[T]() {
 		hx, hy := f.hessian43(fixed.Q43(x), fixed.Q43(y), fixed.Q43(dx), fixed.Q43(dy), fixed.Q43(v))
 		return T(hx), T(hy)
 	}

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/number"
 	"revnum/internal/parallel"
 	"revnum/internal/workspace"
 	"revnum/rev"
@@ -200,7 +201,7 @@ func (k *CrossEntropy[T]) openRow(i int, t *CrossEntropy[T], buffer []T) crossEn
 		return r
 	}
 	r.q = newSoftmax(rev.ViewSlice(r.x), buffer)
-	if isFixed[T]() {
+	if number.IsFixed[T]() {
 		r.logSum = T(fixed.Log(fixed.Q43(r.q.s)))
 	} else {
 		r.logSum = T(math.Log(float64(r.q.s)))

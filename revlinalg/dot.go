@@ -3,6 +3,7 @@ package revlinalg
 import (
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/number"
 	"revnum/rev"
 )
 
@@ -65,7 +66,7 @@ func (k Dot[T]) AdjointTangent(g, t, gt Dot[T]) { _ = k.Run(rev.AdjointTangentPa
 // Run implements rev.Kernel. It returns no error.
 func (k Dot[T]) Run(p rev.Pass[Dot[T]]) error {
 	part := dotPart
-	if isFixed[T]() {
+	if number.IsFixed[T]() {
 		part = max(1, k.X.N)
 	}
 	var sum T
@@ -78,7 +79,7 @@ func (k Dot[T]) Run(p rev.Pass[Dot[T]]) error {
 			sum += dot(x, y)
 		}
 		if p.G.Out != nil {
-			axpy(conj(*p.G.Out), y, gx)
+			axpy(number.Conj(*p.G.Out), y, gx)
 			axpy(*p.G.Out, x, gy)
 		}
 	}
@@ -92,11 +93,11 @@ func (k Dot[T]) Run(p rev.Pass[Dot[T]]) error {
 		*p.T.Out += signed(p.Sign(), dot(p.T.X, k.Y)+dot(k.X, p.T.Y))
 	}
 	if p.GT.Out != nil {
-		axpy(conj(*p.GT.Out), k.Y, p.GT.X)
+		axpy(number.Conj(*p.GT.Out), k.Y, p.GT.X)
 		axpy(*p.GT.Out, k.X, p.GT.Y)
 	}
 	if p.G.Out != nil {
-		axpy(conj(*p.G.Out), p.T.Y, p.GT.X)
+		axpy(number.Conj(*p.G.Out), p.T.Y, p.GT.X)
 		axpy(*p.G.Out, p.T.X, p.GT.Y)
 	}
 	return nil

@@ -2,6 +2,7 @@ package revlinalg
 
 import (
 	"revnum/fixed"
+	"revnum/internal/number"
 	"revnum/internal/parallel"
 	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
@@ -100,7 +101,7 @@ func (k elementwise[T]) run(f *function, sign int, g, t, gt elementwise[T]) erro
 	err := w.checkDomain()
 	if err == nil {
 		workers, blocks := parallel.Workers(k.Workers), (k.X.N+elementwiseBlock-1)/elementwiseBlock
-		if !isFixed[T]() && !isComplex[T]() {
+		if !number.IsFixed[T]() && !number.IsComplex[T]() {
 			w.buffers = workspace.Grow(buffers, min(workers, max(1, blocks)))
 		}
 		parallel.Run(workers, blocks, w)
@@ -234,13 +235,13 @@ func applyPointwise[T rev.Number](p *elementwisePass[T], f *pointwise[T], lo, hi
 			*at(p.t.Y, i) += signed(p.sign, f.slope(x, *at(p.t.X, i)))
 		}
 		if p.gradient() {
-			*at(p.g.X, i) += conj(f.slope(x, conj(*at(p.g.Y, i))))
+			*at(p.g.X, i) += number.Conj(f.slope(x, number.Conj(*at(p.g.Y, i))))
 		}
 		if p.gradientTangent() {
-			*at(p.gt.X, i) += conj(f.slope(x, conj(*at(p.gt.Y, i))))
+			*at(p.gt.X, i) += number.Conj(f.slope(x, number.Conj(*at(p.gt.Y, i))))
 		}
 		if p.curved() {
-			*at(p.gt.X, i) += conj(f.curve(x, *at(p.t.X, i), conj(*at(p.g.Y, i))))
+			*at(p.gt.X, i) += number.Conj(f.curve(x, *at(p.t.X, i), number.Conj(*at(p.g.Y, i))))
 		}
 	}
 }

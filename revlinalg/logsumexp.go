@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/number"
 	"revnum/internal/parallel"
 	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
@@ -73,7 +74,7 @@ func (k LogSumExp[T]) AdjointTangent(g, t, gt LogSumExp[T]) {
 
 // Run implements rev.Kernel. It returns no error.
 func (k LogSumExp[T]) Run(p rev.Pass[LogSumExp[T]]) error {
-	if isFixed[T]() {
+	if number.IsFixed[T]() {
 		k.runFixed(p)
 		return nil
 	}

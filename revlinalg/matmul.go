@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/number"
 	"revnum/internal/parallel"
 	"revnum/internal/simd/dense"
 	"revnum/internal/workspace"
@@ -203,7 +204,7 @@ func (w *products[T]) run() {
 		blocks += w.list[i].blocks
 	}
 	workers = min(workers, blocks)
-	if isFixed[T]() {
+	if number.IsFixed[T]() {
 		w.scratch = workspace.Grow(w.scratch, workers)
 	}
 	parallel.Run(workers, blocks, w)
@@ -259,7 +260,7 @@ func (w *products[T]) Block(worker, block int) {
 		i++
 	}
 	var tiles *fixedTiles
-	if isFixed[T]() {
+	if number.IsFixed[T]() {
 		tiles = &w.scratch[worker]
 	}
 	w.list[i].block(block, tiles)

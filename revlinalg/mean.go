@@ -4,6 +4,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/number"
 	"revnum/rev"
 )
 
@@ -67,7 +68,7 @@ func mean[T rev.Real](x rev.Vector[T]) T { return over(sum(x), x.N) }
 
 // over returns x/n. If n is not positive it returns x/0, in fixed point 0.
 func over[T rev.Real](x T, n int) T {
-	if !isFixed[T]() {
+	if !number.IsFixed[T]() {
 		return x / T(max(n, 0))
 	}
 	if n <= 0 {

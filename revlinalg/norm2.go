@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/number"
 	"revnum/rev"
 )
 
@@ -89,7 +90,7 @@ func (k Norm2[T]) Run(p rev.Pass[Norm2[T]]) error {
 
 // vectorNorm returns the norm of x.
 func vectorNorm[T rev.Real](x rev.Vector[T]) T {
-	if !isFixed[T]() {
+	if !number.IsFixed[T]() {
 		if s := sumSquares(x); isModerate(s) {
 			return T(math.Sqrt(float64(s)))
 		}
@@ -175,7 +176,7 @@ func (k *norm[T]) addUnit(alpha, r T, g *norm[T]) {
 
 // addUnit adds alpha·x/r to y, unless y is nil.
 func addUnit[T rev.Real](alpha T, x rev.Vector[T], r T, y rev.Vector[T]) {
-	if a := alpha / r; !isFixed[T]() && isModerate(a) {
+	if a := alpha / r; !number.IsFixed[T]() && isModerate(a) {
 		axpy(a, x, y)
 		return
 	}
@@ -224,7 +225,7 @@ func isModerate[T rev.Real](a T) bool {
 
 // value returns the norm.
 func (k *norm[T]) value() T {
-	if isFixed[T]() {
+	if number.IsFixed[T]() {
 		return k.fixedValue()
 	}
 	if s := k.squares(); isModerate(s) {

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/number"
 	"revnum/internal/simd/vec"
 	"revnum/rev"
 )
@@ -85,7 +86,7 @@ func (c *centered[T]) wanted() bool { return c.to.Data != nil && c.from.Data != 
 
 // add adds sign·p to Y, if there is one, and up to two others.
 func (k *Softmax[T]) add(sign T, others ...centered[T]) {
-	if !isFixed[T]() {
+	if !number.IsFixed[T]() {
 		w := LogSumExp[T]{X: k.X, Workers: k.Workers}.open()
 		if math.IsInf(w.max, 1) {
 			w.sum = math.NaN() // what all of p is
@@ -292,7 +293,7 @@ func maximum[T rev.Real](x rev.Vector[T]) T {
 
 // lowest returns -Inf, or the least fixed-point number.
 func lowest[T rev.Real]() T {
-	if isFixed[T]() {
+	if number.IsFixed[T]() {
 		return T(fixed.Min)
 	}
 	return T(math.Inf(-1))
@@ -317,7 +318,7 @@ func expShift[T rev.Real](x []T, shift T) T {
 
 // addSat returns a + b, saturated in fixed point.
 func addSat[T rev.Real](a, b T) T {
-	if isFixed[T]() {
+	if number.IsFixed[T]() {
 		return T(fixed.Q43(a).AddSat(fixed.Q43(b)))
 	}
 	return a + b

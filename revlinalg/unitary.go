@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/number"
 	"revnum/internal/parallel"
 	"revnum/internal/simd/dense"
 	"revnum/internal/simd/vec"
@@ -247,7 +248,7 @@ func (k *Unitary[T]) pass(method unitaryMethod, g, t, gt Unitary[T]) {
 	if k.X.Rows < 2 || k.X.Cols == 0 {
 		return
 	}
-	if method == unitaryAdjointTangent && !isFixed[T]() {
+	if method == unitaryAdjointTangent && !number.IsFixed[T]() {
 		// Rotation by rotation, which rounds in another way, for the tangents alone.
 		w := workspace.Get[unitaryCopy[T]]()
 		x, gx := w.of(k.X, g.X)
@@ -305,7 +306,7 @@ func (w *unitaryPass[T]) cut() (chains int) {
 func (w *unitaryPass[T]) load(workers int) {
 	size := w.size()
 	w.c, w.s = workspace.Grow(w.c, size), workspace.Grow(w.s, size)
-	if isFixed[T]() {
+	if number.IsFixed[T]() {
 		w.half = workspace.Grow(w.half, size)
 	}
 	w.pc, w.ps = w.pc[:0], w.ps[:0]
@@ -457,7 +458,7 @@ func (w *unitaryPass[T]) addSums(theta rev.Vector[T], sums []T) {
 // inRuns reports whether the method takes whole runs of rotations through vector
 // code.
 func (w *unitaryPass[T]) inRuns() bool {
-	return !isFixed[T]() && w.method.inRuns()
+	return !number.IsFixed[T]() && w.method.inRuns()
 }
 
 // Block does the work on a part of the columns.
@@ -641,7 +642,7 @@ func (c *unitaryColumns[T]) tangent(p place) T {
 
 // turn rotates a pair of rows of x.
 func (c *unitaryColumns[T]) turn(x rev.General[T], p place) {
-	if !isFixed[T]() {
+	if !number.IsFixed[T]() {
 		c.rotate(x, 0, x.Cols, run{chain: p.chain, chains: 1, row: p.row, steps: 1})
 		return
 	}
@@ -662,7 +663,7 @@ func (c *unitaryColumns[T]) turn(x rev.General[T], p place) {
 
 // turnBack rotates a pair of rows of x back.
 func (c *unitaryColumns[T]) turnBack(x rev.General[T], p place) {
-	if !isFixed[T]() {
+	if !number.IsFixed[T]() {
 		c.rotateBack(x, 0, x.Cols, run{chain: p.chain, chains: 1, row: p.row, steps: 1})
 		return
 	}

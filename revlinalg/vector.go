@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"revnum/fixed"
+	"revnum/internal/number"
 	"revnum/internal/simd/dense"
 	"revnum/internal/simd/vec"
 	"revnum/rev"
@@ -59,6 +60,14 @@ func addConstant[T rev.Number](c T, x rev.Vector[T]) {
 	}
 }
 
+// signed returns x, or -x if sign is negative.
+func signed[T rev.Number](sign int, x T) T {
+	if sign < 0 {
+		return -x
+	}
+	return x
+}
+
 // dot returns Σ conj(x_i)·y_i, in fixed point rounded once. It is 0 if x or y is
 // nil.
 func dot[T rev.Number](x, y rev.Vector[T]) (s T) {
@@ -67,26 +76,26 @@ func dot[T rev.Number](x, y rev.Vector[T]) (s T) {
 	}
 	dense := x.Inc == 1 && y.Inc == 1
 	switch {
-	case isComplex[T]():
-		return as[T](complexDot(as[rev.Vector[complex128]](x), as[rev.Vector[complex128]](y)))
-	case isFixed[T]():
+	case number.IsComplex[T]():
+		return number.As[T](complexDot(number.As[rev.Vector[complex128]](x), number.As[rev.Vector[complex128]](y)))
+	case number.IsFixed[T]():
 		if dense {
-			return as[T](fixed.Dot(as[[]fixed.Q43](x.Data[:x.N]), as[[]fixed.Q43](y.Data[:y.N])))
+			return number.As[T](fixed.Dot(number.As[[]fixed.Q43](x.Data[:x.N]), number.As[[]fixed.Q43](y.Data[:y.N])))
 		}
 		var s fixed.Accumulator
 		for i := range x.N {
-			s.AddMul(as[fixed.Q43](x.Data[i*x.Inc]), as[fixed.Q43](y.Data[i*y.Inc]))
+			s.AddMul(number.As[fixed.Q43](x.Data[i*x.Inc]), number.As[fixed.Q43](y.Data[i*y.Inc]))
 		}
-		return as[T](s.Round())
+		return number.As[T](s.Round())
 	case !dense:
 		for i := range x.N {
 			s += T(x.Data[i*x.Inc] * y.Data[i*y.Inc])
 		}
 		return s
 	case unsafe.Sizeof(s) == 4:
-		return as[T](vec.Dot(as[[]float32](x.Data[:x.N]), as[[]float32](y.Data[:y.N])))
+		return number.As[T](vec.Dot(number.As[[]float32](x.Data[:x.N]), number.As[[]float32](y.Data[:y.N])))
 	}
-	return as[T](vec.Dot(as[[]float64](x.Data[:x.N]), as[[]float64](y.Data[:y.N])))
+	return number.As[T](vec.Dot(number.As[[]float64](x.Data[:x.N]), number.As[[]float64](y.Data[:y.N])))
 }
 
 // axpy computes y += alpha·x. It does nothing if x or y is nil.
@@ -95,42 +104,42 @@ func axpy[T rev.Number](alpha T, x, y rev.Vector[T]) {
 		return
 	}
 	switch {
-	case isComplex[T]():
-		complexAxpy(as[complex128](alpha), as[rev.Vector[complex128]](x), as[rev.Vector[complex128]](y))
-	case isFixed[T]():
-		a := as[fixed.Q43](alpha)
+	case number.IsComplex[T]():
+		complexAxpy(number.As[complex128](alpha), number.As[rev.Vector[complex128]](x), number.As[rev.Vector[complex128]](y))
+	case number.IsFixed[T]():
+		a := number.As[fixed.Q43](alpha)
 		for i := range x.N {
-			y.Data[i*y.Inc] += as[T](a.Mul(as[fixed.Q43](x.Data[i*x.Inc])))
+			y.Data[i*y.Inc] += number.As[T](a.Mul(number.As[fixed.Q43](x.Data[i*x.Inc])))
 		}
 	case x.Inc != 1 || y.Inc != 1:
 		for i := range x.N {
 			y.Data[i*y.Inc] += T(alpha * x.Data[i*x.Inc])
 		}
 	case unsafe.Sizeof(alpha) == 4:
-		vec.Axpy(as[float32](alpha), as[[]float32](x.Data[:x.N]), as[[]float32](y.Data[:y.N]))
+		vec.Axpy(number.As[float32](alpha), number.As[[]float32](x.Data[:x.N]), number.As[[]float32](y.Data[:y.N]))
 	default:
-		vec.Axpy(as[float64](alpha), as[[]float64](x.Data[:x.N]), as[[]float64](y.Data[:y.N]))
+		vec.Axpy(number.As[float64](alpha), number.As[[]float64](x.Data[:x.N]), number.As[[]float64](y.Data[:y.N]))
 	}
 }
 
 // axmy computes y -= alpha·x. It does nothing if x or y is nil.
 func axmy[T rev.Number](alpha T, x, y rev.Vector[T]) {
-	if !isFixed[T]() {
+	if !number.IsFixed[T]() {
 		axpy(-alpha, x, y)
 		return
 	}
 	if x.Data == nil || y.Data == nil {
 		return
 	}
-	a := as[fixed.Q43](alpha)
+	a := number.As[fixed.Q43](alpha)
 	for i := range x.N {
-		y.Data[i*y.Inc] -= as[T](a.Mul(as[fixed.Q43](x.Data[i*x.Inc])))
+		y.Data[i*y.Inc] -= number.As[T](a.Mul(number.As[fixed.Q43](x.Data[i*x.Inc])))
 	}
 }
 
 // addScaled computes y += sign·alpha·x, to the bits of axpy and axmy.
 func addScaled[T rev.Number](sign int, alpha T, x, y rev.Vector[T]) {
-	if isFixed[T]() && sign < 0 {
+	if number.IsFixed[T]() && sign < 0 {
 		axmy(alpha, x, y)
 		return
 	}
@@ -139,13 +148,13 @@ func addScaled[T rev.Number](sign int, alpha T, x, y rev.Vector[T]) {
 
 // sumSquares returns Σ x_i², in fixed point rounded once.
 func sumSquares[T rev.Real](x rev.Vector[T]) T {
-	if isFixed[T]() || x.N == 0 || x.Inc != 1 {
+	if number.IsFixed[T]() || x.N == 0 || x.Inc != 1 {
 		return dot(x, x)
 	}
 	if unsafe.Sizeof(T(0)) == 4 {
-		return as[T](vec.SumSquares(as[[]float32](x.Data[:x.N])))
+		return number.As[T](vec.SumSquares(number.As[[]float32](x.Data[:x.N])))
 	}
-	return as[T](vec.SumSquares(as[[]float64](x.Data[:x.N])))
+	return number.As[T](vec.SumSquares(number.As[[]float64](x.Data[:x.N])))
 }
 
 // sum returns Σ x_i, 0 if x is nil.
@@ -153,16 +162,16 @@ func sum[T rev.Number](x rev.Vector[T]) (s T) {
 	if x.N == 0 || x.Data == nil {
 		return 0
 	}
-	if isFixed[T]() || isComplex[T]() || x.Inc != 1 {
+	if number.IsFixed[T]() || number.IsComplex[T]() || x.Inc != 1 {
 		for i := range x.N {
 			s += x.Data[i*x.Inc]
 		}
 		return s
 	}
 	if unsafe.Sizeof(s) == 4 {
-		return as[T](vec.Sum(as[[]float32](x.Data[:x.N])))
+		return number.As[T](vec.Sum(number.As[[]float32](x.Data[:x.N])))
 	}
-	return as[T](vec.Sum(as[[]float64](x.Data[:x.N])))
+	return number.As[T](vec.Sum(number.As[[]float64](x.Data[:x.N])))
 }
 
 // addProduct computes y += sign·A·x, unless one of them is nil. In fixed point an

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/number"
 	"revnum/rev"
 	"revnum/revlinalg"
 	"revnum/ulog"
@@ -69,7 +70,7 @@ func (k Powers[T]) Run(p rev.Pass[Powers[T]]) error {
 	if err := k.checkNumbers(); err != nil {
 		return err
 	}
-	if isFixed[T]() && k.Y.Data != nil {
+	if number.IsFixed[T]() && k.Y.Data != nil {
 		for i := range k.Y.N {
 			var product ulog.Fixed
 			for j, a := range k.A.Row(i) {
@@ -98,7 +99,7 @@ func (k Powers[T]) checkNumbers() error {
 	if err := checkFactors("Powers", k.X); err != nil {
 		return err
 	}
-	if isFixed[T]() {
+	if number.IsFixed[T]() {
 		return nil
 	}
 	for i := range k.A.Rows {

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/number"
 	"revnum/rev"
 	"revnum/revlinalg"
 	"revnum/ulog"
@@ -63,7 +64,7 @@ func (k Prod[T]) Run(p rev.Pass[Prod[T]]) error {
 	if err := checkFactors("Prod", k.X); err != nil {
 		return err
 	}
-	if isFixed[T]() && k.Out != nil {
+	if number.IsFixed[T]() && k.Out != nil {
 		var product ulog.Fixed
 		for i := range k.X.N {
 			product = product.Mul(fixedLog(k.X.Data[i*k.X.Inc]))
@@ -76,9 +77,6 @@ func (k Prod[T]) Run(p rev.Pass[Prod[T]]) error {
 		Back: p.Back, Adjoint: p.Adjoint, Tangent: p.Tangent, G: sum(p.G), T: sum(p.T), GT: sum(p.GT),
 	})
 }
-
-// isFixed reports whether T is a fixed-point type. It is a constant for each T.
-func isFixed[T rev.Real]() bool { return T(1)/2 == 0 }
 
 // fixedLog returns the number with the log x.
 func fixedLog[T rev.Real](x T) ulog.Fixed { return ulog.Fixed{Log: fixed.Q43(x)} }
@@ -97,7 +95,7 @@ func checkFactors[T rev.Real](kernel string, x rev.Vector[T]) error {
 	for i := range x.N {
 		var err error
 		switch v := x.Data[i*x.Inc]; {
-		case isFixed[T]():
+		case number.IsFixed[T]():
 			if fixed.Q43(v) == ulog.ZeroLog {
 				err = ulog.ErrDivideByZero
 			}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"revnum/fixed"
+	"revnum/internal/number"
 	"revnum/rev"
 	"revnum/rev/revtest"
 	"revnum/ulog"
@@ -15,7 +16,7 @@ import (
 
 // logZero returns the log of zero.
 func logZero[T rev.Real]() T {
-	if isFixed[T]() {
+	if number.IsFixed[T]() {
 		z := ulog.ZeroLog
 		return T(z)
 	}

@@ -15,12 +15,6 @@ type Index interface {
 	int | int32
 }
 
-// Scalar is the constraint of the elements of kernels that are offered over
-// complex numbers too.
-type Scalar interface {
-	rev.Real | complex128
-}
-
 // CSR is a view of a sparse matrix that is stored by rows (compressed sparse
 // rows). The entries of row i are those from Ptr[i] to Ptr[i+1]-1; entry p has the
 // value Data[p] and stands in column Ind[p]. Columns may come in any order, and
@@ -88,7 +82,7 @@ func (a CSR[T, I]) With(data []T) CSR[T, I] {
 
 // Dense returns a copy of the matrix that stores all elements. It panics with
 // mat.ErrShape if a has entries without values.
-func Dense[T Scalar, I Index](a CSR[T, I]) rev.General[T] {
+func Dense[T rev.Number, I Index](a CSR[T, I]) rev.General[T] {
 	a.check()
 	if len(a.Data) != len(a.Ind) {
 		panic(mat.ErrShape)

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"revnum/fixed"
+	"revnum/internal/number"
 	"revnum/internal/parallel"
 	"revnum/internal/workspace"
 	"revnum/rev"
@@ -28,7 +29,7 @@ import (
 // The sum of n products is within n·ε·Σ|a_ij·b_ij| in floating point. In fixed
 // point it is exact and rounded once, to nearest; each product that goes into a
 // gradient is rounded by itself. The bits do not depend on the number of workers.
-type Dot[T Scalar, I Index] struct {
+type Dot[T rev.Number, I Index] struct {
 	Out     *T        `rev:"acc"`
 	A       CSR[T, I] `rev:"in" shape:"m,n"`
 	B       CSR[T, I] `rev:"in" shape:"m,n"`
@@ -87,7 +88,7 @@ func (k Dot[T, I]) Run(p rev.Pass[Dot[T, I]]) error {
 }
 
 // addSigned adds v to *out, or subtracts it.
-func addSigned[T Scalar](out *T, sub bool, v T) {
+func addSigned[T rev.Number](out *T, sub bool, v T) {
 	if sub {
 		v = -v
 	}
@@ -126,7 +127,7 @@ func (k *Dot[T, I]) pairs(a, b, ga, gb, x, y []T, r *T) T {
 	w.exact = workspace.Grow(w.exact, w.blocks)
 	parallel.Run(workers, w.blocks, w)
 	var sum T
-	if isFixed[T]() {
+	if number.IsFixed[T]() {
 		var exact fixed.Accumulator
 		for _, s := range w.exact {
 			exact.AddAcc(s)
@@ -144,7 +145,7 @@ func (k *Dot[T, I]) pairs(a, b, ga, gb, x, y []T, r *T) T {
 }
 
 // A dotJob is a call of pairs in progress.
-type dotJob[T Scalar, I Index] struct {
+type dotJob[T rev.Number, I Index] struct {
 	a, b                 CSR[T, I]
 	av, bv, ga, gb, x, y []T
 	sum                  bool
@@ -158,7 +159,7 @@ type dotJob[T Scalar, I Index] struct {
 
 // A dotPlace is the sums of the entries of a place, of av, bv, x and y, and whether there
 // are any of a.
-type dotPlace[T Scalar] struct {
+type dotPlace[T rev.Number] struct {
 	a, b, x, y T
 	met        bool
 }
@@ -242,7 +243,7 @@ func (w *dotJob[T, I]) addUp(s *dotSum[T], worker int, from, to, lo, hi I) {
 			e.x += w.x[p]
 		}
 		if w.ga != nil {
-			w.ga[p] += mul(conj(w.r), e.y)
+			w.ga[p] += number.Mul(number.Conj(w.r), e.y)
 		}
 	}
 	for q := lo; q < hi; q++ {
@@ -254,7 +255,7 @@ func (w *dotJob[T, I]) addUp(s *dotSum[T], worker int, from, to, lo, hi I) {
 			s.add(e.a, e.b)
 		}
 		if w.gb != nil {
-			w.gb[q] += mul(w.r, e.x)
+			w.gb[q] += number.Mul(w.r, e.x)
 		}
 	}
 }
@@ -265,24 +266,24 @@ func (w *dotJob[T, I]) pair(s *dotSum[T], p, q I) {
 		s.add(w.av[p], w.bv[q])
 	}
 	if w.ga != nil {
-		w.ga[p] += mul(conj(w.r), w.y[q])
+		w.ga[p] += number.Mul(number.Conj(w.r), w.y[q])
 	}
 	if w.gb != nil {
-		w.gb[q] += mul(w.r, w.x[p])
+		w.gb[q] += number.Mul(w.r, w.x[p])
 	}
 }
 
 // A dotSum is a sum of products, exact in fixed point.
-type dotSum[T Scalar] struct {
+type dotSum[T rev.Number] struct {
 	float T
 	exact fixed.Accumulator
 }
 
 // add computes s += conj(a)·b.
 func (s *dotSum[T]) add(a, b T) {
-	if isFixed[T]() {
+	if number.IsFixed[T]() {
 		s.exact.AddMul(*(*fixed.Q43)(unsafe.Pointer(&a)), *(*fixed.Q43)(unsafe.Pointer(&b)))
 		return
 	}
-	s.float += mul(conj(a), b)
+	s.float += number.Mul(number.Conj(a), b)
 }

@@ -8,15 +8,16 @@ import (
 	"testing"
 
 	"revnum/fixed"
+	"revnum/rev"
 	"revnum/rev/revtest"
 )
 
-func randomDot[T Scalar, I Index](rnd *rand.Rand, rows, cols, perRow int) Dot[T, I] {
-	r := number[T](rnd)
+func randomDot[T rev.Number, I Index](rnd *rand.Rand, rows, cols, perRow int) Dot[T, I] {
+	r := randomNumber[T](rnd)
 	return Dot[T, I]{Out: &r, A: random[T, I](rnd, rows, cols, perRow), B: random[T, I](rnd, rows, cols, perRow)}
 }
 
-func dotSpec[T Scalar, I Index]() revtest.Spec[Dot[T, I]] {
+func dotSpec[T rev.Number, I Index]() revtest.Spec[Dot[T, I]] {
 	return revtest.Spec[Dot[T, I]]{
 		New: func(rnd *rand.Rand, size int) Dot[T, I] {
 			return randomDot[T, I](rnd, size, size, 3)
@@ -63,7 +64,7 @@ func TestDotRepeats(t *testing.T) {
 				k.B.Ind[q], k.B.Data[q] = 3, cmplx.NaN() // a column that A has not
 			}
 		}
-		gr := number[complex128](rnd)
+		gr := randomNumber[complex128](rnd)
 		ga, gb := k.A.With(numbers[complex128](rnd, k.A.NNZ())), k.B.With(numbers[complex128](rnd, k.B.NNZ()))
 		a, b := Dense(k.A), Dense(k.B)
 		wantR, wantA, wantB := *k.Out, slices.Clone(ga.Data), slices.Clone(gb.Data)

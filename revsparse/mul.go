@@ -3,6 +3,7 @@ package revsparse
 import (
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/number"
 	"revnum/rev"
 )
 
@@ -38,7 +39,7 @@ import (
 // for, but for those of ᾱ. The workers share the rows in blocks of about as many entries
 // each. Where there is one column of floats, they share a row of more than 16384 too; in
 // other products one of them does a row, or, over the transpose, a column.
-type Mul[T Scalar, I Index] struct {
+type Mul[T rev.Number, I Index] struct {
 	C       rev.General[T] `rev:"acc" shape:"Trans ? k,n : m,n"`
 	Alpha   *T             `rev:"in,optional"`
 	A       CSR[T, I]      `rev:"in" shape:"m,k"`
@@ -76,7 +77,7 @@ func viewDense(m mat.Matrix) rev.General[float64] {
 // alpha returns what the product is multiplied by.
 func (k *Mul[T, I]) alpha() T {
 	if k.Alpha == nil {
-		return one[T]()
+		return number.One[T]()
 	}
 	return *k.Alpha
 }
@@ -107,13 +108,13 @@ func (k *Mul[T, I]) adjoint(c rev.General[T], sub bool, alpha T, a []T, b, gc, g
 	if a == nil || b.Data == nil {
 		return
 	}
-	p := pass[T, I]{a: k.A.With(a), ga: ga, gamma: conj(alpha), sum: galpha, flip: k.Trans, workers: k.Workers}
+	p := pass[T, I]{a: k.A.With(a), ga: ga, gamma: number.Conj(alpha), sum: galpha, flip: k.Trans, workers: k.Workers}
 	if k.Trans {
-		p.u, p.out, p.alpha = gc, gb, conj(alpha)
+		p.u, p.out, p.alpha = gc, gb, number.Conj(alpha)
 		p.v, p.w, p.beta, p.subW = b, c, alpha, sub
 	} else {
 		p.u, p.out, p.alpha, p.subOut = b, c, alpha, sub
-		p.v, p.w, p.beta = gc, gb, conj(alpha)
+		p.v, p.w, p.beta = gc, gb, number.Conj(alpha)
 	}
 	p.run()
 }

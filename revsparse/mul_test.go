@@ -13,12 +13,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/number"
 	"revnum/internal/simd/sparse"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
 
-func randomMul[T Scalar, I Index](rnd *rand.Rand, size, cols int, trans, alpha bool) Mul[T, I] {
+func randomMul[T rev.Number, I Index](rnd *rand.Rand, size, cols int, trans, alpha bool) Mul[T, I] {
 	k := Mul[T, I]{A: random[T, I](rnd, size, size+1, 3), Trans: trans}
 	if size == 0 {
 		k.A = random[T, I](rnd, 0, 0, 0)
@@ -30,12 +31,12 @@ func randomMul[T Scalar, I Index](rnd *rand.Rand, size, cols int, trans, alpha b
 	k.C, k.B = matrixOf[T](rnd, m, cols), matrixOf[T](rnd, n, cols)
 	if alpha {
 		k.Alpha = new(T)
-		*k.Alpha = number[T](rnd)
+		*k.Alpha = randomNumber[T](rnd)
 	}
 	return k
 }
 
-func mulSpec[T Scalar, I Index](cols int, trans, alpha bool) revtest.Spec[Mul[T, I]] {
+func mulSpec[T rev.Number, I Index](cols int, trans, alpha bool) revtest.Spec[Mul[T, I]] {
 	return revtest.Spec[Mul[T, I]]{
 		New: func(rnd *rand.Rand, size int) Mul[T, I] {
 			return randomMul[T, I](rnd, size, min(size, cols), trans, alpha)
@@ -73,7 +74,7 @@ func TestMulColumns(t *testing.T) {
 }
 
 // panelsSpec has two panels of columns where there are three rows.
-func panelsSpec[T Scalar, I Index](trans bool) revtest.Spec[Mul[T, I]] {
+func panelsSpec[T rev.Number, I Index](trans bool) revtest.Spec[Mul[T, I]] {
 	spec := mulSpec[T, I](0, trans, false)
 	spec.New = func(rnd *rand.Rand, size int) Mul[T, I] {
 		cols := min(size, 2)
@@ -346,7 +347,7 @@ func TestMulBlocks(t *testing.T) {
 }
 
 // rowsOf returns a matrix with rows of so many entries, in columns at random.
-func rowsOf[T Scalar, I Index](rnd *rand.Rand, cols int, entries ...int) CSR[T, I] {
+func rowsOf[T rev.Number, I Index](rnd *rand.Rand, cols int, entries ...int) CSR[T, I] {
 	a := CSR[T, I]{Rows: len(entries), Cols: cols, Ptr: []I{0}}
 	for _, n := range entries {
 		for range n {
@@ -367,7 +368,7 @@ func TestMulAskedFor(t *testing.T) {
 	t.Run("complex128 int", testMulAskedFor[complex128, int])
 }
 
-func testMulAskedFor[T Scalar, I Index](t *testing.T) {
+func testMulAskedFor[T rev.Number, I Index](t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 8))
 	short := func(n, entries int) []int { return slices.Repeat([]int{entries}, n) }
 	for _, m := range []struct {
@@ -385,7 +386,7 @@ func testMulAskedFor[T Scalar, I Index](t *testing.T) {
 		{"few columns", 5, rowsOf[T, I](rnd, 300, short(500, 40)...)},
 		{"panels of columns", 140, rowsOf[T, I](rnd, 30, short(40, 5)...)},
 	} {
-		if m.a.Cols > wideRange && (isFixed[T]() || isComplex[T]()) {
+		if m.a.Cols > wideRange && (number.IsFixed[T]() || number.IsComplex[T]()) {
 			continue // they know no such columns
 		}
 		for _, trans := range []bool{false, true} {
@@ -393,7 +394,7 @@ func testMulAskedFor[T Scalar, I Index](t *testing.T) {
 			if trans {
 				rows, cols = cols, rows
 			}
-			alpha := number[T](rnd)
+			alpha := randomNumber[T](rnd)
 			k := Mul[T, I]{C: matrixOf[T](rnd, rows, m.cols), Alpha: &alpha, A: m.a, B: matrixOf[T](rnd, cols, m.cols), Trans: trans}
 			g := Mul[T, I]{C: matrixOf[T](rnd, rows, m.cols), A: m.a.With(numbers[T](rnd, m.a.NNZ())), B: matrixOf[T](rnd, cols, m.cols)}
 			inverse := k
@@ -436,7 +437,7 @@ func testMulAskedFor[T Scalar, I Index](t *testing.T) {
 }
 
 // near compares what Adjoint computes with what loops over the entries do.
-func near[T Scalar, I Index](t *testing.T, name string, k, g Mul[T, I], got [4][]T) {
+func near[T rev.Number, I Index](t *testing.T, name string, k, g Mul[T, I], got [4][]T) {
 	t.Helper()
 	alpha, n := complexOf(*k.Alpha), k.C.Cols
 	var want [4][]complex128
@@ -483,7 +484,7 @@ func near[T Scalar, I Index](t *testing.T, name string, k, g Mul[T, I], got [4][
 	}
 }
 
-func complexOf[T Scalar](x T) complex128 {
+func complexOf[T rev.Number](x T) complex128 {
 	switch x := any(x).(type) {
 	case float64:
 		return complex(x, 0)

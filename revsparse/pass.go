@@ -4,6 +4,7 @@ import (
 	"sort"
 
 	"revnum/fixed"
+	"revnum/internal/number"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -33,7 +34,7 @@ import (
 //
 // What they share is in the other files: pass_window.go has the windows, pass_rows.go
 // the rows of several columns, pass_pack.go the copies without gaps.
-type pass[T Scalar, I Index] struct {
+type pass[T rev.Number, I Index] struct {
 	a                  CSR[T, I]
 	u, v, out, w       rev.General[T]
 	ga                 []T
@@ -58,7 +59,7 @@ func (p pass[T, I]) run() {
 	switch {
 	case cols == 1 && p.a.Data != nil:
 		j.oneColumn()
-	case cols <= fewColumns && p.w.Data != nil && !isFixed[T]() && !isComplex[T]():
+	case cols <= fewColumns && p.w.Data != nil && !number.IsFixed[T]() && !number.IsComplex[T]():
 		j.fewColumns(cols)
 	default:
 		j.manyColumns(cols)
@@ -73,7 +74,7 @@ func (p *pass[T, I]) dense() [4]*rev.General[T] {
 }
 
 // A job is a pass in progress.
-type job[T Scalar, I Index] struct {
+type job[T rev.Number, I Index] struct {
 	p       pass[T, I]
 	step    step
 	blocks  int
@@ -152,7 +153,7 @@ func (j *job[T, I]) addSums() {
 }
 
 // A scratch is what a worker needs for its own.
-type scratch[T Scalar] struct {
+type scratch[T rev.Number] struct {
 	s     [pieceRows]T // sums of rows, or of the columns of one
 	exact [panelBytes / 8]fixed.Accumulator
 }

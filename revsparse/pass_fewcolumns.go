@@ -1,6 +1,7 @@
 package revsparse
 
 import (
+	"revnum/internal/number"
 	"revnum/internal/parallel"
 	"revnum/internal/workspace"
 )
@@ -42,7 +43,7 @@ func (j *job[T, I]) addWindowRows(block int) {
 			win := &j.windows[b]
 			// A row that entries met is in chunks that were.
 			if lo, hi := i*w.Cols, (i+1)*w.Cols; win.met[lo/chunk] && win.met[(hi-1)/chunk] {
-				addTo(w.Row(i), one[T](), win.all[lo:hi], j.p.subW)
+				addTo(w.Row(i), number.One[T](), win.all[lo:hi], j.p.subW)
 			}
 		}
 	}

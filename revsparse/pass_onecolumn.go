@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"revnum/fixed"
+	"revnum/internal/number"
 	"revnum/internal/parallel"
 	"revnum/internal/simd/sparse"
 	"revnum/internal/simd/vec"
@@ -58,7 +59,7 @@ func (j *job[T, I]) openWindows(work int) {
 	}
 	j.blocks = max(1, min(work/windowWork, most))
 	pairs := wide && j.blocks > 1 || reached > cols/2 && entries >= pairReads*j.blocks*cols
-	if isFixed[T]() || isComplex[T]() {
+	if number.IsFixed[T]() || number.IsComplex[T]() {
 		pairs = false
 	}
 	if j.blocks == 1 && !pairs {
@@ -109,7 +110,7 @@ type place struct{ row, entry int }
 // in fixed point a sum is rounded once. It is where a loop would begin without blocks.
 func (j *job[T, I]) place(block int) place {
 	a, row := &j.p.a, j.cut(block)
-	if before := row - 1; block > 0 && block < j.blocks && !isFixed[T]() && !isComplex[T]() &&
+	if before := row - 1; block > 0 && block < j.blocks && !number.IsFixed[T]() && !number.IsComplex[T]() &&
 		int(a.Ptr[row])-int(a.Ptr[before]) > longRow {
 		first := int(a.Ptr[before])
 		if entry := j.begin(block) - before; entry < int(a.Ptr[row]) {
@@ -186,7 +187,7 @@ func (j *job[T, I]) rowsOfColumn(s *scratch[T], block int) {
 }
 
 // A columnBlock is a block of rows of a pass over single columns without gaps.
-type columnBlock[T Scalar, I Index] struct {
+type columnBlock[T rev.Number, I Index] struct {
 	*pass[T, I]
 	from, to place
 	scratch  *scratch[T]
@@ -346,31 +347,31 @@ func (c *columnBlock[T, I]) rows() {
 			s := c.rowSum(a, ind)
 			if out := c.out.Data; out != nil {
 				if c.subOut {
-					out[i] -= mul(c.alpha, s)
+					out[i] -= number.Mul(c.alpha, s)
 				} else {
-					out[i] += mul(c.alpha, s)
+					out[i] += number.Mul(c.alpha, s)
 				}
 			}
 			if c.pass.sum != nil {
 				if c.flip {
-					c.sum += mul(conj(c.v.Data[i]), s)
+					c.sum += number.Mul(number.Conj(c.v.Data[i]), s)
 				} else {
-					c.sum += mul(c.v.Data[i], conj(s))
+					c.sum += number.Mul(c.v.Data[i], number.Conj(s))
 				}
 			}
 		}
 		if c.scatter {
 			c.reach(ind)
-			f := mul(c.beta, c.v.Data[i])
+			f := number.Mul(c.beta, c.v.Data[i])
 			for q, x := range a {
 				if !c.flip {
-					x = conj(x)
+					x = number.Conj(x)
 				}
 				k := ind[q]
 				if c.subW {
-					c.w[k] -= mul(x, f)
+					c.w[k] -= number.Mul(x, f)
 				} else {
-					c.w[k] += mul(x, f)
+					c.w[k] += number.Mul(x, f)
 				}
 			}
 		}
@@ -379,9 +380,9 @@ func (c *columnBlock[T, I]) rows() {
 			for q, j := range ind {
 				u := c.u.Data[j]
 				if c.flip {
-					ga[q] += mul(c.gamma, mul(conj(v), u))
+					ga[q] += number.Mul(c.gamma, number.Mul(number.Conj(v), u))
 				} else {
-					ga[q] += mul(c.gamma, mul(v, conj(u)))
+					ga[q] += number.Mul(c.gamma, number.Mul(v, number.Conj(u)))
 				}
 			}
 		}
@@ -390,10 +391,10 @@ func (c *columnBlock[T, I]) rows() {
 
 // rowSum returns s_i of the row with the given entries.
 func (c *columnBlock[T, I]) rowSum(a []T, ind []I) T {
-	if isFixed[T]() {
+	if number.IsFixed[T]() {
 		var s fixed.Accumulator
-		u := q43(c.u.Data)
-		for q, x := range q43(a) {
+		u := number.As[[]fixed.Q43](c.u.Data)
+		for q, x := range number.As[[]fixed.Q43](a) {
 			s.AddMul(x, u[ind[q]])
 		}
 		return any(s.Round()).(T)
@@ -401,9 +402,9 @@ func (c *columnBlock[T, I]) rowSum(a []T, ind []I) T {
 	var s T
 	for q, x := range a {
 		if c.flip {
-			x = conj(x)
+			x = number.Conj(x)
 		}
-		s += mul(x, c.u.Data[ind[q]])
+		s += number.Mul(x, c.u.Data[ind[q]])
 	}
 	return s
 }

@@ -78,7 +78,7 @@ func (j *job[T, I]) packRows(first, last int) {
 }
 
 // prefetch asks for x, which is read soon.
-func prefetch[T Scalar](x []T) {
+func prefetch[T rev.Number](x []T) {
 	switch x := any(x).(type) {
 	case []float64:
 		sparse.PrefetchRow(x)

@@ -2,6 +2,7 @@ package revsparse
 
 import (
 	"revnum/fixed"
+	"revnum/internal/number"
 	"revnum/internal/simd/sparse"
 	"revnum/internal/simd/vec"
 	"revnum/rev"
@@ -135,7 +136,7 @@ func vectorPiece[T rev.Float, I Index](j *job[T, I], i int, end []I, begin int, 
 }
 
 // scalarRows does a block of numbers without vector code.
-func scalarRows[T Scalar, I Index](j *job[T, I], s *scratch[T], block, r0, r1 int) {
+func scalarRows[T rev.Number, I Index](j *job[T, I], s *scratch[T], block, r0, r1 int) {
 	p, cols := &j.p, max(j.p.u.Cols, j.p.v.Cols)
 	r := row[T, I]{alpha: p.alpha, gamma: p.gamma, u: p.u.Data, ldu: p.u.Stride, subtract: p.subOut, flip: p.flip}
 	for i := r0; i < r1; i++ {
@@ -156,13 +157,13 @@ func scalarRows[T Scalar, I Index](j *job[T, I], s *scratch[T], block, r0, r1 in
 		if p.out.Data != nil || p.sum != nil {
 			r.a = p.a.Data[b:e]
 		}
-		if r.a == nil || p.sum == nil && isFixed[T]() {
+		if r.a == nil || p.sum == nil && number.IsFixed[T]() {
 			r.run(s)
 			continue
 		}
 		// The sum wants s_i before it is multiplied by alpha.
 		out := r.out
-		r.out, r.alpha, r.subtract = s.s[:cols], one[T](), false
+		r.out, r.alpha, r.subtract = s.s[:cols], number.One[T](), false
 		clear(r.out)
 		r.run(s)
 		if out != nil {
@@ -178,7 +179,7 @@ func scalarRows[T Scalar, I Index](j *job[T, I], s *scratch[T], block, r0, r1 in
 // A row is what a pass does for a row of a without vector code, where it has
 // entries: out and a, or ga and v, may be nil. Element c of u_j is u[j*ldu+c]. Over
 // complex128, alpha is 1.
-type row[T Scalar, I Index] struct {
+type row[T rev.Number, I Index] struct {
 	out, a, ga, v, u []T
 	ind              []I
 	ldu              int
@@ -223,7 +224,7 @@ func complexRow[I Index](r *row[complex128, I]) {
 		if r.out != nil {
 			x := r.a[q]
 			if r.flip {
-				x = conj(x)
+				x = number.Conj(x)
 			}
 			axpy(x, r.u[at:at+len(r.out)], r.out)
 		}

@@ -1,7 +1,9 @@
 package revsparse
 
 import (
+	"revnum/internal/number"
 	"revnum/internal/workspace"
+	"revnum/rev"
 )
 
 const (
@@ -49,7 +51,7 @@ func (w *window[T]) reach(lo, hi int, place []T) []T {
 
 // joinWindows adds the windows to elements lo to hi-1 of w, in their order, where lo
 // is the first of a chunk.
-func joinWindows[T Scalar](windows []window[T], w []T, lo, hi int) {
+func joinWindows[T rev.Number](windows []window[T], w []T, lo, hi int) {
 	for b := range windows {
 		win := &windows[b]
 		if win.pairs {
@@ -61,7 +63,7 @@ func joinWindows[T Scalar](windows []window[T], w []T, lo, hi int) {
 		}
 		for n := lo; n < hi; n += chunk {
 			if to := min(n+chunk, hi); win.whole || win.met[n/chunk] {
-				axpy(one[T](), win.all[n:to], w[n:to])
+				axpy(number.One[T](), win.all[n:to], w[n:to])
 			}
 		}
 	}

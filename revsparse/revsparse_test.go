@@ -12,8 +12,8 @@ import (
 	"revnum/rev"
 )
 
-// number returns a normal number of any type.
-func number[T Scalar](rnd *rand.Rand) T {
+// randomNumber returns a normal number of any type.
+func randomNumber[T rev.Number](rnd *rand.Rand) T {
 	var x T
 	switch x := any(&x).(type) {
 	case *float64:
@@ -28,22 +28,22 @@ func number[T Scalar](rnd *rand.Rand) T {
 	return x
 }
 
-func numbers[T Scalar](rnd *rand.Rand, n int) []T {
+func numbers[T rev.Number](rnd *rand.Rand, n int) []T {
 	x := make([]T, n)
 	for i := range x {
-		x[i] = number[T](rnd)
+		x[i] = randomNumber[T](rnd)
 	}
 	return x
 }
 
-func matrixOf[T Scalar](rnd *rand.Rand, r, c int) rev.General[T] {
+func matrixOf[T rev.Number](rnd *rand.Rand, r, c int) rev.General[T] {
 	return rev.NewGeneral(r, c, numbers[T](rnd, r*c))
 }
 
 // random returns a matrix with about the given number of entries in a row, in
 // columns that are not sorted, some of them twice, with empty rows and columns
 // and, if there are rows enough, a dense one.
-func random[T Scalar, I Index](rnd *rand.Rand, rows, cols, perRow int) CSR[T, I] {
+func random[T rev.Number, I Index](rnd *rand.Rand, rows, cols, perRow int) CSR[T, I] {
 	a := CSR[T, I]{Rows: rows, Cols: cols, Ptr: make([]I, 1, rows+1), Ind: []I{}}
 	for i := range rows {
 		n := 0

@@ -3,6 +3,7 @@ package revsparse
 import (
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/number"
 	"revnum/rev"
 )
 
@@ -41,7 +42,7 @@ func (k *SampledMul[T, I]) product(s []T, a, b rev.General[T], sub bool) {
 	if s == nil || a.Data == nil || b.Data == nil {
 		return
 	}
-	p := pass[T, I]{a: k.S.With(nil), v: a, u: b, ga: s, gamma: one[T](), workers: k.Workers}
+	p := pass[T, I]{a: k.S.With(nil), v: a, u: b, ga: s, gamma: number.One[T](), workers: k.Workers}
 	if sub {
 		p.gamma = -p.gamma
 	}
@@ -62,10 +63,10 @@ func (k *SampledMul[T, I]) addGradient(gs []T, a, b, ga, gb rev.General[T]) {
 	}
 	p := pass[T, I]{a: k.S.With(gs), workers: k.Workers}
 	if ga.Data != nil {
-		p.u, p.out, p.alpha = b, ga, one[T]()
+		p.u, p.out, p.alpha = b, ga, number.One[T]()
 	}
 	if gb.Data != nil {
-		p.v, p.w, p.beta = a, gb, one[T]()
+		p.v, p.w, p.beta = a, gb, number.One[T]()
 	}
 	p.run()
 }

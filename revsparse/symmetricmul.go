@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/number"
 	"revnum/internal/parallel"
 	"revnum/internal/workspace"
 	"revnum/rev"
@@ -48,7 +49,7 @@ func NewSymmetricMul[I Index](c mat.Matrix, a CSR[float64, I], b mat.Matrix) Sym
 
 func (k *SymmetricMul[T, I]) alpha() T {
 	if k.Alpha == nil {
-		return one[T]()
+		return number.One[T]()
 	}
 	return *k.Alpha
 }
@@ -160,7 +161,7 @@ func (s *symmetric[T, I]) Block(_, block int) {
 			if int(m) != at+p {
 				x += s.h[m]
 			}
-			ga[p] += mul(s.alpha, x)
+			ga[p] += number.Mul(s.alpha, x)
 		}
 	}
 }
@@ -194,7 +195,7 @@ func (s *symmetric[T, I]) run(c rev.General[T], alpha T, a []T, b rev.General[T]
 	if b.Data == nil || c.Data == nil && ga == nil && galpha == nil || len(s.a.Ind) == 0 {
 		return
 	}
-	p := pass[T, I]{a: s.full.With(nil), u: b, out: c, alpha: alpha, subOut: sub, gamma: one[T](), sum: galpha, workers: s.workers}
+	p := pass[T, I]{a: s.full.With(nil), u: b, out: c, alpha: alpha, subOut: sub, gamma: number.One[T](), sum: galpha, workers: s.workers}
 	if c.Data != nil || galpha != nil {
 		if s.values == nil || &s.values[0] != &a[0] {
 			s.values = a

@@ -32,7 +32,7 @@ func randomSymmetricMul[T rev.Real, I Index](rnd *rand.Rand, size, cols int, alp
 	a := triangle(random[T, I](rnd, size, size, 5))
 	k := SymmetricMul[T, I]{C: matrixOf[T](rnd, size, cols), A: a, B: matrixOf[T](rnd, size, cols)}
 	if alpha {
-		x := number[T](rnd)
+		x := randomNumber[T](rnd)
 		k.Alpha = &x
 	}
 	return k

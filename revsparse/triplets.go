@@ -5,13 +5,15 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"revnum/rev"
 )
 
 // FromTriplets returns the rows×cols matrix with the values val[p] in row row[p] and
 // column col[p], counted from 0, in storage of its own. Its rows are sorted by
 // columns, and values of the same place are summed, in their order. It is an error if
 // a place is not in the matrix or the slices differ in length.
-func FromTriplets[T Scalar, I Index](rows, cols int, row, col []I, val []T) (CSR[T, I], error) {
+func FromTriplets[T rev.Number, I Index](rows, cols int, row, col []I, val []T) (CSR[T, I], error) {
 	switch {
 	case rows < 0 || cols < 0:
 		return CSR[T, I]{}, fmt.Errorf("revsparse: a matrix of %d×%d elements", rows, cols)

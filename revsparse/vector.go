@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"revnum/fixed"
+	"revnum/internal/number"
 	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 	"revnum/rev"
@@ -55,7 +56,7 @@ func binaryExponent[T rev.Float](x []T) (e int, finite bool) {
 }
 
 // axpy computes y += x·alpha.
-func axpy[T Scalar](alpha T, x, y []T) {
+func axpy[T rev.Number](alpha T, x, y []T) {
 	switch x := any(x).(type) {
 	case []float64:
 		vec.Axpy(any(alpha).(float64), x, any(y).([]float64))
@@ -65,18 +66,18 @@ func axpy[T Scalar](alpha T, x, y []T) {
 		return
 	}
 	for c, v := range x {
-		y[c] += mul(alpha, v)
+		y[c] += number.Mul(alpha, v)
 	}
 }
 
 // addTo computes y += alpha·x, or y -= alpha·x.
-func addTo[T Scalar](y []T, alpha T, x []T, neg bool) {
-	if neg && !isFixed[T]() {
+func addTo[T rev.Number](y []T, alpha T, x []T, neg bool) {
+	if neg && !number.IsFixed[T]() {
 		alpha, neg = -alpha, false
 	}
 	if neg {
 		for c, v := range x {
-			y[c] -= mul(alpha, v)
+			y[c] -= number.Mul(alpha, v)
 		}
 		return
 	}
@@ -84,7 +85,7 @@ func addTo[T Scalar](y []T, alpha T, x []T, neg bool) {
 }
 
 // dotConj returns Σ x_c·conj(y_c), or of the conjugates if flip is set.
-func dotConj[T Scalar](x, y []T, flip bool) T {
+func dotConj[T rev.Number](x, y []T, flip bool) T {
 	switch xs := any(x).(type) {
 	case []float64:
 		return any(vec.Dot(xs, any(y).([]float64))).(T)
@@ -95,10 +96,10 @@ func dotConj[T Scalar](x, y []T, flip bool) T {
 	}
 	var s T
 	for c, v := range x {
-		s += mul(v, conj(y[c]))
+		s += number.Mul(v, number.Conj(y[c]))
 	}
 	if flip {
-		s = conj(s)
+		s = number.Conj(s)
 	}
 	return s
 }

@@ -9,7 +9,7 @@ import (
 
 // sparseMatrix returns a matrix with two entries in each row, in columns that are
 // random.
-func sparseMatrix[T revsparse.Scalar](rnd *rand.Rand, r, c int) revsparse.CSR[T, int] {
+func sparseMatrix[T rev.Number](rnd *rand.Rand, r, c int) revsparse.CSR[T, int] {
 	ptr, ind := make([]int, r+1), make([]int, 2*r)
 	for i := range r {
 		ptr[i+1] = 2 * (i + 1)
@@ -18,13 +18,13 @@ func sparseMatrix[T revsparse.Scalar](rnd *rand.Rand, r, c int) revsparse.CSR[T,
 	return revsparse.CSR[T, int]{Rows: r, Cols: c, Ptr: ptr, Ind: ind, Data: numbersOf[T](rnd, 2*r)}
 }
 
-func sparseMul[T revsparse.Scalar](rnd *rand.Rand, n, _ int) revsparse.Mul[T, int] {
+func sparseMul[T rev.Number](rnd *rand.Rand, n, _ int) revsparse.Mul[T, int] {
 	return revsparse.Mul[T, int]{
 		C: matrix[T](rnd, n, 2), Alpha: scalar[T](rnd), A: sparseMatrix[T](rnd, n, n+1), B: matrix[T](rnd, n+1, 2),
 	}
 }
 
-func sparseDot[T revsparse.Scalar](rnd *rand.Rand, n, _ int) revsparse.Dot[T, int] {
+func sparseDot[T rev.Number](rnd *rand.Rand, n, _ int) revsparse.Dot[T, int] {
 	return revsparse.Dot[T, int]{Out: scalar[T](rnd), A: sparseMatrix[T](rnd, n, 3), B: sparseMatrix[T](rnd, n, 3)}
 }
 

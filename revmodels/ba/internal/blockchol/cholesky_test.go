@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"revnum/internal/simd/cpu"
-	"revnum/rev"
 	"slices"
 	"testing"
 	"time"
 
 	"gonum.org/v1/gonum/mat"
+
+	"revnum/internal/simd/cpu"
+	"revnum/rev"
 )
 
 // pattern is a symmetric pattern of blocks.

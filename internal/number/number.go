@@ -1,0 +1,47 @@
+// Package number has what code needs that is generic over fixed-point, floating-point
+// and complex numbers: which of them it runs on, and their arithmetic.
+package number
+
+import (
+	"unsafe"
+
+	"revnum/fixed"
+)
+
+// Number has the types of rev.Number.
+type Number interface {
+	float32 | float64 | fixed.Q43 | complex128
+}
+
+// IsFixed and IsComplex report what T is. They are constants for each T, so that a
+// branch that is not taken costs nothing.
+func IsFixed[T Number]() bool   { return T(1)/2 == 0 }
+func IsComplex[T Number]() bool { return unsafe.Sizeof(T(0)) == 16 }
+
+// As returns x as a value of the type To, which must be the type of x.
+func As[To, T any](x T) To { return *(*To)(unsafe.Pointer(&x)) }
+
+// One returns the number 1.
+func One[T Number]() T {
+	if IsFixed[T]() {
+		return As[T](fixed.One)
+	}
+	return 1
+}
+
+// Conj returns the complex conjugate of x. That of a real number is the number itself.
+func Conj[T Number](x T) T {
+	if IsComplex[T]() {
+		z := As[complex128](x)
+		return As[T](complex(real(z), -imag(z)))
+	}
+	return x
+}
+
+// Mul returns a·b, rounded: the compiler does not fuse it with a sum.
+func Mul[T Number](a, b T) T {
+	if IsFixed[T]() {
+		return As[T](As[fixed.Q43](a).Mul(As[fixed.Q43](b)))
+	}
+	return T(a * b)
+}
