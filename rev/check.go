@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"reflect"
 	"unsafe"
 
 	"gonum.org/v1/gonum/mat"
@@ -42,9 +43,22 @@ func ShapeError[K any](operand, format string, args ...any) *OperandError {
 	return &OperandError{Kernel: layoutFor[K]().kernel.String(), Operand: operand, Reason: fmt.Sprintf(format, args...), Err: mat.ErrShape}
 }
 
-// mustCheck panics if check returns an error. The pointers to derivatives may be nil.
-func (l *layout) mustCheck(k, g, t, gt unsafe.Pointer) {
-	if err := l.check(k, g, t, gt); err != nil {
+// mustCheck panics if the operands of the kernel of type K at k are not well formed.
+// The pointers to derivatives may be nil.
+func mustCheck[K any](k, g, t, gt *K) {
+	mustCheckOf(reflect.TypeFor[K](), hidden(k), hidden(g), hidden(t), hidden(gt))
+}
+
+// hidden returns the address of a kernel, hidden from the compiler's escape analysis.
+// A check keeps no operand, but the compiler cannot see that, and would move the
+// caller's local variables to the heap.
+func hidden[K any](k *K) unsafe.Pointer {
+	p := uintptr(unsafe.Pointer(k))
+	return *(*unsafe.Pointer)(unsafe.Pointer(&p))
+}
+
+func mustCheckOf(kernel reflect.Type, k, g, t, gt unsafe.Pointer) {
+	if err := layoutOf(kernel).check(k, g, t, gt); err != nil {
 		panic(err)
 	}
 }
@@ -58,6 +72,14 @@ func (l *layout) mustCheck(k, g, t, gt unsafe.Pointer) {
 // overlap nothing. There is one exception: if two operands of k are the same view,
 // their cotangents may be the same view too, and so may their tangents.
 func (l *layout) check(k, g, t, gt unsafe.Pointer) *OperandError {
+	if l.plain(k, g, t, gt) {
+		return nil
+	}
+	return l.checkSlowly(k, g, t, gt)
+}
+
+// checkSlowly is check without the short cut.
+func (l *layout) checkSlowly(k, g, t, gt unsafe.Pointer) *OperandError {
 	few, alone := len(l.fields) <= fewOperands, g == nil && t == nil
 	switch {
 	case few && alone:
@@ -310,17 +332,17 @@ func (l *layout) mismatch(i int, k unsafe.Pointer, sizes [2]int, b *binding, pre
 	join := " where "
 	var seen uint32
 	for _, dim := range d {
-		dim.expr.each(func(s int) {
-			if !b.has(s) || seen&(1<<s) != 0 {
-				return
+		for _, t := range dim.expr {
+			if t.op != 's' || !b.has(t.n) || seen&(1<<t.n) != 0 {
+				continue
 			}
-			seen |= 1 << s
-			reason += fmt.Sprintf("%s%s = %d", join, l.symbols[s], b.value[s])
-			if from := int(b.from[s]); from >= 0 && from != i {
+			seen |= 1 << t.n
+			reason += fmt.Sprintf("%s%s = %d", join, l.symbols[t.n], b.value[t.n])
+			if from := int(b.from[t.n]); from >= 0 && from != i {
 				reason += " of " + l.fields[from].Name
 			}
 			join = " and "
-		})
+		}
 	}
 	return l.wrong(i, prefix, reason, mat.ErrShape)
 }

@@ -143,7 +143,7 @@ func AdjointTangent[K Kernel[K]](k, g, t, gt K) error {
 // passes, and leaves the operands as Forward does and g as Adjoint does.
 func Gradient[K Kernel[K]](k, g K) error {
 	l := layoutFor[K]()
-	l.mustCheck(addr(&k), addr(&g), nil, nil)
+	mustCheck(&k, &g, nil, nil)
 	if !l.inPlace {
 		return k.Run(Pass[K]{Adjoint: true, G: g})
 	}
@@ -167,30 +167,30 @@ func Gradient[K Kernel[K]](k, g K) error {
 // allocate. If an acc vector or matrix of k is nil, they set its dimensions from the
 // shape tags.
 func ForwardPass[K any](k *K) Pass[K] {
-	layoutFor[K]().mustCheck(addr(k), nil, nil, nil)
+	mustCheck(k, nil, nil, nil)
 	return Pass[K]{}
 }
 
 // InversePass is like [ForwardPass].
 func InversePass[K any](k *K) Pass[K] {
-	layoutFor[K]().mustCheck(addr(k), nil, nil, nil)
+	mustCheck(k, nil, nil, nil)
 	return Pass[K]{Back: true}
 }
 
 // AdjointPass is like [ForwardPass].
 func AdjointPass[K any](k, g *K) Pass[K] {
-	layoutFor[K]().mustCheck(addr(k), addr(g), nil, nil)
+	mustCheck(k, g, nil, nil)
 	return Pass[K]{Back: true, Adjoint: true, G: *g}
 }
 
 // TangentPass is like [ForwardPass].
 func TangentPass[K any](k, t *K) Pass[K] {
-	layoutFor[K]().mustCheck(addr(k), nil, addr(t), nil)
+	mustCheck(k, nil, t, nil)
 	return Pass[K]{Tangent: true, T: *t}
 }
 
 // AdjointTangentPass is like [ForwardPass].
 func AdjointTangentPass[K any](k, g, t, gt *K) Pass[K] {
-	layoutFor[K]().mustCheck(addr(k), addr(g), addr(t), addr(gt))
+	mustCheck(k, g, t, gt)
 	return Pass[K]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt}
 }

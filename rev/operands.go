@@ -89,6 +89,9 @@ type layout struct {
 	tagged      []int    // the operands that have a shape, the optional ones last
 	expressions bool     // whether a dimension is an expression, not just a name
 	pairs       [][2]int // the pairs of operands that must not overlap
+
+	probes    []probe // for plain, nil if it does not know the kernel
+	equations []equation
 }
 
 type field struct {
@@ -228,6 +231,7 @@ func newLayout(t reflect.Type) *layout {
 			panic(fmt.Sprintf("rev: kernel %v: no operand has the dimension %s by itself, and no int field is named so", t, name))
 		}
 	}
+	l.probes, l.equations = l.newProbes()
 	return l
 }
 

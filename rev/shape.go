@@ -34,24 +34,33 @@ type dims []dim
 // A dim is a symbol alone, or an expression.
 type dim struct {
 	symbol int // index among the symbols of the layout, -1 for an expression
-	expr   *expr
+	expr   expr
 	text   string
 }
 
-// An expr is a number, a symbol, or an operation on two expressions.
-type expr struct {
-	op   byte // '0' number, 's' symbol, '+', '-', '*', '/', '<' min, '>' max
-	n    int
-	a, b *expr
+// An expr is an expression in postfix order: an operator follows its two operands.
+type expr []term
+
+// A term is a number, a symbol or an operator.
+type term struct {
+	op byte // '0' number, 's' symbol, '+', '-', '*', '/', '<' min, '>' max
+	n  int  // the number, or the index of the symbol
 }
 
-// maxSymbols bounds the names in the shapes of a kernel.
-const maxSymbols = 8
+// maxDepth bounds how many operands of an expression wait for their operator.
+const maxDepth = 8
+
+// maxSymbols bounds the names in the shapes of a kernel, and maxSlots the names and the
+// other numbers that a binding holds.
+const (
+	maxSymbols = 8
+	maxSlots   = 2 * maxSymbols
+)
 
 // A binding holds the numbers that names stand for. Some may not be known yet.
 type binding struct {
-	value [maxSymbols]int
-	from  [maxSymbols]int8 // the operand that gave the number, -1 for an int field
+	value [maxSlots]int
+	from  [maxSlots]int8 // the operand that gave the number, -1 for an int field
 	known uint32
 }
 
@@ -63,46 +72,44 @@ func (b *binding) set(s, v, from int) {
 }
 
 // eval returns the value of e, and whether all its symbols are known.
-func (e *expr) eval(b *binding) (int, bool) {
-	switch e.op {
-	case '0':
-		return e.n, true
-	case 's':
-		return b.value[e.n], b.has(e.n)
-	}
-	x, ok := e.a.eval(b)
-	y, ok2 := e.b.eval(b)
-	if !ok || !ok2 {
-		return 0, false
-	}
-	switch e.op {
-	case '+':
-		return x + y, true
-	case '-':
-		return x - y, true
-	case '*':
-		return x * y, true
-	case '/':
-		if y == 0 {
-			return -1, true // no dimension is negative
+func (e expr) eval(b *binding) (int, bool) {
+	var stack [maxDepth]int
+	top := -1
+	for _, t := range e {
+		switch t.op {
+		case '0':
+			top++
+			stack[top&(maxDepth-1)] = t.n
+			continue
+		case 's':
+			if !b.has(t.n) {
+				return 0, false
+			}
+			top++
+			stack[top&(maxDepth-1)] = b.value[t.n]
+			continue
 		}
-		return x / y, true
-	case '<':
-		return min(x, y), true
-	default:
-		return max(x, y), true
+		top--
+		x, y := &stack[top&(maxDepth-1)], stack[(top+1)&(maxDepth-1)]
+		switch t.op {
+		case '+':
+			*x += y
+		case '-':
+			*x -= y
+		case '*':
+			*x *= y
+		case '/':
+			if y == 0 {
+				return -1, true // no dimension is negative
+			}
+			*x /= y
+		case '<':
+			*x = min(*x, y)
+		case '>':
+			*x = max(*x, y)
+		}
 	}
-}
-
-// each calls f for the symbols in e, from left to right.
-func (e *expr) each(f func(symbol int)) {
-	switch {
-	case e.op == 's':
-		f(e.n)
-	case e.a != nil:
-		e.a.each(f)
-		e.b.each(f)
-	}
+	return stack[0], true
 }
 
 // of returns the dimensions for the kernel at k, by the condition if there is one.
@@ -198,34 +205,52 @@ func (p *shapeParser) dims(axes int) dims {
 		before := p.rest
 		e := p.sum()
 		d[i] = dim{symbol: -1, expr: e, text: strings.TrimSpace(before[:len(before)-len(p.rest)])}
-		if e.op == 's' {
-			d[i].symbol = e.n
+		if len(e) == 1 && e[0].op == 's' {
+			d[i].symbol = e[0].n
 		}
 	}
 	return d
 }
 
-func (p *shapeParser) sum() *expr {
+func (p *shapeParser) sum() expr {
 	e := p.product()
 	for p.peek() == '+' || p.peek() == '-' {
 		op := p.rest[0]
 		p.rest = p.rest[1:]
-		e = &expr{op: op, a: e, b: p.product()}
+		e = p.join(op, e, p.product())
 	}
 	return e
 }
 
-func (p *shapeParser) product() *expr {
+func (p *shapeParser) product() expr {
 	e := p.factor()
 	for p.peek() == '*' || p.peek() == '/' {
 		op := p.rest[0]
 		p.rest = p.rest[1:]
-		e = &expr{op: op, a: e, b: p.factor()}
+		e = p.join(op, e, p.factor())
 	}
 	return e
 }
 
-func (p *shapeParser) factor() *expr {
+// join returns the expression that applies op to a and b.
+func (p *shapeParser) join(op byte, a, b expr) expr {
+	e := append(append(a, b...), term{op: op})
+	depth, deepest := 0, 0
+	for _, t := range e {
+		if t.op == '0' || t.op == 's' {
+			depth++
+		} else {
+			depth--
+		}
+		deepest = max(deepest, depth)
+	}
+	if deepest > maxDepth {
+		p.fail("more than %d operands wait for their operators", maxDepth)
+	}
+	return e
+}
+
+func (p *shapeParser) factor() expr {
 	if p.peek() == '(' {
 		p.expect('(')
 		e := p.sum()
@@ -238,7 +263,7 @@ func (p *shapeParser) factor() *expr {
 		if err != nil {
 			p.fail("%q is neither a name nor a number", word)
 		}
-		return &expr{op: '0', n: n}
+		return expr{{'0', n}}
 	}
 	if op, ok := map[string]byte{"min": '<', "max": '>'}[word]; ok && p.peek() == '(' {
 		p.expect('(')
@@ -246,9 +271,9 @@ func (p *shapeParser) factor() *expr {
 		p.expect(',')
 		b := p.sum()
 		p.expect(')')
-		return &expr{op: op, a: a, b: b}
+		return p.join(op, a, b)
 	}
-	return &expr{op: 's', n: p.symbol(word)}
+	return expr{{'s', p.symbol(word)}}
 }
 
 // word returns the name or number that comes next.

@@ -145,7 +145,11 @@ const (
 // open returns the workspace of a call, with m and s computed.
 func (k LogSumExp[T]) open() *logSumExp[T] {
 	w := workspace.Get[logSumExp[T]]()
-	w.k, w.workers = k, parallel.Workers(k.Workers)
+	w.k = k
+	if w.parts() == 1 && k.Workers == 0 {
+		k.Workers = 1 // parallel.Workers takes a lock for 0
+	}
+	w.workers = parallel.Workers(k.Workers)
 	w.scratch = workspace.Grow(w.scratch, min(w.workers, max(1, w.parts())))
 	w.run(shiftedSums)
 	total := lsePart{max: math.Inf(-1)}

@@ -33,3 +33,21 @@ func TestFactorAllocations(t *testing.T) {
 		}
 	}
 }
+
+// TestLocalOperands calls kernels over local variables, which must stay on the stack.
+func TestLocalOperands(t *testing.T) {
+	x := []float64{1, 2, 3}
+	allocs := testing.AllocsPerRun(20, func() {
+		var out, norm, alpha float64
+		var y, gx [3]float64
+		one := 1.0
+		dot := Dot[float64]{Out: &out, X: rev.ViewSlice(x), Y: rev.ViewSlice(y[:])}
+		dot.Forward()
+		dot.Adjoint(Dot[float64]{Out: &one, X: rev.ViewSlice(gx[:])})
+		Norm2[float64]{Out: &norm, X: rev.ViewSlice(x)}.Forward()
+		Axpy[float64]{Y: rev.ViewSlice(y[:]), Alpha: &alpha, X: rev.ViewSlice(x)}.Forward()
+	})
+	if allocs != 0 {
+		t.Errorf("%v allocations", allocs)
+	}
+}

@@ -153,7 +153,7 @@ func (k Unitary[T]) AdjointTangent(g, t, gt Unitary[T]) {
 
 // Run implements rev.Kernel. It returns no error.
 func (k Unitary[T]) Run(p rev.Pass[Unitary[T]]) error {
-	k.pass(unitaryMethodOf(p.Back, p.Adjoint, p.Tangent), p.G, p.T, p.GT)
+	k.pass(unitaryMethodOf(p.Back, p.Adjoint, p.Tangent), &p.G, &p.T, &p.GT)
 	return nil
 }
 
@@ -234,6 +234,9 @@ const (
 	unitaryParts = 16
 	// vectorBytes is the length of the longest vectors.
 	vectorBytes = 64
+	// closeBytes is a distance of rows below which vector code waits for the row that it
+	// has just stored when it loads the next one, as if that were part of it.
+	closeBytes = 16
 	// partWork is the least number of elements that a part rotates in a panel.
 	partWork = 1 << 15
 )
@@ -243,7 +246,7 @@ const (
 func strip[T rev.Real]() int { return 256 / int(unsafe.Sizeof(T(0))) }
 
 // pass runs a method.
-func (k *Unitary[T]) pass(method unitaryMethod, g, t, gt Unitary[T]) {
+func (k *Unitary[T]) pass(method unitaryMethod, g, t, gt *Unitary[T]) {
 	workers := parallel.Workers(k.Workers)
 	if k.X.Rows < 2 || k.X.Cols == 0 {
 		return
@@ -254,12 +257,12 @@ func (k *Unitary[T]) pass(method unitaryMethod, g, t, gt Unitary[T]) {
 		x, gx := w.of(k.X, g.X)
 		second := *k
 		second.X = x
-		second.pass(unitaryTangentsBack, Unitary[T]{X: gx}, t, gt)
+		second.pass(unitaryTangentsBack, &Unitary[T]{X: gx}, t, gt)
 		workspace.Put(w)
-		method, t, gt = unitaryAdjoint, Unitary[T]{}, Unitary[T]{}
+		method, t, gt = unitaryAdjoint, &Unitary[T]{}, &Unitary[T]{}
 	}
 	w := workspace.Get[unitaryPass[T]]()
-	w.method, w.k, w.g, w.t, w.gt = method, *k, g, t, gt
+	w.method, w.k, w.g, w.t, w.gt = method, *k, *g, *t, *gt
 	chains := w.cut()
 	panels := (w.chains() + chains - 1) / chains
 	for i := range panels {
@@ -527,14 +530,13 @@ func (c unitaryColumns[T]) runStrips() {
 	c.collect(tx, c.tx)
 }
 
-// spreadOut returns x, or a copy if its rows lie closer than a vector is long. Vector
-// code would wait for the row that it has just stored when it loads the next one, as
-// if that were part of it.
+// spreadOut returns x, or a copy with rows far apart if they lie close together.
 func (c *unitaryColumns[T]) spreadOut(i int, x rev.General[T]) rev.General[T] {
-	stride := vectorBytes / int(unsafe.Sizeof(T(0)))
-	if x.Data == nil || x.Stride >= stride {
+	size := int(unsafe.Sizeof(T(0)))
+	if x.Data == nil || x.Stride*size >= closeBytes {
 		return x
 	}
+	stride := vectorBytes / size
 	c.spread[i] = workspace.Grow(c.spread[i], x.Rows*stride)
 	y := rev.General[T]{Rows: x.Rows, Cols: x.Cols, Data: c.spread[i], Stride: stride}
 	copyMatrix(y, x)
