@@ -202,3 +202,34 @@ func (r *Rule) shapes(a Args) (shapes [][2]int, err error) {
 	}
 	return shapes, nil
 }
+
+// VJPTangent computes the gradients x̄ = Jᵀ·ȳ of all inputs, in new memory, and their
+// tangents
+//
+//	ġx = Jᵀ·ġy + (∂J[ẋ])ᵀ·ȳ
+//
+// for cotangents ȳ, tangents ẋ and tangents ġy of the cotangents: the second order. See
+// VJP for the order and what may be left out.
+func (r *Rule) VJPTangent(inputs, cotangents, tangents, cotangentTangents []Buffer, params []float64) (gradients, gradientTangents []Buffer, err error) {
+	outputs, t, err := r.JVP(inputs, tangents, params) // checks them
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, o := range r.Operands {
+		switch {
+		case o.role == rev.Acc:
+			outputs[i], t[i] = Buffer{}, Buffer{}
+		case i < len(tangents) && o.role != rev.InOut:
+			t[i] = tangents[i]
+		}
+	}
+	if gradients, err = r.zeros(inputs, cotangents); err != nil {
+		return nil, nil, err
+	}
+	if gradientTangents, err = r.zeros(inputs, cotangentTangents); err != nil {
+		return nil, nil, err
+	}
+	return gradients, gradientTangents, r.Call(AdjointTangent, Args{
+		Operands: r.with(inputs, outputs), Cotangents: gradients, Tangents: t, CotangentTangents: gradientTangents, Params: params,
+	})
+}

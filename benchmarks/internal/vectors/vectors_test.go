@@ -1,0 +1,111 @@
+package vectors
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"revnum/rules"
+)
+
+// A port of MatMul in plain loops agrees with the exported file.
+func TestExport(t *testing.T) {
+	dir := t.TempDir()
+	n, err := Export(dir, 1, 3, 4, map[string]bool{"float64": true, "complex128": true})
+	if err != nil || n < 60 {
+		t.Fatalf("%d files, %v", n, err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "revlinalg.MatMul.float64.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	type matrix struct {
+		Shape []int
+		Data  []float64
+	}
+	var v struct {
+		Operands, Cotangents, Tangents map[string]matrix
+		CotangentTangents              map[string]matrix `json:"cotangent_tangents"`
+		Expected                       struct {
+			Value, Gradients, Tangents map[string]matrix
+			SecondOrder                map[string]matrix `json:"second_order"`
+		}
+	}
+	if err := json.Unmarshal(text, &v); err != nil {
+		t.Fatal(err)
+	}
+	product := func(a, b matrix, transA, transB bool) matrix {
+		at := func(m matrix, trans bool, i, j int) float64 {
+			if trans {
+				i, j = j, i
+			}
+			return m.Data[i*m.Shape[1]+j]
+		}
+		rows, inner, cols := a.Shape[0], a.Shape[1], b.Shape[1]
+		if transA {
+			rows, inner = inner, rows
+		}
+		if transB {
+			cols = b.Shape[0]
+		}
+		c := matrix{Shape: []int{rows, cols}}
+		for i := range rows {
+			for j := range cols {
+				sum := 0.0
+				for l := range inner {
+					sum += at(a, transA, i, l) * at(b, transB, l, j)
+				}
+				c.Data = append(c.Data, sum)
+			}
+		}
+		return c
+	}
+	sum := func(a, b matrix) matrix {
+		c := matrix{Shape: a.Shape}
+		for i := range a.Data {
+			c.Data = append(c.Data, a.Data[i]+b.Data[i])
+		}
+		return c
+	}
+	a, b, gc := v.Operands["A"], v.Operands["B"], v.Cotangents["C"]
+	ta, tb, gtc := v.Tangents["A"], v.Tangents["B"], v.CotangentTangents["C"]
+	for name, c := range map[string]struct{ got, want matrix }{
+		"value":       {product(a, b, false, false), v.Expected.Value["C"]},
+		"gradient A":  {product(gc, b, false, true), v.Expected.Gradients["A"]},
+		"gradient B":  {product(a, gc, true, false), v.Expected.Gradients["B"]},
+		"tangent":     {sum(product(ta, b, false, false), product(a, tb, false, false)), v.Expected.Tangents["C"]},
+		"second of A": {sum(product(gtc, b, false, true), product(gc, tb, false, true)), v.Expected.SecondOrder["A"]},
+		"second of B": {sum(product(a, gtc, true, false), product(ta, gc, true, false)), v.Expected.SecondOrder["B"]},
+	} {
+		if len(c.got.Data) == 0 || len(c.got.Data) != len(c.want.Data) {
+			t.Fatalf("%s: %d numbers, want %d", name, len(c.want.Data), len(c.got.Data))
+		}
+		for i, x := range c.got.Data {
+			if !(math.Abs(x-c.want.Data[i]) <= 1e-14) {
+				t.Errorf("%s: number %d is %v, the port has %v", name, i, c.want.Data[i], x)
+			}
+		}
+	}
+}
+
+// Every rule of every type can be written.
+func TestAll(t *testing.T) {
+	for _, r := range rules.All() {
+		if r.Missing != "" {
+			continue
+		}
+		v, err := Of(r, 2, 3, 4)
+		if err != nil {
+			t.Errorf("%s: %v", r.Name, err)
+			continue
+		}
+		if len(v.Expected.Value) == 0 || len(v.Expected.Gradients) == 0 || len(v.Expected.SecondOrder) == 0 {
+			t.Errorf("%s: values %v, gradients %v, second order %v", r.Name, v.Expected.Value, v.Expected.Gradients, v.Expected.SecondOrder)
+		}
+		if _, err := json.Marshal(v); err != nil {
+			t.Errorf("%s: %v", r.Name, err)
+		}
+	}
+}

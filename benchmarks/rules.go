@@ -1,0 +1,72 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"revnum/benchmarks/internal/vectors"
+	"revnum/rules"
+)
+
+func newRules() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "rules",
+		Short: "The backward rules of all kernels, for ports to other tools",
+		Args:  cobra.NoArgs,
+	}
+	cmd.AddCommand(newRulesExport())
+	return cmd
+}
+
+func newRulesExport() *cobra.Command {
+	var seed uint64
+	var rows, cols int
+	types := []string{"float64", "complex128"}
+	cmd := &cobra.Command{
+		Use:   "export DIR",
+		Short: "Write test vectors: operands of every kernel, and what it computes of them",
+		Long: `export writes a JSON file for every kernel and type of numbers: random operands,
+cotangents and tangents, and the value, the gradients, the tangents and the second
+order that the kernel computes of them. A port can be checked against the files
+without Go. docs/porting.md has a script that checks one.
+
+DIR is made if its parent is there.`,
+		Example: `  go run ./benchmarks rules export vectors
+  go run ./benchmarks rules export vectors --types float32 --rows 5`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			known := make(map[string]bool)
+			for _, r := range rules.All() {
+				known[r.Type.String()] = true
+			}
+			wanted := make(map[string]bool)
+			for _, t := range types {
+				if !known[t] {
+					return fmt.Errorf("--types: found %q, expected some of %s", t, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+				}
+				wanted[t] = true
+			}
+			if rows < 2 || cols < 2 {
+				return fmt.Errorf("--rows, --cols: expected 2 or more, found %d and %d", rows, cols)
+			}
+			if err := makeFolder(args[0]); err != nil {
+				return err
+			}
+			n, err := vectors.Export(args[0], seed, rows, cols, wanted)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d files written to %s\n", n, args[0])
+			return err
+		},
+	}
+	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of the random operands")
+	cmd.Flags().IntVar(&rows, "rows", 3, "about how many rows matrices have")
+	cmd.Flags().IntVar(&cols, "cols", 4, "about how many columns they have")
+	cmd.Flags().StringSliceVar(&types, "types", types, "types of numbers: float64, float32, Q43, complex128")
+	return cmd
+}
