@@ -9,6 +9,7 @@ import (
 	"revnum/revmodels/gmm"
 	"revnum/revmodels/graphembed"
 	"revnum/revmodels/kmeans"
+	"revnum/revmodels/lstm"
 )
 
 func logPosterior[T rev.Float](rnd *rand.Rand, n, _ int) gmm.LogPosterior[T] {
@@ -20,6 +21,13 @@ func logPosterior[T rev.Float](rnd *rand.Rand, n, _ int) gmm.LogPosterior[T] {
 
 func cost[T rev.Float](rnd *rand.Rand, n, _ int) kmeans.Cost[T] {
 	return kmeans.Cost[T]{Out: scalar[T](rnd), Centroids: matrix[T](rnd, 2, 3), X: matrix[T](rnd, n, 3)}
+}
+
+func lstmLoss[T rev.Real](rnd *rand.Rand, n, _ int) lstm.Loss[T] {
+	return lstm.Loss[T]{
+		Out: scalar[T](rnd), Main: matrix[T](rnd, 4, 4*n), Extra: matrix[T](rnd, 3, n),
+		State: matrix[T](rnd, 4, n), Sequence: matrix[T](rnd, 5, n),
+	}
 }
 
 func loss[T rev.Real](rnd *rand.Rand, n, _ int) graphembed.Loss[T] {

@@ -64,27 +64,15 @@ func LoadGMM(path string, replicate bool) (*GMM, error) {
 // line. A problem of more numbers than size bytes can hold is refused before
 // memory is taken for it; a negative size is an unknown one.
 func ReadGMM(r io.Reader, name string, size int64, replicate bool) (*GMM, error) {
-	p := gmmReader{s: scan.New(r, name), size: size}
-	g, err := p.read(replicate)
+	p := rowReader{s: scan.New(r, name), size: size}
+	g, err := p.readGMM(replicate)
 	if err != nil {
-		if p.ragged != "" {
-			return nil, fmt.Errorf("%w (the first line that does not hold one whole row: %s)", err, p.ragged)
-		}
-		return nil, err
+		return nil, p.explain(err)
 	}
 	return g, nil
 }
 
-// gmmReader reads a GMM. Lines do not matter to the format; but where numbers
-// are missing or too many, the first line that does not hold one whole row is
-// where to look, so that line is kept.
-type gmmReader struct {
-	s      *scan.Scanner
-	size   int64
-	ragged string
-}
-
-func (p *gmmReader) read(replicate bool) (*GMM, error) {
+func (p *rowReader) readGMM(replicate bool) (*GMM, error) {
 	s := p.s
 	g := new(GMM)
 	var err error
@@ -138,17 +126,16 @@ func (p *gmmReader) read(replicate bool) (*GMM, error) {
 
 // plausible checks the sizes of g against the size of the file, and those of a
 // replicated problem, which the file does not bound, against the memory.
-func (p *gmmReader) plausible(g *GMM, replicate bool) error {
+func (p *rowReader) plausible(g *GMM, replicate bool) error {
 	params, points, ok := gmmCounts(g.D, g.K, g.N)
 	if !ok {
 		return p.s.Errorf("d = %d, k = %d, n = %d: the sizes overflow", g.D, g.K, g.N)
 	}
-	// One digit and one separator for each number, at the least.
 	inFile := uint64(params) + uint64(points)
 	if replicate {
 		inFile = uint64(params) + uint64(g.D)
 	}
-	if p.size >= 0 && inFile > uint64(p.size)/2 {
+	if !p.holds(inFile) {
 		return p.s.Errorf("d = %d, k = %d, n = %d: expected %d numbers, more than the file's %d bytes can hold",
 			g.D, g.K, g.N, inFile, p.size)
 	}
@@ -156,45 +143,6 @@ func (p *gmmReader) plausible(g *GMM, replicate bool) error {
 		return CheckMemory(uint64(points), fmt.Sprintf("%s:1: %d replicated points in %d dimensions", p.s.Name(), g.N, g.D))
 	}
 	return nil
-}
-
-// rows reads an r×c matrix, named what in errors.
-func (p *gmmReader) rows(what string, r, c int) ([]float64, error) {
-	var i, j int
-	describe := func() string {
-		d := "a finite number for " + what
-		if r > 1 {
-			d += fmt.Sprintf(" %d of %d", i+1, r)
-		}
-		if c > 1 {
-			d += fmt.Sprintf(", entry %d of %d", j+1, c)
-		}
-		return d
-	}
-	// Where the file's size is unknown, memory grows with what has been read.
-	room := r * c
-	if p.size < 0 {
-		room = min(room, 1<<16)
-	}
-	data := make([]float64, 0, room)
-	for i = range r {
-		last := p.s.Line()
-		first := last
-		for j = range c {
-			v, err := p.s.Float(describe)
-			if err != nil {
-				return nil, err
-			}
-			if j == 0 {
-				first = p.s.Line()
-			}
-			data = append(data, v)
-		}
-		if p.ragged == "" && (first == last || first != p.s.Line()) {
-			p.ragged = fmt.Sprintf("line %d, near %s %d of %d", first, what, i+1, r)
-		}
-	}
-	return data, nil
 }
 
 // CheckMemory returns an error if that many float64 are more than this machine

@@ -54,6 +54,8 @@ func (o *Objective[T]) ValueGradient() T {
 	return o.out
 }
 
+func (o *Objective[T]) gradient() []T { return o.Gradient }
+
 // convert returns x in T, x itself if that is what it is in.
 func convert[T rev.Float](x []float64) []T {
 	if t, ok := any(x).([]T); ok {

@@ -19,7 +19,7 @@ import (
 
 // Run is one measurement, as ADBench's runners are asked for it.
 type Run struct {
-	Test      string  // GMM or BA, in any case
+	Test      string  // one of Tests, in any case
 	Module    string  // Revnum, RevnumMT or Revnum32, or a path as ADBench's scripts make of it
 	Input     string  // the problem's file
 	OutPrefix string  // what the names of the output files begin with, the folder included
@@ -31,10 +31,10 @@ type Run struct {
 }
 
 // Tests are the names of the tests that ADBench has and revnum does as well.
-var Tests = []string{"GMM", "BA"}
+var Tests = []string{"GMM", "BA", "LSTM"}
 
 // otherTests are ADBench's tests that revnum does not have.
-var otherTests = []string{"Hand", "Hand-Complicated", "LSTM"}
+var otherTests = []string{"Hand", "Hand-Complicated"}
 
 // Modules are the names of revnum's ways to compute.
 var Modules = []string{"Revnum", "RevnumMT", "Revnum32"}
@@ -98,24 +98,33 @@ func (r Run) Do(log io.Writer) error {
 	if module == "RevnumMT" {
 		workers = 0
 	}
-	if strings.EqualFold(r.Test, "BA") {
+	if module == "Revnum32" {
+		return measure[float32](r, module, workers, log)
+	}
+	return measure[float64](r, module, workers, log)
+}
+
+// measure measures in T.
+func measure[T rev.Float](r Run, module string, workers int, log io.Writer) error {
+	switch strings.ToUpper(r.Test) {
+	case "BA":
 		p, err := LoadBA(r.Input)
 		if err != nil {
 			return err
 		}
-		if module == "Revnum32" {
-			return measureBA(r, module, NewBAObjective[float32](p, workers), log)
+		return measureBA(r, module, NewBAObjective[T](p, workers), log)
+	case "LSTM":
+		p, err := LoadLSTM(r.Input)
+		if err != nil {
+			return err
 		}
-		return measureBA(r, module, NewBAObjective[float64](p, workers), log)
+		return measureGradient(r, module, NewLSTMObjective[T](p), log)
 	}
 	p, err := LoadGMM(r.Input, r.Replicate)
 	if err != nil {
 		return err
 	}
-	if module == "Revnum32" {
-		return measureGMM(r, module, NewObjective[float32](p, gmm.ADBench, workers), log)
-	}
-	return measureGMM(r, module, NewObjective[float64](p, gmm.ADBench, workers), log)
+	return measureGradient(r, module, NewObjective[T](p, gmm.ADBench, workers), log)
 }
 
 // checkTest returns an error unless the test is one of Tests.
@@ -136,7 +145,9 @@ func (r Run) checkTest() error {
 func (r Run) module() (string, error) {
 	name := basename(r.Module)
 	if ext := r.Module[strings.LastIndexByte(r.Module, '.')+1:]; ext == "py" || ext == "jl" {
-		name = strings.TrimSuffix(strings.TrimSuffix(name, "GMM"), "BA")
+		for _, test := range Tests {
+			name = strings.TrimSuffix(name, test)
+		}
 	}
 	if !slices.Contains(Modules, name) {
 		return "", fmt.Errorf("MODULE: unknown module %q; there are %s", r.Module, strings.Join(Modules, ", "))
@@ -154,14 +165,21 @@ func basename(path string) string {
 	return name
 }
 
-func measureGMM[T rev.Float](r Run, module string, o *Objective[T], log io.Writer) error {
+// A scalar is an objective of one number.
+type scalar[T rev.Float] interface {
+	Value() T
+	ValueGradient() T
+	gradient() []T
+}
+
+func measureGradient[T rev.Float](r Run, module string, o scalar[T], log io.Writer) error {
 	var value T
 	timeF, timeJ, err := r.times(func() { value = o.Value() }, func() { o.ValueGradient() })
 	if err != nil {
 		return err
 	}
 	err = r.write(module, timeF, timeJ, func(w io.Writer) error { return writeNumbers(w, []T{value}) },
-		func(w io.Writer) error { return writeNumbers(w, o.Gradient) })
+		func(w io.Writer) error { return writeNumbers(w, o.gradient()) })
 	if err != nil {
 		return err
 	}

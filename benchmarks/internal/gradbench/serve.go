@@ -44,6 +44,7 @@ var modules = map[string]map[string]function{
 	"llsq":   {"primal": llsqPrimal, "gradient": llsqGradient},
 	"kmeans": {"cost": kmeansCost, "dir": kmeansDirection},
 	"det":    {"primal": detPrimal, "gradient": detGradient},
+	"lstm":   {"objective": lstmObjective, "jacobian": lstmJacobian},
 }
 
 // names returns the keys of m as a list for people.

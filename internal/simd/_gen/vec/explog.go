@@ -144,12 +144,18 @@ func (v vec) exponential() func(x []reg.VecVirtual) []reg.VecVirtual {
 	case v.size == 4:
 		return v.exponential32()
 	case v.Wide:
-		return v.exponential64Wide()
+		return v.exponential64Wide(v.eitherScale)
 	}
-	return v.exponential64()
+	return v.exponential64(v.eitherScale)
 }
 
-func (v vec) exponential64Wide() func(x []reg.VecVirtual) []reg.VecVirtual {
+// A scaler emits what scale does, given the exponents of the results.
+type scaler func(exponents []reg.VecVirtual, least float64, scale func(subnormal bool))
+
+// normalScale emits the scaling alone: a subnormal result is right but slow.
+func normalScale(_ []reg.VecVirtual, _ float64, scale func(subnormal bool)) { scale(false) }
+
+func (v vec) exponential64Wide(either scaler) func(x []reg.VecVirtual) []reg.VecVirtual {
 	hi, lo := v.copyOf(NewDataAddr(exp64Table, 0)), v.copyOf(NewDataAddr(exp64Table, 64))
 	return func(x []reg.VecVirtual) []reg.VecVirtual {
 		t, n := v.expReduce(x, expMagic64)
@@ -165,7 +171,7 @@ func (v vec) exponential64Wide() func(x []reg.VecVirtual) []reg.VecVirtual {
 			v.Fmadd213(l, h, p)
 			v.Add(h, p, p)
 		}
-		v.eitherScale(n, leastNormal, func(subnormal bool) {
+		either(n, leastNormal, func(subnormal bool) {
 			for u, p := range p {
 				if !subnormal {
 					VSCALEFPD(n[u], p, p)
@@ -184,7 +190,7 @@ func (v vec) exponential64Wide() func(x []reg.VecVirtual) []reg.VecVirtual {
 	}
 }
 
-func (v vec) exponential64() func(x []reg.VecVirtual) []reg.VecVirtual {
+func (v vec) exponential64(either scaler) func(x []reg.VecVirtual) []reg.VecVirtual {
 	clamp := v.clamp(-750, 710)
 	return func(x []reg.VecVirtual) []reg.VecVirtual {
 		clamp(x)
@@ -204,7 +210,7 @@ func (v vec) exponential64() func(x []reg.VecVirtual) []reg.VecVirtual {
 			v.Fmadd213(l, h, p)
 			v.Add(h, p, p)
 		}
-		v.eitherScale(t, expMagic64+leastNormal, func(subnormal bool) {
+		either(t, expMagic64+leastNormal, func(subnormal bool) {
 			for u, p := range p {
 				t, half, m := t[u], v.Reg(), v.Reg()
 				if subnormal {

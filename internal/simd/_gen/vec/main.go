@@ -1,6 +1,6 @@
 // Command vec writes the assembly of the elementwise loops and reductions of package
-// vec. With the flag -loops it writes others: the loops over pairs of points, or the
-// multiply-adds that measure the machine. Each loop is written once, over type vec.
+// vec. With the flag -loops it writes others: the loops over pairs of points, the cells
+// of recurrent layers, or the multiply-adds that measure the machine. Each loop is written once, over type vec.
 package main
 
 import (
@@ -14,9 +14,9 @@ import (
 )
 
 func main() {
-	name := flag.String("loops", "vec", "which loops: vec, pairs or peak")
+	name := flag.String("loops", "vec", "which loops: vec, pairs, cells or peak")
 	flag.Parse()
-	Files(*name, map[string]func(){"vec": loops, "pairs": pairLoops, "peak": peakLoops}[*name])
+	Files(*name, map[string]func(){"vec": loops, "pairs": pairLoops, "cells": cellLoops, "peak": peakLoops}[*name])
 }
 
 func loops() {

@@ -1,0 +1,69 @@
+package adbench
+
+import (
+	"fmt"
+
+	"revnum/internal/scan"
+)
+
+// A rowReader reads a problem. Lines do not matter to the formats; but where numbers
+// are missing or too many, the first line that does not hold one whole row is
+// where to look, so that line is kept.
+type rowReader struct {
+	s      *scan.Scanner
+	size   int64
+	ragged string
+}
+
+// explain adds to an error where to look.
+func (p *rowReader) explain(err error) error {
+	if p.ragged != "" {
+		return fmt.Errorf("%w (the first line that does not hold one whole row: %s)", err, p.ragged)
+	}
+	return err
+}
+
+// holds reports whether so many numbers can be in the file.
+func (p *rowReader) holds(numbers uint64) bool {
+	// One digit and one separator for each number, at the least.
+	return p.size < 0 || numbers <= uint64(p.size)/2
+}
+
+// rows reads an r×c matrix, named what in errors.
+func (p *rowReader) rows(what string, r, c int) ([]float64, error) {
+	var i, j int
+	describe := func() string {
+		d := "a finite number for " + what
+		if r > 1 {
+			d += fmt.Sprintf(" %d of %d", i+1, r)
+		}
+		if c > 1 {
+			d += fmt.Sprintf(", entry %d of %d", j+1, c)
+		}
+		return d
+	}
+	// Where the file's size is unknown, memory grows with what has been read.
+	room := r * c
+	if p.size < 0 {
+		room = min(room, 1<<16)
+	}
+	data := make([]float64, 0, room)
+	for i = range r {
+		last := p.s.Line()
+		first := last
+		for j = range c {
+			v, err := p.s.Float(describe)
+			if err != nil {
+				return nil, err
+			}
+			if j == 0 {
+				first = p.s.Line()
+			}
+			data = append(data, v)
+		}
+		if p.ragged == "" && (first == last || first != p.s.Line()) {
+			p.ragged = fmt.Sprintf("line %d, near %s %d of %d", first, what, i+1, r)
+		}
+	}
+	return data, nil
+}
