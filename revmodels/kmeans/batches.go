@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 
 	"revnum/internal/parallel"
-	"revnum/rev"
 )
 
 // batches is mini-batch k-means (Sculley, Web-scale k-means clustering, 2010): it
@@ -17,7 +16,14 @@ import (
 // done before there were centroids.
 func (s *search) batches(ctx context.Context, r *Start, rnd *rand.Rand, size, most int, tolerance float64) bool {
 	order := rnd.Perm(s.n)
-	counts := s.begin(ctx, r, rnd, order[:min(s.n, max(3*size, 10*s.k))], most, tolerance)
+	first := order[:min(s.n, max(3*size, 10*s.k))]
+	var weights []float64
+	if s.w != nil {
+		for _, i := range first {
+			weights = append(weights, s.w[i])
+		}
+	}
+	counts := s.begin(ctx, r, rnd, first, weights, most, tolerance)
 	if counts == nil {
 		return false
 	}
@@ -66,33 +72,6 @@ func (s *search) batches(ctx context.Context, r *Start, rnd *rand.Rand, size, mo
 	return true
 }
 
-// begin sets the centroids to those of some points, and returns the
-// weights of the points of each, nil if ctx was done before.
-func (s *search) begin(ctx context.Context, r *Start, rnd *rand.Rand, which []int, most int, tolerance float64) []float64 {
-	points := rev.NewGeneral[float64](len(which), s.d, nil)
-	var weights []float64
-	for p, i := range which {
-		copy(points.Row(p), s.x.Row(i))
-		if s.w != nil {
-			weights = append(weights, s.w[i])
-		}
-	}
-	in := newSearch(points, weights, s.k, s.workers)
-	defer in.close()
-	if !in.seed(ctx, rnd) {
-		return nil
-	}
-	start := new(Start)
-	in.descend(ctx, start, rnd, most, tolerance)
-	r.Swaps, r.Filled = start.Swaps, start.Filled
-	copy(s.centroids.Data, in.centroids.Data)
-	counts := make([]float64, s.k)
-	for k := range counts {
-		counts[k] = in.count(k)
-	}
-	return counts
-}
-
 // batchTask is the parallel task of finding the centroids of the points of a batch.
 type batchTask struct {
 	s     *search
@@ -106,5 +85,5 @@ func (b *batchTask) Block(worker, block int) {
 	for p, i := range which {
 		b.s.take(t, p, i)
 	}
-	b.s.nearest(t, t.points, len(which))
+	b.s.nearestOf(t, t.points, len(which))
 }

@@ -95,8 +95,10 @@ func (r *Report) String() string {
 // and takes steps of Lloyd's algorithm, with Hamerly's bounds (2010). A centroid
 // that has lost its points moves to the point farthest from its own. Then, as long
 // as that lowers the cost, the centroid that is missed least moves to the cluster
-// that gains most from a second one, and Lloyd's algorithm goes on. That finds a
-// local minimum, most often a good one. A fit that has not converged is not an error: see the report.
+// that gains most from a second one, and Lloyd's algorithm goes on. Of many points,
+// a sample of max(2048, 64·k) goes through all this first, then all from where it
+// ended. That finds a local minimum, most often a good one. A fit that has not
+// converged is not an error: see the report.
 //
 // It returns an error if k < 1, if x has no columns or fewer rows than k, if it
 // has a NaN, an infinity or numbers so large that their squares overflow (the
@@ -107,7 +109,7 @@ func Fit(ctx context.Context, x mat.Matrix, k int, opts *Options) (*Clustering, 
 	if opts == nil {
 		opts = &Options{}
 	}
-	points, err := check(x, k, opts)
+	points, limit, err := check(x, k, opts)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -123,6 +125,11 @@ func Fit(ctx context.Context, x mat.Matrix, k int, opts *Options) (*Clustering, 
 
 	s := newSearch(points, opts.Weights, k, opts.Workers)
 	defer s.close()
+	if !s.within(limit) {
+		if err := checkRange("the points have", points, limit); err != nil {
+			return nil, nil, err
+		}
+	}
 	report := &Report{Best: -1}
 	var best *Clustering
 	for i := 0; i < starts && ctx.Err() == nil; i++ {
@@ -145,40 +152,38 @@ func Fit(ctx context.Context, x mat.Matrix, k int, opts *Options) (*Clustering, 
 	return best, report, ctx.Err()
 }
 
-// check returns a view of the data, if they and the options make sense.
-func check(x mat.Matrix, k int, opts *Options) (points rev.General[float64], err error) {
+// check returns a view of the data, if its shape and the options make sense, and the
+// largest magnitude that its numbers may have.
+func check(x mat.Matrix, k int, opts *Options) (points rev.General[float64], limit float64, err error) {
 	n, d := x.Dims()
 	switch {
 	case k < 1:
-		return points, fmt.Errorf("kmeans: %d clusters, want at least 1", k)
+		return points, 0, fmt.Errorf("kmeans: %d clusters, want at least 1", k)
 	case d < 1:
-		return points, errors.New("kmeans: the points have no columns")
+		return points, 0, errors.New("kmeans: the points have no columns")
 	case n < k:
-		return points, fmt.Errorf("kmeans: %d points for %d clusters", n, k)
+		return points, 0, fmt.Errorf("kmeans: %d points for %d clusters", n, k)
 	case opts.Starts < 0 || opts.MaxIter < 0 || opts.Batch < 0 || opts.Workers < 0:
-		return points, fmt.Errorf("kmeans: Starts, MaxIter, Batch and Workers are %d, %d, %d and %d, want at least 0",
+		return points, 0, fmt.Errorf("kmeans: Starts, MaxIter, Batch and Workers are %d, %d, %d and %d, want at least 0",
 			opts.Starts, opts.MaxIter, opts.Batch, opts.Workers)
 	case !(opts.Tolerance < 1):
-		return points, fmt.Errorf("kmeans: Tolerance is %v, want less than 1", opts.Tolerance)
+		return points, 0, fmt.Errorf("kmeans: Tolerance is %v, want less than 1", opts.Tolerance)
 	case opts.Init != nil && opts.Batch > 0:
-		return points, errors.New("kmeans: both Init and Batch are given")
+		return points, 0, errors.New("kmeans: both Init and Batch are given")
 	}
 	heaviest, err := checkWeights(opts.Weights, n)
 	if err != nil {
-		return points, err
+		return points, 0, err
 	}
-	limit := math.Sqrt(math.MaxFloat64/float64(n)/float64(d)/heaviest) / 8
+	limit = math.Sqrt(math.MaxFloat64/float64(n)/float64(d)/heaviest) / 8
 	points = viewMatrix(x)
-	if err := checkRange("the points have", points, limit); err != nil {
-		return points, err
-	}
 	if opts.Init == nil {
-		return points, nil
+		return points, limit, nil
 	}
 	if r, c := opts.Init.Dims(); r != k || c != d {
-		return points, fmt.Errorf("kmeans: Init is %d×%d, want %d×%d", r, c, k, d)
+		return points, 0, fmt.Errorf("kmeans: Init is %d×%d, want %d×%d", r, c, k, d)
 	}
-	return points, checkRange("Init has", rev.ViewDense(opts.Init), limit)
+	return points, limit, checkRange("Init has", rev.ViewDense(opts.Init), limit)
 }
 
 // checkWeights returns the largest weight, and at least 1.
@@ -246,10 +251,9 @@ func (s *search) start(ctx context.Context, opts *Options, rnd *rand.Rand) (r St
 		}
 		r.Cost = s.cost(nil)
 	default:
-		if !s.seed(ctx, rnd) {
+		if r.Cost, ok = s.find(ctx, &r, rnd, most, tolerance); !ok {
 			return r, false
 		}
-		r.Cost = s.descend(ctx, &r, rnd, most, tolerance)
 	}
 	r.Duration = time.Since(begin)
 	return r, true

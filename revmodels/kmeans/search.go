@@ -3,13 +3,13 @@ package kmeans
 import (
 	"context"
 	"math"
-	"slices"
 
 	"revnum/internal/parallel"
 	"revnum/internal/simd/dense"
 	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 	"revnum/rev"
+	"revnum/revmodels/kmeans/internal/nearest"
 )
 
 // A search holds points and centroids, and of each point the nearest centroid
@@ -21,14 +21,14 @@ import (
 // With points and centroids shifted by the mean of some points, to x' and c',
 // the score
 //
-//	s_ik = c'_k·x'_i - ½‖c'_k‖² = ½‖x'_i‖² - ½‖x_i - c_k‖²
+//	s_ik = ½‖c'_k‖² - c'_k·x'_i = ½‖x_i - c_k‖² - ½‖x'_i‖²
 //
-// is a product of matrices, and its maximum belongs to the nearest centroid.
-// The rounding error of a difference of two scores is below the margin
+// of the nearest centroid is the least. The rounding error of a difference of two
+// scores is below the margin
 //
-//	m_i = (2D+8)·(ε·R_i² + η),  R_i = ‖x'_i‖ + max_k ‖c'_k‖,
+//	m_i = (2D+8)·(ε·R_i² + η),  R_i² = 2·(‖x'_i‖² + max_k ‖c'_k‖²),
 //
-// as a sweep derives it. Where the two largest scores are closer than that, the
+// as a sweep derives it. Where the least two scores are closer than that, the
 // distances themselves decide, so that labels agree with Cost.
 //
 // # Bounds
@@ -47,43 +47,41 @@ type search struct {
 	parts   int // runs of panels that have sums of their own
 
 	shift    []float64 // the mean of some points
-	panels   []float64 // x' by coordinate: (j, p) of panel b is at (b·D+j)·panel+p
+	panels   []float64 // x' by coordinate: (j, p) of panel b is at (b·D+j)·stride+p
 	norms    []float64 // ‖x'‖²
-	far      float64   // the largest ‖x'‖
+	far      float64   // the largest ‖x'‖²
 	variance float64   // the mean of those of the columns
 	squares  []float64 // of each part, Σ w·‖x'‖²
 
 	centroids rev.General[float64]
 	scored    []float64 // K×D: c'
 	halves    []float64 // ½‖c'‖²
-	radius    float64   // the largest ‖c'‖
+	most      float64   // the largest ‖c'‖²
 
 	labels       []int32
-	upper, lower []float64
-	changed      []int // of each part, points that changed their centroid
+	upper, lower []float64 // while centroids are chosen, the least two scores
+	near         []float64 // and the centroid of the least
+	changed      []int     // of each part, points that changed their centroid
 
 	// Of each part, by centroid: the weight of its points, and Σ w·(x - base),
 	// where base is where the centroid was when this was last added up anew.
 	counts, sums, base []float64
 	stale              bool // whether a label has changed since
 
-	moved       []float64 // how far each centroid moved
-	apart       []float64 // half its distance from the nearest other one
-	most, after float64   // the largest two of moved
-	mover       int       // the centroid that moved most
+	moved           []float64 // how far each centroid moved
+	apart           []float64 // half its distance from the nearest other one
+	farthest, after float64   // the largest two of moved
+	mover           int       // the centroid that moved most
 
 	scratch []searchScratch // of each worker
 }
 
 // searchScratch is what a worker needs.
 type searchScratch struct {
-	tile         []float64 // K×panel: scores
-	points       []float64 // D×panel: points whose bounds did not decide
-	which        [panel]int
-	best, second [panel]float64 // the largest two scores
-	top, lesser  [panel]float64
-	label        [panel]int32
-	before       [panel]int32
+	points, tile        []float64 // D×stride: points whose bounds did not decide; scores
+	which               [panel]int
+	best, second, label [panel]float64 // the least two scores, and the centroid of the least
+	before              [panel]int32
 }
 
 // slack is more than the relative error of a bound that is computed from
@@ -91,6 +89,8 @@ type searchScratch struct {
 const (
 	slack = 0x1p-40
 	tiny  = 1e-150
+
+	slack2 = 2 * (1 + slack) // of the squares in R², which are rounded
 )
 
 // newSearch returns a search without centroids, in which all points are to have
@@ -102,8 +102,8 @@ func newSearch(x rev.General[float64], w []float64, k, workers int) *search {
 	s.x, s.w, s.n, s.d, s.k, s.workers = x, w, n, d, k, parallel.Workers(workers)
 	// Few enough for their sums to be small beside the points.
 	s.parts = min(max(n/(4*k), 8), 32, blocks)
-	s.panels, s.norms = workspace.Grow(s.panels, blocks*d*panel), workspace.Grow(s.norms, n)
-	s.labels, s.upper, s.lower = workspace.Grow(s.labels, n), workspace.Grow(s.upper, n), workspace.Grow(s.lower, n)
+	s.panels, s.norms = workspace.Grow(s.panels, blocks*d*stride), workspace.Grow(s.norms, n)
+	s.labels, s.upper, s.lower = workspace.Grow(s.labels, n), workspace.Grow(s.upper, blocks*panel), workspace.Grow(s.lower, blocks*panel)
 	s.centroids = rev.NewGeneral(k, d, workspace.Grow(s.centroids.Data, k*d))
 	s.scored, s.halves = workspace.Grow(s.scored, k*d), workspace.Grow(s.halves, k)
 	s.moved, s.apart = workspace.Grow(s.moved, k), workspace.Grow(s.apart, k)
@@ -112,23 +112,18 @@ func newSearch(x rev.General[float64], w []float64, k, workers int) *search {
 	s.counts, s.sums = workspace.Grow(s.counts, s.parts*k), workspace.Grow(s.sums, s.parts*k*d)
 	s.scratch = workspace.Grow(s.scratch[:cap(s.scratch)], max(s.workers, cap(s.scratch)))
 	for i := range s.scratch[:s.workers] {
-		s.scratch[i].tile = workspace.Grow(s.scratch[i].tile, max(k, maxCandidates)*panel)
-		s.scratch[i].points = workspace.Grow(s.scratch[i].points, d*panel)
+		s.scratch[i].points = workspace.Grow(s.scratch[i].points, d*stride)
 	}
 
 	s.shift = workspace.Zeros(s.shift, d)
-	few := min(n, 1024)
-	for i := range few {
-		vec.Axpy(1/float64(few), x.Row(i*(n/few)), s.shift)
+	some := min(n, 1024)
+	for i := range some {
+		vec.Axpy(1/float64(some), x.Row(i*(n/some)), s.shift)
 	}
 	// Sums of x' and of its squares, for the variances.
 	s.forget()
 	s.run(s.load)
-	s.far, s.variance = 0, 0
-	for _, v := range s.norms {
-		s.far = max(s.far, v)
-	}
-	s.far = math.Sqrt(s.far)
+	s.far, s.variance = vec.Max(s.norms), 0
 	var total float64
 	mean := make([]float64, d)
 	for part := range s.parts {
@@ -143,6 +138,18 @@ func newSearch(x rev.General[float64], w []float64, k, workers int) *search {
 	}
 	s.variance /= float64(d)
 	return s
+}
+
+// within reports whether all numbers of the points are of at most the given magnitude. It
+// may say no where they are hardly less.
+func (s *search) within(limit float64) bool {
+	far := math.Sqrt(s.far)
+	for _, v := range s.shift {
+		if !(math.Abs(v)+far <= limit*(1-slack)) {
+			return false
+		}
+	}
+	return true
 }
 
 // close gives the storage back, but for what belongs to the caller.
@@ -176,7 +183,9 @@ func (t partTask) Block(worker, part int) {
 }
 
 // block returns the panel of the points from the given first one on.
-func (s *search) block(first int) []float64 { return s.panels[first*s.d : (first+panel)*s.d] }
+func (s *search) block(first int) []float64 {
+	return s.panels[first/panel*s.d*stride:][:s.d*stride]
+}
 
 // load fills the panels of a part, and adds up w·x' and w·‖x'‖².
 func (s *search) load(_, part, first, end int) {
@@ -185,18 +194,18 @@ func (s *search) load(_, part, first, end int) {
 	s.squares[part] = 0
 	for ; first < end; first += panel {
 		x, n := s.block(first), min(panel, end-first)
-		dense.Transpose(x, panel, s.x.Data[first*s.x.Stride:], s.x.Stride, n, s.d)
-		vec.SubColumn(n, x, panel, x, panel, s.shift)
+		dense.Transpose(x, stride, s.x.Data[first*s.x.Stride:], s.x.Stride, n, s.d)
+		vec.SubColumn(n, x, stride, x, stride, s.shift)
 		norms := s.norms[first : first+n]
 		clear(norms)
 		for j := range s.d {
-			vec.MulTo(squares[:n], x[j*panel:][:n], x[j*panel:][:n])
+			vec.MulTo(squares[:n], x[j*stride:][:n], x[j*stride:][:n])
 			vec.AddTo(norms, norms, squares[:n])
 		}
 		s.counts[part*s.k] += s.total(first, nil, n)
 		s.squares[part] += s.total(first, norms, n)
 		for j := range sums {
-			sums[j] += s.total(first, x[j*panel:], n)
+			sums[j] += s.total(first, x[j*stride:], n)
 		}
 	}
 }
@@ -216,10 +225,10 @@ func (s *search) total(first int, v []float64, n int) float64 {
 
 // set makes c' of the centroids.
 func (s *search) set() {
-	s.radius = 0
+	s.most = 0
 	for k := range s.k {
 		s.halves[k] = s.center(s.scored[k*s.d:(k+1)*s.d], s.centroids.Row(k))
-		s.radius = max(s.radius, math.Sqrt(2*s.halves[k]))
+		s.most = max(s.most, 2*s.halves[k])
 	}
 }
 
@@ -234,65 +243,36 @@ func (s *search) center(c, x []float64) (half float64) {
 
 // margin returns m_i for a point with the given ‖x'‖².
 func (s *search) margin(norm float64) float64 {
-	r := math.Sqrt(norm) + s.radius
-	return float64(2*s.d+8) * (float64(0x1p-52*float64(r*r)) + math.SmallestNonzeroFloat64)
+	return float64(2*s.d+8) * (float64(0x1p-52*float64(slack2*(norm+s.most))) + math.SmallestNonzeroFloat64)
 }
 
-var ones = slices.Repeat([]float64{1}, panel)
-
-// score sets rows of tile to the scores of the given centroids at n points held
-// by coordinate.
-func (s *search) score(tile, points, c, halves []float64, n int) {
-	for k, half := range halves {
-		vec.ScaleTo(tile[k*panel:][:n], -half, ones[:n])
-	}
-	dense.Gemm(len(halves), n, s.d, 1, c, s.d, 1, points, panel, 1, tile, panel)
-}
-
-// nearest finds the centroids of n points, given by coordinate and as t.which, and
+// nearestOf finds the centroids of n points, given by coordinate and as t.which, and
 // sets their labels and bounds.
-func (s *search) nearest(t *searchScratch, x []float64, n int) {
-	s.score(t.tile, x, s.scored, s.halves, n)
-	best, second, label := t.best[:n], t.second[:n], t.label[:n]
-	top, lesser := t.top[:n], t.lesser[:n]
-	copy(best, t.tile)
-	vec.ScaleTo(second, math.Inf(-1), ones[:n])
-	for k := 1; k < s.k; k++ {
-		row := t.tile[k*panel:][:n]
-		vec.MaxTo(top, best, row)
-		vec.AddTo(lesser, best, row) // and what is left of the sum: rounding, which the margin covers
-		vec.Axpy(-1, top, lesser)
-		vec.MaxTo(second, second, lesser)
-		copy(best, top)
+func (s *search) nearestOf(t *searchScratch, x []float64, n int) {
+	size := padded(n)
+	best, second, label := t.best[:size], t.second[:size], t.label[:size]
+	for p := range best {
+		best[p], second[p] = math.Inf(1), math.Inf(1)
 	}
-	for k := s.k - 1; k >= 0; k-- {
-		for p, v := range t.tile[k*panel:][:n] {
-			if v == best[p] {
-				label[p] = int32(k)
-			}
-		}
-	}
+	nearest.Two(best, second, label, x, stride, s.scored, s.halves, s.d, 0)
 	for p, i := range t.which[:n] {
 		norm := s.norms[i]
 		m := s.margin(norm)
-		if best[p]-second[p] <= m {
-			label[p] = s.decide(t.tile[p:], i, best[p]-m)
+		s.labels[i] = int32(label[p])
+		if second[p]-best[p] <= m {
+			s.labels[i] = s.decide(i)
 		}
-		s.labels[i] = label[p]
-		s.upper[i] = above(norm - 2*best[p] + 2*m)
-		s.lower[i] = below(norm - 2*second[p] - 2*m)
+		s.upper[i] = above(norm + 2*best[p] + 2*m)
+		s.lower[i] = below(norm + 2*second[p] - 2*m)
 	}
 }
 
-// decide returns the nearest centroid of point i of those with a score of at
-// least limit, of which column has one in panel elements.
-func (s *search) decide(column []float64, i int, limit float64) int32 {
+// decide returns the nearest centroid of point i by distances.
+func (s *search) decide(i int) int32 {
 	least, label := math.Inf(1), 0
 	for k := range s.k {
-		if column[k*panel] >= limit {
-			if v := distance(s.x.Row(i), s.centroids.Row(k)); v < least {
-				least, label = v, k
-			}
+		if v := distance(s.x.Row(i), s.centroids.Row(k)); v < least {
+			least, label = v, k
 		}
 	}
 	return int32(label)
@@ -313,7 +293,7 @@ func (s *search) assign() {
 			for p := range n {
 				t.which[p] = first + p
 			}
-			s.nearest(t, s.block(first), n)
+			s.nearestOf(t, s.block(first), n)
 		}
 	})
 	s.stale = true
@@ -338,9 +318,14 @@ func (s *search) resum() {
 	s.stale = false
 	s.forget()
 	s.run(func(_, part, first, end int) {
-		for i := first; i < end; i++ {
-			s.add(part, i, s.labels[i], s.weight(i))
+		labels, counts, w := s.labels[first:end], s.counts[part*s.k:][:s.k], s.w
+		if w != nil {
+			w = w[first:end]
 		}
+		for i, k := range labels {
+			counts[k] += s.weight(first + i)
+		}
+		nearest.AddRows(s.sums[part*s.k*s.d:], s.base, s.d, labels, s.x.Data[first*s.x.Stride:], s.x.Stride, s.d, w)
 	})
 }
 
@@ -354,7 +339,7 @@ func (s *search) forget() {
 // update moves each centroid to the mean of its points, and returns the sum of
 // the squares of how far they moved. A centroid without points stays.
 func (s *search) update() (squares float64) {
-	s.most, s.after, s.mover = 0, 0, 0
+	s.farthest, s.after, s.mover = 0, 0, 0
 	mean := make([]float64, s.d)
 	for k := range s.k {
 		count := s.count(k)
@@ -378,8 +363,8 @@ func (s *search) update() (squares float64) {
 		if squares += square; square > 0 {
 			s.moved[k] = above(square)
 		}
-		if s.moved[k] > s.most {
-			s.most, s.after, s.mover = s.moved[k], s.most, k
+		if s.moved[k] > s.farthest {
+			s.farthest, s.after, s.mover = s.moved[k], s.farthest, k
 		} else {
 			s.after = max(s.after, s.moved[k])
 		}
@@ -434,7 +419,7 @@ func (s *search) stepPart(worker, part, first, end int) {
 			u = (u + m) * (1 + slack)
 			s.upper[i] = u
 		}
-		m := s.most
+		m := s.farthest
 		if k == s.mover {
 			m = s.after
 		}
@@ -463,9 +448,9 @@ func (s *search) stepPart(worker, part, first, end int) {
 // take makes point i number n of t.points.
 func (s *search) take(t *searchScratch, n, i int) {
 	t.which[n] = i
-	at := s.block(i &^ (panel - 1))[i&(panel-1):]
-	for j := range s.d {
-		t.points[j*panel+n] = at[j*panel]
+	shift := s.shift[:s.d]
+	for j, v := range s.x.Row(i)[:s.d] {
+		t.points[j*stride+n] = v - shift[j]
 	}
 }
 
@@ -477,7 +462,7 @@ func (s *search) again(t *searchScratch, part, n int) {
 	for p, i := range t.which[:n] {
 		t.before[p] = s.labels[i]
 	}
-	s.nearest(t, t.points, n)
+	s.nearestOf(t, t.points, n)
 	for p, i := range t.which[:n] {
 		if k := s.labels[i]; k != t.before[p] {
 			s.add(part, i, t.before[p], -s.weight(i))
@@ -491,13 +476,15 @@ func (s *search) again(t *searchScratch, part, n int) {
 // nil.
 func (s *search) cost(dists []float64) (cost float64) {
 	costs := make([]float64, s.parts)
-	s.run(func(_, part, first, end int) {
-		for i := first; i < end; i++ {
-			v := distance(s.x.Row(i), s.centroids.Row(int(s.labels[i])))
-			costs[part] += float64(s.weight(i) * v)
+	s.run(func(worker, part, first, end int) {
+		for ; first < end; first += panel {
+			n := min(panel, end-first)
+			d := s.scratch[worker].best[:n]
 			if dists != nil {
-				dists[i] = v
+				d = dists[first : first+n]
 			}
+			nearest.Distances(d, s.centroids.Data, s.d, s.labels[first:first+n], s.x.Data[first*s.x.Stride:], s.x.Stride, s.d)
+			costs[part] += s.total(first, d, n)
 		}
 	})
 	for _, v := range costs {

@@ -135,3 +135,42 @@ func TestSwap(t *testing.T) {
 		t.Errorf("%d swaps take the cost from %v to %v", r.Swaps, stuck, got)
 	}
 }
+
+// TestSample checks that points are drawn with their weights, and that clusters which
+// are too small to be in a sample are found.
+func TestSample(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(5, 5))
+	const n, size = 5000, 1000
+	w := make([]float64, n)
+	for i := range w {
+		w[i] = float64(i % 3) // 0, 1, 2
+	}
+	s := &search{n: n}
+	for name, want := range map[string][3]int{"weights": {0, 333, 667}, "none": {333, 333, 333}} {
+		s.w = nil
+		if name == "weights" {
+			s.w = w
+		}
+		var counts [3]int
+		for _, i := range s.sample(rnd, size) {
+			counts[i%3]++
+		}
+		for k, count := range counts {
+			if d := count - want[k]; d*d > 60*60 || want[k] == 0 && count > 0 {
+				t.Errorf("%s: %d points drawn, want %d", name, counts, want)
+			}
+		}
+	}
+
+	x := blobs(rnd, 20000, 3, 4)
+	for i := range 5 { // far from all others
+		x.SetRow(4000*i+7, []float64{1000 + rnd.NormFloat64(), 0, 0})
+	}
+	c, _, err := Fit(t.Context(), x, 5, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := slices.Min(c.Sizes()); got != 5 {
+		t.Errorf("the smallest cluster has %d points, want 5", got)
+	}
+}

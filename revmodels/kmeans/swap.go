@@ -29,17 +29,76 @@ type split struct {
 	two  rev.General[float64]
 }
 
-// descend takes the centroids to a minimum of the cost that no swap lowers, and
-// returns the cost. Before and between swaps it is not worth while to go all the way:
-// two centroids in one cluster take many small steps.
-func (s *search) descend(ctx context.Context, r *Start, rnd *rand.Rand, most int, tolerance float64) float64 {
-	const loose = 1e-2 // of the mean variance
-	if rough := loose * s.variance; tolerance < rough {
-		s.lloyd(ctx, r, most, rough)
-		s.improve(ctx, r, rnd, most, rough)
+// loose is the tolerance, of the mean variance, with which centroids are looked for
+// before swaps, and in samples: two centroids in one cluster take many small steps.
+const loose = 1e-2
+
+// find takes the centroids to a minimum of the cost that no swap lowers, and returns the
+// cost. Of many points it begins with a sample, where most steps and swaps are made. It
+// returns false if ctx was done before there were centroids.
+func (s *search) find(ctx context.Context, r *Start, rnd *rand.Rand, most int, tolerance float64) (cost float64, ok bool) {
+	if size := max(2048, 64*s.k); s.n > 2*size {
+		if s.begin(ctx, r, rnd, s.sample(rnd, size), nil, most, loose*s.variance) == nil {
+			return 0, false
+		}
+		s.assign()
+	} else {
+		if !s.seed(ctx, rnd) {
+			return 0, false
+		}
+		if rough := loose * s.variance; tolerance < rough {
+			s.lloyd(ctx, r, most, rough)
+			s.improve(ctx, r, rnd, most, rough)
+		}
 	}
 	s.lloyd(ctx, r, most, tolerance)
-	return s.improve(ctx, r, rnd, most, tolerance)
+	return s.improve(ctx, r, rnd, most, tolerance), true
+}
+
+// sample draws points, each with a probability in proportion to its weight: one of each
+// run of points that have the same part of the weight.
+func (s *search) sample(rnd *rand.Rand, size int) []int {
+	which := make([]int, size)
+	if s.w == nil {
+		for p := range which {
+			first := p * s.n / size
+			which[p] = first + rnd.IntN((p+1)*s.n/size-first)
+		}
+		return which
+	}
+	step := floats.Sum(s.w) / float64(size)
+	i, sum := 0, s.w[0] // of the weights up to i
+	for p := range which {
+		at := (float64(p) + rnd.Float64()) * step
+		for sum <= at && i < s.n-1 {
+			i++
+			sum += s.w[i]
+		}
+		which[p] = i
+	}
+	return which
+}
+
+// begin sets the centroids to those of some points, and returns the weights of the
+// points of each, nil if ctx was done before.
+func (s *search) begin(ctx context.Context, r *Start, rnd *rand.Rand, which []int, weights []float64, most int, tolerance float64) []float64 {
+	points := rev.NewGeneral[float64](len(which), s.d, nil)
+	for p, i := range which {
+		copy(points.Row(p), s.x.Row(i))
+	}
+	in := newSearch(points, weights, s.k, s.workers)
+	defer in.close()
+	start := new(Start)
+	if _, ok := in.find(ctx, start, rnd, most, tolerance); !ok {
+		return nil
+	}
+	r.Swaps, r.Filled = start.Swaps, start.Filled
+	copy(s.centroids.Data, in.centroids.Data)
+	counts := make([]float64, s.k)
+	for k := range counts {
+		counts[k] = in.count(k)
+	}
+	return counts
 }
 
 // improve makes swaps, with Lloyd's algorithm after each, until none is found that
@@ -77,8 +136,12 @@ func (s *search) bestSwap(ctx context.Context, rnd *rand.Rand, dists []float64, 
 	// Bounds on distances make a bound on what the points do without a centroid. They
 	// are only made sharp if some cluster may gain more.
 	without, _ := s.without(dists)
+	costs := s.costs(dists)
+	if floats.Max(costs) <= without {
+		return -1, -1
+	}
 	members := s.members()
-	candidates, costs := s.candidates(members, dists, splits, without)
+	candidates := s.candidates(members, costs, splits, without)
 	if len(candidates) == 0 {
 		return -1, -1
 	}
@@ -106,14 +169,19 @@ func (s *search) bestSwap(ctx context.Context, rnd *rand.Rand, dists []float64, 
 	return from, to
 }
 
+// costs returns what the points of each centroid cost.
+func (s *search) costs(dists []float64) []float64 {
+	costs := make([]float64, s.k)
+	for i, label := range s.labels {
+		costs[label] += float64(s.weight(i) * dists[i])
+	}
+	return costs
+}
+
 // candidates returns the centroids whose points may gain more than is given if they
-// are split, those that may gain most first, and what the points of all cost.
-func (s *search) candidates(members [][]int, dists []float64, splits []split, least float64) (list []int, costs []float64) {
-	costs = make([]float64, s.k)
+// are split, those that may gain most first.
+func (s *search) candidates(members [][]int, costs []float64, splits []split, least float64) (list []int) {
 	for k, points := range members {
-		for _, i := range points {
-			costs[k] += float64(s.weight(i) * dists[i])
-		}
 		// No split gains more than what the cluster costs, nor than its largest scatter.
 		if costs[k] <= least {
 			continue
@@ -126,7 +194,7 @@ func (s *search) candidates(members [][]int, dists []float64, splits []split, le
 		}
 	}
 	slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(splits[b].most, splits[a].most) })
-	return list, costs
+	return list
 }
 
 // without returns the least that the points do more if they lose their centroid, and
@@ -172,8 +240,8 @@ func (s *search) scatter(points []int, k int) float64 {
 			s.take(t, p, i)
 			w[p] = s.weight(i)
 		}
-		vec.SubColumn(len(part), t.points, panel, t.points, panel, c)
-		dense.WeightedMoments(d, len(part), nil, m, d, w[:len(part)], t.points, panel)
+		vec.SubColumn(len(part), t.points, stride, t.points, stride, c)
+		dense.WeightedMoments(d, len(part), nil, m, d, w[:len(part)], t.points, stride)
 	}
 	var size float64
 	for i := range d {

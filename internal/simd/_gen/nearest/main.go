@@ -15,6 +15,7 @@ import (
 const maxCenters = 8
 
 func main() {
+	Prefix = "nearest"
 	Files("nearest", func() {
 		for _, g := range Tiers {
 			g.Text("two", "func(best, second, label, points *T, ld, n int, c, halves *T, k, d int, first T)", "is Two for n points and k centres.")
@@ -26,6 +27,8 @@ func main() {
 			search{ISA: g}.emit()
 			Func("addRows", Variant{Tier: g.Tier()}, "func(sums, base *float64, ld int, label *int32, x *float64, ldx, n, d int, w *float64, step int)", "is AddRows for n points, with a weight every step elements.")
 			addRows(g)
+			Func("distances", Variant{Tier: g.Tier()}, "func(dists, c *float64, ld int, label *int32, x *float64, ldx, n, d int)", "is Distances for n points.")
+			distances(g)
 		}
 		table.Emit()
 	})
@@ -230,6 +233,47 @@ func addRows(g ISA) {
 	}
 	ADDQ(ldx, x)
 	ADDQ(step, w)
+	ADDQ(Imm(4), label)
+	DECQ(n)
+	JNZ(LabelRef("points"))
+	VZEROUPPER()
+	RET()
+}
+
+// distances stores the squared distance of each point from the row of c that is its
+// label's.
+func distances(g ISA) {
+	dists, c, ld, x, label := Arg("dists"), Arg("c"), Arg("ld"), Arg("x"), Arg("label")
+	ldx, n, limit, t := g.Stride("ldx"), Arg("n"), Arg("d"), GP64()
+	MOVQ(limit, t)
+	ANDQ(I32(g.Lanes()-1), t)
+	SUBQ(t, limit)
+	k := g.NewMask(t)
+	k.Hold()
+	row, j := GP64(), GP64()
+	Label("points")
+	MOVLQSX(Mem{Base: label}, row)
+	IMULQ(ld, row)
+	LEAQ(Mem{Base: c, Index: row, Scale: 8}, row)
+	sum, v := g.Zeros(1)[0], g.Reg()
+	XORQ(j, j)
+	TESTQ(limit, limit)
+	JZ(LabelRef("tail"))
+	Label("vectors")
+	VMOVUPD(Mem{Base: x, Index: j, Scale: 8}, v)
+	VSUBPD(Mem{Base: row, Index: j, Scale: 8}, v, v)
+	VFMADD231PD(v, v, sum)
+	ADDQ(Imm(uint64(g.Lanes())), j)
+	CMPQ(j, limit)
+	JL(LabelRef("vectors"))
+	Label("tail")
+	last := g.Load(Mem{Base: x, Index: j, Scale: 8}, k)
+	g.Sub(g.Load(Mem{Base: row, Index: j, Scale: 8}, k), last, last)
+	g.Fmadd231(last, last, sum)
+	g.Reduce(sum, g.Add)
+	VMOVSD(sum.AsX(), Mem{Base: dists})
+	ADDQ(ldx, x)
+	ADDQ(Imm(8), dists)
 	ADDQ(Imm(4), label)
 	DECQ(n)
 	JNZ(LabelRef("points"))

@@ -63,3 +63,14 @@ func genericAddRows(sums, base []float64, ld int, label []int32, x []float64, ld
 		}
 	}
 }
+
+func genericDistances(dists, c []float64, ld int, label []int32, x []float64, ldx, d int) {
+	for i, k := range label {
+		var sum float64
+		c := c[int(k)*ld:][:d]
+		for j, v := range x[i*ldx:][:d] {
+			sum += float64((v - c[j]) * (v - c[j]))
+		}
+		dists[i] = sum
+	}
+}

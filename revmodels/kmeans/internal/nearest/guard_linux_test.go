@@ -28,6 +28,7 @@ func TestGuardPages(t *testing.T) {
 					Two(part(0, n), part(1, n), part(2, n), points, ld, c, part(5, k), d, 0)
 					One(part(0, n), part(2, n), points, ld, c, d, 0)
 					AddRows(part(0, 2*d), part(1, 2*d), d, []int32{1, 0, 1}, part(3, 3*d+2), d+1, d, part(5, 3))
+					Distances(part(0, 3), part(1, 2*d), d, []int32{1, 0, 1}, part(3, 3*d+2), d+1, d)
 				}
 			}
 		}

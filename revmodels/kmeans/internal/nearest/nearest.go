@@ -27,7 +27,7 @@ const (
 const (
 	badWidth    = "nearest: number of points is not a multiple of Width"
 	badDim      = "nearest: dimension below 1"
-	shortState  = "nearest: insufficient length of second or label"
+	shortState  = "nearest: insufficient length of dists, second or label"
 	shortPoints = "nearest: insufficient length of points"
 	shortC      = "nearest: insufficient length of c"
 	shortX      = "nearest: insufficient length of x, label or w"
@@ -117,14 +117,10 @@ func AddRows(sums, base []float64, ld int, label []int32, x []float64, ldx, d in
 	if n == 0 || d <= 0 {
 		return
 	}
-	if w != nil && len(w) < n || ldx < 0 || len(x) < (n-1)*ldx+d {
+	if w != nil && len(w) < n {
 		panic(shortX)
 	}
-	for _, k := range label {
-		if k < 0 || int(k)*ld+d > min(len(sums), len(base)) {
-			panic(badLabel)
-		}
-	}
+	checkRows(min(len(sums), len(base)), ld, label, len(x), ldx, d)
 	if tier == cpu.Generic {
 		genericAddRows(sums, base, ld, label, x, ldx, d, w)
 		return
@@ -139,3 +135,39 @@ func AddRows(sums, base []float64, ld int, label []int32, x []float64, ldx, d in
 }
 
 var unweighted = 1.0
+
+// Distances sets dists[i] to ‖x_i - c‖² for each point i < len(label), where c is the row
+// of c, ld apart, that its label names. Rows have d elements, and point i is
+// x[i*ldx:i*ldx+d]. Tiers round sums differently.
+func Distances(dists, c []float64, ld int, label []int32, x []float64, ldx, d int) {
+	n := len(label)
+	if n == 0 {
+		return
+	}
+	if len(dists) < n {
+		panic(shortState)
+	}
+	if d <= 0 {
+		clear(dists[:n])
+		return
+	}
+	checkRows(len(c), ld, label, len(x), ldx, d)
+	if tier == cpu.Generic {
+		genericDistances(dists, c, ld, label, x, ldx, d)
+		return
+	}
+	for i, most := 0, max(1, most/64/d); i < n; i += most {
+		vectorDistances(&dists[i], &c[0], ld, &label[i], &x[i*ldx], ldx, min(most, n-i), d)
+	}
+}
+
+func checkRows(rows, ld int, label []int32, x, ldx, d int) {
+	if ldx < 0 || x < (len(label)-1)*ldx+d {
+		panic(shortX)
+	}
+	for _, k := range label {
+		if k < 0 || int(k)*ld+d > rows {
+			panic(badLabel)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"revnum/internal/simd/cpu"
@@ -100,8 +101,8 @@ func testOne(t *testing.T) {
 	}
 }
 
-// AddRows gives the bits of a plain loop.
-func TestAddRows(t *testing.T) {
+// AddRows gives the bits of a plain loop, and Distances its sums.
+func TestRows(t *testing.T) {
 	simdtest.ForEachTier(t, &tier, func(t *testing.T) {
 		for d := 1; d <= 25; d++ {
 			const n, k = 200, 3
@@ -118,6 +119,14 @@ func TestAddRows(t *testing.T) {
 				genericAddRows(want, base, ld, label, x, ldx, d, w)
 				simdtest.SameSlice(t, fmt.Sprint("d = ", d), got, want)
 			}
+			dists, want := make([]float64, n), make([]float64, n)
+			Distances(dists, base, ld, label, x, ldx, d)
+			genericDistances(want, base, ld, label, x, ldx, d)
+			for i, v := range want {
+				if !(math.Abs(dists[i]-v) <= float64(d+2)*0x1p-53*v) {
+					t.Fatalf("d = %d: distance %d is %v, want %v", d, i, dists[i], v)
+				}
+			}
 		}
 	})
 }
@@ -125,17 +134,18 @@ func TestAddRows(t *testing.T) {
 func TestPanics(t *testing.T) {
 	x := make([]float64, 64)
 	for name, f := range map[string]func(){
-		badWidth:    func() { One(x[:15], x, x, 16, x[:2], 2, 0) },
-		badDim:      func() { One(x[:16], x, x, 16, x[:2], 0, 0) },
-		shortState:  func() { Two(x[:16], x[:15], x, x, 16, x, x[:1], 2, 0) },
-		shortPoints: func() { One(x[:16], x, x[:31], 16, x[:2], 2, 0) },
-		shortC:      func() { Two(x[:16], x, x, x, 16, x[:5], x[:3], 2, 0) },
-		shortX:      func() { AddRows(x, x, 2, make([]int32, 3), x[:5], 2, 2, nil) },
-		badLabel:    func() { AddRows(x[:4], x, 2, []int32{2}, x, 2, 2, nil) },
+		badWidth:     func() { One(x[:15], x, x, 16, x[:2], 2, 0) },
+		badDim:       func() { One(x[:16], x, x, 16, x[:2], 0, 0) },
+		shortState:   func() { Two(x[:16], x[:15], x, x, 16, x, x[:1], 2, 0) },
+		shortPoints:  func() { One(x[:16], x, x[:31], 16, x[:2], 2, 0) },
+		shortC:       func() { Two(x[:16], x, x, x, 16, x[:5], x[:3], 2, 0) },
+		shortX:       func() { AddRows(x, x, 2, make([]int32, 3), x[:5], 2, 2, nil) },
+		shortX + " ": func() { Distances(x, x, 2, make([]int32, 3), x[:5], 2, 2) },
+		badLabel:     func() { AddRows(x[:4], x, 2, []int32{2}, x, 2, 2, nil) },
 	} {
 		func() {
 			defer func() {
-				if got := recover(); got != name {
+				if got := recover(); got != strings.TrimSpace(name) {
 					t.Errorf("panic %v, want %s", got, name)
 				}
 			}()

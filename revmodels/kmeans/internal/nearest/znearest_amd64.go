@@ -40,3 +40,11 @@ func vectorAddRows(sums *float64, base *float64, ld int, label *int32, x *float6
 
 //go:noescape
 func addRows(sums *float64, base *float64, ld int, label *int32, x *float64, ldx int, n int, d int, w *float64, step int)
+
+// vectorDistances is Distances for n points.
+func vectorDistances(dists *float64, c *float64, ld int, label *int32, x *float64, ldx int, n int, d int) {
+	distances(dists, c, ld, label, x, ldx, n, d)
+}
+
+//go:noescape
+func distances(dists *float64, c *float64, ld int, label *int32, x *float64, ldx int, n int, d int)

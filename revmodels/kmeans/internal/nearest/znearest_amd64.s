@@ -2637,6 +2637,80 @@ below1:
 	VZEROUPPER
 	RET
 
+// func distancesAVX512<>(dists *float64, c *float64, ld int, label *int32, x *float64, ldx int, n int, d int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL
+TEXT ·distancesAVX512<>(SB), NOSPLIT, $0-64
+	MOVQ  dists+0(FP), AX
+	MOVQ  c+8(FP), CX
+	MOVQ  ld+16(FP), DX
+	MOVQ  x+32(FP), BX
+	MOVQ  label+24(FP), SI
+	MOVQ  ldx+40(FP), DI
+	SHLQ  $0x03, DI
+	MOVQ  n+48(FP), R8
+	MOVQ  d+56(FP), R9
+	MOVQ  R9, R10
+	ANDQ  $+7, R10
+	SUBQ  R10, R9
+	LEAQ  nearestOpmasks<>+0(SB), R11
+	KMOVW (R11)(R10*2), K1
+
+points:
+	MOVLQSX (SI), R10
+	IMULQ   DX, R10
+	LEAQ    (CX)(R10*8), R10
+	VPXORQ  Z0, Z0, Z0
+	XORQ    R11, R11
+	TESTQ   R9, R9
+	JZ      tail
+
+vectors:
+	VMOVUPD     (BX)(R11*8), Z1
+	VSUBPD      (R10)(R11*8), Z1, Z1
+	VFMADD231PD Z1, Z1, Z0
+	ADDQ        $0x08, R11
+	CMPQ        R11, R9
+	JL          vectors
+
+tail:
+	VMOVUPD.Z     (BX)(R11*8), K1, Z1
+	VMOVUPD.Z     (R10)(R11*8), K1, Z3
+	VSUBPD        Z3, Z1, Z1
+	VFMADD231PD   Z1, Z1, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y2
+	VADDPD        Z2, Z0, Z0
+	VEXTRACTF64X2 $0x01, Y0, X2
+	VADDPD        Z2, Z0, Z0
+	VPERMILPD     $0x01, X0, X2
+	VADDPD        Z2, Z0, Z0
+	VMOVSD        X0, (AX)
+	ADDQ          DI, BX
+	ADDQ          $0x08, AX
+	ADDQ          $0x04, SI
+	DECQ          R8
+	JNZ           points
+	VZEROUPPER
+	RET
+
+DATA nearestOpmasks<>+0(SB)/2, $0x0000
+DATA nearestOpmasks<>+2(SB)/2, $0x0001
+DATA nearestOpmasks<>+4(SB)/2, $0x0003
+DATA nearestOpmasks<>+6(SB)/2, $0x0007
+DATA nearestOpmasks<>+8(SB)/2, $0x000f
+DATA nearestOpmasks<>+10(SB)/2, $0x001f
+DATA nearestOpmasks<>+12(SB)/2, $0x003f
+DATA nearestOpmasks<>+14(SB)/2, $0x007f
+DATA nearestOpmasks<>+16(SB)/2, $0x00ff
+DATA nearestOpmasks<>+18(SB)/2, $0x01ff
+DATA nearestOpmasks<>+20(SB)/2, $0x03ff
+DATA nearestOpmasks<>+22(SB)/2, $0x07ff
+DATA nearestOpmasks<>+24(SB)/2, $0x0fff
+DATA nearestOpmasks<>+26(SB)/2, $0x1fff
+DATA nearestOpmasks<>+28(SB)/2, $0x3fff
+DATA nearestOpmasks<>+30(SB)/2, $0x7fff
+DATA nearestOpmasks<>+32(SB)/2, $0xffff
+GLOBL nearestOpmasks<>(SB), RODATA|NOPTR, $34
+
 // func oneAVX2<>(best *float64, label *float64, points *float64, ld int, n int, c *float64, k int, d int, first float64)
 // Requires: AVX
 TEXT ·oneAVX2<>(SB), NOSPLIT, $0-72
@@ -3227,6 +3301,71 @@ below1:
 	VZEROUPPER
 	RET
 
+// func distancesAVX2<>(dists *float64, c *float64, ld int, label *int32, x *float64, ldx int, n int, d int)
+// Requires: AVX, FMA3
+TEXT ·distancesAVX2<>(SB), NOSPLIT, $0-64
+	MOVQ    dists+0(FP), AX
+	MOVQ    c+8(FP), CX
+	MOVQ    ld+16(FP), DX
+	MOVQ    x+32(FP), BX
+	MOVQ    label+24(FP), SI
+	MOVQ    ldx+40(FP), DI
+	SHLQ    $0x03, DI
+	MOVQ    n+48(FP), R8
+	MOVQ    d+56(FP), R9
+	MOVQ    R9, R10
+	ANDQ    $+3, R10
+	SUBQ    R10, R9
+	LEAQ    nearestOnes<>+32(SB), R11
+	SHLQ    $0x03, R10
+	SUBQ    R10, R11
+	VMOVUPD (R11), Y0
+
+points:
+	MOVLQSX (SI), R10
+	IMULQ   DX, R10
+	LEAQ    (CX)(R10*8), R10
+	VXORPD  Y1, Y1, Y1
+	XORQ    R11, R11
+	TESTQ   R9, R9
+	JZ      tail
+
+vectors:
+	VMOVUPD     (BX)(R11*8), Y2
+	VSUBPD      (R10)(R11*8), Y2, Y2
+	VFMADD231PD Y2, Y2, Y1
+	ADDQ        $0x04, R11
+	CMPQ        R11, R9
+	JL          vectors
+
+tail:
+	VMASKMOVPD   (BX)(R11*8), Y0, Y2
+	VMASKMOVPD   (R10)(R11*8), Y0, Y4
+	VSUBPD       Y4, Y2, Y2
+	VFMADD231PD  Y2, Y2, Y1
+	VEXTRACTF128 $0x01, Y1, X3
+	VADDPD       Y3, Y1, Y1
+	VPERMILPD    $0x01, X1, X3
+	VADDPD       Y3, Y1, Y1
+	VMOVSD       X1, (AX)
+	ADDQ         DI, BX
+	ADDQ         $0x08, AX
+	ADDQ         $0x04, SI
+	DECQ         R8
+	JNZ          points
+	VZEROUPPER
+	RET
+
+DATA nearestOnes<>+0(SB)/8, $0xffffffffffffffff
+DATA nearestOnes<>+8(SB)/8, $0xffffffffffffffff
+DATA nearestOnes<>+16(SB)/8, $0xffffffffffffffff
+DATA nearestOnes<>+24(SB)/8, $0xffffffffffffffff
+DATA nearestOnes<>+32(SB)/8, $0x0000000000000000
+DATA nearestOnes<>+40(SB)/8, $0x0000000000000000
+DATA nearestOnes<>+48(SB)/8, $0x0000000000000000
+DATA nearestOnes<>+56(SB)/8, $0x0000000000000000
+GLOBL nearestOnes<>(SB), RODATA|NOPTR, $64
+
 DATA nearestConstants<>+0(SB)/8, $0x3ff0000000000000
 DATA nearestConstants<>+8(SB)/8, $0x3ff0000000000000
 DATA nearestConstants<>+16(SB)/8, $0x3ff0000000000000
@@ -3288,3 +3427,12 @@ TEXT ·addRows(SB), NOSPLIT, $0-80
 
 avx2:
 	JMP ·addRowsAVX2<>(SB)
+
+// func distances(dists *float64, c *float64, ld int, label *int32, x *float64, ldx int, n int, d int)
+TEXT ·distances(SB), NOSPLIT, $0-64
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·distancesAVX512<>(SB)
+
+avx2:
+	JMP ·distancesAVX2<>(SB)

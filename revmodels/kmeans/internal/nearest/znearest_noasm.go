@@ -19,3 +19,7 @@ func vectorOne(best *float64, label *float64, points *float64, ld int, n int, c 
 func vectorAddRows(sums *float64, base *float64, ld int, label *int32, x *float64, ldx int, n int, d int, w *float64, step int) {
 	panic("no assembly")
 }
+
+func vectorDistances(dists *float64, c *float64, ld int, label *int32, x *float64, ldx int, n int, d int) {
+	panic("no assembly")
+}
