@@ -17,6 +17,7 @@ import (
 func BenchmarkLoops(b *testing.B) {
 	for _, n := range []int{4, 32, 100, 1000} {
 		dst, x, y := make([]float64, n), simdtest.Normal[float64](n, 1), simdtest.Normal[float64](n, 2)
+		slope := make([]float64, n)
 		positive := make([]float64, n)
 		for i, v := range x {
 			positive[i] = v*v + 0.1
@@ -30,6 +31,10 @@ func BenchmarkLoops(b *testing.B) {
 		}
 		benchmarkTiers(b, "Exp", n, func() { Exp(dst, x) }, mapTo(math.Exp, x))
 		benchmarkTiers(b, "Log", n, func() { Log(dst, positive) }, mapTo(math.Log, positive))
+		for _, a := range activations {
+			benchmarkTiers(b, a.name, n, func() { a.run(dst, slope, x) }, nil)
+		}
+		benchmarkTiers(b, "Rectify", n, func() { Rectify(dst, 1, 0, x, y) }, nil)
 		benchmarkTiers(b, "ExpSubTo", n, func() { ExpSubTo(dst, x, y) }, nil)
 		benchmarkTiers(b, "ExpShiftSum", n, func() { ExpShiftSum(dst, x, 1) }, nil)
 		benchmarkTiers(b, "Dot", n, func() { Dot(x, y) }, func() { floats.Dot(x, y) })

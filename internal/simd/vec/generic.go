@@ -280,8 +280,8 @@ func exp32(x float64) float64 {
 // product by the upper 42 bits of ln2 is exact), and then to that sum itself. The
 // result is within 0.8 units in the last place.
 
-// log64 returns log(x). The relative error of its P is 2⁻⁵⁹.
-func log64(x float64) float64 {
+// log64Polynomial returns P(z) of log64. Its relative error is 2⁻⁵⁹.
+func log64Polynomial(z float64) float64 {
 	const (
 		p0 = 0x1.5555555555592p-1
 		p1 = 0x1.999999997fee8p-2
@@ -291,6 +291,14 @@ func log64(x float64) float64 {
 		p5 = 0x1.39a1fb7d49fc6p-3
 		p6 = 0x1.2f02e68dc625ap-3
 	)
+	w := z * z
+	even := math.FMA(math.FMA(math.FMA(p6, w, p4), w, p2), w, p0)
+	odd := math.FMA(math.FMA(p5, w, p3), w, p1)
+	return math.FMA(odd, z, even)
+}
+
+// log64 returns log(x).
+func log64(x float64) float64 {
 	if y, ok := logSpecial(x); ok {
 		return y
 	}
@@ -305,10 +313,7 @@ func log64(x float64) float64 {
 	f := m - 1
 	s := f / (m + 1)
 	z := s * s
-	w := z * z
-	even := math.FMA(math.FMA(math.FMA(p6, w, p4), w, p2), w, p0)
-	odd := math.FMA(math.FMA(p5, w, p3), w, p1)
-	p := math.FMA(odd, z, even)
+	p := log64Polynomial(z)
 	half := 0.5 * f
 	h := float64(half * f)
 	hLo := math.FMA(half, f, -h)

@@ -24,6 +24,9 @@ func testGuardPages[T cpu.Float](t *testing.T) {
 			l.run(dst[len(dst)-n:], x[len(x)-n:], y[len(y)-n:], 1)
 		}
 	}
+	for _, a := range activations {
+		testGuardedActivation(t, a)
+	}
 	for n := 1; n < 40; n++ {
 		SubColumn(n, dst[len(dst)-3*n:], n, x[len(x)-3*n:], n, y[len(y)-3:])
 		CenterScale(dst[len(dst)-3*n:], n, x[len(x)-3*n:], n, y[:3], y[len(y)-n:])
@@ -31,5 +34,13 @@ func testGuardPages[T cpu.Float](t *testing.T) {
 	for n := range 40 {
 		SinCos(dst[len(dst)-n:], x[len(x)-n:], y[len(y)-n:])
 		SinCos(dst[:n], x[:n], y[:n])
+	}
+}
+
+func testGuardedActivation(t *testing.T, a activation) {
+	x, y, d := simdtest.Guarded[float64](t), simdtest.Guarded[float64](t), simdtest.Guarded[float64](t)
+	for n := range 40 {
+		a.run(y[:n], d[:n], x[:n])
+		a.run(y[len(y)-n:], d[len(d)-n:], x[len(x)-n:])
 	}
 }

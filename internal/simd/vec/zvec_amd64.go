@@ -79,6 +79,29 @@ func mulToF64(dst *float64, x *float64, y *float64, n int)
 //go:noescape
 func mulToF32(dst *float32, x *float32, y *float32, n int)
 
+// divTo computes dst_i = x_i/y_i.
+func divTo[T cpu.Float](dst []T, x []T, y []T) {
+	if tier == cpu.Generic {
+		genericDivTo(dst, x, y)
+		return
+	}
+
+	for i := 0; i < len(dst); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(dst))
+		if unsafe.Sizeof(T(0)) == 8 {
+			divToF64((*float64)(unsafe.Pointer(&dst[i])), (*float64)(unsafe.Pointer(&x[i])), (*float64)(unsafe.Pointer(&y[i])), n)
+		} else {
+			divToF32((*float32)(unsafe.Pointer(&dst[i])), (*float32)(unsafe.Pointer(&x[i])), (*float32)(unsafe.Pointer(&y[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func divToF64(dst *float64, x *float64, y *float64, n int)
+
+//go:noescape
+func divToF32(dst *float32, x *float32, y *float32, n int)
+
 // maxTo computes dst_i = max(x_i, y_i).
 func maxTo[T cpu.Float](dst []T, x []T, y []T) {
 	if tier == cpu.Generic {
@@ -422,3 +445,106 @@ func sinCosF64(n int, sin *float64, cos *float64, x *float64) int
 
 //go:noescape
 func sinCosF32(n int, sin *float32, cos *float32, x *float32) int
+
+// sigmoidTo computes y_i = σ(x_i) and d_i = σ′(x_i).
+func sigmoidTo(y []float64, d []float64, x []float64) {
+	if tier == cpu.Generic {
+		genericSigmoidTo(y, d, x)
+		return
+	}
+
+	for i := 0; i < len(y); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(y))
+		sigmoidToF64(&y[i], &d[i], &x[i], n)
+	}
+}
+
+//go:noescape
+func sigmoidToF64(y *float64, d *float64, x *float64, n int)
+
+// tanhTo computes y_i = tanh(x_i) and d_i = tanh′(x_i).
+func tanhTo(y []float64, d []float64, x []float64) {
+	if tier == cpu.Generic {
+		genericTanhTo(y, d, x)
+		return
+	}
+
+	for i := 0; i < len(y); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(y))
+		tanhToF64(&y[i], &d[i], &x[i], n)
+	}
+}
+
+//go:noescape
+func tanhToF64(y *float64, d *float64, x *float64, n int)
+
+// softplusTo computes y_i = log(1 + exp(x_i)) and d_i = σ(x_i).
+func softplusTo(y []float64, d []float64, x []float64) {
+	if tier == cpu.Generic {
+		genericSoftplusTo(y, d, x)
+		return
+	}
+
+	for i := 0; i < len(y); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(y))
+		softplusToF64(&y[i], &d[i], &x[i], n)
+	}
+}
+
+//go:noescape
+func softplusToF64(y *float64, d *float64, x *float64, n int)
+
+// geluTo computes y_i = x_i·Φ(x_i) and its derivative d_i.
+func geluTo(y []float64, d []float64, x []float64) {
+	if tier == cpu.Generic {
+		genericGeluTo(y, d, x)
+		return
+	}
+
+	for i := 0; i < len(y); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(y))
+		geluToF64(&y[i], &d[i], &x[i], n)
+	}
+}
+
+//go:noescape
+func geluToF64(y *float64, d *float64, x *float64, n int)
+
+// siluTo computes y_i = x_i·σ(x_i) and its derivative d_i.
+func siluTo(y []float64, d []float64, x []float64) {
+	if tier == cpu.Generic {
+		genericSiluTo(y, d, x)
+		return
+	}
+
+	for i := 0; i < len(y); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(y))
+		siluToF64(&y[i], &d[i], &x[i], n)
+	}
+}
+
+//go:noescape
+func siluToF64(y *float64, d *float64, x *float64, n int)
+
+// rectify computes dst_i += pos·from_i where x_i is positive or NaN, and neg·from_i elsewhere. A factor of 0 adds nothing.
+func rectify[T cpu.Float](dst []T, pos T, neg T, x []T, from []T) {
+	if tier == cpu.Generic {
+		genericRectify(dst, pos, neg, x, from)
+		return
+	}
+
+	for i := 0; i < len(dst); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(dst))
+		if unsafe.Sizeof(T(0)) == 8 {
+			rectifyF64((*float64)(unsafe.Pointer(&dst[i])), float64(pos), float64(neg), (*float64)(unsafe.Pointer(&x[i])), (*float64)(unsafe.Pointer(&from[i])), n)
+		} else {
+			rectifyF32((*float32)(unsafe.Pointer(&dst[i])), float32(pos), float32(neg), (*float32)(unsafe.Pointer(&x[i])), (*float32)(unsafe.Pointer(&from[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func rectifyF64(dst *float64, pos float64, neg float64, x *float64, from *float64, n int)
+
+//go:noescape
+func rectifyF32(dst *float32, pos float32, neg float32, x *float32, from *float32, n int)

@@ -782,9 +782,9 @@ done60:
 	VZEROUPPER
 	RET
 
-// func maxToAVX512F64<>(dst *float64, x *float64, y *float64, n int)
-// Requires: AVX, AVX512DQ, AVX512F, BMI2
-TEXT ·maxToAVX512F64<>(SB), NOSPLIT, $0-32
+// func divToAVX512F64<>(dst *float64, x *float64, y *float64, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·divToAVX512F64<>(SB), NOSPLIT, $0-32
 	MOVQ  dst+0(FP), AX
 	MOVQ  x+8(FP), CX
 	MOVQ  y+16(FP), DX
@@ -795,6 +795,256 @@ TEXT ·maxToAVX512F64<>(SB), NOSPLIT, $0-32
 	JL    oneTest63
 
 many61:
+	VMOVUPS (CX)(SI*8), Z0
+	VMOVUPS (DX)(SI*8), Z1
+	VDIVPD  Z1, Z0, Z0
+	VMOVUPS Z0, (AX)(SI*8)
+	VMOVUPS 64(CX)(SI*8), Z0
+	VMOVUPS 64(DX)(SI*8), Z1
+	VDIVPD  Z1, Z0, Z0
+	VMOVUPS Z0, 64(AX)(SI*8)
+	VMOVUPS 128(CX)(SI*8), Z0
+	VMOVUPS 128(DX)(SI*8), Z1
+	VDIVPD  Z1, Z0, Z0
+	VMOVUPS Z0, 128(AX)(SI*8)
+	VMOVUPS 192(CX)(SI*8), Z0
+	VMOVUPS 192(DX)(SI*8), Z1
+	VDIVPD  Z1, Z0, Z0
+	VMOVUPS Z0, 192(AX)(SI*8)
+	ADDQ    $0x20, SI
+	CMPQ    SI, DI
+	JLE     many61
+
+oneTest63:
+	LEAQ -8(BX), DI
+	CMPQ SI, DI
+	JG   tail64
+
+one62:
+	VMOVUPS (CX)(SI*8), Z0
+	VMOVUPS (DX)(SI*8), Z1
+	VDIVPD  Z1, Z0, Z0
+	VMOVUPS Z0, (AX)(SI*8)
+	ADDQ    $0x08, SI
+	CMPQ    SI, DI
+	JLE     one62
+
+tail64:
+	SUBQ      SI, BX
+	JZ        done65
+	MOVQ      $-1, DI
+	SHLXQ     BX, DI, DI
+	NOTQ      DI
+	KMOVW     DI, K1
+	VMOVUPD.Z (CX)(SI*8), K1, Z0
+	VMOVUPD.Z (DX)(SI*8), K1, Z1
+	VDIVPD    Z1, Z0, Z0
+	VMOVUPD   Z0, K1, (AX)(SI*8)
+
+done65:
+	VZEROUPPER
+	RET
+
+// func divToAVX2F64<>(dst *float64, x *float64, y *float64, n int)
+// Requires: AVX
+TEXT ·divToAVX2F64<>(SB), NOSPLIT, $0-32
+	MOVQ  dst+0(FP), AX
+	MOVQ  x+8(FP), CX
+	MOVQ  y+16(FP), DX
+	MOVQ  n+24(FP), BX
+	XORQ  SI, SI
+	LEAQ  -16(BX), DI
+	TESTQ DI, DI
+	JL    oneTest68
+
+many66:
+	VMOVUPS (CX)(SI*8), Y0
+	VMOVUPS (DX)(SI*8), Y1
+	VDIVPD  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)(SI*8)
+	VMOVUPS 32(CX)(SI*8), Y0
+	VMOVUPS 32(DX)(SI*8), Y1
+	VDIVPD  Y1, Y0, Y0
+	VMOVUPS Y0, 32(AX)(SI*8)
+	VMOVUPS 64(CX)(SI*8), Y0
+	VMOVUPS 64(DX)(SI*8), Y1
+	VDIVPD  Y1, Y0, Y0
+	VMOVUPS Y0, 64(AX)(SI*8)
+	VMOVUPS 96(CX)(SI*8), Y0
+	VMOVUPS 96(DX)(SI*8), Y1
+	VDIVPD  Y1, Y0, Y0
+	VMOVUPS Y0, 96(AX)(SI*8)
+	ADDQ    $0x10, SI
+	CMPQ    SI, DI
+	JLE     many66
+
+oneTest68:
+	LEAQ -4(BX), DI
+	CMPQ SI, DI
+	JG   tail69
+
+one67:
+	VMOVUPS (CX)(SI*8), Y0
+	VMOVUPS (DX)(SI*8), Y1
+	VDIVPD  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)(SI*8)
+	ADDQ    $0x04, SI
+	CMPQ    SI, DI
+	JLE     one67
+
+tail69:
+	SUBQ       SI, BX
+	JZ         done70
+	LEAQ       mask<>+32(SB), DI
+	NEGQ       BX
+	VMOVDQU    (DI)(BX*8), Y0
+	VMASKMOVPD (CX)(SI*8), Y0, Y1
+	VMASKMOVPD (DX)(SI*8), Y0, Y2
+	VDIVPD     Y2, Y1, Y1
+	VMASKMOVPD Y1, Y0, (AX)(SI*8)
+
+done70:
+	VZEROUPPER
+	RET
+
+// func divToAVX512F32<>(dst *float32, x *float32, y *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·divToAVX512F32<>(SB), NOSPLIT, $0-32
+	MOVQ  dst+0(FP), AX
+	MOVQ  x+8(FP), CX
+	MOVQ  y+16(FP), DX
+	MOVQ  n+24(FP), BX
+	XORQ  SI, SI
+	LEAQ  -64(BX), DI
+	TESTQ DI, DI
+	JL    oneTest73
+
+many71:
+	VMOVUPS (CX)(SI*4), Z0
+	VMOVUPS (DX)(SI*4), Z1
+	VDIVPS  Z1, Z0, Z0
+	VMOVUPS Z0, (AX)(SI*4)
+	VMOVUPS 64(CX)(SI*4), Z0
+	VMOVUPS 64(DX)(SI*4), Z1
+	VDIVPS  Z1, Z0, Z0
+	VMOVUPS Z0, 64(AX)(SI*4)
+	VMOVUPS 128(CX)(SI*4), Z0
+	VMOVUPS 128(DX)(SI*4), Z1
+	VDIVPS  Z1, Z0, Z0
+	VMOVUPS Z0, 128(AX)(SI*4)
+	VMOVUPS 192(CX)(SI*4), Z0
+	VMOVUPS 192(DX)(SI*4), Z1
+	VDIVPS  Z1, Z0, Z0
+	VMOVUPS Z0, 192(AX)(SI*4)
+	ADDQ    $0x40, SI
+	CMPQ    SI, DI
+	JLE     many71
+
+oneTest73:
+	LEAQ -16(BX), DI
+	CMPQ SI, DI
+	JG   tail74
+
+one72:
+	VMOVUPS (CX)(SI*4), Z0
+	VMOVUPS (DX)(SI*4), Z1
+	VDIVPS  Z1, Z0, Z0
+	VMOVUPS Z0, (AX)(SI*4)
+	ADDQ    $0x10, SI
+	CMPQ    SI, DI
+	JLE     one72
+
+tail74:
+	SUBQ      SI, BX
+	JZ        done75
+	MOVQ      $-1, DI
+	SHLXQ     BX, DI, DI
+	NOTQ      DI
+	KMOVW     DI, K1
+	VMOVUPS.Z (CX)(SI*4), K1, Z0
+	VMOVUPS.Z (DX)(SI*4), K1, Z1
+	VDIVPS    Z1, Z0, Z0
+	VMOVUPS   Z0, K1, (AX)(SI*4)
+
+done75:
+	VZEROUPPER
+	RET
+
+// func divToAVX2F32<>(dst *float32, x *float32, y *float32, n int)
+// Requires: AVX
+TEXT ·divToAVX2F32<>(SB), NOSPLIT, $0-32
+	MOVQ  dst+0(FP), AX
+	MOVQ  x+8(FP), CX
+	MOVQ  y+16(FP), DX
+	MOVQ  n+24(FP), BX
+	XORQ  SI, SI
+	LEAQ  -32(BX), DI
+	TESTQ DI, DI
+	JL    oneTest78
+
+many76:
+	VMOVUPS (CX)(SI*4), Y0
+	VMOVUPS (DX)(SI*4), Y1
+	VDIVPS  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)(SI*4)
+	VMOVUPS 32(CX)(SI*4), Y0
+	VMOVUPS 32(DX)(SI*4), Y1
+	VDIVPS  Y1, Y0, Y0
+	VMOVUPS Y0, 32(AX)(SI*4)
+	VMOVUPS 64(CX)(SI*4), Y0
+	VMOVUPS 64(DX)(SI*4), Y1
+	VDIVPS  Y1, Y0, Y0
+	VMOVUPS Y0, 64(AX)(SI*4)
+	VMOVUPS 96(CX)(SI*4), Y0
+	VMOVUPS 96(DX)(SI*4), Y1
+	VDIVPS  Y1, Y0, Y0
+	VMOVUPS Y0, 96(AX)(SI*4)
+	ADDQ    $0x20, SI
+	CMPQ    SI, DI
+	JLE     many76
+
+oneTest78:
+	LEAQ -8(BX), DI
+	CMPQ SI, DI
+	JG   tail79
+
+one77:
+	VMOVUPS (CX)(SI*4), Y0
+	VMOVUPS (DX)(SI*4), Y1
+	VDIVPS  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)(SI*4)
+	ADDQ    $0x08, SI
+	CMPQ    SI, DI
+	JLE     one77
+
+tail79:
+	SUBQ       SI, BX
+	JZ         done80
+	LEAQ       mask<>+32(SB), DI
+	NEGQ       BX
+	VMOVDQU    (DI)(BX*4), Y0
+	VMASKMOVPS (CX)(SI*4), Y0, Y1
+	VMASKMOVPS (DX)(SI*4), Y0, Y2
+	VDIVPS     Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, (AX)(SI*4)
+
+done80:
+	VZEROUPPER
+	RET
+
+// func maxToAVX512F64<>(dst *float64, x *float64, y *float64, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·maxToAVX512F64<>(SB), NOSPLIT, $0-32
+	MOVQ  dst+0(FP), AX
+	MOVQ  x+8(FP), CX
+	MOVQ  y+16(FP), DX
+	MOVQ  n+24(FP), BX
+	XORQ  SI, SI
+	LEAQ  -32(BX), DI
+	TESTQ DI, DI
+	JL    oneTest83
+
+many81:
 	VMOVUPS  (CX)(SI*8), Z0
 	VMOVUPS  (DX)(SI*8), Z1
 	VRANGEPD $0x05, Z1, Z0, Z2
@@ -825,14 +1075,14 @@ many61:
 	VMOVUPS  Z0, 192(AX)(SI*8)
 	ADDQ     $0x20, SI
 	CMPQ     SI, DI
-	JLE      many61
+	JLE      many81
 
-oneTest63:
+oneTest83:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail64
+	JG   tail84
 
-one62:
+one82:
 	VMOVUPS  (CX)(SI*8), Z0
 	VMOVUPS  (DX)(SI*8), Z1
 	VRANGEPD $0x05, Z1, Z0, Z2
@@ -842,11 +1092,11 @@ one62:
 	VMOVUPS  Z0, (AX)(SI*8)
 	ADDQ     $0x08, SI
 	CMPQ     SI, DI
-	JLE      one62
+	JLE      one82
 
-tail64:
+tail84:
 	SUBQ      SI, BX
-	JZ        done65
+	JZ        done85
 	MOVQ      $-1, DI
 	SHLXQ     BX, DI, DI
 	NOTQ      DI
@@ -859,7 +1109,7 @@ tail64:
 	VMOVAPS   Z2, Z0
 	VMOVUPD   Z0, K1, (AX)(SI*8)
 
-done65:
+done85:
 	VZEROUPPER
 	RET
 
@@ -873,9 +1123,9 @@ TEXT ·maxToAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -16(BX), DI
 	TESTQ DI, DI
-	JL    oneTest68
+	JL    oneTest88
 
-many66:
+many86:
 	VMOVUPS   (CX)(SI*8), Y0
 	VMOVUPS   (DX)(SI*8), Y1
 	VMAXPD    Y1, Y0, Y2
@@ -918,14 +1168,14 @@ many66:
 	VMOVUPS   Y0, 96(AX)(SI*8)
 	ADDQ      $0x10, SI
 	CMPQ      SI, DI
-	JLE       many66
+	JLE       many86
 
-oneTest68:
+oneTest88:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail69
+	JG   tail89
 
-one67:
+one87:
 	VMOVUPS   (CX)(SI*8), Y0
 	VMOVUPS   (DX)(SI*8), Y1
 	VMAXPD    Y1, Y0, Y2
@@ -938,11 +1188,11 @@ one67:
 	VMOVUPS   Y0, (AX)(SI*8)
 	ADDQ      $0x04, SI
 	CMPQ      SI, DI
-	JLE       one67
+	JLE       one87
 
-tail69:
+tail89:
 	SUBQ       SI, BX
-	JZ         done70
+	JZ         done90
 	LEAQ       mask<>+32(SB), DI
 	NEGQ       BX
 	VMOVDQU    (DI)(BX*8), Y0
@@ -957,7 +1207,7 @@ tail69:
 	VMOVAPS    Y3, Y1
 	VMASKMOVPD Y1, Y0, (AX)(SI*8)
 
-done70:
+done90:
 	VZEROUPPER
 	RET
 
@@ -971,9 +1221,9 @@ TEXT ·maxToAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -64(BX), DI
 	TESTQ DI, DI
-	JL    oneTest73
+	JL    oneTest93
 
-many71:
+many91:
 	VMOVUPS  (CX)(SI*4), Z0
 	VMOVUPS  (DX)(SI*4), Z1
 	VRANGEPS $0x05, Z1, Z0, Z2
@@ -1004,14 +1254,14 @@ many71:
 	VMOVUPS  Z0, 192(AX)(SI*4)
 	ADDQ     $0x40, SI
 	CMPQ     SI, DI
-	JLE      many71
+	JLE      many91
 
-oneTest73:
+oneTest93:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail74
+	JG   tail94
 
-one72:
+one92:
 	VMOVUPS  (CX)(SI*4), Z0
 	VMOVUPS  (DX)(SI*4), Z1
 	VRANGEPS $0x05, Z1, Z0, Z2
@@ -1021,11 +1271,11 @@ one72:
 	VMOVUPS  Z0, (AX)(SI*4)
 	ADDQ     $0x10, SI
 	CMPQ     SI, DI
-	JLE      one72
+	JLE      one92
 
-tail74:
+tail94:
 	SUBQ      SI, BX
-	JZ        done75
+	JZ        done95
 	MOVQ      $-1, DI
 	SHLXQ     BX, DI, DI
 	NOTQ      DI
@@ -1038,7 +1288,7 @@ tail74:
 	VMOVAPS   Z2, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
 
-done75:
+done95:
 	VZEROUPPER
 	RET
 
@@ -1052,9 +1302,9 @@ TEXT ·maxToAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -32(BX), DI
 	TESTQ DI, DI
-	JL    oneTest78
+	JL    oneTest98
 
-many76:
+many96:
 	VMOVUPS   (CX)(SI*4), Y0
 	VMOVUPS   (DX)(SI*4), Y1
 	VMAXPS    Y1, Y0, Y2
@@ -1097,14 +1347,14 @@ many76:
 	VMOVUPS   Y0, 96(AX)(SI*4)
 	ADDQ      $0x20, SI
 	CMPQ      SI, DI
-	JLE       many76
+	JLE       many96
 
-oneTest78:
+oneTest98:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail79
+	JG   tail99
 
-one77:
+one97:
 	VMOVUPS   (CX)(SI*4), Y0
 	VMOVUPS   (DX)(SI*4), Y1
 	VMAXPS    Y1, Y0, Y2
@@ -1117,11 +1367,11 @@ one77:
 	VMOVUPS   Y0, (AX)(SI*4)
 	ADDQ      $0x08, SI
 	CMPQ      SI, DI
-	JLE       one77
+	JLE       one97
 
-tail79:
+tail99:
 	SUBQ       SI, BX
-	JZ         done80
+	JZ         done100
 	LEAQ       mask<>+32(SB), DI
 	NEGQ       BX
 	VMOVDQU    (DI)(BX*4), Y0
@@ -1136,7 +1386,7 @@ tail79:
 	VMOVAPS    Y3, Y1
 	VMASKMOVPS Y1, Y0, (AX)(SI*4)
 
-done80:
+done100:
 	VZEROUPPER
 	RET
 
@@ -1150,9 +1400,9 @@ TEXT ·scaleToAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest83
+	JL           oneTest103
 
-many81:
+many101:
 	VMOVUPS (CX)(BX*8), Z1
 	VMULPD  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*8)
@@ -1167,24 +1417,24 @@ many81:
 	VMOVUPS Z1, 192(AX)(BX*8)
 	ADDQ    $0x20, BX
 	CMPQ    BX, SI
-	JLE     many81
+	JLE     many101
 
-oneTest83:
+oneTest103:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail84
+	JG   tail104
 
-one82:
+one102:
 	VMOVUPS (CX)(BX*8), Z1
 	VMULPD  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one82
+	JLE     one102
 
-tail84:
+tail104:
 	SUBQ      BX, DX
-	JZ        done85
+	JZ        done105
 	MOVQ      $-1, SI
 	SHLXQ     DX, SI, SI
 	NOTQ      SI
@@ -1193,7 +1443,7 @@ tail84:
 	VMULPD    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (AX)(BX*8)
 
-done85:
+done105:
 	VZEROUPPER
 	RET
 
@@ -1207,9 +1457,9 @@ TEXT ·scaleToAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest88
+	JL           oneTest108
 
-many86:
+many106:
 	VMOVUPS (CX)(BX*8), Y1
 	VMULPD  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*8)
@@ -1224,24 +1474,24 @@ many86:
 	VMOVUPS Y1, 96(AX)(BX*8)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     many86
+	JLE     many106
 
-oneTest88:
+oneTest108:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail89
+	JG   tail109
 
-one87:
+one107:
 	VMOVUPS (CX)(BX*8), Y1
 	VMULPD  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*8)
 	ADDQ    $0x04, BX
 	CMPQ    BX, SI
-	JLE     one87
+	JLE     one107
 
-tail89:
+tail109:
 	SUBQ       BX, DX
-	JZ         done90
+	JZ         done110
 	LEAQ       mask<>+32(SB), SI
 	NEGQ       DX
 	VMOVDQU    (SI)(DX*8), Y1
@@ -1249,7 +1499,7 @@ tail89:
 	VMULPD     Y0, Y2, Y2
 	VMASKMOVPD Y2, Y1, (AX)(BX*8)
 
-done90:
+done110:
 	VZEROUPPER
 	RET
 
@@ -1263,9 +1513,9 @@ TEXT ·scaleToAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -64(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest93
+	JL           oneTest113
 
-many91:
+many111:
 	VMOVUPS (CX)(BX*4), Z1
 	VMULPS  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
@@ -1280,24 +1530,24 @@ many91:
 	VMOVUPS Z1, 192(AX)(BX*4)
 	ADDQ    $0x40, BX
 	CMPQ    BX, SI
-	JLE     many91
+	JLE     many111
 
-oneTest93:
+oneTest113:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail94
+	JG   tail114
 
-one92:
+one112:
 	VMOVUPS (CX)(BX*4), Z1
 	VMULPS  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     one92
+	JLE     one112
 
-tail94:
+tail114:
 	SUBQ      BX, DX
-	JZ        done95
+	JZ        done115
 	MOVQ      $-1, SI
 	SHLXQ     DX, SI, SI
 	NOTQ      SI
@@ -1306,7 +1556,7 @@ tail94:
 	VMULPS    Z0, Z1, Z1
 	VMOVUPS   Z1, K1, (AX)(BX*4)
 
-done95:
+done115:
 	VZEROUPPER
 	RET
 
@@ -1320,9 +1570,9 @@ TEXT ·scaleToAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest98
+	JL           oneTest118
 
-many96:
+many116:
 	VMOVUPS (CX)(BX*4), Y1
 	VMULPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*4)
@@ -1337,24 +1587,24 @@ many96:
 	VMOVUPS Y1, 96(AX)(BX*4)
 	ADDQ    $0x20, BX
 	CMPQ    BX, SI
-	JLE     many96
+	JLE     many116
 
-oneTest98:
+oneTest118:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail99
+	JG   tail119
 
-one97:
+one117:
 	VMOVUPS (CX)(BX*4), Y1
 	VMULPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one97
+	JLE     one117
 
-tail99:
+tail119:
 	SUBQ       BX, DX
-	JZ         done100
+	JZ         done120
 	LEAQ       mask<>+32(SB), SI
 	NEGQ       DX
 	VMOVDQU    (SI)(DX*4), Y1
@@ -1362,7 +1612,7 @@ tail99:
 	VMULPS     Y0, Y2, Y2
 	VMASKMOVPS Y2, Y1, (AX)(BX*4)
 
-done100:
+done120:
 	VZEROUPPER
 	RET
 
@@ -1377,9 +1627,9 @@ TEXT ·affineMaxAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest103
+	JL           oneTest123
 
-many101:
+many121:
 	VMOVUPS  (AX)(BX*8), Z2
 	VMULPD   Z0, Z2, Z2
 	VADDPD   Z1, Z2, Z2
@@ -1402,14 +1652,14 @@ many101:
 	VMOVUPS  Z2, 64(CX)(BX*8)
 	ADDQ     $0x10, BX
 	CMPQ     BX, SI
-	JLE      many101
+	JLE      many121
 
-oneTest103:
+oneTest123:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail104
+	JG   tail124
 
-one102:
+one122:
 	VMOVUPS  (AX)(BX*8), Z2
 	VMULPD   Z0, Z2, Z2
 	VADDPD   Z1, Z2, Z2
@@ -1422,11 +1672,11 @@ one102:
 	VMOVUPS  Z2, (CX)(BX*8)
 	ADDQ     $0x08, BX
 	CMPQ     BX, SI
-	JLE      one102
+	JLE      one122
 
-tail104:
+tail124:
 	SUBQ      BX, DX
-	JZ        done105
+	JZ        done125
 	MOVQ      $-1, SI
 	SHLXQ     DX, SI, SI
 	NOTQ      SI
@@ -1442,7 +1692,7 @@ tail104:
 	VMOVAPS   Z1, Z2
 	VMOVUPD   Z2, K1, (CX)(BX*8)
 
-done105:
+done125:
 	VZEROUPPER
 	RET
 
@@ -1457,9 +1707,9 @@ TEXT ·affineMaxAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest108
+	JL           oneTest128
 
-many106:
+many126:
 	VMOVUPS   (AX)(BX*8), Y2
 	VMULPD    Y0, Y2, Y2
 	VADDPD    Y1, Y2, Y2
@@ -1488,14 +1738,14 @@ many106:
 	VMOVUPS   Y2, 32(CX)(BX*8)
 	ADDQ      $0x08, BX
 	CMPQ      BX, SI
-	JLE       many106
+	JLE       many126
 
-oneTest108:
+oneTest128:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail109
+	JG   tail129
 
-one107:
+one127:
 	VMOVUPS   (AX)(BX*8), Y2
 	VMULPD    Y0, Y2, Y2
 	VADDPD    Y1, Y2, Y2
@@ -1511,11 +1761,11 @@ one107:
 	VMOVUPS   Y2, (CX)(BX*8)
 	ADDQ      $0x04, BX
 	CMPQ      BX, SI
-	JLE       one107
+	JLE       one127
 
-tail109:
+tail129:
 	SUBQ       BX, DX
-	JZ         done110
+	JZ         done130
 	LEAQ       mask<>+32(SB), SI
 	NEGQ       DX
 	VMOVDQU    (SI)(DX*8), Y2
@@ -1533,7 +1783,7 @@ tail109:
 	VMOVAPS    Y1, Y3
 	VMASKMOVPD Y3, Y2, (CX)(BX*8)
 
-done110:
+done130:
 	VZEROUPPER
 	RET
 
@@ -1548,9 +1798,9 @@ TEXT ·affineMaxAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest113
+	JL           oneTest133
 
-many111:
+many131:
 	VMOVUPS  (AX)(BX*4), Z2
 	VMULPS   Z0, Z2, Z2
 	VADDPS   Z1, Z2, Z2
@@ -1573,14 +1823,14 @@ many111:
 	VMOVUPS  Z2, 64(CX)(BX*4)
 	ADDQ     $0x20, BX
 	CMPQ     BX, SI
-	JLE      many111
+	JLE      many131
 
-oneTest113:
+oneTest133:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail114
+	JG   tail134
 
-one112:
+one132:
 	VMOVUPS  (AX)(BX*4), Z2
 	VMULPS   Z0, Z2, Z2
 	VADDPS   Z1, Z2, Z2
@@ -1593,11 +1843,11 @@ one112:
 	VMOVUPS  Z2, (CX)(BX*4)
 	ADDQ     $0x10, BX
 	CMPQ     BX, SI
-	JLE      one112
+	JLE      one132
 
-tail114:
+tail134:
 	SUBQ      BX, DX
-	JZ        done115
+	JZ        done135
 	MOVQ      $-1, SI
 	SHLXQ     DX, SI, SI
 	NOTQ      SI
@@ -1613,7 +1863,7 @@ tail114:
 	VMOVAPS   Z1, Z2
 	VMOVUPS   Z2, K1, (CX)(BX*4)
 
-done115:
+done135:
 	VZEROUPPER
 	RET
 
@@ -1628,9 +1878,9 @@ TEXT ·affineMaxAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest118
+	JL           oneTest138
 
-many116:
+many136:
 	VMOVUPS   (AX)(BX*4), Y2
 	VMULPS    Y0, Y2, Y2
 	VADDPS    Y1, Y2, Y2
@@ -1659,14 +1909,14 @@ many116:
 	VMOVUPS   Y2, 32(CX)(BX*4)
 	ADDQ      $0x10, BX
 	CMPQ      BX, SI
-	JLE       many116
+	JLE       many136
 
-oneTest118:
+oneTest138:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail119
+	JG   tail139
 
-one117:
+one137:
 	VMOVUPS   (AX)(BX*4), Y2
 	VMULPS    Y0, Y2, Y2
 	VADDPS    Y1, Y2, Y2
@@ -1682,11 +1932,11 @@ one117:
 	VMOVUPS   Y2, (CX)(BX*4)
 	ADDQ      $0x08, BX
 	CMPQ      BX, SI
-	JLE       one117
+	JLE       one137
 
-tail119:
+tail139:
 	SUBQ       BX, DX
-	JZ         done120
+	JZ         done140
 	LEAQ       mask<>+32(SB), SI
 	NEGQ       DX
 	VMOVDQU    (SI)(DX*4), Y2
@@ -1704,7 +1954,7 @@ tail119:
 	VMOVAPS    Y1, Y3
 	VMASKMOVPS Y3, Y2, (CX)(BX*4)
 
-done120:
+done140:
 	VZEROUPPER
 	RET
 
@@ -1721,14 +1971,14 @@ TEXT ·subColumnAVX512F64<>(SB), NOSPLIT, $0-56
 	SHLQ $0x03, DX
 	SHLQ $0x03, SI
 
-row121:
+row141:
 	VBROADCASTSD (DI), Z0
 	XORQ         R9, R9
 	LEAQ         -32(AX), R10
 	TESTQ        R10, R10
-	JL           oneTest124
+	JL           oneTest144
 
-many122:
+many142:
 	VMOVUPS (BX)(R9*8), Z1
 	VSUBPD  Z0, Z1, Z1
 	VMOVUPS Z1, (CX)(R9*8)
@@ -1743,25 +1993,25 @@ many122:
 	VMOVUPS Z1, 192(CX)(R9*8)
 	ADDQ    $0x20, R9
 	CMPQ    R9, R10
-	JLE     many122
+	JLE     many142
 
-oneTest124:
+oneTest144:
 	LEAQ -8(AX), R10
 	CMPQ R9, R10
-	JG   tail125
+	JG   tail145
 
-one123:
+one143:
 	VMOVUPS (BX)(R9*8), Z1
 	VSUBPD  Z0, Z1, Z1
 	VMOVUPS Z1, (CX)(R9*8)
 	ADDQ    $0x08, R9
 	CMPQ    R9, R10
-	JLE     one123
+	JLE     one143
 
-tail125:
+tail145:
 	MOVQ      AX, R10
 	SUBQ      R9, R10
-	JZ        done126
+	JZ        done146
 	MOVQ      $-1, R11
 	SHLXQ     R10, R11, R11
 	NOTQ      R11
@@ -1770,12 +2020,12 @@ tail125:
 	VSUBPD    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (CX)(R9*8)
 
-done126:
+done146:
 	ADDQ DX, CX
 	ADDQ SI, BX
 	ADDQ $0x08, DI
 	DECQ R8
-	JNZ  row121
+	JNZ  row141
 	VZEROUPPER
 	RET
 
@@ -1792,14 +2042,14 @@ TEXT ·subColumnAVX2F64<>(SB), NOSPLIT, $0-56
 	SHLQ $0x03, DX
 	SHLQ $0x03, SI
 
-row127:
+row147:
 	VBROADCASTSD (DI), Y0
 	XORQ         R9, R9
 	LEAQ         -16(AX), R10
 	TESTQ        R10, R10
-	JL           oneTest130
+	JL           oneTest150
 
-many128:
+many148:
 	VMOVUPS (BX)(R9*8), Y1
 	VSUBPD  Y0, Y1, Y1
 	VMOVUPS Y1, (CX)(R9*8)
@@ -1814,25 +2064,25 @@ many128:
 	VMOVUPS Y1, 96(CX)(R9*8)
 	ADDQ    $0x10, R9
 	CMPQ    R9, R10
-	JLE     many128
+	JLE     many148
 
-oneTest130:
+oneTest150:
 	LEAQ -4(AX), R10
 	CMPQ R9, R10
-	JG   tail131
+	JG   tail151
 
-one129:
+one149:
 	VMOVUPS (BX)(R9*8), Y1
 	VSUBPD  Y0, Y1, Y1
 	VMOVUPS Y1, (CX)(R9*8)
 	ADDQ    $0x04, R9
 	CMPQ    R9, R10
-	JLE     one129
+	JLE     one149
 
-tail131:
+tail151:
 	MOVQ       AX, R10
 	SUBQ       R9, R10
-	JZ         done132
+	JZ         done152
 	LEAQ       mask<>+32(SB), R11
 	NEGQ       R10
 	VMOVDQU    (R11)(R10*8), Y1
@@ -1840,12 +2090,12 @@ tail131:
 	VSUBPD     Y0, Y2, Y2
 	VMASKMOVPD Y2, Y1, (CX)(R9*8)
 
-done132:
+done152:
 	ADDQ DX, CX
 	ADDQ SI, BX
 	ADDQ $0x08, DI
 	DECQ R8
-	JNZ  row127
+	JNZ  row147
 	VZEROUPPER
 	RET
 
@@ -1862,14 +2112,14 @@ TEXT ·subColumnAVX512F32<>(SB), NOSPLIT, $0-56
 	SHLQ $0x02, DX
 	SHLQ $0x02, SI
 
-row133:
+row153:
 	VBROADCASTSS (DI), Z0
 	XORQ         R9, R9
 	LEAQ         -64(AX), R10
 	TESTQ        R10, R10
-	JL           oneTest136
+	JL           oneTest156
 
-many134:
+many154:
 	VMOVUPS (BX)(R9*4), Z1
 	VSUBPS  Z0, Z1, Z1
 	VMOVUPS Z1, (CX)(R9*4)
@@ -1884,25 +2134,25 @@ many134:
 	VMOVUPS Z1, 192(CX)(R9*4)
 	ADDQ    $0x40, R9
 	CMPQ    R9, R10
-	JLE     many134
+	JLE     many154
 
-oneTest136:
+oneTest156:
 	LEAQ -16(AX), R10
 	CMPQ R9, R10
-	JG   tail137
+	JG   tail157
 
-one135:
+one155:
 	VMOVUPS (BX)(R9*4), Z1
 	VSUBPS  Z0, Z1, Z1
 	VMOVUPS Z1, (CX)(R9*4)
 	ADDQ    $0x10, R9
 	CMPQ    R9, R10
-	JLE     one135
+	JLE     one155
 
-tail137:
+tail157:
 	MOVQ      AX, R10
 	SUBQ      R9, R10
-	JZ        done138
+	JZ        done158
 	MOVQ      $-1, R11
 	SHLXQ     R10, R11, R11
 	NOTQ      R11
@@ -1911,12 +2161,12 @@ tail137:
 	VSUBPS    Z0, Z1, Z1
 	VMOVUPS   Z1, K1, (CX)(R9*4)
 
-done138:
+done158:
 	ADDQ DX, CX
 	ADDQ SI, BX
 	ADDQ $0x04, DI
 	DECQ R8
-	JNZ  row133
+	JNZ  row153
 	VZEROUPPER
 	RET
 
@@ -1933,14 +2183,14 @@ TEXT ·subColumnAVX2F32<>(SB), NOSPLIT, $0-56
 	SHLQ $0x02, DX
 	SHLQ $0x02, SI
 
-row139:
+row159:
 	VBROADCASTSS (DI), Y0
 	XORQ         R9, R9
 	LEAQ         -32(AX), R10
 	TESTQ        R10, R10
-	JL           oneTest142
+	JL           oneTest162
 
-many140:
+many160:
 	VMOVUPS (BX)(R9*4), Y1
 	VSUBPS  Y0, Y1, Y1
 	VMOVUPS Y1, (CX)(R9*4)
@@ -1955,25 +2205,25 @@ many140:
 	VMOVUPS Y1, 96(CX)(R9*4)
 	ADDQ    $0x20, R9
 	CMPQ    R9, R10
-	JLE     many140
+	JLE     many160
 
-oneTest142:
+oneTest162:
 	LEAQ -8(AX), R10
 	CMPQ R9, R10
-	JG   tail143
+	JG   tail163
 
-one141:
+one161:
 	VMOVUPS (BX)(R9*4), Y1
 	VSUBPS  Y0, Y1, Y1
 	VMOVUPS Y1, (CX)(R9*4)
 	ADDQ    $0x08, R9
 	CMPQ    R9, R10
-	JLE     one141
+	JLE     one161
 
-tail143:
+tail163:
 	MOVQ       AX, R10
 	SUBQ       R9, R10
-	JZ         done144
+	JZ         done164
 	LEAQ       mask<>+32(SB), R11
 	NEGQ       R10
 	VMOVDQU    (R11)(R10*4), Y1
@@ -1981,12 +2231,12 @@ tail143:
 	VSUBPS     Y0, Y2, Y2
 	VMASKMOVPS Y2, Y1, (CX)(R9*4)
 
-done144:
+done164:
 	ADDQ DX, CX
 	ADDQ SI, BX
 	ADDQ $0x04, DI
 	DECQ R8
-	JNZ  row139
+	JNZ  row159
 	VZEROUPPER
 	RET
 
@@ -2004,14 +2254,14 @@ TEXT ·centerScaleAVX512F64<>(SB), NOSPLIT, $0-64
 	SHLQ $0x03, DX
 	SHLQ $0x03, SI
 
-row145:
+row165:
 	VBROADCASTSD (DI), Z0
 	XORQ         R10, R10
 	LEAQ         -32(AX), R11
 	TESTQ        R11, R11
-	JL           oneTest148
+	JL           oneTest168
 
-many146:
+many166:
 	VMOVUPS (BX)(R10*8), Z1
 	VSUBPD  Z0, Z1, Z1
 	VMOVUPS (R9)(R10*8), Z2
@@ -2034,14 +2284,14 @@ many146:
 	VMOVUPS Z1, 192(CX)(R10*8)
 	ADDQ    $0x20, R10
 	CMPQ    R10, R11
-	JLE     many146
+	JLE     many166
 
-oneTest148:
+oneTest168:
 	LEAQ -8(AX), R11
 	CMPQ R10, R11
-	JG   tail149
+	JG   tail169
 
-one147:
+one167:
 	VMOVUPS (BX)(R10*8), Z1
 	VSUBPD  Z0, Z1, Z1
 	VMOVUPS (R9)(R10*8), Z2
@@ -2049,12 +2299,12 @@ one147:
 	VMOVUPS Z1, (CX)(R10*8)
 	ADDQ    $0x08, R10
 	CMPQ    R10, R11
-	JLE     one147
+	JLE     one167
 
-tail149:
+tail169:
 	MOVQ      AX, R11
 	SUBQ      R10, R11
-	JZ        done150
+	JZ        done170
 	MOVQ      $-1, R12
 	SHLXQ     R11, R12, R12
 	NOTQ      R12
@@ -2065,12 +2315,12 @@ tail149:
 	VMULPD    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (CX)(R10*8)
 
-done150:
+done170:
 	ADDQ DX, CX
 	ADDQ SI, BX
 	ADDQ $0x08, DI
 	DECQ R8
-	JNZ  row145
+	JNZ  row165
 	VZEROUPPER
 	RET
 
@@ -2088,14 +2338,14 @@ TEXT ·centerScaleAVX2F64<>(SB), NOSPLIT, $0-64
 	SHLQ $0x03, DX
 	SHLQ $0x03, SI
 
-row151:
+row171:
 	VBROADCASTSD (DI), Y0
 	XORQ         R10, R10
 	LEAQ         -16(AX), R11
 	TESTQ        R11, R11
-	JL           oneTest154
+	JL           oneTest174
 
-many152:
+many172:
 	VMOVUPS (BX)(R10*8), Y1
 	VSUBPD  Y0, Y1, Y1
 	VMOVUPS (R9)(R10*8), Y2
@@ -2118,14 +2368,14 @@ many152:
 	VMOVUPS Y1, 96(CX)(R10*8)
 	ADDQ    $0x10, R10
 	CMPQ    R10, R11
-	JLE     many152
+	JLE     many172
 
-oneTest154:
+oneTest174:
 	LEAQ -4(AX), R11
 	CMPQ R10, R11
-	JG   tail155
+	JG   tail175
 
-one153:
+one173:
 	VMOVUPS (BX)(R10*8), Y1
 	VSUBPD  Y0, Y1, Y1
 	VMOVUPS (R9)(R10*8), Y2
@@ -2133,12 +2383,12 @@ one153:
 	VMOVUPS Y1, (CX)(R10*8)
 	ADDQ    $0x04, R10
 	CMPQ    R10, R11
-	JLE     one153
+	JLE     one173
 
-tail155:
+tail175:
 	MOVQ       AX, R11
 	SUBQ       R10, R11
-	JZ         done156
+	JZ         done176
 	LEAQ       mask<>+32(SB), R12
 	NEGQ       R11
 	VMOVDQU    (R12)(R11*8), Y1
@@ -2148,12 +2398,12 @@ tail155:
 	VMULPD     Y0, Y2, Y2
 	VMASKMOVPD Y2, Y1, (CX)(R10*8)
 
-done156:
+done176:
 	ADDQ DX, CX
 	ADDQ SI, BX
 	ADDQ $0x08, DI
 	DECQ R8
-	JNZ  row151
+	JNZ  row171
 	VZEROUPPER
 	RET
 
@@ -2171,14 +2421,14 @@ TEXT ·centerScaleAVX512F32<>(SB), NOSPLIT, $0-64
 	SHLQ $0x02, DX
 	SHLQ $0x02, SI
 
-row157:
+row177:
 	VBROADCASTSS (DI), Z0
 	XORQ         R10, R10
 	LEAQ         -64(AX), R11
 	TESTQ        R11, R11
-	JL           oneTest160
+	JL           oneTest180
 
-many158:
+many178:
 	VMOVUPS (BX)(R10*4), Z1
 	VSUBPS  Z0, Z1, Z1
 	VMOVUPS (R9)(R10*4), Z2
@@ -2201,14 +2451,14 @@ many158:
 	VMOVUPS Z1, 192(CX)(R10*4)
 	ADDQ    $0x40, R10
 	CMPQ    R10, R11
-	JLE     many158
+	JLE     many178
 
-oneTest160:
+oneTest180:
 	LEAQ -16(AX), R11
 	CMPQ R10, R11
-	JG   tail161
+	JG   tail181
 
-one159:
+one179:
 	VMOVUPS (BX)(R10*4), Z1
 	VSUBPS  Z0, Z1, Z1
 	VMOVUPS (R9)(R10*4), Z2
@@ -2216,12 +2466,12 @@ one159:
 	VMOVUPS Z1, (CX)(R10*4)
 	ADDQ    $0x10, R10
 	CMPQ    R10, R11
-	JLE     one159
+	JLE     one179
 
-tail161:
+tail181:
 	MOVQ      AX, R11
 	SUBQ      R10, R11
-	JZ        done162
+	JZ        done182
 	MOVQ      $-1, R12
 	SHLXQ     R11, R12, R12
 	NOTQ      R12
@@ -2232,12 +2482,12 @@ tail161:
 	VMULPS    Z0, Z1, Z1
 	VMOVUPS   Z1, K1, (CX)(R10*4)
 
-done162:
+done182:
 	ADDQ DX, CX
 	ADDQ SI, BX
 	ADDQ $0x04, DI
 	DECQ R8
-	JNZ  row157
+	JNZ  row177
 	VZEROUPPER
 	RET
 
@@ -2255,14 +2505,14 @@ TEXT ·centerScaleAVX2F32<>(SB), NOSPLIT, $0-64
 	SHLQ $0x02, DX
 	SHLQ $0x02, SI
 
-row163:
+row183:
 	VBROADCASTSS (DI), Y0
 	XORQ         R10, R10
 	LEAQ         -32(AX), R11
 	TESTQ        R11, R11
-	JL           oneTest166
+	JL           oneTest186
 
-many164:
+many184:
 	VMOVUPS (BX)(R10*4), Y1
 	VSUBPS  Y0, Y1, Y1
 	VMOVUPS (R9)(R10*4), Y2
@@ -2285,14 +2535,14 @@ many164:
 	VMOVUPS Y1, 96(CX)(R10*4)
 	ADDQ    $0x20, R10
 	CMPQ    R10, R11
-	JLE     many164
+	JLE     many184
 
-oneTest166:
+oneTest186:
 	LEAQ -8(AX), R11
 	CMPQ R10, R11
-	JG   tail167
+	JG   tail187
 
-one165:
+one185:
 	VMOVUPS (BX)(R10*4), Y1
 	VSUBPS  Y0, Y1, Y1
 	VMOVUPS (R9)(R10*4), Y2
@@ -2300,12 +2550,12 @@ one165:
 	VMOVUPS Y1, (CX)(R10*4)
 	ADDQ    $0x08, R10
 	CMPQ    R10, R11
-	JLE     one165
+	JLE     one185
 
-tail167:
+tail187:
 	MOVQ       AX, R11
 	SUBQ       R10, R11
-	JZ         done168
+	JZ         done188
 	LEAQ       mask<>+32(SB), R12
 	NEGQ       R11
 	VMOVDQU    (R12)(R11*4), Y1
@@ -2315,12 +2565,12 @@ tail167:
 	VMULPS     Y0, Y2, Y2
 	VMASKMOVPS Y2, Y1, (CX)(R10*4)
 
-done168:
+done188:
 	ADDQ DX, CX
 	ADDQ SI, BX
 	ADDQ $0x04, DI
 	DECQ R8
-	JNZ  row163
+	JNZ  row183
 	VZEROUPPER
 	RET
 
@@ -2337,9 +2587,9 @@ TEXT ·dotAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ   BX, BX
 	LEAQ   -32(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest171
+	JL     oneTest191
 
-many169:
+many189:
 	VMOVUPS     (AX)(BX*8), Z4
 	VMOVUPS     (CX)(BX*8), Z5
 	VFMADD231PD Z5, Z4, Z0
@@ -2354,27 +2604,27 @@ many169:
 	VFMADD231PD Z5, Z4, Z3
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many169
+	JLE         many189
 	VADDPD      Z1, Z0, Z0
 	VADDPD      Z3, Z2, Z2
 	VADDPD      Z2, Z0, Z0
 
-oneTest171:
+oneTest191:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail172
+	JG   tail192
 
-one170:
+one190:
 	VMOVUPS     (AX)(BX*8), Z1
 	VMOVUPS     (CX)(BX*8), Z2
 	VFMADD231PD Z2, Z1, Z0
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one170
+	JLE         one190
 
-tail172:
+tail192:
 	SUBQ        BX, DX
-	JZ          done173
+	JZ          done193
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -2383,7 +2633,7 @@ tail172:
 	VMOVUPD.Z   (CX)(BX*8), K1, Z2
 	VFMADD231PD Z2, Z1, Z0
 
-done173:
+done193:
 	VEXTRACTF64X4 $0x01, Z0, Y6
 	VADDPD        Z6, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X6
@@ -2407,9 +2657,9 @@ TEXT ·dotAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ   BX, BX
 	LEAQ   -16(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest176
+	JL     oneTest196
 
-many174:
+many194:
 	VMOVUPS     (AX)(BX*8), Y4
 	VMOVUPS     (CX)(BX*8), Y5
 	VFMADD231PD Y5, Y4, Y0
@@ -2424,27 +2674,27 @@ many174:
 	VFMADD231PD Y5, Y4, Y3
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many174
+	JLE         many194
 	VADDPD      Y1, Y0, Y0
 	VADDPD      Y3, Y2, Y2
 	VADDPD      Y2, Y0, Y0
 
-oneTest176:
+oneTest196:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail177
+	JG   tail197
 
-one175:
+one195:
 	VMOVUPS     (AX)(BX*8), Y1
 	VMOVUPS     (CX)(BX*8), Y2
 	VFMADD231PD Y2, Y1, Y0
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one175
+	JLE         one195
 
-tail177:
+tail197:
 	SUBQ        BX, DX
-	JZ          done178
+	JZ          done198
 	LEAQ        mask<>+32(SB), SI
 	NEGQ        DX
 	VMOVDQU     (SI)(DX*8), Y1
@@ -2452,7 +2702,7 @@ tail177:
 	VMASKMOVPD  (CX)(BX*8), Y1, Y1
 	VFMADD231PD Y1, Y2, Y0
 
-done178:
+done198:
 	VEXTRACTF128 $0x01, Y0, X6
 	VADDPD       Y6, Y0, Y0
 	VPERMILPD    $0x01, X0, X6
@@ -2474,9 +2724,9 @@ TEXT ·dotAVX512F32<>(SB), NOSPLIT, $0-28
 	XORQ   BX, BX
 	LEAQ   -64(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest181
+	JL     oneTest201
 
-many179:
+many199:
 	VMOVUPS     (AX)(BX*4), Z4
 	VMOVUPS     (CX)(BX*4), Z5
 	VFMADD231PS Z5, Z4, Z0
@@ -2491,27 +2741,27 @@ many179:
 	VFMADD231PS Z5, Z4, Z3
 	ADDQ        $0x40, BX
 	CMPQ        BX, SI
-	JLE         many179
+	JLE         many199
 	VADDPS      Z1, Z0, Z0
 	VADDPS      Z3, Z2, Z2
 	VADDPS      Z2, Z0, Z0
 
-oneTest181:
+oneTest201:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail182
+	JG   tail202
 
-one180:
+one200:
 	VMOVUPS     (AX)(BX*4), Z1
 	VMOVUPS     (CX)(BX*4), Z2
 	VFMADD231PS Z2, Z1, Z0
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         one180
+	JLE         one200
 
-tail182:
+tail202:
 	SUBQ        BX, DX
-	JZ          done183
+	JZ          done203
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -2520,7 +2770,7 @@ tail182:
 	VMOVUPS.Z   (CX)(BX*4), K1, Z2
 	VFMADD231PS Z2, Z1, Z0
 
-done183:
+done203:
 	VEXTRACTF64X4 $0x01, Z0, Y6
 	VADDPS        Z6, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X6
@@ -2546,9 +2796,9 @@ TEXT ·dotAVX2F32<>(SB), NOSPLIT, $0-28
 	XORQ   BX, BX
 	LEAQ   -32(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest186
+	JL     oneTest206
 
-many184:
+many204:
 	VMOVUPS     (AX)(BX*4), Y4
 	VMOVUPS     (CX)(BX*4), Y5
 	VFMADD231PS Y5, Y4, Y0
@@ -2563,27 +2813,27 @@ many184:
 	VFMADD231PS Y5, Y4, Y3
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many184
+	JLE         many204
 	VADDPS      Y1, Y0, Y0
 	VADDPS      Y3, Y2, Y2
 	VADDPS      Y2, Y0, Y0
 
-oneTest186:
+oneTest206:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail187
+	JG   tail207
 
-one185:
+one205:
 	VMOVUPS     (AX)(BX*4), Y1
 	VMOVUPS     (CX)(BX*4), Y2
 	VFMADD231PS Y2, Y1, Y0
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one185
+	JLE         one205
 
-tail187:
+tail207:
 	SUBQ        BX, DX
-	JZ          done188
+	JZ          done208
 	LEAQ        mask<>+32(SB), SI
 	NEGQ        DX
 	VMOVDQU     (SI)(DX*4), Y1
@@ -2591,7 +2841,7 @@ tail187:
 	VMASKMOVPS  (CX)(BX*4), Y1, Y1
 	VFMADD231PS Y1, Y2, Y0
 
-done188:
+done208:
 	VEXTRACTF128 $0x01, Y0, X6
 	VADDPS       Y6, Y0, Y0
 	VPERMILPD    $0x01, X0, X6
@@ -2614,9 +2864,9 @@ TEXT ·sumAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -32(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest191
+	JL     oneTest211
 
-many189:
+many209:
 	VMOVUPS (AX)(DX*8), Z4
 	VADDPD  Z4, Z0, Z0
 	VMOVUPS 64(AX)(DX*8), Z4
@@ -2627,26 +2877,26 @@ many189:
 	VADDPD  Z4, Z3, Z3
 	ADDQ    $0x20, DX
 	CMPQ    DX, BX
-	JLE     many189
+	JLE     many209
 	VADDPD  Z1, Z0, Z0
 	VADDPD  Z3, Z2, Z2
 	VADDPD  Z2, Z0, Z0
 
-oneTest191:
+oneTest211:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail192
+	JG   tail212
 
-one190:
+one210:
 	VMOVUPS (AX)(DX*8), Z1
 	VADDPD  Z1, Z0, Z0
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one190
+	JLE     one210
 
-tail192:
+tail212:
 	SUBQ      DX, CX
-	JZ        done193
+	JZ        done213
 	MOVQ      $-1, BX
 	SHLXQ     CX, BX, BX
 	NOTQ      BX
@@ -2654,7 +2904,7 @@ tail192:
 	VMOVUPD.Z (AX)(DX*8), K1, Z1
 	VADDPD    Z1, Z0, Z0
 
-done193:
+done213:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPD        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -2677,9 +2927,9 @@ TEXT ·sumAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -16(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest196
+	JL     oneTest216
 
-many194:
+many214:
 	VMOVUPS (AX)(DX*8), Y4
 	VADDPD  Y4, Y0, Y0
 	VMOVUPS 32(AX)(DX*8), Y4
@@ -2690,33 +2940,33 @@ many194:
 	VADDPD  Y4, Y3, Y3
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     many194
+	JLE     many214
 	VADDPD  Y1, Y0, Y0
 	VADDPD  Y3, Y2, Y2
 	VADDPD  Y2, Y0, Y0
 
-oneTest196:
+oneTest216:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail197
+	JG   tail217
 
-one195:
+one215:
 	VMOVUPS (AX)(DX*8), Y1
 	VADDPD  Y1, Y0, Y0
 	ADDQ    $0x04, DX
 	CMPQ    DX, BX
-	JLE     one195
+	JLE     one215
 
-tail197:
+tail217:
 	SUBQ       DX, CX
-	JZ         done198
+	JZ         done218
 	LEAQ       mask<>+32(SB), BX
 	NEGQ       CX
 	VMOVDQU    (BX)(CX*8), Y1
 	VMASKMOVPD (AX)(DX*8), Y1, Y1
 	VADDPD     Y1, Y0, Y0
 
-done198:
+done218:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPD       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -2737,9 +2987,9 @@ TEXT ·sumAVX512F32<>(SB), NOSPLIT, $0-20
 	XORQ   DX, DX
 	LEAQ   -64(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest201
+	JL     oneTest221
 
-many199:
+many219:
 	VMOVUPS (AX)(DX*4), Z4
 	VADDPS  Z4, Z0, Z0
 	VMOVUPS 64(AX)(DX*4), Z4
@@ -2750,26 +3000,26 @@ many199:
 	VADDPS  Z4, Z3, Z3
 	ADDQ    $0x40, DX
 	CMPQ    DX, BX
-	JLE     many199
+	JLE     many219
 	VADDPS  Z1, Z0, Z0
 	VADDPS  Z3, Z2, Z2
 	VADDPS  Z2, Z0, Z0
 
-oneTest201:
+oneTest221:
 	LEAQ -16(CX), BX
 	CMPQ DX, BX
-	JG   tail202
+	JG   tail222
 
-one200:
+one220:
 	VMOVUPS (AX)(DX*4), Z1
 	VADDPS  Z1, Z0, Z0
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     one200
+	JLE     one220
 
-tail202:
+tail222:
 	SUBQ      DX, CX
-	JZ        done203
+	JZ        done223
 	MOVQ      $-1, BX
 	SHLXQ     CX, BX, BX
 	NOTQ      BX
@@ -2777,7 +3027,7 @@ tail202:
 	VMOVUPS.Z (AX)(DX*4), K1, Z1
 	VADDPS    Z1, Z0, Z0
 
-done203:
+done223:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPS        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -2802,9 +3052,9 @@ TEXT ·sumAVX2F32<>(SB), NOSPLIT, $0-20
 	XORQ   DX, DX
 	LEAQ   -32(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest206
+	JL     oneTest226
 
-many204:
+many224:
 	VMOVUPS (AX)(DX*4), Y4
 	VADDPS  Y4, Y0, Y0
 	VMOVUPS 32(AX)(DX*4), Y4
@@ -2815,33 +3065,33 @@ many204:
 	VADDPS  Y4, Y3, Y3
 	ADDQ    $0x20, DX
 	CMPQ    DX, BX
-	JLE     many204
+	JLE     many224
 	VADDPS  Y1, Y0, Y0
 	VADDPS  Y3, Y2, Y2
 	VADDPS  Y2, Y0, Y0
 
-oneTest206:
+oneTest226:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail207
+	JG   tail227
 
-one205:
+one225:
 	VMOVUPS (AX)(DX*4), Y1
 	VADDPS  Y1, Y0, Y0
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one205
+	JLE     one225
 
-tail207:
+tail227:
 	SUBQ       DX, CX
-	JZ         done208
+	JZ         done228
 	LEAQ       mask<>+32(SB), BX
 	NEGQ       CX
 	VMOVDQU    (BX)(CX*4), Y1
 	VMASKMOVPS (AX)(DX*4), Y1, Y1
 	VADDPS     Y1, Y0, Y0
 
-done208:
+done228:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPS       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -2864,9 +3114,9 @@ TEXT ·sumSquaresAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -32(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest211
+	JL     oneTest231
 
-many209:
+many229:
 	VMOVUPS     (AX)(DX*8), Z4
 	VFMADD231PD Z4, Z4, Z0
 	VMOVUPS     64(AX)(DX*8), Z4
@@ -2877,26 +3127,26 @@ many209:
 	VFMADD231PD Z4, Z4, Z3
 	ADDQ        $0x20, DX
 	CMPQ        DX, BX
-	JLE         many209
+	JLE         many229
 	VADDPD      Z1, Z0, Z0
 	VADDPD      Z3, Z2, Z2
 	VADDPD      Z2, Z0, Z0
 
-oneTest211:
+oneTest231:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail212
+	JG   tail232
 
-one210:
+one230:
 	VMOVUPS     (AX)(DX*8), Z1
 	VFMADD231PD Z1, Z1, Z0
 	ADDQ        $0x08, DX
 	CMPQ        DX, BX
-	JLE         one210
+	JLE         one230
 
-tail212:
+tail232:
 	SUBQ        DX, CX
-	JZ          done213
+	JZ          done233
 	MOVQ        $-1, BX
 	SHLXQ       CX, BX, BX
 	NOTQ        BX
@@ -2904,7 +3154,7 @@ tail212:
 	VMOVUPD.Z   (AX)(DX*8), K1, Z1
 	VFMADD231PD Z1, Z1, Z0
 
-done213:
+done233:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPD        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -2927,9 +3177,9 @@ TEXT ·sumSquaresAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -16(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest216
+	JL     oneTest236
 
-many214:
+many234:
 	VMOVUPS     (AX)(DX*8), Y4
 	VFMADD231PD Y4, Y4, Y0
 	VMOVUPS     32(AX)(DX*8), Y4
@@ -2940,33 +3190,33 @@ many214:
 	VFMADD231PD Y4, Y4, Y3
 	ADDQ        $0x10, DX
 	CMPQ        DX, BX
-	JLE         many214
+	JLE         many234
 	VADDPD      Y1, Y0, Y0
 	VADDPD      Y3, Y2, Y2
 	VADDPD      Y2, Y0, Y0
 
-oneTest216:
+oneTest236:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail217
+	JG   tail237
 
-one215:
+one235:
 	VMOVUPS     (AX)(DX*8), Y1
 	VFMADD231PD Y1, Y1, Y0
 	ADDQ        $0x04, DX
 	CMPQ        DX, BX
-	JLE         one215
+	JLE         one235
 
-tail217:
+tail237:
 	SUBQ        DX, CX
-	JZ          done218
+	JZ          done238
 	LEAQ        mask<>+32(SB), BX
 	NEGQ        CX
 	VMOVDQU     (BX)(CX*8), Y1
 	VMASKMOVPD  (AX)(DX*8), Y1, Y1
 	VFMADD231PD Y1, Y1, Y0
 
-done218:
+done238:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPD       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -2987,9 +3237,9 @@ TEXT ·sumSquaresAVX512F32<>(SB), NOSPLIT, $0-20
 	XORQ   DX, DX
 	LEAQ   -64(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest221
+	JL     oneTest241
 
-many219:
+many239:
 	VMOVUPS     (AX)(DX*4), Z4
 	VFMADD231PS Z4, Z4, Z0
 	VMOVUPS     64(AX)(DX*4), Z4
@@ -3000,26 +3250,26 @@ many219:
 	VFMADD231PS Z4, Z4, Z3
 	ADDQ        $0x40, DX
 	CMPQ        DX, BX
-	JLE         many219
+	JLE         many239
 	VADDPS      Z1, Z0, Z0
 	VADDPS      Z3, Z2, Z2
 	VADDPS      Z2, Z0, Z0
 
-oneTest221:
+oneTest241:
 	LEAQ -16(CX), BX
 	CMPQ DX, BX
-	JG   tail222
+	JG   tail242
 
-one220:
+one240:
 	VMOVUPS     (AX)(DX*4), Z1
 	VFMADD231PS Z1, Z1, Z0
 	ADDQ        $0x10, DX
 	CMPQ        DX, BX
-	JLE         one220
+	JLE         one240
 
-tail222:
+tail242:
 	SUBQ        DX, CX
-	JZ          done223
+	JZ          done243
 	MOVQ        $-1, BX
 	SHLXQ       CX, BX, BX
 	NOTQ        BX
@@ -3027,7 +3277,7 @@ tail222:
 	VMOVUPS.Z   (AX)(DX*4), K1, Z1
 	VFMADD231PS Z1, Z1, Z0
 
-done223:
+done243:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPS        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -3052,9 +3302,9 @@ TEXT ·sumSquaresAVX2F32<>(SB), NOSPLIT, $0-20
 	XORQ   DX, DX
 	LEAQ   -32(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest226
+	JL     oneTest246
 
-many224:
+many244:
 	VMOVUPS     (AX)(DX*4), Y4
 	VFMADD231PS Y4, Y4, Y0
 	VMOVUPS     32(AX)(DX*4), Y4
@@ -3065,33 +3315,33 @@ many224:
 	VFMADD231PS Y4, Y4, Y3
 	ADDQ        $0x20, DX
 	CMPQ        DX, BX
-	JLE         many224
+	JLE         many244
 	VADDPS      Y1, Y0, Y0
 	VADDPS      Y3, Y2, Y2
 	VADDPS      Y2, Y0, Y0
 
-oneTest226:
+oneTest246:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail227
+	JG   tail247
 
-one225:
+one245:
 	VMOVUPS     (AX)(DX*4), Y1
 	VFMADD231PS Y1, Y1, Y0
 	ADDQ        $0x08, DX
 	CMPQ        DX, BX
-	JLE         one225
+	JLE         one245
 
-tail227:
+tail247:
 	SUBQ        DX, CX
-	JZ          done228
+	JZ          done248
 	LEAQ        mask<>+32(SB), BX
 	NEGQ        CX
 	VMOVDQU     (BX)(CX*4), Y1
 	VMASKMOVPS  (AX)(DX*4), Y1, Y1
 	VFMADD231PS Y1, Y1, Y0
 
-done228:
+done248:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPS       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -3116,9 +3366,9 @@ TEXT ·maxOfAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ    DX, DX
 	LEAQ    -32(CX), BX
 	TESTQ   BX, BX
-	JL      oneTest231
+	JL      oneTest251
 
-many229:
+many249:
 	VMOVUPS  (AX)(DX*8), Z4
 	VRANGEPD $0x05, Z4, Z0, Z0
 	VMOVUPS  64(AX)(DX*8), Z5
@@ -3131,24 +3381,24 @@ many229:
 	VCMPPD   $0x07, Z6, Z7, K2, K2
 	ADDQ     $0x20, DX
 	CMPQ     DX, BX
-	JLE      many229
+	JLE      many249
 
-oneTest231:
+oneTest251:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail232
+	JG   tail252
 
-one230:
+one250:
 	VMOVUPS  (AX)(DX*8), Z4
 	VRANGEPD $0x05, Z4, Z0, Z0
 	VCMPPD   $0x07, Z4, Z4, K1, K1
 	ADDQ     $0x08, DX
 	CMPQ     DX, BX
-	JLE      one230
+	JLE      one250
 
-tail232:
+tail252:
 	SUBQ         DX, CX
-	JZ           done233
+	JZ           done253
 	MOVQ         $-1, BX
 	SHLXQ        CX, BX, BX
 	NOTQ         BX
@@ -3159,7 +3409,7 @@ tail232:
 	VRANGEPD     $0x05, Z4, Z0, Z0
 	VCMPPD       $0x07, Z4, Z4, K1, K1
 
-done233:
+done253:
 	VRANGEPD      $0x05, Z1, Z0, Z0
 	VRANGEPD      $0x05, Z2, Z0, Z0
 	VRANGEPD      $0x05, Z3, Z0, Z0
@@ -3171,10 +3421,10 @@ done233:
 	VRANGEPD      $0x05, Z8, Z0, Z0
 	KANDW         K1, K2, K1
 	KORTESTB      K1, K1
-	JCS           numbers234
+	JCS           numbers254
 	VMOVUPS       constants<>+64(SB), Z0
 
-numbers234:
+numbers254:
 	VMOVSD X0, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -3195,9 +3445,9 @@ TEXT ·maxOfAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ    DX, DX
 	LEAQ    -16(CX), BX
 	TESTQ   BX, BX
-	JL      oneTest237
+	JL      oneTest257
 
-many235:
+many255:
 	VMOVUPS (AX)(DX*8), Y8
 	VMAXPD  Y0, Y8, Y0
 	VANDPS  Y8, Y4, Y4
@@ -3216,14 +3466,14 @@ many235:
 	VORPS   Y8, Y7, Y7
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     many235
+	JLE     many255
 
-oneTest237:
+oneTest257:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail238
+	JG   tail258
 
-one236:
+one256:
 	VMOVUPS (AX)(DX*8), Y8
 	VMAXPD  Y0, Y8, Y0
 	VANDPS  Y8, Y4, Y4
@@ -3231,11 +3481,11 @@ one236:
 	VORPS   Y8, Y6, Y6
 	ADDQ    $0x04, DX
 	CMPQ    DX, BX
-	JLE     one236
+	JLE     one256
 
-tail238:
+tail258:
 	SUBQ       DX, CX
-	JZ         done239
+	JZ         done259
 	LEAQ       mask<>+32(SB), BX
 	NEGQ       CX
 	VMOVDQU    (BX)(CX*8), Y8
@@ -3247,7 +3497,7 @@ tail238:
 	VCMPPD     $0x03, Y9, Y9, Y8
 	VORPS      Y8, Y6, Y6
 
-done239:
+done259:
 	VMAXPD       Y1, Y0, Y0
 	VMAXPD       Y2, Y0, Y0
 	VMAXPD       Y3, Y0, Y0
@@ -3267,10 +3517,10 @@ done239:
 	VORPS        Y7, Y6, Y6
 	VMOVMSKPS    Y6, AX
 	TESTL        AX, AX
-	JZ           numbers240
+	JZ           numbers260
 	VMOVUPS      constants<>+64(SB), Y0
 
-numbers240:
+numbers260:
 	VMOVSD X0, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -3289,9 +3539,9 @@ TEXT ·maxOfAVX512F32<>(SB), NOSPLIT, $0-20
 	XORQ    DX, DX
 	LEAQ    -64(CX), BX
 	TESTQ   BX, BX
-	JL      oneTest243
+	JL      oneTest263
 
-many241:
+many261:
 	VMOVUPS  (AX)(DX*4), Z4
 	VRANGEPS $0x05, Z4, Z0, Z0
 	VMOVUPS  64(AX)(DX*4), Z5
@@ -3304,24 +3554,24 @@ many241:
 	VCMPPS   $0x07, Z6, Z7, K2, K2
 	ADDQ     $0x40, DX
 	CMPQ     DX, BX
-	JLE      many241
+	JLE      many261
 
-oneTest243:
+oneTest263:
 	LEAQ -16(CX), BX
 	CMPQ DX, BX
-	JG   tail244
+	JG   tail264
 
-one242:
+one262:
 	VMOVUPS  (AX)(DX*4), Z4
 	VRANGEPS $0x05, Z4, Z0, Z0
 	VCMPPS   $0x07, Z4, Z4, K1, K1
 	ADDQ     $0x10, DX
 	CMPQ     DX, BX
-	JLE      one242
+	JLE      one262
 
-tail244:
+tail264:
 	SUBQ         DX, CX
-	JZ           done245
+	JZ           done265
 	MOVQ         $-1, BX
 	SHLXQ        CX, BX, BX
 	NOTQ         BX
@@ -3332,7 +3582,7 @@ tail244:
 	VRANGEPS     $0x05, Z4, Z0, Z0
 	VCMPPS       $0x07, Z4, Z4, K1, K1
 
-done245:
+done265:
 	VRANGEPS      $0x05, Z1, Z0, Z0
 	VRANGEPS      $0x05, Z2, Z0, Z0
 	VRANGEPS      $0x05, Z3, Z0, Z0
@@ -3346,10 +3596,10 @@ done245:
 	VRANGEPS      $0x05, Z8, Z0, Z0
 	KANDW         K1, K2, K1
 	KORTESTW      K1, K1
-	JCS           numbers246
+	JCS           numbers266
 	VMOVUPS       constants<>+256(SB), Z0
 
-numbers246:
+numbers266:
 	VMOVSS X0, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -3370,9 +3620,9 @@ TEXT ·maxOfAVX2F32<>(SB), NOSPLIT, $0-20
 	XORQ    DX, DX
 	LEAQ    -32(CX), BX
 	TESTQ   BX, BX
-	JL      oneTest249
+	JL      oneTest269
 
-many247:
+many267:
 	VMOVUPS (AX)(DX*4), Y8
 	VMAXPS  Y0, Y8, Y0
 	VANDPS  Y8, Y4, Y4
@@ -3391,14 +3641,14 @@ many247:
 	VORPS   Y8, Y7, Y7
 	ADDQ    $0x20, DX
 	CMPQ    DX, BX
-	JLE     many247
+	JLE     many267
 
-oneTest249:
+oneTest269:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail250
+	JG   tail270
 
-one248:
+one268:
 	VMOVUPS (AX)(DX*4), Y8
 	VMAXPS  Y0, Y8, Y0
 	VANDPS  Y8, Y4, Y4
@@ -3406,11 +3656,11 @@ one248:
 	VORPS   Y8, Y6, Y6
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one248
+	JLE     one268
 
-tail250:
+tail270:
 	SUBQ       DX, CX
-	JZ         done251
+	JZ         done271
 	LEAQ       mask<>+32(SB), BX
 	NEGQ       CX
 	VMOVDQU    (BX)(CX*4), Y8
@@ -3422,7 +3672,7 @@ tail250:
 	VCMPPS     $0x03, Y9, Y9, Y8
 	VORPS      Y8, Y6, Y6
 
-done251:
+done271:
 	VMAXPS       Y1, Y0, Y0
 	VMAXPS       Y2, Y0, Y0
 	VMAXPS       Y3, Y0, Y0
@@ -3446,10 +3696,10 @@ done251:
 	VORPS        Y7, Y6, Y6
 	VMOVMSKPS    Y6, AX
 	TESTL        AX, AX
-	JZ           numbers252
+	JZ           numbers272
 	VMOVUPS      constants<>+256(SB), Y0
 
-numbers252:
+numbers272:
 	VMOVSS X0, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -3465,9 +3715,9 @@ TEXT ·expToAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -32(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest255
+	JL      oneTest275
 
-many253:
+many273:
 	VMOVUPS           (CX)(BX*8), Z2
 	VMOVUPS           64(CX)(BX*8), Z3
 	VMOVUPS           128(CX)(BX*8), Z4
@@ -3553,7 +3803,7 @@ many253:
 	VMINPD            Z2, Z13, Z2
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal258
+	JZ                normal278
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z10, K1
 	VADDPD.BCST       constants<>+1152(SB), Z10, K1, Z10
 	VMAXPD.BCST       constants<>+1216(SB), Z10, K1, Z10
@@ -3578,29 +3828,29 @@ many253:
 	VSCALEFPD         Z13, Z21, Z21
 	VADDPD.BCST       constants<>+1280(SB), Z21, K1, Z21
 	VPSUBQ.BCST       constants<>+1280(SB), Z21, K1, Z21
-	JMP               scaled259
+	JMP               scaled279
 
-normal258:
+normal278:
 	VSCALEFPD Z10, Z18, Z18
 	VSCALEFPD Z11, Z19, Z19
 	VSCALEFPD Z12, Z20, Z20
 	VSCALEFPD Z13, Z21, Z21
 
-scaled259:
+scaled279:
 	VMOVUPS Z18, (AX)(BX*8)
 	VMOVUPS Z19, 64(AX)(BX*8)
 	VMOVUPS Z20, 128(AX)(BX*8)
 	VMOVUPS Z21, 192(AX)(BX*8)
 	ADDQ    $0x20, BX
 	CMPQ    BX, SI
-	JLE     many253
+	JLE     many273
 
-oneTest255:
+oneTest275:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail256
+	JG   tail276
 
-one254:
+one274:
 	VMOVUPS           (CX)(BX*8), Z2
 	VBROADCASTSD      constants<>+384(SB), Z3
 	VFMADD213PD.BCST  constants<>+448(SB), Z2, Z3
@@ -3623,27 +3873,27 @@ one254:
 	VADDPD            Z2, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal260
+	JZ                normal280
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
 	VADDPD.BCST       constants<>+1152(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1216(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1280(SB), Z6, K1, Z6
 	VPSUBQ.BCST       constants<>+1280(SB), Z6, K1, Z6
-	JMP               scaled261
+	JMP               scaled281
 
-normal260:
+normal280:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled261:
+scaled281:
 	VMOVUPS Z6, (AX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one254
+	JLE     one274
 
-tail256:
+tail276:
 	SUBQ              BX, DX
-	JZ                done257
+	JZ                done277
 	MOVQ              $-1, SI
 	SHLXQ             DX, SI, SI
 	NOTQ              SI
@@ -3670,22 +3920,22 @@ tail256:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal262
+	JZ                normal282
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
 	VADDPD.BCST       constants<>+1152(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1216(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1280(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1280(SB), Z6, K2, Z6
-	JMP               scaled263
+	JMP               scaled283
 
-normal262:
+normal282:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled263:
+scaled283:
 	VMOVUPD Z6, K1, (AX)(BX*8)
 
-done257:
+done277:
 	VZEROUPPER
 	RET
 
@@ -3700,9 +3950,9 @@ TEXT ·expToAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -8(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest266
+	JL      oneTest286
 
-many264:
+many284:
 	VMOVUPS      (CX)(BX*8), Y2
 	VMOVUPS      32(CX)(BX*8), Y3
 	VMAXPD       Y2, Y0, Y2
@@ -3755,7 +4005,7 @@ many264:
 	VCMPPD       $0x11, constants<>+1472(SB), Y2, Y2
 	VMOVMSKPD    Y2, DI
 	TESTL        DI, DI
-	JZ           normal269
+	JZ           normal289
 	VCMPPD       $0x11, constants<>+1472(SB), Y4, Y3
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+1536(SB), Y3, Y2
@@ -3782,9 +4032,9 @@ many264:
 	VPAND        constants<>+1280(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled270
+	JMP          scaled290
 
-normal269:
+normal289:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y2
 	VPSUBQ Y2, Y4, Y4
@@ -3800,19 +4050,19 @@ normal269:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled270:
+scaled290:
 	VMOVUPS Y8, (AX)(BX*8)
 	VMOVUPS Y9, 32(AX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     many264
+	JLE     many284
 
-oneTest266:
+oneTest286:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail267
+	JG   tail287
 
-one265:
+one285:
 	VMOVUPS      (CX)(BX*8), Y2
 	VMAXPD       Y2, Y0, Y2
 	VMINPD       Y2, Y1, Y2
@@ -3840,7 +4090,7 @@ one265:
 	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y2
 	VMOVMSKPD    Y2, DI
 	TESTL        DI, DI
-	JZ           normal271
+	JZ           normal291
 	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y4
 	VPSRLQ       $0x03, Y3, Y3
 	VPAND        constants<>+1536(SB), Y4, Y2
@@ -3854,9 +4104,9 @@ one265:
 	VPAND        constants<>+1280(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled272
+	JMP          scaled292
 
-normal271:
+normal291:
 	VPSRLQ $0x03, Y3, Y3
 	VPSRLQ $0x01, Y3, Y2
 	VPSUBQ Y2, Y3, Y3
@@ -3865,15 +4115,15 @@ normal271:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y3, Y5, Y5
 
-scaled272:
+scaled292:
 	VMOVUPS Y5, (AX)(BX*8)
 	ADDQ    $0x04, BX
 	CMPQ    BX, SI
-	JLE     one265
+	JLE     one285
 
-tail267:
+tail287:
 	SUBQ         BX, DX
-	JZ           done268
+	JZ           done288
 	LEAQ         mask<>+32(SB), SI
 	NEGQ         DX
 	VMOVDQU      (SI)(DX*8), Y2
@@ -3904,7 +4154,7 @@ tail267:
 	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y1
 	VMOVMSKPD    Y1, CX
 	TESTL        CX, CX
-	JZ           normal273
+	JZ           normal293
 	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y3
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+1536(SB), Y3, Y1
@@ -3918,9 +4168,9 @@ tail267:
 	VPAND        constants<>+1280(SB), Y3, Y3
 	VADDPD       Y3, Y4, Y4
 	VPSUBQ       Y3, Y4, Y4
-	JMP          scaled274
+	JMP          scaled294
 
-normal273:
+normal293:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -3929,10 +4179,10 @@ normal273:
 	VMULPD Y1, Y4, Y4
 	VMULPD Y0, Y4, Y4
 
-scaled274:
+scaled294:
 	VMASKMOVPD Y4, Y2, (AX)(BX*8)
 
-done268:
+done288:
 	VZEROUPPER
 	RET
 
@@ -3946,9 +4196,9 @@ TEXT ·expToAVX512F32<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -32(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest277
+	JL      oneTest297
 
-many275:
+many295:
 	VCVTPS2PD         (CX)(BX*4), Z1
 	VCVTPS2PD         32(CX)(BX*4), Z2
 	VCVTPS2PD         64(CX)(BX*4), Z3
@@ -4031,14 +4281,14 @@ many275:
 	VMOVUPS           Y16, 96(AX)(BX*4)
 	ADDQ              $0x20, BX
 	CMPQ              BX, SI
-	JLE               many275
+	JLE               many295
 
-oneTest277:
+oneTest297:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail278
+	JG   tail298
 
-one276:
+one296:
 	VCVTPS2PD         (CX)(BX*4), Z1
 	VBROADCASTSD      constants<>+384(SB), Z2
 	VFMADD213PD.BCST  constants<>+1664(SB), Z1, Z2
@@ -4061,11 +4311,11 @@ one276:
 	VMOVUPS           Y4, (AX)(BX*4)
 	ADDQ              $0x08, BX
 	CMPQ              BX, SI
-	JLE               one276
+	JLE               one296
 
-tail278:
+tail298:
 	SUBQ              BX, DX
-	JZ                done279
+	JZ                done299
 	MOVQ              $-1, SI
 	SHLXQ             DX, SI, SI
 	NOTQ              SI
@@ -4091,7 +4341,7 @@ tail278:
 	VCVTPD2PS         Z4, Y4
 	VMOVUPS           Y4, K1, (AX)(BX*4)
 
-done279:
+done299:
 	VZEROUPPER
 	RET
 
@@ -4106,9 +4356,9 @@ TEXT ·expToAVX2F32<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -8(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest282
+	JL      oneTest302
 
-many280:
+many300:
 	VCVTPS2PD    (CX)(BX*4), Y2
 	VCVTPS2PD    16(CX)(BX*4), Y3
 	VMAXPD       Y2, Y0, Y2
@@ -4153,14 +4403,14 @@ many280:
 	VMOVUPS      X9, 16(AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          many280
+	JLE          many300
 
-oneTest282:
+oneTest302:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail283
+	JG   tail303
 
-one281:
+one301:
 	VCVTPS2PD    (CX)(BX*4), Y2
 	VMAXPD       Y2, Y0, Y2
 	VMINPD       Y2, Y1, Y2
@@ -4184,11 +4434,11 @@ one281:
 	VMOVUPS      X5, (AX)(BX*4)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one281
+	JLE          one301
 
-tail283:
+tail303:
 	SUBQ         BX, DX
-	JZ           done284
+	JZ           done304
 	LEAQ         mask<>+32(SB), SI
 	NEGQ         DX
 	VMOVDQU      (SI)(DX*4), X2
@@ -4215,7 +4465,7 @@ tail283:
 	VCVTPD2PSY   Y4, X4
 	VMASKMOVPS   X4, X2, (AX)(BX*4)
 
-done284:
+done304:
 	VZEROUPPER
 	RET
 
@@ -4231,9 +4481,9 @@ TEXT ·expSubToAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest287
+	JL      oneTest307
 
-many285:
+many305:
 	VMOVUPS           (CX)(SI*8), Z2
 	VMOVUPS           (DX)(SI*8), Z3
 	VSUBPD            Z3, Z2, Z2
@@ -4327,7 +4577,7 @@ many285:
 	VMINPD            Z2, Z13, Z2
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal290
+	JZ                normal310
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z10, K1
 	VADDPD.BCST       constants<>+1152(SB), Z10, K1, Z10
 	VMAXPD.BCST       constants<>+1216(SB), Z10, K1, Z10
@@ -4352,29 +4602,29 @@ many285:
 	VSCALEFPD         Z13, Z21, Z21
 	VADDPD.BCST       constants<>+1280(SB), Z21, K1, Z21
 	VPSUBQ.BCST       constants<>+1280(SB), Z21, K1, Z21
-	JMP               scaled291
+	JMP               scaled311
 
-normal290:
+normal310:
 	VSCALEFPD Z10, Z18, Z18
 	VSCALEFPD Z11, Z19, Z19
 	VSCALEFPD Z12, Z20, Z20
 	VSCALEFPD Z13, Z21, Z21
 
-scaled291:
+scaled311:
 	VMOVUPS Z18, (AX)(SI*8)
 	VMOVUPS Z19, 64(AX)(SI*8)
 	VMOVUPS Z20, 128(AX)(SI*8)
 	VMOVUPS Z21, 192(AX)(SI*8)
 	ADDQ    $0x20, SI
 	CMPQ    SI, DI
-	JLE     many285
+	JLE     many305
 
-oneTest287:
+oneTest307:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail288
+	JG   tail308
 
-one286:
+one306:
 	VMOVUPS           (CX)(SI*8), Z2
 	VMOVUPS           (DX)(SI*8), Z3
 	VSUBPD            Z3, Z2, Z2
@@ -4399,27 +4649,27 @@ one286:
 	VADDPD            Z2, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal292
+	JZ                normal312
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
 	VADDPD.BCST       constants<>+1152(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1216(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1280(SB), Z6, K1, Z6
 	VPSUBQ.BCST       constants<>+1280(SB), Z6, K1, Z6
-	JMP               scaled293
+	JMP               scaled313
 
-normal292:
+normal312:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled293:
+scaled313:
 	VMOVUPS Z6, (AX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     one286
+	JLE     one306
 
-tail288:
+tail308:
 	SUBQ              SI, BX
-	JZ                done289
+	JZ                done309
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -4448,22 +4698,22 @@ tail288:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal294
+	JZ                normal314
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
 	VADDPD.BCST       constants<>+1152(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1216(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1280(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1280(SB), Z6, K2, Z6
-	JMP               scaled295
+	JMP               scaled315
 
-normal294:
+normal314:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled295:
+scaled315:
 	VMOVUPD Z6, K1, (AX)(SI*8)
 
-done289:
+done309:
 	VZEROUPPER
 	RET
 
@@ -4479,9 +4729,9 @@ TEXT ·expSubToAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest298
+	JL      oneTest318
 
-many296:
+many316:
 	VMOVUPS      (CX)(SI*8), Y2
 	VMOVUPS      (DX)(SI*8), Y3
 	VSUBPD       Y3, Y2, Y2
@@ -4538,7 +4788,7 @@ many296:
 	VCMPPD       $0x11, constants<>+1472(SB), Y2, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal301
+	JZ           normal321
 	VCMPPD       $0x11, constants<>+1472(SB), Y4, Y3
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+1536(SB), Y3, Y2
@@ -4565,9 +4815,9 @@ many296:
 	VPAND        constants<>+1280(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled302
+	JMP          scaled322
 
-normal301:
+normal321:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y2
 	VPSUBQ Y2, Y4, Y4
@@ -4583,19 +4833,19 @@ normal301:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled302:
+scaled322:
 	VMOVUPS Y8, (AX)(SI*8)
 	VMOVUPS Y9, 32(AX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     many296
+	JLE     many316
 
-oneTest298:
+oneTest318:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail299
+	JG   tail319
 
-one297:
+one317:
 	VMOVUPS      (CX)(SI*8), Y2
 	VMOVUPS      (DX)(SI*8), Y3
 	VSUBPD       Y3, Y2, Y2
@@ -4625,7 +4875,7 @@ one297:
 	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal303
+	JZ           normal323
 	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y4
 	VPSRLQ       $0x03, Y3, Y3
 	VPAND        constants<>+1536(SB), Y4, Y2
@@ -4639,9 +4889,9 @@ one297:
 	VPAND        constants<>+1280(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled304
+	JMP          scaled324
 
-normal303:
+normal323:
 	VPSRLQ $0x03, Y3, Y3
 	VPSRLQ $0x01, Y3, Y2
 	VPSUBQ Y2, Y3, Y3
@@ -4650,15 +4900,15 @@ normal303:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y3, Y5, Y5
 
-scaled304:
+scaled324:
 	VMOVUPS Y5, (AX)(SI*8)
 	ADDQ    $0x04, SI
 	CMPQ    SI, DI
-	JLE     one297
+	JLE     one317
 
-tail299:
+tail319:
 	SUBQ         SI, BX
-	JZ           done300
+	JZ           done320
 	LEAQ         mask<>+32(SB), DI
 	NEGQ         BX
 	VMOVDQU      (DI)(BX*8), Y2
@@ -4691,7 +4941,7 @@ tail299:
 	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y1
 	VMOVMSKPD    Y1, CX
 	TESTL        CX, CX
-	JZ           normal305
+	JZ           normal325
 	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y3
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+1536(SB), Y3, Y1
@@ -4705,9 +4955,9 @@ tail299:
 	VPAND        constants<>+1280(SB), Y3, Y3
 	VADDPD       Y3, Y4, Y4
 	VPSUBQ       Y3, Y4, Y4
-	JMP          scaled306
+	JMP          scaled326
 
-normal305:
+normal325:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -4716,10 +4966,10 @@ normal305:
 	VMULPD Y1, Y4, Y4
 	VMULPD Y0, Y4, Y4
 
-scaled306:
+scaled326:
 	VMASKMOVPD Y4, Y2, (AX)(SI*8)
 
-done300:
+done320:
 	VZEROUPPER
 	RET
 
@@ -4734,9 +4984,9 @@ TEXT ·expSubToAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest309
+	JL      oneTest329
 
-many307:
+many327:
 	VCVTPS2PD         (CX)(SI*4), Z1
 	VCVTPS2PD         (DX)(SI*4), Z2
 	VSUBPD            Z2, Z1, Z1
@@ -4827,14 +5077,14 @@ many307:
 	VMOVUPS           Y16, 96(AX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many307
+	JLE               many327
 
-oneTest309:
+oneTest329:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail310
+	JG   tail330
 
-one308:
+one328:
 	VCVTPS2PD         (CX)(SI*4), Z1
 	VCVTPS2PD         (DX)(SI*4), Z2
 	VSUBPD            Z2, Z1, Z1
@@ -4859,11 +5109,11 @@ one308:
 	VMOVUPS           Y4, (AX)(SI*4)
 	ADDQ              $0x08, SI
 	CMPQ              SI, DI
-	JLE               one308
+	JLE               one328
 
-tail310:
+tail330:
 	SUBQ              SI, BX
-	JZ                done311
+	JZ                done331
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -4891,7 +5141,7 @@ tail310:
 	VCVTPD2PS         Z4, Y4
 	VMOVUPS           Y4, K1, (AX)(SI*4)
 
-done311:
+done331:
 	VZEROUPPER
 	RET
 
@@ -4907,9 +5157,9 @@ TEXT ·expSubToAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest314
+	JL      oneTest334
 
-many312:
+many332:
 	VCVTPS2PD    (CX)(SI*4), Y2
 	VCVTPS2PD    (DX)(SI*4), Y3
 	VSUBPD       Y3, Y2, Y2
@@ -4958,14 +5208,14 @@ many312:
 	VMOVUPS      X9, 16(AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          many312
+	JLE          many332
 
-oneTest314:
+oneTest334:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail315
+	JG   tail335
 
-one313:
+one333:
 	VCVTPS2PD    (CX)(SI*4), Y2
 	VCVTPS2PD    (DX)(SI*4), Y3
 	VSUBPD       Y3, Y2, Y2
@@ -4991,11 +5241,11 @@ one313:
 	VMOVUPS      X5, (AX)(SI*4)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one313
+	JLE          one333
 
-tail315:
+tail335:
 	SUBQ         SI, BX
-	JZ           done316
+	JZ           done336
 	LEAQ         mask<>+32(SB), DI
 	NEGQ         BX
 	VMOVDQU      (DI)(BX*4), X2
@@ -5025,7 +5275,7 @@ tail315:
 	VCVTPD2PSY   Y4, X4
 	VMASKMOVPS   X4, X2, (AX)(SI*4)
 
-done316:
+done336:
 	VZEROUPPER
 	RET
 
@@ -5042,9 +5292,9 @@ TEXT ·expShiftSumAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -32(CX), SI
 	TESTQ        SI, SI
-	JL           oneTest319
+	JL           oneTest339
 
-many317:
+many337:
 	VMOVUPS           (AX)(BX*8), Z4
 	VSUBPD            Z0, Z4, Z4
 	VMOVUPS           64(AX)(BX*8), Z5
@@ -5134,7 +5384,7 @@ many317:
 	VMINPD            Z4, Z15, Z4
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal322
+	JZ                normal342
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z12, K1
 	VADDPD.BCST       constants<>+1152(SB), Z12, K1, Z12
 	VMAXPD.BCST       constants<>+1216(SB), Z12, K1, Z12
@@ -5159,15 +5409,15 @@ many317:
 	VSCALEFPD         Z15, Z23, Z23
 	VADDPD.BCST       constants<>+1280(SB), Z23, K1, Z23
 	VPSUBQ.BCST       constants<>+1280(SB), Z23, K1, Z23
-	JMP               scaled323
+	JMP               scaled343
 
-normal322:
+normal342:
 	VSCALEFPD Z12, Z20, Z20
 	VSCALEFPD Z13, Z21, Z21
 	VSCALEFPD Z14, Z22, Z22
 	VSCALEFPD Z15, Z23, Z23
 
-scaled323:
+scaled343:
 	VADDPD  Z20, Z3, Z3
 	VMOVUPS Z20, (DX)(BX*8)
 	VADDPD  Z21, Z3, Z3
@@ -5178,14 +5428,14 @@ scaled323:
 	VMOVUPS Z23, 192(DX)(BX*8)
 	ADDQ    $0x20, BX
 	CMPQ    BX, SI
-	JLE     many317
+	JLE     many337
 
-oneTest319:
+oneTest339:
 	LEAQ -8(CX), SI
 	CMPQ BX, SI
-	JG   tail320
+	JG   tail340
 
-one318:
+one338:
 	VMOVUPS           (AX)(BX*8), Z4
 	VSUBPD            Z0, Z4, Z4
 	VBROADCASTSD      constants<>+384(SB), Z5
@@ -5209,28 +5459,28 @@ one318:
 	VADDPD            Z4, Z8, Z8
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z6, K1
 	KORTESTW          K1, K1
-	JZ                normal324
+	JZ                normal344
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z6, K1
 	VADDPD.BCST       constants<>+1152(SB), Z6, K1, Z6
 	VMAXPD.BCST       constants<>+1216(SB), Z6, K1, Z6
 	VSCALEFPD         Z6, Z8, Z8
 	VADDPD.BCST       constants<>+1280(SB), Z8, K1, Z8
 	VPSUBQ.BCST       constants<>+1280(SB), Z8, K1, Z8
-	JMP               scaled325
+	JMP               scaled345
 
-normal324:
+normal344:
 	VSCALEFPD Z6, Z8, Z8
 
-scaled325:
+scaled345:
 	VADDPD  Z8, Z3, Z3
 	VMOVUPS Z8, (DX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one318
+	JLE     one338
 
-tail320:
+tail340:
 	SUBQ              BX, CX
-	JZ                done321
+	JZ                done341
 	MOVQ              $-1, SI
 	SHLXQ             CX, SI, SI
 	NOTQ              SI
@@ -5258,23 +5508,23 @@ tail320:
 	VADDPD            Z1, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z5, K2
 	KORTESTW          K2, K2
-	JZ                normal326
+	JZ                normal346
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z5, K2
 	VADDPD.BCST       constants<>+1152(SB), Z5, K2, Z5
 	VMAXPD.BCST       constants<>+1216(SB), Z5, K2, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1280(SB), Z7, K2, Z7
 	VPSUBQ.BCST       constants<>+1280(SB), Z7, K2, Z7
-	JMP               scaled327
+	JMP               scaled347
 
-normal326:
+normal346:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled327:
+scaled347:
 	VADDPD  Z7, Z3, K1, Z3
 	VMOVUPD Z7, K1, (DX)(BX*8)
 
-done321:
+done341:
 	VEXTRACTF64X4 $0x01, Z3, Y28
 	VADDPD        Z28, Z3, Z3
 	VEXTRACTF64X2 $0x01, Y3, X28
@@ -5298,9 +5548,9 @@ TEXT ·expShiftSumAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -8(CX), SI
 	TESTQ        SI, SI
-	JL           oneTest330
+	JL           oneTest350
 
-many328:
+many348:
 	VMOVUPS      (AX)(BX*8), Y4
 	VSUBPD       Y0, Y4, Y4
 	VMOVUPS      32(AX)(BX*8), Y5
@@ -5355,7 +5605,7 @@ many328:
 	VCMPPD       $0x11, constants<>+1472(SB), Y4, Y4
 	VMOVMSKPD    Y4, DI
 	TESTL        DI, DI
-	JZ           normal333
+	JZ           normal353
 	VCMPPD       $0x11, constants<>+1472(SB), Y6, Y5
 	VPSRLQ       $0x03, Y6, Y6
 	VPAND        constants<>+1536(SB), Y5, Y4
@@ -5382,9 +5632,9 @@ many328:
 	VPAND        constants<>+1280(SB), Y5, Y5
 	VADDPD       Y5, Y12, Y12
 	VPSUBQ       Y5, Y12, Y12
-	JMP          scaled334
+	JMP          scaled354
 
-normal333:
+normal353:
 	VPSRLQ $0x03, Y6, Y6
 	VPSRLQ $0x01, Y6, Y4
 	VPSUBQ Y4, Y6, Y6
@@ -5400,21 +5650,21 @@ normal333:
 	VMULPD Y4, Y12, Y12
 	VMULPD Y7, Y12, Y12
 
-scaled334:
+scaled354:
 	VADDPD  Y11, Y3, Y3
 	VMOVUPS Y11, (DX)(BX*8)
 	VADDPD  Y12, Y3, Y3
 	VMOVUPS Y12, 32(DX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     many328
+	JLE     many348
 
-oneTest330:
+oneTest350:
 	LEAQ -4(CX), SI
 	CMPQ BX, SI
-	JG   tail331
+	JG   tail351
 
-one329:
+one349:
 	VMOVUPS      (AX)(BX*8), Y4
 	VSUBPD       Y0, Y4, Y4
 	VMAXPD       Y4, Y1, Y4
@@ -5443,7 +5693,7 @@ one329:
 	VCMPPD       $0x11, constants<>+1472(SB), Y5, Y4
 	VMOVMSKPD    Y4, DI
 	TESTL        DI, DI
-	JZ           normal335
+	JZ           normal355
 	VCMPPD       $0x11, constants<>+1472(SB), Y5, Y6
 	VPSRLQ       $0x03, Y5, Y5
 	VPAND        constants<>+1536(SB), Y6, Y4
@@ -5457,9 +5707,9 @@ one329:
 	VPAND        constants<>+1280(SB), Y6, Y6
 	VADDPD       Y6, Y7, Y7
 	VPSUBQ       Y6, Y7, Y7
-	JMP          scaled336
+	JMP          scaled356
 
-normal335:
+normal355:
 	VPSRLQ $0x03, Y5, Y5
 	VPSRLQ $0x01, Y5, Y4
 	VPSUBQ Y4, Y5, Y5
@@ -5468,16 +5718,16 @@ normal335:
 	VMULPD Y4, Y7, Y7
 	VMULPD Y5, Y7, Y7
 
-scaled336:
+scaled356:
 	VADDPD  Y7, Y3, Y3
 	VMOVUPS Y7, (DX)(BX*8)
 	ADDQ    $0x04, BX
 	CMPQ    BX, SI
-	JLE     one329
+	JLE     one349
 
-tail331:
+tail351:
 	SUBQ         BX, CX
-	JZ           done332
+	JZ           done352
 	LEAQ         mask<>+32(SB), SI
 	NEGQ         CX
 	VMOVDQU      (SI)(CX*8), Y4
@@ -5509,7 +5759,7 @@ tail331:
 	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y1
 	VMOVMSKPD    Y1, AX
 	TESTL        AX, AX
-	JZ           normal337
+	JZ           normal357
 	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y5
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+1536(SB), Y5, Y1
@@ -5523,9 +5773,9 @@ tail331:
 	VPAND        constants<>+1280(SB), Y5, Y5
 	VADDPD       Y5, Y2, Y2
 	VPSUBQ       Y5, Y2, Y2
-	JMP          scaled338
+	JMP          scaled358
 
-normal337:
+normal357:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -5534,12 +5784,12 @@ normal337:
 	VMULPD Y1, Y2, Y2
 	VMULPD Y0, Y2, Y2
 
-scaled338:
+scaled358:
 	VANDPD     Y4, Y2, Y0
 	VADDPD     Y0, Y3, Y3
 	VMASKMOVPD Y2, Y4, (DX)(BX*8)
 
-done332:
+done352:
 	VEXTRACTF128 $0x01, Y3, X10
 	VADDPD       Y10, Y3, Y3
 	VPERMILPD    $0x01, X3, X10
@@ -5561,9 +5811,9 @@ TEXT ·expShiftSumAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -32(CX), SI
 	TESTQ        SI, SI
-	JL           oneTest341
+	JL           oneTest361
 
-many339:
+many359:
 	VCVTPS2PD         (AX)(BX*4), Z3
 	VSUBPD            Z0, Z3, Z3
 	VCVTPS2PD         32(AX)(BX*4), Z4
@@ -5654,14 +5904,14 @@ many339:
 	VMOVUPS           Y19, 96(DX)(BX*4)
 	ADDQ              $0x20, BX
 	CMPQ              BX, SI
-	JLE               many339
+	JLE               many359
 
-oneTest341:
+oneTest361:
 	LEAQ -8(CX), SI
 	CMPQ BX, SI
-	JG   tail342
+	JG   tail362
 
-one340:
+one360:
 	VCVTPS2PD         (AX)(BX*4), Z3
 	VSUBPD            Z0, Z3, Z3
 	VBROADCASTSD      constants<>+384(SB), Z4
@@ -5686,11 +5936,11 @@ one340:
 	VMOVUPS           Y6, (DX)(BX*4)
 	ADDQ              $0x08, BX
 	CMPQ              BX, SI
-	JLE               one340
+	JLE               one360
 
-tail342:
+tail362:
 	SUBQ              BX, CX
-	JZ                done343
+	JZ                done363
 	MOVQ              $-1, SI
 	SHLXQ             CX, SI, SI
 	NOTQ              SI
@@ -5718,7 +5968,7 @@ tail342:
 	VCVTPD2PS         Z5, Y5
 	VMOVUPS           Y5, K1, (DX)(BX*4)
 
-done343:
+done363:
 	VEXTRACTF64X4 $0x01, Z2, Y11
 	VADDPD        Z11, Z2, Z2
 	VEXTRACTF64X2 $0x01, Y2, X11
@@ -5743,9 +5993,9 @@ TEXT ·expShiftSumAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -8(CX), SI
 	TESTQ        SI, SI
-	JL           oneTest346
+	JL           oneTest366
 
-many344:
+many364:
 	VCVTPS2PD    (AX)(BX*4), Y4
 	VSUBPD       Y0, Y4, Y4
 	VCVTPS2PD    16(AX)(BX*4), Y5
@@ -5794,14 +6044,14 @@ many344:
 	VMOVUPS      X12, 16(DX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          many344
+	JLE          many364
 
-oneTest346:
+oneTest366:
 	LEAQ -4(CX), SI
 	CMPQ BX, SI
-	JG   tail347
+	JG   tail367
 
-one345:
+one365:
 	VCVTPS2PD    (AX)(BX*4), Y4
 	VSUBPD       Y0, Y4, Y4
 	VMAXPD       Y4, Y1, Y4
@@ -5827,11 +6077,11 @@ one345:
 	VMOVUPS      X7, (DX)(BX*4)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one345
+	JLE          one365
 
-tail347:
+tail367:
 	SUBQ         BX, CX
-	JZ           done348
+	JZ           done368
 	LEAQ         mask<>+32(SB), SI
 	NEGQ         CX
 	VMOVDQU      (SI)(CX*4), X5
@@ -5862,7 +6112,7 @@ tail347:
 	VCVTPD2PSY   Y2, X2
 	VMASKMOVPS   X2, X5, (DX)(BX*4)
 
-done348:
+done368:
 	VEXTRACTF128 $0x01, Y3, X10
 	VADDPD       Y10, Y3, Y3
 	VPERMILPD    $0x01, X3, X10
@@ -5883,9 +6133,9 @@ TEXT ·sumExpAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -32(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest351
+	JL           oneTest371
 
-many349:
+many369:
 	PREFETCHT0        8192(AX)(DX*8)
 	PREFETCHT0        8256(AX)(DX*8)
 	PREFETCHT0        8320(AX)(DX*8)
@@ -5979,7 +6229,7 @@ many349:
 	VMINPD            Z4, Z15, Z4
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal354
+	JZ                normal374
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z12, K1
 	VADDPD.BCST       constants<>+1152(SB), Z12, K1, Z12
 	VMAXPD.BCST       constants<>+1216(SB), Z12, K1, Z12
@@ -6004,29 +6254,29 @@ many349:
 	VSCALEFPD         Z15, Z23, Z23
 	VADDPD.BCST       constants<>+1280(SB), Z23, K1, Z23
 	VPSUBQ.BCST       constants<>+1280(SB), Z23, K1, Z23
-	JMP               scaled355
+	JMP               scaled375
 
-normal354:
+normal374:
 	VSCALEFPD Z12, Z20, Z20
 	VSCALEFPD Z13, Z21, Z21
 	VSCALEFPD Z14, Z22, Z22
 	VSCALEFPD Z15, Z23, Z23
 
-scaled355:
+scaled375:
 	VADDPD Z20, Z3, Z3
 	VADDPD Z21, Z3, Z3
 	VADDPD Z22, Z3, Z3
 	VADDPD Z23, Z3, Z3
 	ADDQ   $0x20, DX
 	CMPQ   DX, BX
-	JLE    many349
+	JLE    many369
 
-oneTest351:
+oneTest371:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail352
+	JG   tail372
 
-one350:
+one370:
 	PREFETCHT0        8192(AX)(DX*8)
 	VMOVUPS           (AX)(DX*8), Z4
 	VSUBPD            Z0, Z4, Z4
@@ -6051,27 +6301,27 @@ one350:
 	VADDPD            Z4, Z8, Z8
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z6, K1
 	KORTESTW          K1, K1
-	JZ                normal356
+	JZ                normal376
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z6, K1
 	VADDPD.BCST       constants<>+1152(SB), Z6, K1, Z6
 	VMAXPD.BCST       constants<>+1216(SB), Z6, K1, Z6
 	VSCALEFPD         Z6, Z8, Z8
 	VADDPD.BCST       constants<>+1280(SB), Z8, K1, Z8
 	VPSUBQ.BCST       constants<>+1280(SB), Z8, K1, Z8
-	JMP               scaled357
+	JMP               scaled377
 
-normal356:
+normal376:
 	VSCALEFPD Z6, Z8, Z8
 
-scaled357:
+scaled377:
 	VADDPD Z8, Z3, Z3
 	ADDQ   $0x08, DX
 	CMPQ   DX, BX
-	JLE    one350
+	JLE    one370
 
-tail352:
+tail372:
 	SUBQ              DX, CX
-	JZ                done353
+	JZ                done373
 	MOVQ              $-1, BX
 	SHLXQ             CX, BX, BX
 	NOTQ              BX
@@ -6100,22 +6350,22 @@ tail352:
 	VADDPD            Z1, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z5, K2
 	KORTESTW          K2, K2
-	JZ                normal358
+	JZ                normal378
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z5, K2
 	VADDPD.BCST       constants<>+1152(SB), Z5, K2, Z5
 	VMAXPD.BCST       constants<>+1216(SB), Z5, K2, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1280(SB), Z7, K2, Z7
 	VPSUBQ.BCST       constants<>+1280(SB), Z7, K2, Z7
-	JMP               scaled359
+	JMP               scaled379
 
-normal358:
+normal378:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled359:
+scaled379:
 	VADDPD Z7, Z3, K1, Z3
 
-done353:
+done373:
 	VEXTRACTF64X4 $0x01, Z3, Y28
 	VADDPD        Z28, Z3, Z3
 	VEXTRACTF64X2 $0x01, Y3, X28
@@ -6138,9 +6388,9 @@ TEXT ·sumExpAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -8(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest362
+	JL           oneTest382
 
-many360:
+many380:
 	PREFETCHT0   8192(AX)(DX*8)
 	VMOVUPS      (AX)(DX*8), Y4
 	VSUBPD       Y0, Y4, Y4
@@ -6196,7 +6446,7 @@ many360:
 	VCMPPD       $0x11, constants<>+1472(SB), Y4, Y4
 	VMOVMSKPD    Y4, SI
 	TESTL        SI, SI
-	JZ           normal365
+	JZ           normal385
 	VCMPPD       $0x11, constants<>+1472(SB), Y6, Y5
 	VPSRLQ       $0x03, Y6, Y6
 	VPAND        constants<>+1536(SB), Y5, Y4
@@ -6223,9 +6473,9 @@ many360:
 	VPAND        constants<>+1280(SB), Y5, Y5
 	VADDPD       Y5, Y12, Y12
 	VPSUBQ       Y5, Y12, Y12
-	JMP          scaled366
+	JMP          scaled386
 
-normal365:
+normal385:
 	VPSRLQ $0x03, Y6, Y6
 	VPSRLQ $0x01, Y6, Y4
 	VPSUBQ Y4, Y6, Y6
@@ -6241,19 +6491,19 @@ normal365:
 	VMULPD Y4, Y12, Y12
 	VMULPD Y7, Y12, Y12
 
-scaled366:
+scaled386:
 	VADDPD Y11, Y3, Y3
 	VADDPD Y12, Y3, Y3
 	ADDQ   $0x08, DX
 	CMPQ   DX, BX
-	JLE    many360
+	JLE    many380
 
-oneTest362:
+oneTest382:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail363
+	JG   tail383
 
-one361:
+one381:
 	PREFETCHT0   8192(AX)(DX*8)
 	VMOVUPS      (AX)(DX*8), Y4
 	VSUBPD       Y0, Y4, Y4
@@ -6283,7 +6533,7 @@ one361:
 	VCMPPD       $0x11, constants<>+1472(SB), Y5, Y4
 	VMOVMSKPD    Y4, SI
 	TESTL        SI, SI
-	JZ           normal367
+	JZ           normal387
 	VCMPPD       $0x11, constants<>+1472(SB), Y5, Y6
 	VPSRLQ       $0x03, Y5, Y5
 	VPAND        constants<>+1536(SB), Y6, Y4
@@ -6297,9 +6547,9 @@ one361:
 	VPAND        constants<>+1280(SB), Y6, Y6
 	VADDPD       Y6, Y7, Y7
 	VPSUBQ       Y6, Y7, Y7
-	JMP          scaled368
+	JMP          scaled388
 
-normal367:
+normal387:
 	VPSRLQ $0x03, Y5, Y5
 	VPSRLQ $0x01, Y5, Y4
 	VPSUBQ Y4, Y5, Y5
@@ -6308,15 +6558,15 @@ normal367:
 	VMULPD Y4, Y7, Y7
 	VMULPD Y5, Y7, Y7
 
-scaled368:
+scaled388:
 	VADDPD Y7, Y3, Y3
 	ADDQ   $0x04, DX
 	CMPQ   DX, BX
-	JLE    one361
+	JLE    one381
 
-tail363:
+tail383:
 	SUBQ         DX, CX
-	JZ           done364
+	JZ           done384
 	LEAQ         mask<>+32(SB), BX
 	NEGQ         CX
 	VMOVDQU      (BX)(CX*8), Y4
@@ -6349,7 +6599,7 @@ tail363:
 	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y1
 	VMOVMSKPD    Y1, AX
 	TESTL        AX, AX
-	JZ           normal369
+	JZ           normal389
 	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y5
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+1536(SB), Y5, Y1
@@ -6363,9 +6613,9 @@ tail363:
 	VPAND        constants<>+1280(SB), Y5, Y5
 	VADDPD       Y5, Y2, Y2
 	VPSUBQ       Y5, Y2, Y2
-	JMP          scaled370
+	JMP          scaled390
 
-normal369:
+normal389:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -6374,11 +6624,11 @@ normal369:
 	VMULPD Y1, Y2, Y2
 	VMULPD Y0, Y2, Y2
 
-scaled370:
+scaled390:
 	VANDPD Y4, Y2, Y0
 	VADDPD Y0, Y3, Y3
 
-done364:
+done384:
 	VEXTRACTF128 $0x01, Y3, X10
 	VADDPD       Y10, Y3, Y3
 	VPERMILPD    $0x01, X3, X10
@@ -6399,9 +6649,9 @@ TEXT ·sumExpAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -32(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest373
+	JL           oneTest393
 
-many371:
+many391:
 	PREFETCHT0        4096(AX)(DX*4)
 	PREFETCHT0        4160(AX)(DX*4)
 	VCVTPS2PD         (AX)(DX*4), Z3
@@ -6486,14 +6736,14 @@ many371:
 	VADDPD            Z19, Z2, Z2
 	ADDQ              $0x20, DX
 	CMPQ              DX, BX
-	JLE               many371
+	JLE               many391
 
-oneTest373:
+oneTest393:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail374
+	JG   tail394
 
-one372:
+one392:
 	PREFETCHT0        4096(AX)(DX*4)
 	VCVTPS2PD         (AX)(DX*4), Z3
 	VSUBPD            Z0, Z3, Z3
@@ -6517,11 +6767,11 @@ one372:
 	VADDPD            Z6, Z2, Z2
 	ADDQ              $0x08, DX
 	CMPQ              DX, BX
-	JLE               one372
+	JLE               one392
 
-tail374:
+tail394:
 	SUBQ              DX, CX
-	JZ                done375
+	JZ                done395
 	MOVQ              $-1, BX
 	SHLXQ             CX, BX, BX
 	NOTQ              BX
@@ -6548,7 +6798,7 @@ tail374:
 	VSCALEFPD         Z0, Z5, Z5
 	VADDPD            Z5, Z2, K1, Z2
 
-done375:
+done395:
 	VEXTRACTF64X4 $0x01, Z2, Y11
 	VADDPD        Z11, Z2, Z2
 	VEXTRACTF64X2 $0x01, Y2, X11
@@ -6572,9 +6822,9 @@ TEXT ·sumExpAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -8(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest378
+	JL           oneTest398
 
-many376:
+many396:
 	PREFETCHT0   4096(AX)(DX*4)
 	VCVTPS2PD    (AX)(DX*4), Y4
 	VSUBPD       Y0, Y4, Y4
@@ -6620,14 +6870,14 @@ many376:
 	VADDPD       Y12, Y3, Y3
 	ADDQ         $0x08, DX
 	CMPQ         DX, BX
-	JLE          many376
+	JLE          many396
 
-oneTest378:
+oneTest398:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail379
+	JG   tail399
 
-one377:
+one397:
 	PREFETCHT0   4096(AX)(DX*4)
 	VCVTPS2PD    (AX)(DX*4), Y4
 	VSUBPD       Y0, Y4, Y4
@@ -6652,11 +6902,11 @@ one377:
 	VADDPD       Y7, Y3, Y3
 	ADDQ         $0x04, DX
 	CMPQ         DX, BX
-	JLE          one377
+	JLE          one397
 
-tail379:
+tail399:
 	SUBQ         DX, CX
-	JZ           done380
+	JZ           done400
 	LEAQ         mask<>+32(SB), BX
 	NEGQ         CX
 	VMOVDQU      (BX)(CX*4), X5
@@ -6686,7 +6936,7 @@ tail379:
 	VANDPD       Y0, Y2, Y0
 	VADDPD       Y0, Y3, Y3
 
-done380:
+done400:
 	VEXTRACTF128 $0x01, Y3, X10
 	VADDPD       Y10, Y3, Y3
 	VPERMILPD    $0x01, X3, X10
@@ -6707,9 +6957,9 @@ TEXT ·expSubAddAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest383
+	JL      oneTest403
 
-many381:
+many401:
 	VMOVUPS           (AX)(SI*8), Z2
 	VMOVUPS           (CX)(SI*8), Z3
 	VSUBPD            Z3, Z2, Z2
@@ -6803,7 +7053,7 @@ many381:
 	VMINPD            Z2, Z13, Z2
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal386
+	JZ                normal406
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z10, K1
 	VADDPD.BCST       constants<>+1152(SB), Z10, K1, Z10
 	VMAXPD.BCST       constants<>+1216(SB), Z10, K1, Z10
@@ -6828,15 +7078,15 @@ many381:
 	VSCALEFPD         Z13, Z21, Z21
 	VADDPD.BCST       constants<>+1280(SB), Z21, K1, Z21
 	VPSUBQ.BCST       constants<>+1280(SB), Z21, K1, Z21
-	JMP               scaled387
+	JMP               scaled407
 
-normal386:
+normal406:
 	VSCALEFPD Z10, Z18, Z18
 	VSCALEFPD Z11, Z19, Z19
 	VSCALEFPD Z12, Z20, Z20
 	VSCALEFPD Z13, Z21, Z21
 
-scaled387:
+scaled407:
 	VMOVUPS (DX)(SI*8), Z2
 	VADDPD  Z18, Z2, Z2
 	VMOVUPS Z18, (AX)(SI*8)
@@ -6855,14 +7105,14 @@ scaled387:
 	VMOVUPS Z2, 192(DX)(SI*8)
 	ADDQ    $0x20, SI
 	CMPQ    SI, DI
-	JLE     many381
+	JLE     many401
 
-oneTest383:
+oneTest403:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail384
+	JG   tail404
 
-one382:
+one402:
 	VMOVUPS           (AX)(SI*8), Z2
 	VMOVUPS           (CX)(SI*8), Z3
 	VSUBPD            Z3, Z2, Z2
@@ -6887,30 +7137,30 @@ one382:
 	VADDPD            Z2, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal388
+	JZ                normal408
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
 	VADDPD.BCST       constants<>+1152(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1216(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1280(SB), Z6, K1, Z6
 	VPSUBQ.BCST       constants<>+1280(SB), Z6, K1, Z6
-	JMP               scaled389
+	JMP               scaled409
 
-normal388:
+normal408:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled389:
+scaled409:
 	VMOVUPS (DX)(SI*8), Z2
 	VADDPD  Z6, Z2, Z2
 	VMOVUPS Z6, (AX)(SI*8)
 	VMOVUPS Z2, (DX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     one382
+	JLE     one402
 
-tail384:
+tail404:
 	SUBQ              SI, BX
-	JZ                done385
+	JZ                done405
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -6939,25 +7189,25 @@ tail384:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal390
+	JZ                normal410
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
 	VADDPD.BCST       constants<>+1152(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1216(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1280(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1280(SB), Z6, K2, Z6
-	JMP               scaled391
+	JMP               scaled411
 
-normal390:
+normal410:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled391:
+scaled411:
 	VMOVUPD.Z (DX)(SI*8), K1, Z0
 	VADDPD    Z6, Z0, Z0
 	VMOVUPD   Z6, K1, (AX)(SI*8)
 	VMOVUPD   Z0, K1, (DX)(SI*8)
 
-done385:
+done405:
 	VZEROUPPER
 	RET
 
@@ -6973,9 +7223,9 @@ TEXT ·expSubAddAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest394
+	JL      oneTest414
 
-many392:
+many412:
 	VMOVUPS      (AX)(SI*8), Y2
 	VMOVUPS      (CX)(SI*8), Y3
 	VSUBPD       Y3, Y2, Y2
@@ -7032,7 +7282,7 @@ many392:
 	VCMPPD       $0x11, constants<>+1472(SB), Y2, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal397
+	JZ           normal417
 	VCMPPD       $0x11, constants<>+1472(SB), Y4, Y3
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+1536(SB), Y3, Y2
@@ -7059,9 +7309,9 @@ many392:
 	VPAND        constants<>+1280(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled398
+	JMP          scaled418
 
-normal397:
+normal417:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y2
 	VPSUBQ Y2, Y4, Y4
@@ -7077,7 +7327,7 @@ normal397:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled398:
+scaled418:
 	VMOVUPS (DX)(SI*8), Y2
 	VADDPD  Y8, Y2, Y2
 	VMOVUPS Y8, (AX)(SI*8)
@@ -7088,14 +7338,14 @@ scaled398:
 	VMOVUPS Y2, 32(DX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     many392
+	JLE     many412
 
-oneTest394:
+oneTest414:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail395
+	JG   tail415
 
-one393:
+one413:
 	VMOVUPS      (AX)(SI*8), Y2
 	VMOVUPS      (CX)(SI*8), Y3
 	VSUBPD       Y3, Y2, Y2
@@ -7125,7 +7375,7 @@ one393:
 	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal399
+	JZ           normal419
 	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y4
 	VPSRLQ       $0x03, Y3, Y3
 	VPAND        constants<>+1536(SB), Y4, Y2
@@ -7139,9 +7389,9 @@ one393:
 	VPAND        constants<>+1280(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled400
+	JMP          scaled420
 
-normal399:
+normal419:
 	VPSRLQ $0x03, Y3, Y3
 	VPSRLQ $0x01, Y3, Y2
 	VPSUBQ Y2, Y3, Y3
@@ -7150,18 +7400,18 @@ normal399:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y3, Y5, Y5
 
-scaled400:
+scaled420:
 	VMOVUPS (DX)(SI*8), Y2
 	VADDPD  Y5, Y2, Y2
 	VMOVUPS Y5, (AX)(SI*8)
 	VMOVUPS Y2, (DX)(SI*8)
 	ADDQ    $0x04, SI
 	CMPQ    SI, DI
-	JLE     one393
+	JLE     one413
 
-tail395:
+tail415:
 	SUBQ         SI, BX
-	JZ           done396
+	JZ           done416
 	LEAQ         mask<>+32(SB), DI
 	NEGQ         BX
 	VMOVDQU      (DI)(BX*8), Y2
@@ -7194,7 +7444,7 @@ tail395:
 	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y1
 	VMOVMSKPD    Y1, CX
 	TESTL        CX, CX
-	JZ           normal401
+	JZ           normal421
 	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y3
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+1536(SB), Y3, Y1
@@ -7208,9 +7458,9 @@ tail395:
 	VPAND        constants<>+1280(SB), Y3, Y3
 	VADDPD       Y3, Y4, Y4
 	VPSUBQ       Y3, Y4, Y4
-	JMP          scaled402
+	JMP          scaled422
 
-normal401:
+normal421:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -7219,13 +7469,13 @@ normal401:
 	VMULPD Y1, Y4, Y4
 	VMULPD Y0, Y4, Y4
 
-scaled402:
+scaled422:
 	VMASKMOVPD (DX)(SI*8), Y2, Y0
 	VADDPD     Y4, Y0, Y0
 	VMASKMOVPD Y4, Y2, (AX)(SI*8)
 	VMASKMOVPD Y0, Y2, (DX)(SI*8)
 
-done396:
+done416:
 	VZEROUPPER
 	RET
 
@@ -7240,9 +7490,9 @@ TEXT ·expSubAddAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest405
+	JL      oneTest425
 
-many403:
+many423:
 	VCVTPS2PD         (AX)(SI*4), Z1
 	VCVTPS2PD         (CX)(SI*4), Z2
 	VSUBPD            Z2, Z1, Z1
@@ -7349,14 +7599,14 @@ many403:
 	VMOVUPS           Y1, 96(DX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many403
+	JLE               many423
 
-oneTest405:
+oneTest425:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail406
+	JG   tail426
 
-one404:
+one424:
 	VCVTPS2PD         (AX)(SI*4), Z1
 	VCVTPS2PD         (CX)(SI*4), Z2
 	VSUBPD            Z2, Z1, Z1
@@ -7385,11 +7635,11 @@ one404:
 	VMOVUPS           Y1, (DX)(SI*4)
 	ADDQ              $0x08, SI
 	CMPQ              SI, DI
-	JLE               one404
+	JLE               one424
 
-tail406:
+tail426:
 	SUBQ              SI, BX
-	JZ                done407
+	JZ                done427
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -7421,7 +7671,7 @@ tail406:
 	VCVTPD2PS         Z0, Y0
 	VMOVUPS           Y0, K1, (DX)(SI*4)
 
-done407:
+done427:
 	VZEROUPPER
 	RET
 
@@ -7437,9 +7687,9 @@ TEXT ·expSubAddAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest410
+	JL      oneTest430
 
-many408:
+many428:
 	VCVTPS2PD    (AX)(SI*4), Y2
 	VCVTPS2PD    (CX)(SI*4), Y3
 	VSUBPD       Y3, Y2, Y2
@@ -7496,14 +7746,14 @@ many408:
 	VMOVUPS      X2, 16(DX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          many408
+	JLE          many428
 
-oneTest410:
+oneTest430:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail411
+	JG   tail431
 
-one409:
+one429:
 	VCVTPS2PD    (AX)(SI*4), Y2
 	VCVTPS2PD    (CX)(SI*4), Y3
 	VSUBPD       Y3, Y2, Y2
@@ -7533,11 +7783,11 @@ one409:
 	VMOVUPS      X2, (DX)(SI*4)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one409
+	JLE          one429
 
-tail411:
+tail431:
 	SUBQ         SI, BX
-	JZ           done412
+	JZ           done432
 	LEAQ         mask<>+32(SB), DI
 	NEGQ         BX
 	VMOVDQU      (DI)(BX*4), X2
@@ -7572,7 +7822,7 @@ tail411:
 	VCVTPD2PSY   Y0, X0
 	VMASKMOVPS   X0, X2, (DX)(SI*4)
 
-done412:
+done432:
 	VZEROUPPER
 	RET
 
@@ -7603,14 +7853,14 @@ TEXT ·logToAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail416
+	JG           tail436
 
-one414:
+one434:
 	VMOVUPS     (CX)(BX*8), Z18
 	VPSUBQ      Z6, Z18, Z19
 	VPCMPUQ     $0x06, Z7, Z19, K1
 	KORTESTW    K1, K1
-	JZ          normal418
+	JZ          normal438
 	VMOVUPD     Z18, Z19
 	VCMPPD      $0x11, constants<>+2560(SB), Z18, K1
 	VMULPD      constants<>+3264(SB), Z18, K1, Z19
@@ -7655,9 +7905,9 @@ one414:
 	VCMPPD      $0x11, constants<>+3456(SB), Z18, K1
 	VMOVUPD     constants<>+3520(SB), K1, Z26
 	VMOVUPS     Z26, (AX)(BX*8)
-	JMP         stored419
+	JMP         stored439
 
-normal418:
+normal438:
 	VPSUBQ      Z2, Z18, Z19
 	VPSRLQ      $0x34, Z19, Z18
 	VORPD       Z5, Z18, Z18
@@ -7692,14 +7942,14 @@ normal418:
 	VADDPD      Z21, Z25, Z25
 	VMOVUPS     Z25, (AX)(BX*8)
 
-stored419:
+stored439:
 	ADDQ $0x08, BX
 	CMPQ BX, SI
-	JLE  one414
+	JLE  one434
 
-tail416:
+tail436:
 	SUBQ        BX, DX
-	JZ          done417
+	JZ          done437
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -7750,7 +8000,7 @@ tail416:
 	VMOVUPD     constants<>+3520(SB), K2, Z8
 	VMOVUPD     Z8, K1, (AX)(BX*8)
 
-done417:
+done437:
 	VZEROUPPER
 	RET
 
@@ -7763,9 +8013,9 @@ TEXT ·logToAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ BX, BX
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail423
+	JG   tail443
 
-one421:
+one441:
 	VMOVUPS     (CX)(BX*8), Y0
 	VPSUBQ      constants<>+2560(SB), Y0, Y1
 	VPCMPGTQ    constants<>+2624(SB), Y1, Y2
@@ -7773,7 +8023,7 @@ one421:
 	VORPD       Y0, Y2, Y2
 	VMOVMSKPD   Y2, DI
 	TESTL       DI, DI
-	JZ          normal425
+	JZ          normal445
 	VMOVUPD     Y0, Y1
 	VCMPPD      $0x11, constants<>+2560(SB), Y0, Y2
 	VMULPD      constants<>+3264(SB), Y0, Y3
@@ -7819,9 +8069,9 @@ one421:
 	VCMPPD      $0x11, constants<>+3456(SB), Y0, Y0
 	VBLENDVPD   Y0, constants<>+3520(SB), Y8, Y8
 	VMOVUPS     Y8, (AX)(BX*8)
-	JMP         stored426
+	JMP         stored446
 
-normal425:
+normal445:
 	VPSUBQ      constants<>+2368(SB), Y0, Y1
 	VPSRLQ      $0x34, Y1, Y0
 	VORPD       constants<>+1280(SB), Y0, Y0
@@ -7856,14 +8106,14 @@ normal425:
 	VADDPD      Y3, Y7, Y7
 	VMOVUPS     Y7, (AX)(BX*8)
 
-stored426:
+stored446:
 	ADDQ $0x04, BX
 	CMPQ BX, SI
-	JLE  one421
+	JLE  one441
 
-tail423:
+tail443:
 	SUBQ        BX, DX
-	JZ          done424
+	JZ          done444
 	LEAQ        mask<>+32(SB), SI
 	NEGQ        DX
 	VMOVDQU     (SI)(DX*8), Y0
@@ -7914,7 +8164,7 @@ tail423:
 	VBLENDVPD   Y1, constants<>+3520(SB), Y9, Y9
 	VMASKMOVPD  Y9, Y0, (AX)(BX*8)
 
-done424:
+done444:
 	VZEROUPPER
 	RET
 
@@ -7940,14 +8190,14 @@ TEXT ·logToAVX512F32<>(SB), NOSPLIT, $0-24
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail430
+	JG           tail450
 
-one428:
+one448:
 	VCVTPS2PD   (CX)(BX*4), Z13
 	VPSUBQ      Z6, Z13, Z14
 	VPCMPUQ     $0x06, Z7, Z14, K1
 	KORTESTW    K1, K1
-	JZ          normal432
+	JZ          normal452
 	VPSUBQ      Z2, Z13, Z15
 	VPSRLQ      $0x34, Z15, Z14
 	VORPD       Z5, Z14, Z14
@@ -7976,9 +8226,9 @@ one428:
 	VMOVUPD     constants<>+3520(SB), K1, Z15
 	VCVTPD2PS   Z15, Y15
 	VMOVUPS     Y15, (AX)(BX*4)
-	JMP         stored433
+	JMP         stored453
 
-normal432:
+normal452:
 	VPSUBQ      Z2, Z13, Z14
 	VPSRLQ      $0x34, Z14, Z13
 	VORPD       Z5, Z13, Z13
@@ -8002,14 +8252,14 @@ normal432:
 	VCVTPD2PS   Z14, Y14
 	VMOVUPS     Y14, (AX)(BX*4)
 
-stored433:
+stored453:
 	ADDQ $0x08, BX
 	CMPQ BX, SI
-	JLE  one428
+	JLE  one448
 
-tail430:
+tail450:
 	SUBQ        BX, DX
-	JZ          done431
+	JZ          done451
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -8044,7 +8294,7 @@ tail430:
 	VCVTPD2PS   Z0, Y0
 	VMOVUPS     Y0, K1, (AX)(BX*4)
 
-done431:
+done451:
 	VZEROUPPER
 	RET
 
@@ -8057,9 +8307,9 @@ TEXT ·logToAVX2F32<>(SB), NOSPLIT, $0-24
 	XORQ BX, BX
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail437
+	JG   tail457
 
-one435:
+one455:
 	VCVTPS2PD   (CX)(BX*4), Y0
 	VPSUBQ      constants<>+2560(SB), Y0, Y1
 	VPCMPGTQ    constants<>+2624(SB), Y1, Y2
@@ -8067,7 +8317,7 @@ one435:
 	VORPD       Y0, Y2, Y2
 	VMOVMSKPD   Y2, DI
 	TESTL       DI, DI
-	JZ          normal439
+	JZ          normal459
 	VPSUBQ      constants<>+2368(SB), Y0, Y2
 	VPSRLQ      $0x34, Y2, Y1
 	VORPD       constants<>+1280(SB), Y1, Y1
@@ -8096,9 +8346,9 @@ one435:
 	VBLENDVPD   Y0, constants<>+3520(SB), Y2, Y2
 	VCVTPD2PSY  Y2, X2
 	VMOVUPS     X2, (AX)(BX*4)
-	JMP         stored440
+	JMP         stored460
 
-normal439:
+normal459:
 	VPSUBQ      constants<>+2368(SB), Y0, Y1
 	VPSRLQ      $0x34, Y1, Y0
 	VORPD       constants<>+1280(SB), Y0, Y0
@@ -8122,14 +8372,14 @@ normal439:
 	VCVTPD2PSY  Y1, X1
 	VMOVUPS     X1, (AX)(BX*4)
 
-stored440:
+stored460:
 	ADDQ $0x04, BX
 	CMPQ BX, SI
-	JLE  one435
+	JLE  one455
 
-tail437:
+tail457:
 	SUBQ        BX, DX
-	JZ          done438
+	JZ          done458
 	LEAQ        mask<>+32(SB), SI
 	NEGQ        DX
 	VMOVDQU     (SI)(DX*4), X0
@@ -8164,7 +8414,7 @@ tail437:
 	VCVTPD2PSY  Y3, X3
 	VMASKMOVPS  X3, X0, (AX)(BX*4)
 
-done438:
+done458:
 	VZEROUPPER
 	RET
 
@@ -8179,25 +8429,25 @@ TEXT ·sinCosAVX512F64<>(SB), NOSPLIT, $0-40
 	MOVQ  $-1, DI
 	KMOVW DI, K1
 
-loop441:
+loop461:
 	MOVQ  BX, DI
 	SUBQ  SI, DI
-	JLE   done444
+	JLE   done464
 	CMPQ  DI, $0x08
-	JGE   whole442
+	JGE   whole462
 	MOVQ  $-1, R8
 	SHLXQ DI, R8, R8
 	NOTQ  R8
 	KMOVW R8, K1
-	JMP   body443
+	JMP   body463
 
-whole442:
-body443:
+whole462:
+body463:
 	VMOVUPD.Z (DX)(SI*8), K1, Z0
 	VANDPD    constants<>+3840(SB), Z0, Z1
 	VCMPPD    $0x16, constants<>+3904(SB), Z1, K2
 	KORTESTW  K2, K2
-	JNZ       done444
+	JNZ       done464
 	VMULPD    constants<>+3968(SB), Z0, Z1
 	VADDPD    constants<>+4032(SB), Z1, Z1
 	VSUBPD    constants<>+4032(SB), Z1, Z4
@@ -8258,9 +8508,9 @@ body443:
 	VMOVUPD   Z2, K1, (AX)(SI*8)
 	VMOVUPD   Z3, K1, (CX)(SI*8)
 	ADDQ      $0x08, SI
-	JMP       loop441
+	JMP       loop461
 
-done444:
+done464:
 	MOVQ SI, ret+32(FP)
 	VZEROUPPER
 	RET
@@ -8274,28 +8524,28 @@ TEXT ·sinCosAVX2F64<>(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), BX
 	XORQ SI, SI
 
-loop445:
+loop465:
 	MOVQ    BX, DI
 	SUBQ    SI, DI
-	JLE     done448
+	JLE     done468
 	CMPQ    DI, $0x04
-	JGE     whole446
+	JGE     whole466
 	NEGQ    DI
 	LEAQ    mask<>+32(SB), R8
 	VMOVDQU (R8)(DI*8), Y0
-	JMP     body447
+	JMP     body467
 
-whole446:
+whole466:
 	LEAQ    mask<>+0(SB), R8
 	VMOVDQU (R8), Y0
 
-body447:
+body467:
 	VMASKMOVPD (DX)(SI*8), Y0, Y1
 	VANDPD     constants<>+3840(SB), Y1, Y2
 	VCMPPD     $0x16, constants<>+3904(SB), Y2, Y2
 	VMOVMSKPD  Y2, DI
 	TESTL      DI, DI
-	JNZ        done448
+	JNZ        done468
 	VMULPD     constants<>+3968(SB), Y1, Y2
 	VADDPD     constants<>+4032(SB), Y2, Y2
 	VSUBPD     constants<>+4032(SB), Y2, Y3
@@ -8355,9 +8605,9 @@ body447:
 	VMASKMOVPD Y4, Y0, (AX)(SI*8)
 	VMASKMOVPD Y3, Y0, (CX)(SI*8)
 	ADDQ       $0x04, SI
-	JMP        loop445
+	JMP        loop465
 
-done448:
+done468:
 	MOVQ SI, ret+32(FP)
 	VZEROUPPER
 	RET
@@ -8373,25 +8623,25 @@ TEXT ·sinCosAVX512F32<>(SB), NOSPLIT, $0-40
 	MOVQ  $-1, DI
 	KMOVW DI, K1
 
-loop449:
+loop469:
 	MOVQ  BX, DI
 	SUBQ  SI, DI
-	JLE   done452
+	JLE   done472
 	CMPQ  DI, $0x08
-	JGE   whole450
+	JGE   whole470
 	MOVQ  $-1, R8
 	SHLXQ DI, R8, R8
 	NOTQ  R8
 	KMOVW R8, K1
-	JMP   body451
+	JMP   body471
 
-whole450:
-body451:
+whole470:
+body471:
 	VCVTPS2PD.Z (DX)(SI*4), K1, Z0
 	VANDPD      constants<>+3840(SB), Z0, Z1
 	VCMPPD      $0x16, constants<>+3904(SB), Z1, K2
 	KORTESTW    K2, K2
-	JNZ         done452
+	JNZ         done472
 	VMULPD      constants<>+3968(SB), Z0, Z1
 	VADDPD      constants<>+4032(SB), Z1, Z1
 	VSUBPD      constants<>+4032(SB), Z1, Z4
@@ -8454,9 +8704,9 @@ body451:
 	VCVTPD2PS   Z3, Y3
 	VMOVUPS     Y3, K1, (CX)(SI*4)
 	ADDQ        $0x08, SI
-	JMP         loop449
+	JMP         loop469
 
-done452:
+done472:
 	MOVQ SI, ret+32(FP)
 	VZEROUPPER
 	RET
@@ -8470,29 +8720,29 @@ TEXT ·sinCosAVX2F32<>(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), BX
 	XORQ SI, SI
 
-loop453:
+loop473:
 	MOVQ    BX, DI
 	SUBQ    SI, DI
-	JLE     done456
+	JLE     done476
 	CMPQ    DI, $0x04
-	JGE     whole454
+	JGE     whole474
 	NEGQ    DI
 	LEAQ    mask<>+32(SB), R8
 	VMOVDQU (R8)(DI*4), Y0
-	JMP     body455
+	JMP     body475
 
-whole454:
+whole474:
 	LEAQ    mask<>+0(SB), R8
 	VMOVDQU (R8), Y0
 
-body455:
+body475:
 	VMASKMOVPS (DX)(SI*4), X0, X1
 	VCVTPS2PD  X1, Y1
 	VANDPD     constants<>+3840(SB), Y1, Y2
 	VCMPPD     $0x16, constants<>+3904(SB), Y2, Y2
 	VMOVMSKPD  Y2, DI
 	TESTL      DI, DI
-	JNZ        done456
+	JNZ        done476
 	VMULPD     constants<>+3968(SB), Y1, Y2
 	VADDPD     constants<>+4032(SB), Y2, Y2
 	VSUBPD     constants<>+4032(SB), Y2, Y3
@@ -8554,10 +8804,3926 @@ body455:
 	VCVTPD2PSY Y3, X3
 	VMASKMOVPS X3, X0, (CX)(SI*4)
 	ADDQ       $0x04, SI
-	JMP        loop453
+	JMP        loop473
 
-done456:
+done476:
 	MOVQ SI, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func sigmoidToAVX512F64<>(y *float64, d *float64, x *float64, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·sigmoidToAVX512F64<>(SB), NOSPLIT, $0-32
+	MOVQ    y+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    n+24(FP), BX
+	VMOVUPD exp64Table<>+0(SB), Z0
+	VMOVUPD exp64Table<>+64(SB), Z1
+	XORQ    SI, SI
+	LEAQ    -16(BX), DI
+	TESTQ   DI, DI
+	JL      oneTest479
+
+many477:
+	VMOVUPS           (DX)(SI*8), Z2
+	VORPD             constants<>+128(SB), Z2, Z2
+	VMOVUPS           64(DX)(SI*8), Z3
+	VORPD             constants<>+128(SB), Z3, Z3
+	VBROADCASTSD      constants<>+384(SB), Z4
+	VFMADD213PD.BCST  constants<>+448(SB), Z2, Z4
+	VBROADCASTSD      constants<>+384(SB), Z5
+	VFMADD213PD.BCST  constants<>+448(SB), Z3, Z5
+	VSUBPD.BCST       constants<>+448(SB), Z4, Z6
+	VSUBPD.BCST       constants<>+448(SB), Z5, Z7
+	VFNMADD231PD.BCST constants<>+512(SB), Z6, Z2
+	VFNMADD231PD.BCST constants<>+512(SB), Z7, Z3
+	VFNMADD231PD.BCST constants<>+576(SB), Z6, Z2
+	VFNMADD231PD.BCST constants<>+576(SB), Z7, Z3
+	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z2, Z2
+	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z3, Z3
+	VMULPD            Z2, Z2, Z8
+	VMULPD            Z3, Z3, Z9
+	VBROADCASTSD      constants<>+704(SB), Z10
+	VFMADD213PD.BCST  constants<>+768(SB), Z8, Z10
+	VBROADCASTSD      constants<>+704(SB), Z11
+	VFMADD213PD.BCST  constants<>+768(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+832(SB), Z8, Z10
+	VFMADD213PD.BCST  constants<>+832(SB), Z9, Z11
+	VBROADCASTSD      constants<>+896(SB), Z12
+	VFMADD213PD.BCST  constants<>+960(SB), Z8, Z12
+	VBROADCASTSD      constants<>+896(SB), Z13
+	VFMADD213PD.BCST  constants<>+960(SB), Z9, Z13
+	VFMADD213PD.BCST  constants<>+1024(SB), Z8, Z12
+	VFMADD213PD.BCST  constants<>+1024(SB), Z9, Z13
+	VFMADD231PD       Z12, Z2, Z10
+	VFMADD231PD       Z13, Z3, Z11
+	VFMADD213PD       Z2, Z8, Z10
+	VFMADD213PD       Z3, Z9, Z11
+	VPERMPD           Z0, Z4, Z2
+	VPERMPD           Z1, Z4, Z4
+	VFMADD213PD       Z4, Z2, Z10
+	VADDPD            Z2, Z10, Z10
+	VPERMPD           Z0, Z5, Z2
+	VPERMPD           Z1, Z5, Z5
+	VFMADD213PD       Z5, Z2, Z11
+	VADDPD            Z2, Z11, Z11
+	VMINPD            Z6, Z7, Z2
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z2, K1
+	KORTESTW          K1, K1
+	JZ                normal482
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z6, K1
+	VADDPD.BCST       constants<>+1152(SB), Z6, K1, Z6
+	VMAXPD.BCST       constants<>+1216(SB), Z6, K1, Z6
+	VSCALEFPD         Z6, Z10, Z10
+	VADDPD.BCST       constants<>+1280(SB), Z10, K1, Z10
+	VPSUBQ.BCST       constants<>+1280(SB), Z10, K1, Z10
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z7, K1
+	VADDPD.BCST       constants<>+1152(SB), Z7, K1, Z7
+	VMAXPD.BCST       constants<>+1216(SB), Z7, K1, Z7
+	VSCALEFPD         Z7, Z11, Z11
+	VADDPD.BCST       constants<>+1280(SB), Z11, K1, Z11
+	VPSUBQ.BCST       constants<>+1280(SB), Z11, K1, Z11
+	JMP               scaled483
+
+normal482:
+	VSCALEFPD Z6, Z10, Z10
+	VSCALEFPD Z7, Z11, Z11
+
+scaled483:
+	VMOVUPD     constants<>+2112(SB), Z3
+	VADDPD.BCST constants<>+2112(SB), Z10, Z2
+	VDIVPD      Z2, Z3, Z3
+	VMULPD      Z3, Z10, Z10
+	VMULPD      Z10, Z3, Z2
+	VMOVUPS     (DX)(SI*8), Z4
+	VPMOVQ2M    Z4, K1
+	VBLENDMPD   Z10, Z3, K1, Z14
+	VMOVUPD     constants<>+2112(SB), Z4
+	VADDPD.BCST constants<>+2112(SB), Z11, Z3
+	VDIVPD      Z3, Z4, Z4
+	VMULPD      Z4, Z11, Z11
+	VMULPD      Z11, Z4, Z3
+	VMOVUPS     64(DX)(SI*8), Z5
+	VPMOVQ2M    Z5, K1
+	VBLENDMPD   Z11, Z4, K1, Z15
+	VMOVUPS     Z14, (AX)(SI*8)
+	VMOVUPS     Z2, (CX)(SI*8)
+	VMOVUPS     Z15, 64(AX)(SI*8)
+	VMOVUPS     Z3, 64(CX)(SI*8)
+	ADDQ        $0x10, SI
+	CMPQ        SI, DI
+	JLE         many477
+
+oneTest479:
+	LEAQ -8(BX), DI
+	CMPQ SI, DI
+	JG   tail480
+
+one478:
+	VMOVUPS           (DX)(SI*8), Z2
+	VORPD             constants<>+128(SB), Z2, Z2
+	VBROADCASTSD      constants<>+384(SB), Z3
+	VFMADD213PD.BCST  constants<>+448(SB), Z2, Z3
+	VSUBPD.BCST       constants<>+448(SB), Z3, Z4
+	VFNMADD231PD.BCST constants<>+512(SB), Z4, Z2
+	VFNMADD231PD.BCST constants<>+576(SB), Z4, Z2
+	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z2, Z2
+	VMULPD            Z2, Z2, Z5
+	VBROADCASTSD      constants<>+704(SB), Z6
+	VFMADD213PD.BCST  constants<>+768(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+832(SB), Z5, Z6
+	VBROADCASTSD      constants<>+896(SB), Z7
+	VFMADD213PD.BCST  constants<>+960(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+1024(SB), Z5, Z7
+	VFMADD231PD       Z7, Z2, Z6
+	VFMADD213PD       Z2, Z5, Z6
+	VPERMPD           Z0, Z3, Z2
+	VPERMPD           Z1, Z3, Z3
+	VFMADD213PD       Z3, Z2, Z6
+	VADDPD            Z2, Z6, Z6
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
+	KORTESTW          K1, K1
+	JZ                normal484
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
+	VADDPD.BCST       constants<>+1152(SB), Z4, K1, Z4
+	VMAXPD.BCST       constants<>+1216(SB), Z4, K1, Z4
+	VSCALEFPD         Z4, Z6, Z6
+	VADDPD.BCST       constants<>+1280(SB), Z6, K1, Z6
+	VPSUBQ.BCST       constants<>+1280(SB), Z6, K1, Z6
+	JMP               scaled485
+
+normal484:
+	VSCALEFPD Z4, Z6, Z6
+
+scaled485:
+	VMOVUPD     constants<>+2112(SB), Z3
+	VADDPD.BCST constants<>+2112(SB), Z6, Z2
+	VDIVPD      Z2, Z3, Z3
+	VMULPD      Z3, Z6, Z6
+	VMULPD      Z6, Z3, Z2
+	VMOVUPS     (DX)(SI*8), Z4
+	VPMOVQ2M    Z4, K1
+	VBLENDMPD   Z6, Z3, K1, Z16
+	VMOVUPS     Z16, (AX)(SI*8)
+	VMOVUPS     Z2, (CX)(SI*8)
+	ADDQ        $0x08, SI
+	CMPQ        SI, DI
+	JLE         one478
+
+tail480:
+	SUBQ              SI, BX
+	JZ                done481
+	MOVQ              $-1, DI
+	SHLXQ             BX, DI, DI
+	NOTQ              DI
+	KMOVW             DI, K1
+	VMOVUPD.Z         (DX)(SI*8), K1, Z2
+	VORPD             constants<>+128(SB), Z2, Z2
+	VBROADCASTSD      constants<>+384(SB), Z3
+	VFMADD213PD.BCST  constants<>+448(SB), Z2, Z3
+	VSUBPD.BCST       constants<>+448(SB), Z3, Z4
+	VFNMADD231PD.BCST constants<>+512(SB), Z4, Z2
+	VFNMADD231PD.BCST constants<>+576(SB), Z4, Z2
+	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z2, Z2
+	VMULPD            Z2, Z2, Z5
+	VBROADCASTSD      constants<>+704(SB), Z6
+	VFMADD213PD.BCST  constants<>+768(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+832(SB), Z5, Z6
+	VBROADCASTSD      constants<>+896(SB), Z7
+	VFMADD213PD.BCST  constants<>+960(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+1024(SB), Z5, Z7
+	VFMADD231PD       Z7, Z2, Z6
+	VFMADD213PD       Z2, Z5, Z6
+	VPERMPD           Z0, Z3, Z0
+	VPERMPD           Z1, Z3, Z3
+	VFMADD213PD       Z3, Z0, Z6
+	VADDPD            Z0, Z6, Z6
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
+	KORTESTW          K2, K2
+	JZ                normal486
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
+	VADDPD.BCST       constants<>+1152(SB), Z4, K2, Z4
+	VMAXPD.BCST       constants<>+1216(SB), Z4, K2, Z4
+	VSCALEFPD         Z4, Z6, Z6
+	VADDPD.BCST       constants<>+1280(SB), Z6, K2, Z6
+	VPSUBQ.BCST       constants<>+1280(SB), Z6, K2, Z6
+	JMP               scaled487
+
+normal486:
+	VSCALEFPD Z4, Z6, Z6
+
+scaled487:
+	VMOVUPD     constants<>+2112(SB), Z1
+	VADDPD.BCST constants<>+2112(SB), Z6, Z0
+	VDIVPD      Z0, Z1, Z1
+	VMULPD      Z1, Z6, Z6
+	VMULPD      Z6, Z1, Z0
+	VMOVUPD.Z   (DX)(SI*8), K1, Z2
+	VPMOVQ2M    Z2, K2
+	VBLENDMPD   Z6, Z1, K2, Z17
+	VMOVUPD     Z17, K1, (AX)(SI*8)
+	VMOVUPD     Z0, K1, (CX)(SI*8)
+
+done481:
+	VZEROUPPER
+	RET
+
+// func sigmoidToAVX2F64<>(y *float64, d *float64, x *float64, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·sigmoidToAVX2F64<>(SB), NOSPLIT, $0-32
+	MOVQ    y+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    n+24(FP), BX
+	VMOVUPD constants<>+1344(SB), Y0
+	VMOVUPD constants<>+1408(SB), Y1
+	XORQ    SI, SI
+	LEAQ    -8(BX), DI
+	TESTQ   DI, DI
+	JL      oneTest490
+
+many488:
+	VMOVUPS      (DX)(SI*8), Y2
+	VORPD        constants<>+128(SB), Y2, Y2
+	VMOVUPS      32(DX)(SI*8), Y3
+	VORPD        constants<>+128(SB), Y3, Y3
+	VMAXPD       Y2, Y0, Y2
+	VMAXPD       Y3, Y0, Y3
+	VMINPD       Y2, Y1, Y2
+	VMINPD       Y3, Y1, Y3
+	VBROADCASTSD constants<>+384(SB), Y4
+	VFMADD213PD  constants<>+448(SB), Y2, Y4
+	VBROADCASTSD constants<>+384(SB), Y5
+	VFMADD213PD  constants<>+448(SB), Y3, Y5
+	VSUBPD       constants<>+448(SB), Y4, Y6
+	VSUBPD       constants<>+448(SB), Y5, Y7
+	VFNMADD231PD constants<>+512(SB), Y6, Y2
+	VFNMADD231PD constants<>+512(SB), Y7, Y3
+	VFNMADD231PD constants<>+576(SB), Y6, Y2
+	VFNMADD231PD constants<>+576(SB), Y7, Y3
+	VMULPD       Y2, Y2, Y6
+	VMULPD       Y3, Y3, Y7
+	VBROADCASTSD constants<>+704(SB), Y8
+	VFMADD213PD  constants<>+768(SB), Y6, Y8
+	VBROADCASTSD constants<>+704(SB), Y9
+	VFMADD213PD  constants<>+768(SB), Y7, Y9
+	VFMADD213PD  constants<>+832(SB), Y6, Y8
+	VFMADD213PD  constants<>+832(SB), Y7, Y9
+	VBROADCASTSD constants<>+896(SB), Y10
+	VFMADD213PD  constants<>+960(SB), Y6, Y10
+	VBROADCASTSD constants<>+896(SB), Y11
+	VFMADD213PD  constants<>+960(SB), Y7, Y11
+	VFMADD213PD  constants<>+1024(SB), Y6, Y10
+	VFMADD213PD  constants<>+1024(SB), Y7, Y11
+	VFMADD231PD  Y10, Y2, Y8
+	VFMADD231PD  Y11, Y3, Y9
+	VFMADD213PD  Y2, Y6, Y8
+	VFMADD213PD  Y3, Y7, Y9
+	VMOVSLDUP    Y4, Y2
+	VPERMD       exp64Words<>+0(SB), Y2, Y6
+	VPERMD       exp64Words<>+32(SB), Y2, Y3
+	VPBLENDD     $0xaa, Y3, Y6, Y3
+	VPERMD       exp64Words<>+64(SB), Y2, Y6
+	VFMADD213PD  Y6, Y3, Y8
+	VADDPD       Y3, Y8, Y8
+	VMOVSLDUP    Y5, Y2
+	VPERMD       exp64Words<>+0(SB), Y2, Y6
+	VPERMD       exp64Words<>+32(SB), Y2, Y3
+	VPBLENDD     $0xaa, Y3, Y6, Y3
+	VPERMD       exp64Words<>+64(SB), Y2, Y6
+	VFMADD213PD  Y6, Y3, Y9
+	VADDPD       Y3, Y9, Y9
+	VMINPD       Y4, Y5, Y2
+	VCMPPD       $0x11, constants<>+1472(SB), Y2, Y2
+	VMOVMSKPD    Y2, R8
+	TESTL        R8, R8
+	JZ           normal493
+	VCMPPD       $0x11, constants<>+1472(SB), Y4, Y3
+	VPSRLQ       $0x03, Y4, Y4
+	VPAND        constants<>+1536(SB), Y3, Y2
+	VPADDQ       Y2, Y4, Y4
+	VPSRLQ       $0x01, Y4, Y2
+	VPSUBQ       Y2, Y4, Y4
+	VPSLLQ       $0x34, Y2, Y2
+	VPSLLQ       $0x34, Y4, Y4
+	VMULPD       Y2, Y8, Y8
+	VMULPD       Y4, Y8, Y8
+	VPAND        constants<>+1280(SB), Y3, Y3
+	VADDPD       Y3, Y8, Y8
+	VPSUBQ       Y3, Y8, Y8
+	VCMPPD       $0x11, constants<>+1472(SB), Y5, Y3
+	VPSRLQ       $0x03, Y5, Y5
+	VPAND        constants<>+1536(SB), Y3, Y2
+	VPADDQ       Y2, Y5, Y5
+	VPSRLQ       $0x01, Y5, Y2
+	VPSUBQ       Y2, Y5, Y5
+	VPSLLQ       $0x34, Y2, Y2
+	VPSLLQ       $0x34, Y5, Y5
+	VMULPD       Y2, Y9, Y9
+	VMULPD       Y5, Y9, Y9
+	VPAND        constants<>+1280(SB), Y3, Y3
+	VADDPD       Y3, Y9, Y9
+	VPSUBQ       Y3, Y9, Y9
+	JMP          scaled494
+
+normal493:
+	VPSRLQ $0x03, Y4, Y4
+	VPSRLQ $0x01, Y4, Y2
+	VPSUBQ Y2, Y4, Y4
+	VPSLLQ $0x34, Y2, Y2
+	VPSLLQ $0x34, Y4, Y4
+	VMULPD Y2, Y8, Y8
+	VMULPD Y4, Y8, Y8
+	VPSRLQ $0x03, Y5, Y5
+	VPSRLQ $0x01, Y5, Y2
+	VPSUBQ Y2, Y5, Y5
+	VPSLLQ $0x34, Y2, Y2
+	VPSLLQ $0x34, Y5, Y5
+	VMULPD Y2, Y9, Y9
+	VMULPD Y5, Y9, Y9
+
+scaled494:
+	VMOVUPD   constants<>+2112(SB), Y3
+	VADDPD    constants<>+2112(SB), Y8, Y2
+	VDIVPD    Y2, Y3, Y3
+	VMULPD    Y3, Y8, Y8
+	VMULPD    Y8, Y3, Y2
+	VMOVUPS   (DX)(SI*8), Y4
+	VBLENDVPD Y4, Y8, Y3, Y4
+	VMOVUPD   constants<>+2112(SB), Y5
+	VADDPD    constants<>+2112(SB), Y9, Y3
+	VDIVPD    Y3, Y5, Y5
+	VMULPD    Y5, Y9, Y9
+	VMULPD    Y9, Y5, Y3
+	VMOVUPS   32(DX)(SI*8), Y6
+	VBLENDVPD Y6, Y9, Y5, Y5
+	VMOVUPS   Y4, (AX)(SI*8)
+	VMOVUPS   Y2, (CX)(SI*8)
+	VMOVUPS   Y5, 32(AX)(SI*8)
+	VMOVUPS   Y3, 32(CX)(SI*8)
+	ADDQ      $0x08, SI
+	CMPQ      SI, DI
+	JLE       many488
+
+oneTest490:
+	LEAQ -4(BX), DI
+	CMPQ SI, DI
+	JG   tail491
+
+one489:
+	VMOVUPS      (DX)(SI*8), Y2
+	VORPD        constants<>+128(SB), Y2, Y2
+	VMAXPD       Y2, Y0, Y2
+	VMINPD       Y2, Y1, Y2
+	VBROADCASTSD constants<>+384(SB), Y3
+	VFMADD213PD  constants<>+448(SB), Y2, Y3
+	VSUBPD       constants<>+448(SB), Y3, Y4
+	VFNMADD231PD constants<>+512(SB), Y4, Y2
+	VFNMADD231PD constants<>+576(SB), Y4, Y2
+	VMULPD       Y2, Y2, Y4
+	VBROADCASTSD constants<>+704(SB), Y5
+	VFMADD213PD  constants<>+768(SB), Y4, Y5
+	VFMADD213PD  constants<>+832(SB), Y4, Y5
+	VBROADCASTSD constants<>+896(SB), Y6
+	VFMADD213PD  constants<>+960(SB), Y4, Y6
+	VFMADD213PD  constants<>+1024(SB), Y4, Y6
+	VFMADD231PD  Y6, Y2, Y5
+	VFMADD213PD  Y2, Y4, Y5
+	VMOVSLDUP    Y3, Y2
+	VPERMD       exp64Words<>+0(SB), Y2, Y6
+	VPERMD       exp64Words<>+32(SB), Y2, Y4
+	VPBLENDD     $0xaa, Y4, Y6, Y4
+	VPERMD       exp64Words<>+64(SB), Y2, Y6
+	VFMADD213PD  Y6, Y4, Y5
+	VADDPD       Y4, Y5, Y5
+	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y2
+	VMOVMSKPD    Y2, R8
+	TESTL        R8, R8
+	JZ           normal495
+	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y4
+	VPSRLQ       $0x03, Y3, Y3
+	VPAND        constants<>+1536(SB), Y4, Y2
+	VPADDQ       Y2, Y3, Y3
+	VPSRLQ       $0x01, Y3, Y2
+	VPSUBQ       Y2, Y3, Y3
+	VPSLLQ       $0x34, Y2, Y2
+	VPSLLQ       $0x34, Y3, Y3
+	VMULPD       Y2, Y5, Y5
+	VMULPD       Y3, Y5, Y5
+	VPAND        constants<>+1280(SB), Y4, Y4
+	VADDPD       Y4, Y5, Y5
+	VPSUBQ       Y4, Y5, Y5
+	JMP          scaled496
+
+normal495:
+	VPSRLQ $0x03, Y3, Y3
+	VPSRLQ $0x01, Y3, Y2
+	VPSUBQ Y2, Y3, Y3
+	VPSLLQ $0x34, Y2, Y2
+	VPSLLQ $0x34, Y3, Y3
+	VMULPD Y2, Y5, Y5
+	VMULPD Y3, Y5, Y5
+
+scaled496:
+	VMOVUPD   constants<>+2112(SB), Y3
+	VADDPD    constants<>+2112(SB), Y5, Y2
+	VDIVPD    Y2, Y3, Y3
+	VMULPD    Y3, Y5, Y5
+	VMULPD    Y5, Y3, Y2
+	VMOVUPS   (DX)(SI*8), Y4
+	VBLENDVPD Y4, Y5, Y3, Y3
+	VMOVUPS   Y3, (AX)(SI*8)
+	VMOVUPS   Y2, (CX)(SI*8)
+	ADDQ      $0x04, SI
+	CMPQ      SI, DI
+	JLE       one489
+
+tail491:
+	SUBQ         SI, BX
+	JZ           done492
+	LEAQ         mask<>+32(SB), DI
+	NEGQ         BX
+	VMOVDQU      (DI)(BX*8), Y2
+	VMASKMOVPD   (DX)(SI*8), Y2, Y3
+	VORPD        constants<>+128(SB), Y3, Y3
+	VMAXPD       Y3, Y0, Y3
+	VMINPD       Y3, Y1, Y3
+	VBROADCASTSD constants<>+384(SB), Y0
+	VFMADD213PD  constants<>+448(SB), Y3, Y0
+	VSUBPD       constants<>+448(SB), Y0, Y1
+	VFNMADD231PD constants<>+512(SB), Y1, Y3
+	VFNMADD231PD constants<>+576(SB), Y1, Y3
+	VMULPD       Y3, Y3, Y1
+	VBROADCASTSD constants<>+704(SB), Y4
+	VFMADD213PD  constants<>+768(SB), Y1, Y4
+	VFMADD213PD  constants<>+832(SB), Y1, Y4
+	VBROADCASTSD constants<>+896(SB), Y5
+	VFMADD213PD  constants<>+960(SB), Y1, Y5
+	VFMADD213PD  constants<>+1024(SB), Y1, Y5
+	VFMADD231PD  Y5, Y3, Y4
+	VFMADD213PD  Y3, Y1, Y4
+	VMOVSLDUP    Y0, Y1
+	VPERMD       exp64Words<>+0(SB), Y1, Y5
+	VPERMD       exp64Words<>+32(SB), Y1, Y3
+	VPBLENDD     $0xaa, Y3, Y5, Y3
+	VPERMD       exp64Words<>+64(SB), Y1, Y5
+	VFMADD213PD  Y5, Y3, Y4
+	VADDPD       Y3, Y4, Y4
+	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y1
+	VMOVMSKPD    Y1, BX
+	TESTL        BX, BX
+	JZ           normal497
+	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y3
+	VPSRLQ       $0x03, Y0, Y0
+	VPAND        constants<>+1536(SB), Y3, Y1
+	VPADDQ       Y1, Y0, Y0
+	VPSRLQ       $0x01, Y0, Y1
+	VPSUBQ       Y1, Y0, Y0
+	VPSLLQ       $0x34, Y1, Y1
+	VPSLLQ       $0x34, Y0, Y0
+	VMULPD       Y1, Y4, Y4
+	VMULPD       Y0, Y4, Y4
+	VPAND        constants<>+1280(SB), Y3, Y3
+	VADDPD       Y3, Y4, Y4
+	VPSUBQ       Y3, Y4, Y4
+	JMP          scaled498
+
+normal497:
+	VPSRLQ $0x03, Y0, Y0
+	VPSRLQ $0x01, Y0, Y1
+	VPSUBQ Y1, Y0, Y0
+	VPSLLQ $0x34, Y1, Y1
+	VPSLLQ $0x34, Y0, Y0
+	VMULPD Y1, Y4, Y4
+	VMULPD Y0, Y4, Y4
+
+scaled498:
+	VMOVUPD    constants<>+2112(SB), Y1
+	VADDPD     constants<>+2112(SB), Y4, Y0
+	VDIVPD     Y0, Y1, Y1
+	VMULPD     Y1, Y4, Y4
+	VMULPD     Y4, Y1, Y0
+	VMASKMOVPD (DX)(SI*8), Y2, Y3
+	VBLENDVPD  Y3, Y4, Y1, Y1
+	VMASKMOVPD Y1, Y2, (AX)(SI*8)
+	VMASKMOVPD Y0, Y2, (CX)(SI*8)
+
+done492:
+	VZEROUPPER
+	RET
+
+// func tanhToAVX512F64<>(y *float64, d *float64, x *float64, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·tanhToAVX512F64<>(SB), NOSPLIT, $0-32
+	MOVQ    y+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    n+24(FP), BX
+	VMOVUPD exp64Table<>+0(SB), Z0
+	VMOVUPD exp64Table<>+64(SB), Z1
+	XORQ    SI, SI
+	LEAQ    -16(BX), DI
+	TESTQ   DI, DI
+	JL      oneTest501
+
+many499:
+	VMOVUPS           (DX)(SI*8), Z2
+	VORPD             constants<>+128(SB), Z2, Z2
+	VADDPD            Z2, Z2, Z2
+	VMOVUPS           64(DX)(SI*8), Z3
+	VORPD             constants<>+128(SB), Z3, Z3
+	VADDPD            Z3, Z3, Z3
+	VBROADCASTSD      constants<>+384(SB), Z4
+	VFMADD213PD.BCST  constants<>+448(SB), Z2, Z4
+	VBROADCASTSD      constants<>+384(SB), Z5
+	VFMADD213PD.BCST  constants<>+448(SB), Z3, Z5
+	VSUBPD.BCST       constants<>+448(SB), Z4, Z6
+	VSUBPD.BCST       constants<>+448(SB), Z5, Z7
+	VFNMADD231PD.BCST constants<>+512(SB), Z6, Z2
+	VFNMADD231PD.BCST constants<>+512(SB), Z7, Z3
+	VFNMADD231PD.BCST constants<>+576(SB), Z6, Z2
+	VFNMADD231PD.BCST constants<>+576(SB), Z7, Z3
+	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z2, Z2
+	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z3, Z3
+	VMULPD            Z2, Z2, Z8
+	VMULPD            Z3, Z3, Z9
+	VBROADCASTSD      constants<>+704(SB), Z10
+	VFMADD213PD.BCST  constants<>+768(SB), Z8, Z10
+	VBROADCASTSD      constants<>+704(SB), Z11
+	VFMADD213PD.BCST  constants<>+768(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+832(SB), Z8, Z10
+	VFMADD213PD.BCST  constants<>+832(SB), Z9, Z11
+	VBROADCASTSD      constants<>+896(SB), Z12
+	VFMADD213PD.BCST  constants<>+960(SB), Z8, Z12
+	VBROADCASTSD      constants<>+896(SB), Z13
+	VFMADD213PD.BCST  constants<>+960(SB), Z9, Z13
+	VFMADD213PD.BCST  constants<>+1024(SB), Z8, Z12
+	VFMADD213PD.BCST  constants<>+1024(SB), Z9, Z13
+	VFMADD231PD       Z12, Z2, Z10
+	VFMADD231PD       Z13, Z3, Z11
+	VFMADD213PD       Z2, Z8, Z10
+	VFMADD213PD       Z3, Z9, Z11
+	VPERMPD           Z0, Z4, Z2
+	VPERMPD           Z1, Z4, Z4
+	VFMADD213PD       Z4, Z2, Z10
+	VADDPD            Z2, Z10, Z10
+	VPERMPD           Z0, Z5, Z2
+	VPERMPD           Z1, Z5, Z5
+	VFMADD213PD       Z5, Z2, Z11
+	VADDPD            Z2, Z11, Z11
+	VMINPD            Z6, Z7, Z2
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z2, K1
+	KORTESTW          K1, K1
+	JZ                normal504
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z6, K1
+	VADDPD.BCST       constants<>+1152(SB), Z6, K1, Z6
+	VMAXPD.BCST       constants<>+1216(SB), Z6, K1, Z6
+	VSCALEFPD         Z6, Z10, Z10
+	VADDPD.BCST       constants<>+1280(SB), Z10, K1, Z10
+	VPSUBQ.BCST       constants<>+1280(SB), Z10, K1, Z10
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z7, K1
+	VADDPD.BCST       constants<>+1152(SB), Z7, K1, Z7
+	VMAXPD.BCST       constants<>+1216(SB), Z7, K1, Z7
+	VSCALEFPD         Z7, Z11, Z11
+	VADDPD.BCST       constants<>+1280(SB), Z11, K1, Z11
+	VPSUBQ.BCST       constants<>+1280(SB), Z11, K1, Z11
+	JMP               scaled505
+
+normal504:
+	VSCALEFPD Z6, Z10, Z10
+	VSCALEFPD Z7, Z11, Z11
+
+scaled505:
+	VMOVUPS          (DX)(SI*8), Z2
+	VANDPD           constants<>+3840(SB), Z2, Z2
+	VMULPD           Z2, Z2, Z3
+	VADDPD.BCST      constants<>+2112(SB), Z10, Z4
+	VMOVUPD          constants<>+2112(SB), Z5
+	VFMADD213PD.BCST constants<>+5120(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+5184(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+5248(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+5312(SB), Z3, Z5
+	VCMPPD           $0x11, constants<>+5056(SB), Z2, K1
+	VMOVUPD          Z5, K1, Z4
+	VMOVUPD          constants<>+2112(SB), Z5
+	VFMADD213PD.BCST constants<>+5376(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+5440(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+5504(SB), Z3, Z5
+	VMULPD           Z3, Z5, Z5
+	VXORPD           constants<>+128(SB), Z5, Z5
+	VMOVUPD          constants<>+5568(SB), Z3
+	VMULPD           Z3, Z10, Z10
+	VCMPPD           $0x11, constants<>+5056(SB), Z2, K1
+	VMOVUPD          Z5, K1, Z10
+	VDIVPD           Z4, Z10, Z10
+	VMOVUPD          constants<>+2112(SB), Z3
+	VCMPPD           $0x11, constants<>+5056(SB), Z2, K1
+	VMOVUPD          Z2, K1, Z3
+	VFMADD231PD      Z10, Z3, Z3
+	VMOVUPD          constants<>+2112(SB), Z4
+	VFNMADD231PD     Z3, Z3, Z4
+	VADDPD.BCST      constants<>+5632(SB), Z10, Z5
+	VMULPD           Z10, Z5, Z5
+	VXORPD           constants<>+128(SB), Z5, Z5
+	VCMPPD           $0x11, constants<>+5056(SB), Z2, K1
+	VMOVUPD          Z4, K1, Z5
+	VMOVUPS          (DX)(SI*8), Z2
+	VANDPD           constants<>+128(SB), Z2, Z2
+	VORPD            Z2, Z3, Z3
+	VMOVUPS          64(DX)(SI*8), Z2
+	VANDPD           constants<>+3840(SB), Z2, Z2
+	VMULPD           Z2, Z2, Z4
+	VADDPD.BCST      constants<>+2112(SB), Z11, Z6
+	VMOVUPD          constants<>+2112(SB), Z7
+	VFMADD213PD.BCST constants<>+5120(SB), Z4, Z7
+	VFMADD213PD.BCST constants<>+5184(SB), Z4, Z7
+	VFMADD213PD.BCST constants<>+5248(SB), Z4, Z7
+	VFMADD213PD.BCST constants<>+5312(SB), Z4, Z7
+	VCMPPD           $0x11, constants<>+5056(SB), Z2, K1
+	VMOVUPD          Z7, K1, Z6
+	VMOVUPD          constants<>+2112(SB), Z7
+	VFMADD213PD.BCST constants<>+5376(SB), Z4, Z7
+	VFMADD213PD.BCST constants<>+5440(SB), Z4, Z7
+	VFMADD213PD.BCST constants<>+5504(SB), Z4, Z7
+	VMULPD           Z4, Z7, Z7
+	VXORPD           constants<>+128(SB), Z7, Z7
+	VMOVUPD          constants<>+5568(SB), Z4
+	VMULPD           Z4, Z11, Z11
+	VCMPPD           $0x11, constants<>+5056(SB), Z2, K1
+	VMOVUPD          Z7, K1, Z11
+	VDIVPD           Z6, Z11, Z11
+	VMOVUPD          constants<>+2112(SB), Z4
+	VCMPPD           $0x11, constants<>+5056(SB), Z2, K1
+	VMOVUPD          Z2, K1, Z4
+	VFMADD231PD      Z11, Z4, Z4
+	VMOVUPD          constants<>+2112(SB), Z6
+	VFNMADD231PD     Z4, Z4, Z6
+	VADDPD.BCST      constants<>+5632(SB), Z11, Z7
+	VMULPD           Z11, Z7, Z7
+	VXORPD           constants<>+128(SB), Z7, Z7
+	VCMPPD           $0x11, constants<>+5056(SB), Z2, K1
+	VMOVUPD          Z6, K1, Z7
+	VMOVUPS          64(DX)(SI*8), Z2
+	VANDPD           constants<>+128(SB), Z2, Z2
+	VORPD            Z2, Z4, Z4
+	VMOVUPS          Z3, (AX)(SI*8)
+	VMOVUPS          Z5, (CX)(SI*8)
+	VMOVUPS          Z4, 64(AX)(SI*8)
+	VMOVUPS          Z7, 64(CX)(SI*8)
+	ADDQ             $0x10, SI
+	CMPQ             SI, DI
+	JLE              many499
+
+oneTest501:
+	LEAQ -8(BX), DI
+	CMPQ SI, DI
+	JG   tail502
+
+one500:
+	VMOVUPS           (DX)(SI*8), Z2
+	VORPD             constants<>+128(SB), Z2, Z2
+	VADDPD            Z2, Z2, Z2
+	VBROADCASTSD      constants<>+384(SB), Z3
+	VFMADD213PD.BCST  constants<>+448(SB), Z2, Z3
+	VSUBPD.BCST       constants<>+448(SB), Z3, Z4
+	VFNMADD231PD.BCST constants<>+512(SB), Z4, Z2
+	VFNMADD231PD.BCST constants<>+576(SB), Z4, Z2
+	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z2, Z2
+	VMULPD            Z2, Z2, Z5
+	VBROADCASTSD      constants<>+704(SB), Z6
+	VFMADD213PD.BCST  constants<>+768(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+832(SB), Z5, Z6
+	VBROADCASTSD      constants<>+896(SB), Z7
+	VFMADD213PD.BCST  constants<>+960(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+1024(SB), Z5, Z7
+	VFMADD231PD       Z7, Z2, Z6
+	VFMADD213PD       Z2, Z5, Z6
+	VPERMPD           Z0, Z3, Z2
+	VPERMPD           Z1, Z3, Z3
+	VFMADD213PD       Z3, Z2, Z6
+	VADDPD            Z2, Z6, Z6
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
+	KORTESTW          K1, K1
+	JZ                normal506
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
+	VADDPD.BCST       constants<>+1152(SB), Z4, K1, Z4
+	VMAXPD.BCST       constants<>+1216(SB), Z4, K1, Z4
+	VSCALEFPD         Z4, Z6, Z6
+	VADDPD.BCST       constants<>+1280(SB), Z6, K1, Z6
+	VPSUBQ.BCST       constants<>+1280(SB), Z6, K1, Z6
+	JMP               scaled507
+
+normal506:
+	VSCALEFPD Z4, Z6, Z6
+
+scaled507:
+	VMOVUPS          (DX)(SI*8), Z2
+	VANDPD           constants<>+3840(SB), Z2, Z2
+	VMULPD           Z2, Z2, Z3
+	VADDPD.BCST      constants<>+2112(SB), Z6, Z4
+	VMOVUPD          constants<>+2112(SB), Z5
+	VFMADD213PD.BCST constants<>+5120(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+5184(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+5248(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+5312(SB), Z3, Z5
+	VCMPPD           $0x11, constants<>+5056(SB), Z2, K1
+	VMOVUPD          Z5, K1, Z4
+	VMOVUPD          constants<>+2112(SB), Z5
+	VFMADD213PD.BCST constants<>+5376(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+5440(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+5504(SB), Z3, Z5
+	VMULPD           Z3, Z5, Z5
+	VXORPD           constants<>+128(SB), Z5, Z5
+	VMOVUPD          constants<>+5568(SB), Z3
+	VMULPD           Z3, Z6, Z6
+	VCMPPD           $0x11, constants<>+5056(SB), Z2, K1
+	VMOVUPD          Z5, K1, Z6
+	VDIVPD           Z4, Z6, Z6
+	VMOVUPD          constants<>+2112(SB), Z3
+	VCMPPD           $0x11, constants<>+5056(SB), Z2, K1
+	VMOVUPD          Z2, K1, Z3
+	VFMADD231PD      Z6, Z3, Z3
+	VMOVUPD          constants<>+2112(SB), Z4
+	VFNMADD231PD     Z3, Z3, Z4
+	VADDPD.BCST      constants<>+5632(SB), Z6, Z5
+	VMULPD           Z6, Z5, Z5
+	VXORPD           constants<>+128(SB), Z5, Z5
+	VCMPPD           $0x11, constants<>+5056(SB), Z2, K1
+	VMOVUPD          Z4, K1, Z5
+	VMOVUPS          (DX)(SI*8), Z2
+	VANDPD           constants<>+128(SB), Z2, Z2
+	VORPD            Z2, Z3, Z3
+	VMOVUPS          Z3, (AX)(SI*8)
+	VMOVUPS          Z5, (CX)(SI*8)
+	ADDQ             $0x08, SI
+	CMPQ             SI, DI
+	JLE              one500
+
+tail502:
+	SUBQ              SI, BX
+	JZ                done503
+	MOVQ              $-1, DI
+	SHLXQ             BX, DI, DI
+	NOTQ              DI
+	KMOVW             DI, K1
+	VMOVUPD.Z         (DX)(SI*8), K1, Z2
+	VORPD             constants<>+128(SB), Z2, Z2
+	VADDPD            Z2, Z2, Z2
+	VBROADCASTSD      constants<>+384(SB), Z3
+	VFMADD213PD.BCST  constants<>+448(SB), Z2, Z3
+	VSUBPD.BCST       constants<>+448(SB), Z3, Z4
+	VFNMADD231PD.BCST constants<>+512(SB), Z4, Z2
+	VFNMADD231PD.BCST constants<>+576(SB), Z4, Z2
+	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z2, Z2
+	VMULPD            Z2, Z2, Z5
+	VBROADCASTSD      constants<>+704(SB), Z6
+	VFMADD213PD.BCST  constants<>+768(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+832(SB), Z5, Z6
+	VBROADCASTSD      constants<>+896(SB), Z7
+	VFMADD213PD.BCST  constants<>+960(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+1024(SB), Z5, Z7
+	VFMADD231PD       Z7, Z2, Z6
+	VFMADD213PD       Z2, Z5, Z6
+	VPERMPD           Z0, Z3, Z0
+	VPERMPD           Z1, Z3, Z3
+	VFMADD213PD       Z3, Z0, Z6
+	VADDPD            Z0, Z6, Z6
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
+	KORTESTW          K2, K2
+	JZ                normal508
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
+	VADDPD.BCST       constants<>+1152(SB), Z4, K2, Z4
+	VMAXPD.BCST       constants<>+1216(SB), Z4, K2, Z4
+	VSCALEFPD         Z4, Z6, Z6
+	VADDPD.BCST       constants<>+1280(SB), Z6, K2, Z6
+	VPSUBQ.BCST       constants<>+1280(SB), Z6, K2, Z6
+	JMP               scaled509
+
+normal508:
+	VSCALEFPD Z4, Z6, Z6
+
+scaled509:
+	VMOVUPD.Z        (DX)(SI*8), K1, Z0
+	VANDPD           constants<>+3840(SB), Z0, Z0
+	VMULPD           Z0, Z0, Z1
+	VADDPD.BCST      constants<>+2112(SB), Z6, Z2
+	VMOVUPD          constants<>+2112(SB), Z3
+	VFMADD213PD.BCST constants<>+5120(SB), Z1, Z3
+	VFMADD213PD.BCST constants<>+5184(SB), Z1, Z3
+	VFMADD213PD.BCST constants<>+5248(SB), Z1, Z3
+	VFMADD213PD.BCST constants<>+5312(SB), Z1, Z3
+	VCMPPD           $0x11, constants<>+5056(SB), Z0, K2
+	VMOVUPD          Z3, K2, Z2
+	VMOVUPD          constants<>+2112(SB), Z3
+	VFMADD213PD.BCST constants<>+5376(SB), Z1, Z3
+	VFMADD213PD.BCST constants<>+5440(SB), Z1, Z3
+	VFMADD213PD.BCST constants<>+5504(SB), Z1, Z3
+	VMULPD           Z1, Z3, Z3
+	VXORPD           constants<>+128(SB), Z3, Z3
+	VMOVUPD          constants<>+5568(SB), Z1
+	VMULPD           Z1, Z6, Z6
+	VCMPPD           $0x11, constants<>+5056(SB), Z0, K2
+	VMOVUPD          Z3, K2, Z6
+	VDIVPD           Z2, Z6, Z6
+	VMOVUPD          constants<>+2112(SB), Z1
+	VCMPPD           $0x11, constants<>+5056(SB), Z0, K2
+	VMOVUPD          Z0, K2, Z1
+	VFMADD231PD      Z6, Z1, Z1
+	VMOVUPD          constants<>+2112(SB), Z2
+	VFNMADD231PD     Z1, Z1, Z2
+	VADDPD.BCST      constants<>+5632(SB), Z6, Z3
+	VMULPD           Z6, Z3, Z3
+	VXORPD           constants<>+128(SB), Z3, Z3
+	VCMPPD           $0x11, constants<>+5056(SB), Z0, K2
+	VMOVUPD          Z2, K2, Z3
+	VMOVUPD.Z        (DX)(SI*8), K1, Z0
+	VANDPD           constants<>+128(SB), Z0, Z0
+	VORPD            Z0, Z1, Z1
+	VMOVUPD          Z1, K1, (AX)(SI*8)
+	VMOVUPD          Z3, K1, (CX)(SI*8)
+
+done503:
+	VZEROUPPER
+	RET
+
+// func tanhToAVX2F64<>(y *float64, d *float64, x *float64, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·tanhToAVX2F64<>(SB), NOSPLIT, $0-32
+	MOVQ    y+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    n+24(FP), BX
+	VMOVUPD constants<>+1344(SB), Y0
+	VMOVUPD constants<>+1408(SB), Y1
+	XORQ    SI, SI
+	LEAQ    -8(BX), DI
+	TESTQ   DI, DI
+	JL      oneTest512
+
+many510:
+	VMOVUPS      (DX)(SI*8), Y2
+	VORPD        constants<>+128(SB), Y2, Y2
+	VADDPD       Y2, Y2, Y2
+	VMOVUPS      32(DX)(SI*8), Y3
+	VORPD        constants<>+128(SB), Y3, Y3
+	VADDPD       Y3, Y3, Y3
+	VMAXPD       Y2, Y0, Y2
+	VMAXPD       Y3, Y0, Y3
+	VMINPD       Y2, Y1, Y2
+	VMINPD       Y3, Y1, Y3
+	VBROADCASTSD constants<>+384(SB), Y4
+	VFMADD213PD  constants<>+448(SB), Y2, Y4
+	VBROADCASTSD constants<>+384(SB), Y5
+	VFMADD213PD  constants<>+448(SB), Y3, Y5
+	VSUBPD       constants<>+448(SB), Y4, Y6
+	VSUBPD       constants<>+448(SB), Y5, Y7
+	VFNMADD231PD constants<>+512(SB), Y6, Y2
+	VFNMADD231PD constants<>+512(SB), Y7, Y3
+	VFNMADD231PD constants<>+576(SB), Y6, Y2
+	VFNMADD231PD constants<>+576(SB), Y7, Y3
+	VMULPD       Y2, Y2, Y6
+	VMULPD       Y3, Y3, Y7
+	VBROADCASTSD constants<>+704(SB), Y8
+	VFMADD213PD  constants<>+768(SB), Y6, Y8
+	VBROADCASTSD constants<>+704(SB), Y9
+	VFMADD213PD  constants<>+768(SB), Y7, Y9
+	VFMADD213PD  constants<>+832(SB), Y6, Y8
+	VFMADD213PD  constants<>+832(SB), Y7, Y9
+	VBROADCASTSD constants<>+896(SB), Y10
+	VFMADD213PD  constants<>+960(SB), Y6, Y10
+	VBROADCASTSD constants<>+896(SB), Y11
+	VFMADD213PD  constants<>+960(SB), Y7, Y11
+	VFMADD213PD  constants<>+1024(SB), Y6, Y10
+	VFMADD213PD  constants<>+1024(SB), Y7, Y11
+	VFMADD231PD  Y10, Y2, Y8
+	VFMADD231PD  Y11, Y3, Y9
+	VFMADD213PD  Y2, Y6, Y8
+	VFMADD213PD  Y3, Y7, Y9
+	VMOVSLDUP    Y4, Y2
+	VPERMD       exp64Words<>+0(SB), Y2, Y6
+	VPERMD       exp64Words<>+32(SB), Y2, Y3
+	VPBLENDD     $0xaa, Y3, Y6, Y3
+	VPERMD       exp64Words<>+64(SB), Y2, Y6
+	VFMADD213PD  Y6, Y3, Y8
+	VADDPD       Y3, Y8, Y8
+	VMOVSLDUP    Y5, Y2
+	VPERMD       exp64Words<>+0(SB), Y2, Y6
+	VPERMD       exp64Words<>+32(SB), Y2, Y3
+	VPBLENDD     $0xaa, Y3, Y6, Y3
+	VPERMD       exp64Words<>+64(SB), Y2, Y6
+	VFMADD213PD  Y6, Y3, Y9
+	VADDPD       Y3, Y9, Y9
+	VMINPD       Y4, Y5, Y2
+	VCMPPD       $0x11, constants<>+1472(SB), Y2, Y2
+	VMOVMSKPD    Y2, R8
+	TESTL        R8, R8
+	JZ           normal515
+	VCMPPD       $0x11, constants<>+1472(SB), Y4, Y3
+	VPSRLQ       $0x03, Y4, Y4
+	VPAND        constants<>+1536(SB), Y3, Y2
+	VPADDQ       Y2, Y4, Y4
+	VPSRLQ       $0x01, Y4, Y2
+	VPSUBQ       Y2, Y4, Y4
+	VPSLLQ       $0x34, Y2, Y2
+	VPSLLQ       $0x34, Y4, Y4
+	VMULPD       Y2, Y8, Y8
+	VMULPD       Y4, Y8, Y8
+	VPAND        constants<>+1280(SB), Y3, Y3
+	VADDPD       Y3, Y8, Y8
+	VPSUBQ       Y3, Y8, Y8
+	VCMPPD       $0x11, constants<>+1472(SB), Y5, Y3
+	VPSRLQ       $0x03, Y5, Y5
+	VPAND        constants<>+1536(SB), Y3, Y2
+	VPADDQ       Y2, Y5, Y5
+	VPSRLQ       $0x01, Y5, Y2
+	VPSUBQ       Y2, Y5, Y5
+	VPSLLQ       $0x34, Y2, Y2
+	VPSLLQ       $0x34, Y5, Y5
+	VMULPD       Y2, Y9, Y9
+	VMULPD       Y5, Y9, Y9
+	VPAND        constants<>+1280(SB), Y3, Y3
+	VADDPD       Y3, Y9, Y9
+	VPSUBQ       Y3, Y9, Y9
+	JMP          scaled516
+
+normal515:
+	VPSRLQ $0x03, Y4, Y4
+	VPSRLQ $0x01, Y4, Y2
+	VPSUBQ Y2, Y4, Y4
+	VPSLLQ $0x34, Y2, Y2
+	VPSLLQ $0x34, Y4, Y4
+	VMULPD Y2, Y8, Y8
+	VMULPD Y4, Y8, Y8
+	VPSRLQ $0x03, Y5, Y5
+	VPSRLQ $0x01, Y5, Y2
+	VPSUBQ Y2, Y5, Y5
+	VPSLLQ $0x34, Y2, Y2
+	VPSLLQ $0x34, Y5, Y5
+	VMULPD Y2, Y9, Y9
+	VMULPD Y5, Y9, Y9
+
+scaled516:
+	VMOVUPS      (DX)(SI*8), Y2
+	VANDPD       constants<>+3840(SB), Y2, Y2
+	VMULPD       Y2, Y2, Y3
+	VADDPD       constants<>+2112(SB), Y8, Y4
+	VMOVUPD      constants<>+2112(SB), Y5
+	VFMADD213PD  constants<>+5120(SB), Y3, Y5
+	VFMADD213PD  constants<>+5184(SB), Y3, Y5
+	VFMADD213PD  constants<>+5248(SB), Y3, Y5
+	VFMADD213PD  constants<>+5312(SB), Y3, Y5
+	VCMPPD       $0x11, constants<>+5056(SB), Y2, Y6
+	VBLENDVPD    Y6, Y5, Y4, Y4
+	VMOVUPD      constants<>+2112(SB), Y5
+	VFMADD213PD  constants<>+5376(SB), Y3, Y5
+	VFMADD213PD  constants<>+5440(SB), Y3, Y5
+	VFMADD213PD  constants<>+5504(SB), Y3, Y5
+	VMULPD       Y3, Y5, Y5
+	VXORPD       constants<>+128(SB), Y5, Y5
+	VMOVUPD      constants<>+5568(SB), Y3
+	VMULPD       Y3, Y8, Y8
+	VCMPPD       $0x11, constants<>+5056(SB), Y2, Y3
+	VBLENDVPD    Y3, Y5, Y8, Y8
+	VDIVPD       Y4, Y8, Y8
+	VMOVUPD      constants<>+2112(SB), Y3
+	VCMPPD       $0x11, constants<>+5056(SB), Y2, Y4
+	VBLENDVPD    Y4, Y2, Y3, Y3
+	VFMADD231PD  Y8, Y3, Y3
+	VMOVUPD      constants<>+2112(SB), Y4
+	VFNMADD231PD Y3, Y3, Y4
+	VADDPD       constants<>+5632(SB), Y8, Y5
+	VMULPD       Y8, Y5, Y5
+	VXORPD       constants<>+128(SB), Y5, Y5
+	VCMPPD       $0x11, constants<>+5056(SB), Y2, Y2
+	VBLENDVPD    Y2, Y4, Y5, Y5
+	VMOVUPS      (DX)(SI*8), Y2
+	VANDPD       constants<>+128(SB), Y2, Y2
+	VORPD        Y2, Y3, Y3
+	VMOVUPS      32(DX)(SI*8), Y2
+	VANDPD       constants<>+3840(SB), Y2, Y2
+	VMULPD       Y2, Y2, Y4
+	VADDPD       constants<>+2112(SB), Y9, Y6
+	VMOVUPD      constants<>+2112(SB), Y7
+	VFMADD213PD  constants<>+5120(SB), Y4, Y7
+	VFMADD213PD  constants<>+5184(SB), Y4, Y7
+	VFMADD213PD  constants<>+5248(SB), Y4, Y7
+	VFMADD213PD  constants<>+5312(SB), Y4, Y7
+	VCMPPD       $0x11, constants<>+5056(SB), Y2, Y8
+	VBLENDVPD    Y8, Y7, Y6, Y6
+	VMOVUPD      constants<>+2112(SB), Y7
+	VFMADD213PD  constants<>+5376(SB), Y4, Y7
+	VFMADD213PD  constants<>+5440(SB), Y4, Y7
+	VFMADD213PD  constants<>+5504(SB), Y4, Y7
+	VMULPD       Y4, Y7, Y7
+	VXORPD       constants<>+128(SB), Y7, Y7
+	VMOVUPD      constants<>+5568(SB), Y4
+	VMULPD       Y4, Y9, Y9
+	VCMPPD       $0x11, constants<>+5056(SB), Y2, Y4
+	VBLENDVPD    Y4, Y7, Y9, Y9
+	VDIVPD       Y6, Y9, Y9
+	VMOVUPD      constants<>+2112(SB), Y4
+	VCMPPD       $0x11, constants<>+5056(SB), Y2, Y6
+	VBLENDVPD    Y6, Y2, Y4, Y4
+	VFMADD231PD  Y9, Y4, Y4
+	VMOVUPD      constants<>+2112(SB), Y6
+	VFNMADD231PD Y4, Y4, Y6
+	VADDPD       constants<>+5632(SB), Y9, Y7
+	VMULPD       Y9, Y7, Y7
+	VXORPD       constants<>+128(SB), Y7, Y7
+	VCMPPD       $0x11, constants<>+5056(SB), Y2, Y2
+	VBLENDVPD    Y2, Y6, Y7, Y7
+	VMOVUPS      32(DX)(SI*8), Y2
+	VANDPD       constants<>+128(SB), Y2, Y2
+	VORPD        Y2, Y4, Y4
+	VMOVUPS      Y3, (AX)(SI*8)
+	VMOVUPS      Y5, (CX)(SI*8)
+	VMOVUPS      Y4, 32(AX)(SI*8)
+	VMOVUPS      Y7, 32(CX)(SI*8)
+	ADDQ         $0x08, SI
+	CMPQ         SI, DI
+	JLE          many510
+
+oneTest512:
+	LEAQ -4(BX), DI
+	CMPQ SI, DI
+	JG   tail513
+
+one511:
+	VMOVUPS      (DX)(SI*8), Y2
+	VORPD        constants<>+128(SB), Y2, Y2
+	VADDPD       Y2, Y2, Y2
+	VMAXPD       Y2, Y0, Y2
+	VMINPD       Y2, Y1, Y2
+	VBROADCASTSD constants<>+384(SB), Y3
+	VFMADD213PD  constants<>+448(SB), Y2, Y3
+	VSUBPD       constants<>+448(SB), Y3, Y4
+	VFNMADD231PD constants<>+512(SB), Y4, Y2
+	VFNMADD231PD constants<>+576(SB), Y4, Y2
+	VMULPD       Y2, Y2, Y4
+	VBROADCASTSD constants<>+704(SB), Y5
+	VFMADD213PD  constants<>+768(SB), Y4, Y5
+	VFMADD213PD  constants<>+832(SB), Y4, Y5
+	VBROADCASTSD constants<>+896(SB), Y6
+	VFMADD213PD  constants<>+960(SB), Y4, Y6
+	VFMADD213PD  constants<>+1024(SB), Y4, Y6
+	VFMADD231PD  Y6, Y2, Y5
+	VFMADD213PD  Y2, Y4, Y5
+	VMOVSLDUP    Y3, Y2
+	VPERMD       exp64Words<>+0(SB), Y2, Y6
+	VPERMD       exp64Words<>+32(SB), Y2, Y4
+	VPBLENDD     $0xaa, Y4, Y6, Y4
+	VPERMD       exp64Words<>+64(SB), Y2, Y6
+	VFMADD213PD  Y6, Y4, Y5
+	VADDPD       Y4, Y5, Y5
+	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y2
+	VMOVMSKPD    Y2, R8
+	TESTL        R8, R8
+	JZ           normal517
+	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y4
+	VPSRLQ       $0x03, Y3, Y3
+	VPAND        constants<>+1536(SB), Y4, Y2
+	VPADDQ       Y2, Y3, Y3
+	VPSRLQ       $0x01, Y3, Y2
+	VPSUBQ       Y2, Y3, Y3
+	VPSLLQ       $0x34, Y2, Y2
+	VPSLLQ       $0x34, Y3, Y3
+	VMULPD       Y2, Y5, Y5
+	VMULPD       Y3, Y5, Y5
+	VPAND        constants<>+1280(SB), Y4, Y4
+	VADDPD       Y4, Y5, Y5
+	VPSUBQ       Y4, Y5, Y5
+	JMP          scaled518
+
+normal517:
+	VPSRLQ $0x03, Y3, Y3
+	VPSRLQ $0x01, Y3, Y2
+	VPSUBQ Y2, Y3, Y3
+	VPSLLQ $0x34, Y2, Y2
+	VPSLLQ $0x34, Y3, Y3
+	VMULPD Y2, Y5, Y5
+	VMULPD Y3, Y5, Y5
+
+scaled518:
+	VMOVUPS      (DX)(SI*8), Y2
+	VANDPD       constants<>+3840(SB), Y2, Y2
+	VMULPD       Y2, Y2, Y3
+	VADDPD       constants<>+2112(SB), Y5, Y4
+	VMOVUPD      constants<>+2112(SB), Y6
+	VFMADD213PD  constants<>+5120(SB), Y3, Y6
+	VFMADD213PD  constants<>+5184(SB), Y3, Y6
+	VFMADD213PD  constants<>+5248(SB), Y3, Y6
+	VFMADD213PD  constants<>+5312(SB), Y3, Y6
+	VCMPPD       $0x11, constants<>+5056(SB), Y2, Y7
+	VBLENDVPD    Y7, Y6, Y4, Y4
+	VMOVUPD      constants<>+2112(SB), Y6
+	VFMADD213PD  constants<>+5376(SB), Y3, Y6
+	VFMADD213PD  constants<>+5440(SB), Y3, Y6
+	VFMADD213PD  constants<>+5504(SB), Y3, Y6
+	VMULPD       Y3, Y6, Y6
+	VXORPD       constants<>+128(SB), Y6, Y6
+	VMOVUPD      constants<>+5568(SB), Y3
+	VMULPD       Y3, Y5, Y5
+	VCMPPD       $0x11, constants<>+5056(SB), Y2, Y3
+	VBLENDVPD    Y3, Y6, Y5, Y5
+	VDIVPD       Y4, Y5, Y5
+	VMOVUPD      constants<>+2112(SB), Y3
+	VCMPPD       $0x11, constants<>+5056(SB), Y2, Y4
+	VBLENDVPD    Y4, Y2, Y3, Y3
+	VFMADD231PD  Y5, Y3, Y3
+	VMOVUPD      constants<>+2112(SB), Y4
+	VFNMADD231PD Y3, Y3, Y4
+	VADDPD       constants<>+5632(SB), Y5, Y6
+	VMULPD       Y5, Y6, Y6
+	VXORPD       constants<>+128(SB), Y6, Y6
+	VCMPPD       $0x11, constants<>+5056(SB), Y2, Y2
+	VBLENDVPD    Y2, Y4, Y6, Y6
+	VMOVUPS      (DX)(SI*8), Y2
+	VANDPD       constants<>+128(SB), Y2, Y2
+	VORPD        Y2, Y3, Y3
+	VMOVUPS      Y3, (AX)(SI*8)
+	VMOVUPS      Y6, (CX)(SI*8)
+	ADDQ         $0x04, SI
+	CMPQ         SI, DI
+	JLE          one511
+
+tail513:
+	SUBQ         SI, BX
+	JZ           done514
+	LEAQ         mask<>+32(SB), DI
+	NEGQ         BX
+	VMOVDQU      (DI)(BX*8), Y2
+	VMASKMOVPD   (DX)(SI*8), Y2, Y3
+	VORPD        constants<>+128(SB), Y3, Y3
+	VADDPD       Y3, Y3, Y3
+	VMAXPD       Y3, Y0, Y3
+	VMINPD       Y3, Y1, Y3
+	VBROADCASTSD constants<>+384(SB), Y0
+	VFMADD213PD  constants<>+448(SB), Y3, Y0
+	VSUBPD       constants<>+448(SB), Y0, Y1
+	VFNMADD231PD constants<>+512(SB), Y1, Y3
+	VFNMADD231PD constants<>+576(SB), Y1, Y3
+	VMULPD       Y3, Y3, Y1
+	VBROADCASTSD constants<>+704(SB), Y4
+	VFMADD213PD  constants<>+768(SB), Y1, Y4
+	VFMADD213PD  constants<>+832(SB), Y1, Y4
+	VBROADCASTSD constants<>+896(SB), Y5
+	VFMADD213PD  constants<>+960(SB), Y1, Y5
+	VFMADD213PD  constants<>+1024(SB), Y1, Y5
+	VFMADD231PD  Y5, Y3, Y4
+	VFMADD213PD  Y3, Y1, Y4
+	VMOVSLDUP    Y0, Y1
+	VPERMD       exp64Words<>+0(SB), Y1, Y5
+	VPERMD       exp64Words<>+32(SB), Y1, Y3
+	VPBLENDD     $0xaa, Y3, Y5, Y3
+	VPERMD       exp64Words<>+64(SB), Y1, Y5
+	VFMADD213PD  Y5, Y3, Y4
+	VADDPD       Y3, Y4, Y4
+	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y1
+	VMOVMSKPD    Y1, BX
+	TESTL        BX, BX
+	JZ           normal519
+	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y3
+	VPSRLQ       $0x03, Y0, Y0
+	VPAND        constants<>+1536(SB), Y3, Y1
+	VPADDQ       Y1, Y0, Y0
+	VPSRLQ       $0x01, Y0, Y1
+	VPSUBQ       Y1, Y0, Y0
+	VPSLLQ       $0x34, Y1, Y1
+	VPSLLQ       $0x34, Y0, Y0
+	VMULPD       Y1, Y4, Y4
+	VMULPD       Y0, Y4, Y4
+	VPAND        constants<>+1280(SB), Y3, Y3
+	VADDPD       Y3, Y4, Y4
+	VPSUBQ       Y3, Y4, Y4
+	JMP          scaled520
+
+normal519:
+	VPSRLQ $0x03, Y0, Y0
+	VPSRLQ $0x01, Y0, Y1
+	VPSUBQ Y1, Y0, Y0
+	VPSLLQ $0x34, Y1, Y1
+	VPSLLQ $0x34, Y0, Y0
+	VMULPD Y1, Y4, Y4
+	VMULPD Y0, Y4, Y4
+
+scaled520:
+	VMASKMOVPD   (DX)(SI*8), Y2, Y0
+	VANDPD       constants<>+3840(SB), Y0, Y0
+	VMULPD       Y0, Y0, Y1
+	VADDPD       constants<>+2112(SB), Y4, Y3
+	VMOVUPD      constants<>+2112(SB), Y5
+	VFMADD213PD  constants<>+5120(SB), Y1, Y5
+	VFMADD213PD  constants<>+5184(SB), Y1, Y5
+	VFMADD213PD  constants<>+5248(SB), Y1, Y5
+	VFMADD213PD  constants<>+5312(SB), Y1, Y5
+	VCMPPD       $0x11, constants<>+5056(SB), Y0, Y6
+	VBLENDVPD    Y6, Y5, Y3, Y3
+	VMOVUPD      constants<>+2112(SB), Y5
+	VFMADD213PD  constants<>+5376(SB), Y1, Y5
+	VFMADD213PD  constants<>+5440(SB), Y1, Y5
+	VFMADD213PD  constants<>+5504(SB), Y1, Y5
+	VMULPD       Y1, Y5, Y5
+	VXORPD       constants<>+128(SB), Y5, Y5
+	VMOVUPD      constants<>+5568(SB), Y1
+	VMULPD       Y1, Y4, Y4
+	VCMPPD       $0x11, constants<>+5056(SB), Y0, Y1
+	VBLENDVPD    Y1, Y5, Y4, Y4
+	VDIVPD       Y3, Y4, Y4
+	VMOVUPD      constants<>+2112(SB), Y1
+	VCMPPD       $0x11, constants<>+5056(SB), Y0, Y3
+	VBLENDVPD    Y3, Y0, Y1, Y1
+	VFMADD231PD  Y4, Y1, Y1
+	VMOVUPD      constants<>+2112(SB), Y3
+	VFNMADD231PD Y1, Y1, Y3
+	VADDPD       constants<>+5632(SB), Y4, Y5
+	VMULPD       Y4, Y5, Y5
+	VXORPD       constants<>+128(SB), Y5, Y5
+	VCMPPD       $0x11, constants<>+5056(SB), Y0, Y0
+	VBLENDVPD    Y0, Y3, Y5, Y5
+	VMASKMOVPD   (DX)(SI*8), Y2, Y0
+	VANDPD       constants<>+128(SB), Y0, Y0
+	VORPD        Y0, Y1, Y1
+	VMASKMOVPD   Y1, Y2, (AX)(SI*8)
+	VMASKMOVPD   Y5, Y2, (CX)(SI*8)
+
+done514:
+	VZEROUPPER
+	RET
+
+// func softplusToAVX512F64<>(y *float64, d *float64, x *float64, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·softplusToAVX512F64<>(SB), NOSPLIT, $0-32
+	MOVQ    y+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    n+24(FP), BX
+	VMOVUPD exp64Table<>+0(SB), Z0
+	VMOVUPD exp64Table<>+64(SB), Z1
+	XORQ    SI, SI
+	LEAQ    -16(BX), DI
+	TESTQ   DI, DI
+	JL      oneTest523
+
+many521:
+	VMOVUPS           (DX)(SI*8), Z2
+	VORPD             constants<>+128(SB), Z2, Z2
+	VMOVUPS           64(DX)(SI*8), Z3
+	VORPD             constants<>+128(SB), Z3, Z3
+	VBROADCASTSD      constants<>+384(SB), Z4
+	VFMADD213PD.BCST  constants<>+448(SB), Z2, Z4
+	VBROADCASTSD      constants<>+384(SB), Z5
+	VFMADD213PD.BCST  constants<>+448(SB), Z3, Z5
+	VSUBPD.BCST       constants<>+448(SB), Z4, Z6
+	VSUBPD.BCST       constants<>+448(SB), Z5, Z7
+	VFNMADD231PD.BCST constants<>+512(SB), Z6, Z2
+	VFNMADD231PD.BCST constants<>+512(SB), Z7, Z3
+	VFNMADD231PD.BCST constants<>+576(SB), Z6, Z2
+	VFNMADD231PD.BCST constants<>+576(SB), Z7, Z3
+	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z2, Z2
+	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z3, Z3
+	VMULPD            Z2, Z2, Z8
+	VMULPD            Z3, Z3, Z9
+	VBROADCASTSD      constants<>+704(SB), Z10
+	VFMADD213PD.BCST  constants<>+768(SB), Z8, Z10
+	VBROADCASTSD      constants<>+704(SB), Z11
+	VFMADD213PD.BCST  constants<>+768(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+832(SB), Z8, Z10
+	VFMADD213PD.BCST  constants<>+832(SB), Z9, Z11
+	VBROADCASTSD      constants<>+896(SB), Z12
+	VFMADD213PD.BCST  constants<>+960(SB), Z8, Z12
+	VBROADCASTSD      constants<>+896(SB), Z13
+	VFMADD213PD.BCST  constants<>+960(SB), Z9, Z13
+	VFMADD213PD.BCST  constants<>+1024(SB), Z8, Z12
+	VFMADD213PD.BCST  constants<>+1024(SB), Z9, Z13
+	VFMADD231PD       Z12, Z2, Z10
+	VFMADD231PD       Z13, Z3, Z11
+	VFMADD213PD       Z2, Z8, Z10
+	VFMADD213PD       Z3, Z9, Z11
+	VPERMPD           Z0, Z4, Z2
+	VPERMPD           Z1, Z4, Z4
+	VFMADD213PD       Z4, Z2, Z10
+	VADDPD            Z2, Z10, Z10
+	VPERMPD           Z0, Z5, Z2
+	VPERMPD           Z1, Z5, Z5
+	VFMADD213PD       Z5, Z2, Z11
+	VADDPD            Z2, Z11, Z11
+	VMINPD            Z6, Z7, Z2
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z2, K1
+	KORTESTW          K1, K1
+	JZ                normal526
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z6, K1
+	VADDPD.BCST       constants<>+1152(SB), Z6, K1, Z6
+	VMAXPD.BCST       constants<>+1216(SB), Z6, K1, Z6
+	VSCALEFPD         Z6, Z10, Z10
+	VADDPD.BCST       constants<>+1280(SB), Z10, K1, Z10
+	VPSUBQ.BCST       constants<>+1280(SB), Z10, K1, Z10
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z7, K1
+	VADDPD.BCST       constants<>+1152(SB), Z7, K1, Z7
+	VMAXPD.BCST       constants<>+1216(SB), Z7, K1, Z7
+	VSCALEFPD         Z7, Z11, Z11
+	VADDPD.BCST       constants<>+1280(SB), Z11, K1, Z11
+	VPSUBQ.BCST       constants<>+1280(SB), Z11, K1, Z11
+	JMP               scaled527
+
+normal526:
+	VSCALEFPD Z6, Z10, Z10
+	VSCALEFPD Z7, Z11, Z11
+
+scaled527:
+	VMOVUPD          Z10, Z2
+	VMOVUPD          constants<>+2112(SB), Z4
+	VADDPD.BCST      constants<>+2112(SB), Z10, Z3
+	VDIVPD           Z3, Z4, Z4
+	VMULPD           Z4, Z10, Z10
+	VMOVUPS          (DX)(SI*8), Z3
+	VPMOVQ2M         Z3, K1
+	VBLENDMPD        Z10, Z4, K1, Z14
+	VMOVUPD          Z2, Z4
+	VPXORQ           Z15, Z15, Z15
+	VPXORQ           Z16, Z16, Z16
+	VMOVUPD          constants<>+640(SB), Z5
+	VMULPD           Z5, Z2, Z5
+	VSUBPD.BCST      constants<>+640(SB), Z5, Z5
+	VCMPPD           $0x1e, constants<>+5696(SB), Z2, K1
+	VMOVUPD          Z5, K1, Z4
+	VMOVUPD          constants<>+512(SB), Z5
+	VCMPPD           $0x1e, constants<>+5696(SB), Z2, K1
+	VMOVUPD          Z5, K1, Z15
+	VMOVUPD          constants<>+576(SB), Z5
+	VCMPPD           $0x1e, constants<>+5696(SB), Z2, K1
+	VMOVUPD          Z5, K1, Z16
+	VADDPD.BCST      constants<>+5632(SB), Z4, Z2
+	VDIVPD           Z2, Z4, Z2
+	VMULPD           Z2, Z2, Z5
+	VMULPD           Z5, Z5, Z6
+	VMOVUPD          constants<>+3072(SB), Z7
+	VFMADD213PD.BCST constants<>+2944(SB), Z6, Z7
+	VFMADD213PD.BCST constants<>+2816(SB), Z6, Z7
+	VFMADD213PD.BCST constants<>+2688(SB), Z6, Z7
+	VMOVUPD          constants<>+3008(SB), Z8
+	VFMADD213PD.BCST constants<>+2880(SB), Z6, Z8
+	VFMADD213PD.BCST constants<>+2752(SB), Z6, Z8
+	VFMADD231PD      Z8, Z5, Z7
+	VMOVUPD          constants<>+640(SB), Z6
+	VMULPD           Z6, Z4, Z6
+	VMULPD           Z4, Z6, Z6
+	VFMADD213PD      Z6, Z5, Z7
+	VFMADD231PD      Z2, Z7, Z16
+	VSUBPD           Z6, Z16, Z16
+	VADDPD           Z4, Z15, Z15
+	VADDPD           Z16, Z15, Z15
+	VPXORQ           Z17, Z17, Z17
+	VMAXPD           Z3, Z17, Z3
+	VADDPD           Z3, Z15, Z15
+	VMOVUPD          Z11, Z2
+	VMOVUPD          constants<>+2112(SB), Z4
+	VADDPD.BCST      constants<>+2112(SB), Z11, Z3
+	VDIVPD           Z3, Z4, Z4
+	VMULPD           Z4, Z11, Z11
+	VMOVUPS          64(DX)(SI*8), Z3
+	VPMOVQ2M         Z3, K1
+	VBLENDMPD        Z11, Z4, K1, Z18
+	VMOVUPD          Z2, Z4
+	VPXORQ           Z19, Z19, Z19
+	VPXORQ           Z20, Z20, Z20
+	VMOVUPD          constants<>+640(SB), Z5
+	VMULPD           Z5, Z2, Z5
+	VSUBPD.BCST      constants<>+640(SB), Z5, Z5
+	VCMPPD           $0x1e, constants<>+5696(SB), Z2, K1
+	VMOVUPD          Z5, K1, Z4
+	VMOVUPD          constants<>+512(SB), Z5
+	VCMPPD           $0x1e, constants<>+5696(SB), Z2, K1
+	VMOVUPD          Z5, K1, Z19
+	VMOVUPD          constants<>+576(SB), Z5
+	VCMPPD           $0x1e, constants<>+5696(SB), Z2, K1
+	VMOVUPD          Z5, K1, Z20
+	VADDPD.BCST      constants<>+5632(SB), Z4, Z2
+	VDIVPD           Z2, Z4, Z2
+	VMULPD           Z2, Z2, Z5
+	VMULPD           Z5, Z5, Z6
+	VMOVUPD          constants<>+3072(SB), Z7
+	VFMADD213PD.BCST constants<>+2944(SB), Z6, Z7
+	VFMADD213PD.BCST constants<>+2816(SB), Z6, Z7
+	VFMADD213PD.BCST constants<>+2688(SB), Z6, Z7
+	VMOVUPD          constants<>+3008(SB), Z8
+	VFMADD213PD.BCST constants<>+2880(SB), Z6, Z8
+	VFMADD213PD.BCST constants<>+2752(SB), Z6, Z8
+	VFMADD231PD      Z8, Z5, Z7
+	VMOVUPD          constants<>+640(SB), Z6
+	VMULPD           Z6, Z4, Z6
+	VMULPD           Z4, Z6, Z6
+	VFMADD213PD      Z6, Z5, Z7
+	VFMADD231PD      Z2, Z7, Z20
+	VSUBPD           Z6, Z20, Z20
+	VADDPD           Z4, Z19, Z19
+	VADDPD           Z20, Z19, Z19
+	VPXORQ           Z21, Z21, Z21
+	VMAXPD           Z3, Z21, Z3
+	VADDPD           Z3, Z19, Z19
+	VMOVUPS          Z15, (AX)(SI*8)
+	VMOVUPS          Z14, (CX)(SI*8)
+	VMOVUPS          Z19, 64(AX)(SI*8)
+	VMOVUPS          Z18, 64(CX)(SI*8)
+	ADDQ             $0x10, SI
+	CMPQ             SI, DI
+	JLE              many521
+
+oneTest523:
+	LEAQ -8(BX), DI
+	CMPQ SI, DI
+	JG   tail524
+
+one522:
+	VMOVUPS           (DX)(SI*8), Z2
+	VORPD             constants<>+128(SB), Z2, Z2
+	VBROADCASTSD      constants<>+384(SB), Z3
+	VFMADD213PD.BCST  constants<>+448(SB), Z2, Z3
+	VSUBPD.BCST       constants<>+448(SB), Z3, Z4
+	VFNMADD231PD.BCST constants<>+512(SB), Z4, Z2
+	VFNMADD231PD.BCST constants<>+576(SB), Z4, Z2
+	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z2, Z2
+	VMULPD            Z2, Z2, Z5
+	VBROADCASTSD      constants<>+704(SB), Z6
+	VFMADD213PD.BCST  constants<>+768(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+832(SB), Z5, Z6
+	VBROADCASTSD      constants<>+896(SB), Z7
+	VFMADD213PD.BCST  constants<>+960(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+1024(SB), Z5, Z7
+	VFMADD231PD       Z7, Z2, Z6
+	VFMADD213PD       Z2, Z5, Z6
+	VPERMPD           Z0, Z3, Z2
+	VPERMPD           Z1, Z3, Z3
+	VFMADD213PD       Z3, Z2, Z6
+	VADDPD            Z2, Z6, Z6
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
+	KORTESTW          K1, K1
+	JZ                normal528
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
+	VADDPD.BCST       constants<>+1152(SB), Z4, K1, Z4
+	VMAXPD.BCST       constants<>+1216(SB), Z4, K1, Z4
+	VSCALEFPD         Z4, Z6, Z6
+	VADDPD.BCST       constants<>+1280(SB), Z6, K1, Z6
+	VPSUBQ.BCST       constants<>+1280(SB), Z6, K1, Z6
+	JMP               scaled529
+
+normal528:
+	VSCALEFPD Z4, Z6, Z6
+
+scaled529:
+	VMOVUPD          Z6, Z2
+	VMOVUPD          constants<>+2112(SB), Z4
+	VADDPD.BCST      constants<>+2112(SB), Z6, Z3
+	VDIVPD           Z3, Z4, Z4
+	VMULPD           Z4, Z6, Z6
+	VMOVUPS          (DX)(SI*8), Z3
+	VPMOVQ2M         Z3, K1
+	VBLENDMPD        Z6, Z4, K1, Z22
+	VMOVUPD          Z2, Z4
+	VPXORQ           Z23, Z23, Z23
+	VPXORQ           Z24, Z24, Z24
+	VMOVUPD          constants<>+640(SB), Z5
+	VMULPD           Z5, Z2, Z5
+	VSUBPD.BCST      constants<>+640(SB), Z5, Z5
+	VCMPPD           $0x1e, constants<>+5696(SB), Z2, K1
+	VMOVUPD          Z5, K1, Z4
+	VMOVUPD          constants<>+512(SB), Z5
+	VCMPPD           $0x1e, constants<>+5696(SB), Z2, K1
+	VMOVUPD          Z5, K1, Z23
+	VMOVUPD          constants<>+576(SB), Z5
+	VCMPPD           $0x1e, constants<>+5696(SB), Z2, K1
+	VMOVUPD          Z5, K1, Z24
+	VADDPD.BCST      constants<>+5632(SB), Z4, Z2
+	VDIVPD           Z2, Z4, Z2
+	VMULPD           Z2, Z2, Z5
+	VMULPD           Z5, Z5, Z6
+	VMOVUPD          constants<>+3072(SB), Z7
+	VFMADD213PD.BCST constants<>+2944(SB), Z6, Z7
+	VFMADD213PD.BCST constants<>+2816(SB), Z6, Z7
+	VFMADD213PD.BCST constants<>+2688(SB), Z6, Z7
+	VMOVUPD          constants<>+3008(SB), Z8
+	VFMADD213PD.BCST constants<>+2880(SB), Z6, Z8
+	VFMADD213PD.BCST constants<>+2752(SB), Z6, Z8
+	VFMADD231PD      Z8, Z5, Z7
+	VMOVUPD          constants<>+640(SB), Z6
+	VMULPD           Z6, Z4, Z6
+	VMULPD           Z4, Z6, Z6
+	VFMADD213PD      Z6, Z5, Z7
+	VFMADD231PD      Z2, Z7, Z24
+	VSUBPD           Z6, Z24, Z24
+	VADDPD           Z4, Z23, Z23
+	VADDPD           Z24, Z23, Z23
+	VPXORQ           Z25, Z25, Z25
+	VMAXPD           Z3, Z25, Z3
+	VADDPD           Z3, Z23, Z23
+	VMOVUPS          Z23, (AX)(SI*8)
+	VMOVUPS          Z22, (CX)(SI*8)
+	ADDQ             $0x08, SI
+	CMPQ             SI, DI
+	JLE              one522
+
+tail524:
+	SUBQ              SI, BX
+	JZ                done525
+	MOVQ              $-1, DI
+	SHLXQ             BX, DI, DI
+	NOTQ              DI
+	KMOVW             DI, K1
+	VMOVUPD.Z         (DX)(SI*8), K1, Z2
+	VORPD             constants<>+128(SB), Z2, Z2
+	VBROADCASTSD      constants<>+384(SB), Z3
+	VFMADD213PD.BCST  constants<>+448(SB), Z2, Z3
+	VSUBPD.BCST       constants<>+448(SB), Z3, Z4
+	VFNMADD231PD.BCST constants<>+512(SB), Z4, Z2
+	VFNMADD231PD.BCST constants<>+576(SB), Z4, Z2
+	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z2, Z2
+	VMULPD            Z2, Z2, Z5
+	VBROADCASTSD      constants<>+704(SB), Z6
+	VFMADD213PD.BCST  constants<>+768(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+832(SB), Z5, Z6
+	VBROADCASTSD      constants<>+896(SB), Z7
+	VFMADD213PD.BCST  constants<>+960(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+1024(SB), Z5, Z7
+	VFMADD231PD       Z7, Z2, Z6
+	VFMADD213PD       Z2, Z5, Z6
+	VPERMPD           Z0, Z3, Z0
+	VPERMPD           Z1, Z3, Z3
+	VFMADD213PD       Z3, Z0, Z6
+	VADDPD            Z0, Z6, Z6
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
+	KORTESTW          K2, K2
+	JZ                normal530
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
+	VADDPD.BCST       constants<>+1152(SB), Z4, K2, Z4
+	VMAXPD.BCST       constants<>+1216(SB), Z4, K2, Z4
+	VSCALEFPD         Z4, Z6, Z6
+	VADDPD.BCST       constants<>+1280(SB), Z6, K2, Z6
+	VPSUBQ.BCST       constants<>+1280(SB), Z6, K2, Z6
+	JMP               scaled531
+
+normal530:
+	VSCALEFPD Z4, Z6, Z6
+
+scaled531:
+	VMOVUPD          Z6, Z0
+	VMOVUPD          constants<>+2112(SB), Z2
+	VADDPD.BCST      constants<>+2112(SB), Z6, Z1
+	VDIVPD           Z1, Z2, Z2
+	VMULPD           Z2, Z6, Z6
+	VMOVUPD.Z        (DX)(SI*8), K1, Z1
+	VPMOVQ2M         Z1, K2
+	VBLENDMPD        Z6, Z2, K2, Z26
+	VMOVUPD          Z0, Z2
+	VPXORQ           Z27, Z27, Z27
+	VPXORQ           Z28, Z28, Z28
+	VMOVUPD          constants<>+640(SB), Z3
+	VMULPD           Z3, Z0, Z3
+	VSUBPD.BCST      constants<>+640(SB), Z3, Z3
+	VCMPPD           $0x1e, constants<>+5696(SB), Z0, K2
+	VMOVUPD          Z3, K2, Z2
+	VMOVUPD          constants<>+512(SB), Z3
+	VCMPPD           $0x1e, constants<>+5696(SB), Z0, K2
+	VMOVUPD          Z3, K2, Z27
+	VMOVUPD          constants<>+576(SB), Z3
+	VCMPPD           $0x1e, constants<>+5696(SB), Z0, K2
+	VMOVUPD          Z3, K2, Z28
+	VADDPD.BCST      constants<>+5632(SB), Z2, Z0
+	VDIVPD           Z0, Z2, Z0
+	VMULPD           Z0, Z0, Z3
+	VMULPD           Z3, Z3, Z4
+	VMOVUPD          constants<>+3072(SB), Z5
+	VFMADD213PD.BCST constants<>+2944(SB), Z4, Z5
+	VFMADD213PD.BCST constants<>+2816(SB), Z4, Z5
+	VFMADD213PD.BCST constants<>+2688(SB), Z4, Z5
+	VMOVUPD          constants<>+3008(SB), Z6
+	VFMADD213PD.BCST constants<>+2880(SB), Z4, Z6
+	VFMADD213PD.BCST constants<>+2752(SB), Z4, Z6
+	VFMADD231PD      Z6, Z3, Z5
+	VMOVUPD          constants<>+640(SB), Z4
+	VMULPD           Z4, Z2, Z4
+	VMULPD           Z2, Z4, Z4
+	VFMADD213PD      Z4, Z3, Z5
+	VFMADD231PD      Z0, Z5, Z28
+	VSUBPD           Z4, Z28, Z28
+	VADDPD           Z2, Z27, Z27
+	VADDPD           Z28, Z27, Z27
+	VPXORQ           Z29, Z29, Z29
+	VMAXPD           Z1, Z29, Z1
+	VADDPD           Z1, Z27, Z27
+	VMOVUPD          Z27, K1, (AX)(SI*8)
+	VMOVUPD          Z26, K1, (CX)(SI*8)
+
+done525:
+	VZEROUPPER
+	RET
+
+// func softplusToAVX2F64<>(y *float64, d *float64, x *float64, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·softplusToAVX2F64<>(SB), NOSPLIT, $0-32
+	MOVQ    y+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    n+24(FP), BX
+	VMOVUPD constants<>+1344(SB), Y0
+	VMOVUPD constants<>+1408(SB), Y1
+	XORQ    SI, SI
+	LEAQ    -8(BX), DI
+	TESTQ   DI, DI
+	JL      oneTest534
+
+many532:
+	VMOVUPS      (DX)(SI*8), Y2
+	VORPD        constants<>+128(SB), Y2, Y2
+	VMOVUPS      32(DX)(SI*8), Y3
+	VORPD        constants<>+128(SB), Y3, Y3
+	VMAXPD       Y2, Y0, Y2
+	VMAXPD       Y3, Y0, Y3
+	VMINPD       Y2, Y1, Y2
+	VMINPD       Y3, Y1, Y3
+	VBROADCASTSD constants<>+384(SB), Y4
+	VFMADD213PD  constants<>+448(SB), Y2, Y4
+	VBROADCASTSD constants<>+384(SB), Y5
+	VFMADD213PD  constants<>+448(SB), Y3, Y5
+	VSUBPD       constants<>+448(SB), Y4, Y6
+	VSUBPD       constants<>+448(SB), Y5, Y7
+	VFNMADD231PD constants<>+512(SB), Y6, Y2
+	VFNMADD231PD constants<>+512(SB), Y7, Y3
+	VFNMADD231PD constants<>+576(SB), Y6, Y2
+	VFNMADD231PD constants<>+576(SB), Y7, Y3
+	VMULPD       Y2, Y2, Y6
+	VMULPD       Y3, Y3, Y7
+	VBROADCASTSD constants<>+704(SB), Y8
+	VFMADD213PD  constants<>+768(SB), Y6, Y8
+	VBROADCASTSD constants<>+704(SB), Y9
+	VFMADD213PD  constants<>+768(SB), Y7, Y9
+	VFMADD213PD  constants<>+832(SB), Y6, Y8
+	VFMADD213PD  constants<>+832(SB), Y7, Y9
+	VBROADCASTSD constants<>+896(SB), Y10
+	VFMADD213PD  constants<>+960(SB), Y6, Y10
+	VBROADCASTSD constants<>+896(SB), Y11
+	VFMADD213PD  constants<>+960(SB), Y7, Y11
+	VFMADD213PD  constants<>+1024(SB), Y6, Y10
+	VFMADD213PD  constants<>+1024(SB), Y7, Y11
+	VFMADD231PD  Y10, Y2, Y8
+	VFMADD231PD  Y11, Y3, Y9
+	VFMADD213PD  Y2, Y6, Y8
+	VFMADD213PD  Y3, Y7, Y9
+	VMOVSLDUP    Y4, Y2
+	VPERMD       exp64Words<>+0(SB), Y2, Y6
+	VPERMD       exp64Words<>+32(SB), Y2, Y3
+	VPBLENDD     $0xaa, Y3, Y6, Y3
+	VPERMD       exp64Words<>+64(SB), Y2, Y6
+	VFMADD213PD  Y6, Y3, Y8
+	VADDPD       Y3, Y8, Y8
+	VMOVSLDUP    Y5, Y2
+	VPERMD       exp64Words<>+0(SB), Y2, Y6
+	VPERMD       exp64Words<>+32(SB), Y2, Y3
+	VPBLENDD     $0xaa, Y3, Y6, Y3
+	VPERMD       exp64Words<>+64(SB), Y2, Y6
+	VFMADD213PD  Y6, Y3, Y9
+	VADDPD       Y3, Y9, Y9
+	VMINPD       Y4, Y5, Y2
+	VCMPPD       $0x11, constants<>+1472(SB), Y2, Y2
+	VMOVMSKPD    Y2, R8
+	TESTL        R8, R8
+	JZ           normal537
+	VCMPPD       $0x11, constants<>+1472(SB), Y4, Y3
+	VPSRLQ       $0x03, Y4, Y4
+	VPAND        constants<>+1536(SB), Y3, Y2
+	VPADDQ       Y2, Y4, Y4
+	VPSRLQ       $0x01, Y4, Y2
+	VPSUBQ       Y2, Y4, Y4
+	VPSLLQ       $0x34, Y2, Y2
+	VPSLLQ       $0x34, Y4, Y4
+	VMULPD       Y2, Y8, Y8
+	VMULPD       Y4, Y8, Y8
+	VPAND        constants<>+1280(SB), Y3, Y3
+	VADDPD       Y3, Y8, Y8
+	VPSUBQ       Y3, Y8, Y8
+	VCMPPD       $0x11, constants<>+1472(SB), Y5, Y3
+	VPSRLQ       $0x03, Y5, Y5
+	VPAND        constants<>+1536(SB), Y3, Y2
+	VPADDQ       Y2, Y5, Y5
+	VPSRLQ       $0x01, Y5, Y2
+	VPSUBQ       Y2, Y5, Y5
+	VPSLLQ       $0x34, Y2, Y2
+	VPSLLQ       $0x34, Y5, Y5
+	VMULPD       Y2, Y9, Y9
+	VMULPD       Y5, Y9, Y9
+	VPAND        constants<>+1280(SB), Y3, Y3
+	VADDPD       Y3, Y9, Y9
+	VPSUBQ       Y3, Y9, Y9
+	JMP          scaled538
+
+normal537:
+	VPSRLQ $0x03, Y4, Y4
+	VPSRLQ $0x01, Y4, Y2
+	VPSUBQ Y2, Y4, Y4
+	VPSLLQ $0x34, Y2, Y2
+	VPSLLQ $0x34, Y4, Y4
+	VMULPD Y2, Y8, Y8
+	VMULPD Y4, Y8, Y8
+	VPSRLQ $0x03, Y5, Y5
+	VPSRLQ $0x01, Y5, Y2
+	VPSUBQ Y2, Y5, Y5
+	VPSLLQ $0x34, Y2, Y2
+	VPSLLQ $0x34, Y5, Y5
+	VMULPD Y2, Y9, Y9
+	VMULPD Y5, Y9, Y9
+
+scaled538:
+	VMOVUPD     Y8, Y2
+	VMOVUPD     constants<>+2112(SB), Y4
+	VADDPD      constants<>+2112(SB), Y8, Y3
+	VDIVPD      Y3, Y4, Y4
+	VMULPD      Y4, Y8, Y8
+	VMOVUPS     (DX)(SI*8), Y3
+	VBLENDVPD   Y3, Y8, Y4, Y4
+	VMOVUPD     Y2, Y5
+	VXORPS      Y6, Y6, Y6
+	VXORPS      Y7, Y7, Y7
+	VMOVUPD     constants<>+640(SB), Y8
+	VMULPD      Y8, Y2, Y8
+	VSUBPD      constants<>+640(SB), Y8, Y8
+	VCMPPD      $0x1e, constants<>+5696(SB), Y2, Y10
+	VBLENDVPD   Y10, Y8, Y5, Y5
+	VMOVUPD     constants<>+512(SB), Y8
+	VCMPPD      $0x1e, constants<>+5696(SB), Y2, Y10
+	VBLENDVPD   Y10, Y8, Y6, Y6
+	VMOVUPD     constants<>+576(SB), Y8
+	VCMPPD      $0x1e, constants<>+5696(SB), Y2, Y2
+	VBLENDVPD   Y2, Y8, Y7, Y7
+	VADDPD      constants<>+5632(SB), Y5, Y2
+	VDIVPD      Y2, Y5, Y2
+	VMULPD      Y2, Y2, Y8
+	VMULPD      Y8, Y8, Y10
+	VMOVUPD     constants<>+3072(SB), Y11
+	VFMADD213PD constants<>+2944(SB), Y10, Y11
+	VFMADD213PD constants<>+2816(SB), Y10, Y11
+	VFMADD213PD constants<>+2688(SB), Y10, Y11
+	VMOVUPD     constants<>+3008(SB), Y12
+	VFMADD213PD constants<>+2880(SB), Y10, Y12
+	VFMADD213PD constants<>+2752(SB), Y10, Y12
+	VFMADD231PD Y12, Y8, Y11
+	VMOVUPD     constants<>+640(SB), Y10
+	VMULPD      Y10, Y5, Y10
+	VMULPD      Y5, Y10, Y10
+	VFMADD213PD Y10, Y8, Y11
+	VFMADD231PD Y2, Y11, Y7
+	VSUBPD      Y10, Y7, Y7
+	VADDPD      Y5, Y6, Y6
+	VADDPD      Y7, Y6, Y6
+	VXORPS      Y2, Y2, Y2
+	VMAXPD      Y3, Y2, Y3
+	VADDPD      Y3, Y6, Y6
+	VMOVUPD     Y9, Y2
+	VMOVUPD     constants<>+2112(SB), Y5
+	VADDPD      constants<>+2112(SB), Y9, Y3
+	VDIVPD      Y3, Y5, Y5
+	VMULPD      Y5, Y9, Y9
+	VMOVUPS     32(DX)(SI*8), Y3
+	VBLENDVPD   Y3, Y9, Y5, Y5
+	VMOVUPD     Y2, Y7
+	VXORPS      Y8, Y8, Y8
+	VXORPS      Y9, Y9, Y9
+	VMOVUPD     constants<>+640(SB), Y10
+	VMULPD      Y10, Y2, Y10
+	VSUBPD      constants<>+640(SB), Y10, Y10
+	VCMPPD      $0x1e, constants<>+5696(SB), Y2, Y11
+	VBLENDVPD   Y11, Y10, Y7, Y7
+	VMOVUPD     constants<>+512(SB), Y10
+	VCMPPD      $0x1e, constants<>+5696(SB), Y2, Y11
+	VBLENDVPD   Y11, Y10, Y8, Y8
+	VMOVUPD     constants<>+576(SB), Y10
+	VCMPPD      $0x1e, constants<>+5696(SB), Y2, Y2
+	VBLENDVPD   Y2, Y10, Y9, Y9
+	VADDPD      constants<>+5632(SB), Y7, Y2
+	VDIVPD      Y2, Y7, Y2
+	VMULPD      Y2, Y2, Y10
+	VMULPD      Y10, Y10, Y11
+	VMOVUPD     constants<>+3072(SB), Y12
+	VFMADD213PD constants<>+2944(SB), Y11, Y12
+	VFMADD213PD constants<>+2816(SB), Y11, Y12
+	VFMADD213PD constants<>+2688(SB), Y11, Y12
+	VMOVUPD     constants<>+3008(SB), Y13
+	VFMADD213PD constants<>+2880(SB), Y11, Y13
+	VFMADD213PD constants<>+2752(SB), Y11, Y13
+	VFMADD231PD Y13, Y10, Y12
+	VMOVUPD     constants<>+640(SB), Y11
+	VMULPD      Y11, Y7, Y11
+	VMULPD      Y7, Y11, Y11
+	VFMADD213PD Y11, Y10, Y12
+	VFMADD231PD Y2, Y12, Y9
+	VSUBPD      Y11, Y9, Y9
+	VADDPD      Y7, Y8, Y8
+	VADDPD      Y9, Y8, Y8
+	VXORPS      Y2, Y2, Y2
+	VMAXPD      Y3, Y2, Y3
+	VADDPD      Y3, Y8, Y8
+	VMOVUPS     Y6, (AX)(SI*8)
+	VMOVUPS     Y4, (CX)(SI*8)
+	VMOVUPS     Y8, 32(AX)(SI*8)
+	VMOVUPS     Y5, 32(CX)(SI*8)
+	ADDQ        $0x08, SI
+	CMPQ        SI, DI
+	JLE         many532
+
+oneTest534:
+	LEAQ -4(BX), DI
+	CMPQ SI, DI
+	JG   tail535
+
+one533:
+	VMOVUPS      (DX)(SI*8), Y2
+	VORPD        constants<>+128(SB), Y2, Y2
+	VMAXPD       Y2, Y0, Y2
+	VMINPD       Y2, Y1, Y2
+	VBROADCASTSD constants<>+384(SB), Y3
+	VFMADD213PD  constants<>+448(SB), Y2, Y3
+	VSUBPD       constants<>+448(SB), Y3, Y4
+	VFNMADD231PD constants<>+512(SB), Y4, Y2
+	VFNMADD231PD constants<>+576(SB), Y4, Y2
+	VMULPD       Y2, Y2, Y4
+	VBROADCASTSD constants<>+704(SB), Y5
+	VFMADD213PD  constants<>+768(SB), Y4, Y5
+	VFMADD213PD  constants<>+832(SB), Y4, Y5
+	VBROADCASTSD constants<>+896(SB), Y6
+	VFMADD213PD  constants<>+960(SB), Y4, Y6
+	VFMADD213PD  constants<>+1024(SB), Y4, Y6
+	VFMADD231PD  Y6, Y2, Y5
+	VFMADD213PD  Y2, Y4, Y5
+	VMOVSLDUP    Y3, Y2
+	VPERMD       exp64Words<>+0(SB), Y2, Y6
+	VPERMD       exp64Words<>+32(SB), Y2, Y4
+	VPBLENDD     $0xaa, Y4, Y6, Y4
+	VPERMD       exp64Words<>+64(SB), Y2, Y6
+	VFMADD213PD  Y6, Y4, Y5
+	VADDPD       Y4, Y5, Y5
+	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y2
+	VMOVMSKPD    Y2, R8
+	TESTL        R8, R8
+	JZ           normal539
+	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y4
+	VPSRLQ       $0x03, Y3, Y3
+	VPAND        constants<>+1536(SB), Y4, Y2
+	VPADDQ       Y2, Y3, Y3
+	VPSRLQ       $0x01, Y3, Y2
+	VPSUBQ       Y2, Y3, Y3
+	VPSLLQ       $0x34, Y2, Y2
+	VPSLLQ       $0x34, Y3, Y3
+	VMULPD       Y2, Y5, Y5
+	VMULPD       Y3, Y5, Y5
+	VPAND        constants<>+1280(SB), Y4, Y4
+	VADDPD       Y4, Y5, Y5
+	VPSUBQ       Y4, Y5, Y5
+	JMP          scaled540
+
+normal539:
+	VPSRLQ $0x03, Y3, Y3
+	VPSRLQ $0x01, Y3, Y2
+	VPSUBQ Y2, Y3, Y3
+	VPSLLQ $0x34, Y2, Y2
+	VPSLLQ $0x34, Y3, Y3
+	VMULPD Y2, Y5, Y5
+	VMULPD Y3, Y5, Y5
+
+scaled540:
+	VMOVUPD     Y5, Y2
+	VMOVUPD     constants<>+2112(SB), Y4
+	VADDPD      constants<>+2112(SB), Y5, Y3
+	VDIVPD      Y3, Y4, Y4
+	VMULPD      Y4, Y5, Y5
+	VMOVUPS     (DX)(SI*8), Y3
+	VBLENDVPD   Y3, Y5, Y4, Y4
+	VMOVUPD     Y2, Y5
+	VXORPS      Y6, Y6, Y6
+	VXORPS      Y7, Y7, Y7
+	VMOVUPD     constants<>+640(SB), Y8
+	VMULPD      Y8, Y2, Y8
+	VSUBPD      constants<>+640(SB), Y8, Y8
+	VCMPPD      $0x1e, constants<>+5696(SB), Y2, Y9
+	VBLENDVPD   Y9, Y8, Y5, Y5
+	VMOVUPD     constants<>+512(SB), Y8
+	VCMPPD      $0x1e, constants<>+5696(SB), Y2, Y9
+	VBLENDVPD   Y9, Y8, Y6, Y6
+	VMOVUPD     constants<>+576(SB), Y8
+	VCMPPD      $0x1e, constants<>+5696(SB), Y2, Y2
+	VBLENDVPD   Y2, Y8, Y7, Y7
+	VADDPD      constants<>+5632(SB), Y5, Y2
+	VDIVPD      Y2, Y5, Y2
+	VMULPD      Y2, Y2, Y8
+	VMULPD      Y8, Y8, Y9
+	VMOVUPD     constants<>+3072(SB), Y10
+	VFMADD213PD constants<>+2944(SB), Y9, Y10
+	VFMADD213PD constants<>+2816(SB), Y9, Y10
+	VFMADD213PD constants<>+2688(SB), Y9, Y10
+	VMOVUPD     constants<>+3008(SB), Y11
+	VFMADD213PD constants<>+2880(SB), Y9, Y11
+	VFMADD213PD constants<>+2752(SB), Y9, Y11
+	VFMADD231PD Y11, Y8, Y10
+	VMOVUPD     constants<>+640(SB), Y9
+	VMULPD      Y9, Y5, Y9
+	VMULPD      Y5, Y9, Y9
+	VFMADD213PD Y9, Y8, Y10
+	VFMADD231PD Y2, Y10, Y7
+	VSUBPD      Y9, Y7, Y7
+	VADDPD      Y5, Y6, Y6
+	VADDPD      Y7, Y6, Y6
+	VXORPS      Y2, Y2, Y2
+	VMAXPD      Y3, Y2, Y3
+	VADDPD      Y3, Y6, Y6
+	VMOVUPS     Y6, (AX)(SI*8)
+	VMOVUPS     Y4, (CX)(SI*8)
+	ADDQ        $0x04, SI
+	CMPQ        SI, DI
+	JLE         one533
+
+tail535:
+	SUBQ         SI, BX
+	JZ           done536
+	LEAQ         mask<>+32(SB), DI
+	NEGQ         BX
+	VMOVDQU      (DI)(BX*8), Y2
+	VMASKMOVPD   (DX)(SI*8), Y2, Y3
+	VORPD        constants<>+128(SB), Y3, Y3
+	VMAXPD       Y3, Y0, Y3
+	VMINPD       Y3, Y1, Y3
+	VBROADCASTSD constants<>+384(SB), Y0
+	VFMADD213PD  constants<>+448(SB), Y3, Y0
+	VSUBPD       constants<>+448(SB), Y0, Y1
+	VFNMADD231PD constants<>+512(SB), Y1, Y3
+	VFNMADD231PD constants<>+576(SB), Y1, Y3
+	VMULPD       Y3, Y3, Y1
+	VBROADCASTSD constants<>+704(SB), Y4
+	VFMADD213PD  constants<>+768(SB), Y1, Y4
+	VFMADD213PD  constants<>+832(SB), Y1, Y4
+	VBROADCASTSD constants<>+896(SB), Y5
+	VFMADD213PD  constants<>+960(SB), Y1, Y5
+	VFMADD213PD  constants<>+1024(SB), Y1, Y5
+	VFMADD231PD  Y5, Y3, Y4
+	VFMADD213PD  Y3, Y1, Y4
+	VMOVSLDUP    Y0, Y1
+	VPERMD       exp64Words<>+0(SB), Y1, Y5
+	VPERMD       exp64Words<>+32(SB), Y1, Y3
+	VPBLENDD     $0xaa, Y3, Y5, Y3
+	VPERMD       exp64Words<>+64(SB), Y1, Y5
+	VFMADD213PD  Y5, Y3, Y4
+	VADDPD       Y3, Y4, Y4
+	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y1
+	VMOVMSKPD    Y1, BX
+	TESTL        BX, BX
+	JZ           normal541
+	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y3
+	VPSRLQ       $0x03, Y0, Y0
+	VPAND        constants<>+1536(SB), Y3, Y1
+	VPADDQ       Y1, Y0, Y0
+	VPSRLQ       $0x01, Y0, Y1
+	VPSUBQ       Y1, Y0, Y0
+	VPSLLQ       $0x34, Y1, Y1
+	VPSLLQ       $0x34, Y0, Y0
+	VMULPD       Y1, Y4, Y4
+	VMULPD       Y0, Y4, Y4
+	VPAND        constants<>+1280(SB), Y3, Y3
+	VADDPD       Y3, Y4, Y4
+	VPSUBQ       Y3, Y4, Y4
+	JMP          scaled542
+
+normal541:
+	VPSRLQ $0x03, Y0, Y0
+	VPSRLQ $0x01, Y0, Y1
+	VPSUBQ Y1, Y0, Y0
+	VPSLLQ $0x34, Y1, Y1
+	VPSLLQ $0x34, Y0, Y0
+	VMULPD Y1, Y4, Y4
+	VMULPD Y0, Y4, Y4
+
+scaled542:
+	VMOVUPD     Y4, Y0
+	VMOVUPD     constants<>+2112(SB), Y3
+	VADDPD      constants<>+2112(SB), Y4, Y1
+	VDIVPD      Y1, Y3, Y3
+	VMULPD      Y3, Y4, Y4
+	VMASKMOVPD  (DX)(SI*8), Y2, Y1
+	VBLENDVPD   Y1, Y4, Y3, Y3
+	VMOVUPD     Y0, Y4
+	VXORPS      Y5, Y5, Y5
+	VXORPS      Y6, Y6, Y6
+	VMOVUPD     constants<>+640(SB), Y7
+	VMULPD      Y7, Y0, Y7
+	VSUBPD      constants<>+640(SB), Y7, Y7
+	VCMPPD      $0x1e, constants<>+5696(SB), Y0, Y8
+	VBLENDVPD   Y8, Y7, Y4, Y4
+	VMOVUPD     constants<>+512(SB), Y7
+	VCMPPD      $0x1e, constants<>+5696(SB), Y0, Y8
+	VBLENDVPD   Y8, Y7, Y5, Y5
+	VMOVUPD     constants<>+576(SB), Y7
+	VCMPPD      $0x1e, constants<>+5696(SB), Y0, Y0
+	VBLENDVPD   Y0, Y7, Y6, Y6
+	VADDPD      constants<>+5632(SB), Y4, Y0
+	VDIVPD      Y0, Y4, Y0
+	VMULPD      Y0, Y0, Y7
+	VMULPD      Y7, Y7, Y8
+	VMOVUPD     constants<>+3072(SB), Y9
+	VFMADD213PD constants<>+2944(SB), Y8, Y9
+	VFMADD213PD constants<>+2816(SB), Y8, Y9
+	VFMADD213PD constants<>+2688(SB), Y8, Y9
+	VMOVUPD     constants<>+3008(SB), Y10
+	VFMADD213PD constants<>+2880(SB), Y8, Y10
+	VFMADD213PD constants<>+2752(SB), Y8, Y10
+	VFMADD231PD Y10, Y7, Y9
+	VMOVUPD     constants<>+640(SB), Y8
+	VMULPD      Y8, Y4, Y8
+	VMULPD      Y4, Y8, Y8
+	VFMADD213PD Y8, Y7, Y9
+	VFMADD231PD Y0, Y9, Y6
+	VSUBPD      Y8, Y6, Y6
+	VADDPD      Y4, Y5, Y5
+	VADDPD      Y6, Y5, Y5
+	VXORPS      Y0, Y0, Y0
+	VMAXPD      Y1, Y0, Y1
+	VADDPD      Y1, Y5, Y5
+	VMASKMOVPD  Y5, Y2, (AX)(SI*8)
+	VMASKMOVPD  Y3, Y2, (CX)(SI*8)
+
+done536:
+	VZEROUPPER
+	RET
+
+// func geluToAVX512F64<>(y *float64, d *float64, x *float64, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·geluToAVX512F64<>(SB), NOSPLIT, $0-32
+	MOVQ    y+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    n+24(FP), BX
+	VMOVUPD exp64Table<>+0(SB), Z0
+	VMOVUPD exp64Table<>+64(SB), Z1
+	XORQ    SI, SI
+	LEAQ    -16(BX), DI
+	TESTQ   DI, DI
+	JL      oneTest545
+
+many543:
+	VMOVUPS           (DX)(SI*8), Z2
+	VANDPD            constants<>+3840(SB), Z2, Z2
+	VMOVUPD           constants<>+5760(SB), Z3
+	VMINPD            Z2, Z3, Z2
+	VMULPD            Z2, Z2, Z2
+	VMOVUPD           constants<>+5824(SB), Z3
+	VMULPD            Z3, Z2, Z2
+	VMOVUPS           64(DX)(SI*8), Z3
+	VANDPD            constants<>+3840(SB), Z3, Z3
+	VMOVUPD           constants<>+5760(SB), Z8
+	VMINPD            Z3, Z8, Z3
+	VMULPD            Z3, Z3, Z3
+	VMOVUPD           constants<>+5824(SB), Z8
+	VMULPD            Z8, Z3, Z3
+	VBROADCASTSD      constants<>+384(SB), Z8
+	VFMADD213PD.BCST  constants<>+448(SB), Z2, Z8
+	VBROADCASTSD      constants<>+384(SB), Z9
+	VFMADD213PD.BCST  constants<>+448(SB), Z3, Z9
+	VSUBPD.BCST       constants<>+448(SB), Z8, Z10
+	VSUBPD.BCST       constants<>+448(SB), Z9, Z11
+	VFNMADD231PD.BCST constants<>+512(SB), Z10, Z2
+	VFNMADD231PD.BCST constants<>+512(SB), Z11, Z3
+	VFNMADD231PD.BCST constants<>+576(SB), Z10, Z2
+	VFNMADD231PD.BCST constants<>+576(SB), Z11, Z3
+	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z2, Z2
+	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z3, Z3
+	VMULPD            Z2, Z2, Z12
+	VMULPD            Z3, Z3, Z13
+	VBROADCASTSD      constants<>+704(SB), Z14
+	VFMADD213PD.BCST  constants<>+768(SB), Z12, Z14
+	VBROADCASTSD      constants<>+704(SB), Z15
+	VFMADD213PD.BCST  constants<>+768(SB), Z13, Z15
+	VFMADD213PD.BCST  constants<>+832(SB), Z12, Z14
+	VFMADD213PD.BCST  constants<>+832(SB), Z13, Z15
+	VBROADCASTSD      constants<>+896(SB), Z16
+	VFMADD213PD.BCST  constants<>+960(SB), Z12, Z16
+	VBROADCASTSD      constants<>+896(SB), Z17
+	VFMADD213PD.BCST  constants<>+960(SB), Z13, Z17
+	VFMADD213PD.BCST  constants<>+1024(SB), Z12, Z16
+	VFMADD213PD.BCST  constants<>+1024(SB), Z13, Z17
+	VFMADD231PD       Z16, Z2, Z14
+	VFMADD231PD       Z17, Z3, Z15
+	VFMADD213PD       Z2, Z12, Z14
+	VFMADD213PD       Z3, Z13, Z15
+	VPERMPD           Z0, Z8, Z2
+	VPERMPD           Z1, Z8, Z8
+	VFMADD213PD       Z8, Z2, Z14
+	VADDPD            Z2, Z14, Z14
+	VPERMPD           Z0, Z9, Z2
+	VPERMPD           Z1, Z9, Z9
+	VFMADD213PD       Z9, Z2, Z15
+	VADDPD            Z2, Z15, Z15
+	VMINPD            Z10, Z11, Z2
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z2, K1
+	KORTESTW          K1, K1
+	JZ                normal548
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z10, K1
+	VADDPD.BCST       constants<>+1152(SB), Z10, K1, Z10
+	VMAXPD.BCST       constants<>+1216(SB), Z10, K1, Z10
+	VSCALEFPD         Z10, Z14, Z14
+	VADDPD.BCST       constants<>+1280(SB), Z14, K1, Z14
+	VPSUBQ.BCST       constants<>+1280(SB), Z14, K1, Z14
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z11, K1
+	VADDPD.BCST       constants<>+1152(SB), Z11, K1, Z11
+	VMAXPD.BCST       constants<>+1216(SB), Z11, K1, Z11
+	VSCALEFPD         Z11, Z15, Z15
+	VADDPD.BCST       constants<>+1280(SB), Z15, K1, Z15
+	VPSUBQ.BCST       constants<>+1280(SB), Z15, K1, Z15
+	JMP               scaled549
+
+normal548:
+	VSCALEFPD Z10, Z14, Z14
+	VSCALEFPD Z11, Z15, Z15
+
+scaled549:
+	VMOVUPS          (DX)(SI*8), Z2
+	VANDPD           constants<>+3840(SB), Z2, Z2
+	VMOVUPD          constants<>+5760(SB), Z3
+	VMINPD           Z2, Z3, Z2
+	VMULPD           Z2, Z2, Z3
+	VMOVUPD          Z2, Z8
+	VFMSUB213PD      Z3, Z2, Z8
+	VMOVUPD          constants<>+640(SB), Z3
+	VMULPD           Z3, Z8, Z8
+	VMOVUPD          Z14, Z3
+	VFNMADD231PD     Z14, Z8, Z3
+	VMOVUPD          constants<>+5888(SB), Z8
+	VMULPD           Z8, Z3, Z3
+	VMOVUPD          constants<>+2112(SB), Z8
+	VADDPD.BCST      constants<>+5952(SB), Z2, Z9
+	VDIVPD           Z9, Z8, Z8
+	VSUBPD.BCST      constants<>+5952(SB), Z2, Z2
+	VMULPD           Z8, Z2, Z2
+	VMULPD           Z2, Z2, Z9
+	VMOVUPD          constants<>+6016(SB), Z10
+	VFMADD213PD.BCST constants<>+6080(SB), Z9, Z10
+	VFMADD213PD.BCST constants<>+6144(SB), Z9, Z10
+	VFMADD213PD.BCST constants<>+6208(SB), Z9, Z10
+	VFMADD213PD.BCST constants<>+6272(SB), Z9, Z10
+	VFMADD213PD.BCST constants<>+6336(SB), Z9, Z10
+	VFMADD213PD.BCST constants<>+6400(SB), Z9, Z10
+	VFMADD213PD.BCST constants<>+6464(SB), Z9, Z10
+	VFMADD213PD.BCST constants<>+6528(SB), Z9, Z10
+	VFMADD213PD.BCST constants<>+6592(SB), Z9, Z10
+	VFMADD213PD.BCST constants<>+6656(SB), Z9, Z10
+	VFMADD213PD.BCST constants<>+6720(SB), Z9, Z10
+	VMOVUPD          constants<>+6784(SB), Z11
+	VFMADD213PD.BCST constants<>+6848(SB), Z9, Z11
+	VFMADD213PD.BCST constants<>+6912(SB), Z9, Z11
+	VFMADD213PD.BCST constants<>+6976(SB), Z9, Z11
+	VFMADD213PD.BCST constants<>+7040(SB), Z9, Z11
+	VFMADD213PD.BCST constants<>+7104(SB), Z9, Z11
+	VFMADD213PD.BCST constants<>+7168(SB), Z9, Z11
+	VFMADD213PD.BCST constants<>+7232(SB), Z9, Z11
+	VFMADD213PD.BCST constants<>+7296(SB), Z9, Z11
+	VFMADD213PD.BCST constants<>+7360(SB), Z9, Z11
+	VFMADD213PD.BCST constants<>+7424(SB), Z9, Z11
+	VFMADD213PD.BCST constants<>+7488(SB), Z9, Z11
+	VFMADD231PD      Z11, Z2, Z10
+	VMULPD           Z8, Z10, Z10
+	VMULPD           Z3, Z10, Z10
+	VMOVUPD          constants<>+2112(SB), Z2
+	VSUBPD           Z10, Z2, Z2
+	VMOVUPS          (DX)(SI*8), Z8
+	VPMOVQ2M         Z8, K1
+	VBLENDMPD        Z10, Z2, K1, Z4
+	VMOVUPD          constants<>+7552(SB), Z2
+	VMAXPD           Z8, Z2, Z8
+	VMOVUPD          constants<>+5760(SB), Z2
+	VMINPD           Z8, Z2, Z2
+	VFMADD213PD      Z4, Z2, Z3
+	VMULPD           Z4, Z8, Z8
+	VMOVUPS          64(DX)(SI*8), Z2
+	VANDPD           constants<>+3840(SB), Z2, Z2
+	VMOVUPD          constants<>+5760(SB), Z9
+	VMINPD           Z2, Z9, Z2
+	VMULPD           Z2, Z2, Z9
+	VMOVUPD          Z2, Z10
+	VFMSUB213PD      Z9, Z2, Z10
+	VMOVUPD          constants<>+640(SB), Z9
+	VMULPD           Z9, Z10, Z10
+	VMOVUPD          Z15, Z9
+	VFNMADD231PD     Z15, Z10, Z9
+	VMOVUPD          constants<>+5888(SB), Z10
+	VMULPD           Z10, Z9, Z9
+	VMOVUPD          constants<>+2112(SB), Z10
+	VADDPD.BCST      constants<>+5952(SB), Z2, Z11
+	VDIVPD           Z11, Z10, Z10
+	VSUBPD.BCST      constants<>+5952(SB), Z2, Z2
+	VMULPD           Z10, Z2, Z2
+	VMULPD           Z2, Z2, Z11
+	VMOVUPD          constants<>+6016(SB), Z12
+	VFMADD213PD.BCST constants<>+6080(SB), Z11, Z12
+	VFMADD213PD.BCST constants<>+6144(SB), Z11, Z12
+	VFMADD213PD.BCST constants<>+6208(SB), Z11, Z12
+	VFMADD213PD.BCST constants<>+6272(SB), Z11, Z12
+	VFMADD213PD.BCST constants<>+6336(SB), Z11, Z12
+	VFMADD213PD.BCST constants<>+6400(SB), Z11, Z12
+	VFMADD213PD.BCST constants<>+6464(SB), Z11, Z12
+	VFMADD213PD.BCST constants<>+6528(SB), Z11, Z12
+	VFMADD213PD.BCST constants<>+6592(SB), Z11, Z12
+	VFMADD213PD.BCST constants<>+6656(SB), Z11, Z12
+	VFMADD213PD.BCST constants<>+6720(SB), Z11, Z12
+	VMOVUPD          constants<>+6784(SB), Z13
+	VFMADD213PD.BCST constants<>+6848(SB), Z11, Z13
+	VFMADD213PD.BCST constants<>+6912(SB), Z11, Z13
+	VFMADD213PD.BCST constants<>+6976(SB), Z11, Z13
+	VFMADD213PD.BCST constants<>+7040(SB), Z11, Z13
+	VFMADD213PD.BCST constants<>+7104(SB), Z11, Z13
+	VFMADD213PD.BCST constants<>+7168(SB), Z11, Z13
+	VFMADD213PD.BCST constants<>+7232(SB), Z11, Z13
+	VFMADD213PD.BCST constants<>+7296(SB), Z11, Z13
+	VFMADD213PD.BCST constants<>+7360(SB), Z11, Z13
+	VFMADD213PD.BCST constants<>+7424(SB), Z11, Z13
+	VFMADD213PD.BCST constants<>+7488(SB), Z11, Z13
+	VFMADD231PD      Z13, Z2, Z12
+	VMULPD           Z10, Z12, Z12
+	VMULPD           Z9, Z12, Z12
+	VMOVUPD          constants<>+2112(SB), Z2
+	VSUBPD           Z12, Z2, Z2
+	VMOVUPS          64(DX)(SI*8), Z10
+	VPMOVQ2M         Z10, K1
+	VBLENDMPD        Z12, Z2, K1, Z5
+	VMOVUPD          constants<>+7552(SB), Z2
+	VMAXPD           Z10, Z2, Z10
+	VMOVUPD          constants<>+5760(SB), Z2
+	VMINPD           Z10, Z2, Z2
+	VFMADD213PD      Z5, Z2, Z9
+	VMULPD           Z5, Z10, Z10
+	VMOVUPS          Z8, (AX)(SI*8)
+	VMOVUPS          Z3, (CX)(SI*8)
+	VMOVUPS          Z10, 64(AX)(SI*8)
+	VMOVUPS          Z9, 64(CX)(SI*8)
+	ADDQ             $0x10, SI
+	CMPQ             SI, DI
+	JLE              many543
+
+oneTest545:
+	LEAQ -8(BX), DI
+	CMPQ SI, DI
+	JG   tail546
+
+one544:
+	VMOVUPS           (DX)(SI*8), Z2
+	VANDPD            constants<>+3840(SB), Z2, Z2
+	VMOVUPD           constants<>+5760(SB), Z3
+	VMINPD            Z2, Z3, Z2
+	VMULPD            Z2, Z2, Z2
+	VMOVUPD           constants<>+5824(SB), Z3
+	VMULPD            Z3, Z2, Z2
+	VBROADCASTSD      constants<>+384(SB), Z3
+	VFMADD213PD.BCST  constants<>+448(SB), Z2, Z3
+	VSUBPD.BCST       constants<>+448(SB), Z3, Z4
+	VFNMADD231PD.BCST constants<>+512(SB), Z4, Z2
+	VFNMADD231PD.BCST constants<>+576(SB), Z4, Z2
+	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z2, Z2
+	VMULPD            Z2, Z2, Z5
+	VBROADCASTSD      constants<>+704(SB), Z8
+	VFMADD213PD.BCST  constants<>+768(SB), Z5, Z8
+	VFMADD213PD.BCST  constants<>+832(SB), Z5, Z8
+	VBROADCASTSD      constants<>+896(SB), Z9
+	VFMADD213PD.BCST  constants<>+960(SB), Z5, Z9
+	VFMADD213PD.BCST  constants<>+1024(SB), Z5, Z9
+	VFMADD231PD       Z9, Z2, Z8
+	VFMADD213PD       Z2, Z5, Z8
+	VPERMPD           Z0, Z3, Z2
+	VPERMPD           Z1, Z3, Z3
+	VFMADD213PD       Z3, Z2, Z8
+	VADDPD            Z2, Z8, Z8
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
+	KORTESTW          K1, K1
+	JZ                normal550
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
+	VADDPD.BCST       constants<>+1152(SB), Z4, K1, Z4
+	VMAXPD.BCST       constants<>+1216(SB), Z4, K1, Z4
+	VSCALEFPD         Z4, Z8, Z8
+	VADDPD.BCST       constants<>+1280(SB), Z8, K1, Z8
+	VPSUBQ.BCST       constants<>+1280(SB), Z8, K1, Z8
+	JMP               scaled551
+
+normal550:
+	VSCALEFPD Z4, Z8, Z8
+
+scaled551:
+	VMOVUPS          (DX)(SI*8), Z2
+	VANDPD           constants<>+3840(SB), Z2, Z2
+	VMOVUPD          constants<>+5760(SB), Z3
+	VMINPD           Z2, Z3, Z2
+	VMULPD           Z2, Z2, Z3
+	VMOVUPD          Z2, Z4
+	VFMSUB213PD      Z3, Z2, Z4
+	VMOVUPD          constants<>+640(SB), Z3
+	VMULPD           Z3, Z4, Z4
+	VMOVUPD          Z8, Z3
+	VFNMADD231PD     Z8, Z4, Z3
+	VMOVUPD          constants<>+5888(SB), Z4
+	VMULPD           Z4, Z3, Z3
+	VMOVUPD          constants<>+2112(SB), Z4
+	VADDPD.BCST      constants<>+5952(SB), Z2, Z5
+	VDIVPD           Z5, Z4, Z4
+	VSUBPD.BCST      constants<>+5952(SB), Z2, Z2
+	VMULPD           Z4, Z2, Z2
+	VMULPD           Z2, Z2, Z5
+	VMOVUPD          constants<>+6016(SB), Z8
+	VFMADD213PD.BCST constants<>+6080(SB), Z5, Z8
+	VFMADD213PD.BCST constants<>+6144(SB), Z5, Z8
+	VFMADD213PD.BCST constants<>+6208(SB), Z5, Z8
+	VFMADD213PD.BCST constants<>+6272(SB), Z5, Z8
+	VFMADD213PD.BCST constants<>+6336(SB), Z5, Z8
+	VFMADD213PD.BCST constants<>+6400(SB), Z5, Z8
+	VFMADD213PD.BCST constants<>+6464(SB), Z5, Z8
+	VFMADD213PD.BCST constants<>+6528(SB), Z5, Z8
+	VFMADD213PD.BCST constants<>+6592(SB), Z5, Z8
+	VFMADD213PD.BCST constants<>+6656(SB), Z5, Z8
+	VFMADD213PD.BCST constants<>+6720(SB), Z5, Z8
+	VMOVUPD          constants<>+6784(SB), Z9
+	VFMADD213PD.BCST constants<>+6848(SB), Z5, Z9
+	VFMADD213PD.BCST constants<>+6912(SB), Z5, Z9
+	VFMADD213PD.BCST constants<>+6976(SB), Z5, Z9
+	VFMADD213PD.BCST constants<>+7040(SB), Z5, Z9
+	VFMADD213PD.BCST constants<>+7104(SB), Z5, Z9
+	VFMADD213PD.BCST constants<>+7168(SB), Z5, Z9
+	VFMADD213PD.BCST constants<>+7232(SB), Z5, Z9
+	VFMADD213PD.BCST constants<>+7296(SB), Z5, Z9
+	VFMADD213PD.BCST constants<>+7360(SB), Z5, Z9
+	VFMADD213PD.BCST constants<>+7424(SB), Z5, Z9
+	VFMADD213PD.BCST constants<>+7488(SB), Z5, Z9
+	VFMADD231PD      Z9, Z2, Z8
+	VMULPD           Z4, Z8, Z8
+	VMULPD           Z3, Z8, Z8
+	VMOVUPD          constants<>+2112(SB), Z2
+	VSUBPD           Z8, Z2, Z2
+	VMOVUPS          (DX)(SI*8), Z4
+	VPMOVQ2M         Z4, K1
+	VBLENDMPD        Z8, Z2, K1, Z6
+	VMOVUPD          constants<>+7552(SB), Z2
+	VMAXPD           Z4, Z2, Z4
+	VMOVUPD          constants<>+5760(SB), Z2
+	VMINPD           Z4, Z2, Z2
+	VFMADD213PD      Z6, Z2, Z3
+	VMULPD           Z6, Z4, Z4
+	VMOVUPS          Z4, (AX)(SI*8)
+	VMOVUPS          Z3, (CX)(SI*8)
+	ADDQ             $0x08, SI
+	CMPQ             SI, DI
+	JLE              one544
+
+tail546:
+	SUBQ              SI, BX
+	JZ                done547
+	MOVQ              $-1, DI
+	SHLXQ             BX, DI, DI
+	NOTQ              DI
+	KMOVW             DI, K1
+	VMOVUPD.Z         (DX)(SI*8), K1, Z2
+	VANDPD            constants<>+3840(SB), Z2, Z2
+	VMOVUPD           constants<>+5760(SB), Z3
+	VMINPD            Z2, Z3, Z2
+	VMULPD            Z2, Z2, Z2
+	VMOVUPD           constants<>+5824(SB), Z3
+	VMULPD            Z3, Z2, Z2
+	VBROADCASTSD      constants<>+384(SB), Z3
+	VFMADD213PD.BCST  constants<>+448(SB), Z2, Z3
+	VSUBPD.BCST       constants<>+448(SB), Z3, Z4
+	VFNMADD231PD.BCST constants<>+512(SB), Z4, Z2
+	VFNMADD231PD.BCST constants<>+576(SB), Z4, Z2
+	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z2, Z2
+	VMULPD            Z2, Z2, Z5
+	VBROADCASTSD      constants<>+704(SB), Z6
+	VFMADD213PD.BCST  constants<>+768(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+832(SB), Z5, Z6
+	VBROADCASTSD      constants<>+896(SB), Z8
+	VFMADD213PD.BCST  constants<>+960(SB), Z5, Z8
+	VFMADD213PD.BCST  constants<>+1024(SB), Z5, Z8
+	VFMADD231PD       Z8, Z2, Z6
+	VFMADD213PD       Z2, Z5, Z6
+	VPERMPD           Z0, Z3, Z0
+	VPERMPD           Z1, Z3, Z3
+	VFMADD213PD       Z3, Z0, Z6
+	VADDPD            Z0, Z6, Z6
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
+	KORTESTW          K2, K2
+	JZ                normal552
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
+	VADDPD.BCST       constants<>+1152(SB), Z4, K2, Z4
+	VMAXPD.BCST       constants<>+1216(SB), Z4, K2, Z4
+	VSCALEFPD         Z4, Z6, Z6
+	VADDPD.BCST       constants<>+1280(SB), Z6, K2, Z6
+	VPSUBQ.BCST       constants<>+1280(SB), Z6, K2, Z6
+	JMP               scaled553
+
+normal552:
+	VSCALEFPD Z4, Z6, Z6
+
+scaled553:
+	VMOVUPD.Z        (DX)(SI*8), K1, Z0
+	VANDPD           constants<>+3840(SB), Z0, Z0
+	VMOVUPD          constants<>+5760(SB), Z1
+	VMINPD           Z0, Z1, Z0
+	VMULPD           Z0, Z0, Z1
+	VMOVUPD          Z0, Z2
+	VFMSUB213PD      Z1, Z0, Z2
+	VMOVUPD          constants<>+640(SB), Z1
+	VMULPD           Z1, Z2, Z2
+	VMOVUPD          Z6, Z1
+	VFNMADD231PD     Z6, Z2, Z1
+	VMOVUPD          constants<>+5888(SB), Z2
+	VMULPD           Z2, Z1, Z1
+	VMOVUPD          constants<>+2112(SB), Z2
+	VADDPD.BCST      constants<>+5952(SB), Z0, Z3
+	VDIVPD           Z3, Z2, Z2
+	VSUBPD.BCST      constants<>+5952(SB), Z0, Z0
+	VMULPD           Z2, Z0, Z0
+	VMULPD           Z0, Z0, Z3
+	VMOVUPD          constants<>+6016(SB), Z4
+	VFMADD213PD.BCST constants<>+6080(SB), Z3, Z4
+	VFMADD213PD.BCST constants<>+6144(SB), Z3, Z4
+	VFMADD213PD.BCST constants<>+6208(SB), Z3, Z4
+	VFMADD213PD.BCST constants<>+6272(SB), Z3, Z4
+	VFMADD213PD.BCST constants<>+6336(SB), Z3, Z4
+	VFMADD213PD.BCST constants<>+6400(SB), Z3, Z4
+	VFMADD213PD.BCST constants<>+6464(SB), Z3, Z4
+	VFMADD213PD.BCST constants<>+6528(SB), Z3, Z4
+	VFMADD213PD.BCST constants<>+6592(SB), Z3, Z4
+	VFMADD213PD.BCST constants<>+6656(SB), Z3, Z4
+	VFMADD213PD.BCST constants<>+6720(SB), Z3, Z4
+	VMOVUPD          constants<>+6784(SB), Z5
+	VFMADD213PD.BCST constants<>+6848(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+6912(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+6976(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+7040(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+7104(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+7168(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+7232(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+7296(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+7360(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+7424(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+7488(SB), Z3, Z5
+	VFMADD231PD      Z5, Z0, Z4
+	VMULPD           Z2, Z4, Z4
+	VMULPD           Z1, Z4, Z4
+	VMOVUPD          constants<>+2112(SB), Z0
+	VSUBPD           Z4, Z0, Z0
+	VMOVUPD.Z        (DX)(SI*8), K1, Z2
+	VPMOVQ2M         Z2, K2
+	VBLENDMPD        Z4, Z0, K2, Z7
+	VMOVUPD          constants<>+7552(SB), Z0
+	VMAXPD           Z2, Z0, Z2
+	VMOVUPD          constants<>+5760(SB), Z0
+	VMINPD           Z2, Z0, Z0
+	VFMADD213PD      Z7, Z0, Z1
+	VMULPD           Z7, Z2, Z2
+	VMOVUPD          Z2, K1, (AX)(SI*8)
+	VMOVUPD          Z1, K1, (CX)(SI*8)
+
+done547:
+	VZEROUPPER
+	RET
+
+// func geluToAVX2F64<>(y *float64, d *float64, x *float64, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·geluToAVX2F64<>(SB), NOSPLIT, $0-32
+	MOVQ    y+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    n+24(FP), BX
+	VMOVUPD constants<>+1344(SB), Y0
+	VMOVUPD constants<>+1408(SB), Y1
+	XORQ    SI, SI
+	LEAQ    -8(BX), DI
+	TESTQ   DI, DI
+	JL      oneTest556
+
+many554:
+	VMOVUPS      (DX)(SI*8), Y2
+	VANDPD       constants<>+3840(SB), Y2, Y2
+	VMOVUPD      constants<>+5760(SB), Y3
+	VMINPD       Y2, Y3, Y2
+	VMULPD       Y2, Y2, Y2
+	VMOVUPD      constants<>+5824(SB), Y3
+	VMULPD       Y3, Y2, Y2
+	VMOVUPS      32(DX)(SI*8), Y3
+	VANDPD       constants<>+3840(SB), Y3, Y3
+	VMOVUPD      constants<>+5760(SB), Y4
+	VMINPD       Y3, Y4, Y3
+	VMULPD       Y3, Y3, Y3
+	VMOVUPD      constants<>+5824(SB), Y4
+	VMULPD       Y4, Y3, Y3
+	VMAXPD       Y2, Y0, Y2
+	VMAXPD       Y3, Y0, Y3
+	VMINPD       Y2, Y1, Y2
+	VMINPD       Y3, Y1, Y3
+	VBROADCASTSD constants<>+384(SB), Y4
+	VFMADD213PD  constants<>+448(SB), Y2, Y4
+	VBROADCASTSD constants<>+384(SB), Y5
+	VFMADD213PD  constants<>+448(SB), Y3, Y5
+	VSUBPD       constants<>+448(SB), Y4, Y6
+	VSUBPD       constants<>+448(SB), Y5, Y7
+	VFNMADD231PD constants<>+512(SB), Y6, Y2
+	VFNMADD231PD constants<>+512(SB), Y7, Y3
+	VFNMADD231PD constants<>+576(SB), Y6, Y2
+	VFNMADD231PD constants<>+576(SB), Y7, Y3
+	VMULPD       Y2, Y2, Y6
+	VMULPD       Y3, Y3, Y7
+	VBROADCASTSD constants<>+704(SB), Y8
+	VFMADD213PD  constants<>+768(SB), Y6, Y8
+	VBROADCASTSD constants<>+704(SB), Y9
+	VFMADD213PD  constants<>+768(SB), Y7, Y9
+	VFMADD213PD  constants<>+832(SB), Y6, Y8
+	VFMADD213PD  constants<>+832(SB), Y7, Y9
+	VBROADCASTSD constants<>+896(SB), Y10
+	VFMADD213PD  constants<>+960(SB), Y6, Y10
+	VBROADCASTSD constants<>+896(SB), Y11
+	VFMADD213PD  constants<>+960(SB), Y7, Y11
+	VFMADD213PD  constants<>+1024(SB), Y6, Y10
+	VFMADD213PD  constants<>+1024(SB), Y7, Y11
+	VFMADD231PD  Y10, Y2, Y8
+	VFMADD231PD  Y11, Y3, Y9
+	VFMADD213PD  Y2, Y6, Y8
+	VFMADD213PD  Y3, Y7, Y9
+	VMOVSLDUP    Y4, Y2
+	VPERMD       exp64Words<>+0(SB), Y2, Y6
+	VPERMD       exp64Words<>+32(SB), Y2, Y3
+	VPBLENDD     $0xaa, Y3, Y6, Y3
+	VPERMD       exp64Words<>+64(SB), Y2, Y6
+	VFMADD213PD  Y6, Y3, Y8
+	VADDPD       Y3, Y8, Y8
+	VMOVSLDUP    Y5, Y2
+	VPERMD       exp64Words<>+0(SB), Y2, Y6
+	VPERMD       exp64Words<>+32(SB), Y2, Y3
+	VPBLENDD     $0xaa, Y3, Y6, Y3
+	VPERMD       exp64Words<>+64(SB), Y2, Y6
+	VFMADD213PD  Y6, Y3, Y9
+	VADDPD       Y3, Y9, Y9
+	VMINPD       Y4, Y5, Y2
+	VCMPPD       $0x11, constants<>+1472(SB), Y2, Y2
+	VMOVMSKPD    Y2, R8
+	TESTL        R8, R8
+	JZ           normal559
+	VCMPPD       $0x11, constants<>+1472(SB), Y4, Y3
+	VPSRLQ       $0x03, Y4, Y4
+	VPAND        constants<>+1536(SB), Y3, Y2
+	VPADDQ       Y2, Y4, Y4
+	VPSRLQ       $0x01, Y4, Y2
+	VPSUBQ       Y2, Y4, Y4
+	VPSLLQ       $0x34, Y2, Y2
+	VPSLLQ       $0x34, Y4, Y4
+	VMULPD       Y2, Y8, Y8
+	VMULPD       Y4, Y8, Y8
+	VPAND        constants<>+1280(SB), Y3, Y3
+	VADDPD       Y3, Y8, Y8
+	VPSUBQ       Y3, Y8, Y8
+	VCMPPD       $0x11, constants<>+1472(SB), Y5, Y3
+	VPSRLQ       $0x03, Y5, Y5
+	VPAND        constants<>+1536(SB), Y3, Y2
+	VPADDQ       Y2, Y5, Y5
+	VPSRLQ       $0x01, Y5, Y2
+	VPSUBQ       Y2, Y5, Y5
+	VPSLLQ       $0x34, Y2, Y2
+	VPSLLQ       $0x34, Y5, Y5
+	VMULPD       Y2, Y9, Y9
+	VMULPD       Y5, Y9, Y9
+	VPAND        constants<>+1280(SB), Y3, Y3
+	VADDPD       Y3, Y9, Y9
+	VPSUBQ       Y3, Y9, Y9
+	JMP          scaled560
+
+normal559:
+	VPSRLQ $0x03, Y4, Y4
+	VPSRLQ $0x01, Y4, Y2
+	VPSUBQ Y2, Y4, Y4
+	VPSLLQ $0x34, Y2, Y2
+	VPSLLQ $0x34, Y4, Y4
+	VMULPD Y2, Y8, Y8
+	VMULPD Y4, Y8, Y8
+	VPSRLQ $0x03, Y5, Y5
+	VPSRLQ $0x01, Y5, Y2
+	VPSUBQ Y2, Y5, Y5
+	VPSLLQ $0x34, Y2, Y2
+	VPSLLQ $0x34, Y5, Y5
+	VMULPD Y2, Y9, Y9
+	VMULPD Y5, Y9, Y9
+
+scaled560:
+	VMOVUPS      (DX)(SI*8), Y2
+	VANDPD       constants<>+3840(SB), Y2, Y2
+	VMOVUPD      constants<>+5760(SB), Y3
+	VMINPD       Y2, Y3, Y2
+	VMULPD       Y2, Y2, Y3
+	VMOVUPD      Y2, Y4
+	VFMSUB213PD  Y3, Y2, Y4
+	VMOVUPD      constants<>+640(SB), Y3
+	VMULPD       Y3, Y4, Y4
+	VMOVUPD      Y8, Y3
+	VFNMADD231PD Y8, Y4, Y3
+	VMOVUPD      constants<>+5888(SB), Y4
+	VMULPD       Y4, Y3, Y3
+	VMOVUPD      constants<>+2112(SB), Y4
+	VADDPD       constants<>+5952(SB), Y2, Y5
+	VDIVPD       Y5, Y4, Y4
+	VSUBPD       constants<>+5952(SB), Y2, Y2
+	VMULPD       Y4, Y2, Y2
+	VMULPD       Y2, Y2, Y5
+	VMOVUPD      constants<>+6016(SB), Y6
+	VFMADD213PD  constants<>+6080(SB), Y5, Y6
+	VFMADD213PD  constants<>+6144(SB), Y5, Y6
+	VFMADD213PD  constants<>+6208(SB), Y5, Y6
+	VFMADD213PD  constants<>+6272(SB), Y5, Y6
+	VFMADD213PD  constants<>+6336(SB), Y5, Y6
+	VFMADD213PD  constants<>+6400(SB), Y5, Y6
+	VFMADD213PD  constants<>+6464(SB), Y5, Y6
+	VFMADD213PD  constants<>+6528(SB), Y5, Y6
+	VFMADD213PD  constants<>+6592(SB), Y5, Y6
+	VFMADD213PD  constants<>+6656(SB), Y5, Y6
+	VFMADD213PD  constants<>+6720(SB), Y5, Y6
+	VMOVUPD      constants<>+6784(SB), Y7
+	VFMADD213PD  constants<>+6848(SB), Y5, Y7
+	VFMADD213PD  constants<>+6912(SB), Y5, Y7
+	VFMADD213PD  constants<>+6976(SB), Y5, Y7
+	VFMADD213PD  constants<>+7040(SB), Y5, Y7
+	VFMADD213PD  constants<>+7104(SB), Y5, Y7
+	VFMADD213PD  constants<>+7168(SB), Y5, Y7
+	VFMADD213PD  constants<>+7232(SB), Y5, Y7
+	VFMADD213PD  constants<>+7296(SB), Y5, Y7
+	VFMADD213PD  constants<>+7360(SB), Y5, Y7
+	VFMADD213PD  constants<>+7424(SB), Y5, Y7
+	VFMADD213PD  constants<>+7488(SB), Y5, Y7
+	VFMADD231PD  Y7, Y2, Y6
+	VMULPD       Y4, Y6, Y6
+	VMULPD       Y3, Y6, Y6
+	VMOVUPD      constants<>+2112(SB), Y2
+	VSUBPD       Y6, Y2, Y2
+	VMOVUPS      (DX)(SI*8), Y4
+	VBLENDVPD    Y4, Y6, Y2, Y2
+	VMOVUPD      constants<>+7552(SB), Y5
+	VMAXPD       Y4, Y5, Y4
+	VMOVUPD      constants<>+5760(SB), Y5
+	VMINPD       Y4, Y5, Y5
+	VFMADD213PD  Y2, Y5, Y3
+	VMULPD       Y2, Y4, Y4
+	VMOVUPS      32(DX)(SI*8), Y2
+	VANDPD       constants<>+3840(SB), Y2, Y2
+	VMOVUPD      constants<>+5760(SB), Y5
+	VMINPD       Y2, Y5, Y2
+	VMULPD       Y2, Y2, Y5
+	VMOVUPD      Y2, Y6
+	VFMSUB213PD  Y5, Y2, Y6
+	VMOVUPD      constants<>+640(SB), Y5
+	VMULPD       Y5, Y6, Y6
+	VMOVUPD      Y9, Y5
+	VFNMADD231PD Y9, Y6, Y5
+	VMOVUPD      constants<>+5888(SB), Y6
+	VMULPD       Y6, Y5, Y5
+	VMOVUPD      constants<>+2112(SB), Y6
+	VADDPD       constants<>+5952(SB), Y2, Y7
+	VDIVPD       Y7, Y6, Y6
+	VSUBPD       constants<>+5952(SB), Y2, Y2
+	VMULPD       Y6, Y2, Y2
+	VMULPD       Y2, Y2, Y7
+	VMOVUPD      constants<>+6016(SB), Y8
+	VFMADD213PD  constants<>+6080(SB), Y7, Y8
+	VFMADD213PD  constants<>+6144(SB), Y7, Y8
+	VFMADD213PD  constants<>+6208(SB), Y7, Y8
+	VFMADD213PD  constants<>+6272(SB), Y7, Y8
+	VFMADD213PD  constants<>+6336(SB), Y7, Y8
+	VFMADD213PD  constants<>+6400(SB), Y7, Y8
+	VFMADD213PD  constants<>+6464(SB), Y7, Y8
+	VFMADD213PD  constants<>+6528(SB), Y7, Y8
+	VFMADD213PD  constants<>+6592(SB), Y7, Y8
+	VFMADD213PD  constants<>+6656(SB), Y7, Y8
+	VFMADD213PD  constants<>+6720(SB), Y7, Y8
+	VMOVUPD      constants<>+6784(SB), Y9
+	VFMADD213PD  constants<>+6848(SB), Y7, Y9
+	VFMADD213PD  constants<>+6912(SB), Y7, Y9
+	VFMADD213PD  constants<>+6976(SB), Y7, Y9
+	VFMADD213PD  constants<>+7040(SB), Y7, Y9
+	VFMADD213PD  constants<>+7104(SB), Y7, Y9
+	VFMADD213PD  constants<>+7168(SB), Y7, Y9
+	VFMADD213PD  constants<>+7232(SB), Y7, Y9
+	VFMADD213PD  constants<>+7296(SB), Y7, Y9
+	VFMADD213PD  constants<>+7360(SB), Y7, Y9
+	VFMADD213PD  constants<>+7424(SB), Y7, Y9
+	VFMADD213PD  constants<>+7488(SB), Y7, Y9
+	VFMADD231PD  Y9, Y2, Y8
+	VMULPD       Y6, Y8, Y8
+	VMULPD       Y5, Y8, Y8
+	VMOVUPD      constants<>+2112(SB), Y2
+	VSUBPD       Y8, Y2, Y2
+	VMOVUPS      32(DX)(SI*8), Y6
+	VBLENDVPD    Y6, Y8, Y2, Y2
+	VMOVUPD      constants<>+7552(SB), Y7
+	VMAXPD       Y6, Y7, Y6
+	VMOVUPD      constants<>+5760(SB), Y7
+	VMINPD       Y6, Y7, Y7
+	VFMADD213PD  Y2, Y7, Y5
+	VMULPD       Y2, Y6, Y6
+	VMOVUPS      Y4, (AX)(SI*8)
+	VMOVUPS      Y3, (CX)(SI*8)
+	VMOVUPS      Y6, 32(AX)(SI*8)
+	VMOVUPS      Y5, 32(CX)(SI*8)
+	ADDQ         $0x08, SI
+	CMPQ         SI, DI
+	JLE          many554
+
+oneTest556:
+	LEAQ -4(BX), DI
+	CMPQ SI, DI
+	JG   tail557
+
+one555:
+	VMOVUPS      (DX)(SI*8), Y2
+	VANDPD       constants<>+3840(SB), Y2, Y2
+	VMOVUPD      constants<>+5760(SB), Y3
+	VMINPD       Y2, Y3, Y2
+	VMULPD       Y2, Y2, Y2
+	VMOVUPD      constants<>+5824(SB), Y3
+	VMULPD       Y3, Y2, Y2
+	VMAXPD       Y2, Y0, Y2
+	VMINPD       Y2, Y1, Y2
+	VBROADCASTSD constants<>+384(SB), Y3
+	VFMADD213PD  constants<>+448(SB), Y2, Y3
+	VSUBPD       constants<>+448(SB), Y3, Y4
+	VFNMADD231PD constants<>+512(SB), Y4, Y2
+	VFNMADD231PD constants<>+576(SB), Y4, Y2
+	VMULPD       Y2, Y2, Y4
+	VBROADCASTSD constants<>+704(SB), Y5
+	VFMADD213PD  constants<>+768(SB), Y4, Y5
+	VFMADD213PD  constants<>+832(SB), Y4, Y5
+	VBROADCASTSD constants<>+896(SB), Y6
+	VFMADD213PD  constants<>+960(SB), Y4, Y6
+	VFMADD213PD  constants<>+1024(SB), Y4, Y6
+	VFMADD231PD  Y6, Y2, Y5
+	VFMADD213PD  Y2, Y4, Y5
+	VMOVSLDUP    Y3, Y2
+	VPERMD       exp64Words<>+0(SB), Y2, Y6
+	VPERMD       exp64Words<>+32(SB), Y2, Y4
+	VPBLENDD     $0xaa, Y4, Y6, Y4
+	VPERMD       exp64Words<>+64(SB), Y2, Y6
+	VFMADD213PD  Y6, Y4, Y5
+	VADDPD       Y4, Y5, Y5
+	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y2
+	VMOVMSKPD    Y2, R8
+	TESTL        R8, R8
+	JZ           normal561
+	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y4
+	VPSRLQ       $0x03, Y3, Y3
+	VPAND        constants<>+1536(SB), Y4, Y2
+	VPADDQ       Y2, Y3, Y3
+	VPSRLQ       $0x01, Y3, Y2
+	VPSUBQ       Y2, Y3, Y3
+	VPSLLQ       $0x34, Y2, Y2
+	VPSLLQ       $0x34, Y3, Y3
+	VMULPD       Y2, Y5, Y5
+	VMULPD       Y3, Y5, Y5
+	VPAND        constants<>+1280(SB), Y4, Y4
+	VADDPD       Y4, Y5, Y5
+	VPSUBQ       Y4, Y5, Y5
+	JMP          scaled562
+
+normal561:
+	VPSRLQ $0x03, Y3, Y3
+	VPSRLQ $0x01, Y3, Y2
+	VPSUBQ Y2, Y3, Y3
+	VPSLLQ $0x34, Y2, Y2
+	VPSLLQ $0x34, Y3, Y3
+	VMULPD Y2, Y5, Y5
+	VMULPD Y3, Y5, Y5
+
+scaled562:
+	VMOVUPS      (DX)(SI*8), Y2
+	VANDPD       constants<>+3840(SB), Y2, Y2
+	VMOVUPD      constants<>+5760(SB), Y3
+	VMINPD       Y2, Y3, Y2
+	VMULPD       Y2, Y2, Y3
+	VMOVUPD      Y2, Y4
+	VFMSUB213PD  Y3, Y2, Y4
+	VMOVUPD      constants<>+640(SB), Y3
+	VMULPD       Y3, Y4, Y4
+	VMOVUPD      Y5, Y3
+	VFNMADD231PD Y5, Y4, Y3
+	VMOVUPD      constants<>+5888(SB), Y4
+	VMULPD       Y4, Y3, Y3
+	VMOVUPD      constants<>+2112(SB), Y4
+	VADDPD       constants<>+5952(SB), Y2, Y5
+	VDIVPD       Y5, Y4, Y4
+	VSUBPD       constants<>+5952(SB), Y2, Y2
+	VMULPD       Y4, Y2, Y2
+	VMULPD       Y2, Y2, Y5
+	VMOVUPD      constants<>+6016(SB), Y6
+	VFMADD213PD  constants<>+6080(SB), Y5, Y6
+	VFMADD213PD  constants<>+6144(SB), Y5, Y6
+	VFMADD213PD  constants<>+6208(SB), Y5, Y6
+	VFMADD213PD  constants<>+6272(SB), Y5, Y6
+	VFMADD213PD  constants<>+6336(SB), Y5, Y6
+	VFMADD213PD  constants<>+6400(SB), Y5, Y6
+	VFMADD213PD  constants<>+6464(SB), Y5, Y6
+	VFMADD213PD  constants<>+6528(SB), Y5, Y6
+	VFMADD213PD  constants<>+6592(SB), Y5, Y6
+	VFMADD213PD  constants<>+6656(SB), Y5, Y6
+	VFMADD213PD  constants<>+6720(SB), Y5, Y6
+	VMOVUPD      constants<>+6784(SB), Y7
+	VFMADD213PD  constants<>+6848(SB), Y5, Y7
+	VFMADD213PD  constants<>+6912(SB), Y5, Y7
+	VFMADD213PD  constants<>+6976(SB), Y5, Y7
+	VFMADD213PD  constants<>+7040(SB), Y5, Y7
+	VFMADD213PD  constants<>+7104(SB), Y5, Y7
+	VFMADD213PD  constants<>+7168(SB), Y5, Y7
+	VFMADD213PD  constants<>+7232(SB), Y5, Y7
+	VFMADD213PD  constants<>+7296(SB), Y5, Y7
+	VFMADD213PD  constants<>+7360(SB), Y5, Y7
+	VFMADD213PD  constants<>+7424(SB), Y5, Y7
+	VFMADD213PD  constants<>+7488(SB), Y5, Y7
+	VFMADD231PD  Y7, Y2, Y6
+	VMULPD       Y4, Y6, Y6
+	VMULPD       Y3, Y6, Y6
+	VMOVUPD      constants<>+2112(SB), Y2
+	VSUBPD       Y6, Y2, Y2
+	VMOVUPS      (DX)(SI*8), Y4
+	VBLENDVPD    Y4, Y6, Y2, Y2
+	VMOVUPD      constants<>+7552(SB), Y5
+	VMAXPD       Y4, Y5, Y4
+	VMOVUPD      constants<>+5760(SB), Y5
+	VMINPD       Y4, Y5, Y5
+	VFMADD213PD  Y2, Y5, Y3
+	VMULPD       Y2, Y4, Y4
+	VMOVUPS      Y4, (AX)(SI*8)
+	VMOVUPS      Y3, (CX)(SI*8)
+	ADDQ         $0x04, SI
+	CMPQ         SI, DI
+	JLE          one555
+
+tail557:
+	SUBQ         SI, BX
+	JZ           done558
+	LEAQ         mask<>+32(SB), DI
+	NEGQ         BX
+	VMOVDQU      (DI)(BX*8), Y2
+	VMASKMOVPD   (DX)(SI*8), Y2, Y3
+	VANDPD       constants<>+3840(SB), Y3, Y3
+	VMOVUPD      constants<>+5760(SB), Y4
+	VMINPD       Y3, Y4, Y3
+	VMULPD       Y3, Y3, Y3
+	VMOVUPD      constants<>+5824(SB), Y4
+	VMULPD       Y4, Y3, Y3
+	VMAXPD       Y3, Y0, Y3
+	VMINPD       Y3, Y1, Y3
+	VBROADCASTSD constants<>+384(SB), Y0
+	VFMADD213PD  constants<>+448(SB), Y3, Y0
+	VSUBPD       constants<>+448(SB), Y0, Y1
+	VFNMADD231PD constants<>+512(SB), Y1, Y3
+	VFNMADD231PD constants<>+576(SB), Y1, Y3
+	VMULPD       Y3, Y3, Y1
+	VBROADCASTSD constants<>+704(SB), Y4
+	VFMADD213PD  constants<>+768(SB), Y1, Y4
+	VFMADD213PD  constants<>+832(SB), Y1, Y4
+	VBROADCASTSD constants<>+896(SB), Y5
+	VFMADD213PD  constants<>+960(SB), Y1, Y5
+	VFMADD213PD  constants<>+1024(SB), Y1, Y5
+	VFMADD231PD  Y5, Y3, Y4
+	VFMADD213PD  Y3, Y1, Y4
+	VMOVSLDUP    Y0, Y1
+	VPERMD       exp64Words<>+0(SB), Y1, Y5
+	VPERMD       exp64Words<>+32(SB), Y1, Y3
+	VPBLENDD     $0xaa, Y3, Y5, Y3
+	VPERMD       exp64Words<>+64(SB), Y1, Y5
+	VFMADD213PD  Y5, Y3, Y4
+	VADDPD       Y3, Y4, Y4
+	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y1
+	VMOVMSKPD    Y1, BX
+	TESTL        BX, BX
+	JZ           normal563
+	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y3
+	VPSRLQ       $0x03, Y0, Y0
+	VPAND        constants<>+1536(SB), Y3, Y1
+	VPADDQ       Y1, Y0, Y0
+	VPSRLQ       $0x01, Y0, Y1
+	VPSUBQ       Y1, Y0, Y0
+	VPSLLQ       $0x34, Y1, Y1
+	VPSLLQ       $0x34, Y0, Y0
+	VMULPD       Y1, Y4, Y4
+	VMULPD       Y0, Y4, Y4
+	VPAND        constants<>+1280(SB), Y3, Y3
+	VADDPD       Y3, Y4, Y4
+	VPSUBQ       Y3, Y4, Y4
+	JMP          scaled564
+
+normal563:
+	VPSRLQ $0x03, Y0, Y0
+	VPSRLQ $0x01, Y0, Y1
+	VPSUBQ Y1, Y0, Y0
+	VPSLLQ $0x34, Y1, Y1
+	VPSLLQ $0x34, Y0, Y0
+	VMULPD Y1, Y4, Y4
+	VMULPD Y0, Y4, Y4
+
+scaled564:
+	VMASKMOVPD   (DX)(SI*8), Y2, Y0
+	VANDPD       constants<>+3840(SB), Y0, Y0
+	VMOVUPD      constants<>+5760(SB), Y1
+	VMINPD       Y0, Y1, Y0
+	VMULPD       Y0, Y0, Y1
+	VMOVUPD      Y0, Y3
+	VFMSUB213PD  Y1, Y0, Y3
+	VMOVUPD      constants<>+640(SB), Y1
+	VMULPD       Y1, Y3, Y3
+	VMOVUPD      Y4, Y1
+	VFNMADD231PD Y4, Y3, Y1
+	VMOVUPD      constants<>+5888(SB), Y3
+	VMULPD       Y3, Y1, Y1
+	VMOVUPD      constants<>+2112(SB), Y3
+	VADDPD       constants<>+5952(SB), Y0, Y4
+	VDIVPD       Y4, Y3, Y3
+	VSUBPD       constants<>+5952(SB), Y0, Y0
+	VMULPD       Y3, Y0, Y0
+	VMULPD       Y0, Y0, Y4
+	VMOVUPD      constants<>+6016(SB), Y5
+	VFMADD213PD  constants<>+6080(SB), Y4, Y5
+	VFMADD213PD  constants<>+6144(SB), Y4, Y5
+	VFMADD213PD  constants<>+6208(SB), Y4, Y5
+	VFMADD213PD  constants<>+6272(SB), Y4, Y5
+	VFMADD213PD  constants<>+6336(SB), Y4, Y5
+	VFMADD213PD  constants<>+6400(SB), Y4, Y5
+	VFMADD213PD  constants<>+6464(SB), Y4, Y5
+	VFMADD213PD  constants<>+6528(SB), Y4, Y5
+	VFMADD213PD  constants<>+6592(SB), Y4, Y5
+	VFMADD213PD  constants<>+6656(SB), Y4, Y5
+	VFMADD213PD  constants<>+6720(SB), Y4, Y5
+	VMOVUPD      constants<>+6784(SB), Y6
+	VFMADD213PD  constants<>+6848(SB), Y4, Y6
+	VFMADD213PD  constants<>+6912(SB), Y4, Y6
+	VFMADD213PD  constants<>+6976(SB), Y4, Y6
+	VFMADD213PD  constants<>+7040(SB), Y4, Y6
+	VFMADD213PD  constants<>+7104(SB), Y4, Y6
+	VFMADD213PD  constants<>+7168(SB), Y4, Y6
+	VFMADD213PD  constants<>+7232(SB), Y4, Y6
+	VFMADD213PD  constants<>+7296(SB), Y4, Y6
+	VFMADD213PD  constants<>+7360(SB), Y4, Y6
+	VFMADD213PD  constants<>+7424(SB), Y4, Y6
+	VFMADD213PD  constants<>+7488(SB), Y4, Y6
+	VFMADD231PD  Y6, Y0, Y5
+	VMULPD       Y3, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VMOVUPD      constants<>+2112(SB), Y0
+	VSUBPD       Y5, Y0, Y0
+	VMASKMOVPD   (DX)(SI*8), Y2, Y3
+	VBLENDVPD    Y3, Y5, Y0, Y0
+	VMOVUPD      constants<>+7552(SB), Y4
+	VMAXPD       Y3, Y4, Y3
+	VMOVUPD      constants<>+5760(SB), Y4
+	VMINPD       Y3, Y4, Y4
+	VFMADD213PD  Y0, Y4, Y1
+	VMULPD       Y0, Y3, Y3
+	VMASKMOVPD   Y3, Y2, (AX)(SI*8)
+	VMASKMOVPD   Y1, Y2, (CX)(SI*8)
+
+done558:
+	VZEROUPPER
+	RET
+
+// func siluToAVX512F64<>(y *float64, d *float64, x *float64, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·siluToAVX512F64<>(SB), NOSPLIT, $0-32
+	MOVQ    y+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    n+24(FP), BX
+	VMOVUPD exp64Table<>+0(SB), Z0
+	VMOVUPD exp64Table<>+64(SB), Z1
+	XORQ    SI, SI
+	LEAQ    -16(BX), DI
+	TESTQ   DI, DI
+	JL      oneTest567
+
+many565:
+	VMOVUPS           (DX)(SI*8), Z2
+	VORPD             constants<>+128(SB), Z2, Z2
+	VMOVUPS           64(DX)(SI*8), Z3
+	VORPD             constants<>+128(SB), Z3, Z3
+	VBROADCASTSD      constants<>+384(SB), Z4
+	VFMADD213PD.BCST  constants<>+448(SB), Z2, Z4
+	VBROADCASTSD      constants<>+384(SB), Z5
+	VFMADD213PD.BCST  constants<>+448(SB), Z3, Z5
+	VSUBPD.BCST       constants<>+448(SB), Z4, Z6
+	VSUBPD.BCST       constants<>+448(SB), Z5, Z7
+	VFNMADD231PD.BCST constants<>+512(SB), Z6, Z2
+	VFNMADD231PD.BCST constants<>+512(SB), Z7, Z3
+	VFNMADD231PD.BCST constants<>+576(SB), Z6, Z2
+	VFNMADD231PD.BCST constants<>+576(SB), Z7, Z3
+	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z2, Z2
+	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z3, Z3
+	VMULPD            Z2, Z2, Z8
+	VMULPD            Z3, Z3, Z9
+	VBROADCASTSD      constants<>+704(SB), Z10
+	VFMADD213PD.BCST  constants<>+768(SB), Z8, Z10
+	VBROADCASTSD      constants<>+704(SB), Z11
+	VFMADD213PD.BCST  constants<>+768(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+832(SB), Z8, Z10
+	VFMADD213PD.BCST  constants<>+832(SB), Z9, Z11
+	VBROADCASTSD      constants<>+896(SB), Z12
+	VFMADD213PD.BCST  constants<>+960(SB), Z8, Z12
+	VBROADCASTSD      constants<>+896(SB), Z13
+	VFMADD213PD.BCST  constants<>+960(SB), Z9, Z13
+	VFMADD213PD.BCST  constants<>+1024(SB), Z8, Z12
+	VFMADD213PD.BCST  constants<>+1024(SB), Z9, Z13
+	VFMADD231PD       Z12, Z2, Z10
+	VFMADD231PD       Z13, Z3, Z11
+	VFMADD213PD       Z2, Z8, Z10
+	VFMADD213PD       Z3, Z9, Z11
+	VPERMPD           Z0, Z4, Z2
+	VPERMPD           Z1, Z4, Z4
+	VFMADD213PD       Z4, Z2, Z10
+	VADDPD            Z2, Z10, Z10
+	VPERMPD           Z0, Z5, Z2
+	VPERMPD           Z1, Z5, Z5
+	VFMADD213PD       Z5, Z2, Z11
+	VADDPD            Z2, Z11, Z11
+	VMINPD            Z6, Z7, Z2
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z2, K1
+	KORTESTW          K1, K1
+	JZ                normal570
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z6, K1
+	VADDPD.BCST       constants<>+1152(SB), Z6, K1, Z6
+	VMAXPD.BCST       constants<>+1216(SB), Z6, K1, Z6
+	VSCALEFPD         Z6, Z10, Z10
+	VADDPD.BCST       constants<>+1280(SB), Z10, K1, Z10
+	VPSUBQ.BCST       constants<>+1280(SB), Z10, K1, Z10
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z7, K1
+	VADDPD.BCST       constants<>+1152(SB), Z7, K1, Z7
+	VMAXPD.BCST       constants<>+1216(SB), Z7, K1, Z7
+	VSCALEFPD         Z7, Z11, Z11
+	VADDPD.BCST       constants<>+1280(SB), Z11, K1, Z11
+	VPSUBQ.BCST       constants<>+1280(SB), Z11, K1, Z11
+	JMP               scaled571
+
+normal570:
+	VSCALEFPD Z6, Z10, Z10
+	VSCALEFPD Z7, Z11, Z11
+
+scaled571:
+	VMOVUPD     constants<>+2112(SB), Z3
+	VADDPD.BCST constants<>+2112(SB), Z10, Z2
+	VDIVPD      Z2, Z3, Z3
+	VMULPD      Z3, Z10, Z10
+	VMULPD      Z10, Z3, Z2
+	VMOVUPS     (DX)(SI*8), Z4
+	VPMOVQ2M    Z4, K1
+	VBLENDMPD   Z10, Z3, K1, Z14
+	VMOVUPD     constants<>+7616(SB), Z3
+	VMAXPD      Z4, Z3, Z4
+	VMOVUPD     constants<>+7680(SB), Z3
+	VMINPD      Z4, Z3, Z3
+	VFMADD213PD Z14, Z3, Z2
+	VMULPD      Z14, Z4, Z4
+	VMOVUPD     constants<>+2112(SB), Z5
+	VADDPD.BCST constants<>+2112(SB), Z11, Z3
+	VDIVPD      Z3, Z5, Z5
+	VMULPD      Z5, Z11, Z11
+	VMULPD      Z11, Z5, Z3
+	VMOVUPS     64(DX)(SI*8), Z6
+	VPMOVQ2M    Z6, K1
+	VBLENDMPD   Z11, Z5, K1, Z15
+	VMOVUPD     constants<>+7616(SB), Z5
+	VMAXPD      Z6, Z5, Z6
+	VMOVUPD     constants<>+7680(SB), Z5
+	VMINPD      Z6, Z5, Z5
+	VFMADD213PD Z15, Z5, Z3
+	VMULPD      Z15, Z6, Z6
+	VMOVUPS     Z4, (AX)(SI*8)
+	VMOVUPS     Z2, (CX)(SI*8)
+	VMOVUPS     Z6, 64(AX)(SI*8)
+	VMOVUPS     Z3, 64(CX)(SI*8)
+	ADDQ        $0x10, SI
+	CMPQ        SI, DI
+	JLE         many565
+
+oneTest567:
+	LEAQ -8(BX), DI
+	CMPQ SI, DI
+	JG   tail568
+
+one566:
+	VMOVUPS           (DX)(SI*8), Z2
+	VORPD             constants<>+128(SB), Z2, Z2
+	VBROADCASTSD      constants<>+384(SB), Z3
+	VFMADD213PD.BCST  constants<>+448(SB), Z2, Z3
+	VSUBPD.BCST       constants<>+448(SB), Z3, Z4
+	VFNMADD231PD.BCST constants<>+512(SB), Z4, Z2
+	VFNMADD231PD.BCST constants<>+576(SB), Z4, Z2
+	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z2, Z2
+	VMULPD            Z2, Z2, Z5
+	VBROADCASTSD      constants<>+704(SB), Z6
+	VFMADD213PD.BCST  constants<>+768(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+832(SB), Z5, Z6
+	VBROADCASTSD      constants<>+896(SB), Z7
+	VFMADD213PD.BCST  constants<>+960(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+1024(SB), Z5, Z7
+	VFMADD231PD       Z7, Z2, Z6
+	VFMADD213PD       Z2, Z5, Z6
+	VPERMPD           Z0, Z3, Z2
+	VPERMPD           Z1, Z3, Z3
+	VFMADD213PD       Z3, Z2, Z6
+	VADDPD            Z2, Z6, Z6
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
+	KORTESTW          K1, K1
+	JZ                normal572
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
+	VADDPD.BCST       constants<>+1152(SB), Z4, K1, Z4
+	VMAXPD.BCST       constants<>+1216(SB), Z4, K1, Z4
+	VSCALEFPD         Z4, Z6, Z6
+	VADDPD.BCST       constants<>+1280(SB), Z6, K1, Z6
+	VPSUBQ.BCST       constants<>+1280(SB), Z6, K1, Z6
+	JMP               scaled573
+
+normal572:
+	VSCALEFPD Z4, Z6, Z6
+
+scaled573:
+	VMOVUPD     constants<>+2112(SB), Z3
+	VADDPD.BCST constants<>+2112(SB), Z6, Z2
+	VDIVPD      Z2, Z3, Z3
+	VMULPD      Z3, Z6, Z6
+	VMULPD      Z6, Z3, Z2
+	VMOVUPS     (DX)(SI*8), Z4
+	VPMOVQ2M    Z4, K1
+	VBLENDMPD   Z6, Z3, K1, Z16
+	VMOVUPD     constants<>+7616(SB), Z3
+	VMAXPD      Z4, Z3, Z4
+	VMOVUPD     constants<>+7680(SB), Z3
+	VMINPD      Z4, Z3, Z3
+	VFMADD213PD Z16, Z3, Z2
+	VMULPD      Z16, Z4, Z4
+	VMOVUPS     Z4, (AX)(SI*8)
+	VMOVUPS     Z2, (CX)(SI*8)
+	ADDQ        $0x08, SI
+	CMPQ        SI, DI
+	JLE         one566
+
+tail568:
+	SUBQ              SI, BX
+	JZ                done569
+	MOVQ              $-1, DI
+	SHLXQ             BX, DI, DI
+	NOTQ              DI
+	KMOVW             DI, K1
+	VMOVUPD.Z         (DX)(SI*8), K1, Z2
+	VORPD             constants<>+128(SB), Z2, Z2
+	VBROADCASTSD      constants<>+384(SB), Z3
+	VFMADD213PD.BCST  constants<>+448(SB), Z2, Z3
+	VSUBPD.BCST       constants<>+448(SB), Z3, Z4
+	VFNMADD231PD.BCST constants<>+512(SB), Z4, Z2
+	VFNMADD231PD.BCST constants<>+576(SB), Z4, Z2
+	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z2, Z2
+	VMULPD            Z2, Z2, Z5
+	VBROADCASTSD      constants<>+704(SB), Z6
+	VFMADD213PD.BCST  constants<>+768(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+832(SB), Z5, Z6
+	VBROADCASTSD      constants<>+896(SB), Z7
+	VFMADD213PD.BCST  constants<>+960(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+1024(SB), Z5, Z7
+	VFMADD231PD       Z7, Z2, Z6
+	VFMADD213PD       Z2, Z5, Z6
+	VPERMPD           Z0, Z3, Z0
+	VPERMPD           Z1, Z3, Z3
+	VFMADD213PD       Z3, Z0, Z6
+	VADDPD            Z0, Z6, Z6
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
+	KORTESTW          K2, K2
+	JZ                normal574
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
+	VADDPD.BCST       constants<>+1152(SB), Z4, K2, Z4
+	VMAXPD.BCST       constants<>+1216(SB), Z4, K2, Z4
+	VSCALEFPD         Z4, Z6, Z6
+	VADDPD.BCST       constants<>+1280(SB), Z6, K2, Z6
+	VPSUBQ.BCST       constants<>+1280(SB), Z6, K2, Z6
+	JMP               scaled575
+
+normal574:
+	VSCALEFPD Z4, Z6, Z6
+
+scaled575:
+	VMOVUPD     constants<>+2112(SB), Z1
+	VADDPD.BCST constants<>+2112(SB), Z6, Z0
+	VDIVPD      Z0, Z1, Z1
+	VMULPD      Z1, Z6, Z6
+	VMULPD      Z6, Z1, Z0
+	VMOVUPD.Z   (DX)(SI*8), K1, Z2
+	VPMOVQ2M    Z2, K2
+	VBLENDMPD   Z6, Z1, K2, Z17
+	VMOVUPD     constants<>+7616(SB), Z1
+	VMAXPD      Z2, Z1, Z2
+	VMOVUPD     constants<>+7680(SB), Z1
+	VMINPD      Z2, Z1, Z1
+	VFMADD213PD Z17, Z1, Z0
+	VMULPD      Z17, Z2, Z2
+	VMOVUPD     Z2, K1, (AX)(SI*8)
+	VMOVUPD     Z0, K1, (CX)(SI*8)
+
+done569:
+	VZEROUPPER
+	RET
+
+// func siluToAVX2F64<>(y *float64, d *float64, x *float64, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·siluToAVX2F64<>(SB), NOSPLIT, $0-32
+	MOVQ    y+0(FP), AX
+	MOVQ    d+8(FP), CX
+	MOVQ    x+16(FP), DX
+	MOVQ    n+24(FP), BX
+	VMOVUPD constants<>+1344(SB), Y0
+	VMOVUPD constants<>+1408(SB), Y1
+	XORQ    SI, SI
+	LEAQ    -8(BX), DI
+	TESTQ   DI, DI
+	JL      oneTest578
+
+many576:
+	VMOVUPS      (DX)(SI*8), Y2
+	VORPD        constants<>+128(SB), Y2, Y2
+	VMOVUPS      32(DX)(SI*8), Y3
+	VORPD        constants<>+128(SB), Y3, Y3
+	VMAXPD       Y2, Y0, Y2
+	VMAXPD       Y3, Y0, Y3
+	VMINPD       Y2, Y1, Y2
+	VMINPD       Y3, Y1, Y3
+	VBROADCASTSD constants<>+384(SB), Y4
+	VFMADD213PD  constants<>+448(SB), Y2, Y4
+	VBROADCASTSD constants<>+384(SB), Y5
+	VFMADD213PD  constants<>+448(SB), Y3, Y5
+	VSUBPD       constants<>+448(SB), Y4, Y6
+	VSUBPD       constants<>+448(SB), Y5, Y7
+	VFNMADD231PD constants<>+512(SB), Y6, Y2
+	VFNMADD231PD constants<>+512(SB), Y7, Y3
+	VFNMADD231PD constants<>+576(SB), Y6, Y2
+	VFNMADD231PD constants<>+576(SB), Y7, Y3
+	VMULPD       Y2, Y2, Y6
+	VMULPD       Y3, Y3, Y7
+	VBROADCASTSD constants<>+704(SB), Y8
+	VFMADD213PD  constants<>+768(SB), Y6, Y8
+	VBROADCASTSD constants<>+704(SB), Y9
+	VFMADD213PD  constants<>+768(SB), Y7, Y9
+	VFMADD213PD  constants<>+832(SB), Y6, Y8
+	VFMADD213PD  constants<>+832(SB), Y7, Y9
+	VBROADCASTSD constants<>+896(SB), Y10
+	VFMADD213PD  constants<>+960(SB), Y6, Y10
+	VBROADCASTSD constants<>+896(SB), Y11
+	VFMADD213PD  constants<>+960(SB), Y7, Y11
+	VFMADD213PD  constants<>+1024(SB), Y6, Y10
+	VFMADD213PD  constants<>+1024(SB), Y7, Y11
+	VFMADD231PD  Y10, Y2, Y8
+	VFMADD231PD  Y11, Y3, Y9
+	VFMADD213PD  Y2, Y6, Y8
+	VFMADD213PD  Y3, Y7, Y9
+	VMOVSLDUP    Y4, Y2
+	VPERMD       exp64Words<>+0(SB), Y2, Y6
+	VPERMD       exp64Words<>+32(SB), Y2, Y3
+	VPBLENDD     $0xaa, Y3, Y6, Y3
+	VPERMD       exp64Words<>+64(SB), Y2, Y6
+	VFMADD213PD  Y6, Y3, Y8
+	VADDPD       Y3, Y8, Y8
+	VMOVSLDUP    Y5, Y2
+	VPERMD       exp64Words<>+0(SB), Y2, Y6
+	VPERMD       exp64Words<>+32(SB), Y2, Y3
+	VPBLENDD     $0xaa, Y3, Y6, Y3
+	VPERMD       exp64Words<>+64(SB), Y2, Y6
+	VFMADD213PD  Y6, Y3, Y9
+	VADDPD       Y3, Y9, Y9
+	VMINPD       Y4, Y5, Y2
+	VCMPPD       $0x11, constants<>+1472(SB), Y2, Y2
+	VMOVMSKPD    Y2, R8
+	TESTL        R8, R8
+	JZ           normal581
+	VCMPPD       $0x11, constants<>+1472(SB), Y4, Y3
+	VPSRLQ       $0x03, Y4, Y4
+	VPAND        constants<>+1536(SB), Y3, Y2
+	VPADDQ       Y2, Y4, Y4
+	VPSRLQ       $0x01, Y4, Y2
+	VPSUBQ       Y2, Y4, Y4
+	VPSLLQ       $0x34, Y2, Y2
+	VPSLLQ       $0x34, Y4, Y4
+	VMULPD       Y2, Y8, Y8
+	VMULPD       Y4, Y8, Y8
+	VPAND        constants<>+1280(SB), Y3, Y3
+	VADDPD       Y3, Y8, Y8
+	VPSUBQ       Y3, Y8, Y8
+	VCMPPD       $0x11, constants<>+1472(SB), Y5, Y3
+	VPSRLQ       $0x03, Y5, Y5
+	VPAND        constants<>+1536(SB), Y3, Y2
+	VPADDQ       Y2, Y5, Y5
+	VPSRLQ       $0x01, Y5, Y2
+	VPSUBQ       Y2, Y5, Y5
+	VPSLLQ       $0x34, Y2, Y2
+	VPSLLQ       $0x34, Y5, Y5
+	VMULPD       Y2, Y9, Y9
+	VMULPD       Y5, Y9, Y9
+	VPAND        constants<>+1280(SB), Y3, Y3
+	VADDPD       Y3, Y9, Y9
+	VPSUBQ       Y3, Y9, Y9
+	JMP          scaled582
+
+normal581:
+	VPSRLQ $0x03, Y4, Y4
+	VPSRLQ $0x01, Y4, Y2
+	VPSUBQ Y2, Y4, Y4
+	VPSLLQ $0x34, Y2, Y2
+	VPSLLQ $0x34, Y4, Y4
+	VMULPD Y2, Y8, Y8
+	VMULPD Y4, Y8, Y8
+	VPSRLQ $0x03, Y5, Y5
+	VPSRLQ $0x01, Y5, Y2
+	VPSUBQ Y2, Y5, Y5
+	VPSLLQ $0x34, Y2, Y2
+	VPSLLQ $0x34, Y5, Y5
+	VMULPD Y2, Y9, Y9
+	VMULPD Y5, Y9, Y9
+
+scaled582:
+	VMOVUPD     constants<>+2112(SB), Y3
+	VADDPD      constants<>+2112(SB), Y8, Y2
+	VDIVPD      Y2, Y3, Y3
+	VMULPD      Y3, Y8, Y8
+	VMULPD      Y8, Y3, Y2
+	VMOVUPS     (DX)(SI*8), Y4
+	VBLENDVPD   Y4, Y8, Y3, Y3
+	VMOVUPD     constants<>+7616(SB), Y5
+	VMAXPD      Y4, Y5, Y4
+	VMOVUPD     constants<>+7680(SB), Y5
+	VMINPD      Y4, Y5, Y5
+	VFMADD213PD Y3, Y5, Y2
+	VMULPD      Y3, Y4, Y4
+	VMOVUPD     constants<>+2112(SB), Y5
+	VADDPD      constants<>+2112(SB), Y9, Y3
+	VDIVPD      Y3, Y5, Y5
+	VMULPD      Y5, Y9, Y9
+	VMULPD      Y9, Y5, Y3
+	VMOVUPS     32(DX)(SI*8), Y6
+	VBLENDVPD   Y6, Y9, Y5, Y5
+	VMOVUPD     constants<>+7616(SB), Y7
+	VMAXPD      Y6, Y7, Y6
+	VMOVUPD     constants<>+7680(SB), Y7
+	VMINPD      Y6, Y7, Y7
+	VFMADD213PD Y5, Y7, Y3
+	VMULPD      Y5, Y6, Y6
+	VMOVUPS     Y4, (AX)(SI*8)
+	VMOVUPS     Y2, (CX)(SI*8)
+	VMOVUPS     Y6, 32(AX)(SI*8)
+	VMOVUPS     Y3, 32(CX)(SI*8)
+	ADDQ        $0x08, SI
+	CMPQ        SI, DI
+	JLE         many576
+
+oneTest578:
+	LEAQ -4(BX), DI
+	CMPQ SI, DI
+	JG   tail579
+
+one577:
+	VMOVUPS      (DX)(SI*8), Y2
+	VORPD        constants<>+128(SB), Y2, Y2
+	VMAXPD       Y2, Y0, Y2
+	VMINPD       Y2, Y1, Y2
+	VBROADCASTSD constants<>+384(SB), Y3
+	VFMADD213PD  constants<>+448(SB), Y2, Y3
+	VSUBPD       constants<>+448(SB), Y3, Y4
+	VFNMADD231PD constants<>+512(SB), Y4, Y2
+	VFNMADD231PD constants<>+576(SB), Y4, Y2
+	VMULPD       Y2, Y2, Y4
+	VBROADCASTSD constants<>+704(SB), Y5
+	VFMADD213PD  constants<>+768(SB), Y4, Y5
+	VFMADD213PD  constants<>+832(SB), Y4, Y5
+	VBROADCASTSD constants<>+896(SB), Y6
+	VFMADD213PD  constants<>+960(SB), Y4, Y6
+	VFMADD213PD  constants<>+1024(SB), Y4, Y6
+	VFMADD231PD  Y6, Y2, Y5
+	VFMADD213PD  Y2, Y4, Y5
+	VMOVSLDUP    Y3, Y2
+	VPERMD       exp64Words<>+0(SB), Y2, Y6
+	VPERMD       exp64Words<>+32(SB), Y2, Y4
+	VPBLENDD     $0xaa, Y4, Y6, Y4
+	VPERMD       exp64Words<>+64(SB), Y2, Y6
+	VFMADD213PD  Y6, Y4, Y5
+	VADDPD       Y4, Y5, Y5
+	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y2
+	VMOVMSKPD    Y2, R8
+	TESTL        R8, R8
+	JZ           normal583
+	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y4
+	VPSRLQ       $0x03, Y3, Y3
+	VPAND        constants<>+1536(SB), Y4, Y2
+	VPADDQ       Y2, Y3, Y3
+	VPSRLQ       $0x01, Y3, Y2
+	VPSUBQ       Y2, Y3, Y3
+	VPSLLQ       $0x34, Y2, Y2
+	VPSLLQ       $0x34, Y3, Y3
+	VMULPD       Y2, Y5, Y5
+	VMULPD       Y3, Y5, Y5
+	VPAND        constants<>+1280(SB), Y4, Y4
+	VADDPD       Y4, Y5, Y5
+	VPSUBQ       Y4, Y5, Y5
+	JMP          scaled584
+
+normal583:
+	VPSRLQ $0x03, Y3, Y3
+	VPSRLQ $0x01, Y3, Y2
+	VPSUBQ Y2, Y3, Y3
+	VPSLLQ $0x34, Y2, Y2
+	VPSLLQ $0x34, Y3, Y3
+	VMULPD Y2, Y5, Y5
+	VMULPD Y3, Y5, Y5
+
+scaled584:
+	VMOVUPD     constants<>+2112(SB), Y3
+	VADDPD      constants<>+2112(SB), Y5, Y2
+	VDIVPD      Y2, Y3, Y3
+	VMULPD      Y3, Y5, Y5
+	VMULPD      Y5, Y3, Y2
+	VMOVUPS     (DX)(SI*8), Y4
+	VBLENDVPD   Y4, Y5, Y3, Y3
+	VMOVUPD     constants<>+7616(SB), Y5
+	VMAXPD      Y4, Y5, Y4
+	VMOVUPD     constants<>+7680(SB), Y5
+	VMINPD      Y4, Y5, Y5
+	VFMADD213PD Y3, Y5, Y2
+	VMULPD      Y3, Y4, Y4
+	VMOVUPS     Y4, (AX)(SI*8)
+	VMOVUPS     Y2, (CX)(SI*8)
+	ADDQ        $0x04, SI
+	CMPQ        SI, DI
+	JLE         one577
+
+tail579:
+	SUBQ         SI, BX
+	JZ           done580
+	LEAQ         mask<>+32(SB), DI
+	NEGQ         BX
+	VMOVDQU      (DI)(BX*8), Y2
+	VMASKMOVPD   (DX)(SI*8), Y2, Y3
+	VORPD        constants<>+128(SB), Y3, Y3
+	VMAXPD       Y3, Y0, Y3
+	VMINPD       Y3, Y1, Y3
+	VBROADCASTSD constants<>+384(SB), Y0
+	VFMADD213PD  constants<>+448(SB), Y3, Y0
+	VSUBPD       constants<>+448(SB), Y0, Y1
+	VFNMADD231PD constants<>+512(SB), Y1, Y3
+	VFNMADD231PD constants<>+576(SB), Y1, Y3
+	VMULPD       Y3, Y3, Y1
+	VBROADCASTSD constants<>+704(SB), Y4
+	VFMADD213PD  constants<>+768(SB), Y1, Y4
+	VFMADD213PD  constants<>+832(SB), Y1, Y4
+	VBROADCASTSD constants<>+896(SB), Y5
+	VFMADD213PD  constants<>+960(SB), Y1, Y5
+	VFMADD213PD  constants<>+1024(SB), Y1, Y5
+	VFMADD231PD  Y5, Y3, Y4
+	VFMADD213PD  Y3, Y1, Y4
+	VMOVSLDUP    Y0, Y1
+	VPERMD       exp64Words<>+0(SB), Y1, Y5
+	VPERMD       exp64Words<>+32(SB), Y1, Y3
+	VPBLENDD     $0xaa, Y3, Y5, Y3
+	VPERMD       exp64Words<>+64(SB), Y1, Y5
+	VFMADD213PD  Y5, Y3, Y4
+	VADDPD       Y3, Y4, Y4
+	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y1
+	VMOVMSKPD    Y1, BX
+	TESTL        BX, BX
+	JZ           normal585
+	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y3
+	VPSRLQ       $0x03, Y0, Y0
+	VPAND        constants<>+1536(SB), Y3, Y1
+	VPADDQ       Y1, Y0, Y0
+	VPSRLQ       $0x01, Y0, Y1
+	VPSUBQ       Y1, Y0, Y0
+	VPSLLQ       $0x34, Y1, Y1
+	VPSLLQ       $0x34, Y0, Y0
+	VMULPD       Y1, Y4, Y4
+	VMULPD       Y0, Y4, Y4
+	VPAND        constants<>+1280(SB), Y3, Y3
+	VADDPD       Y3, Y4, Y4
+	VPSUBQ       Y3, Y4, Y4
+	JMP          scaled586
+
+normal585:
+	VPSRLQ $0x03, Y0, Y0
+	VPSRLQ $0x01, Y0, Y1
+	VPSUBQ Y1, Y0, Y0
+	VPSLLQ $0x34, Y1, Y1
+	VPSLLQ $0x34, Y0, Y0
+	VMULPD Y1, Y4, Y4
+	VMULPD Y0, Y4, Y4
+
+scaled586:
+	VMOVUPD     constants<>+2112(SB), Y1
+	VADDPD      constants<>+2112(SB), Y4, Y0
+	VDIVPD      Y0, Y1, Y1
+	VMULPD      Y1, Y4, Y4
+	VMULPD      Y4, Y1, Y0
+	VMASKMOVPD  (DX)(SI*8), Y2, Y3
+	VBLENDVPD   Y3, Y4, Y1, Y1
+	VMOVUPD     constants<>+7616(SB), Y4
+	VMAXPD      Y3, Y4, Y3
+	VMOVUPD     constants<>+7680(SB), Y4
+	VMINPD      Y3, Y4, Y4
+	VFMADD213PD Y1, Y4, Y0
+	VMULPD      Y1, Y3, Y3
+	VMASKMOVPD  Y3, Y2, (AX)(SI*8)
+	VMASKMOVPD  Y0, Y2, (CX)(SI*8)
+
+done580:
+	VZEROUPPER
+	RET
+
+// func rectifyAVX512F64<>(dst *float64, pos float64, neg float64, x *float64, from *float64, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·rectifyAVX512F64<>(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+24(FP), CX
+	MOVQ         from+32(FP), DX
+	MOVQ         n+40(FP), BX
+	VBROADCASTSD pos+8(FP), Z0
+	VBROADCASTSD neg+16(FP), Z1
+	VPXORQ       Z2, Z2, Z2
+	XORQ         SI, SI
+	LEAQ         -32(BX), DI
+	TESTQ        DI, DI
+	JL           oneTest589
+
+many587:
+	VMOVUPS   (CX)(SI*8), Z3
+	VCMPPD    $0x16, Z2, Z3, K1
+	VBLENDMPD Z0, Z1, K1, Z4
+	VCMPPD    $0x04, Z2, Z4, K1
+	VMOVUPS   (DX)(SI*8), Z3
+	VMULPD.Z  Z3, Z4, K1, Z3
+	VMOVUPS   (AX)(SI*8), Z5
+	VADDPD    Z5, Z3, Z3
+	VMOVUPS   Z3, (AX)(SI*8)
+	VMOVUPS   64(CX)(SI*8), Z3
+	VCMPPD    $0x16, Z2, Z3, K1
+	VBLENDMPD Z0, Z1, K1, Z6
+	VCMPPD    $0x04, Z2, Z6, K1
+	VMOVUPS   64(DX)(SI*8), Z3
+	VMULPD.Z  Z3, Z6, K1, Z3
+	VMOVUPS   64(AX)(SI*8), Z5
+	VADDPD    Z5, Z3, Z3
+	VMOVUPS   Z3, 64(AX)(SI*8)
+	VMOVUPS   128(CX)(SI*8), Z3
+	VCMPPD    $0x16, Z2, Z3, K1
+	VBLENDMPD Z0, Z1, K1, Z7
+	VCMPPD    $0x04, Z2, Z7, K1
+	VMOVUPS   128(DX)(SI*8), Z3
+	VMULPD.Z  Z3, Z7, K1, Z3
+	VMOVUPS   128(AX)(SI*8), Z5
+	VADDPD    Z5, Z3, Z3
+	VMOVUPS   Z3, 128(AX)(SI*8)
+	VMOVUPS   192(CX)(SI*8), Z3
+	VCMPPD    $0x16, Z2, Z3, K1
+	VBLENDMPD Z0, Z1, K1, Z8
+	VCMPPD    $0x04, Z2, Z8, K1
+	VMOVUPS   192(DX)(SI*8), Z3
+	VMULPD.Z  Z3, Z8, K1, Z3
+	VMOVUPS   192(AX)(SI*8), Z5
+	VADDPD    Z5, Z3, Z3
+	VMOVUPS   Z3, 192(AX)(SI*8)
+	ADDQ      $0x20, SI
+	CMPQ      SI, DI
+	JLE       many587
+
+oneTest589:
+	LEAQ -8(BX), DI
+	CMPQ SI, DI
+	JG   tail590
+
+one588:
+	VMOVUPS   (CX)(SI*8), Z3
+	VCMPPD    $0x16, Z2, Z3, K1
+	VBLENDMPD Z0, Z1, K1, Z9
+	VCMPPD    $0x04, Z2, Z9, K1
+	VMOVUPS   (DX)(SI*8), Z3
+	VMULPD.Z  Z3, Z9, K1, Z3
+	VMOVUPS   (AX)(SI*8), Z4
+	VADDPD    Z4, Z3, Z3
+	VMOVUPS   Z3, (AX)(SI*8)
+	ADDQ      $0x08, SI
+	CMPQ      SI, DI
+	JLE       one588
+
+tail590:
+	SUBQ      SI, BX
+	JZ        done591
+	MOVQ      $-1, DI
+	SHLXQ     BX, DI, DI
+	NOTQ      DI
+	KMOVW     DI, K1
+	VMOVUPD.Z (CX)(SI*8), K1, Z3
+	VCMPPD    $0x16, Z2, Z3, K2
+	VBLENDMPD Z0, Z1, K2, Z10
+	VCMPPD    $0x04, Z2, Z10, K2
+	VMOVUPD.Z (DX)(SI*8), K1, Z0
+	VMULPD.Z  Z0, Z10, K2, Z3
+	VMOVUPD.Z (AX)(SI*8), K1, Z0
+	VADDPD    Z0, Z3, Z3
+	VMOVUPD   Z3, K1, (AX)(SI*8)
+
+done591:
+	VZEROUPPER
+	RET
+
+// func rectifyAVX2F64<>(dst *float64, pos float64, neg float64, x *float64, from *float64, n int)
+// Requires: AVX
+TEXT ·rectifyAVX2F64<>(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+24(FP), CX
+	MOVQ         from+32(FP), DX
+	MOVQ         n+40(FP), BX
+	VBROADCASTSD pos+8(FP), Y0
+	VBROADCASTSD neg+16(FP), Y1
+	VXORPS       Y2, Y2, Y2
+	XORQ         SI, SI
+	LEAQ         -16(BX), DI
+	TESTQ        DI, DI
+	JL           oneTest594
+
+many592:
+	VMOVUPS   (CX)(SI*8), Y3
+	VCMPPD    $0x16, Y2, Y3, Y4
+	VBLENDVPD Y4, Y0, Y1, Y3
+	VCMPPD    $0x04, Y2, Y3, Y4
+	VMOVUPS   (DX)(SI*8), Y5
+	VMULPD    Y5, Y3, Y3
+	VANDPS    Y4, Y3, Y3
+	VMOVUPS   (AX)(SI*8), Y4
+	VADDPD    Y4, Y3, Y3
+	VMOVUPS   Y3, (AX)(SI*8)
+	VMOVUPS   32(CX)(SI*8), Y3
+	VCMPPD    $0x16, Y2, Y3, Y4
+	VBLENDVPD Y4, Y0, Y1, Y3
+	VCMPPD    $0x04, Y2, Y3, Y4
+	VMOVUPS   32(DX)(SI*8), Y5
+	VMULPD    Y5, Y3, Y3
+	VANDPS    Y4, Y3, Y3
+	VMOVUPS   32(AX)(SI*8), Y4
+	VADDPD    Y4, Y3, Y3
+	VMOVUPS   Y3, 32(AX)(SI*8)
+	VMOVUPS   64(CX)(SI*8), Y3
+	VCMPPD    $0x16, Y2, Y3, Y4
+	VBLENDVPD Y4, Y0, Y1, Y3
+	VCMPPD    $0x04, Y2, Y3, Y4
+	VMOVUPS   64(DX)(SI*8), Y5
+	VMULPD    Y5, Y3, Y3
+	VANDPS    Y4, Y3, Y3
+	VMOVUPS   64(AX)(SI*8), Y4
+	VADDPD    Y4, Y3, Y3
+	VMOVUPS   Y3, 64(AX)(SI*8)
+	VMOVUPS   96(CX)(SI*8), Y3
+	VCMPPD    $0x16, Y2, Y3, Y4
+	VBLENDVPD Y4, Y0, Y1, Y3
+	VCMPPD    $0x04, Y2, Y3, Y4
+	VMOVUPS   96(DX)(SI*8), Y5
+	VMULPD    Y5, Y3, Y3
+	VANDPS    Y4, Y3, Y3
+	VMOVUPS   96(AX)(SI*8), Y4
+	VADDPD    Y4, Y3, Y3
+	VMOVUPS   Y3, 96(AX)(SI*8)
+	ADDQ      $0x10, SI
+	CMPQ      SI, DI
+	JLE       many592
+
+oneTest594:
+	LEAQ -4(BX), DI
+	CMPQ SI, DI
+	JG   tail595
+
+one593:
+	VMOVUPS   (CX)(SI*8), Y3
+	VCMPPD    $0x16, Y2, Y3, Y4
+	VBLENDVPD Y4, Y0, Y1, Y3
+	VCMPPD    $0x04, Y2, Y3, Y4
+	VMOVUPS   (DX)(SI*8), Y5
+	VMULPD    Y5, Y3, Y3
+	VANDPS    Y4, Y3, Y3
+	VMOVUPS   (AX)(SI*8), Y4
+	VADDPD    Y4, Y3, Y3
+	VMOVUPS   Y3, (AX)(SI*8)
+	ADDQ      $0x04, SI
+	CMPQ      SI, DI
+	JLE       one593
+
+tail595:
+	SUBQ       SI, BX
+	JZ         done596
+	LEAQ       mask<>+32(SB), DI
+	NEGQ       BX
+	VMOVDQU    (DI)(BX*8), Y3
+	VMASKMOVPD (CX)(SI*8), Y3, Y4
+	VCMPPD     $0x16, Y2, Y4, Y5
+	VBLENDVPD  Y5, Y0, Y1, Y0
+	VCMPPD     $0x04, Y2, Y0, Y5
+	VMASKMOVPD (DX)(SI*8), Y3, Y1
+	VMULPD     Y1, Y0, Y4
+	VANDPS     Y5, Y4, Y4
+	VMASKMOVPD (AX)(SI*8), Y3, Y0
+	VADDPD     Y0, Y4, Y4
+	VMASKMOVPD Y4, Y3, (AX)(SI*8)
+
+done596:
+	VZEROUPPER
+	RET
+
+// func rectifyAVX512F32<>(dst *float32, pos float32, neg float32, x *float32, from *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·rectifyAVX512F32<>(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         from+24(FP), DX
+	MOVQ         n+32(FP), BX
+	VBROADCASTSS pos+8(FP), Z0
+	VBROADCASTSS neg+12(FP), Z1
+	VPXORQ       Z2, Z2, Z2
+	XORQ         SI, SI
+	LEAQ         -64(BX), DI
+	TESTQ        DI, DI
+	JL           oneTest599
+
+many597:
+	VMOVUPS   (CX)(SI*4), Z3
+	VCMPPS    $0x16, Z2, Z3, K1
+	VBLENDMPS Z0, Z1, K1, Z4
+	VCMPPS    $0x04, Z2, Z4, K1
+	VMOVUPS   (DX)(SI*4), Z3
+	VMULPS.Z  Z3, Z4, K1, Z3
+	VMOVUPS   (AX)(SI*4), Z5
+	VADDPS    Z5, Z3, Z3
+	VMOVUPS   Z3, (AX)(SI*4)
+	VMOVUPS   64(CX)(SI*4), Z3
+	VCMPPS    $0x16, Z2, Z3, K1
+	VBLENDMPS Z0, Z1, K1, Z6
+	VCMPPS    $0x04, Z2, Z6, K1
+	VMOVUPS   64(DX)(SI*4), Z3
+	VMULPS.Z  Z3, Z6, K1, Z3
+	VMOVUPS   64(AX)(SI*4), Z5
+	VADDPS    Z5, Z3, Z3
+	VMOVUPS   Z3, 64(AX)(SI*4)
+	VMOVUPS   128(CX)(SI*4), Z3
+	VCMPPS    $0x16, Z2, Z3, K1
+	VBLENDMPS Z0, Z1, K1, Z7
+	VCMPPS    $0x04, Z2, Z7, K1
+	VMOVUPS   128(DX)(SI*4), Z3
+	VMULPS.Z  Z3, Z7, K1, Z3
+	VMOVUPS   128(AX)(SI*4), Z5
+	VADDPS    Z5, Z3, Z3
+	VMOVUPS   Z3, 128(AX)(SI*4)
+	VMOVUPS   192(CX)(SI*4), Z3
+	VCMPPS    $0x16, Z2, Z3, K1
+	VBLENDMPS Z0, Z1, K1, Z8
+	VCMPPS    $0x04, Z2, Z8, K1
+	VMOVUPS   192(DX)(SI*4), Z3
+	VMULPS.Z  Z3, Z8, K1, Z3
+	VMOVUPS   192(AX)(SI*4), Z5
+	VADDPS    Z5, Z3, Z3
+	VMOVUPS   Z3, 192(AX)(SI*4)
+	ADDQ      $0x40, SI
+	CMPQ      SI, DI
+	JLE       many597
+
+oneTest599:
+	LEAQ -16(BX), DI
+	CMPQ SI, DI
+	JG   tail600
+
+one598:
+	VMOVUPS   (CX)(SI*4), Z3
+	VCMPPS    $0x16, Z2, Z3, K1
+	VBLENDMPS Z0, Z1, K1, Z9
+	VCMPPS    $0x04, Z2, Z9, K1
+	VMOVUPS   (DX)(SI*4), Z3
+	VMULPS.Z  Z3, Z9, K1, Z3
+	VMOVUPS   (AX)(SI*4), Z4
+	VADDPS    Z4, Z3, Z3
+	VMOVUPS   Z3, (AX)(SI*4)
+	ADDQ      $0x10, SI
+	CMPQ      SI, DI
+	JLE       one598
+
+tail600:
+	SUBQ      SI, BX
+	JZ        done601
+	MOVQ      $-1, DI
+	SHLXQ     BX, DI, DI
+	NOTQ      DI
+	KMOVW     DI, K1
+	VMOVUPS.Z (CX)(SI*4), K1, Z3
+	VCMPPS    $0x16, Z2, Z3, K2
+	VBLENDMPS Z0, Z1, K2, Z10
+	VCMPPS    $0x04, Z2, Z10, K2
+	VMOVUPS.Z (DX)(SI*4), K1, Z0
+	VMULPS.Z  Z0, Z10, K2, Z3
+	VMOVUPS.Z (AX)(SI*4), K1, Z0
+	VADDPS    Z0, Z3, Z3
+	VMOVUPS   Z3, K1, (AX)(SI*4)
+
+done601:
+	VZEROUPPER
+	RET
+
+// func rectifyAVX2F32<>(dst *float32, pos float32, neg float32, x *float32, from *float32, n int)
+// Requires: AVX
+TEXT ·rectifyAVX2F32<>(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         from+24(FP), DX
+	MOVQ         n+32(FP), BX
+	VBROADCASTSS pos+8(FP), Y0
+	VBROADCASTSS neg+12(FP), Y1
+	VXORPS       Y2, Y2, Y2
+	XORQ         SI, SI
+	LEAQ         -32(BX), DI
+	TESTQ        DI, DI
+	JL           oneTest604
+
+many602:
+	VMOVUPS   (CX)(SI*4), Y3
+	VCMPPS    $0x16, Y2, Y3, Y4
+	VBLENDVPS Y4, Y0, Y1, Y3
+	VCMPPS    $0x04, Y2, Y3, Y4
+	VMOVUPS   (DX)(SI*4), Y5
+	VMULPS    Y5, Y3, Y3
+	VANDPS    Y4, Y3, Y3
+	VMOVUPS   (AX)(SI*4), Y4
+	VADDPS    Y4, Y3, Y3
+	VMOVUPS   Y3, (AX)(SI*4)
+	VMOVUPS   32(CX)(SI*4), Y3
+	VCMPPS    $0x16, Y2, Y3, Y4
+	VBLENDVPS Y4, Y0, Y1, Y3
+	VCMPPS    $0x04, Y2, Y3, Y4
+	VMOVUPS   32(DX)(SI*4), Y5
+	VMULPS    Y5, Y3, Y3
+	VANDPS    Y4, Y3, Y3
+	VMOVUPS   32(AX)(SI*4), Y4
+	VADDPS    Y4, Y3, Y3
+	VMOVUPS   Y3, 32(AX)(SI*4)
+	VMOVUPS   64(CX)(SI*4), Y3
+	VCMPPS    $0x16, Y2, Y3, Y4
+	VBLENDVPS Y4, Y0, Y1, Y3
+	VCMPPS    $0x04, Y2, Y3, Y4
+	VMOVUPS   64(DX)(SI*4), Y5
+	VMULPS    Y5, Y3, Y3
+	VANDPS    Y4, Y3, Y3
+	VMOVUPS   64(AX)(SI*4), Y4
+	VADDPS    Y4, Y3, Y3
+	VMOVUPS   Y3, 64(AX)(SI*4)
+	VMOVUPS   96(CX)(SI*4), Y3
+	VCMPPS    $0x16, Y2, Y3, Y4
+	VBLENDVPS Y4, Y0, Y1, Y3
+	VCMPPS    $0x04, Y2, Y3, Y4
+	VMOVUPS   96(DX)(SI*4), Y5
+	VMULPS    Y5, Y3, Y3
+	VANDPS    Y4, Y3, Y3
+	VMOVUPS   96(AX)(SI*4), Y4
+	VADDPS    Y4, Y3, Y3
+	VMOVUPS   Y3, 96(AX)(SI*4)
+	ADDQ      $0x20, SI
+	CMPQ      SI, DI
+	JLE       many602
+
+oneTest604:
+	LEAQ -8(BX), DI
+	CMPQ SI, DI
+	JG   tail605
+
+one603:
+	VMOVUPS   (CX)(SI*4), Y3
+	VCMPPS    $0x16, Y2, Y3, Y4
+	VBLENDVPS Y4, Y0, Y1, Y3
+	VCMPPS    $0x04, Y2, Y3, Y4
+	VMOVUPS   (DX)(SI*4), Y5
+	VMULPS    Y5, Y3, Y3
+	VANDPS    Y4, Y3, Y3
+	VMOVUPS   (AX)(SI*4), Y4
+	VADDPS    Y4, Y3, Y3
+	VMOVUPS   Y3, (AX)(SI*4)
+	ADDQ      $0x08, SI
+	CMPQ      SI, DI
+	JLE       one603
+
+tail605:
+	SUBQ       SI, BX
+	JZ         done606
+	LEAQ       mask<>+32(SB), DI
+	NEGQ       BX
+	VMOVDQU    (DI)(BX*4), Y3
+	VMASKMOVPS (CX)(SI*4), Y3, Y4
+	VCMPPS     $0x16, Y2, Y4, Y5
+	VBLENDVPS  Y5, Y0, Y1, Y0
+	VCMPPS     $0x04, Y2, Y0, Y5
+	VMASKMOVPS (DX)(SI*4), Y3, Y1
+	VMULPS     Y1, Y0, Y4
+	VANDPS     Y5, Y4, Y4
+	VMASKMOVPS (AX)(SI*4), Y3, Y0
+	VADDPS     Y0, Y4, Y4
+	VMASKMOVPS Y4, Y3, (AX)(SI*4)
+
+done606:
 	VZEROUPPER
 	RET
 
@@ -9261,7 +13427,343 @@ DATA constants<>+5024(SB)/8, $0x3fa555555555554c
 DATA constants<>+5032(SB)/8, $0x3fa555555555554c
 DATA constants<>+5040(SB)/8, $0x3fa555555555554c
 DATA constants<>+5048(SB)/8, $0x3fa555555555554c
-GLOBL constants<>(SB), RODATA|NOPTR, $5056
+DATA constants<>+5056(SB)/8, $0x3fe4000000000000
+DATA constants<>+5064(SB)/8, $0x3fe4000000000000
+DATA constants<>+5072(SB)/8, $0x3fe4000000000000
+DATA constants<>+5080(SB)/8, $0x3fe4000000000000
+DATA constants<>+5088(SB)/8, $0x3fe4000000000000
+DATA constants<>+5096(SB)/8, $0x3fe4000000000000
+DATA constants<>+5104(SB)/8, $0x3fe4000000000000
+DATA constants<>+5112(SB)/8, $0x3fe4000000000000
+DATA constants<>+5120(SB)/8, $0x4083b00000000000
+DATA constants<>+5128(SB)/8, $0x4083b00000000000
+DATA constants<>+5136(SB)/8, $0x4083b00000000000
+DATA constants<>+5144(SB)/8, $0x4083b00000000000
+DATA constants<>+5152(SB)/8, $0x4083b00000000000
+DATA constants<>+5160(SB)/8, $0x4083b00000000000
+DATA constants<>+5168(SB)/8, $0x4083b00000000000
+DATA constants<>+5176(SB)/8, $0x4083b00000000000
+DATA constants<>+5184(SB)/8, $0x40e960e000000000
+DATA constants<>+5192(SB)/8, $0x40e960e000000000
+DATA constants<>+5200(SB)/8, $0x40e960e000000000
+DATA constants<>+5208(SB)/8, $0x40e960e000000000
+DATA constants<>+5216(SB)/8, $0x40e960e000000000
+DATA constants<>+5224(SB)/8, $0x40e960e000000000
+DATA constants<>+5232(SB)/8, $0x40e960e000000000
+DATA constants<>+5240(SB)/8, $0x40e960e000000000
+DATA constants<>+5248(SB)/8, $0x412cde3200000000
+DATA constants<>+5256(SB)/8, $0x412cde3200000000
+DATA constants<>+5264(SB)/8, $0x412cde3200000000
+DATA constants<>+5272(SB)/8, $0x412cde3200000000
+DATA constants<>+5280(SB)/8, $0x412cde3200000000
+DATA constants<>+5288(SB)/8, $0x412cde3200000000
+DATA constants<>+5296(SB)/8, $0x412cde3200000000
+DATA constants<>+5304(SB)/8, $0x412cde3200000000
+DATA constants<>+5312(SB)/8, $0x413eee1100000000
+DATA constants<>+5320(SB)/8, $0x413eee1100000000
+DATA constants<>+5328(SB)/8, $0x413eee1100000000
+DATA constants<>+5336(SB)/8, $0x413eee1100000000
+DATA constants<>+5344(SB)/8, $0x413eee1100000000
+DATA constants<>+5352(SB)/8, $0x413eee1100000000
+DATA constants<>+5360(SB)/8, $0x413eee1100000000
+DATA constants<>+5368(SB)/8, $0x413eee1100000000
+DATA constants<>+5376(SB)/8, $0x4082900000000000
+DATA constants<>+5384(SB)/8, $0x4082900000000000
+DATA constants<>+5392(SB)/8, $0x4082900000000000
+DATA constants<>+5400(SB)/8, $0x4082900000000000
+DATA constants<>+5408(SB)/8, $0x4082900000000000
+DATA constants<>+5416(SB)/8, $0x4082900000000000
+DATA constants<>+5424(SB)/8, $0x4082900000000000
+DATA constants<>+5432(SB)/8, $0x4082900000000000
+DATA constants<>+5440(SB)/8, $0x40e5fea000000000
+DATA constants<>+5448(SB)/8, $0x40e5fea000000000
+DATA constants<>+5456(SB)/8, $0x40e5fea000000000
+DATA constants<>+5464(SB)/8, $0x40e5fea000000000
+DATA constants<>+5472(SB)/8, $0x40e5fea000000000
+DATA constants<>+5480(SB)/8, $0x40e5fea000000000
+DATA constants<>+5488(SB)/8, $0x40e5fea000000000
+DATA constants<>+5496(SB)/8, $0x40e5fea000000000
+DATA constants<>+5504(SB)/8, $0x41249eb600000000
+DATA constants<>+5512(SB)/8, $0x41249eb600000000
+DATA constants<>+5520(SB)/8, $0x41249eb600000000
+DATA constants<>+5528(SB)/8, $0x41249eb600000000
+DATA constants<>+5536(SB)/8, $0x41249eb600000000
+DATA constants<>+5544(SB)/8, $0x41249eb600000000
+DATA constants<>+5552(SB)/8, $0x41249eb600000000
+DATA constants<>+5560(SB)/8, $0x41249eb600000000
+DATA constants<>+5568(SB)/8, $0xc000000000000000
+DATA constants<>+5576(SB)/8, $0xc000000000000000
+DATA constants<>+5584(SB)/8, $0xc000000000000000
+DATA constants<>+5592(SB)/8, $0xc000000000000000
+DATA constants<>+5600(SB)/8, $0xc000000000000000
+DATA constants<>+5608(SB)/8, $0xc000000000000000
+DATA constants<>+5616(SB)/8, $0xc000000000000000
+DATA constants<>+5624(SB)/8, $0xc000000000000000
+DATA constants<>+5632(SB)/8, $0x4000000000000000
+DATA constants<>+5640(SB)/8, $0x4000000000000000
+DATA constants<>+5648(SB)/8, $0x4000000000000000
+DATA constants<>+5656(SB)/8, $0x4000000000000000
+DATA constants<>+5664(SB)/8, $0x4000000000000000
+DATA constants<>+5672(SB)/8, $0x4000000000000000
+DATA constants<>+5680(SB)/8, $0x4000000000000000
+DATA constants<>+5688(SB)/8, $0x4000000000000000
+DATA constants<>+5696(SB)/8, $0x3fda827999fcef32
+DATA constants<>+5704(SB)/8, $0x3fda827999fcef32
+DATA constants<>+5712(SB)/8, $0x3fda827999fcef32
+DATA constants<>+5720(SB)/8, $0x3fda827999fcef32
+DATA constants<>+5728(SB)/8, $0x3fda827999fcef32
+DATA constants<>+5736(SB)/8, $0x3fda827999fcef32
+DATA constants<>+5744(SB)/8, $0x3fda827999fcef32
+DATA constants<>+5752(SB)/8, $0x3fda827999fcef32
+DATA constants<>+5760(SB)/8, $0x4044000000000000
+DATA constants<>+5768(SB)/8, $0x4044000000000000
+DATA constants<>+5776(SB)/8, $0x4044000000000000
+DATA constants<>+5784(SB)/8, $0x4044000000000000
+DATA constants<>+5792(SB)/8, $0x4044000000000000
+DATA constants<>+5800(SB)/8, $0x4044000000000000
+DATA constants<>+5808(SB)/8, $0x4044000000000000
+DATA constants<>+5816(SB)/8, $0x4044000000000000
+DATA constants<>+5824(SB)/8, $0xbfe0000000000000
+DATA constants<>+5832(SB)/8, $0xbfe0000000000000
+DATA constants<>+5840(SB)/8, $0xbfe0000000000000
+DATA constants<>+5848(SB)/8, $0xbfe0000000000000
+DATA constants<>+5856(SB)/8, $0xbfe0000000000000
+DATA constants<>+5864(SB)/8, $0xbfe0000000000000
+DATA constants<>+5872(SB)/8, $0xbfe0000000000000
+DATA constants<>+5880(SB)/8, $0xbfe0000000000000
+DATA constants<>+5888(SB)/8, $0x3fd9884533d43651
+DATA constants<>+5896(SB)/8, $0x3fd9884533d43651
+DATA constants<>+5904(SB)/8, $0x3fd9884533d43651
+DATA constants<>+5912(SB)/8, $0x3fd9884533d43651
+DATA constants<>+5920(SB)/8, $0x3fd9884533d43651
+DATA constants<>+5928(SB)/8, $0x3fd9884533d43651
+DATA constants<>+5936(SB)/8, $0x3fd9884533d43651
+DATA constants<>+5944(SB)/8, $0x3fd9884533d43651
+DATA constants<>+5952(SB)/8, $0x400c000000000000
+DATA constants<>+5960(SB)/8, $0x400c000000000000
+DATA constants<>+5968(SB)/8, $0x400c000000000000
+DATA constants<>+5976(SB)/8, $0x400c000000000000
+DATA constants<>+5984(SB)/8, $0x400c000000000000
+DATA constants<>+5992(SB)/8, $0x400c000000000000
+DATA constants<>+6000(SB)/8, $0x400c000000000000
+DATA constants<>+6008(SB)/8, $0x400c000000000000
+DATA constants<>+6016(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+6024(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+6032(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+6040(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+6048(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+6056(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+6064(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+6072(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+6080(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+6088(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+6096(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+6104(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+6112(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+6120(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+6128(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+6136(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+6144(SB)/8, $0x3e94d6546850307c
+DATA constants<>+6152(SB)/8, $0x3e94d6546850307c
+DATA constants<>+6160(SB)/8, $0x3e94d6546850307c
+DATA constants<>+6168(SB)/8, $0x3e94d6546850307c
+DATA constants<>+6176(SB)/8, $0x3e94d6546850307c
+DATA constants<>+6184(SB)/8, $0x3e94d6546850307c
+DATA constants<>+6192(SB)/8, $0x3e94d6546850307c
+DATA constants<>+6200(SB)/8, $0x3e94d6546850307c
+DATA constants<>+6208(SB)/8, $0xbe98135f579c300d
+DATA constants<>+6216(SB)/8, $0xbe98135f579c300d
+DATA constants<>+6224(SB)/8, $0xbe98135f579c300d
+DATA constants<>+6232(SB)/8, $0xbe98135f579c300d
+DATA constants<>+6240(SB)/8, $0xbe98135f579c300d
+DATA constants<>+6248(SB)/8, $0xbe98135f579c300d
+DATA constants<>+6256(SB)/8, $0xbe98135f579c300d
+DATA constants<>+6264(SB)/8, $0xbe98135f579c300d
+DATA constants<>+6272(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+6280(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+6288(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+6296(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+6304(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+6312(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+6320(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+6328(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+6336(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+6344(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+6352(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+6360(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+6368(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+6376(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+6384(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+6392(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+6400(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+6408(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+6416(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+6424(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+6432(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+6440(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+6448(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+6456(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+6464(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+6472(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+6480(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+6488(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+6496(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+6504(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+6512(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+6520(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+6528(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+6536(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+6544(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+6552(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+6560(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+6568(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+6576(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+6584(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+6592(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+6600(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+6608(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+6616(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+6624(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+6632(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+6640(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+6648(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+6656(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+6664(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+6672(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+6680(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+6688(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+6696(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+6704(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+6712(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+6720(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+6728(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+6736(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+6744(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+6752(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+6760(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+6768(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+6776(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+6784(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+6792(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+6800(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+6808(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+6816(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+6824(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+6832(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+6840(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+6848(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+6856(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+6864(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+6872(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+6880(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+6888(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+6896(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+6904(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+6912(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+6920(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+6928(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+6936(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+6944(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+6952(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+6960(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+6968(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+6976(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+6984(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+6992(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+7000(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+7008(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+7016(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+7024(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+7032(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+7040(SB)/8, $0xbecf1983795b527f
+DATA constants<>+7048(SB)/8, $0xbecf1983795b527f
+DATA constants<>+7056(SB)/8, $0xbecf1983795b527f
+DATA constants<>+7064(SB)/8, $0xbecf1983795b527f
+DATA constants<>+7072(SB)/8, $0xbecf1983795b527f
+DATA constants<>+7080(SB)/8, $0xbecf1983795b527f
+DATA constants<>+7088(SB)/8, $0xbecf1983795b527f
+DATA constants<>+7096(SB)/8, $0xbecf1983795b527f
+DATA constants<>+7104(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+7112(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+7120(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+7128(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+7136(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+7144(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+7152(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+7160(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+7168(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+7176(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+7184(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+7192(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+7200(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+7208(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+7216(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+7224(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+7232(SB)/8, $0x3f260610327a4300
+DATA constants<>+7240(SB)/8, $0x3f260610327a4300
+DATA constants<>+7248(SB)/8, $0x3f260610327a4300
+DATA constants<>+7256(SB)/8, $0x3f260610327a4300
+DATA constants<>+7264(SB)/8, $0x3f260610327a4300
+DATA constants<>+7272(SB)/8, $0x3f260610327a4300
+DATA constants<>+7280(SB)/8, $0x3f260610327a4300
+DATA constants<>+7288(SB)/8, $0x3f260610327a4300
+DATA constants<>+7296(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+7304(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+7312(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+7320(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+7328(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+7336(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+7344(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+7352(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+7360(SB)/8, $0x3f909f81f665350c
+DATA constants<>+7368(SB)/8, $0x3f909f81f665350c
+DATA constants<>+7376(SB)/8, $0x3f909f81f665350c
+DATA constants<>+7384(SB)/8, $0x3f909f81f665350c
+DATA constants<>+7392(SB)/8, $0x3f909f81f665350c
+DATA constants<>+7400(SB)/8, $0x3f909f81f665350c
+DATA constants<>+7408(SB)/8, $0x3f909f81f665350c
+DATA constants<>+7416(SB)/8, $0x3f909f81f665350c
+DATA constants<>+7424(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+7432(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+7440(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+7448(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+7456(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+7464(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+7472(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+7480(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+7488(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+7496(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+7504(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+7512(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+7520(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+7528(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+7536(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+7544(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+7552(SB)/8, $0xc044000000000000
+DATA constants<>+7560(SB)/8, $0xc044000000000000
+DATA constants<>+7568(SB)/8, $0xc044000000000000
+DATA constants<>+7576(SB)/8, $0xc044000000000000
+DATA constants<>+7584(SB)/8, $0xc044000000000000
+DATA constants<>+7592(SB)/8, $0xc044000000000000
+DATA constants<>+7600(SB)/8, $0xc044000000000000
+DATA constants<>+7608(SB)/8, $0xc044000000000000
+DATA constants<>+7616(SB)/8, $0xc089000000000000
+DATA constants<>+7624(SB)/8, $0xc089000000000000
+DATA constants<>+7632(SB)/8, $0xc089000000000000
+DATA constants<>+7640(SB)/8, $0xc089000000000000
+DATA constants<>+7648(SB)/8, $0xc089000000000000
+DATA constants<>+7656(SB)/8, $0xc089000000000000
+DATA constants<>+7664(SB)/8, $0xc089000000000000
+DATA constants<>+7672(SB)/8, $0xc089000000000000
+DATA constants<>+7680(SB)/8, $0x4089000000000000
+DATA constants<>+7688(SB)/8, $0x4089000000000000
+DATA constants<>+7696(SB)/8, $0x4089000000000000
+DATA constants<>+7704(SB)/8, $0x4089000000000000
+DATA constants<>+7712(SB)/8, $0x4089000000000000
+DATA constants<>+7720(SB)/8, $0x4089000000000000
+DATA constants<>+7728(SB)/8, $0x4089000000000000
+DATA constants<>+7736(SB)/8, $0x4089000000000000
+GLOBL constants<>(SB), RODATA|NOPTR, $7744
 
 DATA mask<>+0(SB)/8, $0xffffffffffffffff
 DATA mask<>+8(SB)/8, $0xffffffffffffffff
@@ -9338,6 +13840,28 @@ TEXT ·mulToF32(SB), NOSPLIT, $0-32
 
 avx2:
 	JMP ·mulToAVX2F32<>(SB)
+
+// func divToF64(dst *float64, x *float64, y *float64, n int)
+TEXT ·divToF64(SB), NOSPLIT, $0-32
+	CMPQ n+24(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·divToAVX512F64<>(SB)
+
+avx2:
+	JMP ·divToAVX2F64<>(SB)
+
+// func divToF32(dst *float32, x *float32, y *float32, n int)
+TEXT ·divToF32(SB), NOSPLIT, $0-32
+	CMPQ n+24(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·divToAVX512F32<>(SB)
+
+avx2:
+	JMP ·divToAVX2F32<>(SB)
 
 // func maxToF64(dst *float64, x *float64, y *float64, n int)
 TEXT ·maxToF64(SB), NOSPLIT, $0-32
@@ -9690,3 +14214,80 @@ TEXT ·sinCosF32(SB), NOSPLIT, $0-40
 
 avx2:
 	JMP ·sinCosAVX2F32<>(SB)
+
+// func sigmoidToF64(y *float64, d *float64, x *float64, n int)
+TEXT ·sigmoidToF64(SB), NOSPLIT, $0-32
+	CMPQ n+24(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·sigmoidToAVX512F64<>(SB)
+
+avx2:
+	JMP ·sigmoidToAVX2F64<>(SB)
+
+// func tanhToF64(y *float64, d *float64, x *float64, n int)
+TEXT ·tanhToF64(SB), NOSPLIT, $0-32
+	CMPQ n+24(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·tanhToAVX512F64<>(SB)
+
+avx2:
+	JMP ·tanhToAVX2F64<>(SB)
+
+// func softplusToF64(y *float64, d *float64, x *float64, n int)
+TEXT ·softplusToF64(SB), NOSPLIT, $0-32
+	CMPQ n+24(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·softplusToAVX512F64<>(SB)
+
+avx2:
+	JMP ·softplusToAVX2F64<>(SB)
+
+// func geluToF64(y *float64, d *float64, x *float64, n int)
+TEXT ·geluToF64(SB), NOSPLIT, $0-32
+	CMPQ n+24(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·geluToAVX512F64<>(SB)
+
+avx2:
+	JMP ·geluToAVX2F64<>(SB)
+
+// func siluToF64(y *float64, d *float64, x *float64, n int)
+TEXT ·siluToF64(SB), NOSPLIT, $0-32
+	CMPQ n+24(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·siluToAVX512F64<>(SB)
+
+avx2:
+	JMP ·siluToAVX2F64<>(SB)
+
+// func rectifyF64(dst *float64, pos float64, neg float64, x *float64, from *float64, n int)
+TEXT ·rectifyF64(SB), NOSPLIT, $0-48
+	CMPQ n+40(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·rectifyAVX512F64<>(SB)
+
+avx2:
+	JMP ·rectifyAVX2F64<>(SB)
+
+// func rectifyF32(dst *float32, pos float32, neg float32, x *float32, from *float32, n int)
+TEXT ·rectifyF32(SB), NOSPLIT, $0-40
+	CMPQ n+32(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·rectifyAVX512F32<>(SB)
+
+avx2:
+	JMP ·rectifyAVX2F32<>(SB)

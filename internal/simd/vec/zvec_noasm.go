@@ -14,6 +14,8 @@ func addTo[T cpu.Float](dst []T, x []T, y []T) { genericAddTo(dst, x, y) }
 
 func mulTo[T cpu.Float](dst []T, x []T, y []T) { genericMulTo(dst, x, y) }
 
+func divTo[T cpu.Float](dst []T, x []T, y []T) { genericDivTo(dst, x, y) }
+
 func maxTo[T cpu.Float](dst []T, x []T, y []T) { genericMaxTo(dst, x, y) }
 
 func scaleTo[T cpu.Float](dst []T, alpha T, x []T) { genericScaleTo(dst, alpha, x) }
@@ -51,3 +53,17 @@ func expSubAdd[T cpu.Float](x []T, y []T, sum []T) { genericExpSubAdd(x, y, sum)
 func logTo[T cpu.Float](dst []T, x []T) { genericLogTo(dst, x) }
 
 func vectorSinCos[T cpu.Float](n int, sin *T, cos *T, x *T) int { panic("no assembly") }
+
+func sigmoidTo(y []float64, d []float64, x []float64) { genericSigmoidTo(y, d, x) }
+
+func tanhTo(y []float64, d []float64, x []float64) { genericTanhTo(y, d, x) }
+
+func softplusTo(y []float64, d []float64, x []float64) { genericSoftplusTo(y, d, x) }
+
+func geluTo(y []float64, d []float64, x []float64) { genericGeluTo(y, d, x) }
+
+func siluTo(y []float64, d []float64, x []float64) { genericSiluTo(y, d, x) }
+
+func rectify[T cpu.Float](dst []T, pos T, neg T, x []T, from []T) {
+	genericRectify(dst, pos, neg, x, from)
+}

@@ -23,6 +23,7 @@ func loops() {
 	function("axpyTo", "func(dst *T, alpha T, x, y *T, n int)", "computes dst_i = alpha·x_i + y_i.", axpyTo)
 	function("addTo", "func(dst, x, y *T, n int)", "computes dst_i = x_i + y_i.", func(v vec) { binaryTo(v, v.Add) })
 	function("mulTo", "func(dst, x, y *T, n int)", "computes dst_i = x_i·y_i.", func(v vec) { binaryTo(v, v.Mul) })
+	function("divTo", "func(dst, x, y *T, n int)", "computes dst_i = x_i/y_i.", func(v vec) { binaryTo(v, v.div) })
 	function("maxTo", "func(dst, x, y *T, n int)", "computes dst_i = max(x_i, y_i).", func(v vec) { binaryTo(v, v.maximum) })
 	function("scaleTo", "func(dst *T, alpha T, x *T, n int)", "computes dst_i = alpha·x_i.", scaleTo)
 	function("affineMax", "func(x, top *T, scale, shift T, n int)", "computes x_i = scale·x_i + shift and top_i = max(top_i, x_i).", affineMax)
@@ -42,6 +43,9 @@ func loops() {
 	function("logTo", "func(dst, x *T, n int)", "computes dst_i = log(x_i).", inFloat64(logTo))
 
 	function("sinCos", "func(n int, sin, cos, x *T) int", "computes sines and cosines up to a vector with an element that is too large, infinite or NaN. It returns the number of elements before, or n or more.", inFloat64(vec.sinCos))
+
+	activations()
+	function("rectify", "func(dst *T, pos, neg T, x, from *T, n int)", "computes dst_i += pos·from_i where x_i is positive or NaN, and neg·from_i elsewhere. A factor of 0 adds nothing.", rectify)
 
 	emitExpTables()
 	emitConstants()
