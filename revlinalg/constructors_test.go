@@ -17,10 +17,11 @@ import (
 var constructors = []any{
 	NewAbs, NewAffine, NewAtan2, NewAxpy, NewCholesky, NewComplexAbs, NewComplexFrobenius,
 	NewComplexNorm1, NewComplexNorm2, NewComplexSumSquares, NewComplexUnitary, NewCos, NewCovariance,
-	NewCrossEntropy, NewDet, NewDetMinors, NewDot, NewExp, NewFrobenius, NewGivensQR, NewGramSchmidt,
-	NewInv, NewLog, NewLogDet, NewLogSumExp, NewMatMul, NewMean, NewNorm1, NewNorm2, NewNormInf,
-	NewOuter, NewPolyLeastSquares, NewPow, NewQR, NewSVD, NewSin, NewSoftmax, NewSolve, NewSolveVec,
-	NewSqrt, NewSum, NewSumSquares, NewSymEig, NewTriSolve, NewUnitary, NewUnitaryVec, NewVariance,
+	NewCrossEntropy, NewDet, NewDetMinors, NewDivElem, NewDot, NewExp, NewFrobenius, NewGELU, NewGivensQR,
+	NewGramSchmidt,
+	NewInv, NewLeakyReLU, NewLog, NewLogDet, NewLogSumExp, NewMatMul, NewMean, NewMulElem, NewNorm1, NewNorm2, NewNormInf,
+	NewOuter, NewPolyLeastSquares, NewPow, NewQR, NewReLU, NewSVD, NewSiLU, NewSigmoid, NewSin, NewSoftmax, NewSoftplus, NewSolve, NewSolveVec,
+	NewSqrt, NewSum, NewSumSquares, NewSymEig, NewTanh, NewTriSolve, NewUnitary, NewUnitaryVec, NewVariance,
 }
 
 // Every constructor takes nil for what is left out of cotangents.

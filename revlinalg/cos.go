@@ -32,12 +32,8 @@ func NewCos(y, x *mat.VecDense) Cos[float64] {
 
 var cosFunction = function{
 	name: "cos",
-	values: func(y, x []float64) {
-		var sin [elementwisePiece]float64
-		vec.SinCos(sin[:len(x)], y, x)
-	},
-	slopes: func(d, x, y []float64) {
-		vec.SinCos(d, y, x) // y are the same bits
+	both: func(y, d, x []float64) {
+		vec.SinCos(d, y, x)
 		vec.ScaleTo(d, -1, d)
 	},
 	curves: eachOf(func(_, y float64) float64 { return -y }),

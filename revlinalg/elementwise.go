@@ -9,13 +9,13 @@ import (
 	"revnum/rev"
 )
 
-// The kernels Exp, Log, Sqrt, Sin, Cos and Abs are
+// The kernels Exp, Log, Sqrt, Sin, Cos, Abs, Sigmoid, Tanh, Softplus, GELU and SiLU are
 //
 //	y_i += f(x_i)
 //
 // with the derivatives, where ġy is the tangent of ȳ,
 //
-//	x̄ += conj(f′(x))·ȳ,  ẏ += f′(x)·ẋ,  ġx += conj(f′(x))·ġy + conj(f″(x)·ẋ)·ȳ
+//	x̄ += number.Conj(f′(x))·ȳ,  ẏ += f′(x)·ẋ,  ġx += number.Conj(f′(x))·ġy + number.Conj(f″(x)·ẋ)·ȳ
 //
 // of each element. Each has a file, which says what f and its derivatives are. Run
 // of all of them is elementwise.run.
@@ -31,10 +31,18 @@ type elementwise[T rev.Number] struct {
 type function struct {
 	name string
 
-	// values computes y_i = f(x_i), and slopes and curves d_i = f′(x_i) and
-	// d_i = f″(x_i), given these.
-	values         func(y, x []float64)
-	slopes, curves func(d, x, y []float64)
+	// values computes y_i = f(x_i), and slopes d_i = f′(x_i), given these. A function
+	// that has both computes y and d at once instead. curves computes d_i = f″(x_i),
+	// and finds f′(x_i) there. slopes and curves may overwrite y.
+	values func(y, x []float64)
+	slopes func(d, x, y []float64)
+	both   func(y, d, x []float64)
+	curves func(d, x, y []float64)
+
+	// byFloat says that fixed point is rounded from float64, where both has the same bits
+	// on all machines. If rest is set, what is rounded is f(-|x|), and
+	// f(x) = max(x, 0) + f(-|x|), as f(x) has more digits than float64.
+	byFloat, rest bool
 
 	q43  pointwise[fixed.Q43]
 	c128 pointwise[complex128]
@@ -101,7 +109,7 @@ func (k elementwise[T]) run(f *function, sign int, g, t, gt elementwise[T]) erro
 	err := w.checkDomain()
 	if err == nil {
 		workers, blocks := parallel.Workers(k.Workers), (k.X.N+elementwiseBlock-1)/elementwiseBlock
-		if !number.IsFixed[T]() && !number.IsComplex[T]() {
+		if f.byFloat || !number.IsFixed[T]() && !number.IsComplex[T]() {
 			w.buffers = workspace.Grow(buffers, min(workers, max(1, blocks)))
 		}
 		parallel.Run(workers, blocks, w)
@@ -156,7 +164,11 @@ func (p *elementwisePass[T]) Block(worker, block int) {
 	case *elementwisePass[float32]:
 		applyFloat(p, &p.buffers[worker], lo, hi)
 	case *elementwisePass[fixed.Q43]:
-		applyPointwise(p, &p.f.q43, lo, hi)
+		if p.f.byFloat {
+			applyByFloat(p, &p.buffers[worker], lo, hi)
+		} else {
+			applyPointwise(p, &p.f.q43, lo, hi)
+		}
 	case *elementwisePass[complex128]:
 		applyPointwise(p, &p.f.c128, lo, hi)
 	}
@@ -170,11 +182,15 @@ func applyFloat[T rev.Float](p *elementwisePass[T], w *elementwiseBuffers, lo, h
 	for ; lo < hi; lo += len(w.x) {
 		n := min(len(w.x), hi-lo)
 		x, y, d := wide(w.x[:n], p.k.X, lo), w.y[:n], w.d[:n]
-		f.values(y, x)
+		if f.both != nil {
+			f.both(y, d, x)
+		} else {
+			f.values(y, x)
+		}
 		if p.k.Y.Data != nil {
 			addWide(p.k.Y, lo, sign, y)
 		}
-		if order > 0 {
+		if order > 0 && f.slopes != nil {
 			f.slopes(d, x, y)
 		}
 		addProduct := func(to rev.Vector[T], sign float64, from rev.Vector[T]) {
@@ -223,7 +239,7 @@ func addWide[T rev.Float](y rev.Vector[T], lo int, sign float64, d []float64) {
 }
 
 // applyPointwise works on elements one by one. A cotangent goes through f′ as
-// conj(f′·conj(ȳ)).
+// number.Conj(f′·number.Conj(ȳ)).
 func applyPointwise[T rev.Number](p *elementwisePass[T], f *pointwise[T], lo, hi int) {
 	at := func(v rev.Vector[T], i int) *T { return &v.Data[i*v.Inc] }
 	for i := lo; i < hi; i++ {
@@ -246,7 +262,58 @@ func applyPointwise[T rev.Number](p *elementwisePass[T], f *pointwise[T], lo, hi
 	}
 }
 
-// each and eachOf return functions of slices that call f for every element.
+// applyByFloat works on elements of fixed point, with functions of float64.
+func applyByFloat(p *elementwisePass[fixed.Q43], w *elementwiseBuffers, lo, hi int) {
+	f := p.f
+	at := func(v rev.Vector[fixed.Q43], i int) *fixed.Q43 { return &v.Data[i*v.Inc] }
+	for ; lo < hi; lo += len(w.x) {
+		n := min(len(w.x), hi-lo)
+		x, y, d, c := w.x[:n], w.y[:n], w.d[:n], w.v[:n]
+		for i := range x {
+			v := *at(p.k.X, lo+i)
+			if f.rest {
+				v = -v.Abs()
+			}
+			x[i] = v.Float64()
+		}
+		f.both(y, d, x)
+		for i, v := range y {
+			if p.k.Y.Data == nil {
+				break
+			}
+			v := fixed.FromFloat64(v)
+			if f.rest {
+				v += max(*at(p.k.X, lo+i), 0)
+			}
+			*at(p.k.Y, lo+i) += signed(p.sign, v)
+		}
+		if p.curved() {
+			copy(c, d)
+			f.curves(c, x, y)
+		}
+		for i := range n {
+			slope := fixed.FromFloat64(d[i])
+			if i := lo + i; f.rest && *at(p.k.X, i) > 0 {
+				slope = fixed.One - slope
+			}
+			i, curve := lo+i, c[i]
+			if p.tangent() {
+				*at(p.t.Y, i) += signed(p.sign, slope.Mul(*at(p.t.X, i)))
+			}
+			if p.gradient() {
+				*at(p.g.X, i) += slope.Mul(*at(p.g.Y, i))
+			}
+			if p.gradientTangent() {
+				*at(p.gt.X, i) += slope.Mul(*at(p.gt.Y, i))
+			}
+			if p.curved() {
+				*at(p.gt.X, i) += fixed.FromFloat64(curve).Mul(*at(p.t.X, i)).Mul(*at(p.g.Y, i))
+			}
+		}
+	}
+}
+
+// each, eachOf and eachSlope return functions of slices that call f for every element.
 func each(f func(x float64) float64) func(y, x []float64) {
 	return func(y, x []float64) {
 		for i, v := range x {
@@ -259,6 +326,14 @@ func eachOf(f func(x, y float64) float64) func(d, x, y []float64) {
 	return func(d, x, y []float64) {
 		for i, v := range x {
 			d[i] = f(v, y[i])
+		}
+	}
+}
+
+func eachSlope(f func(y, d float64) float64) func(d, x, y []float64) {
+	return func(d, _, y []float64) {
+		for i, v := range y {
+			d[i] = f(v, d[i])
 		}
 	}
 }

@@ -197,6 +197,34 @@ func ExampleComplexFrobenius() {
 	// 2
 }
 
+// The activations of a layer, and their slopes.
+func ExampleGELU() {
+	x, gx := mat.NewVecDense(3, []float64{-1, 0, 2}), mat.NewVecDense(3, nil)
+	y, gy := mat.NewVecDense(3, nil), mat.NewVecDense(3, []float64{1, 1, 1})
+	k := revlinalg.NewGELU(y, x)
+	k.Forward()
+	fmt.Printf("%.4f\n", y.RawVector().Data)
+	k.Adjoint(revlinalg.NewGELU(gy, gx))
+	fmt.Printf("%.4f\n", gx.RawVector().Data)
+	// Output:
+	// [-0.1587 0.0000 1.9545]
+	// [-0.0833 0.5000 1.0852]
+}
+
+func ExampleMulElem() {
+	x, y := mat.NewVecDense(2, []float64{2, 3}), mat.NewVecDense(2, []float64{5, 7})
+	z := mat.NewVecDense(2, nil)
+	k := revlinalg.NewMulElem(z, x, y)
+	k.Forward()
+	fmt.Println(z.RawVector().Data)
+	gz, gx, gy := mat.NewVecDense(2, []float64{1, 1}), mat.NewVecDense(2, nil), mat.NewVecDense(2, nil)
+	k.Adjoint(revlinalg.NewMulElem(gz, gx, gy))
+	fmt.Println(gx.RawVector().Data, gy.RawVector().Data)
+	// Output:
+	// [10 21]
+	// [5 7] [2 3]
+}
+
 func ExampleLog_complex() {
 	y, gy := rev.ViewSlice([]complex128{0}), rev.ViewSlice([]complex128{1})
 	x, gx := rev.ViewSlice([]complex128{2i}), rev.ViewSlice([]complex128{0})

@@ -31,12 +31,8 @@ func NewSin(y, x *mat.VecDense) Sin[float64] {
 }
 
 var sinFunction = function{
-	name: "sin",
-	values: func(y, x []float64) {
-		var cos [elementwisePiece]float64
-		vec.SinCos(y, cos[:len(x)], x)
-	},
-	slopes: func(d, x, y []float64) { vec.SinCos(y, d, x) }, // y are the same bits
+	name:   "sin",
+	both:   vec.SinCos[float64],
 	curves: eachOf(func(_, y float64) float64 { return -y }),
 
 	q43: pointwise[fixed.Q43]{

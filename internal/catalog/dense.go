@@ -207,6 +207,42 @@ func abs[T rev.Real](rnd *rand.Rand, r, _ int) revlinalg.Abs[T] {
 	return revlinalg.Abs[T]{Y: vector[T](rnd, r), X: vector[T](rnd, r)}
 }
 
+func sigmoid[T rev.Real](rnd *rand.Rand, r, _ int) revlinalg.Sigmoid[T] {
+	return revlinalg.Sigmoid[T](exp[T](rnd, r, 0))
+}
+
+func tanh[T rev.Real](rnd *rand.Rand, r, _ int) revlinalg.Tanh[T] {
+	return revlinalg.Tanh[T](exp[T](rnd, r, 0))
+}
+
+func softplus[T rev.Real](rnd *rand.Rand, r, _ int) revlinalg.Softplus[T] {
+	return revlinalg.Softplus[T](exp[T](rnd, r, 0))
+}
+
+func gelu[T rev.Real](rnd *rand.Rand, r, _ int) revlinalg.GELU[T] {
+	return revlinalg.GELU[T](exp[T](rnd, r, 0))
+}
+
+func silu[T rev.Real](rnd *rand.Rand, r, _ int) revlinalg.SiLU[T] {
+	return revlinalg.SiLU[T](exp[T](rnd, r, 0))
+}
+
+func relu[T rev.Real](rnd *rand.Rand, r, _ int) revlinalg.ReLU[T] {
+	return revlinalg.ReLU[T](exp[T](rnd, r, 0))
+}
+
+func leakyReLU[T rev.Real](rnd *rand.Rand, r, _ int) revlinalg.LeakyReLU[T] {
+	return revlinalg.LeakyReLU[T]{Y: vector[T](rnd, r), X: vector[T](rnd, r), Slope: 0.01}
+}
+
+func mulElem[T rev.Number](rnd *rand.Rand, r, _ int) revlinalg.MulElem[T] {
+	return revlinalg.MulElem[T]{Z: vector[T](rnd, r), X: vector[T](rnd, r), Y: vector[T](rnd, r)}
+}
+
+func divElem[T rev.Real](rnd *rand.Rand, r, _ int) revlinalg.DivElem[T] {
+	return revlinalg.DivElem[T]{Z: vector[T](rnd, r), X: vector[T](rnd, r), Y: positives[T](rnd, r)}
+}
+
 func atan2[T rev.Real](rnd *rand.Rand, r, _ int) revlinalg.Atan2[T] {
 	return revlinalg.Atan2[T]{Z: vector[T](rnd, r), X: vector[T](rnd, r), Y: positives[T](rnd, r)}
 }

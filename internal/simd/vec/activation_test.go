@@ -30,7 +30,9 @@ var activations = []activation{
 	{"SiLU", SiLU, 2.5, 5, bigSiLU, -700},
 }
 
-func bigOp(f func(z, x, y *big.Float) *big.Float, x, y *big.Float) *big.Float { return f(newBig(0), x, y) }
+func bigOp(f func(z, x, y *big.Float) *big.Float, x, y *big.Float) *big.Float {
+	return f(newBig(0), x, y)
+}
 
 func add(x, y *big.Float) *big.Float { return bigOp((*big.Float).Add, x, y) }
 func mul(x, y *big.Float) *big.Float { return bigOp((*big.Float).Mul, x, y) }

@@ -1,0 +1,260 @@
+package revlinalg
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/fixed"
+	"revnum/rev"
+	"revnum/rev/revtest"
+)
+
+// elementwiseSpec returns the Spec of a kernel of y and x.
+func elementwiseSpec[T rev.Real, K any](kernel func(elementwise[T]) K, draw func(*rand.Rand, int) rev.Vector[T]) revtest.Spec[K] {
+	return revtest.Spec[K]{
+		New:   func(rnd *rand.Rand, n int) K { return kernel(operands(draw)(rnd, n)) },
+		Large: 2*elementwiseBlock + 5,
+	}
+}
+
+func TestSigmoid(t *testing.T) {
+	kernels(t,
+		elementwiseSpec(func(k elementwise[float32]) Sigmoid[float32] { return Sigmoid[float32](k) }, vectorOf[float32]),
+		elementwiseSpec(func(k elementwise[float64]) Sigmoid[float64] { return Sigmoid[float64](k) }, vectorOf[float64]),
+		elementwiseSpec(func(k elementwise[fixed.Q43]) Sigmoid[fixed.Q43] { return Sigmoid[fixed.Q43](k) }, vectorOf[fixed.Q43]))
+}
+
+func TestTanh(t *testing.T) {
+	kernels(t,
+		elementwiseSpec(func(k elementwise[float32]) Tanh[float32] { return Tanh[float32](k) }, vectorOf[float32]),
+		elementwiseSpec(func(k elementwise[float64]) Tanh[float64] { return Tanh[float64](k) }, vectorOf[float64]),
+		elementwiseSpec(func(k elementwise[fixed.Q43]) Tanh[fixed.Q43] { return Tanh[fixed.Q43](k) }, vectorOf[fixed.Q43]))
+}
+
+func TestSoftplus(t *testing.T) {
+	kernels(t,
+		elementwiseSpec(func(k elementwise[float32]) Softplus[float32] { return Softplus[float32](k) }, vectorOf[float32]),
+		elementwiseSpec(func(k elementwise[float64]) Softplus[float64] { return Softplus[float64](k) }, vectorOf[float64]),
+		elementwiseSpec(func(k elementwise[fixed.Q43]) Softplus[fixed.Q43] { return Softplus[fixed.Q43](k) }, vectorOf[fixed.Q43]))
+}
+
+func TestGELU(t *testing.T) {
+	kernels(t,
+		elementwiseSpec(func(k elementwise[float32]) GELU[float32] { return GELU[float32](k) }, vectorOf[float32]),
+		elementwiseSpec(func(k elementwise[float64]) GELU[float64] { return GELU[float64](k) }, vectorOf[float64]),
+		elementwiseSpec(func(k elementwise[fixed.Q43]) GELU[fixed.Q43] { return GELU[fixed.Q43](k) }, vectorOf[fixed.Q43]))
+}
+
+func TestSiLU(t *testing.T) {
+	kernels(t,
+		elementwiseSpec(func(k elementwise[float32]) SiLU[float32] { return SiLU[float32](k) }, vectorOf[float32]),
+		elementwiseSpec(func(k elementwise[float64]) SiLU[float64] { return SiLU[float64](k) }, vectorOf[float64]),
+		elementwiseSpec(func(k elementwise[fixed.Q43]) SiLU[fixed.Q43] { return SiLU[fixed.Q43](k) }, vectorOf[fixed.Q43]))
+}
+
+func TestReLU(t *testing.T) {
+	kernels(t,
+		elementwiseSpec(func(k elementwise[float32]) ReLU[float32] { return ReLU[float32](k) }, away[float32]),
+		elementwiseSpec(func(k elementwise[float64]) ReLU[float64] { return ReLU[float64](k) }, away[float64]),
+		elementwiseSpec(func(k elementwise[fixed.Q43]) ReLU[fixed.Q43] { return ReLU[fixed.Q43](k) }, away[fixed.Q43]))
+}
+
+func leakyOf[T rev.Real](k elementwise[T]) LeakyReLU[T] {
+	return LeakyReLU[T]{Y: k.Y, X: k.X, Slope: 0.25, Workers: k.Workers}
+}
+
+func TestLeakyReLU(t *testing.T) {
+	kernels(t, elementwiseSpec(leakyOf[float32], away[float32]), elementwiseSpec(leakyOf[float64], away[float64]),
+		elementwiseSpec(leakyOf[fixed.Q43], away[fixed.Q43]))
+}
+
+func mulElemSpec[T rev.Number](draw func(rnd *rand.Rand, n int) rev.Vector[T]) revtest.Spec[MulElem[T]] {
+	return revtest.Spec[MulElem[T]]{
+		New: func(rnd *rand.Rand, n int) MulElem[T] {
+			return MulElem[T]{Z: draw(rnd, n), X: draw(rnd, n), Y: draw(rnd, n)}
+		},
+		Large: 2*elementwiseBlock + 5,
+	}
+}
+
+func TestMulElem(t *testing.T) {
+	kernels(t, mulElemSpec(vectorOf[float32]), mulElemSpec(vectorOf[float64]), mulElemSpec(vectorOf[fixed.Q43]))
+	t.Run("complex128", func(t *testing.T) { revtest.Kernel(t, mulElemSpec(complexes)) })
+}
+
+func divElemSpec[T rev.Real]() revtest.Spec[DivElem[T]] {
+	spec := revtest.Spec[DivElem[T]]{
+		New: func(rnd *rand.Rand, n int) DivElem[T] {
+			return DivElem[T]{Z: vectorOf[T](rnd, n), X: vectorOf[T](rnd, n), Y: positive[T](rnd, n)}
+		},
+		Large: 2*elementwiseBlock + 5,
+	}
+	spec.Failing = func(rnd *rand.Rand, n int) DivElem[T] {
+		k := spec.New(rnd, n+1)
+		k.Y.Data[n] = 0
+		return k
+	}
+	return spec
+}
+
+func TestDivElem(t *testing.T) {
+	kernels(t, divElemSpec[float32](), divElemSpec[float64](), divElemSpec[fixed.Q43]())
+}
+
+// The error names the element.
+func TestDivElemByZero(t *testing.T) {
+	z, x, y := mat.NewVecDense(2, nil), mat.NewVecDense(2, []float64{1, 2}), mat.NewVecDense(2, []float64{3, 0})
+	var e *rev.DomainError
+	if err := NewDivElem(z, x, y).Forward(); !errors.As(err, &e) || e.Index != 1 || e.Args[0] != 2 || z.AtVec(0) != 0 {
+		t.Errorf("error %v, and z is %v", err, z.RawVector().Data)
+	}
+}
+
+// activationTable has values and derivatives that mpmath gives to 30 digits.
+var activationTable = []struct {
+	kernel       string
+	x, y, d1, d2 float64
+}{
+	{"sigmoid", 0.0, 0.5, 0.25, 0.0},
+	{"sigmoid", 0.5, 0.62245933120185456464, 0.23500371220159448907, -0.057556794852320740559},
+	{"sigmoid", -0.5, 0.37754066879814543536, 0.23500371220159448907, 0.057556794852320740559},
+	{"sigmoid", 3.0, 0.95257412682243321912, 0.045176659730912132649, -0.040891574660943478616},
+	{"sigmoid", -3.0, 0.047425873177566780879, 0.045176659730912132649, 0.040891574660943478616},
+	{"sigmoid", 0.0009765625, 0.50024414060559744821, 0.24999994039536469851, -1.2207027369490058843e-4},
+	{"sigmoid", -20.0, 2.0611536181902035814e-9, 2.0611536139418493437e-9, 2.0611536054451408856e-9},
+	{"sigmoid", 20.0, 0.99999999793884638181, 2.0611536139418493437e-9, -2.0611536054451408856e-9},
+	{"sigmoid", 9.25, 0.99990389758450052605, 9.6093179825209115264e-5, -9.6074710251820659437e-5},
+	{"tanh", 0.0, 0.0, 1.0, 0.0},
+	{"tanh", 0.5, 0.4621171572600097585, 0.78644773296592741015, -0.72686198138358727554},
+	{"tanh", -0.5, -0.4621171572600097585, 0.78644773296592741015, 0.72686198138358727554},
+	{"tanh", 3.0, 0.99505475368673045133, 0.0098660371654401912732, -0.019634494363042435638},
+	{"tanh", -3.0, -0.99505475368673045133, 0.0098660371654401912732, 0.019634494363042435638},
+	{"tanh", 0.0009765625, 9.7656218955926021858e-4, 0.99999904632628992322, -0.0019531225164751475618},
+	{"tanh", -20.0, -0.9999999999999999915, 1.6993417021166355837e-17, 3.3986834042332711385e-17},
+	{"tanh", 20.0, 0.9999999999999999915, 1.6993417021166355837e-17, -3.3986834042332711385e-17},
+	{"tanh", 9.25, 0.99999998152510084672, 3.6949797965238578991e-8, -7.3899594565189575698e-8},
+	{"softplus", 0.0, 0.69314718055994530942, 0.5, 0.25},
+	{"softplus", 0.5, 0.97407698418010668087, 0.62245933120185456464, 0.23500371220159448907},
+	{"softplus", -0.5, 0.47407698418010668087, 0.37754066879814543536, 0.23500371220159448907},
+	{"softplus", 3.0, 3.0485873515737420588, 0.95257412682243321912, 0.045176659730912132649},
+	{"softplus", -3.0, 0.048587351573742058759, 0.047425873177566780879, 0.045176659730912132649},
+	{"softplus", 0.0009765625, 0.69363558101923012325, 0.50024414060559744821, 0.24999994039536469851},
+	{"softplus", -20.0, 2.0611536203143807032e-9, 2.0611536181902035814e-9, 2.0611536139418493437e-9},
+	{"softplus", 20.0, 20.00000000206115362, 0.99999999793884638181, 2.0611536139418493437e-9},
+	{"softplus", 9.25, 9.2500961070336324846, 0.99990389758450052605, 9.6093179825209115264e-5},
+	{"gelu", 0.0, 0.0, 0.5, 0.79788456080286535588},
+	{"gelu", 0.5, 0.34573123063700655182, 0.86749512465616284253, 0.61611432183752408611},
+	{"gelu", -0.5, -0.15426876936299344818, 0.13250487534383715747, 0.61611432183752408611},
+	{"gelu", 3.0, 2.9959503059051097164, 1.011945647204183927, -0.031022938883566050229},
+	{"gelu", -3.0, -0.00404969409489028358, -0.011945647204183927, -0.031022938883566050229},
+	{"gelu", 0.0009765625, 4.8866171094607474708e-4, 0.50077918389371313354, 0.79788379988112438797},
+	{"gelu", -20.0, -5.5072482372124673902e-88, -1.1014360483133464042e-86, -2.1973374481395857495e-85},
+	{"gelu", 20.0, 20.0, 1.0, -2.1973374481395857495e-85},
+	{"gelu", 9.25, 9.2499999999999999999, 1.000000000000000001, -8.775274014168990215e-18},
+	{"silu", 0.0, 0.0, 0.5, 0.5},
+	{"silu", 0.5, 0.31122966560092728232, 0.73996118730265180917, 0.44122902697702860786},
+	{"silu", -0.5, -0.18877033439907271768, 0.26003881269734819083, 0.44122902697702860786},
+	{"silu", 3.0, 2.8577223804672996574, 1.0881041060151696171, -0.032321404521006170551},
+	{"silu", -3.0, -0.14227761953270034264, -0.088104106015169617069, -0.032321404521006170551},
+	{"silu", 0.0009765625, 4.8851966856015375802e-4, 0.50048828117238979655, 0.49999976158147774185},
+	{"silu", -20.0, -4.1223072363804071629e-8, -3.9161918660646783292e-8, -3.7100764881019119025e-8},
+	{"silu", 20.0, 19.999999958776927636, 1.0000000391619186606, -3.7100764881019119025e-8},
+	{"silu", 9.25, 9.249111052656629866, 1.0007927594978837104, -6.9650471017892286926e-4},
+	{"leaky", -3, -0.75, 0.25, 0},
+	{"leaky", 3, 3, 1, 0},
+	{"leaky", 0, 0, 0.25, 0},
+	{"relu", -3, 0, 0, 0},
+	{"relu", 3, 3, 1, 0},
+	{"relu", 0, 0, 0, 0},
+}
+
+// Values, first and second derivatives over all number types.
+func TestActivationTable(t *testing.T) {
+	t.Run("float64", func(t *testing.T) { testActivationTable[float64](t, 1e-15, 1e-300) })
+	t.Run("float32", func(t *testing.T) { testActivationTable[float32](t, 1e-7, 1e-30) })
+	t.Run("Q43", func(t *testing.T) { testActivationTable[fixed.Q43](t, 1e-16, 0x1.2p-44) })
+}
+
+func testActivationTable[T rev.Real](t *testing.T, relative, absolute float64) {
+	one := func(a arguments[T]) elementwise[T] { return elementwise[T]{Y: a.result(), X: a.vector(0)} }
+	runs := map[string]kernelRun[T]{
+		"sigmoid":  runOfTotal(func(a arguments[T]) Sigmoid[T] { return Sigmoid[T](one(a)) }, Sigmoid[T].Forward, Sigmoid[T].AdjointTangent),
+		"tanh":     runOfTotal(func(a arguments[T]) Tanh[T] { return Tanh[T](one(a)) }, Tanh[T].Forward, Tanh[T].AdjointTangent),
+		"softplus": runOfTotal(func(a arguments[T]) Softplus[T] { return Softplus[T](one(a)) }, Softplus[T].Forward, Softplus[T].AdjointTangent),
+		"gelu":     runOfTotal(func(a arguments[T]) GELU[T] { return GELU[T](one(a)) }, GELU[T].Forward, GELU[T].AdjointTangent),
+		"silu":     runOfTotal(func(a arguments[T]) SiLU[T] { return SiLU[T](one(a)) }, SiLU[T].Forward, SiLU[T].AdjointTangent),
+		"leaky":    runOfTotal(func(a arguments[T]) LeakyReLU[T] { return leakyOf(one(a)) }, LeakyReLU[T].Forward, LeakyReLU[T].AdjointTangent),
+		"relu":     runOfTotal(func(a arguments[T]) ReLU[T] { return ReLU[T](one(a)) }, ReLU[T].Forward, ReLU[T].AdjointTangent),
+	}
+	for _, c := range activationTable {
+		run := runs[c.kernel]
+		var y, dy, dgy T
+		x, gx, dgx := []T{fixed.Of[T](c.x)}, []T{0}, []T{0}
+		gy, dx := fixed.Of[T](1), []T{fixed.Of[T](1)}
+		near := func(what string, got T, want float64) {
+			t.Helper()
+			if g := fixed.Float(got); !(math.Abs(g-want) <= relative*math.Abs(want)+absolute) {
+				t.Errorf("%s(%v): %s is %v, want %v", c.kernel, c.x, what, g, want)
+			}
+		}
+		if err := run.forward(&y, x); err != nil {
+			t.Fatal(err)
+		}
+		near("the value", y, c.y)
+		if err := run.second(arguments[T]{&y, x}, arguments[T]{&gy, gx}, arguments[T]{&dy, dx}, arguments[T]{&dgy, dgx}); err != nil {
+			t.Fatal(err)
+		}
+		near("the derivative", gx[0], c.d1)
+		near("the tangent taken back", -dy, c.d1)
+		// It is a difference of terms that are no larger than the derivative.
+		if g := fixed.Float(dgx[0]); !(math.Abs(g-c.d2) <= 4*(relative*(math.Abs(c.d1)+math.Abs(c.d2))+absolute)) {
+			t.Errorf("%s(%v): the second derivative is %v, want %v", c.kernel, c.x, g, c.d2)
+		}
+	}
+}
+
+// A gradient of 0 comes back where ReLU is off, whatever lies there.
+func TestReLUOfInfinity(t *testing.T) {
+	inf := math.Inf(1)
+	x, y := mat.NewVecDense(4, []float64{-inf, inf, math.NaN(), 0}), mat.NewVecDense(4, nil)
+	NewReLU(y, x).Forward()
+	if got := fmt.Sprint(y.RawVector().Data); got != "[0 +Inf NaN 0]" {
+		t.Errorf("ReLU of %v is %v", x.RawVector().Data, got)
+	}
+}
+
+func BenchmarkActivation(b *testing.B) {
+	const n = 1 << 20
+	rnd := rand.New(rand.NewPCG(21, 3))
+	y, x, gy, gx := vectorOf[float64](rnd, n), vectorOf[float64](rnd, n), vectorOf[float64](rnd, n), vectorOf[float64](rnd, n)
+	k, g := elementwise[float64]{Y: y, X: x, Workers: 1}, elementwise[float64]{Y: gy, X: gx}
+	run := func(name string, forward, adjoint func()) {
+		b.Run(name+"/Forward", func(b *testing.B) {
+			for b.Loop() {
+				forward()
+			}
+			reportBytes(b, 24*n)
+		})
+		b.Run(name+"/Adjoint", func(b *testing.B) {
+			for b.Loop() {
+				adjoint()
+			}
+			reportBytes(b, 48*n)
+		})
+	}
+	var none elementwise[float64]
+	for _, f := range []*function{&expFunction, &sigmoidFunction, &tanhFunction, &softplusFunction, &geluFunction, &siluFunction} {
+		run(f.name, func() { _ = k.run(f, 1, none, none, none) }, func() { _ = k.run(f, -1, g, none, none) })
+	}
+	run("ReLU", ReLU[float64](k).Forward, func() { ReLU[float64](k).Adjoint(ReLU[float64](g)) })
+	other := vectorOf[float64](rnd, n)
+	mul, gmul := MulElem[float64]{Z: y, X: x, Y: other, Workers: 1}, MulElem[float64]{Z: gy, X: gx}
+	run("MulElem", mul.Forward, func() { mul.Adjoint(gmul) })
+	div, gdiv := DivElem[float64]{Z: y, X: x, Y: other, Workers: 1}, DivElem[float64]{Z: gy, X: gx}
+	run("DivElem", func() { _ = div.Forward() }, func() { _ = div.Adjoint(gdiv) })
+}

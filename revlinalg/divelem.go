@@ -1,0 +1,143 @@
+package revlinalg
+
+import (
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/fixed"
+	"revnum/internal/number"
+	"revnum/internal/parallel"
+	"revnum/internal/simd/vec"
+	"revnum/internal/workspace"
+	"revnum/rev"
+)
+
+// DivElem is the kernel
+//
+//	z_i += x_i/y_i
+//
+// of vectors of the same length. With q = x/y, ω = z̄/y and ġz the tangent of z̄, the
+// derivatives are
+//
+//	x̄ += ω,  ȳ -= ω·q,  ż += q̇ = (ẋ - q·ẏ)/y,
+//	ġx += ω̇ = (ġz - ω·ẏ)/y,  ġy -= ω̇·q + ω·q̇.
+//
+// If an element of Y is zero, all passes return a *rev.DomainError that says which, and
+// change nothing. NaN is passed on. Each quotient is rounded once. In fixed point it is
+// meaningful if it is below 2²⁰, and wraps if it is not.
+type DivElem[T rev.Real] struct {
+	Z       rev.Vector[T] `rev:"acc" shape:"n"`
+	X       rev.Vector[T] `rev:"in" shape:"n"`
+	Y       rev.Vector[T] `rev:"in" shape:"n"`
+	Workers int           // 0 means GOMAXPROCS
+}
+
+// NewDivElem returns the kernel over gonum vectors, sharing their storage.
+func NewDivElem(z, x, y *mat.VecDense) DivElem[float64] {
+	return DivElem[float64]{Z: rev.ViewVec(z), X: rev.ViewVec(x), Y: rev.ViewVec(y)}
+}
+
+// Forward computes Z += x/y, or returns a *rev.DomainError.
+func (k DivElem[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes Z -= x/y, or returns a *rev.DomainError.
+func (k DivElem[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes Z -= x/y and x̄ += z̄/y, ȳ -= z̄/y·x/y, or returns a *rev.DomainError.
+func (k DivElem[T]) Adjoint(g DivElem[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes Z += x/y and the tangent of Z, or returns a *rev.DomainError.
+func (k DivElem[T]) Tangent(t DivElem[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, takes back the tangent of Z, and adds the
+// tangents of the gradient in gt, or returns a *rev.DomainError.
+func (k DivElem[T]) AdjointTangent(g, t, gt DivElem[T]) error {
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns a *rev.DomainError where y is zero.
+func (k DivElem[T]) Run(p rev.Pass[DivElem[T]]) error {
+	for i := range k.Y.N {
+		if y := k.Y.Data[i*k.Y.Inc]; y == 0 {
+			x := k.X.Data[i*k.X.Inc]
+			return &rev.DomainError{Func: "quotient", Args: []float64{fixed.Float(x), fixed.Float(y)}, Index: i}
+		}
+	}
+	w := workspace.Get[dividing[T]]()
+	w.k, w.g, w.t, w.gt, w.sign = k, p.G, p.T, p.GT, p.Sign()
+	workers, blocks := parallel.Workers(k.Workers), (k.X.N+elementwiseBlock-1)/elementwiseBlock
+	w.buffers = workspace.Grow(w.buffers, min(workers, max(1, blocks)))
+	parallel.Run(workers, blocks, w)
+	*w = dividing[T]{buffers: w.buffers} // without the caller's storage
+	workspace.Put(w)
+	return nil
+}
+
+// A dividing is a pass of DivElem in progress.
+type dividing[T rev.Real] struct {
+	k, g, t, gt DivElem[T]
+	sign        int
+	buffers     [][elementwisePiece]T // of each worker
+}
+
+// Block works on a block of elements.
+func (w *dividing[T]) Block(worker, block int) {
+	g, t, gt := &w.g, &w.t, &w.gt
+	lo := block * elementwiseBlock
+	n := min(elementwiseBlock, w.k.X.N-lo)
+	if w.k.Z.Data != nil {
+		w.addQuotients(lo, n, &w.buffers[worker])
+	}
+	tangent := t.X.Data != nil || t.Y.Data != nil
+	if !tangent && g.Z.Data == nil && gt.Z.Data == nil {
+		return
+	}
+	for i := lo; i < lo+n; i++ {
+		y := w.k.Y.Data[i*w.k.Y.Inc]
+		q := fixed.Quotient(w.k.X.Data[i*w.k.X.Inc], y)
+		dy := elementOf(t.Y, i)
+		dq := fixed.Quotient(elementOf(t.X, i)-fixed.Product(q, dy), y)
+		if t.Z.Data != nil {
+			t.Z.Data[i*t.Z.Inc] += signed(w.sign, dq)
+		}
+		omega := fixed.Quotient(elementOf(g.Z, i), y)
+		if g.Z.Data != nil {
+			g.addInputs(i, omega, -fixed.Product(omega, q))
+		}
+		if gt.Z.Data != nil || tangent && g.Z.Data != nil {
+			domega := fixed.Quotient(elementOf(gt.Z, i)-fixed.Product(omega, dy), y)
+			gt.addInputs(i, domega, -fixed.Product(domega, q)-fixed.Product(omega, dq))
+		}
+	}
+}
+
+// addQuotients computes Z += sign·x/y for n elements.
+func (w *dividing[T]) addQuotients(lo, n int, buffer *[elementwisePiece]T) {
+	x, y, z := between(w.k.X, lo, n), between(w.k.Y, lo, n), between(w.k.Z, lo, n)
+	if number.IsFixed[T]() || x.Inc != 1 || y.Inc != 1 || z.Inc != 1 {
+		for i := range n {
+			z.Data[i*z.Inc] += signed(w.sign, fixed.Quotient(x.Data[i*x.Inc], y.Data[i*y.Inc]))
+		}
+		return
+	}
+	for i := 0; i < n; i += len(buffer) {
+		end := min(i+len(buffer), n)
+		switch q := any(buffer[:end-i]).(type) {
+		case []float64:
+			vec.DivTo(q, number.As[[]float64](x.Data[i:end]), number.As[[]float64](y.Data[i:end]))
+			vec.Axpy(float64(w.sign), q, number.As[[]float64](z.Data[i:end]))
+		case []float32:
+			vec.DivTo(q, number.As[[]float32](x.Data[i:end]), number.As[[]float32](y.Data[i:end]))
+			vec.Axpy(float32(w.sign), q, number.As[[]float32](z.Data[i:end]))
+		}
+	}
+}
+
+// addInputs adds to element i of x and y, as far as they are there.
+func (k *DivElem[T]) addInputs(i int, x, y T) {
+	if k.X.Data != nil {
+		k.X.Data[i*k.X.Inc] += x
+	}
+	if k.Y.Data != nil {
+		k.Y.Data[i*k.Y.Inc] += y
+	}
+}
