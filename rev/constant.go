@@ -3,10 +3,10 @@ package rev
 import (
 	"fmt"
 	"reflect"
-	"sync"
 	"unsafe"
 
 	"revnum/fixed"
+	"revnum/internal/bytype"
 )
 
 // constants are the fields of a state with the tag rev:"const". They are numbers
@@ -22,12 +22,12 @@ type constant struct {
 	typ    reflect.Type
 }
 
-var constantsByType sync.Map // from reflect.Type to *constants
+var constantsByType bytype.Map[constants]
 
 func constantsOf[S any]() *constants {
 	t := reflect.TypeFor[S]()
-	if c, ok := constantsByType.Load(t); ok {
-		return c.(*constants)
+	if c := constantsByType.Load(t); c != nil {
+		return c
 	}
 	c := &constants{state: t}
 	if t.Kind() == reflect.Struct {
@@ -37,8 +37,7 @@ func constantsOf[S any]() *constants {
 			}
 		}
 	}
-	constantsByType.Store(t, c)
-	return c
+	return constantsByType.LoadOrStore(t, c)
 }
 
 // check returns an error if a constant has a tangent other than zero in the state of

@@ -5,9 +5,9 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"unsafe"
+
+	"revnum/internal/bytype"
 )
 
 // Role says what a kernel does with an operand. It comes from the rev tag.
@@ -107,70 +107,13 @@ type param struct {
 	offset uintptr
 }
 
-// layouts is a hash table of the layouts by the addresses of their types. It uses
-// open addressing and is at most half full. Every call of a kernel looks up a layout
-// here; a sync.Map takes four times as long.
-var (
-	layouts    atomic.Pointer[[]layoutEntry]
-	layoutsNew sync.Mutex // held while the table is replaced
-)
-
-type layoutEntry struct {
-	typ    unsafe.Pointer
-	layout *layout
-}
-
-// find returns the entry of typ in the table, or the free entry for it.
-func find(table []layoutEntry, typ unsafe.Pointer) *layoutEntry {
-	mask := uintptr(len(table) - 1)
-	for i := uintptr(typ) >> 5; ; i++ {
-		if e := &table[i&mask]; e.typ == typ || e.typ == nil {
-			return e
-		}
-	}
-}
-
-// addressOf returns the address of the type's description, which does not move.
-func addressOf(t reflect.Type) unsafe.Pointer {
-	return (*[2]unsafe.Pointer)(unsafe.Pointer(&t))[1]
-}
+var layouts bytype.Map[layout]
 
 func layoutOf(t reflect.Type) *layout {
-	if table := layouts.Load(); table != nil {
-		if e := find(*table, addressOf(t)); e.layout != nil {
-			return e.layout
-		}
+	if l := layouts.Load(t); l != nil {
+		return l
 	}
-	return addLayout(t)
-}
-
-// addLayout puts the layout of t into a new table.
-func addLayout(t reflect.Type) *layout {
-	l := newLayout(t)
-	layoutsNew.Lock()
-	defer layoutsNew.Unlock()
-	var old []layoutEntry
-	if table := layouts.Load(); table != nil {
-		old = *table
-	}
-	n := 0
-	for _, e := range old {
-		if e.layout != nil {
-			n++
-		}
-	}
-	size := max(64, len(old))
-	if 2*(n+1) > size {
-		size *= 2
-	}
-	table := make([]layoutEntry, size)
-	for _, e := range append(old[:len(old):len(old)], layoutEntry{addressOf(t), l}) {
-		if e.layout != nil {
-			*find(table, e.typ) = e
-		}
-	}
-	layouts.Store(&table)
-	return l
+	return layouts.LoadOrStore(t, newLayout(t))
 }
 
 func layoutFor[K any]() *layout { return layoutOf(reflect.TypeFor[K]()) }

@@ -142,6 +142,10 @@ func (k Mul[T, I]) Run(p rev.Pass[Mul[T, I]]) error {
 	k.A.check()
 	g, t, gt := &p.G, &p.T, &p.GT
 	alpha, a, b := k.alpha(), k.A.Data, k.B
+	if !p.Adjoint && !p.Tangent {
+		k.product(k.C, alpha, a, b, p.Back)
+		return nil
+	}
 	k.tangent(t, p.Back)
 	if p.Adjoint && p.Tangent {
 		none := rev.General[T]{}

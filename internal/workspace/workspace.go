@@ -7,17 +7,18 @@ import (
 	"reflect"
 	"sync"
 	"unsafe"
+
+	"revnum/internal/bytype"
 )
 
-var pools sync.Map // from reflect.Type to *sync.Pool
+var pools bytype.Map[sync.Pool]
 
 func poolOf[W any]() *sync.Pool {
 	t := reflect.TypeFor[W]()
-	if p, ok := pools.Load(t); ok {
-		return p.(*sync.Pool)
+	if p := pools.Load(t); p != nil {
+		return p
 	}
-	p, _ := pools.LoadOrStore(t, &sync.Pool{New: func() any { return new(W) }})
-	return p.(*sync.Pool)
+	return pools.LoadOrStore(t, &sync.Pool{New: func() any { return new(W) }})
 }
 
 // Get returns an idle workspace as it was when it was Put, or a new one, which is
