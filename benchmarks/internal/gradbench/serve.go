@@ -265,10 +265,13 @@ func (m *message) evaluate(workers int) (output any, all []timings, err error) {
 	}
 	var runs, values durations
 	limit := time.Duration(minSeconds * float64(time.Second))
+	// Times since one instant are readings of one clock. time.Now reads two, and half of
+	// the second would be in the time of a short function.
+	zero := time.Now()
 	for total := time.Duration(0); runs.n < minRuns || total < limit && runs.n < maxRuns; {
-		start := time.Now()
+		start := time.Since(zero)
 		e.call()
-		d := time.Since(start)
+		d := time.Since(zero) - start
 		runs.add(d)
 		total += d
 		if e.values != nil {
