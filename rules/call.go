@@ -40,6 +40,10 @@ func (p Pass) String() string {
 // MarshalText implements encoding.TextMarshaler.
 func (p Pass) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
+// ErrArgument is wrapped by errors of operands and parameters that are not those of the
+// rule. Shapes that do not fit are an *OperandError of package rev instead.
+var ErrArgument = errors.New("rules: wrong argument")
+
 // Args are the operands of a kernel and their derivatives, each in the order of
 // Rule.Operands, and its parameters, in the order of Rule.Params. Missing ones at the
 // end are left out, as zero Buffers are. Missing parameters are zero.
@@ -65,7 +69,7 @@ var partPrefix = [...]string{"", "g.", "t.", "gt."}
 // Call keeps nothing of a. It does not allocate after the first calls.
 func (r *Rule) Call(p Pass, a Args) (err error) {
 	if r.Missing != "" {
-		return fmt.Errorf("rules: %s cannot be called: %s", r.Name, r.Missing)
+		return fmt.Errorf("%w: %s cannot be called: %s", ErrArgument, r.Name, r.Missing)
 	}
 	f := r.frames.Get().(catalog.Frame)
 	defer r.end(f, &err)
@@ -124,7 +128,7 @@ func run(f catalog.Frame, p Pass) error {
 	case Gradient:
 		return f.Gradient()
 	}
-	return fmt.Errorf("rules: there is no %v", p)
+	return fmt.Errorf("%w: there is no %v", ErrArgument, p)
 }
 
 // set sets the fields of a frame.
@@ -132,7 +136,7 @@ func (r *Rule) set(f catalog.Frame, a *Args) error {
 	for part := range catalog.Part(catalog.NumParts) {
 		list := a.part(part)
 		if len(list) > len(r.Operands) {
-			return fmt.Errorf("rules: %d operands for %s, which has %d", len(list), r.Name, len(r.Operands))
+			return fmt.Errorf("%w: %d operands for %s, which has %d", ErrArgument, len(list), r.Name, len(r.Operands))
 		}
 		k := f.At(part)
 		for i := range list {
@@ -146,16 +150,16 @@ func (r *Rule) set(f catalog.Frame, a *Args) error {
 				err = o.set(k, b, part == catalog.Primal)
 			}
 			if err != nil {
-				return fmt.Errorf("rules: %s%s of %s %w", partPrefix[part], o.Name, r.Name, err)
+				return fmt.Errorf("%w: %s%s of %s %w", ErrArgument, partPrefix[part], o.Name, r.Name, err)
 			}
 		}
 	}
 	if len(a.Params) > len(r.Params) {
-		return fmt.Errorf("rules: %d parameters for %s, which has %d", len(a.Params), r.Name, len(r.Params))
+		return fmt.Errorf("%w: %d parameters for %s, which has %d", ErrArgument, len(a.Params), r.Name, len(r.Params))
 	}
 	for i, v := range a.Params {
 		if err := r.Params[i].set(f.At(catalog.Primal), v); err != nil {
-			return fmt.Errorf("rules: %s: %w", r.Name, err)
+			return fmt.Errorf("%w: %s: %w", ErrArgument, r.Name, err)
 		}
 	}
 	return nil

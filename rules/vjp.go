@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"unsafe"
@@ -137,11 +136,11 @@ func (r *Rule) zeros(inputs, cotangents []Buffer) ([]Buffer, error) {
 // them.
 func (r *Rule) checkParts(prefix string, list []Buffer) error {
 	if len(list) > len(r.Operands) {
-		return fmt.Errorf("rules: %d operands for %s, which has %d", len(list), r.Name, len(r.Operands))
+		return fmt.Errorf("%w: %d operands for %s, which has %d", ErrArgument, len(list), r.Name, len(r.Operands))
 	}
 	for i := range list {
 		if err := list[i].check(); list[i].Data != nil && err != nil {
-			return fmt.Errorf("rules: %s%s of %s %w", prefix, r.Operands[i].Name, r.Name, err)
+			return fmt.Errorf("%w: %s%s of %s %w", ErrArgument, prefix, r.Operands[i].Name, r.Name, err)
 		}
 	}
 	return nil
@@ -151,7 +150,7 @@ func (r *Rule) checkParts(prefix string, list []Buffer) error {
 // place.
 func (r *Rule) outputs(inputs []Buffer, params []float64) (out []Buffer, err error) {
 	if len(inputs) > len(r.Operands) {
-		return nil, fmt.Errorf("rules: %d operands for %s, which has %d", len(inputs), r.Name, len(r.Operands))
+		return nil, fmt.Errorf("%w: %d operands for %s, which has %d", ErrArgument, len(inputs), r.Name, len(r.Operands))
 	}
 	out = make([]Buffer, len(r.Operands))
 	shapes, err := r.shapes(Args{Operands: r.with(inputs, nil), Params: params})
@@ -162,14 +161,14 @@ func (r *Rule) outputs(inputs []Buffer, params []float64) (out []Buffer, err err
 		switch {
 		case o.role == rev.InOut:
 			if i >= len(inputs) || inputs[i].Data == nil {
-				return nil, fmt.Errorf("rules: %s of %s is missing", o.Name, r.Name)
+				return nil, fmt.Errorf("%w: %s of %s is missing", ErrArgument, o.Name, r.Name)
 			}
 			out[i] = inputs[i].clone()
 		case o.role != rev.Acc:
 		case i < len(inputs) && (inputs[i].Axes > 0 || inputs[i].Data != nil):
 			out[i] = inputs[i].dense()
 		case o.kind == rev.Sparse || o.kind == rev.Slice:
-			return nil, fmt.Errorf("rules: %s of %s is missing, whose structure the other operands do not tell", o.Name, r.Name)
+			return nil, fmt.Errorf("%w: %s of %s is missing, whose structure the other operands do not tell", ErrArgument, o.Name, r.Name)
 		default:
 			b := Buffer{Type: o.Type, Axes: [...]int{rev.Scalar: 0, rev.Vec: 1, rev.Gen: 2}[o.kind], Shape: shapes[i]}
 			out[i] = b.dense()
@@ -181,7 +180,7 @@ func (r *Rule) outputs(inputs []Buffer, params []float64) (out []Buffer, err err
 // shapes returns the shapes of all vectors and matrices, of absent outputs by the tags.
 func (r *Rule) shapes(a Args) (shapes [][2]int, err error) {
 	if r.Missing != "" {
-		return nil, errors.New("rules: " + r.Name + " cannot be called: " + r.Missing)
+		return nil, fmt.Errorf("%w: %s cannot be called: %s", ErrArgument, r.Name, r.Missing)
 	}
 	f := r.frames.Get().(catalog.Frame)
 	defer r.end(f, &err)

@@ -1,0 +1,252 @@
+// The shared library of revnum.h: the kernels for programs in C, and for bindings.
+//
+//	go build -buildmode=c-shared -o librevnum.so ./ports/capi
+//
+// It is a command of the main module, so that this is all it takes. Where there is no C
+// compiler, cgo is off and the package has no files: go build ./... passes it by.
+package main
+
+/*
+#cgo CFLAGS: -std=c11 -Wall -Wextra
+#cgo linux LDFLAGS: ${SRCDIR}/exports.so
+#include "revnum.h"
+*/
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"unsafe"
+
+	"revnum/rev"
+	"revnum/rules"
+)
+
+func main() {}
+
+// An arguments holds the arguments of a call.
+type arguments struct {
+	parts  [4][]rules.Buffer
+	params []float64
+}
+
+var calls = sync.Pool{New: func() any { return new(arguments) }}
+
+var errArgument = errors.New("revnum")
+
+// guard makes a status and a message of the error or panic of a function.
+func guard(message *C.char, size C.int64_t, f func() error) (status C.int32_t) {
+	debug.SetPanicOnFault(true) // a bad pointer is a panic, too
+	defer func() {
+		if v := recover(); v != nil {
+			status = C.REV_INTERNAL
+			report(message, size, fmt.Sprintf("revnum: %v", v))
+		}
+	}()
+	err := f()
+	if err == nil {
+		return C.REV_OK
+	}
+	report(message, size, err.Error())
+	return statusOf(err)
+}
+
+func statusOf(err error) C.int32_t {
+	var wrong *rev.OperandError
+	var panicked *rules.PanicError
+	switch {
+	case errors.As(err, &wrong), errors.Is(err, rules.ErrArgument), errors.Is(err, errArgument):
+		return C.REV_ARGUMENT
+	case errors.Is(err, rev.ErrUnsupported):
+		return C.REV_UNSUPPORTED
+	case errors.As(err, &panicked):
+		return C.REV_INTERNAL
+	}
+	return C.REV_NO_RESULT
+}
+
+// report copies a message to a buffer of C, as far as it fits, with a zero at the end.
+func report(message *C.char, size C.int64_t, text string) {
+	if message == nil || size <= 0 {
+		return
+	}
+	to := unsafe.Slice((*byte)(unsafe.Pointer(message)), size)
+	n := copy(to[:size-1], text)
+	to[n] = 0
+}
+
+//export goRulesJSON
+func goRulesJSON(buf *C.char, size C.int64_t) C.int64_t {
+	text := rules.JSON()
+	if buf != nil && int64(len(text)) < int64(size) {
+		report(buf, size, string(text))
+	}
+	return C.int64_t(len(text))
+}
+
+var kernels = sync.OnceValue(func() map[string]C.int32_t {
+	m := make(map[string]C.int32_t)
+	for i, r := range rules.All() {
+		m[r.Name] = C.int32_t(i)
+	}
+	return m
+})
+
+//export goKernel
+func goKernel(name, message *C.char, size C.int64_t) C.int32_t {
+	text := textOf(name)
+	id, ok := kernels()[text]
+	if !ok {
+		report(message, size, fmt.Sprintf("revnum: no kernel %q", text))
+		return -1
+	}
+	return id
+}
+
+// textOf returns a string of C, which is not copied.
+func textOf(s *C.char) string {
+	if s == nil {
+		return ""
+	}
+	n := 0
+	for *(*byte)(unsafe.Add(unsafe.Pointer(s), n)) != 0 {
+		n++
+	}
+	return unsafe.String((*byte)(unsafe.Pointer(s)), n)
+}
+
+//export goCall
+func goCall(kernel, pass C.int32_t, args *C.rev_arg, n C.int64_t, message *C.char, size C.int64_t) (status C.int32_t) {
+	return guard(message, size, func() error {
+		all := rules.All()
+		if kernel < 0 || int(kernel) >= len(all) {
+			return fmt.Errorf("%w: no kernel %d", errArgument, int(kernel))
+		}
+		a := calls.Get().(*arguments)
+		defer a.release()
+		if err := a.set(args, n); err != nil {
+			return err
+		}
+		return all[kernel].Call(rules.Pass(pass), rules.Args{
+			Operands: a.parts[0], Cotangents: a.parts[1], Tangents: a.parts[2], CotangentTangents: a.parts[3], Params: a.params,
+		})
+	})
+}
+
+// release forgets all memory of the caller.
+func (a *arguments) release() {
+	for i := range a.parts {
+		clear(a.parts[i])
+		a.parts[i] = a.parts[i][:0]
+	}
+	a.params = a.params[:0]
+	calls.Put(a)
+}
+
+// maxIndex bounds the index of an argument, and maxArgs their number.
+const maxIndex, maxArgs = 64, 1 << 10
+
+// set takes the arguments of C.
+func (a *arguments) set(args *C.rev_arg, n C.int64_t) error {
+	if n < 0 || n > maxArgs || args == nil && n > 0 {
+		return fmt.Errorf("%w: %d arguments", errArgument, int64(n))
+	}
+	for i := range unsafe.Slice(args, n) {
+		c := &unsafe.Slice(args, n)[i]
+		part, index := int(c.part), int(c.index)
+		if index < 0 || index >= maxIndex || part < C.REV_OPERAND || part > C.REV_PARAMETER {
+			return fmt.Errorf("%w: argument %d is number %d of part %d", errArgument, i, index, part)
+		}
+		if part == C.REV_PARAMETER {
+			for len(a.params) <= index {
+				a.params = append(a.params, 0)
+			}
+			a.params[index] = float64(c.value)
+			continue
+		}
+		for len(a.parts[part]) <= index {
+			a.parts[part] = append(a.parts[part], rules.Buffer{})
+		}
+		b, err := buffer(c)
+		if err != nil {
+			return fmt.Errorf("%w: argument %d: %w", errArgument, i, err)
+		}
+		a.parts[part][index] = b
+	}
+	return nil
+}
+
+// maxLen bounds lengths and strides, so that no product of them with the size of an
+// element overflows.
+const maxLen = 1 << 58
+
+// buffer returns the buffer of an argument.
+func buffer(c *C.rev_arg) (rules.Buffer, error) {
+	for _, v := range [...]C.int64_t{c.len, c.shape[0], c.shape[1], c.ptr_len, c.ind_len} {
+		if v < 0 || v > maxLen {
+			return rules.Buffer{}, fmt.Errorf("has a length of %d", int64(v))
+		}
+	}
+	for _, v := range c.stride {
+		if v < -maxLen || v > maxLen {
+			return rules.Buffer{}, fmt.Errorf("has a stride of %d", int64(v))
+		}
+	}
+	b := rules.Buffer{
+		Data: c.data, Len: int(c.len), Type: rules.Type(c._type), Axes: int(c.axes),
+		Shape: [2]int{int(c.shape[0]), int(c.shape[1])}, Stride: [2]int{int(c.stride[0]), int(c.stride[1])},
+	}
+	if c.data == nil {
+		b.Len = 0
+	}
+	if c.ptr != nil {
+		if c.ind == nil && c.ind_len > 0 {
+			return rules.Buffer{}, errors.New("has no column indices")
+		}
+		b.Sparse = true
+		b.Ptr = unsafe.Slice((*int)(unsafe.Pointer(c.ptr)), c.ptr_len)
+		b.Ind = unsafe.Slice((*int)(unsafe.Pointer(c.ind)), c.ind_len)
+	}
+	return b, nil
+}
+
+//export goBlock
+func goBlock(weighted C.int32_t, feature *C.double, parameters **C.double, residuals *C.double, jacobians **C.double, message *C.char, size C.int64_t) C.int32_t {
+	return guard(message, size, func() error {
+		columns := []int{9, 3}
+		rows := 2
+		if weighted != 0 {
+			columns, rows = []int{11, 3, 1}, 3
+		}
+		if parameters == nil {
+			return fmt.Errorf("%w: no parameters", errArgument)
+		}
+		var p, j [3][]float64
+		for i, n := range columns {
+			p[i] = slice(unsafe.Slice(parameters, len(columns))[i], n)
+			if jacobians != nil {
+				j[i] = slice(unsafe.Slice(jacobians, len(columns))[i], rows*n)
+			}
+		}
+		var err error
+		if weighted != 0 {
+			err = rules.WeightedBlock(slice(feature, 2), p[0], p[1], p[2], slice(residuals, rows), j[0], j[1], j[2])
+		} else {
+			err = rules.SnavelyBlock(slice(feature, 2), p[0], p[1], slice(residuals, rows), j[0], j[1])
+		}
+		if err != nil {
+			return fmt.Errorf("%w: %w", errArgument, err)
+		}
+		return nil
+	})
+}
+
+// slice returns n numbers of C, or nil.
+func slice(x *C.double, n int) []float64 {
+	if x == nil {
+		return nil
+	}
+	return unsafe.Slice((*float64)(unsafe.Pointer(x)), n)
+}

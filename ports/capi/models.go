@@ -1,0 +1,365 @@
+package main
+
+// #include "revnum.h"
+import "C"
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"unsafe"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/revmodels/ba"
+	"revnum/revmodels/gmm"
+	"revnum/revmodels/graphembed"
+	"revnum/revmodels/kmeans"
+	"revnum/rules"
+)
+
+// tasks are what rev_model does. Arrays that a task writes are marked so.
+var tasks = map[string]func(options []byte, a arrays) (any, error){
+	"gmm.fit":          fitMixture,      // points; weights of points, or nothing
+	"gmm.score":        scoreMixture,    // points; log densities, written; responsibilities, written, or nothing
+	"kmeans.fit":       fitClusters,     // points; weights of points, or nothing; labels, written
+	"kmeans.predict":   predictClusters, // points; centroids; labels, written
+	"graphembed.embed": embedGraph,      // edges; positions, a vertex a row, written
+	"ba.solve":         adjustBundle,    // cameras, changed; points, changed; features; cameras of observations; points of observations
+}
+
+//export goModel
+func goModel(task, options *C.char, args *C.rev_arg, n C.int64_t, text *C.char, room C.int64_t, message *C.char, size C.int64_t) C.int32_t {
+	return guard(message, size, func() error {
+		do, ok := tasks[textOf(task)]
+		if !ok {
+			return fmt.Errorf("%w: no task %q", errArgument, textOf(task))
+		}
+		a := new(arguments)
+		if err := a.set(args, n); err != nil {
+			return err
+		}
+		json := []byte(textOf(options))
+		if len(json) == 0 {
+			json = []byte("{}")
+		}
+		result, err := do(json, a.parts[0])
+		if err != nil {
+			return err
+		}
+		return giveReport(text, room, result)
+	})
+}
+
+func giveReport(text *C.char, room C.int64_t, result any) error {
+	b, err := json.Marshal(result)
+	if err != nil {
+		return err
+	}
+	if int64(len(b)) >= int64(room) {
+		return fmt.Errorf("%w: a report of %d bytes does not fit in %d", errArgument, len(b), int64(room))
+	}
+	report(text, room, string(b))
+	return nil
+}
+
+// arrays are the arguments of a task.
+type arrays []rules.Buffer
+
+// array returns the elements of argument i, which must have no gaps and be of type t. It
+// is nil if the argument is missing and may be.
+func (a arrays) array(i int, t rules.Type, axes int, optional bool) (rules.Buffer, error) {
+	if i >= len(a) || a[i].Data == nil {
+		if optional {
+			return rules.Buffer{}, nil
+		}
+		return rules.Buffer{}, fmt.Errorf("%w: argument %d is missing", errArgument, i)
+	}
+	b := a[i]
+	rows, cols := b.Shape[0], 1
+	if axes == 2 {
+		cols = b.Shape[1]
+	}
+	dense := rows == 0 || cols == 0 || (rows == 1 || b.Stride[0] == cols) && (cols == 1 || b.Stride[1] == 1)
+	if b.Type != t || b.Axes != axes || !dense || cols != 0 && rows > b.Len/cols {
+		return b, fmt.Errorf("%w: argument %d: want %d axes of %v without gaps", errArgument, i, axes, t)
+	}
+	b.Len = rows * cols
+	return b, nil
+}
+
+func (a arrays) vector(i int, optional bool) ([]float64, error) {
+	b, err := a.array(i, rules.Float64, 1, optional)
+	return unsafe.Slice((*float64)(b.Data), b.Len), err
+}
+
+func (a arrays) ints(i int) ([]int, error) {
+	b, err := a.array(i, rules.Int, 1, false)
+	return unsafe.Slice((*int)(b.Data), b.Len), err
+}
+
+func (a arrays) matrix(i int) (*mat.Dense, error) {
+	b, err := a.array(i, rules.Float64, 2, false)
+	if err != nil {
+		return nil, err
+	}
+	if b.Len == 0 {
+		return nil, fmt.Errorf("%w: argument %d is %d×%d", errArgument, i, b.Shape[0], b.Shape[1])
+	}
+	return mat.NewDense(b.Shape[0], b.Shape[1], unsafe.Slice((*float64)(b.Data), b.Len)), nil
+}
+
+// read reads options, of which none may be unknown.
+func read(options []byte, to any) error {
+	d := json.NewDecoder(bytes.NewReader(options))
+	d.DisallowUnknownFields()
+	if err := d.Decode(to); err != nil {
+		return fmt.Errorf("%w: options: %w", errArgument, err)
+	}
+	return nil
+}
+
+func source(seed uint64) rand.Source { return rand.NewPCG(seed, 1) }
+
+func fitMixture(options []byte, a arrays) (any, error) {
+	o := struct {
+		Components int            `json:"components"`
+		Covariance gmm.Covariance `json:"covariance"`
+		Starts     int            `json:"starts"`
+		MaxIter    int            `json:"max_iter"`
+		Tolerance  float64        `json:"tolerance"`
+		RegCovar   float64        `json:"reg_covar"`
+		Polish     bool           `json:"polish"`
+		Seed       uint64         `json:"seed"`
+		Workers    int            `json:"workers"`
+	}{Components: 1}
+	if err := read(options, &o); err != nil {
+		return nil, err
+	}
+	x, err := a.matrix(0)
+	if err != nil {
+		return nil, err
+	}
+	weights, err := a.vector(1, true)
+	if err != nil {
+		return nil, err
+	}
+	m, r, err := gmm.Fit(context.Background(), x, o.Components, &gmm.Options{
+		Covariance: o.Covariance, Starts: o.Starts, MaxIter: o.MaxIter, Tolerance: o.Tolerance, RegCovar: o.RegCovar,
+		Polish: o.Polish, Weights: weights, Source: source(o.Seed), Workers: o.Workers,
+	})
+	if err != nil {
+		return nil, err
+	}
+	best := r.Starts[r.Best]
+	return struct {
+		Mixture       *gmm.Mixture `json:"mixture"`
+		LogLikelihood float64      `json:"log_likelihood"`
+		LogPosterior  float64      `json:"log_posterior"`
+		Iterations    int          `json:"iterations"`
+		Converged     bool         `json:"converged"`
+	}{m, best.LogLikelihood, best.LogPosterior, best.Iterations, best.Converged}, nil
+}
+
+func scoreMixture(options []byte, a arrays) (any, error) {
+	o := struct {
+		Mixture gmm.Mixture `json:"mixture"`
+	}{}
+	if err := read(options, &o); err != nil {
+		return nil, err
+	}
+	x, err := a.matrix(0)
+	if err != nil {
+		return nil, err
+	}
+	scores, err := a.vector(1, false)
+	if err != nil {
+		return nil, err
+	}
+	if rows, cols := x.Dims(); cols != o.Mixture.Dim() || len(scores) != rows {
+		return nil, fmt.Errorf("%w: %d points of %d coordinates, %d scores, and a mixture of %d coordinates", errArgument, rows, cols, len(scores), o.Mixture.Dim())
+	}
+	copy(scores, o.Mixture.ScoreSamples(x))
+	if len(a) > 2 {
+		to, err := a.matrix(2)
+		if err != nil {
+			return nil, err
+		}
+		r := o.Mixture.Responsibilities(x)
+		if rows, cols := r.Dims(); to.RawMatrix().Rows != rows || to.RawMatrix().Cols != cols {
+			return nil, fmt.Errorf("%w: responsibilities are %d×%d", errArgument, rows, cols)
+		}
+		to.Copy(r)
+	}
+	return struct{}{}, nil
+}
+
+func fitClusters(options []byte, a arrays) (any, error) {
+	o := struct {
+		Clusters  int     `json:"clusters"`
+		Starts    int     `json:"starts"`
+		MaxIter   int     `json:"max_iter"`
+		Tolerance float64 `json:"tolerance"`
+		Batch     int     `json:"batch"`
+		Seed      uint64  `json:"seed"`
+		Workers   int     `json:"workers"`
+	}{}
+	if err := read(options, &o); err != nil {
+		return nil, err
+	}
+	x, err := a.matrix(0)
+	if err != nil {
+		return nil, err
+	}
+	weights, err := a.vector(1, true)
+	if err != nil {
+		return nil, err
+	}
+	labels, err := a.ints(2)
+	if err != nil {
+		return nil, err
+	}
+	c, r, err := kmeans.Fit(context.Background(), x, o.Clusters, &kmeans.Options{
+		Starts: o.Starts, MaxIter: o.MaxIter, Tolerance: o.Tolerance, Batch: o.Batch, Weights: weights,
+		Source: source(o.Seed), Workers: o.Workers,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if rows, _ := x.Dims(); len(labels) != rows {
+		return nil, fmt.Errorf("%w: %d labels for %d points", errArgument, len(labels), rows)
+	}
+	copy(labels, c.Labels())
+	return struct {
+		Centroids  [][]float64 `json:"centroids"`
+		Cost       float64     `json:"cost"`
+		Iterations int         `json:"iterations"`
+		Converged  bool        `json:"converged"`
+	}{rowsOf(c.Centroids()), c.Cost(), r.Starts[r.Best].Iterations, r.Starts[r.Best].Converged}, nil
+}
+
+func rowsOf(m *mat.Dense) [][]float64 {
+	rows, _ := m.Dims()
+	list := make([][]float64, rows)
+	for i := range list {
+		list[i] = m.RawRowView(i)
+	}
+	return list
+}
+
+func predictClusters(options []byte, a arrays) (any, error) {
+	if err := read(options, &struct{}{}); err != nil {
+		return nil, err
+	}
+	x, err := a.matrix(0)
+	if err != nil {
+		return nil, err
+	}
+	centroids, err := a.matrix(1)
+	if err != nil {
+		return nil, err
+	}
+	labels, err := a.ints(2)
+	if err != nil {
+		return nil, err
+	}
+	n, d := x.Dims()
+	if _, cols := centroids.Dims(); cols != d || len(labels) != n {
+		return nil, fmt.Errorf("%w: %d points of %d coordinates, centroids of %d, %d labels", errArgument, n, d, cols, len(labels))
+	}
+	text, err := json.Marshal(map[string]any{"centroids": rowsOf(centroids), "labels": []int{}, "cost": 0})
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errArgument, err)
+	}
+	var c kmeans.Clustering
+	if err := c.UnmarshalJSON(text); err != nil {
+		return nil, err
+	}
+	copy(labels, c.Predict(x))
+	return struct{}{}, nil
+}
+
+func embedGraph(options []byte, a arrays) (any, error) {
+	o := struct {
+		Vertices int     `json:"vertices"`
+		Dim      int     `json:"dim"`
+		Margin   float64 `json:"margin"`
+		Starts   int     `json:"starts"`
+		MaxIter  int     `json:"max_iter"`
+		Seed     uint64  `json:"seed"`
+		Workers  int     `json:"workers"`
+	}{}
+	if err := read(options, &o); err != nil {
+		return nil, err
+	}
+	edges, err := a.array(0, rules.Int, 2, false)
+	if err != nil || edges.Shape[1] != 2 {
+		return nil, fmt.Errorf("%w: want edges of two vertices: %w", errArgument, err)
+	}
+	g, err := graphembed.NewGraph(o.Vertices, unsafe.Slice((*[2]int)(edges.Data), edges.Shape[0]))
+	if err != nil {
+		return nil, err
+	}
+	to, err := a.matrix(1)
+	if err != nil {
+		return nil, err
+	}
+	if rows, cols := to.Dims(); rows != o.Vertices || cols != o.Dim {
+		return nil, fmt.Errorf("%w: positions are %d×%d, want %d×%d", errArgument, rows, cols, o.Vertices, o.Dim)
+	}
+	e, err := graphembed.Embed(context.Background(), g, o.Dim, &graphembed.Options{
+		Margin: o.Margin, Starts: o.Starts, MaxIter: o.MaxIter, Source: source(o.Seed), Workers: o.Workers,
+	})
+	if err != nil {
+		return nil, err
+	}
+	to.Copy(e.X)
+	return map[string]any{"loss": e.Loss, "iterations": e.Starts[e.Best].Iterations}, nil
+}
+
+func adjustBundle(options []byte, a arrays) (any, error) {
+	o := struct {
+		MaxIter      int     `json:"max_iter"`
+		Tolerance    float64 `json:"tolerance"`
+		FixedCameras []int   `json:"fixed_cameras"`
+		FixedPoints  []int   `json:"fixed_points"`
+		Workers      int     `json:"workers"`
+	}{}
+	if err := read(options, &o); err != nil {
+		return nil, err
+	}
+	var dense [3]*mat.Dense
+	for i, cols := range []int{9, 3, 2} {
+		var err error
+		if dense[i], err = a.matrix(i); err != nil {
+			return nil, err
+		}
+		if _, c := dense[i].Dims(); c != cols {
+			return nil, fmt.Errorf("%w: argument %d has %d columns, want %d", errArgument, i, c, cols)
+		}
+	}
+	camera, err := a.ints(3)
+	if err != nil {
+		return nil, err
+	}
+	point, err := a.ints(4)
+	if err != nil {
+		return nil, err
+	}
+	p := &ba.Problem{
+		Cameras: dense[0].RawMatrix().Data, Points: dense[1].RawMatrix().Data, Features: dense[2].RawMatrix().Data,
+		Camera: camera, Point: point,
+	}
+	r, err := ba.Solve(context.Background(), p, &ba.Options{
+		MaxIter: o.MaxIter, CostTolerance: o.Tolerance, FixedCameras: o.FixedCameras, FixedPoints: o.FixedPoints, Workers: o.Workers,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{
+		"initial_cost": r.Initial, "final_cost": r.Final, "iterations": len(r.Iterations) - 1,
+		"converged": r.Status.Converged(), "status": r.Status.String(), "behind": r.Behind,
+	}, nil
+}

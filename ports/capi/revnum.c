@@ -1,0 +1,30 @@
+/* The functions of revnum.h. Each calls a function of Go, which writes its message to
+ * the buffer of the thread. */
+#include "revnum.h"
+#include "_cgo_export.h"
+
+static _Thread_local char message[1024];
+
+int32_t rev_abi_version(void) { return REV_ABI_VERSION; }
+
+const char *rev_last_error(void) { return message; }
+
+int64_t rev_rules_json(char *buf, int64_t size) { return goRulesJSON(buf, size); }
+
+int32_t rev_kernel(const char *name) { return goKernel((char *)name, message, sizeof message); }
+
+int32_t rev_call(int32_t kernel, int32_t pass, const rev_arg *args, int64_t n) {
+	return goCall(kernel, pass, (rev_arg *)args, n, message, sizeof message);
+}
+
+int32_t rev_model(const char *task, const char *options, const rev_arg *args, int64_t n, char *report, int64_t size) {
+	return goModel((char *)task, (char *)options, (rev_arg *)args, n, report, size, message, sizeof message);
+}
+
+int32_t rev_ba_snavely(const double *feature, const double *const *parameters, double *residuals, double **jacobians) {
+	return goBlock(0, (double *)feature, (double **)parameters, residuals, jacobians, message, sizeof message);
+}
+
+int32_t rev_ba_weighted(const double *feature, const double *const *parameters, double *residuals, double **jacobians) {
+	return goBlock(1, (double *)feature, (double **)parameters, residuals, jacobians, message, sizeof message);
+}

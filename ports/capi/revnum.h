@@ -1,0 +1,202 @@
+/* The kernels of revnum from C and C++.
+ *
+ *     go build -buildmode=c-shared -o librevnum.so ./ports/capi
+ *     cc program.c -L. -lrevnum
+ *
+ * A kernel is called by its name and a pass, with operands that are the caller's
+ * memory. Nothing of it is kept after a call, and nothing is allocated for the caller.
+ * rev_rules_json, which is docs/rules.json, has the operands and parameters of all
+ * kernels. docs/adjoints.md has the equations, and rev/kernel.go what each pass does.
+ *
+ * Every function may be called from any number of threads. Functions that return
+ * int32_t return REV_OK or another status; rev_last_error then says why.
+ *
+ * Limits, which are those of Go in a shared library:
+ *   - Do not fork after the library is loaded, but to exec. (Python: multiprocessing
+ *     with "spawn".)
+ *   - One Go library in a process. Two of them may work, but their signal handlers
+ *     and their garbage collectors do not know of each other.
+ *   - No dlclose. It has no effect.
+ */
+#ifndef REVNUM_H
+#define REVNUM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The version of this header. A library of another one must not be called. */
+#define REV_ABI_VERSION 1
+
+enum rev_status {
+	REV_OK = 0,
+	REV_ARGUMENT = 1,    /* a wrong operand or parameter: nothing was written */
+	REV_NO_RESULT = 2,   /* the data has no result, such as a singular matrix: nothing was written */
+	REV_UNSUPPORTED = 3, /* the kernel does not have the pass: nothing was written */
+	REV_INTERNAL = 4     /* the kernel failed in another way: outputs may have changed */
+};
+
+enum rev_pass { /* of a kernel y += f(x) with the Jacobian J */
+	REV_FORWARD = 0,         /* y += f(x) */
+	REV_INVERSE = 1,         /* y -= f(x) */
+	REV_ADJOINT = 2,         /* y -= f(x), gx += J'·gy */
+	REV_TANGENT = 3,         /* y += f(x), ty += J·tx */
+	REV_ADJOINT_TANGENT = 4, /* the inverse of REV_TANGENT, with gx, and gtx += J'·gty + (dJ[tx])'·gy */
+	REV_GRADIENT = 5         /* y += f(x), gx += J'·gy */
+};
+
+enum rev_part {
+	REV_OPERAND = 0,           /* x and y */
+	REV_COTANGENT = 1,         /* gx and gy */
+	REV_TANGENT_PART = 2,      /* tx and ty */
+	REV_COTANGENT_TANGENT = 3, /* gtx and gty */
+	REV_PARAMETER = 4          /* value is used, and nothing else */
+};
+
+enum rev_type {
+	REV_FLOAT64 = 1,
+	REV_FLOAT32 = 2,
+	REV_Q43 = 3,        /* int64_t, in units of 2^-43 */
+	REV_COMPLEX128 = 4, /* double[2] */
+	REV_INT = 5         /* int64_t */
+};
+
+/* An operand, a derivative or a parameter. What is not among the arguments of a call is
+ * left out: a cotangent that is left out is not computed. */
+typedef struct rev_arg {
+	void *data;        /* the first element; NULL is left out */
+	int64_t len;       /* elements from data to the end of its memory */
+	int64_t shape[2];  /* rows and columns; the length of a vector */
+	int64_t stride[2]; /* from row to row and from column to column, in elements */
+	const int64_t *ptr; /* of a sparse matrix, whose entries are data: those of row i are from ptr[i] on, */
+	const int64_t *ind; /* and these are the columns of the entries */
+	int64_t ptr_len, ind_len;
+	double value;  /* of a parameter; a flag is 0 or 1 */
+	int32_t part;  /* enum rev_part */
+	int32_t index; /* which operand or parameter, in the order of rev_rules_json */
+	int32_t type;  /* enum rev_type */
+	int32_t axes;  /* 0 of a number, 1 of a vector, 2 of a matrix */
+} rev_arg;
+
+/* rev_abi_version returns the REV_ABI_VERSION of the library. */
+int32_t rev_abi_version(void);
+
+/* rev_last_error returns the message of the last call in this thread that did not
+ * return REV_OK. It is valid until the next call in this thread. */
+const char *rev_last_error(void);
+
+/* rev_rules_json copies the list of kernels to buf, which has room for size bytes, with
+ * a zero at the end. It returns the length without the zero: if that is not less than
+ * size, nothing was copied. buf may be NULL if size is 0. */
+int64_t rev_rules_json(char *buf, int64_t size);
+
+/* rev_kernel returns the number of the kernel with a name such as
+ * "revlinalg.Dot[float64]", or -1. The number is not the same in all versions. */
+int32_t rev_kernel(const char *name);
+
+/* rev_call makes a pass over a kernel. */
+int32_t rev_call(int32_t kernel, int32_t pass, const rev_arg *args, int64_t n);
+
+/* rev_model fits a model, or applies one. task is such as "gmm.fit". options is a JSON
+ * object, and args are arrays that the task reads or writes, by their index. What else
+ * there is to say is copied to report as a JSON object, with a zero at the end; it is an
+ * error if it does not fit in size bytes. ports/capi/models.go has the tasks. */
+int32_t rev_model(const char *task, const char *options, const rev_arg *args, int64_t n, char *report, int64_t size);
+
+/* rev_ba_snavely evaluates an observation of bundle adjustment as a residual block of
+ * Ceres is evaluated: parameters are those of a camera (9) and of a point (3), residuals
+ * are 2, and jacobians, if not NULL, has a matrix by rows for each block of parameters,
+ * or NULL. rev_ba_weighted is the same for a camera (11), a point (3) and a weight (1),
+ * with 3 residuals. See revmodels/ba for the cameras. */
+int32_t rev_ba_snavely(const double *feature, const double *const *parameters, double *residuals, double **jacobians);
+int32_t rev_ba_weighted(const double *feature, const double *const *parameters, double *residuals, double **jacobians);
+
+#ifdef __cplusplus
+}
+#define REV_STATIC_INLINE inline
+#else
+#define REV_STATIC_INLINE static inline
+#endif
+
+/* Arguments of each kind. */
+
+REV_STATIC_INLINE rev_arg rev_any(int32_t part, int32_t index, int32_t type, void *data, int32_t axes, int64_t rows, int64_t cols, int64_t stride) {
+	rev_arg a;
+	a.data = data;
+	a.shape[0] = rows;
+	a.shape[1] = cols;
+	a.stride[0] = stride;
+	a.stride[1] = 1;
+	a.len = axes == 0 ? 1 : rows == 0 || cols == 0 ? 0 : (rows - 1) * stride + cols;
+	a.ptr = a.ind = NULL;
+	a.ptr_len = a.ind_len = 0;
+	a.value = 0;
+	a.part = part;
+	a.index = index;
+	a.type = type;
+	a.axes = axes;
+	if (data == NULL) a.len = 0;
+	return a;
+}
+
+REV_STATIC_INLINE rev_arg rev_scalar(int32_t part, int32_t index, double *x) {
+	return rev_any(part, index, REV_FLOAT64, x, 0, 1, 1, 1);
+}
+
+REV_STATIC_INLINE rev_arg rev_vector(int32_t part, int32_t index, double *x, int64_t n) {
+	return rev_any(part, index, REV_FLOAT64, x, 1, n, 1, 1);
+}
+
+REV_STATIC_INLINE rev_arg rev_matrix(int32_t part, int32_t index, double *x, int64_t rows, int64_t cols, int64_t stride) {
+	return rev_any(part, index, REV_FLOAT64, x, 2, rows, cols, stride);
+}
+
+REV_STATIC_INLINE rev_arg rev_sparse(int32_t part, int32_t index, double *x, int64_t rows, int64_t cols, const int64_t *ptr, const int64_t *ind) {
+	rev_arg a = rev_any(part, index, REV_FLOAT64, x, 2, rows, cols, 1);
+	a.ptr = ptr;
+	a.ptr_len = rows + 1;
+	a.ind = ind;
+	a.ind_len = a.len = ptr[rows];
+	return a;
+}
+
+REV_STATIC_INLINE rev_arg rev_parameter(int32_t index, double value) {
+	rev_arg a = rev_any(REV_PARAMETER, index, 0, NULL, 0, 0, 0, 0);
+	a.value = value;
+	return a;
+}
+
+/* Some kernels with their types: the value is added to *out or c, and the gradient times
+ * gout to those of the last arguments that are not NULL. */
+
+/* *out += x·y */
+REV_STATIC_INLINE int32_t rev_dot(double *out, double *x, double *y, int64_t n, double gout, double *gx, double *gy) {
+	rev_arg a[6] = {
+		rev_scalar(REV_OPERAND, 0, out), rev_vector(REV_OPERAND, 1, x, n), rev_vector(REV_OPERAND, 2, y, n),
+		rev_scalar(REV_COTANGENT, 0, &gout), rev_vector(REV_COTANGENT, 1, gx, n), rev_vector(REV_COTANGENT, 2, gy, n)
+	};
+	return rev_call(rev_kernel("revlinalg.Dot[float64]"), gx || gy ? REV_GRADIENT : REV_FORWARD, a, 6);
+}
+
+/* *out += the norm of x */
+REV_STATIC_INLINE int32_t rev_norm2(double *out, double *x, int64_t n, double gout, double *gx) {
+	rev_arg a[4] = {
+		rev_scalar(REV_OPERAND, 0, out), rev_vector(REV_OPERAND, 1, x, n),
+		rev_scalar(REV_COTANGENT, 0, &gout), rev_vector(REV_COTANGENT, 1, gx, n)
+	};
+	return rev_call(rev_kernel("revlinalg.Norm2[float64]"), gx ? REV_GRADIENT : REV_FORWARD, a, 4);
+}
+
+/* c += a·b, where c is m×n, a m×k and b k×n, all by rows; gc is the cotangent of c */
+REV_STATIC_INLINE int32_t rev_matmul(double *c, double *a, double *b, int64_t m, int64_t n, int64_t k, double *gc, double *ga, double *gb) {
+	rev_arg x[6] = {
+		rev_matrix(REV_OPERAND, 0, c, m, n, n), rev_matrix(REV_OPERAND, 1, a, m, k, k), rev_matrix(REV_OPERAND, 2, b, k, n, n),
+		rev_matrix(REV_COTANGENT, 0, gc, m, n, n), rev_matrix(REV_COTANGENT, 1, ga, m, k, k), rev_matrix(REV_COTANGENT, 2, gb, k, n, n)
+	};
+	return rev_call(rev_kernel("revlinalg.MatMul[float64]"), gc ? REV_GRADIENT : REV_FORWARD, x, 6);
+}
+
+#endif

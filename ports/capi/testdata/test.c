@@ -1,0 +1,196 @@
+/* Calls of the library from C: values and gradients, wrong calls, eight threads, and
+ * calls with random arguments. */
+#include "../revnum.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static int failures;
+
+#define CHECK(x) do { if (!(x)) { __sync_fetch_and_add(&failures, 1); fprintf(stderr, "line %d: %s (%s)\n", __LINE__, #x, rev_last_error()); } } while (0)
+
+static void values(void) {
+	double x[3] = {1, 2, 3}, y[3] = {4, 5, 6}, gx[3] = {0}, gy[3] = {0}, out = 0;
+	CHECK(rev_dot(&out, x, y, 3, 2, gx, gy) == REV_OK);
+	CHECK(out == 32 && gx[0] == 8 && gx[2] == 12 && gy[1] == 4);
+	out = 0;
+	CHECK(rev_norm2(&out, x, 3, 1, NULL) == REV_OK && fabs(out - sqrt(14)) < 1e-15);
+
+	double a[6] = {1, 2, 3, 4, 5, 6}, b[3] = {1, 0, 2}, c[2] = {0}, gc[2] = {1, 1}, gb[3] = {0};
+	CHECK(rev_matmul(c, a, b, 2, 1, 3, gc, NULL, gb) == REV_OK);
+	CHECK(c[0] == 7 && c[1] == 16 && gb[0] == 5 && gb[1] == 7 && gb[2] == 9);
+
+	/* A sparse triangular system, and its gradient by the entries: L·x = b. */
+	int64_t ptr[3] = {0, 1, 3}, ind[3] = {0, 0, 1};
+	double l[3] = {2, 1, 4}, rhs[2] = {2, 5}, sol[2] = {0}, gsol[2] = {0, 1}, gl[3] = {0}, grhs[2] = {0};
+	rev_arg s[6] = {
+		rev_vector(REV_OPERAND, 0, sol, 2), rev_sparse(REV_OPERAND, 1, l, 2, 2, ptr, ind), rev_vector(REV_OPERAND, 2, rhs, 2),
+		rev_vector(REV_COTANGENT, 0, gsol, 2), rev_sparse(REV_COTANGENT, 1, gl, 2, 2, ptr, ind), rev_vector(REV_COTANGENT, 2, grhs, 2)
+	};
+	CHECK(rev_call(rev_kernel("revsparse.TriSolve[float64]"), REV_GRADIENT, s, 6) == REV_OK);
+	CHECK(sol[0] == 1 && sol[1] == 1 && grhs[1] == 0.25 && grhs[0] == -0.125 && gl[2] == -0.25 && gl[1] == -0.25);
+	ind[1] = 7;
+	CHECK(rev_call(rev_kernel("revsparse.TriSolve[float64]"), REV_FORWARD, s, 3) == REV_ARGUMENT);
+
+	/* A block of bundle adjustment: a camera at the origin that sees (1, 2, -4). */
+	double camera[9] = {0, 0, 0, 0, 0, 0, 2, 0, 0}, point[3] = {1, 2, -4}, feature[2] = {0.5, 1}, r[2], jp[6];
+	const double *parameters[2] = {camera, point};
+	double *jacobians[2] = {NULL, jp};
+	CHECK(rev_ba_snavely(feature, parameters, r, jacobians) == REV_OK);
+	CHECK(r[0] == 0 && r[1] == 0 && jp[0] == 0.5 && jp[1] == 0 && jp[2] == 0.125 && jp[5] == 0.25);
+	CHECK(rev_ba_snavely(feature, parameters, r, NULL) == REV_OK);
+}
+
+static void errors(void) {
+	double x[3] = {-1, 2, 3}, out = 0;
+	CHECK(rev_abi_version() == REV_ABI_VERSION);
+	CHECK(rev_kernel("revlinalg.Nothing[float64]") == -1 && strstr(rev_last_error(), "Nothing"));
+	CHECK(rev_kernel(NULL) == -1);
+	CHECK(rev_call(-1, REV_FORWARD, NULL, 0) == REV_ARGUMENT);
+	CHECK(rev_call(0, REV_FORWARD, NULL, 5) == REV_ARGUMENT);
+	CHECK(rev_call(0, 99, NULL, 0) == REV_ARGUMENT);
+	CHECK(rev_dot(&out, x, NULL, 3, 0, NULL, NULL) == REV_ARGUMENT && strstr(rev_last_error(), "Y of"));
+	CHECK(rev_dot(x, x, x, 3, 0, NULL, NULL) == REV_ARGUMENT && strstr(rev_last_error(), "overlap"));
+	rev_arg log[2] = {rev_vector(REV_OPERAND, 0, &out, 1), rev_vector(REV_OPERAND, 1, x, 1)};
+	CHECK(rev_call(rev_kernel("revlinalg.Log[float64]"), REV_FORWARD, log, 2) == REV_NO_RESULT);
+	log[1].type = REV_FLOAT32;
+	CHECK(rev_call(rev_kernel("revlinalg.Log[float64]"), REV_FORWARD, log, 2) == REV_ARGUMENT && strstr(rev_last_error(), "float32"));
+	int64_t n = rev_rules_json(NULL, 0);
+	char *json = malloc(n + 1);
+	CHECK(n > 1000 && rev_rules_json(json, n + 1) == n && (int64_t)strlen(json) == n && strstr(json, "revlinalg.Dot[float64]"));
+	free(json);
+	char report[8];
+	CHECK(rev_model("nothing", "{}", NULL, 0, report, 8) == REV_ARGUMENT);
+	rev_arg points[1] = {rev_matrix(REV_OPERAND, 0, x, 3, 1, 1)};
+	CHECK(rev_model("gmm.fit", "{\"components\": 1}", points, 1, report, 8) == REV_ARGUMENT && strstr(rev_last_error(), "fit"));
+	CHECK(rev_model("gmm.fit", "{\"colour\": 1}", points, 1, report, 8) == REV_ARGUMENT && strstr(rev_last_error(), "colour"));
+}
+
+static void *worker(void *arg) {
+	long seed = (long)arg;
+	for (int i = 0; i < 2000; i++) {
+		double x[2] = {(double)seed, i}, gx[2] = {0}, out = 0;
+		CHECK(rev_dot(&out, x, x, 2, 1, gx, NULL) == REV_OK && out == (double)seed * seed + (double)i * i && gx[1] == i);
+		char name[32];
+		snprintf(name, sizeof name, "no.%ld", seed);
+		CHECK(rev_kernel(name) == -1 && strstr(rev_last_error(), name)); /* that of this thread */
+	}
+	return NULL;
+}
+
+static uint64_t state = 1;
+
+static uint64_t next(void) { /* splitmix64 */
+	uint64_t z = state += 0x9e3779b97f4a7c15;
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+	z = (z ^ z >> 27) * 0x94d049bb133111eb;
+	return z ^ z >> 31;
+}
+
+static int64_t number(void) {
+	static const int64_t odd[] = {0, 1, 2, 3, 4, 6, 7, -1, 1000, INT64_MAX, INT64_MIN, 1LL << 32, 1LL << 58};
+	return next() % 4 ? (int64_t)(next() % 8) : odd[next() % (sizeof odd / sizeof *odd)];
+}
+
+/* Random kernels, passes, lengths, strides and null pointers give a status. What lies
+ * beyond the memory that an argument says it has stays as it was. */
+static void fuzz(int kernels, int rounds) {
+	enum { guard = 64, room = 512 };
+	double *memory[24];
+	for (int i = 0; i < 24; i++) {
+		memory[i] = malloc((room + guard) * sizeof(double));
+	}
+	long ok = 0;
+	for (int round = 0; round < rounds; round++) {
+		rev_arg a[24];
+		int64_t ints[24][16];
+		int n = next() % 24, kernel = next() % kernels, axes = next() % 3, type = 1 + next() % 5;
+		int64_t rows = number(), cols = number();
+		for (int i = 0; i < n; i++) {
+			for (int j = 0; j < room + guard; j++) {
+				memory[i][j] = next() % 64 ? (double)(next() % 2048) / 512 - 2 : NAN;
+			}
+			/* Often all arguments fit each other. */
+			int alike = next() % 8;
+			a[i] = rev_any(next() % 5, i % 6, alike ? type : (int)(next() % 7), memory[i], alike ? axes : (int)(next() % 4), 1, 1, 1);
+			a[i].shape[0] = alike ? rows : number();
+			a[i].shape[1] = alike ? cols : number();
+			a[i].stride[0] = next() % 4 ? cols : number();
+			a[i].len = next() % 4 ? room / 2 : number();
+			if (next() % 6 == 0) a[i].part = REV_OPERAND;
+			if (next() % 8 == 0) a[i].axes = next() % 3;
+			if (next() % 8 == 0) a[i].stride[1] = number();
+			if (a[i].len > room / 2) a[i].len = room / 2; /* complex numbers are two */
+			if (next() % 16 == 0) a[i].data = NULL;
+			if (next() % 16 == 0) a[i].data = (char *)memory[i] + next() % 16;
+			if (next() % 8 == 0) a[i].data = memory[next() % n];
+			a[i].value = next() % 2 ? (double)(next() % 3) : NAN;
+			if (next() % 4 == 0 || (axes == 2 && next() % 2)) {
+				for (int j = 0; j < 16; j++) {
+					ints[i][j] = next() % 16 ? j / 2 : number();
+				}
+				a[i].ptr = ints[i];
+				a[i].ind = next() % 16 ? ints[i] + 8 : NULL;
+				a[i].ptr_len = next() % 4 ? ((uint64_t)a[i].shape[0] + 1) & 7 : number() & 7;
+				a[i].ind_len = next() % 4 ? a[i].len & 7 : number() & 7;
+			}
+		}
+		double *copy[24];
+		for (int i = 0; i < n; i++) {
+			copy[i] = memcpy(malloc(guard * sizeof(double)), memory[i] + room, guard * sizeof(double));
+		}
+		int status = rev_call(kernel, next() % 7, a, n);
+		CHECK(status >= REV_OK && status <= REV_INTERNAL);
+		ok += status == REV_OK;
+		for (int i = 0; i < n; i++) {
+			CHECK(memcmp(copy[i], memory[i] + room, guard * sizeof(double)) == 0);
+			free(copy[i]);
+		}
+	}
+	for (int i = 0; i < 24; i++) {
+		free(memory[i]);
+	}
+	printf("%d calls with random arguments, %ld of them with a result\n", rounds, ok);
+}
+
+static void overhead(void) {
+	double x[8] = {1}, y[8] = {2}, gx[8] = {0}, gy[8] = {0}, out = 0;
+	int rounds = 200000;
+	struct timespec from, to;
+	double best = 1e9;
+	for (int k = 0; k < 5; k++) {
+		clock_gettime(CLOCK_MONOTONIC, &from);
+		for (int i = 0; i < rounds; i++) {
+			rev_dot(&out, x, y, 8, 1, gx, gy);
+		}
+		clock_gettime(CLOCK_MONOTONIC, &to);
+		double t = ((to.tv_sec - from.tv_sec) * 1e9 + (to.tv_nsec - from.tv_nsec)) / rounds;
+		if (t < best) best = t;
+	}
+	printf("%.0f ns a call of rev_dot with gradient\n", best);
+}
+
+int main(int argc, char **argv) {
+	values();
+	errors();
+	pthread_t threads[8];
+	for (long i = 0; i < 8; i++) {
+		pthread_create(&threads[i], NULL, worker, (void *)i);
+	}
+	for (int i = 0; i < 8; i++) {
+		pthread_join(threads[i], NULL);
+	}
+	int kernels = 0;
+	while (rev_call(kernels, 0, NULL, -1) == REV_ARGUMENT && !strstr(rev_last_error(), "no kernel")) {
+		kernels++;
+	}
+	CHECK(kernels > 100);
+	fuzz(kernels, argc > 1 ? atoi(argv[1]) : 20000);
+	if (argc > 2) overhead();
+	printf("%d failures\n", failures);
+	return failures != 0;
+}
