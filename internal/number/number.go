@@ -32,16 +32,16 @@ func One[T Number]() T {
 // Conj returns the complex conjugate of x. That of a real number is the number itself.
 func Conj[T Number](x T) T {
 	if IsComplex[T]() {
-		z := As[complex128](x)
-		return As[T](complex(real(z), -imag(z)))
+		z := (*[2]float64)(unsafe.Pointer(&x))
+		z[1] = -z[1]
 	}
 	return x
 }
 
 // Mul returns a·b, rounded: the compiler does not fuse it with a sum.
 func Mul[T Number](a, b T) T {
-	if IsFixed[T]() {
-		return As[T](As[fixed.Q43](a).Mul(As[fixed.Q43](b)))
+	if !IsFixed[T]() {
+		return T(a * b)
 	}
-	return T(a * b)
+	return As[T](As[fixed.Q43](a).Mul(As[fixed.Q43](b)))
 }
