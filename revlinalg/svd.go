@@ -159,11 +159,11 @@ func (k *SVD[T]) add(alpha T, u rev.General[T], s []T, v rev.General[T]) {
 
 // svdWork has the decomposition and what its derivatives need.
 type svdWork[T rev.Float] struct {
+	spectrum[T]
 	svd      singularValues
 	workers  int
 	u, v, vt rev.General[T]
 	s        []T
-	gap      float64 // of equal values
 
 	// The tangents, with P, X + Y and X - Y.
 	du, dv, p, x, y rev.General[T]
@@ -178,14 +178,15 @@ type svdWork[T rev.Float] struct {
 func (w *svdWork[T]) decompose(workers int, a rev.General[T]) error {
 	m, n := a.Rows, a.Cols
 	r := min(m, n)
-	w.workers = workers
+	w.workers, w.dim = workers, max(m, n)
 	w.u, w.v, w.vt = scratch(w.u, m, r), scratch(w.v, n, r), scratch(w.vt, r, n)
 	w.s, w.ds = workspace.Grow(w.s, r), workspace.Grow(w.ds, r)
-	if !decomposeSVD(&w.svd, a, w.u, w.vt) {
+	ok := decomposeSVD(&w.svd, a, w.u, w.vt)
+	if w.values = w.svd.s; !ok {
 		for i := range m {
 			for _, v := range a.Row(i) {
 				if !isFinite(float64(v)) {
-					w.setNaN()
+					w.setNaN(w.s, w.u, w.v)
 					return nil
 				}
 			}
@@ -194,7 +195,7 @@ func (w *svdWork[T]) decompose(workers int, a rev.General[T]) error {
 	}
 	copyTransposed(w.v, w.vt)
 	for j := range r {
-		w.s[j] = T(w.svd.s[j])
+		w.s[j] = T(w.values[j])
 		if isDownward(w.u, j) {
 			for i := range m {
 				w.u.Row(i)[j] = -w.u.Row(i)[j]
@@ -204,69 +205,34 @@ func (w *svdWork[T]) decompose(workers int, a rev.General[T]) error {
 			}
 		}
 	}
-	w.gap = 0
-	if r > 0 {
-		w.gap = float64(max(m, n)) * float64(epsilon[T]()) * w.svd.s[0]
-	}
+	w.setGap()
 	return nil
 }
 
-// setNaN makes NaN of all results.
-func (w *svdWork[T]) setNaN() {
-	nan := T(math.NaN())
-	for i := range w.s {
-		w.s[i], w.svd.s[i] = nan, math.NaN()
-	}
-	for _, m := range []rev.General[T]{w.u, w.v} {
-		for i := range m.Rows {
-			for j := range m.Cols {
-				m.Row(i)[j] = nan
-			}
-		}
-	}
-	w.gap = 0
-}
-
 // vanishes returns whether singular value i is 0.
-func (w *svdWork[T]) vanishes(i int) bool { return w.svd.s[i] <= w.gap }
+func (w *svdWork[T]) vanishes(i int) bool { return w.values[i] <= w.gap }
 
 // vanishing returns the error of a derivative that does not exist as singular values
 // vanish.
 func (w *svdWork[T]) vanishing() error {
-	last := len(w.svd.s) - 1
+	last := len(w.values) - 1
 	c := math.Inf(1) // also if all are 0
-	if w.svd.s[last] != 0 {
-		c = w.svd.s[0] / w.svd.s[last]
+	if w.values[last] != 0 {
+		c = w.values[0] / w.values[last]
 	}
 	return &rev.SingularError{Index: last, Condition: mat.Condition(c)}
 }
-
-func (w *svdWork[T]) equal(i, j int) bool { return math.Abs(w.svd.s[j]-w.svd.s[i]) <= w.gap }
 
 // poles returns a_ij and b_ij.
 func (w *svdWork[T]) poles(i, j int) (a, b T) {
 	if i == j || w.vanishes(i) && w.vanishes(j) {
 		return 0, 0
 	}
-	b = T(0.5 / (w.svd.s[j] + w.svd.s[i]))
+	b = T(0.5 / (w.values[j] + w.values[i]))
 	if !w.equal(i, j) {
-		a = T(0.5 / (w.svd.s[j] - w.svd.s[i]))
+		a = T(0.5 / (w.values[j] - w.values[i]))
 	}
 	return a, b
-}
-
-// tolerance returns how much is taken as 0 in matrices of the magnitude of those
-// given.
-func (w *svdWork[T]) tolerance(ms ...rev.General[T]) T {
-	top := T(0)
-	for _, m := range ms {
-		for i := range m.Rows {
-			for _, v := range m.Row(i) {
-				top = max(top, abs(v))
-			}
-		}
-	}
-	return 100 * T(max(w.u.Rows, w.v.Rows)) * epsilon[T]() * top
 }
 
 // scaleColumns divides column j of m by s_j, where that is not 0. There it sets the
@@ -311,7 +277,7 @@ func (w *svdWork[T]) setTangent(ta rev.General[T], values, vectors bool) error {
 					return w.vanishing()
 				}
 			case i < j && w.equal(i, j) && (abs(sum) > tol || vectors && abs(w.p.Row(i)[i]-w.p.Row(j)[j]) > tol):
-				return degenerate(w.svd.s, i, j)
+				return w.degenerate(i, j)
 			}
 			a, b := w.poles(i, j)
 			w.x.Row(i)[j] = T(a*sum) + T(b*diff)
@@ -373,7 +339,7 @@ func (w *svdWork[T]) addPairs(m, ku, kv rev.General[T], sbar rev.Vector[T]) erro
 	bar := func(i int) T { return elementOf(sbar, i) }
 	tol, stol := w.tolerance(ku, kv), T(0)
 	for i := range m.Rows {
-		stol = max(stol, 100*T(max(w.u.Rows, w.v.Rows))*epsilon[T]()*abs(bar(i)))
+		stol = max(stol, w.rounding(abs(bar(i))))
 	}
 	for i := range m.Rows {
 		m.Row(i)[i] += bar(i)
@@ -385,7 +351,7 @@ func (w *svdWork[T]) addPairs(m, ku, kv rev.General[T], sbar rev.Vector[T]) erro
 					return w.vanishing()
 				}
 			case i < j && w.equal(i, j) && (abs(u+v) > tol || abs(bar(i)-bar(j)) > stol):
-				return degenerate(w.svd.s, i, j)
+				return w.degenerate(i, j)
 			}
 			a, b := w.poles(i, j)
 			m.Row(i)[j] += T(a*(u+v)) + T(b*(u-v))

@@ -1,8 +1,6 @@
 package revlinalg
 
 import (
-	"math"
-
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack"
@@ -148,22 +146,22 @@ func (k *SymEig[T]) add(sign T, w []T, v rev.General[T]) {
 
 // eigen has the decomposition and what its derivatives need.
 type eigen[T rev.Float] struct {
+	spectrum[T]
 	workers int
 	w, dw   []T
 	v, dv   rev.General[T]
 
 	p, omega, g, dg, s, ds, x rev.General[T]
 
-	a, w64, work []float64
-	size         [1]float64
-	gap          float64 // of equal values
+	a, work []float64
+	size    [1]float64
 }
 
 // decompose computes w and v.
 func (w *eigen[T]) decompose(workers int, a rev.General[T]) error {
 	n := a.Rows
-	w.workers = workers
-	w.w, w.w64, w.a = workspace.Grow(w.w, n), workspace.Grow(w.w64, n), workspace.Zeros(w.a, n*n)
+	w.workers, w.dim = workers, n
+	w.w, w.values, w.a = workspace.Grow(w.w, n), workspace.Grow(w.values, n), workspace.Zeros(w.a, n*n)
 	w.v = scratch(w.v, n, n)
 	if n == 0 {
 		return nil
@@ -171,22 +169,16 @@ func (w *eigen[T]) decompose(workers int, a rev.General[T]) error {
 	for i := range n {
 		for j, v := range a.Row(i)[i:] {
 			if !isFinite(float64(v)) {
-				for i := range n {
-					w.w[i], w.w64[i] = T(math.NaN()), math.NaN()
-					for j := range n {
-						w.v.Row(i)[j] = T(math.NaN())
-					}
-				}
-				w.gap = 0
+				w.setNaN(w.w, w.v)
 				return nil
 			}
 			w.a[i*n+i+j] = float64(v)
 		}
 	}
 	s := blas64.Symmetric{Uplo: blas.Upper, N: n, Data: w.a, Stride: n}
-	lapack64.Syev(lapack.EVCompute, s, w.w64, w.size[:], -1)
+	lapack64.Syev(lapack.EVCompute, s, w.values, w.size[:], -1)
 	w.work = workspace.Grow(w.work, int(w.size[0]))
-	if !lapack64.Syev(lapack.EVCompute, s, w.w64, w.work, len(w.work)) {
+	if !lapack64.Syev(lapack.EVCompute, s, w.values, w.work, len(w.work)) {
 		return &rev.ConvergenceError{Kernel: "SymEig"}
 	}
 	for j := range n {
@@ -197,52 +189,18 @@ func (w *eigen[T]) decompose(workers int, a rev.General[T]) error {
 		for i := range n {
 			w.v.Row(i)[j] = T(sign * w.a[i*n+j])
 		}
-		w.w[j] = T(w.w64[j])
+		w.w[j] = T(w.values[j])
 	}
-	w.gap = float64(n) * float64(epsilon[T]()) * max(math.Abs(w.w64[0]), math.Abs(w.w64[n-1]))
+	w.setGap()
 	return nil
 }
-
-// isDownward returns whether the first element of column j that is not much smaller
-// than the largest one is negative. The share of the largest is one that no ratio of
-// elements has by construction.
-func isDownward[T rev.Float](m rev.General[T], j int) bool {
-	top := T(0)
-	for i := range m.Rows {
-		top = max(top, abs(m.Row(i)[j]))
-	}
-	for i := range m.Rows {
-		if v := m.Row(i)[j]; abs(v) > top/math.Pi {
-			return v < 0
-		}
-	}
-	return false
-}
-
-// equal returns whether eigenvalues i and j are.
-func (w *eigen[T]) equal(i, j int) bool { return math.Abs(w.w64[j]-w.w64[i]) <= w.gap }
 
 // f returns F_ij.
 func (w *eigen[T]) f(i, j int) T {
 	if i == j || w.equal(i, j) {
 		return 0
 	}
-	return T(1 / (w.w64[j] - w.w64[i]))
-}
-
-// degenerate returns the error of values i and j.
-func degenerate(values []float64, i, j int) error {
-	i, j = min(i, j), max(i, j)
-	return &rev.DegenerateError{I: i, J: j, Values: [2]float64{values[i], values[j]}, Gap: math.Abs(values[j] - values[i])}
-}
-
-// tolerance returns how much is taken as 0 among numbers of the magnitude of x.
-func (w *eigen[T]) tolerance(x ...T) T {
-	top := T(0)
-	for _, v := range x {
-		top = max(top, abs(v))
-	}
-	return 100 * T(len(w.w)) * epsilon[T]() * top
+	return T(1 / (w.values[j] - w.values[i]))
 }
 
 // sandwich sets dst to a·m·b.
@@ -267,12 +225,12 @@ func (w *eigen[T]) setTangent(ta rev.General[T], vectors bool) error {
 	copyUpper(w.ds, ta)
 	mirror(w.ds)
 	w.p = w.sandwich(w.p, view(w.v, true), w.ds, view(w.v, false))
-	tol := w.tolerance(w.p.Data...)
+	tol := w.tolerance(w.p)
 	for i := range n {
 		w.dw[i] = w.p.Row(i)[i]
 		for j := range n {
 			if i < j && w.equal(i, j) && (abs(w.p.Row(i)[j]) > tol || vectors && abs(w.p.Row(i)[i]-w.p.Row(j)[j]) > tol) {
-				return degenerate(w.w64, i, j)
+				return w.degenerate(i, j)
 			}
 			w.omega.Row(i)[j] = w.f(i, j) * w.p.Row(i)[j]
 		}
@@ -295,11 +253,11 @@ func (w *eigen[T]) setGradient(g *SymEig[T]) error {
 // symmetrize adds diag(wbar) + F∘(g - gᵀ)/2 to s.
 func (w *eigen[T]) symmetrize(s, g rev.General[T], wbar rev.Vector[T]) error {
 	n := len(w.w)
-	tol, wtol := w.tolerance(g.Data...), T(0)
+	tol, wtol := w.tolerance(g), T(0)
 	if wbar.Data != nil {
 		for i := range n {
 			s.Row(i)[i] += wbar.Data[i*wbar.Inc]
-			wtol = max(wtol, w.tolerance(wbar.Data[i*wbar.Inc]))
+			wtol = max(wtol, w.rounding(abs(wbar.Data[i*wbar.Inc])))
 		}
 	}
 	for i := range n {
@@ -307,7 +265,7 @@ func (w *eigen[T]) symmetrize(s, g rev.General[T], wbar rev.Vector[T]) error {
 			d := g.Row(i)[j] - g.Row(j)[i]
 			if w.equal(i, j) {
 				if abs(d) > tol || wbar.Data != nil && abs(wbar.Data[i*wbar.Inc]-wbar.Data[j*wbar.Inc]) > wtol {
-					return degenerate(w.w64, i, j)
+					return w.degenerate(i, j)
 				}
 				continue
 			}

@@ -1,0 +1,79 @@
+package revlinalg
+
+import (
+	"math"
+
+	"revnum/rev"
+)
+
+// A spectrum has the eigenvalues or singular values of a matrix. It says which count as
+// equal, and which numbers as 0.
+type spectrum[T rev.Float] struct {
+	values []float64
+	dim    int     // the larger dimension of the matrix
+	gap    float64 // the largest distance of equal values
+}
+
+// setGap sets gap, for values in ascending or descending order.
+func (s *spectrum[T]) setGap() {
+	s.gap = 0
+	if n := len(s.values); n > 0 {
+		s.gap = float64(s.dim) * float64(epsilon[T]()) * max(math.Abs(s.values[0]), math.Abs(s.values[n-1]))
+	}
+}
+
+// equal reports whether values i and j are equal.
+func (s *spectrum[T]) equal(i, j int) bool { return math.Abs(s.values[j]-s.values[i]) <= s.gap }
+
+// degenerate returns the error for equal values i and j.
+func (s *spectrum[T]) degenerate(i, j int) error {
+	i, j = min(i, j), max(i, j)
+	return &rev.DegenerateError{I: i, J: j, Values: [2]float64{s.values[i], s.values[j]}, Gap: math.Abs(s.values[j] - s.values[i])}
+}
+
+// rounding returns what counts as 0 beside numbers of magnitude top.
+func (s *spectrum[T]) rounding(top T) T { return 100 * T(s.dim) * epsilon[T]() * top }
+
+// tolerance returns what counts as 0 beside the elements of matrices.
+func (s *spectrum[T]) tolerance(ms ...rev.General[T]) T {
+	top := T(0)
+	for _, m := range ms {
+		for i := range m.Rows {
+			for _, v := range m.Row(i) {
+				top = max(top, abs(v))
+			}
+		}
+	}
+	return s.rounding(top)
+}
+
+// setNaN sets the values, x and matrices to NaN.
+func (s *spectrum[T]) setNaN(x []T, ms ...rev.General[T]) {
+	for i := range x {
+		s.values[i], x[i] = math.NaN(), T(math.NaN())
+	}
+	for _, m := range ms {
+		for i := range m.Rows {
+			for j := range m.Cols {
+				m.Row(i)[j] = T(math.NaN())
+			}
+		}
+	}
+	s.gap = 0
+}
+
+// isDownward reports whether the first large element of column j is negative. An element
+// is large if it is more than 1/π of the largest one: no ratio of elements is 1/π by
+// construction.
+func isDownward[T rev.Float](m rev.General[T], j int) bool {
+	top := T(0)
+	for i := range m.Rows {
+		top = max(top, abs(m.Row(i)[j]))
+	}
+	for i := range m.Rows {
+		if v := m.Row(i)[j]; abs(v) > top/math.Pi {
+			return v < 0
+		}
+	}
+	return false
+}
