@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"revnum/benchmarks/internal/graphembed"
 	"revnum/benchmarks/internal/machine"
 	"revnum/benchmarks/internal/suite"
+	"revnum/internal/jsonfile"
 	"revnum/internal/outfile"
 )
 
@@ -151,15 +151,10 @@ func runGraphEmbed(cmd *cobra.Command, r *graphembed.Report, low, high int, budg
 	if err := table(cmd.OutOrStdout()); err != nil {
 		return err
 	}
-	for _, f := range []struct {
-		name  string
-		write func(io.Writer) error
-	}{
-		{"table.txt", table}, {"results.csv", r.WriteCSV}, {"large.csv", r.WriteLargeCSV}, {"results.json", r.WriteJSON},
-	} {
-		if err := outfile.Write(filepath.Join(out, f.name), f.write); err != nil {
-			return err
-		}
+	if err := outfile.WriteAll(out, map[string]func(io.Writer) error{
+		"table.txt": table, "results.csv": r.WriteCSV, "large.csv": r.WriteLargeCSV, "results.json": jsonfile.Indented(r),
+	}); err != nil {
+		return err
 	}
 	if err := r.SaveFigures(out); err != nil {
 		return err

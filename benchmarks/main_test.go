@@ -343,7 +343,7 @@ func TestFullFolder(t *testing.T) {
 	problem := filepath.Join("internal", "adbench", "testdata", "gmm_d3_K4.txt")
 	for file, args := range map[string][]string{
 		"gmm_d3_K4_F_Revnum.txt": {"adbench", "GMM", "Revnum", problem, "DIR/", "0", "1", "1", "1"},
-		"table.txt":              {"--run", "^exp n=1000$", "--time", "1ms", "--out", "DIR"},
+		"results.csv":            {"--run", "^exp n=1000$", "--time", "1ms", "--out", "DIR"},
 	} {
 		dir := t.TempDir()
 		if err := os.Symlink(full, filepath.Join(dir, file)); err != nil {

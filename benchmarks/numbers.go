@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,6 +10,7 @@ import (
 	"revnum/benchmarks/internal/machine"
 	"revnum/benchmarks/internal/numbers"
 	"revnum/benchmarks/internal/suite"
+	"revnum/internal/jsonfile"
 	"revnum/internal/outfile"
 )
 
@@ -90,15 +90,10 @@ func runNumbers(cmd *cobra.Command, steps int, budget time.Duration, out string)
 	if out == "" {
 		return nil
 	}
-	for _, f := range []struct {
-		name  string
-		write func(io.Writer) error
-	}{
-		{"numbers.txt", text}, {"numbers.csv", report.WriteCSV}, {"bars.csv", report.WriteBarsCSV}, {"numbers.json", report.WriteJSON},
-	} {
-		if err := outfile.Write(filepath.Join(out, f.name), f.write); err != nil {
-			return err
-		}
+	if err := outfile.WriteAll(out, map[string]func(io.Writer) error{
+		"numbers.txt": text, "numbers.csv": report.WriteCSV, "bars.csv": report.WriteBarsCSV, "numbers.json": jsonfile.Indented(report),
+	}); err != nil {
+		return err
 	}
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "\nwritten to %s\n", out)
 	return err

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"revnum/benchmarks/internal/sparse"
+	"revnum/internal/jsonfile"
 	"revnum/internal/outfile"
 )
 
@@ -125,15 +126,10 @@ func runSparse(cmd *cobra.Command, matrices int, load func(i int) (string, spars
 	if out == "" {
 		return nil
 	}
-	for _, f := range []struct {
-		name  string
-		write func(io.Writer) error
-	}{
-		{"sparse.txt", report.WriteTable}, {"sparse.csv", report.WriteCSV}, {"sparse.json", report.WriteJSON},
-	} {
-		if err := outfile.Write(filepath.Join(out, f.name), f.write); err != nil {
-			return err
-		}
+	if err := outfile.WriteAll(out, map[string]func(io.Writer) error{
+		"sparse.txt": report.WriteTable, "sparse.csv": report.WriteCSV, "sparse.json": jsonfile.Indented(report),
+	}); err != nil {
+		return err
 	}
 	_, err := fmt.Fprintf(cmd.OutOrStdout(), "\nwritten to %s\n", out)
 	return err

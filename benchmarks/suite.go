@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"regexp"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 
 	"revnum/benchmarks/internal/machine"
 	"revnum/benchmarks/internal/suite"
+	"revnum/internal/jsonfile"
 	"revnum/internal/outfile"
 )
 
@@ -116,15 +116,10 @@ func runSuite(cmd *cobra.Command, problems []*suite.Problem, budget time.Duratio
 	if err := table(cmd.OutOrStdout()); err != nil {
 		return err
 	}
-	for _, f := range []struct {
-		name  string
-		write func(io.Writer) error
-	}{
-		{"table.txt", table}, {"results.csv", report.WriteCSV}, {"results.json", report.WriteJSON},
-	} {
-		if err := outfile.Write(filepath.Join(out, f.name), f.write); err != nil {
-			return err
-		}
+	if err := outfile.WriteAll(out, map[string]func(io.Writer) error{
+		"table.txt": table, "results.csv": report.WriteCSV, "results.json": jsonfile.Indented(report),
+	}); err != nil {
+		return err
 	}
 	if err := report.SaveFigures(out); err != nil {
 		return err

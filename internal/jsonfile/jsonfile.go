@@ -18,6 +18,15 @@ func Write(path string, v any) error {
 	return outfile.Write(path, func(w io.Writer) error { return json.NewEncoder(w).Encode(v) })
 }
 
+// Indented returns a function that writes v with an indent of two spaces.
+func Indented(v any) func(w io.Writer) error {
+	return func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(v)
+	}
+}
+
 // Read reads a value from the file at path. Its errors name the file, and the line
 // that is not JSON. want says what the file should hold.
 func Read[V any](path, want string) (*V, error) {

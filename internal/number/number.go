@@ -13,9 +13,11 @@ type Number interface {
 	float32 | float64 | fixed.Q43 | complex128
 }
 
-// IsFixed and IsComplex report what T is. They are constants for each T, so that a
-// branch that is not taken costs nothing.
-func IsFixed[T Number]() bool   { return T(1)/2 == 0 }
+// IsFixed reports whether T is fixed.Q43. It is a constant for each T, so that a branch
+// that is not taken costs nothing.
+func IsFixed[T Number]() bool { return T(1)/2 == 0 }
+
+// IsComplex reports whether T is complex128. It is a constant for each T too.
 func IsComplex[T Number]() bool { return unsafe.Sizeof(T(0)) == 16 }
 
 // As returns x as a value of the type To, which must be the type of x.

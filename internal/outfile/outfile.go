@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 )
 
@@ -30,6 +32,16 @@ func Write(path string, write func(w io.Writer) error) error {
 			err = pathErr.Err
 		}
 		return fmt.Errorf("%s: cannot write: %w", path, err)
+	}
+	return nil
+}
+
+// WriteAll writes files by their names into the folder dir, each as Write does.
+func WriteAll(dir string, files map[string]func(w io.Writer) error) error {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if err := Write(filepath.Join(dir, name), files[name]); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -44,12 +44,6 @@ func CameraCovariance(p *Problem, opts *Options, free int) (*mat.SymDense, error
 	}
 	o.Method = Cholesky
 	o.MinFocal, o.MaxFocal = 0, 0
-	if err := o.fill(); err != nil {
-		return nil, err
-	}
-	if err := p.Validate(); err != nil {
-		return nil, err
-	}
 	s, err := newSolver(p, &o)
 	if err != nil {
 		return nil, err

@@ -135,9 +135,6 @@ func TestStep(t *testing.T) {
 
 func testStep(t *testing.T, o Options, method Method) {
 	o.Method, o.Forcing = method, 1e-14
-	if err := o.fill(); err != nil {
-		t.Fatal(err)
-	}
 	s, err := newSolver(awkward(t), &o)
 	if err != nil {
 		t.Fatal(err)
@@ -259,9 +256,6 @@ func TestSortObservations(t *testing.T) {
 func TestIndefinite(t *testing.T) {
 	for _, method := range []Method{Cholesky, ConjugateGradients} {
 		o := Options{Method: method}
-		if err := o.fill(); err != nil {
-			t.Fatal(err)
-		}
 		s, err := newSolver(awkward(t), &o)
 		if err != nil {
 			t.Fatal(err)
@@ -293,9 +287,6 @@ func TestStepToBound(t *testing.T) {
 	p := awkward(t)
 	f := p.Cameras[focal]
 	o := Options{MinFocal: f - 1e-3, MaxFocal: f + 1e-3}
-	if err := o.fill(); err != nil {
-		t.Fatal(err)
-	}
 	s, err := newSolver(p, &o)
 	if err != nil {
 		t.Fatal(err)

@@ -57,12 +57,6 @@ func Solve(ctx context.Context, p *Problem, opts *Options) (*Report, error) {
 	if opts != nil {
 		o = *opts
 	}
-	if err := o.fill(); err != nil {
-		return nil, err
-	}
-	if err := p.Validate(); err != nil {
-		return nil, err
-	}
 	s, err := newSolver(p, &o)
 	if err != nil {
 		return nil, err
@@ -102,8 +96,14 @@ type solver struct {
 }
 
 func newSolver(p *Problem, o *Options) (*solver, error) {
+	err := o.fill()
+	if err == nil {
+		err = p.Validate()
+	}
+	if err != nil {
+		return nil, err
+	}
 	s := &solver{opts: o}
-	var err error
 	if s.unknowns, err = newUnknowns(p, o); err != nil {
 		return nil, err
 	}

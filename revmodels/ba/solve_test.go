@@ -78,9 +78,6 @@ func checkReport(t *testing.T, start, p *Problem, loss Loss, r *Report) {
 		cost = it.Cost
 	}
 	o := Options{Loss: loss}
-	if err := o.fill(); err != nil {
-		t.Fatal(err)
-	}
 	s, err := newSolver(p, &o)
 	if err != nil {
 		t.Fatal(err)
@@ -297,9 +294,6 @@ func TestGradientWithLoss(t *testing.T) {
 	for _, loss := range []Loss{nil, Huber(1), Cauchy(1), Tukey(3)} {
 		p := awkward(t)
 		o := Options{Loss: loss}
-		if err := o.fill(); err != nil {
-			t.Fatal(err)
-		}
 		s, err := newSolver(p, &o)
 		if err != nil {
 			t.Fatal(err)
@@ -561,9 +555,6 @@ func TestAutomatic(t *testing.T) {
 	}
 	// A factor that is too large.
 	o := Options{}
-	if err := o.fill(); err != nil {
-		t.Fatal(err)
-	}
 	s, err := newSolver(p, &o)
 	if err != nil {
 		t.Fatal(err)

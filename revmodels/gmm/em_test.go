@@ -8,6 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"revnum/internal/objective"
 )
 
 // ofKind returns a mixture like m with covariances of the given kind.
@@ -69,7 +71,7 @@ func testStep(t *testing.T, rnd *rand.Rand, prior Prior, kind Covariance, n, d, 
 		}
 		return v[i]
 	}
-	e := newEM(viewMatrix(x), v, k, kind, prior, 2)
+	e := newEM(objective.View(x), v, k, kind, prior, 2)
 	if err := e.start(m); err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +87,7 @@ func testStep(t *testing.T, rnd *rand.Rand, prior Prior, kind Covariance, n, d, 
 		t.Errorf("%v n=%d d=%d: log-likelihood %v, want %v", kind, n, d, got, want)
 	}
 	if v == nil {
-		want = -(&Model{X: viewMatrix(x), K: k, Prior: prior}).Func(m.params)
+		want = -(&Model{X: objective.View(x), K: k, Prior: prior}).Func(m.params)
 		if got := e.expect(true) + e.logPrior(); !(math.Abs(got-want) <= 1e-11*math.Abs(want)) {
 			t.Errorf("%v n=%d d=%d: log posterior %v, want %v", kind, n, d, got, want)
 		}

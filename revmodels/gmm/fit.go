@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/objective"
 	"revnum/internal/simd/vec"
 	"revnum/rev"
 	"revnum/revmodels/kmeans"
@@ -270,7 +271,7 @@ func newFit(x mat.Matrix, k int, opts *Options) (*fit, error) {
 	if err := opts.check(n, k, d); err != nil {
 		return nil, err
 	}
-	view := viewMatrix(x)
+	view := objective.View(x)
 	f := &fit{
 		opts: opts, maxIter: opts.MaxIter, tolerance: opts.Tolerance, source: opts.Source,
 		model: &Model{X: view, K: k, Prior: opts.Prior, Workers: opts.Workers},

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/internal/jsonfile"
+	"revnum/internal/objective"
 	"revnum/internal/simd/dense"
 	"revnum/internal/simd/vec"
 	"revnum/rev"
@@ -251,7 +252,7 @@ func (m *Mixture) points(x mat.Matrix) rev.General[float64] {
 	if _, c := x.Dims(); c != m.Dim() {
 		panic(mat.ErrShape)
 	}
-	return viewMatrix(x)
+	return objective.View(x)
 }
 
 // LogLikelihood returns the sum of the log densities of the rows of x.

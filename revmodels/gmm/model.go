@@ -39,19 +39,7 @@ func NewModel(x mat.Matrix, k int, prior Prior) *Model {
 	if k < 0 {
 		panic(mat.ErrNegativeDimension)
 	}
-	return &Model{X: viewMatrix(x), K: k, Prior: prior}
-}
-
-// viewMatrix returns a view of x, or of a copy where x has no storage to share.
-func viewMatrix(x mat.Matrix) rev.General[float64] {
-	switch x := x.(type) {
-	case mat.RawMatrixer:
-		return rev.General[float64](x.RawMatrix())
-	case *mat.VecDense:
-		v := x.RawVector()
-		return rev.General[float64]{Rows: v.N, Cols: 1, Data: v.Data, Stride: max(v.Inc, 1)}
-	}
-	return rev.ViewDense(mat.DenseCopyOf(x))
+	return &Model{X: objective.View(x), K: k, Prior: prior}
 }
 
 // paramsLen returns the number of parameters of k components of dimension d.

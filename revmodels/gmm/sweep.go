@@ -540,22 +540,8 @@ func (s *sweep[T]) pointCotangents(b, p0, n int, scratch []T) {
 		dense.Gemm(d, n, d, -1, pk, d, 1, dwc, panel, 1, dgx, panel)
 		dense.Gemm(d, n, d, -2, s.s[k*d*d:(k+1)*d*d], d, 1, wc, panel, 1, dgx, panel)
 	}
-	addRows(s.g.X, p0, n, gx, panel)
-	addRows(s.gt.X, p0, n, dgx, panel)
-}
-
-// addRows adds src, held by coordinate, to rows p0 to p0+n of dst, if there is
-// a dst.
-func addRows[T rev.Float](dst rev.General[T], p0, n int, src []T, panel int) {
-	if dst.Data == nil {
-		return
-	}
-	for p := range n {
-		row := dst.Row(p0 + p)
-		for j := range row {
-			row[j] += src[j*panel+p]
-		}
-	}
+	addByCoordinate(s.g.X, p0, n, gx, panel)
+	addByCoordinate(s.gt.X, p0, n, dgx, panel)
 }
 
 // Block adds a part of the batch to the moments of one component.

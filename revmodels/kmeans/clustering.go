@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/internal/jsonfile"
+	"revnum/internal/objective"
 	"revnum/internal/parallel"
 	"revnum/rev"
 )
@@ -73,7 +74,7 @@ func (c *Clustering) Score(x mat.Matrix) float64 {
 // nearest returns the nearest centroids of the rows of x, and their squared
 // distances.
 func (c *Clustering) nearest(x mat.Matrix) ([]int, []float64) {
-	k := Cost[float64]{Centroids: c.centroids, X: viewMatrix(x), Workers: c.workers}
+	k := Cost[float64]{Centroids: c.centroids, X: objective.View(x), Workers: c.workers}
 	k.check()
 	labels, dists := make([]int, k.X.Rows), make([]float64, k.X.Rows)
 	s := k.open()
@@ -85,7 +86,7 @@ func (c *Clustering) nearest(x mat.Matrix) ([]int, []float64) {
 
 // Transform returns the N×K distances of the rows of x from the centroids.
 func (c *Clustering) Transform(x mat.Matrix) *mat.Dense {
-	view := viewMatrix(x)
+	view := objective.View(x)
 	if view.Cols != c.centroids.Cols {
 		panic(mat.ErrShape)
 	}
@@ -173,16 +174,4 @@ func WriteFile(path string, c *Clustering) error { return jsonfile.Write(path, c
 // ReadFile reads a clustering that WriteFile wrote.
 func ReadFile(path string) (*Clustering, error) {
 	return jsonfile.Read[Clustering](path, "a clustering")
-}
-
-// viewMatrix returns a view of x if there is one, of a copy otherwise.
-func viewMatrix(x mat.Matrix) rev.General[float64] {
-	switch x := x.(type) {
-	case mat.RawMatrixer:
-		return rev.General[float64](x.RawMatrix())
-	case *mat.VecDense:
-		v := x.RawVector()
-		return rev.General[float64]{Rows: v.N, Cols: 1, Data: v.Data, Stride: max(v.Inc, 1)}
-	}
-	return rev.ViewDense(mat.DenseCopyOf(x))
 }

@@ -12,6 +12,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/objective"
 	"revnum/rev"
 )
 
@@ -176,7 +177,7 @@ func check(x mat.Matrix, k int, opts *Options) (points rev.General[float64], lim
 		return points, 0, err
 	}
 	limit = math.Sqrt(math.MaxFloat64/float64(n)/float64(d)/heaviest) / 8
-	points = viewMatrix(x)
+	points = objective.View(x)
 	if opts.Init == nil {
 		return points, limit, nil
 	}

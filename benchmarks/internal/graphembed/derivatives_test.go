@@ -13,6 +13,7 @@ import (
 
 	"revnum/benchmarks/internal/machine"
 	"revnum/benchmarks/internal/suite"
+	"revnum/internal/jsonfile"
 	"revnum/internal/long"
 )
 
@@ -73,7 +74,7 @@ func TestTooLong(t *testing.T) {
 			t.Errorf("%s is %q", name, cells[1][j])
 		}
 	}
-	if err := r.WriteJSON(&object); err != nil {
+	if err := jsonfile.Indented(r)(&object); err != nil {
 		t.Fatal(err)
 	}
 	var got struct{ Rows []map[string]any }

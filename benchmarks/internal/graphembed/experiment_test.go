@@ -16,6 +16,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/benchmarks/internal/suite"
+	"revnum/internal/jsonfile"
 	"revnum/internal/long"
 )
 
@@ -96,7 +97,7 @@ func TestDegenerate(t *testing.T) {
 	} {
 		r := report(t, name, "Newton", 3, 1, 3)
 		var b bytes.Buffer
-		if err := r.WriteJSON(&b); err != nil {
+		if err := jsonfile.Indented(r)(&b); err != nil {
 			t.Fatal(err)
 		}
 		var got struct{ Rows []map[string]any }

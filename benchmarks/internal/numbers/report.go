@@ -2,13 +2,13 @@ package numbers
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
 	"text/tabwriter"
 
 	"revnum/benchmarks/internal/machine"
+	"revnum/benchmarks/internal/suite"
 )
 
 // Report is all that a run found.
@@ -28,7 +28,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 			errorOf = "0, every bit"
 		}
 		fmt.Fprintf(t, "%s\t%d\t%.3g\t%s\t%s\t%s\t%d B\t%d B\t%s\n", x.Number, x.Steps, x.Moved, errorOf,
-			seconds(x.Forward), seconds(x.Inverse), x.State, x.Extra, x.Program)
+			suite.Seconds(x.Forward), suite.Seconds(x.Inverse), x.State, x.Extra, x.Program)
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -39,20 +39,9 @@ func (r *Report) WriteTable(w io.Writer) error {
 		if !b.Met() {
 			limit += ", MISSED"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%.3g\t%s\n", b.Name, seconds(b.Time), b.Against, seconds(b.Other), b.Ratio, limit)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%.3g\t%s\n", b.Name, suite.Seconds(b.Time), b.Against, suite.Seconds(b.Other), b.Ratio, limit)
 	}
 	return t.Flush()
-}
-
-// seconds returns s with three digits and a unit.
-func seconds(s float64) string {
-	switch {
-	case s < 1e-6:
-		return fmt.Sprintf("%.3g ns", s*1e9)
-	case s < 1e-3:
-		return fmt.Sprintf("%.3g µs", s*1e6)
-	}
-	return fmt.Sprintf("%.3g ms", s*1e3)
 }
 
 // WriteCSV writes the round trips with a header, numbers in full.
@@ -79,10 +68,3 @@ func (r *Report) WriteBarsCSV(w io.Writer) error {
 }
 
 func full(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-
-// WriteJSON writes all of the report.
-func (r *Report) WriteJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(r)
-}

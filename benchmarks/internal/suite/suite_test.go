@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"revnum/benchmarks/internal/machine"
+	"revnum/internal/jsonfile"
 )
 
 var testMachine = machine.Machine{Cores: 4, FMA64: 1e9, FMA32: 2e9, Reading: 1e9, Triad: 1e9}
@@ -147,7 +148,7 @@ func TestTable(t *testing.T) {
 	if len(lines) != 5 || !strings.HasSuffix(lines[2], "same bits") || !strings.HasSuffix(lines[3], "OTHER BITS") || !strings.HasSuffix(lines[4], "6.5x math.Exp") {
 		t.Errorf("the table is\n%s", b.String())
 	}
-	if err := r.WriteJSON(&b); err != nil {
+	if err := jsonfile.Indented(r)(&b); err != nil {
 		t.Error(err)
 	}
 }
