@@ -1,0 +1,336 @@
+package revgen
+
+import (
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"revnum/internal/long"
+)
+
+// TestRandomPrograms writes random functions, and tests by revtest the kernels of
+// those that are not refused: over fixed point they must come back to the bit, and
+// the derivatives of first and second order must fit together and to differences.
+//
+// REVGEN_SEED is the seed and REVGEN_PROGRAMS the number of programs.
+func TestRandomPrograms(t *testing.T) {
+	want := setting("REVGEN_PROGRAMS", 3)
+	if long.Tests() {
+		want = setting("REVGEN_PROGRAMS", 100)
+	}
+	seed := setting("REVGEN_SEED", 1)
+	imports := testImporter(t)
+	files := map[string]string{"kernels_test.go": kernelsTest}
+	tried, written := 0, 0
+	var tests strings.Builder
+	for written < want {
+		acc, smooth := written%3 == 0, written%2 == 0
+		p := newProgram(rand.New(rand.NewPCG(uint64(seed), uint64(tried))), written, acc, smooth)
+		tried++
+		fset := token.NewFileSet()
+		name := fmt.Sprintf("k%d.go", written)
+		f, err := parser.ParseFile(fset, name, p.String(), parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatalf("%v:\n%s", err, p)
+		}
+		out, err := Files(fset, []*ast.File{f}, imports)
+		if err != nil {
+			continue
+		}
+		files[name] = p.String()
+		for name, text := range out {
+			files[name] = string(text)
+		}
+		fmt.Fprintf(&tests, "func TestK%d(t *testing.T) { check(t, newK%d[float64], newK%d[fixed.Q43], %v, %v) }\n", written, written, written, acc, smooth)
+		fmt.Fprintf(&tests, "func newK%d[T rev.Real](rnd *rand.Rand, n int) K%d[T] {\nreturn K%d[T]{X: vec[T](rnd, n), V: vec[T](rnd, n), W: vec[T](rnd, n), A: &vec[T](rnd, 1).Data[0], Y: vec[T](rnd, n), M: rev.NewGeneral(n, 3, vec[T](rnd, 3*n).Data)}\n}\n", written, written, written)
+		written++
+	}
+	t.Logf("%d of %d programs are in the subset", written, tried)
+	files["kernels_test.go"] += tests.String()
+	text, err := testPackage(t, files)
+	if err != nil {
+		t.Errorf("REVGEN_SEED=%d: %v\n%s", seed, err, failures(text, files))
+	}
+}
+
+// testPackage runs go test on a package of this module that has the given files and
+// is nowhere but in an overlay.
+func testPackage(t *testing.T, files map[string]string) (string, error) {
+	t.Helper()
+	dir, err := filepath.Abs("random")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tmp := t.TempDir()
+	replace := map[string]string{}
+	for name, text := range files {
+		at := filepath.Join(tmp, name+".txt")
+		if err := os.WriteFile(at, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		replace[filepath.Join(dir, name)] = at
+	}
+	overlay, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := filepath.Join(tmp, "overlay.json")
+	if err := os.WriteFile(at, overlay, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	binary := filepath.Join(tmp, "random.test")
+	if out, err := exec.Command("go", "test", "-c", "-vet=off", "-overlay", at, "-o", binary, "./random").CombinedOutput(); err != nil {
+		return string(out), err
+	}
+	cmd := exec.Command(binary)
+	cmd.Dir = tmp
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// failures returns the beginning of what go test printed, and the functions of the
+// kernels that failed.
+func failures(out string, files map[string]string) string {
+	text := out[:min(len(out), 3000)]
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if n, ok := strings.CutSuffix(name, ".go"); ok && strings.Contains(out, "--- FAIL: TestK"+n[1:]+" ") {
+			text += "\n" + files[name]
+		}
+	}
+	return text
+}
+
+func setting(name string, otherwise int) int {
+	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
+		return n
+	}
+	return otherwise
+}
+
+// testImporter returns an importer of package math.
+func testImporter(t *testing.T) types.Importer {
+	t.Helper()
+	imports, err := newImporter(token.NewFileSet(), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return imports
+}
+
+// A program is the text of a random function.
+type program struct {
+	strings.Builder
+	rnd    *rand.Rand
+	ints   []string // in scope, from 0 to n-1
+	locals []string
+	n      int
+	depth  int
+	acc    bool // nothing is transformed in place
+	smooth bool // no branch depends on numbers
+}
+
+func newProgram(rnd *rand.Rand, id int, acc, smooth bool) *program {
+	p := &program{rnd: rnd, ints: []string{"0"}, acc: acc, smooth: smooth}
+	fmt.Fprintf(p, "package random\n\nimport \"math\"\n\nvar _ = math.Pi\n\n// k%d is random.\n//\n//revgen:kernel K%d[T rev.Real]\nfunc k%d(x, v, w []float64, a float64, y []float64, m [][]float64) {\n", id, id, id)
+	fmt.Fprintln(p, "if len(x) != len(w) || len(v) != len(w) || len(y) != len(w) || len(m) != len(w) || len(m[0]) != 3 {\npanic(\"shape\")\n}")
+	for range 3 + rnd.IntN(5) {
+		p.stmt()
+	}
+	fmt.Fprintln(p, "}")
+	return p
+}
+
+func pick[T any](p *program, xs ...T) T { return xs[p.rnd.IntN(len(xs))] }
+
+func (p *program) index() string {
+	i := pick(p, p.ints...)
+	switch p.rnd.IntN(4) {
+	case 0:
+		return "0"
+	case 1:
+		return "1"
+	case 2:
+		return "(" + i + "+1)%len(w)"
+	}
+	return i
+}
+
+func (p *program) atom() string {
+	switch p.rnd.IntN(7) {
+	case 0, 1:
+		return pick(p, "x", "v") + "[" + p.index() + "]"
+	case 2:
+		return "w[" + p.index() + "]"
+	case 3:
+		return "a"
+	case 4:
+		return "m[" + p.index() + "][" + pick(p, "0", "1", "2") + "]"
+	case 5:
+		if len(p.locals) > 0 {
+			return pick(p, p.locals...)
+		}
+	}
+	return pick(p, "0.5", "0.25", "1.5", "0.75")
+}
+
+func (p *program) expr(depth int) string {
+	if depth == 0 {
+		return p.atom()
+	}
+	x, y := p.expr(depth-1), p.expr(p.rnd.IntN(depth))
+	switch p.rnd.IntN(8) {
+	case 0, 1:
+		return "(" + x + " + " + y + ")"
+	case 2:
+		return "(" + x + " - " + y + ")"
+	case 3, 4:
+		return "math.Tanh(" + x + ") * " + "math.Sin(" + y + ")"
+	case 5:
+		return "0.5 * " + x
+	case 6:
+		return "math.Cos(" + x + ")"
+	}
+	return "math.Sin(" + x + ") / (2 + " + "math.Cos(" + y + "))"
+}
+
+func (p *program) cond() string {
+	i := pick(p, p.ints...)
+	if p.smooth {
+		return pick(p, i+" < 2", i+"%2 == 0", i+" != "+pick(p, p.ints...))
+	}
+	return pick(p, i+" < 2", i+"%2 == 0", p.atom()+" > 0.1", "w["+p.index()+"] > "+p.atom(), i+" != "+pick(p, p.ints...))
+}
+
+func (p *program) name(s string) string { p.n++; return s + strconv.Itoa(p.n) }
+
+// block writes n statements with what is in scope here. It uses the variable of the
+// loop that it belongs to, if there is one.
+func (p *program) block(n int, loop string) {
+	ints, locals := p.ints, p.locals
+	p.depth++
+	fmt.Fprintln(p, "{")
+	if loop != "" {
+		fmt.Fprintf(p, "_ = %s\n", loop)
+	}
+	for range n {
+		p.stmt()
+	}
+	fmt.Fprint(p, "}")
+	p.depth--
+	p.ints, p.locals = ints, locals
+}
+
+func (p *program) stmt() {
+	kind := p.rnd.IntN(13)
+	if p.depth > 3 && kind >= 9 {
+		kind = p.rnd.IntN(9)
+	}
+	if p.acc && (kind < 3 || kind == 8) {
+		kind = 3
+	}
+	switch kind {
+	case 0, 1, 2:
+		fmt.Fprintf(p, "%s[%s] %s= %s\n", pick(p, "x", "v"), p.index(), pick(p, "+", "-"), p.expr(2))
+	case 3:
+		fmt.Fprintf(p, "y[%s] += %s\n", p.index(), p.expr(2))
+	case 4, 5:
+		t := p.name("t")
+		fmt.Fprintf(p, "%s := %s\n_ = %s\n", t, p.expr(2), t)
+		p.locals = append(slices.Clip(p.locals), t)
+	case 6, 7:
+		if len(p.locals) > 0 {
+			fmt.Fprintf(p, "%s %s %s\n", pick(p, p.locals...), pick(p, "+=", "-=", "=", "+=", "*="), "0.5*math.Tanh("+p.expr(1)+")")
+		}
+	case 8:
+		x := pick(p, "x", "v")
+		i, j := pick(p, p.ints...), p.index()
+		fmt.Fprintf(p, "%s[%s], %s[%s] = %s[%s], %s[%s]\n", x, i, x, j, x, j, x, i)
+	case 9, 10:
+		fmt.Fprintf(p, "if %s ", p.cond())
+		p.block(1+p.rnd.IntN(3), "")
+		if p.rnd.IntN(2) == 0 {
+			fmt.Fprint(p, " else ")
+			p.block(1+p.rnd.IntN(2), "")
+		}
+		fmt.Fprintln(p)
+	default:
+		i := p.name("i")
+		ints := p.ints
+		p.ints = append(slices.Clip(p.ints), i)
+		switch {
+		case p.rnd.IntN(3) == 0 && len(ints) > 1:
+			fmt.Fprintf(p, "for %s := %s + 1; %s < len(w); %s++ ", i, pick(p, ints...), i, i)
+		case p.rnd.IntN(3) == 0:
+			fmt.Fprintf(p, "for %s := len(w) - 1; %s >= 0; %s-- ", i, i, i)
+		default:
+			fmt.Fprintf(p, "for %s := range w ", i)
+		}
+		p.block(1+p.rnd.IntN(4), i)
+		fmt.Fprintln(p)
+		p.ints = ints
+	}
+}
+
+const kernelsTest = `package random
+
+import (
+	"maps"
+	"math/rand/v2"
+	"testing"
+
+	"revnum/fixed"
+	"revnum/rev"
+	"revnum/rev/revtest"
+)
+
+func vec[T rev.Real](rnd *rand.Rand, n int) rev.Vector[T] {
+	x := make([]T, n)
+	for i := range x {
+		x[i] = fixed.Of[T](rnd.NormFloat64())
+	}
+	return rev.ViewSlice(x)
+}
+
+// check tests a kernel that only accumulates, if acc is true, and that has no branches
+// on numbers, if smooth is true. The others are tested without differences, which may
+// step over a branch.
+func check[A rev.Kernel[A], B rev.Kernel[B]](t *testing.T, a func(*rand.Rand, int) A, b func(*rand.Rand, int) B, acc, smooth bool) {
+	skip := map[revtest.Property]string{
+		revtest.NaN: "a branch hides it", revtest.Shapes: "indices", revtest.SymmetricHessian: "rounding",
+		revtest.Tangents: "branches, or rounding", revtest.SecondOrder: "branches, or rounding",
+	}
+	if !acc {
+		skip[revtest.NilGradients] = "nearly all is in place"
+	}
+	rounds := maps.Clone(skip)
+	for _, p := range []revtest.Property{revtest.RoundTrip, revtest.AdjointRestores, revtest.Uncall, revtest.Gradients} {
+		rounds[p] = "rounding errors grow"
+	}
+	if acc {
+		delete(rounds, revtest.Gradients)
+	}
+	if smooth {
+		delete(rounds, revtest.Tangents)
+		delete(rounds, revtest.SecondOrder)
+	}
+	t.Run("float64", func(t *testing.T) {
+		revtest.Kernel(t, revtest.Spec[A]{New: a, Sizes: []int{2, 3, 5}, Skip: rounds, RoundTrip: 1e8, Adjoint: 1e8, Difference: 1e-5, Step: 0x1p-14})
+	})
+	t.Run("Q43", func(t *testing.T) {
+		revtest.Kernel(t, revtest.Spec[B]{New: b, Sizes: []int{2, 3, 5}, Skip: skip, Adjoint: 1e6})
+	})
+}
+
+`
