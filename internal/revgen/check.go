@@ -3,7 +3,7 @@ package revgen
 import (
 	"maps"
 	"slices"
-	"strconv"
+	"strings"
 )
 
 // To be run backward, a block needs its locals again. They are computed anew,
@@ -11,31 +11,38 @@ import (
 // have been taken back. So a local may be used as long as nothing changes that
 // it is computed from. This file finds out where that is.
 
-// An affine form is a sum of integers times terms, the term "" being 1.
+// An affine form is a sum of integers times terms: products of what is not known, by
+// their keys, the term "" being 1.
 type affine map[string]int
 
 func affineOf(e *node) affine {
+	if n, ok := e.integer(); ok {
+		return affine{"": n}
+	}
 	if len(e.args) == 2 {
 		x, y := affineOf(e.args[0]), affineOf(e.args[1])
-		m, xConst := x.constant()
-		n, yConst := y.constant()
-		switch {
-		case e.op == "+":
+		switch e.op {
+		case "+":
 			return x.plus(1, y)
-		case e.op == "-":
+		case "-":
 			return x.plus(-1, y)
-		case e.op == "*" && yConst:
-			return affine{}.plus(n, x)
-		case e.op == "*" && xConst:
-			return affine{}.plus(m, y)
-		}
-	}
-	if e.op == "lit" {
-		if n, err := strconv.Atoi(e.text); err == nil {
-			return affine{"": n}
+		case "*":
+			return x.times(y)
 		}
 	}
 	return affine{e.key(): 1}
+}
+
+func (a affine) times(b affine) affine {
+	c := affine{}
+	for s, m := range a {
+		for t, n := range b {
+			factors := strings.Fields(s + " " + t)
+			slices.Sort(factors)
+			c = c.plus(m*n, affine{strings.Join(factors, " "): 1})
+		}
+	}
+	return c
 }
 
 func (a affine) plus(n int, b affine) affine {
@@ -54,11 +61,50 @@ func (a affine) constant() (int, bool) {
 }
 
 // facts are what is known of integers where a block runs.
-type facts struct{ positive, nonzero []affine } // positive: at least 1
+type facts struct {
+	positive, nonzero []affine          // positive: at least 1
+	equal             map[string]affine // lengths, by their keys
+}
+
+// of returns the affine form of e, with what lengths are equal to.
+func (f facts) of(e *node) affine { return f.substituted(affineOf(e)) }
+
+func (f facts) substituted(a affine) affine {
+	out := affine{}
+	for t, n := range a {
+		product := affine{"": n}
+		for _, factor := range strings.Fields(t) {
+			if e := f.equal[factor]; e != nil {
+				product = product.times(e)
+			} else {
+				product = product.times(affine{factor: 1})
+			}
+		}
+		out = out.plus(1, product)
+	}
+	return out
+}
+
+// equals notes that two lengths are equal, if e says that they are not.
+func (f *facts) equals(e *node) {
+	if e.op != "!=" {
+		return
+	}
+	x, y := e.args[0], e.args[1]
+	if x.op != "len" || f.equal[x.key()] != nil {
+		x, y = y, x
+	}
+	if a := f.of(y); x.op == "len" && f.equal[x.key()] == nil && a[x.key()] == 0 {
+		for k, b := range f.equal {
+			f.equal[k] = facts{equal: map[string]affine{x.key(): a}}.substituted(b)
+		}
+		f.equal[x.key()] = a
+	}
+}
 
 // inside returns the facts in the first or second block of s.
 func (f facts) inside(s *stmt, els bool) facts {
-	f = facts{slices.Clip(f.positive), slices.Clip(f.nonzero)}
+	f = facts{slices.Clip(f.positive), slices.Clip(f.nonzero), f.equal}
 	if s.op == "loop" {
 		f.less(s.lo, ref(s.v), 1)
 		if s.hi != nil {
@@ -98,6 +144,20 @@ func (f *facts) assume(e *node, not bool) {
 	case ">=":
 		f.less(y, x, 1)
 	}
+}
+
+// within reports whether 0 <= i < n is known.
+func (f facts) within(i, n *node) bool {
+	atLeast := func(a affine, least int) bool {
+		if c, ok := a.constant(); ok && c >= least {
+			return true
+		}
+		return slices.ContainsFunc(f.positive, func(b affine) bool {
+			c, ok := a.plus(-1, f.substituted(b)).constant()
+			return ok && c+1 >= least
+		})
+	}
+	return atLeast(f.of(i), 0) && atLeast(f.of(n).plus(-1, f.of(i)), 1)
 }
 
 // differ reports whether x and y are known to be different integers.
@@ -275,6 +335,10 @@ func show(e *node) string {
 		return e.text
 	case e.op == "ref":
 		return e.v.name
+	case e.op == "len" && e.axis == 1:
+		return "len(" + e.x.name + "[0])"
+	case e.op == "len":
+		return "len(" + e.x.name + ")"
 	case e.op == "elem":
 		s := e.x.name
 		for _, i := range e.args {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/token"
 	"slices"
+	"strconv"
 )
 
 type kind uint8
@@ -83,8 +84,65 @@ func fn(name string, args ...*node) *node {
 	return e
 }
 
+func integerLit(n int) *node { return lit(integer, strconv.Itoa(n)) }
+
+// integer returns the value of e, if it is an integer literal.
+func (e *node) integer() (int, bool) {
+	if e.op != "lit" || e.kind != integer {
+		return 0, false
+	}
+	n, err := strconv.Atoi(e.text)
+	return n, err == nil
+}
+
+// folded returns the result of an operation on integers.
+func folded(op string, x, y int) *node {
+	truth := func(b bool) *node { return lit(boolean, strconv.FormatBool(b)) }
+	switch op {
+	case "+":
+		return integerLit(x + y)
+	case "-":
+		return integerLit(x - y)
+	case "*":
+		return integerLit(x * y)
+	case "/":
+		if y != 0 {
+			return integerLit(x / y)
+		}
+	case "%":
+		if y != 0 {
+			return integerLit(x % y)
+		}
+	case "==":
+		return truth(x == y)
+	case "!=":
+		return truth(x != y)
+	case "<":
+		return truth(x < y)
+	case "<=":
+		return truth(x <= y)
+	case ">":
+		return truth(x > y)
+	case ">=":
+		return truth(x >= y)
+	}
+	return nil
+}
+
 // binary returns an operation of Go.
 func binary(op string, x, y *node) *node {
+	m, ok := x.integer()
+	if n, ok2 := y.integer(); ok && ok2 {
+		if e := folded(op, m, n); e != nil {
+			return e
+		}
+	}
+	if x.kind == integer && (op == "+" || op == "-") && y.is(none) {
+		return x
+	}
+	if op == "+" && x.is(none) {
+		return y
+	}
 	e := &node{op: op, kind: x.kind, args: []*node{x, y}}
 	if p, ok := precedence[op]; ok && p < precedence["+"] {
 		e.kind = boolean
@@ -226,7 +284,7 @@ func (e *node) key() string {
 
 // A stmt is a statement.
 type stmt struct {
-	op    string // def, known, set, add, swap, loop, cond, push, pop or row
+	op    string // def, known, set, add, swap, loop, cond, push, pop, row or fail
 	v     *local // what is defined, set, kept on a tape, or counts a loop
 	to    *node  // what is added to: a ref or an elem; or what is exchanged
 	with  *node  // what it is exchanged with; if nil, the sign changes
@@ -235,7 +293,8 @@ type stmt struct {
 	pos   token.Pos
 	tape  *local // of push and pop
 	x     *operand
-	in    space // of row: row e of x is v
+	in    space  // of row: row e of x is v
+	text  string // of fail: the error
 	inner []*stmt
 	els   []*stmt
 
@@ -322,6 +381,26 @@ func each(b []*stmt, f func(*stmt)) {
 func contains(b []*stmt, f func(*stmt) bool) (yes bool) {
 	each(b, func(s *stmt) { yes = yes || f(s) })
 	return yes
+}
+
+// without returns b without the statements of the given kind.
+func without(b []*stmt, op string) (out []*stmt) {
+	for _, s := range b {
+		if s.op != op {
+			c := *s
+			c.inner, c.els = without(s.inner, op), without(s.els, op)
+			out = append(out, &c)
+		}
+	}
+	return out
+}
+
+// failing returns what of b is needed to know whether it fails.
+func failing(b []*stmt) []*stmt {
+	for _, op := range []string{"add", "swap"} {
+		b = slices.DeleteFunc(slices.Clone(b), func(s *stmt) bool { return s.op == op && len(s.targets()) > 0 })
+	}
+	return alive(b)
 }
 
 // activate sets which locals depend on operands.

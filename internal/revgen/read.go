@@ -3,13 +3,9 @@ package revgen
 import (
 	"fmt"
 	"go/ast"
-	"go/constant"
 	"go/token"
 	"go/types"
-	"maps"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -20,6 +16,8 @@ type kernel struct {
 	source, doc   string  // of the function
 	params        []any   // in order: *operand or *local
 	shapes        []*stmt // conditions on lengths, under which the function panics
+	fallible      bool    // it returns an error
+	checks        []*stmt // what returns errors
 	body          []*stmt
 }
 
@@ -56,18 +54,11 @@ type reader struct {
 	out      []*stmt
 	scope    int // number of the block being read
 	scopes   int
+	facts    facts           // what is known of integers there
 	calls    []*ast.FuncDecl // being inlined
+	loops    int             // that are being read
+	checking bool            // statements may return errors
 	refusals []error
-}
-
-// A binding is what a name of the source stands for: a local, or an operand or
-// its row.
-type binding struct {
-	v     *local
-	x     *operand
-	at    []*node
-	sum   bool // v is only added to where it is now
-	scope int  // where v was defined, or -1 if v may not be changed
 }
 
 type refusal struct{ error }
@@ -99,24 +90,55 @@ func (r *reader) guarded(f func()) {
 // read reads a function that asks for a kernel.
 func (r *reader) read(f *ast.FuncDecl, d directive) {
 	r.k, r.env = &kernel{name: d.kernel, source: f.Name.Name}, map[types.Object]binding{}
+	r.facts.equal = map[string]affine{}
+	if results := f.Type.Results; results != nil && len(results.List) == 1 && len(results.List[0].Names) == 0 {
+		r.k.fallible = types.ExprString(results.List[0].Type) == "error"
+	}
 	r.guarded(func() { r.header(f, d) })
 	for _, p := range f.Type.Params.List {
 		for _, id := range p.Names {
 			r.guarded(func() { r.param(id, slices.Contains(d.consts, id.Name)) })
 		}
 	}
+	if len(r.refusals) > 0 {
+		return
+	}
 	list := f.Body.List
 	for ; len(list) > 0 && isPanic(list[0]); list = list[1:] {
 		r.guarded(func() {
 			c := list[0].(*ast.IfStmt).Cond
-			r.k.shapes = append(r.k.shapes, &stmt{op: "cond", e: r.expr(c), pos: c.Pos()})
+			cond := &stmt{op: "cond", e: r.expr(c), pos: c.Pos()}
+			r.k.shapes = append(r.k.shapes, cond)
+			for _, e := range disjuncts(cond.e) {
+				r.facts.equals(e)
+			}
 		})
 	}
-	r.stmts(list)
+	if r.k.fallible {
+		list = r.prologue(list)
+	}
+	r.stmts(r.straight(list, func(s ast.Stmt) ([]ast.Stmt, bool) {
+		_, ok := s.(*ast.ReturnStmt)
+		return nil, ok
+	}))
 	if len(r.refusals) > 0 {
 		return
 	}
-	r.k.body = alive(r.out)
+	each(r.k.checks, func(s *stmt) {
+		for _, e := range s.reads() {
+			e.each(func(e *node) {
+				if e.op == "elem" && e.x.written {
+					r.guarded(func() {
+						r.refuse(f, "%s decides on an error, and changes: the way back would decide otherwise", e.x.name)
+					})
+				}
+			})
+		}
+	})
+	if len(r.refusals) > 0 {
+		return
+	}
+	r.k.body = alive(without(r.out, "fail"))
 	activate(r.k.body)
 	r.shape()
 	src := sources{}
@@ -151,8 +173,8 @@ func (r *reader) header(f *ast.FuncDecl, d directive) {
 		r.refuse(f, "%s is a method: make it a function", f.Name.Name)
 	case f.Type.TypeParams != nil:
 		r.refuse(f, "%s has type parameters: write it over float64", f.Name.Name)
-	case f.Type.Results != nil:
-		r.refuse(f.Type.Results, "a kernel returns nothing: add the result into a parameter")
+	case f.Type.Results != nil && !r.k.fallible:
+		r.refuse(f.Type.Results, "a kernel returns nothing, or an error: add the result into a parameter")
 	case f.Body == nil:
 		r.refuse(f, "%s has no body", f.Name.Name)
 	}
@@ -163,6 +185,43 @@ func (r *reader) header(f *ast.FuncDecl, d directive) {
 			r.refuse(f, "revgen:const: %s has no parameter %s", f.Name.Name, id)
 		}
 	}
+}
+
+// prologue reads the statements that may return errors, and returns the others. They
+// come first, so that a kernel that fails has changed nothing.
+func (r *reader) prologue(list []ast.Stmt) []ast.Stmt {
+	if n := len(list) - 1; n < 0 || !returns(list[n], "nil") {
+		r.guarded(func() { r.refuse(list[max(n, 0)], "a function that may fail ends with return nil") })
+		return nil
+	}
+	list = list[:len(list)-1]
+	end := 0
+	for i, s := range list {
+		ast.Inspect(s, func(n ast.Node) bool {
+			if s, ok := n.(*ast.ReturnStmt); ok && !returns(s, "nil") {
+				end = i + 1
+			}
+			return true
+		})
+	}
+	r.checking = true
+	r.stmts(list[:end])
+	r.checking = false
+	for _, x := range r.k.operands() {
+		if x.written || x.read && x.role() != "in" {
+			r.guarded(func() {
+				r.refuse(list[0], "%s changes before the last error is returned: return all errors first", x.name)
+			})
+		}
+	}
+	r.k.checks = failing(r.out)
+	return list[end:]
+}
+
+// returns reports whether s is the return of an identifier.
+func returns(s ast.Stmt, name string) bool {
+	ret, ok := s.(*ast.ReturnStmt)
+	return ok && len(ret.Results) == 1 && identOf(ret.Results[0]) != nil && identOf(ret.Results[0]).Name == name
 }
 
 // isPanic reports whether s is if ... { panic(...) }.
@@ -196,7 +255,7 @@ func (r *reader) param(id *ast.Ident, plain bool) {
 	default:
 		x := &operand{name: id.Name, rank: rank, index: t == "[]int", read: t == "float64"}
 		r.k.params = append(r.k.params, x)
-		r.env[obj] = binding{x: x}
+		r.env[obj] = binding{view: &view{x: x}}
 		if x.read {
 			r.env[obj] = binding{v: r.define(id.Name, elem(x, nil)), scope: -1}
 		}
@@ -247,25 +306,15 @@ func (r *reader) stmt(s ast.Stmt) {
 	case *ast.IncDecStmt:
 		r.update(s, s.X, map[token.Token]string{token.INC: "+=", token.DEC: "-="}[s.Tok], func() *node { return one })
 	case *ast.DeclStmt:
-		for _, spec := range s.Decl.(*ast.GenDecl).Specs {
-			v, ok := spec.(*ast.ValueSpec)
-			for i := 0; ok && i < len(v.Names); i++ {
-				id := v.Names[i]
-				if i < len(v.Values) {
-					r.bind(id, v.Values[i])
-				} else if t := r.info.Defs[id].Type().String(); t != "float64" {
-					r.refuse(id, "%s is a %s: locals are float64, or defined by :=", id.Name, t)
-				} else {
-					r.store(id, zero)
-				}
-			}
-		}
+		r.declaration(s.Decl.(*ast.GenDecl))
 	case *ast.ForStmt:
 		r.forLoop(s)
 	case *ast.RangeStmt:
 		r.rangeLoop(s)
 	case *ast.IfStmt:
 		r.branch(s)
+	case *ast.SwitchStmt:
+		r.stmts(r.chain(s))
 	case *ast.BlockStmt:
 		r.stmts(s.List)
 	case *ast.ExprStmt:
@@ -273,14 +322,42 @@ func (r *reader) stmt(s ast.Stmt) {
 		if !ok {
 			r.refuse(s, "this value is not used")
 		}
-		r.inline(c, false)
+		r.inline(c)
 	case *ast.ReturnStmt:
-		r.refuse(s, "return before the end: %s", unknowing)
+		if r.checking && len(s.Results) == 1 {
+			r.fail(s)
+			return
+		}
+		r.refuse(s, "return out of a loop: %s", unknowing)
 	case *ast.BranchStmt:
 		r.refuse(s, "%s: %s", s.Tok, unknowing)
 	case *ast.EmptyStmt:
 	default:
-		r.refuse(s, "a %s cannot be run backward", strings.TrimSuffix(strings.TrimPrefix(fmt.Sprintf("%T", s), "*ast."), "Stmt"))
+		r.refuse(s, "a %s statement cannot be run backward", strings.ToLower(strings.TrimSuffix(strings.TrimPrefix(fmt.Sprintf("%T", s), "*ast."), "Stmt")))
+	}
+}
+
+// fail reads the return of an error.
+func (r *reader) fail(s *ast.ReturnStmt) {
+	id := identOf(s.Results[0])
+	v, ok := r.info.Uses[id].(*types.Var)
+	if id == nil || !ok || v.Parent() != r.pkg.Scope() {
+		r.refuse(s, "return an error that is a variable of the package: what is written returns it too")
+	}
+	r.emit(&stmt{op: "fail", text: id.Name})
+}
+
+func (r *reader) declaration(d *ast.GenDecl) {
+	for _, spec := range d.Specs {
+		v, ok := spec.(*ast.ValueSpec)
+		for i := 0; ok && d.Tok == token.VAR && i < len(v.Names); i++ {
+			id := v.Names[i]
+			if i < len(v.Values) {
+				r.bind(id, v.Values[i])
+			} else {
+				r.store(id, r.zeros(id, r.info.Defs[id].Type())...)
+			}
+		}
 	}
 }
 
@@ -290,35 +367,66 @@ func (r *reader) assign(s *ast.AssignStmt) {
 		return
 	}
 	if len(s.Lhs) != len(s.Rhs) {
-		c, ok := s.Rhs[0].(*ast.CallExpr)
-		if !ok || r.mathFunc(c) != "Sincos" {
-			r.refuse(s, "only math.Sincos may return several values")
-		}
-		x := r.atom(r.expr(c.Args[0]))
-		r.store(s.Lhs[0], fn("Sin", x))
-		r.store(s.Lhs[1], fn("Cos", x))
+		r.several(s)
 		return
 	}
-	if identOf(s.Lhs[0]) == nil {
+	if identOf(s.Lhs[0]) == nil && r.locals(s.Lhs[0]) == nil {
 		r.permute(s)
 		return
 	}
-	es := make([]*node, len(s.Rhs))
+	values := make([][]*node, len(s.Rhs))
 	for i, e := range s.Rhs {
 		if r.isSlice(e) && s.Tok == token.DEFINE {
 			r.bind(identOf(s.Lhs[i]), e)
 			continue
 		}
-		es[i] = r.expr(e)
-		if s.Tok == token.ASSIGN && len(s.Rhs) > 1 {
-			es[i] = r.atom(es[i]) // before any of them is stored
+		values[i] = r.values(e)
+		for j, e := range values[i] {
+			if s.Tok == token.ASSIGN && len(s.Rhs)+len(values[i]) > 2 {
+				values[i][j] = r.atom(e) // before any of them is stored
+			}
 		}
 	}
 	for i, to := range s.Lhs {
-		if es[i] != nil {
-			r.store(to, es[i])
+		if values[i] != nil {
+			r.store(to, values[i]...)
 		}
 	}
+}
+
+// several reads x, y := f(...).
+func (r *reader) several(s *ast.AssignStmt) {
+	c, ok := s.Rhs[0].(*ast.CallExpr)
+	if !ok {
+		r.refuse(s, "only a function has several values")
+	}
+	var values []*node
+	if r.mathFunc(c) == "Sincos" {
+		x := r.atom(r.expr(c.Args[0]))
+		values = []*node{fn("Sin", x), fn("Cos", x)}
+	} else {
+		values = r.inline(c)
+	}
+	for i, e := range values {
+		values[i] = r.atom(e)
+	}
+	for _, to := range s.Lhs {
+		n := len(values)
+		if t := r.typeOf(to); t != nil {
+			n = len(r.leafTypes(to, t))
+		} else {
+			n = 1 // the blank identifier
+		}
+		r.store(to, values[:n]...)
+		values = values[n:]
+	}
+}
+
+func (r *reader) typeOf(e ast.Expr) types.Type {
+	if id := identOf(e); id != nil && r.info.ObjectOf(id) != nil {
+		return r.info.ObjectOf(id).Type()
+	}
+	return r.info.Types[e].Type
 }
 
 // permute reads x, y = y, x and x = -x, of elements.
@@ -340,53 +448,31 @@ func (r *reader) permute(s *ast.AssignStmt) {
 }
 
 func (r *reader) isSlice(e ast.Expr) bool {
-	_, ok := r.info.Types[e].Type.Underlying().(*types.Slice)
+	t := r.info.Types[e].Type
+	if t == nil {
+		return false
+	}
+	_, ok := t.Underlying().(*types.Slice)
 	return ok
 }
 
 // bind reads id := e.
 func (r *reader) bind(id *ast.Ident, e ast.Expr) {
 	if !r.isSlice(e) {
-		r.store(id, r.expr(e))
+		r.store(id, r.values(e)...)
 		return
 	}
-	x, at := r.view(e)
-	if len(at) == 0 {
-		r.refuse(e, "%s would be a second name for %s", id.Name, x.name)
+	v := r.view(e)
+	if len(v.at) == 0 && v.size == nil {
+		r.refuse(e, "%s would be a second name for %s", id.Name, v.x.name)
 	}
-	for i := range at {
-		at[i] = r.atom(at[i])
-	}
-	r.env[r.info.Defs[id]] = binding{x: x, at: at}
-}
-
-// store reads id = e or id := e, for a local.
-func (r *reader) store(to ast.Expr, e *node) {
-	id := identOf(to)
-	switch {
-	case id == nil:
-		r.refuse(to, "%s is overwritten, and what it was could not be restored: use += or -=", types.ExprString(to))
-	case id.Name == "_":
-		return
-	case r.info.Defs[id] == nil:
-		r.variable(id)
-	}
-	r.env[r.info.ObjectOf(id)] = binding{v: r.define(id.Name, e), scope: r.scope}
-}
-
-// variable returns the binding of a local that may change.
-func (r *reader) variable(id *ast.Ident) binding {
-	b := r.lookup(id)
-	if b.v == nil || b.v.kind != number {
-		r.refuse(id, "%s changes: what is not float64 keeps the value that it is defined with; count with the variable of a loop", id.Name)
-	}
-	return b
+	r.env[r.info.Defs[id]] = binding{view: r.settled(v)}
 }
 
 // update reads to op e.
 func (r *reader) update(s ast.Stmt, to ast.Expr, op string, value func() *node) {
-	id := identOf(to)
-	if id == nil {
+	objs := r.locals(to)
+	if objs == nil {
 		if op != "+=" && op != "-=" {
 			r.refuse(s, "%s %s: a rounded product cannot be undone; add the product to another element", types.ExprString(to), op)
 		}
@@ -396,500 +482,20 @@ func (r *reader) update(s ast.Stmt, to ast.Expr, op string, value func() *node) 
 		r.emit(a)
 		return
 	}
-	b, e := r.variable(id), value()
+	b, e := r.variable(to, objs[0]), value()
 	op = strings.TrimSuffix(op, "=")
-	if b.sum {
+	if b.sum && (op == "+" || op == "-") {
 		r.emit(&stmt{op: "add", to: ref(b.v), neg: op == "-", e: e, pos: s.Pos()})
 		return
 	}
 	b.v.read = true
-	r.store(id, r.operation(op, ref(b.v), e))
-}
-
-func (r *reader) lookup(id *ast.Ident) binding {
-	b, ok := r.env[r.info.Uses[id]]
-	if v, isVar := r.info.Uses[id].(*types.Var); !ok && isVar && v.Parent() == v.Pkg().Scope() {
-		r.refuse(id, "%s is a variable outside of the function: make it a parameter", id.Name)
-	}
-	if !ok {
-		panic(refusal{}) // its definition was refused
-	}
-	return b
-}
-
-// A usage says what statements do with a local that is defined before them.
-type usage struct{ read, added, stored bool }
-
-// changes returns the locals defined outside of nodes that these change, in order.
-func (r *reader) changes(nodes ...ast.Node) (objs []types.Object, uses map[types.Object]*usage) {
-	uses = map[types.Object]*usage{}
-	of := func(id *ast.Ident) *usage {
-		obj := r.info.Uses[id]
-		if uses[obj] == nil && r.env[obj].v != nil {
-			uses[obj] = new(usage)
-		} else if uses[obj] == nil {
-			return new(usage)
-		}
-		return uses[obj]
-	}
-	var visit func(n ast.Node) bool
-	visit = func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.AssignStmt:
-			for _, to := range n.Lhs {
-				if id := identOf(to); id == nil {
-					ast.Inspect(to, visit)
-				} else if n.Tok == token.ADD_ASSIGN || n.Tok == token.SUB_ASSIGN {
-					of(id).added = true
-				} else {
-					of(id).stored = true
-					of(id).read = of(id).read || n.Tok != token.ASSIGN && n.Tok != token.DEFINE
-				}
-			}
-			for _, e := range n.Rhs {
-				ast.Inspect(e, visit)
-			}
-			return false
-		case *ast.IncDecStmt:
-			if id := identOf(n.X); id != nil {
-				of(id).added = true
-				return false
-			}
-		case *ast.Ident:
-			of(n).read = true
-		}
-		return true
-	}
-	for _, n := range nodes {
-		ast.Inspect(n, visit)
-	}
-	for obj, u := range uses {
-		if u.added || u.stored {
-			objs = append(objs, obj)
-		}
-	}
-	slices.SortFunc(objs, func(a, b types.Object) int { return int(a.Pos() - b.Pos()) })
-	return objs, uses
-}
-
-// changing prepares the locals that a loop or branch changes: those that are
-// only added to are sums in it, and for the others it returns the locals that
-// have the results.
-func (r *reader) changing(branch bool, nodes ...ast.Node) (objs []types.Object, result map[types.Object]*local) {
-	all, uses := r.changes(nodes...)
-	result = map[types.Object]*local{}
-	for _, obj := range all {
-		b, u := r.env[obj], uses[obj]
-		if b.sum || b.v.kind != number {
-			continue // complete elsewhere, or refused where it changes
-		}
-		v, sum := b.v, !u.stored && !u.read
-		if v.read || b.scope != r.scope || branch && u.read {
-			v.read = true
-			v = r.define(v.name, ref(v))
-		}
-		if !sum {
-			result[obj] = v
-		}
-		if sum || !branch || !u.read {
-			r.env[obj] = binding{v: v, sum: sum, scope: r.scope}
-		}
-		objs = append(objs, obj)
-	}
-	return objs, result
-}
-
-// settle binds what a loop or a branch has changed to its results.
-func (r *reader) settle(objs []types.Object, result map[types.Object]*local) {
-	for _, obj := range objs {
-		v := result[obj]
-		if v == nil {
-			v = r.env[obj].v
-		}
-		r.env[obj] = binding{v: v, scope: r.scope}
-	}
-}
-
-func (r *reader) branch(s *ast.IfStmt) {
-	if s.Init != nil {
-		r.stmt(s.Init)
-	}
-	if isPanic(s) {
-		r.refuse(s, "conditions that panic belong to the beginning of the function")
-	}
-	c := &stmt{op: "cond", e: r.expr(s.Cond), pos: s.Pos()}
-	sides := []ast.Node{s.Body}
-	if s.Else != nil {
-		sides = append(sides, s.Else)
-	}
-	objs, result := r.changing(true, sides...)
-	entry := maps.Clone(r.env)
-	side := func(n ast.Stmt) []*stmt {
-		return r.within(func() {
-			r.stmts([]ast.Stmt{n})
-			for _, obj := range objs {
-				if v := r.env[obj].v; result[obj] != nil && v != entry[obj].v {
-					v.read = true
-					r.emit(set(result[obj], ref(v)))
-				}
-				r.env[obj] = entry[obj]
-			}
-		})
-	}
-	c.inner = side(s.Body)
-	if s.Else != nil {
-		c.els = side(s.Else)
-	}
-	r.emit(c)
-	r.settle(objs, result)
-}
-
-// repeat reads the body of a loop. start runs before the body, in its block.
-func (r *reader) repeat(l *stmt, body *ast.BlockStmt, while ast.Expr, start func()) {
-	nodes := []ast.Node{body}
-	if while != nil {
-		nodes = append(nodes, while)
-	}
-	objs, result := r.changing(false, nodes...)
-	var carried []types.Object
-	for _, obj := range objs {
-		if result[obj] != nil {
-			carried = append(carried, obj)
-			l.carried = append(l.carried, result[obj])
-			r.env[obj] = binding{v: result[obj], scope: -1}
-		}
-	}
-	l.inner = r.within(func() {
-		if while != nil {
-			if l.e = r.expr(while); len(r.out) > 0 {
-				r.refuse(while, "the condition of a loop cannot hold calls that take statements")
-			}
-		}
-		start()
-		r.stmts(body.List)
-		last := make([]*local, len(carried))
-		for i, obj := range carried {
-			last[i] = r.env[obj].v
-			last[i].read = true
-			if last[i] != l.carried[i] && slices.Contains(l.carried, last[i]) {
-				last[i] = r.define(last[i].name, ref(last[i]))
-			}
-		}
-		for i, v := range l.carried {
-			if last[i] != v {
-				r.emit(set(v, ref(last[i])))
-			}
-		}
-	})
-	r.emit(l)
-	r.settle(objs, result)
-}
-
-func (r *reader) forLoop(s *ast.ForStmt) {
-	l := &stmt{op: "loop", v: &local{name: "n", kind: integer}, lo: none, pos: s.Pos()}
-	var obj types.Object
-	if s.Init != nil {
-		init, ok := s.Init.(*ast.AssignStmt)
-		if !ok || init.Tok != token.DEFINE || len(init.Lhs) != 1 {
-			r.refuse(s.Init, "a loop defines one variable")
-		}
-		id := identOf(init.Lhs[0])
-		obj = r.info.Defs[id]
-		l.v.name, l.lo = id.Name, r.expr(init.Rhs[0])
-		if l.lo.kind != integer {
-			r.refuse(s.Init, "%s is no integer: its steps would round, and the way back take others", id.Name)
-		}
-		r.env[obj] = binding{v: l.v, scope: -1}
-	}
-	if s.Cond == nil {
-		r.refuse(s, "a loop without end")
-	}
-	up, down := false, false
-	if s.Post != nil {
-		p, ok := s.Post.(*ast.IncDecStmt)
-		if !ok || obj == nil || r.info.Uses[identOf(p.X)] != obj {
-			r.refuse(s.Post, "a loop ends with its variable's ++ or --")
-		}
-		up, down = p.Tok == token.INC, p.Tok == token.DEC
-	}
-	if _, uses := r.changes(s.Body); obj != nil && uses[obj] != nil && (uses[obj].added || uses[obj].stored) {
-		r.refuse(s, "%s changes in the loop that counts with it", l.v.name)
-	}
-	c, _ := s.Cond.(*ast.BinaryExpr)
-	if c == nil || obj == nil || identOf(c.X) == nil || r.info.Uses[identOf(c.X)] != obj {
-		if down {
-			r.refuse(s.Cond, "a loop with a condition counts up")
-		}
-		r.repeat(l, s.Body, s.Cond, func() {})
-		return
-	}
-	next := func(e *node) *node { return binary("+", e, lit(integer, "1")) }
-	bound := r.expr(c.Y)
-	switch {
-	case up && c.Op == token.LSS:
-		l.hi = bound
-	case up && c.Op == token.LEQ:
-		l.hi = next(bound)
-	case down && c.Op == token.GEQ:
-		l.lo, l.hi, l.down = bound, next(l.lo), true
-	case down && c.Op == token.GTR:
-		l.lo, l.hi, l.down = next(bound), next(l.lo), true
-	default:
-		r.refuse(s.Cond, "a loop up ends with < or <=, a loop down with > or >=")
-	}
-	r.repeat(l, s.Body, nil, func() {})
+	r.set(objs[0], r.operation(op, ref(b.v), e))
 }
 
 func identOf(e ast.Expr) *ast.Ident {
-	id, _ := ast.Unparen(e).(*ast.Ident)
-	return id
-}
-
-func (r *reader) rangeLoop(s *ast.RangeStmt) {
-	l := &stmt{op: "loop", v: &local{name: "i", kind: integer}, lo: none, pos: s.Pos()}
-	var x *operand
-	var at []*node
-	if r.isSlice(s.X) {
-		x, at = r.view(s.X)
-		l.hi = length(x, len(at))
-	} else if l.hi = r.expr(s.X); l.hi.kind != integer {
-		r.refuse(s.X, "only ranges over integers and slices keep their order")
-	}
-	if id := identOf(s.Key); id != nil && id.Name != "_" {
-		l.v.name = id.Name
-		r.env[r.info.Defs[id]] = binding{v: l.v, scope: -1}
-	}
-	r.repeat(l, s.Body, nil, func() {
-		id := identOf(s.Value)
-		if id == nil || id.Name == "_" {
-			return
-		}
-		at := append(slices.Clone(at), ref(l.v))
-		if len(at) < x.rank {
-			r.env[r.info.Defs[id]] = binding{x: x, at: at}
-			return
-		}
-		x.read = true
-		r.store(id, elem(x, at))
-	})
-}
-
-// view returns the operand that e is, or is a part of.
-func (r *reader) view(e ast.Expr) (x *operand, at []*node) {
-	switch e := ast.Unparen(e).(type) {
-	case *ast.Ident:
-		if b := r.lookup(e); b.x != nil {
-			return b.x, slices.Clone(b.at)
-		}
-	case *ast.IndexExpr:
-		x, at = r.view(e.X)
-		i := r.expr(e.Index)
-		if i.has(func(e *node) bool { return e.op == "elem" }) {
-			i = ref(r.define("row", fn("Index", i, length(x, len(at)))))
-		}
-		return x, append(at, i)
-	case *ast.StarExpr:
-		return r.view(e.X)
-	case *ast.UnaryExpr:
-		if e.Op == token.AND {
-			return r.view(e.X)
-		}
-	case *ast.SliceExpr:
-		r.refuse(e, "parts of slices are not known: index %s itself", types.ExprString(e.X))
-	}
-	r.refuse(e, "%s is not a parameter, an element or a row of one", types.ExprString(e))
-	return nil, nil
-}
-
-func (r *reader) element(e ast.Expr, write bool) *node {
-	x, at := r.view(e)
-	if len(at) != x.rank {
-		r.refuse(e, "%s is no number", types.ExprString(e))
-	}
-	if write && x.index {
-		r.refuse(e, "%s is an index, and is only read", x.name)
-	}
-	x.written, x.read = x.written || write, x.read || !write
-	return elem(x, at)
-}
-
-// atom returns a local or a constant with the value of e.
-func (r *reader) atom(e *node) *node {
-	if e.atom() {
-		return e
-	}
-	return ref(r.define(nameFor(e), e))
-}
-
-func (r *reader) expr(e ast.Expr) *node {
-	if tv := r.info.Types[e]; tv.Value != nil {
-		return r.constant(e, tv)
-	}
-	switch e := e.(type) {
-	case *ast.ParenExpr:
-		return r.expr(e.X)
-	case *ast.Ident:
-		b := r.lookup(e)
-		if b.v == nil {
-			r.refuse(e, "%s is a slice: use its elements", e.Name)
-		}
-		b.v.read = true
-		return ref(b.v)
-	case *ast.IndexExpr, *ast.StarExpr:
-		return r.element(e, false)
-	case *ast.UnaryExpr:
-		switch x := r.expr(e.X); e.Op {
-		case token.ADD:
-			return x
-		case token.SUB:
-			return neg(x)
-		case token.NOT:
-			return &node{op: "!", kind: boolean, args: []*node{x}}
-		}
-	case *ast.BinaryExpr:
-		return r.operation(e.Op.String(), r.expr(e.X), r.expr(e.Y))
-	case *ast.CallExpr:
-		return r.call(e)
-	case *ast.FuncLit:
-		r.refuse(e, "closures cannot be run backward: make it a function")
-	case *ast.CompositeLit:
-		r.refuse(e, "local slices, arrays, maps and structs are not known: use locals or parameters")
-	}
-	r.refuse(e, "%s is not known", types.ExprString(e))
-	return nil
-}
-
-// operation returns x op y. A quotient by a power of two is a product, which is
-// the same and takes less time.
-func (r *reader) operation(op string, x, y *node) *node {
-	if x.kind == number && op == "*" {
-		return product(x, y)
-	}
-	if x.kind == number && op == "/" && y.op == "lit" {
-		v, _ := strconv.ParseFloat(y.text, 64)
-		if f, _ := math.Frexp(v); f == 0.5 {
-			return product(lit(number, strconv.FormatFloat(1/v, 'g', -1, 64)), x)
-		}
-	}
-	return binary(op, x, y)
-}
-
-func (r *reader) constant(e ast.Expr, tv types.TypeAndValue) *node {
-	switch info := tv.Type.Underlying().(*types.Basic).Info(); {
-	case info&types.IsBoolean != 0:
-		return lit(boolean, tv.Value.String())
-	case info&types.IsInteger != 0:
-		return lit(integer, tv.Value.ExactString())
-	case info&types.IsFloat == 0:
-		r.refuse(e, "%s is no real number", types.ExprString(e))
-	}
-	v, _ := constant.Float64Val(tv.Value)
-	return signed(v < 0, lit(number, strconv.FormatFloat(math.Abs(v), 'g', -1, 64)))
-}
-
-func (r *reader) mathFunc(e *ast.CallExpr) string {
-	if s, ok := e.Fun.(*ast.SelectorExpr); ok {
-		if p, ok := r.info.Uses[identOf(s.X)].(*types.PkgName); ok && p.Imported().Path() == "math" {
-			return s.Sel.Name
-		}
-	}
-	return ""
-}
-
-func (r *reader) call(e *ast.CallExpr) *node {
-	if tv := r.info.Types[e.Fun]; tv.IsType() {
-		x, to := r.expr(e.Args[0]), tv.Type.String()
-		switch {
-		case to == "float64" && x.kind == integer:
-			return fn("Int", x)
-		case to == "float64" || to == "int" && x.kind == integer:
-			return x
-		}
-		r.refuse(e, "the conversion to %s has no derivative", to)
-	}
-	name := strings.ToLower(r.mathFunc(e))
-	if id := identOf(e.Fun); id != nil {
-		if _, ok := r.info.Uses[id].(*types.Builtin); ok {
-			name = id.Name
-		}
-	}
-	switch {
-	case name == "":
-		return r.inline(e, true)
-	case name == "len":
-		x, at := r.view(e.Args[0])
-		return length(x, len(at))
-	case (name == "max" || name == "min") && len(e.Args) == 2:
-		return r.extremum(r.atom(r.expr(e.Args[0])), r.atom(r.expr(e.Args[1])), name)
-	case r.mathFunc(e) == "" || rules[r.mathFunc(e)] == nil || name == "sign":
-		r.refuse(e, "%s has no derivative here; there are %s", types.ExprString(e.Fun), known())
-	}
-	f := fn(r.mathFunc(e))
-	for _, a := range e.Args {
-		f.args = append(f.args, r.expr(a))
-	}
-	return f
-}
-
-// extremum returns max(x, y) or min(x, y), as a branch. A NaN wins.
-func (r *reader) extremum(x, y *node, name string) *node {
-	v := r.define(name, x)
-	v.read = true
-	c := binary("&&", not(binary(map[string]string{"max": ">=", "min": "<="}[name], x, y)), binary("==", x, x))
-	r.emit(&stmt{op: "cond", e: c, inner: []*stmt{set(v, y)}})
-	return ref(v)
-}
-
-func not(x *node) *node { return &node{op: "!", kind: boolean, args: []*node{x}} }
-
-// inline reads the body of a function of the same package in place of its call.
-func (r *reader) inline(e *ast.CallExpr, result bool) *node {
-	var f *ast.FuncDecl
-	if id := identOf(e.Fun); id != nil {
-		f = r.funcs[r.info.Uses[id]]
-	}
-	if f == nil || f.Body == nil {
-		r.refuse(e, "%s: only functions of math and of this package can be called", types.ExprString(e.Fun))
-	}
-	if slices.Contains(r.calls, f) {
-		r.refuse(e, "%s calls itself", f.Name.Name)
-	}
-	bound := map[types.Object]binding{}
-	args := e.Args
-	for _, p := range f.Type.Params.List {
-		for _, id := range p.Names {
-			switch obj := r.info.Defs[id]; obj.Type().Underlying().(type) {
-			case *types.Slice, *types.Pointer:
-				x, at := r.view(args[0])
-				for i := range at {
-					at[i] = r.atom(at[i])
-				}
-				bound[obj] = binding{x: x, at: at}
-			default:
-				x := r.expr(args[0])
-				if x.op != "ref" {
-					x = ref(r.define(id.Name, x))
-				}
-				bound[obj] = binding{v: x.v, scope: -1}
-			}
-			args = args[1:]
-		}
-	}
-	maps.Copy(r.env, bound)
-	r.calls = append(r.calls, f)
-	defer func() { r.calls = r.calls[:len(r.calls)-1] }()
-	list := f.Body.List
-	for len(list) > 0 && isPanic(list[0]) {
-		list = list[1:] // its caller knows the shapes
-	}
-	if !result {
-		r.stmts(list)
+	if e == nil {
 		return nil
 	}
-	last, ok := list[len(list)-1].(*ast.ReturnStmt)
-	if !ok || len(last.Results) != 1 {
-		r.refuse(f.Body, "%s ends with the return of one number", f.Name.Name)
-	}
-	r.stmts(list[:len(list)-1])
-	return r.expr(last.Results[0])
+	id, _ := ast.Unparen(e).(*ast.Ident)
+	return id
 }

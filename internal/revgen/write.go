@@ -112,6 +112,9 @@ func (w *writer) kernel(k *kernel) {
 	w.methods()
 	passes := k.passes()
 	w.run(passes)
+	if k.fallible {
+		w.check()
+	}
 	for _, p := range passes {
 		p.body = tidy(p.body)
 		w.pass(p)
@@ -132,18 +135,28 @@ func (w *writer) methods() {
 			params = m.args + " " + w.typ
 			args += ", &" + strings.ReplaceAll(m.args, ", ", ", &")
 		}
-		w.printf("\n// %s %s\nfunc (k %s) %s(%s) { _ = k.Run(rev.%sPass(%s)) }\n", m.name, m.doc, w.typ, m.name, params, m.name, args)
+		head := fmt.Sprintf("\n// %s %s\nfunc (k %s) %s(%s)", m.name, m.doc, w.typ, m.name, params)
+		if w.k.fallible {
+			w.printf("%s error { return k.Run(rev.%sPass(%s)) }\n", head, m.name, args)
+		} else {
+			w.printf("%s { _ = k.Run(rev.%sPass(%s)) }\n", head, m.name, args)
+		}
 	}
 }
 
 // run writes Run.
 func (w *writer) run(passes []pass) {
-	w.printf("\n// Run implements rev.Kernel. It returns no error.\n")
-	if len(passes) == 5 {
-		w.Truncate(w.Len() - len(" It returns no error.\n"))
-		w.printf(" What undoes Adjoint and Tangent is not there: it would\n// need the values on the tape.\n")
+	doc := "Run implements rev.Kernel. It returns no error."
+	switch {
+	case w.k.fallible:
+		doc = "Run implements rev.Kernel. It returns the errors of " + w.k.source + "."
+	case len(passes) == 5:
+		doc = "Run implements rev.Kernel. What undoes Adjoint and Tangent is not there: it would\n// need the values on the tape."
 	}
-	w.printf("func (k %s) Run(p rev.Pass[%s]) error {\n", w.typ, w.typ)
+	w.printf("\n// %s\nfunc (k %s) Run(p rev.Pass[%s]) error {\n", doc, w.typ, w.typ)
+	if w.k.fallible {
+		w.printf("if err := k.check(); err != nil {\nreturn err\n}\n")
+	}
 	if w.k.accumulates() {
 		w.printf(`switch sign := %s(p.Sign()); {
 		case p.Adjoint && p.Tangent:
@@ -175,6 +188,26 @@ func (w *writer) run(passes []pass) {
 	w.printf("case p.Tangent:\nk.tangent(p.T)\ncase p.Back:\nk.inverse()\ndefault:\nk.forward()\n}\nreturn nil\n}\n")
 }
 
+// check writes the method that returns the errors of the function.
+func (w *writer) check() {
+	b := tidy(w.k.checks)
+	w.scope()
+	w.printf("\n// check returns the errors of %s.\nfunc (k %s) check() error {\n", w.k.source, w.typ)
+	for _, x := range w.k.operands() {
+		w.hoist(x, b)
+	}
+	w.block(b)
+	w.printf("return nil\n}\n")
+}
+
+// scope begins a method.
+func (w *writer) scope() {
+	w.names, w.slices, w.scopes = map[*local]string{}, map[string]*local{}, []map[string]bool{{}}
+	for name := range strings.FieldsSeq("k g t gt sign T fixed mat num rev int float64 len make max min new panic") {
+		w.scopes[0][name] = true
+	}
+}
+
 func (w *writer) pass(p pass) {
 	k := w.k
 	var params []string
@@ -184,10 +217,7 @@ func (w *writer) pass(p pass) {
 	if p.args != "" {
 		params = append(params, p.args+" "+w.typ)
 	}
-	w.names, w.slices, w.scopes = map[*local]string{}, map[string]*local{}, []map[string]bool{{}}
-	for name := range strings.FieldsSeq("k g t gt sign T fixed mat num rev int float64 len make max min new panic") {
-		w.scopes[0][name] = true
-	}
+	w.scope()
 	tapes, kept := taped(p.body)
 	w.printf("\n// %s %s\n", p.name, p.doc)
 	if len(tapes) > 0 {
@@ -453,6 +483,8 @@ func (w *writer) stmt(s *stmt) {
 			w.inside(s.els)
 		}
 		w.printf("}\n")
+	case "fail":
+		w.printf("return %s\n", s.text)
 	case "push":
 		w.printf("%s.Push(%s)\n", w.name(s.tape), w.name(s.v))
 	case "pop":

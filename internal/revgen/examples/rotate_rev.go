@@ -213,8 +213,8 @@ func (k Rotate[T]) adjointTangent(g, t, gt Rotate[T]) {
 		th := num.Quotient(tg2-fixed.Product(h, tcos), s)
 		tg4 := -(fixed.Product(th, t1) + fixed.Product(h, tt1))
 		tg5 := fixed.Product(tgx2, x2) + fixed.Product(gx2, tx2) + th
-		gsin := fixed.Product(gx2, x2) + h
 		gcos := -fixed.Product(h, t1)
+		gsin := fixed.Product(gx2, x2) + h
 		tg6 := -(fixed.Product(tg4, sin) + fixed.Product(gcos, tsin)) + (fixed.Product(tg5, cos) + fixed.Product(gsin, tcos))
 		ga := -fixed.Product(gcos, sin) + fixed.Product(gsin, cos)
 		if gttheta != nil {

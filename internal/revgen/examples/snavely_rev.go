@@ -81,11 +81,11 @@ func (k Snavely[T]) value(sign T) {
 		var b T
 		if s > fixed.Of[T](1e-06) {
 			theta := num.Sqrt(s)
-			sn := num.Sin(theta)
-			cs := num.Cos(theta)
-			q := num.Quotient(sn, theta)
-			q1 := num.Quotient(fixed.Of[T](1)-cs, s)
-			cos = cs
+			sin := num.Sin(theta)
+			cos1 := num.Cos(theta)
+			q := num.Quotient(sin, theta)
+			q1 := num.Quotient(fixed.Of[T](1)-cos1, s)
+			cos = cos1
 			a = q
 			b = q1
 		} else {
@@ -141,39 +141,43 @@ func (k Snavely[T]) adjoint(sign T, g Snavely[T]) {
 		var a T
 		var b T
 		var theta T
+		var sin T
+		var cos1 T
 		var sn T
 		var cs T
 		var q T
 		var q1 T
-		var cos1 T
+		var cos2 T
 		var a1 T
 		var b1 T
 		var s1 T
 		var s2 T
 		var s3 T
-		var cos2 T
+		var cos3 T
 		var a2 T
 		var b2 T
 		if s > fixed.Of[T](1e-06) {
 			theta = num.Sqrt(s)
-			sn = num.Sin(theta)
-			cs = num.Cos(theta)
+			sin = num.Sin(theta)
+			cos1 = num.Cos(theta)
+			sn = sin
+			cs = cos1
 			q = num.Quotient(sn, theta)
 			q1 = num.Quotient(fixed.Of[T](1)-cs, s)
-			cos1 = cs
+			cos2 = cs
 			a1 = q
 			b1 = q1
-			cos = cos1
+			cos = cos2
 			a = a1
 			b = b1
 		} else {
 			s1 = fixed.Of[T](1) - fixed.Product(fixed.Of[T](0.5), s)
 			s2 = fixed.Of[T](1) - num.Quotient(s, fixed.Of[T](6))
 			s3 = fixed.Of[T](0.5) - num.Quotient(s, fixed.Of[T](24))
-			cos2 = s1
+			cos3 = s1
 			a2 = s2
 			b2 = s3
-			cos = cos2
+			cos = cos3
 			a = a2
 			b = b2
 		}
@@ -266,7 +270,7 @@ func (k Snavely[T]) adjoint(sign T, g Snavely[T]) {
 			h5 := num.Quotient(h2, s)
 			gs -= fixed.Product(h5, q1)
 			h6 := num.Quotient(h3, theta)
-			gtheta := -fixed.Product(h6, q) - fixed.Product(h4-h5, sn) + fixed.Product(h6, cs)
+			gtheta := -fixed.Product(h6, q) - fixed.Product(h4-h5, sin) + fixed.Product(h6, cos1)
 			gs += num.Over(gtheta, 2*theta)
 		} else {
 			h2 := gb
@@ -317,15 +321,15 @@ func (k Snavely[T]) tangent(sign T, t Snavely[T]) {
 		if s > fixed.Of[T](1e-06) {
 			theta := num.Sqrt(s)
 			ttheta := num.Over(ts, 2*theta)
-			sn := num.Sin(theta)
-			cs := num.Cos(theta)
-			tcs := -fixed.Product(ttheta, sn)
-			q := num.Quotient(sn, theta)
-			tq := num.Quotient(fixed.Product(ttheta, cs)-fixed.Product(q, ttheta), theta)
-			q1 := num.Quotient(fixed.Of[T](1)-cs, s)
-			tq1 := num.Quotient(-tcs-fixed.Product(q1, ts), s)
-			cos = cs
-			tcos = tcs
+			sin := num.Sin(theta)
+			cos1 := num.Cos(theta)
+			tcos1 := -fixed.Product(ttheta, sin)
+			q := num.Quotient(sin, theta)
+			tq := num.Quotient(fixed.Product(ttheta, cos1)-fixed.Product(q, ttheta), theta)
+			q1 := num.Quotient(fixed.Of[T](1)-cos1, s)
+			tq1 := num.Quotient(-tcos1-fixed.Product(q1, ts), s)
+			cos = cos1
+			tcos = tcos1
 			a = q
 			ta = tq
 			b = q1
@@ -428,6 +432,10 @@ func (k Snavely[T]) adjointTangent(sign T, g, t, gt Snavely[T]) {
 		var tb T
 		var theta T
 		var ttheta T
+		var sin T
+		var tsin T
+		var cos1 T
+		var tcos1 T
 		var sn T
 		var tsn T
 		var cs T
@@ -436,8 +444,8 @@ func (k Snavely[T]) adjointTangent(sign T, g, t, gt Snavely[T]) {
 		var tq T
 		var q1 T
 		var tq1 T
-		var cos1 T
-		var tcos1 T
+		var cos2 T
+		var tcos2 T
 		var a1 T
 		var ta1 T
 		var b1 T
@@ -448,8 +456,8 @@ func (k Snavely[T]) adjointTangent(sign T, g, t, gt Snavely[T]) {
 		var ts2 T
 		var s3 T
 		var ts3 T
-		var cos2 T
-		var tcos2 T
+		var cos3 T
+		var tcos3 T
 		var a2 T
 		var ta2 T
 		var b2 T
@@ -457,22 +465,26 @@ func (k Snavely[T]) adjointTangent(sign T, g, t, gt Snavely[T]) {
 		if s > fixed.Of[T](1e-06) {
 			theta = num.Sqrt(s)
 			ttheta = num.Over(ts, 2*theta)
-			sn = num.Sin(theta)
-			tsn = fixed.Product(ttheta, num.Cos(theta))
-			cs = num.Cos(theta)
-			tcs = -fixed.Product(ttheta, num.Sin(theta))
+			sin = num.Sin(theta)
+			tsin = fixed.Product(ttheta, num.Cos(theta))
+			cos1 = num.Cos(theta)
+			tcos1 = -fixed.Product(ttheta, num.Sin(theta))
+			sn = sin
+			tsn = tsin
+			cs = cos1
+			tcs = tcos1
 			q = num.Quotient(sn, theta)
 			tq = num.Quotient(tsn-fixed.Product(q, ttheta), theta)
 			q1 = num.Quotient(fixed.Of[T](1)-cs, s)
 			tq1 = num.Quotient(-tcs-fixed.Product(q1, ts), s)
-			cos1 = cs
-			tcos1 = tcs
+			cos2 = cs
+			tcos2 = tcs
 			a1 = q
 			ta1 = tq
 			b1 = q1
 			tb1 = tq1
-			cos = cos1
-			tcos = tcos1
+			cos = cos2
+			tcos = tcos2
 			a = a1
 			ta = ta1
 			b = b1
@@ -484,14 +496,14 @@ func (k Snavely[T]) adjointTangent(sign T, g, t, gt Snavely[T]) {
 			ts2 = -num.Quotient(ts, fixed.Of[T](6))
 			s3 = fixed.Of[T](0.5) - num.Quotient(s, fixed.Of[T](24))
 			ts3 = -num.Quotient(ts, fixed.Of[T](24))
-			cos2 = s1
-			tcos2 = ts1
+			cos3 = s1
+			tcos3 = ts1
 			a2 = s2
 			ta2 = ts2
 			b2 = s3
 			tb2 = ts3
-			cos = cos2
-			tcos = tcos2
+			cos = cos3
+			tcos = tcos3
 			a = a2
 			ta = ta2
 			b = b2
@@ -690,11 +702,11 @@ func (k Snavely[T]) adjointTangent(sign T, g, t, gt Snavely[T]) {
 			th5 := num.Quotient(th2-fixed.Product(h5, ts), s)
 			tgs -= fixed.Product(th5, q1) + fixed.Product(h5, tq1)
 			gs -= fixed.Product(h5, q1)
-			gcs := h4 - h5
 			h6 := num.Quotient(h3, theta)
 			th6 := num.Quotient(th3-fixed.Product(h6, ttheta), theta)
-			tg22 := -(fixed.Product(th6, q) + fixed.Product(h6, tq)) - (fixed.Product(th4-th5, sn) + fixed.Product(gcs, tsn)) + (fixed.Product(th6, cs) + fixed.Product(h6, tcs))
-			gtheta := -fixed.Product(h6, q) - fixed.Product(gcs, sn) + fixed.Product(h6, cs)
+			gcos1 := h4 - h5
+			tg22 := -(fixed.Product(th6, q) + fixed.Product(h6, tq)) - (fixed.Product(th4-th5, sin) + fixed.Product(gcos1, tsin)) + (fixed.Product(th6, cos1) + fixed.Product(h6, tcos1))
+			gtheta := -fixed.Product(h6, q) - fixed.Product(gcos1, sin) + fixed.Product(h6, cos1)
 			p := 2 * theta
 			q3 := num.Over(gtheta, p)
 			tq3 := num.Over(tg22-fixed.Product(q3, 2*ttheta), p)
