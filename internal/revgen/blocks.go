@@ -333,8 +333,8 @@ func (r *reader) rangeLoop(s *ast.RangeStmt) {
 	if r.isSlice(s.X) {
 		v = r.settled(r.view(s.X))
 		l.hi = v.length()
-	} else if l.hi = r.expr(s.X); l.hi.kind != integer {
-		r.refuse(s.X, "only ranges over integers, arrays and slices keep their order")
+	} else {
+		l.hi = r.expr(s.X)
 	}
 	if obj != nil {
 		r.env[obj] = binding{v: l.v, scope: -1}
@@ -373,9 +373,7 @@ func (r *reader) rangeArray(s *ast.RangeStmt, l *stmt, obj types.Object, n int) 
 		if id := identOf(s.Value); id != nil && id.Name != "_" {
 			var es []*node
 			for _, leaf := range leaves[i*size:][:size] {
-				b := r.env[leaf]
-				b.v.read = true
-				es = append(es, ref(b.v))
+				es = append(es, r.load(s, leaf))
 			}
 			r.store(id, es...)
 		}

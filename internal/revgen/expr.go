@@ -151,9 +151,7 @@ func (r *reader) expr(e ast.Expr) *node {
 		return ref(b.v)
 	case *ast.IndexExpr, *ast.StarExpr, *ast.SelectorExpr:
 		if objs := r.locals(e); len(objs) == 1 {
-			b := r.lookup(e, objs[0])
-			b.v.read = true
-			return ref(b.v)
+			return r.load(e, objs[0])
 		}
 		if _, ok := e.(*ast.SelectorExpr); ok {
 			r.refuse(e, "%s is not known: numbers come from parameters and locals", types.ExprString(e))
@@ -237,7 +235,11 @@ func (r *reader) call(e *ast.CallExpr) *node {
 	}
 	switch {
 	case name == "":
-		return r.inline(e)[0]
+		es := r.inline(e)
+		if len(es) != 1 {
+			r.abandon(e)
+		}
+		return es[0]
 	case name == "len":
 		return r.view(e.Args[0]).length()
 	case name == "max" || name == "min":
@@ -318,9 +320,7 @@ func (r *reader) inline(e *ast.CallExpr) []*node {
 	var es []*node
 	for _, id := range results {
 		for _, obj := range r.locals(id) {
-			b := r.env[obj]
-			b.v.read = true
-			es = append(es, ref(b.v))
+			es = append(es, r.load(e, obj))
 		}
 	}
 	return es

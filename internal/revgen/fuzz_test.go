@@ -32,7 +32,7 @@ func TestRandomPrograms(t *testing.T) {
 	}
 	seed := setting("REVGEN_SEED", 1)
 	imports := testImporter(t)
-	files := map[string]string{"kernels_test.go": kernelsTest}
+	files := map[string]string{"kernels_test.go": kernelsTest, "duo.go": duo}
 	tried, written := 0, 0
 	var tests strings.Builder
 	for written < want {
@@ -41,11 +41,15 @@ func TestRandomPrograms(t *testing.T) {
 		tried++
 		fset := token.NewFileSet()
 		name := fmt.Sprintf("k%d.go", written)
-		f, err := parser.ParseFile(fset, name, p.String(), parser.ParseComments|parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatalf("%v:\n%s", err, p)
+		var parsed []*ast.File
+		for name, text := range map[string]string{name: p.String(), "duo.go": duo} {
+			f, err := parser.ParseFile(fset, name, text, parser.ParseComments|parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatalf("%v:\n%s", err, p)
+			}
+			parsed = append(parsed, f)
 		}
-		out, err := Files(fset, []*ast.File{f}, imports)
+		out, err := Files(fset, parsed, imports)
 		if err != nil {
 			continue
 		}
@@ -137,6 +141,7 @@ type program struct {
 	locals []string
 	n      int
 	depth  int
+	loop   bool // in a loop
 	acc    bool // nothing is transformed in place
 	smooth bool // no branch depends on numbers
 }
@@ -233,8 +238,8 @@ func (p *program) block(n int, loop string) {
 }
 
 func (p *program) stmt() {
-	kind := p.rnd.IntN(13)
-	if p.depth > 3 && kind >= 9 {
+	kind := p.rnd.IntN(17)
+	if p.depth > 3 && kind >= 9 && kind < 13 {
 		kind = p.rnd.IntN(9)
 	}
 	if p.acc && (kind < 3 || kind == 8) {
@@ -265,6 +270,22 @@ func (p *program) stmt() {
 			p.block(1+p.rnd.IntN(2), "")
 		}
 		fmt.Fprintln(p)
+	case 13:
+		a := p.name("a")
+		fmt.Fprintf(p, "%s := [3]float64{%s, 2: %s}\n", a, p.expr(1), p.expr(1))
+		fmt.Fprintf(p, "for j, v := range %s {\n%s[j] %s 0.5 * math.Sin(v + %s)\n}\n", a, a, pick(p, "+=", "-=", "="), p.expr(1))
+		p.locals = append(slices.Clip(p.locals), a+"[0]", a+"[1]", a+"[2]")
+	case 14:
+		t := p.name("t")
+		fmt.Fprintf(p, "%s := duo{b: %s}\n%s.a += %s\n%s = turned(%s, %s)\n", t, p.expr(1), t, p.expr(1), t, t, p.expr(1))
+		p.locals = append(slices.Clip(p.locals), t+".a", t+".b")
+	case 15:
+		if p.loop {
+			fmt.Fprintf(p, "if %s {\ncontinue\n}\n", p.cond())
+		}
+	case 16:
+		part, i := p.name("p"), p.name("i")
+		fmt.Fprintf(p, "%s := %s[1:]\nfor %s := range %s {\n%s[%s] += %s * 0.5\n}\n", part, pick(p, "x", "v"), i, part, pick(p, "y", map[bool]string{true: "y", false: "v"}[p.acc]), i, part+"["+i+"]")
 	default:
 		i := p.name("i")
 		ints := p.ints
@@ -277,11 +298,32 @@ func (p *program) stmt() {
 		default:
 			fmt.Fprintf(p, "for %s := range w ", i)
 		}
+		loop := p.loop
+		p.loop = true
 		p.block(1+p.rnd.IntN(4), i)
 		fmt.Fprintln(p)
-		p.ints = ints
+		p.ints, p.loop = ints, loop
 	}
 }
+
+// duo is what the functions call.
+const duo = `package random
+
+import "math"
+
+type duo struct{ a, b float64 }
+
+// turned turns d by c, with an early return that depends on nothing smooth: both
+// branches are the same turn.
+func turned(d duo, c float64) duo {
+	if sin, cos := math.Sincos(c); sin > 0 {
+		return duo{cos*d.a - sin*d.b, sin*d.a + cos*d.b}
+	}
+	cos, sin := math.Cos(c), math.Sin(c)
+	d.a, d.b = cos*d.a-sin*d.b, cos*d.b+sin*d.a
+	return d
+}
+`
 
 const kernelsTest = `package random
 

@@ -87,7 +87,7 @@ func (r *reader) leavesOf(e ast.Expr) (objs []types.Object, exact bool) {
 		switch b := r.env[obj]; {
 		case b.leaves != nil:
 			return b.leaves, true
-		case b.v != nil || r.info.Defs[e] != nil:
+		case b.v != nil || b.c != nil || r.info.Defs[e] != nil:
 			return []types.Object{obj}, true
 		}
 	case *ast.SelectorExpr:
@@ -171,11 +171,19 @@ func (r *reader) values(e ast.Expr) []*node {
 	}
 	var es []*node
 	for _, obj := range objs {
-		b := r.env[obj]
-		b.v.read = true
-		es = append(es, ref(b.v))
+		es = append(es, r.load(e, obj))
 	}
 	return es
+}
+
+// load returns the value that a local has now.
+func (r *reader) load(at ast.Node, obj types.Object) *node {
+	b := r.lookup(at, obj)
+	if b.c != nil {
+		return b.c
+	}
+	b.v.read = true
+	return ref(b.v)
 }
 
 func (r *reader) composite(e *ast.CompositeLit, t types.Type) []*node {
@@ -248,7 +256,7 @@ func (r *reader) declare(obj types.Object, es []*node) {
 // set gives a local a new value.
 func (r *reader) set(obj types.Object, e *node) {
 	if _, ok := e.integer(); ok {
-		r.env[obj] = binding{c: e}
+		r.env[obj] = binding{c: e, scope: r.scope}
 		return
 	}
 	r.env[obj] = binding{v: r.define(obj.Name(), e), scope: r.scope}
@@ -257,8 +265,8 @@ func (r *reader) set(obj types.Object, e *node) {
 // variable returns the binding of a local that may change.
 func (r *reader) variable(at ast.Node, obj types.Object) binding {
 	b := r.lookup(at, obj)
-	if b.v == nil || b.v.kind != number {
-		r.refuse(at, "%s changes: what is not float64 keeps the value that it is defined with; count with the variable of a loop", obj.Name())
+	if (b.v == nil || b.v.kind != number) && (b.view != nil || b.scope != r.scope) {
+		r.refuse(at, "%s changes in a loop or a branch: there, what is not float64 keeps the value that it is defined with; count with the variable of a loop", obj.Name())
 	}
 	return b
 }
@@ -269,9 +277,17 @@ func (r *reader) lookup(at ast.Node, obj types.Object) binding {
 		r.refuse(at, "%s is a variable outside of the function: make it a parameter", obj.Name())
 	}
 	if !ok {
-		panic(refusal{}) // its definition was refused
+		r.abandon(at)
 	}
 	return b
+}
+
+// abandon leaves a statement that needs what was refused.
+func (r *reader) abandon(at ast.Node) {
+	if len(r.refusals) == 0 {
+		r.refuse(at, "this is not a number from parameters and locals")
+	}
+	panic(refusal{})
 }
 
 // A usage says what statements do with a local that is defined before them.

@@ -175,8 +175,6 @@ func (r *reader) header(f *ast.FuncDecl, d directive) {
 		r.refuse(f, "%s has type parameters: write it over float64", f.Name.Name)
 	case f.Type.Results != nil && !r.k.fallible:
 		r.refuse(f.Type.Results, "a kernel returns nothing, or an error: add the result into a parameter")
-	case f.Body == nil:
-		r.refuse(f, "%s has no body", f.Name.Name)
 	}
 	for _, id := range d.consts {
 		if !slices.ContainsFunc(f.Type.Params.List, func(p *ast.Field) bool {
@@ -304,7 +302,7 @@ func (r *reader) stmt(s ast.Stmt) {
 	case *ast.AssignStmt:
 		r.assign(s)
 	case *ast.IncDecStmt:
-		r.update(s, s.X, map[token.Token]string{token.INC: "+=", token.DEC: "-="}[s.Tok], func() *node { return one })
+		r.update(s, s.X, map[token.Token]string{token.INC: "+=", token.DEC: "-="}[s.Tok], func() *node { return r.one(s.X) })
 	case *ast.DeclStmt:
 		r.declaration(s.Decl.(*ast.GenDecl))
 	case *ast.ForStmt:
@@ -376,6 +374,9 @@ func (r *reader) assign(s *ast.AssignStmt) {
 	}
 	values := make([][]*node, len(s.Rhs))
 	for i, e := range s.Rhs {
+		if id := identOf(s.Lhs[i]); id != nil && id.Name == "_" {
+			continue
+		}
 		if r.isSlice(e) && s.Tok == token.DEFINE {
 			r.bind(identOf(s.Lhs[i]), e)
 			continue
@@ -484,12 +485,24 @@ func (r *reader) update(s ast.Stmt, to ast.Expr, op string, value func() *node) 
 	}
 	b, e := r.variable(to, objs[0]), value()
 	op = strings.TrimSuffix(op, "=")
+	if b.v == nil {
+		r.set(objs[0], r.operation(op, b.c, e))
+		return
+	}
 	if b.sum && (op == "+" || op == "-") {
 		r.emit(&stmt{op: "add", to: ref(b.v), neg: op == "-", e: e, pos: s.Pos()})
 		return
 	}
 	b.v.read = true
 	r.set(objs[0], r.operation(op, ref(b.v), e))
+}
+
+// one returns the number by which ++ changes e.
+func (r *reader) one(e ast.Expr) *node {
+	if b, ok := r.typeOf(e).Underlying().(*types.Basic); ok && b.Info()&types.IsInteger != 0 {
+		return integerLit(1)
+	}
+	return one
 }
 
 func identOf(e ast.Expr) *ast.Ident {

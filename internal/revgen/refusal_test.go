@@ -3,66 +3,307 @@ package revgen
 import (
 	"fmt"
 	"go/ast"
-	"go/importer"
 	"go/parser"
 	"go/token"
+	"go/types"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
 
-// refusals returns what is refused of a function with the given parameters and
-// body.
-func refusals(t *testing.T, params, body string) string {
+// declarations stand before the function of a case.
+const declarations = `package p
+
+import "math"
+
+var global = 1.0
+
+var errBad error
+
+type pair struct{ a, b float64 }
+
+type deep struct{ p pair; v [2]float64 }
+
+type big struct{ v [65]float64 }
+
+func twice(x float64) float64 { return 2 * x }
+
+func again(x float64) float64 { return again(x) }
+
+func generic[F float64](x F) F { return x }
+
+func variadic(x ...float64) float64 { return x[0] }
+
+func set(x *float64) { *x += 1 }
+
+func row(x [][]float64, i int) []float64 { return x[i] }
+
+func next(i int) int {
+	if i > 0 {
+		return i - 1
+	}
+	return i
+}
+
+func abs(x float64) float64 {
+	if x < 0 {
+		return -x
+	}
+	return x
+}
+
+func sequence(func() bool) {}
+
+var _ = math.Pi
+
+`
+
+// A construct is a function of which something is refused, or all is read.
+type construct struct {
+	head string // its parameters and results, or a whole function that begins with //
+	body string
+	want string // what the refusal contains, or nothing
+}
+
+const (
+	xy   = "(y, x []float64)"
+	only = "(y []float64)"
+)
+
+var constructs = []construct{
+	// What is added to.
+	{xy, "y[0] += x[0]", ""},
+	{xy, "y[0] -= x[0]\ny[0]++\ny[0]--", ""},
+	{xy, "y[0] = x[0]", "y[0] is overwritten, and what it was could not be restored: use += or -=, exchange two elements, or write y[0] = -y[0]"},
+	{"(y *float64, x float64)", "*y += x", ""},
+	{"(y *float64, x float64)", "*y = x", "*y is overwritten"},
+	{xy, "a := 1.0\na, y[0] = x[0], x[1]\ny[0] += a", "y[0] is overwritten, and what it was could not be restored: use += or -="},
+	{xy, "y[0] *= x[0]", "y[0] *=: a rounded product cannot be undone; add the product to another element"},
+	{xy, "y[0], x[0] = x[0], y[0]\ny[1] = -y[1]", ""},
+	{only, "y[0] += y[0]", "y[0] is read and written in the same statement, which has no inverse in general"},
+	{"(y []float64, i, j int)", "y[i] += y[j]", "y[i] and y[j] may be the same element, which the way back would not find as it was: if they are not, say so by if i != j"},
+	{"(y []float64, i, j int)", "if i != j {\ny[i] += y[j]\n}", ""},
+	{only, "for i := range y {\nfor j := range i {\ny[i] += y[j]\n}\n}", ""},
+	{only, "for i := range y {\nfor j := i + 1; j < len(y); j++ {\ny[i] += y[j]\n}\n}", ""},
+	{only, "for i := range y {\nfor j := i; j < len(y); j++ {\ny[i] += y[j]\n}\n}", "may be the same element"},
+	{"(y []float64, i []int)", "i[0] += 1\ny[0] += 1", "i is an index, and is only read"},
+	{"(y []float64, i []int)", "y[i[0]] += 1", ""},
+
+	// Locals.
+	{xy, "t := x[0]\nt += 1\nt *= 2\nt /= t\nt = -t\ny[0] += t", ""},
+	{xy, "var s, t float64\ns, t = x[0], s\ny[0] += s + t", ""},
+	{xy, "const c = 2.0\nvar t = c\ny[0] += t * x[0]", ""},
+	{xy, "t := y[0]\ny[0] += x[0]\ny[1] += t", "t is used where y[0], which it is computed from, changes or has changed: compute it again behind that"},
+	{"(y, v []float64, h float64)", "for i := range y {\ny[i] += h * v[i]\nv[i] -= h * y[i]\n}", ""},
+	{"(y, v []float64, h float64)", "for i := range y {\na := y[i]\ny[i] += h * v[i]\nv[i] -= h * a\n}", "a is used where y[i]"},
+	{xy, "n := 0\nfor i := range x {\nif x[i] > 0 {\nn++\n}\n}\ny[0] += float64(n)", "n changes in a loop or a branch: there, what is not float64 keeps the value that it is defined with; count with the variable of a loop"},
+	{xy, "var f float32\ny[0] += x[0]\n_ = f", "float32 is not known: locals are float64, int, bool, and arrays and structs of at most 64 of them"},
+	{xy, "m := map[int]float64{}\ny[0] += m[0] * x[0]", "map[int]float64 is not known: locals are float64, int, bool, and arrays and structs of them"},
+	{xy, "y[0] += []float64{1}[0] * x[0]", "[]float64{…} is not a parameter, an element or a row of one"},
+	{xy, "b := x[0] > 0\nif b && !b || b {\ny[0] += x[0]\n}", ""},
+	{xy, "z := x\ny[0] += z[0]", "z would be a second name for x"},
+	{"(y []float64, m [][]float64)", "r := m[0]\ny[0] += r[0]", ""},
+	{xy, "y[0] += global * x[0]", "global is a variable outside of the function: make it a parameter"},
+	{xy, "y[0] += undefined", "undefined: undefined"},
+	{xy, "t := 1i\ny[0] += x[0] * real(t)", "real has no derivative here"},
+	{xy, "s := \"a\"\ny[0] += float64(len(s))", "is no real number"},
+	{xy, "t := complex(x[0], 1)\ny[0] += real(t)", "complex has no derivative here"},
+
+	// Arrays and structs.
+	{xy, "var a [2]float64\na[1] += x[0]\nb := a\nb[0]++\ny[0] += a[1] * b[0]", ""},
+	{xy, "a := [...]float64{1, 2: x[0]}\nfor i, v := range a {\ny[0] += a[i] * v\n}", ""},
+	{xy, "p := pair{b: x[0]}\np.a += 1\ny[0] += p.a * p.b", ""},
+	{xy, "d := deep{pair{1, 2}, [2]float64{3, x[0]}}\nd.p.a = d.v[1]\nd.v[0] -= 1\ny[0] += d.p.a * d.v[0]", ""},
+	{xy, "var a [2]float64\nfor i := range x {\na[i] += x[i]\n}\ny[0] += a[0]", "the index of a local array is a constant, or the variable of a loop with constant bounds, at most 64 apart"},
+	{"(y, x []float64, n int)", "var a [2]float64\na[n] += x[0]\ny[0] += a[0]", "the index of a local array is a constant, or the variable of a loop with constant bounds"},
+	{xy, "var a [2]float64\nfor i := range 3 {\na[i] += x[i]\n}\ny[0] += a[0]", "the index 2 is out of the 2 elements of a"},
+	{xy, "var a [65]float64\ny[0] += a[0] * x[0]", "each element of a local array is a variable of its own, and 65 are too many: make it a parameter"},
+	{xy, "var a struct{ v [33][2]float64 }\ny[0] += a.v[0][0] * x[0]", "at most 64 of them"},
+	{xy, "y[0] += math.MaxFloat64 * x[0]", ""},
+
+	// Parts.
+	{xy, "z := x[1:]\nfor i := range z {\ny[0] += z[i]\n}", ""},
+	{xy, "z := x[1:]\ny[0] += z[0]", "z[0]: nothing says that 0 is not beyond the end of the part, len(x)-1: loop over the part, or test it"},
+	{xy, "z := x[1:]\nif len(z) > 0 {\ny[0] += z[0]\n}", ""},
+	{xy, "z := x[1:][2:]\nfor _, v := range z[:] {\ny[0] += v\n}", ""},
+	{"(y []float64, m [][]float64)", "y[0] += m[1:][0][0]", "m[1:]: only vectors and rows have parts"},
+	{"(y []float64, m [][]float64)", "y[0] += m[0]", "mismatched types"},
+
+	// Branches.
+	{xy, "if x[0] > 0 {\ny[0] += x[0]\n} else if x[0] < -1 {\ny[0] -= x[0]\n}", ""},
+	{xy, "if y[0] > 0 {\ny[0] += x[0]\n}", "the condition reads y[0], which the branch changes: the way back would not know that it was taken"},
+	{xy, "switch {\ncase x[0] > 0:\ny[0] += x[0]\n}", ""},
+	{"(y, x []float64, n int)", "switch m := n; m {\ncase 0, 1:\ny[0] += x[0]\ndefault:\ny[1] += x[0]\n}", ""},
+	{"(y, x []float64, n int)", "switch n {\ncase 0:\nfallthrough\ncase 1:\ny[0] += x[0]\n}", "fallthrough: the way back would not know that it was taken; use if and else"},
+	{xy, "var a any = x\nswitch a.(type) {\n}\ny[0] += x[0]", "a typeswitch statement cannot be run backward"},
+	{xy, "if x[0] > 0 {\nreturn\n}\ny[0] += x[0]", ""},
+	{xy, "for i := range x {\nif x[i] > 0 {\ncontinue\n}\ny[i] += x[i]\n}", ""},
+	{xy, "for i := range x {\nif x[i] > 0 {\nbreak\n}\ny[i] += x[i]\n}", "break: the way back would not know that it was taken; use if and else"},
+	{xy, "for i := range x {\nif x[i] > 0 {\nreturn\n}\ny[i] += x[i]\n}", "return out of a loop: the way back would not know"},
+	{xy, "goto end\nend:\ny[0] += x[0]", "goto: the way back would not know"},
+	{xy, "end:\nfor i := range x {\nif i > 0 {\ncontinue end\n}\ny[i] += x[i]\n}", "a labeled statement cannot be run backward"},
+	{xy, "y[0] += x[0]\nif len(x) > 3 {\npanic(0)\n}", "conditions that panic belong to the beginning of the function"},
+
+	// Loops.
+	{xy, "for i := len(x) - 1; i >= 0; i-- {\ny[i] += x[i]\n}", ""},
+	{xy, "for i := 1; i <= 3; i++ {\ny[0] += x[0]\n}", ""},
+	{xy, "for range 3 {\ny[0] += x[0]\n}", ""},
+	{xy, "t := 1.0\nfor t < 10 {\nt *= 2 + x[0]\n}\ny[0] += t", ""},
+	{xy, "for y[0] < 1 {\ny[1] += x[0]\n}", "a loop that changes operands runs over a range: from a condition the way back would not know how often"},
+	{xy, "for i := 0; i < len(x); i++ {\ny[i] += x[i]\ni += 1\n}", "i changes in the loop that counts with it"},
+	{xy, "for h := 0.0; h < 1; h += 0.1 {\ny[0] += x[0]\n}", "h is no integer: its steps would round, and the way back take others"},
+	{xy, "for {\ny[0] += x[0]\n}", "a loop without end"},
+	{xy, "for i, j := 0, 1; i < j; i++ {\ny[0] += x[i]\n}", "a loop defines one variable"},
+	{xy, "for i := 0; i < 9; i += 2 {\ny[0] += x[i]\n}", "a loop ends with its variable's ++ or --"},
+	{xy, "for i := 0; i != 9; i++ {\ny[0] += x[i]\n}", "a loop up ends with < or <=, a loop down with > or >="},
+	{xy, "t := 1.0\nfor i := 9; t < 9; i-- {\nt += x[i]\n}\ny[0] += t", "a loop with a condition counts up"},
+	{xy, "t := 1.0\nfor abs(t) < 9 {\nt += x[0]\n}\ny[0] += t", "the condition of a loop cannot hold calls that take statements"},
+	{xy, "i := 0\nfor i = range x {\ny[i] += x[i]\n}", "a loop defines its variables by :="},
+	{xy, "for range map[int]int{} {\ny[0] += x[0]\n}", "local slices and maps are not known: use arrays, structs or parameters"},
+	{xy, "for range sequence {\ny[0] += x[0]\n}", "this is not a number from parameters and locals"},
+	{xy, "for i := range [2]float64{1, 2} {\ny[i] += x[i]\n}", "is not a local array"},
+	{xy, "for i := range func(func(int) bool) {} {\ny[i] += x[i]\n}", "closures cannot be run backward"},
+
+	// Expressions and calls.
+	{xy, "y[0] += twice(x[0]) + abs(x[1])", ""},
+	{xy, "y[0] += max(x[0], 1, x[1]) - min(x[0], 2)", ""},
+	{xy, "sin, cos := math.Sincos(x[0])\ny[0] += sin * cos", ""},
+	{xy, "y[0] += math.Gamma(x[0])", "math.Gamma has no derivative here; there are Abs, "},
+	{xy, "y[0] += again(x[0])", "again calls itself"},
+	{xy, "y[0] += generic(x[0])", "generic has type parameters: write it over float64"},
+	{xy, "y[0] += variadic(x[0], x[1])", "variadic(x[0], x[1]): a call has one argument for each parameter"},
+	{xy, "t := x[0]\nset(&t)\ny[0] += t", "&t: a function cannot change a local of its caller: let it return the value"},
+	{xy, "set(&y[0])", ""},
+	{"(y []float64, m [][]float64)", "y[0] += row(m, 0)[0]", "is not a parameter, an element or a row of one"},
+	{xy, "f := func(v float64) float64 { return v }\ny[0] += f(x[0])", "func(v float64) float64 is not known"},
+	{xy, "y[0] += func() float64 { return 1 }() * x[0]", "only functions of math and of this package can be called"},
+	{xy, "println(x[0])\ny[0] += x[0]", "only functions of math and of this package can be called"},
+	{xy, "y[0] += float64(float32(x[0]))", "the conversion to float32 has no derivative"},
+	{xy, "y[0] += float64(len(x)) / float64(3)", ""},
+	{"(y *float64, x *float64)", "*y += float64(next(2)) * *x", ""},
+	{xy, "y[next(1)] += x[0]", ""},
+	{xy, "if x[0] == +x[1] {\ny[0] += x[0]\n}", ""},
+	{"(y []float64, n int)", "y[0] += float64(n << 1)", ""},
+	{"(y []float64, n int)", "y[0] += float64(^n)", "^n is not known"},
+	{xy, "go twice(x[0])\ny[0] += x[0]", "a go statement cannot be run backward"},
+	{xy, "defer twice(x[0])\ny[0] += x[0]", "a defer statement cannot be run backward"},
+	{xy, "select {}", "a select statement cannot be run backward"},
+	{xy, "c := make(chan float64)\nc <- x[0]\ny[0] += x[0]", "chan float64 is not known"},
+	{xy, "type t float64\ny[0] += float64(t(x[0]))", "the conversion to p.t has no derivative"},
+	{xy, "y[0] += global.x", "undefined"},
+	{xy, "y[0] += struct{ a float64 }{1}.a * x[0]", "numbers come from parameters and locals"},
+	{xy, "<-make(chan int)\ny[0] += x[0]", "this value is not used"},
+	{"(y *float64, x *float64)", "*y += math.Sqrt(*x)", ""},
+	{"(y, x *float64, p []*float64)", "*y += *x", "parameters are float64, *float64"},
+	{xy, "t := x\n_ = t", "would be a second name"},
+	{xy, "if x != nil {\ny[0] += x[0]\n}", "x is a slice: use its elements"},
+	{"(y *float64, x float64)", "if y != nil {\n*y += x\n}", "y is a pointer: use *y"},
+	{"(y []float64, m [][]float64)", "if m[0] != nil {\ny[0] += 1\n}", "m[0] is no number"},
+	{xy, "v, ok := any(x).(float64)\n_, _ = v, ok\ny[0] += x[0]", "only a function has several values"},
+	{xy, "for i := range y {\ny[i] += x[i]\n}\ny[0] += cap(x)", "cap"},
+
+	// Parameters and heads.
+	{"(y []float64, x map[int]float64)", "y[0] += x[0]", "x is a map[int]float64: parameters are float64, *float64, []float64, [][]float64, []int, int and bool"},
+	{"(y []float64, p pair)", "y[0] += p.a", "p is a p.pair: parameters are float64"},
+	{"(run []float64)", "run[0] += 1", "run would be a field with the name of a method: choose another name"},
+	{"(y []float64) float64", "y[0] += 1\nreturn 1", "a kernel returns nothing, or an error: add the result into a parameter"},
+	{"(y []float64) error", "y[0] += 1\nreturn nil", ""},
+	{"(y, x []float64) error", "if x[0] < 0 {\nreturn errBad\n}\ny[0] += x[0]\nreturn nil", ""},
+	{"(y, x []float64) error", "y[0] += x[0]", "missing return"},
+	{"(y, x []float64) error", "y[0] += x[0]\nreturn errBad", "a function that may fail ends with return nil"},
+	{"(y, x []float64) error", "y[0] += x[0]\nif x[0] < 0 {\nreturn errBad\n}\nreturn nil", "y changes before the last error is returned: return all errors first"},
+	{"(y, x []float64) error", "if y[0] < 0 {\nreturn errBad\n}\ny[0] += x[0]\nreturn nil", "y decides on an error, and changes: the way back would decide otherwise"},
+	{"(y, x []float64) error", "if x[0] < 0 {\nerr := errBad\nreturn err\n}\ny[0] += x[0]\nreturn nil", "error is not known"},
+	{"(y, x []float64, e bool) error", "if e {\nreturn error(nil)\n}\ny[0] += x[0]\nreturn nil", "return an error that is a variable of the package: what is written returns it too"},
+	{"//revgen:kernel K[T rev.Number]\nfunc k(y []float64)", "y[0] += 1", "K[T rev.Number]: a kernel is over float64 (Name), over both floats (Name[T rev.Float]) or over fixed point too (Name[T rev.Real])"},
+	{"//revgen:kernel a b\nfunc k(y []float64)", "y[0] += 1", `"a b" is no name for a kernel`},
+	{"//revgen:kernel K\n//revgen:const h\nfunc k(y []float64)", "y[0] += 1", "revgen:const: k has no parameter h"},
+	{"//revgen:kernel K\nfunc k[F float64](y []float64)", "y[0] += 1", "k has type parameters: write it over float64"},
+	{"//revgen:kernel K\nfunc (p pair) k(y []float64)", "y[0] += 1", "k is a method: make it a function"},
+	{"var num int\n\n//revgen:kernel K\nfunc k(y []float64)", "y[0] += 1", "what is written imports a package num, but this package declares num itself"},
+
+	// Shapes.
+	{xy, "if len(x) != len(y) || len(y) != 3 {\npanic(0)\n}\ny[0] += x[0]", ""},
+	{xy, "if len(x) < 3 {\npanic(0)\n}\ny[0] += x[0]", "the shape of operands is said by if len(x) != n { panic(...) }"},
+	{xy, "if 2*len(x) != 3*len(y) {\npanic(0)\n}\ny[0] += x[0]", "the shape of operands is said by"},
+	{xy, "if len(x) != 3 || len(x) != 4 {\npanic(0)\n}\ny[0] += x[0]", "two conditions on len(x): say each length once"},
+	{xy, "if len(x) != 2*len(x) {\npanic(0)\n}\ny[0] += x[0]", "len(x) is said by itself"},
+}
+
+// generated returns what is written for a construct, or why it is not.
+func (c construct) generated(t *testing.T, imports types.Importer) (string, error) {
 	t.Helper()
-	src := "package p\n\nimport \"math\"\n\nvar global = 1.0\n\nfunc twice(x float64) float64 { return 2 * x }\n\n" +
-		"func again(x float64) float64 { return again(x) }\n\nvar _ = math.Pi\n\n//revgen:kernel K[T rev.Real]\nfunc k(" + params + ") {\n" + body + "\n}\n"
+	head := c.head
+	if !strings.Contains(head, "func ") {
+		head = "//revgen:kernel K[T rev.Real]\nfunc k" + head
+	}
 	fset := token.NewFileSet()
-	f, err := parser.ParseFile(fset, "p.go", src, parser.ParseComments|parser.SkipObjectResolution)
+	f, err := parser.ParseFile(fset, "p.go", declarations+head+" {\n"+c.body+"\n}\n", parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatalf("%s: %v", c.body, err)
+	}
+	files, err := Files(fset, []*ast.File{f}, imports)
+	return string(files["p_rev.go"]), err
+}
+
+// Everything that Go has is read, or refused with a reason and the place.
+func TestConstructs(t *testing.T) {
+	imports := testImporter(t)
+	place := regexp.MustCompile(`^p\.go:\d+:\d+: `)
+	seen := ""
+	for _, c := range constructs {
+		text, err := c.generated(t, imports)
+		got := ""
+		if err != nil {
+			got = err.Error()
+			seen += got + "\n"
+		}
+		switch {
+		case c.want == "" && (err != nil || !strings.Contains(text, "func (k K")):
+			t.Errorf("%s\n%s\nis refused: %v", c.head, c.body, err)
+		case c.want != "" && (!strings.Contains(got, c.want) || !place.MatchString(got)):
+			t.Errorf("%s\n%s\ngot  %s\nwant %s", c.head, c.body, got, c.want)
+		}
+	}
+	everyRefusal(t, seen)
+}
+
+// everyRefusal checks that the message of each refusal in the code is in seen.
+func everyRefusal(t *testing.T, seen string) {
+	t.Helper()
+	packages, err := parser.ParseDir(token.NewFileSet(), ".", nil, 0) //nolint:staticcheck // one package without build tags
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = Files(fset, []*ast.File{f}, importer.ForCompiler(fset, "source", nil))
-	return fmt.Sprint(err)
+	for name, file := range packages["revgen"].Files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok || !strings.Contains(types.ExprString(call.Fun), "refus") {
+				return true
+			}
+			for _, a := range call.Args {
+				if lit, ok := a.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+					format, _ := strconv.Unquote(lit.Value)
+					if !regexp.MustCompile(pattern(format)).MatchString(seen) {
+						t.Errorf("%s: nothing is refused with %q", name, format)
+					}
+				}
+			}
+			return true
+		})
+	}
 }
 
-func TestRefusals(t *testing.T) {
-	for _, c := range []struct{ params, body, want string }{
-		{"y, x []float64", "y[0] = x[0]", "p.go:15:1: y[0] is overwritten, and what it was could not be restored"},
-		{"y, x []float64", "y[0] *= x[0]", "a rounded product cannot be undone"},
-		{"y []float64", "y[0] += y[0]", "y[0] is read and written in the same statement"},
-		{"y []float64, i, j int", "y[i] += y[j]", "y[i] and y[j] may be the same element"},
-		{"y []float64, i, j int", "if i != j {\ny[i] += y[j]\n}", "<nil>"},
-		{"y []float64", "for i := range y {\nfor j := range i {\ny[i] += y[j]\n}\n}", "<nil>"},
-		{"y []float64", "for i := range y {\nfor j := i + 1; j < len(y); j++ {\ny[i] += y[j]\n}\n}", "<nil>"},
-		{"y []float64", "for i := range y {\nfor j := i; j < len(y); j++ {\ny[i] += y[j]\n}\n}", "may be the same element"},
-		{"y, x []float64", "t := y[0]\ny[0] += x[0]\ny[1] += t", "t is used where y[0], which it is computed from, changes or has changed"},
-		{"y, x []float64", "if y[0] > 0 {\ny[0] += x[0]\n}", "the condition reads y[0], which the branch changes"},
-		{"y, x []float64", "for y[0] < 1 {\ny[1] += x[0]\n}", "a loop that changes operands runs over a range"},
-		{"y, x []float64", "for i := 0; i < len(x); i++ {\ny[i] += x[i]\ni += 1\n}", "i changes in the loop that counts with it"},
-		{"y, x []float64", "for i := range x {\nif x[i] > 0 {\nbreak\n}\ny[i] += x[i]\n}", "break: the way back would not know that it was taken"},
-		{"y, x []float64", "if x[0] > 0 {\nreturn\n}\ny[0] += x[0]", "return before the end"},
-		{"y, x []float64", "n := 0\nfor i := range x {\nif x[i] > 0 {\nn++\n}\n}\ny[0] += float64(n)", "n changes: what is not float64 keeps the value"},
-		{"y, x []float64", "f := func(v float64) float64 { return v }\ny[0] += f(x[0])", "closures cannot be run backward"},
-		{"y, x []float64", "y[0] += global * x[0]", "global is a variable outside of the function"},
-		{"y, x []float64", "y[0] += math.Gamma(x[0])", "math.Gamma has no derivative here; there are Abs, Cos"},
-		{"y, x []float64", "y[0] += again(x[0])", "again calls itself"},
-		{"y, x []float64", "y[0] += twice(x[0])", "<nil>"},
-		{"y, x []float64", "m := map[int]float64{}\ny[0] += m[0] * x[0]", "local slices, arrays, maps and structs are not known"},
-		{"y []float64, x map[int]float64", "y[0] += x[0]", "x is a map[int]float64: parameters are"},
-		{"y, x []float64", "z := x\ny[0] += z[0]", "z would be a second name for x"},
-		{"y, x []float64", "z := x[1:]\ny[0] += z[0]", "parts of slices are not known"},
-		{"y, x []float64", "for h := 0.0; h < 1; h += 0.1 {\ny[0] += x[0]\n}", "h is no integer"},
-		{"y, x []float64", "go twice(x[0])\ny[0] += x[0]", "a Go cannot be run backward"},
-		{"y, x []float64", "switch {\ncase x[0] > 0:\ny[0] += x[0]\n}", "a Switch cannot be run backward"},
-		{"y []float64, i []int", "i[0] += 1\ny[0] += 1", "i is an index, and is only read"},
-		{"y []float64", "y[0] += undefined", "undefined: undefined"},
-		{"y, v []float64, h float64", "for i := range y {\ny[i] += h * v[i]\nv[i] -= h * y[i]\n}", "<nil>"},
-		{"y, v []float64, h float64", "for i := range y {\na := y[i]\ny[i] += h * v[i]\nv[i] -= h * a\n}", "a is used where y[i]"},
-	} {
-		got := refusals(t, c.params, c.body)
-		t.Log(got)
-		if !strings.Contains(got, c.want) {
-			t.Errorf("%s: %q\ngot  %s\nwant %s", c.params, c.body, got, c.want)
-		}
+// pattern returns a regular expression for what a format prints.
+func pattern(format string) string {
+	verb := regexp.MustCompile(`%[sdqv]`)
+	var parts []string
+	for _, s := range verb.Split(format, -1) {
+		parts = append(parts, regexp.QuoteMeta(s))
 	}
+	return fmt.Sprintf("(?m)%s", strings.Join(parts, ".*"))
 }

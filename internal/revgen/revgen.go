@@ -139,7 +139,7 @@ func load(fset *token.FileSet, files []*ast.File, imports types.Importer) *sourc
 func (p *source) kernels(file *ast.File) (kernels []*kernel, refusals []error) {
 	for _, d := range file.Decls {
 		f, ok := d.(*ast.FuncDecl)
-		if !ok || f.Doc == nil {
+		if !ok || f.Doc == nil || f.Body == nil {
 			continue
 		}
 		d := directives(f.Doc)
