@@ -49,11 +49,17 @@ type em struct {
 	moments    bool      // whether they are wanted
 	labels     []int     // if not nil, the components of the points, instead of r
 	scratch    []*densityScratch
-	pivots     []float64 // of each covariance, the pivot that is not positive
-	rows       []int     // and its row, D if there is none
+
+	remote Points    // nil if the points are x
+	err    error     // of remote, after which all log likelihoods are NaN
+	all    []float64 // of remote, all moments
+	scale  []float64 // in the first step with remote, what coordinates are multiplied by to find the nearest means; otherwise 0 or nil
+
+	pivots []float64 // of each covariance, the pivot that is not positive
+	rows   []int     // and its row, D if there is none
 }
 
-// newEM returns an em without a mixture.
+// newEM returns an em without a mixture. The origin of the density is due.
 func newEM(x rev.General[float64], v []float64, k int, kind Covariance, prior Prior, workers int) *em {
 	n, d := x.Rows, x.Cols
 	e := &em{x: x, v: v, total: float64(n), k: k, d: d, kind: kind, prior: prior, workers: parallel.Workers(workers)}
@@ -65,9 +71,6 @@ func newEM(x rev.General[float64], v []float64, k int, kind Covariance, prior Pr
 	e.density = density{
 		kind: kind, k: k, d: d, means: rev.NewGeneral[float64](k, d, nil),
 		q: make([]float64, numbers*count), origin: make([]float64, d),
-	}
-	for i := range n {
-		vec.Axpy(e.weight(i)/e.total, x.Row(i), e.density.origin)
 	}
 	e.parts = min(max((1<<21)/(k*numbers), 8), 16, (n+scoringRun-1)/scoringRun)
 	e.lse = make([]float64, e.parts)
@@ -119,6 +122,9 @@ func (e *em) expect(moments bool) float64 {
 		logw[c] = math.Log(w)
 	}
 	e.density.set(logw)
+	if e.remote != nil {
+		return e.gather(logw)
+	}
 	e.moments = moments
 	clear(e.w0)
 	clear(e.w1)
@@ -278,6 +284,9 @@ func (e *em) addMoments(t *densityScratch, w0, w1, w2 []float64, n int) {
 // minWeight of the points keeps mean and covariance. It returns a *rev.NotPositiveDefiniteError
 // if a covariance is not positive definite.
 func (e *em) maximise() error {
+	if e.err != nil {
+		return e.err
+	}
 	numbers, _ := e.kind.size(e.k, e.d)
 	if e.kind == Tied {
 		clear(e.covs)

@@ -255,26 +255,55 @@ type fit struct {
 	tolerance float64
 	source    rand.Source
 	variances []float64 // of the columns
+
+	points  Points             // nil if the points are those of model
+	save    func(*State) error // nil, or called after each iteration until the first climb is done
+	resumed bool               // there are iterations before the first
 }
 
 // newFit checks the data and the options.
 func newFit(x mat.Matrix, k int, opts *Options) (*fit, error) {
 	n, d := x.Dims()
-	switch {
-	case k < 1:
-		return nil, fmt.Errorf("gmm: %d components, want at least 1", k)
-	case n == 0 || d == 0:
-		return nil, errors.New("gmm: no points")
-	case k > n:
-		return nil, fmt.Errorf("gmm: %d components for %d points", k, n)
+	if err := checkCounts(n, d, k); err != nil {
+		return nil, err
 	}
 	if err := opts.check(n, k, d); err != nil {
 		return nil, err
 	}
 	view := objective.View(x)
+	if err := checkFinite("the data", view); err != nil {
+		return nil, err
+	}
+	f := newFitOf(view, k, opts)
+	f.variances = variances(view)
+	if err := f.setPrior(); err != nil {
+		return nil, err
+	}
+	f.em = newEM(view, opts.Weights, k, opts.Covariance, f.model.Prior, opts.Workers)
+	for i := range n {
+		vec.Axpy(f.em.weight(i)/f.em.total, view.Row(i), f.em.density.origin)
+	}
+	return f, nil
+}
+
+// checkCounts returns an error unless n points in d dimensions can have k components.
+func checkCounts(n, d, k int) error {
+	switch {
+	case k < 1:
+		return fmt.Errorf("gmm: %d components, want at least 1", k)
+	case n == 0 || d == 0:
+		return errors.New("gmm: no points")
+	case k > n:
+		return fmt.Errorf("gmm: %d components for %d points", k, n)
+	}
+	return nil
+}
+
+// newFitOf returns a fit with the options or their defaults.
+func newFitOf(x rev.General[float64], k int, opts *Options) *fit {
 	f := &fit{
 		opts: opts, maxIter: opts.MaxIter, tolerance: opts.Tolerance, source: opts.Source,
-		model: &Model{X: view, K: k, Prior: opts.Prior, Workers: opts.Workers},
+		model: &Model{X: x, K: k, Prior: opts.Prior, Workers: opts.Workers},
 	}
 	if f.maxIter == 0 {
 		f.maxIter = 500
@@ -285,36 +314,38 @@ func newFit(x mat.Matrix, k int, opts *Options) (*fit, error) {
 	if f.source == nil {
 		f.source = rand.NewPCG(1, 2)
 	}
-	if err := checkFinite("the data", view); err != nil {
-		return nil, err
-	}
-	f.variances = variances(view)
+	return f
+}
+
+// setPrior checks the variances, and makes a prior of RegCovar.
+func (f *fit) setPrior() error {
+	n, d, k, opts := f.model.X.Rows, f.model.X.Cols, f.model.K, f.opts
 	for j, v := range f.variances {
 		if v != 0 && !(v > 1e-290 && v < 1e290) {
-			return nil, fmt.Errorf("gmm: the variance of column %d is %v, out of range: rescale it", j, v)
+			return fmt.Errorf("gmm: the variance of column %d is %v, out of range: rescale it", j, v)
 		}
 	}
-	if opts.Prior.Gamma == 0 && opts.RegCovar >= 0 {
-		reg := opts.RegCovar
-		if reg == 0 {
-			if n <= d && d > 1 && (opts.Covariance == Full || opts.Covariance == Tied) {
-				return nil, fmt.Errorf("gmm: %d points do not determine %v covariances of %d columns: want more points, diagonal or spherical ones, or a RegCovar", n, opts.Covariance, d)
-			}
-			for _, v := range f.variances {
-				if v > 0 && (reg == 0 || v < reg) {
-					reg = v
-				}
-			}
-			reg *= 1e-9
-		}
-		total := float64(n)
-		if opts.Weights != nil {
-			total = floats.Sum(opts.Weights)
-		}
-		f.model.Prior.Gamma = math.Sqrt(reg * total / float64(k))
+	if opts.Prior.Gamma != 0 || opts.RegCovar < 0 {
+		return nil
 	}
-	f.em = newEM(view, opts.Weights, k, opts.Covariance, f.model.Prior, opts.Workers)
-	return f, nil
+	reg := opts.RegCovar
+	if reg == 0 {
+		if n <= d && d > 1 && (opts.Covariance == Full || opts.Covariance == Tied) {
+			return fmt.Errorf("gmm: %d points do not determine %v covariances of %d columns: want more points, diagonal or spherical ones, or a RegCovar", n, opts.Covariance, d)
+		}
+		for _, v := range f.variances {
+			if v > 0 && (reg == 0 || v < reg) {
+				reg = v
+			}
+		}
+		reg *= 1e-9
+	}
+	total := float64(n)
+	if opts.Weights != nil {
+		total = floats.Sum(opts.Weights)
+	}
+	f.model.Prior.Gamma = math.Sqrt(reg * total / float64(k))
+	return nil
 }
 
 // check returns an error if the options make no sense for k components of n points
@@ -488,6 +519,12 @@ const minWeight = 1e-15
 
 // climb fits from what begin sets. The mixture is nil if there is none.
 func (f *fit) climb(ctx context.Context, since time.Time, start int, begin func() error) (m *Mixture, r Start) {
+	return f.climbOn(ctx, since, start, Start{}, begin)
+}
+
+// climbOn is climb with some iterations done.
+func (f *fit) climbOn(ctx context.Context, since time.Time, start int, begun Start, begin func() error) (m *Mixture, r Start) {
+	r = begun
 	defer func() { r.Duration = time.Since(since) }()
 	if r.Err = begin(); r.Err != nil {
 		return nil, r
@@ -495,6 +532,7 @@ func (f *fit) climb(ctx context.Context, since time.Time, start int, begin func(
 	if r.Err = f.maximise(ctx, start, &r); r.Err != nil {
 		return nil, r
 	}
+	f.save = nil
 	m, r.Err = f.mixture(&r)
 	// Once for each component at most, or there may be no place for one.
 	for range f.model.K {
@@ -539,6 +577,10 @@ func (f *fit) mixture(r *Start) (*Mixture, error) {
 // maximise takes steps of EM until one gains little.
 func (f *fit) maximise(ctx context.Context, start int, r *Start) error {
 	before := math.Inf(-1)
+	if f.resumed && r.Iterations > 0 {
+		before = r.History[r.Iterations-1]
+	}
+	f.resumed = false
 	r.Converged = false
 	for {
 		posterior := f.em.expect(true) + f.em.logPrior()
@@ -560,6 +602,12 @@ func (f *fit) maximise(ctx context.Context, start int, r *Start) error {
 		}
 		if r.Iterations++; r.Converged {
 			return nil
+		}
+		if f.save != nil {
+			if err := f.save(f.em.state(r.History)); err != nil {
+				f.em.err = err
+				return err
+			}
 		}
 	}
 }

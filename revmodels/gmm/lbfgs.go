@@ -117,6 +117,7 @@ func (c *local) gradient(gu, g []float64) {
 // polishing is the state of a polish.
 type polishing struct {
 	ctx     context.Context
+	fit     *fit
 	model   *Model
 	r       *Start
 	maxIter int
@@ -130,7 +131,7 @@ func (f *fit) polish(ctx context.Context, m *Mixture, r *Start) *Mixture {
 	begin := time.Now()
 	defer func() { r.Duration += time.Since(begin) }()
 	p := &polishing{
-		ctx: ctx, model: f.model, r: r, maxIter: r.Iterations + f.maxIter,
+		ctx: ctx, fit: f, model: f.model, r: r, maxIter: r.Iterations + f.maxIter,
 		x: m.Params(), grad: make([]float64, f.model.Dim()),
 	}
 	u := make([]float64, len(p.x))
@@ -138,10 +139,10 @@ func (f *fit) polish(ctx context.Context, m *Mixture, r *Start) *Mixture {
 		p.x[c] = math.Log(max(w, minWeight))
 	}
 	at := func() bool {
-		posterior := -f.model.FuncGrad(p.grad, p.x)
+		posterior := -f.funcGrad(p.grad, p.x, f.model.Prior)
 		p.local.set(p.x, f.model)
 		p.local.gradient(u, p.grad)
-		return p.converged(posterior, u) || r.Iterations >= p.maxIter || ctx.Err() != nil
+		return p.converged(posterior, u) || r.Iterations >= p.maxIter || ctx.Err() != nil || f.em.err != nil
 	}
 	for !at() {
 		p.round()
@@ -165,16 +166,18 @@ func (f *fit) polish(ctx context.Context, m *Mixture, r *Start) *Mixture {
 		p.x = next.Params()
 		r.Iterations++
 		r.Polish++
-		r.History = append(r.History, -f.model.Func(p.x))
+		r.History = append(r.History, -f.funcGrad(nil, p.x, f.model.Prior))
 	}
 	polished, err := FromParams(f.model.K, f.model.X.Cols, p.x)
-	if err != nil || !(-f.model.Func(polished.params) > r.LogPosterior) {
+	if err != nil {
+		return m
+	}
+	posterior := -f.funcGrad(nil, polished.params, f.model.Prior)
+	if !(posterior > r.LogPosterior) {
 		return m // it was at the maximum, but for rounding
 	}
-	r.LogPosterior = -f.model.Func(polished.params)
-	likelihood := *f.model
-	likelihood.Prior = Prior{}
-	r.LogLikelihood = -likelihood.Func(polished.params)
+	r.LogPosterior = posterior
+	r.LogLikelihood = -f.funcGrad(nil, polished.params, Prior{})
 	r.Collapsed = f.collapsed(polished)
 	return polished
 }
@@ -200,7 +203,7 @@ func (p *polishing) round() {
 	value := func(u []float64) float64 {
 		copy(last, u)
 		p.local.params(x, u)
-		v := p.model.FuncGrad(grad, x)
+		v := p.fit.funcGrad(grad, x, p.model.Prior)
 		if math.IsNaN(v) {
 			return math.Inf(1) // far outside: the line search comes back
 		}
@@ -248,7 +251,7 @@ func (m *monitor) Converged(loc *optimize.Location) optimize.Status {
 	if m.p.converged(loc.F, loc.Gradient) {
 		return optimize.GradientThreshold
 	}
-	if m.p.ctx.Err() != nil {
+	if m.p.ctx.Err() != nil || m.p.fit.em.err != nil {
 		return optimize.RuntimeLimit
 	}
 	return optimize.NotTerminated

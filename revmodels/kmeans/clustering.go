@@ -26,6 +26,12 @@ type Clustering struct {
 	workers   int
 }
 
+// NewClustering returns a clustering with a copy of the given centroids, one a row, and
+// the given cost. It has no labels, as the points are not there.
+func NewClustering(centroids *mat.Dense, cost float64) *Clustering {
+	return &Clustering{centroids: rev.ViewDense(mat.DenseCopyOf(centroids)), labels: []int{}, cost: cost}
+}
+
 // Centroids returns a copy of the K×D centroids.
 func (c *Clustering) Centroids() *mat.Dense {
 	return mat.NewDense(c.centroids.Rows, c.centroids.Cols, slices.Clone(c.centroids.Data))
@@ -75,12 +81,8 @@ func (c *Clustering) Score(x mat.Matrix) float64 {
 // distances.
 func (c *Clustering) nearest(x mat.Matrix) ([]int, []float64) {
 	k := Cost[float64]{Centroids: c.centroids, X: objective.View(x), Workers: c.workers}
-	k.check()
 	labels, dists := make([]int, k.X.Rows), make([]float64, k.X.Rows)
-	s := k.open()
-	s.allLabels, s.allDists = labels, dists
-	s.run()
-	s.close()
+	k.Nearest(labels, dists)
 	return labels, dists
 }
 

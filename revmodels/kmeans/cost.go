@@ -149,3 +149,39 @@ func (k Cost[T]) newton(dst rev.General[T], labels []int, dists []float64) float
 	s.close()
 	return cost
 }
+
+// Nearest stores in labels the index of the nearest centroid of each point, and in dists
+// the square of its distance. Both have N elements, or it panics with mat.ErrShape. Out
+// is neither read nor written.
+func (k Cost[T]) Nearest(labels []int, dists []float64) {
+	k.check()
+	if len(labels) != k.X.Rows || len(dists) != k.X.Rows {
+		panic(mat.ErrShape)
+	}
+	s := k.open()
+	s.allLabels, s.allDists = labels, dists
+	s.run()
+	s.close()
+}
+
+// Moments stores in counts the number n_k of points of each centroid, and in the K×D
+// elements of sums, by rows, the sums of their differences r from it, and returns F.
+// These add up over sets of points: F of all of them and the step of Lloyd's algorithm,
+// c_k + Σ r_i/n_k, follow. It panics with mat.ErrShape if counts does not have K elements
+// or sums K·D. Out is neither read nor written.
+func (k Cost[T]) Moments(counts, sums []float64) float64 {
+	k.check()
+	if len(counts) != k.Centroids.Rows || len(sums) != k.Centroids.Rows*k.X.Cols {
+		panic(mat.ErrShape)
+	}
+	s := k.open()
+	s.moments = true
+	s.run()
+	for c, n := range s.counts {
+		counts[c] = float64(n)
+	}
+	copy(sums, s.sums)
+	cost := s.cost
+	s.close()
+	return cost
+}

@@ -344,3 +344,53 @@ func BenchmarkCost(b *testing.B) {
 		}
 	}
 }
+
+// TestMoments adds up the moments of two halves of the points: they give F and the step of
+// NewtonDirection, and Nearest the labels that Predict has.
+func TestMoments(t *testing.T) {
+	const n, d, k = 500, 3, 7
+	rnd := rand.New(rand.NewPCG(9, 9))
+	x, c := mat.NewDense(n, d, nil), mat.NewDense(k, d, nil)
+	for _, m := range []*mat.Dense{x, c} {
+		data := m.RawMatrix().Data
+		for i := range data {
+			data[i] = rnd.NormFloat64()
+		}
+	}
+	whole := NewCost(nil, c, x)
+	step := rev.NewGeneral[float64](k, d, nil)
+	want := whole.NewtonDirection(step)
+	var cost float64
+	counts, sums := make([]float64, k), make([]float64, k*d)
+	for _, half := range []*mat.Dense{x.Slice(0, 200, 0, d).(*mat.Dense), x.Slice(200, n, 0, d).(*mat.Dense)} {
+		n, s := make([]float64, k), make([]float64, k*d)
+		cost += NewCost(nil, c, half).Moments(n, s)
+		for i, v := range n {
+			counts[i] += v
+		}
+		for i, v := range s {
+			sums[i] += v
+		}
+	}
+	if math.Abs(cost-want) > 1e-12*want {
+		t.Errorf("F is %v, want %v", cost, want)
+	}
+	for i, v := range sums {
+		if got := -v / counts[i/d]; math.Abs(got-step.Data[i]) > 1e-12 {
+			t.Errorf("step %d is %v, want %v", i, got, step.Data[i])
+		}
+	}
+	labels, dists := make([]int, n), make([]float64, n)
+	whole.Nearest(labels, dists)
+	for i, label := range labels {
+		for j := range k {
+			var s float64
+			for l, v := range x.RawRowView(i) {
+				s += (v - c.At(j, l)) * (v - c.At(j, l))
+			}
+			if s < dists[i]-1e-12 || j == label && math.Abs(s-dists[i]) > 1e-12 {
+				t.Fatalf("point %d: label %d at %v, and %d is at %v", i, label, dists[i], j, s)
+			}
+		}
+	}
+}

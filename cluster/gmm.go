@@ -1,0 +1,125 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"revnum/rev"
+	"revnum/revmodels/gmm"
+)
+
+// Requests of FitGMM.
+const (
+	gmmMoments = stop + 1 + iota
+	gmmFunc
+	gmmFuncGrad
+)
+
+// FitGMM fits a mixture of k components, as gmm.FitPoints does. All ranks call it with the
+// same arguments. If opts has neither Init nor InitMeans and c nothing to resume, it
+// begins with the centroids that FitKMeans finds from the seed, of columns in units of
+// their standard deviations.
+//
+// The mixture is there on all ranks, to the same bits on any number of them. The report is
+// only on rank 0, which also calls the functions in opts and c. Rank 0 stops all ranks
+// when ctx is done.
+//
+// A step of EM sums 1 + K·(1 + D + D²) numbers over the ranks, in one message each way,
+// and one of L-BFGS 1 + K·(1 + D + D(D+1)/2) of them.
+func FitGMM(ctx context.Context, p *Points, k int, seed uint64, opts *gmm.Options, c *gmm.Checkpoint) (*gmm.Mixture, *gmm.Report, error) {
+	if k < 1 {
+		return nil, nil, fmt.Errorf("cluster: %d components, want at least 1", k)
+	}
+	var o gmm.Options
+	if opts != nil {
+		o = *opts
+	}
+	if o.Init == nil && o.InitMeans == nil && (c == nil || c.Resume == nil) {
+		means, err := fitScaled(ctx, p, k, seed)
+		if err != nil {
+			return nil, nil, err
+		}
+		o.InitMeans = means
+	}
+	_, d := p.Dims()
+	params := (&gmm.Model{X: rev.General[float64]{Cols: d}, K: k}).Dim()
+	g := &gmmPoints{Points: p, k: k, d: d, kind: o.Covariance, params: params}
+	g.team = newTeam(p.r, k*(1+d+d*d)+2*d, g.answer)
+
+	var m *gmm.Mixture
+	var report *gmm.Report
+	err := g.team.run(func() (err error) {
+		m, report, err = gmm.FitPoints(ctx, g, k, &o, c)
+		return err
+	})
+	if err != nil {
+		return m, report, err
+	}
+	// JSON has the mixture to the bit.
+	var text []byte
+	if p.r.Rank() == 0 {
+		text, err = json.Marshal(m)
+	}
+	if err := Agree(p.r, err); err != nil {
+		return nil, nil, err
+	}
+	if text, err = Share(p.r, text); err != nil || p.r.Rank() == 0 {
+		return m, report, err
+	}
+	m = new(gmm.Mixture)
+	return m, nil, m.UnmarshalJSON(text)
+}
+
+// gmmPoints is gmm.Points over ranks.
+type gmmPoints struct {
+	*Points
+	team         *team
+	k, d, params int
+	kind         gmm.Covariance
+	all          []float64
+}
+
+// Moments implements gmm.Points.
+func (g *gmmPoints) Moments(dst []float64, e *gmm.Expectation) error {
+	return g.team.ask(dst, gmmMoments, e.Numbers())
+}
+
+// FuncGrad implements gmm.Points.
+func (g *gmmPoints) FuncGrad(grad, x []float64) (float64, error) {
+	what := uint64(gmmFuncGrad)
+	if grad == nil {
+		what = gmmFunc
+	}
+	g.all = append(g.all[:0], make([]float64, 1+len(grad))...)
+	err := g.team.ask(g.all, what, x)
+	copy(grad, g.all[1:])
+	return g.all[0], err
+}
+
+// answer answers a request.
+func (g *gmmPoints) answer(q request) (*Sums, error) {
+	if q.what == gmmMoments {
+		e, err := gmm.NewExpectation(g.kind, g.k, g.d, q.operands)
+		if err != nil {
+			panic(err) // a request of another version
+		}
+		return g.sum(e.Len(), func(_ *pointsWorker, part []float64, _ int, x rev.General[float64]) error {
+			e.Moments(part, x)
+			return nil
+		})
+	}
+	n := 1
+	if q.what == gmmFuncGrad {
+		n += g.params
+	}
+	return g.sum(n, func(_ *pointsWorker, part []float64, _ int, x rev.General[float64]) error {
+		m := gmm.Model{X: x, K: g.k, Workers: 1}
+		if n == 1 {
+			part[0] = m.Func(q.operands)
+		} else {
+			part[0] = m.FuncGrad(part[1:], q.operands)
+		}
+		return nil
+	})
+}

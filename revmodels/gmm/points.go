@@ -1,0 +1,317 @@
+package gmm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/internal/simd/vec"
+	"revnum/internal/workspace"
+	"revnum/rev"
+	"revnum/revmodels/kmeans"
+)
+
+// Points are the points of a fit that are not all in one matrix: they lie in files, or
+// on other machines. FitPoints never sees them. What it needs are sums over all points
+// of what methods of Expectation and Model compute for some. Package cluster makes these
+// sums exactly, to the same bits wherever the points are.
+//
+// FitPoints calls the methods in one goroutine. It stops at the first error, and returns
+// it.
+type Points interface {
+	// Dims returns the number of points, and of their coordinates.
+	Dims() (n, d int)
+
+	// Columns returns the means and the variances of the columns.
+	Columns() (means, variances []float64)
+
+	// Moments overwrites dst with the sum of e.Moments over all points.
+	Moments(dst []float64, e *Expectation) error
+
+	// FuncGrad returns the sum over all points of Model.FuncGrad at x without a Prior,
+	// and overwrites grad with that of its gradients. If grad is nil, it returns the sum
+	// of Model.Func.
+	FuncGrad(grad, x []float64) (float64, error)
+}
+
+// A State is where a fit is after an iteration. FitPoints goes on from there, to the
+// same bits as if it had not stopped.
+type State struct {
+	History     []float64 `json:"history"` // of the log posterior, before each iteration
+	Weights     []float64 `json:"weights"`
+	Means       []float64 `json:"means"`       // K×D
+	Covariances []float64 `json:"covariances"` // K×D×D, D×D if tied, and K×D diagonal or spherical ones
+}
+
+// A Checkpoint says how FitPoints leaves a trace. The zero Checkpoint leaves none.
+type Checkpoint struct {
+	Resume *State             // if not nil, where to go on
+	Save   func(*State) error // if not nil, called after each iteration of EM; it must not keep the State
+}
+
+// FitPoints is Fit for points that are elsewhere. It has one start: Init or InitMeans of
+// opts must be there, or c.Resume. Those that InitMeans begin with the points that are
+// nearest to them, in units of the standard deviations of the columns, without a step of
+// k-means. Weights must be nil. A nil c is the zero Checkpoint.
+//
+// It returns the errors of p, of c.Save, and those of Fit. What p has to check is that
+// numbers are finite.
+func FitPoints(ctx context.Context, p Points, k int, opts *Options, c *Checkpoint) (*Mixture, *Report, error) {
+	if opts == nil {
+		opts = &Options{}
+	}
+	if c == nil {
+		c = &Checkpoint{}
+	}
+	f, err := newFitPoints(p, k, opts)
+	if err != nil {
+		return nil, nil, err
+	}
+	f.save = c.Save
+	begin, begun := time.Now(), Start{}
+	start := func() error { return f.em.start(opts.Init) }
+	switch {
+	case c.Resume != nil:
+		if err := f.em.resume(c.Resume); err != nil {
+			return nil, nil, err
+		}
+		begun.History, begun.Iterations = slices.Clone(c.Resume.History), len(c.Resume.History)
+		f.resumed = true
+		start = func() error { return nil }
+	case opts.InitMeans != nil:
+		f.em.scale = make([]float64, len(f.variances))
+		for j, v := range f.variances {
+			if v > 0 {
+				f.em.scale[j] = 1 / math.Sqrt(v)
+			}
+		}
+		start = func() error { return f.em.begin(nil, rev.ViewDense(mat.DenseCopyOf(opts.InitMeans))) }
+	case opts.Init == nil:
+		return nil, nil, errors.New("gmm: neither Init nor InitMeans is given, and no State")
+	}
+	m, r := f.climbOn(ctx, begin, 0, begun, start)
+	report := &Report{Best: -1}
+	if m != nil {
+		report.Best = 0
+		if opts.Polish && ctx.Err() == nil {
+			m = f.polish(ctx, m, &r)
+		}
+	}
+	report.Starts = []Start{r}
+	switch {
+	case f.em.err != nil:
+		return nil, report, f.em.err
+	case ctx.Err() != nil:
+		return m, report, ctx.Err()
+	case m == nil:
+		return nil, report, fmt.Errorf("gmm: no start gave a mixture: %w", r.Err)
+	}
+	return m, report, nil
+}
+
+// newFitPoints checks the options.
+func newFitPoints(p Points, k int, opts *Options) (*fit, error) {
+	n, d := p.Dims()
+	if err := checkCounts(n, d, k); err != nil {
+		return nil, err
+	}
+	if opts.Weights != nil {
+		return nil, errors.New("gmm: Weights are for points in a matrix")
+	}
+	if err := opts.check(n, k, d); err != nil {
+		return nil, err
+	}
+	means, variances := p.Columns()
+	f := newFitOf(rev.General[float64]{Rows: n, Cols: d, Stride: d}, k, opts)
+	f.points, f.variances = p, variances
+	if err := f.setPrior(); err != nil {
+		return nil, err
+	}
+	f.em = newEM(f.model.X, nil, k, opts.Covariance, f.model.Prior, opts.Workers)
+	f.em.remote = p
+	copy(f.em.density.origin, means)
+	return f, nil
+}
+
+// state returns where the em is, given the log posteriors so far.
+func (e *em) state(history []float64) *State {
+	return &State{History: history, Weights: e.weights, Means: e.density.means.Data, Covariances: e.covs}
+}
+
+// resume goes to where s was.
+func (e *em) resume(s *State) error {
+	if len(s.Weights) != len(e.weights) || len(s.Means) != len(e.density.means.Data) || len(s.Covariances) != len(e.covs) {
+		return fmt.Errorf("gmm: a state with %d weights, %d numbers of means and %d of covariances, want %d, %d and %d",
+			len(s.Weights), len(s.Means), len(s.Covariances), len(e.weights), len(e.density.means.Data), len(e.covs))
+	}
+	copy(e.weights, s.Weights)
+	copy(e.density.means.Data, s.Means)
+	copy(e.covs, s.Covariances)
+	return e.refactor()
+}
+
+// An Expectation is a mixture in a step of expectation maximisation. It computes what
+// that step needs of points: their moments,
+//
+//	Σ_i log p(x_i),  W_k = Σ_i r_ik,  Σ_i r_ik·c_ik,  Σ_i r_ik·c_ik·c_ikᵀ
+//
+// with the responsibilities r of the components, in that order, 1 + K + K·D + K·D² numbers
+// (the lower triangles of the last; K·D, their diagonals, for diagonal and spherical
+// covariances). The c_ik are x_i - μ_k for full covariances, and x_i minus a point amid all
+// others for the rest. In the first step of a fit r_ik is 1 for the nearest mean, and 0
+// for the others.
+//
+// Its methods may be called concurrently.
+type Expectation struct {
+	em   *em
+	logw []float64
+}
+
+// NewExpectation returns the Expectation with the given Numbers, of k components in d
+// dimensions. It returns an error if they are not as many as they should be.
+func NewExpectation(kind Covariance, k, d int, numbers []float64) (*Expectation, error) {
+	if kind < Full || kind > Spherical || k < 1 || d < 1 {
+		return nil, fmt.Errorf("gmm: an expectation of %d components in %d dimensions with %v covariances", k, d, kind)
+	}
+	x := &Expectation{em: newEM(rev.General[float64]{Cols: d}, nil, k, kind, Prior{}, 1), logw: make([]float64, k)}
+	e := x.em
+	e.scale = make([]float64, d)
+	rest := numbers
+	for _, list := range x.lists() {
+		if len(rest) < len(list) {
+			break
+		}
+		rest = rest[copy(list, rest):]
+	}
+	if want := len(x.Numbers()); len(numbers) != want {
+		return nil, fmt.Errorf("gmm: an expectation of %d numbers, want %d", len(numbers), want)
+	}
+	e.density.set(x.logw)
+	return x, nil
+}
+
+// lists are the numbers of an Expectation.
+func (x *Expectation) lists() [][]float64 {
+	e := x.em
+	return [][]float64{x.logw, e.density.means.Data, e.density.q, e.density.origin, e.scale}
+}
+
+// Numbers returns what makes the Expectation, for NewExpectation on another machine.
+func (x *Expectation) Numbers() []float64 { return slices.Concat(x.lists()...) }
+
+// Len returns the number of moments.
+func (x *Expectation) Len() int {
+	e := x.em
+	numbers, _ := e.kind.size(e.k, e.d)
+	return 1 + e.k*(1+e.d+numbers)
+}
+
+// expectationScratch is what Moments needs.
+type expectationScratch struct {
+	em     em
+	run    *densityScratch
+	k, d   int
+	scaled []float64
+	labels []int
+	dists  []float64
+}
+
+// Moments overwrites dst with the moments of the rows of x. It panics with mat.ErrShape
+// if dst does not have Len elements, or x another number of columns.
+func (x *Expectation) Moments(dst []float64, points rev.General[float64]) {
+	e := x.em
+	if len(dst) != x.Len() || points.Cols != e.d {
+		panic(mat.ErrShape)
+	}
+	s := workspace.Get[expectationScratch]()
+	defer workspace.Put(s)
+	if s.k != e.k || s.d != e.d {
+		s.k, s.d, s.run = e.k, e.d, newDensityScratch(e.k, e.d)
+	}
+	s.em = *e
+	b := &s.em
+	b.x, b.moments, b.scratch = points, true, []*densityScratch{s.run}
+	b.view(dst)
+	clear(dst)
+	if slices.ContainsFunc(e.scale, func(v float64) bool { return v != 0 }) {
+		b.labels = s.nearest(e, points)
+	}
+	b.Block(0, 0)
+	s.em = em{}
+}
+
+// nearest returns the components with the nearest means, in scaled coordinates.
+func (s *expectationScratch) nearest(e *em, points rev.General[float64]) []int {
+	n, k, d := points.Rows, e.k, e.d
+	s.scaled = workspace.Grow(s.scaled, (n+k)*d)
+	s.labels, s.dists = workspace.Grow(s.labels, n), workspace.Grow(s.dists, n)
+	x, c := rev.NewGeneral(n, d, s.scaled[:n*d]), rev.NewGeneral(k, d, s.scaled[n*d:])
+	for i := range n {
+		vec.MulTo(x.Row(i), points.Row(i), e.scale)
+	}
+	for i := range k {
+		vec.MulTo(c.Row(i), e.density.means.Row(i), e.scale)
+	}
+	kmeans.Cost[float64]{Centroids: c, X: x, Workers: 1}.Nearest(s.labels, s.dists)
+	return s.labels
+}
+
+// view makes the moments views of dst, which is of one part.
+func (e *em) view(dst []float64) {
+	k, d := e.k, e.d
+	e.parts = 1
+	e.lse, e.w0, e.w1, e.w2 = dst[:1], dst[1:1+k], dst[1+k:1+k+k*d], dst[1+k+k*d:]
+}
+
+// gather sets the moments to those of points that are elsewhere, and returns the log
+// likelihood.
+func (e *em) gather(logw []float64) float64 {
+	x := &Expectation{em: e, logw: logw}
+	if e.all == nil {
+		e.all = make([]float64, x.Len())
+		if e.scale == nil {
+			e.scale = make([]float64, e.d)
+		}
+	}
+	if e.err == nil {
+		e.err = e.remote.Moments(e.all, x)
+	}
+	clear(e.scale) // after the first step points belong to all components
+	e.view(e.all)
+	if e.err != nil {
+		return math.NaN()
+	}
+	return e.lse[0]
+}
+
+// funcGrad returns minus the log posterior at x, and stores its gradient in grad if that
+// is not nil.
+func (f *fit) funcGrad(grad, x []float64, prior Prior) float64 {
+	model := *f.model
+	model.Prior = prior
+	switch {
+	case f.points == nil && grad == nil:
+		return model.Func(x)
+	case f.points == nil:
+		return model.FuncGrad(grad, x)
+	case f.em.err != nil:
+		return math.NaN()
+	}
+	var sum float64
+	if sum, f.em.err = f.points.FuncGrad(grad, x); f.em.err != nil {
+		return math.NaN()
+	}
+	model.X.Rows = 0
+	if grad == nil {
+		return sum + model.Func(x)
+	}
+	ofPrior := make([]float64, len(x))
+	sum += model.FuncGrad(ofPrior, x)
+	vec.AddTo(grad, grad, ofPrior)
+	return sum
+}

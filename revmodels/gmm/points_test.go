@@ -1,0 +1,196 @@
+package gmm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/rev"
+)
+
+// pieces are the rows of a matrix as Points, in blocks.
+type pieces struct {
+	x     *mat.Dense
+	block int
+	fail  int // the call of Moments that fails; 0 for none
+	calls int
+}
+
+func (p *pieces) Dims() (n, d int) { return p.x.Dims() }
+
+func (p *pieces) Columns() (mean, variance []float64) {
+	n, d := p.x.Dims()
+	mean = make([]float64, d)
+	for i := range n {
+		floats.AddScaled(mean, 1/float64(n), p.x.RawRowView(i))
+	}
+	return mean, variances(rev.ViewDense(p.x))
+}
+
+func (p *pieces) each(do func(x rev.General[float64])) {
+	n, d := p.x.Dims()
+	for i := 0; i < n; i += p.block {
+		do(rev.ViewDense(p.x.Slice(i, min(i+p.block, n), 0, d).(*mat.Dense)))
+	}
+}
+
+var errLink = errors.New("the link is down")
+
+func (p *pieces) Moments(dst []float64, e *Expectation) error {
+	if p.calls++; p.calls == p.fail {
+		return errLink
+	}
+	k, d := len(e.logw), e.em.d
+	other, err := NewExpectation(e.em.kind, k, d, e.Numbers())
+	if err != nil {
+		return err
+	}
+	clear(dst)
+	part := make([]float64, other.Len())
+	p.each(func(x rev.General[float64]) {
+		other.Moments(part, x)
+		floats.Add(dst, part)
+	})
+	return nil
+}
+
+func (p *pieces) FuncGrad(grad, x []float64) (sum float64, err error) {
+	clear(grad)
+	p.each(func(points rev.General[float64]) {
+		_, d := p.x.Dims()
+		m := Model{X: points, K: len(x) / (1 + d + d*(d+1)/2)}
+		if grad == nil {
+			sum += m.Func(x)
+			return
+		}
+		part := make([]float64, len(x))
+		sum += m.FuncGrad(part, x)
+		floats.Add(grad, part)
+	})
+	return sum, nil
+}
+
+func threeClusters(n, d int) *mat.Dense {
+	rnd := rand.New(rand.NewPCG(5, 6))
+	x := mat.NewDense(n, d, nil)
+	for i := range n {
+		for j := range d {
+			x.Set(i, j, float64((i%3)*(3+j))+rnd.NormFloat64()*float64(1+j))
+		}
+	}
+	return x
+}
+
+// TestFitPoints fits points in pieces, and compares with Fit from the same mixture.
+func TestFitPoints(t *testing.T) {
+	const n, d, k = 3000, 3, 3
+	x := threeClusters(n, d)
+	means := mat.NewDense(k, d, slices.Concat(x.RawRowView(0), x.RawRowView(1), x.RawRowView(2)))
+	for _, c := range []struct {
+		kind   Covariance
+		polish bool
+	}{{Full, false}, {Full, true}, {Tied, false}, {Diagonal, false}, {Spherical, false}} {
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			first, _, err := FitPoints(t.Context(), &pieces{x: x, block: 700}, k, &Options{Covariance: c.kind, InitMeans: means, MaxIter: 2}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			opts := &Options{Covariance: c.kind, Init: first, Polish: c.polish, Tolerance: 1e-9}
+			want, _, err := Fit(t.Context(), x, k, opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, report, err := FitPoints(t.Context(), &pieces{x: x, block: 700}, k, opts, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !floats.EqualApprox(got.Params(), want.Params(), 1e-6) {
+				t.Errorf("parameters %v, want %v", got.Params(), want.Params())
+			}
+			r := report.Starts[0]
+			if l := want.LogLikelihood(x); math.Abs(r.LogLikelihood-l) > 1e-9*math.Abs(l) {
+				t.Errorf("log likelihood %v, want %v", r.LogLikelihood, l)
+			}
+			if !r.Converged || c.polish != (r.Polish > 0) {
+				t.Errorf("report %+v", r)
+			}
+		})
+	}
+}
+
+// TestFitPointsBegin checks the first step from means: each point belongs to the nearest
+// one, in units of standard deviations.
+func TestFitPointsBegin(t *testing.T) {
+	x := mat.NewDense(8, 2, []float64{0, 0, 1, 100, 0, 200, 1, 300, 10, 0, 11, 100, 10, 200, 11, 300})
+	means := mat.NewDense(2, 2, []float64{1, 100, 9, 200})
+	m, _, err := FitPoints(t.Context(), &pieces{x: x, block: 3}, 2, &Options{InitMeans: means, MaxIter: 1, RegCovar: 1e-3, Covariance: Diagonal}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := m.Means(); math.Abs(got.At(0, 0)-0.5) > 0.1 || math.Abs(got.At(1, 0)-10.5) > 0.1 {
+		t.Errorf("means %v, want 0.5 and 10.5 in the first column", mat.Formatted(got))
+	}
+}
+
+// TestFitPointsResume stops after some iterations, and goes on from the state saved.
+func TestFitPointsResume(t *testing.T) {
+	x := threeClusters(1000, 2)
+	means := mat.NewDense(2, 2, []float64{0, 0, 1, 1})
+	var states []*State
+	keep := func(s *State) error {
+		states = append(states, &State{slices.Clone(s.History), slices.Clone(s.Weights), slices.Clone(s.Means), slices.Clone(s.Covariances)})
+		return nil
+	}
+	opts := &Options{InitMeans: means, Tolerance: 1e-7, Polish: true}
+	want, whole, err := FitPoints(t.Context(), &pieces{x: x, block: 300}, 2, opts, &Checkpoint{Save: keep})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(states) < 4 {
+		t.Fatalf("%d states saved, want some", len(states))
+	}
+	for _, s := range []*State{states[0], states[3], states[len(states)-1]} {
+		got, report, err := FitPoints(t.Context(), &pieces{x: x, block: 300}, 2, opts, &Checkpoint{Resume: s})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got.Params(), want.Params()) || !slices.Equal(report.Starts[0].History, whole.Starts[0].History) {
+			t.Errorf("from iteration %d: another result", len(s.History))
+		}
+	}
+	if _, _, err := FitPoints(t.Context(), &pieces{x: x, block: 300}, 3, opts, &Checkpoint{Resume: states[0]}); err == nil {
+		t.Error("no error for a state of another fit")
+	}
+}
+
+func TestFitPointsErrors(t *testing.T) {
+	x := threeClusters(300, 2)
+	opts := &Options{InitMeans: mat.NewDense(2, 2, []float64{0, 0, 1, 1})}
+	for _, fail := range []int{1, 3} {
+		if _, _, err := FitPoints(t.Context(), &pieces{x: x, block: 100, fail: fail}, 2, opts, nil); !errors.Is(err, errLink) {
+			t.Errorf("call %d fails: %v, want %v", fail, err, errLink)
+		}
+	}
+	full := errors.New("disk full")
+	if _, _, err := FitPoints(t.Context(), &pieces{x: x, block: 100}, 2, opts, &Checkpoint{Save: func(*State) error { return full }}); !errors.Is(err, full) {
+		t.Errorf("%v, want %v", err, full)
+	}
+	if _, _, err := FitPoints(t.Context(), &pieces{x: x, block: 100}, 2, nil, nil); err == nil {
+		t.Error("no error without a start")
+	}
+	if _, err := NewExpectation(Full, 2, 2, make([]float64, 3)); err == nil {
+		t.Error("no error for 3 numbers")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if m, _, err := FitPoints(ctx, &pieces{x: x, block: 100}, 2, opts, nil); m == nil || !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v, %v", m, err)
+	}
+}
