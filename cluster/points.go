@@ -198,3 +198,9 @@ func (t *pointsTask) Block(worker, b int) {
 	}
 	w.sums[t.n].Add(w.part)
 }
+
+// Blocks returns the number of blocks of all ranks.
+func (p *Points) Blocks() int { return p.set.Blocks() }
+
+// String says what files and blocks there are.
+func (p *Points) String() string { return p.set.String() }

@@ -1,0 +1,164 @@
+// Package command is the revcluster command, on the ranks of any Reducer. All ranks run
+// it with the same arguments. Rank 0 prints, writes files, and takes interrupts.
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"revnum/cluster"
+	"revnum/cluster/shard"
+	"revnum/internal/outfile"
+)
+
+// A program is what all commands share.
+type program struct {
+	r       cluster.Reducer
+	formats shard.Formats
+	ctx     context.Context
+}
+
+// Main runs the command and returns its exit status: 0, 1 for an error, 130 after an
+// interrupt. Formats are the files that it reads.
+//
+// The first interrupt ends a fit after its iteration; rank 0 then writes what it has. The
+// second one ends the process at once. Ranks other than 0 leave interrupts to rank 0.
+func Main(r cluster.Reducer, formats shard.Formats, args []string) int {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	interrupts := make(chan os.Signal, 2)
+	signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		for range interrupts {
+			if r.Rank() != 0 {
+				continue
+			}
+			if ctx.Err() == nil {
+				cancel()
+				continue
+			}
+			outfile.Abort()
+			os.Exit(130)
+		}
+	}()
+	return run(ctx, r, formats, args, os.Stdout, os.Stderr)
+}
+
+// run is Main with its surroundings.
+func run(ctx context.Context, r cluster.Reducer, formats shard.Formats, args []string, stdout, stderr io.Writer) int {
+	p := &program{r, formats, ctx}
+	root := &cobra.Command{
+		Use:   "revcluster",
+		Short: "Fit models to points in many files, on many machines",
+		Long: `revcluster fits models to points in many files. Run it alone, or on the ranks of MPI:
+
+  mpirun -n 4 revcluster gmm fit --shards 'data/*.npy' -k 20
+
+All ranks see the same files, and each works on its share of them. The result is the same
+to the bit on any number of ranks.`,
+		SilenceUsage: true, SilenceErrors: true,
+	}
+	root.AddCommand(p.newGMM(), p.newKMeans(), p.newSplit(), p.newMeasure())
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	if r.Rank() != 0 {
+		root.SetOut(io.Discard)
+		root.SetErr(io.Discard)
+	}
+	err := root.Execute()
+	switch {
+	case errors.Is(err, context.Canceled):
+		if r.Rank() == 0 {
+			fmt.Fprintln(stderr, "interrupted")
+		}
+		return 130
+	case err != nil:
+		// A rank other than 0 speaks only for itself.
+		if r.Rank() == 0 || errors.Is(err, cluster.ErrLost) {
+			fmt.Fprintf(stderr, "revcluster: %v\n", err)
+		}
+		return 1
+	}
+	return 0
+}
+
+// shardFlags say which points there are.
+type shardFlags struct {
+	shards              []string
+	block, cols, worker int
+}
+
+func (f *shardFlags) register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringSliceVar(&f.shards, "shards", nil, "`files` of points, or patterns such as 'data/*.npy'")
+	flags.IntVar(&f.block, "block", shard.DefaultBlock, "rows of a block, on which the bits of the result depend")
+	flags.IntVar(&f.cols, "columns", 0, "columns of files of plain numbers (.f64, .bin, .raw)")
+	flags.IntVar(&f.worker, "workers", 0, "goroutines of each rank; 0 means one a processor")
+	_ = cmd.MarkFlagRequired("shards")
+}
+
+// open opens the points.
+func (f *shardFlags) open(p *program) (*cluster.Points, error) {
+	if f.block < 1 || f.worker < 0 {
+		return nil, fmt.Errorf("--block and --workers: expected at least 1 and 0, found %d and %d", f.block, f.worker)
+	}
+	return cluster.NewPoints(p.r, f.worker, func() (*shard.Set, error) {
+		paths, err := shard.Glob(f.shards...)
+		if err != nil {
+			return nil, err
+		}
+		return p.formats.OpenSet(f.block, f.cols, paths...)
+	})
+}
+
+// header says what there is to do.
+func (p *program) header(w io.Writer, points *cluster.Points) {
+	n, d := points.Dims()
+	fmt.Fprintf(w, "%d points, %d columns, %d blocks, ranks: %d\n\n", n, d, points.Blocks(), p.r.Size())
+}
+
+// progress returns a function that shows a line on a terminal, in the place of the line
+// before, and nothing elsewhere. An empty line clears it.
+func progress(w io.Writer) func(format string, args ...any) {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return func(string, ...any) {}
+	}
+	return func(format string, args ...any) { fmt.Fprintf(w, "\r\x1b[K"+format, args...) }
+}
+
+func (p *program) newSplit() *cobra.Command {
+	rows := 1 << 20
+	cmd := &cobra.Command{
+		Use:   "split FILE FOLDER",
+		Short: "Split a CSV file into shards",
+		Long: `split writes the rows of a CSV file to the files part-00000.npy and so on in FOLDER,
+which it makes if its parent is there. The file may be larger than the memory. It may be
+compressed by gzip or bzip2, and begin with a line of names.`,
+		Example: `  revcluster split points.csv.gz data --rows 1000000`,
+		Args:    cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var paths []string
+			var err error
+			if p.r.Rank() == 0 {
+				paths, err = shard.Split(args[0], args[1], rows)
+			}
+			if err := cluster.Agree(p.r, err); err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "%d files written to %s\n", len(paths), args[1])
+			return nil
+		},
+	}
+	cmd.Flags().IntVar(&rows, "rows", rows, "rows of a file")
+	return cmd
+}

@@ -1,0 +1,89 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"revnum/cluster"
+	"revnum/revmodels/gmm"
+)
+
+func (p *program) newGMM() *cobra.Command {
+	cmd := &cobra.Command{Use: "gmm", Short: "Fit Gaussian mixtures"}
+	cmd.AddCommand(p.newGMMFit())
+	return cmd
+}
+
+// gmmFlags are the flags of gmm fit.
+type gmmFlags struct {
+	shardFlags
+	checkpointFlags
+	opts gmm.Options
+	k    int
+	seed uint64
+	out  string
+}
+
+func (p *program) newGMMFit() *cobra.Command {
+	f := new(gmmFlags)
+	cmd := &cobra.Command{
+		Use:   "fit",
+		Short: "Fit a Gaussian mixture to the points in files",
+		Long: `fit finds the mixture of K components that describes the points best, and prints how
+the fit went. It begins with the centroids of k-means|| and takes steps of expectation
+maximisation. An interrupt ends it after an iteration; what it has by then is written.`,
+		Example: `  revcluster gmm fit --shards 'data/*.npy' -k 20 --out model.json
+  mpirun -n 4 revcluster gmm fit --shards 'data/*.npy' -k 20 --checkpoint fit.json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(p, cmd) },
+	}
+	f.shardFlags.register(cmd)
+	f.checkpointFlags.register(cmd)
+	flags := cmd.Flags()
+	flags.IntVarP(&f.k, "components", "k", 1, "number of components")
+	flags.TextVar(&f.opts.Covariance, "covariance", gmm.Full, "kind of covariances: full, tied, diagonal or spherical")
+	flags.IntVar(&f.opts.MaxIter, "max-iter", 500, "largest number of iterations")
+	flags.Float64Var(&f.opts.Tolerance, "tolerance", 1e-3, "gain of an iteration, for each point, at which the fit ends")
+	flags.BoolVar(&f.opts.Polish, "polish", false, "take the fit on to its maximum by L-BFGS")
+	flags.Float64Var(&f.opts.RegCovar, "reg-covar", 0, "about what is added to the diagonal of the covariances; 0 is 1e-9 of the least variance of a column, negative is nothing")
+	flags.Uint64Var(&f.seed, "seed", 1, "seed of the first centroids")
+	flags.StringVarP(&f.out, "out", "o", "", "`file` to write the mixture to, as JSON")
+	return cmd
+}
+
+func (f *gmmFlags) run(p *program, cmd *cobra.Command) error {
+	points, err := f.open(p)
+	if err != nil {
+		return err
+	}
+	defer points.Close()
+	fit := fmt.Sprintf("gmm: %d %v components, reg-covar %v, seed %d, %v", f.k, f.opts.Covariance, f.opts.RegCovar, f.seed, points)
+	c := &gmm.Checkpoint{}
+	if c.Resume, err = readCheckpoint[gmm.State](p.r, &f.checkpointFlags, fit); err != nil {
+		return err
+	}
+	write := writeCheckpoint[*gmm.State](&f.checkpointFlags, fit)
+	c.Save = func(s *gmm.State) error { return write(len(s.History), s) }
+	p.header(cmd.OutOrStdout(), points)
+	show := progress(cmd.ErrOrStderr())
+	f.opts.Progress = func(i gmm.Iteration) { show("iteration %d, log posterior %.9g", i.Iteration, i.LogPosterior) }
+	f.opts.Workers = f.worker
+
+	m, report, err := cluster.FitGMM(p.ctx, points, f.k, f.seed, &f.opts, c)
+	show("")
+	interrupted := errors.Is(err, context.Canceled)
+	if err != nil && (!interrupted || m == nil) || p.r.Rank() != 0 {
+		return err
+	}
+	fmt.Fprint(cmd.OutOrStdout(), report)
+	if f.out != "" {
+		if err := gmm.WriteFile(f.out, m); err != nil {
+			return err
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "model written to %s\n", f.out)
+	}
+	return err
+}

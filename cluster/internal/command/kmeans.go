@@ -1,0 +1,102 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/cluster"
+	"revnum/revmodels/kmeans"
+)
+
+func (p *program) newKMeans() *cobra.Command {
+	cmd := &cobra.Command{Use: "kmeans", Short: "Find clusters"}
+	cmd.AddCommand(p.newKMeansFit())
+	return cmd
+}
+
+// kmeansFlags are the flags of kmeans fit.
+type kmeansFlags struct {
+	shardFlags
+	checkpointFlags
+	opts cluster.KMeansOptions
+	k    int
+	out  string
+}
+
+// kmeansState is what a checkpoint has.
+type kmeansState struct {
+	Iterations int       `json:"iterations"`
+	Centroids  []float64 `json:"centroids"`
+}
+
+func (p *program) newKMeansFit() *cobra.Command {
+	f := new(kmeansFlags)
+	cmd := &cobra.Command{
+		Use:   "fit",
+		Short: "Find the clusters of the points in files",
+		Long: `fit finds K centroids from which the sum of the squared distances of the points is
+small. It begins with k-means|| and takes steps of Lloyd's algorithm. An interrupt ends it
+after an iteration; what it has by then is written.`,
+		Example: `  revcluster kmeans fit --shards 'data/*.npy' -k 20 --out clusters.json`,
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(p, cmd) },
+	}
+	f.shardFlags.register(cmd)
+	f.checkpointFlags.register(cmd)
+	flags := cmd.Flags()
+	flags.IntVarP(&f.k, "clusters", "k", 8, "number of clusters")
+	flags.IntVar(&f.opts.MaxIter, "max-iter", 300, "largest number of iterations")
+	flags.Float64Var(&f.opts.Tolerance, "tolerance", 1e-4, "squared moves of the centroids, as a fraction of the variance, at which the fit ends")
+	flags.Uint64Var(&f.opts.Seed, "seed", 1, "seed of the first centroids")
+	flags.StringVarP(&f.out, "out", "o", "", "`file` to write the centroids to, as JSON")
+	return cmd
+}
+
+func (f *kmeansFlags) run(p *program, cmd *cobra.Command) error {
+	points, err := f.open(p)
+	if err != nil {
+		return err
+	}
+	defer points.Close()
+	_, d := points.Dims()
+	fit := fmt.Sprintf("kmeans: %d clusters, seed %d, %v", f.k, f.opts.Seed, points)
+	state, err := readCheckpoint[kmeansState](p.r, &f.checkpointFlags, fit)
+	if err != nil {
+		return err
+	}
+	if state != nil {
+		if len(state.Centroids) != f.k*d {
+			return fmt.Errorf("%s: expected %d numbers of centroids, found %d", f.path, f.k*d, len(state.Centroids))
+		}
+		f.opts.Init, f.opts.Iterations = mat.NewDense(f.k, d, state.Centroids), state.Iterations
+	}
+	p.header(cmd.OutOrStdout(), points)
+	show, write := progress(cmd.ErrOrStderr()), writeCheckpoint[kmeansState](&f.checkpointFlags, fit)
+	f.opts.Progress = func(iteration int, cost float64, c *mat.Dense) error {
+		show("iteration %d, cost %.9g", iteration, cost)
+		return write(iteration, kmeansState{iteration, c.RawMatrix().Data})
+	}
+
+	c, report, err := cluster.FitKMeans(p.ctx, points, f.k, &f.opts)
+	show("")
+	interrupted := errors.Is(err, context.Canceled)
+	if err != nil && (!interrupted || c == nil) || p.r.Rank() != 0 {
+		return err
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "iterations %d, cost %.9g", report.Iterations, report.Cost)
+	if !report.Converged {
+		fmt.Fprint(cmd.OutOrStdout(), ", not converged")
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "\npoints of the clusters: %.0f\n", report.Counts)
+	if f.out != "" {
+		if err := kmeans.WriteFile(f.out, c); err != nil {
+			return err
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "clusters written to %s\n", f.out)
+	}
+	return err
+}
