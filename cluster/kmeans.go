@@ -200,16 +200,16 @@ func (f *kmeansPoints) lloyd(ctx context.Context, c, candidates *mat.Dense, opts
 		}
 		counts, sums := moments[:k], moments[k:k+k*d]
 		r.Cost, r.Counts = moments[k+k*d], slices.Clone(counts)
-		if opts.Progress != nil {
-			if err := opts.Progress(r.Iterations, r.Cost, c); err != nil {
-				return err
-			}
-		}
 		if r.Converged = moved <= tolerance*variance; r.Converged || r.Iterations >= most {
 			return nil
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
+		}
+		if opts.Progress != nil {
+			if err := opts.Progress(r.Iterations, r.Cost, c); err != nil {
+				return err
+			}
 		}
 		moved = 0
 		for i, n := range counts {

@@ -30,7 +30,7 @@ type checkpoint[S any] struct {
 	State S      `json:"state"`
 }
 
-// read returns the state in the file, on all ranks, and nil if there is no file.
+// readCheckpoint returns the state in the file, on all ranks, and nil if there is no file.
 func readCheckpoint[S any](r cluster.Reducer, f *checkpointFlags, fit string) (*S, error) {
 	if f.every < 1 {
 		return nil, fmt.Errorf("--every: expected at least 1, found %d", f.every)
@@ -61,7 +61,7 @@ func readCheckpoint[S any](r cluster.Reducer, f *checkpointFlags, fit string) (*
 	return &c.State, nil
 }
 
-// writer returns a function that writes each f.every-th state, whole or not at all.
+// writeCheckpoint returns a function that writes each f.every-th state, whole or not at all.
 func writeCheckpoint[S any](f *checkpointFlags, fit string) func(iteration int, state S) error {
 	return func(iteration int, state S) error {
 		if f.path == "" || iteration%f.every != 0 {

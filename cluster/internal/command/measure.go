@@ -1,9 +1,11 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -55,6 +57,39 @@ func (f repeated) Read(dst []float64, first int) error {
 	return nil
 }
 
+// exchange returns the medians of the times of a sum of one number over the ranks, and of
+// a broadcast of so many bytes and a reduction of n sums.
+func (p *program) exchange(n, bytes int) (message, both time.Duration, err error) {
+	const times = 100
+	s, x, b, one := cluster.NewSums(n), make([]float64, n), make([]byte, bytes), []int64{1}
+	for i := range x {
+		x[i] = math.Sin(float64(i+p.r.Rank())) * 1e4
+	}
+	var messages, boths []time.Duration
+	for range times {
+		s.Reset()
+		s.Add(x)
+		if err := p.r.Sum(one); err != nil {
+			return 0, 0, err
+		}
+		begin := time.Now()
+		if err := p.r.Sum(one); err != nil {
+			return 0, 0, err
+		}
+		middle := time.Now()
+		if err := p.r.Broadcast(b); err != nil {
+			return 0, 0, err
+		}
+		if err := s.Reduce(p.r, nil); err != nil {
+			return 0, 0, err
+		}
+		messages, boths = append(messages, middle.Sub(begin)), append(boths, time.Since(middle))
+	}
+	slices.Sort(messages)
+	slices.Sort(boths)
+	return messages[times/2], boths[times/2], nil
+}
+
 func (p *program) newMeasure() *cobra.Command {
 	perRank, d, k, block, workers, iterations := 100000, 10, 20, shard.DefaultBlock, 1, 30
 	cmd := &cobra.Command{
@@ -62,13 +97,13 @@ func (p *program) newMeasure() *cobra.Command {
 		Short: "Measure what an iteration costs on these machines",
 		Long: `measure takes steps of expectation maximisation on points that it makes, and prints the
 time of an iteration, and how much of it rank 0 spent in sums and broadcasts over the
-ranks. That includes the time in which it waits for slower ranks. The time of one message
-is that of a barrier: a sum of one number, right after another one.`,
+ranks. That includes the time in which it waits for slower ranks. The exchange alone is a
+broadcast and a sum as large as those of an iteration, which all ranks begin together.`,
 		Example: `  mpirun -n 4 revcluster measure --points 100000`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if perRank < 1 || d < 1 || k < 1 || iterations < 1 || block < 1 {
-				return fmt.Errorf("expected positive numbers of points, columns, components, rows of a block and iterations")
+				return errors.New("expected positive numbers of points, columns, components, rows of a block and iterations")
 			}
 			rnd := rand.New(rand.NewPCG(1, 1))
 			base := mat.NewDense(1<<14, d, nil)
@@ -100,22 +135,20 @@ is that of a barrier: a sum of one number, right after another one.`,
 				return err
 			}
 			inside, calls = t.inside-inside, t.calls-calls
-			one := []int64{1}
-			const barriers = 100
-			begin := time.Now()
-			for range barriers {
-				if err := p.r.Sum(one); err != nil {
-					return err
-				}
+			message, exchange, err := p.exchange(1+k*(1+d+d*d), 8*(k*(1+d+d*d)+2*d))
+			if err != nil {
+				return err
 			}
-			barrier := time.Since(begin) / barriers
 			if p.r.Rank() != 0 {
 				return nil
 			}
 			iteration := last.Sub(first) / time.Duration(max(iterations, 1))
 			each := inside / time.Duration(max(iterations, 1))
-			fmt.Fprintf(cmd.OutOrStdout(), "iteration %v, of which in %d calls over ranks %v (%.2f %%); a message %v\n",
-				iteration, calls/max(iterations, 1), each, 100*float64(each)/float64(iteration), barrier)
+			share := func(d time.Duration) float64 { return 100 * float64(d) / float64(iteration) }
+			fmt.Fprintf(cmd.OutOrStdout(), "iteration %v\n", iteration)
+			fmt.Fprintf(cmd.OutOrStdout(), "  %d calls over ranks %v, %.2f %%, with waiting for the slowest rank\n", calls/max(iterations, 1), each, share(each))
+			fmt.Fprintf(cmd.OutOrStdout(), "  exchange alone %v, %.2f %%: the median of what begins together\n", exchange, share(exchange))
+			fmt.Fprintf(cmd.OutOrStdout(), "sum of one number %v\n", message)
 			return nil
 		},
 	}

@@ -1,0 +1,41 @@
+// The revcluster command fits mixtures and clusters to points in many files, on the ranks
+// of MPI:
+//
+//	mpirun -n 4 revcluster gmm fit --shards 'data/*.npy' -k 20
+//
+// REVCLUSTER_PATIENCE is how long a rank waits for the others before it takes them for
+// lost, as 30m, which is the default; 0 is forever.
+package main
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"revnum/cluster/internal/command"
+	"revnum/cluster/mpi"
+	"revnum/cluster/shard"
+)
+
+func main() { os.Exit(run()) }
+
+func run() int {
+	world, err := mpi.Init()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "revcluster:", err)
+		return 1
+	}
+	world.Patience = 30 * time.Minute
+	if s := os.Getenv("REVCLUSTER_PATIENCE"); s != "" {
+		if world.Patience, err = time.ParseDuration(s); err != nil || world.Patience < 0 {
+			fmt.Fprintf(os.Stderr, "revcluster: REVCLUSTER_PATIENCE: expected a duration such as 30m, found %q\n", s)
+			world.Abort(1)
+		}
+	}
+	status := command.Main(world, shard.Standard(), os.Args[1:])
+	if err := world.Finalize(); err != nil {
+		fmt.Fprintln(os.Stderr, "revcluster:", err)
+		return 1
+	}
+	return status
+}
