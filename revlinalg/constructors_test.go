@@ -15,12 +15,12 @@ import (
 )
 
 var constructors = []any{
-	NewAbs, NewAffine, NewAtan2, NewAxpy, NewCholesky, NewComplexAbs, NewComplexFrobenius,
+	NewAbs, NewAffine, NewAffineBatch, NewAtan2, NewAxpy, NewCholesky, NewComplexAbs, NewComplexFrobenius,
 	NewComplexNorm1, NewComplexNorm2, NewComplexSumSquares, NewComplexUnitary, NewCos, NewCovariance,
-	NewCrossEntropy, NewDet, NewDetMinors, NewDivElem, NewDot, NewExp, NewFrobenius, NewGELU, NewGivensQR,
+	NewCrossEntropy, NewDet, NewDetMinors, NewDivElem, NewDot, NewExp, NewFrobenius, NewGELU, NewGather, NewGivensQR,
 	NewGramSchmidt,
-	NewInv, NewLeakyReLU, NewLog, NewLogDet, NewLogSumExp, NewMatMul, NewMean, NewMulElem, NewNorm1, NewNorm2, NewNormInf,
-	NewOuter, NewPolyLeastSquares, NewPow, NewQR, NewReLU, NewSVD, NewSiLU, NewSigmoid, NewSin, NewSoftmax, NewSoftplus, NewSolve, NewSolveVec,
+	NewInv, NewLeakyReLU, NewLog, NewLogDet, NewLogSumExp, NewLogSumExpRows, NewMatMul, NewMean, NewMulElem, NewNorm1, NewNorm2, NewNormInf,
+	NewOuter, NewPolyLeastSquares, NewPow, NewQR, NewReLU, NewSVD, NewSiLU, NewSigmoid, NewSin, NewSoftmax, NewSoftmaxRows, NewSoftplus, NewSolve, NewSolveVec,
 	NewSqrt, NewSum, NewSumSquares, NewSymEig, NewTanh, NewTriSolve, NewUnitary, NewUnitaryVec, NewVariance,
 }
 

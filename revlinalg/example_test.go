@@ -74,6 +74,49 @@ func ExampleAffine() {
 	// [0 0] [1 0 -1 1 0 -1] [5 7 9]
 }
 
+// A layer of a network over a batch of two inputs.
+func ExampleAffineBatch() {
+	x := mat.NewDense(2, 3, []float64{
+		1, 0, -1,
+		0, 1, 0,
+	})
+	w := mat.NewDense(3, 2, []float64{
+		1, 2,
+		3, 4,
+		5, 6,
+	})
+	b, y := mat.NewVecDense(2, []float64{10, 20}), mat.NewDense(2, 2, nil)
+	k := revlinalg.NewAffineBatch(y, x, w, b)
+	k.Forward()
+	fmt.Println(y.RawMatrix().Data)
+
+	gy, gw, gb := mat.NewDense(2, 2, []float64{1, 0, 0, 1}), mat.NewDense(3, 2, nil), mat.NewVecDense(2, nil)
+	k.Adjoint(revlinalg.NewAffineBatch(gy, nil, gw, gb)) // inputs need no gradient
+	fmt.Println(gw.RawMatrix().Data, gb.RawVector().Data)
+	// Output:
+	// [6 16 13 24]
+	// [1 0 0 1 -1 0] [1 1]
+}
+
+// Words as rows of a table. The gradient of a word is the sum over where it occurs.
+func ExampleGather() {
+	table := mat.NewDense(3, 2, []float64{
+		1, 2,
+		3, 4,
+		5, 6,
+	})
+	y, text := mat.NewDense(4, 2, nil), []int{2, 0, 2, 2}
+	k := revlinalg.NewGather(y, table, text)
+	k.Forward()
+	fmt.Println(y.RawMatrix().Data)
+	gy, gtable := mat.NewDense(4, 2, []float64{1, 1, 1, 1, 1, 1, 1, 1}), mat.NewDense(3, 2, nil)
+	k.Adjoint(revlinalg.NewGather(gy, gtable, text))
+	fmt.Println(gtable.RawMatrix().Data)
+	// Output:
+	// [5 6 1 2 5 6 5 6]
+	// [1 1 0 0 3 3]
+}
+
 // Beyond the range of fixed point sums wrap, and come back all the same.
 func ExampleAffine_fixed() {
 	big := fixed.FromInt(1000)

@@ -75,7 +75,7 @@ func (k LogSumExp[T]) AdjointTangent(g, t, gt LogSumExp[T]) {
 // Run implements rev.Kernel. It returns no error.
 func (k LogSumExp[T]) Run(p rev.Pass[LogSumExp[T]]) error {
 	if number.IsFixed[T]() {
-		k.runFixed(p)
+		k.runPieces(p)
 		return nil
 	}
 	w := k.open()
@@ -276,8 +276,8 @@ func lseBlock[T rev.Float](w *logSumExp[T], worker, part int) {
 	}
 }
 
-// runFixed is Run over fixed point.
-func (k *LogSumExp[T]) runFixed(p rev.Pass[LogSumExp[T]]) {
+// runPieces is Run by one worker, in pieces.
+func (k *LogSumExp[T]) runPieces(p rev.Pass[LogSumExp[T]]) {
 	var buffer [softmaxPiece]T
 	w := newSoftmax(k.X, buffer[:])
 	if k.Out != nil {

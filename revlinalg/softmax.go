@@ -102,6 +102,11 @@ func (k *Softmax[T]) add(sign T, others ...centered[T]) {
 		w.close()
 		return
 	}
+	k.addPieces(sign, others...)
+}
+
+// addPieces is add by one worker, in pieces.
+func (k *Softmax[T]) addPieces(sign T, others ...centered[T]) {
 	var buffer [softmaxPiece]T
 	w := newSoftmax(k.X, buffer[:])
 	var means [2]T
@@ -211,13 +216,15 @@ func (w *softmax[T]) next() bool {
 	return true
 }
 
-// logSum returns max + log s in fixed point, the least number if there is no
-// element.
+// logSum returns max + log s, the least number if there is no element.
 func (w *softmax[T]) logSum() T {
-	if w.x.N == 0 {
+	switch {
+	case w.x.N == 0 || math.IsInf(float64(w.max), 0):
 		return w.max
+	case number.IsFixed[T]():
+		return w.max + T(fixed.Log(fixed.Q43(w.s)))
 	}
-	return w.max + T(fixed.Log(fixed.Q43(w.s)))
+	return w.max + T(math.Log(float64(w.s)))
 }
 
 // mean returns Σ p_i·y_i.

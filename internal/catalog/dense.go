@@ -81,6 +81,26 @@ func matMul[T rev.Real](rnd *rand.Rand, r, c int) revlinalg.MatMul[T] {
 	return revlinalg.MatMul[T]{C: matrix[T](rnd, r, r+c), A: matrix[T](rnd, r, c), B: matrix[T](rnd, c, r+c)}
 }
 
+func affineBatch[T rev.Real](rnd *rand.Rand, r, c int) revlinalg.AffineBatch[T] {
+	return revlinalg.AffineBatch[T]{Y: matrix[T](rnd, r, 3), X: matrix[T](rnd, r, c), W: matrix[T](rnd, c, 3), B: vector[T](rnd, 3)}
+}
+
+func softmaxRows[T rev.Real](rnd *rand.Rand, r, c int) revlinalg.SoftmaxRows[T] {
+	return revlinalg.SoftmaxRows[T]{Y: matrix[T](rnd, r, c), X: matrix[T](rnd, r, c)}
+}
+
+func logSumExpRows[T rev.Real](rnd *rand.Rand, r, c int) revlinalg.LogSumExpRows[T] {
+	return revlinalg.LogSumExpRows[T]{Y: vector[T](rnd, r), X: matrix[T](rnd, r, c)}
+}
+
+func gather[T rev.Number](rnd *rand.Rand, r, c int) revlinalg.Gather[T] {
+	index := make([]int, 2*r)
+	for i := range index {
+		index[i] = i % r
+	}
+	return revlinalg.Gather[T]{Y: matrix[T](rnd, 2*r, c), X: matrix[T](rnd, r, c), Index: index}
+}
+
 func unitary[T rev.Real](rnd *rand.Rand, r, c int) revlinalg.Unitary[T] {
 	return revlinalg.Unitary[T]{X: matrix[T](rnd, r, c), Theta: vector[T](rnd, r*(r-1)/2)}
 }

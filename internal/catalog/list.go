@@ -17,6 +17,7 @@ func byReal(name string) not {
 // OverNumbers are the kernels over numbers as they are.
 var OverNumbers = []Kernel{
 	{"y += W·x + b", over{of(affine[float64]), of(affine[float32]), of(affine[q43])}, nil},
+	{"Y += X·W + 1·bᵀ", over{of(affineBatch[float64]), of(affineBatch[float32]), of(affineBatch[q43])}, nil},
 	{"C += op(A)·op(B)", over{of(matMul[float64]), of(matMul[float32]), of(matMul[q43])}, nil},
 	{"X <- U(θ)·X", over{of(unitary[float64]), of(unitary[float32]), of(unitary[q43])},
 		not{"complex128": "by ComplexUnitary"}},
@@ -39,6 +40,9 @@ var OverNumbers = []Kernel{
 	{"r += cross-entropy of softmax x_i, for rows i", over{of(crossEntropy[float64]), of(crossEntropy[float32]), of(crossEntropy[q43])}, nil},
 	{"r += log Σ exp x_i", over{of(logSumExp[float64]), of(logSumExp[float32]), of(logSumExp[q43])}, nil},
 	{"y += softmax x", over{of(softmax[float64]), of(softmax[float32]), of(softmax[q43])}, nil},
+	{"Y_i += softmax X_i, of rows i", over{of(softmaxRows[float64]), of(softmaxRows[float32]), of(softmaxRows[q43])}, nil},
+	{"y_i += log Σ_j exp X_ij", over{of(logSumExpRows[float64]), of(logSumExpRows[float32]), of(logSumExpRows[q43])}, nil},
+	{"Y_i += X_{Index[i]}, of rows i", over{of(gather[float64]), of(gather[float32]), of(gather[q43]), of(gather[c128])}, nil},
 	{"r += Σ abs(x_i)²", over{of(complexSumSquares)}, byReal("SumSquares")},
 	{"r += ‖x‖₁", over{of(complexNorm1)}, byReal("Norm1")},
 	{"r += ‖x‖", over{of(complexNorm2)}, byReal("Norm2")},
