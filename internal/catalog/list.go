@@ -103,6 +103,10 @@ var OverNumbers = []Kernel{
 		not{"Q43": "by FixedLogPosterior"}},
 	{"the same", over{of(fixedLogPosterior)},
 		not{"float64": "by LogPosterior", "float32": "by LogPosterior"}},
+	{"Q += dt·V, positions of bodies", over{of(drift[float64]), of(drift[float32]), of(drift[q43])}, nil},
+	{"V += dt·attraction at Q", over{of(kick[float64]), of(kick[float32]), of(kick[q43])}, nil},
+	{"(Q, V) <- N steps of Drift and Kick", over{of(nbodySteps[float64]), of(nbodySteps[float32]), of(nbodySteps[q43])}, nil},
+	{"r += energy of bodies", over{of(energy[float64]), of(energy[float32]), of(energy[q43])}, nil},
 }
 
 // OverLogs are the kernels whose operands are logs, that is numbers of package ulog,

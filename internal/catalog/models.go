@@ -10,6 +10,7 @@ import (
 	"revnum/revmodels/graphembed"
 	"revnum/revmodels/kmeans"
 	"revnum/revmodels/lstm"
+	"revnum/revmodels/nbody"
 )
 
 func logPosterior[T rev.Float](rnd *rand.Rand, n, _ int) gmm.LogPosterior[T] {
@@ -88,4 +89,23 @@ func weighted[T rev.Real](rnd *rand.Rand, n, _ int) ba.Weighted[T] {
 	}
 	k.Camera, k.Point = seen(rnd, n, n)
 	return k
+}
+
+func drift[T rev.Real](rnd *rand.Rand, n, _ int) nbody.Drift[T] {
+	return nbody.Drift[T]{Q: matrix[T](rnd, n, 3), V: matrix[T](rnd, n, 3), Dt: 0.5}
+}
+
+func kick[T rev.Real](rnd *rand.Rand, n, _ int) nbody.Kick[T] {
+	return nbody.Kick[T]{V: matrix[T](rnd, n, 3), Q: matrix[T](rnd, n, 3), Mu: positives[T](rnd, n), Dt: 0.5, Softening: 1}
+}
+
+func nbodySteps[T rev.Real](rnd *rand.Rand, n, _ int) nbody.Steps[T] {
+	return nbody.Steps[T]{
+		Q: matrix[T](rnd, n, 3), V: matrix[T](rnd, n, 3), Mu: positives[T](rnd, n),
+		N: 2, Options: nbody.Options{Dt: 0.125, Softening: 1},
+	}
+}
+
+func energy[T rev.Real](rnd *rand.Rand, n, _ int) nbody.Energy[T] {
+	return nbody.Energy[T]{Out: scalar[T](rnd), Q: matrix[T](rnd, n, 3), V: matrix[T](rnd, n, 3), Mu: positives[T](rnd, n), Softening: 1}
 }

@@ -14,9 +14,9 @@ import (
 )
 
 func main() {
-	name := flag.String("loops", "vec", "which loops: vec, pairs, cells or peak")
+	name := flag.String("loops", "vec", "which loops: vec, pairs, cells, gravity or peak")
 	flag.Parse()
-	Files(*name, map[string]func(){"vec": loops, "pairs": pairLoops, "cells": cellLoops, "peak": peakLoops}[*name])
+	Files(*name, map[string]func(){"vec": loops, "pairs": pairLoops, "cells": cellLoops, "gravity": gravityLoops, "peak": peakLoops}[*name])
 }
 
 func loops() {

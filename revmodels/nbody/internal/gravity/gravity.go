@@ -1,0 +1,145 @@
+// Package gravity holds vector loops over pairs of bodies: the accelerations of some
+// bodies, the targets, by others, the sources, and the derivatives of accelerations.
+//
+// Targets are in blocks of Lanes. A block has rows of Lanes numbers one after the other.
+// A source has its numbers one after the other. With d = x_j - x_i for the source j and
+// the target i, and
+//
+//	ρ = 1/(|d|² + ε²),  w = ρ^(3/2)
+//
+// both are 0 where |d|² + ε² is 0. So a body does not attract itself, nor one in the same
+// place.
+//
+// The vector tiers fuse products with the sums they go into, and AVX-512 takes roots in
+// steps of its own: the tiers differ in the last bits.
+package gravity
+
+import (
+	"math"
+
+	"revnum/internal/simd/cpu"
+)
+
+//go:generate go -C ../../../../internal/simd/_gen run ./vec -loops gravity ../../../revmodels/nbody/internal/gravity
+
+// tier is the vector code in use.
+var tier = cpu.InUse()
+
+// Lanes is how many targets a block has.
+const Lanes = 16
+
+// The numbers of targets and sources. Attract takes the first ones, up to the position
+// of a target and up to the mass of a source.
+const (
+	X      = 0 // position
+	Mass   = 3 // of a source
+	A      = 4 // vector a of a source
+	B      = 3 // vector b of a target
+	Alpha  = 6 // number α of a target
+	Source = 4 // numbers of a source of Attract
+	Target = 3 // rows of a target of Attract
+	Full   = 7 // numbers of a source of Tides, and rows of a target
+	Sums   = 3 // rows of sums of Attract
+	Dots   = 3 // row of the fourth sum of Tides
+	chunk  = 1024
+	short  = "gravity: insufficient length"
+	badNum = "gravity: lanes out of range"
+)
+
+// Attract adds Σ_j m_j·w·d to the rows of acc, for the first lanes targets of a block.
+// The sources are n times Source numbers.
+func Attract[T cpu.Float](target, acc, sources []T, n, lanes int, soft2 T) {
+	if len(target) < Target*Lanes || len(acc) < Sums*Lanes || len(sources) < n*Source {
+		panic(short)
+	}
+	if lanes < 1 || lanes > Lanes {
+		panic(badNum)
+	}
+	if tier == cpu.Generic {
+		genericAttract(target, acc, sources, n, lanes, soft2)
+		return
+	}
+	for j := 0; j < n; j += chunk {
+		vectorAttract(&target[0], &acc[0], &sources[j*Source], min(chunk, n-j), lanes, soft2)
+	}
+}
+
+// Tides adds, with s = α·a - m_j·b, the sums over j of
+//
+//	w·(s - 3·ρ·(s·d)·d)    in three rows of acc
+//	w·(a·d)                in the fourth
+//
+// for the first lanes targets of a block. The sources are n times Full numbers.
+func Tides[T cpu.Float](target, acc, sources []T, n, lanes int, soft2 T) {
+	if len(target) < Full*Lanes || len(acc) < (Dots+1)*Lanes || len(sources) < n*Full {
+		panic(short)
+	}
+	if lanes < 1 || lanes > Lanes {
+		panic(badNum)
+	}
+	if tier == cpu.Generic {
+		genericTides(target, acc, sources, n, lanes, soft2)
+		return
+	}
+	for j := 0; j < n; j += chunk {
+		vectorTides(&target[0], &acc[0], &sources[j*Full], min(chunk, n-j), lanes, soft2)
+	}
+}
+
+// pair returns d, w and ρ.
+func pair[T cpu.Float](target, source []T, i int, soft2 T) (d [3]T, w, rho T) {
+	square := soft2
+	for c := range d {
+		d[c] = source[X+c] - target[(X+c)*Lanes+i]
+		square += T(d[c] * d[c])
+	}
+	if square == 0 {
+		return d, 0, 0
+	}
+	inv := 1 / T(math.Sqrt(float64(square)))
+	rho = T(inv * inv)
+	return d, T(rho * inv), rho
+}
+
+func genericAttract[T cpu.Float](target, acc, sources []T, n, lanes int, soft2 T) {
+	for i := range lanes {
+		var sum [3]T
+		for j := range n {
+			s := sources[j*Source:][:Source]
+			d, w, _ := pair(target, s, i, soft2)
+			w = T(w * s[Mass])
+			for c := range d {
+				sum[c] += T(w * d[c])
+			}
+		}
+		for c, v := range sum {
+			acc[c*Lanes+i] += v
+		}
+	}
+}
+
+func genericTides[T cpu.Float](target, acc, sources []T, n, lanes int, soft2 T) {
+	for i := range lanes {
+		var sum [4]T
+		for j := range n {
+			src := sources[j*Full:][:Full]
+			d, w, rho := pair(target, src, i, soft2)
+			var s [3]T
+			var sd, ad T
+			for c := range d {
+				a := src[A+c]
+				s[c] = T(target[Alpha*Lanes+i]*a) - T(src[Mass]*target[(B+c)*Lanes+i])
+				sd += T(s[c] * d[c])
+				ad += T(a * d[c])
+			}
+			k := T(3 * T(rho*sd))
+			for c := range d {
+				sum[c] += T(w * (s[c] - T(k*d[c])))
+			}
+			sum[Dots] += T(w * ad)
+		}
+		for c, v := range sum {
+			acc[c*Lanes+i] += v
+		}
+	}
+}
