@@ -13,13 +13,11 @@ import (
 //
 //	y_i += |x_i|
 //
-// with the derivatives, where ġy is the tangent of ȳ and sign(0) = 0, the
-// subgradient of least norm,
+// with the derivatives, where sign(0) = 0 (the subgradient of least norm),
 //
 //	x̄ += sign(x)·ȳ,  ẏ += sign(x)·ẋ,  ġx += sign(x)·ġy.
 //
-// It is exact, but for the least fixed-point number, -2²⁰, which is its own
-// magnitude.
+// It is exact, except that the least fixed-point number, -2²⁰, is its own magnitude.
 type Abs[T rev.Real] struct {
 	Y       rev.Vector[T] `rev:"acc" shape:"n"`
 	X       rev.Vector[T] `rev:"in" shape:"n"`
@@ -44,8 +42,8 @@ var absFunction = function{
 	},
 }
 
-// sign returns 1 or -1, which are the integers in fixed point too, or x itself
-// if that is zero or NaN.
+// sign returns 1 or -1, as the integers 1 and -1 in fixed point. It returns x itself if
+// x is zero or NaN.
 func sign[T rev.Real](x T) T {
 	switch {
 	case x > 0:

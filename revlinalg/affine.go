@@ -16,20 +16,20 @@ import (
 //
 //	W̄ += ȳ·xᵀ,  x̄ += Wᵀ·ȳ,  b̄ += ȳ,  ẏ += Ẇ·x + W·ẋ + ḃ
 //
-// and, of second order, with ġy the tangent of ȳ,
+// and, of second order,
 //
 //	ġW += ġy·xᵀ + ȳ·ẋᵀ,  ġx += Wᵀ·ġy + Ẇᵀ·ȳ,  ġb += ġy.
 //
-// A nil B stands for zeros. Every pass reads W from memory once.
+// If B is nil, it counts as zero. Every pass reads W from memory once.
 //
-// An element of W·X is within n·ε·Σ|w_ij·x_j| in floating point. It is added to Y in
-// parts of 256 columns or more, and B after them, so that Inverse restores Y within a
-// unit in the last place of the largest value on the way for each. In fixed point
-// it is exact and rounded once, to nearest, and wraps at ±2²⁰. What wraps on the
-// way does no harm. Each product that goes into a gradient is rounded by itself.
+// In floating point, an element of W·X is within n·ε·Σ|w_ij·x_j|. It is added to Y in
+// parts of 256 or more columns, and then B. Inverse restores Y within one unit in the
+// last place, of the largest value on the way, for each part. In fixed point an element
+// is exact, rounded once to nearest, and wraps at ±2²⁰. Intermediate sums may wrap
+// without harm. Each product that goes into a gradient is rounded by itself.
 //
-// Forward reads W. Adjoint also reads and writes W̄: it moves three times the memory
-// of Forward, and takes about three times as long where W is large.
+// Adjoint moves three times the memory of Forward: it also reads and writes W̄. If W is
+// large, it takes about three times as long.
 type Affine[T rev.Real] struct {
 	Y rev.Vector[T]  `rev:"acc" shape:"m"`
 	W rev.General[T] `rev:"in" shape:"m,n"`
@@ -43,8 +43,8 @@ func NewAffine(y *mat.VecDense, w *mat.Dense, x, b *mat.VecDense) Affine[float64
 	return Affine[float64]{Y: rev.ViewVec(y), W: rev.ViewDense(w), X: rev.ViewVec(x), B: rev.ViewVec(b)}
 }
 
-// affinePart is how many elements of W go through a pass with derivatives at a
-// time, in whole rows, so that it reads them from memory once.
+// affinePart is how many elements of W a pass with derivatives handles at a time, in
+// whole rows. It then reads W from memory once.
 const affinePart = 1 << 14
 
 // Forward computes Y += W·X + B.
@@ -107,13 +107,14 @@ func (k *Affine[T]) part(lo, n int) Affine[T] {
 	return p
 }
 
-// addValue computes Y += sign·(W·X + B), if there is a Y.
+// addValue computes Y += sign·(W·X + B) if Y is there.
 func (k *Affine[T]) addValue(sign int) {
 	addProduct(sign, k.W, k.X, k.Y)
 	addScaled(sign, fixed.Of[T](1), k.B, k.Y)
 }
 
-// addGradient adds to g the gradient for the cotangent gy of Y, if there is one.
+// addGradient adds to g the gradient for the cotangent gy of Y. It does nothing without
+// gy.
 func (k *Affine[T]) addGradient(g *Affine[T], gy rev.Vector[T]) {
 	addOuter(gy, k.X, g.W)
 	addTransposedProduct(k.W, gy, g.X)

@@ -13,22 +13,22 @@ import (
 //
 //	z_i += atan2(x_i, y_i),
 //
-// the angle in [-π, π] of the point with the ordinate x_i and the abscissa y_i,
-// in the order of arguments of math.Atan2. With r² = x² + y², its derivatives are
+// the angle in [-π, π] of the point with ordinate x_i and abscissa y_i. The order of
+// arguments is that of math.Atan2. With r² = x² + y², the derivatives are
 //
 //	x̄ += y/r²·z̄,  ȳ -= x/r²·z̄,  ż += (y·ẋ - x·ẏ)/r²
 //
-// and, of second order, with ġz the tangent of z̄,
+// and, of second order,
 //
 //	ġx += y/r²·ġz + ((x² - y²)·ẏ - 2xy·ẋ)/r⁴·z̄,
 //	ġy -= x/r²·ġz - ((x² - y²)·ẋ + 2xy·ẏ)/r⁴·z̄.
 //
-// The methods that are asked for a derivative return a *rev.DomainError that says
-// which element is at the origin, and change nothing, if one is; the angle there
-// is that of math.Atan2, in fixed point 0. No r² overflows, and at infinity derivatives
-// are zero, as in the limit. In floating point the
-// angle is that of package math, in fixed point within 0.51 units in the last
-// place; there, derivatives wrap where they are out of range.
+// If a point is the origin, there is no derivative. A method that needs one returns a
+// *rev.DomainError with the index of the element, and changes nothing. The angle at the
+// origin is that of math.Atan2, and 0 in fixed point. No r² overflows. At infinity the
+// derivatives are zero, their limit. In floating point the angle is that of package
+// math. In fixed point it is within 0.51 units in the last place, and derivatives wrap
+// if they are out of range.
 type Atan2[T rev.Real] struct {
 	Z       rev.Vector[T] `rev:"acc" shape:"n"`
 	X       rev.Vector[T] `rev:"in" shape:"n"`
@@ -100,8 +100,8 @@ func (k Atan2[T]) AdjointTangent(g, t, gt Atan2[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// Run implements rev.Kernel. It returns a *rev.DomainError where atan2(x, y) or a derivative
-// is not defined.
+// Run implements rev.Kernel. It returns a *rev.DomainError if atan2(x, y) or a
+// derivative that it needs is not defined.
 func (k Atan2[T]) Run(p rev.Pass[Atan2[T]]) error {
 	return binary[T](k).run(&atan2Function, p.Sign(), binary[T](p.G), binary[T](p.T), binary[T](p.GT))
 }

@@ -15,13 +15,12 @@ import (
 //
 //	ᾱ += Σ conj(x_i)·ȳ_i,  x̄ += conj(α)·ȳ,  ẏ += α̇·x + α·ẋ
 //
-// and, of second order, with ġy the tangent of ȳ,
+// and, of second order,
 //
 //	ġα += Σ conj(x_i)·ġy_i + conj(ẋ_i)·ȳ_i,  ġx += conj(α)·ġy + conj(α̇)·ȳ.
 //
-// Each product is rounded once, and over complex numbers is within 2ε times its
-// magnitude. In fixed point those below 2²⁰ do not wrap, and the sum for ᾱ is
-// rounded once.
+// Each product is rounded once. A complex product is within 2ε times its magnitude. In
+// fixed point, products below 2²⁰ do not wrap, and the sum for ᾱ is rounded once.
 type Axpy[T rev.Number] struct {
 	Y     rev.Vector[T] `rev:"acc" shape:"n"`
 	Alpha *T            `rev:"in"`

@@ -12,15 +12,14 @@ import (
 //
 //	z_i += f(x_i, y_i)
 //
-// with the derivatives, where indices of f are partial derivatives and ġz is the
-// tangent of z̄,
+// with the derivatives, where indices of f are partial derivatives,
 //
 //	x̄ += f_x·z̄,  ȳ += f_y·z̄,  ż += f_x·ẋ + f_y·ẏ,
 //	ġx += f_x·ġz + (f_xx·ẋ + f_xy·ẏ)·z̄,  ġy += f_y·ġz + (f_xy·ẋ + f_yy·ẏ)·z̄
 //
-// of each element. Run of both is binary.run.
+// of each element. binary.run runs both.
 
-// binary has the operands of these kernels, which convert to it.
+// binary has the operands of these kernels.
 type binary[T rev.Real] struct {
 	Z       rev.Vector[T]
 	X       rev.Vector[T]
@@ -37,19 +36,19 @@ type binaryFunction struct {
 	gradient func(x, y float64) (fx, fy float64)
 	hessian  func(x, y float64) (fxx, fxy, fyy float64)
 
-	// In fixed point, the value, the products of f_x and f_y with v, and those of
-	// f_xx·ẋ + f_xy·ẏ and f_xy·ẋ + f_yy·ẏ with v.
+	// These are for fixed point: the value, the products of f_x and f_y with v, and the
+	// products of f_xx·ẋ + f_xy·ẏ and f_xy·ẋ + f_yy·ẏ with v.
 	value43    func(x, y fixed.Q43) fixed.Q43
 	gradient43 func(x, y, v fixed.Q43) (gx, gy fixed.Q43)
 	hessian43  func(x, y, dx, dy, v fixed.Q43) (hx, hy fixed.Q43)
 
-	// defined reports whether f has a value at x and y, and derivatives up to the
-	// order; inRange, if not nil, whether these fit fixed point.
+	// defined reports whether f has a value and derivatives up to the order at x and y.
+	// inRange, if not nil, reports whether these fit fixed point.
 	defined func(x, y float64, order int) bool
 	inRange func(x, y fixed.Q43, order int) bool
 }
 
-// A binaryPass is a pass in progress, with nil operands where it has none.
+// A binaryPass is a pass in progress. Operands that it lacks are nil.
 type binaryPass[T rev.Real] struct {
 	k, g, t, gt binary[T]
 
@@ -64,7 +63,7 @@ const binaryBlock = 1024
 // hasInput reports whether x or y is there.
 func (k *binary[T]) hasInput() bool { return k.X.Data != nil || k.Y.Data != nil }
 
-// derivatives returns the order of the derivatives that are asked for.
+// derivatives returns the highest order of derivative that the pass needs.
 func (p *binaryPass[T]) derivatives() int {
 	switch {
 	case p.gt.hasInput() && p.t.hasInput() && p.g.Z.Data != nil:
@@ -75,8 +74,8 @@ func (p *binaryPass[T]) derivatives() int {
 	return 0
 }
 
-// run adds sign times f(x, y) to z, where the sign is 1 or -1, and, of what is there,
-// sign·ḟ to ż and the derivatives above to the rest.
+// run adds sign·f(x, y) to z, for a sign of 1 or -1. It adds sign·ż and the other
+// derivatives above to the operands that are there.
 func (k binary[T]) run(f *binaryFunction, sign int, g, t, gt binary[T]) error {
 	p := binaryPass[T]{k: k, g: g, t: t, gt: gt, f: f, sign: sign}
 	p.order = p.derivatives()
@@ -131,7 +130,7 @@ func (p *binaryPass[T]) Block(_, block int) {
 	}
 }
 
-// addInputs adds to element i of x and y, as far as they are there.
+// addInputs adds to element i of x and y if they are there.
 func (k *binary[T]) addInputs(i int, x, y T) {
 	if k.X.Data != nil {
 		k.X.Data[i*k.X.Inc] += x

@@ -12,15 +12,15 @@ import (
 	"revnum/rev"
 )
 
-// What the factorisations have in common: they copy their operands to scratch
-// matrices by rows, cut these into blocks, and leave nearly all work to products of
-// matrices. Blocks depend on the shape alone, or no bit of the results on them.
+// The factorisations copy their operands into scratch matrices, cut these into blocks,
+// and do nearly all work as products of matrices. Blocks depend only on the shape, or
+// do not affect the bits of the result.
 
 const rowTile = 64 // rows of a block of a symmetric update
 
-// scratch returns an r×c matrix with undefined elements, in the storage of m if
-// that is large enough. The stride of wide ones is an odd number of half cache
-// lines or lines, so that columns do not meet in a few sets of the cache.
+// scratch returns an r×c matrix with undefined elements, in the storage of m if that is
+// large enough. The stride of a wide matrix is an odd number of cache lines or half
+// lines. The elements of a column then fall into many sets of the cache.
 func scratch[T rev.Float](m rev.General[T], r, c int) rev.General[T] {
 	ld := max(c, 1)
 	if c > 16 {
@@ -36,8 +36,7 @@ func zeros[T rev.Float](m rev.General[T], r, c int) rev.General[T] {
 	return m
 }
 
-// block returns rows i to i+r-1 and columns j to j+c-1 of m, sharing its
-// storage.
+// block returns rows i to i+r-1 and columns j to j+c-1 of m. They share its storage.
 func block[T any](m rev.General[T], i, j, r, c int) rev.General[T] {
 	b := rev.General[T]{Rows: r, Cols: c, Stride: m.Stride}
 	if r > 0 && c > 0 {
@@ -60,7 +59,7 @@ func copyUpper[T any](dst, src rev.General[T]) {
 	}
 }
 
-// addMatrix computes dst += alpha·src, or nothing if dst is nil.
+// addMatrix computes dst += alpha·src. It does nothing if dst is nil.
 func addMatrix[T rev.Float](dst rev.General[T], alpha T, src rev.General[T]) {
 	if dst.Data == nil {
 		return
@@ -70,8 +69,8 @@ func addMatrix[T rev.Float](dst rev.General[T], alpha T, src rev.General[T]) {
 	}
 }
 
-// addUpper computes dst += alpha·src in the upper triangle, or nothing if dst
-// is nil.
+// addUpper computes dst += alpha·src in the upper triangle. It does nothing if dst is
+// nil.
 func addUpper[T rev.Float](dst rev.General[T], alpha T, src rev.General[T]) {
 	if dst.Data == nil {
 		return
@@ -87,32 +86,32 @@ func copyTransposed[T rev.Float](dst, src rev.General[T]) {
 }
 
 const (
-	// transposeTile is the order of the squares that are transposed on the way.
+	// transposeTile is the size of the squares that are transposed at a time.
 	transposeTile = 32
-	// transposeAlone is up to which order one worker does all, in whose cache the
-	// matrices often are.
+	// Up to order transposeAlone one worker does everything: its cache often holds the
+	// matrices already.
 	transposeAlone = 256
 )
 
-// A matrixSum is dst += alpha·src in progress, or of srcᵀ, or that in the lower
-// triangle.
+// A matrixSum is dst += alpha·src, or alpha·srcᵀ, in progress, perhaps in the lower
+// triangle alone.
 type matrixSum[T rev.Float] struct {
 	alpha             T
 	dst, src          rev.General[T]
 	transposed, lower bool
 }
 
-// addShared computes dst += alpha·src, or nothing if dst is nil.
+// addShared computes dst += alpha·src. It does nothing if dst is nil.
 func addShared[T rev.Float](workers int, dst rev.General[T], alpha T, src rev.General[T]) {
 	matrixSum[T]{alpha, dst, src, false, false}.run(workers)
 }
 
-// addTransposed computes dst += alpha·srcᵀ, or nothing if dst is nil.
+// addTransposed computes dst += alpha·srcᵀ. It does nothing if dst is nil.
 func addTransposed[T rev.Float](workers int, dst rev.General[T], alpha T, src rev.General[T]) {
 	matrixSum[T]{alpha, dst, src, true, false}.run(workers)
 }
 
-// addLower computes l += alpha·uᵀ in the lower triangle, or nothing if l is nil.
+// addLower computes l += alpha·uᵀ in the lower triangle. It does nothing if l is nil.
 func addLower[T rev.Float](workers int, l rev.General[T], alpha T, u rev.General[T]) {
 	matrixSum[T]{alpha, l, u, true, true}.run(workers)
 }
@@ -176,8 +175,8 @@ func clearLower[T any](m rev.General[T]) {
 	}
 }
 
-// multiply computes c += sign·a·b with the given number of workers, or nothing if
-// one of them is nil.
+// multiply computes c += sign·a·b with the given number of workers. It does nothing if
+// an operand is nil.
 func multiply[T rev.Real](workers int, c rev.General[T], sign int, a, b strided[T]) {
 	w := workspace.Get[products[T]]()
 	w.workers = workers
@@ -199,7 +198,7 @@ func (s strided[T]) sub(i, j, r, c int) strided[T] {
 	return strided[T]{r, c, s.data[i*s.rs+j*s.cs:], s.rs, s.cs}
 }
 
-// divideRow computes x /= d, by a product where that can be.
+// divideRow computes x /= d. It multiplies by 1/d unless that overflows.
 func divideRow[T rev.Float](x []T, d T) {
 	if r := 1 / d; isFinite(float64(r)) {
 		vec.ScaleTo(x, r, x)
@@ -216,16 +215,16 @@ type triangle[T rev.Float] struct {
 	lower, unit bool // unit: the diagonal is 1 and not read
 }
 
-// A triangularSolve is Y = T⁻¹·B, or T₂⁻¹·T₁⁻¹·B, and X += alpha·Y in progress, by
-// blocks of columns. Y and X may be nil, and Y may be B. A column of Y is the same
-// bits whatever others it is solved with, so that the blocks may depend on the
+// A triangularSolve is Y = T⁻¹·B, or Y = T₂⁻¹·T₁⁻¹·B, and then X += alpha·Y, in
+// progress. It works on blocks of columns. Y and X may be nil, and Y may be B. The bits
+// of a column of Y do not depend on the other columns, so the blocks may depend on the
 // number of workers.
 type triangularSolve[T rev.Float] struct {
 	t       []triangle[T]
-	before  []int // exchanges of rows of B, as an luFactor has them,
-	after   []int // and of rows of Y, the last first
-	scaleB  []int // if not empty, row i of B is multiplied by 2^scaleB[i] before,
-	scaleY  []int // and likewise row i of Y, in the end
+	before  []int // exchanges of rows of B before, as an luFactor has them
+	after   []int // exchanges of rows of Y after, the last first
+	scaleB  []int // if not empty, row i of B is multiplied by 2^scaleB[i] first
+	scaleY  []int // if not empty, row i of Y is multiplied by 2^scaleY[i] last
 	b, y, x rev.General[T]
 	alpha   T
 	to      []int // if set, B is the identity, T₁ lower, and column j of Y is number to[j]
@@ -235,11 +234,11 @@ type triangularSolve[T rev.Float] struct {
 }
 
 const (
-	panelCols  = 48      // of a panel, which products read row by row
-	solveRows  = 128     // of X that are solved for before products go on
-	solveCols  = 192     // of a block at most,
-	solveGrain = 16      // and of all but the last a multiple of this
-	solveWork  = 1 << 18 // multiply-adds of a block at least
+	panelCols  = 48      // columns of a panel, which products read row by row
+	solveRows  = 128     // rows of X that are solved for before products go on
+	solveCols  = 192     // most columns of a block
+	solveGrain = 16      // columns of all blocks but the last are a multiple of this
+	solveWork  = 1 << 18 // least multiply-adds of a block
 )
 
 // solveTriangular computes X <- T⁻¹·X.
@@ -250,7 +249,7 @@ func solveTriangular[T rev.Float](workers int, t strided[T], lower, unit bool, x
 	w.run(workers, x.Cols)
 }
 
-// run solves for so many columns, and makes w idle.
+// run solves, that many columns at a time, and drops its operands.
 func (w *triangularSolve[T]) run(workers, cols int) {
 	if n := w.t[0].rows; n > 0 && cols > 0 {
 		workers = parallel.Workers(workers)
@@ -320,8 +319,8 @@ func (w *triangularSolve[T]) Block(worker, b int) {
 	}
 }
 
-// panels are some columns of a matrix as matrices of a few columns, each of which
-// lies together.
+// panels hold columns of a matrix as matrices of a few columns each. Every one of these
+// is contiguous.
 type panels[T rev.Float] struct {
 	rows, cols, width int
 	data              []T
@@ -343,8 +342,8 @@ func (p panels[T]) panel(q int) rev.General[T] {
 	}
 }
 
-// solve computes X <- T⁻¹·X, where the rows before the given one are zero if T is
-// lower. All panels take part in a product with a block of T before the next does.
+// solve computes X <- T⁻¹·X. If T is lower, the rows of X before first are zero. All
+// panels are multiplied by a block of T before the next block is used.
 func (p panels[T]) solve(t triangle[T], first int) {
 	n := t.rows
 	first -= first % solveRows
@@ -391,15 +390,15 @@ func swapRows[T any](x rev.General[T], i, j int) {
 	}
 }
 
-// A sequence hands out the blocks of a parallel.Task in their order, whatever
-// worker asks, so that a block may wait for what one before it does: some worker
-// has begun with that.
+// A sequence hands out the blocks of a parallel.Task in order, whichever worker asks. A
+// block may therefore wait for the results of an earlier one, which some worker has
+// begun.
 type sequence struct {
 	next    atomic.Int64
 	stopped atomic.Bool
 }
 
-// begin makes all blocks be handed out anew.
+// begin makes the sequence start again.
 func (s *sequence) begin() {
 	s.next.Store(0)
 	s.stopped.Store(false)
@@ -408,8 +407,8 @@ func (s *sequence) begin() {
 // take returns the next block.
 func (s *sequence) take() int { return int(s.next.Add(1) - 1) }
 
-// await waits until done is n or more, and returns whether it is: not if the
-// sequence was stopped.
+// await waits until done is at least n. It returns false if the sequence was stopped
+// before.
 func (s *sequence) await(done *atomic.Int64, n int) bool {
 	for i := 1; done.Load() < int64(n); i++ {
 		if s.stopped.Load() {
@@ -422,8 +421,8 @@ func (s *sequence) await(done *atomic.Int64, n int) bool {
 	return true
 }
 
-// workersAbove returns the number of workers for a problem of order n that only the
-// caller works on up to some order, as others would cost more than they do.
+// workersAbove returns the number of workers for a problem of order n. Up to order
+// alone it is 1, because more workers would cost more than they do.
 func workersAbove(alone, n, workers int) int {
 	workers = parallel.Workers(workers)
 	if n <= alone {
@@ -432,8 +431,8 @@ func workersAbove(alone, n, workers int) int {
 	return workers
 }
 
-// An upperUpdate is C += alpha·A·B in the upper triangle of C in progress.
-// Blocks on the diagonal are written whole.
+// An upperUpdate is C += alpha·A·B in the upper triangle of C in progress. Blocks on
+// the diagonal are written whole.
 type upperUpdate[T rev.Float] struct {
 	alpha T
 	c     rev.General[T]

@@ -17,26 +17,24 @@ import (
 //
 //	L += chol(A),  chol(A)·chol(A)ᵀ = A,
 //
-// where A is symmetric and positive definite, and chol(A) is lower triangular
-// with a positive diagonal. Only the upper triangle of A is read, as gonum's
-// SymDense stores no other, and only the lower triangle of L is written. What
-// lies on the other side is not looked at, in cotangents and tangents neither.
-// An element of A above the diagonal stands for its mirror image too, and so
-// does its derivative: Ā_ij for i < j is twice what it would be in the gradient
-// by a full matrix.
+// where A is symmetric and positive definite, and chol(A) is lower triangular with a
+// positive diagonal. Only the upper triangle of A is read, as gonum's SymDense stores
+// no other. Only the lower triangle of L is written. The other sides are ignored, also
+// in cotangents and tangents. An element of A above the diagonal also stands for its
+// mirror image. Ā_ij for i < j is therefore twice the gradient by a full matrix.
 //
 // # Derivatives
 //
-// In terms of U = chol(A)ᵀ, Φ(M) the upper triangle of M with its diagonal
-// halved, and sym(M) = (M + Mᵀ)/2, the derivatives are
+// With U = chol(A)ᵀ, Φ(M) the upper triangle of M with its diagonal halved, and sym(M)
+// = (M + Mᵀ)/2, the derivatives are
 //
 //	U̇ = Φ(K)·U,         K = U⁻ᵀ·Ȧ·U⁻¹,
 //	Y = U⁻¹·H·U⁻ᵀ,      H = sym Φ(Ū·Uᵀ),
 //	Ẏ = U⁻¹·E·U⁻ᵀ,      E = sym Φ(ġU·Uᵀ + Ū·U̇ᵀ) - Φ(K)·H - H·Φ(K)ᵀ,
 //
-// where Y is the gradient by a full matrix (Giles 2008, 4.8; Murray 2016,
-// equations 8 to 10). Adjoint does not solve with these, but walks back through
-// the blocks of Forward (Murray 2016, section 5): from
+// where Y is the gradient by a full matrix (Giles 2008, 4.8; Murray 2016, equations 8
+// to 10). Adjoint does not solve with these. It walks back through the blocks of
+// Forward (Murray 2016, section 5). From
 //
 //	U₁₁ = chol(A₁₁),  U₁₂ = U₁₁⁻ᵀ·A₁₂,  S = A₂₂ - U₁₂ᵀ·U₁₂,  U₂₂ = chol(S)
 //
@@ -44,7 +42,7 @@ import (
 //
 //	Ū₁₂ -= U₁₂·(S̄ + S̄ᵀ),  Ā₁₂ = U₁₁⁻¹·Ū₁₂,  Ū₁₁ -= triu(U₁₂·Ā₁₂ᵀ),
 //
-// and Ū₁₁ to Ā₁₁: twice the operations of Forward, and no more.
+// and Ū₁₁ to Ā₁₁. This takes twice the operations of Forward.
 //
 // # Rounding
 //
@@ -56,8 +54,8 @@ import (
 // If a pivot is zero or negative, all methods return a
 // *rev.NotPositiveDefiniteError and write nothing. NaN is passed on.
 //
-// There is no such kernel over fixed point: the derivatives are divided by
-// pivots, and leave the range where these are small.
+// There is no kernel over fixed point: the derivatives are divided by pivots, and leave
+// the range if these are small.
 //
 // Sources: Giles, Collected matrix derivative results for forward and reverse
 // mode algorithmic differentiation (2008); Murray, Differentiation of the
@@ -74,8 +72,8 @@ func NewCholesky(l *mat.TriDense, a *mat.SymDense) Cholesky[float64] {
 	return Cholesky[float64]{L: viewTri(l, blas.Lower), A: viewSym(a)}
 }
 
-// viewSym returns the storage of a, of which the upper triangle is used. That of nil
-// stands for no operand.
+// viewSym returns the storage of a, whose upper triangle is used. For nil it returns an
+// absent operand.
 func viewSym(a *mat.SymDense) rev.General[float64] {
 	if a == nil {
 		return rev.General[float64]{}
@@ -84,7 +82,7 @@ func viewSym(a *mat.SymDense) rev.General[float64] {
 	return rev.General[float64]{Rows: r.N, Cols: r.N, Data: r.Data, Stride: r.Stride}
 }
 
-// viewTri returns the storage of a triangular matrix. That of nil stands for no
+// viewTri returns the storage of a triangular matrix. For nil it returns an absent
 // operand.
 func viewTri(t *mat.TriDense, uplo blas.Uplo) rev.General[float64] {
 	if t == nil {
@@ -137,19 +135,19 @@ func (k Cholesky[T]) Run(p rev.Pass[Cholesky[T]]) error {
 	return nil
 }
 
-// choleskyCols is the number of rows and columns of a block of U, and
-// choleskyStride that of elements between its rows.
+// choleskyCols is the number of rows and columns of a block of U, and choleskyStride
+// the stride of its rows.
 const (
 	choleskyCols   = 48
 	choleskyStride = choleskyCols + 8
 )
 
-// choleskyAlone is up to which order one worker factors a matrix, and walks back:
-// others wait for it more than they help.
+// Up to order choleskyAlone one worker factors a matrix and walks back. More workers
+// would mostly wait.
 const choleskyAlone = 256
 
-// A tiled is a matrix of order n in blocks of columns, each of which lies together,
-// and how far the work on each has come.
+// A tiled is a matrix of order n in blocks of columns, each of them contiguous, with
+// the progress of the work on each.
 type tiled[T rev.Float] struct {
 	n     int
 	data  []T
@@ -249,14 +247,14 @@ func (w *choleskyEnd[T]) Block(_, k int) {
 	}
 }
 
-// A choleskyFactor is the factorisation U in progress. Row k of its blocks is
-// solved for and subtracted from the blocks below,
+// A choleskyFactor is the factorisation U in progress. It solves for row k of the
+// blocks and subtracts it from the blocks below,
 //
 //	U_kj = U_kk⁻ᵀ·A_kj,  A_ij -= U_kiᵀ·U_kj for k < i <= j,
 //
-// by columns j, of which some workers have one each. The worker that has column
-// k+1 goes on to factor its last block. What done counts for column j is 2k+1 when
-// it has U_kj, and 2k+2 when that is subtracted.
+// by columns j. Each worker has one column at a time. The worker that has column k+1
+// then factors its last block. For column j, done is 2k+1 when U_kj is known and 2k+2
+// when it has been subtracted.
 type choleskyFactor[T rev.Float] struct {
 	tiled[T]
 	err error
@@ -306,11 +304,11 @@ func (f *choleskyFactor[T]) factor(k int) bool {
 	return true
 }
 
-// choleskyLeaf is the number of rows of a block that are factored one by one.
+// choleskyLeaf is the number of rows of a block that are factored row by row.
 const choleskyLeaf = 8
 
-// factorUpper overwrites the upper triangle of u, which is rows first and on of
-// the whole, by its factor.
+// factorUpper overwrites the upper triangle of u by its factor. Row 0 of u is row first
+// of the whole matrix.
 func factorUpper[T rev.Float](u rev.General[T], first int) error {
 	n := u.Rows
 	for lo := 0; lo < n; lo += choleskyLeaf {
@@ -357,16 +355,18 @@ func (w *choleskyWork[T]) addGradient(workers int, g Cholesky[T]) {
 //
 //	Ū_kj -= Σ_{i>k} U_ki·M_ij for j >= k,  M_kj = U_kk⁻¹·Ū_kj for j > k,
 //
-// and M_kk as the loops of factorUpper go backward. As M_jk is stored for j > k too,
-// each block is one product of matrices. What done counts for column j are the
+// and M_kk by the loops of factorUpper, backward. M_jk is stored for j > k too, so each
+// block is one product of matrices. For column j, done counts the blocks M_jj, M_j-1,j
+// and so on.
 // blocks M_jj, M_j-1,j and so on.
 type choleskyBack[T rev.Float] struct {
 	tiled[T]
 	u, gl, ga rev.General[T]
 }
 
-// Block computes a block of M. Those of row k are, from the last column on, these
-// that depend on no other of row k+1 than the one below them, then M_k,k+1 and M_kk.
+// Block computes a block of M. The order in row k is: from the last column on, the
+// blocks that depend on no block of row k+1 but the one below them, and then M_k,k+1
+// and M_kk.
 func (b *choleskyBack[T]) Block(_, _ int) {
 	k, q := len(b.done)-1, b.steps.take()
 	for q > len(b.done)-1-k {
@@ -434,7 +434,7 @@ func (b *choleskySum[T]) Block(_, k int) {
 	}
 }
 
-// choleskyAdjoint overwrites Ū in the upper triangle of a block g by Ā. The other
+// choleskyAdjoint overwrites Ū in the upper triangle of the block g by Ā. The other
 // triangle of g is scratch.
 func choleskyAdjoint[T rev.Float](u, g rev.General[T]) {
 	const m = 16

@@ -7,15 +7,14 @@ import (
 	"revnum/rev"
 )
 
-// The cotangent of a complex z = x + iy is z̄ = x̄ + iȳ, of the derivatives by both
-// parts, so that ⟨z̄, ż⟩ = Re conj(z̄)·ż, and the adjoint of multiplication by c is
-// that by conj(c):
+// A complex z = a + ib has the cotangent z̄ = ā + i·b̄, where ā and b̄ are the derivatives
+// by its parts. Then ⟨z̄, ż⟩ = Re conj(z̄)·ż, and the adjoint of multiplication by c is
+// multiplication by conj(c):
 //
 //	y += c·z  has  z̄ += conj(c)·ȳ.
 //
-// Kernels that take complex128 as their type argument are written once for real
-// and complex numbers. Those whose output is real where the inputs are complex have
-// names that begin with Complex.
+// Kernels over rev.Number are written once for real and complex numbers. Kernels with
+// complex inputs and real outputs have names that begin with Complex.
 
 // times returns a·b, without fused operations.
 func times(a, b complex128) complex128 {
@@ -46,8 +45,8 @@ func complexAxpy(alpha complex128, x, y rev.Vector[complex128]) {
 	}
 }
 
-// unit returns |z| and z/|z|. That is 0 for 0, and for an infinity the limit on a
-// ray in the direction that cmplx.Phase gives it.
+// unit returns |z| and z/|z|. z/|z| is 0 at 0. At an infinity it is the limit on a ray
+// in the direction cmplx.Phase(z).
 func unit(z complex128) (r float64, u complex128) {
 	r = cmplx.Abs(z)
 	if r == 0 {
@@ -56,7 +55,7 @@ func unit(z complex128) (r float64, u complex128) {
 	if cmplx.IsInf(z) {
 		z = complex(infinite(real(z)), infinite(imag(z)))
 	} else {
-		// Scaled, so that neither a subnormal nor an overflowing |z| loses anything.
+		// Scaled, so that a subnormal or overflowing |z| loses no digits.
 		_, e := math.Frexp(max(math.Abs(real(z)), math.Abs(imag(z))))
 		z = complex(math.Ldexp(real(z), -e), math.Ldexp(imag(z), -e))
 	}

@@ -13,14 +13,14 @@ import (
 //
 //	y_i += |x_i|
 //
-// of complex x_i and real y_i, with the derivatives, where u = x/|x|, or 0 at 0,
-// the subgradient of least norm, ρ = Re conj(u)·ẋ, and ġy is the tangent of ȳ,
+// of complex x_i and real y_i. u = x/|x|, or 0 at 0 (the subgradient of least norm),
+// and ρ = Re conj(u)·ẋ. The derivatives of each element are
 //
 //	x̄ += ȳ·u,  ẏ += ρ,  ġx += ġy·u + ȳ·(ẋ - ρ·u)/|x|
 //
-// of each element. A magnitude is that of cmplx.Abs, within 2ε times itself, and no
-// square overflows or underflows. If a part of x is infinite, |x| = +Inf, even if the
-// other part is NaN, and u is the direction of cmplx.Phase(x), so NaN in that case.
+// A magnitude is that of cmplx.Abs, within 2ε times itself. No square overflows or
+// underflows. If a part of x is infinite, |x| = +Inf, even if the other part is NaN,
+// and u is the direction of cmplx.Phase(x), which is NaN then.
 type ComplexAbs struct {
 	Y rev.Vector[float64]    `rev:"acc" shape:"n"`
 	X rev.Vector[complex128] `rev:"in" shape:"n"`
@@ -30,7 +30,7 @@ type ComplexAbs struct {
 //
 //	Out += ‖x‖₁ = Σ |x_i|
 //
-// of complex numbers, the sum of what ComplexAbs computes, with the sums of its
+// of complex numbers. It is the sum of what ComplexAbs computes, and so are its
 // derivatives. It is within (n+2)·ε times itself.
 type ComplexNorm1 struct {
 	Out *float64               `rev:"acc"`
@@ -133,7 +133,7 @@ func (k ComplexNorm1) Run(p rev.Pass[ComplexNorm1]) error {
 	return nil
 }
 
-// addGradientTangent adds dg·u + g·(dx - ρ·u)/r to element i of x, if there is one.
+// addGradientTangent adds dg·u + g·(dx - ρ·u)/r to element i of x if x is there.
 func addGradientTangent(x rev.Vector[complex128], i int, dg, g, r float64, u, dx complex128) {
 	if x.Data == nil {
 		return

@@ -13,7 +13,7 @@ import (
 //
 //	Out += ‖x‖ = √(Σ |x_i|²)
 //
-// of complex numbers: Norm2 of their real and imaginary parts, in all respects.
+// of complex numbers. It is Norm2 of their real and imaginary parts.
 type ComplexNorm2 struct {
 	Out *float64               `rev:"acc"`
 	X   rev.Vector[complex128] `rev:"in" shape:"n"`
@@ -55,7 +55,7 @@ func (k ComplexNorm2) norm() norm[float64] { return complexNorm(k.Out, asColumn(
 //
 //	Out += ‖A‖_F = √(Σ |a_ij|²)
 //
-// of complex numbers: Frobenius of their real and imaginary parts, in all respects.
+// of complex numbers. It is Frobenius of their real and imaginary parts.
 type ComplexFrobenius struct {
 	Out *float64                `rev:"acc"`
 	A   rev.General[complex128] `rev:"in" shape:"m,n"`
@@ -93,8 +93,8 @@ func (k ComplexFrobenius) Run(p rev.Pass[ComplexFrobenius]) error {
 
 func (k ComplexFrobenius) norm() norm[float64] { return complexNorm(k.Out, k.A) }
 
-// complexNorm returns the operands with the real and imaginary parts of x, next to
-// each other.
+// complexNorm returns the operands with the real and imaginary parts of x beside each
+// other.
 func complexNorm(out *float64, x rev.General[complex128]) norm[float64] {
 	if len(x.Data) == 0 {
 		return norm[float64]{out: out}

@@ -11,7 +11,7 @@ import (
 //	Out += Σ |x_i|²
 //
 // of complex numbers: SumSquares of their real and imaginary parts, with the
-// derivatives, where ġOut is the tangent of Ōut,
+// derivatives
 //
 //	x̄ += 2·Ōut·x,  Ȯut += 2·Σ Re conj(x_i)·ẋ_i,  ġx += 2·ġOut·x + 2·Ōut·ẋ.
 //

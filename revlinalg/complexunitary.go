@@ -22,34 +22,34 @@ import (
 //	a' = cos θ·e^iφ·a - sin θ·b
 //	b' = sin θ·e^iφ·a + cos θ·b
 //
-// with θ and φ the elements of Theta and Phi, in radians, in the order of
-// Unitary or, if Rectangular is set, in the rectangular order there. At last row i
-// is multiplied by e^iδ_i. These are N² real numbers, and any unitary matrix is a
-// U(θ, φ, δ): UnitaryAngles returns them. The methods of Unitary that take several
-// rotations together do so here.
+// with θ and φ the elements of Theta and Phi, in radians, in the order of Unitary, or
+// in its rectangular order if Rectangular is set. In the end row i is multiplied by
+// e^iδ_i. These are N² real numbers, and any unitary matrix is a U(θ, φ, δ).
+// UnitaryAngles returns them. Methods apply several rotations together as those of
+// Unitary do.
 //
 // # Derivatives
 //
-// The cotangent of a complex number z is that of its real and imaginary part,
-// as z̄ = ∂/∂Re z + i·∂/∂Im z, and ⟨x, y⟩ = Re Σ conj(x)·y over the columns. With a₁ = e^iφ·a,
+// The cotangent of a complex number is z̄ = ∂/∂Re z + i·∂/∂Im z, and ⟨x, y⟩ = Re Σ
+// conj(x)·y over the columns. With a₁ = e^iφ·a,
 //
 //	ȧ₁ = e^iφ·ȧ + i·φ̇·a₁,   ȧ' = c·ȧ₁ - s·ḃ - θ̇·b',   ḃ' = s·ȧ₁ + c·ḃ + θ̇·a'
 //
-// and on the way back, as the inverse of a unitary matrix is its adjoint,
+// and on the way back, as the inverse of a unitary matrix is its conjugate transpose,
 //
 //	θ̄ += ⟨a', b̄'⟩ - ⟨b', ā'⟩   ā₁ = c·ā' + s·b̄'   b̄ = c·b̄' - s·ā'
 //	φ̄ += ⟨i·a₁, ā₁⟩             ā = e^-iφ·ā₁
 //
-// and δ̄ like φ̄. For the second order, the tangents of ā₁ and of ā are those of
-// Unitary, and e^-iφ·(ġa₁ - i·φ̇·ā₁).
+// δ̄ is like φ̄. For the second order, the tangent of ā₁ is as in Unitary, and that of ā
+// is e^-iφ·(ġa₁ - i·φ̇·ā₁).
 //
 // # Rounding
 //
-// The bounds are those of Unitary, and as much again for the phases. The bits do
-// not depend on the number of workers.
+// The bounds are twice those of Unitary, because of the phases. The bits do not depend
+// on the number of workers.
 //
-// Sources: Reck et al. (1994) and, with phases where they are here, Clements et
-// al., Optimal design for universal multiport interferometers (2016), eq. 1.
+// Sources: Reck et al. (1994), and Clements et al., Optimal design for universal
+// multiport interferometers (2016), eq. 1, where the phases are placed as here.
 type ComplexUnitary struct {
 	X           rev.General[complex128] `rev:"inout" shape:"n,c"`
 	Theta       rev.Vector[float64]     `rev:"in" shape:"n*(n-1)/2"`
@@ -60,7 +60,7 @@ type ComplexUnitary struct {
 }
 
 // NewComplexUnitary returns the kernel over gonum's types, sharing their storage.
-// A nil vector is no operand, or one without elements.
+// A nil vector is absent, or has no elements.
 func NewComplexUnitary(x *mat.CDense, theta, phi, delta *mat.VecDense) ComplexUnitary {
 	return ComplexUnitary{
 		X: rev.ViewCDense(x), Theta: rev.ViewVec(theta), Phi: rev.ViewVec(phi), Delta: rev.ViewVec(delta),
@@ -80,8 +80,8 @@ func (k ComplexUnitary) Adjoint(g ComplexUnitary) { _ = k.Run(rev.AdjointPass(&k
 func (k ComplexUnitary) Tangent(t ComplexUnitary) { _ = k.Run(rev.TangentPass(&k, &t)) }
 
 // AdjointTangent computes what Adjoint does, undoes Tangent, and computes in gt
-// the tangents of the cotangents. If an operand of g or t is nil, what would come of
-// it is left out.
+// the tangents of the cotangents. Derivatives whose operand is nil in g or t are not
+// computed.
 func (k ComplexUnitary) AdjointTangent(g, t, gt ComplexUnitary) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
@@ -92,8 +92,8 @@ func (k ComplexUnitary) Run(p rev.Pass[ComplexUnitary]) error {
 	return nil
 }
 
-// asReal returns the rotations of k without their phases: those of a real matrix
-// where the real and imaginary parts of a column are two columns.
+// asReal returns the rotations of k without their phases. They are those of a real
+// matrix in which the real and imaginary parts of a column are two columns.
 func (k *ComplexUnitary) asReal() Unitary[float64] {
 	r := Unitary[float64]{Theta: k.Theta, Rectangular: k.Rectangular}
 	if k.X.Data != nil {
@@ -103,9 +103,9 @@ func (k *ComplexUnitary) asReal() Unitary[float64] {
 	return r
 }
 
-// A complexPass is a method at work: that of the real rotations, with the phases
-// in between, and those of the result's rows. The latter are done row by row, and so
-// are the former where rotations are not done in runs.
+// A complexPass is a method at work: the real rotations with the phases between them,
+// and the phases of the result's rows. The latter are applied row by row, and so are
+// the former unless rotations are applied in runs.
 type complexPass struct {
 	unitaryPass[float64]
 	between, delta phases
@@ -134,7 +134,7 @@ func (k *ComplexUnitary) pass(method unitaryMethod, g, t, gt ComplexUnitary) {
 	w.between.k, w.between.g, w.between.t, w.between.gt = k.Phi, g.Phi, t.Phi, gt.Phi
 	w.delta.k, w.delta.g, w.delta.t, w.delta.gt = k.Delta, g.Delta, t.Delta, gt.Delta
 	chains := w.cut()
-	panels := max(1, (w.chains()+chains-1)/chains) // one row has a phase, too
+	panels := max(1, (w.chains()+chains-1)/chains) // a single row has a phase, too
 	for i := range panels {
 		if method.back() {
 			i = panels - 1 - i
@@ -205,7 +205,7 @@ func (w *complexPass) join(workers int) {
 	}
 }
 
-// phases are those of the rotations of a panel, or of the rows of the result.
+// phases are those of the rotations of a panel, or those of the rows of the result.
 type phases struct {
 	k, g, t, gt    rev.Vector[float64] // the operand, its cotangent and the tangents of both
 	c, s           []float64           // cosines and sines
@@ -215,7 +215,7 @@ type phases struct {
 // begin makes room for n phases.
 func (f *phases) begin(n, parts int, cross, crossTangent bool) {
 	f.c, f.s = workspace.Grow(f.c, n), workspace.Grow(f.s, n)
-	clear(f.c) // what no rotation has
+	clear(f.c) // for rotations without a phase
 	f.sums, f.tangents = f.sums[:0], f.tangents[:0]
 	if cross && f.g.Data != nil {
 		f.sums = workspace.Grow(f.sums, parts*n)
@@ -225,7 +225,7 @@ func (f *phases) begin(n, parts int, cross, crossTangent bool) {
 	}
 }
 
-// set puts an element of the operand at a place of the table.
+// set puts an element of the operand into the table.
 func (f *phases) set(at, element int) { f.c[at] = f.k.Data[element*f.k.Inc] }
 
 func (f *phases) load() { vec.SinCos(f.s, f.c, f.c) }
@@ -234,8 +234,7 @@ func (f *phases) drop() {
 	f.k, f.g, f.t, f.gt = rev.Vector[float64]{}, rev.Vector[float64]{}, rev.Vector[float64]{}, rev.Vector[float64]{}
 }
 
-// forward multiplies a row by the phase at a place of the table, which is an
-// element of the operand.
+// forward multiplies a row by a phase in the table, for an element of the operand.
 func (f *phases) forward(x *unitaryColumns[float64], part, row, at, element int) {
 	c, s, d := f.c[at], f.s[at], f.tangent(element)
 	turnPhase(x.x, row, c, s)
@@ -321,7 +320,8 @@ func addParts(to rev.Vector[float64], element int, sums []float64, at, size, par
 	to.Data[element*to.Inc] += sum
 }
 
-// Rows of complex numbers, as their real and imaginary parts in turn.
+// The functions below take rows of complex numbers, as real and imaginary parts in
+// turn.
 
 // turnPhase multiplies row i of x by c + i·s.
 func turnPhase(x rev.General[float64], i int, c, s float64) {

@@ -12,16 +12,16 @@ import (
 //	C += Zᵀ·Z/(n-1),  Z = X - 1·mᵀ,  m_j = Σ_i x_ij/n
 //
 // of n observations of k variables, the rows of an n×k matrix X, with the
-// derivatives, where Ż = Ẋ less its means and ġC is the tangent of C̄,
+// derivatives, where Ż is Ẋ less the means of its columns,
 //
 //	X̄ += Z·(C̄ + C̄ᵀ)/(n-1),  Ċ += (Żᵀ·Z + Zᵀ·Ż)/(n-1),
 //	ġX += (Z·(ġC + ġCᵀ) + Ż·(C̄ + C̄ᵀ))/(n-1).
 //
-// The covariance is that of a sample, as gonum's stat.CovarianceMatrix without
-// weights, and both triangles of C get it, to the same bits. Each element is
-// within a few n·ε·√(C_ii·C_jj), and the square of the rounding of the means. In
-// fixed point Zᵀ·Z must be below 2²⁰, and is rounded once. The covariance of
-// fewer than two observations is NaN, and nothing is added in fixed point.
+// The covariance is that of a sample, as in gonum's stat.CovarianceMatrix without
+// weights. Both triangles of C get the same bits. Each element is within a few
+// n·ε·√(C_ii·C_jj) plus the square of the rounding of the means. In fixed point Zᵀ·Z
+// must be below 2²⁰, and is rounded once. The covariance of fewer than two observations
+// is NaN. In fixed point nothing is added then.
 type Covariance[T rev.Real] struct {
 	C       rev.General[T] `rev:"acc" shape:"k,k"`
 	X       rev.General[T] `rev:"in" shape:"n,k"`
@@ -51,8 +51,8 @@ func (k Covariance[T]) AdjointTangent(g, t, gt Covariance[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// covarianceSpace is scratch: centred observations and their tangents, and a
-// matrix of the shape of C.
+// covarianceSpace is scratch: centred observations, their tangents, and a matrix of the
+// shape of C.
 type covarianceSpace[T rev.Real] struct{ z, dz, c []T }
 
 // Run implements rev.Kernel. It returns no error.
@@ -117,7 +117,7 @@ func (k *Covariance[T]) addShares(c, s rev.General[T], sign int) {
 	}
 }
 
-// addGradient adds Z·(C̄ + C̄ᵀ)/(n-1) to X̄, unless one of the cotangents is nil.
+// addGradient adds Z·(C̄ + C̄ᵀ)/(n-1) to X̄. It does nothing if a cotangent is nil.
 func (k *Covariance[T]) addGradient(w *covarianceSpace[T], gx, z, gc rev.General[T]) {
 	if gx.Data == nil || gc.Data == nil {
 		return

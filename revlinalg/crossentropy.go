@@ -17,10 +17,10 @@ import (
 //
 //	Out += Σ_ij p_ij·(l_i - x_ij),  l_i = log Σ_j exp(x_ij)
 //
-// of the logits X, a row for each of n observations and a column for each class:
-// the cross-entropy of the probabilities softmax(x_i) with respect to the p_i.
-// These are the rows of P or, if P is nil, one for the class Labels[i] and zero for
-// others. If Mean is set, the sum is divided by n.
+// where X has the logits, a row for each of n observations and a column for each class.
+// This is the cross-entropy of the probabilities softmax(x_i) relative to p_i. p_i is
+// row i of P. If P is nil, p_i is one for the class Labels[i] and zero for the others.
+// If Mean is set, the sum is divided by n.
 //
 // With q_i = softmax(x_i), s_i = Σ_j p_ij and τ_i = Σ_j q_ij·ẋ_ij, the derivatives
 // are
@@ -28,18 +28,18 @@ import (
 //	x̄_ij += Ōut·(s_i·q_ij - p_ij),  p̄_ij += Ōut·(l_i - x_ij),
 //	Ȯut += Σ_i s_i·τ_i + Σ_ij ṗ_ij·(l_i - x_ij) - p_ij·ẋ_ij
 //
-// and, of second order, with ġOut the tangent of Ōut,
+// and, of second order,
 //
 //	ġx_ij += ġOut·(s_i·q_ij - p_ij) + Ōut·(q_ij·(ṡ_i + s_i·(ẋ_ij - τ_i)) - ṗ_ij),
 //	ġp_ij += ġOut·(l_i - x_ij) + Ōut·(τ_i - ẋ_ij).
 //
-// No exponential overflows, and l_i - x_ij is computed as the distance of x_ij to the
-// maximum of its row plus the logarithm of the shifted sum. Classes of probability
-// zero add nothing to Out, even if their logit is -Inf. Likewise a ṗ_ij of zero adds
-// nothing to its tangent, and a cotangent of zero nothing to p̄_ij. In floating point the sum is within
-// ε·Σ p_ij·(c + 4 + n·c·(l_i - x_ij)) for c classes and p_ij >= 0. In fixed point it
-// must be below 2²⁰. All passes panic with an error that wraps mat.ErrColAccess if a
-// label is no class.
+// No exponential overflows. l_i - x_ij is computed as the distance of x_ij from the
+// maximum of its row plus the logarithm of the shifted sum. A class of probability zero
+// adds nothing to Out, even if its logit is -Inf. Likewise a ṗ_ij of zero adds nothing
+// to Ȯut, and a cotangent of zero adds nothing to p̄_ij. In floating point the sum is
+// within ε·Σ p_ij·(c + 4 + n·c·(l_i - x_ij)) for c classes and p_ij >= 0. In fixed
+// point it must be below 2²⁰. If a label is no class, all passes panic with an error
+// that wraps mat.ErrColAccess.
 type CrossEntropy[T rev.Real] struct {
 	Out     *T             `rev:"acc"`
 	X       rev.General[T] `rev:"in" shape:"n,c"`
@@ -50,7 +50,7 @@ type CrossEntropy[T rev.Real] struct {
 }
 
 // NewCrossEntropy returns the kernel over gonum matrices, sharing their storage.
-// If p is nil, it takes the labels.
+// If p is nil, the labels are used.
 func NewCrossEntropy(out *float64, x, p *mat.Dense, labels []int) CrossEntropy[float64] {
 	return CrossEntropy[float64]{Out: out, X: rev.ViewDense(x), P: rev.ViewDense(p), Labels: labels}
 }
@@ -99,8 +99,8 @@ func (k CrossEntropy[T]) Run(p rev.Pass[CrossEntropy[T]]) error {
 	return nil
 }
 
-// checkLabels panics unless there are either probabilities or labels, and these are
-// classes.
+// checkLabels panics unless there are either probabilities or labels, and all labels
+// are classes.
 func (k *CrossEntropy[T]) checkLabels() {
 	switch {
 	case k.P.Rows != 0 && len(k.Labels) != 0:
@@ -161,8 +161,7 @@ func (w *crossEntropyPass[T]) Block(_, block int) {
 	w.sum[block], w.rate[block] = sum, rate
 }
 
-// share returns what an observation gets of x: x or, of the mean, x/n. It is zero
-// for nil.
+// share returns x, or x/n for the mean. It returns zero for nil.
 func (k *CrossEntropy[T]) share(x *T) T {
 	switch {
 	case x == nil || k.X.Rows == 0:
@@ -184,7 +183,7 @@ func (k *CrossEntropy[T]) probability(i, j int) T {
 	return 0
 }
 
-// A crossEntropyRow is what there is to know of row i.
+// A crossEntropyRow has what the derivatives need of row i.
 type crossEntropyRow[T rev.Real] struct {
 	i      int
 	x      []T
@@ -218,8 +217,8 @@ func (k *CrossEntropy[T]) openRow(i int, t *CrossEntropy[T], buffer []T) crossEn
 	return r
 }
 
-// distanceTimes returns p·(l_i - x_ij), which for a p of zero is zero though the
-// logit be -Inf.
+// distanceTimes returns p·(l_i - x_ij). It is zero for p = 0, even if the logit is
+// -Inf.
 func (r *crossEntropyRow[T]) distanceTimes(p T, j int) T {
 	if p == 0 {
 		return 0

@@ -17,32 +17,33 @@ import (
 //
 //	Ā += Ōut·C,  Ȯut += ⟨C, Ȧ⟩,  ġA += ġOut·C + Ōut·Ċ
 //
-// where C is the matrix of cofactors, which exists for
-// every A. The determinant of a matrix without rows is 1.
+// where C is the matrix of cofactors, which exists for every A. The determinant of a
+// matrix without rows is 1.
 //
-// The determinant is the product of the pivots of elimination with partial
-// pivoting, taken with an exponent of its own, so that nothing overflows or
-// underflows but the result. It is that of a matrix within about 3n·ε·|L|·|U| of
-// A (Higham 2002, theorem 9.3). For small matrices DetMinors is closer, as it
-// does not divide, and that is the kernel over fixed point, in which an inverse
-// leaves the range where pivots are small.
+// The determinant is the product of the pivots of elimination with partial pivoting. It
+// is multiplied with a separate exponent, so that only the result can overflow or
+// underflow. It is that of a matrix within about 3n·ε·|L|·|U| of A (Higham 2002,
+// theorem 9.3). For small matrices DetMinors is closer, because it does not divide. It
+// is also the kernel for fixed point, where an inverse leaves the range if pivots are
+// small.
 //
 // If A is well-conditioned, C and Ċ are, with V = A⁻¹ and W = V·Ȧ,
 //
 //	C_ij = det A·V_ji,  Ċ_ij = det A·Σ_{k≠j} (W_kk·V_ji - W_jk·V_ki),
 //
-// within about n·ε·κ(A), column by column: as k = j is left out, a column of Ȧ that
-// is large beside that of A does not spoil the others. If the pivots (see Solve) show that κ(A) exceeds 1.6e5,
-// or 200 for float32, they come from the singular values of A = U·Σ·Vᵀ, which
+// within about n·ε·κ(A), column by column. As k = j is left out, a column of Ȧ that is
+// large beside that of A does not spoil the others. If the pivots (see Solve) show that
+// κ(A) exceeds 1.6e5, or 200 for float32, C and Ċ come from the singular values of A =
+// U·Σ·Vᵀ. This takes longer and needs no inverse. With s = det U·det V and W = Uᵀ·Ȧ·V,
 // takes longer and needs no inverse: with s = det U·det V and W = Uᵀ·Ȧ·V,
 //
 //	C = s·U·D·Vᵀ,  D_ii = Π_{k≠i} σ_k,
 //	Ċ = s·U·Ḋ·Vᵀ,  Ḋ_ii = Σ_{k≠i} W_kk·p_ik,  Ḋ_ij = -W_ji·p_ij,  p_ij = Π_{k≠i,j} σ_k,
 //
-// so that singular matrices have the right gradient, too, within about n·ε times
-// the product of all singular values but the least. Columns far from one are scaled
-// by powers of two before the elimination. The bits do not depend on the number of
-// workers.
+// Singular matrices therefore have the right gradient too, within about n·ε times the
+// product of all singular values but the least. Columns whose magnitude is far from one
+// are scaled by powers of two before the elimination. The bits do not depend on the
+// number of workers.
 type Det[T rev.Float] struct {
 	Out     *T             `rev:"acc"`
 	A       rev.General[T] `rev:"in" shape:"n,n"`
@@ -126,8 +127,8 @@ type detWork[T rev.Float] struct {
 	remaining []extended     // of all but the first i
 }
 
-// factor computes the factors of A, with columns scaled that are far from one, so
-// that neither the inverse nor products of two of its elements leave the range.
+// factor computes the factors of A. It scales columns whose magnitude is far from one,
+// so that neither the inverse nor products of two of its elements leave the range.
 func (w *detWork[T]) factor(workers int, a rev.General[T]) {
 	w.luFactor.factor(workers, a)
 	far := 200
@@ -182,8 +183,8 @@ func (w *detWork[T]) setCofactors(a rev.General[T]) {
 	w.between(w.c)
 }
 
-// scaleByDet sets dst, which is zero, to det A·xᵀ, for the x of A with columns
-// scaled.
+// scaleByDet sets dst, which is zero, to det A·xᵀ, where x is that of A with scaled
+// columns.
 func (w *detWork[T]) scaleByDet(dst, x rev.General[T]) {
 	det := w.determinant()
 	if f := det.float(); !w.shifted && math.Abs(f) > 0x1p-100 && math.Abs(f) < 0x1p100 {
@@ -199,8 +200,8 @@ func (w *detWork[T]) scaleByDet(dst, x rev.General[T]) {
 	}
 }
 
-// decompose computes U, V and products of the singular values of A, and returns
-// whether there are any.
+// decompose computes U, V and products of the singular values of A. It returns false if
+// there are none.
 func (w *detWork[T]) decompose(a rev.General[T]) bool {
 	n := a.Rows
 	w.u, w.vt = scratch(w.u, n, n), scratch(w.vt, n, n)
@@ -227,8 +228,8 @@ func (w *detWork[T]) between(dst rev.General[T]) {
 	multiply(w.workers, dst, 1, view(w.x, false), view(w.vt, false))
 }
 
-// exchange makes of W = x the matrix M with M_jk = -det A·W_jk and M_jj = det A·Σ_{k≠j}
-// W_kk, where W is of A with columns scaled: Ċ_ij = Σ_k M_jk·V_ki.
+// exchange turns W = x into the matrix M with M_jk = -det A·W_jk and M_jj = det
+// A·Σ_{k≠j} W_kk, where W is that of A with scaled columns. Then Ċ_ij = Σ_k M_jk·V_ki.
 func (w *detWork[T]) exchange() {
 	det := w.determinant()
 	f := det.float()

@@ -14,29 +14,28 @@ import (
 //
 //	Out += det A
 //
-// of a square matrix of at most 24 rows, by expansion by minors. With D(S) the
-// minor of the columns in the set S and as many of the last rows, s of them,
+// of a square matrix of at most 24 rows, by expansion by minors. D(S) is the minor of
+// the columns in S and the last s rows, where s is the size of S:
 //
 //	D(∅) = 1,  D(S) = Σ_{j∈S} ±a_{n-s,j}·D(S∖j),  det A = D({0, ..., n-1}),
 //
-// where the signs alternate over S, plus first: Laplace's expansion along the
-// first row of each minor. Each of the 2ⁿ minors is computed once, which takes
-// n·2^(n-1) products instead of the n! of the recursion. The derivatives walk
-// through the same sums, from the last to the first: D̄({0, ..., n-1}) = Ōut, and
+// where the signs alternate over S, beginning with plus. This is Laplace's expansion
+// along the first row of each minor. Each of the 2ⁿ minors is computed once, which
+// takes n·2^(n-1) products instead of the n! of the recursion. The derivatives walk
+// through the same sums from the last to the first: D̄({0, ..., n-1}) = Ōut, and
 //
 //	ā_{n-s,j} += ±D(S∖j)·D̄(S),  D̄(S∖j) += ±a_{n-s,j}·D̄(S),
 //
-// so that Adjoint takes three times the products of Forward. There are no
-// divisions: nothing is special about singular matrices, and over fixed point
-// the kernel is exact like any other. For more than some ten rows Det is faster,
-// at n³ operations.
+// so that Adjoint takes three times the products of Forward. Nothing is divided, so
+// singular matrices are no special case, and the kernel is exact over fixed point too.
+// For more than about ten rows Det is faster, at n³ operations.
 //
-// The memory of a call is 2ⁿ elements for each of the minors, their cotangents,
-// and the tangents of both, as far as they are needed.
+// A call needs 2ⁿ elements of memory each for the minors, their cotangents, and the
+// tangents of both, as far as they are needed.
 //
-// In floating point the result is within n²·ε times the permanent of |A|, and
-// overflows or underflows where a minor does. In fixed point each product is
-// rounded, to nearest, and the result is meaningful if all minors are below 2²⁰.
+// In floating point the result is within n²·ε times the permanent of |A|. It overflows
+// or underflows if a minor does. In fixed point each product is rounded to nearest, and
+// the result is meaningful if all minors are below 2²⁰.
 type DetMinors[T rev.Real] struct {
 	Out *T             `rev:"acc"`
 	A   rev.General[T] `rev:"in" shape:"n,n"`
@@ -168,7 +167,7 @@ func (w *minors[T]) gradient(a, ga rev.General[T], out T) {
 	}
 }
 
-// gradientTangent adds to the tangent of Ā, after expand and, unless Ȧ is nil,
+// gradientTangent adds to the tangent of Ā, after expand and, unless Ȧ is nil, after
 // expandTangent.
 func (w *minors[T]) gradientTangent(a, ta, gta rev.General[T], out, tout T) {
 	n := a.Rows

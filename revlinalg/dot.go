@@ -15,22 +15,21 @@ import (
 //
 //	x̄ += conj(Ōut)·y,  ȳ += Ōut·x,  Ȯut += Σ conj(ẋ_i)·y_i + conj(x_i)·ẏ_i
 //
-// and, of second order, with ġOut the tangent of Ōut,
+// and, of second order,
 //
 //	ġx += conj(ġOut)·y + conj(Ōut)·ẏ,  ġy += ġOut·x + Ōut·ẋ.
 //
 // Over complex numbers it is the Dotc of BLAS.
 //
-// Dot{X: x, Y: x} is the square of the norm of x. If x has the same cotangent in
-// both places, that gets 2·Ōut·x.
+// Dot{X: x, Y: x} is the square of the norm of x. If both places have the same
+// cotangent, it gets 2·Ōut·x.
 //
-// Forward reads two vectors from memory. Adjoint reads two, and reads and writes
-// two more: it moves three times the memory of Forward, and takes about three
-// times as long where vectors are long.
+// Adjoint moves three times the memory of Forward: it also reads and writes two
+// cotangents. For long vectors it takes about three times as long.
 //
-// The sum is within n·ε·Σ|x_i·y_i| in floating point, over complex numbers within
-// twice that. In fixed point it is exact and rounded once, to nearest, and wraps on
-// overflow; each element of a gradient is rounded once too.
+// In floating point the sum is within n·ε·Σ|x_i·y_i|, and over complex numbers within
+// twice that. In fixed point it is exact, rounded once to nearest, and wraps on
+// overflow. Each element of a gradient is rounded once too.
 type Dot[T rev.Number] struct {
 	Out *T            `rev:"acc"`
 	X   rev.Vector[T] `rev:"in" shape:"n"`
@@ -42,9 +41,9 @@ func NewDot(out *float64, x, y *mat.VecDense) Dot[float64] {
 	return Dot[float64]{Out: out, X: rev.ViewVec(x), Y: rev.ViewVec(y)}
 }
 
-// dotPart is how many elements of floating-point vectors go through a pass at a
-// time, so that their gradients find them in the cache. In fixed point, where the
-// sum is rounded once, all go at a time.
+// dotPart is how many floating-point elements a pass handles at a time, so that the
+// gradients find them in the cache. In fixed point the sum is rounded once, so the pass
+// handles all elements at a time.
 const dotPart = 1 << 10
 
 // Forward computes Out += conj(x)·y.

@@ -13,14 +13,14 @@ import (
 //
 //	y_i += f(x_i)
 //
-// with the derivatives, where ġy is the tangent of ȳ,
+// with the derivatives
 //
-//	x̄ += number.Conj(f′(x))·ȳ,  ẏ += f′(x)·ẋ,  ġx += number.Conj(f′(x))·ġy + number.Conj(f″(x)·ẋ)·ȳ
+//	x̄ += conj(f′(x))·ȳ,  ẏ += f′(x)·ẋ,  ġx += conj(f′(x))·ġy + conj(f″(x)·ẋ)·ȳ
 //
-// of each element. Each has a file, which says what f and its derivatives are. Run
-// of all of them is elementwise.run.
+// of each element. Each has a file of its own with f and its derivatives.
+// elementwise.run runs them all.
 
-// elementwise has the operands of these kernels, which convert to it.
+// elementwise has the operands of these kernels.
 type elementwise[T rev.Number] struct {
 	Y       rev.Vector[T]
 	X       rev.Vector[T]
@@ -31,24 +31,24 @@ type elementwise[T rev.Number] struct {
 type function struct {
 	name string
 
-	// values computes y_i = f(x_i), and slopes d_i = f′(x_i), given these. A function
-	// that has both computes y and d at once instead. curves computes d_i = f″(x_i),
-	// and finds f′(x_i) there. slopes and curves may overwrite y.
+	// values computes y_i = f(x_i), and slopes computes d_i = f′(x_i) from these. If
+	// both is set, it computes y and d at once instead. curves computes d_i = f″(x_i)
+	// and is given f′(x_i) there. slopes and curves may overwrite y.
 	values func(y, x []float64)
 	slopes func(d, x, y []float64)
 	both   func(y, d, x []float64)
 	curves func(d, x, y []float64)
 
-	// byFloat says that fixed point is rounded from float64, where both has the same bits
-	// on all machines. If rest is set, what is rounded is f(-|x|), and
-	// f(x) = max(x, 0) + f(-|x|), as f(x) has more digits than float64.
+	// byFloat says that fixed-point values are rounded from float64, where both has the
+	// same bits on all machines. If rest is set, f(-|x|) is rounded instead, and f(x) =
+	// max(x, 0) + f(-|x|): f(x) itself has more digits than float64.
 	byFloat, rest bool
 
 	q43  pointwise[fixed.Q43]
 	c128 pointwise[complex128]
 
-	// defined reports whether f has a value at a real x that is not positive, and
-	// derivatives up to the order. It is nil if f has all of them everywhere.
+	// defined reports whether f has a value and derivatives up to the order at a real x
+	// that is not positive. It is nil if f has all of them everywhere.
 	defined func(x float64, order int) bool
 
 	// definedComplex reports the same at a complex x.
@@ -62,7 +62,7 @@ type pointwise[T rev.Number] struct {
 	curve func(x, v, w T) T
 }
 
-// An elementwisePass is a pass in progress, with nil operands where it has none.
+// An elementwisePass is a pass in progress. Operands that it lacks are nil.
 type elementwisePass[T rev.Number] struct {
 	k, g, t, gt elementwise[T]
 
@@ -71,14 +71,14 @@ type elementwisePass[T rev.Number] struct {
 	buffers []elementwiseBuffers // of each worker
 }
 
-// elementwisePiece is how many elements are computed at a time, and
-// elementwiseBlock how many a worker takes.
+// elementwisePiece is how many elements are computed at a time, elementwiseBlock how
+// many a worker takes.
 const (
 	elementwisePiece = 512
 	elementwiseBlock = 8 * elementwisePiece
 )
 
-// Each of these reports whether both operands of a derivative are there.
+// These report whether a derivative has both operands.
 func (p *elementwisePass[T]) tangent() bool  { return p.t.X.Data != nil && p.t.Y.Data != nil }
 func (p *elementwisePass[T]) gradient() bool { return p.g.X.Data != nil && p.g.Y.Data != nil }
 func (p *elementwisePass[T]) gradientTangent() bool {
@@ -89,7 +89,7 @@ func (p *elementwisePass[T]) curved() bool {
 	return p.gt.X.Data != nil && p.t.X.Data != nil && p.g.Y.Data != nil
 }
 
-// order returns the order of the derivatives that are asked for.
+// order returns the highest order of derivative that the pass needs.
 func (p *elementwisePass[T]) order() int {
 	switch {
 	case p.curved():
@@ -100,8 +100,8 @@ func (p *elementwisePass[T]) order() int {
 	return 0
 }
 
-// run adds sign times f(x) to y, where the sign is 1 or -1, and, of what is there,
-// sign·f′(x)·ẋ to ẏ, and the gradients to x̄ and ġx.
+// run adds sign·f(x) to y, for a sign of 1 or -1. It adds sign·f′(x)·ẋ to ẏ and the
+// gradients to x̄ and ġx if these are there.
 func (k elementwise[T]) run(f *function, sign int, g, t, gt elementwise[T]) error {
 	w := workspace.Get[elementwisePass[T]]()
 	buffers := w.buffers
@@ -139,14 +139,14 @@ func (p *elementwisePass[T]) checkDomain() error {
 	return nil
 }
 
-// checkDomain is the same of real numbers.
+// checkDomain returns an error unless f is defined at all elements, which are real.
 func checkDomain[T rev.Real](p *elementwisePass[T]) error {
 	if p.f.defined == nil {
 		return nil
 	}
 	order := p.order()
 	for i := range p.k.X.N {
-		// Positive numbers are in the domain of all.
+		// All functions are defined at positive numbers.
 		if x := fixed.Float(p.k.X.Data[i*p.k.X.Inc]); !(x > 0) && !p.f.defined(x, order) {
 			return &rev.DomainError{Func: p.f.name, Args: []float64{x}, Index: i, Order: order}
 		}
@@ -174,7 +174,7 @@ func (p *elementwisePass[T]) Block(worker, block int) {
 	}
 }
 
-// elementwiseBuffers hold what is computed of some elements.
+// elementwiseBuffers hold intermediate values of one piece.
 type elementwiseBuffers struct{ x, y, d, v [elementwisePiece]float64 }
 
 func applyFloat[T rev.Float](p *elementwisePass[T], w *elementwiseBuffers, lo, hi int) {
@@ -215,8 +215,8 @@ func applyFloat[T rev.Float](p *elementwisePass[T], w *elementwiseBuffers, lo, h
 	}
 }
 
-// wide returns elements of x from lo on, as many as buf has: in place if they
-// are float64 without gaps, else copied to buf.
+// wide returns as many elements of x as buf has, from lo on. They are a view if x is
+// float64 without gaps, and otherwise a copy in buf.
 func wide[T rev.Float](buf []float64, x rev.Vector[T], lo int) []float64 {
 	if xs, ok := any(x.Data).([]float64); ok && x.Inc == 1 {
 		return xs[lo : lo+len(buf)]
@@ -239,7 +239,7 @@ func addWide[T rev.Float](y rev.Vector[T], lo int, sign float64, d []float64) {
 }
 
 // applyPointwise works on elements one by one. A cotangent goes through f′ as
-// number.Conj(f′·number.Conj(ȳ)).
+// conj(f′·conj(ȳ)).
 func applyPointwise[T rev.Number](p *elementwisePass[T], f *pointwise[T], lo, hi int) {
 	at := func(v rev.Vector[T], i int) *T { return &v.Data[i*v.Inc] }
 	for i := lo; i < hi; i++ {
@@ -262,7 +262,7 @@ func applyPointwise[T rev.Number](p *elementwisePass[T], f *pointwise[T], lo, hi
 	}
 }
 
-// applyByFloat works on elements of fixed point, with functions of float64.
+// applyByFloat works on fixed-point elements with the functions over float64.
 func applyByFloat(p *elementwisePass[fixed.Q43], w *elementwiseBuffers, lo, hi int) {
 	f := p.f
 	at := func(v rev.Vector[fixed.Q43], i int) *fixed.Q43 { return &v.Data[i*v.Inc] }

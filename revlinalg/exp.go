@@ -12,13 +12,13 @@ import (
 //
 //	y_i += exp(x_i)
 //
-// with the derivatives, where ġy is the tangent of ȳ,
+// with the derivatives
 //
 //	x̄ += eˣ·ȳ,  ẏ += eˣ·ẋ,  ġx += eˣ·(ġy + ẋ·ȳ).
 //
-// In floating point the exponential is within a unit in the last place over the
-// whole range. In fixed point it is within 0.51 units, and the largest number
-// where it is above 2²⁰, that is for x > 13.86.
+// In floating point the exponential is within a unit in the last place over the whole
+// range. In fixed point it is within 0.51 units. Above 2²⁰, that is for x > 13.86, it
+// is the largest number.
 type Exp[T rev.Real] struct {
 	Y       rev.Vector[T] `rev:"acc" shape:"n"`
 	X       rev.Vector[T] `rev:"in" shape:"n"`
@@ -43,7 +43,7 @@ var expFunction = function{
 	},
 }
 
-// expSat returns eˣ, the largest number if that is out of range.
+// expSat returns eˣ, or the largest number if eˣ is out of range.
 func expSat(x fixed.Q43) fixed.Q43 {
 	y, err := fixed.ExpChecked(x)
 	if err != nil {

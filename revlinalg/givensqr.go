@@ -14,13 +14,13 @@ import (
 //
 //	A <-> (R, θ),  R = U(θ)·A,
 //
-// the QR decomposition by plane rotations as a bijection in place. R is upper
-// triangular (trapezoidal, if A has m < n rows) and stays where it is; an element
-// below the diagonal keeps the angle of the rotation that made it zero. No method
-// needs memory beyond A but for a column of sines and cosines.
+// the QR decomposition by plane rotations, as a bijection in place. R is upper
+// triangular (trapezoidal if A has m < n rows) and stays in place. An element below the
+// diagonal holds the angle of the rotation that made it zero. Beyond A, methods need
+// memory only for one column of sines and cosines.
 //
-// The rotations are those of Unitary in the triangular order, by columns and in
-// each from the bottom up:
+// The rotations are those of Unitary in the triangular order: by columns, and in each
+// from the bottom up:
 //
 //	for j = 1, ..., min(m-1, n)
 //		for i = m-1, m-2, ..., j
@@ -31,36 +31,36 @@ import (
 //
 // # One rotation
 //
-// It takes the pair (a, b) in column j to polar coordinates, and rotates the
-// elements behind them:
+// A rotation takes the pair (a, b) in column j to polar coordinates, and rotates the
+// elements to the right of the pair:
 //
 //	r = √(a²+b²),  θ = atan2(-b, a)   with   a = r·cos θ,  b = -r·sin θ.
 //
-// So the diagonal of R is not negative, but where no rotation ends: in the last
-// row, if m <= n. For tangents of the pair, and with Θ̄ the cotangent of θ from the element that
-// keeps it and from the rotation of the columns behind (see Unitary),
+// So the diagonal of R is not negative, except in the last row if m <= n, where no
+// rotation ends. Let Θ̄ be the cotangent of θ, from the element that holds θ and from
+// the rotation of the columns to the right (see Unitary). Then
 //
 //	ṙ = c·ȧ - s·ḃ         w̄ = -Θ̄/r
 //	w = s·ȧ + c·ḃ         ā = c·r̄ + s·w̄
 //	θ̇ = -w/r              b̄ = c·w̄ - s·r̄.
 //
-// For the second order the tangent of w̄ is -ġΘ/r + Θ̄·ṙ/r², and what is rotated
-// back has the tangents of Unitary.
+// For the second order, the tangent of w̄ is -ġΘ/r + Θ̄·ṙ/r². What is rotated back has
+// the tangents of Unitary.
 //
-// Where a pair is (0, 0), θ has no derivative, nor has r. The kernel takes 0 for
-// θ and keeps it there: θ̇ = 0, ṙ = ȧ, ā = r̄, b̄ = 0, as if b were not an operand.
+// If a pair is (0, 0), θ and r have no derivative. The kernel then sets θ to 0 and
+// keeps it there: θ̇ = 0, ṙ = ȧ, ā = r̄, b̄ = 0, as if b were not an operand.
 //
 // # What is a bijection
 //
-// Forward undoes Inverse where the radii of all pairs come out positive and angles
-// are in (-π, π], which is what Forward leaves. In floating point both directions
-// are a rotation by the same rounded angle, and the bound is that of Unitary:
-// A comes back within 12·(m+n)·ε times the norm of a column (commonly within ε·√m).
+// Forward undoes Inverse if the radii of all pairs are positive and the angles are in
+// (-π, π], as Forward leaves them. In floating point both directions rotate by the same
+// rounded angle, with the bound of Unitary: A comes back within 12·(m+n)·ε times the
+// norm of a column (commonly within ε·√m).
 //
-// There is no such kernel over fixed point. The angle and the radius have as many
-// bits as the pair, but angles 2⁻⁴³ apart do not tell apart all the pairs at a
-// radius above 1; and shears by a rounded angle leave a remainder in place of the
-// zero, where the angle has to be.
+// There is no kernel over fixed point. Angle and radius have as many bits as the pair,
+// but at a radius above 1, angles 2⁻⁴³ apart do not distinguish all pairs. Shears by a
+// rounded angle also leave a remainder in place of the zero, where the angle must be
+// stored.
 //
 // Source: Golub and Van Loan, Matrix Computations, 4th ed., 5.2.5 (Givens QR) and
 // 5.1.11 (a rotation kept in place of its zero).
@@ -86,7 +86,7 @@ func (k GivensQR[T]) Adjoint(g GivensQR[T]) { _ = k.Run(rev.AdjointPass(&k, &g))
 func (k GivensQR[T]) Tangent(t GivensQR[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 
 // AdjointTangent computes what Adjoint does, undoes Tangent, and computes in gt
-// the tangents of the cotangents. If g or t is nil, what would come of it is left out.
+// the tangents of the cotangents. If g or t is nil, its derivatives are not computed.
 func (k GivensQR[T]) AdjointTangent(g, t, gt GivensQR[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
@@ -97,8 +97,8 @@ func (k GivensQR[T]) Run(p rev.Pass[GivensQR[T]]) error {
 	return nil
 }
 
-// A givensPass is a method at work, on a column at a time: the panel has one
-// chain, that of the column.
+// A givensPass is a method at work. It handles one column at a time, which is a panel
+// of one chain.
 type givensPass[T rev.Float] struct {
 	panel[T]
 	k, g, t, gt GivensQR[T]
@@ -229,8 +229,8 @@ func quotient[T rev.Float](x, r T) T {
 	return x / r
 }
 
-// The methods with tangents go from rotation to rotation. The columns behind are
-// those of the panel.
+// The methods with tangents go from rotation to rotation. The panel is the columns to
+// the right.
 
 func (w *givensPass[T]) behind(x rev.General[T]) rev.General[T] {
 	return columns(x, min(w.first+1, x.Cols), x.Cols)
@@ -264,7 +264,7 @@ func (w *givensPass[T]) forwardSingly() {
 			}
 			w.rotate(gtx, 0, gtx.Cols, r)
 		}
-		var u, v, total T // the cotangents of the pair, and all of that of θ
+		var u, v, total T // the cotangents of the pair, and the whole cotangent of θ
 		if g.x != nil {
 			w.rotate(gx, 0, gx.Cols, r)
 			u, v = g.at(i), g.at(i+1)

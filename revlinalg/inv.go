@@ -16,13 +16,12 @@ import (
 //	Ā -= Yᵀ·B̄·Yᵀ,  Ẏ = -Y·Ȧ·Y,
 //	ġA -= Ẏᵀ·B̄·Yᵀ + Yᵀ·ġB·Yᵀ + Yᵀ·B̄·Ẏᵀ
 //
-// with ġB the tangent of B̄. Where A⁻¹·B or Bᵀ·A⁻¹ is what is wanted, Solve takes
-// a third of the time and is closer.
+// If you need A⁻¹·B or Bᵀ·A⁻¹, use Solve. It takes a third of the time and is closer.
 //
-// Y is computed by columns as Solve computes its solution, and fails when Solve
-// does: all methods then return a *rev.SingularError and write nothing. The bits do
-// not depend on the number of workers. There is no such kernel over fixed point,
-// in which the inverse of a small matrix has no number.
+// Y is computed by columns as Solve computes its solution. If Solve fails, so does Inv:
+// all methods then return a *rev.SingularError and write nothing. The bits do not
+// depend on the number of workers. There is no kernel over fixed point, where the
+// inverse of a small matrix is out of range.
 type Inv[T rev.Float] struct {
 	B       rev.General[T] `rev:"acc" shape:"n,n"`
 	A       rev.General[T] `rev:"in" shape:"n,n"`
@@ -82,7 +81,7 @@ type invWork[T rev.Float] struct {
 	y, dy, x rev.General[T]
 }
 
-// subtractSandwich computes dst -= a·m·b, and nothing if dst or m is nil.
+// subtractSandwich computes dst -= a·m·b. It does nothing if dst or m is nil.
 func (w *invWork[T]) subtractSandwich(dst rev.General[T], a, m, b strided[T]) {
 	if dst.Data == nil || m.data == nil {
 		return

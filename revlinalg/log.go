@@ -15,22 +15,22 @@ import (
 //
 //	y_i += log(x_i)
 //
-// of real or complex numbers, with the derivatives, where ġy is the tangent of ȳ,
+// of real or complex numbers, with the derivatives
 //
 //	x̄ += ȳ/conj(x),  ẏ += ẋ/x,  ġx += ġy/conj(x) - conj(ẋ/x²)·ȳ.
 //
-// If an element of X is zero, or a negative real number, all passes return a
-// *rev.DomainError that says which, and change nothing. NaN is passed on.
+// If an element of X is zero or a negative real number, all passes return a
+// *rev.DomainError with its index and change nothing. NaN is passed on.
 //
-// In floating point the logarithm is within a unit in the last place over the
-// whole range. Derivatives are infinite where they overflow, 1/x below 2⁻¹⁰²⁴ and
-// 1/x² below 2⁻⁵¹². Times a cotangent of zero they are NaN. In fixed point the
-// logarithm is within 0.51 units, and derivatives wrap where they are out of range,
-// as they are for small x.
+// In floating point the logarithm is within a unit in the last place over the whole
+// range. Derivatives that overflow are infinite: 1/x for x below 2⁻¹⁰²⁴ and 1/x² for x
+// below 2⁻⁵¹². Times a cotangent of zero they are NaN. In fixed point the logarithm is
+// within 0.51 units, and derivatives wrap if they are out of range, as they are for
+// small x.
 //
-// The logarithm of a complex number is log|x| + i·arg(x), with an argument in
-// [-π, π]. It is that of cmplx.Log, also where |x| overflows or is subnormal: its real
-// part is within 2ε, and 2ε times itself.
+// The logarithm of a complex number is log|x| + i·arg(x), with the argument in [-π, π],
+// as cmplx.Log has it, and also right if |x| overflows or is subnormal. Its real part
+// is within 2ε plus 2ε times itself.
 type Log[T rev.Number] struct {
 	Y       rev.Vector[T] `rev:"acc" shape:"n"`
 	X       rev.Vector[T] `rev:"in" shape:"n"`
@@ -64,8 +64,8 @@ var logFunction = function{
 	definedComplex: func(x complex128, _ int) bool { return x != 0 },
 }
 
-// complexLog returns log(x), with the magnitude of finite numbers brought to where it
-// neither overflows nor is subnormal.
+// complexLog returns log(x). It scales finite numbers so that their magnitude neither
+// overflows nor is subnormal.
 func complexLog(x complex128) complex128 {
 	var s float64
 	switch m := max(math.Abs(real(x)), math.Abs(imag(x))); {
@@ -97,7 +97,7 @@ func (k Log[T]) AdjointTangent(g, t, gt Log[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// Run implements rev.Kernel. It returns a *rev.DomainError where log(x) is not defined.
+// Run implements rev.Kernel. It returns a *rev.DomainError if log(x) is not defined.
 func (k Log[T]) Run(p rev.Pass[Log[T]]) error {
 	return elementwise[T](k).run(&logFunction, p.Sign(), elementwise[T](p.G), elementwise[T](p.T), elementwise[T](p.GT))
 }

@@ -17,19 +17,18 @@ import (
 //
 //	Ā += Ōut·A⁻ᵀ,  Ȯut += tr(A⁻¹·Ȧ),  ġA += ġOut·A⁻ᵀ - Ōut·A⁻ᵀ·Ȧᵀ·A⁻ᵀ
 //
-// (Giles 2008, 2.2.4). The two outputs are what
-// LogDet of gonum's mat and slogdet of NumPy return. The sign is 1 or -1, and
-// has no derivative; without the operand Sign it is not computed, and then
-// nothing says that det A may be negative. Determinants that a float cannot
-// hold have a logarithm all the same. That of no rows is 1.
+// (Giles 2008, 2.2.4). The two outputs are those of gonum's mat.LogDet and NumPy's
+// slogdet. The sign is 1 or -1 and has no derivative. If Sign is nil, it is not
+// computed, and you do not see that det A is negative. A determinant that no float can
+// hold has a logarithm all the same. The determinant of a matrix without rows is 1.
 //
-// The logarithm is the sum of those of the pivots u_ii, and is off by as much as
-// rounding A by about 3n·ε·|L|·|U| would change it (Higham 2002, theorem 9.3), and
-// by n·2⁻⁵²·Σ |log |u_ii|| and a rounding of the result.
-// If A is singular to working precision, when Solve fails, all methods return
-// a *rev.SingularError and write nothing, as -Inf could not be taken out of Out. The
-// bits do not depend on the number of workers. There is no such kernel over fixed
-// point: the gradient is an inverse, which leaves the range where pivots are small.
+// The logarithm is the sum of the logarithms of the pivots u_ii. Its error is the
+// change by a perturbation of A of about 3n·ε·|L|·|U| (Higham 2002, theorem 9.3), plus
+// n·2⁻⁵²·Σ |log |u_ii|| and a rounding of the result. If A is singular to working
+// precision (see Solve), all methods return a *rev.SingularError and write nothing,
+// because -Inf could not be subtracted again. The bits do not depend on the number of
+// workers. There is no kernel over fixed point: the gradient is an inverse, which
+// leaves the range if pivots are small.
 type LogDet[T rev.Float] struct {
 	Out     *T             `rev:"acc"`
 	Sign    *T             `rev:"acc"`

@@ -21,28 +21,23 @@ import (
 //
 //	x̄ += Ōut·p,  Ȯut += τ = Σ p_i·ẋ_i,  ġx_i += p_i·(ġOut + Ōut·(ẋ_i - τ)),
 //
-// where ġOut is the tangent of Ōut.
+// No exponential overflows. In float64, log s is within (1024 + n/1024)·ε, and mostly
+// within a few ε, because s is a sum of positive terms in chunks of 1024. The result
+// has this error plus the rounding of m + log s. The relative error of an element of
+// the gradient is that of s and of x_i - m, at most (745 + 1024 + n/1024)·ε.
 //
-// No exponential overflows. In float64, log s is within (1024 + n/1024)·ε, and
-// mostly within a few ε, as s is a sum of positive terms taken in chunks of
-// 1024; so is the sum, beyond the rounding of m + log s. An element of the
-// gradient has the relative error of s and of x_i - m, (745 + 1024 + n/1024)·ε
-// at most.
+// The result is -Inf if X is empty or all its elements are -Inf, +Inf if an element is
+// +Inf, and NaN if an element is NaN. If it is -Inf or NaN, the gradient is NaN. If it
+// is +Inf, the gradient is NaN where x_i is +Inf or NaN, and otherwise 0.
 //
-// The sum is -Inf if X is empty or all its elements are -Inf, +Inf if one of
-// them is +Inf, and NaN if one of them is NaN. If it is -Inf or NaN, so is the
-// gradient NaN, and if it is +Inf, the gradient is NaN where x_i is and
-// otherwise 0.
-//
-// Over fixed point the sum is within 1 + n/s units in the last place, for
-// n < 2²⁰ elements of any magnitude, and an element of p within 2 + n·p_i/s. The
-// logarithm of zero, of no elements, is the least number, -2²⁰. One worker
-// does all.
+// In fixed point the result is within 1 + n/s units in the last place, for n < 2²⁰
+// elements of any magnitude, and an element of p within 2 + n·p_i/s. The logarithm of
+// zero, for no elements, is the least number, -2²⁰. One worker does everything.
 //
 // In floating point the method is that of Blanchard, Higham and Higham, Accurately
-// computing the log-sum-exp and softmax functions (2021). One pass over memory
-// computes the maximum and the sum: it sums each chunk shifted by the maximum of
-// the chunk, and rescales these sums when it adds them up.
+// computing the log-sum-exp and softmax functions (2021). One pass over memory computes
+// the maximum and the sum. It sums each chunk shifted by the maximum of the chunk, and
+// rescales these sums when it adds them up.
 type LogSumExp[T rev.Real] struct {
 	Out     *T            `rev:"acc"`
 	X       rev.Vector[T] `rev:"in" shape:"n"`
@@ -101,15 +96,15 @@ func (k LogSumExp[T]) Run(p rev.Pass[LogSumExp[T]]) error {
 }
 
 const (
-	// chunk is how many elements of a vector are worked on at a time, so that
-	// what is computed of them stays in the first cache.
+	// chunk is how many elements are processed at a time. Intermediate values then stay
+	// in the first cache.
 	chunk = 1024
-	// vectorParts is the most parts that a vector is cut into for workers.
+	// vectorParts is the largest number of parts of a vector for workers.
 	vectorParts = 64
 )
 
-// partLength returns the length of the parts that a vector of n elements is cut
-// into, the last of which may be shorter.
+// partLength returns the length of the parts of a vector of n elements. The last part
+// may be shorter.
 func partLength(n int) int {
 	chunks := (n + chunk - 1) / chunk
 	return chunk * max(8, (chunks+vectorParts-1)/vectorParts)
@@ -121,12 +116,12 @@ type logSumExp[T rev.Real] struct {
 	workers     int
 	task        lseTask
 
-	to     rev.Vector[T] // what addSoftmax and addCentered add to
-	factor float64       // of what they add
+	to     rev.Vector[T] // destination of addSoftmax and addCentered
+	factor float64       // factor of what they add
 
 	max, sum float64              // m and s
 	tau      float64              // τ
-	part     [vectorParts]lsePart // what the parts of X contribute to them
+	part     [vectorParts]lsePart // contributions of the parts of X to these
 	scratch  [][3 * chunk]T       // of each worker
 }
 
@@ -158,12 +153,12 @@ func (k LogSumExp[T]) open() *logSumExp[T] {
 	}
 	w.max, w.sum = total.max, total.sum
 	if math.IsInf(w.max, 1) {
-		w.sum = 1 // for the gradient, 0 where x_i is finite
+		w.sum = 1 // for the gradient, which is 0 where x_i is finite
 	}
 	return w
 }
 
-// close gives the workspace back, without the caller's storage.
+// close returns the workspace, without the caller's storage.
 func (w *logSumExp[T]) close() {
 	w.k, w.g, w.t, w.gt, w.tau = LogSumExp[T]{}, LogSumExp[T]{}, LogSumExp[T]{}, LogSumExp[T]{}, 0
 	w.to = rev.Vector[T]{}
@@ -211,7 +206,7 @@ func (w *logSumExp[T]) derivative() float64 {
 	return d / w.sum
 }
 
-// add makes room for sum = Σ exp(x_i - max) over further elements.
+// add prepares for sum = Σ exp(x_i - max) over further elements.
 func (p *lsePart) add(maximum, sum float64) {
 	switch {
 	case maximum == math.Inf(-1):

@@ -12,15 +12,13 @@ import (
 	"revnum/rev"
 )
 
-// An luFactor is P·A = L·U in progress and then the result, where P exchanges
-// rows, L is unit lower triangular with elements of at most 1, and U is upper
-// triangular.
+// An luFactor is P·A = L·U in progress and then the result. P exchanges rows, L is unit
+// lower triangular with elements of at most 1, and U is upper triangular.
 //
-// The columns are cut into blocks, each of which lies together. Those of block k
-// are eliminated as a transposed copy, so that columns are contiguous; to the
-// blocks on the right of it that is applied as a triangular solve and a product of
-// matrices. A worker that applies it to block k+1 goes on to eliminate that, while
-// others have the rest.
+// The columns are cut into blocks, each of them contiguous. Block k is eliminated as a
+// transposed copy, so that its columns are contiguous. It is applied to the blocks on
+// its right as a triangular solve and a product of matrices. The worker that applies it
+// to block k+1 then eliminates that block, while others do the rest.
 type luFactor[T rev.Float] struct {
 	lu      rev.General[T] // L below the diagonal, U on it and above, after join
 	diag    []T            // of U
@@ -38,7 +36,7 @@ type luFactor[T rev.Float] struct {
 	panel   rev.General[T] // the block being eliminated, transposed
 	corner  rev.General[T] // scratch of factorPanel
 	steps   sequence
-	applied []atomic.Int64 // to each block, how many blocks, itself included
+	applied []atomic.Int64 // how many blocks have been applied to each block, itself included
 
 	from, to []int // of inverse: columns of U⁻¹·L⁻¹ and of A⁻¹
 }
@@ -52,12 +50,12 @@ const (
 // luLeaf is the number of columns that are eliminated one by one.
 const luLeaf = 8
 
-// luAlone is up to which order one worker does all: others would mostly wait for
-// blocks to be eliminated, and then for the factors from its cache.
+// Up to order luAlone one worker does everything. Others would mostly wait for blocks
+// to be eliminated, and then for the factors from its cache.
 const luAlone = 160
 
-// factorRegular computes the factors of A, or returns an error if A is singular to
-// working precision, also with its rows scaled to the same magnitude.
+// factorRegular computes the factors of A. It returns an error if A is singular to
+// working precision, also after its rows are scaled to the same magnitude.
 func (f *luFactor[T]) factorRegular(workers int, a rev.General[T]) error {
 	f.factor(workers, a)
 	err := f.check()
@@ -69,8 +67,8 @@ func (f *luFactor[T]) factorRegular(workers int, a rev.General[T]) error {
 	return err
 }
 
-// equilibrate puts A with rows multiplied by powers of two into scaled, and their
-// exponents into the memory behind shifts. It returns false if they are all the same.
+// equilibrate puts A with rows multiplied by powers of two into scaled, and the
+// exponents into the memory of shifts. It returns false if all exponents are the same.
 func (f *luFactor[T]) equilibrate(a rev.General[T]) bool {
 	shifts, differ := workspace.Zeros(f.shifts, a.Rows), false
 	f.scaled, f.shifts = scratchCopy(f.scaled, a), shifts[:0]
@@ -158,7 +156,7 @@ func (f *luStart[T]) Block(_, b int) {
 	}
 }
 
-// join makes of the blocks a matrix.
+// join copies the blocks into a matrix.
 func (f *luFactor[T]) join() {
 	f.lu = scratch(f.lu, f.n, f.n)
 	parallel.Run(workersAbove(luAlone, f.n, f.workers), len(f.applied), (*luEnd[T])(f))
@@ -168,7 +166,7 @@ func (f *luFactor[T]) join() {
 // luEnd is the copying of blocks to the result.
 type luEnd[T rev.Float] luFactor[T]
 
-// Block copies a block, with rows exchanged as the blocks behind it did.
+// Block copies a block, with its rows exchanged as by the later blocks.
 func (f *luEnd[T]) Block(_, k int) {
 	to := block(f.lu, 0, k*luCols, f.n, min(luCols, f.n-k*luCols))
 	copyMatrix(to, (*luFactor[T])(f).block(k))
@@ -213,7 +211,7 @@ func (f *luFactor[T]) apply(k, j int) {
 	f.applied[j].Store(int64(k + 1))
 }
 
-// eliminate factors block k, to which those before were applied.
+// eliminate factors block k. The earlier blocks have been applied to it.
 func (f *luFactor[T]) eliminate(k int) {
 	x, lo := f.block(k), k*luCols
 	p := x.Cols
@@ -228,8 +226,8 @@ func (f *luFactor[T]) eliminate(k int) {
 	f.applied[k].Store(int64(k + 1))
 }
 
-// factorPanel factors columns lo to hi-1 of the panel, which are its rows, by
-// halves; at is where the panel begins in the matrix.
+// factorPanel factors columns lo to hi-1 of the panel, which are its rows, by halves.
+// at is where the panel begins in the matrix.
 func (f *luFactor[T]) factorPanel(at, lo, hi int) {
 	if hi-lo <= luLeaf {
 		for j := lo; j < hi; j++ {
@@ -252,8 +250,8 @@ func (f *luFactor[T]) factorPanel(at, lo, hi int) {
 	f.factorPanel(at, mid, hi)
 }
 
-// factorColumn eliminates column j of the panel, to which the columns before lo
-// were applied.
+// factorColumn eliminates column j of the panel. The columns before lo have been applied
+// to it.
 func (f *luFactor[T]) factorColumn(at, lo, j int) {
 	p := f.panel
 	x := p.Row(j)
@@ -271,8 +269,8 @@ func (f *luFactor[T]) factorColumn(at, lo, j int) {
 	y := rest.Data
 	pivot, largest := 0, uint64(0)
 	for i, v := range y {
-		// Magnitudes are ordered as their bits are, which NaN exceeds: or a 0
-		// above it would stand for a singular matrix.
+		// Magnitudes have the order of their bits. NaN must be the largest, or a 0
+		// above it would make the matrix look singular.
 		if b := math.Float64bits(float64(v)) << 1; b > largest {
 			pivot, largest = i, b
 		}
@@ -289,9 +287,9 @@ func (f *luFactor[T]) factorColumn(at, lo, j int) {
 	}
 }
 
-// condition returns max_j ‖a_j‖/|u_jj|, the largest ratio of the magnitudes in
-// a column of A to its pivot, and the j of that. Up to a factor of n it is a lower bound
-// of the condition number of A with columns scaled to the same magnitude.
+// condition returns max_j ‖a_j‖/|u_jj|, the largest ratio of a magnitude in a column of
+// A to its pivot, and its j. Up to a factor of n it is a lower bound of the condition
+// number of A with columns scaled to the same magnitude.
 func (f *luFactor[T]) condition() (c T, at int) {
 	c = 1
 	for j, norm := range f.norms {
@@ -304,7 +302,7 @@ func (f *luFactor[T]) condition() (c T, at int) {
 	return c, at
 }
 
-// check returns an error if the matrix factored is singular to working precision.
+// check returns an error if the factored matrix is singular to working precision.
 func (f *luFactor[T]) check() error {
 	if c, at := f.condition(); c >= 1/(T(f.n)*epsilon[T]()) {
 		return &rev.SingularError{Index: at, Condition: mat.Condition(c)}

@@ -23,25 +23,23 @@ import (
 //
 //	Ā += C̄·Bᵀ,  B̄ += Aᵀ·C̄,  Ċ += Ȧ·B + A·Ḃ
 //
-// and, of second order, with ġC the tangent of C̄,
+// and, of second order,
 //
 //	ġA += ġC·Bᵀ + C̄·Ḃᵀ,  ġB += Aᵀ·ġC + Ȧᵀ·C̄.
 //
-// In floating point an element of the product is within k·ε·Σ|a_il·b_lj|. If k
-// is above 256 it is added to C in several parts, so that Inverse restores C
-// within a unit in the last place of the largest value on the way for each of
-// them.
+// In floating point an element of the product is within k·ε·Σ|a_il·b_lj|. If k is above
+// 256, it is added to C in several parts. Inverse restores C within one unit in the
+// last place, of the largest value on the way, for each part.
 //
-// In fixed point an element of the product, and of each product above, is exact
-// and rounded once, to nearest. It is meaningful if it is below 2²⁰, and wraps
-// if it is not (what wraps on the way does no harm).
+// In fixed point an element of the product, and of each product above, is exact and
+// rounded once to nearest. It wraps at ±2²⁰. Intermediate sums may wrap without harm.
 //
-// The bits do not depend on the number of workers, which share the rows or
-// the columns of the results.
+// Workers share the rows or columns of the results. The bits do not depend on their
+// number.
 //
-// Each of Ā, B̄ and the uncomputation of C is a product of as many operations as
-// Forward, so that Adjoint takes about three times as long as Forward, and twice if
-// C in the receiver is nil, as then it is not uncomputed. The products read their
+// Ā, B̄ and the uncomputation of C take as many operations each as Forward. Adjoint
+// therefore takes about three times as long, or twice if C is nil and is not
+// uncomputed. The products read their operands in different orders and share no copies.
 // operands in different orders and share no copies of them.
 type MatMul[T rev.Real] struct {
 	C              rev.General[T] `rev:"acc" shape:"m,n"`
@@ -52,10 +50,9 @@ type MatMul[T rev.Real] struct {
 }
 
 // NewMatMul returns the kernel over gonum matrices, sharing their storage. Each
-// of a and b is a *mat.Dense, a *mat.VecDense (a matrix of one column), the
-// transpose of one as its method T returns it, or nil for no operand. Matrices that
-// store less than all their elements, such as a *mat.SymDense, panic: copy them to a
-// *mat.Dense.
+// of a and b is a *mat.Dense, a *mat.VecDense (a matrix of one column), the transpose
+// of one as its method T returns it, or nil. Other matrices, such as a *mat.SymDense,
+// panic. Copy them to a *mat.Dense.
 func NewMatMul(c *mat.Dense, a, b mat.Matrix) MatMul[float64] {
 	k := MatMul[float64]{C: rev.ViewDense(c)}
 	k.A, k.TransA = factor(a)
@@ -63,7 +60,7 @@ func NewMatMul(c *mat.Dense, a, b mat.Matrix) MatMul[float64] {
 	return k
 }
 
-// factor returns the storage of m, and whether it is that of the transpose.
+// factor returns the storage of m, and whether m is its transpose.
 func factor(m mat.Matrix) (storage rev.General[float64], trans bool) {
 	switch m := m.(type) {
 	case nil:
@@ -141,7 +138,7 @@ func (k MatMul[T]) Run(p rev.Pass[MatMul[T]]) error {
 	return nil
 }
 
-// addGradients adds gc·bᵀ and aᵀ·gc to what g has in the places of A and B.
+// addGradients adds gc·bᵀ and aᵀ·gc to the cotangents of A and B in g.
 func (k *MatMul[T]) addGradients(w *products[T], gc rev.General[T], a, b strided[T], g *MatMul[T]) {
 	c := view(gc, false)
 	if k.TransA {
@@ -169,12 +166,13 @@ type product[T rev.Real] struct {
 	sign       int
 	a, b       strided[T]
 	rows, cols int // of a block
-	down       int // blocks in a column of them
+	down       int // blocks in a column
 	blocks     int
 }
 
-// add adds the product C += sign·A·B, unless one of them is nil. If one before it
-// has the same result, as Ā and B̄ of C += A·A may have, those before are computed.
+// add adds the product C += sign·A·B. It does nothing if an operand is nil. If an
+// earlier product has the same result, as Ā and B̄ of C += A·A may have, it runs the
+// earlier ones first.
 func (w *products[T]) add(c rev.General[T], sign int, a, b strided[T]) {
 	if c.Data == nil || a.data == nil || b.data == nil || c.Rows == 0 || c.Cols == 0 || a.cols == 0 {
 		return
@@ -188,7 +186,7 @@ func (w *products[T]) add(c rev.General[T], sign int, a, b strided[T]) {
 	w.list = append(w.list, product[T]{c: c, sign: sign, a: a, b: b})
 }
 
-// run computes the products and leaves none.
+// run computes all products and removes them.
 func (w *products[T]) run() {
 	if len(w.list) == 0 {
 		return
@@ -212,19 +210,18 @@ func (w *products[T]) run() {
 	w.list = w.list[:0]
 }
 
-// stripe is how many columns a block of a wide product has at least, and
-// minColumns one whose columns of B are copied.
+// stripe is the least number of columns of a block of a wide product. minColumns is the
+// least number if columns of B are copied.
 const (
 	stripe     = 256
 	minColumns = 48
 )
 
-// cut sets the blocks, some parts or fewer. An element of C is the same bits
-// whatever block it is in, so they may depend on the number of workers.
+// cut sets the blocks: parts of them, or fewer. The bits of an element of C do not
+// depend on its block, so blocks may depend on the number of workers.
 //
-// A block copies its columns of B if they are not rows of vectors, so that these
-// are what is shared out; of large factors it copies both, and those of B cost
-// more.
+// A block copies its columns of B if they are not rows of vectors. Blocks then share
+// out columns. Of large factors a block copies both, and B costs more.
 func (p *product[T]) cut(workers, parts int) {
 	m, n, k := p.c.Rows, p.c.Cols, p.a.cols
 	p.rows, p.cols = m, n
@@ -239,14 +236,14 @@ func (p *product[T]) cut(workers, parts int) {
 	default:
 		p.rows = blockSize(m, parts, n*k)
 	}
-	// There are no blocks of so few rows or columns that Gemm would take them
-	// another way.
+	// Blocks never have so few rows or columns that Gemm would handle them in another
+	// way.
 	p.down = max(1, (m+p.rows-dense.GemmRows)/p.rows)
 	p.blocks = p.down * max(1, (n+p.cols-dense.GemmCols)/p.cols)
 }
 
-// blockSize returns the size of the blocks that cut n rows or columns, each of
-// so much work, into the given number of parts, or into fewer if they were small.
+// blockSize returns the size of the blocks that cut n rows or columns, each of so much
+// work, into the given number of parts, or into fewer if blocks would be small.
 func blockSize(n, parts, work int) int {
 	parts = min(parts, max(1, n/(1<<18/work+1)))
 	return ((n-1)/parts + dense.GemmRows) / dense.GemmRows * dense.GemmRows
@@ -299,13 +296,13 @@ func (p *product[T]) block(block int, tiles *fixedTiles) {
 	}
 }
 
-// The product of fixed-point matrices is that of tiles, each of which is summed
-// in 128 bits. There is no signed product of words in Go, so a tile takes
-// integers x for x' = x + 2⁶³, which are not negative. Then, modulo 2¹²⁸,
+// Fixed-point matrices are multiplied by tiles, each of which is summed in 128 bits. Go
+// has no signed product of words. A tile therefore takes the integers x' = x + 2⁶³,
+// which are not negative. Then, modulo 2¹²⁸,
 //
 //	Σ x·y = Σ x'·y' - 2⁶³·(Σ x' + Σ y') + k·2¹²⁶
 //
-// where the sums over one factor are taken once for a row or column of a tile.
+// where the sums over one factor are computed once for a row or column of a tile.
 
 const (
 	tile      = 32  // rows and columns of a tile of C
@@ -317,8 +314,7 @@ type fixedTiles struct {
 	sum  [tile * tile]word128
 }
 
-// A fixedTile holds rows of A or columns of B, each after the other, and their
-// sums.
+// A fixedTile holds rows of A or columns of B, one after the other, and their sums.
 type fixedTile struct {
 	n    int // rows or columns
 	x    [tile * tileDepth]uint64
@@ -333,8 +329,7 @@ func (t *fixedTiles) clear() {
 	clear(t.sum[:])
 }
 
-// load takes n rows of the given length from x, where element (i, l) is
-// x[i*rs+l*cs].
+// load takes n rows of the given length from x. Element (i, l) is x[i*rs+l*cs].
 func (t *fixedTile) load(x []fixed.Q43, n, length, rs, cs int) {
 	t.n = n
 	for i := range n {
@@ -351,7 +346,7 @@ func (t *fixedTile) load(x []fixed.Q43, n, length, rs, cs int) {
 	}
 }
 
-// multiply adds the products of what is loaded.
+// multiply adds the products of the loaded rows and columns.
 func (t *fixedTiles) multiply(length int) {
 	for i := range t.a.n {
 		a := t.a.x[i*tileDepth:][:length]
@@ -386,7 +381,7 @@ func (t *fixedTiles) multiply(length int) {
 	}
 }
 
-// store adds sign times the sums of k products, rounded, to c.
+// store adds sign times the rounded sums of k products to c.
 func (t *fixedTiles) store(c []fixed.Q43, stride, k, sign int) {
 	for i := range t.a.n {
 		row := c[i*stride:][:t.b.n]
@@ -407,8 +402,8 @@ func (t *fixedTiles) store(c []fixed.Q43, stride, k, sign int) {
 	}
 }
 
-// round returns the sum hi·2⁶⁴ + lo of products, rounded to nearest, ties to
-// even, and wrapped.
+// round returns the sum hi·2⁶⁴ + lo of products, rounded to nearest with ties to even,
+// and wrapped.
 func round(hi, lo uint64) fixed.Q43 {
 	const f = fixed.FracBits
 	lo, c := bits.Add64(lo, 1<<(f-1)-1+lo>>f&1, 0)

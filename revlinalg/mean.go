@@ -12,14 +12,13 @@ import (
 //
 //	Out += m,  m = Σ x_i/n
 //
-// with the derivatives, where ġOut is the tangent of Ōut,
+// with the derivatives
 //
 //	x̄_i += Ōut/n,  Ȯut += Σ ẋ_i/n,  ġx_i += ġOut/n.
 //
-// The mean is that of gonum's stat.Mean without weights, within n·ε·Σ|x_i|/n in
-// floating point; in fixed point the sum, which wraps at 2²⁰, is exact and the
-// quotient rounded once. The mean of no elements is NaN, and nothing is added in
-// fixed point.
+// The mean is that of gonum's stat.Mean without weights. In floating point it is within
+// n·ε·Σ|x_i|/n. In fixed point the sum is exact and wraps at 2²⁰, and the quotient is
+// rounded once. The mean of no elements is NaN. In fixed point nothing is added then.
 type Mean[T rev.Real] struct {
 	Out *T            `rev:"acc"`
 	X   rev.Vector[T] `rev:"in" shape:"n"`
@@ -66,7 +65,7 @@ func (k Mean[T]) Run(p rev.Pass[Mean[T]]) error {
 // mean returns Σ x_i/n.
 func mean[T rev.Real](x rev.Vector[T]) T { return over(sum(x), x.N) }
 
-// over returns x/n. If n is not positive it returns x/0, in fixed point 0.
+// over returns x/n. If n is not positive it returns x/0, or 0 in fixed point.
 func over[T rev.Real](x T, n int) T {
 	if !number.IsFixed[T]() {
 		return x / T(max(n, 0))

@@ -7,20 +7,20 @@ import (
 
 // A mesh is an order of N(N-1)/2 plane rotations of neighbours among N rows.
 //
-// Both orders are those of N-1 chains, one after the other, each of which goes
-// up: it rotates rows i and i+1, counted from 0, for i from bottom(j) to top(j).
-// In the triangular mesh chain j is the sweep of that number, from the last pair
-// of rows to rows j and j+1. In the rectangular mesh layer l consists of the rows
-// i of its parity, and chain j of what lies on the diagonal i+l = 2j. A rotation
-// of that mesh needs the result of two in the layer before, at i-1 and i+1; the
-// first belongs to the chain before and the second to its own, so the chains can
+// Both orders consist of N-1 chains, one after the other. Each chain goes up: it
+// rotates rows i and i+1, counted from 0, for i from bottom(j) to top(j). In the
+// triangular mesh chain j goes from the last pair of rows to rows j and j+1. In the
+// rectangular mesh layer l has the rows i of its parity, and chain j the diagonal i+l =
+// 2j. A rotation there needs the results of two rotations of the layer before, at i-1
+// and i+1. The first is in the chain before and the second in its own, so the chains
+// can be applied in turn.
 // be done in turn.
 type mesh struct {
 	n           int
 	rectangular bool
 }
 
-// chains returns the number of chains, each of which has a rotation or more.
+// chains returns the number of chains. Each has at least one rotation.
 func (m mesh) chains() int { return max(0, m.n-1) }
 
 func (m mesh) bottom(chain int) int {
@@ -50,8 +50,8 @@ func (m mesh) angle(chain, row int) int {
 	return index
 }
 
-// A place is where a product of rotations has come to: the next one, or the
-// one before on the way back, is of rows row and row+1.
+// A place is a position in a product of rotations. The next rotation, or the one before
+// on the way back, is of rows row and row+1.
 type place struct {
 	mesh
 	chain, row int
@@ -60,8 +60,8 @@ type place struct {
 // before returns the place before the first rotation of a chain.
 func (m mesh) before(chain int) place { return place{m, chain, m.bottom(chain) + 1} }
 
-// next goes on to the next rotation, and reports whether there is one before the
-// chain end.
+// next moves to the next rotation. It reports whether there is one before the chain
+// end.
 func (p *place) next(end int) bool {
 	p.row--
 	if p.row < p.top(p.chain) {
@@ -71,8 +71,8 @@ func (p *place) next(end int) bool {
 	return p.chain < end
 }
 
-// previous goes back to the rotation before, and reports whether there is one in
-// the chain first or behind it.
+// previous moves back by a rotation. It reports whether there is one in the chain first
+// or behind it.
 func (p *place) previous(first int) bool {
 	p.row++
 	if p.row > p.bottom(p.chain) {
@@ -82,8 +82,8 @@ func (p *place) previous(first int) bool {
 	return p.chain >= first
 }
 
-// A panel is some chains of a mesh, with what rotations there is a table of. The
-// rotation of chain j and row i is element (j-first)·(n-1) + n-2-i of the table.
+// A panel is some chains of a mesh, with a table of their rotations. The rotation of
+// chain j and row i is element (j-first)·(n-1) + n-2-i of the table.
 type panel[T rev.Real] struct {
 	mesh
 	first, end int
@@ -96,24 +96,24 @@ type panel[T rev.Real] struct {
 	vector32 dense.Rotations[float32]
 }
 
-// A run is rotations that are done together: in each step, each of several
-// chains rotates one pair of rows. Chain number chain+q rotates row+q and the row
-// below it at last.
+// A run is rotations that are applied together. In each step, each of several chains
+// rotates one pair of rows. In the last step, chain number chain+q rotates row+q and
+// the row below it.
 type run struct {
 	chain, chains, row, steps int
-	at                        int // number of rotations in the runs before
+	at                        int // number of rotations in earlier runs
 }
 
 func (p *panel[T]) size() int { return (p.end - p.first) * (p.n - 1) }
 
 func (p *panel[T]) index(chain, row int) int { return (chain-p.first)*(p.n-1) + p.n - 2 - row }
 
-// setRuns cuts the panel into runs: as many chains at a time as go together,
-// where they overlap, and what sticks out at either end one by one.
+// setRuns cuts the panel into runs. Chains overlap in most of their rotations; those
+// are applied together, and the others, at either end, one by one.
 func (p *panel[T]) setRuns() {
 	p.runs = p.runs[:0]
 	for j := p.first; j < p.end; j += dense.RotateChains {
-		// In step r of those that go together, chain j+q rotates row r+q.
+		// In step r of a run, chain j+q rotates row r+q.
 		bottom, top := p.n, 0
 		for q := range min(dense.RotateChains, p.end-j) {
 			bottom = min(bottom, p.bottom(j+q)-q)
@@ -182,8 +182,8 @@ func (p *panel[T]) rotateBack(x rev.General[T], lo, hi int, r run) {
 	}
 }
 
-// rotateBackCross also rotates y back, and adds to sums what cross returns of
-// each rotation; with phases, that comes behind what imaginaryDot returns.
+// rotateBackCross also rotates y back, and adds to sums what cross returns for each
+// rotation. With phases, what imaginaryDot returns comes first.
 func (p *panel[T]) rotateBackCross(x, y rev.General[T], lo, hi int, r run, sums []T) {
 	at, first := r.row*y.Stride+lo, r.at
 	if len(p.pc) > 0 {
@@ -242,8 +242,8 @@ func crossTangent[T rev.Real](x, gx, tx, gtx rev.General[T], i int) T {
 	return d
 }
 
-// addQuarter adds to rows i and i+1 of y those of x, times alpha and turned by
-// a right angle.
+// addQuarter adds alpha times rows i and i+1 of x, turned by a right angle, to those of
+// y.
 func addQuarter[T rev.Real](y rev.General[T], alpha T, x rev.General[T], i int) {
 	axmy(alpha, row(x, i+1), row(y, i))
 	axpy(alpha, row(x, i), row(y, i+1))

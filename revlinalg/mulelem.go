@@ -16,11 +16,11 @@ import (
 //
 // of vectors of the same length (also called the Hadamard product), with the derivatives
 //
-//	x̄ += number.Conj(y)·z̄,  ȳ += number.Conj(x)·z̄,  ż += ẋ·y + x·ẏ
+//	x̄ += conj(y)·z̄,  ȳ += conj(x)·z̄,  ż += ẋ·y + x·ẏ
 //
-// and, of second order, with ġz the tangent of z̄,
+// and, of second order,
 //
-//	ġx += number.Conj(y)·ġz + number.Conj(ẏ)·z̄,  ġy += number.Conj(x)·ġz + number.Conj(ẋ)·z̄.
+//	ġx += conj(y)·ġz + conj(ẏ)·z̄,  ġy += conj(x)·ġz + conj(ẋ)·z̄.
 //
 // Each product is rounded once, and then added.
 //
@@ -43,7 +43,7 @@ func (k MulElem[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
 // Inverse computes Z -= x·y.
 func (k MulElem[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
 
-// Adjoint computes Z -= x·y and x̄ += number.Conj(y)·z̄, ȳ += number.Conj(x)·z̄.
+// Adjoint computes Z -= x·y and x̄ += conj(y)·z̄, ȳ += conj(x)·z̄.
 func (k MulElem[T]) Adjoint(g MulElem[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
 
 // Tangent computes Z += x·y and ż += ẋ·y + x·ẏ.

@@ -10,13 +10,12 @@ import (
 //
 //	Out += ‖x‖₁ = Σ |x_i|
 //
-// with the derivatives, where sign(0) = 0, the subgradient of least norm, and ġOut
-// is the tangent of Ōut,
+// with the derivatives, where sign(0) = 0 (the subgradient of least norm),
 //
 //	x̄ += Ōut·sign(x),  Ȯut += Σ sign(x_i)·ẋ_i,  ġx += ġOut·sign(x).
 //
-// The sum is within n·ε times itself in floating point. In fixed point it is
-// exact, and wraps at 2²⁰.
+// In floating point the sum is within n·ε times itself. In fixed point it is exact and
+// wraps at 2²⁰.
 type Norm1[T rev.Real] struct {
 	Out *T            `rev:"acc"`
 	X   rev.Vector[T] `rev:"in" shape:"n"`
@@ -66,7 +65,7 @@ func (k Norm1[T]) Run(p rev.Pass[Norm1[T]]) error {
 	return nil
 }
 
-// addSigns adds r·sign(x_i) to each y_i, unless r or y is nil.
+// addSigns adds r·sign(x_i) to each y_i. It does nothing if r or y is nil.
 func addSigns[T rev.Real](r *T, x, y rev.Vector[T]) {
 	if r == nil || y.Data == nil {
 		return
@@ -76,7 +75,7 @@ func addSigns[T rev.Real](r *T, x, y rev.Vector[T]) {
 	}
 }
 
-// magnitude returns |x|, which is x for the least fixed-point number.
+// magnitude returns |x|. The least fixed-point number is its own magnitude.
 func magnitude[T rev.Real](x T) T {
 	if x < 0 {
 		return -x

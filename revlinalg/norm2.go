@@ -16,19 +16,18 @@ import (
 //
 //	Out += ‖x‖ = √(Σ x_i²)
 //
-// with the derivatives, where u = x/‖x‖ and ġOut is the tangent of Ōut,
+// with the derivatives, where u = x/‖x‖,
 //
 //	x̄ += Ōut·u,  Ȯut += r = Σ u_i·ẋ_i,  ġx += ġOut·u + Ōut·(ẋ - r·u)/‖x‖.
 //
-// The norm has no derivative at x = 0. There, u stands for zeros: the
-// subgradient of least norm.
+// The norm has no derivative at x = 0. There u is zero, which gives the subgradient of
+// least norm.
 //
-// No square overflows or underflows where the norm does not. In floating point
-// it is within (n+2)·ε times itself. In fixed point it is the nearest number to
-// the norm if that is below 2²⁰, and undefined (the same each time, so that
-// Inverse restores Out) if it is not; an element of u is rounded once, and
-// products with it once more. Where the norm is less than 2⁻²⁰ times the
-// tangents, those of x̄ wrap.
+// No square overflows or underflows unless the norm does. In floating point the norm is
+// within (n+2)·ε times itself. In fixed point it is the nearest number if the norm is
+// below 2²⁰. If not, it is undefined, but the same each time, so that Inverse restores
+// Out. In fixed point an element of u is rounded once, and products with it once more.
+// If the norm is less than 2⁻²⁰ times the tangents, ġx wraps.
 type Norm2[T rev.Real] struct {
 	Out *T            `rev:"acc"`
 	X   rev.Vector[T] `rev:"in" shape:"n"`
@@ -38,7 +37,7 @@ type Norm2[T rev.Real] struct {
 //
 //	Out += ‖A‖_F = √(Σ a_ij²)
 //
-// It is Norm2 of the elements of a matrix, in all respects.
+// It is Norm2 of the elements of a matrix.
 type Frobenius[T rev.Real] struct {
 	Out *T             `rev:"acc"`
 	A   rev.General[T] `rev:"in" shape:"m,n"`
@@ -128,7 +127,7 @@ func (k Frobenius[T]) Run(p rev.Pass[Frobenius[T]]) error {
 
 func (k Frobenius[T]) norm() norm[T] { return norm[T]{k.Out, k.A, 1} }
 
-// run makes a pass over the norm. The operands of g, t and gt are nil where they are
+// run makes a pass over the norm. Operands of g, t and gt that are absent are nil.
 // absent.
 func (k *norm[T]) run(sign int, g, t, gt *norm[T]) {
 	r := k.value()
@@ -160,7 +159,7 @@ func (k *norm[T]) addTangents(sign int, r T, g, t, gt *norm[T]) {
 	}
 }
 
-// addUnit adds alpha·x/r to the elements of g, unless they are nil.
+// addUnit adds alpha·x/r to the elements of g. It does nothing if they are nil.
 func (k *norm[T]) addUnit(alpha, r T, g *norm[T]) {
 	if g.x.Data == nil {
 		return
@@ -174,7 +173,7 @@ func (k *norm[T]) addUnit(alpha, r T, g *norm[T]) {
 	}
 }
 
-// addUnit adds alpha·x/r to y, unless y is nil.
+// addUnit adds alpha·x/r to y. It does nothing if y is nil.
 func addUnit[T rev.Real](alpha T, x rev.Vector[T], r T, y rev.Vector[T]) {
 	if a := alpha / r; !number.IsFixed[T]() && isModerate(a) {
 		axpy(a, x, y)
@@ -188,8 +187,8 @@ func addUnit[T rev.Real](alpha T, x rev.Vector[T], r T, y rev.Vector[T]) {
 	}
 }
 
-// along returns Σ (x_i/r)·ẋ_i. With one element that is ±ẋ to the bit, so that
-// its second derivative is zero.
+// along returns Σ (x_i/r)·ẋ_i. For one element that is ±ẋ to the bit, so that the
+// second derivative is zero.
 func (k *norm[T]) along(t *norm[T], r T) T {
 	var d T
 	for i := range k.x.Rows {
@@ -246,8 +245,8 @@ func (k *norm[T]) fixedValue() T {
 	return T(s.root())
 }
 
-// scaledValue is value in floating point, where the squares or their sum may be out of
-// range. Scaled by a power of two, the largest element is in [1/2, 1).
+// scaledValue is value in floating point if the squares or their sum may be out of
+// range. It scales by a power of two that brings the largest element into [1/2, 1).
 func (k *norm[T]) scaledValue() T {
 	top := 0.0
 	for i := range k.x.Rows {
@@ -260,7 +259,7 @@ func (k *norm[T]) scaledValue() T {
 		return T(top)
 	}
 	_, e := math.Frexp(top)
-	e = max(e, -1000) // for the scale to be finite
+	e = max(e, -1000) // so that the scale is finite
 	scale, sum := math.Ldexp(1, -e), 0.0
 	for i := range k.x.Rows {
 		x := k.row(i)
@@ -272,7 +271,7 @@ func (k *norm[T]) scaledValue() T {
 	return T(math.Ldexp(math.Sqrt(sum), e))
 }
 
-// squares is a sum of squares in units of 2⁻⁸⁶, below 2¹²⁸ of them: enough for
+// squares is a sum of squares in units of 2⁻⁸⁶. It holds up to 2¹²⁸ units, enough for
 // the square of any norm in range.
 type squares struct{ hi, lo uint64 }
 
@@ -289,15 +288,15 @@ func (s *squares) root() fixed.Q43 {
 	if s.hi >= 1<<62 {
 		return fixed.Min // out of range
 	}
-	// The root of the nearest float64 has 52 right bits, and where these are
-	// not all, one step of Newton, (r + s/r)/2, doubles them.
+	// The root of the nearest float64 has 52 correct bits. If these are not all, one
+	// Newton step (r + s/r)/2 doubles them.
 	r := uint64(math.Sqrt(float64(s.hi)*0x1p64 + float64(s.lo)))
 	if s.hi != 0 {
 		q, _ := bits.Div64(s.hi, s.lo, r)
 		r += uint64(int64(q-r) / 2)
 	}
-	// The nearest integer r has r²-r < s <= r²+r. The difference to r² fits a
-	// word, as r is next to it.
+	// The nearest integer r has r²-r < s <= r²+r. s - r² fits a word, because r is
+	// close.
 	for {
 		hi, lo := bits.Mul64(r, r)
 		lo, b := bits.Sub64(s.lo, lo, 0)

@@ -12,15 +12,14 @@ import (
 //
 //	Out += ‖x‖_∞ = max |x_i|
 //
-// with the derivatives, where m is the index of the first element of that
-// magnitude and ġOut the tangent of Ōut,
+// with the derivatives, where m is the index of the first element of that magnitude,
 //
 //	x̄_m += Ōut·sign(x_m),  Ȯut += sign(x_m)·ẋ_m,  ġx_m += ġOut·sign(x_m).
 //
-// This is a subgradient where several elements have that magnitude, and zero
-// where all are zero, as sign(0) = 0. The norm is exact, and zero if there is no
-// element. In fixed point an element of -2²⁰ has the largest magnitude. The kernel
-// then adds that magnitude modulo 2²¹, which is -2²⁰.
+// If several elements have that magnitude, this is a subgradient. If all are zero it is
+// zero, as sign(0) = 0. The norm is exact. It is zero if there are no elements. In
+// fixed point an element of -2²⁰ has the largest magnitude. The kernel then adds -2²⁰,
+// which is that magnitude modulo 2²¹.
 type NormInf[T rev.Real] struct {
 	Out *T            `rev:"acc"`
 	X   rev.Vector[T] `rev:"in" shape:"n"`
@@ -67,8 +66,8 @@ func (k NormInf[T]) Run(p rev.Pass[NormInf[T]]) error {
 	return nil
 }
 
-// largest returns m and x_m, the first NaN if there is one, and -1 if all
-// elements are zero.
+// largest returns m and x_m. If there is a NaN, it returns the first one. m is -1 if
+// all elements are zero.
 func (k *NormInf[T]) largest() (m int, x T) {
 	m = -1
 	for i := range k.X.N {

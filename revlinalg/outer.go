@@ -15,15 +15,15 @@ import (
 //
 //	ᾱ += xᵀ·Ā·y,  x̄ += α·Ā·y,  ȳ += α·Āᵀ·x,  Ȧ += (α̇·x + α·ẋ)·yᵀ + α·x·ẏᵀ
 //
-// and, of second order, with ġA the tangent of Ā,
+// and, of second order,
 //
 //	ġα += xᵀ·ġA·y + ẋᵀ·Ā·y + xᵀ·Ā·ẏ,
 //	ġx += α·(ġA·y + Ā·ẏ) + α̇·Ā·y,  ġy += α·(ġAᵀ·x + Āᵀ·ẋ) + α̇·Āᵀ·x.
 //
-// It is the RankOne of gonum's mat, in place. The product α·x_i is rounded, and
-// then that with y_j. A sum over a row of A is within n·ε times that of
-// magnitudes in floating point, and rounded once in fixed point, where all
-// products are meaningful below 2²⁰.
+// It is gonum's RankOne, in place. The product α·x_i is rounded, and then its product
+// with y_j. In floating point a sum over a row of A is within n·ε times the sum of the
+// magnitudes. In fixed point it is rounded once, and all products are meaningful below
+// 2²⁰.
 type Outer[T rev.Real] struct {
 	A     rev.General[T] `rev:"acc" shape:"m,n"`
 	Alpha *T             `rev:"in"`

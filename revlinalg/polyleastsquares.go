@@ -21,28 +21,27 @@ import (
 //	c̄ -= Ōut·Vᵀ·r,  x̄_i -= Ōut·r_i·pʹ(x_i),  ȳ += Ōut·r,
 //	Ȯut += Σ_i r_i·ṙ_i,  ṙ_i = ẏ_i - ṗ(x_i) - pʹ(x_i)·ẋ_i
 //
-// and, of second order, with ġOut the tangent of Ōut and u = ġOut·r + Ōut·ṙ,
+// and, of second order,
 //
 //	ġc -= Vᵀ·u + Ōut·V̇ᵀ·r,  ġy += u,
 //	ġx_i -= u_i·pʹ(x_i) + Ōut·r_i·(ṗʹ(x_i) + pʺ(x_i)·ẋ_i).
 //
-// The powers of one panel of points are in memory at a time, and of those only
-// the first q. With j = q·a + b the coefficients are a matrix C_ab, and
+// The powers of one panel of points are in memory at a time, and only the first q of
+// them. With j = q·a + b the coefficients are a matrix C_ab, and
 //
 //	p(x) = Σ_a (Σ_b C_ab·x^b)·(x^q)^a
 //
 // is a matrix product over the panel, followed by Horner's rule in x^q
-// (Paterson and Stockmeyer 1973). The transpose runs that backward: r·(x^q)^a
-// for all a, and a matrix product with x^b. So nearly all the work, 2·m·n
-// operations forward and as many for c̄, is done at the speed of matrix
-// products.
+// (Paterson and Stockmeyer 1973). The transpose runs backward: r·(x^q)^a for all a, and
+// then a matrix product with x^b. Nearly all the work, 2·m·n operations forward and as
+// many for c̄, therefore runs at the speed of matrix products.
 //
-// p(x) is within a small multiple of m·ε·Σ|c_j·x^j|. Nothing overflows unless
-// x^(m-1) or a term does. There is no such kernel over fixed point, whose range
-// the powers leave, and whose precision they fall below.
+// p(x) is within a small multiple of m·ε·Σ|c_j·x^j|. Nothing overflows unless x^(m-1)
+// or a term does. There is no kernel over fixed point, because the powers leave its
+// range or fall below its precision.
 type PolyLeastSquares[T rev.Float] struct {
 	Out     *T            `rev:"acc"`
-	C       rev.Vector[T] `rev:"in" shape:"m"` // coefficients, that of x^0 first
+	C       rev.Vector[T] `rev:"in" shape:"m"` // coefficients, beginning with that of x^0
 	X       rev.Vector[T] `rev:"in" shape:"n"` // abscissae
 	Y       rev.Vector[T] `rev:"in" shape:"n"` // ordinates
 	Workers int           // 0 means GOMAXPROCS
@@ -98,13 +97,12 @@ func (k PolyLeastSquares[T]) Run(p rev.Pass[PolyLeastSquares[T]]) error {
 }
 
 const (
-	// polyPanel is the number of points in a panel. Its powers and residuals
-	// stay in the first cache or the next.
+	// polyPanel is the number of points in a panel. Its powers and residuals stay in
+	// the first or second cache.
 	polyPanel = 240
-	// polyPowers is q, if there are as many coefficients.
+	// polyPowers is q, unless there are fewer coefficients.
 	polyPowers = 16
-	// polyParts is the most parts that the points are cut into. Each has
-	// sums of its own.
+	// polyParts is the largest number of parts of the points. Each has sums of its own.
 	polyParts = 32
 )
 
@@ -185,7 +183,7 @@ func (w *polyPass[T]) prepare(workers int) {
 	}
 }
 
-// coefficients returns those of the given derivative of the polynomial c, padded
+// coefficients returns the coefficients of a derivative of the polynomial c, padded
 // with zeros.
 func (w *polyPass[T]) coefficients(dst []T, c rev.Vector[T], derivative int) []T {
 	dst = workspace.Zeros(dst, w.rows*w.q)
@@ -359,7 +357,7 @@ func (w *polyPass[T]) gradientTangent(s *polyScratch[T], lo, n int, tx []T) {
 	addElements(w.gt.X, lo, -w.cot, change)
 }
 
-// join adds up the parts in their order, and adds to c̄ and its tangent.
+// join adds up the parts in order, and adds to c̄ and its tangent.
 func (w *polyPass[T]) join() polySums[T] {
 	var total polySums[T]
 	for _, s := range w.sums {

@@ -13,22 +13,23 @@ import (
 //
 //	z_i += x_i^y_i
 //
-// with the derivatives, where ġz is the tangent of z̄ and l = log x,
+// with the derivatives, where l = log x,
 //
 //	x̄ += y·x^(y-1)·z̄,  ȳ += l·x^y·z̄,  ż += y·x^(y-1)·ẋ + l·x^y·ẏ,
 //	ġx += y·x^(y-1)·ġz + (y·(y-1)·x^(y-2)·ẋ + (1 + y·l)·x^(y-1)·ẏ)·z̄,
 //	ġy += l·x^y·ġz + ((1 + y·l)·x^(y-1)·ẋ + l²·x^y·ẏ)·z̄.
 //
-// x may be negative where y is an integer, and zero where y is not negative
-// (0⁰ = 1). As such powers are defined for isolated y only, l then counts as zero
-// and (1 + y·l) too. If there is no power, or x is zero and no derivative though one
-// is asked for, all methods that need it return a *rev.DomainError that says where, and
-// change nothing; in fixed point, also if one of the powers of x is 2²⁰ or more.
-// NaN is passed on. In floating point the power is that of package math, infinite
-// without an error where it overflows, and so are the derivatives; they are zero, as
-// in the limit, where an infinite x or y makes a power zero and the logarithm or
-// the factor beside it infinite. In fixed point the power is within 0.51 units in
-// the last place.
+// x may be negative if y is an integer, and zero if y is not negative (0⁰ = 1). For
+// these x the power is defined for isolated y only; l and (1 + y·l) then count as zero.
+// If there is no power, all methods that need it return a *rev.DomainError with the
+// index of the element, and change nothing. So do methods that need a derivative that
+// does not exist because x is zero. In fixed point they also do so if one of the powers
+// of x is 2²⁰ or more. NaN is passed on.
+//
+// In floating point the power is that of package math. Powers and derivatives that
+// overflow are infinite, without an error. If an infinite x or y makes a power zero and
+// a factor beside it infinite, the derivative is zero, its limit. In fixed point the
+// power is within 0.51 units in the last place.
 type Pow[T rev.Real] struct {
 	Z       rev.Vector[T] `rev:"acc" shape:"n"`
 	X       rev.Vector[T] `rev:"in" shape:"n"`
@@ -89,7 +90,8 @@ var powFunction = binaryFunction{
 		case x < 0:
 			return y == math.Trunc(y) || math.IsNaN(y) // infinities are even integers
 		case x == 0:
-			// The powers are finite, and those of derivatives have no factor of zero.
+			// The powers are finite, and the factors of the derivatives that need them
+			// are not zero.
 			return !(y < 0) && !(order > 0 && y > 0 && y < 1) && !(order > 1 && y > 1 && y < 2)
 		}
 		return true
@@ -108,8 +110,8 @@ var powFunction = binaryFunction{
 	},
 }
 
-// timesPower returns c·x^y, where zero powers prevail over infinite c: these are
-// y and logarithms of x, and powers vanish faster than they grow.
+// timesPower returns c·x^y. If the power is zero, it returns zero, also for an infinite
+// c: c is y or a logarithm of x, which grow more slowly than powers vanish.
 func timesPower(c, x, y float64) float64 {
 	p := math.Pow(x, y)
 	if p == 0 && math.IsInf(c, 0) {
@@ -118,7 +120,7 @@ func timesPower(c, x, y float64) float64 {
 	return c * p
 }
 
-// logarithm is math.Log, which is wrong for subnormal x on amd64, with these scaled.
+// logarithm is math.Log, with subnormal x scaled: math.Log is wrong there on amd64.
 func logarithm(x float64) float64 {
 	if x < 0x1p-1022 {
 		return math.Log(x*0x1p100) - 100*math.Ln2
@@ -145,8 +147,8 @@ func (k Pow[T]) AdjointTangent(g, t, gt Pow[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// Run implements rev.Kernel. It returns a *rev.DomainError where x^y or a derivative
-// is not defined.
+// Run implements rev.Kernel. It returns a *rev.DomainError if x^y or a derivative that
+// it needs is not defined.
 func (k Pow[T]) Run(p rev.Pass[Pow[T]]) error {
 	return binary[T](k).run(&powFunction, p.Sign(), binary[T](p.G), binary[T](p.T), binary[T](p.GT))
 }

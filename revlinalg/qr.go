@@ -16,20 +16,20 @@ import (
 //
 //	Q += Q(A),  R += R(A),  Q(A)·R(A) = A,
 //
-// where A is m×n with m >= n and of full rank, Q(A) is m×n with orthonormal
-// columns, and R(A) is n×n and upper triangular: the first columns and rows of
-// what gonum's mat.QR returns, with its signs, where rounding does not decide these.
-// Let α be the first element of column j, as the reflections before have left it, and
-// ρ the norm of those below. Then r_jj has the sign opposite to that of α; it is
-// negative where |α| <= √ε·ρ; and it is α where ρ is at most 10·ε times the largest
-// magnitude in the column of R. Gonum's is negative for α = 0 and is α for ρ = 0,
-// which rounding may hide. GramSchmidt has a positive diagonal. What is below the
-// diagonal of R is not looked at, in cotangents and tangents neither.
+// where A is m×n with m >= n and of full rank, Q(A) is m×n with orthonormal columns,
+// and R(A) is n×n and upper triangular. These are the first columns and rows of gonum's
+// mat.QR, with its signs unless rounding decides them. Let α be the first element of
+// column j after the earlier reflections, and ρ the norm of the elements below. r_jj
+// has the opposite sign of α. It is negative if |α| <= √ε·ρ, and it is α if ρ is at
+// most 10·ε times the largest magnitude in the column of R. (Gonum's is negative for α
+// = 0 and is α for ρ = 0, which rounding may hide.) GramSchmidt has a positive
+// diagonal. Elements below the diagonal of R are ignored, also in cotangents and
+// tangents.
 //
 // # Derivatives
 //
-// Writing Q and R for the results, triu for the upper triangle, and sym(M) for
-// M in its lower triangle and the mirror image of that above,
+// Writing Q and R for the results, triu for the upper triangle, and sym(M) for the
+// lower triangle of M with its mirror image above,
 //
 //	K = sym(R·R̄ᵀ - Q̄ᵀ·Q),       Ā += (Q̄ + Q·K)·R⁻ᵀ,
 //	S = Qᵀ·C,  C = Ȧ·R⁻¹,        Ṙ = N·R,  Q̇ = C - Q·N,  N_ij = S_ij + S_ji for i < j, N_ii = S_ii
@@ -42,26 +42,27 @@ import (
 //
 // # Method and rounding
 //
-// A is reduced by Householder's reflections, 24 columns at a time; those of a
-// panel are applied to the rest together, as I - V·T·Vᵀ (Schreiber and Van Loan
-// 1989), which are products of matrices. Workers form Q while others reduce A. Q·R is the exact factorisation of a
-// matrix whose columns are within a small multiple of m·n·ε of those of A, in
-// norm (Higham 2002, theorem 19.4), and Q is orthonormal to m·n·ε. Elements may have
-// any magnitude: columns near the ends of the range are multiplied by powers of two
-// on the way, and what overflows is an element of R, or a derivative, that is out of
-// range itself or as one of the products above. The bits do not depend on the number
-// of workers.
+// A is reduced by Householder reflections, 24 columns at a time. The reflections of a
+// panel are applied to the rest together, as I - V·T·Vᵀ (Schreiber and Van Loan 1989),
+// by products of matrices. Workers form Q while others reduce A.
+//
+// Q·R is the exact factorisation of a matrix whose columns are within a small multiple
+// of m·n·ε of those of A, in norm (Higham 2002, theorem 19.4), and Q is orthonormal to
+// m·n·ε. Elements may have any magnitude: columns near the ends of the range are
+// multiplied by powers of two on the way. An element of R or of a derivative overflows
+// only if it, or one of the products above, is out of range. The bits do not depend on
+// the number of workers.
 //
 // With r_jj the diagonal of R and d_j the largest magnitude in column j of R,
 //
 //	κ = max_j d_j/|r_jj|
 //
-// is a lower bound of the condition number of A when its columns are scaled to
-// the same magnitude. If κ >= 1/(m·ε), A has not full rank to working precision,
-// and all methods return a *rev.SingularError with κ and write nothing.
+// is a lower bound of the condition number of A when its columns are scaled to the same
+// magnitude. If κ >= 1/(m·ε), A does not have full rank to working precision. All
+// methods then return a *rev.SingularError with κ and write nothing.
 //
-// There is no such kernel over fixed point: derivatives are divided by the diagonal
-// of R, and leave the range where that is small.
+// There is no kernel over fixed point: derivatives are divided by the diagonal of R,
+// and leave the range if it is small.
 //
 // Sources: Walter and Lehmann, Algorithmic differentiation of linear algebra
 // functions with application in optimum experimental design, arXiv 1001.1654
@@ -101,7 +102,7 @@ func (k QR[T]) AdjointTangent(g, t, gt QR[T]) error {
 // rows.
 func (k QR[T]) Run(p rev.Pass[QR[T]]) error { return k.run(p, (*qrWork[T]).householder) }
 
-// run makes a pass of QR or of GramSchmidt, which factor A in different ways.
+// run makes a pass of QR or of GramSchmidt, which differ in how they factor A.
 func (k *QR[T]) run(p rev.Pass[QR[T]], factor func(w *qrWork[T], workers int, a rev.General[T]) error) error {
 	if k.A.Rows < k.A.Cols {
 		panic(mat.ErrShape)

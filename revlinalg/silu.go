@@ -11,7 +11,7 @@ import (
 //
 //	y_i += x_i·σ(x_i),  σ(x) = 1/(1 + exp(-x))
 //
-// (also called swish) with the derivatives, where ġy is the tangent of ȳ,
+// (also called swish) with the derivatives
 // σ′ = σ(x)·σ(-x) and f′ = σ(x) + x·σ′,
 //
 //	x̄ += f′·ȳ,  ẏ += f′·ẋ,  ġx += f′·ġy + σ′·(2 + x·(1 - 2σ(x)))·ẋ·ȳ.

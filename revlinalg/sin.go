@@ -12,13 +12,13 @@ import (
 //
 //	y_i += sin(x_i)
 //
-// with the derivatives, where ġy is the tangent of ȳ,
+// with the derivatives
 //
 //	x̄ += cos(x)·ȳ,  ẏ += cos(x)·ẋ,  ġx += cos(x)·ġy - sin(x)·ẋ·ȳ.
 //
-// In float64 the sine is within 1.5 units in the last place, also near multiples of
-// π and for large x, and NaN for infinities; in float32 it is within 0.501 units. In
-// fixed point it is within 0.51 units for all x.
+// In float64 the sine is within 1.5 units in the last place, also near multiples of π
+// and for large x. It is NaN for infinities. In float32 it is within 0.501 units, and
+// in fixed point within 0.51 units for all x.
 type Sin[T rev.Real] struct {
 	Y       rev.Vector[T] `rev:"acc" shape:"n"`
 	X       rev.Vector[T] `rev:"in" shape:"n"`

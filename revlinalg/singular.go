@@ -9,15 +9,15 @@ import (
 	"revnum/rev"
 )
 
-// singularValues is the scratch of a singular value decomposition, which is
-// gonum's over float64.
+// singularValues is the scratch of a singular value decomposition, which gonum computes
+// in float64.
 type singularValues struct {
 	a, u, vt, s, work []float64
 	size              [1]float64
 }
 
-// decomposeSVD computes A = U·Σ·Vᵀ with min(m, n) singular values w.s, which
-// descend. It returns false if A is not finite or there is no convergence.
+// decomposeSVD computes A = U·Σ·Vᵀ with min(m, n) descending singular values w.s. It
+// returns false if A is not finite or the iteration does not converge.
 func decomposeSVD[T rev.Float](w *singularValues, a, u, vt rev.General[T]) bool {
 	m, n := a.Rows, a.Cols
 	r := min(m, n)

@@ -15,26 +15,24 @@ import (
 //
 //	Y += p,  p_i = exp(x_i - m)/s,  m = max x,  s = Σ_i exp(x_i - m)
 //
-// with the derivatives, which all are of the form
+// with the derivatives, which all have the same form:
 //
 //	x̄_i += p_i·(ȳ_i - d),  d = Σ p_j·ȳ_j
 //	ẏ_i += ṗ_i = p_i·(ẋ_i - r),  r = Σ p_j·ẋ_j
 //	ġx_i += p_i·(ġy_i - e) + ṗ_i·(ȳ_i - d),  e = Σ p_j·ġy_j + ṗ_j·ȳ_j
 //
-// where ġy is the tangent of ȳ. The exponentials are computed again in every
-// method, and nowhere stored.
+// Every method computes the exponentials again and stores none.
 //
-// No exponential overflows. In floating point an element of p is within a few
-// units in the last place and the rounding of x_i - m. If an element of X is
-// NaN or +Inf, or all are -Inf, p is NaN throughout.
+// No exponential overflows. In floating point an element of p is within a few units in
+// the last place plus the rounding of x_i - m. If an element of X is NaN or +Inf, or
+// all are -Inf, all of p is NaN.
 //
-// In fixed point an element of p is within 2 + n·p_i/s units in the last place,
-// for n < 2²⁰ elements of any magnitude; those that are more than 31 below the
-// maximum get zero. The derivatives are meaningful as long as the differences
-// ȳ_i - d and so on are below 2²⁰.
+// In fixed point an element of p is within 2 + n·p_i/s units in the last place, for n <
+// 2²⁰ elements of any magnitude. Elements more than 31 below the maximum get zero. The
+// derivatives are meaningful while the differences ȳ_i - d and so on are below 2²⁰.
 //
-// Workers share parts of long vectors in floating point, but for what AdjointTangent
-// adds to gradients and their tangents. The bits do not depend on their number.
+// In floating point, workers share long vectors, except for what AdjointTangent adds to
+// gradients and their tangents. The bits do not depend on the number of workers.
 type Softmax[T rev.Real] struct {
 	Y       rev.Vector[T] `rev:"acc" shape:"n"`
 	X       rev.Vector[T] `rev:"in" shape:"n"`
@@ -74,9 +72,8 @@ func (k Softmax[T]) Run(p rev.Pass[Softmax[T]]) error {
 	return nil
 }
 
-// A centered is sign·p_i·(from_i - Σ p_j·from_j), which is added to elements of to, or
-// not if one of them is nil. Signs are 1 or -1, also as integers of fixed-point
-// numbers.
+// A centered adds sign·p_i·(from_i - Σ p_j·from_j) to the elements of to. It does
+// nothing if either is nil. Signs are 1 or -1, also as integers in fixed point.
 type centered[T rev.Real] struct {
 	to, from rev.Vector[T]
 	sign     T
@@ -84,12 +81,12 @@ type centered[T rev.Real] struct {
 
 func (c *centered[T]) wanted() bool { return c.to.Data != nil && c.from.Data != nil }
 
-// add adds sign·p to Y, if there is one, and up to two others.
+// add adds sign·p to Y if Y is there, and up to two others.
 func (k *Softmax[T]) add(sign T, others ...centered[T]) {
 	if !number.IsFixed[T]() {
 		w := LogSumExp[T]{X: k.X, Workers: k.Workers}.open()
 		if math.IsInf(w.max, 1) {
-			w.sum = math.NaN() // what all of p is
+			w.sum = math.NaN() // then all of p is NaN
 		}
 		if k.Y.Data != nil {
 			w.addSoftmax(k.Y, float64(sign))
@@ -163,8 +160,8 @@ func (k *Softmax[T]) addGradientTangent(g, t, gt *Softmax[T]) {
 	}
 }
 
-// A softmax goes through the elements of p in pieces: next makes p the piece
-// that begins with element lo, until there is none.
+// A softmax yields the elements of p in pieces. next moves to the piece that begins
+// with element lo, until there is none.
 type softmax[T rev.Real] struct {
 	x      rev.Vector[T]
 	max, s T
@@ -173,11 +170,11 @@ type softmax[T rev.Real] struct {
 	buffer []T
 }
 
-// softmaxPiece is the length of a piece, which lies on the stack.
+// softmaxPiece is the length of a piece. A piece lies on the stack.
 const softmaxPiece = 256
 
-// newSoftmax returns a softmax of x before its first piece. The buffer is for
-// one piece.
+// newSoftmax returns a softmax of x before its first piece. The buffer is for one
+// piece.
 func newSoftmax[T rev.Real](x rev.Vector[T], buffer []T) softmax[T] {
 	w := softmax[T]{x: x, max: maximum(x), buffer: buffer}
 	for w.advance() {
@@ -186,8 +183,8 @@ func newSoftmax[T rev.Real](x rev.Vector[T], buffer []T) softmax[T] {
 	return w
 }
 
-// advance goes on to the next piece and puts the elements of x into p. Behind
-// the last it goes back to before the first.
+// advance moves to the next piece and puts the elements of x into p. After the last
+// piece it returns to before the first.
 func (w *softmax[T]) advance() bool {
 	w.lo += len(w.p)
 	w.p = w.buffer[:min(len(w.buffer), w.x.N-w.lo)]
@@ -205,8 +202,7 @@ func (w *softmax[T]) advance() bool {
 	return true
 }
 
-// next goes on to the next piece. Behind the last it goes back to before the
-// first.
+// next moves to the next piece. After the last it returns to before the first.
 func (w *softmax[T]) next() bool {
 	if !w.advance() {
 		return false
@@ -216,7 +212,7 @@ func (w *softmax[T]) next() bool {
 	return true
 }
 
-// logSum returns max + log s, the least number if there is no element.
+// logSum returns max + log s, or the least number if there are no elements.
 func (w *softmax[T]) logSum() T {
 	switch {
 	case w.x.N == 0 || math.IsInf(float64(w.max), 0):
@@ -250,7 +246,7 @@ func (w *softmax[T]) covariance(x rev.Vector[T], r T, y rev.Vector[T], d T) T {
 	return s
 }
 
-// add adds the piece to y, if there is one.
+// add adds the piece to y if y is there.
 func (w *softmax[T]) add(y rev.Vector[T]) {
 	if y.Data != nil {
 		axpy(fixed.Of[T](1), rev.ViewSlice(w.p), w.piece(y))
@@ -269,16 +265,16 @@ func (w *softmax[T]) piece(y rev.Vector[T]) rev.Vector[T] {
 	return rev.Vector[T]{N: len(w.p), Data: y.Data[w.lo*y.Inc:], Inc: y.Inc}
 }
 
-// addCentered adds sign·p_i·(x_i - mean) to y_i, for the piece. The sign is 1 or
-// -1, also as the integer of a fixed-point number.
+// addCentered adds sign·p_i·(x_i - mean) to y_i for the piece. The sign is 1 or -1,
+// also as an integer in fixed point.
 func (w *softmax[T]) addCentered(y rev.Vector[T], sign T, x rev.Vector[T], mean T) {
 	for i, p := range w.p {
 		y.Data[(w.lo+i)*y.Inc] += fixed.Product(p, x.Data[(w.lo+i)*x.Inc]-mean) * sign
 	}
 }
 
-// maximum returns the largest element of x, NaN if one is, and the least number
-// if there is none.
+// maximum returns the largest element of x: NaN if one is NaN, and the least number if
+// there are none.
 func maximum[T rev.Real](x rev.Vector[T]) T {
 	if x.N == 0 {
 		return lowest[T]()
@@ -306,8 +302,8 @@ func lowest[T rev.Real]() T {
 	return T(math.Inf(-1))
 }
 
-// expShift computes x_i = exp(x_i - shift), where no x_i is above shift, and
-// returns the sum. In fixed point both saturate.
+// expShift computes x_i = exp(x_i - shift), where no x_i is above shift, and returns
+// the sum. In fixed point both saturate.
 func expShift[T rev.Real](x []T, shift T) T {
 	switch xs := any(x).(type) {
 	case []float64:
@@ -331,7 +327,7 @@ func addSat[T rev.Real](a, b T) T {
 	return a + b
 }
 
-// divide computes x_i /= s, in floating point by the reciprocal of s.
+// divide computes x_i /= s. In floating point it multiplies by 1/s.
 func divide[T rev.Real](x []T, s T) {
 	switch x := any(x).(type) {
 	case []float64:

@@ -20,24 +20,24 @@ import (
 //
 //	Ż = A⁻ᵀ·(ġX - Ȧᵀ·Z),  ġB += Ż,  ġA -= Ż·Yᵀ + Z·Ẏᵀ.
 //
-// A is factored once in each method, by elimination with partial pivoting, on
-// blocks. Each column of Y solves a system whose matrix is within about
-// 3n·ε·|L|·|U| of A, with its factors L and U (Higham 2002, theorem 9.4). The bits
-// do not depend on the number of workers.
+// Each method factors A once, by blocked elimination with partial pivoting. Each column
+// of Y solves a system whose matrix is within about 3n·ε·|L|·|U| of A, where L and U
+// are the factors (Higham 2002, theorem 9.4). The bits do not depend on the number of
+// workers.
 //
 // With the pivots u_jj, and ‖a_j‖ the largest magnitude in column j of A,
 //
 //	κ = max_j ‖a_j‖/|u_jj|
 //
-// is, up to a factor of n, a lower bound of the condition number of A when its
-// columns are scaled to the same magnitude. If κ >= 1/(n·ε), rows are scaled to the
-// same magnitude too, by powers of two, and A is factored again. If κ is no less
-// then, A is singular to working precision, and all methods return a
-// *rev.SingularError with κ and write nothing. The solution of a matrix that is nearly so has no correct digits and no
-// error; how ill-conditioned A may be is for the caller to judge.
+// is, up to a factor of n, a lower bound of the condition number of A when its columns
+// are scaled to the same magnitude. If κ >= 1/(n·ε), the rows are scaled to the same
+// magnitude too, by powers of two, and A is factored again. If κ is no less then, A is
+// singular to working precision. All methods then return a *rev.SingularError with κ
+// and write nothing. If A is nearly singular, the solution has no correct digits, but
+// there is no error. You decide how ill-conditioned A may be.
 //
-// There is no such kernel over fixed point: solutions are quotients by pivots, and
-// leave the range where these are small.
+// There is no kernel over fixed point: solutions are quotients by pivots, and leave the
+// range if pivots are small.
 type Solve[T rev.Float] struct {
 	X       rev.General[T] `rev:"acc" shape:"n,m"`
 	A       rev.General[T] `rev:"in" shape:"n,n"`
@@ -54,7 +54,7 @@ func NewSolve(x *mat.Dense, a mat.Matrix, b *mat.Dense) Solve[float64] {
 	return k
 }
 
-// NewSolveVec is NewSolve for vectors, matrices of one column.
+// NewSolveVec is NewSolve for vectors as matrices of one column.
 func NewSolveVec(x *mat.VecDense, a mat.Matrix, b *mat.VecDense) Solve[float64] {
 	k := Solve[float64]{X: asColumn(rev.ViewVec(x)), B: asColumn(rev.ViewVec(b))}
 	k.A, k.TransA = factor(a)
@@ -114,23 +114,21 @@ func (s *luSystem[T]) subtractOuter(ga, z, y rev.General[T]) {
 	multiply(s.workers, ga, -1, view(z, false), view(y, true))
 }
 
-// A system is a matrix A, or its transpose, of which the equations A·Y = B can
-// be solved.
+// A system is a matrix A, or its transpose, for which A·Y = B can be solved.
 type system[T rev.Float] interface {
-	// apply computes Y = A⁻¹·B or Y = A⁻ᵀ·B, and X += alpha·Y. Y and X may be
-	// nil, and Y may be B.
+	// apply computes Y = A⁻¹·B or Y = A⁻ᵀ·B, and X += alpha·Y. Y and X may be nil, and
+	// Y may be B.
 	apply(b rev.General[T], trans bool, y rev.General[T], alpha T, x rev.General[T])
-	// subtractProduct computes dst -= Ȧ·X or dst -= Ȧᵀ·X, and nothing if Ȧ
-	// is nil.
+	// subtractProduct computes dst -= Ȧ·X or dst -= Ȧᵀ·X. It does nothing if Ȧ is nil.
 	subtractProduct(dst, ta rev.General[T], trans bool, x rev.General[T])
-	// subtractOuter computes Ā -= Z·Yᵀ, and nothing if Ā is nil.
+	// subtractOuter computes Ā -= Z·Yᵀ. It does nothing if Ā is nil.
 	subtractOuter(ga, z, y rev.General[T])
 }
 
 // equation has the operands of a kernel X += A⁻¹·B.
 type equation[T rev.Float] struct{ x, a, b rev.General[T] }
 
-// solving has the scratch of a kernel X += A⁻¹·B.
+// solving is the scratch of a kernel X += A⁻¹·B.
 type solving[T rev.Float] struct {
 	y, z, dy, dz rev.General[T]
 }
@@ -142,7 +140,7 @@ func scratchCopy[T rev.Float](m, src rev.General[T]) rev.General[T] {
 	return m
 }
 
-// copyOrZeros is scratchCopy, or r×c zeros if src is nil.
+// copyOrZeros is scratchCopy, or returns r×c zeros if src is nil.
 func copyOrZeros[T rev.Float](m, src rev.General[T], r, c int) rev.General[T] {
 	if src.Data == nil {
 		return zeros(m, r, c)

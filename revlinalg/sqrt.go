@@ -13,14 +13,14 @@ import (
 //
 //	y_i += √x_i
 //
-// with the derivatives, where ġy is the tangent of ȳ,
+// with the derivatives
 //
 //	x̄ += ȳ/(2√x),  ẏ += ẋ/(2√x),  ġx += ġy/(2√x) - ẋ·ȳ/(4x√x).
 //
-// If an element of X is negative, all methods return a *rev.DomainError that says
-// which, and change nothing; those that are asked for a derivative also do if an
-// element is zero. NaN is passed on. The root is the nearest number; in fixed
-// point, derivatives wrap where they are out of range.
+// If an element of X is negative, all methods return a *rev.DomainError with its index,
+// and change nothing. Methods that need a derivative also do so if an element is zero.
+// NaN is passed on. The root is the nearest number. In fixed point, derivatives wrap if
+// they are out of range.
 type Sqrt[T rev.Real] struct {
 	Y       rev.Vector[T] `rev:"acc" shape:"n"`
 	X       rev.Vector[T] `rev:"in" shape:"n"`
@@ -65,7 +65,8 @@ func (k Sqrt[T]) AdjointTangent(g, t, gt Sqrt[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// Run implements rev.Kernel. It returns a *rev.DomainError where √x or its derivative is not defined.
+// Run implements rev.Kernel. It returns a *rev.DomainError if √x or its derivative is
+// not defined.
 func (k Sqrt[T]) Run(p rev.Pass[Sqrt[T]]) error {
 	return elementwise[T](k).run(&sqrtFunction, p.Sign(), elementwise[T](p.G), elementwise[T](p.T), elementwise[T](p.GT))
 }

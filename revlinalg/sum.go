@@ -14,9 +14,9 @@ import (
 //
 //	x̄_i += Ōut,  Ȯut += Σ ẋ_i,  ġx_i += ġOut.
 //
-// The sum is within n·ε·Σ|x_i| in floating point, and over complex numbers each
-// part of it is, of the parts of x_i. In fixed point it is exact, and wraps at ±2²⁰.
-// What wraps on the way does no harm.
+// In floating point the sum is within n·ε·Σ|x_i|. Over complex numbers this holds for
+// the real and the imaginary parts. In fixed point it is exact and wraps at ±2²⁰.
+// Intermediate sums may wrap without harm.
 type Sum[T rev.Number] struct {
 	Out *T            `rev:"acc"`
 	X   rev.Vector[T] `rev:"in" shape:"n"`

@@ -10,14 +10,13 @@ import (
 //
 //	Out += Σ x_i²
 //
-// with the derivatives, where ġOut is the tangent of Ōut,
+// with the derivatives
 //
 //	x̄ += 2·Ōut·x,  Ȯut += 2·Σ x_i·ẋ_i,  ġx += 2·ġOut·x + 2·Ōut·ẋ.
 //
-// The sum is within n·ε times itself in floating point. In fixed point it is
-// exact, rounded once, to nearest, and meaningful below 2²⁰, for norms below
-// 2¹⁰. An element of the gradient is rounded once too, and meaningful for
-// cotangents below 2¹⁹.
+// In floating point the sum is within n·ε times itself. In fixed point it is exact,
+// rounded once to nearest, and meaningful below 2²⁰, that is for norms below 2¹⁰. An
+// element of the gradient is rounded once too, and meaningful for cotangents below 2¹⁹.
 type SumSquares[T rev.Real] struct {
 	Out *T            `rev:"acc"`
 	X   rev.Vector[T] `rev:"in" shape:"n"`

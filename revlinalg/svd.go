@@ -13,16 +13,16 @@ import (
 //
 //	U += U(A),  S += s(A),  V += V(A),  A = U(A)·diag(s(A))·V(A)ᵀ,
 //
-// where A is m×n, s(A) are its r = min(m, n) singular values in descending order,
-// and the columns of U(A), m×r, and V(A), n×r, are orthonormal. Of the two signs
-// of a pair of vectors the one is taken that makes positive the first element of u
-// whose magnitude is more than 1/π of the largest. (Largest magnitudes may be equal,
-// and rounding would then decide which is the first.)
+// where A is m×n, s(A) are its r = min(m, n) singular values in descending order, and
+// the columns of U(A), m×r, and V(A), n×r, are orthonormal. Signs are chosen as
+// follows: in each column of U(A), the first element of more than 1/π of the largest
+// magnitude is positive. (The first largest element would not do: elements of equal
+// magnitude differ by rounding.)
 //
 // # Derivatives
 //
-// Writing U, s and V for the results, and with a_ij = 1/(2·(s_j - s_i)) and
-// b_ij = 1/(2·(s_j + s_i)) off the diagonal, 0 on it, the derivatives are
+// Writing U, s and V for the results, with a_ij = 1/(2·(s_j - s_i)) and b_ij =
+// 1/(2·(s_j + s_i)) off the diagonal and 0 on it, the derivatives are
 //
 //	P = Uᵀ·Ȧ·V,        ṡ_i = P_ii,
 //	X = a∘(P + Pᵀ),     Y = b∘(P - Pᵀ),
@@ -30,13 +30,13 @@ import (
 //	G = Uᵀ·Ū - Ūᵀ·U,  H = Vᵀ·V̄ - V̄ᵀ·V,
 //	Ā = U·(diag(s̄) + a∘(G + H) + b∘(G - H))·Vᵀ + (I - U·Uᵀ)·Ū·S⁻¹·Vᵀ + U·S⁻¹·V̄ᵀ·(I - V·Vᵀ)
 //
-// with S = diag(s): Giles 2008, 3.2, with the vectors too, and the quotients by
-// s_j² - s_i² in parts, of which one has no pole where singular values are equal.
-// Of second order, with a dot for tangents, and M for the matrix in brackets and
+// with S = diag(s). This is Giles 2008, 3.2, extended to the vectors. The quotients by
+// s_j² - s_i² are split into two parts, one of which has no pole at equal singular
+// values. For the second order, let M be the matrix in brackets, and
 //
 //	Z = (Ū - U·Uᵀ·Ū)·S⁻¹,  N = (V̄ - V·Vᵀ·V̄)·S⁻¹,  Ā = (U·M + Z)·Vᵀ + U·Nᵀ
 //
-// for the terms of Ā, they are
+// the terms of Ā. With a dot for tangents,
 //
 //	ġA = (U̇·M + U·Ṁ + Ż)·Vᵀ + (U·M + Z)·V̇ᵀ + U̇·Nᵀ + U·Ṅᵀ,
 //	Ṁ = diag(ġs) + ȧ∘(G + H) + a∘(Ġ + Ḣ) + ḃ∘(G - H) + b∘(Ġ - Ḣ),
@@ -44,36 +44,35 @@ import (
 //	K = Uᵀ·Ū,  K̇ = U̇ᵀ·Ū + Uᵀ·ġU,  Ġ = K̇ - K̇ᵀ,
 //	Ż = (ġU - U̇·K - U·K̇ - Z·Ṡ)·S⁻¹,
 //
-// and Ḣ and Ṅ as Ġ and Ż, of V.
+// Ḣ and Ṅ are like Ġ and Ż, for V.
 //
 // # Equal and vanishing singular values
 //
-// Singular values that differ by at most max(m, n)·ε·s_1 are taken as equal, and
-// a_ij is then 0, its limit where the derivative exists: as for SymEig, Adjoint
-// needs s̄_i = s̄_j and G_ij + H_ij = 0, Tangent P_ij + P_ji = 0 and, if U̇ or V̇ is
-// asked for, P_ii = P_jj, and AdjointTangent all of these, the first also of the
-// tangents of cotangents. Otherwise they return a *rev.DegenerateError, which names
+// Singular values that differ by at most max(m, n)·ε·s_1 count as equal. Then a_ij is
+// 0, its limit if the derivative exists. It exists in the following cases. Adjoint
+// needs s̄_i = s̄_j and G_ij + H_ij = 0. Tangent needs P_ij + P_ji = 0 and, if it
+// computes U̇ or V̇, P_ii = P_jj. AdjointTangent needs all of these, the first also for
+// the tangents of cotangents. Otherwise they return a *rev.DegenerateError, which names
 // the pair.
 //
-// Singular values up to the same bound are taken as 0. They have a kink there, and
-// any basis of the spaces left over makes their vectors. Where the derivative
-// exists, a_ij and b_ij of two of them, and the columns of Ż and Ṅ, Z and N that
-// are divided by one, are taken as 0: Adjoint needs s̄_i = 0, G_ij = H_ij = 0, and
-// columns of Ū and V̄ within those of U and V. Tangent needs that Ȧ leaves them 0.
-// AdjointTangent needs the first two, also of the tangents of cotangents, and the
-// last if anything but singular values is differentiated. Cotangents of the vectors
-// must be of a function that depends on their space, not their signs. Otherwise the
-// methods return a *rev.SingularError with s_1/s_r, infinite for s_r = 0. They have
-// not written anything then.
+// Singular values up to the same bound count as 0. They have a kink there, and their
+// vectors are any basis of a space. If the derivative exists, a_ij and b_ij of two of
+// them are 0, and so are the columns of Ż, Ṅ, Z and N that are divided by one. It
+// exists in the following cases. Adjoint needs s̄_i = 0, G_ij = H_ij = 0, and columns of
+// Ū and V̄ within those of U and V. Tangent needs an Ȧ that leaves these values 0.
+// AdjointTangent needs the first two, also for the tangents of cotangents, and the last
+// if more than singular values is differentiated. The cotangents of vectors must be
+// those of a function that depends on their space, not their signs. Otherwise the
+// methods return a *rev.SingularError with s_1/s_r, infinite for s_r = 0, and write
+// nothing.
 //
 // # Rounding
 //
-// The results are those of gonum's Dgesvd, in float64: of a matrix within about
-// max(m, n)·ε·‖A‖ of A. If A holds infinities or NaNs, all of them are NaN.
-// Derivatives are products of matrices, and the bits do not depend on the number
-// of workers. There is no such kernel over fixed point, as the derivatives are
-// divided by singular values and their distances, and leave the range where these
-// are small.
+// The results are those of gonum's Dgesvd in float64, of a matrix within about max(m,
+// n)·ε·‖A‖ of A. If A holds infinities or NaNs, all results are NaN. Derivatives are
+// products of matrices. The bits do not depend on the number of workers. There is no
+// kernel over fixed point: derivatives are quotients by singular values and their
+// distances, and leave the range if these are small.
 type SVD[T rev.Float] struct {
 	U       rev.General[T] `rev:"acc" shape:"m,min(m,n)"`
 	S       rev.Vector[T]  `rev:"acc" shape:"min(m,n)"`
@@ -148,7 +147,7 @@ func (k SVD[T]) Run(p rev.Pass[SVD[T]]) error {
 func (k *SVD[T]) hasVectors() bool { return k.U.Data != nil || k.V.Data != nil }
 func (k *SVD[T]) hasResult() bool  { return k.S.Data != nil || k.hasVectors() }
 
-// add adds alpha times vectors and values.
+// add adds alpha times the vectors and values.
 func (k *SVD[T]) add(alpha T, u rev.General[T], s []T, v rev.General[T]) {
 	addMatrix(k.U, alpha, u)
 	if k.S.Data != nil {
@@ -212,8 +211,8 @@ func (w *svdWork[T]) decompose(workers int, a rev.General[T]) error {
 // vanishes returns whether singular value i is 0.
 func (w *svdWork[T]) vanishes(i int) bool { return w.values[i] <= w.gap }
 
-// vanishing returns the error of a derivative that does not exist as singular values
-// vanish.
+// vanishing returns the error of a derivative that does not exist because singular
+// values vanish.
 func (w *svdWork[T]) vanishing() error {
 	last := len(w.values) - 1
 	c := math.Inf(1) // also if all are 0
@@ -235,8 +234,8 @@ func (w *svdWork[T]) poles(i, j int) (a, b T) {
 	return a, b
 }
 
-// scaleColumns divides column j of m by s_j, where that is not 0. There it sets the
-// column to 0, and returns whether it has been, up to tol.
+// scaleColumns divides column j of m by s_j. If s_j is 0, it sets the column to 0. It
+// returns whether all such columns were 0 up to tol.
 func (w *svdWork[T]) scaleColumns(m rev.General[T], tol T) bool {
 	zero := true
 	for i := range m.Rows {
@@ -252,8 +251,8 @@ func (w *svdWork[T]) scaleColumns(m rev.General[T], tol T) bool {
 	return zero
 }
 
-// setTangent sets du, ds and dv. It returns an error if the tangents asked for, of
-// singular values or of vectors too, do not exist.
+// setTangent sets du, ds and dv. It returns an error if a tangent that is needed does
+// not exist: of singular values, or of vectors too.
 func (w *svdWork[T]) setTangent(ta rev.General[T], values, vectors bool) error {
 	m, n, r := w.u.Rows, w.v.Rows, len(w.s)
 	w.du, w.dv, w.p = zeros(w.du, m, r), zeros(w.dv, n, r), zeros(w.p, r, r)
@@ -318,8 +317,8 @@ func (w *svdWork[T]) setGradient(g *SVD[T]) error {
 	return nil
 }
 
-// setOutside sets k, which is zero, to Uᵀ·Ū, and z, which is zero too, to
-// (Ū - U·k)·S⁻¹, or the same for V.
+// setOutside sets k to Uᵀ·Ū and z to (Ū - U·k)·S⁻¹, or the same for V. Both are zero
+// before.
 func (w *svdWork[T]) setOutside(z, k, u, gu rev.General[T]) error {
 	if gu.Data == nil {
 		return nil
@@ -394,8 +393,8 @@ func (w *svdWork[T]) setGradientTangent(g, gt *SVD[T]) error {
 	return nil
 }
 
-// setOutsideTangent sets dk, which is zero, to U̇ᵀ·Ū + Uᵀ·ġU, and dz, which is
-// zero too, to (ġU - U̇·k - U·dk - z·Ṡ)·S⁻¹, or the same for V.
+// setOutsideTangent sets dk to U̇ᵀ·Ū + Uᵀ·ġU and dz to (ġU - U̇·k - U·dk - z·Ṡ)·S⁻¹, or
+// the same for V. Both are zero before.
 func (w *svdWork[T]) setOutsideTangent(dz, dk, z, k, u, du, gu, dgu rev.General[T]) error {
 	if gu.Data != nil {
 		multiply(w.workers, dk, 1, view(du, true), view(gu, false))

@@ -15,17 +15,16 @@ import (
 //
 //	W += w(A),  V += V(A),  A = V(A)·diag(w(A))·V(A)ᵀ,
 //
-// where A is symmetric, w(A) are its eigenvalues in ascending order, and the
-// columns of V(A) its eigenvectors, of length 1. Of the two signs of a vector
-// the one is taken that makes positive the first element whose magnitude is more than
-// 1/π of the largest. (Largest magnitudes may be equal, and rounding would then decide
-// which is the first.) Only the upper triangle of A is read, as gonum's SymDense stores no
-// other; an element above the diagonal stands for its mirror image too, and so
-// does its derivative.
+// where A is symmetric, w(A) are its eigenvalues in ascending order, and the columns of
+// V(A) its eigenvectors of length 1. Signs are chosen as follows: in each column, the
+// first element of more than 1/π of the largest magnitude is positive. (The first
+// largest element would not do: elements of equal magnitude differ by rounding.) Only
+// the upper triangle of A is read, as gonum's SymDense stores no other. An element
+// above the diagonal also stands for its mirror image, and so does its derivative.
 //
 // # Derivatives
 //
-// Writing w and V for the results, and F_ij = 1/(w_j - w_i) off the diagonal, 0 on
+// Writing w and V for the results, with F_ij = 1/(w_j - w_i) off the diagonal and 0 on
 // it, the derivatives are (Giles 2008, 3.1)
 //
 //	P = Vᵀ·Ȧ·V,  ẇ_i = P_ii,  V̇ = V·Ω,  Ω = F∘P,
@@ -38,32 +37,31 @@ import (
 //
 // # Equal eigenvalues
 //
-// Eigenvalues that differ by at most n·ε·max|w| are taken as equal. Vectors of
-// equal eigenvalues are any basis of their space, and no derivative of that
-// exists. But there is one of what does not depend on the basis, and F_ij is
-// then 0, its limit:
+// Eigenvalues that differ by at most n·ε·max|w| count as equal. Their vectors are any
+// basis of a space, and have no derivative. A function that does not depend on the
+// basis has one. F_ij is then 0, its limit:
 //
-//   - Adjoint needs w̄_i = w̄_j and G_ij = G_ji for each such pair, whatever the
-//     basis, which the cotangents of a function have that depends on the equal
-//     eigenvalues by their sum and on their vectors by the space (its projection).
-//     As w̄ is known in one basis only, a function for which w̄_i = w̄_j there by
-//     chance is not told apart, and what it gets is no gradient.
-//   - Tangent needs P_ij = 0 and, if V̇ is asked for, P_ii = P_jj: that Ȧ does not
-//     divide the space.
-//   - AdjointTangent needs both, the first also of the tangents of cotangents.
+//   - Adjoint needs w̄_i = w̄_j and G_ij = G_ji for each such pair. A function has such
+//     cotangents, in any basis, if it depends on the equal eigenvalues by their sum and
+//     on their vectors by their space (its projection). w̄ is known in one basis only.
+//     If w̄_i = w̄_j by coincidence, this cannot be detected, and the result is not a
+//     gradient.
+//   - Tangent needs P_ij = 0 and, if it computes V̇, P_ii = P_jj: Ȧ does not split the
+//     space.
+//   - AdjointTangent needs both, the first also for the tangents of cotangents.
 //
-// All this holds up to 100·n·ε of the largest magnitude in each of these arrays.
+// These conditions must hold up to 100·n·ε of the largest magnitude in each array.
 // Otherwise the method returns a *rev.DegenerateError, which names the pair, and writes
-// nothing. The page docs/degenerate-spectra.md says more.
+// nothing. See docs/degenerate-spectra.md.
 //
 // # Rounding
 //
-// Eigenvalues and vectors are those of gonum's Dsyev, in float64: of a matrix
-// within about n·ε·‖A‖ of A. A vector is within that over the distance to the next
-// eigenvalue. If A holds infinities or NaNs, all results are NaN. Derivatives
-// are products of matrices, and the bits do not depend on the number of
-// workers. There is no such kernel over fixed point, as the derivatives are divided
-// by the distances of eigenvalues, and leave the range where these are small.
+// Eigenvalues and vectors are those of gonum's Dsyev in float64, of a matrix within
+// about n·ε·‖A‖ of A. The error of a vector is that over the distance to the next
+// eigenvalue. If A holds infinities or NaNs, all results are NaN. Derivatives are
+// products of matrices. The bits do not depend on the number of workers. There is no
+// kernel over fixed point: derivatives are quotients by distances of eigenvalues, and
+// leave the range if these are small.
 type SymEig[T rev.Float] struct {
 	W       rev.Vector[T]  `rev:"acc" shape:"n"`
 	V       rev.General[T] `rev:"acc" shape:"n,n"`
@@ -302,7 +300,8 @@ func (w *eigen[T]) setGradientTangent(g, gt *SymEig[T]) error {
 	return nil
 }
 
-// addSymmetric adds V·s·Vᵀ to dst, elements above the diagonal twice.
+// addSymmetric adds V·s·Vᵀ to the upper triangle of dst, elements above the diagonal
+// twice.
 func (w *eigen[T]) addSymmetric(dst, s rev.General[T]) {
 	w.p = w.sandwich(w.p, view(w.v, false), s, view(w.v, true))
 	for i := range len(w.w) {

@@ -17,11 +17,10 @@ import (
 //
 //	X += op(A)⁻¹·B
 //
-// where A is triangular, upper if Upper is set and else lower, and op(A) is A
-// or, if TransA is set, Aᵀ. With Unit the diagonal of A is taken to be 1. What
-// is not in the triangle is not looked at, in cotangents and tangents neither.
-// Writing A for op(A), Y = A⁻¹·B and tri for the part in the triangle, the
-// derivatives are
+// where A is triangular: upper if Upper is set, and otherwise lower. op(A) is A or, if
+// TransA is set, Aᵀ. If Unit is set, the diagonal of A counts as 1. Elements outside
+// the triangle are ignored, also in cotangents and tangents. Writing A for op(A), Y =
+// A⁻¹·B and tri for the part in the triangle, the derivatives are
 //
 //	Z = A⁻ᵀ·X̄,  B̄ += Z,  Ā -= tri(Z·Yᵀ),  Ẏ = A⁻¹·(Ḃ - Ȧ·Y)
 //
@@ -29,15 +28,15 @@ import (
 //
 //	Ż = A⁻ᵀ·(ġX - Ȧᵀ·Z),  ġB += Ż,  ġA -= tri(Ż·Yᵀ + Z·Ẏᵀ).
 //
-// Each column of Y solves a system whose matrix is within about n·ε·|A| of A
-// (Higham 2002, theorem 8.5), and depends on its own right-hand side alone. The
-// bits do not depend on the number of workers, which share the columns.
+// Each column of Y solves a system whose matrix is within about n·ε·|A| of A (Higham
+// 2002, theorem 8.5). It depends on its own right-hand side alone. Workers share the
+// columns, and the bits do not depend on their number.
 //
-// If an element of the diagonal is zero, all methods return a *rev.SingularError
-// and write nothing. Any other matrix is taken as it is: as triangular systems
-// are solved to a small residual however ill-conditioned they are, that is the
-// caller's to judge. There is no such kernel over fixed point: solutions are
-// quotients by the diagonal, and leave the range where that is small.
+// If an element of the diagonal is zero, all methods return a *rev.SingularError and
+// write nothing. There is no other check of the condition of A: triangular systems are
+// solved to a small residual however ill-conditioned they are, so you decide. There is
+// no kernel over fixed point: solutions are quotients by the diagonal, and leave the
+// range if it is small.
 type TriSolve[T rev.Float] struct {
 	X                   rev.General[T] `rev:"acc" shape:"n,m"`
 	A                   rev.General[T] `rev:"in" shape:"n,n"`
@@ -116,8 +115,7 @@ func (s *triangularSystem[T]) apply(b rev.General[T], trans bool, y rev.General[
 	w.run(s.k.Workers, b.Cols)
 }
 
-// triangle returns row i of m, as far as it is in the triangle, and its first
-// column.
+// triangle returns the part of row i of m in the triangle, and its first column.
 func (s *triangularSystem[T]) triangle(m rev.General[T], i int) (row []T, first int) {
 	unit := 0
 	if s.k.Unit {

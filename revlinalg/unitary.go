@@ -19,16 +19,16 @@ import (
 //
 //	X <- U(θ)·X
 //
-// in place, where X has N rows and U is orthogonal, the product of N(N-1)/2
-// plane rotations of neighbouring rows, one for each element of Theta, in
-// radians. They are applied in this order, with rows counted from 1:
+// in place. X has N rows, and U is orthogonal: the product of N(N-1)/2 plane rotations
+// of neighbouring rows, by the angles in Theta, in radians. The order of the rotations,
+// with rows counted from 1, is
 //
 //	k = 0
 //	for j = 1, ..., N
 //		for i = N-1, N-2, ..., j
 //			k = k+1, rotate rows i and i+1 by θ_k
 //
-// or, if Rectangular is set, in this one, where the rotations of a layer l touch
+// If Rectangular is set, it is the following. The rotations of a layer l touch
 // different rows, so that the mesh is about half as deep:
 //
 //	k = 0
@@ -36,15 +36,15 @@ import (
 //		for i = 1, 3, 5, ... < N if l is odd, i = 2, 4, 6, ... < N if it is even
 //			k = k+1, rotate rows i and i+1 by θ_k
 //
-// In both, any orthogonal matrix of determinant 1 is a U(θ): OrthogonalAngles
-// returns θ. Beyond the operands the methods need memory for the sines and cosines
-// of some ten thousand rotations at a time, and Adjoint for as many sums in each of
-// at most 16 blocks of columns. In floating point AdjointTangent needs a copy of X and
-// its cotangent, too.
+// In both orders, any orthogonal matrix of determinant 1 is a U(θ). OrthogonalAngles
+// returns its θ. The methods need memory for the sines and cosines of some ten thousand
+// rotations at a time. Adjoint also needs memory for as many sums in each of at most 16
+// blocks of columns. In floating point AdjointTangent needs a copy of X and of its
+// cotangent, too.
 //
-// Forward, Inverse, Adjoint, Tangent and InverseTangent take several rotations of a
-// strip of columns together in floating point. The other methods, and all in fixed
-// point, take one after the other, which is slower by an order of magnitude.
+// In floating point, Forward, Inverse, Adjoint and Tangent apply several rotations to a
+// strip of columns together. AdjointTangent, and all methods in fixed point, apply one
+// after the other, which is slower by an order of magnitude.
 //
 // # One rotation
 //
@@ -53,15 +53,14 @@ import (
 //	a' = c·a - s·b    ȧ' = c·ȧ - s·ḃ - θ̇·b'    c = cos θ
 //	b' = s·a + c·b    ḃ' = s·ȧ + c·ḃ + θ̇·a'    s = sin θ
 //
-// since ∂a'/∂θ = -b' and ∂b'/∂θ = a'. The way back is the rotation by -θ, for
-// values and cotangents alike, as the transpose of a rotation is its inverse:
+// since ∂a'/∂θ = -b' and ∂b'/∂θ = a'. The inverse of a rotation is its transpose. The
+// way back is therefore the rotation by -θ, both for values and for cotangents:
 //
 //	a = c·a' + s·b'    ā = c·ā' + s·b̄'    θ̄ += Σ a'·b̄' - b'·ā'
 //	b = c·b' - s·a'    b̄ = c·b̄' - s·ā'
 //
 // where the sum is over the columns. So Adjoint walks X and its cotangent back
-// together. For the second order, let ġa' and ġb' be the tangents of ā' and b̄'.
-// Then the sum has the tangent
+// together. For the second order the sum has the tangent
 //
 //	Σ ȧ'·b̄' + a'·ġb' - ḃ'·ā' - b'·ġa'
 //
@@ -69,46 +68,43 @@ import (
 //
 // # Three shears
 //
-// In fixed point neither a' nor b' could be undone if they were computed by
-// the equations above, as products are rounded. A rotation is therefore made
-// of three shears, each of which adds a multiple of one row to the other and
-// is undone to the bit by subtracting it:
+// In fixed point products are rounded, so a rotation by the equations above could not
+// be undone. It is made of three shears instead. Each adds a multiple of one row to the
+// other, and is undone to the bit by subtracting it:
 //
 //	a -= t·b,  b += s·a,  a -= t·b,  t = tan(θ/2) = s/(1+c).
 //
-// (Multiply out and use 1 - s·t = c.) Near θ = π the tangent has a pole. If
-// c < 0 the rotation is by θ-π instead, so that 0 <= |t| <= 1, and then both
-// rows are negated, which is exact too. This is the lifting scheme of
-// Daubechies and Sweldens, Factoring wavelet transforms into lifting steps
-// (1998); see also Paeth, A fast algorithm for general raster rotation (1986).
+// (Multiply out and use 1 - s·t = c.) Near θ = π the tangent has a pole. If c < 0, the
+// rotation is by θ-π instead, so that 0 <= |t| <= 1, and both rows are then negated,
+// which is exact. This is the lifting scheme of Daubechies and Sweldens, Factoring
+// wavelet transforms into lifting steps (1998). See also Paeth, A fast algorithm for
+// general raster rotation (1986).
 //
 // # Rounding
 //
-// In fixed point Inverse, Adjoint and the other ways back restore X bit for
-// bit, even if elements wrap. They do not if no column has a norm above 2¹⁹: on
-// the way through the shears of a pair (a, b), elements stay below √2·‖(a, b)‖.
-// A rotation is within 2 + 6·‖(a, b)‖ units in the last place of each element.
-// Elements of θ̄ are rounded once for each block of columns.
+// In fixed point Inverse, Adjoint and AdjointTangent restore X bit for bit, even if
+// elements wrap. Elements do not wrap if no column has a norm above 2¹⁹: on the way
+// through the shears of a pair (a, b) they stay below √2·‖(a, b)‖. A rotation is within
+// 2 + 6·‖(a, b)‖ units in the last place of each element. Elements of θ̄ are rounded
+// once for each block of columns.
 //
-// In floating point a rotation is by the equations of the first section, within
-// 3ε·‖(a, b)‖, and as an element takes part in at most 2N-3 of them, or N in the
-// rectangular order, X comes back within 12·N·ε, or 6·N·ε, times the norm of the
-// column (commonly within ε·√N).
+// In floating point a rotation by the equations above is within 3ε·‖(a, b)‖. An element
+// takes part in at most 2N-3 rotations, or N in the rectangular order. X therefore
+// comes back within 12·N·ε, or 6·N·ε, times the norm of the column (commonly within
+// ε·√N).
 //
-// The bits do not depend on the number of workers: they share blocks of columns
-// that depend on the shape alone, and the sums over columns are added up in the
-// order of blocks.
+// The bits do not depend on the number of workers. Workers share blocks of columns that
+// depend only on the shape, and the sums over columns are added in the order of blocks.
 //
 // # Sources
 //
-// The order of rotations is that of the unitary matrix in Liu and Zhao,
-// arXiv 2003.04617, which is the triangular mesh of Reck et al., Experimental
-// realization of any discrete unitary operator (1994). The rectangular one is
-// that of Clements et al., Optimal design for universal multiport
-// interferometers, Optica 3 (2016), with layers in the order of light. That
-// several chains of rotations are applied together, to keep rows in registers, is
-// the wavefront of Van Zee, van de Geijn and Quintana-Ortí, Restructuring the
-// tridiagonal and bidiagonal QR algorithms for performance (2014).
+// The first order of rotations is that of the unitary matrix in Liu and Zhao, arXiv
+// 2003.04617. It is the triangular mesh of Reck et al., Experimental realization of any
+// discrete unitary operator (1994). The rectangular order is that of Clements et al.,
+// Optimal design for universal multiport interferometers, Optica 3 (2016), with layers
+// in the order of light. Several chains of rotations are applied together to keep rows
+// in registers, as in the wavefront of Van Zee, van de Geijn and Quintana-Ortí,
+// Restructuring the tridiagonal and bidiagonal QR algorithms for performance (2014).
 type Unitary[T rev.Real] struct {
 	X           rev.General[T] `rev:"inout" shape:"n,c"`
 	Theta       rev.Vector[T]  `rev:"in" shape:"n*(n-1)/2"`
@@ -117,7 +113,7 @@ type Unitary[T rev.Real] struct {
 }
 
 // NewUnitary returns the kernel over gonum's types, sharing their storage. A nil
-// theta is no operand, or the angles of a single row.
+// If theta is nil, it is absent, or X has a single row.
 func NewUnitary(x *mat.Dense, theta *mat.VecDense) Unitary[float64] {
 	return Unitary[float64]{X: rev.ViewDense(x), Theta: rev.ViewVec(theta)}
 }
@@ -145,8 +141,8 @@ func (k Unitary[T]) Adjoint(g Unitary[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
 func (k Unitary[T]) Tangent(t Unitary[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 
 // AdjointTangent computes what Adjoint does, undoes Tangent, and computes in gt
-// the tangents of the cotangents. If an operand of g or t is nil, what would come of
-// it is left out.
+// the tangents of the cotangents. Derivatives whose operand is nil in g or t are not
+// computed.
 func (k Unitary[T]) AdjointTangent(g, t, gt Unitary[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
@@ -160,7 +156,7 @@ func (k Unitary[T]) Run(p rev.Pass[Unitary[T]]) error {
 // A unitaryMethod is a method of Unitary that works on the columns.
 type unitaryMethod int
 
-// The even ones go ahead, the odd ones back: ^1 undoes a method.
+// Even ones go ahead, odd ones back: ^1 undoes a method.
 const (
 	unitaryForward unitaryMethod = iota
 	unitaryInverse
@@ -203,15 +199,15 @@ func (m unitaryMethod) inRuns() bool {
 	return false
 }
 
-// A unitaryPass is a method at work. It goes from panel to panel, and in each the
-// workers share parts of the columns.
+// A unitaryPass is a method at work. It goes from panel to panel. In each panel the
+// workers share the columns.
 type unitaryPass[T rev.Real] struct {
 	panel[T]
 	method      unitaryMethod
 	k, g, t, gt Unitary[T]
 
-	// The phases that come before rotations in runs, or nil, and their cotangents and
-	// tangents.
+	// The phases before rotations in runs, their cotangents and tangents. nil if there
+	// are none.
 	phi, gphi, tphi rev.Vector[T]
 
 	half        []bool // of the panel's fixed-point rotations
@@ -222,27 +218,27 @@ type unitaryPass[T rev.Real] struct {
 }
 
 const (
-	// panelRotations is how many rotations a panel has at most, if it has more
-	// than a few chains. Their table fits the second-level cache, and is passed
-	// through once for each strip of columns.
+	// panelRotations is the largest number of rotations of a panel, if it has more than
+	// a few chains. Their table fits the second-level cache, and each strip of columns
+	// reads it once.
 	panelRotations = 1 << 13
 	// loadChains is how many chains of the table a worker sets at a time.
 	loadChains = 8
-	// joinRuns is of how many runs a worker adds up sums at a time.
+	// joinRuns is the number of runs whose sums a worker adds at a time.
 	joinRuns = 32
 	// unitaryParts is the most parts that the columns are cut into.
 	unitaryParts = 16
 	// vectorBytes is the length of the longest vectors.
 	vectorBytes = 64
-	// closeBytes is a distance of rows below which vector code waits for the row that it
-	// has just stored when it loads the next one, as if that were part of it.
+	// closeBytes is a distance between rows. Below it, vector code waits for the row
+	// that it has just stored when it loads the next one, as if they overlapped.
 	closeBytes = 16
 	// partWork is the least number of elements that a part rotates in a panel.
 	partWork = 1 << 15
 )
 
-// strip returns how many columns go through a panel at a time: 256 bytes of each
-// row, which is as many as the vector code of rotations takes in a step.
+// strip returns how many columns go through a panel at a time: 256 bytes of each row,
+// which is what the vector code of rotations takes in a step.
 func strip[T rev.Real]() int { return 256 / int(unsafe.Sizeof(T(0))) }
 
 // pass runs a method.
@@ -252,7 +248,8 @@ func (k *Unitary[T]) pass(method unitaryMethod, g, t, gt *Unitary[T]) {
 		return
 	}
 	if method == unitaryAdjointTangent && !number.IsFixed[T]() {
-		// Rotation by rotation, which rounds in another way, for the tangents alone.
+		// Rotation by rotation, for the tangents alone, because this rounds in another
+		// way.
 		w := workspace.Get[unitaryCopy[T]]()
 		x, gx := w.of(k.X, g.X)
 		second := *k
@@ -317,7 +314,7 @@ func (w *unitaryPass[T]) load(workers int) {
 		w.pc, w.ps = workspace.Grow(w.pc, size), workspace.Grow(w.ps, size)
 	}
 	w.d, w.pd = w.d[:0], w.pd[:0]
-	if w.inRuns() && (w.t.Theta.Data != nil || w.tphi.Data != nil) { // they go with those of X
+	if w.inRuns() && (w.t.Theta.Data != nil || w.tphi.Data != nil) { // these follow those of X
 		w.d, w.pd = workspace.Grow(w.d, size), workspace.Grow(w.pd, len(w.pc))
 	}
 	w.setFloats()
@@ -377,14 +374,14 @@ func (w *unitaryLoad[T]) fill(to []T, x rev.Vector[T], chain int) {
 	}
 }
 
-// wantsCross reports whether there are cotangents for what goes into θ̄, and
-// wantsCrossTangent whether there are for what goes into its tangent.
+// wantsCross reports whether there are cotangents that contribute to θ̄, and
+// wantsCrossTangent whether there are any that contribute to its tangent.
 
 func (w *unitaryPass[T]) wantsCross() bool { return w.g.X.Data != nil }
 
 func (w *unitaryPass[T]) wantsCrossTangent() bool { return w.g.X.Data != nil || w.gt.X.Data != nil }
 
-// wantsSums reports whether there is something to add them to.
+// wantsSums reports whether θ̄ or its tangent is there.
 func (w *unitaryPass[T]) wantsSums() bool {
 	return w.wantsCross() && (w.g.Theta.Data != nil || w.gphi.Data != nil)
 }
@@ -408,8 +405,8 @@ func (w *unitaryPass[T]) join(workers int) {
 	}
 }
 
-// total adds up the n sums of the parts from number at on, of size for each part,
-// in the place of those of the first part.
+// total adds up n sums of the parts, from number at on. The sums of a part take size
+// elements. The result replaces the sums of the first part.
 func (w *unitaryPass[T]) total(sums []T, size, at, n int) []T {
 	total := sums[at : at+n]
 	for part := 1; part < w.parts; part++ {
@@ -418,7 +415,7 @@ func (w *unitaryPass[T]) total(sums []T, size, at, n int) []T {
 	return total
 }
 
-// unitaryJoin adds the sums of the parts to θ̄ and φ̄, where they are in the order of
+// unitaryJoin adds the sums of the parts to θ̄ and φ̄ if the sums are in the order of
 // runs.
 type unitaryJoin[T rev.Real] unitaryPass[T]
 
@@ -445,7 +442,7 @@ func (w *unitaryJoin[T]) Block(_, block int) {
 	}
 }
 
-// addSums adds them where they are in the order of the table.
+// addSums adds the sums if they are in the order of the table.
 func (w *unitaryPass[T]) addSums(theta rev.Vector[T], sums []T) {
 	total := w.total(sums, w.size(), 0, w.size())
 	for p := w.before(w.first); p.next(w.end); {
@@ -458,8 +455,7 @@ func (w *unitaryPass[T]) addSums(theta rev.Vector[T], sums []T) {
 	}
 }
 
-// inRuns reports whether the method takes whole runs of rotations through vector
-// code.
+// inRuns reports whether vector code applies whole runs of rotations for the method.
 func (w *unitaryPass[T]) inRuns() bool {
 	return !number.IsFixed[T]() && w.method.inRuns()
 }
@@ -481,8 +477,8 @@ func (w *unitaryPass[T]) Block(_, part int) {
 	}
 }
 
-// unitaryColumns are the columns of a part of the operands, and the sums over
-// them, which are nil if nobody asks for them.
+// unitaryColumns are the columns of a part of the operands, with their sums. The sums
+// are nil if they are not needed.
 type unitaryColumns[T rev.Real] struct {
 	*unitaryPass[T]
 	x, gx, tx, gtx rev.General[T]
@@ -530,7 +526,7 @@ func (c unitaryColumns[T]) runStrips() {
 	c.collect(tx, c.tx)
 }
 
-// spreadOut returns x, or a copy with rows far apart if they lie close together.
+// spreadOut returns x, or a copy with rows far apart if those of x are close together.
 func (c *unitaryColumns[T]) spreadOut(i int, x rev.General[T]) rev.General[T] {
 	size := int(unsafe.Sizeof(T(0)))
 	if x.Data == nil || x.Stride*size >= closeBytes {
@@ -543,7 +539,7 @@ func (c *unitaryColumns[T]) spreadOut(i int, x rev.General[T]) rev.General[T] {
 	return y
 }
 
-// collect copies to x what spreadOut has returned for it.
+// collect copies to x what spreadOut returned for it.
 func (c *unitaryColumns[T]) collect(x, y rev.General[T]) {
 	if y.Stride != x.Stride {
 		copyMatrix(x, y)
@@ -684,8 +680,8 @@ func (c *unitaryColumns[T]) turnBack(x rev.General[T], p place) {
 	}
 }
 
-// lift replaces angles by the tangents of their halves, and sets their sines, and
-// whether half a turn comes on top.
+// lift replaces angles by the tangents of their halves. It sets their sines, and
+// whether half a turn follows.
 func lift(angles, s []fixed.Q43, half []bool) {
 	for i, angle := range angles {
 		sin, cos := fixed.SinCos(angle)

@@ -10,8 +10,8 @@ import (
 	"revnum/rev"
 )
 
-// A UnitarityError is returned for a matrix U that is neither orthogonal nor
-// unitary: the largest magnitude of an element of UᴴU - I, or NaN.
+// A UnitarityError says that a matrix U is neither orthogonal nor unitary. It is the
+// largest magnitude of an element of UᴴU - I, or NaN.
 type UnitarityError float64
 
 // Error returns a message with the number.
@@ -19,23 +19,22 @@ func (e UnitarityError) Error() string {
 	return fmt.Sprintf("revlinalg: matrix is not unitary: an element of UᴴU - I is %.3g", float64(e))
 }
 
-// maxDefect is what a UnitarityError is above: some roundings of float32.
+// maxDefect is the largest defect that is no UnitarityError: some roundings of float32.
 const maxDefect = 1e-6
 
 // OrthogonalAngles returns the angles of an orthogonal matrix, such that
 //
 //	Q = diag(1, ..., 1, sign)·U(θ)
 //
-// with U(θ) that of Unitary in the triangular order, or in the rectangular one,
-// and sign = ±1 the determinant of Q, as that of U(θ) is 1. Angles are in [-π, π].
-// It panics with mat.ErrSquare if Q is not square, and returns a UnitarityError
-// if an element of QᵀQ - I is above 1e-6; for smaller ones U(θ) is orthogonal and
-// some N times as far away from Q as that.
+// with U(θ) as in Unitary, in the triangular or rectangular order. The determinant of
+// U(θ) is 1, so sign = ±1 is that of Q. Angles are in [-π, π]. It panics with
+// mat.ErrSquare if Q is not square. It returns a UnitarityError if an element of QᵀQ -
+// I is above 1e-6. For smaller defects U(θ) is orthogonal, and about N times as far
+// from Q as the defect.
 //
-// Each angle makes an element of Q zero, in the triangular order as Reck et al.
-// (1994) do, by rotations of columns; in the rectangular one as Clements et al.
-// (2016), by rotations of columns and rows in turn, so that zeros grow from a
-// corner.
+// Each angle makes an element of Q zero. The triangular order does this by rotations of
+// columns (Reck et al. 1994). The rectangular order does it by rotations of columns and
+// rows in turn, so that zeros grow from a corner (Clements et al. 2016).
 func OrthogonalAngles(q mat.Matrix, rectangular bool) (theta []float64, sign float64, err error) {
 	n, c := q.Dims()
 	if n != c {
@@ -108,7 +107,7 @@ func OrthogonalAngles(q mat.Matrix, rectangular bool) (theta []float64, sign flo
 	return theta, sign, nil
 }
 
-// OrthogonalMatrix returns diag(1, ..., 1, sign)·U(θ), of n rows. It panics with
+// OrthogonalMatrix returns diag(1, ..., 1, sign)·U(θ) with n rows. It panics with
 // mat.ErrShape unless there are n(n-1)/2 angles.
 func OrthogonalMatrix(n int, theta []float64, sign float64, rectangular bool) *mat.Dense {
 	x := rev.NewGeneral[float64](n, n, nil)
@@ -131,9 +130,9 @@ func OrthogonalMatrix(n int, theta []float64, sign float64, rectangular bool) *m
 // in [-π/2, π/2] and phases in [-π, π]. It panics with mat.ErrSquare if U is not
 // square, and returns a UnitarityError if an element of UᴴU - I is above 1e-6.
 //
-// The method is that of OrthogonalAngles. In the rectangular order the phases are
-// then carried over the rotations of rows (Clements et al. 2016, eq. 5): with P(φ)
-// the diagonal of e^iφ and 1,
+// The method is that of OrthogonalAngles. In the rectangular order the phases are then
+// moved across the rotations of rows (Clements et al. 2016, eq. 5). With P(φ) the
+// diagonal matrix of e^iφ and 1,
 //
 //	P(-φ)·R(-θ)·diag(d, e) = diag(e^-iφ·e, e)·R(-θ)·P(arg d - arg e).
 func UnitaryAngles(u mat.CMatrix, rectangular bool) (theta, phi, delta []float64, err error) {
@@ -211,7 +210,7 @@ func UnitaryAngles(u mat.CMatrix, rectangular bool) (theta, phi, delta []float64
 	return theta, phi, delta, nil
 }
 
-// wrap returns the angle in [-π, π] that is x but for full turns.
+// wrap returns x without full turns, an angle in [-π, π].
 func wrap(x float64) float64 { return math.Remainder(x, 2*math.Pi) }
 
 // unitarityDefect returns the largest magnitude in UᴴU - I.
@@ -234,8 +233,8 @@ func unitarityDefect(u [][]complex128) float64 {
 	return defect
 }
 
-// UnitaryMatrix returns U(θ, φ, δ) of ComplexUnitary, which has as many rows as δ
-// has elements, N. It panics with mat.ErrShape unless θ and φ have N(N-1)/2.
+// UnitaryMatrix returns U(θ, φ, δ) of ComplexUnitary with N rows, the number of
+// elements of δ. It panics with mat.ErrShape unless θ and φ have N(N-1)/2.
 func UnitaryMatrix(theta, phi, delta []float64, rectangular bool) *mat.CDense {
 	n := len(delta)
 	x := rev.NewGeneral[complex128](n, n, nil)

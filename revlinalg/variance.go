@@ -11,16 +11,16 @@ import (
 //
 //	Out += v,  v = Σ (x_i - m)²/(n-1),  m = Σ x_i/n
 //
-// with the derivatives, where u = Σ ẋ_i/n and ġOut is the tangent of Ōut,
+// with the derivatives, where u = Σ ẋ_i/n,
 //
 //	x̄_i += 2·Ōut·(x_i - m)/(n-1),  Ȯut += 2·Σ (x_i - m)·ẋ_i/(n-1),
 //	ġx_i += 2·(ġOut·(x_i - m) + Ōut·(ẋ_i - u))/(n-1).
 //
-// The variance is that of a sample, as gonum's stat.Variance without weights. Two
-// passes compute it, and the second corrects the rounding of the mean, so that it
-// is within a few n·ε times itself and (ε·m)². In fixed point the sum
-// of squares must be below 2²⁰; a square is rounded by itself. The variance of
-// fewer than two elements is NaN, and nothing is added in fixed point.
+// The variance is that of a sample, as in gonum's stat.Variance without weights. It
+// takes two passes. The second corrects the rounding of the mean, so that the variance
+// is within a few n·ε times itself plus (ε·m)². In fixed point the sum of squares must
+// be below 2²⁰, and each square is rounded by itself. The variance of fewer than two
+// elements is NaN. In fixed point nothing is added then.
 type Variance[T rev.Real] struct {
 	Out *T            `rev:"acc"`
 	X   rev.Vector[T] `rev:"in" shape:"n"`
@@ -63,9 +63,8 @@ func (k Variance[T]) Run(p rev.Pass[Variance[T]]) error {
 	return nil
 }
 
-// covarianceOf returns Σ (x_i - m)·(y_i - l)/(n-1) for the means m of x and l of
-// y. As the means are rounded, it divides
-// Σ (x_i - m)·(y_i - l) - Σ (x_i - m)·Σ (y_i - l)/n.
+// covarianceOf returns Σ (x_i - m)·(y_i - l)/(n-1) for the means m of x and l of y. The
+// means are rounded, so it divides Σ (x_i - m)·(y_i - l) - Σ (x_i - m)·Σ (y_i - l)/n.
 func covarianceOf[T rev.Real](x, y rev.Vector[T]) T {
 	m, l := mean(x), mean(y)
 	var s, a, b T
@@ -78,8 +77,8 @@ func covarianceOf[T rev.Real](x, y rev.Vector[T]) T {
 	return over(s-fixed.Product(a, over(b, x.N)), x.N-1)
 }
 
-// addCentered adds r·(x_i - m)·2/(n-1) to y_i, for the mean m of x, unless one of
-// them is nil.
+// addCentered adds r·(x_i - m)·2/(n-1) to y_i, for the mean m of x. It does nothing if
+// x or y is nil.
 func addCentered[T rev.Real](y rev.Vector[T], r *T, x rev.Vector[T]) {
 	if y.Data == nil || r == nil || x.Data == nil {
 		return
