@@ -325,7 +325,7 @@ func (r *reader) rangeLoop(s *ast.RangeStmt) {
 	}
 	if t := r.info.Types[s.X].Type; t != nil {
 		if a, ok := t.Underlying().(*types.Array); ok {
-			r.rangeArray(s, l, obj, int(a.Len()))
+			r.rangeArray(s, obj, int(a.Len()))
 			return
 		}
 	}
@@ -358,7 +358,7 @@ func (r *reader) rangeLoop(s *ast.RangeStmt) {
 }
 
 // rangeArray reads a loop over a local array.
-func (r *reader) rangeArray(s *ast.RangeStmt, l *stmt, obj types.Object, n int) {
+func (r *reader) rangeArray(s *ast.RangeStmt, obj types.Object, n int) {
 	leaves := r.locals(s.X)
 	if leaves == nil {
 		r.refuse(s.X, "%s is not a local array", types.ExprString(s.X))

@@ -56,7 +56,6 @@ type reader struct {
 	scopes   int
 	facts    facts           // what is known of integers there
 	calls    []*ast.FuncDecl // being inlined
-	loops    int             // that are being read
 	checking bool            // statements may return errors
 	refusals []error
 }
@@ -412,11 +411,9 @@ func (r *reader) several(s *ast.AssignStmt) {
 		values[i] = r.atom(e)
 	}
 	for _, to := range s.Lhs {
-		n := len(values)
-		if t := r.typeOf(to); t != nil {
+		n := 1
+		if t := r.typeOf(to); t != nil { // not the blank identifier
 			n = len(r.leafTypes(to, t))
-		} else {
-			n = 1 // the blank identifier
 		}
 		r.store(to, values[:n]...)
 		values = values[n:]

@@ -162,6 +162,10 @@ func (n *merger) merged(b []*stmt) []*stmt {
 			b[i] = &c
 			continue
 		}
+		if s.e.is(zero) && n.writes[s.v] == 1 {
+			n.done = true
+			return append(b[:i], replaced(b[i+1:], s.v, zero)...)
+		}
 		if w := s.e.v; w != nil && n.writes[s.v] == 1 && n.writes[w] == 1 {
 			if w.temp && !s.v.temp {
 				w.name, w.of, w.temp = s.v.name, nil, false
@@ -181,20 +185,30 @@ func (n *merger) merged(b []*stmt) []*stmt {
 		case u.adds(s.v) && reads(u, s.v) == 0 && still(b[i+1:j], s.e):
 			b[j] = &stmt{op: "def", v: s.v, e: sum(s.e, signed(u.neg, u.e))}
 		case once && (u.op == "def" || u.op == "set" || u.op == "add") && weight(s.e) <= 5 && still(b[i+1:j], s.e):
-			b[j] = u.mapped(func(e *node) *node {
-				return e.replaced(func(e *node) *node {
-					if e.op == "ref" && e.v == s.v {
-						return s.e
-					}
-					return e
-				})
-			})
+			b[j] = replaced(b[j:j+1], s.v, s.e)[0]
 		default:
 			continue
 		}
 		b, n.done = slices.Delete(b, i, i+1), true
 	}
 	return b
+}
+
+// replaced returns b with e in place of the local v.
+func replaced(b []*stmt, v *local, e *node) (out []*stmt) {
+	for _, s := range b {
+		c := s.mapped(func(x *node) *node {
+			return x.replaced(func(x *node) *node {
+				if x.op == "ref" && x.v == v {
+					return e
+				}
+				return x
+			})
+		})
+		c.inner, c.els = replaced(s.inner, v, e), replaced(s.els, v, e)
+		out = append(out, c)
+	}
+	return out
 }
 
 func weight(e *node) (n int) {

@@ -8,6 +8,7 @@ import (
 	"path"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"revnum/fixed"
@@ -454,7 +455,12 @@ func (w *writer) stmt(s *stmt) {
 			w.printf("%s := %s\n", v, e)
 		}
 	case "row":
-		w.printf("%s := num.Row(%s, %s)\n", w.name(s.v), field(s.x, s.in), w.expr(s.e, 0))
+		row := "num.Row(" + field(s.x, s.in) + ", " + w.expr(s.e, 0) + ")"
+		_, cols, _ := strings.Cut(s.x.shape, ",")
+		if _, err := strconv.Atoi(cols); err == nil && (s.in == value && s.x.role() == "in" || s.x.role() == "inout") {
+			row += "[:" + cols + "]" // so that indices need no check
+		}
+		w.printf("%s := %s\n", w.name(s.v), row)
 	case "set":
 		w.printf("%s = %s\n", w.name(s.v), w.expr(s.e, 0))
 	case "add":

@@ -75,17 +75,17 @@ func (k Leapfrog[T]) forward() {
 	for range k.Steps {
 		h := fixed.Product(fixed.Of[T](0.5), dt)
 		for i := range k.X.Rows {
-			v := num.Row(k.V, i)
-			x := num.Row(k.X, i)
+			v := num.Row(k.V, i)[:3]
+			x := num.Row(k.X, i)[:3]
 			for d := range k.X.Cols {
 				x[d] += fixed.Product(h, v[d])
 			}
 		}
 		for i := range k.M.N {
-			x := num.Row(k.X, i)
-			v := num.Row(k.V, i)
+			x := num.Row(k.X, i)[:3]
+			v := num.Row(k.V, i)[:3]
 			for j := range i {
-				x1 := num.Row(k.X, j)
+				x1 := num.Row(k.X, j)[:3]
 				dx := x[0] - x1[0]
 				dy := x[1] - x1[1]
 				dz := x[2] - x1[2]
@@ -96,15 +96,15 @@ func (k Leapfrog[T]) forward() {
 				v[0] -= fixed.Product(fi, dx)
 				v[1] -= fixed.Product(fi, dy)
 				v[2] -= fixed.Product(fi, dz)
-				v1 := num.Row(k.V, j)
+				v1 := num.Row(k.V, j)[:3]
 				v1[0] += fixed.Product(fj, dx)
 				v1[1] += fixed.Product(fj, dy)
 				v1[2] += fixed.Product(fj, dz)
 			}
 		}
 		for i := range k.X.Rows {
-			v := num.Row(k.V, i)
-			x := num.Row(k.X, i)
+			v := num.Row(k.V, i)[:3]
+			x := num.Row(k.X, i)[:3]
 			for d := range k.X.Cols {
 				x[d] += fixed.Product(h, v[d])
 			}
@@ -119,17 +119,17 @@ func (k Leapfrog[T]) inverse() {
 	for range k.Steps {
 		h := fixed.Product(fixed.Of[T](0.5), dt)
 		for i := k.X.Rows - 1; i >= 0; i-- {
-			v := num.Row(k.V, i)
-			x := num.Row(k.X, i)
+			v := num.Row(k.V, i)[:3]
+			x := num.Row(k.X, i)[:3]
 			for d := k.X.Cols - 1; d >= 0; d-- {
 				x[d] -= fixed.Product(h, v[d])
 			}
 		}
 		for i := k.M.N - 1; i >= 0; i-- {
-			x := num.Row(k.X, i)
-			v := num.Row(k.V, i)
+			x := num.Row(k.X, i)[:3]
+			v := num.Row(k.V, i)[:3]
 			for j := i - 1; j >= 0; j-- {
-				x1 := num.Row(k.X, j)
+				x1 := num.Row(k.X, j)[:3]
 				dx := x[0] - x1[0]
 				dy := x[1] - x1[1]
 				dz := x[2] - x1[2]
@@ -137,7 +137,7 @@ func (k Leapfrog[T]) inverse() {
 				f := num.Quotient(dt, fixed.Product(r2, num.Sqrt(r2)))
 				fi := fixed.Product(f, m[j*k.M.Inc])
 				fj := fixed.Product(f, m[i*k.M.Inc])
-				v1 := num.Row(k.V, j)
+				v1 := num.Row(k.V, j)[:3]
 				v1[2] -= fixed.Product(fj, dz)
 				v1[1] -= fixed.Product(fj, dy)
 				v1[0] -= fixed.Product(fj, dx)
@@ -147,8 +147,8 @@ func (k Leapfrog[T]) inverse() {
 			}
 		}
 		for i := k.X.Rows - 1; i >= 0; i-- {
-			v := num.Row(k.V, i)
-			x := num.Row(k.X, i)
+			v := num.Row(k.V, i)[:3]
+			x := num.Row(k.X, i)[:3]
 			for d := k.X.Cols - 1; d >= 0; d-- {
 				x[d] -= fixed.Product(h, v[d])
 			}
@@ -171,10 +171,10 @@ func (k Leapfrog[T]) adjoint(g Leapfrog[T]) {
 		h := fixed.Product(fixed.Of[T](0.5), dt)
 		var gh T
 		for i := k.X.Rows - 1; i >= 0; i-- {
-			v := num.Row(k.V, i)
-			x := num.Row(k.X, i)
-			gx := num.Row(g.X, i)
-			gv := num.Row(g.V, i)
+			v := num.Row(k.V, i)[:3]
+			x := num.Row(k.X, i)[:3]
+			gx := num.Row(g.X, i)[:3]
+			gv := num.Row(g.V, i)[:3]
 			for d := k.X.Cols - 1; d >= 0; d-- {
 				v1 := v[d]
 				x[d] -= fixed.Product(h, v1)
@@ -185,12 +185,12 @@ func (k Leapfrog[T]) adjoint(g Leapfrog[T]) {
 		}
 		gh1 := gh
 		for i := k.M.N - 1; i >= 0; i-- {
-			x := num.Row(k.X, i)
-			v := num.Row(k.V, i)
-			gv := num.Row(g.V, i)
-			gx := num.Row(g.X, i)
+			x := num.Row(k.X, i)[:3]
+			v := num.Row(k.V, i)[:3]
+			gv := num.Row(g.V, i)[:3]
+			gx := num.Row(g.X, i)[:3]
 			for j := i - 1; j >= 0; j-- {
-				x1 := num.Row(k.X, j)
+				x1 := num.Row(k.X, j)[:3]
 				dx := x[0] - x1[0]
 				dy := x[1] - x1[1]
 				dz := x[2] - x1[2]
@@ -202,9 +202,9 @@ func (k Leapfrog[T]) adjoint(g Leapfrog[T]) {
 				fi := fixed.Product(f, m1)
 				m2 := m[i*k.M.Inc]
 				fj := fixed.Product(f, m2)
-				v1 := num.Row(k.V, j)
+				v1 := num.Row(k.V, j)[:3]
 				v1[2] -= fixed.Product(fj, dz)
-				gv1 := num.Row(g.V, j)
+				gv1 := num.Row(g.V, j)[:3]
 				gv2 := gv1[2]
 				v1[1] -= fixed.Product(fj, dy)
 				gv3 := gv1[1]
@@ -234,7 +234,7 @@ func (k Leapfrog[T]) adjoint(g Leapfrog[T]) {
 				gdy := fixed.Product(gv3, fj) - fixed.Product(gv6, fi) + 2*fixed.Product(gr2, dy)
 				gdz := fixed.Product(gv2, fj) - fixed.Product(gv5, fi) + 2*fixed.Product(gr2, dz)
 				gx[2] += gdz
-				gx1 := num.Row(g.X, j)
+				gx1 := num.Row(g.X, j)[:3]
 				gx1[2] -= gdz
 				gx[1] += gdy
 				gx1[1] -= gdy
@@ -243,10 +243,10 @@ func (k Leapfrog[T]) adjoint(g Leapfrog[T]) {
 			}
 		}
 		for i := k.X.Rows - 1; i >= 0; i-- {
-			v := num.Row(k.V, i)
-			x := num.Row(k.X, i)
-			gx := num.Row(g.X, i)
-			gv := num.Row(g.V, i)
+			v := num.Row(k.V, i)[:3]
+			x := num.Row(k.X, i)[:3]
+			gx := num.Row(g.X, i)[:3]
+			gv := num.Row(g.V, i)[:3]
 			for d := k.X.Cols - 1; d >= 0; d-- {
 				v1 := v[d]
 				x[d] -= fixed.Product(h, v1)
@@ -277,10 +277,10 @@ func (k Leapfrog[T]) tangent(t Leapfrog[T]) {
 		h := fixed.Product(fixed.Of[T](0.5), dt)
 		th := fixed.Product(fixed.Of[T](0.5), tdt)
 		for i := range k.X.Rows {
-			v := num.Row(k.V, i)
-			tv := num.Row(t.V, i)
-			tx := num.Row(t.X, i)
-			x := num.Row(k.X, i)
+			v := num.Row(k.V, i)[:3]
+			tv := num.Row(t.V, i)[:3]
+			tx := num.Row(t.X, i)[:3]
+			x := num.Row(k.X, i)[:3]
 			for d := range k.X.Cols {
 				v1 := v[d]
 				tx[d] += fixed.Product(th, v1) + fixed.Product(h, tv[d])
@@ -288,14 +288,14 @@ func (k Leapfrog[T]) tangent(t Leapfrog[T]) {
 			}
 		}
 		for i := range k.M.N {
-			x := num.Row(k.X, i)
-			tx := num.Row(t.X, i)
-			tv := num.Row(t.V, i)
-			v := num.Row(k.V, i)
+			x := num.Row(k.X, i)[:3]
+			tx := num.Row(t.X, i)[:3]
+			tv := num.Row(t.V, i)[:3]
+			v := num.Row(k.V, i)[:3]
 			for j := range i {
-				x1 := num.Row(k.X, j)
+				x1 := num.Row(k.X, j)[:3]
 				dx := x[0] - x1[0]
-				tx1 := num.Row(t.X, j)
+				tx1 := num.Row(t.X, j)[:3]
 				tdx := tx[0] - tx1[0]
 				dy := x[1] - x1[1]
 				tdy := tx[1] - tx1[1]
@@ -320,9 +320,9 @@ func (k Leapfrog[T]) tangent(t Leapfrog[T]) {
 				v[1] -= fixed.Product(fi, dy)
 				tv[2] -= fixed.Product(tfi, dz) + fixed.Product(fi, tdz)
 				v[2] -= fixed.Product(fi, dz)
-				tv1 := num.Row(t.V, j)
+				tv1 := num.Row(t.V, j)[:3]
 				tv1[0] += fixed.Product(tfj, dx) + fixed.Product(fj, tdx)
-				v1 := num.Row(k.V, j)
+				v1 := num.Row(k.V, j)[:3]
 				v1[0] += fixed.Product(fj, dx)
 				tv1[1] += fixed.Product(tfj, dy) + fixed.Product(fj, tdy)
 				v1[1] += fixed.Product(fj, dy)
@@ -331,10 +331,10 @@ func (k Leapfrog[T]) tangent(t Leapfrog[T]) {
 			}
 		}
 		for i := range k.X.Rows {
-			v := num.Row(k.V, i)
-			tv := num.Row(t.V, i)
-			tx := num.Row(t.X, i)
-			x := num.Row(k.X, i)
+			v := num.Row(k.V, i)[:3]
+			tv := num.Row(t.V, i)[:3]
+			tx := num.Row(t.X, i)[:3]
+			x := num.Row(k.X, i)[:3]
 			for d := range k.X.Cols {
 				v1 := v[d]
 				tx[d] += fixed.Product(th, v1) + fixed.Product(h, tv[d])
@@ -375,14 +375,14 @@ func (k Leapfrog[T]) adjointTangent(g, t, gt Leapfrog[T]) {
 		var gh T
 		var tgh T
 		for i := k.X.Rows - 1; i >= 0; i-- {
-			v := num.Row(k.V, i)
-			tv := num.Row(t.V, i)
-			tx := num.Row(t.X, i)
-			x := num.Row(k.X, i)
-			gx := num.Row(g.X, i)
-			gtx := num.Row(gt.X, i)
-			gtv := num.Row(gt.V, i)
-			gv := num.Row(g.V, i)
+			v := num.Row(k.V, i)[:3]
+			tv := num.Row(t.V, i)[:3]
+			tx := num.Row(t.X, i)[:3]
+			x := num.Row(k.X, i)[:3]
+			gx := num.Row(g.X, i)[:3]
+			gtx := num.Row(gt.X, i)[:3]
+			gtv := num.Row(gt.V, i)[:3]
+			gv := num.Row(g.V, i)[:3]
 			for d := k.X.Cols - 1; d >= 0; d-- {
 				v1 := v[d]
 				tv1 := tv[d]
@@ -400,18 +400,18 @@ func (k Leapfrog[T]) adjointTangent(g, t, gt Leapfrog[T]) {
 		tg := tgh
 		gh1 := gh
 		for i := k.M.N - 1; i >= 0; i-- {
-			x := num.Row(k.X, i)
-			tx := num.Row(t.X, i)
-			tv := num.Row(t.V, i)
-			v := num.Row(k.V, i)
-			gv := num.Row(g.V, i)
-			gtv := num.Row(gt.V, i)
-			gtx := num.Row(gt.X, i)
-			gx := num.Row(g.X, i)
+			x := num.Row(k.X, i)[:3]
+			tx := num.Row(t.X, i)[:3]
+			tv := num.Row(t.V, i)[:3]
+			v := num.Row(k.V, i)[:3]
+			gv := num.Row(g.V, i)[:3]
+			gtv := num.Row(gt.V, i)[:3]
+			gtx := num.Row(gt.X, i)[:3]
+			gx := num.Row(g.X, i)[:3]
 			for j := i - 1; j >= 0; j-- {
-				x1 := num.Row(k.X, j)
+				x1 := num.Row(k.X, j)[:3]
 				dx := x[0] - x1[0]
-				tx1 := num.Row(t.X, j)
+				tx1 := num.Row(t.X, j)[:3]
 				tdx := tx[0] - tx1[0]
 				dy := x[1] - x1[1]
 				tdy := tx[1] - tx1[1]
@@ -434,13 +434,13 @@ func (k Leapfrog[T]) adjointTangent(g, t, gt Leapfrog[T]) {
 				tm2 := num.At(tm, i*t.M.Inc)
 				fj := fixed.Product(f, m2)
 				tfj := fixed.Product(tf, m2) + fixed.Product(f, tm2)
-				tv1 := num.Row(t.V, j)
+				tv1 := num.Row(t.V, j)[:3]
 				tv1[2] -= fixed.Product(tfj, dz) + fixed.Product(fj, tdz)
-				v1 := num.Row(k.V, j)
+				v1 := num.Row(k.V, j)[:3]
 				v1[2] -= fixed.Product(fj, dz)
-				gv1 := num.Row(g.V, j)
+				gv1 := num.Row(g.V, j)[:3]
 				gv2 := gv1[2]
-				gtv1 := num.Row(gt.V, j)
+				gtv1 := num.Row(gt.V, j)[:3]
 				tgv2 := gtv1[2]
 				tv1[1] -= fixed.Product(tfj, dy) + fixed.Product(fj, tdy)
 				v1[1] -= fixed.Product(fj, dy)
@@ -501,9 +501,9 @@ func (k Leapfrog[T]) adjointTangent(g, t, gt Leapfrog[T]) {
 				gdz := fixed.Product(gv2, fj) - fixed.Product(gv5, fi) + 2*fixed.Product(gr2, dz)
 				gtx[2] += tg11
 				gx[2] += gdz
-				gtx1 := num.Row(gt.X, j)
+				gtx1 := num.Row(gt.X, j)[:3]
 				gtx1[2] -= tg11
-				gx1 := num.Row(g.X, j)
+				gx1 := num.Row(g.X, j)[:3]
 				gx1[2] -= gdz
 				gtx[1] += tg10
 				gx[1] += gdy
@@ -516,14 +516,14 @@ func (k Leapfrog[T]) adjointTangent(g, t, gt Leapfrog[T]) {
 			}
 		}
 		for i := k.X.Rows - 1; i >= 0; i-- {
-			v := num.Row(k.V, i)
-			tv := num.Row(t.V, i)
-			tx := num.Row(t.X, i)
-			x := num.Row(k.X, i)
-			gx := num.Row(g.X, i)
-			gtx := num.Row(gt.X, i)
-			gtv := num.Row(gt.V, i)
-			gv := num.Row(g.V, i)
+			v := num.Row(k.V, i)[:3]
+			tv := num.Row(t.V, i)[:3]
+			tx := num.Row(t.X, i)[:3]
+			x := num.Row(k.X, i)[:3]
+			gx := num.Row(g.X, i)[:3]
+			gtx := num.Row(gt.X, i)[:3]
+			gtv := num.Row(gt.V, i)[:3]
+			gv := num.Row(g.V, i)[:3]
 			for d := k.X.Cols - 1; d >= 0; d-- {
 				v1 := v[d]
 				tv1 := tv[d]
@@ -565,10 +565,10 @@ func (k Leapfrog[T]) undoAdjoint(g Leapfrog[T]) {
 		var gh T
 		var gh1 T
 		for i := range k.X.Rows {
-			v := num.Row(k.V, i)
-			x := num.Row(k.X, i)
-			gx := num.Row(g.X, i)
-			gv := num.Row(g.V, i)
+			v := num.Row(k.V, i)[:3]
+			x := num.Row(k.X, i)[:3]
+			gx := num.Row(g.X, i)[:3]
+			gv := num.Row(g.V, i)[:3]
 			for d := range k.X.Cols {
 				v1 := v[d]
 				x[d] += fixed.Product(h, v1)
@@ -578,12 +578,12 @@ func (k Leapfrog[T]) undoAdjoint(g Leapfrog[T]) {
 			}
 		}
 		for i := range k.M.N {
-			x := num.Row(k.X, i)
-			v := num.Row(k.V, i)
-			gv := num.Row(g.V, i)
-			gx := num.Row(g.X, i)
+			x := num.Row(k.X, i)[:3]
+			v := num.Row(k.V, i)[:3]
+			gv := num.Row(g.V, i)[:3]
+			gx := num.Row(g.X, i)[:3]
 			for j := range i {
-				x1 := num.Row(k.X, j)
+				x1 := num.Row(k.X, j)[:3]
 				dx := x[0] - x1[0]
 				dy := x[1] - x1[1]
 				dz := x[2] - x1[2]
@@ -602,9 +602,9 @@ func (k Leapfrog[T]) undoAdjoint(g Leapfrog[T]) {
 				v[2] -= fixed.Product(fi, dz)
 				gv3 := gv[2]
 				gfi := fixed.Product(gv1, dx) + fixed.Product(gv2, dy) + fixed.Product(gv3, dz)
-				v1 := num.Row(k.V, j)
+				v1 := num.Row(k.V, j)[:3]
 				v1[0] += fixed.Product(fj, dx)
-				gv4 := num.Row(g.V, j)
+				gv4 := num.Row(g.V, j)[:3]
 				gv5 := gv4[0]
 				v1[1] += fixed.Product(fj, dy)
 				gv6 := gv4[1]
@@ -627,7 +627,7 @@ func (k Leapfrog[T]) undoAdjoint(g Leapfrog[T]) {
 				gdy := fixed.Product(gv2, fi) - fixed.Product(gv6, fj) + 2*fixed.Product(gr2, dy)
 				gdz := fixed.Product(gv3, fi) - fixed.Product(gv7, fj) + 2*fixed.Product(gr2, dz)
 				gx[2] += gdz
-				gx1 := num.Row(g.X, j)
+				gx1 := num.Row(g.X, j)[:3]
 				gx1[2] -= gdz
 				gx[1] += gdy
 				gx1[1] -= gdy
@@ -636,10 +636,10 @@ func (k Leapfrog[T]) undoAdjoint(g Leapfrog[T]) {
 			}
 		}
 		for i := range k.X.Rows {
-			v := num.Row(k.V, i)
-			x := num.Row(k.X, i)
-			gx := num.Row(g.X, i)
-			gv := num.Row(g.V, i)
+			v := num.Row(k.V, i)[:3]
+			x := num.Row(k.X, i)[:3]
+			gx := num.Row(g.X, i)[:3]
+			gv := num.Row(g.V, i)[:3]
 			for d := range k.X.Cols {
 				v1 := v[d]
 				x[d] += fixed.Product(h, v1)
@@ -671,10 +671,10 @@ func (k Leapfrog[T]) undoTangent(t Leapfrog[T]) {
 		h := fixed.Product(fixed.Of[T](0.5), dt)
 		th := fixed.Product(fixed.Of[T](0.5), tdt)
 		for i := k.X.Rows - 1; i >= 0; i-- {
-			v := num.Row(k.V, i)
-			tv := num.Row(t.V, i)
-			tx := num.Row(t.X, i)
-			x := num.Row(k.X, i)
+			v := num.Row(k.V, i)[:3]
+			tv := num.Row(t.V, i)[:3]
+			tx := num.Row(t.X, i)[:3]
+			x := num.Row(k.X, i)[:3]
 			for d := k.X.Cols - 1; d >= 0; d-- {
 				v1 := v[d]
 				tx[d] -= fixed.Product(th, v1) + fixed.Product(h, tv[d])
@@ -682,14 +682,14 @@ func (k Leapfrog[T]) undoTangent(t Leapfrog[T]) {
 			}
 		}
 		for i := k.M.N - 1; i >= 0; i-- {
-			x := num.Row(k.X, i)
-			tx := num.Row(t.X, i)
-			tv := num.Row(t.V, i)
-			v := num.Row(k.V, i)
+			x := num.Row(k.X, i)[:3]
+			tx := num.Row(t.X, i)[:3]
+			tv := num.Row(t.V, i)[:3]
+			v := num.Row(k.V, i)[:3]
 			for j := i - 1; j >= 0; j-- {
-				x1 := num.Row(k.X, j)
+				x1 := num.Row(k.X, j)[:3]
 				dx := x[0] - x1[0]
-				tx1 := num.Row(t.X, j)
+				tx1 := num.Row(t.X, j)[:3]
 				tdx := tx[0] - tx1[0]
 				dy := x[1] - x1[1]
 				tdy := tx[1] - tx1[1]
@@ -708,9 +708,9 @@ func (k Leapfrog[T]) undoTangent(t Leapfrog[T]) {
 				m2 := m[i*k.M.Inc]
 				fj := fixed.Product(f, m2)
 				tfj := fixed.Product(tf, m2) + fixed.Product(f, num.At(tm, i*t.M.Inc))
-				tv1 := num.Row(t.V, j)
+				tv1 := num.Row(t.V, j)[:3]
 				tv1[2] -= fixed.Product(tfj, dz) + fixed.Product(fj, tdz)
-				v1 := num.Row(k.V, j)
+				v1 := num.Row(k.V, j)[:3]
 				v1[2] -= fixed.Product(fj, dz)
 				tv1[1] -= fixed.Product(tfj, dy) + fixed.Product(fj, tdy)
 				v1[1] -= fixed.Product(fj, dy)
@@ -725,10 +725,10 @@ func (k Leapfrog[T]) undoTangent(t Leapfrog[T]) {
 			}
 		}
 		for i := k.X.Rows - 1; i >= 0; i-- {
-			v := num.Row(k.V, i)
-			tv := num.Row(t.V, i)
-			tx := num.Row(t.X, i)
-			x := num.Row(k.X, i)
+			v := num.Row(k.V, i)[:3]
+			tv := num.Row(t.V, i)[:3]
+			tx := num.Row(t.X, i)[:3]
+			x := num.Row(k.X, i)[:3]
 			for d := k.X.Cols - 1; d >= 0; d-- {
 				v1 := v[d]
 				tx[d] -= fixed.Product(th, v1) + fixed.Product(h, tv[d])
@@ -771,14 +771,14 @@ func (k Leapfrog[T]) undoAdjointTangent(g, t, gt Leapfrog[T]) {
 		var gh1 T
 		var tgh1 T
 		for i := range k.X.Rows {
-			v := num.Row(k.V, i)
-			tv := num.Row(t.V, i)
-			tx := num.Row(t.X, i)
-			x := num.Row(k.X, i)
-			gx := num.Row(g.X, i)
-			gtx := num.Row(gt.X, i)
-			gtv := num.Row(gt.V, i)
-			gv := num.Row(g.V, i)
+			v := num.Row(k.V, i)[:3]
+			tv := num.Row(t.V, i)[:3]
+			tx := num.Row(t.X, i)[:3]
+			x := num.Row(k.X, i)[:3]
+			gx := num.Row(g.X, i)[:3]
+			gtx := num.Row(gt.X, i)[:3]
+			gtv := num.Row(gt.V, i)[:3]
+			gv := num.Row(g.V, i)[:3]
 			for d := range k.X.Cols {
 				v1 := v[d]
 				tv1 := tv[d]
@@ -794,18 +794,18 @@ func (k Leapfrog[T]) undoAdjointTangent(g, t, gt Leapfrog[T]) {
 			}
 		}
 		for i := range k.M.N {
-			x := num.Row(k.X, i)
-			tx := num.Row(t.X, i)
-			tv := num.Row(t.V, i)
-			v := num.Row(k.V, i)
-			gv := num.Row(g.V, i)
-			gtv := num.Row(gt.V, i)
-			gtx := num.Row(gt.X, i)
-			gx := num.Row(g.X, i)
+			x := num.Row(k.X, i)[:3]
+			tx := num.Row(t.X, i)[:3]
+			tv := num.Row(t.V, i)[:3]
+			v := num.Row(k.V, i)[:3]
+			gv := num.Row(g.V, i)[:3]
+			gtv := num.Row(gt.V, i)[:3]
+			gtx := num.Row(gt.X, i)[:3]
+			gx := num.Row(g.X, i)[:3]
 			for j := range i {
-				x1 := num.Row(k.X, j)
+				x1 := num.Row(k.X, j)[:3]
 				dx := x[0] - x1[0]
-				tx1 := num.Row(t.X, j)
+				tx1 := num.Row(t.X, j)[:3]
 				tdx := tx[0] - tx1[0]
 				dy := x[1] - x1[1]
 				tdy := tx[1] - tx1[1]
@@ -842,13 +842,13 @@ func (k Leapfrog[T]) undoAdjointTangent(g, t, gt Leapfrog[T]) {
 				tgv3 := gtv[2]
 				tg := fixed.Product(tgv1, dx) + fixed.Product(gv1, tdx) + (fixed.Product(tgv2, dy) + fixed.Product(gv2, tdy)) + (fixed.Product(tgv3, dz) + fixed.Product(gv3, tdz))
 				gfi := fixed.Product(gv1, dx) + fixed.Product(gv2, dy) + fixed.Product(gv3, dz)
-				tv1 := num.Row(t.V, j)
+				tv1 := num.Row(t.V, j)[:3]
 				tv1[0] += fixed.Product(tfj, dx) + fixed.Product(fj, tdx)
-				v1 := num.Row(k.V, j)
+				v1 := num.Row(k.V, j)[:3]
 				v1[0] += fixed.Product(fj, dx)
-				gv4 := num.Row(g.V, j)
+				gv4 := num.Row(g.V, j)[:3]
 				gv5 := gv4[0]
-				gtv1 := num.Row(gt.V, j)
+				gtv1 := num.Row(gt.V, j)[:3]
 				tgv5 := gtv1[0]
 				tv1[1] += fixed.Product(tfj, dy) + fixed.Product(fj, tdy)
 				v1[1] += fixed.Product(fj, dy)
@@ -895,9 +895,9 @@ func (k Leapfrog[T]) undoAdjointTangent(g, t, gt Leapfrog[T]) {
 				gdz := fixed.Product(gv3, fi) - fixed.Product(gv7, fj) + 2*fixed.Product(gr2, dz)
 				gtx[2] += tg10
 				gx[2] += gdz
-				gtx1 := num.Row(gt.X, j)
+				gtx1 := num.Row(gt.X, j)[:3]
 				gtx1[2] -= tg10
-				gx1 := num.Row(g.X, j)
+				gx1 := num.Row(g.X, j)[:3]
 				gx1[2] -= gdz
 				gtx[1] += tg9
 				gx[1] += gdy
@@ -910,14 +910,14 @@ func (k Leapfrog[T]) undoAdjointTangent(g, t, gt Leapfrog[T]) {
 			}
 		}
 		for i := range k.X.Rows {
-			v := num.Row(k.V, i)
-			tv := num.Row(t.V, i)
-			tx := num.Row(t.X, i)
-			x := num.Row(k.X, i)
-			gx := num.Row(g.X, i)
-			gtx := num.Row(gt.X, i)
-			gtv := num.Row(gt.V, i)
-			gv := num.Row(g.V, i)
+			v := num.Row(k.V, i)[:3]
+			tv := num.Row(t.V, i)[:3]
+			tx := num.Row(t.X, i)[:3]
+			x := num.Row(k.X, i)[:3]
+			gx := num.Row(g.X, i)[:3]
+			gtx := num.Row(gt.X, i)[:3]
+			gtv := num.Row(gt.V, i)[:3]
+			gv := num.Row(g.V, i)[:3]
 			for d := range k.X.Cols {
 				v1 := v[d]
 				tv1 := tv[d]

@@ -71,7 +71,7 @@ func (k Snavely[T]) value(sign T) {
 	for i := range k.Features.Rows {
 		row := num.Index(camera[i], k.Cameras.Rows)
 		row1 := num.Index(point[i], k.Points.Rows)
-		cameras := num.Row(k.Cameras, row)
+		cameras := num.Row(k.Cameras, row)[:9]
 		cameras1 := cameras[0]
 		cameras2 := cameras[1]
 		cameras3 := cameras[2]
@@ -96,7 +96,7 @@ func (k Snavely[T]) value(sign T) {
 			a = s2
 			b = s3
 		}
-		points := num.Row(k.Points, row1)
+		points := num.Row(k.Points, row1)[:3]
 		points1 := points[0]
 		points2 := points[1]
 		points3 := points[2]
@@ -113,7 +113,7 @@ func (k Snavely[T]) value(sign T) {
 		q := fixed.Product(u, u) + fixed.Product(v, v)
 		s5 := cameras[7] + fixed.Product(q, cameras[8])
 		f := fixed.Product(cameras[6], fixed.Of[T](1)+fixed.Product(q, s5))
-		features := num.Row(k.Features, i)
+		features := num.Row(k.Features, i)[:2]
 		r[2*i*k.R.Inc] += T(sign * (fixed.Product(f, u) - features[0]))
 		r[(2*i+1)*k.R.Inc] += T(sign * (fixed.Product(f, v) - features[1]))
 	}
@@ -131,7 +131,7 @@ func (k Snavely[T]) adjoint(sign T, g Snavely[T]) {
 	for i := range k.Features.Rows {
 		row := num.Index(camera[i], k.Cameras.Rows)
 		row1 := num.Index(point[i], k.Points.Rows)
-		cameras := num.Row(k.Cameras, row)
+		cameras := num.Row(k.Cameras, row)[:9]
 		cameras1 := cameras[0]
 		cameras2 := cameras[1]
 		cameras3 := cameras[2]
@@ -181,7 +181,7 @@ func (k Snavely[T]) adjoint(sign T, g Snavely[T]) {
 			a = a2
 			b = b2
 		}
-		points := num.Row(k.Points, row1)
+		points := num.Row(k.Points, row1)[:3]
 		points1 := points[0]
 		points2 := points[1]
 		points3 := points[2]
@@ -201,7 +201,7 @@ func (k Snavely[T]) adjoint(sign T, g Snavely[T]) {
 		cameras5 := cameras[6]
 		s9 := fixed.Of[T](1) + fixed.Product(q2, s8)
 		f := fixed.Product(cameras5, s9)
-		features := num.Row(k.Features, i)
+		features := num.Row(k.Features, i)[:2]
 		if r != nil {
 			r[2*i*k.R.Inc] += T(sign * (fixed.Product(f, u) - features[0]))
 			r[(2*i+1)*k.R.Inc] += T(sign * (fixed.Product(f, v) - features[1]))
@@ -302,7 +302,7 @@ func (k Snavely[T]) tangent(sign T, t Snavely[T]) {
 	for i := range k.Features.Rows {
 		row := num.Index(camera[i], k.Cameras.Rows)
 		row1 := num.Index(point[i], k.Points.Rows)
-		cameras := num.Row(k.Cameras, row)
+		cameras := num.Row(k.Cameras, row)[:9]
 		cameras1 := cameras[0]
 		tcameras := num.Row(t.Cameras, row)
 		tcameras1 := num.At(tcameras, 0)
@@ -345,7 +345,7 @@ func (k Snavely[T]) tangent(sign T, t Snavely[T]) {
 			b = s3
 			tb = -num.Quotient(ts, fixed.Of[T](24))
 		}
-		points := num.Row(k.Points, row1)
+		points := num.Row(k.Points, row1)[:3]
 		points1 := points[0]
 		tpoints := num.Row(t.Points, row1)
 		tpoints1 := num.At(tpoints, 0)
@@ -387,7 +387,7 @@ func (k Snavely[T]) tangent(sign T, t Snavely[T]) {
 		if tr != nil {
 			tr[2*i*t.R.Inc] += T(sign * (fixed.Product(tf, u) + fixed.Product(f, tu) - num.At(tfeatures, 0)))
 		}
-		features := num.Row(k.Features, i)
+		features := num.Row(k.Features, i)[:2]
 		if r != nil {
 			r[2*i*k.R.Inc] += T(sign * (fixed.Product(f, u) - features[0]))
 		}
@@ -412,7 +412,7 @@ func (k Snavely[T]) adjointTangent(sign T, g, t, gt Snavely[T]) {
 	for i := range k.Features.Rows {
 		row := num.Index(camera[i], k.Cameras.Rows)
 		row1 := num.Index(point[i], k.Points.Rows)
-		cameras := num.Row(k.Cameras, row)
+		cameras := num.Row(k.Cameras, row)[:9]
 		cameras1 := cameras[0]
 		tcameras := num.Row(t.Cameras, row)
 		tcameras1 := num.At(tcameras, 0)
@@ -509,7 +509,7 @@ func (k Snavely[T]) adjointTangent(sign T, g, t, gt Snavely[T]) {
 			b = b2
 			tb = tb2
 		}
-		points := num.Row(k.Points, row1)
+		points := num.Row(k.Points, row1)[:3]
 		points1 := points[0]
 		tpoints := num.Row(t.Points, row1)
 		tpoints1 := num.At(tpoints, 0)
@@ -553,7 +553,7 @@ func (k Snavely[T]) adjointTangent(sign T, g, t, gt Snavely[T]) {
 		if tr != nil {
 			tr[2*i*t.R.Inc] += T(sign * (fixed.Product(tf, u) + fixed.Product(f, tu) - num.At(tfeatures, 0)))
 		}
-		features := num.Row(k.Features, i)
+		features := num.Row(k.Features, i)[:2]
 		if r != nil {
 			r[2*i*k.R.Inc] += T(sign * (fixed.Product(f, u) - features[0]))
 		}

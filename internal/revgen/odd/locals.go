@@ -85,7 +85,7 @@ func parts(y, x []float64, m [][]float64, n int) {
 		for j := range mine {
 			y[i] += mine[j] * left[j] * math.Sin(right[j])
 		}
-		y[i] += norm(mine[:]) * norm(left)
+		y[i] += norm(mine) * norm(left)
 	}
 }
 

@@ -367,45 +367,31 @@ func (k Arrays[T]) value(sign T) {
 	}
 	s := *k.S
 	for n := range k.X.Rows {
-		x := num.Row(k.X, n)
+		x := num.Row(k.X, n)[:3]
 		v0 := x[0]
 		v1 := x[1]
 		v2 := x[2]
-		var m1 T
-		var m2 T
-		var m3 T
-		var m4 T
-		var m5 T
-		var m6 T
-		var m7 T
-		var m8 T
-		m71 := m7 + v0
-		m51 := m5 - v0
-		m21 := m2 + v1
-		m61 := m6 - v1
-		m31 := m3 + v2
-		m11 := m1 - v2
-		m41 := m4 + (fixed.Of[T](1) + fixed.Product(s, v1))
-		m81 := m8 + (fixed.Of[T](1) + fixed.Product(s, v2))
-		var u0 T
-		var u1 T
-		var u2 T
-		u01 := u0 + fixed.Product(m11, v1)
-		u02 := u01 + fixed.Product(m21, v2)
-		q := num.Quotient(m21, fixed.Of[T](2)+fixed.Product(v0, v0))
-		u03 := u02 - q
-		u11 := u1 + fixed.Product(m31, v0)
-		u12 := u11 + fixed.Product(m51, v2)
-		q1 := num.Quotient(m41, fixed.Of[T](2)+fixed.Product(v1, v1))
-		u13 := u12 - q1
-		u21 := u2 + fixed.Product(m61, v0)
-		u22 := u21 + fixed.Product(m71, v1)
-		q2 := num.Quotient(m81, fixed.Of[T](2)+fixed.Product(v2, v2))
-		u23 := u22 - q2
+		m5 := -v0
+		m6 := -v1
+		m1 := -v2
+		m4 := fixed.Of[T](1) + fixed.Product(s, v1)
+		m8 := fixed.Of[T](1) + fixed.Product(s, v2)
+		u0 := fixed.Product(m1, v1)
+		u01 := u0 + fixed.Product(v1, v2)
+		q := num.Quotient(v1, fixed.Of[T](2)+fixed.Product(v0, v0))
+		u02 := u01 - q
+		u1 := fixed.Product(v2, v0)
+		u11 := u1 + fixed.Product(m5, v2)
+		q1 := num.Quotient(m4, fixed.Of[T](2)+fixed.Product(v1, v1))
+		u12 := u11 - q1
+		u2 := fixed.Product(m6, v0)
+		u21 := u2 + fixed.Product(v0, v1)
+		q2 := num.Quotient(m8, fixed.Of[T](2)+fixed.Product(v2, v2))
+		u22 := u21 - q2
 		y := num.Row(k.Y, n)
-		y[2] += T(sign * u23)
-		y[1] += T(sign * u13)
-		y[0] += T(sign * u03)
+		y[2] += T(sign * u22)
+		y[1] += T(sign * u12)
+		y[0] += T(sign * u02)
 	}
 }
 
@@ -418,65 +404,51 @@ func (k Arrays[T]) adjoint(sign T, g Arrays[T]) {
 	s := *k.S
 	var gs T
 	for n := range k.X.Rows {
-		x := num.Row(k.X, n)
+		x := num.Row(k.X, n)[:3]
 		v0 := x[0]
 		v1 := x[1]
 		v2 := x[2]
-		var m1 T
-		var m2 T
-		var m3 T
-		var m4 T
-		var m5 T
-		var m6 T
-		var m7 T
-		var m8 T
-		m71 := m7 + v0
-		m51 := m5 - v0
-		m21 := m2 + v1
-		m61 := m6 - v1
-		m31 := m3 + v2
-		m11 := m1 - v2
-		m41 := m4 + (fixed.Of[T](1) + fixed.Product(s, v1))
-		m81 := m8 + (fixed.Of[T](1) + fixed.Product(s, v2))
-		var u0 T
-		var u1 T
-		var u2 T
-		u01 := u0 + fixed.Product(m11, v1)
-		u02 := u01 + fixed.Product(m21, v2)
+		m5 := -v0
+		m6 := -v1
+		m1 := -v2
+		m4 := fixed.Of[T](1) + fixed.Product(s, v1)
+		m8 := fixed.Of[T](1) + fixed.Product(s, v2)
+		u0 := fixed.Product(m1, v1)
+		u01 := u0 + fixed.Product(v1, v2)
 		s1 := fixed.Of[T](2) + fixed.Product(v0, v0)
-		q := num.Quotient(m21, s1)
-		u03 := u02 - q
-		u11 := u1 + fixed.Product(m31, v0)
-		u12 := u11 + fixed.Product(m51, v2)
+		q := num.Quotient(v1, s1)
+		u02 := u01 - q
+		u1 := fixed.Product(v2, v0)
+		u11 := u1 + fixed.Product(m5, v2)
 		s2 := fixed.Of[T](2) + fixed.Product(v1, v1)
-		q1 := num.Quotient(m41, s2)
-		u13 := u12 - q1
-		u21 := u2 + fixed.Product(m61, v0)
-		u22 := u21 + fixed.Product(m71, v1)
+		q1 := num.Quotient(m4, s2)
+		u12 := u11 - q1
+		u2 := fixed.Product(m6, v0)
+		u21 := u2 + fixed.Product(v0, v1)
 		s3 := fixed.Of[T](2) + fixed.Product(v2, v2)
-		q2 := num.Quotient(m81, s3)
-		u23 := u22 - q2
+		q2 := num.Quotient(m8, s3)
+		u22 := u21 - q2
 		y := num.Row(k.Y, n)
 		if y != nil {
-			y[2] += T(sign * u23)
-			y[1] += T(sign * u13)
-			y[0] += T(sign * u03)
+			y[2] += T(sign * u22)
+			y[1] += T(sign * u12)
+			y[0] += T(sign * u02)
 		}
 		gy := num.Row(g.Y, n)
-		gu03 := num.At(gy, 0)
-		gu13 := num.At(gy, 1)
-		gu23 := num.At(gy, 2)
-		h := num.Quotient(-gu23, s3)
-		h1 := num.Quotient(-gu13, s2)
-		h2 := num.Quotient(-gu03, s1)
+		gu02 := num.At(gy, 0)
+		gu12 := num.At(gy, 1)
+		gu22 := num.At(gy, 2)
+		h := num.Quotient(-gu22, s3)
+		h1 := num.Quotient(-gu12, s2)
+		h2 := num.Quotient(-gu02, s1)
 		gs += fixed.Product(h, v2)
 		gs += fixed.Product(h1, v1)
-		gv2 := -fixed.Product(gu03, v1) + fixed.Product(gu13, v0)
-		gv1 := -fixed.Product(gu23, v0) + (h2 + fixed.Product(gu03, v2))
-		gv0 := -fixed.Product(gu13, v2) + fixed.Product(gu23, v1)
-		gv21 := -(2 * fixed.Product(fixed.Product(h, q2), v2)) + fixed.Product(gu13, m51) + fixed.Product(gu03, m21) + fixed.Product(h, s) + gv2
-		gv11 := fixed.Product(gu23, m71) - 2*fixed.Product(fixed.Product(h1, q1), v1) + fixed.Product(gu03, m11) + fixed.Product(h1, s) + gv1
-		gv01 := fixed.Product(gu23, m61) + fixed.Product(gu13, m31) - 2*fixed.Product(fixed.Product(h2, q), v0) + gv0
+		gv2 := -fixed.Product(gu02, v1) + fixed.Product(gu12, v0)
+		gv1 := -fixed.Product(gu22, v0) + (h2 + fixed.Product(gu02, v2))
+		gv0 := -fixed.Product(gu12, v2) + fixed.Product(gu22, v1)
+		gv21 := -(2 * fixed.Product(fixed.Product(h, q2), v2)) + fixed.Product(gu12, m5) + fixed.Product(gu02, v1) + fixed.Product(h, s) + gv2
+		gv11 := fixed.Product(gu22, v0) - 2*fixed.Product(fixed.Product(h1, q1), v1) + fixed.Product(gu02, m1) + fixed.Product(h1, s) + gv1
+		gv01 := fixed.Product(gu22, m6) + fixed.Product(gu12, v2) - 2*fixed.Product(fixed.Product(h2, q), v0) + gv0
 		gx := num.Row(g.X, n)
 		if gx != nil {
 			gx[2] += gv21
@@ -494,7 +466,7 @@ func (k Arrays[T]) tangent(sign T, t Arrays[T]) {
 	s := *k.S
 	ts := num.Deref(t.S)
 	for n := range k.X.Rows {
-		x := num.Row(k.X, n)
+		x := num.Row(k.X, n)[:3]
 		v0 := x[0]
 		tx := num.Row(t.X, n)
 		tv0 := num.At(tx, 0)
@@ -502,70 +474,56 @@ func (k Arrays[T]) tangent(sign T, t Arrays[T]) {
 		tv1 := num.At(tx, 1)
 		v2 := x[2]
 		tv2 := num.At(tx, 2)
-		var m1 T
-		var m2 T
-		var m3 T
-		var m4 T
-		var m5 T
-		var m6 T
-		var m7 T
-		var m8 T
-		m71 := m7 + v0
-		m51 := m5 - v0
-		m21 := m2 + v1
-		m61 := m6 - v1
-		m31 := m3 + v2
-		m11 := m1 - v2
-		m41 := m4 + (fixed.Of[T](1) + fixed.Product(s, v1))
-		tm41 := fixed.Product(ts, v1) + fixed.Product(s, tv1)
-		m81 := m8 + (fixed.Of[T](1) + fixed.Product(s, v2))
-		tm81 := fixed.Product(ts, v2) + fixed.Product(s, tv2)
-		var u0 T
-		var u1 T
-		var u2 T
-		u01 := u0 + fixed.Product(m11, v1)
-		tu01 := -fixed.Product(tv2, v1) + fixed.Product(m11, tv1)
-		u02 := u01 + fixed.Product(m21, v2)
-		tu02 := tu01 + (fixed.Product(tv1, v2) + fixed.Product(m21, tv2))
+		m5 := -v0
+		m6 := -v1
+		m1 := -v2
+		m4 := fixed.Of[T](1) + fixed.Product(s, v1)
+		tm4 := fixed.Product(ts, v1) + fixed.Product(s, tv1)
+		m8 := fixed.Of[T](1) + fixed.Product(s, v2)
+		tm8 := fixed.Product(ts, v2) + fixed.Product(s, tv2)
+		u0 := fixed.Product(m1, v1)
+		tu0 := -fixed.Product(tv2, v1) + fixed.Product(m1, tv1)
+		u01 := u0 + fixed.Product(v1, v2)
+		tu01 := tu0 + (fixed.Product(tv1, v2) + fixed.Product(v1, tv2))
 		s1 := fixed.Of[T](2) + fixed.Product(v0, v0)
-		q := num.Quotient(m21, s1)
+		q := num.Quotient(v1, s1)
 		tq := num.Quotient(tv1-fixed.Product(q, 2*fixed.Product(v0, tv0)), s1)
-		u03 := u02 - q
-		u11 := u1 + fixed.Product(m31, v0)
-		tu11 := fixed.Product(tv2, v0) + fixed.Product(m31, tv0)
-		u12 := u11 + fixed.Product(m51, v2)
-		tu12 := tu11 + (-fixed.Product(tv0, v2) + fixed.Product(m51, tv2))
+		u02 := u01 - q
+		u1 := fixed.Product(v2, v0)
+		tu1 := fixed.Product(tv2, v0) + fixed.Product(v2, tv0)
+		u11 := u1 + fixed.Product(m5, v2)
+		tu11 := tu1 + (-fixed.Product(tv0, v2) + fixed.Product(m5, tv2))
 		s2 := fixed.Of[T](2) + fixed.Product(v1, v1)
-		q1 := num.Quotient(m41, s2)
-		tq1 := num.Quotient(tm41-fixed.Product(q1, 2*fixed.Product(v1, tv1)), s2)
-		u13 := u12 - q1
-		u21 := u2 + fixed.Product(m61, v0)
-		tu21 := -fixed.Product(tv1, v0) + fixed.Product(m61, tv0)
-		u22 := u21 + fixed.Product(m71, v1)
-		tu22 := tu21 + (fixed.Product(tv0, v1) + fixed.Product(m71, tv1))
+		q1 := num.Quotient(m4, s2)
+		tq1 := num.Quotient(tm4-fixed.Product(q1, 2*fixed.Product(v1, tv1)), s2)
+		u12 := u11 - q1
+		u2 := fixed.Product(m6, v0)
+		tu2 := -fixed.Product(tv1, v0) + fixed.Product(m6, tv0)
+		u21 := u2 + fixed.Product(v0, v1)
+		tu21 := tu2 + (fixed.Product(tv0, v1) + fixed.Product(v0, tv1))
 		s3 := fixed.Of[T](2) + fixed.Product(v2, v2)
-		q2 := num.Quotient(m81, s3)
-		tq2 := num.Quotient(tm81-fixed.Product(q2, 2*fixed.Product(v2, tv2)), s3)
-		u23 := u22 - q2
+		q2 := num.Quotient(m8, s3)
+		tq2 := num.Quotient(tm8-fixed.Product(q2, 2*fixed.Product(v2, tv2)), s3)
+		u22 := u21 - q2
 		ty := num.Row(t.Y, n)
 		if ty != nil {
-			ty[2] += T(sign * (tu22 - tq2))
+			ty[2] += T(sign * (tu21 - tq2))
 		}
 		y := num.Row(k.Y, n)
 		if y != nil {
-			y[2] += T(sign * u23)
+			y[2] += T(sign * u22)
 		}
 		if ty != nil {
-			ty[1] += T(sign * (tu12 - tq1))
+			ty[1] += T(sign * (tu11 - tq1))
 		}
 		if y != nil {
-			y[1] += T(sign * u13)
+			y[1] += T(sign * u12)
 		}
 		if ty != nil {
-			ty[0] += T(sign * (tu02 - tq))
+			ty[0] += T(sign * (tu01 - tq))
 		}
 		if y != nil {
-			y[0] += T(sign * u03)
+			y[0] += T(sign * u02)
 		}
 	}
 }
@@ -581,7 +539,7 @@ func (k Arrays[T]) adjointTangent(sign T, g, t, gt Arrays[T]) {
 	var gs T
 	var tgs T
 	for n := range k.X.Rows {
-		x := num.Row(k.X, n)
+		x := num.Row(k.X, n)[:3]
 		v0 := x[0]
 		tx := num.Row(t.X, n)
 		tv0 := num.At(tx, 0)
@@ -589,117 +547,103 @@ func (k Arrays[T]) adjointTangent(sign T, g, t, gt Arrays[T]) {
 		tv1 := num.At(tx, 1)
 		v2 := x[2]
 		tv2 := num.At(tx, 2)
-		var m1 T
-		var m2 T
-		var m3 T
-		var m4 T
-		var m5 T
-		var m6 T
-		var m7 T
-		var m8 T
-		m71 := m7 + v0
-		m51 := m5 - v0
-		m21 := m2 + v1
-		m61 := m6 - v1
-		m31 := m3 + v2
-		m11 := m1 - v2
-		m41 := m4 + (fixed.Of[T](1) + fixed.Product(s, v1))
-		tm41 := fixed.Product(ts, v1) + fixed.Product(s, tv1)
-		m81 := m8 + (fixed.Of[T](1) + fixed.Product(s, v2))
-		tm81 := fixed.Product(ts, v2) + fixed.Product(s, tv2)
-		var u0 T
-		var u1 T
-		var u2 T
-		tm11 := -tv2
-		u01 := u0 + fixed.Product(m11, v1)
-		tu01 := fixed.Product(tm11, v1) + fixed.Product(m11, tv1)
-		u02 := u01 + fixed.Product(m21, v2)
-		tu02 := tu01 + (fixed.Product(tv1, v2) + fixed.Product(m21, tv2))
+		m5 := -v0
+		m6 := -v1
+		m1 := -v2
+		m4 := fixed.Of[T](1) + fixed.Product(s, v1)
+		tm4 := fixed.Product(ts, v1) + fixed.Product(s, tv1)
+		m8 := fixed.Of[T](1) + fixed.Product(s, v2)
+		tm8 := fixed.Product(ts, v2) + fixed.Product(s, tv2)
+		tm1 := -tv2
+		u0 := fixed.Product(m1, v1)
+		tu0 := fixed.Product(tm1, v1) + fixed.Product(m1, tv1)
+		u01 := u0 + fixed.Product(v1, v2)
+		tu01 := tu0 + (fixed.Product(tv1, v2) + fixed.Product(v1, tv2))
 		s1 := fixed.Of[T](2) + fixed.Product(v0, v0)
 		ts1 := 2 * fixed.Product(v0, tv0)
-		q := num.Quotient(m21, s1)
+		q := num.Quotient(v1, s1)
 		tq := num.Quotient(tv1-fixed.Product(q, ts1), s1)
-		u03 := u02 - q
-		tm51 := -tv0
-		u11 := u1 + fixed.Product(m31, v0)
-		tu11 := fixed.Product(tv2, v0) + fixed.Product(m31, tv0)
-		u12 := u11 + fixed.Product(m51, v2)
-		tu12 := tu11 + (fixed.Product(tm51, v2) + fixed.Product(m51, tv2))
+		u02 := u01 - q
+		tm5 := -tv0
+		u1 := fixed.Product(v2, v0)
+		tu1 := fixed.Product(tv2, v0) + fixed.Product(v2, tv0)
+		u11 := u1 + fixed.Product(m5, v2)
+		tu11 := tu1 + (fixed.Product(tm5, v2) + fixed.Product(m5, tv2))
 		s2 := fixed.Of[T](2) + fixed.Product(v1, v1)
 		ts2 := 2 * fixed.Product(v1, tv1)
-		q1 := num.Quotient(m41, s2)
-		tq1 := num.Quotient(tm41-fixed.Product(q1, ts2), s2)
-		u13 := u12 - q1
-		tm61 := -tv1
-		u21 := u2 + fixed.Product(m61, v0)
-		tu21 := fixed.Product(tm61, v0) + fixed.Product(m61, tv0)
-		u22 := u21 + fixed.Product(m71, v1)
-		tu22 := tu21 + (fixed.Product(tv0, v1) + fixed.Product(m71, tv1))
+		q1 := num.Quotient(m4, s2)
+		tq1 := num.Quotient(tm4-fixed.Product(q1, ts2), s2)
+		u12 := u11 - q1
+		tm6 := -tv1
+		u2 := fixed.Product(m6, v0)
+		tu2 := fixed.Product(tm6, v0) + fixed.Product(m6, tv0)
+		u21 := u2 + fixed.Product(v0, v1)
+		tu21 := tu2 + (fixed.Product(tv0, v1) + fixed.Product(v0, tv1))
 		s3 := fixed.Of[T](2) + fixed.Product(v2, v2)
 		ts3 := 2 * fixed.Product(v2, tv2)
-		q2 := num.Quotient(m81, s3)
-		tq2 := num.Quotient(tm81-fixed.Product(q2, ts3), s3)
-		u23 := u22 - q2
+		q2 := num.Quotient(m8, s3)
+		tq2 := num.Quotient(tm8-fixed.Product(q2, ts3), s3)
+		u22 := u21 - q2
 		ty := num.Row(t.Y, n)
 		if ty != nil {
-			ty[2] += T(sign * (tu22 - tq2))
+			ty[2] += T(sign * (tu21 - tq2))
 		}
 		y := num.Row(k.Y, n)
 		if y != nil {
-			y[2] += T(sign * u23)
+			y[2] += T(sign * u22)
 		}
 		if ty != nil {
-			ty[1] += T(sign * (tu12 - tq1))
+			ty[1] += T(sign * (tu11 - tq1))
 		}
 		if y != nil {
-			y[1] += T(sign * u13)
+			y[1] += T(sign * u12)
 		}
 		if ty != nil {
-			ty[0] += T(sign * (tu02 - tq))
+			ty[0] += T(sign * (tu01 - tq))
 		}
 		if y != nil {
-			y[0] += T(sign * u03)
+			y[0] += T(sign * u02)
 		}
 		gty := num.Row(gt.Y, n)
 		tg := num.At(gty, 0)
 		gy := num.Row(g.Y, n)
-		gu03 := num.At(gy, 0)
+		gu02 := num.At(gy, 0)
 		tg1 := num.At(gty, 1)
-		gu13 := num.At(gy, 1)
+		gu12 := num.At(gy, 1)
 		tg2 := num.At(gty, 2)
-		gu23 := num.At(gy, 2)
-		h := num.Quotient(-gu23, s3)
+		gu22 := num.At(gy, 2)
+		h := num.Quotient(-gu22, s3)
 		th := num.Quotient(-tg2-fixed.Product(h, ts3), s3)
 		tg3 := -(fixed.Product(th, q2) + fixed.Product(h, tq2))
 		gs3 := -fixed.Product(h, q2)
-		tg4 := fixed.Product(tg2, v1) + fixed.Product(gu23, tv1)
-		tg5 := fixed.Product(tg2, v0) + fixed.Product(gu23, tv0)
-		h1 := num.Quotient(-gu13, s2)
+		tg4 := fixed.Product(tg2, v1) + fixed.Product(gu22, tv1)
+		tg5 := fixed.Product(tg2, v0) + fixed.Product(gu22, tv0)
+		h1 := num.Quotient(-gu12, s2)
 		th1 := num.Quotient(-tg1-fixed.Product(h1, ts2), s2)
 		tg6 := -(fixed.Product(th1, q1) + fixed.Product(h1, tq1))
 		gs2 := -fixed.Product(h1, q1)
-		tg7 := fixed.Product(tg1, v2) + fixed.Product(gu13, tv2)
-		tg8 := fixed.Product(tg1, v0) + fixed.Product(gu13, tv0)
-		h2 := num.Quotient(-gu03, s1)
+		tg7 := fixed.Product(tg1, v2) + fixed.Product(gu12, tv2)
+		tg8 := fixed.Product(tg1, v0) + fixed.Product(gu12, tv0)
+		h2 := num.Quotient(-gu02, s1)
 		th2 := num.Quotient(-tg-fixed.Product(h2, ts1), s1)
 		tg9 := -(fixed.Product(th2, q) + fixed.Product(h2, tq))
 		gs1 := -fixed.Product(h2, q)
-		tg10 := fixed.Product(tg, v2) + fixed.Product(gu03, tv2)
-		tg11 := fixed.Product(tg, v1) + fixed.Product(gu03, tv1)
+		tg10 := fixed.Product(tg, v2) + fixed.Product(gu02, tv2)
+		tg11 := fixed.Product(tg, v1) + fixed.Product(gu02, tv1)
 		tgs += fixed.Product(th, v2) + fixed.Product(h, tv2)
 		gs += fixed.Product(h, v2)
 		tgs += fixed.Product(th1, v1) + fixed.Product(h1, tv1)
 		gs += fixed.Product(h1, v1)
-		gv2 := -fixed.Product(gu03, v1) + fixed.Product(gu13, v0)
+		gv2 := -fixed.Product(gu02, v1) + fixed.Product(gu12, v0)
 		tg12 := -tg5 + (th2 + tg10)
-		gv1 := -fixed.Product(gu23, v0) + (h2 + fixed.Product(gu03, v2))
-		gv0 := -fixed.Product(gu13, v2) + fixed.Product(gu23, v1)
-		tg13 := 2*(fixed.Product(tg3, v2)+fixed.Product(gs3, tv2)) + (fixed.Product(tg1, m51) + fixed.Product(gu13, tm51)) + (fixed.Product(tg, m21) + fixed.Product(gu03, tv1)) + (fixed.Product(th, s) + fixed.Product(h, ts)) + (-tg11 + tg8)
-		gv21 := 2*fixed.Product(gs3, v2) + fixed.Product(gu13, m51) + fixed.Product(gu03, m21) + fixed.Product(h, s) + gv2
-		tg14 := fixed.Product(tg2, m71) + fixed.Product(gu23, tv0) + 2*(fixed.Product(tg6, v1)+fixed.Product(gs2, tv1)) + (fixed.Product(tg, m11) + fixed.Product(gu03, tm11)) + (fixed.Product(th1, s) + fixed.Product(h1, ts)) + tg12
-		gv11 := fixed.Product(gu23, m71) + 2*fixed.Product(gs2, v1) + fixed.Product(gu03, m11) + fixed.Product(h1, s) + gv1
-		tg15 := fixed.Product(tg2, m61) + fixed.Product(gu23, tm61) + (fixed.Product(tg1, m31) + fixed.Product(gu13, tv2)) + 2*(fixed.Product(tg9, v0)+fixed.Product(gs1, tv0)) + (-tg7 + tg4)
-		gv01 := fixed.Product(gu23, m61) + fixed.Product(gu13, m31) + 2*fixed.Product(gs1, v0) + gv0
+		gv1 := -fixed.Product(gu22, v0) + (h2 + fixed.Product(gu02, v2))
+		gv0 := -fixed.Product(gu12, v2) + fixed.Product(gu22, v1)
+		tg13 := 2*(fixed.Product(tg3, v2)+fixed.Product(gs3, tv2)) + (fixed.Product(tg1, m5) + fixed.Product(gu12, tm5)) + (fixed.Product(tg, v1) + fixed.Product(gu02, tv1)) + (fixed.Product(th, s) + fixed.Product(h, ts)) + (-tg11 + tg8)
+		gv21 := 2*fixed.Product(gs3, v2) + fixed.Product(gu12, m5) + fixed.Product(gu02, v1) + fixed.Product(h, s) + gv2
+		tg14 := fixed.Product(tg2, v0) + fixed.Product(gu22, tv0) + 2*(fixed.Product(tg6, v1)+fixed.Product(gs2, tv1)) + (fixed.Product(tg, m1) + fixed.Product(gu02, tm1)) + (fixed.Product(th1, s) + fixed.Product(h1, ts)) + tg12
+		gv11 := fixed.Product(gu22, v0) + 2*fixed.Product(gs2, v1) + fixed.Product(gu02, m1) + fixed.Product(h1, s) + gv1
+		tg15 := fixed.Product(tg2, m6) + fixed.Product(gu22, tm6) + (fixed.Product(tg1, v2) + fixed.Product(gu12, tv2)) + 2*(fixed.Product(tg9, v0)+fixed.Product(gs1, tv0)) + (-tg7 + tg4)
+		gv01 := fixed.Product(gu22, m6) + fixed.Product(gu12, v2) + 2*fixed.Product(gs1, v0) + gv0
 		gtx := num.Row(gt.X, n)
 		if gtx != nil {
 			gtx[2] += tg13
