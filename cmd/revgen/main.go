@@ -9,10 +9,15 @@
 // Usage:
 //
 //	revgen [DIR ...]
+//	revgen explain FUNC [DIR]
 //
 // Without folders it takes the current one, as go generate wants it:
 //
 //	//go:generate go run revnum/cmd/revgen
+//
+// Revgen explain prints the equations of a function and of its adjoint, and a picture
+// of the flow of data in Mermaid's language. docs/revgen.md is a tutorial, and says
+// what functions may contain.
 package main
 
 import (
@@ -28,13 +33,37 @@ import (
 )
 
 func main() {
-	if err := run(os.Args[1:]); err != nil {
+	if err := run(os.Args[1:], os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(dirs []string) error {
+func run(args []string, out io.Writer) error {
+	if len(args) > 0 && args[0] == "explain" {
+		return explain(args[1:], out)
+	}
+	return generate(args)
+}
+
+func explain(args []string, out io.Writer) error {
+	dir := "."
+	switch len(args) {
+	case 1:
+	case 2:
+		dir = args[1]
+	default:
+		return errors.New("usage: revgen explain FUNC [DIR]")
+	}
+	text, err := revgen.Explain(dir, args[0])
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(out, text)
+	return err
+}
+
+func generate(dirs []string) error {
 	if len(dirs) == 0 {
 		dirs = []string{"."}
 	}

@@ -49,7 +49,7 @@ func TestRandomPrograms(t *testing.T) {
 			}
 			parsed = append(parsed, f)
 		}
-		out, err := Files(fset, parsed, imports)
+		out, err := load(fset, parsed, imports).written(parsed)
 		if err != nil {
 			continue
 		}

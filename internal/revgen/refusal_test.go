@@ -243,7 +243,7 @@ func (c construct) generated(t *testing.T, imports types.Importer) (string, erro
 	if err != nil {
 		t.Fatalf("%s: %v", c.body, err)
 	}
-	files, err := Files(fset, []*ast.File{f}, imports)
+	files, err := load(fset, []*ast.File{f}, imports).written([]*ast.File{f})
 	return string(files["p_rev.go"]), err
 }
 

@@ -13,7 +13,10 @@
 // inverse(F) in the same way. A kernel that accumulates needs no inverse(F): its
 // passes multiply what they add to outputs by the sign of the pass.
 //
-//	read.go      Go to a program; calls of functions of the package are inlined
+//	read.go      functions and statements to a program
+//	locals.go    variables, arrays and structs
+//	blocks.go    branches and loops
+//	expr.go      operands, expressions, and calls, which are inlined
 //	check.go     what has no inverse, and why
 //	shape.go     shape tags, from conditions and loops
 //	reverse.go   inverse and adjoint
@@ -21,6 +24,7 @@
 //	rules.go     the derivatives of the functions of package math
 //	tidy.go      common expressions, locals
 //	write.go     a program to Go
+//	explain.go   a program as equations, and a picture
 package revgen
 
 import (
@@ -51,10 +55,19 @@ const Suffix = "_rev.go"
 // the files to write, by name. The errors are Refusals, or what keeps the package
 // from being read.
 func Dir(dir string) (map[string][]byte, error) {
+	p, files, err := parse(dir)
+	if err != nil {
+		return nil, err
+	}
+	return p.written(files)
+}
+
+// parse reads the package in dir, without what revgen has written.
+func parse(dir string) (*source, []*ast.File, error) {
 	fset := token.NewFileSet()
 	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var files []*ast.File
 	for _, name := range names {
@@ -63,23 +76,22 @@ func Dir(dir string) (map[string][]byte, error) {
 		}
 		f, err := parser.ParseFile(fset, name, nil, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		files = append(files, f)
 	}
 	if len(files) == 0 {
-		return nil, fmt.Errorf("%s: no Go files", dir)
+		return nil, nil, fmt.Errorf("%s: no Go files", dir)
 	}
 	imports, err := newImporter(fset, dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return Files(fset, files, imports)
+	return load(fset, files, imports), files, nil
 }
 
-// Files is Dir for files of one package that are parsed already.
-func Files(fset *token.FileSet, files []*ast.File, imports types.Importer) (map[string][]byte, error) {
-	p := load(fset, files, imports)
+// written returns what is written for files.
+func (p *source) written(files []*ast.File) (map[string][]byte, error) {
 	out := map[string][]byte{}
 	var errs []error
 	for _, file := range files {
@@ -88,7 +100,7 @@ func Files(fset *token.FileSet, files []*ast.File, imports types.Importer) (map[
 		if len(kernels) == 0 || len(errs) > 0 {
 			continue
 		}
-		name := fset.Position(file.Pos()).Filename
+		name := p.fset.Position(file.Pos()).Filename
 		text, err := write(file.Name.Name, filepath.Base(name), kernels)
 		if err != nil {
 			return nil, err
