@@ -27,6 +27,14 @@ func scalar[T rev.Real](v float64) *T {
 	return &x
 }
 
+// eps returns the distance from 1 to the next number over float32, and else 0.
+func eps[T rev.Real]() float64 {
+	if _, ok := any(T(0)).(float32); ok {
+		return 0x1p-23
+	}
+	return 0
+}
+
 func indices(n, below int) []int {
 	x := make([]int, n)
 	for i := range x {
@@ -139,6 +147,19 @@ func snavelySpec[T rev.Real]() revtest.Spec[Snavely[T]] {
 	}
 }
 
+func misfitSpec[T rev.Real]() revtest.Spec[Misfit[T]] {
+	return revtest.Spec[Misfit[T]]{
+		New: func(rnd *rand.Rand, n int) Misfit[T] {
+			k := Misfit[T]{Loss: scalar[T](0), P: vec[T](rnd, 4, 0.1, 1), T: vec[T](rnd, n, 0.5, 1), Y: vec[T](rnd, n, 0.05, 0)}
+			for i := range n { // at both sides of the bound, far from it
+				k.Y.Data[i] += fixed.Of[T](3 * float64(i%2))
+			}
+			return k
+		},
+		Adjoint: 10000, Difference: max(1e-6, 1e4*eps[T]()), Masked: []string{"P"},
+	}
+}
+
 // all tests a kernel over the three types.
 func all[A rev.Kernel[A], B rev.Kernel[B], C rev.Kernel[C]](t *testing.T, a revtest.Spec[A], b revtest.Spec[B], c revtest.Spec[C]) {
 	t.Run("float64", func(t *testing.T) { revtest.Kernel(t, a) })
@@ -146,6 +167,9 @@ func all[A rev.Kernel[A], B rev.Kernel[B], C rev.Kernel[C]](t *testing.T, a revt
 	t.Run("Q43", func(t *testing.T) { revtest.Kernel(t, c) })
 }
 
+func TestMisfit(t *testing.T) {
+	all(t, misfitSpec[float64](), misfitSpec[float32](), misfitSpec[fixed.Q43]())
+}
 func TestAxpy(t *testing.T) {
 	all(t, axpySpec[float64](), axpySpec[float32](), axpySpec[fixed.Q43]())
 }
