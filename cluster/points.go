@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"revnum/cluster/shard"
-	"revnum/internal/parallel"
 	"revnum/rev"
 )
 
@@ -19,18 +18,13 @@ type Points struct {
 	set        *shard.Set
 	first, end int // blocks of this rank
 	workers    []pointsWorker
-	sums       map[int]*Sums // by number
+	adders     adders
 
 	means, variances []float64 // of the columns
 }
 
 // pointsWorker is what a goroutine needs.
-type pointsWorker struct {
-	block, part []float64
-	sums        map[int]*Sums
-	failed      int // the block at which it failed
-	err         error
-}
+type pointsWorker struct{ block, part []float64 }
 
 // NewPoints opens the points, and looks at each of them once. All ranks call it. The
 // errors of open, files that differ between ranks, and numbers that are not finite are
@@ -44,7 +38,7 @@ func NewPoints(r Reducer, workers int, open func() (*shard.Set, error)) (*Points
 		}
 		return nil, err
 	}
-	p := &Points{r: r, set: set, sums: make(map[int]*Sums)}
+	p := &Points{r: r, set: set}
 	if err := p.start(workers); err != nil {
 		return nil, errors.Join(err, set.Close())
 	}
@@ -66,10 +60,8 @@ func (p *Points) start(workers int) error {
 	n, d := p.set.Dims()
 	blocks, size := p.set.Blocks(), p.r.Size()
 	p.first, p.end = share(blocks, p.r.Rank(), size), share(blocks, p.r.Rank()+1, size)
-	p.workers = make([]pointsWorker, parallel.Workers(workers))
-	for w := range p.workers {
-		p.workers[w].sums = make(map[int]*Sums)
-	}
+	p.adders = newAdders(workers)
+	p.workers = make([]pointsWorker, len(p.adders.own))
 
 	// About a point of the first block, columns that do not vary have exactly 0 for sums.
 	origin := make([]float64, d)
@@ -141,62 +133,20 @@ func (p *Points) Close() error { return p.set.Close() }
 // sum returns the sums of this rank: do stores in part the n numbers that a block x adds
 // to them. The error is that of the first block that has one.
 func (p *Points) sum(n int, do func(w *pointsWorker, part []float64, block int, x rev.General[float64]) error) (*Sums, error) {
-	t := &pointsTask{p: p, n: n, do: do}
-	for w := range p.workers {
-		p.workers[w].err = nil
-		if s := p.workers[w].sums[n]; s != nil {
-			s.Reset()
+	return p.adders.run(p.end-p.first, n, func(worker, b int, s *Sums) error {
+		w, block := &p.workers[worker], p.first+b
+		x, err := p.set.Read(block, w.block)
+		w.block = x.Data
+		if err != nil {
+			return err
 		}
-	}
-	parallel.Run(len(p.workers), p.end-p.first, t)
-	s := p.sums[n]
-	if s == nil {
-		s = NewSums(n)
-		p.sums[n] = s
-	}
-	s.Reset()
-	var failed error
-	at := p.end
-	for w := range p.workers {
-		w := &p.workers[w]
-		if w.sums[n] != nil {
-			s.Merge(w.sums[n])
+		w.part = slices.Grow(w.part[:0], n)[:n]
+		if err := do(w, w.part, block, x); err != nil {
+			return err
 		}
-		if w.err != nil && w.failed < at {
-			at, failed = w.failed, w.err
-		}
-	}
-	return s, failed
-}
-
-// pointsTask is the parallel task of sum.
-type pointsTask struct {
-	p  *Points
-	n  int
-	do func(w *pointsWorker, part []float64, block int, x rev.General[float64]) error
-}
-
-// Block implements parallel.Task.
-func (t *pointsTask) Block(worker, b int) {
-	w := &t.p.workers[worker]
-	block := t.p.first + b
-	if w.err != nil && w.failed < block {
-		return
-	}
-	x, err := t.p.set.Read(block, w.block)
-	w.block = x.Data
-	if err == nil {
-		w.part = slices.Grow(w.part[:0], t.n)[:t.n]
-		err = t.do(w, w.part, block, x)
-	}
-	if err != nil {
-		w.failed, w.err = block, err
-		return
-	}
-	if w.sums[t.n] == nil {
-		w.sums[t.n] = NewSums(t.n)
-	}
-	w.sums[t.n].Add(w.part)
+		s.Add(w.part)
+		return nil
+	})
 }
 
 // Blocks returns the number of blocks of all ranks.

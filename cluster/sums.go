@@ -76,6 +76,14 @@ func (s *Sums) Add(x []float64) {
 	if len(x) != s.n {
 		panic(mat.ErrShape)
 	}
+	s.AddAt(0, x)
+}
+
+// AddAt adds x[i] to sum at+i. It panics with mat.ErrShape if one of these does not exist.
+func (s *Sums) AddAt(at int, x []float64) {
+	if at < 0 || len(x) > s.n-at {
+		panic(mat.ErrShape)
+	}
 	if s.terms == maxTerms {
 		s.carry()
 	}
@@ -85,23 +93,23 @@ func (s *Sums) Add(x []float64) {
 	n, lo, hi := s.n, s.lo, s.hi
 	for i, v := range x {
 		b := math.Float64bits(v)
-		m, at := b&mantissa, b>>52&0x7ff // v is m·2^(at-1074)
-		switch at {
+		m, e := b&mantissa, b>>52&0x7ff // v is m·2^(e-1074), once e is set right
+		switch e {
 		case 0:
 			if m == 0 {
 				continue
 			}
 		case 0x7ff:
-			s.addSpecial(i, v)
+			s.addSpecial(at+i, v)
 			continue
 		default:
 			m |= 1 << 52
-			at--
+			e--
 		}
-		row, shift := int(at/limbBits), at%limbBits
+		row, shift := int(e/limbBits), e%limbBits
 		low, high := m<<shift, m>>1>>(63-shift)
 		sign := int64(b) >> 63 // 0 or -1: what xor and subtraction negate with
-		l := s.limbs[row*n+i:]
+		l := s.limbs[row*n+at+i:]
 		l[0] += (int64(low&(1<<limbBits-1)) ^ sign) - sign
 		l[n] += (int64(low>>limbBits) ^ sign) - sign
 		l[2*n] += (int64(high) ^ sign) - sign

@@ -21,12 +21,27 @@ import (
 // is less than eta·Q_k.
 type conjugate struct {
 	unknowns       *unknowns
+	schur          schur
 	eta            float64
 	most           int
 	r, z, p, sp    []float64 // residual, preconditioned, direction, S·p
 	full, in       []float64 // of all cameras
-	parts          []conjugatePart
 	blocks, factor []float64 // 9×9 a camera; a node
+}
+
+// schur computes what conjugate gradients need of the reduced camera system without
+// damping, for all parameters of all cameras.
+type schur interface {
+	right(dst []float64)      // the right side
+	product(dst, x []float64) // S·x
+	diagonal(dst []float64)   // what the preconditioner is made of, the lower triangles of 9×9 a camera
+}
+
+// localSchur computes it from the observations.
+type localSchur struct {
+	s     *normal
+	parts []conjugatePart
+	in    []float64 // the x of product
 }
 
 // conjugateParts is how many parts the points are cut into at most. Each adds to
@@ -39,32 +54,37 @@ type conjugatePart struct {
 	y        []float64 // of the observations of a point
 }
 
-func newConjugate(s *normal, x *unknowns, o *Options) *conjugate {
-	n, full := x.len(), len(s.gc)
-	c := &conjugate{
-		unknowns: x, eta: o.Forcing, most: o.MaxLinearIter,
+func newConjugate(s schur, x *unknowns, o *Options) *conjugate {
+	n, full := x.len(), cameraLen*len(x.parts)
+	return &conjugate{
+		unknowns: x, schur: s, eta: o.Forcing, most: o.MaxLinearIter,
 		r: make([]float64, n), z: make([]float64, n), p: make([]float64, n), sp: make([]float64, n),
 		full: make([]float64, full), in: make([]float64, full),
 		blocks: make([]float64, cameraLen*full), factor: make([]float64, cameraLen*cameraLen*len(x.size)),
 	}
+}
+
+func newLocalSchur(s *normal) *localSchur {
+	x := &localSchur{s: s}
 	blocks := len(s.blocks) - 1
 	parts := min(blocks, conjugateParts)
 	for k := range parts {
-		c.parts = append(c.parts, conjugatePart{from: k * blocks / parts, to: (k + 1) * blocks / parts, out: make([]float64, full)})
+		x.parts = append(x.parts, conjugatePart{from: k * blocks / parts, to: (k + 1) * blocks / parts, out: make([]float64, len(s.gc))})
 	}
-	return c
+	return x
 }
 
 func (c *conjugate) forms() bool { return false }
 
 func (c *conjugate) describe(r *Report) { r.Method = ConjugateGradients }
 
-func (c *conjugate) solve(s *normal, damping, step []float64, stopped func() bool) (iterations int, ok bool) {
-	if !c.precondition(s, damping) {
+func (c *conjugate) solve(_ *normal, damping, step []float64, stopped func() bool) (iterations int, ok bool) {
+	if !c.precondition(damping) {
 		return 0, false
 	}
 	clear(step)
-	c.right(s)
+	c.schur.right(c.full)
+	c.unknowns.reduce(c.r, c.full)
 	c.scale(c.z, c.r)
 	copy(c.p, c.z)
 	rz := vec.Dot(c.r, c.z)
@@ -75,7 +95,7 @@ func (c *conjugate) solve(s *normal, damping, step []float64, stopped func() boo
 	var q float64
 	for iterations < c.most && !stopped() {
 		iterations++
-		c.multiply(s, damping, c.sp, c.p)
+		c.multiply(damping, c.sp, c.p)
 		curvature := vec.Dot(c.p, c.sp)
 		if !(curvature > 0) || math.IsInf(curvature, 1) {
 			return iterations, iterations > 1
@@ -98,24 +118,25 @@ func (c *conjugate) solve(s *normal, damping, step []float64, stopped func() boo
 }
 
 // overParts runs f for the points of each part, and stores the sum of what the parts
-// have in out in full.
-func (c *conjugate) overParts(s *normal, f func(p *conjugatePart, q int)) {
-	parallel.Run(s.workers, len(c.parts), block(func(_, k int) {
+// have in out in dst.
+func (c *localSchur) overParts(dst []float64, f func(p *conjugatePart, q int)) {
+	parallel.Run(c.s.workers, len(c.parts), block(func(_, k int) {
 		p := &c.parts[k]
 		clear(p.out)
-		for q := s.blocks[p.from]; q < s.blocks[p.to]; q++ {
+		for q := c.s.blocks[p.from]; q < c.s.blocks[p.to]; q++ {
 			f(p, q)
 		}
 	}))
-	clear(c.full)
+	clear(dst)
 	for k := range c.parts {
-		vec.AddTo(c.full, c.full, c.parts[k].out)
+		vec.AddTo(dst, dst, c.parts[k].out)
 	}
 }
 
-// right stores the right side, -Fᵀr - Gᵀw with Gᵀw = Fᵀ(E·L⁻ᵀw), in r.
-func (c *conjugate) right(s *normal) {
-	c.overParts(s, func(p *conjugatePart, q int) {
+// right stores the right side, -Fᵀr - Gᵀw with Gᵀw = Fᵀ(E·L⁻ᵀw).
+func (c *localSchur) right(dst []float64) {
+	s := c.s
+	c.overParts(dst, func(p *conjugatePart, q int) {
 		l, w := (*[6]float64)(s.l[6*q:]), (*[3]float64)(s.w[3*q:])
 		z0 := float64(l[0]*w[0]) + float64(l[1]*w[1]) + float64(l[3]*w[2])
 		z1 := float64(l[2]*w[1]) + float64(l[4]*w[2])
@@ -131,15 +152,20 @@ func (c *conjugate) right(s *normal) {
 		}
 	})
 	for i, g := range s.gc {
-		c.full[i] = -g - c.full[i]
+		dst[i] = -g - dst[i]
 	}
-	c.unknowns.reduce(c.r, c.full)
+}
+
+// product computes S·x.
+func (c *localSchur) product(dst, x []float64) {
+	c.in = x
+	c.overParts(dst, c.multiplyPoint)
 }
 
 // multiply computes dst = (S + C)·x for the damping C.
-func (c *conjugate) multiply(s *normal, damping, dst, x []float64) {
+func (c *conjugate) multiply(damping, dst, x []float64) {
 	c.unknowns.expand(c.in, x)
-	c.overParts(s, func(p *conjugatePart, q int) { c.multiplyPoint(s, p, q) })
+	c.schur.product(c.full, c.in)
 	c.unknowns.reduce(dst, c.full)
 	for i, d := range damping[:len(dst)] {
 		dst[i] += float64(d * x[i])
@@ -147,7 +173,8 @@ func (c *conjugate) multiply(s *normal, damping, dst, x []float64) {
 }
 
 // multiplyPoint adds Fᵀ(y - E·V⁻¹·Eᵀ·y), y = F·x, for the observations of a point.
-func (c *conjugate) multiplyPoint(s *normal, p *conjugatePart, q int) {
+func (c *localSchur) multiplyPoint(p *conjugatePart, q int) {
+	s := c.s
 	from, to := s.start[q], s.start[q+1]
 	p.y = workspace.Grow(p.y, 2*(to-from))
 	var t0, t1, t2 float64
@@ -182,12 +209,12 @@ func (c *conjugate) multiplyPoint(s *normal, p *conjugatePart, q int) {
 	}
 }
 
-// precondition factors the block diagonal of S + C. It reports whether that is
-// positive definite.
-func (c *conjugate) precondition(s *normal, damping []float64) bool {
+// diagonal stores the block diagonal.
+func (c *localSchur) diagonal(dst []float64) {
 	const size = cameraLen * cameraLen
-	parallel.Run(s.workers, len(c.unknowns.parts), block(func(_, a int) {
-		m := (*[size]float64)(c.blocks[size*a:])
+	s := c.s
+	parallel.Run(s.workers, len(s.cameraStart)-1, block(func(_, a int) {
+		m := (*[size]float64)(dst[size*a:])
 		unpack(m, s.u[block9.Len*a:])
 		var g [3 * cameraLen]float64
 		for _, i := range s.byCamera[s.cameraStart[a]:s.cameraStart[a+1]] {
@@ -201,6 +228,13 @@ func (c *conjugate) precondition(s *normal, damping []float64) bool {
 			}
 		}
 	}))
+}
+
+// precondition factors the block diagonal of S + C. It reports whether that is
+// positive definite.
+func (c *conjugate) precondition(damping []float64) bool {
+	const size = cameraLen * cameraLen
+	c.schur.diagonal(c.blocks)
 	clear(c.factor)
 	for a, parts := range c.unknowns.parts {
 		for _, p := range parts {

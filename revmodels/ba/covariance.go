@@ -108,7 +108,8 @@ const openDirection = 1e-12
 func (s *solver) information() (a *mat.SymDense, scale []float64) {
 	n := s.unknowns.len()
 	scale = make([]float64, n)
-	s.diagonals(scale, s.dampingQ)
+	s.cameraDiagonal(scale)
+	s.normal.pointDiagonal(s.dampingQ)
 	for i, d := range scale {
 		scale[i] = 1
 		if d > 0 {

@@ -64,5 +64,5 @@ func newLinear(s *normal, x *unknowns, o *Options) linear {
 			return d
 		}
 	}
-	return newConjugate(s, x, o)
+	return newConjugate(newLocalSchur(s), x, o)
 }

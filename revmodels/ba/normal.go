@@ -190,6 +190,14 @@ func (s *normal) lineariseCamera(c int) {
 	block9.AddNormal(u, g, s.j, s.r, s.byCamera[s.cameraStart[c]:s.cameraStart[c+1]])
 }
 
+// pointDiagonal stores the diagonal of V.
+func (s *normal) pointDiagonal(dst []float64) {
+	for i := range dst {
+		k := i % pointLen
+		dst[i] = s.v[6*(i/pointLen)+(k+1)*(k+2)/2-1]
+	}
+}
+
 // inBlock is where element (i, j) of a block is.
 func inBlock(i, j int) int {
 	if j < cameraLen-1 {

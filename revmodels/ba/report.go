@@ -68,7 +68,7 @@ var ErrNotFinite = errors.New("ba: not finite")
 // explain returns the error for a cost or gradient that is not finite, given what
 // is known of the observations.
 func (s *solver) explain(values []float64, sum float64) error {
-	first, size := -1, len(values)/len(s.order)
+	first, size := -1, len(values)/max(len(s.order), 1)
 	for i, k := range s.order {
 		if largest(0, values[size*i:size*(i+1)]) <= math.MaxFloat64 {
 			continue

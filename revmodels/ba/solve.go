@@ -84,6 +84,7 @@ type solver struct {
 	order       []int // which observation of the caller's each is
 	best, trial *Problem
 	normal      *normal
+	side        side
 	unknowns    *unknowns
 	linear      linear
 	report      Report
@@ -104,6 +105,7 @@ func newSolver(p *Problem, o *Options) (*solver, error) {
 		return nil, err
 	}
 	s := &solver{opts: o}
+	s.side = here{s}
 	if s.unknowns, err = newUnknowns(p, o); err != nil {
 		return nil, err
 	}
@@ -123,20 +125,30 @@ func newSolver(p *Problem, o *Options) (*solver, error) {
 		}
 	}
 
+	s.makeRoom(p, fixed)
+	s.linear = newLinear(s.normal, s.unknowns, o)
+	s.linear.describe(&s.report)
+	s.report.Unknowns = s.unknowns.len()
+	return s, nil
+}
+
+// makeRoom makes room for the problem.
+func (s *solver) makeRoom(p *Problem, fixed []bool) {
 	s.best, s.order = p.sorted()
 	trial := *s.best
 	trial.Cameras, trial.Points = make([]float64, len(p.Cameras)), make([]float64, len(p.Points))
 	s.trial = &trial
-	s.normal = newNormal(s.best, o, fixed)
-
+	s.normal = newNormal(s.best, s.opts, fixed)
 	n := s.unknowns.len()
 	s.gradient, s.scaleC, s.scaleQ = make([]float64, n), make([]float64, n), make([]float64, len(p.Points))
 	s.dampingC, s.dampingQ = make([]float64, n), make([]float64, len(p.Points))
 	s.stepC, s.stepQ, s.step = make([]float64, n), make([]float64, len(p.Points)), make([]float64, len(p.Cameras))
-	s.linear = newLinear(s.normal, s.unknowns, o)
-	s.linear.describe(&s.report)
-	s.report.Unknowns = n
-	return s, nil
+}
+
+// swap makes the trial the best, and the best the trial.
+func (s *solver) swap() {
+	s.best, s.trial = s.trial, s.best
+	s.side.swap()
 }
 
 // focal is the index of the focal length among the parameters of a camera.
@@ -154,7 +166,7 @@ func (s *solver) movesFocal(c int) bool {
 
 // run iterates, and sets the report but for its duration.
 func (s *solver) run() error {
-	cost := s.normal.cost(s.best)
+	cost := s.side.cost(false)
 	if notFinite(cost) {
 		return s.explain(s.normal.trial, cost)
 	}
@@ -192,18 +204,18 @@ func (s *solver) run() error {
 		}
 		next := math.NaN()
 		if ok {
-			next = s.normal.cost(s.trial)
+			next = s.side.cost(true)
 			it.Gain = (cost - next) / promised
 			it.Taken = it.Gain > takeGain && next < cost
 		}
 		status, done := s.converged(cost, next, promised, &it)
 		if it.Taken {
-			s.best, s.trial = s.trial, s.best
+			s.swap()
 			gradient = s.linearise()
 		}
 		if it.Taken && notFinite(gradient) {
 			// The cost is finite there, but its derivatives are not.
-			s.best, s.trial = s.trial, s.best
+			s.swap()
 			it.Taken, done = false, false
 			gradient = s.linearise()
 		}
@@ -254,7 +266,7 @@ func (s *solver) converged(cost, next, promised float64, it *Iteration) (Status,
 	if math.Abs(cost-next) <= small && (it.Taken || promised <= small) {
 		return CostConvergence, true
 	}
-	norm := math.Hypot(floats.Norm(s.best.Cameras, 2), floats.Norm(s.best.Points, 2))
+	norm := math.Hypot(floats.Norm(s.best.Cameras, 2), s.side.length())
 	return StepConvergence, it.Step <= s.opts.StepTolerance*(norm+s.opts.StepTolerance)
 }
 
@@ -262,7 +274,7 @@ func (s *solver) converged(cost, next, promised float64, it *Iteration) (Status,
 // element of the gradient. A focal length that is at a bound, and would leave it
 // downhill, is held.
 func (s *solver) linearise() float64 {
-	s.normal.linearise(s.best)
+	ofPoints := s.side.linearise()
 	s.unknowns.reduce(s.gradient, s.normal.gc)
 	if !math.IsInf(s.opts.MinFocal, -1) || !math.IsInf(s.opts.MaxFocal, 1) {
 		for c, parts := range s.unknowns.parts {
@@ -278,7 +290,7 @@ func (s *solver) linearise() float64 {
 		}
 		s.unknowns.reduce(s.gradient, s.normal.gc)
 	}
-	return largest(largest(0, s.gradient), s.normal.gq)
+	return max(largest(0, s.gradient), ofPoints)
 }
 
 // largest returns the largest of v and the absolute values of x, NaN if there is
@@ -290,27 +302,34 @@ func largest(v float64, x []float64) float64 {
 	return v
 }
 
-// diagonals stores the diagonals of U and V.
-func (s *solver) diagonals(c, q []float64) {
+// cameraDiagonal stores the diagonal of U.
+func (s *solver) cameraDiagonal(dst []float64) {
 	for i := range s.step {
 		k := i % cameraLen
 		s.step[i] = s.normal.u[block9.Len*(i/cameraLen)+inBlock(k, k)]
 	}
-	s.unknowns.reduce(c, s.step)
-	for i := range q {
-		k := i % pointLen
-		q[i] = s.normal.v[6*(i/pointLen)+(k+1)*(k+2)/2-1]
-	}
+	s.unknowns.reduce(dst, s.step)
 }
 
 // scale stores the scales of columns.
 func (s *solver) scale() {
-	s.diagonals(s.scaleC, s.scaleQ)
-	for _, list := range [][]float64{s.scaleC, s.scaleQ} {
-		for i, d := range list {
-			v := 1 / (1 + math.Sqrt(d))
-			list[i] = v * v
-		}
+	s.cameraDiagonal(s.scaleC)
+	toScales(s.scaleC)
+	s.side.scale()
+}
+
+// toScales makes scales of the squares of the lengths of columns.
+func toScales(list []float64) {
+	for i, d := range list {
+		v := 1 / (1 + math.Sqrt(d))
+		list[i] = v * v
+	}
+}
+
+// damp makes the damping of a radius of the squares of the lengths of columns.
+func damp(list, scales []float64, radius float64) {
+	for i, d := range list {
+		list[i] = math.Min(math.Max(d*scales[i], minDiagonal), maxDiagonal) / radius / scales[i]
 	}
 }
 
@@ -318,14 +337,9 @@ func (s *solver) scale() {
 // it leads to in trial. It returns by how much the model lowers the cost, and
 // whether there is a step.
 func (s *solver) try(radius float64, it *Iteration) (promised float64, ok bool) {
-	s.diagonals(s.dampingC, s.dampingQ)
-	for _, v := range [2][2][]float64{{s.dampingC, s.scaleC}, {s.dampingQ, s.scaleQ}} {
-		for i, d := range v[0] {
-			scale := v[1][i]
-			v[0][i] = math.Min(math.Max(d*scale, minDiagonal), maxDiagonal) / radius / scale
-		}
-	}
-	if !s.normal.eliminate(s.dampingQ, s.linear.forms()) {
+	s.cameraDiagonal(s.dampingC)
+	damp(s.dampingC, s.scaleC, radius)
+	if !s.side.eliminate(radius, s.linear.forms()) {
 		return 0, false
 	}
 	if it.Linear, ok = s.linear.solve(s.normal, s.dampingC, s.stepC, s.stopped); !ok {
@@ -339,8 +353,7 @@ func (s *solver) try(radius float64, it *Iteration) (promised float64, ok bool) 
 			s.step[cameraLen*c+focal] = *f - s.best.Cameras[cameraLen*c+focal]
 		}
 	}
-	promised = s.normal.points(s.stepQ, s.step)
-	floats.AddTo(s.trial.Points, s.best.Points, s.stepQ)
-	it.Step = math.Hypot(floats.Norm(s.stepC, 2), floats.Norm(s.stepQ, 2))
+	promised, ofPoints := s.side.step(s.step)
+	it.Step = math.Hypot(floats.Norm(s.stepC, 2), ofPoints)
 	return promised, promised > 0 && !notFinite(promised) && !notFinite(it.Step)
 }

@@ -66,7 +66,7 @@ All ranks see the same files, and each works on its share of them. The result is
 to the bit on any number of ranks.`,
 		SilenceUsage: true, SilenceErrors: true,
 	}
-	root.AddCommand(p.newGMM(), p.newKMeans(), p.newSplit(), p.newMeasure())
+	root.AddCommand(p.newGMM(), p.newKMeans(), p.newBA(), p.newSplit(), p.newMeasure())
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)

@@ -13,6 +13,7 @@ import (
 
 	"revnum/cluster"
 	"revnum/cluster/shard"
+	"revnum/revmodels/ba"
 )
 
 // onRanks runs the command on ranks that are goroutines, and returns what rank 0 prints
@@ -86,6 +87,39 @@ func TestFit(t *testing.T) {
 	cancel()
 	if status, _, errs := onRanks(cancelled, 2, "kmeans", "fit", "--shards", filepath.Join(dir, "*.npy")); status != 130 || errs != "interrupted\n" {
 		t.Errorf("interrupted: status %d, %q", status, errs)
+	}
+}
+
+func TestSolve(t *testing.T) {
+	problem, _, err := ba.Generate(&ba.GenerateOptions{Cameras: 6, Points: 100, Observations: 400, Noise: 0.5, Start: 0.01})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	file := filepath.Join(dir, "problem.txt")
+	if err := ba.WriteFile(file, problem); err != nil {
+		t.Fatal(err)
+	}
+	var want []byte
+	for _, ranks := range []int{1, 3} {
+		solved := filepath.Join(dir, "solved.txt")
+		status, out, errs := onRanks(t.Context(), ranks, "ba", "solve", file, "--out", solved, "--block", "100")
+		if status != 0 || !strings.Contains(out, "cost converged") {
+			t.Fatalf("status %d, %s%s", status, out, errs)
+		}
+		got, err := os.ReadFile(solved)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want == nil {
+			want = got
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("%d ranks: another solution", ranks)
+		}
+	}
+	if status, _, errs := onRanks(t.Context(), 2, "ba", "solve", filepath.Join(dir, "none")); status != 1 || !strings.Contains(errs, "none") {
+		t.Errorf("no file: status %d, %s", status, errs)
 	}
 }
 

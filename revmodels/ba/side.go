@@ -1,0 +1,66 @@
+package ba
+
+import "gonum.org/v1/gonum/floats"
+
+// A side has the points and the observations of a problem, of which the solver has the
+// cameras: the best ones and those of the trial.
+type side interface {
+	// cost returns the cost of the best cameras and points, or of those of the trial.
+	cost(trial bool) float64
+
+	// linearise sets the blocks u and the gradient gc of solver.normal at the best cameras
+	// and points, and returns the largest element of the gradient by points.
+	linearise() float64
+
+	// scale sets the scales of the columns of the points.
+	scale()
+
+	// eliminate eliminates the points with the damping of a radius. It reports whether
+	// that is possible.
+	eliminate(radius float64, forms bool) bool
+
+	// step sets the points of the trial for a step of all cameras. It returns by how much
+	// the model lowers the cost, and the length of the step of the points.
+	step(cameras []float64) (promised, length float64)
+
+	// swap makes the trial the best, and the best the trial.
+	swap()
+
+	// length returns the length of the vector of the best points.
+	length() float64
+}
+
+// here is the side of a solver that has all points itself.
+type here struct{ *solver }
+
+func (s here) cost(trial bool) float64 {
+	if trial {
+		return s.normal.cost(s.trial)
+	}
+	return s.normal.cost(s.best)
+}
+
+func (s here) linearise() float64 {
+	s.normal.linearise(s.best)
+	return largest(0, s.normal.gq)
+}
+
+func (s here) scale() {
+	s.normal.pointDiagonal(s.scaleQ)
+	toScales(s.scaleQ)
+}
+
+func (s here) eliminate(radius float64, forms bool) bool {
+	s.normal.pointDiagonal(s.dampingQ)
+	damp(s.dampingQ, s.scaleQ, radius)
+	return s.normal.eliminate(s.dampingQ, forms)
+}
+
+func (s here) step(cameras []float64) (promised, length float64) {
+	promised = s.normal.points(s.stepQ, cameras)
+	floats.AddTo(s.trial.Points, s.best.Points, s.stepQ)
+	return promised, floats.Norm(s.stepQ, 2)
+}
+
+func (s here) swap()           {}
+func (s here) length() float64 { return floats.Norm(s.best.Points, 2) }
