@@ -14,38 +14,39 @@ import (
 //
 //	X += A⁻¹·B
 //
-// of a symmetric positive definite n×n matrix A and vectors X and B, by conjugate
-// gradients (Hestenes and Stiefel 1952) with the diagonal of A for a
-// preconditioner. The derivatives are those of the solution, not of the
-// iteration: with x = A⁻¹·b and λ = A⁻¹·x̄, one more solution,
+// of a symmetric positive definite n×n matrix A and vectors X and B. It uses conjugate
+// gradients (Hestenes and Stiefel 1952), preconditioned by the diagonal of A. The
+// derivatives are those of the solution, not of the iteration: with x = A⁻¹·b and λ =
+// A⁻¹·x̄, one more solution,
 //
 //	b̄ += λ,  Ā -= λ·xᵀ,  ẋ += A⁻¹·(ḃ - Ȧ·x),
 //
-// and, with ġx the tangent of x̄ and λ̇ = A⁻¹·(ġx - Ȧ·λ), those of second order λ̇ and
+// For the second order, let λ̇ = A⁻¹·(ġx - Ȧ·λ). The tangents of b̄ and Ā get λ̇ and
 // -(λ̇·xᵀ + λ·ẋᵀ).
 //
-// A is stored as its lower triangle, or with both. An entry below the diagonal stands for
-// its mirror image too, so that the gradient there is the sum of both; if there are
-// entries above, they must be the same, and derivatives by them are not looked at. Entries
-// of the same place add up, and need not be sorted. If A is not symmetric, use Solve.
+// A is stored as its lower triangle, or in full. An entry below the diagonal also
+// stands for its mirror image, so that the gradient there is the sum of both. Entries
+// above the diagonal must be the mirror images of those below, and derivatives by them
+// are ignored. Entries of the same place add up, and need not be sorted. If A is not
+// symmetric, use Solve.
 //
 // A solution is accepted when
 //
 //	‖b - A·x‖ ≤ Tol·(‖A‖·‖x‖ + ‖b‖),  ‖A‖ = max_i Σ_j |A_ij|:
 //
-// it then solves a system that differs by Tol at most, relative to the norms of A and
-// b, and its relative error is at most about 2·Tol times the condition number of A.
-// All is computed in float64, and the same bits each time, so Inverse restores X up to the
-// rounding of an addition and a subtraction.
+// It then solves exactly a system that differs by at most Tol, relative to the norms of
+// A and b. Its relative error is at most about 2·Tol times the condition number of A.
+// Everything is computed in float64 and gives the same bits each time, so Inverse
+// restores X up to the rounding of an addition and a subtraction.
 //
-// The methods return a *NotSymmetricError if A has elements above the diagonal and differs
-// from its transpose by more than Tol·‖A‖, which is looked at once for a matrix as long as
-// calls with it follow each other. They return a *rev.NotPositiveDefiniteError if A is
-// found not to be positive definite, and a
-// *rev.ConvergenceError if it takes more than MaxIter products with A, or A or B have
-// elements that are infinite or NaN. It is an error too if A with the mirror images has
-// more entries than indices of its type count. Nothing has been written then. A
-// semidefinite matrix may be found out or not.
+// The methods return a *NotSymmetricError if A has elements above the diagonal and
+// differs from its transpose by more than Tol·‖A‖. This is checked once for consecutive
+// calls with the same matrix. They return a *rev.NotPositiveDefiniteError if A turns
+// out not to be positive definite; a semidefinite matrix may not be detected. They
+// return a *rev.ConvergenceError if they need more than MaxIter products with A, or if
+// A or B has elements that are infinite or NaN. They also return an error if indices of
+// type I cannot count the entries of A with its mirror images. After an error nothing
+// has been written.
 type CG[T rev.Float, I Index] struct {
 	X rev.Vector[T] `rev:"acc" shape:"n"`
 	A CSR[T, I]     `rev:"in" shape:"n,n"`
@@ -61,11 +62,11 @@ func NewCG[I Index](x *mat.VecDense, a CSR[float64, I], b *mat.VecDense) CG[floa
 	return CG[float64, I]{X: rev.ViewVec(x), A: a, B: rev.ViewVec(b)}
 }
 
-// solver is what the solutions with one matrix need.
+// solver has what the solutions with one matrix need.
 type solver[I Index] struct {
 	cg
 	m                      mirrored[I]
-	positive               bool // the diagonal of A, whose inverse is that of m
+	positive               bool // the diagonal of A is positive; m has its inverse
 	x, dx, lambda, dlambda []float64
 }
 
@@ -97,7 +98,7 @@ func (k *CG[T, I]) setMatrix(s *solver[I]) error {
 	s.m.workers = k.Workers
 	s.a, s.norm = &s.m, s.m.norm
 	if !made && s.positive {
-		return nil // the preconditioner is that of A
+		return nil // the preconditioner is already that of A
 	}
 	s.positive = false
 	s.inverse = workspace.Zeros(s.inverse, k.A.Rows)
@@ -170,7 +171,7 @@ func (k CG[T, I]) Run(p rev.Pass[CG[T, I]]) error {
 	second := (g.X.Data != nil || gt.X.Data != nil) && (gt.A.Data != nil || gt.B.Data != nil)
 	tangent := second || t.X.Data != nil && (t.A.Data != nil || t.B.Data != nil)
 
-	// What can fail comes before all sums.
+	// Everything that can fail comes before the first sum.
 	if k.X.Data != nil || tangent || g.A.Data != nil || !gradient {
 		s.x = load(s.x, k.B, k.A.Rows)
 		if err := s.solve(s.x); err != nil {

@@ -14,11 +14,11 @@ type cg struct {
 	a interface {
 		mulTo(y, x []float64) // y = A·x
 	}
-	norm    float64   // of A, about
+	norm    float64   // of A, approximately
 	inverse []float64 // of the preconditioner, nil for none
-	tol     float64   // of ‖b - A·x‖ / (‖A‖·‖x‖ + ‖b‖)
+	tol     float64   // for ‖b - A·x‖ / (‖A‖·‖x‖ + ‖b‖)
 	maxIter int
-	kernel  string // that errors name
+	kernel  string // for errors
 
 	rhs, r, z, p, q []float64
 }
@@ -29,9 +29,8 @@ func (s *cg) failure(iterations int, residual float64) error {
 
 // solve replaces x, whose elements are finite and of moderate size, by A⁻¹·x.
 //
-// The residual r is brought up to date rather than computed, and what it says when
-// it is small is checked. If rounding has led it astray, the iteration begins anew
-// with the residual as it is.
+// The residual r is updated, not recomputed. When it looks small, it is checked. If
+// rounding has led it astray, the iteration starts again from the true residual.
 func (s *cg) solve(x []float64) error {
 	for _, v := range [...]*[]float64{&s.rhs, &s.r, &s.z, &s.p, &s.q} {
 		*v = workspace.Grow(*v, len(x))
@@ -53,7 +52,7 @@ func (s *cg) solve(x []float64) error {
 		if residual <= s.tol {
 			return nil
 		}
-		// Not smaller by much means that it is as small as it can be.
+		// A residual that is not much smaller is as small as it can be.
 		if iter >= s.maxIter || !(residual < last/2) {
 			return s.failure(iter, residual)
 		}
@@ -61,7 +60,7 @@ func (s *cg) solve(x []float64) error {
 	}
 }
 
-// relative returns the residual that is to be at most the tolerance.
+// relative returns the residual that the tolerance is compared with.
 func (s *cg) relative(r, x, b float64) float64 {
 	if r == 0 {
 		return 0
@@ -69,12 +68,12 @@ func (s *cg) relative(r, x, b float64) float64 {
 	return r / (float64(s.norm*x) + b)
 }
 
-// iterate improves x until r, which it brings up to date, seems small, and returns
-// the number of products with A that it took.
+// iterate improves x until r, which it updates, looks small. It returns the number of
+// products with A.
 func (s *cg) iterate(x []float64, normB float64, most int) (int, error) {
 	rz, normX := 0.0, 0.0
 	for iter := 0; ; iter++ {
-		// The norm of x grows, and what it was ten steps ago will do.
+		// The norm of x grows. That of ten steps ago is close enough.
 		if iter%10 == 0 {
 			normX = norm2(x)
 		}

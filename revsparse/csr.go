@@ -15,19 +15,17 @@ type Index interface {
 	int | int32
 }
 
-// CSR is a view of a sparse matrix that is stored by rows (compressed sparse
-// rows). The entries of row i are those from Ptr[i] to Ptr[i+1]-1; entry p has the
-// value Data[p] and stands in column Ind[p]. Columns may come in any order, and
-// entries of the same row and column add up.
+// CSR is a view of a sparse matrix that is stored by rows (compressed sparse rows). The
+// entries of row i are those from Ptr[i] to Ptr[i+1]-1. Entry p has the value Data[p]
+// and is in column Ind[p]. Columns may come in any order, and entries of the same row
+// and column add up.
 //
-// A matrix that is stored by columns (CSC) is the CSR of its transpose, with
-// the same storage.
+// A matrix that is stored by columns (CSC) is the CSR of its transpose, with the same
+// storage.
 //
-// As an operand of a kernel the structure is that of the equation, and Data is
-// what is computed with: of a CSR that holds cotangents or tangents only Data
-// is looked at, and one with nil Data asks for none. The slices are the
-// caller's. Kernels check their lengths, and trust what is in them; NewCSR
-// checks that too.
+// In a kernel, the operand of the equation gives the structure. Of cotangents and
+// tangents only Data is read, and a nil Data asks for no derivative. The slices are
+// yours. Kernels check their lengths, but not their contents. NewCSR checks these too.
 type CSR[T any, I Index] struct {
 	Rows, Cols int
 	Ptr        []I // Rows+1 of them
@@ -35,9 +33,9 @@ type CSR[T any, I Index] struct {
 	Data       []T
 }
 
-// NewCSR returns the view of ptr, ind and data, which are not copied. It is an
-// error if they do not make a rows×cols matrix, and names the row and the entry
-// that do not; columns need not be sorted, nor differ.
+// NewCSR returns the view of ptr, ind and data without copying them. It returns an
+// error that names the row and the entry if they do not make a rows×cols matrix.
+// Columns need not be sorted, and may repeat.
 func NewCSR[T any, I Index](rows, cols int, ptr, ind []I, data []T) (CSR[T, I], error) {
 	switch {
 	case rows < 0 || cols < 0:
@@ -67,7 +65,7 @@ func NewCSR[T any, I Index](rows, cols int, ptr, ind []I, data []T) (CSR[T, I], 
 	return CSR[T, I]{Rows: rows, Cols: cols, Ptr: ptr, Ind: ind, Data: data}, nil
 }
 
-// fits reports whether indices of type I count to n, which is not negative.
+// fits reports whether indices of type I can count to n, which is not negative.
 func fits[I Index](n int) bool { return int(I(n)) == n }
 
 // NNZ returns the number of entries.
@@ -97,9 +95,9 @@ func Dense[T rev.Number, I Index](a CSR[T, I]) rev.General[T] {
 	return d
 }
 
-// Transpose returns the transpose of a, in storage of its own. Its rows are
-// sorted by columns, and entries of the same place stay in order. Data may be nil,
-// and is so of the transpose then.
+// Transpose returns the transpose of a, in storage of its own. Its rows are sorted by
+// columns, and entries of the same place stay in order. If Data is nil, so is that of
+// the transpose.
 func (a CSR[T, I]) Transpose() CSR[T, I] {
 	a.check()
 	t := CSR[T, I]{
@@ -117,8 +115,8 @@ func (a CSR[T, I]) Transpose() CSR[T, I] {
 	return t
 }
 
-// transpose fills Ptr and Ind of t, which have room, with the structure of the
-// transpose of a, and from with where the entries are in a.
+// transpose sets Ptr and Ind of t, which have room, to the structure of the transpose
+// of a. It sets from to the places of its entries in a.
 func transpose[T any, I Index](t *CSR[T, I], a CSR[T, I], from []I) {
 	clear(t.Ptr)
 	for _, j := range a.Ind {
@@ -129,7 +127,7 @@ func transpose[T any, I Index](t *CSR[T, I], a CSR[T, I], from []I) {
 		end += t.Ptr[j]
 		t.Ptr[j] = end
 	}
-	// Ptr[j] is where row j ends, and comes down to where it begins.
+	// Ptr[j] is the end of row j here, and counts down to its beginning.
 	for i := a.Rows - 1; i >= 0; i-- {
 		for p := a.Ptr[i+1] - 1; p >= a.Ptr[i]; p-- {
 			j := a.Ind[p]
@@ -140,8 +138,8 @@ func transpose[T any, I Index](t *CSR[T, I], a CSR[T, I], from []I) {
 	}
 }
 
-// IsSorted reports whether the columns of each row come in order; some may be
-// equal.
+// IsSorted reports whether the columns of each row are in ascending order. They may
+// repeat.
 func (a CSR[T, I]) IsSorted() bool {
 	for i := range a.Rows {
 		if !slices.IsSorted(a.Ind[a.Ptr[i]:a.Ptr[i+1]]) {
@@ -151,9 +149,9 @@ func (a CSR[T, I]) IsSorted() bool {
 	return true
 }
 
-// Sorted returns a itself if the columns of each row come in order, and
-// otherwise a copy in which they do. Entries of the same place stay in order. Data
-// may be nil, and is so of the copy then.
+// Sorted returns a if its columns are in ascending order in each row, and otherwise a
+// copy in which they are. Entries of the same place stay in order. If Data is nil, so
+// is that of the copy.
 func (a CSR[T, I]) Sorted() CSR[T, I] {
 	a.check()
 	if a.IsSorted() {
@@ -180,8 +178,8 @@ func (a CSR[T, I]) Sorted() CSR[T, I] {
 	return s
 }
 
-// check panics unless the slices of a have the lengths that its shape and its
-// row pointers ask for. Data may be nil.
+// check panics unless the lengths of the slices of a fit its shape and row pointers.
+// Data may be nil.
 func (a *CSR[T, I]) check() {
 	switch {
 	case a.Rows < 0 || a.Cols < 0:

@@ -14,37 +14,37 @@ import (
 //
 //	Values_i += λ_i,  Vectors_ji += (v_i)_j,  A·v_i = λ_i·v_i,  ‖v_i‖ = 1
 //
-// of the first k eigenpairs of a symmetric n×n matrix A, in the order that Which
-// says, by Lanczos' iteration. The derivatives are those of the pairs, not of the
-// iteration (Xie, Liu and Wang, arXiv 2001.04121):
+// of the first k eigenpairs of a symmetric n×n matrix A, in the order Which, by
+// Lanczos' iteration. The derivatives are those of the pairs, not of the iteration
+// (Xie, Liu and Wang, arXiv 2001.04121):
 //
 //	Ā += Σ_i λ̄_i·v_i·v_iᵀ - ξ_i·v_iᵀ,  ξ_i = (A - λ_i)⁺·v̄_i,
 //	λ̇_i += v_iᵀ·Ȧ·v_i,  v̇_i -= (A - λ_i)⁺·Ȧ·v_i.
 //
-// The pseudo-inverse has the known pairs taken out, in whose complement A - λ_i is
-// definite: conjugate gradients solve that. The gradient is taken at the entries of
-// A alone. Values or Vectors may be nil; eigenvalues alone take no solution.
+// In the complement of the known pairs A - λ_i is definite, so conjugate gradients
+// compute the pseudo-inverse. The gradient is taken at the entries of A alone. Values
+// or Vectors may be nil. The derivatives of eigenvalues alone need no solution.
 //
-// A is stored as its lower triangle, or with both. An entry below the diagonal stands for
-// its mirror image too, so that the gradient there is the sum of both; if there are
-// entries above, they must be the same, and derivatives by them are not looked at. Entries
-// of the same place add up, and need not be sorted.
+// A is stored as its lower triangle, or in full. An entry below the diagonal also
+// stands for its mirror image, so that the gradient there is the sum of both. Entries
+// above the diagonal must be the mirror images of those below, and derivatives by them
+// are ignored. Entries of the same place add up, and need not be sorted.
 //
-// Of v and -v the one is taken that has its first element of more than 3/10 of the
-// largest magnitude positive. The error of an eigenvalue is about Tol·‖A‖ at most,
-// that of an eigenvector Tol·‖A‖ divided by the gap to the next eigenvalue. All is
-// computed in float64, and the same bits each time, so Inverse restores the
+// The sign of a vector is the one that makes its first element of more than 3/10 of the
+// largest magnitude positive. The error of an eigenvalue is at most about Tol·‖A‖, and
+// that of an eigenvector Tol·‖A‖ divided by the gap to the next eigenvalue. Everything
+// is computed in float64 and gives the same bits each time, so Inverse restores the
 // operands up to the rounding of an addition and a subtraction.
 //
-// The methods return a *NotSymmetricError if A has elements above the diagonal and differs
-// from its transpose by more than Tol·‖A‖, and a *rev.DegenerateError if the eigenvalues of two pairs, or of the
-// last pair and the next, are closer than 2⁻²⁶·‖A‖: the pairs are not determined
-// then, or not their order. (Of λ and -λ, with LargestMagnitude, it is the order.)
-// They return a *rev.ConvergenceError if MaxIter is not enough, or A has an element
-// that is infinite or NaN. It is an error too if A with the mirror images has more
-// entries than indices of its type count. Nothing has been written then. What is found
-// is checked by a second search in the complement; that both overlook an eigenvalue
-// is improbable, not impossible.
+// The methods return a *NotSymmetricError if A has elements above the diagonal and
+// differs from its transpose by more than Tol·‖A‖. They return a *rev.DegenerateError
+// if the eigenvalues of two pairs, or of the last pair and the next, are closer than
+// 2⁻²⁶·‖A‖: the pairs, or their order, are then not determined. (For LargestMagnitude,
+// the order of λ and -λ is not.) They return a *rev.ConvergenceError if MaxIter is too
+// small, or if A has an element that is infinite or NaN. They also return an error if
+// indices of type I cannot count the entries of A with its mirror images. After an
+// error nothing has been written. A second search in the complement checks the result.
+// That both overlook an eigenvalue is improbable, but not impossible.
 type DominantEig[T rev.Float, I Index] struct {
 	Values  rev.Vector[T]  `rev:"acc" shape:"k"`   // k
 	Vectors rev.General[T] `rev:"acc" shape:"n,k"` // n×k, a vector a column

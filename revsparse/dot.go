@@ -15,20 +15,20 @@ import (
 //
 //	R += Σ_ij conj(A_ij)·B_ij
 //
-// of two sparse matrices of the same shape (the Frobenius product), with the
-// derivatives, at the entries of each that the other has too,
+// of two sparse matrices of the same shape (the Frobenius product). The derivatives, at
+// the entries of each that the other has too, are
 //
 //	Ā_ij += conj(Ōut)·B_ij,  B̄_ij += Ōut·A_ij,
 //	Ȯut += Σ_ij conj(Ȧ_ij)·B_ij + conj(A_ij)·Ḃ_ij.
 //
-// Columns need not be sorted, and entries of the same place add up. In a row, each
-// entry of B notes where it is under its column, and the entries of A look there:
-// that takes the time of reading both rows, and an integer for each column and
-// worker, while merging sorted rows waits for branches that nobody can predict.
+// Columns need not be sorted, and entries of the same place add up. For each row, the
+// entries of B note their places by column, and the entries of A look them up. This
+// takes as long as reading both rows, and one integer for each column and worker.
+// Merging sorted rows would wait for branches that cannot be predicted.
 //
-// The sum of n products is within n·ε·Σ|a_ij·b_ij| in floating point. In fixed
-// point it is exact and rounded once, to nearest; each product that goes into a
-// gradient is rounded by itself. The bits do not depend on the number of workers.
+// In floating point the sum of n products is within n·ε·Σ|a_ij·b_ij|. In fixed point it
+// is exact and rounded once to nearest. Each product that goes into a gradient is
+// rounded by itself. The bits do not depend on the number of workers.
 type Dot[T rev.Number, I Index] struct {
 	Out     *T        `rev:"acc"`
 	A       CSR[T, I] `rev:"in" shape:"m,n"`
@@ -49,8 +49,8 @@ func (k Dot[T, I]) Adjoint(g Dot[T, I]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
 func (k Dot[T, I]) Tangent(t Dot[T, I]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 
 // AdjointTangent computes what Adjoint does, takes back the tangent of Out, and
-// adds conj(ġOut)·B_ij + conj(Ōut)·Ḃ_ij and ġOut·A_ij + Ōut·Ȧ_ij, where ġOut is the tangent of
-// Ōut.
+// adds conj(ġOut)·B_ij + conj(Ōut)·Ḃ_ij and ġOut·A_ij + Ōut·Ȧ_ij to the tangents of the
+// gradient.
 func (k Dot[T, I]) AdjointTangent(g, t, gt Dot[T, I]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
@@ -95,9 +95,8 @@ func addSigned[T rev.Number](out *T, sub bool, v T) {
 	*out += v
 }
 
-// pairs returns Σ conj(a_ij)·b_ij, and computes ga_ij += conj(r)·y_ij and
-// gb_ij += r·x_ij, for the values a and x of A, and b and y of B. It leaves out
-// what is nil.
+// pairs returns Σ conj(a_ij)·b_ij, and computes ga_ij += conj(r)·y_ij and gb_ij +=
+// r·x_ij, for the values a and x of A, and b and y of B. Nil results are skipped.
 func (k *Dot[T, I]) pairs(a, b, ga, gb, x, y []T, r *T) T {
 	if len(k.A.Ind) == 0 || len(k.B.Ind) == 0 {
 		return 0
@@ -115,7 +114,7 @@ func (k *Dot[T, I]) pairs(a, b, ga, gb, x, y []T, r *T) T {
 	w.blocks = max(1, min((len(k.A.Ind)+len(k.B.Ind)+k.A.Rows)/(2*blockWork), mostBlocks))
 	workers := min(parallel.Workers(k.Workers), w.blocks)
 	if w.ga != nil && w.gb != nil && &w.ga[0] == &w.gb[0] {
-		workers = 1 // an entry may belong to a row of each
+		workers = 1 // an entry may belong to several rows
 	}
 	for len(w.at) < workers {
 		w.at, w.places = append(w.at, nil), append(w.places, nil)
@@ -151,14 +150,14 @@ type dotJob[T rev.Number, I Index] struct {
 	sum                  bool
 	r                    T
 	blocks               int
-	at                   [][]I           // of each worker: where the entry of b is, by column
+	at                   [][]I           // of each worker: the entry of b in a column
 	places               [][]dotPlace[T] // of each worker: by entry of a row of b
 	sums                 []T             // of each block
 	exact                []fixed.Accumulator
 }
 
-// A dotPlace is the sums of the entries of a place, of av, bv, x and y, and whether there
-// are any of a.
+// A dotPlace has the sums of the entries of a place, of av, bv, x and y, and whether a
+// has any.
 type dotPlace[T rev.Number] struct {
 	a, b, x, y T
 	met        bool
@@ -183,8 +182,8 @@ func (w *dotJob[T, I]) Block(worker, block int) {
 		if lo == hi || from == to {
 			continue
 		}
-		// An entry of at is of another row, or what a call before has left, unless
-		// it points to an entry of this row that is of that column.
+		// An entry of at is left from another row or call unless it points to an entry
+		// of this row with that column.
 		twice := false
 		bind := w.b.Ind[:hi]
 		for q := lo; q < hi; q++ {
@@ -208,13 +207,13 @@ func (w *dotJob[T, I]) Block(worker, block int) {
 	w.sums[block], w.exact[block] = s.float, s.exact
 }
 
-// addUp does a row where b has a column twice. The sums of a place are kept with its last
-// entry of b, which at points to.
+// addUp handles a row in which b repeats a column. The sums of a place are kept at its
+// last entry of b, to which at points.
 func (w *dotJob[T, I]) addUp(s *dotSum[T], worker int, from, to, lo, hi I) {
 	at, aind, bind := w.at[worker], w.a.Ind, w.b.Ind
 	places := workspace.Zeros(w.places[worker], int(hi-lo))
 	w.places[worker] = places
-	// place returns the sums of column j, or nil if b has it not in this row.
+	// place returns the sums of column j, or nil if this row of b does not have it.
 	place := func(j I) *dotPlace[T] {
 		if q := at[j]; q >= lo && q < hi && bind[q] == j {
 			return &places[q-lo]
@@ -260,7 +259,7 @@ func (w *dotJob[T, I]) addUp(s *dotSum[T], worker int, from, to, lo, hi I) {
 	}
 }
 
-// pair does the entries p of a and q of b.
+// pair handles the entries p of a and q of b.
 func (w *dotJob[T, I]) pair(s *dotSum[T], p, q I) {
 	if w.sum {
 		s.add(w.av[p], w.bv[q])

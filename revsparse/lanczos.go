@@ -29,7 +29,7 @@ const (
 	Smallest                      // λ ascending
 )
 
-// key returns what is larger for an eigenvalue that comes first.
+// key returns a number that is larger the earlier an eigenvalue comes.
 func (w Which) key(value float64) float64 {
 	switch w {
 	case LargestMagnitude:
@@ -40,7 +40,8 @@ func (w Which) key(value float64) float64 {
 	return value
 }
 
-// EigOptions are those of an iteration for eigenpairs. The zero value is fine.
+// EigOptions are the options of an iteration for eigenpairs. The zero value is ready to
+// use.
 type EigOptions struct {
 	Which   Which
 	Tol     float64 // of ‖A·v - λ·v‖/‖A‖ and of the systems of the derivatives; 0 means 16 times the distance from 1 to the next number
@@ -51,7 +52,7 @@ type EigOptions struct {
 const (
 	// degenerateGap, in units of ‖A‖, loses half of the digits of an eigenvector.
 	degenerateGap = 0x1p-26
-	// moreFound is how many pairs a search may find that an earlier one overlooked.
+	// moreFound is how many overlooked pairs a search may find.
 	moreFound = 4
 	// panelOfBasis is how many elements of all vectors are combined at a time.
 	panelOfBasis = 256
@@ -61,17 +62,17 @@ const (
 type eigenOperator interface {
 	mulTo(y, x []float64)         // y = A·x
 	addMulTangent(y, x []float64) // y += Ȧ·x
-	addGradient(u, v []float64)   // that of uᵀ·A·v
+	addGradient(u, v []float64)   // the gradient of uᵀ·A·v
 }
 
-// eigen is a search for the first eigenpairs of a symmetric matrix, and what
-// follows from them. See DominantEig for the equations.
+// eigen is a search for the first eigenpairs of a symmetric matrix, and their
+// derivatives. See DominantEig for the equations.
 //
-// The search is Lanczos' iteration with full reorthogonalisation, begun anew with
-// the best Ritz vectors when the basis is full (Wu and Simon 2000). One sequence
-// of vectors cannot see that an eigenvalue is double. So when the pairs are found,
-// another search follows in their complement: what it finds is the next
-// eigenvalue, and the gap to that.
+// The search is Lanczos' iteration with full reorthogonalisation. When the basis is
+// full, it restarts with the best Ritz vectors (Wu and Simon 2000). A single sequence
+// of vectors cannot see that an eigenvalue is double. When the pairs have been found,
+// another search therefore follows in their complement. It finds the next eigenvalue,
+// and with it the gap.
 type eigen struct {
 	EigOptions
 	op     eigenOperator
@@ -104,8 +105,8 @@ type eigen struct {
 	product []float64
 }
 
-// start sets up a search for k pairs of a matrix of size n, the elements of
-// which are as precise as eps says.
+// start sets up a search for k pairs of a matrix of size n, whose elements have the
+// precision eps.
 func (e *eigen) start(op eigenOperator, kernel string, o EigOptions, n, k int, eps float64) {
 	if o.Which > Smallest {
 		panic("revsparse: unknown order of eigenvalues")
@@ -140,7 +141,7 @@ func (e *eigen) find() error {
 	e.h, e.coef, e.columns = workspace.Grow(e.h, m*m), workspace.Grow(e.coef, m*m), workspace.Grow(e.columns, m*m)
 	e.ritz, e.lapack, e.order = workspace.Grow(e.ritz, m), workspace.Grow(e.lapack, 4*m), workspace.Grow(e.order, m)
 	e.panel = workspace.Grow(e.panel, m*panelOfBasis)
-	e.pcg.Seed(2020, 3617) // any numbers
+	e.pcg.Seed(2020, 3617) // arbitrary numbers
 	if err := e.search(e.k); err != nil {
 		return err
 	}
@@ -173,7 +174,7 @@ func (e *eigen) failure(residual float64) error {
 	return &rev.ConvergenceError{Kernel: e.kernel, Iterations: e.products, Residual: residual, Tol: e.Tol}
 }
 
-// checkGaps returns an error if one of the pairs is too close to the next.
+// checkGaps returns an error if a pair is too close to the next.
 func (e *eigen) checkGaps() error {
 	for i := range min(e.k, e.found-1) {
 		a, b := e.values[i], e.values[i+1]
@@ -187,7 +188,7 @@ func (e *eigen) checkGaps() error {
 	return nil
 }
 
-// sort puts the pairs found in order. All but the last are.
+// sort puts the pairs found in order. All but the last already are.
 func (e *eigen) sort() {
 	for i := e.found - 1; i > 0 && e.Which.key(e.values[i]) > e.Which.key(e.values[i-1]); i-- {
 		e.values[i], e.values[i-1] = e.values[i-1], e.values[i]
@@ -198,8 +199,8 @@ func (e *eigen) sort() {
 	}
 }
 
-// orient makes the first element of v that is not much smaller than the largest
-// one positive.
+// orient makes the first large element of v positive. An element is large if it is not
+// much smaller than the largest.
 func orient(v []float64) {
 	top := 0.0
 	for _, x := range v {
@@ -215,8 +216,8 @@ func orient(v []float64) {
 	}
 }
 
-// search finds some more pairs in the complement of those found, and appends them.
-// If they are not the first ones, a value that is clearly behind need not be exact.
+// search finds more pairs in the complement of those found, and appends them. After the
+// first search, a value that is clearly behind the others need not be exact.
 func (e *eigen) search(pairs int) error {
 	first, begin := e.found, e.products
 	m := min(e.Basis, e.n-first)
@@ -262,8 +263,8 @@ func (e *eigen) search(pairs int) error {
 	}
 }
 
-// random makes row i of the basis a random unit vector that is orthogonal to those
-// before.
+// random sets row i of the basis to a random unit vector that is orthogonal to the
+// earlier rows.
 func (e *eigen) random(i int) {
 	v := e.vector(i)
 	for norm := 0.0; norm <= 1e-6; {
@@ -275,14 +276,14 @@ func (e *eigen) random(i int) {
 		e.orthogonalise(v, 0, i, nil, 0)
 		norm = norm2(v)
 	}
-	// Once more, as much may have gone.
+	// A second time, because most of it may have cancelled.
 	vec.ScaleTo(v, 1/norm2(v), v)
 	e.orthogonalise(v, 0, i, nil, 0)
 	vec.ScaleTo(v, 1/norm2(v), v)
 }
 
-// orthogonalise takes the rows of the basis from lo up to hi out of v, and adds the
-// shares of those from row first on to h, if that is not nil.
+// orthogonalise subtracts from v its components along rows lo to hi of the basis, and
+// adds those from row first on to h, if h is not nil.
 func (e *eigen) orthogonalise(v []float64, lo, hi int, h []float64, first int) {
 	for i := lo; i < hi; i++ {
 		b := e.vector(i)
@@ -294,9 +295,9 @@ func (e *eigen) orthogonalise(v []float64, lo, hi int, h []float64, first int) {
 	}
 }
 
-// extend sets row j of h, of m, and vector j+1 of the search that begins at row
-// first of the basis. It returns the norm of what op·v_j has beside the vectors up
-// to j.
+// extend sets row j of the m×m matrix h, and vector j+1 of the search that begins at
+// row first of the basis. It returns the norm of op·v_j less its components along the
+// vectors up to j.
 func (e *eigen) extend(first, j, m int) (float64, error) {
 	rows := first + j + 1
 	next := e.vector(rows)
@@ -309,8 +310,8 @@ func (e *eigen) extend(first, j, m int) (float64, error) {
 	e.scale = max(e.scale, norm)
 	h := e.h[j*m : j*m+j+1]
 	clear(h)
-	// In exact arithmetic only the last two vectors have a share in it, but where a
-	// search was begun anew. What cancels much in one pass needs another.
+	// In exact arithmetic only the last two vectors contribute, except after a restart.
+	// If much cancels in one pass, another one follows.
 	e.orthogonalise(next, max(first, rows-2), rows, h, first)
 	norm = norm2(next)
 	var before float64
@@ -321,9 +322,9 @@ func (e *eigen) extend(first, j, m int) (float64, error) {
 	}
 	switch {
 	case rows == e.n:
-		return 0, nil // all of the space
+		return 0, nil // the vectors span the whole space
 	case norm < 0.7*before || norm <= 0x1p-49*e.scale:
-		// What is left is rounding: op maps what the vectors span to itself.
+		// Only rounding is left: op maps the span of the vectors to itself.
 		e.random(rows)
 		return 0, nil
 	}
@@ -331,8 +332,8 @@ func (e *eigen) extend(first, j, m int) (float64, error) {
 	return norm, nil
 }
 
-// project sets ritz and coef to the eigenpairs of h, which is m×m. It reports
-// whether it could.
+// project sets ritz and coef to the eigenpairs of h, which is m×m. It reports whether
+// that was possible.
 func (e *eigen) project(m int) bool {
 	copy(e.columns[:m*m], e.h)
 	values, work := e.lapack[:m], e.lapack[m:]
@@ -354,8 +355,8 @@ func (e *eigen) project(m int) bool {
 	return true
 }
 
-// combine replaces the first count of the m rows from first on by what the rows of
-// coef make of all.
+// combine replaces the first count of the m rows from first on by combinations of all
+// of them, with the rows of coef as coefficients.
 func (e *eigen) combine(first, m, count int) {
 	for lo := 0; lo < e.n; lo += panelOfBasis {
 		n := min(panelOfBasis, e.n-lo)
@@ -369,8 +370,8 @@ func (e *eigen) combine(first, m, count int) {
 }
 
 // mulTo computes y = ±P·(op - shift)·x, where P projects onto the complement of the
-// pairs. There, with the sign, the matrix is positive definite: the other
-// eigenvalues all come after that of the shift.
+// pairs. There the matrix, with the sign, is positive definite: all other eigenvalues
+// come after the shift.
 func (e *eigen) mulTo(y, x []float64) {
 	e.op.mulTo(y, x)
 	vec.Axpy(-e.shift, x, y)
@@ -381,8 +382,8 @@ func (e *eigen) mulTo(y, x []float64) {
 }
 
 // pseudoSolve replaces x by (A - λ_i)⁺·x, the solution that is orthogonal to the
-// eigenvector. The shares of the other pairs that are known come from these, the
-// rest by conjugate gradients.
+// eigenvector. The other known pairs give their components of it directly. Conjugate
+// gradients compute the rest.
 func (e *eigen) pseudoSolve(x []float64, i int) error {
 	exp, ok := binaryExponent(x)
 	if !ok {
@@ -397,7 +398,7 @@ func (e *eigen) pseudoSolve(x []float64, i int) error {
 	e.orthogonalise(x, 0, e.k, e.shares, 0)
 	left := norm2(x)
 	if left <= e.Tol*norm {
-		clear(x) // rounding
+		clear(x) // only rounding is left
 	}
 	e.shift = e.values[i]
 	e.negated = e.Which == Largest || e.Which == LargestMagnitude && e.shift > 0
@@ -407,10 +408,10 @@ func (e *eigen) pseudoSolve(x []float64, i int) error {
 		if !errors.As(err, &indefinite) {
 			return err
 		}
-		// Vectors that are rounded leave of x what is rounding too, in their own
-		// direction, in which e is 0 but for rounding. It has no part in the solution.
+		// Rounded vectors leave rounding in x, along themselves, where e is 0 up to
+		// rounding. It has no part in the solution.
 		if rounding := left <= 1000*e.Tol*norm && -indefinite.Value <= 16*e.Tol*e.cg.norm; !rounding {
-			return e.failure(math.NaN()) // there are eigenvalues that the search has overlooked
+			return e.failure(math.NaN()) // the search has overlooked eigenvalues
 		}
 	}
 	if e.negated {
@@ -428,15 +429,14 @@ func (e *eigen) pseudoSolve(x []float64, i int) error {
 	return nil
 }
 
-// eigenpairs is where pairs go, or their tangents or cotangents.
+// eigenpairs are the destination of pairs, of their tangents or of their cotangents.
 type eigenpairs[T rev.Float] struct {
 	values  rev.Vector[T]
 	vectors rev.General[T]
 }
 
-// count returns how many pairs of a matrix of size n there are in p, or in the first
-// of like with any if there are none in p. It panics with mat.ErrShape if that does
-// not fit together.
+// count returns the number of pairs of a matrix of size n in p, or in the first of like
+// that has any if p has none. It panics with mat.ErrShape if they do not fit together.
 func (p eigenpairs[T]) count(n int, like ...eigenpairs[T]) int {
 	found, k := false, 0
 	for i := -1; i < len(like); i++ {
@@ -524,12 +524,12 @@ func (p eigenpairs[T]) addTangents(e *eigen, sign float64) error {
 	return nil
 }
 
-// differentiate sets λ̇ and v̇ of the pairs, u = λ̄·v - ξ for the cotangents p, and u̇
-// for their tangents dp. From (A - λ)·ξ = v̄ - v·(vᵀ·v̄) and vᵀ·ξ = 0 follows
+// differentiate sets λ̇ and v̇ of the pairs, u = λ̄·v - ξ for the cotangents p, and u̇ for
+// their tangents dp. (A - λ)·ξ = v̄ - v·(vᵀ·v̄) and vᵀ·ξ = 0 give
 //
 //	ξ̇ = (A - λ)⁺·(ġv - v̇·(vᵀ·v̄) - (Ȧ - λ̇)·ξ) - v·(v̇ᵀ·ξ).
 //
-// Without a tangent of A, λ̇ and v̇ are zero.
+// If A has no tangent, λ̇ and v̇ are zero.
 func (p eigenpairs[T]) differentiate(e *eigen, dp eigenpairs[T], tangent bool) error {
 	for _, rows := range [...]*[]float64{&e.xi, &e.dxi, &e.dv} {
 		*rows = workspace.Zeros(*rows, e.k*e.n)

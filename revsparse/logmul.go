@@ -17,32 +17,32 @@ import (
 //
 //	C ⊕= A·B,  that is  c_ij' = log(e^c_ij + Σ_l e^(a_il+b_lj)),
 //
-// of a sparse A and dense B and C whose elements are logs (see package ulog), the
-// sum being over the entries of row i of A: what is not stored is the log of zero.
+// of a sparse A and dense B and C whose elements are logs (see package ulog). The sum
+// is over the entries of row i of A: an element that is not stored is the log of zero.
 // With w_ilj = e^(a_il+b_lj-c_ij'), the share of a term in the new value of c_ij,
 //
 //	Ā_il += Σ_j C̄_ij'·w_ilj,  B̄_lj += Σ_i C̄_ij'·w_ilj,
 //	C̄_ij = C̄_ij'·e^(c_ij-c_ij'),
 //	ċ_ij' = ċ_ij·e^(c_ij-c_ij') + Σ_l w_ilj·(ȧ_il + ḃ_lj).
 //
-// Each element of C is a revlog.Dot of a row of A with what it meets of a
-// column of B, and what that says of logs, accuracy and infinities holds here. For
-// probabilities, as in a hidden Markov model with few transitions, the shares are
-// posteriors and the gradients expected counts.
+// Each element of C is a revlog.Dot of a row of A and a column of B, with its accuracy
+// and its rules for logs and infinities. For probabilities, as in a hidden Markov model
+// with few transitions, the shares are posteriors and the gradients expected counts.
 //
-// Inverse and Adjoint restore an element c of C, which Forward made c', within
+// If Forward turns an element c of C into c', Inverse and Adjoint restore c within
 //
 //	ε·(|c'| + 4)·e^(c'-c),
 //
-// where ε is 2⁻⁵² or 2⁻²³, as long as that is less than 1/2. Beyond, c is lost beside the
-// product; at worst it comes back as the log of zero. For Forward rounds c' by at most
-// ε/2·(|c'| + 3), Inverse computes log(e^c' - e^s) with the same s, which multiplies that
-// by e^(c'-c), and the logarithm adds ε/2·(|c| + 3·e^(c'-c)), where |c| ≤ |c'| + (c'-c).
-// So over float32 a c that is 7 below c' = 1 comes back within 7e-4.
+// where ε is 2⁻⁵² or 2⁻²³, as long as the bound is less than 1/2. Beyond that, c is
+// lost beside the product, and may come back as the log of zero. The bound has these
+// parts. Forward rounds c' by at most ε/2·(|c'| + 3). Inverse computes log(e^c' - e^s)
+// with the same s, which multiplies that by e^(c'-c). The logarithm adds ε/2·(|c| +
+// 3·e^(c'-c)), where |c| ≤ |c'| + (c'-c). Over float32, for example, a c that is 7
+// below c' = 1 comes back within 7e-4.
 //
-// The bits do not depend on the number of workers, who share the rows in blocks of about
-// as many entries each. For B̄ they need as many numbers as A has entries, times the
-// number of columns up to 4.
+// The bits do not depend on the number of workers. Workers share the rows in blocks of
+// about the same number of entries. For B̄ they need as many numbers as A has entries,
+// times the number of columns up to 4.
 type LogMul[T rev.Float, I Index] struct {
 	C rev.General[T] `rev:"inout" shape:"m,n"`
 	A CSR[T, I]      `rev:"in" shape:"m,k"`
@@ -80,8 +80,8 @@ func (k LogMul[T, I]) AdjointTangent(g, t, gt LogMul[T, I]) {
 
 const (
 	logWork    = 1 << 11 // entries and rows of a block, times columns
-	logColumns = 4       // that are worked on at a time where B has a cotangent
-	logTerms   = 1 << 10 // that are worked on at a time, unless a row has more
+	logColumns = 4       // columns at a time if B has a cotangent
+	logTerms   = 1 << 10 // terms at a time, unless a row has more
 )
 
 // A logMul is a pass over rows of A and columns of B in progress.
@@ -90,7 +90,7 @@ type logMul[T rev.Float, I Index] struct {
 	back        bool
 	blocks      int
 	j0, j1      int          // the columns
-	gb, gtb     []T          // of each entry of A and column, the cotangent of what it meets
+	gb, gtb     []T          // for each entry of A and column, the cotangent of the element of B that it meets
 	tiles       []logTile[T] // of each worker
 }
 
@@ -107,7 +107,7 @@ type logTile[T rev.Float] struct {
 }
 
 type logElement[T rev.Float] struct {
-	i, j, from, to   int // where it is, and the row of A
+	i, j, from, to   int // the element, and its row of A
 	at               int // where its terms begin
 	top              float64
 	s, before, after T
@@ -119,7 +119,7 @@ func (k LogMul[T, I]) Run(p rev.Pass[LogMul[T, I]]) error {
 	g, t, gt := p.G, p.T, p.GT
 	var none LogMul[T, I]
 	if g.C.Data == nil && gt.C.Data == nil {
-		g, gt = none, none // there is nothing to make cotangents of
+		g, gt = none, none // no cotangents to compute
 	}
 	w := workspace.Get[logMul[T, I]]()
 	w.k, w.g, w.t, w.gt, w.back = k, g, t, gt, p.Back
@@ -177,14 +177,14 @@ func (w *logMul[T, I]) cut(block int) int {
 	return sort.Search(a.Rows, func(i int) bool { return int(a.Ptr[i])+i >= at })
 }
 
-// Block does a block of rows.
+// Block handles a block of rows.
 func (w *logMul[T, I]) Block(worker, block int) {
 	s, a, b := &w.tiles[worker], &w.k.A, w.k.B
-	count, at := 0, 0 // elements and terms; not in the tile, which lies beside another worker's
+	count, at := 0, 0 // elements and terms; not in the tile, which lies beside that of another worker
 	for i := w.cut(block); i < w.cut(block+1); i++ {
 		from, to := int(a.Ptr[i]), int(a.Ptr[i+1])
 		if from == to {
-			continue // the product is zero, and C what it was
+			continue // the product is zero, and C does not change
 		}
 		n := to - from
 		for j := w.j0; j < w.j1; j++ {
@@ -201,11 +201,11 @@ func (w *logMul[T, I]) Block(worker, block int) {
 	w.flush(s, count)
 }
 
-// logTermsOf stores in terms the sums of a and the elements of b that are ind times ld
-// on, less the largest of them, which it returns.
+// logTermsOf stores in terms the sums of a and the elements ind·ld, counted from the
+// first, of b, less the largest of them. It returns the largest.
 func logTermsOf[T rev.Float, I Index](terms []float64, a []T, ind []I, b []T, ld int) float64 {
-	// The bits of floats as integers that are ordered as they are, but for NaN, which do
-	// not wait for a branch.
+	// The bits of a float, as an integer of the same order except for NaN. Comparing
+	// these needs no branch.
 	order := func(x int64) int64 { return x ^ int64(uint64(x>>63)>>1) }
 	most := int64(math.MinInt64)
 	terms, a = terms[:len(ind)], a[:len(ind)]
@@ -224,7 +224,7 @@ func logTermsOf[T rev.Float, I Index](terms []float64, a []T, ind []I, b []T, ld
 	return top
 }
 
-// flush does so many elements of a tile.
+// flush handles that many elements of a tile.
 func (w *logMul[T, I]) flush(s *logTile[T], count int) {
 	if count == 0 {
 		return
@@ -274,7 +274,7 @@ func (w *logMul[T, I]) flush(s *logTile[T], count int) {
 	}
 }
 
-// derivatives does what is to be done for an element of a tile after C has changed.
+// derivatives handles an element of a tile after C has changed.
 func (w *logMul[T, I]) derivatives(s *logTile[T], n int) {
 	x := &s.elements[n]
 	e := s.terms[x.at : x.at+x.to-x.from]
@@ -288,7 +288,7 @@ func (w *logMul[T, I]) derivatives(s *logTile[T], n int) {
 	if x.s == x.after { // infinity too
 		v = 1 / s.sums[n]
 	}
-	zero := math.IsInf(x.top, -1) // the terms are, and have no share
+	zero := math.IsInf(x.top, -1) // then the terms are zero too, and have no share
 	tangent := w.t.A.Data != nil || w.t.B.Data != nil
 	sigma := 0.0
 	if tangent && !zero {
@@ -361,7 +361,7 @@ func (k *LogMul[T, I]) term(x *logElement[T], q int, ind []I) float64 {
 	return y
 }
 
-// cell returns where an element of C is, nil if k has none.
+// cell returns the place of an element of C, or nil if k has no C.
 func (k *LogMul[T, I]) cell(x *logElement[T]) *T {
 	if k.C.Data == nil {
 		return nil
@@ -375,7 +375,7 @@ func (w *logMul[T, I]) row(x []T, from, to, j int) []T {
 	return x[from*m+(j-w.j0)*(to-from):][:to-from]
 }
 
-// scatter adds x to what the entries of A meet of m, if there is m.
+// scatter adds x to the elements of m that the entries of A meet, if m is there.
 func (w *logMul[T, I]) scatter(m rev.General[T], x []T) {
 	if m.Data == nil {
 		return

@@ -13,41 +13,42 @@ import (
 //
 //	P·R·A·C·Q = L·U
 //
-// of a square sparse matrix A, with row permutation P by partial pivoting, column
-// permutation Q for low fill, and R and C diagonal matrices of powers of 2 that bring the
-// largest elements of rows and columns near 1. It is used as gonum's mat.LU: the zero value
+// of a square sparse matrix A. P permutes rows by partial pivoting, and Q permutes
+// columns for low fill. R and C are diagonal matrices of powers of 2 that bring the
+// largest elements of rows and columns near 1. Use it as gonum's mat.LU: the zero value
 // is ready, Factorize sets it, and SolveTo and SolveVecTo solve systems with A and Aᵀ.
 //
 //	var lu revsparse.LU[int]
 //	if err := lu.Factorize(a); err != nil { ... }
 //	err := lu.SolveVecTo(x, false, b)
 //
-// An LU keeps the matrix that it was made of. A matrix of the same structure has the same
-// column order, which is not looked for again, and the same matrix is not factored again.
+// An LU keeps its matrix. For a matrix of the same structure it keeps the column order,
+// and the same matrix is not factored again.
 //
 // The solution is that of a matrix near A: after scaling, |ΔA| is within about
-// 3·k·ε·|L|·|U| for k elements in a row of L and column of U (Higham 2002, theorem 9.4).
-// The elements of L are at most 1, and those of U rarely much larger than those of A. The
-// bits depend on A alone, and on the tier of vector code.
+// 3·k·ε·|L|·|U| for k elements in a row of L and column of U (Higham 2002, theorem
+// 9.4). The elements of L are at most 1, and those of U rarely much larger than those
+// of A. The bits depend only on A and on the vector code in use.
 //
 // # Method
 //
-// The columns are ordered by approximate minimum degree: that of AᵀA, whose Cholesky
-// factor has the fill of any choice of pivots in it (Davis, Gilbert, Larimore and Ng 2004),
-// or of A + Aᵀ if most elements have a mirror image and A, with its rows scaled, is
-// diagonally dominant by columns, as pivots are then on the diagonal.
+// The columns are ordered by approximate minimum degree. If most elements have a mirror
+// image and A, with its rows scaled, is diagonally dominant by columns, pivots are on
+// the diagonal, and the order is that of A + Aᵀ. Otherwise it is that of AᵀA, whose
+// Cholesky factor contains the fill of any choice of pivots (Davis, Gilbert, Larimore
+// and Ng 2004).
 //
-// The factors are computed by panels of columns, which are chains of the elimination tree
-// or small subtrees of it (left-looking, as Gilbert and Peierls 1988 do with single
-// columns). A panel is a dense array of the rows that it has elements in. The supernodes of
-// L, columns with the same rows, update it one after the other, each by a triangular
-// solution and a matrix product, and which ones do is found on the way: those of the pivots
-// among its rows, as they become known. Then the panel is factored as a dense matrix, and
-// cut into supernodes by the elements that are not zero (Demmel, Eisenstat, Gilbert, Li and
-// Liu 1999).
+// The factors are computed by panels of columns, which are chains or small subtrees of
+// the elimination tree (left-looking, as Gilbert and Peierls 1988 for single columns).
+// A panel is a dense array of the rows in which it has elements. Supernodes of L are
+// columns with the same rows. They update the panel one after the other, each by a
+// triangular solution and a matrix product. The supernodes that update it are found on
+// the way: they are those of the pivots among its rows. Then the panel is factored as a
+// dense matrix, and cut into supernodes by its nonzero elements (Demmel, Eisenstat,
+// Gilbert, Li and Liu 1999).
 type LU[I Index] struct {
 	of   CSR[float64, I] // a copy of A
-	made bool            // and err and the factors are of it
+	made bool            // err and the factors belong to it
 	err  error
 	cond float64
 
@@ -58,13 +59,14 @@ type LU[I Index] struct {
 	sums, diagonal []float64 // of columns
 }
 
-// Factorize sets lu to the factors of a, which must be square. Columns need not be sorted,
-// and entries of the same place add up.
+// Factorize sets lu to the factors of a, which must be square. Columns need not be
+// sorted, and entries of the same place add up.
 //
-// It returns mat.Condition, with the condition number of A as Cond estimates it, if A is
-// singular to working precision: from 1/(4·ε) = 2⁵⁰ on, where not one digit of a solution
-// is certain. That is +Inf if there is no pivot other than zero, and NaN if A has elements
-// that are infinite or NaN. Solving returns the same then.
+// If A is singular to working precision, it returns mat.Condition with the condition
+// number of A as Cond estimates it. That is so from 1/(4·ε) = 2⁵⁰ on, where not one
+// digit of a solution is certain. The condition is +Inf if all candidates for a pivot
+// are zero, and NaN if A has elements that are infinite or NaN. The methods that solve
+// return the same then.
 func (lu *LU[I]) Factorize(a CSR[float64, I]) error {
 	a.check()
 	if a.Rows != a.Cols || a.Data == nil && len(a.Ind) > 0 {
@@ -153,7 +155,7 @@ func (lu *LU[I]) scale() bool {
 	return true
 }
 
-// isDominant reports whether R·A is diagonally dominant by columns, but for rounding.
+// isDominant reports whether R·A is diagonally dominant by columns, up to rounding.
 func (lu *LU[I]) isDominant() bool {
 	a, f := &lu.of, &lu.factors
 	lu.sums, lu.diagonal = workspace.Zeros(lu.sums, a.Rows), workspace.Zeros(lu.diagonal, a.Rows)
@@ -175,15 +177,15 @@ func (lu *LU[I]) isDominant() bool {
 	return true
 }
 
-// Cond returns an estimate of the condition number of R·A·C in the 1-norm. It is a lower
-// bound, and seldom less than a third of it (Higham 1988). Rows that are badly scaled do not
-// change it; columns that are, by many orders of magnitude, may make it large. It is 0 if
-// nothing was factored.
+// Cond returns an estimate of the condition number of R·A·C in the 1-norm. It is a
+// lower bound, and seldom less than a third of it (Higham 1988). Badly scaled rows do
+// not change it. Columns that are badly scaled by many orders of magnitude may make it
+// large. It is 0 before Factorize.
 func (lu *LU[I]) Cond() float64 { return lu.cond }
 
 // SolveTo stores A⁻¹·b in dst, or A⁻ᵀ·b if trans is set. It panics with mat.ErrShape if
-// they do not fit together; an empty dst is given the shape. If A is singular to working
-// precision it returns what Factorize has returned, and dst is as it was.
+// they do not fit together. An empty dst gets the right shape. If A is singular to
+// working precision, SolveTo returns what Factorize returned and does not change dst.
 func (lu *LU[I]) SolveTo(dst *mat.Dense, trans bool, b mat.Matrix) error {
 	n := lu.of.Rows
 	rows, cols := b.Dims()

@@ -8,7 +8,7 @@ import (
 	"revnum/internal/workspace"
 )
 
-// luFactors are the factors P·R·A·C·Q = L·U of a square matrix A, R and C being diagonal
+// luFactors are the factors P·R·A·C·Q = L·U of a square matrix A. R and C are diagonal
 // matrices of powers of 2.
 type luFactors struct {
 	n        int
@@ -24,12 +24,12 @@ type luFactors struct {
 
 	rowExp, colExp []int // the exponents of R and C
 
-	position []int32 // of a row of A in the factors, -1 as long as it has none
+	position []int32 // of a row of A in the factors, -1 until it has one
 	pivot    []int32 // row k of the factors is row pivot[k] of A
-	super    []int32 // of a column of the factors
+	super    []int32 // supernode of a column of the factors
 	supers   []supernode
 	blocks   []luBlock
-	lrows    []int32 // rows of A, and of the factors at the end
+	lrows    []int32 // rows of A, and in the end of the factors
 	ldata    []float64
 	udata    []float64
 
@@ -126,9 +126,9 @@ func common(a, b []int32) (n int) {
 	return n
 }
 
-// columnOrder orders columns for the factors of A with its rows in any order, whose
-// pattern is in that of the Cholesky factor of AᵀA. Rows with so many entries that they
-// would couple all columns do not count.
+// columnOrder orders columns for the factors of A with its rows in any order. Their
+// pattern is part of that of the Cholesky factor of AᵀA. Rows with so many entries that
+// they would couple all columns are ignored.
 func columnOrder(rows, cols [][]int32) (order, parent []int32, counts []int) {
 	n := len(rows)
 	cliques := make([][]int32, 0, n)
@@ -153,8 +153,8 @@ func columnOrder(rows, cols [][]int32) (order, parent []int32, counts []int) {
 	})
 }
 
-// symmetricOrder orders columns for pivots on the diagonal: the factors have the pattern of
-// the Cholesky factor of A + Aᵀ then.
+// symmetricOrder orders columns for pivots on the diagonal. The factors then have the
+// pattern of the Cholesky factor of A + Aᵀ.
 func symmetricOrder(rows, cols [][]int32) (order, parent []int32, counts []int) {
 	n := len(rows)
 	adj := make([][]int32, n)
@@ -177,13 +177,13 @@ func symmetricOrder(rows, cols [][]int32) (order, parent []int32, counts []int) 
 	})
 }
 
-// isDense reports whether a row or column of n has so many entries that it makes the order
-// slow and no better.
+// isDense reports whether a row or column of n has so many entries that it slows the
+// ordering down without improving it.
 func isDense(list []int32, n int) bool { return len(list) > max(16, int(10*math.Sqrt(float64(n)))) }
 
-// ordered returns an order of minimum degree in which subtrees are ranges, its tree, which
-// the function makes, and the counts of ordering.MinimumDegree. Columns whose lists are
-// dense stand at the end.
+// ordered returns an order of minimum degree in which subtrees are ranges, with its
+// tree, which it makes, and the counts of ordering.MinimumDegree. Columns with dense
+// lists come last.
 func ordered(lists, adj, cliques [][]int32, tree func([]int32) []int32) (order, parent []int32, counts []int) {
 	n := len(lists)
 	sparse := func(from [][]int32) [][]int32 {
@@ -218,8 +218,8 @@ func ordered(lists, adj, cliques [][]int32, tree func([]int32) []int32) (order, 
 	return post, tree(post), permuted
 }
 
-// makePanels cuts the columns into panels: subtrees that are small, and chains, which are
-// no wider than their columns are expected to be long.
+// makePanels cuts the columns into panels: small subtrees, and chains, which are at
+// most as wide as their columns are expected to be long.
 func (f *luFactors) makePanels(parent []int32, counts []int) {
 	n := f.n
 	size := make([]int32, n) // of subtrees

@@ -10,55 +10,54 @@ import (
 )
 
 const (
-	widePanel   = 64   // columns of a panel, at most
-	narrowPanel = 8    // columns of a panel that is a subtree, at most
-	luRelaxed   = 0.25 // share of zeros that a supernode may be given
-	luSmall     = 64   // elements of a supernode that may be given any share
-	luGemm      = 4    // columns of a supernode from which on it is a matrix that multiplies
+	widePanel   = 64   // most columns of a panel
+	narrowPanel = 8    // most columns of a panel that is a subtree
+	luRelaxed   = 0.25 // share of zeros that a supernode may get
+	luSmall     = 64   // a supernode of so many elements may get any share
+	luGemm      = 4    // least columns of a supernode that updates by a matrix product
 )
 
-// A supernode is a range of columns of L with the same rows, or nearly.
+// A supernode is a range of columns of L with the same rows, or nearly the same.
 type supernode struct {
 	first, width int
-	rows         int // where its rows below the columns begin in lrows
-	below        int // how many there are
-	data         int // where its elements begin in ldata: by columns, width+below each
+	rows         int // place of its rows below the columns in lrows
+	below        int // number of these
+	data         int // place of its elements in ldata: by columns, width+below each
 }
 
 // A luPanel is a range of columns that are factored together.
 type luPanel struct {
 	first, width int
-	blocks       int // the first of its blocks of U above the diagonal; they end where the next panel's begin
-	diagonal     int // where its block on the diagonal of U begins in udata, by rows
+	blocks       int // the first of its blocks of U above the diagonal; they end at those of the next panel
+	diagonal     int // place of its block on the diagonal of U in udata, by rows
 }
 
-// A luBlock is where a supernode meets a panel in U.
+// A luBlock is the block of U of a supernode and a panel.
 type luBlock struct {
 	super    int32
-	row      int32 // the first of the supernode's that is not 0
+	row      int32 // the first row of the supernode that is not 0
 	from, to int32 // the columns of the panel that are not 0
-	data     int   // where it begins in udata, by rows
+	data     int   // its place in udata, by rows
 }
 
-// luWork is what a factorisation needs besides its result.
+// luWork is the scratch of a factorisation.
 type luWork struct {
-	local   []int32   // of a row: its number among the rows of the panel, -1 for none
+	local   []int32   // of a row: its number among the rows of the panel, or -1
 	rows    []int32   // the rows of the panel
 	x       []float64 // by rows: the columns of the panel
-	marked  []uint64  // bit s is set if supernode s is to update the panel
-	low     int       // the first of marked that may have any, and the last
+	marked  []uint64  // bit s is set if supernode s will update the panel
+	low     int       // the first and last words of marked that may have bits
 	high    int
 	ind     []int32 // numbers of the rows of a supernode in the panel
 	end     [1]int32
 	u, t    []float64 // a block of U, and its product with one of L
-	d       []float64 // by rows: the rows that are not pivots yet
-	drows   []int32   // which these are
+	d       []float64 // by rows: the rows that are not yet pivots
+	drows   []int32   // their numbers
 	inUnion []bool
 }
 
-// factor computes the factors of the matrix with the values a, scaled already, of the
-// entries of the columns, in the order of the panels. It returns the number of the column
-// without a pivot, or -1.
+// factor computes the factors of the matrix with the values a, which are scaled, in the
+// order of the panels. It returns the number of a column without a pivot, or -1.
 func (f *luFactors) factor(w *luWork) (singular int) {
 	n := f.n
 	f.supers, f.blocks, f.lrows, f.ldata, f.udata = f.supers[:0], f.blocks[:0], f.lrows[:0], f.ldata[:0], f.udata[:0]
@@ -79,8 +78,8 @@ func (f *luFactors) factor(w *luWork) (singular int) {
 	return -1
 }
 
-// touch returns the number of row r in the panel. A row that is a pivot has the panel
-// updated by its supernode.
+// touch returns the number of row r in the panel. If the row is a pivot, its supernode
+// will update the panel.
 func (f *luFactors) touch(w *luWork, r int32, width int) int32 {
 	l := w.local[r]
 	if l < 0 {
@@ -112,7 +111,7 @@ func (f *luFactors) factorPanel(w *luWork, p *luPanel) (singular int) {
 			w.x[int(l)*width+c] += f.values[q]
 		}
 	}
-	for word := w.low; word <= w.high; word++ { // what is marked on the way comes later
+	for word := w.low; word <= w.high; word++ { // marks set on the way come later
 		for w.marked[word] != 0 {
 			bit := bits.TrailingZeros64(w.marked[word])
 			w.marked[word] &^= 1 << bit
@@ -120,7 +119,7 @@ func (f *luFactors) factorPanel(w *luWork, p *luPanel) (singular int) {
 		}
 	}
 
-	// What are no pivots yet become the columns of L.
+	// Rows that are not yet pivots become the columns of L.
 	w.drows = w.drows[:0]
 	for _, r := range w.rows {
 		if f.position[r] < 0 {
@@ -146,7 +145,8 @@ func (f *luFactors) factorPanel(w *luWork, p *luPanel) (singular int) {
 	return -1
 }
 
-// update subtracts from the panel what supernode s contributes, and stores its block of U.
+// update subtracts the contribution of supernode s from the panel, and stores its block
+// of U.
 func (f *luFactors) update(w *luWork, width int, s int32) {
 	sn := &f.supers[s]
 	w.u = workspace.Grow(w.u, sn.width*width)
@@ -219,9 +219,9 @@ func (w *luWork) spread(l, u []float64, from, width int) {
 	}
 }
 
-// eliminate factors columns c0 to c1-1 of d, with partial pivoting: it leaves L below the
-// diagonal and U above. Of pivots of the same magnitude it takes that on the diagonal of A
-// if it is among them. It returns a column without a pivot, or -1.
+// eliminate factors columns c0 to c1-1 of d with partial pivoting. It leaves L below
+// the diagonal and U above. Among pivots of the same magnitude it prefers that on the
+// diagonal of A. It returns a column without a pivot, or -1.
 func (f *luFactors) eliminate(w *luWork, firstColumn, width, c0, c1 int) (singular int) {
 	d, m := w.d, len(w.drows)
 	if c1-c0 > 8 {
@@ -281,7 +281,7 @@ func (f *luFactors) split(w *luWork, p *luPanel) {
 		clear(w.inUnion)
 		to, union, filled := from, 0, 0
 		for ; to < width; to++ {
-			// The rows that the column has, and the supernode would get.
+			// The rows that the column has, and that the supernode would get.
 			own, added := 0, 0
 			for i := to + 1; i < m; i++ {
 				if w.d[i*width+to] != 0 {
@@ -294,7 +294,7 @@ func (f *luFactors) split(w *luWork, p *luPanel) {
 			if to > from && !w.inUnion[to] {
 				added++ // becomes a row of the block on the diagonal
 			}
-			all := (union + added) * (to + 1 - from) // about
+			all := (union + added) * (to + 1 - from) // approximately
 			if zeros := all - filled - own; to > from && all > luSmall && float64(zeros) > luRelaxed*float64(all) {
 				break
 			}

@@ -178,7 +178,7 @@ func (f *luFactors) condition() float64 {
 		clear(x)
 		x[top] = 1
 	}
-	// Cancellation may have hidden much from these vectors; it would not from this one too.
+	// Cancellation may have hidden much from these vectors. This one makes up for that.
 	for k := range x {
 		x[k] = 1 + float64(k)/float64(max(1, n-1))
 		if k%2 == 1 {

@@ -10,27 +10,27 @@ import (
 	"revnum/rev"
 )
 
-// mirrored is the symmetric matrix that a kernel's operand stands for, with both triangles
-// stored, in float64, and times 2^-exp, so that the largest element is between 1/2 and 1.
+// mirrored is the symmetric matrix of a kernel's operand, with both triangles stored,
+// in float64. It is scaled by 2^-exp so that the largest element is between 1/2 and 1.
 type mirrored[I Index] struct {
 	full    CSR[float64, I]
 	exp     int
-	norm    float64 // the largest sum of the magnitudes of a row
+	norm    float64 // the largest sum of magnitudes of a row
 	workers int
 
-	// The operand that full was made of last, and the tolerance it was checked to. Most
-	// often it is that of the call before.
+	// The operand that full was last made from, and the tolerance of its check. Usually
+	// it is that of the call before.
 	of  CSR[float64, I]
 	tol float64
 
 	t     CSR[float64, I] // the transpose of the operand, without its values
-	from  []I             // where its entries are in the operand
+	from  []I             // places of its entries in the operand
 	skew  []float64       // a row of the differences between both triangles
 	skews []float64       // sums of their magnitudes in each row
 }
 
-// NotSymmetricError is the error of a matrix that has entries above the diagonal which are
-// not those below it. A symmetric matrix is stored as its lower triangle, or with both.
+// NotSymmetricError is the error of a matrix whose entries above the diagonal differ
+// from those below it. A symmetric matrix is stored as its lower triangle, or in full.
 type NotSymmetricError struct {
 	Row, Col      int     // below the diagonal
 	Value, Mirror float64 // elements (Row, Col) and (Col, Row)
@@ -41,15 +41,15 @@ func (e *NotSymmetricError) Error() string {
 		e.Row, e.Col, e.Value, e.Col, e.Row, e.Mirror)
 }
 
-// setMirrored makes m the symmetric matrix that a stands for, unless it is that of a
-// already, and reports whether it has. It is an error if a has elements above the diagonal
-// and is not symmetric within tol·‖a‖, if it has elements that are infinite or NaN
-// (errNotFinite), or if indices of type I do not count the entries.
+// setMirrored makes m the symmetric matrix of a, unless it is already, and reports
+// whether it did. It returns an error if a has elements above the diagonal and is not
+// symmetric within tol·‖a‖, if it has elements that are infinite or NaN (errNotFinite),
+// or if indices of type I cannot count the entries.
 func setMirrored[T rev.Float, I Index](m *mirrored[I], a CSR[T, I], tol float64) (made bool, err error) {
 	if m.isOf(a.Rows, a.Ptr, a.Ind, tol) && sameAs(m.of.Data, a.Data) {
 		return false, nil
 	}
-	m.of.Rows = -1 // of nothing, if this fails
+	m.of.Rows = -1 // no operand, if this fails
 	n := a.Rows
 	f := &m.full
 	f.Rows, f.Cols = n, n
@@ -63,7 +63,7 @@ func setMirrored[T rev.Float, I Index](m *mirrored[I], a CSR[T, I], tol float64)
 				continue
 			}
 			if v := math.Abs(float64(a.Data[p])); v > top || math.IsNaN(v) {
-				top = v // a NaN stays
+				top = v // keeps a NaN
 			}
 			f.Ptr[i]++
 			entries++
@@ -81,7 +81,7 @@ func setMirrored[T rev.Float, I Index](m *mirrored[I], a CSR[T, I], tol float64)
 	}
 	_, m.exp = math.Frexp(top)
 
-	// Ptr[i] is where row i is filled, and ends as where the next one begins.
+	// Ptr[i] counts up from the beginning of row i to that of the next.
 	var begin I
 	for i := range f.Ptr {
 		begin, f.Ptr[i] = begin+f.Ptr[i], begin
@@ -131,10 +131,10 @@ func setMirrored[T rev.Float, I Index](m *mirrored[I], a CSR[T, I], tol float64)
 	return true, nil
 }
 
-// errNotFinite is what callers of setMirrored make a *rev.ConvergenceError of.
+// errNotFinite makes callers of setMirrored return a *rev.ConvergenceError.
 var errNotFinite = errors.New("revsparse: elements are infinite or NaN")
 
-// isOf reports whether m was made of a matrix with this structure.
+// isOf reports whether m was made from a matrix with this structure.
 func (m *mirrored[I]) isOf(rows int, ptr, ind []I, tol float64) bool {
 	return m.of.Rows == rows && m.tol == tol && slices.Equal(m.of.Ptr, ptr) && slices.Equal(m.of.Ind, ind)
 }
@@ -149,8 +149,8 @@ func sameAs[T rev.Float](x []float64, y []T) bool {
 	return true
 }
 
-// checkSymmetric returns an error unless the largest sum of |a_ij - a_ji| over a row of the
-// n×n matrix that m is made of is at most tol·‖A‖.
+// checkSymmetric returns an error unless the largest sum of |a_ij - a_ji| over a row of
+// the n×n matrix is at most tol·‖A‖.
 func (m *mirrored[I]) checkSymmetric(n int, tol float64) error {
 	a, t := &m.of, &m.t
 	t.Ptr, t.Ind, m.from = workspace.Grow(t.Ptr, n+1), workspace.Grow(t.Ind, len(a.Ind)), workspace.Grow(m.from, len(a.Ind))
@@ -210,8 +210,8 @@ func (m *mirrored[I]) mulTo(y, x []float64) {
 	k.Forward()
 }
 
-// addMulSymmetric computes y += alpha·D·x for the symmetric matrix D with the structure of
-// the lower triangle of a and the given values there.
+// addMulSymmetric computes y += alpha·D·x for the symmetric matrix D with the structure
+// of the lower triangle of a and the given values.
 func addMulSymmetric[T rev.Float, I Index](y []float64, alpha float64, a CSR[T, I], data []T, x []float64) {
 	for i := range a.Rows {
 		for p := a.Ptr[i]; p < a.Ptr[i+1]; p++ {
@@ -228,8 +228,8 @@ func addMulSymmetric[T rev.Float, I Index](y []float64, alpha float64, a CSR[T, 
 	}
 }
 
-// addSymmetric adds alpha·u·vᵀ to data at the lower triangle of a, where an entry
-// stands for its mirror image too.
+// addSymmetric adds alpha·u·vᵀ to data at the lower triangle of a. An entry also stands
+// for its mirror image.
 func addSymmetric[T rev.Float, I Index](data []T, a CSR[T, I], alpha float64, u, v []float64) {
 	for i := range a.Rows {
 		ui, vi := alpha*u[i], alpha*v[i]

@@ -11,34 +11,34 @@ import (
 //
 //	C += α·op(A)·B
 //
-// of a sparse matrix A and dense matrices B and C, where op(A) is A or, if Trans
-// is set, Aᵀ (not conjugated). A nil Alpha stands for 1. The derivatives, where H
-// is the conjugate transpose, the transpose over reals, are
+// of a sparse matrix A and dense matrices B and C. op(A) is A or, if Trans is set, Aᵀ
+// (not conjugated). A nil Alpha counts as 1. Let H be the conjugate transpose, which is
+// the transpose of real matrices. The derivatives are
 //
 //	B̄ += conj(α)·op(A)ᴴ·C̄,  Ā_ij += conj(α)·(C̄·Bᴴ)_ij at the entries of A,
 //	ᾱ += Σ C̄·conj(op(A)·B),  Ċ += α̇·op(A)·B + α·(op(Ȧ)·B + op(A)·Ḃ)
 //
-// with (B·C̄ᴴ)_ij conjugated if A is transposed. The second order is that of this
-// product of three.
+// If A is transposed, (B·C̄ᴴ)_ij is conjugated. The second order is that of this product
+// of three factors.
 //
-// With one column, the matrix-vector product, and with up to 16 of floats, Adjoint goes
-// over A once, whatever it is asked for. With more, it goes over A and B for C and ᾱ, and
-// over a transposed copy of A and C̄ for B̄, and has Ā from one of these on the way.
-// The structure of the copy is kept from call to call, as long as it is that of A.
+// For one column, and for up to 16 columns of floats, Adjoint reads A once, whatever it
+// computes. For more columns it reads A and B for C and ᾱ, and a transposed copy of A
+// and C̄ for B̄. Ā comes from one of these. The structure of the copy is kept between
+// calls as long as A has the same structure.
 //
 // In floating point an element of op(A)·B, the sum of k entries, is within
-// k·ε·Σ|a_ij·b_jl|, its product with α rounded once more. With up to 16 columns, the
-// terms of a transposed product may go into an element of C one after the other, so that
-// Inverse restores it within a unit in the last place for each. In fixed point it is
-// exact and rounded once, as the product with α is then, but for a transposed
-// product of one column: there each α·b is rounded, and its product with each
-// entry. So are the products that go into gradients.
+// k·ε·Σ|a_ij·b_jl|. Its product with α is rounded once more. With up to 16 columns, the
+// terms of a transposed product may be added to an element of C one by one. Inverse
+// then restores it within a unit in the last place for each. In fixed point the sum is
+// exact and rounded once, and so is its product with α. In a transposed product of one
+// column, each α·b is rounded instead, and its product with each entry. Products that
+// go into gradients are rounded too.
 //
-// With 2 to 16 columns, and with more, the bits of a column do not depend on which
-// others there are. They never depend on the number of workers, nor on what else is asked
-// for, but for those of ᾱ. The workers share the rows in blocks of about as many entries
-// each. Where there is one column of floats, they share a row of more than 16384 too; in
-// other products one of them does a row, or, over the transpose, a column.
+// The bits of a column do not depend on the other columns, as long as there are 2 to 16
+// of them, or more. They never depend on the number of workers, nor, except those of ᾱ,
+// on what else is computed. Workers share the rows in blocks of about the same number
+// of entries. If there is one column of floats, they also share a row of more than
+// 16384. In other products one worker handles a row, or a column of the transpose.
 type Mul[T rev.Number, I Index] struct {
 	C       rev.General[T] `rev:"acc" shape:"Trans ? k,n : m,n"`
 	Alpha   *T             `rev:"in,optional"`
@@ -48,21 +48,21 @@ type Mul[T rev.Number, I Index] struct {
 	Workers int // 0 means GOMAXPROCS
 }
 
-// NewMul returns the kernel over gonum's *mat.Dense or *mat.VecDense, sharing
-// their storage; another type panics. Of a *mat.CDense rev.ViewCDense makes an operand of
-// Mul[complex128, I].
+// NewMul returns the kernel over gonum's *mat.Dense or *mat.VecDense, sharing their
+// storage. Another type panics. For complex matrices, rev.ViewCDense makes an operand
+// of Mul[complex128, I].
 func NewMul[I Index](c mat.Matrix, a CSR[float64, I], b mat.Matrix) Mul[float64, I] {
 	return Mul[float64, I]{C: viewDense(c), A: a, B: viewDense(b)}
 }
 
-// NewMulTrans is NewMul for the transpose of a. Where a matrix is stored by
-// columns, a is the CSR of its transpose, and this is the product with it.
+// NewMulTrans is NewMul for the transpose of a. If a matrix is stored by columns, let a
+// be the CSR of its transpose: this is then the product with the matrix itself.
 func NewMulTrans[I Index](c mat.Matrix, a CSR[float64, I], b mat.Matrix) Mul[float64, I] {
 	return Mul[float64, I]{C: viewDense(c), A: a, B: viewDense(b), Trans: true}
 }
 
-// viewDense returns the view of a *mat.Dense, or of a *mat.VecDense as a matrix of
-// one column. That of nil stands for no operand.
+// viewDense returns the view of a *mat.Dense, or of a *mat.VecDense as a matrix of one
+// column. For nil it returns an absent operand.
 func viewDense(m mat.Matrix) rev.General[float64] {
 	switch m := m.(type) {
 	case nil:
@@ -82,8 +82,8 @@ func (k *Mul[T, I]) alpha() T {
 	return *k.Alpha
 }
 
-// product computes c += alpha·op(A)·b, or -= if sub, for the values a of A. It
-// does nothing if an operand is nil.
+// product computes c += alpha·op(A)·b, or -= if sub, for the values a of A. It does
+// nothing if an operand is nil.
 func (k *Mul[T, I]) product(c rev.General[T], alpha T, a []T, b rev.General[T], sub bool) {
 	if c.Data == nil || a == nil || b.Data == nil {
 		return
@@ -97,9 +97,9 @@ func (k *Mul[T, I]) product(c rev.General[T], alpha T, a []T, b rev.General[T], 
 	p.run()
 }
 
-// adjoint computes c += alpha·op(A)·b, or -= if sub, and, where gc is the cotangent
-// of that product without the sign, adds to gb, ga and galpha those of its factors.
-// It leaves out what is nil.
+// adjoint computes c += alpha·op(A)·b, or -= if sub. With gc the cotangent of the
+// product without its sign, it adds the cotangents of the factors to gb, ga and galpha.
+// Nil results are skipped.
 func (k *Mul[T, I]) adjoint(c rev.General[T], sub bool, alpha T, a []T, b, gc, gb rev.General[T], ga []T, galpha *T) {
 	if gc.Data == nil || gb.Data == nil && ga == nil && galpha == nil {
 		k.product(c, alpha, a, b, sub)

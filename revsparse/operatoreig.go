@@ -7,8 +7,8 @@ import (
 	"revnum/rev"
 )
 
-// Operator is a symmetric matrix A(θ) that depends on parameters θ and is known by
-// what it does to vectors.
+// Operator is a symmetric matrix A(θ) that depends on parameters θ and is given by its
+// products with vectors.
 type Operator interface {
 	// Dims returns the number of rows, and that of parameters.
 	Dims() (rows, params int)
@@ -24,7 +24,7 @@ type Operator interface {
 	AddGradient(g, theta, u, v []float64)
 
 	// AddGradientTangent adds the derivative of that gradient along θ̇, for the same u
-	// and v, to g: nothing where A is linear in θ. Only AdjointTangent calls it.
+	// and v, to g. If A is linear in θ it adds nothing. Only AdjointTangent calls it.
 	AddGradientTangent(g, theta, dtheta, u, v []float64)
 }
 
@@ -33,12 +33,12 @@ type Operator interface {
 //	Values_i += λ_i,  Vectors_ji += (v_i)_j,  A(θ)·v_i = λ_i·v_i,  ‖v_i‖ = 1
 //
 // of the first k eigenpairs of a symmetric operator. It is DominantEig without a
-// matrix, in all respects: the gradient of the parameters is that of
+// matrix. The gradient of the parameters is that of
 //
 //	Σ_i u_iᵀ·A(θ)·v_i,  u_i = λ̄_i·v_i - (A - λ_i)⁺·v̄_i,
 //
-// with u_i and v_i held fixed. That all methods give the same bits rests on the
-// operator doing so. Squares of what it gives must not overflow or underflow.
+// with u_i and v_i held fixed. All methods give the same bits if the operator does.
+// Squares of its results must not overflow or underflow.
 type OperatorEig struct {
 	Values  rev.Vector[float64]  `rev:"acc" shape:"k"`   // k
 	Vectors rev.General[float64] `rev:"acc" shape:"n,k"` // n×k, a vector a column

@@ -9,30 +9,30 @@ import (
 	"revnum/rev"
 )
 
-// A pass goes over the entries a_ij of a sparse matrix once. With u_j, v_i and so
-// on for rows of dense matrices, and s_i = Σ_j a_ij·u_j, it computes
+// A pass reads the entries a_ij of a sparse matrix once. Let u_j, v_i and so on be rows
+// of dense matrices, and s_i = Σ_j a_ij·u_j. It computes
 //
 //	out_i += alpha·s_i
 //	w_j   += beta·Σ_i conj(a_ij)·v_i
 //	ga_ij += gamma·v_i·conj(u_j)ᵀ
 //	sum   += Σ_i v_i·conj(s_i)ᵀ
 //
-// or of these what is not nil, with -= for += in the first two if subOut or subW
-// is set.
-// If flip is set, a_ij is conjugated where conj(a_ij) is not, v_i where u_j and
-// s_i are not.
+// Nil results are skipped. If subOut or subW is set, the first or the second is
+// subtracted. If flip is set, a_ij is conjugated instead of conj(a_ij), and v_i instead
+// of u_j and s_i.
 //
-// The work is cut into blocks of about the same number of entries, of whole rows but for
-// long ones of single columns of floats. They depend on the structure of a alone, and so
-// do the bits of the results. There are three strategies, a file for each:
+// The work is cut into blocks of about the same number of entries. Blocks are whole
+// rows, except for long rows if there is a single column of floats. They depend only on
+// the structure of a, and so do the bits of the results. There are three strategies,
+// with a file for each:
 //
-//	oneColumn    Each block adds to elements of w that are its own in their place, and to
-//	             others in a window. The windows are added to w in the order of the blocks.
-//	fewColumns   Over floats, with w: each block has a window of all of w.
-//	manyColumns  The transpose of a is made first, at a cost that so many columns are
-//	             worth, and w is its out. The columns are worked on a panel at a time.
+//	oneColumn    Each block adds to its own elements of w in place, and to others in a
+//	             window. The windows are added to w in the order of the blocks.
+//	fewColumns   For floats, with w: each block has a window of all of w.
+//	manyColumns  The transpose of a is made first, and w is its out. The columns are
+//	             handled a panel at a time.
 //
-// What they share is in the other files: pass_window.go has the windows, pass_rows.go
+// The other files have what they share: pass_window.go has the windows, pass_rows.go
 // the rows of several columns, pass_pack.go the copies without gaps.
 type pass[T rev.Number, I Index] struct {
 	a                  CSR[T, I]
@@ -45,7 +45,7 @@ type pass[T rev.Number, I Index] struct {
 	workers            int
 }
 
-// run does a pass. The dense matrices have the same number of columns.
+// run makes a pass. The dense matrices have the same number of columns.
 func (p pass[T, I]) run() {
 	cols := max(p.u.Cols, p.v.Cols)
 	if len(p.a.Ind) == 0 || cols == 0 {
@@ -68,7 +68,7 @@ func (p pass[T, I]) run() {
 	workspace.Put(j)
 }
 
-// dense returns the dense matrices, the results at the end.
+// dense returns the dense matrices, the results last.
 func (p *pass[T, I]) dense() [4]*rev.General[T] {
 	return [...]*rev.General[T]{&p.u, &p.v, &p.out, &p.w}
 }
@@ -81,19 +81,19 @@ type job[T rev.Number, I Index] struct {
 	sums    []T         // of each block
 	parts   []T         // of divided rows, of a single column
 	windows []window[T] // of w, one for each block
-	used    int         // of the windows, none if the blocks add to w itself
+	used    int         // number of windows, 0 if the blocks add to w itself
 	scratch []*scratch[T]
 
 	packed [4][]T     // u, v, out and w without gaps, of a single column, and u and v of several
 	given  pass[T, I] // with the gaps
 
 	t              CSR[T, I]  // the transpose of a
-	ptr, ind, perm []I        // of the matrix that t has the structure of, and where its entries are there
+	ptr, ind, perm []I        // of the matrix whose structure t has, and the places of its entries there
 	tga            []T        // ga in the order of t
-	of             pass[T, I] // whose rows of t are worked on
-	first, last    bool       // panel of columns of it
+	of             pass[T, I] // the pass over the rows of t
+	first, last    bool       // whether the panel of columns is its first or last
 
-	from, to rev.General[T] // of stepPack, and of stepRows where it packs v on the way
+	from, to rev.General[T] // of stepPack, and of stepRows if it packs v
 }
 
 type step int
@@ -107,7 +107,7 @@ const (
 	stepAddWindowRows             // blocks of rows of the windows
 )
 
-// Block does the step for a block.
+// Block performs the step for a block.
 func (j *job[T, I]) Block(worker, block int) {
 	switch j.step {
 	case stepOneColumn:
@@ -138,7 +138,7 @@ func (j *job[T, I]) cut(block int) int {
 	return sort.Search(a.Rows, func(i int) bool { return int(a.Ptr[i])+i >= at })
 }
 
-// begin returns how many entries and rows are before a block.
+// begin returns the number of entries and rows before a block.
 func (j *job[T, I]) begin(block int) int {
 	return (len(j.p.a.Ind) + j.p.a.Rows) / j.blocks * block
 }
@@ -152,13 +152,13 @@ func (j *job[T, I]) addSums() {
 	}
 }
 
-// A scratch is what a worker needs for its own.
+// A scratch is the scratch of a worker.
 type scratch[T rev.Number] struct {
 	s     [pieceRows]T // sums of rows, or of the columns of one
 	exact [panelBytes / 8]fixed.Accumulator
 }
 
-// open makes scratch for workers.
+// open makes scratch for the workers.
 func (j *job[T, I]) open(workers int) {
 	for len(j.scratch) < workers {
 		j.scratch = append(j.scratch, new(scratch[T]))

@@ -8,11 +8,12 @@ import (
 
 const fewColumns = 16 // at most
 
-// fewColumns does a pass over matrices of a few columns of floats, with w.
+// fewColumns makes a pass over matrices of a few columns of floats, with w.
 func (j *job[T, I]) fewColumns(cols int) {
 	p := &j.p
 	most := max(2, min(mostWindows, len(p.a.Ind)/(windowReads*p.a.Cols)))
-	// Not by the number of columns, so that the bits of one do not depend on it.
+	// The number of columns does not matter here, or the bits of a column would depend
+	// on it.
 	j.blocks = max(1, min((len(p.a.Ind)+p.a.Rows)/blockWork, most))
 	for len(j.windows) < j.blocks {
 		j.windows = append(j.windows, window[T]{})
@@ -30,7 +31,8 @@ func (j *job[T, I]) fewColumns(cols int) {
 	j.addSums()
 }
 
-// addWindowRows adds the windows to a block of rows of w, which begins with a chunk.
+// addWindowRows adds the windows to a block of rows of w. The block begins with a
+// chunk.
 func (j *job[T, I]) addWindowRows(block int) {
 	w := j.p.w
 	from, to := block*chunk, min(w.Rows, (block+1)*chunk)
@@ -41,7 +43,7 @@ func (j *job[T, I]) addWindowRows(block int) {
 	for i := from; i < to; i++ {
 		for b := range j.windows[:j.blocks] {
 			win := &j.windows[b]
-			// A row that entries met is in chunks that were.
+			// If entries met a row, its chunk was met.
 			if lo, hi := i*w.Cols, (i+1)*w.Cols; win.met[lo/chunk] && win.met[(hi-1)/chunk] {
 				addTo(w.Row(i), number.One[T](), win.all[lo:hi], j.p.subW)
 			}

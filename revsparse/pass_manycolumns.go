@@ -9,11 +9,11 @@ import (
 	"revnum/rev"
 )
 
-const panelBytes = 512 // of a row of the columns that are worked on at a time, at most
+const panelBytes = 512 // largest number of bytes of a row of the columns that are handled at a time
 
-// manyColumns does a pass over matrices of several columns, a panel of them after the
-// other: the rows of a for out and sum, and those of its transpose for w. One of these
-// passes has ga on the way, with the same bits.
+// manyColumns makes a pass over matrices of several columns, panel by panel. It goes
+// over the rows of a for out and sum, and over those of its transpose for w. One of the
+// two also computes ga, with the same bits.
 func (j *job[T, I]) manyColumns(cols int) {
 	whole := j.p
 	if whole.w.Data != nil {
@@ -39,7 +39,7 @@ func (j *job[T, I]) manyColumns(cols int) {
 		if p.out.Data != nil || p.ga != nil || p.sum != nil {
 			p.u = j.pack(0, p.u)
 			if t.out.Data != nil && (p.ga != nil || p.sum != nil) && j.packs(p.v) {
-				// The rows of v are packed while they are in a cache.
+				// The rows of v are packed while a cache holds them.
 				j.setPack(1, p.v)
 			}
 			j.panel(p, stepRows)
@@ -57,7 +57,7 @@ func (j *job[T, I]) manyColumns(cols int) {
 	j.addSums()
 }
 
-// panel does a pass without w over so many columns as are worked on at a time.
+// panel makes a pass without w over one panel of columns.
 func (j *job[T, I]) panel(p pass[T, I], of step) {
 	j.p, j.step = p, of
 	work := (len(p.a.Ind) + p.a.Rows) * max(p.u.Cols, p.v.Cols)
@@ -67,8 +67,8 @@ func (j *job[T, I]) panel(p pass[T, I], of step) {
 	parallel.Run(workers, j.blocks, j)
 }
 
-// transpose makes t the transpose of a, without its values. Most often a has the
-// structure that it had in the call before, and t is that already.
+// transpose makes t the transpose of a, without its values. Usually a has the same
+// structure as in the call before, and t is right already.
 func (j *job[T, I]) transpose(a CSR[T, I]) {
 	t := &j.t
 	if t.Rows != a.Cols || !slices.Equal(j.ptr, a.Ptr) || !slices.Equal(j.ind, a.Ind) {
@@ -80,8 +80,8 @@ func (j *job[T, I]) transpose(a CSR[T, I]) {
 	}
 }
 
-// transposedRows does a block of rows of t. Values of t are taken, and ga is brought
-// back, by blocks too.
+// transposedRows handles a block of rows of t. It also copies the values of t, and
+// copies ga back, by blocks.
 func (j *job[T, I]) transposedRows(s *scratch[T], block int) {
 	from, to := j.t.Ptr[j.cut(block)], j.t.Ptr[j.cut(block+1)]
 	perm, ga := j.perm[from:to], j.p.ga

@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	longRow   = blockWork // entries of a row that is not divided between blocks, at most
-	wideRange = 1 << 17   // columns that a piece of a block ranges over where they are not in a cache
-	pairReads = 16        // entries for each pair of the windows, at least, where they are in a cache
+	longRow   = blockWork // largest number of entries of a row that blocks do not divide
+	wideRange = 1 << 17   // least range of columns of a piece of a block that is not in a cache
+	pairReads = 16        // least number of entries for each pair of the windows, if they are in a cache
 )
 
-// oneColumn does a pass over matrices of one column.
+// oneColumn makes a pass over matrices of one column.
 func (j *job[T, I]) oneColumn() {
 	p := &j.p
 	j.packColumns()
@@ -45,13 +45,12 @@ func (j *job[T, I]) oneColumn() {
 	j.unpack()
 }
 
-// openWindows chooses the number of blocks, and opens their windows unless w can do
-// without.
+// openWindows chooses the number of blocks. It opens their windows if w needs them.
 func (j *job[T, I]) openWindows(work int) {
 	p := &j.p
 	entries, cols, reached := len(p.a.Ind), p.a.Cols, reached(p.a.Ind)
 	wide, most := reached >= wideRange, mostWindows
-	if wide || reached > cols/2 { // a window is about as large as w
+	if wide || reached > cols/2 { // a window would be about as large as w
 		most = min(most, entries/(windowReads*cols))
 	}
 	if wide {
@@ -67,7 +66,7 @@ func (j *job[T, I]) openWindows(work int) {
 	}
 	whole := wide || pairs
 	if p.out.Data == nil && p.ga == nil && p.sum == nil {
-		pairs = false // there is no u, but the bits of w are as if there were
+		pairs = false // there is no u, but the bits of w are the same
 	}
 	size := cols
 	if pairs {
@@ -85,15 +84,15 @@ func (j *job[T, I]) openWindows(work int) {
 	}
 }
 
-// columnOf returns where a row meets the diagonal, so that the entries of a banded
-// matrix in most rows of a block meet columns of the block alone.
+// columnOf returns the column in which a row meets the diagonal. In a banded matrix
+// most rows of a block then meet only columns of the block.
 func (j *job[T, I]) columnOf(row int) int {
 	a := &j.p.a
 	return int(uint64(row) * uint64(a.Cols) / uint64(a.Rows))
 }
 
-// reached returns how many columns some entries that follow each other range over, in the
-// one of two places where they are fewer: another may be the end of a long row.
+// reached returns the range of columns of some consecutive entries, at one of two
+// places: the smaller range, because the other place may be the end of a long row.
 func reached[I Index](ind []I) int {
 	least := math.MaxInt
 	for _, at := range [...]int{len(ind) / 3, 2 * (len(ind) / 3)} {
@@ -103,11 +102,12 @@ func reached[I Index](ind []I) int {
 	return least
 }
 
-// A place is where a block begins: at an entry of a row, most often its first.
+// A place is where a block begins: an entry of a row, usually its first.
 type place struct{ row, entry int }
 
-// place returns where a block begins: within a row only if that is long, and of floats, as
-// in fixed point a sum is rounded once. It is where a loop would begin without blocks.
+// place returns where a block begins. It is inside a row only if the row is long and of
+// floats, because in fixed point a sum is rounded once. A loop would begin there
+// without blocks, too.
 func (j *job[T, I]) place(block int) place {
 	a, row := &j.p.a, j.cut(block)
 	if before := row - 1; block > 0 && block < j.blocks && !number.IsFixed[T]() && !number.IsComplex[T]() &&
@@ -120,9 +120,9 @@ func (j *job[T, I]) place(block int) place {
 	return place{row, int(a.Ptr[row])}
 }
 
-// partOf returns the number of the sum that a loop makes of a divided row from an entry
-// on. A loop that is not the first of its row may begin within as many entries as a first
-// one.
+// partOf returns the number of the partial sum of a divided row that begins at an
+// entry. A loop that is not the first of its row may begin within as many entries as a
+// first one.
 func partOf(entry int, first bool) int {
 	n := 2 * (entry / sparse.MaxEntries)
 	if first {
@@ -131,8 +131,8 @@ func partOf(entry int, first bool) int {
 	return n
 }
 
-// addParts adds to the rows that are divided the sums of their loops, one after the other
-// as in other rows, so that the bits do not depend on the blocks.
+// addParts adds the partial sums of divided rows in order, as in other rows. The bits
+// therefore do not depend on the blocks.
 func (j *job[T, I]) addParts() {
 	ptr, done := j.p.a.Ptr, -1
 	for b := 1; b < j.blocks; b++ {
@@ -156,7 +156,7 @@ func (j *job[T, I]) addWindows(block int) {
 	joinWindows(j.windows[:j.used], j.p.w.Data, lo, min(lo+joinColumns, j.p.a.Cols))
 }
 
-// rowsOfColumn does a block of rows of stepOneColumn.
+// rowsOfColumn handles a block of rows of stepOneColumn.
 func (j *job[T, I]) rowsOfColumn(s *scratch[T], block int) {
 	c := columnBlock[T, I]{pass: &j.p, from: j.place(block), to: j.place(block + 1), scratch: s, parts: j.parts}
 	if j.p.w.Data != nil {
@@ -191,10 +191,10 @@ type columnBlock[T rev.Number, I Index] struct {
 	*pass[T, I]
 	from, to place
 	scratch  *scratch[T]
-	parts    []T // of the rows that the block begins and ends in, if they are divided
+	parts    []T // of the first and last rows of the block, if they are divided
 	scatter  bool
-	w        []T        // what the entries in hand add to
-	window   *window[T] // nil if that is always in place
+	w        []T        // where the current entries are added
+	window   *window[T] // nil if they are always added in place
 	sum      T
 }
 
@@ -207,7 +207,7 @@ func (c *columnBlock[T, I]) pairs() {
 	}
 }
 
-// reach has w hold what the entries of ind meet, which it checks.
+// reach makes w hold the elements that the entries of ind meet. It checks ind.
 func (c *columnBlock[T, I]) reach(ind []I) {
 	if len(ind) == 0 {
 		return
@@ -221,9 +221,9 @@ func (c *columnBlock[T, I]) reach(ind []I) {
 	}
 }
 
-// vectorColumn does a block in pieces of so many entries as a loop takes. It looks
-// through the indices of a piece before only where it writes to where they point,
-// as memory is read faster in one go.
+// vectorColumn handles a block in pieces, as many entries as a loop takes. It scans the
+// indices of a piece first only if it writes to the places that they give. Memory is
+// read faster in one go.
 func vectorColumn[T rev.Float, I Index](c *columnBlock[T, I]) {
 	ptr := c.a.Ptr
 	for at := c.from; at != c.to; {
@@ -236,7 +236,7 @@ func vectorColumn[T rev.Float, I Index](c *columnBlock[T, I]) {
 			at = place{i + rows, int(ptr[i+rows])}
 			continue
 		}
-		// A row of more entries than a loop takes, or what of it is in the block.
+		// A row, or its part in the block, of more entries than a loop takes.
 		s := c.scratch.s[:1]
 		s[0] = 0
 		at = place{i + 1, int(ptr[i+1])}
@@ -262,8 +262,8 @@ func vectorColumn[T rev.Float, I Index](c *columnBlock[T, I]) {
 	}
 }
 
-// pieceOf returns how many of the rows from i to end a loop takes at once. It is 0 if row i
-// has too many entries.
+// pieceOf returns how many of the rows from i to end a loop takes at once. It is 0 if
+// row i has too many entries.
 func pieceOf[I Index](ptr []I, i, end int) int {
 	begin, most := int(ptr[i]), min(end-i, pieceRows)
 	if int(ptr[i+most])-begin <= sparse.MaxEntries {
@@ -272,7 +272,7 @@ func pieceOf[I Index](ptr []I, i, end int) int {
 	return sort.Search(most, func(n int) bool { return int(ptr[i+n+1])-begin > sparse.MaxEntries })
 }
 
-// columnPiece does the entries from begin to to, of the rows from i on.
+// columnPiece handles the entries from begin to to, of the rows from i on.
 func columnPiece[T rev.Float, I Index](c *columnBlock[T, I], i int, end []I, begin, to int, sums bool) {
 	if c.out.Data == nil || sums {
 		s := c.scratch.s[:len(end)]
@@ -288,7 +288,7 @@ func columnPiece[T rev.Float, I Index](c *columnBlock[T, I], i int, end []I, beg
 	vectorEntries(c, i, end, begin, to, c.out.Data[i:i+len(end)], alpha)
 }
 
-// vectorEntries computes out += alpha·s, and what else is asked for.
+// vectorEntries computes out += alpha·s and the other results that are there.
 func vectorEntries[T rev.Float, I Index](c *columnBlock[T, I], i int, end []I, begin, to int, out []T, alpha T) {
 	ind, u, w, beta := c.a.Ind[begin:to], c.u.Data, []T(nil), c.beta
 	var v, ga []T
@@ -312,7 +312,7 @@ func vectorEntries[T rev.Float, I Index](c *columnBlock[T, I], i int, end []I, b
 			out = nil
 		}
 	}
-	e := &sparse.Entries[T, I]{ // by its address, as a value would be copied
+	e := &sparse.Entries[T, I]{ // by its address, because a value would be copied
 		End: end, Base: begin, Ind: ind, A: c.a.Data[begin:to],
 		U: u, W: w, V: v, Out: out, GA: ga, Alpha: alpha, Beta: beta, Gamma: c.gamma,
 	}
@@ -337,7 +337,7 @@ func finishColumn[T rev.Float, I Index](c *columnBlock[T, I], i int, s []T) {
 	}
 }
 
-// rows does the block over numbers without vector code.
+// rows handles the block for numbers without vector code.
 func (c *columnBlock[T, I]) rows() {
 	gather := c.out.Data != nil || c.pass.sum != nil
 	for i := c.from.row; i < c.to.row; i++ {

@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	packedReads = 4      // of a row, on average, that a copy pays for
+	packedReads = 4      // average number of reads of a row for which a copy pays
 	packedRows  = 1 << 8 // rows of a block of stepPack
 )
 
-// packColumns has the columns without gaps between their elements.
+// packColumns replaces the columns by copies without gaps.
 func (j *job[T, I]) packColumns() {
 	j.given = j.p
 	for n, m := range j.p.dense() {
@@ -27,7 +27,7 @@ func (j *job[T, I]) packColumns() {
 	}
 }
 
-// unpack has the results where they are wanted.
+// unpack copies the results to their places.
 func (j *job[T, I]) unpack() {
 	given := j.given.dense()
 	for n, m := range j.p.dense() {
@@ -41,8 +41,8 @@ func (j *job[T, I]) unpack() {
 	}
 }
 
-// pack returns columns of a dense matrix side by side, in storage number n, or as they
-// are where that does not pay.
+// pack returns columns of a dense matrix side by side, in storage number n. If a copy
+// does not pay, it returns them as they are.
 func (j *job[T, I]) pack(n int, m rev.General[T]) rev.General[T] {
 	if !j.packs(m) {
 		return m
@@ -55,13 +55,14 @@ func (j *job[T, I]) pack(n int, m rev.General[T]) rev.General[T] {
 	return to
 }
 
-// packs reports whether columns of a dense matrix are read so often that a copy pays:
-// far apart they do not stay in a cache, least where the stride is a power of 2.
+// packs reports whether columns of a dense matrix are read so often that a copy pays.
+// If they are far apart, a cache does not hold them, least of all if the stride is a
+// power of 2.
 func (j *job[T, I]) packs(m rev.General[T]) bool {
 	return m.Stride > m.Cols && len(j.p.a.Ind) >= packedReads*m.Rows
 }
 
-// setPack has packRows copy m to storage number n.
+// setPack makes packRows copy m to storage number n.
 func (j *job[T, I]) setPack(n int, m rev.General[T]) {
 	j.packed[n] = workspace.Grow(j.packed[n], m.Rows*m.Cols)
 	j.from, j.to = m, rev.General[T]{Rows: m.Rows, Cols: m.Cols, Data: j.packed[n], Stride: m.Cols}
@@ -77,7 +78,7 @@ func (j *job[T, I]) packRows(first, last int) {
 	}
 }
 
-// prefetch asks for x, which is read soon.
+// prefetch loads x into a cache.
 func prefetch[T rev.Number](x []T) {
 	switch x := any(x).(type) {
 	case []float64:

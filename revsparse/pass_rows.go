@@ -8,7 +8,7 @@ import (
 	"revnum/rev"
 )
 
-// rows does a block of rows of stepRows.
+// rows handles a block of rows of stepRows.
 func (j *job[T, I]) rows(s *scratch[T], block int) {
 	r0, r1 := j.cut(block), j.cut(block+1)
 	switch j := any(j).(type) {
@@ -23,7 +23,7 @@ func (j *job[T, I]) rows(s *scratch[T], block int) {
 	}
 }
 
-// vectorRows does a block in pieces of so many entries as a loop takes.
+// vectorRows handles a block in pieces, as many entries as a loop takes.
 func vectorRows[T rev.Float, I Index](j *job[T, I], s *scratch[T], block, r0, r1 int) {
 	p, cols, ptr := &j.p, max(j.p.u.Cols, j.p.v.Cols), j.p.a.Ptr
 	alpha := p.alpha
@@ -34,7 +34,8 @@ func vectorRows[T rev.Float, I Index](j *job[T, I], s *scratch[T], block, r0, r1
 	if p.w.Data != nil {
 		win = &j.windows[block]
 	}
-	// Both gradients in one loop, with sums that nobody wants, are less work than in two.
+	// One loop for both gradients, with sums that are not needed, is faster than two
+	// loops.
 	both := win != nil && p.ga != nil && p.out.Data == nil
 	for i := r0; i < r1; {
 		begin := int(ptr[i])
@@ -48,8 +49,8 @@ func vectorRows[T rev.Float, I Index](j *job[T, I], s *scratch[T], block, r0, r1
 			i += rows
 			continue
 		}
-		// The sum wants s_i before it is multiplied by alpha, and a row of more entries
-		// than a loop takes is done in parts.
+		// The sum needs s_i before the product with alpha. A row of more entries than a
+		// loop takes is handled in parts.
 		rows = max(1, min(rows, pieceRows/cols))
 		var sums []T
 		if p.out.Data != nil || p.sum != nil || both {
@@ -81,9 +82,9 @@ func vectorRows[T rev.Float, I Index](j *job[T, I], s *scratch[T], block, r0, r1
 	}
 }
 
-// vectorPiece does the entries from begin on of the rows from i on, and adds
-// alpha·s_i to the rows of out, unless that is nil, and to w in win, if there is one. The
-// entries stay in a cache from some columns to the next.
+// vectorPiece handles the entries from begin on of the rows from i on. It adds
+// alpha·s_i to the rows of out, unless out is nil, and to w in win, if there is a
+// window. A cache keeps the entries between groups of columns.
 func vectorPiece[T rev.Float, I Index](j *job[T, I], i int, end []I, begin int, out []T, ldo int, alpha T, win *window[T]) {
 	p, to := &j.p, int(end[len(end)-1])
 	ind := p.a.Ind[begin:to]
@@ -120,7 +121,7 @@ func vectorPiece[T rev.Float, I Index](j *job[T, I], i int, end []I, begin int, 
 		} else {
 			n = sparse.Cols[T](cols - lo)
 		}
-		e := &sparse.Entries[T, I]{ // by its address, as a value would be copied
+		e := &sparse.Entries[T, I]{ // by its address, because a value would be copied
 			End: end, Base: begin, Ind: ind, A: a,
 			U: u, W: w, V: v, Out: out, GA: ga,
 			LdU: p.u.Stride, LdW: cols, LdV: p.v.Stride, LdOut: ldo, Alpha: alpha, Beta: p.beta, Gamma: p.gamma,
@@ -135,7 +136,7 @@ func vectorPiece[T rev.Float, I Index](j *job[T, I], i int, end []I, begin int, 
 	}
 }
 
-// scalarRows does a block of numbers without vector code.
+// scalarRows handles a block of numbers without vector code.
 func scalarRows[T rev.Number, I Index](j *job[T, I], s *scratch[T], block, r0, r1 int) {
 	p, cols := &j.p, max(j.p.u.Cols, j.p.v.Cols)
 	r := row[T, I]{alpha: p.alpha, gamma: p.gamma, u: p.u.Data, ldu: p.u.Stride, subtract: p.subOut, flip: p.flip}
@@ -161,7 +162,7 @@ func scalarRows[T rev.Number, I Index](j *job[T, I], s *scratch[T], block, r0, r
 			r.run(s)
 			continue
 		}
-		// The sum wants s_i before it is multiplied by alpha.
+		// The sum needs s_i before the product with alpha.
 		out := r.out
 		r.out, r.alpha, r.subtract = s.s[:cols], number.One[T](), false
 		clear(r.out)
@@ -176,9 +177,8 @@ func scalarRows[T rev.Number, I Index](j *job[T, I], s *scratch[T], block, r0, r
 	}
 }
 
-// A row is what a pass does for a row of a without vector code, where it has
-// entries: out and a, or ga and v, may be nil. Element c of u_j is u[j*ldu+c]. Over
-// complex128, alpha is 1.
+// A row is what a pass does for a row of a without vector code. out and a, or ga and v,
+// may be nil. Element c of u_j is u[j*ldu+c]. Over complex128, alpha is 1.
 type row[T rev.Number, I Index] struct {
 	out, a, ga, v, u []T
 	ind              []I

@@ -9,17 +9,17 @@ import (
 const (
 	windowWork  = 3 * blockWork / 2 // entries and rows of a block with a window
 	mostWindows = 8
-	windowReads = 4         // entries for each element of the windows, at least
+	windowReads = 4         // least number of entries for each element of the windows
 	chunk       = 1 << 10   // columns of a part of a window
 	joinColumns = 8 * chunk // columns of a block of stepAddWindows
 )
 
-// A window is where a block adds to what other blocks may add to as well. Of a column
-// it holds the chunks that entries met, whose other elements are 0; the others are
-// undefined. The columns from own0 to own1-1 are those of the block, which adds to them
-// in place as long as a piece meets no others. If whole is set the window holds all
-// chunks. If pairs is set it holds each element behind the one of u that the same
-// entries meet, so that both come from memory together.
+// A window is where a block adds to elements that other blocks may add to as well. It
+// holds the chunks of a column that entries met; elements of other chunks are
+// undefined. Columns own0 to own1-1 belong to the block, which adds to them in place as
+// long as a piece meets no others. If whole is set, the window holds all chunks. If
+// pairs is set, each element follows the element of u that the same entries meet, so
+// that both come from memory together.
 type window[T any] struct {
 	all          []T
 	met          []bool // of each chunk
@@ -27,12 +27,12 @@ type window[T any] struct {
 	whole, pairs bool
 }
 
-// open makes w the window of n elements, of which none was met.
+// open makes w a window of n elements that no entries have met.
 func (w *window[T]) open(n int) {
 	*w = window[T]{all: workspace.Grow(w.all, n), met: workspace.Zeros(w.met, (n+chunk-1)/chunk)}
 }
 
-// reach returns where the elements from lo to hi are, place or the window.
+// reach returns the elements from lo to hi, in place or in the window.
 func (w *window[T]) reach(lo, hi int, place []T) []T {
 	switch {
 	case w.whole:
@@ -49,8 +49,8 @@ func (w *window[T]) reach(lo, hi int, place []T) []T {
 	return w.all
 }
 
-// joinWindows adds the windows to elements lo to hi-1 of w, in their order, where lo
-// is the first of a chunk.
+// joinWindows adds the windows, in order, to elements lo to hi-1 of w. lo is the first
+// of a chunk.
 func joinWindows[T rev.Number](windows []window[T], w []T, lo, hi int) {
 	for b := range windows {
 		win := &windows[b]

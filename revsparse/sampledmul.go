@@ -13,18 +13,18 @@ import (
 //	S_ij += Σ_l A_il·B_jl  at the entries of S
 //
 // of a sparse S and dense A and B (the sampled dense-dense product): S += A·Bᵀ,
-// computed where S has entries alone. The derivatives are
+// computed only where S has entries. The derivatives are
 //
 //	Ā_i += Σ_j S̄_ij·B_j,  B̄_j += Σ_i S̄_ij·A_i,  Ṡ_ij += Ȧ_i·B_j + A_i·Ḃ_j
 //
-// of rows of A and B, over the entries of S. Entries of the same place get the same
-// each.
+// for rows of A and B, over the entries of S. Entries of the same place get the same
+// sum each.
 //
-// In floating point a sum of n products is within n·ε·Σ|a_il·b_jl|; it is added in
-// parts of 64 products, of 128 in float32, and Inverse restores S within a unit in the
-// last place of the largest value on the way for each of them. In fixed point each part
-// is exact and rounded once. B̄ goes over a transposed copy of S̄, as in Mul. The bits do
-// not depend on the number of workers.
+// In floating point a sum of n products is within n·ε·Σ|a_il·b_jl|. It is added in
+// parts of 64 products, 128 in float32. Inverse restores S within one unit in the last
+// place, of the largest value on the way, for each part. In fixed point each part is
+// exact and rounded once. B̄ uses a transposed copy of S̄, as in Mul. The bits do not
+// depend on the number of workers.
 type SampledMul[T rev.Real, I Index] struct {
 	S       CSR[T, I]      `rev:"acc" shape:"m,n"`
 	A       rev.General[T] `rev:"in" shape:"m,k"`

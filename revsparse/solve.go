@@ -11,8 +11,8 @@ import (
 //
 //	X += op(A)⁻¹·B
 //
-// of a square sparse matrix A and dense X and B of one column or several, where op(A) is A
-// or, if Trans is set, Aᵀ. Writing A for op(A) and Y = A⁻¹·B, the derivatives are
+// of a square sparse matrix A and dense X and B of one or more columns. op(A) is A or,
+// if Trans is set, Aᵀ. Writing A for op(A) and Y = A⁻¹·B, the derivatives are
 //
 //	Λ = A⁻ᵀ·X̄,  B̄ += Λ,  Ā_ij -= (Λ·Yᵀ)_ij at the entries of A,  Ẏ = A⁻¹·(Ḃ - Ȧ·Y), Ẋ += Ẏ
 //
@@ -20,15 +20,15 @@ import (
 //
 //	Λ̇ = A⁻ᵀ·(ġX - Ȧᵀ·Λ),  ġB += Λ̇,  ġA_ij -= (Λ̇·Yᵀ + Λ·Ẏᵀ)_ij.
 //
-// A need not be symmetric, its columns need not be sorted, and entries of the same place
-// add up. The solutions are those of LU, in float64, which says how near they are. What
-// a pass before has found about A is kept: the same matrix is not factored again, and
-// another one of the same structure has the same column order. Inverse restores X up to
-// the rounding of an addition and a subtraction.
+// A need not be symmetric, its columns need not be sorted, and entries of the same
+// place add up. The solutions are those of LU in float64; see there for their accuracy.
+// The factors are kept: the same matrix is not factored again, and another matrix of
+// the same structure keeps the column order. Inverse restores X up to the rounding of
+// an addition and a subtraction.
 //
-// All methods return mat.Condition and write nothing if A is singular to working
-// precision, as LU.Factorize does. If A is symmetric and positive definite, CG needs no
-// factors, and less memory; if it is triangular, so does TriSolve.
+// If A is singular to working precision, all methods return mat.Condition and write
+// nothing, as LU.Factorize does. If A is symmetric and positive definite, CG needs no
+// factors and less memory. If A is triangular, TriSolve does.
 type Solve[T rev.Float, I Index] struct {
 	X     rev.General[T] `rev:"acc" shape:"n,m"`
 	A     CSR[T, I]      `rev:"in" shape:"n,n"`
@@ -37,7 +37,7 @@ type Solve[T rev.Float, I Index] struct {
 }
 
 // NewSolve returns the kernel over gonum's *mat.Dense or *mat.VecDense, sharing their
-// storage; another type panics.
+// storage. Another type panics.
 func NewSolve[I Index](x mat.Matrix, a CSR[float64, I], b mat.Matrix) Solve[float64, I] {
 	return Solve[float64, I]{X: viewDense(x), A: a, B: viewDense(b)}
 }
@@ -65,7 +65,8 @@ func (k Solve[T, I]) AdjointTangent(g, t, gt Solve[T, I]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// solving is what a pass needs: the factors, and the matrices of the equations by columns.
+// solving has what a pass needs: the factors, and the matrices of the equations by
+// columns.
 type solving[I Index] struct {
 	lu                     LU[I]
 	data                   []float64 // of A
@@ -110,7 +111,7 @@ func (k Solve[T, I]) Run(p rev.Pass[Solve[T, I]]) error {
 	return nil
 }
 
-// solve returns A⁻¹·b or A⁻ᵀ·b by columns, zeros if b is nil, in the storage of dst.
+// solve returns A⁻¹·b or A⁻ᵀ·b by columns, or zeros if b is nil, in the storage of dst.
 func (k *Solve[T, I]) solve(s *solving[I], dst []float64, b rev.General[T], trans bool) []float64 {
 	dst = columns(dst, b, k.A.Rows, k.B.Cols)
 	if b.Data != nil {
@@ -119,7 +120,8 @@ func (k *Solve[T, I]) solve(s *solving[I], dst []float64, b rev.General[T], tran
 	return dst
 }
 
-// columns returns the elements of m by columns, zeros if it is nil, in the storage of dst.
+// columns returns the elements of m by columns, or zeros if m is nil, in the storage of
+// dst.
 func columns[T rev.Float](dst []float64, m rev.General[T], rows, cols int) []float64 {
 	dst = workspace.Zeros(dst, rows*cols)
 	if m.Data != nil {
@@ -132,7 +134,7 @@ func columns[T rev.Float](dst []float64, m rev.General[T], rows, cols int) []flo
 	return dst
 }
 
-// addColumns computes m += alpha·x for x by columns, unless m is nil.
+// addColumns computes m += alpha·x for x by columns. It does nothing if m is nil.
 func addColumns[T rev.Float](m rev.General[T], alpha T, x []float64) {
 	if m.Data == nil {
 		return
@@ -145,8 +147,8 @@ func addColumns[T rev.Float](m rev.General[T], alpha T, x []float64) {
 	}
 }
 
-// subMul computes y -= D·x, or y -= Dᵀ·x, by columns, for the matrix D with the structure
-// of A and the given values, unless these are nil.
+// subMul computes y -= D·x, or y -= Dᵀ·x, by columns, for the matrix D with the
+// structure of A and the given values. It does nothing if these are nil.
 func (k *Solve[T, I]) subMul(y []float64, data []T, x []float64, trans bool) {
 	if data == nil {
 		return
@@ -165,8 +167,8 @@ func (k *Solve[T, I]) subMul(y []float64, data []T, x []float64, trans bool) {
 	}
 }
 
-// subOuter computes D -= Λ·Xᵀ at the entries of op(A), for the matrix D with the structure
-// of A and the given values, unless these are nil.
+// subOuter computes D -= Λ·Xᵀ at the entries of op(A), for the matrix D with the
+// structure of A and the given values. It does nothing if these are nil.
 func (k *Solve[T, I]) subOuter(data []T, lambda, x []float64) {
 	if data == nil {
 		return

@@ -20,20 +20,20 @@ import (
 //
 //	C_ij += Σ_l A_il·B_lj  at the entries of C
 //
-// of sparse matrices, with the derivatives, at the entries of each,
+// of sparse matrices. The derivatives, at the entries of each matrix, are
 //
 //	Ā_il += Σ_j C̄_ij·B_lj,  B̄_lj += Σ_i A_il·C̄_ij,  Ċ += Ȧ·B + A·Ḃ.
 //
-// SpGEMMPattern makes a C that has an entry wherever the product may have one; of
-// another C, products that it has no entry for are left out. Where C has two entries
-// of the same place, the product goes into the last.
+// SpGEMMPattern makes a C that has an entry wherever the product may have one. Products
+// without an entry in C are skipped. If C has two entries of the same place, the
+// product is added to the last.
 //
-// The product is made row by row (Gustavson 1978, Two Fast Algorithms for Sparse
-// Matrices). In floating point a sum of n products is within n·ε·Σ|a_il·b_lj|, and that
-// of a gradient likewise. In fixed point each product is rounded. The bits do not
-// depend on the number of workers, who share the rows of A in blocks of about as many
-// entries each. They need two numbers for each column of C, and, for B̄, numbers for
-// the entries of B that a block meets.
+// The product is computed row by row (Gustavson 1978, Two Fast Algorithms for Sparse
+// Matrices). In floating point a sum of n products is within n·ε·Σ|a_il·b_lj|, and
+// likewise in a gradient. In fixed point each product is rounded. The bits do not
+// depend on the number of workers. Workers share the rows of A in blocks of about the
+// same number of entries. They need two numbers for each column of C and, for B̄,
+// numbers for the entries of B that a block meets.
 type SpGEMM[T rev.Real, I Index] struct {
 	C       CSR[T, I] `rev:"acc" shape:"m,n"`
 	A       CSR[T, I] `rev:"in" shape:"m,k"`
@@ -41,8 +41,8 @@ type SpGEMM[T rev.Real, I Index] struct {
 	Workers int       // 0 means GOMAXPROCS
 }
 
-// SpGEMMPattern returns the zero matrix with the entries, sorted, that the product
-// of a and b may have. It is an error if indices of type I do not count them.
+// SpGEMMPattern returns the zero matrix with the entries, sorted, that the product of a
+// and b may have. It returns an error if indices of type I cannot count them.
 func SpGEMMPattern[T any, I Index](a, b CSR[T, I]) (CSR[T, I], error) {
 	a.check()
 	b.check()
@@ -50,9 +50,9 @@ func SpGEMMPattern[T any, I Index](a, b CSR[T, I]) (CSR[T, I], error) {
 		panic(mat.ErrShape)
 	}
 	c := CSR[T, I]{Rows: a.Rows, Cols: b.Cols, Ptr: make([]I, 1, a.Rows+1)}
-	// Bit j%64 of word j/64 of has is set if the row has column j, and bit w%64 of word
-	// w/64 of words if word w of has is not zero, so that the columns come out in order
-	// and the most of words without any are not looked at.
+	// Bit j%64 of word j/64 of has is set if the row has column j. Bit w%64 of word
+	// w/64 of words is set if word w of has is not zero. The columns are then found in
+	// order, and most empty words are skipped.
 	has := make([]uint64, (b.Cols+63)/64)
 	words := make([]uint64, (len(has)+63)/64)
 	for i := range a.Rows {
@@ -79,7 +79,7 @@ func SpGEMMPattern[T any, I Index](a, b CSR[T, I]) (CSR[T, I], error) {
 			return CSR[T, I]{}, fmt.Errorf("revsparse: the product has more entries than %T counts, %d in the first %d rows", I(0), len(c.Ind), i+1)
 		}
 		c.Ptr = append(c.Ptr, I(len(c.Ind)))
-		if n := i + 1; n&(n-1) == 0 { // the next n rows may have as many
+		if n := i + 1; n&(n-1) == 0 { // the next n rows may need as many
 			c.Ind = slices.Grow(c.Ind, (len(c.Ind)/n+1)*(min(2*n, a.Rows)-n))
 		}
 	}
@@ -123,8 +123,8 @@ func (k SpGEMM[T, I]) Run(p rev.Pass[SpGEMM[T, I]]) error {
 //
 //	c_ij += Σ_l a_il·b_lj,  ga_il += Σ_j gc_ij·b_lj,  gb_lj += Σ_i a_il·gc_ij
 //
-// for values at the entries of C, A and B, or of these what is not nil and of which
-// all is given; the first with -= for += if sub is set.
+// for values at the entries of C, A and B. Nil results are skipped. If sub is set, the
+// first is subtracted.
 type spgemm[T rev.Real, I Index] struct {
 	k          SpGEMM[T, I]
 	c, a, b    []T
@@ -136,8 +136,9 @@ type spgemm[T rev.Real, I Index] struct {
 	scratch    []spgemmScratch[T]
 }
 
-// spgemmScratch is what a worker needs for its own, by columns of C: sums of a row, and
-// the elements of a row of gc, absent where C has no entry. Between rows all are.
+// spgemmScratch is the scratch of a worker, by columns of C: the sums of a row, and the
+// elements of a row of gc, which are absent if C has no entry. Between rows all are
+// absent.
 type spgemmScratch[T rev.Real] struct{ sum, g []T }
 
 func (k *SpGEMM[T, I]) run(call spgemm[T, I]) {
@@ -163,7 +164,7 @@ func (k *SpGEMM[T, I]) run(call spgemm[T, I]) {
 	}
 	workers := min(parallel.Workers(k.Workers), w.blocks)
 	if w.ga != nil && w.gb != nil && &w.ga[0] == &w.gb[0] {
-		workers = 1 // the gradients are not apart
+		workers = 1 // the gradients overlap
 	}
 	for len(w.scratch) < workers {
 		w.scratch = append(w.scratch, spgemmScratch[T]{})
@@ -190,7 +191,7 @@ func (k *SpGEMM[T, I]) run(call spgemm[T, I]) {
 func (w *spgemm[T, I]) openWindows() {
 	a, b := &w.k.A, &w.k.B
 	most := mostWindows
-	if reached(a.Ind) > b.Rows/mostWindows { // a window is about as large as gb
+	if reached(a.Ind) > b.Rows/mostWindows { // a window would be about as large as gb
 		most = max(2, min(most, len(a.Ind)/(windowReads*b.Rows)))
 	}
 	w.blocks = min(w.blocks, most)
@@ -202,9 +203,9 @@ func (w *spgemm[T, I]) openWindows() {
 	}
 }
 
-// reach returns what a block adds to for the rows of A from i to to-1: gb itself if they
-// meet rows of B which are its own, as is most often so in a banded matrix, and otherwise
-// its window.
+// reach returns what a block adds to for the rows of A from i to to-1. It is gb itself
+// if they meet only rows of B that are the block's own, as most rows of a banded matrix
+// do, and otherwise the window.
 func (w *spgemm[T, I]) reach(block, i, to int) []T {
 	a, b := &w.k.A, &w.k.B
 	ind := a.Ind[a.Ptr[i]:a.Ptr[to]]
@@ -234,11 +235,11 @@ func (w *spgemm[T, I]) cut(block int) int {
 	return sort.Search(a.Rows, func(i int) bool { return int(a.Ptr[i])+int(c.Ptr[i]) >= at })
 }
 
-// spgemmRows is how many rows a block does at a time: their entries stay in a cache from
-// the product to the gradients.
+// spgemmRows is how many rows a block handles at a time. Their entries stay in a cache
+// from the product to the gradients.
 const spgemmRows = 256
 
-// Block does a block of rows of A and C, or of the entries of B.
+// Block handles a block of rows of A and C, or of the entries of B.
 func (w *spgemm[T, I]) Block(worker, block int) {
 	if w.combine {
 		lo := block * joinColumns
@@ -252,7 +253,7 @@ func (w *spgemm[T, I]) Block(worker, block int) {
 	}
 }
 
-// rows does rows i to to-1, with the cotangent of B in gb.
+// rows handles rows i to to-1, with the cotangent of B in gb.
 func (w *spgemm[T, I]) rows(s *spgemmScratch[T], i, to int, gb []T) {
 	for i < to {
 		n := 0
@@ -275,7 +276,7 @@ func (w *spgemm[T, I]) rows(s *spgemmScratch[T], i, to int, gb []T) {
 	}
 }
 
-// vectorSpGEMM does some of the rows that rows does, and returns how many.
+// vectorSpGEMM handles some of the rows of rows, and returns how many.
 func vectorSpGEMM[T rev.Float, I Index](w *spgemm[T, I], s *spgemmScratch[T], i, to int, gb []T) int {
 	a, b, c := &w.k.A, &w.k.B, &w.k.C
 	v := sparse.SpGEMM[T, I]{
@@ -294,7 +295,7 @@ func (w *spgemm[T, I]) productRow(sum []T, i int) {
 	for _, j := range cols {
 		sum[j] = 0
 	}
-	// The sums of columns that the row of C has not are not looked at.
+	// Sums of columns that the row of C does not have are ignored.
 	for p := a.Ptr[i]; p < a.Ptr[i+1]; p++ {
 		x, l := w.a[p], a.Ind[p]
 		ind, v := b.Ind[b.Ptr[l]:b.Ptr[l+1]], w.b[b.Ptr[l]:b.Ptr[l+1]]
@@ -303,7 +304,7 @@ func (w *spgemm[T, I]) productRow(sum []T, i int) {
 			sum[j] += fixed.Product(x, v[q])
 		}
 	}
-	// Backward, so that the last entry of a place gets all.
+	// Backward, so that the last entry of a place gets everything.
 	for p := len(cols) - 1; p >= 0; p-- {
 		j := cols[p]
 		if w.sub {
@@ -317,7 +318,7 @@ func (w *spgemm[T, I]) productRow(sum []T, i int) {
 
 func (w *spgemm[T, I]) gradientRow(g []T, i int, gb []T) {
 	a, b, c := &w.k.A, &w.k.B, &w.k.C
-	g = g[:c.Cols] // of an earlier call there may be more
+	g = g[:c.Cols] // an earlier call may have left more
 	cols, row := c.Ind[c.Ptr[i]:c.Ptr[i+1]], w.gc[c.Ptr[i]:c.Ptr[i+1]]
 	for p, j := range cols {
 		g[j] = row[p]
@@ -349,8 +350,8 @@ func (w *spgemm[T, I]) gradientRow(g []T, i int, gb []T) {
 	}
 }
 
-// absent returns what stands for no number: a NaN that no operation returns, and 0 in
-// fixed point, where it makes no difference.
+// absent returns a mark for no number: a NaN that no operation returns. In fixed point
+// it is 0, where it makes no difference.
 func absent[T rev.Real]() T {
 	var x T
 	switch x := any(&x).(type) {

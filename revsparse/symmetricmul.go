@@ -15,24 +15,22 @@ import (
 //
 //	C += α·S·B,  S = A + Aᵀ - diag(A)
 //
-// of a symmetric sparse matrix S of which A has one triangle with the diagonal, and
-// dense matrices B and C. An entry of A off the diagonal stands for itself and for
-// its mirror image, so a matrix of entries on both sides is understood too. A nil
-// Alpha stands for 1. The derivatives are
+// of a symmetric sparse matrix S and dense matrices B and C. A has one triangle of S
+// with the diagonal. An entry of A off the diagonal also stands for its mirror image,
+// so A may have entries on both sides. A nil Alpha counts as 1. The derivatives are
 //
 //	B̄ += α·S·C̄,  Ā_ij += α·(C̄_i·B_j + C̄_j·B_i) for i ≠ j, and α·C̄_i·B_i for i = j,
 //	ᾱ += Σ C̄·(S·B),  Ċ += α̇·S·B + α·(Ṡ·B + S·Ḃ)
 //
-// of rows of B and C, Ā at the entries of A alone.
+// for rows of B and C, and Ā at the entries of A.
 //
-// The methods work with S itself, whose entries they copy from those of A; the
-// structure is kept from call to call. They panic if indices of type I do not count
-// the entries.
+// The methods work with S itself and copy its entries from those of A. Its structure is
+// kept between calls. They panic if indices of type I cannot count the entries.
 //
 // In floating point an element of S·B, the sum of k entries, is within
-// k·ε·Σ|s_ij·b_jl|, its product with α rounded once more. In fixed point it is exact and
-// rounded once, as the product with α is then; those that go into gradients are rounded
-// each. The bits do not depend on the number of workers.
+// k·ε·Σ|s_ij·b_jl|. Its product with α is rounded once more. In fixed point the sum is
+// exact and rounded once, and so is its product with α. Each product that goes into a
+// gradient is rounded. The bits do not depend on the number of workers.
 type SymmetricMul[T rev.Real, I Index] struct {
 	C       rev.General[T] `rev:"acc" shape:"n,c"`
 	Alpha   *T             `rev:"in,optional"`
@@ -54,18 +52,18 @@ func (k *SymmetricMul[T, I]) alpha() T {
 	return *k.Alpha
 }
 
-// A symmetric is S with both triangles stored, and a pass over it in progress. Row i has
-// the entries of row i of A first. Most often A has the structure that it had in the call
-// before, of which what takes the time is kept.
+// A symmetric is S with both triangles stored, and a pass over it in progress. Row i
+// begins with the entries of row i of A. A usually has the same structure as in the
+// call before, so what takes time to compute from it is kept.
 type symmetric[T rev.Real, I Index] struct {
 	a      CSR[T, I]
 	full   CSR[T, I]
-	mirror []I  // where the mirror images of the entries of A are, themselves on the diagonal
-	values []T  // of A, that full has
-	stale  bool // full has values of no matrix
+	mirror []I  // places of the mirror images of the entries of A; a diagonal entry is its own
+	values []T  // those of A that full has
+	stale  bool // full does not have the values of a matrix
 	h      []T  // the cotangents of the entries of full
 
-	ptr, ind []I // the structure of A that full is made of
+	ptr, ind []I // the structure of A that full was made from
 
 	alpha T
 	ga    []T // nil in the step that copies values
@@ -76,7 +74,7 @@ type symmetric[T rev.Real, I Index] struct {
 // symmetricRows is how many rows of A a block has.
 const symmetricRows = 1 << 11
 
-// open returns S, to which close belongs.
+// open returns S. close ends its use.
 func (k *SymmetricMul[T, I]) open() *symmetric[T, I] {
 	s := workspace.Get[symmetric[T, I]]()
 	s.a, s.workers = k.A, k.Workers
@@ -91,7 +89,7 @@ func (s *symmetric[T, I]) close() {
 	workspace.Put(s)
 }
 
-// mirrorAll makes the structure of S.
+// mirrorAll builds the structure of S.
 func (s *symmetric[T, I]) mirrorAll() {
 	a, f := &s.a, &s.full
 	f.Rows, f.Cols = a.Rows, a.Cols
@@ -111,7 +109,7 @@ func (s *symmetric[T, I]) mirrorAll() {
 	if !fits[I](entries) {
 		panic("revsparse: both triangles have more entries than their indices count")
 	}
-	// Ptr[i] is where row i begins, and next where its next mirror image goes.
+	// Ptr[i] is where row i begins, and next[i] the place of its next mirror image.
 	next := make([]I, a.Rows)
 	var begin I
 	for i := range a.Rows {
@@ -139,7 +137,7 @@ func (s *symmetric[T, I]) mirrorAll() {
 	s.ptr, s.ind = append(s.ptr[:0], a.Ptr...), append(s.ind[:0], a.Ind...)
 }
 
-// Block copies the values of some rows of A, unless they are there, or adds the
+// Block copies the values of some rows of A if they have changed, or adds the
 // cotangents of its entries.
 func (s *symmetric[T, I]) Block(_, block int) {
 	a, f := &s.a, &s.full
@@ -166,8 +164,8 @@ func (s *symmetric[T, I]) Block(_, block int) {
 	}
 }
 
-// sameNumbers reports whether x and y are the same, none of them zero, which may differ
-// in sign.
+// sameNumbers reports whether x and y are equal and none of them is zero (zeros may
+// differ in sign).
 func sameNumbers[T rev.Real](x, y []T) bool {
 	for i, v := range x {
 		if v != y[i] || v == 0 {
@@ -177,14 +175,14 @@ func sameNumbers[T rev.Real](x, y []T) bool {
 	return true
 }
 
-// each does the step for all rows.
+// each performs the step for all rows.
 func (s *symmetric[T, I]) each() {
 	parallel.Run(parallel.Workers(s.workers), (s.a.Rows+symmetricRows-1)/symmetricRows, s)
 }
 
-// run computes, for the values a of A, c += alpha·S·b, or -= if sub, and adds the
-// derivatives of Σ gc·(alpha·S·b) by the entries of A to ga, and by alpha to galpha. It
-// leaves out what is nil.
+// run computes c += alpha·S·b, or -= if sub, for the values a of A. It adds the
+// derivatives of Σ gc·(alpha·S·b) by the entries of A to ga, and by alpha to galpha.
+// Nil results are skipped.
 func (s *symmetric[T, I]) run(c rev.General[T], alpha T, a []T, b rev.General[T], sub bool, gc rev.General[T], ga []T, galpha *T) {
 	if a == nil {
 		c.Data, galpha = nil, nil
@@ -219,14 +217,14 @@ func (s *symmetric[T, I]) run(c rev.General[T], alpha T, a []T, b rev.General[T]
 	}
 }
 
-// product computes c += alpha·S·b, or -= if sub, for the values a of A, unless an
-// operand is nil.
+// product computes c += alpha·S·b, or -= if sub, for the values a of A. It does nothing
+// if an operand is nil.
 func (s *symmetric[T, I]) product(c rev.General[T], alpha T, a []T, b rev.General[T], sub bool) {
 	s.run(c, alpha, a, b, sub, rev.General[T]{}, nil, nil)
 }
 
 // gradient adds the derivatives of Σ gc·(alpha·S·b) by the entries of A to ga, and by
-// alpha to galpha. It leaves out what is nil.
+// alpha to galpha. Nil results are skipped.
 func (s *symmetric[T, I]) gradient(alpha T, a []T, gc, b rev.General[T], ga []T, galpha *T) {
 	s.run(rev.General[T]{}, alpha, a, b, false, gc, ga, galpha)
 }

@@ -10,9 +10,9 @@ import (
 )
 
 // FromTriplets returns the rows×cols matrix with the values val[p] in row row[p] and
-// column col[p], counted from 0, in storage of its own. Its rows are sorted by
-// columns, and values of the same place are summed, in their order. It is an error if
-// a place is not in the matrix or the slices differ in length.
+// column col[p], counted from 0, in storage of its own. Its rows are sorted by columns.
+// Values of the same place are summed in order. It returns an error if a place is
+// outside the matrix, or if the lengths of the slices differ.
 func FromTriplets[T rev.Number, I Index](rows, cols int, row, col []I, val []T) (CSR[T, I], error) {
 	switch {
 	case rows < 0 || cols < 0:
@@ -58,10 +58,10 @@ func FromTriplets[T rev.Number, I Index](rows, cols int, row, col []I, val []T) 
 }
 
 // FromMatrix returns the matrix of the elements of m that are not zero, in storage of
-// its own, its rows sorted by columns. A mat.NonZeroDoer, such as a matrix of bands or
-// any type of github.com/james-bowman/sparse, or the transpose of one, is asked for these
-// alone. It may have zeros among them, which stay entries, and elements in parts, as a COO
-// has, which are summed.
+// its own, with rows sorted by columns. If m is a mat.NonZeroDoer, such as a band
+// matrix or any type of github.com/james-bowman/sparse, or the transpose of one, only
+// its DoNonZero is called. Zeros that it reports stay entries. Parts of an element, as
+// in a COO, are summed.
 func FromMatrix(m mat.Matrix) CSR[float64, int] {
 	if t, ok := m.(mat.Untransposer); ok {
 		return FromMatrix(t.Untranspose()).Transpose()
@@ -83,7 +83,7 @@ func FromMatrix(m mat.Matrix) CSR[float64, int] {
 	}
 	a, err := FromTriplets(rows, cols, row, col, val)
 	if err != nil {
-		panic(err) // m breaks the contract of its type
+		panic(err) // m violates the contract of its type
 	}
 	return a
 }

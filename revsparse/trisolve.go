@@ -13,25 +13,24 @@ import (
 //
 //	X += op(A)⁻¹·B
 //
-// of a triangular n×n matrix A, op(A) = A or Aᵀ, and vectors X and B, with the
-// derivatives, where x = op(A)⁻¹·b and λ = op(A)⁻ᵀ·x̄,
+// of a triangular n×n matrix A, op(A) = A or Aᵀ, and vectors X and B. With x =
+// op(A)⁻¹·b and λ = op(A)⁻ᵀ·x̄, the derivatives are
 //
 //	b̄ += λ,  ō -= λ·xᵀ,  ẋ += op(A)⁻¹·(ḃ - Ȯ·x)
 //
-// and ō the cotangent of O = op(A), at the entries of A alone. Those of second
-// order follow from the tangents λ̇ = op(A)⁻ᵀ·(ġx - Ȯᵀ·λ), ġx being that of x̄, and
-// ẋ: λ̇, and -(λ̇·xᵀ + λ·ẋᵀ).
+// where ō is the cotangent of O = op(A), at the entries of A. For the second order, let
+// λ̇ = op(A)⁻ᵀ·(ġx - Ȯᵀ·λ). The tangents of b̄ and ō get λ̇ and -(λ̇·xᵀ + λ·ẋᵀ).
 //
-// A is the lower triangle of what is stored, or the upper one: entries on the
-// other side of the diagonal are not looked at, and those on it stand for ones if
-// Unit is set. Entries of the same place add up, and need not be sorted.
+// A is the lower triangle of what is stored, or the upper one. Entries on the other
+// side of the diagonal are ignored. If Unit is set, the diagonal counts as ones.
+// Entries of the same place add up, and need not be sorted.
 //
-// The computed x solves (A + E)·x = b exactly for an E of at most (m+1)·ε times |A|
-// in each element, m being the most entries of a row of op(A) (Higham, Accuracy
-// and Stability of Numerical Algorithms, 2002, theorem 8.5), and |A| adding up the
-// magnitudes of the entries of a place.
+// The computed x solves (A + E)·x = b exactly. Each element of E is at most (m+1)·ε
+// times that of |A|, where m is the largest number of entries of a row of op(A)
+// (Higham, Accuracy and Stability of Numerical Algorithms, 2002, theorem 8.5), and |A|
+// adds up the magnitudes of the entries of a place.
 //
-// If a row has zero on its diagonal, or nothing, all methods return a
+// If an element of the diagonal is zero or missing, all methods return a
 // *rev.SingularError and change nothing.
 type TriSolve[T rev.Float, I Index] struct {
 	X     rev.Vector[T] `rev:"acc" shape:"n"`
@@ -51,7 +50,8 @@ func NewTriSolve[I Index](x *mat.VecDense, a CSR[float64, I], b *mat.VecDense) T
 // triScratch is the vectors of the equations.
 type triScratch[T rev.Float] struct{ x, dx, lambda, dlambda []T }
 
-// singular returns the error of the first zero on the diagonal, nil if there is none.
+// singular returns the error of the first zero on the diagonal, or nil if there is
+// none.
 func (k *TriSolve[T, I]) singular() error {
 	for i := 0; i < k.A.Rows && !k.Unit; i++ {
 		var d T
@@ -122,8 +122,8 @@ func (k *TriSolve[T, I]) solve(x []T, trans bool) error {
 	return nil
 }
 
-// least returns the least side·(j-i) of elements whose values count: the diagonal of A is
-// one if Unit is set.
+// least returns the least side·(j-i) of the elements whose values count. The diagonal
+// of A is one if Unit is set.
 func (k *TriSolve[T, I]) least() int {
 	if k.Unit {
 		return 1
@@ -131,8 +131,8 @@ func (k *TriSolve[T, I]) least() int {
 	return 0
 }
 
-// subMul computes y -= D·x, or y -= Dᵀ·x, for the matrix D with the structure of A
-// and the given values. On the diagonal it is zero if that of A is one.
+// subMul computes y -= D·x, or y -= Dᵀ·x, for the matrix D with the structure of A and
+// the given values. The diagonal of D is zero if that of A is one.
 func (k *TriSolve[T, I]) subMul(y, data, x []T, trans bool) {
 	side, least := k.side(), k.least()
 	for i := range k.A.Rows {
@@ -195,7 +195,7 @@ func (k TriSolve[T, I]) Run(p rev.Pass[TriSolve[T, I]]) error {
 	second := (g.X.Data != nil || gt.X.Data != nil) && (gt.A.Data != nil || gt.B.Data != nil)
 	tangent := t.X.Data != nil || second
 
-	// What can fail comes before all sums.
+	// Everything that can fail comes before the first sum.
 	if k.X.Data != nil || tangent || g.A.Data != nil || !gradient {
 		s.x = load(s.x, k.B, k.A.Rows)
 		if err := k.solve(s.x, k.Trans); err != nil {

@@ -10,8 +10,8 @@ import (
 	"revnum/rev"
 )
 
-// load returns the n elements of v, zeros if it is nil, in the storage of dst if
-// that is large enough.
+// load returns the n elements of v, or zeros if v is nil, in the storage of dst if that
+// is large enough.
 func load[D, T rev.Float](dst []D, v rev.Vector[T], n int) []D {
 	dst = workspace.Zeros(dst, n)
 	if v.Data != nil {
@@ -22,7 +22,7 @@ func load[D, T rev.Float](dst []D, v rev.Vector[T], n int) []D {
 	return dst
 }
 
-// accumulate computes v += alpha·x, unless v is nil.
+// accumulate computes v += alpha·x. It does nothing if v is nil.
 func accumulate[D, T rev.Float](v rev.Vector[T], alpha D, x []D) {
 	if v.Data != nil {
 		for i, e := range x {
@@ -43,12 +43,12 @@ func epsilon[T rev.Float]() float64 {
 }
 
 // binaryExponent returns e such that the largest element of x is between 1/2 and 1
-// times 2ᵉ. It reports whether all elements are finite.
+// times 2ᵉ. It also reports whether all elements are finite.
 func binaryExponent[T rev.Float](x []T) (e int, finite bool) {
 	top := 0.0
 	for _, v := range x {
 		if m := math.Abs(float64(v)); m > top || math.IsNaN(m) {
-			top = m // a NaN stays
+			top = m // keeps a NaN
 		}
 	}
 	_, e = math.Frexp(top)

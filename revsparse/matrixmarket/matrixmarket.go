@@ -26,7 +26,7 @@ const (
 	Real    Field = iota
 	Integer       // read as the nearest float64
 	Complex       // a real and an imaginary part
-	Pattern       // no number, which stands for 1
+	Pattern       // no numbers: each entry is 1
 )
 
 var fieldNames = [...]string{Real: "real", Integer: "integer", Complex: "complex", Pattern: "pattern"}
@@ -34,12 +34,12 @@ var fieldNames = [...]string{Real: "real", Integer: "integer", Complex: "complex
 // String returns the field as files spell it.
 func (f Field) String() string { return fieldNames[f] }
 
-// Symmetry says what stands above the diagonal of a matrix.
+// Symmetry says what is above the diagonal of a matrix.
 type Symmetry uint8
 
 // The symmetries.
 const (
-	General   Symmetry = iota // what is stored
+	General   Symmetry = iota // as stored
 	Symmetric                 // A_ij = A_ji
 	Skew                      // A_ij = -A_ji, and zeros on the diagonal
 	Hermitian                 // A_ij = conj(A_ji), and real numbers on the diagonal
@@ -50,13 +50,13 @@ var symmetryNames = [...]string{General: "general", Symmetric: "symmetric", Skew
 // String returns the symmetry as files spell it.
 func (s Symmetry) String() string { return symmetryNames[s] }
 
-// A form is what the first line of a file says.
+// A form is the content of the first line of a file.
 type form struct {
 	field    Field
 	symmetry Symmetry
 }
 
-// check checks that field and symmetry go together.
+// check checks that field and symmetry may be combined.
 func (f form) check() error {
 	if f.symmetry == Hermitian && f.field != Complex || f.symmetry == Skew && f.field == Pattern {
 		return fmt.Errorf("expected another symmetry, as no %v matrix is %v", f.field, f.symmetry)
@@ -64,7 +64,7 @@ func (f form) check() error {
 	return nil
 }
 
-// checkDims checks that the numbers of rows and columns go with the symmetry.
+// checkDims checks that the dimensions fit the symmetry.
 func (f form) checkDims(rows, cols int) error {
 	if f.symmetry != General && rows != cols {
 		return fmt.Errorf("expected as many rows as columns of a %v matrix, found %d and %d", f.symmetry, rows, cols)
@@ -91,7 +91,7 @@ func (f form) checkEntry(i, j int, re, im float64) error {
 	return nil
 }
 
-// checkRows checks that there are not too many rows for that many entries.
+// checkRows checks that there are not too many rows for the number of entries.
 func checkRows(rows, entries int) error {
 	if rows > freeRows && rows/rowsPerEntry > entries {
 		return fmt.Errorf("expected at most %d rows for each entry, found %d with %d", rowsPerEntry, rows, entries)
@@ -102,29 +102,29 @@ func checkRows(rows, entries int) error {
 // Number is the constraint of the elements of a matrix.
 type Number interface{ float64 | complex128 }
 
-// Matrix is what a file holds.
+// Matrix is the content of a file.
 type Matrix[T Number] struct {
 	Field    Field
 	Symmetry Symmetry
 
-	// Stored has the entries of the file, in rows, sorted by columns. Unless the
-	// matrix is general, none lies above the diagonal.
+	// Stored has the entries of the file by rows, sorted by columns. Unless the matrix
+	// is general, no entry is above the diagonal.
 	Stored revsparse.CSR[T, int]
 }
 
 const (
-	// maxLine is the length of the longest line that is read, comments among them.
+	// maxLine is the length of the longest line, also of comments.
 	maxLine = 1 << 20
-	// A matrix may have this many rows, or this many times as many as entries.
+	// A matrix may have freeRows rows, or rowsPerEntry times as many as entries.
 	freeRows, rowsPerEntry = 1 << 20, 64
 )
 
-// Read reads a matrix, plain or compressed by gzip or bzip2. Numbers of a
-// complex file are complex128; those of other files may be. A byte-order mark is
-// passed over. The error names the line, and what was expected there.
+// Read reads a matrix, plain or compressed by gzip or bzip2. T must be complex128 for a
+// complex file, and may be for others. A byte-order mark is skipped. Errors name the
+// line and what was expected there.
 func Read[T Number](r io.Reader) (*Matrix[T], error) { return read[T](r, "matrixmarket: line ") }
 
-// ReadFile reads the file at path as Read does. The error names it.
+// ReadFile reads the file at path as Read does. Errors name the file.
 func ReadFile[T Number](path string) (*Matrix[T], error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -152,14 +152,14 @@ func read[T Number](r io.Reader, where string) (*Matrix[T], error) {
 
 // A parser is the state of Read.
 type parser[T Number] struct {
-	where string // before the number of the line, in errors
+	where string // precedes the number of the line in errors
 	lines *bufio.Scanner
 	line  int
 	rest  []byte // of the line
 
 	form
 	rows, cols int
-	count      int // of the entries, as the file says
+	count      int // number of entries according to the file
 	row, col   []int
 	val        []T
 }
@@ -168,8 +168,8 @@ func (p *parser[T]) errorf(format string, args ...any) error {
 	return fmt.Errorf("%s%d: %w", p.where, max(p.line, 1), fmt.Errorf(format, args...))
 }
 
-// next goes to the next line, and reports whether there is one: a line that an
-// error of the reader cut off is none.
+// next moves to the next line, and reports whether there is one. A line that an error
+// of the reader has cut off does not count.
 func (p *parser[T]) next() bool {
 	if !p.lines.Scan() || p.lines.Err() != nil {
 		return false
@@ -182,7 +182,7 @@ func (p *parser[T]) next() bool {
 	return true
 }
 
-// nextData goes to the next line that is neither empty nor a comment.
+// nextData moves to the next line that is neither empty nor a comment.
 func (p *parser[T]) nextData() bool {
 	for p.next() {
 		if p.rest = bytes.TrimSpace(p.rest); len(p.rest) > 0 && p.rest[0] != '%' {
@@ -192,7 +192,7 @@ func (p *parser[T]) nextData() bool {
 	return false
 }
 
-// end returns the error for a line that is not there.
+// end returns the error for a missing line.
 func (p *parser[T]) end(format string, args ...any) error {
 	switch err := p.lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
@@ -295,8 +295,8 @@ func (p *parser[T]) size() error {
 	return nil
 }
 
-// entries reads the lines of the entries. Memory is taken as they come, not as the
-// file says that they will.
+// entries reads the lines of the entries. It allocates memory as they come, not by the
+// number in the file.
 func (p *parser[T]) entries() error {
 	for n := range p.count {
 		if !p.nextData() {
@@ -386,7 +386,7 @@ func (p *parser[T]) matrix() *Matrix[T] {
 	return &Matrix[T]{Field: p.field, Symmetry: p.symmetry, Stored: compress(p.rows, p.cols, p.row, p.col, p.val)}
 }
 
-// compress returns the matrix with the given entries, which are in it.
+// compress returns the matrix with the given entries. Their places are in the matrix.
 func compress[T Number](rows, cols int, row, col []int, val []T) revsparse.CSR[T, int] {
 	a, err := revsparse.FromTriplets(rows, cols, row, col, val)
 	if err != nil {
@@ -395,8 +395,8 @@ func compress[T Number](rows, cols int, row, col []int, val []T) revsparse.CSR[T
 	return a
 }
 
-// Full returns the matrix with all its entries: Stored itself if it is general,
-// else a new one.
+// Full returns the matrix with all its entries. It returns Stored itself if that is
+// general, and otherwise a new matrix.
 func (m *Matrix[T]) Full() revsparse.CSR[T, int] {
 	if m.Symmetry == General {
 		return m.Stored
@@ -429,9 +429,9 @@ func mirror[T Number](v T, s Symmetry) T {
 	return v
 }
 
-// Write writes a matrix, numbers in full: read again, they have the same bits
-// (but for the payloads of NaNs). It returns an error for what Read would refuse,
-// and for a number that the field cannot hold.
+// Write writes a matrix with all digits: a reader gets the same bits (except the
+// payloads of NaNs). It returns an error for a matrix that Read would refuse, and for a
+// number that the field cannot hold.
 func Write[T Number](w io.Writer, m *Matrix[T]) error {
 	a := &m.Stored
 	f := form{m.Field, m.Symmetry}
@@ -482,8 +482,8 @@ func parts[T Number](v T) (re, im float64) {
 	panic("unreachable")
 }
 
-// WriteFile writes a matrix to the file at path as Write does, compressed if the
-// name ends in .gz. If that fails, the error names the file, and it is as it was
+// WriteFile writes a matrix to the file at path as Write does, compressed if the name
+// ends in .gz. If that fails, the error names the file, and the file is as it was
 // before.
 func WriteFile[T Number](path string, m *Matrix[T]) error {
 	return outfile.Write(path, func(w io.Writer) error {
