@@ -226,7 +226,7 @@ func (o *Operand) set(k unsafe.Pointer, b *Buffer, primal bool) error {
 	case rev.Gen:
 		stride := b.Stride[0]
 		switch {
-		case b.Shape[1] > 1 && b.Stride[1] != 1:
+		case b.Shape[0] > 0 && b.Shape[1] > 1 && b.Stride[1] != 1:
 			return fmt.Errorf("has a stride of %d between columns, want 1", b.Stride[1])
 		case b.Shape[0] <= 1:
 			stride = max(1, b.Shape[1])

@@ -1,0 +1,281 @@
+"""The kernels on NumPy arrays.
+
+    import revnum.numpy as rn
+
+    y = rn.revlinalg.MatMul(a, b)                      # the value
+    y, pullback = rn.vjp("revlinalg.MatMul", a, b)     # and its gradient
+    ga, gb = pullback(gy)
+    y, dy = rn.jvp("revlinalg.MatMul", (a, b), (da, db))
+
+Operands come in the order of docs/rules.json, without those that are added into, or by
+name. Parameters are keywords. A sparse matrix is a scipy.sparse CSR array or a CSR
+here, and its gradient is a CSR with the same structure. The type of the arrays chooses
+the kernel; an array of another layout than the kernel takes is copied.
+
+run works in place, on memory that is the caller's, and copies nothing.
+"""
+
+import numpy as np
+
+from . import _library
+from ._library import ArgumentError, Package, bind, lookup, pack
+
+_TYPES = {"float64": np.dtype(np.float64), "float32": np.dtype(np.float32), "Q43": np.dtype(np.int64), "complex128": np.dtype(np.complex128), "int": np.dtype(np.int64)}
+_NAMES = {np.dtype(np.float64): "float64", np.dtype(np.float32): "float32", np.dtype(np.complex128): "complex128"}
+_PASSES = {"Forward": 0, "Inverse": 1, "Adjoint": 2, "Tangent": 3, "AdjointTangent": 4, "Gradient": 5}
+
+
+class CSR:
+    """A sparse matrix stored by rows: the entries of row i are data[ptr[i]:ptr[i+1]], in
+    the columns ind[ptr[i]:ptr[i+1]]."""
+
+    def __init__(self, shape, ptr, ind, data):
+        self.shape = tuple(shape)
+        self.ptr = np.ascontiguousarray(ptr, np.int64)
+        self.ind = np.ascontiguousarray(ind, np.int64)
+        self.data = np.ascontiguousarray(data)
+        if self.ptr.ndim != 1 or self.ind.ndim != 1 or self.data.ndim != 1:
+            raise ArgumentError("revnum: the arrays of a sparse matrix are vectors")
+
+    @property
+    def dtype(self):
+        return self.data.dtype
+
+    def with_data(self, data):
+        """A matrix of the same structure with other numbers."""
+        m = object.__new__(CSR)
+        m.shape, m.ptr, m.ind, m.data = self.shape, self.ptr, self.ind, data
+        return m
+
+    def toarray(self):
+        a = np.zeros(self.shape, self.dtype)
+        rows = np.repeat(np.arange(self.shape[0]), np.diff(self.ptr))
+        np.add.at(a, (rows, self.ind), self.data)
+        return a
+
+
+def _sparse(m):
+    """m as a CSR."""
+    if isinstance(m, CSR):
+        return m
+    if getattr(m, "format", None) == "csr":
+        return CSR(m.shape, m.indptr, m.indices, m.data)
+    raise ArgumentError(f"revnum: want a sparse matrix, a CSR, found {type(m).__name__}")
+
+
+def argument(o, part, a):
+    """The packed argument of an array for operand o. The array must live until the call."""
+    if o.sparse:
+        d = a.data
+        if d.dtype != _TYPES[o.type]:
+            raise ArgumentError(f"revnum: {o.name} has elements of {d.dtype}, want {o.type}")
+        if not d.flags.c_contiguous:
+            raise ArgumentError(f"revnum: the entries of {o.name} are not contiguous")
+        return pack(d.ctypes.data, d.size, *a.shape, 0, 1, a.ptr.ctypes.data, a.ind.ctypes.data, a.ptr.size, a.ind.size, 0.0, part, o.index, o.code, 2)
+    if a.dtype != _TYPES[o.type]:
+        raise ArgumentError(f"revnum: {o.name} has elements of {a.dtype}, want {o.type}")
+    axes, shape, strides, size = a.ndim, a.shape, a.strides, o.size
+    address = a.__array_interface__["data"][0]
+    if axes == 0:
+        return pack(address, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0.0, part, o.index, o.code, 0)
+    if axes == 1:
+        n, s = shape[0], strides[0] // size
+        return pack(address, (n - 1) * s + 1 if n and s > 0 else n, n, 0, s, 1, 0, 0, 0, 0, 0.0, part, o.index, o.code, 1)
+    if axes == 2:
+        (m, n), s, c = shape, strides[0] // size, strides[1] // size
+        span = (m - 1) * s + (n - 1) * c + 1 if m and n and s >= 0 and c >= 0 else m * n
+        return pack(address, span, m, n, s, c, 0, 0, 0, 0, 0.0, part, o.index, o.code, 2)
+    raise ArgumentError(f"revnum: {o.name} has {axes} axes, want {o.axes}")
+
+
+def _type_of(arrays):
+    found = None
+    for a in arrays:
+        name = _NAMES.get(getattr(a, "dtype", None))
+        if name == "complex128" or found is None:
+            found = name or found
+    return found or "float64"
+
+
+def _input(o, a):
+    """a as an array that the kernel can read."""
+    if o.sparse:
+        return _sparse(a)
+    a = np.asarray(a)
+    want = _TYPES[o.type]
+    if a.dtype != want:
+        if not np.can_cast(a.dtype, want, "safe") and not (a.dtype.kind in "iu" and o.role == "index"):
+            raise ArgumentError(f"revnum: {o.name} has elements of {a.dtype}, want {o.type}")
+        a = a.astype(want)
+    if a.ndim == 2 and not (a.shape[1] <= 1 or a.strides[1] == a.itemsize) or o.kind in ("edges", "slice") or any(s <= 0 or s % a.itemsize for s in a.strides):
+        a = np.ascontiguousarray(a).reshape(a.shape)
+    return a
+
+
+def _prepare(kernel, args, kwargs):
+    rule = lookup(kernel, _type_of([getattr(a, "data", a) if hasattr(a, "indptr") else a for a in [*args, *kwargs.values()]]))
+    if rule.missing:
+        raise ArgumentError(f"{rule.name} cannot be called: {rule.missing}")
+    operands, params = bind(rule, args, kwargs)
+    arrays = {o.name: _input(o, operands[o.name]) for o in rule.operands if operands.get(o.name) is not None}
+    return rule, arrays, params
+
+
+def _zeros_like(o, a):
+    return a.with_data(np.zeros(a.ind.size, a.dtype)) if o.sparse else np.zeros(a.shape, a.dtype)
+
+
+def _copy(o, a):
+    return a.with_data(a.data.copy()) if o.sparse else np.array(a, order="C", ndmin=a.ndim)
+
+
+def _new_outputs(rule, arrays, params):
+    shapes = None
+    out = []
+    for i, o in enumerate(rule.outputs):
+        if o.role == "inout":
+            if o.name not in arrays:
+                raise ArgumentError(f"{rule.name}: {o.name} is missing")
+            out.append(_copy(o, arrays[o.name]))
+        elif o.name in arrays:
+            out.append(_zeros_like(o, arrays[o.name]))
+        else:
+            if o.sparse:
+                raise ArgumentError(f"{rule.name}: the inputs do not tell the structure of {o.name}: give {o.name}=matrix")
+            shapes = shapes or rule.output_shapes({name: a.shape for name, a in arrays.items()}, params)
+            out.append(np.zeros(shapes[i], _TYPES[o.type]))
+    return out
+
+
+def _apart(o, a, arrays):
+    """a, or a copy of it if it shares memory with an operand: kernels refuse that of derivatives."""
+    data = a.data if o.sparse else a
+    for b in arrays.values():
+        if np.may_share_memory(data, b.data if isinstance(b, CSR) else b):
+            return _copy(o, a)
+    return a
+
+
+def _pack_inputs(rule, arrays):
+    return [argument(o, 0, arrays[o.name]) for o in rule.inputs if o.role != "inout" and o.name in arrays]
+
+
+def _single(list):
+    return list[0] if len(list) == 1 else tuple(list)
+
+
+def _number(a):
+    return a[()] if isinstance(a, np.ndarray) and a.ndim == 0 else a
+
+
+def call(kernel, *args, **kwargs):
+    """The outputs of a kernel: one, or a tuple."""
+    rule, arrays, params = _prepare(kernel, args, kwargs)
+    out = _new_outputs(rule, arrays, params)
+    packed = _pack_inputs(rule, arrays) + [argument(o, 0, a) for o, a in zip(rule.outputs, out)] + rule.settings(params)
+    rule.run(_library.FORWARD, packed)
+    return _single([_number(a) for a in out])
+
+
+def _cotangents(rule, cotangents, out, arrays):
+    if len(cotangents) != len(out):
+        raise TypeError(f"{rule.name} has {len(out)} outputs, found {len(cotangents)} cotangents")
+    g = []
+    for o, a, like in zip(rule.outputs, cotangents, out):
+        if a is None:
+            g.append(_zeros_like(o, like))
+            continue
+        a = _input(o, a)
+        if a.shape != like.shape:
+            raise ArgumentError(f"{rule.name}: the cotangent of {o.name} is of shape {a.shape}, want {like.shape}")
+        g.append(_copy(o, a) if o.role == "inout" else _apart(o, a, arrays))
+    return g
+
+
+def vjp(kernel, *args, **kwargs):
+    """The outputs of a kernel, and a function from their cotangents to the gradients of
+    all inputs but indices. It may be called any number of times."""
+    rule, arrays, params = _prepare(kernel, args, kwargs)
+    out = _new_outputs(rule, arrays, params)
+    settings = rule.settings(params)
+    inputs = _pack_inputs(rule, arrays)
+    rule.run(_library.FORWARD, inputs + [argument(o, 0, a) for o, a in zip(rule.outputs, out)] + settings)
+    kept = [_copy(o, a) if o.role == "inout" else None for o, a in zip(rule.outputs, out)]
+
+    def pullback(*cotangents):
+        g = _cotangents(rule, cotangents, out, arrays)
+        args = list(inputs)
+        gradients, state = [], []
+        for o, a, k in zip(rule.outputs, g, kept):
+            args.append(argument(o, 1, a))
+            if k is not None:
+                state.append(_copy(o, k))
+                args.append(argument(o, 0, state[-1]))
+        for o in rule.inputs:
+            if o.role == "index" or o.name not in arrays:
+                if o.role != "index":
+                    gradients.append(None)
+                continue
+            if o.role == "inout":
+                gradients.append(g[rule.outputs.index(o)])
+                continue
+            gradients.append(_zeros_like(o, arrays[o.name]))
+            args.append(argument(o, 1, gradients[-1]))
+        rule.run(_library.ADJOINT if rule.in_place else _library.GRADIENT, args + settings)
+        return _single([_number(a) for a in gradients])
+
+    return _single([_number(a) for a in out]), pullback
+
+
+def jvp(kernel, args, tangents, **kwargs):
+    """The outputs of a kernel and their tangents, for tangents of the inputs but indices;
+    None is zero."""
+    rule, arrays, params = _prepare(kernel, args, kwargs)
+    out = _new_outputs(rule, arrays, params)
+    packed = _pack_inputs(rule, arrays) + [argument(o, 0, a) for o, a in zip(rule.outputs, out)] + rule.settings(params)
+    moving = [o for o in rule.inputs if o.role != "index"]
+    if len(tangents) != len(moving):
+        raise TypeError(f"{rule.name} has {len(moving)} inputs with tangents, found {len(tangents)}")
+    given = {o.name: _apart(o, _input(o, t), arrays) for o, t in zip(moving, tangents) if t is not None}
+    for name, t in given.items():
+        if t.shape != arrays[name].shape:
+            raise ArgumentError(f"{rule.name}: the tangent of {name} is of shape {t.shape}, want {arrays[name].shape}")
+    out_tangents = []
+    for o, a in zip(rule.outputs, out):
+        t = _copy(o, given.pop(o.name)) if o.name in given else _zeros_like(o, a)
+        out_tangents.append(t)
+        packed.append(argument(o, 2, t))
+    packed += [argument(o, 2, given[o.name]) for o in moving if o.name in given]
+    rule.run(_library.TANGENT, packed)
+    return _single([_number(a) for a in out]), _single([_number(a) for a in out_tangents])
+
+
+def run(kernel, which, operands, cotangents=None, tangents=None, cotangent_tangents=None, **params):
+    """Makes a pass in place: "Forward", "Inverse", "Adjoint", "Tangent", "AdjointTangent"
+    or "Gradient". The arrays are given by the names of operands. None of them is
+    copied: it is an error if the kernel cannot work on one as it lies in memory."""
+    parts = [operands, cotangents or {}, tangents or {}, cotangent_tangents or {}]
+    rule = lookup(kernel, _type_of(operands.values()))
+    byname = {o.name: o for o in rule.operands}
+    packed = []
+    for part, arrays in enumerate(parts):
+        for name, a in arrays.items():
+            if name not in byname:
+                raise TypeError(f"{rule.name} has no operand {name!r}")
+            o = byname[name]
+            if not o.sparse and not isinstance(a, np.ndarray):
+                raise ArgumentError(f"revnum: {name} is a {type(a).__name__}, want an array")
+            if o.role in ("acc", "inout") or part > 0:
+                if not (a.data if o.sparse else a).flags.writeable:
+                    raise ArgumentError(f"revnum: {name} is read-only")
+            packed.append(argument(o, part, a))
+    if which not in _PASSES:
+        raise ValueError(f"revnum: no pass {which!r}, want one of {', '.join(_PASSES)}")
+    rule.run(_PASSES[which], packed + rule.settings(params))
+
+
+def __getattr__(name):
+    if name in _library.packages():
+        p = globals()[name] = Package(name, call)
+        return p
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

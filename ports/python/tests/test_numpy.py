@@ -1,0 +1,212 @@
+import ctypes
+import gc
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import revnum
+import revnum.numpy as rn
+
+rng = np.random.default_rng(1)
+
+
+def test_value_vjp_jvp():
+    a, b, gc_, da = rng.normal(size=(2, 3)), rng.normal(size=(3, 4)), rng.normal(size=(2, 4)), rng.normal(size=(2, 3))
+    c, pullback = rn.vjp("revlinalg.MatMul", a, b)
+    np.testing.assert_allclose(c, a @ b, rtol=1e-14)
+    for _ in range(2):
+        ga, gb = pullback(gc_)
+        np.testing.assert_allclose(ga, gc_ @ b.T, rtol=1e-13)
+        np.testing.assert_allclose(gb, a.T @ gc_, rtol=1e-13)
+    _, dc = rn.jvp("revlinalg.MatMul", (a, b), (da, None))
+    np.testing.assert_allclose(dc, da @ b, rtol=1e-13)
+    np.testing.assert_allclose(rn.revlinalg.MatMul(a, gc_, TransA=True), a.T @ gc_, rtol=1e-13)
+
+
+def test_every_rule_has_shapes():
+    """The shapes that this package computes are those of the exported test vectors."""
+    for name, r in revnum.rules.items():
+        assert repr(r) and (r.missing or r.outputs)
+
+
+def test_sparse():
+    sparse = pytest.importorskip("scipy.sparse")
+    a = sparse.random(6, 5, density=0.4, format="csr", rng=1)
+    b, g = rng.normal(size=(5, 2)), rng.normal(size=(6, 2))
+    y, pullback = rn.vjp("revsparse.Mul", A=a, B=b)
+    np.testing.assert_allclose(y, a @ b, rtol=1e-13)
+    galpha, ga, gb = pullback(g)
+    assert galpha is None
+    i, j = a.nonzero()
+    np.testing.assert_allclose(ga.data, (g[i] * b[j]).sum(axis=1), rtol=1e-13)
+    np.testing.assert_allclose(gb, a.T @ g, rtol=1e-13)
+
+
+def test_graph():
+    edges = np.array([(i, (i + 1) % 5) for i in range(5)])
+    x = rng.normal(size=(5, 2))
+    v, pullback = rn.vjp("graphembed.Loss", Free=x, Graph=edges, Margin=1)
+    _, g = pullback(1.0)
+    h = 1e-6
+    e = np.zeros((5, 2))
+    e[2, 1] = h
+    d = (rn.graphembed.Loss(Free=x + e, Graph=edges, Margin=1) - rn.graphembed.Loss(Free=x - e, Graph=edges, Margin=1)) / (2 * h)
+    np.testing.assert_allclose(g[2, 1], d, rtol=1e-6)
+
+
+def test_in_place():
+    x, theta = rng.normal(size=(3, 2)), rng.normal(size=3)
+    before = x.copy()
+    rn.run("revlinalg.Unitary", "Forward", {"X": x, "Theta": theta})
+    np.testing.assert_allclose(x, rn.revlinalg.Unitary(before, theta))
+    assert not np.allclose(x, before)
+    rn.run("revlinalg.Unitary", "Inverse", {"X": x, "Theta": theta})
+    np.testing.assert_allclose(x, before, rtol=1e-13)
+
+
+def test_layouts():
+    """Any layout has the value of the contiguous one."""
+    a, b = rng.normal(size=(6, 8)), rng.normal(size=(8, 6))
+    for x, y in [(a[::2], b[:, :3]), (a[::-1, ::-1], b), (a.T[:6], b[:6]), (np.asfortranarray(a), b), (np.broadcast_to(a[0], (4, 8)), b)]:
+        np.testing.assert_allclose(rn.revlinalg.MatMul(x, y), x @ y, rtol=1e-12, atol=1e-14)
+    v = rng.normal(size=10)
+    for x in (v[::3], v[::-2], np.broadcast_to(1.5, 4), np.asarray(v.astype(">f8"))[:0]):
+        np.testing.assert_allclose(rn.revlinalg.Sum(x), x.sum(), rtol=1e-13)
+    assert rn.revlinalg.Sum(np.zeros(0)) == 0
+    assert rn.revlinalg.MatMul(np.zeros((0, 3)), np.zeros((3, 0))).shape == (0, 0)
+    assert np.isnan(rn.revlinalg.Sum(np.array([np.nan, 1])))
+
+
+BAD = {
+    "type": (lambda: rn.run("revlinalg.Dot", "Forward", {"Out": np.zeros(()), "X": np.ones(3), "Y": np.ones(3, np.float32)}), revnum.ArgumentError, "Y has elements of float32"),
+    "kernel's type": (lambda: rn.revlinalg.Exp(np.ones(3, complex)), revnum.ArgumentError, "not offered over complex128"),
+    "objects": (lambda: rn.revlinalg.Sum(np.array([object()])), revnum.ArgumentError, "object"),
+    "length": (lambda: rn.revlinalg.Dot(np.ones(3), np.ones(4)), revnum.ArgumentError, "length 4|shape"),
+    "axes": (lambda: rn.revlinalg.Dot(np.ones(3), np.ones((3, 1))), revnum.ArgumentError, "2 axes"),
+    "three axes": (lambda: rn.revlinalg.Frobenius(np.ones((3, 1, 2))), revnum.ArgumentError, "3 axes"),
+    "missing": (lambda: rn.revlinalg.Dot(np.ones(3)), revnum.ArgumentError, "Y"),
+    "too many": (lambda: rn.revlinalg.Dot(1, 2, 3), TypeError, "2 operands"),
+    "no kernel": (lambda: rn.call("revlinalg.Nothing", np.ones(1)), revnum.ArgumentError, "Nothing"),
+    "no parameter": (lambda: rn.revlinalg.Sum(np.ones(1), colour=1), TypeError, "colour"),
+    "parameter": (lambda: rn.revlinalg.MatMul(np.ones((1, 1)), np.ones((1, 1)), TransA=3), revnum.ArgumentError, "0 or 1"),
+    "no result": (lambda: rn.revlinalg.Solve(np.zeros((2, 2)), np.ones((2, 1))), revnum.NoResultError, "condition|singular"),
+    "negative stride": (lambda: rn.run("revlinalg.Sum", "Forward", {"Out": np.zeros(()), "X": np.ones(4)[::-1]}), revnum.ArgumentError, "stride"),
+    "columns": (lambda: rn.run("revlinalg.Frobenius", "Forward", {"Out": np.zeros(()), "A": np.ones((3, 4)).T}), revnum.ArgumentError, "between columns"),
+    "read-only": (lambda: rn.run("revlinalg.Sum", "Forward", {"Out": np.broadcast_to(1.0, ()), "X": np.ones(4)}), revnum.ArgumentError, "read-only"),
+    "list": (lambda: rn.run("revlinalg.Sum", "Forward", {"Out": np.zeros(()), "X": [1.0]}), revnum.ArgumentError, "list"),
+    "pass": (lambda: rn.run("revlinalg.Sum", "Sideways", {}), ValueError, "Sideways"),
+    "structure": (lambda: rn.revsparse.Mul(A=rn.CSR((2, 2), [0, 1, 2], [0, 5], [1.0, 1.0]), B=np.ones((2, 1))), revnum.ArgumentError, "column 5"),
+    "pointers": (lambda: rn.revsparse.Mul(A=rn.CSR((2, 2), [0, 9, 2], [0, 1], [1.0, 1.0]), B=np.ones((2, 1))), revnum.ArgumentError, "row"),
+    "not sparse": (lambda: rn.revsparse.Mul(A=np.ones((2, 2)), B=np.ones((2, 1))), revnum.ArgumentError, "sparse"),
+    "cotangent": (lambda: rn.vjp("revlinalg.Sum", np.ones(3))[1](np.ones(2)), revnum.ArgumentError, "cotangent"),
+    "operator": (lambda: rn.call("revsparse.OperatorEig", np.ones(3)), revnum.ArgumentError, "Op"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input(name):
+    f, kind, text = BAD[name]
+    with pytest.raises(kind, match=text):
+        f()
+
+
+def test_overlap():
+    m = rng.normal(size=(4, 4))
+    with pytest.raises(revnum.ArgumentError, match="shares memory"):
+        rn.run("revlinalg.MatMul", "Forward", {"C": m[:2, :2], "A": m[1:3, :2], "B": m[2:, 2:]})
+    # Derivatives may be the operands themselves.
+    x = rng.normal(size=3)
+    np.testing.assert_allclose(rn.jvp("revlinalg.Dot", (x, x), (x, x))[1], 2 * x @ x)
+
+
+def test_errors_are_of_the_thread():
+    import threading
+
+    wrong = []
+
+    def work(n):
+        for _ in range(200):
+            try:
+                rn.revlinalg.Dot(np.ones(n), np.ones(n + 1))
+            except revnum.ArgumentError as err:
+                if f"{n + 1}" not in str(err):
+                    wrong.append(str(err))
+
+    threads = [threading.Thread(target=work, args=(10 * i,)) for i in range(1, 9)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong
+
+
+def run(code, **env):
+    import os
+
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | env)
+
+
+def test_closed_library():
+    r = run("import revnum, numpy, revnum.numpy as rn; from revnum import _library; _library.library.close(); rn.revlinalg.Sum(numpy.ones(2))")
+    assert r.returncode == 1 and "the library is closed" in r.stderr
+
+
+def test_other_library(tmp_path):
+    r = run("import revnum", REVNUM_LIBRARY=str(tmp_path / "none.so"))
+    assert r.returncode == 1 and "ImportError: revnum: cannot load" in r.stderr
+    import shutil
+
+    if shutil.which("cc"):
+        (tmp_path / "old.c").write_text("int rev_abi_version(void) { return 77; }")
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", tmp_path / "old.so", tmp_path / "old.c"], check=True)
+        r = run("import revnum", REVNUM_LIBRARY=str(tmp_path / "old.so"))
+        assert r.returncode == 1 and "has version 77" in r.stderr
+
+
+def test_nothing_is_kept():
+    """Arrays are freed, and the library does not look at them again."""
+    import weakref
+
+    x = rng.normal(size=(100, 100))
+    y, pullback = rn.vjp("revlinalg.Solve", x, np.eye(100))
+    ref = weakref.ref(x)
+    pullback(y)
+    del x, pullback
+    gc.collect()
+    assert ref() is None
+    rn.revlinalg.Solve(rng.normal(size=(100, 100)), np.eye(100))
+
+
+def test_scipy_least_squares():
+    optimize = pytest.importorskip("scipy.optimize")
+    t = np.linspace(0, 1, 20)
+    target = np.array([1.0, -2, 0.5])
+    v = np.vander(t, 3, increasing=True)
+    y = np.exp(v @ target)
+
+    def residuals(c):
+        return rn.revlinalg.Exp(rn.revlinalg.MatMul(v, c[:, None])[:, 0]) - y
+
+    def jacobian(c):
+        z = rn.revlinalg.MatMul(v, c[:, None])[:, 0]
+        return np.stack([rn.jvp("revlinalg.Exp", (z,), (column,))[1] for column in v.T.copy()], axis=1)
+
+    r = optimize.least_squares(residuals, np.zeros(3), jac=jacobian, xtol=1e-12)
+    np.testing.assert_allclose(r.x, target, rtol=1e-8)
+    assert optimize.check_grad(lambda x: float(rn.revlinalg.LogSumExp(x)), lambda x: rn.vjp("revlinalg.LogSumExp", x)[1](1.0), target) < 1e-6
+
+
+def test_hips_autograd():
+    autograd = pytest.importorskip("autograd")
+    import autograd.numpy as anp
+    from autograd.extend import defvjp, primitive
+    from autograd.test_util import check_grads
+
+    norm = primitive(lambda x: rn.revlinalg.Norm2(x))
+    gradient = primitive(lambda x, g: rn.vjp("revlinalg.Norm2", x)[1](g))
+    defvjp(norm, lambda ans, x: lambda g: gradient(x, g))
+    x = rng.normal(size=4)
+    np.testing.assert_allclose(autograd.grad(lambda x: norm(x * x))(x), autograd.grad(lambda x: anp.sqrt(anp.sum(x**4)))(x), rtol=1e-12)
+    check_grads(lambda x: norm(anp.sin(x)), modes=["rev"], order=1)(x)

@@ -1,0 +1,115 @@
+import pytest
+
+torch = pytest.importorskip("torch")
+from torch.autograd import gradcheck, gradgradcheck
+
+import revnum
+import revnum.torch as rt
+
+torch.manual_seed(1)
+
+
+def x(*shape, dtype=torch.float64):
+    return (torch.randn(shape, dtype=dtype) / 2).requires_grad_()
+
+
+def spd(n):
+    a = torch.randn(n, n, dtype=torch.float64)
+    return (a @ a.T + n * torch.eye(n, dtype=torch.float64)).requires_grad_()
+
+
+CASES = {
+    "Dot": (rt.revlinalg.Dot, [x(4), x(4)]),
+    "Norm2": (rt.revlinalg.Norm2, [x(5)]),
+    "MatMul": (rt.revlinalg.MatMul, [x(2, 3), x(3, 2)]),
+    "MatMulTrans": (lambda a, b: rt.revlinalg.MatMul(a, b, TransA=True), [x(3, 2), x(3, 2)]),
+    "Softmax": (rt.revlinalg.Softmax, [x(4)]),
+    "Solve": (rt.revlinalg.Solve, [spd(3), x(3, 2)]),
+    "LogDet": (lambda a: rt.revlinalg.LogDet(a)[0], [spd(3)]),
+    "Unitary": (rt.revlinalg.Unitary, [x(3, 2), x(3)]),
+    "GMM": (rt.gmm.LogPosterior, [x(2), x(2, 2), x(2, 3), x(4, 2)]),
+    "logs": (rt.revlog.Sum, [x(), x(3)]),
+    "ComplexNorm2": (rt.revlinalg.ComplexNorm2, [x(3, dtype=torch.complex128)]),
+    "complex Dot": (rt.revlinalg.Dot, [x(3, dtype=torch.complex128), x(3, dtype=torch.complex128)]),
+    "columns": (lambda a: rt.revlinalg.Norm2(a[:, 1]) + rt.revlinalg.Frobenius(a.T), [x(3, 2)]),
+    "composed": (lambda a, b: torch.sin(rt.revlinalg.Norm2(rt.revlinalg.Exp(rt.revlinalg.MatMul(a, b)[:, 0]))), [x(3, 2), x(2, 1)]),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_gradcheck(name):
+    f, args = CASES[name]
+    assert gradcheck(f, args)
+    assert gradgradcheck(f, args)
+
+
+@pytest.mark.parametrize("name", ["MatMul", "Unitary", "GMM"])
+def test_opcheck(name):
+    kernel = {"MatMul": "revlinalg.MatMul[float64]", "Unitary": "revlinalg.Unitary[float64]", "GMM": "gmm.LogPosterior[float64]"}[name]
+    _, args = CASES[name]
+    rule = revnum.rules[kernel]
+    shapes = {o.name: a.shape for o, a in zip(rule.inputs, args)}
+    sizes = [n for s in rule.output_shapes(shapes, {}) for n in s]
+    layout = ",".join(o.name for o in rule.inputs) + "|||"
+    torch.library.opcheck(torch.ops.revnum.value.default, (kernel, layout, list(args), [], sizes, []))
+    ct = [torch.randn(s, dtype=torch.float64) for s in rule.output_shapes(shapes, {})]
+    torch.library.opcheck(torch.ops.revnum.vjp.default, (kernel, layout, list(args), ct, [], sizes, []))
+
+
+def test_sparse():
+    a = torch.tensor([[0, 2.0, 0], [1, 0, 3]], dtype=torch.float64)
+    m = a.to_sparse_csr().requires_grad_()
+    b = x(3, 2)
+    y = rt.revsparse.Mul(A=m, B=b)
+    torch.testing.assert_close(y, a @ b)
+    y.sum().backward()
+    assert m.grad.layout == torch.sparse_csr
+    torch.testing.assert_close(m.grad.values(), b.detach().sum(1)[[1, 0, 2]])
+    data = m.values().detach().clone().requires_grad_()
+    f = lambda data, b: rt.revsparse.Mul(A=rt.CSR((2, 3), m.crow_indices(), m.col_indices(), data), B=b)
+    assert gradcheck(f, [data, b]) and gradgradcheck(f, [data, b])
+
+    full = spd(4)
+    s = full.detach().to_sparse_csr()
+    rhs = x(4, 2)
+    f = lambda data, b: rt.revsparse.Solve(rt.CSR((4, 4), s.crow_indices(), s.col_indices(), data), b)
+    data = s.values().clone().requires_grad_()
+    torch.testing.assert_close(f(data, rhs), torch.linalg.solve(full, rhs))
+    assert gradcheck(f, [data, rhs]) and gradgradcheck(f, [data, rhs])
+
+
+def test_compile():
+    f = lambda a, b: torch.sin(rt.revlinalg.Norm2(rt.revlinalg.MatMul(a, b)[:, 0]))
+    a, b = x(3, 2), x(2, 1)
+    want = torch.autograd.grad(f(a, b), [a, b])
+    compiled = torch.compile(f, backend="aot_eager", fullgraph=True)
+    torch.testing.assert_close(compiled(a, b), f(a, b))
+    torch.testing.assert_close(torch.autograd.grad(compiled(a, b), [a, b]), want)
+
+
+def test_run_in_place():
+    theta, state = torch.randn(3, dtype=torch.float64), torch.randn(3, 2, dtype=torch.float64)
+    before, at = state.clone(), state.data_ptr()
+    rt.run("revlinalg.Unitary", "Forward", {"X": state, "Theta": theta})
+    torch.testing.assert_close(state, rt.revlinalg.Unitary(before, theta))
+    rt.run("revlinalg.Unitary", "Inverse", {"X": state, "Theta": theta})
+    torch.testing.assert_close(state, before)
+    assert state.data_ptr() == at
+
+
+def test_errors():
+    with pytest.raises(revnum.ArgumentError, match="2 axes"):
+        rt.revlinalg.Dot(x(3), x(3, 1))
+    with pytest.raises(revnum.ArgumentError, match="Y is of shape"):
+        rt.revlinalg.Dot(x(3), x(4))
+    with pytest.raises(revnum.ArgumentError, match="want float64"):
+        rt.revlinalg.Dot(x(3), x(3).to(torch.float32))
+    with pytest.raises(revnum.NoResultError):
+        rt.revlinalg.Log(-torch.ones(2, dtype=torch.float64))
+    with pytest.raises(TypeError, match="no parameter 'colour'"):
+        rt.revlinalg.Dot(x(3), x(3), colour=1)
+    with pytest.raises(NotImplementedError, match="third"):
+        a = x(3)
+        g = torch.autograd.grad(rt.revlinalg.LogSumExp(a), a, create_graph=True)[0]
+        h = torch.autograd.grad(g.sum(), a, create_graph=True)[0]
+        torch.autograd.grad(h.sum(), a)
