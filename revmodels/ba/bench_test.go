@@ -7,8 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"revnum/fixed"
 	"revnum/internal/parallel"
 	"revnum/internal/simd/cpu"
+	"revnum/internal/simd/simdtest"
 	"revnum/internal/simd/vec"
 	"revnum/rev"
 	"revnum/revsparse"
@@ -84,11 +86,11 @@ func triad() (best float64) {
 }
 
 func BenchmarkWeightedForward(b *testing.B) {
-	benchmark(b, 8*3, func(k *Weighted[float64], _ rev.General[float64], _ rev.Vector[float64]) { k.Forward() })
+	benchmark(b, 8*3, func(k *Weighted[float64], _ rev.General[float64], _ rev.Vector[float64]) { _ = k.Forward() })
 }
 
 func BenchmarkWeightedJacobian(b *testing.B) {
-	benchmark(b, 8*(3+31), func(k *Weighted[float64], j rev.General[float64], dz rev.Vector[float64]) { k.Jacobian(j, dz) })
+	benchmark(b, 8*(3+31), func(k *Weighted[float64], j rev.General[float64], dz rev.Vector[float64]) { _ = k.Jacobian(j, dz) })
 }
 
 // BenchmarkWeightedCSR measures the structure of the Jacobian without its values.
@@ -104,7 +106,7 @@ func BenchmarkWeightedAdjoint(b *testing.B) {
 		if _, ok := g[p]; !ok {
 			g[p] = adbenchLike(k.Cameras.Rows, k.Points.Rows, p, false)
 		}
-		k.Adjoint(g[p])
+		_ = k.Adjoint(g[p])
 	})
 }
 
@@ -115,7 +117,7 @@ func BenchmarkWeightedTangent(b *testing.B) {
 		if _, ok := t[p]; !ok {
 			t[p] = adbenchLike(k.Cameras.Rows, k.Points.Rows, p, false)
 		}
-		k.Tangent(t[p])
+		_ = k.Tangent(t[p])
 	})
 }
 
@@ -138,8 +140,8 @@ func BenchmarkTwoWorkers(b *testing.B) {
 			name string
 			f    func(workers int)
 		}{
-			{"Forward", func(workers int) { k.Workers = workers; k.Forward() }},
-			{"Jacobian", func(workers int) { k.Workers = workers; k.Jacobian(j, dz) }},
+			{"Forward", func(workers int) { k.Workers = workers; _ = k.Forward() }},
+			{"Jacobian", func(workers int) { k.Workers = workers; _ = k.Jacobian(j, dz) }},
 		} {
 			b.Run(fmt.Sprintf("%s/ba%d", run.name, i+1), func(b *testing.B) {
 				var times [4][]float64
@@ -162,5 +164,26 @@ func BenchmarkTwoWorkers(b *testing.B) {
 				b.ReportMetric(speedup(0)/speedup(2), "ofPeak")
 			})
 		}
+	}
+}
+
+// BenchmarkFixed measures passes in fixed point, and what of their time looking at the
+// range takes.
+func BenchmarkFixed(b *testing.B) {
+	f := adbenchLike(20, 2000, 10000, true)
+	k := weightedOf[fixed.Q43](f)
+	p := k.problem()
+	g := weightedOf[fixed.Q43](f)
+	for name, f := range map[string]func() error{
+		"Forward": k.Forward, "Adjoint": func() error { return k.Adjoint(g) },
+		"forward's range": func() error { return p.checkRange(false) }, "adjoint's range": func() error { return p.checkRange(true) },
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportMetric(simdtest.LeastTime(b.Loop, func() {
+				if err := f(); err != nil {
+					b.Fatal(err)
+				}
+			})/float64(len(k.Camera)), "least-ns/observation")
+		})
 	}
 }

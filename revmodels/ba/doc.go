@@ -44,13 +44,12 @@
 // give NaN. A point at depth 0 gives infinities or NaN, as the arithmetic has it;
 // nothing panics.
 //
-// In fixed point (Q43) Inverse and Adjoint restore R and Z bit for bit, whatever the
-// operands. The values are meaningful only while parameters, y, p, residuals, and
-// derivatives and the products that they are made of stay below 2²⁰, and angles
-// below 1024. Each product and quotient is rounded to 2⁻⁴³ ≈ 10⁻¹³. The error of a
-// residual is therefore some f·10⁻¹³·(1 + ‖X‖/|y₃|). Quotients at depth 0 count as
-// 0. If operands may be out of range, call CheckRange before the passes: it returns
-// an error where values are meaningless. Workers is not used.
+// In fixed point (Q43) Inverse and Adjoint restore R and Z bit for bit. Parameters, y,
+// p, residuals, and derivatives and the products that they are made of must stay below
+// 2²⁰, and angles below 1024. Each product and quotient is rounded to 2⁻⁴³ ≈ 10⁻¹³. The error of a
+// residual is therefore some f·10⁻¹³·(1 + ‖X‖/|y₃|). Where a value leaves the range, or
+// a point is at depth 0, methods return an error and change nothing; in floating point
+// they return none. Workers is not used.
 //
 // # Errors
 //

@@ -18,19 +18,19 @@ func ExampleSnavely() {
 	r := mat.NewVecDense(4, nil)
 
 	k := ba.NewSnavely(r, cameras, points, features, []int{0, 0}, []int{0, 1})
-	k.Forward()
+	_ = k.Forward() // in floating point there is no error
 	fmt.Println("errors", r.RawVector().Data)
 
 	// The gradient of half the sum of their squares is that of R̄ = R.
 	cotangent := rev.General[float64]{Rows: 2, Cols: 3, Stride: 3, Data: make([]float64, 6)}
 	g := ba.Snavely[float64]{R: rev.ViewSlice([]float64{1, 0, 0, -1}), Points: cotangent}
-	k.Adjoint(g)
+	_ = k.Adjoint(g)
 	fmt.Println("gradient", cotangent.Data)
 	fmt.Println("restored", r.RawVector().Data)
 
 	// The Jacobian as a sparse matrix of 4×(9+6).
 	a, j := k.CSR()
-	k.Jacobian(j)
+	_ = k.Jacobian(j)
 	fmt.Println(a.Rows, a.Cols, a.NNZ(), "by the focal length:", a.Data[6])
 	// Output:
 	// errors [1 0 0 -1]

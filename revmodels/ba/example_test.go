@@ -35,7 +35,7 @@ func Example() {
 func cost(p *ba.Problem) float64 {
 	k := p.Kernel()
 	k.R.N, k.R.Inc, k.R.Data = 2*p.NumObservations(), 1, make([]float64, 2*p.NumObservations())
-	k.Forward()
+	_ = k.Forward() // in floating point there is no error
 	sum := 0.
 	for _, r := range k.R.Data {
 		sum += r * r

@@ -173,7 +173,7 @@ func TestSnavelyJacobian(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1))
 	k := randomSnavely(rnd, 300)
 	j := rev.NewGeneral[float64](2*300, snavelyColumns, nil)
-	k.Jacobian(j)
+	_ = k.Jacobian(j)
 	for i, c := range k.Camera {
 		params := append(append([]float64(nil), k.Cameras.Row(c)...), k.Points.Row(k.Point[i])...)
 		checkDual(t, "Snavely", params, k.Features.Row(i), [2]float64(k.R.Data[2*i:]), [2][]float64{j.Row(2 * i), j.Row(2*i + 1)})
@@ -185,7 +185,7 @@ func TestWeightedJacobian(t *testing.T) {
 	k := randomWeighted(rnd, 300)
 	j := rev.NewGeneral[float64](2*300, weightedColumns, nil)
 	z := rev.ViewSlice(make([]float64, 300))
-	k.Jacobian(j, z)
+	_ = k.Jacobian(j, z)
 	for i, c := range k.Camera {
 		params := append(append([]float64(nil), k.Cameras.Row(c)...), k.Points.Row(k.Point[i])...)
 		w := k.Weights.Data[i]

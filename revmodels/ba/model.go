@@ -97,7 +97,7 @@ func (m *Model) TransMul(dst, x, r []float64) {
 // residuals computes the residuals at x in s.
 func (m *Model) residuals(s *modelScratch, x []float64) {
 	s.r = workspace.Zeros(s.r, len(m.Problem.Features))
-	m.view(x, s.r).Forward()
+	_ = m.view(x, s.r).Forward()
 }
 
 // Func returns the cost at x.
@@ -140,7 +140,7 @@ func (m *Model) GaussNewton(dst, x, v []float64) {
 	s.other = workspace.Zeros(s.other, len(s.r))
 	t := m.view(v, s.other)
 	t.Features.Data = nil
-	m.view(x, s.r).Tangent(t)
+	_ = m.view(x, s.r).Tangent(t)
 	m.weigh(s.other, s.r)
 	m.adjoint(dst, x, s.other)
 }

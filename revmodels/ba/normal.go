@@ -127,7 +127,7 @@ func (s *normal) kernel(p *Problem, r []float64) Snavely[float64] {
 
 // cost stores the residuals of p in trial, and returns ½ Σ ρ(‖r_i‖²).
 func (s *normal) cost(p *Problem) float64 {
-	s.kernel(p, s.trial).Forward()
+	_ = s.kernel(p, s.trial).Forward()
 	return s.sum(func(from, to int) float64 {
 		return sumOfLosses(s.loss, s.trial[2*s.start[from]:2*s.start[to]])
 	})
@@ -137,7 +137,7 @@ func (s *normal) cost(p *Problem) float64 {
 // residuals are multiplied by √ρ', which gives the gradient of the cost. (Of its
 // second derivative the term with ρ", which is not positive, is left out.)
 func (s *normal) linearise(p *Problem) {
-	s.kernel(p, s.r).Jacobian(rev.General[float64]{
+	_ = s.kernel(p, s.r).Jacobian(rev.General[float64]{
 		Rows: len(s.r), Cols: jacobianLen / 2, Stride: jacobianLen / 2, Data: s.j,
 	})
 	s.overPoints(func(_, from, to int) {

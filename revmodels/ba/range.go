@@ -2,71 +2,180 @@ package ba
 
 import (
 	"fmt"
+	"math"
 
 	"revnum/fixed"
-	"revnum/rev"
+	"revnum/internal/workspace"
 	"revnum/revmodels/ba/internal/views"
 )
 
-// CheckRange returns an error if an intermediate value of R or of its Jacobian
-// leaves the range of fixed.Q43, or a point is at depth 0. What the passes would
-// add then means nothing, though they undo it to the bit. The error names the
-// first such observation, and wraps fixed.ErrRange or fixed.ErrDivideByZero. Over
-// floats, whose infinities and NaN tell the same, it is nil.
+// In fixed point a value that leaves the range wraps, and means nothing any more. The
+// passes therefore look at the operands first, and return an error before they write.
 //
-// Products of the Jacobian with cotangents and tangents, and sums of them, are not
-// looked at. It panics with mat.ErrRowAccess if an index is out of range.
-func (k Snavely[T]) CheckRange() error {
-	rev.ForwardPass(&k)
-	p := k.problem()
-	return p.checkRange()
+// A few numbers of an observation nearly always tell that nothing can leave the range.
+// With v what the rotation turns, y what it becomes in the camera, and d the depth,
+//
+//	|R·v| = |v|,  P = |(y₁, y₂)|/|d|,
+//
+// all else is made of P, of |R·v|/|d|, of 1/|d| and of parameters. So each camera has limits
+// for |v|, P and 1/|d|, and only an observation beyond them goes through the arithmetic
+// step by step.
+
+// limits are what the numbers of an observation by a camera may be. Lengths are in units
+// of 2⁻⁴³, as fixed.Q43 has them.
+type limits struct {
+	turn          [9]float64
+	before, after [3]float64 // what is subtracted before the rotation, and added after it
+	far           float64    // the largest |v|²
+	near          float64    // the least d²
+	wide          float64    // the largest P²
 }
 
-// CheckRange returns an error if an intermediate value of R, of Z or of their
-// Jacobian leaves the range of fixed.Q43, or a point is at depth 0. What the passes
-// would add then means nothing, though they undo it to the bit. The error names the
-// first such observation, and wraps fixed.ErrRange or fixed.ErrDivideByZero. Over
-// floats, whose infinities and NaN tell the same, it is nil.
-//
-// Products of the Jacobian with cotangents and tangents, and sums of them, are not
-// looked at. It panics with mat.ErrRowAccess if an index is out of range.
-func (k Weighted[T]) CheckRange() error {
-	rev.ForwardPass(&k)
-	p := k.problem()
-	return p.checkRange()
+const (
+	unit  = 1 << 43
+	bound = 1 << 19 // half the range of a Q43, for roundings
+)
+
+// newLimits returns the limits for observations by a camera with the given parameters,
+// whose weights and features are no more than is given, with the Jacobian or without.
+func newLimits(m views.CameraModel, x []fixed.Q43, weight, feature float64, jacobian bool) (l limits) {
+	c := [weightedParams]float64{}
+	for i, v := range x {
+		c[i] = v.Float64()
+	}
+	// Of rotations by less, all products stay below bound.
+	const angle = 256
+	for _, v := range c[:3] {
+		if !(math.Abs(v) <= angle) {
+			return l
+		}
+	}
+	l.turn = rotationMatrix([3]float64(c[:3]))
+	push := 0.0 // |l.after|, in units of 1
+	if m == views.Snavely {
+		push = math.Sqrt(squareNorm(c[3:6]))
+	}
+	for i, v := range c[3:6] {
+		if m == views.Snavely {
+			l.after[i] = unit * v
+		} else {
+			l.before[i] = unit * v
+		}
+	}
+	f, k1, k2, u := math.Abs(c[6]), math.Abs(c[7]), math.Abs(c[8]), 0.0
+	if m == views.Weighted {
+		u, k1, k2 = max(k1, k2), math.Abs(c[9]), math.Abs(c[10])
+	}
+	weight = max(1, weight)
+	if push >= bound/2 || weight*weight >= bound {
+		return l
+	}
+	for wide := 512.0; wide > 1e-3; wide /= 2 {
+		most, gain := extent(wide, f, k1, k2, u, weight, feature, jacobian)
+		if most < bound {
+			near := unit * max(0x1p-20, push/4, 2*gain/bound)
+			far := unit * (bound - push)
+			l.wide, l.near, l.far = wide*wide, near*near, far*far
+			return l
+		}
+	}
+	return l
 }
 
-func (p *problem[T]) checkRange() error {
+// extent returns a bound on all numbers of an observation with P <= wide, and |R·v| at
+// most 4·|d| + |y|, but for what is divided by the depth. That is a vector of at most
+// 2·gain before.
+func extent(wide, f, k1, k2, u, weight, feature float64, jacobian bool) (most, gain float64) {
+	s := wide * wide
+	slope := k1 + k2*s
+	radial := 1 + slope*s
+	most = max(s, slope, weight*(f*radial*wide+feature+u), radial*wide*weight)
+	if !jacobian {
+		return most, 0
+	}
+	scale := weight * max(1, f)
+	bend := 2 * (slope + k2*s)
+	stretch := radial + bend*s
+	gain = scale * max(radial+bend*s, stretch*wide)
+	// The left Jacobian of a rotation is a mean of rotations, and makes nothing longer.
+	return max(most, bend, gain, 2*gain*(4+math.Sqrt(1+s)), scale*s*max(1, s)*wide), gain
+}
+
+// takes reports whether the numbers of an observation of the point x are within l.
+func (l *limits) takes(x []fixed.Q43) bool {
+	_ = x[2]
+	x0, x1, x2 := float64(x[0])-l.before[0], float64(x[1])-l.before[1], float64(x[2])-l.before[2]
+	r := &l.turn
+	y0 := r[0]*x0 + r[1]*x1 + r[2]*x2 + l.after[0]
+	y1 := r[3]*x0 + r[4]*x1 + r[5]*x2 + l.after[1]
+	d := r[6]*x0 + r[7]*x1 + r[8]*x2 + l.after[2]
+	d *= d
+	return x0*x0+x1*x1+x2*x2 <= l.far && d >= l.near && y0*y0+y1*y1 <= l.wide*d
+}
+
+// checkRange returns an error if an intermediate value of the residuals leaves the
+// range of fixed.Q43, or one of their Jacobian if that is wanted, or a point is at depth
+// 0. It names the first such observation. Over floats, whose infinities and NaN tell the
+// same, it is nil.
+func (p *problem[T]) checkRange(jacobian bool) error {
 	q, ok := any(p).(*problem[fixed.Q43])
 	if !ok {
 		return nil
 	}
-	cameras := make([]camera[guarded], q.cameras.Rows)
-	for i := range cameras {
-		cameras[i] = newGuardedCamera(q.model, q.cameras.Row(i))
-	}
-	one := guarded{v: fixed.One}
-	var e term[guarded]
-	for i, c := range q.camera {
+	s := workspace.Get[rangeCheck]()
+	defer workspace.Put(s)
+	s.limits = workspace.Grow(s.limits, q.cameras.Rows)
+	var weight, feature uint64 // the largest, at least: ^x is |x|-1 for x < 0
+	for i := range q.camera {
 		q.checkIndex(i)
-		x, f := q.points.Row(q.point[i]), q.features.Row(i)
-		w, err := one, error(nil)
 		if q.model == views.Weighted {
-			w.v = q.weights.Data[i*q.weights.Inc]
-			err = one.sub(w.mul(w)).err
+			w := int64(q.weights.Data[i*q.weights.Inc])
+			weight = max(weight, uint64(w^w>>63))
 		}
-		e.observe(q.model, &cameras[c], [3]guarded{{v: x[0]}, {v: x[1]}, {v: x[2]}}, w, one, [2]guarded{{v: f[0]}, {v: f[1]}}, true)
-		for c := range e.r {
-			err = first(err, e.r[c].err)
+		f := q.features.Data[i*q.features.Stride:][:2]
+		u, v := int64(f[0]), int64(f[1])
+		feature = max(feature, uint64(u^u>>63), uint64(v^v>>63))
+	}
+	for i := range s.limits {
+		s.limits[i] = newLimits(q.model, q.cameras.Row(i), (float64(weight)+1)/unit, (float64(feature)+1)/unit, jacobian)
+	}
+	for i, c := range q.camera {
+		if !s.limits[c].takes(q.points.Data[q.point[i]*q.points.Stride:]) {
+			if err := s.step(q, i, jacobian); err != nil {
+				return fmt.Errorf("ba: observation %d, of point %d by camera %d: %w", i, q.point[i], c, err)
+			}
+		}
+	}
+	return nil
+}
+
+// rangeCheck is the workspace of checkRange.
+type rangeCheck struct {
+	limits []limits
+	term   term[guarded]
+}
+
+// step goes through the arithmetic of observation i.
+func (s *rangeCheck) step(q *problem[fixed.Q43], i int, jacobian bool) error {
+	c := newGuardedCamera(q.model, q.cameras.Row(q.camera[i]))
+	one := guarded{v: fixed.One}
+	e := &s.term
+	x, f := q.points.Row(q.point[i]), q.features.Row(i)
+	w, err := one, error(nil)
+	if q.model == views.Weighted {
+		w.v = q.weights.Data[i*q.weights.Inc]
+		err = one.sub(w.mul(w)).err
+	}
+	e.observe(q.model, &c, [3]guarded{{v: x[0]}, {v: x[1]}, {v: x[2]}}, w, one, [2]guarded{{v: f[0]}, {v: f[1]}}, jacobian)
+	for c := range e.r {
+		err = first(err, e.r[c].err)
+		if jacobian {
 			for _, v := range e.j[c] {
 				err = first(err, v.err)
 			}
 		}
-		if err != nil {
-			return fmt.Errorf("ba: observation %d, of point %d by camera %d: %w", i, q.point[i], c, err)
-		}
 	}
-	return nil
+	return err
 }
 
 func newGuardedCamera(m views.CameraModel, x []fixed.Q43) camera[guarded] {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 
 	"revnum/fixed"
 	"revnum/rev"
+	"revnum/revmodels/ba/internal/views"
 )
 
 // TestCheckRange draws observations of all sizes, and holds residuals and Jacobian
@@ -18,7 +20,7 @@ import (
 // they agree, and some that it refuses do not.
 func TestCheckRange(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(8, 1))
-	good, wrong := 0, 0
+	good, wrong, taken := 0, 0, 0
 	for range 3000 {
 		k := randomWeighted(rnd, 1)
 		r, f := k.Cameras.Data, math.Exp(8*rnd.Float64())
@@ -37,8 +39,16 @@ func TestCheckRange(t *testing.T) {
 			}
 		}
 		q := weightedOf[fixed.Q43](k)
-		err := q.CheckRange()
+		p := q.problem()
+		err := p.checkRange(true)
 		agree := agrees(&k, &q)
+		w, f0, f1 := q.Weights.Data[0].Float64(), q.Features.Data[0].Float64(), q.Features.Data[1].Float64()
+		l := newLimits(p.model, q.Cameras.Row(0), math.Abs(w), max(math.Abs(f0), math.Abs(f1)), true)
+		if l.takes(q.Points.Row(q.Point[0])) {
+			if taken++; new(rangeCheck).step(&p, 0, true) != nil {
+				t.Fatalf("the limits take what leaves the range: %v", k)
+			}
+		}
 		switch {
 		case err == nil && !agree:
 			t.Fatalf("no error where values are wrong: %v", k)
@@ -50,8 +60,8 @@ func TestCheckRange(t *testing.T) {
 			wrong++
 		}
 	}
-	if good < 300 || wrong < 300 {
-		t.Errorf("%d observations in range and %d with values that are wrong, want some hundreds of each", good, wrong)
+	if good < 300 || wrong < 300 || taken < 100 {
+		t.Errorf("%d observations in range, %d with values that are wrong, %d within limits, want some hundreds of each", good, wrong, taken)
 	}
 }
 
@@ -61,9 +71,10 @@ func agrees(k *Weighted[float64], q *Weighted[fixed.Q43]) bool {
 	clear(k.R.Data)
 	clear(q.R.Data)
 	j, z := rev.NewGeneral[float64](2, weightedColumns, nil), rev.ViewSlice(make([]float64, 1))
-	k.Jacobian(j, z)
+	_ = k.Jacobian(j, z)
 	jq, zq := rev.NewGeneral[fixed.Q43](2, weightedColumns, nil), rev.ViewSlice(make([]fixed.Q43, 1))
-	q.Jacobian(jq, zq)
+	p := q.problem() // not the method, which refuses what is wrong
+	p.run(&task[fixed.Q43]{do: views.Derivative, sign: 1, j: jq, dz: zq})
 	c := k.Cameras.Row(0)
 	turn := rotationMatrix([3]float64(c))
 	x := k.Points.Row(0)
@@ -81,7 +92,7 @@ func agrees(k *Weighted[float64], q *Weighted[fixed.Q43]) bool {
 
 func TestCheckRangeErrors(t *testing.T) {
 	k := randomSnavely(rand.New(rand.NewPCG(9, 1)), 5)
-	if err := k.CheckRange(); err != nil {
+	if err := k.Forward(); err != nil {
 		t.Error(err)
 	}
 	q := Snavely[fixed.Q43]{
@@ -90,19 +101,32 @@ func TestCheckRangeErrors(t *testing.T) {
 		Features: rev.NewGeneral[fixed.Q43](2, 2, nil), Camera: []int{0, 0}, Point: []int{0, 1},
 	}
 	q.Cameras.Data[6] = fixed.FromInt(100)
-	if err := q.CheckRange(); err != nil {
+	if err := q.Forward(); err != nil {
 		t.Error(err)
 	}
+	before := slices.Clone(q.R.Data)
 	q.Points.Data[5] = 0 // at depth 0
-	if err := q.CheckRange(); !errors.Is(err, fixed.ErrDivideByZero) || !strings.HasPrefix(err.Error(), "ba: observation 1, of point 1 by camera 0: ") {
+	if err := q.Forward(); !errors.Is(err, fixed.ErrDivideByZero) || !strings.HasPrefix(err.Error(), "ba: observation 1, of point 1 by camera 0: ") {
 		t.Errorf("at depth 0: %v", err)
 	}
 	q.Points.Data[5] = -1 // next to it
-	if err := q.CheckRange(); !errors.Is(err, fixed.ErrRange) {
+	if err := q.Adjoint(Snavely[fixed.Q43]{R: rev.ViewSlice(make([]fixed.Q43, 4)), Features: rev.NewGeneral[fixed.Q43](2, 2, nil)}); !errors.Is(err, fixed.ErrRange) {
 		t.Errorf("next to depth 0: %v", err)
 	}
+	if !slices.Equal(q.R.Data, before) {
+		t.Error("residuals changed where there is an error")
+	}
+	// The residuals are in range, but not their derivatives by a point so near.
+	q.Points.Data[3], q.Points.Data[4], q.Points.Data[5] = 0, 0, -fixed.One>>14
+	if err := q.Forward(); err != nil {
+		t.Errorf("derivatives out of range: %v", err)
+	}
+	if err := q.Jacobian(rev.NewGeneral[fixed.Q43](4, 12, nil)); !errors.Is(err, fixed.ErrRange) {
+		t.Errorf("derivatives out of range: %v", err)
+	}
+	q.Points.Data[5] = -fixed.One
 	q.Camera[0] = 1
-	if v := panicOf(func() { _ = q.CheckRange() }); v != mat.ErrRowAccess {
+	if v := panicOf(func() { _ = q.Forward() }); v != mat.ErrRowAccess {
 		t.Errorf("panic %v, want mat.ErrRowAccess", v)
 	}
 }

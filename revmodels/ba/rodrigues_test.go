@@ -1,6 +1,7 @@
 package ba
 
 import (
+	"errors"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -80,7 +81,7 @@ func TestJacobianAngles(t *testing.T) {
 			}
 		}
 		j := rev.NewGeneral[float64](2*20, snavelyColumns, nil)
-		k.Jacobian(j)
+		_ = k.Jacobian(j)
 		for i, c := range k.Camera {
 			params := append(append([]float64(nil), k.Cameras.Row(c)...), k.Points.Row(k.Point[i])...)
 			checkDual(t, "Snavely", params, k.Features.Row(i), [2]float64(k.R.Data[2*i:]), [2][]float64{j.Row(2 * i), j.Row(2*i + 1)})
@@ -93,12 +94,12 @@ func TestJacobianAngles(t *testing.T) {
 func TestInvariance(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(7, 1))
 	k := randomSnavely(rnd, 50)
-	k.Forward()
+	_ = k.Forward()
 	want := append([]float64(nil), k.R.Data...)
 	check := func(name string) {
 		t.Helper()
 		clear(k.R.Data)
-		k.Forward()
+		_ = k.Forward()
 		for i, r := range k.R.Data {
 			if !(math.Abs(r-want[i]) <= 1e-12*(1+math.Abs(want[i]))) {
 				t.Fatalf("%s: residual %d is %v, was %v", name, i, r, want[i])
@@ -146,7 +147,7 @@ func TestDepthZero(t *testing.T) {
 	q := weightedOf[fixed.Q43](k)
 	copy(k.Points.Row(k.Point[3]), k.Cameras.Row(k.Camera[3])[3:6])
 	j := rev.NewGeneral[float64](40, weightedColumns, nil)
-	k.Jacobian(j, rev.ViewSlice(make([]float64, 20)))
+	_ = k.Jacobian(j, rev.ViewSlice(make([]float64, 20)))
 	if r := k.R.Data[6:8]; !math.IsNaN(r[0]) || !math.IsNaN(r[1]) {
 		t.Errorf("a point in the centre of a camera has the residuals %v, want NaN", r)
 	}
@@ -156,12 +157,8 @@ func TestDepthZero(t *testing.T) {
 		}
 	}
 	copy(q.Points.Row(q.Point[3]), q.Cameras.Row(q.Camera[3])[3:6])
-	q.Forward()
-	c, w, f := q.Cameras.Row(q.Camera[3]), q.Weights.Data[3], q.Features.Row(3)
-	for a := range 2 {
-		if want := w.Mul(c[7+a] - f[a]); q.R.Data[6+a] != want {
-			t.Errorf("in fixed point residual %d is %v, want that of the principal point, %v", a, q.R.Data[6+a], want)
-		}
+	if err := q.Forward(); !errors.Is(err, fixed.ErrDivideByZero) {
+		t.Errorf("in fixed point: %v", err)
 	}
 }
 
@@ -171,13 +168,13 @@ func TestJacobianShapes(t *testing.T) {
 	const n = 45
 	k := randomWeighted(rand.New(rand.NewPCG(9, 1)), n)
 	want, dz := rev.NewGeneral[float64](2*n, weightedColumns, nil), rev.ViewSlice(make([]float64, n))
-	k.Jacobian(want, dz)
+	_ = k.Jacobian(want, dz)
 	apart := rev.General[float64]{Rows: 2 * n, Cols: weightedColumns, Stride: weightedColumns + 2, Data: make([]float64, 2*n*(weightedColumns+2)-2)}
 	for i := range apart.Data {
 		apart.Data[i] = math.Pi
 	}
 	k.R, k.Z = rev.Vector[float64]{}, rev.Vector[float64]{}
-	k.Jacobian(apart, rev.Vector[float64]{N: n, Inc: 2, Data: make([]float64, 2*n-1)})
+	_ = k.Jacobian(apart, rev.Vector[float64]{N: n, Inc: 2, Data: make([]float64, 2*n-1)})
 	for i, v := range apart.Data {
 		row, col := i/apart.Stride, i%apart.Stride
 		if col >= weightedColumns {
@@ -189,10 +186,12 @@ func TestJacobianShapes(t *testing.T) {
 		}
 	}
 	for name, f := range map[string]func(){
-		"rows":    func() { k.Jacobian(rev.NewGeneral[float64](n, weightedColumns, nil), dz) },
-		"columns": func() { k.Jacobian(rev.NewGeneral[float64](2*n, snavelyColumns, nil), dz) },
-		"data":    func() { k.Jacobian(rev.General[float64]{Rows: 2 * n, Cols: 15, Stride: 15, Data: want.Data[1:]}, dz) },
-		"z":       func() { k.Jacobian(want, rev.ViewSlice(make([]float64, n-1))) },
+		"rows":    func() { _ = k.Jacobian(rev.NewGeneral[float64](n, weightedColumns, nil), dz) },
+		"columns": func() { _ = k.Jacobian(rev.NewGeneral[float64](2*n, snavelyColumns, nil), dz) },
+		"data": func() {
+			_ = k.Jacobian(rev.General[float64]{Rows: 2 * n, Cols: 15, Stride: 15, Data: want.Data[1:]}, dz)
+		},
+		"z": func() { _ = k.Jacobian(want, rev.ViewSlice(make([]float64, n-1))) },
 	} {
 		if v := panicOf(f); v != mat.ErrShape {
 			t.Errorf("%s: panic %v, want mat.ErrShape", name, v)

@@ -69,36 +69,39 @@ func (k *Snavely[T]) problem() problem[T] {
 }
 
 // Forward computes R += π(c, X) - x.
-func (k Snavely[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Snavely[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
 
 // Inverse computes R -= π(c, X) - x.
-func (k Snavely[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Snavely[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
 
 // Adjoint computes R -= π(c, X) - x and x̄ += Jᵀ·R̄.
-func (k Snavely[T]) Adjoint(g Snavely[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Snavely[T]) Adjoint(g Snavely[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
 
 // Tangent computes R += π(c, X) - x and Ṙ += J·ẋ.
-func (k Snavely[T]) Tangent(t Snavely[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Snavely[T]) Tangent(t Snavely[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
 
 // AdjointTangent computes what Adjoint does, Ṙ -= J·ẋ, and the tangents of the
 // gradient in gt.
-func (k Snavely[T]) AdjointTangent(g, t, gt Snavely[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+func (k Snavely[T]) AdjointTangent(g, t, gt Snavely[T]) error {
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// Run implements rev.Kernel. It returns no error.
+// Run implements rev.Kernel. In fixed point it returns an error, and changes nothing,
+// where a value that the pass needs leaves the range, or a point is at depth 0. The error
+// names the first such observation, and wraps fixed.ErrRange or fixed.ErrDivideByZero.
+// Products of the Jacobian with cotangents and tangents, and sums of them, are not looked
+// at. In floating point there is no error.
 func (k Snavely[T]) Run(p rev.Pass[Snavely[T]]) error {
 	q := k.problem()
-	q.pass(T(p.Sign()), p.G.problem(), p.T.problem(), p.GT.problem())
-	return nil
+	return q.pass(T(p.Sign()), p.G.problem(), p.T.problem(), p.GT.problem())
 }
 
 // Jacobian computes R += π(c, X) - x, if R is not nil, and stores the Jacobian in
 // j, which is 2p×12: row 2i+c has the derivatives of residual c of observation i
 // by the nine parameters of its camera and by the three of its point. It panics
-// with mat.ErrShape if j is of another shape.
-func (k Snavely[T]) Jacobian(j rev.General[T]) {
+// with mat.ErrShape if j is of another shape, and returns what Run does.
+func (k Snavely[T]) Jacobian(j rev.General[T]) error {
 	rev.ForwardPass(&k)
 	p := k.problem()
-	p.jacobian(j, rev.Vector[T]{})
+	return p.jacobian(j, rev.Vector[T]{})
 }

@@ -56,24 +56,34 @@ func (p *problem[T]) run(t *task[T]) {
 	}
 }
 
-func (p *problem[T]) jacobian(j rev.General[T], dz rev.Vector[T]) {
+func (p *problem[T]) jacobian(j rev.General[T], dz rev.Vector[T]) error {
 	n := len(p.camera)
 	if j.Rows != 2*n || j.Cols != p.model.Columns() || n > 0 && (j.Stride < j.Cols || len(j.Data) < (2*n-1)*j.Stride+j.Cols) ||
 		p.model == views.Weighted && (dz.N != n || n > 0 && (dz.Inc < 1 || len(dz.Data) < (n-1)*dz.Inc+1)) {
 		panic(mat.ErrShape)
 	}
+	if err := p.checkRange(true); err != nil {
+		return err
+	}
 	p.run(&task[T]{do: views.Derivative, sign: 1, j: j, dz: dz})
+	return nil
 }
 
 // pass adds sign times the residuals and their tangents, and to the cotangents
 // and their tangents.
-func (p *problem[T]) pass(sign T, g, t, gt problem[T]) {
+func (p *problem[T]) pass(sign T, g, t, gt problem[T]) error {
 	q := *p // without what is done already
 	run := func(do views.Task, d problem[T]) {
 		q.run(&task[T]{do: do, sign: sign, g: d})
 		q.r.Data, q.z.Data = nil, nil
 	}
 	adjoint, tangent := g.outputs() && g.inputs(), t.outputs() && t.inputs()
+	second := gt.inputs() && (gt.outputs() || g.outputs())
+	if p.outputs() || adjoint || tangent || second {
+		if err := p.checkRange(adjoint || tangent || second); err != nil {
+			return err
+		}
+	}
 	if adjoint {
 		run(views.Adjoint, g)
 	}
@@ -83,9 +93,10 @@ func (p *problem[T]) pass(sign T, g, t, gt problem[T]) {
 	if !adjoint && !tangent {
 		run(views.Residuals, problem[T]{})
 	}
-	if gt.inputs() && (gt.outputs() || g.outputs()) {
+	if second {
 		q.second(&g, &t, &gt)
 	}
+	return nil
 }
 
 // outputs reports whether residuals are among the operands.

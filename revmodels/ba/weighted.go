@@ -58,37 +58,40 @@ func (k *Weighted[T]) problem() problem[T] {
 }
 
 // Forward computes R += w·(π(c, X) - x) and Z += 1 - w².
-func (k Weighted[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+func (k Weighted[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
 
 // Inverse computes R -= w·(π(c, X) - x) and Z -= 1 - w².
-func (k Weighted[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Weighted[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
 
 // Adjoint computes R -= w·(π(c, X) - x), Z -= 1 - w² and x̄ += Jᵀ·(R̄, Z̄).
-func (k Weighted[T]) Adjoint(g Weighted[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Weighted[T]) Adjoint(g Weighted[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
 
 // Tangent computes R += w·(π(c, X) - x), Z += 1 - w² and (Ṙ, Ż) += J·ẋ.
-func (k Weighted[T]) Tangent(t Weighted[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Weighted[T]) Tangent(t Weighted[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
 
 // AdjointTangent computes what Adjoint does, (Ṙ, Ż) -= J·ẋ, and the
 // tangents of the gradient in gt.
-func (k Weighted[T]) AdjointTangent(g, t, gt Weighted[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+func (k Weighted[T]) AdjointTangent(g, t, gt Weighted[T]) error {
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// Run implements rev.Kernel. It returns no error.
+// Run implements rev.Kernel. In fixed point it returns an error, and changes nothing,
+// where a value that the pass needs leaves the range, or a point is at depth 0. The error
+// names the first such observation, and wraps fixed.ErrRange or fixed.ErrDivideByZero.
+// Products of the Jacobian with cotangents and tangents, and sums of them, are not looked
+// at. In floating point there is no error.
 func (k Weighted[T]) Run(p rev.Pass[Weighted[T]]) error {
 	q := k.problem()
-	q.pass(T(p.Sign()), p.G.problem(), p.T.problem(), p.GT.problem())
-	return nil
+	return q.pass(T(p.Sign()), p.G.problem(), p.T.problem(), p.GT.problem())
 }
 
 // Jacobian computes R += w·(π(c, X) - x) and Z += 1 - w², those that are not nil,
 // and stores the Jacobian. Row 2i+c of j, which is 2p×15, has the derivatives of
 // residual c of observation i by the eleven parameters of its camera, by the three
 // of its point and by its weight; z, of p elements, those of Z by the weights. It
-// panics with mat.ErrShape if j or z is of another shape.
-func (k Weighted[T]) Jacobian(j rev.General[T], z rev.Vector[T]) {
+// panics with mat.ErrShape if j or z is of another shape, and returns what Run does.
+func (k Weighted[T]) Jacobian(j rev.General[T], z rev.Vector[T]) error {
 	rev.ForwardPass(&k)
 	p := k.problem()
-	p.jacobian(j, z)
+	return p.jacobian(j, z)
 }

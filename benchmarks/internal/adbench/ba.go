@@ -192,7 +192,7 @@ func copies[T rev.Float](n int, x []float64) []T {
 func (o *BAObjective[T]) Value() {
 	clear(o.Kernel.R.Data)
 	clear(o.Kernel.Z.Data)
-	o.Kernel.Forward()
+	_ = o.Kernel.Forward()
 }
 
 // ValueJacobian evaluates the errors and the Jacobian: the row pointers, the column
@@ -203,7 +203,7 @@ func (o *BAObjective[T]) ValueJacobian() {
 	start := time.Now()
 	clear(o.Kernel.R.Data)
 	clear(o.Kernel.Z.Data)
-	o.Kernel.Jacobian(j, z)
+	_ = o.Kernel.Jacobian(j, z)
 	o.Values = time.Since(start)
 }
 

@@ -22,7 +22,7 @@ func ErrorsOf(p *ba.Problem) Errors {
 	r := make([]float64, 2*n)
 	k := p.Kernel()
 	k.R = rev.Vector[float64]{N: 2 * n, Inc: 1, Data: r}
-	k.Forward()
+	_ = k.Forward()
 	e := make(Errors, n)
 	for i := range e {
 		e[i] = math.Hypot(r[2*i], r[2*i+1])
