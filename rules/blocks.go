@@ -24,9 +24,9 @@ func SnavelyBlock(feature, camera, point, residuals, byCamera, byPoint []float64
 	copy(s.points[:], point)
 	s.r = [2]float64{}
 	if byCamera == nil && byPoint == nil {
-		s.kernel.Forward()
+		_ = s.kernel.Forward()
 	} else {
-		s.kernel.Jacobian(s.jacobian)
+		_ = s.kernel.Jacobian(s.jacobian)
 	}
 	copy(residuals, s.r[:])
 	columns(s.jacobian, 0, byCamera, 9)
@@ -49,9 +49,9 @@ func WeightedBlock(feature, camera, point, weight, residuals, byCamera, byPoint,
 	s.weight[0] = weight[0]
 	s.r, s.z = [2]float64{}, [1]float64{}
 	if byCamera == nil && byPoint == nil && byWeight == nil {
-		s.kernel.Forward()
+		_ = s.kernel.Forward()
 	} else {
-		s.kernel.Jacobian(s.jacobian, s.byWeight)
+		_ = s.kernel.Jacobian(s.jacobian, s.byWeight)
 	}
 	if residuals != nil {
 		copy(residuals, s.r[:])
