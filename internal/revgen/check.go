@@ -184,7 +184,7 @@ func (f facts) meet(x, y *node) bool {
 	if x.x != y.x || x.in != y.in {
 		return false
 	}
-	for i := range x.args {
+	for i := range min(len(x.args), len(y.args)) {
 		if f.differ(x.args[i], y.args[i]) {
 			return false
 		}
@@ -214,7 +214,7 @@ func (src sources) find(b []*stmt, control []*node) {
 func (src sources) of(es ...*node) (xs []*node) {
 	for _, e := range es {
 		e.each(func(e *node) {
-			if e.op == "elem" && e.x.role() == "inout" {
+			if (e.op == "elem" || e.op == "whole") && e.x.role() == "inout" {
 				xs = union(xs, []*node{e})
 			} else if e.op == "ref" {
 				xs = union(xs, src[e.v])
@@ -333,6 +333,8 @@ func show(e *node) string {
 	switch {
 	case e.op == "lit":
 		return e.text
+	case e.op == "whole":
+		return e.x.name
 	case e.op == "ref":
 		return e.v.name
 	case e.op == "len" && e.axis == 1:

@@ -27,7 +27,7 @@ func Explain(dir, function string) (string, error) {
 			return k.explain(), nil
 		}
 	}
-	return "", fmt.Errorf("%s: no function %s with the comment %s...", dir, function, Directive)
+	return "", fmt.Errorf("%s: no function %s has the comment %s", dir, function, strings.TrimSpace(Directive))
 }
 
 func (k *kernel) explain() string {
@@ -153,6 +153,12 @@ func (x *explainer) stmt(s *stmt, depth int) {
 			}
 		}
 		line("%s %s %s", x.text(s.to, 0), op, x.text(s.e, 0))
+	case "kernel":
+		var names []string
+		for _, o := range s.callee.operands {
+			names = append(names, marked(o.x.name, map[bool]space{true: cotangent}[s.adjoint]))
+		}
+		line("%s(%s)", s.callee.name, strings.Join(names, ", "))
 	case "swap":
 		if s.with == nil {
 			line("%s ← -%s", x.text(s.to, 0), x.text(s.to, 0))

@@ -67,7 +67,7 @@ flowchart LR
 			t.Errorf("%s: %v, want %q in\n%s", function, err, want, got)
 		}
 	}
-	if _, err := Explain("examples", "sigmoid"); err == nil || !strings.Contains(err.Error(), "no function sigmoid with the comment") {
+	if _, err := Explain("examples", "sigmoid"); err == nil || !strings.Contains(err.Error(), "no function sigmoid has the comment") {
 		t.Errorf("sigmoid: %v", err)
 	}
 }

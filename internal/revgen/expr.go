@@ -233,6 +233,9 @@ func (r *reader) call(e *ast.CallExpr) *node {
 			name = id.Name
 		}
 	}
+	if e := r.method(e); e != nil {
+		return e
+	}
 	switch {
 	case name == "":
 		es := r.inline(e)
@@ -277,7 +280,7 @@ func (r *reader) inline(e *ast.CallExpr) []*node {
 		f = r.funcs[r.info.Uses[id]]
 	}
 	if f == nil || f.Body == nil {
-		r.refuse(e, "%s: only functions of math and of this package can be called", types.ExprString(e.Fun))
+		r.refuse(e, "%s: only kernels, and functions of math and of this package, can be called", types.ExprString(e.Fun))
 	}
 	if slices.Contains(r.calls, f) {
 		r.refuse(e, "%s calls itself", f.Name.Name)

@@ -123,10 +123,10 @@ func setting(name string, otherwise int) int {
 	return otherwise
 }
 
-// testImporter returns an importer of package math.
+// testImporter returns an importer of what package odd imports.
 func testImporter(t *testing.T) types.Importer {
 	t.Helper()
-	imports, err := newImporter(token.NewFileSet(), ".")
+	imports, err := newImporter(token.NewFileSet(), "odd")
 	if err != nil {
 		t.Fatal(err)
 	}

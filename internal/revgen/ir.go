@@ -284,17 +284,23 @@ func (e *node) key() string {
 
 // A stmt is a statement.
 type stmt struct {
-	op    string // def, known, set, add, swap, loop, cond, push, pop, row or fail
-	v     *local // what is defined, set, kept on a tape, or counts a loop
-	to    *node  // what is added to: a ref or an elem; or what is exchanged
-	with  *node  // what it is exchanged with; if nil, the sign changes
-	e     *node  // the value, or the condition of a branch or a loop
-	neg   bool   // of add: -=
-	pos   token.Pos
-	tape  *local // of push and pop
-	x     *operand
-	in    space  // of row: row e of x is v
-	text  string // of fail: the error
+	op   string // def, known, set, add, swap, loop, cond, push, pop, row, fail or kernel
+	v    *local // what is defined, set, kept on a tape, or counts a loop
+	to   *node  // what is added to: a ref or an elem; or what is exchanged
+	with *node  // what it is exchanged with; if nil, the sign changes
+	e    *node  // the value, or the condition of a branch or a loop
+	neg  bool   // of add: -=
+	pos  token.Pos
+	tape *local // of push and pop
+	x    *operand
+	in   space  // of row: row e of x is v
+	text string // of fail: the error
+
+	// Of kernel: the pass that is made. If quiet is set, it is made for the cotangents
+	// alone: outputs have been added to.
+	callee                        *callee
+	back, adjoint, tangent, quiet bool
+
 	inner []*stmt
 	els   []*stmt
 
@@ -361,6 +367,9 @@ func (s *stmt) writes() *local {
 
 // targets returns the elements that s itself changes.
 func (s *stmt) targets() (xs []*node) {
+	if s.op == "kernel" && !s.quiet {
+		return s.callee.targets()
+	}
 	for _, x := range []*node{s.to, s.with} {
 		if x != nil && x.op == "elem" {
 			xs = append(xs, x)

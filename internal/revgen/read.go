@@ -241,14 +241,17 @@ func (r *reader) param(id *ast.Ident, plain bool) {
 	if slices.Contains(strings.Fields("Run Forward Inverse Adjoint Tangent AdjointTangent"), title(id.Name)) {
 		r.refuse(id, "%s would be a field with the name of a method: choose another name", id.Name)
 	}
-	rank, ok := map[string]int{"float64": 0, "*float64": 0, "[]float64": 1, "[][]float64": 2, "[]int": 1}[t]
+	rank, ok := map[string]int{
+		"float64": 0, "*float64": 0, "[]float64": 1, "[][]float64": 2, "[]int": 1,
+		"*gonum.org/v1/gonum/mat.VecDense": 1, "*gonum.org/v1/gonum/mat.Dense": 2,
+	}[t]
 	switch {
 	case t == "int" || t == "bool" || plain && t == "float64":
 		v := &local{name: id.Name, plain: true, kind: map[string]kind{"int": integer, "bool": boolean}[t]}
 		r.k.params = append(r.k.params, v)
 		r.env[obj] = binding{v: v, scope: -1}
 	case !ok:
-		r.refuse(id, "%s is a %s: parameters are float64, *float64, []float64, [][]float64, []int, int and bool", id.Name, t)
+		r.refuse(id, "%s is a %s: parameters are float64, *float64, []float64, [][]float64, *mat.VecDense, *mat.Dense, []int, int and bool", id.Name, t)
 	default:
 		x := &operand{name: id.Name, rank: rank, index: t == "[]int", read: t == "float64"}
 		r.k.params = append(r.k.params, x)
@@ -319,7 +322,9 @@ func (r *reader) stmt(s ast.Stmt) {
 		if !ok {
 			r.refuse(s, "this value is not used")
 		}
-		r.inline(c)
+		if !r.kernelCall(c) {
+			r.inline(c)
+		}
 	case *ast.ReturnStmt:
 		if r.checking && len(s.Results) == 1 {
 			r.fail(s)
@@ -401,7 +406,10 @@ func (r *reader) several(s *ast.AssignStmt) {
 		r.refuse(s, "only a function has several values")
 	}
 	var values []*node
-	if r.mathFunc(c) == "Sincos" {
+	if s, ok := c.Fun.(*ast.SelectorExpr); ok && s.Sel.Name == "Dims" && identOf(s.X) != nil && r.env[r.info.Uses[identOf(s.X)]].view != nil {
+		x := r.view(s.X).x
+		values = []*node{length(x, 0), length(x, 1)}
+	} else if r.mathFunc(c) == "Sincos" {
 		x := r.atom(r.expr(c.Args[0]))
 		values = []*node{fn("Sin", x), fn("Cos", x)}
 	} else {

@@ -15,7 +15,17 @@ import (
 // declarations stand before the function of a case.
 const declarations = `package p
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/revlinalg"
+)
+
+var _ = mat.NewVecDense
+
+var _ = revlinalg.NewDot
 
 var global = 1.0
 
@@ -177,8 +187,8 @@ var constructs = []construct{
 	{xy, "set(&y[0])", ""},
 	{"(y []float64, m [][]float64)", "y[0] += row(m, 0)[0]", "is not a parameter, an element or a row of one"},
 	{xy, "f := func(v float64) float64 { return v }\ny[0] += f(x[0])", "func(v float64) float64 is not known"},
-	{xy, "y[0] += func() float64 { return 1 }() * x[0]", "only functions of math and of this package can be called"},
-	{xy, "println(x[0])\ny[0] += x[0]", "only functions of math and of this package can be called"},
+	{xy, "y[0] += func() float64 { return 1 }() * x[0]", "only kernels, and functions of math and of this package, can be called"},
+	{xy, "println(x[0])\ny[0] += x[0]", "only kernels, and functions of math and of this package, can be called"},
 	{xy, "y[0] += float64(float32(x[0]))", "the conversion to float32 has no derivative"},
 	{xy, "y[0] += float64(len(x)) / float64(3)", ""},
 	{"(y *float64, x *float64)", "*y += float64(next(2)) * *x", ""},
@@ -203,8 +213,23 @@ var constructs = []construct{
 	{xy, "v, ok := any(x).(float64)\n_, _ = v, ok\ny[0] += x[0]", "only a function has several values"},
 	{xy, "for i := range y {\ny[i] += x[i]\n}\ny[0] += cap(x)", "cap"},
 
+	// Kernels.
+	{"(y *float64, x *mat.VecDense)", "revlinalg.NewDot(y, x, x).Forward()\n*y += x.AtVec(x.Len() - 1)", ""},
+	{"(c, a, b *mat.Dense)", "revlinalg.NewMatMul(c, a, b).Inverse()", ""},
+	{"(y *float64, x *mat.VecDense)", "revlinalg.NewDot(y, x, x).Adjoint(revlinalg.Dot[float64]{})", "a function calls Forward or Inverse of a kernel"},
+	{"(y, x *mat.Dense)", "revlinalg.NewInv(y, x).Forward()", "revlinalg.Inv may fail, when what was before it is done already: call kernels that cannot"},
+	{"(x *mat.Dense)", "revlinalg.NewGivensQR(x).Forward()", "revlinalg.GivensQR is not over all number types of K[T rev.Real]: ask for fewer"},
+	{"//revgen:kernel K\nfunc k(x *mat.Dense, t *mat.VecDense)", "revlinalg.NewUnitary(x, t).Forward()", ""},
+	{"//revgen:kernel K\nfunc k(x *mat.VecDense, t *mat.VecDense)", "revlinalg.NewUnitaryVec(x, t).Forward()", "only kernels, and functions of math and of this package, can be called"},
+	{"(y *float64, m [][]float64)", "revlinalg.NewDot(y, mat.NewVecDense(2, m[0]), mat.NewVecDense(2, m[1])).Forward()", "m[0]: a kernel takes whole parameters, a vector as a vector and a matrix as a matrix"},
+	{"(c *mat.Dense, a *mat.Dense)", "revlinalg.NewMatMul(c, a, a.T()).Forward()", "a.T() is not a parameter, an element or a row of one"},
+	{"(x *mat.VecDense, a *float64)", "revlinalg.NewAxpy(x, a, x).Forward()", "x is in two places of revlinalg.Axpy, which changes one of them"},
+	{"//revgen:kernel K\nfunc k(y, x *mat.VecDense)", "revlinalg.NewLeakyReLU(y, x, 0.25).Forward()", ""},
+	{"//revgen:kernel K\nfunc k(y, x *mat.VecDense, s []float64)", "revlinalg.NewLeakyReLU(y, x, s[0]).Forward()", "slope of revlinalg.LeakyReLU is a constant here"},
+	{"(c, a *mat.Dense)", "c.Set(0, 0, a.At(0, 0))", "only kernels, and functions of math and of this package, can be called"},
+
 	// Parameters and heads.
-	{"(y []float64, x map[int]float64)", "y[0] += x[0]", "x is a map[int]float64: parameters are float64, *float64, []float64, [][]float64, []int, int and bool"},
+	{"(y []float64, x map[int]float64)", "y[0] += x[0]", "x is a map[int]float64: parameters are float64, *float64, []float64, [][]float64, *mat.VecDense, *mat.Dense, []int, int and bool"},
 	{"(y []float64, p pair)", "y[0] += p.a", "p is a p.pair: parameters are float64"},
 	{"(run []float64)", "run[0] += 1", "run would be a field with the name of a method: choose another name"},
 	{"(y []float64) float64", "y[0] += 1\nreturn 1", "a kernel returns nothing, or an error: add the result into a parameter"},

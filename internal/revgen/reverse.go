@@ -1,5 +1,7 @@
 package revgen
 
+import "slices"
+
 // A reverser runs a program backward, with cotangents if adjoint is true.
 //
 // A program that only accumulates is different. Its locals are computed in the order
@@ -174,7 +176,7 @@ func (r *reverser) keep(c, part *stmt) {
 // before cotangents go backward: because it runs then anyway to compute locals, or
 // because another statement of b adds to the same elements, and the order matters.
 func (r *reverser) early(s *stmt, b []*stmt, own map[*local]bool) bool {
-	if !r.sums || s.op == "add" {
+	if !r.sums || s.op == "add" || s.op == "kernel" {
 		return r.sums
 	}
 	if r.part(s, own, false) != nil {
@@ -189,7 +191,14 @@ func (r *reverser) early(s *stmt, b []*stmt, own map[*local]bool) bool {
 // that u adds to.
 func (r *reverser) meets(u *stmt, b []*stmt, in ...*stmt) bool {
 	return contains(b, func(o *stmt) bool {
-		return o != u && len(o.targets()) > 0 && (facts{}).meet(o.to, u.to) && !contains(in, func(s *stmt) bool { return s == o })
+		return o != u && meet(o.targets(), u.targets()) && !contains(in, func(s *stmt) bool { return s == o })
+	})
+}
+
+// meet reports whether an element of xs may be one of ys.
+func meet(xs, ys []*node) bool {
+	return slices.ContainsFunc(xs, func(x *node) bool {
+		return slices.ContainsFunc(ys, func(y *node) bool { return facts{}.meet(x, y) })
 	})
 }
 
@@ -254,6 +263,11 @@ func (r *reverser) stmt(s *stmt, f facts) {
 		if r.adjoint && s.e.active() {
 			r.pass(s.e, signed(s.neg, h), nil)
 		}
+	case "kernel":
+		c.adjoint = r.adjoint
+		c.quiet = r.sums
+		c.back = !s.back
+		r.emit(&c)
 	case "swap":
 		r.emit(s)
 		if r.adjoint {

@@ -17,6 +17,7 @@
 //	locals.go    variables, arrays and structs
 //	blocks.go    branches and loops
 //	expr.go      operands, expressions, and calls, which are inlined
+//	library.go   calls of kernels
 //	check.go     what has no inverse, and why
 //	shape.go     shape tags, from conditions and loops
 //	reverse.go   inverse and adjoint

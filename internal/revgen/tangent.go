@@ -44,6 +44,8 @@ func (t tangenter) block(b []*stmt) (out []*stmt) {
 			continue
 		case "swap":
 			out = append(out, s.moved(tangent))
+		case "kernel":
+			c.tangent = true
 		case "loop", "cond":
 			c.inner, c.els = t.block(s.inner), t.block(s.els)
 		}

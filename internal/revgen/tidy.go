@@ -25,7 +25,7 @@ func alive(b []*stmt) []*stmt {
 	mark = func(b []*stmt) (effect bool) {
 		for _, s := range b {
 			inner, els := mark(s.inner), mark(s.els)
-			if inner || els || len(s.targets()) > 0 || s.op == "push" || s.op == "fail" || needed[s.writes()] || s.keep && needed[s.v] {
+			if inner || els || len(s.targets()) > 0 || s.op == "push" || s.op == "fail" || s.op == "kernel" || needed[s.writes()] || s.keep && needed[s.v] {
 				effect, effective[s] = true, true
 				for _, e := range s.reads() {
 					e.each(func(e *node) { needed[e.v] = needed[e.v] || e.v != nil })

@@ -58,7 +58,7 @@ func (k *kernel) passes() []pass {
 		{"tangent", "runs forward, with the tangents t.", "t", tangents(f)},
 		{"adjointTangent", "is the tangent of adjoint, and undoes tangent.", "g, t, gt", tangents(back)},
 	}
-	if contains(inverse, func(s *stmt) bool { return s.op == "push" }) {
+	if contains(inverse, func(s *stmt) bool { return s.op == "push" || s.op == "kernel" }) {
 		return ps
 	}
 	f = named(inverse)
@@ -152,41 +152,49 @@ func (w *writer) run(passes []pass) {
 	case w.k.fallible:
 		doc = "Run implements rev.Kernel. It returns the errors of " + w.k.source + "."
 	case len(passes) == 5:
-		doc = "Run implements rev.Kernel. What undoes Adjoint and Tangent is not there: it would\n// need the values on the tape."
+		doc = "Run implements rev.Kernel. What undoes Adjoint and Tangent is not there."
 	}
 	w.printf("\n// %s\nfunc (k %s) Run(p rev.Pass[%s]) error {\n", doc, w.typ, w.typ)
 	if w.k.fallible {
 		w.printf("if err := k.check(); err != nil {\nreturn err\n}\n")
 	}
+	call := func(pass, args string) string {
+		if w.calls() {
+			return "return k." + pass + "(" + args + ")\n"
+		}
+		return "k." + pass + "(" + args + ")\n"
+	}
 	if w.k.accumulates() {
-		w.printf(`switch sign := %s(p.Sign()); {
-		case p.Adjoint && p.Tangent:
-			k.adjointTangent(sign, p.G, p.T, p.GT)
-		case p.Adjoint:
-			k.adjoint(sign, p.G)
-		case p.Tangent:
-			k.tangent(sign, p.T)
-		default:
-			k.value(sign)
+		w.printf("switch sign := %s(p.Sign()); {\n", w.elem)
+		w.printf("case p.Adjoint && p.Tangent:\n%s", call("adjointTangent", "sign, p.G, p.T, p.GT"))
+		w.printf("case p.Adjoint:\n%s", call("adjoint", "sign, p.G"))
+		w.printf("case p.Tangent:\n%s", call("tangent", "sign, p.T"))
+		w.printf("default:\n%s}\n", call("value", "sign"))
+	} else {
+		undo := len(passes) > 5
+		w.printf("switch {\n")
+		if !undo {
+			w.printf("case p.Adjoint && !p.Back, p.Tangent && !p.Adjoint && p.Back:\nreturn rev.ErrUnsupported\n")
 		}
-		return nil
+		w.printf("case p.Adjoint && p.Tangent && p.Back:\n%s", call("adjointTangent", "p.G, p.T, p.GT"))
+		if undo {
+			w.printf("case p.Adjoint && p.Tangent:\n%s", call("undoAdjointTangent", "p.G, p.T, p.GT"))
 		}
-		`, w.elem)
-		return
+		w.printf("case p.Adjoint && p.Back:\n%s", call("adjoint", "p.G"))
+		if undo {
+			w.printf("case p.Adjoint:\n%scase p.Tangent && p.Back:\n%s", call("undoAdjoint", "p.G"), call("undoTangent", "p.T"))
+		}
+		w.printf("case p.Tangent:\n%scase p.Back:\n%sdefault:\n%s}\n", call("tangent", "p.T"), call("inverse", ""), call("forward", ""))
 	}
-	w.printf("switch {\n")
-	if len(passes) == 5 {
-		w.printf("case p.Adjoint && !p.Back, p.Tangent && !p.Adjoint && p.Back:\nreturn rev.ErrUnsupported\n")
+	if !w.calls() {
+		w.printf("return nil\n")
 	}
-	w.printf("case p.Adjoint && p.Tangent && p.Back:\nk.adjointTangent(p.G, p.T, p.GT)\n")
-	if len(passes) > 5 {
-		w.printf("case p.Adjoint && p.Tangent:\nk.undoAdjointTangent(p.G, p.T, p.GT)\n")
-	}
-	w.printf("case p.Adjoint && p.Back:\nk.adjoint(p.G)\n")
-	if len(passes) > 5 {
-		w.printf("case p.Adjoint:\nk.undoAdjoint(p.G)\ncase p.Tangent && p.Back:\nk.undoTangent(p.T)\n")
-	}
-	w.printf("case p.Tangent:\nk.tangent(p.T)\ncase p.Back:\nk.inverse()\ndefault:\nk.forward()\n}\nreturn nil\n}\n")
+	w.printf("}\n")
+}
+
+// calls reports whether the function calls kernels, so that passes return errors.
+func (w *writer) calls() bool {
+	return contains(w.k.body, func(s *stmt) bool { return s.op == "kernel" })
 }
 
 // check writes the method that returns the errors of the function.
@@ -224,7 +232,11 @@ func (w *writer) pass(p pass) {
 	if len(tapes) > 0 {
 		w.printf("//\n// Iterations need %s of those before. These numbers go on a tape, one for\n// each iteration: computing them again on the way back would take quadratic time.\n", kept)
 	}
-	w.printf("func (k %s) %s(%s) {\n", w.typ, p.name, strings.Join(params, ", "))
+	result := ""
+	if w.calls() {
+		result = "error "
+	}
+	w.printf("func (k %s) %s(%s) %s{\n", w.typ, p.name, strings.Join(params, ", "), result)
 	w.nils(p)
 	for _, x := range k.operands() {
 		w.hoist(x, p.body)
@@ -235,6 +247,9 @@ func (w *writer) pass(p pass) {
 	w.block(p.body)
 	for _, t := range tapes {
 		w.printf("%s.Free()\n", w.name(t))
+	}
+	if w.calls() {
+		w.printf("return nil\n")
 	}
 	w.printf("}\n")
 }
@@ -285,15 +300,23 @@ func (w *writer) nils(p pass) {
 	}
 	switch p.name {
 	case "value":
-		if len(outputs) == 1 {
+		if len(outputs) == 1 && !w.calls() {
 			w.printf("if %s {\nreturn\n}\n", absent(value))
 			w.guards = false
 		}
 	case "adjoint":
-		w.printf("if %s {\nk.value(sign)\nreturn\n}\n", absent(cotangent))
+		w.printf("if %s {\n%s}\n", absent(cotangent), w.instead("k.value(sign)"))
 	case "adjointTangent":
-		w.printf("if %s {\nk.tangent(sign, t)\nreturn\n}\n", absent(cotangent, cotangent|tangent))
+		w.printf("if %s {\n%s}\n", absent(cotangent, cotangent|tangent), w.instead("k.tangent(sign, t)"))
 	}
+}
+
+// instead returns statements that run another pass in place of this one.
+func (w *writer) instead(pass string) string {
+	if w.calls() {
+		return "return " + pass + "\n"
+	}
+	return pass + "\nreturn\n"
 }
 
 // absentLengths writes that outputs that are nil have the lengths of their
@@ -489,6 +512,8 @@ func (w *writer) stmt(s *stmt) {
 			w.inside(s.els)
 		}
 		w.printf("}\n")
+	case "kernel":
+		w.library(s)
 	case "fail":
 		w.printf("return %s\n", s.text)
 	case "push":
@@ -670,7 +695,16 @@ func write(pkg, source string, kernels []*kernel) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "// Code generated by revgen from %s. DO NOT EDIT.\n\npackage %s\n\nimport (\n", source, pkg)
-	for _, name := range imports {
+	paths := slices.Clone(imports)
+	for _, k := range kernels {
+		each(k.body, func(s *stmt) {
+			if s.op == "kernel" && !slices.Contains(paths, s.callee.pkg) {
+				paths = append(paths, s.callee.pkg)
+			}
+		})
+	}
+	slices.Sort(paths[2:])
+	for _, name := range paths {
 		if name == "" {
 			b.WriteString("\n")
 		} else if bytes.Contains(w.Bytes(), []byte(path.Base(name)+".")) {

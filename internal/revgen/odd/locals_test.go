@@ -99,77 +99,79 @@ func rowsOf(m rev.General[float64]) (rows [][]float64) {
 	return rows
 }
 
+// same tests that forward and source leave the same in results.
+func same(t *testing.T, name string, forward, source func(), results ...[]float64) {
+	t.Helper()
+	var start, got [][]float64
+	for _, r := range results {
+		start = append(start, slices.Clone(r))
+	}
+	forward()
+	for i, r := range results {
+		got = append(got, slices.Clone(r))
+		copy(r, start[i])
+	}
+	source()
+	for i, r := range results {
+		if !slices.EqualFunc(got[i], r, func(x, y float64) bool { return math.Abs(x-y) <= 1e-13*math.Max(1, math.Abs(y)) }) {
+			t.Errorf("%s: got %v, want %v", name, got[i], r)
+		}
+	}
+}
+
 // The functions that the kernels were written from compute the same.
 func TestSources(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1))
-	same := func(name string, forward, source func(), results ...[]float64) {
-		t.Helper()
-		var start, got [][]float64
-		for _, r := range results {
-			start = append(start, slices.Clone(r))
-		}
-		forward()
-		for i, r := range results {
-			got = append(got, slices.Clone(r))
-			copy(r, start[i])
-		}
-		source()
-		for i, r := range results {
-			if !slices.EqualFunc(got[i], r, func(x, y float64) bool { return math.Abs(x-y) <= 1e-13*math.Max(1, math.Abs(y)) }) {
-				t.Errorf("%s: got %v, want %v", name, got[i], r)
-			}
-		}
-	}
 	{
 		k := structsSpec[float64]().New(rnd, 7)
 		out := []float64{1}
 		k.Out = &out[0]
-		same("structs", k.Forward, func() { structs(&out[0], k.Q.Data, k.A.Data) }, out)
+		same(t, "structs", k.Forward, func() { structs(&out[0], k.Q.Data, k.A.Data) }, out)
 	}
 	{
 		k := arraysSpec[float64]().New(rnd, 7)
-		same("arrays", k.Forward, func() { arrays(rowsOf(k.Y), rowsOf(k.X), *k.S) }, k.Y.Data)
+		same(t, "arrays", k.Forward, func() { arrays(rowsOf(k.Y), rowsOf(k.X), *k.S) }, k.Y.Data)
 	}
 	{
 		k := partsSpec[float64]().New(rnd, 7)
-		same("parts", k.Forward, func() { parts(k.Y.Data, k.X.Data, rowsOf(k.M), k.N) }, k.Y.Data)
+		same(t, "parts", k.Forward, func() { parts(k.Y.Data, k.X.Data, rowsOf(k.M), k.N) }, k.Y.Data)
 	}
 	for _, mode := range []int{0, 1, 2} {
 		k := earlySpec[float64](mode).New(rnd, 12)
-		same("early", k.Forward, func() { early(k.Y.Data, k.X.Data, k.Kind, k.Mode) }, k.Y.Data)
+		same(t, "early", k.Forward, func() { early(k.Y.Data, k.X.Data, k.Kind, k.Mode) }, k.Y.Data)
 	}
 	{
 		k := logsSpec[float64]().New(rnd, 7)
-		same("logs", func() { _ = k.Forward() }, func() { _ = logs(k.Y.Data, k.X.Data, k.Limit) }, k.Y.Data)
+		same(t, "logs", func() { _ = k.Forward() }, func() { _ = logs(k.Y.Data, k.X.Data, k.Limit) }, k.Y.Data)
 	}
 	{
 		k := permuteSpec[float64]().New(rnd, 7)
 		a, b := []float64{*k.A}, []float64{*k.B}
 		k.A, k.B = &a[0], &b[0]
-		same("permute", k.Forward, func() { permute(k.X.Data, &a[0], &b[0], k.W.Data) }, k.X.Data, a, b)
+		same(t, "permute", k.Forward, func() { permute(k.X.Data, &a[0], &b[0], k.W.Data) }, k.X.Data, a, b)
 	}
 	{
 		k := recurrentSpec[float64]().New(rnd, 7)
-		same("recurrent", k.Forward, func() { recurrent(k.Y.Data, k.X.Data, k.W.Data, *k.U) }, k.Y.Data)
+		same(t, "recurrent", k.Forward, func() { recurrent(k.Y.Data, k.X.Data, k.W.Data, *k.U) }, k.Y.Data)
 	}
 	{
 		k := branchesSpec[float64]().New(rnd, 7)
-		same("branches", k.Forward, func() { branches(k.Y.Data, k.X.Data) }, k.Y.Data)
+		same(t, "branches", k.Forward, func() { branches(k.Y.Data, k.X.Data) }, k.Y.Data)
 	}
 	{
 		k := powerSpec[float64]().New(rnd, 7)
 		out := []float64{1}
 		k.Out = &out[0]
-		same("power", k.Forward, func() { power(&out[0], k.X.Data, k.N) }, out)
+		same(t, "power", k.Forward, func() { power(&out[0], k.X.Data, k.N) }, out)
 	}
 	{
 		k := pendulumSpec[float64]().New(rnd, 7)
 		q, p := []float64{*k.Q}, []float64{*k.P}
 		k.Q, k.P = &q[0], &p[0]
-		same("pendulum", k.Forward, func() { pendulum(&q[0], &p[0], *k.K, *k.H, k.Drive.Data) }, q, p)
+		same(t, "pendulum", k.Forward, func() { pendulum(&q[0], &p[0], *k.K, *k.H, k.Drive.Data) }, q, p)
 	}
 	{
 		k := tableSpec[float64]().New(rnd, 7)
-		same("table", k.Forward, func() { table(rowsOf(k.Y), rowsOf(k.X), k.From, k.To, k.Scale.Data) }, k.Y.Data)
+		same(t, "table", k.Forward, func() { table(rowsOf(k.Y), rowsOf(k.X), k.From, k.To, k.Scale.Data) }, k.Y.Data)
 	}
 }

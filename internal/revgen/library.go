@@ -1,0 +1,254 @@
+package revgen
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// A function may call kernels, as in revlinalg.NewMatMul(c, a, b).Forward(). The
+// derivatives of such a statement are the passes of the kernel:
+//
+//	inverse   Inverse
+//	adjoint   Adjoint
+//	tangent   Tangent, and AdjointTangent of an adjoint
+
+// A callee is a kernel that a function calls, with its operands.
+type callee struct {
+	pkg, name string // revnum/revlinalg, revlinalg.MatMul
+	generic   bool
+	operands  []calleeOperand
+	plain     []string // other fields, as Go
+}
+
+type calleeOperand struct {
+	field, role, shape string
+	x                  *operand
+}
+
+// targets returns the operands that c changes, as nodes for the whole of each.
+func (c *callee) targets() (xs []*node) {
+	for _, o := range c.operands {
+		if o.role == "acc" || o.role == "inout" {
+			xs = append(xs, &node{op: "whole", x: o.x})
+		}
+	}
+	return xs
+}
+
+const newVec = "gonum.org/v1/gonum/mat.NewVecDense"
+
+// kernelCall reads the call of a kernel, and reports whether it is one.
+func (r *reader) kernelCall(e *ast.CallExpr) bool {
+	method, ok := e.Fun.(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	made, ok := ast.Unparen(method.X).(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	named, ok := r.info.Types[made].Type.(*types.Named)
+	if !ok || named.Obj().Pkg() == nil || named.Obj().Pkg() == r.pkg {
+		return false
+	}
+	t, ok := named.Underlying().(*types.Struct)
+	f, _ := r.info.Uses[calledName(made.Fun)].(*types.Func)
+	if !ok || f == nil || f.Name() != "New"+named.Obj().Name() {
+		return false
+	}
+	params := f.Type().(*types.Signature).Params()
+	for i := range params.Len() {
+		if fieldNamed(t, params.At(i).Name()) < 0 {
+			return false // the constructor makes operands of its parameters
+		}
+	}
+	c := &callee{pkg: named.Obj().Pkg().Path(), name: named.Obj().Pkg().Name() + "." + named.Obj().Name(), generic: named.TypeArgs().Len() > 0}
+	if back := method.Sel.Name; back != "Forward" && back != "Inverse" {
+		r.refuse(e, "%s: a function calls Forward or Inverse of a kernel", types.ExprString(e.Fun))
+	}
+	if r.info.Types[e].Type != nil && !r.info.Types[e].IsVoid() {
+		r.refuse(e, "%s may fail, when what was before it is done already: call kernels that cannot", c.name)
+	}
+	r.overNumbers(e, named, c)
+	for i, arg := range made.Args {
+		r.argument(c, t, params.At(i).Name(), arg)
+	}
+	r.emit(&stmt{op: "kernel", callee: c, back: method.Sel.Name == "Inverse", pos: e.Pos()})
+	return true
+}
+
+func calledName(e ast.Expr) *ast.Ident {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.SelectorExpr:
+		return e.Sel
+	case *ast.IndexExpr:
+		return calledName(e.X)
+	}
+	return identOf(e)
+}
+
+// overNumbers refuses a kernel that is not over all number types of the function's.
+func (r *reader) overNumbers(e ast.Node, named *types.Named, c *callee) {
+	ok := r.k.generic == ""
+	if params := named.Origin().TypeParams(); !ok && c.generic && params.Len() == 1 {
+		constraint := params.At(0).Constraint().String()
+		constraint = constraint[strings.LastIndexByte(constraint, '.')+1:]
+		ok = constraint == "Real" || constraint == "Number" || constraint == "Float" && r.k.constraint == "rev.Float"
+	}
+	if !ok {
+		r.refuse(e, "%s is not over all number types of %s[T %s]: ask for fewer", c.name, r.k.name, r.k.constraint)
+	}
+}
+
+// fieldNamed returns the index of the field that a parameter of a constructor sets, or -1.
+func fieldNamed(t *types.Struct, param string) int {
+	for i := range t.NumFields() {
+		if strings.EqualFold(t.Field(i).Name(), param) {
+			return i
+		}
+	}
+	return -1
+}
+
+// argument notes what a parameter of the constructor is.
+func (r *reader) argument(c *callee, t *types.Struct, param string, arg ast.Expr) {
+	i := fieldNamed(t, param)
+	tag := reflect.StructTag(t.Tag(i))
+	role, _ := strings.CutSuffix(tag.Get("rev"), ",optional")
+	if role == "" {
+		v := r.info.Types[arg].Value
+		if v == nil {
+			r.refuse(arg, "%s of %s is a constant here", param, c.name)
+		}
+		c.plain = append(c.plain, fmt.Sprintf("%s: %s", t.Field(i).Name(), v.ExactString()))
+		return
+	}
+	if id := identOf(arg); id != nil && id.Name == "nil" {
+		return
+	}
+	if call, ok := ast.Unparen(arg).(*ast.CallExpr); ok && len(call.Args) == 2 {
+		if f, ok := r.info.Uses[calledName(call.Fun)].(*types.Func); ok && f.FullName() == newVec {
+			arg = call.Args[1]
+		}
+	}
+	v := r.view(arg)
+	if field := t.Field(i).Type().String(); len(v.at) > 0 || v.size != nil || v.x.rank == 2 != strings.Contains(field, "General[") {
+		r.refuse(arg, "%s: a kernel takes whole parameters, a vector as a vector and a matrix as a matrix", types.ExprString(arg))
+	}
+	v.x.read = v.x.read || role == "in" || role == "inout"
+	v.x.written = v.x.written || role == "acc" || role == "inout"
+	if slices.ContainsFunc(c.operands, func(o calleeOperand) bool { return o.x == v.x && (o.role != "in" || role != "in") }) {
+		r.refuse(arg, "%s is in two places of %s, which changes one of them", v.x.name, c.name)
+	}
+	shape := tag.Get("shape")
+	if _, otherwise, ok := strings.Cut(shape, ":"); ok {
+		shape = strings.TrimSpace(otherwise) // of flags that are not set
+	}
+	c.operands = append(c.operands, calleeOperand{t.Field(i).Name(), role, shape, v.x})
+}
+
+// method reads a method of gonum's matrices: At, AtVec and Len.
+func (r *reader) method(e *ast.CallExpr) *node {
+	s, ok := e.Fun.(*ast.SelectorExpr)
+	if !ok || identOf(s.X) == nil {
+		return nil
+	}
+	b := r.env[r.info.Uses[identOf(s.X)]]
+	if b.view == nil || len(b.view.at) > 0 {
+		return nil
+	}
+	v := b.view
+	switch s.Sel.Name {
+	case "Len":
+		return v.length()
+	case "At", "AtVec":
+		for _, a := range e.Args[:v.x.rank] {
+			v = v.index(r.expr(a))
+		}
+		v = r.settled(v)
+		v.x.read = true
+		return elem(v.x, v.at)
+	}
+	return nil
+}
+
+// calls notes that dimensions with the same name in the shape tags of a callee are
+// equal.
+func (s *shaper) calls() {
+	each(s.k.body, func(u *stmt) {
+		if u.op != "kernel" {
+			return
+		}
+		first := map[string]string{}
+		for _, o := range u.callee.operands {
+			for axis, name := range strings.Split(o.shape, ",") {
+				if axis >= o.x.rank || !token.IsIdentifier(name) {
+					continue
+				}
+				key := s.find(length(o.x, axis).key())
+				if was := first[name]; was == "" {
+					first[name] = key
+				} else if was = s.find(was); was != key && s.value[key] == nil {
+					s.same[key] = was
+				} else if was != key && s.value[was] == nil {
+					s.same[was] = key
+				}
+			}
+		}
+	})
+}
+
+// library writes a call of a kernel.
+func (w *writer) library(s *stmt) {
+	c := s.callee
+	typ := c.name
+	if c.generic {
+		typ += "[" + w.elem + "]"
+	}
+	value := func(in space) string {
+		fields := slices.Clone(c.plain)
+		for _, o := range c.operands {
+			if o.role == "index" && in != 0 || s.quiet && o.role == "acc" && in&cotangent == 0 {
+				continue
+			}
+			fields = append(fields, o.field+": "+field(o.x, in))
+		}
+		return typ + "{" + strings.Join(fields, ", ") + "}"
+	}
+	in := []space{0}
+	name := "Forward"
+	switch {
+	case s.adjoint && s.tangent:
+		name, in = "AdjointTangent", []space{0, cotangent, tangent, cotangent | tangent}
+	case s.adjoint:
+		name, in = "Adjoint", []space{0, cotangent}
+	case s.tangent:
+		name, in = "Tangent", []space{0, tangent}
+	case s.back:
+		name = "Inverse"
+	}
+	w.scopes = append(w.scopes, map[string]bool{})
+	w.printf("{\n")
+	var args []string
+	for _, in := range in {
+		v := w.name(&local{name: spacePrefix[in] + "f"})
+		w.printf("%s := %s\n", v, value(in))
+		args = append(args, "&"+v)
+	}
+	p := w.name(&local{name: "p"})
+	w.printf("%s := rev.%sPass(%s)\n", p, name, strings.Join(args, ", "))
+	switch back := map[bool]string{false: "<", true: ">"}[s.back]; {
+	case s.adjoint:
+	case w.k.accumulates():
+		w.printf("%s.Back = sign %s 0\n", p, back)
+	case s.back && s.tangent:
+		w.printf("%s.Back = true\n", p)
+	}
+	w.printf("if err := %s.Run(%s); err != nil {\nreturn err\n}\n}\n", args[0][1:], p)
+	w.scopes = w.scopes[:len(w.scopes)-1]
+}

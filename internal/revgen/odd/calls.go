@@ -1,0 +1,38 @@
+package odd
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/revlinalg"
+)
+
+// layers is a layer of a network and the norm of what it puts into h, of which y gets a
+// function too.
+//
+//revgen:kernel Layers[T rev.Real]
+func layers(out *float64, y []float64, h *mat.VecDense, w *mat.Dense, x, b *mat.VecDense) {
+	if len(y) != h.Len() {
+		panic("shape")
+	}
+	revlinalg.NewAffine(h, w, x, b).Forward()
+	for i := range y {
+		y[i] += math.Tanh(h.AtVec(i)) * x.AtVec(0)
+	}
+	revlinalg.NewNorm2(out, h).Forward()
+}
+
+// products adds a product to c and the square of ‖x‖ to out, in a loop.
+//
+//revgen:kernel Products[T rev.Real]
+func products(c, a, b *mat.Dense, out *float64, x []float64, times int) {
+	revlinalg.NewMatMul(c, a, b).Forward()
+	for i := range times {
+		revlinalg.NewDot(out, mat.NewVecDense(len(x), x), mat.NewVecDense(len(x), x)).Forward()
+		*out += a.At(0, 0) * float64(i)
+	}
+	revlinalg.NewMatMul(c, a, b).Forward()
+	m, n := b.Dims()
+	*out -= b.At(m-1, n-1)
+}

@@ -1,0 +1,56 @@
+package odd
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/fixed"
+	"revnum/rev"
+	"revnum/rev/revtest"
+)
+
+func layersSpec[T rev.Float]() revtest.Spec[Layers[T]] {
+	return revtest.Spec[Layers[T]]{New: func(rnd *rand.Rand, n int) Layers[T] {
+		return Layers[T]{
+			Out: scalar[T](0), Y: vec[T](rnd, n, 1), H: vec[T](rnd, n, 1), W: matrix[T](rnd, n, n+1, 1), X: vec[T](rnd, n+1, 1), B: vec[T](rnd, n, 1),
+		}
+	}, Sizes: []int{2, 3, 6}, RoundTrip: 100, Adjoint: 1e4}
+}
+
+func productsSpec[T rev.Real]() revtest.Spec[Products[T]] {
+	return revtest.Spec[Products[T]]{New: func(rnd *rand.Rand, n int) Products[T] {
+		return Products[T]{
+			C: matrix[T](rnd, n, n+1, 1), A: matrix[T](rnd, n, 2, 1), B: matrix[T](rnd, 2, n+1, 1), Out: scalar[T](0), X: vec[T](rnd, 3, 1), Times: 3,
+		}
+	}, Sizes: []int{1, 2, 5}, RoundTrip: 100}
+}
+
+func TestLayers(t *testing.T) {
+	t.Run("float64", func(t *testing.T) { revtest.Kernel(t, layersSpec[float64]()) })
+	t.Run("float32", func(t *testing.T) { revtest.Kernel(t, layersSpec[float32]()) })
+}
+
+func TestProducts(t *testing.T) {
+	all(t, productsSpec[float64](), productsSpec[float32](), productsSpec[fixed.Q43]())
+}
+
+// The functions that call kernels compute the same.
+func TestCalls(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 1))
+	dense := func(m rev.General[float64]) *mat.Dense { return mat.NewDense(m.Rows, m.Cols, m.Data) }
+	vector := func(v rev.Vector[float64]) *mat.VecDense { return mat.NewVecDense(v.N, v.Data) }
+	{
+		k := layersSpec[float64]().New(rnd, 5)
+		out := []float64{1}
+		k.Out = &out[0]
+		same(t, "layers", k.Forward, func() { layers(&out[0], k.Y.Data, vector(k.H), dense(k.W), vector(k.X), vector(k.B)) }, out, k.Y.Data, k.H.Data)
+	}
+	{
+		k := productsSpec[float64]().New(rnd, 5)
+		out := []float64{1}
+		k.Out = &out[0]
+		same(t, "products", k.Forward, func() { products(dense(k.C), dense(k.A), dense(k.B), &out[0], k.X.Data, k.Times) }, out, k.C.Data)
+	}
+}
