@@ -16,26 +16,25 @@
 //
 // The elements of operands are the logs themselves. [ulog.Logs], [ulog.Logs32]
 // and [ulog.FixedLogs] turn a slice of numbers into a slice of its logs without
-// copying it. Cotangents and tangents are derivatives by the logs, and are
-// plain numbers in a kernel of the same type. For a number x with the log
-// X = log x, X̄ = x·x̄ and Ẋ = ẋ/x. If the output is a probability and its
-// cotangent 1, then X̄ is the posterior probability of what x is the probability of.
+// copying it. Cotangents and tangents are derivatives by the logs. They are plain
+// numbers in a kernel of the same type. For a number x with the log X = log x, X̄ = x·x̄
+// and Ẋ = ẋ/x. If x is the probability of an event, the output is a probability, and
+// the cotangent of the output is 1, then X̄ is the posterior probability of the event.
 //
 // # What Inverse restores
 //
-// Sum, Dot, MatMul and MulElem transform their output in place: they add to a
-// number whose log they hold. If that log is z before and z' after Forward,
-// Inverse restores z within ε·(|z'| + 2)·e^(z'-z), where ε is 2⁻⁵² or 2⁻²³. A
-// number that is small beside the sum is lost, as it is in a float that a larger one
-// is added to and subtracted from. At worst it comes back as zero.
+// Sum, Dot, MatMul and MulElem transform their output in place: they add to a number
+// whose log they hold. If Forward changes that log from z to z', Inverse restores z
+// within ε·(|z'| + 2)·e^(z'-z), where ε is 2⁻⁵² or 2⁻²³. A number that is small beside
+// the sum is lost, as it is if you add a large float to a small one and subtract it
+// again. At worst it comes back as zero.
 //
-// One case is exact. If the output was zero (the log -Inf), Inverse and Adjoint
-// restore it to the bit, and its cotangent is 0. That cotangent is then lost: a pass
-// that undoes Adjoint, as in a program that fails, leaves NaN.
+// One case is exact. If the output was zero (the log -Inf), Inverse and Adjoint restore
+// it to the bit, and its cotangent is 0. That cotangent is then lost: a pass that
+// undoes Adjoint, as when a program fails, leaves NaN.
 //
-// Sums are not offered over ulog.Fixed. The log of a sum is rounded, and what
-// was added could not be taken out to the bit. Prod and Powers only multiply, and
-// take ulog.Fixed.
+// Sums are not offered over ulog.Fixed. The log of a sum is rounded, so the sum could
+// not be undone to the bit. Prod and Powers only multiply, and take ulog.Fixed.
 //
 // Kernels over sparse matrices of logs are in package revsparse.
 package revlog

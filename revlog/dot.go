@@ -63,12 +63,11 @@ func (k Dot[T]) Run(p rev.Pass[Dot[T]]) error {
 	return nil
 }
 
-// chunk is how many terms are worked on at a time, so that what is computed of
-// them stays in the first cache.
+// chunk is how many terms are processed at a time. Intermediate values then stay in the
+// first cache.
 const chunk = 1024
 
-// reduction is out ⊕= ⊕_i t_i with the terms t_i = x_i + y_i, or x_i if
-// there is no y.
+// reduction is out ⊕= ⊕_i t_i with the terms t_i = x_i + y_i, or x_i without a y.
 type reduction[T rev.Float] struct {
 	Out  *T
 	X, Y rev.Vector[T]
@@ -94,7 +93,7 @@ func (r reduction[T]) run(back bool, g, t, gt reduction[T]) {
 		return
 	}
 	kept, v := logstep.Kept(before, after, s), 1/sum
-	if s != after { // else also of infinity
+	if s != after { // else it would also be the difference of infinities
 		v *= logstep.Share(s, after)
 	}
 	var sigma, dBefore, dAfter float64
@@ -127,7 +126,7 @@ func (r reduction[T]) run(back bool, g, t, gt reduction[T]) {
 	})
 }
 
-// given reports whether r has terms, as an argument that holds derivatives.
+// given reports whether r, an argument with derivatives, has terms.
 func (r reduction[T]) given() bool { return r.X.Data != nil || r.Y.Data != nil }
 
 // terms returns terms lo, ..., lo+n-1 of r, in b.
@@ -153,7 +152,7 @@ func (r reduction[T]) add(lo int, alpha T, e []T) {
 	}
 }
 
-// log returns m and Σ e^(t_i-m), which are -Inf and 1 if there is no term.
+// log returns m and Σ e^(t_i-m). They are -Inf and 1 if there are no terms.
 func (r reduction[T]) log(b *dotScratch[T]) (top T, sum float64) {
 	top = T(math.Inf(-1))
 	for lo := 0; lo < r.X.N; lo += chunk {
@@ -172,8 +171,8 @@ func (r reduction[T]) log(b *dotScratch[T]) (top T, sum float64) {
 	return top, sum
 }
 
-// eachChunk calls f with e^(t_i-m) for all terms, in b.shares, unless m is the
-// log of zero.
+// eachChunk calls f with e^(t_i-m) for all terms, in b.shares. It does nothing if m is
+// the log of zero.
 func (r reduction[T]) eachChunk(b *dotScratch[T], top T, f func(lo int, e []T)) {
 	if logstep.IsZero(top) {
 		return

@@ -31,17 +31,17 @@ import (
 //
 // # Accuracy
 //
-// For k terms, with α the largest log in row i of A and β in column j of B, a
-// log s_ij of the product is within
+// Let α be the largest log in row i of A, and β the largest in column j of B. For k
+// terms, a log s_ij of the product is within
 //
 //	(2·|α+β| + 2·|s_ij| + 3·(α+β-s_ij) + 2·log k + k + 16)·2⁻⁵³ + ε·|s_ij|/2
 //
-// where α+β-s_ij counts as 300 at most and ε is 2⁻⁵² or 2⁻²³. Everything is
-// computed in float64. The shares in c_ij' sum to e^(s_ij-c_ij') within (k+4)·ε,
-// relatively: to 1 if c_ij was -Inf. Shares below 2⁻⁵⁰⁰ may be 0.
+// where α+β-s_ij counts as at most 300, and ε is 2⁻⁵² or 2⁻²³. Everything is computed
+// in float64. The shares in c_ij' sum to e^(s_ij-c_ij') within (k+4)·ε, relatively, and
+// to 1 if c_ij was -Inf. Shares below 2⁻⁵⁰⁰ may be 0.
 //
-// Zeros (-Inf), +Inf and NaN are as in any product of matrices: +Inf and NaN make
-// those elements +Inf or NaN that they are a factor of, and 0·∞ is NaN.
+// Zeros (-Inf), +Inf and NaN behave as in any product of matrices: an element with a
+// factor +Inf or NaN is +Inf or NaN, and 0·∞ is NaN.
 //
 // # Method
 //
@@ -49,19 +49,19 @@ import (
 //
 //	s_ij = α_i + β_j + log p_ij,  P = e^(A-α)·e^(B-β).
 //
-// P is a product of real matrices whose elements are at most 1. It takes most of
-// the time. If all terms of p_ij are tiny, it loses accuracy or is 0. So where
-// p_ij is below 2⁻⁴⁰⁰, or α_i or β_j is not finite, s_ij is computed as Dot does.
-// That takes some fifteen times as long as an element of P. It may happen to all of C, if
-// no row of A meets a column of B near its largest log. The derivatives are
-// products of real matrices too, as
+// P is a product of real matrices whose elements are at most 1. It takes most of the
+// time. If all terms of p_ij are tiny, it loses accuracy or is 0. If p_ij is below
+// 2⁻⁴⁰⁰, or α_i or β_j is not finite, s_ij is therefore computed as in Dot. That takes
+// about fifteen times as long as an element of P. It may happen to all of C, if no row
+// of A meets a column of B near its largest log. The derivatives are products of real
+// matrices too, because
 //
 //	w_ilj = e^(a_il-α_i)·e^(b_lj-β_j)·v_ij,  v_ij = e^(s_ij-c_ij')/p_ij <= 2⁴⁰⁰,
 //
-// but for the same elements, whose terms are added one by one.
+// For the elements that are computed as in Dot, the terms are added one by one.
 //
 // The scratch is as large as A, B and C together in float64, and twice that with
-// tangents. Each element that is computed directly takes five more numbers. The
+// tangents. Each element that is computed as in Dot takes five more numbers. The
 // scratch is kept for the next call.
 type MatMul[T rev.Float] struct {
 	C       rev.General[T] `rev:"inout" shape:"m,n"`
@@ -96,7 +96,7 @@ func (k MatMul[T]) AdjointTangent(g, t, gt MatMul[T]) {
 // Run implements rev.Kernel. It returns no error.
 func (k MatMul[T]) Run(p rev.Pass[MatMul[T]]) error {
 	if k.C.Rows == 0 || k.C.Cols == 0 || k.A.Cols == 0 {
-		return nil // the product is zero, and C what it was
+		return nil // the product is zero, and C does not change
 	}
 	if p.T.C.Data == nil && p.GT.C.Data == nil && p.G.C.Data == nil {
 		p.T = MatMul[T]{} // no derivative needs it
@@ -121,10 +121,10 @@ func (k MatMul[T]) Run(p rev.Pass[MatMul[T]]) error {
 }
 
 const (
-	// The size of the blocks of C that are worked on at a time.
+	// The size of the blocks of C.
 	blockRows = 64
 	blockCols = 128
-	// tiny is the smallest p_ij that is used.
+	// tiny is the least p_ij that is used.
 	tiny = 0x1p-400
 )
 
@@ -136,9 +136,9 @@ type matMul[T rev.Float] struct {
 	m, n, l     int // C is m×n, and the sums are of l terms
 
 	alpha, beta []float64
-	ea, eb      []float64       // e^(A-α) and e^(B-β), 0 where α or β is not finite
-	ta, tb      []float64       // ea·Ȧ and eb·Ḃ by elements, empty if there is none
-	gc, hc      []float64       // v_ij times what multiplies w_ilj, and w_ilj in tangents
+	ea, eb      []float64       // e^(A-α) and e^(B-β), 0 if α or β is not finite
+	ta, tb      []float64       // ea·Ȧ and eb·Ḃ by elements, empty without tangents
+	gc, hc      []float64       // v_ij times the factors of w_ilj in the gradient and in its tangent
 	direct      [][]directEntry // the elements of each block whose p_ij is not used
 	scratch     []*matMulScratch
 }
@@ -150,9 +150,9 @@ type directEntry struct {
 	seed, dseed float64 // v times those of logstep.Cotangent
 }
 
-// matMulScratch is what a worker needs for its own.
+// matMulScratch is the scratch of a worker.
 type matMulScratch struct {
-	// Of a block of C. If p_ij is not used, p has Σ e^(t_l-m), and top m.
+	// For a block of C. If p_ij is not used, p has Σ e^(t_l-m), and top has m.
 	p, s, top, after, kept, sigma []float64
 	direct                        []bool
 	anyDirect                     bool
@@ -308,8 +308,8 @@ func (w *matMul[T]) expB(s *matMulScratch, block int) {
 	}
 }
 
-// cells does to a block of C and its derivatives what is to be done, and keeps
-// in gc, hc and direct what the derivatives by A and B need.
+// cells computes a block of C and its derivatives. It stores in gc, hc and direct what
+// the derivatives by A and B need.
 func (w *matMul[T]) cells(s *matMulScratch, block int) {
 	i0, j0, rows, cols := w.block(block)
 	l, n := w.l, w.n
@@ -372,8 +372,8 @@ func (w *matMul[T]) shifts(s *matMulScratch, i, j0, cols int) []float64 {
 	return shift
 }
 
-// eachDirect calls f for the elements of a block whose p_ij is not used, with
-// the index in the block and in C, and column j of B in s.col.
+// eachDirect calls f for the elements of a block whose p_ij is not used. It passes the
+// index in the block and the index in C, with column j of B in s.col.
 func (w *matMul[T]) eachDirect(s *matMulScratch, block int, f func(c, i, j int)) {
 	if !s.anyDirect {
 		return
@@ -421,7 +421,7 @@ func (w *matMul[T]) tangents(s *matMulScratch, i int) []float64 {
 	return d
 }
 
-// cellDerivatives does the work of cells that comes after C has changed.
+// cellDerivatives is the part of cells that follows the change of C.
 func (w *matMul[T]) cellDerivatives(s *matMulScratch, block int) {
 	i0, j0, rows, cols := w.block(block)
 	l, n := w.l, w.n
@@ -479,7 +479,7 @@ func (w *matMul[T]) cellDerivatives(s *matMulScratch, block int) {
 	w.direct[block] = entries
 }
 
-// cellAt returns element (i, j) of m, nil if m has none.
+// cellAt returns element (i, j) of m, or nil if m is absent.
 func cellAt[T rev.Float](m rev.General[T], i, j int) *T {
 	if m.Data == nil {
 		return nil
@@ -487,11 +487,12 @@ func cellAt[T rev.Float](m rev.General[T], i, j int) *T {
 	return &m.Data[i*m.Stride+j]
 }
 
-// gradA adds to rows of Ā, with G = gc and H = hc,
+// gradA adds to rows of Ā the following, with G = gc and H = hc, and what the direct
+// elements contribute:
 //
 //	ea·(G·ebᵀ)  and  ea·(H·ebᵀ + G·tbᵀ) + ta·(G·ebᵀ)
 //
-// where ea· and ta· are products by elements, and what the direct elements do.
+// Here ea· and ta· are products by elements.
 func (w *matMul[T]) gradA(s *matMulScratch, block int) {
 	l, n := w.l, w.n
 	i0 := block * blockRows
@@ -532,7 +533,7 @@ func (w *matMul[T]) gradA(s *matMulScratch, block int) {
 	}
 }
 
-// gradB adds to columns of B̄ what gradA adds to rows of Ā,
+// gradB adds to columns of B̄ as gradA does to rows of Ā:
 //
 //	eb·(eaᵀ·G)  and  eb·(eaᵀ·H + taᵀ·G) + tb·(eaᵀ·G).
 func (w *matMul[T]) gradB(s *matMulScratch, block int) {
@@ -583,8 +584,8 @@ func (w *matMul[T]) gradB(s *matMulScratch, block int) {
 	}
 }
 
-// eachEntry calls f for the direct elements of a block, with e^(a_il+b_lj-m) for
-// all l and, for second derivatives, with what they add to ġA and ġB.
+// eachEntry calls f for the direct elements of a block. It passes e^(a_il+b_lj-m) for
+// all l and, for second derivatives, what they add to ġA and ġB.
 func (w *matMul[T]) eachEntry(s *matMulScratch, block int, second bool, f func(x *directEntry, e, d []float64)) {
 	j := -1
 	for n := range w.direct[block] {
@@ -616,7 +617,7 @@ func addProducts(dst, x, y []float64) {
 	}
 }
 
-// addRow adds d to row i of m from column j on, if there is an m.
+// addRow adds d to row i of m from column j on, if m is there.
 func addRow[T rev.Float](m rev.General[T], i, j int, d []float64) {
 	if m.Data == nil {
 		return

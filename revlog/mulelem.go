@@ -18,8 +18,8 @@ import (
 //	ż_i' = ż_i·e^(z_i-z_i') + w_i·(ẋ_i + ẏ_i),
 //	ġx_i += w_i·(ġz_i' + z̄_i'·(ẋ_i + ẏ_i - ż_i')).
 //
-// A factor that is zero does no harm, as it would in Prod: a product that is put
-// in the place of a zero is taken out again whatever it is.
+// Factors may be zero, unlike in Prod. If z_i was zero, any product can be taken out of
+// it again.
 type MulElem[T rev.Float] struct {
 	Z rev.Vector[T] `rev:"inout" shape:"n"`
 	X rev.Vector[T] `rev:"in" shape:"n"`
@@ -75,7 +75,7 @@ func (k MulElem[T]) Run(p rev.Pass[MulElem[T]]) error {
 	return nil
 }
 
-// element returns element i of v, nil if v has none.
+// element returns element i of v, or nil if v is absent.
 func element[T rev.Float](v rev.Vector[T], i int) *T {
 	if v.Data == nil {
 		return nil
@@ -83,7 +83,7 @@ func element[T rev.Float](v rev.Vector[T], i int) *T {
 	return &v.Data[i*v.Inc]
 }
 
-// valueAt returns the value of element i of v, 0 if v has none.
+// valueAt returns the value of element i of v, or 0 if v is absent.
 func valueAt[T rev.Float](v rev.Vector[T], i int) float64 {
 	if v.Data == nil {
 		return 0
@@ -91,7 +91,7 @@ func valueAt[T rev.Float](v rev.Vector[T], i int) float64 {
 	return float64(v.Data[i*v.Inc])
 }
 
-// addAt adds d to element i of v, if there is a v.
+// addAt adds d to element i of v, if v is there.
 func addAt[T rev.Float](v rev.Vector[T], i int, d float64) {
 	if v.Data != nil {
 		v.Data[i*v.Inc] += T(d)

@@ -16,24 +16,25 @@ import (
 //
 //	y_i *= Π_j x_j^a_ij,  that is  log y += A·log x,
 //
-// where Y and X are logs and A is a matrix of exponents, numbers as they are:
-// monomials, changes of units, rates of reactions. With η = log y, ξ = log x,
+// where Y and X are logs and A is a matrix of exponents, which are plain numbers.
+// Monomials, changes of units and rates of reactions have this form. With η = log y and
+// ξ = log x,
 //
 //	ξ̄ += Aᵀ·η̄,  Ā += η̄·ξᵀ,  η̇ += A·ξ̇ + Ȧ·ξ.
 //
-// Over fixed.Q43 the logs are those of ulog.Fixed, and powers are taken and
-// multiplied as theirs are, modulo 2⁶⁴-1 units: exactly for whole exponents, and
-// rounded once, to nearest even, for each that has a fraction. Forward and
-// Inverse round alike, so Inverse restores Y to the bit in every case, also
-// where logs wrap. Cotangents are plain fixed-point numbers, and are rounded. Over
-// floats an element of A·ξ is within n·ε·Σ_j|a_ij·ξ_j|, and Inverse restores Y to
-// within the rounding of a sum and a difference for each 256 exponents.
+// Over fixed.Q43 the logs are those of ulog.Fixed. Powers and products are as there,
+// modulo 2⁶⁴-1 units. They are exact for integer exponents, and each exponent with a
+// fraction causes one rounding, to nearest even. Forward and Inverse round alike, so
+// Inverse always restores Y to the bit, even if logs wrap. Cotangents are plain
+// fixed-point numbers, and are rounded. Over floats an element of A·ξ is within
+// n·ε·Σ_j|a_ij·ξ_j|. Inverse restores Y within the rounding of a sum and a difference
+// for each 256 exponents.
 //
-// If one of the x_j is zero (or infinite or NaN, over floats), or one of the
-// exponents is not finite, all methods change nothing and return an error that names
-// it and wraps ulog.ErrDivideByZero, ulog.ErrUndefined or ulog.ErrNaN: neither
-// the power nor its derivative by the exponent, log x_j, could be undone. The y_i may be
-// zero, and stay zero.
+// If an x_j is zero (or, over floats, infinite or NaN), or an exponent is not finite,
+// all methods change nothing. They return an error that names it and wraps
+// ulog.ErrDivideByZero, ulog.ErrUndefined or ulog.ErrNaN, because neither the power nor
+// its derivative by the exponent, log x_j, could be undone. The y_i may be zero, and
+// stay zero.
 type Powers[T rev.Real] struct {
 	Y rev.Vector[T]  `rev:"acc" shape:"m"`
 	A rev.General[T] `rev:"in" shape:"m,n"`
@@ -65,7 +66,7 @@ func (k Powers[T]) AdjointTangent(g, t, gt Powers[T]) error {
 }
 
 // Run implements rev.Kernel. It is a revlinalg.MatMul of logs, but for logs of
-// ulog.Fixed, which wrap in their own way.
+// ulog.Fixed, which wrap in another way.
 func (k Powers[T]) Run(p rev.Pass[Powers[T]]) error {
 	if err := k.checkNumbers(); err != nil {
 		return err

@@ -20,16 +20,15 @@ import (
 //
 //	x̄_i += Ōut,  Ȯut += Σ_i ẋ_i.
 //
-// Over fixed.Q43 the operands are the logs of ulog.Fixed, and are multiplied as
-// those are: exactly, modulo 2⁶⁴-1 units, so that Inverse restores Out to the
-// bit in every case. The cotangents are plain fixed-point numbers. Over floats
-// the sum is within n·ε·Σ|x_i|, and Inverse restores Out to within the rounding
-// of a sum and a difference.
+// Over fixed.Q43 the operands are the logs of ulog.Fixed. Products are as there: exact,
+// modulo 2⁶⁴-1 units, so that Inverse always restores Out to the bit. The cotangents
+// are plain fixed-point numbers. Over floats the sum is within n·ε·Σ|x_i|, and Inverse
+// restores Out within the rounding of a sum and a difference.
 //
-// Multiplying by zero cannot be undone. If one of the x_i is zero (or infinite
-// or NaN, over floats), all methods change nothing and return an error that names
-// it and wraps ulog.ErrDivideByZero, ulog.ErrUndefined or ulog.ErrNaN. MulElem
-// multiplies by zero, into another place. Out itself may be zero, and stays zero.
+// A product with zero cannot be undone. If an x_i is zero (or, over floats, infinite or
+// NaN), all methods change nothing and return an error that names it and wraps
+// ulog.ErrDivideByZero, ulog.ErrUndefined or ulog.ErrNaN. To multiply by zero, use
+// MulElem, which adds the product to another number. Out may be zero, and stays zero.
 type Prod[T rev.Real] struct {
 	Out *T            `rev:"acc"`
 	X   rev.Vector[T] `rev:"in" shape:"n"`
@@ -59,7 +58,7 @@ func (k Prod[T]) AdjointTangent(g, t, gt Prod[T]) error {
 }
 
 // Run implements rev.Kernel. It is a revlinalg.Sum of logs, but for logs of
-// ulog.Fixed, which wrap in their own way.
+// ulog.Fixed, which wrap in another way.
 func (k Prod[T]) Run(p rev.Pass[Prod[T]]) error {
 	if err := checkFactors("Prod", k.X); err != nil {
 		return err

@@ -10,19 +10,19 @@ import (
 //
 //	Out ⊕= ⊕_i x_i,  that is  Out' = log(e^Out + Σ_i e^x_i),
 //
-// which adds numbers, the logs of which are given. With w_i = e^(x_i-Out'), the
-// share of a number in the new value of Out,
+// where the operands are the logs of the numbers. With w_i = e^(x_i-Out'), the share of
+// a number in the new value of Out,
 //
 //	x̄_i += Ōut'·w_i,  Ōut = Ōut'·e^(Out-Out'),
 //	Ȯut' = Ȯut·e^(Out-Out') + Σ_i w_i·ẋ_i,
 //	ġx_i += w_i·(ġOut' + Ōut'·(ẋ_i - Ȯut')).
 //
-// The log of the sum itself is within (n + 4 + 3·|its log| + log n)·ε/2 for n
-// terms. That of no terms is -Inf.
+// The log of the sum itself is within (n + 4 + 3·|its log| + log n)·ε/2 for n terms. It
+// is -Inf for no terms.
 //
-// revlinalg.LogSumExp computes the same sum and adds its log to the output: it
-// multiplies a number by the sum. Inverse then loses nothing. Use it where
-// the sum is not to be added to another.
+// revlinalg.LogSumExp computes the same sum and adds its log to the output, which
+// multiplies a number by the sum. Inverse then loses nothing. Use it if you do not need
+// to add the sum to another number.
 type Sum[T rev.Float] struct {
 	Out *T            `rev:"inout"`
 	X   rev.Vector[T] `rev:"in" shape:"n"`

@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Covariance says which covariance matrices the components of a mixture have.
+// Covariance is the kind of the covariance matrices of a mixture.
 type Covariance int
 
 // The kinds of covariance.
@@ -60,8 +60,8 @@ func (c Covariance) free(k, d int) int {
 	}
 }
 
-// size returns how many numbers a fit keeps for each of k covariances of order d,
-// and how many there are.
+// size returns how many numbers a fit keeps for each of k covariances of order d, and
+// how many covariances there are.
 func (c Covariance) size(k, d int) (numbers, count int) {
 	switch c {
 	case Full:
@@ -73,7 +73,7 @@ func (c Covariance) size(k, d int) (numbers, count int) {
 	}
 }
 
-// check returns an error unless the covariances are of the kind.
+// check returns an error unless the covariances are of this kind.
 func (c Covariance) check(covs []*mat.SymDense) error {
 	for k, cov := range covs {
 		for i := range cov.SymmetricDim() {

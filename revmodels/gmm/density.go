@@ -10,33 +10,34 @@ import (
 )
 
 // A density evaluates the components of a mixture at runs of points. With Q_k of a
-// component, Σ_k⁻¹ = Q_kᵀ·Q_k, the log of its density times its weight is
+// component, Σ_k⁻¹ = Q_kᵀ·Q_k, the log of its weighted density is
 //
 //	β_k = log w_k + log det Q_k - ½D·log 2π - ½‖Q_k·(x - μ_k)‖².
 //
-// With full covariances that is what it computes. Otherwise, with x' = x - origin
-// and μ'_k = μ_k - origin, the square is a product of matrices for all components
-// at once:
+// It computes this formula for full covariances. For the others, with x' = x - origin
+// and μ'_k = μ_k - origin, the square is a product of matrices for all components at
+// once:
 //
 //	tied      ‖z‖² - 2·(Q·μ'_k)·z + ‖Q·μ'_k‖²,   z = Q·x'
 //	diagonal  q_k²·x'² - 2·(q_k²·μ'_k)·x' + ‖q_k·μ'_k‖², element by element
 //
-// to an error of ε times the squares of its terms, hence the origin amid the points.
+// The error is ε times the squares of the terms. The origin is therefore in the middle
+// of the points.
 type density struct {
 	kind           Covariance
 	k, d           int
 	means          rev.General[float64]
 	origin         []float64
-	q              []float64 // K×D×D with full, D×D with tied, K×D with other covariances
-	bias           []float64 // what of β_k does not depend on x
-	linear, square []float64 // K×D: what z or x' is multiplied with, and x'²
+	q              []float64 // K×D×D if full, D×D if tied, K×D otherwise
+	bias           []float64 // the part of β_k that does not depend on x
+	linear, square []float64 // K×D: the factors of z or x', and of x'²
 }
 
-// scoringRun is the number of points in a run: an odd number of cache lines, so that
-// coordinates do not lie in a few sets of the level 1 cache.
+// scoringRun is the number of points in a run. It is an odd number of cache lines, so
+// that coordinates spread over the sets of the level 1 cache.
 const scoringRun = 216
 
-// densityScratch is what a worker needs for a run.
+// densityScratch is the scratch of a worker for a run.
 type densityScratch struct {
 	x, z           []float64 // D×run: x', and z or x'²
 	rows           []float64 // K×run: β, then exp(β - top)
@@ -49,7 +50,7 @@ func newDensityScratch(k, d int) *densityScratch {
 	}
 }
 
-// set prepares for the log weights, and for means and q as they are.
+// set prepares the density for log weights, and for means and q as they are.
 func (m *density) set(logw []float64) {
 	k, d := m.k, m.d
 	if m.bias == nil {
@@ -95,8 +96,8 @@ func (m *density) diagonal(c, j int) float64 {
 	}
 }
 
-// weigh sets t.rows to β - top at n points of x from the given first one on,
-// t.sum to Σ_k exp(β_k - top), t.logs to logsumexp_k β, and then t.rows to their
+// weigh handles n points of x from the given first one on. It sets t.rows to β - top,
+// t.sum to Σ_k exp(β_k - top) and t.logs to logsumexp_k β. In the end t.rows has the
 // exponentials.
 func (m *density) weigh(t *densityScratch, x rev.General[float64], first, n int) {
 	const run = scoringRun
@@ -133,7 +134,7 @@ func (m *density) weigh(t *densityScratch, x rev.General[float64], first, n int)
 	}
 	for p, v := range top {
 		if math.IsInf(v, -1) {
-			top[p] = 0 // the density is 0: log 0, not NaN
+			top[p] = 0 // the density is 0, and its log must not be NaN
 		}
 	}
 	for c := range k {
@@ -141,7 +142,7 @@ func (m *density) weigh(t *densityScratch, x rev.General[float64], first, n int)
 	}
 	vec.Log(logs, sum)
 	vec.AddTo(logs, logs, top)
-	if m.kind == Tied { // -½‖z‖², of which β_k has nothing so far
+	if m.kind == Tied { // -½‖z‖² is not yet in β_k
 		for i := range d {
 			z := t.z[i*run : i*run+n]
 			vec.MulTo(z, z, z)

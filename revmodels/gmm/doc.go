@@ -54,8 +54,8 @@
 //
 // # Errors
 //
-// Shapes that do not fit panic with mat.ErrShape. Wrong data return errors that say
-// where: numbers that are not finite, options that contradict each other, JSON that
-// is not a mixture, and singular covariance matrices (*rev.NotPositiveDefiniteError, with the
-// pivot).
+// Shapes that do not fit panic with mat.ErrShape. Bad data return errors that say where
+// they are: numbers that are not finite, options that contradict each other, JSON that
+// is not a mixture, and singular covariance matrices (*rev.NotPositiveDefiniteError,
+// with the pivot).
 package gmm

@@ -12,9 +12,9 @@ import (
 	"revnum/rev"
 )
 
-// em is expectation maximisation (Dempster, Laird and Rubin, 1977) for points x_i
-// of weight v_i: with the responsibilities r_ik of the components, γ² and M of the
-// prior, and the moments about the present means
+// em is expectation maximisation (Dempster, Laird and Rubin, 1977) for points x_i of
+// weight v_i. Let r_ik be the responsibilities of the components, γ² and M those of the
+// prior. With the moments about the present means
 //
 //	W_k = Σ_i v_i·r_ik,  W_k·δ_k = Σ_i v_i·r_ik·(x_i - μ_k),
 //	A_k = Σ_i v_i·r_ik·(x_i - μ_k)·(x_i - μ_k)ᵀ - W_k·δ_k·δ_kᵀ + γ²·I
@@ -26,9 +26,9 @@ import (
 //	diagonal   the diagonal of A_k/(W_k + M)
 //	spherical  its mean
 //
-// which raises the log posterior of LogPosterior, of all mixtures with such
-// covariances, unless it is at a maximum. Moments about an origin amid the points
-// serve where only diagonals are needed, as products of matrices.
+// It raises the log posterior of LogPosterior, among mixtures with such covariances,
+// unless that is at a maximum. If only diagonals are needed, the moments are about an
+// origin in the middle of the points: they are then products of matrices.
 type em struct {
 	x        rev.General[float64]
 	v        []float64 // weights of the points; nil if all are 1
@@ -36,22 +36,22 @@ type em struct {
 	k, d     int
 	kind     Covariance
 	prior    Prior
-	constant float64 // what of the log prior does not depend on the parameters
+	constant float64 // the part of the log prior that does not depend on the parameters
 	workers  int
 
 	weights []float64
-	covs    []float64 // as q of the density: K×D×D, D×D or K×D
+	covs    []float64 // like q of the density: K×D×D, D×D or K×D
 	density density   // with the means and the factors
 
 	parts      int
 	lse        []float64 // of each part, Σ v·log density
-	w0, w1, w2 []float64 // of each part, the moments: K, K×D, and as covs, but K×D×D if tied
-	moments    bool      // whether they are wanted
-	labels     []int     // if not nil, the components of the points, instead of r
+	w0, w1, w2 []float64 // of each part, the moments: K, K×D, and the size of covs, but K×D×D if tied
+	moments    bool      // whether they are computed
+	labels     []int     // if not nil, the components of the points, which replace r
 	scratch    []*densityScratch
 
 	remote Points    // nil if the points are x
-	err    error     // of remote, after which all log likelihoods are NaN
+	err    error     // of remote; all later log likelihoods are NaN
 	all    []float64 // of remote, all moments
 	scale  []float64 // in the first step with remote, what coordinates are multiplied by to find the nearest means; otherwise 0 or nil
 
@@ -59,7 +59,7 @@ type em struct {
 	rows   []int     // and its row, D if there is none
 }
 
-// newEM returns an em without a mixture. The origin of the density is due.
+// newEM returns an em without a mixture. The origin of the density is not set.
 func newEM(x rev.General[float64], v []float64, k int, kind Covariance, prior Prior, workers int) *em {
 	n, d := x.Rows, x.Cols
 	e := &em{x: x, v: v, total: float64(n), k: k, d: d, kind: kind, prior: prior, workers: parallel.Workers(workers)}
@@ -81,7 +81,7 @@ func newEM(x rev.General[float64], v []float64, k int, kind Covariance, prior Pr
 	}
 	e.pivots, e.rows = make([]float64, count), make([]int, count)
 	if prior.Gamma != 0 {
-		// The log prior of a unit covariance, by the kernel, without points.
+		// The log prior of a unit covariance is that of the kernel without points.
 		model := Model{X: rev.General[float64]{Cols: d, Stride: d}, K: 1, Prior: prior}
 		one := float64(prior.Gamma*prior.Gamma/2*float64(d)) - model.Func(make([]float64, model.Dim()))
 		e.constant = float64(k) * one
@@ -96,7 +96,7 @@ func (e *em) weight(i int) float64 {
 	return e.v[i]
 }
 
-// logPrior returns the log prior, 0 without one.
+// logPrior returns the log prior, or 0 if there is none.
 func (e *em) logPrior() float64 {
 	if e.prior.Gamma == 0 {
 		return 0
@@ -114,8 +114,8 @@ func (e *em) logPrior() float64 {
 	return e.constant + float64(float64(e.prior.M)*logs) - float64(e.prior.Gamma*e.prior.Gamma/2*squares)
 }
 
-// expect returns the log likelihood, and sets the moments for maximise if they are
-// wanted.
+// expect returns the log likelihood. If moments is set, it sets the moments for
+// maximise.
 func (e *em) expect(moments bool) float64 {
 	logw := make([]float64, e.k)
 	for c, w := range e.weights {
@@ -144,8 +144,8 @@ func addParts(w []float64, size int) {
 	}
 }
 
-// begin sets the mixture to what the points with each label are, given their means.
-// A cluster of few points gets D+1 more of the pooled covariance, so that it can
+// begin sets the mixture to the means and covariances of the points with each label. A
+// cluster of few points gets D+1 more points of the pooled covariance, so that it can
 // start too.
 func (e *em) begin(labels []int, means rev.General[float64]) error {
 	for c := range e.k {
@@ -158,7 +158,7 @@ func (e *em) begin(labels []int, means rev.General[float64]) error {
 	d, extra := e.d, float64(e.d+1)
 	size := len(e.w2) / e.parts / e.k
 	pooled := make([]float64, size)
-	about := make([]float64, size) // of the square of the mean from where moments are about
+	about := make([]float64, size) // squared distance of the mean from the origin of the moments
 	square := func(c int) {
 		clear(about)
 		if size == d && e.w0[c] > 0 {
@@ -192,7 +192,7 @@ func (e *em) begin(labels []int, means rev.General[float64]) error {
 	return err
 }
 
-// Block implements parallel.Task: it does a part of the points.
+// Block implements parallel.Task for a part of the points.
 func (e *em) Block(worker, part int) {
 	const run = scoringRun
 	t, runs := e.scratch[worker], (e.x.Rows+run-1)/run
@@ -218,7 +218,7 @@ func (e *em) Block(worker, part int) {
 	}
 }
 
-// responsibilities sets the rows to v·r, and adds up v times log density.
+// responsibilities sets the rows to v·r, and adds up v times the log density.
 func (e *em) responsibilities(t *densityScratch, part, first, n int) {
 	if e.v == nil {
 		e.lse[part] += vec.Sum(t.logs[:n])
@@ -241,7 +241,7 @@ func (e *em) responsibilities(t *densityScratch, part, first, n int) {
 	}
 }
 
-// assign sets the rows to the weights of the points that have the labels.
+// assign sets the rows to the weights of the points with each label.
 func (e *em) assign(t *densityScratch, first, n int) {
 	load(t.x, scoringRun, e.x, first, n)
 	if e.kind != Full {
@@ -280,9 +280,9 @@ func (e *em) addMoments(t *densityScratch, w0, w1, w2 []float64, n int) {
 	}
 }
 
-// maximise takes the step that the moments give. A component with less than
-// minWeight of the points keeps mean and covariance. It returns a *rev.NotPositiveDefiniteError
-// if a covariance is not positive definite.
+// maximise makes the step for the moments. A component with less than minWeight of the
+// points keeps its mean and covariance. It returns a *rev.NotPositiveDefiniteError if a
+// covariance is not positive definite.
 func (e *em) maximise() error {
 	if e.err != nil {
 		return e.err
@@ -297,7 +297,7 @@ func (e *em) maximise() error {
 		if w < minWeight*e.total {
 			e.weights[c] = minWeight
 			if e.kind != Tied {
-				continue // of what is left of the moments, all is noise
+				continue // the rest of the moments is noise
 			}
 		} else {
 			e.weights[c] = w / e.total
@@ -310,7 +310,7 @@ func (e *em) maximise() error {
 	return e.refactor()
 }
 
-// refactor finds the factors of the covariances.
+// refactor computes the factors of the covariances.
 func (e *em) refactor() error {
 	parallel.Run(e.workers, len(e.rows), (*factoring)(e))
 	for c, row := range e.rows {
@@ -321,8 +321,8 @@ func (e *em) refactor() error {
 	return nil
 }
 
-// moveTo moves component c, of weight w, to what its moments say: its mean, and its
-// covariance but for the factors.
+// moveTo sets component c, of weight w, by its moments: its mean and its covariance,
+// but not the factors.
 func (e *em) moveTo(c int, w, g2, m float64, w1, w2 []float64) {
 	d, mean := e.d, e.density.means.Row(c)
 	delta := make([]float64, d)
@@ -361,7 +361,7 @@ func (e *em) moveTo(c int, w, g2, m float64, w1, w2 []float64) {
 	}
 }
 
-// factoring is the parallel task of finding the factors of the covariances.
+// factoring is the parallel task that computes the factors of the covariances.
 type factoring em
 
 // Block implements parallel.Task.
@@ -434,7 +434,7 @@ func (e *em) start(m *Mixture) error {
 	return e.refactor()
 }
 
-// lost returns the components that have no more points than a covariance takes.
+// lost returns the components that have fewer points than a covariance needs.
 func (e *em) lost() (lost []int) {
 	points := 2.0
 	if e.kind == Full {
@@ -448,9 +448,9 @@ func (e *em) lost() (lost []int) {
 	return lost
 }
 
-// reseed gives each of the lost components half of the heaviest one: both get its
-// covariance, and means on either side of its own, a standard deviation away along
-// the coordinate in which it is wide beside the others. Then refactor is due.
+// reseed gives each lost component half of the heaviest one. Both get its covariance.
+// Their means lie a standard deviation to either side of its own, along the coordinate
+// in which it is wide beside the others. Call refactor next.
 func (e *em) reseed(lost []int) {
 	numbers, count := e.kind.size(e.k, e.d)
 	cov := func(c int) []float64 {

@@ -19,52 +19,52 @@ import (
 	"revnum/revmodels/kmeans"
 )
 
-// Options says how Fit works. The zero value is ready to use.
+// Options are the options of Fit. The zero value is ready to use.
 type Options struct {
-	// Covariance says which covariances the components have; Full if not set.
+	// Covariance is the kind of the covariances. The default is Full.
 	Covariance Covariance
 
-	// Starts is the number of clusterings to start from, of which the best fit
-	// is kept; 0 means 1. Those that are equal count as one start. There is only
-	// one with Init or InitMeans.
+	// Starts is the number of clusterings to start from. The best fit is kept. 0 means
+	// 1. Equal clusterings count as one. With Init or InitMeans there is only one.
 	Starts int
 
 	// MaxIter is the largest number of iterations of a start; 0 means 500.
 	MaxIter int
 
-	// Tolerance ends a start when an iteration raises the log posterior by less
-	// than this for each point; 0 means 1e-3.
+	// Tolerance ends a start when an iteration raises the log posterior by less than
+	// this for each point. 0 means 1e-3.
 	Tolerance float64
 
-	// Polish takes the best start on to its maximum, to some 1e-8 nats in all, by
-	// L-BFGS. It is for full covariances and points without weights.
+	// Polish continues the best start to its maximum, up to about 1e-8 nats in all, by
+	// L-BFGS. It needs full covariances and points without weights.
 	Polish bool
 
-	// RegCovar keeps components from collapsing onto too few points: it is
-	// what is added to the diagonal of the covariance of a component with N/K
-	// points (less to that of one with more points). 0 means 1e-9 of the least
-	// variance of a column, of those that vary at all; a negative number means
-	// nothing. It is a Prior in fact, with M = 0 and γ² = RegCovar·N/K, so that
+	// RegCovar keeps components from collapsing onto too few points. It is added to the
+	// diagonal of the covariance of a component with N/K points, and less is added if
+	// the component has more points. 0 means 1e-9 of the least positive variance of a
+	// column. A negative number means nothing is added. It is implemented as a Prior
+	// with M = 0 and γ² = RegCovar·N/K, so that every iteration raises the same
+	// objective, the log posterior.
 	// every iteration raises the same objective, the log posterior.
 	RegCovar float64
 
-	// Prior, if its Gamma is not 0, takes the place of RegCovar, which must be
-	// 0 then. Its sign must be GradBench.
+	// Prior, if its Gamma is not 0, replaces RegCovar, which must then be 0. Its sign
+	// must be GradBench.
 	Prior Prior
 
 	// Init, if not nil, is the mixture to start from.
 	Init *Mixture
 
-	// InitMeans, if not nil, are K×D means to start from: each component begins
-	// with the points that are nearest to one of them after a step of k-means.
+	// InitMeans, if not nil, are K×D means to start from. After a step of k-means, each
+	// component begins with the points nearest to one of them.
 	InitMeans *mat.Dense
 
-	// Weights, if not nil, are the weights of the points, as if a point were
-	// there so many times.
+	// Weights, if not nil, are the weights of the points. A point of weight 2 counts as
+	// two points.
 	Weights []float64
 
-	// Source is where random numbers come from. Fits with equal sources are
-	// equal, on any number of workers; nil means a fixed seed.
+	// Source provides random numbers. Fits with equal sources are equal, for any number
+	// of workers. nil means a fixed seed.
 	Source rand.Source
 
 	// Workers is the number of goroutines to use; 0 means GOMAXPROCS.
@@ -74,35 +74,35 @@ type Options struct {
 	Progress func(Iteration)
 }
 
-// Iteration is what Options.Progress is told.
+// Iteration is the argument of Options.Progress.
 type Iteration struct {
-	Start, Iteration int // both from 0 on
+	Start, Iteration int // both count from 0
 	LogPosterior     float64
 }
 
 // Report says how a fit went.
 type Report struct {
 	Starts []Start
-	Best   int // index of the start that was kept; -1 if all failed
+	Best   int // index of the start that was kept, or -1 if all failed
 }
 
-// Start says how a fit from one clustering went. The numbers after Polish are 0 if
-// it gave no mixture.
+// Start says how a fit from one clustering went. If it gave no mixture, the fields
+// after Polish are 0.
 type Start struct {
 	Iterations    int       // in all
-	Polish        int       // those of the polish
-	LogLikelihood float64   // in the end
-	LogPosterior  float64   // the same with the prior, which is what was maximised
+	Polish        int       // iterations of the polish
+	LogLikelihood float64   // at the end
+	LogPosterior  float64   // the log likelihood plus the log prior, which is maximised
 	History       []float64 // the log posterior at the start and after each iteration
-	Gain          float64   // of the last iteration; after the polish, an estimate of what is left to gain
+	Gain          float64   // of the last iteration; after the polish, an estimate of what can still be gained
 	Converged     bool      // Options.Tolerance was met, and after the polish 1e-8 nats
-	Reseeded      int       // components that had lost their points and began again with those of others
+	Reseeded      int       // components that had lost their points and restarted with points of others
 	Collapsed     []int     // components that only the prior keeps from being singular
 	Duration      time.Duration
 	Err           error // why the start gave no mixture, or stopped early
 }
 
-// String returns a table of the starts, to be read by people.
+// String returns a table of the starts for people.
 func (r *Report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%8s%12s%17s%17s%10s%10s\n", "start", "iterations", "log-likelihood", "log posterior", "gain", "time")
@@ -137,28 +137,31 @@ func (r *Report) String() string {
 	return b.String()
 }
 
-// Fit returns the mixture of k components that makes the rows of x most probable,
-// or the most probable given the rows of x where there is a prior, and a report. It
-// reads x in place if it is a mat.RawMatrixer or a *mat.VecDense, and copies it
-// otherwise. A nil opts means the defaults.
+// Fit returns the mixture of k components that makes the rows of x most probable, or,
+// with a prior, the mixture that is most probable given the rows of x. It also returns
+// a report. It reads x in place if x is a mat.RawMatrixer or a *mat.VecDense, and
+// otherwise copies it. A nil opts means the defaults.
 //
-// Each start clusters the points by k-means, of columns in units of their standard
-// deviations, and takes steps of expectation maximisation (EM) from there. None
-// lowers the log posterior beyond rounding. A component that has lost its points
-// begins again with half of the heaviest one's, if that leads to something better.
-// That finds a local maximum; several starts make it likely that it is the best. A
-// fit that has not converged is not an error: see the report.
+// Each start clusters the points by k-means, with columns in units of their standard
+// deviations, and continues by expectation maximisation (EM). No step lowers the log
+// posterior, except by rounding. A component that has lost its points restarts with
+// half of the heaviest component, if that leads to a better fit. This finds a local
+// maximum. Several starts make it likely that it is the best. A fit that has not
+// converged is not an error: see the report.
 //
-// It returns an error, and no mixture, if k < 1, if there are fewer points than
-// components, if x has a NaN or an infinity (the error names row and column,
-// counted from 0) or a column whose variance is not between 1e-290 and 1e290,
-// if there are no more points than columns and neither RegCovar nor Prior says what
-// their covariances shall be, unless these are diagonal or spherical, if an option
-// makes no sense, or if every start failed because a covariance became singular
-// (*rev.NotPositiveDefiniteError), which takes a RegCovar that is negative or points that do not
-// vary at all.
-// When ctx is done it returns the error of ctx, with the best mixture so far
-// unless there is none.
+// Fit returns an error and no mixture in these cases:
+//
+//   - k < 1, there are fewer points than components, or an option makes no sense.
+//   - x has a NaN or an infinity (the error names row and column, counted from 0), or a
+//     column whose variance is not between 1e-290 and 1e290.
+//   - There are no more points than columns, covariances are full or tied, and neither
+//     RegCovar nor Prior is set.
+//   - Every start failed because a covariance became singular
+//     (*rev.NotPositiveDefiniteError). This takes a negative RegCovar, or points that
+//     do not vary at all.
+//
+// When ctx is done, it returns the error of ctx, with the best mixture so far if there
+// is one.
 func Fit(ctx context.Context, x mat.Matrix, k int, opts *Options) (*Mixture, *Report, error) {
 	if opts == nil {
 		opts = &Options{}
@@ -192,7 +195,7 @@ func Fit(ctx context.Context, x mat.Matrix, k int, opts *Options) (*Mixture, *Re
 	return best, report, nil
 }
 
-// better reports whether r is to be kept and not s.
+// better reports whether r is a better fit than s.
 func (r *Start) better(s *Start) bool {
 	if len(r.Collapsed) != len(s.Collapsed) {
 		return len(r.Collapsed) < len(s.Collapsed)
@@ -200,7 +203,7 @@ func (r *Start) better(s *Start) bool {
 	return r.LogPosterior > s.LogPosterior
 }
 
-// Choice is what Select found for one number of components.
+// Choice is the result of Select for one number of components.
 type Choice struct {
 	Components int
 	BIC        float64 // as Mixture.BIC, with the weights of the points; +Inf if there is no mixture
@@ -208,10 +211,10 @@ type Choice struct {
 	Err        error // why there is no mixture
 }
 
-// Select fits mixtures of each of the given numbers of components, as Fit does, and
-// returns the one of the least Bayesian information criterion, and what it found
-// for each number. It returns an error if none gives a mixture. When ctx is done it
-// returns the error of ctx, with the best mixture so far unless there is none.
+// Select fits mixtures with each of the given numbers of components, as Fit does. It
+// returns the mixture with the least Bayesian information criterion, and a Choice for
+// each number. It returns an error if there is no mixture at all. When ctx is done, it
+// returns the error of ctx, with the best mixture so far if there is one.
 func Select(ctx context.Context, x mat.Matrix, components []int, opts *Options) (*Mixture, []Choice, error) {
 	if len(components) == 0 {
 		return nil, nil, errors.New("gmm: no numbers of components to select from")
@@ -246,7 +249,7 @@ func Select(ctx context.Context, x mat.Matrix, components []int, opts *Options) 
 	return best, choices, nil
 }
 
-// fit is what the starts of a fit share.
+// fit is what the starts of a fit have in common.
 type fit struct {
 	opts      *Options
 	model     *Model
@@ -258,7 +261,7 @@ type fit struct {
 
 	points  Points             // nil if the points are those of model
 	save    func(*State) error // nil, or called after each iteration until the first climb is done
-	resumed bool               // there are iterations before the first
+	resumed bool               // iterations precede the first
 }
 
 // newFit checks the data and the options.
@@ -299,7 +302,7 @@ func checkCounts(n, d, k int) error {
 	return nil
 }
 
-// newFitOf returns a fit with the options or their defaults.
+// newFitOf returns a fit with the options, or with their defaults.
 func newFitOf(x rev.General[float64], k int, opts *Options) *fit {
 	f := &fit{
 		opts: opts, maxIter: opts.MaxIter, tolerance: opts.Tolerance, source: opts.Source,
@@ -317,7 +320,7 @@ func newFitOf(x rev.General[float64], k int, opts *Options) *fit {
 	return f
 }
 
-// setPrior checks the variances, and makes a prior of RegCovar.
+// setPrior checks the variances, and makes a prior from RegCovar.
 func (f *fit) setPrior() error {
 	n, d, k, opts := f.model.X.Rows, f.model.X.Cols, f.model.K, f.opts
 	for j, v := range f.variances {
@@ -393,7 +396,7 @@ func (o *Options) check(n, k, d int) error {
 	return nil
 }
 
-// checkWeights returns an error unless w, if not nil, has n weights, one of which is
+// checkWeights returns an error unless w is nil or has n weights, at least one of them
 // positive.
 func checkWeights(w []float64, n int) error {
 	if w == nil {
@@ -428,8 +431,8 @@ func checkFinite(name string, x rev.General[float64]) error {
 	return nil
 }
 
-// variances returns the variances of the columns of x, exactly 0 for those that
-// do not vary.
+// variances returns the variances of the columns of x. They are exactly 0 for constant
+// columns.
 func variances(x rev.General[float64]) []float64 {
 	n := float64(x.Rows)
 	mean, sum := append([]float64(nil), x.Row(0)...), make([]float64, x.Cols)
@@ -449,8 +452,8 @@ func variances(x rev.General[float64]) []float64 {
 	return sum
 }
 
-// starts clusters the points, and fits from each clustering that differs from those
-// before.
+// starts clusters the points, and fits from each clustering that differs from the
+// earlier ones.
 func (f *fit) starts(ctx context.Context, keep func(*Mixture, Start)) error {
 	x, k := f.model.X, f.model.K
 	scaled, means := mat.NewDense(x.Rows, x.Cols, nil), mat.NewDense(k, x.Cols, nil)
@@ -482,7 +485,7 @@ func (f *fit) starts(ctx context.Context, keep func(*Mixture, Start)) error {
 			}
 			return fmt.Errorf("gmm: clustering the points: %w", err)
 		}
-		// Of two clusterings with the same cost, one is a permutation of the other.
+		// Clusterings with the same cost are permutations of each other.
 		if slices.ContainsFunc(costs, func(v float64) bool { return math.Abs(v-c.Cost()) <= 1e-12*v }) {
 			continue
 		}
@@ -494,8 +497,8 @@ func (f *fit) starts(ctx context.Context, keep func(*Mixture, Start)) error {
 	return nil
 }
 
-// means sets dst to the means of the points with each label. That of none is a point,
-// far from where others are.
+// means sets dst to the means of the points with each label. A label without points
+// gets a point that is far from the others.
 func (f *fit) means(dst *mat.Dense, labels []int) {
 	dst.Zero()
 	counts := make([]float64, f.model.K)
@@ -517,12 +520,12 @@ func (f *fit) means(dst *mat.Dense, labels []int) {
 // minWeight is the least weight of a component in expectation maximisation.
 const minWeight = 1e-15
 
-// climb fits from what begin sets. The mixture is nil if there is none.
+// climb fits from the mixture of begin. It returns nil if there is none.
 func (f *fit) climb(ctx context.Context, since time.Time, start int, begin func() error) (m *Mixture, r Start) {
 	return f.climbOn(ctx, since, start, Start{}, begin)
 }
 
-// climbOn is climb with some iterations done.
+// climbOn is climb after some iterations.
 func (f *fit) climbOn(ctx context.Context, since time.Time, start int, begun Start, begin func() error) (m *Mixture, r Start) {
 	r = begun
 	defer func() { r.Duration = time.Since(since) }()
@@ -534,7 +537,7 @@ func (f *fit) climbOn(ctx context.Context, since time.Time, start int, begun Sta
 	}
 	f.save = nil
 	m, r.Err = f.mixture(&r)
-	// Once for each component at most, or there may be no place for one.
+	// At most once for each component: there may be no better place for one.
 	for range f.model.K {
 		lost := f.em.lost()
 		if r.Err != nil || len(lost) == 0 || len(lost) == f.model.K || ctx.Err() != nil || r.Iterations >= f.maxIter {
@@ -559,7 +562,7 @@ func (f *fit) climbOn(ctx context.Context, since time.Time, start int, begun Sta
 	return m, r
 }
 
-// mixture returns the mixture that f.em has come to, and says in r how good it is.
+// mixture returns the present mixture of f.em, and says in r how good it is.
 func (f *fit) mixture(r *Start) (*Mixture, error) {
 	m, err := f.em.mixture()
 	if err != nil {
@@ -574,7 +577,7 @@ func (f *fit) mixture(r *Start) (*Mixture, error) {
 	return m, nil
 }
 
-// maximise takes steps of EM until one gains little.
+// maximise makes steps of EM until one gains little.
 func (f *fit) maximise(ctx context.Context, start int, r *Start) error {
 	before := math.Inf(-1)
 	if f.resumed && r.Iterations > 0 {
@@ -596,7 +599,7 @@ func (f *fit) maximise(ctx context.Context, start int, r *Start) error {
 		if f.opts.Progress != nil {
 			f.opts.Progress(Iteration{Start: start, Iteration: r.Iterations, LogPosterior: posterior})
 		}
-		// What has converged has moments for one step more.
+		// After convergence there are moments for one more step.
 		if err := f.em.maximise(); err != nil {
 			return err
 		}
@@ -612,8 +615,8 @@ func (f *fit) maximise(ctx context.Context, start int, r *Start) error {
 	}
 }
 
-// collapsed returns the components of m with a variance of which the prior
-// makes up more than half.
+// collapsed returns the components of m that have a variance more than half of which is
+// due to the prior.
 func (f *fit) collapsed(m *Mixture) []int {
 	var list []int
 	for c, w := range m.weights {
@@ -640,8 +643,8 @@ func (f *fit) collapsed(m *Mixture) []int {
 	return list
 }
 
-// largestPrecision returns the inverse of the least variance of component c where
-// coordinates are uncorrelated, and otherwise ‖Q‖², which is not below it.
+// largestPrecision returns the inverse of the least variance of component c if
+// coordinates are uncorrelated. Otherwise it returns ‖Q‖², which is not smaller.
 func largestPrecision(m *Mixture, c int) (precision float64) {
 	d := m.Dim()
 	row := viewParams(m.params, m.Components(), d).Factors.Row(c)

@@ -5,18 +5,17 @@ import (
 	"revnum/rev"
 )
 
-// FixedLogPosterior is LogPosterior over fixed-point numbers: the kernel
-// Out += F of the same F, with the same operands, whose Inverse and Adjoint
-// restore Out bit for bit, also where Out wraps. Sums over points are integers
-// of 128 bits, rounded once, so all results are the same bits for any number
-// of workers and in any order of the points. (The constant of the prior, which
-// no operand changes, is computed in float64.)
+// FixedLogPosterior is LogPosterior over fixed-point numbers: the kernel Out += F of
+// the same F, with the same operands. Inverse and Adjoint restore Out bit for bit, even
+// if Out wraps. Sums over points are integers of 128 bits, rounded once. All results
+// are therefore the same bits for any number of workers and any order of the points.
+// (The constant of the prior, which no operand changes, is computed in float64.)
 //
 // # Range
 //
-// Numbers are within ±2²⁰. That is enough for some 2²⁰/(1.5·D) points of unit
-// variance, as the log density of each is about -1.4·D. The methods return an
-// error that wraps fixed.ErrRange, and leave all operands as they were, if
+// Numbers are within ±2²⁰. That is enough for about 2²⁰/(1.5·D) points of unit
+// variance, as the log density of each is about -1.4·D. The methods change nothing and
+// return an error that wraps fixed.ErrRange if
 //
 //   - F is not within ±2²⁰,
 //   - some exp(q_kj) is not, which is for q_kj >= 13.86, or with a prior
@@ -27,23 +26,23 @@ import (
 //     that no β_ik is above -2¹⁹,
 //   - γ², M or the prior is not.
 //
-// A component that is so far from a point while another is near takes no part
-// in it. Gradients and tangents wrap where they are not within ±2²⁰, and so does
-// Σ_i w_ik·Q_k·(x_i - μ_k) on the way to that of the means.
+// A component that is so far from a point takes no part in it if another is near.
+// Gradients and tangents wrap if they are not within ±2²⁰. So does Σ_i w_ik·Q_k·(x_i -
+// μ_k), an intermediate value of the gradient of the means.
 //
 // # Error
 //
-// In units of 2⁻⁴³, with y = Q_k·(x_i - μ_k),
+// In units of 2⁻⁴³, with y = Q_k·(x_i - μ_k), the errors are
 //
 //	β_ik   2 + K/2 + Σ_j |y_j|·(½ + 0.51·|x_ij - μ_kj|)
 //	F      the largest of these errors of each point, added up, and N·(1 + K/2)
 //	prior  (1 + γ²)·(2 + K·D + Σ_k ‖Q_k‖²_F)
 //
-// and that of float64 for the constant of the prior. Responsibilities r_ik have
-// an absolute error of β's error times r_ik and of 1 + K/2 more: what is below
-// 2⁻⁴⁴ is zero. They are multiplied by F̄, by y, and by x - μ or Q, with a rounding
-// each, so that a point contributes to an element of the gradient an error of
-// some 3 + K/2 times these factors.
+// and that of float64 for the constant of the prior. Responsibilities r_ik have an
+// absolute error of r_ik times the error of β, plus 1 + K/2. Those below 2⁻⁴⁴ are zero.
+// They are multiplied by F̄, by y, and by x - μ or Q, with a rounding each. A point thus
+// contributes to an element of the gradient an error of about 3 + K/2 times these
+// factors.
 //
 // A negative or non-finite γ, or a negative M, panics with a string.
 type FixedLogPosterior struct {
@@ -57,9 +56,9 @@ type FixedLogPosterior struct {
 	Workers int // goroutines to use; 0 means GOMAXPROCS
 }
 
-// The equations are those of LogPosterior, in the order that loses least.
-// Multiplied out, a second moment Σ_i w·c·cᵀ is squared in units of the data;
-// here Q is applied to c first, and all that is rounded is of the size of y:
+// The equations are those of LogPosterior, in the order that loses least. A second
+// moment Σ_i w·c·cᵀ would be squared in units of the data. Here Q is applied to c
+// first, so that all rounded values have the size of y:
 //
 //	c_ik = x_i - μ_k,  y_ik = Q_k·c_ik,
 //	β_ik = α_k - logsumexp(α) + Σ_j q_kj - ½‖y_ik‖² - D/2·log 2π,
@@ -79,7 +78,7 @@ type FixedLogPosterior struct {
 //
 //	β̇_ik = α̇_k - softmax(α)·α̇ + Σ_j q̇_kj - y_ik·ẏ_ik,  L̇_i = Σ_k r_ik·β̇_ik,
 //
-// and the tangent of the adjoint, with the tangent ġF of F̄,
+// and the tangent of the adjoint,
 //
 //	ẇ_ik = w_ik·(β̇_ik - L̇_i) + ġF·r_ik,  ż_ik = ẇ_ik·y_ik + w_ik·ẏ_ik,
 //
@@ -100,9 +99,9 @@ func (k FixedLogPosterior) Adjoint(g FixedLogPosterior) error { return k.Run(rev
 // to t.Out. A nil operand of t is a zero direction.
 func (k FixedLogPosterior) Tangent(t FixedLogPosterior) error { return k.Run(rev.TangentPass(&k, &t)) }
 
-// AdjointTangent takes Out and t.Out back to before Tangent, to the bit, adds the
-// gradient to g, and adds to gt the derivative of the gradient in the direction t,
-// which is the Hessian times t where g.Out is 1 and gt.Out is 0.
+// AdjointTangent restores Out and t.Out to the bit as they were before Tangent. It adds
+// the gradient to g, and its derivative in the direction t to gt. That is the Hessian
+// times t if g.Out is 1 and gt.Out is 0.
 func (k FixedLogPosterior) AdjointTangent(g, t, gt FixedLogPosterior) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }

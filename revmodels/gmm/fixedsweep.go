@@ -9,22 +9,22 @@ import (
 	"revnum/internal/workspace"
 )
 
-// fixedSweep is one pass over the points. They are cut into blocks; each worker
-// adds what its blocks contribute to sums of its own, which are added up at the
-// end. The sums are of integers, so that neither the blocks nor who worked on
-// them show in the result.
+// fixedSweep is one pass over the points. The points are cut into blocks. Each worker
+// adds the contributions of its blocks to sums of its own, which are added in the end.
+// The sums are integers, so the result depends neither on the blocks nor on the
+// workers.
 type fixedSweep struct {
 	k, g, t, gt FixedLogPosterior // operands, cotangents, tangents, tangents of cotangents
 
-	tangent, gradient, second bool      // what is asked for
-	x                         bool      // whether the gradient of the points is
+	tangent, gradient, second bool      // what the pass computes
+	x                         bool      // whether it computes the gradient of the points
 	cot, dcot                 fixed.Q43 // F̄ and its tangent
 
 	d, n, comps int
 	block       int // points in a block
 
-	// Of each component: Q and Qᵀ, with their tangents, the largest sum |Q| of
-	// a row, twice the part of β that no point changes, and its tangent.
+	// For each component: Q and Qᵀ, with their tangents, the largest sum |Q| of a row,
+	// twice the part of β that does not depend on the point, and its tangent.
 	q, qt, dq, dqt []fixed.Q43
 	norm           []float64
 	bias           []fixed.Accumulator
@@ -38,9 +38,9 @@ type fixedSweep struct {
 	v, dv   []fixed.Q43 // Σ_i z_ik of a component, and its tangent
 }
 
-// fixedWorker is what a worker needs for a block, and the sums over its blocks.
+// fixedWorker is the scratch of a worker for a block, and the sums over its blocks.
 type fixedWorker struct {
-	failed    int // the first point that is out of range, n if none is
+	failed    int // the first point that is out of range, or n if none is
 	sum, dsum fixed.Accumulator
 
 	// Σ_i w, Σ_i z and Σ_i z·cᵀ of each component, and their tangents.
@@ -55,19 +55,18 @@ type fixedWorker struct {
 	gx, dgx []fixed.Accumulator // of each point of the block, D numbers each
 }
 
-// D/2·log 2π is D times this: halfLog2Pi, and the next 43 bits.
+// D/2·log 2π is D times halfLog2Pi plus the next 43 bits.
 const (
 	halfLog2Pi   fixed.Q43 = 0x759fc72192f
 	halfLog2PiLo fixed.Q43 = 0x5694d252f24
 )
 
-// outOfReach is the largest |y_j| of a component that may take part in a point:
-// ½·y_j² is then above 2²⁰.
+// outOfReach is the largest |y_j| of a component that may take part in a point. Above
+// it, ½·y_j² is above 2²⁰.
 const outOfReach = fixed.One << 11
 
-// sweep returns F and its derivative in the direction t, and adds the gradient
-// to g and its derivative to gt. On an error they are zero, and nothing is
-// added.
+// sweep returns F and its derivative in the direction t, and adds the gradient to g and
+// its derivative to gt. On an error it returns zeros and adds nothing.
 func (k FixedLogPosterior) sweep(g, t, gt FixedLogPosterior) (f, df fixed.Q43, err error) {
 	s := workspace.Get[fixedSweep]()
 	s.k, s.g, s.t, s.gt = k, g, t, gt
@@ -84,8 +83,8 @@ func (s *fixedSweep) run(workers int) (f, df fixed.Q43, err error) {
 		return 0, 0, err
 	}
 	if s.gradient && s.x {
-		// The gradients of points are added as they are found, which must not
-		// begin before it is known that no point fails.
+		// The gradients of points are added on the way. First make sure that no point
+		// fails.
 		s.gradient = false
 		if _, _, err := s.points(workers, prior, dprior); err != nil {
 			return 0, 0, err
@@ -126,8 +125,8 @@ func (s *fixedSweep) points(workers int, prior, dprior fixed.Q43) (f, df fixed.Q
 	return f, dsum.Round(), nil
 }
 
-// prepare sets all that does not depend on the points, makes room for what
-// does, and returns the prior and its derivative.
+// prepare sets everything that does not depend on the points, allocates the rest, and
+// returns the prior and its derivative.
 func (s *fixedSweep) prepare(workers int) (prior, dprior fixed.Q43, err error) {
 	k, g, t, gt := &s.k, &s.g, &s.t, &s.gt
 	s.d, s.n, s.comps = k.X.Cols, k.X.Rows, k.Alpha.N
@@ -213,8 +212,8 @@ func maxRowSum(q []fixed.Q43, d int) float64 {
 	return m
 }
 
-// prepareBias sets the weights, the bias and their tangents. Of nothing, the
-// log weights are nothing.
+// prepareBias sets the weights, the bias and their tangents. Without components there
+// are no log weights.
 func (s *fixedSweep) prepareBias() error {
 	k, t := &s.k, &s.t
 	s.weights, s.dweights = workspace.Grow(s.weights, s.comps), workspace.Zeros(s.dweights, s.comps)
@@ -228,7 +227,7 @@ func (s *fixedSweep) prepareBias() error {
 	}
 	var sum fixed.Q43
 	for c := range s.comps {
-		// Below -2²⁰ as at -2²⁰, the exponential is 0.
+		// Below -2²⁰ the exponential is 0, as at -2²⁰.
 		s.weights[c] = fixed.Exp(k.Alpha.Data[c*k.Alpha.Inc].SubSat(top))
 		sum += s.weights[c]
 	}
@@ -360,8 +359,8 @@ func (s *fixedSweep) prior() (f, df fixed.Q43, err error) {
 	return s.sign * f, s.sign * dsum.Round(), nil
 }
 
-// Block adds what the points of block b contribute to the sums of a worker,
-// and to the gradients of these points.
+// Block adds the contributions of the points of block b to the sums of a worker, and to
+// the gradients of these points.
 func (s *fixedSweep) Block(worker, b int) {
 	w := &s.workers[worker]
 	p0 := b * s.block
@@ -389,8 +388,8 @@ func (s *fixedSweep) Block(worker, b int) {
 	}
 }
 
-// point finds the responsibilities of point i, number p of its block, and adds
-// its log density to the sum. It reports whether the point is in range.
+// point computes the responsibilities of point i, number p of its block, and adds its
+// log density to the sum. It reports whether the point is in range.
 func (s *fixedSweep) point(w *fixedWorker, i, p int) bool {
 	top := fixed.Min
 	for k := range s.comps {
@@ -441,9 +440,9 @@ func (s *fixedSweep) point(w *fixedWorker, i, p int) bool {
 	return true
 }
 
-// logDensity returns β_ik and sets y. For a component out of reach, β is Min and y
-// is of no account, as r_ik is zero. It reports whether the numbers on the way
-// are in range.
+// logDensity returns β_ik and sets y. For a component out of reach, β is Min and y is
+// arbitrary, because r_ik is zero. It reports whether all intermediate values are in
+// range.
 func (s *fixedSweep) logDensity(w *fixedWorker, k, i, p int) (beta fixed.Q43, ok bool) {
 	d := s.d
 	x, mu := s.k.X.Row(i), s.k.Means.Row(k)
@@ -480,8 +479,8 @@ func (s *fixedSweep) logDensity(w *fixedWorker, k, i, p int) (beta fixed.Q43, ok
 	return half + v&half&1, true // to even
 }
 
-// logDensityTangent returns β̇_ik and sets ẏ. For a component out of reach it is of
-// no account, as r_ik is zero.
+// logDensityTangent returns β̇_ik and sets ẏ. They are arbitrary for a component out of
+// reach, because r_ik is zero.
 func (s *fixedSweep) logDensityTangent(w *fixedWorker, k, i, p int) fixed.Q43 {
 	d := s.d
 	y, dy := w.y[(k*s.block+p)*d:][:d], w.dy[(k*s.block+p)*d:][:d]
@@ -513,8 +512,8 @@ func (s *fixedSweep) differenceTangent(i, k, j int) (dc fixed.Q43) {
 	return dc
 }
 
-// addMoments adds what n points from p0 on contribute to the moments of
-// component k, and leaves z in the place of y, and ż in that of ẏ.
+// addMoments adds the contributions of n points from p0 on to the moments of component
+// k. It overwrites y with z, and ẏ with ż.
 func (s *fixedSweep) addMoments(w *fixedWorker, k, p0, n int) {
 	d, b := s.d, s.block
 	moments := w.moments[k*s.momentSize() : (k+1)*s.momentSize()]
@@ -574,7 +573,7 @@ func (s *fixedSweep) addPointCotangents(w *fixedWorker, k, n int) {
 	}
 }
 
-// subRows subtracts sums from rows p0 to p0+n of a matrix, if there is one.
+// subRows subtracts sums from rows p0 to p0+n of a matrix, if it is there.
 func subRows(data []fixed.Q43, stride, p0, n, d int, sums []fixed.Accumulator) {
 	if data == nil {
 		return
@@ -586,7 +585,7 @@ func subRows(data []fixed.Q43, stride, p0, n, d int, sums []fixed.Accumulator) {
 	}
 }
 
-// finish adds up the moments of all workers and turns them into cotangents.
+// finish adds the moments of all workers and computes the cotangents from them.
 func (s *fixedSweep) finish() {
 	all := &s.workers[0]
 	for i := range s.workers[1:] {

@@ -12,20 +12,20 @@ import (
 	"revnum/internal/workspace"
 )
 
-// local are coordinates u of the parameters around x, such that the Hessian of
-// -F at u = 0 is about the identity: it would be if every point belonged to one
-// component for certain, and the component had the moments of its points. With
-// W_k = N·softmax(α)_k and M of the prior,
+// local are coordinates u of the parameters around x in which the Hessian of -F at u =
+// 0 is about the identity. It would be the identity if every point certainly belonged
+// to one component, and the component had the moments of its points. With W_k =
+// N·softmax(α)_k and M of the prior,
 //
 //	α_k = α_k(x) + a_k/√W_k
 //	μ_k = μ_k(x) + Q_k(x)⁻¹·m_k/√W_k
 //	q_k = q_k(x) + diag(E_k)
 //	Q_k = Q_k(x) + E_k·Q_k(x) below the diagonal,
 //
-// where E_k is lower triangular, with elements e_ij/√(W_k+M) and on its
-// diagonal e_jj/√(2(W_k+M)). The vector u holds a, m and e as x holds α, μ and
-// the factors. An affine map of the data so changes x, but not u: L-BFGS does
-// not care about units and correlations of the columns.
+// where E_k is lower triangular, with elements e_ij/√(W_k+M), and e_jj/√(2(W_k+M)) on
+// its diagonal. The vector u holds a, m and e in the order in which x holds α, μ and
+// the factors. An affine map of the data changes x, but not u. L-BFGS is therefore
+// independent of units and correlations of the columns.
 type local struct {
 	k, d int
 	x    []float64
@@ -86,8 +86,8 @@ func (c *local) params(x, u []float64) {
 	}
 }
 
-// gradient writes to gu the gradient with respect to u that the gradient g with
-// respect to the parameters means: params transposed.
+// gradient writes the gradient with respect to u to gu, for the gradient g with respect
+// to the parameters. It is the transpose of params.
 func (c *local) gradient(gu, g []float64) {
 	d := c.d
 	pu, p := viewParams(gu, c.k, d), viewParams(g, c.k, d)
@@ -125,8 +125,8 @@ type polishing struct {
 	local   local     // coordinates around x
 }
 
-// polish takes m on to a maximum of the log posterior, in rounds of L-BFGS with a
-// step of EM between them, and says in r how that went.
+// polish continues m to a maximum of the log posterior, by rounds of L-BFGS with a step
+// of EM between them. It reports the result in r.
 func (f *fit) polish(ctx context.Context, m *Mixture, r *Start) *Mixture {
 	begin := time.Now()
 	defer func() { r.Duration += time.Since(begin) }()
@@ -174,7 +174,7 @@ func (f *fit) polish(ctx context.Context, m *Mixture, r *Start) *Mixture {
 	}
 	posterior := -f.funcGrad(nil, polished.params, f.model.Prior)
 	if !(posterior > r.LogPosterior) {
-		return m // it was at the maximum, but for rounding
+		return m // m was at the maximum, up to rounding
 	}
 	r.LogPosterior = posterior
 	r.LogLikelihood = -f.funcGrad(nil, polished.params, Prior{})
@@ -182,48 +182,47 @@ func (f *fit) polish(ctx context.Context, m *Mixture, r *Start) *Mixture {
 	return polished
 }
 
-// converged sets r.Gain, and r.Converged if it is small enough, given the
-// gradient in local coordinates, in which the Hessian of -F is about the
-// identity: a Newton step would gain half the square of the gradient.
+// converged sets r.Gain, and r.Converged if the gain is small enough. In local
+// coordinates the Hessian of -F is about the identity, so a Newton step would gain half
+// the square of the gradient.
 func (p *polishing) converged(posterior float64, grad []float64) bool {
 	p.r.Gain = vec.SumSquares(grad) / 2
 	p.r.Converged = p.r.Gain <= max(1e-8, 0x1p-50*math.Abs(posterior))
 	return p.r.Converged
 }
 
-// round takes p.x through some iterations of L-BFGS, in local coordinates around
-// where it begins.
+// round makes some iterations of L-BFGS from p.x, in local coordinates around it.
 func (p *polishing) round() {
-	// Far from their origin the coordinates are not the right ones any more, but
-	// each round has to learn anew what the Hessian is.
+	// Far from their origin the coordinates no longer fit, but each round has to learn
+	// the Hessian again.
 	const iterations = 40
 	size := len(p.x)
 	x, grad, last := make([]float64, size), make([]float64, size), make([]float64, size)
-	last[0] = math.NaN() // where grad was found: nowhere
+	last[0] = math.NaN() // grad has not been computed anywhere
 	value := func(u []float64) float64 {
 		copy(last, u)
 		p.local.params(x, u)
 		v := p.fit.funcGrad(grad, x, p.model.Prior)
 		if math.IsNaN(v) {
-			return math.Inf(1) // far outside: the line search comes back
+			return math.Inf(1) // far outside: the line search returns
 		}
 		return v
 	}
 	problem := optimize.Problem{
 		Func: value,
 		Grad: func(gu, u []float64) {
-			if !floats.Equal(u, last) { // else Func has found it on the way
+			if !floats.Equal(u, last) { // otherwise Func has computed it
 				value(u)
 			}
 			p.local.gradient(gu, grad)
 		},
 	}
 	settings := &optimize.Settings{
-		MajorIterations: min(iterations, p.maxIter-p.r.Iterations) + 1, // the start counts
+		MajorIterations: min(iterations, p.maxIter-p.r.Iterations) + 1, // the start counts as one
 		Converger:       &monitor{p: p},
 	}
 	method := &optimize.LBFGS{Store: iterations, GradStopThreshold: math.NaN()}
-	// An error is that of a line search that cannot get further; EM can.
+	// An error means that the line search cannot continue. EM can.
 	if result, _ := optimize.Minimize(problem, make([]float64, size), settings, method); result != nil {
 		p.local.params(p.x, result.X)
 	}

@@ -8,7 +8,7 @@ import (
 	"revnum/rev"
 )
 
-// Sign says which sign the prior enters the log posterior with.
+// Sign is the sign of the prior in the log posterior.
 type Sign int
 
 const (
@@ -18,9 +18,9 @@ const (
 	ADBench
 )
 
-// Prior is the Wishart prior on the precision matrices, with scale matrix
-// I/γ² and ν = D+M+1 degrees of freedom. The zero Prior is no prior at all:
-// the log posterior is then the log-likelihood.
+// Prior is the Wishart prior on the precision matrices, with scale matrix I/γ² and ν =
+// D+M+1 degrees of freedom. The zero Prior is none: the log posterior is then the
+// log-likelihood.
 type Prior struct {
 	Gamma float64 // γ; 0 for no prior
 	M     int     // ν-D-1, not negative
@@ -40,18 +40,17 @@ type Prior struct {
 //	prior = K·(ν·D·log(γ/√2) - log Γ_D(ν/2)) + Σ_k (M·Σ_j q_kj - ½γ²‖Q_k‖²_F).
 //
 // The rounding error of F is of the order of (D + log N)·ε times the sum of the
-// magnitudes of its terms, with ‖|Q_k|·|x_i - μ_k|‖² in the place of
-// ‖Q_k·(x_i - μ_k)‖²; relative to F it is more where terms cancel. The sums
-// over points are taken in float64, block by block in an order that depends on
-// N, D and K alone, so the result has the same bits for every number of
-// workers. Gradients are made of sums over the points that are taken in T,
-// again block by block: in float32 their error relative to the largest is 1e-7
-// at 10⁵ points and 1e-6 at 10⁶. From eight dimensions on, gradients leave out
-// responsibilities below 2⁻⁹⁶⁰ (2⁻¹⁰⁰ for float32). Inverse restores Out up to the rounding of one addition and one
-// subtraction.
+// magnitudes of its terms, with ‖|Q_k|·|x_i - μ_k|‖² for ‖Q_k·(x_i - μ_k)‖². Relative
+// to F it is larger if terms cancel. The sums over points are computed in float64,
+// block by block in an order that depends on N, D and K alone. The result therefore has
+// the same bits for every number of workers. The sums of the gradient are computed in
+// T, again block by block. In float32 their error relative to the largest is 1e-7 at
+// 10⁵ points and 1e-6 at 10⁶. From eight dimensions on, gradients omit responsibilities
+// below 2⁻⁹⁶⁰ (2⁻¹⁰⁰ for float32). Inverse restores Out up to the rounding of one
+// addition and one subtraction.
 //
-// Memory beyond the operands is of the order of K·D² and of one batch of
-// points (some MiB), whatever N is.
+// Beyond the operands, it needs memory of the order of K·D² and one batch of points
+// (some MiB), whatever N is.
 //
 // A negative or non-finite γ, or a negative M, panics with a string. The
 // equations are those of ADBench (Šrajer, Kukelova and Fitzgibbon, 2018, arXiv
@@ -75,10 +74,10 @@ func NewLogPosterior(out *float64, alpha *mat.VecDense, means, factors, x *mat.D
 	}
 }
 
-// The gradient needs no quantity of the size N·K·D. With the responsibilities
-// r_ik = exp(β_ik - logsumexp_k β_ik), the cotangent F̄ of Out, and
-// w_ik = F̄·r_ik, c_ik = x_i - μ_k, all that the parameters of component k need
-// of the points is three weighted moments:
+// The gradient needs no quantity of the size N·K·D. Let r_ik = exp(β_ik - logsumexp_k
+// β_ik) be the responsibilities, F̄ the cotangent of Out, w_ik = F̄·r_ik and c_ik = x_i -
+// μ_k. The gradient by the parameters of component k depends on the points only by
+// three weighted moments:
 //
 //	W_k = Σ_i w_ik,  m_k = Σ_i w_ik·c_ik,  M_k = Σ_i w_ik·c_ik·c_ikᵀ.
 //
@@ -91,16 +90,16 @@ func NewLogPosterior(out *float64, alpha *mat.VecDense, means, factors, x *mat.D
 //	l̄_ij += Q̄_ij                  ∓ F̄·γ²·l_ij
 //	x̄_i += -Σ_k Q_kᵀ·Q_k·(w_ik·c_ik)
 //
-// One sweep over the points so costs one triangular product for β (TriNorms)
-// and one weighted symmetric rank-N update for m and M (WeightedMoments): about
-// twice the objective.
+// One sweep over the points thus costs one triangular product for β (TriNorms) and one
+// weighted symmetric rank-N update for m and M (WeightedMoments), about twice the
+// objective.
 //
 // The tangent carries, with P = QᵀQ, S = ½(QᵀQ̇ + Q̇ᵀQ) = ½Ṗ,
 //
 //	β̇_ik = α̇_k + Σ_j q̇_kj - cᵀ·S·c + cᵀ·P·μ̇_k - cᵀ·P·ẋ_i
 //	Ḟ   += Σ_ik r_ik·β̇_ik - N·softmax(α)·α̇ ± Σ_k Σ_ij ∂prior/∂Q·Q̇
 //
-// and the tangent of the adjoint (ġF is the tangent of F̄) has the weights
+// and the tangent of the adjoint has the weights
 //
 //	ẇ_ik = w_ik·(β̇_ik - Σ_l r_il·β̇_il) + ġF·r_ik
 //
@@ -125,9 +124,9 @@ func (k LogPosterior[T]) Adjoint(g LogPosterior[T]) { _ = k.Run(rev.AdjointPass(
 // to t.Out. A nil operand of t is a zero direction.
 func (k LogPosterior[T]) Tangent(t LogPosterior[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 
-// AdjointTangent takes Out and t.Out back to before Tangent, adds the gradient
-// to g, and adds to gt the derivative of the gradient in the direction t, which is
-// the Hessian times t where g.Out is 1 and gt.Out is 0.
+// AdjointTangent restores Out and t.Out as they were before Tangent. It adds the
+// gradient to g, and its derivative in the direction t to gt. That is the Hessian times
+// t if g.Out is 1 and gt.Out is 0.
 func (k LogPosterior[T]) AdjointTangent(g, t, gt LogPosterior[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
@@ -148,7 +147,7 @@ func (k LogPosterior[T]) Run(p rev.Pass[LogPosterior[T]]) error {
 	return nil
 }
 
-// check panics unless p is the parameters of a prior.
+// check panics unless p has the parameters of a prior.
 func (p Prior) check() {
 	if !(p.Gamma >= 0) || math.IsInf(p.Gamma, 1) {
 		panic(badGamma)

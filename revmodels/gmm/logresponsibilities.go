@@ -8,24 +8,23 @@ import (
 	"revnum/rev"
 )
 
-// LogResponsibilities is the kernel R ⊗= r of the responsibilities r of the K
-// components of a Gaussian mixture for N points, in logarithmic numbers: the
+// LogResponsibilities is the kernel R ⊗= r, where r are the responsibilities of the K
+// components of a Gaussian mixture for N points. They are logarithmic numbers: the
 // elements of R are logs, and
 //
 //	R_ik += log r_ik,  log r_ik = β_ik - log ⊕_l β_il,
 //	β_ik  = α_k + Σ_j q_kj - ½‖Q_k·(x_i - μ_k)‖²
 //
 // with the parameters of LogPosterior. The responsibility r_ik is the posterior
-// probability of component k given point i. As a float64 it is 0 where k is some
-// 39 standard deviations further away than another component; here it is any
-// number down to e^-10³⁰⁸. R starts at the number 1, the log 0, as an array
-// of Go does. ulog.OfLogs(R.Data) are the responsibilities as numbers, and
-// ulog.MatrixOfLogs of the matrix that R was made of is a mat.Matrix of them;
-// ulog.Sum of a row is 1, and of a column the effective number of points of a
-// component, which underflows as little.
+// probability of component k given point i. As a float64 it is 0 if k is about 39
+// standard deviations further away than another component. Here it may be as small as
+// e^-10³⁰⁸. R starts at the number 1, the log 0, as a new array in Go does.
+// ulog.OfLogs(R.Data) are the responsibilities as numbers. For a matrix,
+// ulog.MatrixOfLogs returns a mat.Matrix of them. ulog.Sum of a row is 1. Of a column
+// it is the effective number of points of a component, which does not underflow either.
 //
-// With r as weights, S_i = Σ_l R̄_il and w_ik = R̄_ik - r_ik·S_i, whose sum over k is
-// zero, and c_ik = x_i - μ_k, y_ik = Q_k·c_ik, z_ik = w_ik·y_ik:
+// Let S_i = Σ_l R̄_il and w_ik = R̄_ik - r_ik·S_i, whose sum over k is zero. With c_ik =
+// x_i - μ_k, y_ik = Q_k·c_ik and z_ik = w_ik·y_ik, the gradient is
 //
 //	ᾱ_k += Σ_i w_ik,  μ̄_k += Q_kᵀ·Σ_i z_ik,  x̄_i -= Σ_k Q_kᵀ·z_ik,
 //	q̄_kj += Σ_i w_ik + Q̄_jj·exp(q_kj),  l̄_ij += Q̄_ij,  Q̄_k = -lower(Σ_i z_ik·c_ikᵀ).
@@ -34,13 +33,12 @@ import (
 //
 //	(3D+9)·ε·(1 + max_l(½‖|Q_l|·|c_il|‖² + |α_l| + Σ_j |q_lj|) + log K)
 //
-// with ε of 2⁻⁵² or 2⁻²³: an absolute error of 10⁻⁸ or so at 10⁴ standard deviations
-// in float64. A weight w_ik has the error of r_ik times |S_i|. Inverse restores R
-// up to the rounding of one addition and one subtraction. Results are the same
-// bits for any number of workers.
+// with ε of 2⁻⁵² or 2⁻²³. In float64 that is an absolute error of about 10⁻⁸ at 10⁴
+// standard deviations. A weight w_ik has the error of r_ik times |S_i|. Inverse
+// restores R up to the rounding of one addition and one subtraction. Results are the
+// same bits for any number of workers.
 //
-// A point that no component reaches, because all ‖y_ik‖² overflow, has NaN for
-// responsibilities.
+// If all ‖y_ik‖² of a point overflow, its responsibilities are NaN.
 type LogResponsibilities[T rev.Float] struct {
 	R       rev.General[T] `rev:"acc" shape:"N,K"`        // log responsibilities
 	Alpha   rev.Vector[T]  `rev:"in" shape:"K"`           // log weights α, not normalised
@@ -64,7 +62,7 @@ func NewLogResponsibilities(r *mat.Dense, alpha *mat.VecDense, means, factors, x
 //
 //	β̇_ik = α̇_k + Σ_j q̇_kj - y_ik·ẏ_ik,  Ṙ_ik += δ_ik = β̇_ik - Σ_l r_il·β̇_il,
 //
-// and the tangent of the adjoint, with the tangents ġR and Ṡ of R̄ and S,
+// and the tangent of the adjoint, with the tangent Ṡ of S,
 //
 //	ẇ_ik = ġR_ik - r_ik·(Ṡ_i + δ_ik·S_i),  ż_ik = ẇ_ik·y_ik + w_ik·ẏ_ik,
 //
@@ -80,11 +78,11 @@ func (k LogResponsibilities[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
 // parameters and points.
 func (k LogResponsibilities[T]) Adjoint(g LogResponsibilities[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
 
-// Tangent multiplies R by the responsibilities and adds the derivative of
-// their logs in the direction t to t.R.
+// Tangent multiplies R by the responsibilities, and adds the derivative of their logs
+// in the direction t to t.R.
 func (k LogResponsibilities[T]) Tangent(t LogResponsibilities[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 
-// AdjointTangent undoes Tangent, and adds to the cotangents and their tangents.
+// AdjointTangent undoes Tangent, and adds to the cotangents and to their tangents.
 func (k LogResponsibilities[T]) AdjointTangent(g, t, gt LogResponsibilities[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }

@@ -22,14 +22,13 @@ import (
 //
 //	p(x) = Σ_k w_k·N(x; μ_k, Σ_k).
 //
-// It does not change once it is made, and its methods may be called
-// concurrently. Those that take points take them as the rows of a matrix, read
-// without a copy where it is a mat.RawMatrixer or *mat.VecDense, and panic with
-// mat.ErrShape if it does not have Dim columns. The zero Mixture is only there
-// for UnmarshalJSON to fill.
+// A Mixture does not change, and you may call its methods concurrently. Methods that
+// take points take them as the rows of a matrix. They read it in place if it is a
+// mat.RawMatrixer or *mat.VecDense, and panic with mat.ErrShape if it does not have Dim
+// columns. The zero Mixture is only for UnmarshalJSON.
 //
-// A point with a NaN or infinite coordinate, or so far from all components
-// that its squared distance overflows, has NaN responsibilities.
+// A point has NaN responsibilities if a coordinate is NaN or infinite, or if it is so
+// far from all components that its squared distance overflows.
 type Mixture struct {
 	weights []float64
 	means   *mat.Dense
@@ -43,17 +42,16 @@ func notDefinite(component, row int, pivot float64) error {
 	return fmt.Errorf("gmm: covariance of component %d: %w", component, &rev.NotPositiveDefiniteError{Row: row, Value: pivot})
 }
 
-// NewMixture returns the mixture with the given weights, the rows of means as
-// means, and the given covariances, all copied. It panics with mat.ErrShape
-// unless they agree in shape. It returns an error if a weight is negative, if
-// the weights do not sum to 1 within 1e-6, if a number is not finite, or if a
-// covariance is not positive definite (a *rev.NotPositiveDefiniteError): if in its
-// factorisation a pivot is not above the rounding error.
+// NewMixture returns the mixture with the given weights, means (the rows of means) and
+// covariances, all copied. It panics with mat.ErrShape unless their shapes agree. It
+// returns an error if a weight is negative, if the weights do not sum to 1 within 1e-6,
+// if a number is not finite, or if a covariance is not positive definite: a pivot of
+// its factorisation is not above the rounding error (a *rev.NotPositiveDefiniteError).
 func NewMixture(weights []float64, means mat.Matrix, covariances []*mat.SymDense) (*Mixture, error) {
 	return newMixture(Full, weights, means, covariances)
 }
 
-// newMixture is NewMixture for covariances that are of the given kind.
+// newMixture is NewMixture for covariances of the given kind.
 func newMixture(kind Covariance, weights []float64, means mat.Matrix, covariances []*mat.SymDense) (*Mixture, error) {
 	k, d := means.Dims()
 	if len(weights) != k || len(covariances) != k {
@@ -106,10 +104,9 @@ func newMixture(kind Covariance, weights []float64, means mat.Matrix, covariance
 	return m, nil
 }
 
-// FromParams returns the mixture with the k components of dimension d that the
-// vector x of parameters of LogPosterior describes, in the order of Model. It
-// panics with mat.ErrShape if x is not of that length, and returns an error as
-// NewMixture does.
+// FromParams returns the mixture with k components of dimension d for the parameters x
+// of LogPosterior, in the order of Model. It panics with mat.ErrShape if x has another
+// length, and returns an error as NewMixture does.
 func FromParams(k, d int, x []float64) (*Mixture, error) {
 	p := viewParams(x, k, d)
 	weights := append([]float64(nil), p.Alpha.Data...)
@@ -131,14 +128,14 @@ func FromParams(k, d int, x []float64) (*Mixture, error) {
 	return NewMixture(weights, means, covs)
 }
 
-// The kernel's factor Q is lower triangular with Σ⁻¹ = QᵀQ. The inverse L = Q⁻¹
-// is lower triangular too, and Σ = Q⁻¹·Q⁻ᵀ = L·Lᵀ: so L is the usual Cholesky
-// factor of the covariance, and Q its inverse. (Only somebody who starts from
-// the precision matrix needs a factorisation from the last row up.)
+// The kernel's factor Q is lower triangular with Σ⁻¹ = QᵀQ. The inverse L = Q⁻¹ is
+// lower triangular too, and Σ = Q⁻¹·Q⁻ᵀ = L·Lᵀ. So L is the usual Cholesky factor of
+// the covariance, and Q its inverse. (Only if you start from the precision matrix do
+// you need a factorisation from the last row up.)
 
-// setFactor writes the factor of the covariance whose lower triangle is in the
-// d×d matrix a to a row of Factors, and destroys a. It returns d, or the first
-// row whose pivot is not above the rounding error, and that pivot.
+// setFactor writes the factor of a covariance to a row of Factors. The lower triangle
+// of the d×d matrix a has the covariance, and is overwritten. It returns d, or the
+// first row whose pivot is not above the rounding error, with that pivot.
 func setFactor(row, a []float64, d int) (int, float64) {
 	if i, pivot := invertFactor(a, d); i < d {
 		return i, pivot
@@ -165,8 +162,8 @@ func setDiagonal(row, a []float64, d int) (int, float64) {
 	return d, 0
 }
 
-// invertFactor replaces the lower triangle of the covariance a by that of Q. It
-// returns what setFactor does.
+// invertFactor replaces the lower triangle of the covariance a by that of Q. It returns
+// what setFactor returns.
 func invertFactor(a []float64, d int) (int, float64) {
 	const eps = 0x1p-52
 	for i := range d {
@@ -210,7 +207,7 @@ func unpackLower(q, row []float64, d int) {
 // invertLower replaces the lower triangle of the d×d matrix a by its inverse.
 func invertLower(a []float64, d int) {
 	row := make([]float64, d)
-	for i := range d { // row i of L⁻¹ is -L_i·L⁻¹/L_ii, by the rows above
+	for i := range d { // row i of L⁻¹ is -L_i·L⁻¹/L_ii with the rows above
 		clear(row[:i])
 		for l, v := range a[i*d : i*d+i] {
 			vec.Axpy(v, a[l*d:l*d+l+1], row[:l+1])
@@ -242,12 +239,11 @@ func (m *Mixture) Covariances() []*mat.SymDense {
 	return covs
 }
 
-// Params returns the parameters of LogPosterior that describe the mixture, in
-// the order of Model. The log weights are normalised; that of a component of
-// weight 0 is -Inf.
+// Params returns the parameters of LogPosterior for the mixture, in the order of Model.
+// The log weights are normalised. A component of weight 0 has -Inf.
 func (m *Mixture) Params() []float64 { return append([]float64(nil), m.params...) }
 
-// points returns the view of x.
+// points returns a view of x.
 func (m *Mixture) points(x mat.Matrix) rev.General[float64] {
 	if _, c := x.Dims(); c != m.Dim() {
 		panic(mat.ErrShape)
@@ -264,11 +260,11 @@ func (m *Mixture) LogLikelihood(x mat.Matrix) float64 {
 	return -model.Func(m.params)
 }
 
-// Covariance returns which covariances the components have: Full, unless the mixture
-// is of a fit with others, or was read as one.
+// Covariance returns the kind of the covariances. It is Full unless the mixture comes
+// from a fit, or from JSON, with another kind.
 func (m *Mixture) Covariance() Covariance { return m.kind }
 
-// Score returns the mean log density of the rows of x, NaN of none.
+// Score returns the mean log density of the rows of x, or NaN if there are none.
 func (m *Mixture) Score(x mat.Matrix) float64 {
 	n, _ := x.Dims()
 	return m.LogLikelihood(x) / float64(n)
@@ -305,17 +301,17 @@ func (m *Mixture) freeParams() float64 {
 	return float64(k - 1 + k*d + m.kind.free(k, d))
 }
 
-// BIC returns the Bayesian information criterion on the rows of x,
-// p·log N - 2·LogLikelihood(x), where p parameters are free: K-1 weights, K·D
-// coordinates of means, and K·D(D+1)/2 numbers of full covariances, D(D+1)/2 of a
-// tied one, K·D of diagonal and K of spherical ones. Lower is better.
+// BIC returns the Bayesian information criterion for the rows of x, p·log N -
+// 2·LogLikelihood(x). The p free parameters are K-1 weights, K·D coordinates of means,
+// and K·D(D+1)/2 numbers of full covariances, D(D+1)/2 of a tied one, K·D of diagonal
+// ones or K of spherical ones. Lower is better.
 func (m *Mixture) BIC(x mat.Matrix) float64 {
 	n, _ := x.Dims()
 	return float64(m.freeParams()*math.Log(float64(n))) - 2*m.LogLikelihood(x)
 }
 
-// AIC returns Akaike's information criterion on the rows of x,
-// 2p - 2·LogLikelihood(x), with p as for BIC. Lower is better.
+// AIC returns Akaike's information criterion for the rows of x, 2p -
+// 2·LogLikelihood(x), with p as for BIC. Lower is better.
 func (m *Mixture) AIC(x mat.Matrix) float64 {
 	return 2*m.freeParams() - 2*m.LogLikelihood(x)
 }
@@ -341,13 +337,13 @@ func (m *Mixture) Responsibilities(x mat.Matrix) *mat.Dense {
 	return resp
 }
 
-// Predict returns the most probable component of each row of x, the first of
-// those that are equal, and -1 where the responsibilities are NaN.
+// Predict returns the most probable component of each row of x: the first if several
+// are equal, and -1 if the responsibilities are NaN.
 func (m *Mixture) Predict(x mat.Matrix) []int {
 	xs := m.points(x)
 	k := m.Components()
 	labels := make([]int, xs.Rows)
-	// In slabs, so that the responsibilities of all points are never there at once.
+	// By slabs, so that the responsibilities of all points are never stored at once.
 	const slab = 1 << 14
 	resp := make([]float64, min(slab, xs.Rows)*k)
 	for p0 := 0; p0 < xs.Rows; p0 += slab {
@@ -368,8 +364,8 @@ func (m *Mixture) Predict(x mat.Matrix) []int {
 	return labels
 }
 
-// Sample returns n points drawn from the mixture, and the component that each
-// came from. It panics if n is not positive.
+// Sample returns n points drawn from the mixture, and the component of each. It panics
+// if n is not positive.
 func (m *Mixture) Sample(n int, src rand.Source) (*mat.Dense, []int) {
 	if n <= 0 {
 		panic(mat.ErrZeroLength)
@@ -416,8 +412,8 @@ type mixtureJSON struct {
 //
 //	{"weights": [K numbers], "means": [K rows of D], "covariances": [K times D rows of D]}
 //
-// with "covariance": "tied", "diagonal" or "spherical" unless they are full, and
-// reading it back gives the same mixture, bit for bit.
+// with "covariance": "tied", "diagonal" or "spherical" unless they are full. Reading it
+// back gives the same mixture, bit for bit.
 func (m *Mixture) MarshalJSON() ([]byte, error) {
 	if m.means == nil {
 		return nil, errors.New("gmm: a zero Mixture has no JSON form")
@@ -434,8 +430,8 @@ func (m *Mixture) MarshalJSON() ([]byte, error) {
 	return json.Marshal(j)
 }
 
-// UnmarshalJSON implements json.Unmarshaler. It returns an error that says
-// what is wrong if the JSON does not describe a mixture, and leaves m as it was.
+// UnmarshalJSON implements json.Unmarshaler. If the JSON does not describe a mixture,
+// it returns an error that says why, and does not change m.
 func (m *Mixture) UnmarshalJSON(b []byte) error {
 	var j mixtureJSON
 	if err := json.Unmarshal(b, &j); err != nil {
@@ -491,7 +487,7 @@ func symmetric(rows [][]float64, d int) (*mat.SymDense, error) {
 	a := mat.NewSymDense(d, nil)
 	for i, row := range rows {
 		for j, v := range row[:i+1] {
-			// Other programs write matrices that are symmetric but for rounding.
+			// Other programs write matrices that are symmetric only up to rounding.
 			if w := rows[j][i]; math.Abs(v-w) > 1e-9*math.Sqrt(math.Abs(row[i]*rows[j][j])) {
 				return nil, fmt.Errorf("is not symmetric: element (%d, %d) is %v, (%d, %d) is %v", i, j, v, j, i, w)
 			}
@@ -501,14 +497,14 @@ func symmetric(rows [][]float64, d int) (*mat.SymDense, error) {
 	return a, nil
 }
 
-// WriteFile writes m to the file at path, as JSON. The file is whole or as it was
+// WriteFile writes m to the file at path, as JSON. If that fails, the file is as it was
 // before.
 func WriteFile(path string, m *Mixture) error { return jsonfile.Write(path, m) }
 
 // ReadFile reads a mixture that WriteFile wrote.
 func ReadFile(path string) (*Mixture, error) { return jsonfile.Read[Mixture](path, "a mixture") }
 
-// String returns the parameters of the components, to be read by people.
+// String returns the parameters of the components for people.
 func (m *Mixture) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Gaussian mixture of %d components in %d dimensions\n", m.Components(), m.Dim())

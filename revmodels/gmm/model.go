@@ -9,22 +9,20 @@ import (
 	"revnum/rev"
 )
 
-// Model is the log posterior of a mixture as a function of its parameters
-// alone, for the minimisers of gonum/optimize: the points and the prior are
-// fixed.
+// Model is the log posterior of a mixture as a function of its parameters, for the
+// minimisers of gonum/optimize. The points and the prior are fixed.
 //
 // Minimisers minimise, so Func is the NEGATIVE log posterior -F(x) of
 // LogPosterior, and Grad, Hess and HessVec are derivatives of -F.
 //
-// The parameters x are one vector of length Dim, in the order of ADBench: the K
-// log weights α, the K×D means by rows, the K×D(D+1)/2 factors by rows. The
-// methods read x and write their results in place: nothing is copied, and Func,
-// Grad and HessVec do not allocate. All methods may be called concurrently. They
-// panic with mat.ErrShape if a length is wrong, and with rev.ErrOverlap if what
-// they write shares storage with what they read.
+// The parameters x are one vector of length Dim, in the order of ADBench: the K log
+// weights α, the K×D means by rows, the K×D(D+1)/2 factors by rows. The methods read x
+// and write their results in place. Func, Grad and HessVec do not allocate. You may
+// call all methods concurrently. They panic with mat.ErrShape if a length is wrong, and
+// with rev.ErrOverlap if a result shares storage with an argument.
 //
-// F does not change when a constant is added to all α, so the Hessian has a
-// null vector there; methods that need it to be regular must fix one α.
+// F does not change if you add a constant to all α, so the Hessian has a null vector.
+// If a method needs a regular Hessian, fix one α.
 type Model struct {
 	X       rev.General[float64] // N×D: the points, one a row
 	K       int                  // components
@@ -32,9 +30,9 @@ type Model struct {
 	Workers int // goroutines to use; 0 means GOMAXPROCS
 }
 
-// NewModel returns the model with k components of the points that are the rows
-// of x. It shares the storage of x if x is a mat.RawMatrixer, or a vector
-// (points of dimension 1), and copies it otherwise.
+// NewModel returns the model with k components of the points in the rows of x. It
+// shares the storage of x if x is a mat.RawMatrixer, or a vector (points of dimension
+// 1). Otherwise it copies x.
 func NewModel(x mat.Matrix, k int, prior Prior) *Model {
 	if k < 0 {
 		panic(mat.ErrNegativeDimension)
@@ -63,8 +61,8 @@ func viewParams(x []float64, k, d int) LogPosterior[float64] {
 	}
 }
 
-// Dim returns the number of parameters, K·(1 + D + D(D+1)/2). K-1 + K·D +
-// K·D(D+1)/2 of them are free, since the log weights are not normalised.
+// Dim returns the number of parameters, K·(1 + D + D(D+1)/2). Of these K-1 + K·D +
+// K·D(D+1)/2 are free, because the log weights are not normalised.
 func (m *Model) Dim() int {
 	return paramsLen(m.K, m.X.Cols)
 }
@@ -99,8 +97,7 @@ func (m *Model) Func(x []float64) float64 { return -objective.Value(binding{m}, 
 // Grad overwrites grad with the gradient of the negative log posterior at x.
 func (m *Model) Grad(grad, x []float64) { m.FuncGrad(grad, x) }
 
-// FuncGrad is Func and Grad in a single pass over the points, for the price of
-// Grad alone.
+// FuncGrad is Func and Grad in a single pass over the points. It takes as long as Grad.
 func (m *Model) FuncGrad(grad, x []float64) float64 {
 	return -objective.Gradient(binding{m}, -1, grad, x)
 }
@@ -109,8 +106,8 @@ func (m *Model) FuncGrad(grad, x []float64) float64 {
 // times v. It costs about two gradients.
 func (m *Model) HessVec(dst, x, v []float64) { objective.HessVec(binding{m}, -1, dst, x, v) }
 
-// Hess overwrites hess, which must be of order Dim, with the Hessian of the
-// negative log posterior at x. It is Dim Hessian-vector products, in parallel.
+// Hess overwrites hess, which must be of order Dim, with the Hessian of the negative
+// log posterior at x. It makes Dim Hessian-vector products in parallel.
 func (m *Model) Hess(hess *mat.SymDense, x []float64) {
 	n := m.Dim()
 	if hess.SymmetricDim() != n {
@@ -123,8 +120,8 @@ func (m *Model) Hess(hess *mat.SymDense, x []float64) {
 	parallel.Run(workers, n, h)
 }
 
-// hessian is the parallel task of Hess: block i is the part of row i from the
-// diagonal on, which is all that a SymDense stores.
+// hessian is the parallel task of Hess. Block i is the part of row i from the diagonal
+// on, which is what a SymDense stores.
 type hessian struct {
 	model   *Model
 	x       []float64

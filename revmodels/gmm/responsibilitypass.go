@@ -10,14 +10,14 @@ import (
 	"revnum/ulog"
 )
 
-// responsibilityPass is one pass over the points, by panels of points along the
-// rows of arrays. Runs of panels, the parts, have moments of their own, which
-// are added up in order.
+// responsibilityPass is one pass over the points, by panels of points along the rows of
+// arrays. Runs of panels are parts. Each part has moments of its own, which are added
+// in order.
 type responsibilityPass[T rev.Float] struct {
 	k, g, t, gt LogResponsibilities[T]
-	sign        T // what log r enters R with
+	sign        T // the sign of log r in R
 
-	tangent, gradient, second, x bool // what is asked for
+	tangent, gradient, second, x bool // what the pass computes
 
 	d, n, comps          int
 	panel, panels, parts int
@@ -30,8 +30,8 @@ type responsibilityPass[T rev.Float] struct {
 	scratch []responsibilityScratch[T] // of each worker
 }
 
-// responsibilityScratch is what a worker needs for a panel: arrays of D×panel,
-// and panel×K numbers.
+// responsibilityScratch is the scratch of a worker for a panel: arrays of D×panel and
+// panel×K numbers.
 type responsibilityScratch[T rev.Float] struct {
 	x, dx, c, dc, y, dy, gx, dgx []T
 	w, dw                        []T            // of component k and point p at k·panel + p
@@ -159,7 +159,7 @@ func byCoordinate[T any](dst []T, panel int, x rev.General[T], p0, n int) {
 	}
 }
 
-// addByCoordinate adds src to rows p0 to p0+n of x, if there is an x.
+// addByCoordinate adds src to rows p0 to p0+n of x, if x is there.
 func addByCoordinate[T rev.Float](x rev.General[T], p0, n int, src []T, panel int) {
 	if x.Data == nil {
 		return
@@ -214,8 +214,8 @@ func (s *responsibilityPass[T]) logDensityTangent(w *responsibilityScratch[T], k
 	return sum
 }
 
-// normalise divides by the sum over the components for point i, number p of
-// the panel, and finds the weights w and ẇ.
+// normalise divides by the sum over the components for point i, number p of the panel,
+// and computes the weights w and ẇ.
 func (s *responsibilityPass[T]) normalise(w *responsibilityScratch[T], i, p int) {
 	r, dbeta := w.beta[p*s.comps:(p+1)*s.comps], w.dbeta[p*s.comps:(p+1)*s.comps]
 	total := ulog.Sum(r)
@@ -274,7 +274,7 @@ func sumOf[T rev.Float](x []T) (sum float64) {
 	return sum
 }
 
-// addMoments adds what the n points of a panel contribute to the moments of
+// addMoments adds the contributions of the n points of a panel to the moments of
 // component k and to the cotangents of the points. It overwrites y and ẏ.
 func (s *responsibilityPass[T]) addMoments(w *responsibilityScratch[T], k, part, n int) {
 	d, panel := s.d, s.panel
@@ -313,7 +313,7 @@ func (s *responsibilityPass[T]) addMoments(w *responsibilityScratch[T], k, part,
 	}
 }
 
-// finish adds up the moments of all parts and turns them into cotangents.
+// finish adds the moments of all parts and computes the cotangents from them.
 func (s *responsibilityPass[T]) finish() {
 	if s.parts == 0 {
 		return
@@ -331,7 +331,7 @@ func (s *responsibilityPass[T]) finish() {
 			continue
 		}
 		addCotangents(&s.gt, k, d, s.dmoments[u:u+s.momentSize()], q)
-		// The other half of the product rule: Q̇ with the moments themselves.
+		// The other half of the product rule: Q̇ with the moments.
 		if s.gt.Means.Data != nil {
 			addTransposed(s.gt.Means.Row(k), dq, s.moments[u+1:u+1+d])
 		}
@@ -344,8 +344,7 @@ func (s *responsibilityPass[T]) finish() {
 	}
 }
 
-// addCotangents adds to the cotangents of component k in g what its moments
-// say.
+// addCotangents adds to the cotangents of component k in g, given its moments.
 func addCotangents[T rev.Float](g *LogResponsibilities[T], k, d int, moments, q []T) {
 	sum, z, zc := moments[0], moments[1:1+d], moments[1+d:]
 	if g.Alpha.Data != nil {

@@ -11,31 +11,30 @@ import (
 	"revnum/rev"
 )
 
-// sweep is one pass over the points, cut as follows so that neither the number
-// of workers nor N changes a result or the memory it takes.
+// sweep is one pass over the points. They are cut so that results do not depend on the
+// number of workers, nor memory on N.
 //
 // A panel is a run of points, held by coordinate (element (j, p) of a panel at
 // j*panel+p), so that points lie along the vector lanes. Panels are weighed, for
 // β and the responsibilities, and then added to the moments of each component.
 //
-// Where the moments are small, the panels are cut into parts that each have
-// moments of their own, to be joined in order, and a worker weighs and adds up
-// the panels of a part one by one while they are in its cache. Where they are
-// large, batches of panels are worked on twice: by panel, where each panel
-// writes its own responsibilities; then by component, where each component adds
-// up its own moments over the panels in order.
+// If the moments are small, the panels are cut into parts with moments of their own,
+// which are joined in order. A worker weighs and adds the panels of a part one by one
+// while they are in its cache. If the moments are large, batches of panels are
+// processed twice. First each panel writes its own responsibilities. Then each
+// component adds its own moments over the panels in order.
 type sweep[T rev.Float] struct {
 	k, g, t, gt LogPosterior[T] // operands, cotangents, tangents, tangents of cotangents
 
-	tangent, gradient, second bool // what is asked for
-	means, factors, x         bool // of which a gradient is asked for
+	tangent, gradient, second bool // what the pass computes
+	means, factors, x         bool // the gradients that it computes
 	cot, dcot                 T    // F̄ and its tangent
 
 	d, n, comps    int
 	points, panels int  // in a panel, panels
 	panel          int  // elements from a coordinate of a panel to the next
-	parts          int  // runs of panels that each have moments of their own
-	small          bool // whether moments are, so that there are no batches
+	parts          int  // runs of panels with moments of their own
+	small          bool // whether the moments are small, so that there are no batches
 
 	batch, first int // panels in a batch, the first one of the present batch
 
@@ -46,17 +45,16 @@ type sweep[T rev.Float] struct {
 	dweights         []float64 // its tangent
 	prior, dprior    []float64 // of each component, and its tangent
 
-	// In a slot for each panel of the batch, or each worker if there are no
-	// batches: the points, their tangents, the K×panel responsibilities r and
-	// tangents ẇ.
+	// In a slot for each panel of the batch, or for each worker without batches: the
+	// points, their tangents, the K×panel responsibilities r and the tangents ẇ.
 	xs, dxs, rs, dws []T
 
 	// Of each panel of the batch, or each part: the sums over its points of
 	// logsumexp_k β and its tangent.
 	lse, dlse []float64
 
-	// Of each component and part: W, m and M, and their tangents; ṁ and Ṁ
-	// lack what xw = Σ w·ẋ and xc = Σ w·c·ẋᵀ add until finish.
+	// For each component and part: W, m and M, and their tangents. Until finish, ṁ and
+	// Ṁ lack xw = Σ w·ẋ and xc = Σ w·c·ẋᵀ.
 	w0, w1, w2    []T
 	dw0, dw1, dw2 []T
 	xw, xc        []T
@@ -110,7 +108,7 @@ func (k LogPosterior[T]) sweep(g, t, gt LogPosterior[T]) (f, df T) {
 	return T(total), T(dtotal)
 }
 
-// prepare decides what there is to do, and makes room for it.
+// prepare decides what to compute, and allocates memory for it.
 func (s *sweep[T]) prepare(workers int) {
 	k, g, t, gt := &s.k, &s.g, &s.t, &s.gt
 	s.d, s.n, s.comps = k.X.Cols, k.X.Rows, k.Alpha.N
@@ -131,10 +129,10 @@ func (s *sweep[T]) prepare(workers int) {
 	s.second = s.second && s.gradient
 	s.tangent = tangent || s.second
 
-	// A panel is as long as makes the vector loops fast and leaves it, with its
-	// responsibilities, in the level 2 cache, unless there would be too few of
-	// them to occupy many workers. A batch of points stays there too, and its
-	// responsibilities in level 3.
+	// A panel is long enough for fast vector loops, and short enough for the level 2
+	// cache, with its responsibilities. It is shorter if there would be too few panels
+	// for many workers. A batch of points fits that cache too, and its responsibilities
+	// level 3.
 	d, comps := s.d, s.comps
 	batch := min((1<<16)/max(d, 1), (1<<19)/max(comps, 1)) // points
 	s.points = min(max((1<<14)/max(d, 1), 64), 480)
