@@ -11,8 +11,8 @@
 //
 // # Contract
 //
-// Unitary, ComplexUnitary and GivensQR transform their operand in place. All others add
-// their result f to an output. Forward adds f. Inverse subtracts it. Adjoint subtracts
+// Unitary, ComplexUnitary, FFT, FixedFFT and GivensQR transform their operand in place.
+// All others add their result f to an output. Forward adds f. Inverse subtracts it. Adjoint subtracts
 // it and adds gradients to the cotangents of the inputs. Tangent adds f and its
 // derivative in a direction. Nothing is stored between calls.
 //

@@ -956,3 +956,40 @@ func ExampleVariance() {
 	// 7
 	// 0 [-2 -1 3]
 }
+
+// A signal of two frequencies, and back.
+func ExampleFFT() {
+	x := make([]complex128, 8)
+	for i := range x {
+		t := 2 * math.Pi * float64(i) / 8
+		x[i] = complex(math.Cos(t)+math.Cos(3*t)/2, 0)
+	}
+	k := revlinalg.FFT{X: rev.ViewSlice(x)}
+	k.Forward()
+	for j, v := range x[:5] {
+		fmt.Printf("%d: %.3f\n", j, math.Abs(real(v)))
+	}
+	k.Inverse()
+	fmt.Printf("%.3f\n", real(x[0]))
+	// Output:
+	// 0: 0.000
+	// 1: 1.414
+	// 2: 0.000
+	// 3: 0.707
+	// 4: 0.000
+	// 1.500
+}
+
+// Fixed-point numbers come back to the bit, though products are rounded on the way.
+func ExampleFixedFFT() {
+	re, im := make([]fixed.Q43, 15), make([]fixed.Q43, 15)
+	re[3] = fixed.One
+	k := revlinalg.FixedFFT{Re: rev.ViewSlice(re), Im: rev.ViewSlice(im)}
+	k.Forward()
+	fmt.Printf("%.4f%+.4fi\n", re[1].Float64(), im[1].Float64())
+	k.Inverse()
+	fmt.Println(re[3] == fixed.One, re[0] == 0, im[3] == 0)
+	// Output:
+	// 0.0798-0.2456i
+	// true true true
+}

@@ -348,3 +348,9 @@ func logProd[T rev.Real](rnd *rand.Rand, r, _ int) revlog.Prod[T] {
 func logPowers[T rev.Real](rnd *rand.Rand, r, c int) revlog.Powers[T] {
 	return revlog.Powers[T]{Y: vector[T](rnd, r), A: matrix[T](rnd, r, c), X: vector[T](rnd, c)}
 }
+
+func fft(rnd *rand.Rand, n, _ int) revlinalg.FFT { return revlinalg.FFT{X: vector[c128](rnd, n)} }
+
+func fixedFFT(rnd *rand.Rand, n, _ int) revlinalg.FixedFFT {
+	return revlinalg.FixedFFT{Re: vector[q43](rnd, n), Im: vector[q43](rnd, n)}
+}

@@ -1,0 +1,199 @@
+package revlinalg
+
+import (
+	"math"
+	"math/big"
+	"math/cmplx"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+
+	"gonum.org/v1/gonum/dsp/fourier"
+
+	"revnum/fixed"
+	"revnum/rev"
+	"revnum/rev/revtest"
+)
+
+// fftLengths have prime factors of all kinds: 127 is a prime for which the transform is a
+// convolution.
+var fftLengths = []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 30, 49, 64, 67, 127, 134}
+
+func complexNormals(rnd *rand.Rand, n int) []complex128 {
+	x := make([]complex128, n)
+	for i := range x {
+		x[i] = complex(rnd.NormFloat64(), rnd.NormFloat64())
+	}
+	return x
+}
+
+func TestFFT(t *testing.T) {
+	revtest.Kernel(t, revtest.Spec[FFT]{
+		New:   func(rnd *rand.Rand, n int) FFT { return FFT{rev.ViewSlice(complexNormals(rnd, n))} },
+		Sizes: fftLengths, RoundTrip: 64,
+	})
+}
+
+func TestFixedFFT(t *testing.T) {
+	revtest.Kernel(t, revtest.Spec[FixedFFT]{
+		New: func(rnd *rand.Rand, n int) FixedFFT {
+			return FixedFFT{vectorOf[fixed.Q43](rnd, n), vectorOf[fixed.Q43](rnd, n)}
+		},
+		Sizes: []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 30, 49, 64}, Adjoint: 1e5, Difference: 1e-6,
+	})
+}
+
+// slowDFT returns the transform by its definition, in 200 bits.
+func slowDFT(x []complex128) []complex128 {
+	const bits = 200
+	n := len(x)
+	cos, sin := make([]*big.Float, n), make([]*big.Float, n)
+	// The roots of unity by their recurrence, from exp(-2πi/n) by its series.
+	pi, _, _ := big.ParseFloat("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899", 10, bits, big.ToNearestEven)
+	angle := new(big.Float).Quo(new(big.Float).Mul(pi, big.NewFloat(-2)), big.NewFloat(float64(n)))
+	c, s := new(big.Float).SetPrec(bits), new(big.Float).SetPrec(bits)
+	term := new(big.Float).SetPrec(bits).SetInt64(1)
+	for k := 0; k < 120; k++ {
+		switch k % 4 {
+		case 0:
+			c.Add(c, term)
+		case 1:
+			s.Add(s, term)
+		case 2:
+			c.Sub(c, term)
+		case 3:
+			s.Sub(s, term)
+		}
+		term.Mul(term, angle)
+		term.Quo(term, big.NewFloat(float64(k+1)))
+	}
+	mul := func(a, b, c, d *big.Float) (re, im *big.Float) {
+		p := func(x, y *big.Float) *big.Float { return new(big.Float).SetPrec(bits).Mul(x, y) }
+		return new(big.Float).Sub(p(a, c), p(b, d)), new(big.Float).Add(p(a, d), p(b, c))
+	}
+	cos[0], sin[0] = new(big.Float).SetPrec(bits).SetInt64(1), new(big.Float).SetPrec(bits)
+	for k := 1; k < n; k++ {
+		cos[k], sin[k] = mul(cos[k-1], sin[k-1], c, s)
+	}
+	out := make([]complex128, n)
+	for j := range out {
+		re, im := new(big.Float).SetPrec(bits), new(big.Float).SetPrec(bits)
+		for k, v := range x {
+			a, b := mul(big.NewFloat(real(v)).SetPrec(bits), big.NewFloat(imag(v)).SetPrec(bits), cos[j*k%n], sin[j*k%n])
+			re.Add(re, a)
+			im.Add(im, b)
+		}
+		a, _ := re.Float64()
+		b, _ := im.Float64()
+		out[j] = complex(a, b) / complex(math.Sqrt(float64(n)), 0)
+	}
+	return out
+}
+
+func TestFFTValue(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(61, 1))
+	for _, n := range fftLengths[1:] {
+		x := complexNormals(rnd, n)
+		want := slowDFT(x)
+		var norm, factors float64
+		for _, v := range x {
+			norm = math.Hypot(norm, cmplx.Abs(v))
+		}
+		for rest := n; rest > 1; {
+			p := largestFactor(rest)
+			factors += float64(p)
+			rest /= p
+		}
+
+		y := rev.Vector[complex128]{N: n, Data: make([]complex128, 3*n), Inc: 3}
+		re, im := make([]fixed.Q43, n), make([]fixed.Q43, n)
+		for i, v := range x {
+			y.Data[3*i] = v
+			re[i], im[i] = fixed.FromFloat64(real(v)), fixed.FromFloat64(imag(v))
+		}
+		FFT{rev.ViewSlice(x)}.Forward()
+		FFT{y}.Forward()
+		f := FixedFFT{rev.ViewSlice(re), rev.ViewSlice(im)}
+		f.Forward()
+		for j, v := range want {
+			if d := cmplx.Abs(x[j] - v); !(d <= 4e-16*math.Log2(float64(n)+1)*norm) {
+				t.Errorf("n = %d: element %d is %v, want %v", n, j, x[j], v)
+			}
+			if y.Data[3*j] != x[j] {
+				t.Errorf("n = %d: element %d of a vector with gaps is %v, want %v", n, j, y.Data[3*j], x[j])
+			}
+			if d := cmplx.Abs(complex(re[j].Float64(), im[j].Float64()) - v); !(d <= 0x4p-43*(1+math.Log2(float64(n))+factors)*(1+norm)) {
+				t.Errorf("n = %d: element %d in fixed point is %v, %v, want %v", n, j, re[j], im[j], v)
+			}
+		}
+	}
+}
+
+// TestFixedFFTWraps checks that numbers that wrap come back to the bit too.
+func TestFixedFFTWraps(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(62, 1))
+	for _, n := range []int{2, 3, 5, 7, 60, 1024, 1001} {
+		re, im := make([]fixed.Q43, n), make([]fixed.Q43, n)
+		for i := range re {
+			re[i], im[i] = fixed.Q43(rnd.Uint64()), fixed.Q43(rnd.Uint64())
+		}
+		a, b := slices.Clone(re), slices.Clone(im)
+		k := FixedFFT{rev.ViewSlice(re), rev.ViewSlice(im)}
+		k.Forward()
+		if slices.Equal(re, a) {
+			t.Errorf("n = %d: nothing happened", n)
+		}
+		k.Inverse()
+		if !slices.Equal(re, a) || !slices.Equal(im, b) {
+			t.Errorf("n = %d: does not come back", n)
+		}
+	}
+}
+
+// BenchmarkFFT counts 5·n·log₂ n flops, beside gonum's transform.
+func BenchmarkFFT(b *testing.B) {
+	for _, n := range []int{1 << 10, 1 << 16, 3 * 5 * 5 * 7 * 9, 10007} {
+		x := complexNormals(rand.New(rand.NewPCG(1, 1)), n)
+		report := func(b *testing.B) {
+			ns := float64(b.Elapsed().Nanoseconds()) / float64(b.N)
+			b.ReportMetric(5*float64(n)*math.Log2(float64(n))/ns, "Gflop/s")
+		}
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			k, g := FFT{rev.ViewSlice(x)}, FFT{rev.ViewSlice(slices.Clone(x))}
+			b.Run("Forward", func(b *testing.B) {
+				for b.Loop() {
+					k.Forward()
+				}
+				report(b)
+			})
+			b.Run("Adjoint", func(b *testing.B) {
+				for b.Loop() {
+					k.Adjoint(g)
+				}
+				report(b)
+			})
+			if n == 10007 {
+				return // gonum's takes n² operations
+			}
+			b.Run("gonum", func(b *testing.B) {
+				f := fourier.NewCmplxFFT(n)
+				for b.Loop() {
+					f.Coefficients(x, x)
+					for i := range x {
+						x[i] /= complex(math.Sqrt(float64(n)), 0)
+					}
+				}
+				report(b)
+			})
+			b.Run("fixed", func(b *testing.B) {
+				re, im := make([]fixed.Q43, n), make([]fixed.Q43, n)
+				k := FixedFFT{rev.ViewSlice(re), rev.ViewSlice(im)}
+				for b.Loop() {
+					k.Forward()
+				}
+				report(b)
+			})
+		})
+	}
+}

@@ -1,0 +1,364 @@
+package revlinalg
+
+import (
+	"math"
+
+	"revnum/fixed"
+	"revnum/internal/workspace"
+	"revnum/rev"
+)
+
+// FixedFFT is the kernel of FFT over fixed point
+//
+//	Re + i·Im <- F·(Re + i·Im),  F_jk = exp(-2πi·j·k/n)/√n
+//
+// in place. Inverse restores all bits.
+//
+// # Lifting
+//
+// Products are rounded, so a rotation of two numbers cannot be undone if both are computed
+// from both. It is therefore made of three shears, as in Unitary, and the whole transform
+// of rotations. For a prime factor p of n = p·m the transform of length n is p transforms
+// of length m, of the numbers whose indices are equal modulo p, and then for k < m
+//
+//   - a rotation of number k of transform j by the angle -2πjk/n;
+//   - the transform of length p of these p numbers.
+//
+// For p = 2 the latter is a rotation by 45 degrees. For odd p, the numbers j and p-j are
+// rotated to their sum and difference over √2. Number 0 and the sums are then multiplied
+// by the orthogonal matrix of cosines, and the differences by that of sines:
+//
+//	X_k, X_(p-k) = (C_k ∓ i·S_k)/√2
+//	C = 1/√p·[1, √2, ...; √2, 2·cos(2πjk/p)]·(x_0, s),  S = 2/√p·[sin(2πjk/p)]·d
+//
+// Each matrix is a product of rotations of neighbours and of signs, by the QR
+// decomposition, and they are done from the first to the last. This takes about
+// n·Σp/2·6 products for all prime factors p of n, so n should not have large ones.
+//
+// # Rounding
+//
+// An element is within 4·(log₂(n)+Σp)·(1+‖x‖) units in the last place of the exact one, as
+// that many rotations reach it. If ‖x‖ is below 2¹⁹ nothing wraps, and if something does,
+// it comes back too. Cotangents and tangents are rotated by the same shears.
+//
+// Lifting is that of I. Daubechies and W. Sweldens, Factoring wavelet transforms into
+// lifting steps (1998), for transforms that of S. Oraintara, Y.-J. Chen and T. Q. Nguyen,
+// Integer fast Fourier transform (2002).
+type FixedFFT struct {
+	Re rev.Vector[fixed.Q43] `rev:"inout" shape:"n"`
+	Im rev.Vector[fixed.Q43] `rev:"inout" shape:"n"`
+}
+
+// Forward computes X <- F·X.
+func (k FixedFFT) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse undoes Forward to the bit.
+func (k FixedFFT) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint undoes Forward, and computes X̄ <- Fᴴ·X̄.
+func (k FixedFFT) Adjoint(g FixedFFT) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes X <- F·X and Ẋ <- F·Ẋ.
+func (k FixedFFT) Tangent(t FixedFFT) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, undoes Tangent, and does the same for the
+// tangent of X̄.
+func (k FixedFFT) AdjointTangent(g, t, gt FixedFFT) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k FixedFFT) Run(p rev.Pass[FixedFFT]) error {
+	if k.Re.N < 2 {
+		return nil
+	}
+	w := workspace.Get[fixedFFTWork]()
+	if len(w.order) != k.Re.N {
+		w.plan(k.Re.N)
+	}
+	for _, x := range [...]*FixedFFT{&k, &p.G, &p.T, &p.GT} {
+		if x.Re.Data != nil || x.Im.Data != nil {
+			w.transform(x, p.Back)
+		}
+	}
+	workspace.Put(w)
+	return nil
+}
+
+// A lifted is a rotation by three shears, with half a turn on top if half is set.
+type lifted struct {
+	t, s fixed.Q43 // tangent of half the angle, and sine
+	half bool
+}
+
+func liftAngle(angle float64) lifted {
+	sin, cos := math.Sincos(angle)
+	l := lifted{half: cos < 0}
+	if l.half {
+		sin, cos = -sin, -cos
+	}
+	l.s, l.t = fixed.FromFloat64(sin), fixed.FromFloat64(sin/(1+cos))
+	return l
+}
+
+// rotate turns (a, b) by the angle, or back.
+func (l *lifted) rotate(a, b *fixed.Q43, back bool) {
+	x, y := *a, *b
+	if back {
+		if l.half {
+			x, y = -x, -y
+		}
+		x += l.t.Mul(y)
+		y -= l.s.Mul(x)
+		x += l.t.Mul(y)
+	} else {
+		x -= l.t.Mul(y)
+		y += l.s.Mul(x)
+		x -= l.t.Mul(y)
+		if l.half {
+			x, y = -x, -y
+		}
+	}
+	*a, *b = x, y
+}
+
+// A fixedFFTWork is a plan for one length, and the numbers at work.
+type fixedFFTWork struct {
+	order  []int // the index that goes to each place
+	stages []fixedStage
+	re, im []fixed.Q43
+	pr, pi []fixed.Q43 // of one transform of length p
+}
+
+// A fixedStage makes transforms of length p·m of those of length m.
+type fixedStage struct {
+	p, m    int
+	twiddle []lifted // of transform j at k, at j·m+k
+	cos     orthogonal
+	sin     orthogonal
+}
+
+// eighth is the rotation by 45 degrees.
+var eighth = liftAngle(-math.Pi / 4)
+
+// plan makes w the plan for length n.
+func (w *fixedFFTWork) plan(n int) {
+	*w = fixedFFTWork{order: []int{0}, re: make([]fixed.Q43, n), im: make([]fixed.Q43, n)}
+	for m := 1; m < n; {
+		p := 2
+		for n/m%p != 0 {
+			p++
+		}
+		order := make([]int, 0, p*m)
+		for j := range p {
+			for _, i := range w.order {
+				order = append(order, p*i+j)
+			}
+		}
+		w.order = order
+		stage := fixedStage{p: p, m: m, twiddle: make([]lifted, p*m)}
+		for i := range stage.twiddle {
+			stage.twiddle[i] = liftAngle(-2 * math.Pi * float64(i/m*(i%m)%(p*m)) / float64(p*m))
+		}
+		if p > 2 {
+			stage.cos, stage.sin = realTransforms(p)
+		}
+		w.stages = append(w.stages, stage)
+		if p > len(w.pr) {
+			w.pr, w.pi = make([]fixed.Q43, p), make([]fixed.Q43, p)
+		}
+		m *= p
+	}
+}
+
+// realTransforms returns the matrices of cosines and of sines for an odd p.
+func realTransforms(p int) (c, s orthogonal) {
+	h := p / 2
+	cosines, sines := make([]float64, (h+1)*(h+1)), make([]float64, h*h)
+	root := math.Sqrt(float64(p))
+	for k := range h + 1 {
+		for j := range h + 1 {
+			sin, cos := math.Sincos(2 * math.Pi * float64(j*k%p) / float64(p))
+			switch {
+			case j == 0 && k == 0:
+				cosines[0] = 1 / root
+			case j == 0 || k == 0:
+				cosines[k*(h+1)+j] = math.Sqrt2 / root
+			default:
+				cosines[k*(h+1)+j] = 2 * cos / root
+				sines[(k-1)*h+j-1] = 2 * sin / root
+			}
+		}
+	}
+	return newOrthogonal(cosines, h+1), newOrthogonal(sines, h)
+}
+
+// transform computes X <- F·X, or back. A part of X that is nil is zero.
+func (w *fixedFFTWork) transform(x *FixedFFT, back bool) {
+	for i, from := range w.order {
+		if back {
+			from = i
+		}
+		w.re[i], w.im[i] = 0, 0
+		if x.Re.Data != nil {
+			w.re[i] = x.Re.Data[from*x.Re.Inc]
+		}
+		if x.Im.Data != nil {
+			w.im[i] = x.Im.Data[from*x.Im.Inc]
+		}
+	}
+	for i := range w.stages {
+		if back {
+			i = len(w.stages) - 1 - i
+		}
+		w.stage(&w.stages[i], back)
+	}
+	for i, to := range w.order {
+		if !back {
+			to = i
+		}
+		if x.Re.Data != nil {
+			x.Re.Data[to*x.Re.Inc] = w.re[i]
+		}
+		if x.Im.Data != nil {
+			x.Im.Data[to*x.Im.Inc] = w.im[i]
+		}
+	}
+}
+
+// stage makes all transforms of a stage, or undoes them.
+func (w *fixedFFTWork) stage(s *fixedStage, back bool) {
+	pr, pi := w.pr[:s.p], w.pi[:s.p]
+	for base := 0; base < len(w.re); base += s.p * s.m {
+		for k := range s.m {
+			for j := range pr {
+				pr[j], pi[j] = w.re[base+j*s.m+k], w.im[base+j*s.m+k]
+			}
+			if back {
+				s.short(pr, pi, true)
+			}
+			for j := 1; j < s.p; j++ {
+				s.twiddle[j*s.m+k].rotate(&pr[j], &pi[j], back)
+			}
+			if !back {
+				s.short(pr, pi, false)
+			}
+			for j := range pr {
+				w.re[base+j*s.m+k], w.im[base+j*s.m+k] = pr[j], pi[j]
+			}
+		}
+	}
+}
+
+// short is the transform of length p, or its inverse.
+func (s *fixedStage) short(re, im []fixed.Q43, back bool) {
+	if s.p == 2 {
+		sumDifference(&re[0], &re[1], back)
+		sumDifference(&im[0], &im[1], back)
+		return
+	}
+	h := s.p / 2
+	if !back {
+		for _, x := range [...][]fixed.Q43{re, im} {
+			for j := 1; j <= h; j++ {
+				sumDifference(&x[j], &x[s.p-j], false)
+			}
+			// Difference j is at p-j, so those of sines are in reverse.
+			s.cos.apply(x[:h+1], 1, false)
+			s.sin.apply(x[h+1:], -1, false)
+		}
+	}
+	// X_k = (C_k - i·S_k)/√2: the real part is (re C + im S)/√2, that of X_(p-k) is (re C - im S)/√2.
+	for k := 1; k <= h; k++ {
+		cr, ci, sr, si := &re[k], &im[k], &re[s.p-k], &im[s.p-k]
+		if back {
+			sumDifference(cr, sr, true) // now re C and im S
+			sumDifference(si, ci, true) // im C and re S
+			*sr, *si, *ci = *ci, *sr, *si
+			continue
+		}
+		*sr, *si, *ci = *si, *ci, *sr // im S beside re C, and im C and re S
+		sumDifference(cr, sr, false)
+		sumDifference(si, ci, false)
+	}
+	if back {
+		for _, x := range [...][]fixed.Q43{re, im} {
+			s.sin.apply(x[h+1:], -1, true)
+			s.cos.apply(x[:h+1], 1, true)
+			for j := 1; j <= h; j++ {
+				sumDifference(&x[j], &x[s.p-j], true)
+			}
+		}
+	}
+}
+
+// sumDifference computes (a, b) <- ((a + b)/√2, (a - b)/√2), or undoes it.
+func sumDifference(a, b *fixed.Q43, back bool) {
+	if back {
+		*b = -*b
+		eighth.rotate(a, b, true)
+		return
+	}
+	eighth.rotate(a, b, false)
+	*b = -*b
+}
+
+// An orthogonal is an orthogonal matrix: signs, and then rotations of neighbours.
+type orthogonal struct {
+	negative  []bool
+	rotations []lifted
+	rows      []int // each of rows[i] and rows[i]+1
+}
+
+// newOrthogonal decomposes the n×n matrix a, which it destroys. It rotates rows until only
+// the diagonal is left, which is ±1, and takes the way back.
+func newOrthogonal(a []float64, n int) orthogonal {
+	var o orthogonal
+	for j := range n {
+		for i := n - 2; i >= j; i-- {
+			x, y := a[i*n+j], a[(i+1)*n+j]
+			angle := math.Atan2(y, x)
+			sin, cos := math.Sincos(angle)
+			for l := range n {
+				u, v := a[i*n+l], a[(i+1)*n+l]
+				a[i*n+l], a[(i+1)*n+l] = cos*u+sin*v, cos*v-sin*u
+			}
+			o.rotations, o.rows = append(o.rotations, liftAngle(angle)), append(o.rows, i)
+		}
+	}
+	for j := range n {
+		o.negative = append(o.negative, a[j*n+j] < 0)
+	}
+	return o
+}
+
+// apply multiplies x by the matrix, or by its inverse. If step is -1, the elements of x are
+// in reverse.
+func (o *orthogonal) apply(x []fixed.Q43, step int, back bool) {
+	at := func(i int) *fixed.Q43 {
+		if step < 0 {
+			i = len(x) - 1 - i
+		}
+		return &x[i]
+	}
+	if !back {
+		o.signs(at)
+	}
+	for i := range o.rotations {
+		if !back {
+			i = len(o.rotations) - 1 - i
+		}
+		o.rotations[i].rotate(at(o.rows[i]), at(o.rows[i]+1), back)
+	}
+	if back {
+		o.signs(at)
+	}
+}
+
+func (o *orthogonal) signs(at func(i int) *fixed.Q43) {
+	for i, negative := range o.negative {
+		if negative {
+			*at(i) = -*at(i)
+		}
+	}
+}
