@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
 
+	"revnum/optim"
 	"revnum/rev"
 	"revnum/revlinalg"
 	"revnum/revmodels/ba"
@@ -59,7 +60,7 @@ func newNet() *net {
 	}
 }
 
-func Example_program() {
+func newProgram() rev.Step[net] {
 	prog := rev.Seq(
 		rev.At(func(s *net) revlinalg.Affine[float64] {
 			return revlinalg.NewAffine(s.Y, s.W, s.X, s.B) // y += W·x + b
@@ -71,7 +72,11 @@ func Example_program() {
 			return revlinalg.NewNorm2(&s.Loss, s.Y) // loss += ‖y‖
 		}),
 	)
+	return prog
+}
 
+func Example_program() {
+	prog := newProgram()
 	s := newNet()
 	s.W.SetCol(0, []float64{3, 0, 4})
 	s.X.SetVec(0, 2)
@@ -84,6 +89,27 @@ func Example_program() {
 	fmt.Println("loss", loss, "gradient in x", mat.Formatted(g.X.T()))
 	// Output:
 	// loss 10 gradient in x [5  0]
+}
+
+func Example_train() {
+	prog, s := newProgram(), newNet()
+	s.W.SetCol(0, []float64{3, 0, 4})
+	s.X.SetVec(0, 2)
+
+	loss := &optim.Objective[net, float64]{
+		Program: prog, State: s,
+		Output: func(s *net) *float64 { return &s.Loss },
+		Params: func(s *net) [][]float64 { return [][]float64{s.W.RawMatrix().Data, s.B.RawVector().Data} },
+	}
+	adam := &optim.Adam{Rate: optim.Cosine(0.1, 0, 100)}
+	for range 100 {
+		if _, err := loss.Step(adam); err != nil {
+			log.Fatal(err)
+		}
+	}
+	value, err := loss.Value()
+	fmt.Println(value < 0.1, err)
+	// Output: true <nil>
 }
 
 func Example_sparse() {

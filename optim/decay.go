@@ -1,0 +1,43 @@
+package optim
+
+import (
+	"revnum/fixed"
+	"revnum/rev"
+)
+
+// Decay is the kernel in place
+//
+//	V <- V·Num/Den
+//
+// that can be undone to the bit: Buffer keeps what the product loses, log2(Den/Num) bits
+// for each element and step (0.152 bits for 9/10). The derivatives are
+//
+//	v̄ <- v̄·Num/Den,  v̇ <- v̇·Num/Den,
+//
+// rounded. The product is within Num units in the last place. It must be undone in the
+// reverse of the order in which it was done, as rev does. Cotangents cannot be undone, and
+// there is no AdjointTangent.
+type Decay struct {
+	V        []fixed.Q43 `rev:"inout" shape:"n"`
+	Num, Den int
+	Buffer   *fixed.Buffer // of as many numbers
+}
+
+// Run implements rev.Kernel.
+func (k Decay) Run(p rev.Pass[Decay]) error {
+	if p.Adjoint && (p.Tangent || !p.Back) || p.Tangent && p.Back {
+		return rev.ErrUnsupported
+	}
+	factor := fixed.FromInt(k.Num).Div(fixed.FromInt(k.Den))
+	for _, d := range [][]fixed.Q43{p.G.V, p.T.V} {
+		for i, v := range d {
+			d[i] = v.Mul(factor)
+		}
+	}
+	if p.Back {
+		k.Buffer.Div(k.V, k.Num, k.Den)
+	} else {
+		k.Buffer.Mul(k.V, k.Num, k.Den)
+	}
+	return nil
+}

@@ -1,0 +1,200 @@
+package optim
+
+import (
+	"errors"
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/optimize"
+
+	"revnum/fixed"
+	"revnum/rev"
+)
+
+// An Objective is the scalar output of a program as a function of parameters, which are
+// some of the numbers in its state. As a vector, they stand one after the other in the
+// order of Params.
+//
+// Evaluations change the state and change it back, exactly in fixed point and up to the
+// rounding of Inverse in floating point. An Objective must not be used by several
+// goroutines at the same time.
+type Objective[S any, T rev.Real] struct {
+	Program rev.Step[S]
+	Output  func(s *S) *T
+
+	// Params returns the storage of the parameters in a state. It is also called with
+	// states of cotangents and tangents.
+	Params func(s *S) [][]T
+
+	// State holds the parameters, and all else that the program works on. You may change
+	// what are not parameters between calls, such as the batch of data.
+	State *S
+
+	x, grad []float64 // of Step
+}
+
+// Dim returns the number of parameters.
+func (o *Objective[S, T]) Dim() int {
+	n := 0
+	for _, p := range o.Params(o.State) {
+		n += len(p)
+	}
+	return n
+}
+
+// Vector stores the parameters in x and returns it. If x is nil, Vector allocates it.
+func (o *Objective[S, T]) Vector(x []T) []T {
+	if x == nil {
+		x = make([]T, o.Dim())
+	}
+	o.gather(x, o.State)
+	return x
+}
+
+// SetVector sets the parameters to x.
+func (o *Objective[S, T]) SetVector(x []T) { o.scatter(o.State, x) }
+
+// gather copies the parameters of s to x, and scatter copies x to those of s.
+func (o *Objective[S, T]) gather(x []T, s *S) {
+	o.each(s, len(x), func(p []T, at int) { copy(x[at:], p) })
+}
+
+func (o *Objective[S, T]) scatter(s *S, x []T) {
+	o.each(s, len(x), func(p []T, at int) { copy(p, x[at:]) })
+}
+
+// each calls f for each slice of parameters and where it begins in a vector of n.
+func (o *Objective[S, T]) each(s *S, n int, f func(p []T, at int)) {
+	params, at := o.Params(s), 0
+	for _, p := range params {
+		at += len(p)
+	}
+	if at != n {
+		panic(fmt.Errorf("%w: a vector of %d for %d parameters", mat.ErrShape, n, at))
+	}
+	at = 0
+	for _, p := range params {
+		f(p, at)
+		at += len(p)
+	}
+}
+
+// Value returns the output at the parameters in the state.
+func (o *Objective[S, T]) Value() (T, error) {
+	if err := o.Program.Forward(o.State); err != nil {
+		return 0, err
+	}
+	value := *o.Output(o.State)
+	return value, o.Program.Inverse(o.State)
+}
+
+// ValueGradient returns the output at the parameters in the state, and stores its
+// gradient in grad.
+func (o *Objective[S, T]) ValueGradient(grad []T) (T, error) {
+	g := rev.ZeroLike(o.State)
+	value, err := rev.ValueGradient(o.Program, o.Output, o.State, g)
+	if err == nil {
+		o.gather(grad, g)
+	}
+	return value, err
+}
+
+// HessianVector returns the output at the parameters in the state. It stores its gradient
+// in grad, and the product of its Hessian with v in hv.
+func (o *Objective[S, T]) HessianVector(hv, grad, v []T) (T, error) {
+	g, t, h := rev.ZeroLike(o.State), rev.ZeroLike(o.State), rev.ZeroLike(o.State)
+	o.scatter(t, v)
+	value, err := rev.HessianVector(o.Program, o.Output, o.State, g, t, h)
+	if err == nil {
+		o.gather(grad, g)
+		o.gather(hv, h)
+	}
+	return value, err
+}
+
+// Problem returns the objective for gonum's minimisers. It has a Hessian if the program
+// has second derivatives. Start from Vector. If an evaluation fails, the minimiser returns
+// its error.
+func (o *Objective[S, T]) Problem() optimize.Problem {
+	n := o.Dim()
+	grad, dir, hv := make([]T, n), make([]T, n), make([]T, n)
+	var failed error
+	note := func(err error) {
+		if failed == nil {
+			failed = err
+		}
+	}
+	p := optimize.Problem{
+		Func: func(x []float64) float64 {
+			o.setFloats(x)
+			value, err := o.Value()
+			note(err)
+			return fixed.Float(value)
+		},
+		Grad: func(g, x []float64) {
+			o.setFloats(x)
+			_, err := o.ValueGradient(grad)
+			note(err)
+			for i, v := range grad {
+				g[i] = fixed.Float(v)
+			}
+		},
+		Status: func() (optimize.Status, error) {
+			if failed != nil {
+				return optimize.Failure, failed
+			}
+			return optimize.NotTerminated, nil
+		},
+	}
+	if _, err := o.HessianVector(hv, grad, dir); errors.Is(err, rev.ErrUnsupported) {
+		return p
+	}
+	p.Hess = func(h *mat.SymDense, x []float64) {
+		o.setFloats(x)
+		for j := range n {
+			clear(dir)
+			dir[j] = fixed.Of[T](1)
+			_, err := o.HessianVector(hv, grad, dir)
+			note(err)
+			for i, v := range hv[:j+1] {
+				h.SetSym(i, j, fixed.Float(v))
+			}
+		}
+	}
+	return p
+}
+
+// Step makes one step of m with the gradient at the parameters in the state. It returns
+// the output before the step.
+func (o *Objective[S, T]) Step(m Method) (T, error) {
+	g := rev.ZeroLike(o.State)
+	value, err := rev.ValueGradient(o.Program, o.Output, o.State, g)
+	if err != nil {
+		return value, err
+	}
+	if n := o.Dim(); len(o.x) != n {
+		o.x, o.grad = make([]float64, n), make([]float64, n)
+	}
+	o.floats(o.x, o.State)
+	o.floats(o.grad, g)
+	m.Step(o.x, o.grad)
+	o.setFloats(o.x)
+	return value, nil
+}
+
+// floats copies the parameters of s to x, and setFloats copies x to those of the state.
+func (o *Objective[S, T]) floats(x []float64, s *S) {
+	o.each(s, len(x), func(p []T, at int) {
+		for i, v := range p {
+			x[at+i] = fixed.Float(v)
+		}
+	})
+}
+
+func (o *Objective[S, T]) setFloats(x []float64) {
+	o.each(o.State, len(x), func(p []T, at int) {
+		for i := range p {
+			p[i] = fixed.Of[T](x[at+i])
+		}
+	})
+}

@@ -1,0 +1,285 @@
+package optim_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/optimize"
+
+	"revnum/fixed"
+	"revnum/optim"
+	"revnum/rev"
+	"revnum/rev/revtest"
+	"revnum/revlinalg"
+)
+
+// A bowl is the function Σ x·eˣ, whose derivatives are (1 + x)·eˣ and (2 + x)·eˣ. It is
+// least at x = -1.
+type bowl[T rev.Real] struct {
+	A, B []T // the parameters, in two pieces
+	Y    []T
+	Out  T
+}
+
+func newBowl[T rev.Real](n int) *optim.Objective[bowl[T], T] {
+	type S = bowl[T]
+	half := func(y, x func(s *S) []T) rev.Step[S] {
+		return rev.Seq(
+			rev.At(func(s *S) revlinalg.Exp[T] {
+				return revlinalg.Exp[T]{Y: rev.ViewSlice(y(s)), X: rev.ViewSlice(x(s))}
+			}),
+			rev.At(func(s *S) revlinalg.Dot[T] {
+				return revlinalg.Dot[T]{Out: &s.Out, X: rev.ViewSlice(y(s)), Y: rev.ViewSlice(x(s))}
+			}))
+	}
+	first := n / 3
+	return &optim.Objective[S, T]{
+		Program: rev.Seq(
+			half(func(s *S) []T { return s.Y[:first] }, func(s *S) []T { return s.A }),
+			half(func(s *S) []T { return s.Y[first:] }, func(s *S) []T { return s.B })),
+		Output: func(s *S) *T { return &s.Out },
+		Params: func(s *S) [][]T { return [][]T{s.A, s.B} },
+		State:  &S{A: make([]T, first), B: make([]T, n-first), Y: make([]T, n)},
+	}
+}
+
+func TestObjective(t *testing.T) {
+	o := newBowl[float64](5)
+	x := []float64{0.5, -2, 0, 1, 3}
+	o.SetVector(x)
+	if got := o.Vector(nil); !equal(got, x, 0) || o.Dim() != 5 || o.State.B[3] != 3 {
+		t.Fatalf("the parameters are %v, want %v", got, x)
+	}
+	v := []float64{1, -1, 2, 0.5, -0.25}
+	value, grad, hess := 0., make([]float64, 5), make([]float64, 5)
+	for i, x := range x {
+		e := math.Exp(x)
+		value += x * e
+		grad[i], hess[i] = (1+x)*e, (2+x)*e*v[i]
+	}
+	g, h := make([]float64, 5), make([]float64, 5)
+	for _, f := range []func() (float64, error){
+		o.Value,
+		func() (float64, error) { return o.ValueGradient(g) },
+		func() (float64, error) { return o.HessianVector(h, g, v) },
+	} {
+		clear(g)
+		clear(h)
+		got, err := f()
+		if err != nil || math.Abs(got-value) > 1e-13 {
+			t.Errorf("value %v, error %v, want %v", got, err, value)
+		}
+	}
+	if !equal(g, grad, 1e-13) || !equal(h, hess, 1e-13) {
+		t.Errorf("gradient %v, want %v; product %v, want %v", g, grad, h, hess)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a vector of another length did not panic")
+		}
+	}()
+	o.SetVector(x[:4])
+}
+
+func equal(x, y []float64, tol float64) bool {
+	for i, v := range x {
+		if !(math.Abs(v-y[i]) <= tol*(1+math.Abs(v))) {
+			return false
+		}
+	}
+	return len(x) == len(y)
+}
+
+// Gonum's minimisers find the least value, with and without the Hessian.
+func TestProblem(t *testing.T) {
+	for _, m := range []optimize.Method{&optimize.LBFGS{}, &optimize.Newton{}} {
+		o := newBowl[float64](4)
+		o.SetVector([]float64{0, 0.5, -0.5, 1})
+		p := o.Problem()
+		if p.Hess == nil {
+			t.Fatal("there is no Hessian")
+		}
+		r, err := optimize.Minimize(p, o.Vector(nil), nil, m)
+		if err != nil || !equal(r.X, []float64{-1, -1, -1, -1}, 1e-5) {
+			t.Errorf("%T: %v, error %v", m, r.X, err)
+		}
+	}
+}
+
+// An error of the program stops the minimiser.
+func TestProblemError(t *testing.T) {
+	type S struct{ X, Y []float64 }
+	o := &optim.Objective[S, float64]{
+		Program: rev.At(func(s *S) revlinalg.Log[float64] {
+			return revlinalg.Log[float64]{Y: rev.ViewSlice(s.Y), X: rev.ViewSlice(s.X)}
+		}),
+		Output: func(s *S) *float64 { return &s.Y[0] },
+		Params: func(s *S) [][]float64 { return [][]float64{s.X} },
+		State:  &S{X: []float64{1}, Y: []float64{0}},
+	}
+	if _, err := optimize.Minimize(o.Problem(), []float64{1}, nil, &optimize.GradientDescent{}); err == nil {
+		t.Error("log has no least value, and no error came")
+	}
+	o.State.X[0] = -1
+	if _, err := o.Step(&optim.SGD{Rate: optim.Constant(1)}); err == nil || o.State.X[0] != -1 {
+		t.Errorf("a step from where there is no value: error %v, parameters %v", err, o.State.X)
+	}
+}
+
+// Three steps on x₀² + 3x₁² from (1, -2) at the rate 0.1, against a computation to 40
+// digits in Python.
+func TestMethods(t *testing.T) {
+	rate := optim.Constant(0.1)
+	for _, c := range []struct {
+		name   string
+		method optim.Method
+		want   []float64
+	}{
+		{"momentum", &optim.SGD{Rate: rate, Momentum: 0.9}, []float64{0.062, 1.708}},
+		{"Nesterov", &optim.SGD{Rate: rate, Momentum: 0.9, Nesterov: true}, []float64{-0.108352, 0.608128}},
+		{"descent", &optim.SGD{Rate: rate}, []float64{0.512, -0.128}},
+		{"Adam", &optim.Adam{Rate: rate}, []float64{0.70158627294602955, -1.700623391536032}},
+		{"AdamW", &optim.Adam{Rate: rate, Decay: 0.01}, []float64{0.69891118315823153, -1.6949445138748257}},
+	} {
+		x := []float64{1, -2}
+		for range 3 {
+			c.method.Step(x, []float64{2 * x[0], 6 * x[1]})
+		}
+		if !equal(x, c.want, 1e-14) {
+			t.Errorf("%s: %v, want %v", c.name, x, c.want)
+		}
+	}
+}
+
+// A step of an Objective is that of the method on its vector.
+func TestStep(t *testing.T) {
+	o := newBowl[float64](5)
+	x := []float64{0.5, -2, 0, 1, 3}
+	o.SetVector(x)
+	value, err := o.Step(&optim.SGD{Rate: optim.Constant(0.5)})
+	want, sum := make([]float64, 5), 0.
+	for i, v := range x {
+		want[i] = v - 0.5*(1+v)*math.Exp(v)
+		sum += v * math.Exp(v)
+	}
+	if got := o.Vector(nil); err != nil || math.Abs(value-sum) > 1e-13 || !equal(got, want, 1e-13) {
+		t.Errorf("value %v, parameters %v, error %v, want %v, %v", value, got, err, sum, want)
+	}
+}
+
+func TestSchedules(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		s    optim.Schedule
+		want []float64 // of steps 0, 1, ...
+	}{
+		{"constant", optim.Constant(0.5), []float64{0.5, 0.5, 0.5}},
+		{"stairs", optim.Stairs(1, 0.5, 2), []float64{1, 1, 0.5, 0.5, 0.25}},
+		{"cosine", optim.Cosine(3, 1, 4), []float64{3, 2 + math.Sqrt2/2, 2, 2 - math.Sqrt2/2, 1, 1}},
+		{"warm-up", optim.WarmUp(3, optim.Stairs(4, 0.5, 1)), []float64{1, 2, 3, 4, 2, 1}},
+	} {
+		got := make([]float64, len(c.want))
+		for i := range got {
+			got[i] = c.s(i)
+		}
+		if !equal(got, c.want, 1e-15) {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// A program allocates what it needs for its derivatives.
+var allocates = map[revtest.Property]string{revtest.NoAllocation: "states of cotangents are made for each pass"}
+
+func numbers[T rev.Real](rnd *rand.Rand, n int) []T {
+	x := make([]T, n)
+	for i := range x {
+		x[i] = fixed.Of[T](rnd.NormFloat64() / 2)
+	}
+	return x
+}
+
+func TestValue(t *testing.T) {
+	t.Run("float64", testValue[float64])
+	t.Run("Q43", testValue[fixed.Q43])
+}
+
+func testValue[T rev.Real](t *testing.T) {
+	revtest.Kernel(t, revtest.Spec[optim.Value[bowl[T], T]]{
+		New: func(rnd *rand.Rand, n int) optim.Value[bowl[T], T] {
+			return optim.Value[bowl[T], T]{Out: new(T), X: numbers[T](rnd, n), Of: newBowl[T](n)}
+		},
+		Skip: allocates, Free: []string{"X.Len"}, Sizes: []int{1, 2, 3, 6},
+	})
+}
+
+func TestGradient(t *testing.T) {
+	t.Run("float64", testGradient[float64])
+	t.Run("Q43", testGradient[fixed.Q43])
+}
+
+func testGradient[T rev.Real](t *testing.T) {
+	revtest.Kernel(t, revtest.Spec[optim.Gradient[bowl[T], T]]{
+		New: func(rnd *rand.Rand, n int) optim.Gradient[bowl[T], T] {
+			return optim.Gradient[bowl[T], T]{Y: numbers[T](rnd, n), X: numbers[T](rnd, n), Of: newBowl[T](n)}
+		},
+		Skip: allocates, Sizes: []int{1, 2, 3, 6},
+	})
+}
+
+func TestDecay(t *testing.T) {
+	const shared = "copies of the operands share the buffer, which is undone in order"
+	revtest.Kernel(t, revtest.Spec[optim.Decay]{
+		New: func(rnd *rand.Rand, n int) optim.Decay {
+			return optim.Decay{V: numbers[fixed.Q43](rnd, n), Num: 9, Den: 10, Buffer: fixed.NewBuffer(n)}
+		},
+		Free: []string{"V.Len"},
+		Skip: map[revtest.Property]string{
+			revtest.Accumulation: shared,
+			revtest.Extremes:     shared,
+			revtest.Gaps:         shared,
+			revtest.Gradients:    shared,
+			revtest.NilGradients: shared,
+			revtest.NilOutputs:   shared,
+			revtest.NoAllocation: shared,
+			revtest.ReadOnly:     shared,
+			revtest.Tangents:     shared,
+		},
+	})
+}
+
+// A loop of decays comes back to the bit, and so does what is lost in between.
+func TestDecayLoop(t *testing.T) {
+	type S struct {
+		V []fixed.Q43
+	}
+	const n, steps = 7, 1000
+	buffer := fixed.NewBuffer(n)
+	loop := rev.Repeat(func(*S) int { return steps }, rev.At(func(s *S) optim.Decay {
+		return optim.Decay{V: s.V, Num: 98, Den: 100, Buffer: buffer}
+	}))
+	s := &S{V: numbers[fixed.Q43](rand.New(rand.NewPCG(5, 1)), n)}
+	before := append([]fixed.Q43(nil), s.V...)
+	if err := loop.Forward(s); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := s.V[0].Float64(), before[0].Float64()*math.Pow(0.98, steps); math.Abs(got-want) > 1e-9 {
+		t.Errorf("after %d decays %v is %v, want %v", steps, before[0], got, want)
+	}
+	g := &S{V: []fixed.Q43{fixed.One, 0, 0, 0, 0, 0, 0}}
+	if err := loop.Adjoint(s, g); err != nil {
+		t.Fatal(err)
+	}
+	if buffer.Steps() != 0 {
+		t.Errorf("the buffer holds %d steps", buffer.Steps())
+	}
+	for i, v := range s.V {
+		if v != before[i] {
+			t.Errorf("element %d is %v, want %v", i, v, before[i])
+		}
+	}
+	if got, want := g.V[0].Float64(), math.Pow(0.98, steps); math.Abs(got-want) > 1e-9 {
+		t.Errorf("gradient %v, want %v", got, want)
+	}
+}
