@@ -1,0 +1,41 @@
+package cuda
+
+import "revnum/rev"
+
+// Axpy is the kernel Y += α·X of revlinalg.Axpy over real numbers.
+type Axpy[T rev.Real] struct {
+	Y     Vector[T] `rev:"acc" shape:"n"`
+	Alpha *T        `rev:"in"`
+	X     Vector[T] `rev:"in" shape:"n"`
+}
+
+// Forward computes Y += α·X.
+func (k Axpy[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes Y -= α·X.
+func (k Axpy[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes Y -= α·X and ᾱ += Σ x_i·ȳ_i, x̄ += α·ȳ.
+func (k Axpy[T]) Adjoint(g Axpy[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes Y += α·X and ẏ += α̇·x + α·ẋ.
+func (k Axpy[T]) Tangent(t Axpy[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, ẏ -= α̇·x + α·ẋ, and adds the tangents of
+// the gradient in gt.
+func (k Axpy[T]) AdjointTangent(g, t, gt Axpy[T]) error {
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns the errors of the device.
+func (k Axpy[T]) Run(p rev.Pass[Axpy[T]]) error {
+	g, t, gt, sign := &p.G, &p.T, &p.GT, p.Sign()
+	err := first(addScaled(k.Y, sign, k.Alpha, k.X), addScaled(t.Y, sign, k.Alpha, t.X))
+	if err == nil && t.Alpha != nil {
+		err = first(addScaled(t.Y, sign, t.Alpha, k.X), addScaled(gt.X, 1, t.Alpha, g.Y))
+	}
+	return first(err,
+		addDot(g.Alpha, 1, k.X, g.Y), addScaled(g.X, 1, k.Alpha, g.Y),
+		addDot(gt.Alpha, 1, k.X, gt.Y), addDot(gt.Alpha, 1, t.X, g.Y), addScaled(gt.X, 1, k.Alpha, gt.Y),
+	)
+}

@@ -1,0 +1,133 @@
+package cuda
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/rev"
+)
+
+func TestOpenWithoutTag(t *testing.T) {
+	dev, err := Open(0)
+	if err == nil {
+		if err := dev.Close(); err != nil {
+			t.Error(err)
+		}
+		t.Skip("there is a device")
+	}
+	if !errors.Is(err, ErrUnavailable) {
+		t.Errorf("error %v, want ErrUnavailable", err)
+	}
+}
+
+func TestMemory(t *testing.T) {
+	dev := interpreter(t, 1<<16)
+	x, err := NewVector(dev, rev.ViewSlice([]float64{1, 2, 3}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make([]float64, 3)
+	if err := x.Data.Get(got); err != nil || got[2] != 3 {
+		t.Errorf("%v, %v", got, err)
+	}
+	if err := x.Data[1:].Set([]float64{7, 8}); err != nil {
+		t.Error(err)
+	}
+	if err := x.Data.Get(got); err != nil || got[0] != 1 || got[2] != 8 {
+		t.Errorf("%v, %v", got, err)
+	}
+	if err := x.Data[1:].Free(); err == nil {
+		t.Error("a part was freed")
+	}
+	if err := x.Data.Free(); err != nil {
+		t.Error(err)
+	}
+	if err := x.Data.Free(); err == nil {
+		t.Error("freed twice")
+	}
+	if err := x.Data.Get(got); err == nil {
+		t.Error("memory that was freed is read")
+	}
+	_, err = NewVector(dev, rev.ViewSlice(make([]float64, 1<<14)))
+	if err == nil || !strings.Contains(err.Error(), "out of memory") {
+		t.Errorf("error %v, want out of memory", err)
+	}
+	s, err := NewScalar(dev, 2.5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, err := Get(s); v != 2.5 || err != nil {
+		t.Errorf("%v, %v", v, err)
+	}
+}
+
+func TestWrongOperands(t *testing.T) {
+	dev := interpreter(t, 1<<16)
+	x, err := NewVector(dev, rev.ViewSlice([]float64{1, 2, 3}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := NewScalar(dev, 0.0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := Vector[float64]{N: 3, Data: make([]float64, 3), Inc: 1}
+	if err := (Dot[float64]{Out: out, X: host, Y: x}).Forward(); err == nil {
+		t.Error("an operand on the host was taken")
+	}
+	func() {
+		defer func() {
+			if err, ok := recover().(error); !ok || !errors.Is(err, mat.ErrShape) {
+				t.Errorf("panic %v, want mat.ErrShape", err)
+			}
+		}()
+		_ = Dot[float64]{Out: out, X: x, Y: Vector[float64]{N: 2, Data: x.Data[:2], Inc: 1}}.Forward()
+	}()
+}
+
+// TestSameBits runs a sum of many parts twice.
+func TestSameBits(t *testing.T) {
+	dev := interpreter(t, 1<<20)
+	rnd := rand.New(rand.NewPCG(7, 8))
+	x, err := NewVector(dev, vector[float64](rnd, 3000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sums [2]float64
+	for i := range sums {
+		out, err := NewScalar(dev, 0.0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := (Sum[float64]{Out: out, X: x}).Forward(); err != nil {
+			t.Fatal(err)
+		}
+		if sums[i], err = Get(out); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if sums[0] != sums[1] {
+		t.Errorf("%v and %v", sums[0], sums[1])
+	}
+}
+
+func Example() {
+	dev, err := Open(0)
+	if errors.Is(err, ErrUnavailable) {
+		fmt.Println("no GPU")
+		return
+	}
+	defer dev.Close()
+	x, _ := NewVector(dev, rev.ViewSlice([]float64{1, 2, 3}))
+	out, _ := NewScalar(dev, 0.0)
+	if err := (Dot[float64]{Out: out, X: x, Y: x}).Forward(); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(Get(out))
+}

@@ -1,0 +1,48 @@
+package cuda
+
+import "revnum/rev"
+
+// Dot is the kernel Out += Σ x_i·y_i of revlinalg.Dot over real numbers. The sum is of
+// at most 1024 parts, whose threads take every 256th element of their block's share.
+type Dot[T rev.Real] struct {
+	Out *T        `rev:"acc"`
+	X   Vector[T] `rev:"in" shape:"n"`
+	Y   Vector[T] `rev:"in" shape:"n"`
+}
+
+// Forward computes Out += x·y.
+func (k Dot[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes Out -= x·y.
+func (k Dot[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes Out -= x·y and x̄ += Ōut·y, ȳ += Ōut·x.
+func (k Dot[T]) Adjoint(g Dot[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes Out += x·y and Ȯut += ẋ·y + x·ẏ.
+func (k Dot[T]) Tangent(t Dot[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, takes back the tangent of Out, and adds the
+// tangents of the gradient in gt.
+func (k Dot[T]) AdjointTangent(g, t, gt Dot[T]) error {
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns the errors of the device.
+func (k Dot[T]) Run(p rev.Pass[Dot[T]]) error {
+	g, t, gt, sign := &p.G, &p.T, &p.GT, p.Sign()
+	err := first(
+		addDot(k.Out, sign, k.X, k.Y),
+		addDot(t.Out, sign, t.X, k.Y), addDot(t.Out, sign, k.X, t.Y),
+	)
+	if err == nil && g.Out != nil {
+		err = first(
+			addScaled(g.X, 1, g.Out, k.Y), addScaled(g.Y, 1, g.Out, k.X),
+			addScaled(gt.X, 1, g.Out, t.Y), addScaled(gt.Y, 1, g.Out, t.X),
+		)
+	}
+	if err == nil && gt.Out != nil {
+		err = first(addScaled(gt.X, 1, gt.Out, k.Y), addScaled(gt.Y, 1, gt.Out, k.X))
+	}
+	return err
+}

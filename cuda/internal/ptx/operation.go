@@ -1,0 +1,663 @@
+package ptx
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"strconv"
+	"strings"
+)
+
+// special are the registers that say which thread runs.
+var special = map[string]func(t *thread) uint64{
+	"%tid.x": func(t *thread) uint64 { return uint64(t.id[0]) }, "%tid.y": func(t *thread) uint64 { return uint64(t.id[1]) }, "%tid.z": func(t *thread) uint64 { return uint64(t.id[2]) },
+	"%ntid.x": func(t *thread) uint64 { return uint64(t.block.size[0]) }, "%ntid.y": func(t *thread) uint64 { return uint64(t.block.size[1]) }, "%ntid.z": func(t *thread) uint64 { return uint64(t.block.size[2]) },
+	"%ctaid.x": func(t *thread) uint64 { return uint64(t.block.id[0]) }, "%ctaid.y": func(t *thread) uint64 { return uint64(t.block.id[1]) }, "%ctaid.z": func(t *thread) uint64 { return uint64(t.block.id[2]) },
+	"%nctaid.x": func(t *thread) uint64 { return uint64(t.block.grid[0]) }, "%nctaid.y": func(t *thread) uint64 { return uint64(t.block.grid[1]) }, "%nctaid.z": func(t *thread) uint64 { return uint64(t.block.grid[2]) },
+	"%laneid": func(t *thread) uint64 { return uint64(t.number % warp) },
+}
+
+// truncate returns the low bytes of v.
+func truncate(v uint64, size int) uint64 { return v & (^uint64(0) >> (64 - 8*size)) }
+
+// extend returns the low bytes of v as a signed number.
+func extend(v uint64, size int) int64 { return int64(v<<(64-8*size)) >> (64 - 8*size) }
+
+func f64(v uint64) float64 { return math.Float64frombits(v) }
+func f32(v uint64) float32 { return math.Float32frombits(uint32(v)) }
+func b64(v float64) uint64 { return math.Float64bits(v) }
+func b32(v float32) uint64 { return uint64(math.Float32bits(v)) }
+func b1(v bool) uint64 {
+	if v {
+		return 1
+	}
+	return 0
+}
+func isFloat(t string) bool { return t == "f32" || t == "f64" }
+
+// operation returns what an instruction does that concerns its thread alone.
+func (p *parser) operation(words, args []string) (func(t *thread), error) {
+	typ := words[len(words)-1]
+	switch words[0] {
+	case "ld", "st":
+		return p.access(words, args)
+	case "mov":
+		if strings.HasPrefix(args[0], "{") || len(args) > 1 && strings.HasPrefix(args[1], "{") {
+			return p.pack(typ, args)
+		}
+	case "setp":
+		return p.compare(words, args)
+	case "cvt":
+		return p.convert(words, args)
+	}
+	if len(args) < 2 {
+		return nil, fmt.Errorf("want operands, found %q", args)
+	}
+	set, err := p.target(args[0])
+	if err != nil {
+		return nil, err
+	}
+	from := make([]func(*thread) uint64, len(args)-1)
+	for i, arg := range args[1:] {
+		t := typ
+		switch {
+		case words[0] == "selp" && i == 2:
+			t = "pred"
+		case (words[0] == "shl" || words[0] == "shr") && i == 1:
+			t = "u32"
+		}
+		if from[i], err = p.source(arg, t); err != nil {
+			return nil, err
+		}
+	}
+	name := strings.Join(words[:len(words)-1], ".")
+	size := 1
+	if typ != "pred" {
+		if size, err = sizeOf(typ); err != nil {
+			return nil, err
+		}
+	}
+	switch len(from) {
+	case 1:
+		if f := onefold(name, typ, size); f != nil {
+			a := from[0]
+			return func(t *thread) { set(t, f(a(t))) }, nil
+		}
+	case 2:
+		a, b := from[0], from[1]
+		switch name {
+		case "add.cc":
+			return func(t *thread) {
+				sum, carry := bits.Add64(a(t), b(t), 0)
+				t.carry = carry
+				set(t, sum)
+			}, wantWide(size)
+		case "addc", "addc.cc":
+			return func(t *thread) {
+				sum, carry := bits.Add64(a(t), b(t), t.carry)
+				t.carry = carry
+				set(t, sum)
+			}, wantWide(size)
+		case "sub.cc":
+			return func(t *thread) {
+				d, borrow := bits.Sub64(a(t), b(t), 0)
+				t.carry = borrow
+				set(t, d)
+			}, wantWide(size)
+		case "subc", "subc.cc":
+			return func(t *thread) {
+				d, borrow := bits.Sub64(a(t), b(t), t.carry)
+				t.carry = borrow
+				set(t, d)
+			}, wantWide(size)
+		}
+		if f := twofold(name, typ, size); f != nil {
+			return func(t *thread) { set(t, f(a(t), b(t))) }, nil
+		}
+	case 3:
+		if f := threefold(name, typ, size); f != nil {
+			a, b, c := from[0], from[1], from[2]
+			return func(t *thread) { set(t, f(a(t), b(t), c(t))) }, nil
+		}
+	}
+	return nil, fmt.Errorf("unknown instruction")
+}
+
+// wantWide returns an error unless a size is that of 64 bits.
+func wantWide(size int) error {
+	if size != 8 {
+		return fmt.Errorf("a carry over %d bytes, want 8", size)
+	}
+	return nil
+}
+
+func onefold(name, typ string, size int) func(a uint64) uint64 {
+	switch name + " " + typ {
+	case "neg f64":
+		return func(a uint64) uint64 { return a ^ 1<<63 }
+	case "neg f32":
+		return func(a uint64) uint64 { return a ^ 1<<31 }
+	case "abs f64":
+		return func(a uint64) uint64 { return a &^ (1 << 63) }
+	case "abs f32":
+		return func(a uint64) uint64 { return a &^ (1 << 31) }
+	case "sqrt.rn f64":
+		return func(a uint64) uint64 { return b64(math.Sqrt(f64(a))) }
+	case "sqrt.rn f32":
+		return func(a uint64) uint64 { return b32(float32(math.Sqrt(float64(f32(a))))) }
+	case "rcp.rn f64":
+		return func(a uint64) uint64 { return b64(1 / f64(a)) }
+	case "rcp.rn f32":
+		return func(a uint64) uint64 { return b32(1 / f32(a)) }
+	case "not pred":
+		return func(a uint64) uint64 { return a ^ 1 }
+	}
+	if isFloat(typ) && name != "mov" {
+		return nil
+	}
+	switch name {
+	case "mov", "cvta.to.global", "cvta.global", "cvta.to.shared", "cvta.shared", "cvta.to.local", "cvta.local":
+		// The address spaces lie apart, so an address is the same in all of them.
+		return func(a uint64) uint64 { return a }
+	case "neg":
+		return func(a uint64) uint64 { return truncate(-a, size) }
+	case "abs":
+		return func(a uint64) uint64 { return truncate(uint64(max(extend(a, size), -extend(a, size))), size) }
+	case "not":
+		return func(a uint64) uint64 { return truncate(^a, size) }
+	case "clz":
+		return func(a uint64) uint64 { return uint64(bits.LeadingZeros64(a) - 64 + 8*size) }
+	case "popc":
+		return func(a uint64) uint64 { return uint64(bits.OnesCount64(a)) }
+	}
+	return nil
+}
+
+func twofold(name, typ string, size int) func(a, b uint64) uint64 {
+	switch typ {
+	case "f64":
+		return binary64(name)
+	case "f32":
+		return binary32(name)
+	case "pred":
+		size = 8
+	}
+	signed := typ[0] == 's'
+	switch name {
+	case "add":
+		return func(a, b uint64) uint64 { return truncate(a+b, size) }
+	case "sub":
+		return func(a, b uint64) uint64 { return truncate(a-b, size) }
+	case "mul.lo":
+		return func(a, b uint64) uint64 { return truncate(a*b, size) }
+	case "mul.wide":
+		if signed {
+			return func(a, b uint64) uint64 { return truncate(uint64(extend(a, size)*extend(b, size)), 2*size) }
+		}
+		return func(a, b uint64) uint64 { return a * b }
+	case "mul.hi":
+		switch {
+		case size == 8 && signed:
+			return func(a, b uint64) uint64 {
+				hi, _ := bits.Mul64(a, b)
+				return hi - uint64(int64(a)>>63)&b - uint64(int64(b)>>63)&a
+			}
+		case size == 8:
+			return func(a, b uint64) uint64 { hi, _ := bits.Mul64(a, b); return hi }
+		case signed:
+			return func(a, b uint64) uint64 { return truncate(uint64(extend(a, size)*extend(b, size)>>(8*size)), size) }
+		}
+		return func(a, b uint64) uint64 { return a * b >> (8 * size) }
+	case "div", "rem":
+		return division(name, signed, size)
+	case "and":
+		return func(a, b uint64) uint64 { return a & b }
+	case "or":
+		return func(a, b uint64) uint64 { return a | b }
+	case "xor":
+		return func(a, b uint64) uint64 { return a ^ b }
+	case "shl":
+		return func(a, b uint64) uint64 { return truncate(a<<min(b, 64), size) }
+	case "shr":
+		if signed {
+			return func(a, b uint64) uint64 { return truncate(uint64(extend(a, size)>>min(b, 63)), size) }
+		}
+		return func(a, b uint64) uint64 { return a >> min(b, 64) }
+	case "min":
+		if signed {
+			return func(a, b uint64) uint64 { return truncate(uint64(min(extend(a, size), extend(b, size))), size) }
+		}
+		return func(a, b uint64) uint64 { return min(a, b) }
+	case "max":
+		if signed {
+			return func(a, b uint64) uint64 { return truncate(uint64(max(extend(a, size), extend(b, size))), size) }
+		}
+		return func(a, b uint64) uint64 { return max(a, b) }
+	}
+	return nil
+}
+
+// division divides integers. What division by zero gives is not specified; all bits are
+// set here.
+func division(name string, signed bool, size int) func(a, b uint64) uint64 {
+	return func(a, b uint64) uint64 {
+		switch {
+		case b == 0:
+			return truncate(^uint64(0), size)
+		case signed && name == "div":
+			return truncate(uint64(extend(a, size)/extend(b, size)), size)
+		case signed:
+			return truncate(uint64(extend(a, size)%extend(b, size)), size)
+		case name == "div":
+			return a / b
+		}
+		return a % b
+	}
+}
+
+// minimum and maximum return the other number if one is NaN, and take -0 < +0.
+func minimum(a, b float64) float64 {
+	switch {
+	case math.IsNaN(a):
+		return b
+	case math.IsNaN(b):
+		return a
+	}
+	return math.Min(a, b)
+}
+
+func maximum(a, b float64) float64 { return -minimum(-a, -b) }
+
+func binary64(name string) func(a, b uint64) uint64 {
+	var f func(a, b float64) float64
+	switch name {
+	case "add", "add.rn":
+		f = func(a, b float64) float64 { return a + b }
+	case "sub", "sub.rn":
+		f = func(a, b float64) float64 { return a - b }
+	case "mul", "mul.rn":
+		f = func(a, b float64) float64 { return a * b }
+	case "div.rn":
+		f = func(a, b float64) float64 { return a / b }
+	case "min":
+		f = minimum
+	case "max":
+		f = maximum
+	case "copysign":
+		f = func(a, b float64) float64 { return math.Copysign(b, a) }
+	default:
+		return nil
+	}
+	return func(a, b uint64) uint64 { return b64(f(f64(a), f64(b))) }
+}
+
+func binary32(name string) func(a, b uint64) uint64 {
+	var f func(a, b float32) float32
+	switch name {
+	case "add", "add.rn":
+		f = func(a, b float32) float32 { return a + b }
+	case "sub", "sub.rn":
+		f = func(a, b float32) float32 { return a - b }
+	case "mul", "mul.rn":
+		f = func(a, b float32) float32 { return a * b }
+	case "div.rn":
+		f = func(a, b float32) float32 { return a / b }
+	case "min":
+		f = func(a, b float32) float32 { return float32(minimum(float64(a), float64(b))) }
+	case "max":
+		f = func(a, b float32) float32 { return float32(maximum(float64(a), float64(b))) }
+	case "copysign":
+		f = func(a, b float32) float32 { return float32(math.Copysign(float64(b), float64(a))) }
+	default:
+		return nil
+	}
+	return func(a, b uint64) uint64 { return b32(f(f32(a), f32(b))) }
+}
+
+func threefold(name, typ string, size int) func(a, b, c uint64) uint64 {
+	switch {
+	case name == "selp":
+		return func(a, b, c uint64) uint64 {
+			if c != 0 {
+				return a
+			}
+			return b
+		}
+	case name == "fma.rn" && typ == "f64":
+		return func(a, b, c uint64) uint64 { return b64(math.FMA(f64(a), f64(b), f64(c))) }
+	case name == "fma.rn" && typ == "f32":
+		return func(a, b, c uint64) uint64 { return b32(fma32(f32(a), f32(b), f32(c))) }
+	case name == "mad.lo":
+		return func(a, b, c uint64) uint64 { return truncate(a*b+c, size) }
+	case name == "mad.wide" && typ[0] == 's':
+		return func(a, b, c uint64) uint64 { return uint64(extend(a, size)*extend(b, size)) + c }
+	case name == "mad.wide":
+		return func(a, b, c uint64) uint64 { return a*b + c }
+	case name == "shf.l.wrap" || name == "shf.r.wrap":
+		left := name == "shf.l.wrap"
+		return func(a, b, c uint64) uint64 {
+			both, n := b<<32|a, c%32
+			if left {
+				return both << n >> 32
+			}
+			return truncate(both>>n, 4)
+		}
+	}
+	return nil
+}
+
+// fma32 returns a·b + c, rounded once. The product is exact in float64. The sum is
+// rounded to odd there, so that rounding it again to float32 is as good as rounding the
+// exact sum (Boldo and Melquiond, 2008).
+func fma32(a, b, c float32) float32 {
+	p := float64(a) * float64(b)
+	s := p + float64(c)
+	if math.IsInf(s, 0) || math.IsNaN(s) {
+		return float32(s)
+	}
+	v := s - p
+	err := (p - (s - v)) + (float64(c) - v)
+	if err != 0 && math.Float64bits(s)&1 == 0 {
+		s = math.Nextafter(s, math.Copysign(math.Inf(1), err))
+	}
+	return float32(s)
+}
+
+// pack returns a move between a register and the halves in braces.
+func (p *parser) pack(typ string, args []string) (func(t *thread), error) {
+	size, err := sizeOf(typ)
+	if err != nil {
+		return nil, err
+	}
+	half := fmt.Sprintf("b%d", 4*size)
+	if strings.HasPrefix(args[0], "{") {
+		parts, err := operands(strings.Trim(args[0], "{}"))
+		if err != nil || len(parts) != 2 {
+			return nil, fmt.Errorf("want two registers, found %s", args[0])
+		}
+		from, err := p.source(args[1], typ)
+		if err != nil {
+			return nil, err
+		}
+		lo, err := p.target(parts[0])
+		if err != nil {
+			return nil, err
+		}
+		hi, err := p.target(parts[1])
+		if err != nil {
+			return nil, err
+		}
+		return func(t *thread) {
+			v := from(t)
+			lo(t, truncate(v, size/2))
+			hi(t, v>>(4*size))
+		}, nil
+	}
+	parts, err := operands(strings.Trim(args[1], "{}"))
+	if err != nil || len(parts) != 2 {
+		return nil, fmt.Errorf("want two registers, found %s", args[1])
+	}
+	set, err := p.target(args[0])
+	if err != nil {
+		return nil, err
+	}
+	lo, err := p.source(parts[0], half)
+	if err != nil {
+		return nil, err
+	}
+	hi, err := p.source(parts[1], half)
+	if err != nil {
+		return nil, err
+	}
+	return func(t *thread) { set(t, hi(t)<<(4*size)|lo(t)) }, nil
+}
+
+// compare returns a comparison, such as setp.lt.s64, or one joined with a predicate.
+func (p *parser) compare(words, args []string) (func(t *thread), error) {
+	typ := words[len(words)-1]
+	size, err := sizeOf(typ)
+	if err != nil {
+		return nil, err
+	}
+	set, err := p.target(args[0])
+	if err != nil {
+		return nil, err
+	}
+	a, err := p.source(args[1], typ)
+	if err != nil {
+		return nil, err
+	}
+	b, err := p.source(args[2], typ)
+	if err != nil {
+		return nil, err
+	}
+	f := relation(words[1], typ, size)
+	if f == nil || len(words) > 3 {
+		return nil, fmt.Errorf("unknown comparison")
+	}
+	return func(t *thread) { set(t, b1(f(a(t), b(t)))) }, nil
+}
+
+func relation(name, typ string, size int) func(a, b uint64) bool {
+	if isFloat(typ) {
+		value := f64
+		if typ == "f32" {
+			value = func(v uint64) float64 { return float64(f32(v)) }
+		}
+		// The names that end in u hold if a number is NaN, too.
+		plainName, unordered := name, false
+		if len(name) == 3 && name[2] == 'u' {
+			plainName, unordered = name[:2], true
+		}
+		var f func(a, b float64) bool
+		switch plainName {
+		case "eq":
+			f = func(a, b float64) bool { return a == b }
+		case "ne":
+			f = func(a, b float64) bool { return a < b || a > b }
+		case "lt":
+			f = func(a, b float64) bool { return a < b }
+		case "le":
+			f = func(a, b float64) bool { return a <= b }
+		case "gt":
+			f = func(a, b float64) bool { return a > b }
+		case "ge":
+			f = func(a, b float64) bool { return a >= b }
+		case "num":
+			f = func(a, b float64) bool { return !math.IsNaN(a) && !math.IsNaN(b) }
+		case "nan":
+			f = func(a, b float64) bool { return math.IsNaN(a) || math.IsNaN(b) }
+		default:
+			return nil
+		}
+		return func(a, b uint64) bool {
+			x, y := value(a), value(b)
+			return f(x, y) || unordered && (math.IsNaN(x) || math.IsNaN(y))
+		}
+	}
+	// Signed numbers keep their order as unsigned ones if their sign bit is flipped.
+	var flip uint64
+	if typ[0] == 's' {
+		flip = 1 << (8*size - 1)
+	}
+	switch name {
+	case "eq":
+		return func(a, b uint64) bool { return a == b }
+	case "ne":
+		return func(a, b uint64) bool { return a != b }
+	case "lt", "lo":
+		return func(a, b uint64) bool { return a^flip < b^flip }
+	case "le", "ls":
+		return func(a, b uint64) bool { return a^flip <= b^flip }
+	case "gt", "hi":
+		return func(a, b uint64) bool { return a^flip > b^flip }
+	case "ge", "hs":
+		return func(a, b uint64) bool { return a^flip >= b^flip }
+	}
+	return nil
+}
+
+// convert returns a conversion, such as cvt.rn.f64.s64.
+func (p *parser) convert(words, args []string) (func(t *thread), error) {
+	to, typ := words[len(words)-2], words[len(words)-1]
+	set, err := p.target(args[0])
+	if err != nil {
+		return nil, err
+	}
+	from, err := p.source(args[1], typ)
+	if err != nil {
+		return nil, err
+	}
+	toSize, err := sizeOf(to)
+	if err != nil {
+		return nil, err
+	}
+	fromSize, err := sizeOf(typ)
+	if err != nil {
+		return nil, err
+	}
+	mode := strings.Join(words[1:len(words)-2], ".")
+	var f func(v uint64) uint64
+	switch {
+	case isFloat(to) && isFloat(typ):
+		round := rounding(mode)
+		if toSize != fromSize && mode != "rn" && mode != "" || round == nil {
+			return nil, fmt.Errorf("unknown conversion")
+		}
+		if toSize != fromSize {
+			round = func(v float64) float64 { return v }
+		}
+		f = func(v uint64) uint64 { return floatBits(round(floatOf(v, fromSize)), toSize) }
+	case isFloat(to): // from an integer, which is rounded once
+		if mode != "rn" {
+			return nil, fmt.Errorf("unknown rounding")
+		}
+		signed := typ[0] == 's'
+		f = func(v uint64) uint64 {
+			switch {
+			case toSize == 4 && signed:
+				return b32(float32(extend(v, fromSize)))
+			case toSize == 4:
+				return b32(float32(v))
+			case signed:
+				return b64(float64(extend(v, fromSize)))
+			}
+			return b64(float64(v))
+		}
+	case isFloat(typ): // to an integer, which saturates
+		round := rounding(mode)
+		if round == nil || mode == "" || mode == "rn" {
+			return nil, fmt.Errorf("unknown rounding")
+		}
+		signed := to[0] == 's'
+		f = func(v uint64) uint64 { return saturate(round(floatOf(v, fromSize)), signed, toSize) }
+	case mode != "":
+		return nil, fmt.Errorf("unknown conversion")
+	case typ[0] == 's':
+		f = func(v uint64) uint64 { return truncate(uint64(extend(v, fromSize)), toSize) }
+	default:
+		f = func(v uint64) uint64 { return truncate(truncate(v, fromSize), toSize) }
+	}
+	return func(t *thread) { set(t, f(from(t))) }, nil
+}
+
+func floatOf(v uint64, size int) float64 {
+	if size == 4 {
+		return float64(f32(v))
+	}
+	return f64(v)
+}
+
+func floatBits(v float64, size int) uint64 {
+	if size == 4 {
+		return b32(float32(v))
+	}
+	return b64(v)
+}
+
+// rounding returns the function that rounds to an integer in a mode.
+func rounding(mode string) func(float64) float64 {
+	switch mode {
+	case "", "rn":
+		return func(v float64) float64 { return v }
+	case "rni":
+		return math.RoundToEven
+	case "rzi":
+		return math.Trunc
+	case "rmi":
+		return math.Floor
+	case "rpi":
+		return math.Ceil
+	}
+	return nil
+}
+
+// saturate returns the integer v within the range of its type, and 0 for NaN.
+func saturate(v float64, signed bool, size int) uint64 {
+	lo, hi := 0.0, math.Ldexp(1, 8*size)
+	if signed {
+		lo, hi = -hi/2, hi/2
+	}
+	switch {
+	case math.IsNaN(v):
+		return 0
+	case v < lo:
+		v = lo
+	case v >= hi && signed:
+		return 1<<(8*size-1) - 1
+	case v >= hi:
+		return truncate(^uint64(0), size)
+	}
+	if signed {
+		return truncate(uint64(int64(v)), size)
+	}
+	return uint64(v)
+}
+
+// shuffle reads shfl.sync, which exchanges values between the lanes of a warp.
+func (p *parser) shuffle(in *instruction, words, args []string) (err error) {
+	if len(words) != 4 || words[1] != "sync" || words[3] != "b32" || len(args) != 5 || args[4] != "-1" {
+		return fmt.Errorf("only shfl.sync of b32 of a whole warp is known")
+	}
+	in.kind = shuffle
+	if in.set, err = p.target(args[0]); err != nil {
+		return err
+	}
+	if in.get, err = p.source(args[1], "b32"); err != nil {
+		return err
+	}
+	by, err := p.source(args[2], "b32")
+	if err != nil {
+		return err
+	}
+	// The last five bits of c are the last lane (the first for up) of a segment, whose
+	// mask is the bits above.
+	c, err := strconv.ParseUint(args[3], 0, 32)
+	if err != nil {
+		return err
+	}
+	mask, clamp := int(c>>8&31), int(c&31)
+	var to func(own, by int) int
+	switch words[2] {
+	case "down":
+		to = func(own, by int) int { return own + by }
+	case "up":
+		to = func(own, by int) int { return own - by }
+	case "bfly":
+		to = func(own, by int) int { return own ^ by }
+	case "idx":
+		to = func(own, by int) int { return own&mask | by&^mask&31 }
+	default:
+		return fmt.Errorf("unknown shuffle %s", words[2])
+	}
+	up := words[2] == "up"
+	in.lane = func(t *thread, own int) int {
+		lane := to(own, int(by(t)))
+		last := own&mask | clamp&^mask
+		if up && lane < last || !up && lane > last {
+			return own
+		}
+		return lane
+	}
+	return nil
+}

@@ -1,0 +1,423 @@
+// Package ptx runs CUDA kernels without a GPU. It reads the PTX that a compiler wrote
+// and interprets it, thread by thread, with the barriers and shuffles of the threads of
+// a block. It refuses what the hardware would do without a word: accesses outside an
+// allocation, reads of memory that nobody wrote, races between threads, and threads
+// that wait for each other forever.
+//
+// It knows the instructions that the kernels of this module need. Any other is an error
+// of Parse. The meaning of the instructions is that of NVIDIA's Parallel Thread
+// Execution ISA.
+package ptx
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Module holds the kernels of a PTX text.
+type Module struct {
+	kernels map[string]*Kernel
+	file    string
+}
+
+// Kernel returns the kernel of that name, or an error.
+func (m *Module) Kernel(name string) (*Kernel, error) {
+	if k, ok := m.kernels[name]; ok {
+		return k, nil
+	}
+	return nil, fmt.Errorf("%s has no kernel %s", m.file, name)
+}
+
+// Kernels returns all kernels.
+func (m *Module) Kernels() []*Kernel { return slices.Collect(maps.Values(m.kernels)) }
+
+// A Kernel is an entry of a module.
+type Kernel struct {
+	Name   string
+	Params []int // sizes in bytes
+
+	file   string
+	offset map[string]int // of the parameters
+	shared int            // bytes of shared memory
+	local  int            // bytes of local memory of a thread
+	regs   int
+	code   []instruction
+}
+
+// An instruction acts on a thread, unless its guard is a predicate that says no.
+type instruction struct {
+	line   int
+	guard  int // register, -1 if there is none
+	negate bool
+	kind   kind
+	target int // of a branch
+	do     func(t *thread)
+	get    func(t *thread) uint64       // the value that a shuffle gives
+	set    func(t *thread, v uint64)    // takes what it gets
+	lane   func(t *thread, own int) int // the lane that it gets it from
+}
+
+type kind uint8
+
+const (
+	plain kind = iota
+	branch
+	exit
+	barrier
+	shuffle
+)
+
+// Parse reads a PTX text. The file is its name in errors.
+func Parse(file, text string) (*Module, error) {
+	p := &parser{file: file, module: &Module{kernels: map[string]*Kernel{}, file: file}, shared: map[string]int{}}
+	for i, line := range strings.Split(text, "\n") {
+		p.line = i + 1
+		if comment := strings.Index(line, "//"); comment >= 0 {
+			line = line[:comment]
+		}
+		if err := p.read(strings.TrimSpace(line)); err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", file, p.line, err)
+		}
+	}
+	if p.kernel != nil {
+		return nil, fmt.Errorf("%s: kernel %s has no end", file, p.kernel.Name)
+	}
+	return p.module, nil
+}
+
+// A parser reads a text line by line.
+type parser struct {
+	file   string
+	line   int
+	module *Module
+	shared map[string]int // addresses of shared variables
+	size   int            // bytes of shared memory so far
+
+	kernel *Kernel
+	header bool // between the name of a kernel and its body
+	regs   map[string]int
+	locals map[string]int
+	labels map[string]int
+	jumps  map[int]string // labels by the indices of branches
+}
+
+func (p *parser) read(line string) error {
+	switch {
+	case line == "":
+		return nil
+	case p.kernel == nil:
+		return p.readTop(line)
+	case p.header:
+		return p.readHeader(line)
+	case strings.HasPrefix(line, ".pragma"):
+		return nil // advice to the compiler
+	case strings.HasPrefix(line, ".reg"), strings.HasPrefix(line, ".local"):
+		return p.declare(line)
+	case line == "}":
+		return p.end()
+	case strings.HasSuffix(line, ":"):
+		p.labels[strings.TrimSuffix(line, ":")] = len(p.kernel.code)
+		return nil
+	case strings.HasPrefix(line, "{"): // declarations and instructions of a scope, on one line
+		for part := range strings.SplitSeq(strings.Trim(line, "{} "), ";") {
+			// The braces of a pair of registers are those of the scope's end, too.
+			part = strings.TrimSpace(part)
+			if part == "" {
+				continue
+			}
+			if err := p.read(part + ";"); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return p.instruction(strings.TrimSuffix(line, ";"))
+}
+
+// readTop reads a line outside kernels.
+func (p *parser) readTop(line string) error {
+	words := strings.Fields(line)
+	switch {
+	case words[0] == ".version", words[0] == ".target", words[0] == ".address_size":
+		return nil
+	case strings.Contains(line, ".entry"):
+		name, _, ok := strings.Cut(words[len(words)-1], "(")
+		if !ok {
+			return fmt.Errorf("want a kernel's name and (, found %q", line)
+		}
+		p.kernel = &Kernel{Name: name, file: p.file, offset: map[string]int{}}
+		p.header = true
+		p.regs, p.locals, p.labels, p.jumps = map[string]int{}, map[string]int{}, map[string]int{}, map[int]string{}
+		return nil
+	case strings.Contains(line, ".shared"):
+		name, size, align, err := variable(line)
+		if err != nil {
+			return err
+		}
+		p.size = (p.size + align - 1) / align * align
+		p.shared[name] = p.size
+		p.size += size
+		return nil
+	}
+	return fmt.Errorf("unknown declaration %q", line)
+}
+
+// readHeader reads a line of a kernel's parameters.
+func (p *parser) readHeader(line string) error {
+	words := strings.Fields(strings.TrimSuffix(line, ","))
+	switch {
+	case words[0] == "{":
+		p.header = false
+		return nil
+	case words[0] == ")", words[0][0] == '.' && words[0] != ".param":
+		return nil // the end of the list, or a directive such as .maxntid
+	case words[0] != ".param" || len(words) != 3:
+		return fmt.Errorf("want a parameter, found %q", line)
+	}
+	size, err := sizeOf(strings.TrimPrefix(words[1], "."))
+	if err != nil {
+		return err
+	}
+	at := 0
+	for _, s := range p.kernel.Params {
+		at += max(s, 8)
+	}
+	p.kernel.offset[words[2]] = at
+	p.kernel.Params = append(p.kernel.Params, size)
+	return nil
+}
+
+// variable reads the declaration of an array.
+func variable(line string) (name string, size, align int, err error) {
+	words := strings.Fields(strings.TrimSuffix(line, ";"))
+	align = 1
+	for i, w := range words {
+		if w == ".align" && i+1 < len(words) {
+			if align, err = strconv.Atoi(words[i+1]); err != nil {
+				return "", 0, 0, err
+			}
+		}
+	}
+	elem, err := sizeOf(strings.TrimPrefix(words[len(words)-2], "."))
+	if err != nil {
+		return "", 0, 0, err
+	}
+	name, length, ok := strings.Cut(strings.TrimSuffix(words[len(words)-1], "]"), "[")
+	n := 1
+	if ok {
+		if n, err = strconv.Atoi(length); err != nil {
+			return "", 0, 0, err
+		}
+	}
+	return name, n * elem, align, nil
+}
+
+// declare reads a line of registers, or of local memory.
+func (p *parser) declare(line string) error {
+	if strings.HasPrefix(line, ".local") {
+		name, size, align, err := variable(line)
+		if err != nil {
+			return err
+		}
+		p.kernel.local = (p.kernel.local + align - 1) / align * align
+		p.locals[name] = p.kernel.local
+		p.kernel.local += size
+		return nil
+	}
+	words := strings.Fields(strings.TrimSuffix(line, ";"))
+	if len(words) != 3 {
+		return fmt.Errorf("want registers, found %q", line)
+	}
+	name, count, ok := strings.Cut(strings.TrimSuffix(words[2], ">"), "<")
+	if !ok {
+		p.register(name)
+		return nil
+	}
+	n, err := strconv.Atoi(count)
+	if err != nil {
+		return err
+	}
+	for i := range n {
+		p.register(fmt.Sprint(name, i))
+	}
+	return nil
+}
+
+func (p *parser) register(name string) {
+	p.regs[name] = p.kernel.regs
+	p.kernel.regs++
+}
+
+// end resolves the branches of a kernel.
+func (p *parser) end() error {
+	k := p.kernel
+	for i, label := range p.jumps {
+		target, ok := p.labels[label]
+		if !ok {
+			return fmt.Errorf("no label %s", label)
+		}
+		k.code[i].target = target
+	}
+	k.code = append(k.code, instruction{line: p.line, guard: -1, kind: exit})
+	k.shared = p.size
+	p.module.kernels[k.Name] = k
+	p.kernel = nil
+	return nil
+}
+
+// instruction reads an instruction, with its guard if it has one.
+func (p *parser) instruction(line string) error {
+	in := instruction{line: p.line, guard: -1}
+	if strings.HasPrefix(line, "@") {
+		word, rest, _ := strings.Cut(line[1:], " ")
+		name, negate := strings.CutPrefix(strings.TrimSpace(word), "!")
+		r, ok := p.regs[name]
+		if !ok {
+			return fmt.Errorf("no register %s", name)
+		}
+		in.guard, in.negate = r, negate
+		line = strings.TrimSpace(rest)
+	}
+	op, rest, _ := strings.Cut(strings.ReplaceAll(line, "\t", " "), " ")
+	words := strings.Split(op, ".")
+	args, err := operands(rest)
+	if err != nil {
+		return err
+	}
+	switch words[0] {
+	case "bra":
+		in.kind = branch
+		p.jumps[len(p.kernel.code)] = args[0]
+	case "ret", "exit":
+		in.kind = exit
+	case "bar", "barrier":
+		if len(args) != 1 || args[0] != "0" {
+			return fmt.Errorf("only barrier 0 of all threads is known, found %q", line)
+		}
+		in.kind = barrier
+	case "shfl":
+		err = p.shuffle(&in, words, args)
+	default:
+		in.do, err = p.operation(words, args)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	p.kernel.code = append(p.kernel.code, in)
+	return nil
+}
+
+// operands splits a list at its commas, but not within braces and brackets.
+func operands(list string) ([]string, error) {
+	var args []string
+	depth, begin := 0, 0
+	list = strings.TrimSpace(list)
+	if list == "" {
+		return nil, nil
+	}
+	for i, c := range list {
+		switch c {
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		case ',':
+			if depth == 0 {
+				args = append(args, strings.TrimSpace(list[begin:i]))
+				begin = i + 1
+			}
+		}
+	}
+	if depth != 0 {
+		return nil, fmt.Errorf("braces do not match in %q", list)
+	}
+	return append(args, strings.TrimSpace(list[begin:])), nil
+}
+
+// source returns a function that reads an operand of the given type.
+func (p *parser) source(arg, typ string) (func(t *thread) uint64, error) {
+	if r, ok := p.regs[arg]; ok {
+		return func(t *thread) uint64 { return t.regs[r] }, nil
+	}
+	if f, ok := special[arg]; ok {
+		return f, nil
+	}
+	if a, ok := p.shared[arg]; ok {
+		return constant(uint64(sharedBase + a)), nil
+	}
+	if a, ok := p.locals[arg]; ok {
+		return constant(uint64(localBase + a)), nil
+	}
+	v, err := literal(arg, typ)
+	if err != nil {
+		return nil, err
+	}
+	return constant(v), nil
+}
+
+func constant(v uint64) func(*thread) uint64 { return func(*thread) uint64 { return v } }
+
+// literal returns the bits of a number in PTX.
+func literal(arg, typ string) (uint64, error) {
+	switch {
+	case strings.HasPrefix(arg, "0d"):
+		return strconv.ParseUint(arg[2:], 16, 64)
+	case strings.HasPrefix(arg, "0f"):
+		return strconv.ParseUint(arg[2:], 16, 32)
+	case typ == "f64" || typ == "f32":
+		v, err := strconv.ParseFloat(arg, 64)
+		if err != nil {
+			return 0, err
+		}
+		if typ == "f32" {
+			return uint64(math.Float32bits(float32(v))), nil
+		}
+		return math.Float64bits(v), nil
+	}
+	size := 8
+	if typ != "pred" {
+		var err error
+		if size, err = sizeOf(typ); err != nil {
+			return 0, err
+		}
+	}
+	if v, err := strconv.ParseInt(arg, 0, 64); err == nil {
+		return truncate(uint64(v), size), nil
+	}
+	v, err := strconv.ParseUint(arg, 0, 64)
+	if err != nil {
+		return 0, fmt.Errorf("unknown operand %q", arg)
+	}
+	return truncate(v, size), nil
+}
+
+// target returns a function that writes a register.
+func (p *parser) target(arg string) (func(t *thread, v uint64), error) {
+	if arg == "_" {
+		return func(*thread, uint64) {}, nil
+	}
+	r, ok := p.regs[arg]
+	if !ok {
+		return nil, fmt.Errorf("no register %s", arg)
+	}
+	return func(t *thread, v uint64) { t.regs[r] = v }, nil
+}
+
+// sizeOf returns the size of a type in bytes.
+func sizeOf(typ string) (int, error) {
+	switch typ {
+	case "b8", "s8", "u8":
+		return 1, nil
+	case "b16", "s16", "u16":
+		return 2, nil
+	case "b32", "s32", "u32", "f32":
+		return 4, nil
+	case "b64", "s64", "u64", "f64":
+		return 8, nil
+	}
+	return 0, fmt.Errorf("unknown type %q", typ)
+}

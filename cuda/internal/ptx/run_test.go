@@ -1,0 +1,251 @@
+package ptx
+
+import (
+	"encoding/binary"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// kernelText returns a kernel of three pointers with a body. %rd1 to %rd3 are the
+// pointers, %r1 is the number of the thread.
+func kernelText(body string) string {
+	return `.version 6.3
+.target sm_75
+.address_size 64
+.weak .shared .align 8 .b8 room[256];
+.visible .entry k(
+	.param .u64 k_param_0,
+	.param .u64 k_param_1,
+	.param .u64 k_param_2
+)
+{
+	.reg .pred 	%p<9>;
+	.reg .b32 	%r<9>;
+	.reg .f32 	%f<9>;
+	.reg .b64 	%rd<9>;
+	.reg .f64 	%fd<9>;
+	ld.param.u64 	%rd1, [k_param_0];
+	ld.param.u64 	%rd2, [k_param_1];
+	ld.param.u64 	%rd3, [k_param_2];
+	mov.u32 	%r1, %tid.x;
+` + body + `
+	ret;
+}
+`
+}
+
+// run runs a kernel over three arrays of that many numbers. The first two are written
+// beforehand. It returns the third.
+func run(t *testing.T, body string, threads, blocks int, a, b []uint64) ([]uint64, error) {
+	t.Helper()
+	m, err := Parse("test.ptx", kernelText(body))
+	if err != nil {
+		return nil, err
+	}
+	k, err := m.Kernel("k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mem := NewMemory(1 << 16)
+	var params []uint64
+	bytes := make([]byte, 8*len(a))
+	for i, data := range [][]uint64{a, b, nil} {
+		at, err := mem.Alloc(len(bytes))
+		if err != nil {
+			t.Fatal(err)
+		}
+		params = append(params, at)
+		if i == 2 {
+			break
+		}
+		for j, v := range data {
+			binary.LittleEndian.PutUint64(bytes[8*j:], v)
+		}
+		if err := mem.Write(at, bytes); err != nil {
+			t.Fatal(err)
+		}
+	}
+	machine := Machine{Memory: mem}
+	if err := machine.Launch(k, Grid{Blocks: [3]int{blocks, 1, 1}, Threads: [3]int{threads, 1, 1}}, params); err != nil {
+		return nil, err
+	}
+	if err := mem.Read(bytes, params[2]); err != nil {
+		t.Fatal(err)
+	}
+	out := make([]uint64, len(a))
+	for j := range out {
+		out[j] = binary.LittleEndian.Uint64(bytes[8*j:])
+	}
+	return out, nil
+}
+
+// own is the start of a body. It adds 8 times the number of the thread to the pointers.
+const own = `
+	mul.wide.u32 	%rd4, %r1, 8;
+	add.s64 	%rd1, %rd1, %rd4;
+	add.s64 	%rd2, %rd2, %rd4;
+	add.s64 	%rd3, %rd3, %rd4;
+`
+
+// TestErrors gives the interpreter what hardware would do without a word.
+func TestErrors(t *testing.T) {
+	const n = 64
+	data := make([]uint64, n)
+	for name, test := range map[string]struct{ body, want string }{
+		"outside":            {"ld.global.u64 	%rd5, [%rd1+512];", "in no allocation"},
+		"before":             {"ld.global.u64 	%rd5, [%rd2+-8];", "in no allocation"},
+		"not aligned":        {"ld.global.u64 	%rd5, [%rd1+4];", "not aligned"},
+		"nobody wrote":       {own + "ld.global.u64 	%rd5, [%rd3];", "which nobody wrote"},
+		"shared, not global": {"ld.shared.u64 	%rd5, [%rd1];", "not in shared memory"},
+		"shared not written": {"mov.u64 	%rd5, room;\nld.shared.u64 	%rd6, [%rd5];", "which nobody wrote"},
+		"two writers":        {"st.global.u64 	[%rd3], %rd1;", "writes"},
+		"read and write":     {own + "ld.global.u64 	%rd5, [%rd1];\nld.param.u64 	%rd6, [k_param_0];\nst.global.u64 	[%rd6], %rd5;", "without a barrier"},
+		"no barrier": {`
+	shl.b32 	%r2, %r1, 2;
+	mov.u32 	%r3, room;
+	add.s32 	%r4, %r3, %r2;
+	st.shared.u32 	[%r4], %r1;
+	ld.shared.u32 	%r5, [room];`, "without a barrier"},
+		"no end":         {"$L1:\nbra.uni 	$L1;", "does not end"},
+		"lanes missing":  {"setp.gt.u32 	%p1, %r1, 3;\n@%p1 bra 	$L1;\nshfl.sync.down.b32	%r2, %r1, 1, 31, -1;\n$L1:", "lanes that do not come"},
+		"unknown":        {"brev.b32 	%r2, %r1;", "unknown instruction"},
+		"unknown type":   {"add.s128 	%rd1, %rd1, 1;", "unknown type"},
+		"no register":    {"add.s64 	%rd99, %rd1, 1;", "no register"},
+		"no label":       {"bra 	$L9;", "no label"},
+		"unknown name":   {"mov.u64 	%rd1, nothing;", "unknown operand"},
+		"other barrier":  {"bar.sync 	1;", "only barrier 0"},
+		"part of a warp": {"shfl.sync.down.b32	%r2, %r1, 1, 31, 15;", "whole warp"},
+	} {
+		_, err := run(t, test.body, n, 1, data, data)
+		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.HasPrefix(err.Error(), "test.ptx:") {
+			t.Errorf("%s: %v, want %q", name, err, test.want)
+		}
+	}
+	if _, err := run(t, "ld.global.u64 	%rd5, [%rd1];\nst.global.u64 	[%rd3], %rd5;", 1, 2, data, data); err == nil || !strings.Contains(err.Error(), "of block 0 writes too") {
+		t.Errorf("two blocks: %v", err)
+	}
+}
+
+// TestBarrier turns numbers around through shared memory.
+func TestBarrier(t *testing.T) {
+	const n = 32
+	data := make([]uint64, n)
+	for i := range data {
+		data[i] = uint64(i)
+	}
+	out, err := run(t, own+`
+	ld.global.u64 	%rd5, [%rd1];
+	mov.u64 	%rd6, room;
+	add.s64 	%rd7, %rd6, %rd4;
+	st.shared.u64 	[%rd7], %rd5;
+	bar.sync 	0;
+	sub.s64 	%rd7, %rd6, %rd4;
+	ld.shared.u64 	%rd5, [%rd7+248];
+	st.global.u64 	[%rd3], %rd5;`, n, 1, data, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range out {
+		if v != uint64(n-1-i) {
+			t.Errorf("element %d is %d", i, v)
+		}
+	}
+}
+
+// TestShuffle sums over the lanes of two warps.
+func TestShuffle(t *testing.T) {
+	const n = 64
+	data := make([]uint64, n)
+	body := own
+	for by := 16; by > 0; by /= 2 {
+		body += "shfl.sync.down.b32	%r2, %r1, " + big.NewInt(int64(by)).String() + ", 31, -1;\nadd.s32 	%r1, %r1, %r2;\n"
+	}
+	out, err := run(t, body+"cvt.u64.u32 	%rd5, %r1;\nst.global.u64 	[%rd3], %rd5;", n, 1, data, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out[0] != 31*32/2 || out[32] != 63*64/2-31*32/2 {
+		t.Errorf("sums %d and %d", out[0], out[32])
+	}
+}
+
+// TestArithmetic compares instructions with other computations of the same.
+func TestArithmetic(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	const n = 256
+	random := func() []uint64 {
+		x := make([]uint64, n)
+		for i := range x {
+			switch rnd.IntN(3) {
+			case 0:
+				x[i] = math.Float64bits(rnd.NormFloat64())
+			case 1:
+				x[i] = uint64(rnd.IntN(7) - 3)
+			default:
+				x[i] = rnd.Uint64()
+			}
+		}
+		return x
+	}
+	wide := func(a, b uint64) *big.Int { return new(big.Int).Mul(big.NewInt(int64(a)), big.NewInt(int64(b))) }
+	for body, want := range map[string]func(a, b uint64) uint64{
+		"mul.hi.s64 	%rd7, %rd5, %rd6;":                             func(a, b uint64) uint64 { return uint64(new(big.Int).Rsh(wide(a, b), 64).Int64()) },
+		"mul.lo.s64 	%rd7, %rd5, %rd6;":                             func(a, b uint64) uint64 { return a * b },
+		"add.cc.s64 	%rd7, %rd5, %rd6;\naddc.s64 	%rd7, 0, 0;":      func(a, b uint64) uint64 { return b1(a+b < a) },
+		"shr.s64 	%rd7, %rd5, 7;":                                   func(a, _ uint64) uint64 { return uint64(int64(a) >> 7) },
+		"shl.b64 	%rd7, %rd5, 65;":                                  func(_, _ uint64) uint64 { return 0 },
+		"setp.lt.s64 	%p1, %rd5, %rd6;\nselp.b64 	%rd7, 1, 0, %p1;": func(a, b uint64) uint64 { return b1(int64(a) < int64(b)) },
+		"setp.lt.u64 	%p1, %rd5, %rd6;\nselp.b64 	%rd7, 1, 0, %p1;": func(a, b uint64) uint64 { return b1(a < b) },
+		"min.s64 	%rd7, %rd5, %rd6;":                                func(a, b uint64) uint64 { return uint64(min(int64(a), int64(b))) },
+		"cvt.s64.s32 	%rd7, %rd5;":                                  func(a, _ uint64) uint64 { return uint64(int64(int32(a))) },
+		"mov.b64 	%fd1, %rd5;\nmov.b64 	%fd2, %rd6;\nmul.rn.f64 	%fd3, %fd1, %fd2;\nmov.b64 	%rd7, %fd3;": func(a, b uint64) uint64 { return b64(f64(a) * f64(b)) },
+		"mov.b64 	%fd1, %rd5;\nmov.b64 	%fd2, %rd6;\ndiv.rn.f64 	%fd3, %fd1, %fd2;\nmov.b64 	%rd7, %fd3;": func(a, b uint64) uint64 { return b64(f64(a) / f64(b)) },
+		"mov.b64 	%fd1, %rd5;\ncvt.rzi.s64.f64 	%rd7, %fd1;": func(a, _ uint64) uint64 {
+			v := f64(a)
+			switch {
+			case math.IsNaN(v):
+				return 0
+			case v >= 1<<63:
+				return math.MaxInt64
+			case v < -1<<63:
+				return 1 << 63
+			}
+			return uint64(int64(v))
+		},
+		"cvt.rn.f64.s64 	%fd1, %rd5;\nmov.b64 	%rd7, %fd1;":                     func(a, _ uint64) uint64 { return b64(float64(int64(a))) },
+		"{ .reg .b32 tmp; mov.b64 {tmp, %r5}, %rd5; }\ncvt.u64.u32 	%rd7, %r5;": func(a, _ uint64) uint64 { return a >> 32 },
+	} {
+		a, b := random(), random()
+		got, err := run(t, own+"ld.global.u64 	%rd5, [%rd1];\nld.global.u64 	%rd6, [%rd2];\n"+body+"\nst.global.u64 	[%rd3], %rd7;", n, 1, a, b)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		for i := range got {
+			if w := want(a[i], b[i]); got[i] != w && !(math.IsNaN(f64(w)) && math.IsNaN(f64(got[i])) && strings.Contains(body, "rn.f64")) {
+				t.Errorf("%s of %#x and %#x: %#x, want %#x", body, a[i], b[i], got[i], w)
+			}
+		}
+	}
+}
+
+// TestFMA32 compares with sums that are exact before they are rounded.
+func TestFMA32(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 4))
+	for range 100000 {
+		a, b := float32(rnd.NormFloat64()), float32(rnd.NormFloat64())
+		c := float32(math.Ldexp(rnd.NormFloat64(), rnd.IntN(80)-40))
+		if rnd.IntN(4) == 0 {
+			c = -a * b
+		}
+		exact := new(big.Float).SetPrec(400).Mul(big.NewFloat(float64(a)), big.NewFloat(float64(b)))
+		exact.Add(exact, big.NewFloat(float64(c)))
+		want, _ := exact.Float32()
+		if got := fma32(a, b, c); got != want {
+			t.Fatalf("%v·%v + %v is %v, want %v", a, b, c, got, want)
+		}
+	}
+}

@@ -1,0 +1,190 @@
+package cuda
+
+import (
+	"fmt"
+	"path"
+	"reflect"
+	"sync"
+	"testing"
+	"unsafe"
+
+	"revnum/cuda/internal/ptx"
+	"revnum/cuda/kernels"
+	"revnum/rev"
+)
+
+// An interpreted device runs the committed PTX on the host.
+type interpreted struct {
+	machine ptx.Machine
+	kernels map[string]*ptx.Kernel
+}
+
+var modules = sync.OnceValues(func() (map[string]*ptx.Module, error) {
+	files, err := kernels.PTX.ReadDir(".")
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]*ptx.Module{}
+	for _, f := range files {
+		text, err := kernels.PTX.ReadFile(f.Name())
+		if err != nil {
+			return nil, err
+		}
+		if all[f.Name()], err = ptx.Parse(path.Join("kernels", f.Name()), string(text)); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+})
+
+// interpreter returns a device with that many bytes of memory.
+func interpreter(t testing.TB, bytes int) *Device {
+	t.Helper()
+	all, err := modules()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &interpreted{machine: ptx.Machine{Memory: ptx.NewMemory(bytes)}, kernels: map[string]*ptx.Kernel{}}
+	for _, m := range all {
+		for _, k := range m.Kernels() {
+			d.kernels[k.Name] = k
+		}
+	}
+	dev := newDevice(d)
+	t.Cleanup(func() {
+		if err := dev.Close(); err != nil {
+			t.Error(err)
+		}
+		if used := d.machine.Memory.Used(); used != 0 {
+			t.Errorf("%d bytes leak", used)
+		}
+	})
+	return dev
+}
+
+func (d *interpreted) alloc(bytes int) (uintptr, error) {
+	at, err := d.machine.Memory.Alloc(bytes)
+	return uintptr(at), err
+}
+func (d *interpreted) free(at uintptr) error { return d.machine.Memory.Free(uint64(at)) }
+func (d *interpreted) toDevice(at uintptr, data []byte) error {
+	return d.machine.Memory.Write(uint64(at), data)
+}
+func (d *interpreted) toHost(data []byte, at uintptr) error {
+	return d.machine.Memory.Read(data, uint64(at))
+}
+func (d *interpreted) sync() error  { return nil }
+func (d *interpreted) close() error { return nil }
+
+func (d *interpreted) launch(kernel string, g grid, params []uint64) error {
+	k, ok := d.kernels[kernel]
+	if !ok {
+		return fmt.Errorf("no kernel %s", kernel)
+	}
+	return d.machine.Launch(k, ptx.Grid{Blocks: g.blocks, Threads: g.threads}, params)
+}
+
+// through runs a pass of the device kernel D for the host kernel H, whose fields have the
+// same names. It copies the operands to the device and back.
+func through[H any, D rev.Kernel[D]](dev *Device, k H, p rev.Pass[H]) error {
+	c := copies{dev: dev, memory: map[unsafe.Pointer]reflect.Value{}}
+	var d D
+	dp := rev.Pass[D]{Back: p.Back, Adjoint: p.Adjoint, Tangent: p.Tangent}
+	for _, pair := range [][2]any{{&d, &k}, {&dp.G, &p.G}, {&dp.T, &p.T}, {&dp.GT, &p.GT}} {
+		if err := c.toDevice(reflect.ValueOf(pair[0]).Elem(), reflect.ValueOf(pair[1]).Elem()); err != nil {
+			return err
+		}
+	}
+	if err := d.Run(dp); err != nil {
+		return err
+	}
+	return c.toHost()
+}
+
+// copies are the copies of operands on a device. Operands that share memory on the host
+// share it on the device.
+type copies struct {
+	dev    *Device
+	memory map[unsafe.Pointer]reflect.Value // slices by their addresses on the host
+	hosts  []reflect.Value
+}
+
+// slice returns a copy of a slice on the device.
+func (c *copies) slice(host reflect.Value) (reflect.Value, error) {
+	if host.IsNil() {
+		return host, nil
+	}
+	at := host.UnsafePointer()
+	if m, ok := c.memory[at]; ok && host.Len() > 0 {
+		return m, nil
+	}
+	var m any
+	var err error
+	switch data := host.Interface().(type) {
+	case []float64:
+		m, err = newMemory(c.dev, data)
+	case []float32:
+		m, err = newMemory(c.dev, data)
+	case []int32:
+		m, err = newMemory(c.dev, data)
+	default:
+		raw := unsafe.Slice((*int64)(at), host.Len())
+		m, err = newMemory(c.dev, raw)
+	}
+	v := reflect.ValueOf(m)
+	if err == nil && host.Len() > 0 {
+		c.memory[at] = v
+		c.hosts = append(c.hosts, host)
+	}
+	return v, err
+}
+
+// toDevice copies the operands of a kernel to the device.
+func (c *copies) toDevice(d, h reflect.Value) error {
+	for i := range d.NumField() {
+		to, from := d.Field(i), h.FieldByName(d.Type().Field(i).Name)
+		switch to.Kind() {
+		case reflect.Struct:
+			if err := c.toDevice(to, from); err != nil {
+				return err
+			}
+		case reflect.Pointer:
+			if from.IsNil() {
+				continue
+			}
+			one := reflect.SliceAt(from.Type().Elem(), from.UnsafePointer(), 1)
+			m, err := c.slice(one)
+			if err != nil {
+				return err
+			}
+			to.Set(reflect.NewAt(to.Type().Elem(), m.UnsafePointer()))
+		case reflect.Slice:
+			m, err := c.slice(from)
+			if err != nil {
+				return err
+			}
+			if !m.IsNil() {
+				// The elements of Q43 went as integers.
+				to.Set(reflect.SliceAt(to.Type().Elem(), m.UnsafePointer(), m.Len()).Convert(to.Type()))
+			}
+		default:
+			to.Set(from)
+		}
+	}
+	return nil
+}
+
+// toHost copies everything back and frees the memory of the device.
+func (c *copies) toHost() error {
+	for _, host := range c.hosts {
+		m := c.memory[host.UnsafePointer()]
+		bytes := host.Len() * int(host.Type().Elem().Size())
+		if err := c.dev.driver.toHost(unsafe.Slice((*byte)(host.UnsafePointer()), bytes), uintptr(m.UnsafePointer())); err != nil {
+			return err
+		}
+		if err := (Memory[byte])(unsafe.Slice((*byte)(m.UnsafePointer()), bytes)).Free(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,53 @@
+// Kernels over vectors. Element i of a vector is at i·inc.
+#include "number.h"
+
+// y += sign·α·x. A null alpha stands for 1.
+template <class T> DEVICE void addScaled(T *y, i64 incy, const T *x, i64 incx, i64 n, const T *alpha, i64 sign) {
+	for (i64 i = first(); i < n; i += step()) {
+		T v = x[i * incx];
+		addSigned(y[i * incy], sign, alpha ? product(*alpha, v) : v);
+	}
+}
+
+// y += sign·α, for all elements.
+template <class T> DEVICE void addConstant(T *y, i64 incy, i64 n, const T *alpha, i64 sign) {
+	T v = *alpha;
+	for (i64 i = first(); i < n; i += step()) addSigned(y[i * incy], sign, v);
+}
+
+// y = 0, without gaps.
+template <class T> DEVICE void clear(T *y, i64 n) {
+	for (i64 i = first(); i < n; i += step()) y[i] = T{};
+}
+
+// part_b = Σ x_i·y_i over the elements of block b. A null y stands for ones.
+template <class T> DEVICE void dotParts(Sum<T> *part, const T *x, i64 incx, const T *y, i64 incy, i64 n) {
+	Sum<T> s = Sum<T>::zero();
+	for (i64 i = first(); i < n; i += step()) {
+		if (y) {
+			s.addProduct(x[i * incx], y[i * incy]);
+		} else {
+			s.add(x[i * incx]);
+		}
+	}
+	s = blockSum(s);
+	if (threadX() == 0) part[blockX()] = s;
+}
+
+// out += sign·Σ part_b, in the order of the parts.
+template <class T> DEVICE void dotEnd(T *out, const Sum<T> *part, i64 parts, i64 sign) {
+	Sum<T> s = Sum<T>::zero();
+	for (i64 b = threadX(); b < parts; b += threads()) s.add(part[b]);
+	s = blockSum(s);
+	if (threadX() == 0) addSigned(*out, sign, s.value());
+}
+
+#define KERNELS(T, name) \
+	KERNEL addScaled##name(T *y, i64 incy, const T *x, i64 incx, i64 n, const T *alpha, i64 sign) { addScaled(y, incy, x, incx, n, alpha, sign); } \
+	KERNEL addConstant##name(T *y, i64 incy, i64 n, const T *alpha, i64 sign) { addConstant(y, incy, n, alpha, sign); } \
+	KERNEL clear##name(T *y, i64 n) { clear(y, n); } \
+	KERNEL dotParts##name(Sum<T> *part, const T *x, i64 incx, const T *y, i64 incy, i64 n) { dotParts(part, x, incx, y, incy, n); } \
+	KERNEL dotEnd##name(T *out, const Sum<T> *part, i64 parts, i64 sign) { dotEnd(out, part, parts, sign); }
+KERNELS(double, F64)
+KERNELS(float, F32)
+KERNELS(Q43, Q43)

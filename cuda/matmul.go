@@ -1,0 +1,89 @@
+package cuda
+
+import "revnum/rev"
+
+// MatMul is the kernel C += op(A)·op(B) of revlinalg.MatMul. An element of the product
+// is the sum of its terms in their order, each a fused multiply-add over floats.
+type MatMul[T rev.Real] struct {
+	C              General[T] `rev:"acc" shape:"m,n"`
+	A              General[T] `rev:"in" shape:"TransA ? k,m : m,k"`
+	B              General[T] `rev:"in" shape:"TransB ? n,k : k,n"`
+	TransA, TransB bool
+}
+
+// Forward computes C += op(A)·op(B).
+func (k MatMul[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes C -= op(A)·op(B).
+func (k MatMul[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes C -= op(A)·op(B) and adds C̄·op(B)ᵀ to the cotangent of op(A), and
+// op(A)ᵀ·C̄ to that of op(B).
+func (k MatMul[T]) Adjoint(g MatMul[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes C += op(A)·op(B) and Ċ += op(Ȧ)·op(B) + op(A)·op(Ḃ).
+func (k MatMul[T]) Tangent(t MatMul[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, takes back the tangent of C, and adds the
+// tangents of the gradients in gt.
+func (k MatMul[T]) AdjointTangent(g, t, gt MatMul[T]) error {
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns the errors of the device.
+func (k MatMul[T]) Run(p rev.Pass[MatMul[T]]) error {
+	a, b := view(k.A, k.TransA), view(k.B, k.TransB)
+	ta, tb := view(p.T.A, k.TransA), view(p.T.B, k.TransB)
+	return first(
+		addProduct(view(k.C, false), p.Sign(), a, b),
+		addProduct(view(p.T.C, false), p.Sign(), ta, b),
+		addProduct(view(p.T.C, false), p.Sign(), a, tb),
+		k.addGradients(&p.G, p.G.C, a, b),
+		k.addGradients(&p.GT, p.GT.C, a, b),
+		k.addGradients(&p.GT, p.G.C, ta, tb),
+	)
+}
+
+// addGradients adds gc·bᵀ and aᵀ·gc to what g has in the places of A and B.
+func (k *MatMul[T]) addGradients(g *MatMul[T], gc General[T], a, b strided[T]) error {
+	c := view(gc, false)
+	return first(
+		addProduct(view(g.A, k.TransA), 1, c, b.t()),
+		addProduct(view(g.B, k.TransB), 1, a.t(), c),
+	)
+}
+
+// strided is a matrix whose element (i, j) is at i·down + j·across.
+type strided[T any] struct {
+	rows, cols   int
+	data         Memory[T]
+	down, across int
+}
+
+func view[T any](m General[T], trans bool) strided[T] {
+	s := strided[T]{m.Rows, m.Cols, m.Data, m.Stride, 1}
+	if trans {
+		return s.t()
+	}
+	return s
+}
+
+func (s strided[T]) t() strided[T] { return strided[T]{s.cols, s.rows, s.data, s.across, s.down} }
+
+const tile = 16 // as in kernels/matrix.cu
+
+// addProduct computes C += sign·A·B, unless one of them is nil.
+func addProduct[T rev.Real](c strided[T], sign int, a, b strided[T]) error {
+	if c.data == nil || a.data == nil || b.data == nil || c.rows == 0 || c.cols == 0 || a.cols == 0 {
+		return nil
+	}
+	d, err := deviceOf(c.data.address())
+	if err != nil {
+		return err
+	}
+	g := grid{[3]int{(c.cols + tile - 1) / tile, (c.rows + tile - 1) / tile, 1}, [3]int{tile, tile, 1}}
+	return d.launch(typed[T]("addProduct"), g,
+		uint64(c.data.address()), uint64(c.down), uint64(c.across), uint64(c.rows), uint64(c.cols), uint64(a.cols),
+		uint64(a.data.address()), uint64(a.down), uint64(a.across),
+		uint64(b.data.address()), uint64(b.down), uint64(b.across), uint64(sign))
+}

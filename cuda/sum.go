@@ -1,0 +1,34 @@
+package cuda
+
+import "revnum/rev"
+
+// Sum is the kernel Out += Σ x_i of revlinalg.Sum over real numbers.
+type Sum[T rev.Real] struct {
+	Out *T        `rev:"acc"`
+	X   Vector[T] `rev:"in" shape:"n"`
+}
+
+// Forward computes Out += Σ x_i.
+func (k Sum[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes Out -= Σ x_i.
+func (k Sum[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes Out -= Σ x_i and x̄_i += Ōut.
+func (k Sum[T]) Adjoint(g Sum[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes Out += Σ x_i and Ȯut += Σ ẋ_i.
+func (k Sum[T]) Tangent(t Sum[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, Ȯut -= Σ ẋ_i, and ġx_i += ġOut in gt.
+func (k Sum[T]) AdjointTangent(g, t, gt Sum[T]) error {
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns the errors of the device.
+func (k Sum[T]) Run(p rev.Pass[Sum[T]]) error {
+	return first(
+		addSum(k.Out, p.Sign(), k.X), addSum(p.T.Out, p.Sign(), p.T.X),
+		addConstant(p.G.X, 1, p.G.Out), addConstant(p.GT.X, 1, p.GT.Out),
+	)
+}
