@@ -16,8 +16,8 @@ import (
 	"revnum/internal/scan"
 )
 
-// maxCount bounds the counts in the headers of files, so that no product of one
-// with the numbers that belong to it overflows.
+// maxCount bounds the counts in the headers of files. The product of a count with the
+// numbers for each then does not overflow.
 const maxCount = math.MaxInt / 16
 
 // ReadFile reads the file at path as Read does.
@@ -30,22 +30,21 @@ func ReadFile(path string) (*Problem, error) {
 	return Read(f, path)
 }
 
-// Read reads a problem, plain or compressed by gzip or bzip2, in one of two
-// forms, which differ in how they begin:
+// Read reads a problem, plain or compressed by gzip or bzip2. The first lines tell
+// which of two forms it has:
 //
-//   - that of the problems of Bundle Adjustment in the Large (BAL): the numbers of
+//   - The form of the problems of Bundle Adjustment in the Large (BAL): the numbers of
 //     cameras, points and observations; the camera, the point, x and y of each
-//     observation; the nine parameters of each camera; the three coordinates of
-//     each point;
-//   - that of Bundler's files .out of version 0.3, for which colours and keys are
-//     read and forgotten. A camera without a focal length, which stands for a
-//     picture that Bundler could not place, keeps its number, has nine zeros for
-//     parameters, and sees nothing.
+//     observation; the nine parameters of each camera; the three coordinates of each
+//     point.
+//   - The form of Bundler's files .out of version 0.3. Colours and keys are ignored. A
+//     camera without a focal length, which is a picture that Bundler could not place,
+//     keeps its number, has nine zeros for parameters, and sees nothing.
 //
-// Errors begin with name and the number of a line, and say what was expected
-// there: numbers that are not finite, indices out of range and files that end
-// early or late are errors; a byte-order mark is passed over. Memory grows with what is read, whatever the counts
-// at the beginning say.
+// Errors begin with name and the number of a line, and say what was expected there.
+// Numbers that are not finite, indices out of range, and files that end early or late
+// are errors. A byte-order mark is skipped. Memory grows with what is read, whatever
+// the header claims.
 func Read(r io.Reader, name string) (*Problem, error) {
 	b, err := scan.Uncompress(r)
 	if err != nil {
@@ -104,7 +103,7 @@ func readBAL(r io.Reader, name string) (*Problem, error) {
 	return p, s.End()
 }
 
-// indexRange says what indices of n things are expected.
+// indexRange says which indices n things have.
 func indexRange(of string, n int) string {
 	if n == 0 {
 		return "no observation, where there is no " + of
@@ -112,7 +111,7 @@ func indexRange(of string, n int) string {
 	return fmt.Sprintf("the index of a %s, 0 to %d", of, n-1)
 }
 
-// appendFloats appends n numbers, which belong to what, to x.
+// appendFloats appends n numbers to x. what says what they belong to.
 func appendFloats(x []float64, s *scan.Scanner, n int, what func(i int) string) ([]float64, error) {
 	var i int
 	finite := func() string { return "a finite number for " + what(i) }
@@ -126,8 +125,8 @@ func appendFloats(x []float64, s *scan.Scanner, n int, what func(i int) string) 
 	return x, nil
 }
 
-// WriteFile writes p to the file at path as WriteBAL does, compressed if the name
-// ends in .gz. If something fails, the file is as it was before.
+// WriteFile writes p to the file at path as WriteBAL does, compressed if the name ends
+// in .gz. If that fails, the file is as it was before.
 func WriteFile(path string, p *Problem) error {
 	write := func(w io.Writer) error { return WriteBAL(w, p) }
 	switch strings.ToLower(filepath.Ext(path)) {
@@ -145,8 +144,8 @@ func WriteFile(path string, p *Problem) error {
 	return outfile.Write(path, write)
 }
 
-// WriteBAL writes p in the form of the problems of Bundle Adjustment in the
-// Large. Read gives the same bits back.
+// WriteBAL writes p in the form of the problems of Bundle Adjustment in the Large. Read
+// returns the same bits.
 func WriteBAL(w io.Writer, p *Problem) error {
 	if err := p.Validate(); err != nil {
 		return err

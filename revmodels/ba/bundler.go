@@ -8,10 +8,10 @@ import (
 	"revnum/internal/scan"
 )
 
-// readBundler reads a file of Bundler, whose manual has the form: a comment with
-// the version; the numbers of cameras and points; of each camera f, k₁, k₂, the
-// rotation by rows and the translation; of each point its position, its colour,
-// and the views of it, how many and then the camera, the key, x and y of each.
+// readBundler reads a file of Bundler. Its manual describes the form: a comment with
+// the version; the numbers of cameras and points; for each camera f, k₁, k₂, the
+// rotation by rows and the translation; for each point its position, its colour, the
+// number of its views, and camera, key, x and y of each view.
 func readBundler(r io.Reader, name string) (*Problem, error) {
 	s := scan.New(r, name)
 	for _, want := range []string{"#", "Bundle", "file", "v0.3"} {

@@ -6,10 +6,10 @@ import (
 	"revnum/revmodels/ba/internal/views"
 )
 
-// A camera is what the projection needs to know of one.
+// A camera has what the projection needs to know.
 type camera[N number[N]] struct {
 	turn, left [9]N // R and K of the rotation
-	shift      [3]N // what is added after the rotation, or subtracted before it
+	shift      [3]N // added after the rotation, or subtracted before it
 	f, u, v    N
 	k1, k2     N
 }
@@ -24,8 +24,8 @@ func newCamera[T rev.Real](m views.CameraModel, x []T) camera[real[T]] {
 	return assemble(m, p, real[T]{fixed.Of[T](1)}, [3]real[T]{{q.a}, {q.b}, {q.c}})
 }
 
-// newDualCamera returns the camera with the given parameters and their tangents,
-// which are zero if t is nil.
+// newDualCamera returns the camera with the given parameters and their tangents. A nil
+// t means zero tangents.
 func newDualCamera[T rev.Real](m views.CameraModel, x, t []T) camera[dual[T]] {
 	var p [weightedParams]dual[T]
 	for i, v := range x {
@@ -62,15 +62,15 @@ func squareNorm[T rev.Real](v []T) (s T) {
 	return s
 }
 
-// A term is an observation seen by a camera, in numbers: its residuals and their
-// Jacobian, with the columns in the order of the package.
+// A term is an observation by a camera: its residuals and their Jacobian, with the
+// columns in the order of the package.
 type term[N number[N]] struct {
 	r [2]N
 	j [2][weightedColumns]N
 }
 
 // observe computes the term of the point x, or only its residuals. The weight is
-// not looked at unless the model has one.
+// ignored unless the model has one.
 func (e *term[N]) observe(m views.CameraModel, c *camera[N], x [3]N, weight, one N, feature [2]N, jacobian bool) {
 	if m == views.Weighted {
 		for i := range x {

@@ -5,13 +5,13 @@ import (
 	"math/rand/v2"
 )
 
-// city is the scene of Layout City: square blocks of houses between streets,
-// which the cameras drive through one after the other, along one axis and then
-// along the other, looking ahead to the left and to the right in turn.
+// city is the scene of Layout City: square blocks of houses between streets. The
+// cameras drive through the streets, along one axis and then along the other, looking
+// ahead to the left and to the right in turn.
 type city struct {
 	cameras []pose
-	blocks  int       // along a side, besides those around the outer streets
-	heights []float64 // of the blocks, (blocks+2)² with those
+	blocks  int       // along a side, without those around the outer streets
+	heights []float64 // of all blocks, (blocks+2)²
 	near    [][]int32 // the cameras around each crossing, (blocks+1)²
 	found   []int32   // result of seen
 	best    []int32   // result of point
@@ -20,14 +20,15 @@ type city struct {
 const (
 	blockSide = 10.0 // from the middle of a street to the next
 	halfWidth = 1.5  // of a street
-	cityRange = 10.0 // how far a camera sees; no more than blockSide, for near
-	cityDepth = 0.7  // how near
+	cityRange = 10.0 // how far a camera sees; at most blockSide, because of near
+	cityDepth = 0.7  // least depth
 	spacing   = 0.5  // of the cameras
 )
 
 func newCity(n int, rnd *rand.Rand) *city {
 	s := &city{blocks: 1}
-	// The way has as many streets along each axis, and is as long between them.
+	// The way has the same number of streets along each axis, and between them is as
+	// long.
 	for 2*blockSide*float64(s.blocks*(s.blocks+2)) < spacing*float64(n) {
 		s.blocks++
 	}
@@ -50,8 +51,8 @@ func newCity(n int, rnd *rand.Rand) *city {
 	return s
 }
 
-// cityWay returns the corners of the way through all streets of a city: to and
-// fro through those along the first axis, then through those along the second.
+// cityWay returns the corners of the way through all streets of a city: up and down the
+// streets along the first axis, and then those along the second.
 func cityWay(blocks int) [][2]float64 {
 	side := blockSide * float64(blocks)
 	var way [][2]float64
@@ -71,14 +72,14 @@ func cityWay(blocks int) [][2]float64 {
 	return way
 }
 
-// drive returns the place at a length of the way, and the direction there; the
-// end of a way that is not so long.
+// drive returns the place and the direction at a length of the way, or the end of the
+// way if it is shorter.
 func drive(way [][2]float64, length float64) (at [2]float64, direction float64) {
 	for i, to := range way[1:] {
 		dx, dy := to[0]-way[i][0], to[1]-way[i][1]
 		part := math.Hypot(dx, dy)
 		if part == 0 {
-			continue // where it turns from one axis to the other
+			continue // the turn from one axis to the other
 		}
 		at, direction = to, math.Atan2(dy, dx)
 		if length < part {
@@ -90,7 +91,7 @@ func drive(way [][2]float64, length float64) (at [2]float64, direction float64) 
 	return at, direction
 }
 
-// crossing returns the crossing of streets that is nearest to a camera at x.
+// crossing returns the crossing of streets nearest to a camera at x.
 func (s *city) crossing(x [3]float64) (k [2]int) {
 	for j := range k {
 		k[j] = min(max(int(math.Round(x[j]/blockSide)), 0), s.blocks)
@@ -102,7 +103,7 @@ func (s *city) poses() []pose     { return s.cameras }
 func (s *city) distance() float64 { return 4 }
 
 func (s *city) point(rnd *rand.Rand, i, n int) (x [3]float64, seen []int32) {
-	// Each camera in turn has something in its picture.
+	// Each camera in turn, so that each has points in its picture.
 	v := &s.cameras[i%len(s.cameras)]
 	s.best = s.best[:0]
 	for range 100 {
@@ -153,8 +154,8 @@ func (s *city) sees(v *pose, x [3]float64) bool {
 		s.first(v.centre, d, 1) >= 1-1e-6
 }
 
-// first returns the least t in [0, end] at which from + t·d is in a house, end
-// if there is none.
+// first returns the least t in [0, end] at which from + t·d is in a house, or end if
+// there is none.
 func (s *city) first(from, d [3]float64, end float64) float64 {
 	var low, high [2]int
 	for j := range low {
@@ -171,15 +172,15 @@ func (s *city) first(from, d [3]float64, end float64) float64 {
 	return t
 }
 
-// enter returns the t in [0, end] at which from + t·d, which is in the street,
-// enters block i, j; end if it does not.
+// enter returns the t in [0, end] at which from + t·d enters block i, j, or end if it
+// does not. It starts in the street.
 func (s *city) enter(i, j int, from, d [3]float64, end float64) float64 {
 	x, y := blockSide*float64(i), blockSide*float64(j)
 	low := [3]float64{x + halfWidth, y + halfWidth, 0}
 	high := [3]float64{x + blockSide - halfWidth, y + blockSide - halfWidth, s.heights[(i+1)*(s.blocks+2)+j+1]}
 	t0, t1 := 0., end
 	for k := range low {
-		// Parallel to a side, both are infinite with one sign or with two.
+		// If d is parallel to a side, both are infinite, with one sign or with two.
 		a, b := (low[k]-from[k])/d[k], (high[k]-from[k])/d[k]
 		t0, t1 = max(t0, min(a, b)), min(t1, max(a, b))
 	}

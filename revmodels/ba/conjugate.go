@@ -9,15 +9,15 @@ import (
 	"revnum/revmodels/ba/internal/block9"
 )
 
-// conjugate solves the reduced camera system approximately, by conjugate
-// gradients. S·x = U·x - Fᵀ(E·V⁻¹·Eᵀ(F·x)) is computed from the Jacobian, an
-// observation after the other, and nothing is formed. The preconditioner is the
-// block diagonal of S, without what couples different observations: those of a point
-// by one camera twice, and those of cameras that share intrinsics. It is positive
-// definite nonetheless, as each observation adds Fᵀ(I - E·V⁻¹·Eᵀ)F of its own.
+// conjugate solves the reduced camera system approximately, by conjugate gradients. S·x
+// = U·x - Fᵀ(E·V⁻¹·Eᵀ(F·x)) is computed from the Jacobian, observation by observation,
+// without forming S. The preconditioner is the block diagonal of S without the coupling
+// of different observations: of a point that a camera sees twice, and of cameras that
+// share intrinsics. It is still positive definite, because each observation adds its
+// own Fᵀ(I - E·V⁻¹·Eᵀ)F.
 //
-// As in Ceres, iterations end when they gain little of the quadratic model
-// (Nash and Sofer 1990): with Q_k its value after k of them, when k·(Q_k - Q_(k-1))
+// As in Ceres, iterations end when they gain little of the quadratic model (Nash and
+// Sofer 1990). With Q_k its value after k iterations, they end when k·(Q_k - Q_(k-1))
 // is less than eta·Q_k.
 type conjugate struct {
 	unknowns       *unknowns
@@ -44,7 +44,7 @@ type localSchur struct {
 	in    []float64 // the x of product
 }
 
-// conjugateParts is how many parts the points are cut into at most. Each adds to
+// conjugateParts is the largest number of parts of the points. Each part adds to
 // cameras of its own.
 const conjugateParts = 16
 
@@ -117,8 +117,7 @@ func (c *conjugate) solve(_ *normal, damping, step []float64, stopped func() boo
 	return iterations, true
 }
 
-// overParts runs f for the points of each part, and stores the sum of what the parts
-// have in out in dst.
+// overParts runs f for the points of each part, and stores the sum of their out in dst.
 func (c *localSchur) overParts(dst []float64, f func(p *conjugatePart, q int)) {
 	parallel.Run(c.s.workers, len(c.parts), block(func(_, k int) {
 		p := &c.parts[k]
@@ -230,8 +229,8 @@ func (c *localSchur) diagonal(dst []float64) {
 	}))
 }
 
-// precondition factors the block diagonal of S + C. It reports whether that is
-// positive definite.
+// precondition factors the block diagonal of S + C. It reports whether that is positive
+// definite.
 func (c *conjugate) precondition(damping []float64) bool {
 	const size = cameraLen * cameraLen
 	c.schur.diagonal(c.blocks)
@@ -258,8 +257,8 @@ func (c *conjugate) precondition(damping []float64) bool {
 	return true
 }
 
-// factorBlock stores the factor L of a positive definite matrix, of which m has
-// the lower triangle, with the diagonal inverted. It reports whether there is one.
+// factorBlock stores the factor L of a positive definite matrix, given its lower
+// triangle m. The diagonal of L is inverted. It reports whether L exists.
 func factorBlock(m []float64, n int) bool {
 	for j := range n {
 		rj := m[cameraLen*j:]

@@ -9,34 +9,31 @@ import (
 	"revnum/rev"
 )
 
-// CameraCovariance returns the covariance of the parameters of the cameras at p,
-// 9n×9n for n cameras: that of a solution for features with independent errors of
-// variance 1, to first order. (For another variance it is that many times as
-// large; 2·Final divided by the number of residuals minus that of unknowns
-// estimates it.) opts says what is fixed or shared, and the loss, as for Solve;
-// what is fixed has zeros. Bounds are not looked at.
+// CameraCovariance returns the covariance of the parameters of the cameras at p, 9n×9n
+// for n cameras. It is that of a solution for features with independent errors of
+// variance 1, to first order. For another variance, multiply it by that. You can
+// estimate the variance by 2·Final divided by the number of residuals minus unknowns.
+// opts says what is fixed or shared, and the loss, as for Solve. What is fixed has
+// zeros. Bounds are ignored.
 //
-// Distances and directions in space have no variance of their own, as nothing in
-// an image tells where the scene is, how it is turned, and how large it is. This
-// gauge has seven dimensions, and must be settled in one of two ways. Either so
-// much is fixed that no freedom is left, and free is 0. Or the covariance is a
-// pseudo-inverse, in which what the observations say nothing about does not
-// vary: free is the number of these directions, 7 if neither cameras nor points
-// are fixed, 1 if two points are. Lengths and angles in this space of parameters
-// are those of parameters multiplied by the lengths ‖J_k‖ of their columns of
-// the Jacobian. Functions of the parameters that do not depend on the gauge, as
-// focal lengths, have the same variance either way.
+// The images do not tell where the scene is, how it is turned, and how large it is.
+// This gauge has seven dimensions. You settle it in one of two ways. Either you fix
+// enough, and free is 0. Or free is the number of directions about which the
+// observations say nothing: 7 if neither cameras nor points are fixed, 1 if two points
+// are. The covariance is then a pseudo-inverse, in which these directions do not vary.
+// Lengths and angles in this space are those of parameters multiplied by the lengths
+// ‖J_k‖ of their columns of the Jacobian. Functions of the parameters that do not
+// depend on the gauge, such as focal lengths, have the same variance either way.
 //
-// Points are eliminated as in Solve; one that is seen once, or never, says
-// nothing about cameras. The rest is an eigendecomposition, which takes time of
-// the cube of the number of unknowns of the cameras: it is for some hundred
-// cameras at most.
+// Points are eliminated as in Solve. A point that is seen once, or never, says nothing
+// about cameras. The rest is an eigendecomposition, whose time grows with the cube of
+// the number of unknowns of the cameras. Use it for at most some hundred cameras.
 //
-// It returns an error if p is not valid, if an option makes no sense, if
-// derivatives are not finite, and a *rev.SingularError if other than free directions
-// are left open by the observations (eigenvalues below 1e-12 of the largest):
-// the ratio of the extreme ones of the eigenvalues that are inverted if there
-// are more, and if there are fewer that with those that were to be left out.
+// It returns an error if p is not valid, if an option makes no sense, or if derivatives
+// are not finite. It returns a *rev.SingularError if the observations leave open more
+// or fewer than free directions (eigenvalues below 1e-12 of the largest). The condition
+// in the error is the ratio of the extreme eigenvalues: of those that are inverted if
+// more directions are open, and with those to be left out if fewer are.
 func CameraCovariance(p *Problem, opts *Options, free int) (*mat.SymDense, error) {
 	var o Options
 	if opts != nil {
@@ -99,12 +96,12 @@ func CameraCovariance(p *Problem, opts *Options, free int) (*mat.SymDense, error
 	return full, nil
 }
 
-// openDirection is the eigenvalue, relative to the largest, below which the
-// observations say nothing about a direction.
+// openDirection is an eigenvalue relative to the largest. Below it the observations say
+// nothing about a direction.
 const openDirection = 1e-12
 
-// information returns the reduced camera system without damping, with unknowns
-// divided by scale, which makes the diagonal of U one.
+// information returns the reduced camera system without damping, with unknowns divided
+// by scale, which makes the diagonal of U one.
 func (s *solver) information() (a *mat.SymDense, scale []float64) {
 	n := s.unknowns.len()
 	scale = make([]float64, n)
@@ -116,8 +113,8 @@ func (s *solver) information() (a *mat.SymDense, scale []float64) {
 			scale[i] = 1 / math.Sqrt(d)
 		}
 	}
-	// What is next to nothing makes the blocks of points that are seen once
-	// invertible. Fᵀ·E vanishes along what it is for.
+	// A tiny damping makes the blocks of points that are seen once invertible. Fᵀ·E
+	// vanishes along these directions.
 	for q := 0; q < len(s.dampingQ); q += pointLen {
 		d := s.dampingQ[q : q+pointLen]
 		top := 0x1p-46 * max(d[0], d[1], d[2])

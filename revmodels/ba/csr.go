@@ -12,19 +12,19 @@ import (
 	"revnum/revsparse"
 )
 
-// CSR returns the Jacobian of R by the cameras and then the points, 2p×(9n+3m), as
-// a sparse matrix with the structure of k and zeros for values. Jacobian stores
-// the values through j, which is a view of them: it may be called again and
-// again. Columns ascend in each row. It panics with mat.ErrRowAccess if an index is
-// out of range, and with mat.ErrShape if a column or entry has a number above
-// 2³¹-1, which takes tens of millions of observations.
+// CSR returns the Jacobian of R by the cameras and then the points, 2p×(9n+3m), as a
+// sparse matrix with the structure of k and zeros for values. j is a view of the
+// values: Jacobian stores them there, as often as you like. Columns ascend in each row.
+// It panics with mat.ErrRowAccess if an index is out of range, and with mat.ErrShape if
+// a column or entry has a number above 2³¹-1, which takes tens of millions of
+// observations.
 func (k Snavely[T]) CSR() (a revsparse.CSR[T, int32], j rev.General[T]) {
 	j = k.CSRTo(&a)
 	return a, j
 }
 
-// CSRTo stores in a what CSR returns, in the storage of a as far as that suffices.
-// The values are unspecified until Jacobian stores them.
+// CSRTo stores the result of CSR in a, in its storage if that suffices. The values are
+// unspecified until Jacobian stores them.
 func (k Snavely[T]) CSRTo(a *revsparse.CSR[T, int32]) (j rev.General[T]) {
 	rev.ForwardPass(&k)
 	p := k.problem()
@@ -32,26 +32,25 @@ func (k Snavely[T]) CSRTo(a *revsparse.CSR[T, int32]) (j rev.General[T]) {
 	return j
 }
 
-// CSR returns the Jacobian of R and then Z by the cameras, the points and the
-// weights, 3p×(11n+3m+p), as a sparse matrix with the structure of k and zeros for
-// values. Jacobian stores the values through j and z, which are views of them: it
-// may be called again and again. Columns ascend in each row. It panics with
-// mat.ErrRowAccess if an index is out of range.
+// CSR returns the Jacobian of R and then Z by the cameras, the points and the weights,
+// 3p×(11n+3m+p), as a sparse matrix with the structure of k and zeros for values. j and
+// z are views of the values: Jacobian stores them there, as often as you like. Columns
+// ascend in each row. It panics with mat.ErrRowAccess if an index is out of range.
 func (k Weighted[T]) CSR() (a revsparse.CSR[T, int32], j rev.General[T], z rev.Vector[T]) {
 	j, z = k.CSRTo(&a)
 	return a, j, z
 }
 
-// CSRTo stores in a what CSR returns, in the storage of a as far as that suffices.
-// The values are unspecified until Jacobian stores them.
+// CSRTo stores the result of CSR in a, in its storage if that suffices. The values are
+// unspecified until Jacobian stores them.
 func (k Weighted[T]) CSRTo(a *revsparse.CSR[T, int32]) (j rev.General[T], z rev.Vector[T]) {
 	rev.ForwardPass(&k)
 	p := k.problem()
 	return p.csr(a)
 }
 
-// csr stores the structure of the Jacobian in a, and returns views of the values of
-// the first rows and of the last ones.
+// csr stores the structure of the Jacobian in a, and returns views of the values of the
+// first rows and of the last ones.
 func (p *problem[T]) csr(a *revsparse.CSR[T, int32]) (j rev.General[T], dz rev.Vector[T]) {
 	n, cols := len(p.camera), p.model.Columns()
 	a.Rows, a.Cols = 2*n, params(p.model)*p.cameras.Rows+3*p.points.Rows
@@ -106,7 +105,7 @@ func (s *structure[T]) Block(_, b int) {
 		if p.model == views.Weighted {
 			column = int32(weightCol + i)
 			first[cam+3] = column
-			// The row of the weight, among the last.
+			// The row of the weight is among the last.
 			s.ind[2*cols*n+i] = column
 			s.ptr[2*n+i+1] = int32(2*cols*n + i + 1)
 		}

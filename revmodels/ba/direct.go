@@ -12,8 +12,8 @@ type direct struct {
 	factor   *blockchol.Cholesky
 }
 
-// newDirect returns the solver, or nil if the system or its factor would have
-// more than limit elements.
+// newDirect returns the solver, or nil if the system or its factor would have more than
+// limit elements.
 func newDirect(s *normal, x *unknowns, limit int) *direct {
 	d := &direct{unknowns: x, reduced: newReduced(s, limit/block9.Len)}
 	if d.reduced == nil {
@@ -36,7 +36,7 @@ func newDirect(s *normal, x *unknowns, limit int) *direct {
 	return d
 }
 
-// flops returns about how many operations a solution takes.
+// flops returns the approximate number of operations of a solution.
 func (d *direct) flops(s *normal) float64 {
 	flops := d.factor.Flops()
 	for q := range len(s.start) - 1 {
@@ -61,8 +61,8 @@ func (d *direct) forms() bool { return true }
 
 func (d *direct) describe(r *Report) { r.Method, r.FactorElements = Cholesky, d.factor.Elements() }
 
-// assemble adds the blocks of the reduced system and the damping to the matrix to
-// be factored.
+// assemble adds the blocks of the reduced system and the damping to the matrix to be
+// factored.
 func (d *direct) assemble(damping []float64) {
 	d.factor.Clear()
 	d.reduced.addTo(d.factor, d.unknowns)
@@ -77,9 +77,8 @@ func (d *direct) assemble(damping []float64) {
 	}
 }
 
-// blockMatrix is a symmetric matrix by blocks of nodes. Of a block that is not on
-// the diagonal the transpose is understood, and of one that is the upper
-// triangle is not looked at.
+// blockMatrix is a symmetric matrix in blocks of nodes. A block off the diagonal also
+// stands for its transpose. The upper triangle of a block on the diagonal is ignored.
 type blockMatrix interface {
 	Add(i, j int, block []float64, ld int)
 }
@@ -99,7 +98,7 @@ func (x *reduced) addTo(m blockMatrix, u *unknowns) {
 					block := full[cameraLen*pa.from+pb.from:]
 					m.Add(pa.node, pb.node, block, cameraLen)
 					if a != b && pa.node == pb.node {
-						// Shared by two cameras: (b, a) is on the diagonal too.
+						// Two cameras share it, so (b, a) is on the diagonal too.
 						n := u.size[pa.node]
 						for i := range n {
 							for j := range n {

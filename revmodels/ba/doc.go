@@ -34,28 +34,26 @@
 // # Rounding and range
 //
 // The kernels compute the rotation once for each camera, by power series for angles
-// below 1 and without cancellation near 2π. Sums over observations are in their
-// order.
+// below 1 and without cancellation near 2π. Sums over observations are in their order.
 //
 // In floating point the error of a projection is some tens of ε, times its size and
-// times f times the size of the terms of y over y₃. Results have the same bits on
-// all tiers of vector code and for any number of workers. Inverse restores R up to
-// the rounding of one sum and one difference. Rotations of 10¹⁵⁰ radians and more
-// give NaN. A point at depth 0 gives infinities or NaN, as the arithmetic has it;
-// nothing panics.
+// times f times the size of the terms of y over y₃. Results have the same bits on all
+// tiers of vector code and for any number of workers. Inverse restores R up to the
+// rounding of one sum and one difference. Rotations of 10¹⁵⁰ radians and more give NaN.
+// A point at depth 0 gives infinities or NaN; nothing panics.
 //
 // In fixed point (Q43) Inverse and Adjoint restore R and Z bit for bit. Parameters, y,
-// p, residuals, and derivatives and the products that they are made of must stay below
-// 2²⁰, and angles below 1024. Each product and quotient is rounded to 2⁻⁴³ ≈ 10⁻¹³. The error of a
-// residual is therefore some f·10⁻¹³·(1 + ‖X‖/|y₃|). Where a value leaves the range, or
-// a point is at depth 0, methods return an error and change nothing; in floating point
-// they return none. Workers is not used.
+// p, residuals, and derivatives with the products in them must stay below 2²⁰, and
+// angles below 1024. Each product and quotient is rounded to 2⁻⁴³ ≈ 10⁻¹³. The error of
+// a residual is therefore about f·10⁻¹³·(1 + ‖X‖/|y₃|). If a value leaves the range, or
+// a point is at depth 0, methods return an error and change nothing. In floating point
+// they return none. Workers is ignored.
 //
 // # Errors
 //
-// Methods of kernels panic if shapes do not fit or operands overlap, as package rev
-// says. They panic with mat.ErrRowAccess at an observation whose camera or point
-// does not exist; some of the others may then have been done. Functions of problems
-// return errors: for problems that Validate rejects, for options that make no sense,
-// and for files, with the line and what was expected there.
+// If shapes do not fit or operands overlap, methods of kernels panic as package rev
+// says. If the camera or point of an observation does not exist, they panic with
+// mat.ErrRowAccess, perhaps after other observations have been handled. Functions of
+// problems return errors: for problems that Validate rejects, for options that make no
+// sense, and for files, with the line and what was expected there.
 package ba

@@ -11,28 +11,28 @@ import (
 type Layout int
 
 const (
-	// Ring has the cameras on a circle around one thing that all look at.
+	// Ring has the cameras on a circle around one object, at which all look.
 	Ring Layout = iota
-	// City has the cameras drive through streets along houses, which hide what is
-	// behind them.
+	// City has the cameras drive through streets. The houses along them hide what is
+	// behind.
 	City
 )
 
-// GenerateOptions say what Generate draws.
+// GenerateOptions are the options of Generate.
 type GenerateOptions struct {
 	Layout       Layout
 	Cameras      int
 	Points       int
-	Observations int // 2 a point at least
+	Observations int // at least 2 a point
 
 	Noise    float64 // standard deviation of the coordinates of features, in pixels
-	Outliers float64 // fraction of the observations that are anywhere in the image instead
+	Outliers float64 // fraction of the observations that are anywhere in the image
 
-	// Start is the relative size of the errors of the cameras and points to start
-	// from: 0.01 is some ten pixels.
+	// Start is the relative size of the errors of the cameras and points to start from.
+	// 0.01 is about ten pixels.
 	Start float64
 
-	Source rand.Source // nil stands for rand.NewPCG(1, 0)
+	Source rand.Source // nil means rand.NewPCG(1, 0)
 }
 
 // The images of synthetic problems, in pixels.
@@ -41,20 +41,20 @@ const (
 	imageHeight = 768
 )
 
-// Generate draws a problem of which the solution is known. One camera, with a
-// focal length and distortion, takes all pictures; it sees points from near
-// places only, a point two times at least, and a few points much more often than
-// most. Observations come by points, and the cameras of a point ascend.
+// Generate draws a problem with a known solution. One camera, with a focal length and
+// distortion, takes all pictures. It sees points only from nearby places: each point at
+// least twice, and a few points much more often than most. Observations are in the
+// order of points, and then of cameras.
 //
-// The problem start has features with noise and outliers, and cameras and points
-// with errors, normal and independent but for the focal length, whose error is
-// one for all, and the distortion, which starts at zero. Where Start is 0 the
-// parameters are the true ones. The problem truth has the true parameters, and
-// features that are where they put them.
+// The problem start has features with noise and outliers, and cameras and points with
+// errors. The errors are normal and independent, with two exceptions: the focal length
+// has one error for all, and the distortion starts at zero. If Start is 0, the
+// parameters are the true ones. The problem truth has the true parameters, and the
+// features that follow from them.
 //
-// Equal options with equal sources give equal problems on equal machines. An
-// error says which option makes no sense, or that a city has not as many
-// observations.
+// Equal options with equal sources give equal problems on equal machines. Generate
+// returns an error that names an option that makes no sense, or says that a city does
+// not have so many observations.
 func Generate(opts *GenerateOptions) (start, truth *Problem, err error) {
 	o := *opts
 	if err := o.check(); err != nil {
@@ -114,7 +114,7 @@ func Generate(opts *GenerateOptions) (start, truth *Problem, err error) {
 			for j := range v.centre {
 				v.centre[j] += size * rnd.NormFloat64()
 			}
-			// A small turn in the camera's own frame.
+			// A small rotation in the camera's own frame.
 			v.r = multiply(rotationMatrix([3]float64{
 				o.Start * rnd.NormFloat64(), o.Start * rnd.NormFloat64(), o.Start * rnd.NormFloat64(),
 			}), v.r)
@@ -157,7 +157,7 @@ func drawTracks(o *GenerateOptions, s scene, p *Problem, rnd *rand.Rand) ([][]in
 	tracks := make([][]int32, o.Points)
 	missing := 0
 	for i, length := range lengths {
-		// What one point lacks, the next ones have more.
+		// If one point has too few, the next ones get more.
 		want := min(length+missing, o.Cameras)
 		x, seen := s.point(rnd, i, want)
 		if len(seen) < 2 {
@@ -184,8 +184,8 @@ func drawTracks(o *GenerateOptions, s scene, p *Problem, rnd *rand.Rand) ([][]in
 	return tracks, nil
 }
 
-// trackLengths returns n numbers from 2 to most that add up to sum, the
-// quantiles of an exponential distribution without its tail.
+// trackLengths returns n numbers from 2 to most with the given sum: quantiles of an
+// exponential distribution without its tail.
 func trackLengths(n, sum, most int) []int {
 	weight := func(i int) float64 { return min(4, -math.Log1p(-(float64(i)+0.5)/float64(n))) }
 	total := 0.
@@ -200,7 +200,7 @@ func trackLengths(n, sum, most int) []int {
 		lengths[i] = 2 + next - given
 		given = next
 	}
-	// What exceeds most goes to the longest of the others.
+	// The excess over most goes to the longest of the others.
 	over := sum - 2*n - given
 	for i := n - 1; i >= 0; i-- {
 		lengths[i] += over
@@ -213,13 +213,13 @@ func trackLengths(n, sum, most int) []int {
 // A scene is where the pictures of a synthetic problem are taken.
 type scene interface {
 	poses() []pose
-	// distance is about how far the points are from the cameras.
+	// distance is the approximate distance of the points from the cameras.
 	distance() float64
-	// point draws point i, at a place that n cameras see if there is one, and
-	// returns it with the result of seen.
+	// point draws point i, at a place that n cameras see if there is one. It returns
+	// the point with the result of seen.
 	point(rnd *rand.Rand, i, n int) (x [3]float64, seen []int32)
-	// seen returns cameras that see x, at least n if as many do. They are the
-	// caller's until the next call.
+	// seen returns cameras that see x, at least n if so many do. The next call
+	// overwrites them.
 	seen(x [3]float64, n int) []int32
 }
 
@@ -230,9 +230,8 @@ type pose struct {
 	f, k1, k2 float64
 }
 
-// look returns the camera of focal length f at a place that looks in the
-// direction with these angles from the first axis and up, the third axis being
-// up.
+// look returns the camera of focal length f at a place. Its direction has these angles
+// from the first axis and upward. The third axis points up.
 func look(centre [3]float64, yaw, pitch, roll, f float64) pose {
 	sy, cy := math.Sincos(yaw)
 	sp, cp := math.Sincos(pitch)
@@ -255,7 +254,7 @@ func (v *pose) appendTo(s []float64) []float64 {
 	return append(s, w[0], w[1], w[2], -t[0], -t[1], -t[2], v.f, v.k1, v.k2)
 }
 
-// project returns where the camera sees x, and how far in front of it x is.
+// project returns where in the image the camera sees x, and the depth of x.
 func (v *pose) project(x [3]float64) (u, w, depth float64) {
 	for j := range x {
 		x[j] -= v.centre[j]
@@ -267,8 +266,8 @@ func (v *pose) project(x [3]float64) (u, w, depth float64) {
 	return scale * a, scale * b, -p[2]
 }
 
-// inImage reports whether x is in front of the camera, further than least, and
-// in its image.
+// inImage reports whether x is in the image of the camera, at a depth of more than
+// least.
 func (v *pose) inImage(x [3]float64, least float64) bool {
 	u, w, depth := v.project(x)
 	return depth >= least && math.Abs(u) <= imageWidth/2 && math.Abs(w) <= imageHeight/2
@@ -307,8 +306,8 @@ func (s *ring) point(rnd *rand.Rand, _, n int) (x [3]float64, seen []int32) {
 	return x, s.seen(x, n)
 }
 
-// seen returns the 2n+2 nearest cameras, which can see x as nothing is in the way:
-// the vase is of glass.
+// seen returns the 2n+2 nearest cameras. They see x because nothing is in the way: the
+// vase is of glass.
 func (s *ring) seen(x [3]float64, n int) []int32 {
 	total := len(s.cameras)
 	nearest := int(math.Round(math.Atan2(x[1], x[0]) / (2 * math.Pi) * float64(total)))

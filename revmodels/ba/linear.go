@@ -9,13 +9,13 @@ import (
 type Method int
 
 const (
-	// Automatic is Cholesky, unless that takes much more time than
-	// ConjugateGradients are likely to, or its matrices more than 1 GiB each.
+	// Automatic is Cholesky, unless that is likely to take much more time than
+	// ConjugateGradients, or its matrices more than 1 GiB each.
 	Automatic Method = iota
 	// Cholesky forms the system and factors it, with an order of the cameras
 	// that keeps the factor sparse.
 	Cholesky
-	// ConjugateGradients solves the system approximately and forms nothing:
+	// ConjugateGradients solves the system approximately without forming it. It takes
 	// little memory, but more iterations.
 	ConjugateGradients
 )
@@ -32,27 +32,27 @@ func (m Method) String() string {
 
 // linear solves the reduced camera system.
 type linear interface {
-	// solve stores a step of the unknowns of cameras for their damping, and
-	// reports whether it found one. It may end early if stopped says so.
+	// solve stores a step of the unknowns of cameras for their damping, and reports
+	// whether it found one. It may end early if stopped says so.
 	solve(s *normal, damping, step []float64, stopped func() bool) (iterations int, ok bool)
 
 	// forms reports whether it needs G.
 	forms() bool
 
-	// describe stores its method in a report, and what else it has to say.
+	// describe stores its method and what it has to report.
 	describe(r *Report)
 }
 
 const (
-	// autoElements is the most elements of a matrix that Automatic makes.
+	// autoElements is the largest number of elements of a matrix that Automatic makes.
 	autoElements = 1 << 27
-	// autoFlops is how many operations an observation Automatic takes Cholesky
-	// for: conjugate gradients take some hundred iterations of a hundred
-	// operations, which are five to ten times slower.
+	// Up to autoFlops operations for each observation, Automatic takes Cholesky.
+	// Conjugate gradients take some hundred iterations of a hundred operations, each
+	// five to ten times as slow.
 	autoFlops = 2e5
 )
 
-// newLinear returns the solver that the options ask for.
+// newLinear returns the solver for the options.
 func newLinear(s *normal, x *unknowns, o *Options) linear {
 	if o.Method != ConjugateGradients {
 		limit := math.MaxInt

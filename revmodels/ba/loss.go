@@ -8,15 +8,15 @@ import (
 // Loss is a robust loss: an observation with the residual r costs ½ρ(‖r‖²) instead
 // of ½‖r‖².
 //
-// Rho returns ρ(s) and its derivative for s >= 0. It should have ρ(0) = 0 and
-// ρ'(0) = 1, and a derivative that is not negative and does not grow. It may be
-// called from several goroutines.
+// Rho returns ρ(s) and its derivative for s >= 0. It should have ρ(0) = 0, ρ'(0) = 1,
+// and a derivative that is not negative and does not grow. Several goroutines may call
+// it.
 type Loss interface {
 	Rho(s float64) (rho, slope float64)
 }
 
-// Huber is the loss of Huber with a scale in pixels: ρ(s) = s for s <= a², and
-// 2a·√s - a² beyond.
+// Huber is Huber's loss with a scale in pixels: ρ(s) = s for s <= a², and 2a·√s - a²
+// beyond.
 type Huber float64
 
 // Rho returns ρ(s) and ρ'(s).
@@ -28,8 +28,8 @@ func (a Huber) Rho(s float64) (rho, slope float64) {
 	return s, 1
 }
 
-// Cauchy is the loss of Cauchy and Lorentz with a scale in pixels: ρ(s) =
-// a²·log(1 + s/a²).
+// Cauchy is the loss of Cauchy and Lorentz with a scale in pixels: ρ(s) = a²·log(1 +
+// s/a²).
 type Cauchy float64
 
 // Rho returns ρ(s) and ρ'(s).
@@ -38,9 +38,9 @@ func (a Cauchy) Rho(s float64) (rho, slope float64) {
 	return b * math.Log1p(s/b), 1 / (1 + s/b)
 }
 
-// Tukey is the biweight loss of Tukey with a scale in pixels: ρ(s) =
-// a²/3·(1 - (1 - u)³) = s·(1 - u + u²/3), u = s/a², for s <= a², and a²/3 beyond,
-// where an observation has no influence.
+// Tukey is Tukey's biweight loss with a scale in pixels: ρ(s) = a²/3·(1 - (1 - u)³) =
+// s·(1 - u + u²/3), u = s/a², for s <= a², and a²/3 beyond. There an observation has no
+// influence.
 type Tukey float64
 
 // Rho returns ρ(s) and ρ'(s).

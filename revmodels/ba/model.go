@@ -11,17 +11,16 @@ import (
 //
 //	F(x) = ½ Σ_i ρ(‖r_i(x)‖²),
 //
-// for minimisers of gonum/optimize or anybody's. Solve needs far fewer steps than
-// those that do not know that F is a sum of squares.
+// for the minimisers of gonum/optimize or others. Solve needs far fewer steps than
+// minimisers that do not know that F is a sum of squares.
 //
-// The parameters x are one vector of length Dim: those of the cameras, and then
-// the points. The methods read x and write their results in place; they may be
-// called concurrently, and do not allocate. They panic with mat.ErrShape if a
-// length is wrong, and with rev.ErrOverlap if what they write shares storage with
-// what they read.
+// The parameters x are one vector of length Dim: those of the cameras, and then the
+// points. The methods read x and write their results in place. They do not allocate,
+// and you may call them concurrently. They panic with mat.ErrShape if a length is
+// wrong, and with rev.ErrOverlap if a result shares storage with an argument.
 type Model struct {
-	Problem *Problem // of which only the observations are looked at, and how many parameters there are
-	Loss    Loss     // nil for squares
+	Problem *Problem // only its observations and the numbers of its parameters are read
+	Loss    Loss     // nil means squares
 	Workers int      // goroutines to use; 0 means GOMAXPROCS
 }
 
@@ -42,10 +41,11 @@ func (m *Model) SetParams(x []float64) {
 	copy(m.Problem.Points, x[n:])
 }
 
-// modelScratch holds residuals and what belongs to them.
+// modelScratch holds residuals and related vectors.
 type modelScratch struct{ r, other []float64 }
 
-// view returns the kernel with parameters that are views of x, and R a view of r.
+// view returns the kernel with parameters that are views of x, and R that is a view of
+// r.
 func (m *Model) view(x, r []float64) Snavely[float64] {
 	if len(x) != m.Dim() {
 		panic(mat.ErrShape)
@@ -72,7 +72,7 @@ func (m *Model) Residuals(dst, x []float64) {
 }
 
 // Mul overwrites dst with J·v, the Jacobian of the residuals at x times v. The loss
-// has no part in it.
+// does not matter.
 func (m *Model) Mul(dst, x, v []float64) {
 	if len(dst) != m.NumResiduals() {
 		panic(mat.ErrShape)
@@ -85,8 +85,8 @@ func (m *Model) Mul(dst, x, v []float64) {
 	_ = k.Run(pass)
 }
 
-// TransMul overwrites dst with Jᵀ·r, the transpose of the Jacobian of the residuals
-// at x times r. The loss has no part in it.
+// TransMul overwrites dst with Jᵀ·r, the transpose of the Jacobian of the residuals at
+// x times r. The loss does not matter.
 func (m *Model) TransMul(dst, x, r []float64) {
 	if len(r) != m.NumResiduals() {
 		panic(mat.ErrShape)
@@ -130,9 +130,9 @@ func (m *Model) Grad(grad, x []float64) {
 	m.adjoint(grad, x, s.r)
 }
 
-// GaussNewton overwrites dst with Jᵀ(ρ'·J·v), the product with v of the Gauss-Newton
-// approximation of the Hessian at x. It is positive semidefinite, and near to the
-// Hessian where residuals are small. dst may be v.
+// GaussNewton overwrites dst with Jᵀ(ρ'·J·v), the Gauss-Newton approximation of the
+// Hessian at x times v. It is positive semidefinite, and close to the Hessian if
+// residuals are small. dst may be v.
 func (m *Model) GaussNewton(dst, x, v []float64) {
 	s := workspace.Get[modelScratch]()
 	defer workspace.Put(s)

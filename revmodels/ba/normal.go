@@ -17,30 +17,29 @@ import (
 //	(U + C)·c + W·q = -Fᵀr,   U = FᵀF,  W = FᵀE,  V = EᵀE,
 //	Wᵀ·c + (V + Q)·q = -Eᵀr,
 //
-// C and Q diagonal. As V is block diagonal, points are eliminated one at a
-// time: with V + Q = L·Lᵀ and G = L⁻¹·Wᵀ, the reduced camera system is
+// with diagonal C and Q. V is block diagonal, so points are eliminated one at a time.
+// With V + Q = L·Lᵀ and G = L⁻¹·Wᵀ, the reduced camera system is
 //
 //	(U + C - GᵀG)·c = -Fᵀr - Gᵀw,  w = -L⁻¹Eᵀr,
 //
 // and then q = L⁻ᵀ(w - G·c).
 //
-// Observations are in the order of their points, and those of a point in the order
-// of their cameras. What belongs to points is computed over blocks of points, and
-// what belongs to cameras over cameras, so that the results do not depend on the
-// number of workers.
+// Observations are in the order of their points, and those of a point in the order of
+// their cameras. Results for points are computed over blocks of points, and results for
+// cameras over cameras. They therefore do not depend on the number of workers.
 type normal struct {
 	workers int
 	loss    Loss // nil for none
 
 	camera, point []int
-	start         []int // the first observation of each point; their number at last
-	byCamera      []int // observations by cameras, ascending for each
-	cameraStart   []int // the first of them of each camera; their number at last
+	start         []int // the first observation of each point, and their number at the end
+	byCamera      []int // observations in the order of cameras
+	cameraStart   []int // the first of these of each camera, and their number at the end
 	fixed         []bool
-	blocks        []int // points at which blocks begin; their number at last
+	blocks        []int // the first point of each block, and the number of points at the end
 
 	r, j  []float64 // residuals; 2×12 an observation, F and E
-	trial []float64 // residuals that only cost knows
+	trial []float64 // residuals for cost alone
 
 	u, gc []float64 // blocks of U, as in package block9; Fᵀr
 	v, gq []float64 // 6 a point, the lower triangle of V by rows; Eᵀr
@@ -55,11 +54,10 @@ type normal struct {
 // jacobianLen is the number of derivatives of an observation: two rows.
 const jacobianLen = 2 * (cameraLen + pointLen)
 
-// pointBlock is about how many observations a block of points has.
+// pointBlock is the approximate number of observations of a block of points.
 const pointBlock = 1024
 
-// newNormal returns the linear problem for a problem with its observations in
-// order.
+// newNormal returns the linear problem for a problem with ordered observations.
 func newNormal(p *Problem, o *Options, fixed []bool) *normal {
 	n, m, obs := p.NumCameras(), p.NumPoints(), p.NumObservations()
 	s := &normal{
@@ -107,7 +105,7 @@ func (s *normal) overPoints(f func(b, from, to int)) {
 	parallel.Run(s.workers, len(s.blocks)-1, block(func(_, b int) { f(b, s.blocks[b], s.blocks[b+1]) }))
 }
 
-// sum returns the sum of what f returns for blocks of points.
+// sum returns the sum of the results of f for blocks of points.
 func (s *normal) sum(f func(from, to int) float64) float64 {
 	s.overPoints(func(b, from, to int) { s.sums[b] = f(from, to) })
 	var sum float64
@@ -133,9 +131,9 @@ func (s *normal) cost(p *Problem) float64 {
 	})
 }
 
-// linearise makes it the problem at p. With a loss, rows of the Jacobian and
-// residuals are multiplied by √ρ', which gives the gradient of the cost. (Of its
-// second derivative the term with ρ", which is not positive, is left out.)
+// linearise linearises the problem at p. With a loss, rows of the Jacobian and
+// residuals are multiplied by √ρ', which gives the gradient of the cost. (The term of
+// its second derivative with ρ", which is not positive, is omitted.)
 func (s *normal) linearise(p *Problem) {
 	_ = s.kernel(p, s.r).Jacobian(rev.General[float64]{
 		Rows: len(s.r), Cols: jacobianLen / 2, Stride: jacobianLen / 2, Data: s.j,
@@ -198,7 +196,7 @@ func (s *normal) pointDiagonal(dst []float64) {
 	}
 }
 
-// inBlock is where element (i, j) of a block is.
+// inBlock is the place of element (i, j) of a block.
 func inBlock(i, j int) int {
 	if j < cameraLen-1 {
 		return (cameraLen-1)*i + j
@@ -214,7 +212,7 @@ func unpack(dst *[cameraLen * cameraLen]float64, block []float64) {
 	}
 }
 
-// hold makes the derivatives by parameter k of camera c zero.
+// hold sets the derivatives by parameter k of camera c to zero.
 func (s *normal) hold(c, k int) {
 	for _, i := range s.byCamera[s.cameraStart[c]:s.cameraStart[c+1]] {
 		s.j[jacobianLen*i+k], s.j[jacobianLen*i+12+k] = 0, 0
@@ -226,8 +224,8 @@ func (s *normal) hold(c, k int) {
 	s.gc[cameraLen*c+k] = 0
 }
 
-// eliminate factors V + Q for the damping Q of the points, and with forms computes
-// G. It reports whether all blocks are positive definite.
+// eliminate factors V + Q for the damping Q of the points. If forms is set, it also
+// computes G. It reports whether all blocks are positive definite.
 func (s *normal) eliminate(damping []float64, forms bool) bool {
 	if forms && s.g == nil {
 		s.g = make([]float64, 3*cameraLen*len(s.camera))
@@ -303,8 +301,8 @@ func (s *normal) couple(g *[3 * cameraLen]float64, l *[6]float64, i int) {
 	}
 }
 
-// points stores the step q of the points for the step c of all cameras, and
-// returns by how much the model says that the cost falls: with m = F·c + E·q,
+// points stores the step q of the points for the step c of all cameras. It returns by
+// how much the cost falls according to the model. With m = F·c + E·q, that is
 //
 //	½‖r‖² - ½‖r + m‖² = -mᵀ(r + ½m).
 func (s *normal) points(q, c []float64) float64 {
@@ -319,7 +317,7 @@ func (s *normal) points(q, c []float64) float64 {
 
 func (s *normal) pointStep(q *[3]float64, c []float64, p int) float64 {
 	l := (*[6]float64)(s.l[6*p:])
-	// Eᵀ·F·c, and then w - L⁻¹ of it.
+	// Eᵀ·F·c, and then w - L⁻¹·Eᵀ·F·c.
 	var t [3]float64
 	for i := s.start[p]; i < s.start[p+1]; i++ {
 		j := (*[jacobianLen]float64)(s.j[jacobianLen*i:])
@@ -355,11 +353,11 @@ func (s *normal) pointStep(q *[3]float64, c []float64, p int) float64 {
 	return sum
 }
 
-// reduced is the reduced camera system without damping, S = U - GᵀG, by blocks of
-// 9×9 as in package block9: for each camera a, blocks (a, b) for the cameras b <= a that
-// see a point that a does.
+// reduced is the reduced camera system without damping, S = U - GᵀG, in blocks of 9×9
+// as in package block9. For each camera a it has blocks (a, b) for the cameras b <= a
+// that see a point that a sees.
 type reduced struct {
-	start []int   // the first block of each camera; their number at last
+	start []int   // the first block of each camera, and their number at the end
 	with  []int32 // the camera b of each block, ascending for each a
 	data  []float64
 	right []float64 // -Fᵀr - Gᵀw
@@ -367,12 +365,12 @@ type reduced struct {
 	rowOf []rowScratch // of workers
 }
 
-// rowScratch says which block of a row is that with a camera, and which are those
-// with the cameras of a point.
+// rowScratch says which block of a row belongs to a camera, and which blocks belong to
+// the cameras of a point.
 type rowScratch struct{ with, which []int32 }
 
-// newReduced returns the system with room for its blocks, or nil if there are more
-// than limit of them.
+// newReduced returns the system with room for its blocks, or nil if there are more than
+// limit blocks.
 func newReduced(s *normal, limit int) *reduced {
 	n := len(s.cameraStart) - 1
 	x := &reduced{start: make([]int, n+1), right: make([]float64, cameraLen*n), rowOf: make([]rowScratch, s.workers)}

@@ -5,8 +5,8 @@ import (
 	"revnum/rev"
 )
 
-// A number is what the projection is written in where it runs observation by
-// observation: real in fixed point, dual for second derivatives.
+// A number is a number of the arithmetic that runs observation by observation: real in
+// fixed point, dual for second derivatives.
 type number[N any] interface {
 	add(N) N
 	sub(N) N
@@ -37,7 +37,7 @@ func (x dual[T]) div(y dual[T]) dual[T] {
 	return dual[T]{q, quotient(x.d-fixed.Product(q, y.d), y.v)}
 }
 
-// quotient returns x/y, and in fixed point 0 for y = 0.
+// quotient returns x/y. In fixed point it returns 0 for y = 0.
 func quotient[T rev.Real](x, y T) T {
 	if T(1)/2 == 0 && y == 0 {
 		return 0

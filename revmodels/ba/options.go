@@ -7,28 +7,28 @@ import (
 	"time"
 )
 
-// Options say how to solve. The zero value of each field stands for a default,
-// which is given in brackets. A negative tolerance means none.
+// Options are the options of Solve. The zero value of each field means the default in
+// brackets. A negative tolerance means none.
 type Options struct {
 	Loss   Loss   // robust loss [squares: ρ(s) = s]
 	Method Method // how linear systems are solved [Automatic]
 
-	FixedCameras []int // cameras whose nine parameters stay as they are
-	FixedPoints  []int // points that stay as they are
+	FixedCameras []int // cameras whose nine parameters do not change
+	FixedPoints  []int // points that do not change
 
 	// FixedIntrinsics holds the focal length and distortion of all cameras.
 	FixedIntrinsics bool
-	// Intrinsics, if not nil, has a number for each camera: cameras with equal
-	// numbers share f, k₁ and k₂, with which they must start. They stay as they
-	// are if one of these cameras is fixed.
+	// Intrinsics, if not nil, has a number for each camera. Cameras with equal numbers
+	// share f, k₁ and k₂, and must start with equal values. If one of them is fixed,
+	// these do not change.
 	Intrinsics []int
 
-	// MinFocal and MaxFocal bound the focal lengths that are not fixed [no
+	// MinFocal and MaxFocal are bounds of the focal lengths that are not fixed [no
 	// bounds].
 	MinFocal, MaxFocal float64
 
-	MaxIter int           // most iterations, which are steps tried [100]
-	MaxTime time.Duration // most time; the step in progress is finished [no limit]
+	MaxIter int           // largest number of iterations, which are attempted steps [100]
+	MaxTime time.Duration // time limit; the step in progress is finished [no limit]
 
 	CostTolerance     float64 // relative change of the cost at which to end [1e-6]
 	GradientTolerance float64 // largest element of the gradient [1e-10]
@@ -45,7 +45,7 @@ type Options struct {
 	Progress func(Iteration)
 }
 
-// fill sets defaults, or returns an error that says what makes no sense.
+// fill sets the defaults, or returns an error that names an option that makes no sense.
 func (o *Options) fill() error {
 	for _, v := range []struct {
 		name  string

@@ -8,18 +8,17 @@ import (
 	"strconv"
 )
 
-// frustum are the vertices of the pyramid that stands for a camera, in its own
-// axes: the centre, and the corners of the image in front of it.
+// frustum has the vertices of the pyramid of a camera, in its own axes: the centre, and
+// the corners of the image in front of it.
 var frustum = [5][3]float64{{}, {-0.8, -0.6, -1}, {0.8, -0.6, -1}, {0.8, 0.6, -1}, {-0.8, 0.6, -1}}
 
 // frustumEdges are the edges of the pyramid, as pairs of its vertices.
 var frustumEdges = [8][2]int{{0, 1}, {0, 2}, {0, 3}, {0, 4}, {1, 2}, {2, 3}, {3, 4}, {4, 1}}
 
-// WritePLY writes the points and the cameras of p for programs that show
-// polygons, as a PLY file of version 1.0, in text: the points grey, then five
-// vertices of each camera, its centre and the corners of a picture in front of
-// it, red, joined by edges. The pictures have one size, a fiftieth of the
-// scene's, and do not tell the cameras' angles of view.
+// WritePLY writes the points and the cameras of p for viewers, as a PLY file of version
+// 1.0, in text. Points are grey. Each camera has five red vertices, its centre and the
+// corners of a picture in front of it, joined by edges. All pictures have the same
+// size, a fiftieth of the scene, and do not show the cameras' angles of view.
 func WritePLY(w io.Writer, p *Problem) error {
 	if err := p.Validate(); err != nil {
 		return err
@@ -73,8 +72,8 @@ end_header
 	return b.Flush()
 }
 
-// extent returns the largest of the lengths along the three axes that nine in
-// ten of the points and cameras lie within, 1 if that is nothing.
+// extent returns the largest of the lengths along the three axes that contain nine in
+// ten of the points and cameras, or 1 if that is zero.
 func (p *Problem) extent() float64 {
 	longest := 0.
 	x := make([]float64, 0, p.NumPoints()+p.NumCameras())

@@ -15,17 +15,17 @@ const (
 	pointLen  = 3
 )
 
-// Problem is what bundle adjustment is about: cameras and points with their
-// parameters, and which camera sees which point where.
+// Problem is a problem of bundle adjustment: cameras and points with their parameters,
+// and the places at which cameras see points.
 //
-// The package comment has the camera model. Points may be seen any number of
-// times, by a camera too, or not at all, and cameras may see nothing.
+// The package comment has the camera model. A point may be seen any number of times,
+// also by the same camera, or not at all. A camera may see nothing.
 type Problem struct {
 	Cameras  []float64 // nine parameters a camera: angle-axis 3, translation 3, f, k₁, k₂
 	Points   []float64 // three coordinates a point
 	Camera   []int     // the camera of each observation
 	Point    []int     // the point of each observation
-	Features []float64 // where each observation has the point: x, y in pixels from the centre of the image
+	Features []float64 // place of the point in each observation: x, y in pixels from the centre of the image
 }
 
 // NumCameras returns the number of cameras.
@@ -37,16 +37,16 @@ func (p *Problem) NumPoints() int { return len(p.Points) / pointLen }
 // NumObservations returns the number of observations.
 func (p *Problem) NumObservations() int { return len(p.Camera) }
 
-// Pose returns where camera i is, -Rᵀ·t, and its rotation R by rows, which turns
-// the axes of the points into its own: to the right, up, and backward.
+// Pose returns the place of camera i, -Rᵀ·t, and its rotation R by rows. R turns the
+// axes of the points into those of the camera: to the right, up, and backward.
 func (p *Problem) Pose(i int) (centre [3]float64, r [9]float64) {
 	c := p.Cameras[cameraLen*i:]
 	r = rotationMatrix([3]float64(c))
 	return applyTransposed(&r, [3]float64{-c[3], -c[4], -c[5]}), r
 }
 
-// Kernel returns the kernel of the reprojection errors over p's storage, without
-// R: two residuals an observation, which are the caller's to set.
+// Kernel returns the kernel of the reprojection errors over p's storage, without R. Set
+// R to two residuals for each observation.
 func (p *Problem) Kernel() Snavely[float64] {
 	matrix := func(data []float64, cols int) rev.General[float64] {
 		return rev.General[float64]{Rows: len(data) / cols, Cols: cols, Stride: cols, Data: data}
@@ -57,7 +57,7 @@ func (p *Problem) Kernel() Snavely[float64] {
 	}
 }
 
-// Clone returns a copy of p that shares nothing with it.
+// Clone returns a copy of p that shares no storage with it.
 func (p *Problem) Clone() *Problem {
 	return &Problem{
 		Cameras:  slices.Clone(p.Cameras),
@@ -68,8 +68,8 @@ func (p *Problem) Clone() *Problem {
 	}
 }
 
-// sorted returns a copy of p with the observations by points, those of a point by
-// cameras, and otherwise in order, and which observation of p each is.
+// sorted returns a copy of p with the observations ordered by points, then by cameras,
+// and otherwise as they are. It also returns which observation of p each one is.
 func (p *Problem) sorted() (q *Problem, order []int) {
 	n := p.NumObservations()
 	order = p.byPoint()
@@ -84,8 +84,8 @@ func (p *Problem) sorted() (q *Problem, order []int) {
 	return q, order
 }
 
-// byPoint returns the order of sorted, by counting: in time of the number of
-// observations.
+// byPoint returns the order of sorted, by counting, in time proportional to the number
+// of observations.
 func (p *Problem) byPoint() []int {
 	order := make([]int, p.NumObservations())
 	for i := range order {
@@ -113,8 +113,8 @@ func (p *Problem) byPoint() []int {
 	return order
 }
 
-// Validate returns an error unless the lengths of p's slices agree, its indices
-// are in range and its numbers finite.
+// Validate returns an error unless the lengths of p's slices agree, its indices are in
+// range and its numbers are finite.
 func (p *Problem) Validate() error {
 	n := len(p.Camera)
 	switch {

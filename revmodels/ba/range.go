@@ -9,23 +9,23 @@ import (
 	"revnum/revmodels/ba/internal/views"
 )
 
-// In fixed point a value that leaves the range wraps, and means nothing any more. The
-// passes therefore look at the operands first, and return an error before they write.
+// In fixed point a value that leaves the range wraps, and has no meaning. The passes
+// therefore check the operands first, and return an error before they write.
 //
-// A few numbers of an observation nearly always tell that nothing can leave the range.
-// With v what the rotation turns, y what it becomes in the camera, and d the depth,
+// A few numbers of an observation nearly always prove that nothing leaves the range.
+// Let v be the vector that is rotated, y its result in the camera, and d the depth:
 //
 //	|R·v| = |v|,  P = |(y₁, y₂)|/|d|,
 //
-// all else is made of P, of |R·v|/|d|, of 1/|d| and of parameters. So each camera has limits
-// for |v|, P and 1/|d|, and only an observation beyond them goes through the arithmetic
-// step by step.
+// Everything else is computed from P, |R·v|/|d|, 1/|d| and parameters. So each camera
+// has limits for |v|, P and 1/|d|. Only an observation beyond these goes through the
+// arithmetic step by step.
 
-// limits are what the numbers of an observation by a camera may be. Lengths are in units
-// of 2⁻⁴³, as fixed.Q43 has them.
+// limits are bounds of the numbers of an observation by a camera. Lengths are in units
+// of 2⁻⁴³, as in fixed.Q43.
 type limits struct {
 	turn          [9]float64
-	before, after [3]float64 // what is subtracted before the rotation, and added after it
+	before, after [3]float64 // subtracted before the rotation, and added after it
 	far           float64    // the largest |v|²
 	near          float64    // the least d²
 	wide          float64    // the largest P²
@@ -37,13 +37,13 @@ const (
 )
 
 // newLimits returns the limits for observations by a camera with the given parameters,
-// whose weights and features are no more than is given, with the Jacobian or without.
+// for weights and features up to the given ones, with the Jacobian or without.
 func newLimits(m views.CameraModel, x []fixed.Q43, weight, feature float64, jacobian bool) (l limits) {
 	c := [weightedParams]float64{}
 	for i, v := range x {
 		c[i] = v.Float64()
 	}
-	// Of rotations by less, all products stay below bound.
+	// For rotations of smaller vectors, all products stay below bound.
 	const angle = 256
 	for _, v := range c[:3] {
 		if !(math.Abs(v) <= angle) {
@@ -83,8 +83,8 @@ func newLimits(m views.CameraModel, x []fixed.Q43, weight, feature float64, jaco
 }
 
 // extent returns a bound on all numbers of an observation with P <= wide, and |R·v| at
-// most 4·|d| + |y|, but for what is divided by the depth. That is a vector of at most
-// 2·gain before.
+// most 4·|d| + |y|, except those divided by the depth. These are vectors of at most
+// 2·gain before the division.
 func extent(wide, f, k1, k2, u, weight, feature float64, jacobian bool) (most, gain float64) {
 	s := wide * wide
 	slope := k1 + k2*s
@@ -97,7 +97,7 @@ func extent(wide, f, k1, k2, u, weight, feature float64, jacobian bool) (most, g
 	bend := 2 * (slope + k2*s)
 	stretch := radial + bend*s
 	gain = scale * max(radial+bend*s, stretch*wide)
-	// The left Jacobian of a rotation is a mean of rotations, and makes nothing longer.
+	// The left Jacobian of a rotation is a mean of rotations, so it lengthens nothing.
 	return max(most, bend, gain, 2*gain*(4+math.Sqrt(1+s)), scale*s*max(1, s)*wide), gain
 }
 
@@ -113,10 +113,10 @@ func (l *limits) takes(x []fixed.Q43) bool {
 	return x0*x0+x1*x1+x2*x2 <= l.far && d >= l.near && y0*y0+y1*y1 <= l.wide*d
 }
 
-// checkRange returns an error if an intermediate value of the residuals leaves the
-// range of fixed.Q43, or one of their Jacobian if that is wanted, or a point is at depth
-// 0. It names the first such observation. Over floats, whose infinities and NaN tell the
-// same, it is nil.
+// checkRange returns an error if an intermediate value of the residuals, or of their
+// Jacobian if that is needed, leaves the range of fixed.Q43, or if a point is at depth
+// 0. The error names the first such observation. Over floats it is nil: there
+// infinities and NaN say the same.
 func (p *problem[T]) checkRange(jacobian bool) error {
 	q, ok := any(p).(*problem[fixed.Q43])
 	if !ok {
@@ -125,7 +125,7 @@ func (p *problem[T]) checkRange(jacobian bool) error {
 	s := workspace.Get[rangeCheck]()
 	defer workspace.Put(s)
 	s.limits = workspace.Grow(s.limits, q.cameras.Rows)
-	var weight, feature uint64 // the largest, at least: ^x is |x|-1 for x < 0
+	var weight, feature uint64 // at least the largest: ^x is |x|-1 for x < 0
 	for i := range q.camera {
 		q.checkIndex(i)
 		if q.model == views.Weighted {
@@ -204,7 +204,7 @@ func (x guarded) after(y guarded, op func(x, y fixed.Q43) (fixed.Q43, error)) gu
 	return guarded{v, first(x.err, first(y.err, err))}
 }
 
-// first returns the first of two errors that is one.
+// first returns the first of two errors that is not nil.
 func first(a, b error) error {
 	if a != nil {
 		return a

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// Status says why Solve ended.
+// Status is the reason why Solve ended.
 type Status int
 
-// The reasons to end.
+// The reasons.
 const (
 	CostConvergence     Status = iota // the cost hardly changes
 	GradientConvergence               // the gradient is small enough
@@ -36,37 +36,37 @@ func (s Status) String() string {
 // Converged reports whether a tolerance was reached.
 func (s Status) Converged() bool { return s <= StepConvergence }
 
-// Iteration is a step that was tried.
+// Iteration is an attempted step.
 type Iteration struct {
 	Number   int     // 0 for the start
-	Cost     float64 // after the step if it was taken, and before otherwise
-	Gradient float64 // largest element of the gradient there
+	Cost     float64 // after the step if it was taken, and otherwise before it
+	Gradient float64 // largest element of the gradient at the same place
 	Step     float64 // length of the step
-	Radius   float64 // of the trust region in which it was looked for
-	Gain     float64 // decrease of the cost by the step relative to what the linear model promised
+	Radius   float64 // of the trust region of the step
+	Gain     float64 // decrease of the cost relative to that of the linear model
 	Taken    bool    // whether it was taken
 	Linear   int     // iterations of conjugate gradients
 	Elapsed  time.Duration
 }
 
-// Report is how a solution went.
+// Report says how a solution went.
 type Report struct {
 	Status         Status
 	Initial, Final float64 // cost
 	Iterations     []Iteration
-	Method         Method // that was used, not Automatic
+	Method         Method // the method used, never Automatic
 	Unknowns       int    // of cameras
-	FactorElements int    // of the Cholesky factor, with zeros that it stores
-	Behind         int    // observations of points that are not in front of their camera, at the end
+	FactorElements int    // of the Cholesky factor, with its stored zeros
+	Behind         int    // observations at the end of points that are not in front of their camera
 	Duration       time.Duration
 }
 
-// ErrNotFinite is wrapped by the error that Solve returns if a residual or its
-// derivatives are infinite or NaN at the start, as where a point is at depth zero.
+// ErrNotFinite is the error that Solve wraps if a residual or a derivative is infinite
+// or NaN at the start, for example because a point is at depth zero.
 var ErrNotFinite = errors.New("ba: not finite")
 
-// explain returns the error for a cost or gradient that is not finite, given what
-// is known of the observations.
+// explain returns the error for a cost or gradient that is not finite. It looks for a
+// cause in the observations.
 func (s *solver) explain(values []float64, sum float64) error {
 	first, size := -1, len(values)/max(len(s.order), 1)
 	for i, k := range s.order {
@@ -85,15 +85,15 @@ func (s *solver) explain(values []float64, sum float64) error {
 		ErrNotFinite, s.order[first], q, c, 0-depth(s.best.Cameras[cameraLen*c:], s.best.Points[pointLen*q:]))
 }
 
-// depth returns the third coordinate of a point for a camera, which is negative in
-// front of it.
+// depth returns the third coordinate of a point in the axes of a camera. It is negative
+// in front of the camera.
 func depth(camera, x []float64) float64 {
 	r := rotationMatrix([3]float64(camera))
 	return apply(&r, [3]float64(x))[2] + camera[5]
 }
 
-// behind returns how many observations are of points that are not in front of
-// their camera.
+// behind returns the number of observations of points that are not in front of their
+// camera.
 func behind(p *Problem) int {
 	axes := make([][3]float64, p.NumCameras()) // third rows of rotations
 	for c := range axes {

@@ -7,22 +7,22 @@ import (
 	"revnum/rev"
 )
 
-// The rotation by the angle-axis vector r, of angle θ = ‖r‖, is Rodrigues'
+// The rotation R by the angle-axis vector r, of angle θ = ‖r‖, is Rodrigues' formula
 //
 //	R = I + a·[r]ₓ + b·[r]ₓ²,  a = sin θ/θ,  b = (1 - cos θ)/θ²,
 //
-// and turns with r as ∂(R·x)/∂r·δ = (K·δ) × (R·x), where
+// and its derivative is ∂(R·x)/∂r·δ = (K·δ) × (R·x), where
 //
 //	K = I + b·[r]ₓ + c·[r]ₓ²,  c = (θ - sin θ)/θ³,
 //
-// is the left Jacobian of the group of rotations (Sola, Deray and Atchuthan, "A
-// micro Lie theory for state estimation in robotics", 2018, equation 145). Both
-// depend on the camera alone. As functions of s = θ² the coefficients are
-// analytic, also at 0, with the derivatives
+// is the left Jacobian of the group of rotations (Sola, Deray and Atchuthan, "A micro
+// Lie theory for state estimation in robotics", 2018, equation 145). R and K depend on
+// the camera alone. The coefficients are analytic functions of s = θ², also at 0, with
+// the derivatives
 //
 //	a' = (c - b)/2,  b' = (a/2 - b)/s,  c' = (b - 3c)/(2s).
 //
-// Below s = 1 their power series are summed, since the quotients cancel there.
+// For s < 1 their power series are summed, because the quotients cancel there.
 
 // coefficients are those of a rotation, with their derivatives by s.
 type coefficients[T rev.Real] struct{ a, b, c, da, db, dc T }
@@ -37,12 +37,12 @@ var series = func() (f [24]float64) {
 	return f
 }()
 
-// terms is the number of terms of the power series: for s < 1 what is left out is
-// below 1/21!.
+// terms is the number of terms of the power series. For s < 1 the remainder is below
+// 1/21!.
 const terms = 9
 
-// newCoefficients returns the coefficients of the rotation with the squared angle
-// s. In fixed point, where s may have wrapped, its magnitude is taken.
+// newCoefficients returns the coefficients of the rotation with the squared angle s. In
+// fixed point s may have wrapped; its magnitude is taken.
 func newCoefficients[T rev.Real](s T) (q coefficients[T]) {
 	if s < 0 {
 		s = -s
@@ -75,7 +75,7 @@ func angle[T rev.Real](s T) (theta, sine, half T) {
 	if x, ok := any(s).(fixed.Q43); ok {
 		r, err := fixed.SqrtChecked(x)
 		if err != nil {
-			r = fixed.One // of the number that is its own negative
+			r = fixed.One // for the number that is its own negative
 		}
 		return T(r), T(fixed.Sin(r)), T(fixed.Sin(r / 2))
 	}
@@ -95,8 +95,8 @@ func exponential[N number[N]](one, a, b N, r [3]N) [9]N {
 	}
 }
 
-// rodrigues is exponential for cameras in floating point, where all other work is in
-// assembly: the methods of an N are calls, which take several times as long.
+// rodrigues is exponential for cameras in floating point. There all other work is in
+// assembly, and the methods of an N are calls, which take several times as long.
 func rodrigues(a, b float64, r [3]float64) [9]float64 {
 	xx, yy, zz := b*r[0]*r[0], b*r[1]*r[1], b*r[2]*r[2]
 	x, y, z := a*r[0], a*r[1], a*r[2]

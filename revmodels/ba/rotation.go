@@ -10,10 +10,10 @@ func rotationMatrix(w [3]float64) [9]float64 {
 	return rodrigues(q.a, q.b, w)
 }
 
-// angleAxis is the inverse of rotationMatrix, with an angle of at most π. It
-// goes by the quaternion, of which the component that is largest comes from the
-// diagonal and the others from it (Shepperd, Quaternion from rotation matrix,
-// 1978), and so is as good near 0 and π as elsewhere.
+// angleAxis is the inverse of rotationMatrix, with an angle of at most π. It computes
+// the quaternion: its largest component from the diagonal, and the others from that
+// (Shepperd, Quaternion from rotation matrix, 1978). It is therefore as accurate near 0
+// and π as elsewhere.
 func angleAxis(r *[9]float64) [3]float64 {
 	trace := r[0] + r[4] + r[8]
 	var q [4]float64 // 2·(w, x, y, z) times the largest of them
@@ -30,7 +30,7 @@ func angleAxis(r *[9]float64) [3]float64 {
 	if q[0] < 0 {
 		q = [4]float64{-q[0], -q[1], -q[2], -q[3]}
 	}
-	// The angle is that between (w, x, y, z) and the first axis, times two: scale
+	// The angle is twice that between (w, x, y, z) and the first axis, so the scale
 	// does not matter.
 	sin := math.Hypot(math.Hypot(q[1], q[2]), q[3])
 	scale := 2 / q[0]

@@ -16,10 +16,9 @@ const (
 //
 //	R += π(c, X) - x
 //
-// of the reprojection errors of the camera model of Bundler and of Bundle
-// Adjustment in the Large: p observations, each of a camera, a point X and a
-// feature x. With the parameters r, t, f, k1, k2 of the camera and the rotation
-// R by r,
+// of the reprojection errors of the camera model of Bundler and of Bundle Adjustment in
+// the Large. Each of p observations has a camera, a point X and a feature x. With the
+// parameters r, t, f, k1, k2 of the camera and the rotation R by r,
 //
 //	y = R·X + t,  p = -(y₁, y₂)/y₃,  s = ‖p‖²,  π = f·(1 + k1·s + k2·s²)·p.
 //
@@ -39,8 +38,8 @@ const (
 //	∂p/∂y = -(I, p)/y₃,    (I, -p)/y₃ for Weighted
 //	∂y/∂r = -[q]ₓ·K,  ∂y/∂t = I,  ∂y/∂C = -R,  ∂y/∂X = R
 //
-// and beside it ∂π/∂f = d·p, ∂π/∂k1 = f·s·p, ∂π/∂k2 = f·s²·p and ∂π/∂(u0, v0) = I.
-// All is analytic in r, also at 0. At depth y₃ = 0 nothing is defined.
+// and also ∂π/∂f = d·p, ∂π/∂k1 = f·s·p, ∂π/∂k2 = f·s²·p and ∂π/∂(u0, v0) = I.
+// Everything is analytic in r, also at 0. At depth y₃ = 0 nothing is defined.
 type Snavely[T rev.Real] struct {
 	R        rev.Vector[T]  `rev:"acc" shape:"2*p"` // two residuals an observation
 	Cameras  rev.General[T] `rev:"in" shape:"n,9"`  // angle-axis r, translation t, f, k1, k2
@@ -96,10 +95,10 @@ func (k Snavely[T]) Run(p rev.Pass[Snavely[T]]) error {
 	return q.pass(T(p.Sign()), p.G.problem(), p.T.problem(), p.GT.problem())
 }
 
-// Jacobian computes R += π(c, X) - x, if R is not nil, and stores the Jacobian in
-// j, which is 2p×12: row 2i+c has the derivatives of residual c of observation i
-// by the nine parameters of its camera and by the three of its point. It panics
-// with mat.ErrShape if j is of another shape, and returns what Run does.
+// Jacobian computes R += π(c, X) - x, if R is not nil, and stores the Jacobian in j,
+// which is 2p×12. Row 2i+c has the derivatives of residual c of observation i by the
+// nine parameters of its camera and the three of its point. It panics with mat.ErrShape
+// if j has another shape, and returns what Run returns.
 func (k Snavely[T]) Jacobian(j rev.General[T]) error {
 	rev.ForwardPass(&k)
 	p := k.problem()

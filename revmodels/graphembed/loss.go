@@ -10,59 +10,56 @@ import (
 	"revnum/rev"
 )
 
-// Loss is the kernel Out += L, the misfit of an embedding of a graph into k
-// dimensions in which connected vertices should all be at one distance, and
-// vertices that are not connected all at another, larger one:
+// Loss is the kernel Out += L, the misfit of an embedding of a graph into k dimensions.
+// Connected vertices should all be at one distance, and vertices that are not connected
+// all at another, larger one:
 //
 //	L = Var(dist(E)) + Var(dist(N)) + exp(relu(z)) - 1
 //	z = mean dist(E) - mean dist(N) + margin
 //
-// where dist(E) are the Euclidean distances of the connected pairs and dist(N)
-// those of the others. Var is the sample variance (divided by the number of
-// pairs less one); it is 0 where there are fewer than two pairs. If there are
-// no pairs of one kind, the term with z is 0.
+// where dist(E) are the Euclidean distances of the connected pairs and dist(N) those of
+// the others. Var is the sample variance, divided by the number of pairs less one. It
+// is 0 if there are fewer than two pairs. If one kind has no pairs, the term with z is
+// 0.
 //
-// Vertices 0, ..., m-1 of the graph are at the rows of Fixed and the others at
-// the rows of Free. The two differ in nothing but that a caller who holds the
-// first m vertices leaves Fixed nil among the cotangents. Fixed may be the zero
-// value if m = 0.
+// Vertices 0, ..., m-1 of the graph are the rows of Fixed, and the others the rows of
+// Free. The only difference is this: to hold the first m vertices, leave Fixed nil
+// among the cotangents. If m = 0, Fixed may be the zero value.
 //
 // # Where there is no derivative
 //
-// A distance ‖x‖ has no derivative at x = 0. For vertices that coincide its
-// derivatives count as 0, which is the subgradient of least norm; its square,
-// which the variance is made of, has the derivatives it always has. At z = 0 the
-// derivative of relu counts as 0.
+// A distance ‖x‖ has no derivative at x = 0. For vertices that coincide, its
+// derivatives count as 0 (the subgradient of least norm). The square of the distance,
+// on which the variance depends, keeps its derivatives. At z = 0 the derivative of relu
+// counts as 0.
 //
 // # Rounding
 //
-// In floating point, L is within about (k + n)·ε of the size of its terms,
-// D² + exp(z)·(1 + D), D being the largest distance, if one counts the worst of
-// all roundings; an element of the gradient is within as much over D. Here n is
-// the number of vertices. Squares of distances overflow, and underflow: a
-// distance below 2⁻⁵¹⁰ (2⁻⁶² for float32) loses digits and then counts as 0 or
-// as that, and second derivatives need distances above 2⁻³⁴⁰ (2⁻⁴⁰). Results have the same
-// bits for any number of workers; they depend on the tier of vector code.
-// Inverse restores Out up to the rounding of one addition and one subtraction.
+// In floating point, with n vertices and D the largest distance, L is within about (k +
+// n)·ε of the size of its terms, D² + exp(z)·(1 + D), in the worst case of all
+// roundings. An element of the gradient is within this over D. Squares of distances may
+// overflow and underflow. A distance below 2⁻⁵¹⁰ (2⁻⁶² for float32) loses digits, and
+// then counts as 0 or as that number. Second derivatives need distances above 2⁻³⁴⁰
+// (2⁻⁴⁰). Results have the same bits for any number of workers. They depend on the
+// vector code in use. Inverse restores Out up to the rounding of one addition and one
+// subtraction.
 //
-// In fixed point a distance is the nearest number to the right one, and so are
-// means and variances but for one unit each; weights of pairs in the gradient
-// are within three units, but for what exp(z) amplifies. Inverse and Adjoint
-// restore Out bit for bit. A distance of 2²⁰ or more, or z above 13.86, gives a
-// result without meaning, the same each time. Workers is not used: one goroutine
-// does it.
+// In fixed point a distance is the nearest number, and means and variances are within
+// one unit of it. Weights of pairs in the gradient are within three units, times the
+// amplification by exp(z). Inverse and Adjoint restore Out bit for bit. If a distance
+// is 2²⁰ or more, or z is above 13.86, the result has no meaning, but is the same each
+// time. Workers is ignored: one goroutine does everything.
 //
-// The memory beyond the operands is proportional to k times the number of
-// vertices, not to that of pairs. Methods panic with mat.ErrShape if the
-// operands are not of the graph's order or not of the same k. The equation is
-// that of Liu and Zhao, arXiv 2003.04617, appendix D.2.
+// Beyond the operands, memory is proportional to k times the number of vertices, not
+// pairs. Methods panic with mat.ErrShape if the operands do not have the graph's order
+// or the same k. The equation is that of Liu and Zhao, arXiv 2003.04617, appendix D.2.
 type Loss[T rev.Real] struct {
 	Out   *T             `rev:"acc"`                     // the loss L
 	Fixed rev.General[T] `rev:"in,optional" shape:"m,k"` // the first vertices, one a row
 	Free  rev.General[T] `rev:"in" shape:"r,k"`          // the other r
 
 	Graph   *Graph
-	Margin  float64 // by which the mean of the longer distances should exceed the other
+	Margin  float64 // by which the mean of the longer distances should exceed that of the others
 	Workers int     // goroutines to use; 0 means GOMAXPROCS
 }
 
@@ -72,8 +69,8 @@ func NewLoss(out *float64, g *Graph, fixed, free *mat.Dense, margin float64) Los
 	return Loss[float64]{Out: out, Fixed: rev.ViewDense(fixed), Free: rev.ViewDense(free), Graph: g, Margin: margin}
 }
 
-// With the number n, mean m and variance V of each kind of pairs, z as above and
-// E = exp(z) if z > 0, else 0, the derivative by the distance d of a pair is
+// With the number n, mean m and variance V of each kind of pairs, z as above, and E =
+// exp(z) if z > 0 and 0 otherwise, the derivative by the distance d of a pair is
 //
 //	w = α·(d - m) + β,  α = 2/(n-1),  β = E/n for connected pairs, -E/n for others
 //
@@ -81,14 +78,14 @@ func NewLoss(out *float64, g *Graph, fixed, free *mat.Dense, margin float64) Los
 //
 //	x̄_j += Σ_i w·u = Σ_i (α - γ·r)·(x_j - x_i),  γ = α·m - β
 //
-// and minus that for x_i. All of a kind share γ, so the only division is r. The
-// tangent of d is ḋ = u·(ẋ_j - ẋ_i), that of the loss the gradient times ẋ,
-// and the tangent of the gradient, with γ̇ = α·ṁ - β̇ and ṙ = -r²·ḋ,
+// and minus that for x_i. All pairs of a kind share γ, so the only division is r. The
+// tangent of d is ḋ = u·(ẋ_j - ẋ_i), and that of the loss the gradient times ẋ. The
+// tangent of the gradient, with γ̇ = α·ṁ - β̇ and ṙ = -r²·ḋ, is
 //
 //	ġx_j += Σ_i (α - γ·r)·(ẋ_j - ẋ_i) + r·(γ·r·ḋ - γ̇)·(x_j - x_i).
 //
-// So there are two passes over the pairs: one for the means, and one that adds
-// weighted differences.
+// There are two passes over the pairs: one computes the means, and one adds weighted
+// differences.
 
 // Forward computes Out += L.
 func (k Loss[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
@@ -104,9 +101,9 @@ func (k Loss[T]) Adjoint(g Loss[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
 // t.Out. A nil operand of t is a zero direction.
 func (k Loss[T]) Tangent(t Loss[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 
-// AdjointTangent takes Out and t.Out back to before Tangent, adds the gradient
-// to g as Adjoint does, and to gt its derivative in the direction t, which is
-// the Hessian times t where g.Out is 1 and gt.Out is 0.
+// AdjointTangent restores Out and t.Out as they were before Tangent. It adds the
+// gradient to g as Adjoint does, and its derivative in the direction t to gt. That is
+// the Hessian times t if g.Out is 1 and gt.Out is 0.
 func (k Loss[T]) AdjointTangent(g, t, gt Loss[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
 
 // Run implements rev.Kernel. It returns no error.
@@ -146,9 +143,8 @@ func (k *Loss[T]) hasPositions() bool {
 // hasOut reports whether k has a cotangent or tangent of the loss.
 func (k *Loss[T]) hasOut() bool { return k != nil && k.Out != nil }
 
-// sweep returns L if k.Out is there and its derivative in the direction t if
-// t.Out is, and adds the gradient to g and its tangent to gt. Any of these may
-// be nil.
+// sweep returns L if k.Out is there, and its derivative in the direction t if t.Out is.
+// It adds the gradient to g and its tangent to gt. Any of these may be nil.
 func (k *Loss[T]) sweep(g, t, gt *Loss[T]) (f, df T) {
 	switch {
 	case T(1)/2 == 0:
@@ -163,11 +159,12 @@ func (k *Loss[T]) sweep(g, t, gt *Loss[T]) (f, df T) {
 	}
 }
 
-// as returns k, whose elements are of type U. (An interface would move k to the
+// as returns k, whose elements have the type U. (An interface would move k to the
 // heap.)
 func as[U, T rev.Real](k *Loss[T]) *Loss[U] { return (*Loss[U])(unsafe.Pointer(k)) }
 
-// A kind of pairs: connected ones, or the others. The order is that of pairs.Kinds in Graph.kinds.
+// A kind of pairs: connected ones, or the others. The order is that of pairs.Kinds in
+// Graph.kinds.
 const (
 	apart = iota
 	connected
@@ -179,9 +176,9 @@ func (g *Graph) count() [kinds]int {
 	return [kinds]int{connected: g.Edges(), apart: g.Pairs() - g.Edges()}
 }
 
-// sums are those over the distances of the pairs of a kind, and over their
-// tangents. Distances are taken from one of them, the origin, so that the
-// variance of nearly equal distances keeps its digits.
+// sums are sums over the distances of the pairs of a kind, and over their tangents.
+// Distances are relative to one of them, the origin, so that the variance of nearly
+// equal distances keeps its digits.
 type sums struct {
 	d, squares, tangent float64
 }

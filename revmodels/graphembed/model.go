@@ -9,18 +9,18 @@ import (
 	"revnum/trust"
 )
 
-// Model is the loss as a function of the positions of the free vertices alone,
-// for minimisers: the graph and the positions of the fixed vertices are given.
+// Model is the loss as a function of the positions of the free vertices, for
+// minimisers. The graph and the positions of the fixed vertices are given.
 //
-// Its argument x is one vector of length Dim, the K coordinates of vertex m,
-// then those of vertex m+1, and so on, where m is the number of rows of Fixed.
-// Methods read x and overwrite their results in place. Func, Grad, FuncGrad and
-// HessVec do not allocate, and all may be called concurrently. They panic with
-// mat.ErrShape if a length is wrong, and with an error that wraps rev.ErrOverlap if what they
-// write shares storage with what they read.
+// Its argument x is one vector of length Dim: the K coordinates of vertex m, then those
+// of vertex m+1, and so on, where m is the number of rows of Fixed. Methods read x and
+// overwrite their results in place. Func, Grad, FuncGrad and HessVec do not allocate.
+// You may call all methods concurrently. They panic with mat.ErrShape if a length is
+// wrong, and with an error that wraps rev.ErrOverlap if a result shares storage with an
+// argument.
 //
-// The loss does not change when all vertices are moved or turned, so with fewer
-// than K+1 fixed vertices the Hessian is singular at a minimum.
+// The loss does not change when all vertices are moved or turned. With fewer than K+1
+// fixed vertices, the Hessian is therefore singular at a minimum.
 type Model struct {
 	Graph   *Graph
 	K       int                  // dimensions
@@ -29,10 +29,10 @@ type Model struct {
 	Workers int // goroutines to use; 0 means GOMAXPROCS
 }
 
-// NewModel returns the model of an embedding of g into k dimensions, in which
-// the first vertices are held at the rows of fixed, whose storage it shares. If
-// fixed is nil, no vertex is. It panics with mat.ErrShape if fixed has not k
-// columns or more rows than g has vertices.
+// NewModel returns the model of an embedding of g into k dimensions. The first vertices
+// stay at the rows of fixed, whose storage it shares. If fixed is nil, all vertices are
+// free. It panics with mat.ErrShape if fixed does not have k columns, or has more rows
+// than g has vertices.
 func NewModel(g *Graph, k int, fixed *mat.Dense, margin float64) *Model {
 	if k < 0 {
 		panic(mat.ErrNegativeDimension)
@@ -81,7 +81,7 @@ func (m *Model) Func(x []float64) float64 { return objective.Value(binding{m}, x
 // Grad overwrites grad with the gradient at x.
 func (m *Model) Grad(grad, x []float64) { m.FuncGrad(grad, x) }
 
-// FuncGrad is Func and Grad for the price of Grad alone.
+// FuncGrad is Func and Grad in the time of Grad.
 func (m *Model) FuncGrad(grad, x []float64) float64 {
 	return objective.Gradient(binding{m}, 1, grad, x)
 }
@@ -94,8 +94,8 @@ func (m *Model) Problem() optimize.Problem {
 	return optimize.Problem{Func: m.Func, Grad: m.Grad, Hess: m.Hess}
 }
 
-// TrustProblem returns the minimisation of the loss for package trust, by exact
-// steps for up to exactDim variables and by products with the Hessian for more.
+// TrustProblem returns the minimisation of the loss for package trust: by exact steps
+// for up to exactDim variables, and by products with the Hessian for more.
 func (m *Model) TrustProblem() trust.Problem {
 	p := trust.Problem{Func: m.Func, Grad: m.Grad, HessVec: m.HessVec}
 	if m.Dim() <= exactDim {
@@ -104,6 +104,6 @@ func (m *Model) TrustProblem() trust.Problem {
 	return p
 }
 
-// exactDim is the number of variables up to which a few eigendecompositions cost
-// less than the more numerous steps without.
+// Up to exactDim variables, a few eigendecompositions cost less than the more numerous
+// steps without.
 const exactDim = 300

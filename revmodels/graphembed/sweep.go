@@ -12,17 +12,17 @@ const (
 	// quad is how many vertices pairs.AddDiffs takes at once.
 	quad = 4
 
-	// chunk is how many columns are worked on together: the arrays of four
-	// vertices, and a coordinate of all columns, fit into the L1 cache.
+	// chunk is how many columns are handled together. The arrays of four vertices, and
+	// a coordinate of all columns, fit into the L1 cache.
 	chunk = 512
 
-	// partPairs is how many pairs a part has at least, unless it is all.
+	// partPairs is the least number of pairs of a part, unless there is only one part.
 	partPairs = 1 << 15
 
 	maxParts = 16
 
 	// batch is how many vertices pairs.AllPairs gets at once, and chunkElements how
-	// many coordinates of columns: those, and what is added to them, fit into the L1
+	// many coordinates of columns. These coordinates, and their sums, fit into the L1
 	// cache.
 	batch         = 16
 	chunkElements = 2048
@@ -30,20 +30,19 @@ const (
 
 // A sweep is one evaluation in floating point.
 //
-// Vertices lie along the vector lanes: coordinate c of vertex i is x[c·ld+i],
-// and x[i:] are the coordinates of all vertices from i on. The coordinates are
-// taken from vertex 0, which loses nothing that differences would keep, as
-// differences of numbers near each other are exact. The vertices are cut into
-// parts of about as many pairs each, a pair belonging to the vertex that comes
-// first; a part adds to a gradient of its own.
+// Vertices lie along the vector lanes: coordinate c of vertex i is x[c·ld+i], and x[i:]
+// are the coordinates of all vertices from i on. Coordinates are relative to vertex 0.
+// Differences lose nothing by that, because differences of nearby numbers are exact.
+// The vertices are cut into parts with about the same number of pairs. A pair belongs
+// to its first vertex. Each part adds to a gradient of its own.
 type sweep[T rev.Float] struct {
 	graph    *Graph
 	dim      int
-	value    bool // whether L is wanted
+	value    bool // whether L is needed
 	tangents bool // whether there are any
-	gradient bool // whether the gradient is wanted
-	second   bool // whether its tangent is
-	fast     bool // whether pairs.AllPairs serves
+	gradient bool // whether the gradient is needed
+	second   bool // whether its tangent is needed
+	fast     bool // whether pairs.AllPairs is used
 
 	ld     int // so that each row of x begins a cache line
 	x, v   []T // coordinates and their tangents, by coordinate
@@ -53,15 +52,15 @@ type sweep[T rev.Float] struct {
 	origin [kinds]float64
 	w      [kinds]weights
 
-	// Sums of weighted differences of each vertex with later ones, by vertex:
-	// minus the gradient, but for what earlier vertices give.
+	// Sums of weighted differences of each vertex with later ones, by vertex: minus the
+	// gradient, without the contributions of earlier vertices.
 	own, ownDot []T
 
 	parts []part[T]
 	pass  int
 }
 
-// A part is a range of vertices, with the scratch to work on it.
+// A part is a range of vertices, with the scratch for it.
 type part[T rev.Float] struct {
 	lo, hi     int
 	sums       [kinds]sums
@@ -121,7 +120,7 @@ func sweepFloat[T rev.Float](k, g, t, gt *Loss[T]) (f, df T) {
 	return T(loss), df
 }
 
-// measureAll is the first pass. It returns L, and sets the weights.
+// measureAll is the first pass. It returns L and sets the weights.
 func (s *sweep[T]) measureAll(k, t *Loss[T]) (loss float64) {
 	s.load(k, t)
 	s.pass = 1
@@ -201,8 +200,7 @@ func (s *sweep[T]) load(k, t *Loss[T]) {
 	s.origin[connected], s.origin[apart] = s.distance(edge), s.distance(g.apart)
 }
 
-// pack copies the positions of k, less that of vertex 0, by coordinate and by
-// vertex.
+// pack copies the positions of k, relative to vertex 0, by coordinate and by vertex.
 func pack[T rev.Float](x, xi []T, k *Loss[T], n, m, dim, ld int) {
 	var first []T
 	if n > 0 {
@@ -229,7 +227,7 @@ func (s *sweep[T]) distance(pair [2]int) float64 {
 	switch {
 	case s.graph.n == 0:
 	case s.fast:
-		// The same as in the sums, so that equal distances have no variance.
+		// Computed as in the sums, so that equal distances have no variance.
 		a := s.pairs(pair[0], 2, pair[1], pair[1]+1, []byte{0, 0}, 0)
 		a.From = 0 // no pair for the second row
 		sum, _ := a.Moments([kinds]T{})
@@ -240,9 +238,9 @@ func (s *sweep[T]) distance(pair [2]int) float64 {
 	return float64(d[0])
 }
 
-// Block implements parallel.Task: one pass over the pairs of a part. Columns
-// are taken from a multiple of 8 on, so that rows are aligned; those that do not
-// come later than the vertex are of neither kind.
+// Block implements parallel.Task: one pass over the pairs of a part. Columns begin at a
+// multiple of 8, so that rows are aligned. Columns that do not come after the vertex
+// are of neither kind.
 func (s *sweep[T]) Block(_, i int) {
 	p := &s.parts[i]
 	if s.pass == 1 {
@@ -268,7 +266,7 @@ func (s *sweep[T]) Block(_, i int) {
 	}
 }
 
-// blockOfPairs is Block by way of pairs.AllPairs.
+// blockOfPairs is Block with pairs.AllPairs.
 func (s *sweep[T]) blockOfPairs(p *part[T]) {
 	if s.pass == 2 && !s.gradient {
 		return
@@ -302,7 +300,7 @@ func (p *part[T]) addMoments(sums, squares [kinds]T) {
 	}
 }
 
-// pairs returns those of some vertices from i on with later ones among lo, ...,
+// pairs returns the pairs of some vertices from i on with later ones among lo, ...,
 // hi-1.
 func (s *sweep[T]) pairs(i, rows, lo, hi int, near []byte, ldNear int) *pairs.AllPairs[T] {
 	return &pairs.AllPairs[T]{
@@ -336,8 +334,8 @@ func (s *sweep[T]) measure(p *part[T], i, lo, hi int) {
 	}
 }
 
-// differentiate adds what the four vertices from i on give to the gradient and
-// its tangent.
+// differentiate adds the contributions of the four vertices from i on to the gradient
+// and its tangent.
 func (s *sweep[T]) differentiate(p *part[T], i, lo, hi int) {
 	near, far := &s.w[connected], &s.w[apart]
 	alpha, gamma := [kinds]T{T(far.alpha), T(near.alpha)}, [kinds]T{T(far.gamma), T(near.gamma)}

@@ -13,7 +13,7 @@ import (
 type fixedSweep struct {
 	k, t Loss[fixed.Q43]
 	kind [kinds]fixedMoments
-	d    fixed.Q43   // distance of the pair at hand
+	d    fixed.Q43   // distance of the present pair
 	dDot fixed.Q43   // its tangent, if there are tangents
 	x, v []fixed.Q43 // difference of its coordinates, and of their tangents
 }
@@ -139,8 +139,8 @@ func subtract(dst, x, y []fixed.Q43) {
 	}
 }
 
-// addUnits adds alpha·u to the operand of vertex j in g, and subtracts it from
-// that of i.
+// addUnits adds alpha·u to the operand of vertex j in g, and subtracts it from that of
+// vertex i.
 func (s *fixedSweep) addUnits(g *Loss[fixed.Q43], i, j int, alpha fixed.Q43) {
 	if s.d == 0 {
 		return
@@ -185,8 +185,8 @@ func quotient(x fixed.Q43, n int) fixed.Q43 {
 	return a.over(n, 0)
 }
 
-// wide is an integer of 128 bits in two's complement, a sum of more numbers
-// than a Q43 has room for.
+// wide is an integer of 128 bits in two's complement: a sum of more numbers than fit a
+// Q43.
 type wide struct{ hi, lo uint64 }
 
 // add computes a += x.
@@ -205,7 +205,7 @@ func (a *wide) addSquare(x fixed.Q43) {
 	a.hi, _ = bits.Add64(a.hi, hi, c)
 }
 
-// over returns a/(n·2^shift) rounded to nearest, which it wraps, for n > 0.
+// over returns a/(n·2^shift), rounded to nearest and wrapped, for n > 0.
 func (a wide) over(n int, shift uint) fixed.Q43 {
 	negative := int64(a.hi) < 0
 	if negative {

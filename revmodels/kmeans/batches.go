@@ -8,12 +8,12 @@ import (
 	"revnum/internal/parallel"
 )
 
-// batches is mini-batch k-means (Sculley, Web-scale k-means clustering, 2010): it
-// clusters a sample, and then moves each centroid to the mean of the points that
-// have fallen to it, of the sample and of batches of the given size. It ends when
-// the smoothed cost of a batch has not fallen for a while. Of each point it looks
-// at most as many times as there are to be iterations. It returns false if ctx was
-// done before there were centroids.
+// batches is mini-batch k-means (Sculley, Web-scale k-means clustering, 2010). It
+// clusters a sample. Then it moves each centroid to the mean of the points of the
+// sample, and of batches of the given size, that have been assigned to it. It ends when
+// the smoothed cost of a batch has not fallen for a while, or when each point has been
+// read once for each allowed iteration. It returns false if ctx was done before there
+// were centroids.
 func (s *search) batches(ctx context.Context, r *Start, rnd *rand.Rand, size, most int, tolerance float64) bool {
 	order := rnd.Perm(s.n)
 	first := order[:min(s.n, max(3*size, 10*s.k))]
@@ -33,7 +33,7 @@ func (s *search) batches(ctx context.Context, r *Start, rnd *rand.Rand, size, mo
 	var smooth float64
 	least, since := math.Inf(1), 0
 	for at := s.n; r.Iterations < most && ctx.Err() == nil && since < patience; {
-		if at+size > s.n { // what is left of a pass waits for the next
+		if at+size > s.n { // the rest of a pass waits for the next
 			rnd.Shuffle(s.n, func(i, j int) { order[i], order[j] = order[j], order[i] })
 			at = 0
 			r.Iterations++
@@ -72,7 +72,7 @@ func (s *search) batches(ctx context.Context, r *Start, rnd *rand.Rand, size, mo
 	return true
 }
 
-// batchTask is the parallel task of finding the centroids of the points of a batch.
+// batchTask is the parallel task that finds the centroids of the points of a batch.
 type batchTask struct {
 	s     *search
 	which []int

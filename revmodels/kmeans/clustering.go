@@ -15,10 +15,10 @@ import (
 	"revnum/rev"
 )
 
-// Clustering is what Fit finds: centroids, and the points that belong to each.
-// Methods that take points take them as the rows of a matrix, and panic with
-// mat.ErrShape if it has not as many columns as the centroids. The zero
-// Clustering is only there for UnmarshalJSON to fill.
+// Clustering is the result of Fit: centroids, and the points of each. Methods that take
+// points take them as the rows of a matrix, and panic with mat.ErrShape if it has
+// another number of columns than the centroids. The zero Clustering is only for
+// UnmarshalJSON.
 type Clustering struct {
 	centroids rev.General[float64]
 	labels    []int
@@ -26,8 +26,8 @@ type Clustering struct {
 	workers   int
 }
 
-// NewClustering returns a clustering with a copy of the given centroids, one a row, and
-// the given cost. It has no labels, as the points are not there.
+// NewClustering returns a clustering with the given cost and a copy of the given
+// centroids, one a row. It has no labels, because it has no points.
 func NewClustering(centroids *mat.Dense, cost float64) *Clustering {
 	return &Clustering{centroids: rev.ViewDense(mat.DenseCopyOf(centroids)), labels: []int{}, cost: cost}
 }
@@ -37,8 +37,8 @@ func (c *Clustering) Centroids() *mat.Dense {
 	return mat.NewDense(c.centroids.Rows, c.centroids.Cols, slices.Clone(c.centroids.Data))
 }
 
-// Labels returns a copy of the indices of the nearest centroids of the points
-// that were fitted.
+// Labels returns a copy of the labels of the fitted points: the indices of their
+// nearest centroids.
 func (c *Clustering) Labels() []int { return slices.Clone(c.labels) }
 
 // Sizes returns the number of points of each cluster.
@@ -50,12 +50,12 @@ func (c *Clustering) Sizes() []int {
 	return sizes
 }
 
-// Cost returns the sum of the squared distances of the points that were fitted
-// from their nearest centroids, each times its weight.
+// Cost returns the weighted sum of the squared distances of the fitted points from
+// their nearest centroids.
 func (c *Clustering) Cost() float64 { return c.cost }
 
-// Predict returns the index of the nearest centroid of each row of x, the lowest
-// of several, and -1 for a row with a NaN.
+// Predict returns the index of the nearest centroid of each row of x: the lowest if
+// there are several, and -1 for a row with a NaN.
 func (c *Clustering) Predict(x mat.Matrix) []int {
 	labels, dists := c.nearest(x)
 	for i, d := range dists {
@@ -127,7 +127,7 @@ type clusteringJSON struct {
 //
 //	{"centroids": [K rows of D], "labels": [N integers], "cost": number}
 //
-// and reading it back gives the same clustering, bit for bit.
+// Reading it back gives the same clustering, bit for bit.
 func (c *Clustering) MarshalJSON() ([]byte, error) {
 	if c.centroids.Data == nil {
 		return nil, errors.New("kmeans: a zero Clustering has no JSON form")
@@ -139,8 +139,8 @@ func (c *Clustering) MarshalJSON() ([]byte, error) {
 	return json.Marshal(j)
 }
 
-// UnmarshalJSON implements json.Unmarshaler. It returns an error that says what
-// is wrong if the JSON does not describe a clustering, and leaves c as it was.
+// UnmarshalJSON implements json.Unmarshaler. If the JSON does not describe a
+// clustering, it returns an error that says why, and does not change c.
 func (c *Clustering) UnmarshalJSON(b []byte) error {
 	var j clusteringJSON
 	if err := json.Unmarshal(b, &j); err != nil {
@@ -169,7 +169,7 @@ func (c *Clustering) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// WriteFile writes c to the file at path, as JSON. The file is whole or as it was
+// WriteFile writes c to the file at path, as JSON. If that fails, the file is as it was
 // before.
 func WriteFile(path string, c *Clustering) error { return jsonfile.Write(path, c) }
 

@@ -19,26 +19,27 @@ import (
 //
 // where the sums of centroid k go over its points, those with k(i) = k.
 //
-// The Hessian with respect to the centroids is diagonal, with 2·n_k for each
-// coordinate of centroid k, where n_k is the number of its points: with ċ = 1
-// throughout and F̄ = 1, AdjointTangent adds it to the tangent of c̄.
+// The Hessian with respect to the centroids is diagonal. For each coordinate of
+// centroid k it has 2·n_k, where n_k is the number of points of the centroid.
+// AdjointTangent with ċ = 1 everywhere and F̄ = 1 adds this diagonal to the tangent of
+// c̄.
 //
-// Of several nearest centroids that with the lowest index is k(i). There F is
-// not differentiable, and the derivatives are those of the branch chosen, an
-// element of the generalised gradient. A centroid without points has
-// derivatives zero. F of no points is 0; no centroids for some points panics
+// If several centroids are nearest, k(i) is the lowest of their indices. F is not
+// differentiable there, and the derivatives are those of the chosen branch, an element
+// of the generalised gradient. The derivatives by a centroid without points are zero. F
+// is 0 if there are no points. If there are points but no centroids, all passes panic
 // with mat.ErrZeroLength.
 //
-// Squared distances are computed from the differences in float64, to a relative
-// error of (D+2)·2⁻⁵³, and k(i) is the minimum of the numbers so computed, also
-// where centroids are almost equally far: with more than 32 centroids, products
-// choose where their rounding cannot matter. Sums over points are taken in
-// float64, in an order that depends on N alone. Hence the results have the
-// same bits for any number of workers, on every machine and vector tier. A NaN
-// in a centroid or a point is a NaN in F, if there are points.
+// Squared distances are computed from differences in float64, with a relative error of
+// (D+2)·2⁻⁵³. k(i) is the minimum of these computed numbers, also if centroids are
+// almost equally far. (With more than 32 centroids, matrix products choose it if their
+// rounding cannot matter.) Sums over points are in float64, in an order that depends on
+// N alone. The results therefore have the same bits for any number of workers, on every
+// machine and vector tier. If there are points, a NaN in a centroid or a point makes F
+// NaN.
 //
-// Memory beyond the operands is of the order of K·D numbers, and for each worker
-// 300·D, whatever N is. A method takes some 2·N·K·D flops, and 3·N·K·D with few
+// Beyond the operands, a method needs memory of the order of K·D numbers, and 300·D for
+// each worker, whatever N is. It takes about 2·N·K·D flops, or 3·N·K·D with few
 // centroids.
 type Cost[T rev.Float] struct {
 	Out       *T             `rev:"acc"`            // F
@@ -101,7 +102,7 @@ func (k *Cost[T]) checkCentroids() {
 	}
 }
 
-// check checks the operands, for what is no pass.
+// check checks the operands outside of passes.
 func (k *Cost[T]) check() {
 	rev.ForwardPass(k)
 	k.checkCentroids()
@@ -112,13 +113,13 @@ func (k *Cost[T]) check() {
 //
 //	dst_k = c_k - m_k = -Σ_{i: k(i)=k} r_i/n_k,
 //
-// where m_k is the mean of the points of centroid k, and zero if it has none. It
-// returns F. Subtracting the direction from the centroids is Newton's step for
-// F, which is Lloyd's step: Bottou and Bengio, Convergence properties of the
+// where m_k is the mean of the points of centroid k, and dst_k is zero if it has none.
+// It returns F. If you subtract the direction from the centroids, you make Newton's
+// step for F, which is Lloyd's step: Bottou and Bengio, Convergence properties of the
 // K-means algorithms, 1995.
 //
-// dst may be the storage of an operand; Out is neither read nor written. It
-// panics with mat.ErrShape if dst does not have the shape of Centroids.
+// dst may be the storage of an operand. Out is neither read nor written. It panics with
+// mat.ErrShape if dst does not have the shape of Centroids.
 func (k Cost[T]) NewtonDirection(dst rev.General[T]) T {
 	k.Out = nil
 	k.check()
@@ -130,8 +131,8 @@ func (k Cost[T]) NewtonDirection(dst rev.General[T]) T {
 	return T(k.newton(dst, nil, nil))
 }
 
-// newton does what NewtonDirection says, and stores k(i) and the squared
-// distances of all points where labels and dists are not nil.
+// newton is NewtonDirection. It also stores k(i) in labels and the squared distances in
+// dists if these are not nil.
 func (k Cost[T]) newton(dst rev.General[T], labels []int, dists []float64) float64 {
 	s := k.open()
 	s.moments, s.allLabels, s.allDists = true, labels, dists

@@ -16,36 +16,34 @@ import (
 	"revnum/rev"
 )
 
-// Options says how Fit works. The zero value is ready to use.
+// Options are the options of Fit. The zero value is ready to use.
 type Options struct {
-	// Starts is the number of starts from different centroids, of which the
-	// best is kept; 0 means 1. There is only one with Init.
+	// Starts is the number of starts from different centroids. The best is kept. 0
+	// means 1. With Init there is only one.
 	Starts int
 
 	// MaxIter is the largest number of iterations of a start; 0 means 300.
 	MaxIter int
 
-	// Tolerance ends Lloyd's algorithm when the squared moves of all centroids
-	// sum to less than this fraction of the mean variance of the columns; 0
-	// means 1e-4. With a negative one it goes on until no point changes its
-	// centroid.
+	// Tolerance ends Lloyd's algorithm when the squared moves of all centroids sum to
+	// less than this fraction of the mean variance of the columns. 0 means 1e-4. A
+	// negative number continues until no point changes its centroid.
 	Tolerance float64
 
 	// Init, if not nil, are the K×D centroids to start from. Lloyd's algorithm
-	// goes from there to the nearest minimum, without swaps.
+	// continues to the nearest minimum, without swaps.
 	Init *mat.Dense
 
-	// Weights, if not nil, are the weights of the points, as if a point were
-	// there so many times.
+	// Weights, if not nil, are the weights of the points. A point of weight 2 counts as
+	// two points.
 	Weights []float64
 
-	// Batch, if not 0, is the number of points in a batch of mini-batch k-means,
-	// for points so many that a few passes over them are all that there is time
-	// for.
+	// Batch, if not 0, is the number of points in a batch of mini-batch k-means. Use it
+	// if there are so many points that there is only time for a few passes over them.
 	Batch int
 
-	// Source is where random numbers come from. Fits with equal sources are
-	// equal, on any number of workers; nil means a fixed seed.
+	// Source provides random numbers. Fits with equal sources are equal, for any number
+	// of workers. nil means a fixed seed.
 	Source rand.Source
 
 	// Workers is the number of goroutines to use; 0 means GOMAXPROCS.
@@ -55,20 +53,20 @@ type Options struct {
 // Report says how a fit went.
 type Report struct {
 	Starts []Start
-	Best   int // index of the start that was kept; -1 if there is none
+	Best   int // index of the start that was kept, or -1 if there is none
 }
 
 // Start says how a fit from one start went.
 type Start struct {
 	Iterations int     // steps of Lloyd's algorithm; with Batch, passes over the points
-	Cost       float64 // in the end
+	Cost       float64 // at the end
 	Converged  bool    // Options.Tolerance was met
-	Swaps      int     // centroids that were moved to where they lower the cost more
+	Swaps      int     // centroids that were moved to lower the cost
 	Filled     int     // centroids without points that were moved to far points
 	Duration   time.Duration
 }
 
-// String returns a table of the starts, to be read by people.
+// String returns a table of the starts for people.
 func (r *Report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%8s%12s%7s%17s%10s\n", "start", "iterations", "swaps", "cost", "time")
@@ -88,24 +86,23 @@ func (r *Report) String() string {
 	return b.String()
 }
 
-// Fit returns k centroids from which the sum of the squared distances of the rows
-// of x is small, and a report. It reads x in place if it is a mat.RawMatrixer or a
-// *mat.VecDense, and copies it otherwise. A nil opts means the defaults.
+// Fit returns k centroids with a small sum of squared distances from the rows of x, and
+// a report. It reads x in place if x is a mat.RawMatrixer or a *mat.VecDense, and
+// otherwise copies it. A nil opts means the defaults.
 //
-// Each start chooses centroids by greedy k-means++ (Arthur and Vassilvitskii, 2007)
-// and takes steps of Lloyd's algorithm, with Hamerly's bounds (2010). A centroid
-// that has lost its points moves to the point farthest from its own. Then, as long
-// as that lowers the cost, the centroid that is missed least moves to the cluster
-// that gains most from a second one, and Lloyd's algorithm goes on. Of many points,
-// a sample of max(2048, 64·k) goes through all this first, then all from where it
-// ended. That finds a local minimum, most often a good one. A fit that has not
-// converged is not an error: see the report.
+// Each start chooses centroids by greedy k-means++ (Arthur and Vassilvitskii, 2007) and
+// makes steps of Lloyd's algorithm, with Hamerly's bounds (2010). A centroid that has
+// lost its points moves to the point farthest from its own centroid. Then, as long as
+// the cost falls, the centroid whose removal costs least moves to the cluster that
+// gains most from a second one, and Lloyd's algorithm continues. If there are many
+// points, a sample of max(2048, 64·k) goes through all this first, and all points
+// continue from its result. This finds a local minimum, usually a good one. A fit that
+// has not converged is not an error: see the report.
 //
-// It returns an error if k < 1, if x has no columns or fewer rows than k, if it
-// has a NaN, an infinity or numbers so large that their squares overflow (the
-// error names row and column, counted from 0), or if an option makes no sense.
-// When ctx is done it returns the error of ctx, with the best clustering so far
-// unless there is none.
+// It returns an error if k < 1, if x has no columns or fewer rows than k, if x has a
+// NaN, an infinity or numbers whose squares overflow (the error names row and column,
+// counted from 0), or if an option makes no sense. When ctx is done, it returns the
+// error of ctx, with the best clustering so far if there is one.
 func Fit(ctx context.Context, x mat.Matrix, k int, opts *Options) (*Clustering, *Report, error) {
 	if opts == nil {
 		opts = &Options{}
@@ -153,8 +150,8 @@ func Fit(ctx context.Context, x mat.Matrix, k int, opts *Options) (*Clustering, 
 	return best, report, ctx.Err()
 }
 
-// check returns a view of the data, if its shape and the options make sense, and the
-// largest magnitude that its numbers may have.
+// check returns a view of the data and the largest magnitude that its numbers may have.
+// It checks shape and options.
 func check(x mat.Matrix, k int, opts *Options) (points rev.General[float64], limit float64, err error) {
 	n, d := x.Dims()
 	switch {
@@ -187,7 +184,7 @@ func check(x mat.Matrix, k int, opts *Options) (points rev.General[float64], lim
 	return points, limit, checkRange("Init has", rev.ViewDense(opts.Init), limit)
 }
 
-// checkWeights returns the largest weight, and at least 1.
+// checkWeights returns the largest weight, but at least 1.
 func checkWeights(w []float64, n int) (heaviest float64, err error) {
 	heaviest = 1
 	if w == nil {

@@ -6,8 +6,8 @@ import (
 	"revnum/internal/simd/cpu"
 )
 
-// The pure-Go loops. Where there is no assembly, these are all the loops. Elsewhere
-// the assembly is tested against them.
+// The loops in pure Go. Without assembly they are all the loops. Elsewhere they test
+// the assembly.
 
 func genericDistances[T cpu.Float](dst, x []T, ldx int, c []T) {
 	for p := range dst {
@@ -122,7 +122,7 @@ func (a *AllPairs[T]) genericEach(f func(q, p, kind int, d T)) {
 	}
 }
 
-// tiny is what the square of a distance is at least.
+// tiny is the least value of the square of a distance.
 func tiny[T cpu.Float]() float64 {
 	if cpu.Is64[T]() {
 		return 0x1p-1020

@@ -2,8 +2,8 @@
 // others, and those of a triangle (AllPairs). Points are the columns of a matrix x
 // that is stored by rows: coordinate i of point p is x[i*ld+p]. The one point is c.
 //
-// The vector tiers (see package cpu) fuse products with the sums they go into, and
-// AVX-512 rounds roots in steps of its own: the tiers differ in the last bits.
+// The vector tiers (see package cpu) fuse products with sums, and AVX-512 rounds roots
+// in its own way. The tiers therefore differ in the last bits.
 package pairs
 
 import "revnum/internal/simd/cpu"
@@ -21,14 +21,14 @@ const (
 	shortKinds = "pairs: insufficient bits of kinds"
 )
 
-// Kinds tells elements of two kinds apart, and those that are of neither:
-// element p is of kind k if bit p%8 of Kinds[k][p/8] is 1. Both slices must have
-// 16 bits for each 16 elements that begin, and no element both kinds.
+// Kinds divides elements into two kinds and a rest. Element p has kind k if bit p%8 of
+// Kinds[k][p/8] is 1. Both slices must have 16 bits for each 16 elements that begin,
+// and no element may have both kinds.
 type Kinds [2][]byte
 
-// Distances computes dst[p] = √(Σ_i (x[i,p] - c[i])²) for i < len(c), where row i
-// of x begins at i*ldx. Squares overflow and underflow; up to that, the relative
-// error is at most len(c)+4 units of rounding.
+// Distances computes dst[p] = √(Σ_i (x[i,p] - c[i])²) for i < len(c). Row i of x begins
+// at i*ldx. Squares may overflow and underflow. Otherwise the relative error is at most
+// len(c)+4 units of rounding.
 func Distances[T cpu.Float](dst, x []T, ldx int, c []T) {
 	checkPairs(len(dst), len(c), len(x), ldx)
 	if len(c) == 0 {
@@ -46,8 +46,8 @@ func Distances[T cpu.Float](dst, x []T, ldx int, c []T) {
 	}
 }
 
-// InvDistances computes what Distances does, and stores 1/dst[p], or 0 where
-// that is infinite.
+// InvDistances stores the inverses of what Distances computes, 1/dst[p], or 0 if the
+// inverse is infinite.
 func InvDistances[T cpu.Float](dst, x []T, ldx int, c []T) {
 	checkPairs(len(dst), len(c), len(x), ldx)
 	if len(c) == 0 {
@@ -65,8 +65,8 @@ func InvDistances[T cpu.Float](dst, x []T, ldx int, c []T) {
 	}
 }
 
-// DiffDots computes dst[p] = Σ_i (x[i,p] - c[i])·(y[i,p] - e[i]) for i < len(c),
-// where row i of x and of y begins at i*ld.
+// DiffDots computes dst[p] = Σ_i (x[i,p] - c[i])·(y[i,p] - e[i]) for i < len(c). Row i
+// of x and of y begins at i*ld.
 func DiffDots[T cpu.Float](dst, x []T, ld int, c, y, e []T) {
 	checkPairs(len(dst), len(c), min(len(x), len(y)), ld)
 	if len(e) != len(c) {
@@ -87,13 +87,13 @@ func DiffDots[T cpu.Float](dst, x []T, ld int, c, y, e []T) {
 	}
 }
 
-// AddDiffs takes four points q at once, of which c has the coordinates one after
-// the other. With d = w[q,p]·(x[i,p] - c[q,i]) it computes
+// AddDiffs handles four points q at once. c has their coordinates one after the other.
+// With d = w[q,p]·(x[i,p] - c[q,i]) it computes
 //
 //	dst[i,p] += Σ_q d    sums[q,i] += Σ_p d
 //
-// for all coordinates i and p < n, where row i of dst and of x begins at i*ld,
-// and row q of w at q*ldw. What lies between rows is not touched.
+// for all coordinates i and p < n. Row i of dst and of x begins at i*ld, and row q of w
+// at q*ldw. It does not touch elements between rows.
 func AddDiffs[T cpu.Float](n int, dst, x []T, ld int, c, w []T, ldw int, sums []T) {
 	rows := len(c) / 4
 	checkPairs(n, rows, len(x), ld)
@@ -136,8 +136,8 @@ func KindSums[T cpu.Float](x []T, kinds Kinds, origin [2]T) (sums, squares [2]T)
 	return sums, squares
 }
 
-// KindAffine computes dst[p] = add + mul·x[p], with add and mul of the kind of
-// p, and 0 if it has none.
+// KindAffine computes dst[p] = add + mul·x[p] with the add and mul of the kind of p, or
+// 0 if p has no kind.
 func KindAffine[T cpu.Float](dst, x []T, kinds Kinds, add, mul [2]T) {
 	if len(x) != len(dst) {
 		panic(badLength)
@@ -153,8 +153,7 @@ func KindAffine[T cpu.Float](dst, x []T, kinds Kinds, add, mul [2]T) {
 	}
 }
 
-// KindDistances returns what KindSums returns for the n distances that Distances
-// computes.
+// KindDistances returns KindSums of the n distances that Distances computes.
 func KindDistances[T cpu.Float](n int, x []T, ldx int, c []T, kinds Kinds, origin [2]T) (sums, squares [2]T) {
 	checkPairs(n, len(c), len(x), ldx)
 	checkKinds(n, kinds)
@@ -189,9 +188,8 @@ func KindInvDistances[T cpu.Float](dst, x []T, ldx int, c []T, kinds Kinds, add,
 	}
 }
 
-// pairChunk returns how many points a call of assembly takes at most: as many
-// as have chunk coordinates, a square root being worth some of these. It is a
-// multiple of 8.
+// pairChunk returns the largest number of points for a call of assembly: those with
+// chunk coordinates, where a square root counts as several. It is a multiple of 8.
 func pairChunk(rows int) int { return max(8, cpu.Chunk/(rows+4)&^7) }
 
 // checkPairs panics if rows of n elements do not fit into x.
