@@ -11,6 +11,7 @@
 //	revsparse/matrixmarket  sparse matrices in files
 //	revmodels/gmm           Gaussian mixtures: the log posterior and its derivatives, and fitting
 //	revmodels/kmeans        clusters: the cost and its derivatives, and fitting
+//	revmodels/hand          a hand: residuals of tracking it, and their Jacobian
 //	revmodels/lstm          a recurrent network: its loss and the derivatives
 //	revmodels/graphembed    embeddings of graphs: the loss and its derivatives, and embedding
 //	revmodels/ba            bundle adjustment: cameras and points from what the cameras see

@@ -30,11 +30,13 @@ ADBench's scripts can run it in the place of one.
 The files are <OUTPREFIX><input>_times_<module>.txt with the seconds of the
 objective and of the gradient, ..._F_... with the objective and ..._J_... with
 the gradient with respect to log weights, means and factors, in the order of
-the input. The sign of the prior is ADBench's. For BA, ..._F_... has the
+the input, or for LSTM with respect to the main and the extra parameters. The sign of the prior is ADBench's. For BA, ..._F_... has the
 reprojection errors and then those of the weights, and ..._J_... their Jacobian
 with respect to cameras, points and weights, by sparse rows. Its time is that of
 row pointers, column indices and values, which ADBench's modules make in each call;
-what the values take alone is printed beside it.`,
+what the values take alone is printed beside it. For Hand, ..._F_... has three
+residuals for each point and ..._J_... a row of derivatives of each; the model is in
+the folder model beside the file.`,
 		Example: `  go run ./benchmarks adbench GMM Revnum gmm_d10_K25.txt results/ 0.5 10 10 10`,
 		// -rep is not a flag as others are, and numbers may be negative.
 		DisableFlagParsing: true,

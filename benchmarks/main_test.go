@@ -243,7 +243,7 @@ func TestBadInput(t *testing.T) {
 
 		{[]string{"adbench"}, "expected the 8 arguments"},
 		{adbench("XYZ", "Revnum", problem, dir+"/"), `unknown test "XYZ"`},
-		{adbench("Hand", "Revnum", problem, dir+"/"), "Hand is not supported"},
+		{adbench("Hand", "Revnum", problem, dir+"/"), "bones.txt"},
 		{adbench("GMM", "Manual", problem, dir+"/"), `unknown module "Manual"`},
 		{adbench("GMM", "Revnum", "missing.txt", dir+"/"), "missing.txt"},
 		{adbench("GMM", "Revnum", truncated, dir+"/"), "truncated.txt:"},

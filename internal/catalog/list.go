@@ -100,6 +100,7 @@ var OverNumbers = []Kernel{
 		not{"Q43": divides}},
 	{"the same, A an operator", over{of(operatorEig)},
 		not{"float32": "operators work on float64", "Q43": divides}},
+	{"R += measured points - points of a posed hand", over{of(residuals[float64]), of(residuals[float32]), of(residuals[q43])}, nil},
 	{"r += log loss of a recurrent network", over{of(lstmLoss[float64]), of(lstmLoss[float32]), of(lstmLoss[q43])}, nil},
 	{"R += reprojection errors, cameras of 9 parameters", over{of(snavely[float64]), of(snavely[float32]), of(snavely[q43])}, nil},
 	{"R += weighted ones, cameras of 11 parameters; Z += 1 - w²", over{of(weighted[float64]), of(weighted[float32]), of(weighted[q43])}, nil},

@@ -8,6 +8,7 @@ import (
 	"revnum/revmodels/ba"
 	"revnum/revmodels/gmm"
 	"revnum/revmodels/graphembed"
+	"revnum/revmodels/hand"
 	"revnum/revmodels/kmeans"
 	"revnum/revmodels/lstm"
 	"revnum/revmodels/nbody"
@@ -22,6 +23,34 @@ func logPosterior[T rev.Float](rnd *rand.Rand, n, _ int) gmm.LogPosterior[T] {
 
 func cost[T rev.Float](rnd *rand.Rand, n, _ int) kmeans.Cost[T] {
 	return kmeans.Cost[T]{Out: scalar[T](rnd), Centroids: matrix[T](rnd, 2, 3), X: matrix[T](rnd, n, 3)}
+}
+
+func residuals[T rev.Real](rnd *rand.Rand, n, _ int) hand.Residuals[T] {
+	k := hand.Residuals[T]{
+		R: vector[T](rnd, 3*n), Theta: vector[T](rnd, hand.Params), UV: matrix[T](rnd, n, 2), Points: matrix[T](rnd, n, 3),
+		Correspondences: make([]int, n), Surface: true, Model: mitten(),
+	}
+	for i := range n {
+		k.Correspondences[i] = rnd.IntN(k.Model.Triangles())
+	}
+	return k
+}
+
+// mitten returns a hand of two triangles.
+func mitten() *hand.Model {
+	along := hand.Affine{{1}, {1: 1, 3: 0.5}, {2: 1}}
+	bones := make([]hand.Bone, hand.Bones)
+	for i := range bones {
+		bones[i] = hand.Bone{Parent: i - 1, Relative: along, InverseBase: along}
+	}
+	vertex := func(x, y float64, bone int) hand.Vertex {
+		return hand.Vertex{Position: [3]float64{x, y, 0.5}, Weights: []hand.Weight{{Bone: 0, Value: 0.5}, {Bone: bone, Value: 0.5}}}
+	}
+	m, err := hand.NewModel(bones, []hand.Vertex{vertex(0, 1, 1), vertex(1, 0, 4), vertex(1, 1, 9), vertex(0, 0, 20)}, [][3]int{{0, 1, 2}, {1, 2, 3}}, false)
+	if err != nil {
+		panic(err)
+	}
+	return m
 }
 
 func lstmLoss[T rev.Real](rnd *rand.Rand, n, _ int) lstm.Loss[T] {

@@ -45,6 +45,7 @@ var modules = map[string]map[string]function{
 	"kmeans": {"cost": kmeansCost, "dir": kmeansDirection},
 	"det":    {"primal": detPrimal, "gradient": detGradient},
 	"lstm":   {"objective": lstmObjective, "jacobian": lstmJacobian},
+	"ht":     {"objective": htObjective, "jacobian": htJacobian},
 }
 
 // names returns the keys of m as a list for people.

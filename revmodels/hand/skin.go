@@ -1,0 +1,102 @@
+package hand
+
+import "revnum/internal/workspace"
+
+// A skin holds the vertices of a posed model that are in use.
+type skin struct {
+	model       *Model
+	theta       [Params]float64
+	pose        pose
+	derivatives bool
+
+	slot  []int32 // of each vertex of the model, its place below, or -1
+	at    [][3]float64
+	block []block
+	bar   [][3]float64 // cotangents of at, or tangents
+}
+
+// A block holds -∂x/∂θ of a vertex.
+type block struct {
+	by      [3][Params]float64
+	fingers uint8 // those that move it, a bit each
+}
+
+// begin poses a model. No vertex is in use.
+func (s *skin) begin(m *Model, derivatives bool) {
+	s.model, s.derivatives = m, derivatives
+	s.pose.set(m, &s.theta, derivatives)
+	s.slot = workspace.Grow(s.slot, len(m.vertices))
+	for i := range s.slot {
+		s.slot[i] = -1
+	}
+	s.at, s.block = s.at[:0], s.block[:0]
+}
+
+func (s *skin) useTriangle(c int) {
+	for _, v := range s.model.triangles[c] {
+		s.use(v)
+	}
+}
+
+// use moves a vertex unless that is done.
+func (s *skin) use(vertex int) {
+	if s.slot[vertex] < 0 {
+		s.move(vertex)
+	}
+}
+
+func (s *skin) move(vertex int) {
+	s.slot[vertex] = int32(len(s.at))
+	v := &s.model.vertices[vertex]
+	rest := [4]float64{v.Position[0], v.Position[1], v.Position[2], 1}
+	y := [4]float64{3: 1}
+	if !s.derivatives {
+		for _, w := range v.Weights {
+			s.pose.bones[w.Bone].addTo(&y, &rest, w.Value)
+		}
+		s.at = append(s.at, s.pose.global.apply(&y))
+		return
+	}
+	s.block = append(s.block, block{})
+	b := &s.block[len(s.block)-1]
+	for _, w := range v.Weights {
+		var part [4]float64
+		s.pose.bones[w.Bone].addTo(&part, &rest, w.Value)
+		part[3] = w.Value
+		for d := range 3 {
+			y[d] += part[d]
+		}
+		for _, p := range s.model.params[w.Bone] {
+			b.add(p, s.pose.joint[p-6].apply(&part))
+		}
+		b.fingers |= s.model.fingers[w.Bone]
+	}
+	for a := range s.pose.turn {
+		b.add(a, s.pose.turn[a].apply(&y))
+		b.by[a][3+a] = -1
+	}
+	s.at = append(s.at, s.pose.global.apply(&y))
+}
+
+// add adds to column p.
+func (b *block) add(p int, x [3]float64) {
+	b.by[0][p] += x[0]
+	b.by[1][p] += x[1]
+	b.by[2][p] += x[2]
+}
+
+// addTo adds weight·a(x) to y.
+func (a *Affine) addTo(y, x *[4]float64, weight float64) {
+	for i, v := range a.apply(x) {
+		y[i] += float64(weight * v)
+	}
+}
+
+// edge returns the derivative of a place by u (0) or v (1).
+func (s *skin) edge(c *[3]corner, e int) (d [3]float64) {
+	from, to := &s.at[c[2].vertex], &s.at[c[e].vertex]
+	for i := range d {
+		d[i] = to[i] - from[i]
+	}
+	return d
+}
