@@ -15,14 +15,32 @@ func init() {
 		return func(x []*node, r, h *node) []*node { return []*node{d(x[0], r, h)} }
 	}
 	rules = map[string]func(x []*node, r, h *node) []*node{
-		"Exp":  unary(func(x, r, h *node) *node { return product(h, r) }),
-		"Log":  unary(func(x, r, h *node) *node { return quotient("/", h, x) }),
-		"Sqrt": unary(func(x, r, h *node) *node { return quotient("over", h, product(two, r)) }),
-		"Sin":  unary(func(x, r, h *node) *node { return product(h, fn("Cos", x)) }),
-		"Cos":  unary(func(x, r, h *node) *node { return neg(product(h, fn("Sin", x))) }),
-		"Tanh": unary(func(x, r, h *node) *node { return product(h, sum(one, neg(product(r, r)))) }),
-		"Abs":  unary(func(x, r, h *node) *node { return product(h, fn("Sign", x)) }),
-		"Sign": unary(func(x, r, h *node) *node { return zero }),
+		"Exp":   unary(func(x, r, h *node) *node { return product(h, r) }),
+		"Log":   unary(func(x, r, h *node) *node { return quotient("/", h, x) }),
+		"Sqrt":  unary(func(x, r, h *node) *node { return quotient("over", h, product(two, r)) }),
+		"Sin":   unary(func(x, r, h *node) *node { return product(h, fn("Cos", x)) }),
+		"Cos":   unary(func(x, r, h *node) *node { return neg(product(h, fn("Sin", x))) }),
+		"Tan":   unary(func(x, r, h *node) *node { return product(h, sum(one, product(r, r))) }),
+		"Asin":  unary(func(x, r, h *node) *node { return quotient("over", h, complement(x)) }),
+		"Acos":  unary(func(x, r, h *node) *node { return neg(quotient("over", h, complement(x))) }),
+		"Atan":  unary(func(x, r, h *node) *node { return quotient("/", h, sum(one, product(x, x))) }),
+		"Sinh":  unary(func(x, r, h *node) *node { return product(h, fn("Cosh", x)) }),
+		"Cosh":  unary(func(x, r, h *node) *node { return product(h, fn("Sinh", x)) }),
+		"Exp2":  unary(func(x, r, h *node) *node { return product(h, product(ln2, r)) }),
+		"Log2":  unary(func(x, r, h *node) *node { return quotient("/", h, product(ln2, x)) }),
+		"Cbrt":  unary(func(x, r, h *node) *node { return quotient("over", h, product(lit(number, "3"), product(r, r))) }),
+		"Expm1": unary(func(x, r, h *node) *node { return product(h, sum(r, one)) }),
+		"Log1p": unary(func(x, r, h *node) *node { return quotient("/", h, sum(one, x)) }),
+		"Tanh":  unary(func(x, r, h *node) *node { return product(h, sum(one, neg(product(r, r)))) }),
+		"Abs":   unary(func(x, r, h *node) *node { return product(h, fn("Sign", x)) }),
+		"Sign":  unary(func(x, r, h *node) *node { return zero }),
+		"Hypot": func(x []*node, r, h *node) []*node {
+			return []*node{quotient("over", product(h, x[0]), r), quotient("over", product(h, x[1]), r)}
+		},
+		"Atan2": func(x []*node, r, h *node) []*node {
+			s := sum(product(x[0], x[0]), product(x[1], x[1]))
+			return []*node{quotient("over", product(h, x[1]), s), neg(quotient("over", product(h, x[0]), s))}
+		},
 		"Pow": func(x []*node, r, h *node) []*node {
 			return []*node{
 				product(h, product(x[1], fn("Pow", x[0], sum(x[1], neg(one))))),
@@ -31,6 +49,11 @@ func init() {
 		},
 	}
 }
+
+var ln2 = lit(number, "0.6931471805599453")
+
+// complement returns √(1 - x²).
+func complement(x *node) *node { return fn("Sqrt", sum(one, neg(product(x, x)))) }
 
 func known() string {
 	names := slices.Sorted(maps.Keys(rules))

@@ -121,6 +121,133 @@ func Tanh[T rev.Real](x T) T {
 	return r
 }
 
+// Tan returns tan x; in fixed point 0 where cos x is 0.
+func Tan[T rev.Real](x T) T {
+	if !isFixed[T]() {
+		return T(math.Tan(float64(x)))
+	}
+	return Quotient(Sin(x), Cos(x))
+}
+
+// Asin returns arcsin x; in fixed point ±π/2 for |x| > 1.
+func Asin[T rev.Real](x T) T {
+	if !isFixed[T]() {
+		return T(math.Asin(float64(x)))
+	}
+	return Atan2(x, leg(x))
+}
+
+// Acos returns arccos x; in fixed point 0 or π for |x| > 1.
+func Acos[T rev.Real](x T) T {
+	if !isFixed[T]() {
+		return T(math.Acos(float64(x)))
+	}
+	return Atan2(leg(x), x)
+}
+
+// leg returns √(1 - x²), in fixed point, and 0 for |x| > 1.
+func leg[T rev.Real](x T) T {
+	one := fixed.Of[T](1)
+	if x > one || x < -one {
+		return 0
+	}
+	return Sqrt(fixed.Product(one-x, one+x))
+}
+
+// Atan returns arctan x.
+func Atan[T rev.Real](x T) T {
+	if !isFixed[T]() {
+		return T(math.Atan(float64(x)))
+	}
+	return Atan2(x, fixed.Of[T](1))
+}
+
+// Atan2 returns the angle of the point (x, y).
+func Atan2[T rev.Real](y, x T) T {
+	if !isFixed[T]() {
+		return T(math.Atan2(float64(y), float64(x)))
+	}
+	return T(fixed.Atan2(fixed.Q43(y), fixed.Q43(x)))
+}
+
+// Hypot returns √(x² + y²); in fixed point the largest number if that is out of range.
+func Hypot[T rev.Real](x, y T) T {
+	if !isFixed[T]() {
+		return T(math.Hypot(float64(x), float64(y)))
+	}
+	r, err := fixed.HypotChecked(fixed.Q43(x), fixed.Q43(y))
+	if err != nil {
+		r = fixed.Max
+	}
+	return T(r)
+}
+
+// Sinh returns sinh x; in fixed point it is wrong where eˣ or e⁻ˣ is out of range.
+func Sinh[T rev.Real](x T) T {
+	if !isFixed[T]() {
+		return T(math.Sinh(float64(x)))
+	}
+	return (Exp(x) - Exp(-x)) / 2
+}
+
+// Cosh returns cosh x; in fixed point it is wrong where eˣ or e⁻ˣ is out of range.
+func Cosh[T rev.Real](x T) T {
+	if !isFixed[T]() {
+		return T(math.Cosh(float64(x)))
+	}
+	return Exp(x)/2 + Exp(-x)/2
+}
+
+// Exp2 returns 2ˣ; in fixed point the largest number if that is out of range.
+func Exp2[T rev.Real](x T) T {
+	if !isFixed[T]() {
+		return T(math.Exp2(float64(x)))
+	}
+	r, err := fixed.Exp2Checked(fixed.Q43(x))
+	if err != nil {
+		r = fixed.Max
+	}
+	return T(r)
+}
+
+// Log2 returns the logarithm to base 2; in fixed point the least number for x <= 0.
+func Log2[T rev.Real](x T) T {
+	if !isFixed[T]() {
+		return T(math.Log2(float64(x)))
+	}
+	if x <= 0 {
+		return T(fixed.Min)
+	}
+	return T(fixed.Log2(fixed.Q43(x)))
+}
+
+// Log1p returns log(1 + x); in fixed point the least number for x <= -1.
+func Log1p[T rev.Real](x T) T {
+	if !isFixed[T]() {
+		return T(math.Log1p(float64(x)))
+	}
+	return Log(fixed.Of[T](1) + x)
+}
+
+// Expm1 returns eˣ - 1; in fixed point about the largest number if that is out of range.
+func Expm1[T rev.Real](x T) T {
+	if !isFixed[T]() {
+		return T(math.Expm1(float64(x)))
+	}
+	return Exp(x) - fixed.Of[T](1)
+}
+
+// Cbrt returns the cube root of x.
+func Cbrt[T rev.Real](x T) T {
+	if !isFixed[T]() {
+		return T(math.Cbrt(float64(x)))
+	}
+	if x < 0 {
+		return -Cbrt(-x)
+	}
+	return Pow(x, fixed.Of[T](1./3))
+}
+
 // Pow returns xʸ; in fixed point 0 where that is not defined or out of range.
 func Pow[T rev.Real](x, y T) T {
 	if !isFixed[T]() {

@@ -32,19 +32,30 @@ func TestFunctions(t *testing.T) {
 		q43  func(fixed.Q43) fixed.Q43
 		want func(float64) float64
 	}{
-		"Sqrt": {num.Sqrt[float64], num.Sqrt[float32], num.Sqrt[fixed.Q43], math.Sqrt},
-		"Exp":  {num.Exp[float64], num.Exp[float32], num.Exp[fixed.Q43], math.Exp},
-		"Log":  {num.Log[float64], num.Log[float32], num.Log[fixed.Q43], math.Log},
-		"Sin":  {num.Sin[float64], num.Sin[float32], num.Sin[fixed.Q43], math.Sin},
-		"Cos":  {num.Cos[float64], num.Cos[float32], num.Cos[fixed.Q43], math.Cos},
-		"Tanh": {num.Tanh[float64], num.Tanh[float32], num.Tanh[fixed.Q43], math.Tanh},
-		"Abs":  {num.Abs[float64], num.Abs[float32], num.Abs[fixed.Q43], math.Abs},
+		"Sqrt":  {num.Sqrt[float64], num.Sqrt[float32], num.Sqrt[fixed.Q43], math.Sqrt},
+		"Exp":   {num.Exp[float64], num.Exp[float32], num.Exp[fixed.Q43], math.Exp},
+		"Log":   {num.Log[float64], num.Log[float32], num.Log[fixed.Q43], math.Log},
+		"Sin":   {num.Sin[float64], num.Sin[float32], num.Sin[fixed.Q43], math.Sin},
+		"Cos":   {num.Cos[float64], num.Cos[float32], num.Cos[fixed.Q43], math.Cos},
+		"Tanh":  {num.Tanh[float64], num.Tanh[float32], num.Tanh[fixed.Q43], math.Tanh},
+		"Tan":   {num.Tan[float64], num.Tan[float32], num.Tan[fixed.Q43], math.Tan},
+		"Asin":  {num.Asin[float64], num.Asin[float32], num.Asin[fixed.Q43], math.Asin},
+		"Acos":  {num.Acos[float64], num.Acos[float32], num.Acos[fixed.Q43], math.Acos},
+		"Atan":  {num.Atan[float64], num.Atan[float32], num.Atan[fixed.Q43], math.Atan},
+		"Sinh":  {num.Sinh[float64], num.Sinh[float32], num.Sinh[fixed.Q43], math.Sinh},
+		"Cosh":  {num.Cosh[float64], num.Cosh[float32], num.Cosh[fixed.Q43], math.Cosh},
+		"Exp2":  {num.Exp2[float64], num.Exp2[float32], num.Exp2[fixed.Q43], math.Exp2},
+		"Log2":  {num.Log2[float64], num.Log2[float32], num.Log2[fixed.Q43], math.Log2},
+		"Log1p": {num.Log1p[float64], num.Log1p[float32], num.Log1p[fixed.Q43], math.Log1p},
+		"Expm1": {num.Expm1[float64], num.Expm1[float32], num.Expm1[fixed.Q43], math.Expm1},
+		"Cbrt":  {num.Cbrt[float64], num.Cbrt[float32], num.Cbrt[fixed.Q43], math.Cbrt},
+		"Abs":   {num.Abs[float64], num.Abs[float32], num.Abs[fixed.Q43], math.Abs},
 	} {
 		for _, x := range []float64{-3.25, -0.5, 0.0625, 0.75, 2.5} {
-			if x < 0 && (name == "Sqrt" || name == "Log") {
-				continue
-			}
 			want := f.want(x)
+			if math.IsNaN(want) {
+				continue // not in its domain
+			}
 			for typ, got := range map[string]float64{"float64": f.f64(x), "float32": float64(f.f32(float32(x))), "Q43": f.q43(fixed.FromFloat64(x)).Float64()} {
 				if tol := map[string]float64{"float64": 0, "float32": 1e-6, "Q43": 1e-12}[typ]; !(math.Abs(got-want) <= tol*math.Max(1, math.Abs(want))) {
 					t.Errorf("%s(%v) over %s: %v, want %v", name, x, typ, got, want)
@@ -54,6 +65,12 @@ func TestFunctions(t *testing.T) {
 	}
 	if got := num.Pow(fixed.FromFloat64(2), fixed.FromFloat64(0.5)).Float64(); math.Abs(got-math.Sqrt2) > 1e-12 {
 		t.Errorf("2^0.5 = %v", got)
+	}
+	if got := num.Hypot(3*fixed.One, -4*fixed.One); got != 5*fixed.One || num.Hypot(3., 4) != 5 {
+		t.Errorf("√(3²+4²) = %v", got)
+	}
+	if got := num.Atan2(-fixed.One, fixed.One).Float64(); math.Abs(got+math.Pi/4) > 1e-12 || num.Atan2(-1., 1) != math.Atan2(-1, 1) {
+		t.Errorf("the angle of (1, -1) is %v", got)
 	}
 	if num.Pow(2., 0.5) != math.Sqrt2 {
 		t.Errorf("2^0.5 = %v", num.Pow(2., 0.5))
@@ -73,6 +90,11 @@ func TestOutOfDomain(t *testing.T) {
 		{"exp 100", num.Exp(100 * one), fixed.Max},
 		{"log 0", num.Log(fixed.Q43(0)), fixed.Min},
 		{"0^-1", num.Pow(0, -one), 0},
+		{"exp2 30", num.Exp2(30 * one), fixed.Max},
+		{"log2 0", num.Log2(fixed.Q43(0)), fixed.Min},
+		{"log1p -1", num.Log1p(-one), fixed.Min},
+		{"hypot", num.Hypot(fixed.Max, fixed.Max), fixed.Max},
+		{"acos 2", num.Acos(2 * one), 0},
 		{"sign", num.Sign(-one) + num.Sign(one) + num.Sign(fixed.Q43(0)), 0},
 		{"int", num.Int[fixed.Q43](3), 3 * one},
 	} {
