@@ -32,12 +32,6 @@
 // is out of range and with ErrDomain if the argument is out of the domain. Their
 // checked forms return these errors.
 //
-// # More
-//
-//	Q43          the accuracy of every operation
-//	Accumulator  sums of products that are not rounded until they are read
-//	Buffer       multiplication by a fraction, undone to the bit
-//	Number       code written once for float32, float64 and Q43
-//	Unary        derivative rules, for the functions in UnaryFuncs and BinaryFuncs
-//	Q43.String   text; Parse reads it
+// Accumulator sums products without rounding. Buffer multiplies by a fraction and undoes
+// it to the bit. Number is for code over float32, float64 and Q43.
 package fixed

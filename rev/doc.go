@@ -1,12 +1,10 @@
 // Package rev is the contract of reversible kernels. It also combines kernels into
 // reversible programs, and differentiates programs.
 //
-// A kernel is an equation with its operands: Mul{C: c, A: a, B: b} reads C += A·B.
-// It is a struct with one method, Run. Its operands are views of memory that you
-// own, and tags on its fields say what the equation does with them ([Kernel]).
-//
-// There are six passes. With the cotangent x̄ of x (the derivative of a scalar by
-// x), its tangent ẋ, and the Jacobian J of f:
+// A [Kernel] is an equation with its operands: Mul{C: c, A: a, B: b} reads C += A·B.
+// It is a struct with one method, Run. Its operands are views of memory that you own.
+// There are six passes. With the cotangent x̄ of x (the derivative of a scalar by x),
+// its tangent ẋ, and the Jacobian J of f:
 //
 //	Forward         y += f(x)
 //	Inverse         y -= f(x)
@@ -16,24 +14,20 @@
 //	Gradient        y += f(x),  x̄ += Jᵀ·ȳ
 //
 // where ġx is the tangent of x̄ and ∂J[ẋ] the derivative of J in the direction ẋ.
-// Adjoint starts from the state after Forward and undoes it on the way. That gives
-// back the values at which J is taken, so nothing is recorded: the gradient of a
-// program takes the memory of the program. A kernel in place works likewise:
+// Adjoint undoes Forward on the way. That gives back the values at which J is taken, so
+// nothing is recorded. A kernel in place works likewise:
 //
 //	Forward  z <- u(x, z)
 //	Adjoint  z <- u⁻¹(x, z),  x̄ += Jxᵀ·z̄,  z̄ <- Jzᵀ·z̄
 //
-// Cotangents and tangents are kernel values too, with derivatives in the places of
-// the operands. Operands that are nil there are not computed, and cost nothing.
-//
-// Inverse restores y to the bit over fixed point, and within about
-// ε·(|y| + |f(x)|) over floating point.
+// Cotangents and tangents are kernel values too. Their nil operands are not computed.
+// Inverse restores y to the bit over fixed point, and within about ε·(|y| + |f(x)|) over
+// floating point.
 //
 // # Programs
 //
-// A [Step] is a reversible computation on a state S, a struct of yours that holds
-// the operands of all kernels. [At] makes a step of a kernel, and these make steps
-// of steps:
+// A [Step] is a reversible computation on your struct S, which holds all operands. [At]
+// makes a step of a kernel, and these make steps of steps:
 //
 //	Seq          one after the other
 //	Repeat, For  loops that know their count
@@ -45,7 +39,6 @@
 //	Bennett      a chain of steps that cannot be undone, by uncomputing
 //	Treeverse    the same, by checkpoints
 //
-// The adjoint of a program runs the adjoints of its steps, from the last to the
-// first. [ValueGradient], [HessianVector] and [Hessian] differentiate a program with
+// The adjoint of a program runs the adjoints of its steps in reverse. [ValueGradient], [HessianVector] and [Hessian] differentiate a program with
 // a scalar output. [ZeroLike] makes the states that hold cotangents and tangents.
 package rev

@@ -85,11 +85,11 @@ func (k Snavely[T]) AdjointTangent(g, t, gt Snavely[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// Run implements rev.Kernel. In fixed point it returns an error, and changes nothing,
-// where a value that the pass needs leaves the range, or a point is at depth 0. The error
+// Run implements rev.Kernel. In fixed point it returns an error, and changes nothing, if
+// a value that the pass needs leaves the range, or if a point is at depth 0. The error
 // names the first such observation, and wraps fixed.ErrRange or fixed.ErrDivideByZero.
-// Products of the Jacobian with cotangents and tangents, and sums of them, are not looked
-// at. In floating point there is no error.
+// It does not check products of the Jacobian with cotangents and tangents, nor their
+// sums. In floating point it returns no error.
 func (k Snavely[T]) Run(p rev.Pass[Snavely[T]]) error {
 	q := k.problem()
 	return q.pass(T(p.Sign()), p.G.problem(), p.T.problem(), p.GT.problem())

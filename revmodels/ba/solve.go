@@ -23,34 +23,32 @@ const (
 //
 //	½ Σ_i ρ(‖r_i‖²)
 //
-// that can be reached from where they are. It never raises the cost: p gets the
-// best parameters that were met, whatever ends the iteration. A nil opts means
-// the defaults.
+// that it can reach from their start. It never raises the cost: p gets the best
+// parameters found, whatever ends the iteration. A nil opts means the defaults.
 //
-// The method is that of Levenberg and Marquardt. A step solves the normal
-// equations with the diagonal matrix D/μ added, where μ is the radius of the
-// trust region and D the diagonal of JᵀJ (bounded, after columns were scaled by
-// 1/(1+‖J_k‖) of the start); points are eliminated first (Schur complement). The
-// radius grows after a step with a good gain, by up to 3, and shrinks by 2, 4, 8,
-// ... after steps that are not taken. These rules, the losses and the defaults of
-// tolerances are those of Ceres Solver. Robust losses weigh observations by ρ'
-// (iteratively reweighted least squares); Triggs' second-order correction is
-// not used, as for ρ" <= 0 Ceres does not.
+// The method is that of Levenberg and Marquardt. A step solves the normal equations
+// with the diagonal matrix D/μ added. μ is the radius of the trust region, and D the
+// diagonal of JᵀJ (bounded, after columns were scaled by 1/(1+‖J_k‖) of the start).
+// Points are eliminated first (Schur complement). After a step with a good gain the
+// radius grows by a factor of up to 3. After steps that are not taken it shrinks by 2,
+// 4, 8, ... These rules, the losses and the default tolerances are those of Ceres
+// Solver. Robust losses weigh observations by ρ' (iteratively reweighted least
+// squares). Triggs' second-order correction is not used, as Ceres does not use it for
+// ρ" <= 0.
 //
-// Damping makes every system definite: the free choice of coordinates (gauge), a
-// point seen once or never, a camera without observations and repeated
-// observations need no care. What the observations do not determine hardly
-// moves. The model does not know that cameras do not see what is behind them,
-// and neither does Solve; see Report.Behind. A step to where the cost is not
-// finite is not taken. At a bound of the focal length, the step of a camera that
-// leads out leaves the focal length there.
+// Damping makes every system definite. You need not care about the free choice of
+// coordinates (gauge), a point seen once or never, a camera without observations, or
+// repeated observations. What the observations do not determine hardly moves. Neither
+// the model nor Solve knows that cameras do not see what is behind them; see
+// Report.Behind. A step is not taken if the cost is not finite after it. If a step would
+// move a focal length at its bound out of it, the focal length stays there.
 //
 // The result does not depend on the number of workers.
 //
-// It returns an error, with p as it was, if p is not valid (see Validate), if an
-// option makes no sense, if a focal length that is not fixed is out of bounds, or
-// if something is not finite at the start (ErrNotFinite). When ctx is done it
-// returns the error of ctx and a report.
+// Solve returns an error and does not change p if p is not valid (see Validate), if an
+// option makes no sense, if a focal length that is not fixed is out of bounds, or if
+// something is not finite at the start (ErrNotFinite). When ctx is done it returns the
+// error of ctx and a report.
 func Solve(ctx context.Context, p *Problem, opts *Options) (*Report, error) {
 	begin := time.Now()
 	var o Options
@@ -81,7 +79,7 @@ type solver struct {
 	ctx   context.Context
 	begin time.Time
 
-	order       []int // which observation of the caller's each is
+	order       []int // number of each observation in the caller's problem
 	best, trial *Problem
 	normal      *normal
 	side        side
@@ -132,7 +130,7 @@ func newSolver(p *Problem, o *Options) (*solver, error) {
 	return s, nil
 }
 
-// makeRoom makes room for the problem.
+// makeRoom allocates memory for the problem.
 func (s *solver) makeRoom(p *Problem, fixed []bool) {
 	s.best, s.order = p.sorted()
 	trial := *s.best
@@ -164,7 +162,7 @@ func (s *solver) movesFocal(c int) bool {
 	return false
 }
 
-// run iterates, and sets the report but for its duration.
+// run iterates, and sets the report except for its duration.
 func (s *solver) run() error {
 	cost := s.side.cost(false)
 	if notFinite(cost) {
@@ -250,14 +248,14 @@ func (s *solver) record(it Iteration) {
 	}
 }
 
-// late reports whether time is over.
+// late reports whether the time is over.
 func (s *solver) late() bool { return s.opts.MaxTime > 0 && time.Since(s.begin) >= s.opts.MaxTime }
 
 // stopped reports whether to stop in the middle of a step.
 func (s *solver) stopped() bool { return s.ctx.Err() != nil || s.late() }
 
-// converged reports whether a step that was tried is within a tolerance. If it was
-// not taken, a small change of the cost counts only if that is what was promised.
+// converged reports whether an attempted step is within a tolerance. If it was not
+// taken, a small change of the cost counts only if a small change was promised.
 func (s *solver) converged(cost, next, promised float64, it *Iteration) (Status, bool) {
 	if notFinite(next) {
 		return 0, false
@@ -271,8 +269,8 @@ func (s *solver) converged(cost, next, promised float64, it *Iteration) (Status,
 }
 
 // linearise linearises the problem at the best parameters, and returns the largest
-// element of the gradient. A focal length that is at a bound, and would leave it
-// downhill, is held.
+// element of the gradient. A focal length at a bound that would leave it downhill is
+// held.
 func (s *solver) linearise() float64 {
 	ofPoints := s.side.linearise()
 	s.unknowns.reduce(s.gradient, s.normal.gc)
@@ -293,7 +291,7 @@ func (s *solver) linearise() float64 {
 	return max(largest(0, s.gradient), ofPoints)
 }
 
-// largest returns the largest of v and the absolute values of x, NaN if there is
+// largest returns the largest of v and the absolute values of x, or NaN if there is
 // one.
 func largest(v float64, x []float64) float64 {
 	for _, e := range x {
@@ -318,7 +316,7 @@ func (s *solver) scale() {
 	s.side.scale()
 }
 
-// toScales makes scales of the squares of the lengths of columns.
+// toScales replaces the squares of the lengths of columns by scales.
 func toScales(list []float64) {
 	for i, d := range list {
 		v := 1 / (1 + math.Sqrt(d))
@@ -326,16 +324,16 @@ func toScales(list []float64) {
 	}
 }
 
-// damp makes the damping of a radius of the squares of the lengths of columns.
+// damp replaces the squares of the lengths of columns by the damping of a radius.
 func damp(list, scales []float64, radius float64) {
 	for i, d := range list {
 		list[i] = math.Min(math.Max(d*scales[i], minDiagonal), maxDiagonal) / radius / scales[i]
 	}
 }
 
-// try looks for a step in the given radius, and stores it, and the parameters that
-// it leads to in trial. It returns by how much the model lowers the cost, and
-// whether there is a step.
+// try looks for a step in the given radius. It stores the step, and the resulting
+// parameters in trial. It returns by how much the model lowers the cost, and whether
+// there is a step.
 func (s *solver) try(radius float64, it *Iteration) (promised float64, ok bool) {
 	s.cameraDiagonal(s.dampingC)
 	damp(s.dampingC, s.scaleC, radius)

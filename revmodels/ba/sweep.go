@@ -8,7 +8,7 @@ import (
 	"revnum/revmodels/ba/internal/views"
 )
 
-// A problem is the operands of either kernel.
+// A problem has the operands of either kernel.
 type problem[T rev.Real] struct {
 	model           views.CameraModel
 	r, z            rev.Vector[T]
@@ -27,24 +27,24 @@ func params(m views.CameraModel) int {
 	return snavelyParams
 }
 
-// A task is what is done with the terms of all observations: residuals are added
-// to r, and
+// A task is a computation with the terms of all observations. It adds residuals to r,
+// and
 //
 //	ViewDerivative  j = J
 //	ViewAdjoint     ḡ += Jᵀ·r̄
 //	ViewTangent     ṙ += sign·J·ẋ
 //
-// Of the operands g, those that are not nil are used.
+// It uses the operands of g that are not nil.
 type task[T rev.Real] struct {
 	do   views.Task
 	sign T              // r += sign·residuals
 	g    problem[T]     // cotangents or tangents
 	j    rev.General[T] // the Jacobian
-	dz   rev.Vector[T]  // that of z
+	dz   rev.Vector[T]  // the Jacobian of z
 }
 
-// run does a task: in floating point by blocks of observations, in fixed point
-// one by one.
+// run runs a task: in floating point by blocks of observations, in fixed point one by
+// one.
 func (p *problem[T]) run(t *task[T]) {
 	switch p := any(p).(type) {
 	case *problem[float64]:
@@ -69,10 +69,10 @@ func (p *problem[T]) jacobian(j rev.General[T], dz rev.Vector[T]) error {
 	return nil
 }
 
-// pass adds sign times the residuals and their tangents, and to the cotangents
-// and their tangents.
+// pass adds sign times the residuals and their tangents, and adds to the cotangents and
+// their tangents.
 func (p *problem[T]) pass(sign T, g, t, gt problem[T]) error {
-	q := *p // without what is done already
+	q := *p // without what has been computed
 	run := func(do views.Task, d problem[T]) {
 		q.run(&task[T]{do: do, sign: sign, g: d})
 		q.r.Data, q.z.Data = nil, nil

@@ -9,7 +9,7 @@ import (
 	"revnum/revmodels/ba/internal/views"
 )
 
-// sweepTerms does a task observation by observation, in one goroutine.
+// sweepTerms runs a task observation by observation, in one goroutine.
 func sweepTerms[T rev.Real](p *problem[T], t *task[T]) {
 	if t.do == views.Residuals && !p.outputs() {
 		return
@@ -73,8 +73,8 @@ type termSweep[N number[N]] struct {
 	term    term[N]
 }
 
-// checkIndex panics with mat.ErrRowAccess unless observation i is of a camera and
-// of a point that exist.
+// checkIndex panics with mat.ErrRowAccess unless the camera and the point of
+// observation i exist.
 func (p *problem[T]) checkIndex(i int) {
 	if uint(p.camera[i]) >= uint(p.cameras.Rows) || uint(p.point[i]) >= uint(p.points.Rows) {
 		panic(mat.ErrRowAccess)
@@ -182,8 +182,7 @@ func (p *problem[T]) second(g, t, gt *problem[T]) {
 	}
 }
 
-// dualAt returns element i of x with that of its tangents t, where nil stands for
-// zeros.
+// dualAt returns element i of x with that of its tangents t. nil means zeros.
 func dualAt[T rev.Real](x, t rev.Vector[T], i int) (v dual[T]) {
 	if x.Data != nil {
 		v.v = x.Data[i*x.Inc]

@@ -2,25 +2,25 @@ package ba
 
 import "fmt"
 
-// unknowns says which parameters of cameras are solved for, and which of them are
-// one unknown. They come in nodes: the nine parameters of a camera, or where
-// intrinsics are shared the six of its pose and the three of a group. Fixed
-// parameters are in no node.
+// unknowns says which parameters of cameras are solved for, and which of them are one
+// unknown. Unknowns come in nodes: the nine parameters of a camera or, if intrinsics
+// are shared, the six of its pose and the three of a group. Fixed parameters are in no
+// node.
 type unknowns struct {
 	size  []int    // of the nodes
-	at    []int    // where a node begins in a vector of unknowns; its length at last
+	at    []int    // beginning of each node in a vector of unknowns, and its length at the end
 	parts [][]part // of the cameras
 }
 
-// A part is a node among the parameters of a camera: those from the given one.
+// A part is a node in the parameters of a camera, from the given one on.
 type part struct {
 	node, from int
 }
 
 const poseLen = 6
 
-// newUnknowns returns the unknowns for options that suit the problem, or an error
-// that says why they do not.
+// newUnknowns returns the unknowns for the options, or an error if the options do not
+// suit the problem.
 func newUnknowns(p *Problem, o *Options) (*unknowns, error) {
 	n := p.NumCameras()
 	fixed := make([]bool, n)
@@ -86,8 +86,8 @@ func newUnknowns(p *Problem, o *Options) (*unknowns, error) {
 // len returns the number of unknowns.
 func (x *unknowns) len() int { return x.at[len(x.size)] }
 
-// expand stores the parameters of all cameras for a vector of unknowns, with 0 for
-// those that are fixed.
+// expand stores the parameters of all cameras for a vector of unknowns. Fixed
+// parameters get 0.
 func (x *unknowns) expand(full, u []float64) {
 	clear(full)
 	for c, parts := range x.parts {
@@ -97,8 +97,8 @@ func (x *unknowns) expand(full, u []float64) {
 	}
 }
 
-// reduce stores the transpose of expand applied to full: what belongs to one
-// unknown is added up.
+// reduce stores the transpose of expand applied to full: it adds the values of each
+// unknown.
 func (x *unknowns) reduce(u, full []float64) {
 	clear(u)
 	for c, parts := range x.parts {

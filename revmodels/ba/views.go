@@ -13,45 +13,45 @@ import (
 )
 
 const (
-	// recordLen is how far apart the records of cameras lie, which have what the
+	// recordLen is the distance between the records of cameras, which have what the
 	// rows of views.Views need: three lines of the cache.
 	recordLen = views.PointRow
 
-	// recordBlock is how many cameras a block has.
+	// recordBlock is the number of cameras of a block.
 	recordBlock = 128
 
-	// viewBlock is how many observations a block has, and residualBlock where only
-	// residuals are computed: in that little time a worker does not like to go
-	// elsewhere in memory more often.
+	// viewBlock is the number of observations of a block, and residualBlock that if
+	// only residuals are computed. These take so little time that a worker should
+	// change its place in memory less often.
 	viewBlock     = 16 * views.Lanes
 	residualBlock = 2 * viewBlock
 
-	// viewChunk is how many observations have their gradients in memory at a time.
+	// viewChunk is the number of observations whose gradients are in memory at a time.
 	viewChunk = 8 * viewBlock
 
-	// jacobianLanes is how many observations a view has that wants the Jacobian, so
-	// that what it uses stays in the first cache.
+	// jacobianLanes is the number of observations of a view with a Jacobian. What it
+	// uses then stays in the first cache.
 	jacobianLanes = 32
 
-	// streamBytes is the size from which on a Jacobian goes past the caches: larger
-	// than what a core has of them.
+	// A Jacobian of at least streamBytes, more than the caches of a core hold, is
+	// written past the caches.
 	streamBytes = 4 << 20
 )
 
 // A viewSweep is a task in floating point. Observations lie along the vector
 // lanes, views.Lanes at a time.
 //
-// Gradients are first stored observation by observation, and then added to those
-// of cameras and of points, in the order of the observations; so nothing is summed
-// across workers.
+// Gradients are first stored observation by observation. They are then added to those
+// of cameras and of points, in the order of the observations, so that no sum is shared
+// by workers.
 type viewSweep[T rev.Float] struct {
 	problem[T]
 	task  task[T]
 	phase phase
 
 	records []T
-	first   int       // the observation that the blocks begin at
-	block   int       // how many a block has
+	first   int       // the first observation of the blocks
+	block   int       // observations of a block
 	rows    []T       // of gradients by camera and point, an observation each
 	scratch []view[T] // of each worker
 	dense   bool      // whether all operands are contiguous
@@ -66,8 +66,8 @@ const (
 	collect              // the gradients of cameras, and of points
 )
 
-// A view is the scratch of a worker. Operands that are not contiguous, or not a
-// whole number of vectors, are copied.
+// A view is the scratch of a worker. Operands are copied if they are not contiguous or
+// not a whole number of vectors.
 type view[T rev.Float] struct {
 	views views.Views[T]
 	x, r  [2 * views.Lanes]T
@@ -177,7 +177,7 @@ func record[T rev.Float](m views.CameraModel, to, from []T) {
 	}
 }
 
-// contiguous reports whether observeDense can do the task.
+// contiguous reports whether observeDense can run the task.
 func (s *viewSweep[T]) contiguous() bool {
 	t := &s.task
 	one := func(x rev.Vector[T]) bool { return x.Data != nil && x.Inc == 1 }
@@ -186,8 +186,8 @@ func (s *viewSweep[T]) contiguous() bool {
 		(t.do != views.Derivative || t.j.Stride == t.j.Cols && (s.model != views.Weighted || one(t.dz)))
 }
 
-// observeDense does the task for the first of the observations from lo to hi in one
-// pass over all operands, and returns for how many.
+// observeDense runs the task for the first observations from lo to hi in one pass over
+// all operands, and returns their number.
 func (s *viewSweep[T]) observeDense(v *view[T], lo, hi int) int {
 	t := &s.task
 	o := views.Operands[T]{
@@ -211,7 +211,7 @@ func (s *viewSweep[T]) observeDense(v *view[T], lo, hi int) int {
 	return done
 }
 
-// observe does the task for n observations from the first on.
+// observe runs the task for n observations from the first on.
 func (s *viewSweep[T]) observe(v *view[T], first, n int) {
 	do := s.task.do
 	cameraRows, derivativeRows := s.model.CameraRows()
@@ -275,8 +275,8 @@ func (s *viewSweep[T]) observe(v *view[T], first, n int) {
 	}
 }
 
-// operand returns n elements of x from the first on, in place where they are
-// contiguous and a whole number of lanes, and else in a copy.
+// operand returns n elements of x from the first on: in place if they are contiguous
+// and a whole number of lanes, and otherwise in a copy.
 func operand[T any](scratch []T, x rev.Vector[T], first, n, lanes int) (at []T, inPlace bool) {
 	if n == lanes && x.Inc == 1 && x.Data != nil {
 		return x.Data[first:][:n], true
@@ -285,8 +285,8 @@ func operand[T any](scratch []T, x rev.Vector[T], first, n, lanes int) (at []T, 
 	return scratch[:lanes], false
 }
 
-// load copies the elements of x from the first on to dst. It does nothing if there
-// is no x.
+// load copies the elements of x from the first on to dst. It does nothing if x is
+// absent.
 func load[T any](dst []T, x rev.Vector[T], first int) {
 	if x.Data == nil {
 		return
@@ -377,8 +377,8 @@ func (s *viewSweep[T]) collect(half int) {
 	}
 }
 
-// gatherTangents copies those of cameras, points and weights to the block, zeros
-// where there are none.
+// gatherTangents copies the tangents of cameras, points and weights to the block.
+// Absent tangents are zeros.
 func (s *viewSweep[T]) gatherTangents(v *view[T], first, n int) {
 	t, params := &s.task.g, params(s.model)
 	gather := func(row int, x rev.General[T], cols int, index []int) {

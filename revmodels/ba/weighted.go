@@ -16,9 +16,9 @@ const (
 //
 //	R += w·(π(c, X) - x),  Z += 1 - w²
 //
-// of the weighted reprojection errors of ADBench's bundle adjustment: p
-// observations, each of a camera, a point X, a weight w and a feature x. With the
-// parameters r, C, f, u0, v0, k1, k2 of the camera and the rotation R by r,
+// of the weighted reprojection errors of ADBench's bundle adjustment. Each of p
+// observations has a camera, a point X, a weight w and a feature x. With the parameters
+// r, C, f, u0, v0, k1, k2 of the camera and the rotation R by r,
 //
 //	y = R·(X - C),  p = (y₁, y₂)/y₃,  s = ‖p‖²,  π = f·(1 + k1·s + k2·s²)·p + (u0, v0).
 //
@@ -75,21 +75,21 @@ func (k Weighted[T]) AdjointTangent(g, t, gt Weighted[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// Run implements rev.Kernel. In fixed point it returns an error, and changes nothing,
-// where a value that the pass needs leaves the range, or a point is at depth 0. The error
+// Run implements rev.Kernel. In fixed point it returns an error, and changes nothing, if
+// a value that the pass needs leaves the range, or if a point is at depth 0. The error
 // names the first such observation, and wraps fixed.ErrRange or fixed.ErrDivideByZero.
-// Products of the Jacobian with cotangents and tangents, and sums of them, are not looked
-// at. In floating point there is no error.
+// It does not check products of the Jacobian with cotangents and tangents, nor their
+// sums. In floating point it returns no error.
 func (k Weighted[T]) Run(p rev.Pass[Weighted[T]]) error {
 	q := k.problem()
 	return q.pass(T(p.Sign()), p.G.problem(), p.T.problem(), p.GT.problem())
 }
 
-// Jacobian computes R += w·(π(c, X) - x) and Z += 1 - w², those that are not nil,
-// and stores the Jacobian. Row 2i+c of j, which is 2p×15, has the derivatives of
-// residual c of observation i by the eleven parameters of its camera, by the three
-// of its point and by its weight; z, of p elements, those of Z by the weights. It
-// panics with mat.ErrShape if j or z is of another shape, and returns what Run does.
+// Jacobian computes R += w·(π(c, X) - x) and Z += 1 - w² if these are not nil, and
+// stores the Jacobian. Row 2i+c of j, which is 2p×15, has the derivatives of residual c
+// of observation i by the eleven parameters of its camera, the three of its point and
+// its weight. z, of p elements, has those of Z by the weights. It panics with
+// mat.ErrShape if j or z has another shape, and returns what Run returns.
 func (k Weighted[T]) Jacobian(j rev.General[T], z rev.Vector[T]) error {
 	rev.ForwardPass(&k)
 	p := k.problem()
