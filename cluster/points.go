@@ -82,17 +82,7 @@ func (p *Points) start(workers int) error {
 	getFloats(origin, b)
 	moments := func(power int, about []float64) ([]float64, error) {
 		s, err := p.sum(d, func(w *pointsWorker, part []float64, block int, x rev.General[float64]) error {
-			clear(part)
-			for i := range x.Rows {
-				for j, v := range x.Row(i) {
-					v -= origin[j]
-					v -= about[j]
-					if power == 2 {
-						v *= v
-					}
-					part[j] += v
-				}
-			}
+			shard.Powers(part, x, power, origin, about)
 			if power == 1 {
 				return p.set.CheckFinite(block, x)
 			}

@@ -151,6 +151,23 @@ func (s *Set) ReadRow(row int) ([]float64, error) {
 	return x, s.files[f].Read(x, row-s.rows[f])
 }
 
+// Powers overwrites dst with the sums over the rows of x of (x - origin - about)^power,
+// where power is 1 or 2. About a row of the set as origin, columns that do not vary have
+// sums of exactly 0, and with their mean less the origin for about they have variances of 0.
+func Powers(dst []float64, x rev.General[float64], power int, origin, about []float64) {
+	clear(dst)
+	for i := range x.Rows {
+		for j, v := range x.Row(i) {
+			v -= origin[j]
+			v -= about[j]
+			if power == 2 {
+				v = float64(v * v)
+			}
+			dst[j] += v
+		}
+	}
+}
+
 // CheckFinite returns an error that names file, row and column of the first number of x
 // that is not finite. x is the given block.
 func (s *Set) CheckFinite(block int, x rev.General[float64]) error {

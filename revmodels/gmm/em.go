@@ -117,11 +117,7 @@ func (e *em) logPrior() float64 {
 // expect returns the log likelihood. If moments is set, it sets the moments for
 // maximise.
 func (e *em) expect(moments bool) float64 {
-	logw := make([]float64, e.k)
-	for c, w := range e.weights {
-		logw[c] = math.Log(w)
-	}
-	e.density.set(logw)
+	logw := e.setWeights()
 	if e.remote != nil {
 		return e.gather(logw)
 	}
@@ -135,6 +131,16 @@ func (e *em) expect(moments bool) float64 {
 		addParts(e.w2, len(e.w2)/e.parts)
 	}
 	return floats.Sum(e.lse)
+}
+
+// setWeights makes the density that of the mixture, and returns its log weights.
+func (e *em) setWeights() []float64 {
+	logw := make([]float64, e.k)
+	for c, w := range e.weights {
+		logw[c] = math.Log(w)
+	}
+	e.density.set(logw)
+	return logw
 }
 
 // addParts adds the runs of w of the given size to the first.

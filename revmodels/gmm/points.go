@@ -315,3 +315,64 @@ func (f *fit) funcGrad(grad, x []float64, prior Prior) float64 {
 	vec.AddTo(grad, grad, ofPrior)
 	return sum
 }
+
+// A Stepper takes the steps of FitPoints one at a time, where something else runs the
+// loop, and computes the moments between two calls.
+type Stepper struct{ f *fit }
+
+// NewStepper returns a Stepper for n points with the given means and variances of their
+// columns, which begins at the mixture opts.Init, or at s if that is not nil. It returns
+// an error as FitPoints does.
+func NewStepper(n int, means, variances []float64, k int, opts *Options, s *State) (*Stepper, error) {
+	f, err := newFitPoints(summary{n, means, variances}, k, opts)
+	if err != nil {
+		return nil, err
+	}
+	f.em.scale = make([]float64, len(means))
+	switch {
+	case s != nil:
+		err = f.em.resume(s)
+	case opts.Init != nil:
+		err = f.em.start(opts.Init)
+	default:
+		err = errors.New("gmm: neither Init nor a State is given")
+	}
+	return &Stepper{f}, err
+}
+
+// Expectation returns what computes the moments for the next step. It is good until then.
+func (s *Stepper) Expectation() *Expectation {
+	e := s.f.em
+	return &Expectation{em: e, logw: e.setWeights()}
+}
+
+// Step takes a step, for the moments of all points, and returns where it leads.
+func (s *Stepper) Step(moments []float64) (*State, error) {
+	e := s.f.em
+	if len(moments) != (&Expectation{em: e}).Len() {
+		panic(mat.ErrShape)
+	}
+	e.view(slices.Clone(moments))
+	posterior := e.lse[0] + e.logPrior()
+	if math.IsNaN(posterior) || math.IsInf(posterior, 0) {
+		return nil, fmt.Errorf("gmm: the log posterior is %v", posterior)
+	}
+	err := e.maximise()
+	return e.state([]float64{posterior}), err
+}
+
+// Mixture returns the mixture as it is now.
+func (s *Stepper) Mixture() (*Mixture, error) { return s.f.em.mixture() }
+
+// summary is what a Stepper knows of the points.
+type summary struct {
+	n                int
+	means, variances []float64
+}
+
+func (s summary) Dims() (n, d int)                         { return s.n, len(s.means) }
+func (s summary) Columns() (means, variances []float64)    { return s.means, s.variances }
+func (s summary) Moments([]float64, *Expectation) error    { return errSummary }
+func (s summary) FuncGrad(_, _ []float64) (float64, error) { return 0, errSummary }
+
+var errSummary = errors.New("gmm: the points are elsewhere")
