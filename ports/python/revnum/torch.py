@@ -387,12 +387,17 @@ def call(kernel, *args, **kwargs):
     return out[0] if len(out) == 1 else tuple(out)
 
 
-def run(kernel, which, operands, cotangents=None, tangents=None, cotangent_tangents=None, **params):
-    """revnum.numpy.run on tensors: a pass in place, without copies and outside autograd."""
+def prepare(kernel, which, operands, cotangents=None, tangents=None, cotangent_tangents=None, **params):
+    """revnum.numpy.prepare on tensors: a pass in place, without copies and outside autograd."""
     from . import numpy as rn
 
     parts = [{k: a.detach().numpy() for k, a in (p or {}).items()} for p in (operands, cotangents, tangents, cotangent_tangents)]
-    rn.run(kernel, which, *parts, **params)
+    return rn.prepare(kernel, which, *parts, **params)
+
+
+def run(kernel, which, operands, cotangents=None, tangents=None, cotangent_tangents=None, **params):
+    """revnum.numpy.run on tensors."""
+    prepare(kernel, which, operands, cotangents, tangents, cotangent_tangents, **params)()
 
 
 def __getattr__(name):

@@ -1,0 +1,199 @@
+"""What a call costs, and gradients in each host with and without the rules.
+
+    python speed.py             # all
+    python speed.py overhead
+
+Times are the least of several runs. Memory is by how much the peak of a process of its own
+grows.
+"""
+
+import os
+import resource
+import subprocess
+import sys
+import time
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import numpy as np
+
+
+def least(f, budget=0.3):
+    """The least time of f, in seconds."""
+    start = time.perf_counter()
+    f()
+    if time.perf_counter() - start > 1:
+        budget = 0
+    best, until = float("inf"), time.perf_counter() + budget
+    while time.perf_counter() < until or best == float("inf"):
+        start = time.perf_counter()
+        f()
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+def jax64():
+    import jax
+
+    jax.config.update("jax_enable_x64", True)
+    return jax, jax.numpy
+
+
+def overhead():
+    """A call of the norm of 8 numbers."""
+    import torch
+
+    import revnum.jax as rj
+    import revnum.numpy as rn
+    import revnum.torch as rt
+
+    jax, jnp = jax64()
+    x = np.ones(8)
+    out = np.zeros(())
+    prepared = rn.prepare("revlinalg.Norm2", "Forward", {"Out": out, "X": x})
+    tx, jx = torch.ones(8, dtype=torch.float64), jnp.ones(8)
+    leaf = tx.clone().requires_grad_()
+    jitted, gradient = jax.jit(rj.revlinalg.Norm2), jax.jit(jax.grad(rj.revlinalg.Norm2))
+    for name, f in [
+        ("NumPy, value", lambda: rn.revlinalg.Norm2(x)),
+        ("NumPy, in place", lambda: rn.run("revlinalg.Norm2", "Forward", {"Out": out, "X": x})),
+        ("NumPy, prepared", prepared),
+        ("NumPy, value and gradient", lambda: rn.vjp("revlinalg.Norm2", x)[1](1.0)),
+        ("torch, value", lambda: rt.revlinalg.Norm2(tx)),
+        ("torch, value and gradient", lambda: torch.autograd.grad(rt.revlinalg.Norm2(leaf), leaf)),
+        ("jax, value under jit", lambda: jitted(jx).block_until_ready()),
+        ("jax, gradient under jit", lambda: gradient(jx).block_until_ready()),
+    ]:
+        print(f"{name:30} {least(f) * 1e6:8.1f} µs")
+
+
+def problems():
+    """Name: (host alone, host with the rule), each a function that makes a gradient."""
+
+    def norm_torch(ours):
+        import torch
+
+        import revnum.torch as rt
+
+        x = torch.ones(1000, dtype=torch.float64, requires_grad=True)
+        f = rt.revlinalg.Norm2 if ours else lambda x: torch.sqrt((x * x).sum())
+        return lambda: torch.autograd.grad(f(x), x)
+
+    def norm_jax(ours):
+        import revnum.jax as rj
+
+        jax, jnp = jax64()
+        x = jnp.ones(1000)
+        g = jax.jit(jax.grad(rj.revlinalg.Norm2 if ours else lambda x: jnp.sqrt((x * x).sum())))
+        return lambda: g(x).block_until_ready()
+
+    def mixture_jax(ours):
+        import revnum.jax as rj
+
+        jax, jnp = jax64()
+        n, d, k = 20000, 10, 10
+        rng = np.random.default_rng(1)
+        x, alpha, mu, q = (jnp.asarray(rng.normal(size=s)) for s in [(n, d), (k,), (k, d), (k, d * (d + 1) // 2)])
+
+        def host(alpha, mu, q):
+            lower = jnp.zeros((k, d, d)).at[:, np.tril_indices(d, -1)[0], np.tril_indices(d, -1)[1]].set(q[:, d:])
+            factor = lower + jax.vmap(jnp.diag)(jnp.exp(q[:, :d]))
+            z = jnp.einsum("kij,nkj->nki", factor, x[:, None, :] - mu)
+            beta = alpha + q[:, :d].sum(1) - 0.5 * (z * z).sum(-1)
+            return jax.nn.logsumexp(beta, axis=1).sum() - n * jax.nn.logsumexp(alpha)
+
+        f = (lambda *p: rj.gmm.LogPosterior(*p, x)) if ours else host
+        g = jax.jit(jax.value_and_grad(f, argnums=(0, 1, 2)))
+        return lambda: jax.block_until_ready(g(alpha, mu, q))
+
+    def product_torch(ours):
+        import torch
+
+        import revnum.torch as rt
+
+        n, per = 100_000, 10
+        rng = np.random.default_rng(1)
+        ptr = torch.arange(0, n * per + 1, per)
+        ind = torch.as_tensor(np.sort(rng.integers(n, size=(n, per)), axis=1).ravel())
+        data = torch.as_tensor(rng.normal(size=n * per)).requires_grad_()
+        b = torch.as_tensor(rng.normal(size=(n, 1))).requires_grad_()
+        row = torch.arange(n).repeat_interleave(per)
+        if ours:
+            f = lambda: rt.revsparse.Mul(A=rt.CSR((n, n), ptr, ind, data), B=b)
+        else:
+            f = lambda: torch.zeros(n, 1, dtype=b.dtype).index_add(0, row, data[:, None] * b[ind])
+        ones = torch.ones(n, 1, dtype=b.dtype)
+        return lambda: torch.autograd.grad(f(), [data, b], ones)
+
+    def unitary_torch(ours):
+        import torch
+
+        import unitary_rnn
+
+        theta, w, _, x, _ = unitary_rnn.problem(32, 64, 10_000)
+        f = unitary_rnn.Network.apply if ours else unitary_rnn.on_tape
+        return lambda: torch.autograd.grad(f(theta, w, x).sum(), [theta, w])
+
+    def bundle_jax(ours):
+        import revnum.numpy as rn
+
+        jax, jnp = jax64()
+        import bundle_scipy
+
+        start, seen, camera, point, cameras, points = bundle_scipy.scene(cameras=20, points=500)
+        c, p = start[: 9 * cameras].reshape(cameras, 9), start[9 * cameras :].reshape(points, 3)
+        if ours:
+
+            def jacobian():
+                for i in range(12):
+                    dc, dp = np.zeros_like(c), np.zeros_like(p)
+                    (dc if i < 9 else dp)[:, i % 9 if i < 9 else i - 9] = 1
+                    rn.jvp("ba.Snavely", (c, p, seen, camera, point), (dc, dp, None))
+
+            return jacobian
+
+        def residual(c, x, f):
+            r, t = c[:3], c[3:6]
+            a = jnp.sqrt(r @ r)
+            u = r / a
+            y = x * jnp.cos(a) + jnp.cross(u, x) * jnp.sin(a) + u * (u @ x) * (1 - jnp.cos(a)) + t
+            q = -y[:2] / y[2]
+            s = q @ q
+            return c[6] * (1 + s * (c[7] + s * c[8])) * q - f
+
+        j = jax.jit(jax.vmap(jax.jacfwd(residual, argnums=(0, 1))))
+        args = [jnp.asarray(a) for a in (c[camera], p[point], seen)]
+        return lambda: jax.block_until_ready(j(*args))
+
+    return {
+        "norm of 1000, torch": norm_torch, "norm of 1000, jax.jit": norm_jax, "mixture 20000×10, K=10, jax.jit": mixture_jax,
+        "bundle Jacobian, 10000 obs., jax.jit": bundle_jax, "sparse product 10⁵×10⁵, 10⁶ entries, torch": product_torch,
+        "unitary, 10000 steps of 32×64, torch": unitary_torch,
+    }
+
+
+def one(name, ours):
+    f = problems()[name](ours)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    seconds = least(f, 1.0)
+    print(seconds, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    if sys.argv[1:2] == ["one"]:
+        one(sys.argv[2], sys.argv[3] == "rule")
+        sys.exit()
+    overhead()
+    if sys.argv[1:2] == ["overhead"]:
+        sys.exit()
+    print("| gradient | host alone | with the rule |\n|---|---|---|")
+    for name in problems():
+        cells = []
+        for kind in ("host", "rule"):
+            r = subprocess.run([sys.executable, __file__, "one", name, kind], capture_output=True, text=True)
+            if r.returncode:
+                sys.exit(r.stderr)
+            seconds, mib = map(float, r.stdout.split())
+            cells.append(f"{seconds * 1e3:.3g} ms, {mib:.0f} MiB")
+        print(f"| {name} | {' | '.join(cells)} |", flush=True)
