@@ -152,13 +152,15 @@ def _fake_outputs(name, layout, x, constants, sizes):
     return [x[0].new_empty(shape, dtype=_TYPES[o.type]) for o, shape in zip(c.rule.outputs, c.shapes)]
 
 
-@torch.library.custom_op("revnum::value", mutates_args=())
-def _value(rule: str, layout: str, x: list[torch.Tensor], constants: list[torch.Tensor], sizes: list[int], params: list[float]) -> list[torch.Tensor]:
+def _run_value(rule: str, layout: str, x: list[torch.Tensor], constants: list[torch.Tensor], sizes: list[int], params: list[float]) -> list[torch.Tensor]:
     c = _Call(rule, layout, x, constants, sizes)
     c.hold(x)
     out = c.outputs()
     c.rule.run(_library.FORWARD, c.args + c.packed_outputs(0, out) + c.settings(params))
     return out
+
+
+_value = torch.library.custom_op("revnum::value", _run_value, mutates_args=())
 
 
 @_value.register_fake
@@ -182,8 +184,7 @@ def _(rule, layout, x, t, constants, sizes, params):
     return _fake_outputs(rule, layout, x, constants, sizes)
 
 
-@torch.library.custom_op("revnum::vjp", mutates_args=())
-def _vjp(rule: str, layout: str, x: list[torch.Tensor], ct: list[torch.Tensor], constants: list[torch.Tensor], sizes: list[int], params: list[float]) -> list[torch.Tensor]:
+def _run_vjp(rule: str, layout: str, x: list[torch.Tensor], ct: list[torch.Tensor], constants: list[torch.Tensor], sizes: list[int], params: list[float]) -> list[torch.Tensor]:
     """Jᵀ·ct"""
     c = _Call(rule, layout, x, constants, sizes)
     c.hold(x)
@@ -197,6 +198,9 @@ def _vjp(rule: str, layout: str, x: list[torch.Tensor], ct: list[torch.Tensor], 
     c.rule.run(_library.FORWARD, packed + c.settings(params))
     c.rule.run(_library.ADJOINT, packed + args)
     return grads
+
+
+_vjp = torch.library.custom_op("revnum::vjp", _run_vjp, mutates_args=())
 
 
 @_vjp.register_fake
@@ -301,6 +305,36 @@ _jvp.register_autograd(_jvp_backward, setup_context=_keep([2, 3]))
 _second.register_autograd(_second_backward, setup_context=_keep([2, 3, 4]))
 
 
+class _Value(torch.autograd.Function):
+    """revnum::value where nothing is traced: the dispatcher takes ten times as long as the
+    kernel of a short vector. What it computes is what the operators compute."""
+
+    @staticmethod
+    def forward(ctx, rule, layout, n, sizes, params, *tensors):
+        ctx.plain = rule, layout, n, sizes, params
+        ctx.save_for_backward(*tensors)
+        x, constants = list(tensors[:n]), list(tensors[n:])
+        out = _run_value(rule, layout, x, constants, sizes, params)
+        ctx.outputs = [(a.shape, a.dtype) for a in out]
+        return tuple(out)
+
+    @staticmethod
+    def backward(ctx, *grads):
+        rule, layout, n, sizes, params = ctx.plain
+        tensors = ctx.saved_tensors
+        ct = _zeros(ctx, grads)
+        if torch.is_grad_enabled():  # for a second derivative
+            g = _vjp(rule, layout, list(tensors[:n]), ct, list(tensors[n:]), sizes, params)
+        else:
+            g = _run_vjp(rule, layout, list(tensors[:n]), ct, list(tensors[n:]), sizes, params)
+        return None, None, None, None, None, *g, *[None] * (len(tensors) - n)
+
+
+def _plain(tensors):
+    """Whether nothing looks at operations on the tensors but autograd."""
+    return not torch.compiler.is_compiling() and all(type(a) in (torch.Tensor, torch.nn.Parameter) for a in tensors) and not torch._C._len_torch_dispatch_stack() and torch._C._functorch.peek_interpreter_stack() is None
+
+
 def _sparse(m):
     """The shape, ptr, ind and data of a sparse matrix."""
     if isinstance(m, CSR):
@@ -383,7 +417,11 @@ def call(kernel, *args, **kwargs):
     layout = "|".join(",".join(l) for l in (names, others, sparse, params))
     if rule.parameters or params:
         rule.settings(params)  # refuses what is unknown
-    out = _value(rule.name, layout, x, indices + structure, [int(n) if not isinstance(n, torch.SymInt) else n for n in sizes], [float(v) for v in params.values()])
+    constants = indices + structure
+    if _plain(x):
+        out = _Value.apply(rule.name, layout, len(x), list(sizes), [float(v) for v in params.values()], *x, *constants)
+        return out[0] if len(out) == 1 else out
+    out = _value(rule.name, layout, x, constants, [int(n) if not isinstance(n, torch.SymInt) else n for n in sizes], [float(v) for v in params.values()])
     return out[0] if len(out) == 1 else tuple(out)
 
 

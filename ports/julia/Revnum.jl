@@ -1,0 +1,1199 @@
+# The kernels of revnum as rules of ChainRules, over the library of ports/capi.
+#
+# Written by a test of package rules from the registry. Not run: it was written where there
+# was no Julia.
+#
+#     ENV["REVNUM_LIBRARY"] = "/path/to/librevnum.so"
+#     include("Revnum.jl")
+#     y = Revnum.revlinalg_Norm2(x)
+#
+# A function takes the operands that are read, in the order of docs/rules.json, as arrays of
+# Float64, and parameters by name, and returns the outputs. Matrices are stored by columns in
+# Julia and by rows in the library, so they are copied on the way in and out. Kernels with
+# sparse operands, and those in place, are not here.
+module Revnum
+
+import ChainRulesCore
+using ChainRulesCore: NoTangent, unthunk
+
+const library = get(ENV, "REVNUM_LIBRARY", "librevnum.so")
+
+# An argument of rev_call, as revnum.h lays it out.
+struct Arg
+    data::Ptr{Cvoid}
+    len::Int64
+    shape::NTuple{2,Int64}
+    stride::NTuple{2,Int64}
+    ptr::Ptr{Int64}
+    ind::Ptr{Int64}
+    ptr_len::Int64
+    ind_len::Int64
+    value::Float64
+    part::Int32
+    index::Int32
+    type::Int32
+    axes::Int32
+end
+
+const FORWARD, ADJOINT, GRADIENT = Int32(0), Int32(2), Int32(5)
+
+function argument(part, index, type, axes, a)
+    shape = axes == 0 ? (1, 1) : axes == 1 ? (length(a), 0) : (size(a, 2), size(a, 1)) # stored transposed
+    stride = axes == 2 ? (max(1, size(a, 1)), 1) : (1, 1)
+    Arg(Ptr{Cvoid}(pointer(a)), length(a), shape, stride, C_NULL, C_NULL, 0, 0, 0.0, part, index, type, axes)
+end
+
+parameter(index, value) = Arg(C_NULL, 0, (0, 0), (0, 0), C_NULL, C_NULL, 0, 0, Float64(value), 4, index, 0, 0)
+
+byrows(T, a::Number) = fill(T(a))
+byrows(T, a::AbstractVector) = Vector{T}(a)
+byrows(T, a::AbstractMatrix) = Matrix{T}(transpose(a))
+elements(type) = type == 5 ? Int64 : Float64
+bycolumns(a::AbstractArray{<:Any,0}) = a[]
+bycolumns(a::AbstractVector) = a
+bycolumns(a::AbstractMatrix) = collect(transpose(a))
+
+function pass(kernel, which, arrays, args)
+    @ccall(library.rev_abi_version()::Int32) == 1 || error("revnum: the library has another version of the interface")
+    GC.@preserve arrays begin
+        id = @ccall library.rev_kernel(kernel::Cstring)::Int32
+        status = @ccall library.rev_call(id::Int32, which::Int32, args::Ptr{Arg}, length(args)::Int64)::Int32
+    end
+    status == 0 || error(unsafe_string(@ccall library.rev_last_error()::Cstring))
+end
+
+# A kernel: its operands as (index, axes, type) and its outputs as (index, axes, shape).
+function value(kernel, inputs, outputs, x, settings)
+    held = Any[byrows(elements(t), a) for ((_, _, t), a) in zip(inputs, x)]
+    out = Any[zeros(reverse(s)) for (_, _, s) in outputs]
+    args = Arg[argument(0, i, t, n, a) for ((i, n, t), a) in zip(inputs, held)]
+    append!(args, [argument(0, i, 1, n, a) for ((i, n, _), a) in zip(outputs, out)])
+    append!(args, settings)
+    pass(kernel, FORWARD, (held, out), args)
+    y = map(bycolumns, out)
+    length(y) == 1 ? y[1] : Tuple(y)
+end
+
+function gradient(kernel, inputs, outputs, x, settings, ybar)
+    held = Any[byrows(elements(t), a) for ((_, _, t), a) in zip(inputs, x)]
+    ct = Any[byrows(Float64, c isa Union{NoTangent,ChainRulesCore.ZeroTangent} ? zeros(s) : c) for ((_, _, s), c) in zip(outputs, ybar)]
+    grads = Any[zero(a) for a in held]
+    args = Arg[argument(0, i, t, n, a) for ((i, n, t), a) in zip(inputs, held)]
+    append!(args, [argument(1, i, 1, n, a) for ((i, n, _), a) in zip(outputs, ct)])
+    append!(args, [argument(1, i, t, n, a) for ((i, n, t), a) in zip(inputs, grads) if t == 1])
+    append!(args, settings)
+    pass(kernel, GRADIENT, (held, ct, grads), args)
+    [t == 1 ? bycolumns(g) : NoTangent() for ((_, _, t), g) in zip(inputs, grads)]
+end
+
+# C += op(A)·op(B)
+function revlinalg_MatMul(A, B; TransA=false, TransB=false, Workers=0)
+    if TransA; k_ = size(A, 1); end
+    if TransA; m_ = size(A, 2); end
+    if !TransA; m_ = size(A, 1); end
+    if !TransA; k_ = size(A, 2); end
+    if TransB; n_ = size(B, 1); end
+    if TransB; k_ = size(B, 2); end
+    if !TransB; k_ = size(B, 1); end
+    if !TransB; n_ = size(B, 2); end
+    inputs = [(1, 2, 1), (2, 2, 1)]
+    outputs = [(0, 2, (m_,n_,))]
+    settings = Arg[parameter(0, TransA), parameter(1, TransB), parameter(2, Workers)]
+    value("revlinalg.MatMul[float64]", inputs, outputs, (A, B,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_MatMul), A, B; TransA=false, TransB=false, Workers=0)
+    if TransA; k_ = size(A, 1); end
+    if TransA; m_ = size(A, 2); end
+    if !TransA; m_ = size(A, 1); end
+    if !TransA; k_ = size(A, 2); end
+    if TransB; n_ = size(B, 1); end
+    if TransB; k_ = size(B, 2); end
+    if !TransB; k_ = size(B, 1); end
+    if !TransB; n_ = size(B, 2); end
+    inputs = [(1, 2, 1), (2, 2, 1)]
+    outputs = [(0, 2, (m_,n_,))]
+    settings = Arg[parameter(0, TransA), parameter(1, TransB), parameter(2, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.MatMul[float64]", inputs, outputs, (A, B,), settings, (unthunk(ybar),))...)
+    value("revlinalg.MatMul[float64]", inputs, outputs, (A, B,), settings), pullback
+end
+
+# y += α·x
+function revlinalg_Axpy(Alpha, X; )
+    n_ = size(X, 1)
+    inputs = [(1, 0, 1), (2, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[]
+    value("revlinalg.Axpy[float64]", inputs, outputs, (Alpha, X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_Axpy), Alpha, X; )
+    n_ = size(X, 1)
+    inputs = [(1, 0, 1), (2, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.Axpy[float64]", inputs, outputs, (Alpha, X,), settings, (unthunk(ybar),))...)
+    value("revlinalg.Axpy[float64]", inputs, outputs, (Alpha, X,), settings), pullback
+end
+
+# r += Σ conj(x_i)·y_i
+function revlinalg_Dot(X, Y; )
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1), (2, 1, 1)]
+    outputs = [(0, 0, ())]
+    settings = Arg[]
+    value("revlinalg.Dot[float64]", inputs, outputs, (X, Y,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_Dot), X, Y; )
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1), (2, 1, 1)]
+    outputs = [(0, 0, ())]
+    settings = Arg[]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.Dot[float64]", inputs, outputs, (X, Y,), settings, (unthunk(ybar),))...)
+    value("revlinalg.Dot[float64]", inputs, outputs, (X, Y,), settings), pullback
+end
+
+# r += Σ x_i
+function revlinalg_Sum(X; )
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 0, ())]
+    settings = Arg[]
+    value("revlinalg.Sum[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_Sum), X; )
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 0, ())]
+    settings = Arg[]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.Sum[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revlinalg.Sum[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# r += Σ x_i²
+function revlinalg_SumSquares(X; )
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 0, ())]
+    settings = Arg[]
+    value("revlinalg.SumSquares[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_SumSquares), X; )
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 0, ())]
+    settings = Arg[]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.SumSquares[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revlinalg.SumSquares[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# r += ‖x‖
+function revlinalg_Norm2(X; )
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 0, ())]
+    settings = Arg[]
+    value("revlinalg.Norm2[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_Norm2), X; )
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 0, ())]
+    settings = Arg[]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.Norm2[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revlinalg.Norm2[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# r += ‖A‖_F
+function revlinalg_Frobenius(A; )
+    m_ = size(A, 1)
+    n_ = size(A, 2)
+    inputs = [(1, 2, 1)]
+    outputs = [(0, 0, ())]
+    settings = Arg[]
+    value("revlinalg.Frobenius[float64]", inputs, outputs, (A,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_Frobenius), A; )
+    m_ = size(A, 1)
+    n_ = size(A, 2)
+    inputs = [(1, 2, 1)]
+    outputs = [(0, 0, ())]
+    settings = Arg[]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.Frobenius[float64]", inputs, outputs, (A,), settings, (unthunk(ybar),))...)
+    value("revlinalg.Frobenius[float64]", inputs, outputs, (A,), settings), pullback
+end
+
+# r += ‖x‖₁
+function revlinalg_Norm1(X; )
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 0, ())]
+    settings = Arg[]
+    value("revlinalg.Norm1[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_Norm1), X; )
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 0, ())]
+    settings = Arg[]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.Norm1[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revlinalg.Norm1[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# r += ‖x‖_∞
+function revlinalg_NormInf(X; )
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 0, ())]
+    settings = Arg[]
+    value("revlinalg.NormInf[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_NormInf), X; )
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 0, ())]
+    settings = Arg[]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.NormInf[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revlinalg.NormInf[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# A += α·x·yᵀ
+function revlinalg_Outer(Alpha, X, Y; )
+    m_ = size(X, 1)
+    n_ = size(Y, 1)
+    inputs = [(1, 0, 1), (2, 1, 1), (3, 1, 1)]
+    outputs = [(0, 2, (m_,n_,))]
+    settings = Arg[]
+    value("revlinalg.Outer[float64]", inputs, outputs, (Alpha, X, Y,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_Outer), Alpha, X, Y; )
+    m_ = size(X, 1)
+    n_ = size(Y, 1)
+    inputs = [(1, 0, 1), (2, 1, 1), (3, 1, 1)]
+    outputs = [(0, 2, (m_,n_,))]
+    settings = Arg[]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.Outer[float64]", inputs, outputs, (Alpha, X, Y,), settings, (unthunk(ybar),))...)
+    value("revlinalg.Outer[float64]", inputs, outputs, (Alpha, X, Y,), settings), pullback
+end
+
+# r += mean of x
+function revlinalg_Mean(X; )
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 0, ())]
+    settings = Arg[]
+    value("revlinalg.Mean[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_Mean), X; )
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 0, ())]
+    settings = Arg[]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.Mean[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revlinalg.Mean[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# r += variance of x
+function revlinalg_Variance(X; )
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 0, ())]
+    settings = Arg[]
+    value("revlinalg.Variance[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_Variance), X; )
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 0, ())]
+    settings = Arg[]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.Variance[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revlinalg.Variance[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# C += covariance of the columns of X
+function revlinalg_Covariance(X; Workers=0)
+    n_ = size(X, 1)
+    k_ = size(X, 2)
+    inputs = [(1, 2, 1)]
+    outputs = [(0, 2, (k_,k_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revlinalg.Covariance[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_Covariance), X; Workers=0)
+    n_ = size(X, 1)
+    k_ = size(X, 2)
+    inputs = [(1, 2, 1)]
+    outputs = [(0, 2, (k_,k_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.Covariance[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revlinalg.Covariance[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# r += log Σ exp x_i
+function revlinalg_LogSumExp(X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 0, ())]
+    settings = Arg[parameter(0, Workers)]
+    value("revlinalg.LogSumExp[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_LogSumExp), X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 0, ())]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.LogSumExp[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revlinalg.LogSumExp[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# y += softmax x
+function revlinalg_Softmax(X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revlinalg.Softmax[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_Softmax), X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.Softmax[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revlinalg.Softmax[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# Y_i += softmax X_i, of rows i
+function revlinalg_SoftmaxRows(X; Workers=0)
+    n_ = size(X, 1)
+    c_ = size(X, 2)
+    inputs = [(1, 2, 1)]
+    outputs = [(0, 2, (n_,c_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revlinalg.SoftmaxRows[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_SoftmaxRows), X; Workers=0)
+    n_ = size(X, 1)
+    c_ = size(X, 2)
+    inputs = [(1, 2, 1)]
+    outputs = [(0, 2, (n_,c_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.SoftmaxRows[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revlinalg.SoftmaxRows[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# y_i += log Σ_j exp X_ij
+function revlinalg_LogSumExpRows(X; Workers=0)
+    n_ = size(X, 1)
+    c_ = size(X, 2)
+    inputs = [(1, 2, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revlinalg.LogSumExpRows[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_LogSumExpRows), X; Workers=0)
+    n_ = size(X, 1)
+    c_ = size(X, 2)
+    inputs = [(1, 2, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.LogSumExpRows[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revlinalg.LogSumExpRows[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# Y_i += X_{Index[i]}, of rows i
+function revlinalg_Gather(X, Index; Workers=0)
+    r_ = size(X, 1)
+    d_ = size(X, 2)
+    n_ = size(Index, 1)
+    inputs = [(1, 2, 1), (2, 1, 5)]
+    outputs = [(0, 2, (n_,d_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revlinalg.Gather[float64]", inputs, outputs, (X, Index .- 1,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_Gather), X, Index; Workers=0)
+    r_ = size(X, 1)
+    d_ = size(X, 2)
+    n_ = size(Index, 1)
+    inputs = [(1, 2, 1), (2, 1, 5)]
+    outputs = [(0, 2, (n_,d_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.Gather[float64]", inputs, outputs, (X, Index .- 1,), settings, (unthunk(ybar),))...)
+    value("revlinalg.Gather[float64]", inputs, outputs, (X, Index .- 1,), settings), pullback
+end
+
+# y_i += exp x_i
+function revlinalg_Exp(X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revlinalg.Exp[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_Exp), X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.Exp[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revlinalg.Exp[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# y_i += log x_i
+function revlinalg_Log(X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revlinalg.Log[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_Log), X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.Log[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revlinalg.Log[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# y_i += √x_i
+function revlinalg_Sqrt(X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revlinalg.Sqrt[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_Sqrt), X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.Sqrt[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revlinalg.Sqrt[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# y_i += sin x_i
+function revlinalg_Sin(X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revlinalg.Sin[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_Sin), X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.Sin[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revlinalg.Sin[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# y_i += cos x_i
+function revlinalg_Cos(X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revlinalg.Cos[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_Cos), X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.Cos[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revlinalg.Cos[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# y_i += abs x_i
+function revlinalg_Abs(X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revlinalg.Abs[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_Abs), X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.Abs[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revlinalg.Abs[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# y_i += 1/(1 + exp -x_i)
+function revlinalg_Sigmoid(X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revlinalg.Sigmoid[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_Sigmoid), X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.Sigmoid[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revlinalg.Sigmoid[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# y_i += tanh x_i
+function revlinalg_Tanh(X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revlinalg.Tanh[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_Tanh), X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.Tanh[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revlinalg.Tanh[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# y_i += log(1 + exp x_i)
+function revlinalg_Softplus(X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revlinalg.Softplus[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_Softplus), X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.Softplus[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revlinalg.Softplus[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# y_i += x_i·Φ(x_i)
+function revlinalg_GELU(X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revlinalg.GELU[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_GELU), X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.GELU[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revlinalg.GELU[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# y_i += x_i/(1 + exp -x_i)
+function revlinalg_SiLU(X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revlinalg.SiLU[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_SiLU), X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.SiLU[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revlinalg.SiLU[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# y_i += max(x_i, 0)
+function revlinalg_ReLU(X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revlinalg.ReLU[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_ReLU), X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.ReLU[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revlinalg.ReLU[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# y_i += max(x_i, 0) + Slope·min(x_i, 0)
+function revlinalg_LeakyReLU(X; Slope=0, Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Slope), parameter(1, Workers)]
+    value("revlinalg.LeakyReLU[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_LeakyReLU), X; Slope=0, Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Slope), parameter(1, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.LeakyReLU[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revlinalg.LeakyReLU[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# z_i += x_i·y_i
+function revlinalg_MulElem(X, Y; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1), (2, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revlinalg.MulElem[float64]", inputs, outputs, (X, Y,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_MulElem), X, Y; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1), (2, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.MulElem[float64]", inputs, outputs, (X, Y,), settings, (unthunk(ybar),))...)
+    value("revlinalg.MulElem[float64]", inputs, outputs, (X, Y,), settings), pullback
+end
+
+# z_i += x_i/y_i
+function revlinalg_DivElem(X, Y; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1), (2, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revlinalg.DivElem[float64]", inputs, outputs, (X, Y,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_DivElem), X, Y; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1), (2, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.DivElem[float64]", inputs, outputs, (X, Y,), settings, (unthunk(ybar),))...)
+    value("revlinalg.DivElem[float64]", inputs, outputs, (X, Y,), settings), pullback
+end
+
+# z_i += atan2(x_i, y_i)
+function revlinalg_Atan2(X, Y; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1), (2, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revlinalg.Atan2[float64]", inputs, outputs, (X, Y,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_Atan2), X, Y; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1), (2, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.Atan2[float64]", inputs, outputs, (X, Y,), settings, (unthunk(ybar),))...)
+    value("revlinalg.Atan2[float64]", inputs, outputs, (X, Y,), settings), pullback
+end
+
+# z_i += x_i^y_i
+function revlinalg_Pow(X, Y; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1), (2, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revlinalg.Pow[float64]", inputs, outputs, (X, Y,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_Pow), X, Y; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1), (2, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.Pow[float64]", inputs, outputs, (X, Y,), settings, (unthunk(ybar),))...)
+    value("revlinalg.Pow[float64]", inputs, outputs, (X, Y,), settings), pullback
+end
+
+# L += chol(A)
+function revlinalg_Cholesky(A; Workers=0)
+    n_ = size(A, 1)
+    inputs = [(1, 2, 1)]
+    outputs = [(0, 2, (n_,n_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revlinalg.Cholesky[float64]", inputs, outputs, (A,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_Cholesky), A; Workers=0)
+    n_ = size(A, 1)
+    inputs = [(1, 2, 1)]
+    outputs = [(0, 2, (n_,n_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.Cholesky[float64]", inputs, outputs, (A,), settings, (unthunk(ybar),))...)
+    value("revlinalg.Cholesky[float64]", inputs, outputs, (A,), settings), pullback
+end
+
+# Q += Q(A), R += R(A), by reflections
+function revlinalg_QR(A; Workers=0)
+    m_ = size(A, 1)
+    n_ = size(A, 2)
+    inputs = [(2, 2, 1)]
+    outputs = [(0, 2, (m_,n_,)), (1, 2, (n_,n_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revlinalg.QR[float64]", inputs, outputs, (A,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_QR), A; Workers=0)
+    m_ = size(A, 1)
+    n_ = size(A, 2)
+    inputs = [(2, 2, 1)]
+    outputs = [(0, 2, (m_,n_,)), (1, 2, (n_,n_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.QR[float64]", inputs, outputs, (A,), settings, map(unthunk, Tuple(ybar)))...)
+    value("revlinalg.QR[float64]", inputs, outputs, (A,), settings), pullback
+end
+
+# the same, R with a positive diagonal
+function revlinalg_GramSchmidt(A; Workers=0)
+    m_ = size(A, 1)
+    n_ = size(A, 2)
+    inputs = [(2, 2, 1)]
+    outputs = [(0, 2, (m_,n_,)), (1, 2, (n_,n_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revlinalg.GramSchmidt[float64]", inputs, outputs, (A,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_GramSchmidt), A; Workers=0)
+    m_ = size(A, 1)
+    n_ = size(A, 2)
+    inputs = [(2, 2, 1)]
+    outputs = [(0, 2, (m_,n_,)), (1, 2, (n_,n_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.GramSchmidt[float64]", inputs, outputs, (A,), settings, map(unthunk, Tuple(ybar)))...)
+    value("revlinalg.GramSchmidt[float64]", inputs, outputs, (A,), settings), pullback
+end
+
+# X += op(A)⁻¹·B, A triangular
+function revlinalg_TriSolve(A, B; Upper=false, TransA=false, Unit=false, Workers=0)
+    n_ = size(A, 1)
+    m_ = size(B, 2)
+    inputs = [(1, 2, 1), (2, 2, 1)]
+    outputs = [(0, 2, (n_,m_,))]
+    settings = Arg[parameter(0, Upper), parameter(1, TransA), parameter(2, Unit), parameter(3, Workers)]
+    value("revlinalg.TriSolve[float64]", inputs, outputs, (A, B,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_TriSolve), A, B; Upper=false, TransA=false, Unit=false, Workers=0)
+    n_ = size(A, 1)
+    m_ = size(B, 2)
+    inputs = [(1, 2, 1), (2, 2, 1)]
+    outputs = [(0, 2, (n_,m_,))]
+    settings = Arg[parameter(0, Upper), parameter(1, TransA), parameter(2, Unit), parameter(3, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.TriSolve[float64]", inputs, outputs, (A, B,), settings, (unthunk(ybar),))...)
+    value("revlinalg.TriSolve[float64]", inputs, outputs, (A, B,), settings), pullback
+end
+
+# X += op(A)⁻¹·B
+function revlinalg_Solve(A, B; TransA=false, Workers=0)
+    n_ = size(A, 1)
+    m_ = size(B, 2)
+    inputs = [(1, 2, 1), (2, 2, 1)]
+    outputs = [(0, 2, (n_,m_,))]
+    settings = Arg[parameter(0, TransA), parameter(1, Workers)]
+    value("revlinalg.Solve[float64]", inputs, outputs, (A, B,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_Solve), A, B; TransA=false, Workers=0)
+    n_ = size(A, 1)
+    m_ = size(B, 2)
+    inputs = [(1, 2, 1), (2, 2, 1)]
+    outputs = [(0, 2, (n_,m_,))]
+    settings = Arg[parameter(0, TransA), parameter(1, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.Solve[float64]", inputs, outputs, (A, B,), settings, (unthunk(ybar),))...)
+    value("revlinalg.Solve[float64]", inputs, outputs, (A, B,), settings), pullback
+end
+
+# B += A⁻¹
+function revlinalg_Inv(A; Workers=0)
+    n_ = size(A, 1)
+    inputs = [(1, 2, 1)]
+    outputs = [(0, 2, (n_,n_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revlinalg.Inv[float64]", inputs, outputs, (A,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_Inv), A; Workers=0)
+    n_ = size(A, 1)
+    inputs = [(1, 2, 1)]
+    outputs = [(0, 2, (n_,n_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.Inv[float64]", inputs, outputs, (A,), settings, (unthunk(ybar),))...)
+    value("revlinalg.Inv[float64]", inputs, outputs, (A,), settings), pullback
+end
+
+# r += det A
+function revlinalg_Det(A; Workers=0)
+    n_ = size(A, 1)
+    inputs = [(1, 2, 1)]
+    outputs = [(0, 0, ())]
+    settings = Arg[parameter(0, Workers)]
+    value("revlinalg.Det[float64]", inputs, outputs, (A,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_Det), A; Workers=0)
+    n_ = size(A, 1)
+    inputs = [(1, 2, 1)]
+    outputs = [(0, 0, ())]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.Det[float64]", inputs, outputs, (A,), settings, (unthunk(ybar),))...)
+    value("revlinalg.Det[float64]", inputs, outputs, (A,), settings), pullback
+end
+
+# r += det A, by minors
+function revlinalg_DetMinors(A; )
+    n_ = size(A, 1)
+    inputs = [(1, 2, 1)]
+    outputs = [(0, 0, ())]
+    settings = Arg[]
+    value("revlinalg.DetMinors[float64]", inputs, outputs, (A,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_DetMinors), A; )
+    n_ = size(A, 1)
+    inputs = [(1, 2, 1)]
+    outputs = [(0, 0, ())]
+    settings = Arg[]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.DetMinors[float64]", inputs, outputs, (A,), settings, (unthunk(ybar),))...)
+    value("revlinalg.DetMinors[float64]", inputs, outputs, (A,), settings), pullback
+end
+
+# r += log abs(det A), s += sign(det A)
+function revlinalg_LogDet(A; Workers=0)
+    n_ = size(A, 1)
+    inputs = [(2, 2, 1)]
+    outputs = [(0, 0, ()), (1, 0, ())]
+    settings = Arg[parameter(0, Workers)]
+    value("revlinalg.LogDet[float64]", inputs, outputs, (A,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_LogDet), A; Workers=0)
+    n_ = size(A, 1)
+    inputs = [(2, 2, 1)]
+    outputs = [(0, 0, ()), (1, 0, ())]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.LogDet[float64]", inputs, outputs, (A,), settings, map(unthunk, Tuple(ybar)))...)
+    value("revlinalg.LogDet[float64]", inputs, outputs, (A,), settings), pullback
+end
+
+# w += w(A), V += V(A), A = V·diag(w)·Vᵀ
+function revlinalg_SymEig(A; Workers=0)
+    n_ = size(A, 1)
+    inputs = [(2, 2, 1)]
+    outputs = [(0, 1, (n_,)), (1, 2, (n_,n_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revlinalg.SymEig[float64]", inputs, outputs, (A,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_SymEig), A; Workers=0)
+    n_ = size(A, 1)
+    inputs = [(2, 2, 1)]
+    outputs = [(0, 1, (n_,)), (1, 2, (n_,n_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.SymEig[float64]", inputs, outputs, (A,), settings, map(unthunk, Tuple(ybar)))...)
+    value("revlinalg.SymEig[float64]", inputs, outputs, (A,), settings), pullback
+end
+
+# U += U(A), s += s(A), V += V(A), A = U·diag(s)·Vᵀ
+function revlinalg_SVD(A; Workers=0)
+    m_ = size(A, 1)
+    n_ = size(A, 2)
+    inputs = [(3, 2, 1)]
+    outputs = [(0, 2, (m_,min(m_,n_),)), (1, 1, (min(m_,n_),)), (2, 2, (n_,min(m_,n_),))]
+    settings = Arg[parameter(0, Workers)]
+    value("revlinalg.SVD[float64]", inputs, outputs, (A,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_SVD), A; Workers=0)
+    m_ = size(A, 1)
+    n_ = size(A, 2)
+    inputs = [(3, 2, 1)]
+    outputs = [(0, 2, (m_,min(m_,n_),)), (1, 1, (min(m_,n_),)), (2, 2, (n_,min(m_,n_),))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.SVD[float64]", inputs, outputs, (A,), settings, map(unthunk, Tuple(ybar)))...)
+    value("revlinalg.SVD[float64]", inputs, outputs, (A,), settings), pullback
+end
+
+# r += ½ Σ_i (y_i - Σ_j c_j·x_i^j)²
+function revlinalg_PolyLeastSquares(C, X, Y; Workers=0)
+    m_ = size(C, 1)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1), (2, 1, 1), (3, 1, 1)]
+    outputs = [(0, 0, ())]
+    settings = Arg[parameter(0, Workers)]
+    value("revlinalg.PolyLeastSquares[float64]", inputs, outputs, (C, X, Y,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_PolyLeastSquares), C, X, Y; Workers=0)
+    m_ = size(C, 1)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1), (2, 1, 1), (3, 1, 1)]
+    outputs = [(0, 0, ())]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.PolyLeastSquares[float64]", inputs, outputs, (C, X, Y,), settings, (unthunk(ybar),))...)
+    value("revlinalg.PolyLeastSquares[float64]", inputs, outputs, (C, X, Y,), settings), pullback
+end
+
+# r += Σ_i min_k ‖x_i - c_k‖²
+function kmeans_Cost(Centroids, X; Workers=0)
+    K_ = size(Centroids, 1)
+    D_ = size(Centroids, 2)
+    N_ = size(X, 1)
+    inputs = [(1, 2, 1), (2, 2, 1)]
+    outputs = [(0, 0, ())]
+    settings = Arg[parameter(0, Workers)]
+    value("kmeans.Cost[float64]", inputs, outputs, (Centroids, X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(kmeans_Cost), Centroids, X; Workers=0)
+    K_ = size(Centroids, 1)
+    D_ = size(Centroids, 2)
+    N_ = size(X, 1)
+    inputs = [(1, 2, 1), (2, 2, 1)]
+    outputs = [(0, 0, ())]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("kmeans.Cost[float64]", inputs, outputs, (Centroids, X,), settings, (unthunk(ybar),))...)
+    value("kmeans.Cost[float64]", inputs, outputs, (Centroids, X,), settings), pullback
+end
+
+# r += log loss of a recurrent network
+function lstm_Loss(Main, Extra, State, Sequence; )
+    M_ = size(Main, 1)
+    B_ = size(Extra, 2)
+    C_ = size(Sequence, 1)
+    inputs = [(1, 2, 1), (2, 2, 1), (3, 2, 1), (4, 2, 1)]
+    outputs = [(0, 0, ())]
+    settings = Arg[]
+    value("lstm.Loss[float64]", inputs, outputs, (Main, Extra, State, Sequence,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(lstm_Loss), Main, Extra, State, Sequence; )
+    M_ = size(Main, 1)
+    B_ = size(Extra, 2)
+    C_ = size(Sequence, 1)
+    inputs = [(1, 2, 1), (2, 2, 1), (3, 2, 1), (4, 2, 1)]
+    outputs = [(0, 0, ())]
+    settings = Arg[]
+    pullback(ybar) = (NoTangent(), gradient("lstm.Loss[float64]", inputs, outputs, (Main, Extra, State, Sequence,), settings, (unthunk(ybar),))...)
+    value("lstm.Loss[float64]", inputs, outputs, (Main, Extra, State, Sequence,), settings), pullback
+end
+
+# R += reprojection errors, cameras of 9 parameters
+function ba_Snavely(Cameras, Points, Features, Camera, Point; Workers=0)
+    n_ = size(Cameras, 1)
+    m_ = size(Points, 1)
+    p_ = size(Features, 1)
+    inputs = [(1, 2, 1), (2, 2, 1), (3, 2, 1), (4, 1, 5), (5, 1, 5)]
+    outputs = [(0, 1, (2*p_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("ba.Snavely[float64]", inputs, outputs, (Cameras, Points, Features, Camera .- 1, Point .- 1,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(ba_Snavely), Cameras, Points, Features, Camera, Point; Workers=0)
+    n_ = size(Cameras, 1)
+    m_ = size(Points, 1)
+    p_ = size(Features, 1)
+    inputs = [(1, 2, 1), (2, 2, 1), (3, 2, 1), (4, 1, 5), (5, 1, 5)]
+    outputs = [(0, 1, (2*p_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("ba.Snavely[float64]", inputs, outputs, (Cameras, Points, Features, Camera .- 1, Point .- 1,), settings, (unthunk(ybar),))...)
+    value("ba.Snavely[float64]", inputs, outputs, (Cameras, Points, Features, Camera .- 1, Point .- 1,), settings), pullback
+end
+
+# R += weighted ones, cameras of 11 parameters; Z += 1 - w²
+function ba_Weighted(Cameras, Points, Weights, Features, Camera, Point; Workers=0)
+    n_ = size(Cameras, 1)
+    m_ = size(Points, 1)
+    p_ = size(Weights, 1)
+    inputs = [(2, 2, 1), (3, 2, 1), (4, 1, 1), (5, 2, 1), (6, 1, 5), (7, 1, 5)]
+    outputs = [(0, 1, (2*p_,)), (1, 1, (p_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("ba.Weighted[float64]", inputs, outputs, (Cameras, Points, Weights, Features, Camera .- 1, Point .- 1,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(ba_Weighted), Cameras, Points, Weights, Features, Camera, Point; Workers=0)
+    n_ = size(Cameras, 1)
+    m_ = size(Points, 1)
+    p_ = size(Weights, 1)
+    inputs = [(2, 2, 1), (3, 2, 1), (4, 1, 1), (5, 2, 1), (6, 1, 5), (7, 1, 5)]
+    outputs = [(0, 1, (2*p_,)), (1, 1, (p_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("ba.Weighted[float64]", inputs, outputs, (Cameras, Points, Weights, Features, Camera .- 1, Point .- 1,), settings, map(unthunk, Tuple(ybar)))...)
+    value("ba.Weighted[float64]", inputs, outputs, (Cameras, Points, Weights, Features, Camera .- 1, Point .- 1,), settings), pullback
+end
+
+# r += log posterior of a Gaussian mixture
+function gmm_LogPosterior(Alpha, Means, Factors, X; Prior_Gamma=0, Prior_M=0, Prior_Sign=0, Workers=0)
+    K_ = size(Alpha, 1)
+    D_ = size(Means, 2)
+    N_ = size(X, 1)
+    inputs = [(1, 1, 1), (2, 2, 1), (3, 2, 1), (4, 2, 1)]
+    outputs = [(0, 0, ())]
+    settings = Arg[parameter(0, Prior_Gamma), parameter(1, Prior_M), parameter(2, Prior_Sign), parameter(3, Workers)]
+    value("gmm.LogPosterior[float64]", inputs, outputs, (Alpha, Means, Factors, X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(gmm_LogPosterior), Alpha, Means, Factors, X; Prior_Gamma=0, Prior_M=0, Prior_Sign=0, Workers=0)
+    K_ = size(Alpha, 1)
+    D_ = size(Means, 2)
+    N_ = size(X, 1)
+    inputs = [(1, 1, 1), (2, 2, 1), (3, 2, 1), (4, 2, 1)]
+    outputs = [(0, 0, ())]
+    settings = Arg[parameter(0, Prior_Gamma), parameter(1, Prior_M), parameter(2, Prior_Sign), parameter(3, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("gmm.LogPosterior[float64]", inputs, outputs, (Alpha, Means, Factors, X,), settings, (unthunk(ybar),))...)
+    value("gmm.LogPosterior[float64]", inputs, outputs, (Alpha, Means, Factors, X,), settings), pullback
+end
+
+# Q += dt·V, positions of bodies
+function nbody_Drift(V; Dt=0)
+    n_ = size(V, 1)
+    inputs = [(1, 2, 1)]
+    outputs = [(0, 2, (n_,3,))]
+    settings = Arg[parameter(0, Dt)]
+    value("nbody.Drift[float64]", inputs, outputs, (V,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(nbody_Drift), V; Dt=0)
+    n_ = size(V, 1)
+    inputs = [(1, 2, 1)]
+    outputs = [(0, 2, (n_,3,))]
+    settings = Arg[parameter(0, Dt)]
+    pullback(ybar) = (NoTangent(), gradient("nbody.Drift[float64]", inputs, outputs, (V,), settings, (unthunk(ybar),))...)
+    value("nbody.Drift[float64]", inputs, outputs, (V,), settings), pullback
+end
+
+# V += dt·attraction at Q
+function nbody_Kick(Q, Mu; Dt=0, Softening=0, Workers=0)
+    n_ = size(Q, 1)
+    inputs = [(1, 2, 1), (2, 1, 1)]
+    outputs = [(0, 2, (n_,3,))]
+    settings = Arg[parameter(0, Dt), parameter(1, Softening), parameter(2, Workers)]
+    value("nbody.Kick[float64]", inputs, outputs, (Q, Mu,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(nbody_Kick), Q, Mu; Dt=0, Softening=0, Workers=0)
+    n_ = size(Q, 1)
+    inputs = [(1, 2, 1), (2, 1, 1)]
+    outputs = [(0, 2, (n_,3,))]
+    settings = Arg[parameter(0, Dt), parameter(1, Softening), parameter(2, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("nbody.Kick[float64]", inputs, outputs, (Q, Mu,), settings, (unthunk(ybar),))...)
+    value("nbody.Kick[float64]", inputs, outputs, (Q, Mu,), settings), pullback
+end
+
+# r += energy of bodies
+function nbody_Energy(Q, V, Mu; Softening=0)
+    n_ = size(Q, 1)
+    inputs = [(1, 2, 1), (2, 2, 1), (3, 1, 1)]
+    outputs = [(0, 0, ())]
+    settings = Arg[parameter(0, Softening)]
+    value("nbody.Energy[float64]", inputs, outputs, (Q, V, Mu,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(nbody_Energy), Q, V, Mu; Softening=0)
+    n_ = size(Q, 1)
+    inputs = [(1, 2, 1), (2, 2, 1), (3, 1, 1)]
+    outputs = [(0, 0, ())]
+    settings = Arg[parameter(0, Softening)]
+    pullback(ybar) = (NoTangent(), gradient("nbody.Energy[float64]", inputs, outputs, (Q, V, Mu,), settings, (unthunk(ybar),))...)
+    value("nbody.Energy[float64]", inputs, outputs, (Q, V, Mu,), settings), pullback
+end
+
+# r *= Π x_i
+function revlog_Prod(X; )
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 0, ())]
+    settings = Arg[]
+    value("revlog.Prod[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlog_Prod), X; )
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 0, ())]
+    settings = Arg[]
+    pullback(ybar) = (NoTangent(), gradient("revlog.Prod[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revlog.Prod[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# y_i *= Π_j x_j^a_ij
+function revlog_Powers(A, X; )
+    m_ = size(A, 1)
+    n_ = size(A, 2)
+    inputs = [(1, 2, 1), (2, 1, 1)]
+    outputs = [(0, 1, (m_,))]
+    settings = Arg[]
+    value("revlog.Powers[float64]", inputs, outputs, (A, X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlog_Powers), A, X; )
+    m_ = size(A, 1)
+    n_ = size(A, 2)
+    inputs = [(1, 2, 1), (2, 1, 1)]
+    outputs = [(0, 1, (m_,))]
+    settings = Arg[]
+    pullback(ybar) = (NoTangent(), gradient("revlog.Powers[float64]", inputs, outputs, (A, X,), settings, (unthunk(ybar),))...)
+    value("revlog.Powers[float64]", inputs, outputs, (A, X,), settings), pullback
+end
+
+# R_ik *= responsibility of component k for point i
+function gmm_LogResponsibilities(Alpha, Means, Factors, X; Workers=0)
+    K_ = size(Alpha, 1)
+    D_ = size(Means, 2)
+    N_ = size(X, 1)
+    inputs = [(1, 1, 1), (2, 2, 1), (3, 2, 1), (4, 2, 1)]
+    outputs = [(0, 2, (N_,K_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("gmm.LogResponsibilities[float64]", inputs, outputs, (Alpha, Means, Factors, X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(gmm_LogResponsibilities), Alpha, Means, Factors, X; Workers=0)
+    K_ = size(Alpha, 1)
+    D_ = size(Means, 2)
+    N_ = size(X, 1)
+    inputs = [(1, 1, 1), (2, 2, 1), (3, 2, 1), (4, 2, 1)]
+    outputs = [(0, 2, (N_,K_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("gmm.LogResponsibilities[float64]", inputs, outputs, (Alpha, Means, Factors, X,), settings, (unthunk(ybar),))...)
+    value("gmm.LogResponsibilities[float64]", inputs, outputs, (Alpha, Means, Factors, X,), settings), pullback
+end
+
+end
