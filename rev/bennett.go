@@ -97,25 +97,26 @@ func (b *bennett[S, X]) part(r *chainRun[S, X], p pass[S], i, n int, x, y chainL
 	if p.g == nil {
 		remove = pass[S]{back: true, s: p.s}
 	}
-	at := []chainLink[X]{x} // the states at the ends of the parts so far
+	at := len(r.ends) // from here on, the states at the ends of the parts so far
+	r.ends = append(r.ends, x)
 	run := func(j int, q pass[S], y chainLink[X]) error {
 		begin := partEnd(j-1, m, n)
-		return b.part(r, q, i+begin, partEnd(j, m, n)-begin, at[j], y)
+		return b.part(r, q, i+begin, partEnd(j, m, n)-begin, r.ends[at+j], y)
 	}
 	for j := range m - 1 {
 		next := chainLink[X]{state: r.take()}
 		if err := run(j, ahead, next); err != nil {
 			return err
 		}
-		at = append(at, next)
+		r.ends = append(r.ends, next)
 	}
 	for j := m - 1; j >= 0; j-- {
 		if p.g != nil && j > 0 {
-			at[j].cotangent = r.takeCotangent()
+			r.ends[at+j].cotangent = r.takeCotangent()
 		}
 		q, to := p, y
 		if j < m-1 {
-			q, to = remove, at[j+1]
+			q, to = remove, r.ends[at+j+1]
 		}
 		if err := run(j, q, to); err != nil {
 			return err
@@ -129,5 +130,6 @@ func (b *bennett[S, X]) part(r *chainRun[S, X], p pass[S], i, n int, x, y chainL
 		r.states.drop(to.state)
 		r.cotangents.drop(to.cotangent)
 	}
+	r.ends = r.ends[:at]
 	return nil
 }

@@ -98,6 +98,7 @@ type chainRun[S, X any] struct {
 	wrote bool         // whether y has been written
 
 	states, cotangents chainPool[X]
+	ends               []chainLink[X] // a stack of states, for bennett
 }
 
 // A chainLink is a state and its cotangent. The cotangent may be nil.

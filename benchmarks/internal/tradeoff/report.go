@@ -1,0 +1,94 @@
+package tradeoff
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"text/tabwriter"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+
+	"revnum/benchmarks/internal/figure"
+	"revnum/benchmarks/internal/suite"
+)
+
+// WriteTable writes the report for people.
+func (r *Report) WriteTable(w io.Writer) error {
+	if err := suite.WriteMachine(w, r.Machine); err != nil {
+		return err
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "\na state has %d bytes\n\nlength\tway\tsteps\tahead\tback\tadjoint\tstates\ttime\tbytes\n", r.State)
+	last := 0
+	for _, x := range r.Rows {
+		if last != 0 && x.Length != last {
+			fmt.Fprintln(t, "\t\t\t\t\t\t\t\t")
+		}
+		last = x.Length
+		fmt.Fprintf(t, "%d\t%s\t%d\t%d\t%d\t%d\t%d\t%s\t%d\n", x.Length, x.Way, x.Steps(),
+			x.Runs.Ahead, x.Runs.Back, x.Runs.Adjoint, x.States, suite.Seconds(x.Time), x.Bytes)
+	}
+	return t.Flush()
+}
+
+// WriteCSV writes the rows with a header, numbers in full.
+func (r *Report) WriteCSV(w io.Writer) error {
+	c := csv.NewWriter(w)
+	_ = c.Write([]string{"length", "way", "ahead", "back", "adjoint", "states", "seconds", "bytes"})
+	for _, x := range r.Rows {
+		_ = c.Write([]string{strconv.Itoa(x.Length), x.Way, strconv.Itoa(x.Runs.Ahead), strconv.Itoa(x.Runs.Back), strconv.Itoa(x.Runs.Adjoint),
+			strconv.Itoa(x.States), strconv.FormatFloat(x.Time, 'g', -1, 64), strconv.Itoa(x.Bytes)})
+	}
+	c.Flush()
+	return c.Error()
+}
+
+// WriteJSON writes the report for programs.
+func (r *Report) WriteJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "\t")
+	return e.Encode(r)
+}
+
+// SaveFigures writes steps, time and bytes by length to the folder dir, as PNG and SVG.
+func (r *Report) SaveFigures(dir string) error {
+	for _, f := range []struct {
+		file, title, unit string
+		value             func(x *Row) float64
+	}{
+		{"steps", "Steps of a gradient", "steps", func(x *Row) float64 { return float64(x.Steps()) }},
+		{"times", "Time of a gradient", "seconds", func(x *Row) float64 { return x.Time }},
+		{"bytes", "Memory of a gradient", "bytes", func(x *Row) float64 { return float64(max(x.Bytes, 1)) }},
+	} {
+		p := figure.New(f.title, "length of the computation, in steps", f.unit)
+		p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
+		p.X.Tick.Marker, p.Y.Tick.Marker = plot.LogTicks{Prec: -1}, plot.LogTicks{Prec: -1}
+		for i, way := range Ways() {
+			var xy plotter.XYs
+			for _, x := range r.Rows {
+				if x.Way == way {
+					xy = append(xy, plotter.XY{X: float64(x.Length), Y: f.value(&x)})
+				}
+			}
+			line, points, err := plotter.NewLinePoints(xy)
+			if err != nil {
+				return err
+			}
+			filled, _ := figure.Glyphs(i)
+			line.Color, points.Color, points.Shape = figure.Color(i), figure.Color(i), filled
+			p.Add(line, points)
+			p.Legend.Add(way, line, points)
+		}
+		for _, ext := range []string{".png", ".svg"} {
+			if err := figure.Save(p, 18*vg.Centimeter, 11*vg.Centimeter, filepath.Join(dir, f.file+ext)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"revnum/benchmarks/internal/machine"
+	"revnum/benchmarks/internal/tradeoff"
+	"revnum/internal/outfile"
+)
+
+func newTradeoff() *cobra.Command {
+	var most int
+	var budget time.Duration
+	var out string
+	cmd := &cobra.Command{
+		Use:   "tradeoff",
+		Short: "Compare ways to go back in a long computation: steps, memory and time",
+		Long: `tradeoff computes the gradient of where the planets are after 1, 4, 16 and more steps
+of leapfrog, in each of the ways that there are to go back: all states are recorded, or
+uncomputed (Bennett), or computed again from snapshots (treeverse), or the steps are
+reversible by themselves.
+
+  steps    runs of a step, ahead, back, and with cotangents
+  states   the most states there are at a time, but for cotangents
+  bytes    memory that one gradient takes beyond the state; figures draw 0 as 1`,
+		Example: `  go run ./benchmarks tradeoff
+  go run ./benchmarks tradeoff --most 65536 --out tradeoff`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case most < 1:
+				return fmt.Errorf("--most: expected a number of steps, found %d", most)
+			case budget <= 0:
+				return fmt.Errorf("--time: expected a positive duration, found %v", budget)
+			case out != "":
+				if err := makeFolder(out); err != nil {
+					return err
+				}
+			}
+			return runTradeoff(cmd, most, budget, out)
+		},
+	}
+	cmd.Flags().IntVar(&most, "most", 4096, "the most steps")
+	cmd.Flags().DurationVar(&budget, "time", 100*time.Millisecond, "time to measure each gradient for")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "`folder` to write tables and figures to as well, made if its parent is there")
+	_ = cmd.MarkFlagDirname("out")
+	return cmd
+}
+
+func runTradeoff(cmd *cobra.Command, most int, budget time.Duration, out string) error {
+	var lengths []int
+	for n := 1; n <= most; n *= 4 {
+		lengths = append(lengths, n)
+	}
+	bar := newBar(cmd.ErrOrStderr(), 2+len(lengths)*len(tradeoff.Ways()))
+	bar.Describe("machine")
+	report := tradeoff.Report{Machine: machine.Measure(budget), State: tradeoff.StateBytes()}
+	_ = bar.Add(1)
+	bar.Describe("gradients")
+	err := tradeoff.Measure(cmd.Context(), lengths, budget, func(r tradeoff.Row) {
+		report.Rows = append(report.Rows, r)
+		_ = bar.Add(1)
+	})
+	if err != nil {
+		return err
+	}
+	bar.Describe("machine")
+	report.Machine.Best(machine.Measure(budget))
+	_ = bar.Finish()
+	if err := report.WriteTable(cmd.OutOrStdout()); err != nil {
+		return err
+	}
+	if out == "" {
+		return nil
+	}
+	for _, f := range []struct {
+		name  string
+		write func(io.Writer) error
+	}{{"tradeoff.txt", report.WriteTable}, {"tradeoff.csv", report.WriteCSV}, {"tradeoff.json", report.WriteJSON}} {
+		if err := outfile.Write(filepath.Join(out, f.name), f.write); err != nil {
+			return err
+		}
+	}
+	if err := report.SaveFigures(out); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "\nwritten to %s\n", out)
+	return err
+}
