@@ -46,6 +46,15 @@ var modules = map[string]map[string]function{
 	"det":    {"primal": detPrimal, "gradient": detGradient},
 	"lstm":   {"objective": lstmObjective, "jacobian": lstmJacobian},
 	"ht":     {"objective": htObjective, "jacobian": htJacobian},
+	"ode":    {"primal": odePrimal, "gradient": odeGradient},
+	"saddle": {
+		"ff": saddleMode{}.evaluation, "fr": saddleMode{innerReverse: true}.evaluation,
+		"rf": saddleMode{outerReverse: true}.evaluation, "rr": saddleMode{true, true}.evaluation,
+	},
+	"particle": {
+		"ff": particleMode{}.evaluation, "fr": particleMode{innerReverse: true}.evaluation,
+		"rf": particleMode{outerReverse: true}.evaluation, "rr": particleMode{true, true}.evaluation,
+	},
 }
 
 // names returns the keys of m as a list for people.

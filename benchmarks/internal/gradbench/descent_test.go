@@ -1,0 +1,88 @@
+package gradbench
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+)
+
+var modeNames = []string{"ff", "fr", "rf", "rr"}
+
+// The results are those that GradBench expects.
+func TestSaddleAndParticle(t *testing.T) {
+	for _, mode := range modeNames {
+		a := talk(t, `{"id":1,"kind":"evaluate","module":"saddle","function":"`+mode+`","input":{"start":[1.0,1.0]}}`,
+			`{"id":2,"kind":"evaluate","module":"particle","function":"`+mode+`","input":{"w":0.0}}`)
+		var saddle []float64
+		if err := json.Unmarshal(a[0].Output, &saddle); err != nil || len(saddle) != 4 {
+			t.Fatal(err, a[0].Error)
+		}
+		for i, v := range saddle {
+			if !(math.Abs(v-8.246324826140356e-06) <= 1e-12) {
+				t.Errorf("%s: element %d of the saddle is %v", mode, i, v)
+			}
+		}
+		if w := numberOf(t, a[1]); !(math.Abs(w-0.2071918746486116) <= 1e-9) {
+			t.Errorf("%s: control %v", mode, w)
+		}
+	}
+}
+
+// The derivatives of a flight, and of a maximum, are those of differences.
+func TestNestedDerivatives(t *testing.T) {
+	const h = 1e-5
+	var way []passed
+	var etas []float64
+	for _, outer := range []bool{false, true} {
+		for _, inner := range []bool{false, true} {
+			m := particleMode{outer, inner}
+			for _, w := range []float64{0, 0.1, 0.2} {
+				_, got := m.flight(w, &way)
+				up, _ := m.flight(w+h, &way)
+				down, _ := m.flight(w-h, &way)
+				if want := (up - down) / (2 * h); !(math.Abs(got-want) <= 1e-7*(1+math.Abs(want))) {
+					t.Errorf("%+v: derivative of the flight at %v is %v, want %v", m, w, got, want)
+				}
+			}
+			s, p, start := saddleMode{outer, inner}, pair{0.5, -2}, pair{1, 3}
+			_, g := s.maximum(p, start, &etas)
+			for _, along := range []pair{{1, 0}, {0, 1}} {
+				a, _ := s.maximum(p.plus(h, along), start, &etas)
+				b, _ := s.maximum(p.plus(-h, along), start, &etas)
+				if got, want := g.dot(along), (a-b)/(2*h); !(math.Abs(got-want) <= 1e-8) {
+					t.Errorf("%+v: derivative of the maximum along %v is %v, want %v", s, along, got, want)
+				}
+			}
+		}
+	}
+}
+
+// Functions without a minimum end.
+func TestDescentEnds(t *testing.T) {
+	x := descend(func(x pair) (float64, pair) { return -x.x, pair{x: -1} }, pair{}, nil)
+	if !(x.x > 0) {
+		t.Errorf("descended to %v", x)
+	}
+	calls := 0
+	descend(func(pair) (float64, pair) { calls++; return math.NaN(), pair{math.NaN(), 1} }, pair{}, nil)
+	if calls != 1 {
+		t.Errorf("%d calls of a function that is NaN", calls)
+	}
+}
+
+func TestSaddleAndParticleErrors(t *testing.T) {
+	for _, c := range []struct{ module, in, want string }{
+		{"saddle", "{}", `the field "start" is missing`},
+		{"saddle", `{"start":[1]}`, "start: expected 2 numbers, found 1"},
+		{"saddle", `{"start":[1,null]}`, "expected a number as entry 1"},
+		{"particle", "{}", `the field "w" is missing`},
+		{"particle", `{"w":-0.5}`, "w: expected a control with which the particle comes down"},
+		{"particle", `{"w":"x"}`, "cannot unmarshal string"},
+	} {
+		a := talk(t, `{"id":1,"kind":"evaluate","module":"`+c.module+`","function":"rf","input":`+c.in+`}`)
+		if !strings.Contains(a[0].Error, c.want) {
+			t.Errorf("%s: error %q, want %s", c.in, a[0].Error, c.want)
+		}
+	}
+}
