@@ -37,7 +37,7 @@ func errorCells(p *ba.Problem) []string {
 	return cells
 }
 
-// size says how large p is.
+// size returns the size of p in words.
 func size(p *ba.Problem) string {
 	return count(p.NumCameras(), "camera") + ", " + count(p.NumPoints(), "point") + ", " + count(p.NumObservations(), "observation")
 }

@@ -13,8 +13,8 @@ import (
 // parameters are the names of the nine parameters of a camera.
 var parameters = [...]string{"r1", "r2", "r3", "t1", "t2", "t3", "f", "k1", "k2"}
 
-// writeCovariance writes the covariance of the parameters of cameras, a row a
-// line, under a line with the names of the columns.
+// writeCovariance writes the covariance of the parameters of cameras: a line with the
+// names of the columns, and then a line for each row.
 func (f *solveFlags) writeCovariance(p *ba.Problem, opts *ba.Options) error {
 	free := f.free
 	if free == -1 {
@@ -46,8 +46,8 @@ func (f *solveFlags) writeCovariance(p *ba.Problem, opts *ba.Options) error {
 	})
 }
 
-// gauge returns the dimension of the changes of coordinates (shifts, rotations and
-// a scale) that leave so many cameras and points in place.
+// gauge returns the dimension of the changes of coordinates (shifts, rotations and a
+// scale) that leave so many cameras and points in place.
 func gauge(cameras, points int) int {
 	switch {
 	case cameras == 0 && points < 3:

@@ -36,7 +36,7 @@ type solveFlags struct {
 	plot                 bool
 }
 
-// register adds the flags to cmd, those that are fields of opts among them.
+// register adds the flags to cmd, also those that are fields of opts.
 func (f *solveFlags) register(cmd *cobra.Command, opts *ba.Options) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.loss, "loss", "none", "robust loss: "+names(losses))
@@ -76,7 +76,7 @@ func names[V any](m map[string]V) string {
 	return strings.Join(list, ", ")
 }
 
-// options completes opts by the flags for the problem p.
+// options sets opts from the flags, for the problem p.
 func (f *solveFlags) options(opts *ba.Options, p *ba.Problem) error {
 	loss, ok := losses[f.loss]
 	if !ok {
@@ -129,8 +129,8 @@ func (f *solveFlags) options(opts *ba.Options, p *ba.Problem) error {
 	return nil
 }
 
-// shareIntrinsics sets the focal length and distortion of each camera to the
-// means of all.
+// shareIntrinsics sets the focal length and distortion of each camera to the means over
+// all cameras.
 func shareIntrinsics(p *ba.Problem) {
 	n := p.NumCameras()
 	for j := 6; j < 9; j++ {
@@ -167,8 +167,8 @@ func indices(list string, n int) ([]int, error) {
 	return at, nil
 }
 
-// checkFiles returns an error if the solution could not be written where it is
-// to go, which is better known before the search for it than after.
+// checkFiles returns an error if the solution cannot be written to its files. It is
+// better to know before the search than after.
 func (f *solveFlags) checkFiles() error {
 	if strings.EqualFold(filepath.Ext(f.out), ".bz2") {
 		return fmt.Errorf("--out: %s: bzip2 is read only, use .gz", f.out)

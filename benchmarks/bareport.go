@@ -14,8 +14,8 @@ import (
 	"revnum/revmodels/ba"
 )
 
-// progress returns what writes a line for each iteration to w, nil unless w is a
-// terminal.
+// progress returns a function that writes a line for each iteration to w, or nil unless
+// w is a terminal.
 func progress(w io.Writer) func(ba.Iteration) {
 	if f, ok := w.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
 		return nil
@@ -23,8 +23,8 @@ func progress(w io.Writer) func(ba.Iteration) {
 	return func(it ba.Iteration) { fmt.Fprint(w, progressLine(it)) }
 }
 
-// progressLine returns the line of an iteration, under those of the columns for
-// the start.
+// progressLine returns the line of an iteration. For the start, the names of the
+// columns precede it.
 func progressLine(it ba.Iteration) string {
 	const row = "%9s %14s %11s %11s %11s %7s %7s %9s\n"
 	line := fmt.Sprintf(row, strconv.Itoa(it.Number), fmt.Sprintf("%.8g", it.Cost), fmt.Sprintf("%.3g", it.Gradient),
@@ -39,7 +39,7 @@ func progressLine(it ba.Iteration) string {
 	return line
 }
 
-// writeSolution writes what a solution found.
+// writeSolution writes the report of a solution.
 func writeSolution(w io.Writer, path string, before, after *ba.Problem, r *ba.Report) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintf(b, "%s: %s\n\n", path, size(after))

@@ -60,8 +60,8 @@ normal, means uniform in [0, 1), the prior has gamma 1 and m 0.`,
 	return cmd
 }
 
-// layouts are the kinds of problems that gen ba draws, in the order of
-// ba.Layout, and last the one in ADBench's form.
+// layouts are the kinds of problems of gen ba: those of ba.Layout, in order, and last
+// the one in ADBench's form.
 var layouts = []string{"ring", "city", adbenchLayout}
 
 const adbenchLayout = "adbench"

@@ -177,8 +177,8 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 	return nil
 }
 
-// fit fits a mixture with the number of components asked for, or the best of a range,
-// for which it prints how good each is. A bar on a terminal says how far it is.
+// fit fits a mixture with the given number of components, or the best of a range. For a
+// range it prints how good each mixture is. On a terminal it shows a progress bar.
 func (f *fitFlags) fit(ctx context.Context, cmd *cobra.Command, t *dataset.Table) (*gmm.Mixture, *gmm.Report, error) {
 	opts := f.opts
 	opts.Source = rand.NewPCG(f.seed, 0)
@@ -217,16 +217,16 @@ func (f *fitFlags) fit(ctx context.Context, cmd *cobra.Command, t *dataset.Table
 	return m, report, errors.Join(err, b.Flush())
 }
 
-// checkFitMemory returns an error if k components in as many dimensions as t
-// has columns need more memory than there is. A fit has some 16 matrices of
-// each.
+// checkFitMemory returns an error if a fit of k components in as many dimensions as t
+// has columns needs more memory than there is. It has about 16 matrices for each
+// component.
 func checkFitMemory(name string, t *dataset.Table, k int) error {
 	_, d := t.X.Dims()
 	floats := 16 * math.Max(0, float64(k)) * float64(d) * float64(d)
 	return adbench.CheckMemory(uint64(math.Min(floats, 1<<62)), fmt.Sprintf("%s: covariances of %d components in %d dimensions", name, k, d))
 }
 
-// columns finds the columns, one or two, that list names.
+// columns finds the one or two columns that list names.
 func columns(t *dataset.Table, list string) ([]int, error) {
 	_, n := t.X.Dims()
 	one := func(s string) (int, error) {
@@ -256,7 +256,7 @@ func columns(t *dataset.Table, list string) ([]int, error) {
 	return cols, nil
 }
 
-// writeFit writes what a fit found.
+// writeFit writes the report of a fit.
 func writeFit(w io.Writer, name string, t *dataset.Table, m *gmm.Mixture, r *gmm.Report) error {
 	n, d := t.X.Dims()
 	b := bufio.NewWriter(w)
@@ -269,7 +269,7 @@ func writeFit(w io.Writer, name string, t *dataset.Table, m *gmm.Mixture, r *gmm
 			counts[label]++
 		}
 	}
-	// Of many columns, the first few show whether the fit makes sense.
+	// If there are many columns, the first few show whether the fit makes sense.
 	const shown = 6
 	rows := [][]string{{"component", "weight", "points"}}
 	for j := range min(d, shown) {

@@ -20,8 +20,8 @@ const (
 	// maxDimensions bounds --k, whose Hessian has (n·k)² elements.
 	maxDimensions = 20
 
-	// largeVertices are those of the graph whose gradient is held against what the
-	// machine can do.
+	// largeVertices is the number of vertices of the graph whose gradient is compared
+	// with the speed of the machine.
 	largeVertices = 2000
 )
 

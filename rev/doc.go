@@ -39,6 +39,7 @@
 //	Bennett      a chain of steps that cannot be undone, by uncomputing
 //	Treeverse    the same, by checkpoints
 //
-// The adjoint of a program runs the adjoints of its steps in reverse. [ValueGradient], [HessianVector] and [Hessian] differentiate a program with
-// a scalar output. [ZeroLike] makes the states that hold cotangents and tangents.
+// The adjoint of a program runs the adjoints of its steps in reverse. [ValueGradient],
+// [HessianVector] and [Hessian] differentiate a program with a scalar output. [ZeroLike]
+// makes the states that hold cotangents and tangents.
 package rev

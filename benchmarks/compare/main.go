@@ -1,7 +1,7 @@
 //go:build unix
 
-// The compare command fits the points of a file by k-means and by a mixture, for
-// compare.py, which sets models and times beside scikit-learn's.
+// The compare command fits the points of a file by k-means and by a mixture. compare.py
+// sets the models and times beside those of scikit-learn.
 package main
 
 import (
@@ -31,7 +31,7 @@ func main() {
 	}
 }
 
-// result is what is written of a fit: the least times of all repetitions.
+// result is the output for a fit: the least times of all repetitions.
 type result struct {
 	Wall, CPU float64 // in seconds, of the process
 	Model     json.Marshaler

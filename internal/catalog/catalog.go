@@ -1,7 +1,7 @@
 // Package catalog lists all kernels of the library: what they compute, over which
-// numbers, and why not over others, with a constructor of random operands of each.
-// The tests over number types and docs/kernels.md are made of it, and a test fails
-// where a kernel is missing.
+// numbers, and why not over others. Each has a constructor of random operands. The
+// tests over number types and docs/kernels.md use the list. A test fails if a kernel is
+// missing.
 package catalog
 
 import (

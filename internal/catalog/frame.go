@@ -6,10 +6,9 @@ import (
 	"revnum/rev"
 )
 
-// A Frame is a kernel with its cotangents, its tangents and the tangents of its
-// cotangents: four values of the kernel's type, whose fields a caller sets who knows
-// the type only when the program runs. The methods make the passes of package rev, and
-// panic as these do.
+// A Frame has a kernel, its cotangents, its tangents and the tangents of its
+// cotangents: four values of the kernel's type. Use it if you know the type only when
+// the program runs. The methods make the passes of package rev, and panic as these do.
 type Frame interface {
 	// At returns the address of the kernel, or of the value that holds derivatives.
 	At(p Part) unsafe.Pointer

@@ -8,8 +8,7 @@ const (
 	smallDistances  = "derivatives, quotients by distances of values, leave ±2²⁰"
 )
 
-// byReal says that a kernel over complex numbers has one over real numbers beside
-// it.
+// byReal says that there is another kernel for real numbers.
 func byReal(name string) not {
 	return not{"float64": "by " + name, "float32": "by " + name, "Q43": "by " + name}
 }

@@ -16,9 +16,8 @@ import (
 	"revnum/revsparse"
 )
 
-// BA is a problem of ADBench's bundle adjustment. All its cameras, points,
-// weights and features are copies of one; observation i is of camera i mod N and
-// of point i mod M.
+// BA is a problem of ADBench's bundle adjustment. All its cameras, points, weights and
+// features are copies of one. Observation i is of camera i mod N and point i mod M.
 type BA struct {
 	N, M, P int // cameras, points, observations
 	Camera  [11]float64
@@ -75,8 +74,7 @@ func ReadBA(r io.Reader, name string) (*BA, error) {
 	return p, nil
 }
 
-// Plausible returns an error if the expanded problem is more than the memory has
-// room for.
+// Plausible returns an error if the expanded problem does not fit the memory.
 func (p *BA) Plausible(name string) error {
 	// Operands, indices and the Jacobian with its structure.
 	floats := 11*float64(p.N) + 3*float64(p.M) + (7+2+31+(31+3)/2)*float64(p.P)
@@ -98,9 +96,9 @@ func (p *BA) Write(w io.Writer) error {
 	return b.Flush()
 }
 
-// GenerateBA draws a problem whose point lies in front of the camera, as far from
-// the axis as half of its distance, and whose feature is some pixels off.
-// Numbers are rounded to six decimals, as they are in a file.
+// GenerateBA draws a problem whose point is in front of the camera, as far from the
+// axis as half its depth, and whose feature is some pixels off. Numbers are rounded to
+// six decimals, as in a file.
 func GenerateBA(n, m, p int, seed uint64) (*BA, error) {
 	if n < 1 || m < 1 || p < 1 {
 		return nil, ErrSize
@@ -150,14 +148,14 @@ func turn(r, x [3]float64) (y [3]float64) {
 	return y
 }
 
-// BAObjective is a BA problem ready to be evaluated and differentiated in T, all
-// copies made.
+// BAObjective is a BA problem in T, with all copies made, ready to be evaluated and
+// differentiated.
 type BAObjective[T rev.Float] struct {
 	Kernel   ba.Weighted[T]
 	Jacobian revsparse.CSR[T, int32] // of the errors and then those of the weights
 
-	// Values is how long the values took in the last call of ValueJacobian, which
-	// makes the structure of the matrix as well.
+	// Values is how long the values took in the last call of ValueJacobian. That call
+	// also makes the structure of the matrix.
 	Values time.Duration
 }
 
@@ -195,9 +193,9 @@ func (o *BAObjective[T]) Value() {
 	_ = o.Kernel.Forward()
 }
 
-// ValueJacobian evaluates the errors and the Jacobian: the row pointers, the column
-// indices and the values, as ADBench's modules and GradBench's tools do in each
-// call. Storage is kept between calls.
+// ValueJacobian evaluates the errors and the Jacobian. As in ADBench's modules and
+// GradBench's tools, each call makes the row pointers, the column indices and the
+// values. Storage is kept between calls.
 func (o *BAObjective[T]) ValueJacobian() {
 	j, z := o.Kernel.CSRTo(&o.Jacobian)
 	start := time.Now()

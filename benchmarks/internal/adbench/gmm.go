@@ -49,8 +49,8 @@ func add(a, b int) (int, bool) {
 	return a + b, a <= math.MaxInt-b
 }
 
-// LoadGMM reads the problem in the file at path. With replicate set, the file
-// holds one point that stands for all N.
+// LoadGMM reads the problem in the file at path. With replicate set, the file has one
+// point, of which all N points are copies.
 func LoadGMM(path string, replicate bool) (*GMM, error) {
 	f, size, err := scan.Open(path, "a GMM problem")
 	if err != nil {
@@ -60,9 +60,9 @@ func LoadGMM(path string, replicate bool) (*GMM, error) {
 	return ReadGMM(f, path, size, replicate)
 }
 
-// ReadGMM reads a problem from r. Errors name the source by name, and the
-// line. A problem of more numbers than size bytes can hold is refused before
-// memory is taken for it; a negative size is an unknown one.
+// ReadGMM reads a problem from r. Errors name the source by name, and the line. It
+// refuses a problem of more numbers than size bytes can hold before it allocates
+// memory. A negative size is unknown.
 func ReadGMM(r io.Reader, name string, size int64, replicate bool) (*GMM, error) {
 	p := rowReader{s: scan.New(r, name), size: size}
 	g, err := p.readGMM(replicate)
@@ -145,8 +145,8 @@ func (p *rowReader) plausible(g *GMM, replicate bool) error {
 	return nil
 }
 
-// CheckMemory returns an error if that many float64 are more than this machine
-// has memory for. The error begins with what.
+// CheckMemory returns an error if this machine does not have memory for so many
+// float64. The error begins with what.
 func CheckMemory(floats uint64, what string) error {
 	have := availableMemory()
 	if floats > have/8 {
@@ -192,11 +192,10 @@ func writeRows(w *bufio.Writer, data []float64, c int) {
 // ErrSize is returned for sizes that no problem can have.
 var ErrSize = errors.New("adbench: sizes must be positive, and their product an int")
 
-// GenerateGMM draws a problem from the distribution of ADBench's synthetic
-// data: log weights, factors and points are standard normal, means uniform in
-// [0, 1), gamma is 1 and m is 0. All are rounded to six decimals, as they are
-// in a file, so that a problem is the same in memory and read back. With
-// replicate set, all points are one point.
+// GenerateGMM draws a problem from the distribution of ADBench's synthetic data: log
+// weights, factors and points are standard normal, means are uniform in [0, 1), gamma
+// is 1 and m is 0. All are rounded to six decimals, as in a file, so that a problem in
+// memory equals the one read back. With replicate set, all points are the same.
 func GenerateGMM(d, k, n int, seed uint64, replicate bool) (*GMM, error) {
 	if d < 1 || k < 1 || n < 1 {
 		return nil, ErrSize

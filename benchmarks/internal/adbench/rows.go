@@ -6,16 +6,16 @@ import (
 	"revnum/internal/scan"
 )
 
-// A rowReader reads a problem. Lines do not matter to the formats; but where numbers
-// are missing or too many, the first line that does not hold one whole row is
-// where to look, so that line is kept.
+// A rowReader reads a problem. The formats do not care about lines. But if numbers are
+// missing or too many, the first line that is not one whole row is a good hint, so it
+// keeps that line.
 type rowReader struct {
 	s      *scan.Scanner
 	size   int64
 	ragged string
 }
 
-// explain adds to an error where to look.
+// explain adds this hint to an error.
 func (p *rowReader) explain(err error) error {
 	if p.ragged != "" {
 		return fmt.Errorf("%w (the first line that does not hold one whole row: %s)", err, p.ragged)
@@ -23,7 +23,7 @@ func (p *rowReader) explain(err error) error {
 	return err
 }
 
-// holds reports whether so many numbers can be in the file.
+// holds reports whether the file can have so many numbers.
 func (p *rowReader) holds(numbers uint64) bool {
 	// One digit and one separator for each number, at the least.
 	return p.size < 0 || numbers <= uint64(p.size)/2
@@ -42,7 +42,7 @@ func (p *rowReader) rows(what string, r, c int) ([]float64, error) {
 		}
 		return d
 	}
-	// Where the file's size is unknown, memory grows with what has been read.
+	// If the size of the file is unknown, memory grows with what has been read.
 	room := r * c
 	if p.size < 0 {
 		room = min(room, 1<<16)

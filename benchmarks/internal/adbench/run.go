@@ -17,17 +17,17 @@ import (
 	"revnum/revmodels/gmm"
 )
 
-// Run is one measurement, as ADBench's runners are asked for it.
+// Run is one measurement, with the arguments of ADBench's runners.
 type Run struct {
 	Test      string  // one of Tests, in any case
-	Module    string  // Revnum, RevnumMT or Revnum32, or a path as ADBench's scripts make of it
+	Module    string  // Revnum, RevnumMT or Revnum32, or a path as ADBench's scripts make it
 	Input     string  // the problem's file
-	OutPrefix string  // what the names of the output files begin with, the folder included
+	OutPrefix string  // beginning of the names of the output files, with the folder
 	MinTime   float64 // seconds that a batch of calls must take to be timed
 	RunsF     int     // batches for the objective
 	RunsJ     int     // batches for the gradient or the Jacobian
 	TimeLimit float64 // seconds after which no new batch begins
-	Replicate bool    // the file has one point that stands for all
+	Replicate bool    // the file has one point, of which all are copies
 }
 
 // Tests are the names of ADBench's tests.
@@ -74,8 +74,8 @@ func ParseRun(args []string) (Run, error) {
 	return r, err
 }
 
-// Do measures, writes the three files of the result and says so on log. No
-// file is written before all is computed.
+// Do measures, writes the three files of the result, and reports on log. It writes no
+// file before everything is computed.
 func (r Run) Do(log io.Writer) error {
 	if err := r.checkTest(); err != nil {
 		return err
@@ -228,8 +228,8 @@ func (r Run) times(f, j func()) (timeF, timeJ float64, err error) {
 	return timeF, timeJ, nil
 }
 
-// write writes the three files. The times are last: ADBench's script takes that
-// file as the sign of a test that was done.
+// write writes the three files, the times last: for ADBench's script, that file is the
+// sign that a test has finished.
 func (r Run) write(module string, timeF, timeJ float64, f, j func(w io.Writer) error) error {
 	prefix := r.OutPrefix + basename(r.Input)
 	times := func(w io.Writer) error {
@@ -272,10 +272,10 @@ func appendNumber(b []byte, v float64) []byte {
 	return strconv.AppendFloat(b, v, 'e', 17, 64)
 }
 
-// shortestTime returns the seconds of one call of f, measured as ADBench does:
-// the number of calls is doubled from 1 until one batch takes longer than
-// minTime; batches of that number follow until there were runs of them or the
-// time limit is over; the shortest batch counts.
+// shortestTime returns the seconds of one call of f, measured as ADBench does. It
+// doubles the number of calls from 1 until one batch takes longer than minTime. Batches
+// of that number follow until there are runs of them, or until the time limit. The
+// shortest batch counts.
 func shortestTime(minTime float64, runs int, limit float64, f func()) (float64, error) {
 	const maxRepeats = 1 << 30
 	batch := func(repeats int) float64 {

@@ -1,4 +1,3 @@
-// Package bundle has the reports and figures of bundle adjustment: the
-// reprojection errors, how they became smaller, and the cameras and points before
-// and after.
+// Package bundle has the reports and figures of bundle adjustment: the reprojection
+// errors, the convergence, and the cameras and points before and after.
 package bundle

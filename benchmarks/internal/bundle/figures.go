@@ -16,16 +16,16 @@ import (
 	"revnum/revmodels/ba"
 )
 
-// Run is a solution with what it started from.
+// Run is a solution and its start.
 type Run struct {
 	Name          string
 	Before, After *ba.Problem
 	Report        *ba.Report
 }
 
-// SaveFigures writes figures to the folder dir: how the solution converged and
-// the histogram of reprojection errors, as PNG and as SVG, and the cameras and
-// points before and after, which are too many for SVG, as PNG.
+// SaveFigures writes figures to the folder dir: the convergence and the histogram of
+// reprojection errors as PNG and SVG, and the cameras and points before and after as
+// PNG only, because they are too many for SVG.
 func (r *Run) SaveFigures(dir string) error {
 	const width = 18 * vg.Centimeter
 	for _, ext := range []string{".png", ".svg"} {
@@ -48,8 +48,8 @@ type quantity struct {
 	of   func(it *ba.Iteration) float64
 }
 
-// convergence has the cost by iterations, above how far it and the gradient had
-// yet to go.
+// convergence shows the cost by iterations, and above it the remaining distance of the
+// cost and the gradient.
 func (r *Run) convergence() [][]*plot.Plot {
 	report := r.Report
 	cost := figure.New(fmt.Sprintf("%s: %v, by %v in %.3g s", r.Name, report.Status, report.Method, report.Duration.Seconds()), "iteration", "cost")
@@ -142,7 +142,7 @@ func (r *Run) histogram() *plot.Plot {
 	const perDecade = 10
 	before, after := ErrorsOf(r.Before), ErrorsOf(r.After)
 	p := figure.New(fmt.Sprintf("%s: reprojection errors of %d observations", r.Name, len(after)), "reprojection error in pixels", "observations")
-	// A few that are exact, or very far off, are not to stretch the axis.
+	// A few errors that are zero, or very large, must not stretch the axis.
 	low := max(1e-9, min(before.Quantile(0.005), after.Quantile(0.005)))
 	high := min(1e9, max(before.Quantile(0.999), after.Quantile(0.999), 2*low))
 	first := math.Floor(perDecade*math.Log10(low)) / perDecade

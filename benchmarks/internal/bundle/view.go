@@ -16,12 +16,12 @@ import (
 	"revnum/revmodels/ba"
 )
 
-// maxPoints is how many points a view shows; more would be one blot.
+// maxPoints is how many points a view shows. More would be one blot.
 const maxPoints = 20000
 
-// sample is a sequence of indices below n, one of each few in a row so that there
-// are maxPoints at most. Which one varies, by the golden ratio: equal steps might
-// meet some cameras only, where the order of the points goes by cameras.
+// sample is a sequence of at most maxPoints indices below n: one of each few
+// consecutive ones. Which one varies, by the golden ratio, because equal steps might
+// miss cameras if the points are in the order of cameras.
 func sample(n int) iter.Seq[int] {
 	step := (n + maxPoints - 1) / maxPoints
 	return func(yield func(int) bool) {
@@ -34,7 +34,7 @@ func sample(n int) iter.Seq[int] {
 	}
 }
 
-// view draws a problem, seen from far away with two axes across the picture.
+// view draws a problem, seen from far away, with two axes across the picture.
 type view struct {
 	problem *ba.Problem
 	axes    [2][3]float64
@@ -131,10 +131,10 @@ func cross(a, b [3]float64) [3]float64 {
 // axesOf returns axes to look at p along: the third up, the first where the
 // points and cameras are spread most across that.
 //
-// Cameras are held level, and look ahead rather than up or down. So up is where
-// neither their axes to the right nor, as far as that leaves a choice, those in
-// their direction point: the eigenvector of the least eigenvalue of the sum of
-// the squares of both.
+// Cameras are held level, and look ahead rather than up or down. The third axis is
+// therefore the direction that is most orthogonal to their axes to the right and, as
+// far as that leaves a choice, to their directions of view: the eigenvector of the
+// least eigenvalue of the sum of the squares of both.
 func axesOf(p *ba.Problem) [3][3]float64 {
 	var sum [9]float64
 	var up [3]float64
@@ -173,7 +173,7 @@ func axesOf(p *ba.Problem) [3][3]float64 {
 	mx, my := median(x), median(y)
 	spread := 4 * (median(absolute(x, mx)) + median(absolute(y, my)))
 	for i := range x {
-		// What is far away is not to turn the picture.
+		// Points far away must not turn the picture.
 		if a, b := x[i]-mx, y[i]-my; math.Hypot(a, b) <= spread {
 			moments[0] += a * a
 			moments[1] += a * b

@@ -1,3 +1,3 @@
-// Package figure has what the figures of the benchmarks share: the style, and
-// the writing to files.
+// Package figure has what the figures of the benchmarks share: the style, and the
+// output to files.
 package figure

@@ -31,8 +31,8 @@ var Palette = []color.NRGBA{
 	{0, 0, 0, 255},       // black
 }
 
-// Color returns the i-th colour of the palette, from the first again after the
-// last.
+// Color returns the i-th colour of the palette. After the last colour the first
+// follows.
 func Color(i int) color.NRGBA { return Palette[i%len(Palette)] }
 
 // Colors returns n different colours: those of the palette, or, if there are more,
@@ -50,8 +50,8 @@ func Colors(n int) []color.NRGBA {
 	return colors
 }
 
-// Glyphs returns the filled and the hollow glyph of series i, others where the
-// colours begin again.
+// Glyphs returns the filled and the hollow glyph of series i. They change when the
+// colours repeat.
 func Glyphs(i int) (filled, hollow draw.GlyphDrawer) {
 	switch i / len(Palette) % 3 {
 	case 0:

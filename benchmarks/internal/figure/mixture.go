@@ -17,13 +17,13 @@ import (
 	"revnum/revmodels/gmm"
 )
 
-// maxPoints is how many points a scatter plot shows; more would be one blot,
-// and a file of many megabytes.
+// maxPoints is how many points a scatter plot shows. More would be one blot, and a file
+// of many megabytes.
 const maxPoints = 20000
 
-// Mixture returns a figure of one column or two of t, and of the marginal
-// distributions of the components of m: a histogram with their densities, or a
-// scatter plot. Components that no point belongs to are left out.
+// Mixture returns a figure of one or two columns of t, with the marginal distributions
+// of the components of m: a histogram with their densities, or a scatter plot.
+// Components without points are omitted.
 func Mixture(t *dataset.Table, m *gmm.Mixture, cols ...int) *plot.Plot {
 	if len(cols) == 1 {
 		return histogram(t, m, cols[0])

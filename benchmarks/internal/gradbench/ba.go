@@ -8,8 +8,8 @@ import (
 	"revnum/benchmarks/internal/adbench"
 )
 
-// baSent is how many elements of the Jacobian go into the answer, beside the last
-// one: those of the two errors of the first observation.
+// baSent is how many elements of the Jacobian the answer has, besides the last one:
+// those of the two errors of the first observation.
 const baSent = 2 * 15
 
 // baObjective are the errors of bundle adjustment. The answer has those of one
@@ -38,10 +38,9 @@ func baObjective(input json.RawMessage, workers int) (evaluation, error) {
 	return evaluation{call: o.Value, output: output}, nil
 }
 
-// baJacobian is their Jacobian, of which the answer has what describes one
-// observation: the first row pointers, column indices and values, and the last
-// ones. A run makes all of them, as GradBench's other tools do; what the values took
-// of it has a timing of its own.
+// baJacobian is the Jacobian of the errors. The answer describes one observation: the
+// first row pointers, column indices and values, and the last ones. A run makes all of
+// them, as GradBench's other tools do. The time for the values is reported separately.
 func baJacobian(input json.RawMessage, workers int) (evaluation, error) {
 	o, err := parseBA(input, workers)
 	if err != nil {

@@ -11,8 +11,8 @@ type evaluation struct {
 	call   func()              // the call that is timed
 	output func() (any, error) // what the last call found
 
-	// values, if not nil, returns how long the values took in the last call, which
-	// made what they stand in as well.
+	// values, if not nil, returns the part of the time of the last call that went into
+	// the values. The rest went into their structure.
 	values func() time.Duration
 }
 

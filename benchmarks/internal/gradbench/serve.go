@@ -15,17 +15,17 @@ import (
 )
 
 const (
-	// maxLine is the length of the longest message that is read: five million
-	// points in ten dimensions have about that. The limit is for streams that
-	// never end their line.
+	// maxLine is the length of the longest message. Five million points in ten
+	// dimensions have about that length. The limit is for streams whose line never
+	// ends.
 	maxLine = 1 << 30
 
-	// idPrefix is how much of a message is searched for its id where the whole
+	// idPrefix is how much of a message is searched for its id if the whole message
 	// cannot be parsed.
 	idPrefix = 1 << 16
 
-	// maxRuns ends an evaluation before min_seconds are over: each run is a
-	// timing in the answer. Those of a billion take one or two bytes each in memory.
+	// maxRuns ends an evaluation before min_seconds are over. Each run is a timing in
+	// the answer. A billion of them take one or two bytes each in memory.
 	maxRuns = 1e9
 
 	// maxSeconds is the longest min_seconds.
@@ -97,8 +97,8 @@ func serve(r io.Reader, w io.Writer, workers, maxLine int) error {
 	}
 }
 
-// readLine returns the next line and true, or the first idPrefix bytes of one
-// that is longer than limit, which it skips, and false.
+// readLine returns the next line and true. If the line is longer than limit, it skips
+// it and returns its first idPrefix bytes and false.
 func readLine(r *bufio.Reader, limit int) (line []byte, whole bool, err error) {
 	whole = true
 	for {

@@ -1,10 +1,10 @@
-// Package block9 holds vector loops over blocks of 9×9 elements, of which bundle
-// adjustment makes the normal equations of cameras. A block b is stored for vectors
-// of eight:
+// Package block9 holds vector loops over blocks of 9×9 elements. The normal equations
+// of cameras in bundle adjustment consist of these. A block b is stored for vectors of
+// eight:
 //
 //	B[i,j] = b[8i+j] for j < 8,  B[i,8] = b[72+i]
 //
-// and seven elements at its end, which are not looked at.
+// and seven more elements at its end, which are ignored.
 //
 // The loops are reductions in the order of their lists. Their results differ between
 // tiers (see package cpu) by rounding.
@@ -24,8 +24,8 @@ const Len = 88
 // row of it.
 const jacobianLen, jacobianRow = 24, 12
 
-// most is how many blocks or Jacobians a call of assembly takes at most, each of which
-// may have to come from memory.
+// most is the largest number of blocks or Jacobians for a call of assembly. Each may
+// have to come from memory.
 const most = 256
 
 const (
@@ -62,9 +62,9 @@ func SubProducts(blocks []float64, which []int32, a, b []float64) {
 	}
 }
 
-// AddNormal computes block += Σ_k FᵀF and g += Σ_k Fᵀr for the Jacobians F = j[24k:],
-// of which the two rows begin with nine elements and are 12 apart, and the
-// residuals r = r[2k:2k+2], for k in which.
+// AddNormal computes block += Σ_k FᵀF and g += Σ_k Fᵀr for the Jacobians F = j[24k:]
+// and the residuals r = r[2k:2k+2], for k in which. The two rows of F begin with nine
+// elements and are 12 apart.
 func AddNormal(block, g, j, r []float64, which []int) {
 	switch {
 	case len(block) < Len:

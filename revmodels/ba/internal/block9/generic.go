@@ -1,7 +1,7 @@
 package block9
 
-// The pure-Go loops. Where there is no assembly, these are all the loops. Elsewhere
-// the assembly is tested against them.
+// The loops in pure Go. Without assembly they are all the loops. Elsewhere they test
+// the assembly.
 
 func genericSubProducts(blocks []float64, which []int32, a, b []float64) {
 	for k, at := range which {

@@ -1,12 +1,11 @@
-// Package blockchol factors symmetric positive definite matrices of dense
-// blocks of which most are zero, such as the reduced camera system of bundle
-// adjustment.
+// Package blockchol factors symmetric positive definite matrices of dense blocks, most
+// of which are zero, such as the reduced camera system of bundle adjustment.
 //
-// A = Pᵀ·L·Lᵀ·P, where P orders the blocks by minimum degree, so that L has few
-// elements more than A. Columns of L with the same pattern make one dense panel
-// (supernodes), and a panel takes the products of the panels before it
-// (left-looking) by the matrix products of package dense, in place. If nothing
-// in A is zero, that is a dense blocked factorisation.
+// A = Pᵀ·L·Lᵀ·P, where P orders the blocks by minimum degree, so that L has few more
+// elements than A. Columns of L with the same pattern make one dense panel (a
+// supernode). A panel is updated by the earlier panels (left-looking) with the matrix
+// products of package dense, in place. If nothing in A is zero, this is a dense blocked
+// factorisation.
 //
 // The bits of the results do not depend on the number of workers.
 //
@@ -32,9 +31,9 @@ import (
 	"revnum/rev"
 )
 
-// Cholesky is a factorisation. Analyze makes one, Add fills in the matrix,
-// Factor factors it, and Solve solves with it; Clear makes it ready for the next
-// matrix of the same pattern.
+// Cholesky is a factorisation. Analyze makes one, Add fills in the matrix, Factor
+// factors it, and Solve solves with it. Clear prepares it for the next matrix of the
+// same pattern.
 type Cholesky struct {
 	node     []int32 // at a position in the order of elimination
 	position []int32 // of a node
@@ -44,8 +43,7 @@ type Cholesky struct {
 	x, below []float64 // a right side, in the order of elimination; rows of a panel
 }
 
-// Elements returns how many elements the factor has, with the zeros that are
-// stored.
+// Elements returns the number of elements of the factor, including stored zeros.
 func (c *Cholesky) Elements() int {
 	sum := 0
 	for _, p := range c.panels {
@@ -54,7 +52,7 @@ func (c *Cholesky) Elements() int {
 	return sum
 }
 
-// Flops returns about how many additions and multiplications Factor takes.
+// Flops returns the approximate number of additions and multiplications of Factor.
 func (c *Cholesky) Flops() float64 {
 	var sum float64
 	for _, p := range c.panels {
@@ -75,11 +73,10 @@ func (c *Cholesky) Clear() {
 	}
 }
 
-// Add adds a block to block (i, j) of the matrix, which Clear must have been
-// called for; where i differs from j, its transpose to (j, i) is understood, and
-// must not be added too. Of blocks on the diagonal the lower triangle is used.
-// The block is by rows with stride ld. It panics if Analyze was not told that (i,
-// j) may be different from 0.
+// Add adds a block to block (i, j) of the matrix. Call Clear first. If i differs from
+// j, the block also stands for its transpose at (j, i), which you must not add. Of a
+// block on the diagonal, the lower triangle is used. The block is by rows with stride
+// ld. It panics if Analyze was not told that (i, j) may be different from 0.
 func (c *Cholesky) Add(i, j int, block []float64, ld int) {
 	row, col := c.position[i], c.position[j]
 	rs, cs := ld, 1
@@ -123,7 +120,7 @@ func (c *Cholesky) Factor(workers int) error {
 	return nil
 }
 
-// stripe is about the number of rows of a panel that are worked on at a time.
+// stripe is the approximate number of rows of a panel that are handled at a time.
 const stripe = 96
 
 // strip is the number of columns of a panel that are factored at a time.
@@ -171,8 +168,7 @@ func (t belowTask) Block(_, b int) {
 
 type scratch struct{ x []float64 }
 
-// update subtracts from rows lo to hi-1 of the panel the products of earlier
-// panels.
+// update subtracts the products of earlier panels from rows lo to hi-1 of the panel.
 func (f *factoring) update(lo, hi int) {
 	p := f.c.panels[f.j]
 	for _, u := range p.updates {
@@ -186,8 +182,8 @@ func (f *factoring) update(lo, hi int) {
 			for p.rows[l] != by.rows[k] {
 				l++
 			}
-			// A run of rows that are neighbours in both. In the diagonal
-			// block it is short, as columns to the right are left out.
+			// A run of rows that are neighbours in both. It is short in the diagonal
+			// block, where columns to the right are skipped.
 			run := 1
 			for k+run < len(by.rows) && l+run < hi && by.rows[k+run] == p.rows[l+run] {
 				run++
@@ -212,7 +208,7 @@ func (f *factoring) multiply(p, by *panel, u update, k, run, l int) {
 		}
 		n := by.offset[hi] - by.offset[lo]
 		dst := p.data[(f.c.start[by.rows[lo]]-f.c.start[p.first])*height+p.offset[l]:]
-		// By columns, this is the transposed product by rows.
+		// The panels are by columns, so this is the transposed product by rows.
 		dense.Gemm(n, m, by.width, -1, by.data[by.offset[lo]:], 1, from, by.data[by.offset[k]:], from, 1, dst, height)
 		lo = hi
 	}
@@ -241,8 +237,8 @@ func (f *factoring) diagonal(p *panel) (pivot float64, row int) {
 	return 0, -1
 }
 
-// solveStrip makes columns s and following of rows lo to hi-1 of p those of L, given
-// the columns before: X·Lᵀ = B with the diagonal block L of the strip.
+// solveStrip turns columns s and following of rows lo to hi-1 of p into those of L,
+// given the earlier columns: X·Lᵀ = B with the diagonal block L of the strip.
 func (f *factoring) solveStrip(p *panel, s, lo, hi int, x []float64) {
 	h, m, nb := p.height(), hi-lo, min(strip, p.width-s)
 	if m <= 0 {
@@ -285,8 +281,8 @@ func factorSmall(n int, a []float64, lda int) (pivot float64, row int) {
 	return 0, -1
 }
 
-// invertSmall stores the inverse of the lower triangle of the n×n matrix l, by
-// columns, in inv, by rows with stride strip. What is above the diagonal of inv
+// invertSmall stores the inverse of the lower triangle of the n×n matrix l in inv. l is
+// by columns, and inv by rows with stride strip. The elements above the diagonal of inv
 // must be 0.
 func invertSmall(n int, inv, l []float64, ldl int) {
 	for j := range n {
