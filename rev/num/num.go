@@ -48,7 +48,7 @@ func Over[T rev.Real](x, y T) T {
 // Int returns the number n.
 func Int[T rev.Real](n int) T {
 	if isFixed[T]() {
-		return T(n << fixed.FracBits)
+		return T(int64(n) << fixed.FracBits)
 	}
 	return T(n)
 }
