@@ -3,12 +3,11 @@
     python speed.py             # all
     python speed.py overhead
 
-Times are the least of several runs. Memory is by how much the peak of a process of its own
-grows.
+Times are the least of several runs. Memory is by how much a process of
+its own grows during its first call, with what JAX compiles then.
 """
 
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -174,9 +173,10 @@ def problems():
 
 def one(name, ours):
     f = problems()[name](ours)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    seconds = least(f, 1.0)
-    print(seconds, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
+    from unitary_rnn import growth
+
+    mib = growth(f)
+    print(least(f, 1.0), mib)
 
 
 if __name__ == "__main__":
