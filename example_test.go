@@ -16,6 +16,7 @@ import (
 
 	"revnum/optim"
 	"revnum/rev"
+	"revnum/rev/revtest"
 	"revnum/revlinalg"
 	"revnum/revmodels/ba"
 	"revnum/revmodels/gmm"
@@ -73,6 +74,17 @@ func newProgram() rev.Step[net] {
 		}),
 	)
 	return prog
+}
+
+func TestProgram(t *testing.T) {
+	s := newNet()
+	for i := range 3 {
+		s.W.SetRow(i, []float64{float64(i), 1})
+		s.Theta.SetVec(i, 0.5)
+		s.B.SetVec(i, -0.25)
+	}
+	s.X.SetVec(0, 2)
+	revtest.Program(t, newProgram(), s)
 }
 
 func Example_program() {

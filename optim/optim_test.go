@@ -283,3 +283,20 @@ func TestDecayLoop(t *testing.T) {
 		t.Errorf("gradient %v, want %v", got, want)
 	}
 }
+
+// The programs of the examples, and a whole run of training.
+func TestPrograms(t *testing.T) {
+	o := newBowl[float64](5)
+	o.SetVector([]float64{0.5, -2, 0, 1, 3})
+	revtest.Program(t, o.Program, o.State)
+
+	rnd := rand.New(rand.NewPCG(5, 2))
+	train, validation := newClassifier(rnd, 6), newClassifier(rnd, 6)
+	train.SetVector(numbers[fixed.Q43](rnd, 9))
+	revtest.Program(t, train.Program, train.State)
+	rates := make([]fixed.Q43, 5)
+	for i := range rates {
+		rates[i] = fixed.FromFloat64(0.1)
+	}
+	revtest.Program(t, training(train, validation), &run{W: numbers[fixed.Q43](rnd, 9), V: numbers[fixed.Q43](rnd, 9), Rates: rates})
+}

@@ -70,8 +70,10 @@ func (n *kernelNode[S, K]) within(p pass[S], err error) error {
 	if errors.Is(err, ErrUnsupported) {
 		err = &Unsupported{n.layout.kernel.String(), p.String()}
 	}
-	return within("At("+n.layout.kernel.String()+")", err)
+	return within(n.name(), err)
 }
+
+func (n *kernelNode[S, K]) name() string { return "At(" + n.layout.kernel.String() + ")" }
 
 // operands returns the kernel in the state of p and the pass that the kernel makes,
 // both checked.

@@ -23,6 +23,8 @@ func (q seq[S]) run(p pass[S]) error {
 	return nil
 }
 
+func (q seq[S]) name() string { return "Seq" }
+
 // at returns the k-th step of a pass.
 func (q seq[S]) at(k int, p pass[S]) Step[S] {
 	if p.back {

@@ -172,3 +172,19 @@ func notRestored(err, reason error) error {
 	}
 	return errors.Join(err, fmt.Errorf("rev: not restored: %w", reason))
 }
+
+// Parts returns the steps of a Seq in their order, and nil for any other step.
+func (p Step[S]) Parts() []Step[S] {
+	if q, ok := p.node.(seq[S]); ok {
+		return append([]Step[S](nil), q...)
+	}
+	return nil
+}
+
+// String returns the name of the step, such as "At(revlinalg.Dot[float64])".
+func (p Step[S]) String() string {
+	if n, ok := p.node.(interface{ name() string }); ok {
+		return n.name()
+	}
+	return "Step"
+}

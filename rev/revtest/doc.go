@@ -30,6 +30,8 @@
 // as the pair of its real and imaginary part. The cotangent of z is the pair of
 // derivatives with respect to both, and ⟨g, t⟩ = Re Σ conj(g)·t.
 //
+// [Program] checks a whole program in the same way, from one state.
+//
 // The random operands come from a fixed seed, so a test that passed keeps passing.
 // Set REVTEST_SEED to a number to try others. A failure prints the seed.
 package revtest

@@ -1,0 +1,332 @@
+package revtest
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"strconv"
+	"testing"
+	"unsafe"
+
+	"revnum/rev"
+)
+
+// Program checks a program from a state in which it may start:
+//
+//   - Inverse restores what Forward changed, to the bit in fixed point.
+//   - Tangent has the tangents of central differences of Forward.
+//   - Adjoint is the transpose of Tangent, and restores what Forward changed.
+//   - AdjointTangent has the central differences of Adjoint. (A program without it passes.)
+//
+// The program must be defined and smooth near the state. All its numbers are varied, but
+// for those of fields tagged rev:"const". The state itself is not changed. What fails names
+// the number, and the step if it is in a Seq. Set REVTEST_SEED to a number to try
+// other directions.
+//
+// Tolerances are relative to the largest magnitude in the state, or to the sum of the
+// products: 10⁴ units of rounding, ten times the Difference of [Spec], and thirty times for
+// second derivatives.
+func Program[S any](t *testing.T, prog rev.Step[S], state *S) {
+	t.Helper()
+	seed := uint64(1)
+	if v, err := strconv.ParseUint(os.Getenv("REVTEST_SEED"), 10, 64); err == nil {
+		seed = v
+	}
+	if err := checkProgram(prog, state, seed); err != nil {
+		t.Errorf("REVTEST_SEED=%d: %v", seed, err)
+	}
+}
+
+// checkProgram returns the first failure of prog, of the innermost step of a Seq that has
+// one.
+func checkProgram[S any](prog rev.Step[S], state *S, seed uint64) error {
+	c := &programTrial[S]{prog: prog, state: state, seed: seed}
+	err := c.run()
+	if err == nil {
+		return nil
+	}
+	s := c.copyOf(state)
+	for i, part := range prog.Parts() {
+		if inner := checkProgram(part, s, seed); inner != nil {
+			return fmt.Errorf("Seq[%d].%w", i, inner)
+		}
+		if part.Forward(s) != nil {
+			break
+		}
+	}
+	return fmt.Errorf("%v: %w", prog, err)
+}
+
+// A programTrial is a check of a program.
+type programTrial[S any] struct {
+	prog  rev.Step[S]
+	state *S
+	seed  uint64
+}
+
+// A stateNumber is a number in a state.
+type stateNumber struct {
+	*number
+	at       unsafe.Pointer
+	part     int
+	path     string
+	constant bool
+}
+
+func (n *stateNumber) value() float64  { return n.get(n.at, n.part) }
+func (n *stateNumber) setTo(v float64) { n.set(n.at, n.part, v) }
+
+// numbersOf returns the numbers in a state, each once. They are in the same order in all
+// states that ZeroLike makes of it.
+func numbersOf[S any](s *S) []stateNumber {
+	w := stateWalk{seen: map[visit]bool{}}
+	w.walk(reflect.ValueOf(s).Elem(), "", false)
+	return w.numbers
+}
+
+type stateWalk struct {
+	numbers []stateNumber
+	seen    map[visit]bool
+}
+
+type visit struct {
+	at  unsafe.Pointer
+	typ reflect.Type
+}
+
+func (w *stateWalk) walk(v reflect.Value, path string, constant bool) {
+	t := v.Type()
+	if num := numbers[t]; num != nil {
+		at := v.Addr().UnsafePointer()
+		if w.seen[visit{at, t}] {
+			return
+		}
+		w.seen[visit{at, t}] = true
+		for part := range num.parts {
+			w.numbers = append(w.numbers, stateNumber{num, at, part, path, constant})
+		}
+		return
+	}
+	switch t.Kind() {
+	case reflect.Struct:
+		for i := range t.NumField() {
+			f := t.Field(i)
+			field := reflect.NewAt(f.Type, v.Field(i).Addr().UnsafePointer()).Elem()
+			name := f.Name
+			if path != "" {
+				name = path + "." + f.Name
+			}
+			w.walk(field, name, constant || path == "" && f.Tag.Get("rev") == "const")
+		}
+	case reflect.Array, reflect.Slice:
+		for i := range v.Len() {
+			w.walk(v.Index(i), fmt.Sprintf("%s[%d]", path, i), constant)
+		}
+	case reflect.Pointer:
+		if !v.IsNil() && !w.seen[visit{v.UnsafePointer(), t}] {
+			w.seen[visit{v.UnsafePointer(), t}] = true
+			w.walk(v.Elem(), path, constant)
+		}
+	}
+}
+
+// copyOf returns a copy of a state.
+func (c *programTrial[S]) copyOf(s *S) *S {
+	z := rev.ZeroLike(s)
+	to := numbersOf(z)
+	for i, n := range numbersOf(s) {
+		to[i].copyFrom(&n)
+	}
+	return z
+}
+
+// copyFrom copies the bits of a number of the same type.
+func (n *stateNumber) copyFrom(from *stateNumber) {
+	if n.exact {
+		*(*int64)(n.at) = *(*int64)(from.at)
+		return
+	}
+	n.setTo(from.value())
+}
+
+// random returns a state like c.state with random numbers, 0 in constants if it is for
+// tangents.
+func (c *programTrial[S]) random(stream uint64, tangent bool) *S {
+	rnd := rand.New(rand.NewPCG(c.seed, stream))
+	z := rev.ZeroLike(c.state)
+	for _, n := range numbersOf(z) {
+		if v := rnd.NormFloat64(); !n.constant || !tangent {
+			n.setTo(v)
+		}
+	}
+	return z
+}
+
+// plus returns s + e·t.
+func (c *programTrial[S]) plus(s *S, e float64, t *S) *S {
+	z := c.copyOf(s)
+	dir := numbersOf(t)
+	for i, n := range numbersOf(z) {
+		n.setTo(n.value() + e*dir[i].value())
+	}
+	return z
+}
+
+// near returns an error unless the numbers of got are those of want within tol times the
+// largest magnitude in want, or in others. The tolerance is that of a number's type.
+func near[S any](what string, got, want *S, tol func(n *stateNumber) float64, others ...*S) error {
+	scale := 0.0
+	for _, s := range append(others, want) {
+		for _, n := range numbersOf(s) {
+			scale = max(scale, math.Abs(n.value()))
+		}
+	}
+	w := numbersOf(want)
+	for i, n := range numbersOf(got) {
+		bound := scale * tol(&n)
+		if d := math.Abs(n.value() - w[i].value()); !(d <= bound) {
+			return fmt.Errorf("%s: %s is %v, want %v", what, n.path, n.value(), w[i].value())
+		}
+	}
+	return nil
+}
+
+func rounding(n *stateNumber) float64 { return 1e4 * n.eps }
+
+// restoring is rounding, and 0 of fixed point, which comes back to the bit.
+func restoring(n *stateNumber) float64 {
+	if n.exact {
+		return 0
+	}
+	return rounding(n)
+}
+
+func firstDifference(n *stateNumber) float64  { return 10 * n.diff }
+func secondDifference(n *stateNumber) float64 { return 30 * n.diff }
+
+// derivative returns the derivative of f at 0, as derivative of a trial does.
+func (c *programTrial[S]) derivative(f func(e float64) (*S, error)) (*S, error) {
+	h := 0.0
+	for _, n := range numbersOf(c.state) {
+		h = max(h, n.step)
+	}
+	var at [4]*S
+	for i, e := range []float64{h, -h, h / 2, -h / 2} {
+		var err error
+		if at[i], err = f(e); err != nil {
+			return nil, err
+		}
+	}
+	d := rev.ZeroLike(c.state)
+	a, b, p, q := numbersOf(at[0]), numbersOf(at[1]), numbersOf(at[2]), numbersOf(at[3])
+	for i, n := range numbersOf(d) {
+		wide, narrow := (a[i].value()-b[i].value())/(2*h), (p[i].value()-q[i].value())/h
+		n.setTo(narrow + (narrow-wide)/3)
+	}
+	return d, nil
+}
+
+func (c *programTrial[S]) run() (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic: %v", v)
+		}
+	}()
+	s := c.copyOf(c.state)
+	if err := c.prog.Forward(s); err != nil {
+		return in("Forward", err)
+	}
+	after := c.copyOf(s)
+	if err := c.prog.Inverse(s); err != nil {
+		return in("Inverse", err)
+	}
+	if err := near("Forward, Inverse", s, c.state, restoring, after); err != nil {
+		return err
+	}
+
+	t0, g0 := c.random(1, true), c.random(2, false)
+	s, t := c.copyOf(c.state), c.copyOf(t0)
+	if err := c.prog.Tangent(s, t); err != nil {
+		return in("Tangent", err)
+	}
+	if err := near("Tangent against Forward", s, after, rounding, c.state); err != nil {
+		return err
+	}
+	d, err := c.derivative(func(e float64) (*S, error) {
+		x := c.plus(c.state, e, t0)
+		if err := c.prog.Forward(x); err != nil {
+			return nil, err
+		}
+		// A program that keeps bits elsewhere undoes its runs from the last to the first.
+		return c.copyOf(x), c.prog.Inverse(x)
+	})
+	if err != nil {
+		return in("Forward nearby", err)
+	}
+	if err := near("Tangent against differences of Forward", t, d, firstDifference, t0, after); err != nil {
+		return err
+	}
+
+	g := c.copyOf(g0)
+	if err := c.prog.Adjoint(s, g); err != nil {
+		return in("Adjoint", err)
+	}
+	if err := near("Forward, Adjoint", s, c.state, restoring, after); err != nil {
+		return err
+	}
+	if err := transposed(g0, t, g, t0); err != nil {
+		return err
+	}
+	return c.secondOrder(t0, g0)
+}
+
+// transposed returns an error unless ⟨g, J·t⟩ = ⟨Jᵀ·g, t⟩.
+func transposed[S any](g, jt, jg, t *S) error {
+	a, ma, eps := dotOf(g, jt)
+	b, mb, _ := dotOf(jg, t)
+	if tol := 1e4 * eps * (ma + mb); !(math.Abs(a-b) <= tol) {
+		return fmt.Errorf("Adjoint is not the transpose of Tangent: ⟨g, J·t⟩ = %v, but ⟨Jᵀ·g, t⟩ = %v, difference %.3g > %.3g", a, b, math.Abs(a-b), tol)
+	}
+	return nil
+}
+
+// dotOf returns ⟨x, y⟩, the sum of the magnitudes of its terms, and the coarsest unit.
+func dotOf[S any](x, y *S) (sum, magnitude, eps float64) {
+	other := numbersOf(y)
+	for i, n := range numbersOf(x) {
+		p := n.value() * other[i].value()
+		sum += p
+		magnitude += math.Abs(p)
+		eps = max(eps, n.eps)
+	}
+	return sum, magnitude, eps
+}
+
+func (c *programTrial[S]) secondOrder(t0, g0 *S) error {
+	s, t, g, gt0 := c.copyOf(c.state), c.copyOf(t0), c.copyOf(g0), c.random(3, false)
+	gt := c.copyOf(gt0)
+	if err := c.prog.Tangent(s, t); err != nil {
+		return in("Tangent", err)
+	}
+	err := c.prog.AdjointTangent(s, g, t, gt)
+	if errors.Is(err, rev.ErrUnsupported) {
+		return nil
+	}
+	if err != nil {
+		return in("AdjointTangent", err)
+	}
+	d, err := c.derivative(func(e float64) (*S, error) {
+		x, y := c.plus(c.state, e, t0), c.plus(g0, e, gt0)
+		if err := c.prog.Forward(x); err != nil {
+			return nil, err
+		}
+		return y, c.prog.Adjoint(x, y)
+	})
+	if err != nil {
+		return in("Adjoint nearby", err)
+	}
+	return near("AdjointTangent against differences of Adjoint", gt, d, secondDifference, gt0, g)
+}
