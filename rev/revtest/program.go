@@ -288,7 +288,7 @@ func transposed[S any](g, jt, jg, t *S) error {
 	a, ma, eps := dotOf(g, jt)
 	b, mb, _ := dotOf(jg, t)
 	if tol := 1e4 * eps * (ma + mb); !(math.Abs(a-b) <= tol) {
-		return fmt.Errorf("Adjoint is not the transpose of Tangent: ⟨g, J·t⟩ = %v, but ⟨Jᵀ·g, t⟩ = %v, difference %.3g > %.3g", a, b, math.Abs(a-b), tol)
+		return fmt.Errorf("the adjoint is not the transpose of the tangent: ⟨g, J·t⟩ = %v, but ⟨Jᵀ·g, t⟩ = %v, difference %.3g > %.3g", a, b, math.Abs(a-b), tol)
 	}
 	return nil
 }

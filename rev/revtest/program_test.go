@@ -80,7 +80,7 @@ func testProgram[T rev.Real](t *testing.T) {
 	for bug, message := range map[string]string{
 		"inverse":      "Forward, Inverse: Z is",
 		"tangent":      "Tangent against differences of Forward: Z is",
-		"adjoint":      "Adjoint is not the transpose of Tangent",
+		"adjoint":      "the adjoint is not the transpose of the tangent",
 		"second order": "AdjointTangent against differences of Adjoint: Y is",
 	} {
 		err := checkProgram(chain[T](bug), &s, 1)
