@@ -67,7 +67,8 @@ func (r *Report) SaveFigures(dir string) error {
 	} {
 		p := figure.New(f.title, "length of the computation, in steps", f.unit)
 		p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
-		p.X.Tick.Marker, p.Y.Tick.Marker = plot.LogTicks{Prec: -1}, plot.LogTicks{Prec: -1}
+		decades := figure.Decades(func(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) })
+		p.X.Tick.Marker, p.Y.Tick.Marker = decades, decades
 		for i, way := range Ways() {
 			var xy plotter.XYs
 			for _, x := range r.Rows {

@@ -1,0 +1,233 @@
+// Package orbits measures how far the planets of revmodels/nbody come back when they are
+// taken ahead and back again, how well the methods keep the energy, and what a gradient
+// over many steps takes.
+package orbits
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"text/tabwriter"
+	"time"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+
+	"revnum/benchmarks/internal/figure"
+	"revnum/benchmarks/internal/suite"
+	"revnum/fixed"
+	"revnum/rev"
+	"revnum/revmodels/nbody"
+)
+
+// Days is the step of time.
+const Days = 4
+
+// Row is what one run of n steps found. Series names the type of numbers of a round trip,
+// or the method whose energy error it is.
+type Row struct {
+	Series string
+	Steps  int
+	Error  float64 // of positions, in astronomical units, or relative, of the energy
+}
+
+// Report is all that a run found.
+type Report struct {
+	RoundTrips, Energies []Row
+
+	// The gradient of a round trip's length, over float64.
+	Steps          int
+	Ahead, Adjoint float64 // seconds
+	Bytes          int     // allocated by the adjoint
+}
+
+// lengths returns 1, 10, 100, ... up to most.
+func lengths(most int) []int {
+	var all []int
+	for n := 1; n <= most; n *= 10 {
+		all = append(all, n)
+	}
+	return all
+}
+
+// Measure measures runs of up to most steps.
+func Measure(ctx context.Context, most int) (*Report, error) {
+	r := new(Report)
+	for _, n := range lengths(most) {
+		for _, trip := range []struct {
+			name string
+			run  func(n int) (float64, error)
+		}{{"float32", roundTrip[float32]}, {"float64", roundTrip[float64]}, {"fixed.Q43", roundTrip[fixed.Q43]}} {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			e, err := trip.run(n)
+			if err != nil {
+				return nil, err
+			}
+			r.RoundTrips = append(r.RoundTrips, Row{trip.name, n, e})
+		}
+	}
+	for _, m := range nbody.Methods() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		rows, err := energies(m, most)
+		if err != nil {
+			return nil, err
+		}
+		r.Energies = append(r.Energies, rows...)
+	}
+	return r, r.gradient(most)
+}
+
+// roundTrip returns how far the planets are from where they began, after n steps ahead
+// and n back.
+func roundTrip[T rev.Real](n int) (float64, error) {
+	s, start := nbody.NewSystem[T](nbody.SolarSystem()), nbody.NewSystem[T](nbody.SolarSystem())
+	k := nbody.NewSteps(s, n, nbody.Options{Method: nbody.Leapfrog, Dt: Days, Workers: 1})
+	if err := k.Forward(); err != nil {
+		return 0, err
+	}
+	if err := k.Inverse(); err != nil {
+		return 0, err
+	}
+	var far float64
+	for i, q := range s.Q.Data {
+		far = max(far, math.Abs(fixed.Float(q-start.Q.Data[i])))
+	}
+	return far, nil
+}
+
+// energies returns the largest relative error of the energy so far, at some times.
+func energies(m nbody.Method, most int) ([]Row, error) {
+	s := nbody.NewSystem[float64](nbody.SolarSystem())
+	start, err := nbody.EnergyOf(s, 0)
+	if err != nil {
+		return nil, err
+	}
+	var rows []Row
+	var worst float64
+	done := 0
+	for n := 1; n <= most; n = n*5/4 + 1 {
+		if err := nbody.NewSteps(s, n-done, nbody.Options{Method: m, Dt: Days, Workers: 1}).Forward(); err != nil {
+			return nil, err
+		}
+		done = n
+		e, err := nbody.EnergyOf(s, 0)
+		if err != nil {
+			return nil, err
+		}
+		worst = max(worst, math.Abs(e/start-1))
+		rows = append(rows, Row{m.String(), n, worst})
+	}
+	return rows, nil
+}
+
+func (r *Report) gradient(n int) error {
+	s := nbody.NewSystem[float64](nbody.SolarSystem())
+	g := rev.ZeroLike(s)
+	g.Q.Data[9] = 1
+	o := nbody.Options{Method: nbody.Leapfrog, Dt: Days, Workers: 1}
+	k, bar := nbody.NewSteps(s, n, o), nbody.NewSteps(g, n, o)
+	r.Steps = n
+	begin := time.Now()
+	if err := k.Forward(); err != nil {
+		return err
+	}
+	r.Ahead = time.Since(begin).Seconds()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	begin = time.Now()
+	if err := k.Adjoint(bar); err != nil {
+		return err
+	}
+	r.Adjoint = time.Since(begin).Seconds()
+	runtime.ReadMemStats(&after)
+	r.Bytes = int(after.TotalAlloc - before.TotalAlloc)
+	return nil
+}
+
+// WriteTable writes the report for people.
+func (r *Report) WriteTable(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "steps ahead and back\tnumbers\toff by (au)")
+	for _, x := range r.RoundTrips {
+		off := fmt.Sprintf("%.2g", x.Error)
+		if x.Error == 0 {
+			off = "0, every bit"
+		}
+		fmt.Fprintf(t, "%d\t%s\t%s\n", x.Steps, x.Series, off)
+	}
+	fmt.Fprintln(t, "\nmethod\tsteps\tlargest relative error of the energy")
+	for i, x := range r.Energies {
+		if i == len(r.Energies)-1 || r.Energies[i+1].Series != x.Series {
+			fmt.Fprintf(t, "%s\t%d\t%.2g\n", x.Series, x.Steps, x.Error)
+		}
+	}
+	fmt.Fprintf(t, "\ngradient of %d steps: ahead %s, adjoint %s, %d bytes beyond state and cotangents\n",
+		r.Steps, suite.Seconds(r.Ahead), suite.Seconds(r.Adjoint), r.Bytes)
+	return t.Flush()
+}
+
+// WriteCSV writes all rows with a header, numbers in full.
+func (r *Report) WriteCSV(w io.Writer) error {
+	c := csv.NewWriter(w)
+	_ = c.Write([]string{"experiment", "series", "steps", "error"})
+	writeRows(c, "round trip", r.RoundTrips)
+	writeRows(c, "energy", r.Energies)
+	c.Flush()
+	return c.Error()
+}
+
+func writeRows(c *csv.Writer, name string, rows []Row) {
+	for _, x := range rows {
+		_ = c.Write([]string{name, x.Series, strconv.Itoa(x.Steps), strconv.FormatFloat(x.Error, 'g', -1, 64)})
+	}
+}
+
+// SaveFigures writes the errors by steps to the folder dir, as PNG and SVG. An error of 0
+// is drawn at the bottom.
+func (r *Report) SaveFigures(dir string) error {
+	for _, f := range []struct {
+		file, title, unit string
+		rows              []Row
+	}{
+		{"roundoff", "The planets, ahead and back again", "off by (au; 0 is drawn as 1e-18)", r.RoundTrips},
+		{"energy", fmt.Sprintf("Energy of the planets, steps of %d days", Days), "largest relative error so far", r.Energies},
+	} {
+		p := figure.New(f.title, "steps", f.unit)
+		p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
+		decades := figure.Decades(func(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) })
+		p.X.Tick.Marker, p.Y.Tick.Marker = decades, decades
+		var names []string
+		series := map[string]plotter.XYs{}
+		for _, x := range f.rows {
+			if series[x.Series] == nil {
+				names = append(names, x.Series)
+			}
+			series[x.Series] = append(series[x.Series], plotter.XY{X: float64(x.Steps), Y: max(x.Error, 1e-18)})
+		}
+		for i, name := range names {
+			line, err := plotter.NewLine(series[name])
+			if err != nil {
+				return err
+			}
+			line.Color = figure.Color(i)
+			p.Add(line)
+			p.Legend.Add(name, line)
+		}
+		for _, ext := range []string{".png", ".svg"} {
+			if err := figure.Save(p, 18*vg.Centimeter, 11*vg.Centimeter, filepath.Join(dir, f.file+ext)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
