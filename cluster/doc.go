@@ -5,6 +5,10 @@
 //   - Reducer is what connects the machines: the ranks of MPI (package cluster/mpi, a
 //     module of its own), goroutines (Run), or something of yours.
 //   - Package cluster/shard reads points that lie in many files, block by block.
+//   - FitGMM and FitKMeans fit points, SolveBA adjusts bundles, and Rows multiplies with
+//     sparse matrices.
+//
+// docs/cluster.md says how to run the command revcluster, and what it costs.
 //
 // # The same bits
 //

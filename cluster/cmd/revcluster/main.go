@@ -1,6 +1,5 @@
 // The revcluster command fits mixtures and clusters to points in many files. This one
-// runs alone. That of the module cluster/mpi is the same on the ranks of MPI, and also
-// reads Parquet files.
+// runs alone. That of the module cluster/mpi is the same on the ranks of MPI.
 package main
 
 import (
