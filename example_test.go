@@ -260,17 +260,21 @@ func TestDocuments(t *testing.T) {
 		}
 		return b.String()
 	}
-	for document, source := range map[string]string{
-		"README.md":       "example_test.go",
-		"CONTRIBUTING.md": "rev/revtest/example_logistic_test.go",
+	for document, sources := range map[string][]string{
+		"README.md":       {"example_test.go", "internal/revgen/examples/norm2.go", "internal/revgen/examples/readme_test.go"},
+		"CONTRIBUTING.md": {"rev/revtest/example_logistic_test.go"},
 	} {
 		shown, err := os.ReadFile(document)
 		if err != nil {
 			t.Fatal(err)
 		}
-		code, err := os.ReadFile(source)
-		if err != nil {
-			t.Fatal(err)
+		var code []byte
+		for _, source := range sources {
+			text, err := os.ReadFile(source)
+			if err != nil {
+				t.Fatal(err)
+			}
+			code = append(code, text...)
 		}
 		blocks := strings.Split(string(shown), "```go\n")[1:]
 		if len(blocks) == 0 {
@@ -279,7 +283,7 @@ func TestDocuments(t *testing.T) {
 		for _, b := range blocks {
 			b, _, _ = strings.Cut(b, "```")
 			if !strings.Contains(flat(string(code)), flat(b)) {
-				t.Errorf("%s lacks what %s shows:\n%s", source, document, b)
+				t.Errorf("%s lack what %s shows:\n%s", sources, document, b)
 			}
 		}
 	}

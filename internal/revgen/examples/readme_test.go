@@ -1,0 +1,21 @@
+package examples
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/rev"
+)
+
+// The example of the README.
+func ExampleNewNorm2() {
+	out, one := 0.0, 1.0
+	x, gradient := mat.NewVecDense(2, []float64{3, 4}), mat.NewVecDense(2, nil)
+
+	k := NewNorm2(&out, x)
+	k.Forward()                                      // out += ‖x‖
+	err := rev.Gradient(k, NewNorm2(&one, gradient)) // the same, and the gradient by x
+	fmt.Printf("%.2f %.2f %v\n", out, gradient.RawVector().Data, err)
+	// Output: 10.00 [0.60 0.80] <nil>
+}
