@@ -12,9 +12,9 @@
 // # Contract
 //
 // Unitary, ComplexUnitary, FFT, FixedFFT and GivensQR transform their operand in place.
-// All others add their result f to an output. Forward adds f. Inverse subtracts it. Adjoint subtracts
-// it and adds gradients to the cotangents of the inputs. Tangent adds f and its
-// derivative in a direction. Nothing is stored between calls.
+// All others add their result f to an output. Forward adds f. Inverse subtracts it.
+// Adjoint subtracts it and adds gradients to the cotangents of the inputs. Tangent adds
+// f and its derivative in a direction. Nothing is stored between calls.
 //
 // Operands that are nil among the cotangents and tangents are not computed. If an
 // output is nil, only derivatives are computed.
