@@ -12,46 +12,45 @@ import (
 	"revnum/revmodels/kmeans/internal/nearest"
 )
 
-// A search holds points and centroids, and of each point the nearest centroid
-// with bounds on distances, while centroids are chosen and moved.
+// A search chooses and moves centroids. For each point it keeps the nearest centroid
+// and bounds on distances.
 //
 // # Scores
 //
-// Points lie in panels by coordinate, so that the lanes of a vector are points.
-// With points and centroids shifted by the mean of some points, to x' and c',
-// the score
+// Points lie in panels by coordinate, so that the lanes of a vector are points. Points
+// and centroids are shifted by the mean of some points, to x' and c'. The nearest
+// centroid of a point has the least score
 //
-//	s_ik = ½‖c'_k‖² - c'_k·x'_i = ½‖x_i - c_k‖² - ½‖x'_i‖²
+//	s_ik = ½‖c'_k‖² - c'_k·x'_i = ½‖x_i - c_k‖² - ½‖x'_i‖².
 //
-// of the nearest centroid is the least. The rounding error of a difference of two
-// scores is below the margin
+// The rounding error of a difference of two scores is below the margin
 //
-//	m_i = (2D+8)·(ε·R_i² + η),  R_i² = 2·(‖x'_i‖² + max_k ‖c'_k‖²),
+//	m_i = (2D+8)·(ε·R_i² + η),  R_i² = 2·(‖x'_i‖² + max_k ‖c'_k‖²).
 //
-// as a sweep derives it. Where the least two scores are closer than that, the
-// distances themselves decide, so that labels agree with Cost.
+// The comment on sweep derives it. If the least two scores differ by less than the
+// margin, the distances decide. The labels therefore agree with Cost.
 //
 // # Bounds
 //
-// Of each point, upper is not less than the distance from its centroid, and
-// lower is not more than that from any other. When centroids move, the bounds
-// move by as much, and a point with upper < lower, or with upper less than half
-// the distance of its centroid from the nearest other one, keeps its centroid
-// without a look at it: Hamerly, Making k-means even faster, SIAM International
-// Conference on Data Mining, 2010.
+// upper is an upper bound on the distance of a point from its centroid, and lower a lower
+// bound on its distance from every other centroid. When centroids move, the bounds change
+// by the lengths of the moves. A point keeps its centroid, and no distance is computed, in
+// two cases: if upper < lower, or if upper is less than half the distance of its centroid
+// from the nearest other centroid. See Hamerly, Making k-means even faster, SIAM
+// International Conference on Data Mining, 2010.
 type search struct {
 	x       rev.General[float64]
-	w       []float64 // weights of the points; nil if all are 1
+	w       []float64 // weights of the points, nil if all are 1
 	n, d, k int
 	workers int
-	parts   int // runs of panels that have sums of their own
+	parts   int // number of parts: runs of panels with their own sums
 
 	shift    []float64 // the mean of some points
 	panels   []float64 // x' by coordinate: (j, p) of panel b is at (b·D+j)·stride+p
 	norms    []float64 // ‖x'‖²
 	far      float64   // the largest ‖x'‖²
-	variance float64   // the mean of those of the columns
-	squares  []float64 // of each part, Σ w·‖x'‖²
+	variance float64   // the mean variance of the columns
+	squares  []float64 // Σ w·‖x'‖² of each part
 
 	centroids rev.General[float64]
 	scored    []float64 // K×D: c'
@@ -59,48 +58,48 @@ type search struct {
 	most      float64   // the largest ‖c'‖²
 
 	labels       []int32
-	upper, lower []float64 // while centroids are chosen, the least two scores
-	near         []float64 // and the centroid of the least
-	changed      []int     // of each part, points that changed their centroid
+	upper, lower []float64 // the bounds; in seed, the least two scores
+	near         []float64 // in seed, the centroid of the least score
+	changed      []int     // number of points of each part that changed their centroid
 
-	// Of each part, by centroid: the weight of its points, and Σ w·(x - base),
-	// where base is where the centroid was when this was last added up anew.
+	// For each part and centroid: the weight of the points, and Σ w·(x - base). base is
+	// the position of the centroid when the sums were last computed anew.
 	counts, sums, base []float64
-	stale              bool // whether a label has changed since
+	stale              bool // whether a label has changed since then
 
 	moved           []float64 // how far each centroid moved
-	apart           []float64 // half its distance from the nearest other one
+	apart           []float64 // half the distance of each from the nearest other one
 	farthest, after float64   // the largest two of moved
 	mover           int       // the centroid that moved most
 
 	scratch []searchScratch // of each worker
 }
 
-// searchScratch is what a worker needs.
+// searchScratch is the scratch memory of a worker.
 type searchScratch struct {
-	points, tile        []float64 // D×stride: points whose bounds did not decide; scores
+	points, tile        []float64 // points whose bounds did not decide, D×stride; scores
 	which               [panel]int
 	best, second, label [panel]float64 // the least two scores, and the centroid of the least
 	before              [panel]int32
 }
 
-// slack is more than the relative error of a bound that is computed from
-// distances; tiny is more than the absolute error where squares underflow.
+// slack exceeds the relative error of a bound computed from distances. tiny exceeds
+// the absolute error if squares underflow.
 const (
 	slack = 0x1p-40
 	tiny  = 1e-150
 
-	slack2 = 2 * (1 + slack) // of the squares in R², which are rounded
+	slack2 = 2 * (1 + slack) // a factor of R², whose squares are rounded
 )
 
-// newSearch returns a search without centroids, in which all points are to have
-// the given weights.
+// newSearch returns a search without centroids. Points have the weights w, or 1 if w is
+// nil.
 func newSearch(x rev.General[float64], w []float64, k, workers int) *search {
 	n, d := x.Rows, x.Cols
 	blocks := (n + panel - 1) / panel
 	s := workspace.Get[search]()
 	s.x, s.w, s.n, s.d, s.k, s.workers = x, w, n, d, k, parallel.Workers(workers)
-	// Few enough for their sums to be small beside the points.
+	// Few parts, so that their sums are small compared with the points.
 	s.parts = min(max(n/(4*k), 8), 32, blocks)
 	s.panels, s.norms = workspace.Grow(s.panels, blocks*d*stride), workspace.Grow(s.norms, n)
 	s.labels, s.upper, s.lower = workspace.Grow(s.labels, n), workspace.Grow(s.upper, blocks*panel), workspace.Grow(s.lower, blocks*panel)
@@ -120,7 +119,7 @@ func newSearch(x rev.General[float64], w []float64, k, workers int) *search {
 	for i := range some {
 		vec.Axpy(1/float64(some), x.Row(i*(n/some)), s.shift)
 	}
-	// Sums of x' and of its squares, for the variances.
+	// Sums of x' and of its squares give the variances.
 	s.forget()
 	s.run(s.load)
 	s.far, s.variance = vec.Max(s.norms), 0
@@ -140,8 +139,8 @@ func newSearch(x rev.General[float64], w []float64, k, workers int) *search {
 	return s
 }
 
-// within reports whether all numbers of the points are of at most the given magnitude. It
-// may say no where they are hardly less.
+// within reports whether no number of the points exceeds limit in magnitude. It may
+// return false if the largest is just below limit.
 func (s *search) within(limit float64) bool {
 	far := math.Sqrt(s.far)
 	for _, v := range s.shift {
@@ -152,7 +151,7 @@ func (s *search) within(limit float64) bool {
 	return true
 }
 
-// close gives the storage back, but for what belongs to the caller.
+// close gives the storage back, except that of the caller.
 func (s *search) close() {
 	s.x, s.w = rev.General[float64]{}, nil
 	workspace.Put(s)
@@ -182,12 +181,12 @@ func (t partTask) Block(worker, part int) {
 	t.run(worker, part, part*blocks/t.s.parts*panel, min((part+1)*blocks/t.s.parts*panel, t.s.n))
 }
 
-// block returns the panel of the points from the given first one on.
+// block returns the panel that begins at point first.
 func (s *search) block(first int) []float64 {
 	return s.panels[first/panel*s.d*stride:][:s.d*stride]
 }
 
-// load fills the panels of a part, and adds up w·x' and w·‖x'‖².
+// load fills the panels of a part and sums w·x' and w·‖x'‖².
 func (s *search) load(_, part, first, end int) {
 	sums := s.sums[part*s.k*s.d:][:s.d]
 	var squares [panel]float64
@@ -210,7 +209,7 @@ func (s *search) load(_, part, first, end int) {
 	}
 }
 
-// total returns Σ w·v over n points from the given first one on, Σ w if v is nil.
+// total returns Σ w·v over n points from point first on, or Σ w if v is nil.
 func (s *search) total(first int, v []float64, n int) float64 {
 	switch {
 	case s.w == nil && v == nil:
@@ -223,7 +222,7 @@ func (s *search) total(first int, v []float64, n int) float64 {
 	return vec.Dot(s.w[first:first+n], v[:n])
 }
 
-// set makes c' of the centroids.
+// set computes c', the halves of its squares and the largest square.
 func (s *search) set() {
 	s.most = 0
 	for k := range s.k {
@@ -232,7 +231,7 @@ func (s *search) set() {
 	}
 }
 
-// center sets c to x' for the point or centroid x, and returns ½‖x'‖².
+// center sets c to x' for the point or centroid x. It returns ½‖x'‖².
 func (s *search) center(c, x []float64) (half float64) {
 	for j, v := range s.shift {
 		c[j] = x[j] - v
@@ -241,13 +240,13 @@ func (s *search) center(c, x []float64) (half float64) {
 	return half
 }
 
-// margin returns m_i for a point with the given ‖x'‖².
+// margin returns m_i for a point with ‖x'‖² = norm.
 func (s *search) margin(norm float64) float64 {
 	return float64(2*s.d+8) * (float64(0x1p-52*float64(slack2*(norm+s.most))) + math.SmallestNonzeroFloat64)
 }
 
-// nearestOf finds the centroids of n points, given by coordinate and as t.which, and
-// sets their labels and bounds.
+// nearestOf sets the labels and bounds of the n points t.which. x holds them by
+// coordinate.
 func (s *search) nearestOf(t *searchScratch, x []float64, n int) {
 	size := padded(n)
 	best, second, label := t.best[:size], t.second[:size], t.label[:size]
@@ -267,7 +266,7 @@ func (s *search) nearestOf(t *searchScratch, x []float64, n int) {
 	}
 }
 
-// decide returns the nearest centroid of point i by distances.
+// decide compares distances and returns the nearest centroid of point i.
 func (s *search) decide(i int) int32 {
 	least, label := math.Inf(1), 0
 	for k := range s.k {
@@ -278,7 +277,7 @@ func (s *search) decide(i int) int32 {
 	return int32(label)
 }
 
-// above returns a number that is not below √square, below one not above it.
+// above returns an upper bound of √square, and below returns a lower bound.
 func above(square float64) float64 { return math.Sqrt(max(square, 0))*(1+slack) + tiny }
 
 func below(square float64) float64 { return math.Sqrt(max(square, 0))*(1-slack) - tiny }
@@ -309,8 +308,8 @@ func (s *search) add(part, i int, k int32, w float64) {
 	}
 }
 
-// resum adds up the points of the centroids anew, if a label has changed since: each
-// change leaves a rounding error behind.
+// resum computes the sums of all centroids anew if a label has changed since the last
+// time, because each change leaves a rounding error in them.
 func (s *search) resum() {
 	if !s.stale {
 		return
@@ -329,15 +328,15 @@ func (s *search) resum() {
 	})
 }
 
-// forget makes the sums 0.
+// forget sets the sums to 0 and base to the centroids.
 func (s *search) forget() {
 	clear(s.counts)
 	clear(s.sums)
 	copy(s.base, s.centroids.Data)
 }
 
-// update moves each centroid to the mean of its points, and returns the sum of
-// the squares of how far they moved. A centroid without points stays.
+// update moves each centroid to the mean of its points. It returns the sum of the
+// squares of the moves. A centroid without points stays.
 func (s *search) update() (squares float64) {
 	s.farthest, s.after, s.mover = 0, 0, 0
 	mean := make([]float64, s.d)
@@ -381,7 +380,7 @@ func (s *search) count(k int) (count float64) {
 	return count
 }
 
-// step assigns the points again after update, and returns how many changed their
+// step assigns the points again after update. It returns how many points changed their
 // centroid.
 func (s *search) step() (changed int) {
 	parallel.Run(s.workers, s.k, (*spacing)(s))
@@ -393,8 +392,8 @@ func (s *search) step() (changed int) {
 	return changed
 }
 
-// spacing is the parallel task of finding how far each centroid is apart from
-// the others.
+// spacing is the parallel task that finds the distance of each centroid from the nearest
+// other centroid.
 type spacing search
 
 // Block implements parallel.Task.
@@ -445,7 +444,7 @@ func (s *search) stepPart(worker, part, first, end int) {
 	s.again(t, part, n)
 }
 
-// take makes point i number n of t.points.
+// take stores x' of point i as number n of t.points.
 func (s *search) take(t *searchScratch, n, i int) {
 	t.which[n] = i
 	shift := s.shift[:s.d]
@@ -454,7 +453,7 @@ func (s *search) take(t *searchScratch, n, i int) {
 	}
 }
 
-// again finds the centroids of the n points in t.points anew.
+// again finds the centroids of the n points in t.points and moves those that changed.
 func (s *search) again(t *searchScratch, part, n int) {
 	if n == 0 {
 		return
@@ -472,8 +471,7 @@ func (s *search) again(t *searchScratch, part, n int) {
 	}
 }
 
-// cost returns Σ w·‖x - c‖², and sets dists to the squared distances if it is not
-// nil.
+// cost returns Σ w·‖x - c‖². If dists is not nil, it stores the squared distances there.
 func (s *search) cost(dists []float64) (cost float64) {
 	costs := make([]float64, s.parts)
 	s.run(func(worker, part, first, end int) {
@@ -493,10 +491,10 @@ func (s *search) cost(dists []float64) (cost float64) {
 	return cost
 }
 
-// lloyd takes steps of Lloyd's algorithm, of which there are to be at most the
-// given number in all, until no point changes its centroid, or the squares of the
-// moves of the centroids sum to at most the tolerance. Labels and bounds are those
-// of the centroids before and after.
+// lloyd takes steps of Lloyd's algorithm. It ends when no point changes its centroid,
+// when the squares of the moves sum to at most the tolerance, when r.Iterations reaches
+// most, or when ctx is done. Labels and bounds must be those of the centroids, and are
+// so again at the end.
 func (s *search) lloyd(ctx context.Context, r *Start, most int, tolerance float64) {
 	r.Converged = false
 	s.resum()
@@ -512,7 +510,7 @@ func (s *search) lloyd(ctx context.Context, r *Start, most int, tolerance float6
 		if s.step() > 0 && squares > tolerance {
 			continue
 		}
-		if s.stale { // once more, without what nothing but rounding has left
+		if s.stale { // again, with sums that have no errors from earlier changes
 			s.resum()
 			s.update()
 			r.Converged = s.step() == 0 || squares <= tolerance
@@ -522,8 +520,8 @@ func (s *search) lloyd(ctx context.Context, r *Start, most int, tolerance float6
 	}
 }
 
-// fillEmpty moves each centroid without points to the point that is farthest
-// from its own centroid, and returns how many it moved.
+// fillEmpty moves each centroid without points to the point that is farthest from its
+// own centroid. It returns how many centroids it moved.
 func (s *search) fillEmpty() (filled int) {
 	var dists []float64
 	for k := range s.k {

@@ -14,15 +14,15 @@ import (
 )
 
 // seed chooses the centroids from the points by greedy k-means++ (Arthur and
-// Vassilvitskii, 2007): the first with a probability in proportion to its weight,
-// of the others each time 2 + log k candidates, with a probability in proportion
-// to weight times squared distance from the nearest centroid so far, of which
-// that is taken which lowers the cost most. It sets labels and bounds. It returns
-// false if ctx was done before the last.
+// Vassilvitskii, 2007). It draws the first centroid with a probability proportional to
+// the weight of the point. For each other centroid it draws 2 + ⌊log k⌋ candidates. Their
+// probability is proportional to the weight times the squared distance from the nearest
+// centroid so far. It takes the candidate that lowers the cost most. seed sets labels and
+// bounds. It returns false if ctx was done before all centroids were chosen.
 func (s *search) seed(ctx context.Context, rnd *rand.Rand) bool {
 	s.most = s.far
 	s.near = workspace.Zeros(s.near, len(s.upper))
-	for i := range s.upper { // the least two scores, until all centroids are there
+	for i := range s.upper { // the least two scores, until all centroids are chosen
 		s.upper[i], s.lower[i] = math.Inf(1), math.Inf(1)
 	}
 	c := candidates{s: s, count: 2 + int(math.Log(float64(s.k)))}
@@ -59,8 +59,8 @@ func (s *search) seed(ctx context.Context, rnd *rand.Rand) bool {
 	return true
 }
 
-// join takes centroid k into the least two scores of the points from first to end,
-// and sets the sums of w·dist over their panels.
+// join updates the least two scores of the points from first to end with centroid k. It
+// stores the sum of w·dist of each panel in sums.
 func (s *search) join(k, first, end int, sums []float64) {
 	for ; first < end; first += panel {
 		n := min(panel, end-first)
@@ -70,13 +70,13 @@ func (s *search) join(k, first, end int, sums []float64) {
 	}
 }
 
-// candidates are points of which one is to be a centroid. It is the parallel task of
-// trying them.
+// candidates are the points from which the next centroid is chosen. It is the parallel
+// task that computes their scores.
 type candidates struct {
 	s          *search
 	count      int
 	at, halves []float64
-	scores     []float64 // of each part, of each candidate, Σ w·least score
+	scores     []float64 // Σ w·(least score) by part and candidate
 }
 
 // best returns the candidate that lowers the cost most.
@@ -94,7 +94,8 @@ func (c *candidates) best() (best int) {
 	return best
 }
 
-// score adds up what the points from first to end would score.
+// score sums, for each candidate, the least scores of the points from first to end if the
+// candidate becomes a centroid.
 func (c *candidates) score(worker, part, first, end int) {
 	s, t := c.s, &c.s.scratch[worker]
 	t.tile = workspace.Grow(t.tile, c.count*panel)
@@ -116,8 +117,8 @@ func (c *candidates) score(worker, part, first, end int) {
 
 var ones = slices.Repeat([]float64{1}, panel)
 
-// draw returns a point with a probability in proportion to w·dist, given the sums
-// of that over panels.
+// draw returns a point with a probability proportional to w·dist. sums holds the sum of
+// w·dist of each panel.
 func (s *search) draw(rnd *rand.Rand, sums []float64) int {
 	first := draw(rnd, sums) * panel
 	var dists [panel]float64
@@ -129,8 +130,8 @@ func (s *search) draw(rnd *rand.Rand, sums []float64) int {
 	return first + draw(rnd, dists[:n])
 }
 
-// draw returns i with a probability in proportion to v_i, and with equal ones if
-// all are 0.
+// draw returns i with a probability proportional to v_i. If all v_i are 0, the
+// probabilities are equal.
 func draw(rnd *rand.Rand, v []float64) int {
 	var sum float64
 	for _, v := range v {

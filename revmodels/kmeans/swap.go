@@ -14,28 +14,28 @@ import (
 	"revnum/rev"
 )
 
-// What Lloyd's algorithm ends in has, where it is not the optimum, most often two
-// centroids in one cluster and one centroid for two. A swap takes a centroid away
-// where that costs little, and puts it where a second centroid gains more. Both are
-// known: a point whose centroid goes costs no more than what its second nearest
-// one is farther away, and a cluster gains what clustering its points in two does.
-// Patanè and Russo, The enhanced LBG algorithm, Neural Networks 14, 2001.
+// Lloyd's algorithm often ends in a state that is not the optimum. Most often one cluster
+// then has two centroids, and two clusters share one. A swap removes a centroid from where
+// it saves little, and puts it where a second centroid saves more. Both amounts can be
+// computed. If a centroid is removed, the cost of its points rises at most to that of their
+// second nearest centroid. The gain of a second centroid comes from clustering the points
+// in two. See Patanè and Russo, The enhanced LBG algorithm, Neural Networks 14, 2001.
 
-// split is a clustering of the points of one centroid in two.
+// split divides the points of one centroid into two clusters.
 type split struct {
 	of   []float64 // the centroid
-	most float64   // more than gain
-	gain float64   // by how much the cost falls; +Inf where that was not needed so far
+	most float64   // a bound on gain
+	gain float64   // the fall of the cost; +Inf if not yet computed
 	two  rev.General[float64]
 }
 
-// loose is the tolerance, of the mean variance, with which centroids are looked for
-// before swaps, and in samples: two centroids in one cluster take many small steps.
+// loose times the mean variance is the tolerance of searches before swaps and in samples.
+// Two centroids in one cluster would otherwise take many small steps.
 const loose = 1e-2
 
-// find takes the centroids to a minimum of the cost that no swap lowers, and returns the
-// cost. Of many points it begins with a sample, where most steps and swaps are made. It
-// returns false if ctx was done before there were centroids.
+// find moves the centroids to a minimum of the cost that no swap lowers. It returns the
+// cost. If there are many points, it begins with a sample, where most steps and swaps are
+// made. It returns false if ctx was done before all centroids were chosen.
 func (s *search) find(ctx context.Context, r *Start, rnd *rand.Rand, most int, tolerance float64) (cost float64, ok bool) {
 	if size := max(2048, 64*s.k); s.n > 2*size {
 		if s.begin(ctx, r, rnd, s.sample(rnd, size), nil, most, loose*s.variance) == nil {
@@ -55,8 +55,8 @@ func (s *search) find(ctx context.Context, r *Start, rnd *rand.Rand, most int, t
 	return s.improve(ctx, r, rnd, most, tolerance), true
 }
 
-// sample draws points, each with a probability in proportion to its weight: one of each
-// run of points that have the same part of the weight.
+// sample draws points with probabilities proportional to their weights. It cuts the points
+// into runs of equal weight, and draws one point from each run.
 func (s *search) sample(rnd *rand.Rand, size int) []int {
 	which := make([]int, size)
 	if s.w == nil {
@@ -67,7 +67,7 @@ func (s *search) sample(rnd *rand.Rand, size int) []int {
 		return which
 	}
 	step := floats.Sum(s.w) / float64(size)
-	i, sum := 0, s.w[0] // of the weights up to i
+	i, sum := 0, s.w[0] // sum of the weights up to i
 	for p := range which {
 		at := (float64(p) + rnd.Float64()) * step
 		for sum <= at && i < s.n-1 {
@@ -79,8 +79,8 @@ func (s *search) sample(rnd *rand.Rand, size int) []int {
 	return which
 }
 
-// begin sets the centroids to those of some points, and returns the weights of the
-// points of each, nil if ctx was done before.
+// begin finds centroids of the points in which and copies them to s. It returns the weight
+// of the points of each centroid, or nil if ctx was done before all were chosen.
 func (s *search) begin(ctx context.Context, r *Start, rnd *rand.Rand, which []int, weights []float64, most int, tolerance float64) []float64 {
 	points := rev.NewGeneral[float64](len(which), s.d, nil)
 	for p, i := range which {
@@ -101,8 +101,8 @@ func (s *search) begin(ctx context.Context, r *Start, rnd *rand.Rand, which []in
 	return counts
 }
 
-// improve makes swaps, with Lloyd's algorithm after each, until none is found that
-// lowers the cost. It returns the cost.
+// improve makes swaps, each followed by Lloyd's algorithm, until it finds none that lowers
+// the cost. It returns the cost.
 func (s *search) improve(ctx context.Context, r *Start, rnd *rand.Rand, most int, tolerance float64) float64 {
 	dists := make([]float64, s.n)
 	splits := make([]split, s.k)
@@ -119,7 +119,7 @@ func (s *search) improve(ctx context.Context, r *Start, rnd *rand.Rand, most int
 		s.assign()
 		s.lloyd(ctx, r, most, tolerance)
 		swapped := s.cost(dists)
-		if !(swapped < cost*(1-1e-9)) { // rounding, or ctx was done
+		if !(swapped < cost*(1-1e-9)) { // nothing but rounding, or ctx was done
 			copy(s.centroids.Data, kept)
 			s.assign()
 			break
@@ -130,11 +130,11 @@ func (s *search) improve(ctx context.Context, r *Start, rnd *rand.Rand, most int
 	return cost
 }
 
-// bestSwap returns the centroid to take away and that whose points to split, for
-// the largest fall of the cost, or -1 if there is none.
+// bestSwap returns the swap that lowers the cost most: it removes centroid from and splits
+// the points of centroid to. Both are -1 if no swap lowers the cost.
 func (s *search) bestSwap(ctx context.Context, rnd *rand.Rand, dists []float64, splits []split) (from, to int) {
-	// Bounds on distances make a bound on what the points do without a centroid. They
-	// are only made sharp if some cluster may gain more.
+	// The bounds on distances give a lower bound on the rise of the cost. They are made
+	// sharp only if some cluster may gain more.
 	without, _ := s.without(dists)
 	costs := s.costs(dists)
 	if floats.Max(costs) <= without {
@@ -169,7 +169,7 @@ func (s *search) bestSwap(ctx context.Context, rnd *rand.Rand, dists []float64, 
 	return from, to
 }
 
-// costs returns what the points of each centroid cost.
+// costs returns the cost of the points of each centroid.
 func (s *search) costs(dists []float64) []float64 {
 	costs := make([]float64, s.k)
 	for i, label := range s.labels {
@@ -178,11 +178,11 @@ func (s *search) costs(dists []float64) []float64 {
 	return costs
 }
 
-// candidates returns the centroids whose points may gain more than is given if they
-// are split, those that may gain most first.
+// candidates returns the centroids whose points may gain more than least if they are
+// split. Those that may gain most come first.
 func (s *search) candidates(members [][]int, costs []float64, splits []split, least float64) (list []int) {
 	for k, points := range members {
-		// No split gains more than what the cluster costs, nor than its largest scatter.
+		// No split gains more than the cost of the cluster, nor more than its largest scatter.
 		if costs[k] <= least {
 			continue
 		}
@@ -197,8 +197,8 @@ func (s *search) candidates(members [][]int, costs []float64, splits []split, le
 	return list
 }
 
-// without returns the least that the points do more if they lose their centroid, and
-// which it is.
+// without returns the centroid k whose removal raises the cost least, and that rise. Where
+// lower is not sharp, these are a guess and a lower bound.
 func (s *search) without(dists []float64) (least float64, k int) {
 	more := make([]float64, s.k)
 	for i, label := range s.labels {
@@ -225,10 +225,10 @@ func (s *search) members() [][]int {
 	return members
 }
 
-// scatter returns a bound on what clustering the points of centroid k in two gains.
-// That is the largest scatter uᵀ·S·u at most, for unit vectors u and
-// S = Σ w·(x - c)·(x - c)ᵀ: what the means of the parts explain lies along a line.
-// The bound on this eigenvalue is the eighth root of the trace of S⁸.
+// scatter returns a bound on the gain from splitting the points of centroid k in two. The
+// means of the two parts lie on a line, so the gain is at most the largest uᵀ·S·u for unit
+// vectors u, where S = Σ w·(x - c)·(x - c)ᵀ. That is the largest eigenvalue of S. It is at
+// most the eighth root of the trace of S⁸.
 func (s *search) scatter(points []int, k int) float64 {
 	d := s.d
 	m, square := make([]float64, d*d), make([]float64, d*d)
@@ -262,7 +262,7 @@ func (s *search) scatter(points []int, k int) float64 {
 	return size * math.Pow(vec.SumSquares(m), 0.125) * (1 + slack)
 }
 
-// split clusters the points of a centroid, which cost what is given, in two.
+// split divides the points of a centroid into two clusters. cost is their present cost.
 func (s *search) split(ctx context.Context, rnd *rand.Rand, into *split, members []int, cost float64) {
 	into.gain = 0
 	if len(members) < 2 {

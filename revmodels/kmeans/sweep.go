@@ -11,44 +11,41 @@ import (
 	"revnum/revmodels/kmeans/internal/nearest"
 )
 
-// A sweep is one pass over the points: it finds k(i) and adds up what a method
-// of Cost needs. Points come in panels of 128, one to a worker at a time, and
-// panels in batches. In a panel, coordinates are rows, so that the lanes of a vector
-// are points.
+// A sweep is one pass over the points. It finds k(i) and sums what a method of Cost
+// needs. Points come in panels of 128, and panels in batches. A worker takes one panel at
+// a time. In a panel, coordinates are rows, so that the lanes of a vector are points.
 //
 // # The nearest centroid
 //
-// Of few centroids, the distances themselves are compared, with the operations of a
-// plain loop in its order. Many are compared by scores, which take a third of the
-// operations. With all points and centroids shifted by the mean of the centroids, to
-// x' and c', the nearest centroid has the least score
+// If there are few centroids, their distances are compared. The operations and their order
+// are those of a plain loop. If there are many, scores are compared, which take a third of
+// the operations. All points and centroids are shifted by the mean of the centroids, to x'
+// and c'. The nearest centroid has the least score
 //
 //	s_ik = ½‖c'_k‖² - c'_k·x'_i = ½‖x'_i - c'_k‖² - ½‖x'_i‖².
 //
-// A score has an error, though, and near ties would come out one way or the other by
-// chance of rounding. So where the least two scores are close, the distances decide
-// after all: with u the unit roundoff, R = ‖x'_i‖ + max_k ‖c'_k‖, and η the smallest
-// positive number,
+// Scores have rounding errors, which would decide near ties by chance. If the least two
+// scores are close, the distances decide instead. Let u be the unit roundoff,
+// R = ‖x'_i‖ + max_k ‖c'_k‖, and η the smallest positive number. The errors are
 //
 //	½‖x' - c'‖² for ½‖x - c‖²         u·R²
 //	½‖c'‖²                            ½D·u·R²
 //	the D products                    ½(D+1)·u·R², as |c'·x'| + ½‖c'‖² <= ½R²
 //	½‖x - c‖² as distance computes it ½(D+2)·u·R²
 //
-// together less than (2D+4)·u·R², and (D+1)·η for products that underflow. The
-// score of the centroid of the least computed distance is at most twice that
-// above the least score, so this belongs to the nearest centroid if the second is more
-// than
+// Their sum is less than (2D+4)·u·R², plus (D+1)·η for products that underflow. Take the
+// centroid with the least computed distance. Its score exceeds the least score by at most
+// twice that sum. If the second score exceeds the least one by more than
 //
 //	m_i = (2D+8)·(ε·R² + η),  ε = 2u,  R² <= 2·(‖x'_i‖² + max_k ‖c'_k‖²),
 //
-// above it. Where R² is not far below the overflow threshold or is NaN, m_i is NaN, and
-// the distances decide. Where a distance overflows or a number is NaN, the distances
-// come one by one.
+// the least score therefore belongs to the nearest centroid. If R² is near the overflow
+// threshold or NaN, m_i is NaN, and the distances decide. If a distance overflows or a
+// number is NaN, the distances are compared one by one.
 type sweep[T rev.Float] struct {
 	k, g, t, gt     Cost[T]
 	weight, dweight T    // 2·F̄ and 2·ġF
-	moments         bool // whether sums are wanted
+	moments         bool // whether sums are needed
 
 	n, d, comps int
 	centers     []float64 // K×D: the centroids
@@ -67,7 +64,7 @@ type sweep[T rev.Float] struct {
 	cost, dcost float64                // F and Ḟ
 	counts      []int                  // n_k
 	sums, dsums []float64              // K×D: Σ r_i and Σ ṙ_i over the points of a centroid
-	columns     int                    // of the sums that are one task
+	columns     int                    // columns of the sums for one task
 
 	allLabels []int     // if not nil, gets k(i) of all points
 	allDists  []float64 // if not nil, gets their squared distances
@@ -75,15 +72,15 @@ type sweep[T rev.Float] struct {
 
 const (
 	panel  = 128
-	stride = panel + 8 // between rows, which would come to lie in few sets of the cache
+	stride = panel + 8 // between rows; a power of two would put them into few sets of the cache
 	batch  = 64 * panel
 
-	// few centroids are looked at without scores: the distance to the nearest one, which
-	// is wanted in the end, costs as much as the scores of some.
+	// Up to few centroids, scores are not used. The pass needs the distance to the nearest
+	// centroid anyway, and computing it costs as much as the scores of some centroids.
 	few = 32
 )
 
-// panelScratch is what a worker needs for a panel.
+// panelScratch is the scratch memory of a worker for a panel.
 type panelScratch[T rev.Float] struct {
 	points   []float64 // D×stride: x, points along the rows
 	best     [panel]float64
@@ -108,7 +105,7 @@ func (k Cost[T]) open() *sweep[T] {
 	return s
 }
 
-// close gives the sweep back, without the caller's storage.
+// close gives the sweep back without the caller's storage.
 func (s *sweep[T]) close() {
 	var none Cost[T]
 	s.k, s.g, s.t, s.gt, s.weight, s.dweight, s.moments = none, none, none, none, 0, 0, false
@@ -157,7 +154,7 @@ func (s *sweep[T]) run() {
 	}
 }
 
-// sum returns Σ v. Eight sums, of every eighth number each, go on side by side.
+// sum returns Σ v. It keeps eight partial sums, each of every eighth number.
 func sum(v []float64) float64 {
 	var s [8]float64
 	for ; len(v) >= 8; v = v[8:] {
@@ -217,7 +214,7 @@ func (s *sweep[T]) prepare(workers int) {
 	}
 }
 
-// Block implements parallel.Task: it does panel b of the batch.
+// Block implements parallel.Task. It processes panel b of the batch.
 func (w *byPanel[T]) Block(worker, b int) {
 	s := (*sweep[T])(w)
 	p := s.scratch[worker]
@@ -250,7 +247,7 @@ func (w *byPanel[T]) Block(worker, b int) {
 	}
 }
 
-// load stores n points from the given first one on by coordinate.
+// load stores n points from point first on by coordinate.
 func (s *sweep[T]) load(to []float64, first, n int) {
 	if x, ok := any(s.k.X.Data).([]float64); ok {
 		dense.Transpose(to, stride, x[first*s.k.X.Stride:], s.k.X.Stride, n, s.d)
@@ -272,11 +269,11 @@ func (s *sweep[T]) compare(p *panelScratch[T], n int) {
 	nearest.One(p.best[:n], p.label[:n], p.points, stride, s.centers, s.d, 0)
 }
 
-// padded returns the number of points that a search takes for n of them.
+// padded rounds n up to the number of points that a search takes.
 func padded(n int) int { return (n + nearest.Width - 1) &^ (nearest.Width - 1) }
 
-// look finds the nearest centroid of point i one by one. A distance that is NaN is the
-// least.
+// look compares the distances of point i one by one and returns the nearest centroid. A
+// NaN counts as the least distance.
 func (s *sweep[T]) look(i int) (label int32, dist float64) {
 	dist = math.Inf(1)
 	for c := range s.comps {
@@ -288,7 +285,7 @@ func (s *sweep[T]) look(i int) (label int32, dist float64) {
 	return label, dist
 }
 
-// score finds the nearest centroids of the points from the given first one on.
+// score finds the nearest centroids of the points from point first on.
 func (s *sweep[T]) score(p *panelScratch[T], first int, labels []int32, dists []float64) {
 	n, size := len(labels), padded(len(labels))
 	x := &s.k.X
@@ -307,12 +304,12 @@ func (s *sweep[T]) score(p *panelScratch[T], first int, labels []int32, dists []
 	}
 	nearest.Two(best, second, label, p.centered, stride, s.scored, s.halves, s.d, 0)
 
-	// 2⁻⁵² and the largest number, or those of float32.
+	// 2⁻⁵², the smallest positive and the largest number, or those of float32.
 	eps, eta, huge := 0x1p-52, math.SmallestNonzeroFloat64, math.MaxFloat64
 	if any(*new(T)) == any(float32(0)) {
 		eps, eta, huge = 0x1p-23, math.SmallestNonzeroFloat32, math.MaxFloat32
 	}
-	slack := 2 * (1 + float64(s.d)*eps) // of norms, which are rounded
+	slack := 2 * (1 + float64(s.d)*eps) // the norms are rounded
 	unclear := 0
 	for i := range n {
 		square, m := slack*(float64(norms[i])+s.most), math.NaN()
@@ -343,8 +340,8 @@ func (s *sweep[T]) score(p *panelScratch[T], first int, labels []int32, dists []
 	}
 }
 
-// distance returns ‖x - c‖². Its products are rounded before they are added, so
-// that it is the same on all machines.
+// distance returns ‖x - c‖². Its products are rounded before they are added, so it is the
+// same on all machines.
 func distance[T rev.Float](x, c []T) float64 {
 	c = c[:len(x)]
 	var s float64
@@ -355,8 +352,7 @@ func distance[T rev.Float](x, c []T) float64 {
 	return s
 }
 
-// point adds to the gradients of point i, whose nearest centroid is c, and
-// returns r·ṙ.
+// point adds to the gradients of point i, whose nearest centroid is c. It returns r·ṙ.
 func (s *sweep[T]) point(i, c int) (dot float64) {
 	x, centroid := s.k.X.Row(i), s.k.Centroids.Row(c)[:s.d]
 	var tx, tc, gx, gtx []T
@@ -392,8 +388,8 @@ func (s *sweep[T]) point(i, c int) (dot float64) {
 	return dot
 }
 
-// Block implements parallel.Task: it adds the points of the batch to some
-// columns of the sums.
+// Block implements parallel.Task. It adds the points of the batch to some columns of the
+// sums.
 func (w *byColumn[T]) Block(_, block int) {
 	s := (*sweep[T])(w)
 	lo := block * s.columns

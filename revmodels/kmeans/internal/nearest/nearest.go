@@ -13,11 +13,11 @@ import "revnum/internal/simd/cpu"
 // tier is the vector code in use.
 var tier = cpu.InUse()
 
-// Width is what the number of points in a search must be a multiple of.
+// Width divides the number of points in a search.
 const Width = 16
 
-// A call of assembly looks at so many numbers of centres at most, which stay in the cache,
-// if they are not those of a single group; and makes so many products.
+// A call of assembly takes one group of centres, or more if they have at most resident
+// numbers, which stay in the cache. It makes about most products at most.
 const (
 	group    = 8
 	resident = 2048
@@ -34,14 +34,14 @@ const (
 	badLabel    = "nearest: label out of range"
 )
 
-// Two takes the values
+// Two computes the values
 //
 //	v_k = halves[k] - Σ_j c_kj·x_j
 //
-// of each point into the least two so far, best and second; where v_k becomes the least,
-// the label is first+k, of several equal ones the lowest. Values may be rounded as fused
-// products are, and then differ between tiers. What a NaN among them leaves is not
-// specified.
+// of each point. best and second are the least two values of the point so far, and Two
+// updates them. If v_k becomes the least, the label becomes first+k. Of equal values, the
+// lowest k wins. Two may fuse products, so tiers may differ by rounding. The result is
+// unspecified if a value is NaN.
 func Two[T cpu.Float](best, second, label, points []T, ld int, c, halves []T, d, first int) {
 	n, k := len(best), len(halves)
 	if n == 0 || k == 0 {
@@ -60,14 +60,14 @@ func Two[T cpu.Float](best, second, label, points []T, ld int, c, halves []T, d,
 	}
 }
 
-// One takes the squared distances
+// One computes the squared distances
 //
 //	v_k = Σ_j (x_j - c_kj)²
 //
-// of each point into the least so far, and sets its label to first+k where v_k becomes the
-// least, of several equal ones to the lowest. Each operation is rounded by itself and
-// sums are in order, so that all tiers and a plain loop give the same bits. A v_k that is
-// NaN changes nothing.
+// of each point. best is the least distance so far, and One updates it. If v_k becomes the
+// least, the label becomes first+k. Of equal distances, the lowest k wins. Each operation is
+// rounded by itself and sums are in order, so all tiers and a plain loop give the same bits.
+// A NaN changes nothing.
 func One(best, label, points []float64, ld int, c []float64, d, first int) {
 	n := len(best)
 	if n == 0 || len(c) == 0 {
@@ -102,16 +102,16 @@ func check(n, second, label, points, ld, c, k, d int) {
 	}
 }
 
-// chunk returns how many centres and points a call takes.
+// chunk returns the numbers of centres and points for a call of assembly.
 func chunk(d int) (rows, cols int) {
 	rows = max(resident/d&^(group-1), group)
 	return rows, max(most/(rows*d)&^(Width-1), Width)
 }
 
-// AddRows adds w_i·(x_i - b) to s for each point i < len(label), where s and b are the
-// rows of sums and base, ld apart, that its label names. Rows have d elements, point i is
-// x[i*ldx:i*ldx+d], and w nil means that all weights are 1. Each operation is rounded by
-// itself, and sums are in the order of the points.
+// AddRows adds w_i·(x_i - b) to s for each point i < len(label). s and b are row label[i]
+// of sums and of base, whose rows are ld apart. Rows have d elements. Point i is
+// x[i*ldx:i*ldx+d]. If w is nil, all weights are 1. Each operation is rounded by itself, and
+// points are added in order.
 func AddRows(sums, base []float64, ld int, label []int32, x []float64, ldx, d int, w []float64) {
 	n := len(label)
 	if n == 0 || d <= 0 {
@@ -136,9 +136,9 @@ func AddRows(sums, base []float64, ld int, label []int32, x []float64, ldx, d in
 
 var unweighted = 1.0
 
-// Distances sets dists[i] to ‖x_i - c‖² for each point i < len(label), where c is the row
-// of c, ld apart, that its label names. Rows have d elements, and point i is
-// x[i*ldx:i*ldx+d]. Tiers round sums differently.
+// Distances sets dists[i] to ‖x_i - c_k‖² for each point i < len(label), where k = label[i]
+// and rows of c are ld apart. Rows have d elements. Point i is x[i*ldx:i*ldx+d]. Tiers round
+// sums differently.
 func Distances(dists, c []float64, ld int, label []int32, x []float64, ldx, d int) {
 	n := len(label)
 	if n == 0 {

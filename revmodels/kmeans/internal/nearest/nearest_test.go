@@ -12,7 +12,7 @@ import (
 	"revnum/internal/simd/simdtest"
 )
 
-// state is what the searches leave.
+// state is the result of a search.
 type state[T cpu.Float] struct{ best, second, label []T }
 
 func newState[T cpu.Float](n int) state[T] {
@@ -29,8 +29,8 @@ func TestSearches(t *testing.T) {
 	simdtest.ForEachTier(t, &tier, testOne)
 }
 
-// testTwo checks Two against the definition in float64, where numbers are small
-// integers, so that there are ties and no rounding.
+// testTwo checks Two against the definition in float64. Numbers are small integers, so
+// there are ties and no rounding.
 func testTwo[T cpu.Float](t *testing.T) {
 	for _, s := range shapes {
 		rnd := rand.New(rand.NewPCG(7, uint64(s.k)))
@@ -68,7 +68,7 @@ func testTwo[T cpu.Float](t *testing.T) {
 	}
 }
 
-// testOne checks that One gives the bits of a plain loop, with ties, and skips a
+// testOne checks that One gives the bits of a plain loop, with ties, and that it ignores a
 // centre of NaN.
 func testOne(t *testing.T) {
 	for _, s := range shapes {
@@ -101,7 +101,7 @@ func testOne(t *testing.T) {
 	}
 }
 
-// AddRows gives the bits of a plain loop, and Distances its sums.
+// AddRows gives the bits of a plain loop. Distances agrees with it up to rounding.
 func TestRows(t *testing.T) {
 	simdtest.ForEachTier(t, &tier, func(t *testing.T) {
 		for d := 1; d <= 25; d++ {
