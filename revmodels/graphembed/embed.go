@@ -35,7 +35,7 @@ func (m Method) String() string {
 	return methodNames[m]
 }
 
-// DefaultMargin is the margin of the loss that Options with Margin 0 ask for.
+// DefaultMargin is the margin of the loss if Options.Margin is 0.
 const DefaultMargin = 0.1
 
 // Options say how to embed a graph. The zero value of each field stands for a
@@ -43,42 +43,42 @@ const DefaultMargin = 0.1
 type Options struct {
 	Method Method
 
-	// Fixed is the number of vertices, the first ones, that stay where they
-	// are: at the rows of FixedAt if it is not nil, else where the start puts
-	// them.
+	// Fixed is the number of vertices that stay where they are. These are the first
+	// vertices. They stay at the rows of FixedAt, or at their random start if FixedAt
+	// is nil.
 	Fixed   int
 	FixedAt mat.Matrix
 
-	// Margin is that of the loss: DefaultMargin if 0.
+	// Margin is the margin of the loss. It is DefaultMargin if it is 0.
 	Margin float64
 
-	// Starts is how many random starts are tried, 10 if 0. A start draws all
-	// coordinates from the normal distribution with standard deviation Spread,
-	// 1 if 0.
+	// Starts is the number of random starts, 10 if it is 0. A start draws all
+	// coordinates from the normal distribution with standard deviation Spread. Spread
+	// is 1 if it is 0.
 	Starts int
 	Spread float64
 
-	// Source draws the starts; if nil, they are the same for each call.
+	// Source draws the starts. If it is nil, the starts are the same for each call.
 	Source rand.Source
 
-	// Target is the loss at which a start ends early: 1e-24 if 0, none if
-	// negative.
+	// Target is the loss at which a start ends early. It is 1e-24 if it is 0, and there
+	// is no target if it is negative.
 	Target float64
 
-	// MaxIter is the most iterations of a start: 100 Hessians of Newton, 1000
-	// of L-BFGS, 5000 steps of Adam if 0.
+	// MaxIter is the largest number of iterations of a start. If it is 0, Newton has
+	// 100 Hessians, L-BFGS 1000 iterations, and Adam 5000 steps.
 	MaxIter int
 
-	// Rate is the size of Adam's steps: 0.01 if 0.
+	// Rate is the size of Adam's steps. It is 0.01 if it is 0.
 	Rate float64
 
 	Workers int // goroutines to use; 0 means GOMAXPROCS
 }
 
-// Start is how one start went.
+// Start is the result of one start.
 type Start struct {
 	Loss       float64
-	Iterations int // Hessians of Newton, iterations of L-BFGS, steps of Adam
+	Iterations int // Hessians (Newton), iterations (L-BFGS) or steps (Adam)
 	Err        error
 }
 
@@ -86,34 +86,35 @@ type Start struct {
 type Class struct {
 	Pairs     int
 	Mean      float64
-	Deviation float64 // the sample standard deviation
+	Deviation float64 // sample standard deviation
 	Min, Max  float64
 }
 
 // Embedding is the best embedding of all starts.
 type Embedding struct {
-	X    *mat.Dense // a vertex each row; nil if the graph has no vertices
+	X    *mat.Dense // row i is vertex i; nil if the graph has no vertices
 	Loss float64
 
-	Connected, Apart Class // of the connected pairs, and of the others
+	Connected, Apart Class // distances of the connected pairs and of the others
 
-	Best   int     // the start that X is from
-	Starts []Start // all of them
+	Best   int     // index of the start that gave X
+	Starts []Start // all starts
 }
 
-// Embed looks for positions of the vertices of g in k dimensions at which
-// connected vertices have all one distance, and the others all another, larger
-// one: a minimum of Loss. It is 0 up to rounding if there are such.
+// Embed looks for positions of the vertices of g in k dimensions. All connected vertices
+// should have the same distance, and all others should have another, larger distance.
+// Embed minimises Loss, which is then 0 up to rounding.
 //
-// The result depends on the arguments alone, not on the number of workers. The
-// error tells what is wrong with the arguments (fewer than one dimension, more
-// fixed vertices than there are, FixedAt of a wrong shape or not finite,
-// negative options), or wraps that of the starts if all failed. FixedAt moves
-// nothing but the first vertices. A graph with no free vertices needs no start:
-// the result is that of the fixed ones. A nil opts means the defaults.
+// The result depends on the arguments alone, not on the number of workers. FixedAt affects
+// only the fixed vertices. If no vertex is free, the result is that of the fixed vertices,
+// without a start. A nil opts means the defaults.
 //
-// When ctx is done, the starts end where they are, those that have not begun stay
-// at their random positions, and Embed returns the best with the error of ctx.
+// Embed returns an error that says which argument is wrong: fewer than one dimension, more
+// fixed vertices than there are, FixedAt of a wrong shape or not finite, or negative
+// options. If all starts fail, it returns an error that wraps theirs.
+//
+// When ctx is done, the starts end where they are. Starts that have not begun stay at their
+// random positions. Embed then returns the best embedding and the error of ctx.
 func Embed(ctx context.Context, g *Graph, k int, opts *Options) (*Embedding, error) {
 	var o Options
 	if opts != nil {
@@ -221,7 +222,7 @@ func orDefault[T int | float64](v, otherwise T) T {
 	return v
 }
 
-// A search is the parallel task of Embed. A block is a start.
+// A search is the parallel task of Embed. A block of it is a start.
 type search struct {
 	ctx     context.Context
 	graph   *Graph
@@ -259,7 +260,8 @@ func (s *search) Block(_, i int) {
 	start.Loss = m.Func(x)
 }
 
-// newton moves x to a minimum, and returns the number of Hessians.
+// newton moves x to a minimum. It returns the number of Hessians, or of iterations if the
+// problem has no Hess.
 func newton(ctx context.Context, m *Model, x []float64, o *Options) (int, error) {
 	p := m.TrustProblem()
 	opts := &trust.Options{Tolerance: -1, Target: &o.Target}
@@ -276,10 +278,10 @@ func newton(ctx context.Context, m *Model, x []float64, o *Options) (int, error)
 	return r.Hessians, err
 }
 
-// lbfgs moves x to a minimum, and returns the number of iterations.
+// lbfgs moves x to a minimum. It returns the number of iterations.
 func lbfgs(ctx context.Context, m *Model, x []float64, o *Options) (int, error) {
 	set := &optimize.Settings{
-		GradientThreshold: math.NaN(), // none
+		GradientThreshold: math.NaN(), // no threshold
 		MajorIterations:   o.MaxIter,
 		Converger:         &converger{ctx, o.Target},
 	}
@@ -288,7 +290,7 @@ func lbfgs(ctx context.Context, m *Model, x []float64, o *Options) (int, error) 
 		return 0, err
 	}
 	copy(x, r.X)
-	// A line search that finds nothing less has reached the rounding of the loss.
+	// If a line search finds no lower value, it has reached the rounding of the loss.
 	if errors.Is(err, optimize.ErrLinesearcherFailure) || errors.Is(err, optimize.ErrNoProgress) || errors.Is(err, optimize.ErrNonDescentDirection) {
 		err = nil
 	}
@@ -298,7 +300,7 @@ func lbfgs(ctx context.Context, m *Model, x []float64, o *Options) (int, error) 
 	return r.MajorIterations, err
 }
 
-// converger is the optimize.Converger that ends at a loss, or when ctx is done.
+// converger is the optimize.Converger that ends at a given loss, or when ctx is done.
 type converger struct {
 	ctx    context.Context
 	target float64
@@ -318,8 +320,8 @@ func (c *converger) Converged(l *optimize.Location) optimize.Status {
 	return optimize.NotTerminated
 }
 
-// adam moves x towards a minimum, and returns the number of steps. The decay of
-// the two averages is that of Kingma and Ba, arXiv 1412.6980.
+// adam moves x towards a minimum. It returns the number of steps. The two averages decay as
+// in Kingma and Ba, arXiv 1412.6980.
 func adam(ctx context.Context, m *Model, x []float64, o *Options) (int, error) {
 	const (
 		decay1, decay2 = 0.9, 0.999
@@ -346,8 +348,8 @@ func adam(ctx context.Context, m *Model, x []float64, o *Options) (int, error) {
 	return o.MaxIter, nil
 }
 
-// Classes returns the distances of the two kinds of pairs for the vertices at
-// the rows of x. It panics with mat.ErrShape if x has not a row for each vertex.
+// Classes returns the distances of the two kinds of pairs. Row i of x is the position of
+// vertex i. It panics with mat.ErrShape if x does not have one row for each vertex.
 func Classes(g *Graph, x mat.Matrix) (connectedPairs, apartPairs Class) {
 	n, dim := x.Dims()
 	if n != g.n {

@@ -12,28 +12,28 @@ import (
 	"revnum/revmodels/graphembed/internal/pairs"
 )
 
-// Graph is an undirected graph over the vertices 0, ..., n-1, without loops.
-// It does not change once it is made, and any number of kernels may share it. It
-// takes four bytes for an edge and, where at least one pair in 32 is connected,
-// a quarter of a byte for a pair.
+// Graph is an undirected graph over the vertices 0, ..., n-1, without loops. It never
+// changes, so any number of kernels may share it. It takes four bytes for each edge. If
+// at least one pair in 32 is connected, it takes a quarter of a byte more for each pair.
 type Graph struct {
 	n     int
-	first []int   // of vertex i, the index in later of its first later neighbour; n+1 of them
+	first []int   // later[first[i]:first[i+1]] are the later neighbours of vertex i
 	later []int32 // the neighbours j > i of each vertex i, ascending
 
-	apart [2]int // the first pair in order that is not connected, if there is one
+	apart [2]int // the first pair that is not connected, if there is one
 
-	// Where at least one pair in 32 is connected, bit j%8 of bits[i*stride+j/8] is
-	// 1 if j is a later neighbour of i. Else that would take more memory than later.
+	// If at least one pair in 32 is connected, bit j%8 of bits[i*stride+j/8] is 1 if j
+	// is a later neighbour of i. Otherwise bits is nil, because it would take more
+	// memory than later.
 	bits   []byte
 	stride int
 }
 
-// NewGraph returns the graph with n vertices and the given edges. The two ends
-// of an edge may come in either order, and an edge that is given twice counts
-// once. It returns an error that names the edge if an end is not in [0, n) or
-// both ends are the same vertex, and one if n is
-// negative or so large that the number of pairs is no int.
+// NewGraph returns the graph with n vertices and the given edges. The two ends of an edge
+// may come in either order. An edge that is given twice counts once. NewGraph returns an
+// error that names the edge if an end is not in [0, n), or if both ends are the same
+// vertex. It also returns an error if n is negative, or if the number of pairs does not fit
+// in an int.
 func NewGraph(n int, edges [][2]int) (*Graph, error) {
 	if n < 0 || n > math.MaxInt32 {
 		return nil, fmt.Errorf("graphembed: %d vertices, want between 0 and %d", n, math.MaxInt32)
@@ -79,7 +79,7 @@ func NewGraph(n int, edges [][2]int) (*Graph, error) {
 	return g, nil
 }
 
-// setBits sets the bits of the vertices js, vertex lo having the first bit.
+// setBits sets the bits of the vertices js. The first bit is that of vertex lo.
 func setBits(bits []byte, lo int, js []int32) {
 	for _, j := range js {
 		at := int(j) - lo
@@ -87,8 +87,8 @@ func setBits(bits []byte, lo int, js []int32) {
 	}
 }
 
-// kinds stores in dst which of the vertices lo to hi-1 are later than i, and
-// connected to it or apart from it. lo is a multiple of 8.
+// kinds considers the vertices from lo to hi-1 that are later than i. It stores in dst
+// which of them are connected to i, and which are apart. lo is a multiple of 8.
 func (g *Graph) kinds(dst pairs.Kinds, i, lo, hi int) {
 	bytes := (hi - lo + 7) / 8
 	near, far := dst[connected][:bytes], dst[apart][:bytes]
@@ -113,9 +113,9 @@ func (g *Graph) kinds(dst pairs.Kinds, i, lo, hi int) {
 	}
 }
 
-// nearBits returns bits as those of g, of the rows of vertices i, i+1, ... and the
-// columns lo to hi-1, and the bytes between rows. lo is a multiple of 16. If g
-// has no bits they are stored in scratch. The last row may be that of vertex n.
+// nearBits returns bits like those of g and the number of bytes between rows. The rows are
+// those of vertices i, i+1, ... and the columns are lo to hi-1. lo is a multiple of 16. If
+// g has no bits, nearBits stores them in scratch. The last row may be that of vertex n.
 func (g *Graph) nearBits(scratch []byte, i, rows, lo, hi int) (bits []byte, stride int) {
 	if g.bits != nil {
 		return g.bits[i*g.stride+lo/8:], g.stride
@@ -154,9 +154,8 @@ func (g *Graph) firstApart() [2]int {
 	return [2]int{}
 }
 
-// FromUndirected returns the graph g and its nodes in the order of the
-// vertices, which is that of their IDs. It returns an error if g has a node
-// connected to itself.
+// FromUndirected returns the graph g, and its nodes in the order of the vertices. That is
+// the order of their IDs. It returns an error if a node of g is connected to itself.
 func FromUndirected(g graph.Undirected) (*Graph, []graph.Node, error) {
 	nodes := graph.NodesOf(g.Nodes())
 	slices.SortFunc(nodes, func(a, b graph.Node) int {
@@ -188,10 +187,10 @@ func FromUndirected(g graph.Undirected) (*Graph, []graph.Node, error) {
 	return r, nodes, err
 }
 
-// FromAdjacency returns the graph in which vertices i and j are connected if
-// element (i, j) of a is not zero. It panics with mat.ErrSquare if a is not
-// square, and returns an error that names the element if a is not symmetric in
-// what is zero, or has an element on the diagonal.
+// FromAdjacency returns the graph in which vertices i and j are connected if element (i, j)
+// of a is not zero. It panics with mat.ErrSquare if a is not square. It returns an error
+// that names the element if an element on the diagonal is not zero, or if only one of
+// (i, j) and (j, i) is zero.
 func FromAdjacency(a mat.Matrix) (*Graph, error) {
 	n, c := a.Dims()
 	if n != c {
@@ -238,8 +237,7 @@ func (g *Graph) Edges() int { return len(g.later) }
 // Pairs returns the number of pairs of vertices, connected or not.
 func (g *Graph) Pairs() int { return g.n * (g.n - 1) / 2 }
 
-// Later returns the neighbours j > i of vertex i, ascending. The caller must
-// not change them.
+// Later returns the neighbours j > i of vertex i in ascending order. Do not modify them.
 func (g *Graph) Later(i int) []int32 { return g.later[g.first[i]:g.first[i+1]] }
 
 // Connected reports whether vertices i and j are connected.

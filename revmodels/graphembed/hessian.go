@@ -13,14 +13,14 @@ import (
 
 // Hess overwrites hess, which must be of order Dim, with the Hessian at x.
 //
-// Products with unit vectors are not needed: with the weights of Loss, and with
-// U_c the sum of the gradients of the distances of kind c, it is
+// It takes no products with unit vectors. With the weights of Loss, and U_c the sum of the
+// gradients of the distances of kind c, the Hessian is
 //
 //	H = Σ_pairs B_ij - Σ_c α_c/n_c·U_c·U_cᵀ + E·q·qᵀ,  q = U_0/n_0 - U_1/n_1
 //
-// where B_ij has the block (α - γ·r)·I + γ·r·u·uᵀ at (i, i) and (j, j), and minus
-// that at (i, j). So a pair costs K² multiplications and an element of H three
-// more. The vertices are worked on in parallel.
+// where B_ij has the block (α - γ·r)·I + γ·r·u·uᵀ at (i, i) and (j, j), and minus that block
+// at (i, j). A pair therefore costs K² multiplications, and an element of H costs three
+// more. Workers share the vertices.
 func (m *Model) Hess(hess *mat.SymDense, x []float64) {
 	n := m.Dim()
 	if hess.SymmetricDim() != n {
@@ -54,14 +54,14 @@ func (m *Model) Hess(hess *mat.SymDense, x []float64) {
 	parallel.Run(workers, order-h.fixed, h)
 }
 
-// A hessian is the parallel task of Hess. A block is the rows of one free
-// vertex: first the sums over its pairs, then what has rank one.
+// A hessian is the parallel task of Hess. A block is the rows of one free vertex. It
+// first adds the sums over the pairs, and then the terms of rank one.
 type hessian struct {
 	*sweep[float64]
 	fixed   int
 	data    []float64 // upper triangle
 	stride  int
-	sum     [kinds][]float64 // U
+	sum     [kinds][]float64 // U_c
 	ranks   bool
 	scratch []float64 // of each worker
 }
@@ -75,8 +75,9 @@ func (h *hessian) Block(worker, row int) {
 	}
 }
 
-// hessianScratch is what a worker needs: for all vertices the inverse distance,
-// the unit vector to it and γ·r times that, and a block (i, i).
+// hessianScratch returns the length of the scratch memory of a worker. It holds, for each
+// vertex, the inverse distance, the unit vector to it and γ·r times that vector. It also
+// holds one block (i, i).
 func hessianScratch(n, dim int) int { return n + 2*n*dim + dim*dim }
 
 // addPairs stores the blocks (i, i) and (i, j), j > i, of free vertex row.
@@ -87,7 +88,7 @@ func (h *hessian) addPairs(scratch []float64, row int) {
 	units, turned, block := scratch[:n*dim], scratch[n*dim:2*n*dim], scratch[2*n*dim:][:dim*dim]
 	xi := h.xi[i*dim:][:dim]
 	pairs.InvDistances(r, h.x, h.ld, xi)
-	var diagonal float64 // of block (i, i)
+	var diagonal float64 // what is added to the diagonal of block (i, i)
 	later := h.graph.Later(i)
 	for j := range n {
 		u, turnedU := units[j*dim:][:dim], turned[j*dim:][:dim]

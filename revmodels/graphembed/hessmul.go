@@ -10,17 +10,19 @@ import (
 	"revnum/revmodels/graphembed/internal/pairs"
 )
 
-// directions is how many columns a block of HessMul has.
+// directions is the number of columns in a block of HessMul.
 const directions = 128
 
-// HessMul overwrites dst with the Hessian at x times v, whose columns are
-// directions. What depends on x alone is computed once for all of them, so many
-// columns cost much less than as many calls of HessVec; the columns are worked on
-// in blocks, in parallel. With the identity for v it gives the Hessian without
-// using that most pairs have no part in a column, at some 6·K·n²/2
-// multiplications a column for n vertices, and Hess is the better choice. It
-// panics with mat.ErrShape unless dst and v have Dim rows and as many columns,
-// and dst must not share storage with v.
+// HessMul overwrites dst with the Hessian at x times v. The columns of v are directions.
+// HessMul computes once for all columns what depends on x alone, so it costs much less than
+// a HessVec for each column. Workers share the columns in blocks.
+//
+// If v is the identity, dst is the Hessian. Hess is then the better choice: HessMul makes
+// some 6·K·n²/2 multiplications a column for n vertices, although most pairs do not
+// contribute to a column.
+//
+// HessMul panics with mat.ErrShape unless dst and v have Dim rows and the same number of
+// columns. dst must not share storage with v.
 func (m *Model) HessMul(dst *mat.Dense, x []float64, v *mat.Dense) {
 	to, from := dst.RawMatrix(), v.RawMatrix()
 	if from.Rows != m.Dim() || to.Rows != from.Rows || to.Cols != from.Cols {
@@ -60,13 +62,13 @@ type hessMul struct {
 	fixed, cols int
 	dst, v      []float64
 	ldd, ldv    int
-	scratch     []hessMulScratch // of each worker
+	scratch     []hessMulScratch // one for each worker
 }
 
 type hessMulScratch struct {
 	r    []float64 // inverse distances from a vertex to all
 	u    []float64 // unit vector of a pair
-	diff []float64 // difference of two vertices' tangents, a coordinate each row
+	diff []float64 // difference of the tangents of two vertices; rows are coordinates
 	dDot [directions]float64
 	rate [kinds][directions]float64 // Σ ḋ of a kind
 	sum  [kinds][]float64           // U, the sum of the gradients of distances
@@ -76,8 +78,8 @@ type hessMulScratch struct {
 //
 //	(α - γ·r)·(v_i - v_j) + γ·r·u·ḋ,  ḋ = u·(v_i - v_j)
 //
-// to the rows of vertex i and subtracts it from those of j; then, as in Hess,
-// the terms of rank one, for which U·v = Σ ḋ, are added.
+// to the rows of vertex i and subtracts it from the rows of vertex j. Block then adds the
+// terms of rank one, as in Hess. They need U·v = Σ ḋ.
 func (h *hessMul) Block(worker, block int) {
 	w := &h.scratch[worker]
 	lo := block * directions
@@ -108,7 +110,7 @@ func (h *hessMul) Block(worker, block int) {
 	h.addRanks(w, lo, cols)
 }
 
-// addPair adds what vertices i < j, of which j is free, contribute.
+// addPair adds the terms of the pair of vertices i < j, of which j is free.
 func (h *hessMul) addPair(w *hessMulScratch, c, i, j, lo, cols int) {
 	dim := h.dim
 	xi, xj := h.xi[i*dim:][:dim], h.xi[j*dim:][:dim]

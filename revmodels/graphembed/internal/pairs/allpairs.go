@@ -4,16 +4,15 @@ import "revnum/internal/simd/cpu"
 
 //go:generate go -C ../../../../internal/simd/_gen run ./allpairs ../../../revmodels/graphembed/internal/pairs
 
-// AllPairs are the pairs of an even number of points, one a row, with those of N
-// columns that come later. Row q is paired with columns From+q, From+q+1, ..., N-1; From may
-// be negative.
+// AllPairs pairs an even number of points, the rows, with N points, the columns. Row q is
+// paired with columns From+q, From+q+1, ..., N-1. From may be negative.
 //
-// Coordinate i of column p is X[i*Ld+p], and that of row q is C[q*Dim+i]. A pair
-// is near, of kind 1, if bit p%8 of Near[q*LdNear+p/8] is 1, else of kind 0. Rows
-// of Near have 16 bits for each 16 columns that begin.
+// Coordinate i of column p is X[i*Ld+p], and that of row q is C[q*Dim+i]. A pair is near,
+// of kind 1, if bit p%8 of Near[q*LdNear+p/8] is 1. Otherwise it is of kind 0. A row of
+// Near has 16 bits for each 16 columns, rounded up.
 //
-// Squares of distances overflow. A distance counts as 2⁻⁵¹⁰ (2⁻⁶² for float32)
-// if it is less.
+// Squares of distances may overflow. A distance below 2⁻⁵¹⁰ (2⁻⁶² for float32) counts as
+// that number.
 type AllPairs[T cpu.Float] struct {
 	Dim, N, From int
 	X            []T
@@ -23,16 +22,15 @@ type AllPairs[T cpu.Float] struct {
 	LdNear       int
 }
 
-// AllPairsFast reports whether there is vector code in use for points of dim
-// coordinates. KindDistances, KindInvDistances and AddDiffs do the same in more
-// steps, and for those that have none are faster.
+// AllPairsFast reports whether the tier in use has vector code for points of dim
+// coordinates. Otherwise KindDistances, KindInvDistances and AddDiffs are faster. They do
+// the same in more steps.
 func AllPairsFast(dim int) bool { return tier == cpu.AVX512 && 0 < dim && dim <= mostDim }
 
-// mostDim is the most coordinates that the assembly is unrolled for.
+// mostDim is the largest number of coordinates for which there is assembly.
 const mostDim = 8
 
-// Moments returns the sums over each kind of distance - origin, and of its
-// square.
+// Moments returns, for each kind, the sums of distance - origin and of its square.
 func (a *AllPairs[T]) Moments(origin [2]T) (sums, squares [2]T) {
 	rows := a.check()
 	if !AllPairsFast(a.Dim) {
@@ -51,13 +49,13 @@ func (a *AllPairs[T]) Moments(origin [2]T) (sums, squares [2]T) {
 	return sums, squares
 }
 
-// AddForces computes, with d the distance of a pair and w = add + mul/d by its
-// kind,
+// AddForces computes
 //
 //	dst[i,p] += Σ_q w·(X[i,p] - C[q,i])    own[q,i] += Σ_p w·(X[i,p] - C[q,i])
 //
-// where row i of dst begins at i*Ld, and q of own at q*Dim. What lies between rows
-// is not touched.
+// where w = add + mul/d, d is the distance of the pair, and add and mul are those of its
+// kind. Row i of dst begins at i*Ld, and row q of own at q*Dim. AddForces does not touch
+// elements between rows.
 func (a *AllPairs[T]) AddForces(add, mul [2]T, dst, own []T) {
 	rows := a.check()
 	switch {
@@ -76,8 +74,8 @@ func (a *AllPairs[T]) AddForces(add, mul [2]T, dst, own []T) {
 	}
 }
 
-// check panics unless the operands fit, and returns the number of rows, 0 if
-// there are no columns.
+// check panics unless the operands fit. It returns the number of rows, or 0 if there are
+// no columns.
 func (a *AllPairs[T]) check() (rows int) {
 	if a.Dim < 1 || len(a.C)%(2*a.Dim) != 0 {
 		panic(badLength)
@@ -94,8 +92,8 @@ func (a *AllPairs[T]) check() (rows int) {
 	return rows
 }
 
-// calls yields the first row of each call of assembly and how many it takes: as
-// many as have a chunk of pairs.
+// calls yields, for each call of assembly, the first row and the number of rows. A call
+// takes about a chunk of pairs.
 func (a *AllPairs[T]) calls(rows int) func(yield func(q, rows int) bool) {
 	most := max(2, cpu.Chunk/max(1, a.N)&^1)
 	return func(yield func(q, rows int) bool) {
