@@ -12,25 +12,25 @@ import (
 	"revnum/revmodels/ba/internal/block9"
 )
 
-// A Question is one that SolveParts asks about the parts of a problem. An answer is a few
-// numbers, and some for each camera. The answer of a problem is the sum of those of its
-// parts.
+// A Question is what SolveParts asks about the parts of a problem. An answer consists of a
+// few numbers, and of some numbers for each camera. The answer of a problem is the sum of
+// the answers of its parts.
 type Question int
 
-// The questions.
+// The questions. Each comment says what is given and what the answer is.
 const (
-	AskCost      Question = iota // given all cameras: the cost, of the trial points if x is 1
-	AskLinear                    // given all cameras: the squared gradient by points; of cameras, blocks of JᵀJ and the gradient
-	AskScale                     // nothing: the columns of points are scaled as they are now
-	AskEliminate                 // given the radius x: how many parts fail; of cameras, the right side and the preconditioner
-	AskProduct                   // given a vector: its product with the reduced camera system
-	AskStep                      // given the step of the cameras: the gain that the model promises, the squared step of the points
-	AskSwap                      // nothing: the trial points become the best
-	AskLength                    // the squares of all coordinates of points
+	AskCost      Question = iota // given all cameras: the cost (of the trial points if x is 1)
+	AskLinear                    // given all cameras: the squared gradient by points; for cameras, blocks of JᵀJ and the gradient
+	AskScale                     // scales the columns of the points by their present sizes; no answer
+	AskEliminate                 // given the radius x: the number of parts that fail; for cameras, the right side and the preconditioner
+	AskProduct                   // given a vector: for cameras, its product with the reduced camera system
+	AskStep                      // given the step of the cameras: the gain that the model promises, and the squared step of the points
+	AskSwap                      // makes the trial points the best; no answer
+	AskLength                    // the sum of the squares of all coordinates of the points
 )
 
-// Sizes returns how many numbers for each camera a question has, and how many numbers an
-// answer has, and for each camera.
+// Sizes returns how many numbers a question has for each camera, how many numbers its
+// answer has, and how many more it has for each camera.
 func (q Question) Sizes() (operands, numbers, perCamera int) {
 	switch q {
 	case AskCost:
@@ -49,18 +49,19 @@ func (q Question) Sizes() (operands, numbers, perCamera int) {
 	return 0, 0, 0
 }
 
-// A Part is a run of the points of a problem with all observations of them. It keeps the
-// best points and those of the trial step, and answers questions about them. A part is
-// computed in one goroutine; several parts may be at work at once.
+// A Part is a range of the points of a problem with all their observations. It keeps the
+// best points and those of the trial step, and answers questions about them. A part
+// computes in one goroutine. Several parts may compute at the same time.
 type Part struct {
 	solver  *solver
 	schur   *localSchur
-	first   int   // point
-	cameras []int // that see the points
+	first   int   // the first point
+	cameras []int // the cameras that see the points
 }
 
-// Cut returns at which points the parts of p begin that have about the given number of
-// observations each, and the number of all points at last. It depends on p alone.
+// Cut divides the points of p into parts with about the given number of observations each.
+// It returns the first point of each part, followed by the number of points. The result
+// depends on p and that number alone.
 func (p *Problem) Cut(observations int) []int {
 	start := make([]int, p.NumPoints())
 	for _, q := range p.Point {
@@ -75,22 +76,22 @@ func (p *Problem) Cut(observations int) []int {
 	return append(cut, len(start))
 }
 
-// Parts returns the parts of p with the given indices, where cut says at which points all
-// of them begin. The loss may be nil, for squares. It returns the error of Validate.
+// Parts returns the parts of p with the indices in which. cut is the result of Cut. A nil
+// loss stands for squares. Parts returns the error of Validate.
 func (p *Problem) Parts(cut []int, which []int, loss Loss) ([]*Part, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
 	parts := make([]*Part, len(which))
-	problems := make(map[int]*Problem) // by index of the part
-	of := make([]int, p.NumPoints())   // parts of points
+	problems := make(map[int]*Problem) // by part
+	of := make([]int, p.NumPoints())   // part of each point
 	for k := range len(cut) - 1 {
 		for q := cut[k]; q < cut[k+1]; q++ {
 			of[q] = k
 		}
 	}
-	local := make(map[int]map[int]int) // by index of the part: cameras to their numbers in it
-	seen := make(map[int][]bool)       // by index of the part: which cameras see its points
+	local := make(map[int]map[int]int) // by part: the index of each camera in it
+	seen := make(map[int][]bool)       // by part: which cameras see its points
 	for at, k := range which {
 		parts[at] = &Part{first: cut[k]}
 		problems[k] = &Problem{Points: p.Points[pointLen*cut[k] : pointLen*cut[k+1]]}
@@ -135,18 +136,18 @@ func (p *Problem) Parts(cut []int, which []int, loss Loss) ([]*Part, error) {
 	return parts, nil
 }
 
-// Cameras returns the cameras that see points of the part, ascending. Operands and
-// answers for each camera are of these. The caller must not change it.
+// Cameras returns the cameras that see points of the part, in ascending order. Operands and
+// answers have numbers for these cameras. Do not modify the result.
 func (p *Part) Cameras() []int { return p.cameras }
 
-// First returns the first point of the part among all.
+// First returns the index of the first point of the part among all points.
 func (p *Part) First() int { return p.first }
 
-// Points returns the best points. The caller must not change them.
+// Points returns the best points. Do not modify them.
 func (p *Part) Points() []float64 { return p.solver.best.Points }
 
-// Answer answers a question: it stores numbers, and what there is for each camera in
-// perCamera. It panics with mat.ErrShape if lengths are not what Sizes says.
+// Answer answers a question. It stores numbers, and in perCamera the numbers for each
+// camera. It panics with mat.ErrShape if a length is not the one that Sizes returns.
 func (p *Part) Answer(q Question, x float64, operands, numbers, perCamera []float64) {
 	n := len(p.cameras)
 	if a, b, c := q.Sizes(); len(operands) != a*n || len(numbers) != b || len(perCamera) != c*n {
@@ -188,21 +189,21 @@ func (p *Part) Answer(q Question, x float64, operands, numbers, perCamera []floa
 	}
 }
 
-// Parts asks all parts of a problem. For each camera of the problem there are operands,
-// and in perCamera the sums of the answers of the parts whose points it sees. Package
+// Parts asks all parts of a problem. operands has numbers for each camera of the problem.
+// perCamera gets, for each camera, the sum of the answers of the parts that it sees. Package
 // cluster asks parts on many machines, and adds exactly.
 type Parts interface {
 	Ask(q Question, x float64, operands, numbers, perCamera []float64) error
 }
 
-// SolveParts is Solve for a problem whose points are elsewhere: it improves the given
-// parameters of the cameras, nine each, and the points of the parts. The linear systems
-// are solved by conjugate gradients.
+// SolveParts is Solve for a problem whose points are elsewhere. It improves the parameters
+// of the cameras, nine each, and the points of the parts. It solves the linear systems by
+// conjugate gradients.
 //
-// FixedPoints, MinFocal, MaxFocal and Cholesky are errors; Loss must be that of the parts.
-// The Gradient in the report has the length of the gradient by points for its largest
-// element. Behind is 0. The error is the first of parts.Ask, or one of Solve. When ctx is
-// done it returns the error of ctx and a report.
+// FixedPoints, MinFocal, MaxFocal and Cholesky are errors. Loss must be the loss of the
+// parts. For the points, the Gradient in the report uses the length of the gradient instead
+// of its largest element. Behind is 0. SolveParts returns the first error of parts.Ask, or
+// an error of Solve. When ctx is done, it returns a report and the error of ctx.
 func SolveParts(ctx context.Context, cameras []float64, parts Parts, opts *Options) (*Report, error) {
 	begin := time.Now()
 	var o Options
@@ -238,17 +239,17 @@ func SolveParts(ctx context.Context, cameras []float64, parts Parts, opts *Optio
 	return &s.report, nil
 }
 
-// elsewhere is the side of a solver whose points are elsewhere, and what conjugate
-// gradients need.
+// elsewhere is the side of a solver whose points are elsewhere. It is also the schur of
+// conjugate gradients.
 type elsewhere struct {
 	*solver
 	parts  Parts
-	err    error // after which the solver stops
+	err    error // the first error, after which the solver stops
 	cancel func()
 	system []float64 // the answer to AskEliminate for each camera
 }
 
-// ask asks, and returns the numbers, NaN if there is an error.
+// ask asks a question and returns the numbers. They are NaN if there is an error.
 func (e *elsewhere) ask(q Question, x float64, operands, perCamera []float64) [2]float64 {
 	var numbers [2]float64
 	_, n, _ := q.Sizes()
@@ -292,14 +293,15 @@ func (e *elsewhere) step(cameras []float64) (promised, length float64) {
 func (e *elsewhere) swap()           { e.ask(AskSwap, 0, nil, nil) }
 func (e *elsewhere) length() float64 { return math.Sqrt(e.ask(AskLength, 0, nil, nil)[0]) }
 
-// The elsewhere is a schur, too.
+// elsewhere implements schur.
 
 func (e *elsewhere) right(dst []float64)      { copy(dst, e.system) }
 func (e *elsewhere) diagonal(dst []float64)   { copy(dst, e.system[len(e.normal.gc):]) }
 func (e *elsewhere) product(dst, x []float64) { e.ask(AskProduct, 0, x, dst) }
 
-// AddPerCamera adds the answer of a part for each of its cameras to one for each camera
-// of the problem: it calls add with where in that the numbers from the given one on go.
+// AddPerCamera adds the answer of a part, which has numbers for the given cameras, to an
+// answer for all cameras of the problem. It calls add with numbers x and the index at of the
+// first of them in the answer for all.
 func (q Question) AddPerCamera(cameras []int, all int, answer []float64, add func(at int, x []float64)) {
 	local, to := 0, 0
 	for _, width := range q.fields() {
@@ -311,7 +313,7 @@ func (q Question) AddPerCamera(cameras []int, all int, answer []float64, add fun
 	}
 }
 
-// fields returns of how many numbers for each camera the lists are that make an answer.
+// fields returns the lists that make an answer: how many numbers each has for a camera.
 func (q Question) fields() []int {
 	switch q {
 	case AskLinear:

@@ -2,14 +2,14 @@ package ba
 
 import "gonum.org/v1/gonum/floats"
 
-// A side has the points and the observations of a problem, of which the solver has the
-// cameras: the best ones and those of the trial.
+// A side holds the points and observations of a problem. The solver holds the cameras, both
+// the best ones and those of the trial.
 type side interface {
-	// cost returns the cost of the best cameras and points, or of those of the trial.
+	// cost returns the cost of the best cameras and points, or that of the trial.
 	cost(trial bool) float64
 
 	// linearise sets the blocks u and the gradient gc of solver.normal at the best cameras
-	// and points, and returns the largest element of the gradient by points.
+	// and points. It returns the largest element of the gradient by points.
 	linearise() float64
 
 	// scale sets the scales of the columns of the points.
@@ -19,11 +19,11 @@ type side interface {
 	// that is possible.
 	eliminate(radius float64, forms bool) bool
 
-	// step sets the points of the trial for a step of all cameras. It returns by how much
-	// the model lowers the cost, and the length of the step of the points.
+	// step sets the points of the trial, given the steps of all cameras. It returns by how
+	// much the model lowers the cost, and the length of the step of the points.
 	step(cameras []float64) (promised, length float64)
 
-	// swap makes the trial the best, and the best the trial.
+	// swap exchanges the trial points and the best points.
 	swap()
 
 	// length returns the length of the vector of the best points.

@@ -24,8 +24,8 @@ const Len = 88
 // row of it.
 const jacobianLen, jacobianRow = 24, 12
 
-// most is the largest number of blocks or Jacobians for a call of assembly. Each may
-// have to come from memory.
+// most is the largest number of blocks or Jacobians for a call of assembly. In the worst
+// case all of them come from memory.
 const most = 256
 
 const (
@@ -38,8 +38,8 @@ const (
 	badJacobian = "block9: Jacobian out of range"
 )
 
-// SubProducts computes, for each k, block which[k] -= Aᵀ·B_k, where A = a and B_k,
-// from b[27k], are 3×9 by rows. Block i begins at blocks[Len*i].
+// SubProducts computes block which[k] -= Aᵀ·B_k for each k. A = a and B_k = b[27k:] are
+// 3×9 matrices by rows. Block i begins at blocks[Len*i].
 func SubProducts(blocks []float64, which []int32, a, b []float64) {
 	n := int32(min(len(blocks)/Len, 1<<30))
 	switch {
@@ -62,9 +62,9 @@ func SubProducts(blocks []float64, which []int32, a, b []float64) {
 	}
 }
 
-// AddNormal computes block += Σ_k FᵀF and g += Σ_k Fᵀr for the Jacobians F = j[24k:]
-// and the residuals r = r[2k:2k+2], for k in which. The two rows of F begin with nine
-// elements and are 12 apart.
+// AddNormal computes block += Σ_k FᵀF and g += Σ_k Fᵀr for k in which. F = j[24k:] is a
+// Jacobian, and r = r[2k:2k+2] are its residuals. The two rows of F have nine elements each
+// and begin 12 elements apart.
 func AddNormal(block, g, j, r []float64, which []int) {
 	switch {
 	case len(block) < Len:

@@ -35,10 +35,10 @@ import (
 // factors it, and Solve solves with it. Clear prepares it for the next matrix of the
 // same pattern.
 type Cholesky struct {
-	node     []int32 // at a position in the order of elimination
-	position []int32 // of a node
-	start    []int   // first scalar row of a position
-	panelOf  []int32 // of a position
+	node     []int32 // node at each position in the order of elimination
+	position []int32 // position of each node
+	start    []int   // first scalar row of each position
+	panelOf  []int32 // panel of each position
 	panels   []*panel
 	x, below []float64 // a right side, in the order of elimination; rows of a panel
 }
@@ -74,9 +74,9 @@ func (c *Cholesky) Clear() {
 }
 
 // Add adds a block to block (i, j) of the matrix. Call Clear first. If i differs from
-// j, the block also stands for its transpose at (j, i), which you must not add. Of a
-// block on the diagonal, the lower triangle is used. The block is by rows with stride
-// ld. It panics if Analyze was not told that (i, j) may be different from 0.
+// j, the block also stands for its transpose at (j, i), which you must not add. Only the
+// lower triangle of a block on the diagonal is used. The block is by rows with stride
+// ld. Add panics if Analyze was not told that (i, j) may be different from 0.
 func (c *Cholesky) Add(i, j int, block []float64, ld int) {
 	row, col := c.position[i], c.position[j]
 	rs, cs := ld, 1
@@ -98,14 +98,14 @@ func (c *Cholesky) Add(i, j int, block []float64, ld int) {
 	}
 }
 
-// Factor factors the matrix in place. If that cannot be done, the matrix is lost, and
-// the error names the block and wraps a *rev.NotPositiveDefiniteError, whose Row is that
-// in the block.
+// Factor factors the matrix in place. If the matrix is not positive definite, its elements
+// are lost. The error then names the block and wraps a *rev.NotPositiveDefiniteError, whose
+// Row counts from the first row of the block.
 func (c *Cholesky) Factor(workers int) error {
 	f := factoring{c: c}
 	for j, p := range c.panels {
 		f.j = j
-		// Rows of the diagonal block first, then the others.
+		// First the rows of the diagonal block, then the others.
 		f.from, f.to, f.size = 0, p.end-p.first, stripe
 		f.cut()
 		parallel.Run(workers, len(f.bounds)-1, updateTask{&f})
@@ -126,14 +126,14 @@ const stripe = 96
 // strip is the number of columns of a panel that are factored at a time.
 const strip = 24
 
-// factoring is the state of Factor: blocks of rows of panel j.
+// factoring is the state of Factor at panel j.
 type factoring struct {
 	c              *Cholesky
 	j              int
 	from, to, size int
-	bounds         []int // where blocks of rows begin, indices to rows of the panel
+	bounds         []int // index of the first row of each block of rows, and the end
 
-	inverse []float64 // of the diagonal blocks of strips, strip×strip each
+	inverse []float64 // inverses of the diagonal blocks of the strips, strip×strip each
 }
 
 // cut cuts the rows from f.from to f.to into blocks of about f.size scalar rows.
@@ -173,8 +173,8 @@ func (f *factoring) update(lo, hi int) {
 	p := f.c.panels[f.j]
 	for _, u := range p.updates {
 		by := f.c.panels[u.by]
-		// The rows of by that are among those of p. All of them that are not
-		// above the columns of p are rows of p.
+		// Each row of by, from u.lo on, is also a row of p. Those from p.rows[lo] on are
+		// updated here.
 		k, _ := slices.BinarySearch(by.rows[u.lo:], p.rows[lo])
 		k += u.lo
 		l := lo
@@ -182,8 +182,8 @@ func (f *factoring) update(lo, hi int) {
 			for p.rows[l] != by.rows[k] {
 				l++
 			}
-			// A run of rows that are neighbours in both. It is short in the diagonal
-			// block, where columns to the right are skipped.
+			// Take a run of rows that are neighbours in both panels. In the diagonal block
+			// it is short, because columns to the right of the diagonal are skipped.
 			run := 1
 			for k+run < len(by.rows) && l+run < hi && by.rows[k+run] == p.rows[l+run] {
 				run++
@@ -195,8 +195,8 @@ func (f *factoring) update(lo, hi int) {
 	}
 }
 
-// multiply subtracts the product of rows k to k+run-1 of by and its rows u.lo to
-// u.hi-1, transposed, from rows of p that begin with the l-th.
+// multiply takes rows k to k+run-1 of by and multiplies them by the transpose of its rows
+// u.lo to u.hi-1. It subtracts the product from p, from its row l on.
 func (f *factoring) multiply(p, by *panel, u update, k, run, l int) {
 	height, from := p.height(), by.height()
 	m := by.offset[k+run] - by.offset[k]
@@ -208,14 +208,14 @@ func (f *factoring) multiply(p, by *panel, u update, k, run, l int) {
 		}
 		n := by.offset[hi] - by.offset[lo]
 		dst := p.data[(f.c.start[by.rows[lo]]-f.c.start[p.first])*height+p.offset[l]:]
-		// The panels are by columns, so this is the transposed product by rows.
+		// The panels are by columns. Gemm therefore computes the transposed product by rows.
 		dense.Gemm(n, m, by.width, -1, by.data[by.offset[lo]:], 1, from, by.data[by.offset[k]:], from, 1, dst, height)
 		lo = hi
 	}
 }
 
-// diagonal factors the diagonal block of p, a strip of columns at a time. It
-// returns a pivot that is not positive and its row, or row -1.
+// diagonal factors the diagonal block of p, a strip of columns at a time. If a pivot is not
+// positive, it returns the pivot and its row. Otherwise row is -1.
 func (f *factoring) diagonal(p *panel) (pivot float64, row int) {
 	n, h := p.width, p.height()
 	strips := (n + strip - 1) / strip
@@ -237,8 +237,9 @@ func (f *factoring) diagonal(p *panel) (pivot float64, row int) {
 	return 0, -1
 }
 
-// solveStrip turns columns s and following of rows lo to hi-1 of p into those of L,
-// given the earlier columns: X·Lᵀ = B with the diagonal block L of the strip.
+// solveStrip turns the columns of p from s on into those of L, for rows lo to hi-1. The
+// earlier columns must be done. It solves X·Lᵀ = B, where L is the diagonal block of the
+// strip.
 func (f *factoring) solveStrip(p *panel, s, lo, hi int, x []float64) {
 	h, m, nb := p.height(), hi-lo, min(strip, p.width-s)
 	if m <= 0 {
@@ -256,8 +257,8 @@ func (f *factoring) solveStrip(p *panel, s, lo, hi int, x []float64) {
 	dense.Gemm(nb, m, nb, 1, f.inverse[s*strip:], strip, 1, x, m, 1, dst, h)
 }
 
-// factorSmall factors the n×n matrix a, by columns, in its lower triangle. It
-// returns a pivot that is not positive and its row, or row -1.
+// factorSmall factors the lower triangle of the n×n matrix a, which is by columns. If a
+// pivot is not positive, it returns the pivot and its row. Otherwise row is -1.
 func factorSmall(n int, a []float64, lda int) (pivot float64, row int) {
 	for j := range n {
 		column := a[j*lda+j:][:n-j]
@@ -297,8 +298,8 @@ func invertSmall(n int, inv, l []float64, ldl int) {
 	}
 }
 
-// Solve overwrites x with the solution of A·x = b, given b. Blocks of x are in the
-// order of the nodes.
+// Solve solves A·x = b. You pass b in x, and Solve overwrites it with the solution. The
+// blocks of x are in the order of the nodes.
 func (c *Cholesky) Solve(x []float64) {
 	n := len(c.node)
 	c.x = workspace.Grow(c.x, c.start[n])

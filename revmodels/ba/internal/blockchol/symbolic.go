@@ -7,41 +7,39 @@ import (
 )
 
 const (
-	// maxWidth is the most columns of a panel, but for panels of a single node
-	// that is wider.
+	// maxWidth is the largest number of columns of a panel. A single node may be wider.
 	maxWidth = 144
-	// relaxed is the share of zeros that a supernode may be given to be one
-	// with its parent.
+	// relaxed is the largest share of zeros that a supernode may gain by joining its
+	// parent.
 	relaxed = 0.15
-	// narrow is the number of columns up to which it is always given them.
+	// narrow is the number of columns up to which a supernode always joins its parent.
 	narrow = 32
 )
 
-// A panel is a range of columns of L with the same pattern: a dense matrix, by
-// columns, of the nodes that are coupled to them. Its first rows are the columns
-// themselves.
+// A panel is a range of columns of L with the same pattern. It is a dense matrix by
+// columns, with a row of blocks for each node of the pattern. The first of these nodes are
+// the columns themselves.
 type panel struct {
 	first, end int       // the columns: nodes first to end-1 in the order of elimination
-	rows       []int32   // nodes, ascending, the first of them its columns
-	offset     []int     // where the rows of each node begin in the panel; their number at last
+	rows       []int32   // nodes, ascending; the first are the columns
+	offset     []int     // first scalar row of each node in the panel, and the number of rows
 	width      int       // number of columns
 	data       []float64 // element (i, j) is data[j*height+i]
 
 	updates []update // by earlier panels, in order
 }
 
-// update says that the columns of a panel are rows lo to hi-1 of an earlier one.
+// update says that rows lo to hi-1 of the earlier panel by are columns of a panel.
 type update struct {
 	by, lo, hi int
 }
 
 func (p *panel) height() int { return p.offset[len(p.rows)] }
 
-// Analyze returns the factorisation, with nothing in it yet, of a symmetric matrix
-// of blocks with the given sizes, which are positive. Block (i, j) may be
-// different from 0 if j is in coupled[i] or i in coupled[j]; blocks on the
-// diagonal always may. It returns nil if the factor would have more than limit
-// elements.
+// Analyze returns the factorisation of a symmetric matrix of blocks. It has no elements
+// yet. The sizes of the blocks must be positive. Block (i, j) may be different from 0 if j
+// is in coupled[i] or i is in coupled[j]. Blocks on the diagonal always may. Analyze
+// returns nil if the factor would have more than limit elements.
 func Analyze(sizes []int, coupled [][]int32, limit int) *Cholesky {
 	n := len(sizes)
 	adj := make([][]int32, n)
@@ -103,8 +101,8 @@ func newEliminationTree(order []int32, adj [][]int32) *eliminationTree {
 	return t
 }
 
-// postorder renumbers the tree so that each subtree is a range of positions, and
-// computes the patterns. It reports whether the elements are no more than limit.
+// postorder renumbers the tree so that each subtree is a range of positions. It computes
+// the patterns, and reports whether they have at most limit elements.
 func (t *eliminationTree) postorder(sizes []int, limit int) bool {
 	n := len(t.order)
 	post := ordering.Postorder(t.parent)
@@ -165,12 +163,12 @@ func (t *eliminationTree) postorder(sizes []int, limit int) bool {
 type supernode struct {
 	first, end int
 	below      []int32
-	elements   int // of L, without the zeros of relaxation
+	elements   int // elements of L, without the zeros of relaxation
 }
 
-// supernodes returns ranges of columns with the same pattern, or nearly: a
-// supernode joins its parent, if they are neighbours, where that adds few zeros.
-// start is the first scalar column of a position.
+// supernodes returns ranges of columns with the same pattern, or nearly the same. A
+// supernode joins its parent if the two are neighbours and the union adds few zeros.
+// Position k begins at scalar column start[k].
 func (t *eliminationTree) supernodes(start []int) []supernode {
 	trapezium := func(width int, below []int32) int {
 		sum := width * (width + 1) / 2
@@ -202,7 +200,7 @@ func (t *eliminationTree) supernodes(start []int) []supernode {
 	return out
 }
 
-// split appends the panels of a supernode, about equally wide.
+// split cuts a supernode into panels of about equal width and appends them.
 func (c *Cholesky) split(s supernode) {
 	width := c.start[s.end] - c.start[s.first]
 	parts := (width + maxWidth - 1) / maxWidth

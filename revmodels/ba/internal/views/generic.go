@@ -14,7 +14,7 @@ func genericAddRows[T cpu.Float](dst []T, ldd int, src []T, lds, cols int, index
 	}
 }
 
-// genericGather begins at column i0.
+// genericGather is Gather for the columns from i0 on.
 func genericGather[T cpu.Float](v *Views[T], row, i0 int, src []T, rows, lds, cols int, index []int) bool {
 	for i, at := range index {
 		if uint(at) >= uint(rows) {
@@ -27,7 +27,7 @@ func genericGather[T cpu.Float](v *Views[T], row, i0 int, src []T, rows, lds, co
 	return true
 }
 
-// genericScatter begins at column i0.
+// genericScatter is Scatter for the columns from i0 on.
 func genericScatter[T cpu.Float](v *Views[T], dst []T, ldd, row, cols, i0, n int) {
 	for i := i0; i < n; i++ {
 		to := dst[i*ldd:][:cols]
@@ -37,8 +37,8 @@ func genericScatter[T cpu.Float](v *Views[T], dst []T, ldd, row, cols, i0, n int
 	}
 }
 
-// genericReproject is the reference for the vector code, which does the same
-// operations in the same order.
+// genericReproject is the reference for the vector code. Both do the same operations in the
+// same order.
 func genericReproject[T cpu.Float](v *Views[T], m CameraModel, do Task, o *Operands[T], sign T) {
 	x, w, r, z, g := o.X, o.W, o.R, o.Z, o.G
 	for i := range len(r) / 2 {
@@ -110,8 +110,8 @@ func genericReproject[T cpu.Float](v *Views[T], m CameraModel, do Task, o *Opera
 	}
 }
 
-// An observation is what genericReproject knows of one: R and t = R·x of its
-// rotation, the projection p, and what belongs to it.
+// An observation holds the intermediate results of genericReproject for one observation:
+// the rotation R, t = R·x, the projection p, and what follows from them.
 type observation[T cpu.Float] struct {
 	turn            [9]T
 	t               [3]T
@@ -171,8 +171,8 @@ func (o *observation[T]) differentiate(v *Views[T], m CameraModel, i int) {
 	}
 }
 
-// adjoint goes backward through the projection, from the cotangents g of the
-// residuals to those of p, of y, and of what y comes from.
+// adjoint goes backward through the projection. It starts with the cotangents g of the
+// residuals, and computes those of p, of y, and of the operands of y.
 func (o *observation[T]) adjoint(v *Views[T], m CameraModel, i int, g [2]T) {
 	p, left, row := o.p, m.left(), v[JacobianRow:][:m.Columns()]
 	if m == Weighted {

@@ -1,5 +1,5 @@
-// Package views reprojects points by cameras, in vector code: observations lie along
-// the lanes. Nothing is fused, and all tiers (see package cpu) give the same bits.
+// Package views reprojects points by cameras, in vector code. Observations lie along the
+// lanes. No operation is fused, so all tiers (see package cpu) give the same bits.
 package views
 
 import (
@@ -25,48 +25,50 @@ const (
 	// Lanes is the number of observations of a block.
 	Lanes = 64
 
-	// viewStride is how far apart rows lie: not a power of two, so that rows do
-	// not fall on the same lines of the cache.
+	// viewStride is the distance between rows. It is not a power of two, because rows
+	// would then fall on the same lines of the cache.
 	viewStride = Lanes + 8
 
-	// PointRow is the row of the first coordinate of the points; those before
-	// it are of the cameras.
+	// PointRow is the row of the first coordinate of the points. The rows before it are
+	// those of the cameras.
 	PointRow = 24
 
 	viewTurn = PointRow + 3 // third row of the rotation
 
-	// JacobianRow is the row of the first column of the Jacobian: all columns of
-	// the first residual, then all of the second.
+	// JacobianRow is the row of the first column of the Jacobian. All columns of the
+	// first residual come first, then all columns of the second.
 	JacobianRow = viewTurn + 3
 
-	// tile is how many rows the assembly of gather and scatter moves at a time.
+	// tile is the number of rows that the assembly of gather and scatter moves at a time.
 	tile = 8
 
-	// viewRows is a multiple of 4 rows of the Jacobian, as Scatter takes 4 at a time.
+	// viewRows leaves a multiple of 4 rows for the Jacobian, because Scatter takes 4 at a
+	// time.
 	viewRows = JacobianRow + 32
 )
 
-// Views is a block of observations, one a column. The rows of the camera are
+// Views is a block of observations. Each column is one observation. The rows of the camera
+// are
 //
 //	0   the first two rows of its rotation
 //	6   what is added after the rotation (Snavely), or subtracted before it (Weighted)
 //	9   f, k1, k2
 //	12  u0, v0 (Weighted)
-//	12  or 14 for Weighted: K by rows, for the Jacobian alone
+//	12  K by rows, for the Jacobian alone; 14 for Weighted
 //
 // where (K·δ) × (R·x) is the derivative of R·x in direction δ.
 type Views[T cpu.Float] [viewRows][viewStride]T
 
-// A CameraModel says which columns the Jacobian has.
+// A CameraModel determines the columns of the Jacobian.
 type CameraModel int
 
-// The models, in the terms of package ba.
+// The models of package ba, with the columns of the Jacobian.
 const (
 	Snavely  CameraModel = iota // r, t, f, k1, k2; X
 	Weighted                    // r, C, f, u0, v0, k1, k2; X; w
 )
 
-// Columns returns how many columns the Jacobian has.
+// Columns returns the number of columns of the Jacobian.
 func (m CameraModel) Columns() int {
 	if m == Weighted {
 		return 15
@@ -74,7 +76,7 @@ func (m CameraModel) Columns() int {
 	return 12
 }
 
-// CameraRows returns how many rows of the camera residuals and Jacobian need.
+// CameraRows returns the number of rows of the camera that residuals and Jacobian need.
 func (m CameraModel) CameraRows() (residuals, jacobian int) {
 	if m == Weighted {
 		return 14, 14 + 9
@@ -82,9 +84,9 @@ func (m CameraModel) CameraRows() (residuals, jacobian int) {
 	return 12, 12 + 9
 }
 
-// Gather copies rows of src, which begin at multiples of lds and have cols
-// elements, to the columns of v: v[row+k][i] = src[index[i]*lds+k] for k < cols. It
-// returns false, having copied some, if an index is not in [0, rows).
+// Gather copies rows of src to the columns of v: v[row+k][i] = src[index[i]*lds+k] for
+// k < cols. Rows of src begin at multiples of lds and have cols elements. Gather returns
+// false if an index is not in [0, rows). It may have copied some rows then.
 func (v *Views[T]) Gather(row int, src []T, rows, lds, cols int, index []int) bool {
 	switch {
 	case lds < max(1, cols):
@@ -107,8 +109,8 @@ func (v *Views[T]) Gather(row int, src []T, rows, lds, cols int, index []int) bo
 	return genericGather(v, row, n, src, rows, lds, cols, index[n:])
 }
 
-// Scatter copies columns of v to the first n rows of dst, which begin at multiples
-// of ldd and have cols elements: dst[i*ldd+k] = v[row+k][i] for k < cols.
+// Scatter copies columns of v to the first n rows of dst: dst[i*ldd+k] = v[row+k][i] for
+// k < cols. Rows of dst begin at multiples of ldd and have cols elements.
 func (v *Views[T]) Scatter(dst []T, ldd, row, cols, n int) {
 	switch {
 	case ldd < max(1, cols):
@@ -131,37 +133,36 @@ func (v *Views[T]) Scatter(dst []T, ldd, row, cols, n int) {
 	genericScatter(v, dst, ldd, row, cols, done, n)
 }
 
-// A Task is what Reproject does beside the residuals r.
+// A Task is what Reproject does in addition to the residuals r.
 type Task int
 
 // The tasks.
 const (
-	Residuals  Task = iota // nothing
-	Derivative             // J is stored in the rows from JacobianRow on
-	Adjoint                // Jᵀ·g is stored in those of the first residual
-	Tangent                // of these, t: sign·J·t is added to g
+	Residuals  Task = iota // nothing more
+	Derivative             // stores J in the rows from JacobianRow on
+	Adjoint                // stores Jᵀ·g in the rows of the first residual
+	Tangent                // takes t from the rows of the first residual, adds sign·J·t to g
 )
 
-// Operands are those of n observations, with nothing between them.
+// Operands holds the operands of n observations, stored without gaps.
 type Operands[T cpu.Float] struct {
-	X, W, R, Z []T // features, weights, residuals and those of the weights
-	G          []T // of Adjoint and Tangent: cotangents or tangents of the residuals
+	X, W, R, Z []T // features, weights, residuals, and residuals of the weights
+	G          []T // for Adjoint and Tangent: cotangents or tangents of the residuals
 
-	// Of Observe alone.
+	// For Observe alone.
 	Cameras       []T // PointRow elements each: the rows of Views
 	Points        []T // three coordinates each
 	NumPoints     int
 	PointStride   int
 	Camera, Point []int
-	J, DZ         []T // of Derivative: J by rows, and for Weighted the derivative -2·w of z
+	J, DZ         []T // for Derivative: J by rows; for Weighted, the derivative -2·w of z
 }
 
-// Reproject adds sign times the residuals of len(R)/2 observations to R, of the
-// points and features X, and does the task with their Jacobian J by cameras, points
-// and weights. R, X and G have two numbers an observation; G is looked at by
-// Adjoint and Tangent alone. For Weighted the residuals are times the weights
-// W, and sign·(1-W²) is added to Z. The number of observations must be a multiple of
-// 16. Products are rounded before they are added.
+// Reproject adds sign times the residuals of len(R)/2 observations to R, and does the task
+// with their Jacobian J by cameras, points and weights. X holds the features. R, X and G
+// have two numbers for each observation. Only Adjoint and Tangent use G. For Weighted, the
+// residuals are multiplied by the weights W, and sign·(1-W²) is added to Z. The number of
+// observations must be a multiple of 16. Products are rounded before they are added.
 func (v *Views[T]) Reproject(m CameraModel, do Task, o *Operands[T], sign T) {
 	n := len(o.R) / 2
 	switch {
@@ -195,11 +196,11 @@ func (v *Views[T]) Reproject(m CameraModel, do Task, o *Operands[T], sign T) {
 	}
 }
 
-// Observe is Gather and Reproject, and Scatter of the Jacobian, in one pass over the
-// first of the observations: as many as it returns, of which there may be none. ok is
-// false if an index is out of range; some may have been done then. It does
-// Residuals and Derivative. If past is true, it stores the Jacobian past the
-// caches where it can: for what is larger than these. v is its scratch.
+// Observe does Gather, Reproject and the Scatter of the Jacobian in one pass, for Residuals
+// and Derivative. It does the first observations and returns their number done, which may
+// be 0. ok is false if an index is out of range. Some observations may be done then. If
+// past is true, Observe stores the Jacobian past the caches where it can. Use this for a
+// Jacobian that is larger than the caches. v is scratch memory.
 func (v *Views[T]) Observe(m CameraModel, do Task, o *Operands[T], sign T, past bool) (done int, ok bool) {
 	n := len(o.Camera)
 	switch {
@@ -233,9 +234,8 @@ func (v *Views[T]) Observe(m CameraModel, do Task, o *Operands[T], sign T, past 
 	return done, ok
 }
 
-// AddRows adds len(index) rows of src to those of dst that index says: dst[index[i]*ldd+k] +=
-// src[i*lds+k] for k < cols, in the order of i. The indices must be in range: that is
-// not checked.
+// AddRows adds rows of src to rows of dst: dst[index[i]*ldd+k] += src[i*lds+k] for k < cols,
+// in the order of i. The indices must be in range. AddRows does not check that.
 func AddRows[T cpu.Float](dst []T, ldd int, src []T, lds, cols int, index []int) {
 	if ldd < max(1, cols) {
 		panic(badLdDst)
@@ -255,8 +255,8 @@ func AddRows[T cpu.Float](dst []T, ldd int, src []T, lds, cols int, index []int)
 	}
 }
 
-// Prefetch asks for the rows of up to 10 elements that Gather will copy, so that they
-// are in the cache by then. Nothing is required of the indices.
+// Prefetch asks the machine to load the rows of up to 10 elements that Gather will copy. The
+// indices may be out of range.
 func Prefetch[T cpu.Float](src []T, lds int, index []int) {
 	if n := len(index) &^ (tile - 1); n > 0 && tier != cpu.Generic && cpu.Is64[T]() {
 		vectorPrefetchRows(unsafe.SliceData(src), lds, &index[0], n)

@@ -122,7 +122,8 @@ func TestObserve(t *testing.T) {
 	})
 }
 
-// testObserve compares with generic code, which Observe leaves the last observations to.
+// testObserve compares Observe with the generic code. Observe leaves the last observations
+// to the caller.
 func testObserve[T cpu.Float](t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1))
 	const cameras, points = 5, 7
@@ -205,7 +206,7 @@ func genericObserve[T cpu.Float](m CameraModel, do Task, o *Operands[T], n int, 
 	}
 }
 
-// aligned returns the part of x from the first line of the cache on.
+// aligned returns the part of x that begins at the first cache line in it.
 func aligned[T cpu.Float](x []T) []T {
 	for uintptr(unsafe.Pointer(&x[0]))%64 != 0 {
 		x = x[1:]
