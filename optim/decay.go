@@ -5,12 +5,13 @@ import (
 	"revnum/rev"
 )
 
-// Decay is the kernel in place
+// Decay is the in-place kernel
 //
 //	V <- V·Num/Den
 //
-// that can be undone to the bit: Buffer keeps what the product loses, log2(Den/Num) bits
-// for each element and step (0.152 bits for 9/10). The derivatives are
+// in fixed point. It can be undone to the bit, because Buffer keeps the bits that the
+// product loses. These are log2(Den/Num) bits for each element and step (0.152 bits for
+// 9/10). The derivatives are
 //
 //	v̄ <- v̄·Num/Den,  v̇ <- v̇·Num/Den,
 //
@@ -20,7 +21,7 @@ import (
 type Decay struct {
 	V        []fixed.Q43 `rev:"inout" shape:"n"`
 	Num, Den int
-	Buffer   *fixed.Buffer // of as many numbers
+	Buffer   *fixed.Buffer // for as many numbers as V has
 }
 
 // Run implements rev.Kernel.

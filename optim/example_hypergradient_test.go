@@ -48,7 +48,7 @@ func newClassifier(rnd *rand.Rand, n int) *optim.Objective[classifier, q] {
 type run struct {
 	W, V, Rates []q
 	Step        int
-	Loss        q // on other data, in the end
+	Loss        q // on other data, at the end
 }
 
 // training returns the program of a run, by descent with momentum 9/10:
@@ -71,9 +71,9 @@ func training(train, validation *optim.Objective[classifier, q]) rev.Step[run] {
 		}))
 }
 
-// The derivatives of the loss after training by the learning rate of each of its steps,
-// as in section 4.1 of Maclaurin, Duvenaud and Adams. The adjoint trains backward, to the
-// bits of the first weights.
+// This computes the derivatives of the loss after training with respect to the learning
+// rate of each step, as in section 4.1 of Maclaurin, Duvenaud and Adams. The adjoint
+// trains backward, and restores the first weights to the bit.
 func Example_learningRates() {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	train, validation := newClassifier(rnd, 30), newClassifier(rnd, 60)
@@ -92,7 +92,7 @@ func Example_learningRates() {
 	}
 	fmt.Printf("loss %.4f, the weights come back to the bit: %v\n", loss.Float64(), slices.Equal(s.W, before))
 
-	// Against differences of the loss.
+	// Compare with differences of the loss.
 	lossAt := func(step int, change float64) float64 {
 		was := s.Rates[step]
 		s.Rates[step] += fixed.FromFloat64(change)

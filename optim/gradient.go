@@ -9,14 +9,14 @@ import (
 //
 //	Out += f(X)
 //
-// of an objective f, with the derivatives, where ∇ is its gradient, H its Hessian and ġ
-// the tangent of Ōut,
+// of an objective f. With the gradient ∇ and the Hessian H of f, and the tangent ġ of
+// Ōut, the derivatives are
 //
 //	x̄ += Ōut·∇,  Ȯut += ∇·ẋ,  ġx += ġ·∇ + Ōut·H·ẋ.
 //
 // All passes overwrite the parameters in the state of the objective. Over fixed point a
-// pass leaves the rest of that state as it was, and so all passes compute the same bits.
-// Errors of its program are returned.
+// pass leaves the rest of that state unchanged, so all passes compute the same bits.
+// Errors of the objective's program are returned.
 type Value[S any, T rev.Real] struct {
 	Out *T  `rev:"acc"`
 	X   []T `rev:"in" shape:"n"`
@@ -55,8 +55,8 @@ func (k Value[S, T]) Run(p rev.Pass[Value[S, T]]) error {
 	return nil
 }
 
-// addDot adds sign·Σ x_i·y_i to out, and addScaled adds alpha·y to x, unless one of them
-// is nil.
+// addDot adds sign·Σ x_i·y_i to out. addScaled adds alpha·y to x. Both do nothing if an
+// operand is nil.
 func addDot[T rev.Real](out *T, sign T, x, y []T) {
 	if out == nil || y == nil {
 		return
@@ -83,8 +83,8 @@ func addScaled[T rev.Real](x []T, alpha *T, y []T) {
 //
 //	x̄ += H·ȳ,  ẏ += H·ẋ.
 //
-// It has no AdjointTangent, which takes third derivatives. What Value says of states and
-// errors holds for Gradient too.
+// There is no AdjointTangent, because it would need third derivatives. Gradient treats
+// states and errors as Value does.
 type Gradient[S any, T rev.Real] struct {
 	Y  []T `rev:"acc" shape:"n"`
 	X  []T `rev:"in" shape:"n"`

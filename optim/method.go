@@ -2,14 +2,14 @@ package optim
 
 import "math"
 
-// A Method takes steps that make a function smaller. It keeps what it needs to know of
-// the steps before. All steps of a Method must be on vectors of the same length.
+// A Method takes steps that make a function smaller. It remembers what it needs from
+// earlier steps. All its steps must be on vectors of the same length.
 type Method interface {
 	// Step changes x, given the gradient at x.
 	Step(x, grad []float64)
 }
 
-// SGD is gradient descent with momentum: with the gradient g and the rate η of the step,
+// SGD is gradient descent with momentum. With the gradient g and the rate η, a step is
 //
 //	v <- μ·v + g,  x <- x - η·v,  or with Nesterov  x <- x - η·(g + μ·v).
 //

@@ -11,9 +11,9 @@ import (
 	"revnum/rev"
 )
 
-// An Objective is the scalar output of a program as a function of parameters, which are
-// some of the numbers in its state. As a vector, they stand one after the other in the
-// order of Params.
+// An Objective is the scalar output of a program as a function of parameters. The
+// parameters are some of the numbers in the program's state. The vector of parameters
+// has them in the order of Params.
 //
 // Evaluations change the state and change it back, exactly in fixed point and up to the
 // rounding of Inverse in floating point. An Objective must not be used by several
@@ -26,8 +26,8 @@ type Objective[S any, T rev.Real] struct {
 	// states of cotangents and tangents.
 	Params func(s *S) [][]T
 
-	// State holds the parameters, and all else that the program works on. You may change
-	// what are not parameters between calls, such as the batch of data.
+	// State holds the parameters and everything else that the program works on. Between
+	// calls you may change anything but the parameters, such as the batch of data.
 	State *S
 
 	x, grad []float64 // of Step
@@ -63,7 +63,8 @@ func (o *Objective[S, T]) scatter(s *S, x []T) {
 	o.each(s, len(x), func(p []T, at int) { copy(p, x[at:]) })
 }
 
-// each calls f for each slice of parameters and where it begins in a vector of n.
+// each calls f with each slice of parameters and its start in the vector of n
+// parameters.
 func (o *Objective[S, T]) each(s *S, n int, f func(p []T, at int)) {
 	params, at := o.Params(s), 0
 	for _, p := range params {
@@ -112,9 +113,9 @@ func (o *Objective[S, T]) HessianVector(hv, grad, v []T) (T, error) {
 	return value, err
 }
 
-// Problem returns the objective for gonum's minimisers. It has a Hessian if the program
-// has second derivatives. Start from Vector. If an evaluation fails, the minimiser returns
-// its error.
+// Problem returns the objective for gonum's minimisers. The problem has a Hessian if
+// the program has second derivatives. Use Vector as the starting point. If an
+// evaluation fails, the minimiser returns its error.
 func (o *Objective[S, T]) Problem() optimize.Problem {
 	n := o.Dim()
 	grad, dir, hv := make([]T, n), make([]T, n), make([]T, n)
@@ -164,7 +165,7 @@ func (o *Objective[S, T]) Problem() optimize.Problem {
 	return p
 }
 
-// Step makes one step of m with the gradient at the parameters in the state. It returns
+// Step takes one step of m with the gradient at the parameters in the state. It returns
 // the output before the step.
 func (o *Objective[S, T]) Step(m Method) (T, error) {
 	g := rev.ZeroLike(o.State)

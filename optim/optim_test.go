@@ -127,8 +127,8 @@ func TestProblemError(t *testing.T) {
 	}
 }
 
-// Three steps on x₀² + 3x₁² from (1, -2) at the rate 0.1, against a computation to 40
-// digits in Python.
+// The test takes three steps on x₀² + 3x₁² from (1, -2) at the rate 0.1. It compares
+// with a computation to 40 digits in Python.
 func TestMethods(t *testing.T) {
 	rate := optim.Constant(0.1)
 	for _, c := range []struct {
@@ -152,7 +152,7 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// A step of an Objective is that of the method on its vector.
+// A step of an Objective equals a step of the method on its vector.
 func TestStep(t *testing.T) {
 	o := newBowl[float64](5)
 	x := []float64{0.5, -2, 0, 1, 3}
@@ -249,7 +249,7 @@ func TestDecay(t *testing.T) {
 	})
 }
 
-// A loop of decays comes back to the bit, and so does what is lost in between.
+// A loop of decays comes back to the bit, and so does its Buffer.
 func TestDecayLoop(t *testing.T) {
 	type S struct {
 		V []fixed.Q43
@@ -284,7 +284,7 @@ func TestDecayLoop(t *testing.T) {
 	}
 }
 
-// The programs of the examples, and a whole run of training.
+// This checks the programs of the examples, and a whole run of training.
 func TestPrograms(t *testing.T) {
 	o := newBowl[float64](5)
 	o.SetVector([]float64{0.5, -2, 0, 1, 3})

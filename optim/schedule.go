@@ -10,14 +10,14 @@ func Constant(rate float64) Schedule {
 	return func(int) float64 { return rate }
 }
 
-// Stairs returns the schedule that begins with rate, and multiplies it by factor after
-// each number of steps.
+// Stairs returns the schedule that begins with rate, and multiplies it by factor each
+// time the given number of steps has passed.
 func Stairs(rate, factor float64, steps int) Schedule {
 	return func(step int) float64 { return rate * math.Pow(factor, float64(step/steps)) }
 }
 
-// Cosine returns the schedule that falls from rate to end along half a wave of a cosine,
-// in so many steps. After these it stays at end.
+// Cosine returns the schedule that falls from rate to end along half a wave of a
+// cosine, in the given number of steps. Then it stays at end.
 func Cosine(rate, end float64, steps int) Schedule {
 	return func(step int) float64 {
 		if step >= steps {
@@ -27,8 +27,8 @@ func Cosine(rate, end float64, steps int) Schedule {
 	}
 }
 
-// WarmUp returns the schedule that rises to the first rate of s in equal parts, over so
-// many steps, and then is s from its beginning.
+// WarmUp returns the schedule that first rises to the first rate of s, in equal parts
+// over the given number of steps. Then it follows s from the beginning.
 func WarmUp(steps int, s Schedule) Schedule {
 	return func(step int) float64 {
 		if step < steps {

@@ -2,19 +2,19 @@ package rev
 
 import "fmt"
 
-// Bennett returns the step y += fⁿ(x) of a chain, by the method of Bennett. Nothing is
-// erased: a state that is not wanted any more is uncomputed from the state before it.
+// Bennett returns the step y += fⁿ(x) of a chain, by the method of Bennett. It erases
+// nothing: a state that is no longer needed is uncomputed from the state before it.
 //
-// A chain of n steps is cut into k parts, and these into k parts, and so on. The states
-// at the ends of the first k-1 parts are computed, then y, and then the states are
-// uncomputed, from the last to the first. If n is a power k^m, this runs Step (2k-1)^m
-// times, forward or back, and holds m(k-1)+2 states with x and y. [BennettCost] counts
-// them for any n. Adjoint takes the same number of runs. Only n of them, one for each
-// i, carry cotangents.
+// A chain of n steps is cut into k parts, and these into k parts, and so on. Bennett
+// computes the states at the ends of the first k-1 parts, then y. Then it uncomputes
+// the states, from the last to the first. If n is a power k^m, this runs Step (2k-1)^m
+// times, forward or back, and holds m(k-1)+2 states, including x and y. [BennettCost]
+// counts them for any n. Adjoint takes the same number of runs. Only n of them, one for
+// each i, carry cotangents.
 //
-// Uncomputed states must be exactly zero, over floating point too. That holds if Step is
-// made of kernels that only add, and of Routine. Otherwise Bennett returns a Violation.
-// Uncall(Bennett(c, k)) has no Adjoint.
+// Uncomputed states must be exactly zero, over floating point too. They are if Step
+// consists of kernels that only add, and of Routines. If one is not zero, the step
+// returns a Violation. Uncall(Bennett(c, k)) has no Adjoint.
 //
 // Bennett panics if k is less than 2 or c.Count is nil. If the count is not positive the
 // step returns a Violation. The states are allocated in each run.
@@ -31,9 +31,9 @@ func Bennett[S, X any](c Chain[S, X], k int) Step[S] {
 	return Step[S]{&bennett[S, X]{c, k}}
 }
 
-// BennettCost returns how often Bennett runs the step of a chain of n steps, and how many
-// states it holds at most, with the first and the last. It panics if k is less than 2 or
-// n less than 1.
+// BennettCost returns how often Bennett runs the step of a chain of n steps, and how
+// many states it holds at most, including the first and the last. It panics if k is
+// less than 2 or n less than 1.
 func BennettCost(n, k int) (steps, states int) {
 	if k < 2 || n < 1 {
 		panic("rev: BennettCost: k must be at least 2 and n at least 1")
@@ -42,7 +42,7 @@ func BennettCost(n, k int) (steps, states int) {
 		return 1, 2
 	}
 	m := min(k, n)
-	held := map[int][2]int{} // the costs of parts by their lengths, of which there are two
+	held := map[int][2]int{} // the costs of parts by length; only two lengths occur
 	for j := range m {
 		length := partEnd(j, m, n) - partEnd(j-1, m, n)
 		cost, ok := held[length]
@@ -85,9 +85,10 @@ func (b *bennett[S, X]) run(p pass[S]) error {
 
 // part makes the pass p of the n steps from x_i, which is x, to y.
 //
-// Back, the parts take the same order as ahead: the inverse of compute, copy, uncompute
-// is itself but for the copy. Cotangents run along where states are removed. Where they
-// are made they would be zero, as nothing has used the states yet.
+// The parts run in the same order forward and back: compute, copy, uncompute is its own
+// inverse, except for the sign of the copy. Cotangents are needed only where states are
+// removed. Where states are made, their cotangents are zero, because nothing has used
+// the states yet.
 func (b *bennett[S, X]) part(r *chainRun[S, X], p pass[S], i, n int, x, y chainLink[X]) error {
 	if n == 1 {
 		return r.step(p, i, x, y)
@@ -97,7 +98,7 @@ func (b *bennett[S, X]) part(r *chainRun[S, X], p pass[S], i, n int, x, y chainL
 	if p.g == nil {
 		remove = pass[S]{back: true, s: p.s}
 	}
-	at := len(r.ends) // from here on, the states at the ends of the parts so far
+	at := len(r.ends) // r.ends[at:] are the states at the ends of the parts so far
 	r.ends = append(r.ends, x)
 	run := func(j int, q pass[S], y chainLink[X]) error {
 		begin := partEnd(j-1, m, n)

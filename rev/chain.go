@@ -5,16 +5,17 @@ import (
 	"unsafe"
 )
 
-// A Chain is a computation x_n = fⁿ(x_0) whose step x_{i+1} = f(x_i) cannot be undone by
-// itself, because f is not a bijection. You give the step as y += f(x), which can.
-// [Bennett] and [Treeverse] make y += fⁿ(x) of it. They find room for the states
-// between x_0 and x_n themselves.
+// A Chain is a computation x_n = fⁿ(x_0) whose step x_{i+1} = f(x_i) cannot be undone
+// on its own, because f is not a bijection. You give the step as y += f(x), which can
+// be undone. [Bennett] and [Treeverse] turn it into y += fⁿ(x). They allocate the
+// states between x_0 and x_n.
 //
 // X finds x in the state s, and Y finds y. Both are of the same type and shape: slices,
-// pointers, views, or structs of them and of numbers. Step must add f(x) to y and change
-// nothing else in s. It must not read y, and must give the same bits each time. What it
-// reads beside x, such as the parameters of f, is in s too. While the chain runs, X and Y
-// of s hold other states, and afterwards those of before.
+// pointers, views, or structs of them and of numbers. Step must add f(x) to y and
+// change nothing else in s. It must not read y, and must give the same bits each time.
+// Whatever else it reads, such as the parameters of f, must be in s too. While the
+// chain runs, X and Y of s hold other states. Afterwards they hold their former states
+// again.
 //
 // Give Count if n is known ahead. Otherwise give Last, which must not change the state.
 type Chain[S, X any] struct {
@@ -23,13 +24,13 @@ type Chain[S, X any] struct {
 	Count func(s *S) int  // n, at least 1
 	Last  func(s *S) bool // reports whether the step from x is the last one
 
-	// Index, if not nil, finds a place that holds i while Step and Last see x_i.
+	// Index, if not nil, returns a place in s. It holds i while Step and Last see x_i.
 	Index func(s *S) *int
 }
 
-// A chainState is a state of a chain with its tangent, or a cotangent with its tangent.
+// A chainState is a state of a chain, or a cotangent. Either comes with its tangent.
 type chainState[X any] struct {
-	v, d       X            // d is used where tangents run along
+	v, d       X            // d is used only when tangents are computed
 	memV, memD []numberSpan // the numbers in them
 }
 
@@ -56,7 +57,7 @@ func (c *chainState[X]) isZero() bool {
 	for _, m := range c.memV {
 		for _, b := range m.slice() {
 			if b != 0 {
-				return isZero(reflect.ValueOf(&c.v).Elem()) // which may hold -0
+				return isZero(reflect.ValueOf(&c.v).Elem()) // v may hold -0
 			}
 		}
 	}
@@ -114,7 +115,8 @@ func (c *Chain[S, X]) begin(p pass[S]) *chainRun[S, X] {
 	return r
 }
 
-// count returns n. A chain of no steps would have to add x to y, which is no step.
+// count returns n. It must be positive: a chain of no steps would add x to y, and no
+// Step does that.
 func (c *Chain[S, X]) count(s *S, name string) (int, error) {
 	n := c.Count(s)
 	if n < 1 {
@@ -156,8 +158,8 @@ func (r *chainRun[S, X]) put(place func(s *S) *X, l chainLink[X]) {
 	}
 }
 
-// get takes l out of the states of the pass. It matters if X is a struct that holds
-// numbers itself.
+// get takes l out of the states of the pass. This matters if X is a struct that holds
+// numbers directly.
 func (r *chainRun[S, X]) get(place func(s *S) *X, l chainLink[X]) {
 	l.state.v = *place(r.p.s)
 	if r.p.t != nil {
@@ -224,7 +226,7 @@ func (c *chainPool[X]) take(like *X, tangent bool) *chainState[X] {
 	return s
 }
 
-// drop takes back a state that is not wanted any more.
+// drop takes back a state that is no longer needed.
 func (c *chainPool[X]) drop(s *chainState[X]) {
 	if s == nil {
 		return
@@ -234,7 +236,7 @@ func (c *chainPool[X]) drop(s *chainState[X]) {
 	c.free = append(c.free, s)
 }
 
-// ahead returns the pass forward without cotangents.
+// ahead returns the forward pass without cotangents.
 func (p pass[S]) ahead() pass[S] {
 	p.back, p.g, p.gt = false, nil, nil
 	if p.t == nil {
@@ -243,8 +245,8 @@ func (p pass[S]) ahead() pass[S] {
 	return p
 }
 
-// walk makes the pass p, which has no cotangents, from x_0 to y, and forgets each state
-// when it has the next one.
+// walk makes the pass p, which has no cotangents, from x_0 to y. It drops each state
+// once it has the next one.
 func (r *chainRun[S, X]) walk(p pass[S], last func(i int, x *chainState[X]) bool) error {
 	ahead := p.ahead()
 	x := r.first.state
@@ -279,8 +281,8 @@ func (r *chainRun[S, X]) advance(ahead pass[S], i, m int, x *chainState[X]) (*ch
 	return from, nil
 }
 
-// restore returns err, after a pass has failed. Only y may have changed. If so, restore
-// takes f(x_{n-1}) out of it, or adds it.
+// restore returns err after a pass has failed. Only y may have changed. If it has,
+// restore subtracts f(x_{n-1}) from it, or adds it back.
 func (r *chainRun[S, X]) restore(err error, last func(i int, x *chainState[X]) bool) error {
 	var reason error
 	if r.wrote {

@@ -10,7 +10,7 @@ import (
 	"revnum/fixed"
 )
 
-// logistic is the kernel y_i += r·x_i·(1-x_i), a map that is no bijection.
+// logistic is the kernel y_i += r·x_i·(1-x_i), which is not a bijection.
 type logistic[T Real] struct {
 	Y    []T `rev:"acc" shape:"n"`
 	X    []T `rev:"in" shape:"n"`
@@ -19,8 +19,8 @@ type logistic[T Real] struct {
 	I    int
 }
 
-// logisticRuns counts runs by what runs along: ahead and back without cotangents, and
-// back with them. fail is the index of a run that fails.
+// logisticRuns counts the runs forward, the runs back, and the runs back with
+// cotangents. fail is the index of a run that fails.
 type logisticRuns struct {
 	ahead, back, adjoint int
 	of                   map[int]int // ahead, by index
@@ -70,7 +70,7 @@ func (k logistic[T]) Run(p Pass[logistic[T]]) error {
 	return nil
 }
 
-// population is a state whose x is a slice, and small one whose x is a number.
+// population is a state whose x is a slice. In small, x is a number.
 type population[T Real] struct {
 	x, y []T
 	r    T
@@ -103,8 +103,8 @@ func newPopulation[T Real](n int) *population[T] {
 	}
 }
 
-// recorded returns fⁿ(x), and the gradients of Σ_i w_i·fⁿ(x)_i and of its derivative in the
-// direction (dx, dr), by a record of all states.
+// recorded returns fⁿ(x), and the gradients of Σ_i w_i·fⁿ(x)_i and of its derivative in
+// the direction (dx, dr). It records all states.
 func recorded(s *population[float64], w, dx []float64, dr float64) (f, gx, hx []float64, gr, hr float64) {
 	for j, x0 := range s.x {
 		xs, ds := []float64{x0}, []float64{dx[j]}
@@ -216,7 +216,7 @@ func TestChainFixed(t *testing.T) {
 	}
 }
 
-// number is a state whose x is a number in it, and not behind a pointer.
+// number is a state that holds the number x directly, not behind a pointer.
 type number struct{ x, y, r float64 }
 
 func TestChainOfValues(t *testing.T) {
@@ -250,7 +250,8 @@ func (k scalarLogistic) Run(p Pass[scalarLogistic]) error {
 	return nil
 }
 
-// chainPeak returns the most states that the adjoint of a chain took at a time.
+// chainPeak returns the largest number of states that the adjoint of a chain held at a
+// time.
 func chainPeak(t *testing.T, p Step[population[float64]], s *population[float64], back bool) (states, cotangents int) {
 	t.Helper()
 	q := pass[population[float64]]{s: s}
@@ -282,7 +283,8 @@ func chainPeak(t *testing.T, p Step[population[float64]], s *population[float64]
 	return states, cotangents
 }
 
-// TestBennettCost counts steps and states, which for k^m are (2k-1)^m and m(k-1)+2.
+// TestBennettCost counts steps and states. For n = k^m there are (2k-1)^m steps and
+// m(k-1)+2 states.
 func TestBennettCost(t *testing.T) {
 	for k := 2; k <= 5; k++ {
 		n, steps := 1, 1
@@ -313,8 +315,8 @@ func TestBennettCost(t *testing.T) {
 	}
 }
 
-// leastRuns returns the least runs ahead for chains of up to n steps, by trying all first
-// snapshots.
+// leastRuns returns the least numbers of runs ahead for chains of up to n steps. It
+// tries all first snapshots.
 func leastRuns(n, snapshots int) [][]int {
 	least := make([][]int, snapshots+1)
 	for d := 1; d <= snapshots; d++ {
@@ -329,7 +331,7 @@ func leastRuns(n, snapshots int) [][]int {
 	return least
 }
 
-// TestTreeverseCost counts runs and states, and compares them with the least there is.
+// TestTreeverseCost counts runs and states, and compares them with the least possible.
 func TestTreeverseCost(t *testing.T) {
 	const most = 90
 	least := leastRuns(most, 6)
@@ -400,7 +402,7 @@ func TestTreeverseLengths(t *testing.T) {
 	}
 }
 
-// TestChainFails checks that y is as it was if any run of the step fails.
+// TestChainFails checks that y is unchanged if any run of the step fails.
 func TestChainFails(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1))
 	for name, p := range chainSteps[fixed.Q43]() {

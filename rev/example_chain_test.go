@@ -6,8 +6,8 @@ import (
 	"revnum/rev"
 )
 
-// grow is the kernel y += r·x·(1-x), a population after a year. Two x give one y, so the
-// step x <- r·x·(1-x) would not be reversible.
+// grow is the kernel y += r·x·(1-x), a population after a year. Two values of x give
+// the same y, so the step x <- r·x·(1-x) is not reversible.
 type grow struct {
 	Y    *float64 `rev:"acc"`
 	X, R *float64 `rev:"in"`
@@ -35,7 +35,7 @@ var colonyChain = rev.Chain[colony, float64]{
 
 func population(s *colony) *float64 { return &s.y }
 
-// The population after 64 years, and its gradient.
+// This computes the population after 64 years and its gradient.
 func ExampleBennett() {
 	years := rev.Bennett(colonyChain, 4)
 	s, g := &colony{x: 0.2, r: 2.5}, new(colony)
@@ -52,7 +52,7 @@ func ExampleBennett() {
 	// k = 8: 225 steps, 16 states
 }
 
-// The same by checkpoints.
+// This computes the same with checkpoints.
 func ExampleTreeverse() {
 	years := rev.Treeverse(colonyChain, rev.Limit{Snapshots: 4})
 	s, g := &colony{x: 0.2, r: 2.5}, new(colony)

@@ -2,39 +2,40 @@ package rev
 
 import "math"
 
-// Limit is what Treeverse may use. Give one of the two.
+// Limit says how much Treeverse may use. Set exactly one of its fields.
 type Limit struct {
-	Snapshots int // states to keep, with the first one
+	Snapshots int // states to keep, including the first one
 	Sweeps    int // how often a step may be run ahead
 }
 
 // Treeverse returns the step y += fⁿ(x) of a chain, whose adjoint keeps a few states as
-// snapshots and computes the others again, from the last to the first. States are
-// erased, so this takes fewer runs of Step than [Bennett] in the same memory.
+// snapshots and recomputes the others, from the last to the first. It erases states, so
+// it takes fewer runs of Step than [Bennett] in the same memory.
 //
-// With δ snapshots, x among them, and at most τ runs ahead of a step, a chain may have up
-// to n = C(τ+δ, τ) steps. Adjoint takes the least number of runs ahead that there is for
-// n and δ, and n adjoints of Step. [TreeverseCost] counts them. If Limit gives Sweeps, δ
-// is the least number for n and τ. Beside the snapshots there are two states at work, and
-// two cotangents.
+// With δ snapshots, including x, and at most τ runs of each step ahead, a chain may
+// have up to n = C(τ+δ, τ) steps. Adjoint takes n adjoints of Step, and the least
+// number of runs ahead that is possible for n and δ. [TreeverseCost] counts them. If
+// Limit gives Sweeps, δ is the least number that suffices for n and τ. Besides the
+// snapshots, Treeverse holds two working states and two cotangents.
 //
-// Forward, Inverse and Tangent run Step n times, with two states at work.
+// Forward, Inverse and Tangent run Step n times, with two working states.
 //
-// If the chain has Last instead of Count, Adjoint finds n as it goes. It first runs ahead
-// once, and on the way gives up snapshots for later ones, so that no step runs ahead more
-// than τ times if n <= C(τ+δ, τ). The total is then not always the least. Limit must give
-// Snapshots.
+// If the chain has Last instead of Count, Adjoint finds n as it goes. It first runs
+// ahead once, and on the way replaces snapshots by later ones. No step runs ahead more
+// than τ times if n <= C(τ+δ, τ), but the total is not always the least. Limit must
+// then give Snapshots.
 //
-// Treeverse panics if limit does not give one positive number, or if c has not one of
-// Count and Last. If the count is not positive the step returns a Violation. The states
-// are allocated in each run. Uncall(Treeverse(c, limit)) has no Adjoint.
+// Treeverse panics unless exactly one field of limit is positive, and unless c has
+// exactly one of Count and Last. If the count is not positive the step returns a
+// Violation. The states are allocated in each run. Uncall(Treeverse(c, limit)) has no
+// Adjoint.
 //
 // The schedule is that of A. Griewank, Achieving logarithmic growth of temporal and
 // spatial complexity in reverse automatic differentiation, Optim. Methods Softw. 1
-// (1992), and A. Griewank and A. Walther, Algorithm 799: revolve, ACM Trans. Math. Softw.
-// 26 (2000). That for unknown n is the one of Q. Wang, P. Moin and G. Iaccarino, Minimal
-// repetition dynamic checkpointing algorithm for unsteady adjoint calculation, SIAM J.
-// Sci. Comput. 31 (2009).
+// (1992), and A. Griewank and A. Walther, Algorithm 799: revolve, ACM Trans. Math.
+// Softw. 26 (2000). The schedule for unknown n is that of Q. Wang, P. Moin and G.
+// Iaccarino, Minimal repetition dynamic checkpointing algorithm for unsteady adjoint
+// calculation, SIAM J. Sci. Comput. 31 (2009).
 func Treeverse[S, X any](c Chain[S, X], limit Limit) Step[S] {
 	switch {
 	case limit.Snapshots < 0 || limit.Sweeps < 0 || (limit.Snapshots > 0) == (limit.Sweeps > 0):
@@ -47,9 +48,9 @@ func Treeverse[S, X any](c Chain[S, X], limit Limit) Step[S] {
 	return Step[S]{&treeverse[S, X]{c, limit}}
 }
 
-// TreeverseCost returns how often the adjoint of a chain of n steps runs the step ahead,
-// and how many states it holds at most, with the first one and without y. There are δ
-// snapshots. With r the least number for which n <= C(δ+r, δ), the runs are
+// TreeverseCost returns how often the adjoint of a chain of n steps runs the step
+// ahead, and how many states it holds at most, including the first one but not y. With
+// δ snapshots, and r the least number for which n <= C(δ+r, δ), the number of runs is
 //
 //	r·n - C(δ+r, r-1)
 //
@@ -173,8 +174,8 @@ func (u *treeAdjoint[S, X]) run(limit Limit, last func(i int, x *chainState[X]) 
 	return nil
 }
 
-// reverse takes the cotangents from x_{i+n} to x_i, which is x, with that many snapshots,
-// of which x is one.
+// reverse takes the cotangents from x_{i+n} to x_i, which is x. It uses the given
+// number of snapshots, of which x is one.
 func (u *treeAdjoint[S, X]) reverse(i, n int, x *chainState[X], snapshots int) error {
 	for n > 1 {
 		m := n - 1
@@ -194,11 +195,11 @@ func (u *treeAdjoint[S, X]) reverse(i, n int, x *chainState[X], snapshots int) e
 	return u.back(i, x)
 }
 
-// splitChain returns how many of n steps to run ahead to the next of the snapshots.
+// splitChain returns how many of n steps to run ahead to the next snapshot.
 func splitChain(n, snapshots int) int {
 	r := sweeps(n, snapshots)
-	// What comes after must be possible in r sweeps with one snapshot less, and what comes
-	// before in r-1 sweeps, and neither in one sweep less.
+	// The steps after the snapshot must be possible in r sweeps with one snapshot less,
+	// the steps before it in r-1 sweeps. Neither may be possible in one sweep less.
 	return max(1, n-binomial(snapshots-1+r, r), binomial(snapshots+r-2, r-2))
 }
 
@@ -209,7 +210,7 @@ func (u *treeAdjoint[S, X]) back(i int, x *chainState[X]) error {
 		from.cotangent = u.cotangents.take(&u.first.state.v, u.p.gt != nil)
 	}
 	if i < u.n-1 {
-		to = chainLink[X]{u.take(), u.bar} // the step reads nothing of this state
+		to = chainLink[X]{u.take(), u.bar} // the step does not read this state
 	}
 	if err := u.step(u.p, i, from, to); err != nil {
 		return err
@@ -229,9 +230,9 @@ type snapshot[X any] struct {
 	state    *chainState[X]
 }
 
-// sweep runs ahead until the last step. It returns snapshots from the first on, and the
-// state from which the last step runs. The last snapshot is the state before that, which
-// is at work.
+// sweep runs ahead until the last step. It returns the snapshots in order, and the
+// state from which the last step runs. The last snapshot is the working state before
+// that one.
 func (u *treeAdjoint[S, X]) sweep(most int, last func(i int, x *chainState[X]) bool) ([]snapshot[X], *chainState[X], error) {
 	kept := []snapshot[X]{{0, math.MaxInt, u.first.state}}
 	x := u.first.state
@@ -251,7 +252,8 @@ func (u *treeAdjoint[S, X]) sweep(most int, last func(i int, x *chainState[X]) b
 	}
 }
 
-// keep appends a snapshot, and gives up another one if there are as many as may be.
+// keep appends a snapshot. It first drops another one if there are already as many as
+// allowed.
 func (u *treeAdjoint[S, X]) keep(kept []snapshot[X], most int, s snapshot[X]) []snapshot[X] {
 	if len(kept) == most {
 		k := dispensable(kept)

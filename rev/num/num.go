@@ -3,9 +3,9 @@
 // fixed.Q43.
 //
 // In floating point the functions are those of package math, rounded to the type. In
-// fixed point they are those of package fixed, but they do not panic: each says what
-// it returns out of its domain or range. Kernels therefore run on any numbers, as they
-// do over floats.
+// fixed point they are those of package fixed, but they do not panic. Each function
+// says what it returns outside its domain or range. A kernel therefore runs on any
+// numbers, as it does over floats.
 package num
 
 import (
@@ -21,7 +21,7 @@ import (
 // isFixed is a constant for each T, so that the branch not taken costs nothing.
 func isFixed[T rev.Real]() bool { return T(1)/2 == 0 }
 
-// Quotient returns x/y, and in fixed point 0 for y = 0.
+// Quotient returns x/y; in fixed point 0 for y = 0.
 func Quotient[T rev.Real](x, y T) T {
 	if T(1)/2 != 0 {
 		return x / y
@@ -69,7 +69,7 @@ func sqrt(x int64) fixed.Q43 {
 	return fixed.Sqrt(fixed.Q43(x))
 }
 
-// Exp returns eˣ; in fixed point the largest number if that is out of range.
+// Exp returns eˣ; in fixed point the largest number if eˣ is out of range.
 func Exp[T rev.Real](x T) T {
 	if !isFixed[T]() {
 		return T(math.Exp(float64(x)))
@@ -145,7 +145,7 @@ func Acos[T rev.Real](x T) T {
 	return Atan2(leg(x), x)
 }
 
-// leg returns √(1 - x²), in fixed point, and 0 for |x| > 1.
+// leg returns √(1 - x²) in fixed point, or 0 for |x| > 1.
 func leg[T rev.Real](x T) T {
 	one := fixed.Of[T](1)
 	if x > one || x < -one {
@@ -198,7 +198,7 @@ func Cosh[T rev.Real](x T) T {
 	return Exp(x)/2 + Exp(-x)/2
 }
 
-// Exp2 returns 2ˣ; in fixed point the largest number if that is out of range.
+// Exp2 returns 2ˣ; in fixed point the largest number if 2ˣ is out of range.
 func Exp2[T rev.Real](x T) T {
 	if !isFixed[T]() {
 		return T(math.Exp2(float64(x)))
@@ -229,7 +229,7 @@ func Log1p[T rev.Real](x T) T {
 	return Log(fixed.Of[T](1) + x)
 }
 
-// Expm1 returns eˣ - 1; in fixed point about the largest number if that is out of range.
+// Expm1 returns eˣ - 1; in fixed point about the largest number if eˣ is out of range.
 func Expm1[T rev.Real](x T) T {
 	if !isFixed[T]() {
 		return T(math.Expm1(float64(x)))
@@ -248,7 +248,7 @@ func Cbrt[T rev.Real](x T) T {
 	return Pow(x, fixed.Of[T](1./3))
 }
 
-// Pow returns xʸ; in fixed point 0 where that is not defined or out of range.
+// Pow returns xʸ; in fixed point 0 where xʸ is undefined or out of range.
 func Pow[T rev.Real](x, y T) T {
 	if !isFixed[T]() {
 		return T(math.Pow(float64(x), float64(y)))
@@ -279,7 +279,7 @@ func Sign[T rev.Real](x T) T {
 	return 0
 }
 
-// At returns x[i], and 0 if x is nil.
+// At returns x[i], or 0 if x is nil.
 func At[T any](x []T, i int) (v T) {
 	if x != nil {
 		v = x[i]
@@ -287,7 +287,7 @@ func At[T any](x []T, i int) (v T) {
 	return v
 }
 
-// Deref returns *p, and 0 if p is nil.
+// Deref returns *p, or 0 if p is nil.
 func Deref[T any](p *T) (v T) {
 	if p != nil {
 		v = *p
@@ -312,7 +312,7 @@ func Elements[T any](v rev.Vector[T]) []T {
 	return v.Data[:(v.N-1)*v.Inc+1]
 }
 
-// Row returns row i of m. It is nil if m is, or has no such row.
+// Row returns row i of m. It is nil if m is nil or has no such row.
 func Row[T any](m rev.General[T], i int) []T {
 	if uint(i) >= uint(m.Rows) || m.Cols == 0 || m.Data == nil {
 		return nil
@@ -343,7 +343,7 @@ func NewTape[T rev.Real]() *Tape[T] {
 	return new(Tape[T])
 }
 
-// Free returns the tape for others to use.
+// Free makes the tape available for reuse. Do not use it afterwards.
 func (t *Tape[T]) Free() {
 	t.values = t.values[:0]
 	pool[T]().Put(t)

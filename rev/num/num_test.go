@@ -24,7 +24,7 @@ func Example() {
 	// 0 +Inf
 }
 
-// The functions are those of package math, over each type as exact as it is.
+// The functions agree with package math, as exactly as each type allows.
 func TestFunctions(t *testing.T) {
 	for name, f := range map[string]struct {
 		f64  func(float64) float64

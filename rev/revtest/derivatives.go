@@ -61,7 +61,7 @@ func (c *trial) dotProduct() error {
 	if err == nil {
 		return nil
 	}
-	// Which operands, and which of the two methods?
+	// Find the operands and the method that are wrong.
 	for n, from := range c.ops {
 		for m, to := range c.ops {
 			t, g := c.alone(t, n), c.alone(g, m)
@@ -248,8 +248,8 @@ func (c *trial) accumulation() error {
 	return nil
 }
 
-// undone returns an error unless the operands got equal before, operand by operand
-// of a call. It allows for the rounding of passing through after.
+// undone returns an error unless the operands in got equal those in before. It allows
+// for the rounding of the values in after.
 func (c *trial) undone(what string, got, before, after []*operands) error {
 	if err := c.restored(got[0], before[0], after[0]); err != nil {
 		return in("operands after "+what, err)

@@ -43,7 +43,7 @@ func (k Logistic) Run(p rev.Pass[Logistic]) error {
 	return nil
 }
 
-// logistic says how to test the kernel; the test is
+// logistic says how to test the kernel. The test is
 //
 //	func TestLogistic(t *testing.T) { revtest.Kernel(t, logistic) }
 var logistic = revtest.Spec[Logistic]{
@@ -54,10 +54,10 @@ var logistic = revtest.Spec[Logistic]{
 		}
 		return k
 	},
-	RoundTrip: 64, // each term is added and subtracted by itself
+	RoundTrip: 64, // each term is added and subtracted separately
 }
 
-// A kernel of one's own, as CONTRIBUTING.md explains it.
+// CONTRIBUTING.md explains this kernel.
 func Example_logistic() {
 	out, one := 0.0, 1.0
 	k := Logistic{Out: &out, X: []float64{2, -1, 0.5}, Y: []int{1, -1, -1}}

@@ -49,7 +49,7 @@ func (k Squares[T]) Run(p rev.Pass[Squares[T]]) error {
 	return nil
 }
 
-// squares says how to test the kernel; the test is
+// squares says how to test the kernel. The test is
 //
 //	func TestSquares(t *testing.T) { revtest.Kernel(t, squares) }
 var squares = revtest.Spec[Squares[float64]]{
@@ -62,7 +62,7 @@ var squares = revtest.Spec[Squares[float64]]{
 	},
 }
 
-// A kernel with its Spec, on which a test calls revtest.Kernel.
+// This is a kernel with its Spec. A test calls revtest.Kernel on the Spec.
 func ExampleKernel() {
 	x := mat.NewVecDense(3, []float64{1, 2, 3})
 	gx := mat.NewVecDense(3, nil)

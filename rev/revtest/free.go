@@ -16,7 +16,7 @@ func freeDimensions(kernel reflect.Type, ops []rev.Operand) []string {
 	uses := map[string]int{}
 	for i := range kernel.NumField() {
 		if kernel.Field(i).Type.Kind() == reflect.Int {
-			uses[kernel.Field(i).Name]++ // tells the number
+			uses[kernel.Field(i).Name]++ // the field gives the dimension
 		}
 	}
 	dims := make([][]string, len(ops))
@@ -25,7 +25,7 @@ func freeDimensions(kernel reflect.Type, ops []rev.Operand) []string {
 		if !conditional {
 			shape = before
 		}
-		first, _, _ := strings.Cut(shape, ":") // the other one has the same names
+		first, _, _ := strings.Cut(shape, ":") // the other alternative has the same names
 		for _, name := range shapeName.FindAllString(first, -1) {
 			uses[name]++
 		}

@@ -12,8 +12,8 @@ import (
 	"revnum/rev"
 )
 
-// A number says how to read elements of a type as real numbers. An element is one
-// real, or two for the real and imaginary parts of a complex number.
+// A number says how to read elements of a type as real numbers. An element is one real.
+// A complex element is two, its real and its imaginary part.
 type number struct {
 	parts    int
 	eps      float64 // distance from 1 to the next number
@@ -82,7 +82,7 @@ type array struct {
 
 // The bytes of poison.
 const (
-	poisonNaN    = 0xff // a NaN, a number of the least magnitude below zero, an index out of range
+	poisonNaN    = 0xff // a NaN, the largest number below zero, or an index out of range
 	poisonNumber = 0x3f // 0.0005 as a float64, 0.7 as a float32
 )
 
@@ -117,7 +117,7 @@ func (a *array) span() int {
 	return (a.rows-1)*a.stride + a.cols
 }
 
-// raw returns all the memory of a.
+// raw returns the whole memory of a.
 func (a *array) raw() []byte {
 	return unsafe.Slice((*byte)(a.full.UnsafePointer()), a.full.Len()*int(a.size))
 }
@@ -211,8 +211,7 @@ func copyOf(k any) any {
 	return c.Interface()
 }
 
-// shapeOf returns the view in a field. ok reports whether there is an operand at
-// all.
+// shapeOf returns the view in a field. ok reports whether the field holds an operand.
 func shapeOf(op rev.Operand, f reflect.Value) (data reflect.Value, rows, cols, stride int, ok bool) {
 	switch op.Kind {
 	case rev.Scalar:
@@ -283,8 +282,8 @@ func (c *trial) clone(o *operands) *operands {
 	return d
 }
 
-// like returns cotangents or tangents with the shape of o, all set to results of v.
-// They have storage of their own.
+// like returns cotangents or tangents with the shape of o, all set to results of v, in
+// memory of their own.
 func (c *trial) like(o *operands, v func() float64) *operands {
 	d := &operands{k: copyOf(o.k), arrays: make([]*array, len(o.arrays))}
 	for n, a := range o.arrays {
@@ -406,7 +405,7 @@ func (c *trial) near(got, want *operands, n int, tol float64, scales ...*operand
 	return nil
 }
 
-// extreme returns a number that is extreme with probability one half.
+// extreme returns a random number. With probability one half it is an extreme one.
 func (a *array) extreme(rnd *rand.Rand) float64 {
 	if rnd.IntN(2) == 0 {
 		return rnd.NormFloat64()

@@ -17,7 +17,7 @@ func (c *trial) gradients() error {
 	state := c.clone(want)
 	c.adjoint(state.k, wantG.k)
 	if c.inPlace() {
-		// Adjoint rounds the state that it restores, and so Forward rounds again.
+		// The state that Adjoint restores is rounded, so Forward rounds again.
 		for n := range c.ops {
 			if err := c.near(s, want, n, c.RoundTrip*c.eps, want, before); err != nil {
 				return in("operands after Gradient, against Forward", err)
@@ -29,8 +29,8 @@ func (c *trial) gradients() error {
 	return in("cotangents after Gradient, against Adjoint", c.identical(g, wantG))
 }
 
-// methods compares the methods of a kernel with the functions of rev. A kernel need
-// not have the methods.
+// methods compares the methods of a kernel with the functions of rev. Methods that the
+// kernel lacks are not checked.
 func (c *trial) methods() error {
 	s0 := c.start()
 	d := []*operands{c.random(s0), c.random(s0), c.random(s0)}

@@ -181,8 +181,8 @@ func panics(f func(), wanted func(v any) bool) (err error) {
 	return nil
 }
 
-// deliberate reports whether a panic comes from the code and not from the run-time
-// system.
+// deliberate reports whether a panic comes from code. Panics of the run-time system are
+// not deliberate.
 func deliberate(v any) bool {
 	_, ok := v.(runtime.Error)
 	return !ok
@@ -196,7 +196,7 @@ func isShapeError(v any) bool {
 // allPanic returns an error unless all methods of s panic with a value that wanted
 // accepts, and write nothing.
 func (c *trial) allPanic(s, like *operands, wanted func(v any) bool) error {
-	before := c.clone(like) // shapes of s may be such that it has no copy
+	before := c.clone(like) // s may have shapes that cannot be copied
 	raw := c.contents(s)
 	for _, m := range []struct {
 		name string
@@ -274,8 +274,8 @@ func (c *trial) sharedInputs() error {
 	return nil
 }
 
-// everyMethod calls each method on operands of its own. It passes them to check,
-// with their values from before. The tangents and cotangents are among them.
+// everyMethod calls each method on fresh operands. It passes them to check, with their
+// values from before the call. Tangents and cotangents count as operands.
 func (c *trial) everyMethod(check func(name string, got, before []*operands) error) error {
 	s0 := c.start()
 	type call struct {
@@ -332,7 +332,7 @@ func (c *trial) readOnly() error {
 			if err := c.same(got[0], before[0], n); err != nil {
 				return err
 			}
-			// The tangents of in operands are only read, too.
+			// The tangents of in operands are read-only too.
 			tangents := map[string]int{"Tangent": 1, "InverseTangent": 1, "AdjointTangent": 2, "InverseAdjointTangent": 2}[name]
 			if tangents > 0 {
 				if err := c.same(got[tangents], before[tangents], n); err != nil {
@@ -345,7 +345,7 @@ func (c *trial) readOnly() error {
 }
 
 func (c *trial) untouchedGaps() error {
-	// Adding to a NaN would not change it.
+	// Adding to a NaN would leave it a NaN.
 	c.poison = poisonNumber
 	return c.everyMethod(func(_ string, got, before []*operands) error {
 		for i := range got {
@@ -443,7 +443,7 @@ func (c *trial) malformed(s0 *operands, n int) error {
 	for _, m := range []struct {
 		what string
 		edit func(f reflect.Value)
-		ok   bool // whether a has elements enough for that to be wrong
+		ok   bool // whether a has enough elements for the edit to be wrong
 	}{
 		{"a negative dimension", func(f reflect.Value) { f.Field(0).SetInt(-1) }, true},
 		{"too small a stride", func(f reflect.Value) {

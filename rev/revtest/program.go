@@ -14,21 +14,21 @@ import (
 	"revnum/rev"
 )
 
-// Program checks a program from a state in which it may start:
+// Program checks a program that starts from the given state:
 //
 //   - Inverse restores what Forward changed, to the bit in fixed point.
-//   - Tangent has the tangents of central differences of Forward.
+//   - Tangent agrees with central differences of Forward.
 //   - Adjoint is the transpose of Tangent, and restores what Forward changed.
-//   - AdjointTangent has the central differences of Adjoint. (A program without it passes.)
+//   - AdjointTangent agrees with central differences of Adjoint. (A program without it passes.)
 //
-// The program must be defined and smooth near the state. All its numbers are varied, but
-// for those of fields tagged rev:"const". The state itself is not changed. What fails names
-// the number, and the step if it is in a Seq. Set REVTEST_SEED to a number to try
-// other directions.
+// The program must be defined and smooth near the state. Program varies all numbers of
+// a copy, except those in fields tagged rev:"const". The state itself is not changed. A
+// failure names the number, and also the step if it is in a Seq. Set REVTEST_SEED to a
+// number to try other directions.
 //
 // Tolerances are relative to the largest magnitude in the state, or to the sum of the
-// products: 10⁴ units of rounding, ten times the Difference of [Spec], and thirty times for
-// second derivatives.
+// magnitudes of the products. They are 10⁴ units of rounding, ten times the Difference
+// of [Spec] for first derivatives, and thirty times for second derivatives.
 func Program[S any](t *testing.T, prog rev.Step[S], state *S) {
 	t.Helper()
 	seed := uint64(1)
@@ -40,8 +40,8 @@ func Program[S any](t *testing.T, prog rev.Step[S], state *S) {
 	}
 }
 
-// checkProgram returns the first failure of prog, of the innermost step of a Seq that has
-// one.
+// checkProgram returns the first failure of prog. In a Seq it is the failure of the
+// innermost step that fails.
 func checkProgram[S any](prog rev.Step[S], state *S, seed uint64) error {
 	c := &programTrial[S]{prog: prog, state: state, seed: seed}
 	err := c.run()
@@ -152,8 +152,8 @@ func (n *stateNumber) copyFrom(from *stateNumber) {
 	n.setTo(from.value())
 }
 
-// random returns a state like c.state with random numbers, 0 in constants if it is for
-// tangents.
+// random returns a state like c.state with random numbers. Constants are 0 in a state
+// of tangents.
 func (c *programTrial[S]) random(stream uint64, tangent bool) *S {
 	rnd := rand.New(rand.NewPCG(c.seed, stream))
 	z := rev.ZeroLike(c.state)
@@ -196,7 +196,8 @@ func near[S any](what string, got, want *S, tol func(n *stateNumber) float64, ot
 
 func rounding(n *stateNumber) float64 { return 1e4 * n.eps }
 
-// restoring is rounding, and 0 of fixed point, which comes back to the bit.
+// restoring is the tolerance for restored numbers. It is 0 for fixed point, which comes
+// back to the bit.
 func restoring(n *stateNumber) float64 {
 	if n.exact {
 		return 0
@@ -260,7 +261,8 @@ func (c *programTrial[S]) run() (err error) {
 		if err := c.prog.Forward(x); err != nil {
 			return nil, err
 		}
-		// A program that keeps bits elsewhere undoes its runs from the last to the first.
+		// A program that keeps bits outside the state must undo its runs from the last
+		// to the first.
 		return c.copyOf(x), c.prog.Inverse(x)
 	})
 	if err != nil {
@@ -293,7 +295,8 @@ func transposed[S any](g, jt, jg, t *S) error {
 	return nil
 }
 
-// dotOf returns ⟨x, y⟩, the sum of the magnitudes of its terms, and the coarsest unit.
+// dotOf returns ⟨x, y⟩, the sum of the magnitudes of its terms, and the coarsest
+// rounding unit.
 func dotOf[S any](x, y *S) (sum, magnitude, eps float64) {
 	other := numbersOf(y)
 	for i, n := range numbersOf(x) {

@@ -8,7 +8,7 @@ import (
 	"revnum/rev"
 )
 
-// A square is Y += X², with a bug of choice.
+// A square is Y += X², with a bug that you choose.
 type square[T rev.Real] struct {
 	Y   *T `rev:"acc"`
 	X   *T `rev:"in"`
@@ -69,7 +69,7 @@ func TestProgram(t *testing.T) {
 	t.Run("Q43", testProgram[fixed.Q43])
 }
 
-// Each property has a bug that it catches, and names the step.
+// For each property there is a bug that it catches. The failure names the step.
 func testProgram[T rev.Real](t *testing.T) {
 	s := squares[T]{X: fixed.Of[T](0.75), Y: fixed.Of[T](0.5), Z: fixed.Of[T](-0.25), Out: fixed.Of[T](1), Limit: fixed.Of[T](3)}
 	before := s
@@ -93,7 +93,7 @@ func testProgram[T rev.Real](t *testing.T) {
 	}
 }
 
-// An error of a step is that of the program, with the step.
+// If a step returns an error, the failure reports it and names the step.
 func TestProgramError(t *testing.T) {
 	type S struct{ X, Y float64 }
 	prog := rev.Seq(

@@ -22,7 +22,7 @@ import (
 // required.
 type Spec[K any] struct {
 	// New returns a kernel with random operands that lie well within its domain. Their
-	// shape grows with size. It is empty for size 0 if the kernel allows that. The
+	// shapes grow with size, and are empty for size 0 if the kernel allows that. The
 	// suite copies the operands, so they may share storage or be dense. It overwrites
 	// acc operands with random numbers. An operand that is nil is not tested.
 	New func(rnd *rand.Rand, size int) K
@@ -44,8 +44,8 @@ type Spec[K any] struct {
 	Exact bool
 
 	// Adjoint bounds the error of inner products, and of gradients that are computed in
-	// two ways. It is in the same unit, relative to the sum of the magnitudes of the
-	// products or to the largest magnitude in the operand. 0 means 1000.
+	// two ways. It is in the same unit. It is relative to the sum of the magnitudes of
+	// the products, or to the largest magnitude in the operand. 0 means 1000.
 	Adjoint float64
 
 	// Difference bounds the error of a central difference (extrapolated from steps h
@@ -55,29 +55,29 @@ type Spec[K any] struct {
 	Difference float64
 
 	// Step is the step h, in units of a standard normal tangent. 0 means 2⁻¹⁰ for
-	// float64, 2⁻⁵ for float32 and 2⁻⁸ for fixed.Q43. Within some five steps of the
-	// operands of New, the kernel must be defined and smooth.
+	// float64, 2⁻⁵ for float32 and 2⁻⁸ for fixed.Q43. The kernel must be defined and
+	// smooth within about five steps of the operands of New.
 	Step float64
 
 	// Free names dimensions that no other operand determines, as in "X.N", "A.Rows",
-	// "A.Cols" or "S.Len". The kernel need not panic if they alone change. Dimensions
+	// "A.Cols" or "S.Len". The kernel need not panic if only these change. Dimensions
 	// whose name occurs once in the shape tags are free even if Free does not name
 	// them.
 	Free []string
 
-	// Masked names the in and inout operands in which a NaN may have no effect on the
-	// result, such as numbers that are not the maximum.
+	// Masked names the in and inout operands in which a NaN may leave the result
+	// unchanged. An example is a number that is not the maximum.
 	Masked []string
 
 	// Failing is for kernels that return errors. If it is not nil, it returns a kernel
 	// like those of New on which Forward, Inverse, Adjoint and Tangent all fail.
 	Failing func(rnd *rand.Rand, size int) K
 
-	// Skip names the properties that are not checked, with the reasons.
+	// Skip maps each property that is not checked to the reason.
 	Skip map[Property]string
 }
 
-// Property is a property of kernels that a subtest checks.
+// A Property is what one subtest checks of a kernel.
 type Property string
 
 // The properties of a kernel.
@@ -90,12 +90,12 @@ const (
 	// DotProduct: Adjoint is the transpose of Tangent, ⟨g, J·t⟩ = ⟨Jᵀ·g, t⟩
 	// over all operands.
 	DotProduct Property = "DotProduct"
-	// Tangents: Tangent does what Forward does, and its tangents are those of
-	// central differences.
+	// Tangents: Tangent does what Forward does, and its tangents agree with central
+	// differences.
 	Tangents Property = "Tangents"
-	// SecondOrder: AdjointTangent leaves operands and cotangents as Adjoint does,
-	// to the bit. Its result is the central difference of the result of Adjoint.
-	// (Kernels without AdjointTangent pass.)
+	// SecondOrder: AdjointTangent leaves operands and cotangents as Adjoint does, to
+	// the bit. Its result agrees with central differences of Adjoint. (Kernels without
+	// AdjointTangent pass.)
 	SecondOrder Property = "SecondOrder"
 	// SymmetricHessian: AdjointTangent gives the product with a symmetric
 	// matrix. (Kernels without AdjointTangent pass.)
@@ -142,15 +142,15 @@ const (
 	Errors Property = "Errors"
 )
 
-// The suite itself does not depend on K, so that it is compiled once and not for each
-// kernel. Its kernel values are pointers to their structs.
+// The suite itself does not depend on K, so it is compiled only once. Its kernel values
+// are pointers to structs.
 
 // passes are the passes of a kernel, as calls of the functions of package rev on
 // pointers to its struct. They panic with a failure if the kernel returns an error.
 type passes struct {
 	forward, inverse               func(k any)
 	adjoint, tangent, gradient     func(k, d any)
-	adjointTangent                 func(k, g, t, gt any) // nil if the kernel has no second order
+	adjointTangent                 func(k, g, t, gt any) // nil if the kernel has no second derivatives
 	inverseAdjoint, inverseTangent func(k, d any)        // nil if the kernel cannot undo its adjoint
 	inverseAdjointTangent          func(k, g, t, gt any)
 }
@@ -293,8 +293,8 @@ type trial struct {
 	poison  byte // the poison between and around elements
 }
 
-// A storage is the number of elements in the gap between the rows of a matrix. In a
-// vector the gap between elements is half of that.
+// A storage is the number of elements in the gap between the rows of a matrix. The gap
+// between the elements of a vector is half as large.
 type storage int
 
 const (
@@ -356,7 +356,7 @@ func (s *suite) run(t *testing.T) {
 			stuck = errors.As(err, new(*endless))
 		})
 		if stuck {
-			return // the next property would wait for the same
+			return // the next property would not end either
 		}
 	}
 }
@@ -370,7 +370,7 @@ func (s *suite) check(p property) error {
 	storages := []storage{dense, gapped, mixed}
 	switch p.name {
 	case Shapes, Extremes, NoAllocation, Workers:
-		storages = []storage{dense, mixed} // these take most of the time
+		storages = []storage{dense, mixed} // these properties take most of the time
 	}
 	for _, size := range sizes {
 		for _, storage := range storages {
@@ -389,7 +389,7 @@ func (s *suite) check(p property) error {
 // endless is the error of a trial that does not end.
 type endless struct {
 	after time.Duration
-	stack string // the stacks of the trial and of others that run
+	stack string // the stacks of the trial and of other goroutines
 }
 
 func (e *endless) Error() string {

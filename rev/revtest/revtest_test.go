@@ -20,7 +20,7 @@ import (
 //
 //	f_i = a·x_{I_i}·z_i + w_{i0}·w_{i1},  Y_i += f_i,  Sum += Σ f_i
 //
-// with operands of each kind. It is correct unless bug names what is broken.
+// with operands of each kind. It is correct unless bug names a defect.
 type gather[T rev.Float] struct {
 	Y       rev.Vector[T]  `rev:"acc" shape:"n"`
 	Sum     *T             `rev:"acc"`
@@ -346,8 +346,8 @@ func (k shear[T]) inverse() {
 	}
 }
 
-// pair returns pointers to the derivatives of x_i, y_i and θ, to zeros of its
-// own where g has none.
+// pair returns pointers to the derivatives of x_i, y_i and θ. Where g has none, they
+// point to fresh zeros.
 func (k shear[T]) pair(g shear[T], i int) (x, y, theta *T) {
 	x, y, theta = new(T), new(T), new(T)
 	if g.X.Data != nil {
@@ -516,7 +516,7 @@ func reciprocalSpec(bug string) Spec[reciprocal] {
 	}
 }
 
-// lift is the kernel x += θ², in place, with all passes that there are.
+// lift is the kernel x += θ², in place, with all passes.
 type lift struct {
 	X     *float64 `rev:"inout"`
 	Theta *float64 `rev:"in"`
@@ -552,7 +552,7 @@ func liftSpec(bug string) Spec[lift] {
 	}}
 }
 
-// crossed is add with methods that do something else, if bug names one.
+// crossed is add. If bug names a method, that method does something else.
 type crossed add[float64]
 
 func (k crossed) Run(p rev.Pass[crossed]) error {
@@ -582,7 +582,7 @@ func crossedSpec(bug string) Spec[crossed] {
 	}}
 }
 
-// untagged is add without the tags that say that X and Y have the same length.
+// untagged is add without the tags that give X and Y the same length.
 type untagged struct {
 	Y   rev.Vector[float64] `rev:"acc"`
 	X   rev.Vector[float64] `rev:"in"`

@@ -13,7 +13,7 @@ import (
 
 func (c *trial) nan() error {
 	if c.size == 0 {
-		return nil // nothing need depend on anything
+		return nil // empty operands affect nothing
 	}
 	s0 := c.start()
 	for n, op := range c.ops {
