@@ -2,14 +2,14 @@ package cluster
 
 import "revnum/internal/parallel"
 
-// adders add up what blocks have, in several goroutines.
+// adders adds up the numbers of blocks in several goroutines.
 type adders struct {
-	own   []adder       // of the goroutines
-	total map[int]*Sums // by number
+	own   []adder       // one for each goroutine
+	total map[int]*Sums // by number of sums
 }
 
 type adder struct {
-	sums   map[int]*Sums // by number
+	sums   map[int]*Sums // by number of sums
 	failed int           // the block that failed
 	err    error
 }
@@ -22,7 +22,7 @@ func newAdders(workers int) adders {
 	return a
 }
 
-// sumsOf returns the sums with so many numbers, all 0.
+// sumsOf returns n sums from the list, all 0.
 func sumsOf(list map[int]*Sums, n int) *Sums {
 	s := list[n]
 	if s == nil {
@@ -33,8 +33,9 @@ func sumsOf(list map[int]*Sums, n int) *Sums {
 	return s
 }
 
-// run returns n sums: do adds to s what a block has. No two calls run at the same time
-// with the same worker. The error is that of the first block that has one.
+// run returns n sums. It calls do, which adds the numbers of a block to s. Calls with
+// the same worker never run at the same time. The error is that of the first block that
+// fails.
 func (a *adders) run(blocks, n int, do func(worker, block int, s *Sums) error) (*Sums, error) {
 	for w := range a.own {
 		sumsOf(a.own[w].sums, n)

@@ -12,20 +12,22 @@ import (
 	"revnum/revmodels/ba"
 )
 
-// DefaultObservations is about how many observations a block of SolveBA has.
+// DefaultObservations is the approximate number of observations in a block of SolveBA.
 const DefaultObservations = 1 << 14
 
-// SolveBA improves the cameras and points of p, as ba.SolveParts does. All ranks call it
-// with the same problem. Points and their observations are divided into blocks of about
-// the given number of observations, 0 for DefaultObservations, and blocks over the ranks.
-// Cameras are on all ranks. Each rank uses so many goroutines; 0 means GOMAXPROCS.
+// SolveBA improves the cameras and points of p, as ba.SolveParts does. All ranks call
+// it with the same problem. Points and their observations are divided into blocks of
+// about the given number of observations; 0 means DefaultObservations. Each rank has a
+// share of the blocks. All ranks have all cameras. Workers is the number of goroutines
+// of each rank; 0 means GOMAXPROCS.
 //
-// The solution is in p on all ranks, to the same bits on any number of them. The report
-// is only on rank 0, which also calls opts.Progress. When ctx is done on rank 0, all
-// ranks get the best that was met, and rank 0 returns the error of ctx.
+// All ranks get the solution in p. It has the same bits for any number of ranks. Only
+// rank 0 returns a report and calls opts.Progress. When ctx is done on rank 0, all
+// ranks get the best solution so far, and rank 0 returns the error of ctx.
 //
-// A step of conjugate gradients sums nine numbers a camera over the ranks, in one message
-// each way, and a new linearisation 97 a camera, besides 90 for each radius that is tried.
+// A step of conjugate gradients sums 9 numbers a camera over the ranks, in one message
+// each way. A new linearisation sums 97 numbers a camera, and each radius that is tried
+// another 90.
 func SolveBA(ctx context.Context, r Reducer, p *ba.Problem, observations, workers int, opts *ba.Options) (*ba.Report, error) {
 	if observations <= 0 {
 		observations = DefaultObservations
@@ -93,7 +95,7 @@ func sameProblem(r Reducer, p *ba.Problem) error {
 	return Agree(r, err)
 }
 
-// gather brings the cameras of rank 0 and the points of all ranks to p.
+// gather stores the cameras of rank 0 and the points of all ranks in p.
 func (s *bundle) gather(r Reducer, p *ba.Problem, cameras []float64) error {
 	b := make([]byte, 8*len(cameras))
 	putFloats(b, cameras)
@@ -101,7 +103,7 @@ func (s *bundle) gather(r Reducer, p *ba.Problem, cameras []float64) error {
 		return err
 	}
 	getFloats(p.Cameras, b)
-	// The bits of a number are there once, and added to zeros.
+	// Each number comes from one rank. Its bits are added to zeros of the others.
 	all := make([]int64, len(p.Points))
 	for _, part := range s.parts {
 		for i, v := range part.Points() {
@@ -123,7 +125,7 @@ type bundle struct {
 	parts   []*ba.Part
 	cameras int
 	adders  adders
-	scratch []bundleScratch // of goroutines
+	scratch []bundleScratch // one for each goroutine
 	all     []float64
 }
 

@@ -23,8 +23,8 @@ func bundleProblem(t testing.TB, cameras, points, observations int) *ba.Problem 
 	return p
 }
 
-// TestSolveBA solves on some ranks, more than there are blocks too, and wants the same
-// bits, and the cost that the solver of one machine reaches.
+// TestSolveBA solves on several numbers of ranks, also more than there are blocks. It
+// wants the same bits, and the cost that the solver of one machine reaches.
 func TestSolveBA(t *testing.T) {
 	opts := &ba.Options{CostTolerance: 1e-12, Forcing: 1e-3, Method: ba.ConjugateGradients}
 	one := bundleProblem(t, 12, 400, 1600)
@@ -48,7 +48,7 @@ func TestSolveBA(t *testing.T) {
 					first = p
 				}
 			}
-			if err := cluster.Agree(r, nil); err != nil { // first is there
+			if err := cluster.Agree(r, nil); err != nil { // wait until first is set
 				return err
 			}
 			if !slices.Equal(p.Cameras, first.Cameras) || !slices.Equal(p.Points, first.Points) {
@@ -62,8 +62,8 @@ func TestSolveBA(t *testing.T) {
 	}
 }
 
-// TestSolveBALarge wants 9 digits of the cost of the solver of one machine at 400,000
-// observations.
+// TestSolveBALarge compares with the solver of one machine at 400,000 observations. The
+// costs must agree in 9 digits.
 func TestSolveBALarge(t *testing.T) {
 	if !long.Tests() {
 		t.Skip("takes minutes")

@@ -12,8 +12,8 @@ import (
 	"revnum/revmodels/gmm"
 )
 
-// BenchmarkIteration is a step of expectation maximisation on 100,000 points with d = 10
-// and K = 20, with exact sums of blocks and with plain ones.
+// BenchmarkIteration measures a step of expectation maximisation on 100,000 points with
+// d = 10 and K = 20, once with exact sums of blocks and once with plain ones.
 func BenchmarkIteration(b *testing.B) {
 	const n, d, k = 100000, 10, 20
 	rnd := rand.New(rand.NewPCG(1, 1))
@@ -67,7 +67,7 @@ func BenchmarkIteration(b *testing.B) {
 	})
 }
 
-// catcher hands over the first Expectation, and fails.
+// catcher passes the first Expectation to take, and fails.
 type catcher struct {
 	*Points
 	take func(e *gmm.Expectation)

@@ -1,9 +1,9 @@
-// Package cluster computes on many machines what package revmodels computes on one, to
-// the same bits on any number of them.
+// Package cluster computes on many machines what the packages in revmodels compute on
+// one. The results have the same bits for any number of machines.
 //
-//   - Sums are sums of float64 without rounding. Machines add them as integers.
-//   - Reducer is what connects the machines: the ranks of MPI (package cluster/mpi, a
-//     module of its own), goroutines (Run), or something of yours.
+//   - Sums adds float64 numbers without rounding. Machines add Sums as integers.
+//   - A Reducer connects the machines: the ranks of MPI (package cluster/mpi, a module
+//     of its own), goroutines (Run), or a connection of your own.
 //   - Package cluster/shard reads points that lie in many files, block by block.
 //   - FitGMM and FitKMeans fit points, SolveBA adjusts bundles, and Rows multiplies with
 //     sparse matrices.
@@ -12,24 +12,23 @@
 //
 // # The same bits
 //
-// Points lie in shards, which are cut into blocks of a given number of rows. The kernels
-// of revmodels compute float64 numbers from a block, with the rounding that they have.
-// These numbers are added exactly, and rounded once. The result depends on the files and
-// on the number of rows of a block. It does not depend on which rank has which block, on
+// Points lie in shards, which are cut into blocks of a given number of rows. The
+// kernels of revmodels compute float64 numbers from a block, and round as usual. These
+// numbers are added exactly, and rounded once. The result depends on the files and on
+// the number of rows of a block. It does not depend on which rank has which block, on
 // the number of ranks and goroutines, or on the order in which anything is added.
 //
 // One thing can make a difference: processors with other vector instructions round
 // kernels differently (see docs/design.md). A cluster with mixed processors gives good
-// results, and the same on all ranks, but not always the same bits as another cluster.
-// Set REVNUM_SIMD=avx2 on all machines, and it does.
+// results, and the same ones on all ranks, but not always the bits of another cluster.
+// To get the same bits, set REVNUM_SIMD=avx2 on all machines.
 //
 // # Ranks
 //
 // All ranks call the same function with the same arguments. Rank 0 leads: it runs the
-// optimiser, and asks the others for sums at the points that the optimiser looks at. No
-// two ranks decide the same thing apart from each other, so that no difference in
-// rounding can part them.
+// optimiser, and asks the others for sums where the optimiser needs them. Only rank 0
+// makes decisions. Differences in rounding therefore cannot make ranks disagree.
 //
-// An error on one rank, such as a file that is cut off, becomes an error on all of them,
-// which says the rank.
+// An error on one rank, such as a truncated file, becomes an error on all ranks. It
+// names the rank.
 package cluster

@@ -19,7 +19,7 @@ func ExampleSums() {
 	// Output: 1 8.673617379884035e-19
 }
 
-// Three ranks add up what each of them has.
+// Each of three ranks has two numbers. Reduce adds them up.
 func ExampleRun() {
 	err := cluster.Run(3, func(r cluster.Reducer) error {
 		s, sum := cluster.NewSums(2), make([]float64, 2)

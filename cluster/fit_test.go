@@ -56,7 +56,8 @@ func opener(blockRows int, paths ...string) func() (*shard.Set, error) {
 	return func() (*shard.Set, error) { return shard.Standard().OpenSet(blockRows, 0, paths...) }
 }
 
-// onRanks runs f on so many ranks with the points, and returns what it returns on each.
+// onRanks runs f with the points on the given number of ranks, and returns the result
+// of each.
 func onRanks[V any](t *testing.T, ranks, workers int, open func() (*shard.Set, error), f func(p *cluster.Points, rank int) (V, error)) []V {
 	t.Helper()
 	got := make([]V, ranks)
@@ -75,8 +76,8 @@ func onRanks[V any](t *testing.T, ranks, workers int, open func() (*shard.Set, e
 	return got
 }
 
-// TestFitGMM fits on any number of ranks, more than there are blocks too, and wants the
-// same bits. It compares with the fit of one machine.
+// TestFitGMM fits on several numbers of ranks, also more than there are blocks, and
+// wants the same bits. It compares with the fit of one machine.
 func TestFitGMM(t *testing.T) {
 	const k = 4
 	x := clusters(3000, 3)
@@ -115,8 +116,8 @@ func TestFitGMM(t *testing.T) {
 	}
 }
 
-// TestFitGMMResume stops a fit by an error of Save, and goes on from the state saved
-// before on another number of ranks.
+// TestFitGMMResume stops a fit by an error of Save. It resumes from the last saved
+// state on another number of ranks.
 func TestFitGMMResume(t *testing.T) {
 	paths := writeShards(t, clusters(2000, 2))
 	opts := &gmm.Options{Tolerance: 1e-9, Polish: true}
@@ -199,8 +200,8 @@ func TestFitKMeans(t *testing.T) {
 	}
 }
 
-// TestFitKMeansFew has fewer different points than centroids, and then centroids that
-// begin without points.
+// TestFitKMeansFew first has fewer different points than centroids. Then it has
+// centroids that begin without points.
 func TestFitKMeansFew(t *testing.T) {
 	x := mat.NewDense(10, 1, []float64{1, 1, 1, 1, 1, 5, 5, 5, 5, 5})
 	open := func() (*shard.Set, error) { return shard.NewSet(3, shard.Matrix("x", x)) }
@@ -281,7 +282,7 @@ func TestPointsErrors(t *testing.T) {
 			return err
 		})
 		for _, e := range errs {
-			// The rank itself does not say its number.
+			// The error on the rank itself does not contain the rank's number.
 			if !strings.Contains("rank 2: "+e, c.want) {
 				t.Errorf("%s: %s, want %s", c.name, e, c.want)
 			}

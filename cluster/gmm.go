@@ -16,17 +16,17 @@ const (
 	gmmFuncGrad
 )
 
-// FitGMM fits a mixture of k components, as gmm.FitPoints does. All ranks call it with the
-// same arguments. If opts has neither Init nor InitMeans and c nothing to resume, it
-// begins with the centroids that FitKMeans finds from the seed, of columns in units of
-// their standard deviations.
+// FitGMM fits a mixture of k components, as gmm.FitPoints does. All ranks call it with
+// the same arguments. If opts has neither Init nor InitMeans and c has nothing to
+// resume, it begins with centroids that FitKMeans finds from the seed. For this it
+// measures each column in units of its standard deviation.
 //
-// The mixture is there on all ranks, to the same bits on any number of them. The report is
-// only on rank 0, which also calls the functions in opts and c. Rank 0 stops all ranks
-// when ctx is done.
+// All ranks return the mixture. It has the same bits for any number of ranks. Only rank
+// 0 returns a report and calls the functions in opts and c. When ctx is done on rank 0,
+// all ranks stop.
 //
-// A step of EM sums 1 + K·(1 + D + D²) numbers over the ranks, in one message each way,
-// and one of L-BFGS 1 + K·(1 + D + D(D+1)/2) of them.
+// A step of EM sums 1 + K·(1 + D + D²) numbers over the ranks, in one message each way.
+// A step of L-BFGS sums 1 + K·(1 + D + D(D+1)/2) numbers.
 func FitGMM(ctx context.Context, p *Points, k int, seed uint64, opts *gmm.Options, c *gmm.Checkpoint) (*gmm.Mixture, *gmm.Report, error) {
 	if k < 1 {
 		return nil, nil, fmt.Errorf("cluster: %d components, want at least 1", k)
@@ -56,7 +56,7 @@ func FitGMM(ctx context.Context, p *Points, k int, seed uint64, opts *gmm.Option
 	if err != nil {
 		return m, report, err
 	}
-	// JSON has the mixture to the bit.
+	// JSON keeps every bit of the mixture.
 	var text []byte
 	if p.r.Rank() == 0 {
 		text, err = json.Marshal(m)
@@ -102,7 +102,7 @@ func (g *gmmPoints) answer(q request) (*Sums, error) {
 	if q.what == gmmMoments {
 		e, err := gmm.NewExpectation(g.kind, g.k, g.d, q.operands)
 		if err != nil {
-			panic(err) // a request of another version
+			panic(err) // the request is from another version
 		}
 		return g.sum(e.Len(), func(_ *pointsWorker, part []float64, _ int, x rev.General[float64]) error {
 			e.Moments(part, x)

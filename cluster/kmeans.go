@@ -18,7 +18,7 @@ import (
 // KMeansOptions says how FitKMeans works. The zero value is ready to use.
 type KMeansOptions struct {
 	MaxIter   int        // largest number of steps; 0 means 300
-	Tolerance float64    // as that of kmeans.Options; 0 means 1e-4
+	Tolerance float64    // as in kmeans.Options; 0 means 1e-4
 	Init      *mat.Dense // if not nil, the K×D centroids to start from
 	Seed      uint64     // of the random numbers
 
@@ -26,8 +26,8 @@ type KMeansOptions struct {
 	// their cost. It must not change or keep them. Its error ends the fit.
 	Progress func(iteration int, cost float64, centroids *mat.Dense) error
 
-	// Iterations is how many steps were taken before Init, in a fit that goes on where
-	// another stopped.
+	// Iterations is the number of steps already taken, if the fit resumes another one
+	// from Init.
 	Iterations int
 }
 
@@ -36,7 +36,7 @@ type KMeansReport struct {
 	Iterations int // steps of Lloyd's algorithm
 	Cost       float64
 	Converged  bool
-	Candidates int // points that the seeding chose from
+	Candidates int // points from which the seeding chose
 	Counts     []float64
 }
 
@@ -52,16 +52,17 @@ const (
 // FitKMeans finds k centroids. All ranks call it with the same arguments.
 //
 // It chooses the first centroids by k-means|| (Bahmani, Moseley, Vattani, Kumar and
-// Vassilvitskii, Scalable k-means++, 2012): in five rounds each point becomes a candidate
-// with probability 2K·d²/Σd², where d is its distance from the candidates so far, and
-// rank 0 clusters the candidates, each with the number of points that are nearest to it
-// for a weight. Then it takes steps of Lloyd's algorithm. A step sums K·(D+1) + 1 numbers
-// over the ranks. A centroid that has lost its points moves to the candidate that is
-// farthest from all centroids, unless all candidates are centroids.
+// Vassilvitskii, Scalable k-means++, 2012): in each of five rounds a point becomes a
+// candidate with probability 2K·d²/Σd², where d is its distance from the candidates so
+// far. Then rank 0 clusters the candidates. The weight of a candidate is the number of
+// points nearest to it. After that FitKMeans takes steps of Lloyd's algorithm. A step
+// sums K·(D+1) + 1 numbers over the ranks. A centroid that has lost its points moves to
+// the candidate that is farthest from all centroids, unless all candidates are
+// centroids.
 //
-// The clustering has no labels, which would be as many as there are points. It is there
-// on all ranks, to the same bits on any number of them; the report is only on rank 0.
-// When ctx is done on rank 0, rank 0 returns what it has and the error of ctx.
+// All ranks return the clustering. It has the same bits for any number of ranks, and no
+// labels, because there would be one for each point. Only rank 0 returns a report. When
+// ctx is done on rank 0, rank 0 returns the clustering so far and the error of ctx.
 func FitKMeans(ctx context.Context, p *Points, k int, opts *KMeansOptions) (*kmeans.Clustering, *KMeansReport, error) {
 	if opts == nil {
 		opts = &KMeansOptions{}
@@ -70,8 +71,8 @@ func FitKMeans(ctx context.Context, p *Points, k int, opts *KMeansOptions) (*kme
 	return fitKMeans(ctx, p, k, opts, slices.Repeat([]float64{1}, d))
 }
 
-// fitScaled returns the centroids of the points with columns in units of their standard
-// deviations, in the units of the points. They serve to begin another fit.
+// fitScaled finds centroids, measuring each column in units of its standard deviation.
+// It returns them in the units of the points. They are the start of another fit.
 func fitScaled(ctx context.Context, p *Points, k int, seed uint64) (*mat.Dense, error) {
 	scale := make([]float64, len(p.variances))
 	for j, v := range p.variances {
@@ -96,19 +97,19 @@ func fitScaled(ctx context.Context, p *Points, k int, seed uint64) (*mat.Dense, 
 	return means, nil
 }
 
-// kmeansPoints is a fit.
+// kmeansPoints is a fit by FitKMeans.
 type kmeansPoints struct {
 	*Points
 	team  *team
 	k, d  int
 	scale []float64
 
-	// Of the points of this rank, while candidates are chosen: the squared distance from
-	// the nearest candidate so far, and which it is.
+	// While candidates are chosen: for each point of this rank the squared distance
+	// from the nearest candidate so far, and the number of that candidate.
 	dists      []float64
 	near       []int32
 	candidates int
-	drawn      []float64 // coordinates of points that were drawn in a round
+	drawn      []float64 // coordinates of the points that a round drew
 }
 
 func fitKMeans(ctx context.Context, p *Points, k int, opts *KMeansOptions, scale []float64) (*kmeans.Clustering, *KMeansReport, error) {
@@ -281,7 +282,7 @@ func (f *kmeansPoints) seed(ctx context.Context, c *mat.Dense, seed uint64) (*ma
 	if err := f.team.ask(weights, kmeansWeights, []float64{float64(len(weights))}); err != nil {
 		return nil, err
 	}
-	for len(candidates) < f.k*f.d { // fewer different points than centroids
+	for len(candidates) < f.k*f.d { // there are fewer different points than centroids
 		candidates = append(candidates, first...)
 		weights = append(weights, 0)
 	}
@@ -294,8 +295,8 @@ func (f *kmeansPoints) seed(ctx context.Context, c *mat.Dense, seed uint64) (*ma
 	return x, nil
 }
 
-// draw returns the points that are drawn, each with its squared distance times scale for
-// the probability, as the coordinates of one after the other. Rank 0 calls it.
+// draw draws points, each with a probability of its squared distance times scale. It
+// returns their coordinates, point by point. Rank 0 calls it.
 func (f *kmeansPoints) draw(seed uint64, scale float64) ([]float64, error) {
 	size := f.r.Size()
 	counts := make([]float64, size)
@@ -339,7 +340,7 @@ func (f *kmeansPoints) answer(q request) (*Sums, error) {
 		counts[f.r.Rank()] = float64(len(f.drawn) / d)
 		s.Add(counts)
 		return s, err
-	default: // kmeansGather: each rank has its points, between those of the ranks before and after
+	default: // kmeansGather: each rank stores its points after those of the lower ranks
 		before, total := 0, 0
 		for rank, v := range q.operands {
 			if rank < f.r.Rank() {
@@ -361,7 +362,8 @@ func (f *kmeansPoints) toScale(x rev.General[float64]) {
 	}
 }
 
-// join takes more candidates, and returns the sum of the squared distances.
+// join adds candidates, and returns the sum of the squared distances from the nearest
+// candidates.
 func (f *kmeansPoints) join(c rev.General[float64]) (*Sums, error) {
 	base := 0
 	if f.first < f.end {
@@ -395,7 +397,7 @@ func (f *kmeansPoints) join(c rev.General[float64]) (*Sums, error) {
 	})
 }
 
-// drawOwn draws points of this rank. The random numbers are those of the block.
+// drawOwn draws points of this rank. Each block has random numbers of its own.
 func (f *kmeansPoints) drawOwn(seed uint64, scale float64) error {
 	f.drawn = f.drawn[:0]
 	at := 0

@@ -11,8 +11,8 @@ import (
 	"revnum/rev"
 )
 
-// Points are the points of a set of shards, of which each rank works on its share of the
-// blocks. All ranks see all files.
+// Points is the points of a set of shards. Each rank works on its share of the blocks.
+// All ranks must see all files.
 type Points struct {
 	r          Reducer
 	set        *shard.Set
@@ -23,12 +23,12 @@ type Points struct {
 	means, variances []float64 // of the columns
 }
 
-// pointsWorker is what a goroutine needs.
+// pointsWorker is the memory of a goroutine.
 type pointsWorker struct{ block, part []float64 }
 
-// NewPoints opens the points, and looks at each of them once. All ranks call it. The
-// errors of open, files that differ between ranks, and numbers that are not finite are
-// errors on all of them. Workers is the number of goroutines of each rank; 0 means
+// NewPoints opens the points, and reads each of them once. All ranks call it. It
+// returns an error on all ranks if open fails on one, if files differ between ranks, or
+// if a number is not finite. Workers is the number of goroutines of each rank; 0 means
 // GOMAXPROCS.
 func NewPoints(r Reducer, workers int, open func() (*shard.Set, error)) (*Points, error) {
 	set, err := open()
@@ -63,7 +63,7 @@ func (p *Points) start(workers int) error {
 	p.adders = newAdders(workers)
 	p.workers = make([]pointsWorker, len(p.adders.own))
 
-	// About a point of the first block, columns that do not vary have exactly 0 for sums.
+	// The origin is a point, so that the sums of constant columns are exactly 0.
 	origin := make([]float64, d)
 	var failed error
 	if p.r.Rank() == 0 {
@@ -106,7 +106,7 @@ func (p *Points) start(workers int) error {
 	return nil
 }
 
-// share returns the first of n things that belongs to a rank.
+// share returns the first of n items that belongs to a rank.
 func share(n, rank, size int) int { return int(int64(rank) * int64(n) / int64(size)) }
 
 // Dims returns the number of all points, and of columns.
@@ -120,8 +120,9 @@ func (p *Points) Columns() (means, variances []float64) {
 // Close closes the files.
 func (p *Points) Close() error { return p.set.Close() }
 
-// sum returns the sums of this rank: do stores in part the n numbers that a block x adds
-// to them. The error is that of the first block that has one.
+// sum returns the n sums of this rank. It calls do for each block x, which stores in
+// part the n numbers that the block adds to the sums. The error is that of the first
+// block that fails.
 func (p *Points) sum(n int, do func(w *pointsWorker, part []float64, block int, x rev.General[float64]) error) (*Sums, error) {
 	return p.adders.run(p.end-p.first, n, func(worker, b int, s *Sums) error {
 		w, block := &p.workers[worker], p.first+b
@@ -142,5 +143,5 @@ func (p *Points) sum(n int, do func(w *pointsWorker, part []float64, block int, 
 // Blocks returns the number of blocks of all ranks.
 func (p *Points) Blocks() int { return p.set.Blocks() }
 
-// String says what files and blocks there are.
+// String describes the files and blocks.
 func (p *Points) String() string { return p.set.String() }

@@ -7,11 +7,12 @@ import (
 	"sync"
 )
 
-// A Reducer is one of several ranks: processes or goroutines that compute together.
-// All ranks call the same methods in the same order, with slices of the same lengths.
-// Each method returns when it is done for the rank that called it.
+// A Reducer is one of several ranks: processes or goroutines that compute together. All
+// ranks call the same methods in the same order, with slices of the same lengths. Each
+// method returns when it is finished for the calling rank.
 //
-// An error is of the connection, not of the data, and no further call can succeed.
+// Errors concern the connection, not the data. After an error no further call can
+// succeed.
 type Reducer interface {
 	Rank() int // from 0 on
 	Size() int // number of ranks
@@ -24,12 +25,12 @@ type Reducer interface {
 	Broadcast(b []byte) error
 }
 
-// ErrLost is the error of a Reducer whose ranks are not all there any more.
+// ErrLost is the error of a Reducer that has lost a rank.
 var ErrLost = errors.New("cluster: another rank has ended")
 
 // Agree returns nil if err is nil on all ranks. Otherwise it returns the error of the
-// lowest rank that has one, on that rank as it is, and on all others as text with the
-// number of the rank.
+// lowest rank that has one. That rank gets the error itself. The others get its text,
+// with the number of the rank.
 func Agree(r Reducer, err error) error {
 	failed := make([]int64, r.Size())
 	if err != nil {
@@ -67,7 +68,7 @@ func Agree(r Reducer, err error) error {
 	return nil
 }
 
-// Share returns the b of rank 0, on all ranks. Those of the others may have any length.
+// Share returns the b of rank 0, on all ranks. It ignores the b of the others.
 func Share(r Reducer, b []byte) ([]byte, error) {
 	var length [8]byte
 	binary.LittleEndian.PutUint64(length[:], uint64(len(b)))
@@ -80,10 +81,10 @@ func Share(r Reducer, b []byte) ([]byte, error) {
 	return b, r.Broadcast(b)
 }
 
-// Run calls f in so many goroutines of this process, each with a rank of its own, and
-// returns when all have returned. The error is the first that is not ErrLost, by ranks.
-// When a rank returns while others wait for it, these get ErrLost. A panic of a rank is
-// repeated.
+// Run calls f in the given number of goroutines, each with a rank of its own, and
+// returns when all have returned. The error is that of the lowest rank whose error is
+// not ErrLost. If a rank returns while others wait for it, these get ErrLost. If a rank
+// panics, Run panics too.
 func Run(ranks int, f func(r Reducer) error) error {
 	m := &meeting{size: ranks}
 	m.turn.L = &m.mu

@@ -10,9 +10,9 @@ import (
 	"revnum/revsparse"
 )
 
-// Rows are a sparse matrix A whose rows are divided over the ranks, in their order. Rows
-// come in blocks of a given number, and a rank has whole blocks. Products have the same
-// bits on any number of ranks.
+// Rows is a sparse matrix A whose rows are divided over the ranks, in order. Rows are
+// grouped into blocks of a given size, and each rank has whole blocks. Products have
+// the same bits on any number of ranks.
 type Rows[I revsparse.Index] struct {
 	r         Reducer
 	cols      int
@@ -23,17 +23,19 @@ type Rows[I revsparse.Index] struct {
 	parts     [][]float64 // of goroutines
 }
 
-// RowsOf returns which of so many rows a rank has: those from first on, and before end.
+// RowsOf returns the range of rows that a rank has, first <= i < end, of the given
+// number of rows.
 func RowsOf(r Reducer, rows, blockRows int) (first, end int) {
 	blocks := (rows + blockRows - 1) / blockRows
 	at := func(rank int) int { return min(share(blocks, rank, r.Size())*blockRows, rows) }
 	return at(r.Rank()), at(r.Rank() + 1)
 }
 
-// NewRows returns the matrix of so many rows, of which a has those that RowsOf gives this
-// rank. It shares the storage of a. It returns an error on all ranks if a has another
-// number of rows on one of them, or if the ranks differ in the number of columns. Workers
-// is the number of goroutines of each rank; 0 means GOMAXPROCS.
+// NewRows returns a matrix with the given total number of rows. On each rank, a holds
+// the rows that RowsOf gives this rank. The matrix shares the storage of a. NewRows
+// returns an error on all ranks if a has a wrong number of rows on any rank, or if the
+// ranks differ in the number of columns. Workers is the number of goroutines of each
+// rank; 0 means GOMAXPROCS.
 func NewRows[I revsparse.Index](r Reducer, rows, blockRows, workers int, a revsparse.CSR[float64, I]) (*Rows[I], error) {
 	if rows < 0 || blockRows < 1 {
 		panic(mat.ErrNegativeDimension)
@@ -70,8 +72,8 @@ func NewRows[I revsparse.Index](r Reducer, rows, blockRows, workers int, a revsp
 	return m, nil
 }
 
-// MulTo stores A·x in dst: the rows that this rank has. x is the same on all ranks, and
-// nothing goes between them. It panics with mat.ErrShape if the lengths are wrong.
+// MulTo stores this rank's rows of A·x in dst. x must be the same on all ranks. The
+// ranks do not communicate. It panics with mat.ErrShape if the lengths are wrong.
 func (m *Rows[I]) MulTo(dst, x []float64) {
 	if len(dst) != m.rows || len(x) != m.cols {
 		panic(mat.ErrShape)
@@ -84,9 +86,9 @@ func (m *Rows[I]) MulTo(dst, x []float64) {
 	}))
 }
 
-// TransMulTo stores Aᵀ·y in dst, on all ranks. Of y each rank has the rows that it has of
-// A. The products of blocks are added exactly. It panics with mat.ErrShape if the lengths
-// are wrong, and returns the error of the Reducer.
+// TransMulTo stores Aᵀ·y in dst, on all ranks. Each rank gives the elements of y that
+// belong to its rows of A. The products of blocks are added exactly. It panics with
+// mat.ErrShape if the lengths are wrong, and returns the error of the Reducer.
 func (m *Rows[I]) TransMulTo(dst, y []float64) error {
 	if len(dst) != m.cols || len(y) != m.rows {
 		panic(mat.ErrShape)

@@ -14,8 +14,8 @@ import (
 	"revnum/revsparse"
 )
 
-// rowsFrom returns some rows of a matrix of so many columns. Row i does not depend on
-// which others there are.
+// rowsFrom returns some rows of a matrix of so many columns. Row i is the same
+// whichever rows you ask for.
 func rowsFrom(first, end, cols int) revsparse.CSR[float64, int32] {
 	a := revsparse.CSR[float64, int32]{Rows: end - first, Cols: cols, Ptr: []int32{0}}
 	for i := first; i < end; i++ {
@@ -30,7 +30,7 @@ func rowsFrom(first, end, cols int) revsparse.CSR[float64, int32] {
 	return a
 }
 
-// TestRows multiplies on some ranks, and compares with dense products.
+// TestRows multiplies on several ranks, and compares with dense products.
 func TestRows(t *testing.T) {
 	const rows, cols, block = 103, 17, 10
 	rnd := rand.New(rand.NewPCG(2, 2))

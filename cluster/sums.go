@@ -10,28 +10,29 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Sums are n sums of float64 numbers, without any rounding. What was added in which
-// order, and on which machine, leaves no trace in them: only RoundTo rounds, once.
+// Sums is n sums of float64 numbers. It adds without rounding, so the sums do not
+// depend on the order of the terms or on the machine that added them. Only RoundTo
+// rounds, once.
 //
 // A finite float64 is an integer multiple of 2⁻¹⁰⁷⁴. Sum i is kept as
 //
 //	2⁻¹⁰⁷⁴ · Σ_j L_ji·2^(32j),  0 <= j < 68
 //
-// with limbs L of type int64. A term changes three limbs, by less than 2³² each. Before
-// 2³¹ terms have come together, carries go from each limb to the next, and leave limbs
-// between -2³¹ and 2³¹. No limb therefore overflows, and 68 of them hold 2⁶² terms of
-// any size. Limbs of different machines are added by plain integer sums, in any order
+// with limbs L of type int64. A term changes three limbs, by less than 2³² each. After
+// fewer than 2³¹ terms, each limb passes a carry to the next, which leaves limbs
+// between -2³¹ and 2³¹. Therefore no limb overflows, and 68 limbs hold 2⁶² terms of any
+// size. Limbs of different machines are added by plain integer sums, in any order
 // (Reduce). NaN and infinities are counted beside the limbs.
 //
-// The limbs lie by j, and only those between the least and the largest bit that occurs
-// are looked at. Sums of numbers of similar size take some five of the 68.
+// The limbs are stored in rows by j. Only the rows between the least and the largest
+// bit in use are read. Sums of numbers of similar size use about five of the 68 rows.
 //
 // Methods may not be called concurrently.
 type Sums struct {
 	n       int
 	limbs   []int64 // 68×n; nil while all are 0
 	special []int64 // 3×n: how many NaN, +Inf and -Inf; nil if there are none
-	lo, hi  int     // rows of limbs that may have something else than 0
+	lo, hi  int     // rows of limbs that may be non-zero
 	terms   int64   // added since the last carry
 
 	from, to int     // rows that the last Reduce found in use, on all ranks
@@ -41,7 +42,7 @@ type Sums struct {
 const (
 	limbRows = 68
 	limbBits = 32
-	maxTerms = 1<<31 - 2 // and what a carry leaves is less than one more
+	maxTerms = 1<<31 - 2 // what a carry leaves counts as less than one more term
 )
 
 // NewSums returns n sums, all 0. It panics with mat.ErrNegativeDimension if n is

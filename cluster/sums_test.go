@@ -14,7 +14,7 @@ import (
 	"revnum/cluster"
 )
 
-// exact returns the correctly rounded sum, by math/big.
+// exact returns the correctly rounded sum. It uses math/big.
 func exact(x []float64) float64 {
 	sum := new(big.Float).SetPrec(2400)
 	for _, v := range x {
@@ -102,8 +102,8 @@ func TestSumsSpecial(t *testing.T) {
 	}
 }
 
-// TestSumsOrder adds numbers of all sizes in two orders, one of them over Merge and the
-// binary form, and compares with math/big.
+// TestSumsOrder adds numbers of all sizes in two orders, and compares with math/big.
+// One of the orders goes through Merge and the binary form.
 func TestSumsOrder(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	const n, terms = 5, 3000
@@ -150,8 +150,8 @@ func TestSumsOrder(t *testing.T) {
 	}
 }
 
-// TestSumsReduce adds over ranks, in several rounds with numbers of other sizes, with
-// NaN on one rank, and with a rank that fails.
+// TestSumsReduce adds over ranks in several rounds: with numbers of different sizes,
+// with NaN on one rank, and with a rank that fails.
 func TestSumsReduce(t *testing.T) {
 	const n = 7
 	for _, ranks := range []int{1, 2, 5} {
@@ -222,7 +222,7 @@ func TestSumsShapes(t *testing.T) {
 	}
 }
 
-// FuzzSums compares sums of any numbers, in halves, with math/big.
+// FuzzSums adds any numbers in two halves, and compares with math/big.
 func FuzzSums(f *testing.F) {
 	add := func(x ...float64) {
 		var b []byte
@@ -258,7 +258,8 @@ func FuzzSums(f *testing.F) {
 	})
 }
 
-// FuzzSumsUnmarshal checks that what is read without an error is written as it was.
+// FuzzSumsUnmarshal checks that bytes that are read without an error are written back
+// unchanged.
 func FuzzSumsUnmarshal(f *testing.F) {
 	s := cluster.NewSums(2)
 	s.Add([]float64{1.5, math.Inf(-1)})

@@ -8,7 +8,8 @@ import (
 	"slices"
 )
 
-// A request is what rank 0 asks all ranks for: a number that says what, and operands.
+// A request is a question of rank 0 to all ranks: a number that says what it asks for,
+// and operands.
 type request struct {
 	what     uint64
 	operands []float64
@@ -17,23 +18,24 @@ type request struct {
 // stop is the request that ends a team.
 const stop = 0
 
-// A team answers requests of rank 0.
+// A team is the ranks that answer the requests of rank 0.
 type team struct {
 	r       Reducer
 	message []byte
-	failed  error // of a request, which all ranks know
+	failed  error // the error of a request, which all ranks know
 
-	// answer returns what this rank has to add to the answer, and an error if it is not
-	// what it should be.
+	// answer returns this rank's part of the answer. With an error the part is not
+	// valid.
 	answer func(q request) (*Sums, error)
 }
 
-// newTeam returns a team. Requests with at most so many operands are one message.
+// newTeam returns a team. A request with at most the given number of operands is one
+// message.
 func newTeam(r Reducer, operands int, answer func(q request) (*Sums, error)) *team {
 	return &team{r: r, message: make([]byte, 16+8*operands), answer: answer}
 }
 
-// send brings a request from rank 0 to all others.
+// send sends a request from rank 0 to all others.
 func (t *team) send(q request) (request, error) {
 	binary.LittleEndian.PutUint64(t.message, q.what)
 	binary.LittleEndian.PutUint64(t.message[8:], uint64(len(q.operands)))
@@ -75,7 +77,7 @@ func getFloats(dst []float64, b []byte) {
 	}
 }
 
-// ask stores in dst what all ranks answer. Rank 0 calls it.
+// ask stores the sum of the answers of all ranks in dst. Rank 0 calls it.
 func (t *team) ask(dst []float64, what uint64, operands ...[]float64) error {
 	if t.failed != nil {
 		return t.failed
@@ -91,8 +93,8 @@ func (t *team) ask(dst []float64, what uint64, operands ...[]float64) error {
 	return err
 }
 
-// run runs lead on rank 0, and answers its requests on the others. It returns what lead
-// returns, on all ranks: on others than rank 0 as text, or as context.Canceled.
+// run runs lead on rank 0, and answers its requests on the others. It returns the error
+// of lead on all ranks. Ranks other than 0 get its text, or context.Canceled.
 func (t *team) run(lead func() error) error {
 	t.failed = nil
 	if t.r.Rank() == 0 {

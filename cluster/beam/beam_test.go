@@ -48,7 +48,7 @@ func points(t *testing.T) (*mat.Dense, []string) {
 	return x, paths
 }
 
-// fitted returns the mixture of package cluster after so many steps.
+// fitted returns the mixture of package cluster after the given number of steps.
 func fitted(t *testing.T, paths []string, opts *gmm.Options) *gmm.Mixture {
 	t.Helper()
 	p, err := cluster.NewPoints(cluster.Alone(), 1, func() (*shard.Set, error) { return shard.Standard().OpenSet(100, 0, paths...) })
@@ -88,7 +88,7 @@ func TestEM(t *testing.T) {
 	}
 }
 
-// TestScoreAll wants the scores of the mixture.
+// TestScoreAll compares with the scores of the mixture.
 func TestScoreAll(t *testing.T) {
 	x, paths := points(t)
 	m := fitted(t, paths, nil)

@@ -15,7 +15,8 @@ import (
 	"revnum/revmodels/gmm"
 )
 
-// Shards say where points lie. Workers and the program that makes the pipeline open them.
+// Shards say where points lie. The workers open them, and so does the program that
+// makes the pipeline.
 type Shards struct {
 	Paths     []string
 	BlockRows int // 0 means shard.DefaultBlock
@@ -65,14 +66,14 @@ func Blocks(s sdk.Scope, shards Shards) (sdk.PCollection, error) {
 	return sdk.Reshuffle(s, sdk.CreateList(s, blocks)), shards.Teardown()
 }
 
-// A Fit is where a fit is, as JSON of gmm.State, and what it knows of the points.
+// A Fit is the state of a fit, as JSON of gmm.State, with what it knows of the points.
 type Fit struct {
 	Points           int
 	Means, Variances []float64
 	State            []byte
 }
 
-// A Model says what is fitted. Its fields are those of gmm.Options.
+// A Model says which mixture to fit. Its fields are those of gmm.Options.
 type Model struct {
 	Start      []byte // a gmm.Mixture as JSON, to begin with
 	Covariance gmm.Covariance
@@ -95,9 +96,9 @@ func init() {
 	sdk.RegisterType(reflect.TypeFor[Score]())
 }
 
-// EM takes so many steps of expectation maximisation from m.Start on, and returns the
-// mixture as JSON, a collection of one string. It has the bits of cluster.FitGMM with the
-// same blocks, Init and number of steps.
+// EM takes the given number of steps of expectation maximisation from m.Start. It
+// returns a collection of one string, the mixture as JSON. The mixture has the bits of
+// cluster.FitGMM with the same blocks, Init and number of steps.
 func EM(s sdk.Scope, shards Shards, m Model, steps int) (sdk.PCollection, error) {
 	if _, err := m.components(); err != nil {
 		return sdk.PCollection{}, err
@@ -138,7 +139,7 @@ func (m *Model) components() (*gmm.Mixture, error) {
 	return start, nil
 }
 
-// stepper returns what takes the next step.
+// stepper returns the gmm.Stepper that takes the next step.
 func (m *Model) stepper(f Fit) (*gmm.Stepper, error) {
 	start, err := m.components()
 	if err != nil {
@@ -243,7 +244,7 @@ func (f *stepFn) ProcessElement(moments Vector, fit Fit, emit func(Fit)) error {
 	if err != nil {
 		return err
 	}
-	s.Expectation() // sets the density, of which the prior is a function
+	s.Expectation() // sets the density, on which the prior depends
 	state, err := s.Step(moments.X)
 	if err != nil {
 		return err
@@ -273,14 +274,14 @@ func (f *mixtureFn) ProcessElement(fit Fit, emit func(string)) error {
 	return err
 }
 
-// A Score is what a mixture says of a point.
+// A Score is the score of a point under a mixture.
 type Score struct {
 	Row        int // among all rows of the shards
 	LogDensity float64
 	Component  int // the most probable one
 }
 
-// ScoreAll returns a Score for each point, given a gmm.Mixture as JSON.
+// ScoreAll returns a Score for each point. The mixture is a gmm.Mixture as JSON.
 func ScoreAll(s sdk.Scope, shards Shards, mixture []byte) (sdk.PCollection, error) {
 	if err := new(gmm.Mixture).UnmarshalJSON(mixture); err != nil {
 		return sdk.PCollection{}, err

@@ -14,8 +14,8 @@ import (
 // A Vector is an element of a collection of lists of numbers.
 type Vector struct{ X []float64 }
 
-// SumsFn is a CombineFn that adds up Vectors of equal lengths without rounding, and rounds
-// the sums once, whatever the order.
+// SumsFn is a CombineFn that adds up Vectors of equal lengths. It rounds only the final
+// sums, so their bits do not depend on the order.
 type SumsFn struct{}
 
 func init() {
@@ -31,7 +31,7 @@ func decodeSums(b []byte) (*cluster.Sums, error) {
 	return s, s.UnmarshalBinary(b)
 }
 
-// CreateAccumulator returns sums of nothing. They get their number from the first Vector.
+// CreateAccumulator returns empty sums. Their number is the length of the first Vector.
 func (*SumsFn) CreateAccumulator() *cluster.Sums { return cluster.NewSums(0) }
 
 // AddInput adds a Vector.

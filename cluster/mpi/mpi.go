@@ -1,7 +1,8 @@
 // Package mpi makes the ranks of MPI a cluster.Reducer.
 //
-// It needs the C library of Open MPI, which pkg-config finds as ompi-c, or with the build
-// tag mpich that of MPICH. It is a module of its own, so that nobody else needs them.
+// It needs the C library of Open MPI, which pkg-config must find as ompi-c. With the
+// build tag mpich it needs the library of MPICH instead. It is a module of its own, so
+// that other users of revnum need neither.
 package mpi
 
 /*
@@ -33,18 +34,18 @@ import (
 	"unsafe"
 )
 
-// World are all ranks of MPI. It is a cluster.Reducer. Its methods may be called by one
+// World is the cluster.Reducer of all ranks of MPI. Its methods may be called by one
 // goroutine at a time.
 type World struct {
 	rank, size int
 
-	// Patience is how long a call waits for the other ranks. Then the process ends, with
-	// a message and status 1, and mpirun ends the others: a rank or a link is lost. 0
-	// means forever.
+	// Patience is how long a call waits for the other ranks; 0 means forever. After
+	// that time a rank or a link counts as lost. The process ends with a message and
+	// status 1, and mpirun ends the others.
 	Patience time.Duration
 }
 
-// Init starts MPI. A process calls it once, before anything else of MPI.
+// Init starts MPI. Call it once in a process, before anything else of MPI.
 func Init() (*World, error) {
 	var have, rank, size C.int
 	if err := check("MPI_Init_thread", C.start(&have)); err != nil {
@@ -65,7 +66,7 @@ func (w *World) Rank() int { return w.rank }
 // Size implements cluster.Reducer.
 func (w *World) Size() int { return w.size }
 
-// most is the largest number of elements in a call of MPI, which counts in an int.
+// most is the largest number of elements in a call of MPI. MPI counts them in a C int.
 const most = 1 << 27
 
 // Sum implements cluster.Reducer by MPI_Allreduce.
@@ -107,13 +108,13 @@ func (w *World) Finalize() error {
 // Abort ends the processes of all ranks, with the given status.
 func (w *World) Abort(status int) { C.give_up(C.int(status)) }
 
-// watch starts to wait, and returns what ends that.
+// watch starts a timer, and returns the function that stops it.
 func (w *World) watch(forWhat string) func() bool {
 	if w.Patience == 0 {
 		return func() bool { return true }
 	}
 	return time.AfterFunc(w.Patience, func() {
-		// Another thread is inside MPI, so that Abort would be too much.
+		// Another thread is inside MPI, so this one must not call MPI_Abort.
 		fmt.Fprintf(os.Stderr, "mpi: rank %d has waited %v for %s: another rank or the link to it is lost\n", w.rank, w.Patience, forWhat)
 		os.Exit(1)
 	}).Stop

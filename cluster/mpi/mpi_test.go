@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	}
 	status := m.Run()
 	if status != 0 {
-		world.Abort(status) // the others may wait for this one
+		world.Abort(status) // the others may be waiting for this rank
 	}
 	if err := world.Finalize(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -86,7 +86,7 @@ func TestReducer(t *testing.T) {
 	}
 }
 
-// TestSameBits fits over MPI and over goroutines. More ranks than blocks must do, too.
+// TestSameBits fits over MPI and over goroutines, also with more ranks than blocks.
 func TestSameBits(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	x := mat.NewDense(2500, 3, nil)

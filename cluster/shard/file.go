@@ -15,20 +15,20 @@ import (
 	"revnum/internal/dataset"
 )
 
-// A File is one shard: a matrix of which rows can be read. Read may be called
+// A File is one shard: a matrix whose rows you can read. Read may be called
 // concurrently.
 type File interface {
 	Name() string
 	Dims() (rows, cols int)
 
-	// Read stores the rows from the given first one on in dst, whose length is a
-	// multiple of the number of columns. Rows that do not exist are an error.
+	// Read fills dst with rows, starting at the row first. The length of dst must be a
+	// multiple of the number of columns. Read returns an error if a row does not exist.
 	Read(dst []float64, first int) error
 
 	Close() error
 }
 
-// Matrix returns a shard in memory, with the rows of x, which it does not copy.
+// Matrix returns a shard in memory with the rows of x. It does not copy x.
 func Matrix(name string, x *mat.Dense) File { return matrix{name, x} }
 
 type matrix struct {
@@ -60,8 +60,8 @@ type mapped struct {
 	rows, cols int
 }
 
-// OpenNpy opens a file in NumPy's .npy format, which must hold a matrix of little-endian
-// float64 by rows, or a vector, which is one column.
+// OpenNpy opens a file in NumPy's .npy format. It must hold a matrix of little-endian
+// float64 by rows, or a vector, which counts as one column.
 func OpenNpy(path string) (File, error) {
 	r, err := open(path)
 	if err != nil {
@@ -83,7 +83,8 @@ func OpenNpy(path string) (File, error) {
 	return &mapped{path, r, h.Offset, h.Rows, h.Cols}, nil
 }
 
-// OpenRaw opens a file of nothing but little-endian float64, by rows of so many columns.
+// OpenRaw opens a file that holds only little-endian float64, by rows of the given
+// number of columns.
 func OpenRaw(path string, cols int) (File, error) {
 	if cols < 1 {
 		return nil, fmt.Errorf("%s: plain numbers, but the number of columns is not known", path)
@@ -132,15 +133,15 @@ func (f *mapped) Read(dst []float64, first int) error {
 	return nil
 }
 
-// An Opener opens a shard. It gets the number of columns that plain numbers have, 0 if
-// that is not known.
+// An Opener opens a shard. Its argument is the number of columns of plain numbers, or 0
+// if that is not known.
 type Opener func(path string, cols int) (File, error)
 
-// Formats are the formats of files by the ends of their names.
+// Formats maps the extensions of file names to formats.
 type Formats map[string]Opener
 
-// Standard returns the formats of this package: .npy, and .f64, .bin and .raw for plain
-// numbers.
+// Standard returns the formats of this package: .npy, and for plain numbers .f64, .bin
+// and .raw.
 func Standard() Formats {
 	return Formats{
 		".npy": func(path string, _ int) (File, error) { return OpenNpy(path) },
@@ -148,7 +149,7 @@ func Standard() Formats {
 	}
 }
 
-// Open opens the shard at path in the format that its name ends in.
+// Open opens the shard at path. The extension of its name says the format.
 func (f Formats) Open(path string, cols int) (File, error) {
 	open := f[strings.ToLower(filepath.Ext(path))]
 	if open == nil {

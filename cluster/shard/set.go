@@ -13,7 +13,7 @@ import (
 	"revnum/rev"
 )
 
-// DefaultBlock is the number of rows of a block unless another is asked for.
+// DefaultBlock is the default number of rows of a block.
 const DefaultBlock = 4096
 
 // A Set is a list of shards, cut into blocks.
@@ -21,13 +21,13 @@ type Set struct {
 	files     []File
 	blockRows int
 	cols      int
-	rows      []int // the first row of each file; their number at last
-	blocks    []int // the first block of each file; their number at last
+	rows      []int // the first row of each file, then the number of all rows
+	blocks    []int // the first block of each file, then the number of all blocks
 }
 
 // NewSet returns the set of the files, with blocks of at most blockRows rows; 0 means
-// DefaultBlock. It returns an error, and leaves the files open, if there are none, or if
-// they differ in their number of columns.
+// DefaultBlock. It returns an error if there are no files, or if they differ in their
+// number of columns. The files then stay open.
 func NewSet(blockRows int, files ...File) (*Set, error) {
 	switch {
 	case len(files) == 0:
@@ -52,8 +52,8 @@ func NewSet(blockRows int, files ...File) (*Set, error) {
 	return s, nil
 }
 
-// Glob returns the files that the patterns mean, those of a pattern sorted. A pattern
-// without a file is an error.
+// Glob returns the files that match the patterns. It sorts the files of each pattern. A
+// pattern that matches no file is an error.
 func Glob(patterns ...string) ([]string, error) {
 	var paths []string
 	for _, pattern := range patterns {
@@ -69,8 +69,8 @@ func Glob(patterns ...string) ([]string, error) {
 	return paths, nil
 }
 
-// OpenSet opens the set of the shards at the paths, in their order. Plain numbers have so
-// many columns.
+// OpenSet opens the set of the shards at the paths, in their order. Files of plain
+// numbers have cols columns.
 func (f Formats) OpenSet(blockRows, cols int, paths ...string) (*Set, error) {
 	s := new(Set)
 	for _, path := range paths {
@@ -107,8 +107,8 @@ func (s *Set) Close() error {
 	return errors.Join(errs...)
 }
 
-// String says what the set is made of: sets with equal texts have files with the same
-// names in the same order, of the same shapes, and the same blocks. Folders do not count.
+// String describes the set. Sets with equal descriptions have files with the same
+// names, shapes and order, and the same blocks. Folders do not count.
 func (s *Set) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "blocks of %d rows", s.blockRows)
@@ -119,15 +119,15 @@ func (s *Set) String() string {
 	return b.String()
 }
 
-// Rows returns the number of the first row of a block among all rows, and that of the
-// row behind its last.
+// Rows returns the range of rows of a block, first <= i < end, counted over all files.
 func (s *Set) Rows(block int) (first, end int) {
 	f := s.file(s.blocks, block)
 	first = s.rows[f] + (block-s.blocks[f])*s.blockRows
 	return first, min(first+s.blockRows, s.rows[f+1])
 }
 
-// file returns the file with element i of what starts has the first elements of.
+// file returns the file that contains element i. starts has the first element of each
+// file.
 func (s *Set) file(starts []int, i int) int {
 	if i < 0 || i >= starts[len(s.files)] {
 		panic("shard: index out of range")
@@ -135,8 +135,8 @@ func (s *Set) file(starts []int, i int) int {
 	return sort.SearchInts(starts, i+1) - 1
 }
 
-// Read returns a block, which it stores in buf if that is large enough. It may be called
-// concurrently.
+// Read returns a block. It stores the block in buf if buf is large enough. It may be
+// called concurrently.
 func (s *Set) Read(block int, buf []float64) (rev.General[float64], error) {
 	first, end := s.Rows(block)
 	x := rev.NewGeneral(end-first, s.cols, slices.Grow(buf[:0], (end-first)*s.cols)[:(end-first)*s.cols])
@@ -144,7 +144,7 @@ func (s *Set) Read(block int, buf []float64) (rev.General[float64], error) {
 	return x, s.files[f].Read(x.Data, first-s.rows[f])
 }
 
-// ReadRow returns one of all rows.
+// ReadRow returns row i, counted over all files.
 func (s *Set) ReadRow(row int) ([]float64, error) {
 	x := make([]float64, s.cols)
 	f := s.file(s.rows, row)
@@ -152,8 +152,8 @@ func (s *Set) ReadRow(row int) ([]float64, error) {
 }
 
 // Powers overwrites dst with the sums over the rows of x of (x - origin - about)^power,
-// where power is 1 or 2. About a row of the set as origin, columns that do not vary have
-// sums of exactly 0, and with their mean less the origin for about they have variances of 0.
+// where power is 1 or 2. If origin is a row of the set, a constant column has a sum of
+// exactly 0. If then about is the mean minus the origin, its variance is exactly 0.
 func Powers(dst []float64, x rev.General[float64], power int, origin, about []float64) {
 	clear(dst)
 	for i := range x.Rows {
@@ -168,8 +168,8 @@ func Powers(dst []float64, x rev.General[float64], power int, origin, about []fl
 	}
 }
 
-// CheckFinite returns an error that names file, row and column of the first number of x
-// that is not finite. x is the given block.
+// CheckFinite returns an error if a number of x is not finite, where x is the given
+// block. The error names the file, row and column of the first such number.
 func (s *Set) CheckFinite(block int, x rev.General[float64]) error {
 	for i := range x.Rows {
 		for j, v := range x.Row(i) {

@@ -85,7 +85,7 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// TestWriteNpy reads what WriteNpy writes by another reader.
+// TestWriteNpy reads the file of WriteNpy with another reader.
 func TestWriteNpy(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.npy")
 	x := numbers(20000)

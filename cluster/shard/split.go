@@ -13,10 +13,10 @@ import (
 )
 
 // Split reads a CSV file and writes its rows to .npy files of the given number of rows
-// in the folder dir, which it makes if its parent is there. It returns their names:
-// part-00000.npy and so on. The CSV file may be larger than the memory; it may be
-// compressed, begin with names of columns, and have comments after #. If there is an
-// error, files may be left behind, each of them whole.
+// in the folder dir. It makes the folder if its parent exists. It returns the names of
+// the files: part-00000.npy and so on. The CSV file may be larger than the memory. It
+// may be compressed, begin with names of columns, and have comments after #. After an
+// error, complete files may be left behind.
 func Split(csv, dir string, rows int) (paths []string, err error) {
 	if rows < 1 {
 		return nil, fmt.Errorf("shards of %d rows, expected at least 1", rows)
@@ -47,14 +47,15 @@ func Split(csv, dir string, rows int) (paths []string, err error) {
 	return paths, err
 }
 
-// WriteNpy writes a matrix by rows to the .npy file at path, which is whole or as it was
-// before.
+// WriteNpy writes a matrix by rows to the .npy file at path. If it fails, the file is
+// as it was before.
 func WriteNpy(path string, rows, cols int, data []float64) error {
 	if len(data) != rows*cols {
 		return fmt.Errorf("%s: %d numbers for %d×%d", path, len(data), rows, cols)
 	}
 	return outfile.Write(path, func(w io.Writer) error {
-		// Magic, version 1.0, and a header that ends at a multiple of 64 bytes.
+		// The file begins with the magic, version 1.0, and a header that ends at a
+		// multiple of 64 bytes.
 		header := fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }", rows, cols)
 		header = fmt.Sprintf("%-*s\n", (len(header)+11+63)/64*64-11, header)
 		b := append([]byte("\x93NUMPY\x01\x00"), byte(len(header)), byte(len(header)>>8))

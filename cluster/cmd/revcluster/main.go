@@ -1,5 +1,6 @@
-// The revcluster command fits mixtures and clusters to points in many files. This one
-// runs alone. That of the module cluster/mpi is the same on the ranks of MPI.
+// The revcluster command fits mixtures and clusters to points in many files. This
+// command runs without MPI. The command of the same name in the module cluster/mpi runs
+// on the ranks of MPI.
 package main
 
 import (

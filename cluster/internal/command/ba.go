@@ -25,9 +25,9 @@ func (p *program) newBASolve() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "solve FILE",
 		Short: "Find the cameras and points that agree best with the observations",
-		Long: `solve improves the cameras and points in FILE, in the form of Bundle Adjustment in the
-Large or of Bundler, which may be compressed. Each rank reads the file and keeps its share
-of the points. An interrupt ends it at the best that it has met, which is written.`,
+		Long: `solve improves the cameras and points in FILE. The file is in the form of Bundle
+Adjustment in the Large or of Bundler, and may be compressed. Each rank reads it and keeps
+its share of the points. An interrupt ends the search; the best solution so far is written.`,
 		Example: `  mpirun -n 4 revcluster ba solve problem.txt.bz2 --out solved.txt.gz`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -57,13 +57,13 @@ of the points. An interrupt ends it at the best that it has met, which is writte
 		},
 	}
 	flags := cmd.Flags()
-	flags.Float64Var(&huber, "huber", 0, "scale in pixels of Huber's loss; 0 is squares")
+	flags.Float64Var(&huber, "huber", 0, "scale in pixels of Huber's loss; 0 means squares")
 	flags.IntVar(&opts.MaxIter, "max-iter", 100, "largest number of iterations")
-	flags.Float64Var(&opts.CostTolerance, "cost-tolerance", 1e-6, "relative change of the cost at which to end")
+	flags.Float64Var(&opts.CostTolerance, "cost-tolerance", 1e-6, "stop at this relative change of the cost")
 	flags.Float64Var(&opts.Forcing, "forcing", 0.1, "accuracy of conjugate gradients, less than 1")
 	flags.BoolVar(&opts.FixedIntrinsics, "fix-intrinsics", false, "hold focal lengths and distortion")
-	flags.IntVar(&block, "block", cluster.DefaultObservations, "observations of a block, on which the bits of the result depend")
-	flags.IntVar(&workers, "workers", 0, "goroutines of each rank; 0 means one a processor")
+	flags.IntVar(&block, "block", cluster.DefaultObservations, "observations of a block; the bits of the result depend on it")
+	flags.IntVar(&workers, "workers", 0, "goroutines of each rank; 0 means one for each processor")
 	flags.StringVarP(&out, "out", "o", "", "`file` to write the solution to, compressed if it ends in .gz")
 	return cmd
 }

@@ -13,24 +13,25 @@ import (
 	"revnum/internal/jsonfile"
 )
 
-// checkpointFlags say where the state of a fit is written.
+// checkpointFlags are the flags for writing the state of a fit.
 type checkpointFlags struct {
 	path  string
 	every int
 }
 
 func (f *checkpointFlags) register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.path, "checkpoint", "", "`file` with the state of the fit; if it is there, the fit goes on from it")
-	cmd.Flags().IntVar(&f.every, "every", 10, "iterations from a checkpoint to the next")
+	cmd.Flags().StringVar(&f.path, "checkpoint", "", "`file` with the state of the fit; if it exists, the fit resumes from it")
+	cmd.Flags().IntVar(&f.every, "every", 10, "iterations between checkpoints")
 }
 
-// A checkpoint is the state S of a fit, with a text that says of which.
+// A checkpoint is the state S of a fit, with a text that describes the fit.
 type checkpoint[S any] struct {
 	Fit   string `json:"fit"`
 	State S      `json:"state"`
 }
 
-// readCheckpoint returns the state in the file, on all ranks, and nil if there is no file.
+// readCheckpoint returns the state in the file, on all ranks. It returns nil if there
+// is no file.
 func readCheckpoint[S any](r cluster.Reducer, f *checkpointFlags, fit string) (*S, error) {
 	if f.every < 1 {
 		return nil, fmt.Errorf("--every: expected at least 1, found %d", f.every)
@@ -61,7 +62,8 @@ func readCheckpoint[S any](r cluster.Reducer, f *checkpointFlags, fit string) (*
 	return &c.State, nil
 }
 
-// writeCheckpoint returns a function that writes each f.every-th state, whole or not at all.
+// writeCheckpoint returns a function that writes every f.every-th state. If writing
+// fails, the old file stays.
 func writeCheckpoint[S any](f *checkpointFlags, fit string) func(iteration int, state S) error {
 	return func(iteration int, state S) error {
 		if f.path == "" || iteration%f.every != 0 {

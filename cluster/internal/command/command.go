@@ -1,5 +1,5 @@
 // Package command is the revcluster command, on the ranks of any Reducer. All ranks run
-// it with the same arguments. Rank 0 prints, writes files, and takes interrupts.
+// it with the same arguments. Rank 0 prints, writes files, and handles interrupts.
 package command
 
 import (
@@ -19,7 +19,7 @@ import (
 	"revnum/internal/outfile"
 )
 
-// A program is what all commands share.
+// A program is the surroundings that all commands share.
 type program struct {
 	r       cluster.Reducer
 	formats shard.Formats
@@ -27,10 +27,11 @@ type program struct {
 }
 
 // Main runs the command and returns its exit status: 0, 1 for an error, 130 after an
-// interrupt. Formats are the files that it reads.
+// interrupt. Formats says which files it can read.
 //
-// The first interrupt ends a fit after its iteration; rank 0 then writes what it has. The
-// second one ends the process at once. Ranks other than 0 leave interrupts to rank 0.
+// The first interrupt ends a fit after the current iteration. Rank 0 then writes the
+// result so far. The second interrupt ends the process at once. Ranks other than 0
+// ignore interrupts.
 func Main(r cluster.Reducer, formats shard.Formats, args []string) int {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -52,7 +53,7 @@ func Main(r cluster.Reducer, formats shard.Formats, args []string) int {
 	return run(ctx, r, formats, args, os.Stdout, os.Stderr)
 }
 
-// run is Main with its surroundings.
+// run is Main with the surroundings as parameters.
 func run(ctx context.Context, r cluster.Reducer, formats shard.Formats, args []string, stdout, stderr io.Writer) int {
 	p := &program{r, formats, ctx}
 	root := &cobra.Command{
@@ -82,7 +83,7 @@ to the bit on any number of ranks.`,
 		}
 		return 130
 	case err != nil:
-		// A rank other than 0 speaks only for itself.
+		// Ranks other than 0 report only that they have lost the others.
 		if r.Rank() == 0 || errors.Is(err, cluster.ErrLost) {
 			fmt.Fprintf(stderr, "revcluster: %v\n", err)
 		}
@@ -91,7 +92,7 @@ to the bit on any number of ranks.`,
 	return 0
 }
 
-// shardFlags say which points there are.
+// shardFlags are the flags that name the points.
 type shardFlags struct {
 	shards              []string
 	block, cols, worker int
@@ -100,9 +101,9 @@ type shardFlags struct {
 func (f *shardFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.shards, "shards", nil, "`files` of points, or patterns such as 'data/*.npy'")
-	flags.IntVar(&f.block, "block", shard.DefaultBlock, "rows of a block, on which the bits of the result depend")
+	flags.IntVar(&f.block, "block", shard.DefaultBlock, "rows of a block; the bits of the result depend on it")
 	flags.IntVar(&f.cols, "columns", 0, "columns of files of plain numbers (.f64, .bin, .raw)")
-	flags.IntVar(&f.worker, "workers", 0, "goroutines of each rank; 0 means one a processor")
+	flags.IntVar(&f.worker, "workers", 0, "goroutines of each rank; 0 means one for each processor")
 	_ = cmd.MarkFlagRequired("shards")
 }
 
@@ -120,14 +121,14 @@ func (f *shardFlags) open(p *program) (*cluster.Points, error) {
 	})
 }
 
-// header says what there is to do.
+// header returns a line that describes the task.
 func (p *program) header(w io.Writer, points *cluster.Points) {
 	n, d := points.Dims()
 	fmt.Fprintf(w, "%d points, %d columns, %d blocks, ranks: %d\n\n", n, d, points.Blocks(), p.r.Size())
 }
 
-// progress returns a function that shows a line on a terminal, in the place of the line
-// before, and nothing elsewhere. An empty line clears it.
+// progress returns a function that shows a line on a terminal, in place of the previous
+// one. An empty line clears it. Without a terminal it shows nothing.
 func progress(w io.Writer) func(format string, args ...any) {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
@@ -142,7 +143,7 @@ func (p *program) newSplit() *cobra.Command {
 		Use:   "split FILE FOLDER",
 		Short: "Split a CSV file into shards",
 		Long: `split writes the rows of a CSV file to the files part-00000.npy and so on in FOLDER,
-which it makes if its parent is there. The file may be larger than the memory. It may be
+which it makes if its parent exists. The file may be larger than the memory. It may be
 compressed by gzip or bzip2, and begin with a line of names.`,
 		Example: `  revcluster split points.csv.gz data --rows 1000000`,
 		Args:    cobra.ExactArgs(2),

@@ -16,8 +16,8 @@ import (
 	"revnum/revmodels/ba"
 )
 
-// onRanks runs the command on ranks that are goroutines, and returns what rank 0 prints
-// and the largest status.
+// onRanks runs the command on ranks that are goroutines, and returns the output of rank
+// 0 and the largest status.
 func onRanks(ctx context.Context, ranks int, args ...string) (status int, stdout, stderr string) {
 	var out, errs bytes.Buffer
 	var mu sync.Mutex
@@ -62,7 +62,7 @@ func TestFit(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "out.json")
 			checkpoint := filepath.Join(t.TempDir(), "checkpoint.json")
 			args := []string{model, "fit", "--shards", filepath.Join(dir, "*.npy"), "-k", "3", "--out", file, "--block", "100", "--checkpoint", checkpoint, "--every", "1"}
-			for again := range 2 { // the second time from the checkpoint
+			for again := range 2 { // the second run starts from the checkpoint
 				status, out, errs := onRanks(t.Context(), ranks, args...)
 				if status != 0 || !strings.HasPrefix(out, fmt.Sprintf("900 points, 2 columns, 9 blocks, ranks: %d\n", ranks)) || strings.Count(out, "written to") != 1 {
 					t.Fatalf("%v: status %d, %s%s", args, status, out, errs)

@@ -34,7 +34,8 @@ func (p *program) newGMMFit() *cobra.Command {
 		Short: "Fit a Gaussian mixture to the points in files",
 		Long: `fit finds the mixture of K components that describes the points best, and prints how
 the fit went. It begins with the centroids of k-means|| and takes steps of expectation
-maximisation. An interrupt ends it after an iteration; what it has by then is written.`,
+maximisation. An interrupt ends it after the current iteration; it then writes the
+mixture so far.`,
 		Example: `  revcluster gmm fit --shards 'data/*.npy' -k 20 --out model.json
   mpirun -n 4 revcluster gmm fit --shards 'data/*.npy' -k 20 --checkpoint fit.json`,
 		Args: cobra.NoArgs,
@@ -47,8 +48,8 @@ maximisation. An interrupt ends it after an iteration; what it has by then is wr
 	flags.TextVar(&f.opts.Covariance, "covariance", gmm.Full, "kind of covariances: full, tied, diagonal or spherical")
 	flags.IntVar(&f.opts.MaxIter, "max-iter", 500, "largest number of iterations")
 	flags.Float64Var(&f.opts.Tolerance, "tolerance", 1e-3, "gain of an iteration, for each point, at which the fit ends")
-	flags.BoolVar(&f.opts.Polish, "polish", false, "take the fit on to its maximum by L-BFGS")
-	flags.Float64Var(&f.opts.RegCovar, "reg-covar", 0, "about what is added to the diagonal of the covariances; 0 is 1e-9 of the least variance of a column, negative is nothing")
+	flags.BoolVar(&f.opts.Polish, "polish", false, "continue the fit to its maximum by L-BFGS")
+	flags.Float64Var(&f.opts.RegCovar, "reg-covar", 0, "about what to add to the diagonal of the covariances; 0 means 1e-9 of the least variance of a column, negative means nothing")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the first centroids")
 	flags.StringVarP(&f.out, "out", "o", "", "`file` to write the mixture to, as JSON")
 	return cmd

@@ -27,7 +27,7 @@ type kmeansFlags struct {
 	out  string
 }
 
-// kmeansState is what a checkpoint has.
+// kmeansState is the state in a checkpoint.
 type kmeansState struct {
 	Iterations int       `json:"iterations"`
 	Centroids  []float64 `json:"centroids"`
@@ -38,9 +38,9 @@ func (p *program) newKMeansFit() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fit",
 		Short: "Find the clusters of the points in files",
-		Long: `fit finds K centroids from which the sum of the squared distances of the points is
-small. It begins with k-means|| and takes steps of Lloyd's algorithm. An interrupt ends it
-after an iteration; what it has by then is written.`,
+		Long: `fit finds K centroids such that the sum of the squared distances from each point to its
+nearest centroid is small. It begins with k-means|| and takes steps of Lloyd's algorithm. An
+interrupt ends it after the current iteration; it then writes the centroids so far.`,
 		Example: `  revcluster kmeans fit --shards 'data/*.npy' -k 20 --out clusters.json`,
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(p, cmd) },

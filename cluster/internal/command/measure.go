@@ -16,7 +16,7 @@ import (
 	"revnum/revmodels/gmm"
 )
 
-// timed is a Reducer that knows how much time its calls took.
+// timed is a Reducer that measures the time of its calls.
 type timed struct {
 	cluster.Reducer
 	inside time.Duration
@@ -38,7 +38,7 @@ func (t *timed) since(begin time.Time) {
 	t.calls++
 }
 
-// repeated is a shard of so many rows that repeat those of a matrix.
+// repeated is a shard with the given number of rows. They repeat the rows of a matrix.
 type repeated struct {
 	*mat.Dense
 	rows int
@@ -57,8 +57,8 @@ func (f repeated) Read(dst []float64, first int) error {
 	return nil
 }
 
-// exchange returns the medians of the times of a sum of one number over the ranks, and of
-// a broadcast of so many bytes and a reduction of n sums.
+// exchange returns two median times: that of a sum of one number over the ranks, and
+// that of a broadcast of the given number of bytes with a reduction of n sums.
 func (p *program) exchange(n, bytes int) (message, both time.Duration, err error) {
 	const times = 100
 	s, x, b, one := cluster.NewSums(n), make([]float64, n), make([]byte, bytes), []int64{1}
@@ -95,10 +95,11 @@ func (p *program) newMeasure() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "measure",
 		Short: "Measure what an iteration costs on these machines",
-		Long: `measure takes steps of expectation maximisation on points that it makes, and prints the
+		Long: `measure takes steps of expectation maximisation on points that it makes. It prints the
 time of an iteration, and how much of it rank 0 spent in sums and broadcasts over the
-ranks. That includes the time in which it waits for slower ranks. The exchange alone is a
-broadcast and a sum as large as those of an iteration, which all ranks begin together.`,
+ranks. That includes the time in which rank 0 waits for slower ranks. It also prints the
+time of the exchange alone: a broadcast and a sum as large as those of an iteration, which
+all ranks begin together.`,
 		Example: `  mpirun -n 4 revcluster measure --points 100000`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -125,7 +126,7 @@ broadcast and a sum as large as those of an iteration, which all ranks begin tog
 			var inside time.Duration
 			var calls int
 			opts := &gmm.Options{MaxIter: iterations, Tolerance: math.SmallestNonzeroFloat64, InitMeans: means, Progress: func(i gmm.Iteration) {
-				if i.Iteration == 0 { // the first one makes room
+				if i.Iteration == 0 { // the first iteration allocates memory
 					first, inside, calls = time.Now(), t.inside, t.calls
 				}
 				last = time.Now()

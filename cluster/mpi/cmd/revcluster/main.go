@@ -3,8 +3,8 @@
 //
 //	mpirun -n 4 revcluster gmm fit --shards 'data/*.npy' -k 20
 //
-// REVCLUSTER_PATIENCE is how long a rank waits for the others before it takes them for
-// lost, as 30m, which is the default; 0 is forever.
+// REVCLUSTER_PATIENCE is how long a rank waits for the others before it counts them as
+// lost. The default is 30m; 0 means forever.
 package main
 
 import (

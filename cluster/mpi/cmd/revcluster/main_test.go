@@ -15,7 +15,7 @@ import (
 	"revnum/cluster/shard"
 )
 
-// program is the command, built.
+// program is the path of the command, which TestMain builds.
 var program string
 
 func TestMain(m *testing.M) { os.Exit(testMain(m)) }
@@ -39,7 +39,7 @@ func testMain(m *testing.M) int {
 	return m.Run()
 }
 
-// mpirun returns a run of the program on so many ranks.
+// mpirun returns a run of the program on the given number of ranks.
 func mpirun(ranks int, args ...string) *exec.Cmd {
 	all := append([]string{"--oversubscribe", "-n", fmt.Sprint(ranks), program}, args...)
 	cmd := exec.Command("mpirun", all...)
@@ -86,7 +86,7 @@ func TestRanks(t *testing.T) {
 	}
 }
 
-// TestErrors wants one message, and a status that is not 0.
+// TestErrors wants one message and a non-zero status.
 func TestErrors(t *testing.T) {
 	dir, pattern := shards(t, 300)
 	short := filepath.Join(dir, "1.npy")
@@ -99,7 +99,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// processOf returns the process of a rank, of the given mpirun, 0 if there is none.
+// processOf returns the process of a rank of the given mpirun, or 0 if there is none.
 func processOf(parent, rank int) int {
 	list, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, path := range list {
@@ -120,9 +120,9 @@ func processOf(parent, rank int) int {
 	return 0
 }
 
-// TestKilledRank kills a rank in the middle of a fit, which must end with a message, and
-// goes on from the checkpoint on another number of ranks, to the bits of a fit that was
-// left alone.
+// TestKilledRank kills a rank in the middle of a fit. The fit must end with a message.
+// Then it resumes from the checkpoint on another number of ranks, and must end with the
+// bits of a fit that was not killed.
 func TestKilledRank(t *testing.T) {
 	dir, pattern := shards(t, 20000)
 	args := func(out string, more ...string) []string {
@@ -175,7 +175,7 @@ func TestKilledRank(t *testing.T) {
 	}
 }
 
-// TestLostLink stops a rank, so that it does not answer. The others give up.
+// TestLostLink stops a rank, so that it does not answer. The others must give up.
 func TestLostLink(t *testing.T) {
 	_, pattern := shards(t, 20000)
 	cmd := mpirun(2, "gmm", "fit", "--shards", pattern, "-k", "8", "--tolerance", "1e-300", "--max-iter", "100000", "--workers", "1")
