@@ -11,9 +11,9 @@ import (
 //
 //	Y += X·W + 1·bᵀ
 //
-// that applies one affine map to the rows of an n×k matrix X: Y is n×m, W is k×m, and b,
-// of m elements, is added to each row. It is a layer of a network over a batch of n
-// inputs. The derivatives are
+// that applies one affine map to the rows of an n×k matrix X. Y is n×m and W is k×m. b has m
+// elements and is added to each row. This is a layer of a network, over a batch of n inputs.
+// The derivatives are
 //
 //	X̄ += Ȳ·Wᵀ,  W̄ += Xᵀ·Ȳ,  b̄ += Ȳᵀ·1,  Ẏ += Ẋ·W + X·Ẇ + 1·ḃᵀ
 //
@@ -21,8 +21,8 @@ import (
 //
 //	ĠX += ĠY·Wᵀ + Ȳ·Ẇᵀ,  ĠW += Xᵀ·ĠY + Ẋᵀ·Ȳ,  ġb += ĠYᵀ·1.
 //
-// A nil B stands for zeros. The products are those of MatMul, with its bounds, workers
-// and times. b is added after them.
+// A nil B stands for zeros. The products have the bounds, workers and times of MatMul. b is
+// added after them.
 type AffineBatch[T rev.Real] struct {
 	Y       rev.General[T] `rev:"acc" shape:"n,m"`
 	X       rev.General[T] `rev:"in" shape:"n,k"`
@@ -73,14 +73,14 @@ func (k *AffineBatch[T]) product() MatMul[T] {
 	return MatMul[T]{C: k.Y, A: k.X, B: k.W, Workers: k.Workers}
 }
 
-// addToRows adds sign·b to each row of y, unless one of them is nil.
+// addToRows adds sign·b to each row of y. It does nothing if one of them is nil.
 func addToRows[T rev.Real](sign int, b rev.Vector[T], y rev.General[T]) {
 	for i := 0; i < y.Rows && b.Data != nil && y.Data != nil; i++ {
 		addScaled(sign, number.One[T](), b, row(y, i))
 	}
 }
 
-// addRows adds each row of y to b, unless one of them is nil.
+// addRows adds each row of y to b. It does nothing if one of them is nil.
 func addRows[T rev.Real](y rev.General[T], b rev.Vector[T]) {
 	for i := 0; i < y.Rows && b.Data != nil && y.Data != nil; i++ {
 		axpy(number.One[T](), row(y, i), b)

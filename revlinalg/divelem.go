@@ -15,15 +15,15 @@ import (
 //
 //	z_i += x_i/y_i
 //
-// of vectors of the same length. With q = x/y, ω = z̄/y and ġz the tangent of z̄, the
+// for vectors of the same length. With q = x/y, ω = z̄/y and ġz the tangent of z̄, the
 // derivatives are
 //
 //	x̄ += ω,  ȳ -= ω·q,  ż += q̇ = (ẋ - q·ẏ)/y,
 //	ġx += ω̇ = (ġz - ω·ẏ)/y,  ġy -= ω̇·q + ω·q̇.
 //
-// If an element of Y is zero, all passes return a *rev.DomainError that says which, and
-// change nothing. NaN is passed on. Each quotient is rounded once. In fixed point it is
-// meaningful if it is below 2²⁰, and wraps if it is not.
+// If an element of Y is zero, all passes return a *rev.DomainError that names it, and change
+// nothing. A NaN is passed on. Each quotient is rounded once. In fixed point a quotient of
+// magnitude 2²⁰ or more wraps and is meaningless.
 type DivElem[T rev.Real] struct {
 	Z       rev.Vector[T] `rev:"acc" shape:"n"`
 	X       rev.Vector[T] `rev:"in" shape:"n"`
@@ -76,7 +76,7 @@ func (k DivElem[T]) Run(p rev.Pass[DivElem[T]]) error {
 type dividing[T rev.Real] struct {
 	k, g, t, gt DivElem[T]
 	sign        int
-	buffers     [][elementwisePiece]T // of each worker
+	buffers     [][elementwisePiece]T // one for each worker
 }
 
 // Block works on a block of elements.
@@ -132,7 +132,7 @@ func (w *dividing[T]) addQuotients(lo, n int, buffer *[elementwisePiece]T) {
 	}
 }
 
-// addInputs adds to element i of x and y, as far as they are there.
+// addInputs adds x and y to element i of X and Y, unless these are nil.
 func (k *DivElem[T]) addInputs(i int, x, y T) {
 	if k.X.Data != nil {
 		k.X.Data[i*k.X.Inc] += x

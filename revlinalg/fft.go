@@ -14,21 +14,21 @@ import (
 //
 //	X <- F·X,  F_jk = exp(-2πi·j·k/n)/√n
 //
-// in place, the discrete Fourier transform of n complex numbers. With the factor 1/√n it
-// is unitary: the inverse is the conjugate transpose, so the derivatives are
+// in place. It is the discrete Fourier transform of n complex numbers. The factor 1/√n
+// makes it unitary, so the inverse is the conjugate transpose. The derivatives are
 //
 //	Ẋ <- F·Ẋ,  X̄ <- Fᴴ·X̄
 //
-// and those of the tangents of cotangents likewise. gonum's fourier.CmplxFFT is √n·F.
+// and the tangents of cotangents are transformed like X̄. gonum's fourier.CmplxFFT is √n·F.
 //
-// It takes some 5·n·log₂ n flops. If n has a prime factor above 64, the transform is
-// computed as a convolution with exp(iπk²/n) by transforms whose length is a power of two,
-// by L. I. Bluestein, A linear filtering approach to the computation of discrete Fourier
-// transform (1970). Memory for 3·n numbers is kept for each length, or for some 10·n with
-// a convolution.
+// FFT takes some 5·n·log₂ n flops. If n has a prime factor above 64, the transform is
+// computed as a convolution with exp(iπk²/n). The convolution uses transforms whose length
+// is a power of two. This is the method of L. I. Bluestein, A linear filtering approach to
+// the computation of discrete Fourier transform (1970). FFT keeps memory for 3·n numbers for
+// each length, or for some 10·n numbers with a convolution.
 //
-// An element is within about ε·log₂(n)·‖X‖ of the exact one, and so is one that Inverse
-// restores. FixedFFT returns to the bit.
+// An element is within about ε·log₂(n)·‖X‖ of the exact one. So is an element that Inverse
+// restores. FixedFFT restores all bits.
 type FFT struct {
 	X rev.Vector[complex128] `rev:"inout" shape:"n"`
 }
@@ -65,7 +65,7 @@ func (k FFT) Run(p rev.Pass[FFT]) error {
 	return nil
 }
 
-// An fftWork holds the plans of some lengths.
+// An fftWork holds the plans of several lengths.
 type fftWork struct{ plans map[int]*fftPlan }
 
 // plan returns the plan of a length.
@@ -88,12 +88,12 @@ type fftPlan struct {
 	x     []complex128
 	fft   *fourier.CmplxFFT
 
-	// If there is a chirp, fft is that of the convolution with it. The transform is
+	// If there is a chirp, fft is the transform of the convolution with it. The result is
 	//
 	//	X_j = c_j·Σ_k (c_k·x_k)·conj(c_(j-k)),  c_k = exp(-iπk²/n)
 	//
 	// because 2jk = j² + k² - (j-k)².
-	chirp, kernel []complex128 // c, and the transform of conj(c), divided by the length
+	chirp, kernel []complex128 // c, and the transform of conj(c) divided by its length
 }
 
 func newFFTPlan(n int) *fftPlan {
@@ -157,8 +157,8 @@ func (p *fftPlan) transform(x rev.Vector[complex128], back bool) {
 	}
 }
 
-// convolve sets the first elements of p.x to the transform of x by the chirp. Back, it is
-// the conjugate of that of the conjugate of x.
+// convolve computes the transform of x by the chirp and stores it in the first elements of
+// p.x. If back is set, it does so for the conjugate of x, and stores the conjugate.
 func (p *fftPlan) convolve(x rev.Vector[complex128], back bool) {
 	for k, c := range p.chirp {
 		v := x.Data[k*x.Inc]

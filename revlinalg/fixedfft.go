@@ -12,38 +12,39 @@ import (
 //
 //	Re + i·Im <- F·(Re + i·Im),  F_jk = exp(-2πi·j·k/n)/√n
 //
-// in place. Inverse restores all bits.
+// in place. It is reversible: Inverse restores all bits.
 //
 // # Lifting
 //
-// Products are rounded, so a rotation of two numbers cannot be undone if both are computed
-// from both. It is therefore made of three shears, as in Unitary, and the whole transform
-// of rotations. For a prime factor p of n = p·m the transform of length n is p transforms
-// of length m, of the numbers whose indices are equal modulo p, and then for k < m
+// Products are rounded. If a rotation computed two numbers from both old ones, it could not
+// be undone. A rotation is therefore made of three shears, as in Unitary, and the transform
+// is made of rotations. Let p be a prime factor of n = p·m. The numbers whose indices are
+// equal modulo p are transformed first. These are p transforms of length m. Then for k < m
+// there are
 //
-//   - a rotation of number k of transform j by the angle -2πjk/n;
+//   - a rotation of number k of transform j by the angle -2πjk/n, for each j;
 //   - the transform of length p of these p numbers.
 //
-// For p = 2 the latter is a rotation by 45 degrees. For odd p, the numbers j and p-j are
-// rotated to their sum and difference over √2. Number 0 and the sums are then multiplied
-// by the orthogonal matrix of cosines, and the differences by that of sines:
+// For p = 2, the latter is a rotation by 45 degrees. For odd p, the numbers j and p-j are
+// rotated to their sum s and difference d over √2. Number 0 and the sums are multiplied by
+// the orthogonal matrix of cosines, and the differences by that of sines:
 //
 //	X_k, X_(p-k) = (C_k ∓ i·S_k)/√2
 //	C = 1/√p·[1, √2, ...; √2, 2·cos(2πjk/p)]·(x_0, s),  S = 2/√p·[sin(2πjk/p)]·d
 //
-// Each matrix is a product of rotations of neighbours and of signs, by the QR
-// decomposition, and they are done from the first to the last. This takes about
-// n·Σp/2·6 products for all prime factors p of n, so n should not have large ones.
+// By the QR decomposition, each matrix is a product of rotations of neighbours and of signs.
+// The transform of length p does these one after the other. This takes about n·Σp/2·6
+// products for all prime factors p of n, so n should not have large ones.
 //
 // # Rounding
 //
-// An element is within 4·(log₂(n)+Σp)·(1+‖x‖) units in the last place of the exact one, as
-// that many rotations reach it. If ‖x‖ is below 2¹⁹ nothing wraps, and if something does,
-// it comes back too. Cotangents and tangents are rotated by the same shears.
+// An element is within 4·(log₂(n)+Σp)·(1+‖x‖) units in the last place of the exact one,
+// because it takes part in at most that many rotations. If ‖x‖ is below 2¹⁹, nothing wraps.
+// What wraps is restored too. Cotangents and tangents are rotated by the same shears.
 //
-// Lifting is that of I. Daubechies and W. Sweldens, Factoring wavelet transforms into
-// lifting steps (1998), for transforms that of S. Oraintara, Y.-J. Chen and T. Q. Nguyen,
-// Integer fast Fourier transform (2002).
+// Sources: lifting is due to I. Daubechies and W. Sweldens, Factoring wavelet transforms
+// into lifting steps (1998). S. Oraintara, Y.-J. Chen and T. Q. Nguyen use it for Fourier
+// transforms in Integer fast Fourier transform (2002).
 type FixedFFT struct {
 	Re rev.Vector[fixed.Q43] `rev:"inout" shape:"n"`
 	Im rev.Vector[fixed.Q43] `rev:"inout" shape:"n"`
@@ -85,7 +86,7 @@ func (k FixedFFT) Run(p rev.Pass[FixedFFT]) error {
 	return nil
 }
 
-// A lifted is a rotation by three shears, with half a turn on top if half is set.
+// A lifted is a rotation by three shears, followed by half a turn if half is set.
 type lifted struct {
 	t, s fixed.Q43 // tangent of half the angle, and sine
 	half bool
@@ -101,7 +102,7 @@ func liftAngle(angle float64) lifted {
 	return l
 }
 
-// rotate turns (a, b) by the angle, or back.
+// rotate turns (a, b) by the angle, or turns it back if back is set.
 func (l *lifted) rotate(a, b *fixed.Q43, back bool) {
 	x, y := *a, *b
 	if back {
@@ -122,18 +123,18 @@ func (l *lifted) rotate(a, b *fixed.Q43, back bool) {
 	*a, *b = x, y
 }
 
-// A fixedFFTWork is a plan for one length, and the numbers at work.
+// A fixedFFTWork is a plan for one length, with scratch memory.
 type fixedFFTWork struct {
-	order  []int // the index that goes to each place
+	order  []int // the index of the number that goes to each place
 	stages []fixedStage
 	re, im []fixed.Q43
-	pr, pi []fixed.Q43 // of one transform of length p
+	pr, pi []fixed.Q43 // scratch for one transform of length p
 }
 
-// A fixedStage makes transforms of length p·m of those of length m.
+// A fixedStage makes transforms of length p·m from transforms of length m.
 type fixedStage struct {
 	p, m    int
-	twiddle []lifted // of transform j at k, at j·m+k
+	twiddle []lifted // the rotation of number k of transform j is at j·m+k
 	cos     orthogonal
 	sin     orthogonal
 }
@@ -193,7 +194,7 @@ func realTransforms(p int) (c, s orthogonal) {
 	return newOrthogonal(cosines, h+1), newOrthogonal(sines, h)
 }
 
-// transform computes X <- F·X, or back. A part of X that is nil is zero.
+// transform computes X <- F·X, or undoes it. A nil part of X stands for zero.
 func (w *fixedFFTWork) transform(x *FixedFFT, back bool) {
 	for i, from := range w.order {
 		if back {
@@ -263,12 +264,12 @@ func (s *fixedStage) short(re, im []fixed.Q43, back bool) {
 			for j := 1; j <= h; j++ {
 				sumDifference(&x[j], &x[s.p-j], false)
 			}
-			// Difference j is at p-j, so those of sines are in reverse.
+			// Difference j is at p-j. The differences are therefore in reverse order.
 			s.cos.apply(x[:h+1], 1, false)
 			s.sin.apply(x[h+1:], -1, false)
 		}
 	}
-	// X_k = (C_k - i·S_k)/√2: the real part is (re C + im S)/√2, that of X_(p-k) is (re C - im S)/√2.
+	// X_k = (C_k - i·S_k)/√2. Its real part is (re C + im S)/√2, and that of X_(p-k) is (re C - im S)/√2.
 	for k := 1; k <= h; k++ {
 		cr, ci, sr, si := &re[k], &im[k], &re[s.p-k], &im[s.p-k]
 		if back {
@@ -303,15 +304,15 @@ func sumDifference(a, b *fixed.Q43, back bool) {
 	*b = -*b
 }
 
-// An orthogonal is an orthogonal matrix: signs, and then rotations of neighbours.
+// An orthogonal is an orthogonal matrix: a product of signs and rotations of neighbours.
 type orthogonal struct {
 	negative  []bool
 	rotations []lifted
-	rows      []int // each of rows[i] and rows[i]+1
+	rows      []int // rotation i is of rows[i] and rows[i]+1
 }
 
-// newOrthogonal decomposes the n×n matrix a, which it destroys. It rotates rows until only
-// the diagonal is left, which is ±1, and takes the way back.
+// newOrthogonal decomposes the n×n matrix a and overwrites it. It rotates rows until only the
+// diagonal is left, whose elements are ±1. The inverse rotations then give the matrix.
 func newOrthogonal(a []float64, n int) orthogonal {
 	var o orthogonal
 	for j := range n {
@@ -332,8 +333,8 @@ func newOrthogonal(a []float64, n int) orthogonal {
 	return o
 }
 
-// apply multiplies x by the matrix, or by its inverse. If step is -1, the elements of x are
-// in reverse.
+// apply multiplies x by the matrix, or by its inverse if back is set. If step is -1, the
+// elements of x are in reverse order.
 func (o *orthogonal) apply(x []fixed.Q43, step int, back bool) {
 	at := func(i int) *fixed.Q43 {
 		if step < 0 {

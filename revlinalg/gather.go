@@ -15,15 +15,15 @@ import (
 //
 //	Y_ij += X_{Index[i], j}
 //
-// that adds rows of a table X to the rows of Y. Networks call it an embedding. Rows may
-// occur in Index several times. The derivatives are, where ĠY is the tangent of Ȳ,
+// that adds rows of a table X to the rows of Y. Networks call this an embedding. A row of X
+// may occur in Index several times. With ĠY the tangent of Ȳ, the derivatives are
 //
 //	X̄_{Index[i]} += Ȳ_i,  Ẏ_i += Ẋ_{Index[i]},  ĠX_{Index[i]} += ĠY_i.
 //
-// It is exact, but for the rounding of sums. The gradient of a row is summed in the
-// order of Index for any number of workers, which share the columns.
+// Gather rounds only sums. It sums the gradient of a row in the order of Index, for any
+// number of workers. Workers share the columns.
 //
-// All passes panic with an error that wraps mat.ErrRowAccess if an index is no row of X.
+// All passes panic with an error that wraps mat.ErrRowAccess if an index is not a row of X.
 type Gather[T rev.Number] struct {
 	Y       rev.General[T] `rev:"acc" shape:"n,d"`
 	X       rev.General[T] `rev:"in" shape:"r,d"`
@@ -69,7 +69,7 @@ func (k Gather[T]) Run(p rev.Pass[Gather[T]]) error {
 	return nil
 }
 
-// gatherColumns is how many columns a worker takes at a time: eight cache lines.
+// gatherColumns is the number of columns that a worker takes at a time: eight cache lines.
 const gatherColumns = 64
 
 // A gathering is a pass of Gather in progress.

@@ -13,16 +13,15 @@ import (
 //
 //	y_i += x_i·Φ(x_i),  Φ(x) = (1 + erf(x/√2))/2
 //
-// with the derivatives, where ġy is the tangent of ȳ, φ(x) = exp(-x²/2)/√(2π) and
-// f′ = Φ(x) + x·φ(x),
+// With ġy the tangent of ȳ, φ(x) = exp(-x²/2)/√(2π) and f′ = Φ(x) + x·φ(x), the derivatives
+// are
 //
 //	x̄ += f′·ȳ,  ẏ += f′·ẋ,  ġx += f′·ġy + (2 - x²)·φ(x)·ẋ·ȳ.
 //
-// It is the exact function with the error function, which is PyTorch's default, and not
-// the approximation by tanh. In float64 the value is within 6 units in the last place,
-// also for large negative x, where 1 + erf would lose all digits. f′ is within
-// 7·2⁻⁵³·(Φ + |x·φ|). In float32 and fixed point both are within 0.51 units. At -Inf the
-// value is 0, its limit.
+// It is the exact function, which is PyTorch's default, and not the approximation by tanh.
+// In float64 the value is within 6 units in the last place, even for large negative x, where
+// 1 + erf would lose all digits. f′ is within 7·2⁻⁵³·(Φ + |x·φ|). In float32 and fixed point
+// both are within 0.51 units. At -Inf the value is 0, its limit.
 //
 // Source: D. Hendrycks and K. Gimpel, Gaussian Error Linear Units, arXiv 1606.08415.
 type GELU[T rev.Real] struct {

@@ -9,25 +9,25 @@ import (
 
 // GramSchmidt is the kernel
 //
-//	Q += Q(A),  R += R(A),  Q(A)·R(A) = A,
+//	Q += Q(A),  R += R(A),  Q(A)·R(A) = A.
 //
-// which is that of QR but for the signs: the diagonal of R is positive. The
+// The results are those of QR except for signs: the diagonal of R is positive. The
 // derivatives are the same expressions in Q and R.
 //
-// A column is made orthogonal to those before by subtracting its projections,
-// all at once, twice: the second pass removes what the rounding of the first
-// has left, so that Q is orthonormal to a small multiple of m·n·ε for every A
-// of full rank to working precision (Giraud, Langou and Rozložník 2005). Columns
-// are taken one after the other, which is some ten times slower than QR for
-// large matrices, and not shared among workers. Derivatives are.
+// A column is made orthogonal to the earlier columns by subtracting its projections, all
+// at once. This is done twice. The second pass removes what the rounding of the first has
+// left. If A has full rank to working precision, Q is therefore orthonormal to a small
+// multiple of m·n·ε (Giraud, Langou and Rozložník 2005). Columns are taken one after the
+// other. Workers do not share this, and it is some ten times slower than QR for large
+// matrices. Workers share the derivatives.
 //
-// If A has not full rank, all methods return a *rev.SingularError with the κ of QR,
-// and write nothing. A pivot that is smaller than m·ε times its column is one of
-// rounding errors; the condition is then what was found up to there. There is no
-// such kernel over fixed point, for the reason that QR names.
+// If A does not have full rank, all methods return a *rev.SingularError with the κ of QR,
+// and write nothing. A pivot smaller than m·ε times its column consists of rounding errors.
+// The condition is then the one found up to that column. There is no such kernel over fixed
+// point, for the reason given with QR.
 //
-// The classical process is the one of Liu and Zhao, arXiv 2003.04617. Source of
-// the second pass: Giraud et al., Rounding error analysis of the classical
+// The classical process is that of Liu and Zhao, arXiv 2003.04617. Source of the second
+// pass: Giraud et al., Rounding error analysis of the classical
 // Gram-Schmidt orthogonalization process, Numer. Math. 101 (2005).
 type GramSchmidt[T rev.Float] struct {
 	Q       rev.General[T] `rev:"acc" shape:"m,n"`

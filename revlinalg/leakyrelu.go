@@ -11,17 +11,17 @@ import (
 //
 //	y_i += s(x_i)·x_i
 //
-// where the slope s(x) is 1 if x > 0 and Slope otherwise. The derivatives are, where ġy
-// is the tangent of ȳ,
+// where the slope s(x) is 1 if x > 0 and Slope otherwise. With ġy the tangent of ȳ, the
+// derivatives are
 //
 //	x̄ += s(x)·ȳ,  ẏ += s(x)·ẋ,  ġx += s(x)·ġy.
 //
-// At 0 the slope is Slope, as in PyTorch. Slope is a constant. It is rounded to the number
-// type, and so is its product with x. If it is 0, the kernel is ReLU.
+// At 0 the slope is Slope, as in PyTorch. Slope is a constant. The kernel rounds it to the
+// number type, and rounds its product with x. If Slope is 0, the kernel is ReLU.
 type LeakyReLU[T rev.Real] struct {
 	Y       rev.Vector[T] `rev:"acc" shape:"n"`
 	X       rev.Vector[T] `rev:"in" shape:"n"`
-	Slope   float64       // for negative x; PyTorch takes 0.01
+	Slope   float64       // for negative x; PyTorch uses 0.01
 	Workers int           // 0 means GOMAXPROCS
 }
 

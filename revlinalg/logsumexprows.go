@@ -12,10 +12,10 @@ import (
 //
 //	y_i += log Σ_j exp(X_ij)
 //
-// of each row i of a matrix. Equations and what becomes of infinities are those of
-// LogSumExp, and so are the bounds in fixed point. In floating point the sum of a row of c
-// elements is within (c + 4)·ε and the rounding of max + log s, and a gradient
-// within (c + 4)·ε and the rounding of X_ij - max_j X_ij. Workers share the rows.
+// for each row i of a matrix. LogSumExp states the equations, the results for infinities,
+// and the bounds in fixed point. In floating point, the sum of a row of c elements is within
+// (c + 4)·ε and the rounding of max + log s. A gradient is within (c + 4)·ε and the rounding
+// of X_ij - max_j X_ij. Workers share the rows.
 type LogSumExpRows[T rev.Real] struct {
 	Y       rev.Vector[T]  `rev:"acc" shape:"n"`
 	X       rev.General[T] `rev:"in" shape:"n,c"`

@@ -28,15 +28,15 @@ import (
 //
 // # Derivatives
 //
-// Writing Q and R for the results, triu for the upper triangle, and sym(M) for the
-// lower triangle of M with its mirror image above,
+// Let Q and R be the results, triu the upper triangle, and sym(M) the lower triangle of M
+// with its mirror image above. Then
 //
 //	K = sym(R·R̄ᵀ - Q̄ᵀ·Q),       Ā += (Q̄ + Q·K)·R⁻ᵀ,
 //	S = Qᵀ·C,  C = Ȧ·R⁻¹,        Ṙ = N·R,  Q̇ = C - Q·N,  N_ij = S_ij + S_ji for i < j, N_ii = S_ii
 //
-// (Walter and Lehmann 2018, section 3; Liao, Liu, Wang and Xiang 2019, equation
-// 13): products of matrices and one triangular solve. With X = (Q̄ + Q·K)·R⁻ᵀ and
-// a dot for tangents,
+// (Walter and Lehmann 2018, section 3; Liao, Liu, Wang and Xiang 2019, equation 13). These
+// are products of matrices and one triangular solve. With X = (Q̄ + Q·K)·R⁻ᵀ, and a dot for
+// tangents,
 //
 //	ġA += (ġQ + Q̇·K + Q·K̇ - X·Ṙᵀ)·R⁻ᵀ.
 //
@@ -102,7 +102,7 @@ func (k QR[T]) AdjointTangent(g, t, gt QR[T]) error {
 // rows.
 func (k QR[T]) Run(p rev.Pass[QR[T]]) error { return k.run(p, (*qrWork[T]).householder) }
 
-// run makes a pass of QR or of GramSchmidt, which differ in how they factor A.
+// run makes a pass of QR or of GramSchmidt. They differ only in factor.
 func (k *QR[T]) run(p rev.Pass[QR[T]], factor func(w *qrWork[T], workers int, a rev.General[T]) error) error {
 	if k.A.Rows < k.A.Cols {
 		panic(mat.ErrShape)
@@ -132,28 +132,28 @@ func (k *QR[T]) run(p rev.Pass[QR[T]], factor func(w *qrWork[T], workers int, a 
 	return nil
 }
 
-// qrWork has Q, R, and what their derivatives need.
+// qrWork holds Q, R, and what their derivatives need.
 type qrWork[T rev.Float] struct {
-	reflectors[T] // and Q and R, with zeros below its diagonal
+	reflectors[T] // with Q, and R with zeros below its diagonal
 	workers       int
 	shifts        []int // if not empty, columns of A were multiplied by 2^shifts[j]
 
-	qt     rev.General[T] // of GramSchmidt: Qᵀ
+	qt     rev.General[T] // for GramSchmidt: Qᵀ
 	coeffs rev.General[T]
 
 	k, dk   rev.General[T] // K and its tangent
-	x, dx   rev.General[T] // (Q̄ + Q·K)·R⁻ᵀ, what AdjointTangent adds to ġA
+	x, dx   rev.General[T] // (Q̄ + Q·K)·R⁻ᵀ, and what AdjointTangent adds to ġA
 	xt      rev.General[T] // scratch, n×m
 	s       rev.General[T]
 	dq, dr  rev.General[T]
 	sym     qrSym[T]
 	solving qrSolve[T]
 
-	sumQ, sumR rev.General[T] // what is being added to
+	sumQ, sumR rev.General[T] // the destinations of add
 	sign       T
 }
 
-// condition returns κ, and the j that it is of.
+// condition returns κ and the j at which it is reached. It stores d in w.s.
 func (w *qrWork[T]) condition() (c T, at int) {
 	c = 1
 	n := w.r.Rows
@@ -176,9 +176,9 @@ func (w *qrWork[T]) condition() (c T, at int) {
 	return c, at
 }
 
-// rescale looks whether R, as computed, has columns near the ends of the range of
-// T. If so, it puts A with columns multiplied by powers of two into x, which changes
-// nothing in Q, and has finish take them out of R again.
+// rescale reports whether the computed R has columns near the ends of the range of T. If
+// so, it stores A in x with each column multiplied by a power of two. This does not change
+// Q. finish divides the columns of R by these powers again.
 func (w *qrWork[T]) rescale(a rev.General[T]) bool {
 	low, high := 0x1p-900, 0x1p1000
 	if epsilon[T]() == 0x1p-23 {
@@ -221,8 +221,8 @@ func shiftRow[T rev.Float](x []T, shifts []int, sign int) {
 	}
 }
 
-// finish returns an error if A has not full rank to working precision, and takes
-// out of R what rescale has put in.
+// finish undoes on R what rescale did. It returns an error if A does not have full rank to
+// working precision.
 func (w *qrWork[T]) finish() error {
 	err := w.check()
 	for i := 0; i < w.r.Rows && len(w.shifts) > 0; i++ {
@@ -231,7 +231,7 @@ func (w *qrWork[T]) finish() error {
 	return err
 }
 
-// check returns an error if A has not full rank to working precision.
+// check returns an error if A does not have full rank to working precision.
 func (w *qrWork[T]) check() error {
 	if c, at := w.condition(); c >= 1/(T(w.q.Rows)*epsilon[T]()) {
 		return &rev.SingularError{Index: at, Condition: mat.Condition(c)}
@@ -239,11 +239,11 @@ func (w *qrWork[T]) check() error {
 	return nil
 }
 
-// qrRows is of how many rows a block of what has the shape of Q is: of more if
-// each reads more of K and R.
+// qrRows returns the number of rows of Q, or of a matrix of its shape, in a block. It grows
+// with n, because each block reads K and R.
 func qrRows(n int) int { return 64 * (1 + n/512) }
 
-// Block adds some rows of the results.
+// Block adds some rows of Q and R to the results.
 func (w *qrWork[T]) Block(_, b int) {
 	rows := qrRows(w.q.Cols)
 	lo := b * rows
@@ -258,7 +258,7 @@ func (w *qrWork[T]) Block(_, b int) {
 	}
 }
 
-// add adds the results.
+// add adds sign·Q and sign·R to q and r.
 func (w *qrWork[T]) add(q, r rev.General[T], sign T) {
 	w.sumQ, w.sumR, w.sign = q, r, sign
 	rows := qrRows(w.q.Cols)
@@ -266,7 +266,7 @@ func (w *qrWork[T]) add(q, r rev.General[T], sign T) {
 	w.sumQ, w.sumR = rev.General[T]{}, rev.General[T]{}
 }
 
-// gradient sets k to K and x to (Q̄ + Q·K)·R⁻ᵀ, and adds that to Ā.
+// gradient sets k to K and x to (Q̄ + Q·K)·R⁻ᵀ. It adds x to Ā.
 func (w *qrWork[T]) gradient(g *QR[T]) {
 	m, n := w.q.Rows, w.q.Cols
 	w.k = scratch(w.k, n, n)
@@ -281,16 +281,15 @@ const symRows = 32
 // qrPair are the factors of a product.
 type qrPair[T rev.Float] struct{ a, b rev.General[T] }
 
-// qrSym is K = sym(Σ B_i·triu(A_i)ᵀ - Σ D_jᵀ·C_j) in progress, with upper
-// triangular B_i. As sym takes the lower triangle, the upper one of the transpose
-// is enough.
+// qrSym computes K = sym(Σ B_i·triu(A_i)ᵀ - Σ D_jᵀ·C_j) with upper triangular B_i. sym takes
+// the lower triangle, so qrSym computes only the upper triangle of the transpose.
 type qrSym[T rev.Float] struct {
 	k      rev.General[T]
 	ab, cd []qrPair[T]
-	triu   []rev.General[T] // of each worker: some rows of triu(A_i)
+	triu   []rev.General[T] // some rows of triu(A_i), for each worker
 }
 
-// symmetrise computes K. Products of nil are left out.
+// symmetrise computes K. It omits products with nil.
 func (w *qrWork[T]) symmetrise(k rev.General[T], ab, cd []qrPair[T]) {
 	s := &w.sym
 	s.k, s.ab, s.cd = k, append(s.ab[:0], ab...), append(s.cd[:0], cd...)
@@ -305,8 +304,7 @@ func (w *qrWork[T]) symmetrise(k rev.General[T], ab, cd []qrPair[T]) {
 
 func (s *qrSym[T]) blocks() int { return (s.k.Rows + symRows - 1) / symRows }
 
-// Block computes two blocks of rows, which together have as much work as any other
-// two.
+// Block computes two blocks of rows. Every such pair has the same amount of work.
 func (s *qrSym[T]) Block(worker, b int) {
 	s.rows(worker, b*symRows)
 	if c := s.blocks() - 1 - b; c != b {
@@ -350,12 +348,12 @@ type qrTerm[T rev.Float] struct {
 	b    strided[T]
 }
 
-// qrSolve is X = (C + Σ A_i·B_i)·R⁻ᵀ and Y += X in progress. C and Y may be nil.
+// qrSolve computes X = (C + Σ A_i·B_i)·R⁻ᵀ and Y += X. C and Y may be nil.
 type qrSolve[T rev.Float] struct {
 	x, c, y rev.General[T]
 	r       strided[T]
 	terms   []qrTerm[T]
-	xt      []rev.General[T] // of each worker: some rows of X transposed
+	xt      []rev.General[T] // some rows of X transposed, for each worker
 }
 
 // solve computes X and adds it to Y.
@@ -391,7 +389,7 @@ func (s *qrSolve[T]) Block(worker, b int) {
 	xt := scratch(s.xt[worker], n, rows)
 	s.xt[worker] = xt
 	copyTransposed(xt, x)
-	// The columns are a single panel, which lies in rows of the scratch matrix.
+	// The columns are one panel, stored in rows of the scratch matrix.
 	panels[T]{n, rows, xt.Stride, xt.Data}.solve(triangle[T]{s.r, false, false}, 0)
 	copyTransposed(x, xt)
 	if s.y.Data != nil {
@@ -421,7 +419,7 @@ func (w *qrWork[T]) setTangent(ta rev.General[T]) {
 	multiply(w.workers, w.dq, -1, view(w.q, false), view(w.s, false))
 }
 
-// gradientTangent adds to the tangent of Ā, after gradient and setTangent.
+// gradientTangent adds to the tangent of Ā. Call gradient and setTangent first.
 func (w *qrWork[T]) gradientTangent(g, gt *QR[T]) {
 	m, n := w.q.Rows, w.q.Cols
 	w.dk = scratch(w.dk, n, n)

@@ -9,8 +9,8 @@ import (
 	"revnum/rev"
 )
 
-// ReLU and LeakyReLU are piecewise linear: a pass adds s(x_i)·v_i for the slope s(x) and
-// a value, tangent or cotangent v.
+// ReLU and LeakyReLU are piecewise linear. A pass adds s(x_i)·v_i, where s(x) is the slope
+// and v is a value, tangent or cotangent.
 
 // A rectifying is a pass in progress.
 type rectifying[T rev.Real] struct {
@@ -19,10 +19,10 @@ type rectifying[T rev.Real] struct {
 	sign        int
 }
 
-// rectifyBlock is how many elements a worker takes at a time.
+// rectifyBlock is the number of elements that a worker takes at a time.
 const rectifyBlock = 1 << 14
 
-// rectify makes the pass of the given sign for a slope where x <= 0.
+// rectify makes the pass of the given sign. slope is the slope for x <= 0.
 func rectify[T rev.Real](slope T, sign int, k, g, t, gt elementwise[T]) {
 	w := workspace.Get[rectifying[T]]()
 	*w = rectifying[T]{k, g, t, gt, slope, sign}
@@ -47,7 +47,8 @@ func (w *rectifying[T]) Block(_, block int) {
 	add(w.gt.X, 1, w.gt.Y)
 }
 
-// addRectified computes y += sign·s(x)·v. A slope of 0 adds nothing, whatever v is.
+// addRectified computes y += sign·s(x)·v. If the slope is 0, it adds nothing, even if v is
+// NaN or infinite.
 func addRectified[T rev.Real](y rev.Vector[T], sign int, slope T, x, v rev.Vector[T]) {
 	if y.Inc == 1 && x.Inc == 1 && v.Inc == 1 && !number.IsFixed[T]() {
 		n := x.N

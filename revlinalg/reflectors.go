@@ -14,49 +14,49 @@ import (
 )
 
 const (
-	// qrPanel is the number of reflections that are applied together, and of columns
-	// that they are applied to at a time: the width of a tile of the products.
+	// qrPanel is the number of reflections that are applied together, and of the columns
+	// to which they are applied at a time. It is the width of a tile of the products.
 	qrPanel = 24
-	// qrLeaf is the number of columns that are reduced one after the other.
+	// qrLeaf is the largest number of columns that are reduced one after the other.
 	qrLeaf = 6
 )
 
-// reflectors reduces A to R by reflections I - τ·v·vᵀ, and forms Q, the first
-// columns of their product.
+// reflectors reduces A to R by reflections I - τ·v·vᵀ. It forms Q, the first columns of
+// their product.
 //
-// A is cut into strips of qrPanel columns, each stored by itself. Strip j is
-// loaded, the panels 0, ..., j-1 of reflections are applied to it, each at once as
-// I - V·Tᵀ·Vᵀ, and what is left below becomes panel j. Column strip j of Q is that
-// of the identity, to which the panels j, ..., 0 are applied as I - V·T·Vᵀ: it can
-// be formed as soon as panel j is there.
+// A is cut into strips of qrPanel columns. Each strip is stored by itself. Strip j is
+// loaded, the panels 0, ..., j-1 of reflections are applied to it, and what is left below
+// becomes panel j. A panel is applied as a whole, as I - V·Tᵀ·Vᵀ. Column strip j of Q is
+// strip j of the identity, to which the panels j, ..., 0 are applied as I - V·T·Vᵀ. It can
+// be formed as soon as panel j is complete.
 //
-// The panels are a chain, each of which needs the one before, and all else hangs
-// on it. Workers therefore take the first strip of A that nobody else has and that
-// is behind the chain, and only if there is none a strip of Q. What is done to a
-// strip, and in which order, does not depend on who does it.
+// The panels form a chain: each needs the one before it. Everything else waits for this
+// chain. A worker therefore takes the first strip of A that is free and to which complete
+// panels have not been applied. It takes a strip of Q only if there is no such strip. The
+// operations on a strip and their order do not depend on the worker.
 type reflectors[T rev.Float] struct {
 	q, r    rev.General[T]
 	a       rev.General[T]
-	strips  []T            // of A on their way to R, and then panels of V, 1 on the diagonal and 0 above
+	strips  []T            // strips of A that become R, and then panels of V, with 1 on the diagonal and 0 above
 	t       rev.General[T] // T of each panel, below each other
 	scratch []qrScratch[T] // of each worker
 
 	mu       sync.Mutex
 	state    []qrState // of each strip
-	reduced  int       // so many panels are there
-	unformed int       // so many strips of Q are not taken
+	reduced  int       // number of complete panels
+	unformed int       // number of strips of Q that are not taken
 	broken   bool      // a worker has panicked
 	progress atomic.Int64
 }
 
-// A qrState is how far a strip of A has come.
+// A qrState is the state of a strip of A.
 type qrState struct {
 	taken, loaded bool
-	applied       int  // so many panels are applied
+	applied       int  // number of panels applied
 	formed        bool // the strip of Q is taken
 }
 
-// qrScratch is what a worker needs.
+// qrScratch is the scratch memory of a worker.
 type qrScratch[T rev.Float] struct {
 	v    rev.General[T] // a panel by columns, qrPanel×m; or a strip of Q, m×qrPanel
 	tau  [qrPanel]T
@@ -109,7 +109,7 @@ func (w *reflectors[T]) Block(worker, _ int) {
 	s := &w.scratch[worker]
 	ended := false
 	defer func() {
-		if !ended { // by a panic, and nobody shall wait for this worker
+		if !ended { // it panicked, and the others must not wait for it
 			w.mu.Lock()
 			w.broken = true
 			w.progress.Add(1)
@@ -129,8 +129,8 @@ func (w *reflectors[T]) Block(worker, _ int) {
 	}
 }
 
-// take returns the next strip to work on, of Q or else of A, or -1 if there
-// will be none.
+// take returns the next strip to work on, and whether it is of Q. It returns -1 if no work
+// is left.
 func (w *reflectors[T]) take() (j int, q bool) {
 	for {
 		w.mu.Lock()
@@ -164,8 +164,8 @@ func (w *reflectors[T]) take() (j int, q bool) {
 	}
 }
 
-// advance applies to a strip of A the panels that are there, and if these are all
-// before it, makes it the next panel.
+// advance applies the complete panels to strip j of A. If these are all the panels before
+// the strip, it makes the strip the next panel.
 func (w *reflectors[T]) advance(s *qrScratch[T], j int) {
 	state := &w.state[j]
 	x := w.strip(j)
@@ -210,15 +210,15 @@ func (w *reflectors[T]) form(s *qrScratch[T], j int) {
 		k := i * qrPanel
 		rows := m - k
 		if i == j {
-			rows = x.Cols // of the identity that are not zero
+			rows = x.Cols // the other rows of the identity are zero
 		}
 		w.apply(s, i, rows, block(x, k, 0, m-k, x.Cols), false)
 	}
 	copyMatrix(block(w.q, 0, lo, m, x.Cols), x)
 }
 
-// apply computes X <- (I - V·T·Vᵀ)·X, or with Tᵀ, for a panel and a block X of
-// the rows of that panel, which is zero from some row on.
+// apply computes X <- (I - V·T·Vᵀ)·X for a panel, or with Tᵀ if trans is set. X has the rows
+// of the panel. Only its first rows need not be zero.
 func (w *reflectors[T]) apply(s *qrScratch[T], panel, rows int, x rev.General[T], trans bool) {
 	k := panel * qrPanel
 	v := w.strip(panel)
@@ -254,14 +254,15 @@ func (w *reflectors[T]) reduce(s *qrScratch[T], j int) {
 	copyTransposed(x, s.v)
 }
 
-// factor reduces n columns of the panel at k, from column lo on, which are rows of
-// s.v, and sets their block of T. It halves them: with V1 and T1 of the first
-// half and V2 and T2 of the second,
+// factor reduces n columns of the panel at k, from column lo on. They are rows of s.v. factor
+// also sets their block of T. It halves the columns. Let V1 and T1 be those of the first
+// half, and V2 and T2 those of the second. Then
 //
 //	T = | T1  -T1·V1ᵀ·V2·T2 |
 //	    | 0        T2       |
 //
 // (Elmroth and Gustavson, Applying recursion to serial and parallel QR
+// factorization leads to better performance, IBM J. Res. Dev. 44 (2000)).
 // factorization leads to better performance, IBM J. Res. Dev. 44 (2000)).
 func (w *reflectors[T]) factor(s *qrScratch[T], k, lo, n int) {
 	if n <= qrLeaf {
@@ -286,7 +287,7 @@ func (w *reflectors[T]) factor(s *qrScratch[T], k, lo, n int) {
 	gemm(-1, view(tvv, false), t2, block(w.t, k+lo, mid, h, q))
 }
 
-// reflect is factor for a few columns, one by one.
+// reflect is factor for a few columns. It reduces them one by one.
 func (w *reflectors[T]) reflect(s *qrScratch[T], k, lo, n int) {
 	for j := lo; j < lo+n; j++ {
 		row := s.v.Row(j)
@@ -298,8 +299,8 @@ func (w *reflectors[T]) reflect(s *qrScratch[T], k, lo, n int) {
 		}
 		s.tau[j] = 0
 		if length != 0 {
-			// The sign for which α - β does not cancel; of an α that may be 0 but for
-			// rounding, that of 0.
+			// Choose the sign for which α - β does not cancel. If only rounding may keep α
+			// from being 0, choose the sign for α = 0.
 			beta := -norm2Of([]T{alpha, length})
 			if alpha < -sqrt(epsilon[T]())*length {
 				beta = -beta
@@ -336,8 +337,8 @@ func (w *reflectors[T]) reflect(s *qrScratch[T], k, lo, n int) {
 	}
 }
 
-// top returns the largest magnitude in column j of R, of which the first rows are in
-// place and rest has the others.
+// top returns the largest magnitude in column j of R. The first rows are in place, and rest
+// holds the others.
 func (w *reflectors[T]) top(rows, j int, rest []T) T {
 	top := T(0)
 	for i := range rows {
@@ -349,7 +350,7 @@ func (w *reflectors[T]) top(rows, j int, rest []T) T {
 	return top
 }
 
-// norm2Of returns ‖x‖, without overflow or underflow on the way.
+// norm2Of returns ‖x‖. Intermediate results neither overflow nor underflow.
 func norm2Of[T rev.Float](x []T) T {
 	s := vec.SumSquares(x)
 	low, high := T(0x1p-80), T(0x1p120)
@@ -365,7 +366,7 @@ func norm2Of[T rev.Float](x []T) T {
 	if top == 0 || !isFinite(float64(top)) {
 		return top
 	}
-	// In float64 squares of quotients lose nothing that counts.
+	// In float64, squares of quotients lose nothing that matters.
 	sum := 0.0
 	for _, v := range x {
 		q := float64(v) / float64(top)

@@ -10,8 +10,8 @@ import (
 //
 //	y_i += max(x_i, 0)
 //
-// with the derivatives, where ġy is the tangent of ȳ, and the slope s(x) is 1 if x > 0
-// and 0 otherwise,
+// The slope s(x) is 1 if x > 0, and 0 otherwise. With ġy the tangent of ȳ, the derivatives
+// are
 //
 //	x̄ += s(x)·ȳ,  ẏ += s(x)·ẋ,  ġx += s(x)·ġy.
 //

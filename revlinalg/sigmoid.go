@@ -11,13 +11,13 @@ import (
 //
 //	y_i += σ(x_i) = 1/(1 + exp(-x_i))
 //
-// with the derivatives, where ġy is the tangent of ȳ and σ′ = σ·(1 - σ),
+// With ġy the tangent of ȳ and σ′ = σ·(1 - σ), the derivatives are
 //
 //	x̄ += σ′(x)·ȳ,  ẏ += σ′(x)·ẋ,  ġx += σ′(x)·ġy + σ′(x)·(1 - 2σ(x))·ẋ·ȳ.
 //
-// Nothing overflows, and 1 - σ(x) has all its digits for large x too. In float64 the
-// value is within 2.5 units in the last place, and σ′ within 5. In float32 and fixed
-// point both are within 0.51 units.
+// Nothing overflows, and 1 - σ(x) has all its digits even for large x. In float64 the value
+// is within 2.5 units in the last place, and σ′ within 5. In float32 and fixed point both
+// are within 0.51 units.
 type Sigmoid[T rev.Real] struct {
 	Y       rev.Vector[T] `rev:"acc" shape:"n"`
 	X       rev.Vector[T] `rev:"in" shape:"n"`

@@ -11,14 +11,14 @@ import (
 //
 //	y_i += x_i·σ(x_i),  σ(x) = 1/(1 + exp(-x))
 //
-// (also called swish) with the derivatives
-// σ′ = σ(x)·σ(-x) and f′ = σ(x) + x·σ′,
+// also called swish. With ġy the tangent of ȳ, σ′ = σ(x)·σ(-x) and f′ = σ(x) + x·σ′, the
+// derivatives are
 //
 //	x̄ += f′·ȳ,  ẏ += f′·ẋ,  ġx += f′·ġy + σ′·(2 + x·(1 - 2σ(x)))·ẋ·ȳ.
 //
-// Nothing overflows. In float64 the value is within 2.5 units in the last place, and f′
-// within 5·2⁻⁵³·(σ + |x|·σ′). In float32 and fixed point both are within 0.51 units. At
-// -Inf the value is 0, its limit.
+// Nothing overflows. In float64 the value is within 2.5 units in the last place, and f′ is
+// within 5·2⁻⁵³·(σ + |x|·σ′). In float32 and fixed point both are within 0.51 units. At -Inf
+// the value is 0, its limit.
 type SiLU[T rev.Real] struct {
 	Y       rev.Vector[T] `rev:"acc" shape:"n"`
 	X       rev.Vector[T] `rev:"in" shape:"n"`

@@ -12,8 +12,8 @@ import (
 //
 //	Y_i += softmax(X_i)
 //
-// of each row i of a matrix. Equations, bounds and what becomes of infinities are those
-// of Softmax. Workers share the rows.
+// for each row i of a matrix. Softmax states the equations, the bounds and the results for
+// infinities. Workers share the rows.
 type SoftmaxRows[T rev.Real] struct {
 	Y       rev.General[T] `rev:"acc" shape:"n,c"`
 	X       rev.General[T] `rev:"in" shape:"n,c"`
@@ -83,8 +83,8 @@ func rowIn[T any](m rev.General[T], i int) rev.Vector[T] {
 	return row(m, i)
 }
 
-// rowBlocks returns how many blocks of some 4096 elements the rows of x make, and
-// rowsOfBlock the rows of one of them.
+// rowBlocks returns the number of blocks of some 4096 elements into which the rows of x are
+// cut. rowsOfBlock returns the rows of one block.
 func rowBlocks[T any](x rev.General[T]) int {
 	n := rowsInBlock(x)
 	return (x.Rows + n - 1) / n

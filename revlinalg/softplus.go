@@ -11,13 +11,13 @@ import (
 //
 //	y_i += log(1 + exp(x_i))
 //
-// with the derivatives, where ġy is the tangent of ȳ and σ(x) = 1/(1 + exp(-x)),
+// With ġy the tangent of ȳ and σ(x) = 1/(1 + exp(-x)), the derivatives are
 //
 //	x̄ += σ(x)·ȳ,  ẏ += σ(x)·ẋ,  ġx += σ(x)·ġy + σ(x)·σ(-x)·ẋ·ȳ.
 //
-// Nothing overflows: the value is max(x, 0) + log(1 + exp(-|x|)). In float64 it is within
-// 2 units in the last place, and σ within 3.5. In float32 and fixed point both are within
-// 0.51 units.
+// Nothing overflows, because the value is computed as max(x, 0) + log(1 + exp(-|x|)). In
+// float64 it is within 2 units in the last place, and σ within 3.5. In float32 and fixed
+// point both are within 0.51 units.
 type Softplus[T rev.Real] struct {
 	Y       rev.Vector[T] `rev:"acc" shape:"n"`
 	X       rev.Vector[T] `rev:"in" shape:"n"`

@@ -6,12 +6,12 @@ import (
 	"revnum/rev"
 )
 
-// A spectrum has the eigenvalues or singular values of a matrix. It says which count as
-// equal, and which numbers as 0.
+// A spectrum holds the eigenvalues or singular values of a matrix. It determines which of
+// them count as equal, and which numbers count as 0.
 type spectrum[T rev.Float] struct {
 	values []float64
 	dim    int     // the larger dimension of the matrix
-	gap    float64 // the largest distance of equal values
+	gap    float64 // the largest distance between values that count as equal
 }
 
 // setGap sets gap, for values in ascending or descending order.
@@ -31,10 +31,11 @@ func (s *spectrum[T]) degenerate(i, j int) error {
 	return &rev.DegenerateError{I: i, J: j, Values: [2]float64{s.values[i], s.values[j]}, Gap: math.Abs(s.values[j] - s.values[i])}
 }
 
-// rounding returns what counts as 0 beside numbers of magnitude top.
+// rounding returns the bound below which a number counts as 0 beside numbers of magnitude
+// top.
 func (s *spectrum[T]) rounding(top T) T { return 100 * T(s.dim) * epsilon[T]() * top }
 
-// tolerance returns what counts as 0 beside the elements of matrices.
+// tolerance returns the bound below which a number counts as 0 beside the elements of ms.
 func (s *spectrum[T]) tolerance(ms ...rev.General[T]) T {
 	top := T(0)
 	for _, m := range ms {
@@ -62,9 +63,9 @@ func (s *spectrum[T]) setNaN(x []T, ms ...rev.General[T]) {
 	s.gap = 0
 }
 
-// isDownward reports whether the first large element of column j is negative. An element
-// is large if it is more than 1/π of the largest one: no ratio of elements is 1/π by
-// construction.
+// isDownward reports whether the first large element of column j is negative. An element is
+// large if it exceeds 1/π of the largest one. No matrix has elements in the ratio 1/π by
+// construction, so rounding does not decide.
 func isDownward[T rev.Float](m rev.General[T], j int) bool {
 	top := T(0)
 	for i := range m.Rows {

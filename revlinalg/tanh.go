@@ -11,12 +11,12 @@ import (
 //
 //	y_i += tanh(x_i)
 //
-// with the derivatives, where ġy is the tangent of ȳ and z = tanh(x),
+// With ġy the tangent of ȳ and z = tanh(x), the derivatives are
 //
 //	x̄ += (1 - z²)·ȳ,  ẏ += (1 - z²)·ẋ,  ġx += (1 - z²)·ġy - 2z·(1 - z²)·ẋ·ȳ.
 //
-// In float64 the value is within 2 units in the last place, also near 0, and 1 - z²
-// within 5, also for large x. In float32 and fixed point both are within 0.51 units.
+// In float64 the value is within 2 units in the last place, even near 0. 1 - z² is within 5,
+// even for large x. In float32 and fixed point both are within 0.51 units.
 type Tanh[T rev.Real] struct {
 	Y       rev.Vector[T] `rev:"acc" shape:"n"`
 	X       rev.Vector[T] `rev:"in" shape:"n"`
