@@ -22,7 +22,7 @@ type Pullback func(cotangents []Buffer) (gradients []Buffer, err error)
 //
 // The pullback reads the inputs, which must be as they were then.
 func (r *Rule) VJP(inputs []Buffer, params []float64) (outputs []Buffer, pullback Pullback, err error) {
-	outputs, err = r.outputs(inputs, params)
+	outputs, err = r.Outputs(inputs, params)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -65,7 +65,7 @@ func (r *Rule) VJP(inputs []Buffer, params []float64) (outputs []Buffer, pullbac
 // JVP computes the outputs f(x) of a rule and their tangents J·ẋ in new memory. See VJP
 // for the order and what may be left out. Tangents that are left out are zero.
 func (r *Rule) JVP(inputs, tangents []Buffer, params []float64) (outputs, outTangents []Buffer, err error) {
-	outputs, err = r.outputs(inputs, params)
+	outputs, err = r.Outputs(inputs, params)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -146,9 +146,9 @@ func (r *Rule) checkParts(prefix string, list []Buffer) error {
 	return nil
 }
 
-// outputs returns zeros for what is added into, and copies of what is transformed in
-// place.
-func (r *Rule) outputs(inputs []Buffer, params []float64) (out []Buffer, err error) {
+// Outputs returns new memory for the outputs of a rule: zeros for what is added into, and
+// copies of what is transformed in place. See VJP for the inputs.
+func (r *Rule) Outputs(inputs []Buffer, params []float64) (out []Buffer, err error) {
 	if len(inputs) > len(r.Operands) {
 		return nil, fmt.Errorf("%w: %d operands for %s, which has %d", ErrArgument, len(inputs), r.Name, len(r.Operands))
 	}
